@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# make help says what there is. Products go to $(O), laid out as installed.
+
+O       ?= build
+PREFIX  ?= /usr/local
+DESTDIR ?=
+CC      ?= gcc
+VERSION := 0.1.0
+
+# Everything in the tree is gnu11 and free of warnings with gcc and clang.
+WARN    := -Wall -Wextra -Werror -Wmissing-prototypes -Wstrict-prototypes -Wno-unused-parameter
+CFLAGS  ?= -O2 -g
+ifneq ($(SAN),)
+SANFLAGS := -fsanitize=$(SAN) -fno-omit-frame-pointer
+endif
+ALL_CFLAGS = -std=gnu11 $(CFLAGS) $(WARN) $(SANFLAGS) -MMD -MP -DELIDE_VERSION='"$(VERSION)"'
+
+ifeq ($(V),1)
+Q :=
+say = @:
+else
+Q := @
+say = @printf '  %-8s %s\n' $(1) $(patsubst $(O)/%,%,$(2))
+MAKEFLAGS += --no-print-directory
+endif
+
+LIBDIR     := $(O)/lib
+BINDIR     := $(O)/bin
+LIBEXECDIR := $(O)/libexec/elide
+OBJ        := $(O)/obj
+
+.PHONY: all lib preload tools emulator demo-bin deps check check-long demo bench install clean help
+all: lib preload tools emulator demo-bin
+
+include $(wildcard */build.mk) $(wildcard tools/rtmgrind/build.mk)
+
+deps:
+	$(Q)tools/deps.sh
+
+clean:
+	$(Q)rm -rf $(O)
+
+help:
+	@echo 'make            build everything into $(O) (O=dir to change)'
+	@echo 'make demo       install what is missing, build, elide two real programs, print the reports'
+	@echo 'make check      install what is missing, build, run the tests'
+	@echo 'make check-long the long torture runs'
+	@echo 'make bench      overhead, plain against ours, interleaved, medians'
+	@echo 'make install    PREFIX=/usr/local DESTDIR='
+	@echo 'variables       CC=gcc|clang V=1 O=dir SAN=address|thread|undefined ELIDE_DEPS=skip'
+
+-include $(shell find $(OBJ) -name '*.d' 2>/dev/null)

@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# libelide: one set of position-independent objects serves the archive, the
+# shared library and the preloaded library.
+
+LIB_SRC := $(wildcard lib/*.c)
+LIB_OBJ := $(LIB_SRC:%.c=$(OBJ)/%.o)
+ENGINE_CFLAGS := -fPIC -fvisibility=hidden -ftls-model=initial-exec -fno-stack-protector
+
+lib: $(LIBDIR)/libelide.a $(LIBDIR)/libelide.so
+
+$(OBJ)/lib/%.o: lib/%.c
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) $(ENGINE_CFLAGS) -c -o $@ $<
+
+$(LIBDIR)/libelide.a: $(LIB_OBJ)
+	$(call say,AR,$@)
+	$(Q)mkdir -p $(@D) && rm -f $@
+	$(Q)ar rcs $@ $^
+
+$(LIBDIR)/libelide.so: $(LIB_OBJ)
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -shared -Wl,-soname,libelide.so.0 -Wl,-z,now -o $@ $^
+	$(Q)ln -sf libelide.so $(@D)/libelide.so.0

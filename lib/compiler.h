@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * compiler.h - the few compiler idioms the rest is written in.
+ *
+ * Must never hold anything that knows about locks or transactions.
+ */
+#ifndef ELIDE_COMPILER_H
+#define ELIDE_COMPILER_H
+
+#define likely(x)   __builtin_expect(!!(x), 1)
+#define unlikely(x) __builtin_expect(!!(x), 0)
+
+#define __cold        __attribute__((cold, noinline))
+#define __noinline    __attribute__((noinline))
+#define __always_inline_fn inline __attribute__((always_inline))
+#define __printf(f, a) __attribute__((format(printf, f, a)))
+#define __export      __attribute__((visibility("default")))
+
+/* Bytes of a cache line on every x86-64 processor that has RTM. */
+#define CACHE_LINE 64
+#define __cacheline_aligned __attribute__((aligned(CACHE_LINE)))
+
+#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
+
+/* Relaxed accesses that the compiler may neither tear, fuse nor invent. */
+#define READ_ONCE(x)     __atomic_load_n(&(x), __ATOMIC_RELAXED)
+#define WRITE_ONCE(x, v) __atomic_store_n(&(x), (v), __ATOMIC_RELAXED)
+
+/* A counter with one writer: a plain add that other threads may read at any time. */
+#define counter_add(x, n) WRITE_ONCE(x, (x) + (n))
+
+#define barrier() __asm__ volatile("" ::: "memory")
+
+static inline void cpu_relax(void)
+{
+	__builtin_ia32_pause();
+}
+
+/* Cycles of the time-stamp counter; virtual cycles under rtmgrind. Not serialising. */
+static inline unsigned long long cycles_now(void)
+{
+	return __builtin_ia32_rdtsc();
+}
+
+#endif

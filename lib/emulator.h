@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * emulator.h - what the library and rtmgrind say to each other.
+ *
+ * A request is Valgrind's client-request sequence, a no-op on hardware: it
+ * costs a few cycles and returns the default. Included by the emulator too,
+ * so it must never include libc.
+ */
+#ifndef ELIDE_EMULATOR_H
+#define ELIDE_EMULATOR_H
+
+/* 'R','T' in the upper half marks requests to rtmgrind, as Valgrind's tools do. */
+enum rtmgrind_request {
+	/* () -> version of this protocol, 0 when not under rtmgrind. */
+	RTMGRIND_VERSION = 0x52540000,
+	/* (struct rtmgrind_abort *, size) -> 1 if the calling thread has had an abort since the
+	 * last call and the record was filled, else 0. Costs no virtual time.
+	 */
+	RTMGRIND_LAST_ABORT,
+	/* () the start-up probe is over: spurious aborts and timer interrupts may begin. */
+	RTMGRIND_PROBE_DONE,
+	/* () region of interest: outside it the cost model is off and set-up runs fast.
+	 * Without any of these requests the whole run is the region.
+	 */
+	RTMGRIND_ROI_BEGIN,
+	RTMGRIND_ROI_END,
+};
+
+#define RTMGRIND_PROTOCOL 1
+
+/* Why the emulated processor aborted; finer than the status word. */
+enum rtmgrind_cause {
+	RTMGRIND_CAUSE_NONE,
+	RTMGRIND_CAUSE_EXPLICIT,
+	RTMGRIND_CAUSE_CONFLICT,
+	RTMGRIND_CAUSE_CAPACITY,
+	RTMGRIND_CAUSE_SYSCALL,
+	RTMGRIND_CAUSE_FAULT,
+	RTMGRIND_CAUSE_INSTRUCTION,
+	RTMGRIND_CAUSE_INTERRUPT,
+	RTMGRIND_CAUSE_SPURIOUS,
+	RTMGRIND_CAUSE_NEST,
+};
+
+/**
+ * struct rtmgrind_abort - detail of a thread's last abort.
+ * @cause:      enum rtmgrind_cause
+ * @status:     the status word the program saw in EAX
+ * @own_pc:     instruction of this thread that was executing or last executed
+ * @line:       address of the cache line in conflict or over capacity, 0 if none
+ * @own_addr:   lowest byte of @line this thread had accessed, 0 if unknown
+ * @other_pc:   the other thread's instruction, 0 if none
+ * @other_addr: the byte the other thread accessed, 0 if none
+ * @other_tid:  Linux thread id of the other thread as the program sees it, 0 if none
+ * @other_write: 1 if the other access was a write
+ * @syscall_nr: number of the system call, -1 if none
+ * @read_lines: lines in the read set
+ * @write_lines: lines in the write set
+ * @cycles:     virtual cycles spent in the attempt, abort cost included
+ */
+struct rtmgrind_abort {
+	unsigned int cause;
+	unsigned int status;
+	unsigned long long own_pc;
+	unsigned long long line;
+	unsigned long long own_addr;
+	unsigned long long other_pc;
+	unsigned long long other_addr;
+	unsigned int other_tid;
+	unsigned int other_write;
+	int syscall_nr;
+	unsigned int read_lines;
+	unsigned int write_lines;
+	unsigned int pad;
+	unsigned long long cycles;
+};
+
+/**
+ * rtmgrind_request() - ask the emulator.
+ * @request: enum rtmgrind_request
+ * @a: first argument
+ * @b: second argument
+ *
+ * The sequence is the one Valgrind's translator recognises on amd64: four
+ * rotations of RDI that add up to 128 bits, then XCHG RBX,RBX.
+ *
+ * Return: the answer, 0 on hardware and under other tools.
+ */
+static inline unsigned long rtmgrind_request(unsigned long request, unsigned long a,
+					     unsigned long b)
+{
+	volatile unsigned long args[6] = {request, a, b, 0, 0, 0};
+	unsigned long answer = 0;
+
+	__asm__ volatile("rolq $3, %%rdi\n\trolq $13, %%rdi\n\t"
+			 "rolq $61, %%rdi\n\trolq $51, %%rdi\n\t"
+			 "xchgq %%rbx, %%rbx"
+			 : "+d"(answer)
+			 : "a"(&args[0])
+			 : "cc", "memory");
+	return answer;
+}
+
+#endif

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * rtm.h - the RTM instructions, the abort status bits and our own abort codes.
+ *
+ * The only file that holds the instructions. They must never be executed
+ * unless elide_detect() found RTM usable: without it they are #UD.
+ * Encodings and bits: Intel SDM vol. 1, chapter 16 ("Programming with
+ * Intel Transactional Synchronization Extensions").
+ */
+#ifndef ELIDE_RTM_H
+#define ELIDE_RTM_H
+
+/* EAX after an abort. Zero: none of these; a system call, fault or interrupt for instance. */
+#define RTM_STARTED   (~0u)
+#define RTM_EXPLICIT  (1u << 0) /* XABORT; its operand is in bits 31..24 */
+#define RTM_RETRY     (1u << 1) /* the processor thinks a retry may succeed */
+#define RTM_CONFLICT  (1u << 2)
+#define RTM_CAPACITY  (1u << 3)
+#define RTM_DEBUG     (1u << 4)
+#define RTM_NESTED    (1u << 5) /* aborted inside a nested transaction */
+#define RTM_CODE(s)   (((s) >> 24) & 0xffu)
+
+/* The hardware's limit of nested XBEGINs (SDM: MAX_RTM_NEST_COUNT); elide never nests. */
+#define RTM_NEST_MAX 7
+
+/**
+ * rtm_begin() - start a transaction.
+ *
+ * Return: RTM_STARTED inside the transaction; after an abort, control comes
+ * back a second time with the status word.
+ */
+static inline __attribute__((always_inline)) unsigned int rtm_begin(void)
+{
+	unsigned int status = RTM_STARTED;
+
+	/* XBEGIN rel32 = 0: the abort handler is the next instruction. */
+	__asm__ volatile(".byte 0xc7, 0xf8, 0, 0, 0, 0" : "+a"(status)::"memory");
+	return status;
+}
+
+/** rtm_end() - commit. Outside a transaction it faults (#GP). */
+static inline __attribute__((always_inline)) void rtm_end(void)
+{
+	__asm__ volatile(".byte 0x0f, 0x01, 0xd5" ::: "memory");
+}
+
+/** rtm_abort() - abort with an 8-bit constant code; outside a transaction a no-op. */
+#define rtm_abort(code) __asm__ volatile(".byte 0xc6, 0xf8, %c0" ::"i"((code) & 0xff) : "memory")
+
+/** rtm_test() - non-zero inside a transaction, whoever began it. */
+static inline __attribute__((always_inline)) int rtm_test(void)
+{
+	unsigned char inside;
+
+	__asm__ volatile(".byte 0x0f, 0x01, 0xd6\n\tsetnz %0" : "=r"(inside)::"cc", "memory");
+	return inside;
+}
+
+#endif
