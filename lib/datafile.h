@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * datafile.h - the format of elide.data, shared by its writer and its readers.
+ *
+ * The file is a shared mapping of the running process: what was counted is
+ * in it whatever becomes of the process. It is a header of one page followed
+ * by chunks of ELIDE_CHUNK_SIZE bytes, each holding records of one type.
+ * Chunks are never moved, freed or reused for another type. Everything is
+ * little-endian; times are cycles of the time-stamp counter unless the name
+ * says otherwise. See elide-data(5).
+ *
+ * Must never hold a pointer that a reader would have to follow.
+ */
+#ifndef ELIDE_DATAFILE_H
+#define ELIDE_DATAFILE_H
+
+#include <stdint.h>
+
+#define ELIDE_DATA_MAGIC   0x4154414445444c45ull /* "ELDEDATA" */
+#define ELIDE_DATA_VERSION 1
+#define ELIDE_HEADER_SIZE  8192
+#define ELIDE_CHUNK_SIZE   16384
+#define ELIDE_CHUNK_MAGIC  0x4b4e4843u /* "CHNK" */
+
+/* Abort causes, in the order of aborts.def. */
+enum elide_cause {
+#define ELIDE_CAUSE(id, code, column, help, advice) ELIDE_CAUSE_##id,
+#include "aborts.def"
+#undef ELIDE_CAUSE
+	ELIDE_NR_CAUSES
+};
+
+/* Room in a record, so that a new cause needs no new version. */
+#define ELIDE_MAX_CAUSES 24
+
+enum elide_kind {
+	ELIDE_KIND_NONE,
+	ELIDE_KIND_MUTEX,
+	ELIDE_KIND_RWLOCK_READ,
+	ELIDE_KIND_RWLOCK_WRITE,
+	ELIDE_KIND_SPIN,
+	ELIDE_KIND_CUSTOM,
+	ELIDE_NR_KINDS
+};
+
+/* What the library does in this process: header.mode. */
+enum elide_run_mode {
+	ELIDE_RUN_OFF,
+	ELIDE_RUN_PROFILE,
+	ELIDE_RUN_ELIDE,
+};
+
+/* header.rtm */
+enum elide_rtm {
+	ELIDE_RTM_NONE,
+	ELIDE_RTM_HARDWARE,
+	ELIDE_RTM_EMULATED,
+};
+
+/* header.state */
+enum elide_file_state {
+	ELIDE_FILE_LIVE = 1, /* the process runs, or was killed */
+	ELIDE_FILE_CLOSED,   /* the process ended through exit() */
+};
+
+/* Calls that elide cannot count, header.dropped[]. */
+enum elide_dropped {
+	ELIDE_DROPPED_LOCKS,   /* acquisitions of locks beyond MAX_LOCKS */
+	ELIDE_DROPPED_CLASSES, /* locks of classes beyond MAX_CLASSES */
+	ELIDE_DROPPED_THREADS, /* threads beyond MAX_THREADS */
+	ELIDE_DROPPED_ROWS,    /* (class, site) pairs beyond a thread's table, or the file is full */
+	ELIDE_DROPPED_MODULES, /* objects beyond the room for them */
+	ELIDE_NR_DROPPED
+};
+
+#define ELIDE_MAX_DROPPED 16
+
+/**
+ * struct elide_header - the first page of the file.
+ * @size:            bytes of the file that hold header and chunks; grows
+ * @state:           enum elide_file_state
+ * @pid:             process that writes; its start time is in @pid_start
+ * @pid_start:       field 22 of /proc/PID/stat, so that a reused pid is told apart
+ * @run:             identifies the processes of one elide run, 0 without launcher
+ * @mode:            enum elide_run_mode
+ * @rtm:             enum elide_rtm
+ * @exit_status:     as of wait(2), written by the launcher; -1 unknown
+ * @start_realtime_ns: CLOCK_REALTIME at start
+ * @start_ns, @start_cycles: CLOCK_MONOTONIC and time-stamp counter at start
+ * @end_ns, @end_cycles: the same at exit; 0 while the process runs or if it was killed
+ * @rtm_off:         1 when the watch switched RTM off because nothing committed
+ * @nr_threads:      threads seen in all
+ * @dropped:         by enum elide_dropped
+ * @cores:           processors the process may run on
+ * @sample_period:   one in so many first attempts has its cycles measured natively
+ * @exe, @args:      path, and the arguments each ended by a NUL, @args_len bytes
+ * @why:             why @mode is what it is, in words
+ * @policy:          name of the policy
+ */
+struct elide_header {
+	uint64_t magic;
+	uint32_t version;
+	uint32_t header_size;
+	uint32_t chunk_size;
+	uint32_t state;
+	uint64_t size;
+	uint32_t pid;
+	uint32_t mode;
+	uint32_t rtm;
+	int32_t exit_status;
+	uint64_t pid_start;
+	uint64_t run;
+	uint64_t start_realtime_ns;
+	uint64_t start_ns;
+	uint64_t start_cycles;
+	uint64_t end_ns;
+	uint64_t end_cycles;
+	uint32_t rtm_off;
+	uint32_t nr_threads;
+	uint32_t cores;
+	uint32_t sample_period;
+	uint64_t dropped[ELIDE_MAX_DROPPED];
+	uint32_t args_len;
+	uint32_t reserved;
+	char policy[32];
+	char model[32];
+	char why[256];
+	char exe[1024];
+	char args[4096];
+};
+
+_Static_assert(sizeof(struct elide_header) <= ELIDE_HEADER_SIZE, "the header is one unit");
+
+enum elide_chunk_type {
+	ELIDE_CHUNK_MODULES = 1,
+	ELIDE_CHUNK_CLASSES,
+	ELIDE_CHUNK_ROWS,
+	ELIDE_CHUNK_MISUSE,
+};
+
+/**
+ * struct elide_chunk - header of a chunk, its records follow.
+ * @magic:       ELIDE_CHUNK_MAGIC; 0 for a chunk not yet in use
+ * @type:        enum elide_chunk_type; a reader skips types it does not know
+ * @record_size: bytes of a record
+ * @nr_records:  complete records; raised after a record is filled
+ */
+struct elide_chunk {
+	uint32_t magic;
+	uint16_t type;
+	uint16_t record_size;
+	uint32_t nr_records;
+	uint32_t reserved[13];
+};
+
+_Static_assert(sizeof(struct elide_chunk) == 64, "records begin on a cache line");
+
+/**
+ * struct elide_module - an object mapped into the process.
+ * @base:     load bias: run-time address minus address in the object
+ * @start, @end: range of its mapping
+ * @build_id: of @build_id_len bytes, 0 if it has none
+ */
+struct elide_module {
+	uint64_t base;
+	uint64_t start;
+	uint64_t end;
+	uint32_t build_id_len;
+	uint8_t build_id[36];
+	char path[448];
+};
+
+_Static_assert(sizeof(struct elide_module) == 512, "fixed layout");
+
+/* What a lock class is named after. */
+enum elide_class_type {
+	ELIDE_CLASS_INIT = 1, /* address: return address of the call that initialised the lock */
+	ELIDE_CLASS_STATIC,   /* address: the lock itself, inside an object's data */
+	ELIDE_CLASS_FIRST,    /* address: return address of the first call that locked it */
+};
+
+/**
+ * struct elide_class - a lock class.
+ * @type:     enum elide_class_type
+ * @kind:     of the locks: ELIDE_KIND_MUTEX, _SPIN, _CUSTOM, or _RWLOCK_READ for a rwlock
+ * @address:  see the types
+ * @nr_locks: locks of the class registered so far
+ */
+struct elide_class {
+	uint32_t type;
+	uint32_t kind;
+	uint64_t address;
+	uint64_t nr_locks;
+	uint64_t reserved;
+};
+
+/**
+ * struct elide_times - a distribution in four numbers, cycles.
+ * @count: measurements
+ */
+struct elide_times {
+	uint64_t count;
+	uint64_t total;
+	uint64_t min;
+	uint64_t max;
+};
+
+/* What was last decided about a row's locks: elide_row.state. */
+enum elide_row_state {
+	ELIDE_STATE_PROFILED, /* not elided by mode, kind or rule */
+	ELIDE_STATE_ELIDING,
+	ELIDE_STATE_PAUSED,   /* the policy has stopped trying for a while */
+	ELIDE_STATE_OFF,      /* cannot be elided: robust, PI, process-shared, or a rule says off */
+};
+
+/**
+ * struct elide_row - counters of one thread, lock class, call site and kind.
+ *
+ * Only the owning thread writes a row, with plain adds outside transactions;
+ * a reader sums the rows of equal (class, site, kind).
+ *
+ * @class_index:   index of the class, counted over all class chunks in file order
+ * @kind:          enum elide_kind
+ * @state:         enum elide_row_state
+ * @site:          return address of the lock call
+ * @acquired:      = @elided + @fallback + @not_attempted
+ * @not_attempted: taken really without trying
+ * @fallback:      taken really after one or more aborts
+ * @nested:        of @elided, those inside another elided section
+ * @attempts:      = @commits + sum of @causes; outermost sections only
+ * @contended:     real acquisitions that found the lock held
+ * @wasted_cycles: in aborted attempts; sampled and scaled natively, exact when emulated
+ * @wait:          time to get the real lock, of the @contended ones
+ * @hold:          sampled time from acquisition to release
+ * @causes:        aborts by enum elide_cause
+ */
+struct elide_row {
+	uint32_t class_index;
+	uint16_t kind;
+	uint16_t state;
+	uint64_t site;
+	uint64_t acquired;
+	uint64_t elided;
+	uint64_t not_attempted;
+	uint64_t attempts;
+	uint64_t commits;
+	uint64_t fallback;
+
+	uint64_t nested;
+	uint64_t contended;
+	uint64_t wasted_cycles;
+	uint64_t reserved[5];
+
+	struct elide_times wait;
+	struct elide_times hold;
+	uint64_t causes[ELIDE_MAX_CAUSES];
+};
+
+_Static_assert(sizeof(struct elide_row) == 384, "six cache lines");
+
+enum elide_misuse_type {
+	ELIDE_MISUSE_UNLOCK_FREE = 1, /* unlock of a lock nobody holds */
+	ELIDE_MISUSE_UNLOCK_FOREIGN,  /* unlock by a thread that does not hold it */
+	ELIDE_MISUSE_DESTROY_HELD,    /* destroy of a held lock */
+	ELIDE_MISUSE_RELOCK,          /* lock of a non-recursive lock the thread holds */
+};
+
+/**
+ * struct elide_misuse - one kind of misuse at one place.
+ * @type:  enum elide_misuse_type
+ * @kind:  enum elide_kind of the lock
+ * @site:  return address of the call
+ * @lock:  address of the first lock it happened to
+ * @count: how often
+ */
+struct elide_misuse {
+	uint32_t type;
+	uint32_t kind;
+	uint64_t site;
+	uint64_t lock;
+	uint64_t count;
+};
+
+#endif
