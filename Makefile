@@ -13,7 +13,7 @@ CFLAGS  ?= -O2 -g
 ifneq ($(SAN),)
 SANFLAGS := -fsanitize=$(SAN) -fno-omit-frame-pointer
 endif
-ALL_CFLAGS = -std=gnu11 $(CFLAGS) $(WARN) $(SANFLAGS) -MMD -MP -DELIDE_VERSION='"$(VERSION)"'
+ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(CFLAGS) $(WARN) $(SANFLAGS) -MMD -MP -DELIDE_VERSION='"$(VERSION)"'
 
 ifeq ($(V),1)
 Q :=
