@@ -156,8 +156,10 @@ static void print_json(const struct options *opts, const struct outcome *out)
 	printf("{\"index\":\"%s\",\"scheme\":\"%s\",\"threads\":%" PRIu64 ",\"preload\":%" PRIu64,
 	       index_choices[opts->index].name, scheme_choices[opts->scheme].name, opts->threads,
 	       opts->preload);
-	printf(",\"updates\":%" PRIu64 ",\"keys\":\"%s\",\"seed\":%" PRIu64 ",\"ops\":%" PRIu64,
-	       opts->updates, keys_choices[opts->keys].name, opts->seed, out->ops);
+	printf(",\"updates\":%" PRIu64 ",\"deletes_percent\":%" PRIu64 ",\"scans_percent\":%" PRIu64,
+	       opts->updates, opts->deletes, opts->scans);
+	printf(",\"keys\":\"%s\",\"seed\":%" PRIu64 ",\"ops\":%" PRIu64,
+	       keys_choices[opts->keys].name, opts->seed, out->ops);
 	for (unsigned int op = 0; op < NR_OPS; op++)
 		printf(",\"%s\":{\"done\":%" PRIu64 ",\"hits\":%" PRIu64 "}", plural[op],
 		       out->done[op], out->hits[op]);
