@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Programs that the tests of the tools use.
+
+SYNTH_OBJ := $(patsubst %,$(OBJ)/tests/tools/%.o,synth subject)
+TOOLS_TEST_BIN := $(O)/tests/tools/mkdata
+
+tools-tests: $(TOOLS_TEST_BIN)
+.PHONY: tools-tests
+
+$(OBJ)/tests/tools/%.o: tests/tools/%.c
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) -D_GNU_SOURCE -g -c -o $@ $<
+
+$(O)/tests/tools/mkdata: $(OBJ)/tests/tools/mkdata.o $(SYNTH_OBJ)
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -o $@ $^

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * mkdata.c - writes a made-up data file: mkdata FILE SCENARIO [RUN [PID]]
+ *
+ * Must never be taken for a measurement: see synth.c.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "synth.h"
+
+int main(int argc, char **argv)
+{
+	uint64_t run = argc > 3 ? strtoull(argv[3], NULL, 16) : 0;
+	uint32_t pid = argc > 4 ? strtoul(argv[4], NULL, 10) : 4242;
+
+	for (int i = 0; argc > 2 && i < SYNTH_NR; i++) {
+		struct synth s;
+
+		if (strcmp(argv[2], synth_names[i]))
+			continue;
+		synth_make(&s, i, run, pid);
+		synth_write(&s, argv[1], s.size);
+		synth_free(&s);
+		return 0;
+	}
+	fprintf(stderr, "usage: mkdata FILE elide|profile|killed|idle [RUN [PID]]\n");
+	return 2;
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * subject.c - functions and locks with known names and lines; tests compare them,
+ * so that the numbers of these lines are part of the tests. The comments in the
+ * assembly keep the compiler from folding equal functions into one.
+ */
+#include "synth.h"
+
+int subject_index_lock;
+struct subject_table subject_table;
+
+static __attribute__((noinline)) uint64_t return_address(void)
+{
+	__asm__ volatile("");
+	return (uint64_t)__builtin_return_address(0);
+}
+
+static __attribute__((noinline)) void subject_insert(uint64_t *site)
+{
+	*site = return_address();
+	__asm__ volatile("# insert");
+}
+
+static __attribute__((noinline)) void subject_lookup(uint64_t *site)
+{
+	*site = return_address();
+	__asm__ volatile("# lookup");
+}
+
+static __attribute__((noinline)) void subject_create(uint64_t *site)
+{
+	*site = return_address();
+	__asm__ volatile("# create");
+}
+
+static inline __attribute__((always_inline)) void subject_guard(uint64_t *site)
+{
+	*site = return_address();
+	__asm__ volatile("");
+}
+
+static __attribute__((noinline)) void subject_user(uint64_t *site)
+{
+	subject_guard(site);
+	__asm__ volatile("");
+}
+
+/**
+ * subject_run() - tell the return addresses of the calls above.
+ */
+void subject_run(struct subject_sites *sites)
+{
+	subject_insert(&sites->insert);
+	subject_lookup(&sites->lookup);
+	subject_create(&sites->create);
+	subject_user(&sites->inlined);
+}

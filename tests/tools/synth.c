@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * synth.c - data files made up for tests.
+ *
+ * Must never share code with the reader it tests.
+ */
+#include <elf.h>
+#include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "synth.h"
+
+const char *const synth_names[SYNTH_NR] = {
+	[SYNTH_ELIDE] = "elide",
+	[SYNTH_PROFILE] = "profile",
+	[SYNTH_KILLED] = "killed",
+	[SYNTH_IDLE] = "idle",
+};
+
+/* One cycle is half a nanosecond: 3 s in 6e9 cycles. */
+#define START_NS     1000000000ull
+#define START_CYCLES 5000000000ull
+#define ELAPSED_NS   3000000000ull
+
+static void *must(void *p)
+{
+	if (!p)
+		abort();
+	return p;
+}
+
+struct elide_header *synth_header(struct synth *s)
+{
+	return (struct elide_header *)s->bytes;
+}
+
+struct elide_chunk *synth_chunk(struct synth *s, enum elide_chunk_type type)
+{
+	for (size_t at = ELIDE_HEADER_SIZE; at < s->size; at += ELIDE_CHUNK_SIZE) {
+		struct elide_chunk *c = (struct elide_chunk *)(s->bytes + at);
+
+		if (c->type == type)
+			return c;
+	}
+	return NULL;
+}
+
+void synth_add(struct synth *s, enum elide_chunk_type type, const void *record, size_t size)
+{
+	struct elide_chunk *c = NULL;
+
+	for (size_t at = ELIDE_HEADER_SIZE; at < s->size; at += ELIDE_CHUNK_SIZE) {
+		c = (struct elide_chunk *)(s->bytes + at);
+		if (c->type == type && (c->nr_records + 1) * size <= ELIDE_CHUNK_SIZE - sizeof(*c))
+			break;
+		c = NULL;
+	}
+	if (!c) {
+		s->bytes = must(realloc(s->bytes, s->size + ELIDE_CHUNK_SIZE));
+		c = (struct elide_chunk *)(s->bytes + s->size);
+		memset(c, 0, ELIDE_CHUNK_SIZE);
+		s->size += ELIDE_CHUNK_SIZE;
+		synth_header(s)->size = s->size;
+		c->magic = ELIDE_CHUNK_MAGIC;
+		c->type = type;
+		c->record_size = size;
+	}
+	memcpy((char *)(c + 1) + c->nr_records++ * size, record, size);
+}
+
+static void find_build_id(struct elide_module *m, const char *notes, size_t size)
+{
+	for (const char *p = notes; p + sizeof(ElfW(Nhdr)) < notes + size;) {
+		const ElfW(Nhdr) *n = (const void *)p;
+		const char *name = p + sizeof(*n), *desc = name + ((n->n_namesz + 3) & ~3u);
+
+		if (n->n_type == NT_GNU_BUILD_ID && n->n_descsz <= sizeof(m->build_id)) {
+			m->build_id_len = n->n_descsz;
+			memcpy(m->build_id, desc, n->n_descsz);
+		}
+		p = desc + ((n->n_descsz + 3) & ~3u);
+	}
+}
+
+/* The first object dl_iterate_phdr() tells is the program itself. */
+static int find_program(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	struct elide_module *m = arg;
+
+	m->base = info->dlpi_addr;
+	m->start = ~0ull;
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+		uint64_t start = m->base + p->p_vaddr;
+
+		if (p->p_type == PT_NOTE)
+			find_build_id(m, (const char *)start, p->p_memsz);
+		if (p->p_type != PT_LOAD)
+			continue;
+		if (start < m->start)
+			m->start = start;
+		if (start + p->p_memsz > m->end)
+			m->end = start + p->p_memsz;
+	}
+	return 1;
+}
+
+static void make_header(struct synth *s, enum synth_scenario scenario, uint64_t run, uint32_t pid)
+{
+	struct elide_header *h;
+	static const char args[] = "subject\0--threads\0002";
+
+	s->size = ELIDE_HEADER_SIZE;
+	s->bytes = must(calloc(1, s->size));
+	h = synth_header(s);
+	h->magic = ELIDE_DATA_MAGIC;
+	h->version = ELIDE_DATA_VERSION;
+	h->header_size = ELIDE_HEADER_SIZE;
+	h->chunk_size = ELIDE_CHUNK_SIZE;
+	h->state = scenario == SYNTH_KILLED ? ELIDE_FILE_LIVE : ELIDE_FILE_CLOSED;
+	h->size = s->size;
+	h->pid = pid;
+	h->mode = scenario == SYNTH_PROFILE ? ELIDE_RUN_PROFILE : ELIDE_RUN_ELIDE;
+	h->rtm = scenario == SYNTH_PROFILE ? ELIDE_RTM_NONE : ELIDE_RTM_HARDWARE;
+	h->exit_status = scenario == SYNTH_KILLED ? -1 : 0;
+	h->run = run;
+	h->start_realtime_ns = 1700000000000000000ull; /* 2023-11-14T22:13:20Z */
+	h->start_ns = START_NS;
+	h->start_cycles = START_CYCLES;
+	if (scenario != SYNTH_KILLED) {
+		h->end_ns = START_NS + ELAPSED_NS;
+		h->end_cycles = START_CYCLES + 2 * ELAPSED_NS;
+	}
+	h->nr_threads = 2;
+	h->cores = 4;
+	h->sample_period = 16;
+	h->args_len = sizeof(args);
+	memcpy(h->args, args, sizeof(args));
+	strcpy(h->policy, "adaptive");
+	strcpy(h->exe, "/opt/subject");
+	strcpy(h->why, scenario == SYNTH_PROFILE ? "this processor has no RTM" : "RTM commits");
+}
+
+static void add_module(struct synth *s)
+{
+	struct elide_module m = {0};
+	ssize_t len;
+
+	dl_iterate_phdr(find_program, &m);
+	len = readlink("/proc/self/exe", m.path, sizeof(m.path) - 1);
+	if (len < 0)
+		abort();
+	synth_add(s, ELIDE_CHUNK_MODULES, &m, sizeof(m));
+}
+
+static void add_classes(struct synth *s, const struct subject_sites *sites)
+{
+	const struct elide_class classes[] = {
+		{ELIDE_CLASS_STATIC, ELIDE_KIND_MUTEX, (uint64_t)&subject_index_lock, 1, 0},
+		{ELIDE_CLASS_INIT, ELIDE_KIND_RWLOCK_READ, sites->create, 100000, 0},
+		{ELIDE_CLASS_STATIC, ELIDE_KIND_MUTEX, (uint64_t)&subject_table.lock, 1, 0},
+	};
+
+	for (size_t i = 0; i < 3; i++)
+		synth_add(s, ELIDE_CHUNK_CLASSES, &classes[i], sizeof(classes[i]));
+}
+
+static void add_rows(struct synth *s, enum synth_scenario scenario,
+		     const struct subject_sites *sites)
+{
+	struct elide_row rows[5] = {
+		/* One lock and site in two threads: summed in the report. */
+		{.class_index = 0, .kind = ELIDE_KIND_MUTEX, .state = ELIDE_STATE_ELIDING,
+		 .site = sites->insert, .acquired = 1000, .elided = 600, .not_attempted = 100,
+		 .attempts = 1500, .commits = 600, .fallback = 300, .contended = 200,
+		 .wasted_cycles = 900000, .wait = {200, 400000, 100, 9000},
+		 .hold = {16, 16000, 500, 2000}},
+		{.class_index = 0, .kind = ELIDE_KIND_MUTEX, .state = ELIDE_STATE_PAUSED,
+		 .site = sites->insert, .acquired = 500, .elided = 100, .not_attempted = 300,
+		 .attempts = 300, .commits = 100, .fallback = 100, .contended = 50,
+		 .wasted_cycles = 100000, .wait = {50, 100000, 50, 4000},
+		 .hold = {8, 8000, 400, 3000}},
+		{.class_index = 1, .kind = ELIDE_KIND_RWLOCK_READ, .state = ELIDE_STATE_ELIDING,
+		 .site = sites->lookup, .acquired = 20000, .elided = 20000, .nested = 5000,
+		 .attempts = 15100, .commits = 15000, .wasted_cycles = 5000,
+		 .hold = {100, 40000, 100, 1000}},
+		{.class_index = 1, .kind = ELIDE_KIND_RWLOCK_WRITE, .state = ELIDE_STATE_ELIDING,
+		 .site = sites->insert, .acquired = 10, .elided = 10, .attempts = 10,
+		 .commits = 10},
+		{.class_index = 2, .kind = ELIDE_KIND_MUTEX, .state = ELIDE_STATE_OFF,
+		 .site = sites->inlined, .acquired = 40, .not_attempted = 40, .contended = 4,
+		 .wait = {4, 8000, 1000, 3000}},
+	};
+
+	rows[0].causes[ELIDE_CAUSE_conflict] = 600;
+	rows[0].causes[ELIDE_CAUSE_syscall] = 200;
+	rows[0].causes[ELIDE_CAUSE_other] = 100;
+	rows[1].causes[ELIDE_CAUSE_conflict] = 150;
+	rows[1].causes[ELIDE_CAUSE_busy] = 50;
+	rows[2].causes[ELIDE_CAUSE_capacity] = 100;
+	for (size_t i = 0; i < 5; i++) {
+		struct elide_row *row = &rows[i];
+
+		if (scenario == SYNTH_PROFILE)
+			*row = (struct elide_row){
+				.class_index = row->class_index, .kind = row->kind,
+				.state = ELIDE_STATE_PROFILED, .site = row->site,
+				.acquired = row->acquired, .not_attempted = row->acquired,
+				.contended = row->contended, .wait = row->wait, .hold = row->hold,
+			};
+		synth_add(s, ELIDE_CHUNK_ROWS, row, sizeof(*row));
+	}
+}
+
+void synth_make(struct synth *s, enum synth_scenario scenario, uint64_t run, uint32_t pid)
+{
+	struct elide_misuse misuse = {.type = ELIDE_MISUSE_UNLOCK_FREE, .kind = ELIDE_KIND_MUTEX,
+				      .lock = (uint64_t)&subject_index_lock, .count = 3};
+	struct subject_sites sites;
+
+	subject_run(&sites);
+	make_header(s, scenario, run, pid);
+	add_module(s);
+	if (scenario == SYNTH_IDLE)
+		return;
+	add_classes(s, &sites);
+	add_rows(s, scenario, &sites);
+	misuse.site = sites.lookup;
+	synth_add(s, ELIDE_CHUNK_MISUSE, &misuse, sizeof(misuse));
+	if (scenario == SYNTH_ELIDE)
+		synth_header(s)->dropped[ELIDE_DROPPED_LOCKS] = 7;
+}
+
+void synth_write(const struct synth *s, const char *path, size_t size)
+{
+	FILE *f = must(fopen(path, "w"));
+
+	if (fwrite(s->bytes, 1, size, f) != size || fclose(f))
+		abort();
+}
+
+void synth_free(struct synth *s)
+{
+	free(s->bytes);
+	memset(s, 0, sizeof(*s));
+}

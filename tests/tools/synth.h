@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * synth.h - data files made up for tests: every number in them is known.
+ *
+ * Their addresses are those of functions and variables of the program that
+ * makes them (subject.c), so that names can be resolved and compared. Must
+ * never share code with the reader it tests.
+ */
+#ifndef ELIDE_SYNTH_H
+#define ELIDE_SYNTH_H
+
+#include <stddef.h>
+
+#include "../../lib/datafile.h"
+
+/* What is in the file. */
+enum synth_scenario {
+	SYNTH_ELIDE,   /* two threads that elided: three locks, four rows, a misuse */
+	SYNTH_PROFILE, /* the same locks, only profiled */
+	SYNTH_KILLED,  /* as SYNTH_ELIDE, of a process that did not end through exit() */
+	SYNTH_IDLE,    /* a process that took no lock */
+	SYNTH_NR
+};
+
+extern const char *const synth_names[SYNTH_NR];
+
+/* A file being made. */
+struct synth {
+	char *bytes;
+	size_t size;
+};
+
+/**
+ * synth_make() - make a file in memory.
+ * @run: header.run
+ * @pid: header.pid
+ */
+void synth_make(struct synth *s, enum synth_scenario scenario, uint64_t run, uint32_t pid);
+
+/** synth_header() - the header of a file in memory. */
+struct elide_header *synth_header(struct synth *s);
+
+/** synth_chunk() - the first chunk of a type, or NULL. */
+struct elide_chunk *synth_chunk(struct synth *s, enum elide_chunk_type type);
+
+/** synth_add() - append a record, in a new chunk if the last of its type is full. */
+void synth_add(struct synth *s, enum elide_chunk_type type, const void *record, size_t size);
+
+/** synth_write() - write the first @size bytes to a file; ends the program if that fails. */
+void synth_write(const struct synth *s, const char *path, size_t size);
+
+/** synth_free() - release the memory. */
+void synth_free(struct synth *s);
+
+/* subject.c: a static lock, one inside a structure, and calls whose return addresses are told. */
+extern int subject_index_lock;
+extern struct subject_table {
+	long rows[4];
+	int lock;
+} subject_table;
+
+struct subject_sites {
+	uint64_t insert;
+	uint64_t lookup;
+	uint64_t create;
+	uint64_t inlined;
+};
+
+void subject_run(struct subject_sites *sites);
+
+#endif

@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * cmd-report.c - elide report: which files, in which form.
+ *
+ * Must never write to a data file.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cmd.h"
+#include "json.h"
+#include "report.h"
+#include "settings.h"
+#include "suggest.h"
+
+/* Rows of the table unless --top says otherwise: a screen. */
+#define TOP_DEFAULT 20
+/* Width of a table that goes to a file or pipe: as wide as it is. */
+#define WIDTH_UNBOUNDED 10000
+
+/* Option keys without a letter. */
+enum { OPT_SORT = 256, OPT_TOP, OPT_BY, OPT_JSON, OPT_CSV, OPT_WIDTH, OPT_NO_CHILDREN };
+
+static const struct option_desc options[] = {
+	{'i', "input", "FILE", "data file to report on (elide.data); may be given again"},
+	{OPT_SORT, "sort", "KEY", "order of the rows: cost (default) or a column's name"},
+	{OPT_TOP, "top", "N", "print N rows, 0 for all (20 in the table, else all)"},
+	{OPT_BY, "by", "WHAT", "sum over: lock, or site"},
+	{OPT_JSON, "json", NULL, "exact numbers as JSON, see elide-data(5)"},
+	{OPT_CSV, "csv", NULL, "exact numbers as comma-separated values"},
+	{OPT_WIDTH, "width", "N", "columns of the table (those of the terminal)"},
+	{OPT_NO_CHILDREN, "no-children", NULL, "leave out FILE.PID of child processes"},
+	OPTION_HELP,
+};
+
+/* A growing list of paths. */
+struct paths {
+	char **path;
+	size_t nr;
+};
+
+static int add_path(struct paths *p, const char *path)
+{
+	char **grown = reallocarray(p->path, p->nr + 1, sizeof(*grown));
+
+	if (!grown)
+		return -ENOMEM;
+	p->path = grown;
+	grown[p->nr] = strdup(path);
+	if (!grown[p->nr])
+		return -ENOMEM;
+	p->nr++;
+	return 0;
+}
+
+static int has_path(const struct paths *p, const char *path)
+{
+	struct stat a, b;
+
+	for (size_t i = 0; i < p->nr; i++) {
+		if (!strcmp(p->path[i], path))
+			return 1;
+		if (!stat(p->path[i], &a) && !stat(path, &b) && a.st_dev == b.st_dev &&
+		    a.st_ino == b.st_ino)
+			return 1;
+	}
+	return 0;
+}
+
+static int by_length_then_name(const void *x, const void *y)
+{
+	const char *a = *(char *const *)x, *b = *(char *const *)y;
+	size_t la = strlen(a), lb = strlen(b);
+
+	return la != lb ? (la > lb) - (la < lb) : strcmp(a, b);
+}
+
+/* Adds FILE.PID of the same run: the children's files, in the order of their numbers. */
+static int add_children(struct paths *p, const char *path)
+{
+	const char *name = base_name(path);
+	size_t first = p->nr, dir_len = name - path, len = strlen(name);
+	struct elide_header parent, child;
+	char dir[4096], full[4096 + 256];
+	struct dirent *entry;
+	int rc = 0;
+	DIR *d;
+
+	if (load_header(path, &parent) || !parent.run || dir_len >= sizeof(dir))
+		return 0;
+	snprintf(dir, sizeof(dir), "%.*s", (int)dir_len, path);
+	d = opendir(dir_len ? dir : ".");
+	if (!d)
+		return 0;
+	while (!rc && (entry = readdir(d))) {
+		const char *pid = entry->d_name + len + 1;
+
+		if (strncmp(entry->d_name, name, len) || entry->d_name[len] != '.' || !*pid ||
+		    pid[strspn(pid, "0123456789")])
+			continue;
+		snprintf(full, sizeof(full), "%s%s", dir, entry->d_name);
+		if (!load_header(full, &child) && child.run == parent.run && !has_path(p, full))
+			rc = add_path(p, full);
+	}
+	closedir(d);
+	qsort(p->path + first, p->nr - first, sizeof(*p->path), by_length_then_name);
+	return rc;
+}
+
+static int terminal_width(void)
+{
+	struct winsize size;
+
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) || !size.ws_col)
+		return WIDTH_UNBOUNDED;
+	return size.ws_col;
+}
+
+/* What is reported of one file after another. */
+struct output {
+	const struct report_options *options;
+	FILE *out;
+	json_t *processes;
+	size_t nr_printed;
+	size_t nr_idle;
+};
+
+static int acquired_anything(const struct data_file *f)
+{
+	for (size_t i = 0; i < f->nr_rows; i++)
+		if (f->rows[i].acquired)
+			return 1;
+	return f->nr_misuse > 0;
+}
+
+static int report_file(struct output *o, const struct data_file *f)
+{
+	const struct report_options *options = o->options;
+	struct report r;
+	int rc;
+
+	if (options->format == FORMAT_TABLE && !acquired_anything(f)) {
+		o->nr_idle++;
+		return 0;
+	}
+	rc = report_build(&r, f, options->by, options->sort);
+	if (rc) {
+		say("%s: %s", f->path, strerror(-rc));
+		return rc;
+	}
+	if (options->format == FORMAT_TABLE) {
+		if (o->nr_printed++)
+			fprintf(o->out, "\n%s\n", "----");
+		table_print(&r, o->out, options->width ? options->width : terminal_width(),
+			    options->top);
+	} else if (options->format == FORMAT_CSV) {
+		csv_print(&r, o->out, options->top);
+	} else {
+		json_array_append_new(o->processes, json_report(&r, options->top));
+	}
+	report_free(&r);
+	return 0;
+}
+
+static int finish_json(struct output *o)
+{
+	json_t *all = o->processes;
+
+	if (!json_array_size(all)) {
+		json_decref(all);
+		return 0;
+	}
+	if (json_array_size(all) == 1) {
+		json_t *only = json_incref(json_array_get(all, 0));
+
+		json_decref(all);
+		return json_print(only, o->out);
+	}
+	return json_print(json_pack("{s:i, s:o}", "schema", REPORT_SCHEMA, "processes", all),
+			  o->out);
+}
+
+int report_files(const struct report_options *options, char *const *paths, size_t nr, FILE *out)
+{
+	struct output o = {.options = options, .out = out};
+	char error[LOAD_ERROR_MAX];
+	struct data_file f;
+	int code = 0;
+
+	if (options->format == FORMAT_CSV)
+		csv_head(out);
+	o.processes = json_array();
+	for (size_t i = 0; i < nr; i++) {
+		if (load(paths[i], &f, error)) {
+			say("%s", error);
+			code = EXIT_USAGE;
+			continue;
+		}
+		if (report_file(&o, &f))
+			code = EXIT_USAGE;
+		load_free(&f);
+	}
+	if (options->format == FORMAT_JSON)
+		return finish_json(&o) ? EXIT_USAGE : code;
+	json_decref(o.processes);
+	if (o.nr_idle)
+		fprintf(out, "%s%zu process%s took no lock that elide can see\n",
+			o.nr_printed ? "\n" : "", o.nr_idle, o.nr_idle == 1 ? "" : "es");
+	if (o.nr_printed)
+		fprintf(out,
+			"\nNext: elide report --by lock, --sort wait, --json (exact); elide-report(1) explains the columns.\n");
+	return code;
+}
+
+static int parse_count(const char *option, const char *text, unsigned long most, size_t *to)
+{
+	char *end;
+	unsigned long v;
+
+	errno = 0;
+	v = strtoul(text, &end, 10);
+	if (*text < '0' || *text > '9' || *end || errno || v > most) {
+		say("--%s=%s: not a number from 0 to %lu", option, text, most);
+		return -EINVAL;
+	}
+	*to = v;
+	return 0;
+}
+
+static int parse_by(const char *text, enum report_by *by)
+{
+	static const char *const names[] = {"lock", "site"};
+
+	if (!strcmp(text, "lock"))
+		*by = BY_LOCK;
+	else if (!strcmp(text, "site"))
+		*by = BY_SITE;
+	else
+		return say("--by=%s: nearest is %s", text, suggest(text, names, 2)), -EINVAL;
+	return 0;
+}
+
+/* Applies one option that was given: 0 or -EINVAL after one line. */
+static int apply(int key, struct report_options *o, int *top_given)
+{
+	const char *nearest;
+	size_t n;
+
+	switch (key) {
+	case OPT_SORT:
+		o->sort = optarg;
+		if (report_sort_key(optarg, &nearest))
+			return 0;
+		say("--sort=%s is no column, nearest is %s", optarg, nearest);
+		return -EINVAL;
+	case OPT_TOP:
+		*top_given = 1;
+		return parse_count("top", optarg, 1000000, &o->top);
+	case OPT_WIDTH:
+		if (parse_count("width", optarg, WIDTH_UNBOUNDED, &n))
+			return -EINVAL;
+		o->width = n;
+		return 0;
+	case OPT_BY:
+		return parse_by(optarg, &o->by);
+	case OPT_JSON:
+		o->format = FORMAT_JSON;
+		return 0;
+	case OPT_CSV:
+		o->format = FORMAT_CSV;
+		return 0;
+	}
+	return -EINVAL;
+}
+
+/**
+ * cmd_report() - elide report.
+ */
+int cmd_report(int argc, char **argv)
+{
+	struct report_options o = {.sort = "cost"};
+	int key, children = 1, top_given = 0, rc = 0, code = EXIT_USAGE;
+	struct paths given = {0}, all = {0};
+
+	while (!rc && (key = options_next(argc, argv, options, ARRAY_SIZE(options), 0)) !=
+			      OPTIONS_END) {
+		if (key == 'h') {
+			options_help("report [OPTION...] [FILE...]",
+				     "Tells lock by lock and call site by call site what happened.",
+				     options, ARRAY_SIZE(options));
+			code = 0;
+			goto free_paths;
+		}
+		if (key == 'i')
+			rc = add_path(&given, optarg);
+		else if (key == OPT_NO_CHILDREN)
+			children = 0;
+		else
+			rc = apply(key, &o, &top_given);
+	}
+	if (rc)
+		goto free_paths;
+	while (!rc && optind < argc)
+		rc = add_path(&given, argv[optind++]);
+	if (!rc && !given.nr)
+		rc = add_path(&given, setting_find("OUTPUT")->def);
+	for (size_t i = 0; !rc && i < given.nr; i++) {
+		if (!has_path(&all, given.path[i]))
+			rc = add_path(&all, given.path[i]);
+		if (!rc && children)
+			rc = add_children(&all, given.path[i]);
+	}
+	if (rc)
+		goto free_paths;
+	if (!top_given)
+		o.top = o.format == FORMAT_TABLE ? TOP_DEFAULT : 0;
+	code = report_files(&o, all.path, all.nr, stdout);
+free_paths:
+	for (size_t i = 0; i < given.nr; i++)
+		free(given.path[i]);
+	for (size_t i = 0; i < all.nr; i++)
+		free(all.path[i]);
+	free(given.path);
+	free(all.path);
+	return code;
+}

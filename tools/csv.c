@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * csv.c - the report as comma-separated values (RFC 4180), one line per row.
+ *
+ * A value that is not known, or means nothing in the run's mode, is empty.
+ * Must never round.
+ */
+#include "../lib/compiler.h"
+#include "report.h"
+
+static void text(FILE *out, const char *s)
+{
+	fputs(",\"", out);
+	for (; s && *s; s++) {
+		if (*s == '"')
+			fputc('"', out);
+		fputc(*s, out);
+	}
+	fputc('"', out);
+}
+
+static void number(FILE *out, uint64_t v, int known)
+{
+	if (known)
+		fprintf(out, ",%llu", (unsigned long long)v);
+	else
+		fputc(',', out);
+}
+
+static void times_head(FILE *out, const char *name)
+{
+	fprintf(out, ",%s_count,%s_ns_min,%s_ns_mean,%s_ns_max,%s_ns_total", name, name, name,
+		name, name);
+}
+
+static void times(FILE *out, const struct report *r, const struct elide_times *t)
+{
+	const uint64_t cycles[] = {t->min, t->count ? t->total / t->count : 0, t->max, t->total};
+
+	number(out, t->count, 1);
+	for (size_t i = 0; i < ARRAY_SIZE(cycles); i++) {
+		uint64_t ns = 0;
+		int known = !to_ns(r, cycles[i], &ns) && t->count;
+
+		number(out, ns, known);
+	}
+}
+
+/**
+ * csv_head() - print the line of names.
+ */
+void csv_head(FILE *out)
+{
+	fputs("schema,pid,lock,class,kind,site_object,site_symbol,site_file,site_line,locks", out);
+#define ELIDE_FIELD(id, value, elision, help) fputs("," #id, out);
+#include "columns.def"
+#undef ELIDE_FIELD
+#define ELIDE_CAUSE(id, code, column, help, advice) fputs(",cause_" #id, out);
+#include "../lib/aborts.def"
+#undef ELIDE_CAUSE
+	times_head(out, "wait");
+	times_head(out, "hold");
+	fputs(",state,verdict\r\n", out);
+}
+
+static void row(const struct report *r, const struct line *l, FILE *out)
+{
+	fprintf(out, "%d,%u", REPORT_SCHEMA, r->file->header.pid);
+	text(out, l->lock);
+	text(out, l->class);
+	text(out, kind_name(l->kind));
+	text(out, l->site_place.object);
+	text(out, l->site_place.symbol);
+	text(out, l->site_place.file);
+	number(out, l->site_place.line, l->site_place.line);
+	number(out, l->nr_locks, 1);
+#define ELIDE_FIELD(id, value, elision, help) number(out, value, r->elides || !(elision));
+#include "columns.def"
+#undef ELIDE_FIELD
+	for (int i = 0; i < ELIDE_NR_CAUSES; i++)
+		number(out, l->sum.causes[i], r->elides);
+	times(out, r, &l->sum.wait);
+	times(out, r, &l->sum.hold);
+	text(out, state_name(l->state));
+	text(out, verdict_name(l->verdict));
+	fputs("\r\n", out);
+}
+
+/**
+ * csv_print() - print a line for each row.
+ */
+void csv_print(const struct report *r, FILE *out, size_t top)
+{
+	for (size_t i = 0; i < r->nr_lines && (!top || i < top); i++)
+		row(r, &r->lines[i], out);
+}

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * json.c - the report as JSON; the schema is described in elide-data(5).
+ *
+ * Equal data give equal bytes: keys have a fixed order, nothing depends on
+ * addresses. Must never round a counter.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "../lib/compiler.h"
+#include "json.h"
+#include "report.h"
+
+json_t *json_text(const char *s)
+{
+	json_t *value;
+	char *copy;
+
+	if (!s)
+		return json_null();
+	value = json_string(s);
+	if (value)
+		return value;
+	copy = strdup(s);
+	if (!copy)
+		return json_null();
+	for (char *c = copy; *c; c++)
+		if ((unsigned char)*c >= 0x80)
+			*c = '?';
+	value = json_string(copy);
+	free(copy);
+	return value;
+}
+
+json_t *json_number(uint64_t v)
+{
+	return json_integer(v > INT64_MAX ? INT64_MAX : (json_int_t)v);
+}
+
+int json_print(json_t *value, FILE *out)
+{
+	/* Only elapsed_s is a real number: 9 digits tell a day to the millisecond. */
+	int rc = json_dumpf(value, out, JSON_INDENT(1) | JSON_REAL_PRECISION(9));
+
+	json_decref(value);
+	fputc('\n', out);
+	return rc ? -EIO : 0;
+}
+
+static json_t *known_number(uint64_t v, int known)
+{
+	return known ? json_number(v) : json_null();
+}
+
+static json_t *ns_number(const struct report *r, uint64_t cycles, uint64_t count)
+{
+	uint64_t ns;
+
+	return count && !to_ns(r, cycles, &ns) ? json_number(ns) : json_null();
+}
+
+static json_t *times(const struct report *r, const struct elide_times *t)
+{
+	json_t *o = json_object();
+
+	json_object_set_new(o, "count", json_number(t->count));
+	json_object_set_new(o, "min", ns_number(r, t->min, t->count));
+	json_object_set_new(o, "mean", ns_number(r, t->count ? t->total / t->count : 0, t->count));
+	json_object_set_new(o, "max", ns_number(r, t->max, t->count));
+	json_object_set_new(o, "total", ns_number(r, t->total, t->count));
+	return o;
+}
+
+static json_t *place(const struct place *p)
+{
+	json_t *o = json_object();
+
+	json_object_set_new(o, "object", json_text(p->object));
+	json_object_set_new(o, "symbol", json_text(p->symbol));
+	json_object_set_new(o, "file", json_text(p->file));
+	json_object_set_new(o, "line", known_number(p->line, p->line));
+	return o;
+}
+
+/* What a row and the totals have in common. */
+static void counters(const struct report *r, const struct line *l, json_t *o)
+{
+	json_t *causes = json_object();
+
+	json_object_set_new(o, "locks", json_number(l->nr_locks));
+#define ELIDE_FIELD(id, value, elision, help) \
+	json_object_set_new(o, #id, known_number(value, r->elides || !(elision)));
+#include "columns.def"
+#undef ELIDE_FIELD
+	for (int i = 0; i < ELIDE_NR_CAUSES; i++)
+		json_object_set_new(causes, cause_texts[i].id,
+				    known_number(l->sum.causes[i], r->elides));
+	json_object_set_new(o, "causes", causes);
+	json_object_set_new(o, "wait_ns", times(r, &l->sum.wait));
+	json_object_set_new(o, "hold_ns", times(r, &l->sum.hold));
+}
+
+static json_t *row(const struct report *r, const struct line *l)
+{
+	json_t *o = json_object();
+
+	json_object_set_new(o, "class", l->nr_classes == 1 ? json_text(l->class) : json_null());
+	json_object_set_new(o, "lock", l->nr_classes == 1 ? json_text(l->lock) : json_null());
+	json_object_set_new(o, "kind", json_text(kind_name(l->kind)));
+	json_object_set_new(o, "site", l->nr_sites == 1 ? place(&l->site_place) : json_null());
+	counters(r, l, o);
+	json_object_set_new(o, "state", json_text(state_name(l->state)));
+	json_object_set_new(o, "verdict", json_text(verdict_name(l->verdict)));
+	return o;
+}
+
+static json_t *totals(const struct report *r)
+{
+	json_t *o = json_object();
+
+	counters(r, &r->total, o);
+	json_object_set_new(o, "verdict", json_text(verdict_name(r->total.verdict)));
+	return o;
+}
+
+/* ISO 8601 in UTC, to the second; null if the file does not say. */
+static json_t *date(uint64_t realtime_ns)
+{
+	time_t seconds = realtime_ns / 1000000000;
+	char text[32];
+	struct tm tm;
+
+	if (!realtime_ns || !gmtime_r(&seconds, &tm))
+		return json_null();
+	strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &tm);
+	return json_string(text);
+}
+
+static json_t *program(const struct report *r)
+{
+	const struct elide_header *h = &r->file->header;
+	json_t *o = json_object(), *argv = json_array();
+	int code = exit_code(h->exit_status);
+
+	for (size_t at = 0; at < h->args_len; at += strlen(h->args + at) + 1)
+		json_array_append_new(argv, json_text(h->args + at));
+	json_object_set_new(o, "exe", json_text(h->exe));
+	json_object_set_new(o, "argv", argv);
+	json_object_set_new(o, "pid", json_number(h->pid));
+	json_object_set_new(o, "start_date", date(h->start_realtime_ns));
+	json_object_set_new(o, "exit", known_number(code, code >= 0));
+	json_object_set_new(o, "elapsed_s", r->cycles ? json_real(r->ns / 1e9) : json_null());
+	json_object_set_new(o, "threads", json_number(h->nr_threads));
+	return o;
+}
+
+static json_t *machine(const struct report *r)
+{
+	const struct elide_header *h = &r->file->header;
+	json_t *o = json_object();
+
+	json_object_set_new(o, "rtm", json_text(rtm_name(h->rtm)));
+	json_object_set_new(o, "rtm_off", json_boolean(h->rtm_off));
+	json_object_set_new(o, "why", json_text(h->why));
+	json_object_set_new(o, "model", json_text(h->model[0] ? h->model : NULL));
+	json_object_set_new(o, "cores", json_number(h->cores));
+	return o;
+}
+
+static json_t *dropped(const struct report *r)
+{
+	json_t *o = json_object();
+
+	for (int i = 0; i < ELIDE_NR_DROPPED; i++)
+		json_object_set_new(o, dropped_name(i), json_number(r->file->header.dropped[i]));
+	return o;
+}
+
+static json_t *misuse(const struct report *r)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < r->nr_misuse; i++) {
+		const struct misuse_line *m = &r->misuse[i];
+		json_t *o = json_object();
+
+		json_object_set_new(o, "type", json_text(misuse_name(m->record->type)));
+		json_object_set_new(o, "kind", json_text(kind_name(m->record->kind)));
+		json_object_set_new(o, "lock", json_text(m->lock.symbol));
+		json_object_set_new(o, "site", place(&m->site));
+		json_object_set_new(o, "count", json_number(m->record->count));
+		json_array_append_new(list, o);
+	}
+	return list;
+}
+
+/**
+ * json_report() - the object of one file.
+ */
+json_t *json_report(const struct report *r, size_t top)
+{
+	json_t *o = json_object(), *rows = json_array();
+
+	json_object_set_new(o, "schema", json_integer(REPORT_SCHEMA));
+	json_object_set_new(o, "program", program(r));
+	json_object_set_new(o, "mode", json_text(mode_name(r->file->header.mode)));
+	json_object_set_new(o, "policy", json_text(r->file->header.policy));
+	json_object_set_new(o, "machine", machine(r));
+	json_object_set_new(o, "totals", totals(r));
+	json_object_set_new(o, "dropped", dropped(r));
+	json_object_set_new(o, "misuse", misuse(r));
+	for (size_t i = 0; i < r->nr_lines && (!top || i < top); i++)
+		json_array_append_new(rows, row(r, &r->lines[i]));
+	json_object_set_new(o, "rows", rows);
+	return o;
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * options.c - command lines: one list per command for parsing and --help.
+ *
+ * Must never act on an option.
+ */
+#include <getopt.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd.h"
+#include "suggest.h"
+
+void say(const char *format, ...)
+{
+	char line[2048];
+	va_list args;
+	size_t len;
+
+	va_start(args, format);
+	len = snprintf(line, sizeof(line), "elide: ");
+	vsnprintf(line + len, sizeof(line) - len - 1, format, args);
+	va_end(args);
+	len = strlen(line);
+	line[len++] = '\n';
+	/* One write, so that a line stays whole among those of the program. */
+	if (write(STDERR_FILENO, line, len) < 0)
+		return;
+}
+
+static void say_unknown(const char *arg, const struct option_desc *options, size_t nr)
+{
+	const char *names[OPTIONS_MAX];
+	char word[64];
+
+	snprintf(word, sizeof(word), "%.*s", (int)strcspn(arg + 2, "="), arg + 2);
+	for (size_t i = 0; i < nr; i++)
+		names[i] = options[i].name;
+	say("unknown option --%s, nearest is --%s", word, suggest(word, names, nr));
+}
+
+/* The lists getopt wants: @shorts has room for 3 * OPTIONS_MAX + 3 bytes, @longs for one more. */
+static void fill(const struct option_desc *options, size_t nr, int stop_early, char *shorts,
+		 struct option *longs)
+{
+	/* The colon has getopt tell a missing argument from an unknown option. */
+	shorts += sprintf(shorts, stop_early ? "+:" : ":");
+	for (size_t i = 0; i < nr; i++) {
+		const struct option_desc *o = &options[i];
+		int has_arg = !o->arg ? no_argument
+			      : *o->arg == '[' ? optional_argument
+					       : required_argument;
+
+		longs[i] = (struct option){o->name, has_arg, NULL, o->key};
+		if (o->key < 256)
+			shorts += sprintf(shorts, "%c%.*s", o->key, has_arg, "::");
+	}
+	longs[nr] = (struct option){0};
+}
+
+int options_next(int argc, char **argv, const struct option_desc *options, size_t nr,
+		 int stop_early)
+{
+	char shorts[3 * OPTIONS_MAX + 3];
+	struct option longs[OPTIONS_MAX + 1];
+	int at = optind ? optind : 1, key;
+
+	fill(options, nr, stop_early, shorts, longs);
+	opterr = 0;
+	key = getopt_long(argc, argv, shorts, longs, NULL);
+	if (key != '?' && key != ':')
+		return key;
+	at = optind > at ? optind - 1 : at;
+	if (key == ':')
+		say("option %s needs an argument", argv[at]);
+	else if (!strncmp(argv[at], "--", 2) && !optopt)
+		say_unknown(argv[at], options, nr);
+	else if (!strncmp(argv[at], "--", 2))
+		say("option %s takes no argument", argv[at]);
+	else
+		say("unknown option -%c, see --help", optopt);
+	return OPTIONS_BAD;
+}
+
+void options_help(const char *usage, const char *about, const struct option_desc *options,
+		  size_t nr)
+{
+	printf("usage: elide %s\n%s\n\n", usage, about);
+	for (size_t i = 0; i < nr; i++) {
+		const struct option_desc *o = &options[i];
+		char left[64];
+		int len = 0;
+
+		len += sprintf(left, o->key < 256 ? "-%c, " : "    ", o->key);
+		len += snprintf(left + len, sizeof(left) - len, "--%s", o->name);
+		if (o->arg && *o->arg == '[')
+			snprintf(left + len, sizeof(left) - len, "[=%.*s]",
+				 (int)strlen(o->arg) - 2, o->arg + 1);
+		else if (o->arg)
+			snprintf(left + len, sizeof(left) - len, "=%s", o->arg);
+		printf("  %-26s %s\n", left, o->help);
+	}
+}

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * symbolize.c - addresses to names through elfutils.
+ *
+ * Every object gets a Dwfl of its own at bias 0, so that hostile ranges which
+ * overlap cannot disturb each other. Must never trust an object whose build-id
+ * is not the recorded one.
+ */
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <elfutils/libdwelf.h>
+#include <elfutils/libdwfl.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "../lib/compiler.h"
+#include "symbolize.h"
+
+/* From the C++ ABI (Itanium), section 3.4; libstdc++ exports it with C linkage. */
+extern char *__cxa_demangle(const char *mangled, char *buffer, size_t *length, int *status);
+
+/* A string that must live as long as the symbolizer. */
+struct text {
+	struct text *next;
+	char s[];
+};
+
+/* An object, opened when the first of its addresses is asked for. */
+struct object {
+	const struct elide_module *module;
+	const char *name;
+	Dwfl *dwfl;
+	Dwfl_Module *dwfl_module; /* NULL: no names from it */
+	int opened;
+};
+
+struct symbolizer {
+	void (*warn)(const char *line);
+	struct text *texts;
+	size_t nr_objects;
+	struct object objects[];
+};
+
+static const Dwfl_Callbacks callbacks = {
+	.find_elf = dwfl_build_id_find_elf,
+	.find_debuginfo = dwfl_standard_find_debuginfo,
+	.section_address = dwfl_offline_section_address,
+};
+
+/* A copy of @string that lives as long as @s; NULL if there is no memory. */
+static const char *keep(struct symbolizer *s, const char *string)
+{
+	struct text *t = malloc(sizeof(*t) + strlen(string) + 1);
+
+	if (!t)
+		return NULL;
+	strcpy(t->s, string);
+	t->next = s->texts;
+	s->texts = t;
+	return t->s;
+}
+
+static const char *demangle(struct symbolizer *s, const char *name)
+{
+	int status;
+	char *plain = strncmp(name, "_Z", 2) ? NULL : __cxa_demangle(name, NULL, NULL, &status);
+	const char *kept = keep(s, plain ? plain : name);
+
+	free(plain);
+	return kept;
+}
+
+struct symbolizer *symbolizer_new(const struct elide_module *modules, size_t nr,
+				  void (*warn)(const char *line))
+{
+	struct symbolizer *s = calloc(1, sizeof(*s) + nr * sizeof(s->objects[0]));
+
+	if (!s)
+		return NULL;
+	s->warn = warn;
+	s->nr_objects = nr;
+	for (size_t i = 0; i < nr; i++) {
+		const char *slash = strrchr(modules[i].path, '/');
+
+		s->objects[i].module = &modules[i];
+		s->objects[i].name = slash ? slash + 1 : modules[i].path;
+	}
+	return s;
+}
+
+static void warn_of(struct symbolizer *s, const struct object *o, const char *what)
+{
+	char line[sizeof(o->module->path) + 160];
+
+	snprintf(line, sizeof(line), "%s %s: no names from it", o->module->path, what);
+	if (s->warn)
+		s->warn(line);
+}
+
+/* Is the file the object that ran? Objects without a build-id are taken on trust. */
+static int same_build(int fd, const struct elide_module *m)
+{
+	Elf *elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+	const void *id;
+	ssize_t len;
+	int same;
+
+	if (!elf)
+		return 0;
+	len = dwelf_elf_gnu_build_id(elf, &id);
+	same = !m->build_id_len || (len == m->build_id_len && !memcmp(id, m->build_id, len));
+	elf_end(elf);
+	return same;
+}
+
+static void open_object(struct symbolizer *s, struct object *o)
+{
+	struct stat st;
+	int fd;
+
+	o->opened = 1;
+	if (o->module->path[0] != '/')
+		return; /* the kernel's, or made at run time */
+	fd = open(o->module->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode)) {
+		warn_of(s, o, "cannot be opened");
+		goto close_fd;
+	}
+	elf_version(EV_CURRENT);
+	if (!same_build(fd, o->module)) {
+		warn_of(s, o, "is not the file the program ran (its build-id differs)");
+		goto close_fd;
+	}
+	o->dwfl = dwfl_begin(&callbacks);
+	if (!o->dwfl)
+		goto close_fd;
+	o->dwfl_module = dwfl_report_elf(o->dwfl, o->name, o->module->path, fd, 0, true);
+	dwfl_report_end(o->dwfl, NULL, NULL);
+	if (o->dwfl_module)
+		return; /* the descriptor is the Dwfl's now */
+	warn_of(s, o, "is not an ELF object");
+close_fd:
+	if (fd >= 0)
+		close(fd);
+}
+
+static struct object *find_object(struct symbolizer *s, uint64_t address)
+{
+	for (size_t i = 0; i < s->nr_objects; i++) {
+		struct object *o = &s->objects[i];
+
+		if (address < o->module->start || address >= o->module->end)
+			continue;
+		if (!o->opened)
+			open_object(s, o);
+		return o;
+	}
+	return NULL;
+}
+
+/* The linkage name of a function or inlined one if it has any, else its plain name. */
+static const char *die_name(Dwarf_Die *die)
+{
+	Dwarf_Attribute attr;
+	const char *name = dwarf_formstring(dwarf_attr_integrate(die, DW_AT_linkage_name, &attr));
+
+	return name ? name : dwarf_diename(die);
+}
+
+/* Name of the innermost function around an address, inlined ones included; NULL without DWARF. */
+static const char *innermost_function(Dwfl_Module *m, uint64_t address)
+{
+	Dwarf_Addr bias;
+	Dwarf_Die *unit = dwfl_module_addrdie(m, address, &bias), *scopes = NULL;
+	const char *name = NULL;
+	int nr = unit ? dwarf_getscopes(unit, address - bias, &scopes) : 0;
+
+	for (int i = 0; i < nr && !name; i++) {
+		int tag = dwarf_tag(&scopes[i]);
+
+		if (tag == DW_TAG_inlined_subroutine || tag == DW_TAG_subprogram)
+			name = die_name(&scopes[i]);
+	}
+	if (nr > 0)
+		free(scopes);
+	return name;
+}
+
+void symbolize_call(struct symbolizer *s, uint64_t return_address, struct place *place)
+{
+	/* The call is what ends one byte before: the next line may be another function's. */
+	struct object *o = find_object(s, return_address - 1);
+	const char *name, *file;
+	uint64_t address;
+	Dwfl_Line *line;
+
+	memset(place, 0, sizeof(*place));
+	if (!o)
+		return;
+	address = return_address - 1 - o->module->base;
+	place->object = o->name;
+	place->offset = address;
+	if (!o->dwfl_module)
+		return;
+	name = innermost_function(o->dwfl_module, address);
+	if (!name)
+		name = dwfl_module_addrname(o->dwfl_module, address);
+	if (name)
+		place->symbol = demangle(s, name);
+	line = dwfl_module_getsrc(o->dwfl_module, address);
+	file = line ? dwfl_lineinfo(line, NULL, &place->line, NULL, NULL, NULL) : NULL;
+	if (file)
+		place->file = keep(s, file);
+	if (!place->file)
+		place->line = 0;
+}
+
+void symbolize_data(struct symbolizer *s, uint64_t address, struct place *place)
+{
+	struct object *o = find_object(s, address);
+	const char *name;
+	GElf_Off offset;
+	GElf_Sym sym;
+
+	memset(place, 0, sizeof(*place));
+	if (!o)
+		return;
+	place->object = o->name;
+	place->offset = address - o->module->base;
+	if (!o->dwfl_module)
+		return;
+	name = dwfl_module_addrinfo(o->dwfl_module, place->offset, &offset, &sym, NULL, NULL, NULL);
+	/* elfutils answers with the symbol before if there is none around the address. */
+	if (!name || (sym.st_size && offset >= sym.st_size))
+		return;
+	place->symbol = demangle(s, name);
+	place->symbol_offset = offset;
+}
+
+void symbolizer_free(struct symbolizer *s)
+{
+	if (!s)
+		return;
+	for (size_t i = 0; i < s->nr_objects; i++)
+		dwfl_end(s->objects[i].dwfl);
+	while (s->texts) {
+		struct text *next = s->texts->next;
+
+		free(s->texts);
+		s->texts = next;
+	}
+	free(s);
+}

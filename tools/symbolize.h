@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * symbolize.h - addresses of a process that may be gone, as names.
+ *
+ * Must never give a name that is in doubt: an object that is not the one the
+ * process ran gives none.
+ */
+#ifndef ELIDE_SYMBOLIZE_H
+#define ELIDE_SYMBOLIZE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "../lib/datafile.h"
+
+/**
+ * struct place - an address resolved; unknown members are NULL.
+ * @object:        file name of the object, without directory
+ * @symbol:        function or variable, demangled; the innermost inlined function
+ * @symbol_offset: from the variable's start; 0 for code
+ * @file:          as the compiler wrote it
+ * @line:          0 if unknown
+ * @offset:        address in the object, 0 without @object
+ *
+ * The strings belong to the symbolizer.
+ */
+struct place {
+	const char *object;
+	const char *symbol;
+	uint64_t symbol_offset;
+	const char *file;
+	int line;
+	uint64_t offset;
+};
+
+struct symbolizer;
+
+/**
+ * symbolizer_new() - resolver for the objects of one data file.
+ * @modules: of @nr, must stay as long as the symbolizer
+ * @warn: called with one line per object that cannot be trusted or read, if one of its
+ *        addresses is asked for; may be NULL
+ *
+ * Return: NULL if there is no memory.
+ */
+struct symbolizer *symbolizer_new(const struct elide_module *modules, size_t nr,
+				  void (*warn)(const char *line));
+
+/**
+ * symbolize_call() - the call whose return address this is.
+ */
+void symbolize_call(struct symbolizer *s, uint64_t return_address, struct place *place);
+
+/**
+ * symbolize_data() - the variable at an address.
+ */
+void symbolize_data(struct symbolizer *s, uint64_t address, struct place *place);
+
+/**
+ * symbolizer_free() - release it and every string of its places.
+ */
+void symbolizer_free(struct symbolizer *s);
+
+#endif

@@ -1,0 +1,396 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * table.c - the report for people: table, totals, what is wrong and what to do.
+ *
+ * Numbers are rounded for reading; the exact ones are in json.c and csv.c.
+ * Must never print a control character of the data file.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "../lib/compiler.h"
+#include "report.h"
+
+/* Longest cell printed; a name that is longer loses its middle. */
+#define CELL_MAX 48
+/* Names are never made narrower than this, columns are left out instead. */
+#define NAME_MIN 14
+/* Rows explained below the table. */
+#define FINDINGS_MAX 5
+
+struct cell {
+	char text[CELL_MAX + 1];
+};
+
+enum unit { TEXT, COUNT, PERCENT, CYCLES, TIME };
+
+struct column {
+	const char *head;
+	enum unit unit;
+	int elision;
+	int drop;
+	int width;
+	int shown;
+};
+
+enum column_id {
+#define ELIDE_COLUMN(id, head, unit, value, elision, drop) CELL_##id,
+#include "columns.def"
+#undef ELIDE_COLUMN
+	NR_COLUMNS
+};
+
+static const struct column all_columns[NR_COLUMNS] = {
+#define ELIDE_COLUMN(id, head, unit, value, elision, drop) {head, unit, elision, drop, 0, 1},
+#include "columns.def"
+#undef ELIDE_COLUMN
+};
+
+/* Three significant digits and a unit: 999, 12.3k, 4.56M. */
+static void scale(char *to, size_t size, double v, const char *suffix)
+{
+	static const char units[] = " kMGTPE";
+	int unit = 0;
+
+	/* 999.5 would print as 1000. */
+	while (v >= 999.5 && unit < 6) {
+		v /= 1000;
+		unit++;
+	}
+	snprintf(to, size, "%.*f%.*s%s", !unit || v >= 99.95 ? 0 : v >= 9.995 ? 1 : 2, v, unit > 0,
+		 &units[unit], suffix);
+}
+
+static void scale_ns(char *to, size_t size, double ns)
+{
+	static const char *const units[] = {"ns", "us", "ms", "s"};
+	int unit = 0;
+
+	while (ns >= 999.5 && unit < 3) {
+		ns /= 1000;
+		unit++;
+	}
+	snprintf(to, size, "%.*f%s", !unit || ns >= 99.95 ? 0 : ns >= 9.995 ? 1 : 2, ns,
+		 units[unit]);
+}
+
+static void scale_time(const struct report *r, char *to, size_t size, uint64_t cycles)
+{
+	uint64_t ns;
+
+	if (to_ns(r, cycles, &ns))
+		scale(to, size, cycles, " cycles");
+	else
+		scale_ns(to, size, ns);
+}
+
+/* Copies @text into a cell of @width, the middle cut out if it is longer. */
+static void fit(char *to, const char *text, int width)
+{
+	int len = strlen(text), head = (width - 2) / 2;
+
+	if (len <= width)
+		strcpy(to, text);
+	else
+		sprintf(to, "%.*s..%s", head, text, text + len - (width - 2 - head));
+	for (; *to; to++)
+		if ((unsigned char)*to < ' ' || *to == 0x7f)
+			*to = '?';
+}
+
+static void print_clean(FILE *out, const char *text)
+{
+	for (; *text; text++)
+		fputc((unsigned char)*text < ' ' || *text == 0x7f ? '?' : *text, out);
+}
+
+static void number_cell(const struct report *r, enum unit unit, double v, char *to, size_t size)
+{
+	switch (unit) {
+	case PERCENT:
+		snprintf(to, size, "%.1f", v);
+		break;
+	case TIME:
+		if (!r->cycles)
+			scale(to, size, v, "cy");
+		else
+			scale_ns(to, size, v * (double)r->ns / (double)r->cycles);
+		break;
+	default:
+		scale(to, size, v, "");
+	}
+}
+
+#define FILL_TEXT(v, unit)    fit(c->text, (v), CELL_MAX)
+#define FILL_COUNT(v, unit)   number_cell(r, unit, (double)(v), c->text, sizeof(c->text))
+#define FILL_PERCENT(v, unit) FILL_COUNT(v, unit)
+#define FILL_CYCLES(v, unit)  FILL_COUNT(v, unit)
+#define FILL_TIME(v, unit)    FILL_COUNT(v, unit)
+
+static void fill_cells(const struct report *r, const struct line *l, struct cell *cells)
+{
+	struct cell *c = cells;
+
+#define ELIDE_COLUMN(id, head, unit, value, elision, drop) \
+	if ((elision) && !r->elides)                       \
+		strcpy(c->text, "-");                      \
+	else                                               \
+		FILL_##unit(value, unit);                  \
+	c++;
+#include "columns.def"
+#undef ELIDE_COLUMN
+}
+
+static int table_width(const struct column *columns)
+{
+	int width = -1;
+
+	for (int i = 0; i < NR_COLUMNS; i++)
+		width += columns[i].shown ? columns[i].width + 1 : 0;
+	return width;
+}
+
+/* Makes names narrower, then leaves out columns, until the table fits; returns columns left out. */
+static int fit_columns(struct column *columns, int width)
+{
+	int left_out = 0;
+
+	for (;;) {
+		struct column *lock = &columns[CELL_lock], *site = &columns[CELL_site];
+		struct column *wide = lock->width > site->width ? lock : site, *drop = NULL;
+
+		if (table_width(columns) <= width)
+			return left_out;
+		if (wide->width > NAME_MIN) {
+			wide->width--;
+			continue;
+		}
+		for (int i = 0; i < NR_COLUMNS; i++)
+			if (columns[i].shown && columns[i].drop &&
+			    (!drop || columns[i].drop > drop->drop))
+				drop = &columns[i];
+		if (!drop)
+			return left_out;
+		drop->shown = 0;
+		left_out++;
+	}
+}
+
+static void print_row(FILE *out, const struct column *columns, const struct cell *cells)
+{
+	const char *gap = "";
+
+	for (int i = 0; i < NR_COLUMNS; i++) {
+		char text[CELL_MAX + 1];
+
+		if (!columns[i].shown)
+			continue;
+		fit(text, cells ? cells[i].text : columns[i].head, columns[i].width);
+		if (columns[i].unit == TEXT && i == NR_COLUMNS - 1)
+			fprintf(out, "%s%s", gap, text);
+		else
+			fprintf(out, "%s%*s", gap,
+				columns[i].unit == TEXT ? -columns[i].width : columns[i].width,
+				text);
+		gap = " ";
+	}
+	fputc('\n', out);
+}
+
+static void print_rows(const struct report *r, FILE *out, int width, size_t nr)
+{
+	struct cell(*cells)[NR_COLUMNS] = calloc(nr + 1, sizeof(*cells));
+	struct column columns[NR_COLUMNS];
+	int left_out;
+
+	if (!cells) {
+		fprintf(out, "(no memory for the table)\n");
+		return;
+	}
+	memcpy(columns, all_columns, sizeof(columns));
+	for (int i = 0; i < NR_COLUMNS; i++)
+		columns[i].width = strlen(columns[i].head);
+	for (size_t row = 0; row < nr; row++) {
+		fill_cells(r, &r->lines[row], cells[row]);
+		for (int i = 0; i < NR_COLUMNS; i++) {
+			int len = strlen(cells[row][i].text);
+
+			if (len > columns[i].width)
+				columns[i].width = len;
+		}
+	}
+	left_out = fit_columns(columns, width);
+	print_row(out, columns, NULL);
+	for (size_t row = 0; row < nr; row++)
+		print_row(out, columns, cells[row]);
+	if (nr < r->nr_lines)
+		fprintf(out, "(%zu more rows: --top 0)\n", r->nr_lines - nr);
+	if (left_out)
+		fprintf(out, "(%d columns left out for want of width: widen the terminal, or --csv)\n",
+			left_out);
+	free(cells);
+}
+
+static void print_program(const struct report *r, FILE *out)
+{
+	const struct elide_header *h = &r->file->header;
+	int code = exit_code(h->exit_status);
+	char elapsed[32];
+
+	print_clean(out, h->exe[0] ? base_name(h->exe) : "(program unknown)");
+	for (size_t at = strnlen(h->args, h->args_len) + 1; at < h->args_len;
+	     at += strlen(h->args + at) + 1) {
+		fputc(' ', out);
+		print_clean(out, h->args + at);
+	}
+	fprintf(out, " (pid %u): ", h->pid);
+	scale_ns(elapsed, sizeof(elapsed), r->ns);
+	if (r->cycles)
+		fprintf(out, "ran %s%s", elapsed,
+			h->rtm == ELIDE_RTM_EMULATED ? " of simulated time" : "");
+	else
+		fprintf(out, "running, or was killed: times are in cycles");
+	if (code >= 0)
+		fprintf(out, ", exit code %d", code);
+	fprintf(out, "\nmode %s, RTM %s%s", mode_name(h->mode), rtm_name(h->rtm),
+		h->why[0] ? ": " : "");
+	print_clean(out, h->why);
+	if (h->rtm_off)
+		fprintf(out, "; RTM was switched off, nothing committed");
+	fprintf(out, "; policy ");
+	print_clean(out, h->policy[0] ? h->policy : "unknown");
+	if (h->model[0]) {
+		fprintf(out, "; model ");
+		print_clean(out, h->model);
+	}
+	fprintf(out, "; %u threads on %u cores\n\n", h->nr_threads, h->cores);
+}
+
+static void print_totals(const struct report *r, FILE *out)
+{
+	const struct line *t = &r->total;
+	char acquired[16], locks[16], contended[16], wait[32], aborts[16], wasted[16];
+
+	scale(acquired, sizeof(acquired), t->sum.acquired, "");
+	scale(locks, sizeof(locks), t->nr_locks, "");
+	scale(contended, sizeof(contended), t->sum.contended, "");
+	scale_time(r, wait, sizeof(wait), t->sum.wait.total);
+	fprintf(out, "total: %s acquisitions of %s locks, %s contended, waited %s", acquired,
+		locks, contended, wait);
+	if (r->elides) {
+		scale(aborts, sizeof(aborts), t->aborts, "");
+		scale(wasted, sizeof(wasted), t->sum.wasted_cycles, "");
+		fprintf(out, "; %.1f%% elided, %s aborts, %s cycles wasted",
+			percent(t->sum.elided, t->sum.acquired), aborts, wasted);
+	}
+	fputc('\n', out);
+	for (int i = 0; i < ELIDE_NR_DROPPED; i++)
+		if (r->file->header.dropped[i])
+			fprintf(out, "not counted: %llu beyond the limit of %s\n",
+				(unsigned long long)r->file->header.dropped[i], dropped_name(i));
+}
+
+static void print_misuse(const struct report *r, FILE *out)
+{
+	static const char *const says[] = {
+		[ELIDE_MISUSE_UNLOCK_FREE] = "unlocks a lock that nobody holds",
+		[ELIDE_MISUSE_UNLOCK_FOREIGN] = "unlocks a lock that another thread holds",
+		[ELIDE_MISUSE_DESTROY_HELD] = "destroys a lock that is held",
+		[ELIDE_MISUSE_RELOCK] = "locks again a lock that it holds",
+	};
+
+	for (size_t i = 0; i < r->nr_misuse; i++) {
+		const struct misuse_line *m = &r->misuse[i];
+
+		fprintf(out, "misuse: ");
+		print_clean(out, m->site.symbol ? m->site.symbol : "unknown");
+		if (m->site.file) {
+			fputc(' ', out);
+			print_clean(out, base_name(m->site.file));
+			fprintf(out, ":%d", m->site.line);
+		} else if (m->site.object) {
+			fprintf(out, " in %s", m->site.object);
+		}
+		fprintf(out, " %s (%s", says[m->record->type], kind_name(m->record->kind));
+		if (m->lock.symbol) {
+			fputc(' ', out);
+			print_clean(out, m->lock.symbol);
+		}
+		fprintf(out, "), %llu times\n", (unsigned long long)m->record->count);
+	}
+}
+
+static void print_finding(const struct report *r, FILE *out, const struct finding *f, size_t number)
+{
+	const struct line *l = f->line;
+	char amount[32], wasted[32], mean[32], longest[32];
+
+	fprintf(out, "\n%zu. ", number);
+	print_clean(out, l->lock);
+	fprintf(out, " (%s) at ", kind_name(l->kind));
+	print_clean(out, l->site);
+	fprintf(out, "\n");
+	scale(wasted, sizeof(wasted), l->sum.wasted_cycles, "");
+	for (unsigned int i = 0; i < f->nr_causes; i++) {
+		const struct cause_text *c = &cause_texts[f->causes[i]];
+		uint64_t n = l->sum.causes[f->causes[i]];
+
+		scale(amount, sizeof(amount), n, "");
+		fprintf(out, "   %s, %.1f%% of the aborts (%s): %s\n      -> %s\n", c->id,
+			percent(n, l->aborts), amount, c->help, c->advice);
+	}
+	if (f->nr_causes)
+		fprintf(out, "   in all %s cycles wasted, %.1f%% of the acquisitions fell back\n",
+			wasted, percent(l->sum.fallback, l->sum.acquired));
+	if (l->sum.contended) {
+		scale_time(r, mean, sizeof(mean),
+			   l->sum.wait.count ? l->sum.wait.total / l->sum.wait.count : 0);
+		scale_time(r, longest, sizeof(longest), l->sum.wait.max);
+		fprintf(out, "   the real lock was held at %.1f%% of the acquisitions: wait %s on average, %s at most\n",
+			percent(l->sum.contended, l->sum.acquired), mean, longest);
+	}
+	if (r->elides && f->pattern[0]) {
+		fprintf(out, "   to switch elision off here: ELIDE_LOCKS='");
+		print_clean(out, f->pattern);
+		fprintf(out, "=off'\n");
+	}
+}
+
+static void print_notes(const struct report *r, FILE *out)
+{
+	const struct load_notes *n = &r->file->notes;
+	int live = r->file->header.state == ELIDE_FILE_LIVE;
+
+	if (n->lost_from)
+		fprintf(out, "note: the file ends at offset %llu, %llu bytes are lost\n",
+			(unsigned long long)n->lost_from, (unsigned long long)n->lost_size);
+	if (n->nr_orphans)
+		fprintf(out, "note: %llu rows left out, their lock class is not in the file\n",
+			(unsigned long long)n->nr_orphans);
+	if (n->nr_uneven)
+		fprintf(out, "note: the counters of %llu records do not add up (first at offset %llu)%s\n",
+			(unsigned long long)n->nr_uneven, (unsigned long long)n->uneven_offset,
+			live ? ": read while they were written" : "");
+}
+
+/**
+ * table_print() - print the report for people.
+ * @width: columns of the terminal
+ */
+void table_print(const struct report *r, FILE *out, int width, size_t top)
+{
+	struct finding findings[FINDINGS_MAX];
+	size_t nr = top && top < r->nr_lines ? top : r->nr_lines;
+	size_t nr_findings = attribute(r, findings, FINDINGS_MAX);
+
+	print_program(r, out);
+	print_rows(r, out, width, nr);
+	fputc('\n', out);
+	print_totals(r, out);
+	print_notes(r, out);
+	print_misuse(r, out);
+	for (size_t i = 0; i < nr_findings; i++)
+		print_finding(r, out, &findings[i], i + 1);
+	if (!r->elides && r->total.sum.contended)
+		fprintf(out, "\nNothing was elided. What eliding these locks would do: elide run --emulate -- PROGRAM\n");
+}
