@@ -14,6 +14,9 @@
 #include "process.h"
 #include "tunables.h"
 
+/* Cycles; a timer interrupt, which comes about as often, ends any transaction. */
+#define LONGEST_SCALED 1000000
+
 /* Some transaction has committed since the watch last looked. Rarely written. */
 static bool any_commit = true;
 
@@ -98,6 +101,12 @@ static uint32_t next_random(struct elide_thread *t)
 	return t->seed;
 }
 
+/* A sampling period of that mean: a fixed one may keep step with the program. 0 stays 0: never. */
+static uint32_t random_period(struct elide_thread *t, uint32_t mean)
+{
+	return mean ? 1 + next_random(t) % (2 * mean - 1) : 0;
+}
+
 static bool wait_until_free(const void *word, const struct elide_rule *rule, uint32_t spins)
 {
 	uint64_t value;
@@ -152,7 +161,11 @@ static void count_abort(struct elide_thread *t, struct elide_row *row, unsigned 
 			cause = emulated_cause(&detail);
 		counter_add(row->wasted_cycles, detail.cycles);
 	} else if (start) {
-		counter_add(row->wasted_cycles, (cycles_now() - start) * ELIDE_TIME_PERIOD);
+		unsigned long long cycles = cycles_now() - start;
+
+		/* A long one has been off the processor: it stands for itself only. */
+		counter_add(row->wasted_cycles,
+			    cycles < LONGEST_SCALED ? cycles * ELIDE_TIME_PERIOD : cycles);
 	}
 	counter_add(row->attempts, 1);
 	counter_add(row->causes[cause], 1);
@@ -177,9 +190,8 @@ static bool carry_out(struct elide_thread *t, struct policy_verdict v, const voi
 		spins = v.spins;
 		break;
 	case POLICY_BACKOFF:
-		/* Uniform in 1 .. 2 * mean - 1. */
-		if (wait && v.spins)
-			for (uint32_t n = 1 + next_random(t) % (2 * v.spins - 1); n; n--)
+		if (wait)
+			for (uint32_t n = random_period(t, v.spins); n; n--)
 				cpu_relax();
 		break;
 	case POLICY_FALLBACK:
@@ -218,7 +230,7 @@ enum elide_outcome elide_acquire(struct elide_thread *t, struct elide_cache *ent
 	if (looks_first() && !wait_until_free(word, rule, wait ? config->spin_busy : 0))
 		return ELIDE_SKIPPED;
 	if (unlikely(!--t->time_countdown)) {
-		t->time_countdown = ELIDE_TIME_PERIOD;
+		t->time_countdown = random_period(t, ELIDE_TIME_PERIOD);
 		start = cycles_now();
 	}
 	for (;;) {
@@ -362,8 +374,8 @@ void elide_time_add(struct elide_times *times, unsigned long long cycles)
 
 __cold void elide_hold_begin(struct elide_thread *t, struct elide_row *row, const void *lock)
 {
-	t->hold_countdown = elide_tunables.hold_period;
-	if (!t->hold_countdown)
+	t->hold_countdown = random_period(t, elide_tunables.hold_period);
+	if (!elide_tunables.hold_period)
 		return;
 	t->hold_lock = lock;
 	t->hold_row = row;
