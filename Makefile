@@ -13,7 +13,7 @@ CFLAGS  ?= -O2 -g
 ifneq ($(SAN),)
 SANFLAGS := -fsanitize=$(SAN) -fno-omit-frame-pointer
 endif
-ALL_CFLAGS = -std=gnu11 $(CFLAGS) $(WARN) $(SANFLAGS) -MMD -MP -DELIDE_VERSION='"$(VERSION)"'
+ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(CFLAGS) $(WARN) $(SANFLAGS) -MMD -MP -DELIDE_VERSION='"$(VERSION)"'
 
 ifeq ($(V),1)
 Q :=
@@ -32,7 +32,7 @@ OBJ        := $(O)/obj
 .PHONY: all lib preload tools emulator demo-bin deps check check-long demo bench install clean help
 all: lib preload tools emulator demo-bin
 
-include $(wildcard */build.mk) $(wildcard */*/build.mk)
+include $(wildcard */build.mk) $(wildcard tools/rtmgrind/build.mk)
 
 deps:
 	$(Q)tools/deps.sh

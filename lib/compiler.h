@@ -26,8 +26,12 @@
 #define READ_ONCE(x)     __atomic_load_n(&(x), __ATOMIC_RELAXED)
 #define WRITE_ONCE(x, v) __atomic_store_n(&(x), (v), __ATOMIC_RELAXED)
 
-/* A counter with one writer: a plain add that other threads may read at any time. */
-#define counter_add(x, n) WRITE_ONCE(x, (x) + (n))
+/*
+ * A 64-bit counter with one writer, read by anybody at any time. One
+ * instruction, so that a signal handler of the same thread loses nothing.
+ */
+#define counter_add(x, n) \
+	__asm__("addq %1, %0" : "+m"(x) : "er"((unsigned long long)(n)) : "cc")
 
 #define barrier() __asm__ volatile("" ::: "memory")
 

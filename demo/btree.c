@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * btree.c - search, insert, remove and scan of a B+Tree.
+ *
+ * Knows no latch (see btree.h). An operation that changes one leaf writes that
+ * leaf and nothing else: no path is recorded on the way down. Only when the
+ * leaf is full (or too empty) does a second descent restructure the part of
+ * the path that needs it, from the top down.
+ */
+#include "btree.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* Keys, values and children are arrays of slots of one size. */
+#define SLOT sizeof(uint64_t)
+_Static_assert(sizeof(struct btree_node *) == SLOT, "children are slots");
+
+/* Make room for one slot at @at in an array that holds @nr. */
+static void slot_open(void *array, unsigned int nr, unsigned int at)
+{
+	char *p = (char *)array + at * SLOT;
+
+	memmove(p + SLOT, p, (nr - at) * SLOT);
+}
+
+/* Close the slot at @at of an array that holds @nr. */
+static void slot_close(void *array, unsigned int nr, unsigned int at)
+{
+	char *p = (char *)array + at * SLOT;
+
+	memmove(p, p + SLOT, (nr - at - 1) * SLOT);
+}
+
+/*
+ * How many of the ascending keys are below @bound. Without a branch on the
+ * comparison, which half of the time would be mispredicted.
+ */
+static unsigned int keys_below(const struct btree_node *node, uint64_t bound)
+{
+	const uint64_t *base = node->keys;
+	unsigned int nr = node->nr;
+
+	while (nr > 1) {
+		unsigned int half = nr / 2;
+
+		base += base[half - 1] < bound ? half : 0;
+		nr -= half;
+	}
+	return (unsigned int)(base - node->keys) + (nr && *base < bound);
+}
+
+/* The child of @node whose subtree has the place of @key. */
+static unsigned int child_slot(const struct btree_node *node, uint64_t key)
+{
+	unsigned int slot = keys_below(node, key);
+
+	return slot + (slot < node->nr && node->keys[slot] == key);
+}
+
+static struct btree_node *leaf_of(const struct btree *tree, uint64_t key)
+{
+	struct btree_node *node = tree->root;
+
+	while (node->level)
+		node = node->children[child_slot(node, key)];
+	return node;
+}
+
+static bool leaf_has(const struct btree_node *leaf, unsigned int at, uint64_t key)
+{
+	return at < leaf->nr && leaf->keys[at] == key;
+}
+
+static struct btree_node *node_new(struct node_pool *pool, unsigned int level)
+{
+	struct btree_node *node = pool_get(pool);
+
+	node->nr = 0;
+	node->level = level;
+	return node;
+}
+
+/**
+ * btree_init() - an empty tree
+ * @tree: the tree
+ * @pool: where its root comes from
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int btree_init(struct btree *tree, struct node_pool *pool)
+{
+	int err = pool_reserve(pool, 1);
+
+	if (err)
+		return err;
+	tree->root = node_new(pool, 0);
+	tree->root->next = NULL;
+	return 0;
+}
+
+/**
+ * btree_search() - look a key up
+ * @tree: the tree
+ * @key: what to look for
+ * @value: receives its value
+ *
+ * Return: true if @key is present.
+ */
+bool btree_search(const struct btree *tree, uint64_t key, uint64_t *value)
+{
+	const struct btree_node *leaf = leaf_of(tree, key);
+	unsigned int at = keys_below(leaf, key);
+
+	if (!leaf_has(leaf, at, key))
+		return false;
+	*value = leaf->values[at];
+	return true;
+}
+
+/* Add @key and the subtree to its right to @parent, which has room. */
+static void inner_insert(struct btree_node *parent, unsigned int slot, uint64_t key,
+			 struct btree_node *right)
+{
+	slot_open(parent->keys, parent->nr, slot);
+	slot_open(parent->children, parent->nr + 1, slot + 1);
+	parent->keys[slot] = key;
+	parent->children[slot + 1] = right;
+	parent->nr++;
+}
+
+/*
+ * Split the full child @slot of @parent in two halves. The middle key of an
+ * inner node moves up; that of a leaf is copied, the entry stays to its right.
+ */
+static void split_child(struct btree_node *parent, unsigned int slot, struct node_pool *pool)
+{
+	struct btree_node *left = parent->children[slot];
+	struct btree_node *right = node_new(pool, left->level);
+	uint64_t middle = left->keys[BTREE_KEYS_MIN];
+	unsigned int from = BTREE_KEYS_MIN;
+
+	if (left->level) {
+		from++;
+		memcpy(right->children, left->children + from, (BTREE_KEYS + 1 - from) * SLOT);
+	} else {
+		memcpy(right->values, left->values + from, (BTREE_KEYS - from) * SLOT);
+		right->next = left->next;
+		left->next = right;
+	}
+	memcpy(right->keys, left->keys + from, (BTREE_KEYS - from) * SLOT);
+	right->nr = BTREE_KEYS - from;
+	left->nr = BTREE_KEYS_MIN;
+	inner_insert(parent, slot, middle, right);
+}
+
+/*
+ * Split the full leaf that is the place of @key, and first those of its
+ * ancestors that would overflow by that: the unbroken run of full nodes above
+ * it. Returns the leaf that is the place of @key now.
+ */
+static struct btree_node *leaf_make_room(struct btree *tree, struct node_pool *pool, uint64_t key)
+{
+	struct btree_node *node, *roomy = NULL;
+
+	for (node = tree->root; node->level; node = node->children[child_slot(node, key)])
+		if (node->nr < BTREE_KEYS)
+			roomy = node;
+	if (!roomy) {
+		roomy = node_new(pool, tree->root->level + 1);
+		roomy->children[0] = tree->root;
+		tree->root = roomy;
+	}
+	for (node = roomy; node->level; node = node->children[child_slot(node, key)])
+		split_child(node, child_slot(node, key), pool);
+	return node;
+}
+
+/**
+ * btree_insert() - add a key
+ * @tree: the tree
+ * @pool: holds at least BTREE_NODES_PER_INSERT nodes
+ * @key: the key
+ * @value: its value
+ *
+ * Return: true if @key was absent; otherwise nothing is written.
+ */
+bool btree_insert(struct btree *tree, struct node_pool *pool, uint64_t key, uint64_t value)
+{
+	struct btree_node *leaf = leaf_of(tree, key);
+	unsigned int at = keys_below(leaf, key);
+
+	if (leaf_has(leaf, at, key))
+		return false;
+	if (unlikely(leaf->nr == BTREE_KEYS)) {
+		leaf = leaf_make_room(tree, pool, key);
+		at = keys_below(leaf, key);
+	}
+	slot_open(leaf->keys, leaf->nr, at);
+	slot_open(leaf->values, leaf->nr, at);
+	leaf->keys[at] = key;
+	leaf->values[at] = value;
+	leaf->nr++;
+	return true;
+}
+
+/* Move the last entry or subtree of the left sibling to the child @slot. */
+static void borrow_from_left(struct btree_node *parent, unsigned int slot)
+{
+	struct btree_node *left = parent->children[slot - 1];
+	struct btree_node *node = parent->children[slot];
+	uint64_t *between = &parent->keys[slot - 1];
+
+	left->nr--;
+	slot_open(node->keys, node->nr, 0);
+	if (node->level) {
+		slot_open(node->children, node->nr + 1, 0);
+		node->children[0] = left->children[left->nr + 1];
+		node->keys[0] = *between;
+	} else {
+		slot_open(node->values, node->nr, 0);
+		node->values[0] = left->values[left->nr];
+		node->keys[0] = left->keys[left->nr];
+	}
+	*between = left->keys[left->nr];
+	node->nr++;
+}
+
+/* Move the first entry or subtree of the right sibling to the child @slot. */
+static void borrow_from_right(struct btree_node *parent, unsigned int slot)
+{
+	struct btree_node *node = parent->children[slot];
+	struct btree_node *right = parent->children[slot + 1];
+	uint64_t *between = &parent->keys[slot];
+
+	if (node->level) {
+		node->keys[node->nr] = *between;
+		node->children[node->nr + 1] = right->children[0];
+		*between = right->keys[0];
+		slot_close(right->children, right->nr + 1, 0);
+	} else {
+		node->keys[node->nr] = right->keys[0];
+		node->values[node->nr] = right->values[0];
+		*between = right->keys[1];
+		slot_close(right->values, right->nr, 0);
+	}
+	slot_close(right->keys, right->nr, 0);
+	right->nr--;
+	node->nr++;
+}
+
+/* Empty the child @slot + 1 of @parent into the child @slot. */
+static void merge_right(struct btree_node *parent, unsigned int slot, struct node_pool *pool)
+{
+	struct btree_node *left = parent->children[slot];
+	struct btree_node *right = parent->children[slot + 1];
+
+	if (left->level) {
+		left->keys[left->nr++] = parent->keys[slot];
+		memcpy(left->children + left->nr, right->children, (right->nr + 1) * SLOT);
+	} else {
+		memcpy(left->values + left->nr, right->values, right->nr * SLOT);
+		left->next = right->next;
+	}
+	memcpy(left->keys + left->nr, right->keys, right->nr * SLOT);
+	left->nr += right->nr;
+	slot_close(parent->keys, parent->nr, slot);
+	slot_close(parent->children, parent->nr + 1, slot + 1);
+	parent->nr--;
+	pool_put(pool, right);
+}
+
+/* Give the child @slot of @parent a key more than the fewest. */
+static void refill_child(struct btree_node *parent, unsigned int slot, struct node_pool *pool)
+{
+	if (slot > 0 && parent->children[slot - 1]->nr > BTREE_KEYS_MIN)
+		borrow_from_left(parent, slot);
+	else if (slot < parent->nr && parent->children[slot + 1]->nr > BTREE_KEYS_MIN)
+		borrow_from_right(parent, slot);
+	else
+		merge_right(parent, slot > 0 ? slot - 1 : slot, pool);
+}
+
+/*
+ * Give the leaf that is the place of @key, and the unbroken run of nodes with
+ * the fewest keys above it, a key more. Returns the leaf that is the place of
+ * @key now.
+ */
+static struct btree_node *leaf_refill(struct btree *tree, struct node_pool *pool, uint64_t key)
+{
+	struct btree_node *node, *spare = tree->root;
+
+	for (node = tree->root; node->level; node = node->children[child_slot(node, key)])
+		if (node->nr > BTREE_KEYS_MIN)
+			spare = node;
+	for (node = spare; node->level; node = node->children[child_slot(node, key)])
+		refill_child(node, child_slot(node, key), pool);
+	if (tree->root->level && !tree->root->nr) {
+		struct btree_node *old = tree->root;
+
+		tree->root = old->children[0];
+		pool_put(pool, old);
+	}
+	return node;
+}
+
+/**
+ * btree_remove() - delete a key
+ * @tree: the tree
+ * @pool: receives the nodes that become free
+ * @key: the key
+ * @value: receives the value it had
+ *
+ * Return: true if @key was present; otherwise nothing is written.
+ */
+bool btree_remove(struct btree *tree, struct node_pool *pool, uint64_t key, uint64_t *value)
+{
+	struct btree_node *leaf = leaf_of(tree, key);
+	unsigned int at = keys_below(leaf, key);
+
+	if (!leaf_has(leaf, at, key))
+		return false;
+	if (unlikely(leaf->nr <= BTREE_KEYS_MIN && leaf != tree->root)) {
+		leaf = leaf_refill(tree, pool, key);
+		at = keys_below(leaf, key);
+	}
+	*value = leaf->values[at];
+	slot_close(leaf->keys, leaf->nr, at);
+	slot_close(leaf->values, leaf->nr, at);
+	leaf->nr--;
+	return true;
+}
+
+/**
+ * btree_scan() - visit entries in ascending order
+ * @tree: the tree
+ * @from: where to begin: at the first key not below
+ * @limit: most entries to visit
+ * @res: receives what was seen
+ */
+void btree_scan(const struct btree *tree, uint64_t from, unsigned long limit,
+		struct scan_result *res)
+{
+	const struct btree_node *leaf = leaf_of(tree, from);
+	unsigned int at = keys_below(leaf, from);
+	struct scan_result seen = { 0 };
+
+	for (; leaf && seen.nr < limit; leaf = leaf->next, at = 0) {
+		for (; at < leaf->nr && seen.nr < limit; at++) {
+			if (!seen.nr++)
+				seen.first = leaf->keys[at];
+			seen.last = leaf->keys[at];
+			seen.sum += leaf->values[at];
+		}
+	}
+	*res = seen;
+}
+
+/**
+ * btree_walk() - visit all entries in the order of the leaf list
+ * @tree: the tree
+ * @visit: called for each entry; anything but 0 ends the walk
+ * @ctx: handed to @visit
+ *
+ * Return: what the last @visit returned, 0 for an empty tree.
+ */
+int btree_walk(const struct btree *tree, visit_fn visit, void *ctx)
+{
+	const struct btree_node *leaf = tree->root;
+	int ret = 0;
+
+	while (leaf->level)
+		leaf = leaf->children[0];
+	for (; leaf && !ret; leaf = leaf->next)
+		for (unsigned int at = 0; at < leaf->nr && !ret; at++)
+			ret = visit(ctx, leaf->keys[at], leaf->values[at]);
+	return ret;
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * api.c - the public interface, for locks that are not pthread's.
+ *
+ * Must hold no logic of its own: it translates between elide.h and engine.h.
+ */
+#include <sys/auxv.h>
+
+#include "engine.h"
+#include "process.h"
+
+__export int elide_begin(const void *word, const struct elide_rule *rule)
+{
+	const void *site = __builtin_return_address(0);
+	struct elide_thread *t = elide_self;
+	struct elide_cache *entry = elide_cache_find(t, word, site, ELIDE_KIND_CUSTOM);
+	enum elide_outcome outcome = ELIDE_SKIPPED;
+
+	if (elide_inside(t)) {
+		if (elide_find_held(t, word))
+			rtm_abort(ELIDE_CODE_relock);
+		outcome = elide_acquire(t, entry, word, rule, site, ELIDE_KIND_CUSTOM, true);
+		return outcome == ELIDE_TAKEN;
+	}
+	if (unlikely(!entry)) {
+		entry = elide_cache_fill(word, site, ELIDE_KIND_CUSTOM);
+		if (!entry)
+			return 0;
+		t = elide_self;
+	}
+	if (entry->flags & ELIDE_CACHE_ELIDE)
+		outcome = elide_acquire(t, entry, word, rule, site, ELIDE_KIND_CUSTOM, true);
+	if (outcome == ELIDE_SKIPPED || outcome == ELIDE_FELL_BACK)
+		elide_count(elide_row_of(entry), outcome);
+	return outcome == ELIDE_TAKEN;
+}
+
+__export int elide_end(const void *word)
+{
+	struct elide_thread *t = elide_self;
+
+	return elide_inside(t) && elide_release(t, word);
+}
+
+__export void elide_forget(const void *word)
+{
+	struct elide_thread *t = elide_self;
+
+	if (!elide_inside(t)) {
+		elide_lock_gone(word);
+		return;
+	}
+	if (elide_find_held(t, word))
+		rtm_abort(ELIDE_CODE_destroy);
+	elide_defer(t, NULL, word, NULL, ELIDE_KIND_CUSTOM, ELIDE_DEFER_GONE);
+}
+
+__export int elide_status(const char **why)
+{
+	if (why)
+		*why = elide_process.why;
+	return elide_enabled;
+}
+
+__attribute__((constructor)) static void start(void)
+{
+	elide_start(getauxval(AT_SECURE));
+}
+
+__attribute__((destructor)) static void stop(void)
+{
+	elide_stop();
+}

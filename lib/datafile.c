@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * datafile.c - the writer of elide.data.
+ *
+ * The whole size the file may reach is reserved as address space at once, so
+ * that nothing ever moves; the file itself grows chunk by chunk, and each
+ * chunk is backed by posix_fallocate() before it is touched, because a store
+ * to a hole on a full disk is a SIGBUS in the host. Where the disk gives
+ * nothing more, anonymous memory takes the place and one line says so.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "compiler.h"
+#include "datafile-writer.h"
+#include "log.h"
+
+static struct {
+	char *map;      /* file_max bytes of address space */
+	size_t reserve;
+	size_t backed;  /* bytes at @map that may be touched */
+	bool saved;     /* a file stands behind the bytes still to be backed */
+	dev_t dev;
+	ino_t ino;
+	char path[PATH_MAX + 32];
+} file;
+
+/* Chunks are backed several at a time: fewer system calls. */
+#define GROW (16 * ELIDE_CHUNK_SIZE)
+
+struct elide_header *elide_data;
+
+/* Field 22 of /proc/PID/stat, clock ticks after boot; 0 if there is no such process. */
+static uint64_t start_time(pid_t pid)
+{
+	char path[48], text[1024], *p;
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	n = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	if (n <= 0)
+		return 0;
+	text[n] = '\0';
+	p = strrchr(text, ')'); /* the name may hold anything, blanks too */
+	for (int field = 2; p && field < 22; field++) {
+		p = strchr(p + 1, ' ');
+	}
+	return p ? strtoull(p, NULL, 10) : 0;
+}
+
+static bool size_limit_allows(size_t size)
+{
+	struct rlimit limit;
+
+	/* Beyond the limit fallocate raises SIGXFSZ, which would kill the host. */
+	return getrlimit(RLIMIT_FSIZE, &limit) || limit.rlim_cur == RLIM_INFINITY ||
+	       size <= limit.rlim_cur;
+}
+
+/*
+ * Extend the file. No descriptor of it stays open between: a host that closes
+ * descriptors it does not know would hand our number to a file of its own.
+ */
+static int extend(size_t size)
+{
+	struct stat st;
+	int fd, err;
+
+	if (!size_limit_allows(size))
+		return EFBIG;
+	fd = open(file.path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return errno;
+	if (fstat(fd, &st))
+		err = errno;
+	else if (st.st_dev != file.dev || st.st_ino != file.ino)
+		err = ESTALE;
+	else
+		err = posix_fallocate(fd, file.backed, size - file.backed);
+	close(fd);
+	return err;
+}
+
+/* Back the bytes up to @size; anonymous where the file cannot. */
+static int back(size_t size)
+{
+	void *p;
+	int err;
+
+	if (size > file.reserve)
+		return -ENOSPC;
+	if (file.saved) {
+		err = extend(size);
+		if (err) {
+			elide_log("cannot extend %s: %s; what follows is not saved", file.path,
+				  strerror(err));
+			file.saved = false;
+		}
+	}
+	if (!file.saved) {
+		p = mmap(file.map + file.backed, size - file.backed, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+		if (p == MAP_FAILED)
+			return -errno;
+	}
+	file.backed = size;
+	return 0;
+}
+
+/* Replace %p and %e; a % before anything else stands for itself. */
+static void expand(char *name, size_t size, const char *pattern, const char *exe)
+{
+	const char *base = strrchr(exe, '/');
+	size_t n = 0;
+
+	base = base ? base + 1 : exe;
+	for (; *pattern && n + 1 < size; pattern++) {
+		if (pattern[0] == '%' && pattern[1] == 'p')
+			n += snprintf(name + n, size - n, "%d", (int)getpid());
+		else if (pattern[0] == '%' && pattern[1] == 'e')
+			n += snprintf(name + n, size - n, "%s", base);
+		else {
+			name[n++] = *pattern;
+			continue;
+		}
+		pattern++;
+	}
+	name[n < size ? n : size - 1] = '\0';
+}
+
+enum older { OLDER_NONE, OLDER_FOREIGN, OLDER_DONE, OLDER_SAME_RUN };
+
+/* Whose file is @name? */
+static enum older older_file(const char *name, uint64_t run)
+{
+	static struct elide_header h;
+	enum older older = OLDER_FOREIGN;
+	struct stat st;
+	int fd = open(name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+
+	if (fd < 0)
+		return errno == ENOENT ? OLDER_NONE : OLDER_FOREIGN;
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode)) {
+		if (!st.st_size)
+			older = OLDER_DONE;
+		else if (pread(fd, &h, sizeof(h), 0) == sizeof(h) && h.magic == ELIDE_DATA_MAGIC) {
+			if (run && h.run == run)
+				older = OLDER_SAME_RUN;
+			else if (h.state == ELIDE_FILE_LIVE && start_time(h.pid) == h.pid_start)
+				older = OLDER_SAME_RUN;
+			else
+				older = OLDER_DONE;
+		}
+	}
+	close(fd);
+	return older;
+}
+
+/*
+ * Open NAME for this process: an older file becomes NAME.old, a name in use
+ * by this run or by a live process leaves NAME.PID for us. What is not a
+ * data file is never touched. Returns a descriptor, -1 (one line was said),
+ * or -EEXIST where @who needs none.
+ */
+static int open_file(const char *name, uint64_t run, enum elide_data_who who)
+{
+	/* Static: this may run on a small thread stack. Callers are serialised. */
+	static char own[PATH_MAX + 32], old[PATH_MAX + 40];
+	const char *use = name;
+	struct stat st;
+	int fd;
+
+	if (who == ELIDE_DATA_CHILD) {
+		snprintf(own, sizeof(own), "%s.%d", name, (int)getpid());
+		use = own;
+	}
+	for (int i = 0; i < 2; i++) {
+		switch (older_file(use, run)) {
+		case OLDER_NONE:
+			break;
+		case OLDER_SAME_RUN:
+			if (who == ELIDE_DATA_IDLE)
+				return -EEXIST;
+			if (use == name) {
+				snprintf(own, sizeof(own), "%s.%d", name, (int)getpid());
+				use = own;
+				continue;
+			}
+			__attribute__((fallthrough)); /* our own pid, before exec() */
+		case OLDER_DONE:
+			snprintf(old, sizeof(old), "%s.old", use);
+			if (rename(use, old))
+				goto fail;
+			break;
+		case OLDER_FOREIGN:
+			elide_log("%s exists and is not a data file: left alone, nothing is saved", use);
+			return -1;
+		}
+		break;
+	}
+	fd = open(use, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0 && errno == EEXIST && use == name) { /* another process of the run was faster */
+		snprintf(own, sizeof(own), "%s.%d", name, (int)getpid());
+		use = own;
+		fd = open(use, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	}
+	if (fd < 0 || fstat(fd, &st) || !realpath(use, file.path))
+		goto fail;
+	file.dev = st.st_dev;
+	file.ino = st.st_ino;
+	return fd;
+fail:
+	elide_log("cannot write %s: %s; nothing is saved", use, strerror(errno));
+	return -1;
+}
+
+static void fill_program(struct elide_header *h)
+{
+	int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+	ssize_t n = 0;
+
+	if (fd >= 0) {
+		n = read(fd, h->args, sizeof(h->args));
+		close(fd);
+	}
+	h->args_len = n > 0 ? n : 0;
+}
+
+int elide_data_open(const char *pattern, uint64_t run, size_t max, enum elide_data_who who)
+{
+	static char name[PATH_MAX], exe[sizeof(((struct elide_header *)0)->exe)];
+	struct elide_header *h;
+	void *map = MAP_FAILED;
+	int fd, err;
+
+	err = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
+	exe[err > 0 ? err : 0] = '\0';
+	expand(name, sizeof(name), pattern, exe);
+
+	fd = open_file(name, run, who);
+	if (fd == -EEXIST)
+		return fd;
+	file.reserve = max;
+	file.backed = 0;
+	file.saved = fd >= 0;
+	if (file.saved) {
+		map = mmap(NULL, max, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+		close(fd);
+		if (map == MAP_FAILED) {
+			elide_log("cannot map %s: %s; nothing is saved", name, strerror(errno));
+			file.saved = false;
+		}
+	}
+	if (!file.saved)
+		map = mmap(NULL, max, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (map == MAP_FAILED)
+		return -errno;
+	file.map = map;
+	err = back(ELIDE_HEADER_SIZE + GROW);
+	if (err)
+		goto unmap;
+	/* A forked child has its own file; it must not be able to write into this one. */
+	madvise(map, max, MADV_DONTFORK);
+
+	elide_data = h = map;
+	h->version = ELIDE_DATA_VERSION;
+	h->header_size = ELIDE_HEADER_SIZE;
+	h->chunk_size = ELIDE_CHUNK_SIZE;
+	h->size = ELIDE_HEADER_SIZE;
+	h->state = ELIDE_FILE_LIVE;
+	h->pid = getpid();
+	h->pid_start = start_time(getpid());
+	h->run = run;
+	h->exit_status = -1;
+	memcpy(h->exe, exe, sizeof(h->exe));
+	fill_program(h);
+	__atomic_store_n(&h->magic, ELIDE_DATA_MAGIC, __ATOMIC_RELEASE); /* pairs with the loader */
+	return 0;
+unmap:
+	munmap(map, max);
+	file.map = NULL;
+	return err;
+}
+
+struct elide_chunk *elide_data_chunk(enum elide_chunk_type type, unsigned int record_size)
+{
+	struct elide_header *h = elide_data;
+	struct elide_chunk *chunk;
+	size_t end = h->size + ELIDE_CHUNK_SIZE;
+
+	if (end > file.backed) {
+		size_t size = file.backed + GROW;
+
+		if (back(size > file.reserve ? file.reserve : size) || end > file.backed)
+			return NULL;
+	}
+	chunk = (struct elide_chunk *)(file.map + h->size);
+	chunk->type = type;
+	chunk->record_size = record_size;
+	chunk->nr_records = 0;
+	WRITE_ONCE(chunk->magic, ELIDE_CHUNK_MAGIC);
+	__atomic_store_n(&h->size, end, __ATOMIC_RELEASE); /* pairs with the loader */
+	return chunk;
+}
+
+void *elide_data_record(struct elide_chunk **chunk, enum elide_chunk_type type,
+			unsigned int record_size)
+{
+	struct elide_chunk *c = *chunk;
+
+	if (!c || sizeof(*c) + (c->nr_records + 1) * record_size > ELIDE_CHUNK_SIZE) {
+		c = elide_data_chunk(type, record_size);
+		if (!c)
+			return NULL;
+		*chunk = c;
+	}
+	return (char *)(c + 1) + c->nr_records * record_size;
+}
+
+void elide_data_publish(struct elide_chunk *chunk)
+{
+	/* Pairs with the loader: a counted record is complete. */
+	__atomic_store_n(&chunk->nr_records, chunk->nr_records + 1, __ATOMIC_RELEASE);
+}
+
+void elide_data_forget(void)
+{
+	elide_data = NULL;
+	file.map = NULL;
+}

@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * elide.c - attempt, held list, commit, fallback.
+ *
+ * The only file that begins, ends or aborts a transaction on behalf of a
+ * lock. Between begin and commit it must never store to anything but the
+ * thread's held list and list of pending calls, and never call what
+ * might: no counters, no logs, no allocation, no system call.
+ */
+#include <sched.h>
+
+#include "emulator.h"
+#include "engine.h"
+#include "process.h"
+#include "tunables.h"
+
+/* Cycles; a timer interrupt, which comes about as often, ends any transaction. */
+#define LONGEST_SCALED 1000000
+
+/* Some transaction has committed since the watch last looked. Rarely written. */
+static bool any_commit = true;
+
+static __always_inline_fn uint64_t read_word(const void *word, uint32_t size)
+{
+	return size == 4 ? READ_ONCE(*(const uint32_t *)word) : READ_ONCE(*(const uint64_t *)word);
+}
+
+static __always_inline_fn bool is_free(const void *word, const struct elide_rule *rule,
+				       uint64_t *value)
+{
+	*value = read_word(word, rule->size);
+	return (*value & rule->mask) == rule->free;
+}
+
+static __always_inline_fn void push_pending(struct elide_thread *t, struct elide_cache *entry,
+					    const void *lock, const void *site,
+					    enum elide_kind kind, enum elide_deferred what)
+{
+	struct elide_pending *p = &t->pending[t->nr_pending++];
+
+	p->lock = lock;
+	p->site = site;
+	p->entry = entry;
+	p->kind = kind;
+	p->what = what;
+}
+
+void elide_defer(struct elide_thread *t, struct elide_cache *entry, const void *lock,
+		 const void *site, enum elide_kind kind, enum elide_deferred what)
+{
+	if (t->nr_pending == ELIDE_MAX_PENDING)
+		rtm_abort(ELIDE_CODE_nesting);
+	push_pending(t, entry, lock, site, kind, what);
+}
+
+static __always_inline_fn void push_held(struct elide_thread *t, const void *word, uint64_t value,
+					 uint32_t size)
+{
+	struct elide_held *h = &t->held[t->nr_held++];
+
+	h->word = word;
+	h->value = value;
+	h->size = size;
+	h->depth = 0;
+}
+
+/* A call that is not known yet: only the registry can tell, and it may be read here. */
+static bool is_shared(const void *lock)
+{
+	uint32_t index = elide_registry_find(lock);
+
+	return index != ELIDE_NONE && elide_registry_class_shared(elide_registry_class(index));
+}
+
+/* A lock inside an elided section: check its word and push it, no nested XBEGIN. */
+static enum elide_outcome acquire_nested(struct elide_thread *t, struct elide_cache *entry,
+					 const void *word, const struct elide_rule *rule,
+					 const void *site, enum elide_kind kind)
+{
+	uint64_t value;
+
+	if (entry ? !(entry->flags & ELIDE_CACHE_ELIDE) : is_shared(word)) {
+		elide_defer(t, entry, word, site, kind, ELIDE_DEFER_REAL);
+		return ELIDE_INSIDE;
+	}
+	if (t->nr_held == ELIDE_MAX_HELD)
+		rtm_abort(ELIDE_CODE_nesting);
+	if (!is_free(word, rule, &value))
+		rtm_abort(ELIDE_CODE_busy);
+	push_held(t, word, value, rule->size);
+	elide_defer(t, entry, word, site, kind, ELIDE_DEFER_ELIDED);
+	return ELIDE_TAKEN;
+}
+
+/* xorshift32 (Marsaglia, "Xorshift RNGs", 2003). */
+static uint32_t next_random(struct elide_thread *t)
+{
+	t->seed ^= t->seed << 13;
+	t->seed ^= t->seed >> 17;
+	t->seed ^= t->seed << 5;
+	return t->seed;
+}
+
+/* A sampling period of that mean: a fixed one may keep step with the program. 0 stays 0: never. */
+static uint32_t random_period(struct elide_thread *t, uint32_t mean)
+{
+	return mean ? 1 + next_random(t) % (2 * mean - 1) : 0;
+}
+
+static bool wait_until_free(const void *word, const struct elide_rule *rule, uint32_t spins)
+{
+	uint64_t value;
+
+	for (; !is_free(word, rule, &value); spins--) {
+		if (!spins)
+			return false;
+		cpu_relax();
+	}
+	return true;
+}
+
+/* Evidence that only the emulator has: why EAX was zero. */
+static enum elide_cause emulated_cause(const struct rtmgrind_abort *detail)
+{
+	switch (detail->cause) {
+	case RTMGRIND_CAUSE_SYSCALL:
+		return ELIDE_CAUSE_syscall;
+	case RTMGRIND_CAUSE_FAULT:
+		return ELIDE_CAUSE_fault;
+	case RTMGRIND_CAUSE_INSTRUCTION:
+		return ELIDE_CAUSE_instruction;
+	case RTMGRIND_CAUSE_INTERRUPT:
+		return ELIDE_CAUSE_interrupt;
+	default:
+		return ELIDE_CAUSE_other;
+	}
+}
+
+/*
+ * RTM that never commits (virtual machine moved, microcode) must not be left
+ * on. Only if no thread has committed during a whole streak of this one.
+ */
+static void watch(struct elide_thread *t)
+{
+	if (!elide_tunables.watch || ++t->streak < elide_tunables.watch)
+		return;
+	t->streak = 0;
+	if (!__atomic_exchange_n(&any_commit, false, __ATOMIC_RELAXED))
+		elide_disable("transactions have stopped committing");
+}
+
+static void count_abort(struct elide_thread *t, struct elide_row *row, unsigned int status,
+			unsigned long long start)
+{
+	enum elide_cause cause = policy_cause(status);
+	struct rtmgrind_abort detail;
+
+	if (elide_process.rtm == ELIDE_RTM_EMULATED &&
+	    rtmgrind_request(RTMGRIND_LAST_ABORT, (unsigned long)&detail, sizeof(detail))) {
+		if (cause == ELIDE_CAUSE_other)
+			cause = emulated_cause(&detail);
+		counter_add(row->wasted_cycles, detail.cycles);
+	} else if (start) {
+		unsigned long long cycles = cycles_now() - start;
+
+		/* A long one has been off the processor: it stands for itself only. */
+		counter_add(row->wasted_cycles,
+			    cycles < LONGEST_SCALED ? cycles * ELIDE_TIME_PERIOD : cycles);
+	}
+	counter_add(row->attempts, 1);
+	counter_add(row->causes[cause], 1);
+	watch(t);
+}
+
+static void lock_paused(struct elide_row *row)
+{
+	WRITE_ONCE(row->state, ELIDE_STATE_PAUSED);
+}
+
+/* What the policy said, in deed. False: take the lock really. */
+static bool carry_out(struct elide_thread *t, struct policy_verdict v, const void *word,
+		      const struct elide_rule *rule, bool wait)
+{
+	uint32_t spins = elide_process.config.spin_busy;
+
+	switch (v.action) {
+	case POLICY_RETRY:
+		return true;
+	case POLICY_WAIT:
+		spins = v.spins;
+		break;
+	case POLICY_BACKOFF:
+		if (wait)
+			for (uint32_t n = random_period(t, v.spins); n; n--)
+				cpu_relax();
+		break;
+	case POLICY_FALLBACK:
+		return false;
+	}
+	return wait_until_free(word, rule, wait ? spins : 0);
+}
+
+/* glibc and DaMoN'15 begin without a look at the lock; the others never while it is held. */
+static bool looks_first(void)
+{
+	return elide_process.config.name != POLICY_GLIBC &&
+	       elide_process.config.name != POLICY_DAMON;
+}
+
+enum elide_outcome elide_acquire(struct elide_thread *t, struct elide_cache *entry,
+				 const void *word, const struct elide_rule *rule, const void *site,
+				 enum elide_kind kind, bool wait)
+{
+	const struct policy_config *config = &elide_process.config;
+	struct policy_lock *lock;
+	struct policy_try try = {0};
+	unsigned long long start = 0;
+	unsigned int status;
+	uint64_t value;
+
+	if (t->nr_held)
+		return acquire_nested(t, entry, word, rule, site, kind);
+	if (!READ_ONCE(elide_enabled))
+		return ELIDE_SKIPPED;
+	if (rtm_test())
+		return ELIDE_INSIDE; /* somebody else's transaction; XEND is theirs */
+	lock = &elide_registry_state(entry->lock_index)->policy;
+	if (!policy_enter(config, lock))
+		return ELIDE_SKIPPED;
+	if (looks_first() && !wait_until_free(word, rule, wait ? config->spin_busy : 0))
+		return ELIDE_SKIPPED;
+	if (unlikely(!--t->time_countdown)) {
+		t->time_countdown = random_period(t, ELIDE_TIME_PERIOD);
+		start = cycles_now();
+	}
+	for (;;) {
+		status = rtm_begin();
+		if (likely(status == RTM_STARTED)) {
+			if (!is_free(word, rule, &value))
+				rtm_abort(ELIDE_CODE_busy);
+			push_held(t, word, value, rule->size);
+			push_pending(t, entry, word, site, kind, ELIDE_DEFER_ELIDED);
+			return ELIDE_TAKEN;
+		}
+		count_abort(t, elide_row_of(entry), status, start);
+		if (!carry_out(t, policy_abort(config, lock, &try, status), word, rule, wait))
+			break;
+		start = start ? cycles_now() : 0;
+	}
+	if (policy_done(config, lock, &entry->window, &try, false))
+		lock_paused(elide_row_of(entry));
+	return ELIDE_FELL_BACK;
+}
+
+struct elide_held *elide_find_held(struct elide_thread *t, const void *word)
+{
+	for (uint32_t i = t->nr_held; i--;)
+		if (t->held[i].word == word)
+			return &t->held[i];
+	return NULL;
+}
+
+static void count_elided(const struct elide_cache *entry, bool outermost)
+{
+	struct elide_row *row = elide_row_of(entry);
+
+	counter_add(row->acquired, 1);
+	counter_add(row->elided, 1);
+	if (outermost) {
+		counter_add(row->attempts, 1);
+		counter_add(row->commits, 1);
+	} else {
+		counter_add(row->nested, 1);
+	}
+}
+
+/* What a nested call left to be done, now that the transaction is over. */
+static void catch_up(const struct elide_pending *p, struct elide_cache *entry)
+{
+	switch (p->what) {
+	case ELIDE_DEFER_ELIDED:
+		if (entry)
+			count_elided(entry, false);
+		break;
+	case ELIDE_DEFER_REAL:
+		if (entry)
+			elide_count(elide_row_of(entry), ELIDE_SKIPPED);
+		break;
+	case ELIDE_DEFER_NEW:
+	case ELIDE_DEFER_SHARED:
+		elide_lock_new(p->lock, p->kind, p->site, p->what == ELIDE_DEFER_SHARED);
+		break;
+	case ELIDE_DEFER_GONE:
+		elide_lock_gone(p->lock);
+		break;
+	}
+}
+
+/*
+ * Calls with a cache entry first: making the others known may evict entries.
+ * What a signal handler does meanwhile does not matter, as it takes locks in
+ * transactions of its own only after the list has been copied out.
+ */
+static __cold void catch_up_all(struct elide_thread *t, uint32_t nr)
+{
+	struct elide_pending list[ELIDE_MAX_PENDING];
+
+	for (uint32_t i = 1; i < nr; i++)
+		list[i] = t->pending[i];
+	for (uint32_t i = 1; i < nr; i++)
+		if (list[i].entry)
+			catch_up(&list[i], list[i].entry);
+	for (uint32_t i = 1; i < nr; i++) {
+		const struct elide_pending *p = &list[i];
+
+		if (!p->entry)
+			catch_up(p, p->what <= ELIDE_DEFER_REAL ?
+					    elide_cache_fill(p->lock, p->site, p->kind) : NULL);
+	}
+}
+
+/* After the commit. The locks may be gone already: only their addresses are used. */
+static void committed(struct elide_thread *t, struct elide_cache *entry, uint32_t nr)
+{
+	const struct policy_try none = {0};
+
+	if (unlikely(!READ_ONCE(any_commit)))
+		WRITE_ONCE(any_commit, true);
+	t->streak = 0;
+	count_elided(entry, true);
+	if (policy_done(&elide_process.config, &elide_registry_state(entry->lock_index)->policy,
+			&entry->window, &none, true))
+		WRITE_ONCE(elide_row_of(entry)->state, ELIDE_STATE_ELIDING);
+	if (unlikely(nr > 1))
+		catch_up_all(t, nr);
+}
+
+bool elide_release(struct elide_thread *t, const void *word)
+{
+	struct elide_held *h = elide_find_held(t, word);
+	struct elide_cache *outermost;
+	uint32_t nr;
+
+	if (!h)
+		return false;
+	if (read_word(word, h->size) != h->value)
+		rtm_abort(ELIDE_CODE_changed);
+	if (h->depth) {
+		h->depth--;
+		return true;
+	}
+	/* Usually the last one; otherwise keep the order of the others. */
+	for (struct elide_held *last = &t->held[t->nr_held - 1]; h < last; h++)
+		*h = h[1];
+	if (--t->nr_held)
+		return true;
+	nr = t->nr_pending;
+	outermost = t->pending[0].entry;
+	t->nr_pending = 0;
+	rtm_end();
+	committed(t, outermost, nr);
+	return true;
+}
+
+void elide_time_add(struct elide_times *times, unsigned long long cycles)
+{
+	counter_add(times->count, 1);
+	counter_add(times->total, cycles);
+	if (cycles < times->min)
+		WRITE_ONCE(times->min, cycles);
+	if (cycles > times->max)
+		WRITE_ONCE(times->max, cycles);
+}
+
+__cold void elide_hold_begin(struct elide_thread *t, struct elide_row *row, const void *lock)
+{
+	t->hold_countdown = random_period(t, elide_tunables.hold_period);
+	if (!elide_tunables.hold_period)
+		return;
+	t->hold_lock = lock;
+	t->hold_row = row;
+	t->hold_start = cycles_now();
+}
+
+__cold void elide_hold_end(struct elide_thread *t)
+{
+	elide_time_add(&t->hold_row->hold, cycles_now() - t->hold_start);
+	t->hold_lock = NULL;
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * elide.h - elide locks of your own: a B-tree latch, a ticket or MCS lock, ...
+ *
+ * pthread locks need nothing of this: preload the library. A program that
+ * links libelide and is preloaded too uses the preloaded engine.
+ *
+ *	static const struct elide_rule free_rule = {.mask = ~0u, .free = 0, .size = 4};
+ *
+ *	if (!elide_begin(&latch->word, &free_rule))
+ *		latch_lock(latch);
+ *	...critical section...
+ *	if (!elide_end(&latch->word))
+ *		latch_unlock(latch);
+ */
+#ifndef ELIDE_H
+#define ELIDE_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * struct elide_rule - when a lock word counts as free: (word & mask) == free.
+ * @mask: bits that matter
+ * @free: their value in a free lock
+ * @size: bytes of the word, 4 or 8; it is aligned to them
+ *
+ * Data and not a function, so that nothing is called inside a transaction.
+ * Every path that takes the lock really must make the rule false, or sections
+ * would run beside its holder.
+ */
+struct elide_rule {
+	uint64_t mask;
+	uint64_t free;
+	uint32_t size;
+};
+
+/**
+ * elide_begin() - begin a critical section, by elision if that works.
+ * @word: the lock word; its address stands for the lock
+ * @rule: when the lock is free
+ *
+ * May wait for the lock to become free, for a bounded time. The call's place
+ * in the program is the call site that the report names. Thread-safe; not
+ * for locks in memory that other processes map.
+ *
+ * Return: 1: the section is elided, do not take the lock; 0: take it.
+ */
+int elide_begin(const void *word, const struct elide_rule *rule);
+
+/**
+ * elide_end() - end a critical section.
+ * @word: as given to elide_begin()
+ *
+ * Sections may end in any order. Return: 1: it was elided, do not release the
+ * lock; 0: release it.
+ */
+int elide_end(const void *word);
+
+/** elide_forget() - the lock is destroyed or its memory reused; what was counted stays. */
+void elide_forget(const void *word);
+
+/**
+ * elide_status() - does this process elide, and why (not)?
+ * @why: if not NULL, set to the reason in words, valid for ever
+ *
+ * Return: 1 if locks are elided, 0 if they are only profiled or passed through.
+ */
+int elide_status(const char **why);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

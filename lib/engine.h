@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * engine.h - what the wrappers call: begin and end of an elided section.
+ *
+ * A lock call, in the wrapper:
+ *
+ *   entry = elide_cache_find() or elide_cache_fill()
+ *   if the lock may be elided: elide_acquire() -> ELIDE_TAKEN: done
+ *   else take the lock really, then elide_count()
+ *
+ * An unlock call:
+ *
+ *   if elide_inside(): elide_release() -> true: done
+ *   else release the lock really
+ */
+#ifndef ELIDE_ENGINE_H
+#define ELIDE_ENGINE_H
+
+#include "compiler.h"
+#include "elide.h"
+#include "rtm.h"
+#include "thread.h"
+
+/* Codes of our own aborts, from aborts.def. */
+enum elide_code {
+#define ELIDE_CAUSE(id, code, column, help, advice) ELIDE_CODE_##id = code,
+#include "aborts.def"
+#undef ELIDE_CAUSE
+};
+
+/* How a lock call came out. */
+enum elide_outcome {
+	ELIDE_TAKEN,     /* held by elision */
+	ELIDE_SKIPPED,   /* take it really; nothing was tried */
+	ELIDE_FELL_BACK, /* take it really; attempts aborted */
+	ELIDE_INSIDE,    /* take it really and touch nothing else: a transaction is open */
+};
+
+/* True when this process elides: mode, RTM and the watch all agree. */
+extern bool elide_enabled;
+
+/** elide_inside() - is a transaction of ours open in this thread? */
+static inline bool elide_inside(const struct elide_thread *t)
+{
+	return t && t->nr_held;
+}
+
+/**
+ * elide_start() - read the settings, detect RTM, make the tables.
+ * @secure: the process is setuid: ignore the environment and stay off
+ *
+ * Called once, by a constructor. Before it every call passes through.
+ */
+void elide_start(bool secure);
+
+/** elide_stop() - the process ends: close the data file. Calls pass through afterwards. */
+void elide_stop(void);
+
+/**
+ * elide_disable() - stop eliding in this process.
+ * @why: said once on standard error
+ */
+void elide_disable(const char *why);
+
+/**
+ * elide_acquire() - try to take a lock by elision.
+ * @t: the calling thread
+ * @entry: its entry for the call; NULL only inside a transaction of ours
+ * @word: lock word, which is also the lock's identity
+ * @rule: when it is free
+ * @site: return address of the lock call
+ * @kind: enum elide_kind
+ * @wait: may wait for the lock to become free; false for trylock and timed calls
+ *
+ * Subscribes eagerly: the word is read as the first act in the transaction
+ * (Dice et al., "Pitfalls of lazy subscription", 2014, show why not later).
+ * The caller has made sure that the lock is not in the held list.
+ *
+ * Return: enum elide_outcome.
+ */
+enum elide_outcome elide_acquire(struct elide_thread *t, struct elide_cache *entry,
+				 const void *word, const struct elide_rule *rule, const void *site,
+				 enum elide_kind kind, bool wait);
+
+/**
+ * elide_release() - release a lock if it is held by elision.
+ * @t: the calling thread, inside a transaction of ours
+ * @word: lock word
+ *
+ * Commits when it was the last one. Aborts if the word has changed since it
+ * was subscribed to: then some hidden path took or released it inside this
+ * transaction, and a commit would publish that.
+ *
+ * Return: false if the lock is not in the held list: release it really.
+ */
+bool elide_release(struct elide_thread *t, const void *word);
+
+/**
+ * elide_defer() - inside a transaction of ours: leave something to be done after the commit.
+ * @t: the calling thread
+ * @entry: cache entry of the call if it is known
+ * @lock: the lock
+ * @site: return address of the call
+ * @kind: enum elide_kind
+ * @what: enum elide_deferred
+ */
+void elide_defer(struct elide_thread *t, struct elide_cache *entry, const void *lock,
+		 const void *site, enum elide_kind kind, enum elide_deferred what);
+
+/**
+ * elide_find_held() - is the lock held by elision?
+ * @t: the calling thread, inside a transaction of ours
+ *
+ * Return: its entry in the held list or NULL.
+ */
+struct elide_held *elide_find_held(struct elide_thread *t, const void *word);
+
+/**
+ * elide_count() - a lock was taken really.
+ * @row: counters of the call
+ * @outcome: what elide_acquire() had said, ELIDE_SKIPPED or ELIDE_FELL_BACK
+ */
+static inline void elide_count(struct elide_row *row, enum elide_outcome outcome)
+{
+	counter_add(row->acquired, 1);
+	if (likely(outcome == ELIDE_SKIPPED))
+		counter_add(row->not_attempted, 1);
+	else
+		counter_add(row->fallback, 1);
+}
+
+/** elide_time_add() - add a measurement of @cycles to a distribution. */
+void elide_time_add(struct elide_times *times, unsigned long long cycles);
+
+/** elide_hold_begin() - measure from now how long @lock is held, for @row. */
+void elide_hold_begin(struct elide_thread *t, struct elide_row *row, const void *lock);
+
+/** elide_hold_end() - it was released. */
+void elide_hold_end(struct elide_thread *t);
+
+/** elide_hold_due() - is this acquisition one whose hold time is measured? */
+static inline bool elide_hold_due(struct elide_thread *t)
+{
+	return unlikely(!--t->hold_countdown);
+}
+
+/**
+ * elide_lock_new() - a lock was initialised.
+ * @lock: address
+ * @kind: enum elide_kind, ELIDE_KIND_RWLOCK_READ for a rwlock
+ * @site: return address of the call
+ * @shared: process-shared: never elided
+ */
+void elide_lock_new(const void *lock, enum elide_kind kind, const void *site, bool shared);
+
+/** elide_lock_gone() - a lock was destroyed. */
+void elide_lock_gone(const void *lock);
+
+/**
+ * elide_misuse() - count a misuse and remember where.
+ * @type: enum elide_misuse_type
+ * @kind: enum elide_kind
+ * @site: return address of the call
+ * @lock: the lock
+ *
+ * Not inside a transaction.
+ */
+void elide_misuse(enum elide_misuse_type type, enum elide_kind kind, const void *site,
+		  const void *lock);
+
+#endif

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * policy.c - the policies, adaptive and fixed.
+ *
+ * Must never look at a clock, a lock word or anything but its arguments.
+ */
+#include "compiler.h"
+#include "policy.h"
+#include "rtm.h"
+
+/* glibc's defaults: glibc.elision.tries 3, skip_lock_busy 3, skip_lock_internal_abort 3. */
+#define GLIBC_TRIES 3
+#define GLIBC_SKIP  3
+
+/* "Our experiments show that 2 attempts are optimal" (Cervini et al., DaMoN'15, 3.2). */
+#define DAMON_TRIES 2
+
+/* A probe after a pause is a window shortened by this factor: little is lost if it fails. */
+#define PROBE_SHORTER 8
+#define PROBE_MIN     4
+
+/* An abort that cannot go away counts as that many failures of the window. */
+#define HOPELESS_WEIGHT 8
+
+static const struct {
+	enum elide_cause cause;
+	unsigned int code;
+} code_table[] = {
+#define ELIDE_CAUSE(id, code, column, help, advice) {ELIDE_CAUSE_##id, code},
+#include "aborts.def"
+#undef ELIDE_CAUSE
+};
+
+enum elide_cause policy_cause(unsigned int status)
+{
+	if (status & RTM_EXPLICIT) {
+		for (unsigned int i = 0; i < ARRAY_SIZE(code_table); i++)
+			if (code_table[i].code && code_table[i].code == RTM_CODE(status))
+				return code_table[i].cause;
+		return ELIDE_CAUSE_explicit;
+	}
+	if (status & RTM_CAPACITY)
+		return ELIDE_CAUSE_capacity;
+	if (status & RTM_CONFLICT)
+		return ELIDE_CAUSE_conflict;
+	if (status & RTM_DEBUG)
+		return ELIDE_CAUSE_debug;
+	if (status & RTM_NESTED)
+		return ELIDE_CAUSE_nested;
+	return ELIDE_CAUSE_other;
+}
+
+bool policy_enter(const struct policy_config *config, struct policy_lock *lock)
+{
+	if (config->name == POLICY_NEVER)
+		return false;
+	if (lock->skip) {
+		lock->skip--;
+		return false;
+	}
+	return true;
+}
+
+static struct policy_verdict verdict(enum policy_action action, uint32_t spins)
+{
+	return (struct policy_verdict){.action = action, .spins = spins};
+}
+
+static struct policy_verdict fallback(struct policy_try *try, bool hopeless)
+{
+	try->hopeless = hopeless;
+	return verdict(POLICY_FALLBACK, 0);
+}
+
+/* glibc's __lll_lock_elision: retry while the retry bit is set; else skip the next three. */
+static struct policy_verdict abort_glibc(struct policy_lock *lock, struct policy_try *try,
+					 unsigned int status)
+{
+	if (status & RTM_RETRY) {
+		if (try->attempts < GLIBC_TRIES)
+			return verdict(POLICY_RETRY, 0);
+		return fallback(try, false);
+	}
+	lock->skip = GLIBC_SKIP;
+	return fallback(try, false);
+}
+
+/* DaMoN'15, figure in section 3.2: two attempts, the reaction depends on the cause. */
+static struct policy_verdict abort_damon(const struct policy_config *config, struct policy_try *try,
+					 enum elide_cause cause, unsigned int status)
+{
+	if (try->attempts >= DAMON_TRIES)
+		return fallback(try, false);
+	if (cause == ELIDE_CAUSE_busy)
+		return verdict(POLICY_WAIT, config->spin_busy);
+	if (status & RTM_CONFLICT)
+		return verdict(POLICY_BACKOFF, config->backoff);
+	if (status & RTM_RETRY)
+		return verdict(POLICY_BACKOFF, 1);
+	return fallback(try, false);
+}
+
+/* Shift that doubles the back-off with every conflict, up to 1024 times. */
+static uint32_t backoff_after(const struct policy_config *config, unsigned int conflicts)
+{
+	unsigned int shift = conflicts > 10 ? 10 : conflicts - 1;
+
+	return config->backoff << shift;
+}
+
+static struct policy_verdict abort_budgets(const struct policy_config *config,
+					   struct policy_try *try, enum elide_cause cause)
+{
+	switch (cause) {
+	case ELIDE_CAUSE_conflict:
+		if (++try->conflict > config->retry_conflict)
+			return fallback(try, false);
+		return verdict(POLICY_BACKOFF, backoff_after(config, try->conflict));
+	case ELIDE_CAUSE_busy:
+		if (++try->busy > config->retry_busy)
+			return fallback(try, false);
+		return verdict(POLICY_WAIT, config->spin_busy);
+	case ELIDE_CAUSE_capacity:
+		if (++try->capacity > config->retry_capacity)
+			return fallback(try, true);
+		return verdict(POLICY_WAIT, config->spin_busy);
+	case ELIDE_CAUSE_explicit:
+	case ELIDE_CAUSE_debug:
+	case ELIDE_CAUSE_nested:
+	case ELIDE_CAUSE_other:
+		if (++try->other > config->retry_other)
+			return fallback(try, true);
+		return verdict(POLICY_WAIT, config->spin_busy);
+	default:
+		/* Our own codes: the section does something that only the real lock can answer. */
+		return fallback(try, true);
+	}
+}
+
+struct policy_verdict policy_abort(const struct policy_config *config, struct policy_lock *lock,
+				   struct policy_try *try, unsigned int status)
+{
+	enum elide_cause cause = policy_cause(status);
+
+	try->attempts++;
+	switch (config->name) {
+	case POLICY_GLIBC:
+		return abort_glibc(lock, try, status);
+	case POLICY_DAMON:
+		return abort_damon(config, try, cause, status);
+	case POLICY_NEVER:
+		return fallback(try, false);
+	default:
+		return abort_budgets(config, try, cause);
+	}
+}
+
+static bool pauses(const struct policy_config *config)
+{
+	return config->name == POLICY_ADAPTIVE || config->name == POLICY_HPCA;
+}
+
+bool policy_done(const struct policy_config *config, struct policy_lock *lock,
+		 struct policy_window *window, const struct policy_try *try, bool elided)
+{
+	uint32_t length = config->window, limit;
+
+	if (!pauses(config))
+		return false;
+	if (lock->pause && config->name == POLICY_ADAPTIVE)
+		length = length / PROBE_SHORTER > PROBE_MIN ? length / PROBE_SHORTER : PROBE_MIN;
+	limit = (length * config->fail_percent + 99) / 100;
+
+	window->tries++;
+	if (!elided)
+		window->fails += try->hopeless ? HOPELESS_WEIGHT : 1;
+	if (window->fails >= limit) {
+		*window = (struct policy_window){0};
+		if (lock->skip)
+			return false; /* another thread has paused it meanwhile */
+		if (config->name == POLICY_HPCA || !lock->pause)
+			lock->pause = config->pause_min;
+		else if (lock->pause <= config->pause_max / 2)
+			lock->pause *= 2;
+		else
+			lock->pause = config->pause_max;
+		lock->skip = lock->pause;
+		return true;
+	}
+	if (window->tries < length)
+		return false;
+	*window = (struct policy_window){0};
+	if (!lock->pause)
+		return false;
+	lock->pause = 0;
+	return true;
+}

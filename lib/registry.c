@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * registry.c - see registry.h.
+ *
+ * Locks: open addressing within a neighbourhood of SLOTS entries, so a lookup
+ * touches at most four cache lines, and a full neighbourhood is simply full.
+ * Classes: a small hash from (type, address, kind, shared) to an index.
+ */
+#include <errno.h>
+#include <link.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "datafile-writer.h"
+#include "registry.h"
+
+#define SLOTS      16
+#define RELEASED   1ull
+#define CLASS_BITS 16
+#define CLASS_MASK 0xffffull
+
+uint32_t elide_generations[ELIDE_NR_GENERATIONS];
+
+/* A class in memory. The copy in the data file shares its first member. */
+struct class {
+	struct elide_class info;
+	bool shared;
+	struct elide_class *saved; /* in the data file, or NULL if it is full */
+};
+
+static struct {
+	struct elide_lock_state *locks;
+	uint32_t nr_slots; /* power of two, SLOTS - 1 more follow */
+	uint32_t max_locks, nr_locks;
+	struct class *classes;
+	uint32_t *buckets; /* class index + 1 */
+	uint32_t nr_buckets, max_classes, nr_classes;
+	struct elide_chunk *chunk, *module_chunk;
+} registry;
+
+#define MAX_MODULES 512
+static struct elide_module modules[MAX_MODULES];
+static unsigned int nr_modules, nr_modules_saved;
+
+/* Multiplicative hashing (Knuth, TAOCP vol. 3, 6.4) with 2^64 / phi. */
+static uint64_t hash(uint64_t key)
+{
+	return (key * 0x9e3779b97f4a7c15ull) >> 20;
+}
+
+static void *reserve(size_t size)
+{
+	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	return p == MAP_FAILED ? NULL : p;
+}
+
+static uint32_t power_of_two_above(uint32_t n)
+{
+	uint32_t p = 1;
+
+	while (p < n)
+		p *= 2;
+	return p;
+}
+
+int elide_registry_start(uint32_t max_locks, uint32_t max_classes)
+{
+	registry.max_locks = max_locks;
+	registry.max_classes = max_classes;
+	/* At most half full: a neighbourhood overflows only by rare chance. */
+	registry.nr_slots = 2 * power_of_two_above(max_locks);
+	registry.nr_buckets = 2 * power_of_two_above(max_classes);
+	registry.locks = reserve((registry.nr_slots + SLOTS) * sizeof(*registry.locks));
+	registry.classes = reserve(max_classes * sizeof(*registry.classes));
+	registry.buckets = reserve(registry.nr_buckets * sizeof(*registry.buckets));
+	if (!registry.locks || !registry.classes || !registry.buckets)
+		return -ENOMEM;
+	return 0;
+}
+
+struct elide_lock_state *elide_registry_state(uint32_t index)
+{
+	return &registry.locks[index];
+}
+
+uint32_t elide_registry_class(uint32_t index)
+{
+	return __atomic_load_n(&registry.locks[index].key, __ATOMIC_ACQUIRE) & CLASS_MASK;
+}
+
+static uint32_t home(const void *lock)
+{
+	return hash((uintptr_t)lock >> 2) & (registry.nr_slots - 1);
+}
+
+uint32_t elide_registry_find(const void *lock)
+{
+	uint32_t first = home(lock);
+
+	for (uint32_t i = first; i < first + SLOTS; i++) {
+		/* Pairs with the store in elide_registry_add(): the class is complete. */
+		uint64_t key = __atomic_load_n(&registry.locks[i].key, __ATOMIC_ACQUIRE);
+
+		if (key >> CLASS_BITS == (uintptr_t)lock)
+			return i;
+		if (!key)
+			break;
+	}
+	return ELIDE_NONE;
+}
+
+bool elide_registry_class_shared(uint32_t class_index)
+{
+	return registry.classes[class_index].shared;
+}
+
+const struct elide_class *elide_registry_class_info(uint32_t class_index)
+{
+	return &registry.classes[class_index].info;
+}
+
+static void drop(enum elide_dropped what)
+{
+	if (elide_data)
+		elide_data->dropped[what]++;
+}
+
+static void class_save(struct class *c)
+{
+	c->saved = elide_data_record(&registry.chunk, ELIDE_CHUNK_CLASSES, sizeof(c->info));
+	if (!c->saved)
+		return;
+	*c->saved = c->info;
+	elide_data_publish(registry.chunk);
+}
+
+static uint32_t class_find(const struct elide_class *wanted, bool shared)
+{
+	uint64_t h = hash(wanted->address ^ (uint64_t)wanted->type << 56 ^
+			  (uint64_t)wanted->kind << 60 ^ shared);
+	uint32_t i = h & (registry.nr_buckets - 1);
+	struct class *c;
+
+	for (; registry.buckets[i]; i = (i + 1) & (registry.nr_buckets - 1)) {
+		c = &registry.classes[registry.buckets[i] - 1];
+		if (c->info.address == wanted->address && c->info.type == wanted->type &&
+		    c->info.kind == wanted->kind && c->shared == shared)
+			return registry.buckets[i] - 1;
+	}
+	if (registry.nr_classes == registry.max_classes) {
+		drop(ELIDE_DROPPED_CLASSES);
+		return ELIDE_NONE;
+	}
+	elide_registry_modules();
+	c = &registry.classes[registry.nr_classes];
+	c->info = *wanted;
+	c->shared = shared;
+	class_save(c);
+	registry.buckets[i] = ++registry.nr_classes;
+	return registry.nr_classes - 1;
+}
+
+static bool is_static(const void *lock)
+{
+	const struct elide_module *m = elide_registry_module_of(lock);
+
+	if (m)
+		return true;
+	elide_registry_modules();
+	return elide_registry_module_of(lock) != NULL;
+}
+
+static uint32_t class_of(const void *lock, enum elide_kind kind, const void *site,
+			 bool initialised, bool shared)
+{
+	struct elide_class wanted = {
+		.type = ELIDE_CLASS_INIT,
+		.kind = kind == ELIDE_KIND_RWLOCK_WRITE ? ELIDE_KIND_RWLOCK_READ : kind,
+		.address = (uintptr_t)site,
+	};
+
+	/* A lock in an object's data has a name of its own, however it was initialised. */
+	if (is_static(lock)) {
+		wanted.type = ELIDE_CLASS_STATIC;
+		wanted.address = (uintptr_t)lock;
+	} else if (!initialised) {
+		wanted.type = ELIDE_CLASS_FIRST;
+	}
+	return class_find(&wanted, shared);
+}
+
+/* A slot for @lock: its own, else a released one, else an empty one. */
+static uint32_t slot_for(const void *lock)
+{
+	uint32_t first = home(lock), reuse = ELIDE_NONE;
+
+	for (uint32_t i = first; i < first + SLOTS; i++) {
+		uint64_t key = registry.locks[i].key;
+
+		if (key >> CLASS_BITS == (uintptr_t)lock)
+			return i;
+		if (key == RELEASED && reuse == ELIDE_NONE)
+			reuse = i;
+		if (!key)
+			return reuse != ELIDE_NONE ? reuse : i;
+	}
+	return reuse;
+}
+
+uint32_t elide_registry_add(const void *lock, enum elide_kind kind, const void *site,
+			    bool initialised, bool shared)
+{
+	uint32_t index, class_index;
+	bool fresh;
+
+	if ((uintptr_t)lock >> (64 - CLASS_BITS))
+		return ELIDE_NONE;
+	index = slot_for(lock);
+	if (index == ELIDE_NONE)
+		goto full;
+	fresh = registry.locks[index].key >> CLASS_BITS != (uintptr_t)lock;
+	if (!fresh && !initialised)
+		return index; /* another thread found it first */
+	if (fresh && registry.nr_locks >= registry.max_locks)
+		goto full;
+	class_index = class_of(lock, kind, site, initialised, shared);
+	if (class_index == ELIDE_NONE)
+		return ELIDE_NONE;
+	if (registry.classes[class_index].saved)
+		registry.classes[class_index].saved->nr_locks++;
+	registry.classes[class_index].info.nr_locks++;
+	registry.locks[index].policy = (struct policy_lock){0};
+	/* Pairs with elide_registry_find(). */
+	__atomic_store_n(&registry.locks[index].key,
+			 (uint64_t)(uintptr_t)lock << CLASS_BITS | class_index, __ATOMIC_RELEASE);
+	registry.nr_locks += fresh;
+	__atomic_add_fetch(elide_generation(lock), 1, __ATOMIC_RELEASE);
+	return index;
+full:
+	drop(ELIDE_DROPPED_LOCKS);
+	return ELIDE_NONE;
+}
+
+void elide_registry_remove(const void *lock)
+{
+	uint32_t index = elide_registry_find(lock);
+
+	if (index == ELIDE_NONE)
+		return;
+	__atomic_store_n(&registry.locks[index].key, RELEASED, __ATOMIC_RELEASE);
+	__atomic_add_fetch(elide_generation(lock), 1, __ATOMIC_RELEASE);
+	registry.nr_locks--;
+}
+
+/* Objects loaded and unloaded so far, when the table was last brought up to date. */
+static unsigned long long loads_seen, unloads_seen;
+
+static int module_add(struct dl_phdr_info *info, size_t size, void *data)
+{
+	struct elide_module m = {.base = info->dlpi_addr, .start = ~0ull};
+
+	if (info->dlpi_adds == loads_seen && info->dlpi_subs == unloads_seen)
+		return 1; /* nothing new: stop */
+	*(struct dl_phdr_info *)data = *info;
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+		uint64_t start = info->dlpi_addr + p->p_vaddr;
+
+		if (p->p_type == PT_LOAD) {
+			m.start = start < m.start ? start : m.start;
+			m.end = start + p->p_memsz > m.end ? start + p->p_memsz : m.end;
+		}
+		for (const char *n = (const char *)start, *e = n + p->p_filesz;
+		     p->p_type == PT_NOTE && n + sizeof(ElfW(Nhdr)) <= e;) {
+			const ElfW(Nhdr) *note = (const ElfW(Nhdr) *)n;
+			const char *text = n + sizeof(*note) + ((note->n_namesz + 3) & ~3u);
+
+			if (note->n_type == NT_GNU_BUILD_ID && note->n_namesz == 4 &&
+			    note->n_descsz <= sizeof(m.build_id)) {
+				m.build_id_len = note->n_descsz;
+				memcpy(m.build_id, text, note->n_descsz);
+			}
+			n = text + ((note->n_descsz + 3) & ~3u);
+		}
+	}
+	if (m.start >= m.end)
+		return 0;
+	for (unsigned int i = 0; i < nr_modules; i++)
+		if (modules[i].start == m.start && modules[i].end == m.end)
+			return 0;
+	if (nr_modules == MAX_MODULES) {
+		drop(ELIDE_DROPPED_MODULES);
+		return 0;
+	}
+	strncpy(m.path, info->dlpi_name && *info->dlpi_name ? info->dlpi_name : "/proc/self/exe",
+		sizeof(m.path) - 1);
+	modules[nr_modules++] = m;
+	return 0;
+}
+
+static void modules_save(void)
+{
+	for (; elide_data && nr_modules_saved < nr_modules; nr_modules_saved++) {
+		struct elide_module *m = elide_data_record(&registry.module_chunk,
+							   ELIDE_CHUNK_MODULES, sizeof(*m));
+
+		if (!m)
+			return;
+		*m = modules[nr_modules_saved];
+		if (!strcmp(m->path, "/proc/self/exe"))
+			memcpy(m->path, elide_data->exe, sizeof(m->path) - 1);
+		elide_data_publish(registry.module_chunk);
+	}
+}
+
+void elide_registry_modules(void)
+{
+	struct dl_phdr_info last = {.dlpi_adds = loads_seen, .dlpi_subs = unloads_seen};
+
+	dl_iterate_phdr(module_add, &last);
+	loads_seen = last.dlpi_adds;
+	unloads_seen = last.dlpi_subs;
+	modules_save();
+}
+
+const struct elide_module *elide_registry_module_of(const void *address)
+{
+	for (unsigned int i = 0; i < nr_modules; i++)
+		if ((uintptr_t)address >= modules[i].start && (uintptr_t)address < modules[i].end)
+			return &modules[i];
+	return NULL;
+}
+
+void elide_registry_save(void)
+{
+	nr_modules_saved = 0;
+	registry.chunk = NULL;
+	registry.module_chunk = NULL;
+	elide_registry_modules();
+	for (uint32_t i = 0; i < registry.nr_classes; i++)
+		class_save(&registry.classes[i]);
+}

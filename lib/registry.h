@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * registry.h - which lock class a lock belongs to, and what is remembered of it.
+ *
+ * A lock is an address. Its class is the site that initialised it, or its own
+ * symbol if it lies in an object's data, or the first site that locked it.
+ * Lookups are lock-free; changes are made under the engine's lock. Bounded:
+ * what does not fit is counted as dropped and passes through.
+ *
+ * Must never be changed inside a transaction, and never touches a lock itself.
+ */
+#ifndef ELIDE_REGISTRY_H
+#define ELIDE_REGISTRY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "compiler.h"
+#include "datafile.h"
+#include "policy.h"
+
+/* Index of no lock and of no class. */
+#define ELIDE_NONE 0xffffffffu
+
+/**
+ * struct elide_lock_state - a lock in the registry.
+ * @key:    address << 16 | class; 0 never used, 1 released
+ * @policy: what the policy remembers
+ *
+ * User addresses have 47 bits, or 48 bits where 5-level paging is asked for
+ * with an mmap() hint; locks there are not registered.
+ */
+struct elide_lock_state {
+	uint64_t key;
+	struct policy_lock policy;
+};
+
+/*
+ * Raised when a lock of that hash is initialised or destroyed, so that the
+ * threads' caches forget it. 4 KiB that are nearly always only read.
+ */
+#define ELIDE_NR_GENERATIONS 1024
+extern uint32_t elide_generations[ELIDE_NR_GENERATIONS];
+
+static inline uint32_t *elide_generation(const void *lock)
+{
+	return &elide_generations[((uintptr_t)lock >> 4 ^ (uintptr_t)lock >> 14) %
+				  ELIDE_NR_GENERATIONS];
+}
+
+/**
+ * elide_registry_start() - allocate the tables.
+ * @max_locks, @max_classes: bounds
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int elide_registry_start(uint32_t max_locks, uint32_t max_classes);
+
+/** elide_registry_state() - the lock with that index. */
+struct elide_lock_state *elide_registry_state(uint32_t index);
+
+/** elide_registry_class() - index of the class of the lock with that index. */
+uint32_t elide_registry_class(uint32_t index);
+
+/**
+ * elide_registry_find() - look a lock up.
+ *
+ * Return: its index, ELIDE_NONE if it is not registered. Lock-free.
+ */
+uint32_t elide_registry_find(const void *lock);
+
+/**
+ * elide_registry_add() - register a lock that was initialised, or was found locked.
+ * @lock: address
+ * @kind: enum elide_kind of the class
+ * @site: return address of the call
+ * @initialised: the call initialised it, so an older lock there is gone
+ * @shared: it is process-shared and must never be elided
+ *
+ * Return: index of the lock, ELIDE_NONE if there is no room (counted).
+ */
+uint32_t elide_registry_add(const void *lock, enum elide_kind kind, const void *site,
+			    bool initialised, bool shared);
+
+/** elide_registry_remove() - the lock was destroyed; its class keeps what was counted. */
+void elide_registry_remove(const void *lock);
+
+/** elide_registry_class_shared() - are locks of the class process-shared? */
+bool elide_registry_class_shared(uint32_t class_index);
+
+/** elide_registry_class_info() - a class as it stands in the data file. */
+const struct elide_class *elide_registry_class_info(uint32_t class_index);
+
+/**
+ * elide_registry_save() - write modules and classes to a new data file.
+ *
+ * Called after elide_data_open(), in the first process and in forked children.
+ */
+void elide_registry_save(void);
+
+/**
+ * elide_registry_modules() - learn the objects that are mapped now.
+ *
+ * Called under the engine's lock when a class is made.
+ */
+void elide_registry_modules(void);
+
+/**
+ * elide_registry_module_of() - the object that @address lies in.
+ *
+ * Return: the object, NULL if it is in none that is known.
+ */
+const struct elide_module *elide_registry_module_of(const void *address);
+
+#endif

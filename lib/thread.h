@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * thread.h - what a thread keeps for itself: held list, look-up cache, rows.
+ *
+ * A thread's block lies in memory that a fork wipes (MADV_WIPEONFORK): in the
+ * child every look-up misses, and the slow path starts afresh with a data
+ * file of its own. When a thread ends, its block with all that was counted
+ * goes to the next one; nothing is folded, so nothing can be lost.
+ *
+ * Inside a transaction only the held list may be written.
+ */
+#ifndef ELIDE_THREAD_H
+#define ELIDE_THREAD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "compiler.h"
+#include "datafile-writer.h"
+#include "policy.h"
+#include "registry.h"
+
+/* Elided locks open at once, and lock calls remembered, per transaction. */
+#define ELIDE_MAX_HELD    16
+#define ELIDE_MAX_PENDING 64
+
+/* Entries of the look-up cache. 64 KiB: a thousand locks at one site fit. */
+#define ELIDE_CACHE_BITS 11
+#define ELIDE_NR_CACHE   (1u << ELIDE_CACHE_BITS)
+
+/* Rows (class, site, kind) a thread can count. */
+#define ELIDE_NR_ROWS 1024
+
+/* elide_cache.flags */
+#define ELIDE_CACHE_ELIDE 1u /* may be elided */
+
+/**
+ * struct elide_cache - what is known of (lock, site, kind).
+ * @lock:       its address, NULL for an empty entry
+ * @key:        site and kind, elide_cache_key()
+ * @lock_index: in the registry
+ * @generation: of the lock's hash when the entry was made
+ * @row:        offset of the row in the data file, units of 64 bytes
+ * @flags:      ELIDE_CACHE_*
+ * @window:     this thread's judgement of the lock
+ */
+struct elide_cache {
+	const void *lock;
+	uint64_t key;
+	uint32_t lock_index;
+	uint32_t generation;
+	uint32_t row : 24, flags : 8;
+	struct policy_window window;
+};
+
+_Static_assert(sizeof(struct elide_cache) == 32, "two entries per cache line");
+
+/**
+ * struct elide_held - a lock held by elision.
+ * @word:  lock word
+ * @value: what it held when it was subscribed to
+ * @size:  bytes of the word, 4 or 8
+ * @depth: how often a recursive lock was relocked
+ */
+struct elide_held {
+	const void *word;
+	uint64_t value;
+	uint32_t size;
+	uint32_t depth;
+};
+
+/* What is still to be done about a lock after the commit. */
+enum elide_deferred {
+	ELIDE_DEFER_ELIDED, /* count it as elided */
+	ELIDE_DEFER_REAL,   /* count it as taken really */
+	ELIDE_DEFER_NEW,    /* it was initialised */
+	ELIDE_DEFER_SHARED, /* it was initialised process-shared */
+	ELIDE_DEFER_GONE,   /* it was destroyed */
+};
+
+/**
+ * struct elide_pending - a lock call inside the open transaction.
+ * @lock:  address of the lock; it may be gone when this is looked at
+ * @site:  return address of the call
+ * @entry: cache entry, NULL if (lock, site) was not known yet
+ * @kind:  enum elide_kind
+ * @what:  enum elide_deferred
+ */
+struct elide_pending {
+	const void *lock;
+	const void *site;
+	struct elide_cache *entry;
+	uint32_t kind;
+	uint32_t what;
+};
+
+/**
+ * struct elide_thread - a thread's block.
+ * @nr_held:    elided locks open; not zero exactly inside a transaction of ours
+ * @nr_pending: lock calls of the open transaction
+ * @ready:      false in a block that a fork has wiped
+ * @tid:        Linux thread id, as glibc writes it into mutexes it locks
+ * @seed:       state of the back-off's random generator
+ * @streak:     aborts since the last commit
+ * @time_countdown: first attempts until one is timed
+ * @hold_countdown: acquisitions until one's hold time is measured
+ * @hold_lock, @hold_row, @hold_start: the acquisition being measured
+ * @chunk:      chunk of the data file that rows are taken from
+ * @nr_rows, @rows: hash of row offsets (units of 64 bytes)
+ * @next_free:  list of blocks whose thread has ended
+ * @cache:      the look-up cache
+ */
+struct elide_thread {
+	uint32_t nr_held;
+	uint32_t nr_pending;
+	struct elide_held held[ELIDE_MAX_HELD];
+	struct elide_pending pending[ELIDE_MAX_PENDING];
+
+	bool ready __cacheline_aligned;
+	uint32_t tid;
+	uint32_t seed;
+	uint32_t streak;
+	uint32_t time_countdown;
+	uint32_t hold_countdown;
+	const void *hold_lock;
+	struct elide_row *hold_row;
+	unsigned long long hold_start;
+
+	struct elide_chunk *chunk;
+	uint32_t nr_rows;
+	uint32_t rows[ELIDE_NR_ROWS];
+	struct elide_thread *next_free;
+
+	struct elide_cache cache[ELIDE_NR_CACHE] __cacheline_aligned;
+};
+
+/* The calling thread's block; NULL before its first lock call and where there is none. */
+extern __thread struct elide_thread *elide_self;
+
+static inline uint64_t elide_cache_key(const void *site, enum elide_kind kind)
+{
+	return (uintptr_t)site | (uint64_t)kind << 60;
+}
+
+static inline struct elide_cache *elide_cache_slot(struct elide_thread *t, const void *lock,
+						   const void *site)
+{
+	/* Fibonacci hashing: locks at any constant stride spread evenly (TAOCP vol. 3, 6.4). */
+	uint64_t h = ((uintptr_t)lock + ((uintptr_t)site << 16)) * 0x9e3779b97f4a7c15ull;
+
+	return &t->cache[h >> (64 - ELIDE_CACHE_BITS)];
+}
+
+/**
+ * elide_cache_find() - the entry of (lock, site, kind) if the thread has it.
+ *
+ * Return: the entry or NULL. Reads only: allowed inside a transaction.
+ */
+static inline struct elide_cache *elide_cache_find(struct elide_thread *t, const void *lock,
+						   const void *site, enum elide_kind kind)
+{
+	struct elide_cache *entry;
+
+	if (unlikely(!t))
+		return NULL;
+	entry = elide_cache_slot(t, lock, site);
+	if (unlikely(entry->lock != lock || entry->key != elide_cache_key(site, kind) ||
+		     entry->generation != READ_ONCE(*elide_generation(lock))))
+		return NULL;
+	return entry;
+}
+
+/**
+ * elide_cache_fill() - the slow path of elide_cache_find().
+ *
+ * Makes the thread's block, the lock's registration, the row and the entry
+ * as far as they are missing. Never inside a transaction.
+ *
+ * Return: the entry; NULL if this call has to pass through uncounted: before
+ * the start, inside the engine itself, at a bound.
+ */
+struct elide_cache *elide_cache_fill(const void *lock, const void *site, enum elide_kind kind);
+
+/** elide_row_of() - the row of an entry. Never inside a transaction. */
+static inline struct elide_row *elide_row_of(const struct elide_cache *entry)
+{
+	return (struct elide_row *)((char *)elide_data + (size_t)entry->row * CACHE_LINE);
+}
+
+#endif

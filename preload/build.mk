@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# libelide-preload.so: the wrappers and the whole engine, self-contained.
+
+PRELOAD_SRC := $(wildcard preload/*.c)
+PRELOAD_OBJ := $(PRELOAD_SRC:%.c=$(OBJ)/%.o)
+PRELOAD     := $(LIBDIR)/libelide-preload.so
+
+preload: $(PRELOAD)
+
+$(OBJ)/preload/%.o: preload/%.c
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) $(ENGINE_CFLAGS) -Ilib -c -o $@ $<
+
+# A version node for every version that symbols.def names; the functions behind
+# the versioned names are not exported under their own.
+$(OBJ)/preload/versions.map: preload/symbols.def
+	$(Q)mkdir -p $(@D)
+	$(Q)grep -o '"GLIBC_[0-9.]*"' $< | tr -d '"' | sort -uV | sed 's/$$/ { local: cond_*; };/' > $@
+
+$(PRELOAD): $(PRELOAD_OBJ) $(LIB_OBJ) $(OBJ)/preload/versions.map
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -shared -Wl,-soname,libelide-preload.so -Wl,-z,now \
+		-Wl,--version-script=$(OBJ)/preload/versions.map \
+		-o $@ $(PRELOAD_OBJ) $(LIB_OBJ)

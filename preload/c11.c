@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * c11.c - mtx_* and cnd_*, which call glibc's internals directly.
+ *
+ * A mtx_t is glibc's mutex under another name. cnd_signal() and
+ * cnd_broadcast() need no wrapper, for the reason given in cond.c.
+ */
+#include <errno.h>
+
+#include "wrap.h"
+
+static pthread_mutex_t *mutex_of(mtx_t *m)
+{
+	return (pthread_mutex_t *)m;
+}
+
+static int to_thrd(int err)
+{
+	switch (err) {
+	case 0:
+		return thrd_success;
+	case EBUSY:
+		return thrd_busy;
+	case ETIMEDOUT:
+		return thrd_timedout;
+	case ENOMEM:
+		return thrd_nomem;
+	default:
+		return thrd_error;
+	}
+}
+
+WRAPPER int mtx_init(mtx_t *m, int type)
+{
+	int err = real.mtx_init(m, type);
+
+	if (err == thrd_success)
+		wrap_init(m, ELIDE_KIND_MUTEX, CALL_SITE(), false);
+	return err;
+}
+
+WRAPPER void mtx_destroy(mtx_t *m)
+{
+	wrap_destroy_begin(m);
+	real.mtx_destroy(m);
+	wrap_destroy_end(m, ELIDE_KIND_MUTEX);
+}
+
+WRAPPER int mtx_lock(mtx_t *m)
+{
+	return to_thrd(mutex_lock(mutex_of(m), CALL_SITE()));
+}
+
+WRAPPER int mtx_trylock(mtx_t *m)
+{
+	return to_thrd(mutex_trylock(mutex_of(m), CALL_SITE()));
+}
+
+WRAPPER int mtx_timedlock(mtx_t *m, const struct timespec *until)
+{
+	return to_thrd(mutex_timedlock(mutex_of(m), CALL_SITE(), -1, until));
+}
+
+WRAPPER int mtx_unlock(mtx_t *m)
+{
+	return to_thrd(mutex_unlock(mutex_of(m), CALL_SITE()));
+}
+
+WRAPPER int cnd_wait(cnd_t *c, mtx_t *m)
+{
+	wrap_wait(m);
+	return real.cnd_wait(c, m);
+}
+
+WRAPPER int cnd_timedwait(cnd_t *c, mtx_t *m, const struct timespec *until)
+{
+	wrap_wait(m);
+	return real.cnd_timedwait(c, m, until);
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * glibc-layout.h - where glibc keeps its lock words, and when they are free.
+ *
+ * Facts of glibc 2.36 x86-64, verified by behaviour at every start: what is
+ * not as expected is passed through.
+ */
+#ifndef ELIDE_GLIBC_LAYOUT_H
+#define ELIDE_GLIBC_LAYOUT_H
+
+#include <pthread.h>
+#include <stdbool.h>
+
+#include "engine.h"
+
+/* pthread_mutex_t.__data.__kind */
+#define MUTEX_TYPE_MASK  3   /* PTHREAD_MUTEX_TIMED_NP, RECURSIVE_NP, ERRORCHECK_NP, ADAPTIVE_NP */
+#define MUTEX_UNELIDABLE 240 /* robust 16, inherit 32, protect 64, process-shared 128 */
+#define MUTEX_GLIBC_ELIDES 256 /* glibc's own elision has marked it */
+#define MUTEX_NO_ELISION 512 /* set by settype NORMAL and DEFAULT and by C11: harmless */
+
+/* pthread_rwlock_t.__data.__readers */
+#define RWLOCK_WRPHASE      1u
+#define RWLOCK_WRLOCKED     2u
+#define RWLOCK_RWAITING     4u
+#define RWLOCK_READER_SHIFT 3
+
+/* pthread_spinlock_t */
+#define SPIN_FREE 1
+
+extern const struct elide_rule glibc_mutex_rule, glibc_read_rule, glibc_write_rule,
+	glibc_spin_rule;
+
+/**
+ * struct glibc_layout - which kinds look as expected.
+ * @mutex: words of a plain mutex; it may be elided, and taken without calling glibc
+ * @rwlock: words of a rwlock
+ * @spin: word of a spinlock
+ */
+struct glibc_layout {
+	bool mutex;
+	bool rwlock;
+	bool spin;
+};
+
+extern struct glibc_layout glibc_layout;
+
+/**
+ * glibc_layout_check() - lock, look, unlock, look again.
+ *
+ * Fills glibc_layout. Calls only the real functions.
+ */
+void glibc_layout_check(void);
+
+/** glibc_mutex_elidable() - is this a mutex that elision may handle? */
+static inline bool glibc_mutex_elidable(const pthread_mutex_t *m)
+{
+	return glibc_layout.mutex &&
+	       !(m->__data.__kind & (MUTEX_UNELIDABLE | MUTEX_GLIBC_ELIDES));
+}
+
+/** glibc_mutex_plain() - a mutex of type normal or default without any extra. */
+static inline bool glibc_mutex_plain(const pthread_mutex_t *m)
+{
+	return !(m->__data.__kind & ~MUTEX_NO_ELISION);
+}
+
+/** glibc_mutex_type() - PTHREAD_MUTEX_*_NP. */
+static inline int glibc_mutex_type(const pthread_mutex_t *m)
+{
+	return m->__data.__kind & MUTEX_TYPE_MASK;
+}
+
+#endif

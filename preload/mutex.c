@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * mutex.c - pthread_mutex_*.
+ *
+ * The uncontended acquire and release of plain mutexes are done here as
+ * glibc does them, including its non-atomic path while the process has one
+ * thread; everything else is glibc's. Must never decide by itself whether to
+ * elide: that is lib/'s.
+ */
+#include <errno.h>
+#include <linux/futex.h>
+#include <sys/single_threaded.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "process.h"
+#include "wrap.h"
+
+#define KIND ELIDE_KIND_MUTEX
+
+/* Robust, priority and process-shared mutexes are left to glibc, and so is everything unknown. */
+static __always_inline_fn bool may_elide(const struct elide_cache *entry, const pthread_mutex_t *m)
+{
+	return (entry->flags & ELIDE_CACHE_ELIDE) && glibc_mutex_elidable(m);
+}
+
+/* Take a free plain mutex as glibc does. False: it is held. */
+static __always_inline_fn bool take_plain(pthread_mutex_t *m, uint32_t tid)
+{
+	int expected = 0;
+
+	if (__libc_single_threaded) {
+		if (m->__data.__lock)
+			return false;
+		m->__data.__lock = 1;
+	} else if (!__atomic_compare_exchange_n(&m->__data.__lock, &expected, 1, false,
+						__ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
+		return false; /* acquire pairs with the release in release_plain() and glibc's */
+	}
+	m->__data.__owner = tid;
+	m->__data.__nusers++;
+	return true;
+}
+
+static __always_inline_fn void release_plain(pthread_mutex_t *m)
+{
+	m->__data.__owner = 0;
+	m->__data.__nusers--;
+	if (__libc_single_threaded && m->__data.__lock == 1) {
+		m->__data.__lock = 0;
+		return;
+	}
+	/* From here on the mutex may be gone: only its address is used. */
+	if (unlikely(__atomic_exchange_n(&m->__data.__lock, 0, __ATOMIC_RELEASE) > 1)) {
+		int saved = errno;
+
+		syscall(SYS_futex, &m->__data.__lock, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1, NULL,
+			NULL, 0);
+		errno = saved;
+	}
+}
+
+static __noinline int lock_waiting(struct elide_thread *t, struct elide_row *row,
+				   pthread_mutex_t *m, enum elide_outcome outcome)
+{
+	struct wait w = wait_begin(READ_ONCE(m->__data.__lock) != 0);
+	int err = real.mutex_lock(m);
+
+	if (err && err != EOWNERDEAD)
+		return err;
+	wait_end(row, &w);
+	taken_really(t, row, m, outcome);
+	return err;
+}
+
+/* A call inside an elided section, up to the point where the real function answers: -1. */
+static int lock_inside(struct elide_thread *t, struct elide_cache *entry, pthread_mutex_t *m,
+		       const void *site, bool try)
+{
+	struct elide_held *held = elide_find_held(t, m);
+
+	if (!glibc_mutex_elidable(m)) {
+		elide_defer(t, entry, m, site, KIND, ELIDE_DEFER_REAL);
+		return -1;
+	}
+	if (held) {
+		switch (glibc_mutex_type(m)) {
+		case PTHREAD_MUTEX_RECURSIVE_NP:
+			held->depth++;
+			return 0;
+		case PTHREAD_MUTEX_ERRORCHECK_NP:
+			return try ? EBUSY : EDEADLK;
+		default:
+			if (try)
+				return EBUSY;
+			rtm_abort(ELIDE_CODE_relock);
+		}
+	}
+	if (try && READ_ONCE(m->__data.__lock) && elide_find_held(t, m) == NULL)
+		return -1; /* glibc's answer: busy, or one more of a recursive mutex held really */
+	return elide_acquire(t, entry, m, &glibc_mutex_rule, site, KIND, false) == ELIDE_TAKEN ?
+		       0 : -1;
+}
+
+__always_inline_fn int mutex_lock(pthread_mutex_t *m, const void *site)
+{
+	struct elide_thread *t = elide_self;
+	struct elide_cache *entry = elide_cache_find(t, m, site, KIND);
+	enum elide_outcome outcome = ELIDE_SKIPPED;
+	struct elide_row *row;
+
+	if (unlikely(elide_inside(t))) {
+		int err = lock_inside(t, entry, m, site, false);
+
+		return err < 0 ? real.mutex_lock(m) : err;
+	}
+	if (unlikely(!entry)) {
+		entry = elide_cache_fill(m, site, KIND);
+		if (!entry)
+			return real.mutex_lock(m);
+		t = elide_self;
+	}
+	if (may_elide(entry, m)) {
+		outcome = elide_acquire(t, entry, m, &glibc_mutex_rule, site, KIND, true);
+		if (outcome == ELIDE_TAKEN)
+			return 0;
+		if (outcome == ELIDE_INSIDE)
+			return real.mutex_lock(m);
+	}
+	row = elide_row_of(entry);
+	if (unlikely(!glibc_mutex_plain(m) || !glibc_layout.mutex || !take_plain(m, t->tid)))
+		return lock_waiting(t, row, m, outcome);
+	taken_really(t, row, m, outcome);
+	return 0;
+}
+
+int mutex_trylock(pthread_mutex_t *m, const void *site)
+{
+	struct elide_thread *t = elide_self;
+	struct elide_cache *entry = elide_cache_find(t, m, site, KIND);
+	enum elide_outcome outcome = ELIDE_SKIPPED;
+	int err;
+
+	if (unlikely(elide_inside(t))) {
+		err = lock_inside(t, entry, m, site, true);
+		return err < 0 ? real.mutex_trylock(m) : err;
+	}
+	if (unlikely(!entry)) {
+		entry = elide_cache_fill(m, site, KIND);
+		if (!entry)
+			return real.mutex_trylock(m);
+		t = elide_self;
+	}
+	if (may_elide(entry, m)) {
+		outcome = elide_acquire(t, entry, m, &glibc_mutex_rule, site, KIND, false);
+		if (outcome == ELIDE_TAKEN)
+			return 0;
+	}
+	err = real.mutex_trylock(m);
+	if (outcome != ELIDE_INSIDE && (!err || err == EOWNERDEAD))
+		taken_really(t, elide_row_of(entry), m, outcome);
+	return err;
+}
+
+static int real_timed(pthread_mutex_t *m, clockid_t clock, const struct timespec *until)
+{
+	/* Two functions and not one: glibc checks the clock only in the second. */
+	return clock < 0 ? real.mutex_timedlock(m, until) : real.mutex_clocklock(m, clock, until);
+}
+
+/* @clock: -1 for pthread_mutex_timedlock(). */
+int mutex_timedlock(pthread_mutex_t *m, const void *site, clockid_t clock,
+		    const struct timespec *until)
+{
+	struct elide_thread *t = elide_self;
+	struct elide_cache *entry = elide_cache_find(t, m, site, KIND);
+	enum elide_outcome outcome = ELIDE_SKIPPED;
+	struct wait w;
+	int err;
+
+	if (unlikely(elide_inside(t))) {
+		err = lock_inside(t, entry, m, site, false);
+		return err < 0 ? real_timed(m, clock, until) : err;
+	}
+	if (unlikely(!entry)) {
+		entry = elide_cache_fill(m, site, KIND);
+		if (!entry)
+			return real_timed(m, clock, until);
+		t = elide_self;
+	}
+	if (may_elide(entry, m)) {
+		outcome = elide_acquire(t, entry, m, &glibc_mutex_rule, site, KIND, false);
+		if (outcome == ELIDE_TAKEN)
+			return 0;
+		if (outcome == ELIDE_INSIDE)
+			return real_timed(m, clock, until);
+	}
+	w = wait_begin(READ_ONCE(m->__data.__lock) != 0);
+	err = real_timed(m, clock, until);
+	if (err && err != EOWNERDEAD)
+		return err;
+	wait_end(elide_row_of(entry), &w);
+	taken_really(t, elide_row_of(entry), m, outcome);
+	return err;
+}
+
+/* Not ours by the look of it: a misuse, or a lock that was held across a fork. */
+static __cold int unlock_odd(struct elide_thread *t, pthread_mutex_t *m, const void *site)
+{
+	uint32_t owner = m->__data.__owner;
+
+	if (t->ready && !(owner && elide_tid_is_own(owner)))
+		elide_misuse(owner ? ELIDE_MISUSE_UNLOCK_FOREIGN : ELIDE_MISUSE_UNLOCK_FREE, KIND,
+			     site, m);
+	return real.mutex_unlock(m);
+}
+
+static __noinline int unlock_real(struct elide_thread *t, pthread_mutex_t *m, const void *site)
+{
+	uint32_t owner = READ_ONCE(m->__data.__owner);
+	int err = real.mutex_unlock(m);
+
+	if (err == EPERM && t && t->ready)
+		elide_misuse(owner ? ELIDE_MISUSE_UNLOCK_FOREIGN : ELIDE_MISUSE_UNLOCK_FREE, KIND,
+			     site, m);
+	return err;
+}
+
+__always_inline_fn int mutex_unlock(pthread_mutex_t *m, const void *site)
+{
+	struct elide_thread *t = elide_self;
+
+	if (unlikely(!t))
+		return real.mutex_unlock(m);
+	if (t->nr_held) {
+		if (elide_release(t, m))
+			return 0;
+		return real.mutex_unlock(m);
+	}
+	released_really(t, m);
+	if (unlikely(!glibc_mutex_plain(m) || !glibc_layout.mutex))
+		return unlock_real(t, m, site);
+	if (unlikely((uint32_t)m->__data.__owner != t->tid))
+		return unlock_odd(t, m, site);
+	release_plain(m);
+	return 0;
+}
+
+WRAPPER int pthread_mutex_init(pthread_mutex_t *m, const pthread_mutexattr_t *attr)
+{
+	int err = real.mutex_init(m, attr);
+
+	if (!err)
+		wrap_init(m, KIND, CALL_SITE(), m->__data.__kind & MUTEX_UNELIDABLE);
+	return err;
+}
+
+WRAPPER int pthread_mutex_destroy(pthread_mutex_t *m)
+{
+	int err;
+
+	wrap_destroy_begin(m);
+	err = real.mutex_destroy(m);
+	if (!err)
+		wrap_destroy_end(m, KIND);
+	else if (err == EBUSY && !elide_inside(elide_self))
+		elide_misuse(ELIDE_MISUSE_DESTROY_HELD, KIND, CALL_SITE(), m);
+	return err;
+}
+
+WRAPPER int pthread_mutex_lock(pthread_mutex_t *m)
+{
+	return mutex_lock(m, CALL_SITE());
+}
+
+WRAPPER int pthread_mutex_trylock(pthread_mutex_t *m)
+{
+	return mutex_trylock(m, CALL_SITE());
+}
+
+WRAPPER int pthread_mutex_timedlock(pthread_mutex_t *m, const struct timespec *until)
+{
+	return mutex_timedlock(m, CALL_SITE(), -1, until);
+}
+
+WRAPPER int pthread_mutex_clocklock(pthread_mutex_t *m, clockid_t clock,
+				    const struct timespec *until)
+{
+	if (clock < 0)
+		return real.mutex_clocklock(m, clock, until); /* its error, not the other's call */
+	return mutex_timedlock(m, CALL_SITE(), clock, until);
+}
+
+WRAPPER int pthread_mutex_unlock(pthread_mutex_t *m)
+{
+	return mutex_unlock(m, CALL_SITE());
+}
+
+WRAPPER_ALIAS(__pthread_mutex_init, pthread_mutex_init);
+WRAPPER_ALIAS(__pthread_mutex_destroy, pthread_mutex_destroy);
+WRAPPER_ALIAS(__pthread_mutex_lock, pthread_mutex_lock);
+WRAPPER_ALIAS(__pthread_mutex_trylock, pthread_mutex_trylock);
+WRAPPER_ALIAS(__pthread_mutex_unlock, pthread_mutex_unlock);

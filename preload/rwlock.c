@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * rwlock.c - pthread_rwlock_*.
+ *
+ * Readers and writers are elided alike; what is not elided is glibc's, with
+ * its preference for readers or writers. A reader lock is never made exclusive.
+ */
+#include <errno.h>
+
+#include "wrap.h"
+
+#define CLOCK_PLAIN (-1) /* the timed functions without a clock */
+
+static __always_inline_fn bool may_elide(const struct elide_cache *entry,
+					 const pthread_rwlock_t *rw)
+{
+	return (entry->flags & ELIDE_CACHE_ELIDE) && glibc_layout.rwlock && !rw->__data.__shared;
+}
+
+static __always_inline_fn const struct elide_rule *rule_of(enum elide_kind kind)
+{
+	return kind == ELIDE_KIND_RWLOCK_READ ? &glibc_read_rule : &glibc_write_rule;
+}
+
+static __always_inline_fn bool is_free(const pthread_rwlock_t *rw, enum elide_kind kind)
+{
+	const struct elide_rule *rule = rule_of(kind);
+
+	return (READ_ONCE(rw->__data.__readers) & rule->mask) == rule->free;
+}
+
+/* What glibc is asked for: each row of the table below is one of its functions. */
+enum how { HOW_LOCK, HOW_TRY, HOW_TIMED };
+
+static __always_inline_fn int call_real(pthread_rwlock_t *rw, enum elide_kind kind, enum how how,
+					clockid_t clock, const struct timespec *until)
+{
+	bool read = kind == ELIDE_KIND_RWLOCK_READ;
+
+	switch (how) {
+	case HOW_LOCK:
+		return read ? real.rwlock_rdlock(rw) : real.rwlock_wrlock(rw);
+	case HOW_TRY:
+		return read ? real.rwlock_tryrdlock(rw) : real.rwlock_trywrlock(rw);
+	default:
+		if (clock == CLOCK_PLAIN)
+			return read ? real.rwlock_timedrdlock(rw, until) :
+				      real.rwlock_timedwrlock(rw, until);
+		return read ? real.rwlock_clockrdlock(rw, clock, until) :
+			      real.rwlock_clockwrlock(rw, clock, until);
+	}
+}
+
+/* A call inside an elided section. False: the real function answers. */
+static bool lock_inside(struct elide_thread *t, struct elide_cache *entry, pthread_rwlock_t *rw,
+			const void *site, enum elide_kind kind, enum how how)
+{
+	if (elide_find_held(t, rw))
+		rtm_abort(ELIDE_CODE_relock); /* the real path answers */
+	if (!glibc_layout.rwlock || rw->__data.__shared) {
+		elide_defer(t, entry, rw, site, kind, ELIDE_DEFER_REAL);
+		return false;
+	}
+	if (how == HOW_TRY && !is_free(rw, kind))
+		return false;
+	return elide_acquire(t, entry, rw, rule_of(kind), site, kind, false) == ELIDE_TAKEN;
+}
+
+static __always_inline_fn int lock(pthread_rwlock_t *rw, const void *site, enum elide_kind kind,
+				   enum how how, clockid_t clock, const struct timespec *until)
+{
+	struct elide_thread *t = elide_self;
+	struct elide_cache *entry = elide_cache_find(t, rw, site, kind);
+	enum elide_outcome outcome = ELIDE_SKIPPED;
+	struct wait w;
+	int err;
+
+	if (unlikely(elide_inside(t))) {
+		if (lock_inside(t, entry, rw, site, kind, how))
+			return 0;
+		return call_real(rw, kind, how, clock, until);
+	}
+	if (unlikely(!entry)) {
+		entry = elide_cache_fill(rw, site, kind);
+		if (!entry)
+			return call_real(rw, kind, how, clock, until);
+		t = elide_self;
+	}
+	if (may_elide(entry, rw)) {
+		outcome = elide_acquire(t, entry, rw, rule_of(kind), site, kind, how == HOW_LOCK);
+		if (outcome == ELIDE_TAKEN)
+			return 0;
+		if (outcome == ELIDE_INSIDE)
+			return call_real(rw, kind, how, clock, until);
+	}
+	w = wait_begin(how != HOW_TRY && !is_free(rw, kind));
+	err = call_real(rw, kind, how, clock, until);
+	if (err)
+		return err;
+	wait_end(elide_row_of(entry), &w);
+	taken_really(t, elide_row_of(entry), rw, outcome);
+	return 0;
+}
+
+WRAPPER int pthread_rwlock_init(pthread_rwlock_t *rw, const pthread_rwlockattr_t *attr)
+{
+	int err = real.rwlock_init(rw, attr);
+
+	if (!err)
+		wrap_init(rw, ELIDE_KIND_RWLOCK_READ, CALL_SITE(), rw->__data.__shared);
+	return err;
+}
+
+WRAPPER int pthread_rwlock_destroy(pthread_rwlock_t *rw)
+{
+	bool held;
+	int err;
+
+	wrap_destroy_begin(rw);
+	held = glibc_layout.rwlock && !is_free(rw, ELIDE_KIND_RWLOCK_WRITE);
+	err = real.rwlock_destroy(rw);
+	if (held && !elide_inside(elide_self))
+		elide_misuse(ELIDE_MISUSE_DESTROY_HELD, ELIDE_KIND_RWLOCK_WRITE, CALL_SITE(), rw);
+	wrap_destroy_end(rw, ELIDE_KIND_RWLOCK_READ);
+	return err;
+}
+
+WRAPPER int pthread_rwlock_rdlock(pthread_rwlock_t *rw)
+{
+	return lock(rw, CALL_SITE(), ELIDE_KIND_RWLOCK_READ, HOW_LOCK, CLOCK_PLAIN, NULL);
+}
+
+WRAPPER int pthread_rwlock_tryrdlock(pthread_rwlock_t *rw)
+{
+	return lock(rw, CALL_SITE(), ELIDE_KIND_RWLOCK_READ, HOW_TRY, CLOCK_PLAIN, NULL);
+}
+
+WRAPPER int pthread_rwlock_timedrdlock(pthread_rwlock_t *rw, const struct timespec *until)
+{
+	return lock(rw, CALL_SITE(), ELIDE_KIND_RWLOCK_READ, HOW_TIMED, CLOCK_PLAIN, until);
+}
+
+WRAPPER int pthread_rwlock_clockrdlock(pthread_rwlock_t *rw, clockid_t clock,
+				       const struct timespec *until)
+{
+	if (clock < 0)
+		return real.rwlock_clockrdlock(rw, clock, until);
+	return lock(rw, CALL_SITE(), ELIDE_KIND_RWLOCK_READ, HOW_TIMED, clock, until);
+}
+
+WRAPPER int pthread_rwlock_wrlock(pthread_rwlock_t *rw)
+{
+	return lock(rw, CALL_SITE(), ELIDE_KIND_RWLOCK_WRITE, HOW_LOCK, CLOCK_PLAIN, NULL);
+}
+
+WRAPPER int pthread_rwlock_trywrlock(pthread_rwlock_t *rw)
+{
+	return lock(rw, CALL_SITE(), ELIDE_KIND_RWLOCK_WRITE, HOW_TRY, CLOCK_PLAIN, NULL);
+}
+
+WRAPPER int pthread_rwlock_timedwrlock(pthread_rwlock_t *rw, const struct timespec *until)
+{
+	return lock(rw, CALL_SITE(), ELIDE_KIND_RWLOCK_WRITE, HOW_TIMED, CLOCK_PLAIN, until);
+}
+
+WRAPPER int pthread_rwlock_clockwrlock(pthread_rwlock_t *rw, clockid_t clock,
+				       const struct timespec *until)
+{
+	if (clock < 0)
+		return real.rwlock_clockwrlock(rw, clock, until);
+	return lock(rw, CALL_SITE(), ELIDE_KIND_RWLOCK_WRITE, HOW_TIMED, clock, until);
+}
+
+WRAPPER int pthread_rwlock_unlock(pthread_rwlock_t *rw)
+{
+	struct elide_thread *t = elide_self;
+
+	if (unlikely(!t))
+		return real.rwlock_unlock(rw);
+	if (t->nr_held) {
+		if (elide_release(t, rw))
+			return 0;
+		return real.rwlock_unlock(rw);
+	}
+	released_really(t, rw);
+	if (unlikely(is_free(rw, ELIDE_KIND_RWLOCK_WRITE)) && glibc_layout.rwlock && t->ready)
+		elide_misuse(ELIDE_MISUSE_UNLOCK_FREE, ELIDE_KIND_RWLOCK_WRITE, CALL_SITE(), rw);
+	return real.rwlock_unlock(rw);
+}
+
+WRAPPER_ALIAS(__pthread_rwlock_init, pthread_rwlock_init);
+WRAPPER_ALIAS(__pthread_rwlock_destroy, pthread_rwlock_destroy);
+WRAPPER_ALIAS(__pthread_rwlock_rdlock, pthread_rwlock_rdlock);
+WRAPPER_ALIAS(__pthread_rwlock_tryrdlock, pthread_rwlock_tryrdlock);
+WRAPPER_ALIAS(__pthread_rwlock_wrlock, pthread_rwlock_wrlock);
+WRAPPER_ALIAS(__pthread_rwlock_trywrlock, pthread_rwlock_trywrlock);
+WRAPPER_ALIAS(__pthread_rwlock_unlock, pthread_rwlock_unlock);

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * spin.c - pthread_spin_*.
+ *
+ * A spinlock has no mark of its own that it is process-shared: that is
+ * remembered from its initialisation.
+ */
+#include <errno.h>
+
+#include "wrap.h"
+
+#define KIND ELIDE_KIND_SPIN
+
+/* glibc's word: 1 free, 0 held, less while others wait. Taken by whoever brings it from 1 to 0. */
+static __always_inline_fn bool take(pthread_spinlock_t *s)
+{
+	int expected = SPIN_FREE;
+
+	/* Acquire pairs with the release in pthread_spin_unlock(), ours and glibc's. */
+	return __atomic_compare_exchange_n(s, &expected, 0, false, __ATOMIC_ACQUIRE,
+					   __ATOMIC_RELAXED);
+}
+
+static __always_inline_fn bool may_elide(const struct elide_cache *entry)
+{
+	return (entry->flags & ELIDE_CACHE_ELIDE) && glibc_layout.spin;
+}
+
+static __noinline int lock_waiting(struct elide_thread *t, struct elide_row *row,
+				   pthread_spinlock_t *s, enum elide_outcome outcome)
+{
+	struct wait w = wait_begin(READ_ONCE(*s) != SPIN_FREE);
+	int err = real.spin_lock(s);
+
+	wait_end(row, &w);
+	taken_really(t, row, (const void *)s, outcome);
+	return err;
+}
+
+WRAPPER int pthread_spin_init(pthread_spinlock_t *s, int pshared)
+{
+	int err = real.spin_init(s, pshared);
+
+	if (!err)
+		wrap_init((const void *)s, KIND, CALL_SITE(), pshared == PTHREAD_PROCESS_SHARED);
+	return err;
+}
+
+WRAPPER int pthread_spin_destroy(pthread_spinlock_t *s)
+{
+	bool held;
+	int err;
+
+	wrap_destroy_begin((const void *)s);
+	held = glibc_layout.spin && READ_ONCE(*s) != SPIN_FREE;
+	err = real.spin_destroy(s);
+	if (held && !elide_inside(elide_self))
+		elide_misuse(ELIDE_MISUSE_DESTROY_HELD, KIND, CALL_SITE(), (const void *)s);
+	wrap_destroy_end((const void *)s, KIND);
+	return err;
+}
+
+WRAPPER int pthread_spin_lock(pthread_spinlock_t *s)
+{
+	const void *site = CALL_SITE(), *word = (const void *)s;
+	struct elide_thread *t = elide_self;
+	struct elide_cache *entry = elide_cache_find(t, word, site, KIND);
+	enum elide_outcome outcome = ELIDE_SKIPPED;
+	struct elide_row *row;
+
+	if (unlikely(elide_inside(t))) {
+		if (elide_find_held(t, word))
+			rtm_abort(ELIDE_CODE_relock);
+		if (glibc_layout.spin && elide_acquire(t, entry, word, &glibc_spin_rule, site, KIND,
+						       false) == ELIDE_TAKEN)
+			return 0;
+		return real.spin_lock(s);
+	}
+	if (unlikely(!entry)) {
+		entry = elide_cache_fill(word, site, KIND);
+		if (!entry)
+			return real.spin_lock(s);
+		t = elide_self;
+	}
+	if (may_elide(entry)) {
+		outcome = elide_acquire(t, entry, word, &glibc_spin_rule, site, KIND, true);
+		if (outcome == ELIDE_TAKEN)
+			return 0;
+		if (outcome == ELIDE_INSIDE)
+			return real.spin_lock(s);
+	}
+	row = elide_row_of(entry);
+	if (unlikely(!glibc_layout.spin || !take(s)))
+		return lock_waiting(t, row, s, outcome);
+	taken_really(t, row, word, outcome);
+	return 0;
+}
+
+WRAPPER int pthread_spin_trylock(pthread_spinlock_t *s)
+{
+	const void *site = CALL_SITE(), *word = (const void *)s;
+	struct elide_thread *t = elide_self;
+	struct elide_cache *entry = elide_cache_find(t, word, site, KIND);
+	enum elide_outcome outcome = ELIDE_SKIPPED;
+	int err;
+
+	if (unlikely(elide_inside(t))) {
+		if (elide_find_held(t, word))
+			return EBUSY;
+		if (glibc_layout.spin && READ_ONCE(*s) == SPIN_FREE &&
+		    elide_acquire(t, entry, word, &glibc_spin_rule, site, KIND, false) ==
+			    ELIDE_TAKEN)
+			return 0;
+		return real.spin_trylock(s);
+	}
+	if (unlikely(!entry)) {
+		entry = elide_cache_fill(word, site, KIND);
+		if (!entry)
+			return real.spin_trylock(s);
+		t = elide_self;
+	}
+	if (may_elide(entry)) {
+		outcome = elide_acquire(t, entry, word, &glibc_spin_rule, site, KIND, false);
+		if (outcome == ELIDE_TAKEN)
+			return 0;
+	}
+	err = real.spin_trylock(s);
+	if (!err && outcome != ELIDE_INSIDE)
+		taken_really(t, elide_row_of(entry), word, outcome);
+	return err;
+}
+
+WRAPPER int pthread_spin_unlock(pthread_spinlock_t *s)
+{
+	const void *word = (const void *)s;
+	struct elide_thread *t = elide_self;
+
+	if (unlikely(!t))
+		return real.spin_unlock(s);
+	if (t->nr_held) {
+		if (elide_release(t, word))
+			return 0;
+		return real.spin_unlock(s);
+	}
+	released_really(t, word);
+	if (unlikely(!glibc_layout.spin))
+		return real.spin_unlock(s);
+	if (unlikely(READ_ONCE(*s) == SPIN_FREE))
+		elide_misuse(ELIDE_MISUSE_UNLOCK_FREE, KIND, CALL_SITE(), word);
+	__atomic_store_n(s, SPIN_FREE, __ATOMIC_RELEASE); /* pairs with take() */
+	return 0;
+}

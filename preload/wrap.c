@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* wrap.c - initialisation and destruction, the same for every kind; see wrap.h. */
+#include "wrap.h"
+
+void wrap_init(const void *lock, enum elide_kind kind, const void *site, bool shared)
+{
+	struct elide_thread *t = elide_self;
+
+	if (!elide_inside(t)) {
+		elide_lock_new(lock, kind, site, shared);
+		return;
+	}
+	if (elide_find_held(t, lock))
+		rtm_abort(ELIDE_CODE_destroy);
+	elide_defer(t, NULL, lock, site, kind, shared ? ELIDE_DEFER_SHARED : ELIDE_DEFER_NEW);
+}
+
+void wrap_destroy_begin(const void *lock)
+{
+	struct elide_thread *t = elide_self;
+
+	if (elide_inside(t) && elide_find_held(t, lock))
+		rtm_abort(ELIDE_CODE_destroy);
+}
+
+void wrap_destroy_end(const void *lock, enum elide_kind kind)
+{
+	struct elide_thread *t = elide_self;
+
+	if (elide_inside(t))
+		elide_defer(t, NULL, lock, NULL, kind, ELIDE_DEFER_GONE);
+	else
+		elide_lock_gone(lock);
+}

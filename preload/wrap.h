@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * wrap.h - what the wrappers of all kinds of locks share.
+ *
+ * A wrapper must return what glibc returns, leave errno alone, and print
+ * nothing. While a transaction is open it touches nothing but the lock word,
+ * through lib/elide.c.
+ */
+#ifndef ELIDE_WRAP_H
+#define ELIDE_WRAP_H
+
+#include "engine.h"
+#include "glibc-layout.h"
+#include "real.h"
+
+#define WRAPPER __export
+
+/* The call site: where the program called us. */
+#define CALL_SITE() __builtin_return_address(0)
+
+/* A further name of a wrapper, from symbols.def. */
+#define WRAPPER_ALIAS(name, target) \
+	extern __typeof__(target) name                   \
+		__attribute__((nothrow, leaf, alias(#target), visibility("default")))
+
+/**
+ * struct wait - the time a real acquisition takes.
+ * @contended: the lock was held when it was asked for
+ * @start: cycles
+ */
+struct wait {
+	bool contended;
+	unsigned long long start;
+};
+
+static __always_inline_fn struct wait wait_begin(bool contended)
+{
+	return (struct wait){contended, unlikely(contended) ? cycles_now() : 0};
+}
+
+static __always_inline_fn void wait_end(struct elide_row *row, const struct wait *w)
+{
+	if (likely(!w->contended))
+		return;
+	counter_add(row->contended, 1);
+	elide_time_add(&row->wait, cycles_now() - w->start);
+}
+
+/* The lock was taken really: count it, and measure its hold time if it is its turn. */
+static __always_inline_fn void taken_really(struct elide_thread *t, struct elide_row *row,
+					    const void *lock, enum elide_outcome outcome)
+{
+	elide_count(row, outcome);
+	if (elide_hold_due(t))
+		elide_hold_begin(t, row, lock);
+}
+
+/* The lock is about to be released really. */
+static __always_inline_fn void released_really(struct elide_thread *t, const void *lock)
+{
+	if (unlikely(t->hold_lock == lock))
+		elide_hold_end(t);
+}
+
+/**
+ * wrap_init() - after a lock was initialised.
+ * @shared: process-shared
+ */
+void wrap_init(const void *lock, enum elide_kind kind, const void *site, bool shared);
+
+/**
+ * wrap_destroy_begin() - before a lock is destroyed: not while it is held by elision.
+ */
+void wrap_destroy_begin(const void *lock);
+
+/** wrap_destroy_end() - after it was destroyed. */
+void wrap_destroy_end(const void *lock, enum elide_kind kind);
+
+/**
+ * wrap_wait() - before a call that releases a mutex and waits: no section may be elided over it.
+ */
+static inline void wrap_wait(const void *mutex)
+{
+	struct elide_thread *t = elide_self;
+
+	if (!t)
+		return;
+	if (t->nr_held)
+		rtm_abort(ELIDE_CODE_cond_wait);
+	if (t->hold_lock == mutex)
+		t->hold_lock = NULL; /* not one critical section */
+}
+
+/* Shared by mutex.c and c11.c: mtx_t is glibc's mutex. */
+int mutex_lock(pthread_mutex_t *m, const void *site);
+int mutex_trylock(pthread_mutex_t *m, const void *site);
+int mutex_timedlock(pthread_mutex_t *m, const void *site, clockid_t clock,
+		    const struct timespec *until);
+int mutex_unlock(pthread_mutex_t *m, const void *site);
+
+#endif

@@ -1,0 +1,187 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What the library and the emulator cost, and what eliding gains: each case
+# with and without, in turn, medians side by side. Figures only, no test:
+# a missed limit is printed and does not fail. Text to stdout, CSV to
+# $O/bench.csv. O is the build directory, ROUNDS the runs of each kind.
+set -u
+
+O=$(cd "${O:-build}" && pwd) || exit 1
+ROUNDS=${ROUNDS:-9}
+lib=$O/lib/libelide-preload.so
+lockbench=$O/tests/bench/lockbench
+index_bench=$O/bin/index_bench
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+samples=$tmp/samples
+: >"$samples"
+
+die() { echo "bench: $*" >&2; exit 1; }
+
+# with HOW COMMAND...: a command in one of the ways that are compared. Two
+# minutes: ten times what the longest takes.
+with() {
+	how=$1
+	shift
+	case $how in
+	plain) set -- "$@" ;;
+	profile) set -- env LD_PRELOAD="$lib" ELIDE_MODE=profile "$@" ;;
+	fixed) set -- env LD_PRELOAD="$lib" ELIDE_MODE=elide ELIDE_POLICY=fixed "$@" ;;
+	adaptive) set -- env LD_PRELOAD="$lib" ELIDE_MODE=elide ELIDE_POLICY=adaptive "$@" ;;
+	none) set -- valgrind -q --tool=none "$@" ;;
+	rtmgrind) set -- env VALGRIND_LIB="$O/libexec/elide" valgrind -q --tool=rtmgrind "$@" ;;
+	esac
+	ELIDE_OUTPUT=$tmp/elide.data timeout 120 "$@" >"$tmp/out" 2>"$tmp/err" ||
+		die "$how: $*: exit $?: $(tail -n 3 "$tmp/err")"
+}
+
+# in_turn NR HOW HOW SAMPLER ARG...: NR rounds, the one that goes first changing.
+in_turn() {
+	left=$1 a=$2 b=$3
+	shift 3
+	while [ "$left" -gt 0 ]; do
+		if [ $((left % 2)) -eq 0 ]; then
+			"$@" "$a" && "$@" "$b"
+		else
+			"$@" "$b" && "$@" "$a"
+		fi
+		left=$((left - 1))
+	done
+}
+
+# Samplers. ... HOW: run once, append lines "case,unit,how,value" to $samples.
+sample_locks() {
+	for idle in '' idle; do
+		with "$1" "$lockbench" $idle
+		awk -F, -v how="$1" '{
+			printf "%s %s %s,ns,%s,%s\n", $1, $2 == 1 ? "1 thread" : "2 threads",
+				$3 == 1 ? "1 lock" : $3 " locks", how, $4
+		}' "$tmp/out" >>"$samples"
+	done
+}
+
+sample_kccachetest() {
+	with "$1" kccachetest wicked -th 4 200000
+	awk -v how="$1" '/^time:/ { s += $2 } END {
+		printf "kccachetest wicked -th 4 200000,s,%s,%f\n", how, s
+	}' "$tmp/out" >>"$samples"
+}
+
+# The guest's clock is simulated, so the host's is read here; starting up is part of it.
+sample_emulator() {
+	start=$(date +%s%N)
+	with "$1" "$index_bench" --preload=100000 --ops=4000000 --updates=20
+	end=$(date +%s%N)
+	echo "index_bench --preload=100000 --ops=4000000 --updates=20,s,$1,$(((end - start) / 1000))e-6" \
+		>>"$samples"
+}
+
+# sample_index SCHEME UPDATES HOW
+sample_index() {
+	with "$3" "$index_bench" --scheme="$1" --updates="$2" --threads=2 --ops=1000000 --json
+	grep -q '"check":"ok"' "$tmp/out" || die "$3: $(cat "$tmp/out")"
+	sed "s|.*\"throughput_ops_s\":\([0-9]*\).*|$1 $2 % updates,ops/s,$3,\1|" "$tmp/out" >>"$samples"
+}
+
+# table NAME BASE OURS BETTER LIMITS: print the samples as a table and forget
+# them. BETTER is "less" or "more". LIMITS: lines "case<=ratio".
+table() {
+	printf '\n%s\n' "$1"
+	awk -F, -v name="$1" -v base="$2" -v ours="$3" -v better="$4" -v limits="$5" \
+		-v csv="$O/bench.csv" '
+	function median(key, n, i, j, t, v) {
+		n = count[key]
+		for (i = 1; i <= n; i++)
+			v[i] = sample[key, i]
+		for (i = 2; i <= n; i++)
+			for (j = i; j > 1 && v[j - 1] > v[j]; j--) {
+				t = v[j]; v[j] = v[j - 1]; v[j - 1] = t
+			}
+		return n % 2 ? v[(n + 1) / 2] : (v[n / 2] + v[n / 2 + 1]) / 2
+	}
+	function show(x) { return x < 100 ? sprintf("%.2f", x) : sprintf("%.0f", x) }
+	BEGIN {
+		n = split(limits, line, "\n")
+		for (i = 1; i <= n; i++)
+			if (split(line[i], part, "<=") == 2)
+				limit[part[1]] = part[2]
+		printf "%-56s %5s %10s %10s %6s %6s  %s\n", "case", "unit", base, ours,
+			"ratio", "limit", "verdict"
+	}
+	{
+		if (!(($1) in unit))
+			order[++cases] = $1
+		unit[$1] = $2
+		sample[$1, $3, ++count[$1, $3]] = $4 + 0
+	}
+	END {
+		for (i = 1; i <= cases; i++) {
+			c = order[i]
+			a = median(c SUBSEP base)
+			b = median(c SUBSEP ours)
+			ratio = b / a
+			l = c in limit ? limit[c] : "-"
+			# Without a limit, 5 % is what medians of a few runs differ by anyway.
+			gain = better == "more" ? ratio : 1 / ratio
+			if (l != "-")
+				verdict = ratio <= l + 0 ? "reached" : "missed"
+			else
+				verdict = gain > 1.05 ? "faster" : gain < 0.95 ? "slower" : "same"
+			printf "%-56s %5s %10s %10s %6.2f %6s  %s\n", c, unit[c], show(a), show(b),
+				ratio, l, verdict
+			printf "%s,%s,%s,%s,%.6g,%s,%.6g,%.4f,%s,%s,%d\n", name, c, unit[c], base, a,
+				ours, b, ratio, l, verdict, count[c, base] >>csv
+		}
+	}' "$samples"
+	: >"$samples"
+}
+
+# Limits: what the project promises, as ratios of medians.
+lock_limits='mutex 1 thread 1 lock<=1.25
+mutex 2 threads 1 lock<=1.15
+rdlock 1 thread 1 lock<=1.10
+rdlock 2 threads 1 lock<=1.10
+wrlock 1 thread 1 lock<=1.10
+wrlock 2 threads 1 lock<=1.10
+spin 1 thread 1 lock<=1.20
+spin 2 threads 1 lock<=1.20
+mutex 1 thread 1000 locks<=1.75
+mutex 2 threads 1000 locks<=1.25'
+
+[ -e "$lib" ] || die "$lib is not built"
+few=$(((ROUNDS + 1) / 2))
+echo "table,case,unit,base,base_median,ours,ours_median,ratio,limit,verdict,rounds" >"$O/bench.csv"
+echo "Medians of $ROUNDS rounds, of $few for the emulator and the index; $(nproc) processors."
+
+in_turn "$ROUNDS" plain profile sample_locks
+table 'Uncontended lock and unlock in profile mode' plain profile less "$lock_limits"
+
+if command -v kccachetest >/dev/null; then
+	in_turn "$ROUNDS" plain profile sample_kccachetest
+	table 'A whole program in profile mode' plain profile less \
+		'kccachetest wicked -th 4 200000<=1.05'
+else
+	printf '\nA whole program in profile mode: left out, kccachetest is not installed\n'
+fi
+
+if [ -e "$O/libexec/elide/rtmgrind-amd64-linux" ] && command -v valgrind >/dev/null; then
+	in_turn "$few" none rtmgrind sample_emulator
+	table 'The emulator outside transactions, one thread, not elided' none rtmgrind less \
+		'index_bench --preload=100000 --ops=4000000 --updates=20<=1.3'
+else
+	printf '\nThe emulator: left out, rtmgrind is not built or valgrind not installed\n'
+fi
+
+if grep -qw rtm /proc/cpuinfo; then
+	in_turn "$ROUNDS" plain fixed sample_locks
+	table 'Uncontended lock and unlock, elided on this processor' plain fixed less ''
+	for scheme in $("$index_bench" --list | awk '$1 == "scheme" && $2 != "none" { print $2 }'); do
+		for updates in 0 5 20 100; do
+			in_turn "$few" plain adaptive sample_index "$scheme" $updates
+		done
+	done
+	table 'index_bench, 2 threads, elided on this processor' plain adaptive more ''
+else
+	printf '\nElided on this processor: left out, it has no RTM\n'
+fi
+printf '\nThe same figures as CSV: %s\n' "$O/bench.csv"

@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Tests of the demo programs, and the broken subject they must catch.
+
+.PHONY: demo-tests
+demo-tests: $(BINDIR)/index_bench $(O)/tests/demo/broken-lock.so
+
+$(O)/tests/demo/broken-lock.so: tests/demo/broken-lock.c
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 $(CFLAGS) $(WARN) -fPIC -shared -o $@ $<

@@ -1,0 +1,238 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# index_bench: its command line, its output, and that it is exact under every
+# scheme. $O is the build directory. Prints a line a test and a count.
+set -u
+
+O=${O:-build}
+bench=$O/bin/index_bench
+broken=$O/tests/demo/broken-lock.so
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+nr=0 failed=0 skipped=0
+
+ok() { nr=$((nr + 1)); echo "ok $1"; }
+not_ok() { nr=$((nr + 1)); failed=$((failed + 1)); echo "not ok $1: $2"; }
+skip() { skipped=$((skipped + 1)); echo "skip $1: $2"; }
+
+# bench_run ARG...: into $tmp/out, $tmp/err and $rc. 30 s: a hundred times what a run takes.
+bench_run() {
+	timeout 30 "$bench" "$@" >"$tmp/out" 2>"$tmp/err"
+	rc=$?
+}
+
+# refused NAME MESSAGE ARG...: exit 2, nothing on stdout, exactly this one line on stderr.
+refused() {
+	name=$1 want="index_bench: $2"
+	shift 2
+	bench_run "$@"
+	if [ $rc -ne 2 ]; then
+		not_ok "$name" "exit $rc, not 2"
+	elif [ -s "$tmp/out" ]; then
+		not_ok "$name" "wrote to stdout"
+	elif [ "$(cat "$tmp/err")" != "$want" ]; then
+		not_ok "$name" "said \"$(cat "$tmp/err")\", not \"$want\""
+	else
+		ok "$name"
+	fi
+}
+
+# exact NAME ARG...: exit 0, check "ok", nothing on stderr, as many operations as asked for.
+exact() {
+	name=$1
+	shift
+	bench_run "$@" --ops=20000 --json
+	if [ $rc -eq 0 ] && [ ! -s "$tmp/err" ] && grep -q '"check":"ok"' "$tmp/out" &&
+	   grep -q '"ops":20000[,}]' "$tmp/out"; then
+		ok "$name"
+	else
+		not_ok "$name" "$* : exit $rc: $(cat "$tmp/out" "$tmp/err")"
+	fi
+}
+
+names() { "$bench" --list | awk -v kind="$1" '$1 == kind { print $2 }'; }
+
+# in_words KIND: "a, b, c"
+in_words() { names "$1" | paste -sd, | sed 's/,/, /g'; }
+
+test_usage() {
+	refused unknown-option '--thread-count: no such option; see --help' --thread-count
+	refused unknown-letter '-x: no such option; see --help' -x
+	refused not-an-option 'btree: not an option; see --help' btree
+	refused no-value '--threads: needs a value' --threads
+	refused unwanted-value '--json: takes no value' --json=1
+	refused bad-index "--index=heap: must be one of $(in_words index)" --index=heap
+	refused bad-scheme "--scheme=Spin: must be one of $(in_words scheme)" --scheme=Spin
+	refused bad-keys "--keys=: must be one of $(in_words keys)" --keys=
+	for value in 0 -1 1025 4x '' ' 4' 99999999999999999999999 0x10; do
+		refused "threads=$value" \
+			"--threads=$value: must be a number from 1 to 1024" "--threads=$value"
+	done
+	refused ops=0 '--ops=0: must be a number from 1 to 1099511627776' --ops=0
+	refused preload=0 '--preload=0: must be a number from 1 to 1099511627776' --preload 0
+	refused updates=101 '--updates=101: must be a number from 0 to 100' --updates=101
+	refused mix-above-100 '--updates, --deletes and --scans: must add up to at most 100' \
+		--updates=50 --deletes=30 --scans=21
+	refused none-with-updates "--scheme=none: needs --threads=1, or --updates=0 and --deletes=0; \
+threads that write would destroy the index" --scheme=none --threads=2 --updates=1
+	refused none-with-deletes "--scheme=none: needs --threads=1, or --updates=0 and --deletes=0; \
+threads that write would destroy the index" --scheme=none --threads=2 --updates=0 --deletes=1
+
+	bench_run --preload=1000000000000
+	if [ $rc -eq 2 ] && grep -q '^index_bench: --preload, --ops: need up to' "$tmp/err" &&
+	   [ "$(wc -l <"$tmp/err")" -eq 1 ]; then
+		ok more-keys-than-memory
+	else
+		not_ok more-keys-than-memory "exit $rc: $(cat "$tmp/err")"
+	fi
+
+	if [ -w /dev/full ]; then
+		"$bench" --ops=10 --preload=10 >/dev/full 2>"$tmp/err"
+		rc=$?
+		if [ $rc -eq 1 ] && grep -q 'No space left' "$tmp/err"; then
+			ok full-disk
+		else
+			not_ok full-disk "exit $rc: $(cat "$tmp/err")"
+		fi
+	else
+		skip full-disk 'no /dev/full here'
+	fi
+}
+
+# Everything in the lists must be in --list, --help and the manual page.
+test_help() {
+	"$bench" --help >"$tmp/help"
+	missing=
+	for word in $(sed -n 's/^OPT_[A-Z]*([a-z_]*, "\([a-z-]*\)".*/\1/p' demo/options.def); do
+		grep -q "^  --$word" "$tmp/help" || missing="$missing --help:$word"
+		mandoc -T ascii man/index_bench.1 2>/dev/null | col -b | grep -q -- "--$word" ||
+			missing="$missing man:$word"
+	done
+	for word in $(sed -n 's/^\(INDEX\|SCHEME\|KEYS\)(\([a-z-]*\),.*/\2/p' demo/variants.def); do
+		"$bench" --list | grep -qw -- "$word" || missing="$missing --list:$word"
+		grep -qw -- "$word" "$tmp/help" || missing="$missing --help:$word"
+		grep -qw -- "$word" man/index_bench.1 || missing="$missing man:$word"
+	done
+	if ! command -v mandoc >/dev/null; then
+		skip names-are-documented 'mandoc is not installed'
+	elif [ -n "$missing" ]; then
+		not_ok names-are-documented "missing:$missing"
+	else
+		ok names-are-documented
+	fi
+}
+
+test_json() {
+	bench_run --scheme=mutex --threads=2 --preload=1000 --ops=5000 --updates=20 --deletes=10 \
+		--scans=5 --seed=7 --json
+	if ! command -v python3 >/dev/null; then
+		skip json 'python3 is not installed'
+		return
+	fi
+	if python3 - "$tmp/out" 2>"$tmp/err" <<'PYTHON'
+import json, sys
+text = open(sys.argv[1]).read()
+run = json.loads(text)
+assert text.count("\n") == 1 and text.endswith("\n"), "more than a line"
+want = {"index": "btree", "scheme": "mutex", "threads": 2, "preload": 1000, "updates": 20,
+        "deletes_percent": 10, "scans_percent": 5, "keys": "uniform", "seed": 7, "ops": 5000,
+        "check": "ok"}
+for key, value in want.items():
+    assert run[key] == value, f"{key} is {run[key]}"
+done = {kind: run[kind]["done"] for kind in ("searches", "inserts", "deletes", "scans")}
+assert sum(done.values()) == 5000, done
+assert all(0 < run[kind]["hits"] <= n for kind, n in done.items()), run
+assert 900 < done["inserts"] < 1100 and 400 < done["deletes"] < 600, done
+assert run["seconds"] > 0
+assert abs(run["throughput_ops_s"] - 5000 / run["seconds"]) <= 1e-3 * run["throughput_ops_s"]
+PYTHON
+	then
+		ok json
+	else
+		not_ok json "$(tail -n 1 "$tmp/err"): $(cat "$tmp/out")"
+	fi
+}
+
+test_exact() {
+	for scheme in $(names scheme); do
+		case $scheme in none) threads=1 ;; *) threads=4 ;; esac
+		for seed in 1 2 3; do
+			exact "$scheme-small-seed-$seed" --scheme="$scheme" --threads=$threads \
+				--preload=100 --updates=40 --deletes=40 --scans=5 --seed=$seed
+			exact "$scheme-inserts-seed-$seed" --scheme="$scheme" --threads=$threads \
+				--preload=5000 --updates=100 --seed=$seed
+			exact "$scheme-mixed-seed-$seed" --scheme="$scheme" --threads=$threads \
+				--preload=5000 --updates=5 --scans=5 --seed=$seed
+		done
+		for keys in $(names keys); do
+			exact "$scheme-$keys" --scheme="$scheme" --threads=$threads --keys="$keys" \
+				--preload=3000 --updates=30 --deletes=20 --scans=10
+		done
+		exact "$scheme-one-key" --scheme="$scheme" --threads=$threads --preload=1 \
+			--updates=50 --deletes=49
+	done
+	exact none-read-only --scheme=none --threads=4 --updates=0 --scans=20
+}
+
+# One thread: the same seed must give the same counts.
+test_seed() {
+	for run in 1 2; do
+		bench_run --ops=20000 --preload=500 --updates=30 --deletes=30 --seed=5 --json
+		sed 's/,"seconds".*//' "$tmp/out" >"$tmp/run$run"
+	done
+	if [ -s "$tmp/run1" ] && cmp -s "$tmp/run1" "$tmp/run2"; then
+		ok seed-repeats
+	else
+		not_ok seed-repeats "$(cat "$tmp/run1" "$tmp/run2")"
+	fi
+}
+
+# Without a lock the tree breaks, and the run must say so (exit 1 and a check
+# that names a fault) on at least one of 20 seeds; it may also crash or hang.
+test_broken_lock() {
+	if ldd "$bench" | grep -q 'lib.san'; then
+		skip broken-lock-is-caught 'a sanitizer ends the broken run first'
+		return
+	fi
+	seed=0
+	ulimit -c 0
+	while [ $seed -lt 20 ]; do
+		seed=$((seed + 1))
+		LD_PRELOAD=$broken timeout 5 "$bench" --scheme=mutex --threads=4 --preload=100000 \
+			--ops=400000 --updates=100 --seed=$seed --json >"$tmp/out" 2>"$tmp/err"
+		if [ $? -eq 1 ] && grep -q '"check":"' "$tmp/out" &&
+		   ! grep -q '"check":"ok"' "$tmp/out"; then
+			ok broken-lock-is-caught
+			return
+		fi
+	done
+	not_ok broken-lock-is-caught 'no fault was found on 20 seeds'
+}
+
+# The unmodified program: no part of the library in it, layers apart.
+test_layers() {
+	if nm "$bench" | grep -qi 'elide' || ldd "$bench" | grep -q 'elide'; then
+		not_ok no-part-of-elide "$(nm "$bench" | grep -i elide)"
+	else
+		ok no-part-of-elide
+	fi
+	found=$(grep -l 'include.*\(lib/\|preload/\|elide\)' demo/*.[ch] demo/*.def)
+	found="$found$(grep -l 'pthread\|latch\.h' demo/btree*.[ch] demo/pool.[ch] demo/index.h)"
+	found="$found$(grep -l 'btree\|latch\.h' demo/bench.c demo/worker.[ch])"
+	if [ -n "$found" ]; then
+		not_ok layers "$found"
+	else
+		ok layers
+	fi
+}
+
+[ -x "$bench" ] || { echo "not ok index_bench: $bench is not built"; exit 1; }
+test_usage
+test_help
+test_json
+test_exact
+test_seed
+test_broken_lock
+test_layers
+echo "index_bench: $((nr - failed)) of $nr passed, $skipped skipped"
+[ $failed -eq 0 ]

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Unit tests: every tests/unit/test_*.c is a cmocka program of its own. It
+# links the engine's archive unless NAME_LINK says what else.
+
+UNIT_SRC := $(wildcard tests/unit/test_*.c)
+UNIT_BIN := $(UNIT_SRC:tests/unit/%.c=$(O)/tests/unit/%)
+
+test_btree_LINK    := $(DEMO_PART_OBJ)
+test_verify_LINK   := $(DEMO_PART_OBJ)
+test_workload_LINK := $(DEMO_PART_OBJ)
+
+.PHONY: unit-tests
+unit-tests: $(UNIT_BIN)
+
+$(OBJ)/tests/unit/%.o: tests/unit/%.c
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) -c -o $@ $<
+
+define unit_test_rule
+$(O)/tests/unit/$(1): $(OBJ)/tests/unit/$(1).o $(or $($(1)_LINK),$(LIBDIR)/libelide.a)
+	$$(call say,LD,$$@)
+	$$(Q)mkdir -p $$(@D)
+	$$(Q)$$(CC) $$(CFLAGS) $$(SANFLAGS) -o $$@ $$^ -lcmocka -pthread -lm $($(1)_LIBS)
+endef
+$(foreach test,$(UNIT_SRC:tests/unit/%.c=%),$(eval $(call unit_test_rule,$(test))))
