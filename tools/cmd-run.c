@@ -369,7 +369,7 @@ static void say_next(const struct paths *f, const char *output)
 	size_t len = 0;
 
 	if (!f->nr) {
-		say("no data file was written");
+		say("no data file was written: no lock was taken, or the library was not loaded");
 		return;
 	}
 	/* Without %p the report finds the children's files itself. */
