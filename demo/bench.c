@@ -156,8 +156,9 @@ static void print_json(const struct options *opts, const struct outcome *out)
 	printf("{\"index\":\"%s\",\"scheme\":\"%s\",\"threads\":%" PRIu64 ",\"preload\":%" PRIu64,
 	       index_choices[opts->index].name, scheme_choices[opts->scheme].name, opts->threads,
 	       opts->preload);
-	printf(",\"updates\":%" PRIu64 ",\"deletes_percent\":%" PRIu64 ",\"scans_percent\":%" PRIu64,
-	       opts->updates, opts->deletes, opts->scans);
+	printf(",\"updates\":%" PRIu64 ",\"deletes_percent\":%" PRIu64, opts->updates,
+	       opts->deletes);
+	printf(",\"scans_percent\":%" PRIu64, opts->scans);
 	printf(",\"keys\":\"%s\",\"seed\":%" PRIu64 ",\"ops\":%" PRIu64,
 	       keys_choices[opts->keys].name, opts->seed, out->ops);
 	for (unsigned int op = 0; op < NR_OPS; op++)
@@ -188,65 +189,99 @@ static void print_text(const struct options *opts, const struct outcome *out)
 	       out->seconds, "throughput", (double)out->ops / out->seconds, "check", out->check);
 }
 
-static int out_of_memory(void)
+/*
+ * struct bench - what a run needs
+ * @run: what the threads see
+ * @workers: the threads
+ * @journals: theirs, in an array for the comparison
+ * @nr: how many threads
+ * @ready: how many of them are initialised
+ * @loader: nodes of the loaded index
+ */
+struct bench {
+	struct run run;
+	struct worker *workers;
+	struct journal **journals;
+	unsigned int nr, ready;
+	struct node_pool loader;
+};
+
+static struct mix mix_of(const struct options *opts)
 {
-	fputs("index_bench: out of memory before the run; a smaller --preload or --ops helps\n",
-	      stderr);
-	return EXIT_FAILURE;
+	struct mix mix = {
+		.seed = opts->seed,
+		.threads = (unsigned int)opts->threads,
+		.keys = opts->keys,
+		.preload = opts->preload,
+	};
+
+	mix.percent[OP_insert] = (unsigned int)opts->updates;
+	mix.percent[OP_remove] = (unsigned int)opts->deletes;
+	mix.percent[OP_scan] = (unsigned int)opts->scans;
+	mix.percent[OP_search] =
+		(unsigned int)(100 - opts->updates - opts->deletes - opts->scans);
+	return mix;
 }
 
+/* Memory for everything, and the loaded index. 0 or -ENOMEM; bench_free() is right after either. */
+static int bench_prepare(struct bench *b, const struct options *opts, const struct index_ops *ops)
+{
+	int err;
+
+	*b = (struct bench){ .nr = (unsigned int)opts->threads };
+	b->run.mix = mix_of(opts);
+	b->run.scan_length = opts->scan_length;
+	pool_init(&b->loader, ops->node_size);
+	b->workers = aligned_alloc(CACHE_LINE, b->nr * sizeof(*b->workers));
+	b->journals = calloc(b->nr, sizeof(*b->journals));
+	b->run.index = ops->create(&b->loader);
+	if (!b->workers || !b->journals || !b->run.index)
+		return -ENOMEM;
+	err = load(b->run.index, &b->loader, opts->preload);
+	while (!err && b->ready < b->nr) {
+		unsigned int i = b->ready++;
+
+		/* The first few threads do one more where the division leaves a rest. */
+		err = worker_init(&b->workers[i], &b->run, i,
+				  opts->ops / b->nr + (i < opts->ops % b->nr));
+		b->journals[i] = &b->workers[i].journal;
+	}
+	return err;
+}
+
+static void bench_free(struct bench *b)
+{
+	if (b->run.index)
+		b->run.index->ops->destroy(b->run.index);
+	while (b->ready)
+		worker_destroy(&b->workers[--b->ready]);
+	pool_destroy(&b->loader);
+	free(b->journals);
+	free(b->workers);
+}
+
+/* The whole of a run; returns the exit status. */
 static int bench(const struct options *opts, const struct index_ops *ops)
 {
-	unsigned int nr = (unsigned int)opts->threads, ready = 0;
-	struct worker *workers = aligned_alloc(CACHE_LINE, nr * sizeof(*workers));
-	struct journal **journals = calloc(nr, sizeof(*journals));
 	struct outcome out = { .seconds = 0 };
-	struct node_pool loader;
-	struct run run = {
-		.mix = {
-			.seed = opts->seed,
-			.threads = nr,
-			.keys = opts->keys,
-			.preload = opts->preload,
-		},
-		.scan_length = opts->scan_length,
-	};
-	int ret;
+	int status = EXIT_FAILURE;
+	struct bench b;
 
-	run.mix.percent[OP_insert] = (unsigned int)opts->updates;
-	run.mix.percent[OP_remove] = (unsigned int)opts->deletes;
-	run.mix.percent[OP_scan] = (unsigned int)opts->scans;
-	run.mix.percent[OP_search] = 100 - (unsigned int)(opts->updates + opts->deletes + opts->scans);
-
-	pool_init(&loader, ops->node_size);
-	run.index = ops->create(&loader);
-	ret = !workers || !journals || !run.index || load(run.index, &loader, opts->preload);
-	for (; !ret && ready < nr; ready++) {
-		/* The first few threads do one more where the division leaves a rest. */
-		ret = worker_init(&workers[ready], &run, ready,
-				  opts->ops / nr + (ready < opts->ops % nr));
-		journals[ready] = &workers[ready].journal;
+	if (bench_prepare(&b, opts, ops) || pthread_barrier_init(&b.run.start, NULL, b.nr)) {
+		fputs("index_bench: out of memory before the run; a smaller --preload or --ops "
+		      "needs less\n", stderr);
+		goto free_bench;
 	}
-	ret = ret || pthread_barrier_init(&run.start, NULL, nr);
-	if (ret) {
-		ret = out_of_memory();
-		goto free_all;
-	}
-	run_threads(workers, nr);
-	pthread_barrier_destroy(&run.start);
-	add_up(workers, nr, &out);
-	ret = check(&run, workers, nr, journals, &out) ? EXIT_SUCCESS : EXIT_FAILURE;
+	run_threads(b.workers, b.nr);
+	pthread_barrier_destroy(&b.run.start);
+	add_up(b.workers, b.nr, &out);
+	if (check(&b.run, b.workers, b.nr, b.journals, &out))
+		status = EXIT_SUCCESS;
 	(opts->json ? print_json : print_text)(opts, &out);
 
-free_all:
-	if (run.index)
-		ops->destroy(run.index);
-	while (ready--)
-		worker_destroy(&workers[ready]);
-	pool_destroy(&loader);
-	free(journals);
-	free(workers);
-	return ret;
+free_bench:
+	bench_free(&b);
+	return status;
 }
 
 int main(int argc, char **argv)

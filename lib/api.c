@@ -28,10 +28,10 @@ __export int elide_begin(const void *word, const struct elide_rule *rule)
 			return 0;
 		t = elide_self;
 	}
-	if (entry->flags & ELIDE_CACHE_ELIDE)
+	if (entry->elide)
 		outcome = elide_acquire(t, entry, word, rule, site, ELIDE_KIND_CUSTOM, true);
 	if (outcome == ELIDE_SKIPPED || outcome == ELIDE_FELL_BACK)
-		elide_count(elide_row_of(entry), outcome);
+		elide_count(entry->row, outcome);
 	return outcome == ELIDE_TAKEN;
 }
 

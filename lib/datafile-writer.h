@@ -14,6 +14,8 @@
 
 #include "datafile.h"
 
+#pragma GCC visibility push(hidden)
+
 enum elide_data_who {
 	ELIDE_DATA_FIRST, /* a program: the name asked for, unless it is in use */
 	ELIDE_DATA_CHILD, /* a forked child: always NAME.PID */
@@ -64,5 +66,7 @@ void elide_data_publish(struct elide_chunk *chunk);
 
 /** elide_data_forget() - in a forked child: the file is the parent's. */
 void elide_data_forget(void);
+
+#pragma GCC visibility pop
 
 #endif

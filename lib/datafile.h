@@ -217,17 +217,23 @@ enum elide_row_state {
  * struct elide_row - counters of one thread, lock class, call site and kind.
  *
  * Only the owning thread writes a row, with plain adds outside transactions;
- * a reader sums the rows of equal (class, site, kind).
+ * a reader sums the rows of equal (class, site, kind). Each counter counts
+ * one thing; what follows from them is not stored, so that the sums below
+ * hold whenever the process was killed:
+ *
+ *   elided   = commits + nested
+ *   acquired = elided + fallback + not_attempted
+ *   aborts   = sum of causes
+ *   attempts = commits + aborts
  *
  * @class_index:   index of the class, counted over all class chunks in file order
  * @kind:          enum elide_kind
  * @state:         enum elide_row_state
  * @site:          return address of the lock call
- * @acquired:      = @elided + @fallback + @not_attempted
  * @not_attempted: taken really without trying
  * @fallback:      taken really after one or more aborts
- * @nested:        of @elided, those inside another elided section
- * @attempts:      = @commits + sum of @causes; outermost sections only
+ * @commits:       elided, as the outermost section
+ * @nested:        elided, inside another elided section
  * @contended:     real acquisitions that found the lock held
  * @wasted_cycles: in aborted attempts; sampled and scaled natively, exact when emulated
  * @wait:          time to get the real lock, of the @contended ones
@@ -239,24 +245,19 @@ struct elide_row {
 	uint16_t kind;
 	uint16_t state;
 	uint64_t site;
-	uint64_t acquired;
-	uint64_t elided;
 	uint64_t not_attempted;
-	uint64_t attempts;
-	uint64_t commits;
 	uint64_t fallback;
-
+	uint64_t commits;
 	uint64_t nested;
 	uint64_t contended;
 	uint64_t wasted_cycles;
-	uint64_t reserved[5];
 
 	struct elide_times wait;
 	struct elide_times hold;
 	uint64_t causes[ELIDE_MAX_CAUSES];
 };
 
-_Static_assert(sizeof(struct elide_row) == 384, "six cache lines");
+_Static_assert(sizeof(struct elide_row) == 320, "five cache lines");
 
 enum elide_misuse_type {
 	ELIDE_MISUSE_UNLOCK_FREE = 1, /* unlock of a lock nobody holds */

@@ -79,7 +79,7 @@ static enum elide_outcome acquire_nested(struct elide_thread *t, struct elide_ca
 {
 	uint64_t value;
 
-	if (entry ? !(entry->flags & ELIDE_CACHE_ELIDE) : is_shared(word)) {
+	if (entry ? !entry->elide : is_shared(word)) {
 		elide_defer(t, entry, word, site, kind, ELIDE_DEFER_REAL);
 		return ELIDE_INSIDE;
 	}
@@ -167,7 +167,6 @@ static void count_abort(struct elide_thread *t, struct elide_row *row, unsigned 
 		counter_add(row->wasted_cycles,
 			    cycles < LONGEST_SCALED ? cycles * ELIDE_TIME_PERIOD : cycles);
 	}
-	counter_add(row->attempts, 1);
 	counter_add(row->causes[cause], 1);
 	watch(t);
 }
@@ -242,13 +241,13 @@ enum elide_outcome elide_acquire(struct elide_thread *t, struct elide_cache *ent
 			push_pending(t, entry, word, site, kind, ELIDE_DEFER_ELIDED);
 			return ELIDE_TAKEN;
 		}
-		count_abort(t, elide_row_of(entry), status, start);
+		count_abort(t, entry->row, status, start);
 		if (!carry_out(t, policy_abort(config, lock, &try, status), word, rule, wait))
 			break;
 		start = start ? cycles_now() : 0;
 	}
-	if (policy_done(config, lock, &entry->window, &try, false))
-		lock_paused(elide_row_of(entry));
+	if (policy_done(config, lock, elide_window(t, entry), &try, false))
+		lock_paused(entry->row);
 	return ELIDE_FELL_BACK;
 }
 
@@ -262,16 +261,12 @@ struct elide_held *elide_find_held(struct elide_thread *t, const void *word)
 
 static void count_elided(const struct elide_cache *entry, bool outermost)
 {
-	struct elide_row *row = elide_row_of(entry);
+	struct elide_row *row = entry->row;
 
-	counter_add(row->acquired, 1);
-	counter_add(row->elided, 1);
-	if (outermost) {
-		counter_add(row->attempts, 1);
+	if (outermost)
 		counter_add(row->commits, 1);
-	} else {
+	else
 		counter_add(row->nested, 1);
-	}
 }
 
 /* What a nested call left to be done, now that the transaction is over. */
@@ -284,7 +279,7 @@ static void catch_up(const struct elide_pending *p, struct elide_cache *entry)
 		break;
 	case ELIDE_DEFER_REAL:
 		if (entry)
-			elide_count(elide_row_of(entry), ELIDE_SKIPPED);
+			elide_count(entry->row, ELIDE_SKIPPED);
 		break;
 	case ELIDE_DEFER_NEW:
 	case ELIDE_DEFER_SHARED:
@@ -329,8 +324,8 @@ static void committed(struct elide_thread *t, struct elide_cache *entry, uint32_
 	t->streak = 0;
 	count_elided(entry, true);
 	if (policy_done(&elide_process.config, &elide_registry_state(entry->lock_index)->policy,
-			&entry->window, &none, true))
-		WRITE_ONCE(elide_row_of(entry)->state, ELIDE_STATE_ELIDING);
+			elide_window(t, entry), &none, true))
+		WRITE_ONCE(entry->row->state, ELIDE_STATE_ELIDING);
 	if (unlikely(nr > 1))
 		catch_up_all(t, nr);
 }

@@ -21,6 +21,8 @@
 #include "rtm.h"
 #include "thread.h"
 
+#pragma GCC visibility push(hidden)
+
 /* Codes of our own aborts, from aborts.def. */
 enum elide_code {
 #define ELIDE_CAUSE(id, code, column, help, advice) ELIDE_CODE_##id = code,
@@ -122,7 +124,6 @@ struct elide_held *elide_find_held(struct elide_thread *t, const void *word);
  */
 static inline void elide_count(struct elide_row *row, enum elide_outcome outcome)
 {
-	counter_add(row->acquired, 1);
 	if (likely(outcome == ELIDE_SKIPPED))
 		counter_add(row->not_attempted, 1);
 	else
@@ -167,5 +168,7 @@ void elide_lock_gone(const void *lock);
  */
 void elide_misuse(enum elide_misuse_type type, enum elide_kind kind, const void *site,
 		  const void *lock);
+
+#pragma GCC visibility pop
 
 #endif

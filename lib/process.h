@@ -11,17 +11,20 @@
 #include "datafile.h"
 #include "policy.h"
 
+#pragma GCC visibility push(hidden)
+
 /* Natively one in so many first attempts is timed: two RDTSC cost about as much as a short section. */
 #define ELIDE_TIME_PERIOD 16
 
 /**
- * struct elide_process - constant after elide_start(), but for @running.
+ * struct elide_process - constant after the start, but for @running.
  * @running: calls are counted; false before the start, when off, and in a child not followed
  * @mode:    enum elide_run_mode
  * @rtm:     enum elide_rtm
  * @config:  of the policy
  * @policy:  its name
  * @why:     why @mode is what it is
+ * @short_way: the wrappers know the locks' words and may take them without calling glibc
  */
 struct elide_process {
 	bool running;
@@ -30,6 +33,7 @@ struct elide_process {
 	struct policy_config config;
 	char policy[32];
 	char why[256];
+	bool short_way;
 };
 
 extern struct elide_process elide_process;
@@ -40,5 +44,7 @@ extern struct elide_process elide_process;
  * A child of fork() may release what its parent's thread had locked.
  */
 bool elide_tid_is_own(uint32_t tid);
+
+#pragma GCC visibility pop
 
 #endif

@@ -19,6 +19,8 @@
 #include "datafile.h"
 #include "policy.h"
 
+#pragma GCC visibility push(hidden)
+
 /* Index of no lock and of no class. */
 #define ELIDE_NONE 0xffffffffu
 
@@ -111,5 +113,7 @@ void elide_registry_modules(void);
  * Return: the object, NULL if it is in none that is known.
  */
 const struct elide_module *elide_registry_module_of(const void *address);
+
+#pragma GCC visibility pop
 
 #endif

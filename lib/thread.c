@@ -207,41 +207,6 @@ static int child_start(void)
 	return had_file ? data_open(ELIDE_DATA_CHILD) : 0;
 }
 
-static struct elide_row *row_get(struct elide_thread *t, uint32_t class_index, const void *site,
-				 enum elide_kind kind)
-{
-	uint64_t h = (class_index * 2654435761ull) ^ ((uintptr_t)site * 0x9e3779b97f4a7c15ull >> 40);
-	struct elide_row *row;
-	uint32_t *slot;
-
-	for (uint32_t i = h;; i++) {
-		slot = &t->rows[i % ELIDE_NR_ROWS];
-		if (!*slot)
-			break;
-		row = (struct elide_row *)((char *)elide_data + (size_t)*slot * CACHE_LINE);
-		if (row->class_index == class_index && row->site == (uintptr_t)site &&
-		    row->kind == kind)
-			return row;
-	}
-	/* Leave room, or a search for what is not there would never end. */
-	if (t->nr_rows >= ELIDE_NR_ROWS * 3 / 4)
-		goto full;
-	row = elide_data_record(&t->chunk, ELIDE_CHUNK_ROWS, sizeof(*row));
-	if (!row)
-		goto full;
-	row->class_index = class_index;
-	row->kind = kind;
-	row->site = (uintptr_t)site;
-	row->wait.min = row->hold.min = ~0ull;
-	elide_data_publish(t->chunk);
-	*slot = ((char *)row - (char *)elide_data) / CACHE_LINE;
-	t->nr_rows++;
-	return row;
-full:
-	elide_data->dropped[ELIDE_DROPPED_ROWS]++;
-	return NULL;
-}
-
 static bool kind_wanted(enum elide_kind kind)
 {
 	switch (kind) {
@@ -272,6 +237,42 @@ static enum elide_row_state row_state(uint32_t class_index, const void *site, en
 	return elide_process.config.name == POLICY_NEVER ? ELIDE_STATE_OFF : ELIDE_STATE_ELIDING;
 }
 
+static struct elide_row *row_get(struct elide_thread *t, uint32_t class_index, const void *site,
+				 enum elide_kind kind)
+{
+	uint64_t h = (class_index * 2654435761ull) ^ ((uintptr_t)site * 0x9e3779b97f4a7c15ull >> 40);
+	struct elide_row *row;
+	uint32_t *slot;
+
+	for (uint32_t i = h;; i++) {
+		slot = &t->rows[i % ELIDE_NR_ROWS];
+		if (!*slot)
+			break;
+		row = (struct elide_row *)((char *)elide_data + (size_t)*slot * CACHE_LINE);
+		if (row->class_index == class_index && row->site == (uintptr_t)site &&
+		    row->kind == kind)
+			return row;
+	}
+	/* Leave room, or a search for what is not there would never end. */
+	if (t->nr_rows >= ELIDE_NR_ROWS * 3 / 4)
+		goto full;
+	row = elide_data_record(&t->chunk, ELIDE_CHUNK_ROWS, sizeof(*row));
+	if (!row)
+		goto full;
+	row->class_index = class_index;
+	row->kind = kind;
+	row->site = (uintptr_t)site;
+	row->state = row_state(class_index, site, kind);
+	row->wait.min = row->hold.min = ~0ull;
+	elide_data_publish(t->chunk);
+	*slot = ((char *)row - (char *)elide_data) / CACHE_LINE;
+	t->nr_rows++;
+	return row;
+full:
+	elide_data->dropped[ELIDE_DROPPED_ROWS]++;
+	return NULL;
+}
+
 static struct elide_cache *fill(const void *lock, const void *site, enum elide_kind kind)
 {
 	struct elide_thread *t;
@@ -298,18 +299,18 @@ static struct elide_cache *fill(const void *lock, const void *site, enum elide_k
 	row = row_get(t, class_index, site, kind);
 	if (!row)
 		return NULL;
-	if (!row->acquired && !row->attempts)
-		row->state = row_state(class_index, site, kind);
 	entry = elide_cache_slot(t, lock, site);
 	*entry = (struct elide_cache){
 		.lock = lock,
-		.key = elide_cache_key(site, kind),
+		.key = elide_cache_key(site, kind) |
+		       (elide_process.mode == ELIDE_RUN_ELIDE || !elide_process.short_way ?
+				ELIDE_CACHE_LONG : 0),
+		.row = row,
 		.lock_index = index,
+		.elide = row->state == ELIDE_STATE_ELIDING || row->state == ELIDE_STATE_PAUSED,
 		.generation = generation,
-		.row = ((char *)row - (char *)elide_data) / CACHE_LINE,
-		.flags = row->state == ELIDE_STATE_ELIDING || row->state == ELIDE_STATE_PAUSED ?
-				 ELIDE_CACHE_ELIDE : 0,
 	};
+	*elide_window(t, entry) = (struct policy_window){0};
 	return entry;
 }
 

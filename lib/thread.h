@@ -20,6 +20,8 @@
 #include "policy.h"
 #include "registry.h"
 
+#pragma GCC visibility push(hidden)
+
 /* Elided locks open at once, and lock calls remembered, per transaction. */
 #define ELIDE_MAX_HELD    16
 #define ELIDE_MAX_PENDING 64
@@ -31,26 +33,28 @@
 /* Rows (class, site, kind) a thread can count. */
 #define ELIDE_NR_ROWS 1024
 
-/* elide_cache.flags */
-#define ELIDE_CACHE_ELIDE 1u /* may be elided */
+/*
+ * In elide_cache.key, above the site and the kind: the call may not take the
+ * wrapper's short way, which neither elides nor looks whether a transaction
+ * is open. Set in every entry of a process that elides.
+ */
+#define ELIDE_CACHE_LONG (1ull << 63)
 
 /**
  * struct elide_cache - what is known of (lock, site, kind).
  * @lock:       its address, NULL for an empty entry
- * @key:        site and kind, elide_cache_key()
+ * @key:        site, kind and ELIDE_CACHE_LONG, see elide_cache_key()
+ * @row:        the thread's counters for it, in the data file
  * @lock_index: in the registry
+ * @elide:      it may be elided
  * @generation: of the lock's hash when the entry was made
- * @row:        offset of the row in the data file, units of 64 bytes
- * @flags:      ELIDE_CACHE_*
- * @window:     this thread's judgement of the lock
  */
 struct elide_cache {
 	const void *lock;
 	uint64_t key;
-	uint32_t lock_index;
+	struct elide_row *row;
+	uint32_t lock_index : 31, elide : 1;
 	uint32_t generation;
-	uint32_t row : 24, flags : 8;
-	struct policy_window window;
 };
 
 _Static_assert(sizeof(struct elide_cache) == 32, "two entries per cache line");
@@ -109,6 +113,7 @@ struct elide_pending {
  * @nr_rows, @rows: hash of row offsets (units of 64 bytes)
  * @next_free:  list of blocks whose thread has ended
  * @cache:      the look-up cache
+ * @windows:    this thread's judgement of the lock in the cache entry of that index
  */
 struct elide_thread {
 	uint32_t nr_held;
@@ -132,6 +137,7 @@ struct elide_thread {
 	struct elide_thread *next_free;
 
 	struct elide_cache cache[ELIDE_NR_CACHE] __cacheline_aligned;
+	struct policy_window windows[ELIDE_NR_CACHE];
 };
 
 /* The calling thread's block; NULL before its first lock call and where there is none. */
@@ -146,9 +152,22 @@ static inline struct elide_cache *elide_cache_slot(struct elide_thread *t, const
 						   const void *site)
 {
 	/* Fibonacci hashing: locks at any constant stride spread evenly (TAOCP vol. 3, 6.4). */
-	uint64_t h = ((uintptr_t)lock + ((uintptr_t)site << 16)) * 0x9e3779b97f4a7c15ull;
+	uint64_t h = ((uintptr_t)lock + (uintptr_t)site * 8) * 0x9e3779b97f4a7c15ull;
 
 	return &t->cache[h >> (64 - ELIDE_CACHE_BITS)];
+}
+
+static inline struct policy_window *elide_window(struct elide_thread *t,
+						 const struct elide_cache *entry)
+{
+	return &t->windows[entry - t->cache];
+}
+
+static inline bool elide_cache_fits(const struct elide_cache *entry, const void *lock,
+				    uint64_t key)
+{
+	return entry->lock == lock && entry->key == key &&
+	       entry->generation == READ_ONCE(*elide_generation(lock));
 }
 
 /**
@@ -159,15 +178,33 @@ static inline struct elide_cache *elide_cache_slot(struct elide_thread *t, const
 static inline struct elide_cache *elide_cache_find(struct elide_thread *t, const void *lock,
 						   const void *site, enum elide_kind kind)
 {
+	uint64_t key = elide_cache_key(site, kind);
 	struct elide_cache *entry;
 
 	if (unlikely(!t))
 		return NULL;
 	entry = elide_cache_slot(t, lock, site);
-	if (unlikely(entry->lock != lock || entry->key != elide_cache_key(site, kind) ||
-		     entry->generation != READ_ONCE(*elide_generation(lock))))
+	if (likely(elide_cache_fits(entry, lock, key | ELIDE_CACHE_LONG)) ||
+	    elide_cache_fits(entry, lock, key))
+		return entry;
+	return NULL;
+}
+
+/**
+ * elide_cache_short() - the same for the short way: only what is merely to be counted.
+ *
+ * Return: the entry, in a thread that is in no transaction of ours; or NULL.
+ */
+static __always_inline_fn struct elide_cache *elide_cache_short(struct elide_thread *t,
+								const void *lock, const void *site,
+								enum elide_kind kind)
+{
+	struct elide_cache *entry;
+
+	if (unlikely(!t))
 		return NULL;
-	return entry;
+	entry = elide_cache_slot(t, lock, site);
+	return likely(elide_cache_fits(entry, lock, elide_cache_key(site, kind))) ? entry : NULL;
 }
 
 /**
@@ -181,10 +218,6 @@ static inline struct elide_cache *elide_cache_find(struct elide_thread *t, const
  */
 struct elide_cache *elide_cache_fill(const void *lock, const void *site, enum elide_kind kind);
 
-/** elide_row_of() - the row of an entry. Never inside a transaction. */
-static inline struct elide_row *elide_row_of(const struct elide_cache *entry)
-{
-	return (struct elide_row *)((char *)elide_data + (size_t)entry->row * CACHE_LINE);
-}
+#pragma GCC visibility pop
 
 #endif

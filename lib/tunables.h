@@ -36,6 +36,8 @@ struct elide_tunables {
 #define ELIDE_SET(name, NAME, scope, values, def, help)          uint32_t name;
 #define ELIDE_STR(name, NAME, scope, def, help)                  char name[ELIDE_TUNABLE_TEXT];
 #include "tunables.def"
+
+#pragma GCC visibility push(hidden)
 #undef ELIDE_UINT
 #undef ELIDE_ENUM
 #undef ELIDE_SET
@@ -76,5 +78,7 @@ int elide_tunables_parse(struct elide_tunables *t, const char *name, const char 
  * @size: bytes of @text
  */
 void elide_tunables_word(const char *name, uint32_t index, char *text, unsigned int size);
+
+#pragma GCC visibility pop
 
 #endif

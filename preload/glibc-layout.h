@@ -13,6 +13,8 @@
 
 #include "engine.h"
 
+#pragma GCC visibility push(hidden)
+
 /* pthread_mutex_t.__data.__kind */
 #define MUTEX_TYPE_MASK  3   /* PTHREAD_MUTEX_TIMED_NP, RECURSIVE_NP, ERRORCHECK_NP, ADAPTIVE_NP */
 #define MUTEX_UNELIDABLE 240 /* robust 16, inherit 32, protect 64, process-shared 128 */
@@ -70,5 +72,7 @@ static inline int glibc_mutex_type(const pthread_mutex_t *m)
 {
 	return m->__data.__kind & MUTEX_TYPE_MASK;
 }
+
+#pragma GCC visibility pop
 
 #endif

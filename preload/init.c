@@ -7,10 +7,12 @@
  * false.
  */
 #include "glibc-layout.h"
+#include "process.h"
 #include "real.h"
 
 __attribute__((constructor)) static void start(void)
 {
 	real_resolve();
 	glibc_layout_check();
+	elide_process.short_way = glibc_layout.mutex && glibc_layout.rwlock && glibc_layout.spin;
 }

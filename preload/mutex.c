@@ -21,7 +21,7 @@
 /* Robust, priority and process-shared mutexes are left to glibc, and so is everything unknown. */
 static __always_inline_fn bool may_elide(const struct elide_cache *entry, const pthread_mutex_t *m)
 {
-	return (entry->flags & ELIDE_CACHE_ELIDE) && glibc_mutex_elidable(m);
+	return entry->elide && glibc_mutex_elidable(m);
 }
 
 /* Take a free plain mutex as glibc does. False: it is held. */
@@ -102,7 +102,8 @@ static int lock_inside(struct elide_thread *t, struct elide_cache *entry, pthrea
 		       0 : -1;
 }
 
-__always_inline_fn int mutex_lock(pthread_mutex_t *m, const void *site)
+/* Every case; the short way below is one of them made quick. */
+__noinline int mutex_lock(pthread_mutex_t *m, const void *site)
 {
 	struct elide_thread *t = elide_self;
 	struct elide_cache *entry = elide_cache_find(t, m, site, KIND);
@@ -127,10 +128,24 @@ __always_inline_fn int mutex_lock(pthread_mutex_t *m, const void *site)
 		if (outcome == ELIDE_INSIDE)
 			return real.mutex_lock(m);
 	}
-	row = elide_row_of(entry);
+	row = entry->row;
 	if (unlikely(!glibc_mutex_plain(m) || !glibc_layout.mutex || !take_plain(m, t->tid)))
 		return lock_waiting(t, row, m, outcome);
 	taken_really(t, row, m, outcome);
+	return 0;
+}
+
+/* The uncontended acquire of a plain mutex where nothing is elided. */
+WRAPPER int pthread_mutex_lock(pthread_mutex_t *m)
+{
+	struct elide_thread *t = elide_self;
+	struct elide_cache *entry = elide_cache_short(t, m, CALL_SITE(), KIND);
+
+	if (unlikely(!entry || !glibc_mutex_plain(m) || !take_plain(m, t->tid)))
+		return mutex_lock(m, CALL_SITE());
+	counter_add(entry->row->not_attempted, 1);
+	if (elide_hold_due(t))
+		elide_hold_begin(t, entry->row, m);
 	return 0;
 }
 
@@ -158,7 +173,7 @@ int mutex_trylock(pthread_mutex_t *m, const void *site)
 	}
 	err = real.mutex_trylock(m);
 	if (outcome != ELIDE_INSIDE && (!err || err == EOWNERDEAD))
-		taken_really(t, elide_row_of(entry), m, outcome);
+		taken_really(t, entry->row, m, outcome);
 	return err;
 }
 
@@ -199,8 +214,8 @@ int mutex_timedlock(pthread_mutex_t *m, const void *site, clockid_t clock,
 	err = real_timed(m, clock, until);
 	if (err && err != EOWNERDEAD)
 		return err;
-	wait_end(elide_row_of(entry), &w);
-	taken_really(t, elide_row_of(entry), m, outcome);
+	wait_end(entry->row, &w);
+	taken_really(t, entry->row, m, outcome);
 	return err;
 }
 
@@ -226,22 +241,30 @@ static __noinline int unlock_real(struct elide_thread *t, pthread_mutex_t *m, co
 	return err;
 }
 
-__always_inline_fn int mutex_unlock(pthread_mutex_t *m, const void *site)
+__noinline int mutex_unlock(pthread_mutex_t *m, const void *site)
 {
 	struct elide_thread *t = elide_self;
 
-	if (unlikely(!t))
+	if (elide_inside(t) && elide_release(t, m))
+		return 0;
+	if (!t || t->nr_held)
 		return real.mutex_unlock(m);
-	if (t->nr_held) {
-		if (elide_release(t, m))
-			return 0;
-		return real.mutex_unlock(m);
-	}
 	released_really(t, m);
-	if (unlikely(!glibc_mutex_plain(m) || !glibc_layout.mutex))
+	if (!glibc_mutex_plain(m) || !glibc_layout.mutex)
 		return unlock_real(t, m, site);
-	if (unlikely((uint32_t)m->__data.__owner != t->tid))
+	if ((uint32_t)m->__data.__owner != t->tid)
 		return unlock_odd(t, m, site);
+	release_plain(m);
+	return 0;
+}
+
+WRAPPER int pthread_mutex_unlock(pthread_mutex_t *m)
+{
+	struct elide_thread *t = elide_self;
+
+	if (unlikely(!t || t->nr_held || t->hold_lock == m || !glibc_mutex_plain(m) ||
+		     (uint32_t)m->__data.__owner != t->tid || !glibc_layout.mutex))
+		return mutex_unlock(m, CALL_SITE());
 	release_plain(m);
 	return 0;
 }
@@ -268,11 +291,6 @@ WRAPPER int pthread_mutex_destroy(pthread_mutex_t *m)
 	return err;
 }
 
-WRAPPER int pthread_mutex_lock(pthread_mutex_t *m)
-{
-	return mutex_lock(m, CALL_SITE());
-}
-
 WRAPPER int pthread_mutex_trylock(pthread_mutex_t *m)
 {
 	return mutex_trylock(m, CALL_SITE());
@@ -289,11 +307,6 @@ WRAPPER int pthread_mutex_clocklock(pthread_mutex_t *m, clockid_t clock,
 	if (clock < 0)
 		return real.mutex_clocklock(m, clock, until); /* its error, not the other's call */
 	return mutex_timedlock(m, CALL_SITE(), clock, until);
-}
-
-WRAPPER int pthread_mutex_unlock(pthread_mutex_t *m)
-{
-	return mutex_unlock(m, CALL_SITE());
 }
 
 WRAPPER_ALIAS(__pthread_mutex_init, pthread_mutex_init);

@@ -22,6 +22,8 @@ struct real {
 #define ELIDE_SYMBOL(id, symbol, version, result, parameters, arguments) result(*id) parameters;
 #define ELIDE_ALIAS(symbol, id)
 #include "symbols.def"
+
+#pragma GCC visibility push(hidden)
 #undef ELIDE_SYMBOL
 #undef ELIDE_ALIAS
 };
@@ -37,5 +39,7 @@ extern struct real real;
  * that glibc does not have is left as one that answers ENOSYS.
  */
 void real_resolve(void);
+
+#pragma GCC visibility pop
 
 #endif

@@ -14,7 +14,7 @@
 static __always_inline_fn bool may_elide(const struct elide_cache *entry,
 					 const pthread_rwlock_t *rw)
 {
-	return (entry->flags & ELIDE_CACHE_ELIDE) && glibc_layout.rwlock && !rw->__data.__shared;
+	return entry->elide && glibc_layout.rwlock && !rw->__data.__shared;
 }
 
 static __always_inline_fn const struct elide_rule *rule_of(enum elide_kind kind)
@@ -97,8 +97,8 @@ static __always_inline_fn int lock(pthread_rwlock_t *rw, const void *site, enum 
 	err = call_real(rw, kind, how, clock, until);
 	if (err)
 		return err;
-	wait_end(elide_row_of(entry), &w);
-	taken_really(t, elide_row_of(entry), rw, outcome);
+	wait_end(entry->row, &w);
+	taken_really(t, entry->row, rw, outcome);
 	return 0;
 }
 

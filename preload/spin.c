@@ -23,7 +23,7 @@ static __always_inline_fn bool take(pthread_spinlock_t *s)
 
 static __always_inline_fn bool may_elide(const struct elide_cache *entry)
 {
-	return (entry->flags & ELIDE_CACHE_ELIDE) && glibc_layout.spin;
+	return entry->elide && glibc_layout.spin;
 }
 
 static __noinline int lock_waiting(struct elide_thread *t, struct elide_row *row,
@@ -60,9 +60,10 @@ WRAPPER int pthread_spin_destroy(pthread_spinlock_t *s)
 	return err;
 }
 
-WRAPPER int pthread_spin_lock(pthread_spinlock_t *s)
+/* Every case; the short way below is one of them made quick. */
+static __noinline int lock(pthread_spinlock_t *s, const void *site)
 {
-	const void *site = CALL_SITE(), *word = (const void *)s;
+	const void *word = (const void *)s;
 	struct elide_thread *t = elide_self;
 	struct elide_cache *entry = elide_cache_find(t, word, site, KIND);
 	enum elide_outcome outcome = ELIDE_SKIPPED;
@@ -89,10 +90,24 @@ WRAPPER int pthread_spin_lock(pthread_spinlock_t *s)
 		if (outcome == ELIDE_INSIDE)
 			return real.spin_lock(s);
 	}
-	row = elide_row_of(entry);
+	row = entry->row;
 	if (unlikely(!glibc_layout.spin || !take(s)))
 		return lock_waiting(t, row, s, outcome);
 	taken_really(t, row, word, outcome);
+	return 0;
+}
+
+/* The uncontended acquire where nothing is elided. */
+WRAPPER int pthread_spin_lock(pthread_spinlock_t *s)
+{
+	struct elide_thread *t = elide_self;
+	struct elide_cache *entry = elide_cache_short(t, (const void *)s, CALL_SITE(), KIND);
+
+	if (unlikely(!entry || !take(s)))
+		return lock(s, CALL_SITE());
+	counter_add(entry->row->not_attempted, 1);
+	if (elide_hold_due(t))
+		elide_hold_begin(t, entry->row, (const void *)s);
 	return 0;
 }
 
@@ -126,27 +141,32 @@ WRAPPER int pthread_spin_trylock(pthread_spinlock_t *s)
 	}
 	err = real.spin_trylock(s);
 	if (!err && outcome != ELIDE_INSIDE)
-		taken_really(t, elide_row_of(entry), word, outcome);
+		taken_really(t, entry->row, word, outcome);
 	return err;
 }
 
-WRAPPER int pthread_spin_unlock(pthread_spinlock_t *s)
+static __noinline int unlock(pthread_spinlock_t *s, const void *site)
 {
 	const void *word = (const void *)s;
 	struct elide_thread *t = elide_self;
 
-	if (unlikely(!t))
+	if (elide_inside(t) && elide_release(t, word))
+		return 0;
+	if (!t || t->nr_held)
 		return real.spin_unlock(s);
-	if (t->nr_held) {
-		if (elide_release(t, word))
-			return 0;
-		return real.spin_unlock(s);
-	}
 	released_really(t, word);
-	if (unlikely(!glibc_layout.spin))
-		return real.spin_unlock(s);
-	if (unlikely(READ_ONCE(*s) == SPIN_FREE))
-		elide_misuse(ELIDE_MISUSE_UNLOCK_FREE, KIND, CALL_SITE(), word);
+	if (glibc_layout.spin && READ_ONCE(*s) == SPIN_FREE)
+		elide_misuse(ELIDE_MISUSE_UNLOCK_FREE, KIND, site, word);
+	return real.spin_unlock(s);
+}
+
+WRAPPER int pthread_spin_unlock(pthread_spinlock_t *s)
+{
+	struct elide_thread *t = elide_self;
+
+	if (unlikely(!t || t->nr_held || t->hold_lock == s || READ_ONCE(*s) == SPIN_FREE ||
+		     !glibc_layout.spin))
+		return unlock(s, CALL_SITE());
 	__atomic_store_n(s, SPIN_FREE, __ATOMIC_RELEASE); /* pairs with take() */
 	return 0;
 }

@@ -67,26 +67,29 @@ sample_kccachetest() {
 	}' "$tmp/out" >>"$samples"
 }
 
+emulated_args='--threads=1 --preload=100000 --ops=4000000 --updates=20'
 # The guest's clock is simulated, so the host's is read here; starting up is part of it.
 sample_emulator() {
 	start=$(date +%s%N)
-	with "$1" "$index_bench" --preload=100000 --ops=4000000 --updates=20
+	# shellcheck disable=SC2086 # several arguments
+	with "$1" "$index_bench" $emulated_args
 	end=$(date +%s%N)
-	echo "index_bench --preload=100000 --ops=4000000 --updates=20,s,$1,$(((end - start) / 1000))e-6" \
-		>>"$samples"
+	echo "index_bench $emulated_args,s,$1,$(((end - start) / 1000))e-6" >>"$samples"
 }
 
 # sample_index SCHEME UPDATES HOW
 sample_index() {
 	with "$3" "$index_bench" --scheme="$1" --updates="$2" --threads=2 --ops=1000000 --json
 	grep -q '"check":"ok"' "$tmp/out" || die "$3: $(cat "$tmp/out")"
-	sed "s|.*\"throughput_ops_s\":\([0-9]*\).*|$1 $2 % updates,ops/s,$3,\1|" "$tmp/out" >>"$samples"
+	sed "s|.*\"throughput_ops_s\":\([0-9]*\).*|$1 $2 % updates,ops/s,$3,\1|" "$tmp/out" \
+		>>"$samples"
 }
 
 # table NAME BASE OURS BETTER LIMITS: print the samples as a table and forget
 # them. BETTER is "less" or "more". LIMITS: lines "case<=ratio".
 table() {
-	printf '\n%s\n' "$1"
+	rounds=$(cut -d, -f1,3 "$samples" | sort | uniq -c | awk 'NR == 1 { print $1 }')
+	printf '\n%s (%s rounds)\n' "$1" "$rounds"
 	awk -F, -v name="$1" -v base="$2" -v ours="$3" -v better="$4" -v limits="$5" \
 		-v csv="$O/bench.csv" '
 	function median(key, n, i, j, t, v) {
@@ -105,7 +108,7 @@ table() {
 		for (i = 1; i <= n; i++)
 			if (split(line[i], part, "<=") == 2)
 				limit[part[1]] = part[2]
-		printf "%-56s %5s %10s %10s %6s %6s  %s\n", "case", "unit", base, ours,
+		printf "%-68s %5s %10s %10s %6s %6s  %s\n", "case", "unit", base, ours,
 			"ratio", "limit", "verdict"
 	}
 	{
@@ -127,10 +130,11 @@ table() {
 				verdict = ratio <= l + 0 ? "reached" : "missed"
 			else
 				verdict = gain > 1.05 ? "faster" : gain < 0.95 ? "slower" : "same"
-			printf "%-56s %5s %10s %10s %6.2f %6s  %s\n", c, unit[c], show(a), show(b),
-				ratio, l, verdict
-			printf "%s,%s,%s,%s,%.6g,%s,%.6g,%.4f,%s,%s,%d\n", name, c, unit[c], base, a,
-				ours, b, ratio, l, verdict, count[c, base] >>csv
+			printf "%-68s %5s %10s %10s %6.2f %6s  %s\n",
+				c, unit[c], show(a), show(b), ratio, l, verdict
+			printf "%s,%s,%s,%s,%.6g,%s,%.6g,%.4f,%s,%s,%d\n",
+				name, c, unit[c], base, a, ours, b, ratio, l, verdict,
+				count[c, base] >>csv
 		}
 	}' "$samples"
 	: >"$samples"
@@ -151,13 +155,14 @@ mutex 2 threads 1000 locks<=1.25'
 [ -e "$lib" ] || die "$lib is not built"
 few=$(((ROUNDS + 1) / 2))
 echo "table,case,unit,base,base_median,ours,ours_median,ratio,limit,verdict,rounds" >"$O/bench.csv"
-echo "Medians of $ROUNDS rounds, of $few for the emulator and the index; $(nproc) processors."
+echo "Medians of runs in turn, on $(nproc) processors."
 
 in_turn "$ROUNDS" plain profile sample_locks
 table 'Uncontended lock and unlock in profile mode' plain profile less "$lock_limits"
 
 if command -v kccachetest >/dev/null; then
-	in_turn "$ROUNDS" plain profile sample_kccachetest
+	# Its keys differ from run to run, and its time by a tenth: many short runs.
+	in_turn $((5 * ROUNDS)) plain profile sample_kccachetest
 	table 'A whole program in profile mode' plain profile less \
 		'kccachetest wicked -th 4 200000<=1.05'
 else
@@ -167,7 +172,7 @@ fi
 if [ -e "$O/libexec/elide/rtmgrind-amd64-linux" ] && command -v valgrind >/dev/null; then
 	in_turn "$few" none rtmgrind sample_emulator
 	table 'The emulator outside transactions, one thread, not elided' none rtmgrind less \
-		'index_bench --preload=100000 --ops=4000000 --updates=20<=1.3'
+		"index_bench $emulated_args<=1.3"
 else
 	printf '\nThe emulator: left out, rtmgrind is not built or valgrind not installed\n'
 fi
@@ -175,7 +180,8 @@ fi
 if grep -qw rtm /proc/cpuinfo; then
 	in_turn "$ROUNDS" plain fixed sample_locks
 	table 'Uncontended lock and unlock, elided on this processor' plain fixed less ''
-	for scheme in $("$index_bench" --list | awk '$1 == "scheme" && $2 != "none" { print $2 }'); do
+	schemes=$("$index_bench" --list | awk '$1 == "scheme" && $2 != "none" { print $2 }')
+	for scheme in $schemes; do
 		for updates in 0 5 20 100; do
 			in_turn "$few" plain adaptive sample_index "$scheme" $updates
 		done

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Unit tests: every tests/unit/test_*.c is a cmocka program of its own. It
-# links the engine's archive unless NAME_LINK says what else.
+# links the engine's archive unless NAME_LINK says what else, and NAME_LIBS
+# besides. demo/ and lib/ have been included before, by their names.
 
 UNIT_SRC := $(wildcard tests/unit/test_*.c)
 UNIT_BIN := $(UNIT_SRC:tests/unit/%.c=$(O)/tests/unit/%)
