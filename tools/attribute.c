@@ -56,18 +56,22 @@ double line_cost(const struct line *l)
  *           and was not, open to other threads
  *   lost    cycles in aborted attempts
  *
- *   unknown  not elided, fewer than EVIDENCE_ATTEMPTS attempts, or no hold time measured
- *   neutral  one thread only: nobody could have used what was gained
+ * Where no hold time was measured both are counted in sections: an aborted
+ * attempt has run through one of them at most.
+ *
+ *   unknown  not elided, or fewer than EVIDENCE_ATTEMPTS attempts
  *   hurts    lost > gained
+ *   neutral  one thread only: nobody could have used what was gained
  *   pays     at least half of the acquisitions elided, and lost at most a tenth of gained
  *   neutral  all between
  */
 enum verdict line_verdict(const struct report *r, const struct line *l)
 {
-	double gained = (double)l->sum.commits * mean(&l->sum.hold);
-	double lost = l->sum.wasted_cycles;
+	int measured = l->sum.hold.count > 0;
+	double gained = (double)l->sum.commits * (measured ? mean(&l->sum.hold) : 1);
+	double lost = measured ? l->sum.wasted_cycles : l->aborts;
 
-	if (!r->elides || l->sum.attempts < EVIDENCE_ATTEMPTS || !l->sum.hold.count)
+	if (!r->elides || l->sum.attempts < EVIDENCE_ATTEMPTS)
 		return VERDICT_UNKNOWN;
 	if (lost > gained)
 		return VERDICT_HURTS;
@@ -100,20 +104,19 @@ static void find_causes(struct finding *f)
 }
 
 /*
- * An ELIDE_LOCKS rule: the variable's name, else the call site. Rules are
- * separated by commas and end at '=', so '?' stands for those in a name.
+ * An ELIDE_LOCKS rule. The library matches names as symbol tables have them:
+ * the lock's variable, or the call site's object and function.
  */
 static void find_pattern(struct finding *f)
 {
 	const struct line *l = f->line;
 
-	if (l->nr_classes == 1 && l->class_type == ELIDE_CLASS_STATIC && l->lock_place.symbol)
-		snprintf(f->pattern, sizeof(f->pattern), "%s", l->lock);
-	else if (l->nr_sites == 1 && l->site_place.symbol)
+	if (l->nr_classes == 1 && l->class_type == ELIDE_CLASS_STATIC && l->lock_place.elf_symbol)
+		snprintf(f->pattern, sizeof(f->pattern), "%s", l->lock_place.elf_symbol);
+	else if (l->nr_sites == 1 && l->site_place.elf_symbol)
 		snprintf(f->pattern, sizeof(f->pattern), "%s!%s", l->site_place.object,
-			 l->site_place.symbol);
-	else
-		f->pattern[0] = '\0';
+			 l->site_place.elf_symbol);
+	/* What would end a rule or the shell's quotes; '?' matches any character. */
 	for (char *c = f->pattern; *c; c++)
 		if (*c == ',' || *c == '=' || *c == '\'')
 			*c = '?';

@@ -6,7 +6,7 @@ TOOLS_OBJ := $(TOOLS_SRC:%.c=$(OBJ)/%.o)
 # __cxa_demangle is in libstdc++ and callable from C.
 TOOLS_LIBS := -ldw -lelf -ljansson -l:libstdc++.so.6
 
-tools: $(BINDIR)/elide
+tools: $(BINDIR)/elide $(LIBEXECDIR)/launch
 
 $(OBJ)/tools/%.o: tools/%.c
 	$(call say,CC,$@)
@@ -17,3 +17,9 @@ $(BINDIR)/elide: $(TOOLS_OBJ)
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -o $@ $^ $(TOOLS_LIBS)
+
+# Static: it is started with the library in LD_PRELOAD and must not be elided itself.
+$(LIBEXECDIR)/launch: tools/launch/launch.c
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 -O2 $(WARN) -static -o $@ $<

@@ -4,9 +4,9 @@
  *
  * Must never change how the program behaves.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +17,6 @@
 #include "../lib/compiler.h"
 #include "child.h"
 #include "load.h"
-#include "report.h"
 
 /* Signals that would end this process and that people send to stop or steer the program. */
 static const int handed_on[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
@@ -110,82 +109,35 @@ int child_run(const char *path, char **argv, const char *preload, pid_t *pid, in
 	return rc;
 }
 
-static int add_file(struct found_files *f, const char *path)
-{
-	char **grown = reallocarray(f->path, f->nr + 1, sizeof(*grown));
-
-	if (!grown)
-		return -ENOMEM;
-	f->path = grown;
-	grown[f->nr] = strdup(path);
-	return grown[f->nr] ? (f->nr++, 0) : -ENOMEM;
-}
-
-static int compare_names(const void *x, const void *y)
-{
-	return strcmp(*(char *const *)x, *(char *const *)y);
-}
-
 /*
  * The file of the program itself to the front: that of its pid, or, because an
- * emulated program sees another pid, the one with the shortest name.
+ * emulated program sees another pid, the one with the shortest name: the list's first.
  */
-static void main_file_first(struct found_files *f, pid_t pid)
+static void main_file_first(struct paths *f, pid_t pid)
 {
 	struct elide_header h;
-	size_t best = 0;
 
 	for (size_t i = 0; i < f->nr; i++) {
-		if (!load_header(f->path[i], &h) && h.pid == (uint32_t)pid) {
-			best = i;
-			break;
-		}
-		if (strlen(f->path[i]) < strlen(f->path[best]))
-			best = i;
-	}
-	if (best) {
-		char *main_file = f->path[best];
+		char *path = f->path[i];
 
-		memmove(f->path + 1, f->path, best * sizeof(*f->path));
-		f->path[0] = main_file;
-	}
-}
-
-int find_files(struct found_files *f, const char *output, uint64_t run, pid_t pid)
-{
-	const char *name = base_name(output);
-	size_t dir_len = name - output, prefix = strcspn(name, "%");
-	char dir[4096], full[4096 + 256];
-	struct elide_header h;
-	struct dirent *entry;
-	int rc = 0;
-	DIR *d;
-
-	memset(f, 0, sizeof(*f));
-	if (dir_len >= sizeof(dir))
-		return 0;
-	snprintf(dir, sizeof(dir), "%.*s", (int)dir_len, output);
-	d = opendir(dir_len ? dir : ".");
-	if (!d)
-		return 0;
-	while (!rc && (entry = readdir(d))) {
-		if (strncmp(entry->d_name, name, prefix))
+		if (load_header(path, &h) || h.pid != (uint32_t)pid)
 			continue;
-		snprintf(full, sizeof(full), "%s%s", dir, entry->d_name);
-		if (!load_header(full, &h) && h.run == run)
-			rc = add_file(f, full);
+		memmove(f->path + 1, f->path, i * sizeof(*f->path));
+		f->path[0] = path;
+		return;
 	}
-	closedir(d);
-	qsort(f->path, f->nr, sizeof(*f->path), compare_names);
-	main_file_first(f, pid);
-	return rc;
 }
 
-void found_files_free(struct found_files *f)
+int find_files(struct paths *f, const char *output, uint64_t run, pid_t pid)
 {
-	for (size_t i = 0; i < f->nr; i++)
-		free(f->path[i]);
-	free(f->path);
+	char stem[PATH_MAX];
+	int rc;
+
+	snprintf(stem, sizeof(stem), "%.*s", (int)strcspn(output, "%"), output);
+	rc = paths_of_run(f, stem, run, NULL);
+	if (!rc && f->nr)
+		main_file_first(f, pid);
+	return rc;
 }
 
 void write_exit_status(const char *path, int status)

@@ -11,6 +11,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "paths.h"
+
 /**
  * child_run() - run a program to its end, with the caller's signals, files and directory.
  * @path: file to execute
@@ -27,24 +29,14 @@
 int child_run(const char *path, char **argv, const char *preload, pid_t *pid, int *status);
 
 /**
- * struct found_files - data files of a run, the one of the program itself first.
- */
-struct found_files {
-	char **path;
-	size_t nr;
-};
-
-/**
- * find_files() - find the data files whose header has @run.
+ * find_files() - find the data files whose header has @run, that of the program itself first.
+ * @f: an empty list
  * @output: name asked for, with its %p and %e
  * @pid: of the program
  *
  * Return: 0 or -ENOMEM.
  */
-int find_files(struct found_files *f, const char *output, uint64_t run, pid_t pid);
-
-/** found_files_free() - release the list. */
-void found_files_free(struct found_files *f);
+int find_files(struct paths *f, const char *output, uint64_t run, pid_t pid);
 
 /**
  * write_exit_status() - note how the program ended in its data file.

@@ -4,7 +4,6 @@
  *
  * Must never write to a data file.
  */
-#include <dirent.h>
 #include <errno.h>
 #include <getopt.h>
 #include <stdlib.h>
@@ -15,6 +14,7 @@
 
 #include "cmd.h"
 #include "json.h"
+#include "paths.h"
 #include "report.h"
 #include "settings.h"
 #include "suggest.h"
@@ -39,26 +39,6 @@ static const struct option_desc options[] = {
 	OPTION_HELP,
 };
 
-/* A growing list of paths. */
-struct paths {
-	char **path;
-	size_t nr;
-};
-
-static int add_path(struct paths *p, const char *path)
-{
-	char **grown = reallocarray(p->path, p->nr + 1, sizeof(*grown));
-
-	if (!grown)
-		return -ENOMEM;
-	p->path = grown;
-	grown[p->nr] = strdup(path);
-	if (!grown[p->nr])
-		return -ENOMEM;
-	p->nr++;
-	return 0;
-}
-
 static int has_path(const struct paths *p, const char *path)
 {
 	struct stat a, b;
@@ -73,43 +53,25 @@ static int has_path(const struct paths *p, const char *path)
 	return 0;
 }
 
-static int by_length_then_name(const void *x, const void *y)
+/* ".PID" */
+static int is_pid_suffix(const char *rest)
 {
-	const char *a = *(char *const *)x, *b = *(char *const *)y;
-	size_t la = strlen(a), lb = strlen(b);
-
-	return la != lb ? (la > lb) - (la < lb) : strcmp(a, b);
+	return rest[0] == '.' && rest[1] && !rest[1 + strspn(rest + 1, "0123456789")];
 }
 
-/* Adds FILE.PID of the same run: the children's files, in the order of their numbers. */
-static int add_children(struct paths *p, const char *path)
+/* Adds a file, and FILE.PID of the same run if @children, unless they are there already. */
+static int add_input(struct paths *all, const char *path, int children)
 {
-	const char *name = base_name(path);
-	size_t first = p->nr, dir_len = name - path, len = strlen(name);
-	struct elide_header parent, child;
-	char dir[4096], full[4096 + 256];
-	struct dirent *entry;
-	int rc = 0;
-	DIR *d;
+	struct elide_header header;
+	struct paths found = {0};
+	int rc = paths_add(&found, path);
 
-	if (load_header(path, &parent) || !parent.run || dir_len >= sizeof(dir))
-		return 0;
-	snprintf(dir, sizeof(dir), "%.*s", (int)dir_len, path);
-	d = opendir(dir_len ? dir : ".");
-	if (!d)
-		return 0;
-	while (!rc && (entry = readdir(d))) {
-		const char *pid = entry->d_name + len + 1;
-
-		if (strncmp(entry->d_name, name, len) || entry->d_name[len] != '.' || !*pid ||
-		    pid[strspn(pid, "0123456789")])
-			continue;
-		snprintf(full, sizeof(full), "%s%s", dir, entry->d_name);
-		if (!load_header(full, &child) && child.run == parent.run && !has_path(p, full))
-			rc = add_path(p, full);
-	}
-	closedir(d);
-	qsort(p->path + first, p->nr - first, sizeof(*p->path), by_length_then_name);
+	if (!rc && children && !load_header(path, &header) && header.run)
+		rc = paths_of_run(&found, path, header.run, is_pid_suffix);
+	for (size_t i = 0; !rc && i < found.nr; i++)
+		if (!has_path(all, found.path[i]))
+			rc = paths_add(all, found.path[i]);
+	paths_free(&found);
 	return rc;
 }
 
@@ -298,7 +260,7 @@ int cmd_report(int argc, char **argv)
 			goto free_paths;
 		}
 		if (key == 'i')
-			rc = add_path(&given, optarg);
+			rc = paths_add(&given, optarg);
 		else if (key == OPT_NO_CHILDREN)
 			children = 0;
 		else
@@ -307,26 +269,18 @@ int cmd_report(int argc, char **argv)
 	if (rc)
 		goto free_paths;
 	while (!rc && optind < argc)
-		rc = add_path(&given, argv[optind++]);
+		rc = paths_add(&given, argv[optind++]);
 	if (!rc && !given.nr)
-		rc = add_path(&given, setting_find("OUTPUT")->def);
-	for (size_t i = 0; !rc && i < given.nr; i++) {
-		if (!has_path(&all, given.path[i]))
-			rc = add_path(&all, given.path[i]);
-		if (!rc && children)
-			rc = add_children(&all, given.path[i]);
-	}
+		rc = paths_add(&given, setting_find("OUTPUT")->def);
+	for (size_t i = 0; !rc && i < given.nr; i++)
+		rc = add_input(&all, given.path[i], children);
 	if (rc)
 		goto free_paths;
 	if (!top_given)
 		o.top = o.format == FORMAT_TABLE ? TOP_DEFAULT : 0;
 	code = report_files(&o, all.path, all.nr, stdout);
 free_paths:
-	for (size_t i = 0; i < given.nr; i++)
-		free(given.path[i]);
-	for (size_t i = 0; i < all.nr; i++)
-		free(all.path[i]);
-	free(given.path);
-	free(all.path);
+	paths_free(&given);
+	paths_free(&all);
 	return code;
 }

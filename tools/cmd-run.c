@@ -338,7 +338,7 @@ static uint64_t make_run(void)
 	return run;
 }
 
-static void print_report(const struct request *r, const struct found_files *f)
+static void print_report(const struct request *r, const struct paths *f)
 {
 	struct report_options o = {.sort = "cost", .top = 20};
 	struct winsize size;
@@ -363,13 +363,13 @@ static void print_report(const struct request *r, const struct found_files *f)
 /* Data files named in the last line; more are counted. */
 #define NAMED_MAX 4
 
-static void say_next(const struct found_files *f, const char *output)
+static void say_next(const struct paths *f, const char *output)
 {
 	char list[2048] = "";
 	size_t len = 0;
 
 	if (!f->nr) {
-		say("no data file was written");
+		say("no data file was written: no lock was taken, or the library was not loaded");
 		return;
 	}
 	/* Without %p the report finds the children's files itself. */
@@ -389,7 +389,7 @@ static void say_next(const struct found_files *f, const char *output)
 static void finish(const struct request *r, const char *output, uint64_t run, pid_t pid,
 		   int status)
 {
-	struct found_files f;
+	struct paths f = {0};
 
 	if (find_files(&f, output, run, pid))
 		say("out of memory while looking for data files");
@@ -399,7 +399,7 @@ static void finish(const struct request *r, const char *output, uint64_t run, pi
 		print_report(r, &f);
 	else if (!r->quiet)
 		say_next(&f, output);
-	found_files_free(&f);
+	paths_free(&f);
 }
 
 /* Finds and asks for the emulator if it is wanted: 0, or EXIT_LAUNCHER after one line. */

@@ -51,7 +51,7 @@ static void times(FILE *out, const struct report *r, const struct elide_times *t
  */
 void csv_head(FILE *out)
 {
-	fputs("schema,pid,lock,class,kind,site_object,site_symbol,site_file,site_line,locks", out);
+	fputs("schema,pid,lock,class,kind,site_object,site_symbol,site_inlined_into,site_file,site_line,locks", out);
 #define ELIDE_FIELD(id, value, elision, help) fputs("," #id, out);
 #include "columns.def"
 #undef ELIDE_FIELD
@@ -71,6 +71,7 @@ static void row(const struct report *r, const struct line *l, FILE *out)
 	text(out, kind_name(l->kind));
 	text(out, l->site_place.object);
 	text(out, l->site_place.symbol);
+	text(out, l->site_place.inlined_into);
 	text(out, l->site_place.file);
 	number(out, l->site_place.line, l->site_place.line);
 	number(out, l->nr_locks, 1);

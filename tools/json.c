@@ -80,6 +80,7 @@ static json_t *place(const struct place *p)
 
 	json_object_set_new(o, "object", json_text(p->object));
 	json_object_set_new(o, "symbol", json_text(p->symbol));
+	json_object_set_new(o, "inlined_into", json_text(p->inlined_into));
 	json_object_set_new(o, "file", json_text(p->file));
 	json_object_set_new(o, "line", known_number(p->line, p->line));
 	return o;
@@ -202,12 +203,13 @@ static json_t *misuse(const struct report *r)
  */
 json_t *json_report(const struct report *r, size_t top)
 {
+	const struct elide_header *h = &r->file->header;
 	json_t *o = json_object(), *rows = json_array();
 
 	json_object_set_new(o, "schema", json_integer(REPORT_SCHEMA));
 	json_object_set_new(o, "program", program(r));
-	json_object_set_new(o, "mode", json_text(mode_name(r->file->header.mode)));
-	json_object_set_new(o, "policy", json_text(r->file->header.policy));
+	json_object_set_new(o, "mode", json_text(mode_name(h->mode)));
+	json_object_set_new(o, "policy", json_text(h->policy[0] ? h->policy : NULL));
 	json_object_set_new(o, "machine", machine(r));
 	json_object_set_new(o, "totals", totals(r));
 	json_object_set_new(o, "dropped", dropped(r));

@@ -147,9 +147,12 @@ static char *format(const char *format, ...)
 	return text;
 }
 
-/* "function file:line", or the best there is. */
+/* "function file:line", and where it was inlined to; or the best there is. */
 static char *code_name(const struct place *p)
 {
+	if (p->symbol && p->file && p->inlined_into)
+		return format("%s %s:%d in %s", p->symbol, base_name(p->file), p->line,
+			      p->inlined_into);
 	if (p->symbol && p->file)
 		return format("%s %s:%d", p->symbol, base_name(p->file), p->line);
 	if (p->symbol)

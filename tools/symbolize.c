@@ -190,28 +190,37 @@ static const char *innermost_function(Dwfl_Module *m, uint64_t address)
 	return name;
 }
 
-void symbolize_call(struct symbolizer *s, uint64_t return_address, struct place *place)
+/* The symbol that covers an address, as the table has it; NULL if none does. */
+static const char *covering_symbol(Dwfl_Module *m, uint64_t address, uint64_t *offset)
 {
-	/* The call is what ends one byte before: the next line may be another function's. */
-	struct object *o = find_object(s, return_address - 1);
-	const char *name, *file;
-	uint64_t address;
-	Dwfl_Line *line;
+	GElf_Sym sym;
+	const char *name = dwfl_module_addrinfo(m, address, offset, &sym, NULL, NULL, NULL);
 
-	memset(place, 0, sizeof(*place));
-	if (!o)
-		return;
-	address = return_address - 1 - o->module->base;
-	place->object = o->name;
-	place->offset = address;
-	if (!o->dwfl_module)
-		return;
-	name = innermost_function(o->dwfl_module, address);
-	if (!name)
-		name = dwfl_module_addrname(o->dwfl_module, address);
-	if (name)
-		place->symbol = demangle(s, name);
-	line = dwfl_module_getsrc(o->dwfl_module, address);
+	/* elfutils answers with the symbol before if there is none around the address. */
+	return name && (!sym.st_size || *offset < sym.st_size) ? name : NULL;
+}
+
+/* Is an ELF symbol the function, or a clone the compiler made of it (name.isra.0)? */
+static int is_clone(const char *elf_symbol, const char *function)
+{
+	size_t len = strlen(function);
+
+	return !strncmp(elf_symbol, function, len) && (!elf_symbol[len] || elf_symbol[len] == '.');
+}
+
+static void name_code(struct symbolizer *s, Dwfl_Module *m, uint64_t address, struct place *place)
+{
+	const char *inner = innermost_function(m, address), *outer, *file;
+	Dwfl_Line *line = dwfl_module_getsrc(m, address);
+	uint64_t offset;
+
+	outer = covering_symbol(m, address, &offset);
+	if (outer)
+		place->elf_symbol = keep(s, outer);
+	if (inner || outer)
+		place->symbol = demangle(s, inner ? inner : outer);
+	if (inner && outer && !is_clone(outer, inner))
+		place->inlined_into = demangle(s, outer);
 	file = line ? dwfl_lineinfo(line, NULL, &place->line, NULL, NULL, NULL) : NULL;
 	if (file)
 		place->file = keep(s, file);
@@ -219,26 +228,37 @@ void symbolize_call(struct symbolizer *s, uint64_t return_address, struct place 
 		place->line = 0;
 }
 
-void symbolize_data(struct symbolizer *s, uint64_t address, struct place *place)
+/* Finds the object around an address and the address in it; NULL if it has no names for us. */
+static Dwfl_Module *locate(struct symbolizer *s, uint64_t address, struct place *place)
 {
 	struct object *o = find_object(s, address);
-	const char *name;
-	GElf_Off offset;
-	GElf_Sym sym;
 
 	memset(place, 0, sizeof(*place));
 	if (!o)
-		return;
+		return NULL;
 	place->object = o->name;
 	place->offset = address - o->module->base;
-	if (!o->dwfl_module)
-		return;
-	name = dwfl_module_addrinfo(o->dwfl_module, place->offset, &offset, &sym, NULL, NULL, NULL);
-	/* elfutils answers with the symbol before if there is none around the address. */
-	if (!name || (sym.st_size && offset >= sym.st_size))
+	return o->dwfl_module;
+}
+
+void symbolize_call(struct symbolizer *s, uint64_t return_address, struct place *place)
+{
+	/* The call is what ends one byte before: the next line may be another function's. */
+	Dwfl_Module *m = locate(s, return_address - 1, place);
+
+	if (m)
+		name_code(s, m, place->offset, place);
+}
+
+void symbolize_data(struct symbolizer *s, uint64_t address, struct place *place)
+{
+	Dwfl_Module *m = locate(s, address, place);
+	const char *name = m ? covering_symbol(m, place->offset, &place->symbol_offset) : NULL;
+
+	if (!name)
 		return;
 	place->symbol = demangle(s, name);
-	place->symbol_offset = offset;
+	place->elf_symbol = keep(s, name);
 }
 
 void symbolizer_free(struct symbolizer *s)

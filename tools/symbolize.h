@@ -18,6 +18,8 @@
  * @object:        file name of the object, without directory
  * @symbol:        function or variable, demangled; the innermost inlined function
  * @symbol_offset: from the variable's start; 0 for code
+ * @elf_symbol:    function or variable as the symbol table has it, not demangled
+ * @inlined_into:  the function that holds the code, demangled, if @symbol was inlined into it
  * @file:          as the compiler wrote it
  * @line:          0 if unknown
  * @offset:        address in the object, 0 without @object
@@ -28,6 +30,8 @@ struct place {
 	const char *object;
 	const char *symbol;
 	uint64_t symbol_offset;
+	const char *elf_symbol;
+	const char *inlined_into;
 	const char *file;
 	int line;
 	uint64_t offset;

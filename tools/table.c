@@ -12,7 +12,7 @@
 #include "report.h"
 
 /* Longest cell printed; a name that is longer loses its middle. */
-#define CELL_MAX 48
+#define CELL_MAX 64
 /* Names are never made narrower than this, columns are left out instead. */
 #define NAME_MIN 14
 /* Rows explained below the table. */
@@ -257,12 +257,10 @@ static void print_program(const struct report *r, FILE *out)
 	print_clean(out, h->why);
 	if (h->rtm_off)
 		fprintf(out, "; RTM was switched off, nothing committed");
-	fprintf(out, "; policy ");
-	print_clean(out, h->policy[0] ? h->policy : "unknown");
-	if (h->model[0]) {
-		fprintf(out, "; model ");
-		print_clean(out, h->model);
-	}
+	fputs(h->policy[0] ? "; policy " : "", out);
+	print_clean(out, h->policy);
+	fputs(h->model[0] ? "; model " : "", out);
+	print_clean(out, h->model);
 	fprintf(out, "; %u threads on %u cores\n\n", h->nr_threads, h->cores);
 }
 

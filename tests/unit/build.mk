@@ -10,6 +10,13 @@ test_btree_LINK    := $(DEMO_PART_OBJ)
 test_verify_LINK   := $(DEMO_PART_OBJ)
 test_workload_LINK := $(DEMO_PART_OBJ)
 
+# Tests of the tools link them all but main(), and the maker of data files.
+TOOLS_PART_OBJ := $(patsubst %.c,$(OBJ)/%.o,$(filter-out tools/elide.c,$(wildcard tools/*.c))) \
+		  $(patsubst %,$(OBJ)/tests/tools/%.o,synth subject)
+TOOLS_TESTS := test_load test_report test_symbolize test_suggest test_settings test_machine
+$(foreach test,$(TOOLS_TESTS),$(eval $(test)_LINK := $(TOOLS_PART_OBJ)))
+$(foreach test,$(TOOLS_TESTS),$(eval $(test)_LIBS = $$(TOOLS_LIBS)))
+
 .PHONY: unit-tests
 unit-tests: $(UNIT_BIN)
 
@@ -22,6 +29,6 @@ define unit_test_rule
 $(O)/tests/unit/$(1): $(OBJ)/tests/unit/$(1).o $(or $($(1)_LINK),$(LIBDIR)/libelide.a)
 	$$(call say,LD,$$@)
 	$$(Q)mkdir -p $$(@D)
-	$$(Q)$$(CC) $$(CFLAGS) $$(SANFLAGS) -o $$@ $$^ -lcmocka -pthread -lm $($(1)_LIBS)
+	$$(Q)$$(CC) $$(CFLAGS) $$(SANFLAGS) -o $$@ $$^ -lcmocka -pthread -lm $$($(1)_LIBS)
 endef
 $(foreach test,$(UNIT_SRC:tests/unit/%.c=%),$(eval $(call unit_test_rule,$(test))))

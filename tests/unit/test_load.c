@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * test_load.c - data files, whole, cut and hostile.
+ *
+ * Whatever the bytes: load() returns, says where the problem is, and what it
+ * returns can be reported on.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "../../lib/compiler.h"
+#include "../../tools/report.h"
+#include "../tools/synth.h"
+
+static char path[64];
+static char error[LOAD_ERROR_MAX];
+
+static int setup(void **state)
+{
+	snprintf(path, sizeof(path), "/tmp/elide-test-load.%d", getpid());
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	return unlink(path) && errno != ENOENT;
+}
+
+/* Loads the first @size bytes of @s; a file that loads must report as well. */
+static int try_load(const struct synth *s, size_t size, struct data_file *f)
+{
+	int rc;
+
+	synth_write(s, path, size);
+	error[0] = '\0';
+	rc = load(path, f, error);
+	if (rc) {
+		assert_true(rc < 0);
+		assert_non_null(strstr(error, "offset"));
+		assert_null(strchr(error, '\n'));
+	}
+	return rc;
+}
+
+static void report_on(const struct data_file *f)
+{
+	FILE *out = fopen("/dev/null", "w");
+	struct report r;
+
+	assert_int_equal(report_build(&r, f, BY_LOCK_AND_SITE, "cost"), 0);
+	table_print(&r, out, 120, 0);
+	csv_print(&r, out, 0);
+	report_free(&r);
+	fclose(out);
+}
+
+static void whole_file(void **state)
+{
+	struct data_file f;
+	struct synth s;
+
+	synth_make(&s, SYNTH_ELIDE, 7, 42);
+	assert_int_equal(try_load(&s, s.size, &f), 0);
+	assert_int_equal(f.nr_modules, 1);
+	assert_int_equal(f.nr_classes, 3);
+	assert_int_equal(f.nr_rows, 5);
+	assert_int_equal(f.nr_misuse, 1);
+	assert_int_equal(f.header.run, 7);
+	assert_int_equal(f.header.pid, 42);
+	assert_int_equal(f.rows[2].elided, 20000);
+	assert_int_equal(f.notes.lost_from, 0);
+	assert_int_equal(f.notes.nr_uneven, 0);
+	load_free(&f);
+	synth_free(&s);
+}
+
+/* More records than a chunk holds, and than the array first has room for. */
+static void many_chunks(void **state)
+{
+	struct elide_row row = {.kind = ELIDE_KIND_MUTEX, .acquired = 1, .not_attempted = 1};
+	struct data_file f;
+	struct synth s;
+
+	synth_make(&s, SYNTH_ELIDE, 0, 1);
+	for (int i = 0; i < 1000; i++) {
+		row.site = i;
+		synth_add(&s, ELIDE_CHUNK_ROWS, &row, sizeof(row));
+	}
+	assert_int_equal(try_load(&s, s.size, &f), 0);
+	assert_int_equal(f.nr_rows, 1005);
+	assert_int_equal(f.rows[1004].site, 999);
+	load_free(&f);
+	synth_free(&s);
+}
+
+/*
+ * Cut at every byte: an error up to the end of the first chunk, from there on
+ * what precedes the cut and a note of what is lost.
+ */
+static void truncated(void **state)
+{
+	struct data_file f;
+	struct synth s;
+
+	synth_make(&s, SYNTH_ELIDE, 0, 1);
+	synth_write(&s, path, s.size);
+	for (size_t size = s.size; size--;) {
+		int rc;
+
+		assert_int_equal(truncate(path, size), 0);
+		rc = load(path, &f, error);
+		assert_int_equal(rc < 0, size < ELIDE_HEADER_SIZE + ELIDE_CHUNK_SIZE);
+		if (rc) {
+			assert_non_null(strstr(error, "offset"));
+			continue;
+		}
+		assert_int_equal(f.notes.lost_from, size);
+		assert_int_equal(f.notes.lost_size, s.size - size);
+		assert_true(f.nr_rows == 0 || f.nr_rows == 5);
+		load_free(&f);
+	}
+	synth_free(&s);
+}
+
+static void tell(const char *what)
+{
+	assert_non_null(strstr(error, what));
+}
+
+static void bad_headers(void **state)
+{
+	static const struct {
+		size_t offset;
+		uint64_t value;
+		size_t size;
+		const char *error;
+	} table[] = {
+		{0, 0x123, 8, "not an elide data file (offset 0)"},
+		{8, 2, 4, "version 2 of the format, this elide reads 1 (offset 8)"},
+		{12, 0, 4, "header of 0 bytes (offset 12)"},
+		{16, 0xffffffff, 4, "chunks of 4294967295 bytes (offset 16)"},
+		{20, 3, 4, "unknown state 3 (offset 20)"},
+		{24, 0, 8, "impossible size 0 (offset 24)"},
+		{24, ~0ull, 8, "impossible size 18446744073709551615 (offset 24)"},
+		{36, 9, 4, "unknown mode 9 (offset 36)"},
+		{40, 9, 4, "unknown kind of RTM 9 (offset 40)"},
+		{offsetof(struct elide_header, args_len), 4097, 4, "arguments 4097"},
+	};
+	struct data_file f;
+	struct synth s;
+
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
+		synth_make(&s, SYNTH_ELIDE, 0, 1);
+		memcpy(s.bytes + table[i].offset, &table[i].value, table[i].size);
+		assert_int_equal(try_load(&s, s.size, &f), -EINVAL);
+		tell(table[i].error);
+		synth_free(&s);
+	}
+}
+
+/* Strings of the header and of modules need no NUL. */
+static void unterminated_strings(void **state)
+{
+	struct elide_module m = {.start = 0x1000, .end = 0x2000};
+	struct data_file f;
+	struct synth s;
+
+	synth_make(&s, SYNTH_ELIDE, 0, 1);
+	memset(synth_header(&s)->why, 'w', sizeof(synth_header(&s)->why));
+	memset(synth_header(&s)->exe, 'e', sizeof(synth_header(&s)->exe));
+	memset(synth_header(&s)->args, 'a', sizeof(synth_header(&s)->args));
+	synth_header(&s)->args_len = sizeof(synth_header(&s)->args);
+	memset(m.path, 'p', sizeof(m.path));
+	synth_add(&s, ELIDE_CHUNK_MODULES, &m, sizeof(m));
+	assert_int_equal(try_load(&s, s.size, &f), 0);
+	report_on(&f);
+	load_free(&f);
+	synth_free(&s);
+}
+
+static void bad_chunks(void **state)
+{
+	static const struct {
+		size_t offset;
+		uint32_t value;
+		size_t size;
+		const char *error;
+	} table[] = {
+		{offsetof(struct elide_chunk, magic), 1, 4, "damaged chunk"},
+		{offsetof(struct elide_chunk, record_size), 0, 2, "records of 0 bytes"},
+		{offsetof(struct elide_chunk, record_size), 8, 2, "records of 8 bytes"},
+		{offsetof(struct elide_chunk, nr_records), 43, 4, "chunk of 43 records"},
+		{offsetof(struct elide_chunk, nr_records), ~0u, 4, "chunk of 4294967295 records"},
+		{64 + offsetof(struct elide_row, kind), 0, 2, "row of unknown kind 0"},
+		{64 + offsetof(struct elide_row, kind), 99, 2, "row of unknown kind 99"},
+		{64 + offsetof(struct elide_row, state), 4, 2, "state 4"},
+	};
+	struct data_file f;
+	struct synth s;
+
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
+		synth_make(&s, SYNTH_ELIDE, 0, 1);
+		memcpy((char *)synth_chunk(&s, ELIDE_CHUNK_ROWS) + table[i].offset,
+		       &table[i].value, table[i].size);
+		assert_int_equal(try_load(&s, s.size, &f), -EINVAL);
+		tell(table[i].error);
+		synth_free(&s);
+	}
+}
+
+/* Chunks not in use yet and of types to come are no errors. */
+static void skipped_chunks(void **state)
+{
+	struct data_file f;
+	struct synth s;
+
+	synth_make(&s, SYNTH_ELIDE, 0, 1);
+	synth_add(&s, 77, "12345678", 8);
+	synth_chunk(&s, ELIDE_CHUNK_MISUSE)->magic = 0;
+	assert_int_equal(try_load(&s, s.size, &f), 0);
+	assert_int_equal(f.nr_rows, 5);
+	assert_int_equal(f.nr_misuse, 0);
+	load_free(&f);
+	synth_free(&s);
+}
+
+static void orphans_and_uneven_rows(void **state)
+{
+	struct elide_row orphan = {.class_index = 3, .kind = ELIDE_KIND_SPIN};
+	struct elide_row uneven = {.kind = ELIDE_KIND_SPIN, .acquired = 5, .elided = 4};
+	struct data_file f;
+	struct synth s;
+
+	synth_make(&s, SYNTH_ELIDE, 0, 1);
+	synth_add(&s, ELIDE_CHUNK_ROWS, &orphan, sizeof(orphan));
+	synth_add(&s, ELIDE_CHUNK_ROWS, &uneven, sizeof(uneven));
+	assert_int_equal(try_load(&s, s.size, &f), 0);
+	assert_int_equal(f.nr_rows, 6);
+	assert_int_equal(f.notes.nr_orphans, 1);
+	assert_int_equal(f.notes.nr_uneven, 1);
+	assert_int_equal(f.notes.uneven_offset,
+			 (char *)synth_chunk(&s, ELIDE_CHUNK_ROWS) - s.bytes + 64 + 6 * 384);
+	report_on(&f);
+	load_free(&f);
+	synth_free(&s);
+}
+
+/* A file as large as the format allows, all hole: takes no memory and no time. */
+static void sparse_file(void **state)
+{
+	struct data_file f;
+	struct synth s;
+
+	synth_make(&s, SYNTH_ELIDE, 0, 1);
+	synth_header(&s)->size = ELIDE_HEADER_SIZE + (64ull << 20);
+	synth_write(&s, path, s.size);
+	assert_int_equal(truncate(path, synth_header(&s)->size), 0);
+	assert_int_equal(load(path, &f, error), 0);
+	assert_int_equal(f.nr_rows, 5);
+	assert_int_equal(f.notes.lost_from, 0);
+	load_free(&f);
+	synth_free(&s);
+}
+
+/* A generator of its own, so that a seed gives the same bytes everywhere (xorshift, Marsaglia 2003). */
+static uint64_t next(uint64_t *x)
+{
+	*x ^= *x << 13;
+	*x ^= *x >> 7;
+	*x ^= *x << 17;
+	return *x;
+}
+
+static void random_bytes(void **state)
+{
+	for (uint64_t seed = 1; seed <= 50; seed++) {
+		struct synth s = {.size = ELIDE_HEADER_SIZE + 2 * ELIDE_CHUNK_SIZE};
+		struct data_file f;
+		uint64_t x = seed;
+
+		s.bytes = malloc(s.size);
+		assert_non_null(s.bytes);
+		for (size_t i = 0; i < s.size; i += 8)
+			memcpy(s.bytes + i, &(uint64_t){next(&x)}, 8);
+		assert_int_equal(try_load(&s, s.size, &f), -EINVAL);
+		/* The same behind a valid header and chunk header: the records are random. */
+		synth_free(&s);
+		synth_make(&s, SYNTH_ELIDE, 0, 1);
+		for (int i = 0; i < 5; i++) {
+			struct elide_row row = {.class_index = i % 3, .kind = 1 + i};
+
+			for (char *b = (char *)&row.site; b < (char *)(&row + 1); b += 8)
+				memcpy(b, &(uint64_t){next(&x)}, 8);
+			synth_add(&s, ELIDE_CHUNK_ROWS, &row, sizeof(row));
+		}
+		assert_int_equal(try_load(&s, s.size, &f), 0);
+		report_on(&f);
+		load_free(&f);
+		synth_free(&s);
+	}
+}
+
+/* Bits flipped anywhere: it loads or says why not; what loads can be reported on. */
+static void flipped_bits(void **state)
+{
+	struct synth s;
+	int loaded = 0;
+
+	synth_make(&s, SYNTH_ELIDE, 0, 1);
+	for (uint64_t seed = 1; seed <= 400; seed++) {
+		struct data_file f;
+		uint64_t x = seed * 0x9e3779b97f4a7c15ull;
+		size_t chunk = next(&x) % 5, at;
+
+		/* The first kilobyte of the header or of a chunk: further on there is nothing. */
+		at = (chunk ? ELIDE_HEADER_SIZE + (chunk - 1) * ELIDE_CHUNK_SIZE : 0) +
+		     next(&x) % 1024;
+		s.bytes[at] ^= 1 << next(&x) % 8;
+		if (!try_load(&s, s.size, &f)) {
+			report_on(&f);
+			load_free(&f);
+			loaded++;
+		}
+		if (seed % 4)
+			continue;
+		synth_free(&s);
+		synth_make(&s, SYNTH_ELIDE, 0, 1);
+	}
+	assert_true(loaded > 100);
+	synth_free(&s);
+}
+
+static void not_files(void **state)
+{
+	struct data_file f;
+
+	assert_int_equal(load("/nonexistent/elide.data", &f, error), -ENOENT);
+	tell("/nonexistent/elide.data: No such file or directory");
+	assert_int_equal(load("/tmp", &f, error), -EISDIR);
+	assert_int_equal(load("/dev/zero", &f, error), -EINVAL);
+	tell("not a regular file");
+	unlink(path);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	assert_int_equal(load(path, &f, error), -EINVAL);
+	unlink(path);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(whole_file),
+		cmocka_unit_test(many_chunks),
+		cmocka_unit_test(truncated),
+		cmocka_unit_test(bad_headers),
+		cmocka_unit_test(unterminated_strings),
+		cmocka_unit_test(bad_chunks),
+		cmocka_unit_test(skipped_chunks),
+		cmocka_unit_test(orphans_and_uneven_rows),
+		cmocka_unit_test(sparse_file),
+		cmocka_unit_test(random_bytes),
+		cmocka_unit_test(flipped_bits),
+		cmocka_unit_test(not_files),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}

@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * test_report.c - rows summed, judged, sorted; the texts are compared in tests/tools.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "../../lib/compiler.h"
+#include "../../tools/json.h"
+#include "../../tools/report.h"
+#include "../tools/synth.h"
+
+struct loaded {
+	struct synth synth;
+	struct data_file file;
+	struct report report;
+};
+
+static void build(struct loaded *l, enum report_by by, const char *sort)
+{
+	char path[64], error[LOAD_ERROR_MAX];
+
+	snprintf(path, sizeof(path), "/tmp/elide-test-report.%d", getpid());
+	synth_write(&l->synth, path, l->synth.size);
+	assert_int_equal(load(path, &l->file, error), 0);
+	unlink(path);
+	assert_int_equal(report_build(&l->report, &l->file, by, sort), 0);
+}
+
+static void make(struct loaded *l, enum synth_scenario scenario, enum report_by by,
+		 const char *sort)
+{
+	synth_make(&l->synth, scenario, 0, 1);
+	build(l, by, sort);
+}
+
+static void drop(struct loaded *l)
+{
+	report_free(&l->report);
+	load_free(&l->file);
+	synth_free(&l->synth);
+}
+
+static void sums(void **state)
+{
+	struct loaded l;
+	const struct line *first;
+
+	make(&l, SYNTH_ELIDE, BY_LOCK_AND_SITE, "cost");
+	assert_int_equal(l.report.nr_lines, 4);
+	first = &l.report.lines[0];
+	assert_string_equal(first->lock, "subject_index_lock");
+	assert_int_equal(first->sum.acquired, 1500);
+	assert_int_equal(first->aborts, 1100);
+	assert_int_equal(first->by_column[COLUMN_CONFL], 750);
+	assert_int_equal(first->by_column[COLUMN_SYSCALL], 200);
+	assert_int_equal(first->by_column[COLUMN_OTHER], 100);
+	assert_int_equal(first->sum.wait.count, 250);
+	assert_int_equal(first->sum.wait.min, 50);
+	assert_int_equal(first->sum.wait.max, 9000);
+	assert_int_equal(first->nr_locks, 1);
+	/* Most of its acquisitions were made while it was elided. */
+	assert_int_equal(first->state, ELIDE_STATE_ELIDING);
+	/* Wasted, waited, and 400 fallbacks of 24000/24 cycles. */
+	assert_true(first->cost == 1000000 + 500000 + 400 * 1000);
+	assert_int_equal(l.report.total.sum.acquired, 21550);
+	assert_int_equal(l.report.total.nr_locks, 100002);
+	drop(&l);
+}
+
+/* DESIGN's invariants hold of every row and of the totals. */
+static void invariants(void **state)
+{
+	for (enum synth_scenario scenario = 0; scenario < SYNTH_NR; scenario++) {
+		struct loaded l;
+
+		make(&l, scenario, BY_LOCK_AND_SITE, "cost");
+		for (size_t i = 0; i <= l.report.nr_lines; i++) {
+			const struct line *line =
+				i < l.report.nr_lines ? &l.report.lines[i] : &l.report.total;
+
+			assert_true(row_is_even(&line->sum));
+			assert_int_equal(line->aborts, row_aborts(&line->sum));
+		}
+		drop(&l);
+	}
+}
+
+static void by_lock_and_by_site(void **state)
+{
+	struct loaded l;
+
+	make(&l, SYNTH_ELIDE, BY_LOCK, "acquired");
+	assert_int_equal(l.report.nr_lines, 4);
+	assert_string_equal(l.report.lines[0].lock, "init subject_create subject.c:32");
+	drop(&l);
+	make(&l, SYNTH_ELIDE, BY_SITE, "acquired");
+	/* Site and kind: insert as mutex and as writer, lookup, inlined. */
+	assert_int_equal(l.report.nr_lines, 4);
+	assert_int_equal(l.report.lines[1].nr_classes, 1);
+	drop(&l);
+	/* The second site of a lock: summed by lock, apart by site. */
+	synth_make(&l.synth, SYNTH_ELIDE, 0, 1);
+	((struct elide_row *)(synth_chunk(&l.synth, ELIDE_CHUNK_ROWS) + 1))[1].site += 1;
+	build(&l, BY_LOCK, "cost");
+	assert_int_equal(l.report.nr_lines, 4);
+	assert_int_equal(l.report.lines[0].nr_sites, 2);
+	assert_string_equal(l.report.lines[0].site, "2 sites");
+	drop(&l);
+}
+
+static void sorting(void **state)
+{
+	static const struct {
+		const char *key;
+		uint64_t acquired[4];
+	} table[] = {
+		{"cost", {1500, 40, 20000, 10}},	 {"acquired", {20000, 1500, 40, 10}},
+		{"elided", {20000, 10, 1500, 40}},	 {"aborts", {1500, 20000, 40, 10}},
+		{"lock", {20000, 10, 1500, 40}},	 {"wait", {1500, 40, 20000, 10}},
+		{"wasted", {1500, 20000, 40, 10}},	 {"capacity", {20000, 1500, 40, 10}},
+	};
+	const char *nearest;
+
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
+		struct loaded l;
+
+		assert_true(report_sort_key(table[i].key, &nearest));
+		make(&l, SYNTH_ELIDE, BY_LOCK_AND_SITE, table[i].key);
+		for (size_t row = 0; row < 4; row++)
+			assert_int_equal(l.report.lines[row].sum.acquired, table[i].acquired[row]);
+		drop(&l);
+	}
+	assert_false(report_sort_key("wastd", &nearest));
+	assert_string_equal(nearest, "wasted");
+}
+
+static char *json_of(struct loaded *l)
+{
+	json_t *o = json_report(&l->report, 0);
+	char *text = json_dumps(o, 0);
+
+	json_decref(o);
+	return text;
+}
+
+/* Rows in another order in the file, as threads happen to fill them, give the same bytes. */
+static void order_of_rows(void **state)
+{
+	struct elide_row *rows, row;
+	struct loaded a, b;
+	char *one, *other;
+
+	make(&a, SYNTH_ELIDE, BY_LOCK_AND_SITE, "cost");
+	synth_make(&b.synth, SYNTH_ELIDE, 0, 1);
+	rows = (struct elide_row *)(synth_chunk(&b.synth, ELIDE_CHUNK_ROWS) + 1);
+	for (int i = 0; i < 2; i++) {
+		row = rows[i];
+		rows[i] = rows[4 - i];
+		rows[4 - i] = row;
+	}
+	build(&b, BY_LOCK_AND_SITE, "cost");
+	one = json_of(&a);
+	other = json_of(&b);
+	assert_string_equal(one, other);
+	free(one);
+	free(other);
+	drop(&a);
+	drop(&b);
+}
+
+static void verdicts(void **state)
+{
+	static const struct {
+		uint64_t acquired, elided, commits, aborts, wasted, holds, hold;
+		uint32_t threads;
+		enum verdict verdict;
+	} table[] = {
+		{1000, 900, 900, 10, 1000, 10, 100, 4, VERDICT_PAYS},
+		{1000, 900, 900, 10, 1000, 10, 100, 1, VERDICT_NEUTRAL},
+		{1000, 900, 900, 10, 90001, 10, 100, 4, VERDICT_HURTS},
+		{1000, 900, 900, 10, 90001, 10, 100, 1, VERDICT_HURTS},
+		{1000, 900, 900, 10, 9001, 10, 100, 4, VERDICT_NEUTRAL},
+		{1000, 900, 900, 10, 9000, 10, 100, 4, VERDICT_PAYS},
+		{1000, 499, 499, 10, 100, 10, 100, 4, VERDICT_NEUTRAL},
+		/* Too few attempts. */
+		{1000, 53, 53, 10, 100, 10, 100, 4, VERDICT_UNKNOWN},
+		/* No hold time: counted in sections. */
+		{1000, 900, 900, 10, 0, 0, 0, 4, VERDICT_PAYS},
+		{1000, 900, 900, 91, 0, 0, 0, 4, VERDICT_NEUTRAL},
+		{1000, 900, 900, 901, 0, 0, 0, 4, VERDICT_HURTS},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
+		struct data_file f = {.header = {.nr_threads = table[i].threads}};
+		struct report r = {.file = &f, .elides = 1};
+		struct line l = {
+			.aborts = table[i].aborts,
+			.sum = {.acquired = table[i].acquired,
+				.elided = table[i].elided,
+				.commits = table[i].commits,
+				.attempts = table[i].commits + table[i].aborts,
+				.wasted_cycles = table[i].wasted,
+				.hold = {table[i].holds, table[i].holds * table[i].hold, 0, 0}},
+		};
+
+		assert_int_equal(line_verdict(&r, &l), table[i].verdict);
+		r.elides = 0;
+		assert_int_equal(line_verdict(&r, &l), VERDICT_UNKNOWN);
+	}
+}
+
+static void findings(void **state)
+{
+	struct finding f[4];
+	struct loaded l;
+
+	make(&l, SYNTH_ELIDE, BY_LOCK_AND_SITE, "lock");
+	/* The rows that cost at least a hundredth of the worst; the order of the table is no matter. */
+	assert_int_equal(attribute(&l.report, f, 4), 1);
+	assert_string_equal(f[0].line->lock, "subject_index_lock");
+	assert_int_equal(f[0].nr_causes, 2);
+	assert_int_equal(f[0].causes[0], ELIDE_CAUSE_conflict);
+	assert_int_equal(f[0].causes[1], ELIDE_CAUSE_syscall);
+	assert_string_equal(f[0].pattern, "subject_index_lock");
+	assert_int_equal(attribute(&l.report, f, 0), 0);
+	drop(&l);
+	make(&l, SYNTH_PROFILE, BY_LOCK_AND_SITE, "cost");
+	assert_int_equal(attribute(&l.report, f, 4), 2);
+	assert_int_equal(f[0].nr_causes, 0);
+	assert_string_equal(f[1].pattern, "subject_table");
+	drop(&l);
+	make(&l, SYNTH_IDLE, BY_LOCK_AND_SITE, "cost");
+	assert_int_equal(attribute(&l.report, f, 4), 0);
+	drop(&l);
+}
+
+static void nanoseconds(void **state)
+{
+	struct report r = {.ns = 3, .cycles = 6};
+	uint64_t ns;
+
+	assert_int_equal(to_ns(&r, 7, &ns), 0);
+	assert_int_equal(ns, 3);
+	/* No overflow on the way. */
+	r = (struct report){.ns = 1ull << 62, .cycles = 1ull << 62};
+	assert_int_equal(to_ns(&r, ~0ull, &ns), 0);
+	assert_true(ns == ~0ull);
+	r.cycles = 0;
+	assert_int_equal(to_ns(&r, 7, &ns), -ENODATA);
+}
+
+static void json_numbers_and_text(void **state)
+{
+	json_t *v = json_number(~0ull);
+
+	assert_true(json_integer_value(v) == INT64_MAX);
+	json_decref(v);
+	v = json_text("caf\xc3\xa9");
+	assert_string_equal(json_string_value(v), "caf\xc3\xa9");
+	json_decref(v);
+	v = json_text("caf\xe9");
+	assert_string_equal(json_string_value(v), "caf?");
+	json_decref(v);
+	v = json_text(NULL);
+	assert_true(json_is_null(v));
+}
+
+static void exit_codes(void **state)
+{
+	assert_int_equal(exit_code(-1), -1);
+	assert_int_equal(exit_code(0), 0);
+	assert_int_equal(exit_code(3 << 8), 3);
+	assert_int_equal(exit_code(9), 137);
+	assert_int_equal(exit_code(11 | 0x80), 139);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(sums),
+		cmocka_unit_test(invariants),
+		cmocka_unit_test(by_lock_and_by_site),
+		cmocka_unit_test(sorting),
+		cmocka_unit_test(order_of_rows),
+		cmocka_unit_test(verdicts),
+		cmocka_unit_test(findings),
+		cmocka_unit_test(nanoseconds),
+		cmocka_unit_test(json_numbers_and_text),
+		cmocka_unit_test(exit_codes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * test_symbolize.c - addresses of this very program, resolved from its file.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#include "../../tools/load.h"
+#include "../../tools/symbolize.h"
+#include "../tools/synth.h"
+
+static struct synth file;
+static struct elide_module module;
+static struct subject_sites sites;
+static char warning[1024];
+static int nr_warnings;
+
+static void take_warning(const char *line)
+{
+	snprintf(warning, sizeof(warning), "%s", line);
+	nr_warnings++;
+}
+
+static int setup(void **state)
+{
+	synth_make(&file, SYNTH_ELIDE, 0, 1);
+	memcpy(&module, synth_chunk(&file, ELIDE_CHUNK_MODULES) + 1, sizeof(module));
+	subject_run(&sites);
+	nr_warnings = 0;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	synth_free(&file);
+	return 0;
+}
+
+static void calls(void **state)
+{
+	struct symbolizer *s = symbolizer_new(&module, 1, take_warning);
+	struct place p;
+
+	symbolize_call(s, sites.insert, &p);
+	assert_string_equal(p.object, "test_symbolize");
+	assert_string_equal(p.symbol, "subject_insert");
+	assert_string_equal(p.elf_symbol, "subject_insert");
+	assert_string_equal(p.file, "tests/tools/subject.c");
+	assert_int_equal(p.line, 20);
+	assert_null(p.inlined_into);
+	assert_int_equal(p.offset, sites.insert - 1 - module.base);
+	symbolizer_free(s);
+	assert_int_equal(nr_warnings, 0);
+}
+
+/* The innermost function names the call, the one that holds the code is told with it. */
+static void inlined_call(void **state)
+{
+	struct symbolizer *s = symbolizer_new(&module, 1, take_warning);
+	struct place p;
+
+	symbolize_call(s, sites.inlined, &p);
+	assert_string_equal(p.symbol, "subject_guard");
+	assert_string_equal(p.inlined_into, "subject_user");
+	assert_string_equal(p.elf_symbol, "subject_user");
+	assert_int_equal(p.line, 38);
+	symbolizer_free(s);
+}
+
+static void variables(void **state)
+{
+	struct symbolizer *s = symbolizer_new(&module, 1, take_warning);
+	struct place p;
+
+	symbolize_data(s, (uint64_t)&subject_index_lock, &p);
+	assert_string_equal(p.symbol, "subject_index_lock");
+	assert_int_equal(p.symbol_offset, 0);
+	symbolize_data(s, (uint64_t)&subject_table.lock, &p);
+	assert_string_equal(p.symbol, "subject_table");
+	assert_int_equal(p.symbol_offset, offsetof(struct subject_table, lock));
+	symbolizer_free(s);
+}
+
+static void outside_all_objects(void **state)
+{
+	struct symbolizer *s = symbolizer_new(&module, 1, take_warning);
+	struct place p;
+
+	symbolize_call(s, 0, &p);
+	assert_null(p.object);
+	symbolize_call(s, ~0ull, &p);
+	assert_null(p.object);
+	symbolize_data(s, module.end, &p);
+	assert_null(p.object);
+	assert_null(p.symbol);
+	symbolizer_free(s);
+	assert_int_equal(nr_warnings, 0);
+}
+
+/* One warning, and offsets instead of names, however many addresses are asked for. */
+static void untrusted(struct elide_module *m, const char *says)
+{
+	struct symbolizer *s = symbolizer_new(m, 1, take_warning);
+	struct place p;
+
+	symbolize_call(s, sites.insert, &p);
+	symbolize_call(s, sites.lookup, &p);
+	assert_non_null(p.object);
+	assert_null(p.symbol);
+	assert_null(p.file);
+	assert_int_equal(p.line, 0);
+	symbolize_data(s, (uint64_t)&subject_index_lock, &p);
+	assert_null(p.symbol);
+	symbolizer_free(s);
+	assert_int_equal(nr_warnings, 1);
+	assert_non_null(strstr(warning, says));
+}
+
+static void other_build_id(void **state)
+{
+	struct elide_module m = module;
+
+	assert_true(m.build_id_len > 0);
+	m.build_id[0] ^= 1;
+	untrusted(&m, "build-id differs");
+}
+
+static void object_is_gone(void **state)
+{
+	struct elide_module m = module;
+
+	strcpy(m.path, "/nonexistent/subject");
+	untrusted(&m, "cannot be opened");
+}
+
+static void object_is_no_object(void **state)
+{
+	struct elide_module m = module;
+
+	strcpy(m.path, "/etc/passwd");
+	untrusted(&m, "/etc/passwd");
+}
+
+static void object_is_a_directory(void **state)
+{
+	struct elide_module m = module;
+
+	strcpy(m.path, "/tmp");
+	untrusted(&m, "cannot be opened");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(calls, setup, teardown),
+		cmocka_unit_test_setup_teardown(inlined_call, setup, teardown),
+		cmocka_unit_test_setup_teardown(variables, setup, teardown),
+		cmocka_unit_test_setup_teardown(outside_all_objects, setup, teardown),
+		cmocka_unit_test_setup_teardown(other_build_id, setup, teardown),
+		cmocka_unit_test_setup_teardown(object_is_gone, setup, teardown),
+		cmocka_unit_test_setup_teardown(object_is_no_object, setup, teardown),
+		cmocka_unit_test_setup_teardown(object_is_a_directory, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
