@@ -96,7 +96,8 @@ struct output {
 static int acquired_anything(const struct data_file *f)
 {
 	for (size_t i = 0; i < f->nr_rows; i++)
-		if (f->rows[i].acquired)
+		if (f->rows[i].commits || f->rows[i].nested || f->rows[i].fallback ||
+		    f->rows[i].not_attempted)
 			return 1;
 	return f->nr_misuse > 0;
 }

@@ -137,21 +137,6 @@ static int append(void *array, size_t *have, const void *records, size_t nr, siz
 	return 0;
 }
 
-uint64_t row_aborts(const struct elide_row *row)
-{
-	uint64_t sum = 0;
-
-	for (int i = 0; i < ELIDE_MAX_CAUSES; i++)
-		sum += row->causes[i];
-	return sum;
-}
-
-int row_is_even(const struct elide_row *row)
-{
-	return row->acquired == row->elided + row->fallback + row->not_attempted &&
-	       row->attempts == row->commits + row_aborts(row);
-}
-
 static int check_module(const struct reader *r, struct elide_module *m, uint64_t at)
 {
 	if (m->build_id_len > sizeof(m->build_id))
@@ -176,8 +161,6 @@ static int check_row(const struct reader *r, struct data_file *f, const struct e
 	if (!row->kind || row->kind >= ELIDE_NR_KINDS || row->state > ELIDE_STATE_OFF)
 		return fail(r, "row of unknown kind %u, state %u (offset %llu)", row->kind,
 			    row->state, (unsigned long long)at);
-	if (!row_is_even(row) && !f->notes.nr_uneven++)
-		f->notes.uneven_offset = at;
 	return 0;
 }
 

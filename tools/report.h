@@ -33,11 +33,24 @@ enum verdict { VERDICT_UNKNOWN, VERDICT_PAYS, VERDICT_NEUTRAL, VERDICT_HURTS, NR
 enum report_by { BY_LOCK_AND_SITE, BY_LOCK, BY_SITE };
 
 /**
+ * struct sums - the counters of rows added up, and what follows from them.
+ *
+ * The members are those of struct elide_row, and elided = commits + nested,
+ * acquired = elided + fallback + not_attempted, attempts = commits + causes.
+ */
+struct sums {
+	uint64_t acquired, elided, fallback, not_attempted;
+	uint64_t attempts, commits, nested, contended, wasted_cycles;
+	struct elide_times wait, hold;
+	uint64_t causes[ELIDE_MAX_CAUSES];
+};
+
+/**
  * struct line - a row of the report: sum over threads of equal lock class, site and kind.
  * @kind:       enum elide_kind
  * @nr_classes, @nr_sites: how many are in it; one each unless --by says otherwise
  * @class_type: enum elide_class_type
- * @sum:        counters; its class, site and state are meaningless
+ * @sum:        counters
  * @cost:       cycles, see line_cost()
  * @lock, @site: names for people
  * @class:      names the class apart from all others of the program, without addresses
@@ -49,7 +62,7 @@ struct line {
 	unsigned int nr_sites;
 	unsigned int class_type;
 	uint64_t nr_locks;
-	struct elide_row sum;
+	struct sums sum;
 	uint64_t aborts;
 	uint64_t by_column[NR_CAUSE_COLUMNS];
 	enum elide_row_state state;

@@ -79,10 +79,12 @@ static void add_times(struct elide_times *to, const struct elide_times *t)
 
 static void add_row(struct line *l, const struct elide_row *row)
 {
-	l->sum.acquired += row->acquired;
-	l->sum.elided += row->elided;
+	uint64_t elided = row->commits + row->nested;
+
+	l->sum.acquired += elided + row->fallback + row->not_attempted;
+	l->sum.elided += elided;
 	l->sum.not_attempted += row->not_attempted;
-	l->sum.attempts += row->attempts;
+	l->sum.attempts += row->commits;
 	l->sum.commits += row->commits;
 	l->sum.fallback += row->fallback;
 	l->sum.nested += row->nested;
@@ -97,6 +99,7 @@ static void add_row(struct line *l, const struct elide_row *row)
 		l->sum.causes[cause] += row->causes[i];
 		l->by_column[cause_texts[cause].column] += row->causes[i];
 		l->aborts += row->causes[i];
+		l->sum.attempts += row->causes[i];
 	}
 }
 
@@ -237,7 +240,7 @@ static int sum_line(const struct report *r, struct line *l, const size_t *index,
 
 		add_row(l, row);
 		/* A row that was touched counts, even before its first acquisition is counted. */
-		votes[row->state] += row->acquired + 1;
+		votes[row->state] += row->commits + row->nested + row->fallback + row->not_attempted + 1;
 		if (!before || before->class_index != row->class_index) {
 			l->nr_classes++;
 			l->nr_locks += r->file->classes[row->class_index].nr_locks;

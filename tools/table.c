@@ -357,7 +357,6 @@ static void print_finding(const struct report *r, FILE *out, const struct findin
 static void print_notes(const struct report *r, FILE *out)
 {
 	const struct load_notes *n = &r->file->notes;
-	int live = r->file->header.state == ELIDE_FILE_LIVE;
 
 	if (n->lost_from)
 		fprintf(out, "note: the file ends at offset %llu, %llu bytes are lost\n",
@@ -365,10 +364,6 @@ static void print_notes(const struct report *r, FILE *out)
 	if (n->nr_orphans)
 		fprintf(out, "note: %llu rows left out, their lock class is not in the file\n",
 			(unsigned long long)n->nr_orphans);
-	if (n->nr_uneven)
-		fprintf(out, "note: the counters of %llu records do not add up (first at offset %llu)%s\n",
-			(unsigned long long)n->nr_uneven, (unsigned long long)n->uneven_offset,
-			live ? ": read while they were written" : "");
 }
 
 /**
