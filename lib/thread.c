@@ -113,8 +113,8 @@ static void thread_init(struct elide_thread *t)
 	t->tid = syscall(SYS_gettid);
 	t->short_tid = elide_short_way() ? t->tid : ELIDE_NO_TID;
 	t->nr_held = t->nr_pending = 0;
-	/* Any odd number: only the pauses of different threads must differ. */
-	t->seed = t->tid * 2654435761u | 1;
+	/* Differs between threads, and is the same in the next run: ids of threads are not. */
+	t->seed = ++elide_data->nr_threads * 2654435761u | 1;
 	t->streak = 0;
 	t->hold_lock = NULL;
 	t->nr_spins = t->nr_rwlocks = 0;
@@ -122,7 +122,6 @@ static void thread_init(struct elide_thread *t)
 		t->time_countdown = 1;
 		t->ready = true;
 	}
-	elide_data->nr_threads++;
 }
 
 static struct elide_thread *thread_get(void)

@@ -49,11 +49,10 @@ static int read_object(const struct link_map *map, struct object *o)
 {
 	*o = (struct object){.base = map->l_addr};
 	for (const ElfW(Dyn) *d = map->l_ld; d && d->d_tag != DT_NULL; d++) {
-		const void *p = (const void *)d->d_un.d_ptr;
+		/* The loader relocates most of these pointers in place, but not DT_VERDEF. */
+		const void *p = (const void *)(d->d_un.d_ptr < map->l_addr ?
+						       d->d_un.d_ptr + map->l_addr : d->d_un.d_ptr);
 
-		/* The loader relocates these pointers, except in the vDSO, which has none of ours. */
-		if (d->d_un.d_ptr < map->l_addr)
-			continue;
 		switch (d->d_tag) {
 		case DT_SYMTAB:
 			o->symbols = p;
