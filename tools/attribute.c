@@ -71,13 +71,13 @@ enum verdict line_verdict(const struct report *r, const struct line *l)
 	double gained = (double)l->sum.commits * (measured ? mean(&l->sum.hold) : 1);
 	double lost = measured ? l->sum.wasted_cycles : l->aborts;
 
-	if (!r->elides || l->sum.attempts < EVIDENCE_ATTEMPTS)
+	if (!r->elides || l->attempts < EVIDENCE_ATTEMPTS)
 		return VERDICT_UNKNOWN;
 	if (lost > gained)
 		return VERDICT_HURTS;
 	if (r->file->header.nr_threads < 2)
 		return VERDICT_NEUTRAL;
-	if (percent(l->sum.elided, l->sum.acquired) >= 50 && 10 * lost <= gained)
+	if (percent(l->elided, l->acquired) >= 50 && 10 * lost <= gained)
 		return VERDICT_PAYS;
 	return VERDICT_NEUTRAL;
 }

@@ -96,7 +96,7 @@ struct output {
 static int acquired_anything(const struct data_file *f)
 {
 	for (size_t i = 0; i < f->nr_rows; i++)
-		if (f->rows[i].acquired)
+		if (row_acquired(&f->rows[i]))
 			return 1;
 	return f->nr_misuse > 0;
 }

@@ -137,21 +137,6 @@ static int append(void *array, size_t *have, const void *records, size_t nr, siz
 	return 0;
 }
 
-uint64_t row_aborts(const struct elide_row *row)
-{
-	uint64_t sum = 0;
-
-	for (int i = 0; i < ELIDE_MAX_CAUSES; i++)
-		sum += row->causes[i];
-	return sum;
-}
-
-int row_is_even(const struct elide_row *row)
-{
-	return row->acquired == row->elided + row->fallback + row->not_attempted &&
-	       row->attempts == row->commits + row_aborts(row);
-}
-
 static int check_module(const struct reader *r, struct elide_module *m, uint64_t at)
 {
 	if (m->build_id_len > sizeof(m->build_id))
@@ -170,14 +155,11 @@ static int check_class(const struct reader *r, const struct elide_class *c, uint
 	return 0;
 }
 
-static int check_row(const struct reader *r, struct data_file *f, const struct elide_row *row,
-		     uint64_t at)
+static int check_row(const struct reader *r, const struct elide_row *row, uint64_t at)
 {
 	if (!row->kind || row->kind >= ELIDE_NR_KINDS || row->state > ELIDE_STATE_OFF)
 		return fail(r, "row of unknown kind %u, state %u (offset %llu)", row->kind,
 			    row->state, (unsigned long long)at);
-	if (!row_is_even(row) && !f->notes.nr_uneven++)
-		f->notes.uneven_offset = at;
 	return 0;
 }
 
@@ -190,8 +172,7 @@ static int check_misuse(const struct reader *r, const struct elide_misuse *m, ui
 	return 0;
 }
 
-static int check_record(const struct reader *r, struct data_file *f, int type, void *record,
-			uint64_t at)
+static int check_record(const struct reader *r, int type, void *record, uint64_t at)
 {
 	switch (type) {
 	case ELIDE_CHUNK_MODULES:
@@ -199,7 +180,7 @@ static int check_record(const struct reader *r, struct data_file *f, int type, v
 	case ELIDE_CHUNK_CLASSES:
 		return check_class(r, record, at);
 	case ELIDE_CHUNK_ROWS:
-		return check_row(r, f, record, at);
+		return check_row(r, record, at);
 	default:
 		return check_misuse(r, record, at);
 	}
@@ -254,8 +235,7 @@ static int read_chunk(struct reader *r, struct data_file *f, uint64_t at)
 	if (read_at(r->fd, bytes + sizeof(*c), length, at + sizeof(*c)) != (ssize_t)length)
 		return fail(r, "cannot be read (offset %llu)", (unsigned long long)at + sizeof(*c));
 	for (size_t done = 0; done < length; done += size) {
-		rc = check_record(r, f, c->type, bytes + sizeof(*c) + done,
-				  at + sizeof(*c) + done);
+		rc = check_record(r, c->type, bytes + sizeof(*c) + done, at + sizeof(*c) + done);
 		if (rc)
 			return rc;
 	}

@@ -20,15 +20,11 @@
  * @lost_from:     offset from which on the file is missing, 0 if it is whole
  * @lost_size:     bytes the header promises beyond @lost_from
  * @nr_orphans:    rows whose class is not in the file, left out
- * @nr_uneven:     rows whose counters do not add up
- * @uneven_offset: of the first
  */
 struct load_notes {
 	uint64_t lost_from;
 	uint64_t lost_size;
 	uint64_t nr_orphans;
-	uint64_t nr_uneven;
-	uint64_t uneven_offset;
 };
 
 /**
@@ -73,15 +69,5 @@ int load_header(const char *path, struct elide_header *header);
  * load_free() - release what load() took.
  */
 void load_free(struct data_file *file);
-
-/**
- * row_aborts() - all aborts of a row.
- */
-uint64_t row_aborts(const struct elide_row *row);
-
-/**
- * row_is_even() - do a row's counters add up? See struct elide_row.
- */
-int row_is_even(const struct elide_row *row);
 
 #endif

@@ -38,6 +38,7 @@ enum report_by { BY_LOCK_AND_SITE, BY_LOCK, BY_SITE };
  * @nr_classes, @nr_sites: how many are in it; one each unless --by says otherwise
  * @class_type: enum elide_class_type
  * @sum:        counters; its class, site and state are meaningless
+ * @acquired, @elided, @attempts, @aborts: what follows from them, see struct elide_row
  * @cost:       cycles, see line_cost()
  * @lock, @site: names for people
  * @class:      names the class apart from all others of the program, without addresses
@@ -50,6 +51,9 @@ struct line {
 	unsigned int class_type;
 	uint64_t nr_locks;
 	struct elide_row sum;
+	uint64_t acquired;
+	uint64_t elided;
+	uint64_t attempts;
 	uint64_t aborts;
 	uint64_t by_column[NR_CAUSE_COLUMNS];
 	enum elide_row_state state;
@@ -124,6 +128,9 @@ const char *verdict_name(enum verdict v);
 
 /** exit_code() - of a wait(2) status as a shell counts it, -1 if unknown. */
 int exit_code(int status);
+
+/** row_acquired() - acquisitions that a row counts. */
+uint64_t row_acquired(const struct elide_row *row);
 
 /** percent() - 100 * part / whole, 0 of nothing. */
 double percent(uint64_t part, uint64_t whole);

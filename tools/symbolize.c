@@ -224,8 +224,10 @@ static void name_code(struct symbolizer *s, Dwfl_Module *m, uint64_t address, st
 	file = line ? dwfl_lineinfo(line, NULL, &place->line, NULL, NULL, NULL) : NULL;
 	if (file)
 		place->file = keep(s, file);
-	if (!place->file)
-		place->line = 0;
+	if (place->file)
+		return;
+	place->line = 0;
+	place->symbol_offset = outer ? offset : 0;
 }
 
 /* Finds the object around an address and the address in it; NULL if it has no names for us. */

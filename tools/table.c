@@ -269,7 +269,7 @@ static void print_totals(const struct report *r, FILE *out)
 	const struct line *t = &r->total;
 	char acquired[16], locks[16], contended[16], wait[32], aborts[16], wasted[16];
 
-	scale(acquired, sizeof(acquired), t->sum.acquired, "");
+	scale(acquired, sizeof(acquired), t->acquired, "");
 	scale(locks, sizeof(locks), t->nr_locks, "");
 	scale(contended, sizeof(contended), t->sum.contended, "");
 	scale_time(r, wait, sizeof(wait), t->sum.wait.total);
@@ -279,7 +279,7 @@ static void print_totals(const struct report *r, FILE *out)
 		scale(aborts, sizeof(aborts), t->aborts, "");
 		scale(wasted, sizeof(wasted), t->sum.wasted_cycles, "");
 		fprintf(out, "; %.1f%% elided, %s aborts, %s cycles wasted",
-			percent(t->sum.elided, t->sum.acquired), aborts, wasted);
+			percent(t->elided, t->acquired), aborts, wasted);
 	}
 	fputc('\n', out);
 	for (int i = 0; i < ELIDE_NR_DROPPED; i++)
@@ -339,13 +339,13 @@ static void print_finding(const struct report *r, FILE *out, const struct findin
 	}
 	if (f->nr_causes)
 		fprintf(out, "   in all %s cycles wasted, %.1f%% of the acquisitions fell back\n",
-			wasted, percent(l->sum.fallback, l->sum.acquired));
+			wasted, percent(l->sum.fallback, l->acquired));
 	if (l->sum.contended) {
 		scale_time(r, mean, sizeof(mean),
 			   l->sum.wait.count ? l->sum.wait.total / l->sum.wait.count : 0);
 		scale_time(r, longest, sizeof(longest), l->sum.wait.max);
 		fprintf(out, "   the real lock was held at %.1f%% of the acquisitions: wait %s on average, %s at most\n",
-			percent(l->sum.contended, l->sum.acquired), mean, longest);
+			percent(l->sum.contended, l->acquired), mean, longest);
 	}
 	if (r->elides && f->pattern[0]) {
 		fprintf(out, "   to switch elision off here: ELIDE_LOCKS='");
@@ -357,7 +357,6 @@ static void print_finding(const struct report *r, FILE *out, const struct findin
 static void print_notes(const struct report *r, FILE *out)
 {
 	const struct load_notes *n = &r->file->notes;
-	int live = r->file->header.state == ELIDE_FILE_LIVE;
 
 	if (n->lost_from)
 		fprintf(out, "note: the file ends at offset %llu, %llu bytes are lost\n",
@@ -365,10 +364,6 @@ static void print_notes(const struct report *r, FILE *out)
 	if (n->nr_orphans)
 		fprintf(out, "note: %llu rows left out, their lock class is not in the file\n",
 			(unsigned long long)n->nr_orphans);
-	if (n->nr_uneven)
-		fprintf(out, "note: the counters of %llu records do not add up (first at offset %llu)%s\n",
-			(unsigned long long)n->nr_uneven, (unsigned long long)n->uneven_offset,
-			live ? ": read while they were written" : "");
 }
 
 /**

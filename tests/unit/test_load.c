@@ -76,9 +76,8 @@ static void whole_file(void **state)
 	assert_int_equal(f.nr_misuse, 1);
 	assert_int_equal(f.header.run, 7);
 	assert_int_equal(f.header.pid, 42);
-	assert_int_equal(f.rows[2].elided, 20000);
+	assert_int_equal(f.rows[2].commits, 15000);
 	assert_int_equal(f.notes.lost_from, 0);
-	assert_int_equal(f.notes.nr_uneven, 0);
 	load_free(&f);
 	synth_free(&s);
 }
@@ -86,7 +85,7 @@ static void whole_file(void **state)
 /* More records than a chunk holds, and than the array first has room for. */
 static void many_chunks(void **state)
 {
-	struct elide_row row = {.kind = ELIDE_KIND_MUTEX, .acquired = 1, .not_attempted = 1};
+	struct elide_row row = {.kind = ELIDE_KIND_MUTEX, .not_attempted = 1};
 	struct data_file f;
 	struct synth s;
 
@@ -198,7 +197,7 @@ static void bad_chunks(void **state)
 		{offsetof(struct elide_chunk, magic), 1, 4, "damaged chunk"},
 		{offsetof(struct elide_chunk, record_size), 0, 2, "records of 0 bytes"},
 		{offsetof(struct elide_chunk, record_size), 8, 2, "records of 8 bytes"},
-		{offsetof(struct elide_chunk, nr_records), 43, 4, "chunk of 43 records"},
+		{offsetof(struct elide_chunk, nr_records), 52, 4, "chunk of 52 records"},
 		{offsetof(struct elide_chunk, nr_records), ~0u, 4, "chunk of 4294967295 records"},
 		{64 + offsetof(struct elide_row, kind), 0, 2, "row of unknown kind 0"},
 		{64 + offsetof(struct elide_row, kind), 99, 2, "row of unknown kind 99"},
@@ -233,22 +232,17 @@ static void skipped_chunks(void **state)
 	synth_free(&s);
 }
 
-static void orphans_and_uneven_rows(void **state)
+static void orphans(void **state)
 {
 	struct elide_row orphan = {.class_index = 3, .kind = ELIDE_KIND_SPIN};
-	struct elide_row uneven = {.kind = ELIDE_KIND_SPIN, .acquired = 5, .elided = 4};
 	struct data_file f;
 	struct synth s;
 
 	synth_make(&s, SYNTH_ELIDE, 0, 1);
 	synth_add(&s, ELIDE_CHUNK_ROWS, &orphan, sizeof(orphan));
-	synth_add(&s, ELIDE_CHUNK_ROWS, &uneven, sizeof(uneven));
 	assert_int_equal(try_load(&s, s.size, &f), 0);
-	assert_int_equal(f.nr_rows, 6);
+	assert_int_equal(f.nr_rows, 5);
 	assert_int_equal(f.notes.nr_orphans, 1);
-	assert_int_equal(f.notes.nr_uneven, 1);
-	assert_int_equal(f.notes.uneven_offset,
-			 (char *)synth_chunk(&s, ELIDE_CHUNK_ROWS) - s.bytes + 64 + 6 * 384);
 	report_on(&f);
 	load_free(&f);
 	synth_free(&s);
@@ -364,7 +358,7 @@ int main(void)
 		cmocka_unit_test(unterminated_strings),
 		cmocka_unit_test(bad_chunks),
 		cmocka_unit_test(skipped_chunks),
-		cmocka_unit_test(orphans_and_uneven_rows),
+		cmocka_unit_test(orphans),
 		cmocka_unit_test(sparse_file),
 		cmocka_unit_test(random_bytes),
 		cmocka_unit_test(flipped_bits),
