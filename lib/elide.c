@@ -367,18 +367,23 @@ void elide_time_add(struct elide_times *times, unsigned long long cycles)
 		WRITE_ONCE(times->max, cycles);
 }
 
-__cold void elide_hold_begin(struct elide_thread *t, struct elide_row *row, const void *lock)
+__cold int elide_hold_begin(struct elide_thread *t, struct elide_row *row, const void *lock)
 {
-	t->hold_countdown = random_period(t, elide_tunables.hold_period);
-	if (!elide_tunables.hold_period)
-		return;
+	t->short_tid = ELIDE_NO_TID;
 	t->hold_lock = lock;
 	t->hold_row = row;
 	t->hold_start = cycles_now();
+	return 0;
+}
+
+void elide_hold_cancel(struct elide_thread *t)
+{
+	t->hold_lock = NULL;
+	t->short_tid = elide_short_way() ? t->tid : ELIDE_NO_TID;
 }
 
 __cold void elide_hold_end(struct elide_thread *t)
 {
 	elide_time_add(&t->hold_row->hold, cycles_now() - t->hold_start);
-	t->hold_lock = NULL;
+	elide_hold_cancel(t);
 }

@@ -133,16 +133,26 @@ static inline void elide_count(struct elide_row *row, enum elide_outcome outcome
 /** elide_time_add() - add a measurement of @cycles to a distribution. */
 void elide_time_add(struct elide_times *times, unsigned long long cycles);
 
-/** elide_hold_begin() - measure from now how long @lock is held, for @row. */
-void elide_hold_begin(struct elide_thread *t, struct elide_row *row, const void *lock);
+/** elide_hold_begin() - measure from now how long @lock is held, for @row. Return: 0. */
+int elide_hold_begin(struct elide_thread *t, struct elide_row *row, const void *lock);
 
 /** elide_hold_end() - it was released. */
 void elide_hold_end(struct elide_thread *t);
 
-/** elide_hold_due() - is this acquisition one whose hold time is measured? */
-static inline bool elide_hold_due(struct elide_thread *t)
+/** elide_hold_cancel() - do not count the measurement under way. */
+void elide_hold_cancel(struct elide_thread *t);
+
+/* Period of the acquisitions whose hold time is measured, a power of two, less one. */
+extern uint64_t elide_hold_mask;
+
+/**
+ * elide_hold_due() - is the next acquisition one whose hold time is measured?
+ *
+ * Asked before it is counted. By a row's own count, so the first of a row is one.
+ */
+static inline bool elide_hold_due(const struct elide_row *row)
 {
-	return unlikely(!--t->hold_countdown);
+	return unlikely(!((row->not_attempted + row->fallback) & elide_hold_mask));
 }
 
 /**

@@ -38,6 +38,12 @@ struct elide_process {
 
 extern struct elide_process elide_process;
 
+/** elide_short_way() - may the wrappers take their short way, which never looks for a transaction? */
+static inline bool elide_short_way(void)
+{
+	return elide_process.short_way && elide_process.mode != ELIDE_RUN_ELIDE;
+}
+
 /**
  * elide_tid_is_own() - is @tid this thread, now or before it was forked?
  *

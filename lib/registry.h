@@ -46,8 +46,7 @@ extern uint32_t elide_generations[ELIDE_NR_GENERATIONS];
 
 static inline uint32_t *elide_generation(const void *lock)
 {
-	return &elide_generations[((uintptr_t)lock >> 4 ^ (uintptr_t)lock >> 14) %
-				  ELIDE_NR_GENERATIONS];
+	return &elide_generations[((uintptr_t)lock / CACHE_LINE) % ELIDE_NR_GENERATIONS];
 }
 
 /**

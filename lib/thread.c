@@ -36,6 +36,7 @@ static __thread bool busy;
 static __thread uint32_t last_tid;
 
 bool elide_enabled;
+uint64_t elide_hold_mask = ~0ull;
 struct elide_process elide_process;
 
 /* What a fork wipes: zero in the child tells that it is one, and frees the lock. */
@@ -110,14 +111,15 @@ static void thread_end(void *block)
 static void thread_init(struct elide_thread *t)
 {
 	t->tid = syscall(SYS_gettid);
+	t->short_tid = elide_short_way() ? t->tid : ELIDE_NO_TID;
 	t->nr_held = t->nr_pending = 0;
 	/* Any odd number: only the pauses of different threads must differ. */
 	t->seed = t->tid * 2654435761u | 1;
 	t->streak = 0;
 	t->hold_lock = NULL;
+	t->nr_spins = t->nr_rwlocks = 0;
 	if (!t->ready) {
 		t->time_countdown = 1;
-		t->hold_countdown = elide_tunables.hold_period ? 1 : 0;
 		t->ready = true;
 	}
 	elide_data->nr_threads++;
@@ -303,8 +305,7 @@ static struct elide_cache *fill(const void *lock, const void *site, enum elide_k
 	*entry = (struct elide_cache){
 		.lock = lock,
 		.key = elide_cache_key(site, kind) |
-		       (elide_process.mode == ELIDE_RUN_ELIDE || !elide_process.short_way ?
-				ELIDE_CACHE_LONG : 0),
+		       (elide_short_way() ? 0 : ELIDE_CACHE_LONG),
 		.row = row,
 		.lock_index = index,
 		.elide = row->state == ELIDE_STATE_ELIDING || row->state == ELIDE_STATE_PAUSED,
@@ -438,6 +439,16 @@ static void configure_policy(void)
 	};
 }
 
+/* A period rounded up to a power of two, less one; all ones for never. */
+static uint64_t hold_mask(uint32_t period)
+{
+	uint64_t power = 1;
+
+	while (power < period)
+		power *= 2;
+	return period ? power - 1 : ~0ull;
+}
+
 void elide_start(bool secure)
 {
 	engine.start_ns = clock_ns(CLOCK_MONOTONIC);
@@ -449,6 +460,7 @@ void elide_start(bool secure)
 	choose_mode();
 	configure_policy();
 	elide_rules_parse(elide_tunables.locks);
+	elide_hold_mask = hold_mask(elide_tunables.hold_period);
 	wiped = reserve_wiped(sizeof(*wiped));
 	if (!wiped || elide_registry_start(elide_tunables.max_locks, elide_tunables.max_classes)) {
 		elide_log("no memory, or a kernel without MADV_WIPEONFORK: every call passes through");

@@ -30,6 +30,9 @@
 #define ELIDE_CACHE_BITS 11
 #define ELIDE_NR_CACHE   (1u << ELIDE_CACHE_BITS)
 
+/* No thread's id. */
+#define ELIDE_NO_TID (~0u)
+
 /* Rows (class, site, kind) a thread can count. */
 #define ELIDE_NR_ROWS 1024
 
@@ -104,10 +107,12 @@ struct elide_pending {
  * @nr_pending: lock calls of the open transaction
  * @ready:      false in a block that a fork has wiped
  * @tid:        Linux thread id, as glibc writes it into mutexes it locks
+ * @short_tid:  @tid while unlock calls may take the wrappers' short way, else
+ *              ELIDE_NO_TID: nothing is elided here, no hold time is being measured
  * @seed:       state of the back-off's random generator
  * @streak:     aborts since the last commit
  * @time_countdown: first attempts until one is timed
- * @hold_countdown: acquisitions until one's hold time is measured
+ * @nr_spins, @nr_rwlocks: held really, as far as the wrappers have seen
  * @hold_lock, @hold_row, @hold_start: the acquisition being measured
  * @chunk:      chunk of the data file that rows are taken from
  * @nr_rows, @rows: hash of row offsets (units of 64 bytes)
@@ -123,10 +128,12 @@ struct elide_thread {
 
 	bool ready __cacheline_aligned;
 	uint32_t tid;
+	uint32_t short_tid;
 	uint32_t seed;
 	uint32_t streak;
 	uint32_t time_countdown;
-	uint32_t hold_countdown;
+	uint32_t nr_spins;
+	uint32_t nr_rwlocks;
 	const void *hold_lock;
 	struct elide_row *hold_row;
 	unsigned long long hold_start;
@@ -145,7 +152,7 @@ extern __thread struct elide_thread *elide_self;
 
 static inline uint64_t elide_cache_key(const void *site, enum elide_kind kind)
 {
-	return (uintptr_t)site | (uint64_t)kind << 60;
+	return (uintptr_t)site * 8 | kind;
 }
 
 static inline struct elide_cache *elide_cache_slot(struct elide_thread *t, const void *lock,
@@ -154,7 +161,9 @@ static inline struct elide_cache *elide_cache_slot(struct elide_thread *t, const
 	/* Fibonacci hashing: locks at any constant stride spread evenly (TAOCP vol. 3, 6.4). */
 	uint64_t h = ((uintptr_t)lock + (uintptr_t)site * 8) * 0x9e3779b97f4a7c15ull;
 
-	return &t->cache[h >> (64 - ELIDE_CACHE_BITS)];
+	/* The index in bytes, in two instructions. */
+	return (struct elide_cache *)((char *)t->cache +
+				      (h >> (64 - ELIDE_CACHE_BITS - 5) & ~(uint64_t)31));
 }
 
 static inline struct policy_window *elide_window(struct elide_thread *t,

@@ -42,22 +42,27 @@ static __always_inline_fn bool take_plain(pthread_mutex_t *m, uint32_t tid)
 	return true;
 }
 
-static __always_inline_fn void release_plain(pthread_mutex_t *m)
+static __cold int wake_one(pthread_mutex_t *m)
+{
+	int saved = errno;
+
+	syscall(SYS_futex, &m->__data.__lock, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1, NULL, NULL, 0);
+	errno = saved;
+	return 0;
+}
+
+static __always_inline_fn int release_plain(pthread_mutex_t *m)
 {
 	m->__data.__owner = 0;
 	m->__data.__nusers--;
 	if (__libc_single_threaded && m->__data.__lock == 1) {
 		m->__data.__lock = 0;
-		return;
+		return 0;
 	}
 	/* From here on the mutex may be gone: only its address is used. */
-	if (unlikely(__atomic_exchange_n(&m->__data.__lock, 0, __ATOMIC_RELEASE) > 1)) {
-		int saved = errno;
-
-		syscall(SYS_futex, &m->__data.__lock, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1, NULL,
-			NULL, 0);
-		errno = saved;
-	}
+	if (unlikely(__atomic_exchange_n(&m->__data.__lock, 0, __ATOMIC_RELEASE) > 1))
+		return wake_one(m);
+	return 0;
 }
 
 static __noinline int lock_waiting(struct elide_thread *t, struct elide_row *row,
@@ -143,10 +148,7 @@ WRAPPER int pthread_mutex_lock(pthread_mutex_t *m)
 
 	if (unlikely(!entry || !glibc_mutex_plain(m) || !take_plain(m, t->tid)))
 		return mutex_lock(m, CALL_SITE());
-	counter_add(entry->row->not_attempted, 1);
-	if (elide_hold_due(t))
-		elide_hold_begin(t, entry->row, m);
-	return 0;
+	return counted_short(t, entry->row, m);
 }
 
 int mutex_trylock(pthread_mutex_t *m, const void *site)
@@ -254,19 +256,16 @@ __noinline int mutex_unlock(pthread_mutex_t *m, const void *site)
 		return unlock_real(t, m, site);
 	if ((uint32_t)m->__data.__owner != t->tid)
 		return unlock_odd(t, m, site);
-	release_plain(m);
-	return 0;
+	return release_plain(m);
 }
 
 WRAPPER int pthread_mutex_unlock(pthread_mutex_t *m)
 {
 	struct elide_thread *t = elide_self;
 
-	if (unlikely(!t || t->nr_held || t->hold_lock == m || !glibc_mutex_plain(m) ||
-		     (uint32_t)m->__data.__owner != t->tid || !glibc_layout.mutex))
+	if (unlikely(!t || (uint32_t)m->__data.__owner != t->short_tid || !glibc_mutex_plain(m)))
 		return mutex_unlock(m, CALL_SITE());
-	release_plain(m);
-	return 0;
+	return release_plain(m);
 }
 
 WRAPPER int pthread_mutex_init(pthread_mutex_t *m, const pthread_mutexattr_t *attr)

@@ -93,11 +93,17 @@ static __always_inline_fn int lock(pthread_rwlock_t *rw, const void *site, enum 
 		if (outcome == ELIDE_INSIDE)
 			return call_real(rw, kind, how, clock, until);
 	}
-	w = wait_begin(how != HOW_TRY && !is_free(rw, kind));
-	err = call_real(rw, kind, how, clock, until);
+	/* Not by a look at the word: that would wait for the atomic before, and glibc looks again. */
+	err = call_real(rw, kind, HOW_TRY, clock, until);
+	if (err && how != HOW_TRY) {
+		w = wait_begin(true);
+		err = call_real(rw, kind, how, clock, until);
+		if (!err)
+			wait_end(entry->row, &w);
+	}
 	if (err)
 		return err;
-	wait_end(entry->row, &w);
+	t->nr_rwlocks++;
 	taken_really(t, entry->row, rw, outcome);
 	return 0;
 }
@@ -125,9 +131,27 @@ WRAPPER int pthread_rwlock_destroy(pthread_rwlock_t *rw)
 	return err;
 }
 
+static __noinline int lock_long(pthread_rwlock_t *rw, const void *site, enum elide_kind kind)
+{
+	return lock(rw, site, kind, HOW_LOCK, CLOCK_PLAIN, NULL);
+}
+
+/* Where nothing is elided and the lock is to be had at once. */
+static __always_inline_fn int lock_short(pthread_rwlock_t *rw, const void *site,
+					 enum elide_kind kind)
+{
+	struct elide_thread *t = elide_self;
+	struct elide_cache *entry = elide_cache_short(t, rw, site, kind);
+
+	if (unlikely(!entry || call_real(rw, kind, HOW_TRY, CLOCK_PLAIN, NULL)))
+		return lock_long(rw, site, kind);
+	t->nr_rwlocks++;
+	return counted_short(t, entry->row, rw);
+}
+
 WRAPPER int pthread_rwlock_rdlock(pthread_rwlock_t *rw)
 {
-	return lock(rw, CALL_SITE(), ELIDE_KIND_RWLOCK_READ, HOW_LOCK, CLOCK_PLAIN, NULL);
+	return lock_short(rw, CALL_SITE(), ELIDE_KIND_RWLOCK_READ);
 }
 
 WRAPPER int pthread_rwlock_tryrdlock(pthread_rwlock_t *rw)
@@ -150,7 +174,7 @@ WRAPPER int pthread_rwlock_clockrdlock(pthread_rwlock_t *rw, clockid_t clock,
 
 WRAPPER int pthread_rwlock_wrlock(pthread_rwlock_t *rw)
 {
-	return lock(rw, CALL_SITE(), ELIDE_KIND_RWLOCK_WRITE, HOW_LOCK, CLOCK_PLAIN, NULL);
+	return lock_short(rw, CALL_SITE(), ELIDE_KIND_RWLOCK_WRITE);
 }
 
 WRAPPER int pthread_rwlock_trywrlock(pthread_rwlock_t *rw)
@@ -171,11 +195,18 @@ WRAPPER int pthread_rwlock_clockwrlock(pthread_rwlock_t *rw, clockid_t clock,
 	return lock(rw, CALL_SITE(), ELIDE_KIND_RWLOCK_WRITE, HOW_TIMED, clock, until);
 }
 
-WRAPPER int pthread_rwlock_unlock(pthread_rwlock_t *rw)
+/* A thread that holds none, as far as is known: does it release a free one? */
+static __cold void unlock_odd(const struct elide_thread *t, pthread_rwlock_t *rw, const void *site)
+{
+	if (t->ready && glibc_layout.rwlock && is_free(rw, ELIDE_KIND_RWLOCK_WRITE))
+		elide_misuse(ELIDE_MISUSE_UNLOCK_FREE, ELIDE_KIND_RWLOCK_WRITE, site, rw);
+}
+
+static __noinline int unlock_long(pthread_rwlock_t *rw, const void *site)
 {
 	struct elide_thread *t = elide_self;
 
-	if (unlikely(!t))
+	if (!t)
 		return real.rwlock_unlock(rw);
 	if (t->nr_held) {
 		if (elide_release(t, rw))
@@ -183,8 +214,20 @@ WRAPPER int pthread_rwlock_unlock(pthread_rwlock_t *rw)
 		return real.rwlock_unlock(rw);
 	}
 	released_really(t, rw);
-	if (unlikely(is_free(rw, ELIDE_KIND_RWLOCK_WRITE)) && glibc_layout.rwlock && t->ready)
-		elide_misuse(ELIDE_MISUSE_UNLOCK_FREE, ELIDE_KIND_RWLOCK_WRITE, CALL_SITE(), rw);
+	if (t->nr_rwlocks)
+		t->nr_rwlocks--;
+	else
+		unlock_odd(t, rw, site);
+	return real.rwlock_unlock(rw);
+}
+
+WRAPPER int pthread_rwlock_unlock(pthread_rwlock_t *rw)
+{
+	struct elide_thread *t = elide_self;
+
+	if (unlikely(!t || t->short_tid == ELIDE_NO_TID || !t->nr_rwlocks))
+		return unlock_long(rw, CALL_SITE());
+	t->nr_rwlocks--;
 	return real.rwlock_unlock(rw);
 }
 

@@ -11,14 +11,14 @@
 
 #define KIND ELIDE_KIND_SPIN
 
-/* glibc's word: 1 free, 0 held, less while others wait. Taken by whoever brings it from 1 to 0. */
+/*
+ * glibc's word: 1 free, 0 held, less while others wait for it to become more.
+ * Whoever brings it from 1 to 0 has it; release writes 1 whatever it held.
+ */
 static __always_inline_fn bool take(pthread_spinlock_t *s)
 {
-	int expected = SPIN_FREE;
-
 	/* Acquire pairs with the release in pthread_spin_unlock(), ours and glibc's. */
-	return __atomic_compare_exchange_n(s, &expected, 0, false, __ATOMIC_ACQUIRE,
-					   __ATOMIC_RELAXED);
+	return __atomic_sub_fetch(s, 1, __ATOMIC_ACQUIRE) == 0;
 }
 
 static __always_inline_fn bool may_elide(const struct elide_cache *entry)
@@ -105,10 +105,8 @@ WRAPPER int pthread_spin_lock(pthread_spinlock_t *s)
 
 	if (unlikely(!entry || !take(s)))
 		return lock(s, CALL_SITE());
-	counter_add(entry->row->not_attempted, 1);
-	if (elide_hold_due(t))
-		elide_hold_begin(t, entry->row, (const void *)s);
-	return 0;
+	t->nr_spins++;
+	return counted_short(t, entry->row, (const void *)s);
 }
 
 WRAPPER int pthread_spin_trylock(pthread_spinlock_t *s)
@@ -155,6 +153,8 @@ static __noinline int unlock(pthread_spinlock_t *s, const void *site)
 	if (!t || t->nr_held)
 		return real.spin_unlock(s);
 	released_really(t, word);
+	if (t->nr_spins)
+		t->nr_spins--;
 	if (glibc_layout.spin && READ_ONCE(*s) == SPIN_FREE)
 		elide_misuse(ELIDE_MISUSE_UNLOCK_FREE, KIND, site, word);
 	return real.spin_unlock(s);
@@ -164,9 +164,14 @@ WRAPPER int pthread_spin_unlock(pthread_spinlock_t *s)
 {
 	struct elide_thread *t = elide_self;
 
-	if (unlikely(!t || t->nr_held || t->hold_lock == s || READ_ONCE(*s) == SPIN_FREE ||
-		     !glibc_layout.spin))
+	/*
+	 * A look at the word would wait for the locked instruction that took it,
+	 * which costs more than all the rest: only a thread that holds no
+	 * spinlock looks whether it releases a free one.
+	 */
+	if (unlikely(!t || t->short_tid == ELIDE_NO_TID || !t->nr_spins))
 		return unlock(s, CALL_SITE());
+	t->nr_spins--;
 	__atomic_store_n(s, SPIN_FREE, __ATOMIC_RELEASE); /* pairs with take() */
 	return 0;
 }

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# rtmgrind: a Valgrind tool, built outside of Valgrind's tree against the headers and static
+# libraries of Debian's valgrind package. Without that very version everything else still builds.
+
+RTMGRIND_VALGRIND   := 3.19.0
+VALGRIND_INCLUDE    ?= /usr/include/valgrind
+VALGRIND_ARCHIVES   ?= /usr/lib/x86_64-linux-gnu/valgrind
+VALGRIND_LIBEXECDIR ?= /usr/libexec/valgrind
+
+RTMGRIND_SRC  := $(wildcard tools/rtmgrind/*.c)
+RTMGRIND_OBJ  := $(RTMGRIND_SRC:%.c=$(OBJ)/%.o)
+RTMGRIND_LIBS := $(addprefix $(VALGRIND_ARCHIVES)/,libcoregrind-amd64-linux.a libvex-amd64-linux.a \
+		   libgcc-sup-amd64-linux.a)
+
+# As Valgrind builds its tools: no libc, no floating point, at an address of its own.
+RTMGRIND_CFLAGS  := -std=gnu11 -O2 -g $(WARN) -MMD -MP -DELIDE_VERSION='"$(VERSION)"' \
+	-ffreestanding -fno-stack-protector -fno-builtin -fno-strict-aliasing -fno-pie \
+	-fomit-frame-pointer -fcf-protection=none -mno-avx -isystem $(VALGRIND_INCLUDE) \
+	-DVGA_amd64=1 -DVGO_linux=1 -DVGP_amd64_linux=1 -DVGPV_amd64_linux_vanilla=1
+RTMGRIND_LDFLAGS := -static -no-pie -nodefaultlibs -nostartfiles -u _start \
+	-Wl,-Ttext-segment=0x58000000 -Wl,--build-id=none -Wl,-z,noexecstack \
+	-Wl,--wrap=VG_MINIMAL_SETJMP -Wl,--wrap=LibVEX_Translate -Wl,--wrap=LibVEX_evCheckSzB \
+	-Wl,--wrap=vgPlain_gdbserver_report_signal
+
+ifeq ($(shell sed -n 's/^.define VERSION "\(.*\)"/\1/p' $(VALGRIND_INCLUDE)/config.h 2>/dev/null)$(words $(wildcard $(RTMGRIND_LIBS))),$(RTMGRIND_VALGRIND)3)
+emulator: $(LIBEXECDIR)/rtmgrind-amd64-linux
+else
+emulator:
+	@echo 'rtmgrind: not built: it needs the headers and libraries of valgrind $(RTMGRIND_VALGRIND) (package valgrind of Debian 12)'
+endif
+
+$(OBJ)/tools/rtmgrind/%.o: tools/rtmgrind/%.c
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(RTMGRIND_CFLAGS) -c -o $@ $<
+
+# Valgrind finds its own files beside the tool.
+$(LIBEXECDIR)/rtmgrind-amd64-linux: $(RTMGRIND_OBJ)
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -o $@ $(RTMGRIND_LDFLAGS) $^ $(RTMGRIND_LIBS)
+	$(Q)ln -sf $(VALGRIND_LIBEXECDIR)/* $(@D)

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * core-hooks.c - where the emulator reaches into valgrind's core.
+ *
+ * The core is linked statically; the linker's --wrap puts these functions in
+ * front of four of its own (build.mk lists them). Everything that depends on
+ * the version of valgrind beyond its public headers is here, in sched.c's big
+ * lock, and in the shapes instrument.c recognises. core_hooks_check() refuses
+ * to run on another version.
+ */
+#include "rtmgrind.h"
+#include "config.h"
+#include "libvex.h"
+#include "pub_tool_libcsetjmp.h"
+
+/* The valgrind that these assumptions were verified on. */
+#define SUPPORTED_VERSION "3.19.0"
+
+/* Declared here as they replace functions of other files. */
+Bool __real_vgPlain_gdbserver_report_signal(vki_siginfo_t *info, ThreadId tid);
+Bool __wrap_vgPlain_gdbserver_report_signal(vki_siginfo_t *info, ThreadId tid);
+VexTranslateResult __real_LibVEX_Translate(VexTranslateArgs *args);
+VexTranslateResult __wrap_LibVEX_Translate(VexTranslateArgs *args);
+Int __wrap_LibVEX_evCheckSzB(VexArch arch);
+int __popcountdi2(long long value);
+
+/* Set by the wrapper below to the buffer of the last VG_MINIMAL_SETJMP: whenever generated
+ * code runs, that is the running thread's, as the scheduler sets it just before.
+ */
+ULong *core_jump_buffer;
+
+__asm__(".text\n"
+	".globl __wrap_VG_MINIMAL_SETJMP\n"
+	"__wrap_VG_MINIMAL_SETJMP:\n"
+	"	movq %rdi, core_jump_buffer\n"
+	"	jmp __real_VG_MINIMAL_SETJMP\n");
+
+/**
+ * core_hooks_check() - refuse a valgrind that was never tried.
+ */
+void core_hooks_check(void)
+{
+	if (VG_(strcmp)(VERSION, SUPPORTED_VERSION) == 0)
+		return;
+	VG_(umsg)("this is valgrind %s; rtmgrind supports " SUPPORTED_VERSION "\n", VERSION);
+	VG_(exit)(1);
+}
+
+/** core_restart_thread() - leave generated code; the thread goes on from its registers. */
+void core_restart_thread(void)
+{
+	tl_assert(core_jump_buffer);
+	VG_MINIMAL_LONGJMP(core_jump_buffer);
+	/* It does not return, which its declaration does not say. */
+	for (;;)
+		;
+}
+
+static Bool is_fault(const vki_siginfo_t *info)
+{
+	switch (info->si_signo) {
+	case VKI_SIGSEGV:
+	case VKI_SIGBUS:
+	case VKI_SIGFPE:
+	case VKI_SIGILL:
+	case VKI_SIGTRAP:
+		return info->si_code > 0;
+	default:
+		return False;
+	}
+}
+
+/* Every signal passes here before it is delivered. A fault in a transaction aborts it and is
+ * not delivered; what comes from elsewhere is delivered after the abort.
+ */
+Bool __wrap_vgPlain_gdbserver_report_signal(vki_siginfo_t *info, ThreadId tid)
+{
+	if (txn_open(tid) && is_fault(info)) {
+		txn_abort_parked(tid, RTMGRIND_CAUSE_FAULT);
+		return False;
+	}
+	return __real_vgPlain_gdbserver_report_signal(info, tid);
+}
+
+static UInt (*core_needs_self_check)(void *, VexRegisterUpdates *, const VexGuestExtents *);
+
+/* The one callback that sees the guest's bytes before the optimiser runs: blocks that end early
+ * or are rolled back must have every register in memory at every instruction.
+ */
+static UInt choose_register_updates(void *opaque, VexRegisterUpdates *updates,
+				    const VexGuestExtents *extents)
+{
+	UInt check = core_needs_self_check(opaque, updates, extents);
+
+	if (opt.block_accesses || insn_needs_exact_registers(extents))
+		*updates = VexRegUpdAllregsAtEachInsn;
+	return check;
+}
+
+VexTranslateResult __wrap_LibVEX_Translate(VexTranslateArgs *args)
+{
+	core_needs_self_check = args->needs_self_check;
+	args->needs_self_check = choose_register_updates;
+	return __real_LibVEX_Translate(args);
+}
+
+/* Forward jumps between blocks enter behind a check of this size, and so never notice the end
+ * of a slice. Size 0 lets them enter in front of it.
+ */
+Int __wrap_LibVEX_evCheckSzB(VexArch arch)
+{
+	return 0;
+}
+
+/* VEX calls it; valgrind's own copy is in libgcc, which a tool does not link. */
+int __popcountdi2(long long value)
+{
+	unsigned long long left = value;
+	int bits = 0;
+
+	for (; left; left &= left - 1)
+		bits++;
+	return bits;
+}

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * fdwait.c - system calls that may wait for a file descriptor.
+ *
+ * Such a call is really made only when it will not block, so that it is over
+ * at once and its place in virtual time is certain; until then the thread
+ * waits in front of it. poll, select and epoll_wait are made from here with a
+ * timeout of zero, their own timeout being virtual. With a signal mask
+ * (ppoll and its like) they are the kernel's: nobody else can change the mask
+ * and wait in one step.
+ */
+#include "rtmgrind.h"
+#include "cost.h"
+#include "host.h"
+
+#define POLL_IN 1
+#define POLL_PRI 2
+#define POLL_OUT 4
+#define MSG_DONT_WAIT 0x40
+/* Bytes of an fd_set that select() is answered for here; larger ones go to the kernel. */
+#define SET_MAX 512
+#define EPOLL_EVENT_SIZE 12
+
+static enum syscall_verdict done(VexGuestAMD64State *guest, Long result)
+{
+	wait_cancel(current_tid);
+	guest->guest_RAX = result;
+	return SYSCALL_DONE;
+}
+
+static enum syscall_verdict leave_to_kernel(void)
+{
+	wait_cancel(current_tid);
+	return SYSCALL_REAL;
+}
+
+/* Virtual deadline of a timeout in milliseconds; negative is for ever. */
+static Long deadline_ms(Int timeout)
+{
+	return timeout < 0 ? 0 : sched_now() + timeout * (CYCLES_PER_SECOND / 1000);
+}
+
+static enum syscall_verdict wait_for(VexGuestAMD64State *guest, Long deadline)
+{
+	wait_begin(guest, WAIT_FD, deadline, 0);
+	return SYSCALL_WAIT;
+}
+
+static Bool will_not_wait(VexGuestAMD64State *guest, Int fd)
+{
+	switch (guest->guest_RAX) {
+	case __NR_recvfrom:
+	case __NR_sendto:
+		if (guest->guest_R10 & MSG_DONT_WAIT)
+			return True;
+		break;
+	case __NR_recvmsg:
+	case __NR_sendmsg:
+		if (guest->guest_RDX & MSG_DONT_WAIT)
+			return True;
+		break;
+	}
+	return (host_syscall(__NR_fcntl, fd, VKI_F_GETFL, 0, 0, 0, 0) & VKI_O_NONBLOCK) != 0;
+}
+
+/**
+ * fd_transfer() - read, write and their like on the descriptor in the first argument.
+ * @guest: registers of the running thread
+ * @events: what the call waits for, as in poll(2)
+ *
+ * Return: what to do with the call.
+ */
+enum syscall_verdict fd_transfer(VexGuestAMD64State *guest, Short events)
+{
+	struct vki_pollfd fd = {.fd = guest->guest_RDI, .events = events};
+
+	/* A thread that is alone keeps nobody waiting. */
+	if (sched_alone() || host_poll(&fd, 1, 0) != 0 || will_not_wait(guest, fd.fd))
+		return leave_to_kernel();
+	*wait_fds(1) = fd;
+	return wait_for(guest, 0);
+}
+
+/**
+ * fd_poll() - poll and ppoll.
+ * @guest: registers of the running thread
+ *
+ * Return: what to do with the call.
+ */
+enum syscall_verdict fd_poll(VexGuestAMD64State *guest)
+{
+	Bool plain = guest->guest_RAX == __NR_poll;
+	struct vki_pollfd *fds = (struct vki_pollfd *)guest->guest_RDI;
+	UInt nr = guest->guest_RSI;
+	SizeT size = nr * sizeof(*fds);
+	Bool forever = plain ? (Int)guest->guest_RDX < 0 : !guest->guest_RDX;
+	Long deadline = 0, ready;
+
+	if (!plain && guest->guest_R10)
+		return leave_to_kernel();
+	if (nr && !guest_may((Addr)fds, size, VKI_PROT_READ | VKI_PROT_WRITE))
+		return leave_to_kernel();
+	if (forever && sched_alone())
+		return leave_to_kernel();
+	if (plain)
+		deadline = deadline_ms(guest->guest_RDX);
+	else if (!forever && !time_read_timeout(guest->guest_RDX, &deadline))
+		return leave_to_kernel();
+	else if (!forever)
+		deadline += sched_now();
+
+	if (!nr && !forever) {
+		wait_begin(guest, WAIT_SLEEP, deadline, 0);
+		return SYSCALL_WAIT;
+	}
+	if (txn_nr_open)
+		txn_access(current_tid, (Addr)fds, size, True);
+	ready = host_poll(fds, nr, 0);
+	if (ready || wait_expired() || (deadline && deadline <= sched_now()))
+		return done(guest, ready);
+	VG_(memcpy)(wait_fds(nr), fds, size);
+	return wait_for(guest, deadline);
+}
+
+/* Turns three sets of @nr bits into the running thread's descriptors. */
+static void fds_from_sets(UChar sets[3][SET_MAX], UInt nr)
+{
+	static const Short events[3] = {POLL_IN, POLL_OUT, POLL_PRI};
+	struct vki_pollfd *fds = wait_fds(nr);
+	UInt i, set, used = 0;
+
+	for (i = 0; i < nr; i++) {
+		Short wanted = 0;
+
+		for (set = 0; set < 3; set++)
+			if (sets[set][i / 8] >> i % 8 & 1)
+				wanted |= events[set];
+		if (wanted)
+			fds[used++] = (struct vki_pollfd){.fd = i, .events = wanted};
+	}
+	wait_fds(used);
+}
+
+/* Copies the guest's three sets in, or the answer back. */
+static Bool copy_sets(VexGuestAMD64State *guest, UChar sets[3][SET_MAX], SizeT size, Bool back)
+{
+	Addr addrs[3] = {guest->guest_RSI, guest->guest_RDX, guest->guest_R10};
+	UInt i;
+
+	for (i = 0; i < 3; i++) {
+		if (!addrs[i])
+			continue;
+		if (!guest_may(addrs[i], size, VKI_PROT_READ | VKI_PROT_WRITE))
+			return False;
+		if (txn_nr_open)
+			txn_access(current_tid, addrs[i], size, back);
+		if (back)
+			VG_(memcpy)((void *)addrs[i], sets[i], size);
+		else
+			VG_(memcpy)(sets[i], (void *)addrs[i], size);
+	}
+	return True;
+}
+
+/* Linux's select() says how much of the timeout is left. */
+static void write_select_left(VexGuestAMD64State *guest, Long deadline)
+{
+	struct vki_timeval *tv = (struct vki_timeval *)guest->guest_R8;
+	Long left = deadline - sched_now();
+
+	if (guest->guest_RAX != __NR_select || !deadline)
+		return;
+	if (left < 0)
+		left = 0;
+	tv->tv_sec = left / CYCLES_PER_SECOND;
+	tv->tv_usec = left % CYCLES_PER_SECOND / 1000;
+}
+
+/* The virtual deadline of a select call, 0 none. False: let the kernel answer. */
+static Bool select_deadline(VexGuestAMD64State *guest, Long *deadline)
+{
+	const struct vki_timeval *tv = (const struct vki_timeval *)guest->guest_R8;
+	const Addr *mask = (const Addr *)guest->guest_R9;
+
+	*deadline = current_vthread()->wait.deadline;
+	if (guest->guest_RAX == __NR_pselect6 && mask &&
+	    (!guest_may((Addr)mask, sizeof(*mask), VKI_PROT_READ) || *mask))
+		return False;
+	if (!tv || *deadline)
+		return True;
+	if (guest->guest_RAX == __NR_pselect6) {
+		if (!time_read_timeout((Addr)tv, deadline))
+			return False;
+	} else {
+		if (!guest_may((Addr)tv, sizeof(*tv), VKI_PROT_READ | VKI_PROT_WRITE) ||
+		    tv->tv_sec < 0 || tv->tv_usec < 0)
+			return False;
+		*deadline = tv->tv_sec * CYCLES_PER_SECOND + tv->tv_usec * 1000;
+	}
+	*deadline += sched_now();
+	return True;
+}
+
+/**
+ * fd_select() - select and pselect6.
+ * @guest: registers of the running thread
+ *
+ * Return: what to do with the call.
+ */
+enum syscall_verdict fd_select(VexGuestAMD64State *guest)
+{
+	UChar sets[3][SET_MAX] = {{0}}, wanted[3][SET_MAX];
+	Int nr = guest->guest_RDI;
+	SizeT size = (nr + 63) / 64 * 8;
+	struct vki_timeval now = {0, 0};
+	Long deadline, ready;
+
+	if (nr < 0 || size > SET_MAX || (!guest->guest_R8 && sched_alone()) ||
+	    !select_deadline(guest, &deadline) || !copy_sets(guest, sets, size, False))
+		return leave_to_kernel();
+	VG_(memcpy)(wanted, sets, sizeof(sets));
+	ready = host_syscall(__NR_select, nr, (Long)sets[0], (Long)sets[1], (Long)sets[2],
+			     (Long)&now, 0);
+	if (ready < 0)
+		return done(guest, ready);
+	if (ready || (guest->guest_R8 && deadline <= sched_now())) {
+		copy_sets(guest, sets, size, True);
+		write_select_left(guest, deadline);
+		return done(guest, ready);
+	}
+	fds_from_sets(wanted, nr);
+	return wait_for(guest, deadline);
+}
+
+/**
+ * fd_epoll() - epoll_wait and epoll_pwait.
+ * @guest: registers of the running thread
+ *
+ * Return: what to do with the call.
+ */
+enum syscall_verdict fd_epoll(VexGuestAMD64State *guest)
+{
+	Addr events = guest->guest_RSI;
+	Int max = guest->guest_RDX;
+	Int timeout = guest->guest_R10;
+	Long deadline = deadline_ms(timeout);
+	Long ready;
+
+	if (guest->guest_RAX == __NR_epoll_pwait && guest->guest_R8)
+		return leave_to_kernel();
+	if (max <= 0 || !guest_may(events, EPOLL_EVENT_SIZE, VKI_PROT_WRITE) ||
+	    (timeout < 0 && sched_alone()))
+		return leave_to_kernel();
+	if (txn_nr_open)
+		txn_access(current_tid, events, (SizeT)max * EPOLL_EVENT_SIZE, True);
+	ready = host_syscall(__NR_epoll_wait, guest->guest_RDI, events, max, 0, 0, 0);
+	if (ready || wait_expired() || timeout == 0)
+		return done(guest, ready);
+	*wait_fds(1) = (struct vki_pollfd){.fd = guest->guest_RDI, .events = POLL_IN};
+	return wait_for(guest, deadline);
+}

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * machine.c - what the program can find out about the simulated machine.
+ *
+ * CPUID, the time-stamp counter, the number of cores, and sources of
+ * randomness, which are seeded. Must never let through what differs from run
+ * to run where it is cheap to hide it.
+ */
+#include "rtmgrind.h"
+#include "cost.h"
+#include "host.h"
+#include "pub_tool_machine.h"
+
+/* Leaf 1 EAX: family 6, model 0x55, stepping 7 (Cascade Lake): glibc leaves RTM alone on it. */
+#define CPU_SIGNATURE 0x50657
+#define LEAF1_ECX_RDRAND (1u << 30)
+#define LEAF7_EBX_RTM (1u << 11)
+#define LEAF7_EBX_RDSEED (1u << 18)
+#define LEAF7_EDX_RTM_ALWAYS_ABORT (1u << 11)
+
+/* include/uapi/linux/auxvec.h */
+#define AT_NULL 0
+#define AT_RANDOM 25
+
+static struct rng guest_rng;
+static UInt cpuid_leaf, cpuid_subleaf;
+
+/** machine_init() - prepare, once the options are known. */
+void machine_init(void)
+{
+	rng_seed(&guest_rng, opt.seed, 2);
+}
+
+static void fill_random(UChar *buffer, SizeT size)
+{
+	SizeT i;
+
+	for (i = 0; i < size; i++)
+		buffer[i] = rng_next(&guest_rng);
+}
+
+/**
+ * machine_first_insn() - the program begins: replace the random bytes the kernel gave it.
+ * @tid: the thread; only the main one matters
+ */
+void machine_first_insn(ThreadId tid)
+{
+	UWord *at = (UWord *)VG_(get_SP)(tid);
+
+	if (tid != 1)
+		return;
+	/* argc, argv, NULL, environment, NULL, auxiliary vector (System V ABI, amd64). */
+	at += 1 + *at + 1;
+	while (*at++)
+		;
+	for (; at[0] != AT_NULL; at += 2)
+		if (at[0] == AT_RANDOM)
+			fill_random((UChar *)at[1], 16);
+}
+
+/**
+ * machine_cpuid_enter() - before CPUID: remember what is asked; transactions abort.
+ * @guest: registers of the running thread
+ */
+void machine_cpuid_enter(VexGuestAMD64State *guest)
+{
+	txn_abort_self(RTMGRIND_CAUSE_INSTRUCTION, -1);
+	cpuid_leaf = guest->guest_RAX;
+	cpuid_subleaf = guest->guest_RCX;
+}
+
+/**
+ * machine_cpuid_leave() - after CPUID: correct valgrind's answer.
+ * @guest: registers of the running thread
+ *
+ * RDRAND and RDSEED are hidden, as they would answer differently each time.
+ */
+void machine_cpuid_leave(VexGuestAMD64State *guest)
+{
+	switch (cpuid_leaf) {
+	case 0:
+		if (guest->guest_RAX < 7)
+			guest->guest_RAX = 7;
+		break;
+	case 1:
+		guest->guest_RAX = CPU_SIGNATURE;
+		guest->guest_RCX &= ~(ULong)LEAF1_ECX_RDRAND;
+		break;
+	case 7:
+		if (cpuid_subleaf != 0)
+			break;
+		guest->guest_RBX &= ~(ULong)(LEAF7_EBX_RTM | LEAF7_EBX_RDSEED);
+		guest->guest_RDX &= ~(ULong)LEAF7_EDX_RTM_ALWAYS_ABORT;
+		if (opt.rtm)
+			guest->guest_RBX |= LEAF7_EBX_RTM;
+		break;
+	}
+}
+
+/**
+ * machine_rdtsc() - RDTSC.
+ *
+ * Return: virtual cycles.
+ */
+ULong machine_rdtsc(void)
+{
+	return sched_now();
+}
+
+static Int current_core(void)
+{
+	return current_vthread()->core < 0 ? 0 : current_vthread()->core;
+}
+
+/**
+ * machine_rdtscp() - RDTSCP: the counter, and the core's number in ECX.
+ * @guest: registers of the running thread
+ */
+void machine_rdtscp(VexGuestAMD64State *guest)
+{
+	ULong now = sched_now();
+
+	guest->guest_RAX = (UInt)now;
+	guest->guest_RDX = now >> 32;
+	guest->guest_RCX = current_core();
+}
+
+static enum syscall_verdict answer(VexGuestAMD64State *guest, Long result)
+{
+	guest->guest_RAX = result;
+	return SYSCALL_DONE;
+}
+
+/* Checks an output buffer of a call. */
+static Bool may_write(Addr addr, SizeT size)
+{
+	if (!guest_may(addr, size, VKI_PROT_WRITE))
+		return False;
+	if (txn_nr_open)
+		txn_access(current_tid, addr, size, True);
+	return True;
+}
+
+static enum syscall_verdict getaffinity(VexGuestAMD64State *guest)
+{
+	SizeT room = guest->guest_RSI;
+	SizeT size = (opt.cores + 63) / 64 * 8;
+	UChar *mask = (UChar *)guest->guest_RDX;
+	Int i;
+
+	if (room < size || room % 8)
+		return answer(guest, -(Long)VKI_EINVAL);
+	if (!may_write((Addr)mask, size))
+		return answer(guest, -(Long)VKI_EFAULT);
+	VG_(memset)(mask, 0, size);
+	for (i = 0; i < opt.cores; i++)
+		mask[i / 8] |= 1 << i % 8;
+	return answer(guest, size);
+}
+
+/* Threads are not pinned; a mask without any of the cores is refused as usual. */
+static enum syscall_verdict setaffinity(VexGuestAMD64State *guest)
+{
+	SizeT size = guest->guest_RSI;
+	const UChar *mask = (const UChar *)guest->guest_RDX;
+	SizeT i;
+
+	if (!guest_may((Addr)mask, size, VKI_PROT_READ))
+		return answer(guest, -(Long)VKI_EFAULT);
+	for (i = 0; i < (SizeT)opt.cores && i / 8 < size; i++)
+		if (mask[i / 8] >> i % 8 & 1)
+			return answer(guest, 0);
+	return answer(guest, -(Long)VKI_EINVAL);
+}
+
+static enum syscall_verdict getcpu(VexGuestAMD64State *guest)
+{
+	UInt *cpu = (UInt *)guest->guest_RDI;
+	UInt *node = (UInt *)guest->guest_RSI;
+
+	if ((cpu && !may_write((Addr)cpu, sizeof(*cpu))) ||
+	    (node && !may_write((Addr)node, sizeof(*node))))
+		return answer(guest, -(Long)VKI_EFAULT);
+	if (cpu)
+		*cpu = current_core();
+	if (node)
+		*node = 0;
+	return answer(guest, 0);
+}
+
+static enum syscall_verdict getrandom(VexGuestAMD64State *guest)
+{
+	Addr buffer = guest->guest_RDI;
+	SizeT size = guest->guest_RSI;
+
+	if (size && !may_write(buffer, size))
+		return answer(guest, -(Long)VKI_EFAULT);
+	fill_random((UChar *)buffer, size);
+	return answer(guest, size);
+}
+
+/* The files glibc counts processors by list the simulated cores. */
+static enum syscall_verdict open_cpu_list(VexGuestAMD64State *guest, Addr name)
+{
+	static const HChar dir[] = "/sys/devices/system/cpu/";
+	const HChar *file = (const HChar *)name;
+	HChar list[32];
+	Long fd, size;
+
+	if (!guest_may(name, sizeof(dir) + sizeof("possible"), VKI_PROT_READ) ||
+	    VG_(strncmp)(file, dir, sizeof(dir) - 1) != 0)
+		return SYSCALL_REAL;
+	file += sizeof(dir) - 1;
+	if (VG_(strcmp)(file, "online") != 0 && VG_(strcmp)(file, "present") != 0 &&
+	    VG_(strcmp)(file, "possible") != 0)
+		return SYSCALL_REAL;
+	size = opt.cores == 1 ? VG_(sprintf)(list, "0\n") :
+				VG_(sprintf)(list, "0-%lld\n", opt.cores - 1);
+	fd = host_syscall(__NR_memfd_create, (Long)"cpus", 0, 0, 0, 0, 0);
+	if (fd < 0)
+		return SYSCALL_REAL;
+	host_syscall(__NR_pwrite64, fd, (Long)list, size, 0, 0, 0);
+	return answer(guest, fd);
+}
+
+/**
+ * machine_call() - system calls about the machine.
+ * @guest: registers of the running thread
+ * @ours: set to False if the call is none of them
+ *
+ * Return: what to do with the call.
+ */
+enum syscall_verdict machine_call(VexGuestAMD64State *guest, Bool *ours)
+{
+	*ours = True;
+	switch (guest->guest_RAX) {
+	case __NR_sched_getaffinity:
+		return getaffinity(guest);
+	case __NR_sched_setaffinity:
+		return setaffinity(guest);
+	case __NR_getcpu:
+		return getcpu(guest);
+	case __NR_getrandom:
+		return getrandom(guest);
+	case __NR_open:
+		return open_cpu_list(guest, guest->guest_RDI);
+	case __NR_openat:
+		return open_cpu_list(guest, guest->guest_RSI);
+	default:
+		*ours = False;
+		return SYSCALL_REAL;
+	}
+}

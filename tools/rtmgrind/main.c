@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * main.c - rtmgrind, an RTM machine in software: registers the tool with valgrind.
+ */
+#include "rtmgrind.h"
+#include "pub_tool_options.h"
+
+/* Valgrind's own, not in its installed headers. */
+extern Bool VG_(clo_sigill_diag);
+extern Int VG_(clo_sanity_level);
+
+static void started(void)
+{
+	core_hooks_check();
+	sched_init();
+	txn_init(nr_vthreads);
+	machine_init();
+	shared_init();
+	/* Valgrind explains illegal instructions at length; a transaction just aborts. */
+	VG_(clo_sigill_diag) = False;
+	/* Its checks between slices are too slow for slices of this length. */
+	VG_(clo_sanity_level) = 0;
+}
+
+static void finished(Int exit_code)
+{
+	if (VG_(clo_verbosity) > 0)
+		txn_print_totals();
+}
+
+static void kernel_reads(CorePart part, ThreadId tid, const HChar *what, Addr addr, SizeT size)
+{
+	if (txn_nr_open && size && part == Vg_CoreSysCall)
+		txn_access(tid, addr, size, False);
+}
+
+static void kernel_reads_string(CorePart part, ThreadId tid, const HChar *what, Addr addr)
+{
+	/* The call fails on a bad pointer; only the first line is sure to be read. */
+	if (guest_may(addr, 1, VKI_PROT_READ))
+		kernel_reads(part, tid, what, addr, 1);
+}
+
+static void kernel_writes(CorePart part, ThreadId tid, const HChar *what, Addr addr, SizeT size)
+{
+	if (txn_nr_open && size && part == Vg_CoreSysCall)
+		txn_access(tid, addr, size, True);
+}
+
+static void signal_arrives(ThreadId tid, Int signal, Bool alt_stack)
+{
+	txn_abort_parked(tid, RTMGRIND_CAUSE_INTERRUPT);
+	wait_signal(tid, signal);
+}
+
+static void register_tool(void)
+{
+	VG_(details_name)("rtmgrind");
+	VG_(details_version)(ELIDE_VERSION);
+	VG_(details_description)("an RTM machine in software");
+	VG_(details_copyright_author)("The elide authors; GNU GPL version 2 or later.");
+	VG_(details_bug_reports_to)("the elide authors");
+	/* Sizes valgrind's cache of translations; bytes, with a helper per memory access. */
+	VG_(details_avg_translation_sizeB)(400);
+
+	VG_(basic_tool_funcs)(started, instrument, finished);
+	VG_(needs_command_line_options)(options_parse, options_usage, options_debug_usage);
+	VG_(needs_client_requests)(request_handle);
+	VG_(needs_syscall_wrapper)(syscall_pre, syscall_post);
+	VG_(track_pre_thread_ll_create)(sched_thread_create);
+	VG_(track_pre_thread_ll_exit)(sched_thread_exit);
+	VG_(track_pre_thread_first_insn)(machine_first_insn);
+	VG_(track_pre_deliver_signal)(signal_arrives);
+	VG_(track_pre_mem_read)(kernel_reads);
+	VG_(track_pre_mem_read_asciiz)(kernel_reads_string);
+	VG_(track_pre_mem_write)(kernel_writes);
+}
+
+VG_DETERMINE_INTERFACE_VERSION(register_tool)

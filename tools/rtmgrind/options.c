@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * options.c - the command line. Must never accept an option without an effect.
+ */
+#include "rtmgrind.h"
+#include "pub_tool_options.h"
+
+struct rtmgrind_options opt = {
+	.seed = 1,
+	.quantum = 200,
+	.cores = 8,
+	.rtm = True,
+};
+
+/**
+ * options_parse() - one command-line option.
+ * @arg: the option
+ *
+ * Return: False if it is not ours.
+ */
+Bool options_parse(const HChar *arg)
+{
+	if VG_BINT_CLO(arg, "--seed", opt.seed, 0, 0xffffffffLL) {
+	} else if VG_BINT_CLO(arg, "--quantum", opt.quantum, 1, 1000000) {
+	} else if VG_BINT_CLO(arg, "--abort-rate", opt.abort_rate, 0, 100) {
+	} else if VG_BINT_CLO(arg, "--cores", opt.cores, 1, 1024) {
+	} else if VG_BINT_CLO(arg, "--block-accesses", opt.block_accesses, 0, 1000) {
+	} else if VG_BOOL_CLO(arg, "--rtm", opt.rtm) {
+	} else if VG_BOOL_CLO(arg, "--abort-from-start", opt.abort_from_start) {
+	} else if VG_BOOL_CLO(arg, "--trace-txn", opt.trace) {
+	} else {
+		return False;
+	}
+	return True;
+}
+
+/** options_usage() - the part of --help that is ours. */
+void options_usage(void)
+{
+	VG_(printf)(
+"    --seed=<number>           seed of every random choice [1]\n"
+"    --quantum=<number>        mean instructions a thread runs ahead of others [200]\n"
+"    --cores=<number>          cores of the simulated machine [8]\n"
+"    --abort-rate=<percent>    transactions that abort for no reason [0]\n"
+"    --abort-from-start=no|yes do not wait for the program's start-up probe with those [no]\n"
+"    --rtm=no|yes              show RTM in CPUID; no: XBEGIN always fails [yes]\n"
+"    --block-accesses=<number> let others in after so many memory accesses, 0: after\n"
+"                              each translated block [0]\n"
+	);
+}
+
+/** options_debug_usage() - the part of --help-debug that is ours. */
+void options_debug_usage(void)
+{
+	VG_(printf)(
+"    --trace-txn=no|yes        log every begin, commit and abort [no]\n"
+	);
+}

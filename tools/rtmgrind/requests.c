@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * requests.c - client requests: what lib/emulator.h lets a program ask.
+ *
+ * A request is a no-op on hardware, so it must never abort a transaction.
+ */
+#include "rtmgrind.h"
+
+Bool in_region = True;
+
+/* Cycles of the regions that have ended, and when the running one began. */
+static Long ended_regions;
+static Long region_begun;
+static Bool region_asked;
+
+/**
+ * region_cycles() - virtual time spent in the region of interest so far.
+ *
+ * Return: cycles.
+ */
+Long region_cycles(void)
+{
+	return ended_regions + (in_region ? sched_end_time() - region_begun : 0);
+}
+
+static void set_region(Bool in)
+{
+	/* What ran before the first request was set-up. */
+	if (!region_asked) {
+		region_asked = True;
+		in_region = False;
+	}
+	if (in && !in_region)
+		region_begun = sched_now();
+	if (!in && in_region)
+		ended_regions += sched_now() - region_begun;
+	in_region = in;
+}
+
+/**
+ * request_handle() - answer a client request.
+ * @tid: the thread that asks
+ * @args: request and arguments
+ * @answer: receives the answer
+ *
+ * Return: False if the request is not one of ours.
+ */
+Bool request_handle(ThreadId tid, UWord *args, UWord *answer)
+{
+	switch (args[0]) {
+	case RTMGRIND_VERSION:
+		*answer = RTMGRIND_PROTOCOL;
+		return True;
+	case RTMGRIND_LAST_ABORT:
+		*answer = txn_last_abort(tid, args[1], args[2]);
+		return True;
+	case RTMGRIND_PROBE_DONE:
+		txn_noise_start();
+		*answer = 0;
+		return True;
+	case RTMGRIND_ROI_BEGIN:
+	case RTMGRIND_ROI_END:
+		set_region(args[0] == RTMGRIND_ROI_BEGIN);
+		*answer = 0;
+		return True;
+	default:
+		return False;
+	}
+}

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * rtmgrind.h - what the files of the emulator share.
+ *
+ * The order of the rooms: instrument.c turns guest instructions into calls of
+ * txn.c (transactions, conflicts) and syscalls.c (system calls in virtual
+ * time); sched.c decides whose turn it is and gives out slices of virtual
+ * time; wait.c, futex.c and fdwait.c keep threads that wait.
+ *
+ * Must never include libc: a Valgrind tool has none.
+ */
+#ifndef RTMGRIND_H
+#define RTMGRIND_H
+
+#include "pub_tool_basics.h"
+#include "pub_tool_vki.h"
+#include "pub_tool_vkiscnums.h"
+#include "pub_tool_libcassert.h"
+#include "pub_tool_libcbase.h"
+#include "pub_tool_libcprint.h"
+#include "pub_tool_libcproc.h"
+#include "pub_tool_mallocfree.h"
+#include "pub_tool_threadstate.h"
+#include "pub_tool_tooliface.h"
+#include "libvex_guest_amd64.h"
+
+#include "../../lib/emulator.h"
+#include "../../lib/rtm.h"
+
+/* Bytes of a cache line, the unit of conflict detection. */
+#define LINE_SIZE 64
+#define line_of(addr) ((addr) & ~(Addr)(LINE_SIZE - 1))
+
+/**
+ * struct rtmgrind_options - the command line.
+ * @seed: seed of every random choice
+ * @quantum: mean instructions a thread may run ahead of the others
+ * @abort_rate: per cent of the transactions that abort for no reason
+ * @cores: cores of the simulated machine
+ * @block_accesses: end translated blocks after so many memory accesses, 0 never
+ * @rtm: False hides RTM in CPUID and makes every XBEGIN fail
+ * @abort_from_start: spurious aborts and timer ticks do not wait for PROBE_DONE
+ * @trace: log every begin, commit and abort
+ */
+struct rtmgrind_options {
+	Long seed;
+	Long quantum;
+	Long abort_rate;
+	Long cores;
+	Long block_accesses;
+	Bool rtm;
+	Bool abort_from_start;
+	Bool trace;
+};
+
+extern struct rtmgrind_options opt;
+
+Bool options_parse(const HChar *arg);
+void options_usage(void);
+void options_debug_usage(void);
+
+/* What happens with a system call after syscall_enter(): the value is tested in generated code. */
+enum syscall_verdict {
+	SYSCALL_REAL = 0,	/* valgrind carries it out */
+	SYSCALL_DONE = 1,	/* answered here: go on behind it */
+	SYSCALL_WAIT = 2,	/* stay in front of it and let others run */
+};
+
+enum wait_kind {
+	WAIT_NONE,
+	WAIT_FUTEX,		/* for a wake of @addr */
+	WAIT_EXIT,		/* for the end of the thread whose id is @value */
+	WAIT_SLEEP,		/* for @deadline alone */
+	WAIT_FD,		/* for one of @fds */
+};
+
+/**
+ * struct wait - why a thread stands in front of a system call.
+ * @kind: what it waits for
+ * @syscall_nr: the call
+ * @deadline: virtual time at which it gives up, 0 never
+ * @at_deadline: result of the call then
+ * @check_at: virtual time at which to look again because something happened, 0 none
+ * @look_at: virtual time of the next routine look while others run (WAIT_FD), 0 none
+ * @addr: futex word
+ * @mask: futex bit set
+ * @value: futex value waited on
+ * @queued: order of arrival among futex waiters
+ * @fds: descriptors, the thread's own array of room for @fds_room
+ * @nr_fds: how many
+ * @fds_room: see @fds
+ */
+struct wait {
+	enum wait_kind kind;
+	Int syscall_nr;
+	Long deadline;
+	Long at_deadline;
+	Long check_at;
+	Long look_at;
+	Addr addr;
+	UInt mask;
+	UInt value;
+	ULong queued;
+	struct vki_pollfd *fds;
+	UInt nr_fds;
+	UInt fds_room;
+};
+
+enum vthread_state {
+	VT_FREE,		/* no thread */
+	VT_READY,		/* wants the big lock and a core */
+	VT_RUNNING,		/* has both */
+	VT_WAITING,		/* stands in front of a call that virtual time completes */
+	VT_KERNEL,		/* in a short system call: nobody runs until it is back */
+	VT_OUTSIDE,		/* in a call that waits for the outside: others run */
+};
+
+/**
+ * struct vthread - a guest thread as the simulated machine sees it.
+ * @state: see above
+ * @calling: VT_KERNEL or VT_OUTSIDE while valgrind carries out a system call, else VT_FREE
+ * @exiting: the thread gives up the big lock for good next time
+ * @lwp: Linux thread id, which is also what the guest sees; kept after the end of the
+ *       thread until its host thread is gone
+ * @turn: host futex word the host thread sleeps on
+ * @clock: virtual time, cycles since the start of the run
+ * @cpu: cycles it ran
+ * @core: core it has, -1 none
+ * @timeslice_end: virtual time from which it gives its core to a queued thread
+ * @last_core: core it had last, -1 none
+ * @guest: its registers; known from its first system call or transaction on
+ * @wait: see struct wait
+ */
+struct vthread {
+	enum vthread_state state;
+	enum vthread_state calling;
+	Bool exiting;
+	Int lwp;
+	volatile Int turn;
+	Long clock;
+	Long cpu;
+	Int core;
+	Long timeslice_end;
+	Int last_core;
+	VexGuestAMD64State *guest;
+	struct wait wait;
+};
+
+/* Indexed by ThreadId, of nr_vthreads entries; those in use are below vthread_end. */
+extern struct vthread *vthreads;
+extern UInt nr_vthreads;
+extern ThreadId vthread_end;
+/* The thread that has the big lock. */
+extern ThreadId current_tid;
+/* Cycles left in the running slice; generated code counts it down. */
+extern Long slice_left;
+
+static inline struct vthread *current_vthread(void)
+{
+	return &vthreads[current_tid];
+}
+
+static inline void charge(Long cycles)
+{
+	slice_left -= cycles;
+}
+
+void sched_init(void);
+Long sched_now(void);
+Long sched_latest(void);
+void sched_end_slice(VexGuestAMD64State *guest);
+void sched_thread_create(ThreadId parent, ThreadId child);
+void sched_thread_exit(ThreadId tid);
+Bool sched_is_idle(void);
+void sched_note_end(void);
+Long sched_end_time(void);
+void sched_sleep(Long timeout_ns);
+Bool sched_alone(void);
+
+void cores_init(void);
+void cores_reset(ThreadId only);
+void cores_release(ThreadId tid);
+void cores_place(void);
+Bool cores_preempt(ThreadId tid);
+Bool cores_queued(void);
+
+void wait_begin(VexGuestAMD64State *guest, enum wait_kind kind, Long deadline, Long at_deadline);
+void wait_complete(ThreadId tid, Long result, Long at);
+void wait_expire(ThreadId tid);
+Bool wait_expired(void);
+void wait_cancel(ThreadId tid);
+struct vki_pollfd *wait_fds(UInt nr);
+void wait_signal(ThreadId tid, Int signal);
+void wait_poke(ThreadId tid, Long at);
+void wait_poke_signalled(Int lwp);
+void wait_fds_changed(void);
+Long wait_key(const struct vthread *t, Bool busy);
+Bool wait_due(Long deadline);
+void wait_pace_stop(void);
+Bool wait_again(VexGuestAMD64State *guest);
+void wait_idle(void);
+void wait_child_started(void);
+void wait_child_reaped(void);
+void wait_forked(void);
+void wait_sigaction(Int signal, Bool restart);
+
+enum syscall_verdict futex_call(VexGuestAMD64State *guest);
+void futex_thread_exits(ThreadId tid);
+enum syscall_verdict fd_transfer(VexGuestAMD64State *guest, Short events);
+enum syscall_verdict fd_poll(VexGuestAMD64State *guest);
+enum syscall_verdict fd_select(VexGuestAMD64State *guest);
+enum syscall_verdict fd_epoll(VexGuestAMD64State *guest);
+enum syscall_verdict time_call(VexGuestAMD64State *guest, Bool *ours);
+Bool time_read_timeout(Addr timespec, Long *cycles);
+Bool time_read_deadline(Int clock, Addr timespec, Long *deadline);
+enum syscall_verdict machine_call(VexGuestAMD64State *guest, Bool *ours);
+void machine_init(void);
+void machine_first_insn(ThreadId tid);
+void machine_cpuid_enter(VexGuestAMD64State *guest);
+void machine_cpuid_leave(VexGuestAMD64State *guest);
+ULong machine_rdtsc(void);
+void machine_rdtscp(VexGuestAMD64State *guest);
+
+ULong syscall_enter(VexGuestAMD64State *guest);
+void syscall_pre(ThreadId tid, UInt nr, UWord *args, UInt nr_args);
+void syscall_post(ThreadId tid, UInt nr, UWord *args, UInt nr_args, SysRes res);
+Bool guest_may(Addr addr, SizeT size, UInt prot);
+
+void shared_init(void);
+void shared_map(Addr start, SizeT size, Bool shared);
+Bool shared_contains(Addr addr);
+
+/**
+ * struct line - a cache line that some open transaction has touched.
+ * @next: chain of the hash table, or of the free list
+ * @addr: address of its first byte
+ * @writer: thread that wrote it in its transaction, 0 none
+ * @nr_readers: threads that have it in their read set
+ * @old: contents to restore if @writer aborts
+ * @readers: bit set of those threads, reader_words long
+ */
+struct line {
+	struct line *next;
+	Addr addr;
+	ThreadId writer;
+	UInt nr_readers;
+	UChar old[LINE_SIZE];
+	ULong readers[];
+};
+
+void line_init(UInt nr_threads);
+struct line *line_find(Addr addr);
+struct line *line_get(Addr addr);
+void line_put(struct line *line);
+Bool line_reads(const struct line *line, ThreadId tid);
+void line_set_reader(struct line *line, ThreadId tid, Bool reads);
+ThreadId line_other_reader(const struct line *line, ThreadId tid);
+
+/* Open transactions; generated code tests it before every memory access. */
+extern ULong txn_nr_open;
+
+void txn_init(UInt nr_threads);
+Bool txn_open(ThreadId tid);
+void txn_access(ThreadId tid, Addr addr, SizeT size, Bool write);
+ULong txn_begin(VexGuestAMD64State *guest, ULong fallback, ULong next);
+ULong txn_end(ULong next);
+void txn_xabort(ULong code);
+ULong txn_test(void);
+void txn_abort_self(enum rtmgrind_cause cause, Int syscall_nr);
+void txn_abort_parked(ThreadId tid, enum rtmgrind_cause cause);
+void txn_abort_others(ThreadId tid, enum rtmgrind_cause cause);
+void txn_forget(ThreadId tid);
+void txn_noise_start(void);
+void txn_tick(ThreadId tid, Long before, Long after);
+Bool txn_last_abort(ThreadId tid, Addr record, SizeT size);
+void txn_print_totals(void);
+
+Bool request_handle(ThreadId tid, UWord *args, UWord *answer);
+/* Whether the cost model is on: False outside the region of interest. */
+extern Bool in_region;
+Long region_cycles(void);
+
+IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *layout,
+		 const VexGuestExtents *extents, const VexArchInfo *arch, IRType guest_word,
+		 IRType host_word);
+Bool insn_needs_exact_registers(const VexGuestExtents *extents);
+
+void core_hooks_check(void);
+void core_restart_thread(void) __attribute__((noreturn));
+/* Valgrind's own, not in its installed headers: the thread is on its way out. */
+extern Bool VG_(is_exiting)(ThreadId tid);
+
+/**
+ * struct rng - a stream of pseudo-random numbers (xorshift64*, Vigna 2016).
+ * @state: never 0
+ */
+struct rng {
+	ULong state;
+};
+
+static inline void rng_seed(struct rng *rng, ULong seed, ULong stream)
+{
+	/* Golden-ratio steps keep neighbouring seeds and streams apart. */
+	rng->state = (seed + 1) * 0x9E3779B97F4A7C15ULL ^ (stream + 1) * 0xD1B54A32D192ED03ULL;
+	if (!rng->state)
+		rng->state = 1;
+}
+
+static inline ULong rng_next(struct rng *rng)
+{
+	rng->state ^= rng->state >> 12;
+	rng->state ^= rng->state << 25;
+	rng->state ^= rng->state >> 27;
+	return rng->state * 0x2545F4914F6CDD1DULL >> 11;
+}
+
+#endif

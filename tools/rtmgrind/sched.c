@@ -1,0 +1,589 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * sched.c - whose turn it is.
+ *
+ * Valgrind runs one guest thread at a time, the one that has its big lock.
+ * The six functions of that lock are defined here, so the linker leaves out
+ * valgrind's own, and the hand-over is ours: the ready thread with the
+ * smallest virtual clock runs, for a slice of seeded random length. So the
+ * same seed gives the same interleaving whatever the host does.
+ *
+ * The state is guarded by a spin lock, held for moments only; the big lock
+ * must never be waited for while it is held.
+ */
+#include "rtmgrind.h"
+#include "cost.h"
+#include "host.h"
+
+/* Longest slice, instructions: valgrind polls for signals between two. */
+#define SLICE_MAX 100000
+/* Outside the region of interest threads run ahead so many times further. */
+#define SLOPPY_FACTOR 50
+/* How often a parked thread looks whether the one in the kernel is stuck there, ns. */
+#define WATCH_NS 50000000LL
+/* After so long asleep in a system call, ns, the others go on without it. */
+#define STUCK_NS 100000000LL
+
+extern UInt VG_N_THREADS;
+
+struct sched_lock {
+	Int unused;
+};
+
+struct vthread *vthreads;
+UInt nr_vthreads;
+ThreadId vthread_end;
+ThreadId current_tid;
+Long slice_left;
+
+/**
+ * struct sched - the state of the big lock.
+ * @guard: spin lock
+ * @owner: thread that has the lock or is to take it, 0 none
+ * @owner_lwp: its Linux thread id once it runs, 0 none
+ * @unborn: thread that was created and whose host thread has not shown up yet
+ * @kernel: thread in a short system call, 0 none
+ * @slice: cycles given to the running thread
+ * @latest: clock of the thread that ran last
+ * @end_time: virtual time of the end of the process, 0 not yet
+ * @idle: @owner was chosen to wait for the outside, for there is nothing else to do
+ * @asleep: the idle thread sleeps on @arrivals
+ * @arrivals: host futex word, counts threads that want the lock
+ * @nr_calls: short system calls so far
+ * @watched_call: the one that was being watched
+ * @watched_since: real time since when
+ * @rng: lengths of slices
+ */
+static struct {
+	volatile Int guard;
+	volatile ThreadId owner;
+	Int owner_lwp;
+	volatile ThreadId unborn;
+	ThreadId kernel;
+	Long slice;
+	Long latest;
+	Long end_time;
+	Bool idle;
+	Bool asleep;
+	volatile Int arrivals;
+	ULong nr_calls;
+	ULong watched_call;
+	Long watched_since;
+	struct rng rng;
+} sched;
+
+static struct sched_lock the_lock;
+
+static void guard_lock(void)
+{
+	while (__atomic_exchange_n(&sched.guard, 1, __ATOMIC_ACQUIRE))
+		host_yield();
+}
+
+/* Pairs with the acquire in guard_lock(). */
+static void guard_unlock(void)
+{
+	__atomic_store_n(&sched.guard, 0, __ATOMIC_RELEASE);
+}
+
+static void init_vthreads(void)
+{
+	if (vthreads)
+		return;
+	nr_vthreads = VG_N_THREADS;
+	vthreads = VG_(calloc)("rtmgrind.vthreads", nr_vthreads, sizeof(*vthreads));
+	vthreads[1].core = vthreads[1].last_core = -1;
+	vthread_end = 2;
+	sched.unborn = 1;
+	cores_init();
+}
+
+/** sched_init() - prepare, once the options are known. */
+void sched_init(void)
+{
+	init_vthreads();
+	rng_seed(&sched.rng, opt.seed, 0);
+}
+
+/**
+ * sched_now() - the running thread's clock.
+ *
+ * Return: cycles since the start of the run.
+ */
+Long sched_now(void)
+{
+	return vthreads[current_tid].clock + sched.slice - slice_left;
+}
+
+/**
+ * sched_latest() - the machine's clock while no thread runs.
+ *
+ * Return: cycles since the start of the run.
+ */
+Long sched_latest(void)
+{
+	return sched.latest;
+}
+
+/** sched_note_end() - the process ends now; what follows takes no virtual time. */
+void sched_note_end(void)
+{
+	if (!sched.end_time)
+		sched.end_time = sched_now();
+}
+
+/**
+ * sched_end_time() - how long the run took.
+ *
+ * Return: cycles.
+ */
+Long sched_end_time(void)
+{
+	return sched.end_time ? sched.end_time : sched_now();
+}
+
+/**
+ * sched_end_slice() - let others run before the next block.
+ * @guest: registers of the running thread
+ */
+void sched_end_slice(VexGuestAMD64State *guest)
+{
+	guest->host_EvC_COUNTER = 0;
+}
+
+/**
+ * sched_is_idle() - was the running thread woken only to wait for the outside?
+ *
+ * Return: True if so.
+ */
+Bool sched_is_idle(void)
+{
+	return sched.idle;
+}
+
+/**
+ * sched_alone() - is the running thread the only one?
+ *
+ * Return: True if so.
+ */
+Bool sched_alone(void)
+{
+	ThreadId tid;
+
+	for (tid = 1; tid < vthread_end; tid++)
+		if (tid != current_tid && vthreads[tid].state != VT_FREE)
+			return False;
+	return True;
+}
+
+/**
+ * sched_sleep() - really sleep until somebody wants the lock.
+ * @timeout_ns: longest sleep, ns
+ */
+void sched_sleep(Long timeout_ns)
+{
+	Int arrivals;
+
+	guard_lock();
+	arrivals = sched.arrivals;
+	sched.asleep = True;
+	guard_unlock();
+	host_futex_wait(&sched.arrivals, arrivals, timeout_ns);
+	sched.asleep = False;
+}
+
+/* The waiting thread that is to wait for the outside on behalf of all: one with descriptors
+ * if there is one. 0 if nobody waits.
+ */
+static ThreadId choose_idler(void)
+{
+	ThreadId tid, idler = 0;
+
+	for (tid = 1; tid < vthread_end; tid++) {
+		if (vthreads[tid].state != VT_WAITING)
+			continue;
+		if (vthreads[tid].wait.kind == WAIT_FD)
+			return tid;
+		if (!idler)
+			idler = tid;
+	}
+	return idler;
+}
+
+/* When the thread could run next, if it may: @busy says that somebody is ready. */
+static Long turn_key(ThreadId tid, Bool busy)
+{
+	const struct vthread *t = &vthreads[tid];
+
+	if (t->state == VT_READY && (t->core >= 0 || VG_(is_exiting)(tid)))
+		return t->clock;
+	if (t->state == VT_WAITING)
+		return wait_key(t, busy);
+	return -1;
+}
+
+/* The thread with the smallest key but @except; *key is that, -1 if there is none. */
+static ThreadId find_next(ThreadId except, Bool busy, Long *key)
+{
+	ThreadId tid, next = 0;
+
+	*key = -1;
+	for (tid = 1; tid < vthread_end; tid++) {
+		Long k = tid == except ? -1 : turn_key(tid, busy);
+
+		if (k >= 0 && (!next || k < *key)) {
+			next = tid;
+			*key = k;
+		}
+	}
+	return next;
+}
+
+static Bool anybody_ready(void)
+{
+	ThreadId tid;
+	Bool ready = False;
+
+	for (tid = 1; tid < vthread_end; tid++) {
+		/* A thread that is told to end must come and see that, whatever it waits for. */
+		if (vthreads[tid].state == VT_WAITING && VG_(is_exiting)(tid)) {
+			wait_cancel(tid);
+			vthreads[tid].state = VT_READY;
+		}
+		ready |= vthreads[tid].state == VT_READY;
+	}
+	return ready;
+}
+
+/* Whose turn it is, 0 nobody's: then the next thread that arrives decides again. */
+static ThreadId pick(void)
+{
+	struct vthread *t;
+	ThreadId tid;
+	Bool busy;
+	Long key;
+
+	sched.idle = False;
+	if (sched.kernel)
+		return 0;
+	for (;;) {
+		busy = anybody_ready();
+		cores_place();
+		tid = find_next(0, busy, &key);
+		t = &vthreads[tid];
+		if (tid && t->state == VT_READY)
+			break;
+		if (tid && t->wait.check_at && t->wait.check_at <= key) {
+			t->clock = key;
+			t->wait.check_at = 0;
+			break;
+		}
+		if (tid && busy && t->wait.look_at && t->wait.look_at <= key) {
+			t->clock = key;
+			break;
+		}
+		if (!tid || !(busy || wait_due(t->wait.deadline))) {
+			sched.idle = True;
+			return choose_idler();
+		}
+		wait_expire(tid);
+	}
+	wait_pace_stop();
+	return tid;
+}
+
+/* @awake: the calling thread, which needs no waking */
+static void hand_over(ThreadId awake)
+{
+	ThreadId next = pick();
+
+	sched.owner = next;
+	if (next && next != awake) {
+		vthreads[next].turn++;
+		host_futex_wake(&vthreads[next].turn);
+	}
+}
+
+/* Whether the host says that a thread sleeps, interruptibly, in a system call. */
+static Bool host_thread_sleeps(Int lwp)
+{
+	HChar name[64], stat[256], *state;
+	Long fd, n;
+
+	VG_(sprintf)(name, "/proc/self/task/%d/stat", lwp);
+	fd = host_syscall(__NR_open, (Long)name, 0, 0, 0, 0, 0);
+	if (fd < 0)
+		return False;
+	n = host_syscall(__NR_read, fd, (Long)stat, sizeof(stat) - 1, 0, 0, 0);
+	host_syscall(__NR_close, fd, 0, 0, 0, 0, 0);
+	stat[n > 0 ? n : 0] = 0;
+	state = VG_(strrchr)(stat, ')');
+	return state && state[1] == ' ' && state[2] == 'S';
+}
+
+/*
+ * Everybody waits for the thread in the kernel. If it sleeps there for another
+ * of our threads, as a writer to a full pipe does, that would be for ever.
+ */
+static void watch_kernel(void)
+{
+	struct vthread *t = &vthreads[sched.kernel];
+	Long now;
+
+	if (sched.owner || !sched.kernel)
+		return;
+	now = host_now();
+	if (sched.watched_call != sched.nr_calls) {
+		sched.watched_call = sched.nr_calls;
+		sched.watched_since = now;
+	} else if (now - sched.watched_since >= STUCK_NS && host_thread_sleeps(t->lwp)) {
+		t->state = VT_OUTSIDE;
+		cores_release(sched.kernel);
+		sched.kernel = 0;
+		hand_over(0);
+	}
+}
+
+static ThreadId find_by_lwp(Int lwp)
+{
+	ThreadId tid;
+
+	for (tid = 1; tid < vthread_end; tid++)
+		if (vthreads[tid].lwp == lwp && vthreads[tid].state != VT_FREE)
+			return tid;
+	return 0;
+}
+
+/* The calling host thread wants the lock: who is it, and what does that change? */
+static ThreadId arrive(Int lwp)
+{
+	ThreadId me = find_by_lwp(lwp);
+	struct vthread *t;
+
+	if (!me) {
+		me = sched.unborn;
+		tl_assert2(me, "thread %d was never created\n", lwp);
+		vthreads[me].lwp = lwp;
+		vthreads[me].state = VT_READY;
+		sched.unborn = 0;
+		return me;
+	}
+	t = &vthreads[me];
+	if (t->state == VT_KERNEL) {
+		sched.kernel = 0;
+		t->state = VT_READY;
+	} else if (t->state == VT_OUTSIDE) {
+		if (t->clock < sched.latest)
+			t->clock = sched.latest;
+		t->state = VT_READY;
+	}
+	t->calling = VT_FREE;
+	return me;
+}
+
+static void begin_slice(ThreadId me)
+{
+	struct vthread *t = &vthreads[me];
+	Long quantum = in_region ? opt.quantum : opt.quantum * SLOPPY_FACTOR;
+	Long key;
+
+	sched.owner_lwp = t->lwp;
+	current_tid = me;
+	if (t->state == VT_WAITING) {
+		/* Only to look again; real time may decide how often, so no random number. */
+		sched.slice = 1;
+	} else if (!find_next(me, True, &key)) {
+		sched.slice = SLICE_MAX;
+	} else {
+		sched.slice = key > t->clock ? key - t->clock : 0;
+		sched.slice += 1 + rng_next(&sched.rng) % (2 * quantum);
+	}
+	if (sched.slice > SLICE_MAX)
+		sched.slice = SLICE_MAX;
+	if (sched.slice > t->timeslice_end - t->clock && cores_queued())
+		sched.slice = t->timeslice_end > t->clock ? t->timeslice_end - t->clock : 1;
+	slice_left = sched.slice;
+	t->state = VT_RUNNING;
+}
+
+/* Enters the cycles of the slice that ends into the books. */
+static void account(ThreadId me)
+{
+	struct vthread *t = &vthreads[me];
+	Long before = t->clock;
+	Long used = sched.slice - slice_left;
+
+	if (used > 0) {
+		t->clock += used;
+		t->cpu += used;
+	}
+	sched.slice = slice_left = 0;
+	if (t->clock > sched.latest)
+		sched.latest = t->clock;
+	txn_tick(me, before, t->clock);
+	/* Ending threads wait for each other by yielding: nobody may stay the smallest. */
+	if (VG_(is_exiting)(me))
+		t->clock += opt.quantum;
+}
+
+static void leave(ThreadId me)
+{
+	struct vthread *t = &vthreads[me];
+
+	if (t->exiting) {
+		t->state = VT_FREE;
+		t->exiting = False;
+	} else if (t->calling != VT_FREE) {
+		t->state = t->calling;
+	} else {
+		t->state = t->wait.kind ? VT_WAITING : VT_READY;
+	}
+
+	if (t->state == VT_KERNEL) {
+		sched.kernel = me;
+		sched.nr_calls++;
+	} else if (t->state != VT_READY) {
+		cores_release(me);
+	} else if (cores_preempt(me)) {
+		txn_abort_parked(me, RTMGRIND_CAUSE_INTERRUPT);
+	}
+}
+
+/**
+ * sched_thread_create() - a thread is about to be created.
+ * @parent: the running thread
+ * @child: the new one
+ */
+void sched_thread_create(ThreadId parent, ThreadId child)
+{
+	struct vthread *t = &vthreads[child];
+
+	/* The main thread is known from the start. */
+	if (child == 1)
+		return;
+	guard_lock();
+	VG_(free)(t->wait.fds);
+	VG_(memset)(t, 0, sizeof(*t));
+	t->core = t->last_core = -1;
+	t->clock = sched_now() + COST_WAKEUP;
+	sched.unborn = child;
+	if (child >= vthread_end)
+		vthread_end = child + 1;
+	guard_unlock();
+}
+
+/**
+ * sched_thread_exit() - a thread ends, or could not be created after all.
+ * @tid: the thread
+ */
+void sched_thread_exit(ThreadId tid)
+{
+	guard_lock();
+	if (sched.unborn == tid) {
+		sched.unborn = 0;
+	} else {
+		txn_forget(tid);
+		vthreads[tid].exiting = True;
+		futex_thread_exits(tid);
+	}
+	guard_unlock();
+}
+
+/* The child of a fork(): only the thread that forked is left. */
+static void restart_after_fork(void)
+{
+	ThreadId tid;
+
+	for (tid = 1; tid < vthread_end; tid++)
+		if (tid != current_tid)
+			vthreads[tid].state = VT_FREE;
+	cores_reset(current_tid);
+	vthreads[current_tid].lwp = VG_(gettid)();
+	vthreads[current_tid].state = VT_READY;
+	vthreads[current_tid].calling = VT_FREE;
+	sched.owner = 0;
+	sched.kernel = 0;
+	sched.unborn = 0;
+	sched.guard = 0;
+}
+
+/* The big lock, as valgrind's scheduler.c calls it. */
+
+struct sched_lock *vgModuleLocal_create_sched_lock(void);
+void vgModuleLocal_destroy_sched_lock(struct sched_lock *lock);
+int vgModuleLocal_get_sched_lock_owner(struct sched_lock *lock);
+void vgModuleLocal_acquire_sched_lock(struct sched_lock *lock);
+void vgModuleLocal_release_sched_lock(struct sched_lock *lock);
+const HChar *vgModuleLocal_get_sched_lock_name(void);
+Bool vgModuleLocal_set_sched_lock_impl(int type);
+
+struct sched_lock *vgModuleLocal_create_sched_lock(void)
+{
+	init_vthreads();
+	if (current_tid)
+		restart_after_fork();
+	return &the_lock;
+}
+
+void vgModuleLocal_destroy_sched_lock(struct sched_lock *lock)
+{
+}
+
+int vgModuleLocal_get_sched_lock_owner(struct sched_lock *lock)
+{
+	return sched.owner_lwp;
+}
+
+const HChar *vgModuleLocal_get_sched_lock_name(void)
+{
+	return "rtmgrind";
+}
+
+/* --fair-sched chooses between valgrind's locks; there is one here. */
+Bool vgModuleLocal_set_sched_lock_impl(int type)
+{
+	return True;
+}
+
+void vgModuleLocal_acquire_sched_lock(struct sched_lock *lock)
+{
+	Int lwp = VG_(gettid)();
+	ThreadId me;
+
+	guard_lock();
+	me = arrive(lwp);
+	if (!sched.owner)
+		hand_over(me);
+	else if (sched.asleep) {
+		sched.arrivals++;
+		host_futex_wake(&sched.arrivals);
+	}
+	while (sched.owner != me) {
+		Int turn = vthreads[me].turn;
+
+		guard_unlock();
+		host_futex_wait(&vthreads[me].turn, turn, WATCH_NS);
+		guard_lock();
+		watch_kernel();
+	}
+	begin_slice(me);
+	guard_unlock();
+}
+
+void vgModuleLocal_release_sched_lock(struct sched_lock *lock)
+{
+	ThreadId me = current_tid;
+
+	guard_lock();
+	/* So that a new thread takes part from a fixed point in virtual time on. */
+	while (sched.unborn) {
+		guard_unlock();
+		host_yield();
+		guard_lock();
+	}
+	account(me);
+	leave(me);
+	sched.owner_lwp = 0;
+	hand_over(me);
+	guard_unlock();
+}

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * syscalls.c - what happens at a system call.
+ *
+ * syscall_enter() is called from generated code in front of every one. It
+ * answers the call itself (clocks, futexes), makes the thread wait in front
+ * of it, or leaves it to valgrind; then nobody else runs until it is over,
+ * unless it is one that may wait for the outside.
+ */
+#include "rtmgrind.h"
+#include "cost.h"
+#include "pub_tool_aspacemgr.h"
+
+#define POLL_IN 1
+#define POLL_OUT 4
+/* fcntl's F_OFD_SETLKW (include/uapi/asm-generic/fcntl.h) */
+#define OFD_SETLKW 38
+
+/**
+ * guest_may() - may the guest access memory so?
+ * @addr: first byte
+ * @size: bytes
+ * @prot: VKI_PROT_READ, VKI_PROT_WRITE or both
+ *
+ * Return: True if so.
+ */
+Bool guest_may(Addr addr, SizeT size, UInt prot)
+{
+	return VG_(am_is_valid_for_client)(addr, size, prot);
+}
+
+/* Calls that interrupt every core of the process, and so abort all transactions: they change
+ * mappings (the others' translation buffers must forget them) or copy the memory.
+ */
+static Bool interrupts_all(Int nr, const VexGuestAMD64State *guest)
+{
+	switch (nr) {
+	case __NR_munmap:
+	case __NR_mprotect:
+	case __NR_mremap:
+	case __NR_madvise:
+	case __NR_brk:
+	case __NR_fork:
+	case __NR_vfork:
+		return True;
+	case __NR_mmap:
+		return (guest->guest_R10 & VKI_MAP_FIXED) != 0;
+	case __NR_clone:
+		return !(guest->guest_RDI & VKI_CLONE_THREAD);
+	default:
+		return False;
+	}
+}
+
+static enum syscall_verdict dispatch(VexGuestAMD64State *guest)
+{
+	enum syscall_verdict verdict;
+	Bool ours;
+
+	switch (guest->guest_RAX) {
+	case __NR_futex:
+		return futex_call(guest);
+	case __NR_read:
+	case __NR_readv:
+	case __NR_recvfrom:
+	case __NR_recvmsg:
+	case __NR_recvmmsg:
+	case __NR_accept:
+	case __NR_accept4:
+		return fd_transfer(guest, POLL_IN);
+	case __NR_write:
+	case __NR_writev:
+	case __NR_sendto:
+	case __NR_sendmsg:
+	case __NR_sendmmsg:
+		return fd_transfer(guest, POLL_OUT);
+	case __NR_poll:
+	case __NR_ppoll:
+		return fd_poll(guest);
+	case __NR_select:
+	case __NR_pselect6:
+		return fd_select(guest);
+	case __NR_epoll_wait:
+	case __NR_epoll_pwait:
+		return fd_epoll(guest);
+	}
+	verdict = time_call(guest, &ours);
+	if (!ours)
+		verdict = machine_call(guest, &ours);
+	return verdict;
+}
+
+/**
+ * syscall_enter() - a thread is about to make a system call.
+ * @guest: its registers
+ *
+ * Return: enum syscall_verdict.
+ */
+ULong syscall_enter(VexGuestAMD64State *guest)
+{
+	Int nr = guest->guest_RAX;
+
+	current_vthread()->guest = guest;
+	txn_abort_self(RTMGRIND_CAUSE_SYSCALL, nr);
+	if (txn_nr_open && interrupts_all(nr, guest))
+		txn_abort_others(current_tid, RTMGRIND_CAUSE_INTERRUPT);
+	if (!wait_again(guest)) {
+		charge(in_region ? COST_SYSCALL : 0);
+	} else {
+		/* The instruction was paid for the first time. */
+		charge(-1);
+		if (sched_is_idle()) {
+			wait_idle();
+			sched_end_slice(guest);
+			return SYSCALL_WAIT;
+		}
+	}
+	return dispatch(guest);
+}
+
+/* Whether a call that valgrind carries out may wait for something outside the process. */
+static Bool waits_outside(UInt nr, const UWord *args)
+{
+	switch (nr) {
+	case __NR_wait4:
+	case __NR_waitid:
+	case __NR_pause:
+	case __NR_rt_sigsuspend:
+	case __NR_rt_sigtimedwait:
+	case __NR_ppoll:
+	case __NR_pselect6:
+	case __NR_epoll_pwait:
+	case __NR_poll:
+	case __NR_select:
+	case __NR_epoll_wait:
+	case __NR_flock:
+	case __NR_semop:
+	case __NR_semtimedop:
+	case __NR_msgsnd:
+	case __NR_msgrcv:
+	case __NR_mq_timedsend:
+	case __NR_mq_timedreceive:
+	case __NR_futex:
+	case __NR_connect:
+		return True;
+	case __NR_fcntl:
+		return args[1] == VKI_F_SETLKW || args[1] == OFD_SETLKW;
+	default:
+		return False;
+	}
+}
+
+/**
+ * syscall_pre() - valgrind is about to carry out a system call.
+ * @tid: the thread
+ * @nr: the call
+ * @args: its arguments
+ * @nr_args: how many
+ */
+void syscall_pre(ThreadId tid, UInt nr, UWord *args, UInt nr_args)
+{
+	vthreads[tid].calling = waits_outside(nr, args) ? VT_OUTSIDE : VT_KERNEL;
+	if (nr == __NR_exit_group)
+		sched_note_end();
+}
+
+static void note_process(ThreadId tid, UInt nr, const UWord *args, Long result)
+{
+	Bool thread = nr == __NR_clone && args[0] & VKI_CLONE_THREAD;
+
+	if (thread)
+		return;
+	if (result > 0)
+		wait_child_started();
+	else
+		wait_forked();
+}
+
+static void note_success(ThreadId tid, UInt nr, const UWord *args, Long result)
+{
+	switch (nr) {
+	case __NR_mmap:
+		shared_map(result, args[1], (args[3] & VKI_MAP_SHARED) != 0);
+		break;
+	case __NR_munmap:
+		shared_map(args[0], args[1], False);
+		break;
+	case __NR_mremap:
+		shared_map(result, args[2], shared_contains(args[0]));
+		break;
+	case __NR_rt_sigaction:
+		if (args[1])
+			wait_sigaction(args[0], (((const struct vki_sigaction_base *)args[1])
+							 ->sa_flags & VKI_SA_RESTART) != 0);
+		break;
+	case __NR_tgkill:
+	case __NR_tkill:
+		wait_poke_signalled(args[nr == __NR_tgkill ? 1 : 0]);
+		break;
+	case __NR_kill:
+	case __NR_rt_sigqueueinfo:
+	case __NR_rt_tgsigqueueinfo:
+		wait_poke_signalled(0);
+		break;
+	case __NR_fork:
+	case __NR_vfork:
+	case __NR_clone:
+		note_process(tid, nr, args, result);
+		break;
+	case __NR_wait4:
+		if (result > 0)
+			wait_child_reaped();
+		break;
+	case __NR_waitid:
+		wait_child_reaped();
+		break;
+	}
+}
+
+/**
+ * syscall_post() - valgrind has carried out a system call.
+ * @tid: the thread
+ * @nr: the call
+ * @args: its arguments
+ * @nr_args: how many
+ * @res: its result
+ */
+void syscall_post(ThreadId tid, UInt nr, UWord *args, UInt nr_args, SysRes res)
+{
+	vthreads[tid].calling = VT_FREE;
+	if (!sr_isError(res))
+		note_success(tid, nr, args, sr_Res(res));
+	wait_fds_changed();
+}

@@ -1,0 +1,550 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * txn.c - transactions: begin, commit, abort, and who conflicts with whom.
+ *
+ * A transaction writes memory in place and keeps the old contents of each
+ * line; the registers are copied at XBEGIN. The requester wins, as on Intel's
+ * processors: whoever touches a line aborts the transactions that hold it.
+ * The victim is parked between two translated blocks, so the aggressor can
+ * put back its memory and registers on the spot.
+ *
+ * txn_access() must stay cheap for threads outside transactions, and must
+ * read a line before it enters it anywhere: the read may fault.
+ */
+#include "rtmgrind.h"
+#include "cost.h"
+#include "pub_tool_machine.h"
+
+/**
+ * struct touch - a line of a transaction's read or write set.
+ * @line: the line
+ * @pc: instruction that touched it first
+ * @addr: byte that it touched
+ */
+struct touch {
+	struct line *line;
+	Addr pc;
+	Addr addr;
+};
+
+/**
+ * struct txn - the transaction of a thread.
+ * @depth: nesting, 0 outside
+ * @fallback: where XBEGIN's operand points
+ * @saved: registers at XBEGIN
+ * @guest: the registers themselves
+ * @touches: read and write set, in order
+ * @nr_touches: lines in both
+ * @touches_room: room in @touches
+ * @nr_read: lines read
+ * @nr_written: lines written
+ * @ways: lines written per set of the cache
+ * @doomed: new lines and commits left before a spurious abort, 0 none is due
+ * @begun: virtual time of XBEGIN
+ * @last: detail of the last abort
+ * @last_valid: @last has not been asked for yet
+ */
+struct txn {
+	UInt depth;
+	Addr fallback;
+	VexGuestAMD64State saved;
+	VexGuestAMD64State *guest;
+	struct touch *touches;
+	UInt nr_touches;
+	UInt touches_room;
+	UInt nr_read;
+	UInt nr_written;
+	UChar ways[WRITE_SETS];
+	UInt doomed;
+	Long begun;
+	struct rtmgrind_abort last;
+	Bool last_valid;
+};
+
+/* Names in the totals line; the order of enum rtmgrind_cause. */
+static const HChar *const cause_names[] = {
+	"none", "explicit", "conflict", "capacity", "syscall",
+	"fault", "instruction", "interrupt", "spurious", "nest",
+};
+#define NR_CAUSES (sizeof(cause_names) / sizeof(cause_names[0]))
+
+ULong txn_nr_open;
+
+static struct txn **txns;
+static ULong nr_started, nr_committed, nr_aborted[NR_CAUSES];
+static struct rng spurious_rng;
+static Bool noise;
+
+/**
+ * txn_init() - prepare for threads.
+ * @nr_threads: ThreadIds are below this
+ */
+void txn_init(UInt nr_threads)
+{
+	line_init(nr_threads);
+	txns = VG_(calloc)("rtmgrind.txns", nr_threads, sizeof(*txns));
+	rng_seed(&spurious_rng, opt.seed, 1);
+	noise = opt.abort_from_start;
+}
+
+/** txn_noise_start() - spurious aborts and timer ticks may happen from now on. */
+void txn_noise_start(void)
+{
+	noise = True;
+}
+
+/**
+ * txn_open() - is the thread in a transaction?
+ * @tid: the thread
+ *
+ * Return: True if it is.
+ */
+Bool txn_open(ThreadId tid)
+{
+	return txns[tid] && txns[tid]->depth;
+}
+
+/* Ends the transaction; if @undo its writes never happened. */
+static void drop_lines(ThreadId tid, struct txn *txn, Bool undo)
+{
+	while (txn->nr_touches) {
+		struct line *line = txn->touches[--txn->nr_touches].line;
+		void *memory = (void *)line->addr;
+
+		if (line->writer == tid) {
+			/* Unchanged lines are left alone: their page may have become read-only. */
+			if (undo && VG_(memcmp)(memory, line->old, LINE_SIZE))
+				VG_(memcpy)(memory, line->old, LINE_SIZE);
+			line->writer = 0;
+		}
+		line_set_reader(line, tid, False);
+		line_put(line);
+	}
+	txn->depth = 0;
+	txn_nr_open--;
+}
+
+static const struct touch *find_touch(const struct txn *txn, Addr line_addr)
+{
+	UInt i;
+
+	for (i = 0; i < txn->nr_touches; i++)
+		if (txn->touches[i].line->addr == line_addr)
+			return &txn->touches[i];
+	return NULL;
+}
+
+static UInt status_of(const struct txn *txn, enum rtmgrind_cause cause, UInt code)
+{
+	UInt status = 0;
+
+	switch (cause) {
+	case RTMGRIND_CAUSE_EXPLICIT:
+		status = RTM_EXPLICIT | code << 24;
+		break;
+	case RTMGRIND_CAUSE_CONFLICT:
+		status = RTM_CONFLICT | RTM_RETRY;
+		break;
+	case RTMGRIND_CAUSE_CAPACITY:
+	case RTMGRIND_CAUSE_NEST:
+		status = RTM_CAPACITY;
+		break;
+	default:
+		break;
+	}
+	return txn->depth > 1 ? status | RTM_NESTED : status;
+}
+
+/*
+ * Puts the thread back to its XBEGIN, with @info as the detail. The thread is
+ * the running one or parked between two blocks.
+ */
+static void rollback(ThreadId tid, const struct rtmgrind_abort *info, UInt code)
+{
+	struct txn *txn = txns[tid];
+	struct rtmgrind_abort *last = &txn->last;
+	const struct touch *touch;
+	HWord event_check[2];
+	Long now = tid == current_tid ? sched_now() : vthreads[tid].clock;
+
+	*last = *info;
+	last->status = status_of(txn, info->cause, code);
+	last->own_pc = VG_(get_IP)(tid);
+	touch = last->line ? find_touch(txn, last->line) : NULL;
+	if (touch) {
+		last->own_pc = touch->pc;
+		last->own_addr = touch->addr;
+	}
+	last->read_lines = txn->nr_read;
+	last->write_lines = txn->nr_written;
+	last->cycles = now - txn->begun + COST_ABORT;
+	txn->last_valid = True;
+	nr_aborted[info->cause]++;
+	if (opt.trace)
+		VG_(umsg)("thread %u aborts: %s, status %#x, pc %#llx, line %#llx, other %#llx\n",
+			  tid, cause_names[info->cause], last->status, last->own_pc, last->line,
+			  last->other_pc);
+
+	drop_lines(tid, txn, True);
+	/* The first two fields belong to valgrind's dispatcher and not to the guest. */
+	event_check[0] = txn->guest->host_EvC_FAILADDR;
+	event_check[1] = txn->guest->host_EvC_COUNTER;
+	*txn->guest = txn->saved;
+	txn->guest->host_EvC_FAILADDR = event_check[0];
+	txn->guest->host_EvC_COUNTER = event_check[1];
+	txn->guest->guest_RAX = last->status;
+	txn->guest->guest_RIP = txn->fallback;
+	if (tid == current_tid)
+		charge(COST_ABORT);
+	else
+		vthreads[tid].clock += COST_ABORT;
+}
+
+static void __attribute__((noreturn)) abort_running(const struct rtmgrind_abort *info, UInt code)
+{
+	rollback(current_tid, info, code);
+	core_restart_thread();
+}
+
+/**
+ * txn_abort_self() - abort the running thread's transaction, if one is open.
+ * @cause: why
+ * @syscall_nr: the system call if @cause is one, else -1
+ *
+ * Called from generated code. Does not return if a transaction was open.
+ */
+void txn_abort_self(enum rtmgrind_cause cause, Int syscall_nr)
+{
+	struct rtmgrind_abort info = {.cause = cause, .syscall_nr = syscall_nr};
+
+	if (txn_open(current_tid))
+		abort_running(&info, 0);
+}
+
+/**
+ * txn_abort_parked() - abort a transaction from outside generated code.
+ * @tid: the thread, parked or being scheduled
+ * @cause: why
+ */
+void txn_abort_parked(ThreadId tid, enum rtmgrind_cause cause)
+{
+	struct rtmgrind_abort info = {.cause = cause, .syscall_nr = -1};
+
+	if (txn_open(tid))
+		rollback(tid, &info, 0);
+}
+
+/**
+ * txn_abort_others() - abort every transaction but one thread's.
+ * @tid: the thread that is spared
+ * @cause: why
+ */
+void txn_abort_others(ThreadId tid, enum rtmgrind_cause cause)
+{
+	ThreadId other;
+
+	for (other = 1; txn_nr_open && other < vthread_end; other++)
+		if (other != tid)
+			txn_abort_parked(other, cause);
+}
+
+/**
+ * txn_forget() - a thread ends: undo its transaction, free what it has.
+ * @tid: the thread
+ */
+void txn_forget(ThreadId tid)
+{
+	struct txn *txn = txns[tid];
+
+	if (!txn)
+		return;
+	if (txn->depth)
+		drop_lines(tid, txn, True);
+	VG_(free)(txn->touches);
+	VG_(free)(txn);
+	txns[tid] = NULL;
+}
+
+/**
+ * txn_tick() - let the timer interrupt strike.
+ * @tid: the thread, between two blocks
+ * @before: virtual time when its slice began
+ * @after: virtual time now
+ */
+void txn_tick(ThreadId tid, Long before, Long after)
+{
+	/* The cores' timers are spread over the period. */
+	Long phase = vthreads[tid].core * TICK / opt.cores;
+
+	if (noise && in_region && (before + phase) / TICK != (after + phase) / TICK)
+		txn_abort_parked(tid, RTMGRIND_CAUSE_INTERRUPT);
+}
+
+/* Aborts the transactions that the access conflicts with. */
+static void abort_holders(struct line *line, ThreadId tid, Addr addr, Bool write)
+{
+	struct rtmgrind_abort info = {
+		.cause = RTMGRIND_CAUSE_CONFLICT,
+		.line = line->addr,
+		.other_pc = VG_(get_IP)(tid),
+		.other_addr = addr,
+		.other_tid = vthreads[tid].lwp,
+		.other_write = write,
+		.syscall_nr = -1,
+	};
+	Addr line_addr = line->addr;
+	ThreadId victim;
+
+	/* A rollback may free the line: look it up again each time. */
+	while (line) {
+		if (line->writer && line->writer != tid)
+			victim = line->writer;
+		else
+			victim = write ? line_other_reader(line, tid) : 0;
+		if (!victim)
+			return;
+		rollback(victim, &info, 0);
+		line = line_find(line_addr);
+	}
+}
+
+static void abort_at_line(enum rtmgrind_cause cause, Addr addr)
+{
+	struct rtmgrind_abort info = {
+		.cause = cause,
+		.line = line_of(addr),
+		.own_addr = addr,
+		.syscall_nr = -1,
+	};
+
+	abort_running(&info, 0);
+}
+
+/* A new line, or the commit: where a spurious abort strikes if one is due. */
+static void spurious_point(struct txn *txn)
+{
+	if (txn->doomed && !--txn->doomed)
+		txn_abort_self(RTMGRIND_CAUSE_SPURIOUS, -1);
+}
+
+static void push_touch(struct txn *txn, struct line *line, Addr addr)
+{
+	if (txn->nr_touches == txn->touches_room) {
+		txn->touches_room = txn->touches_room ? 2 * txn->touches_room : 64;
+		txn->touches = VG_(realloc)("rtmgrind.touches", txn->touches,
+					    txn->touches_room * sizeof(*txn->touches));
+	}
+	txn->touches[txn->nr_touches++] = (struct touch){line, VG_(get_IP)(current_tid), addr};
+	if (in_region)
+		charge(COST_TXN_LINE);
+}
+
+static void add_read(ThreadId tid, struct txn *txn, struct line *line, Addr addr)
+{
+	if (line && (line->writer == tid || line_reads(line, tid)))
+		return;
+	if (txn->nr_read == READ_LINES)
+		abort_at_line(RTMGRIND_CAUSE_CAPACITY, addr);
+	spurious_point(txn);
+	/* If this faults, nothing has been entered yet. */
+	(void)*(volatile UChar *)addr;
+	line = line_get(line_of(addr));
+	line_set_reader(line, tid, True);
+	txn->nr_read++;
+	push_touch(txn, line, addr);
+}
+
+static void refuse_shared(Addr addr)
+{
+	static Bool said;
+
+	if (!said)
+		VG_(umsg)("transactions cannot write memory shared with other processes "
+			  "(at %#lx): they abort\n", addr);
+	said = True;
+	abort_at_line(RTMGRIND_CAUSE_INSTRUCTION, addr);
+}
+
+static void add_write(ThreadId tid, struct txn *txn, struct line *line, Addr addr)
+{
+	UInt set = addr / LINE_SIZE % WRITE_SETS;
+	UChar old[LINE_SIZE];
+	Bool known = line && line_reads(line, tid);
+
+	if (line && line->writer == tid)
+		return;
+	if (shared_contains(addr))
+		refuse_shared(addr);
+	if (txn->ways[set] == WRITE_WAYS)
+		abort_at_line(RTMGRIND_CAUSE_CAPACITY, addr);
+	spurious_point(txn);
+	VG_(memcpy)(old, (void *)line_of(addr), LINE_SIZE);
+	line = line_get(line_of(addr));
+	VG_(memcpy)(line->old, old, LINE_SIZE);
+	line->writer = tid;
+	txn->ways[set]++;
+	txn->nr_written++;
+	if (!known)
+		push_touch(txn, line, addr);
+}
+
+/**
+ * txn_access() - a thread is about to access memory.
+ * @tid: the thread, running; in a system call the kernel accesses for it
+ * @addr: first byte
+ * @size: bytes
+ * @write: False for a read
+ *
+ * Aborts the transactions it conflicts with and, in a transaction, enters the
+ * lines. Does not return if that aborts the thread's own transaction.
+ */
+void txn_access(ThreadId tid, Addr addr, SizeT size, Bool write)
+{
+	struct txn *txn = txn_open(tid) ? txns[tid] : NULL;
+	Addr end = addr + size;
+	Addr at;
+
+	for (at = addr; at < end; at = line_of(at) + LINE_SIZE) {
+		struct line *line = line_find(line_of(at));
+
+		if (line) {
+			abort_holders(line, tid, at, write);
+			line = line_find(line_of(at));
+		}
+		if (!txn)
+			continue;
+		if (write)
+			add_write(tid, txn, line, at);
+		else
+			add_read(tid, txn, line, at);
+	}
+}
+
+/**
+ * txn_begin() - XBEGIN.
+ * @guest: registers of the running thread
+ * @fallback: where an abort goes to
+ * @next: the instruction behind
+ *
+ * Return: address to go on at.
+ */
+ULong txn_begin(VexGuestAMD64State *guest, ULong fallback, ULong next)
+{
+	struct txn *txn = txns[current_tid];
+
+	if (!txn)
+		txn = txns[current_tid] = VG_(calloc)("rtmgrind.txn", 1, sizeof(*txn));
+	if (txn->depth == RTM_NEST_MAX)
+		txn_abort_self(RTMGRIND_CAUSE_NEST, -1);
+	if (txn->depth++)
+		return next;
+	txn->fallback = fallback;
+	txn->guest = guest;
+	txn->saved = *guest;
+	txn->begun = sched_now();
+	txn->nr_read = txn->nr_written = 0;
+	VG_(memset)(txn->ways, 0, sizeof(txn->ways));
+	txn->doomed = 0;
+	if (noise && in_region && opt.abort_rate &&
+	    (Long)(rng_next(&spurious_rng) % 100) < opt.abort_rate)
+		/* Among the first lines: late enough to have something to undo. */
+		txn->doomed = 1 + rng_next(&spurious_rng) % 4;
+	txn_nr_open++;
+	nr_started++;
+	if (in_region)
+		charge(COST_XBEGIN);
+	if (opt.trace)
+		VG_(umsg)("thread %u begins, pc %#llx\n", current_tid, next);
+	return next;
+}
+
+/**
+ * txn_end() - XEND.
+ * @next: the instruction behind
+ *
+ * Return: @next, or 0 outside a transaction, where XEND faults.
+ */
+ULong txn_end(ULong next)
+{
+	struct txn *txn = txns[current_tid];
+
+	if (!txn_open(current_tid))
+		return 0;
+	if (txn->depth == 1 && txn->doomed) {
+		txn->doomed = 1;
+		spurious_point(txn);
+	}
+	if (--txn->depth)
+		return next;
+	drop_lines(current_tid, txn, False);
+	nr_committed++;
+	if (in_region)
+		charge(COST_XEND);
+	if (opt.trace)
+		VG_(umsg)("thread %u commits, %u read %u written\n", current_tid, txn->nr_read,
+			  txn->nr_written);
+	return next;
+}
+
+/**
+ * txn_xabort() - XABORT; a no-op outside transactions.
+ * @code: its operand
+ */
+void txn_xabort(ULong code)
+{
+	struct rtmgrind_abort info = {.cause = RTMGRIND_CAUSE_EXPLICIT, .syscall_nr = -1};
+
+	if (txn_open(current_tid))
+		abort_running(&info, code);
+}
+
+/**
+ * txn_test() - XTEST.
+ *
+ * Return: the flags as in EFLAGS: ZF (bit 6) is set outside transactions.
+ */
+ULong txn_test(void)
+{
+	return txn_open(current_tid) ? 0 : 1 << 6;
+}
+
+/**
+ * txn_last_abort() - answer RTMGRIND_LAST_ABORT.
+ * @tid: the thread that asks
+ * @record: struct rtmgrind_abort in guest memory
+ * @size: its size there
+ *
+ * Return: True if there was an abort since the last question and @record was filled.
+ */
+Bool txn_last_abort(ThreadId tid, Addr record, SizeT size)
+{
+	struct txn *txn = txns[tid];
+
+	if (!txn || !txn->last_valid || txn->depth)
+		return False;
+	if (size > sizeof(txn->last))
+		size = sizeof(txn->last);
+	if (!guest_may(record, size, VKI_PROT_WRITE))
+		return False;
+	txn_access(tid, record, size, True);
+	VG_(memcpy)((void *)record, &txn->last, size);
+	txn->last_valid = False;
+	return True;
+}
+
+/** txn_print_totals() - one line for the log. */
+void txn_print_totals(void)
+{
+	ULong aborts = 0;
+	HChar causes[400];
+	UInt i, used = 0;
+
+	causes[0] = 0;
+	for (i = 1; i < NR_CAUSES; i++) {
+		aborts += nr_aborted[i];
+		used += VG_(snprintf)(causes + used, sizeof(causes) - used, "%s%s %llu",
+				      i > 1 ? " " : "", cause_names[i], nr_aborted[i]);
+	}
+	VG_(umsg)("starts %llu commits %llu aborts %llu (%s) cycles %lld region %lld\n",
+		  nr_started, nr_committed, aborts, causes, sched_end_time(), region_cycles());
+}
