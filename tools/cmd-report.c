@@ -19,8 +19,6 @@
 #include "settings.h"
 #include "suggest.h"
 
-/* Rows of the table unless --top says otherwise: a screen. */
-#define TOP_DEFAULT 20
 /* Width of a table that goes to a file or pipe: as wide as it is. */
 #define WIDTH_UNBOUNDED 10000
 
@@ -75,11 +73,11 @@ static int add_input(struct paths *all, const char *path, int children)
 	return rc;
 }
 
-static int terminal_width(void)
+int report_width(int fd)
 {
 	struct winsize size;
 
-	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) || !size.ws_col)
+	if (ioctl(fd, TIOCGWINSZ, &size) || !size.ws_col)
 		return WIDTH_UNBOUNDED;
 	return size.ws_col;
 }
@@ -119,8 +117,7 @@ static int report_file(struct output *o, const struct data_file *f)
 	if (options->format == FORMAT_TABLE) {
 		if (o->nr_printed++)
 			fprintf(o->out, "\n%s\n", "----");
-		table_print(&r, o->out, options->width ? options->width : terminal_width(),
-			    options->top);
+		table_print(&r, o->out, options->width, options->top);
 	} else if (options->format == FORMAT_CSV) {
 		csv_print(&r, o->out, options->top);
 	} else {
@@ -246,7 +243,7 @@ static int apply(int key, struct report_options *o, int *top_given)
  */
 int cmd_report(int argc, char **argv)
 {
-	struct report_options o = {.sort = "cost"};
+	struct report_options o = {.sort = "cost", .width = report_width(STDOUT_FILENO)};
 	int key, children = 1, top_given = 0, rc = 0, code = EXIT_USAGE;
 	struct paths given = {0}, all = {0};
 
@@ -277,7 +274,7 @@ int cmd_report(int argc, char **argv)
 	if (rc)
 		goto free_paths;
 	if (!top_given)
-		o.top = o.format == FORMAT_TABLE ? TOP_DEFAULT : 0;
+		o.top = o.format == FORMAT_TABLE ? REPORT_TOP : 0;
 	code = report_files(&o, all.path, all.nr, stdout);
 free_paths:
 	paths_free(&given);

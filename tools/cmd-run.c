@@ -10,7 +10,6 @@
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -323,36 +322,32 @@ static char **emulator_argv(const struct emulator *e, const struct request *r)
 	return argv;
 }
 
-/* An identifier no other run on this machine has. */
+/*
+ * An identifier no other run on this machine has: nanoseconds and process id. It
+ * is read as hexadecimal, of decimal digits only and always as many: so it takes
+ * the emulated program the same number of instructions to read it.
+ */
 static uint64_t make_run(void)
 {
 	struct timespec now;
-	uint64_t run;
 	char text[32];
 
 	clock_gettime(CLOCK_REALTIME, &now);
-	run = ((uint64_t)now.tv_sec * 1000000000 + now.tv_nsec) ^ ((uint64_t)getpid() << 40);
-	run += !run; /* 0 is no run */
-	snprintf(text, sizeof(text), "%llx", (unsigned long long)run);
+	snprintf(text, sizeof(text), "%09ld%07d", now.tv_nsec, getpid() % 10000000);
 	setenv("ELIDE_RUN", text, 1);
-	return run;
+	return strtoull(text, NULL, 16);
 }
 
 static void print_report(const struct request *r, const struct paths *f)
 {
-	struct report_options o = {.sort = "cost", .top = 20};
-	struct winsize size;
-	FILE *out = stderr;
+	struct report_options o = {.sort = "cost", .top = REPORT_TOP};
+	FILE *out = strcmp(r->report, "stderr") ? fopen(r->report, "we") : stderr;
 
-	o.width = !ioctl(STDERR_FILENO, TIOCGWINSZ, &size) && size.ws_col ? size.ws_col : 10000;
-	if (strcmp(r->report, "stderr")) {
-		o.width = 10000;
-		out = fopen(r->report, "we");
-		if (!out) {
-			say("%s: %s", r->report, strerror(errno));
-			return;
-		}
+	if (!out) {
+		say("%s: %s", r->report, strerror(errno));
+		return;
 	}
+	o.width = report_width(fileno(out));
 	report_files(&o, f->path, f->nr, out);
 	if (out == stderr)
 		fflush(out);

@@ -193,7 +193,7 @@ enum report_format { FORMAT_TABLE, FORMAT_JSON, FORMAT_CSV };
  * struct report_options - how to report.
  * @sort:  key, see report_sort_key()
  * @top:   rows to print, 0 for all
- * @width: columns of the table, 0 for the terminal's
+ * @width: columns of the table
  */
 struct report_options {
 	enum report_format format;
@@ -202,6 +202,14 @@ struct report_options {
 	size_t top;
 	int width;
 };
+
+/* Rows of the table unless something else is asked for: a screen. */
+#define REPORT_TOP 20
+
+/**
+ * report_width() - columns of the terminal behind @fd, or as many as the table needs.
+ */
+int report_width(int fd);
 
 /**
  * report_files() - report on data files, one after another.

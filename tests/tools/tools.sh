@@ -212,6 +212,23 @@ for sig in TERM INT HUP QUIT USR1 USR2; do
 	[ $rc -eq 6 ] && [ "$(cat out)" = got ] && ok "SIG$sig is handed on" ||
 		not_ok "SIG$sig is handed on" "exit $rc: $(cat out err)"
 done
+
+# Launcher: emulated
+if [ ! -x "$O/libexec/elide/rtmgrind-amd64-linux" ]; then
+	skip 'emulated' 'rtmgrind is not built'
+elif ! valgrind --version 2>&1 | grep -qx 'valgrind-3\.19\.0'; then
+	skip 'emulated' 'valgrind 3.19.0 is not installed'
+else
+	expect 'emulated: exit code and output' 5 'a b' '' run -q --emulate sh -c 'echo a b | cat; exit 5'
+	expect 'emulated: killed by a signal' 143 '' '' run -q --emulate sh -c 'kill -TERM $$'
+	# The launcher of the emulator is not elided: only the processes of the program are.
+	printf '#include <stdio.h>\n#include <unistd.h>\n__attribute__((constructor)) static void loaded(void)\n{\nchar b[99] = "";\nif (readlink("/proc/self/exe", b, 98) > 0)\nfprintf(stderr, "%%s\\n", b);\n}\n' >witness.c
+	${CC:-cc} -shared -fPIC -o witness.so witness.c
+	LD_PRELOAD=$tmp/witness.so "$elide" run -q --emulate "$(realpath /bin/sh)" -c 'cat </dev/null; exit 0' 2>&1 >/dev/null |
+		grep -v "$elide" >seen
+	realpath /bin/sh "$(command -v cat)" >want
+	same 'emulated: its launcher is not preloaded' want seen
+fi
 fi # preload library
 
 # Reports: the exact texts. Addresses in the objects differ from build to build, and clang's

@@ -197,6 +197,8 @@ static void verdicts(void **state)
 		{1000, 900, 900, 10, 9001, 10, 100, 4, VERDICT_NEUTRAL},
 		{1000, 900, 900, 10, 9000, 10, 100, 4, VERDICT_PAYS},
 		{1000, 499, 499, 10, 100, 10, 100, 4, VERDICT_NEUTRAL},
+		/* Nested sections gain too, though the transaction is the outer lock's. */
+		{1000, 900, 100, 10, 9000, 10, 100, 4, VERDICT_PAYS},
 		/* Too few attempts. */
 		{1000, 53, 53, 10, 100, 10, 100, 4, VERDICT_UNKNOWN},
 		/* No hold time: counted in sections. */
