@@ -27,42 +27,42 @@ static void range(const char *values, const char *initial)
 
 static void print_tunables(void)
 {
-#define ELIDE_UINT(name, NAME, scope, min, max, def, unit, help)           \
-	item("Ev ELIDE_" #NAME);                                           \
-	printf("%llu to %llu %s; default %s.\n", (unsigned long long)(min), \
-	       (unsigned long long)(max), unit, #def);                     \
+#define ELIDE_UINT(name, NAME, scope, min, max, def, unit, help)                                   \
+	item("Ev ELIDE_" #NAME);                                                                   \
+	printf("%llu to %llu %s; default %s.\n", (unsigned long long)(min),                        \
+	       (unsigned long long)(max), unit, #def);                                             \
 	sentence(help);
-#define ELIDE_ENUM(name, NAME, scope, values, def, help) \
-	item("Ev ELIDE_" #NAME);                         \
-	range(values, def);                              \
+#define ELIDE_ENUM(name, NAME, scope, values, def, help)                                           \
+	item("Ev ELIDE_" #NAME);                                                                   \
+	range(values, def);                                                                        \
 	sentence(help);
-#define ELIDE_SET(name, NAME, scope, values, def, help) \
-	item("Ev ELIDE_" #NAME);                        \
-	printf("Several of %s, separated by commas;\n", values); \
-	range(NULL, def);                               \
+#define ELIDE_SET(name, NAME, scope, values, def, help)                                            \
+	item("Ev ELIDE_" #NAME);                                                                   \
+	printf("Several of %s, separated by commas;\n", values);                                   \
+	range(NULL, def);                                                                          \
 	sentence(help);
-#define ELIDE_STR(name, NAME, scope, def, help) \
-	item("Ev ELIDE_" #NAME);                \
-	range(NULL, def);                       \
+#define ELIDE_STR(name, NAME, scope, def, help)                                                    \
+	item("Ev ELIDE_" #NAME);                                                                   \
+	range(NULL, def);                                                                          \
 	sentence(help);
 #include "../lib/tunables.def"
 }
 
 static void print_causes(void)
 {
-#define ELIDE_CAUSE(id, code, column, help, advice) \
-	item("Cm " #id);                            \
-	sentence(help);                             \
+#define ELIDE_CAUSE(id, code, column, help, advice)                                                \
+	item("Cm " #id);                                                                           \
+	sentence(help);                                                                            \
 	printf("Column %s.\n", #column);
 #include "../lib/aborts.def"
 }
 
 static void print_fields(void)
 {
-#define ELIDE_FIELD(id, value, elision, help) \
-	item("Cm " #id);                      \
-	sentence(help);                       \
-	if (elision)                          \
+#define ELIDE_FIELD(id, value, elision, help)                                                      \
+	item("Cm " #id);                                                                           \
+	sentence(help);                                                                            \
+	if (elision)                                                                               \
 		printf("Null unless the process elided.\n");
 #include "../tools/columns.def"
 }

@@ -172,8 +172,8 @@ int report_files(const struct report_options *options, char *const *paths, size_
 		fprintf(out, "%s%zu process%s took no lock that elide can see\n",
 			o.nr_printed ? "\n" : "", o.nr_idle, o.nr_idle == 1 ? "" : "es");
 	if (o.nr_printed)
-		fprintf(out,
-			"\nNext: elide report --by lock, --sort wait, --json (exact); elide-report(1) explains the columns.\n");
+		fprintf(out, "\nNext: elide report --by lock, --sort wait, --json (exact); "
+			     "elide-report(1) explains the columns.\n");
 	return code;
 }
 
@@ -247,8 +247,8 @@ int cmd_report(int argc, char **argv)
 	int key, children = 1, top_given = 0, rc = 0, code = EXIT_USAGE;
 	struct paths given = {0}, all = {0};
 
-	while (!rc && (key = options_next(argc, argv, options, ARRAY_SIZE(options), 0)) !=
-			      OPTIONS_END) {
+	while (!rc &&
+	       (key = options_next(argc, argv, options, ARRAY_SIZE(options), 0)) != OPTIONS_END) {
 		if (key == 'h') {
 			options_help("report [OPTION...] [FILE...]",
 				     "Tells lock by lock and call site by call site what happened.",

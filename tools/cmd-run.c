@@ -44,7 +44,8 @@ static const struct option_desc options[] = {
 	{'o', "output", "FILE", "data file (elide.data); %p process id, %e program"},
 	{OPT_SET, "set", "NAME=VALUE", "any setting of elide tunables; may be given again"},
 	{OPT_REPORT, "report", "[FILE]", "print the report at the end, to stderr or a file"},
-	{OPT_EMULATE, "emulate", "[MODEL]", "run on an emulated machine with RTM (" EMULATOR_MODELS ")"},
+	{OPT_EMULATE, "emulate", "[MODEL]",
+	 "run on an emulated machine with RTM (" EMULATOR_MODELS ")"},
 	{OPT_CORES, "cores", "N", "its cores"},
 	{OPT_SEED, "seed", "N", "seed of its random choices"},
 	{OPT_QUANTUM, "quantum", "N", "instructions a thread of it may run ahead"},
@@ -156,11 +157,12 @@ static int parse(int argc, char **argv, struct request *r)
 	int key, rc = 0;
 
 	memset(r, 0, sizeof(*r));
-	while (!rc && (key = options_next(argc, argv, options, ARRAY_SIZE(options), 1)) !=
-			      OPTIONS_END) {
+	while (!rc &&
+	       (key = options_next(argc, argv, options, ARRAY_SIZE(options), 1)) != OPTIONS_END) {
 		if (key == 'h') {
 			options_help("run [OPTION...] [--] PROGRAM [ARGUMENT...]",
-				     "Runs a program with its locks elided, or profiled where RTM is missing.",
+				     "Runs a program with its locks elided, or profiled where RTM "
+				     "is missing.",
 				     options, ARRAY_SIZE(options));
 			return 1;
 		}
@@ -381,8 +383,7 @@ static void say_next(const struct paths *f, const char *output)
 	    f->nr > 1 ? " and files of its children" : "", list);
 }
 
-static void finish(const struct request *r, const char *output, uint64_t run, pid_t pid,
-		   int status)
+static void finish(const struct request *r, const char *output, uint64_t run, pid_t pid, int status)
 {
 	struct paths f = {0};
 

@@ -74,7 +74,8 @@ static int check_header(struct reader *r, const struct elide_header *h)
 	if (h->magic != ELIDE_DATA_MAGIC)
 		return fail(r, "not an elide data file (offset %u)", AT(magic));
 	if (h->version != ELIDE_DATA_VERSION)
-		return fail(r, "written in version %u of the format, this elide reads %u (offset %u)",
+		return fail(r,
+			    "written in version %u of the format, this elide reads %u (offset %u)",
 			    h->version, ELIDE_DATA_VERSION, AT(version));
 	if (h->header_size != ELIDE_HEADER_SIZE)
 		return fail(r, "header of %u bytes (offset %u)", h->header_size, AT(header_size));

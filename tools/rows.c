@@ -14,12 +14,12 @@
 #include "report.h"
 #include "suggest.h"
 
-#define NAMES(function, ...)                                                             \
-	const char *function(unsigned int i)                                             \
-	{                                                                                \
-		static const char *const names[] = {__VA_ARGS__};                        \
-                                                                                         \
-		return i < ARRAY_SIZE(names) && names[i] ? names[i] : "unknown";         \
+#define NAMES(function, ...)                                                                       \
+	const char *function(unsigned int i)                                                       \
+	{                                                                                          \
+		static const char *const names[] = {__VA_ARGS__};                                  \
+                                                                                                   \
+		return i < ARRAY_SIZE(names) && names[i] ? names[i] : "unknown";                   \
 	}
 
 NAMES(kind_name, [ELIDE_KIND_MUTEX] = "mutex", [ELIDE_KIND_RWLOCK_READ] = "rwlock-read",
@@ -315,12 +315,12 @@ int report_sort_key(const char *key, const char **nearest)
 
 static int compare_key(const char *key, const struct line *a, const struct line *b)
 {
-#define ELIDE_COLUMN(id, head, unit, value, elision, drop)      \
-	if (!strcmp(key, #id)) {                                \
-		const struct line *l = a;                       \
-		__auto_type va = (value);                       \
-		l = b;                                          \
-		return ORDER_##unit(va, (value));               \
+#define ELIDE_COLUMN(id, head, unit, value, elision, drop)                                         \
+	if (!strcmp(key, #id)) {                                                                   \
+		const struct line *l = a;                                                          \
+		__auto_type va = (value);                                                          \
+		l = b;                                                                             \
+		return ORDER_##unit(va, (value));                                                  \
 	}
 #include "columns.def"
 #undef ELIDE_COLUMN

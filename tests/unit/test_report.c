@@ -129,10 +129,10 @@ static void sorting(void **state)
 		const char *key;
 		uint64_t acquired[4];
 	} table[] = {
-		{"cost", {1500, 40, 20000, 10}},	 {"acquired", {20000, 1500, 40, 10}},
-		{"elided", {20000, 10, 1500, 40}},	 {"aborts", {1500, 20000, 40, 10}},
-		{"lock", {20000, 10, 1500, 40}},	 {"wait", {1500, 40, 20000, 10}},
-		{"wasted", {1500, 20000, 40, 10}},	 {"capacity", {20000, 1500, 40, 10}},
+		{"cost", {1500, 40, 20000, 10}},   {"acquired", {20000, 1500, 40, 10}},
+		{"elided", {20000, 10, 1500, 40}}, {"aborts", {1500, 20000, 40, 10}},
+		{"lock", {20000, 10, 1500, 40}},   {"wait", {1500, 40, 20000, 10}},
+		{"wasted", {1500, 20000, 40, 10}}, {"capacity", {20000, 1500, 40, 10}},
 	};
 	const char *nearest;
 
@@ -232,7 +232,7 @@ static void findings(void **state)
 	struct loaded l;
 
 	make(&l, SYNTH_ELIDE, BY_LOCK_AND_SITE, "lock");
-	/* The rows that cost at least a hundredth of the worst; the order of the table is no matter. */
+	/* Rows that cost a hundredth of the worst at least, however the table is sorted. */
 	assert_int_equal(attribute(&l.report, f, 4), 1);
 	assert_string_equal(f[0].line->lock, "subject_index_lock");
 	assert_int_equal(f[0].nr_causes, 2);
