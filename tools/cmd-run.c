@@ -390,7 +390,7 @@ static void finish(const struct request *r, const char *output, uint64_t run, pi
 	if (find_files(&f, output, run, pid))
 		say("out of memory while looking for data files");
 	if (f.nr)
-		write_exit_status(f.path[0], status);
+		write_exit_status(f.path[0], pid, status);
 	if (r->report && f.nr)
 		print_report(r, &f);
 	else if (!r->quiet)

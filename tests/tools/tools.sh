@@ -184,6 +184,9 @@ export ELIDE_MODE
 expect 'next command' 9 '' 'elide: counted in elide.data; next: elide report' run ./writer elide.data
 "$elide" report --json elide.data 2>err | grep -q '"exit": 9' && ok 'exit status in the data file' ||
 	not_ok 'exit status in the data file' "$(cat err)"
+run_elide run -q sh -c './writer elide.data; exit 3'
+"$elide" report --json elide.data | grep -q '"exit": 3' && not_ok 'exit status of another process' 'written' ||
+	ok 'exit status of another process'
 expect 'next command, output named' 9 '' \
 	"elide: counted in other; next: elide report -i 'other'" run -o other ./writer other
 expect 'next command, with children' 9 '' \
@@ -212,6 +215,34 @@ for sig in TERM INT HUP QUIT USR1 USR2; do
 	[ $rc -eq 6 ] && [ "$(cat out)" = got ] && ok "SIG$sig is handed on" ||
 		not_ok "SIG$sig is handed on" "exit $rc: $(cat out err)"
 done
+
+# Launcher: what the terminal sends, the program gets once; the launcher lives on.
+cat >terminal.py <<'EOF'
+import os, pty, sys, time
+pid, fd = pty.fork()
+if pid == 0:
+    os.execv(sys.argv[1], [sys.argv[1], "run", "sh", "-c",
+        "trap 'echo got >>count' INT; echo >ready; i=0; while [ $i -lt 20 ]; do sleep 0.05; i=$((i + 1)); done; exit 8"])
+while not os.path.exists("ready"):
+    time.sleep(0.05)
+time.sleep(0.1)
+os.write(fd, b"\x03")
+text = b""
+try:
+    while chunk := os.read(fd, 4096):
+        text += chunk
+except OSError:
+    pass
+sys.exit(0 if os.WEXITSTATUS(os.waitpid(pid, 0)[1]) == 8 and b"elide: " in text else 1)
+EOF
+if command -v python3 >/dev/null; then
+	timeout 20 python3 terminal.py "$elide"
+	rc=$?
+	[ $rc -eq 0 ] && [ "$(cat count)" = got ] && ok 'interrupt from the terminal' ||
+		not_ok 'interrupt from the terminal' "exit $rc, $(wc -l <count) times"
+else
+	skip 'interrupt from the terminal' 'python3 is not installed'
+fi
 
 # Launcher: emulated
 if [ ! -x "$O/libexec/elide/rtmgrind-amd64-linux" ]; then
@@ -266,9 +297,20 @@ pids=$("$elide" report --csv parent parent.11 -i parent.13 | tail -n +2 | cut -d
 [ "$pids" = '13 10 11 ' ] && ok 'files only once' || not_ok 'files only once' "pids $pids"
 "$elide" report parent | grep -q '^1 process took no lock' && ok 'idle child in one line' ||
 	not_ok 'idle child in one line' "$("$elide" report parent | tail -3)"
-"$elide" report --json parent | python3 -c 'import json, sys; d = json.load(sys.stdin)
-assert d["schema"] == 1 and len(d["processes"]) == 3' 2>err && ok 'JSON of several processes' ||
-	not_ok 'JSON of several processes' "$(tail -1 err)"
+# json NAME CONDITION COMMAND...: what it prints is JSON, and the condition holds of it, d.
+json() {
+	name=$1 condition=$2
+	shift 2
+	if ! command -v python3 >/dev/null; then
+		skip "$name" 'python3 is not installed'
+		return
+	fi
+	"$@" 2>err | python3 -c "import json, sys; d = json.load(sys.stdin); assert $condition" 2>>err &&
+		ok "$name" || not_ok "$name" "$(tail -1 err)"
+}
+json 'JSON of several processes' 'd["schema"] == 1 and len(d["processes"]) == 3' \
+	"$elide" report --json parent
+json 'JSON of one process' 'd["schema"] == 1 and len(d["rows"]) == 4' "$elide" report --json elide.data
 
 # Reports: bad files
 : >empty
@@ -382,9 +424,10 @@ same 'tunables: present values' want out
 echo 'elide: ELIDE_CORES=2000 is out of range, nearest is 1024, using 8' >want
 same 'tunables: bad value' want err
 expect 'tunables: unknown name' 2 '' 'elide: CROES is no tunable, nearest is CORES' tunables CROES
-"$elide" tunables --json 2>err | python3 -c 'import json, sys; d = json.load(sys.stdin)
-assert any(t["name"] == "POLICY" and t["default"] == "adaptive" for t in d["tunables"])' 2>>err &&
-	ok 'tunables: JSON' || not_ok 'tunables: JSON' "$(tail -1 err)"
+json 'tunables: JSON' '[t["default"] for t in d["tunables"] if t["name"] == "POLICY"] == ["adaptive"]' \
+	"$elide" tunables --json
+json 'doctor: JSON' 'd["mode"] == "profile" and not d["rtm_usable"]' \
+	"$elide" doctor --sysroot root --json
 
 # Manual pages: every long option of --help is in the page, and no page has one more
 for command in run report doctor tunables; do
