@@ -52,8 +52,8 @@ double line_cost(const struct line *l)
  * Does eliding pay? Judged from what one run measured, without knowing the run
  * that was not elided:
  *
- *   gained  commits * mean hold time: time that the lock would have been held
- *           and was not, open to other threads
+ *   gained  elided acquisitions * mean hold time: time that the lock would have
+ *           been held and was not, open to other threads
  *   lost    cycles in aborted attempts
  *
  * Where no hold time was measured both are counted in sections: an aborted
@@ -68,16 +68,16 @@ double line_cost(const struct line *l)
 enum verdict line_verdict(const struct report *r, const struct line *l)
 {
 	int measured = l->sum.hold.count > 0;
-	double gained = (double)l->sum.commits * (measured ? mean(&l->sum.hold) : 1);
+	double gained = (double)l->elided * (measured ? mean(&l->sum.hold) : 1);
 	double lost = measured ? l->sum.wasted_cycles : l->aborts;
 
-	if (!r->elides || l->sum.attempts < EVIDENCE_ATTEMPTS)
+	if (!r->elides || l->attempts < EVIDENCE_ATTEMPTS)
 		return VERDICT_UNKNOWN;
 	if (lost > gained)
 		return VERDICT_HURTS;
 	if (r->file->header.nr_threads < 2)
 		return VERDICT_NEUTRAL;
-	if (percent(l->sum.elided, l->sum.acquired) >= 50 && 10 * lost <= gained)
+	if (percent(l->elided, l->acquired) >= 50 && 10 * lost <= gained)
 		return VERDICT_PAYS;
 	return VERDICT_NEUTRAL;
 }

@@ -109,10 +109,7 @@ int child_run(const char *path, char **argv, const char *preload, pid_t *pid, in
 	return rc;
 }
 
-/*
- * The file of the program itself to the front: that of its pid, or, because an
- * emulated program sees another pid, the one with the shortest name: the list's first.
- */
+/* The file of the program itself to the front; without one the shortest name stays there. */
 static void main_file_first(struct paths *f, pid_t pid)
 {
 	struct elide_header h;
@@ -140,11 +137,15 @@ int find_files(struct paths *f, const char *output, uint64_t run, pid_t pid)
 	return rc;
 }
 
-void write_exit_status(const char *path, int status)
+void write_exit_status(const char *path, pid_t pid, int status)
 {
 	int32_t value = status;
-	int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
+	struct elide_header h;
+	int fd;
 
+	if (load_header(path, &h) || h.pid != (uint32_t)pid)
+		return;
+	fd = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
 	if (fd < 0)
 		return;
 	if (pwrite(fd, &value, sizeof(value), offsetof(struct elide_header, exit_status)) < 0)

@@ -29,7 +29,7 @@
 int child_run(const char *path, char **argv, const char *preload, pid_t *pid, int *status);
 
 /**
- * find_files() - find the data files whose header has @run, that of the program itself first.
+ * find_files() - find the data files whose header has @run, that of @pid first if there is one.
  * @f: an empty list
  * @output: name asked for, with its %p and %e
  * @pid: of the program
@@ -39,8 +39,11 @@ int child_run(const char *path, char **argv, const char *preload, pid_t *pid, in
 int find_files(struct paths *f, const char *output, uint64_t run, pid_t pid);
 
 /**
- * write_exit_status() - note how the program ended in its data file.
+ * write_exit_status() - note how process @pid ended in its data file.
+ *
+ * Does nothing if the file is another process's: a program that took no lock
+ * leaves the name asked for to the first of its children that does.
  */
-void write_exit_status(const char *path, int status);
+void write_exit_status(const char *path, pid_t pid, int status);
 
 #endif

@@ -60,7 +60,8 @@ static void print_machine(const struct findings *f)
 	if (m->probe_died)
 		printf("probe                  the process that tried died\n");
 	else if (m->probed)
-		printf("probe                  of %d transactions each, %u empty and %u storing ones committed\n",
+		printf("probe                  of %d transactions each, %u empty and %u storing "
+		       "ones committed\n",
 		       PROBE_ATTEMPTS, m->empty_commits, m->storing_commits);
 	else
 		printf("probe                  not tried\n");
@@ -72,7 +73,8 @@ static void print_machine(const struct findings *f)
 	if (m->perf_paranoid == -100)
 		printf("hardware counters      none: the kernel has no perf events\n");
 	else
-		printf("hardware counters      perf_event_paranoid is %d, events of transactions: %s\n",
+		printf("hardware counters      perf_event_paranoid is %d, events of transactions: "
+		       "%s\n",
 		       m->perf_paranoid, yes(m->has_tx_events));
 	if (!f->of_sysroot)
 		printf("emulator               %s\n",
@@ -103,8 +105,7 @@ static void print_users(const struct lock_uses *u, enum lock_feature feature)
 	json_t *list = users(u, feature), *name;
 	size_t i;
 
-	json_array_foreach(list, i, name)
-		printf("%s%s", i ? ", " : "", json_string_value(name));
+	json_array_foreach(list, i, name) printf("%s%s", i ? ", " : "", json_string_value(name));
 	printf("%s\n", json_array_size(list) ? "" : "none");
 	json_decref(list);
 }
@@ -132,7 +133,8 @@ static void print_program(const struct findings *f)
 
 	printf("\n%s%s%s\n", p->path, p->is_script ? ": a script for " : "",
 	       p->is_script ? p->elf : "");
-	printf("can be preloaded       %s%s\n", obstacle ? "no, " : "yes", obstacle ? obstacle : "");
+	printf("can be preloaded       %s%s\n", obstacle ? "no, " : "yes",
+	       obstacle ? obstacle : "");
 	if (!p->is_elf)
 		return;
 	for (int i = 0; i < NR_IMPORTS; i++) {
@@ -230,9 +232,10 @@ int cmd_doctor(int argc, char **argv)
 
 	while ((key = options_next(argc, argv, options, ARRAY_SIZE(options), 0)) != OPTIONS_END) {
 		if (key == 'h') {
-			options_help("doctor [OPTION...] [PROGRAM]",
-				     "Says whether locks can be elided here. Exit code: 0 yes, 1 no.",
-				     options, ARRAY_SIZE(options));
+			options_help(
+				"doctor [OPTION...] [PROGRAM]",
+				"Says whether locks can be elided here. Exit code: 0 yes, 1 no.",
+				options, ARRAY_SIZE(options));
 			return 0;
 		}
 		if (key == OPTIONS_BAD)

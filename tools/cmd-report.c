@@ -19,8 +19,6 @@
 #include "settings.h"
 #include "suggest.h"
 
-/* Rows of the table unless --top says otherwise: a screen. */
-#define TOP_DEFAULT 20
 /* Width of a table that goes to a file or pipe: as wide as it is. */
 #define WIDTH_UNBOUNDED 10000
 
@@ -75,11 +73,11 @@ static int add_input(struct paths *all, const char *path, int children)
 	return rc;
 }
 
-static int terminal_width(void)
+int report_width(int fd)
 {
 	struct winsize size;
 
-	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) || !size.ws_col)
+	if (ioctl(fd, TIOCGWINSZ, &size) || !size.ws_col)
 		return WIDTH_UNBOUNDED;
 	return size.ws_col;
 }
@@ -96,8 +94,7 @@ struct output {
 static int acquired_anything(const struct data_file *f)
 {
 	for (size_t i = 0; i < f->nr_rows; i++)
-		if (f->rows[i].commits || f->rows[i].nested || f->rows[i].fallback ||
-		    f->rows[i].not_attempted)
+		if (row_acquired(&f->rows[i]))
 			return 1;
 	return f->nr_misuse > 0;
 }
@@ -120,8 +117,7 @@ static int report_file(struct output *o, const struct data_file *f)
 	if (options->format == FORMAT_TABLE) {
 		if (o->nr_printed++)
 			fprintf(o->out, "\n%s\n", "----");
-		table_print(&r, o->out, options->width ? options->width : terminal_width(),
-			    options->top);
+		table_print(&r, o->out, options->width, options->top);
 	} else if (options->format == FORMAT_CSV) {
 		csv_print(&r, o->out, options->top);
 	} else {
@@ -176,8 +172,8 @@ int report_files(const struct report_options *options, char *const *paths, size_
 		fprintf(out, "%s%zu process%s took no lock that elide can see\n",
 			o.nr_printed ? "\n" : "", o.nr_idle, o.nr_idle == 1 ? "" : "es");
 	if (o.nr_printed)
-		fprintf(out,
-			"\nNext: elide report --by lock, --sort wait, --json (exact); elide-report(1) explains the columns.\n");
+		fprintf(out, "\nNext: elide report --by lock, --sort wait, --json (exact); "
+			     "elide-report(1) explains the columns.\n");
 	return code;
 }
 
@@ -247,12 +243,12 @@ static int apply(int key, struct report_options *o, int *top_given)
  */
 int cmd_report(int argc, char **argv)
 {
-	struct report_options o = {.sort = "cost"};
+	struct report_options o = {.sort = "cost", .width = report_width(STDOUT_FILENO)};
 	int key, children = 1, top_given = 0, rc = 0, code = EXIT_USAGE;
 	struct paths given = {0}, all = {0};
 
-	while (!rc && (key = options_next(argc, argv, options, ARRAY_SIZE(options), 0)) !=
-			      OPTIONS_END) {
+	while (!rc &&
+	       (key = options_next(argc, argv, options, ARRAY_SIZE(options), 0)) != OPTIONS_END) {
 		if (key == 'h') {
 			options_help("report [OPTION...] [FILE...]",
 				     "Tells lock by lock and call site by call site what happened.",
@@ -278,7 +274,7 @@ int cmd_report(int argc, char **argv)
 	if (rc)
 		goto free_paths;
 	if (!top_given)
-		o.top = o.format == FORMAT_TABLE ? TOP_DEFAULT : 0;
+		o.top = o.format == FORMAT_TABLE ? REPORT_TOP : 0;
 	code = report_files(&o, all.path, all.nr, stdout);
 free_paths:
 	paths_free(&given);

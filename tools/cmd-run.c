@@ -10,7 +10,6 @@
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -45,7 +44,8 @@ static const struct option_desc options[] = {
 	{'o', "output", "FILE", "data file (elide.data); %p process id, %e program"},
 	{OPT_SET, "set", "NAME=VALUE", "any setting of elide tunables; may be given again"},
 	{OPT_REPORT, "report", "[FILE]", "print the report at the end, to stderr or a file"},
-	{OPT_EMULATE, "emulate", "[MODEL]", "run on an emulated machine with RTM (" EMULATOR_MODELS ")"},
+	{OPT_EMULATE, "emulate", "[MODEL]",
+	 "run on an emulated machine with RTM (" EMULATOR_MODELS ")"},
 	{OPT_CORES, "cores", "N", "its cores"},
 	{OPT_SEED, "seed", "N", "seed of its random choices"},
 	{OPT_QUANTUM, "quantum", "N", "instructions a thread of it may run ahead"},
@@ -157,11 +157,12 @@ static int parse(int argc, char **argv, struct request *r)
 	int key, rc = 0;
 
 	memset(r, 0, sizeof(*r));
-	while (!rc && (key = options_next(argc, argv, options, ARRAY_SIZE(options), 1)) !=
-			      OPTIONS_END) {
+	while (!rc &&
+	       (key = options_next(argc, argv, options, ARRAY_SIZE(options), 1)) != OPTIONS_END) {
 		if (key == 'h') {
 			options_help("run [OPTION...] [--] PROGRAM [ARGUMENT...]",
-				     "Runs a program with its locks elided, or profiled where RTM is missing.",
+				     "Runs a program with its locks elided, or profiled where RTM "
+				     "is missing.",
 				     options, ARRAY_SIZE(options));
 			return 1;
 		}
@@ -323,36 +324,32 @@ static char **emulator_argv(const struct emulator *e, const struct request *r)
 	return argv;
 }
 
-/* An identifier no other run on this machine has. */
+/*
+ * An identifier no other run on this machine has: nanoseconds and process id. It
+ * is read as hexadecimal, of decimal digits only and always as many: so it takes
+ * the emulated program the same number of instructions to read it.
+ */
 static uint64_t make_run(void)
 {
 	struct timespec now;
-	uint64_t run;
 	char text[32];
 
 	clock_gettime(CLOCK_REALTIME, &now);
-	run = ((uint64_t)now.tv_sec * 1000000000 + now.tv_nsec) ^ ((uint64_t)getpid() << 40);
-	run += !run; /* 0 is no run */
-	snprintf(text, sizeof(text), "%llx", (unsigned long long)run);
+	snprintf(text, sizeof(text), "%09ld%07d", now.tv_nsec, getpid() % 10000000);
 	setenv("ELIDE_RUN", text, 1);
-	return run;
+	return strtoull(text, NULL, 16);
 }
 
 static void print_report(const struct request *r, const struct paths *f)
 {
-	struct report_options o = {.sort = "cost", .top = 20};
-	struct winsize size;
-	FILE *out = stderr;
+	struct report_options o = {.sort = "cost", .top = REPORT_TOP};
+	FILE *out = strcmp(r->report, "stderr") ? fopen(r->report, "we") : stderr;
 
-	o.width = !ioctl(STDERR_FILENO, TIOCGWINSZ, &size) && size.ws_col ? size.ws_col : 10000;
-	if (strcmp(r->report, "stderr")) {
-		o.width = 10000;
-		out = fopen(r->report, "we");
-		if (!out) {
-			say("%s: %s", r->report, strerror(errno));
-			return;
-		}
+	if (!out) {
+		say("%s: %s", r->report, strerror(errno));
+		return;
 	}
+	o.width = report_width(fileno(out));
 	report_files(&o, f->path, f->nr, out);
 	if (out == stderr)
 		fflush(out);
@@ -386,15 +383,14 @@ static void say_next(const struct paths *f, const char *output)
 	    f->nr > 1 ? " and files of its children" : "", list);
 }
 
-static void finish(const struct request *r, const char *output, uint64_t run, pid_t pid,
-		   int status)
+static void finish(const struct request *r, const char *output, uint64_t run, pid_t pid, int status)
 {
 	struct paths f = {0};
 
 	if (find_files(&f, output, run, pid))
 		say("out of memory while looking for data files");
 	if (f.nr)
-		write_exit_status(f.path[0], status);
+		write_exit_status(f.path[0], pid, status);
 	if (r->report && f.nr)
 		print_report(r, &f);
 	else if (!r->quiet)

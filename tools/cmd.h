@@ -16,7 +16,7 @@
 #define EXIT_USAGE     2 /* usage, or a file that cannot be read */
 
 /* Exit codes of run, those of env(1) and timeout(1). */
-#define EXIT_LAUNCHER    125 /* a fault of the launcher itself, or usage */
+#define EXIT_LAUNCHER     125 /* a fault of the launcher itself, or usage */
 #define EXIT_NOT_RUNNABLE 126
 #define EXIT_NOT_FOUND    127
 
@@ -54,7 +54,9 @@ struct option_desc {
 };
 
 /* Every command has it, last in its list. */
+/* clang-format off */
 #define OPTION_HELP {'h', "help", NULL, "print this and end"}
+/* clang-format on */
 
 enum { OPTIONS_END = -1, OPTIONS_BAD = -2 };
 

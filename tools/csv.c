@@ -29,8 +29,8 @@ static void number(FILE *out, uint64_t v, int known)
 
 static void times_head(FILE *out, const char *name)
 {
-	fprintf(out, ",%s_count,%s_ns_min,%s_ns_mean,%s_ns_max,%s_ns_total", name, name, name,
-		name, name);
+	fprintf(out, ",%s_count,%s_ns_min,%s_ns_mean,%s_ns_max,%s_ns_total", name, name, name, name,
+		name);
 }
 
 static void times(FILE *out, const struct report *r, const struct elide_times *t)
@@ -51,7 +51,9 @@ static void times(FILE *out, const struct report *r, const struct elide_times *t
  */
 void csv_head(FILE *out)
 {
-	fputs("schema,pid,lock,class,kind,site_object,site_symbol,site_inlined_into,site_file,site_line,locks", out);
+	fputs("schema,pid,lock,class,kind,site_object,site_symbol,site_inlined_into,site_file,site_"
+	      "line,locks",
+	      out);
 #define ELIDE_FIELD(id, value, elision, help) fputs("," #id, out);
 #include "columns.def"
 #undef ELIDE_FIELD

@@ -74,7 +74,8 @@ static int check_header(struct reader *r, const struct elide_header *h)
 	if (h->magic != ELIDE_DATA_MAGIC)
 		return fail(r, "not an elide data file (offset %u)", AT(magic));
 	if (h->version != ELIDE_DATA_VERSION)
-		return fail(r, "written in version %u of the format, this elide reads %u (offset %u)",
+		return fail(r,
+			    "written in version %u of the format, this elide reads %u (offset %u)",
 			    h->version, ELIDE_DATA_VERSION, AT(version));
 	if (h->header_size != ELIDE_HEADER_SIZE)
 		return fail(r, "header of %u bytes (offset %u)", h->header_size, AT(header_size));
@@ -155,8 +156,7 @@ static int check_class(const struct reader *r, const struct elide_class *c, uint
 	return 0;
 }
 
-static int check_row(const struct reader *r, struct data_file *f, const struct elide_row *row,
-		     uint64_t at)
+static int check_row(const struct reader *r, const struct elide_row *row, uint64_t at)
 {
 	if (!row->kind || row->kind >= ELIDE_NR_KINDS || row->state > ELIDE_STATE_OFF)
 		return fail(r, "row of unknown kind %u, state %u (offset %llu)", row->kind,
@@ -173,8 +173,7 @@ static int check_misuse(const struct reader *r, const struct elide_misuse *m, ui
 	return 0;
 }
 
-static int check_record(const struct reader *r, struct data_file *f, int type, void *record,
-			uint64_t at)
+static int check_record(const struct reader *r, int type, void *record, uint64_t at)
 {
 	switch (type) {
 	case ELIDE_CHUNK_MODULES:
@@ -182,7 +181,7 @@ static int check_record(const struct reader *r, struct data_file *f, int type, v
 	case ELIDE_CHUNK_CLASSES:
 		return check_class(r, record, at);
 	case ELIDE_CHUNK_ROWS:
-		return check_row(r, f, record, at);
+		return check_row(r, record, at);
 	default:
 		return check_misuse(r, record, at);
 	}
@@ -237,8 +236,7 @@ static int read_chunk(struct reader *r, struct data_file *f, uint64_t at)
 	if (read_at(r->fd, bytes + sizeof(*c), length, at + sizeof(*c)) != (ssize_t)length)
 		return fail(r, "cannot be read (offset %llu)", (unsigned long long)at + sizeof(*c));
 	for (size_t done = 0; done < length; done += size) {
-		rc = check_record(r, f, c->type, bytes + sizeof(*c) + done,
-				  at + sizeof(*c) + done);
+		rc = check_record(r, c->type, bytes + sizeof(*c) + done, at + sizeof(*c) + done);
 		if (rc)
 			return rc;
 	}

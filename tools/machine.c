@@ -18,7 +18,7 @@
 #include "../lib/rtm.h"
 #include "machine.h"
 
-#define LEAF7_EBX_RTM          (1u << 11)
+#define LEAF7_EBX_RTM	       (1u << 11)
 #define LEAF7_EDX_ALWAYS_ABORT (1u << 11)
 #define LEAF1_ECX_HYPERVISOR   (1u << 31)
 
@@ -189,7 +189,8 @@ static void why_no_rtm(const struct machine *m, char *why, size_t size)
 			 "CPUID shows no RTM: the processor has none, or the hypervisor hides it");
 	else
 		snprintf(why, size,
-			 "CPUID shows no RTM: the processor has none, or the kernel switched it off (try tsx=on)");
+			 "CPUID shows no RTM: the processor has none, or the kernel switched it "
+			 "off (try tsx=on)");
 }
 
 enum elide_run_mode machine_mode(const struct machine *m, char *why, size_t size)

@@ -49,10 +49,10 @@ static void fill(const struct option_desc *options, size_t nr, int stop_early, c
 	shorts += sprintf(shorts, stop_early ? "+:" : ":");
 	for (size_t i = 0; i < nr; i++) {
 		const struct option_desc *o = &options[i];
-		int has_arg = !o->arg ? no_argument
-			      : *o->arg == '[' ? optional_argument
-					       : required_argument;
+		int has_arg = no_argument;
 
+		if (o->arg)
+			has_arg = *o->arg == '[' ? optional_argument : required_argument;
 		longs[i] = (struct option){o->name, has_arg, NULL, o->key};
 		if (o->key < 256)
 			shorts += sprintf(shorts, "%c%.*s", o->key, has_arg, "::");
@@ -96,8 +96,8 @@ void options_help(const char *usage, const char *about, const struct option_desc
 		len += sprintf(left, o->key < 256 ? "-%c, " : "    ", o->key);
 		len += snprintf(left + len, sizeof(left) - len, "--%s", o->name);
 		if (o->arg && *o->arg == '[')
-			snprintf(left + len, sizeof(left) - len, "[=%.*s]",
-				 (int)strlen(o->arg) - 2, o->arg + 1);
+			snprintf(left + len, sizeof(left) - len, "[=%.*s]", (int)strlen(o->arg) - 2,
+				 o->arg + 1);
 		else if (o->arg)
 			snprintf(left + len, sizeof(left) - len, "=%s", o->arg);
 		printf("  %-26s %s\n", left, o->help);

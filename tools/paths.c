@@ -61,8 +61,7 @@ int paths_of_run(struct paths *p, const char *stem, uint64_t run, int (*accept)(
 	if (!d)
 		return 0;
 	while (!rc && (entry = readdir(d))) {
-		if (strncmp(entry->d_name, name, len) ||
-		    (accept && !accept(entry->d_name + len)))
+		if (strncmp(entry->d_name, name, len) || (accept && !accept(entry->d_name + len)))
 			continue;
 		snprintf(full, sizeof(full), "%s%s", dir, entry->d_name);
 		if (!load_header(full, &header) && header.run == run)

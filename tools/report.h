@@ -33,24 +33,12 @@ enum verdict { VERDICT_UNKNOWN, VERDICT_PAYS, VERDICT_NEUTRAL, VERDICT_HURTS, NR
 enum report_by { BY_LOCK_AND_SITE, BY_LOCK, BY_SITE };
 
 /**
- * struct sums - the counters of rows added up, and what follows from them.
- *
- * The members are those of struct elide_row, and elided = commits + nested,
- * acquired = elided + fallback + not_attempted, attempts = commits + causes.
- */
-struct sums {
-	uint64_t acquired, elided, fallback, not_attempted;
-	uint64_t attempts, commits, nested, contended, wasted_cycles;
-	struct elide_times wait, hold;
-	uint64_t causes[ELIDE_MAX_CAUSES];
-};
-
-/**
  * struct line - a row of the report: sum over threads of equal lock class, site and kind.
  * @kind:       enum elide_kind
  * @nr_classes, @nr_sites: how many are in it; one each unless --by says otherwise
  * @class_type: enum elide_class_type
- * @sum:        counters
+ * @sum:        counters; its class, site and state are meaningless
+ * @acquired, @elided, @attempts, @aborts: what follows from them, see struct elide_row
  * @cost:       cycles, see line_cost()
  * @lock, @site: names for people
  * @class:      names the class apart from all others of the program, without addresses
@@ -62,7 +50,10 @@ struct line {
 	unsigned int nr_sites;
 	unsigned int class_type;
 	uint64_t nr_locks;
-	struct sums sum;
+	struct elide_row sum;
+	uint64_t acquired;
+	uint64_t elided;
+	uint64_t attempts;
 	uint64_t aborts;
 	uint64_t by_column[NR_CAUSE_COLUMNS];
 	enum elide_row_state state;
@@ -138,6 +129,9 @@ const char *verdict_name(enum verdict v);
 /** exit_code() - of a wait(2) status as a shell counts it, -1 if unknown. */
 int exit_code(int status);
 
+/** row_acquired() - acquisitions that a row counts. */
+uint64_t row_acquired(const struct elide_row *row);
+
 /** percent() - 100 * part / whole, 0 of nothing. */
 double percent(uint64_t part, uint64_t whole);
 
@@ -199,7 +193,7 @@ enum report_format { FORMAT_TABLE, FORMAT_JSON, FORMAT_CSV };
  * struct report_options - how to report.
  * @sort:  key, see report_sort_key()
  * @top:   rows to print, 0 for all
- * @width: columns of the table, 0 for the terminal's
+ * @width: columns of the table
  */
 struct report_options {
 	enum report_format format;
@@ -208,6 +202,14 @@ struct report_options {
 	size_t top;
 	int width;
 };
+
+/* Rows of the table unless something else is asked for: a screen. */
+#define REPORT_TOP 20
+
+/**
+ * report_width() - columns of the terminal behind @fd, or as many as the table needs.
+ */
+int report_width(int fd);
 
 /**
  * report_files() - report on data files, one after another.

@@ -14,12 +14,12 @@
 #include "report.h"
 #include "suggest.h"
 
-#define NAMES(function, ...)                                                             \
-	const char *function(unsigned int i)                                             \
-	{                                                                                \
-		static const char *const names[] = {__VA_ARGS__};                        \
-                                                                                         \
-		return i < ARRAY_SIZE(names) && names[i] ? names[i] : "unknown";         \
+#define NAMES(function, ...)                                                                       \
+	const char *function(unsigned int i)                                                       \
+	{                                                                                          \
+		static const char *const names[] = {__VA_ARGS__};                                  \
+                                                                                                   \
+		return i < ARRAY_SIZE(names) && names[i] ? names[i] : "unknown";                   \
 	}
 
 NAMES(kind_name, [ELIDE_KIND_MUTEX] = "mutex", [ELIDE_KIND_RWLOCK_READ] = "rwlock-read",
@@ -43,6 +43,11 @@ int exit_code(int status)
 	if (status < 0)
 		return -1;
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+uint64_t row_acquired(const struct elide_row *row)
+{
+	return row->commits + row->nested + row->fallback + row->not_attempted;
 }
 
 double percent(uint64_t part, uint64_t whole)
@@ -79,12 +84,7 @@ static void add_times(struct elide_times *to, const struct elide_times *t)
 
 static void add_row(struct line *l, const struct elide_row *row)
 {
-	uint64_t elided = row->commits + row->nested;
-
-	l->sum.acquired += elided + row->fallback + row->not_attempted;
-	l->sum.elided += elided;
 	l->sum.not_attempted += row->not_attempted;
-	l->sum.attempts += row->commits;
 	l->sum.commits += row->commits;
 	l->sum.fallback += row->fallback;
 	l->sum.nested += row->nested;
@@ -99,8 +99,10 @@ static void add_row(struct line *l, const struct elide_row *row)
 		l->sum.causes[cause] += row->causes[i];
 		l->by_column[cause_texts[cause].column] += row->causes[i];
 		l->aborts += row->causes[i];
-		l->sum.attempts += row->causes[i];
 	}
+	l->elided = l->sum.commits + l->sum.nested;
+	l->acquired = l->elided + l->sum.fallback + l->sum.not_attempted;
+	l->attempts = l->sum.commits + l->aborts;
 }
 
 /* What is summed apart: kind, and by --by class, site or both. */
@@ -159,7 +161,8 @@ static char *code_name(const struct place *p)
 	if (p->symbol && p->file)
 		return format("%s %s:%d", p->symbol, base_name(p->file), p->line);
 	if (p->symbol)
-		return format("%s %s+0x%llx", p->symbol, p->object, (unsigned long long)p->offset);
+		return format("%s+0x%llx %s", p->symbol, (unsigned long long)p->symbol_offset,
+			      p->object);
 	if (p->object)
 		return format("%s+0x%llx", p->object, (unsigned long long)p->offset);
 	return format("unknown");
@@ -240,7 +243,7 @@ static int sum_line(const struct report *r, struct line *l, const size_t *index,
 
 		add_row(l, row);
 		/* A row that was touched counts, even before its first acquisition is counted. */
-		votes[row->state] += row->commits + row->nested + row->fallback + row->not_attempted + 1;
+		votes[row->state] += row_acquired(row) + 1;
 		if (!before || before->class_index != row->class_index) {
 			l->nr_classes++;
 			l->nr_locks += r->file->classes[row->class_index].nr_locks;
@@ -312,12 +315,12 @@ int report_sort_key(const char *key, const char **nearest)
 
 static int compare_key(const char *key, const struct line *a, const struct line *b)
 {
-#define ELIDE_COLUMN(id, head, unit, value, elision, drop)      \
-	if (!strcmp(key, #id)) {                                \
-		const struct line *l = a;                       \
-		__auto_type va = (value);                       \
-		l = b;                                          \
-		return ORDER_##unit(va, (value));               \
+#define ELIDE_COLUMN(id, head, unit, value, elision, drop)                                         \
+	if (!strcmp(key, #id)) {                                                                   \
+		const struct line *l = a;                                                          \
+		__auto_type va = (value);                                                          \
+		l = b;                                                                             \
+		return ORDER_##unit(va, (value));                                                  \
 	}
 #include "columns.def"
 #undef ELIDE_COLUMN
@@ -332,7 +335,7 @@ static int compare_lines(const void *x, const void *y, void *key)
 	if (!c)
 		c = ORDER_COUNT(a->cost, b->cost);
 	if (!c)
-		c = ORDER_COUNT(a->sum.acquired, b->sum.acquired);
+		c = ORDER_COUNT(a->acquired, b->acquired);
 	if (!c)
 		c = strcmp(a->lock, b->lock);
 	if (!c)

@@ -16,13 +16,13 @@
 #include "suggest.h"
 
 const struct setting settings[] = {
-#define ELIDE_UINT(name, NAME, scope, min, max, def, unit, help) \
+#define ELIDE_UINT(name, NAME, scope, min, max, def, unit, help)                                   \
 	{#NAME, SETTING_UINT, SETTING_##scope, min, max, NULL, #def, unit, help},
-#define ELIDE_ENUM(name, NAME, scope, values, def, help) \
+#define ELIDE_ENUM(name, NAME, scope, values, def, help)                                           \
 	{#NAME, SETTING_ENUM, SETTING_##scope, 0, 0, values, def, NULL, help},
-#define ELIDE_SET(name, NAME, scope, values, def, help) \
+#define ELIDE_SET(name, NAME, scope, values, def, help)                                            \
 	{#NAME, SETTING_SET, SETTING_##scope, 0, 0, values, def, NULL, help},
-#define ELIDE_STR(name, NAME, scope, def, help) \
+#define ELIDE_STR(name, NAME, scope, def, help)                                                    \
 	{#NAME, SETTING_STR, SETTING_##scope, 0, 0, NULL, def, NULL, help},
 #include "../lib/tunables.def"
 #undef ELIDE_UINT

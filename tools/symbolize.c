@@ -171,13 +171,29 @@ static const char *die_name(Dwarf_Die *die)
 	return name ? name : dwarf_diename(die);
 }
 
-/* Name of the innermost function around an address, inlined ones included; NULL without DWARF. */
-static const char *innermost_function(Dwfl_Module *m, uint64_t address)
+/*
+ * The compilation unit around an address, *@bias to be taken from the address
+ * in it; NULL without DWARF. clang writes no .debug_aranges, which elfutils'
+ * own search needs: there every unit is asked.
+ */
+static Dwarf_Die *find_unit(Dwfl_Module *m, uint64_t address, Dwarf_Addr *bias)
 {
-	Dwarf_Addr bias;
-	Dwarf_Die *unit = dwfl_module_addrdie(m, address, &bias), *scopes = NULL;
+	Dwarf_Die *unit = dwfl_module_addrdie(m, address, bias);
+
+	if (unit)
+		return unit;
+	while ((unit = dwfl_module_nextcu(m, unit, bias)))
+		if (dwarf_haspc(unit, address - *bias) == 1)
+			return unit;
+	return NULL;
+}
+
+/* Name of the innermost function around an address of a unit, inlined ones included. */
+static const char *innermost_function(Dwarf_Die *unit, uint64_t address)
+{
+	Dwarf_Die *scopes = NULL;
 	const char *name = NULL;
-	int nr = unit ? dwarf_getscopes(unit, address - bias, &scopes) : 0;
+	int nr = dwarf_getscopes(unit, address, &scopes);
 
 	for (int i = 0; i < nr && !name; i++) {
 		int tag = dwarf_tag(&scopes[i]);
@@ -188,6 +204,17 @@ static const char *innermost_function(Dwfl_Module *m, uint64_t address)
 	if (nr > 0)
 		free(scopes);
 	return name;
+}
+
+/* File and line of an address of a unit; 0 lines if it has none. */
+static const char *source_line(Dwarf_Die *unit, uint64_t address, int *number)
+{
+	Dwarf_Line *line = dwarf_getsrc_die(unit, address);
+	const char *file = line ? dwarf_linesrc(line, NULL, NULL) : NULL;
+
+	if (!file || dwarf_lineno(line, number))
+		*number = 0;
+	return file;
 }
 
 /* The symbol that covers an address, as the table has it; NULL if none does. */
@@ -210,22 +237,26 @@ static int is_clone(const char *elf_symbol, const char *function)
 
 static void name_code(struct symbolizer *s, Dwfl_Module *m, uint64_t address, struct place *place)
 {
-	const char *inner = innermost_function(m, address), *outer, *file;
-	Dwfl_Line *line = dwfl_module_getsrc(m, address);
+	const char *inner = NULL, *outer, *file = NULL;
+	Dwarf_Addr bias;
+	Dwarf_Die *unit = find_unit(m, address, &bias);
 	uint64_t offset;
 
 	outer = covering_symbol(m, address, &offset);
+	if (unit) {
+		inner = innermost_function(unit, address - bias);
+		file = source_line(unit, address - bias, &place->line);
+	}
 	if (outer)
 		place->elf_symbol = keep(s, outer);
 	if (inner || outer)
 		place->symbol = demangle(s, inner ? inner : outer);
 	if (inner && outer && !is_clone(outer, inner))
 		place->inlined_into = demangle(s, outer);
-	file = line ? dwfl_lineinfo(line, NULL, &place->line, NULL, NULL, NULL) : NULL;
 	if (file)
 		place->file = keep(s, file);
-	if (!place->file)
-		place->line = 0;
+	else if (outer)
+		place->symbol_offset = offset;
 }
 
 /* Finds the object around an address and the address in it; NULL if it has no names for us. */

@@ -17,7 +17,7 @@
  * struct place - an address resolved; unknown members are NULL.
  * @object:        file name of the object, without directory
  * @symbol:        function or variable, demangled; the innermost inlined function
- * @symbol_offset: from the variable's start; 0 for code
+ * @symbol_offset: from the variable's start, or the function's where the line is unknown
  * @elf_symbol:    function or variable as the symbol table has it, not demangled
  * @inlined_into:  the function that holds the code, demangled, if @symbol was inlined into it
  * @file:          as the compiler wrote it

@@ -46,6 +46,14 @@ static const struct column all_columns[NR_COLUMNS] = {
 #undef ELIDE_COLUMN
 };
 
+/* Decimals that make three significant digits of a number below 1000. */
+static int decimals(double v)
+{
+	if (v >= 99.95)
+		return 0;
+	return v >= 9.995 ? 1 : 2;
+}
+
 /* Three significant digits and a unit: 999, 12.3k, 4.56M. */
 static void scale(char *to, size_t size, double v, const char *suffix)
 {
@@ -57,8 +65,7 @@ static void scale(char *to, size_t size, double v, const char *suffix)
 		v /= 1000;
 		unit++;
 	}
-	snprintf(to, size, "%.*f%.*s%s", !unit || v >= 99.95 ? 0 : v >= 9.995 ? 1 : 2, v, unit > 0,
-		 &units[unit], suffix);
+	snprintf(to, size, "%.*f%.*s%s", unit ? decimals(v) : 0, v, unit > 0, &units[unit], suffix);
 }
 
 static void scale_ns(char *to, size_t size, double ns)
@@ -70,8 +77,7 @@ static void scale_ns(char *to, size_t size, double ns)
 		ns /= 1000;
 		unit++;
 	}
-	snprintf(to, size, "%.*f%s", !unit || ns >= 99.95 ? 0 : ns >= 9.995 ? 1 : 2, ns,
-		 units[unit]);
+	snprintf(to, size, "%.*f%s", unit ? decimals(ns) : 0, ns, units[unit]);
 }
 
 static void scale_time(const struct report *r, char *to, size_t size, uint64_t cycles)
@@ -131,11 +137,11 @@ static void fill_cells(const struct report *r, const struct line *l, struct cell
 {
 	struct cell *c = cells;
 
-#define ELIDE_COLUMN(id, head, unit, value, elision, drop) \
-	if ((elision) && !r->elides)                       \
-		strcpy(c->text, "-");                      \
-	else                                               \
-		FILL_##unit(value, unit);                  \
+#define ELIDE_COLUMN(id, head, unit, value, elision, drop)                                         \
+	if ((elision) && !r->elides)                                                               \
+		strcpy(c->text, "-");                                                              \
+	else                                                                                       \
+		FILL_##unit(value, unit);                                                          \
 	c++;
 #include "columns.def"
 #undef ELIDE_COLUMN
@@ -226,7 +232,8 @@ static void print_rows(const struct report *r, FILE *out, int width, size_t nr)
 	if (nr < r->nr_lines)
 		fprintf(out, "(%zu more rows: --top 0)\n", r->nr_lines - nr);
 	if (left_out)
-		fprintf(out, "(%d columns left out for want of width: widen the terminal, or --csv)\n",
+		fprintf(out,
+			"(%d columns left out for want of width: widen the terminal, or --csv)\n",
 			left_out);
 	free(cells);
 }
@@ -269,17 +276,17 @@ static void print_totals(const struct report *r, FILE *out)
 	const struct line *t = &r->total;
 	char acquired[16], locks[16], contended[16], wait[32], aborts[16], wasted[16];
 
-	scale(acquired, sizeof(acquired), t->sum.acquired, "");
+	scale(acquired, sizeof(acquired), t->acquired, "");
 	scale(locks, sizeof(locks), t->nr_locks, "");
 	scale(contended, sizeof(contended), t->sum.contended, "");
 	scale_time(r, wait, sizeof(wait), t->sum.wait.total);
-	fprintf(out, "total: %s acquisitions of %s locks, %s contended, waited %s", acquired,
-		locks, contended, wait);
+	fprintf(out, "total: %s acquisitions of %s locks, %s contended, waited %s", acquired, locks,
+		contended, wait);
 	if (r->elides) {
 		scale(aborts, sizeof(aborts), t->aborts, "");
 		scale(wasted, sizeof(wasted), t->sum.wasted_cycles, "");
 		fprintf(out, "; %.1f%% elided, %s aborts, %s cycles wasted",
-			percent(t->sum.elided, t->sum.acquired), aborts, wasted);
+			percent(t->elided, t->acquired), aborts, wasted);
 	}
 	fputc('\n', out);
 	for (int i = 0; i < ELIDE_NR_DROPPED; i++)
@@ -339,13 +346,15 @@ static void print_finding(const struct report *r, FILE *out, const struct findin
 	}
 	if (f->nr_causes)
 		fprintf(out, "   in all %s cycles wasted, %.1f%% of the acquisitions fell back\n",
-			wasted, percent(l->sum.fallback, l->sum.acquired));
+			wasted, percent(l->sum.fallback, l->acquired));
 	if (l->sum.contended) {
 		scale_time(r, mean, sizeof(mean),
 			   l->sum.wait.count ? l->sum.wait.total / l->sum.wait.count : 0);
 		scale_time(r, longest, sizeof(longest), l->sum.wait.max);
-		fprintf(out, "   the real lock was held at %.1f%% of the acquisitions: wait %s on average, %s at most\n",
-			percent(l->sum.contended, l->sum.acquired), mean, longest);
+		fprintf(out,
+			"   the real lock was held at %.1f%% of the acquisitions: wait %s on "
+			"average, %s at most\n",
+			percent(l->sum.contended, l->acquired), mean, longest);
 	}
 	if (r->elides && f->pattern[0]) {
 		fprintf(out, "   to switch elision off here: ELIDE_LOCKS='");
@@ -385,5 +394,6 @@ void table_print(const struct report *r, FILE *out, int width, size_t top)
 	for (size_t i = 0; i < nr_findings; i++)
 		print_finding(r, out, &findings[i], i + 1);
 	if (!r->elides && r->total.sum.contended)
-		fprintf(out, "\nNothing was elided. What eliding these locks would do: elide run --emulate -- PROGRAM\n");
+		fprintf(out, "\nNothing was elided. What eliding these locks would do: elide run "
+			     "--emulate -- PROGRAM\n");
 }

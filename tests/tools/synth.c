@@ -174,18 +174,15 @@ static void add_rows(struct synth *s, enum synth_scenario scenario,
 	struct elide_row rows[5] = {
 		/* One lock and site in two threads: summed in the report. */
 		{.class_index = 0, .kind = ELIDE_KIND_MUTEX, .state = ELIDE_STATE_ELIDING,
-		 .site = sites->insert, .not_attempted = 100,
-		 .commits = 600, .fallback = 300, .contended = 200,
-		 .wasted_cycles = 900000, .wait = {200, 400000, 100, 9000},
+		 .site = sites->insert, .not_attempted = 100, .fallback = 300, .commits = 600,
+		 .contended = 200, .wasted_cycles = 900000, .wait = {200, 400000, 100, 9000},
 		 .hold = {16, 16000, 500, 2000}},
 		{.class_index = 0, .kind = ELIDE_KIND_MUTEX, .state = ELIDE_STATE_PAUSED,
-		 .site = sites->insert, .not_attempted = 300,
-		 .commits = 100, .fallback = 100, .contended = 50,
-		 .wasted_cycles = 100000, .wait = {50, 100000, 50, 4000},
+		 .site = sites->insert, .not_attempted = 300, .fallback = 100, .commits = 100,
+		 .contended = 50, .wasted_cycles = 100000, .wait = {50, 100000, 50, 4000},
 		 .hold = {8, 8000, 400, 3000}},
 		{.class_index = 1, .kind = ELIDE_KIND_RWLOCK_READ, .state = ELIDE_STATE_ELIDING,
-		 .site = sites->lookup, .nested = 5000,
-		 .commits = 15000, .wasted_cycles = 5000,
+		 .site = sites->lookup, .commits = 15000, .nested = 5000, .wasted_cycles = 5000,
 		 .hold = {100, 40000, 100, 1000}},
 		{.class_index = 1, .kind = ELIDE_KIND_RWLOCK_WRITE, .state = ELIDE_STATE_ELIDING,
 		 .site = sites->insert, .commits = 10},
@@ -207,8 +204,8 @@ static void add_rows(struct synth *s, enum synth_scenario scenario,
 			*row = (struct elide_row){
 				.class_index = row->class_index, .kind = row->kind,
 				.state = ELIDE_STATE_PROFILED, .site = row->site,
-				.not_attempted = row->not_attempted + row->fallback + row->commits +
-						 row->nested,
+				.not_attempted = row->commits + row->nested + row->fallback +
+						 row->not_attempted,
 				.contended = row->contended, .wait = row->wait, .hold = row->hold,
 			};
 		synth_add(s, ELIDE_CHUNK_ROWS, row, sizeof(*row));

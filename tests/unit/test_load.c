@@ -208,8 +208,8 @@ static void bad_chunks(void **state)
 
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
 		synth_make(&s, SYNTH_ELIDE, 0, 1);
-		memcpy((char *)synth_chunk(&s, ELIDE_CHUNK_ROWS) + table[i].offset,
-		       &table[i].value, table[i].size);
+		memcpy((char *)synth_chunk(&s, ELIDE_CHUNK_ROWS) + table[i].offset, &table[i].value,
+		       table[i].size);
 		assert_int_equal(try_load(&s, s.size, &f), -EINVAL);
 		tell(table[i].error);
 		synth_free(&s);
@@ -265,7 +265,7 @@ static void sparse_file(void **state)
 	synth_free(&s);
 }
 
-/* A generator of its own, so that a seed gives the same bytes everywhere (xorshift, Marsaglia 2003). */
+/* Our own generator: a seed gives the same bytes everywhere (xorshift, Marsaglia 2003). */
 static uint64_t next(uint64_t *x)
 {
 	*x ^= *x << 13;

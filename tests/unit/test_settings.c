@@ -50,13 +50,16 @@ static void values(void **state)
 		{"SEED", "4294967295", NULL},
 		{"MODE", "profile", NULL},
 		{"MODE", "porfile",
-		 "ELIDE_MODE=porfile is not one of auto|elide|profile|off, nearest is profile, using auto"},
+		 "ELIDE_MODE=porfile is not one of auto|elide|profile|off, nearest is profile, "
+		 "using auto"},
 		{"KINDS", "", NULL},
 		{"KINDS", "spin,mutex", NULL},
 		{"KINDS", "mutex,spn",
-		 "ELIDE_KINDS=mutex,spn is not one of mutex|rwlock|spin, nearest is spin, using mutex,rwlock,spin"},
+		 "ELIDE_KINDS=mutex,spn is not one of mutex|rwlock|spin, nearest is spin, using "
+		 "mutex,rwlock,spin"},
 		{"MODE", "auto,off",
-		 "ELIDE_MODE=auto,off is not one of auto|elide|profile|off, nearest is auto, using auto"},
+		 "ELIDE_MODE=auto,off is not one of auto|elide|profile|off, nearest is auto, using "
+		 "auto"},
 		{"LOCKS", "anything at all", NULL},
 	};
 

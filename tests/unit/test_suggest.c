@@ -18,9 +18,15 @@ static void distances(void **state)
 		const char *a, *b;
 		unsigned int distance;
 	} table[] = {
-		{"", "", 0},		   {"", "abc", 3},     {"abc", "", 3},
-		{"abc", "abc", 0},	   {"ABC", "abc", 0},  {"kitten", "sitting", 3},
-		{"report", "rpeort", 2},   {"run", "rnu", 2},  {"a", "b", 1},
+		{"", "", 0},
+		{"", "abc", 3},
+		{"abc", "", 3},
+		{"abc", "abc", 0},
+		{"ABC", "abc", 0},
+		{"kitten", "sitting", 3},
+		{"report", "rpeort", 2},
+		{"run", "rnu", 2},
+		{"a", "b", 1},
 		{"flaw", "lawn", 2},
 	};
 

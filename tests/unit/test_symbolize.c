@@ -51,7 +51,8 @@ static void calls(void **state)
 	assert_string_equal(p.object, "test_symbolize");
 	assert_string_equal(p.symbol, "subject_insert");
 	assert_string_equal(p.elf_symbol, "subject_insert");
-	assert_string_equal(p.file, "tests/tools/subject.c");
+	assert_non_null(p.file);
+	assert_non_null(strstr(p.file, "tests/tools/subject.c"));
 	assert_int_equal(p.line, 20);
 	assert_null(p.inlined_into);
 	assert_int_equal(p.offset, sites.insert - 1 - module.base);

@@ -1,0 +1,453 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The elide command: launcher, reports, doctor, tunables, manual pages. $O is
+# the build directory. Prints a line a test and a count.
+set -u
+
+O=$(realpath "${O:-build}") || exit 1
+here=$(realpath "$(dirname "$0")")
+elide=$O/bin/elide
+mkdata=$O/tests/tools/mkdata
+preload=$O/lib/libelide-preload.so
+tmp=$(mktemp -d) || exit 1
+trap 'chmod -R u+w "$tmp"; rm -rf "$tmp"' EXIT
+cd "$tmp" || exit 1
+unset LD_PRELOAD DEBUGINFOD_URLS $(env | sed -n 's/^\(ELIDE_[A-Z_]*\)=.*/\1/p')
+# Programs built with ASan run with the library before its runtime.
+export ASAN_OPTIONS="${ASAN_OPTIONS:-verify_asan_link_order=0}"
+nr=0 failed=0 skipped=0
+
+ok() { nr=$((nr + 1)); echo "ok $1"; }
+not_ok() { nr=$((nr + 1)); failed=$((failed + 1)); echo "not ok $1: $2"; }
+skip() { skipped=$((skipped + 1)); echo "skip $1: $2"; }
+
+# run_elide ARG...: into out, err and $rc.
+run_elide() {
+	timeout 60 "$elide" "$@" >out 2>err </dev/null
+	rc=$?
+}
+
+# expect NAME RC OUT ERR ARG...: the exit code, and the exact texts of both outputs.
+expect() {
+	name=$1 want_rc=$2 want_out=$3 want_err=$4
+	shift 4
+	run_elide "$@"
+	if [ $rc -ne "$want_rc" ]; then
+		not_ok "$name" "exit $rc, not $want_rc: $(cat out err)"
+	elif [ "$(cat out)" != "$want_out" ]; then
+		not_ok "$name" "printed \"$(cat out)\", not \"$want_out\""
+	elif [ "$(cat err)" != "$want_err" ]; then
+		not_ok "$name" "said \"$(cat err)\", not \"$want_err\""
+	else
+		ok "$name"
+	fi
+}
+
+# same NAME WANT FILE: a file has exactly the text of another.
+same() {
+	if diff "$2" "$3" >diff.out; then
+		ok "$1"
+	else
+		not_ok "$1" "differs: $(cat diff.out)"
+	fi
+}
+
+# Usage
+expect 'unknown command' 2 '' 'elide: unknown command reprot, nearest is report' reprot
+expect 'unknown option' 2 '' 'elide: unknown option --srot, nearest is --sort' report --srot
+expect 'unknown option of run' 125 '' 'elide: unknown option --moed, nearest is --mode' run --moed
+expect 'unknown sort key' 2 '' 'elide: --sort=wastd is no column, nearest is wasted' report --sort=wastd
+expect 'unknown --by' 2 '' 'elide: --by=lokc: nearest is lock' report --by lokc
+expect 'bad number' 2 '' 'elide: --top=x: not a number from 0 to 1000000' report --top x
+expect 'missing argument' 2 '' 'elide: option --sort needs an argument' report --sort
+expect 'argument too many' 2 '' 'elide: option --json=1 takes no argument' report --json=1
+expect 'unknown letter' 2 '' 'elide: unknown option -Z, see --help' report -Z
+expect 'version' 0 "elide $(sed -n 's/^VERSION := //p' "$here/../../Makefile")" '' --version
+expect 'run without a program' 125 '' \
+	'elide: no program given: elide run [OPTION...] -- PROGRAM [ARGUMENT...]' run
+run_elide
+[ $rc -eq 2 ] && [ ! -s out ] && grep -q '^usage: elide' err && ok 'no command' ||
+	not_ok 'no command' "exit $rc: $(cat out err)"
+
+# Launcher: before the start
+mkdir directory d
+echo 'not a program' >plain
+expect 'not found' 127 '' 'elide: nosuch-program: not found' run nosuch-program
+expect 'not found by path' 127 '' 'elide: ./nosuch: not found' run ./nosuch
+expect 'empty name' 127 '' 'elide: : not found' run ''
+expect 'not executable' 126 '' 'elide: ./plain: not executable' run ./plain
+expect 'a directory' 126 '' 'elide: ./directory: not executable' run ./directory
+printf '#!/nonexistent/sh\n' >lost
+chmod +x lost
+expect 'script without interpreter' 127 '' \
+	'elide: ./lost: its interpreter /nonexistent/sh is not there' run ./lost
+expect 'emulated machine unknown' 125 '' 'elide: --emulate=fast is no machine, there is basic' \
+	run --emulate=fast true
+
+# A valgrind that is not the one known, then none.
+mkdir bin
+printf '#!/bin/sh\necho valgrind-3.99.0\n' >bin/valgrind
+chmod +x bin/valgrind
+for want in '3.99.0 is not known to the emulator, only 3.19.0' \
+	    'is not installed; the emulator needs version 3.19.0'; do
+	name="valgrind ${want%% the*}"
+	env PATH="$tmp/bin" "$elide" run --emulate /bin/true >out 2>err
+	rc=$?
+	[ $rc -eq 125 ] && [ "$(cat err)" = "elide: --emulate: valgrind $want" ] && ok "$name" ||
+		not_ok "$name" "exit $rc: $(cat err)"
+	rm bin/valgrind 2>/dev/null
+done
+
+if [ ! -e "$preload" ]; then
+	skip 'launcher' "there is no $preload"
+else
+# Launcher: the program as it is
+printf '#!/bin/sh\nprintf "%%s|" "$LD_PRELOAD" "${ELIDE_POLICY-unset}" "$@"\n' >show
+chmod +x show
+expect 'exit code, output, arguments' 0 "$preload|unset|a b||" '' run -q -- ./show 'a b' ''
+expect 'exit code of the program' 7 '' '' run -q sh -c 'exit 7'
+expect 'found by PATH' 3 '' '' run -q -- sh -c 'exit 3'
+expect 'killed by a signal' 137 '' '' run -q sh -c 'kill -KILL $$'
+expect 'settings' 0 "$preload|fixed|" '' run -q --policy fixed ./show
+expect 'any setting' 0 "$preload|glibc|" '' run -q --set policy=glibc ./show
+expect 'unknown setting' 0 "$preload|unset|" \
+	'elide: ELIDE_POLCY is unknown, nearest is ELIDE_POLICY, ignored' run -q --set POLCY=x ./show
+expect 'bad value' 0 "$preload|unset|" \
+	'elide: ELIDE_POLICY=fixd is not one of adaptive|fixed|glibc|damon|hpca|never, nearest is fixed, using adaptive' \
+	run -q --policy=fixd ./show
+expect 'setting without value' 125 '' \
+	'elide: --set=POLICY: it takes NAME=VALUE, elide tunables lists the names' run --set POLICY ./show
+expect 'setting of the emulator' 0 "$preload|unset|" \
+	"elide: CORES is a setting of the emulated machine: it does nothing without --emulate
+elide: no data file was written: no lock was taken, or the library was not loaded" run --cores=3 ./show
+libm=$(ldconfig -p | sed -n 's/.*libm\.so\.6 (libc6,x86-64.*=> //p' | head -1)
+LD_PRELOAD=$libm
+export LD_PRELOAD
+expect 'LD_PRELOAD is kept' 0 "$preload:$libm|unset|" '' run -q ./show
+unset LD_PRELOAD
+printf 'printf "shell:%%s" "$1"' >no-interpreter
+chmod +x no-interpreter
+expect 'script without #!' 0 'shell:x' '' run -q ./no-interpreter x
+
+# Launcher: programs that nothing can be preloaded into
+printf 'int main(void) { return 5; }\n' >five.c
+runs='it runs without elision'
+if ${CC:-cc} -static -o static five.c 2>cc.err; then
+	expect 'static' 5 '' "elide: ./static is statically linked, nothing can be preloaded into it: $runs
+elide: no data file was written: no lock was taken, or the library was not loaded" run ./static
+else
+	skip 'static' "cannot link: $(head -1 cc.err)"
+fi
+if ${CC:-cc} -m32 -o short five.c 2>cc.err && ./short; [ $? -eq 5 ]; then
+	expect '32-bit' 5 '' "elide: ./short is a 32-bit program: $runs" run ./short
+	expect '32-bit emulated' 125 '' \
+		'elide: ./short is a 32-bit program: the emulator cannot run it' run --emulate ./short
+	printf '#!%s/short\n' "$tmp" >short-script
+	chmod +x short-script
+	expect 'script for a 32-bit interpreter' 5 '' \
+		"elide: $tmp/short is a 32-bit program: $runs" run ./short-script
+else
+	skip '32-bit' "cannot build or run 32-bit programs: $(head -1 cc.err)"
+fi
+if ${CC:-cc} -o privileged five.c && chmod 755 . && chown nobody privileged 2>cc.err &&
+   chmod 4755 privileged; then
+	run_elide run -q ./privileged
+	[ $rc -eq 5 ] && ok 'setuid runs' || not_ok 'setuid runs' "exit $rc"
+	run_elide run ./privileged
+	head -1 err >first
+	echo "elide: ./privileged is setuid, setgid or has capabilities, the loader preloads nothing then: $runs" >want
+	same 'setuid' want first
+else
+	skip 'setuid' "cannot make a program another user's: $(cat cc.err)"
+fi
+
+# Launcher: output
+expect 'output not writable' 4 '' \
+	'elide: /nonexistent/x cannot be written: No such file or directory; the program runs, what is counted is lost
+elide: no data file was written: no lock was taken, or the library was not loaded' \
+	run -o /nonexistent/x sh -c 'exit 4'
+
+# Launcher: a program that writes a data file itself, as the library would
+cat >writer <<EOF
+#!/bin/sh
+for file; do
+	case \$file in
+	*.[0-9]*) $mkdata "\$file" elide "\$ELIDE_RUN" 999;;
+	*) $mkdata "\$file" elide "\$ELIDE_RUN" \$\$;;
+	esac
+done
+exit 9
+EOF
+chmod +x writer
+ELIDE_MODE=off
+export ELIDE_MODE
+expect 'next command' 9 '' 'elide: counted in elide.data; next: elide report' run ./writer elide.data
+"$elide" report --json elide.data 2>err | grep -q '"exit": 9' && ok 'exit status in the data file' ||
+	not_ok 'exit status in the data file' "$(cat err)"
+run_elide run -q sh -c './writer elide.data; exit 3'
+"$elide" report --json elide.data | grep -q '"exit": 3' && not_ok 'exit status of another process' 'written' ||
+	ok 'exit status of another process'
+expect 'next command, output named' 9 '' \
+	"elide: counted in other; next: elide report -i 'other'" run -o other ./writer other
+expect 'next command, with children' 9 '' \
+	"elide: counted in d/x.1 and files of its children; next: elide report -i 'd/x.1' -i 'd/x.22'" \
+	run -o d/x.%p sh -c './writer d/x.1 d/x.22'
+run_elide run --report ./writer elide.data
+[ $rc -eq 9 ] && [ ! -s out ] && grep -q '^LOCK ' err && ok 'report at the end' ||
+	not_ok 'report at the end' "exit $rc: $(cat err)"
+run_elide run --report=report.txt ./writer elide.data
+[ $rc -eq 9 ] && [ ! -s out ] && [ ! -s err ] && grep -q '^LOCK ' report.txt &&
+	ok 'report to a file' || not_ok 'report to a file' "exit $rc: $(cat err)"
+unset ELIDE_MODE
+
+# Launcher: signals that another process sends reach the program, and the launcher outlives it
+for sig in TERM INT HUP QUIT USR1 USR2; do
+	# The shell has its background jobs ignore INT and QUIT.
+	setsid -w env --default-signal=INT,QUIT "$elide" run -q sh -c \
+		"trap 'echo got; exit 6' $sig; echo \$PPID >ready; while :; do sleep 0.05; done" >out 2>err &
+	pid=$!
+	i=0
+	while [ ! -s ready ] && [ $i -lt 100 ]; do sleep 0.05; i=$((i + 1)); done
+	kill -$sig "$(cat ready)"
+	wait $pid
+	rc=$?
+	rm -f ready
+	[ $rc -eq 6 ] && [ "$(cat out)" = got ] && ok "SIG$sig is handed on" ||
+		not_ok "SIG$sig is handed on" "exit $rc: $(cat out err)"
+done
+
+# Launcher: what the terminal sends, the program gets once; the launcher lives on.
+cat >terminal.py <<'EOF'
+import os, pty, sys, time
+pid, fd = pty.fork()
+if pid == 0:
+    os.execv(sys.argv[1], [sys.argv[1], "run", "sh", "-c",
+        "trap 'echo got >>count' INT; echo >ready; i=0; while [ $i -lt 20 ]; do sleep 0.05; i=$((i + 1)); done; exit 8"])
+while not os.path.exists("ready"):
+    time.sleep(0.05)
+time.sleep(0.1)
+os.write(fd, b"\x03")
+text = b""
+try:
+    while chunk := os.read(fd, 4096):
+        text += chunk
+except OSError:
+    pass
+sys.exit(0 if os.WEXITSTATUS(os.waitpid(pid, 0)[1]) == 8 and b"elide: " in text else 1)
+EOF
+if command -v python3 >/dev/null; then
+	timeout 20 python3 terminal.py "$elide"
+	rc=$?
+	[ $rc -eq 0 ] && [ "$(cat count)" = got ] && ok 'interrupt from the terminal' ||
+		not_ok 'interrupt from the terminal' "exit $rc, $(wc -l <count) times"
+else
+	skip 'interrupt from the terminal' 'python3 is not installed'
+fi
+
+# Launcher: emulated
+if [ ! -x "$O/libexec/elide/rtmgrind-amd64-linux" ]; then
+	skip 'emulated' 'rtmgrind is not built'
+elif ! valgrind --version 2>&1 | grep -qx 'valgrind-3\.19\.0'; then
+	skip 'emulated' 'valgrind 3.19.0 is not installed'
+else
+	expect 'emulated: exit code and output' 5 'a b' '' run -q --emulate sh -c 'echo a b | cat; exit 5'
+	expect 'emulated: killed by a signal' 143 '' '' run -q --emulate sh -c 'kill -TERM $$'
+	# The launcher of the emulator is not elided: only the processes of the program are.
+	printf '#include <stdio.h>\n#include <unistd.h>\n__attribute__((constructor)) static void loaded(void)\n{\nchar b[99] = "";\nif (readlink("/proc/self/exe", b, 98) > 0)\nfprintf(stderr, "%%s\\n", b);\n}\n' >witness.c
+	${CC:-cc} -shared -fPIC -o witness.so witness.c
+	LD_PRELOAD=$tmp/witness.so "$elide" run -q --emulate "$(realpath /bin/sh)" -c 'cat </dev/null; exit 0' 2>&1 >/dev/null |
+		grep -v "$elide" >seen
+	realpath /bin/sh "$(command -v cat)" >want
+	same 'emulated: its launcher is not preloaded' want seen
+fi
+fi # preload library
+
+# Reports: the exact texts. Addresses in the objects differ from build to build, and clang's
+# paths are absolute.
+for scenario in elide profile killed idle; do
+	"$mkdata" $scenario.data $scenario
+	for form in --json --csv --width=200; do
+		"$elide" report $form $scenario.data 2>&1 | tr -d '\r' |
+			sed 's/mkdata+0x[0-9a-f]*/mkdata+0xN/g
+			     s|"[^"]*/tests/tools/subject|"tests/tools/subject|g' >$scenario$form
+		want=$here/expected/$scenario$form
+		[ -n "${REGENERATE:-}" ] && cp "$scenario$form" "$want"
+		same "report $scenario $form" "$want" "$scenario$form"
+	done
+done
+for width in 80 120; do
+	longest=$("$elide" report --width=$width elide.data | sed '/^total/,$d; 1,3d' |
+		awk '{ if (length > n) n = length } END { print n }')
+	[ "$longest" -le $width ] && [ "$longest" -gt $((width - 15)) ] && ok "table fits $width columns" ||
+		not_ok "table fits $width columns" "longest line has $longest"
+done
+[ "$("$elide" report --csv --top 2 elide.data | wc -l)" -eq 3 ] && ok '--top' || not_ok '--top' 'rows'
+
+# Reports: children
+"$mkdata" parent elide 77 10
+"$mkdata" parent.11 profile 77 11
+"$mkdata" parent.12 idle 77 12
+"$mkdata" parent.13 elide 78 13
+"$mkdata" parent.14.old elide 77 14
+pids=$("$elide" report --json parent | sed -n 's/ *"pid": \([0-9]*\),/\1/p' | tr '\n' ' ')
+[ "$pids" = '10 11 12 ' ] && ok 'children of the run' || not_ok 'children of the run' "pids $pids"
+pids=$("$elide" report --json --no-children parent | sed -n 's/ *"pid": \([0-9]*\),/\1/p')
+[ "$pids" = 10 ] && ok 'no children' || not_ok 'no children' "pids $pids"
+pids=$("$elide" report --csv parent parent.11 -i parent.13 | tail -n +2 | cut -d, -f2 | uniq | tr '\n' ' ')
+[ "$pids" = '13 10 11 ' ] && ok 'files only once' || not_ok 'files only once' "pids $pids"
+"$elide" report parent | grep -q '^1 process took no lock' && ok 'idle child in one line' ||
+	not_ok 'idle child in one line' "$("$elide" report parent | tail -3)"
+# json NAME CONDITION COMMAND...: what it prints is JSON, and the condition holds of it, d.
+json() {
+	name=$1 condition=$2
+	shift 2
+	if ! command -v python3 >/dev/null; then
+		skip "$name" 'python3 is not installed'
+		return
+	fi
+	"$@" 2>err | python3 -c "import json, sys; d = json.load(sys.stdin); assert $condition" 2>>err &&
+		ok "$name" || not_ok "$name" "$(tail -1 err)"
+}
+json 'JSON of several processes' 'd["schema"] == 1 and len(d["processes"]) == 3' \
+	"$elide" report --json parent
+json 'JSON of one process' 'd["schema"] == 1 and len(d["rows"]) == 4' "$elide" report --json elide.data
+
+# Reports: bad files
+: >empty
+head -c 300 /dev/urandom >foreign
+head -c 10000 elide.data >cut
+printf 'ELDEDATA\002' >version
+tail -c +10 elide.data >>version
+expect 'no data file' 2 '' 'elide: elide.nosuch: No such file or directory' report elide.nosuch
+expect 'empty file' 2 '' 'elide: empty: empty (offset 0)' report empty
+expect 'foreign file' 2 '' 'elide: foreign: not an elide data file (offset 0)' report foreign
+expect 'cut file' 2 '' 'elide: cut: ends before its first chunk does (offset 10000)' report cut
+expect 'other version' 2 '' \
+	'elide: version: written in version 2 of the format, this elide reads 1 (offset 8)' report version
+head -c 65536 elide.data >cut
+run_elide report cut
+[ $rc -eq 0 ] && grep -q 'note: the file ends at offset 65536, 8192 bytes are lost' out &&
+	ok 'tail lost' || not_ok 'tail lost' "exit $rc: $(cat out err)"
+run_elide report --csv empty elide.data
+[ $rc -eq 2 ] && [ "$(wc -l <out)" -eq 5 ] && ok 'the good file is reported beside a bad one' ||
+	not_ok 'the good file is reported beside a bad one' "exit $rc: $(cat out err)"
+
+# Doctor, on copies of other machines' files
+machine() {
+	rm -rf root
+	mkdir -p root/proc/sys/kernel root/sys/devices/system/cpu/vulnerabilities
+	printf 'vendor_id : %s\nflags : fpu %s\n' "$1" "$2" >root/proc/cpuinfo
+	echo "$3" >root/sys/devices/system/cpu/vulnerabilities/tsx_async_abort
+	echo "root=/dev/sda $4" >root/proc/cmdline
+	echo 6.1.0-test >root/proc/sys/kernel/osrelease
+}
+# diagnose NAME RC LAST-LINE
+diagnose() {
+	run_elide doctor --sysroot root
+	if [ $rc -eq "$2" ] && [ "$(tail -1 out)" = "$3" ] && grep -q 'Linux 6.1.0-test' out; then
+		ok "doctor: $1"
+	else
+		not_ok "doctor: $1" "exit $rc: $(tail -1 out)"
+	fi
+}
+machine GenuineIntel 'rtm' 'Not affected' tsx=on
+diagnose 'RTM' 0 'CPUID shows RTM: elide run would choose mode elide'
+machine GenuineIntel 'rtm rtm_always_abort' 'Not affected' ''
+diagnose 'always aborts' 1 \
+	'RTM_ALWAYS_ABORT: the microcode aborts every transaction: elide run would choose mode profile'
+machine GenuineIntel rtm 'Vulnerable: Clear CPU buffers attempted, no microcode' ''
+diagnose 'TAA' 1 'RTM works, but the kernel says it leaks (TAA: Vulnerable: Clear CPU buffers attempted, no microcode); --mode=elide insists: elide run would choose mode profile'
+machine AuthenticAMD avx2 'Not affected' ''
+diagnose 'other vendor' 1 \
+	"only Intel's processors have RTM, this one is AuthenticAMD's: elide run would choose mode profile"
+machine GenuineIntel avx2 'Not affected' tsx=off
+diagnose 'tsx=off' 1 'the kernel was started with tsx=off: elide run would choose mode profile'
+expect 'doctor: no such sysroot' 2 '' 'elide: nosuch/proc/cpuinfo: No such file or directory' \
+	doctor --sysroot nosuch
+expect 'doctor: no such program' 2 '' 'elide: nosuch: No such file or directory' doctor nosuch
+run_elide doctor
+[ $rc -le 1 ] && grep -q '^probe ' out && ok 'doctor: this machine' ||
+	not_ok 'doctor: this machine' "exit $rc: $(cat out err)"
+
+# Doctor, on programs
+cat >locks.c <<'EOF'
+#include <pthread.h>
+#include <threads.h>
+pthread_mutex_t m;
+mtx_t c;
+void absl_spin_lock(void) { }
+int main(void) { return pthread_mutex_lock(&m) + mtx_lock(&c); }
+EOF
+cat >inner.c <<'EOF'
+#include <pthread.h>
+pthread_rwlock_t l;
+int inner(void) { return pthread_rwlock_rdlock(&l); }
+void lock2(void) __asm__("_ZN4absl12lts_202206235Mutex4LockEv");
+void lock2(void) { }
+EOF
+mkdir lib
+${CC:-cc} -shared -fPIC -o lib/libinner.so inner.c
+${CC:-cc} -o locks locks.c -Llib -Wl,--no-as-needed -linner -Wl,-rpath,'$ORIGIN/lib'
+run_elide doctor ./locks
+for want in 'can be preloaded       yes' 'uses mutex             locks' \
+	    'uses rwlock            libinner.so' 'uses spin              none' \
+	    'uses c11               locks' '  absl::Mutex: libinner.so' \
+	    '  spinlocks of its own: locks'; do
+	grep -qx "$want" out && ok "doctor: $want" || not_ok "doctor: $want" "$(cat out err)"
+done
+rm lib/libinner.so
+run_elide doctor ./locks
+grep -qx 'library not found      libinner.so' out && ok 'doctor: library missing' ||
+	not_ok 'doctor: library missing' "$(cat out err)"
+if [ -e static ]; then
+	run_elide doctor ./static
+	grep -q 'no, statically linked' out && ok 'doctor: static' || not_ok 'doctor: static' "$(cat out)"
+fi
+run_elide doctor --json ./lost
+[ $rc -eq 2 ] && ok 'doctor: interpreter missing' || not_ok 'doctor: interpreter missing' "exit $rc"
+
+# Tunables
+listed=$("$elide" tunables | sed -n 's/^ELIDE_\([A-Z_]*\)=.*/\1/p' | sort)
+inlist=$(sed -n 's/^ELIDE_[A-Z]* *([a-z_]*, \([A-Z_]*\),.*/\1/p' "$here/../../lib/tunables.def" | sort)
+[ -n "$inlist" ] && [ "$listed" = "$inlist" ] && ok 'tunables: all of them' ||
+	not_ok 'tunables: all of them' "$listed"
+ELIDE_CORES=2000 ELIDE_SEED=5 "$elide" tunables CORES seed >out 2>err
+cat >want <<'EOF'
+ELIDE_CORES=8 (default)
+    uint 1..1024 cores, default 8, for the emulator
+    cores of the emulated machine; further threads share them by time slices
+ELIDE_SEED=5
+    uint 0..4294967295 seed, default 1, for the emulator
+    seed of every random choice of the emulated machine
+EOF
+same 'tunables: present values' want out
+echo 'elide: ELIDE_CORES=2000 is out of range, nearest is 1024, using 8' >want
+same 'tunables: bad value' want err
+expect 'tunables: unknown name' 2 '' 'elide: CROES is no tunable, nearest is CORES' tunables CROES
+json 'tunables: JSON' '[t["default"] for t in d["tunables"] if t["name"] == "POLICY"] == ["adaptive"]' \
+	"$elide" tunables --json
+json 'doctor: JSON' 'd["mode"] == "profile" and not d["rtm_usable"]' \
+	"$elide" doctor --sysroot root --json
+
+# Manual pages: every long option of --help is in the page, and no page has one more
+for command in run report doctor tunables; do
+	"$elide" $command --help | grep -o -- '--[a-z][a-z-]*' | sort -u >in-help
+	grep '^\.It Fl' "$O/man/elide-$command.1" | grep -o ' -[a-z][a-z-]*' | sed 's/ -/--/' |
+		sort -u >in-page
+	same "manual page of $command has its options" in-help in-page
+done
+for setting in $inlist; do
+	grep -q "^\.It Ev ELIDE_$setting\$" "$O/man/elide-tunables.7" ||
+		not_ok 'manual page of the settings' "$setting is missing"
+done
+if command -v mandoc >/dev/null; then
+	for page in "$O"/man/elide*; do
+		mandoc -T lint -W warning "$page" >lint && ok "mandoc ${page##*/}" ||
+			not_ok "mandoc ${page##*/}" "$(cat lint)"
+	done
+else
+	skip 'mandoc' 'it is not installed'
+fi
+
+echo "tools: $nr tests, $failed failed, $skipped skipped"
+[ $failed -eq 0 ]
