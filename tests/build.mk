@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # make check: every kind of test has its own rules; tests/check.sh runs them all.
 
-include $(wildcard tests/*/build.mk)
-
 # Seeds of the torture tests.
 SEEDS ?= 3
 
