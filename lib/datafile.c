@@ -90,7 +90,9 @@ static int extend(size_t size)
 	else if (st.st_dev != file.dev || st.st_ino != file.ino)
 		err = ESTALE;
 	else
-		err = posix_fallocate(fd, file.backed, size - file.backed);
+		do /* a signal, of a profiler's timer for instance, interrupts it */
+			err = posix_fallocate(fd, file.backed, size - file.backed);
+		while (err == EINTR);
 	close(fd);
 	return err;
 }
@@ -203,12 +205,15 @@ static int open_file(const char *name, uint64_t run, enum elide_data_who who)
 			__attribute__((fallthrough)); /* our own pid, before exec() */
 		case OLDER_DONE:
 			snprintf(old, sizeof(old), "%s.old", use);
+			if (older_file(old, 0) == OLDER_FOREIGN) {
+				use = old;
+				goto foreign;
+			}
 			if (rename(use, old))
 				goto fail;
 			break;
 		case OLDER_FOREIGN:
-			elide_log("%s exists and is not a data file: left alone, nothing is saved", use);
-			return -1;
+			goto foreign;
 		}
 		break;
 	}
@@ -223,6 +228,9 @@ static int open_file(const char *name, uint64_t run, enum elide_data_who who)
 	file.dev = st.st_dev;
 	file.ino = st.st_ino;
 	return fd;
+foreign:
+	elide_log("%s exists and is not a data file: left alone, nothing is saved", use);
+	return -1;
 fail:
 	elide_log("cannot write %s: %s; nothing is saved", use, strerror(errno));
 	return -1;
@@ -302,10 +310,12 @@ struct elide_chunk *elide_data_chunk(enum elide_chunk_type type, unsigned int re
 	struct elide_chunk *chunk;
 	size_t end = h->size + ELIDE_CHUNK_SIZE;
 
+	if (end > file.reserve)
+		return NULL;
 	if (end > file.backed) {
 		size_t size = file.backed + GROW;
 
-		if (back(size > file.reserve ? file.reserve : size) || end > file.backed)
+		if (back(size > file.reserve ? file.reserve : size))
 			return NULL;
 	}
 	chunk = (struct elide_chunk *)(file.map + h->size);

@@ -344,9 +344,15 @@ bool elide_release(struct elide_thread *t, const void *word)
 		h->depth--;
 		return true;
 	}
-	/* Usually the last one; otherwise keep the order of the others. */
-	for (struct elide_held *last = &t->held[t->nr_held - 1]; h < last; h++)
+	/*
+	 * Usually the last one; otherwise keep the order of the others. The
+	 * barrier keeps the compiler from calling memmove(): binding that lazily
+	 * would abort every time, and so never be done with.
+	 */
+	for (struct elide_held *last = &t->held[t->nr_held - 1]; h < last; h++) {
 		*h = h[1];
+		barrier();
+	}
 	if (--t->nr_held)
 		return true;
 	nr = t->nr_pending;

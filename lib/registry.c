@@ -8,6 +8,7 @@
  */
 #include <errno.h>
 #include <link.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -294,8 +295,9 @@ static int module_add(struct dl_phdr_info *info, size_t size, void *data)
 		drop(ELIDE_DROPPED_MODULES);
 		return 0;
 	}
-	strncpy(m.path, info->dlpi_name && *info->dlpi_name ? info->dlpi_name : "/proc/self/exe",
-		sizeof(m.path) - 1);
+	/* The loader knows the program itself only as "". */
+	snprintf(m.path, sizeof(m.path), "%.*s", (int)sizeof(m.path) - 1,
+		 info->dlpi_name && *info->dlpi_name ? info->dlpi_name : elide_data->exe);
 	modules[nr_modules++] = m;
 	return 0;
 }
@@ -309,8 +311,6 @@ static void modules_save(void)
 		if (!m)
 			return;
 		*m = modules[nr_modules_saved];
-		if (!strcmp(m->path, "/proc/self/exe"))
-			memcpy(m->path, elide_data->exe, sizeof(m->path) - 1);
 		elide_data_publish(registry.module_chunk);
 	}
 }

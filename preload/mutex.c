@@ -65,12 +65,31 @@ static __always_inline_fn int release_plain(pthread_mutex_t *m)
 	return 0;
 }
 
+/* Does this thread hold a mutex really, of a type that can answer a relock? */
+static __always_inline_fn bool is_relock(const struct elide_thread *t, const pthread_mutex_t *m)
+{
+	return unlikely(!glibc_mutex_plain(m)) && t && m->__data.__owner &&
+	       (uint32_t)m->__data.__owner == t->tid;
+}
+
+/* glibc has answered a relock, which is not an acquisition. */
+static __cold int relocked(pthread_mutex_t *m, const void *site, int err)
+{
+	if (err == EDEADLK)
+		elide_misuse(ELIDE_MISUSE_RELOCK, KIND, site, m);
+	return err;
+}
+
 static __noinline int lock_waiting(struct elide_thread *t, struct elide_row *row,
-				   pthread_mutex_t *m, enum elide_outcome outcome)
+				   pthread_mutex_t *m, const void *site,
+				   enum elide_outcome outcome)
 {
 	struct wait w = wait_begin(READ_ONCE(m->__data.__lock) != 0);
-	int err = real.mutex_lock(m);
+	int err;
 
+	if (unlikely((uint32_t)m->__data.__owner == t->tid && glibc_layout.mutex))
+		elide_misuse(ELIDE_MISUSE_RELOCK, KIND, site, m); /* for ever */
+	err = real.mutex_lock(m);
 	if (err && err != EOWNERDEAD)
 		return err;
 	wait_end(row, &w);
@@ -101,7 +120,7 @@ static int lock_inside(struct elide_thread *t, struct elide_cache *entry, pthrea
 			rtm_abort(ELIDE_CODE_relock);
 		}
 	}
-	if (try && READ_ONCE(m->__data.__lock) && elide_find_held(t, m) == NULL)
+	if (is_relock(t, m) || (try && READ_ONCE(m->__data.__lock)))
 		return -1; /* glibc's answer: busy, or one more of a recursive mutex held really */
 	return elide_acquire(t, entry, m, &glibc_mutex_rule, site, KIND, false) == ELIDE_TAKEN ?
 		       0 : -1;
@@ -120,6 +139,8 @@ __noinline int mutex_lock(pthread_mutex_t *m, const void *site)
 
 		return err < 0 ? real.mutex_lock(m) : err;
 	}
+	if (is_relock(t, m))
+		return relocked(m, site, real.mutex_lock(m));
 	if (unlikely(!entry)) {
 		entry = elide_cache_fill(m, site, KIND);
 		if (!entry)
@@ -135,7 +156,7 @@ __noinline int mutex_lock(pthread_mutex_t *m, const void *site)
 	}
 	row = entry->row;
 	if (unlikely(!glibc_mutex_plain(m) || !glibc_layout.mutex || !take_plain(m, t->tid)))
-		return lock_waiting(t, row, m, outcome);
+		return lock_waiting(t, row, m, site, outcome);
 	taken_really(t, row, m, outcome);
 	return 0;
 }
@@ -162,6 +183,8 @@ int mutex_trylock(pthread_mutex_t *m, const void *site)
 		err = lock_inside(t, entry, m, site, true);
 		return err < 0 ? real.mutex_trylock(m) : err;
 	}
+	if (is_relock(t, m))
+		return real.mutex_trylock(m);
 	if (unlikely(!entry)) {
 		entry = elide_cache_fill(m, site, KIND);
 		if (!entry)
@@ -199,6 +222,8 @@ int mutex_timedlock(pthread_mutex_t *m, const void *site, clockid_t clock,
 		err = lock_inside(t, entry, m, site, false);
 		return err < 0 ? real_timed(m, clock, until) : err;
 	}
+	if (is_relock(t, m))
+		return relocked(m, site, real_timed(m, clock, until));
 	if (unlikely(!entry)) {
 		entry = elide_cache_fill(m, site, KIND);
 		if (!entry)
@@ -303,8 +328,8 @@ WRAPPER int pthread_mutex_timedlock(pthread_mutex_t *m, const struct timespec *u
 WRAPPER int pthread_mutex_clocklock(pthread_mutex_t *m, clockid_t clock,
 				    const struct timespec *until)
 {
-	if (clock < 0)
-		return real.mutex_clocklock(m, clock, until); /* its error, not the other's call */
+	if (!clock_known(clock))
+		return real.mutex_clocklock(m, clock, until);
 	return mutex_timedlock(m, CALL_SITE(), clock, until);
 }
 

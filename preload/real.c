@@ -49,25 +49,26 @@ static int read_object(const struct link_map *map, struct object *o)
 {
 	*o = (struct object){.base = map->l_addr};
 	for (const ElfW(Dyn) *d = map->l_ld; d && d->d_tag != DT_NULL; d++) {
-		/* The loader relocates most of these pointers in place, but not DT_VERDEF. */
-		const void *p = (const void *)(d->d_un.d_ptr < map->l_addr ?
-						       d->d_un.d_ptr + map->l_addr : d->d_un.d_ptr);
+		const char *p = (const char *)d->d_un.d_ptr;
 
+		/* The loader relocates these pointers where they are, but for DT_VERDEF. */
+		if (d->d_un.d_ptr < map->l_addr)
+			p += map->l_addr;
 		switch (d->d_tag) {
 		case DT_SYMTAB:
-			o->symbols = p;
+			o->symbols = (const void *)p;
 			break;
 		case DT_STRTAB:
 			o->strings = p;
 			break;
 		case DT_GNU_HASH:
-			o->gnu_hash = p;
+			o->gnu_hash = (const void *)p;
 			break;
 		case DT_VERSYM:
-			o->versions = p;
+			o->versions = (const void *)p;
 			break;
 		case DT_VERDEF:
-			o->definitions = p;
+			o->definitions = (const void *)p;
 			break;
 		}
 	}

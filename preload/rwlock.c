@@ -75,6 +75,9 @@ static __always_inline_fn int lock(pthread_rwlock_t *rw, const void *site, enum 
 	struct wait w;
 	int err;
 
+	/* As glibc does for rwlocks, even where the lock is free. */
+	if (how == HOW_TIMED && until && (unsigned long)until->tv_nsec >= 1000000000ul)
+		return EINVAL;
 	if (unlikely(elide_inside(t))) {
 		if (lock_inside(t, entry, rw, site, kind, how))
 			return 0;
@@ -167,7 +170,7 @@ WRAPPER int pthread_rwlock_timedrdlock(pthread_rwlock_t *rw, const struct timesp
 WRAPPER int pthread_rwlock_clockrdlock(pthread_rwlock_t *rw, clockid_t clock,
 				       const struct timespec *until)
 {
-	if (clock < 0)
+	if (!clock_known(clock))
 		return real.rwlock_clockrdlock(rw, clock, until);
 	return lock(rw, CALL_SITE(), ELIDE_KIND_RWLOCK_READ, HOW_TIMED, clock, until);
 }
@@ -190,7 +193,7 @@ WRAPPER int pthread_rwlock_timedwrlock(pthread_rwlock_t *rw, const struct timesp
 WRAPPER int pthread_rwlock_clockwrlock(pthread_rwlock_t *rw, clockid_t clock,
 				       const struct timespec *until)
 {
-	if (clock < 0)
+	if (!clock_known(clock))
 		return real.rwlock_clockwrlock(rw, clock, until);
 	return lock(rw, CALL_SITE(), ELIDE_KIND_RWLOCK_WRITE, HOW_TIMED, clock, until);
 }

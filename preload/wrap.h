@@ -46,6 +46,12 @@ static __always_inline_fn void wait_end(struct elide_row *row, const struct wait
 	elide_time_add(&row->wait, cycles_now() - w->start);
 }
 
+/* The clocks of glibc's timed calls. It refuses others before it looks at the lock. */
+static inline bool clock_known(clockid_t clock)
+{
+	return clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC;
+}
+
 /* The lock was taken really: count it, and measure its hold time if it is its turn. */
 static __always_inline_fn void taken_really(struct elide_thread *t, struct elide_row *row,
 					    const void *lock, enum elide_outcome outcome)

@@ -1,0 +1,80 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Runs every test and sums up. A cmocka program reports on stderr in its own
+# form, a script prints "ok NAME", "not ok NAME: why" and "skip NAME: reason".
+# The last line is "N passed, N failed, N skipped".
+set -u
+
+O=${O:-build}
+export O
+# A script that hangs is a failure; the slowest takes a third of this.
+LIMIT=${LIMIT:-600}
+scripts='
+tests/unit/layers.sh
+tests/preload/run.sh
+tests/tools/tools.sh
+tests/demo/index_bench.sh
+tests/emulated/rtmgrind.sh
+tests/emulated/e2e.sh
+'
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+passed=0 failed=0 skipped=0
+: >"$tmp/skips"
+
+count() { grep -c "$1" "$tmp/out"; }
+
+# died NAME RC: a runner that ends badly without having named a failed test.
+died() {
+	failed=$((failed + 1))
+	echo "not ok $1: exit $2"
+}
+
+for test in "$O"/tests/unit/test_*; do
+	[ -x "$test" ] && [ ! -d "$test" ] || continue
+	CMOCKA_MESSAGE_OUTPUT=stdout timeout "$LIMIT" "$test" >"$tmp/all" 2>&1
+	rc=$?
+	# Without the list at the end, which repeats the failed ones.
+	sed '/^\[==========\] .* run\.$/,$d' "$tmp/all" >"$tmp/out"
+	bad=$(count '^\[  FAILED  \] [a-z_0-9]*$')
+	passed=$((passed + $(count '^\[       OK \]')))
+	skipped=$((skipped + $(count '^\[  SKIPPED \] [a-z_0-9]*$')))
+	sed -n 's/^skip /  /p' "$tmp/out" >>"$tmp/skips"
+	failed=$((failed + bad))
+	if [ $rc -eq 0 ]; then
+		echo "${test##*/}: ok"
+	else
+		cat "$tmp/out"
+		[ "$bad" -gt 0 ] || died "${test##*/}" $rc
+	fi
+done
+
+for script in $scripts; do
+	[ -e "$script" ] || continue
+	case $(head -n 1 "$script") in
+	*bash*) shell=bash ;;
+	*) shell=sh ;;
+	esac
+	timeout "$LIMIT" $shell "$script" >"$tmp/out" 2>&1
+	rc=$?
+	bad=$(count '^not ok ')
+	passed=$((passed + $(count '^ok ')))
+	skipped=$((skipped + $(count '^skip ')))
+	sed -n 's/^skip /  /p' "$tmp/out" >>"$tmp/skips"
+	failed=$((failed + bad))
+	if [ $rc -eq 0 ] && [ "$bad" -eq 0 ]; then
+		echo "$script: ok"
+	else
+		grep -v '^ok ' "$tmp/out"
+		[ "$bad" -gt 0 ] || died "$script" $rc
+	fi
+done
+
+if [ -s "$tmp/skips" ]; then
+	echo 'skipped:'
+	cat "$tmp/skips"
+fi
+# No test at all is a broken build, not a success.
+[ $((passed + failed)) -gt 0 ] || failed=1
+echo "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" -eq 0 ]

@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * behave.c - what every lock call answers in every state of every kind of
+ * lock, as text. run.sh compares it between plain glibc and the library: a
+ * program must not be able to tell the difference.
+ *
+ * Each cell is tried on a lock that has been locked and unlocked before, so
+ * that it is known and elided where that is possible.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <threads.h>
+#include <time.h>
+#include <unistd.h>
+
+static const struct timespec past = {1, 0}, invalid = {1, -1};
+
+union lock {
+	pthread_mutex_t mutex;
+	pthread_rwlock_t rwlock;
+	pthread_spinlock_t spin;
+	mtx_t mtx;
+	char room[128];
+};
+
+enum op {
+	LOCK, TRYLOCK, TIMEDLOCK, CLOCKLOCK, CLOCK_BAD, TIMED_INVALID, /* readers for a rwlock */
+	WRLOCK, TRYWRLOCK, TIMEDWRLOCK, CLOCKWRLOCK, CLOCKWR_BAD, TIMEDWR_INVALID,
+	UNLOCK, DESTROY, NR_OPS
+};
+
+static const char *const op_names[NR_OPS] = {
+	"lock", "trylock", "timedlock", "clocklock", "clocklock-bad-clock", "timedlock-bad-time",
+	"wrlock", "trywrlock", "timedwrlock", "clockwrlock", "clockwrlock-bad-clock",
+	"timedwrlock-bad-time", "unlock", "destroy",
+};
+
+/* CLOCK_PROCESS_CPUTIME_ID is none that the calls know. */
+#define BAD_CLOCK CLOCK_PROCESS_CPUTIME_ID
+
+static int mutex_op(union lock *l, enum op op)
+{
+	pthread_mutex_t *m = &l->mutex;
+
+	switch (op) {
+	case LOCK: return pthread_mutex_lock(m);
+	case TRYLOCK: return pthread_mutex_trylock(m);
+	case TIMEDLOCK: return pthread_mutex_timedlock(m, &past);
+	case CLOCKLOCK: return pthread_mutex_clocklock(m, CLOCK_MONOTONIC, &past);
+	case CLOCK_BAD: return pthread_mutex_clocklock(m, BAD_CLOCK, &past);
+	case TIMED_INVALID: return pthread_mutex_timedlock(m, &invalid);
+	case UNLOCK: return pthread_mutex_unlock(m);
+	case DESTROY: return pthread_mutex_destroy(m);
+	default: return -1;
+	}
+}
+
+static int rwlock_op(union lock *l, enum op op)
+{
+	pthread_rwlock_t *rw = &l->rwlock;
+
+	switch (op) {
+	case LOCK: return pthread_rwlock_rdlock(rw);
+	case TRYLOCK: return pthread_rwlock_tryrdlock(rw);
+	case TIMEDLOCK: return pthread_rwlock_timedrdlock(rw, &past);
+	case CLOCKLOCK: return pthread_rwlock_clockrdlock(rw, CLOCK_MONOTONIC, &past);
+	case CLOCK_BAD: return pthread_rwlock_clockrdlock(rw, BAD_CLOCK, &past);
+	case TIMED_INVALID: return pthread_rwlock_timedrdlock(rw, &invalid);
+	case WRLOCK: return pthread_rwlock_wrlock(rw);
+	case TRYWRLOCK: return pthread_rwlock_trywrlock(rw);
+	case TIMEDWRLOCK: return pthread_rwlock_timedwrlock(rw, &past);
+	case CLOCKWRLOCK: return pthread_rwlock_clockwrlock(rw, CLOCK_MONOTONIC, &past);
+	case CLOCKWR_BAD: return pthread_rwlock_clockwrlock(rw, BAD_CLOCK, &past);
+	case TIMEDWR_INVALID: return pthread_rwlock_timedwrlock(rw, &invalid);
+	case UNLOCK: return pthread_rwlock_unlock(rw);
+	default: return pthread_rwlock_destroy(rw);
+	}
+}
+
+static int spin_op(union lock *l, enum op op)
+{
+	switch (op) {
+	case LOCK: return pthread_spin_lock(&l->spin);
+	case TRYLOCK: return pthread_spin_trylock(&l->spin);
+	case UNLOCK: return pthread_spin_unlock(&l->spin);
+	case DESTROY: return pthread_spin_destroy(&l->spin);
+	default: return -1;
+	}
+}
+
+static int mtx_op(union lock *l, enum op op)
+{
+	switch (op) {
+	case LOCK: return mtx_lock(&l->mtx);
+	case TRYLOCK: return mtx_trylock(&l->mtx);
+	case TIMEDLOCK: return mtx_timedlock(&l->mtx, &past);
+	case UNLOCK: return mtx_unlock(&l->mtx);
+	default: return -1;
+	}
+}
+
+static void mutex_init(union lock *l, int type, int protocol, bool robust, bool shared)
+{
+	pthread_mutexattr_t a;
+
+	pthread_mutexattr_init(&a);
+	if (type >= 0)
+		pthread_mutexattr_settype(&a, type);
+	pthread_mutexattr_setprotocol(&a, protocol);
+	pthread_mutexattr_setrobust(&a, robust ? PTHREAD_MUTEX_ROBUST : PTHREAD_MUTEX_STALLED);
+	pthread_mutexattr_setpshared(&a, shared ? PTHREAD_PROCESS_SHARED : PTHREAD_PROCESS_PRIVATE);
+	pthread_mutex_init(&l->mutex, &a);
+}
+
+static void init_static(union lock *l) { memset(l, 0, sizeof(*l)); }
+static void init_default(union lock *l) { pthread_mutex_init(&l->mutex, NULL); }
+static void init_normal(union lock *l) { mutex_init(l, PTHREAD_MUTEX_NORMAL, 0, false, false); }
+static void init_recursive(union lock *l) { mutex_init(l, PTHREAD_MUTEX_RECURSIVE, 0, false, false); }
+static void init_errorcheck(union lock *l) { mutex_init(l, PTHREAD_MUTEX_ERRORCHECK, 0, false, false); }
+static void init_adaptive(union lock *l) { mutex_init(l, PTHREAD_MUTEX_ADAPTIVE_NP, 0, false, false); }
+static void init_robust(union lock *l) { mutex_init(l, -1, 0, true, false); }
+static void init_robust_rec(union lock *l) { mutex_init(l, PTHREAD_MUTEX_RECURSIVE, 0, true, false); }
+static void init_inherit(union lock *l) { mutex_init(l, -1, PTHREAD_PRIO_INHERIT, false, false); }
+static void init_protect(union lock *l) { mutex_init(l, -1, PTHREAD_PRIO_PROTECT, false, false); }
+static void init_shared(union lock *l) { mutex_init(l, -1, 0, false, true); }
+static void init_rwlock(union lock *l) { pthread_rwlock_init(&l->rwlock, NULL); }
+static void init_spin(union lock *l) { pthread_spin_init(&l->spin, PTHREAD_PROCESS_PRIVATE); }
+static void init_spin_shared(union lock *l) { pthread_spin_init(&l->spin, PTHREAD_PROCESS_SHARED); }
+static void init_mtx(union lock *l) { mtx_init(&l->mtx, mtx_timed); }
+static void init_mtx_rec(union lock *l) { mtx_init(&l->mtx, mtx_timed | mtx_recursive); }
+
+static void init_rwlock_writer(union lock *l)
+{
+	pthread_rwlockattr_t a;
+
+	pthread_rwlockattr_init(&a);
+	pthread_rwlockattr_setkind_np(&a, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
+	pthread_rwlock_init(&l->rwlock, &a);
+}
+
+static void init_rwlock_shared(union lock *l)
+{
+	pthread_rwlockattr_t a;
+
+	pthread_rwlockattr_init(&a);
+	pthread_rwlockattr_setpshared(&a, PTHREAD_PROCESS_SHARED);
+	pthread_rwlock_init(&l->rwlock, &a);
+}
+
+static const struct kind {
+	const char *name;
+	void (*init)(union lock *l);
+	int (*op)(union lock *l, enum op op);
+} kinds[] = {
+	{"static", init_static, mutex_op}, {"default", init_default, mutex_op},
+	{"normal", init_normal, mutex_op}, {"recursive", init_recursive, mutex_op},
+	{"errorcheck", init_errorcheck, mutex_op}, {"adaptive", init_adaptive, mutex_op},
+	{"robust", init_robust, mutex_op}, {"robust-recursive", init_robust_rec, mutex_op},
+	{"inherit", init_inherit, mutex_op}, {"protect", init_protect, mutex_op},
+	{"shared", init_shared, mutex_op},
+	{"rwlock", init_rwlock, rwlock_op}, {"rwlock-writer", init_rwlock_writer, rwlock_op},
+	{"rwlock-shared", init_rwlock_shared, rwlock_op},
+	{"spin", init_spin, spin_op}, {"spin-shared", init_spin_shared, spin_op},
+	{"mtx", init_mtx, mtx_op}, {"mtx-recursive", init_mtx_rec, mtx_op},
+};
+
+/* The state in which the operation under test finds the lock. */
+enum before {
+	FREE,       /* nobody holds it */
+	OWN,        /* this thread holds it */
+	OWN_WRITE,  /* as a writer */
+	OWN_TWICE,  /* if it can be had twice */
+	FOREIGN,    /* another thread holds it */
+	IN_SECTION, /* free, inside a section of another lock */
+	OWN_IN_SECTION, /* locked and asked for inside a section of another lock */
+	OWN_OUTSIDE, /* locked before the section of another lock began */
+	NR_BEFORE
+};
+
+static const char *const before_names[NR_BEFORE] = {
+	"free", "own", "own-write", "own-twice", "foreign", "in-section", "own-in-section", "own-outside",
+};
+
+static pthread_mutex_t outer = PTHREAD_MUTEX_INITIALIZER;
+static pthread_barrier_t barrier;
+
+static void *hold_it(void *arg)
+{
+	const struct kind *kind = ((void **)arg)[0];
+	union lock *l = ((void **)arg)[1];
+
+	kind->op(l, LOCK);
+	pthread_barrier_wait(&barrier);
+	pause();
+	return NULL;
+}
+
+/* One cell, in a child of its own: it may deadlock. The answers go to @out. */
+static void cell(const struct kind *kind, enum before before, enum op op, int out)
+{
+	union lock *l = calloc(1, sizeof(*l));
+	enum op take = before == OWN_WRITE ? WRLOCK : LOCK;
+	void *arg[] = {(void *)kind, l};
+	int answers[6] = {0}, n = 0;
+	pthread_t thread;
+	bool inside = before == IN_SECTION || before == OWN_IN_SECTION || before == OWN_OUTSIDE;
+
+	kind->init(l);
+	/* Known to the library, and the other lock too. */
+	for (int i = 0; i < 3; i++) {
+		if (kind->op(l, take) == 0)
+			kind->op(l, UNLOCK);
+		pthread_mutex_lock(&outer);
+		pthread_mutex_unlock(&outer);
+	}
+	if (before == FOREIGN) {
+		pthread_barrier_init(&barrier, NULL, 2);
+		pthread_create(&thread, NULL, hold_it, arg);
+		pthread_barrier_wait(&barrier);
+	}
+	errno = 77;
+	if (before == OWN_OUTSIDE)
+		kind->op(l, take);
+	if (inside)
+		pthread_mutex_lock(&outer);
+	if (before == OWN || before == OWN_WRITE || before == OWN_TWICE || before == OWN_IN_SECTION)
+		answers[n++] = kind->op(l, take);
+	if (before == OWN_TWICE)
+		answers[n++] = kind->op(l, TRYLOCK);
+	answers[n++] = kind->op(l, op);
+	/* Leave the section, or the look at the answers would abort it. */
+	if (op < UNLOCK && !answers[n - 1] && (before == FREE || before == IN_SECTION || before == OWN_OUTSIDE))
+		answers[n++] = kind->op(l, UNLOCK);
+	/* How often can it be released, and can it be had again? */
+	if (op != DESTROY && before != FREE && before != FOREIGN && before != IN_SECTION &&
+	    before != OWN_OUTSIDE)
+		answers[n++] = kind->op(l, UNLOCK);
+	if (inside)
+		pthread_mutex_unlock(&outer);
+	if (before != FREE || op != UNLOCK)
+		answers[n++] = errno != 77;
+	if (write(out, answers, sizeof(answers)) < 0)
+		_exit(2);
+	_exit(n);
+}
+
+/* Undefined, and glibc's answer depends on what happens to lie in the lock. */
+static bool undefined(const struct kind *kind, enum before before, enum op op)
+{
+	bool mutex = kind->op == mutex_op;
+
+	if (kind->op != rwlock_op && ((op >= WRLOCK && op < UNLOCK) || before == OWN_WRITE))
+		return true; /* no such operation */
+	if (kind->op == spin_op && op != LOCK && op != TRYLOCK && op < UNLOCK)
+		return true;
+	if (kind->op == mtx_op && (op == CLOCKLOCK || op == CLOCK_BAD || op == TIMED_INVALID ||
+				   op == DESTROY))
+		return true;
+	/* A destroyed or free lock that is released leaves odd values behind. */
+	if (op == UNLOCK && (before == FREE || before == IN_SECTION) && kind->op == rwlock_op)
+		return true;
+	if (before == OWN_TWICE && op == DESTROY && !mutex)
+		return true;
+	return false;
+}
+
+/* A deadlock takes as long; everything else takes microseconds. */
+static const struct itimerval patience = {.it_value = {.tv_usec = 120000}};
+
+static void try_cell(const struct kind *kind, enum before before, enum op op)
+{
+	int ends[2], status, answers[6] = {0};
+	pid_t pid;
+
+	if (undefined(kind, before, op) || pipe(ends))
+		return;
+	fflush(stdout);
+	pid = fork();
+	if (!pid) {
+		setitimer(ITIMER_REAL, &patience, NULL);
+		cell(kind, before, op, ends[1]);
+	}
+	close(ends[1]);
+	if (waitpid(pid, &status, 0) != pid)
+		exit(2);
+	printf("%s %s %s:", kind->name, before_names[before], op_names[op]);
+	if (WIFSIGNALED(status)) {
+		printf(WTERMSIG(status) == SIGALRM ? " deadlock" : " signal %d", WTERMSIG(status));
+	} else if (read(ends[0], answers, sizeof(answers)) == sizeof(answers)) {
+		for (int i = 0; i < WEXITSTATUS(status); i++)
+			printf(" %d", answers[i]);
+	}
+	printf("\n");
+	close(ends[0]);
+}
+
+static jmp_buf away;
+
+static __attribute__((noinline)) void leave_by_jump(union lock *l)
+{
+	pthread_mutex_lock(&l->mutex);
+	longjmp(away, 1);
+}
+
+/* Not a table: sequences of several calls. */
+static void sequences(void)
+{
+	static union lock a, b;
+	pthread_cond_t c = PTHREAD_COND_INITIALIZER;
+	unsigned int depth;
+
+	init_static(&a);
+	init_static(&b);
+	for (volatile int i = 0; i < 4; i++) {
+		int r[8] = {0};
+
+		/* Not in order. */
+		r[0] = mutex_op(&a, LOCK);
+		r[1] = mutex_op(&b, LOCK);
+		r[2] = mutex_op(&a, UNLOCK);
+		r[3] = mutex_op(&a, TRYLOCK);
+		r[4] = mutex_op(&b, UNLOCK);
+		r[5] = mutex_op(&a, UNLOCK);
+		printf("crosswise: %d %d %d %d %d %d\n", r[0], r[1], r[2], r[3], r[4], r[5]);
+
+		/* Wait with the inner mutex of two, and with the outer one. */
+		mutex_op(&a, LOCK);
+		mutex_op(&b, LOCK);
+		r[0] = pthread_cond_timedwait(&c, i & 1 ? &a.mutex : &b.mutex, &past);
+		r[1] = mutex_op(&a, TRYLOCK);
+		r[2] = mutex_op(&b, TRYLOCK);
+		r[3] = mutex_op(&b, UNLOCK);
+		r[4] = mutex_op(&a, UNLOCK);
+		printf("wait in a section: %d %d %d %d %d\n", r[0], r[1], r[2], r[3], r[4]);
+
+		if (!setjmp(away))
+			leave_by_jump(&a);
+		r[0] = mutex_op(&a, TRYLOCK);
+		r[1] = mutex_op(&a, UNLOCK);
+		r[2] = mutex_op(&a, TRYLOCK);
+		mutex_op(&a, UNLOCK);
+		printf("jump out: %d %d %d\n", r[0], r[1], r[2]);
+
+		/* Released once more than locked, by a program that does not look at the answer. */
+		mutex_op(&a, LOCK);
+		r[0] = mutex_op(&a, UNLOCK);
+		r[1] = mutex_op(&a, UNLOCK);
+		a.mutex = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+		r[2] = mutex_op(&a, LOCK);
+		r[3] = mutex_op(&a, UNLOCK);
+		printf("unlock twice: %d %d %d %d\n", r[0], r[1], r[2], r[3]);
+	}
+	init_recursive(&a);
+	for (int i = 0; i < 3; i++) {
+		for (depth = 0; depth < 5; depth++)
+			if (mutex_op(&a, depth & 1 ? TRYLOCK : LOCK))
+				break;
+		while (!mutex_op(&a, UNLOCK))
+			depth--;
+		printf("recursive: %u\n", depth);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	if (argc > 1 && !strcmp(argv[1], "sequences")) {
+		sequences();
+		return 0;
+	}
+	for (unsigned int k = 0; k < sizeof(kinds) / sizeof(*kinds); k++)
+		for (int before = 0; before < NR_BEFORE; before++)
+			for (int op = 0; op < NR_OPS; op++)
+				try_cell(&kinds[k], before, op);
+	return 0;
+}

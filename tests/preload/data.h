@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * data.h - the sums of a data file, and whether its rows add up. Reads files
+ * that our own library is writing or has written: not for hostile ones.
+ */
+#ifndef TESTS_PRELOAD_DATA_H
+#define TESTS_PRELOAD_DATA_H
+
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "../../lib/datafile.h"
+
+/**
+ * struct sums - totals over all rows of a file.
+ * @bad: rows for which an invariant of struct elide_row does not hold
+ * @nr_locks: locks registered, over all classes
+ * @misuse: by enum elide_misuse_type
+ */
+struct sums {
+	struct elide_header header;
+	struct elide_row all;
+	unsigned long bad;
+	unsigned long nr_rows;
+	unsigned long nr_locks;
+	unsigned long misuse[8];
+	unsigned long size;
+};
+
+static inline void sum_row(struct sums *s, const struct elide_row *row)
+{
+	uint64_t aborts = 0;
+
+	for (int i = 0; i < ELIDE_NR_CAUSES; i++) {
+		aborts += row->causes[i];
+		s->all.causes[i] += row->causes[i];
+	}
+	s->bad += row->acquired != row->elided + row->fallback + row->not_attempted ||
+		  row->attempts != row->commits + aborts || row->elided != row->commits + row->nested;
+	s->all.acquired += row->acquired;
+	s->all.elided += row->elided;
+	s->all.not_attempted += row->not_attempted;
+	s->all.fallback += row->fallback;
+	s->all.attempts += row->attempts;
+	s->all.commits += row->commits;
+	s->all.nested += row->nested;
+	s->all.contended += row->contended;
+	s->all.hold.count += row->hold.count;
+	s->nr_rows++;
+}
+
+/* False if there is no such file or it is none of ours. */
+static inline bool sum_file(const char *path, struct sums *s)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	const char *map;
+	struct stat st;
+
+	memset(s, 0, sizeof(*s));
+	if (fd < 0)
+		return false;
+	if (fstat(fd, &st) || (size_t)st.st_size < sizeof(s->header)) {
+		close(fd);
+		return false;
+	}
+	map = mmap(NULL, st.st_size, PROT_READ, MAP_SHARED, fd, 0);
+	close(fd);
+	if (map == MAP_FAILED)
+		return false;
+	memcpy(&s->header, map, sizeof(s->header));
+	s->size = st.st_size;
+	for (uint64_t at = ELIDE_HEADER_SIZE; at < s->header.size; at += ELIDE_CHUNK_SIZE) {
+		const struct elide_chunk *chunk = (const void *)(map + at);
+		const char *record = (const char *)(chunk + 1);
+
+		for (uint32_t i = 0; i < chunk->nr_records; i++, record += chunk->record_size) {
+			const struct elide_class *class = (const void *)record;
+			const struct elide_misuse *misuse = (const void *)record;
+
+			if (chunk->type == ELIDE_CHUNK_ROWS)
+				sum_row(s, (const void *)record);
+			else if (chunk->type == ELIDE_CHUNK_CLASSES)
+				s->nr_locks += class->nr_locks;
+			else if (chunk->type == ELIDE_CHUNK_MISUSE && misuse->type < 8)
+				s->misuse[misuse->type] += misuse->count;
+		}
+	}
+	munmap((void *)map, st.st_size);
+	return s->header.magic == ELIDE_DATA_MAGIC;
+}
+
+#endif

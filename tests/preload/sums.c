@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* sums.c - print the totals of data files as NAME=VALUE words; exit 1 if a file is none. */
+#include "data.h"
+
+int main(int argc, char **argv)
+{
+	static const char *const misuse[] = {
+		[ELIDE_MISUSE_UNLOCK_FREE] = "unlock_free",
+		[ELIDE_MISUSE_UNLOCK_FOREIGN] = "unlock_foreign",
+		[ELIDE_MISUSE_DESTROY_HELD] = "destroy_held",
+		[ELIDE_MISUSE_RELOCK] = "relock",
+	};
+	struct sums s;
+
+	for (int i = 1; i < argc; i++) {
+		if (!sum_file(argv[i], &s)) {
+			fprintf(stderr, "%s: no data file\n", argv[i]);
+			return 1;
+		}
+		printf("acquired=%lu elided=%lu fallback=%lu not_attempted=%lu attempts=%lu "
+		       "commits=%lu nested=%lu contended=%lu hold=%lu bad=%lu rows=%lu locks=%lu "
+		       "threads=%u mode=%u rtm=%u state=%u size=%lu",
+		       s.all.acquired, s.all.elided, s.all.fallback, s.all.not_attempted,
+		       s.all.attempts, s.all.commits, s.all.nested, s.all.contended,
+		       s.all.hold.count, s.bad, s.nr_rows, s.nr_locks, s.header.nr_threads,
+		       s.header.mode, s.header.rtm, s.header.state, s.size);
+#define ELIDE_CAUSE(id, code, column, help, advice) \
+		printf(" %s=%lu", #id, s.all.causes[ELIDE_CAUSE_##id]);
+#include "../../lib/aborts.def"
+#undef ELIDE_CAUSE
+		for (unsigned int m = 1; m < sizeof(misuse) / sizeof(*misuse); m++)
+			printf(" misuse_%s=%lu", misuse[m], s.misuse[m]);
+		printf(" dropped=");
+		for (int d = 0; d < ELIDE_NR_DROPPED; d++)
+			printf("%s%lu", d ? "," : "", s.header.dropped[d]);
+		printf("\n");
+	}
+	return 0;
+}

@@ -1,0 +1,595 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * symbols.c - every symbol of preload/symbols.def is wrapped, and its wrapper
+ * engages: the call reaches our library, answers as glibc does, and leaves its
+ * trace in the data file.
+ *
+ * symbols plain     without the library: only the answers
+ * symbols DATAFILE  preloaded, the data file being DATAFILE
+ *
+ * A row without a test stops the build: see the assertion under the table.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <threads.h>
+#include <time.h>
+
+#include "data.h"
+
+enum symbol {
+#define ELIDE_SYMBOL(id, symbol, version, result, parameters, arguments) SYMBOL_##id,
+#define ELIDE_ALIAS(symbol, id)
+#include "../../preload/symbols.def"
+#undef ELIDE_SYMBOL
+#undef ELIDE_ALIAS
+	NR_SYMBOLS
+};
+
+#define ELIDE_SYMBOL(id, symbol, version, result, parameters, arguments) \
+	typedef result (*id##_fn) parameters;
+#define ELIDE_ALIAS(symbol, id)
+#include "../../preload/symbols.def"
+#undef ELIDE_SYMBOL
+#undef ELIDE_ALIAS
+
+#define expect(condition)                        \
+	do {                                     \
+		if (!(condition))                \
+			return #condition;       \
+	} while (0)
+
+/* A spinlock is an int; alone in its line. */
+#define CACHE_LINE_BYTES 64
+
+static const struct timespec past = {1, 0};
+
+static pthread_mutex_t *new_mutex(void)
+{
+	pthread_mutex_t *m = calloc(1, sizeof(*m));
+
+	return m; /* zeroed memory is an initialised mutex */
+}
+
+static pthread_rwlock_t *new_rwlock(void)
+{
+	return calloc(1, sizeof(pthread_rwlock_t));
+}
+
+static pthread_spinlock_t *new_spin(void)
+{
+	pthread_spinlock_t *s = calloc(1, CACHE_LINE_BYTES);
+
+	pthread_spin_init(s, PTHREAD_PROCESS_PRIVATE);
+	return s;
+}
+
+/* In another thread, where even a recursive lock is busy. */
+struct remote {
+	int (*call)(void *lock);
+	void *lock;
+	int answer;
+};
+
+static void *remote_main(void *arg)
+{
+	struct remote *r = arg;
+
+	r->answer = r->call(r->lock);
+	return NULL;
+}
+
+static int elsewhere(void *call, void *lock)
+{
+	struct remote r = {(int (*)(void *))call, lock, -1};
+	pthread_t thread;
+
+	if (pthread_create(&thread, NULL, remote_main, &r))
+		return -1;
+	pthread_join(thread, NULL);
+	return r.answer;
+}
+
+static const char *test_mutex_init(mutex_init_fn f)
+{
+	pthread_mutex_t *m = malloc(sizeof(*m));
+	pthread_mutexattr_t attr;
+
+	memset(m, 0xff, sizeof(*m));
+	pthread_mutexattr_init(&attr);
+	pthread_mutexattr_settype(&attr, PTHREAD_MUTEX_ERRORCHECK);
+	expect(f(m, &attr) == 0);
+	expect(pthread_mutex_lock(m) == 0);
+	expect(pthread_mutex_lock(m) == EDEADLK);
+	expect(pthread_mutex_unlock(m) == 0);
+	return NULL;
+}
+
+static const char *test_mutex_destroy(mutex_destroy_fn f)
+{
+	pthread_mutex_t *m = new_mutex();
+
+	pthread_mutex_lock(m);
+	expect(f(m) == EBUSY);
+	pthread_mutex_unlock(m);
+	expect(f(m) == 0);
+	/* It was forgotten: this one is new. */
+	memset(m, 0, sizeof(*m));
+	pthread_mutex_lock(m);
+	return NULL;
+}
+
+static const char *test_mutex_lock(mutex_lock_fn f)
+{
+	pthread_mutex_t *m = new_mutex();
+
+	expect(f(m) == 0);
+	expect(elsewhere(pthread_mutex_trylock, m) == EBUSY);
+	expect(pthread_mutex_unlock(m) == 0);
+	return NULL;
+}
+
+static const char *test_mutex_timedlock(mutex_timedlock_fn f)
+{
+	pthread_mutex_t *m = new_mutex();
+
+	expect(f(m, &past) == 0);
+	expect(f(m, &past) == ETIMEDOUT);
+	return NULL;
+}
+
+static const char *test_mutex_clocklock(mutex_clocklock_fn f)
+{
+	pthread_mutex_t *m = new_mutex();
+
+	expect(f(m, CLOCK_MONOTONIC, &past) == 0);
+	expect(f(m, CLOCK_MONOTONIC, &past) == ETIMEDOUT);
+	expect(f(m, CLOCK_PROCESS_CPUTIME_ID, &past) == EINVAL);
+	return NULL;
+}
+
+static const char *test_mutex_unlock(mutex_unlock_fn f)
+{
+	pthread_mutex_t *m = new_mutex();
+
+	pthread_mutex_lock(m);
+	expect(f(m) == 0);
+	expect(elsewhere(pthread_mutex_trylock, m) == 0);
+	return NULL;
+}
+
+static const char *test_mutex_trylock(mutex_trylock_fn f)
+{
+	pthread_mutex_t *m = new_mutex();
+
+	expect(f(m) == 0);
+	expect(f(m) == EBUSY);
+	return NULL;
+}
+
+static const char *test_rwlock_init(rwlock_init_fn f)
+{
+	pthread_rwlock_t *rw = malloc(sizeof(*rw));
+
+	memset(rw, 0xff, sizeof(*rw));
+	expect(f(rw, NULL) == 0);
+	expect(pthread_rwlock_wrlock(rw) == 0);
+	return NULL;
+}
+
+static const char *test_rwlock_destroy(rwlock_destroy_fn f)
+{
+	pthread_rwlock_t *rw = new_rwlock();
+
+	pthread_rwlock_rdlock(rw);
+	pthread_rwlock_unlock(rw);
+	expect(f(rw) == 0);
+	pthread_rwlock_rdlock(rw);
+	return NULL;
+}
+
+static const char *test_rwlock_rdlock(rwlock_rdlock_fn f)
+{
+	pthread_rwlock_t *rw = new_rwlock();
+
+	expect(f(rw) == 0);
+	expect(elsewhere(pthread_rwlock_trywrlock, rw) == EBUSY);
+	return NULL;
+}
+
+static const char *test_rwlock_tryrdlock(rwlock_tryrdlock_fn f)
+{
+	pthread_rwlock_t *rw = new_rwlock();
+
+	expect(f(rw) == 0);
+	pthread_rwlock_unlock(rw);
+	pthread_rwlock_wrlock(rw);
+	expect(elsewhere(f, rw) == EBUSY);
+	return NULL;
+}
+
+static const char *test_rwlock_timedrdlock(rwlock_timedrdlock_fn f)
+{
+	pthread_rwlock_t *rw = new_rwlock();
+
+	expect(f(rw, &past) == 0);
+	expect(elsewhere(pthread_rwlock_trywrlock, rw) == EBUSY);
+	return NULL;
+}
+
+static const char *test_rwlock_clockrdlock(rwlock_clockrdlock_fn f)
+{
+	pthread_rwlock_t *rw = new_rwlock();
+
+	expect(f(rw, CLOCK_REALTIME, &past) == 0);
+	expect(elsewhere(pthread_rwlock_trywrlock, rw) == EBUSY);
+	expect(f(rw, CLOCK_PROCESS_CPUTIME_ID, &past) == EINVAL);
+	return NULL;
+}
+
+static const char *test_rwlock_wrlock(rwlock_wrlock_fn f)
+{
+	pthread_rwlock_t *rw = new_rwlock();
+
+	expect(f(rw) == 0);
+	expect(elsewhere(pthread_rwlock_tryrdlock, rw) == EBUSY);
+	return NULL;
+}
+
+static const char *test_rwlock_trywrlock(rwlock_trywrlock_fn f)
+{
+	pthread_rwlock_t *rw = new_rwlock();
+
+	expect(f(rw) == 0);
+	expect(elsewhere(f, rw) == EBUSY);
+	return NULL;
+}
+
+static const char *test_rwlock_timedwrlock(rwlock_timedwrlock_fn f)
+{
+	pthread_rwlock_t *rw = new_rwlock();
+
+	expect(f(rw, &past) == 0);
+	expect(elsewhere(pthread_rwlock_tryrdlock, rw) == EBUSY);
+	return NULL;
+}
+
+static const char *test_rwlock_clockwrlock(rwlock_clockwrlock_fn f)
+{
+	pthread_rwlock_t *rw = new_rwlock();
+
+	expect(f(rw, CLOCK_MONOTONIC, &past) == 0);
+	expect(elsewhere(pthread_rwlock_tryrdlock, rw) == EBUSY);
+	expect(f(rw, CLOCK_PROCESS_CPUTIME_ID, &past) == EINVAL);
+	return NULL;
+}
+
+static const char *test_rwlock_unlock(rwlock_unlock_fn f)
+{
+	pthread_rwlock_t *rw = new_rwlock();
+
+	pthread_rwlock_wrlock(rw);
+	expect(f(rw) == 0);
+	expect(elsewhere(pthread_rwlock_trywrlock, rw) == 0);
+	return NULL;
+}
+
+static const char *test_spin_init(spin_init_fn f)
+{
+	pthread_spinlock_t *s = calloc(1, CACHE_LINE_BYTES);
+
+	expect(f(s, PTHREAD_PROCESS_PRIVATE) == 0);
+	expect(pthread_spin_lock(s) == 0);
+	return NULL;
+}
+
+static const char *test_spin_destroy(spin_destroy_fn f)
+{
+	pthread_spinlock_t *s = new_spin();
+
+	pthread_spin_lock(s);
+	pthread_spin_unlock(s);
+	expect(f(s) == 0);
+	pthread_spin_lock(s);
+	return NULL;
+}
+
+static const char *test_spin_lock(spin_lock_fn f)
+{
+	pthread_spinlock_t *s = new_spin();
+
+	expect(f(s) == 0);
+	expect(elsewhere(pthread_spin_trylock, (void *)s) == EBUSY);
+	return NULL;
+}
+
+static const char *test_spin_trylock(spin_trylock_fn f)
+{
+	pthread_spinlock_t *s = new_spin();
+
+	expect(f(s) == 0);
+	expect(f(s) == EBUSY);
+	return NULL;
+}
+
+static const char *test_spin_unlock(spin_unlock_fn f)
+{
+	pthread_spinlock_t *s = new_spin();
+
+	pthread_spin_lock(s);
+	expect(f(s) == 0);
+	expect(elsewhere(pthread_spin_trylock, (void *)s) == 0);
+	return NULL;
+}
+
+/* Somebody who wakes the waiter, by the functions of the waiter's own version. */
+struct waiter {
+	pthread_mutex_t mutex;
+	pthread_cond_t cond;
+	int (*signal)(pthread_cond_t *);
+	volatile int ready;
+	int called;
+};
+
+static void *wake(void *arg)
+{
+	struct waiter *w = arg;
+
+	/* Seldom, so as not to disturb the section that sets it. */
+	while (!w->ready)
+		usleep(2000);
+	pthread_mutex_lock(&w->mutex);
+	w->called = 1;
+	w->signal(&w->cond);
+	pthread_mutex_unlock(&w->mutex);
+	return NULL;
+}
+
+static const char *wait_for_signal(cond_wait_fn f, const char *version)
+{
+	static struct waiter zero;
+	struct waiter *w = malloc(sizeof(*w));
+	pthread_t thread;
+
+	*w = zero;
+	w->signal = (int (*)(pthread_cond_t *))dlvsym(RTLD_DEFAULT, "pthread_cond_signal", version);
+	expect(w->signal);
+	expect(!pthread_create(&thread, NULL, wake, w));
+	pthread_mutex_lock(&w->mutex);
+	w->ready = 1;
+	while (!w->called)
+		expect(f(&w->cond, &w->mutex) == 0);
+	expect(pthread_mutex_unlock(&w->mutex) == 0);
+	pthread_join(thread, NULL);
+	return NULL;
+}
+
+static const char *test_cond_wait(cond_wait_fn f)
+{
+	return wait_for_signal(f, "GLIBC_2.3.2");
+}
+
+static const char *test_cond_wait_old(cond_wait_old_fn f)
+{
+	return wait_for_signal(f, "GLIBC_2.2.5");
+}
+
+static const char *test_cond_timedwait(cond_timedwait_fn f)
+{
+	pthread_cond_t *c = calloc(1, sizeof(*c));
+	pthread_mutex_t *m = new_mutex();
+
+	pthread_mutex_lock(m);
+	expect(f(c, m, &past) == ETIMEDOUT);
+	/* It is held again, really. */
+	expect(elsewhere(pthread_mutex_trylock, m) == EBUSY);
+	expect(pthread_mutex_unlock(m) == 0);
+	return NULL;
+}
+
+static const char *test_cond_timedwait_old(cond_timedwait_old_fn f)
+{
+	return test_cond_timedwait(f);
+}
+
+static const char *test_cond_clockwait(cond_clockwait_fn f)
+{
+	pthread_cond_t *c = calloc(1, sizeof(*c));
+	pthread_mutex_t *m = new_mutex();
+
+	pthread_mutex_lock(m);
+	expect(f(c, m, CLOCK_MONOTONIC, &past) == ETIMEDOUT);
+	expect(elsewhere(pthread_mutex_trylock, m) == EBUSY);
+	return NULL;
+}
+
+static mtx_t *new_mtx(void)
+{
+	return calloc(1, sizeof(mtx_t));
+}
+
+static const char *test_mtx_init(mtx_init_fn f)
+{
+	mtx_t *m = malloc(sizeof(*m));
+
+	memset(m, 0xff, sizeof(*m));
+	expect(f(m, mtx_plain) == thrd_success);
+	expect(mtx_lock(m) == thrd_success);
+	return NULL;
+}
+
+static const char *test_mtx_destroy(mtx_destroy_fn f)
+{
+	mtx_t *m = new_mtx();
+
+	mtx_lock(m);
+	mtx_unlock(m);
+	f(m);
+	memset(m, 0, sizeof(*m));
+	mtx_lock(m);
+	return NULL;
+}
+
+static const char *test_mtx_lock(mtx_lock_fn f)
+{
+	mtx_t *m = new_mtx();
+
+	expect(f(m) == thrd_success);
+	expect(elsewhere(mtx_trylock, m) == thrd_busy);
+	return NULL;
+}
+
+static const char *test_mtx_trylock(mtx_trylock_fn f)
+{
+	mtx_t *m = new_mtx();
+
+	expect(f(m) == thrd_success);
+	expect(f(m) == thrd_busy);
+	return NULL;
+}
+
+static const char *test_mtx_timedlock(mtx_timedlock_fn f)
+{
+	mtx_t *m = new_mtx();
+
+	expect(f(m, &past) == thrd_success);
+	expect(f(m, &past) == thrd_timedout);
+	return NULL;
+}
+
+static const char *test_mtx_unlock(mtx_unlock_fn f)
+{
+	mtx_t *m = new_mtx();
+
+	mtx_lock(m);
+	expect(f(m) == thrd_success);
+	expect(elsewhere(mtx_trylock, m) == thrd_success);
+	return NULL;
+}
+
+static const char *test_cnd_wait(cnd_wait_fn f)
+{
+	/* cnd_t and mtx_t are glibc's condition variable and mutex under other names. */
+	return wait_for_signal((cond_wait_fn)(void *)f, "GLIBC_2.3.2");
+}
+
+static const char *test_cnd_timedwait(cnd_timedwait_fn f)
+{
+	cnd_t *c = calloc(1, sizeof(*c));
+	mtx_t *m = new_mtx();
+
+	mtx_lock(m);
+	expect(f(c, m, &past) == thrd_timedout);
+	expect(elsewhere(mtx_trylock, m) == thrd_busy);
+	return NULL;
+}
+
+/**
+ * struct test - what a row of symbols.def is tested with.
+ * @run:      given the function under test
+ * @acquired: acquisitions that @run makes
+ * @locks:    locks that become known by it
+ * @waits:    it waits on a condition variable: an elided section must give that as its cause
+ */
+struct test {
+	const char *(*run)(void *f);
+	int acquired;
+	int locks;
+	int waits;
+};
+
+#define TEST(id, ...) [SYMBOL_##id] = {(const char *(*)(void *))(void *)test_##id, __VA_ARGS__}
+
+static const struct test tests[] = {
+	TEST(mutex_init, 1, 1), TEST(mutex_destroy, 2, 2), TEST(mutex_lock, 1, 1),
+	TEST(mutex_trylock, 1, 1), TEST(mutex_timedlock, 1, 1), TEST(mutex_clocklock, 1, 1),
+	TEST(mutex_unlock, 2, 1),
+	TEST(rwlock_init, 1, 1), TEST(rwlock_destroy, 2, 2), TEST(rwlock_rdlock, 1, 1),
+	TEST(rwlock_tryrdlock, 2, 1), TEST(rwlock_timedrdlock, 1, 1),
+	TEST(rwlock_clockrdlock, 1, 1), TEST(rwlock_wrlock, 1, 1), TEST(rwlock_trywrlock, 1, 1),
+	TEST(rwlock_timedwrlock, 1, 1), TEST(rwlock_clockwrlock, 1, 1), TEST(rwlock_unlock, 2, 1),
+	TEST(spin_init, 1, 1), TEST(spin_destroy, 2, 2), TEST(spin_lock, 1, 1),
+	TEST(spin_trylock, 1, 1), TEST(spin_unlock, 2, 1),
+	TEST(cond_wait, 2, 1, 1), TEST(cond_timedwait, 1, 1, 1), TEST(cond_wait_old, 2, 1, 1),
+	TEST(cond_timedwait_old, 1, 1, 1), TEST(cond_clockwait, 1, 1, 1),
+	TEST(mtx_init, 1, 1), TEST(mtx_destroy, 2, 2), TEST(mtx_lock, 1, 1), TEST(mtx_trylock, 1, 1),
+	TEST(mtx_timedlock, 1, 1), TEST(mtx_unlock, 2, 1), TEST(cnd_wait, 2, 1, 1),
+	TEST(cnd_timedwait, 1, 1, 1),
+};
+
+_Static_assert(sizeof(tests) / sizeof(*tests) == NR_SYMBOLS, "the last rows of symbols.def have no test");
+
+static const struct row {
+	const char *symbol, *version;
+	enum symbol test;
+} rows[] = {
+#define ELIDE_SYMBOL(id, symbol, version, result, parameters, arguments) \
+	{#symbol, version, SYMBOL_##id},
+#define ELIDE_ALIAS(symbol, id) {#symbol, "", SYMBOL_##id},
+#include "../../preload/symbols.def"
+#undef ELIDE_SYMBOL
+#undef ELIDE_ALIAS
+};
+
+static const char *try_row(const struct row *row, const char *data)
+{
+	void *f = *row->version ? dlvsym(RTLD_DEFAULT, row->symbol, row->version) :
+				  dlsym(RTLD_DEFAULT, row->symbol);
+	const struct test *test = &tests[row->test];
+	struct sums before, after;
+	const char *wrong;
+	static char text[160];
+	Dl_info info;
+
+	if (!f)
+		return data ? "not found" : NULL; /* plain glibc need not export every alias */
+	if (!test->run)
+		return "symbols.def has a row without a test";
+	if (!data)
+		return test->run(f);
+	if (!dladdr(f, &info) || !strstr(info.dli_fname, "libelide-preload"))
+		return "does not lead to the library";
+	if (!sum_file(data, &before))
+		return "no data file";
+	wrong = test->run(f);
+	if (wrong)
+		return wrong;
+	sum_file(data, &after);
+	if (after.bad)
+		return "rows do not add up";
+	/* A lock is counted when it is released at the latest; some are left locked in an open
+	 * section, which the end of the test or the look at the file above has aborted.
+	 */
+	if ((int)(after.all.acquired - before.all.acquired) != test->acquired ||
+	    (int)(after.nr_locks - before.nr_locks) != test->locks) {
+		snprintf(text, sizeof(text), "%ld acquisitions and %ld new locks, not %d and %d",
+			 (long)(after.all.acquired - before.all.acquired),
+			 (long)(after.nr_locks - before.nr_locks), test->acquired, test->locks);
+		return text;
+	}
+	if (test->waits && after.header.mode == ELIDE_RUN_ELIDE &&
+	    after.all.causes[ELIDE_CAUSE_cond_wait] == before.all.causes[ELIDE_CAUSE_cond_wait])
+		return "an elided section waited";
+	return NULL;
+}
+
+int main(int argc, char **argv)
+{
+	const char *data = argc > 1 && strcmp(argv[1], "plain") ? argv[1] : NULL;
+	pthread_mutex_t *first = new_mutex();
+	int failed = 0;
+
+	/* Makes the data file. */
+	pthread_mutex_lock(first);
+	pthread_mutex_unlock(first);
+	for (unsigned int i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		const char *wrong = try_row(&rows[i], data);
+
+		failed += wrong != NULL;
+		printf("%s %s%s%s%s%s\n", wrong ? "not ok" : "ok", rows[i].symbol,
+		       *rows[i].version ? "@" : "", rows[i].version, wrong ? ": " : "",
+		       wrong ? wrong : "");
+	}
+	return failed != 0;
+}

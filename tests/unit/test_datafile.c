@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * test_datafile.c - where the data file goes, whose files are left alone, and
+ * that no state of the disk harms the host. Each test runs in a child and in
+ * a directory of its own.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "../../lib/datafile-writer.h"
+
+#define check(condition)                                                            \
+	do {                                                                        \
+		if (!(condition)) {                                                 \
+			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition); \
+			_exit(1);                                                   \
+		}                                                                   \
+	} while (0)
+
+#define MIB (1 << 20)
+#define SKIPPED 77
+
+static char message[2048];
+
+/* Run @test in a child inside a fresh directory; what it says on stderr comes back in @message. */
+static void in_child(void (*test)(void))
+{
+	char directory[] = "/tmp/elide-test-XXXXXX", command[64];
+	int ends[2], status;
+	size_t used = 0;
+	ssize_t n;
+	pid_t pid;
+
+	assert_non_null(mkdtemp(directory));
+	assert_int_equal(pipe(ends), 0);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (!pid) {
+		check(!chdir(directory));
+		dup2(ends[1], STDERR_FILENO);
+		close(ends[0]);
+		test();
+		_exit(0);
+	}
+	close(ends[1]);
+	while ((n = read(ends[0], message + used, sizeof(message) - 1 - used)) > 0)
+		used += n;
+	message[used] = '\0';
+	close(ends[0]);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	snprintf(command, sizeof(command), "rm -rf %s", directory);
+	assert_int_equal(system(command), 0);
+	if (WIFEXITED(status) && WEXITSTATUS(status) == SKIPPED) {
+		printf("skip datafile: %s", message);
+		skip();
+	}
+	if (status)
+		fail_msg("status %#x: %s", status, message);
+}
+
+static void open_data(const char *name, size_t max)
+{
+	check(!elide_data_open(name, 0, max, ELIDE_DATA_FIRST));
+	check(elide_data && elide_data->magic == ELIDE_DATA_MAGIC);
+	check(elide_data->pid == (uint32_t)getpid());
+}
+
+static void put(const char *name, const char *text)
+{
+	int fd = open(name, O_CREAT | O_WRONLY | O_EXCL, 0600);
+
+	check(fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text));
+	close(fd);
+}
+
+static bool holds(const char *name, const char *text)
+{
+	char buffer[64] = "";
+	int fd = open(name, O_RDONLY);
+	ssize_t n = fd < 0 ? -1 : read(fd, buffer, sizeof(buffer) - 1);
+
+	close(fd);
+	return n == (ssize_t)strlen(text) && !strcmp(buffer, text);
+}
+
+static bool exists(const char *name)
+{
+	struct stat st;
+
+	return !lstat(name, &st);
+}
+
+/* A data file that a process which has ended left behind. */
+static void put_older(const char *name, uint64_t run)
+{
+	struct elide_header h = {.magic = ELIDE_DATA_MAGIC, .state = ELIDE_FILE_CLOSED, .run = run};
+	int fd = open(name, O_CREAT | O_WRONLY | O_EXCL, 0600);
+
+	check(fd >= 0 && write(fd, &h, sizeof(h)) == sizeof(h));
+	close(fd);
+}
+
+static void name_is_expanded(void)
+{
+	char expect[64];
+
+	open_data("a-%e-%p-%x-%", MIB);
+	snprintf(expect, sizeof(expect), "a-test_datafile-%d-%%x-%%", (int)getpid());
+	check(exists(expect));
+}
+
+static void mode_and_header(void)
+{
+	struct stat st;
+	struct elide_header h;
+	int fd;
+
+	umask(0);
+	open_data("data", MIB);
+	check(!stat("data", &st) && (st.st_mode & 0777) == 0600);
+	fd = open("data", O_RDONLY);
+	check(read(fd, &h, sizeof(h)) == sizeof(h));
+	check(h.magic == ELIDE_DATA_MAGIC && h.version == ELIDE_DATA_VERSION);
+	check(h.header_size == ELIDE_HEADER_SIZE && h.chunk_size == ELIDE_CHUNK_SIZE);
+	check(h.size == ELIDE_HEADER_SIZE && h.state == ELIDE_FILE_LIVE && h.exit_status == -1);
+	check(strstr(h.exe, "test_datafile") && h.args_len > 0);
+	check(strstr(h.args, "test_datafile") && !h.args[h.args_len - 1]);
+}
+
+static void older_becomes_old(void)
+{
+	put_older("data", 0);
+	open_data("data", MIB);
+	check(exists("data.old"));
+	check(elide_data->state == ELIDE_FILE_LIVE);
+}
+
+static void foreign_is_left_alone(void)
+{
+	put("data", "my thesis");
+	open_data("data", MIB);
+	check(holds("data", "my thesis") && !exists("data.old"));
+}
+
+static void foreign_old_is_left_alone(void)
+{
+	put_older("data", 0);
+	put("data.old", "my thesis");
+	open_data("data", MIB);
+	check(holds("data.old", "my thesis"));
+}
+
+static void symlink_is_not_followed(void)
+{
+	put("target", "");
+	check(!symlink("target", "data"));
+	open_data("data", MIB);
+	check(holds("target", ""));
+	check(!exists("data.old"));
+}
+
+static void directory_is_left_alone(void)
+{
+	check(!mkdir("data", 0700));
+	open_data("data", MIB);
+	check(!rmdir("data"));
+}
+
+static void same_run_gets_its_pid(void)
+{
+	char expect[64];
+
+	put_older("data", 42);
+	check(!elide_data_open("data", 42, MIB, ELIDE_DATA_FIRST));
+	snprintf(expect, sizeof(expect), "data.%d", (int)getpid());
+	check(exists(expect) && !exists("data.old"));
+	check(elide_data->run == 42);
+}
+
+static void live_file_gets_its_pid(void)
+{
+	char expect[64];
+
+	open_data("data", MIB);
+	elide_data_forget();
+	open_data("data", MIB); /* as after an exec(): the writer is this very process */
+	snprintf(expect, sizeof(expect), "data.%d", (int)getpid());
+	check(exists(expect) && !exists("data.old"));
+}
+
+static void child_gets_its_pid(void)
+{
+	char expect[64];
+
+	check(!elide_data_open("data", 0, MIB, ELIDE_DATA_CHILD));
+	snprintf(expect, sizeof(expect), "data.%d", (int)getpid());
+	check(exists(expect) && !exists("data"));
+}
+
+static void idle_process_of_a_run_needs_none(void)
+{
+	put_older("data", 42);
+	check(elide_data_open("data", 42, MIB, ELIDE_DATA_IDLE) == -EEXIST);
+	check(!elide_data);
+}
+
+/* The file can be used in memory whatever became of it on disk. */
+static void use(void)
+{
+	struct elide_chunk *chunk = NULL;
+
+	for (int i = 0; i < 100; i++) {
+		struct elide_row *row = elide_data_record(&chunk, ELIDE_CHUNK_ROWS, sizeof(*row));
+
+		check(row && !row->acquired);
+		row->acquired = i;
+		elide_data_publish(chunk);
+	}
+	check(elide_data->size > ELIDE_HEADER_SIZE + 2 * ELIDE_CHUNK_SIZE);
+}
+
+static void unwritable_directory(void)
+{
+	open_data("/proc/elide.data", MIB);
+	use();
+}
+
+static void missing_directory(void)
+{
+	open_data("nowhere/data", MIB);
+	use();
+}
+
+static void size_limit_at_start(void)
+{
+	struct rlimit limit = {1000, 1000};
+
+	check(!setrlimit(RLIMIT_FSIZE, &limit));
+	open_data("data", MIB);
+	use();
+}
+
+/* Chunks of rows until the file is full. */
+static unsigned int fill(void)
+{
+	unsigned int n = 0;
+	struct elide_chunk *chunk;
+
+	while ((chunk = elide_data_chunk(ELIDE_CHUNK_ROWS, sizeof(struct elide_row)))) {
+		check(chunk->magic == ELIDE_CHUNK_MAGIC && !chunk->nr_records);
+		memset(chunk + 1, 0x5a, ELIDE_CHUNK_SIZE - sizeof(*chunk));
+		n++;
+	}
+	return n;
+}
+
+static void size_limit_later(void)
+{
+	struct rlimit limit = {600000, 600000};
+
+	check(!setrlimit(RLIMIT_FSIZE, &limit));
+	open_data("data", 4 * MIB);
+	check(fill() == (4 * MIB - ELIDE_HEADER_SIZE) / ELIDE_CHUNK_SIZE);
+}
+
+static void grows_to_its_bound(void)
+{
+	struct stat st;
+
+	open_data("data", 8 * MIB);
+	check(fill() == (8 * MIB - ELIDE_HEADER_SIZE) / ELIDE_CHUNK_SIZE);
+	check(!stat("data", &st));
+	check((uint64_t)st.st_size >= elide_data->size && st.st_size <= 8 * MIB);
+	/* Every block is there: a hole would be a SIGBUS on a full disk. */
+	check(st.st_blocks * 512 >= st.st_size);
+}
+
+static void replaced_file_is_not_extended(void)
+{
+	struct stat st;
+
+	open_data("data", 4 * MIB);
+	check(!rename("data", "moved"));
+	put("data", "another file");
+	fill();
+	check(holds("data", "another file"));
+	check(!stat("data", &st) && st.st_size == 12);
+}
+
+static void full_disk(void)
+{
+	check(!mkdir("disk", 0700));
+	if (mount("none", "disk", "tmpfs", 0, "size=512k")) {
+		fprintf(stderr, "a small file system cannot be mounted here: %s\n", strerror(errno));
+		_exit(SKIPPED);
+	}
+	open_data("disk/data", 4 * MIB);
+	check(fill() == (4 * MIB - ELIDE_HEADER_SIZE) / ELIDE_CHUNK_SIZE);
+	check(!umount2("disk", MNT_DETACH));
+}
+
+static void on_alarm(int signal)
+{
+}
+
+/* A profiler's timer interrupts system calls: that must not cost the data. */
+static void signals_do_not_end_the_file(void)
+{
+	struct sigaction action = {.sa_handler = on_alarm};
+	struct itimerval every = {{0, 50}, {0, 50}}, off = {{0, 0}, {0, 0}};
+	struct stat st;
+
+	check(!sigaction(SIGALRM, &action, NULL));
+	check(!setitimer(ITIMER_REAL, &every, NULL));
+	open_data("data", 16 * MIB);
+	fill();
+	check(!setitimer(ITIMER_REAL, &off, NULL));
+	check(!stat("data", &st) && (uint64_t)st.st_size >= elide_data->size);
+}
+
+/* What the test must have said on stderr: nothing, or one line that begins so. */
+static void said(const char *start)
+{
+	if (!start) {
+		assert_string_equal(message, "");
+		return;
+	}
+	if (strncmp(message, start, strlen(start)))
+		fail_msg("said \"%s\" and not \"%s...\"", message, start);
+	assert_ptr_equal(strchr(message, '\n'), message + strlen(message) - 1);
+}
+
+#define TEST(name, words)                     \
+	static void test_##name(void **state) \
+	{                                     \
+		in_child(name);               \
+		said(words);                  \
+	}
+
+TEST(name_is_expanded, NULL)
+TEST(mode_and_header, NULL)
+TEST(older_becomes_old, NULL)
+TEST(foreign_is_left_alone, "elide: data exists and is not a data file: left alone, nothing is saved\n")
+TEST(foreign_old_is_left_alone, "elide: data.old exists and is not a data file: left alone, nothing is saved\n")
+TEST(symlink_is_not_followed, "elide: data exists and is not a data file")
+TEST(directory_is_left_alone, "elide: data exists and is not a data file")
+TEST(same_run_gets_its_pid, NULL)
+TEST(live_file_gets_its_pid, NULL)
+TEST(child_gets_its_pid, NULL)
+TEST(idle_process_of_a_run_needs_none, NULL)
+TEST(unwritable_directory, "elide: cannot write /proc/elide.data: ")
+TEST(missing_directory, "elide: cannot write nowhere/data: No such file or directory; nothing is saved\n")
+TEST(size_limit_at_start, "elide: cannot extend /tmp/elide-test-")
+TEST(size_limit_later, "elide: cannot extend /tmp/elide-test-")
+TEST(grows_to_its_bound, NULL)
+TEST(replaced_file_is_not_extended, "elide: cannot extend /tmp/elide-test-")
+TEST(full_disk, "elide: cannot extend /tmp/elide-test-")
+TEST(signals_do_not_end_the_file, NULL)
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_name_is_expanded),
+		cmocka_unit_test(test_mode_and_header),
+		cmocka_unit_test(test_older_becomes_old),
+		cmocka_unit_test(test_foreign_is_left_alone),
+		cmocka_unit_test(test_foreign_old_is_left_alone),
+		cmocka_unit_test(test_symlink_is_not_followed),
+		cmocka_unit_test(test_directory_is_left_alone),
+		cmocka_unit_test(test_same_run_gets_its_pid),
+		cmocka_unit_test(test_live_file_gets_its_pid),
+		cmocka_unit_test(test_child_gets_its_pid),
+		cmocka_unit_test(test_idle_process_of_a_run_needs_none),
+		cmocka_unit_test(test_unwritable_directory),
+		cmocka_unit_test(test_missing_directory),
+		cmocka_unit_test(test_size_limit_at_start),
+		cmocka_unit_test(test_size_limit_later),
+		cmocka_unit_test(test_grows_to_its_bound),
+		cmocka_unit_test(test_replaced_file_is_not_extended),
+		cmocka_unit_test(test_full_disk),
+		cmocka_unit_test(test_signals_do_not_end_the_file),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

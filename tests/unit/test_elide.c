@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * test_elide.c - the public interface on a lock that is not pthread's.
+ *
+ * Without RTM every section takes the lock really, and the same tests hold.
+ */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "../../lib/compiler.h"
+#include "../../lib/datafile-writer.h"
+#include "../../lib/elide.h"
+
+/* Where the engine keeps its data; set before its own constructor runs. */
+static char data[64];
+
+__attribute__((constructor(101))) static void environment(void)
+{
+	snprintf(data, sizeof(data), "/tmp/elide-test-elide-%d", (int)getpid());
+	setenv("ELIDE_OUTPUT", data, 1);
+	setenv("ELIDE_POLICY", "fixed", 0);
+}
+
+struct latch {
+	uint32_t held;
+	char pad[CACHE_LINE - 4];
+} __cacheline_aligned;
+
+static const struct elide_rule rule = {.mask = ~0u, .free = 0, .size = 4};
+
+static bool enter(struct latch *latch)
+{
+	if (elide_begin(&latch->held, &rule))
+		return true;
+	while (__atomic_exchange_n(&latch->held, 1, __ATOMIC_ACQUIRE))
+		cpu_relax();
+	return false;
+}
+
+static bool leave(struct latch *latch)
+{
+	if (elide_end(&latch->held))
+		return true;
+	__atomic_store_n(&latch->held, 0, __ATOMIC_RELEASE);
+	return false;
+}
+
+/* The sums over all rows of this process so far. */
+static struct elide_row totals(void)
+{
+	struct elide_row sum = {0};
+	uint64_t aborts;
+
+	for (uint64_t at = ELIDE_HEADER_SIZE; elide_data && at < elide_data->size;
+	     at += ELIDE_CHUNK_SIZE) {
+		const struct elide_chunk *chunk = (const void *)((const char *)elide_data + at);
+		const struct elide_row *row = (const void *)(chunk + 1);
+
+		for (uint32_t i = 0; chunk->type == ELIDE_CHUNK_ROWS && i < chunk->nr_records;
+		     i++, row++) {
+			aborts = 0;
+			for (int c = 0; c < ELIDE_NR_CAUSES; c++)
+				aborts += row->causes[c];
+			assert_int_equal(row->acquired, row->elided + row->fallback + row->not_attempted);
+			assert_int_equal(row->attempts, row->commits + aborts);
+			assert_int_equal(row->elided, row->commits + row->nested);
+			sum.acquired += row->acquired;
+			sum.elided += row->elided;
+			sum.nested += row->nested;
+			sum.causes[ELIDE_CAUSE_changed] += row->causes[ELIDE_CAUSE_changed];
+			sum.causes[ELIDE_CAUSE_relock] += row->causes[ELIDE_CAUSE_relock];
+			sum.causes[ELIDE_CAUSE_busy] += row->causes[ELIDE_CAUSE_busy];
+			sum.causes[ELIDE_CAUSE_nesting] += row->causes[ELIDE_CAUSE_nesting];
+		}
+	}
+	return sum;
+}
+
+static struct latch a, b, c;
+static volatile uint64_t value;
+
+static void status_has_a_reason(void **state)
+{
+	const char *why = NULL;
+	int eliding = elide_status(&why);
+
+	assert_non_null(why);
+	assert_true(strlen(why) > 0);
+	assert_int_equal(elide_status(NULL), eliding);
+	if (!eliding)
+		printf("skip test_elide: the elided half, on this machine: %s\n", why);
+}
+
+static void section_is_counted(void **state)
+{
+	struct elide_row before = totals(), after;
+	unsigned int elided = 0;
+
+	for (int i = 0; i < 1000; i++) {
+		elided += enter(&a);
+		value++;
+		leave(&a);
+	}
+	after = totals();
+	assert_int_equal(after.acquired - before.acquired, 1000);
+	assert_int_equal(after.elided - before.elided, elided);
+	assert_int_equal(value, 1000);
+	if (elide_status(NULL))
+		assert_in_range(elided, 900, 1000);
+	else
+		assert_int_equal(elided, 0);
+}
+
+static void nested_and_not_in_order(void **state)
+{
+	struct elide_row before = totals(), after;
+
+	for (int i = 0; i < 1000; i++) {
+		enter(&a);
+		enter(&b);
+		enter(&c);
+		leave(&a);
+		leave(&c);
+		value++;
+		leave(&b);
+		assert_int_equal(a.held | b.held | c.held, 0);
+	}
+	after = totals();
+	assert_int_equal(after.acquired - before.acquired, 3000);
+	if (elide_status(NULL))
+		assert_in_range(after.nested - before.nested, 1800, 2000);
+}
+
+static void end_without_begin_is_refused(void **state)
+{
+	assert_int_equal(elide_end(&a.held), 0);
+	enter(&a);
+	assert_int_equal(elide_end(&b.held), 0);
+	leave(&a);
+}
+
+/* A relock of such a lock would wait for ever: elide_begin() leaves that to the lock. */
+static void relock_is_left_to_the_lock(void **state)
+{
+	struct elide_row before = totals(), after;
+
+	if (!elide_begin(&a.held, &rule))
+		a.held = 1;
+	/* Aborts, so that the second begin finds the lock held. */
+	assert_int_equal(elide_begin(&a.held, &rule), 0);
+	assert_int_equal(a.held, 1);
+	a.held = 0;
+	assert_int_equal(elide_end(&a.held), 0);
+	after = totals();
+	if (elide_status(NULL))
+		assert_true(after.causes[ELIDE_CAUSE_relock] > before.causes[ELIDE_CAUSE_relock]);
+}
+
+static void held_lock_is_not_elided(void **state)
+{
+	a.held = 1;
+	for (int i = 0; i < 100; i++)
+		assert_int_equal(elide_begin(&a.held, &rule), 0);
+	a.held = 0;
+}
+
+static void changed_word_does_not_commit(void **state)
+{
+	struct elide_row before = totals(), after;
+	bool elided = enter(&a);
+
+	/* Past elide: with the abort the store is undone and the lock taken. */
+	if (elided)
+		*(volatile uint32_t *)&a.held = 1;
+	assert_int_equal(elide_end(&a.held), 0);
+	assert_int_equal(a.held, 1);
+	a.held = 0;
+	after = totals();
+	if (elide_status(NULL))
+		assert_true(after.causes[ELIDE_CAUSE_changed] > before.causes[ELIDE_CAUSE_changed]);
+}
+
+static void deeper_than_the_held_list(void **state)
+{
+	static struct latch many[20];
+
+	/* The first rounds make the locks known, which cannot be done in a transaction. */
+	for (int round = 0; round < 10; round++) {
+		for (int i = 0; i < 20; i++)
+			enter(&many[i]);
+		for (int i = 20; i--;)
+			leave(&many[i]);
+		for (int i = 0; i < 20; i++)
+			assert_int_equal(many[i].held, 0);
+	}
+	if (elide_status(NULL))
+		assert_true(totals().causes[ELIDE_CAUSE_nesting] > 0);
+}
+
+static void word_of_eight_bytes(void **state)
+{
+	static const struct elide_rule wide = {.mask = 0xffffffff00000000, .free = 0, .size = 8};
+	static uint64_t word;
+	unsigned int elided = 0;
+
+	/* The low half does not matter to the rule. */
+	word = 0x12345678;
+	for (int i = 0; i < 100; i++)
+		if (elide_begin(&word, &wide)) {
+			elided++;
+			assert_int_equal(elide_end(&word), 1);
+		}
+	word = 1ull << 40;
+	for (int i = 0; i < 100; i++)
+		assert_int_equal(elide_begin(&word, &wide), 0);
+	if (elide_status(NULL))
+		assert_true(elided > 50);
+}
+
+static void forgotten_lock_is_another(void **state)
+{
+	struct latch *latch = aligned_alloc(CACHE_LINE, sizeof(*latch));
+
+	latch->held = 0;
+	for (int i = 0; i < 10; i++) {
+		enter(latch);
+		leave(latch);
+		elide_forget(&latch->held);
+	}
+	/* Inside a section of another lock it waits for the commit. */
+	enter(&a);
+	elide_forget(&latch->held);
+	leave(&a);
+	free(latch);
+}
+
+#define NR_THREADS 4
+#define NR_ROUNDS  20000
+
+static uint64_t counters[4];
+static struct latch latches[4];
+
+static void *count(void *arg)
+{
+	uint32_t random = (uintptr_t)arg + 1;
+
+	for (int i = 0; i < NR_ROUNDS; i++) {
+		uint32_t first, second;
+
+		random = random * 1664525u + 1013904223u; /* Numerical Recipes */
+		first = random >> 28 & 1;
+		second = 2 + (random >> 29 & 1);
+		enter(&latches[first]);
+		counters[first]++;
+		enter(&latches[second]);
+		counters[second]++;
+		leave(&latches[random >> 30 & 1 ? first : second]);
+		leave(&latches[random >> 30 & 1 ? second : first]);
+	}
+	return NULL;
+}
+
+static void threads_are_exact(void **state)
+{
+	struct elide_row before = totals(), after;
+	pthread_t threads[NR_THREADS];
+
+	for (uintptr_t i = 0; i < NR_THREADS; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, count, (void *)i), 0);
+	for (int i = 0; i < NR_THREADS; i++)
+		pthread_join(threads[i], NULL);
+	assert_int_equal(counters[0] + counters[1], NR_THREADS * NR_ROUNDS);
+	assert_int_equal(counters[2] + counters[3], NR_THREADS * NR_ROUNDS);
+	after = totals();
+	assert_int_equal(after.acquired - before.acquired, 2 * NR_THREADS * NR_ROUNDS);
+	if (elide_status(NULL))
+		assert_true(after.elided > before.elided);
+}
+
+static int remove_data(void **state)
+{
+	unlink(data);
+	return 0;
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(status_has_a_reason),
+		cmocka_unit_test(section_is_counted),
+		cmocka_unit_test(nested_and_not_in_order),
+		cmocka_unit_test(end_without_begin_is_refused),
+		cmocka_unit_test(relock_is_left_to_the_lock),
+		cmocka_unit_test(held_lock_is_not_elided),
+		cmocka_unit_test(changed_word_does_not_commit),
+		cmocka_unit_test(deeper_than_the_held_list),
+		cmocka_unit_test(word_of_eight_bytes),
+		cmocka_unit_test(forgotten_lock_is_another),
+		cmocka_unit_test(threads_are_exact),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, remove_data);
+}

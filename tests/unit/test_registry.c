@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * test_registry.c - locks, classes and their bounds. The registry is one per
+ * process: each test runs in a child that starts it afresh.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "../../lib/datafile-writer.h"
+#include "../../lib/registry.h"
+
+/* A check that works in the child: it names the line and ends it. */
+#define check(condition)                                                            \
+	do {                                                                        \
+		if (!(condition)) {                                                 \
+			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition); \
+			_exit(1);                                                   \
+		}                                                                   \
+	} while (0)
+
+#define MUTEX  ELIDE_KIND_MUTEX
+#define SITE_A ((const void *)0x1000)
+#define SITE_B ((const void *)0x2000)
+
+static int static_lock, other_static_lock;
+static char directory[] = "/tmp/elide-test-XXXXXX";
+
+static void in_child(void (*test)(void), uint32_t max_locks, uint32_t max_classes)
+{
+	pid_t pid = fork();
+	int status;
+
+	assert_true(pid >= 0);
+	if (!pid) {
+		char name[64];
+
+		snprintf(name, sizeof(name), "%s/%%p", directory);
+		check(!elide_data_open(name, 0, 1 << 20, ELIDE_DATA_FIRST));
+		check(!elide_registry_start(max_locks, max_classes));
+		elide_registry_save();
+		test();
+		snprintf(name, sizeof(name), "%s/%d", directory, (int)getpid());
+		unlink(name);
+		_exit(0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+}
+
+/* Locks on the heap: not in any object's data. */
+static char *heap_locks(size_t nr)
+{
+	char *p = calloc(nr, 64);
+
+	check(p);
+	return p;
+}
+
+static const struct elide_class *info(uint32_t index)
+{
+	return elide_registry_class_info(elide_registry_class(index));
+}
+
+static void classes(void)
+{
+	char *heap = heap_locks(4);
+	uint32_t a, b, c, d;
+
+	a = elide_registry_add(heap, MUTEX, SITE_A, true, false);
+	b = elide_registry_add(heap + 64, MUTEX, SITE_A, true, false);
+	c = elide_registry_add(heap + 128, MUTEX, SITE_B, true, false);
+	d = elide_registry_add(heap + 192, MUTEX, SITE_A, false, false);
+	check(info(a)->type == ELIDE_CLASS_INIT && info(a)->address == (uintptr_t)SITE_A);
+	check(info(a)->kind == MUTEX);
+	check(elide_registry_class(a) == elide_registry_class(b) && info(a)->nr_locks == 2);
+	check(elide_registry_class(c) != elide_registry_class(a) && info(c)->nr_locks == 1);
+	check(info(d)->type == ELIDE_CLASS_FIRST && info(d)->address == (uintptr_t)SITE_A);
+	check(elide_registry_class(d) != elide_registry_class(a));
+
+	/* A static lock is its own class, initialised or not. */
+	a = elide_registry_add(&static_lock, MUTEX, SITE_A, true, false);
+	b = elide_registry_add(&other_static_lock, MUTEX, SITE_A, false, false);
+	check(info(a)->type == ELIDE_CLASS_STATIC && info(a)->address == (uintptr_t)&static_lock);
+	check(info(b)->type == ELIDE_CLASS_STATIC);
+	check(info(b)->address == (uintptr_t)&other_static_lock);
+}
+
+static void rwlock_is_one_class(void)
+{
+	char *heap = heap_locks(2);
+	uint32_t r, w;
+
+	r = elide_registry_add(heap, ELIDE_KIND_RWLOCK_READ, SITE_A, false, false);
+	w = elide_registry_add(heap + 64, ELIDE_KIND_RWLOCK_WRITE, SITE_A, false, false);
+	check(elide_registry_class(r) == elide_registry_class(w));
+	check(info(w)->kind == ELIDE_KIND_RWLOCK_READ);
+}
+
+static void shared_is_apart(void)
+{
+	char *heap = heap_locks(2);
+	uint32_t private, shared;
+
+	private = elide_registry_add(heap, MUTEX, SITE_A, true, false);
+	shared = elide_registry_add(heap + 64, MUTEX, SITE_A, true, true);
+	check(!elide_registry_class_shared(elide_registry_class(private)));
+	check(elide_registry_class_shared(elide_registry_class(shared)));
+}
+
+static void life_of_an_address(void)
+{
+	char *lock = heap_locks(1);
+	uint32_t first, again, generation = *elide_generation(lock);
+
+	check(elide_registry_find(lock) == ELIDE_NONE);
+	elide_registry_remove(lock); /* of an unknown lock: nothing */
+	check(*elide_generation(lock) == generation);
+
+	first = elide_registry_add(lock, MUTEX, SITE_A, false, false);
+	check(first != ELIDE_NONE && elide_registry_find(lock) == first);
+	check(*elide_generation(lock) != generation);
+
+	/* Found again: the same, and the caches stay good. */
+	generation = *elide_generation(lock);
+	elide_registry_state(first)->policy.pause = 7;
+	again = elide_registry_add(lock, MUTEX, SITE_B, false, false);
+	check(again == first && *elide_generation(lock) == generation);
+	check(elide_registry_state(first)->policy.pause == 7);
+
+	/* Initialised anew without a destroy: another class, a clean record, caches forget. */
+	again = elide_registry_add(lock, MUTEX, SITE_B, true, false);
+	check(again == first && info(first)->type == ELIDE_CLASS_INIT);
+	check(info(first)->address == (uintptr_t)SITE_B);
+	check(elide_registry_state(first)->policy.pause == 0);
+	check(*elide_generation(lock) != generation);
+
+	generation = *elide_generation(lock);
+	elide_registry_remove(lock);
+	check(elide_registry_find(lock) == ELIDE_NONE);
+	check(*elide_generation(lock) != generation);
+	check(elide_registry_add(lock, MUTEX, SITE_A, false, false) != ELIDE_NONE);
+}
+
+static void unlikely_address(void)
+{
+	/* Bit 48: only with 5-level paging; there is no room for it in the key. */
+	check(elide_registry_add((void *)(1ull << 48), MUTEX, SITE_A, true, false) == ELIDE_NONE);
+}
+
+static void locks_have_a_bound(void)
+{
+	char *heap = heap_locks(100);
+	uint64_t *dropped = &elide_data->dropped[ELIDE_DROPPED_LOCKS];
+
+	for (int i = 0; i < 64; i++)
+		check(elide_registry_add(heap + i * 64, MUTEX, SITE_A, true, false) != ELIDE_NONE);
+	check(*dropped == 0);
+	check(elide_registry_add(heap + 64 * 64, MUTEX, SITE_A, true, false) == ELIDE_NONE);
+	check(elide_registry_add(heap + 65 * 64, MUTEX, SITE_A, false, false) == ELIDE_NONE);
+	check(*dropped == 2);
+	/* What is known stays known; what is destroyed makes room. */
+	check(elide_registry_add(heap, MUTEX, SITE_B, true, false) != ELIDE_NONE);
+	elide_registry_remove(heap);
+	check(elide_registry_add(heap + 65 * 64, MUTEX, SITE_A, true, false) != ELIDE_NONE);
+	check(*dropped == 2);
+}
+
+static void classes_have_a_bound(void)
+{
+	char *heap = heap_locks(32);
+
+	for (uintptr_t i = 0; i < 16; i++)
+		check(elide_registry_add(heap + i * 64, MUTEX, (void *)(0x1000 + i), true, false) !=
+		      ELIDE_NONE);
+	check(elide_registry_add(heap + 16 * 64, MUTEX, SITE_B, true, false) == ELIDE_NONE);
+	check(elide_data->dropped[ELIDE_DROPPED_CLASSES] == 1);
+	check(elide_registry_add(heap + 17 * 64, MUTEX, SITE_A, true, false) != ELIDE_NONE);
+}
+
+#define MANY 100000
+
+static void many_locks(void)
+{
+	char *heap = heap_locks(MANY);
+	uint32_t dropped;
+
+	for (int i = 0; i < MANY; i++)
+		elide_registry_add(heap + i * 64L, MUTEX, SITE_A, true, false);
+	dropped = elide_data->dropped[ELIDE_DROPPED_LOCKS];
+	/* 100,000 in a table of 262,144: an overflow of a neighbourhood is a rare chance. */
+	check(dropped < MANY / 1000);
+	for (int i = 0; i < MANY; i++)
+		dropped -= elide_registry_find(heap + i * 64L) == ELIDE_NONE;
+	check(dropped == 0);
+}
+
+/* As libstdc++ and node pools do: the same addresses come and go. */
+static void churn(void)
+{
+	char *heap = heap_locks(64);
+
+	for (int i = 0; i < 100000; i++) {
+		char *lock = heap + i % 64 * 64;
+
+		elide_registry_remove(lock);
+		check(elide_registry_find(lock) == ELIDE_NONE);
+		check(elide_registry_add(lock, MUTEX, SITE_A, true, false) != ELIDE_NONE);
+	}
+	check(elide_data->dropped[ELIDE_DROPPED_LOCKS] == 0);
+}
+
+static void objects(void)
+{
+	const struct elide_module *m = elide_registry_module_of(&static_lock);
+
+	check(m && (uintptr_t)&static_lock >= m->start && (uintptr_t)&static_lock < m->end);
+	check(elide_registry_module_of(heap_locks(1)) == NULL);
+	m = elide_registry_module_of((const void *)(uintptr_t)&malloc);
+	check(m && strstr(m->path, "libc.so"));
+}
+
+#define TEST(name, locks, nr_classes)            \
+	static void test_##name(void **state)    \
+	{                                        \
+		in_child(name, locks, nr_classes); \
+	}
+
+TEST(classes, 1024, 64)
+TEST(rwlock_is_one_class, 1024, 64)
+TEST(shared_is_apart, 1024, 64)
+TEST(life_of_an_address, 1024, 64)
+TEST(unlikely_address, 1024, 64)
+TEST(locks_have_a_bound, 64, 64)
+TEST(classes_have_a_bound, 1024, 16)
+TEST(many_locks, 131072, 64)
+TEST(churn, 128, 64)
+TEST(objects, 64, 64)
+
+static int make_directory(void **state)
+{
+	return mkdtemp(directory) ? 0 : -1;
+}
+
+static int remove_directory(void **state)
+{
+	return rmdir(directory);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_classes),
+		cmocka_unit_test(test_rwlock_is_one_class),
+		cmocka_unit_test(test_shared_is_apart),
+		cmocka_unit_test(test_life_of_an_address),
+		cmocka_unit_test(test_unlikely_address),
+		cmocka_unit_test(test_locks_have_a_bound),
+		cmocka_unit_test(test_classes_have_a_bound),
+		cmocka_unit_test(test_many_locks),
+		cmocka_unit_test(test_churn),
+		cmocka_unit_test(test_objects),
+	};
+
+	return cmocka_run_group_tests(tests, make_directory, remove_directory);
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* test_secure.c - in a setuid program the environment is ignored and every call passes through. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "../../lib/engine.h"
+#include "../../lib/process.h"
+#include "../../lib/tunables.h"
+
+static void secure_start_is_off(void **state)
+{
+	static int lock;
+
+	setenv("ELIDE_MODE", "elide", 1);
+	setenv("ELIDE_OUTPUT", "/tmp/elide-test-secure", 1);
+	elide_start(true);
+	assert_int_equal(elide_tunables.mode, ELIDE_MODE_AUTO);
+	assert_string_equal(elide_tunables.output, "elide.data");
+	assert_false(elide_enabled);
+	assert_false(elide_process.running);
+	assert_null(elide_cache_fill(&lock, &secure_start_is_off, ELIDE_KIND_MUTEX));
+	elide_lock_new(&lock, ELIDE_KIND_MUTEX, &secure_start_is_off, false);
+	elide_lock_gone(&lock);
+	elide_misuse(ELIDE_MISUSE_RELOCK, ELIDE_KIND_MUTEX, &secure_start_is_off, &lock);
+	elide_stop();
+	assert_null(elide_data);
+	assert_int_not_equal(access("/tmp/elide-test-secure", F_OK), 0);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(secure_start_is_off),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

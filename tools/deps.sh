@@ -1,0 +1,60 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Installs the Debian packages that building, testing and the demo need, and
+# says which and why. ELIDE_DEPS=skip leaves the machine as it is. Must never
+# remove or upgrade anything.
+set -u
+
+# PACKAGE REASON, one a line.
+packages='
+gcc compiles it
+make builds it
+libc6-dev headers of the C library
+libdw-dev names and source lines in the report (elfutils)
+libelf-dev symbol tables in the report (elfutils)
+libjansson-dev JSON output of the report
+libstdc++6 demangles C++ names in the report
+valgrind rtmgrind, the emulator, is one of its tools and is linked against its libraries
+libcmocka-dev unit tests
+g++ tests with C++ programs
+python3 tests: checks JSON, and is a program that runs emulated
+xz-utils tests: a threaded program that runs emulated
+libjemalloc2 tests: a replaced allocator
+libtbb-dev tests: a library with transactions of its own
+kyotocabinet-utils the demo: a program that nobody here wrote
+'
+
+[ "${ELIDE_DEPS:-}" = skip ] && exit 0
+if ! command -v dpkg-query >/dev/null; then
+	echo 'deps: not a Debian system: install what this list names, then set ELIDE_DEPS=skip' >&2
+	echo "$packages" >&2
+	exit 1
+fi
+
+missing=$(echo "$packages" | while read -r name reason; do
+	[ -n "$name" ] || continue
+	status=$(dpkg-query -W -f '${db:Status-Status}' "$name" 2>/dev/null)
+	[ "$status" = installed ] || echo "$name"
+done)
+[ -n "$missing" ] || exit 0
+
+sudo=
+if [ "$(id -u)" -ne 0 ]; then
+	sudo=sudo
+	if ! command -v sudo >/dev/null; then
+		echo "deps: not root and no sudo; please install:" $missing >&2
+		exit 1
+	fi
+fi
+echo 'deps: installing with apt-get:'
+for name in $missing; do
+	echo "$packages" | sed -n "s/^$name /  $name: /p"
+done
+# An old package list does no harm as long as what it names can be fetched.
+DEBIAN_FRONTEND=noninteractive
+export DEBIAN_FRONTEND
+install() { $sudo apt-get install -y -q --no-install-recommends $missing >/dev/null; }
+install 2>/dev/null || { $sudo apt-get update -q >/dev/null && install; } || {
+	echo 'deps: apt-get failed; install the packages above, then set ELIDE_DEPS=skip' >&2
+	exit 1
+}
