@@ -421,8 +421,8 @@ static void account(ThreadId me)
 	if (t->clock > sched.latest)
 		sched.latest = t->clock;
 	txn_tick(me, before, t->clock);
-	/* Ending threads wait for each other by yielding: nobody may stay the smallest. */
-	if (VG_(is_exiting)(me))
+	/* Valgrind waits for threads that end by yielding: then nobody may stay the smallest. */
+	if (used == 0)
 		t->clock += opt.quantum;
 }
 
