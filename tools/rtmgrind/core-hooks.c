@@ -16,6 +16,9 @@
 /* The valgrind that these assumptions were verified on. */
 #define SUPPORTED_VERSION "3.19.0"
 
+/* Valgrind's own, not in its installed headers. */
+extern void VG_(discard_translations)(Addr start, ULong range, const HChar *who);
+
 /* Declared here as they replace functions of other files. */
 Bool __real_vgPlain_gdbserver_report_signal(vki_siginfo_t *info, ThreadId tid);
 Bool __wrap_vgPlain_gdbserver_report_signal(vki_siginfo_t *info, ThreadId tid);
@@ -44,6 +47,17 @@ void core_hooks_check(void)
 		return;
 	VG_(umsg)("this is valgrind %s; rtmgrind supports " SUPPORTED_VERSION "\n", VERSION);
 	VG_(exit)(1);
+}
+
+/**
+ * core_discard_translations() - forget all translated code.
+ *
+ * Only between slices, when no thread is inside any.
+ */
+void core_discard_translations(void)
+{
+	/* From behind the page nobody can map to the end of the user's half. */
+	VG_(discard_translations)(0x1000, 0x7ffffffff000ULL - 0x1000, "rtmgrind");
 }
 
 /** core_restart_thread() - leave generated code; the thread goes on from its registers. */

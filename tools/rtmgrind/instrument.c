@@ -2,8 +2,9 @@
 /*
  * instrument.c - rewrites each translated block of guest code.
  *
- * Every block counts its instructions down from the running slice. Every
- * memory access calls txn_access() if a transaction is open anywhere. The
+ * Every block counts its instructions down from the running slice. Once the
+ * program has begun a transaction, every memory access calls txn_access() if
+ * one is open anywhere. The
  * RTM instructions, which valgrind translates as a processor would whose
  * transactions always abort, are recognised by their bytes:
  *
@@ -157,6 +158,8 @@ static void emit_access(struct block *b, Bool write, IRExpr *addr, Int size, IRE
 	IRExpr *when = guard(b);
 
 	b->nr_accesses++;
+	if (!txn_tracking)
+		return;
 	if (condition)
 		when = assign(b, Ity_I1, IRExpr_Binop(Iop_And1, when, condition));
 	if (!isIRAtom(addr))

@@ -69,6 +69,7 @@ static const HChar *const cause_names[] = {
 #define NR_CAUSES (sizeof(cause_names) / sizeof(cause_names[0]))
 
 ULong txn_nr_open;
+Bool txn_tracking;
 
 static struct txn **txns;
 static ULong nr_started, nr_committed, nr_aborted[NR_CAUSES];
@@ -420,6 +421,19 @@ void txn_access(ThreadId tid, Addr addr, SizeT size, Bool write)
 	}
 }
 
+/*
+ * The first transaction of the program: until now memory accesses were not
+ * looked at. All code is translated anew, and the XBEGIN is executed again.
+ */
+static void __attribute__((noreturn)) begin_tracking(VexGuestAMD64State *guest, struct txn *txn)
+{
+	txn->depth = 0;
+	txn_tracking = True;
+	sched_retranslate();
+	sched_end_slice(guest);
+	core_restart_thread();
+}
+
 /**
  * txn_begin() - XBEGIN.
  * @guest: registers of the running thread
@@ -438,6 +452,8 @@ ULong txn_begin(VexGuestAMD64State *guest, ULong fallback, ULong next)
 		txn_abort_self(RTMGRIND_CAUSE_NEST, -1);
 	if (txn->depth++)
 		return next;
+	if (!txn_tracking)
+		begin_tracking(guest, txn);
 	txn->fallback = fallback;
 	txn->guest = guest;
 	txn->saved = *guest;
