@@ -3,7 +3,7 @@
  * core-hooks.c - where the emulator reaches into valgrind's core.
  *
  * The core is linked statically; the linker's --wrap puts these functions in
- * front of four of its own (build.mk lists them). Everything that depends on
+ * front of some of its own (build.mk lists them). Everything that depends on
  * the version of valgrind beyond its public headers is here, in sched.c's big
  * lock, and in the shapes instrument.c recognises. core_hooks_check() refuses
  * to run on another version.
@@ -22,6 +22,10 @@ extern void VG_(discard_translations)(Addr start, ULong range, const HChar *who)
 /* Declared here as they replace functions of other files. */
 Bool __real_vgPlain_gdbserver_report_signal(vki_siginfo_t *info, ThreadId tid);
 Bool __wrap_vgPlain_gdbserver_report_signal(vki_siginfo_t *info, ThreadId tid);
+void __real_vgPlain_synth_fault_mapping(ThreadId tid, Addr addr);
+void __wrap_vgPlain_synth_fault_mapping(ThreadId tid, Addr addr);
+void __real_vgPlain_synth_fault_perms(ThreadId tid, Addr addr);
+void __wrap_vgPlain_synth_fault_perms(ThreadId tid, Addr addr);
 VexTranslateResult __real_LibVEX_Translate(VexTranslateArgs *args);
 VexTranslateResult __wrap_LibVEX_Translate(VexTranslateArgs *args);
 Int __wrap_LibVEX_evCheckSzB(VexArch arch);
@@ -94,6 +98,23 @@ Bool __wrap_vgPlain_gdbserver_report_signal(vki_siginfo_t *info, ThreadId tid)
 		return False;
 	}
 	return __real_vgPlain_gdbserver_report_signal(info, tid);
+}
+
+/* A jump to where no code may be. The core does not ask the function above about these. */
+void __wrap_vgPlain_synth_fault_mapping(ThreadId tid, Addr addr)
+{
+	if (txn_open(tid))
+		txn_abort_parked(tid, RTMGRIND_CAUSE_FAULT);
+	else
+		__real_vgPlain_synth_fault_mapping(tid, addr);
+}
+
+void __wrap_vgPlain_synth_fault_perms(ThreadId tid, Addr addr)
+{
+	if (txn_open(tid))
+		txn_abort_parked(tid, RTMGRIND_CAUSE_FAULT);
+	else
+		__real_vgPlain_synth_fault_perms(tid, addr);
 }
 
 static UInt (*core_needs_self_check)(void *, VexRegisterUpdates *, const VexGuestExtents *);

@@ -66,6 +66,8 @@ enum syscall_verdict {
 	SYSCALL_WAIT = 2,	/* stay in front of it and let others run */
 };
 
+#define SYSCALL_INSN_SIZE 2
+
 enum wait_kind {
 	WAIT_NONE,
 	WAIT_FUTEX,		/* for a wake of @addr */
@@ -264,6 +266,9 @@ ThreadId line_other_reader(const struct line *line, ThreadId tid);
 extern ULong txn_nr_open;
 /* Whether the program has ever begun one: before, accesses are not instrumented. */
 extern Bool txn_tracking;
+
+/* The guest instruction that called: valgrind keeps the register up to date too coarsely. */
+extern Addr current_pc;
 
 void txn_init(UInt nr_threads);
 Bool txn_open(ThreadId tid);

@@ -70,6 +70,7 @@ static const HChar *const cause_names[] = {
 
 ULong txn_nr_open;
 Bool txn_tracking;
+Addr current_pc;
 
 static struct txn **txns;
 static ULong nr_started, nr_committed, nr_aborted[NR_CAUSES];
@@ -170,7 +171,7 @@ static void rollback(ThreadId tid, const struct rtmgrind_abort *info, UInt code)
 
 	*last = *info;
 	last->status = status_of(txn, info->cause, code);
-	last->own_pc = VG_(get_IP)(tid);
+	last->own_pc = tid == current_tid ? current_pc : VG_(get_IP)(tid);
 	touch = last->line ? find_touch(txn, last->line) : NULL;
 	if (touch) {
 		last->own_pc = touch->pc;
@@ -231,6 +232,8 @@ void txn_abort_parked(ThreadId tid, enum rtmgrind_cause cause)
 {
 	struct rtmgrind_abort info = {.cause = cause, .syscall_nr = -1};
 
+	if (tid == current_tid)
+		current_pc = VG_(get_IP)(tid);
 	if (txn_open(tid))
 		rollback(tid, &info, 0);
 }
@@ -287,7 +290,7 @@ static void abort_holders(struct line *line, ThreadId tid, Addr addr, Bool write
 	struct rtmgrind_abort info = {
 		.cause = RTMGRIND_CAUSE_CONFLICT,
 		.line = line->addr,
-		.other_pc = VG_(get_IP)(tid),
+		.other_pc = current_pc,
 		.other_addr = addr,
 		.other_tid = vthreads[tid].lwp,
 		.other_write = write,
@@ -335,7 +338,7 @@ static void push_touch(struct txn *txn, struct line *line, Addr addr)
 		txn->touches = VG_(realloc)("rtmgrind.touches", txn->touches,
 					    txn->touches_room * sizeof(*txn->touches));
 	}
-	txn->touches[txn->nr_touches++] = (struct touch){line, VG_(get_IP)(current_tid), addr};
+	txn->touches[txn->nr_touches++] = (struct touch){line, current_pc, addr};
 	if (in_region)
 		charge(COST_TXN_LINE);
 }
