@@ -20,7 +20,8 @@ RTMGRIND_CFLAGS  := -std=gnu11 -O2 -g $(WARN) -MMD -MP -DELIDE_VERSION='"$(VERSI
 RTMGRIND_LDFLAGS := -static -no-pie -nodefaultlibs -nostartfiles -u _start \
 	-Wl,-Ttext-segment=0x58000000 -Wl,--build-id=none -Wl,-z,noexecstack \
 	-Wl,--wrap=VG_MINIMAL_SETJMP -Wl,--wrap=LibVEX_Translate -Wl,--wrap=LibVEX_evCheckSzB \
-	-Wl,--wrap=vgPlain_gdbserver_report_signal
+	-Wl,--wrap=vgPlain_gdbserver_report_signal -Wl,--wrap=vgPlain_synth_fault_mapping \
+	-Wl,--wrap=vgPlain_synth_fault_perms
 
 ifeq ($(shell sed -n 's/^.define VERSION "\(.*\)"/\1/p' $(VALGRIND_INCLUDE)/config.h 2>/dev/null)$(words $(wildcard $(RTMGRIND_LIBS))),$(RTMGRIND_VALGRIND)3)
 emulator: $(LIBEXECDIR)/rtmgrind-amd64-linux

@@ -3,7 +3,7 @@
  * core-hooks.c - where the emulator reaches into valgrind's core.
  *
  * The core is linked statically; the linker's --wrap puts these functions in
- * front of four of its own (build.mk lists them). Everything that depends on
+ * front of some of its own (build.mk lists them). Everything that depends on
  * the version of valgrind beyond its public headers is here, in sched.c's big
  * lock, and in the shapes instrument.c recognises. core_hooks_check() refuses
  * to run on another version.
@@ -16,9 +16,16 @@
 /* The valgrind that these assumptions were verified on. */
 #define SUPPORTED_VERSION "3.19.0"
 
+/* Valgrind's own, not in its installed headers. */
+extern void VG_(discard_translations)(Addr start, ULong range, const HChar *who);
+
 /* Declared here as they replace functions of other files. */
 Bool __real_vgPlain_gdbserver_report_signal(vki_siginfo_t *info, ThreadId tid);
 Bool __wrap_vgPlain_gdbserver_report_signal(vki_siginfo_t *info, ThreadId tid);
+void __real_vgPlain_synth_fault_mapping(ThreadId tid, Addr addr);
+void __wrap_vgPlain_synth_fault_mapping(ThreadId tid, Addr addr);
+void __real_vgPlain_synth_fault_perms(ThreadId tid, Addr addr);
+void __wrap_vgPlain_synth_fault_perms(ThreadId tid, Addr addr);
 VexTranslateResult __real_LibVEX_Translate(VexTranslateArgs *args);
 VexTranslateResult __wrap_LibVEX_Translate(VexTranslateArgs *args);
 Int __wrap_LibVEX_evCheckSzB(VexArch arch);
@@ -44,6 +51,17 @@ void core_hooks_check(void)
 		return;
 	VG_(umsg)("this is valgrind %s; rtmgrind supports " SUPPORTED_VERSION "\n", VERSION);
 	VG_(exit)(1);
+}
+
+/**
+ * core_discard_translations() - forget all translated code.
+ *
+ * Only between slices, when no thread is inside any.
+ */
+void core_discard_translations(void)
+{
+	/* From behind the page nobody can map to the end of the user's half. */
+	VG_(discard_translations)(0x1000, 0x7ffffffff000ULL - 0x1000, "rtmgrind");
 }
 
 /** core_restart_thread() - leave generated code; the thread goes on from its registers. */
@@ -80,6 +98,23 @@ Bool __wrap_vgPlain_gdbserver_report_signal(vki_siginfo_t *info, ThreadId tid)
 		return False;
 	}
 	return __real_vgPlain_gdbserver_report_signal(info, tid);
+}
+
+/* A jump to where no code may be. The core does not ask the function above about these. */
+void __wrap_vgPlain_synth_fault_mapping(ThreadId tid, Addr addr)
+{
+	if (txn_open(tid))
+		txn_abort_parked(tid, RTMGRIND_CAUSE_FAULT);
+	else
+		__real_vgPlain_synth_fault_mapping(tid, addr);
+}
+
+void __wrap_vgPlain_synth_fault_perms(ThreadId tid, Addr addr)
+{
+	if (txn_open(tid))
+		txn_abort_parked(tid, RTMGRIND_CAUSE_FAULT);
+	else
+		__real_vgPlain_synth_fault_perms(tid, addr);
 }
 
 static UInt (*core_needs_self_check)(void *, VexRegisterUpdates *, const VexGuestExtents *);

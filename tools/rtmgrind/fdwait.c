@@ -162,18 +162,17 @@ static Bool copy_sets(VexGuestAMD64State *guest, UChar sets[3][SET_MAX], SizeT s
 	return True;
 }
 
-/* Linux's select() says how much of the timeout is left. */
+/* Both calls say how much of the timeout is left: select(2), under "C library/kernel differences". */
 static void write_select_left(VexGuestAMD64State *guest, Long deadline)
 {
-	struct vki_timeval *tv = (struct vki_timeval *)guest->guest_R8;
-	Long left = deadline - sched_now();
+	Long left = deadline > sched_now() ? deadline - sched_now() : 0;
+	/* struct timeval or timespec: two words */
+	Long *timeout = (Long *)guest->guest_R8;
 
-	if (guest->guest_RAX != __NR_select || !deadline)
+	if (!timeout || !guest_may((Addr)timeout, 2 * sizeof(Long), VKI_PROT_WRITE))
 		return;
-	if (left < 0)
-		left = 0;
-	tv->tv_sec = left / CYCLES_PER_SECOND;
-	tv->tv_usec = left % CYCLES_PER_SECOND / 1000;
+	timeout[0] = left / CYCLES_PER_SECOND;
+	timeout[1] = left % CYCLES_PER_SECOND / (guest->guest_RAX == __NR_select ? 1000 : 1);
 }
 
 /* The virtual deadline of a select call, 0 none. False: let the kernel answer. */

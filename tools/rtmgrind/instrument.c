@@ -2,8 +2,9 @@
 /*
  * instrument.c - rewrites each translated block of guest code.
  *
- * Every block counts its instructions down from the running slice. Every
- * memory access calls txn_access() if a transaction is open anywhere. The
+ * Every block counts its instructions down from the running slice. Once the
+ * program has begun a transaction, every memory access calls txn_access() if
+ * one is open anywhere. The
  * RTM instructions, which valgrind translates as a processor would whose
  * transactions always abort, are recognised by their bytes:
  *
@@ -28,11 +29,13 @@ enum rtm_insn { INSN_OTHER, INSN_XBEGIN, INSN_XEND, INSN_XABORT, INSN_XTEST };
  * @out: what is emitted
  * @guard: 1-bit temporary: a transaction is open
  * @nr_accesses: memory accesses so far
+ * @pc: the guest instruction being rewritten
  */
 struct block {
 	IRSB *out;
 	IRTemp guard;
 	Int nr_accesses;
+	Addr pc;
 };
 
 static IRExpr *const64(ULong value)
@@ -102,13 +105,15 @@ static IRExpr *emit_query(struct block *b, const HChar *name, void *helper, IREx
 	return IRExpr_RdTmp(result);
 }
 
-static VG_REGPARM(2) void help_read(Addr addr, UWord size)
+static VG_REGPARM(3) void help_read(Addr addr, UWord size, Addr pc)
 {
+	current_pc = pc;
 	txn_access(current_tid, addr, size, False);
 }
 
-static VG_REGPARM(2) void help_write(Addr addr, UWord size)
+static VG_REGPARM(3) void help_write(Addr addr, UWord size, Addr pc)
 {
+	current_pc = pc;
 	txn_access(current_tid, addr, size, True);
 }
 
@@ -117,8 +122,15 @@ static VG_REGPARM(1) void help_end_slice(VexGuestAMD64State *guest)
 	sched_end_slice(guest);
 }
 
-static void help_abort(ULong cause)
+static void help_xabort(ULong code, Addr pc)
 {
+	current_pc = pc;
+	txn_xabort(code);
+}
+
+static void help_abort(ULong cause, Addr pc)
+{
+	current_pc = pc;
 	txn_abort_self(cause, -1);
 }
 
@@ -149,7 +161,8 @@ static void emit_abort(struct block *b, enum rtmgrind_cause cause, IRExpr *condi
 
 	if (condition)
 		when = assign(b, Ity_I1, IRExpr_Binop(Iop_And1, when, condition));
-	emit_call(b, "help_abort", help_abort, mkIRExprVec_1(const64(cause)), when);
+	emit_call(b, "help_abort", help_abort, mkIRExprVec_2(const64(cause), const64(b->pc)),
+		  when);
 }
 
 static void emit_access(struct block *b, Bool write, IRExpr *addr, Int size, IRExpr *condition)
@@ -157,14 +170,14 @@ static void emit_access(struct block *b, Bool write, IRExpr *addr, Int size, IRE
 	IRExpr *when = guard(b);
 
 	b->nr_accesses++;
+	if (!txn_tracking)
+		return;
 	if (condition)
 		when = assign(b, Ity_I1, IRExpr_Binop(Iop_And1, when, condition));
 	if (!isIRAtom(addr))
 		addr = assign(b, Ity_I64, addr);
-	if (write)
-		emit_call(b, "help_write", help_write, mkIRExprVec_2(addr, const64(size)), when);
-	else
-		emit_call(b, "help_read", help_read, mkIRExprVec_2(addr, const64(size)), when);
+	emit_call(b, write ? "help_write" : "help_read", write ? help_write : help_read,
+		  mkIRExprVec_3(addr, const64(size), const64(b->pc)), when);
 }
 
 static void emit_charge(struct block *b, Int cycles)
@@ -276,6 +289,7 @@ static Bool rewrite_insn(struct block *b, IRStmt *mark)
 		end_block(b, const64(addr));
 		return True;
 	}
+	b->pc = addr;
 	addStmtToIRSB(b->out, mark);
 	switch (insn) {
 	case INSN_XBEGIN:
@@ -288,8 +302,9 @@ static Bool rewrite_insn(struct block *b, IRStmt *mark)
 		emit_xtest(b, addr, length);
 		return True;
 	case INSN_XABORT:
-		emit_call(b, "txn_xabort", txn_xabort,
-			  mkIRExprVec_1(const64(*(const UChar *)(addr + 2))), guard(b));
+		emit_call(b, "help_xabort", help_xabort,
+			  mkIRExprVec_2(const64(*(const UChar *)(addr + 2)), const64(addr)),
+			  guard(b));
 		return False;
 	default:
 		return False;
@@ -392,7 +407,6 @@ static void emit_syscall(struct block *b, const IRSB *in)
 {
 	IRExpr *verdict = emit_query(b, "syscall_enter", syscall_enter,
 				     mkIRExprVec_1(IRExpr_GSPTR()));
-	/* The SYSCALL instruction has two bytes. */
 	Addr behind = in->next->Iex.Const.con->Ico.U64;
 	IRExpr *is_wait = assign(b, Ity_I1, IRExpr_Binop(Iop_CmpEQ64, verdict,
 							 const64(SYSCALL_WAIT)));
@@ -400,7 +414,7 @@ static void emit_syscall(struct block *b, const IRSB *in)
 							 const64(SYSCALL_DONE)));
 
 	addStmtToIRSB(b->out,
-		      IRStmt_Exit(is_wait, Ijk_Boring, IRConst_U64(behind - 2), OFFSET(RIP)));
+		      IRStmt_Exit(is_wait, Ijk_Boring, IRConst_U64(behind - SYSCALL_INSN_SIZE), OFFSET(RIP)));
 	addStmtToIRSB(b->out, IRStmt_Exit(is_done, Ijk_Boring, IRConst_U64(behind), OFFSET(RIP)));
 }
 

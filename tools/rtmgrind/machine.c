@@ -8,7 +8,6 @@
  */
 #include "rtmgrind.h"
 #include "cost.h"
-#include "host.h"
 #include "pub_tool_machine.h"
 
 /* Leaf 1 EAX: family 6, model 0x55, stepping 7 (Cascade Lake): glibc leaves RTM alone on it. */
@@ -17,6 +16,9 @@
 #define LEAF7_EBX_RTM (1u << 11)
 #define LEAF7_EBX_RDSEED (1u << 18)
 #define LEAF7_EDX_RTM_ALWAYS_ABORT (1u << 11)
+
+/* include/uapi/linux/resource.h */
+#define RUSAGE_THREAD 1
 
 /* include/uapi/linux/auxvec.h */
 #define AT_NULL 0
@@ -199,28 +201,23 @@ static enum syscall_verdict getrandom(VexGuestAMD64State *guest)
 	return answer(guest, size);
 }
 
-/* The files glibc counts processors by list the simulated cores. */
-static enum syscall_verdict open_cpu_list(VexGuestAMD64State *guest, Addr name)
+/* The processor time is virtual and the memory what is mapped; the rest of it is not counted. */
+static enum syscall_verdict getrusage(VexGuestAMD64State *guest)
 {
-	static const HChar dir[] = "/sys/devices/system/cpu/";
-	const HChar *file = (const HChar *)name;
-	HChar list[32];
-	Long fd, size;
+	Int who = guest->guest_RDI;
+	struct vki_rusage *usage = (struct vki_rusage *)guest->guest_RSI;
+	Long cycles;
 
-	if (!guest_may(name, sizeof(dir) + sizeof("possible"), VKI_PROT_READ) ||
-	    VG_(strncmp)(file, dir, sizeof(dir) - 1) != 0)
+	if (who != VKI_RUSAGE_SELF && who != RUSAGE_THREAD)
 		return SYSCALL_REAL;
-	file += sizeof(dir) - 1;
-	if (VG_(strcmp)(file, "online") != 0 && VG_(strcmp)(file, "present") != 0 &&
-	    VG_(strcmp)(file, "possible") != 0)
-		return SYSCALL_REAL;
-	size = opt.cores == 1 ? VG_(sprintf)(list, "0\n") :
-				VG_(sprintf)(list, "0-%lld\n", opt.cores - 1);
-	fd = host_syscall(__NR_memfd_create, (Long)"cpus", 0, 0, 0, 0, 0);
-	if (fd < 0)
-		return SYSCALL_REAL;
-	host_syscall(__NR_pwrite64, fd, (Long)list, size, 0, 0, 0);
-	return answer(guest, fd);
+	if (!may_write((Addr)usage, sizeof(*usage)))
+		return answer(guest, -(Long)VKI_EFAULT);
+	cycles = cpu_cycles(who == VKI_RUSAGE_SELF);
+	VG_(memset)(usage, 0, sizeof(*usage));
+	usage->ru_utime.tv_sec = cycles / CYCLES_PER_SECOND;
+	usage->ru_utime.tv_usec = cycles % CYCLES_PER_SECOND / 1000;
+	usage->ru_maxrss = procfs_mapped_kib();
+	return answer(guest, 0);
 }
 
 /**
@@ -243,9 +240,10 @@ enum syscall_verdict machine_call(VexGuestAMD64State *guest, Bool *ours)
 	case __NR_getrandom:
 		return getrandom(guest);
 	case __NR_open:
-		return open_cpu_list(guest, guest->guest_RDI);
 	case __NR_openat:
-		return open_cpu_list(guest, guest->guest_RSI);
+		return procfs_open(guest);
+	case __NR_getrusage:
+		return getrusage(guest);
 	default:
 		*ours = False;
 		return SYSCALL_REAL;

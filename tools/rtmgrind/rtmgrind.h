@@ -66,6 +66,8 @@ enum syscall_verdict {
 	SYSCALL_WAIT = 2,	/* stay in front of it and let others run */
 };
 
+#define SYSCALL_INSN_SIZE 2
+
 enum wait_kind {
 	WAIT_NONE,
 	WAIT_FUTEX,		/* for a wake of @addr */
@@ -174,6 +176,7 @@ void sched_thread_exit(ThreadId tid);
 Bool sched_is_idle(void);
 void sched_note_end(void);
 Long sched_end_time(void);
+void sched_retranslate(void);
 void sched_sleep(Long timeout_ns);
 Bool sched_alone(void);
 
@@ -213,6 +216,9 @@ enum syscall_verdict fd_epoll(VexGuestAMD64State *guest);
 enum syscall_verdict time_call(VexGuestAMD64State *guest, Bool *ours);
 Bool time_read_timeout(Addr timespec, Long *cycles);
 Bool time_read_deadline(Int clock, Addr timespec, Long *deadline);
+Long cpu_cycles(Bool process);
+enum syscall_verdict procfs_open(VexGuestAMD64State *guest);
+SizeT procfs_mapped_kib(void);
 enum syscall_verdict machine_call(VexGuestAMD64State *guest, Bool *ours);
 void machine_init(void);
 void machine_first_insn(ThreadId tid);
@@ -258,6 +264,11 @@ ThreadId line_other_reader(const struct line *line, ThreadId tid);
 
 /* Open transactions; generated code tests it before every memory access. */
 extern ULong txn_nr_open;
+/* Whether the program has ever begun one: before, accesses are not instrumented. */
+extern Bool txn_tracking;
+
+/* The guest instruction that called: valgrind keeps the register up to date too coarsely. */
+extern Addr current_pc;
 
 void txn_init(UInt nr_threads);
 Bool txn_open(ThreadId tid);
@@ -286,6 +297,7 @@ IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *lay
 Bool insn_needs_exact_registers(const VexGuestExtents *extents);
 
 void core_hooks_check(void);
+void core_discard_translations(void);
 void core_restart_thread(void) __attribute__((noreturn));
 /* Valgrind's own, not in its installed headers: the thread is on its way out. */
 extern Bool VG_(is_exiting)(ThreadId tid);

@@ -48,6 +48,7 @@ Long slice_left;
  * @end_time: virtual time of the end of the process, 0 not yet
  * @idle: @owner was chosen to wait for the outside, for there is nothing else to do
  * @asleep: the idle thread sleeps on @arrivals
+ * @retranslate: forget the translations at the beginning of the next slice
  * @arrivals: host futex word, counts threads that want the lock
  * @nr_calls: short system calls so far
  * @watched_call: the one that was being watched
@@ -65,6 +66,7 @@ static struct {
 	Long end_time;
 	Bool idle;
 	Bool asleep;
+	Bool retranslate;
 	volatile Int arrivals;
 	ULong nr_calls;
 	ULong watched_call;
@@ -174,6 +176,12 @@ Bool sched_alone(void)
 		if (tid != current_tid && vthreads[tid].state != VT_FREE)
 			return False;
 	return True;
+}
+
+/** sched_retranslate() - forget all translations before the next slice. */
+void sched_retranslate(void)
+{
+	sched.retranslate = True;
 }
 
 /**
@@ -404,6 +412,9 @@ static void begin_slice(ThreadId me)
 		sched.slice = t->timeslice_end > t->clock ? t->timeslice_end - t->clock : 1;
 	slice_left = sched.slice;
 	t->state = VT_RUNNING;
+	if (sched.retranslate)
+		core_discard_translations();
+	sched.retranslate = False;
 }
 
 /* Enters the cycles of the slice that ends into the books. */
@@ -421,8 +432,8 @@ static void account(ThreadId me)
 	if (t->clock > sched.latest)
 		sched.latest = t->clock;
 	txn_tick(me, before, t->clock);
-	/* Ending threads wait for each other by yielding: nobody may stay the smallest. */
-	if (VG_(is_exiting)(me))
+	/* Valgrind waits for threads that end by yielding: then nobody may stay the smallest. */
+	if (used == 0)
 		t->clock += opt.quantum;
 }
 

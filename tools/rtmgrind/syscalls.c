@@ -101,6 +101,8 @@ ULong syscall_enter(VexGuestAMD64State *guest)
 	Int nr = guest->guest_RAX;
 
 	current_vthread()->guest = guest;
+	/* The register is behind the instruction already. */
+	current_pc = guest->guest_RIP - SYSCALL_INSN_SIZE;
 	txn_abort_self(RTMGRIND_CAUSE_SYSCALL, nr);
 	if (txn_nr_open && interrupts_all(nr, guest))
 		txn_abort_others(current_tid, RTMGRIND_CAUSE_INTERRUPT);

@@ -31,12 +31,18 @@ static Long base_of(Int clock)
 	}
 }
 
-static Long cpu_cycles(Bool all)
+/**
+ * cpu_cycles() - processor time used.
+ * @process: by all threads of the process rather than by the running one
+ *
+ * Return: cycles.
+ */
+Long cpu_cycles(Bool process)
 {
 	Long cycles = sched_now() - current_vthread()->clock;
 	ThreadId tid;
 
-	if (!all)
+	if (!process)
 		return cycles + current_vthread()->cpu;
 	for (tid = 1; tid < vthread_end; tid++)
 		cycles += vthreads[tid].cpu;

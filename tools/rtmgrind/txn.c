@@ -69,6 +69,8 @@ static const HChar *const cause_names[] = {
 #define NR_CAUSES (sizeof(cause_names) / sizeof(cause_names[0]))
 
 ULong txn_nr_open;
+Bool txn_tracking;
+Addr current_pc;
 
 static struct txn **txns;
 static ULong nr_started, nr_committed, nr_aborted[NR_CAUSES];
@@ -169,7 +171,7 @@ static void rollback(ThreadId tid, const struct rtmgrind_abort *info, UInt code)
 
 	*last = *info;
 	last->status = status_of(txn, info->cause, code);
-	last->own_pc = VG_(get_IP)(tid);
+	last->own_pc = tid == current_tid ? current_pc : VG_(get_IP)(tid);
 	touch = last->line ? find_touch(txn, last->line) : NULL;
 	if (touch) {
 		last->own_pc = touch->pc;
@@ -230,6 +232,8 @@ void txn_abort_parked(ThreadId tid, enum rtmgrind_cause cause)
 {
 	struct rtmgrind_abort info = {.cause = cause, .syscall_nr = -1};
 
+	if (tid == current_tid)
+		current_pc = VG_(get_IP)(tid);
 	if (txn_open(tid))
 		rollback(tid, &info, 0);
 }
@@ -286,7 +290,7 @@ static void abort_holders(struct line *line, ThreadId tid, Addr addr, Bool write
 	struct rtmgrind_abort info = {
 		.cause = RTMGRIND_CAUSE_CONFLICT,
 		.line = line->addr,
-		.other_pc = VG_(get_IP)(tid),
+		.other_pc = current_pc,
 		.other_addr = addr,
 		.other_tid = vthreads[tid].lwp,
 		.other_write = write,
@@ -334,7 +338,7 @@ static void push_touch(struct txn *txn, struct line *line, Addr addr)
 		txn->touches = VG_(realloc)("rtmgrind.touches", txn->touches,
 					    txn->touches_room * sizeof(*txn->touches));
 	}
-	txn->touches[txn->nr_touches++] = (struct touch){line, VG_(get_IP)(current_tid), addr};
+	txn->touches[txn->nr_touches++] = (struct touch){line, current_pc, addr};
 	if (in_region)
 		charge(COST_TXN_LINE);
 }
@@ -420,6 +424,19 @@ void txn_access(ThreadId tid, Addr addr, SizeT size, Bool write)
 	}
 }
 
+/*
+ * The first transaction of the program: until now memory accesses were not
+ * looked at. All code is translated anew, and the XBEGIN is executed again.
+ */
+static void __attribute__((noreturn)) begin_tracking(VexGuestAMD64State *guest, struct txn *txn)
+{
+	txn->depth = 0;
+	txn_tracking = True;
+	sched_retranslate();
+	sched_end_slice(guest);
+	core_restart_thread();
+}
+
 /**
  * txn_begin() - XBEGIN.
  * @guest: registers of the running thread
@@ -438,6 +455,8 @@ ULong txn_begin(VexGuestAMD64State *guest, ULong fallback, ULong next)
 		txn_abort_self(RTMGRIND_CAUSE_NEST, -1);
 	if (txn->depth++)
 		return next;
+	if (!txn_tracking)
+		begin_tracking(guest, txn);
 	txn->fallback = fallback;
 	txn->guest = guest;
 	txn->saved = *guest;

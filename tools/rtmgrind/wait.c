@@ -25,7 +25,6 @@
 /* How often a waiter looks at its descriptors while others run. */
 #define LOOK_CYCLES 100000
 
-#define SYSCALL_INSN_SIZE 2
 #define NR_SIGNALS 65
 
 static UInt nr_fd_waiters;

@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Programs that run under rtmgrind. They hold RTM instructions as bytes, so any compiler will do.
+
+EMULATED_SRC := $(wildcard tests/emulated/*.c)
+EMULATED_CXX := exceptions
+# oneTBB is tested where its headers are installed.
+ifneq ($(wildcard /usr/include/tbb/spin_mutex.h),)
+EMULATED_CXX += tbb
+endif
+EMULATED_BIN := $(EMULATED_SRC:%.c=$(O)/%) $(EMULATED_CXX:%=$(O)/tests/emulated/%)
+
+emulated-tests: $(EMULATED_BIN)
+.PHONY: emulated-tests
+
+$(EMULATED_SRC:%.c=$(O)/%): $(O)/%: %.c
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $< -pthread
+
+$(O)/tests/emulated/tbb: LDLIBS := -ltbb
+$(EMULATED_CXX:%=$(O)/tests/emulated/%): $(O)/tests/emulated/%: tests/emulated/%.cc
+	$(call say,CXX,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CXX) -O2 -g -Wall -Wextra -Werror -o $@ $< -pthread $(LDLIBS)
