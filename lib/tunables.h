@@ -10,6 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#pragma GCC visibility push(hidden)
+
 enum elide_mode {
 	ELIDE_MODE_AUTO,
 	ELIDE_MODE_ELIDE,
@@ -36,8 +38,6 @@ struct elide_tunables {
 #define ELIDE_SET(name, NAME, scope, values, def, help)          uint32_t name;
 #define ELIDE_STR(name, NAME, scope, def, help)                  char name[ELIDE_TUNABLE_TEXT];
 #include "tunables.def"
-
-#pragma GCC visibility push(hidden)
 #undef ELIDE_UINT
 #undef ELIDE_ENUM
 #undef ELIDE_SET

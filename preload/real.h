@@ -12,6 +12,8 @@
 #include <threads.h>
 #include <time.h>
 
+#pragma GCC visibility push(hidden)
+
 /**
  * struct real - one function pointer per row of symbols.def.
  *
@@ -22,8 +24,6 @@ struct real {
 #define ELIDE_SYMBOL(id, symbol, version, result, parameters, arguments) result(*id) parameters;
 #define ELIDE_ALIAS(symbol, id)
 #include "symbols.def"
-
-#pragma GCC visibility push(hidden)
 #undef ELIDE_SYMBOL
 #undef ELIDE_ALIAS
 };
