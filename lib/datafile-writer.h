@@ -64,6 +64,9 @@ void *elide_data_record(struct elide_chunk **chunk, enum elide_chunk_type type,
 /** elide_data_publish() - count the record that elide_data_record() gave last. */
 void elide_data_publish(struct elide_chunk *chunk);
 
+/** elide_data_path() - name of the data file, NULL if nothing is saved. */
+const char *elide_data_path(void);
+
 /** elide_data_forget() - in a forked child: the file is the parent's. */
 void elide_data_forget(void);
 

@@ -352,6 +352,11 @@ void elide_data_publish(struct elide_chunk *chunk)
 	__atomic_store_n(&chunk->nr_records, chunk->nr_records + 1, __ATOMIC_RELEASE);
 }
 
+const char *elide_data_path(void)
+{
+	return file.saved ? file.path : NULL;
+}
+
 void elide_data_forget(void)
 {
 	elide_data = NULL;

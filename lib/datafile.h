@@ -87,7 +87,8 @@ enum elide_dropped {
  * @exit_status:     as of wait(2), written by the launcher; -1 unknown
  * @start_realtime_ns: CLOCK_REALTIME at start
  * @start_ns, @start_cycles: CLOCK_MONOTONIC and time-stamp counter at start
- * @end_ns, @end_cycles: the same at exit; 0 while the process runs or if it was killed
+ * @end_ns, @end_cycles: the same at exit; of a process that runs or was killed, at
+ *                   some time before
  * @rtm_off:         1 when the watch switched RTM off because nothing committed
  * @nr_threads:      threads seen in all
  * @dropped:         by enum elide_dropped

@@ -131,6 +131,8 @@ static enum elide_cause emulated_cause(const struct rtmgrind_abort *detail)
 		return ELIDE_CAUSE_instruction;
 	case RTMGRIND_CAUSE_INTERRUPT:
 		return ELIDE_CAUSE_interrupt;
+	case RTMGRIND_CAUSE_SPURIOUS:
+		return ELIDE_CAUSE_spurious;
 	default:
 		return ELIDE_CAUSE_other;
 	}

@@ -6,6 +6,7 @@
 #define ELIDE_PROCESS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "datafile.h"
@@ -43,6 +44,40 @@ static inline bool elide_short_way(void)
 {
 	return elide_process.short_way && elide_process.mode != ELIDE_RUN_ELIDE;
 }
+
+/**
+ * struct elide_slow - what a slow path gives back when it ends.
+ */
+struct elide_slow {
+	int saved_errno;
+};
+
+/**
+ * elide_slow_enter() - begin a slow path: take the engine's lock, have a data file.
+ * @slow: kept until elide_slow_leave()
+ *
+ * In the first slow path of a forked child it starts the child afresh.
+ *
+ * Return: false if this call has to pass through: the engine does not run,
+ * or this thread is in a slow path already (a signal handler, or a lock
+ * taken by something the engine calls).
+ */
+bool elide_slow_enter(struct elide_slow *slow);
+
+/** elide_slow_leave() - end it. */
+void elide_slow_leave(const struct elide_slow *slow);
+
+/** elide_wiped_alloc() - zeroed pages that a forked child finds zeroed. NULL: none to be had. */
+void *elide_wiped_alloc(size_t size);
+
+/** elide_threads_start() - from now on blocks of ended threads come back. */
+void elide_threads_start(void);
+
+/** elide_threads_forget() - in a forked child: the other threads are gone. */
+void elide_threads_forget(void);
+
+/** elide_misuse_forget() - in a forked child: the list is the parent's. */
+void elide_misuse_forget(void);
 
 /**
  * elide_tid_is_own() - is @tid this thread, now or before it was forked?

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * exit-report.h - the report at the end of the program (tunable REPORT).
+ */
+#ifndef ELIDE_EXIT_REPORT_H
+#define ELIDE_EXIT_REPORT_H
+
+/**
+ * elide_exit_report() - run "elide report" on this process's data file and wait for it.
+ * @where: "stderr", or the name of a file, which is replaced
+ *
+ * The command is looked for beside the library, in ../bin. Where it cannot be
+ * run one line says so. Called from a destructor, outside the engine's lock.
+ */
+void elide_exit_report(const char *where);
+
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * misuse.c - calls that a correct program does not make, counted by place.
+ *
+ * Must never change what the program gets: it only writes down.
+ */
+#include "engine.h"
+#include "process.h"
+
+static struct elide_chunk *chunk; /* the places, in the data file */
+
+void elide_misuse_forget(void)
+{
+	chunk = NULL;
+}
+
+static void count(enum elide_misuse_type type, enum elide_kind kind, const void *site,
+		  const void *lock)
+{
+	struct elide_misuse *m = chunk ? (struct elide_misuse *)(chunk + 1) : NULL;
+
+	for (uint32_t i = 0; m && i < chunk->nr_records; i++, m++) {
+		if (m->type == type && m->site == (uintptr_t)site) {
+			m->count++;
+			return;
+		}
+	}
+	elide_registry_modules();
+	m = elide_data_record(&chunk, ELIDE_CHUNK_MISUSE, sizeof(*m));
+	if (!m)
+		return;
+	*m = (struct elide_misuse){
+		.type = type,
+		.kind = kind,
+		.site = (uintptr_t)site,
+		.lock = (uintptr_t)lock,
+		.count = 1,
+	};
+	elide_data_publish(chunk);
+}
+
+__cold void elide_misuse(enum elide_misuse_type type, enum elide_kind kind, const void *site,
+			 const void *lock)
+{
+	struct elide_slow slow;
+
+	if (!elide_slow_enter(&slow))
+		return;
+	count(type, kind, site, lock);
+	elide_slow_leave(&slow);
+}
