@@ -62,7 +62,11 @@ __export int elide_status(const char **why)
 	return elide_enabled;
 }
 
-__attribute__((constructor)) static void start(void)
+/*
+ * The first priority that is not the compiler's own: before the preloaded library's
+ * constructor, which may switch off what this one switches on.
+ */
+__attribute__((constructor(101))) static void start(void)
 {
 	elide_start(getauxval(AT_SECURE));
 }
