@@ -226,11 +226,11 @@ static void use(void)
 {
 	struct elide_chunk *chunk = NULL;
 
-	for (int i = 0; i < 100; i++) {
+	for (int i = 0; i < 200; i++) {
 		struct elide_row *row = elide_data_record(&chunk, ELIDE_CHUNK_ROWS, sizeof(*row));
 
-		check(row && !row->acquired);
-		row->acquired = i;
+		check(row && !row->commits);
+		row->commits = i;
 		elide_data_publish(chunk);
 	}
 	check(elide_data->size > ELIDE_HEADER_SIZE + 2 * ELIDE_CHUNK_SIZE);
