@@ -46,9 +46,10 @@ enum rtmgrind_cause {
  * struct rtmgrind_abort - detail of a thread's last abort.
  * @cause:      enum rtmgrind_cause
  * @status:     the status word the program saw in EAX
- * @own_pc:     instruction of this thread that was executing or last executed
+ * @own_pc:     instruction of this thread: the one that first accessed @line if that is known,
+ *              else the one that was executing or is next
  * @line:       address of the cache line in conflict or over capacity, 0 if none
- * @own_addr:   lowest byte of @line this thread had accessed, 0 if unknown
+ * @own_addr:   byte of @line this thread accessed first, 0 if unknown
  * @other_pc:   the other thread's instruction, 0 if none
  * @other_addr: the byte the other thread accessed, 0 if none
  * @other_tid:  Linux thread id of the other thread as the program sees it, 0 if none

@@ -17,8 +17,10 @@ $(EMULATED_SRC:%.c=$(O)/%): $(O)/%: %.c
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $< -pthread
 
+# Without -mrtm its headers make the speculative mutex a plain one.
+$(O)/tests/emulated/tbb: CXXFLAGS := -mrtm
 $(O)/tests/emulated/tbb: LDLIBS := -ltbb
 $(EMULATED_CXX:%=$(O)/tests/emulated/%): $(O)/tests/emulated/%: tests/emulated/%.cc
 	$(call say,CXX,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CXX) -O2 -g -Wall -Wextra -Werror -o $@ $< -pthread $(LDLIBS)
+	$(Q)$(CXX) $(CXXFLAGS) -O2 -g -Wall -Wextra -Werror -o $@ $< -pthread $(LDLIBS)

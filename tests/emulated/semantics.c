@@ -160,7 +160,8 @@ static void test_unfriendly(void)
 
 	status = rtm_begin();
 	if (status == RTM_STARTED) {
-		__cpuid(0, a, b, c, d);
+		/* <cpuid.h>'s is not volatile. */
+		__asm__ volatile("cpuid" : "=a"(a), "=b"(b), "=c"(c), "=d"(d) : "a"(0));
 		rtm_end();
 	}
 	check("cpuid", status, 0);

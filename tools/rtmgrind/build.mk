@@ -17,11 +17,12 @@ RTMGRIND_CFLAGS  := -std=gnu11 -O2 -g $(WARN) -MMD -MP -DELIDE_VERSION='"$(VERSI
 	-ffreestanding -fno-stack-protector -fno-builtin -fno-strict-aliasing -fno-pie \
 	-fomit-frame-pointer -fcf-protection=none -mno-avx -isystem $(VALGRIND_INCLUDE) \
 	-DVGA_amd64=1 -DVGO_linux=1 -DVGP_amd64_linux=1 -DVGPV_amd64_linux_vanilla=1
-RTMGRIND_LDFLAGS := -static -no-pie -nodefaultlibs -nostartfiles -u _start \
+RTMGRIND_LDFLAGS := -static -nodefaultlibs -nostartfiles -u _start \
 	-Wl,-Ttext-segment=0x58000000 -Wl,--build-id=none -Wl,-z,noexecstack \
 	-Wl,--wrap=VG_MINIMAL_SETJMP -Wl,--wrap=LibVEX_Translate -Wl,--wrap=LibVEX_evCheckSzB \
 	-Wl,--wrap=vgPlain_gdbserver_report_signal -Wl,--wrap=vgPlain_synth_fault_mapping \
-	-Wl,--wrap=vgPlain_synth_fault_perms
+	-Wl,--wrap=vgPlain_synth_fault_perms -Wl,--wrap=vgPlain_umsg \
+	-Wl,--wrap=vgPlain_di_notify_mmap -Wl,--wrap=vgPlain_pp_ExeContext
 
 ifeq ($(shell sed -n 's/^.define VERSION "\(.*\)"/\1/p' $(VALGRIND_INCLUDE)/config.h 2>/dev/null)$(words $(wildcard $(RTMGRIND_LIBS))),$(RTMGRIND_VALGRIND)3)
 emulator: $(LIBEXECDIR)/rtmgrind-amd64-linux
@@ -39,5 +40,5 @@ $(OBJ)/tools/rtmgrind/%.o: tools/rtmgrind/%.c
 $(LIBEXECDIR)/rtmgrind-amd64-linux: $(RTMGRIND_OBJ)
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) -o $@ $(RTMGRIND_LDFLAGS) $^ $(RTMGRIND_LIBS)
+	$(Q)$(CC) $(CFLAGS) -o $@ $(RTMGRIND_LDFLAGS) $^ $(RTMGRIND_LIBS)
 	$(Q)ln -sf $(VALGRIND_LIBEXECDIR)/* $(@D)

@@ -11,7 +11,9 @@
 #include "rtmgrind.h"
 #include "config.h"
 #include "libvex.h"
+#include "pub_tool_execontext.h"
 #include "pub_tool_libcsetjmp.h"
+#include "pub_tool_options.h"
 
 /* The valgrind that these assumptions were verified on. */
 #define SUPPORTED_VERSION "3.19.0"
@@ -26,6 +28,10 @@ void __real_vgPlain_synth_fault_mapping(ThreadId tid, Addr addr);
 void __wrap_vgPlain_synth_fault_mapping(ThreadId tid, Addr addr);
 void __real_vgPlain_synth_fault_perms(ThreadId tid, Addr addr);
 void __wrap_vgPlain_synth_fault_perms(ThreadId tid, Addr addr);
+UInt __wrap_vgPlain_umsg(const HChar *format, ...);
+void __real_vgPlain_pp_ExeContext(ExeContext *context);
+void __wrap_vgPlain_pp_ExeContext(ExeContext *context);
+ULong __wrap_vgPlain_di_notify_mmap(Addr addr, Bool allow_shared_rw, Int fd);
 VexTranslateResult __real_LibVEX_Translate(VexTranslateArgs *args);
 VexTranslateResult __wrap_LibVEX_Translate(VexTranslateArgs *args);
 Int __wrap_LibVEX_evCheckSzB(VexArch arch);
@@ -115,6 +121,35 @@ void __wrap_vgPlain_synth_fault_perms(ThreadId tid, Addr addr)
 		txn_abort_parked(tid, RTMGRIND_CAUSE_FAULT);
 	else
 		__real_vgPlain_synth_fault_perms(tid, addr);
+}
+
+/* With -q the core still explains fatal signals; the program's stderr is not ours. */
+UInt __wrap_vgPlain_umsg(const HChar *format, ...)
+{
+	va_list args;
+	UInt printed;
+
+	if (VG_(clo_verbosity) == 0)
+		return 0;
+	va_start(args, format);
+	printed = VG_(vmessage)(Vg_UserMsg, format, args);
+	va_end(args);
+	return printed;
+}
+
+/* The stack trace that belongs to it. */
+void __wrap_vgPlain_pp_ExeContext(ExeContext *context)
+{
+	if (VG_(clo_verbosity) > 0)
+		__real_vgPlain_pp_ExeContext(context);
+}
+
+/* A file was mapped: nobody here needs its debug information, which takes long to read, and the
+ * core complains about forms newer than itself.
+ */
+ULong __wrap_vgPlain_di_notify_mmap(Addr addr, Bool allow_shared_rw, Int fd)
+{
+	return 0;
 }
 
 static UInt (*core_needs_self_check)(void *, VexRegisterUpdates *, const VexGuestExtents *);

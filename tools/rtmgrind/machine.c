@@ -24,6 +24,9 @@
 #define AT_NULL 0
 #define AT_RANDOM 25
 
+/* Valgrind's own, not in its installed headers: the descriptors it leaves to the program. */
+extern Int VG_(fd_hard_limit);
+
 static struct rng guest_rng;
 static UInt cpuid_leaf, cpuid_subleaf;
 
@@ -220,6 +223,20 @@ static enum syscall_verdict getrusage(VexGuestAMD64State *guest)
 	return answer(guest, 0);
 }
 
+/*
+ * Valgrind keeps the highest descriptors for itself and refuses to lower the hard limit, which
+ * makes servers give up that lower both together. For them it stays as it is.
+ */
+static enum syscall_verdict set_limit(VexGuestAMD64State *guest, UInt resource, Addr limit)
+{
+	const struct vki_rlimit *wanted = (const struct vki_rlimit *)limit;
+
+	if (resource != VKI_RLIMIT_NOFILE || !guest_may(limit, sizeof(*wanted), VKI_PROT_READ) ||
+	    wanted->rlim_cur > wanted->rlim_max || wanted->rlim_max >= (UWord)VG_(fd_hard_limit))
+		return SYSCALL_REAL;
+	return answer(guest, 0);
+}
+
 /**
  * machine_call() - system calls about the machine.
  * @guest: registers of the running thread
@@ -244,6 +261,13 @@ enum syscall_verdict machine_call(VexGuestAMD64State *guest, Bool *ours)
 		return procfs_open(guest);
 	case __NR_getrusage:
 		return getrusage(guest);
+	case __NR_setrlimit:
+		return set_limit(guest, guest->guest_RDI, guest->guest_RSI);
+	case __NR_prlimit64:
+		/* Only of the process itself, and if the old limit is not asked for. */
+		if (guest->guest_RDI || guest->guest_R10)
+			return SYSCALL_REAL;
+		return set_limit(guest, guest->guest_RSI, guest->guest_RDX);
 	default:
 		*ours = False;
 		return SYSCALL_REAL;

@@ -362,9 +362,10 @@ static void refuse_shared(Addr addr)
 {
 	static Bool said;
 
+	/* Even with -q: such locks do not do what the program thinks. */
 	if (!said)
-		VG_(umsg)("transactions cannot write memory shared with other processes "
-			  "(at %#lx): they abort\n", addr);
+		VG_(message)(Vg_UserMsg, "transactions cannot write memory shared with other "
+			     "processes (at %#lx): they abort\n", addr);
 	said = True;
 	abort_at_line(RTMGRIND_CAUSE_INSTRUCTION, addr);
 }

@@ -1,0 +1,287 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# The emulator's tests: rtmgrind.sh [NAME...]; O is the build directory.
+#
+# Prints a line for each test - ok NAME, not ok NAME: why, skip NAME: reason -
+# and a count. Nothing here runs an RTM instruction outside of the emulator.
+
+O=${O:-build}
+BIN=$O/tests/emulated
+# Valgrind runs relative to the program's directory: the path must be absolute.
+VALGRIND_LIB=$(cd "$O/libexec/elide" 2>/dev/null && pwd)
+export VALGRIND_LIB
+WORK=$(mktemp -d) || exit 1
+trap 'rm -rf "$WORK"' EXIT
+# Longest run of one program, seconds of real time.
+LIMIT=60
+nr_ok=0 nr_failed=0 nr_skipped=0
+
+# emu OPTION... -- PROGRAM ARG...: run under the emulator, its log in $WORK/log
+emu() {
+	local options=()
+
+	while [ "$1" != -- ]; do
+		options+=("$1")
+		shift
+	done
+	shift
+	timeout -k 5 "$LIMIT" valgrind --tool=rtmgrind --log-file="$WORK/log" "${options[@]}" "$@"
+}
+
+fail() {
+	echo "$*" >"$WORK/why"
+	return 1
+}
+
+# want PATTERN FILE: the file has a line that matches
+want() {
+	grep -Eq -- "$1" "$2" || fail "no '$1' in: $(tail -n 3 "$2" | tr '\n' ' ')"
+}
+
+# total NAME: a number of the totals line, summed over all processes' logs
+total() {
+	sed -n "s/.* starts .*/&/;s/.*[ (]$1 \([0-9]*\).*/\1/p" "$WORK/log" | tail -n 1
+}
+
+# checks OPTION... -- PROGRAM ARG...: a program that prints only what is wrong
+checks() {
+	emu "$@" >"$WORK/out" 2>&1 || fail "status $?: $(head -n 3 "$WORK/out" | tr '\n' ' ')"
+}
+
+test_semantics() { checks -- "$BIN/semantics"; }
+test_detail() { checks -- "$BIN/detail"; }
+test_vtime() { checks -- "$BIN/vtime"; }
+test_threads() { checks -- "$BIN/threads"; }
+test_process() { checks --trace-children=yes -- "$BIN/process"; }
+test_region() { checks --abort-rate=100 --abort-from-start=yes -- "$BIN/region"; }
+
+test_isolation() {
+	local seed
+
+	for seed in 1 2 3 4; do
+		checks --seed=$seed -- "$BIN/isolation" || return
+	done
+	checks --block-accesses=1 --quantum=20 -- "$BIN/isolation"
+}
+
+# The known-broken subject: the suite would not notice anything if this passed.
+test_native_refused() {
+	"$BIN/semantics" >"$WORK/out" 2>&1
+	[ $? = 77 ] || fail "a program with RTM instructions ran outside the emulator"
+}
+
+test_counter_exact() {
+	local seed rate
+
+	for seed in 1 2 3 4 5; do
+		for rate in 0 10 100; do
+			checks --seed=$seed --quantum=30 --abort-rate=$rate -- \
+				"$BIN/counter" 4 300 4 || return
+		done
+	done
+}
+
+test_counter_64_threads_more() {
+	checks --seed=3 -- "$BIN/counter" 130 20 16
+}
+
+test_abort_rate() {
+	local rate starts spurious
+
+	for rate in 0 25 100; do
+		checks --abort-rate=$rate -- "$BIN/counter" 2 1000 512 || return
+		starts=$(total starts) spurious=$(total spurious)
+		[ $((spurious * 100)) -ge $((starts * (rate - 4))) ] &&
+			[ $((spurious * 100)) -le $((starts * (rate + 4))) ] ||
+			fail "$spurious of $starts aborted at $rate %" || return
+	done
+	[ "$(total commits)" = 0 ] || fail "$(total commits) committed at 100 %"
+}
+
+test_abort_rate_waits_for_probe() {
+	# This program never says that its probe is over.
+	checks --abort-rate=100 -- "$BIN/semantics"
+}
+
+test_rtm_hidden() {
+	emu --rtm=no -- "$BIN/counter" 2 50 4 >"$WORK/out" || fail "status $?" || return
+	want '^commits 0 .* fallbacks 100 ' "$WORK/out" &&
+		{ [ "$(total starts)" = 0 ] || fail "transactions began"; }
+}
+
+test_cores() {
+	local cores factor
+
+	for cores in 1:4.0 2:2.0 4:1.0 8:1.0; do
+		factor=${cores#*:} cores=${cores%:*}
+		emu --cores="$cores" -- "$BIN/cores" 4 >"$WORK/out" || fail "status $?" || return
+		# A little is lost to switching.
+		awk -v cores="$cores" -v factor="$factor" \
+			'$2 == cores && $3 == cores && $4 == cores && $6 >= factor &&
+			 $6 <= factor * 1.05 { found = 1 } END { exit !found }' "$WORK/out" ||
+			fail "with $cores cores: $(cat "$WORK/out")" || return
+	done
+}
+
+# Twelve at once on a loaded machine, with the host's own randomisation on.
+test_same_seed_same_run() {
+	local i
+
+	for i in 1 2 3 4 5 6 7 8 9 10 11 12; do
+		(
+			timeout -k 5 "$LIMIT" valgrind --tool=rtmgrind --seed=7 --quantum=20 \
+				--log-file="$WORK/log.$i" "$BIN/counter" 4 500 4 >"$WORK/run.$i"
+			sed 's/^==[0-9]*==//' "$WORK/log.$i" | grep starts >>"$WORK/run.$i"
+		) &
+	done
+	wait
+	for i in 2 3 4 5 6 7 8 9 10 11 12; do
+		cmp -s "$WORK/run.1" "$WORK/run.$i" ||
+			fail "$(cat "$WORK/run.1") but $(cat "$WORK/run.$i")" || return
+	done
+	want '^commits' "$WORK/run.1" && want 'starts' "$WORK/run.1"
+}
+
+test_other_seed_other_run() {
+	emu --seed=1 --quantum=20 -- "$BIN/counter" 4 500 4 >"$WORK/one"
+	emu --seed=2 --quantum=20 -- "$BIN/counter" 4 500 4 >"$WORK/two"
+	! cmp -s "$WORK/one" "$WORK/two" || fail "the seed has no effect"
+}
+
+test_quantum() {
+	emu --seed=1 --quantum=5 -- "$BIN/counter" 4 500 4 >"$WORK/one"
+	emu --seed=1 --quantum=5000 -- "$BIN/counter" 4 500 4 >"$WORK/two"
+	! cmp -s "$WORK/one" "$WORK/two" || fail "the quantum has no effect"
+}
+
+test_quiet() {
+	timeout -k 5 "$LIMIT" valgrind -q --tool=rtmgrind "$BIN/counter" 2 10 4 2>"$WORK/err" >/dev/null
+	[ ! -s "$WORK/err" ] || fail "-q says: $(head -n 1 "$WORK/err")"
+}
+
+test_bad_option() {
+	local option
+
+	for option in --cores=0 --cores=x --abort-rate=101 --no-such-option; do
+		! emu $option -- "$BIN/cores" 1 >"$WORK/out" 2>&1 ||
+			fail "$option was accepted" || return
+	done
+}
+
+# same_as_native PROGRAM ARG...: output and exit status
+same_as_native() {
+	local native emulated
+
+	"$@" >"$WORK/native" 2>"$WORK/native.err"
+	native=$?
+	emu -q --trace-children=yes -- "$@" >"$WORK/out" 2>"$WORK/err"
+	emulated=$?
+	[ $native = $emulated ] || fail "status $emulated instead of $native" || return
+	cmp -s "$WORK/native" "$WORK/out" || fail "other output" || return
+	cmp -s "$WORK/native.err" "$WORK/err" || fail "stderr: $(head -n 1 "$WORK/err")"
+}
+
+test_cxx_exceptions() { same_as_native "$BIN/exceptions"; }
+
+test_python() {
+	local python=/usr/bin/python3
+
+	[ -x $python ] || { echo "no $python" >"$WORK/skip"; return 1; }
+	same_as_native $python -c '
+import queue, subprocess, sys, threading, time
+lock, box, total = threading.Lock(), queue.Queue(), [0]
+def work(n):
+    for i in range(200):
+        with lock:
+            total[0] += 1
+        box.put(n)
+threads = [threading.Thread(target=work, args=(n,)) for n in range(4)]
+[t.start() for t in threads]; time.sleep(0.01); [t.join() for t in threads]
+print(total[0], box.qsize())
+print(subprocess.run(["sh", "-c", "sleep 0.2; echo child; exit 3"], capture_output=True, timeout=30))
+sys.exit(5)'
+}
+
+test_xz_threads() {
+	head -c 300000 /bin/bash >"$WORK/plain"
+	emu -q -- xz -T4 -1 --block-size=60000 -c "$WORK/plain" >"$WORK/plain.xz" ||
+		fail "status $?" || return
+	xz -dc "$WORK/plain.xz" | cmp -s - "$WORK/plain" || fail "the archive is damaged"
+}
+
+test_shell_pipeline() {
+	same_as_native sh -c 'printf "%s\n" b c a | sort | tr a-c x-z | (read x; echo "$x"; cat); false || echo no; exit 7'
+}
+
+test_killed_by_signal() {
+	emu -q -- sh -c 'kill -TERM $$' 2>/dev/null
+	[ $? = 143 ] || fail "not killed by the signal" || return
+	# The outer shell's stderr takes what bash itself has to say about that.
+	(valgrind -q --tool=rtmgrind sh -c 'kill -SEGV $$' 2>"$WORK/err"; :) 2>/dev/null
+	[ ! -s "$WORK/err" ] || fail "stderr: $(head -n 1 "$WORK/err")"
+}
+
+test_kccachetest() {
+	[ -n "$(command -v kccachetest)" ] || { echo "no kccachetest" >"$WORK/skip"; return 1; }
+	emu -- kccachetest wicked -th 4 2000 >"$WORK/out" || fail "status $?" || return
+	want '^ok$' "$WORK/out"
+}
+
+# The C library's own elision: another user of RTM that knows nothing of us.
+test_glibc_elision() {
+	GLIBC_TUNABLES=glibc.elision.enable=1 emu -- "$BIN/pthread-counter" >"$WORK/out" ||
+		fail "status $?" || return
+	want '^sum 2000$' "$WORK/out" &&
+		{ [ "$(total commits)" -gt 1000 ] || fail "$(total commits) commits"; }
+}
+
+test_glibc_without_elision() {
+	emu -- "$BIN/pthread-counter" >"$WORK/out" || fail "status $?" || return
+	[ "$(total starts)" = 0 ] || fail "$(total starts) transactions began"
+}
+
+test_kccachetest_elided_repeats() {
+	local i
+
+	[ -n "$(command -v kccachetest)" ] || { echo "no kccachetest" >"$WORK/skip"; return 1; }
+	for i in 1 2; do
+		GLIBC_TUNABLES=glibc.elision.enable=1 emu -- kccachetest wicked -th 4 2000 \
+			>"$WORK/run.$i" || fail "status $?" || return
+		grep -o 'starts.*' "$WORK/log" >>"$WORK/run.$i"
+	done
+	[ "$(total commits)" -gt 1000 ] || fail "$(total commits) commits" || return
+	cmp -s "$WORK/run.1" "$WORK/run.2" || fail "$(diff "$WORK/run.1" "$WORK/run.2" | head -n 4)"
+}
+
+test_tbb() {
+	[ -x "$BIN/tbb" ] || { echo "oneTBB is not installed" >"$WORK/skip"; return 1; }
+	emu -- "$BIN/tbb" >"$WORK/out" || fail "status $?" || return
+	want '^sum 2000$' "$WORK/out" &&
+		{ [ "$(total commits)" -gt 500 ] || fail "$(total commits) commits"; }
+}
+
+run_test() {
+	rm -f "$WORK/why" "$WORK/skip" "$WORK/log"
+	if "test_$1"; then
+		echo "ok $1"
+		nr_ok=$((nr_ok + 1))
+	elif [ -e "$WORK/skip" ]; then
+		echo "skip $1: $(cat "$WORK/skip")"
+		nr_skipped=$((nr_skipped + 1))
+	else
+		echo "not ok $1: $(cat "$WORK/why" 2>/dev/null)"
+		nr_failed=$((nr_failed + 1))
+	fi
+}
+
+if [ ! -x "$VALGRIND_LIB/rtmgrind-amd64-linux" ]; then
+	echo "skip rtmgrind: it was not built (no supported valgrind)"
+	exit 0
+fi
+[ $# -gt 0 ] || mapfile -t all < <(declare -F | sed -n 's/^declare -f test_//p')
+for name in "$@" "${all[@]}"; do
+	run_test "$name"
+done
+echo "$nr_ok ok, $nr_failed failed, $nr_skipped skipped"
+[ $nr_failed = 0 ]
