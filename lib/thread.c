@@ -4,8 +4,7 @@
  *
  * Everything here runs outside transactions and under the engine's lock,
  * which is never held while calling anything that may take a lock of the
- * program: only system calls and dl_iterate_phdr(), whose lock is the
- * loader's own and is not held across program code.
+ * program or of the loader: only system calls and _dl_find_object().
  */
 #include <errno.h>
 #include <sched.h>
@@ -229,6 +228,7 @@ static struct elide_row *row_get(struct elide_thread *t, uint32_t class_index, c
 	row = elide_data_record(&t->chunk, ELIDE_CHUNK_ROWS, sizeof(*row));
 	if (!row)
 		goto full;
+	elide_registry_module_of(site);
 	row->class_index = class_index;
 	row->kind = kind;
 	row->site = (uintptr_t)site;
@@ -363,7 +363,7 @@ static void misuse(enum elide_misuse_type type, enum elide_kind kind, const void
 
 	if ((!wiped->same_process && child_start()) || (!elide_data && data_open(ELIDE_DATA_FIRST)))
 		return;
-	elide_registry_modules();
+	elide_registry_module_of(site);
 	m = c ? (struct elide_misuse *)(c + 1) : NULL;
 	for (uint32_t i = 0; c && i < c->nr_records; i++, m++) {
 		if (m->type == type && m->site == (uintptr_t)site) {
