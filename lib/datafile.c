@@ -40,14 +40,19 @@ static struct {
 
 struct elide_header *elide_data;
 
-/* Field 22 of /proc/PID/stat, clock ticks after boot; 0 if there is no such process. */
+/*
+ * Field 22 of /proc/PID/stat, clock ticks after boot; 0 if there is no such process.
+ * pid 0 is this process: no number is formatted, whose length would be seen in the
+ * times of an emulated run.
+ */
 static uint64_t start_time(pid_t pid)
 {
-	char path[48], text[1024], *p;
+	char path[48] = "/proc/self/stat", text[1024], *p;
 	ssize_t n;
 	int fd;
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	if (pid)
+		snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return 0;
@@ -307,7 +312,7 @@ int elide_data_open(const char *pattern, uint64_t run, size_t max, enum elide_da
 	h->size = ELIDE_HEADER_SIZE;
 	h->state = ELIDE_FILE_LIVE;
 	h->pid = getpid();
-	h->pid_start = start_time(getpid());
+	h->pid_start = start_time(0);
 	h->run = run;
 	h->exit_status = -1;
 	memcpy(h->exe, exe, sizeof(h->exe));

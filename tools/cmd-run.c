@@ -326,8 +326,8 @@ static char **emulator_argv(const struct emulator *e, const struct request *r)
 
 /*
  * An identifier no other run on this machine has: nanoseconds and process id. It
- * is read as hexadecimal, of decimal digits only and always as many: so it takes
- * the emulated program the same number of instructions to read it.
+ * is read as hexadecimal, of decimal digits only, always as many and 0 not first: so
+ * it takes the emulated program the same number of instructions to read it.
  */
 static uint64_t make_run(void)
 {
@@ -335,7 +335,7 @@ static uint64_t make_run(void)
 	char text[32];
 
 	clock_gettime(CLOCK_REALTIME, &now);
-	snprintf(text, sizeof(text), "%09ld%07d", now.tv_nsec, getpid() % 10000000);
+	snprintf(text, sizeof(text), "1%08ld%07d", now.tv_nsec / 10, getpid() % 10000000);
 	setenv("ELIDE_RUN", text, 1);
 	return strtoull(text, NULL, 16);
 }

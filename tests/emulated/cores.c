@@ -7,7 +7,6 @@
  * Prints how many processors the program sees, and how long that many threads
  * take for the same work each, in units of the time one alone takes.
  */
-#define _GNU_SOURCE
 #include <pthread.h>
 #include <sched.h>
 #include <unistd.h>

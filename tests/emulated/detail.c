@@ -3,7 +3,6 @@
  * detail.c - the record of the last abort names the cause, the line, both
  * instructions and both addresses.
  */
-#define _GNU_SOURCE
 #include <pthread.h>
 #include <sys/syscall.h>
 #include <unistd.h>

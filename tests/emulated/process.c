@@ -3,7 +3,6 @@
  * process.c - several processes: fork with transactions open in other threads,
  * vfork, posix_spawn, shared memory, what cannot be emulated there.
  */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
 #include <semaphore.h>

@@ -3,7 +3,6 @@
  * semantics.c - what each instruction does to one thread: begin, commit,
  * explicit abort, nesting, capacity, everything that aborts, registers, flags.
  */
-#define _GNU_SOURCE
 #include <cpuid.h>
 #include <setjmp.h>
 #include <signal.h>

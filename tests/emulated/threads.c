@@ -3,7 +3,6 @@
  * threads.c - the life of threads: many at once, joined, detached, cancelled,
  * signalled; futexes of every kind; an exit while others wait.
  */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <linux/futex.h>
 #include <pthread.h>

@@ -3,7 +3,6 @@
  * vtime.c - timeouts pass in virtual time, to the nanosecond, and cost none
  * of ours where nothing outside can come first.
  */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>

@@ -49,40 +49,130 @@ static SizeT self_statm(HChar *text)
 	return VG_(sprintf)(text, "%lu %lu 0 0 0 %lu 0\n", pages, pages, pages);
 }
 
-/* Lines of /proc/self/status whose number differs from run to run, and is shown as mapped memory
- * or as 0.
- */
-static Bool varies(const HChar *line, Bool *memory)
+/* The text of a file of the host's. */
+static HChar *host_text(const HChar *name)
 {
-	*memory = VG_(strncmp)(line, "Vm", 2) == 0 || VG_(strncmp)(line, "Rss", 3) == 0;
-	return *memory || VG_(strncmp)(line, "voluntary", 9) == 0 ||
-	       VG_(strncmp)(line, "nonvoluntary", 12) == 0;
+	static HChar real[TEXT_MAX / 2];
+	Long fd = host_syscall(__NR_open, (Long)name, 0, 0, 0, 0, 0);
+	Long size = host_syscall(__NR_read, fd, (Long)real, sizeof(real) - 1, 0, 0, 0);
+
+	host_syscall(__NR_close, fd, 0, 0, 0, 0, 0);
+	real[size > 0 ? size : 0] = 0;
+	return real;
+}
+
+static Bool starts_with(const HChar *text, const HChar *with)
+{
+	return VG_(strncmp)(text, with, VG_(strlen)(with)) == 0;
+}
+
+/* Copies a file of lines "name: number unit"; @replace changes the number of those that vary. */
+static SizeT copy_lines(HChar *text, const HChar *name, Bool (*replace)(const HChar *, SizeT *))
+{
+	HChar *line, *end;
+	SizeT used = 0;
+
+	for (line = host_text(name); (end = VG_(strchr)(line, '\n')) != NULL; line = end + 1) {
+		HChar *colon = VG_(strchr)(line, ':');
+		SizeT number;
+
+		*end = 0;
+		if (!colon || !replace(line, &number)) {
+			used += VG_(sprintf)(text + used, "%s\n", line);
+			continue;
+		}
+		*colon = 0;
+		used += VG_(sprintf)(text + used, "%s:\t%8lu%s\n", line, number,
+				     VG_(strstr)(colon + 1, " kB") ? " kB" : "");
+	}
+	return used;
+}
+
+/*
+ * Memory differs from run to run, and is shown as what is mapped, switches as 0.
+ * Ids of processes do, too: they stay, all as wide, so that reading them takes
+ * the program as long in every run.
+ */
+static Bool replace_status(const HChar *line, SizeT *number)
+{
+	const HChar *tab = VG_(strchr)(line, '\t');
+
+	if (starts_with(line, "Vm") || starts_with(line, "Rss"))
+		*number = procfs_mapped_kib();
+	else if (starts_with(line, "voluntary") || starts_with(line, "nonvoluntary"))
+		*number = 0;
+	else if (tab && !VG_(strchr)(tab + 1, '\t') &&
+		 (starts_with(line, "Pid") || starts_with(line, "PPid") ||
+		  starts_with(line, "Tgid") || starts_with(line, "NS")))
+		*number = VG_(strtoull10)(tab + 1, NULL);
+	else
+		return False;
+	return True;
 }
 
 static SizeT self_status(HChar *text)
 {
-	static HChar real[TEXT_MAX / 2];
-	Long fd = host_syscall(__NR_open, (Long)"/proc/self/status", 0, 0, 0, 0, 0);
-	Long size = host_syscall(__NR_read, fd, (Long)real, sizeof(real) - 1, 0, 0, 0);
-	SizeT used = 0;
-	HChar *line, *end;
-	Bool memory;
+	return copy_lines(text, "/proc/self/status", replace_status);
+}
 
-	host_syscall(__NR_close, fd, 0, 0, 0, 0, 0);
-	real[size > 0 ? size : 0] = 0;
-	for (line = real; (end = VG_(strchr)(line, '\n')) != NULL; line = end + 1) {
-		*end = 0;
-		if (varies(line, &memory)) {
-			HChar *colon = VG_(strchr)(line, ':');
+/* Nobody else uses the memory of the simulated machine. */
+static Bool replace_meminfo(const HChar *line, SizeT *number)
+{
+	static SizeT total;
 
-			*colon = 0;
-			used += VG_(sprintf)(text + used, memory ? "%s:\t%8lu kB\n" : "%s:\t%lu\n",
-					     line, memory ? procfs_mapped_kib() : 0);
-		} else {
-			used += VG_(sprintf)(text + used, "%s\n", line);
-		}
+	if (starts_with(line, "MemTotal")) {
+		total = VG_(strtoull10)(line + sizeof("MemTotal:") - 1, NULL);
+		return False;
 	}
-	return used;
+	if (VG_(strstr)(line, "Total") || starts_with(line, "Hugepagesize") ||
+	    starts_with(line, "CommitLimit"))
+		return False;
+	*number = 0;
+	if (starts_with(line, "MemFree") || starts_with(line, "MemAvailable"))
+		*number = total > procfs_mapped_kib() ? total - procfs_mapped_kib() : 0;
+	return True;
+}
+
+static SizeT meminfo(HChar *text)
+{
+	return copy_lines(text, "/proc/meminfo", replace_meminfo);
+}
+
+/*
+ * proc(5): who the process is, up to field 9, and when and how it was started,
+ * fields 18 to 22, are the host's; ids of processes all as wide, as above, and
+ * with zeros because fields are told apart by single blanks. Field 23 is memory in
+ * bytes, 24 in pages; times, faults and addresses are 0.
+ */
+static SizeT self_stat(HChar *text)
+{
+	HChar *real = host_text("/proc/self/stat"), *at = VG_(strrchr)(real, ')');
+	SizeT used;
+	Int field;
+
+	if (!at)
+		return 0;
+	at[1] = 0;
+	used = VG_(sprintf)(text, "%07d %s", VG_(getpid)(), VG_(strchr)(real, '('));
+	at += 2;
+	for (field = 3; field <= 52; field++) {
+		HChar *end = VG_(strchr)(at, ' ');
+
+		if (end)
+			*end = 0;
+		if (field >= 4 && field <= 8 && *at != '-')
+			used += VG_(sprintf)(text + used, " %07lld", VG_(strtoll10)(at, NULL));
+		else if (field <= 9 || (field >= 18 && field <= 22))
+			used += VG_(sprintf)(text + used, " %s", at);
+		else if (field == 23 || field == 24)
+			used += VG_(sprintf)(text + used, " %lu", field == 23 ?
+					     procfs_mapped_kib() * 1024 :
+					     procfs_mapped_kib() / PAGE_KIB);
+		else
+			used += VG_(sprintf)(text + used, " 0");
+		at = end ? end + 1 : at;
+	}
+	return used + VG_(sprintf)(text + used, "\n");
 }
 
 static const struct {
@@ -92,6 +182,8 @@ static const struct {
 	{CPU_DIR "online", cpu_list},
 	{CPU_DIR "present", cpu_list},
 	{CPU_DIR "possible", cpu_list},
+	{"/proc/meminfo", meminfo},
+	{"/proc/self/stat", self_stat},
 	{"/proc/self/statm", self_statm},
 	{"/proc/self/status", self_status},
 };
@@ -101,6 +193,20 @@ static Bool same_name(Addr guest_name, const HChar *name)
 {
 	return guest_may(guest_name, VG_(strlen)(name) + 1, VKI_PROT_READ) &&
 	       VG_(strcmp)((const HChar *)guest_name, name) == 0;
+}
+
+/* Also /proc/PID/... of the process itself. */
+static Bool is_file(Addr guest_name, const HChar *name)
+{
+	static const HChar self[] = "/proc/self/";
+	HChar by_pid[64];
+
+	if (same_name(guest_name, name))
+		return True;
+	if (!starts_with(name, self))
+		return False;
+	VG_(sprintf)(by_pid, "/proc/%d/%s", VG_(getpid)(), name + sizeof(self) - 1);
+	return same_name(guest_name, by_pid);
 }
 
 /**
@@ -118,7 +224,7 @@ enum syscall_verdict procfs_open(VexGuestAMD64State *guest)
 	Long fd;
 
 	for (i = 0; i < sizeof(files) / sizeof(files[0]); i++)
-		if (same_name(name, files[i].name))
+		if (is_file(name, files[i].name))
 			break;
 	if (i == sizeof(files) / sizeof(files[0]))
 		return SYSCALL_REAL;
