@@ -29,6 +29,7 @@ static struct {
 	size_t reserve;
 	size_t backed;  /* bytes at @map that may be touched */
 	bool saved;     /* a file stands behind the bytes still to be backed */
+	bool claims;    /* it is to take the name asked for once its header is complete */
 	dev_t dev;
 	ino_t ino;
 	char path[PATH_MAX + 32];
@@ -180,8 +181,10 @@ static enum older older_file(const char *name, uint64_t run)
 /*
  * Open NAME for this process: an older file becomes NAME.old, a name in use
  * by this run or by a live process leaves NAME.PID for us. What is not a
- * data file is never touched. Returns a descriptor, -1 (one line was said),
- * or -EEXIST where @who needs none.
+ * data file is never touched. The file is always made as NAME.PID and takes
+ * NAME with a complete header, see claim_name(): another process that starts
+ * at the same time must not find half of one. Returns a descriptor, -1 (one
+ * line was said), or -EEXIST where @who needs none.
  */
 static int open_file(const char *name, uint64_t run, enum elide_data_who who)
 {
@@ -222,13 +225,15 @@ static int open_file(const char *name, uint64_t run, enum elide_data_who who)
 		}
 		break;
 	}
-	fd = open(use, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (fd < 0 && errno == EEXIST && use == name) { /* another process of the run was faster */
-		snprintf(own, sizeof(own), "%s.%d", name, (int)getpid());
-		use = own;
-		fd = open(use, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	file.claims = use == name;
+	snprintf(own, sizeof(own), "%s.%d", name, (int)getpid());
+	fd = open(own, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0 && errno == EEXIST && file.claims) { /* left by an older process of our pid */
+		file.claims = false;
+		strcpy(own, name);
+		fd = open(own, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	}
-	if (fd < 0 || fstat(fd, &st) || !realpath(use, file.path))
+	if (fd < 0 || fstat(fd, &st) || !realpath(own, file.path))
 		goto fail;
 	file.dev = st.st_dev;
 	file.ino = st.st_ino;
@@ -239,6 +244,17 @@ foreign:
 fail:
 	elide_log("cannot write %s: %s; nothing is saved", use, strerror(errno));
 	return -1;
+}
+
+/* NAME.PID becomes NAME, unless another process of the run was faster. */
+static void claim_name(const char *name)
+{
+	if (!link(file.path, name))
+		unlink(file.path);
+	else if (errno == EEXIST || rename(file.path, name)) /* no links: FAT and the like */
+		return;
+	if (!realpath(name, file.path))
+		file.saved = false;
 }
 
 static void fill_program(struct elide_header *h)
@@ -302,6 +318,8 @@ int elide_data_open(const char *pattern, uint64_t run, size_t max, enum elide_da
 	memcpy(h->exe, exe, sizeof(h->exe));
 	fill_program(h);
 	__atomic_store_n(&h->magic, ELIDE_DATA_MAGIC, __ATOMIC_RELEASE); /* pairs with the loader */
+	if (fd >= 0 && file.claims)
+		claim_name(name);
 	return 0;
 unmap:
 	munmap(map, max);

@@ -260,6 +260,25 @@ struct elide_row {
 
 _Static_assert(sizeof(struct elide_row) == 320, "five cache lines");
 
+static inline uint64_t elide_row_elided(const struct elide_row *row)
+{
+	return row->commits + row->nested;
+}
+
+static inline uint64_t elide_row_acquired(const struct elide_row *row)
+{
+	return elide_row_elided(row) + row->fallback + row->not_attempted;
+}
+
+static inline uint64_t elide_row_aborts(const struct elide_row *row)
+{
+	uint64_t sum = 0;
+
+	for (int i = 0; i < ELIDE_MAX_CAUSES; i++)
+		sum += row->causes[i];
+	return sum;
+}
+
 enum elide_misuse_type {
 	ELIDE_MISUSE_UNLOCK_FREE = 1, /* unlock of a lock nobody holds */
 	ELIDE_MISUSE_UNLOCK_FOREIGN,  /* unlock by a thread that does not hold it */

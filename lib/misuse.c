@@ -25,7 +25,7 @@ static void count(enum elide_misuse_type type, enum elide_kind kind, const void 
 			return;
 		}
 	}
-	elide_registry_modules();
+	elide_registry_module_of(site);
 	m = elide_data_record(&chunk, ELIDE_CHUNK_MISUSE, sizeof(*m));
 	if (!m)
 		return;

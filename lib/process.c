@@ -4,9 +4,8 @@
  *
  * The slow paths of the engine run between elide_slow_enter() and
  * elide_slow_leave(), outside transactions. Their lock is never held while
- * anything is called that may take a lock of the program: only system calls
- * and dl_iterate_phdr(), whose lock is the loader's own and is not held
- * across program code.
+ * anything is called that may take a lock of the program or of the loader:
+ * only system calls and _dl_find_object().
  */
 #include <errno.h>
 #include <fcntl.h>

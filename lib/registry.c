@@ -6,6 +6,7 @@
  * touches at most four cache lines, and a full neighbourhood is simply full.
  * Classes: a small hash from (type, address, kind, shared) to an index.
  */
+#include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
 #include <stdio.h>
@@ -154,23 +155,13 @@ static uint32_t class_find(const struct elide_class *wanted, bool shared)
 		drop(ELIDE_DROPPED_CLASSES);
 		return ELIDE_NONE;
 	}
-	elide_registry_modules();
+	elide_registry_module_of((const void *)wanted->address);
 	c = &registry.classes[registry.nr_classes];
 	c->info = *wanted;
 	c->shared = shared;
 	class_save(c);
 	registry.buckets[i] = ++registry.nr_classes;
 	return registry.nr_classes - 1;
-}
-
-static bool is_static(const void *lock)
-{
-	const struct elide_module *m = elide_registry_module_of(lock);
-
-	if (m)
-		return true;
-	elide_registry_modules();
-	return elide_registry_module_of(lock) != NULL;
 }
 
 static uint32_t class_of(const void *lock, enum elide_kind kind, const void *site,
@@ -183,7 +174,7 @@ static uint32_t class_of(const void *lock, enum elide_kind kind, const void *sit
 	};
 
 	/* A lock in an object's data has a name of its own, however it was initialised. */
-	if (is_static(lock)) {
+	if (elide_registry_module_of(lock)) {
 		wanted.type = ELIDE_CLASS_STATIC;
 		wanted.address = (uintptr_t)lock;
 	} else if (!initialised) {
@@ -255,51 +246,29 @@ void elide_registry_remove(const void *lock)
 	registry.nr_locks--;
 }
 
-/* Objects loaded and unloaded so far, when the table was last brought up to date. */
-static unsigned long long loads_seen, unloads_seen;
-
-static int module_add(struct dl_phdr_info *info, size_t size, void *data)
+/* Build-id of an object whose file header is mapped at its start. */
+static void read_build_id(struct elide_module *m)
 {
-	struct elide_module m = {.base = info->dlpi_addr, .start = ~0ull};
+	const ElfW(Ehdr) *e = (const ElfW(Ehdr) *)m->start;
+	const ElfW(Phdr) *p = (const ElfW(Phdr) *)(m->start + e->e_phoff);
 
-	if (info->dlpi_adds == loads_seen && info->dlpi_subs == unloads_seen)
-		return 1; /* nothing new: stop */
-	*(struct dl_phdr_info *)data = *info;
-	for (int i = 0; i < info->dlpi_phnum; i++) {
-		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
-		uint64_t start = info->dlpi_addr + p->p_vaddr;
+	if (memcmp(e->e_ident, ELFMAG, SELFMAG))
+		return;
+	for (int i = 0; i < e->e_phnum; i++, p++) {
+		const char *n = (const char *)m->base + p->p_vaddr, *end = n + p->p_filesz;
 
-		if (p->p_type == PT_LOAD) {
-			m.start = start < m.start ? start : m.start;
-			m.end = start + p->p_memsz > m.end ? start + p->p_memsz : m.end;
-		}
-		for (const char *n = (const char *)start, *e = n + p->p_filesz;
-		     p->p_type == PT_NOTE && n + sizeof(ElfW(Nhdr)) <= e;) {
+		while (p->p_type == PT_NOTE && n + sizeof(ElfW(Nhdr)) <= end) {
 			const ElfW(Nhdr) *note = (const ElfW(Nhdr) *)n;
 			const char *text = n + sizeof(*note) + ((note->n_namesz + 3) & ~3u);
 
 			if (note->n_type == NT_GNU_BUILD_ID && note->n_namesz == 4 &&
-			    note->n_descsz <= sizeof(m.build_id)) {
-				m.build_id_len = note->n_descsz;
-				memcpy(m.build_id, text, note->n_descsz);
+			    note->n_descsz <= sizeof(m->build_id)) {
+				m->build_id_len = note->n_descsz;
+				memcpy(m->build_id, text, note->n_descsz);
 			}
 			n = text + ((note->n_descsz + 3) & ~3u);
 		}
 	}
-	if (m.start >= m.end)
-		return 0;
-	for (unsigned int i = 0; i < nr_modules; i++)
-		if (modules[i].start == m.start && modules[i].end == m.end)
-			return 0;
-	if (nr_modules == MAX_MODULES) {
-		drop(ELIDE_DROPPED_MODULES);
-		return 0;
-	}
-	/* The loader knows the program itself only as "". */
-	snprintf(m.path, sizeof(m.path), "%.*s", (int)sizeof(m.path) - 1,
-		 info->dlpi_name && *info->dlpi_name ? info->dlpi_name : elide_data->exe);
-	modules[nr_modules++] = m;
-	return 0;
 }
 
 static void modules_save(void)
@@ -315,22 +284,37 @@ static void modules_save(void)
 	}
 }
 
-void elide_registry_modules(void)
-{
-	struct dl_phdr_info last = {.dlpi_adds = loads_seen, .dlpi_subs = unloads_seen};
-
-	dl_iterate_phdr(module_add, &last);
-	loads_seen = last.dlpi_adds;
-	unloads_seen = last.dlpi_subs;
-	modules_save();
-}
-
 const struct elide_module *elide_registry_module_of(const void *address)
 {
+	struct dl_find_object found;
+	struct elide_module m = {0};
+	const char *name;
+
+	/*
+	 * Lock-free, unlike dl_iterate_phdr(), whose lock a program may hold
+	 * while it calls us, and which another thread may hold during a fork.
+	 */
+	if (_dl_find_object((void *)address, &found))
+		return NULL;
+	/* The loader knows the program itself only as "". */
+	name = found.dlfo_link_map->l_name;
+	snprintf(m.path, sizeof(m.path), "%.*s", (int)sizeof(m.path) - 1,
+		 *name ? name : elide_data->exe);
+	m.base = found.dlfo_link_map->l_addr;
+	m.start = (uintptr_t)found.dlfo_map_start;
+	m.end = (uintptr_t)found.dlfo_map_end;
 	for (unsigned int i = 0; i < nr_modules; i++)
-		if ((uintptr_t)address >= modules[i].start && (uintptr_t)address < modules[i].end)
+		if (modules[i].start == m.start && modules[i].end == m.end &&
+		    !strcmp(modules[i].path, m.path))
 			return &modules[i];
-	return NULL;
+	if (nr_modules == MAX_MODULES) {
+		drop(ELIDE_DROPPED_MODULES);
+		return NULL;
+	}
+	read_build_id(&m);
+	modules[nr_modules++] = m;
+	modules_save();
+	return &modules[nr_modules - 1];
 }
 
 void elide_registry_save(void)
@@ -338,7 +322,7 @@ void elide_registry_save(void)
 	nr_modules_saved = 0;
 	registry.chunk = NULL;
 	registry.module_chunk = NULL;
-	elide_registry_modules();
+	modules_save();
 	for (uint32_t i = 0; i < registry.nr_classes; i++)
 		class_save(&registry.classes[i]);
 }

@@ -100,16 +100,12 @@ const struct elide_class *elide_registry_class_info(uint32_t class_index);
 void elide_registry_save(void);
 
 /**
- * elide_registry_modules() - learn the objects that are mapped now.
- *
- * Called under the engine's lock when a class is made.
- */
-void elide_registry_modules(void);
-
-/**
  * elide_registry_module_of() - the object that @address lies in.
  *
- * Return: the object, NULL if it is in none that is known.
+ * An object seen for the first time is written to the data file. Called
+ * under the engine's lock for every class, call site and misuse.
+ *
+ * Return: the object, NULL if it is in none.
  */
 const struct elide_module *elide_registry_module_of(const void *address);
 

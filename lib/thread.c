@@ -154,6 +154,7 @@ static struct elide_row *row_get(struct elide_thread *t, uint32_t class_index, c
 	row = elide_data_record(&t->chunk, ELIDE_CHUNK_ROWS, sizeof(*row));
 	if (!row)
 		goto full;
+	elide_registry_module_of(site);
 	row->class_index = class_index;
 	row->kind = kind;
 	row->site = (uintptr_t)site;

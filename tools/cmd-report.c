@@ -94,7 +94,7 @@ struct output {
 static int acquired_anything(const struct data_file *f)
 {
 	for (size_t i = 0; i < f->nr_rows; i++)
-		if (row_acquired(&f->rows[i]))
+		if (elide_row_acquired(&f->rows[i]))
 			return 1;
 	return f->nr_misuse > 0;
 }

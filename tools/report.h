@@ -129,9 +129,6 @@ const char *verdict_name(enum verdict v);
 /** exit_code() - of a wait(2) status as a shell counts it, -1 if unknown. */
 int exit_code(int status);
 
-/** row_acquired() - acquisitions that a row counts. */
-uint64_t row_acquired(const struct elide_row *row);
-
 /** percent() - 100 * part / whole, 0 of nothing. */
 double percent(uint64_t part, uint64_t whole);
 

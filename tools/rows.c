@@ -45,11 +45,6 @@ int exit_code(int status)
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-uint64_t row_acquired(const struct elide_row *row)
-{
-	return row->commits + row->nested + row->fallback + row->not_attempted;
-}
-
 double percent(uint64_t part, uint64_t whole)
 {
 	return whole ? 100.0 * (double)part / (double)whole : 0;
@@ -243,7 +238,7 @@ static int sum_line(const struct report *r, struct line *l, const size_t *index,
 
 		add_row(l, row);
 		/* A row that was touched counts, even before its first acquisition is counted. */
-		votes[row->state] += row_acquired(row) + 1;
+		votes[row->state] += elide_row_acquired(row) + 1;
 		if (!before || before->class_index != row->class_index) {
 			l->nr_classes++;
 			l->nr_locks += r->file->classes[row->class_index].nr_locks;

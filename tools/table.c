@@ -356,7 +356,7 @@ static void print_finding(const struct report *r, FILE *out, const struct findin
 			"average, %s at most\n",
 			percent(l->sum.contended, l->acquired), mean, longest);
 	}
-	if (r->elides && f->pattern[0]) {
+	if (r->elides && f->pattern[0] && l->verdict != VERDICT_PAYS) {
 		fprintf(out, "   to switch elision off here: ELIDE_LOCKS='");
 		print_clean(out, f->pattern);
 		fprintf(out, "=off'\n");

@@ -14,3 +14,29 @@ $(PRELOAD_TEST_DIR)/%: tests/preload/%.c
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -MF $(OBJ)/tests-preload-$*.d -o $@ $< -pthread -ldl -Wl,-z,now
+
+$(PRELOAD_TEST_DIR)/lib%.so: tests/preload/lib%.c
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 $(CFLAGS) $(WARN) -fPIC -shared -o $@ $<
+
+preload-tests: $(PRELOAD_TEST_DIR)/lib-hidden.so $(PRELOAD_TEST_DIR)/lib-early.so
+
+# The known-broken subjects: the library with one line taken out. The counter
+# test must find each of them, or it would find nothing.
+BROKEN_SUBJECTS := ignores-holder commits-changed
+broken_ignores-holder   := /status == RTM_STARTED/,/push_held/{s/if (!is_free(\(.*\)))$$/is_free(\1);/;/rtm_abort/d}
+broken_commits-changed  := /read_word(word, h->size) != h->value/,/rtm_abort/d
+PRELOAD_BROKEN := $(BROKEN_SUBJECTS:%=$(PRELOAD_TEST_DIR)/%.so)
+
+preload-tests: $(PRELOAD_BROKEN)
+
+$(PRELOAD_TEST_DIR)/%.so: lib/elide.c $(PRELOAD)
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)sed '$(broken_$*)' $< > $(PRELOAD_TEST_DIR)/$*.c
+	$(Q)! cmp -s $< $(PRELOAD_TEST_DIR)/$*.c
+	$(Q)$(CC) $(ALL_CFLAGS) $(ENGINE_CFLAGS) -Ilib -MF $(OBJ)/tests-preload-$*.d -c \
+		-o $(PRELOAD_TEST_DIR)/$*.o $(PRELOAD_TEST_DIR)/$*.c
+	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -shared -Wl,-z,now -Wl,--version-script=$(OBJ)/preload/versions.map \
+		-o $@ $(PRELOAD_OBJ) $(filter-out %/elide.o,$(LIB_OBJ)) $(PRELOAD_TEST_DIR)/$*.o

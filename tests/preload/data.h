@@ -18,7 +18,7 @@
 
 /**
  * struct sums - totals over all rows of a file.
- * @bad: rows for which an invariant of struct elide_row does not hold
+ * @bad: rows whose counters contradict each other
  * @nr_locks: locks registered, over all classes
  * @misuse: by enum elide_misuse_type
  */
@@ -34,19 +34,14 @@ struct sums {
 
 static inline void sum_row(struct sums *s, const struct elide_row *row)
 {
-	uint64_t aborts = 0;
-
-	for (int i = 0; i < ELIDE_NR_CAUSES; i++) {
-		aborts += row->causes[i];
+	for (int i = 0; i < ELIDE_NR_CAUSES; i++)
 		s->all.causes[i] += row->causes[i];
-	}
-	s->bad += row->acquired != row->elided + row->fallback + row->not_attempted ||
-		  row->attempts != row->commits + aborts || row->elided != row->commits + row->nested;
-	s->all.acquired += row->acquired;
-	s->all.elided += row->elided;
+	s->bad += row->contended > row->fallback + row->not_attempted ||
+		  row->wait.count != row->contended ||
+		  (row->fallback && !elide_row_aborts(row)) ||
+		  (row->wait.count && row->wait.min > row->wait.max);
 	s->all.not_attempted += row->not_attempted;
 	s->all.fallback += row->fallback;
-	s->all.attempts += row->attempts;
 	s->all.commits += row->commits;
 	s->all.nested += row->nested;
 	s->all.contended += row->contended;

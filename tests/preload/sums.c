@@ -20,8 +20,8 @@ int main(int argc, char **argv)
 		printf("acquired=%lu elided=%lu fallback=%lu not_attempted=%lu attempts=%lu "
 		       "commits=%lu nested=%lu contended=%lu hold=%lu bad=%lu rows=%lu locks=%lu "
 		       "threads=%u mode=%u rtm=%u state=%u size=%lu",
-		       s.all.acquired, s.all.elided, s.all.fallback, s.all.not_attempted,
-		       s.all.attempts, s.all.commits, s.all.nested, s.all.contended,
+		       elide_row_acquired(&s.all), elide_row_elided(&s.all), s.all.fallback,
+		       s.all.not_attempted, s.all.commits + elide_row_aborts(&s.all), s.all.commits, s.all.nested, s.all.contended,
 		       s.all.hold.count, s.bad, s.nr_rows, s.nr_locks, s.header.nr_threads,
 		       s.header.mode, s.header.rtm, s.header.state, s.size);
 #define ELIDE_CAUSE(id, code, column, help, advice) \

@@ -214,6 +214,25 @@ static void child_gets_its_pid(void)
 	check(exists(expect) && !exists("data"));
 }
 
+/* Twenty processes start at once: each has a file, one of them the name, and nobody complains. */
+static void processes_that_start_together(void)
+{
+	pid_t pids[20];
+	int status;
+
+	for (int i = 0; i < 20; i++) {
+		pids[i] = fork();
+		if (!pids[i]) {
+			open_data("data", MIB);
+			usleep(200000); /* all are alive together */
+			_exit(0);
+		}
+	}
+	for (int i = 0; i < 20; i++)
+		check(waitpid(pids[i], &status, 0) == pids[i] && !status);
+	check(!system("test $(ls | wc -l) = 20 && test -f data"));
+}
+
 static void idle_process_of_a_run_needs_none(void)
 {
 	put_older("data", 42);
@@ -226,11 +245,11 @@ static void use(void)
 {
 	struct elide_chunk *chunk = NULL;
 
-	for (int i = 0; i < 100; i++) {
+	for (int i = 0; i < 200; i++) {
 		struct elide_row *row = elide_data_record(&chunk, ELIDE_CHUNK_ROWS, sizeof(*row));
 
-		check(row && !row->acquired);
-		row->acquired = i;
+		check(row && !row->commits);
+		row->commits = i;
 		elide_data_publish(chunk);
 	}
 	check(elide_data->size > ELIDE_HEADER_SIZE + 2 * ELIDE_CHUNK_SIZE);
@@ -364,6 +383,7 @@ TEST(directory_is_left_alone, "elide: data exists and is not a data file")
 TEST(same_run_gets_its_pid, NULL)
 TEST(live_file_gets_its_pid, NULL)
 TEST(child_gets_its_pid, NULL)
+TEST(processes_that_start_together, NULL)
 TEST(idle_process_of_a_run_needs_none, NULL)
 TEST(unwritable_directory, "elide: cannot write /proc/elide.data: ")
 TEST(missing_directory, "elide: cannot write nowhere/data: No such file or directory; nothing is saved\n")
@@ -387,6 +407,7 @@ int main(void)
 		cmocka_unit_test(test_same_run_gets_its_pid),
 		cmocka_unit_test(test_live_file_gets_its_pid),
 		cmocka_unit_test(test_child_gets_its_pid),
+		cmocka_unit_test(test_processes_that_start_together),
 		cmocka_unit_test(test_idle_process_of_a_run_needs_none),
 		cmocka_unit_test(test_unwritable_directory),
 		cmocka_unit_test(test_missing_directory),

@@ -59,7 +59,6 @@ static bool leave(struct latch *latch)
 static struct elide_row totals(void)
 {
 	struct elide_row sum = {0};
-	uint64_t aborts;
 
 	for (uint64_t at = ELIDE_HEADER_SIZE; elide_data && at < elide_data->size;
 	     at += ELIDE_CHUNK_SIZE) {
@@ -68,14 +67,9 @@ static struct elide_row totals(void)
 
 		for (uint32_t i = 0; chunk->type == ELIDE_CHUNK_ROWS && i < chunk->nr_records;
 		     i++, row++) {
-			aborts = 0;
-			for (int c = 0; c < ELIDE_NR_CAUSES; c++)
-				aborts += row->causes[c];
-			assert_int_equal(row->acquired, row->elided + row->fallback + row->not_attempted);
-			assert_int_equal(row->attempts, row->commits + aborts);
-			assert_int_equal(row->elided, row->commits + row->nested);
-			sum.acquired += row->acquired;
-			sum.elided += row->elided;
+			sum.not_attempted += row->not_attempted;
+			sum.fallback += row->fallback;
+			sum.commits += row->commits;
 			sum.nested += row->nested;
 			sum.causes[ELIDE_CAUSE_changed] += row->causes[ELIDE_CAUSE_changed];
 			sum.causes[ELIDE_CAUSE_relock] += row->causes[ELIDE_CAUSE_relock];
@@ -112,8 +106,8 @@ static void section_is_counted(void **state)
 		leave(&a);
 	}
 	after = totals();
-	assert_int_equal(after.acquired - before.acquired, 1000);
-	assert_int_equal(after.elided - before.elided, elided);
+	assert_int_equal(elide_row_acquired(&after) - elide_row_acquired(&before), 1000);
+	assert_int_equal(elide_row_elided(&after) - elide_row_elided(&before), elided);
 	assert_int_equal(value, 1000);
 	if (elide_status(NULL))
 		assert_in_range(elided, 900, 1000);
@@ -136,7 +130,7 @@ static void nested_and_not_in_order(void **state)
 		assert_int_equal(a.held | b.held | c.held, 0);
 	}
 	after = totals();
-	assert_int_equal(after.acquired - before.acquired, 3000);
+	assert_int_equal(elide_row_acquired(&after) - elide_row_acquired(&before), 3000);
 	if (elide_status(NULL))
 		assert_in_range(after.nested - before.nested, 1800, 2000);
 }
@@ -154,13 +148,16 @@ static void relock_is_left_to_the_lock(void **state)
 {
 	struct elide_row before = totals(), after;
 
-	if (!elide_begin(&a.held, &rule))
-		a.held = 1;
-	/* Aborts, so that the second begin finds the lock held. */
-	assert_int_equal(elide_begin(&a.held, &rule), 0);
-	assert_int_equal(a.held, 1);
-	a.held = 0;
-	assert_int_equal(elide_end(&a.held), 0);
+	/* Several times, as an interrupt may come first. */
+	for (int i = 0; i < 20; i++) {
+		if (!elide_begin(&a.held, &rule))
+			a.held = 1;
+		/* Aborts, so that the second begin finds the lock held. */
+		assert_int_equal(elide_begin(&a.held, &rule), 0);
+		assert_int_equal(a.held, 1);
+		a.held = 0;
+		assert_int_equal(elide_end(&a.held), 0);
+	}
 	after = totals();
 	if (elide_status(NULL))
 		assert_true(after.causes[ELIDE_CAUSE_relock] > before.causes[ELIDE_CAUSE_relock]);
@@ -177,14 +174,15 @@ static void held_lock_is_not_elided(void **state)
 static void changed_word_does_not_commit(void **state)
 {
 	struct elide_row before = totals(), after;
-	bool elided = enter(&a);
 
-	/* Past elide: with the abort the store is undone and the lock taken. */
-	if (elided)
-		*(volatile uint32_t *)&a.held = 1;
-	assert_int_equal(elide_end(&a.held), 0);
-	assert_int_equal(a.held, 1);
-	a.held = 0;
+	for (int i = 0; i < 20; i++) {
+		/* Past elide: with the abort the store is undone and the lock taken. */
+		if (enter(&a))
+			*(volatile uint32_t *)&a.held = 1;
+		assert_int_equal(elide_end(&a.held), 0);
+		assert_int_equal(a.held, 1);
+		a.held = 0;
+	}
 	after = totals();
 	if (elide_status(NULL))
 		assert_true(after.causes[ELIDE_CAUSE_changed] > before.causes[ELIDE_CAUSE_changed]);
@@ -282,9 +280,9 @@ static void threads_are_exact(void **state)
 	assert_int_equal(counters[0] + counters[1], NR_THREADS * NR_ROUNDS);
 	assert_int_equal(counters[2] + counters[3], NR_THREADS * NR_ROUNDS);
 	after = totals();
-	assert_int_equal(after.acquired - before.acquired, 2 * NR_THREADS * NR_ROUNDS);
+	assert_int_equal(elide_row_acquired(&after) - elide_row_acquired(&before), 2 * NR_THREADS * NR_ROUNDS);
 	if (elide_status(NULL))
-		assert_true(after.elided > before.elided);
+		assert_true(elide_row_elided(&after) > elide_row_elided(&before));
 }
 
 static int remove_data(void **state)

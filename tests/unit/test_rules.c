@@ -178,7 +178,6 @@ static int start(void **state)
 	unlink(data);
 	if (elide_data_open(data, 0, 1 << 20, ELIDE_DATA_FIRST) || elide_registry_start(64, 16))
 		return -1;
-	elide_registry_modules();
 	return 0;
 }
 

@@ -1,0 +1,304 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The preloaded library around real programs. $O is the build directory, SEEDS
+# the number of seeds of the counter test. Prints a line a test and a count.
+#
+# What needs elision runs natively where RTM works, else emulated where the
+# emulator is built, else it is skipped.
+set -u
+
+O=$(cd "${O:-build}" && pwd) || exit 1
+SEEDS=${SEEDS:-3}
+bin=$O/tests/preload
+lib=$O/lib/libelide-preload.so
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+cd "$tmp" || exit 1
+nr=0 failed=0 skipped=0
+
+ok() { nr=$((nr + 1)); echo "ok $1"; }
+not_ok() { nr=$((nr + 1)); failed=$((failed + 1)); echo "not ok $1: $2"; }
+skip() { skipped=$((skipped + 1)); echo "skip $1: $2"; }
+
+# with LIBRARIES MODE COMMAND...: preloaded, fresh data file $tmp/data, output in out and err.
+with() {
+	libraries=$1 mode=$2
+	shift 2
+	rm -f "$tmp"/data*
+	# env and not timeout starts the program, or timeout would be preloaded too.
+	timeout 60 env ELIDE_MODE="$mode" ELIDE_OUTPUT="$tmp/data" LD_PRELOAD="$libraries" \
+		"$@" >out 2>err
+	rc=$?
+}
+
+# sum NAME [FILE]: one of the totals of a data file.
+sum() { "$bin/sums" "${2:-data}" 2>/dev/null | tr ' ' '\n' | sed -n "s/^$1=//p"; }
+
+# check NAME CONDITION...: the condition is test(1)'s.
+check() {
+	name=$1
+	shift
+	if test "$@"; then
+		ok "$name"
+	else
+		not_ok "$name" "not $*; exit $rc; $(head -c 300 err | tr '\n' ' ')$("$bin/sums" data 2>&1 | tr ' ' '\n' | grep -v '=0$' | tr '\n' ' ')"
+	fi
+}
+
+# quiet NAME: exit 0 and nothing on either stream.
+quiet() { check "$1" "$rc$(cat out err)" = 0; }
+
+# The elided mode of this machine, if any: how a program is run, and words for it.
+run_elided='' elided='no RTM here, and no emulator built'
+with "$lib" auto "$bin/scenario" plain
+if [ "$(sum mode)" = 2 ]; then
+	elided=native
+elif [ -x "$O/libexec/elide/rtmgrind-amd64-linux" ] && command -v valgrind >/dev/null; then
+	run_elided="valgrind -q --tool=rtmgrind --trace-children=yes"
+	VALGRIND_LIB=$O/libexec/elide
+	export VALGRIND_LIB
+	with "$lib" auto $run_elided "$bin/scenario" plain
+	[ "$(sum mode)" = 2 ] && elided=emulated
+fi
+can_elide() { [ "$elided" = native ] || [ "$elided" = emulated ]; }
+# The modes to go through; elided ones by run_elided.
+modes=profile
+can_elide && modes='profile auto'
+# in_mode MODE COMMAND...
+in_mode() {
+	mode=$1
+	shift
+	if [ "$mode" = auto ]; then
+		with "$lib" auto $run_elided "$@"
+	else
+		with "$lib" "$mode" "$@"
+	fi
+}
+
+test_symbols() {
+	"$bin/symbols" plain >out 2>err
+	rc=$?
+	check symbols-plain $rc = 0
+	for m in $modes; do
+		in_mode $m "$bin/symbols" "$tmp/data"
+		sed "s/^\(ok\|not ok\) /&engages-$m-/" out
+		bad=$(grep -c '^not ok' out)
+		nr=$((nr + $(grep -c '^ok\|^not ok' out))) failed=$((failed + bad))
+		[ $rc -eq 0 ] || [ "$bad" -gt 0 ] || not_ok "symbols-$m" "exit $rc"
+	done
+}
+
+# Deadlocks are part of the table, each takes a while: the modes run side by side.
+test_behaviour() {
+	"$bin/behave" >plain.txt 2>plain.err &
+	pids=$!
+	for m in $modes; do
+		# Emulated, what takes long is no deadlock: there the table would need other clocks.
+		[ $m = auto ] && [ $elided = emulated ] && continue
+		mkdir -p "b-$m"
+		timeout 80 env ELIDE_MODE=$m ELIDE_POLICY=fixed ELIDE_OUTPUT="$tmp/b-$m/data" LD_PRELOAD="$lib" \
+			"$bin/behave" >"$m.txt" 2>"$m.err" &
+		pids="$pids $!"
+	done
+	wait $pids
+	rc=0
+	cells=$(wc -l <plain.txt)
+	check behave-plain "$cells" -gt 900
+	for m in $modes; do
+		if [ $m = auto ] && [ $elided = emulated ]; then
+			skip behave-auto 'the table tells deadlocks by time, which the emulator stretches'
+			continue
+		fi
+		if cmp -s plain.txt "$m.txt" && [ ! -s "$m.err" ]; then
+			ok "behave-$m ($cells cells)"
+		else
+			not_ok "behave-$m" "$(diff plain.txt "$m.txt" | sed -n 2,5p | tr '\n' ' ')$(head -n 1 "$m.err")"
+		fi
+	done
+	"$bin/behave" sequences >plain.txt
+	for m in $modes; do
+		ELIDE_POLICY=fixed
+		export ELIDE_POLICY
+		in_mode $m "$bin/behave" sequences
+		unset ELIDE_POLICY
+		if cmp -s plain.txt out && [ ! -s err ]; then
+			ok "sequences-$m"
+		else
+			not_ok "sequences-$m" "$(diff plain.txt out | head -n 4 | tr '\n' ' ')$(head -n 1 err)"
+		fi
+		check "sequences-named-$m" "$(sum misuse_unlock_free)" -ge 4
+	done
+}
+
+test_processes() {
+	for m in $modes; do
+		in_mode $m "$bin/scenario" plain
+		quiet "plain-$m-quiet"
+		check "plain-$m" "$(sum acquired) $(sum bad) $(sum state)" = '100 0 2'
+
+		in_mode $m "$bin/scenario" fork
+		quiet "fork-$m-quiet"
+		check "fork-$m-parent" "$(sum acquired)" = 107
+		check "fork-$m-child" "$(sum acquired data.*)" = 20
+
+		in_mode $m "$bin/scenario" fork-holding
+		quiet "fork-holding-$m-quiet"
+		check "fork-holding-$m" "$(sum acquired) $(sum acquired data.*)" = '11 20'
+		check "fork-holding-$m-is-no-misuse" \
+			"$(sum misuse_unlock_foreign data.*) $(sum misuse_unlock_free data.*)" = '0 0'
+
+		in_mode $m "$bin/scenario" exec
+		check "exec-$m" "$rc $(sum acquired) $(sum acquired data.*)" = '0 100 100'
+		in_mode $m "$bin/scenario" fork-exec
+		check "fork-exec-$m" "$rc $(sum acquired) $(sum acquired data.*)" = '0 100 100'
+	done
+
+	for name in vfork spawn; do
+		with "$lib" profile "$bin/scenario" $name
+		check $name "$rc $(sum acquired)" = '0 107'
+	done
+	with "$lib" auto "$bin/scenario" fork-among-threads
+	quiet fork-among-threads-quiet
+	check fork-among-threads "$(cat data.* >cat-of-all; ls data.* | wc -l)" = 100
+
+	ELIDE_FOLLOW=0
+	export ELIDE_FOLLOW
+	with "$lib" profile "$bin/scenario" fork
+	check follow-off "$rc $(sum acquired) $(ls data* | wc -l)" = '0 107 1'
+	unset ELIDE_FOLLOW
+
+	with "$lib" profile "$bin/scenario" _exit
+	check _exit "$rc $(sum acquired) $(sum state)" = '0 100 1'
+	with "$lib" profile "$bin/scenario" killed
+	check killed "$rc $(sum acquired) $(sum state)" = '137 100 1'
+	with "$lib" profile sh -c "ulimit -c 0; exec $bin/scenario crash"
+	check crash "$(sum acquired) $(sum state)" = '100 1'
+	with "$lib" off "$bin/scenario" plain
+	quiet off-quiet
+	check off-writes-nothing "$(ls data* 2>/dev/null | wc -l)" = 0
+}
+
+test_threads() {
+	for m in profile auto; do
+		with "$lib" $m "$bin/scenario" churn
+		quiet "churn-$m-quiet"
+		check "churn-$m" "$(sum acquired) $(sum bad) $(sum threads)" = '100000 0 10000'
+		# Blocks and their rows are handed on: eight threads at a time need no more than that.
+		check "churn-$m-rows" "$(sum rows)" -le 20
+	done
+	with "$lib" profile "$bin/scenario" errno
+	quiet errno-profile
+	can_elide && { in_mode auto "$bin/scenario" errno; quiet errno-auto; }
+	with "$lib" auto "$bin/scenario" loader
+	quiet locks-under-the-loader
+}
+
+test_misuse() {
+	for m in $modes; do
+		in_mode $m "$bin/scenario" unlock-twice
+		check "unlock-twice-$m" "$rc $(sum misuse_unlock_free) $(sum acquired)" = '0 3 13'
+		in_mode $m "$bin/scenario" relock
+		check "relock-$m" "$rc $(sum acquired) $(sum misuse_relock)" = '0 2 1'
+	done
+}
+
+test_loading() {
+	for m in profile auto; do
+		with "$lib:$bin/lib-early.so" $m "$bin/scenario" plain
+		quiet "early-$m-quiet"
+		check "early-$m" "$(sum acquired)" -ge 100
+		with "$lib" $m "$bin/scenario" deepbind "$bin/lib-hidden.so"
+		check "deepbind-$m" "$rc$(sum bad)" = 00
+	done
+	jemalloc=$(ls /usr/lib/*/libjemalloc.so.2 2>/dev/null | head -n 1)
+	if [ -z "$jemalloc" ]; then
+		skip jemalloc 'libjemalloc.so.2 is not installed'
+		return
+	fi
+	for order in "$lib:$jemalloc" "$jemalloc:$lib"; do
+		for m in profile auto; do
+			with "$order" $m "$bin/scenario" plain
+			check "jemalloc-$m-${order##*/}" "$rc $(cat out err)$(sum bad)" = '0 0'
+			with "$order" $m "$bin/scenario" churn
+			check "jemalloc-$m-${order##*/}-churn" "$rc$(sum bad)" = 00
+			# Its own locks are locks like others.
+			check "jemalloc-$m-${order##*/}-counted" "$(sum acquired)" -gt 100000
+			with "$order" $m "$bin/scenario" fork-among-threads
+			check "jemalloc-$m-${order##*/}-fork" "$rc$(cat out err)" = 0
+		done
+	done
+}
+
+kinds='mutex nested trylock timedlock spin mtx rwlock readers'
+
+# exact KIND SEED POLICY: in auto mode; the totals and the invariants of the file.
+exact() {
+	ELIDE_POLICY=$3
+	export ELIDE_POLICY
+	in_mode auto "$bin/count" "$1" "$2"
+	unset ELIDE_POLICY
+	[ "$rc $(sum acquired) $(sum bad)" = "0 $(cat out) 0" ] && [ ! -s err ]
+}
+
+test_exactness() {
+	for kind in $kinds; do
+		with "$lib" profile "$bin/count" $kind 1
+		check "exact-profile-$kind" "$rc $(sum acquired) $(sum bad)" = "0 $(cat out) 0"
+	done
+	if ! can_elide; then
+		skip exact-elided "$elided"
+		return
+	fi
+	[ $elided = emulated ] && { COUNT_ROUNDS=500; export COUNT_ROUNDS; }
+	for kind in $kinds; do
+		for policy in adaptive fixed glibc damon hpca; do
+			seed=1 bad=0 elisions=0
+			while [ $seed -le "$SEEDS" ]; do
+				exact $kind $seed $policy || { bad=$seed; why="exit $rc, $(cat out err | tr '\n' ' ')$("$bin/sums" data | tr ' ' '\n' | grep -v '=0$' | tr '\n' ' ')"; }
+				elisions=$((elisions + $(sum elided)))
+				seed=$((seed + 1))
+			done
+			if [ $bad -ne 0 ]; then
+				not_ok "exact-$policy-$kind" "seed $bad: $why"
+			elif [ $elisions -eq 0 ]; then
+				not_ok "exact-$policy-$kind" 'nothing was elided'
+			else
+				ok "exact-$policy-$kind ($SEEDS seeds, $elisions elided)"
+			fi
+		done
+	done
+	# The known-broken subjects must be found.
+	sound=$lib
+	lib=$bin/ignores-holder.so
+	seed=1
+	while [ $seed -le 20 ] && exact mutex $seed damon; do seed=$((seed + 1)); done
+	check broken-ignores-holder-is-caught "$rc" = 1
+	lib=$bin/commits-changed.so
+	ELIDE_POLICY=fixed
+	export ELIDE_POLICY
+	with "$lib" auto $run_elided "$bin/scenario" deepbind "$bin/lib-hidden.so"
+	unset ELIDE_POLICY
+	check broken-commits-changed-is-caught "$rc" -ne 0
+	lib=$sound
+}
+
+test_memory() {
+	"$bin/scenario" memory >out
+	without=$(cat out)
+	with "$lib" profile "$bin/scenario" memory
+	locks=$(sum locks)
+	kib=$(($(cat out) - without))
+	check memory-locks "$locks" -ge 99900
+	check "memory ($kib KiB for 100,000 locks and 64 threads)" $kib -le 16384
+}
+
+test_symbols
+test_behaviour
+test_processes
+test_threads
+test_misuse
+test_loading
+test_exactness
+test_memory
+echo "$nr tests, $failed failed, $skipped skipped"
+[ $failed -eq 0 ]
