@@ -210,6 +210,15 @@ test_loading() {
 		with "$lib" $m "$bin/scenario" deepbind "$bin/lib-hidden.so"
 		check "deepbind-$m" "$rc$(sum bad)" = 00
 	done
+	if [ "$elided" = native ]; then
+		GLIBC_TUNABLES=glibc.elision.enable=1
+		export GLIBC_TUNABLES
+		with "$lib" auto "$bin/count" mutex 1
+		unset GLIBC_TUNABLES
+		check glibc-elides-itself "$rc $(sum elided) $(cat err)" = "0 0 elide: elision switched off: glibc's own elision is on (GLIBC_TUNABLES): two eliders on one lock are not supported"
+	else
+		skip glibc-elides-itself 'glibc does so only on a processor with RTM'
+	fi
 	jemalloc=$(ls /usr/lib/*/libjemalloc.so.2 2>/dev/null | head -n 1)
 	if [ -z "$jemalloc" ]; then
 		skip jemalloc 'libjemalloc.so.2 is not installed'
