@@ -62,7 +62,8 @@ __export int elide_status(const char **why)
 	return elide_enabled;
 }
 
-__attribute__((constructor)) static void start(void)
+/* Before the constructor of preload/, which may have to switch elision off. */
+__attribute__((constructor(65000))) static void start(void)
 {
 	elide_start(getauxval(AT_SECURE));
 }
