@@ -14,7 +14,7 @@
 /* Longest cell printed; a name that is longer loses its middle. */
 #define CELL_MAX 64
 /* Names are never made narrower than this, columns are left out instead. */
-#define NAME_MIN 14
+#define NAME_MIN 20
 /* Rows explained below the table. */
 #define FINDINGS_MAX 5
 
