@@ -45,7 +45,7 @@ void short_place(char *to, size_t size, const struct place *p, const char *befor
 		return;
 	}
 	short_symbol(symbol, sizeof(symbol), name);
-	if (p->file)
+	if (p->file && !p->inlined_into)
 		snprintf(to, size, "%s%s %s:%d", before, symbol, base_name(p->file), p->line);
 	else
 		snprintf(to, size, "%s%s", before, symbol);
