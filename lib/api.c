@@ -62,11 +62,8 @@ __export int elide_status(const char **why)
 	return elide_enabled;
 }
 
-/*
- * The first priority that is not the compiler's own: before the preloaded library's
- * constructor, which may switch off what this one switches on.
- */
-__attribute__((constructor(101))) static void start(void)
+/* Before the constructor of preload/, which may have to switch elision off. */
+__attribute__((constructor(65000))) static void start(void)
 {
 	elide_start(getauxval(AT_SECURE));
 }

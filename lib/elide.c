@@ -261,82 +261,87 @@ struct elide_held *elide_find_held(struct elide_thread *t, const void *word)
 	return NULL;
 }
 
-static void count_elided(const struct elide_cache *entry, bool outermost)
-{
-	struct elide_row *row = entry->row;
-
-	if (outermost)
-		counter_add(row->commits, 1);
-	else
-		counter_add(row->nested, 1);
-}
+/**
+ * struct deferred - a pending call as it is copied out before the commit.
+ * @row: counters of the call, NULL if it was not known yet
+ *
+ * The rest as in struct elide_pending. Cache entries are not kept: a signal
+ * handler may evict them as soon as the transaction is over.
+ */
+struct deferred {
+	struct elide_row *row;
+	const void *lock;
+	const void *site;
+	uint32_t kind;
+	uint32_t what;
+};
 
 /* What a nested call left to be done, now that the transaction is over. */
-static void catch_up(const struct elide_pending *p, struct elide_cache *entry)
+static void catch_up(const struct deferred *d)
 {
-	switch (p->what) {
+	struct elide_row *row = d->row;
+
+	if (!row && d->what <= ELIDE_DEFER_REAL) {
+		struct elide_cache *entry = elide_cache_fill(d->lock, d->site, d->kind);
+
+		row = entry ? entry->row : NULL;
+	}
+	switch (d->what) {
 	case ELIDE_DEFER_ELIDED:
-		if (entry)
-			count_elided(entry, false);
+		if (row)
+			counter_add(row->nested, 1);
 		break;
 	case ELIDE_DEFER_REAL:
-		if (entry)
-			elide_count(entry->row, ELIDE_SKIPPED);
+		if (row)
+			elide_count(row, ELIDE_SKIPPED);
 		break;
 	case ELIDE_DEFER_NEW:
 	case ELIDE_DEFER_SHARED:
-		elide_lock_new(p->lock, p->kind, p->site, p->what == ELIDE_DEFER_SHARED);
+		elide_lock_new(d->lock, d->kind, d->site, d->what == ELIDE_DEFER_SHARED);
 		break;
 	case ELIDE_DEFER_GONE:
-		elide_lock_gone(p->lock);
+		elide_lock_gone(d->lock);
 		break;
 	}
 }
 
-/*
- * Calls with a cache entry first: making the others known may evict entries.
- * What a signal handler does meanwhile does not matter, as it takes locks in
- * transactions of its own only after the list has been copied out.
- */
-static __cold void catch_up_all(struct elide_thread *t, uint32_t nr)
+/* Commit, and count the outermost section. The lock may be gone: only its address is used. */
+static __always_inline_fn void commit(struct elide_thread *t)
 {
-	struct elide_pending list[ELIDE_MAX_PENDING];
-
-	for (uint32_t i = 1; i < nr; i++)
-		list[i] = t->pending[i];
-	for (uint32_t i = 1; i < nr; i++)
-		if (list[i].entry)
-			catch_up(&list[i], list[i].entry);
-	for (uint32_t i = 1; i < nr; i++) {
-		const struct elide_pending *p = &list[i];
-
-		if (!p->entry)
-			catch_up(p, p->what <= ELIDE_DEFER_REAL ?
-					    elide_cache_fill(p->lock, p->site, p->kind) : NULL);
-	}
-}
-
-/* After the commit. The locks may be gone already: only their addresses are used. */
-static void committed(struct elide_thread *t, struct elide_cache *entry, uint32_t nr)
-{
+	struct elide_cache *entry = t->pending[0].entry;
+	struct policy_lock *lock = &elide_registry_state(entry->lock_index)->policy;
+	struct elide_row *row = entry->row;
 	const struct policy_try none = {0};
 
+	t->nr_pending = 0;
+	rtm_end();
 	if (unlikely(!READ_ONCE(any_commit)))
 		WRITE_ONCE(any_commit, true);
 	t->streak = 0;
-	count_elided(entry, true);
-	if (policy_done(&elide_process.config, &elide_registry_state(entry->lock_index)->policy,
-			elide_window(t, entry), &none, true))
-		WRITE_ONCE(entry->row->state, ELIDE_STATE_ELIDING);
-	if (unlikely(nr > 1))
-		catch_up_all(t, nr);
+	counter_add(row->commits, 1);
+	if (policy_done(&elide_process.config, lock, elide_window(t, entry), &none, true))
+		WRITE_ONCE(row->state, ELIDE_STATE_ELIDING);
+}
+
+static __noinline void commit_nested(struct elide_thread *t)
+{
+	struct deferred list[ELIDE_MAX_PENDING];
+	uint32_t nr = t->nr_pending;
+
+	for (uint32_t i = 1; i < nr; i++) {
+		const struct elide_pending *p = &t->pending[i];
+
+		list[i] = (struct deferred){p->entry ? p->entry->row : NULL, p->lock, p->site,
+					    p->kind, p->what};
+	}
+	commit(t);
+	for (uint32_t i = 1; i < nr; i++)
+		catch_up(&list[i]);
 }
 
 bool elide_release(struct elide_thread *t, const void *word)
 {
 	struct elide_held *h = elide_find_held(t, word);
-	struct elide_cache *outermost;
-	uint32_t nr;
 
 	if (!h)
 		return false;
@@ -357,11 +362,10 @@ bool elide_release(struct elide_thread *t, const void *word)
 	}
 	if (--t->nr_held)
 		return true;
-	nr = t->nr_pending;
-	outermost = t->pending[0].entry;
-	t->nr_pending = 0;
-	rtm_end();
-	committed(t, outermost, nr);
+	if (likely(t->nr_pending == 1))
+		commit(t);
+	else
+		commit_nested(t);
 	return true;
 }
 

@@ -55,7 +55,7 @@ static inline bool elide_inside(const struct elide_thread *t)
  */
 void elide_start(bool secure);
 
-/** elide_stop() - the process ends: close the data file. Calls pass through afterwards. */
+/** elide_stop() - the process ends: close the data file. Later calls are still counted in it. */
 void elide_stop(void);
 
 /**

@@ -134,7 +134,10 @@ static int make_ready(void)
 {
 	if (unlikely(!wiped->same_process) && child_start())
 		return -EPERM;
-	return elide_data ? 0 : data_open(ELIDE_DATA_FIRST);
+	if (elide_data)
+		return 0;
+	/* A program that another of the run has started is followed only if that is wanted. */
+	return data_open(elide_tunables.follow ? ELIDE_DATA_FIRST : ELIDE_DATA_IDLE);
 }
 
 static bool lock_engine(void)
@@ -225,12 +228,30 @@ static uint64_t hold_mask(uint32_t period)
 	return period ? power - 1 : ~0ull;
 }
 
+/* The program may change its directory before the file is made. */
+static void make_output_absolute(void)
+{
+	static char name[ELIDE_TUNABLE_TEXT];
+	char *output = elide_tunables.output;
+	size_t len;
+
+	if (*output == '/' || !getcwd(name, sizeof(name)))
+		return;
+	len = strlen(name);
+	if (len + 1 + strlen(output) >= sizeof(name))
+		return;
+	name[len] = '/';
+	strcpy(name + len + 1, output);
+	strcpy(output, name);
+}
+
 void elide_start(bool secure)
 {
 	read_start();
 	elide_tunables_read(secure ? NULL : environ);
 	if (secure || elide_tunables.mode == ELIDE_MODE_OFF)
 		return;
+	make_output_absolute();
 	choose_mode();
 	configure_policy();
 	elide_rules_parse(elide_tunables.locks);

@@ -2,8 +2,8 @@
 /*
  * init.c - start of the preloaded library.
  *
- * The engine starts by its own constructor (lib/api.c). Lock calls that come
- * before it pass through: nothing is counted while elide_process.running is
+ * The engine starts by its own constructor (lib/api.c), which runs before
+ * this one. Lock calls that come before it pass through: nothing is counted while elide_process.running is
  * false.
  */
 #include "glibc-layout.h"

@@ -56,8 +56,12 @@ static inline bool clock_known(clockid_t clock)
 static __always_inline_fn void taken_really(struct elide_thread *t, struct elide_row *row,
 					    const void *lock, enum elide_outcome outcome)
 {
-	bool due = elide_hold_due(row);
+	bool due;
 
+	/* Somebody else's transaction must not write to the data file. */
+	if (READ_ONCE(elide_enabled) && rtm_test())
+		return;
+	due = elide_hold_due(row);
 	elide_count(row, outcome);
 	if (due)
 		elide_hold_begin(t, row, lock);

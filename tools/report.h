@@ -29,6 +29,9 @@ enum cause_column {
 
 enum verdict { VERDICT_UNKNOWN, VERDICT_PAYS, VERDICT_NEUTRAL, VERDICT_HURTS, NR_VERDICTS };
 
+/* Bytes of a name in the table. */
+#define SHORT_NAME 128
+
 /* What rows are summed over: report --by. */
 enum report_by { BY_LOCK_AND_SITE, BY_LOCK, BY_SITE };
 
@@ -41,6 +44,7 @@ enum report_by { BY_LOCK_AND_SITE, BY_LOCK, BY_SITE };
  * @acquired, @elided, @attempts, @aborts: what follows from them, see struct elide_row
  * @cost:       cycles, see line_cost()
  * @lock, @site: names for people
+ * @short_lock, @short_site: the same for a table
  * @class:      names the class apart from all others of the program, without addresses
  * @lock_place, @site_place: where the names come from
  */
@@ -61,6 +65,8 @@ struct line {
 	double cost;
 	char *lock;
 	char *site;
+	char short_lock[SHORT_NAME];
+	char short_site[SHORT_NAME];
 	char *class;
 	struct place lock_place;
 	struct place site_place;
@@ -131,6 +137,14 @@ int exit_code(int status);
 
 /** percent() - 100 * part / whole, 0 of nothing. */
 double percent(uint64_t part, uint64_t whole);
+
+/**
+ * short_place() - a name that fits a table: of a C++ name its last parts.
+ * @to: filled, @size bytes
+ * @p: the place
+ * @before: a word in front of it
+ */
+void short_place(char *to, size_t size, const struct place *p, const char *before);
 
 /** base_name() - a path without its directories. */
 const char *base_name(const char *path);

@@ -186,9 +186,12 @@ static void name_lock(const struct report *r, struct line *l, const struct elide
 	l->class = p->object ? format("%s %s+0x%llx", types[c->type], p->object,
 				      (unsigned long long)p->offset)
 			     : format("%s unknown", types[c->type]);
+	short_place(l->short_lock, sizeof(l->short_lock), p,
+		    c->type == ELIDE_CLASS_INIT ? "init " : "first ");
 	name = c->type == ELIDE_CLASS_STATIC ? data_name(p) : code_name(p);
 	if (c->type == ELIDE_CLASS_STATIC || !name) {
 		l->lock = name;
+		snprintf(l->short_lock, sizeof(l->short_lock), "%s", name ? name : "");
 		return;
 	}
 	l->lock = format("%s %s", c->type == ELIDE_CLASS_INIT ? "init" : "first locked in", name);
@@ -201,12 +204,15 @@ static int name_line(const struct report *r, struct line *l, const struct elide_
 		name_lock(r, l, &r->file->classes[row->class_index]);
 	} else {
 		l->lock = format("%u lock classes", l->nr_classes);
+		snprintf(l->short_lock, sizeof(l->short_lock), "%u classes", l->nr_classes);
 		l->class = format("%s", "");
 	}
 	if (l->nr_sites == 1) {
 		symbolize_call(r->symbols, row->site, &l->site_place);
 		l->site = code_name(&l->site_place);
+		short_place(l->short_site, sizeof(l->short_site), &l->site_place, "");
 	} else {
+		snprintf(l->short_site, sizeof(l->short_site), "%u sites", l->nr_sites);
 		l->site = format("%u sites", l->nr_sites);
 	}
 	return l->lock && l->class && l->site ? 0 : -ENOMEM;

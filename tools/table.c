@@ -14,7 +14,7 @@
 /* Longest cell printed; a name that is longer loses its middle. */
 #define CELL_MAX 64
 /* Names are never made narrower than this, columns are left out instead. */
-#define NAME_MIN 14
+#define NAME_MIN 20
 /* Rows explained below the table. */
 #define FINDINGS_MAX 5
 
@@ -90,13 +90,19 @@ static void scale_time(const struct report *r, char *to, size_t size, uint64_t c
 		scale_ns(to, size, ns);
 }
 
-/* Copies @text into a cell of @width, the middle cut out if it is longer. */
+/*
+ * Copies @text into a cell of @width. What is longer loses its "file:line" if
+ * that is enough, else its middle.
+ */
 static void fit(char *to, const char *text, int width)
 {
 	int len = strlen(text), head = (width - 2) / 2;
+	const char *place = strrchr(text, ' ');
 
 	if (len <= width)
 		strcpy(to, text);
+	else if (place && strchr(place, ':') && place - text <= width)
+		sprintf(to, "%.*s", (int)(place - text), text);
 	else
 		sprintf(to, "%.*s..%s", head, text, text + len - (width - 2 - head));
 	for (; *to; to++)

@@ -24,3 +24,5 @@ $(EMULATED_CXX:%=$(O)/tests/emulated/%): $(O)/tests/emulated/%: tests/emulated/%
 	$(call say,CXX,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CXX) $(CXXFLAGS) -O2 -g -Wall -Wextra -Werror -o $@ $< -pthread $(LDLIBS)
+
+-include $(wildcard $(O)/tests/emulated/*.d)

@@ -499,7 +499,11 @@ struct test {
 	int waits;
 };
 
-#define TEST(id, ...) [SYMBOL_##id] = {(const char *(*)(void *))(void *)test_##id, __VA_ARGS__}
+#define TEST(id, ...)  ROW(id, __VA_ARGS__, 0)
+#define WAITS(id, ...) ROW(id, __VA_ARGS__, 1)
+#define ROW(id, nr_acquired, nr_locks, in_cond)                                         \
+	[SYMBOL_##id] = {.run = (const char *(*)(void *))(void *)test_##id,             \
+			 .acquired = nr_acquired, .locks = nr_locks, .waits = in_cond}
 
 static const struct test tests[] = {
 	TEST(mutex_init, 1, 1), TEST(mutex_destroy, 2, 2), TEST(mutex_lock, 1, 1),
@@ -511,11 +515,11 @@ static const struct test tests[] = {
 	TEST(rwlock_timedwrlock, 1, 1), TEST(rwlock_clockwrlock, 1, 1), TEST(rwlock_unlock, 2, 1),
 	TEST(spin_init, 1, 1), TEST(spin_destroy, 2, 2), TEST(spin_lock, 1, 1),
 	TEST(spin_trylock, 1, 1), TEST(spin_unlock, 2, 1),
-	TEST(cond_wait, 2, 1, 1), TEST(cond_timedwait, 1, 1, 1), TEST(cond_wait_old, 2, 1, 1),
-	TEST(cond_timedwait_old, 1, 1, 1), TEST(cond_clockwait, 1, 1, 1),
+	WAITS(cond_wait, 2, 1), WAITS(cond_timedwait, 1, 1), WAITS(cond_wait_old, 2, 1),
+	WAITS(cond_timedwait_old, 1, 1), WAITS(cond_clockwait, 1, 1),
 	TEST(mtx_init, 1, 1), TEST(mtx_destroy, 2, 2), TEST(mtx_lock, 1, 1), TEST(mtx_trylock, 1, 1),
-	TEST(mtx_timedlock, 1, 1), TEST(mtx_unlock, 2, 1), TEST(cnd_wait, 2, 1, 1),
-	TEST(cnd_timedwait, 1, 1, 1),
+	TEST(mtx_timedlock, 1, 1), TEST(mtx_unlock, 2, 1), WAITS(cnd_wait, 2, 1),
+	WAITS(cnd_timedwait, 1, 1),
 };
 
 _Static_assert(sizeof(tests) / sizeof(*tests) == NR_SYMBOLS, "the last rows of symbols.def have no test");

@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -15,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -217,17 +219,21 @@ static void child_gets_its_pid(void)
 /* Twenty processes start at once: each has a file, one of them the name, and nobody complains. */
 static void processes_that_start_together(void)
 {
+	volatile int *go = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	pid_t pids[20];
 	int status;
 
 	for (int i = 0; i < 20; i++) {
 		pids[i] = fork();
 		if (!pids[i]) {
+			while (!*go)
+				sched_yield();
 			open_data("data", MIB);
 			usleep(200000); /* all are alive together */
 			_exit(0);
 		}
 	}
+	*go = 1;
 	for (int i = 0; i < 20; i++)
 		check(waitpid(pids[i], &status, 0) == pids[i] && !status);
 	check(!system("test $(ls | wc -l) = 20 && test -f data"));

@@ -22,6 +22,9 @@
 
 enum rtm_insn { INSN_OTHER, INSN_XBEGIN, INSN_XEND, INSN_XABORT, INSN_XTEST };
 
+/* Accesses of a block that are remembered; few blocks have more. */
+#define MAX_SEEN 32
+
 #define OFFSET(reg) ((Int)offsetof(VexGuestAMD64State, guest_##reg))
 
 /**
@@ -30,12 +33,20 @@ enum rtm_insn { INSN_OTHER, INSN_XBEGIN, INSN_XEND, INSN_XABORT, INSN_XTEST };
  * @guard: 1-bit temporary: a transaction is open
  * @nr_accesses: memory accesses so far
  * @pc: the guest instruction being rewritten
+ * @seen: unconditional accesses so far, the first of them
+ * @nr_seen: how many
  */
 struct block {
 	IRSB *out;
 	IRTemp guard;
 	Int nr_accesses;
 	Addr pc;
+	struct {
+		IRTemp addr;
+		Int size;
+		Bool write;
+	} seen[MAX_SEEN];
+	Int nr_seen;
 };
 
 static IRExpr *const64(ULong value)
@@ -105,16 +116,20 @@ static IRExpr *emit_query(struct block *b, const HChar *name, void *helper, IREx
 	return IRExpr_RdTmp(result);
 }
 
-static VG_REGPARM(3) void help_read(Addr addr, UWord size, Addr pc)
+/* Size and instruction of an access in one word: user addresses have 47 bits. */
+#define PACK_SHIFT 48
+#define pack(pc, size) ((pc) | (ULong)(size) << PACK_SHIFT)
+
+static VG_REGPARM(2) void help_read(Addr addr, UWord packed)
 {
-	current_pc = pc;
-	txn_access(current_tid, addr, size, False);
+	current_pc = packed & ((1UL << PACK_SHIFT) - 1);
+	txn_access(current_tid, addr, packed >> PACK_SHIFT, False);
 }
 
-static VG_REGPARM(3) void help_write(Addr addr, UWord size, Addr pc)
+static VG_REGPARM(2) void help_write(Addr addr, UWord packed)
 {
-	current_pc = pc;
-	txn_access(current_tid, addr, size, True);
+	current_pc = packed & ((1UL << PACK_SHIFT) - 1);
+	txn_access(current_tid, addr, packed >> PACK_SHIFT, True);
 }
 
 static VG_REGPARM(1) void help_end_slice(VexGuestAMD64State *guest)
@@ -165,19 +180,41 @@ static void emit_abort(struct block *b, enum rtmgrind_cause cause, IRExpr *condi
 		  when);
 }
 
+/*
+ * Nobody else runs in the middle of a block, so an access to what the block
+ * has accessed already changes nothing. Remembers it if it is new.
+ */
+static Bool is_repeated(struct block *b, Bool write, const IRExpr *addr, Int size)
+{
+	Int i;
+
+	if (addr->tag != Iex_RdTmp)
+		return False;
+	for (i = 0; i < b->nr_seen; i++)
+		if (b->seen[i].addr == addr->Iex.RdTmp.tmp && b->seen[i].size >= size &&
+		    b->seen[i].write >= write)
+			return True;
+	if (b->nr_seen < MAX_SEEN) {
+		b->seen[b->nr_seen].addr = addr->Iex.RdTmp.tmp;
+		b->seen[b->nr_seen].size = size;
+		b->seen[b->nr_seen++].write = write;
+	}
+	return False;
+}
+
 static void emit_access(struct block *b, Bool write, IRExpr *addr, Int size, IRExpr *condition)
 {
 	IRExpr *when = guard(b);
 
 	b->nr_accesses++;
-	if (!txn_tracking)
+	if (!txn_tracking || (!condition && is_repeated(b, write, addr, size)))
 		return;
 	if (condition)
 		when = assign(b, Ity_I1, IRExpr_Binop(Iop_And1, when, condition));
 	if (!isIRAtom(addr))
 		addr = assign(b, Ity_I64, addr);
 	emit_call(b, write ? "help_write" : "help_read", write ? help_write : help_read,
-		  mkIRExprVec_3(addr, const64(size), const64(b->pc)), when);
+		  mkIRExprVec_2(addr, const64(pack(b->pc, size))), when);
 }
 
 static void emit_charge(struct block *b, Int cycles)
