@@ -11,7 +11,7 @@ O=$(realpath "${O:-build}") || exit 1
 # What nothing should take: ten times the slowest command here.
 LIMIT=300
 # Where no terminal says how wide it is: every column, names shortened.
-[ -t 1 ] || width=' --width=170'
+[ -t 1 ] || width=' --width=140'
 
 section() { printf '\n=== %s\n' "$*"; }
 
