@@ -67,14 +67,18 @@ static __always_inline_fn void taken_really(struct elide_thread *t, struct elide
 		elide_hold_begin(t, row, lock);
 }
 
-/* The same on the short way, where nothing was tried: fewer instructions. Returns 0. */
+/*
+ * The same on the short way, where nothing was tried: fewer instructions, for
+ * one count serves both. Not counter_add(): these calls are not allowed in
+ * signal handlers, so none can come between. Returns 0.
+ */
 static __always_inline_fn int counted_short(struct elide_thread *t, struct elide_row *row,
 					     const void *lock)
 {
-	bool due = !(row->not_attempted & elide_hold_mask);
+	uint64_t nr = row->not_attempted;
 
-	counter_add(row->not_attempted, 1);
-	return unlikely(due) ? elide_hold_begin(t, row, lock) : 0;
+	WRITE_ONCE(row->not_attempted, nr + 1);
+	return unlikely(!(nr & elide_hold_mask)) ? elide_hold_begin(t, row, lock) : 0;
 }
 
 /* The lock is about to be released really. */
