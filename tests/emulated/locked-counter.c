@@ -30,9 +30,9 @@ static pthread_spinlock_t spin;
 static pthread_barrier_t start; /* or the first thread would be done before the last begins */
 
 static struct cell by_mutex[CELLS], by_spin[CELLS], by_try[CELLS];
-static struct cell twins[2];		/* always equal, under the rwlock */
-static struct cell accounts[CELLS];	/* their sum stays, under outer and inner */
-static struct cell torn[MAX_THREADS];	/* times that a reader saw unequal twins */
+static struct cell twins[2];	      /* always equal, under the rwlock */
+static struct cell accounts[CELLS];   /* their sum stays, under outer and inner */
+static struct cell torn[MAX_THREADS]; /* times that a reader saw unequal twins */
 
 static long rounds;
 static int failures;
@@ -156,8 +156,10 @@ int main(int argc, char **argv)
 	expect("rwlock", twins[0].value, nr_threads * ((rounds + 3) / 4));
 	expect("its twin", twins[1].value, twins[0].value);
 	expect("torn", sum(torn, MAX_THREADS), 0);
-	expect("held", !!pthread_mutex_trylock(&mutex) + !!pthread_mutex_trylock(&outer) +
+	expect("held",
+	       !!pthread_mutex_trylock(&mutex) + !!pthread_mutex_trylock(&outer) +
 		       !!pthread_mutex_trylock(&inner) + !!pthread_mutex_trylock(&tried) +
-		       !!pthread_rwlock_trywrlock(&rwlock) + !!pthread_spin_trylock(&spin), 0);
+		       !!pthread_rwlock_trywrlock(&rwlock) + !!pthread_spin_trylock(&spin),
+	       0);
 	return failures != 0;
 }
