@@ -23,6 +23,6 @@ $(O)/tests/emulated/tbb: LDLIBS := -ltbb
 $(EMULATED_CXX:%=$(O)/tests/emulated/%): $(O)/tests/emulated/%: tests/emulated/%.cc
 	$(call say,CXX,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CXX) $(CXXFLAGS) -O2 -g -Wall -Wextra -Werror -o $@ $< -pthread $(LDLIBS)
+	$(Q)$(CXX) -std=c++17 $(CXXFLAGS) -O2 -g -Wall -Wextra -Werror -o $@ $< -pthread $(LDLIBS)
 
 -include $(wildcard $(O)/tests/emulated/*.d)
