@@ -139,9 +139,11 @@ exact_run() {
 
 	shift 3
 	[ $((seed % 2)) = 0 ] || policy=adaptive
-	# Without the watch, which switches elision off where nothing commits.
+	# Without the watch, which switches elision off where nothing commits; and without
+	# further attempts, so that many sections are elided while others hold the lock.
 	timeout -k 5 $LIMIT "$elide" run -q --emulate --seed="$seed" --abort-rate="$rate" \
-		--policy=$policy --set WATCH=0 --quantum=50 -o "$run.data" -- "$@" \
+		--policy=$policy --set WATCH=0 --set RETRY_CONFLICT=0 --set RETRY_OTHER=0 \
+		--quantum=50 -o "$run.data" -- "$@" \
 		>"$run.out" 2>"$run.err"
 	if [ $? -ne 0 ] || [ -s "$run.err" ] ||
 	   ! unvarying <"$run.out" | cmp -s - "$name.want"; then
