@@ -13,7 +13,7 @@
 #include <stdlib.h>
 
 #define MAX_THREADS 64
-#define CELLS	    8 /* few, so that sections of several threads meet */
+#define CELLS	    4 /* few, so that sections of several threads meet */
 #define START	    1000
 
 /* On a cache line of its own. */
@@ -49,7 +49,7 @@ static void add(struct cell *cell, long n)
 {
 	long value = *(volatile long *)&cell->value;
 
-	for (volatile int i = 0; i < 3; i++)
+	for (volatile int i = 0; i < 40; i++)
 		;
 	*(volatile long *)&cell->value = value + n;
 }
