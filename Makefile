@@ -37,6 +37,22 @@ include $(wildcard */build.mk) $(wildcard tools/rtmgrind/build.mk tests/*/build.
 deps:
 	$(Q)tools/deps.sh
 
+# What lies in $(O) for the build alone stays there: obj/, tests/. The links to
+# valgrind's files are copied as links.
+ROOT := $(DESTDIR)$(PREFIX)
+install: all
+	$(call say,INSTALL,$(ROOT))
+	$(Q)install -d $(ROOT)/bin $(ROOT)/lib/pkgconfig $(ROOT)/libexec/elide $(ROOT)/include
+	$(Q)install -m 755 $(BINDIR)/* $(ROOT)/bin
+	$(Q)cp -dR --no-preserve=ownership $(LIBDIR)/. $(ROOT)/lib
+	$(Q)cp -dR --no-preserve=ownership $(LIBEXECDIR)/. $(ROOT)/libexec/elide
+	$(Q)install -m 644 lib/elide.h $(ROOT)/include
+	$(Q)sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' lib/elide.pc.in \
+		> $(ROOT)/lib/pkgconfig/elide.pc
+	$(Q)for page in $(MANDIR)/*; do \
+		install -D -m 644 "$$page" "$(ROOT)/share/man/man$${page##*.}/$${page##*/}" || exit 1; \
+	done
+
 clean:
 	$(Q)rm -rf $(O)
 

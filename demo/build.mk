@@ -19,3 +19,9 @@ $(BINDIR)/index_bench: $(DEMO_OBJ)
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -o $@ $^ -pthread -lm -Wl,-z,relro,-z,now
+
+# The packages come first, or what needs them would not build.
+demo:
+	$(Q)$(MAKE) deps
+	$(Q)$(MAKE) all
+	$(Q)O=$(O) bash demo/demo.sh

@@ -89,7 +89,7 @@ enum elide_dropped {
  * @start_ns, @start_cycles: CLOCK_MONOTONIC and time-stamp counter at start
  * @end_ns, @end_cycles: the same at exit; of a process that runs or was killed, at
  *                   some time before
- * @rtm_off:         1 when the watch switched RTM off because nothing committed
+ * @rtm_off:         1 when elision was switched off: nothing committed, or glibc elides
  * @nr_threads:      threads seen in all
  * @dropped:         by enum elide_dropped
  * @cores:           processors the process may run on

@@ -87,6 +87,7 @@ static void fill_header(void)
 
 	h->mode = elide_process.mode;
 	h->rtm = elide_process.rtm;
+	h->rtm_off = elide_process.mode == ELIDE_RUN_ELIDE && !elide_enabled;
 	h->start_ns = start.ns;
 	h->start_cycles = start.cycles;
 	h->start_realtime_ns = start.realtime_ns;

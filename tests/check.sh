@@ -13,6 +13,7 @@ scripts='
 tests/unit/layers.sh
 tests/preload/run.sh
 tests/tools/tools.sh
+tests/tools/install.sh
 tests/demo/index_bench.sh
 tests/emulated/rtmgrind.sh
 tests/emulated/e2e.sh

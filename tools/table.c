@@ -269,7 +269,7 @@ static void print_program(const struct report *r, FILE *out)
 		h->why[0] ? ": " : "");
 	print_clean(out, h->why);
 	if (h->rtm_off)
-		fprintf(out, "; RTM was switched off, nothing committed");
+		fprintf(out, "; elision was switched off");
 	fputs(h->policy[0] ? "; policy " : "", out);
 	print_clean(out, h->policy);
 	fputs(h->model[0] ? "; model " : "", out);

@@ -3,7 +3,8 @@
 # What the library and the emulator cost, and what eliding gains: each case
 # with and without, in turn, medians side by side. Figures only, no test:
 # a missed limit is printed and does not fail. Text to stdout, CSV to
-# $O/bench.csv. O is the build directory, ROUNDS the runs of each kind.
+# $O/bench.csv. O is the build directory, ROUNDS the runs of each kind, the
+# arguments the sections wanted, which are all without: locks program emulator native.
 set -u
 
 O=$(cd "${O:-build}" && pwd) || exit 1
@@ -152,42 +153,59 @@ spin 2 threads 1 lock<=1.20
 mutex 1 thread 1000 locks<=1.75
 mutex 2 threads 1000 locks<=1.25'
 
-[ -e "$lib" ] || die "$lib is not built"
-few=$(((ROUNDS + 1) / 2))
-echo "table,case,unit,base,base_median,ours,ours_median,ratio,limit,verdict,rounds" >"$O/bench.csv"
-echo "Medians of runs in turn, on $(nproc) processors."
+bench_locks() {
+	in_turn "$ROUNDS" plain profile sample_locks
+	table 'Uncontended lock and unlock in profile mode' plain profile less "$lock_limits"
+}
 
-in_turn "$ROUNDS" plain profile sample_locks
-table 'Uncontended lock and unlock in profile mode' plain profile less "$lock_limits"
-
-if command -v kccachetest >/dev/null; then
+bench_program() {
+	if ! command -v kccachetest >/dev/null; then
+		printf '\nA whole program in profile mode: left out, kccachetest is not installed\n'
+		return
+	fi
 	# Its keys differ from run to run, and its time by a tenth: many short runs.
 	in_turn $((5 * ROUNDS)) plain profile sample_kccachetest
 	table 'A whole program in profile mode' plain profile less \
 		'kccachetest wicked -th 4 200000<=1.05'
-else
-	printf '\nA whole program in profile mode: left out, kccachetest is not installed\n'
-fi
+}
 
-if [ -e "$O/libexec/elide/rtmgrind-amd64-linux" ] && command -v valgrind >/dev/null; then
-	in_turn "$few" none rtmgrind sample_emulator
+bench_emulator() {
+	if [ ! -e "$O/libexec/elide/rtmgrind-amd64-linux" ] || ! command -v valgrind >/dev/null; then
+		printf '\nThe emulator: left out, rtmgrind is not built or valgrind not installed\n'
+		return
+	fi
+	in_turn $(((ROUNDS + 1) / 2)) none rtmgrind sample_emulator
 	table 'The emulator outside transactions, one thread, not elided' none rtmgrind less \
 		"index_bench $emulated_args<=1.3"
-else
-	printf '\nThe emulator: left out, rtmgrind is not built or valgrind not installed\n'
-fi
+}
 
-if grep -qw rtm /proc/cpuinfo; then
+bench_native() {
+	if ! grep -qw rtm /proc/cpuinfo; then
+		printf '\nElided on this processor: left out, it has no RTM\n'
+		return
+	fi
 	in_turn "$ROUNDS" plain fixed sample_locks
 	table 'Uncontended lock and unlock, elided on this processor' plain fixed less ''
 	schemes=$("$index_bench" --list | awk '$1 == "scheme" && $2 != "none" { print $2 }')
-	for scheme in $schemes; do
-		for updates in 0 5 20 100; do
-			in_turn "$few" plain adaptive sample_index "$scheme" $updates
+	for policy in fixed adaptive; do
+		for scheme in $schemes; do
+			for updates in 0 5 20 100; do
+				in_turn "$ROUNDS" plain $policy sample_index "$scheme" $updates
+			done
 		done
+		table "index_bench, 2 threads, elided on this processor, policy $policy" \
+			plain $policy more ''
 	done
-	table 'index_bench, 2 threads, elided on this processor' plain adaptive more ''
-else
-	printf '\nElided on this processor: left out, it has no RTM\n'
-fi
+}
+
+[ -e "$lib" ] || die "$lib is not built"
+echo "table,case,unit,base,base_median,ours,ours_median,ratio,limit,verdict,rounds" >"$O/bench.csv"
+echo "Medians of runs in turn, on $(nproc) processors."
+[ $# -gt 0 ] || set -- locks program emulator native
+for section; do
+	case $section in
+	locks | program | emulator | native) "bench_$section" ;;
+	*) die "$section is no section: locks, program, emulator, native" ;;
+	esac
+done
 printf '\nThe same figures as CSV: %s\n' "$O/bench.csv"

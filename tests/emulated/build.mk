@@ -2,7 +2,7 @@
 # Programs that run under rtmgrind. They hold RTM instructions as bytes, so any compiler will do.
 
 EMULATED_SRC := $(wildcard tests/emulated/*.c)
-EMULATED_CXX := exceptions
+EMULATED_CXX := exceptions locks
 # oneTBB is tested where its headers are installed.
 ifneq ($(wildcard /usr/include/tbb/spin_mutex.h),)
 EMULATED_CXX += tbb

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 
 #define MAX_THREADS 64
-#define CELLS	    16 /* few, so that sections of several threads meet */
+#define CELLS	    8 /* few, so that sections of several threads meet */
 #define START	    1000
 
 /* On a cache line of its own. */
@@ -27,11 +27,12 @@ static pthread_mutex_t inner = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t tried = PTHREAD_MUTEX_INITIALIZER;
 static pthread_rwlock_t rwlock = PTHREAD_RWLOCK_INITIALIZER;
 static pthread_spinlock_t spin;
+static pthread_barrier_t start; /* or the first thread would be done before the last begins */
 
 static struct cell by_mutex[CELLS], by_spin[CELLS], by_try[CELLS];
-static struct cell twins[2];		/* always equal, under the rwlock */
-static struct cell accounts[CELLS];	/* their sum stays, under outer and inner */
-static struct cell torn[MAX_THREADS];	/* times that a reader saw unequal twins */
+static struct cell twins[2];	      /* always equal, under the rwlock */
+static struct cell accounts[CELLS];   /* their sum stays, under outer and inner */
+static struct cell torn[MAX_THREADS]; /* times that a reader saw unequal twins */
 
 static long rounds;
 static int failures;
@@ -43,11 +44,21 @@ static unsigned int draw(unsigned long long *state)
 	return *state >> 33;
 }
 
+/* Load and store apart; others come in between, in the loop, if nothing keeps them out. */
+static void add(struct cell *cell, long n)
+{
+	long value = *(volatile long *)&cell->value;
+
+	for (volatile int i = 0; i < 3; i++)
+		;
+	*(volatile long *)&cell->value = value + n;
+}
+
 static void add_by_try(unsigned int cell)
 {
 	while (pthread_mutex_trylock(&tried))
 		;
-	by_try[cell].value++;
+	add(&by_try[cell], 1);
 	pthread_mutex_unlock(&tried);
 }
 
@@ -55,9 +66,9 @@ static void add_by_try(unsigned int cell)
 static void transfer(unsigned int from, unsigned int to)
 {
 	pthread_mutex_lock(&outer);
-	accounts[from].value--;
+	add(&accounts[from], -1);
 	pthread_mutex_lock(&inner);
-	accounts[to].value++;
+	add(&accounts[to], 1);
 	pthread_mutex_unlock(&inner);
 	pthread_mutex_unlock(&outer);
 }
@@ -66,8 +77,8 @@ static void read_or_write_twins(int write, struct cell *seen_torn)
 {
 	if (write) {
 		pthread_rwlock_wrlock(&rwlock);
-		twins[0].value++;
-		twins[1].value++;
+		add(&twins[0], 1);
+		add(&twins[1], 1);
 	} else {
 		pthread_rwlock_rdlock(&rwlock);
 		seen_torn->value += twins[0].value != twins[1].value;
@@ -80,15 +91,16 @@ static void *work(void *arg)
 	unsigned long thread = (unsigned long)arg;
 	unsigned long long random = thread + 1;
 
+	pthread_barrier_wait(&start);
 	for (long i = 0; i < rounds; i++) {
 		unsigned int cell = draw(&random) % CELLS;
 
 		pthread_mutex_lock(&mutex);
-		by_mutex[cell].value++;
+		add(&by_mutex[cell], 1);
 		pthread_mutex_unlock(&mutex);
 
 		pthread_spin_lock(&spin);
-		by_spin[cell].value++;
+		add(&by_spin[cell], 1);
 		pthread_spin_unlock(&spin);
 
 		add_by_try(cell);
@@ -126,6 +138,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: locked-counter THREADS(1-%d) ROUNDS\n", MAX_THREADS);
 		return 2;
 	}
+	pthread_barrier_init(&start, NULL, nr_threads);
 	pthread_spin_init(&spin, PTHREAD_PROCESS_PRIVATE);
 	for (int i = 0; i < CELLS; i++)
 		accounts[i].value = START;
@@ -143,8 +156,10 @@ int main(int argc, char **argv)
 	expect("rwlock", twins[0].value, nr_threads * ((rounds + 3) / 4));
 	expect("its twin", twins[1].value, twins[0].value);
 	expect("torn", sum(torn, MAX_THREADS), 0);
-	expect("held", !!pthread_mutex_trylock(&mutex) + !!pthread_mutex_trylock(&outer) +
+	expect("held",
+	       !!pthread_mutex_trylock(&mutex) + !!pthread_mutex_trylock(&outer) +
 		       !!pthread_mutex_trylock(&inner) + !!pthread_mutex_trylock(&tried) +
-		       !!pthread_rwlock_trywrlock(&rwlock) + !!pthread_spin_trylock(&spin), 0);
+		       !!pthread_rwlock_trywrlock(&rwlock) + !!pthread_spin_trylock(&spin),
+	       0);
 	return failures != 0;
 }

@@ -1,0 +1,59 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# The main job on two real programs: kccachetest, which nobody here wrote, and
+# index_bench. Elides them on an emulated machine with RTM, and where the
+# processor has RTM, there, too. O is the build directory. Shows each command
+# before it runs, and must never print a figure that a command did not.
+set -o pipefail
+
+O=$(realpath "${O:-build}") || exit 1
+# What nothing should take: ten times the slowest command here.
+LIMIT=300
+# Where no terminal says how wide it is: every column, names shortened.
+[ -t 1 ] || width=' --width=140'
+
+section() { printf '\n=== %s\n' "$*"; }
+
+# show COMMAND: print it, run it; its failure is the demo's.
+show() {
+	printf '\n$ %s\n' "$1"
+	timeout -k 5 $LIMIT bash -o pipefail -c "$1"
+	status=$?
+	[ $status -eq 0 ] || { echo "demo: exit $status: $1" >&2; exit 1; }
+}
+
+# Its progress is long; the end says how it went. A processor runs it faster than the emulator.
+kccachetest='kccachetest wicked -th 4 5000 | tail -n 2'
+kccachetest_long='kccachetest wicked -th 4 50000 | tail -n 2'
+index_bench='index_bench --scheme=mutex --threads=4 --preload=10000 --ops=50000 --updates=5'
+
+mkdir -p "$O/demo" && cd "$O/demo" || exit 1
+PATH=$O/bin:$PATH
+export PATH
+# Of an earlier demo; the library would keep them under another name.
+rm -f -- *.data *.data.old
+
+if [ -x "$O/libexec/elide/rtmgrind-amd64-linux" ]; then
+	section 'A program of the distribution, its locks elided on an emulated machine with RTM'
+	show "elide run --emulate --set POLICY=fixed -o kccachetest.data -- $kccachetest"
+	show "elide report$width kccachetest.data"
+
+	section 'A B+Tree under one mutex: four threads on four cores, first without elision'
+	show "elide run --emulate --cores=4 --mode=off -- $index_bench"
+	show "elide run --emulate --cores=4 --set POLICY=fixed -o index_bench.data -- $index_bench"
+	show "elide report$width index_bench.data"
+else
+	section 'Left out: the emulator needs another version of valgrind than is installed'
+fi
+
+if grep -qw rtm /proc/cpuinfo; then
+	section 'The same on this processor, which has RTM, with the default policy'
+	show "elide run -o kccachetest-native.data -- $kccachetest_long"
+	show "elide report$width --top=3 kccachetest-native.data"
+	show "elide run -o index_bench-native.data -- $index_bench"
+	show "elide report$width --top=3 index_bench-native.data"
+fi
+
+printf '\nLook further: cd %s; PATH=%s:$PATH; elide report --by lock *.data; elide --help\n' \
+	"$O/demo" "$O/bin"

@@ -1,0 +1,96 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# make install into an empty tree, and what is there works without the build
+# directory's: O is the build directory. Prints a line a test and a count.
+
+O=$(realpath "${O:-build}") || exit 1
+here=$(realpath "$(dirname "$0")/../..")
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+unset LD_PRELOAD MAKEFLAGS MAKELEVEL MFLAGS
+# shellcheck disable=SC2046 # several names
+unset $(env | sed -n 's/^\(ELIDE_[A-Z_]*\)=.*/\1/p')
+prefix=/opt/elide
+root=$work$prefix
+nr=0 failed=0 skipped=0
+
+ok() { nr=$((nr + 1)); echo "ok $1"; }
+not_ok() { nr=$((nr + 1)); failed=$((failed + 1)); echo "not ok $1: $2"; }
+skip() { skipped=$((skipped + 1)); echo "skip $1: $2"; }
+
+# counted NAME OPTION...: the installed program under the installed launcher and library
+counted() {
+	local name=$1
+
+	shift
+	rm -f run.data
+	if ! timeout 60 "$root/bin/elide" run -q "$@" -o run.data -- \
+			"$root/bin/index_bench" --threads=2 --preload=1000 --ops=5000 --json >out 2>err; then
+		not_ok "$name" "exit $?: $(cat out err)"
+	elif ! grep -q '"check":"ok"' out || [ -s err ]; then
+		not_ok "$name" "$(cat out err)"
+	elif ! "$root/bin/elide" report --json run.data | grep -q '"acquired": 5000,'; then
+		not_ok "$name" "$("$root/bin/elide" report --json run.data | grep -m1 acquired)"
+	else
+		ok "$name"
+	fi
+}
+
+if make -s -C "$here" O="$O" DESTDIR="$work" PREFIX=$prefix install >log 2>&1; then
+	ok install
+else
+	echo "not ok install: $(tail -n 3 log | tr '\n' ' ')"
+	exit 1
+fi
+
+missing=
+for file in bin/elide bin/index_bench lib/libelide.a lib/libelide.so lib/libelide.so.0 \
+	    lib/libelide-preload.so lib/pkgconfig/elide.pc include/elide.h libexec/elide/launch; do
+	[ -s "$root/$file" ] || missing="$missing $file"
+done
+for page in "$O"/man/*; do
+	[ -s "$root/share/man/man${page##*.}/${page##*/}" ] || missing="$missing ${page##*/}"
+done
+[ -z "$missing" ] && ok files || not_ok files "missing:$missing"
+stray=$(find "$work" -path "$root" -prune -o -type f ! -name log -print)
+[ -z "$stray" ] && ok 'nothing outside the prefix' || not_ok 'nothing outside the prefix' "$stray"
+
+counted 'run from the installed tree'
+if [ ! -x "$O/libexec/elide/rtmgrind-amd64-linux" ]; then
+	skip 'emulated from the installed tree' 'rtmgrind was not built (no supported valgrind)'
+else
+	counted 'emulated from the installed tree' --emulate
+fi
+
+# A program of the user's own, built with what is installed
+cat >user.c <<'SOURCE'
+#include <elide.h>
+#include <stdio.h>
+int main(void)
+{
+	const char *why = NULL;
+
+	elide_status(&why);
+	printf("%s\n", why);
+	return !why;
+}
+SOURCE
+if ! command -v pkg-config >/dev/null; then
+	skip 'pkg-config' 'it is not installed'
+else
+	flags=$(PKG_CONFIG_PATH=$root/lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$work \
+		pkg-config --cflags --libs elide)
+	# shellcheck disable=SC2086 # several flags
+	if [ "$(PKG_CONFIG_PATH=$root/lib/pkgconfig pkg-config --variable=prefix elide)" = $prefix ] &&
+	   ${CC:-cc} -o user user.c $flags 2>err && LD_LIBRARY_PATH=$root/lib timeout 10 ./user >out &&
+	   [ -s out ]; then
+		ok 'pkg-config'
+	else
+		not_ok 'pkg-config' "$flags: $(head -n 3 err)"
+	fi
+fi
+
+echo "install: $nr tests, $failed failed, $skipped skipped"
+[ $failed -eq 0 ]
