@@ -217,7 +217,8 @@ static int open_file(const char *name, uint64_t run, enum elide_data_who who)
 				use = old;
 				goto foreign;
 			}
-			if (rename(use, old))
+			/* Gone already: another process that starts now has moved it. */
+			if (rename(use, old) && errno != ENOENT)
 				goto fail;
 			break;
 		case OLDER_FOREIGN:

@@ -139,6 +139,40 @@ static __noinline int lock_long(pthread_rwlock_t *rw, const void *site, enum eli
 	return lock(rw, site, kind, HOW_LOCK, CLOCK_PLAIN, NULL);
 }
 
+/*
+ * The plain states of glibc's rwlock are handled here as glibc does: a reader
+ * comes or goes while no writer holds or waits for the lock and no reader
+ * sleeps. In all others, and with another preference, glibc is asked.
+ */
+#define NOT_PLAIN (RWLOCK_WRPHASE | RWLOCK_WRLOCKED | RWLOCK_RWAITING)
+#define READER    (1u << RWLOCK_READER_SHIFT)
+/* Far below glibc's own limit, where it answers EAGAIN. */
+#define MANY_READERS (1u << 30)
+
+static __always_inline_fn bool reader_comes(pthread_rwlock_t *rw)
+{
+	uint32_t word = READ_ONCE(rw->__data.__readers);
+
+	/* Acquire pairs with the release of a writer, which is glibc's. */
+	return !(word & NOT_PLAIN) && word < MANY_READERS && !rw->__data.__flags &&
+	       __atomic_compare_exchange_n(&rw->__data.__readers, &word, word + READER, false,
+					   __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+}
+
+static __always_inline_fn bool reader_goes(pthread_rwlock_t *rw)
+{
+	uint32_t word;
+
+	/* Not the word itself: after a writer's atomic its load would have to wait. */
+	if (rw->__data.__cur_writer)
+		return false;
+	word = READ_ONCE(rw->__data.__readers);
+	/* Release pairs with the acquire of a writer, which is glibc's. */
+	return !(word & NOT_PLAIN) && word >= READER &&
+	       __atomic_compare_exchange_n(&rw->__data.__readers, &word, word - READER, false,
+					   __ATOMIC_RELEASE, __ATOMIC_RELAXED);
+}
+
 /* Where nothing is elided and the lock is to be had at once. */
 static __always_inline_fn int lock_short(pthread_rwlock_t *rw, const void *site,
 					 enum elide_kind kind)
@@ -146,7 +180,10 @@ static __always_inline_fn int lock_short(pthread_rwlock_t *rw, const void *site,
 	struct elide_thread *t = elide_self;
 	struct elide_cache *entry = elide_cache_short(t, rw, site, kind);
 
-	if (unlikely(!entry || call_real(rw, kind, HOW_TRY, CLOCK_PLAIN, NULL)))
+	if (unlikely(!entry))
+		return lock_long(rw, site, kind);
+	if ((kind != ELIDE_KIND_RWLOCK_READ || !reader_comes(rw)) &&
+	    unlikely(call_real(rw, kind, HOW_TRY, CLOCK_PLAIN, NULL)))
 		return lock_long(rw, site, kind);
 	t->nr_rwlocks++;
 	return counted_short(t, entry->row, rw);
@@ -231,7 +268,7 @@ WRAPPER int pthread_rwlock_unlock(pthread_rwlock_t *rw)
 	if (unlikely(!t || t->short_tid == ELIDE_NO_TID || !t->nr_rwlocks))
 		return unlock_long(rw, CALL_SITE());
 	t->nr_rwlocks--;
-	return real.rwlock_unlock(rw);
+	return likely(reader_goes(rw)) ? 0 : real.rwlock_unlock(rw);
 }
 
 WRAPPER_ALIAS(__pthread_rwlock_init, pthread_rwlock_init);
