@@ -17,6 +17,8 @@
 
 /* Longest slice, instructions: valgrind polls for signals between two. */
 #define SLICE_MAX 100000
+/* Added to slice_left while transactions are open: more than any slice and charge, in cycles. */
+#define TRACKING_BIAS (-(1LL << 48))
 /* Outside the region of interest threads run ahead so many times further. */
 #define SLOPPY_FACTOR 50
 /* How often a parked thread looks whether the one in the kernel is stuck there, ns. */
@@ -35,6 +37,7 @@ UInt nr_vthreads;
 ThreadId vthread_end;
 ThreadId current_tid;
 Long slice_left;
+Long slice_bias;
 
 /**
  * struct sched - the state of the big lock.
@@ -48,7 +51,6 @@ Long slice_left;
  * @end_time: virtual time of the end of the process, 0 not yet
  * @idle: @owner was chosen to wait for the outside, for there is nothing else to do
  * @asleep: the idle thread sleeps on @arrivals
- * @retranslate: forget the translations at the beginning of the next slice
  * @arrivals: host futex word, counts threads that want the lock
  * @nr_calls: short system calls so far
  * @watched_call: the one that was being watched
@@ -66,7 +68,6 @@ static struct {
 	Long end_time;
 	Bool idle;
 	Bool asleep;
-	Bool retranslate;
 	volatile Int arrivals;
 	ULong nr_calls;
 	ULong watched_call;
@@ -107,6 +108,12 @@ void sched_init(void)
 	rng_seed(&sched.rng, opt.seed, 0);
 }
 
+/* Cycles of the running slice that are over. */
+static Long slice_used(void)
+{
+	return sched.slice + slice_bias - slice_left;
+}
+
 /**
  * sched_now() - the running thread's clock.
  *
@@ -114,7 +121,7 @@ void sched_init(void)
  */
 Long sched_now(void)
 {
-	return vthreads[current_tid].clock + sched.slice - slice_left;
+	return vthreads[current_tid].clock + slice_used();
 }
 
 /**
@@ -178,10 +185,15 @@ Bool sched_alone(void)
 	return True;
 }
 
-/** sched_retranslate() - forget all translations before the next slice. */
-void sched_retranslate(void)
+/**
+ * sched_track() - let memory accesses be looked at, or no more, from the next block on.
+ * @on: whether
+ */
+void sched_track(Bool on)
 {
-	sched.retranslate = True;
+	slice_left -= slice_bias;
+	slice_bias = on ? TRACKING_BIAS : 0;
+	slice_left += slice_bias;
 }
 
 /**
@@ -410,11 +422,8 @@ static void begin_slice(ThreadId me)
 		sched.slice = SLICE_MAX;
 	if (sched.slice > t->timeslice_end - t->clock && cores_queued())
 		sched.slice = t->timeslice_end > t->clock ? t->timeslice_end - t->clock : 1;
-	slice_left = sched.slice;
+	slice_left = sched.slice + slice_bias;
 	t->state = VT_RUNNING;
-	if (sched.retranslate)
-		core_discard_translations();
-	sched.retranslate = False;
 }
 
 /* Enters the cycles of the slice that ends into the books. */
@@ -422,13 +431,14 @@ static void account(ThreadId me)
 {
 	struct vthread *t = &vthreads[me];
 	Long before = t->clock;
-	Long used = sched.slice - slice_left;
+	Long used = slice_used();
 
 	if (used > 0) {
 		t->clock += used;
 		t->cpu += used;
 	}
-	sched.slice = slice_left = 0;
+	sched.slice = 0;
+	slice_left = slice_bias;
 	if (t->clock > sched.latest)
 		sched.latest = t->clock;
 	txn_tick(me, before, t->clock);
@@ -585,6 +595,7 @@ void vgModuleLocal_release_sched_lock(struct sched_lock *lock)
 {
 	ThreadId me = current_tid;
 
+	core_untrack_ip(me);
 	guard_lock();
 	/* So that a new thread takes part from a fixed point in virtual time on. */
 	while (sched.unborn) {
