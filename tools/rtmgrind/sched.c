@@ -312,16 +312,23 @@ static ThreadId pick(void)
 	return tid;
 }
 
-/* @awake: the calling thread, which needs no waking */
-static void hand_over(ThreadId awake)
+/* Decides who is next. The caller wakes that thread, and not before it has given up the guard:
+ * the woken thread needs it at once, and often on the same host processor.
+ */
+static ThreadId hand_over(void)
 {
 	ThreadId next = pick();
 
 	sched.owner = next;
-	if (next && next != awake) {
+	if (next)
 		vthreads[next].turn++;
-		host_futex_wake(&vthreads[next].turn);
-	}
+	return next;
+}
+
+static void wake(ThreadId tid)
+{
+	if (tid)
+		host_futex_wake(&vthreads[tid].turn);
 }
 
 /* Whether the host says that a thread sleeps, interruptibly, in a system call. */
@@ -344,14 +351,15 @@ static Bool host_thread_sleeps(Int lwp)
 /*
  * Everybody waits for the thread in the kernel. If it sleeps there for another
  * of our threads, as a writer to a full pipe does, that would be for ever.
+ * Returns whom to wake then, else 0.
  */
-static void watch_kernel(void)
+static ThreadId watch_kernel(void)
 {
 	struct vthread *t = &vthreads[sched.kernel];
 	Long now;
 
 	if (sched.owner || !sched.kernel)
-		return;
+		return 0;
 	now = host_now();
 	if (sched.watched_call != sched.nr_calls) {
 		sched.watched_call = sched.nr_calls;
@@ -360,8 +368,9 @@ static void watch_kernel(void)
 		t->state = VT_OUTSIDE;
 		cores_release(sched.kernel);
 		sched.kernel = 0;
-		hand_over(0);
+		return hand_over();
 	}
+	return 0;
 }
 
 static ThreadId find_by_lwp(Int lwp)
@@ -569,12 +578,12 @@ Bool vgModuleLocal_set_sched_lock_impl(int type)
 void vgModuleLocal_acquire_sched_lock(struct sched_lock *lock)
 {
 	Int lwp = VG_(gettid)();
-	ThreadId me;
+	ThreadId me, next = 0;
 
 	guard_lock();
 	me = arrive(lwp);
 	if (!sched.owner)
-		hand_over(me);
+		next = hand_over();
 	else if (sched.asleep) {
 		sched.arrivals++;
 		host_futex_wake(&sched.arrivals);
@@ -583,9 +592,11 @@ void vgModuleLocal_acquire_sched_lock(struct sched_lock *lock)
 		Int turn = vthreads[me].turn;
 
 		guard_unlock();
+		if (next != me)
+			wake(next);
 		host_futex_wait(&vthreads[me].turn, turn, WATCH_NS);
 		guard_lock();
-		watch_kernel();
+		next = watch_kernel();
 	}
 	begin_slice(me);
 	guard_unlock();
@@ -594,6 +605,7 @@ void vgModuleLocal_acquire_sched_lock(struct sched_lock *lock)
 void vgModuleLocal_release_sched_lock(struct sched_lock *lock)
 {
 	ThreadId me = current_tid;
+	ThreadId next;
 
 	core_untrack_ip(me);
 	guard_lock();
@@ -606,6 +618,8 @@ void vgModuleLocal_release_sched_lock(struct sched_lock *lock)
 	account(me);
 	leave(me);
 	sched.owner_lwp = 0;
-	hand_over(me);
+	next = hand_over();
 	guard_unlock();
+	if (next != me)
+		wake(next);
 }
