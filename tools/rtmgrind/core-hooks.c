@@ -13,13 +13,20 @@
 #include "libvex.h"
 #include "pub_tool_execontext.h"
 #include "pub_tool_libcsetjmp.h"
+#include "pub_tool_machine.h"
 #include "pub_tool_options.h"
 
 /* The valgrind that these assumptions were verified on. */
 #define SUPPORTED_VERSION "3.19.0"
 
-/* Valgrind's own, not in its installed headers. */
-extern void VG_(discard_translations)(Addr start, ULong range, const HChar *who);
+/*
+ * Each block of guest code has two translations, plain and tracked (see
+ * instrument.c), but valgrind finds a translation by its address alone. So the
+ * tracked one is entered under this address bit. Hardware faults on such
+ * addresses, and those of the kernel's half have the bit above set too.
+ */
+#define TRACKED_BIT (1UL << 62)
+#define KERNEL_BIT (1UL << 63)
 
 /* Declared here as they replace functions of other files. */
 Bool __real_vgPlain_gdbserver_report_signal(vki_siginfo_t *info, ThreadId tid);
@@ -35,6 +42,16 @@ ULong __wrap_vgPlain_di_notify_mmap(Addr addr, Bool allow_shared_rw, Int fd);
 VexTranslateResult __real_LibVEX_Translate(VexTranslateArgs *args);
 VexTranslateResult __wrap_LibVEX_Translate(VexTranslateArgs *args);
 Int __wrap_LibVEX_evCheckSzB(VexArch arch);
+Bool __real_vgPlain_translate(ThreadId tid, Addr addr, Bool debugging, Int verbosity, ULong bbs,
+			      Bool redirect);
+Bool __wrap_vgPlain_translate(ThreadId tid, Addr addr, Bool debugging, Int verbosity, ULong bbs,
+			      Bool redirect);
+void __real_vgPlain_add_to_transtab(const VexGuestExtents *extents, Addr addr, Addr code,
+				    UInt code_size, Bool self_modifying, Int profile_offset,
+				    UInt nr_insns);
+void __wrap_vgPlain_add_to_transtab(const VexGuestExtents *extents, Addr addr, Addr code,
+				    UInt code_size, Bool self_modifying, Int profile_offset,
+				    UInt nr_insns);
 int __popcountdi2(long long value);
 
 /* Set by the wrapper below to the buffer of the last VG_MINIMAL_SETJMP: whenever generated
@@ -59,15 +76,61 @@ void core_hooks_check(void)
 	VG_(exit)(1);
 }
 
-/**
- * core_discard_translations() - forget all translated code.
- *
- * Only between slices, when no thread is inside any.
- */
-void core_discard_translations(void)
+Bool core_tracked;
+
+static Bool is_tracked(Addr addr)
 {
-	/* From behind the page nobody can map to the end of the user's half. */
-	VG_(discard_translations)(0x1000, 0x7ffffffff000ULL - 0x1000, "rtmgrind");
+	return (addr & (KERNEL_BIT | TRACKED_BIT)) == TRACKED_BIT;
+}
+
+/**
+ * core_tracked_addr() - under which address is a block's tracked translation entered?
+ * @addr: its own
+ *
+ * Return: the address, which must not stay in the guest's registers.
+ */
+Addr core_tracked_addr(Addr addr)
+{
+	return addr | TRACKED_BIT;
+}
+
+/**
+ * core_untrack_ip() - let a thread that stopped in front of a tracked block stand before the plain.
+ * @tid: the thread, not in generated code
+ */
+void core_untrack_ip(ThreadId tid)
+{
+	Addr ip = VG_(get_IP)(tid);
+
+	if (is_tracked(ip))
+		VG_(set_IP)(tid, ip & ~TRACKED_BIT);
+}
+
+/* Every translation passes here and, made, through the next function. */
+Bool __wrap_vgPlain_translate(ThreadId tid, Addr addr, Bool debugging, Int verbosity, ULong bbs,
+			      Bool redirect)
+{
+	Bool done;
+
+	core_tracked = is_tracked(addr);
+	if (core_tracked)
+		addr &= ~TRACKED_BIT;
+	done = __real_vgPlain_translate(tid, addr, debugging, verbosity, bbs, redirect);
+	core_tracked = False;
+	/* Then the thread gets a signal and not the block. */
+	if (!done)
+		core_untrack_ip(tid);
+	return done;
+}
+
+void __wrap_vgPlain_add_to_transtab(const VexGuestExtents *extents, Addr addr, Addr code,
+				    UInt code_size, Bool self_modifying, Int profile_offset,
+				    UInt nr_insns)
+{
+	if (core_tracked)
+		addr = core_tracked_addr(addr);
+	__real_vgPlain_add_to_transtab(extents, addr, code, code_size, self_modifying,
+				       profile_offset, nr_insns);
 }
 
 /** core_restart_thread() - leave generated code; the thread goes on from its registers. */

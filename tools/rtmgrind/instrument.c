@@ -2,10 +2,15 @@
 /*
  * instrument.c - rewrites each translated block of guest code.
  *
- * Every block counts its instructions down from the running slice. Once the
- * program has begun a transaction, every memory access calls txn_access() if
- * one is open anywhere. The
- * RTM instructions, which valgrind translates as a processor would whose
+ * Every block has two translations. The plain one counts its instructions
+ * down from the running slice and looks at no memory access. If the slice ends
+ * with it, or a transaction is open anywhere, it gives way to the tracked one
+ * before it has done anything. That one does everything: it ends the slice,
+ * and every memory access calls txn_access() while a transaction is open. It
+ * goes on to plain blocks, as the state may have changed. A plain block is
+ * only ever executed while no transaction is open: XBEGIN ends its block.
+ *
+ * The RTM instructions, which valgrind translates as a processor would whose
  * transactions always abort, are recognised by their bytes:
  *
  *   XBEGIN  ends the block; next address from a helper
@@ -30,7 +35,8 @@ enum rtm_insn { INSN_OTHER, INSN_XBEGIN, INSN_XEND, INSN_XABORT, INSN_XTEST };
 /**
  * struct block - the block being rewritten.
  * @out: what is emitted
- * @guard: 1-bit temporary: a transaction is open
+ * @tracked: it is the tracked translation
+ * @guard: 1-bit temporary: a transaction is open; only in a tracked block
  * @nr_accesses: memory accesses so far
  * @pc: the guest instruction being rewritten
  * @seen: unconditional accesses so far, the first of them
@@ -38,6 +44,7 @@ enum rtm_insn { INSN_OTHER, INSN_XBEGIN, INSN_XEND, INSN_XABORT, INSN_XTEST };
  */
 struct block {
 	IRSB *out;
+	Bool tracked;
 	IRTemp guard;
 	Int nr_accesses;
 	Addr pc;
@@ -67,9 +74,14 @@ static IRExpr *load64(struct block *b, const void *addr)
 	return assign(b, Ity_I64, IRExpr_Load(Iend_LE, Ity_I64, const64((Addr)addr)));
 }
 
-static IRExpr *guard(const struct block *b)
+/* A transaction is open and, unless it is NULL, @condition holds. */
+static IRExpr *guarded(struct block *b, IRExpr *condition)
 {
-	return IRExpr_RdTmp(b->guard);
+	IRExpr *guard = IRExpr_RdTmp(b->guard);
+
+	if (!condition)
+		return guard;
+	return assign(b, Ity_I1, IRExpr_Binop(Iop_And1, guard, condition));
 }
 
 static void put(struct block *b, Int offset, IRExpr *value)
@@ -172,10 +184,11 @@ static VG_REGPARM(1) void help_atomic(Addr addr)
 
 static void emit_abort(struct block *b, enum rtmgrind_cause cause, IRExpr *condition)
 {
-	IRExpr *when = guard(b);
+	IRExpr *when;
 
-	if (condition)
-		when = assign(b, Ity_I1, IRExpr_Binop(Iop_And1, when, condition));
+	if (!b->tracked)
+		return;
+	when = guarded(b, condition);
 	emit_call(b, "help_abort", help_abort, mkIRExprVec_2(const64(cause), const64(b->pc)),
 		  when);
 }
@@ -204,30 +217,60 @@ static Bool is_repeated(struct block *b, Bool write, const IRExpr *addr, Int siz
 
 static void emit_access(struct block *b, Bool write, IRExpr *addr, Int size, IRExpr *condition)
 {
-	IRExpr *when = guard(b);
+	IRExpr *when;
 
 	b->nr_accesses++;
-	if (!txn_tracking || (!condition && is_repeated(b, write, addr, size)))
+	if (!b->tracked || (!condition && is_repeated(b, write, addr, size)))
 		return;
-	if (condition)
-		when = assign(b, Ity_I1, IRExpr_Binop(Iop_And1, when, condition));
+	when = guarded(b, condition);
 	if (!isIRAtom(addr))
 		addr = assign(b, Ity_I64, addr);
 	emit_call(b, write ? "help_write" : "help_read", write ? help_write : help_read,
 		  mkIRExprVec_2(addr, const64(pack(b->pc, size))), when);
 }
 
+static IRExpr *slice_left_after(struct block *b, Int cycles)
+{
+	return assign(b, Ity_I64,
+		      IRExpr_Binop(Iop_Sub64, load64(b, &slice_left), const64(cycles)));
+}
+
+static void store_slice_left(struct block *b, IRExpr *left)
+{
+	addStmtToIRSB(b->out, IRStmt_Store(Iend_LE, const64((Addr)&slice_left), left));
+}
+
+/* In a tracked block, or at the end of a plain one, where the block cannot give way any more. */
 static void emit_charge(struct block *b, Int cycles)
 {
-	IRExpr *left = assign(b, Ity_I64,
-			      IRExpr_Binop(Iop_Sub64, load64(b, &slice_left), const64(cycles)));
+	IRExpr *left = slice_left_after(b, cycles);
 	IRExpr *over;
 
-	addStmtToIRSB(b->out, IRStmt_Store(Iend_LE, const64((Addr)&slice_left), left));
-	over = assign(b, Ity_I1, IRExpr_Binop(Iop_CmpLT64S, left, const64(0)));
+	store_slice_left(b, left);
+	over = assign(b, Ity_I1, IRExpr_Binop(Iop_CmpLT64S, left, load64(b, &slice_bias)));
 	uses_registers(emit_call(b, "help_end_slice", help_end_slice,
 				 mkIRExprVec_1(IRExpr_GSPTR()), over),
 		       offsetof(VexGuestAMD64State, host_EvC_COUNTER), sizeof(UInt));
+}
+
+/* At the beginning of a plain block at @addr: charge it, or give way to the tracked one. */
+static void begin_plain(struct block *b, Addr addr, Int cycles)
+{
+	IRExpr *left = slice_left_after(b, cycles);
+	IRExpr *gives_way = assign(b, Ity_I1, IRExpr_Binop(Iop_CmpLT64S, left, const64(0)));
+
+	addStmtToIRSB(b->out, IRStmt_Exit(gives_way, Ijk_Boring,
+					  IRConst_U64(core_tracked_addr(addr)), OFFSET(RIP)));
+	store_slice_left(b, left);
+}
+
+static void begin_tracked(struct block *b, Addr addr, Int cycles)
+{
+	/* Until now it holds core_tracked_addr(). */
+	put(b, OFFSET(RIP), const64(addr));
+	b->guard = assign(b, Ity_I1, IRExpr_Binop(Iop_CmpNE64, load64(b, &txn_nr_open),
+						  const64(0)))->Iex.RdTmp.tmp;
+	emit_charge(b, cycles);
 }
 
 static void end_block(struct block *b, IRExpr *next)
@@ -339,9 +382,11 @@ static Bool rewrite_insn(struct block *b, IRStmt *mark)
 		emit_xtest(b, addr, length);
 		return True;
 	case INSN_XABORT:
-		emit_call(b, "help_xabort", help_xabort,
-			  mkIRExprVec_2(const64(*(const UChar *)(addr + 2)), const64(addr)),
-			  guard(b));
+		if (b->tracked)
+			emit_call(b, "help_xabort", help_xabort,
+				  mkIRExprVec_2(const64(*(const UChar *)(addr + 2)),
+						const64(addr)),
+				  guarded(b, NULL));
 		return False;
 	default:
 		return False;
@@ -541,16 +586,18 @@ IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *lay
 		 const VexGuestExtents *extents, const VexArchInfo *arch, IRType guest_word,
 		 IRType host_word)
 {
-	struct block b = {.out = deepCopyIRSBExceptStmts(in)};
+	struct block b = {.out = deepCopyIRSBExceptStmts(in), .tracked = core_tracked};
 	Int i = 0;
 
 	/* The preamble is valgrind's own. */
 	while (i < in->stmts_used && in->stmts[i]->tag != Ist_IMark)
 		addStmtToIRSB(b.out, in->stmts[i++]);
 
-	b.guard = assign(&b, Ity_I1, IRExpr_Binop(Iop_CmpNE64, load64(&b, &txn_nr_open),
-						  const64(0)))->Iex.RdTmp.tmp;
-	emit_charge(&b, static_cost(in, i));
+	/* Not the first mark's address, which differs where valgrind redirects a function. */
+	if (b.tracked)
+		begin_tracked(&b, closure->nraddr, static_cost(in, i));
+	else
+		begin_plain(&b, closure->nraddr, static_cost(in, i));
 	for (; i < in->stmts_used; i++) {
 		if (in->stmts[i]->tag != Ist_IMark)
 			rewrite_stmt(&b, in->stmts[i]);

@@ -154,8 +154,13 @@ extern UInt nr_vthreads;
 extern ThreadId vthread_end;
 /* The thread that has the big lock. */
 extern ThreadId current_tid;
-/* Cycles left in the running slice; generated code counts it down. */
+/*
+ * Cycles left in the running slice, counted down by generated code, plus
+ * slice_bias. Plain code only asks whether this is below 0; the bias, negative
+ * while a transaction is open, makes it so in one test. See instrument.c.
+ */
 extern Long slice_left;
+extern Long slice_bias;
 
 static inline struct vthread *current_vthread(void)
 {
@@ -176,7 +181,7 @@ void sched_thread_exit(ThreadId tid);
 Bool sched_is_idle(void);
 void sched_note_end(void);
 Long sched_end_time(void);
-void sched_retranslate(void);
+void sched_track(Bool on);
 void sched_sleep(Long timeout_ns);
 Bool sched_alone(void);
 
@@ -262,10 +267,8 @@ Bool line_reads(const struct line *line, ThreadId tid);
 void line_set_reader(struct line *line, ThreadId tid, Bool reads);
 ThreadId line_other_reader(const struct line *line, ThreadId tid);
 
-/* Open transactions; generated code tests it before every memory access. */
+/* Open transactions; tracked code tests it once a block. */
 extern ULong txn_nr_open;
-/* Whether the program has ever begun one: before, accesses are not instrumented. */
-extern Bool txn_tracking;
 
 /* The guest instruction that called: valgrind keeps the register up to date too coarsely. */
 extern Addr current_pc;
@@ -296,8 +299,11 @@ IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *lay
 		 IRType host_word);
 Bool insn_needs_exact_registers(const VexGuestExtents *extents);
 
+/* Whether the block being translated is to be a tracked one. */
+extern Bool core_tracked;
+Addr core_tracked_addr(Addr addr);
 void core_hooks_check(void);
-void core_discard_translations(void);
+void core_untrack_ip(ThreadId tid);
 void core_restart_thread(void) __attribute__((noreturn));
 /* Valgrind's own, not in its installed headers: the thread is on its way out. */
 extern Bool VG_(is_exiting)(ThreadId tid);

@@ -17,6 +17,8 @@
 
 /* Longest slice, instructions: valgrind polls for signals between two. */
 #define SLICE_MAX 100000
+/* Added to slice_left while transactions are open: more than any slice and charge, in cycles. */
+#define TRACKING_BIAS (-(1LL << 48))
 /* Outside the region of interest threads run ahead so many times further. */
 #define SLOPPY_FACTOR 50
 /* How often a parked thread looks whether the one in the kernel is stuck there, ns. */
@@ -35,6 +37,7 @@ UInt nr_vthreads;
 ThreadId vthread_end;
 ThreadId current_tid;
 Long slice_left;
+Long slice_bias;
 
 /**
  * struct sched - the state of the big lock.
@@ -48,7 +51,6 @@ Long slice_left;
  * @end_time: virtual time of the end of the process, 0 not yet
  * @idle: @owner was chosen to wait for the outside, for there is nothing else to do
  * @asleep: the idle thread sleeps on @arrivals
- * @retranslate: forget the translations at the beginning of the next slice
  * @arrivals: host futex word, counts threads that want the lock
  * @nr_calls: short system calls so far
  * @watched_call: the one that was being watched
@@ -66,7 +68,6 @@ static struct {
 	Long end_time;
 	Bool idle;
 	Bool asleep;
-	Bool retranslate;
 	volatile Int arrivals;
 	ULong nr_calls;
 	ULong watched_call;
@@ -107,6 +108,12 @@ void sched_init(void)
 	rng_seed(&sched.rng, opt.seed, 0);
 }
 
+/* Cycles of the running slice that are over. */
+static Long slice_used(void)
+{
+	return sched.slice + slice_bias - slice_left;
+}
+
 /**
  * sched_now() - the running thread's clock.
  *
@@ -114,7 +121,7 @@ void sched_init(void)
  */
 Long sched_now(void)
 {
-	return vthreads[current_tid].clock + sched.slice - slice_left;
+	return vthreads[current_tid].clock + slice_used();
 }
 
 /**
@@ -178,10 +185,15 @@ Bool sched_alone(void)
 	return True;
 }
 
-/** sched_retranslate() - forget all translations before the next slice. */
-void sched_retranslate(void)
+/**
+ * sched_track() - let memory accesses be looked at, or no more, from the next block on.
+ * @on: whether
+ */
+void sched_track(Bool on)
 {
-	sched.retranslate = True;
+	slice_left -= slice_bias;
+	slice_bias = on ? TRACKING_BIAS : 0;
+	slice_left += slice_bias;
 }
 
 /**
@@ -300,16 +312,23 @@ static ThreadId pick(void)
 	return tid;
 }
 
-/* @awake: the calling thread, which needs no waking */
-static void hand_over(ThreadId awake)
+/* Decides who is next. The caller wakes that thread, and not before it has given up the guard:
+ * the woken thread needs it at once, and often on the same host processor.
+ */
+static ThreadId hand_over(void)
 {
 	ThreadId next = pick();
 
 	sched.owner = next;
-	if (next && next != awake) {
+	if (next)
 		vthreads[next].turn++;
-		host_futex_wake(&vthreads[next].turn);
-	}
+	return next;
+}
+
+static void wake(ThreadId tid)
+{
+	if (tid)
+		host_futex_wake(&vthreads[tid].turn);
 }
 
 /* Whether the host says that a thread sleeps, interruptibly, in a system call. */
@@ -332,14 +351,15 @@ static Bool host_thread_sleeps(Int lwp)
 /*
  * Everybody waits for the thread in the kernel. If it sleeps there for another
  * of our threads, as a writer to a full pipe does, that would be for ever.
+ * Returns whom to wake then, else 0.
  */
-static void watch_kernel(void)
+static ThreadId watch_kernel(void)
 {
 	struct vthread *t = &vthreads[sched.kernel];
 	Long now;
 
 	if (sched.owner || !sched.kernel)
-		return;
+		return 0;
 	now = host_now();
 	if (sched.watched_call != sched.nr_calls) {
 		sched.watched_call = sched.nr_calls;
@@ -348,8 +368,9 @@ static void watch_kernel(void)
 		t->state = VT_OUTSIDE;
 		cores_release(sched.kernel);
 		sched.kernel = 0;
-		hand_over(0);
+		return hand_over();
 	}
+	return 0;
 }
 
 static ThreadId find_by_lwp(Int lwp)
@@ -410,11 +431,8 @@ static void begin_slice(ThreadId me)
 		sched.slice = SLICE_MAX;
 	if (sched.slice > t->timeslice_end - t->clock && cores_queued())
 		sched.slice = t->timeslice_end > t->clock ? t->timeslice_end - t->clock : 1;
-	slice_left = sched.slice;
+	slice_left = sched.slice + slice_bias;
 	t->state = VT_RUNNING;
-	if (sched.retranslate)
-		core_discard_translations();
-	sched.retranslate = False;
 }
 
 /* Enters the cycles of the slice that ends into the books. */
@@ -422,13 +440,14 @@ static void account(ThreadId me)
 {
 	struct vthread *t = &vthreads[me];
 	Long before = t->clock;
-	Long used = sched.slice - slice_left;
+	Long used = slice_used();
 
 	if (used > 0) {
 		t->clock += used;
 		t->cpu += used;
 	}
-	sched.slice = slice_left = 0;
+	sched.slice = 0;
+	slice_left = slice_bias;
 	if (t->clock > sched.latest)
 		sched.latest = t->clock;
 	txn_tick(me, before, t->clock);
@@ -559,12 +578,12 @@ Bool vgModuleLocal_set_sched_lock_impl(int type)
 void vgModuleLocal_acquire_sched_lock(struct sched_lock *lock)
 {
 	Int lwp = VG_(gettid)();
-	ThreadId me;
+	ThreadId me, next = 0;
 
 	guard_lock();
 	me = arrive(lwp);
 	if (!sched.owner)
-		hand_over(me);
+		next = hand_over();
 	else if (sched.asleep) {
 		sched.arrivals++;
 		host_futex_wake(&sched.arrivals);
@@ -573,9 +592,11 @@ void vgModuleLocal_acquire_sched_lock(struct sched_lock *lock)
 		Int turn = vthreads[me].turn;
 
 		guard_unlock();
+		if (next != me)
+			wake(next);
 		host_futex_wait(&vthreads[me].turn, turn, WATCH_NS);
 		guard_lock();
-		watch_kernel();
+		next = watch_kernel();
 	}
 	begin_slice(me);
 	guard_unlock();
@@ -584,7 +605,9 @@ void vgModuleLocal_acquire_sched_lock(struct sched_lock *lock)
 void vgModuleLocal_release_sched_lock(struct sched_lock *lock)
 {
 	ThreadId me = current_tid;
+	ThreadId next;
 
+	core_untrack_ip(me);
 	guard_lock();
 	/* So that a new thread takes part from a fixed point in virtual time on. */
 	while (sched.unborn) {
@@ -595,6 +618,8 @@ void vgModuleLocal_release_sched_lock(struct sched_lock *lock)
 	account(me);
 	leave(me);
 	sched.owner_lwp = 0;
-	hand_over(me);
+	next = hand_over();
 	guard_unlock();
+	if (next != me)
+		wake(next);
 }

@@ -69,7 +69,6 @@ static const HChar *const cause_names[] = {
 #define NR_CAUSES (sizeof(cause_names) / sizeof(cause_names[0]))
 
 ULong txn_nr_open;
-Bool txn_tracking;
 Addr current_pc;
 
 static struct txn **txns;
@@ -123,7 +122,8 @@ static void drop_lines(ThreadId tid, struct txn *txn, Bool undo)
 		line_put(line);
 	}
 	txn->depth = 0;
-	txn_nr_open--;
+	if (!--txn_nr_open)
+		sched_track(False);
 }
 
 static const struct touch *find_touch(const struct txn *txn, Addr line_addr)
@@ -425,19 +425,6 @@ void txn_access(ThreadId tid, Addr addr, SizeT size, Bool write)
 	}
 }
 
-/*
- * The first transaction of the program: until now memory accesses were not
- * looked at. All code is translated anew, and the XBEGIN is executed again.
- */
-static void __attribute__((noreturn)) begin_tracking(VexGuestAMD64State *guest, struct txn *txn)
-{
-	txn->depth = 0;
-	txn_tracking = True;
-	sched_retranslate();
-	sched_end_slice(guest);
-	core_restart_thread();
-}
-
 /**
  * txn_begin() - XBEGIN.
  * @guest: registers of the running thread
@@ -456,8 +443,6 @@ ULong txn_begin(VexGuestAMD64State *guest, ULong fallback, ULong next)
 		txn_abort_self(RTMGRIND_CAUSE_NEST, -1);
 	if (txn->depth++)
 		return next;
-	if (!txn_tracking)
-		begin_tracking(guest, txn);
 	txn->fallback = fallback;
 	txn->guest = guest;
 	txn->saved = *guest;
@@ -469,7 +454,8 @@ ULong txn_begin(VexGuestAMD64State *guest, ULong fallback, ULong next)
 	    (Long)(rng_next(&spurious_rng) % 100) < opt.abort_rate)
 		/* Among the first lines: late enough to have something to undo. */
 		txn->doomed = 1 + rng_next(&spurious_rng) % 4;
-	txn_nr_open++;
+	if (!txn_nr_open++)
+		sched_track(True);
 	nr_started++;
 	if (in_region)
 		charge(COST_XBEGIN);
