@@ -17,6 +17,7 @@ tests/tools/install.sh
 tests/demo/index_bench.sh
 tests/emulated/rtmgrind.sh
 tests/emulated/e2e.sh
+tests/programs/run.sh
 '
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT

@@ -21,6 +21,13 @@ python3 tests: checks JSON, and is a program that runs emulated
 xz-utils tests: a threaded program that runs emulated
 libjemalloc2 tests: a replaced allocator
 libtbb-dev tests: a library with transactions of its own
+pkg-config tests: options of the libraries below
+libssl-dev tests: a library that uses rwlocks
+libglib2.0-dev tests: locks of another library
+pigz tests: threads that wait for each other
+pbzip2 tests: the same
+memcached tests: a server, on the loopback interface
+libmemcached-tools tests: its load
 kyotocabinet-utils the demo: a program that nobody here wrote
 '
 

@@ -1,0 +1,170 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Programs that nobody here wrote, and programs on libraries that nobody here
+# wrote: their output with the library is compared with what they print without.
+# run.sh [NAME...]; O is the build directory. Prints ok NAME, not ok NAME: why,
+# skip NAME: reason, a line for each program and mode, and a count.
+
+O=$(realpath "${O:-build}") || exit 1
+here=$(realpath "$(dirname "$0")")
+elide=$O/bin/elide
+own=$O/tests/programs
+LIMIT=120 # seconds, ten times the slowest
+work=$(mktemp -d) || exit 1
+server=
+trap '[ -z "$server" ] || kill "$server"; rm -rf "$work"' EXIT
+cd "$work" || exit 1
+unset LD_PRELOAD GLIBC_TUNABLES
+nr=0 failed=0 skipped=0
+
+# Modes, and the options that make them.
+modes='profile elided adaptive emulated emulated-30 emulated-100'
+options() {
+	case $1 in
+	profile) echo --mode=profile ;;
+	elided) echo --policy=fixed ;;
+	adaptive) echo --policy=adaptive ;;
+	emulated) echo --emulate --cores=4 --policy=fixed ;;
+	emulated-*) echo --emulate --cores=4 --policy=fixed --set WATCH=0 "--abort-rate=${1#*-}" ;;
+	esac
+}
+
+# Why a mode cannot be had here; nothing if it can.
+lacks() {
+	case $1 in
+	elided | adaptive) grep -qw rtm /proc/cpuinfo || echo 'this processor has no RTM' ;;
+	emulated*) [ -x "$O/libexec/elide/rtmgrind-amd64-linux" ] || echo 'rtmgrind is not built' ;;
+	esac
+}
+
+say() {
+	nr=$((nr + 1))
+	echo "$@"
+}
+
+# What of a program's output does not vary from run to run.
+steady() {
+	case $1 in
+	kc*) grep -E '^(ok|error)|FAILED|mismatch' ;;
+	*) cat ;;
+	esac
+}
+
+# compare NAME MODES COMMAND: the output of COMMAND, plain and in each mode.
+compare() {
+	local name=$1 wanted=$2 mode why
+
+	shift 2
+	if ! command -v "$1" >/dev/null && [ ! -x "$1" ]; then
+		say "skip $name: ${1##*/} is not installed"
+		skipped=$((skipped + 1))
+		return
+	fi
+	if ! timeout $LIMIT "$@" 2>plain.err >plain.raw; then
+		say "not ok $name: plain: exit $?: $(tail -n 1 plain.err)"
+		failed=$((failed + 1))
+		return
+	fi
+	steady "$name" <plain.raw >plain
+	for mode in $wanted; do
+		why=$(lacks "$mode")
+		if [ -n "$why" ]; then
+			say "skip $name $mode: $why"
+			skipped=$((skipped + 1))
+			continue
+		fi
+		rm -f elide.data*
+		# shellcheck disable=SC2046 # several options
+		timeout $LIMIT "$elide" run -q $(options "$mode") -- "$@" 2>err >raw
+		status=$?
+		steady "$name" <raw >out
+		if [ $status -ne 0 ]; then
+			why="exit $status: $(tail -n 1 err)"
+		elif ! cmp -s plain out; then
+			why="another output: $(cmp plain out 2>&1)"
+		elif ! [ -s plain ]; then
+			why='no output to compare'
+		elif ! "$elide" report --json >report.json 2>report.err; then
+			why="report: $(cat report.err)"
+		fi
+		if [ -n "$why" ]; then
+			say "not ok $name $mode: $why"
+			failed=$((failed + 1))
+		else
+			say "ok $name $mode"
+		fi
+	done
+}
+
+free_port() {
+	python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
+}
+
+# memcached serves memcaslap a bounded load on the loopback interface, then is stopped.
+serve() {
+	local mode=$1 port why tries=100
+
+	port=$(free_port)
+	rm -f elide.data*
+	if [ "$mode" = plain ]; then
+		memcached -u root -l 127.0.0.1 -p "$port" -U 0 -t 4 2>server.err &
+	else
+		# shellcheck disable=SC2046
+		"$elide" run -q $(options "$mode") -- \
+			memcached -u root -l 127.0.0.1 -p "$port" -U 0 -t 4 2>server.err &
+	fi
+	server=$!
+	until (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null || [ $tries -eq 0 ]; do
+		sleep 0.1
+		tries=$((tries - 1))
+	done
+	timeout $LIMIT memcaslap -s "127.0.0.1:$port" -T 2 -c 8 -x "$2" >load 2>load.err
+	why=$?
+	kill "$server"
+	wait "$server"
+	server=
+	[ $why -eq 0 ] || { echo "memcaslap: exit $why: $(tail -n 1 load.err)"; return; }
+	grep -q '^get_misses: 0$' load || echo "misses: $(grep misses load | tr '\n' ' ')"
+}
+
+memcached_modes() {
+	local mode why
+
+	if ! command -v memcached >/dev/null || ! command -v memcaslap >/dev/null; then
+		say 'skip memcached: memcached or memcaslap is not installed'
+		skipped=$((skipped + 1))
+		return
+	fi
+	for mode in plain profile elided adaptive; do
+		why=$(lacks "$mode")
+		if [ -n "$why" ]; then
+			say "skip memcached $mode: $why"
+			skipped=$((skipped + 1))
+			continue
+		fi
+		why=$(serve "$mode" 20000)
+		if [ -n "$why" ]; then
+			say "not ok memcached $mode: $why"
+			failed=$((failed + 1))
+		else
+			say "ok memcached $mode"
+		fi
+	done
+}
+
+seq 1 60000 >numbers
+tests=${*:-kccachetest kcprototest pigz pbzip2 python cxx c11 crypto gmutex memcached}
+for test in $tests; do
+	case $test in
+	kccachetest) compare kccachetest "$modes" kccachetest wicked -th 4 2000 ;;
+	kcprototest) compare kcprototest "$modes" kcprototest wicked -th 4 2000 ;;
+	pigz) compare pigz 'profile elided adaptive emulated' pigz -p4 -c numbers ;;
+	pbzip2) compare pbzip2 'profile elided adaptive emulated' pbzip2 -p4 -b1 -c numbers ;;
+	python) compare python "$modes" python3 "$here/threads.py" ;;
+	memcached) memcached_modes ;;
+	*) compare "$test" "$modes" "$own/$test" ;;
+	esac
+done
+echo "$nr tests, $failed failed, $skipped skipped"
+[ $failed -eq 0 ]
