@@ -94,6 +94,7 @@ enum elide_dropped {
  * @dropped:         by enum elide_dropped
  * @cores:           processors the process may run on
  * @sample_period:   one in so many first attempts has its cycles measured natively
+ * @control:         enum elide_control, see elide-ctl(1)
  * @exe, @args:      path, and the arguments each ended by a NUL, @args_len bytes
  * @why:             why @mode is what it is, in words
  * @policy:          name of the policy
@@ -122,7 +123,7 @@ struct elide_header {
 	uint32_t sample_period;
 	uint64_t dropped[ELIDE_MAX_DROPPED];
 	uint32_t args_len;
-	uint32_t reserved;
+	uint32_t control;
 	char policy[32];
 	char model[32];
 	char why[256];
@@ -131,6 +132,12 @@ struct elide_header {
 };
 
 _Static_assert(sizeof(struct elide_header) <= ELIDE_HEADER_SIZE, "the header is one unit");
+
+/* header.control: the one word that others than the process write. */
+enum elide_control {
+	ELIDE_CONTROL_NONE,
+	ELIDE_CONTROL_OFF, /* elide nothing for the time being */
+};
 
 enum elide_chunk_type {
 	ELIDE_CHUNK_MODULES = 1,

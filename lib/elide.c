@@ -221,7 +221,7 @@ enum elide_outcome elide_acquire(struct elide_thread *t, struct elide_cache *ent
 
 	if (t->nr_held)
 		return acquire_nested(t, entry, word, rule, site, kind);
-	if (!READ_ONCE(elide_enabled))
+	if (!READ_ONCE(elide_enabled) || unlikely(READ_ONCE(elide_data->control)))
 		return ELIDE_SKIPPED;
 	if (rtm_test())
 		return ELIDE_INSIDE; /* somebody else's transaction; XEND is theirs */

@@ -14,6 +14,7 @@ tests/unit/layers.sh
 tests/preload/run.sh
 tests/tools/tools.sh
 tests/tools/install.sh
+tests/tools/ctl.sh
 tests/demo/index_bench.sh
 tests/emulated/rtmgrind.sh
 tests/emulated/e2e.sh

@@ -161,7 +161,7 @@ int report_files(const struct report_options *options, char *const *paths, size_
 			code = EXIT_USAGE;
 			continue;
 		}
-		if (report_file(&o, &f))
+		if (load_base(&f) || report_file(&o, &f))
 			code = EXIT_USAGE;
 		load_free(&f);
 	}

@@ -33,6 +33,7 @@ struct command {
 int cmd_run(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
+int cmd_ctl(int argc, char **argv);
 int cmd_tunables(int argc, char **argv);
 
 /**

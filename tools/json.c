@@ -165,6 +165,7 @@ static json_t *machine(const struct report *r)
 
 	json_object_set_new(o, "rtm", json_text(rtm_name(h->rtm)));
 	json_object_set_new(o, "rtm_off", json_boolean(h->rtm_off));
+	json_object_set_new(o, "ctl_off", json_boolean(h->control == ELIDE_CONTROL_OFF));
 	json_object_set_new(o, "why", json_text(h->why));
 	json_object_set_new(o, "model", json_text(h->model[0] ? h->model : NULL));
 	json_object_set_new(o, "cores", json_number(h->cores));

@@ -7,6 +7,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -348,4 +349,47 @@ void load_free(struct data_file *file)
 	free(file->rows);
 	free(file->misuse);
 	memset(file, 0, sizeof(*file));
+}
+
+static void negate_times(struct elide_times *t)
+{
+	*t = (struct elide_times){.count = -t->count, .total = -t->total, .min = ~0ull};
+}
+
+/* A row that, added to what it was copied from, leaves nothing: sums are modulo 2^64. */
+static void negate_row(struct elide_row *row)
+{
+	row->not_attempted = -row->not_attempted;
+	row->fallback = -row->fallback;
+	row->commits = -row->commits;
+	row->nested = -row->nested;
+	row->contended = -row->contended;
+	row->wasted_cycles = -row->wasted_cycles;
+	negate_times(&row->wait);
+	negate_times(&row->hold);
+	for (int i = 0; i < ELIDE_MAX_CAUSES; i++)
+		row->causes[i] = -row->causes[i];
+}
+
+int load_base(struct data_file *file)
+{
+	struct elide_header *h = &file->header;
+	char path[PATH_MAX], error[LOAD_ERROR_MAX];
+	struct data_file base;
+	int rc = 0;
+
+	snprintf(path, sizeof(path), "%s" LOAD_BASE_SUFFIX, file->path);
+	if (load(path, &base, error))
+		return 0;
+	if (base.header.pid == h->pid && base.header.pid_start == h->pid_start &&
+	    base.header.start_ns == h->start_ns && base.nr_classes <= file->nr_classes) {
+		for (size_t i = 0; i < base.nr_rows; i++)
+			negate_row(&base.rows[i]);
+		rc = append(&file->rows, &file->nr_rows, base.rows, base.nr_rows,
+			    sizeof(*base.rows));
+		h->start_ns = base.header.end_ns;
+		h->start_cycles = base.header.end_cycles;
+	}
+	load_free(&base);
+	return rc;
 }

@@ -15,6 +15,9 @@
 /* Long enough for a path and a sentence. */
 #define LOAD_ERROR_MAX 1400
 
+/* A file of that name beside a data file holds what "elide ctl PID reset" leaves out. */
+#define LOAD_BASE_SUFFIX ".base"
+
 /**
  * struct load_notes - what was odd in a file that could be read all the same.
  * @lost_from:     offset from which on the file is missing, 0 if it is whole
@@ -64,6 +67,16 @@ int load(const char *path, struct data_file *file, char *error);
  * Return: 0 or -errno, silently.
  */
 int load_header(const char *path, struct elide_header *header);
+
+/**
+ * load_base() - leave out what was counted before the last reset of the process.
+ * @file: read before; a base that is not of the same process is ignored
+ *
+ * The extremes of distributions stay those since the start.
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int load_base(struct data_file *file);
 
 /**
  * load_free() - release what load() took.

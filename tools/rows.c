@@ -259,6 +259,19 @@ static int sum_line(const struct report *r, struct line *l, const size_t *index,
 	return name_line(r, l, &rows[index[0]]);
 }
 
+/* Rows of calls that got no lock, or that a reset has left nothing of. */
+static int is_empty(const struct report *r, const size_t *index, size_t n)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct elide_row *row = &r->file->rows[index[i]];
+
+		sum += elide_row_acquired(row) + elide_row_aborts(row);
+	}
+	return !sum;
+}
+
 static int build_lines(struct report *r, enum report_by by)
 {
 	const struct data_file *f = r->file;
@@ -283,7 +296,8 @@ static int build_lines(struct report *r, enum report_by by)
 		for (n = 1; i + n < f->nr_rows; n++)
 			if (!same_line(&f->rows[index[i]], &f->rows[index[i + n]], by))
 				break;
-		rc = sum_line(r, &r->lines[r->nr_lines++], &index[i], n);
+		rc = is_empty(r, &index[i], n) ? 0 :
+			     sum_line(r, &r->lines[r->nr_lines++], &index[i], n);
 		if (rc)
 			goto free_index;
 	}

@@ -268,6 +268,8 @@ static void print_program(const struct report *r, FILE *out)
 	fprintf(out, "\nmode %s, RTM %s%s", mode_name(h->mode), rtm_name(h->rtm),
 		h->why[0] ? ": " : "");
 	print_clean(out, h->why);
+	if (h->control == ELIDE_CONTROL_OFF)
+		fprintf(out, "; switched off by elide ctl");
 	if (h->rtm_off)
 		fprintf(out, "; elision was switched off");
 	fputs(h->policy[0] ? "; policy " : "", out);

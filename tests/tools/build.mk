@@ -2,7 +2,7 @@
 # Programs that the tests of the tools use.
 
 SYNTH_OBJ := $(patsubst %,$(OBJ)/tests/tools/%.o,synth subject)
-TOOLS_TEST_BIN := $(O)/tests/tools/mkdata
+TOOLS_TEST_BIN := $(O)/tests/tools/mkdata $(O)/tests/tools/looper
 
 tools-tests: $(TOOLS_TEST_BIN)
 .PHONY: tools-tests
@@ -16,3 +16,8 @@ $(O)/tests/tools/mkdata: $(OBJ)/tests/tools/mkdata.o $(SYNTH_OBJ)
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -o $@ $^
+
+$(O)/tests/tools/looper: $(OBJ)/tests/tools/looper.o
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -o $@ $^ -pthread

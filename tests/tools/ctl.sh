@@ -1,0 +1,99 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# elide ctl on a running process. O is the build directory. Prints a line a test and a count.
+set -u
+
+O=$(realpath "${O:-build}") || exit 1
+elide=$O/bin/elide
+tmp=$(mktemp -d) || exit 1
+cd "$tmp" || exit 1
+unset LD_PRELOAD
+nr=0 failed=0 skipped=0
+
+ok() { nr=$((nr + 1)); echo "ok $1"; }
+not_ok() { nr=$((nr + 1)); failed=$((failed + 1)); echo "not ok $1: $2"; }
+
+# check NAME WHAT COMMAND...: the command succeeds; if not, why.
+check() {
+	local name=$1
+
+	shift
+	if "$@" >check.out 2>&1; then ok "$name"; else not_ok "$name" "$(tail -n 1 check.out)"; fi
+}
+
+# refused NAME WORDS ARG...: exit code 2 and one line with the words.
+refused() {
+	local name=$1 words=$2 rc
+
+	shift 2
+	timeout 20 "$elide" ctl "$@" >out 2>err
+	rc=$?
+	if [ $rc -ne 2 ] || [ "$(wc -l <err)" -ne 1 ] || ! grep -qF -- "$words" err; then
+		not_ok "$name" "exit $rc: $(cat out err)"
+	else
+		ok "$name"
+	fi
+}
+
+# value KEY [FILE]: of the report's totals
+value() {
+	"$elide" report --json -i "${2:-elide.data}" | python3 -c \
+		'import json, sys; print(json.load(sys.stdin)["totals"][sys.argv[1]])' "$1"
+}
+
+# tick: have the program go on for a while; the sections so far go to $sections.
+tick() { for _ in 1 2 3 4 5; do echo >&"$to"; read -r sections <&"$from"; done; }
+
+coproc LOOPER { ELIDE_POLICY=fixed LD_PRELOAD=$O/lib/libelide-preload.so exec "$O/tests/tools/looper"; }
+pid=$LOOPER_PID from=${LOOPER[0]} to=${LOOPER[1]}
+trap 'kill "$pid" 2>/dev/null; rm -rf "$tmp"' EXIT
+tick
+
+check snapshot timeout 20 "$elide" ctl "$pid" snapshot
+check 'snapshot is a data file' "$elide" report -i elide.data.snapshot
+check 'snapshot elsewhere' timeout 20 "$elide" ctl -o other "$pid" snapshot
+first=$(value acquired other)
+tick
+check 'snapshot stands still' test "$(value acquired other)" -eq "$first"
+check 'process goes on' test "$(value acquired)" -gt "$first"
+
+if grep -qw rtm /proc/cpuinfo; then
+	check off timeout 20 "$elide" ctl "$pid" off
+	tick # sections that are open
+	before=$(value elided) real=$(value not_attempted)
+	tick
+	check 'off: nothing is elided' test "$(value elided)" -eq "$before"
+	check 'off: the program goes on' test "$(value not_attempted)" -gt "$real"
+	check 'off: the report says so' grep -q 'switched off by elide ctl' <("$elide" report)
+	check on timeout 20 "$elide" ctl "$pid" on
+	tick
+	check 'on: elided again' test "$(value elided)" -gt "$before"
+else
+	echo 'skip off and on: this processor has no RTM'
+	skipped=$((skipped + 1))
+fi
+
+all=$(value acquired)
+check reset timeout 20 "$elide" ctl "$pid" reset
+rest=$(value acquired)
+check 'reset: what was before is left out' test "$rest" -lt "$all"
+tick
+check 'reset: counting goes on' test "$(value acquired)" -gt "$rest"
+
+refused 'no such process' 'is not there, or writes no data file' $$ off
+refused 'not a process id' 'is not a process id' 12x off
+refused 'unknown verb' 'nearest is reset' "$pid" rest
+refused 'no verb' 'needs a process id' "$pid"
+refused 'output with reset' '--output goes with snapshot' -o x "$pid" reset
+refused 'snapshot to nowhere' 'No such file or directory' -o nowhere/x "$pid" snapshot
+
+eval "exec $to>&-"
+read -r sections <&"$from"
+wait "$pid"
+check 'every section was counted' test "$("$elide" report --json -i elide.data |
+	python3 -c 'import json, sys; print(json.load(sys.stdin)["totals"]["acquired"])')" -le "$sections"
+rm -f elide.data.base
+check 'every section was counted, base gone' test "$(value acquired)" -eq "$sections"
+
+echo "$nr tests, $failed failed, $skipped skipped"
+[ $failed -eq 0 ]
