@@ -28,6 +28,9 @@
 #define TRACKED_BIT (1UL << 62)
 #define KERNEL_BIT (1UL << 63)
 
+/* Valgrind's own, not in its installed headers. */
+extern void VG_(set_IP)(ThreadId tid, Addr addr);
+
 /* Declared here as they replace functions of other files. */
 Bool __real_vgPlain_gdbserver_report_signal(vki_siginfo_t *info, ThreadId tid);
 Bool __wrap_vgPlain_gdbserver_report_signal(vki_siginfo_t *info, ThreadId tid);
