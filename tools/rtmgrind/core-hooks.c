@@ -5,8 +5,8 @@
  * The core is linked statically; the linker's --wrap puts these functions in
  * front of some of its own (build.mk lists them). Everything that depends on
  * the version of valgrind beyond its public headers is here, in sched.c's big
- * lock, and in the shapes instrument.c and insn.c recognise. core_hooks_check() refuses
- * to run on another version.
+ * lock, and in the shapes instrument.c and insn.c recognise. core_hooks_check()
+ * refuses to run on another version.
  */
 #include "rtmgrind.h"
 #include "config.h"
