@@ -5,8 +5,8 @@
  * The core is linked statically; the linker's --wrap puts these functions in
  * front of some of its own (build.mk lists them). Everything that depends on
  * the version of valgrind beyond its public headers is here, in sched.c's big
- * lock, and in the shapes instrument.c recognises. core_hooks_check() refuses
- * to run on another version.
+ * lock, and in the shapes instrument.c and insn.c recognise. core_hooks_check()
+ * refuses to run on another version.
  */
 #include "rtmgrind.h"
 #include "config.h"
@@ -27,6 +27,9 @@
  */
 #define TRACKED_BIT (1UL << 62)
 #define KERNEL_BIT (1UL << 63)
+
+/* Valgrind's own, not in its installed headers. */
+extern void VG_(set_IP)(ThreadId tid, Addr addr);
 
 /* Declared here as they replace functions of other files. */
 Bool __real_vgPlain_gdbserver_report_signal(vki_siginfo_t *info, ThreadId tid);

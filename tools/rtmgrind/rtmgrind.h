@@ -2,10 +2,11 @@
 /*
  * rtmgrind.h - what the files of the emulator share.
  *
- * The order of the rooms: instrument.c turns guest instructions into calls of
- * txn.c (transactions, conflicts) and syscalls.c (system calls in virtual
- * time); sched.c decides whose turn it is and gives out slices of virtual
- * time; wait.c, futex.c and fdwait.c keep threads that wait.
+ * The order of the rooms: instrument.c, with block.c and insn.c, turns guest
+ * instructions into calls of access.c and txn.c (conflicts, transactions) and
+ * syscalls.c (system calls in virtual time); sched.c gives out slices of
+ * virtual time, turn.c says to whom; wait.c, futex.c and fdwait.c keep threads
+ * that wait.
  *
  * Must never include libc: a Valgrind tool has none.
  */
@@ -184,6 +185,9 @@ Long sched_end_time(void);
 void sched_track(Bool on);
 void sched_sleep(Long timeout_ns);
 Bool sched_alone(void);
+
+ThreadId turn_next(ThreadId except, Bool busy, Long *key);
+ThreadId turn_pick(Bool *idle);
 
 void cores_init(void);
 void cores_reset(ThreadId only);

@@ -212,112 +212,12 @@ void sched_sleep(Long timeout_ns)
 	sched.asleep = False;
 }
 
-/* The waiting thread that is to wait for the outside on behalf of all: one with descriptors
- * if there is one. 0 if nobody waits.
- */
-static ThreadId choose_idler(void)
-{
-	ThreadId tid, idler = 0;
-
-	for (tid = 1; tid < vthread_end; tid++) {
-		if (vthreads[tid].state != VT_WAITING)
-			continue;
-		if (vthreads[tid].wait.kind == WAIT_FD)
-			return tid;
-		if (!idler)
-			idler = tid;
-	}
-	return idler;
-}
-
-/* When the thread could run next, if it may: @busy says that somebody is ready. */
-static Long turn_key(ThreadId tid, Bool busy)
-{
-	const struct vthread *t = &vthreads[tid];
-
-	if (t->state == VT_READY && (t->core >= 0 || VG_(is_exiting)(tid)))
-		return t->clock;
-	if (t->state == VT_WAITING)
-		return wait_key(t, busy);
-	return -1;
-}
-
-/* The thread with the smallest key but @except; *key is that, -1 if there is none. */
-static ThreadId find_next(ThreadId except, Bool busy, Long *key)
-{
-	ThreadId tid, next = 0;
-
-	*key = -1;
-	for (tid = 1; tid < vthread_end; tid++) {
-		Long k = tid == except ? -1 : turn_key(tid, busy);
-
-		if (k >= 0 && (!next || k < *key)) {
-			next = tid;
-			*key = k;
-		}
-	}
-	return next;
-}
-
-static Bool anybody_ready(void)
-{
-	ThreadId tid;
-	Bool ready = False;
-
-	for (tid = 1; tid < vthread_end; tid++) {
-		/* A thread that is told to end must come and see that, whatever it waits for. */
-		if (vthreads[tid].state == VT_WAITING && VG_(is_exiting)(tid)) {
-			wait_cancel(tid);
-			vthreads[tid].state = VT_READY;
-		}
-		ready |= vthreads[tid].state == VT_READY;
-	}
-	return ready;
-}
-
-/* Whose turn it is, 0 nobody's: then the next thread that arrives decides again. */
-static ThreadId pick(void)
-{
-	struct vthread *t;
-	ThreadId tid;
-	Bool busy;
-	Long key;
-
-	sched.idle = False;
-	if (sched.kernel)
-		return 0;
-	for (;;) {
-		busy = anybody_ready();
-		cores_place();
-		tid = find_next(0, busy, &key);
-		t = &vthreads[tid];
-		if (tid && t->state == VT_READY)
-			break;
-		if (tid && t->wait.check_at && t->wait.check_at <= key) {
-			t->clock = key;
-			t->wait.check_at = 0;
-			break;
-		}
-		if (tid && busy && t->wait.look_at && t->wait.look_at <= key) {
-			t->clock = key;
-			break;
-		}
-		if (!tid || !(busy || wait_due(t->wait.deadline))) {
-			sched.idle = True;
-			return choose_idler();
-		}
-		wait_expire(tid);
-	}
-	wait_pace_stop();
-	return tid;
-}
-
 /* Decides who is next. The caller wakes that thread, and not before it has given up the guard:
  * the woken thread needs it at once, and often on the same host processor.
  */
 static ThreadId hand_over(void)
 {
-	ThreadId next = pick();
+	ThreadId next = sched.kernel ? 0 : turn_pick(&sched.idle);
 
 	sched.owner = next;
 	if (next)
@@ -421,7 +321,7 @@ static void begin_slice(ThreadId me)
 	if (t->state == VT_WAITING) {
 		/* Only to look again; real time may decide how often, so no random number. */
 		sched.slice = 1;
-	} else if (!find_next(me, True, &key)) {
+	} else if (!turn_next(me, True, &key)) {
 		sched.slice = SLICE_MAX;
 	} else {
 		sched.slice = key > t->clock ? key - t->clock : 0;

@@ -1,65 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * txn.c - transactions: begin, commit, abort, and who conflicts with whom.
+ * txn.c - transactions: begin, commit, abort.
  *
  * A transaction writes memory in place and keeps the old contents of each
- * line; the registers are copied at XBEGIN. The requester wins, as on Intel's
- * processors: whoever touches a line aborts the transactions that hold it.
- * The victim is parked between two translated blocks, so the aggressor can
- * put back its memory and registers on the spot.
+ * line; the registers are copied at XBEGIN. Who aborts whom is in access.c;
+ * the victim is parked between two translated blocks, so the aggressor can put
+ * back its memory and registers on the spot.
  *
- * txn_access() must stay cheap for threads outside transactions, and must
- * read a line before it enters it anywhere: the read may fault.
+ * Must never leave a line with an owner whose transaction is over.
  */
-#include "rtmgrind.h"
-#include "cost.h"
+#include "txn.h"
 #include "pub_tool_machine.h"
-
-/**
- * struct touch - a line of a transaction's read or write set.
- * @line: the line
- * @pc: instruction that touched it first
- * @addr: byte that it touched
- */
-struct touch {
-	struct line *line;
-	Addr pc;
-	Addr addr;
-};
-
-/**
- * struct txn - the transaction of a thread.
- * @depth: nesting, 0 outside
- * @fallback: where XBEGIN's operand points
- * @saved: registers at XBEGIN
- * @guest: the registers themselves
- * @touches: read and write set, in order
- * @nr_touches: lines in both
- * @touches_room: room in @touches
- * @nr_read: lines read
- * @nr_written: lines written
- * @ways: lines written per set of the cache
- * @doomed: new lines and commits left before a spurious abort, 0 none is due
- * @begun: virtual time of XBEGIN
- * @last: detail of the last abort
- * @last_valid: @last has not been asked for yet
- */
-struct txn {
-	UInt depth;
-	Addr fallback;
-	VexGuestAMD64State saved;
-	VexGuestAMD64State *guest;
-	struct touch *touches;
-	UInt nr_touches;
-	UInt touches_room;
-	UInt nr_read;
-	UInt nr_written;
-	UChar ways[WRITE_SETS];
-	UInt doomed;
-	Long begun;
-	struct rtmgrind_abort last;
-	Bool last_valid;
-};
 
 /* Names in the totals line; the order of enum rtmgrind_cause. */
 static const HChar *const cause_names[] = {
@@ -71,7 +22,7 @@ static const HChar *const cause_names[] = {
 ULong txn_nr_open;
 Addr current_pc;
 
-static struct txn **txns;
+struct txn **txns;
 static ULong nr_started, nr_committed, nr_aborted[NR_CAUSES];
 static struct rng spurious_rng;
 static Bool noise;
@@ -157,11 +108,13 @@ static UInt status_of(const struct txn *txn, enum rtmgrind_cause cause, UInt cod
 	return txn->depth > 1 ? status | RTM_NESTED : status;
 }
 
-/*
- * Puts the thread back to its XBEGIN, with @info as the detail. The thread is
- * the running one or parked between two blocks.
+/**
+ * txn_rollback() - put a thread back to its XBEGIN.
+ * @tid: the thread, running or parked between two blocks
+ * @info: what is known of the abort
+ * @code: operand of XABORT if that is the cause
  */
-static void rollback(ThreadId tid, const struct rtmgrind_abort *info, UInt code)
+void txn_rollback(ThreadId tid, const struct rtmgrind_abort *info, UInt code)
 {
 	struct txn *txn = txns[tid];
 	struct rtmgrind_abort *last = &txn->last;
@@ -202,9 +155,14 @@ static void rollback(ThreadId tid, const struct rtmgrind_abort *info, UInt code)
 		vthreads[tid].clock += COST_ABORT;
 }
 
-static void __attribute__((noreturn)) abort_running(const struct rtmgrind_abort *info, UInt code)
+/**
+ * txn_abort_running() - abort the running thread's transaction; it goes on at its fallback.
+ * @info: what is known of the abort
+ * @code: operand of XABORT if that is the cause
+ */
+void __attribute__((noreturn)) txn_abort_running(const struct rtmgrind_abort *info, UInt code)
 {
-	rollback(current_tid, info, code);
+	txn_rollback(current_tid, info, code);
 	core_restart_thread();
 }
 
@@ -220,7 +178,7 @@ void txn_abort_self(enum rtmgrind_cause cause, Int syscall_nr)
 	struct rtmgrind_abort info = {.cause = cause, .syscall_nr = syscall_nr};
 
 	if (txn_open(current_tid))
-		abort_running(&info, 0);
+		txn_abort_running(&info, 0);
 }
 
 /**
@@ -235,7 +193,7 @@ void txn_abort_parked(ThreadId tid, enum rtmgrind_cause cause)
 	if (tid == current_tid)
 		current_pc = VG_(get_IP)(tid);
 	if (txn_open(tid))
-		rollback(tid, &info, 0);
+		txn_rollback(tid, &info, 0);
 }
 
 /**
@@ -284,145 +242,14 @@ void txn_tick(ThreadId tid, Long before, Long after)
 		txn_abort_parked(tid, RTMGRIND_CAUSE_INTERRUPT);
 }
 
-/* Aborts the transactions that the access conflicts with. */
-static void abort_holders(struct line *line, ThreadId tid, Addr addr, Bool write)
-{
-	struct rtmgrind_abort info = {
-		.cause = RTMGRIND_CAUSE_CONFLICT,
-		.line = line->addr,
-		.other_pc = current_pc,
-		.other_addr = addr,
-		.other_tid = vthreads[tid].lwp,
-		.other_write = write,
-		.syscall_nr = -1,
-	};
-	Addr line_addr = line->addr;
-	ThreadId victim;
-
-	/* A rollback may free the line: look it up again each time. */
-	while (line) {
-		if (line->writer && line->writer != tid)
-			victim = line->writer;
-		else
-			victim = write ? line_other_reader(line, tid) : 0;
-		if (!victim)
-			return;
-		rollback(victim, &info, 0);
-		line = line_find(line_addr);
-	}
-}
-
-static void abort_at_line(enum rtmgrind_cause cause, Addr addr)
-{
-	struct rtmgrind_abort info = {
-		.cause = cause,
-		.line = line_of(addr),
-		.own_addr = addr,
-		.syscall_nr = -1,
-	};
-
-	abort_running(&info, 0);
-}
-
-/* A new line, or the commit: where a spurious abort strikes if one is due. */
-static void spurious_point(struct txn *txn)
+/**
+ * txn_spurious_point() - a new line, or the commit: let a spurious abort strike if one is due.
+ * @txn: the running thread's transaction
+ */
+void txn_spurious_point(struct txn *txn)
 {
 	if (txn->doomed && !--txn->doomed)
 		txn_abort_self(RTMGRIND_CAUSE_SPURIOUS, -1);
-}
-
-static void push_touch(struct txn *txn, struct line *line, Addr addr)
-{
-	if (txn->nr_touches == txn->touches_room) {
-		txn->touches_room = txn->touches_room ? 2 * txn->touches_room : 64;
-		txn->touches = VG_(realloc)("rtmgrind.touches", txn->touches,
-					    txn->touches_room * sizeof(*txn->touches));
-	}
-	txn->touches[txn->nr_touches++] = (struct touch){line, current_pc, addr};
-	if (in_region)
-		charge(COST_TXN_LINE);
-}
-
-static void add_read(ThreadId tid, struct txn *txn, struct line *line, Addr addr)
-{
-	if (line && (line->writer == tid || line_reads(line, tid)))
-		return;
-	if (txn->nr_read == READ_LINES)
-		abort_at_line(RTMGRIND_CAUSE_CAPACITY, addr);
-	spurious_point(txn);
-	/* If this faults, nothing has been entered yet. */
-	(void)*(volatile UChar *)addr;
-	line = line_get(line_of(addr));
-	line_set_reader(line, tid, True);
-	txn->nr_read++;
-	push_touch(txn, line, addr);
-}
-
-static void refuse_shared(Addr addr)
-{
-	static Bool said;
-
-	/* Even with -q: such locks do not do what the program thinks. */
-	if (!said)
-		VG_(message)(Vg_UserMsg, "transactions cannot write memory shared with other "
-			     "processes (at %#lx): they abort\n", addr);
-	said = True;
-	abort_at_line(RTMGRIND_CAUSE_INSTRUCTION, addr);
-}
-
-static void add_write(ThreadId tid, struct txn *txn, struct line *line, Addr addr)
-{
-	UInt set = addr / LINE_SIZE % WRITE_SETS;
-	UChar old[LINE_SIZE];
-	Bool known = line && line_reads(line, tid);
-
-	if (line && line->writer == tid)
-		return;
-	if (shared_contains(addr))
-		refuse_shared(addr);
-	if (txn->ways[set] == WRITE_WAYS)
-		abort_at_line(RTMGRIND_CAUSE_CAPACITY, addr);
-	spurious_point(txn);
-	VG_(memcpy)(old, (void *)line_of(addr), LINE_SIZE);
-	line = line_get(line_of(addr));
-	VG_(memcpy)(line->old, old, LINE_SIZE);
-	line->writer = tid;
-	txn->ways[set]++;
-	txn->nr_written++;
-	if (!known)
-		push_touch(txn, line, addr);
-}
-
-/**
- * txn_access() - a thread is about to access memory.
- * @tid: the thread, running; in a system call the kernel accesses for it
- * @addr: first byte
- * @size: bytes
- * @write: False for a read
- *
- * Aborts the transactions it conflicts with and, in a transaction, enters the
- * lines. Does not return if that aborts the thread's own transaction.
- */
-void txn_access(ThreadId tid, Addr addr, SizeT size, Bool write)
-{
-	struct txn *txn = txn_open(tid) ? txns[tid] : NULL;
-	Addr end = addr + size;
-	Addr at;
-
-	for (at = addr; at < end; at = line_of(at) + LINE_SIZE) {
-		struct line *line = line_find(line_of(at));
-
-		if (line) {
-			abort_holders(line, tid, at, write);
-			line = line_find(line_of(at));
-		}
-		if (!txn)
-			continue;
-		if (write)
-			add_write(tid, txn, line, at);
-		else
-			add_read(tid, txn, line, at);
-	}
 }
 
 /**
@@ -478,7 +305,7 @@ ULong txn_end(ULong next)
 		return 0;
 	if (txn->depth == 1 && txn->doomed) {
 		txn->doomed = 1;
-		spurious_point(txn);
+		txn_spurious_point(txn);
 	}
 	if (--txn->depth)
 		return next;
@@ -501,7 +328,7 @@ void txn_xabort(ULong code)
 	struct rtmgrind_abort info = {.cause = RTMGRIND_CAUSE_EXPLICIT, .syscall_nr = -1};
 
 	if (txn_open(current_tid))
-		abort_running(&info, code);
+		txn_abort_running(&info, code);
 }
 
 /**

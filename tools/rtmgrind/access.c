@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * access.c - memory accesses: who conflicts with whom, and what a transaction touches.
+ *
+ * The requester wins, as on Intel's processors: whoever touches a line aborts
+ * the transactions that hold it.
+ *
+ * txn_access() must stay cheap for threads outside transactions, and must
+ * read a line before it enters it anywhere: the read may fault.
+ */
+#include "txn.h"
+
+/* Aborts the transactions that the access conflicts with. */
+static void abort_holders(struct line *line, ThreadId tid, Addr addr, Bool write)
+{
+	struct rtmgrind_abort info = {
+		.cause = RTMGRIND_CAUSE_CONFLICT,
+		.line = line->addr,
+		.other_pc = current_pc,
+		.other_addr = addr,
+		.other_tid = vthreads[tid].lwp,
+		.other_write = write,
+		.syscall_nr = -1,
+	};
+	Addr line_addr = line->addr;
+	ThreadId victim;
+
+	/* A rollback may free the line: look it up again each time. */
+	while (line) {
+		if (line->writer && line->writer != tid)
+			victim = line->writer;
+		else
+			victim = write ? line_other_reader(line, tid) : 0;
+		if (!victim)
+			return;
+		txn_rollback(victim, &info, 0);
+		line = line_find(line_addr);
+	}
+}
+
+static void abort_at_line(enum rtmgrind_cause cause, Addr addr)
+{
+	struct rtmgrind_abort info = {
+		.cause = cause,
+		.line = line_of(addr),
+		.own_addr = addr,
+		.syscall_nr = -1,
+	};
+
+	txn_abort_running(&info, 0);
+}
+
+static void push_touch(struct txn *txn, struct line *line, Addr addr)
+{
+	if (txn->nr_touches == txn->touches_room) {
+		txn->touches_room = txn->touches_room ? 2 * txn->touches_room : 64;
+		txn->touches = VG_(realloc)("rtmgrind.touches", txn->touches,
+					    txn->touches_room * sizeof(*txn->touches));
+	}
+	txn->touches[txn->nr_touches++] = (struct touch){line, current_pc, addr};
+	if (in_region)
+		charge(COST_TXN_LINE);
+}
+
+static void add_read(ThreadId tid, struct txn *txn, struct line *line, Addr addr)
+{
+	if (line && (line->writer == tid || line_reads(line, tid)))
+		return;
+	if (txn->nr_read == READ_LINES)
+		abort_at_line(RTMGRIND_CAUSE_CAPACITY, addr);
+	txn_spurious_point(txn);
+	/* If this faults, nothing has been entered yet. */
+	(void)*(volatile UChar *)addr;
+	line = line_get(line_of(addr));
+	line_set_reader(line, tid, True);
+	txn->nr_read++;
+	push_touch(txn, line, addr);
+}
+
+static void refuse_shared(Addr addr)
+{
+	static Bool said;
+
+	/* Even with -q: such locks do not do what the program thinks. */
+	if (!said)
+		VG_(message)(Vg_UserMsg, "transactions cannot write memory shared with other "
+			     "processes (at %#lx): they abort\n", addr);
+	said = True;
+	abort_at_line(RTMGRIND_CAUSE_INSTRUCTION, addr);
+}
+
+static void add_write(ThreadId tid, struct txn *txn, struct line *line, Addr addr)
+{
+	UInt set = addr / LINE_SIZE % WRITE_SETS;
+	UChar old[LINE_SIZE];
+	Bool known = line && line_reads(line, tid);
+
+	if (line && line->writer == tid)
+		return;
+	if (shared_contains(addr))
+		refuse_shared(addr);
+	if (txn->ways[set] == WRITE_WAYS)
+		abort_at_line(RTMGRIND_CAUSE_CAPACITY, addr);
+	txn_spurious_point(txn);
+	VG_(memcpy)(old, (void *)line_of(addr), LINE_SIZE);
+	line = line_get(line_of(addr));
+	VG_(memcpy)(line->old, old, LINE_SIZE);
+	line->writer = tid;
+	txn->ways[set]++;
+	txn->nr_written++;
+	if (!known)
+		push_touch(txn, line, addr);
+}
+
+/**
+ * txn_access() - a thread is about to access memory.
+ * @tid: the thread, running; in a system call the kernel accesses for it
+ * @addr: first byte
+ * @size: bytes
+ * @write: False for a read
+ *
+ * Aborts the transactions it conflicts with and, in a transaction, enters the
+ * lines. Does not return if that aborts the thread's own transaction.
+ */
+void txn_access(ThreadId tid, Addr addr, SizeT size, Bool write)
+{
+	struct txn *txn = txn_open(tid) ? txns[tid] : NULL;
+	Addr end = addr + size;
+	Addr at;
+
+	for (at = addr; at < end; at = line_of(at) + LINE_SIZE) {
+		struct line *line = line_find(line_of(at));
+
+		if (line) {
+			abort_holders(line, tid, at, write);
+			line = line_find(line_of(at));
+		}
+		if (!txn)
+			continue;
+		if (write)
+			add_write(tid, txn, line, at);
+		else
+			add_read(tid, txn, line, at);
+	}
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * block.h - a block of guest code while it is rewritten, and what its code is made of.
+ *
+ * Must never be included where the guest's time runs: these functions make code, at translation.
+ */
+#ifndef RTMGRIND_BLOCK_H
+#define RTMGRIND_BLOCK_H
+
+#include "rtmgrind.h"
+
+/* Accesses of a block that are remembered; few blocks have more. */
+#define MAX_SEEN 32
+
+#define OFFSET(reg) ((Int)offsetof(VexGuestAMD64State, guest_##reg))
+
+/**
+ * struct block - the block being rewritten.
+ * @out: what is emitted
+ * @tracked: it is the tracked translation
+ * @guard: 1-bit temporary: a transaction is open; only in a tracked block
+ * @nr_accesses: memory accesses so far
+ * @pc: the guest instruction being rewritten
+ * @seen: unconditional accesses so far, the first of them
+ * @nr_seen: how many
+ */
+struct block {
+	IRSB *out;
+	Bool tracked;
+	IRTemp guard;
+	Int nr_accesses;
+	Addr pc;
+	struct {
+		IRTemp addr;
+		Int size;
+		Bool write;
+	} seen[MAX_SEEN];
+	Int nr_seen;
+};
+
+static inline IRExpr *const64(ULong value)
+{
+	return IRExpr_Const(IRConst_U64(value));
+}
+
+IRExpr *block_assign(struct block *b, IRType type, IRExpr *value);
+IRExpr *block_load64(struct block *b, const void *addr);
+IRExpr *block_guarded(struct block *b, IRExpr *condition);
+void block_put(struct block *b, Int offset, IRExpr *value);
+IRDirty *block_call(struct block *b, const HChar *name, void *helper, IRExpr **args,
+		    IRExpr *condition);
+IRExpr *block_query(struct block *b, const HChar *name, void *helper, IRExpr **args);
+void call_uses_registers(IRDirty *call);
+void block_begin(struct block *b, Addr addr, Int cycles);
+void block_charge(struct block *b, Int cycles);
+void block_end(struct block *b, IRExpr *next);
+
+Bool insn_ends_block(Addr addr);
+Bool insn_rewrite(struct block *b, Addr addr);
+
+#endif

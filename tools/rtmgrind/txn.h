@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * txn.h - a transaction, as txn.c and access.c know it.
+ *
+ * Must never be needed by anything else.
+ */
+#ifndef RTMGRIND_TXN_H
+#define RTMGRIND_TXN_H
+
+#include "rtmgrind.h"
+#include "cost.h"
+
+/**
+ * struct touch - a line of a transaction's read or write set.
+ * @line: the line
+ * @pc: instruction that touched it first
+ * @addr: byte that it touched
+ */
+struct touch {
+	struct line *line;
+	Addr pc;
+	Addr addr;
+};
+
+/**
+ * struct txn - the transaction of a thread.
+ * @depth: nesting, 0 outside
+ * @fallback: where XBEGIN's operand points
+ * @saved: registers at XBEGIN
+ * @guest: the registers themselves
+ * @touches: read and write set, in order
+ * @nr_touches: lines in both
+ * @touches_room: room in @touches
+ * @nr_read: lines read
+ * @nr_written: lines written
+ * @ways: lines written per set of the cache
+ * @doomed: new lines and commits left before a spurious abort, 0 none is due
+ * @begun: virtual time of XBEGIN
+ * @last: detail of the last abort
+ * @last_valid: @last has not been asked for yet
+ */
+struct txn {
+	UInt depth;
+	Addr fallback;
+	VexGuestAMD64State saved;
+	VexGuestAMD64State *guest;
+	struct touch *touches;
+	UInt nr_touches;
+	UInt touches_room;
+	UInt nr_read;
+	UInt nr_written;
+	UChar ways[WRITE_SETS];
+	UInt doomed;
+	Long begun;
+	struct rtmgrind_abort last;
+	Bool last_valid;
+};
+
+/* Indexed by ThreadId; NULL for threads that never began one. */
+extern struct txn **txns;
+
+void txn_rollback(ThreadId tid, const struct rtmgrind_abort *info, UInt code);
+void txn_abort_running(const struct rtmgrind_abort *info, UInt code) __attribute__((noreturn));
+void txn_spurious_point(struct txn *txn);
+
+#endif
