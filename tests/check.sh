@@ -16,6 +16,7 @@ tests/tools/tools.sh
 tests/demo/index_bench.sh
 tests/emulated/rtmgrind.sh
 tests/emulated/e2e.sh
+tests/model/run.sh
 '
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT

@@ -21,6 +21,7 @@ python3 tests: checks JSON, and is a program that runs emulated
 xz-utils tests: a threaded program that runs emulated
 libjemalloc2 tests: a replaced allocator
 libtbb-dev tests: a library with transactions of its own
+spin tests: searches the models of the protocol
 kyotocabinet-utils the demo: a program that nobody here wrote
 '
 
