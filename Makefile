@@ -61,6 +61,7 @@ help:
 	@echo 'make demo       install what is missing, build, elide two real programs, print the reports'
 	@echo 'make check      install what is missing, build, run the tests'
 	@echo 'make check-long the long torture runs'
+	@echo 'make fuzz       libFuzzer on the readers of hostile input, FUZZ_SECONDS=60 each; needs clang'
 	@echo 'make bench      overhead, plain against ours, interleaved, medians'
 	@echo 'make install    PREFIX=/usr/local DESTDIR='
 	@echo 'variables       CC=gcc|clang V=1 O=dir SAN=address|thread|undefined ELIDE_DEPS=skip'

@@ -17,10 +17,18 @@ struct image {
 	size_t size;
 };
 
-/* @n records of @record bytes at @offset, or NULL if they are not inside the file. */
+/* Alignment of the tables in an object, bytes: that of their widest member. */
+#define TABLE_ALIGN 8
+
+/*
+ * @n records of @record bytes at @offset, or NULL if they are not inside the
+ * file or not where their members would be aligned.
+ */
 static const void *at(const struct image *image, uint64_t offset, uint64_t n, size_t record)
 {
 	if (offset > image->size || n > (image->size - offset) / record)
+		return NULL;
+	if (record > 1 && offset % TABLE_ALIGN)
 		return NULL;
 	return image->bytes + offset;
 }
@@ -74,7 +82,8 @@ int elide_symbol_find(const char *path, uint64_t address, char *name, size_t siz
 	void *map;
 
 	name[0] = '\0';
-	fd = open(path, O_RDONLY | O_CLOEXEC);
+	/* O_NONBLOCK: the name may be a FIFO's by now. */
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
 		return -ENOENT;
 	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_size <= 0)

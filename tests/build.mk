@@ -14,4 +14,10 @@ check-long: SEEDS = 50
 check-long: check
 
 .PHONY: check-programs
-check-programs: unit-tests preload-tests tools-tests demo-tests emulated-tests program-tests
+check-programs: unit-tests
+check-programs: preload-tests
+check-programs: tools-tests
+check-programs: demo-tests
+check-programs: emulated-tests
+check-programs: program-tests
+check-programs: fuzz-tests

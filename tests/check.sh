@@ -19,6 +19,8 @@ tests/demo/index_bench.sh
 tests/emulated/rtmgrind.sh
 tests/emulated/e2e.sh
 tests/programs/run.sh
+tests/model/run.sh
+tests/fuzz/replay.sh
 '
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT

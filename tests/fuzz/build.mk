@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# make fuzz: libFuzzer (clang) on every target, for FUZZ_SECONDS each. make
+# check replays the corpus with the compiler at hand, tests/fuzz/replay.sh.
+
+FUZZ_SECONDS ?= 60
+FUZZ_TARGETS := data tunables rules symbol
+FUZZ_DIR     := $(O)/tests/fuzz
+
+# What a target tests; the rest of what it needs it brings along.
+fuzz_data_SRC      := $(filter-out tools/elide.c,$(wildcard tools/*.c)) tests/tools/synth.c \
+		      tests/tools/subject.c
+fuzz_data_LIBS     := $(TOOLS_LIBS)
+fuzz_tunables_SRC  := lib/tunables.c
+fuzz_rules_SRC     := lib/rules.c
+fuzz_symbol_SRC    := lib/symbol.c
+
+# A finding ends the run: it must not be one line among many.
+FUZZ_CFLAGS := -std=gnu11 -D_GNU_SOURCE -O1 -g $(WARN) -DELIDE_VERSION='"$(VERSION)"' \
+	       -fno-omit-frame-pointer -fno-sanitize-recover=all
+
+.PHONY: fuzz fuzz-tests
+fuzz: $(FUZZ_TARGETS:%=$(FUZZ_DIR)/fuzz-%)
+	$(Q)O=$(O) FUZZ_SECONDS=$(FUZZ_SECONDS) sh tests/fuzz/fuzz.sh $(FUZZ_TARGETS)
+
+fuzz-tests: $(FUZZ_TARGETS:%=$(FUZZ_DIR)/replay-%)
+
+define fuzz_target_rules
+$(FUZZ_DIR)/fuzz-$(1): tests/fuzz/$(1).c $(fuzz_$(1)_SRC) $(wildcard lib/*.h lib/*.def tools/*.h tools/*.def)
+	$$(call say,FUZZ,$$@)
+	$$(Q)mkdir -p $$(@D)
+	$$(Q)clang $$(FUZZ_CFLAGS) -fsanitize=fuzzer,address,undefined -o $$@ \
+		tests/fuzz/$(1).c $(fuzz_$(1)_SRC) $(fuzz_$(1)_LIBS)
+
+$(FUZZ_DIR)/replay-$(1): tests/fuzz/main.c tests/fuzz/$(1).c $(fuzz_$(1)_SRC) $(wildcard lib/*.h lib/*.def tools/*.h tools/*.def)
+	$$(call say,LD,$$@)
+	$$(Q)mkdir -p $$(@D)
+	$$(Q)$$(CC) $$(FUZZ_CFLAGS) -fsanitize=address,undefined -o $$@ \
+		tests/fuzz/main.c tests/fuzz/$(1).c $(fuzz_$(1)_SRC) $(fuzz_$(1)_LIBS)
+endef
+$(foreach target,$(FUZZ_TARGETS),$(eval $(call fuzz_target_rules,$(target))))

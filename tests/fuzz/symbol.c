@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * symbol.c - the input is an address of eight bytes and an ELF object, in
+ * which the library looks for the symbol at that address.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "../../lib/symbol.h"
+#include "fuzz.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static int fd = -1;
+	char path[32], name[32];
+	uint64_t address = 0;
+	int rc;
+
+	if (size < sizeof(address))
+		return 0;
+	memcpy(&address, data, sizeof(address));
+	data += sizeof(address);
+	size -= sizeof(address);
+	if (fd < 0)
+		fd = memfd_create("object", 0);
+	must(fd >= 0 && !ftruncate(fd, 0) && pwrite(fd, data, size, 0) == (ssize_t)size);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	memset(name, 'x', sizeof(name));
+	rc = elide_symbol_find(path, address, name, sizeof(name));
+	must(strnlen(name, sizeof(name)) < sizeof(name) && (!rc || !name[0]));
+	return 0;
+}
