@@ -2,15 +2,14 @@
 /* symbol.c - see symbol.h. */
 #include <elf.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "symbol.h"
+#include "syscalls.h"
 
 struct image {
 	const char *bytes;
@@ -74,7 +73,7 @@ int elide_symbol_find(const char *path, uint64_t address, char *name, size_t siz
 	void *map;
 
 	name[0] = '\0';
-	fd = open(path, O_RDONLY | O_CLOEXEC);
+	fd = sys_open(path, O_RDONLY | O_CLOEXEC, 0);
 	if (fd < 0)
 		return -ENOENT;
 	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_size <= 0)
@@ -86,6 +85,6 @@ int elide_symbol_find(const char *path, uint64_t address, char *name, size_t siz
 	err = find(&image, address, name, size);
 	munmap(map, st.st_size);
 close:
-	close(fd);
+	sys_close(fd);
 	return err;
 }
