@@ -114,8 +114,8 @@ static int back(size_t size)
 	if (file.saved) {
 		err = extend(size);
 		if (err) {
-			elide_log("cannot extend %s: %s; what follows is not saved", file.path,
-				  strerror(err));
+			elide_log("cannot extend %s: %s; %s saved", file.path, strerror(err),
+				  file.backed ? "what follows is not" : "nothing is");
 			file.saved = false;
 		}
 	}
@@ -300,6 +300,8 @@ int elide_data_open(const char *pattern, uint64_t run, size_t max, enum elide_da
 		return -errno;
 	file.map = map;
 	err = back(ELIDE_HEADER_SIZE + GROW);
+	if (fd >= 0 && !file.saved)
+		unlink(file.path); /* or an empty file would pass for ours */
 	if (err)
 		goto unmap;
 	/* A forked child has its own file; it must not be able to write into this one. */
@@ -318,7 +320,7 @@ int elide_data_open(const char *pattern, uint64_t run, size_t max, enum elide_da
 	memcpy(h->exe, exe, sizeof(h->exe));
 	fill_program(h);
 	__atomic_store_n(&h->magic, ELIDE_DATA_MAGIC, __ATOMIC_RELEASE); /* pairs with the loader */
-	if (fd >= 0 && file.claims)
+	if (file.saved && file.claims)
 		claim_name(name);
 	return 0;
 unmap:
