@@ -9,7 +9,6 @@
  * nothing more, anonymous memory takes the place and one line says so.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -23,6 +22,7 @@
 #include "compiler.h"
 #include "datafile-writer.h"
 #include "log.h"
+#include "syscalls.h"
 
 static struct {
 	char *map;      /* file_max bytes of address space */
@@ -53,11 +53,11 @@ static uint64_t start_time(pid_t pid)
 
 	if (pid)
 		snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
+	fd = sys_open(path, O_RDONLY | O_CLOEXEC, 0);
 	if (fd < 0)
 		return 0;
-	n = read(fd, text, sizeof(text) - 1);
-	close(fd);
+	n = sys_read(fd, text, sizeof(text) - 1);
+	sys_close(fd);
 	if (n <= 0)
 		return 0;
 	text[n] = '\0';
@@ -88,7 +88,7 @@ static int extend(size_t size)
 
 	if (!size_limit_allows(size))
 		return EFBIG;
-	fd = open(file.path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+	fd = sys_open(file.path, O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0);
 	if (fd < 0)
 		return errno;
 	if (fstat(fd, &st))
@@ -99,7 +99,7 @@ static int extend(size_t size)
 		do /* a signal, of a profiler's timer for instance, interrupts it */
 			err = posix_fallocate(fd, file.backed, size - file.backed);
 		while (err == EINTR);
-	close(fd);
+	sys_close(fd);
 	return err;
 }
 
@@ -114,8 +114,8 @@ static int back(size_t size)
 	if (file.saved) {
 		err = extend(size);
 		if (err) {
-			elide_log("cannot extend %s: %s; what follows is not saved", file.path,
-				  strerror(err));
+			elide_log("cannot extend %s: %s; %s saved", file.path, strerror(err),
+				  file.backed ? "what follows is not" : "nothing is");
 			file.saved = false;
 		}
 	}
@@ -158,14 +158,14 @@ static enum older older_file(const char *name, uint64_t run)
 	static struct elide_header h;
 	enum older older = OLDER_FOREIGN;
 	struct stat st;
-	int fd = open(name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	int fd = sys_open(name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0);
 
 	if (fd < 0)
 		return errno == ENOENT ? OLDER_NONE : OLDER_FOREIGN;
 	if (!fstat(fd, &st) && S_ISREG(st.st_mode)) {
 		if (!st.st_size)
 			older = OLDER_DONE;
-		else if (pread(fd, &h, sizeof(h), 0) == sizeof(h) && h.magic == ELIDE_DATA_MAGIC) {
+		else if (sys_read(fd, &h, sizeof(h)) == sizeof(h) && h.magic == ELIDE_DATA_MAGIC) {
 			if (run && h.run == run)
 				older = OLDER_SAME_RUN;
 			else if (h.state == ELIDE_FILE_LIVE && start_time(h.pid) == h.pid_start)
@@ -174,7 +174,7 @@ static enum older older_file(const char *name, uint64_t run)
 				older = OLDER_DONE;
 		}
 	}
-	close(fd);
+	sys_close(fd);
 	return older;
 }
 
@@ -228,11 +228,11 @@ static int open_file(const char *name, uint64_t run, enum elide_data_who who)
 	}
 	file.claims = use == name;
 	snprintf(own, sizeof(own), "%s.%d", name, (int)getpid());
-	fd = open(own, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	fd = sys_open(own, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0 && errno == EEXIST && file.claims) { /* left by an older process of our pid */
 		file.claims = false;
 		strcpy(own, name);
-		fd = open(own, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+		fd = sys_open(own, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	}
 	if (fd < 0 || fstat(fd, &st) || !realpath(own, file.path))
 		goto fail;
@@ -260,12 +260,12 @@ static void claim_name(const char *name)
 
 static void fill_program(struct elide_header *h)
 {
-	int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+	int fd = sys_open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC, 0);
 	ssize_t n = 0;
 
 	if (fd >= 0) {
-		n = read(fd, h->args, sizeof(h->args));
-		close(fd);
+		n = sys_read(fd, h->args, sizeof(h->args));
+		sys_close(fd);
 	}
 	h->args_len = n > 0 ? n : 0;
 }
@@ -289,7 +289,7 @@ int elide_data_open(const char *pattern, uint64_t run, size_t max, enum elide_da
 	file.saved = fd >= 0;
 	if (file.saved) {
 		map = mmap(NULL, max, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-		close(fd);
+		sys_close(fd);
 		if (map == MAP_FAILED) {
 			elide_log("cannot map %s: %s; nothing is saved", name, strerror(errno));
 			file.saved = false;
@@ -301,6 +301,8 @@ int elide_data_open(const char *pattern, uint64_t run, size_t max, enum elide_da
 		return -errno;
 	file.map = map;
 	err = back(ELIDE_HEADER_SIZE + GROW);
+	if (fd >= 0 && !file.saved)
+		unlink(file.path); /* or an empty file would pass for ours */
 	if (err)
 		goto unmap;
 	/* A forked child has its own file; it must not be able to write into this one. */
@@ -319,7 +321,7 @@ int elide_data_open(const char *pattern, uint64_t run, size_t max, enum elide_da
 	memcpy(h->exe, exe, sizeof(h->exe));
 	fill_program(h);
 	__atomic_store_n(&h->magic, ELIDE_DATA_MAGIC, __ATOMIC_RELEASE); /* pairs with the loader */
-	if (fd >= 0 && file.claims)
+	if (file.saved && file.claims)
 		claim_name(name);
 	return 0;
 unmap:

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* detect.c - see detect.h. */
 #include <cpuid.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "compiler.h"
 #include "detect.h"
 #include "emulator.h"
 #include "rtm.h"
+#include "syscalls.h"
 
 /* CPUID leaf 7, Intel SDM vol. 2, "CPUID". */
 #define LEAF7_EBX_RTM          (1u << 11)
@@ -27,12 +26,12 @@ static enum elide_taa read_taa(const char *file)
 {
 	char text[64];
 	ssize_t n;
-	int fd = open(file, O_RDONLY | O_CLOEXEC);
+	int fd = sys_open(file, O_RDONLY | O_CLOEXEC, 0);
 
 	if (fd < 0)
 		return ELIDE_TAA_UNKNOWN;
-	n = read(fd, text, sizeof(text) - 1);
-	close(fd);
+	n = sys_read(fd, text, sizeof(text) - 1);
+	sys_close(fd);
 	if (n <= 0)
 		return ELIDE_TAA_UNKNOWN;
 	text[n] = '\0';

@@ -11,6 +11,7 @@
 
 #include "emulator.h"
 #include "engine.h"
+#include "point.h"
 #include "process.h"
 #include "tunables.h"
 
@@ -87,6 +88,7 @@ static enum elide_outcome acquire_nested(struct elide_thread *t, struct elide_ca
 		rtm_abort(ELIDE_CODE_nesting);
 	if (!is_free(word, rule, &value))
 		rtm_abort(ELIDE_CODE_busy);
+	test_point(nested);
 	push_held(t, word, value, rule->size);
 	elide_defer(t, entry, word, site, kind, ELIDE_DEFER_ELIDED);
 	return ELIDE_TAKEN;
@@ -228,6 +230,7 @@ enum elide_outcome elide_acquire(struct elide_thread *t, struct elide_cache *ent
 	lock = &elide_registry_state(entry->lock_index)->policy;
 	if (!policy_enter(config, lock))
 		return ELIDE_SKIPPED;
+	test_point(enter);
 	if (looks_first() && !wait_until_free(word, rule, wait ? config->spin_busy : 0))
 		return ELIDE_SKIPPED;
 	if (unlikely(!--t->time_countdown)) {
@@ -237,12 +240,16 @@ enum elide_outcome elide_acquire(struct elide_thread *t, struct elide_cache *ent
 	for (;;) {
 		status = rtm_begin();
 		if (likely(status == RTM_STARTED)) {
+			test_point(begun);
 			if (!is_free(word, rule, &value))
 				rtm_abort(ELIDE_CODE_busy);
+			test_point(subscribed);
 			push_held(t, word, value, rule->size);
 			push_pending(t, entry, word, site, kind, ELIDE_DEFER_ELIDED);
+			test_point(held);
 			return ELIDE_TAKEN;
 		}
+		test_point(aborted);
 		count_abort(t, entry->row, status, start);
 		if (!carry_out(t, policy_abort(config, lock, &try, status), word, rule, wait))
 			break;
@@ -250,6 +257,7 @@ enum elide_outcome elide_acquire(struct elide_thread *t, struct elide_cache *ent
 	}
 	if (policy_done(config, lock, elide_window(t, entry), &try, false))
 		lock_paused(entry->row);
+	test_point(fallback);
 	return ELIDE_FELL_BACK;
 }
 
@@ -314,7 +322,9 @@ static __always_inline_fn void commit(struct elide_thread *t)
 	const struct policy_try none = {0};
 
 	t->nr_pending = 0;
+	test_point(commit);
 	rtm_end();
+	test_point(committed);
 	if (unlikely(!READ_ONCE(any_commit)))
 		WRITE_ONCE(any_commit, true);
 	t->streak = 0;
@@ -345,8 +355,10 @@ bool elide_release(struct elide_thread *t, const void *word)
 
 	if (!h)
 		return false;
+	test_point(release);
 	if (read_word(word, h->size) != h->value)
 		rtm_abort(ELIDE_CODE_changed);
+	test_point(compared);
 	if (h->depth) {
 		h->depth--;
 		return true;

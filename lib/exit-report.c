@@ -2,7 +2,6 @@
 /* exit-report.c - see exit-report.h. */
 #include <dlfcn.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -14,6 +13,7 @@
 #include "datafile-writer.h"
 #include "exit-report.h"
 #include "log.h"
+#include "syscalls.h"
 
 /* bin/elide of the directory that holds lib/THIS-LIBRARY, or lib/ARCHITECTURE/THIS-LIBRARY. */
 static int find_command(char *command, size_t size)
@@ -58,7 +58,7 @@ static int run(const char *command, const char *where)
 	posix_spawn_file_actions_destroy(&actions);
 	if (err)
 		return err;
-	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+	while (sys_waitpid(pid, NULL, 0) < 0 && errno == EINTR)
 		;
 	return 0;
 }

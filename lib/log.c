@@ -3,9 +3,9 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <unistd.h>
 
 #include "log.h"
+#include "syscalls.h"
 
 void elide_log(const char *format, ...)
 {
@@ -19,7 +19,7 @@ void elide_log(const char *format, ...)
 	if (n > 0)
 		len += n < (int)sizeof(line) - len - 1 ? n : (int)sizeof(line) - len - 2;
 	line[len++] = '\n';
-	if (write(STDERR_FILENO, line, len) < 0)
+	if (sys_write(STDERR_FILENO, line, len) < 0)
 		errno = saved; /* nobody to tell */
 	errno = saved;
 }

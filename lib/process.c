@@ -164,6 +164,14 @@ bool elide_slow_enter(struct elide_slow *slow)
 	return false;
 }
 
+void elide_count_interrupted(void)
+{
+	/* In a child that has not begun yet the file is the parent's, and not mapped. */
+	if (busy && elide_data && wiped->same_process)
+		__atomic_add_fetch(&elide_data->dropped[ELIDE_DROPPED_SIGNALS], 1,
+				   __ATOMIC_RELAXED);
+}
+
 void elide_slow_leave(const struct elide_slow *slow)
 {
 	__atomic_store_n(&wiped->lock, 0, __ATOMIC_RELEASE);

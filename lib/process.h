@@ -64,6 +64,9 @@ struct elide_slow {
  */
 bool elide_slow_enter(struct elide_slow *slow);
 
+/** elide_count_interrupted() - a call was refused by elide_slow_enter(): if by a signal's fault, say so. */
+void elide_count_interrupted(void);
+
 /** elide_slow_leave() - end it. */
 void elide_slow_leave(const struct elide_slow *slow);
 

@@ -2,15 +2,14 @@
 /* symbol.c - see symbol.h. */
 #include <elf.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "symbol.h"
+#include "syscalls.h"
 
 struct image {
 	const char *bytes;
@@ -83,7 +82,7 @@ int elide_symbol_find(const char *path, uint64_t address, char *name, size_t siz
 
 	name[0] = '\0';
 	/* O_NONBLOCK: the name may be a FIFO's by now. */
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	fd = sys_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0);
 	if (fd < 0)
 		return -ENOENT;
 	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_size <= 0)
@@ -95,6 +94,6 @@ int elide_symbol_find(const char *path, uint64_t address, char *name, size_t siz
 	err = find(&image, address, name, size);
 	munmap(map, st.st_size);
 close:
-	close(fd);
+	sys_close(fd);
 	return err;
 }

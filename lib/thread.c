@@ -211,8 +211,10 @@ __cold struct elide_cache *elide_cache_fill(const void *lock, const void *site,
 	struct elide_cache *entry;
 	struct elide_slow slow;
 
-	if (!elide_slow_enter(&slow))
+	if (!elide_slow_enter(&slow)) {
+		elide_count_interrupted();
 		return NULL;
+	}
 	entry = fill(lock, site, kind);
 	elide_slow_leave(&slow);
 	return entry;

@@ -97,16 +97,18 @@ static __noinline int lock_waiting(struct elide_thread *t, struct elide_row *row
 	return err;
 }
 
-/* A call inside an elided section, up to the point where the real function answers: -1. */
+/* Answers of lock_inside() that are none: call glibc, and count the call if it has taken the mutex. */
+#define ASK_GLIBC (-1)
+#define ASK_COUNT (-2)
+
+/* A call inside an elided section, up to the point where the real function answers. */
 static int lock_inside(struct elide_thread *t, struct elide_cache *entry, pthread_mutex_t *m,
 		       const void *site, bool try)
 {
 	struct elide_held *held = elide_find_held(t, m);
 
-	if (!glibc_mutex_elidable(m)) {
-		elide_defer(t, entry, m, site, KIND, ELIDE_DEFER_REAL);
-		return -1;
-	}
+	if (!glibc_mutex_elidable(m))
+		return is_relock(t, m) ? ASK_GLIBC : ASK_COUNT;
 	if (held) {
 		switch (glibc_mutex_type(m)) {
 		case PTHREAD_MUTEX_RECURSIVE_NP:
@@ -121,9 +123,18 @@ static int lock_inside(struct elide_thread *t, struct elide_cache *entry, pthrea
 		}
 	}
 	if (is_relock(t, m) || (try && READ_ONCE(m->__data.__lock)))
-		return -1; /* glibc's answer: busy, or one more of a recursive mutex held really */
+		return ASK_GLIBC; /* busy, or one more of a recursive mutex held really */
 	return elide_acquire(t, entry, m, &glibc_mutex_rule, site, KIND, false) == ELIDE_TAKEN ?
-		       0 : -1;
+		       0 : ASK_GLIBC;
+}
+
+/* glibc has answered @err inside an elided section, where lock_inside() said @ask. */
+static int answered_inside(struct elide_thread *t, struct elide_cache *entry, pthread_mutex_t *m,
+			   const void *site, int ask, int err)
+{
+	if (ask == ASK_COUNT && (!err || err == EOWNERDEAD))
+		elide_defer(t, entry, m, site, KIND, ELIDE_DEFER_REAL);
+	return err;
 }
 
 /* Every case; the short way below is one of them made quick. */
@@ -137,7 +148,9 @@ __noinline int mutex_lock(pthread_mutex_t *m, const void *site)
 	if (unlikely(elide_inside(t))) {
 		int err = lock_inside(t, entry, m, site, false);
 
-		return err < 0 ? real.mutex_lock(m) : err;
+		if (err < 0)
+			err = answered_inside(t, entry, m, site, err, real.mutex_lock(m));
+		return err;
 	}
 	if (is_relock(t, m))
 		return relocked(m, site, real.mutex_lock(m));
@@ -181,7 +194,9 @@ int mutex_trylock(pthread_mutex_t *m, const void *site)
 
 	if (unlikely(elide_inside(t))) {
 		err = lock_inside(t, entry, m, site, true);
-		return err < 0 ? real.mutex_trylock(m) : err;
+		if (err < 0)
+			err = answered_inside(t, entry, m, site, err, real.mutex_trylock(m));
+		return err;
 	}
 	if (is_relock(t, m))
 		return real.mutex_trylock(m);
@@ -220,7 +235,9 @@ int mutex_timedlock(pthread_mutex_t *m, const void *site, clockid_t clock,
 
 	if (unlikely(elide_inside(t))) {
 		err = lock_inside(t, entry, m, site, false);
-		return err < 0 ? real_timed(m, clock, until) : err;
+		if (err < 0)
+			err = answered_inside(t, entry, m, site, err, real_timed(m, clock, until));
+		return err;
 	}
 	if (is_relock(t, m))
 		return relocked(m, site, real_timed(m, clock, until));

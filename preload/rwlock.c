@@ -51,19 +51,30 @@ static __always_inline_fn int call_real(pthread_rwlock_t *rw, enum elide_kind ki
 	}
 }
 
-/* A call inside an elided section. False: the real function answers. */
-static bool lock_inside(struct elide_thread *t, struct elide_cache *entry, pthread_rwlock_t *rw,
-			const void *site, enum elide_kind kind, enum how how)
+/*
+ * A call inside an elided section. What glibc answers is counted only if it
+ * is a lock: the owner is told EDEADLK, and a reader may well get in where a
+ * writer is still waiting for others to leave.
+ */
+static int lock_inside(struct elide_thread *t, struct elide_cache *entry, pthread_rwlock_t *rw,
+		       const void *site, enum elide_kind kind, enum how how, clockid_t clock,
+		       const struct timespec *until)
 {
+	bool own, elidable = glibc_layout.rwlock && !rw->__data.__shared;
+	int err;
+
 	if (elide_find_held(t, rw))
 		rtm_abort(ELIDE_CODE_relock); /* the real path answers */
-	if (!glibc_layout.rwlock || rw->__data.__shared) {
-		elide_defer(t, entry, rw, site, kind, ELIDE_DEFER_REAL);
-		return false;
+	own = (uint32_t)rw->__data.__cur_writer == t->tid;
+	if (elidable && !own && (how != HOW_TRY || is_free(rw, kind))) {
+		if (elide_acquire(t, entry, rw, rule_of(kind), site, kind, false) == ELIDE_TAKEN)
+			return 0;
+		return call_real(rw, kind, how, clock, until); /* counted already */
 	}
-	if (how == HOW_TRY && !is_free(rw, kind))
-		return false;
-	return elide_acquire(t, entry, rw, rule_of(kind), site, kind, false) == ELIDE_TAKEN;
+	err = call_real(rw, kind, how, clock, until);
+	if (!err)
+		elide_defer(t, entry, rw, site, kind, ELIDE_DEFER_REAL);
+	return err;
 }
 
 static __always_inline_fn int lock(pthread_rwlock_t *rw, const void *site, enum elide_kind kind,
@@ -78,11 +89,8 @@ static __always_inline_fn int lock(pthread_rwlock_t *rw, const void *site, enum 
 	/* As glibc does for rwlocks, even where the lock is free. */
 	if (how == HOW_TIMED && until && (unsigned long)until->tv_nsec >= 1000000000ul)
 		return EINVAL;
-	if (unlikely(elide_inside(t))) {
-		if (lock_inside(t, entry, rw, site, kind, how))
-			return 0;
-		return call_real(rw, kind, how, clock, until);
-	}
+	if (unlikely(elide_inside(t)))
+		return lock_inside(t, entry, rw, site, kind, how, clock, until);
 	if (unlikely(!entry)) {
 		entry = elide_cache_fill(rw, site, kind);
 		if (!entry)

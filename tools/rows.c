@@ -36,7 +36,7 @@ NAMES(misuse_name, [ELIDE_MISUSE_UNLOCK_FREE] = "unlock-free",
       [ELIDE_MISUSE_DESTROY_HELD] = "destroy-held", [ELIDE_MISUSE_RELOCK] = "relock")
 NAMES(dropped_name, [ELIDE_DROPPED_LOCKS] = "locks", [ELIDE_DROPPED_CLASSES] = "classes",
       [ELIDE_DROPPED_THREADS] = "threads", [ELIDE_DROPPED_ROWS] = "rows",
-      [ELIDE_DROPPED_MODULES] = "modules")
+      [ELIDE_DROPPED_MODULES] = "modules", [ELIDE_DROPPED_SIGNALS] = "signals")
 
 int exit_code(int status)
 {

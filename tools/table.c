@@ -299,8 +299,11 @@ static void print_totals(const struct report *r, FILE *out)
 	fputc('\n', out);
 	for (int i = 0; i < ELIDE_NR_DROPPED; i++)
 		if (r->file->header.dropped[i])
-			fprintf(out, "not counted: %llu beyond the limit of %s\n",
-				(unsigned long long)r->file->header.dropped[i], dropped_name(i));
+			fprintf(out, "not counted: %llu %s%s\n",
+				(unsigned long long)r->file->header.dropped[i],
+				i == ELIDE_DROPPED_SIGNALS ? "in handlers of " :
+							     "beyond the limit of ",
+				dropped_name(i));
 }
 
 static void print_misuse(const struct report *r, FILE *out)

@@ -61,6 +61,11 @@ transactions_only_in_elision() {
 		grep -vE '^lib/(elide|detect)\.c:|^lib/rtm\.h:'
 }
 
+# A lock call is none, so what it calls must not be one: see lib/syscalls.h.
+lib_has_no_cancellation_point() {
+	code lib/*.[ch] | grep -E '[^_a-z](p?read|p?write|open|openat|close|fcntl|poll|select|u?sleep|nanosleep|wait|waitpid|fsync|msync)\('
+}
+
 lib_includes_itself() {
 	includes lib/*.[ch] | while IFS=: read -r file line name; do
 		case $name in
@@ -140,6 +145,7 @@ rule() {
 rule lib_names_no_pthread lib/planted.c 'static pthread_mutex_t m;'
 rule rtm_only_in_one_header preload/planted.c '__asm__(".byte 0x0f, 0x01, 0xd5");'
 rule transactions_only_in_elision lib/planted.c 'void f(void) { rtm_end(); }'
+rule lib_has_no_cancellation_point lib/planted.c 'void f(int fd) { close(fd); }'
 rule lib_includes_itself lib/planted.c '#include "../preload/wrap.h"'
 rule preload_is_not_included tools/planted.c '#include "../preload/real.h"'
 rule tools_see_formats_only tools/planted.c '#include "../lib/engine.h"'

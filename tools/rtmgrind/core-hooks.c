@@ -161,13 +161,18 @@ static Bool is_fault(const vki_siginfo_t *info)
 }
 
 /* Every signal passes here before it is delivered. A fault in a transaction aborts it and is
- * not delivered; what comes from elsewhere is delivered after the abort.
+ * not delivered; what comes from elsewhere is delivered after the abort. The abort comes here
+ * and not in signal_arrives(): before that is called, the core has chosen the place of the
+ * signal frame by the stack pointer, which the abort moves.
  */
 Bool __wrap_vgPlain_gdbserver_report_signal(vki_siginfo_t *info, ThreadId tid)
 {
-	if (txn_open(tid) && is_fault(info)) {
-		txn_abort_parked(tid, RTMGRIND_CAUSE_FAULT);
-		return False;
+	if (txn_open(tid)) {
+		Bool fault = is_fault(info);
+
+		txn_abort_parked(tid, fault ? RTMGRIND_CAUSE_FAULT : RTMGRIND_CAUSE_INTERRUPT);
+		if (fault)
+			return False;
 	}
 	return __real_vgPlain_gdbserver_report_signal(info, tid);
 }

@@ -49,7 +49,6 @@ static void kernel_writes(CorePart part, ThreadId tid, const HChar *what, Addr a
 
 static void signal_arrives(ThreadId tid, Int signal, Bool alt_stack)
 {
-	txn_abort_parked(tid, RTMGRIND_CAUSE_INTERRUPT);
 	wait_signal(tid, signal);
 }
 

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * syscalls.h - file access that is no cancellation point.
+ *
+ * glibc's open(), read(), write(), close() and waitpid() end a thread whose
+ * cancellation is pending. A lock call must not: the thread would go with
+ * the engine's lock in hand. So these take the place of them in lib/.
+ */
+#ifndef ELIDE_SYSCALLS_H
+#define ELIDE_SYSCALLS_H
+
+#include <fcntl.h>
+#include <stddef.h>
+#include <sys/syscall.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+/* Each as the function of libc of that name, errno included. */
+
+static inline int sys_open(const char *path, int flags, mode_t mode)
+{
+	return syscall(SYS_openat, AT_FDCWD, path, flags, mode);
+}
+
+static inline ssize_t sys_read(int fd, void *buffer, size_t size)
+{
+	return syscall(SYS_read, fd, buffer, size);
+}
+
+static inline ssize_t sys_write(int fd, const void *buffer, size_t size)
+{
+	return syscall(SYS_write, fd, buffer, size);
+}
+
+static inline int sys_close(int fd)
+{
+	return syscall(SYS_close, fd);
+}
+
+static inline pid_t sys_waitpid(pid_t pid, int *status, int options)
+{
+	return syscall(SYS_wait4, pid, status, options, NULL);
+}
+
+#endif
