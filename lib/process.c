@@ -29,8 +29,7 @@ struct elide_process elide_process;
 bool elide_enabled;
 uint64_t elide_hold_mask = ~0ull;
 
-/* This thread is in a slow path: what it calls, and signal handlers, pass through. */
-static __thread bool busy;
+__thread bool elide_busy;
 
 /* What a fork wipes: zero in the child tells that it is one, and frees the lock. */
 static struct wiped {
@@ -141,9 +140,9 @@ static int make_ready(void)
 
 static bool lock_engine(void)
 {
-	if (!elide_process.running || busy)
+	if (!elide_process.running || elide_busy)
 		return false;
-	busy = true;
+	elide_busy = true;
 	/* Acquire pairs with the release in elide_slow_leave(). */
 	while (__atomic_exchange_n(&wiped->lock, 1, __ATOMIC_ACQUIRE))
 		sched_yield();
@@ -166,7 +165,7 @@ bool elide_slow_enter(struct elide_slow *slow)
 void elide_slow_leave(const struct elide_slow *slow)
 {
 	__atomic_store_n(&wiped->lock, 0, __ATOMIC_RELEASE);
-	busy = false;
+	elide_busy = false;
 	errno = slow->saved_errno;
 }
 

@@ -7,6 +7,7 @@
  */
 #include <errno.h>
 
+#include "process.h"
 #include "wrap.h"
 
 #define CLOCK_PLAIN (-1) /* the timed functions without a clock */
@@ -52,16 +53,12 @@ static __always_inline_fn int call_real(pthread_rwlock_t *rw, enum elide_kind ki
 }
 
 /* A call inside an elided section. False: the real function answers. */
-static bool lock_inside(struct elide_thread *t, struct elide_cache *entry, pthread_rwlock_t *rw,
-			const void *site, enum elide_kind kind, enum how how)
+static bool elided_inside(struct elide_thread *t, struct elide_cache *entry, pthread_rwlock_t *rw,
+			  const void *site, enum elide_kind kind, enum how how)
 {
 	if (elide_find_held(t, rw))
 		rtm_abort(ELIDE_CODE_relock); /* the real path answers */
-	if (!glibc_layout.rwlock || rw->__data.__shared) {
-		elide_defer(t, entry, rw, site, kind, ELIDE_DEFER_REAL);
-		return false;
-	}
-	if (how == HOW_TRY && !is_free(rw, kind))
+	if (!glibc_layout.rwlock || rw->__data.__shared || (how == HOW_TRY && !is_free(rw, kind)))
 		return false;
 	return elide_acquire(t, entry, rw, rule_of(kind), site, kind, false) == ELIDE_TAKEN;
 }
@@ -79,9 +76,12 @@ static __always_inline_fn int lock(pthread_rwlock_t *rw, const void *site, enum 
 	if (how == HOW_TIMED && until && (unsigned long)until->tv_nsec >= 1000000000ul)
 		return EINVAL;
 	if (unlikely(elide_inside(t))) {
-		if (lock_inside(t, entry, rw, site, kind, how))
+		if (elided_inside(t, entry, rw, site, kind, how))
 			return 0;
-		return call_real(rw, kind, how, clock, until);
+		err = call_real(rw, kind, how, clock, until);
+		if (err == EDEADLK)
+			misuse_inside(t, ELIDE_MISUSE_RELOCK, kind, site, rw);
+		return counted_inside(t, entry, rw, site, kind, err);
 	}
 	if (unlikely(!entry)) {
 		entry = elide_cache_fill(rw, site, kind);
@@ -104,6 +104,8 @@ static __always_inline_fn int lock(pthread_rwlock_t *rw, const void *site, enum 
 		if (!err)
 			wait_end(entry->row, &w);
 	}
+	if (err == EDEADLK)
+		elide_misuse(ELIDE_MISUSE_RELOCK, kind, site, rw);
 	if (err)
 		return err;
 	t->nr_rwlocks++;
@@ -128,8 +130,8 @@ WRAPPER int pthread_rwlock_destroy(pthread_rwlock_t *rw)
 	wrap_destroy_begin(rw);
 	held = glibc_layout.rwlock && !is_free(rw, ELIDE_KIND_RWLOCK_WRITE);
 	err = real.rwlock_destroy(rw);
-	if (held && !elide_inside(elide_self))
-		elide_misuse(ELIDE_MISUSE_DESTROY_HELD, ELIDE_KIND_RWLOCK_WRITE, CALL_SITE(), rw);
+	if (held)
+		misuse(ELIDE_MISUSE_DESTROY_HELD, ELIDE_KIND_RWLOCK_WRITE, CALL_SITE(), rw);
 	wrap_destroy_end(rw, ELIDE_KIND_RWLOCK_READ);
 	return err;
 }
@@ -198,11 +200,20 @@ WRAPPER int pthread_rwlock_clockwrlock(pthread_rwlock_t *rw, clockid_t clock,
 	return lock(rw, CALL_SITE(), ELIDE_KIND_RWLOCK_WRITE, HOW_TIMED, clock, until);
 }
 
-/* A thread that holds none, as far as is known: does it release a free one? */
+/*
+ * A thread that holds none, as far as is known: does it release a free one, or
+ * that of another writer? Readers leave no name in the lock.
+ */
 static __cold void unlock_odd(const struct elide_thread *t, pthread_rwlock_t *rw, const void *site)
 {
-	if (t->ready && glibc_layout.rwlock && is_free(rw, ELIDE_KIND_RWLOCK_WRITE))
-		elide_misuse(ELIDE_MISUSE_UNLOCK_FREE, ELIDE_KIND_RWLOCK_WRITE, site, rw);
+	uint32_t writer = READ_ONCE(rw->__data.__cur_writer);
+
+	if (!t->ready || !glibc_layout.rwlock)
+		return;
+	if (is_free(rw, ELIDE_KIND_RWLOCK_WRITE))
+		misuse(ELIDE_MISUSE_UNLOCK_FREE, ELIDE_KIND_RWLOCK_WRITE, site, rw);
+	else if (writer && !elide_tid_is_own(t, writer))
+		misuse(ELIDE_MISUSE_UNLOCK_FOREIGN, ELIDE_KIND_RWLOCK_WRITE, site, rw);
 }
 
 static __noinline int unlock_long(pthread_rwlock_t *rw, const void *site)
@@ -211,16 +222,14 @@ static __noinline int unlock_long(pthread_rwlock_t *rw, const void *site)
 
 	if (!t)
 		return real.rwlock_unlock(rw);
-	if (t->nr_held) {
-		if (elide_release(t, rw))
-			return 0;
-		return real.rwlock_unlock(rw);
-	}
-	released_really(t, rw);
-	if (t->nr_rwlocks)
-		t->nr_rwlocks--;
-	else
+	if (t->nr_held && elide_release(t, rw))
+		return 0;
+	if (!t->nr_rwlocks)
 		unlock_odd(t, rw, site);
+	if (t->nr_held)
+		elide_defer(t, NULL, rw, site, ELIDE_KIND_RWLOCK_WRITE, ELIDE_DEFER_RELEASED);
+	else
+		elide_released(t, rw, ELIDE_KIND_RWLOCK_WRITE);
 	return real.rwlock_unlock(rw);
 }
 
