@@ -20,6 +20,8 @@ __export int elide_begin(const void *word, const struct elide_rule *rule)
 		if (elide_find_held(t, word))
 			rtm_abort(ELIDE_CODE_relock);
 		outcome = elide_acquire(t, entry, word, rule, site, ELIDE_KIND_CUSTOM, true);
+		if (outcome == ELIDE_INSIDE)
+			elide_defer(t, entry, word, site, ELIDE_KIND_CUSTOM, ELIDE_DEFER_REAL);
 		return outcome == ELIDE_TAKEN;
 	}
 	if (unlikely(!entry)) {

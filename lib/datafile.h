@@ -292,6 +292,8 @@ enum elide_misuse_type {
 	ELIDE_MISUSE_UNLOCK_FOREIGN,  /* unlock by a thread that does not hold it */
 	ELIDE_MISUSE_DESTROY_HELD,    /* destroy of a held lock */
 	ELIDE_MISUSE_RELOCK,          /* lock of a non-recursive lock the thread holds */
+	ELIDE_MISUSE_EXIT_HELD,       /* a thread ended and holds the lock; the site locked it */
+	ELIDE_MISUSE_END              /* one more than the last */
 };
 
 /**

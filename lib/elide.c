@@ -80,10 +80,8 @@ static enum elide_outcome acquire_nested(struct elide_thread *t, struct elide_ca
 {
 	uint64_t value;
 
-	if (entry ? !entry->elide : is_shared(word)) {
-		elide_defer(t, entry, word, site, kind, ELIDE_DEFER_REAL);
+	if (entry ? !entry->elide : is_shared(word))
 		return ELIDE_INSIDE;
-	}
 	if (t->nr_held == ELIDE_MAX_HELD)
 		rtm_abort(ELIDE_CODE_nesting);
 	if (!is_free(word, rule, &value))
@@ -285,7 +283,7 @@ struct deferred {
 };
 
 /* What a nested call left to be done, now that the transaction is over. */
-static void catch_up(const struct deferred *d)
+static void catch_up(struct elide_thread *t, const struct deferred *d)
 {
 	struct elide_row *row = d->row;
 
@@ -309,6 +307,12 @@ static void catch_up(const struct deferred *d)
 		break;
 	case ELIDE_DEFER_GONE:
 		elide_lock_gone(d->lock);
+		break;
+	case ELIDE_DEFER_RELEASED:
+		elide_released(t, d->lock, d->kind);
+		break;
+	default:
+		elide_misuse(d->what - ELIDE_DEFER_MISUSE, d->kind, d->site, d->lock);
 		break;
 	}
 }
@@ -346,7 +350,7 @@ static __noinline void commit_nested(struct elide_thread *t)
 	}
 	commit(t);
 	for (uint32_t i = 1; i < nr; i++)
-		catch_up(&list[i]);
+		catch_up(t, &list[i]);
 }
 
 bool elide_release(struct elide_thread *t, const void *word)
@@ -410,4 +414,14 @@ __cold void elide_hold_end(struct elide_thread *t)
 {
 	elide_time_add(&t->hold_row->hold, cycles_now() - t->hold_start);
 	elide_hold_cancel(t);
+}
+
+void elide_released(struct elide_thread *t, const void *lock, enum elide_kind kind)
+{
+	if (unlikely(t->hold_lock == lock))
+		elide_hold_end(t);
+	if (kind == ELIDE_KIND_RWLOCK_WRITE && t->nr_rwlocks)
+		t->nr_rwlocks--;
+	if (kind == ELIDE_KIND_SPIN && t->nr_spins)
+		t->nr_spins--;
 }

@@ -35,7 +35,9 @@ enum elide_outcome {
 	ELIDE_TAKEN,     /* held by elision */
 	ELIDE_SKIPPED,   /* take it really; nothing was tried */
 	ELIDE_FELL_BACK, /* take it really; attempts aborted */
-	ELIDE_INSIDE,    /* take it really and touch nothing else: a transaction is open */
+	ELIDE_INSIDE,    /* take it really and touch nothing else: a transaction is open; if it is
+			  * ours, leave it to be counted with ELIDE_DEFER_REAL once it is taken
+			  */
 };
 
 /* True when this process elides: mode, RTM and the watch all agree. */
@@ -138,6 +140,14 @@ int elide_hold_begin(struct elide_thread *t, struct elide_row *row, const void *
 
 /** elide_hold_end() - it was released. */
 void elide_hold_end(struct elide_thread *t);
+
+/**
+ * elide_released() - a lock that was held really is about to be released, or was.
+ * @t: the calling thread, outside a transaction
+ * @lock: the lock; only its address is used
+ * @kind: ELIDE_KIND_RWLOCK_WRITE for any holder of a rwlock
+ */
+void elide_released(struct elide_thread *t, const void *lock, enum elide_kind kind);
 
 /** elide_hold_cancel() - do not count the measurement under way. */
 void elide_hold_cancel(struct elide_thread *t);

@@ -14,8 +14,8 @@ void elide_misuse_forget(void)
 	chunk = NULL;
 }
 
-static void count(enum elide_misuse_type type, enum elide_kind kind, const void *site,
-		  const void *lock)
+void elide_misuse_locked(enum elide_misuse_type type, enum elide_kind kind, const void *site,
+			 const void *lock)
 {
 	struct elide_misuse *m = chunk ? (struct elide_misuse *)(chunk + 1) : NULL;
 
@@ -46,6 +46,6 @@ __cold void elide_misuse(enum elide_misuse_type type, enum elide_kind kind, cons
 
 	if (!elide_slow_enter(&slow))
 		return;
-	count(type, kind, site, lock);
+	elide_misuse_locked(type, kind, site, lock);
 	elide_slow_leave(&slow);
 }

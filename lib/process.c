@@ -29,8 +29,7 @@ struct elide_process elide_process;
 bool elide_enabled;
 uint64_t elide_hold_mask = ~0ull;
 
-/* This thread is in a slow path: what it calls, and signal handlers, pass through. */
-static __thread bool busy;
+__thread bool elide_busy;
 
 /* What a fork wipes: zero in the child tells that it is one, and frees the lock. */
 static struct wiped {
@@ -142,9 +141,9 @@ static int make_ready(void)
 
 static bool lock_engine(void)
 {
-	if (!elide_process.running || busy)
+	if (!elide_process.running || elide_busy)
 		return false;
-	busy = true;
+	elide_busy = true;
 	/* Acquire pairs with the release in elide_slow_leave(). */
 	while (__atomic_exchange_n(&wiped->lock, 1, __ATOMIC_ACQUIRE))
 		sched_yield();
@@ -167,7 +166,7 @@ bool elide_slow_enter(struct elide_slow *slow)
 void elide_count_interrupted(void)
 {
 	/* In a child that has not begun yet the file is the parent's, and not mapped. */
-	if (busy && elide_data && wiped->same_process)
+	if (elide_busy && elide_data && wiped->same_process)
 		__atomic_add_fetch(&elide_data->dropped[ELIDE_DROPPED_SIGNALS], 1,
 				   __ATOMIC_RELAXED);
 }
@@ -175,7 +174,7 @@ void elide_count_interrupted(void)
 void elide_slow_leave(const struct elide_slow *slow)
 {
 	__atomic_store_n(&wiped->lock, 0, __ATOMIC_RELEASE);
-	busy = false;
+	elide_busy = false;
 	errno = slow->saved_errno;
 }
 

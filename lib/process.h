@@ -14,6 +14,8 @@
 
 #pragma GCC visibility push(hidden)
 
+struct elide_thread;
+
 /* Natively one in so many first attempts is timed: two RDTSC cost about as much as a short section. */
 #define ELIDE_TIME_PERIOD 16
 
@@ -26,6 +28,7 @@
  * @policy:  its name
  * @why:     why @mode is what it is
  * @short_way: the wrappers know the locks' words and may take them without calling glibc
+ * @holder:  by enum elide_kind, where in a lock its holder's thread id is; 0 nowhere
  */
 struct elide_process {
 	bool running;
@@ -35,9 +38,16 @@ struct elide_process {
 	char policy[32];
 	char why[256];
 	bool short_way;
+	uint32_t holder[ELIDE_NR_KINDS];
 };
 
 extern struct elide_process elide_process;
+
+/*
+ * This thread is in a slow path, or is the child of a vfork(): what it calls, and
+ * signal handlers, pass through.
+ */
+extern __thread bool elide_busy;
 
 /** elide_short_way() - may the wrappers take their short way, which never looks for a transaction? */
 static inline bool elide_short_way(void)
@@ -84,10 +94,24 @@ void elide_misuse_forget(void);
 
 /**
  * elide_tid_is_own() - is @tid this thread, now or before it was forked?
+ * @t: the calling thread
  *
- * A child of fork() may release what its parent's thread had locked.
+ * A child of fork() may release what its parent's thread had locked, and so
+ * may a child of that. Behind more forks than are remembered every thread is
+ * taken for one's own. Allowed inside a transaction.
  */
-bool elide_tid_is_own(uint32_t tid);
+bool elide_tid_is_own(const struct elide_thread *t, uint32_t tid);
+
+/** elide_misuse_locked() - elide_misuse() in a slow path. */
+void elide_misuse_locked(enum elide_misuse_type type, enum elide_kind kind, const void *site,
+			 const void *lock);
+
+/**
+ * elide_exit_held() - does a thread that ends hold locks?
+ * @t: the thread, which calls this in a slow path
+ * @report: count each as a misuse, at a place where the thread has locked it
+ */
+bool elide_exit_held(struct elide_thread *t, bool report);
 
 #pragma GCC visibility pop
 

@@ -16,8 +16,10 @@
 
 __thread struct elide_thread *elide_self;
 
-/* The thread that fork()ed us, as the parent knew it. */
-static __thread uint32_t last_tid;
+/* What this thread was called before each fork, the latest first. */
+#define MAX_FORKS 4
+static __thread uint32_t own_tids[MAX_FORKS];
+static __thread bool forked_deeper;
 
 static struct {
 	struct elide_thread *free; /* blocks whose thread has ended */
@@ -25,6 +27,9 @@ static struct {
 	tss_t at_exit;
 	bool has_at_exit;
 } threads;
+
+/* Rounds in which destructors of thread-specific data are called, at most (glibc). */
+#define LAST_ROUND 4
 
 /* A thread has ended: its block, with what it counted, goes to the next one. */
 static void thread_end(void *block)
@@ -34,7 +39,11 @@ static void thread_end(void *block)
 
 	if (!elide_slow_enter(&slow))
 		return;
-	if (t->ready && elide_self == t) {
+	/* Another destructor may yet release what is held: wait for the last round. */
+	if (t->ready && elide_self == t && elide_exit_held(t, ++t->ends == LAST_ROUND) &&
+	    t->ends < LAST_ROUND) {
+		tss_set(threads.at_exit, t);
+	} else if (t->ready && elide_self == t) {
 		elide_self = NULL;
 		t->hold_lock = NULL;
 		t->next_free = threads.free;
@@ -46,6 +55,13 @@ static void thread_end(void *block)
 static void thread_init(struct elide_thread *t)
 {
 	t->tid = syscall(SYS_gettid);
+	if (own_tids[0] != t->tid) {
+		forked_deeper |= own_tids[MAX_FORKS - 1] != 0;
+		for (int i = MAX_FORKS - 1; i; i--)
+			own_tids[i] = own_tids[i - 1];
+		own_tids[0] = t->tid;
+	}
+	t->ends = 0;
 	t->short_tid = elide_short_way() ? t->tid : ELIDE_NO_TID;
 	t->nr_held = t->nr_pending = 0;
 	/* Differs between threads, and is the same in the next run: ids of threads are not. */
@@ -84,7 +100,6 @@ static struct elide_thread *thread_get(void)
 		threads.nr++;
 	}
 	thread_init(t);
-	last_tid = t->tid;
 	if (threads.has_at_exit)
 		tss_set(threads.at_exit, t);
 	elide_self = t;
@@ -240,7 +255,11 @@ void elide_lock_gone(const void *lock)
 	elide_slow_leave(&slow);
 }
 
-bool elide_tid_is_own(uint32_t tid)
+bool elide_tid_is_own(const struct elide_thread *t, uint32_t tid)
 {
-	return tid == (uint32_t)syscall(SYS_gettid) || tid == last_tid;
+	bool own = forked_deeper || tid == t->tid;
+
+	for (int i = 0; i < MAX_FORKS; i++)
+		own |= tid == own_tids[i];
+	return own;
 }

@@ -78,11 +78,13 @@ struct elide_held {
 
 /* What is still to be done about a lock after the commit. */
 enum elide_deferred {
-	ELIDE_DEFER_ELIDED, /* count it as elided */
-	ELIDE_DEFER_REAL,   /* count it as taken really */
-	ELIDE_DEFER_NEW,    /* it was initialised */
-	ELIDE_DEFER_SHARED, /* it was initialised process-shared */
-	ELIDE_DEFER_GONE,   /* it was destroyed */
+	ELIDE_DEFER_ELIDED,   /* count it as elided */
+	ELIDE_DEFER_REAL,     /* count it as taken really */
+	ELIDE_DEFER_RELEASED, /* a lock that was held really was released */
+	ELIDE_DEFER_NEW,      /* it was initialised */
+	ELIDE_DEFER_SHARED,   /* it was initialised process-shared */
+	ELIDE_DEFER_GONE,     /* it was destroyed */
+	ELIDE_DEFER_MISUSE,   /* count a misuse; enum elide_misuse_type is added to this */
 };
 
 /**
@@ -117,6 +119,7 @@ struct elide_pending {
  * @chunk:      chunk of the data file that rows are taken from
  * @nr_rows, @rows: hash of row offsets (units of 64 bytes)
  * @next_free:  list of blocks whose thread has ended
+ * @ends:       times its thread has said that it ends
  * @cache:      the look-up cache
  * @windows:    this thread's judgement of the lock in the cache entry of that index
  */
@@ -142,6 +145,7 @@ struct elide_thread {
 	uint32_t nr_rows;
 	uint32_t rows[ELIDE_NR_ROWS];
 	struct elide_thread *next_free;
+	uint32_t ends;
 
 	struct elide_cache cache[ELIDE_NR_CACHE] __cacheline_aligned;
 	struct policy_window windows[ELIDE_NR_CACHE];
@@ -150,9 +154,17 @@ struct elide_thread {
 /* The calling thread's block; NULL before its first lock call and where there is none. */
 extern __thread struct elide_thread *elide_self;
 
+/* Bits of the key that hold the kind. */
+#define ELIDE_CACHE_KIND 7
+
 static inline uint64_t elide_cache_key(const void *site, enum elide_kind kind)
 {
 	return (uintptr_t)site * 8 | kind;
+}
+
+static inline const void *elide_cache_site(const struct elide_cache *entry)
+{
+	return (const void *)((entry->key & ~ELIDE_CACHE_LONG) / (ELIDE_CACHE_KIND + 1));
 }
 
 static inline struct elide_cache *elide_cache_slot(struct elide_thread *t, const void *lock,

@@ -41,9 +41,16 @@ WRAPPER int mtx_init(mtx_t *m, int type)
 
 WRAPPER void mtx_destroy(mtx_t *m)
 {
+	bool held;
+
 	wrap_destroy_begin(m);
+	/* glibc leaves a held one alone, and cannot say so. */
+	held = glibc_layout.mutex && READ_ONCE(mutex_of(m)->__data.__nusers);
 	real.mtx_destroy(m);
-	wrap_destroy_end(m, ELIDE_KIND_MUTEX);
+	if (held)
+		misuse(ELIDE_MISUSE_DESTROY_HELD, ELIDE_KIND_MUTEX, CALL_SITE(), m);
+	else
+		wrap_destroy_end(m, ELIDE_KIND_MUTEX);
 }
 
 WRAPPER int mtx_lock(mtx_t *m)

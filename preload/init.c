@@ -6,6 +6,8 @@
  * this one. Lock calls that come before it pass through: nothing is counted while elide_process.running is
  * false.
  */
+#include <stddef.h>
+
 #include "glibc-layout.h"
 #include "process.h"
 #include "real.h"
@@ -15,4 +17,10 @@ __attribute__((constructor)) static void start(void)
 	real_resolve();
 	glibc_layout_check();
 	elide_process.short_way = glibc_layout.mutex && glibc_layout.rwlock && glibc_layout.spin;
+	if (glibc_layout.mutex)
+		elide_process.holder[ELIDE_KIND_MUTEX] =
+			offsetof(pthread_mutex_t, __data.__owner);
+	if (glibc_layout.rwlock)
+		elide_process.holder[ELIDE_KIND_RWLOCK_WRITE] =
+			offsetof(pthread_rwlock_t, __data.__cur_writer);
 }

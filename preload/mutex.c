@@ -97,9 +97,9 @@ static __noinline int lock_waiting(struct elide_thread *t, struct elide_row *row
 	return err;
 }
 
-/* Answers of lock_inside() that are none: call glibc, and count the call if it has taken the mutex. */
-#define ASK_GLIBC (-1)
-#define ASK_COUNT (-2)
+/* What lock_inside() leaves to the real function; other values are pthread's. */
+#define REAL_ANSWERS (-1) /* which may be no new acquisition */
+#define REAL_COUNTED (-2) /* count it if it succeeds */
 
 /* A call inside an elided section, up to the point where the real function answers. */
 static int lock_inside(struct elide_thread *t, struct elide_cache *entry, pthread_mutex_t *m,
@@ -107,14 +107,14 @@ static int lock_inside(struct elide_thread *t, struct elide_cache *entry, pthrea
 {
 	struct elide_held *held = elide_find_held(t, m);
 
-	if (!glibc_mutex_elidable(m))
-		return is_relock(t, m) ? ASK_GLIBC : ASK_COUNT;
-	if (held) {
+	if (held && glibc_mutex_elidable(m)) {
 		switch (glibc_mutex_type(m)) {
 		case PTHREAD_MUTEX_RECURSIVE_NP:
 			held->depth++;
 			return 0;
 		case PTHREAD_MUTEX_ERRORCHECK_NP:
+			if (!try)
+				misuse_inside(t, ELIDE_MISUSE_RELOCK, KIND, site, m);
 			return try ? EBUSY : EDEADLK;
 		default:
 			if (try)
@@ -123,18 +123,20 @@ static int lock_inside(struct elide_thread *t, struct elide_cache *entry, pthrea
 		}
 	}
 	if (is_relock(t, m) || (try && READ_ONCE(m->__data.__lock)))
-		return ASK_GLIBC; /* busy, or one more of a recursive mutex held really */
+		return REAL_ANSWERS; /* busy, or one more of a recursive mutex held really */
+	if (!glibc_mutex_elidable(m))
+		return REAL_COUNTED;
 	return elide_acquire(t, entry, m, &glibc_mutex_rule, site, KIND, false) == ELIDE_TAKEN ?
-		       0 : ASK_GLIBC;
+		       0 : REAL_COUNTED;
 }
 
-/* glibc has answered @err inside an elided section, where lock_inside() said @ask. */
+/* The real function has answered instead. */
 static int answered_inside(struct elide_thread *t, struct elide_cache *entry, pthread_mutex_t *m,
-			   const void *site, int ask, int err)
+			   const void *site, int why, int err)
 {
-	if (ask == ASK_COUNT && (!err || err == EOWNERDEAD))
-		elide_defer(t, entry, m, site, KIND, ELIDE_DEFER_REAL);
-	return err;
+	if (err == EDEADLK)
+		misuse_inside(t, ELIDE_MISUSE_RELOCK, KIND, site, m);
+	return why == REAL_COUNTED ? counted_inside(t, entry, m, site, KIND, err) : err;
 }
 
 /* Every case; the short way below is one of them made quick. */
@@ -148,9 +150,9 @@ __noinline int mutex_lock(pthread_mutex_t *m, const void *site)
 	if (unlikely(elide_inside(t))) {
 		int err = lock_inside(t, entry, m, site, false);
 
-		if (err < 0)
-			err = answered_inside(t, entry, m, site, err, real.mutex_lock(m));
-		return err;
+		if (err >= 0)
+			return err;
+		return answered_inside(t, entry, m, site, err, real.mutex_lock(m));
 	}
 	if (is_relock(t, m))
 		return relocked(m, site, real.mutex_lock(m));
@@ -194,9 +196,9 @@ int mutex_trylock(pthread_mutex_t *m, const void *site)
 
 	if (unlikely(elide_inside(t))) {
 		err = lock_inside(t, entry, m, site, true);
-		if (err < 0)
-			err = answered_inside(t, entry, m, site, err, real.mutex_trylock(m));
-		return err;
+		if (err >= 0)
+			return err;
+		return answered_inside(t, entry, m, site, err, real.mutex_trylock(m));
 	}
 	if (is_relock(t, m))
 		return real.mutex_trylock(m);
@@ -235,9 +237,9 @@ int mutex_timedlock(pthread_mutex_t *m, const void *site, clockid_t clock,
 
 	if (unlikely(elide_inside(t))) {
 		err = lock_inside(t, entry, m, site, false);
-		if (err < 0)
-			err = answered_inside(t, entry, m, site, err, real_timed(m, clock, until));
-		return err;
+		if (err >= 0)
+			return err;
+		return answered_inside(t, entry, m, site, err, real_timed(m, clock, until));
 	}
 	if (is_relock(t, m))
 		return relocked(m, site, real_timed(m, clock, until));
@@ -263,14 +265,18 @@ int mutex_timedlock(pthread_mutex_t *m, const void *site, clockid_t clock,
 	return err;
 }
 
+static enum elide_misuse_type unlock_misuse(uint32_t owner)
+{
+	return owner ? ELIDE_MISUSE_UNLOCK_FOREIGN : ELIDE_MISUSE_UNLOCK_FREE;
+}
+
 /* Not ours by the look of it: a misuse, or a lock that was held across a fork. */
 static __cold int unlock_odd(struct elide_thread *t, pthread_mutex_t *m, const void *site)
 {
 	uint32_t owner = m->__data.__owner;
 
-	if (t->ready && !(owner && elide_tid_is_own(owner)))
-		elide_misuse(owner ? ELIDE_MISUSE_UNLOCK_FOREIGN : ELIDE_MISUSE_UNLOCK_FREE, KIND,
-			     site, m);
+	if (t->ready && !(owner && elide_tid_is_own(t, owner)))
+		elide_misuse(unlock_misuse(owner), KIND, site, m);
 	return real.mutex_unlock(m);
 }
 
@@ -280,8 +286,21 @@ static __noinline int unlock_real(struct elide_thread *t, pthread_mutex_t *m, co
 	int err = real.mutex_unlock(m);
 
 	if (err == EPERM && t && t->ready)
-		elide_misuse(owner ? ELIDE_MISUSE_UNLOCK_FOREIGN : ELIDE_MISUSE_UNLOCK_FREE, KIND,
-			     site, m);
+		elide_misuse(unlock_misuse(owner), KIND, site, m);
+	return err;
+}
+
+/* Inside an elided section, and not held by it: taken really before, or in it, or a misuse. */
+static __noinline int unlock_inside(struct elide_thread *t, pthread_mutex_t *m, const void *site)
+{
+	uint32_t owner = m->__data.__owner;
+	bool own = owner && elide_tid_is_own(t, owner);
+	int err = real.mutex_unlock(m);
+
+	if (!own && (err == EPERM || (glibc_mutex_plain(m) && glibc_layout.mutex)))
+		misuse_inside(t, unlock_misuse(owner), KIND, site, m);
+	else if (!err)
+		elide_defer(t, NULL, m, site, KIND, ELIDE_DEFER_RELEASED);
 	return err;
 }
 
@@ -291,8 +310,10 @@ __noinline int mutex_unlock(pthread_mutex_t *m, const void *site)
 
 	if (elide_inside(t) && elide_release(t, m))
 		return 0;
-	if (!t || t->nr_held)
+	if (!t)
 		return real.mutex_unlock(m);
+	if (t->nr_held)
+		return unlock_inside(t, m, site);
 	released_really(t, m);
 	if (!glibc_mutex_plain(m) || !glibc_layout.mutex)
 		return unlock_real(t, m, site);
@@ -327,8 +348,8 @@ WRAPPER int pthread_mutex_destroy(pthread_mutex_t *m)
 	err = real.mutex_destroy(m);
 	if (!err)
 		wrap_destroy_end(m, KIND);
-	else if (err == EBUSY && !elide_inside(elide_self))
-		elide_misuse(ELIDE_MISUSE_DESTROY_HELD, KIND, CALL_SITE(), m);
+	else if (err == EBUSY)
+		misuse(ELIDE_MISUSE_DESTROY_HELD, KIND, CALL_SITE(), m);
 	return err;
 }
 

@@ -7,6 +7,7 @@
  */
 #include <errno.h>
 
+#include "process.h"
 #include "wrap.h"
 
 #define CLOCK_PLAIN (-1) /* the timed functions without a clock */
@@ -51,30 +52,17 @@ static __always_inline_fn int call_real(pthread_rwlock_t *rw, enum elide_kind ki
 	}
 }
 
-/*
- * A call inside an elided section. What glibc answers is counted only if it
- * is a lock: the owner is told EDEADLK, and a reader may well get in where a
- * writer is still waiting for others to leave.
- */
-static int lock_inside(struct elide_thread *t, struct elide_cache *entry, pthread_rwlock_t *rw,
-		       const void *site, enum elide_kind kind, enum how how, clockid_t clock,
-		       const struct timespec *until)
+/* A call inside an elided section. False: the real function answers. */
+static bool elided_inside(struct elide_thread *t, struct elide_cache *entry, pthread_rwlock_t *rw,
+			  const void *site, enum elide_kind kind, enum how how)
 {
-	bool own, elidable = glibc_layout.rwlock && !rw->__data.__shared;
-	int err;
-
 	if (elide_find_held(t, rw))
 		rtm_abort(ELIDE_CODE_relock); /* the real path answers */
-	own = (uint32_t)rw->__data.__cur_writer == t->tid;
-	if (elidable && !own && (how != HOW_TRY || is_free(rw, kind))) {
-		if (elide_acquire(t, entry, rw, rule_of(kind), site, kind, false) == ELIDE_TAKEN)
-			return 0;
-		return call_real(rw, kind, how, clock, until); /* counted already */
-	}
-	err = call_real(rw, kind, how, clock, until);
-	if (!err)
-		elide_defer(t, entry, rw, site, kind, ELIDE_DEFER_REAL);
-	return err;
+	if (!glibc_layout.rwlock || rw->__data.__shared || (how == HOW_TRY && !is_free(rw, kind)))
+		return false;
+	if ((uint32_t)rw->__data.__cur_writer == t->tid)
+		return false; /* EDEADLK */
+	return elide_acquire(t, entry, rw, rule_of(kind), site, kind, false) == ELIDE_TAKEN;
 }
 
 static __always_inline_fn int lock(pthread_rwlock_t *rw, const void *site, enum elide_kind kind,
@@ -89,8 +77,14 @@ static __always_inline_fn int lock(pthread_rwlock_t *rw, const void *site, enum 
 	/* As glibc does for rwlocks, even where the lock is free. */
 	if (how == HOW_TIMED && until && (unsigned long)until->tv_nsec >= 1000000000ul)
 		return EINVAL;
-	if (unlikely(elide_inside(t)))
-		return lock_inside(t, entry, rw, site, kind, how, clock, until);
+	if (unlikely(elide_inside(t))) {
+		if (elided_inside(t, entry, rw, site, kind, how))
+			return 0;
+		err = call_real(rw, kind, how, clock, until);
+		if (err == EDEADLK)
+			misuse_inside(t, ELIDE_MISUSE_RELOCK, kind, site, rw);
+		return counted_inside(t, entry, rw, site, kind, err);
+	}
 	if (unlikely(!entry)) {
 		entry = elide_cache_fill(rw, site, kind);
 		if (!entry)
@@ -112,6 +106,8 @@ static __always_inline_fn int lock(pthread_rwlock_t *rw, const void *site, enum 
 		if (!err)
 			wait_end(entry->row, &w);
 	}
+	if (err == EDEADLK)
+		elide_misuse(ELIDE_MISUSE_RELOCK, kind, site, rw);
 	if (err)
 		return err;
 	t->nr_rwlocks++;
@@ -136,8 +132,8 @@ WRAPPER int pthread_rwlock_destroy(pthread_rwlock_t *rw)
 	wrap_destroy_begin(rw);
 	held = glibc_layout.rwlock && !is_free(rw, ELIDE_KIND_RWLOCK_WRITE);
 	err = real.rwlock_destroy(rw);
-	if (held && !elide_inside(elide_self))
-		elide_misuse(ELIDE_MISUSE_DESTROY_HELD, ELIDE_KIND_RWLOCK_WRITE, CALL_SITE(), rw);
+	if (held)
+		misuse(ELIDE_MISUSE_DESTROY_HELD, ELIDE_KIND_RWLOCK_WRITE, CALL_SITE(), rw);
 	wrap_destroy_end(rw, ELIDE_KIND_RWLOCK_READ);
 	return err;
 }
@@ -243,11 +239,20 @@ WRAPPER int pthread_rwlock_clockwrlock(pthread_rwlock_t *rw, clockid_t clock,
 	return lock(rw, CALL_SITE(), ELIDE_KIND_RWLOCK_WRITE, HOW_TIMED, clock, until);
 }
 
-/* A thread that holds none, as far as is known: does it release a free one? */
+/*
+ * A thread that holds none, as far as is known: does it release a free one, or
+ * that of another writer? Readers leave no name in the lock.
+ */
 static __cold void unlock_odd(const struct elide_thread *t, pthread_rwlock_t *rw, const void *site)
 {
-	if (t->ready && glibc_layout.rwlock && is_free(rw, ELIDE_KIND_RWLOCK_WRITE))
-		elide_misuse(ELIDE_MISUSE_UNLOCK_FREE, ELIDE_KIND_RWLOCK_WRITE, site, rw);
+	uint32_t writer = READ_ONCE(rw->__data.__cur_writer);
+
+	if (!t->ready || !glibc_layout.rwlock)
+		return;
+	if (is_free(rw, ELIDE_KIND_RWLOCK_WRITE))
+		misuse(ELIDE_MISUSE_UNLOCK_FREE, ELIDE_KIND_RWLOCK_WRITE, site, rw);
+	else if (writer && !elide_tid_is_own(t, writer))
+		misuse(ELIDE_MISUSE_UNLOCK_FOREIGN, ELIDE_KIND_RWLOCK_WRITE, site, rw);
 }
 
 static __noinline int unlock_long(pthread_rwlock_t *rw, const void *site)
@@ -256,16 +261,14 @@ static __noinline int unlock_long(pthread_rwlock_t *rw, const void *site)
 
 	if (!t)
 		return real.rwlock_unlock(rw);
-	if (t->nr_held) {
-		if (elide_release(t, rw))
-			return 0;
-		return real.rwlock_unlock(rw);
-	}
-	released_really(t, rw);
-	if (t->nr_rwlocks)
-		t->nr_rwlocks--;
-	else
+	if (t->nr_held && elide_release(t, rw))
+		return 0;
+	if (!t->nr_rwlocks)
 		unlock_odd(t, rw, site);
+	if (t->nr_held)
+		elide_defer(t, NULL, rw, site, ELIDE_KIND_RWLOCK_WRITE, ELIDE_DEFER_RELEASED);
+	else
+		elide_released(t, rw, ELIDE_KIND_RWLOCK_WRITE);
 	return real.rwlock_unlock(rw);
 }
 

@@ -54,8 +54,8 @@ WRAPPER int pthread_spin_destroy(pthread_spinlock_t *s)
 	wrap_destroy_begin((const void *)s);
 	held = glibc_layout.spin && READ_ONCE(*s) != SPIN_FREE;
 	err = real.spin_destroy(s);
-	if (held && !elide_inside(elide_self))
-		elide_misuse(ELIDE_MISUSE_DESTROY_HELD, KIND, CALL_SITE(), (const void *)s);
+	if (held)
+		misuse(ELIDE_MISUSE_DESTROY_HELD, KIND, CALL_SITE(), (const void *)s);
 	wrap_destroy_end((const void *)s, KIND);
 	return err;
 }
@@ -75,7 +75,7 @@ static __noinline int lock(pthread_spinlock_t *s, const void *site)
 		if (glibc_layout.spin && elide_acquire(t, entry, word, &glibc_spin_rule, site, KIND,
 						       false) == ELIDE_TAKEN)
 			return 0;
-		return real.spin_lock(s);
+		return counted_inside(t, entry, word, site, KIND, real.spin_lock(s));
 	}
 	if (unlikely(!entry)) {
 		entry = elide_cache_fill(word, site, KIND);
@@ -124,7 +124,7 @@ WRAPPER int pthread_spin_trylock(pthread_spinlock_t *s)
 		    elide_acquire(t, entry, word, &glibc_spin_rule, site, KIND, false) ==
 			    ELIDE_TAKEN)
 			return 0;
-		return real.spin_trylock(s);
+		return counted_inside(t, entry, word, site, KIND, real.spin_trylock(s));
 	}
 	if (unlikely(!entry)) {
 		entry = elide_cache_fill(word, site, KIND);
@@ -150,13 +150,14 @@ static __noinline int unlock(pthread_spinlock_t *s, const void *site)
 
 	if (elide_inside(t) && elide_release(t, word))
 		return 0;
-	if (!t || t->nr_held)
+	if (!t)
 		return real.spin_unlock(s);
-	released_really(t, word);
-	if (t->nr_spins)
-		t->nr_spins--;
 	if (glibc_layout.spin && READ_ONCE(*s) == SPIN_FREE)
-		elide_misuse(ELIDE_MISUSE_UNLOCK_FREE, KIND, site, word);
+		misuse(ELIDE_MISUSE_UNLOCK_FREE, KIND, site, word);
+	if (t->nr_held)
+		elide_defer(t, NULL, word, site, KIND, ELIDE_DEFER_RELEASED);
+	else
+		elide_released(t, word, KIND);
 	return real.spin_unlock(s);
 }
 

@@ -9,6 +9,8 @@
 #ifndef ELIDE_WRAP_H
 #define ELIDE_WRAP_H
 
+#include <errno.h>
+
 #include "engine.h"
 #include "glibc-layout.h"
 #include "real.h"
@@ -86,6 +88,34 @@ static __always_inline_fn void released_really(struct elide_thread *t, const voi
 {
 	if (unlikely(t->hold_lock == lock))
 		elide_hold_end(t);
+}
+
+/* Inside an elided section the real function answered: count the lock if it gave it. Returns @err. */
+static inline int counted_inside(struct elide_thread *t, struct elide_cache *entry,
+				 const void *lock, const void *site, enum elide_kind kind, int err)
+{
+	if (!err || err == EOWNERDEAD)
+		elide_defer(t, entry, lock, site, kind, ELIDE_DEFER_REAL);
+	return err;
+}
+
+/* Inside an elided section: a misuse, to be counted if the section commits. */
+static inline void misuse_inside(struct elide_thread *t, enum elide_misuse_type type,
+				 enum elide_kind kind, const void *site, const void *lock)
+{
+	elide_defer(t, NULL, lock, site, kind, ELIDE_DEFER_MISUSE + type);
+}
+
+/* The same wherever the thread is. */
+static inline void misuse(enum elide_misuse_type type, enum elide_kind kind, const void *site,
+			  const void *lock)
+{
+	struct elide_thread *t = elide_self;
+
+	if (elide_inside(t))
+		misuse_inside(t, type, kind, site, lock);
+	else
+		elide_misuse(type, kind, site, lock);
 }
 
 /**

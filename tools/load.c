@@ -167,7 +167,7 @@ static int check_row(const struct reader *r, const struct elide_row *row, uint64
 
 static int check_misuse(const struct reader *r, const struct elide_misuse *m, uint64_t at)
 {
-	if (m->type < ELIDE_MISUSE_UNLOCK_FREE || m->type > ELIDE_MISUSE_RELOCK || !m->kind ||
+	if (m->type < ELIDE_MISUSE_UNLOCK_FREE || m->type >= ELIDE_MISUSE_END || !m->kind ||
 	    m->kind >= ELIDE_NR_KINDS)
 		return fail(r, "misuse of unknown type %u, kind %u (offset %llu)", m->type, m->kind,
 			    (unsigned long long)at);

@@ -33,7 +33,8 @@ NAMES(rtm_name, [ELIDE_RTM_NONE] = "none", [ELIDE_RTM_HARDWARE] = "hardware",
       [ELIDE_RTM_EMULATED] = "emulated")
 NAMES(misuse_name, [ELIDE_MISUSE_UNLOCK_FREE] = "unlock-free",
       [ELIDE_MISUSE_UNLOCK_FOREIGN] = "unlock-foreign",
-      [ELIDE_MISUSE_DESTROY_HELD] = "destroy-held", [ELIDE_MISUSE_RELOCK] = "relock")
+      [ELIDE_MISUSE_DESTROY_HELD] = "destroy-held", [ELIDE_MISUSE_RELOCK] = "relock",
+      [ELIDE_MISUSE_EXIT_HELD] = "exit-held")
 NAMES(dropped_name, [ELIDE_DROPPED_LOCKS] = "locks", [ELIDE_DROPPED_CLASSES] = "classes",
       [ELIDE_DROPPED_THREADS] = "threads", [ELIDE_DROPPED_ROWS] = "rows",
       [ELIDE_DROPPED_MODULES] = "modules", [ELIDE_DROPPED_SIGNALS] = "signals")

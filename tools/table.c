@@ -313,6 +313,7 @@ static void print_misuse(const struct report *r, FILE *out)
 		[ELIDE_MISUSE_UNLOCK_FOREIGN] = "unlocks a lock that another thread holds",
 		[ELIDE_MISUSE_DESTROY_HELD] = "destroys a lock that is held",
 		[ELIDE_MISUSE_RELOCK] = "locks again a lock that it holds",
+		[ELIDE_MISUSE_EXIT_HELD] = "locks a lock that its thread holds when it ends",
 	};
 
 	for (size_t i = 0; i < r->nr_misuse; i++) {

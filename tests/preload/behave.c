@@ -11,6 +11,7 @@
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -219,6 +220,8 @@ static void cell(const struct kind *kind, enum before before, enum op op, int ou
 	for (int i = 0; i < 3; i++) {
 		if (kind->op(l, take) == 0)
 			kind->op(l, UNLOCK);
+		if (!inside)
+			continue;
 		pthread_mutex_lock(&outer);
 		pthread_mutex_unlock(&outer);
 	}
@@ -273,34 +276,65 @@ static bool undefined(const struct kind *kind, enum before before, enum op op)
 	return false;
 }
 
-/* A deadlock takes as long; everything else takes microseconds. */
-static const struct itimerval patience = {.it_value = {.tv_usec = 120000}};
+/* Cells tried side by side: those that deadlock do nothing but wait. */
+#define BATCH 16
 
-static void try_cell(const struct kind *kind, enum before before, enum op op)
-{
-	int ends[2], status, answers[6] = {0};
+static struct running {
+	const struct kind *kind;
+	enum before before;
+	enum op op;
 	pid_t pid;
+	int out;
+} batch[BATCH];
+static unsigned int nr_batch;
 
-	if (undefined(kind, before, op) || pipe(ends))
-		return;
-	fflush(stdout);
-	pid = fork();
-	if (!pid) {
-		setitimer(ITIMER_REAL, &patience, NULL);
-		cell(kind, before, op, ends[1]);
-	}
-	close(ends[1]);
-	if (waitpid(pid, &status, 0) != pid)
+/* A deadlock is what takes as long, everything else takes a few milliseconds, emulated too. */
+static unsigned int patience_ms = 400;
+
+static void print_cell(const struct running *r)
+{
+	int status, answers[6] = {0};
+
+	if (waitpid(r->pid, &status, 0) != r->pid)
 		exit(2);
-	printf("%s %s %s:", kind->name, before_names[before], op_names[op]);
+	printf("%s %s %s:", r->kind->name, before_names[r->before], op_names[r->op]);
 	if (WIFSIGNALED(status)) {
 		printf(WTERMSIG(status) == SIGALRM ? " deadlock" : " signal %d", WTERMSIG(status));
-	} else if (read(ends[0], answers, sizeof(answers)) == sizeof(answers)) {
+	} else if (read(r->out, answers, sizeof(answers)) == sizeof(answers)) {
 		for (int i = 0; i < WEXITSTATUS(status); i++)
 			printf(" %d", answers[i]);
 	}
 	printf("\n");
-	close(ends[0]);
+	close(r->out);
+}
+
+static void print_batch(void)
+{
+	for (unsigned int i = 0; i < nr_batch; i++)
+		print_cell(&batch[i]);
+	nr_batch = 0;
+}
+
+static void try_cell(const struct kind *kind, enum before before, enum op op)
+{
+	struct itimerval patience = {.it_value = {patience_ms / 1000, patience_ms % 1000 * 1000}};
+	int ends[2];
+	pid_t pid;
+
+	if (undefined(kind, before, op))
+		return;
+	if (nr_batch == BATCH)
+		print_batch();
+	fflush(stdout);
+	pid = pipe(ends) ? -1 : fork();
+	if (!pid) {
+		setitimer(ITIMER_REAL, &patience, NULL);
+		cell(kind, before, op, ends[1]);
+	}
+	if (pid < 0)
+		exit(2);
+	close(ends[1]);
+	batch[nr_batch++] = (struct running){kind, before, op, pid, ends[0]};
 }
 
 static jmp_buf away;
@@ -309,6 +343,20 @@ static __attribute__((noinline)) void leave_by_jump(union lock *l)
 {
 	pthread_mutex_lock(&l->mutex);
 	longjmp(away, 1);
+}
+
+static const char *only; /* the one sequence that is printed */
+
+static __attribute__((format(printf, 2, 3))) void say(const char *name, const char *format, ...)
+{
+	va_list args;
+
+	if (only && strcmp(only, name))
+		return;
+	va_start(args, format);
+	printf("%s:", name);
+	vprintf(format, args);
+	va_end(args);
 }
 
 /* Not a table: sequences of several calls. */
@@ -330,7 +378,7 @@ static void sequences(void)
 		r[3] = mutex_op(&a, TRYLOCK);
 		r[4] = mutex_op(&b, UNLOCK);
 		r[5] = mutex_op(&a, UNLOCK);
-		printf("crosswise: %d %d %d %d %d %d\n", r[0], r[1], r[2], r[3], r[4], r[5]);
+		say("crosswise", " %d %d %d %d %d %d\n", r[0], r[1], r[2], r[3], r[4], r[5]);
 
 		/* Wait with the inner mutex of two, and with the outer one. */
 		mutex_op(&a, LOCK);
@@ -340,7 +388,7 @@ static void sequences(void)
 		r[2] = mutex_op(&b, TRYLOCK);
 		r[3] = mutex_op(&b, UNLOCK);
 		r[4] = mutex_op(&a, UNLOCK);
-		printf("wait in a section: %d %d %d %d %d\n", r[0], r[1], r[2], r[3], r[4]);
+		say("wait-in-a-section", " %d %d %d %d %d\n", r[0], r[1], r[2], r[3], r[4]);
 
 		if (!setjmp(away))
 			leave_by_jump(&a);
@@ -348,7 +396,7 @@ static void sequences(void)
 		r[1] = mutex_op(&a, UNLOCK);
 		r[2] = mutex_op(&a, TRYLOCK);
 		mutex_op(&a, UNLOCK);
-		printf("jump out: %d %d %d\n", r[0], r[1], r[2]);
+		say("jump-out", " %d %d %d\n", r[0], r[1], r[2]);
 
 		/* Released once more than locked, by a program that does not look at the answer. */
 		mutex_op(&a, LOCK);
@@ -357,7 +405,7 @@ static void sequences(void)
 		a.mutex = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
 		r[2] = mutex_op(&a, LOCK);
 		r[3] = mutex_op(&a, UNLOCK);
-		printf("unlock twice: %d %d %d %d\n", r[0], r[1], r[2], r[3]);
+		say("unlock-twice", " %d %d %d %d\n", r[0], r[1], r[2], r[3]);
 	}
 	init_recursive(&a);
 	for (int i = 0; i < 3; i++) {
@@ -366,19 +414,40 @@ static void sequences(void)
 				break;
 		while (!mutex_op(&a, UNLOCK))
 			depth--;
-		printf("recursive: %u\n", depth);
+		say("recursive", " %u\n", depth);
 	}
 }
 
+/* Is @name in a list of names and commas, or is there no list? */
+static bool chosen(const char *list, const char *name)
+{
+	size_t len = strlen(name);
+
+	if (!list || !strcmp(list, "all"))
+		return true;
+	for (const char *at = list; (at = strstr(at, name)); at += len)
+		if ((at == list || at[-1] == ',') && (!at[len] || at[len] == ','))
+			return true;
+	return false;
+}
+
+/* behave sequences [NAME], or behave [KINDS [STATES [OPERATIONS]]] */
 int main(int argc, char **argv)
 {
+	if (getenv("BEHAVE_PATIENCE"))
+		patience_ms = strtoul(getenv("BEHAVE_PATIENCE"), NULL, 10);
 	if (argc > 1 && !strcmp(argv[1], "sequences")) {
+		only = argc > 2 ? argv[2] : NULL;
 		sequences();
 		return 0;
 	}
 	for (unsigned int k = 0; k < sizeof(kinds) / sizeof(*kinds); k++)
 		for (int before = 0; before < NR_BEFORE; before++)
 			for (int op = 0; op < NR_OPS; op++)
-				try_cell(&kinds[k], before, op);
+				if (chosen(argc > 1 ? argv[1] : NULL, kinds[k].name) &&
+				    chosen(argc > 2 ? argv[2] : NULL, before_names[before]) &&
+				    chosen(argc > 3 ? argv[3] : NULL, op_names[op]))
+					try_cell(&kinds[k], before, op);
+	print_batch();
 	return 0;
 }

@@ -9,6 +9,7 @@ int main(int argc, char **argv)
 		[ELIDE_MISUSE_UNLOCK_FOREIGN] = "unlock_foreign",
 		[ELIDE_MISUSE_DESTROY_HELD] = "destroy_held",
 		[ELIDE_MISUSE_RELOCK] = "relock",
+		[ELIDE_MISUSE_EXIT_HELD] = "exit_held",
 	};
 	struct sums s;
 

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * exit-held.c - locks that a thread still holds when it ends.
+ *
+ * Nothing is written down when a lock is taken: the thread's look-up cache
+ * has the locks it has used, and a mutex or a writer's rwlock has the name of
+ * its holder. A lock's memory may be gone without destroy, so it must never
+ * be read directly.
+ */
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "engine.h"
+#include "process.h"
+
+/* Locks looked at with one system call; each takes 2 * 16 bytes of the stack. */
+#define BATCH 64
+
+/* The word in which the kind of lock names its holder; false: it does not. */
+static bool holder_word(const struct elide_cache *entry, struct iovec *word)
+{
+	uint32_t offset = elide_process.holder[entry->key & ELIDE_CACHE_KIND];
+
+	if (!offset || !entry->lock || entry->generation != READ_ONCE(*elide_generation(entry->lock)))
+		return false;
+	/* A robust mutex may be left held: the next one is told. Its class counts as shared. */
+	if (elide_registry_class_shared(elide_registry_class(entry->lock_index)))
+		return false;
+	*word = (struct iovec){(char *)entry->lock + offset, sizeof(uint32_t)};
+	return true;
+}
+
+/*
+ * Through the kernel, which stops at memory that is not there: begin again
+ * after that. Where it refuses altogether (a container's filter) all are
+ * taken as free.
+ */
+static void read_words(const struct iovec *words, uint32_t nr, uint32_t *values)
+{
+	uint32_t done = 0;
+
+	while (done < nr) {
+		struct iovec to = {values + done, (nr - done) * sizeof(*values)};
+		ssize_t n = process_vm_readv(getpid(), &to, 1, words + done, nr - done, 0);
+
+		if (n > 0)
+			done += n / sizeof(*values);
+		if (done < nr)
+			values[done++] = 0;
+	}
+}
+
+static bool report_batch(const struct elide_thread *t, struct elide_cache *const *entries,
+			 const struct iovec *words, uint32_t nr, bool report)
+{
+	uint32_t values[BATCH];
+	bool any = false;
+
+	read_words(words, nr, values);
+	for (uint32_t i = 0; i < nr; i++) {
+		if (values[i] != t->tid)
+			continue;
+		any = true;
+		if (report)
+			elide_misuse_locked(ELIDE_MISUSE_EXIT_HELD,
+					    entries[i]->key & ELIDE_CACHE_KIND,
+					    elide_cache_site(entries[i]), entries[i]->lock);
+	}
+	return any;
+}
+
+bool elide_exit_held(struct elide_thread *t, bool report)
+{
+	struct elide_cache *entries[BATCH];
+	struct iovec words[BATCH];
+	uint32_t nr = 0;
+	bool any = false;
+
+	for (struct elide_cache *e = t->cache; e < t->cache + ELIDE_NR_CACHE; e++) {
+		if (!holder_word(e, &words[nr]))
+			continue;
+		entries[nr++] = e;
+		if (nr < BATCH)
+			continue;
+		any |= report_batch(t, entries, words, nr, report);
+		nr = 0;
+	}
+	if (nr)
+		any |= report_batch(t, entries, words, nr, report);
+	return any;
+}

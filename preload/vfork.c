@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * vfork.c - the child of vfork() is passed through until it calls exec.
+ *
+ * It runs on its parent's memory, the thread-local one too: what it locked
+ * would be counted as the parent's. So the child finds no block of its thread
+ * and its slow paths closed, and the parent puts back what it had. Must
+ * never touch the stack between the two returns but for the return address.
+ */
+#include <errno.h>
+
+#include "engine.h"
+#include "process.h"
+
+__attribute__((used, visibility("hidden"))) int vfork_failed(int err);
+
+int vfork_failed(int err)
+{
+	errno = -err;
+	return -1;
+}
+
+/*
+ * In assembly, because it returns twice. The kernel keeps the parent's
+ * registers for it: RDI has the return address, which the child's next call
+ * overwrites on the stack; RDX and R9 what elide_self and elide_busy were. The
+ * system call itself destroys RAX, RCX and R11 only. 58 is __NR_vfork.
+ */
+__asm__(".text\n"
+	".globl vfork, __vfork\n"
+	".type vfork, @function\n"
+	".type __vfork, @function\n"
+	"vfork:\n"
+	"__vfork:\n"
+	".cfi_startproc\n"
+	"	pop	%rdi\n"
+	".cfi_adjust_cfa_offset -8\n"
+	".cfi_register %rip, %rdi\n"
+	"	mov	elide_self@gottpoff(%rip), %rsi\n"
+	"	mov	elide_busy@gottpoff(%rip), %r8\n"
+	"	mov	%fs:(%rsi), %rdx\n"
+	"	movzbl	%fs:(%r8), %r9d\n"
+	"	mov	$58, %eax\n"
+	"	syscall\n"
+	"	push	%rdi\n"
+	".cfi_adjust_cfa_offset 8\n"
+	".cfi_rel_offset %rip, 0\n"
+	"	test	%eax, %eax\n"
+	"	jnz	1f\n"
+	"	movq	$0, %fs:(%rsi)\n"
+	"	movb	$1, %fs:(%r8)\n"
+	"	ret\n"
+	"1:	mov	%rdx, %fs:(%rsi)\n"
+	"	mov	%r9b, %fs:(%r8)\n"
+	"	js	2f\n"
+	"	ret\n"
+	"2:	mov	%eax, %edi\n"
+	"	jmp	vfork_failed\n"
+	".cfi_endproc\n"
+	".size vfork, . - vfork\n"
+	".size __vfork, . - __vfork\n");

@@ -1,0 +1,169 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The semantics matrix: every row of tests/semantics/rows in every mode. What a
+# program prints and how it ends must be what it is without the library: on this
+# machine for the native modes, on the emulated machine for the emulated ones.
+#
+#   run.sh [ROW...]        all rows, or some; $O is the build directory
+#   run.sh --cell MODE ROW one cell, for the above
+#
+# Prints a line a cell, "ok MODE-ROW" or what is wrong, and the numbers of cells.
+set -u
+
+O=$(cd "${O:-build}" && pwd) || exit 1
+here=$(cd "$(dirname "$0")" && pwd)
+lib=${LIB:-$O/lib/libelide-preload.so}
+sums=$O/tests/preload/sums
+elide=$O/bin/elide
+# Seconds a cell may take; the longest takes a tenth of it.
+LIMIT=${LIMIT:-120}
+unset LD_PRELOAD
+
+# field ROW NUMBER: of the table.
+field() {
+	sed -n "s/ *| */|/g;/^$1|/p" "$here/rows" | cut -d '|' -f "$2" | sed "s|@tests/|$O/tests/|g"
+}
+
+program() {
+	for dir in semantics preload emulated; do
+		[ -x "$O/tests/$dir/$1" ] && echo "$O/tests/$dir/$1" && return
+	done
+	echo "$1-is-not-built"
+}
+
+# One cell, in a directory of its own: out, err, rc and the data files.
+cell() {
+	mode=$1
+	mkdir -p "$TMP/$1/$2" && cd "$TMP/$1/$2" || exit 1
+	set -- $(field "$2" 4)
+	extra=''
+	while case ${1:-} in *=*) true ;; *) false ;; esac; do
+		case $1 in
+		LD_PRELOAD=*) extra=${1#*=} ;;
+		*) export "$1" ;;
+		esac
+		shift
+	done
+	name=$(program "$1")
+	shift
+	export ELIDE_OUTPUT="$PWD/data" ELIDE_POLICY=fixed ELIDE_WATCH=0
+	case $mode in
+	plain) set -- env ${extra:+LD_PRELOAD=$extra} "$name" "$@" ;;
+	profile) set -- env ELIDE_MODE=profile LD_PRELOAD="$lib${extra:+:$extra}" "$name" "$@" ;;
+	native) set -- env LD_PRELOAD="$lib${extra:+:$extra}" "$name" "$@" ;;
+	*)
+		# The launcher finds its own library; a broken one is put in its place by LIB.
+		export BEHAVE_PATIENCE=3000
+		rate=${mode#emulated-}
+		[ "$rate" = plain ] && rate='0 --mode=off'
+		set -- "$elide" run -q --emulate --abort-rate=$rate -- \
+			env ${extra:+LD_PRELOAD="$lib:$extra"} "$name" "$@"
+		;;
+	esac
+	timeout -k 5 "$LIMIT" "$@" >out 2>err </dev/null
+	echo $? >rc
+	# The name of the file is that of the process which came first, children have a number.
+	ls data* >files 2>/dev/null && "$sums" $(cat files) >sums 2>err.sums
+}
+
+if [ "${1:-}" = --cell ]; then
+	cell "$2" "$3"
+	exit 0
+fi
+
+# total NAME: summed over all data files of the cell in the present directory.
+total() {
+	tr ' ' '\n' <sums | sed -n "s/^$1=//p" | awk '{ n += $1 } END { print n + 0 }'
+}
+
+# expected MODE WORD: does a word of the table hold?
+expected() {
+	word=$2
+	case $word in
+	elide:*)
+		case $1 in native | emulated-0) word=${word#elide:} ;; *) return 0 ;; esac
+		;;
+	esac
+	case $word in
+	!*) [ "$(total "${word#!}")" -eq 0 ] ;;
+	*=*) [ "$(total "${word%=*}")" -eq "${word#*=}" ] ;;
+	*) [ "$(total "$word")" -gt 0 ] ;;
+	esac
+}
+
+# attempted MODE ELIDES: were transactions tried and committed as they should be?
+attempted() {
+	attempts=$(total attempts) commits=$(total commits)
+	[ "$(total bad)" -eq 0 ] || { echo 'counters that contradict each other'; return; }
+	case $1/$2 in
+	profile/* | */no) [ "$attempts" -eq 0 ] || echo "$attempts attempts" ;;
+	*/any) ;;
+	emulated-100/*)
+		[ "$attempts" -gt 0 ] || echo 'no attempt was made'
+		[ "$commits" -eq 0 ] || echo "$commits commits"
+		;;
+	native/yes | emulated-0/yes) [ "$commits" -gt 0 ] || echo "no commit in $attempts attempts" ;;
+	*) [ "$attempts" -gt 0 ] || echo 'no attempt was made' ;;
+	esac
+}
+
+# verdict MODE ROW: nothing, or what is wrong with the cell.
+verdict() {
+	case $1 in
+	emulated-*) reference=emulated-plain ;;
+	*) reference=plain ;;
+	esac
+	cd "$TMP/$1/$2" 2>/dev/null && [ -s rc ] || { echo 'the cell has no result'; return; }
+	[ "$(cat rc)" -ne 124 ] || { echo "not done after $LIMIT s"; return; }
+	grep -q is-not-built err && { head -n 1 err; return; }
+	# A row that says nothing and fails in the reference shows nothing.
+	[ -s out ] || [ "$(field "$2" 3)" ] || [ "$(cat rc)" -eq 0 ] || { echo "exit $(cat rc), nothing printed"; return; }
+	[ $1 = $reference ] && return
+	other=$TMP/$reference/$2
+	[ "$(cat rc)" = "$(cat "$other/rc")" ] || { echo "exit $(cat rc), not $(cat "$other/rc"): $(head -n 1 err)"; return; }
+	cmp -s out "$other/out" || { diff "$other/out" out | sed -n 2,5p | tr '\n' ' '; return; }
+	cmp -s err "$other/err" || { diff "$other/err" err | sed -n 2,3p | tr '\n' ' '; return; }
+	[ -s sums ] || { echo "no data file: $(cat err.sums)"; return; }
+	attempted $1 "$(field "$2" 2)"
+	for word in $(field "$2" 3); do
+		expected $1 "$word" || echo "not $word: $(tr ' ' '\n' <sums | grep -v '=0$' | tr '\n' ' ' | cut -c 1-300)"
+	done
+}
+
+# run MODES ROWS: their cells, two at a time.
+run() {
+	for mode in $1; do
+		for row in $2; do echo "$mode $row"; done
+	done | xargs -P 2 -L 1 sh "$here/run.sh" --cell
+}
+
+TMP=$(mktemp -d) || exit 1
+trap 'rm -rf "$TMP"' EXIT
+export TMP O
+nr=0 failed=0 skipped=0
+ok() { nr=$((nr + 1)); echo "ok $1"; }
+not_ok() { nr=$((nr + 1)); failed=$((failed + 1)); echo "not ok $1: $2"; }
+skip() { skipped=$((skipped + 1)); echo "skip $1: $2"; }
+
+rows=${*:-$(sed -n 's/^\([a-z][a-z0-9-]*\) *|.*/\1/p' "$here/rows")}
+modes='plain profile'
+# Where the processor has RTM that works, a plain program is elided by default.
+if "$elide" doctor --json 2>/dev/null | grep -q '"rtm_usable": true'; then
+	modes="$modes native" elided=native
+else
+	skip semantics-native 'RTM cannot be used on this processor'
+fi
+if [ -x "$O/libexec/elide/rtmgrind-amd64-linux" ] && "$elide" run -q --emulate true; then
+	modes="$modes emulated-plain emulated-0 emulated-1 emulated-30 emulated-100"
+	: "${elided:=emulated-0}"
+else
+	skip semantics-emulated 'the emulator is not built, or valgrind is not installed'
+fi
+run "$modes" "$rows"
+for mode in $modes; do
+	for row in $rows; do
+		why=$(verdict $mode $row)
+		[ -z "$why" ] && ok "$mode-$row" || not_ok "$mode-$row" "$why"
+	done
+done
+cells=$nr
