@@ -178,6 +178,25 @@ static enum older older_file(const char *name, uint64_t run)
 	return older;
 }
 
+#define CREATE_FLAGS (O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC)
+
+/* An older data file *@name becomes NAME.old. Where that is foreign: -EEXIST, *@name says which. */
+static int move_away(const char **name)
+{
+	static char old[PATH_MAX + 40];
+	const char *from = *name;
+
+	snprintf(old, sizeof(old), "%s.old", from);
+	if (older_file(old, 0) == OLDER_FOREIGN) {
+		*name = old;
+		return -EEXIST;
+	}
+	/* Gone already: another process that starts now has moved it. */
+	if (rename(from, old) && errno != ENOENT)
+		return -errno;
+	return 0;
+}
+
 /*
  * Open NAME for this process: an older file becomes NAME.old, a name in use
  * by this run or by a live process leaves NAME.PID for us. What is not a
@@ -189,61 +208,52 @@ static enum older older_file(const char *name, uint64_t run)
 static int open_file(const char *name, uint64_t run, enum elide_data_who who)
 {
 	/* Static: this may run on a small thread stack. Callers are serialised. */
-	static char own[PATH_MAX + 32], old[PATH_MAX + 40];
+	static char own[PATH_MAX + 32];
 	const char *use = name;
 	struct stat st;
-	int fd;
+	int fd, err = 0;
 
-	if (who == ELIDE_DATA_CHILD) {
-		snprintf(own, sizeof(own), "%s.%d", name, (int)getpid());
-		use = own;
-	}
-	for (int i = 0; i < 2; i++) {
-		switch (older_file(use, run)) {
-		case OLDER_NONE:
-			break;
+	file.claims = false;
+	if (who != ELIDE_DATA_CHILD) {
+		switch (older_file(name, run)) {
 		case OLDER_SAME_RUN:
 			if (who == ELIDE_DATA_IDLE)
 				return -EEXIST;
-			if (use == name) {
-				snprintf(own, sizeof(own), "%s.%d", name, (int)getpid());
-				use = own;
-				continue;
-			}
-			__attribute__((fallthrough)); /* our own pid, before exec() */
+			break;
 		case OLDER_DONE:
-			snprintf(old, sizeof(old), "%s.old", use);
-			if (older_file(old, 0) == OLDER_FOREIGN) {
-				use = old;
-				goto foreign;
-			}
-			/* Gone already: another process that starts now has moved it. */
-			if (rename(use, old) && errno != ENOENT)
-				goto fail;
+			err = move_away(&use);
+			__attribute__((fallthrough));
+		case OLDER_NONE:
+			file.claims = true;
 			break;
 		case OLDER_FOREIGN:
-			goto foreign;
+			err = -EEXIST;
 		}
-		break;
+		if (err)
+			goto fail;
 	}
-	file.claims = use == name;
 	snprintf(own, sizeof(own), "%s.%d", name, (int)getpid());
-	fd = sys_open(own, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (fd < 0 && errno == EEXIST && file.claims) { /* left by an older process of our pid */
-		file.claims = false;
-		strcpy(own, name);
-		fd = sys_open(own, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	use = own;
+	fd = sys_open(own, CREATE_FLAGS, 0600);
+	if (fd < 0 && errno == EEXIST) { /* of an older process of our pid, or of us before exec() */
+		err = older_file(own, 0) == OLDER_FOREIGN ? -EEXIST : move_away(&use);
+		if (err)
+			goto fail;
+		fd = sys_open(own, CREATE_FLAGS, 0600);
 	}
-	if (fd < 0 || fstat(fd, &st) || !realpath(own, file.path))
+	if (fd < 0 || fstat(fd, &st) || !realpath(own, file.path)) {
+		use = name; /* what the user knows */
+		err = -errno;
 		goto fail;
+	}
 	file.dev = st.st_dev;
 	file.ino = st.st_ino;
 	return fd;
-foreign:
-	elide_log("%s exists and is not a data file: left alone, nothing is saved", use);
-	return -1;
 fail:
-	elide_log("cannot write %s: %s; nothing is saved", use, strerror(errno));
+	if (err == -EEXIST)
+		elide_log("%s exists and is not a data file: left alone, nothing is saved", use);
+	else
+		elide_log("cannot write %s: %s; nothing is saved", use, strerror(-err));
 	return -1;
 }
 
