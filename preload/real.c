@@ -13,7 +13,7 @@
 #include "compiler.h"
 #include "real.h"
 
-/* Stubs: resolve everything, then do what was asked. */
+/* What is called first: resolve everything, then do what was asked. */
 #define ELIDE_SYMBOL(id, symbol, version, result, parameters, arguments) \
 	static result first_##id parameters                              \
 	{                                                                \

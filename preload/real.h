@@ -17,7 +17,7 @@
 /**
  * struct real - one function pointer per row of symbols.def.
  *
- * Before real_resolve() each points to a stub that resolves all and forwards,
+ * Before real_resolve() each points to a function that resolves all and forwards,
  * so a call that comes before our constructor works.
  */
 struct real {

@@ -27,14 +27,7 @@
 #include <cmocka.h>
 
 #include "../../lib/datafile-writer.h"
-
-#define check(condition)                                                            \
-	do {                                                                        \
-		if (!(condition)) {                                                 \
-			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition); \
-			_exit(1);                                                   \
-		}                                                                   \
-	} while (0)
+#include "child.h"
 
 #define MIB (1 << 20)
 #define SKIPPED 77

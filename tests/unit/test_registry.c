@@ -17,15 +17,7 @@
 
 #include "../../lib/datafile-writer.h"
 #include "../../lib/registry.h"
-
-/* A check that works in the child: it names the line and ends it. */
-#define check(condition)                                                            \
-	do {                                                                        \
-		if (!(condition)) {                                                 \
-			fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition); \
-			_exit(1);                                                   \
-		}                                                                   \
-	} while (0)
+#include "child.h"
 
 #define MUTEX  ELIDE_KIND_MUTEX
 #define SITE_A ((const void *)0x1000)
