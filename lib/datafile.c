@@ -178,6 +178,20 @@ static enum older older_file(const char *name, uint64_t run)
 	return older;
 }
 
+/*
+ * NAME.PID.new for the time until the header is complete. All digits that an
+ * id can have: an emulated run must take the same time whatever the id.
+ */
+static void temporary_name(char *to, size_t size, const char *name)
+{
+	char digits[] = "0000000";
+	int pid = getpid();
+
+	for (int i = sizeof(digits) - 2; i >= 0; i--, pid /= 10)
+		digits[i] = '0' + pid % 10;
+	snprintf(to, size, "%s.%s.new", name, digits);
+}
+
 #define CREATE_FLAGS (O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC)
 
 /* An older data file *@name becomes NAME.old. Where that is foreign: -EEXIST, *@name says which. */
@@ -200,10 +214,10 @@ static int move_away(const char **name)
 /*
  * Open NAME for this process: an older file becomes NAME.old, a name in use
  * by this run or by a live process leaves NAME.PID for us. What is not a
- * data file is never touched. The file is always made as NAME.PID and takes
- * NAME with a complete header, see claim_name(): another process that starts
- * at the same time must not find half of one. Returns a descriptor, -1 (one
- * line was said), or -EEXIST where @who needs none.
+ * data file is never touched. A file that is to be NAME is made under another
+ * name and takes this one with a complete header, see claim_name(): another
+ * process that starts at the same time must not find half of one. Returns a
+ * descriptor, -1 (one line was said), or -EEXIST where @who needs none.
  */
 static int open_file(const char *name, uint64_t run, enum elide_data_who who)
 {
@@ -232,7 +246,10 @@ static int open_file(const char *name, uint64_t run, enum elide_data_who who)
 		if (err)
 			goto fail;
 	}
-	snprintf(own, sizeof(own), "%s.%d", name, (int)getpid());
+	if (file.claims)
+		temporary_name(own, sizeof(own), name);
+	else
+		snprintf(own, sizeof(own), "%s.%d", name, (int)getpid());
 	use = own;
 	fd = sys_open(own, CREATE_FLAGS, 0600);
 	if (fd < 0 && errno == EEXIST) { /* of an older process of our pid, or of us before exec() */
@@ -257,13 +274,20 @@ fail:
 	return -1;
 }
 
-/* NAME.PID becomes NAME, unless another process of the run was faster. */
+/* The file becomes NAME or, if another process of the run was faster, NAME.PID. */
 static void claim_name(const char *name)
 {
-	if (!link(file.path, name))
+	static char own[PATH_MAX + 32];
+
+	if (!link(file.path, name)) {
 		unlink(file.path);
-	else if (errno == EEXIST || rename(file.path, name)) /* no links: FAT and the like */
-		return;
+	} else if (errno == EEXIST) {
+		snprintf(own, sizeof(own), "%s.%d", name, (int)getpid());
+		name = own;
+		rename(file.path, name);
+	} else {
+		rename(file.path, name); /* no links: FAT and the like */
+	}
 	if (!realpath(name, file.path))
 		file.saved = false;
 }

@@ -27,7 +27,7 @@ static const struct option_desc options[] = {
 
 /*
  * Is @name, as /proc shows a mapping, the data file of @pid? The file was made
- * as NAME.PID and may have got the name NAME since: then it shows as deleted.
+ * as NAME.PID.new, with seven digits, and got the name NAME then: it shows as deleted.
  */
 static int is_file_of(long pid, char *name, struct elide_header *header)
 {
@@ -37,7 +37,7 @@ static int is_file_of(long pid, char *name, struct elide_header *header)
 
 	if (len > cut && !strcmp(name + len - cut, deleted)) {
 		name[len -= cut] = '\0';
-		cut = snprintf(suffix, sizeof(suffix), ".%ld", pid);
+		cut = snprintf(suffix, sizeof(suffix), ".%07ld.new", pid);
 		if (len > cut && !strcmp(name + len - cut, suffix))
 			name[len - cut] = '\0';
 	}

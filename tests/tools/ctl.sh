@@ -41,8 +41,16 @@ value() {
 		'import json, sys; print(json.load(sys.stdin)["totals"][sys.argv[1]])' "$1"
 }
 
-# tick: have the program go on for a while; the sections so far go to $sections.
-tick() { for _ in 1 2 3 4 5; do echo >&"$to"; read -r sections <&"$from"; done; }
+# tick: have the program go on for some thousand sections; how many it has made goes to $sections.
+tick() {
+	local until=$((sections + 5000)) tries=2000
+
+	while [ "$sections" -lt "$until" ] && [ $((tries--)) -gt 0 ]; do
+		echo >&"$to"
+		read -r sections <&"$from"
+	done
+}
+sections=0
 
 coproc LOOPER { ELIDE_POLICY=fixed LD_PRELOAD=$O/lib/libelide-preload.so exec "$O/tests/tools/looper"; }
 pid=$LOOPER_PID from=${LOOPER[0]} to=${LOOPER[1]}
