@@ -18,6 +18,10 @@ fuzz_symbol_SRC    := lib/symbol.c
 FUZZ_CFLAGS := -std=gnu11 -D_GNU_SOURCE -O1 -g $(WARN) -DELIDE_VERSION='"$(VERSION)"' \
 	       -fno-omit-frame-pointer -fno-sanitize-recover=all
 
+# The compiler's sanitizers, where their libraries are installed.
+FUZZ_SAN = $(shell echo 'int main(void) { return 0; }' | $(CC) -fsanitize=address,undefined -x c \
+	     -o /dev/null - 2>/dev/null && echo -fsanitize=address,undefined)
+
 .PHONY: fuzz fuzz-tests
 fuzz: $(FUZZ_TARGETS:%=$(FUZZ_DIR)/fuzz-%)
 	$(Q)O=$(O) FUZZ_SECONDS=$(FUZZ_SECONDS) sh tests/fuzz/fuzz.sh $(FUZZ_TARGETS)
@@ -34,7 +38,7 @@ $(FUZZ_DIR)/fuzz-$(1): tests/fuzz/$(1).c $(fuzz_$(1)_SRC) $(wildcard lib/*.h lib
 $(FUZZ_DIR)/replay-$(1): tests/fuzz/main.c tests/fuzz/$(1).c $(fuzz_$(1)_SRC) $(wildcard lib/*.h lib/*.def tools/*.h tools/*.def)
 	$$(call say,LD,$$@)
 	$$(Q)mkdir -p $$(@D)
-	$$(Q)$$(CC) $$(FUZZ_CFLAGS) -fsanitize=address,undefined -o $$@ \
+	$$(Q)$$(CC) $$(FUZZ_CFLAGS) $$(FUZZ_SAN) -o $$@ \
 		tests/fuzz/main.c tests/fuzz/$(1).c $(fuzz_$(1)_SRC) $(fuzz_$(1)_LIBS)
 endef
 $(foreach target,$(FUZZ_TARGETS),$(eval $(call fuzz_target_rules,$(target))))
