@@ -28,6 +28,16 @@ fuzz: $(FUZZ_TARGETS:%=$(FUZZ_DIR)/fuzz-%)
 
 fuzz-tests: $(FUZZ_TARGETS:%=$(FUZZ_DIR)/replay-%)
 
+# The known-broken subject: the symbol look-up without its bounds.
+fuzz-tests: $(FUZZ_DIR)/replay-broken
+
+$(FUZZ_DIR)/replay-broken: tests/fuzz/main.c tests/fuzz/symbol.c lib/symbol.c
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)sed 's/if (offset > image->size || .*)$$/if (0)/' lib/symbol.c > $@.c
+	$(Q)! cmp -s lib/symbol.c $@.c
+	$(Q)$(CC) $(FUZZ_CFLAGS) $(FUZZ_SAN) -Ilib -o $@ tests/fuzz/main.c tests/fuzz/symbol.c $@.c
+
 define fuzz_target_rules
 $(FUZZ_DIR)/fuzz-$(1): tests/fuzz/$(1).c $(fuzz_$(1)_SRC) $(wildcard lib/*.h lib/*.def tools/*.h tools/*.def)
 	$$(call say,FUZZ,$$@)
