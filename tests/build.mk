@@ -8,7 +8,7 @@ SEEDS ?= 3
 check:
 	$(Q)$(MAKE) deps
 	$(Q)$(MAKE) all check-programs
-	$(Q)O=$(O) SEEDS=$(SEEDS) CC="$(CC)" tests/check.sh
+	$(Q)O=$(O) SEEDS=$(SEEDS) CC="$(CC)" SAN=$(SAN) tests/check.sh
 
 check-long: SEEDS = 50
 check-long: check

@@ -12,6 +12,8 @@ EMULATED_BIN := $(EMULATED_SRC:%.c=$(O)/%) $(EMULATED_CXX:%=$(O)/tests/emulated/
 emulated-tests: $(EMULATED_BIN)
 .PHONY: emulated-tests
 
+# A sanitizer's runtime and Valgrind want the same addresses.
+$(EMULATED_SRC:%.c=$(O)/%): private SANFLAGS :=
 $(EMULATED_SRC:%.c=$(O)/%): $(O)/%: %.c
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D)

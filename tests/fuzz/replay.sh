@@ -25,5 +25,13 @@ for corpus in "$here"/corpus/*; do
 		echo "ok fuzz-$target ($(ls "$corpus" | wc -l) inputs)"
 	fi
 done
+# The known-broken subject must not survive its corpus.
+nr=$((nr + 1))
+if (ulimit -c 0; "$bin/replay-broken" "$here"/corpus/symbol/*) >"$tmp/out" 2>&1; then
+	failed=$((failed + 1))
+	echo 'not ok broken-is-caught: it ran through'
+else
+	echo 'ok broken-is-caught'
+fi
 echo "$nr tests, $failed failed, 0 skipped"
-[ $failed -eq 0 ] && [ $nr -gt 0 ]
+[ $failed -eq 0 ] && [ $nr -gt 1 ]

@@ -9,6 +9,9 @@ PRELOAD_TEST_BIN := $(patsubst tests/preload/%.c,$(PRELOAD_TEST_DIR)/%,$(filter-
 .PHONY: preload-tests
 preload-tests: $(PRELOAD) $(PRELOAD_TEST_BIN)
 
+# The programs are other people's: only the library has the sanitizer in it.
+$(PRELOAD_TEST_BIN): private SANFLAGS :=
+
 # With frame pointers and without tricks: call sites are told apart by return addresses.
 $(PRELOAD_TEST_DIR)/%: tests/preload/%.c
 	$(call say,LD,$@)
