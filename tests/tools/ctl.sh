@@ -43,14 +43,16 @@ value() {
 
 # tick: have the program go on for some thousand sections; how many it has made goes to $sections.
 tick() {
-	local until=$((sections + 5000)) tries=2000
+	local until tries=2000
 
+	echo >&"$to"
+	read -r sections <&"$from"
+	until=$((sections + 5000))
 	while [ "$sections" -lt "$until" ] && [ $((tries--)) -gt 0 ]; do
 		echo >&"$to"
 		read -r sections <&"$from"
 	done
 }
-sections=0
 
 coproc LOOPER { ELIDE_POLICY=fixed LD_PRELOAD=$O/lib/libelide-preload.so exec "$O/tests/tools/looper"; }
 pid=$LOOPER_PID from=${LOOPER[0]} to=${LOOPER[1]}
