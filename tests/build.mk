@@ -10,8 +10,13 @@ check:
 	$(Q)$(MAKE) all check-programs
 	$(Q)O=$(O) SEEDS=$(SEEDS) CC="$(CC)" tests/check.sh
 
+# Minutes of torture, for three seeds together.
+LONG_MINUTES ?= 30
+
 check-long: SEEDS = 50
 check-long: check
+	$(Q)O=$(O) LONG_MINUTES=$(LONG_MINUTES) sh tests/torture/run.sh
+	$(Q)O=$(O) CRASHES=200 sh tests/torture/crash.sh
 
 .PHONY: check-programs
-check-programs: unit-tests preload-tests tools-tests demo-tests emulated-tests
+check-programs: unit-tests preload-tests tools-tests demo-tests emulated-tests torture-tests

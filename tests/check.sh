@@ -16,6 +16,8 @@ tests/tools/tools.sh
 tests/demo/index_bench.sh
 tests/emulated/rtmgrind.sh
 tests/emulated/e2e.sh
+tests/torture/run.sh
+tests/torture/crash.sh
 '
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
