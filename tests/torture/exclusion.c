@@ -206,6 +206,16 @@ static void body(struct worker *w, const struct grip *g)
 		ask_again(w, g->cell, g->calls, g->read);
 }
 
+/* Released and taken again past the library. Only the last lock, or two could wait for each other. */
+static void go_behind(const struct grip *g)
+{
+	const struct subject *s = g->cell->subject;
+	const struct calls *past = g->read ? &s->read[WAY_PAST] : &s->write[WAY_PAST];
+
+	past->unlock(&g->cell->lock);
+	past->lock(&g->cell->lock);
+}
+
 void section(struct worker *w, struct cell *cells)
 {
 	struct grip grips[NR_CELLS];
@@ -223,6 +233,8 @@ void section(struct worker *w, struct cell *cells)
 	while (nr) {
 		unsigned int i = random_below(&w->random, nr);
 
+		if (nr == 1 && one_in(&w->random, 32))
+			go_behind(&grips[i]);
 		if (one_in(&w->random, 4))
 			body(w, &grips[i]);
 		grips[i].calls->unlock(&grips[i].cell->lock);

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Torture: run.sh [SEED...]. Every kind of lock and everything that can happen
 # around one, natively where RTM works and on the emulated machine. $O is the
-# build directory. The seeds are 1 to $SEEDS, or with LONG_MINUTES set 1 to 3,
+# build directory. The seeds are 1 to $TORTURE_SEEDS, or with LONG_MINUTES set 1 to 3,
 # each for a third of that time with the seeds SEED, SEED + 1000, ...
 #
 # A failure prints the command that does the same again. On the emulated
@@ -10,7 +10,7 @@
 set -u
 
 O=$(cd "${O:-build}" && pwd) || exit 1
-SEEDS=${SEEDS:-3}
+TORTURE_SEEDS=${TORTURE_SEEDS:-3}
 LONG_MINUTES=${LONG_MINUTES:-0}
 # Seconds; a run takes one or two, a hang would take for ever.
 LIMIT=${LIMIT:-60}
@@ -201,7 +201,7 @@ if [ "$LONG_MINUTES" -gt 0 ]; then
 	done
 else
 	first=yes
-	for seed in ${*:-$(seq 1 "$SEEDS")}; do
+	for seed in ${*:-$(seq 1 "$TORTURE_SEEDS")}; do
 		round "$seed" $first
 		first=''
 	done
