@@ -38,5 +38,6 @@ $(OBJ)/tests/torture/points.o: tests/torture/points.c
 $(TORTURE_DIR)/points.so: $(OBJ)/tests/torture/lib-elide.o $(OBJ)/tests/torture/points.o $(PRELOAD)
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -shared -Wl,-z,now -Wl,--version-script=$(OBJ)/preload/versions.map \
+	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -shared -Wl,-z,now \
+		-Wl,--version-script=$(OBJ)/preload/versions.map \
 		-o $@ $(PRELOAD_OBJ) $(filter-out %/elide.o,$(LIB_OBJ)) $(filter %.o,$^)

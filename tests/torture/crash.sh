@@ -57,7 +57,8 @@ dies() {
 		why=$(after "$how" "$seed" $? "$wanted" | tr '\n' ' ')
 		[ -z "$why" ] && continue
 		nr_bad=$((nr_bad + 1))
-		bad=${bad:-"seed $seed: $why; replay: ELIDE_POLICY=$policy LD_PRELOAD=$lib $crash die log $seed $how"}
+		replay="ELIDE_POLICY=$policy LD_PRELOAD=$lib $crash die log $seed $how"
+		bad=${bad:-"seed $seed: $why; replay: $replay"}
 	done
 	if [ $nr_bad -eq 0 ]; then
 		ok "crash-$how ($# times)"

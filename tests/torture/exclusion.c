@@ -206,7 +206,10 @@ static void body(struct worker *w, const struct grip *g)
 		ask_again(w, g->cell, g->calls, g->read);
 }
 
-/* Released and taken again past the library. Only the last lock, or two could wait for each other. */
+/*
+ * Released and taken again past the library. Only the last lock a thread has,
+ * or two threads could wait for each other.
+ */
 static void go_behind(const struct grip *g)
 {
 	const struct subject *s = g->cell->subject;

@@ -212,8 +212,14 @@ static void init_rwlock(union any_lock *lock, int preference)
 	pthread_rwlockattr_destroy(&attr);
 }
 
-static void init_prefer_reader(union any_lock *l) { init_rwlock(l, PTHREAD_RWLOCK_PREFER_READER_NP); }
-static void init_prefer_writer(union any_lock *l) { init_rwlock(l, PTHREAD_RWLOCK_PREFER_WRITER_NP); }
+static void init_prefer_reader(union any_lock *l)
+{
+	init_rwlock(l, PTHREAD_RWLOCK_PREFER_READER_NP);
+}
+static void init_prefer_writer(union any_lock *l)
+{
+	init_rwlock(l, PTHREAD_RWLOCK_PREFER_WRITER_NP);
+}
 static void init_nonrecursive(union any_lock *l)
 {
 	init_rwlock(l, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);

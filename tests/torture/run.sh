@@ -210,7 +210,11 @@ fi
 # A line for each kind of run, with the first failure.
 awk '
 { name = $1; runs[name]++ }
-$2 != "ok" || NF > 2 { failed[name]++; if (!(name in why)) why[name] = substr($0, length(name) + 2) }
+$2 != "ok" || NF > 2 {
+	failed[name]++
+	if (!(name in why))
+		why[name] = substr($0, length(name) + 2)
+}
 !(name in seen) { seen[name] = 1; order[++n] = name }
 END {
 	for (i = 1; i <= n; i++) {
