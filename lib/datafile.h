@@ -70,7 +70,7 @@ enum elide_dropped {
 	ELIDE_DROPPED_THREADS, /* threads beyond MAX_THREADS */
 	ELIDE_DROPPED_ROWS,    /* (class, site) pairs beyond a thread's table, or the file is full */
 	ELIDE_DROPPED_MODULES, /* objects beyond the room for them */
-	ELIDE_DROPPED_SIGNALS, /* first acquisitions at a place by signal handlers that interrupted elide itself */
+	ELIDE_DROPPED_SIGNALS, /* by signal handlers that interrupted elide itself */
 	ELIDE_NR_DROPPED
 };
 

@@ -74,7 +74,11 @@ struct elide_slow {
  */
 bool elide_slow_enter(struct elide_slow *slow);
 
-/** elide_count_interrupted() - a call was refused by elide_slow_enter(): if by a signal's fault, say so. */
+/**
+ * elide_count_interrupted() - elide_slow_enter() has refused a lock call.
+ *
+ * If that was because the call interrupted a slow path, it is counted as dropped.
+ */
 void elide_count_interrupted(void);
 
 /** elide_slow_leave() - end it. */

@@ -10,8 +10,13 @@ check:
 	$(Q)$(MAKE) all check-programs
 	$(Q)O=$(O) SEEDS=$(SEEDS) CC="$(CC)" SAN=$(SAN) tests/check.sh
 
+# Minutes of torture, for three seeds together.
+LONG_MINUTES ?= 30
+
 check-long: SEEDS = 50
 check-long: check
+	$(Q)O=$(O) LONG_MINUTES=$(LONG_MINUTES) sh tests/torture/run.sh
+	$(Q)O=$(O) CRASHES=200 sh tests/torture/crash.sh
 
 .PHONY: check-programs
 check-programs: unit-tests
@@ -21,3 +26,4 @@ check-programs: demo-tests
 check-programs: emulated-tests
 check-programs: program-tests
 check-programs: fuzz-tests
+check-programs: torture-tests

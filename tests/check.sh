@@ -21,6 +21,8 @@ tests/emulated/e2e.sh
 tests/programs/run.sh
 tests/model/run.sh
 tests/fuzz/replay.sh
+tests/torture/run.sh
+tests/torture/crash.sh
 '
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT

@@ -69,7 +69,9 @@ static inline bool sum_file(const char *path, struct sums *s)
 		return false;
 	memcpy(&s->header, map, sizeof(s->header));
 	s->size = st.st_size;
-	for (uint64_t at = ELIDE_HEADER_SIZE; at < s->header.size; at += ELIDE_CHUNK_SIZE) {
+	/* The header may speak of more than the file got room for. */
+	for (uint64_t at = ELIDE_HEADER_SIZE; at < s->header.size && at + ELIDE_CHUNK_SIZE <= s->size;
+	     at += ELIDE_CHUNK_SIZE) {
 		const struct elide_chunk *chunk = (const void *)(map + at);
 		const char *record = (const char *)(chunk + 1);
 

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The torture tests: one program for all scenarios, one that is killed, and the
+# library with delays at the points of lib/points.def.
+
+TORTURE_DIR := $(O)/tests/torture
+TORTURE_SRC := $(filter-out %/points.c %/crash.c,$(wildcard tests/torture/*.c))
+TORTURE_OBJ := $(TORTURE_SRC:%.c=$(OBJ)/%.o)
+
+.PHONY: torture-tests
+torture-tests: $(TORTURE_DIR)/torture $(TORTURE_DIR)/crash $(TORTURE_DIR)/points.so
+
+$(OBJ)/tests/torture/%.o: tests/torture/%.c
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) -c -o $@ $<
+
+$(TORTURE_DIR)/torture: $(TORTURE_OBJ)
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -o $@ $^ -pthread -ldl
+
+$(TORTURE_DIR)/crash: $(OBJ)/tests/torture/crash.o
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -o $@ $^ -pthread
+
+# lib/elide.c once more, with its points, and what is to happen there.
+$(OBJ)/tests/torture/lib-elide.o: lib/elide.c
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) $(ENGINE_CFLAGS) -DELIDE_TEST_POINTS -c -o $@ $<
+
+$(OBJ)/tests/torture/points.o: tests/torture/points.c
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) $(ENGINE_CFLAGS) -DELIDE_TEST_POINTS -Ilib -c -o $@ $<
+
+$(TORTURE_DIR)/points.so: $(OBJ)/tests/torture/lib-elide.o $(OBJ)/tests/torture/points.o $(PRELOAD)
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -shared -Wl,-z,now \
+		-Wl,--version-script=$(OBJ)/preload/versions.map \
+		-o $@ $(PRELOAD_OBJ) $(filter-out %/elide.o,$(LIB_OBJ)) $(filter %.o,$^)

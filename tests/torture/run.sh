@@ -1,0 +1,235 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Torture: run.sh [SEED...]. Every kind of lock and everything that can happen
+# around one, natively where RTM works and on the emulated machine. $O is the
+# build directory. The seeds are 1 to $TORTURE_SEEDS, or with LONG_MINUTES set 1 to 3,
+# each for a third of that time with the seeds SEED, SEED + 1000, ...
+#
+# A failure prints the command that does the same again. On the emulated
+# machine it does so exactly; natively the threads meet in another way.
+set -u
+
+O=$(cd "${O:-build}" && pwd) || exit 1
+TORTURE_SEEDS=${TORTURE_SEEDS:-3}
+LONG_MINUTES=${LONG_MINUTES:-0}
+# Seconds; a run takes one or two, a hang would take for ever.
+LIMIT=${LIMIT:-60}
+torture=$O/tests/torture/torture
+lib=$O/lib/libelide-preload.so
+points=$O/tests/torture/points.so
+sums=$O/tests/preload/sums
+rule='*!off_*=off'
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+cd "$tmp" || exit 1
+: >results
+: >skips
+
+skip() { grep -q "^skip $1:" skips || echo "skip $1: $2" >>skips; }
+
+# sum NAME: one of the totals of the data file.
+sum() { "$sums" data 2>/dev/null | tr ' ' '\n' | sed -n "s/^$1=//p"; }
+
+# quoted WORD...: as the shell reads it.
+quoted() { for word; do printf "'%s' " "$word"; done; }
+
+# counted: is every acquisition in the data file, or was it said to be dropped?
+counted() {
+	acquired=$(sed -n 's/^acquired //p' out)
+	[ -n "$acquired" ] || return 0
+	got=$(($(sum acquired) + $(sum dropped | tr ',' '+')))
+	[ "$got" = "$acquired" ] || echo "$acquired acquisitions, the file has $got"
+}
+
+# what_failed HOW RC: nothing, or why the run is a failure.
+what_failed() {
+	if [ "$2" -eq 124 ]; then
+		echo "hangs"
+	elif [ "$2" -ne 0 ] || [ -s err ]; then
+		echo "exit $2: $(head -n 3 err | tr '\n' ' ')"
+	elif [ "$1" != plain ]; then
+		counted
+		[ "$(sum bad)" = 0 ] || echo "$(sum bad) rows contradict themselves"
+		case $1 in
+		profile) ;;
+		emulated-100)
+			[ "$(sum attempts)" -gt 0 ] || echo 'nothing was tried'
+			[ "$(sum commits)" = 0 ] || echo 'something was committed'
+			;;
+		*) [ "$(sum attempts)" -gt 0 ] || echo 'nothing was tried' ;;
+		esac
+	fi
+}
+
+# one HOW SEED ARG...: a run of the torture program, its outcome in results.
+one() {
+	how=$1 seed=$2
+	shift 2
+	name=$(echo "$how-$*" | sed 's/ --[a-z]*=[0-9]*//g; s/-*--[a-z]*=[0-9]* */-/g; s/ /-/g')
+	set -- "$torture" "--seed=$seed" "$@"
+	case $how in
+	plain) ;;
+	profile) set -- env ELIDE_MODE=profile ELIDE_OUTPUT=data LD_PRELOAD="$lib" "$@" ;;
+	points)
+		set -- env ELIDE_POLICY=fixed "ELIDE_LOCKS=$rule" ELIDE_OUTPUT=data \
+			TORTURE_POINTS="$seed" LD_PRELOAD="$points" "$@"
+		;;
+	emulated-*)
+		set -- "$O/bin/elide" run --quiet --emulate --seed="$seed" \
+			--abort-rate="${how#*-}" --policy=fixed --set=WATCH=0 --locks="$rule" \
+			-o data -- "$@"
+		;;
+	*)
+		set -- env ELIDE_POLICY="$how" "ELIDE_LOCKS=$rule" ELIDE_OUTPUT=data \
+			LD_PRELOAD="$lib" "$@"
+		;;
+	esac
+	rm -f data*
+	timeout "$LIMIT" "$@" >out 2>err
+	why=$(what_failed "$how" $? | tr '\n' ' ')
+	if [ -z "$why" ]; then
+		echo "$name ok" >>results
+	else
+		echo "$name ${why}; replay: $(quoted "$@")" >>results
+	fi
+}
+
+subjects='mutex normal recursive errorcheck adaptive rwlock rwlock-writer rwlock-nonrecursive mtx
+mtx-recursive word'
+
+# natively HOW SEED: all that runs on this processor.
+natively() {
+	for s in $subjects; do
+		one "$1" "$2" exclusion "$s"
+	done
+	# A spinlock whose holder is not running costs the others their time slices.
+	one "$1" "$2" --rounds=1000 --threads=3 exclusion spin
+	one "$1" "$2" --rounds=2000 exclusion
+	one "$1" "$2" cond
+	one "$1" "$2" fork
+	one "$1" "$2" signals
+	one "$1" "$2" --rounds=100 cancel rwlock
+	one "$1" "$2" --rounds=100 cancel
+}
+
+# The same with fewer rounds, as the emulated machine is a hundred times slower.
+emulated() {
+	how=emulated-$1
+	one "$how" "$2" --rounds=100 exclusion
+	one "$how" "$2" --rounds=100 exclusion rwlock-nonrecursive
+	one "$how" "$2" --rounds=50 cond
+	one "$how" "$2" --rounds=3 fork
+	one "$how" "$2" --rounds=15 signals
+	one "$how" "$2" --rounds=5 cancel
+	one "$how" "$2" --rounds=60 threads
+	one "$how" "$2" --rounds=1500 locks
+}
+
+all_emulated() {
+	for s in $subjects spin; do
+		one emulated-1 "$1" --rounds=100 exclusion "$s"
+	done
+	for rate in 1 30 100; do
+		emulated $rate "$1"
+	done
+}
+
+# churns HOW SEED: ten thousand threads, a million locks.
+churns() {
+	one "$1" "$2" threads
+	one "$1" "$2" locks
+}
+
+# The oracles themselves: the subject that locks nothing, and the library that elides beside a
+# holder, must be caught, or no other result means anything.
+known_broken() {
+	timeout "$LIMIT" "$torture" exclusion broken >out 2>err
+	if [ $? -eq 1 ]; then
+		echo 'broken-lock-is-caught ok'
+	else
+		echo "broken-lock-is-caught it passed: $(tail -n 1 err)"
+	fi >>results
+	[ "$native" ] || return
+	seed=1
+	while [ $seed -le 20 ]; do
+		ELIDE_POLICY=damon ELIDE_LOCKS=$rule ELIDE_OUTPUT=$tmp/data \
+			LD_PRELOAD=$O/tests/preload/ignores-holder.so \
+			timeout "$LIMIT" "$torture" --seed=$seed exclusion mutex >out 2>err || break
+		seed=$((seed + 1))
+	done
+	if [ $seed -le 20 ]; then
+		echo 'broken-library-is-caught ok'
+	else
+		echo 'broken-library-is-caught it passed with 20 seeds'
+	fi >>results
+}
+
+# round SEED FIRST: everything with one seed; what takes long with the first one only.
+round() {
+	one plain "$1" --rounds=2000 exclusion
+	if [ "$native" ]; then
+		natively fixed "$1"
+		natively points "$1"
+		[ "$2" ] && natively adaptive "$1" && churns adaptive "$1"
+	fi
+	[ "$2" ] || return 0
+	one profile "$1" --rounds=2000 exclusion
+	one profile "$1" signals
+	churns profile "$1"
+	[ "$emulator" ] && all_emulated "$1"
+	return 0
+}
+
+native='' emulator=''
+ELIDE_OUTPUT=$tmp/data LD_PRELOAD=$lib "$torture" --rounds=10 exclusion mutex >/dev/null 2>&1
+[ "$(sum mode)" = 2 ] && native=yes
+[ "$native" ] || skip native 'RTM does not work here'
+if [ -x "$O/libexec/elide/rtmgrind-amd64-linux" ] && command -v valgrind >/dev/null; then
+	emulator=yes
+else
+	skip emulated 'rtmgrind is not built or valgrind not installed'
+fi
+
+known_broken
+if [ "$LONG_MINUTES" -gt 0 ]; then
+	for seed in ${*:-1 2 3}; do
+		end=$(($(date +%s) + LONG_MINUTES * 20))
+		while [ "$(date +%s)" -lt $end ]; do
+			round $seed first
+			seed=$((seed + 1000))
+		done
+	done
+else
+	first=yes
+	for seed in ${*:-$(seq 1 "$TORTURE_SEEDS")}; do
+		round "$seed" $first
+		first=''
+	done
+fi
+
+# A line for each kind of run, with the first failure.
+awk '
+{ name = $1; runs[name]++ }
+$2 != "ok" || NF > 2 {
+	failed[name]++
+	if (!(name in why))
+		why[name] = substr($0, length(name) + 2)
+}
+!(name in seen) { seen[name] = 1; order[++n] = name }
+END {
+	for (i = 1; i <= n; i++) {
+		name = order[i]
+		if (failed[name])
+			printf "not ok %s: %d of %d runs, %s\n", name, failed[name], runs[name], why[name]
+		else
+			printf "ok %s (%d runs)\n", name, runs[name]
+		bad += failed[name] > 0
+	}
+	printf "%d tests, %d failed", n, bad
+	exit bad > 0
+}' results >lines
+rc=$?
+sed '$d' lines
+cat skips
+echo "$(tail -n 1 lines), $(wc -l <skips) skipped"
+exit $rc
