@@ -67,6 +67,14 @@ void elide_data_publish(struct elide_chunk *chunk);
 /** elide_data_path() - name of the data file, NULL if nothing is saved. */
 const char *elide_data_path(void);
 
+/**
+ * elide_data_detach() - at once in a forked child: what would be counted for the parent goes nowhere.
+ *
+ * The child has no mapping of the parent's file, but if a signal handler
+ * forked it, it may return into a lock call that is about to count.
+ */
+void elide_data_detach(void);
+
 /** elide_data_forget() - in a forked child: the file is the parent's. */
 void elide_data_forget(void);
 

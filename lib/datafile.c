@@ -407,6 +407,13 @@ void elide_data_publish(struct elide_chunk *chunk)
 	__atomic_store_n(&chunk->nr_records, chunk->nr_records + 1, __ATOMIC_RELEASE);
 }
 
+void elide_data_detach(void)
+{
+	if (file.map)
+		mmap(file.map, file.backed, PROT_READ | PROT_WRITE,
+		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+}
+
 const char *elide_data_path(void)
 {
 	return file.saved ? file.path : NULL;

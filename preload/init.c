@@ -14,6 +14,7 @@
 
 __attribute__((constructor)) static void start(void)
 {
+	pthread_atfork(NULL, NULL, elide_data_detach);
 	real_resolve();
 	glibc_layout_check();
 	elide_process.short_way = glibc_layout.mutex && glibc_layout.rwlock && glibc_layout.spin;
