@@ -217,7 +217,8 @@ static int open_file(const char *name, uint64_t run, enum elide_data_who who)
 				use = old;
 				goto foreign;
 			}
-			if (rename(use, old))
+			/* Another process that starts now may have done it. */
+			if (rename(use, old) && errno != ENOENT)
 				goto fail;
 			break;
 		case OLDER_FOREIGN:

@@ -46,6 +46,10 @@ static void thread_end(void *block)
 	} else if (t->ready && elide_self == t) {
 		elide_self = NULL;
 		t->hold_lock = NULL;
+		/* The next thread's sites are its own. Pages never written stay so. */
+		for (int i = 0; i < (int)ELIDE_NR_CACHE; i++)
+			if (t->cache[i].lock)
+				t->cache[i].lock = NULL;
 		t->next_free = threads.free;
 		threads.free = t;
 	}
@@ -253,9 +257,14 @@ void elide_lock_gone(const void *lock)
 	elide_slow_leave(&slow);
 }
 
+bool elide_may_judge(void)
+{
+	return elide_process.running && !elide_busy && (!elide_self || elide_self->ready);
+}
+
 bool elide_tid_is_own(const struct elide_thread *t, uint32_t tid)
 {
-	bool own = forked_deeper || tid == t->tid;
+	bool own = forked_deeper || tid == (t ? t->tid : (uint32_t)syscall(SYS_gettid));
 
 	for (int i = 0; i < MAX_FORKS; i++)
 		own |= tid == own_tids[i];

@@ -14,4 +14,4 @@ check-long: SEEDS = 50
 check-long: check
 
 .PHONY: check-programs
-check-programs: unit-tests preload-tests tools-tests demo-tests emulated-tests
+check-programs: unit-tests preload-tests semantics-tests tools-tests demo-tests emulated-tests

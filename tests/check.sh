@@ -12,6 +12,7 @@ LIMIT=${LIMIT:-600}
 scripts='
 tests/unit/layers.sh
 tests/preload/run.sh
+tests/semantics/run.sh
 tests/tools/tools.sh
 tests/demo/index_bench.sh
 tests/emulated/rtmgrind.sh
