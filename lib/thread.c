@@ -28,6 +28,9 @@ static struct {
 	bool has_at_exit;
 } threads;
 
+/* Bytes; the smallest page of x86-64. */
+#define PAGE_BYTES 4096
+
 /* Rounds in which destructors of thread-specific data are called, at most (glibc). */
 #define LAST_ROUND 4
 
@@ -56,6 +59,17 @@ static void thread_end(void *block)
 	elide_slow_leave(&slow);
 }
 
+/*
+ * A look-up in a transaction must not be the first to touch a page of the
+ * block: a page fault aborts, and the next attempt would meet it again. Reading
+ * takes no memory, it maps the page of zeroes.
+ */
+static void map_pages(const struct elide_thread *t)
+{
+	for (size_t at = 0; at < sizeof(*t); at += PAGE_BYTES)
+		(void)READ_ONCE(((const char *)t)[at]);
+}
+
 static void thread_init(struct elide_thread *t)
 {
 	t->tid = syscall(SYS_gettid);
@@ -74,6 +88,7 @@ static void thread_init(struct elide_thread *t)
 	t->hold_lock = NULL;
 	t->nr_spins = t->nr_rwlocks = 0;
 	if (!t->ready) {
+		map_pages(t);
 		t->time_countdown = 1;
 		t->ready = true;
 	}

@@ -8,6 +8,7 @@
  * that it is known and elided where that is possible.
  */
 #include <errno.h>
+#include <link.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -205,6 +206,27 @@ static void *hold_it(void *arg)
 	return NULL;
 }
 
+/* A forked child has no code mapped yet, and shares its stack: each page fault aborts. */
+static int touch_code(struct dl_phdr_info *info, size_t size, void *data)
+{
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+		const volatile char *from = (char *)info->dlpi_addr + p->p_vaddr;
+
+		for (size_t at = 0; p->p_type == PT_LOAD && at < p->p_memsz; at += 4096)
+			(void)from[at];
+	}
+	return 0;
+}
+
+static __attribute__((noinline)) void touch_stack(void)
+{
+	volatile char room[32768];
+
+	for (size_t at = 0; at < sizeof(room); at += 1024)
+		room[at] = 1;
+}
+
 /* One cell, in a child of its own: it may deadlock. The answers go to @out. */
 static void cell(const struct kind *kind, enum before before, enum op op, int out)
 {
@@ -215,6 +237,8 @@ static void cell(const struct kind *kind, enum before before, enum op op, int ou
 	pthread_t thread;
 	bool inside = before == IN_SECTION || before == OWN_IN_SECTION || before == OWN_OUTSIDE;
 
+	dl_iterate_phdr(touch_code, NULL);
+	touch_stack();
 	kind->init(l);
 	/* Known to the library, and the other lock too. */
 	for (int i = 0; i < 3; i++) {
@@ -241,7 +265,8 @@ static void cell(const struct kind *kind, enum before before, enum op op, int ou
 		answers[n++] = kind->op(l, TRYLOCK);
 	answers[n++] = kind->op(l, op);
 	/* Leave the section, or the look at the answers would abort it. */
-	if (op < UNLOCK && !answers[n - 1] && (before == FREE || before == IN_SECTION || before == OWN_OUTSIDE))
+	if (op < UNLOCK && !answers[n - 1] &&
+	    (before == FREE || before == FOREIGN || before == IN_SECTION || before == OWN_OUTSIDE))
 		answers[n++] = kind->op(l, UNLOCK);
 	/* How often can it be released, and can it be had again? */
 	if (op != DESTROY && before != FREE && before != FOREIGN && before != IN_SECTION &&

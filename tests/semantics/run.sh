@@ -175,7 +175,7 @@ cells=$nr
 
 # The report of the misuse program names every place marked in it, and no other.
 misuse_places() {
-	case " $rows " in *' misuse '*) ;; *) return ;; esac
+	case " $(echo $rows) " in *' misuse '*) ;; *) return ;; esac
 	says='unlock-free=unlocks a lock that nobody holds
 unlock-foreign=unlocks a lock that another thread holds
 destroy-held=destroys a lock that is held
@@ -209,7 +209,7 @@ broken_wrappers() {
 		return
 	fi
 	sound=$TMP
-	for pair in mutex:relock-errorcheck rwlock:relock-rwlock spin:trylock-own \
+	for pair in mutex:relock-errorcheck rwlock:held-rwlock spin:trylock-own \
 		    cond:wait-in-section c11:held-c11; do
 		kind=${pair%:*} row=${pair#*:}
 		TMP=$sound/broken-$kind
