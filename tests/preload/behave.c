@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * behave.c - what every lock call answers in every state of every kind of
- * lock, as text. run.sh compares it between plain glibc and the library: a
- * program must not be able to tell the difference.
+ * lock, as text. The semantics matrix compares it between plain glibc and the
+ * library: a program must not be able to tell the difference.
  *
  * Each cell is tried on a lock that has been locked and unlocked before, so
  * that it is known and elided where that is possible.
