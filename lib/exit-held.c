@@ -80,12 +80,12 @@ static bool count_batch(const struct elide_thread *t, struct elide_cache *const 
 
 bool elide_exit_held(struct elide_thread *t, bool report)
 {
-	struct elide_cache *entries[BATCH];
+	struct elide_cache *entries[BATCH], *e;
 	struct iovec words[BATCH];
 	uint32_t nr = 0;
 	bool any = false;
 
-	for (struct elide_cache *e = t->cache; e < t->cache + ELIDE_NR_CACHE; e++) {
+	for (uint32_t i = 0; (e = elide_cache_used(t, i)); i++) {
 		if (!holder_word(e, &words[nr]))
 			continue;
 		entries[nr++] = e;

@@ -38,6 +38,7 @@ static struct {
 static void thread_end(void *block)
 {
 	struct elide_thread *t = block;
+	struct elide_cache *entry;
 	struct elide_slow slow;
 
 	if (!elide_slow_enter(&slow))
@@ -50,9 +51,10 @@ static void thread_end(void *block)
 		elide_self = NULL;
 		t->hold_lock = NULL;
 		/* The next thread's sites are its own. Pages never written stay so. */
-		for (int i = 0; i < (int)ELIDE_NR_CACHE; i++)
-			if (t->cache[i].lock)
-				t->cache[i].lock = NULL;
+		for (uint32_t i = 0; (entry = elide_cache_used(t, i)); i++)
+			if (entry->lock)
+				entry->lock = NULL;
+		t->nr_filled = 0;
 		t->next_free = threads.free;
 		threads.free = t;
 	}
@@ -226,6 +228,11 @@ static struct elide_cache *fill(const void *lock, const void *site, enum elide_k
 	if (!row)
 		return NULL;
 	entry = elide_cache_slot(t, lock, site);
+	if (!entry->lock) {
+		if (t->nr_filled < ELIDE_NR_FILLED)
+			t->filled[t->nr_filled] = entry - t->cache;
+		t->nr_filled++;
+	}
 	*entry = (struct elide_cache){
 		.lock = lock,
 		.key = elide_cache_key(site, kind) |

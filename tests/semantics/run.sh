@@ -224,8 +224,23 @@ broken_wrappers() {
 	done
 }
 
+# RTM that is there and never commits is switched off, and that is said.
+never_commits() {
+	case "$1 $modes" in '0 '*emulated-100*) ;; *) return ;; esac
+	cd "$TMP" || return
+	ELIDE_OUTPUT=$TMP/data ELIDE_WATCH=50 COUNT_ROUNDS=100 timeout 60 "$elide" run -q --emulate \
+		--abort-rate=100 --policy=fixed -- "$O/tests/preload/count" mutex 1 >out 2>err
+	rc=$?
+	if [ "$rc $(cat err)" = '0 elide: elision switched off: transactions have stopped committing' ]; then
+		ok never-commits-is-switched-off
+	else
+		not_ok never-commits-is-switched-off "exit $rc: $(head -n 2 err | tr '\n' ' ')"
+	fi
+}
+
 misuse_places
 broken_wrappers $#
+never_commits $#
 echo "$cells cells: $(echo $rows | wc -w) rows in $(echo $modes | wc -w) modes"
 echo "$nr tests, $failed failed, $skipped skipped"
 [ $failed -eq 0 ]
