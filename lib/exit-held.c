@@ -50,42 +50,51 @@ static void read_words(const struct iovec *words, uint32_t nr, uint32_t *values)
 	}
 }
 
-static bool report_batch(const struct elide_thread *t, struct elide_cache *const *entries,
-			 const struct iovec *words, uint32_t nr, bool report)
+/*
+ * Counts those that the thread holds. Which of several sites locked one last is
+ * not known: the first found is named, and the others are forgotten.
+ */
+static bool count_batch(const struct elide_thread *t, struct elide_cache *const *entries,
+			const struct iovec *words, uint32_t nr, bool report)
 {
 	uint32_t values[BATCH];
 	bool any = false;
 
 	read_words(words, nr, values);
 	for (uint32_t i = 0; i < nr; i++) {
+		struct elide_cache *e = entries[i];
+
 		if (values[i] != t->tid)
 			continue;
 		any = true;
-		if (report)
-			elide_misuse_locked(ELIDE_MISUSE_EXIT_HELD,
-					    entries[i]->key & ELIDE_CACHE_KIND,
-					    elide_cache_site(entries[i]), entries[i]->lock);
+		if (!report)
+			continue;
+		for (uint32_t j = i + 1; j < nr; j++)
+			if (entries[j]->lock == e->lock)
+				values[j] = 0;
+		elide_misuse_locked(ELIDE_MISUSE_EXIT_HELD, e->key & ELIDE_CACHE_KIND,
+				    elide_cache_site(e), e->lock);
 	}
 	return any;
 }
 
 bool elide_exit_held(struct elide_thread *t, bool report)
 {
-	struct elide_cache *entries[BATCH];
+	struct elide_cache *entries[BATCH], *e;
 	struct iovec words[BATCH];
 	uint32_t nr = 0;
 	bool any = false;
 
-	for (struct elide_cache *e = t->cache; e < t->cache + ELIDE_NR_CACHE; e++) {
+	for (uint32_t i = 0; (e = elide_cache_used(t, i)); i++) {
 		if (!holder_word(e, &words[nr]))
 			continue;
 		entries[nr++] = e;
 		if (nr < BATCH)
 			continue;
-		any |= report_batch(t, entries, words, nr, report);
+		any |= count_batch(t, entries, words, nr, report);
 		nr = 0;
 	}
 	if (nr)
-		any |= report_batch(t, entries, words, nr, report);
+		any |= count_batch(t, entries, words, nr, report);
 	return any;
 }

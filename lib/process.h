@@ -97,8 +97,15 @@ void elide_threads_forget(void);
 void elide_misuse_forget(void);
 
 /**
+ * elide_may_judge() - is enough known to call something the calling thread does a misuse?
+ *
+ * Not before the start, in a forked child that has taken no lock, or after vfork().
+ */
+bool elide_may_judge(void);
+
+/**
  * elide_tid_is_own() - is @tid this thread, now or before it was forked?
- * @t: the calling thread
+ * @t: the calling thread; NULL where it has taken no lock, then not inside a transaction
  *
  * A child of fork() may release what its parent's thread had locked, and so
  * may a child of that. Behind more forks than are remembered every thread is

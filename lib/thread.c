@@ -28,6 +28,9 @@ static struct {
 	bool has_at_exit;
 } threads;
 
+/* Bytes; the smallest page of x86-64. */
+#define PAGE_BYTES 4096
+
 /* Rounds in which destructors of thread-specific data are called, at most (glibc). */
 #define LAST_ROUND 4
 
@@ -35,6 +38,7 @@ static struct {
 static void thread_end(void *block)
 {
 	struct elide_thread *t = block;
+	struct elide_cache *entry;
 	struct elide_slow slow;
 
 	if (!elide_slow_enter(&slow))
@@ -46,10 +50,26 @@ static void thread_end(void *block)
 	} else if (t->ready && elide_self == t) {
 		elide_self = NULL;
 		t->hold_lock = NULL;
+		/* The next thread's sites are its own. Pages never written stay so. */
+		for (uint32_t i = 0; (entry = elide_cache_used(t, i)); i++)
+			if (entry->lock)
+				entry->lock = NULL;
+		t->nr_filled = 0;
 		t->next_free = threads.free;
 		threads.free = t;
 	}
 	elide_slow_leave(&slow);
+}
+
+/*
+ * A look-up in a transaction must not be the first to touch a page of the
+ * block: a page fault aborts, and the next attempt would meet it again. Reading
+ * takes no memory, it maps the page of zeroes.
+ */
+static void map_pages(const struct elide_thread *t)
+{
+	for (size_t at = 0; at < sizeof(*t); at += PAGE_BYTES)
+		(void)READ_ONCE(((const char *)t)[at]);
 }
 
 static void thread_init(struct elide_thread *t)
@@ -70,6 +90,7 @@ static void thread_init(struct elide_thread *t)
 	t->hold_lock = NULL;
 	t->nr_spins = t->nr_rwlocks = 0;
 	if (!t->ready) {
+		map_pages(t);
 		t->time_countdown = 1;
 		t->ready = true;
 	}
@@ -207,6 +228,11 @@ static struct elide_cache *fill(const void *lock, const void *site, enum elide_k
 	if (!row)
 		return NULL;
 	entry = elide_cache_slot(t, lock, site);
+	if (!entry->lock) {
+		if (t->nr_filled < ELIDE_NR_FILLED)
+			t->filled[t->nr_filled] = entry - t->cache;
+		t->nr_filled++;
+	}
 	*entry = (struct elide_cache){
 		.lock = lock,
 		.key = elide_cache_key(site, kind) |
@@ -255,9 +281,14 @@ void elide_lock_gone(const void *lock)
 	elide_slow_leave(&slow);
 }
 
+bool elide_may_judge(void)
+{
+	return elide_process.running && !elide_busy && (!elide_self || elide_self->ready);
+}
+
 bool elide_tid_is_own(const struct elide_thread *t, uint32_t tid)
 {
-	bool own = forked_deeper || tid == t->tid;
+	bool own = forked_deeper || tid == (t ? t->tid : (uint32_t)syscall(SYS_gettid));
 
 	for (int i = 0; i < MAX_FORKS; i++)
 		own |= tid == own_tids[i];

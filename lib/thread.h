@@ -30,6 +30,9 @@
 #define ELIDE_CACHE_BITS 11
 #define ELIDE_NR_CACHE   (1u << ELIDE_CACHE_BITS)
 
+/* Entries of it that are found again without a search: most threads use no more. */
+#define ELIDE_NR_FILLED 64
+
 /* No thread's id. */
 #define ELIDE_NO_TID (~0u)
 
@@ -120,6 +123,7 @@ struct elide_pending {
  * @nr_rows, @rows: hash of row offsets (units of 64 bytes)
  * @next_free:  list of blocks whose thread has ended
  * @ends:       times its thread has said that it ends
+ * @nr_filled:  entries of the cache in use; the first are in @filled, see elide_cache_used()
  * @cache:      the look-up cache
  * @windows:    this thread's judgement of the lock in the cache entry of that index
  */
@@ -146,6 +150,8 @@ struct elide_thread {
 	uint32_t rows[ELIDE_NR_ROWS];
 	struct elide_thread *next_free;
 	uint32_t ends;
+	uint32_t nr_filled;
+	uint16_t filled[ELIDE_NR_FILLED];
 
 	struct elide_cache cache[ELIDE_NR_CACHE] __cacheline_aligned;
 	struct policy_window windows[ELIDE_NR_CACHE];
@@ -176,6 +182,19 @@ static inline struct elide_cache *elide_cache_slot(struct elide_thread *t, const
 	/* The index in bytes, in two instructions. */
 	return (struct elide_cache *)((char *)t->cache +
 				      (h >> (64 - ELIDE_CACHE_BITS - 5) & ~(uint64_t)31));
+}
+
+/**
+ * elide_cache_used() - go through the entries of the cache that are in use.
+ * @i: 0, 1...
+ *
+ * Return: an entry, which may be empty; NULL after the last.
+ */
+static inline struct elide_cache *elide_cache_used(struct elide_thread *t, uint32_t i)
+{
+	if (t->nr_filled <= ELIDE_NR_FILLED)
+		return i < t->nr_filled ? &t->cache[t->filled[i]] : NULL;
+	return i < ELIDE_NR_CACHE ? &t->cache[i] : NULL;
 }
 
 static inline struct policy_window *elide_window(struct elide_thread *t,

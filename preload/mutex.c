@@ -275,7 +275,7 @@ static __cold int unlock_odd(struct elide_thread *t, pthread_mutex_t *m, const v
 {
 	uint32_t owner = m->__data.__owner;
 
-	if (t->ready && !(owner && elide_tid_is_own(t, owner)))
+	if (elide_may_judge() && !(owner && elide_tid_is_own(t, owner)))
 		elide_misuse(unlock_misuse(owner), KIND, site, m);
 	return real.mutex_unlock(m);
 }
@@ -285,7 +285,7 @@ static __noinline int unlock_real(struct elide_thread *t, pthread_mutex_t *m, co
 	uint32_t owner = READ_ONCE(m->__data.__owner);
 	int err = real.mutex_unlock(m);
 
-	if (err == EPERM && t && t->ready)
+	if (err == EPERM && elide_may_judge())
 		elide_misuse(unlock_misuse(owner), KIND, site, m);
 	return err;
 }
@@ -310,14 +310,13 @@ __noinline int mutex_unlock(pthread_mutex_t *m, const void *site)
 
 	if (elide_inside(t) && elide_release(t, m))
 		return 0;
-	if (!t)
-		return real.mutex_unlock(m);
-	if (t->nr_held)
+	if (elide_inside(t))
 		return unlock_inside(t, m, site);
-	released_really(t, m);
+	if (t)
+		released_really(t, m);
 	if (!glibc_mutex_plain(m) || !glibc_layout.mutex)
 		return unlock_real(t, m, site);
-	if ((uint32_t)m->__data.__owner != t->tid)
+	if (!t || (uint32_t)m->__data.__owner != t->tid)
 		return unlock_odd(t, m, site);
 	return release_plain(m);
 }

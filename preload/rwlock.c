@@ -247,7 +247,7 @@ static __cold void unlock_odd(const struct elide_thread *t, pthread_rwlock_t *rw
 {
 	uint32_t writer = READ_ONCE(rw->__data.__cur_writer);
 
-	if (!t->ready || !glibc_layout.rwlock)
+	if (!elide_may_judge() || !glibc_layout.rwlock)
 		return;
 	if (is_free(rw, ELIDE_KIND_RWLOCK_WRITE))
 		misuse(ELIDE_MISUSE_UNLOCK_FREE, ELIDE_KIND_RWLOCK_WRITE, site, rw);
@@ -259,15 +259,13 @@ static __noinline int unlock_long(pthread_rwlock_t *rw, const void *site)
 {
 	struct elide_thread *t = elide_self;
 
-	if (!t)
-		return real.rwlock_unlock(rw);
-	if (t->nr_held && elide_release(t, rw))
+	if (elide_inside(t) && elide_release(t, rw))
 		return 0;
-	if (!t->nr_rwlocks)
+	if (!t || !t->nr_rwlocks)
 		unlock_odd(t, rw, site);
-	if (t->nr_held)
+	if (elide_inside(t))
 		elide_defer(t, NULL, rw, site, ELIDE_KIND_RWLOCK_WRITE, ELIDE_DEFER_RELEASED);
-	else
+	else if (t)
 		elide_released(t, rw, ELIDE_KIND_RWLOCK_WRITE);
 	return real.rwlock_unlock(rw);
 }

@@ -7,6 +7,7 @@
  */
 #include <errno.h>
 
+#include "process.h"
 #include "wrap.h"
 
 #define KIND ELIDE_KIND_SPIN
@@ -150,13 +151,11 @@ static __noinline int unlock(pthread_spinlock_t *s, const void *site)
 
 	if (elide_inside(t) && elide_release(t, word))
 		return 0;
-	if (!t)
-		return real.spin_unlock(s);
-	if (glibc_layout.spin && READ_ONCE(*s) == SPIN_FREE)
+	if (glibc_layout.spin && READ_ONCE(*s) == SPIN_FREE && elide_may_judge())
 		misuse(ELIDE_MISUSE_UNLOCK_FREE, KIND, site, word);
-	if (t->nr_held)
+	if (elide_inside(t))
 		elide_defer(t, NULL, word, site, KIND, ELIDE_DEFER_RELEASED);
-	else
+	else if (t)
 		elide_released(t, word, KIND);
 	return real.spin_unlock(s);
 }

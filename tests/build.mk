@@ -27,3 +27,4 @@ check-programs: emulated-tests
 check-programs: program-tests
 check-programs: fuzz-tests
 check-programs: torture-tests
+check-programs: semantics-tests

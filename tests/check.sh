@@ -12,6 +12,7 @@ LIMIT=${LIMIT:-600}
 scripts='
 tests/unit/layers.sh
 tests/preload/run.sh
+tests/semantics/run.sh
 tests/tools/tools.sh
 tests/tools/install.sh
 tests/tools/ctl.sh

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * behave.c - what every lock call answers in every state of every kind of
- * lock, as text. run.sh compares it between plain glibc and the library: a
- * program must not be able to tell the difference.
+ * lock, as text. The semantics matrix compares it between plain glibc and the
+ * library: a program must not be able to tell the difference.
  *
  * Each cell is tried on a lock that has been locked and unlocked before, so
  * that it is known and elided where that is possible.
  */
 #include <errno.h>
+#include <link.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -205,6 +206,27 @@ static void *hold_it(void *arg)
 	return NULL;
 }
 
+/* A forked child has no code mapped yet, and shares its stack: each page fault aborts. */
+static int touch_code(struct dl_phdr_info *info, size_t size, void *data)
+{
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+		const volatile char *from = (char *)info->dlpi_addr + p->p_vaddr;
+
+		for (size_t at = 0; p->p_type == PT_LOAD && at < p->p_memsz; at += 4096)
+			(void)from[at];
+	}
+	return 0;
+}
+
+static __attribute__((noinline)) void touch_stack(void)
+{
+	volatile char room[32768];
+
+	for (size_t at = 0; at < sizeof(room); at += 1024)
+		room[at] = 1;
+}
+
 /* One cell, in a child of its own: it may deadlock. The answers go to @out. */
 static void cell(const struct kind *kind, enum before before, enum op op, int out)
 {
@@ -215,6 +237,8 @@ static void cell(const struct kind *kind, enum before before, enum op op, int ou
 	pthread_t thread;
 	bool inside = before == IN_SECTION || before == OWN_IN_SECTION || before == OWN_OUTSIDE;
 
+	dl_iterate_phdr(touch_code, NULL);
+	touch_stack();
 	kind->init(l);
 	/* Known to the library, and the other lock too. */
 	for (int i = 0; i < 3; i++) {
@@ -241,7 +265,8 @@ static void cell(const struct kind *kind, enum before before, enum op op, int ou
 		answers[n++] = kind->op(l, TRYLOCK);
 	answers[n++] = kind->op(l, op);
 	/* Leave the section, or the look at the answers would abort it. */
-	if (op < UNLOCK && !answers[n - 1] && (before == FREE || before == IN_SECTION || before == OWN_OUTSIDE))
+	if (op < UNLOCK && !answers[n - 1] &&
+	    (before == FREE || before == FOREIGN || before == IN_SECTION || before == OWN_OUTSIDE))
 		answers[n++] = kind->op(l, UNLOCK);
 	/* How often can it be released, and can it be had again? */
 	if (op != DESTROY && before != FREE && before != FOREIGN && before != IN_SECTION &&
@@ -276,65 +301,117 @@ static bool undefined(const struct kind *kind, enum before before, enum op op)
 	return false;
 }
 
-/* Cells tried side by side: those that deadlock do nothing but wait. */
-#define BATCH 16
+/*
+ * A deadlock takes as long as we have patience, everything else a few
+ * milliseconds, or more under an emulator on a busy machine. So there the cells
+ * that are known to deadlock (BEHAVE_DEADLOCKS, a file with what was printed of
+ * them before) are tried apart, many at a time, and the others get all the time
+ * they want.
+ */
+#define PATIENCE_MS  600
+#define PATIENCE_SAFE_MS 30000
+#define BATCH_DEADLOCKS 48
+#define BATCH           8
 
-static struct running {
+/* The cells to try, and then what became of them. */
+static struct cell {
 	const struct kind *kind;
 	enum before before;
 	enum op op;
+	char name[64];
+	bool deadlocks;
 	pid_t pid;
 	int out;
-} batch[BATCH];
-static unsigned int nr_batch;
+	int status;
+	int answers[6];
+} cells[sizeof(kinds) / sizeof(*kinds) * NR_BEFORE * NR_OPS];
+static unsigned int nr_cells;
+static char *known_deadlocks;
 
-/* A deadlock is what takes as long, everything else takes a few milliseconds, emulated too. */
-static unsigned int patience_ms = 400;
-
-static void print_cell(const struct running *r)
+static void read_known(void)
 {
-	int status, answers[6] = {0};
+	const char *name = getenv("BEHAVE_DEADLOCKS");
+	FILE *f = name ? fopen(name, "r") : NULL;
+	size_t size = 0;
 
-	if (waitpid(r->pid, &status, 0) != r->pid)
-		exit(2);
-	printf("%s %s %s:", r->kind->name, before_names[r->before], op_names[r->op]);
-	if (WIFSIGNALED(status)) {
-		printf(WTERMSIG(status) == SIGALRM ? " deadlock" : " signal %d", WTERMSIG(status));
-	} else if (read(r->out, answers, sizeof(answers)) == sizeof(answers)) {
-		for (int i = 0; i < WEXITSTATUS(status); i++)
-			printf(" %d", answers[i]);
-	}
-	printf("\n");
-	close(r->out);
+	if (f && getdelim(&known_deadlocks, &size, '\0', f) < 0)
+		known_deadlocks = strdup("");
+	if (f)
+		fclose(f);
 }
 
-static void print_batch(void)
+static void add_cell(const struct kind *kind, enum before before, enum op op)
 {
-	for (unsigned int i = 0; i < nr_batch; i++)
-		print_cell(&batch[i]);
-	nr_batch = 0;
-}
-
-static void try_cell(const struct kind *kind, enum before before, enum op op)
-{
-	struct itimerval patience = {.it_value = {patience_ms / 1000, patience_ms % 1000 * 1000}};
-	int ends[2];
-	pid_t pid;
+	struct cell *c = &cells[nr_cells];
+	char line[80];
 
 	if (undefined(kind, before, op))
 		return;
-	if (nr_batch == BATCH)
-		print_batch();
-	fflush(stdout);
-	pid = pipe(ends) ? -1 : fork();
-	if (!pid) {
+	nr_cells++;
+	*c = (struct cell){.kind = kind, .before = before, .op = op};
+	snprintf(c->name, sizeof(c->name), "%s %s %s:", kind->name, before_names[before],
+		 op_names[op]);
+	snprintf(line, sizeof(line), "%s deadlock", c->name);
+	c->deadlocks = known_deadlocks && strstr(known_deadlocks, line);
+}
+
+static void start_cell(struct cell *c)
+{
+	unsigned int ms = known_deadlocks && !c->deadlocks ? PATIENCE_SAFE_MS : PATIENCE_MS;
+	struct itimerval patience = {.it_value = {ms / 1000, ms % 1000 * 1000}};
+	int ends[2];
+
+	c->pid = pipe(ends) ? -1 : fork();
+	if (!c->pid) {
 		setitimer(ITIMER_REAL, &patience, NULL);
-		cell(kind, before, op, ends[1]);
+		cell(c->kind, c->before, c->op, ends[1]);
 	}
-	if (pid < 0)
+	if (c->pid < 0)
 		exit(2);
 	close(ends[1]);
-	batch[nr_batch++] = (struct running){kind, before, op, pid, ends[0]};
+	c->out = ends[0];
+}
+
+static void end_cell(struct cell *c)
+{
+	if (waitpid(c->pid, &c->status, 0) != c->pid)
+		exit(2);
+	if (read(c->out, c->answers, sizeof(c->answers)) != sizeof(c->answers) &&
+	    !WIFSIGNALED(c->status))
+		exit(2);
+	close(c->out);
+}
+
+/* Those that deadlock, or those that do not, @size side by side. */
+static void try_cells(bool deadlocks, unsigned int size)
+{
+	struct cell *batch[BATCH_DEADLOCKS];
+	unsigned int nr = 0;
+
+	for (unsigned int i = 0; i <= nr_cells; i++) {
+		if (i < nr_cells && cells[i].deadlocks == deadlocks) {
+			start_cell(&cells[i]);
+			batch[nr++] = &cells[i];
+		}
+		if (nr == size || i == nr_cells)
+			while (nr)
+				end_cell(batch[--nr]);
+	}
+}
+
+static void print_cells(void)
+{
+	for (struct cell *c = cells; c < cells + nr_cells; c++) {
+		printf("%s", c->name);
+		if (WIFSIGNALED(c->status) && WTERMSIG(c->status) == SIGALRM)
+			printf(" deadlock");
+		else if (WIFSIGNALED(c->status))
+			printf(" signal %d", WTERMSIG(c->status));
+		else
+			for (int i = 0; i < WEXITSTATUS(c->status); i++)
+				printf(" %d", c->answers[i]);
+		printf("\n");
+	}
 }
 
 static jmp_buf away;
@@ -434,20 +511,21 @@ static bool chosen(const char *list, const char *name)
 /* behave sequences [NAME], or behave [KINDS [STATES [OPERATIONS]]] */
 int main(int argc, char **argv)
 {
-	if (getenv("BEHAVE_PATIENCE"))
-		patience_ms = strtoul(getenv("BEHAVE_PATIENCE"), NULL, 10);
 	if (argc > 1 && !strcmp(argv[1], "sequences")) {
 		only = argc > 2 ? argv[2] : NULL;
 		sequences();
 		return 0;
 	}
+	read_known();
 	for (unsigned int k = 0; k < sizeof(kinds) / sizeof(*kinds); k++)
 		for (int before = 0; before < NR_BEFORE; before++)
 			for (int op = 0; op < NR_OPS; op++)
 				if (chosen(argc > 1 ? argv[1] : NULL, kinds[k].name) &&
 				    chosen(argc > 2 ? argv[2] : NULL, before_names[before]) &&
 				    chosen(argc > 3 ? argv[3] : NULL, op_names[op]))
-					try_cell(&kinds[k], before, op);
-	print_batch();
+					add_cell(&kinds[k], before, op);
+	try_cells(false, BATCH);
+	try_cells(true, BATCH_DEADLOCKS);
+	print_cells();
 	return 0;
 }

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The preloaded library around real programs. $O is the build directory, SEEDS
-# the number of seeds of the counter test. Prints a line a test and a count.
+# The preloaded library around real programs; what calls answer is in
+# tests/semantics. $O is the build directory, SEEDS the number of seeds of the
+# counter test. Prints a line a test and a count.
 #
 # What needs elision runs natively where RTM works, else emulated where the
 # emulator is built, else it is skipped.
@@ -106,48 +107,6 @@ test_symbols() {
 	done
 }
 
-# Deadlocks are part of the table, each takes a while: the modes run side by side.
-test_behaviour() {
-	"$bin/behave" >plain.txt 2>plain.err &
-	pids=$!
-	for m in $modes; do
-		# Emulated, what takes long is no deadlock: there the table would need other clocks.
-		[ $m = auto ] && [ $elided = emulated ] && continue
-		mkdir -p "b-$m"
-		timeout 80 env ELIDE_MODE=$m ELIDE_POLICY=fixed ELIDE_OUTPUT="$tmp/b-$m/data" LD_PRELOAD="$first$lib" \
-			"$bin/behave" >"$m.txt" 2>"$m.err" &
-		pids="$pids $!"
-	done
-	wait $pids
-	rc=0
-	cells=$(wc -l <plain.txt)
-	check behave-plain "$cells" -gt 900
-	for m in $modes; do
-		if [ $m = auto ] && [ $elided = emulated ]; then
-			skip behave-auto 'the table tells deadlocks by time, which the emulator stretches'
-			continue
-		fi
-		if cmp -s plain.txt "$m.txt" && [ ! -s "$m.err" ]; then
-			ok "behave-$m ($cells cells)"
-		else
-			not_ok "behave-$m" "$(diff plain.txt "$m.txt" | sed -n 2,5p | tr '\n' ' ')$(head -n 1 "$m.err")"
-		fi
-	done
-	"$bin/behave" sequences >plain.txt
-	for m in $modes; do
-		ELIDE_POLICY=fixed
-		export ELIDE_POLICY
-		in_mode $m "$bin/behave" sequences
-		unset ELIDE_POLICY
-		if cmp -s plain.txt out && [ ! -s err ]; then
-			ok "sequences-$m"
-		else
-			not_ok "sequences-$m" "$(diff plain.txt out | head -n 4 | tr '\n' ' ')$(head -n 1 err)"
-		fi
-		check "sequences-named-$m" "$(sum misuse_unlock_free)" -ge 4
-	done
-}
-
 test_processes() {
 	for m in $modes; do
 		in_mode $m "$bin/scenario" plain
@@ -209,15 +168,6 @@ test_threads() {
 	can_elide && { in_mode auto "$bin/scenario" errno; quiet errno-auto; }
 	with "$lib" auto "$bin/scenario" loader
 	quiet locks-under-the-loader
-}
-
-test_misuse() {
-	for m in $modes; do
-		in_mode $m "$bin/scenario" unlock-twice
-		check "unlock-twice-$m" "$rc $(sum misuse_unlock_free) $(sum acquired)" = '0 3 13'
-		in_mode $m "$bin/scenario" relock
-		check "relock-$m" "$rc $(sum acquired) $(sum misuse_relock)" = '0 2 1'
-	done
 }
 
 test_loading() {
@@ -339,10 +289,8 @@ test_memory() {
 }
 
 test_symbols
-test_behaviour
 test_processes
 test_threads
-test_misuse
 test_loading
 test_exactness
 test_memory

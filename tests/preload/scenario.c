@@ -34,6 +34,9 @@ static void take(unsigned int n)
 	}
 }
 
+/* Path of this program: under an emulator /proc/self/exe, executed, is the emulator. */
+static char self[4096];
+
 static int reap(pid_t pid)
 {
 	int status;
@@ -135,7 +138,7 @@ static int forks_among_threads(const char *arg)
 static int execs(const char *arg)
 {
 	take(100);
-	execl("/proc/self/exe", "scenario", "plain", NULL);
+	execl(self, "scenario", "plain", NULL);
 	return 1;
 }
 
@@ -146,7 +149,7 @@ static int forks_and_execs(const char *arg)
 	take(100);
 	pid = fork();
 	if (!pid) {
-		execl("/proc/self/exe", "scenario", "plain", NULL);
+		execl(self, "scenario", "plain", NULL);
 		_exit(1);
 	}
 	return reap(pid);
@@ -159,7 +162,7 @@ static int vforks(const char *arg)
 	take(100);
 	pid = vfork();
 	if (!pid)
-		execl("/proc/self/exe", "scenario", "nothing", NULL), _exit(1);
+		execl(self, "scenario", "nothing", NULL), _exit(1);
 	take(7);
 	return reap(pid);
 }
@@ -170,7 +173,7 @@ static int spawns(const char *arg)
 	pid_t pid;
 
 	take(100);
-	if (posix_spawn(&pid, "/proc/self/exe", NULL, NULL, argv, environ))
+	if (posix_spawn(&pid, self, NULL, NULL, argv, environ))
 		return 1;
 	take(7);
 	return reap(pid);
@@ -203,19 +206,20 @@ static void *take_ten(void *arg)
 	return NULL;
 }
 
-/* Ten thousand short threads, eight at a time. */
+/* Ten thousand short threads, or ARG, eight at a time. */
 static int churns(const char *arg)
 {
+	unsigned long nr = arg ? strtoul(arg, NULL, 10) : 10000;
 	pthread_t threads[8];
 
-	for (int round = 0; round < 10000 / 8; round++) {
+	for (unsigned long round = 0; round < nr / 8; round++) {
 		for (int i = 0; i < 8; i++)
 			if (pthread_create(&threads[i], NULL, take_ten, NULL))
 				return 1;
 		for (int i = 0; i < 8; i++)
 			pthread_join(threads[i], NULL);
 	}
-	return value != 100000;
+	return value != 10 * nr;
 }
 
 /* errno is left alone by calls that succeed and by calls that fail. */
@@ -417,6 +421,8 @@ static const struct {
 
 int main(int argc, char **argv)
 {
+	if (readlink("/proc/self/exe", self, sizeof(self) - 1) < 0)
+		return 2;
 	for (unsigned int i = 0; argc > 1 && i < ARRAY_SIZE(scenarios); i++)
 		if (!strcmp(argv[1], scenarios[i].name))
 			return scenarios[i].run(argv[2]);

@@ -16,6 +16,9 @@
 #define ROUNDS 4
 #define PLACE  static __attribute__((noinline)) int
 
+/* Keeps the compiler from folding equal functions into one. */
+#define DISTINCT() __asm__ volatile("# %c0" ::"i"(__LINE__))
+
 static pthread_mutex_t mutex, section = PTHREAD_MUTEX_INITIALIZER;
 static pthread_rwlock_t rwlock;
 static pthread_spinlock_t spin;
@@ -51,16 +54,19 @@ static int elsewhere(int (*place)(void))
 
 PLACE unlock_free_normal(void)
 {
+	DISTINCT();
 	return pthread_mutex_unlock(&mutex); /* plant unlock-free mutex */
 }
 
 PLACE unlock_free_checked(void)
 {
+	DISTINCT();
 	return pthread_mutex_unlock(&mutex); /* plant unlock-free mutex */
 }
 
 PLACE unlock_free_recursive(void)
 {
+	DISTINCT();
 	return pthread_mutex_unlock(&mutex); /* plant unlock-free mutex */
 }
 
@@ -68,6 +74,7 @@ PLACE unlock_free_in_section(void)
 {
 	int err;
 
+	DISTINCT();
 	pthread_mutex_lock(&section);
 	err = pthread_mutex_unlock(&mutex); /* plant unlock-free mutex */
 	pthread_mutex_unlock(&section);
@@ -76,62 +83,74 @@ PLACE unlock_free_in_section(void)
 
 PLACE unlock_free_rwlock(void)
 {
+	DISTINCT();
 	return pthread_rwlock_unlock(&rwlock); /* plant unlock-free rwlock-write */
 }
 
 PLACE unlock_free_spin(void)
 {
+	DISTINCT();
 	return pthread_spin_unlock(&spin); /* plant unlock-free spin */
 }
 
 PLACE unlock_free_mtx(void)
 {
+	DISTINCT();
 	return mtx_unlock(&mtx); /* plant unlock-free mutex */
 }
 
 PLACE unlock_foreign_normal(void)
 {
+	DISTINCT();
 	return pthread_mutex_unlock(&mutex); /* plant unlock-foreign mutex */
 }
 
 PLACE unlock_foreign_checked(void)
 {
+	DISTINCT();
 	return pthread_mutex_unlock(&mutex); /* plant unlock-foreign mutex */
 }
 
 PLACE unlock_foreign_mtx(void)
 {
+	DISTINCT();
 	return mtx_unlock(&mtx); /* plant unlock-foreign mutex */
 }
 
 PLACE unlock_foreign_rwlock(void)
 {
+	DISTINCT();
 	return pthread_rwlock_unlock(&rwlock); /* plant unlock-foreign rwlock-write */
 }
 
 PLACE destroy_held_mutex(void)
 {
+	DISTINCT();
 	return pthread_mutex_destroy(&mutex); /* plant destroy-held mutex */
 }
 
 PLACE destroy_held_spin(void)
 {
+	DISTINCT();
 	return pthread_spin_destroy(&spin); /* plant destroy-held spin */
 }
 
 PLACE destroy_held_rwlock(void)
 {
+	DISTINCT();
 	return pthread_rwlock_destroy(&rwlock); /* plant destroy-held rwlock-write */
 }
 
 PLACE destroy_held_mtx(void)
 {
+	DISTINCT();
 	mtx_destroy(&mtx); /* plant destroy-held mutex */
 	return mtx_trylock(&mtx);
 }
 
 PLACE relock_checked(void)
 {
+	DISTINCT();
 	return pthread_mutex_lock(&mutex); /* plant relock mutex */
 }
 
@@ -139,6 +158,7 @@ PLACE relock_in_section(void)
 {
 	int err, answer;
 
+	DISTINCT();
 	pthread_mutex_lock(&section);
 	err = pthread_mutex_lock(&mutex);
 	answer = pthread_mutex_lock(&mutex); /* plant relock mutex */
@@ -149,21 +169,25 @@ PLACE relock_in_section(void)
 
 PLACE relock_rwlock(void)
 {
+	DISTINCT();
 	return pthread_rwlock_wrlock(&rwlock); /* plant relock rwlock-write */
 }
 
 PLACE relock_normal(void)
 {
+	DISTINCT();
 	return pthread_mutex_lock(&mutex); /* plant relock mutex */
 }
 
 PLACE exit_held_mutex(void)
 {
+	DISTINCT();
 	return pthread_mutex_lock(&mutex); /* plant exit-held mutex */
 }
 
 PLACE exit_held_rwlock(void)
 {
+	DISTINCT();
 	return pthread_rwlock_wrlock(&rwlock); /* plant exit-held rwlock-write */
 }
 

@@ -33,7 +33,7 @@ program() {
 
 # One cell, in a directory of its own: out, err, rc and the data files.
 cell() {
-	mode=$1
+	mode=$1 row=$2
 	mkdir -p "$TMP/$1/$2" && cd "$TMP/$1/$2" || exit 1
 	set -- $(field "$2" 4)
 	extra=''
@@ -46,22 +46,25 @@ cell() {
 	done
 	name=$(program "$1")
 	shift
-	export ELIDE_OUTPUT="$PWD/data" ELIDE_POLICY=fixed ELIDE_WATCH=0
+	# The launcher would give the processes of a run a name in common.
+	export ELIDE_OUTPUT="$PWD/data" ELIDE_POLICY=fixed ELIDE_WATCH=0 ELIDE_RUN=1
+	# What deadlocks is known from there: see behave.c.
+	[ $mode = plain ] || export BEHAVE_DEADLOCKS="$TMP/plain/$row/out"
 	case $mode in
 	plain) set -- env ${extra:+LD_PRELOAD=$extra} "$name" "$@" ;;
 	profile) set -- env ELIDE_MODE=profile LD_PRELOAD="$lib${extra:+:$extra}" "$name" "$@" ;;
 	native) set -- env LD_PRELOAD="$lib${extra:+:$extra}" "$name" "$@" ;;
 	*)
-		# The launcher finds its own library; a broken one is put in its place by LIB.
-		export BEHAVE_PATIENCE=3000
 		rate=${mode#emulated-}
 		[ "$rate" = plain ] && rate='0 --mode=off'
 		set -- "$elide" run -q --emulate --abort-rate=$rate -- \
-			env ${extra:+LD_PRELOAD="$lib:$extra"} "$name" "$@"
+			env ${extra:+LD_PRELOAD="$O/lib/libelide-preload.so:$extra"} "$name" "$@"
 		;;
 	esac
+	began=$(date +%s%N)
 	timeout -k 5 "$LIMIT" "$@" >out 2>err </dev/null
 	echo $? >rc
+	echo "$((($(date +%s%N) - began) / 1000000)) $mode-$row" >ms
 	# The name of the file is that of the process which came first, children have a number.
 	ls data* >files 2>/dev/null && "$sums" $(cat files) >sums 2>err.sums
 }
@@ -159,7 +162,9 @@ if [ -x "$O/libexec/elide/rtmgrind-amd64-linux" ] && "$elide" run -q --emulate t
 else
 	skip semantics-emulated 'the emulator is not built, or valgrind is not installed'
 fi
-run "$modes" "$rows"
+modes=${MODES:-$modes}
+run plain "$rows"
+run "${modes#plain }" "$rows"
 for mode in $modes; do
 	for row in $rows; do
 		why=$(verdict $mode $row)
@@ -167,3 +172,75 @@ for mode in $modes; do
 	done
 done
 cells=$nr
+
+# The report of the misuse program names every place marked in it, and no other.
+misuse_places() {
+	case " $(echo $rows) " in *' misuse '*) ;; *) return ;; esac
+	says='unlock-free=unlocks a lock that nobody holds
+unlock-foreign=unlocks a lock that another thread holds
+destroy-held=destroys a lock that is held
+relock=locks again a lock that it holds
+exit-held=locks a lock that its thread holds when it ends'
+	awk '/^PLACE/ { split($2, f, "("); name = f[1] }
+	     match($0, /plant [a-z-]+ [a-z-]+/) {
+		split(substr($0, RSTART, RLENGTH), p, " ")
+		print name, "misuse.c:" NR, p[2], p[3] }' "$here/misuse.c" | sort >"$TMP/places"
+	for mode in $modes; do
+		case $mode in plain | emulated-plain) continue ;; esac
+		cd "$TMP/$mode/misuse" || continue
+		"$elide" report $(sed 's/^/-i /' files) 2>/dev/null | sed -n 's/^misuse: //p' >said
+		echo "$says" | while IFS='=' read -r type words; do
+			sed -n "s/^\([^ ]* [^ ]*\) $words (\([a-z-]*\).*/\1 $type \2/p" said
+		done | sort -u >named
+		if cmp -s "$TMP/places" named; then
+			ok "$mode-misuse-places ($(wc -l <named))"
+		else
+			not_ok "$mode-misuse-places" "$(diff "$TMP/places" named | grep '^[<>]' | head -n 4 | tr '\n' ' ')"
+		fi
+	done
+}
+
+# A wrapper of each kind broken on purpose must fail a row of its kind.
+broken_wrappers() {
+	# Without arguments only: somebody who asks for a row wants that.
+	[ "$1" -eq 0 ] || return
+	if [ "${elided:-}" != native ]; then
+		skip broken-wrappers 'they are tried natively'
+		return
+	fi
+	sound=$TMP
+	for pair in mutex:relock-errorcheck rwlock:held-rwlock spin:trylock-own \
+		    cond:wait-in-section c11:held-c11; do
+		kind=${pair%:*} row=${pair#*:}
+		TMP=$sound/broken-$kind
+		mkdir "$TMP" && ln -s "$sound/plain" "$TMP/plain"
+		LIB=$O/tests/semantics/broken-$kind.so LIMIT=20 sh "$here/run.sh" --cell native $row
+		why=$(verdict native $row)
+		TMP=$sound
+		case $why in
+		'' | *'has no result') not_ok "broken-$kind-is-caught" "$row passed: $why" ;;
+		*) ok "broken-$kind-is-caught" ;;
+		esac
+	done
+}
+
+# RTM that is there and never commits is switched off, and that is said.
+never_commits() {
+	case "$1 $modes" in '0 '*emulated-100*) ;; *) return ;; esac
+	cd "$TMP" || return
+	ELIDE_OUTPUT=$TMP/data ELIDE_WATCH=50 COUNT_ROUNDS=100 timeout 60 "$elide" run -q --emulate \
+		--abort-rate=100 --policy=fixed -- "$O/tests/preload/count" mutex 1 >out 2>err
+	rc=$?
+	if [ "$rc $(cat err)" = '0 elide: elision switched off: transactions have stopped committing' ]; then
+		ok never-commits-is-switched-off
+	else
+		not_ok never-commits-is-switched-off "exit $rc: $(head -n 2 err | tr '\n' ' ')"
+	fi
+}
+
+misuse_places
+broken_wrappers $#
+never_commits $#
+echo "$cells cells: $(echo $rows | wc -w) rows in $(echo $modes | wc -w) modes"
+echo "$nr tests, $failed failed, $skipped skipped"
+[ $failed -eq 0 ]
