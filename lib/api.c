@@ -33,7 +33,7 @@ __export int elide_begin(const void *word, const struct elide_rule *rule)
 	if (entry->elide)
 		outcome = elide_acquire(t, entry, word, rule, site, ELIDE_KIND_CUSTOM, true);
 	if (outcome == ELIDE_SKIPPED || outcome == ELIDE_FELL_BACK)
-		elide_count(entry->row, outcome);
+		elide_count(elide_row(entry), outcome);
 	return outcome == ELIDE_TAKEN;
 }
 

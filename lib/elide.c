@@ -248,13 +248,13 @@ enum elide_outcome elide_acquire(struct elide_thread *t, struct elide_cache *ent
 			return ELIDE_TAKEN;
 		}
 		test_point(aborted);
-		count_abort(t, entry->row, status, start);
+		count_abort(t, elide_row(entry), status, start);
 		if (!carry_out(t, policy_abort(config, lock, &try, status), word, rule, wait))
 			break;
 		start = start ? cycles_now() : 0;
 	}
 	if (policy_done(config, lock, elide_window(t, entry), &try, false))
-		lock_paused(entry->row);
+		lock_paused(elide_row(entry));
 	test_point(fallback);
 	return ELIDE_FELL_BACK;
 }
@@ -290,7 +290,7 @@ static void catch_up(struct elide_thread *t, const struct deferred *d)
 	if (!row && d->what <= ELIDE_DEFER_REAL) {
 		struct elide_cache *entry = elide_cache_fill(d->lock, d->site, d->kind);
 
-		row = entry ? entry->row : NULL;
+		row = entry ? elide_row(entry) : NULL;
 	}
 	switch (d->what) {
 	case ELIDE_DEFER_ELIDED:
@@ -322,7 +322,7 @@ static __always_inline_fn void commit(struct elide_thread *t)
 {
 	struct elide_cache *entry = t->pending[0].entry;
 	struct policy_lock *lock = &elide_registry_state(entry->lock_index)->policy;
-	struct elide_row *row = entry->row;
+	struct elide_row *row = elide_row(entry);
 	const struct policy_try none = {0};
 
 	t->nr_pending = 0;
@@ -345,7 +345,7 @@ static __noinline void commit_nested(struct elide_thread *t)
 	for (uint32_t i = 1; i < nr; i++) {
 		const struct elide_pending *p = &t->pending[i];
 
-		list[i] = (struct deferred){p->entry ? p->entry->row : NULL, p->lock, p->site,
+		list[i] = (struct deferred){p->entry ? elide_row(p->entry) : NULL, p->lock, p->site,
 					    p->kind, p->what};
 	}
 	commit(t);

@@ -15,6 +15,7 @@
 #include "tunables.h"
 
 __thread struct elide_thread *elide_self;
+struct elide_row elide_no_row;
 
 /* What this thread was called before each fork, the latest first. */
 #define MAX_FORKS 4

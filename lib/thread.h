@@ -247,6 +247,22 @@ static __always_inline_fn struct elide_cache *elide_cache_short(struct elide_thr
 	return likely(elide_cache_fits(entry, lock, elide_cache_key(site, kind))) ? entry : NULL;
 }
 
+/* Where is counted what belongs to no row any more. */
+extern struct elide_row elide_no_row;
+
+/**
+ * elide_row() - the counters of an entry.
+ *
+ * A signal handler may fork in the middle of a lock call; in the child the
+ * entry is wiped, and the call still has to end.
+ */
+static inline struct elide_row *elide_row(const struct elide_cache *entry)
+{
+	struct elide_row *row = READ_ONCE(entry->row);
+
+	return likely(row) ? row : &elide_no_row;
+}
+
 /**
  * elide_cache_fill() - the slow path of elide_cache_find().
  *

@@ -169,7 +169,7 @@ __noinline int mutex_lock(pthread_mutex_t *m, const void *site)
 		if (outcome == ELIDE_INSIDE)
 			return real.mutex_lock(m);
 	}
-	row = entry->row;
+	row = elide_row(entry);
 	if (unlikely(!glibc_mutex_plain(m) || !glibc_layout.mutex || !take_plain(m, t->tid)))
 		return lock_waiting(t, row, m, site, outcome);
 	taken_really(t, row, m, outcome);
@@ -184,7 +184,7 @@ WRAPPER int pthread_mutex_lock(pthread_mutex_t *m)
 
 	if (unlikely(!entry || !glibc_mutex_plain(m) || !take_plain(m, t->tid)))
 		return mutex_lock(m, CALL_SITE());
-	return counted_short(t, entry->row, m);
+	return counted_short(t, elide_row(entry), m);
 }
 
 int mutex_trylock(pthread_mutex_t *m, const void *site)
@@ -215,7 +215,7 @@ int mutex_trylock(pthread_mutex_t *m, const void *site)
 	}
 	err = real.mutex_trylock(m);
 	if (outcome != ELIDE_INSIDE && (!err || err == EOWNERDEAD))
-		taken_really(t, entry->row, m, outcome);
+		taken_really(t, elide_row(entry), m, outcome);
 	return err;
 }
 
@@ -260,8 +260,8 @@ int mutex_timedlock(pthread_mutex_t *m, const void *site, clockid_t clock,
 	err = real_timed(m, clock, until);
 	if (err && err != EOWNERDEAD)
 		return err;
-	wait_end(entry->row, &w);
-	taken_really(t, entry->row, m, outcome);
+	wait_end(elide_row(entry), &w);
+	taken_really(t, elide_row(entry), m, outcome);
 	return err;
 }
 

@@ -104,14 +104,14 @@ static __always_inline_fn int lock(pthread_rwlock_t *rw, const void *site, enum 
 		w = wait_begin(true);
 		err = call_real(rw, kind, how, clock, until);
 		if (!err)
-			wait_end(entry->row, &w);
+			wait_end(elide_row(entry), &w);
 	}
 	if (err == EDEADLK)
 		elide_misuse(ELIDE_MISUSE_RELOCK, kind, site, rw);
 	if (err)
 		return err;
 	t->nr_rwlocks++;
-	taken_really(t, entry->row, rw, outcome);
+	taken_really(t, elide_row(entry), rw, outcome);
 	return 0;
 }
 
@@ -190,7 +190,7 @@ static __always_inline_fn int lock_short(pthread_rwlock_t *rw, const void *site,
 	    unlikely(call_real(rw, kind, HOW_TRY, CLOCK_PLAIN, NULL)))
 		return lock_long(rw, site, kind);
 	t->nr_rwlocks++;
-	return counted_short(t, entry->row, rw);
+	return counted_short(t, elide_row(entry), rw);
 }
 
 WRAPPER int pthread_rwlock_rdlock(pthread_rwlock_t *rw)

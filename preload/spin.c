@@ -91,7 +91,7 @@ static __noinline int lock(pthread_spinlock_t *s, const void *site)
 		if (outcome == ELIDE_INSIDE)
 			return real.spin_lock(s);
 	}
-	row = entry->row;
+	row = elide_row(entry);
 	if (unlikely(!glibc_layout.spin || !take(s)))
 		return lock_waiting(t, row, s, outcome);
 	taken_really(t, row, word, outcome);
@@ -107,7 +107,7 @@ WRAPPER int pthread_spin_lock(pthread_spinlock_t *s)
 	if (unlikely(!entry || !take(s)))
 		return lock(s, CALL_SITE());
 	t->nr_spins++;
-	return counted_short(t, entry->row, (const void *)s);
+	return counted_short(t, elide_row(entry), (const void *)s);
 }
 
 WRAPPER int pthread_spin_trylock(pthread_spinlock_t *s)
@@ -140,7 +140,7 @@ WRAPPER int pthread_spin_trylock(pthread_spinlock_t *s)
 	}
 	err = real.spin_trylock(s);
 	if (!err && outcome != ELIDE_INSIDE)
-		taken_really(t, entry->row, word, outcome);
+		taken_really(t, elide_row(entry), word, outcome);
 	return err;
 }
 
