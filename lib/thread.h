@@ -233,18 +233,22 @@ static inline struct elide_cache *elide_cache_find(struct elide_thread *t, const
 /**
  * elide_cache_short() - the same for the short way: only what is merely to be counted.
  *
- * Return: the entry, in a thread that is in no transaction of ours; or NULL.
+ * Return: the row to count in, in a thread that is in no transaction of ours; or NULL.
  */
-static __always_inline_fn struct elide_cache *elide_cache_short(struct elide_thread *t,
-								const void *lock, const void *site,
-								enum elide_kind kind)
+static __always_inline_fn struct elide_row *elide_cache_short(struct elide_thread *t,
+							      const void *lock, const void *site,
+							      enum elide_kind kind)
 {
-	struct elide_cache *entry;
+	const struct elide_cache *entry;
+	struct elide_row *row;
 
 	if (unlikely(!t))
 		return NULL;
 	entry = elide_cache_slot(t, lock, site);
-	return likely(elide_cache_fits(entry, lock, elide_cache_key(site, kind))) ? entry : NULL;
+	/* Before the check: a handler that forks may wipe the entry after it. See elide_row(). */
+	row = READ_ONCE(entry->row);
+	barrier();
+	return likely(elide_cache_fits(entry, lock, elide_cache_key(site, kind))) ? row : NULL;
 }
 
 /* Where is counted what belongs to no row any more. */

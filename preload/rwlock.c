@@ -182,15 +182,15 @@ static __always_inline_fn int lock_short(pthread_rwlock_t *rw, const void *site,
 					 enum elide_kind kind)
 {
 	struct elide_thread *t = elide_self;
-	struct elide_cache *entry = elide_cache_short(t, rw, site, kind);
+	struct elide_row *row = elide_cache_short(t, rw, site, kind);
 
-	if (unlikely(!entry))
+	if (unlikely(!row))
 		return lock_long(rw, site, kind);
 	if ((kind != ELIDE_KIND_RWLOCK_READ || !reader_comes(rw)) &&
 	    unlikely(call_real(rw, kind, HOW_TRY, CLOCK_PLAIN, NULL)))
 		return lock_long(rw, site, kind);
 	t->nr_rwlocks++;
-	return counted_short(t, elide_row(entry), rw);
+	return counted_short(t, row, rw);
 }
 
 WRAPPER int pthread_rwlock_rdlock(pthread_rwlock_t *rw)

@@ -102,12 +102,12 @@ static __noinline int lock(pthread_spinlock_t *s, const void *site)
 WRAPPER int pthread_spin_lock(pthread_spinlock_t *s)
 {
 	struct elide_thread *t = elide_self;
-	struct elide_cache *entry = elide_cache_short(t, (const void *)s, CALL_SITE(), KIND);
+	struct elide_row *row = elide_cache_short(t, (const void *)s, CALL_SITE(), KIND);
 
-	if (unlikely(!entry || !take(s)))
+	if (unlikely(!row || !take(s)))
 		return lock(s, CALL_SITE());
 	t->nr_spins++;
-	return counted_short(t, elide_row(entry), (const void *)s);
+	return counted_short(t, row, (const void *)s);
 }
 
 WRAPPER int pthread_spin_trylock(pthread_spinlock_t *s)
