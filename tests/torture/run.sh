@@ -202,7 +202,7 @@ if [ "$LONG_MINUTES" -gt 0 ]; then
 else
 	first=yes
 	for seed in ${*:-$(seq 1 "$TORTURE_SEEDS")}; do
-		round "$seed" $first
+		round "$seed" "$first"
 		first=''
 	done
 fi

@@ -24,7 +24,7 @@
 /* How often a parked thread looks whether the one in the kernel is stuck there, ns. */
 #define WATCH_NS 50000000LL
 /* After so long asleep in a system call, ns, the others go on without it. */
-#define STUCK_NS 100000000LL
+#define STUCK_NS 1000000000LL
 
 extern UInt VG_N_THREADS;
 
