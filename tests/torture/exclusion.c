@@ -38,6 +38,10 @@ struct timespec deadline(clockid_t clock, long us)
 	ts.tv_nsec += us * 1000;
 	ts.tv_sec += ts.tv_nsec / 1000000000;
 	ts.tv_nsec %= 1000000000;
+	if (ts.tv_nsec < 0) { /* some time ago, and the second has just begun */
+		ts.tv_nsec += 1000000000;
+		ts.tv_sec--;
+	}
 	return ts;
 }
 
