@@ -25,6 +25,8 @@
 #define WATCH_NS 50000000LL
 /* After so long asleep in a system call, ns, the others go on without it. */
 #define STUCK_NS 1000000000LL
+/* Looks at a thread that ends before the others go on all the same: a second or more. */
+#define ENDING_TRIES 1000000
 
 extern UInt VG_N_THREADS;
 
@@ -62,6 +64,7 @@ static struct {
 	volatile ThreadId owner;
 	Int owner_lwp;
 	volatile ThreadId unborn;
+	Int ending_lwp; /* gave up the big lock for good, and may not be gone yet */
 	ThreadId kernel;
 	Long slice;
 	Long latest;
@@ -363,6 +366,7 @@ static void leave(ThreadId me)
 	if (t->exiting) {
 		t->state = VT_FREE;
 		t->exiting = False;
+		sched.ending_lwp = t->lwp;
 	} else if (t->calling != VT_FREE) {
 		t->state = t->calling;
 	} else {
@@ -475,6 +479,25 @@ Bool vgModuleLocal_set_sched_lock_impl(int type)
 	return True;
 }
 
+/*
+ * The kernel clears the id of a thread that ends in the program's memory,
+ * where others look before they wait for it: so that they see the same in
+ * every run, nobody goes on before the thread is gone. The first thread of
+ * the process stays as a zombie and is not waited for.
+ */
+static void await_ending(void)
+{
+	Int pid = VG_(getpid)();
+
+	if (sched.ending_lwp && sched.ending_lwp != pid)
+		for (Int tries = 0; tries < ENDING_TRIES; tries++) {
+			if (host_syscall(__NR_tgkill, pid, sched.ending_lwp, 0, 0, 0, 0))
+				break;
+			host_yield();
+		}
+	sched.ending_lwp = 0;
+}
+
 void vgModuleLocal_acquire_sched_lock(struct sched_lock *lock)
 {
 	Int lwp = VG_(gettid)();
@@ -498,6 +521,7 @@ void vgModuleLocal_acquire_sched_lock(struct sched_lock *lock)
 		guard_lock();
 		next = watch_kernel();
 	}
+	await_ending();
 	begin_slice(me);
 	guard_unlock();
 }
