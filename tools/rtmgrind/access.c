@@ -59,14 +59,14 @@ static void push_touch(struct txn *txn, struct line *line, Addr addr)
 	}
 	txn->touches[txn->nr_touches++] = (struct touch){line, current_pc, addr};
 	if (in_region)
-		charge(COST_TXN_LINE);
+		charge(model.txn_line);
 }
 
 static void add_read(ThreadId tid, struct txn *txn, struct line *line, Addr addr)
 {
 	if (line && (line->writer == tid || line_reads(line, tid)))
 		return;
-	if (txn->nr_read == READ_LINES)
+	if (txn->nr_read == model.read_lines)
 		abort_at_line(RTMGRIND_CAUSE_CAPACITY, addr);
 	txn_spurious_point(txn);
 	/* If this faults, nothing has been entered yet. */
@@ -91,7 +91,7 @@ static void refuse_shared(Addr addr)
 
 static void add_write(ThreadId tid, struct txn *txn, struct line *line, Addr addr)
 {
-	UInt set = addr / LINE_SIZE % WRITE_SETS;
+	UInt set = addr / LINE_SIZE % model_l1_sets();
 	UChar old[LINE_SIZE];
 	Bool known = line && line_reads(line, tid);
 
@@ -99,7 +99,7 @@ static void add_write(ThreadId tid, struct txn *txn, struct line *line, Addr add
 		return;
 	if (shared_contains(addr))
 		refuse_shared(addr);
-	if (txn->ways[set] == WRITE_WAYS)
+	if (txn->ways[set] == model.l1_ways)
 		abort_at_line(RTMGRIND_CAUSE_CAPACITY, addr);
 	txn_spurious_point(txn);
 	VG_(memcpy)(old, (void *)line_of(addr), LINE_SIZE);

@@ -8,7 +8,7 @@
  * held; must never look at real time.
  */
 #include "rtmgrind.h"
-#include "cost.h"
+#include "model.h"
 
 /**
  * struct core - a simulated core.
@@ -25,7 +25,7 @@ static struct core *cores;
 /** cores_init() - build the machine. */
 void cores_init(void)
 {
-	cores = VG_(calloc)("rtmgrind.cores", opt.cores, sizeof(*cores));
+	cores = VG_(calloc)("rtmgrind.cores", model_cpus(), sizeof(*cores));
 }
 
 /**
@@ -36,7 +36,7 @@ void cores_reset(ThreadId only)
 {
 	Int i;
 
-	for (i = 0; i < opt.cores; i++)
+	for (i = 0; i < model_cpus(); i++)
 		if (cores[i].tid != only)
 			cores[i].tid = 0;
 }
@@ -77,7 +77,7 @@ static Int best_core(const struct vthread *t)
 	if (t->last_core >= 0 && !cores[t->last_core].tid &&
 	    cores[t->last_core].free_at <= t->clock)
 		return t->last_core;
-	for (i = 0; i < opt.cores; i++)
+	for (i = 0; i < model_cpus(); i++)
 		if (!cores[i].tid && (best < 0 || cores[i].free_at < cores[best].free_at))
 			best = i;
 	return best;
@@ -96,9 +96,9 @@ void cores_place(void)
 		if (core < 0)
 			return;
 		if (t->clock < cores[core].free_at)
-			t->clock = cores[core].free_at + COST_CONTEXT_SWITCH;
+			t->clock = cores[core].free_at + model.context_switch;
 		t->core = core;
-		t->timeslice_end = t->clock + TIMESLICE;
+		t->timeslice_end = t->clock + model_cycles(model.timeslice * 1000);
 		cores[core].tid = tid;
 	}
 }

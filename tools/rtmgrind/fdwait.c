@@ -10,7 +10,7 @@
  * and wait in one step.
  */
 #include "rtmgrind.h"
-#include "cost.h"
+#include "model.h"
 #include "host.h"
 
 #define POLL_IN 1
@@ -37,7 +37,7 @@ static enum syscall_verdict leave_to_kernel(void)
 /* Virtual deadline of a timeout in milliseconds; negative is for ever. */
 static Long deadline_ms(Int timeout)
 {
-	return timeout < 0 ? 0 : sched_now() + timeout * (CYCLES_PER_SECOND / 1000);
+	return timeout < 0 ? 0 : sched_now() + model_cycles(timeout * 1000000LL);
 }
 
 static enum syscall_verdict wait_for(VexGuestAMD64State *guest, Long deadline)
@@ -165,14 +165,14 @@ static Bool copy_sets(VexGuestAMD64State *guest, UChar sets[3][SET_MAX], SizeT s
 /* Both calls say how much of the timeout is left: select(2), under "C library/kernel differences". */
 static void write_select_left(VexGuestAMD64State *guest, Long deadline)
 {
-	Long left = deadline > sched_now() ? deadline - sched_now() : 0;
+	Long left = deadline > sched_now() ? model_ns(deadline - sched_now()) : 0;
 	/* struct timeval or timespec: two words */
 	Long *timeout = (Long *)guest->guest_R8;
 
 	if (!timeout || !guest_may((Addr)timeout, 2 * sizeof(Long), VKI_PROT_WRITE))
 		return;
-	timeout[0] = left / CYCLES_PER_SECOND;
-	timeout[1] = left % CYCLES_PER_SECOND / (guest->guest_RAX == __NR_select ? 1000 : 1);
+	timeout[0] = left / NS_PER_SECOND;
+	timeout[1] = left % NS_PER_SECOND / (guest->guest_RAX == __NR_select ? 1000 : 1);
 }
 
 /* The virtual deadline of a select call, 0 none. False: let the kernel answer. */
@@ -194,7 +194,7 @@ static Bool select_deadline(VexGuestAMD64State *guest, Long *deadline)
 		if (!guest_may((Addr)tv, sizeof(*tv), VKI_PROT_READ | VKI_PROT_WRITE) ||
 		    tv->tv_sec < 0 || tv->tv_usec < 0)
 			return False;
-		*deadline = tv->tv_sec * CYCLES_PER_SECOND + tv->tv_usec * 1000;
+		*deadline = time_cycles(tv->tv_sec, tv->tv_usec * 1000LL);
 	}
 	*deadline += sched_now();
 	return True;

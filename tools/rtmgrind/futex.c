@@ -10,7 +10,7 @@
  * an ending thread is sent back to look once that has happened.
  */
 #include "rtmgrind.h"
-#include "cost.h"
+#include "model.h"
 #include "host.h"
 
 enum {
@@ -122,7 +122,7 @@ static Long wake(Addr word, Int max, UInt mask)
 	ThreadId tid;
 
 	while (woken < max && (tid = first_waiter(word, mask)) != 0) {
-		wait_complete(tid, 0, sched_now() + COST_WAKEUP);
+		wait_complete(tid, 0, sched_now() + model.wakeup);
 		woken++;
 	}
 	return woken;
@@ -238,6 +238,6 @@ void futex_thread_exits(ThreadId tid)
 
 		if ((wait->kind == WAIT_FUTEX || wait->kind == WAIT_EXIT) &&
 		    (wait->value & OWNER_MASK) == lwp)
-			wait_poke(waiter, sched_now() + COST_WAKEUP);
+			wait_poke(waiter, sched_now() + model.wakeup);
 	}
 }

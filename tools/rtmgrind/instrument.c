@@ -14,7 +14,7 @@
  * instruction to the guest's registers.
  */
 #include "block.h"
-#include "cost.h"
+#include "model.h"
 
 /* Size and instruction of an access in one word: user addresses have 47 bits. */
 #define PACK_SHIFT 48
@@ -52,9 +52,9 @@ static VG_REGPARM(1) void help_atomic(Addr addr)
 
 	if (!in_region)
 		return;
-	charge(COST_ATOMIC);
+	charge(model.atomic);
 	if (owners[slot].line == line_of(addr) && owners[slot].core != core)
-		charge(COST_LINE_TRANSFER);
+		charge(model.transfer);
 	owners[slot].line = line_of(addr);
 	owners[slot].core = core;
 }
@@ -236,7 +236,7 @@ static void emit_end(struct block *b, const IRSB *in)
 		break;
 	case Ijk_Yield: /* PAUSE */
 		emit_abort(b, RTMGRIND_CAUSE_INSTRUCTION, NULL);
-		block_charge(b, COST_PAUSE);
+		block_charge(b, model.pause);
 		break;
 	case Ijk_SigILL:
 	case Ijk_SigTRAP:
@@ -272,7 +272,7 @@ static Int static_cost(const IRSB *in, Int first)
 				return cost;
 			break;
 		case Ist_MBE:
-			cost += stmt->Ist.MBE.event == Imbe_Fence ? COST_FENCE : 0;
+			cost += stmt->Ist.MBE.event == Imbe_Fence ? model.fence : 0;
 			break;
 		case Ist_Store:
 		case Ist_StoreG:

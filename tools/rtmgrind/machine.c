@@ -7,7 +7,7 @@
  * to run where it is cheap to hide it.
  */
 #include "rtmgrind.h"
-#include "cost.h"
+#include "model.h"
 #include "pub_tool_machine.h"
 
 /* Leaf 1 EAX: family 6, model 0x55, stepping 7 (Cascade Lake): glibc leaves RTM alone on it. */
@@ -149,7 +149,7 @@ static Bool may_write(Addr addr, SizeT size)
 static enum syscall_verdict getaffinity(VexGuestAMD64State *guest)
 {
 	SizeT room = guest->guest_RSI;
-	SizeT size = (opt.cores + 63) / 64 * 8;
+	SizeT size = (model_cpus() + 63) / 64 * 8;
 	UChar *mask = (UChar *)guest->guest_RDX;
 	Int i;
 
@@ -158,7 +158,7 @@ static enum syscall_verdict getaffinity(VexGuestAMD64State *guest)
 	if (!may_write((Addr)mask, size))
 		return answer(guest, -(Long)VKI_EFAULT);
 	VG_(memset)(mask, 0, size);
-	for (i = 0; i < opt.cores; i++)
+	for (i = 0; i < model_cpus(); i++)
 		mask[i / 8] |= 1 << i % 8;
 	return answer(guest, size);
 }
@@ -172,7 +172,7 @@ static enum syscall_verdict setaffinity(VexGuestAMD64State *guest)
 
 	if (!guest_may((Addr)mask, size, VKI_PROT_READ))
 		return answer(guest, -(Long)VKI_EFAULT);
-	for (i = 0; i < (SizeT)opt.cores && i / 8 < size; i++)
+	for (i = 0; i < (SizeT)model_cpus() && i / 8 < size; i++)
 		if (mask[i / 8] >> i % 8 & 1)
 			return answer(guest, 0);
 	return answer(guest, -(Long)VKI_EINVAL);
@@ -209,16 +209,16 @@ static enum syscall_verdict getrusage(VexGuestAMD64State *guest)
 {
 	Int who = guest->guest_RDI;
 	struct vki_rusage *usage = (struct vki_rusage *)guest->guest_RSI;
-	Long cycles;
+	Long ns;
 
 	if (who != VKI_RUSAGE_SELF && who != RUSAGE_THREAD)
 		return SYSCALL_REAL;
 	if (!may_write((Addr)usage, sizeof(*usage)))
 		return answer(guest, -(Long)VKI_EFAULT);
-	cycles = cpu_cycles(who == VKI_RUSAGE_SELF);
+	ns = model_ns(cpu_cycles(who == VKI_RUSAGE_SELF));
 	VG_(memset)(usage, 0, sizeof(*usage));
-	usage->ru_utime.tv_sec = cycles / CYCLES_PER_SECOND;
-	usage->ru_utime.tv_usec = cycles % CYCLES_PER_SECOND / 1000;
+	usage->ru_utime.tv_sec = ns / NS_PER_SECOND;
+	usage->ru_utime.tv_usec = ns % NS_PER_SECOND / 1000;
 	usage->ru_maxrss = procfs_mapped_kib();
 	return answer(guest, 0);
 }

@@ -7,6 +7,7 @@
  * gets an anonymous file with the text.
  */
 #include "rtmgrind.h"
+#include "model.h"
 #include "host.h"
 #include "pub_tool_aspacemgr.h"
 
@@ -37,9 +38,9 @@ SizeT procfs_mapped_kib(void)
 
 static SizeT cpu_list(HChar *text)
 {
-	if (opt.cores == 1)
+	if (model_cpus() == 1)
 		return VG_(sprintf)(text, "0\n");
-	return VG_(sprintf)(text, "0-%lld\n", opt.cores - 1);
+	return VG_(sprintf)(text, "0-%d\n", model_cpus() - 1);
 }
 
 static SizeT self_statm(HChar *text)

@@ -30,6 +30,7 @@
 
 /* Bytes of a cache line, the unit of conflict detection. */
 #define LINE_SIZE 64
+#define NS_PER_SECOND 1000000000LL
 #define line_of(addr) ((addr) & ~(Addr)(LINE_SIZE - 1))
 
 /**
@@ -37,7 +38,6 @@
  * @seed: seed of every random choice
  * @quantum: mean instructions a thread may run ahead of the others
  * @abort_rate: per cent of the transactions that abort for no reason
- * @cores: cores of the simulated machine
  * @block_accesses: end translated blocks after so many memory accesses, 0 never
  * @rtm: False hides RTM in CPUID and makes every XBEGIN fail
  * @abort_from_start: spurious aborts and timer ticks do not wait for PROBE_DONE
@@ -47,7 +47,6 @@ struct rtmgrind_options {
 	Long seed;
 	Long quantum;
 	Long abort_rate;
-	Long cores;
 	Long block_accesses;
 	Bool rtm;
 	Bool abort_from_start;
@@ -223,6 +222,7 @@ enum syscall_verdict fd_poll(VexGuestAMD64State *guest);
 enum syscall_verdict fd_select(VexGuestAMD64State *guest);
 enum syscall_verdict fd_epoll(VexGuestAMD64State *guest);
 enum syscall_verdict time_call(VexGuestAMD64State *guest, Bool *ours);
+Long time_cycles(Long seconds, Long ns);
 Bool time_read_timeout(Addr timespec, Long *cycles);
 Bool time_read_deadline(Int clock, Addr timespec, Long *deadline);
 Long cpu_cycles(Bool process);

@@ -12,7 +12,7 @@
  * must never be waited for while it is held.
  */
 #include "rtmgrind.h"
-#include "cost.h"
+#include "model.h"
 #include "host.h"
 
 /* Longest slice, instructions: valgrind polls for signals between two. */
@@ -96,6 +96,7 @@ static void init_vthreads(void)
 {
 	if (vthreads)
 		return;
+	model_build();
 	nr_vthreads = VG_N_THREADS;
 	vthreads = VG_(calloc)("rtmgrind.vthreads", nr_vthreads, sizeof(*vthreads));
 	vthreads[1].core = vthreads[1].last_core = -1;
@@ -399,7 +400,7 @@ void sched_thread_create(ThreadId parent, ThreadId child)
 	VG_(free)(t->wait.fds);
 	VG_(memset)(t, 0, sizeof(*t));
 	t->core = t->last_core = -1;
-	t->clock = sched_now() + COST_WAKEUP;
+	t->clock = sched_now() + model.wakeup;
 	sched.unborn = child;
 	if (child >= vthread_end)
 		vthread_end = child + 1;

@@ -8,7 +8,7 @@
  * unless it is one that may wait for the outside.
  */
 #include "rtmgrind.h"
-#include "cost.h"
+#include "model.h"
 #include "pub_tool_aspacemgr.h"
 
 #define POLL_IN 1
@@ -107,7 +107,7 @@ ULong syscall_enter(VexGuestAMD64State *guest)
 	if (txn_nr_open && interrupts_all(nr, guest))
 		txn_abort_others(current_tid, RTMGRIND_CAUSE_INTERRUPT);
 	if (!wait_again(guest)) {
-		charge(in_region ? COST_SYSCALL : 0);
+		charge(in_region ? model.syscall : 0);
 	} else {
 		/* The instruction was paid for the first time. */
 		charge(-1);

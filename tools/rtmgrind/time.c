@@ -6,12 +6,14 @@
  * the time do the same each time. Must never look at the host's clock.
  */
 #include "rtmgrind.h"
-#include "cost.h"
+#include "model.h"
 
 /* The wall clock at the start: 14 November 2023, 22:13:20 UTC. */
 #define EPOCH_SECONDS 1700000000LL
 /* The monotonic clocks at the start: a machine that has been up a while. */
 #define UPTIME_SECONDS 1000LL
+/* Cycles; far off, and may still be added to. */
+#define FOR_EVER (1LL << 61)
 
 #define CLOCK_PROCESS_CPU 2
 #define CLOCK_THREAD_CPU 3
@@ -52,8 +54,22 @@ Long cpu_cycles(Bool process)
 static Long clock_ns(Int clock)
 {
 	if (clock == CLOCK_PROCESS_CPU || clock == CLOCK_THREAD_CPU)
-		return cpu_cycles(clock == CLOCK_PROCESS_CPU);
-	return base_of(clock) * CYCLES_PER_SECOND + sched_now();
+		return model_ns(cpu_cycles(clock == CLOCK_PROCESS_CPU));
+	return base_of(clock) * NS_PER_SECOND + model_ns(sched_now());
+}
+
+/**
+ * time_cycles() - convert to virtual time.
+ * @seconds: not negative
+ * @ns: not negative, may be more than a second's
+ *
+ * Return: cycles; a time that would overflow is for ever.
+ */
+Long time_cycles(Long seconds, Long ns)
+{
+	if (seconds >= FOR_EVER / model_hz())
+		return FOR_EVER;
+	return seconds * model_hz() + model_cycles(ns);
 }
 
 /**
@@ -68,11 +84,9 @@ Bool time_read_timeout(Addr timespec, Long *cycles)
 	const struct vki_timespec *ts = (const struct vki_timespec *)timespec;
 
 	if (!guest_may(timespec, sizeof(*ts), VKI_PROT_READ) || ts->tv_sec < 0 ||
-	    ts->tv_nsec < 0 || ts->tv_nsec >= CYCLES_PER_SECOND)
+	    ts->tv_nsec < 0 || ts->tv_nsec >= NS_PER_SECOND)
 		return False;
-	/* Beyond 100 years it is for ever, and must not overflow. */
-	*cycles = (ts->tv_sec < 3000000000LL ? ts->tv_sec : 3000000000LL) * CYCLES_PER_SECOND +
-		  ts->tv_nsec;
+	*cycles = time_cycles(ts->tv_sec, ts->tv_nsec);
 	return True;
 }
 
@@ -88,7 +102,7 @@ Bool time_read_deadline(Int clock, Addr timespec, Long *deadline)
 {
 	if (base_of(clock) <= 0 || !time_read_timeout(timespec, deadline))
 		return False;
-	*deadline -= base_of(clock) * CYCLES_PER_SECOND;
+	*deadline -= time_cycles(base_of(clock), 0);
 	if (*deadline < 1)
 		*deadline = 1;
 	return True;
@@ -114,8 +128,8 @@ static enum syscall_verdict read_clock(VexGuestAMD64State *guest)
 	if (txn_nr_open)
 		txn_access(current_tid, addr, sizeof(*ts), True);
 	ns = clock_ns(clock);
-	ts->tv_sec = ns / CYCLES_PER_SECOND;
-	ts->tv_nsec = ns % CYCLES_PER_SECOND;
+	ts->tv_sec = ns / NS_PER_SECOND;
+	ts->tv_nsec = ns % NS_PER_SECOND;
 	return answer(guest, 0);
 }
 
@@ -130,8 +144,8 @@ static enum syscall_verdict read_timeofday(VexGuestAMD64State *guest)
 	if (addr) {
 		if (txn_nr_open)
 			txn_access(current_tid, addr, sizeof(*tv), True);
-		tv->tv_sec = ns / CYCLES_PER_SECOND;
-		tv->tv_usec = ns % CYCLES_PER_SECOND / 1000;
+		tv->tv_sec = ns / NS_PER_SECOND;
+		tv->tv_usec = ns % NS_PER_SECOND / 1000;
 	}
 	return answer(guest, 0);
 }
@@ -139,7 +153,7 @@ static enum syscall_verdict read_timeofday(VexGuestAMD64State *guest)
 static enum syscall_verdict read_time(VexGuestAMD64State *guest)
 {
 	Addr addr = guest->guest_RDI;
-	Long seconds = clock_ns(VKI_CLOCK_REALTIME) / CYCLES_PER_SECOND;
+	Long seconds = clock_ns(VKI_CLOCK_REALTIME) / NS_PER_SECOND;
 
 	if (addr && !guest_may(addr, sizeof(Long), VKI_PROT_WRITE))
 		return answer(guest, -(Long)VKI_EFAULT);

@@ -132,7 +132,7 @@ void txn_rollback(ThreadId tid, const struct rtmgrind_abort *info, UInt code)
 	}
 	last->read_lines = txn->nr_read;
 	last->write_lines = txn->nr_written;
-	last->cycles = now - txn->begun + COST_ABORT;
+	last->cycles = now - txn->begun + model.abort;
 	txn->last_valid = True;
 	nr_aborted[info->cause]++;
 	if (opt.trace)
@@ -150,9 +150,9 @@ void txn_rollback(ThreadId tid, const struct rtmgrind_abort *info, UInt code)
 	txn->guest->guest_RAX = last->status;
 	txn->guest->guest_RIP = txn->fallback;
 	if (tid == current_tid)
-		charge(COST_ABORT);
+		charge(model.abort);
 	else
-		vthreads[tid].clock += COST_ABORT;
+		vthreads[tid].clock += model.abort;
 }
 
 /**
@@ -236,9 +236,10 @@ void txn_forget(ThreadId tid)
 void txn_tick(ThreadId tid, Long before, Long after)
 {
 	/* The cores' timers are spread over the period. */
-	Long phase = vthreads[tid].core * TICK / opt.cores;
+	Long period = model.tick ? model_hz() / model.tick : 0;
+	Long phase = vthreads[tid].core * period / model_cpus();
 
-	if (noise && in_region && (before + phase) / TICK != (after + phase) / TICK)
+	if (noise && in_region && period && (before + phase) / period != (after + phase) / period)
 		txn_abort_parked(tid, RTMGRIND_CAUSE_INTERRUPT);
 }
 
@@ -265,7 +266,7 @@ ULong txn_begin(VexGuestAMD64State *guest, ULong fallback, ULong next)
 	struct txn *txn = txns[current_tid];
 
 	if (!txn)
-		txn = txns[current_tid] = VG_(calloc)("rtmgrind.txn", 1, sizeof(*txn));
+		txn = txns[current_tid] = VG_(calloc)("rtmgrind.txn", 1, sizeof(*txn) + model_l1_sets());
 	if (txn->depth == RTM_NEST_MAX)
 		txn_abort_self(RTMGRIND_CAUSE_NEST, -1);
 	if (txn->depth++)
@@ -275,7 +276,7 @@ ULong txn_begin(VexGuestAMD64State *guest, ULong fallback, ULong next)
 	txn->saved = *guest;
 	txn->begun = sched_now();
 	txn->nr_read = txn->nr_written = 0;
-	VG_(memset)(txn->ways, 0, sizeof(txn->ways));
+	VG_(memset)(txn->ways, 0, model_l1_sets());
 	txn->doomed = 0;
 	if (noise && in_region && opt.abort_rate &&
 	    (Long)(rng_next(&spurious_rng) % 100) < opt.abort_rate)
@@ -285,7 +286,7 @@ ULong txn_begin(VexGuestAMD64State *guest, ULong fallback, ULong next)
 		sched_track(True);
 	nr_started++;
 	if (in_region)
-		charge(COST_XBEGIN);
+		charge(model.xbegin);
 	if (opt.trace)
 		VG_(umsg)("thread %u begins, pc %#llx\n", current_tid, next);
 	return next;
@@ -312,7 +313,7 @@ ULong txn_end(ULong next)
 	drop_lines(current_tid, txn, False);
 	nr_committed++;
 	if (in_region)
-		charge(COST_XEND);
+		charge(model.xend);
 	if (opt.trace)
 		VG_(umsg)("thread %u commits, %u read %u written\n", current_tid, txn->nr_read,
 			  txn->nr_written);

@@ -8,7 +8,7 @@
 #define RTMGRIND_TXN_H
 
 #include "rtmgrind.h"
-#include "cost.h"
+#include "model.h"
 
 /**
  * struct touch - a line of a transaction's read or write set.
@@ -33,11 +33,11 @@ struct touch {
  * @touches_room: room in @touches
  * @nr_read: lines read
  * @nr_written: lines written
- * @ways: lines written per set of the cache
  * @doomed: new lines and commits left before a spurious abort, 0 none is due
  * @begun: virtual time of XBEGIN
  * @last: detail of the last abort
  * @last_valid: @last has not been asked for yet
+ * @ways: lines written per set of the first-level cache
  */
 struct txn {
 	UInt depth;
@@ -49,11 +49,11 @@ struct txn {
 	UInt touches_room;
 	UInt nr_read;
 	UInt nr_written;
-	UChar ways[WRITE_SETS];
 	UInt doomed;
 	Long begun;
 	struct rtmgrind_abort last;
 	Bool last_valid;
+	UChar ways[];
 };
 
 /* Indexed by ThreadId; NULL for threads that never began one. */

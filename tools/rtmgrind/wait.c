@@ -17,7 +17,7 @@
  * from outside.
  */
 #include "rtmgrind.h"
-#include "cost.h"
+#include "model.h"
 #include "host.h"
 
 /* Longest real wait between two looks at signals, ns. */
@@ -201,7 +201,7 @@ void wait_poke_signalled(Int lwp)
 
 	for (tid = 1; tid < vthread_end; tid++)
 		if (!lwp || vthreads[tid].lwp == lwp)
-			wait_poke(tid, sched_now() + COST_WAKEUP);
+			wait_poke(tid, sched_now() + model.wakeup);
 }
 
 /** wait_fds_changed() - a system call may have made descriptors ready. */
@@ -213,7 +213,7 @@ void wait_fds_changed(void)
 		return;
 	for (tid = 1; tid < vthread_end; tid++)
 		if (vthreads[tid].wait.kind == WAIT_FD)
-			wait_poke(tid, sched_now() + COST_WAKEUP);
+			wait_poke(tid, sched_now() + model.wakeup);
 }
 
 /**
@@ -257,10 +257,9 @@ static void write_remaining(const struct vthread *t)
 		return;
 	if (!plain && (t->wait.syscall_nr != __NR_clock_nanosleep || t->guest->guest_RSI & 1))
 		return;
-	if (left < 0)
-		left = 0;
-	ts->tv_sec = left / CYCLES_PER_SECOND;
-	ts->tv_nsec = left % CYCLES_PER_SECOND;
+	left = left > 0 ? model_ns(left) : 0;
+	ts->tv_sec = left / NS_PER_SECOND;
+	ts->tv_nsec = left % NS_PER_SECOND;
 }
 
 /**
@@ -318,7 +317,7 @@ static Bool outside_may_come(void)
 
 static Long paced_now(void)
 {
-	return pace.on ? pace.clock + host_now() - pace.real : sched_latest();
+	return pace.on ? pace.clock + model_cycles(host_now() - pace.real) : sched_latest();
 }
 
 /**
@@ -356,8 +355,8 @@ static Long idle_time(void)
 	for (tid = 1; pace.on && tid < vthread_end; tid++) {
 		Long deadline = vthreads[tid].wait.deadline;
 
-		if (vthreads[tid].wait.kind && deadline && deadline - paced_now() < left)
-			left = deadline - paced_now();
+		if (vthreads[tid].wait.kind && deadline && model_ns(deadline - paced_now()) < left)
+			left = model_ns(deadline - paced_now());
 	}
 	return left > 0 ? left : 1;
 }
