@@ -9,6 +9,7 @@
  * read a line before it enters it anywhere: the read may fault.
  */
 #include "txn.h"
+#include "coherence.h"
 
 /* Aborts the transactions that the access conflicts with. */
 static void abort_holders(struct line *line, ThreadId tid, Addr addr, Bool write)
@@ -66,7 +67,7 @@ static void add_read(ThreadId tid, struct txn *txn, struct line *line, Addr addr
 {
 	if (line && (line->writer == tid || line_reads(line, tid)))
 		return;
-	if (txn->nr_read == model.read_lines)
+	if (!model.caches && txn->nr_read == model.read_lines)
 		abort_at_line(RTMGRIND_CAUSE_CAPACITY, addr);
 	txn_spurious_point(txn);
 	/* If this faults, nothing has been entered yet. */
@@ -99,7 +100,7 @@ static void add_write(ThreadId tid, struct txn *txn, struct line *line, Addr add
 		return;
 	if (shared_contains(addr))
 		refuse_shared(addr);
-	if (txn->ways[set] == model.l1_ways)
+	if (!model.caches && txn->ways[set] == model.l1_ways)
 		abort_at_line(RTMGRIND_CAUSE_CAPACITY, addr);
 	txn_spurious_point(txn);
 	VG_(memcpy)(old, (void *)line_of(addr), LINE_SIZE);
@@ -112,8 +113,25 @@ static void add_write(ThreadId tid, struct txn *txn, struct line *line, Addr add
 		push_touch(txn, line, addr);
 }
 
+/* Conflicts of an access to one line, and its place in the thread's own transaction. */
+static void access_line(ThreadId tid, Addr addr, Bool write)
+{
+	struct line *line = line_find(line_of(addr));
+
+	if (line) {
+		abort_holders(line, tid, addr, write);
+		line = line_find(line_of(addr));
+	}
+	if (!txn_open(tid))
+		return;
+	if (write)
+		add_write(tid, txns[tid], line, addr);
+	else
+		add_read(tid, txns[tid], line, addr);
+}
+
 /**
- * txn_access() - a thread is about to access memory.
+ * txn_access() - a thread is about to access memory, through no simulated cache.
  * @tid: the thread, running; in a system call the kernel accesses for it
  * @addr: first byte
  * @size: bytes
@@ -124,22 +142,68 @@ static void add_write(ThreadId tid, struct txn *txn, struct line *line, Addr add
  */
 void txn_access(ThreadId tid, Addr addr, SizeT size, Bool write)
 {
-	struct txn *txn = txn_open(tid) ? txns[tid] : NULL;
+	Addr end = addr + size;
+	Addr at;
+
+	for (at = addr; at < end; at = line_of(at) + LINE_SIZE)
+		access_line(tid, at, write);
+}
+
+/**
+ * guest_access() - the running thread is about to access memory, and the machine has caches.
+ * @addr: first byte
+ * @size: bytes
+ * @write: False for a read
+ *
+ * Like txn_access(), and charges what it costs in the region of interest.
+ */
+void guest_access(Addr addr, SizeT size, Bool write)
+{
+	ThreadId tid = current_tid;
 	Addr end = addr + size;
 	Addr at;
 
 	for (at = addr; at < end; at = line_of(at) + LINE_SIZE) {
-		struct line *line = line_find(line_of(at));
-
-		if (line) {
-			abort_holders(line, tid, at, write);
-			line = line_find(line_of(at));
-		}
-		if (!txn)
-			continue;
-		if (write)
-			add_write(tid, txn, line, at);
-		else
-			add_read(tid, txn, line, at);
+		if (txn_nr_open)
+			access_line(tid, at, write);
+		if (in_region && vthreads[tid].core >= 0)
+			coherence_access(tid, line_of(at), write);
 	}
+}
+
+/* The first level of its core has lost a line of an open transaction. */
+static void abort_evicted(ThreadId tid, Addr addr)
+{
+	struct rtmgrind_abort info = {
+		.cause = RTMGRIND_CAUSE_CAPACITY,
+		.line = addr,
+		.own_addr = addr,
+		.syscall_nr = -1,
+	};
+
+	if (tid == current_tid)
+		txn_abort_running(&info, 0);
+	txn_rollback(tid, &info, 0);
+}
+
+/**
+ * txn_evicted() - the first-level cache has lost a line.
+ * @tid: a thread of that core with an open transaction
+ * @addr: first byte of the line
+ *
+ * A written line is gone for good. A line that was only read goes to a
+ * secondary structure (HPCA'14 3.2), which has room for so many and may lose
+ * some. Does not return if it aborts the running thread's transaction.
+ */
+void txn_evicted(ThreadId tid, Addr addr)
+{
+	struct line *line = line_find(addr);
+	struct txn *txn = txns[tid];
+
+	if (!line)
+		return;
+	if (line->writer == tid ||
+	    (line_reads(line, tid) && (++txn->nr_beyond > model.read_lines ||
+				       rng_next(&txn_rng) % 1000000 < (ULong)model.read_loss)))
+		abort_evicted(tid, addr);
 }

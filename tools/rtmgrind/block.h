@@ -19,6 +19,7 @@
  * @out: what is emitted
  * @tracked: it is the tracked translation
  * @guard: 1-bit temporary: a transaction is open; only in a tracked block
+ * @filter: 64-bit temporary: coherence_filter; only in a tracked block with caches
  * @nr_accesses: memory accesses so far
  * @pc: the guest instruction being rewritten
  * @seen: unconditional accesses so far, the first of them
@@ -28,6 +29,7 @@ struct block {
 	IRSB *out;
 	Bool tracked;
 	IRTemp guard;
+	IRTemp filter;
 	Int nr_accesses;
 	Addr pc;
 	struct {
@@ -46,6 +48,8 @@ static inline IRExpr *const64(ULong value)
 IRExpr *block_assign(struct block *b, IRType type, IRExpr *value);
 IRExpr *block_load64(struct block *b, const void *addr);
 IRExpr *block_guarded(struct block *b, IRExpr *condition);
+IRExpr *block_filter_miss(struct block *b, IRExpr *addr, Int size, Bool write,
+			  IRExpr *condition);
 void block_put(struct block *b, Int offset, IRExpr *value);
 IRDirty *block_call(struct block *b, const HChar *name, void *helper, IRExpr **args,
 		    IRExpr *condition);
@@ -53,6 +57,8 @@ IRExpr *block_query(struct block *b, const HChar *name, void *helper, IRExpr **a
 void call_uses_registers(IRDirty *call);
 void block_begin(struct block *b, Addr addr, Int cycles);
 void block_charge(struct block *b, Int cycles);
+void block_stay_tracked(struct block *b);
+IRStmt *block_tracked_exit(const struct block *b, IRStmt *exit);
 void block_end(struct block *b, IRExpr *next);
 
 Bool insn_ends_block(Addr addr);

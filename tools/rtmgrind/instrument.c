@@ -32,6 +32,19 @@ static VG_REGPARM(2) void help_write(Addr addr, UWord packed)
 	txn_access(current_tid, addr, packed >> PACK_SHIFT, True);
 }
 
+/* The same on a machine with caches: the filter did not know the line. */
+static VG_REGPARM(2) void help_read_miss(Addr addr, UWord packed)
+{
+	current_pc = packed & ((1UL << PACK_SHIFT) - 1);
+	guest_access(addr, packed >> PACK_SHIFT, False);
+}
+
+static VG_REGPARM(2) void help_write_miss(Addr addr, UWord packed)
+{
+	current_pc = packed & ((1UL << PACK_SHIFT) - 1);
+	guest_access(addr, packed >> PACK_SHIFT, True);
+}
+
 static void help_abort(ULong cause, Addr pc)
 {
 	current_pc = pc;
@@ -53,6 +66,8 @@ static VG_REGPARM(1) void help_atomic(Addr addr)
 	if (!in_region)
 		return;
 	charge(model.atomic);
+	if (model.caches)
+		return;
 	if (owners[slot].line == line_of(addr) && owners[slot].core != core)
 		charge(model.transfer);
 	owners[slot].line = line_of(addr);
@@ -99,9 +114,16 @@ static void emit_access(struct block *b, Bool write, IRExpr *addr, Int size, IRE
 	b->nr_accesses++;
 	if (!b->tracked || (!condition && is_repeated(b, write, addr, size)))
 		return;
-	when = block_guarded(b, condition);
 	if (!isIRAtom(addr))
 		addr = block_assign(b, Ity_I64, addr);
+	if (model.caches) {
+		when = block_filter_miss(b, addr, size, write, condition);
+		block_call(b, write ? "help_write_miss" : "help_read_miss",
+			   write ? help_write_miss : help_read_miss,
+			   mkIRExprVec_2(addr, const64(pack(b->pc, size))), when);
+		return;
+	}
+	when = block_guarded(b, condition);
 	block_call(b, write ? "help_write" : "help_read", write ? help_write : help_read,
 		   mkIRExprVec_2(addr, const64(pack(b->pc, size))), when);
 }
@@ -203,6 +225,7 @@ static void rewrite_stmt(struct block *b, IRStmt *stmt)
 		/* Any other exit raises a signal or asks the core for something. */
 		if (kind != Ijk_Boring && kind != Ijk_Call && kind != Ijk_Ret)
 			emit_abort(b, RTMGRIND_CAUSE_FAULT, stmt->Ist.Exit.guard);
+		stmt = block_tracked_exit(b, stmt);
 		break;
 	}
 	default:
@@ -229,6 +252,7 @@ static void emit_syscall(struct block *b, const IRSB *in)
 
 static void emit_end(struct block *b, const IRSB *in)
 {
+	block_stay_tracked(b);
 	switch (in->jumpkind) {
 	case Ijk_Sys_syscall:
 		tl_assert(in->next->tag == Iex_Const);

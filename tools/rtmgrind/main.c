@@ -3,6 +3,7 @@
  * main.c - rtmgrind, an RTM machine in software: registers the tool with valgrind.
  */
 #include "rtmgrind.h"
+#include "coherence.h"
 #include "pub_tool_options.h"
 
 /* Valgrind's own, not in its installed headers. */
@@ -13,7 +14,9 @@ static void started(void)
 {
 	core_hooks_check();
 	sched_init();
+	coherence_init();
 	txn_init(nr_vthreads);
+	sched_track();
 	machine_init();
 	shared_init();
 	/* Valgrind explains illegal instructions at length; a transaction just aborts. */

@@ -5,6 +5,7 @@
  * A request is a no-op on hardware, so it must never abort a transaction.
  */
 #include "rtmgrind.h"
+#include "coherence.h"
 
 Bool in_region = True;
 
@@ -35,6 +36,8 @@ static void set_region(Bool in)
 	if (!in && in_region)
 		ended_regions += sched_now() - region_begun;
 	in_region = in;
+	sched_track();
+	coherence_forget_filters();
 }
 
 /**

@@ -181,7 +181,8 @@ void sched_thread_exit(ThreadId tid);
 Bool sched_is_idle(void);
 void sched_note_end(void);
 Long sched_end_time(void);
-void sched_track(Bool on);
+void sched_track(void);
+void sched_meet(void);
 void sched_sleep(Long timeout_ns);
 Bool sched_alone(void);
 
@@ -280,6 +281,7 @@ extern Addr current_pc;
 void txn_init(UInt nr_threads);
 Bool txn_open(ThreadId tid);
 void txn_access(ThreadId tid, Addr addr, SizeT size, Bool write);
+void guest_access(Addr addr, SizeT size, Bool write);
 ULong txn_begin(VexGuestAMD64State *guest, ULong fallback, ULong next);
 ULong txn_end(ULong next);
 void txn_xabort(ULong code);

@@ -14,6 +14,7 @@
 #include "rtmgrind.h"
 #include "model.h"
 #include "host.h"
+#include "coherence.h"
 
 /* Longest slice, instructions: valgrind polls for signals between two. */
 #define SLICE_MAX 100000
@@ -49,6 +50,7 @@ Long slice_bias;
  * @unborn: thread that was created and whose host thread has not shown up yet
  * @kernel: thread in a short system call, 0 none
  * @slice: cycles given to the running thread
+ * @lead: cycles until it is no longer the one with the smallest clock
  * @latest: clock of the thread that ran last
  * @end_time: virtual time of the end of the process, 0 not yet
  * @idle: @owner was chosen to wait for the outside, for there is nothing else to do
@@ -67,6 +69,7 @@ static struct {
 	Int ending_lwp; /* gave up the big lock for good, and may not be gone yet */
 	ThreadId kernel;
 	Long slice;
+	Long lead;
 	Long latest;
 	Long end_time;
 	Bool idle;
@@ -191,13 +194,32 @@ Bool sched_alone(void)
 
 /**
  * sched_track() - let memory accesses be looked at, or no more, from the next block on.
- * @on: whether
+ *
+ * They are while a transaction is open, and in the region of interest of a
+ * machine with caches.
  */
-void sched_track(Bool on)
+void sched_track(void)
 {
 	slice_left -= slice_bias;
-	slice_bias = on ? TRACKING_BIAS : 0;
+	slice_bias = txn_nr_open || (model.caches && in_region) ? TRACKING_BIAS : 0;
 	slice_left += slice_bias;
+}
+
+/**
+ * sched_meet() - the running thread has dealt with another core: it runs ahead no further.
+ *
+ * Threads that have nothing to do with each other may be apart in virtual
+ * time; those that fight for a line are to do so in its order.
+ */
+void sched_meet(void)
+{
+	Long used = slice_used();
+	Long surplus = sched.slice - (sched.lead > used ? sched.lead : used);
+
+	if (surplus > 0) {
+		sched.slice -= surplus;
+		slice_left -= surplus;
+	}
 }
 
 /**
@@ -325,10 +347,12 @@ static void begin_slice(ThreadId me)
 	if (t->state == VT_WAITING) {
 		/* Only to look again; real time may decide how often, so no random number. */
 		sched.slice = 1;
+		sched.lead = 0;
 	} else if (!turn_next(me, True, &key)) {
-		sched.slice = SLICE_MAX;
+		sched.slice = sched.lead = SLICE_MAX;
 	} else {
 		sched.slice = key > t->clock ? key - t->clock : 0;
+		sched.lead = sched.slice;
 		sched.slice += 1 + rng_next(&sched.rng) % (2 * quantum);
 	}
 	if (sched.slice > SLICE_MAX)
@@ -337,6 +361,7 @@ static void begin_slice(ThreadId me)
 		sched.slice = t->timeslice_end > t->clock ? t->timeslice_end - t->clock : 1;
 	slice_left = sched.slice + slice_bias;
 	t->state = VT_RUNNING;
+	coherence_resume(me);
 }
 
 /* Enters the cycles of the slice that ends into the books. */

@@ -10,6 +10,7 @@
  * Must never leave a line with an owner whose transaction is over.
  */
 #include "txn.h"
+#include "coherence.h"
 #include "pub_tool_machine.h"
 
 /* Names in the totals line; the order of enum rtmgrind_cause. */
@@ -24,7 +25,7 @@ Addr current_pc;
 
 struct txn **txns;
 static ULong nr_started, nr_committed, nr_aborted[NR_CAUSES];
-static struct rng spurious_rng;
+struct rng txn_rng;
 static Bool noise;
 
 /**
@@ -35,7 +36,7 @@ void txn_init(UInt nr_threads)
 {
 	line_init(nr_threads);
 	txns = VG_(calloc)("rtmgrind.txns", nr_threads, sizeof(*txns));
-	rng_seed(&spurious_rng, opt.seed, 1);
+	rng_seed(&txn_rng, opt.seed, 1);
 	noise = opt.abort_from_start;
 }
 
@@ -67,14 +68,16 @@ static void drop_lines(ThreadId tid, struct txn *txn, Bool undo)
 			/* Unchanged lines are left alone: their page may have become read-only. */
 			if (undo && VG_(memcmp)(memory, line->old, LINE_SIZE))
 				VG_(memcpy)(memory, line->old, LINE_SIZE);
+			if (undo)
+				coherence_txn_undo(tid, line->addr);
 			line->writer = 0;
 		}
 		line_set_reader(line, tid, False);
 		line_put(line);
 	}
 	txn->depth = 0;
-	if (!--txn_nr_open)
-		sched_track(False);
+	txn_nr_open--;
+	sched_track();
 }
 
 static const struct touch *find_touch(const struct txn *txn, Addr line_addr)
@@ -275,15 +278,16 @@ ULong txn_begin(VexGuestAMD64State *guest, ULong fallback, ULong next)
 	txn->guest = guest;
 	txn->saved = *guest;
 	txn->begun = sched_now();
-	txn->nr_read = txn->nr_written = 0;
+	txn->nr_read = txn->nr_written = txn->nr_beyond = 0;
 	VG_(memset)(txn->ways, 0, model_l1_sets());
 	txn->doomed = 0;
 	if (noise && in_region && opt.abort_rate &&
-	    (Long)(rng_next(&spurious_rng) % 100) < opt.abort_rate)
+	    (Long)(rng_next(&txn_rng) % 100) < opt.abort_rate)
 		/* Among the first lines: late enough to have something to undo. */
-		txn->doomed = 1 + rng_next(&spurious_rng) % 4;
-	if (!txn_nr_open++)
-		sched_track(True);
+		txn->doomed = 1 + rng_next(&txn_rng) % 4;
+	txn_nr_open++;
+	sched_track();
+	coherence_txn_begin(current_tid);
 	nr_started++;
 	if (in_region)
 		charge(model.xbegin);

@@ -33,6 +33,7 @@ struct touch {
  * @touches_room: room in @touches
  * @nr_read: lines read
  * @nr_written: lines written
+ * @nr_beyond: times that a line it had read left the first-level cache
  * @doomed: new lines and commits left before a spurious abort, 0 none is due
  * @begun: virtual time of XBEGIN
  * @last: detail of the last abort
@@ -49,6 +50,7 @@ struct txn {
 	UInt touches_room;
 	UInt nr_read;
 	UInt nr_written;
+	UInt nr_beyond;
 	UInt doomed;
 	Long begun;
 	struct rtmgrind_abort last;
@@ -58,9 +60,12 @@ struct txn {
 
 /* Indexed by ThreadId; NULL for threads that never began one. */
 extern struct txn **txns;
+/* What chance decides about transactions. */
+extern struct rng txn_rng;
 
 void txn_rollback(ThreadId tid, const struct rtmgrind_abort *info, UInt code);
 void txn_abort_running(const struct rtmgrind_abort *info, UInt code) __attribute__((noreturn));
 void txn_spurious_point(struct txn *txn);
+void txn_evicted(ThreadId tid, Addr addr);
 
 #endif
