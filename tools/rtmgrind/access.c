@@ -164,10 +164,14 @@ void guest_access(Addr addr, SizeT size, Bool write)
 	Addr at;
 
 	for (at = addr; at < end; at = line_of(at) + LINE_SIZE) {
+		Bool cached = in_region && vthreads[tid].core >= 0;
+
+		if (cached)
+			coherence_access(tid, line_of(at), write);
 		if (txn_nr_open)
 			access_line(tid, at, write);
-		if (in_region && vthreads[tid].core >= 0)
-			coherence_access(tid, line_of(at), write);
+		if (cached)
+			coherence_allow(tid, line_of(at), write);
 	}
 }
 

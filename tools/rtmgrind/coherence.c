@@ -7,12 +7,13 @@
  * of the MESI protocol (Papamarcos and Patel, ISCA 1984): owned by one core,
  * which may write it (M and E: the difference is a bit of its tag), or shared.
  *
- *   read miss    owned elsewhere: transfer, both share it; shared: from the last level or
- *                the nearest core; nobody: from the last level or memory, owned
+ *   read miss    owned elsewhere: both share it then; shared: from the last level or the
+ *                nearest core; nobody has it: from the last level or memory, owned
  *   write miss   everybody else loses it; owned and dirty
  *
- * While a line moves from core to core nobody else gets it: that is what bounds
- * the rate of a contended lock.
+ * What an access does to other cores it does when the line has arrived, and
+ * not when it was asked for; until then they go on, and may use the line. One
+ * line moves once at a time: that bounds the rate of a contended lock.
  *
  * Most accesses never come here. Whatever changes a line's state, or opens a
  * transaction that has touched it, must take it out of the filters of all who
@@ -196,17 +197,6 @@ static Addr share(Int core, Addr line)
 	return tags;
 }
 
-/* A move between cores begins when the line's last one is over, and ends here. */
-static Long move(struct shared_line *entry, Long cycles)
-{
-	Long now = sched_now();
-	Long start = entry->busy_until > now ? entry->busy_until : now;
-
-	entry->busy_until = start + cycles;
-	sched_meet();
-	return entry->busy_until - now;
-}
-
 /* Cost of a line that no core has. */
 static Long fetch(Int core, Addr line)
 {
@@ -229,7 +219,8 @@ static Long fetch(Int core, Addr line)
 	return cycles;
 }
 
-static Long read_shared(struct shared_line *entry, Int core)
+/* Cost of a line that cores share. */
+static Long read_shared(const struct shared_line *entry, Int core)
 {
 	Addr *tag = cache_find(llc_of(core), entry->line);
 	Long cycles = model.memory;
@@ -247,22 +238,89 @@ static Long read_shared(struct shared_line *entry, Int core)
 		}
 	}
 	llc_fill(core, entry->line);
-	/* It cannot be had before it has arrived where it was going. */
-	if (entry->busy_until > sched_now())
-		cycles += entry->busy_until - sched_now();
 	return cycles;
 }
 
-static Long read_owned(struct shared_line *entry, Int core)
+static Bool has_dirty(Int core, Addr line)
 {
-	Int owner = entry->owner;
-	enum distance distance = distance_between(core, owner);
-	Bool dirty = share(owner, entry->line) & TAG_DIRTY;
+	Addr *upper = cache_find(&cores[core].l1, line);
+	Addr *lower = cache_find(&cores[core].l2, line);
 
-	entry->owner = -1;
-	llc_fill(owner, entry->line);
-	llc_fill(core, entry->line);
-	return move(entry, dirty ? dirty_cost[distance] : clean_cost[distance]);
+	return ((upper ? *upper : 0) | (lower ? *lower : 0)) & TAG_DIRTY;
+}
+
+/* Cycles of a line's way from whoever has it, or will have had it by then. */
+static Long move_cost(const struct shared_line *entry, Int core, Bool write)
+{
+	Long cycles = 0;
+	Int other;
+
+	if (entry->busy_until > sched_now())
+		return dirty_cost[distance_between(core, entry->next_core)];
+	if (entry->owner >= 0) {
+		enum distance distance = distance_between(core, entry->owner);
+
+		return has_dirty(entry->owner, entry->line) ? dirty_cost[distance] :
+							      clean_cost[distance];
+	}
+	if (!write)
+		return read_shared(entry, core);
+	/* All that share it are told at once; the farthest decides. */
+	for (other = directory_next(entry, -1); other >= 0; other = directory_next(entry, other)) {
+		Long far = clean_cost[distance_between(core, other)];
+
+		if (other != core && far > cycles)
+			cycles = far;
+	}
+	return cycles;
+}
+
+/* Whether other cores have to do something about an access. */
+static Bool concerns_others(const struct shared_line *entry, Int core, Bool write)
+{
+	if (!entry)
+		return False;
+	if (entry->busy_until > sched_now() || (entry->owner >= 0 && entry->owner != core))
+		return True;
+	return write && entry->nr_cores > directory_has(entry, core);
+}
+
+/*
+ * Waits until a line that the core's caches do not have, or not to write, is
+ * here. Half of the time the request is on its way: who is nearer arrives
+ * sooner. Then it is served in the order of arrival, one at a time. Others run
+ * meanwhile, and all may be different behind it.
+ */
+static void wait_for_line(Int core, Addr line, Bool write)
+{
+	struct shared_line *entry = directory_find(line);
+	Long cycles, now;
+
+	if (!concerns_others(entry, core, write)) {
+		if (!entry)
+			charge(fetch(core, line));
+		else
+			charge(write ? model.llc : read_shared(entry, core));
+		return;
+	}
+	cycles = move_cost(entry, core, write);
+	charge(cycles / 2);
+	sched_wait_turn();
+
+	entry = directory_find(line);
+	if (!concerns_others(entry, core, write)) {
+		charge(cycles - cycles / 2);
+		return;
+	}
+	now = sched_now();
+	cycles = move_cost(entry, core, write);
+	cycles -= cycles / 2;
+	if (entry->busy_until < now)
+		entry->busy_until = now;
+	entry->busy_until += cycles;
+	entry->next_core = core;
+	charge(entry->busy_until - now);
+	sched_wait_turn();
 }
 
 /* A transaction that lost sight of the line must notice when it is written. */
@@ -273,55 +331,53 @@ static Bool may_own(ThreadId tid, Addr line)
 	return !touched || !line_other_reader(touched, tid);
 }
 
-/* A read that the core's caches cannot answer. Return: cycles; @state: what it may do with it. */
-static Long get_to_read(ThreadId tid, Int core, Addr line, Addr *state)
+/* The line is here to be read. Return: what the core may do with it. */
+static Addr take_to_read(ThreadId tid, Int core, Addr line)
 {
 	struct shared_line *entry = directory_find(line);
-	Long cycles;
+	Addr state = 0;
 
-	*state = 0;
 	if (!entry) {
-		cycles = fetch(core, line);
 		entry = directory_get(line);
 		if (may_own(tid, line)) {
 			entry->owner = core;
-			*state = TAG_OWNED;
+			state = TAG_OWNED;
 		}
 	} else if (entry->owner >= 0) {
-		cycles = read_owned(entry, core);
-	} else {
-		cycles = read_shared(entry, core);
+		share(entry->owner, line);
+		llc_fill(entry->owner, line);
+		llc_fill(core, line);
+		entry->owner = -1;
 	}
 	directory_add(entry, core);
-	return cycles;
+	return state;
 }
 
-/* A write that the core's caches cannot answer. */
-static Long get_to_write(Int core, Addr line)
+/* The line is here to be written: nobody else has it any more. */
+static void take_to_write(Int core, Addr line)
 {
 	struct shared_line *entry = directory_get(line);
-	Bool had = entry->cores[core / 64] >> core % 64 & 1;
-	Long cycles = 0;
 	Int other;
 
 	directory_add(entry, core);
-	entry->owner = core;
-	if (entry->nr_cores == 1)
-		return had ? model.llc : fetch(core, line);
-	/* All are told at once; the farthest decides. */
 	for (other = directory_next(entry, -1); other >= 0; other = directory_next(entry, other)) {
-		enum distance distance = distance_between(core, other);
-		Long cost;
-
 		if (other == core)
 			continue;
-		cost = take_away(other, line) & TAG_DIRTY ? dirty_cost[distance] :
-							    clean_cost[distance];
-		if (cost > cycles)
-			cycles = cost;
+		take_away(other, line);
 		directory_remove(entry, other);
 	}
-	return move(entry, cycles);
+	entry->owner = core;
+}
+
+/* Whether the core's caches have the line, to be written if @write. */
+static Bool has(Int core, Addr line, Bool write)
+{
+	Addr *tag = cache_find(&cores[core].l1, line);
+
+	if (tag && (!write || *tag & TAG_OWNED))
+		return True;
+	tag = cache_find(&cores[core].l2, line);
+	return tag && (!write || *tag & TAG_OWNED);
 }
 
 /* Lets transactions know that a line has left the first level under them. */
@@ -338,55 +394,75 @@ static void tell_evicted(Int core, Addr line)
 		txn_evicted(current_tid, line);
 }
 
+/* Puts a line into the first level. Return: the line it takes the place of, 0 none. */
+static Addr fill(Int core, Addr tag)
+{
+	Addr *upper = cache_find(&cores[core].l1, tag_line(tag));
+	Addr evicted;
+
+	if (upper) {
+		*upper |= tag;
+		cache_use(&cores[core].l1, upper);
+		return 0;
+	}
+	evicted = cache_insert(&cores[core].l1, tag);
+	if (evicted)
+		leave_l1(core, evicted);
+	return tag_line(evicted);
+}
+
 /**
  * coherence_access() - an access that the filter did not know.
- * @tid: the running thread, in the region of interest; its transaction, if open, has the
- *       line in its read or write set, and no other thread's does if they conflict
+ * @tid: the running thread, in the region of interest
  * @line: address of the line's first byte
  * @write: False for a read
  *
- * Charges its latency. Does not return if the line takes the place of one that
- * the thread's transaction cannot do without.
+ * Charges its latency. Does not return if the thread's transaction aborts while
+ * it waits, or if the line takes the place of one that the transaction cannot
+ * do without. Nobody else runs between its return and the access itself.
  */
 void coherence_access(ThreadId tid, Addr line, Bool write)
 {
-	Int cpu = vthreads[tid].core;
-	Int core = core_of(cpu);
-	struct cache *l1 = &cores[core].l1, *l2 = &cores[core].l2;
-	Addr *tag = cache_find(l1, line);
-	Addr *lower, state, evicted = 0;
-	UInt set = set_of(line);
+	Int core = core_of(vthreads[tid].core);
+	Addr *upper, *lower, state = 0, evicted;
 
-	if (tag && (!write || *tag & TAG_OWNED)) {
-		state = *tag & TAG_OWNED;
-	} else if (!tag && (lower = cache_find(l2, line)) && (!write || *lower & TAG_OWNED)) {
-		charge(model.l2);
+	if (!has(core, line, write))
+		wait_for_line(core, line, write);
+	upper = cache_find(&cores[core].l1, line);
+	lower = cache_find(&cores[core].l2, line);
+	if (!has(core, line, write)) {
+		if (write)
+			take_to_write(core, line);
+		else
+			state = take_to_read(tid, core, line);
+	} else if (!upper || (write && !(*upper & TAG_OWNED))) {
+		charge(upper ? 0 : model.l2);
 		state = *lower & (TAG_OWNED | TAG_DIRTY);
-		cache_use(l2, lower);
-	} else if (write) {
-		charge(get_to_write(core, line));
-		state = TAG_OWNED;
-	} else {
-		charge(get_to_read(tid, core, line, &state));
+		cache_use(&cores[core].l2, lower);
 	}
 	if (write)
-		state |= TAG_DIRTY;
-	if (tag) {
-		*tag |= state;
-		cache_use(l1, tag);
-	} else {
-		evicted = cache_insert(l1, line | state);
-	}
+		state |= TAG_OWNED | TAG_DIRTY;
+	forget_set(core, set_of(line));
+	evicted = fill(core, line | state);
+	if (evicted && txn_nr_open)
+		tell_evicted(core, evicted);
+}
 
-	forget_set(core, set);
-	filter_of(cpu)[set] = line;
-	if (state & TAG_OWNED && (write || (!txn_open(tid) && may_own(tid, line))))
-		filter_of(cpu)[nr_sets + set] = line;
-	if (evicted) {
-		leave_l1(core, evicted);
-		if (txn_nr_open)
-			tell_evicted(core, tag_line(evicted));
-	}
+/**
+ * coherence_allow() - the same access need not ask again.
+ * @tid: the running thread; coherence_access() has been called, and its transaction, if open,
+ *       has the line
+ * @line: address of the line's first byte
+ * @write: False for a read
+ */
+void coherence_allow(ThreadId tid, Addr line, Bool write)
+{
+	Addr *filter = filter_of(vthreads[tid].core);
+	Addr *tag = cache_find(&cores[core_of(vthreads[tid].core)].l1, line);
+
+	filter[set_of(line)] = line;
+	if (*tag & TAG_OWNED && (write || (!txn_open(tid) && may_own(tid, line))))
+		filter[nr_sets + set_of(line)] = line;
 }
 
 /**

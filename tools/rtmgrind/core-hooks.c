@@ -30,6 +30,14 @@
 
 /* Valgrind's own, not in its installed headers. */
 extern void VG_(set_IP)(ThreadId tid, Addr addr);
+extern void VG_(release_BigLock)(ThreadId tid, UInt status, const HChar *who);
+extern void VG_(acquire_BigLock)(ThreadId tid, const HChar *who);
+/* A thread's status: it wants the lock. */
+#define VgTs_Yielding 4
+extern volatile Bool VG_(in_generated_code);
+extern UInt VG_(stats__n_xIndirs_32), VG_(stats__n_xIndir_hits1_32),
+	VG_(stats__n_xIndir_hits2_32), VG_(stats__n_xIndir_hits3_32),
+	VG_(stats__n_xIndir_misses_32);
 
 /* Declared here as they replace functions of other files. */
 Bool __real_vgPlain_gdbserver_report_signal(vki_siginfo_t *info, ThreadId tid);
@@ -80,6 +88,11 @@ void core_hooks_check(void)
 }
 
 Bool core_tracked;
+
+/* A sector of valgrind's cache takes about so many translations, of this size on average. */
+#define SECTOR_TRANSLATIONS 40000
+extern UInt VG_(clo_num_transtab_sectors);
+static ULong nr_translations, translated_bytes;
 
 static Bool is_tracked(Addr addr)
 {
@@ -132,8 +145,50 @@ void __wrap_vgPlain_add_to_transtab(const VexGuestExtents *extents, Addr addr, A
 {
 	if (core_tracked)
 		addr = core_tracked_addr(addr);
+	nr_translations++;
+	translated_bytes += code_size;
 	__real_vgPlain_add_to_transtab(extents, addr, code, code_size, self_modifying,
 				       profile_offset, nr_insns);
+}
+
+/**
+ * core_blocks_stay() - may a thread stop in the middle of a block and come back to it?
+ *
+ * Once valgrind's cache of translations is nearly full it throws old ones away:
+ * never while a thread is in one of them.
+ *
+ * Return: True unless that is near.
+ */
+Bool core_blocks_stay(void)
+{
+	ULong sectors = VG_(clo_num_transtab_sectors) - 1;
+
+	return nr_translations < sectors * SECTOR_TRANSLATIONS &&
+	       translated_bytes < sectors * SECTOR_TRANSLATIONS * AVERAGE_TRANSLATION;
+}
+
+/**
+ * core_let_others_run() - give up the big lock in the middle of a block, and take it again.
+ * @tid: the running thread, in a helper that generated code has called
+ *
+ * Meanwhile its registers are known only in part: nobody may look at them, but
+ * all may be set back to a transaction's begin. Only while core_blocks_stay().
+ */
+void core_let_others_run(ThreadId tid)
+{
+	ULong *jump_buffer = core_jump_buffer;
+
+	/* Counts for valgrind's statistics, which must not be left to another thread. */
+	VG_(stats__n_xIndirs_32) = 0;
+	VG_(stats__n_xIndir_hits1_32) = 0;
+	VG_(stats__n_xIndir_hits2_32) = 0;
+	VG_(stats__n_xIndir_hits3_32) = 0;
+	VG_(stats__n_xIndir_misses_32) = 0;
+	VG_(in_generated_code) = False;
+	VG_(release_BigLock)(tid, VgTs_Yielding, "rtmgrind");
+	VG_(acquire_BigLock)(tid, "rtmgrind");
+	VG_(in_generated_code) = True;
+	core_jump_buffer = jump_buffer;
 }
 
 /** core_restart_thread() - leave generated code; the thread goes on from its registers. */

@@ -68,6 +68,7 @@ struct shared_line *directory_get(Addr line)
 	entry->owner = -1;
 	entry->nr_cores = 0;
 	entry->busy_until = 0;
+	entry->next_core = -1;
 	VG_(memset)(entry->cores, 0, nr_words * sizeof(entry->cores[0]));
 	entry->next = *bucket;
 	*bucket = entry;
@@ -109,6 +110,12 @@ void directory_remove(struct shared_line *entry, Int core)
 	*link = entry->next;
 	entry->next = unused;
 	unused = entry;
+}
+
+/** directory_has() - Return: True if the core has the line. */
+Bool directory_has(const struct shared_line *entry, Int core)
+{
+	return entry->cores[core / 64] >> core % 64 & 1;
 }
 
 /**

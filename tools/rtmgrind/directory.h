@@ -15,7 +15,8 @@
  * @line: address of its first byte
  * @owner: core that has it alone and may have written it (E or M), -1 none
  * @nr_cores: how many cores have it
- * @busy_until: virtual time at which the last transfer between cores is over
+ * @busy_until: virtual time at which the last move between cores that was asked for is over
+ * @next_core: where it goes
  * @cores: bit set of them
  */
 struct shared_line {
@@ -24,6 +25,7 @@ struct shared_line {
 	Int owner;
 	UInt nr_cores;
 	Long busy_until;
+	Int next_core;
 	ULong cores[];
 };
 
@@ -32,6 +34,7 @@ struct shared_line *directory_find(Addr line);
 struct shared_line *directory_get(Addr line);
 void directory_add(struct shared_line *entry, Int core);
 void directory_remove(struct shared_line *entry, Int core);
+Bool directory_has(const struct shared_line *entry, Int core);
 Int directory_next(const struct shared_line *entry, Int core);
 
 #endif

@@ -62,8 +62,7 @@ static void register_tool(void)
 	VG_(details_description)("an RTM machine in software");
 	VG_(details_copyright_author)("The elide authors; GNU GPL version 2 or later.");
 	VG_(details_bug_reports_to)("the elide authors");
-	/* Sizes valgrind's cache of translations; bytes. Plain ones take 260, tracked ones more. */
-	VG_(details_avg_translation_sizeB)(400);
+	VG_(details_avg_translation_sizeB)(AVERAGE_TRANSLATION);
 
 	VG_(basic_tool_funcs)(started, instrument, finished);
 	VG_(needs_command_line_options)(options_parse, options_usage, options_debug_usage);

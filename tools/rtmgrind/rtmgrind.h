@@ -130,6 +130,8 @@ enum vthread_state {
  * @core: core it has, -1 none
  * @timeslice_end: virtual time from which it gives its core to a queued thread
  * @last_core: core it had last, -1 none
+ * @meetings: slices for which it stays close to the others, as it has dealt with them
+ * @in_block: it waits in the middle of a block, and must go on on the same core
  * @guest: its registers; known from its first system call or transaction on
  * @wait: see struct wait
  */
@@ -144,6 +146,8 @@ struct vthread {
 	Int core;
 	Long timeslice_end;
 	Int last_core;
+	Int meetings;
+	Bool in_block;
 	VexGuestAMD64State *guest;
 	struct wait wait;
 };
@@ -182,7 +186,7 @@ Bool sched_is_idle(void);
 void sched_note_end(void);
 Long sched_end_time(void);
 void sched_track(void);
-void sched_meet(void);
+void sched_wait_turn(void);
 void sched_sleep(Long timeout_ns);
 Bool sched_alone(void);
 
@@ -305,11 +309,16 @@ IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *lay
 		 IRType host_word);
 Bool insn_needs_exact_registers(const VexGuestExtents *extents);
 
+/* Sizes valgrind's cache of translations; bytes. Plain ones take 260, tracked ones more. */
+#define AVERAGE_TRANSLATION 400
+
 /* Whether the block being translated is to be a tracked one. */
 extern Bool core_tracked;
 Addr core_tracked_addr(Addr addr);
 void core_hooks_check(void);
 void core_untrack_ip(ThreadId tid);
+Bool core_blocks_stay(void);
+void core_let_others_run(ThreadId tid);
 void core_restart_thread(void) __attribute__((noreturn));
 /* Valgrind's own, not in its installed headers: the thread is on its way out. */
 extern Bool VG_(is_exiting)(ThreadId tid);

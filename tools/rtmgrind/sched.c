@@ -22,6 +22,12 @@
 #define TRACKING_BIAS (-(1LL << 48))
 /* Outside the region of interest threads run ahead so many times further. */
 #define SLOPPY_FACTOR 50
+/*
+ * A thread that fights for lines with others runs ahead only so far, on average; a thread that
+ * has not done so for that many slices runs ahead as far as it is told.
+ */
+#define MEETING_QUANTUM 20
+#define MEETING_SLICES 16
 /* How often a parked thread looks whether the one in the kernel is stuck there, ns. */
 #define WATCH_NS 50000000LL
 /* After so long asleep in a system call, ns, the others go on without it. */
@@ -30,7 +36,6 @@
 #define ENDING_TRIES 1000000
 
 extern UInt VG_N_THREADS;
-
 struct sched_lock {
 	Int unused;
 };
@@ -206,20 +211,26 @@ void sched_track(void)
 }
 
 /**
- * sched_meet() - the running thread has dealt with another core: it runs ahead no further.
+ * sched_wait_turn() - let all others run up to the running thread's clock, in the middle of a block.
  *
- * Threads that have nothing to do with each other may be apart in virtual
- * time; those that fight for a line are to do so in its order.
+ * Does not return if they abort the thread's transaction. A thread that ran
+ * ahead of the others would else see, and change, what lies in their future.
  */
-void sched_meet(void)
+void sched_wait_turn(void)
 {
-	Long used = slice_used();
-	Long surplus = sched.slice - (sched.lead > used ? sched.lead : used);
+	ThreadId me = current_tid;
+	Addr pc = current_pc;
+	Bool in_txn = txn_open(me);
 
-	if (surplus > 0) {
-		sched.slice -= surplus;
-		slice_left -= surplus;
-	}
+	vthreads[me].meetings = MEETING_SLICES;
+	if (slice_used() <= sched.lead || !core_blocks_stay())
+		return;
+	vthreads[me].in_block = True;
+	core_let_others_run(me);
+	vthreads[me].in_block = False;
+	current_pc = pc;
+	if (in_txn && !txn_open(me))
+		core_restart_thread();
 }
 
 /**
@@ -342,6 +353,11 @@ static void begin_slice(ThreadId me)
 	Long quantum = in_region ? opt.quantum : opt.quantum * SLOPPY_FACTOR;
 	Long key;
 
+	if (t->meetings) {
+		t->meetings--;
+		if (quantum > MEETING_QUANTUM)
+			quantum = MEETING_QUANTUM;
+	}
 	sched.owner_lwp = t->lwp;
 	current_tid = me;
 	if (t->state == VT_WAITING) {
@@ -404,7 +420,7 @@ static void leave(ThreadId me)
 		sched.nr_calls++;
 	} else if (t->state != VT_READY) {
 		cores_release(me);
-	} else if (cores_preempt(me)) {
+	} else if (!t->in_block && cores_preempt(me)) {
 		txn_abort_parked(me, RTMGRIND_CAUSE_INTERRUPT);
 	}
 }
