@@ -11,6 +11,7 @@
 
 #include "emulator.h"
 #include "engine.h"
+#include "order.h"
 #include "point.h"
 #include "process.h"
 #include "tunables.h"
@@ -73,10 +74,15 @@ static bool is_shared(const void *lock)
 	return index != ELIDE_NONE && elide_registry_class_shared(elide_registry_class(index));
 }
 
+static __always_inline_fn enum elide_deferred elided(bool wait)
+{
+	return wait ? ELIDE_DEFER_ELIDED : ELIDE_DEFER_ELIDED_TRY;
+}
+
 /* A lock inside an elided section: check its word and push it, no nested XBEGIN. */
 static enum elide_outcome acquire_nested(struct elide_thread *t, struct elide_cache *entry,
 					 const void *word, const struct elide_rule *rule,
-					 const void *site, enum elide_kind kind)
+					 const void *site, enum elide_kind kind, bool wait)
 {
 	uint64_t value;
 
@@ -88,7 +94,7 @@ static enum elide_outcome acquire_nested(struct elide_thread *t, struct elide_ca
 		rtm_abort(ELIDE_CODE_busy);
 	test_point(nested);
 	push_held(t, word, value, rule->size);
-	elide_defer(t, entry, word, site, kind, ELIDE_DEFER_ELIDED);
+	elide_defer(t, entry, word, site, kind, elided(wait));
 	return ELIDE_TAKEN;
 }
 
@@ -220,7 +226,7 @@ enum elide_outcome elide_acquire(struct elide_thread *t, struct elide_cache *ent
 	uint64_t value;
 
 	if (t->nr_held)
-		return acquire_nested(t, entry, word, rule, site, kind);
+		return acquire_nested(t, entry, word, rule, site, kind, wait);
 	if (!READ_ONCE(elide_enabled) || unlikely(READ_ONCE(elide_data->control)))
 		return ELIDE_SKIPPED;
 	if (rtm_test())
@@ -243,7 +249,7 @@ enum elide_outcome elide_acquire(struct elide_thread *t, struct elide_cache *ent
 				rtm_abort(ELIDE_CODE_busy);
 			test_point(subscribed);
 			push_held(t, word, value, rule->size);
-			push_pending(t, entry, word, site, kind, ELIDE_DEFER_ELIDED);
+			push_pending(t, entry, word, site, kind, elided(wait));
 			test_point(held);
 			return ELIDE_TAKEN;
 		}
@@ -282,24 +288,36 @@ struct deferred {
 	uint32_t what;
 };
 
+static bool waits(uint32_t what)
+{
+	return what == ELIDE_DEFER_ELIDED || what == ELIDE_DEFER_REAL;
+}
+
 /* What a nested call left to be done, now that the transaction is over. */
 static void catch_up(struct elide_thread *t, const struct deferred *d)
 {
 	struct elide_row *row = d->row;
 
-	if (!row && d->what <= ELIDE_DEFER_REAL) {
+	if (!row && d->what <= ELIDE_DEFER_REAL_TRY) {
 		struct elide_cache *entry = elide_cache_fill(d->lock, d->site, d->kind);
 
 		row = entry ? elide_row(entry) : NULL;
 	}
+	if (row && elide_process.order)
+		elide_order_taken(t, row, d->lock, waits(d->what));
 	switch (d->what) {
 	case ELIDE_DEFER_ELIDED:
+	case ELIDE_DEFER_ELIDED_TRY:
 		if (row)
 			counter_add(row->nested, 1);
 		break;
 	case ELIDE_DEFER_REAL:
+	case ELIDE_DEFER_REAL_TRY:
 		if (row)
 			elide_count(row, ELIDE_SKIPPED);
+		break;
+	case ELIDE_DEFER_UNELIDED:
+		elide_order_released(t, d->lock);
 		break;
 	case ELIDE_DEFER_NEW:
 	case ELIDE_DEFER_SHARED:
@@ -337,20 +355,25 @@ static __always_inline_fn void commit(struct elide_thread *t)
 		WRITE_ONCE(row->state, ELIDE_STATE_ELIDING);
 }
 
-static __noinline void commit_nested(struct elide_thread *t)
+/* @last: the lock that was released last. */
+static __noinline void commit_nested(struct elide_thread *t, const void *last)
 {
 	struct deferred list[ELIDE_MAX_PENDING];
 	uint32_t nr = t->nr_pending;
 
-	for (uint32_t i = 1; i < nr; i++) {
+	for (uint32_t i = 0; i < nr; i++) {
 		const struct elide_pending *p = &t->pending[i];
 
 		list[i] = (struct deferred){p->entry ? elide_row(p->entry) : NULL, p->lock, p->site,
 					    p->kind, p->what};
 	}
 	commit(t);
+	if (elide_process.order && list[0].row)
+		elide_order_taken(t, list[0].row, list[0].lock, waits(list[0].what));
 	for (uint32_t i = 1; i < nr; i++)
 		catch_up(t, &list[i]);
+	if (elide_process.order)
+		elide_order_released(t, last);
 }
 
 bool elide_release(struct elide_thread *t, const void *word)
@@ -376,12 +399,15 @@ bool elide_release(struct elide_thread *t, const void *word)
 		*h = h[1];
 		barrier();
 	}
-	if (--t->nr_held)
+	if (--t->nr_held) {
+		if (elide_process.order)
+			elide_defer(t, NULL, word, NULL, ELIDE_KIND_NONE, ELIDE_DEFER_UNELIDED);
 		return true;
-	if (likely(t->nr_pending == 1))
+	}
+	if (likely(t->nr_pending == 1 && !t->nr_taken))
 		commit(t);
 	else
-		commit_nested(t);
+		commit_nested(t, word);
 	return true;
 }
 
@@ -420,6 +446,8 @@ void elide_released(struct elide_thread *t, const void *lock, enum elide_kind ki
 {
 	if (unlikely(t->hold_lock == lock))
 		elide_hold_end(t);
+	if (unlikely(t->nr_taken))
+		elide_order_released(t, lock);
 	if (kind == ELIDE_KIND_RWLOCK_WRITE && t->nr_rwlocks)
 		t->nr_rwlocks--;
 	if (kind == ELIDE_KIND_SPIN && t->nr_spins)

@@ -21,6 +21,7 @@
 #include "engine.h"
 #include "exit-report.h"
 #include "log.h"
+#include "order.h"
 #include "process.h"
 #include "rules.h"
 #include "tunables.h"
@@ -270,6 +271,7 @@ void elide_start(bool secure)
 		return;
 	}
 	wiped->same_process = 1;
+	elide_process.order = elide_tunables.order && !elide_order_start();
 	elide_threads_start();
 	if (elide_tunables.verbose)
 		elide_log("%s: %s", elide_enabled ? "eliding" : "profiling", elide_process.why);

@@ -28,6 +28,7 @@ struct elide_thread;
  * @policy:  its name
  * @why:     why @mode is what it is
  * @short_way: the wrappers know the locks' words and may take them without calling glibc
+ * @order:   the order of locks is watched, see order.h
  * @holder:  by enum elide_kind, where in a lock its holder's thread id is; 0 nowhere
  */
 struct elide_process {
@@ -38,6 +39,7 @@ struct elide_process {
 	char policy[32];
 	char why[256];
 	bool short_way;
+	bool order;
 	uint32_t holder[ELIDE_NR_KINDS];
 };
 
@@ -52,7 +54,8 @@ extern __thread bool elide_busy;
 /** elide_short_way() - may the wrappers take their short way, which never looks for a transaction? */
 static inline bool elide_short_way(void)
 {
-	return elide_process.short_way && elide_process.mode != ELIDE_RUN_ELIDE;
+	return elide_process.short_way && !elide_process.order &&
+	       elide_process.mode != ELIDE_RUN_ELIDE;
 }
 
 /**

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "engine.h"
+#include "order.h"
 #include "process.h"
 #include "rules.h"
 #include "tunables.h"
@@ -89,7 +90,7 @@ static void thread_init(struct elide_thread *t)
 	t->seed = ++elide_data->nr_threads * 2654435761u | 1;
 	t->streak = 0;
 	t->hold_lock = NULL;
-	t->nr_spins = t->nr_rwlocks = 0;
+	t->nr_spins = t->nr_rwlocks = t->nr_taken = 0;
 	if (!t->ready) {
 		map_pages(t);
 		t->time_countdown = 1;
@@ -262,10 +263,20 @@ __cold struct elide_cache *elide_cache_fill(const void *lock, const void *site,
 	return entry;
 }
 
+/* No lock is there any more that the calling thread could hold. */
+static void order_forget(const void *lock)
+{
+	struct elide_thread *t = elide_self;
+
+	if (t && t->nr_taken)
+		elide_order_released(t, lock);
+}
+
 void elide_lock_new(const void *lock, enum elide_kind kind, const void *site, bool shared)
 {
 	struct elide_slow slow;
 
+	order_forget(lock);
 	if (!elide_slow_enter(&slow))
 		return;
 	elide_registry_add(lock, kind, site, true, shared);
@@ -276,6 +287,7 @@ void elide_lock_gone(const void *lock)
 {
 	struct elide_slow slow;
 
+	order_forget(lock);
 	if (!elide_slow_enter(&slow))
 		return;
 	elide_registry_remove(lock);
