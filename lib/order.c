@@ -57,13 +57,18 @@ static uint64_t lock_node(const void *lock)
 	return (uintptr_t)lock ^ (uint64_t)READ_ONCE(*elide_generation(lock)) << ADDRESS_BITS;
 }
 
-/* Stands for the classes of a circle, wherever it begins. */
+/* Stands for the classes of a circle, wherever it begins: a sum of them well mixed. */
 static uint64_t circle_key(const struct order_edge *const *circle, int nr)
 {
-	uint64_t key = nr;
+	uint64_t key = 0;
 
-	for (int i = 0; i < nr; i++)
-		key += (circle[i]->from_class + 1) * 0x9e3779b97f4a7c15ull;
+	for (int i = 0; i < nr; i++) {
+		/* The first two rounds of splitmix64 (Steele, Lea and Flood, OOPSLA 2014). */
+		uint64_t x = (circle[i]->from_class + 1) * 0x9e3779b97f4a7c15ull;
+
+		x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ull;
+		key += x ^ x >> 27;
+	}
 	return key;
 }
 
