@@ -288,36 +288,31 @@ struct deferred {
 	uint32_t what;
 };
 
-static bool waits(uint32_t what)
+/* The row of a call that was not known yet, now that the transaction is over. */
+static void find_row(struct deferred *d)
 {
-	return what == ELIDE_DEFER_ELIDED || what == ELIDE_DEFER_REAL;
+	struct elide_cache *entry;
+
+	if (d->row || d->what > ELIDE_DEFER_REAL_TRY)
+		return;
+	entry = elide_cache_fill(d->lock, d->site, d->kind);
+	d->row = entry ? elide_row(entry) : NULL;
 }
 
-/* What a nested call left to be done, now that the transaction is over. */
-static void catch_up(struct elide_thread *t, const struct deferred *d)
+/* What a nested call left to be done. */
+static void catch_up(struct elide_thread *t, struct deferred *d)
 {
-	struct elide_row *row = d->row;
-
-	if (!row && d->what <= ELIDE_DEFER_REAL_TRY) {
-		struct elide_cache *entry = elide_cache_fill(d->lock, d->site, d->kind);
-
-		row = entry ? elide_row(entry) : NULL;
-	}
-	if (row && elide_process.order)
-		elide_order_taken(t, row, d->lock, waits(d->what));
+	find_row(d);
 	switch (d->what) {
 	case ELIDE_DEFER_ELIDED:
 	case ELIDE_DEFER_ELIDED_TRY:
-		if (row)
-			counter_add(row->nested, 1);
+		if (d->row)
+			counter_add(d->row->nested, 1);
 		break;
 	case ELIDE_DEFER_REAL:
 	case ELIDE_DEFER_REAL_TRY:
-		if (row)
-			elide_count(row, ELIDE_SKIPPED);
-		break;
-	case ELIDE_DEFER_UNELIDED:
-		elide_order_released(t, d->lock);
+		if (d->row)
+			elide_count(d->row, ELIDE_SKIPPED);
 		break;
 	case ELIDE_DEFER_NEW:
 	case ELIDE_DEFER_SHARED:
@@ -329,10 +324,23 @@ static void catch_up(struct elide_thread *t, const struct deferred *d)
 	case ELIDE_DEFER_RELEASED:
 		elide_released(t, d->lock, d->kind);
 		break;
+	case ELIDE_DEFER_UNELIDED:
+		elide_order_released(t, d->lock);
+		break;
 	default:
 		elide_misuse(d->what - ELIDE_DEFER_MISUSE, d->kind, d->site, d->lock);
 		break;
 	}
+}
+
+/* In which order the section took its locks. */
+static void catch_up_order(struct elide_thread *t, struct deferred *d)
+{
+	bool wait = d->what == ELIDE_DEFER_ELIDED || d->what == ELIDE_DEFER_REAL;
+
+	find_row(d);
+	if (d->row)
+		elide_order_taken(t, d->row, d->lock, wait);
 }
 
 /* Commit, and count the outermost section. The lock may be gone: only its address is used. */
@@ -355,25 +363,42 @@ static __always_inline_fn void commit(struct elide_thread *t)
 		WRITE_ONCE(row->state, ELIDE_STATE_ELIDING);
 }
 
-/* @last: the lock that was released last. */
-static __noinline void commit_nested(struct elide_thread *t, const void *last)
+static __always_inline_fn void copy_pending(const struct elide_thread *t, struct deferred *list,
+					    uint32_t first, uint32_t nr)
 {
-	struct deferred list[ELIDE_MAX_PENDING];
-	uint32_t nr = t->nr_pending;
-
-	for (uint32_t i = 0; i < nr; i++) {
+	for (uint32_t i = first; i < nr; i++) {
 		const struct elide_pending *p = &t->pending[i];
 
 		list[i] = (struct deferred){p->entry ? elide_row(p->entry) : NULL, p->lock, p->site,
 					    p->kind, p->what};
 	}
+}
+
+static __noinline void commit_nested(struct elide_thread *t)
+{
+	struct deferred list[ELIDE_MAX_PENDING];
+	uint32_t nr = t->nr_pending;
+
+	copy_pending(t, list, 1, nr);
 	commit(t);
-	if (elide_process.order && list[0].row)
-		elide_order_taken(t, list[0].row, list[0].lock, waits(list[0].what));
 	for (uint32_t i = 1; i < nr; i++)
 		catch_up(t, &list[i]);
-	if (elide_process.order)
-		elide_order_released(t, last);
+}
+
+/* The same where the order of locks is watched. @last: the lock released last. */
+static __cold void commit_ordered(struct elide_thread *t, const void *last)
+{
+	struct deferred list[ELIDE_MAX_PENDING];
+	uint32_t nr = t->nr_pending;
+
+	copy_pending(t, list, 0, nr);
+	commit(t);
+	catch_up_order(t, &list[0]);
+	for (uint32_t i = 1; i < nr; i++) {
+		catch_up_order(t, &list[i]);
+		catch_up(t, &list[i]);
+	}
+	elide_order_released(t, last);
 }
 
 bool elide_release(struct elide_thread *t, const void *word)
@@ -406,8 +431,10 @@ bool elide_release(struct elide_thread *t, const void *word)
 	}
 	if (likely(t->nr_pending == 1 && !t->nr_taken))
 		commit(t);
+	else if (likely(!elide_process.order))
+		commit_nested(t);
 	else
-		commit_nested(t, word);
+		commit_ordered(t, word);
 	return true;
 }
 

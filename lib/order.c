@@ -237,7 +237,8 @@ void elide_order_released(struct elide_thread *t, const void *lock)
 
 	if (i < 0 || i > last)
 		return;
-	memmove(&t->taken[i], &t->taken[i + 1], (last - i) * sizeof(*t->taken));
+	for (; i < last; i++)
+		t->taken[i] = t->taken[i + 1];
 	t->nr_taken = last;
 }
 
