@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "compiler.h"
 #include "datafile.h"
 #include "order-graph.h"
 
@@ -59,7 +60,7 @@ int order_graph_add(struct order_graph *g, const struct order_edge *edge)
 		return -ENOSPC;
 	g->edges[index] = *edge;
 	/* Before the lists know it: a fork between the two must not use it twice. */
-	g->nr = index + 1;
+	WRITE_ONCE(g->nr, index + 1);
 	link_edge(&g->by_from[list_of(edge->from)], g->next_from, index);
 	link_edge(&g->by_pair[pair_list(edge)], g->next_pair, index);
 	return index;

@@ -235,16 +235,16 @@ broken_wrappers() {
 	fi
 	sound=$TMP
 	for pair in mutex:relock-errorcheck rwlock:held-rwlock spin:trylock-own \
-		    cond:wait-in-section c11:held-c11; do
+		    cond:wait-in-section c11:held-c11 cond:order-planted; do
 		kind=${pair%:*} row=${pair#*:}
-		TMP=$sound/broken-$kind
+		TMP=$sound/broken-$kind-$row
 		mkdir "$TMP" && ln -s "$sound/plain" "$TMP/plain"
 		LIB=$O/tests/semantics/broken-$kind.so LIMIT=20 sh "$here/run.sh" --cell native $row
 		why=$(verdict native $row)
 		TMP=$sound
 		case $why in
-		'' | *'has no result') not_ok "broken-$kind-is-caught" "$row passed: $why" ;;
-		*) ok "broken-$kind-is-caught" ;;
+		'' | *'has no result') not_ok "broken-$kind-is-caught-by-$row" "$row passed: $why" ;;
+		*) ok "broken-$kind-is-caught-by-$row" ;;
 		esac
 	done
 }
