@@ -72,7 +72,7 @@ static bool follows(const struct order_edge *first, const struct order_edge *sec
 	return second->from == first->to && !(reads(first->to_kind) && reads(second->from_kind));
 }
 
-/* Writes the way from @start to @last. The queue's parents lead back, so it comes out turned round. */
+/* Writes the way from @start to @last; the parents lead back, so it is written from its end. */
 static int way(const struct order_graph *g, uint32_t start, uint32_t last,
 	       const struct order_edge **circle, int max)
 {
@@ -94,7 +94,7 @@ int order_graph_circle(struct order_graph *g, uint32_t edge, const struct order_
 	const struct order_edge *start = &g->edges[edge];
 	uint32_t head = 0, tail = 0;
 
-	/* Breadth first over edges and not over nodes: how a node is left depends on how it was reached. */
+	/* Over edges and not over nodes: how a node may be left depends on how it was reached. */
 	memset(g->seen, 0, g->nr * sizeof(*g->seen));
 	g->queue[tail++] = edge;
 	g->seen[edge] = true;

@@ -102,7 +102,7 @@ enum elide_deferred {
 	ELIDE_DEFER_ELIDED_TRY, /* the same, by a call that does not wait for ever */
 	ELIDE_DEFER_REAL,       /* count it as taken really */
 	ELIDE_DEFER_REAL_TRY,   /* the same, by a call that does not wait for ever */
-	ELIDE_DEFER_UNELIDED,   /* an elided lock was released, not the last one; if orders are watched */
+	ELIDE_DEFER_UNELIDED,   /* an elided lock, not the last, was released: if orders are watched */
 	ELIDE_DEFER_RELEASED,   /* a lock that was held really was released */
 	ELIDE_DEFER_NEW,        /* it was initialised */
 	ELIDE_DEFER_SHARED,     /* it was initialised process-shared */

@@ -243,7 +243,8 @@ int mutex_timedlock(pthread_mutex_t *m, const void *site, clockid_t clock,
 		err = lock_inside(t, entry, m, site, HOW_TIMED);
 		if (err >= 0)
 			return err;
-		return answered_inside(t, entry, m, site, HOW_TIMED, err, real_timed(m, clock, until));
+		return answered_inside(t, entry, m, site, HOW_TIMED, err,
+				       real_timed(m, clock, until));
 	}
 	if (is_relock(t, m))
 		return relocked(m, site, real_timed(m, clock, until));

@@ -110,8 +110,8 @@ static __always_inline_fn void released_really(struct elide_thread *t, const voi
 
 /* Inside an elided section the real function answered: count the lock if it gave it. Returns @err. */
 static inline int counted_inside(struct elide_thread *t, struct elide_cache *entry,
-				 const void *lock, const void *site, enum elide_kind kind, bool wait,
-				 int err)
+				 const void *lock, const void *site, enum elide_kind kind,
+				 bool wait, int err)
 {
 	if (!err || err == EOWNERDEAD)
 		elide_defer(t, entry, lock, site, kind,

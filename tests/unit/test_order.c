@@ -137,14 +137,16 @@ static void readers(void **state)
 
 static void full(void **state)
 {
-	struct order_edge edge = {.from = 1, .from_kind = M, .to_kind = M};
+	struct order_edge edge = {.from_kind = M, .to_kind = M};
 	const struct order_edge *circle[4];
 	uint64_t i;
 
 	/* One long chain: the search has to go all of it. */
-	for (i = 1; i < ORDER_MAX_EDGES; i++)
-		assert_int_equal(
-			order_graph_add(&graph, &(struct order_edge){.from = i, .to = i + 1}), i - 1);
+	for (i = 1; i < ORDER_MAX_EDGES; i++) {
+		edge.from = i;
+		edge.to = i + 1;
+		assert_int_equal(order_graph_add(&graph, &edge), i - 1);
+	}
 	edge.from = i;
 	edge.to = 1;
 	assert_int_equal(order_graph_add(&graph, &edge), ORDER_MAX_EDGES - 1);
@@ -175,7 +177,7 @@ static unsigned int nr_circles(void)
 	return chunk ? chunk->nr_records : 0;
 }
 
-/* The locks: one class each, as they lie in the program's data; and ten of one class on the heap. */
+/* One class each, as they lie in the program's data; and ten of one class on the heap. */
 static struct lock {
 	char bytes[CACHE_LINE];
 } v, w, x, y, z, *nodes;
