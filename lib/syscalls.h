@@ -2,7 +2,7 @@
 /*
  * syscalls.h - file access that is no cancellation point.
  *
- * glibc's open(), read(), write(), close() and waitpid() end a thread whose
+ * glibc's open(), read(), write(), close(), fcntl() and waitpid() end a thread whose
  * cancellation is pending. A lock call must not: the thread would go with
  * the engine's lock in hand. So these take the place of them in lib/.
  */
@@ -35,6 +35,11 @@ static inline ssize_t sys_write(int fd, const void *buffer, size_t size)
 static inline int sys_close(int fd)
 {
 	return syscall(SYS_close, fd);
+}
+
+static inline int sys_fcntl(int fd, int command, void *argument)
+{
+	return syscall(SYS_fcntl, fd, command, argument);
 }
 
 static inline pid_t sys_waitpid(pid_t pid, int *status, int options)
