@@ -513,7 +513,7 @@ void elide_data_publish(struct elide_chunk *chunk)
 void elide_data_detach(void)
 {
 	if (file.map)
-		mmap(file.map, file.backed, PROT_READ | PROT_WRITE,
+		mmap(file.map, file.reserve, PROT_READ | PROT_WRITE,
 		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
 }
 
