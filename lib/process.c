@@ -24,6 +24,7 @@
 #include "order.h"
 #include "process.h"
 #include "rules.h"
+#include "syscalls.h"
 #include "tunables.h"
 
 struct elide_process elide_process;
@@ -100,9 +101,15 @@ static void fill_header(void)
 
 static int data_open(enum elide_data_who who)
 {
-	int err = elide_data_open(elide_tunables.output, strtoull(elide_tunables.run, NULL, 16),
-				  (size_t)elide_tunables.file_max << 20, who);
+	static const uint64_t all = ~0ull;
+	uint64_t signals;
+	int err;
 
+	/* A handler that forks would have the child go on making the parent's file. */
+	sys_sigmask(&all, &signals);
+	err = elide_data_open(elide_tunables.output, strtoull(elide_tunables.run, NULL, 16),
+			      (size_t)elide_tunables.file_max << 20, who);
+	sys_sigmask(&signals, NULL);
 	if (err) {
 		elide_process.running = false;
 		return err;
@@ -162,6 +169,11 @@ bool elide_slow_enter(struct elide_slow *slow)
 	}
 	elide_slow_leave(slow);
 	return false;
+}
+
+bool elide_slow_forked(void)
+{
+	return !READ_ONCE(wiped->same_process);
 }
 
 void elide_count_interrupted(void)

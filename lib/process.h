@@ -78,6 +78,16 @@ struct elide_slow {
 bool elide_slow_enter(struct elide_slow *slow);
 
 /**
+ * elide_slow_forked() - has a signal handler forked in this slow path, and is this the child?
+ *
+ * The child goes on in what its parent had begun. The parent's file is not
+ * mapped there, elide_data_detach() has put memory in its place; what is
+ * written into the thread's wiped block is thrown away by the child's first
+ * slow path of its own. Nothing of either may be handed out.
+ */
+bool elide_slow_forked(void);
+
+/**
  * elide_count_interrupted() - elide_slow_enter() has refused a lock call.
  *
  * If that was because the call interrupted a slow path, it is counted as dropped.
