@@ -24,6 +24,12 @@
 #include "log.h"
 #include "syscalls.h"
 
+/* Bytes for the name asked for and what own_name() appends. */
+#define OWN_NAME_MAX (PATH_MAX + 48)
+
+/* Processes of one number, in as many pid namespaces, that may share a directory. */
+#define MAX_SAME_PID 1000
+
 static struct {
 	char *map;      /* file_max bytes of address space */
 	size_t reserve;
@@ -32,7 +38,7 @@ static struct {
 	bool claims;    /* it is to take the name asked for once its header is complete */
 	dev_t dev;
 	ino_t ino;
-	char path[PATH_MAX + 32];
+	char path[OWN_NAME_MAX];
 } file;
 
 /* Chunks are backed several at a time: fewer system calls. */
@@ -150,7 +156,31 @@ static void expand(char *name, size_t size, const char *pattern, const char *exe
 	name[n < size ? n : size - 1] = '\0';
 }
 
-enum older { OLDER_NONE, OLDER_FOREIGN, OLDER_DONE, OLDER_SAME_RUN };
+enum older { OLDER_NONE, OLDER_FOREIGN, OLDER_EMPTY, OLDER_DONE, OLDER_SAME_RUN, OLDER_LOCKED };
+
+/*
+ * A data file is locked for as long as its process maps it: the lock belongs to
+ * the open file description, which the mapping keeps (locks_remove_file() in
+ * Linux). That tells a live writer in any pid namespace, where its number and
+ * start time tell nothing: in every container there is a process 1. A file system
+ * without locks, and overlayfs, which maps another file than was opened, leave
+ * the number and start time.
+ */
+static const struct flock whole_file = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+
+static void lock_file(int fd)
+{
+	struct flock lock = whole_file;
+
+	sys_fcntl(fd, F_OFD_SETLK, &lock);
+}
+
+static bool is_locked(int fd)
+{
+	struct flock lock = whole_file;
+
+	return !sys_fcntl(fd, F_OFD_GETLK, &lock) && lock.l_type != F_UNLCK;
+}
 
 /* Whose file is @name? */
 static enum older older_file(const char *name, uint64_t run)
@@ -164,7 +194,9 @@ static enum older older_file(const char *name, uint64_t run)
 		return errno == ENOENT ? OLDER_NONE : OLDER_FOREIGN;
 	if (!fstat(fd, &st) && S_ISREG(st.st_mode)) {
 		if (!st.st_size)
-			older = OLDER_DONE;
+			older = OLDER_EMPTY;
+		else if (is_locked(fd))
+			older = OLDER_LOCKED;
 		else if (sys_read(fd, &h, sizeof(h)) == sizeof(h) && h.magic == ELIDE_DATA_MAGIC) {
 			if (run && h.run == run)
 				older = OLDER_SAME_RUN;
@@ -179,25 +211,34 @@ static enum older older_file(const char *name, uint64_t run)
 }
 
 /*
- * NAME.PID.new for the time until the header is complete. All digits that an
- * id can have: an emulated run must take the same time whatever the id.
+ * A name of our own: NAME.PID or, until the header is complete, NAME.PID.new with
+ * all digits that an id can have: an emulated run must take the same time whatever
+ * the id. Where a process of another pid namespace has that: NAME.PID.2 and so on.
  */
-static void temporary_name(char *to, size_t size, const char *name)
+static void own_name(char *to, const char *name, bool temporary, unsigned int nr)
 {
-	char digits[] = "0000000";
+	char digits[] = "0000000", number[16] = "";
 	int pid = getpid();
 
 	for (int i = sizeof(digits) - 2; i >= 0; i--, pid /= 10)
 		digits[i] = '0' + pid % 10;
-	snprintf(to, size, "%s.%s.new", name, digits);
+	if (nr > 1)
+		snprintf(number, sizeof(number), ".%u", nr);
+	if (temporary)
+		snprintf(to, OWN_NAME_MAX, "%s.%s.new%s", name, digits, number);
+	else
+		snprintf(to, OWN_NAME_MAX, "%s.%d%s", name, (int)getpid(), number);
 }
 
 #define CREATE_FLAGS (O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC)
 
-/* An older data file *@name becomes NAME.old. Where that is foreign: -EEXIST, *@name says which. */
+/*
+ * An older data file *@name becomes NAME.old. Where that is foreign: -EEXIST,
+ * *@name says which. -EBUSY: *@name is a live process's, which has just taken it.
+ */
 static int move_away(const char **name)
 {
-	static char old[PATH_MAX + 40];
+	static char old[OWN_NAME_MAX + 4];
 	const char *from = *name;
 
 	snprintf(old, sizeof(old), "%s.old", from);
@@ -206,9 +247,77 @@ static int move_away(const char **name)
 		return -EEXIST;
 	}
 	/* Gone already: another process that starts now has moved it. */
-	if (rename(from, old) && errno != ENOENT)
-		return -errno;
-	return 0;
+	if (rename(from, old))
+		return errno == ENOENT ? 0 : -errno;
+	if (older_file(old, 0) != OLDER_LOCKED)
+		return 0;
+	renameat2(AT_FDCWD, old, AT_FDCWD, from, RENAME_NOREPLACE);
+	return -EBUSY;
+}
+
+/*
+ * Free *@own, a name with our number that exists: it is of an older process of that
+ * number, or of us before exec(). -EBUSY: of a live one in another pid namespace,
+ * which may not have come to writing and locking it yet.
+ */
+static int free_own(const char **own)
+{
+	switch (older_file(*own, 0)) {
+	case OLDER_EMPTY:
+	case OLDER_LOCKED:
+		return -EBUSY;
+	case OLDER_FOREIGN:
+		return -EEXIST;
+	default:
+		return move_away(own);
+	}
+}
+
+static int create(const char *own)
+{
+	int fd = sys_open(own, CREATE_FLAGS, 0600);
+
+	return fd < 0 ? -errno : fd;
+}
+
+/* file.path becomes @own. */
+static int become(const char *own)
+{
+	if (!renameat2(AT_FDCWD, file.path, AT_FDCWD, own, RENAME_NOREPLACE))
+		return 0;
+	/* Not every file system knows the flag. */
+	if (errno == EINVAL && older_file(own, 0) == OLDER_NONE && !rename(file.path, own))
+		return 0;
+	return -errno;
+}
+
+/*
+ * @take() the first name with our number that is free or can be freed. *@use is
+ * that name or, on error, the one in the way. Returns what @take() did.
+ */
+static int take_own(const char *name, bool temporary, int (*take)(const char *own),
+		    const char **use)
+{
+	/* Static: this may run on a small thread stack. Callers are serialised. */
+	static char own[OWN_NAME_MAX];
+	int ret;
+
+	for (unsigned int nr = 1; nr <= MAX_SAME_PID; nr++) {
+		own_name(own, name, temporary, nr);
+		*use = own;
+		ret = take(own);
+		if (ret != -EEXIST)
+			return ret;
+		ret = free_own(use);
+		if (ret == -EBUSY)
+			continue;
+		if (ret)
+			return ret;
+		ret = take(own);
+		if (ret != -EEXIST)
+			return ret;
+	}
+	return -EBUSY;
 }
 
 /*
@@ -221,8 +330,6 @@ static int move_away(const char **name)
  */
 static int open_file(const char *name, uint64_t run, enum elide_data_who who)
 {
-	/* Static: this may run on a small thread stack. Callers are serialised. */
-	static char own[PATH_MAX + 32];
 	const char *use = name;
 	struct stat st;
 	int fd, err = 0;
@@ -231,38 +338,37 @@ static int open_file(const char *name, uint64_t run, enum elide_data_who who)
 	if (who != ELIDE_DATA_CHILD) {
 		switch (older_file(name, run)) {
 		case OLDER_SAME_RUN:
+		case OLDER_LOCKED:
 			if (who == ELIDE_DATA_IDLE)
 				return -EEXIST;
 			break;
+		case OLDER_EMPTY:
 		case OLDER_DONE:
 			err = move_away(&use);
 			__attribute__((fallthrough));
 		case OLDER_NONE:
-			file.claims = true;
+			file.claims = !err;
 			break;
 		case OLDER_FOREIGN:
 			err = -EEXIST;
 		}
-		if (err)
+		if (err && err != -EBUSY)
 			goto fail;
 	}
-	if (file.claims)
-		temporary_name(own, sizeof(own), name);
-	else
-		snprintf(own, sizeof(own), "%s.%d", name, (int)getpid());
-	use = own;
-	fd = sys_open(own, CREATE_FLAGS, 0600);
-	if (fd < 0 && errno == EEXIST) { /* of an older process of our pid, or of us before exec() */
-		err = older_file(own, 0) == OLDER_FOREIGN ? -EEXIST : move_away(&use);
-		if (err)
-			goto fail;
-		fd = sys_open(own, CREATE_FLAGS, 0600);
-	}
-	if (fd < 0 || fstat(fd, &st) || !realpath(own, file.path)) {
-		use = name; /* what the user knows */
-		err = -errno;
+	fd = take_own(name, file.claims, create, &use);
+	if (fd < 0) {
+		err = fd;
+		if (err != -EEXIST)
+			use = name; /* what the user knows */
 		goto fail;
 	}
+	if (fstat(fd, &st) || !realpath(use, file.path)) {
+		use = name;
+		err = -errno;
+		sys_close(fd);
+		goto fail;
+	}
+	lock_file(fd);
 	file.dev = st.st_dev;
 	file.ino = st.st_ino;
 	return fd;
@@ -274,21 +380,18 @@ fail:
 	return -1;
 }
 
-/* The file becomes NAME or, if another process of the run was faster, NAME.PID. */
+/* The file becomes NAME or, if another process was faster, NAME.PID. */
 static void claim_name(const char *name)
 {
-	static char own[PATH_MAX + 32];
+	const char *use = name;
 
-	if (!link(file.path, name)) {
+	if (!link(file.path, name))
 		unlink(file.path);
-	} else if (errno == EEXIST) {
-		snprintf(own, sizeof(own), "%s.%d", name, (int)getpid());
-		name = own;
-		rename(file.path, name);
-	} else {
+	else if (errno == EEXIST)
+		take_own(name, false, become, &use);
+	else
 		rename(file.path, name); /* no links: FAT and the like */
-	}
-	if (!realpath(name, file.path))
+	if (!realpath(use, file.path))
 		file.saved = false;
 }
 
@@ -410,7 +513,7 @@ void elide_data_publish(struct elide_chunk *chunk)
 void elide_data_detach(void)
 {
 	if (file.map)
-		mmap(file.map, file.backed, PROT_READ | PROT_WRITE,
+		mmap(file.map, file.reserve, PROT_READ | PROT_WRITE,
 		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
 }
 

@@ -71,6 +71,7 @@ enum elide_dropped {
 	ELIDE_DROPPED_ROWS,    /* (class, site) pairs beyond a thread's table, or the file is full */
 	ELIDE_DROPPED_MODULES, /* objects beyond the room for them */
 	ELIDE_DROPPED_SIGNALS, /* by signal handlers that interrupted elide itself */
+	ELIDE_DROPPED_ORDERS,  /* locks held, orders and circles beyond the room for them */
 	ELIDE_NR_DROPPED
 };
 
@@ -145,6 +146,7 @@ enum elide_chunk_type {
 	ELIDE_CHUNK_CLASSES,
 	ELIDE_CHUNK_ROWS,
 	ELIDE_CHUNK_MISUSE,
+	ELIDE_CHUNK_ORDER,
 };
 
 /**
@@ -310,6 +312,39 @@ struct elide_misuse {
 	uint64_t site;
 	uint64_t lock;
 	uint64_t count;
+};
+
+/* Locks of a circle, at most. */
+#define ELIDE_ORDER_EDGES 8
+
+/**
+ * struct elide_order_edge - a lock was taken while another was held.
+ * @class_index: class of the lock that was held
+ * @tid:         first thread that did so
+ * @held_kind, @taken_kind: enum elide_kind of the two acquisitions
+ * @held_site:   return address of the call that took the lock that was held
+ * @taken_site:  of the call that took the other one
+ */
+struct elide_order_edge {
+	uint32_t class_index;
+	uint32_t tid;
+	uint32_t held_kind;
+	uint32_t taken_kind;
+	uint64_t held_site;
+	uint64_t taken_site;
+};
+
+/**
+ * struct elide_order - locks that were taken in a circle.
+ * @nr_edges: of @edges, at least 2
+ * @edges:    each takes a lock of the class that the next one holds, the last of the first's
+ *
+ * Where all are of one class it is the locks themselves that make the circle.
+ */
+struct elide_order {
+	uint32_t nr_edges;
+	uint32_t reserved;
+	struct elide_order_edge edges[ELIDE_ORDER_EDGES];
 };
 
 #endif

@@ -11,6 +11,7 @@
 
 #include "emulator.h"
 #include "engine.h"
+#include "order.h"
 #include "point.h"
 #include "process.h"
 #include "tunables.h"
@@ -73,10 +74,15 @@ static bool is_shared(const void *lock)
 	return index != ELIDE_NONE && elide_registry_class_shared(elide_registry_class(index));
 }
 
+static __always_inline_fn enum elide_deferred elided(bool wait)
+{
+	return wait ? ELIDE_DEFER_ELIDED : ELIDE_DEFER_ELIDED_TRY;
+}
+
 /* A lock inside an elided section: check its word and push it, no nested XBEGIN. */
 static enum elide_outcome acquire_nested(struct elide_thread *t, struct elide_cache *entry,
 					 const void *word, const struct elide_rule *rule,
-					 const void *site, enum elide_kind kind)
+					 const void *site, enum elide_kind kind, bool wait)
 {
 	uint64_t value;
 
@@ -88,7 +94,7 @@ static enum elide_outcome acquire_nested(struct elide_thread *t, struct elide_ca
 		rtm_abort(ELIDE_CODE_busy);
 	test_point(nested);
 	push_held(t, word, value, rule->size);
-	elide_defer(t, entry, word, site, kind, ELIDE_DEFER_ELIDED);
+	elide_defer(t, entry, word, site, kind, elided(wait));
 	return ELIDE_TAKEN;
 }
 
@@ -220,7 +226,7 @@ enum elide_outcome elide_acquire(struct elide_thread *t, struct elide_cache *ent
 	uint64_t value;
 
 	if (t->nr_held)
-		return acquire_nested(t, entry, word, rule, site, kind);
+		return acquire_nested(t, entry, word, rule, site, kind, wait);
 	if (!READ_ONCE(elide_enabled) || unlikely(READ_ONCE(elide_data->control)))
 		return ELIDE_SKIPPED;
 	if (rtm_test())
@@ -243,7 +249,7 @@ enum elide_outcome elide_acquire(struct elide_thread *t, struct elide_cache *ent
 				rtm_abort(ELIDE_CODE_busy);
 			test_point(subscribed);
 			push_held(t, word, value, rule->size);
-			push_pending(t, entry, word, site, kind, ELIDE_DEFER_ELIDED);
+			push_pending(t, entry, word, site, kind, elided(wait));
 			test_point(held);
 			return ELIDE_TAKEN;
 		}
@@ -282,24 +288,31 @@ struct deferred {
 	uint32_t what;
 };
 
-/* What a nested call left to be done, now that the transaction is over. */
-static void catch_up(struct elide_thread *t, const struct deferred *d)
+/* The row of a call that was not known yet, now that the transaction is over. */
+static void find_row(struct deferred *d)
 {
-	struct elide_row *row = d->row;
+	struct elide_cache *entry;
 
-	if (!row && d->what <= ELIDE_DEFER_REAL) {
-		struct elide_cache *entry = elide_cache_fill(d->lock, d->site, d->kind);
+	if (d->row || d->what > ELIDE_DEFER_REAL_TRY)
+		return;
+	entry = elide_cache_fill(d->lock, d->site, d->kind);
+	d->row = entry ? elide_row(entry) : NULL;
+}
 
-		row = entry ? elide_row(entry) : NULL;
-	}
+/* What a nested call left to be done. */
+static void catch_up(struct elide_thread *t, struct deferred *d)
+{
+	find_row(d);
 	switch (d->what) {
 	case ELIDE_DEFER_ELIDED:
-		if (row)
-			counter_add(row->nested, 1);
+	case ELIDE_DEFER_ELIDED_TRY:
+		if (d->row)
+			counter_add(d->row->nested, 1);
 		break;
 	case ELIDE_DEFER_REAL:
-		if (row)
-			elide_count(row, ELIDE_SKIPPED);
+	case ELIDE_DEFER_REAL_TRY:
+		if (d->row)
+			elide_count(d->row, ELIDE_SKIPPED);
 		break;
 	case ELIDE_DEFER_NEW:
 	case ELIDE_DEFER_SHARED:
@@ -311,10 +324,23 @@ static void catch_up(struct elide_thread *t, const struct deferred *d)
 	case ELIDE_DEFER_RELEASED:
 		elide_released(t, d->lock, d->kind);
 		break;
+	case ELIDE_DEFER_UNELIDED:
+		elide_order_released(t, d->lock);
+		break;
 	default:
 		elide_misuse(d->what - ELIDE_DEFER_MISUSE, d->kind, d->site, d->lock);
 		break;
 	}
+}
+
+/* In which order the section took its locks. */
+static void catch_up_order(struct elide_thread *t, struct deferred *d)
+{
+	bool wait = d->what == ELIDE_DEFER_ELIDED || d->what == ELIDE_DEFER_REAL;
+
+	find_row(d);
+	if (d->row)
+		elide_order_taken(t, d->row, d->lock, wait);
 }
 
 /* Commit, and count the outermost section. The lock may be gone: only its address is used. */
@@ -337,20 +363,42 @@ static __always_inline_fn void commit(struct elide_thread *t)
 		WRITE_ONCE(row->state, ELIDE_STATE_ELIDING);
 }
 
-static __noinline void commit_nested(struct elide_thread *t)
+static __always_inline_fn void copy_pending(const struct elide_thread *t, struct deferred *list,
+					    uint32_t first, uint32_t nr)
 {
-	struct deferred list[ELIDE_MAX_PENDING];
-	uint32_t nr = t->nr_pending;
-
-	for (uint32_t i = 1; i < nr; i++) {
+	for (uint32_t i = first; i < nr; i++) {
 		const struct elide_pending *p = &t->pending[i];
 
 		list[i] = (struct deferred){p->entry ? elide_row(p->entry) : NULL, p->lock, p->site,
 					    p->kind, p->what};
 	}
+}
+
+static __noinline void commit_nested(struct elide_thread *t)
+{
+	struct deferred list[ELIDE_MAX_PENDING];
+	uint32_t nr = t->nr_pending;
+
+	copy_pending(t, list, 1, nr);
 	commit(t);
 	for (uint32_t i = 1; i < nr; i++)
 		catch_up(t, &list[i]);
+}
+
+/* The same where the order of locks is watched. @last: the lock released last. */
+static __cold void commit_ordered(struct elide_thread *t, const void *last)
+{
+	struct deferred list[ELIDE_MAX_PENDING];
+	uint32_t nr = t->nr_pending;
+
+	copy_pending(t, list, 0, nr);
+	commit(t);
+	catch_up_order(t, &list[0]);
+	for (uint32_t i = 1; i < nr; i++) {
+		catch_up_order(t, &list[i]);
+		catch_up(t, &list[i]);
+	}
+	elide_order_released(t, last);
 }
 
 bool elide_release(struct elide_thread *t, const void *word)
@@ -376,12 +424,17 @@ bool elide_release(struct elide_thread *t, const void *word)
 		*h = h[1];
 		barrier();
 	}
-	if (--t->nr_held)
+	if (--t->nr_held) {
+		if (elide_process.order)
+			elide_defer(t, NULL, word, NULL, ELIDE_KIND_NONE, ELIDE_DEFER_UNELIDED);
 		return true;
-	if (likely(t->nr_pending == 1))
+	}
+	if (likely(t->nr_pending == 1 && !t->nr_taken))
 		commit(t);
-	else
+	else if (likely(!elide_process.order))
 		commit_nested(t);
+	else
+		commit_ordered(t, word);
 	return true;
 }
 
@@ -420,6 +473,8 @@ void elide_released(struct elide_thread *t, const void *lock, enum elide_kind ki
 {
 	if (unlikely(t->hold_lock == lock))
 		elide_hold_end(t);
+	if (unlikely(t->nr_taken))
+		elide_order_released(t, lock);
 	if (kind == ELIDE_KIND_RWLOCK_WRITE && t->nr_rwlocks)
 		t->nr_rwlocks--;
 	if (kind == ELIDE_KIND_SPIN && t->nr_spins)

@@ -74,7 +74,7 @@ void elide_disable(const char *why);
  * @rule: when it is free
  * @site: return address of the lock call
  * @kind: enum elide_kind
- * @wait: may wait for the lock to become free; false for trylock and timed calls
+ * @wait: the call waits until it has the lock; false for trylock and timed calls
  *
  * Subscribes eagerly: the word is read as the first act in the transaction
  * (Dice et al., "Pitfalls of lazy subscription", 2014, show why not later).

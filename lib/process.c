@@ -21,8 +21,10 @@
 #include "engine.h"
 #include "exit-report.h"
 #include "log.h"
+#include "order.h"
 #include "process.h"
 #include "rules.h"
+#include "syscalls.h"
 #include "tunables.h"
 
 struct elide_process elide_process;
@@ -99,9 +101,15 @@ static void fill_header(void)
 
 static int data_open(enum elide_data_who who)
 {
-	int err = elide_data_open(elide_tunables.output, strtoull(elide_tunables.run, NULL, 16),
-				  (size_t)elide_tunables.file_max << 20, who);
+	static const uint64_t all = ~0ull;
+	uint64_t signals;
+	int err;
 
+	/* A handler that forks would have the child go on making the parent's file. */
+	sys_sigmask(&all, &signals);
+	err = elide_data_open(elide_tunables.output, strtoull(elide_tunables.run, NULL, 16),
+			      (size_t)elide_tunables.file_max << 20, who);
+	sys_sigmask(&signals, NULL);
 	if (err) {
 		elide_process.running = false;
 		return err;
@@ -161,6 +169,11 @@ bool elide_slow_enter(struct elide_slow *slow)
 	}
 	elide_slow_leave(slow);
 	return false;
+}
+
+bool elide_slow_forked(void)
+{
+	return !READ_ONCE(wiped->same_process);
 }
 
 void elide_count_interrupted(void)
@@ -270,6 +283,7 @@ void elide_start(bool secure)
 		return;
 	}
 	wiped->same_process = 1;
+	elide_process.order = elide_tunables.order && !elide_order_start();
 	elide_threads_start();
 	if (elide_tunables.verbose)
 		elide_log("%s: %s", elide_enabled ? "eliding" : "profiling", elide_process.why);

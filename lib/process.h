@@ -28,6 +28,7 @@ struct elide_thread;
  * @policy:  its name
  * @why:     why @mode is what it is
  * @short_way: the wrappers know the locks' words and may take them without calling glibc
+ * @order:   the order of locks is watched, see order.h
  * @holder:  by enum elide_kind, where in a lock its holder's thread id is; 0 nowhere
  */
 struct elide_process {
@@ -38,6 +39,7 @@ struct elide_process {
 	char policy[32];
 	char why[256];
 	bool short_way;
+	bool order;
 	uint32_t holder[ELIDE_NR_KINDS];
 };
 
@@ -52,7 +54,8 @@ extern __thread bool elide_busy;
 /** elide_short_way() - may the wrappers take their short way, which never looks for a transaction? */
 static inline bool elide_short_way(void)
 {
-	return elide_process.short_way && elide_process.mode != ELIDE_RUN_ELIDE;
+	return elide_process.short_way && !elide_process.order &&
+	       elide_process.mode != ELIDE_RUN_ELIDE;
 }
 
 /**
@@ -73,6 +76,16 @@ struct elide_slow {
  * taken by something the engine calls).
  */
 bool elide_slow_enter(struct elide_slow *slow);
+
+/**
+ * elide_slow_forked() - has a signal handler forked in this slow path, and is this the child?
+ *
+ * The child goes on in what its parent had begun. The parent's file is not
+ * mapped there, elide_data_detach() has put memory in its place; what is
+ * written into the thread's wiped block is thrown away by the child's first
+ * slow path of its own. Nothing of either may be handed out.
+ */
+bool elide_slow_forked(void);
 
 /**
  * elide_count_interrupted() - elide_slow_enter() has refused a lock call.

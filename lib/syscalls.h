@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * syscalls.h - file access that is no cancellation point.
+ * syscalls.h - file access that is no cancellation point, and signals.
  *
- * glibc's open(), read(), write(), close() and waitpid() end a thread whose
+ * glibc's open(), read(), write(), close(), fcntl() and waitpid() end a thread whose
  * cancellation is pending. A lock call must not: the thread would go with
  * the engine's lock in hand. So these take the place of them in lib/.
  */
@@ -10,7 +10,9 @@
 #define ELIDE_SYSCALLS_H
 
 #include <fcntl.h>
+#include <signal.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
 #include <unistd.h>
@@ -35,6 +37,20 @@ static inline ssize_t sys_write(int fd, const void *buffer, size_t size)
 static inline int sys_close(int fd)
 {
 	return syscall(SYS_close, fd);
+}
+
+static inline int sys_fcntl(int fd, int command, void *argument)
+{
+	return syscall(SYS_fcntl, fd, command, argument);
+}
+
+/* Bytes of the kernel's signal set, which glibc's is larger than. */
+#define SYS_SIGSET 8
+
+/* All signals, those that glibc keeps to itself too, which its function leaves out. */
+static inline void sys_sigmask(const uint64_t *set, uint64_t *old)
+{
+	syscall(SYS_rt_sigprocmask, SIG_SETMASK, set, old, SYS_SIGSET);
 }
 
 static inline pid_t sys_waitpid(pid_t pid, int *status, int options)

@@ -5,11 +5,14 @@
  * Everything here runs outside transactions, between elide_slow_enter() and
  * elide_slow_leave().
  */
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <threads.h>
 #include <unistd.h>
 
 #include "engine.h"
+#include "order.h"
+#include "point.h"
 #include "process.h"
 #include "rules.h"
 #include "tunables.h"
@@ -89,7 +92,7 @@ static void thread_init(struct elide_thread *t)
 	t->seed = ++elide_data->nr_threads * 2654435761u | 1;
 	t->streak = 0;
 	t->hold_lock = NULL;
-	t->nr_spins = t->nr_rwlocks = 0;
+	t->nr_spins = t->nr_rwlocks = t->nr_taken = 0;
 	if (!t->ready) {
 		map_pages(t);
 		t->time_countdown = 1;
@@ -137,6 +140,9 @@ void elide_threads_forget(void)
 {
 	threads.free = NULL;
 	threads.nr = 0;
+	/* Wiped, but a slow path that a handler's fork has interrupted went on in it. */
+	if (elide_self)
+		madvise(elide_self, sizeof(*elide_self), MADV_DONTNEED);
 }
 
 static bool kind_wanted(enum elide_kind kind)
@@ -173,6 +179,7 @@ static struct elide_row *row_get(struct elide_thread *t, uint32_t class_index, c
 				 enum elide_kind kind)
 {
 	uint64_t h = (class_index * 2654435761ull) ^ ((uintptr_t)site * 0x9e3779b97f4a7c15ull >> 40);
+	struct elide_chunk *chunk = t->chunk; /* a copy that no fork wipes */
 	struct elide_row *row;
 	uint32_t *slot;
 
@@ -188,7 +195,7 @@ static struct elide_row *row_get(struct elide_thread *t, uint32_t class_index, c
 	/* Leave room, or a search for what is not there would never end. */
 	if (t->nr_rows >= ELIDE_NR_ROWS * 3 / 4)
 		goto full;
-	row = elide_data_record(&t->chunk, ELIDE_CHUNK_ROWS, sizeof(*row));
+	row = elide_data_record(&chunk, ELIDE_CHUNK_ROWS, sizeof(*row));
 	if (!row)
 		goto full;
 	elide_registry_module_of(site);
@@ -197,7 +204,9 @@ static struct elide_row *row_get(struct elide_thread *t, uint32_t class_index, c
 	row->site = (uintptr_t)site;
 	row->state = row_state(class_index, site, kind);
 	row->wait.min = row->hold.min = ~0ull;
-	elide_data_publish(t->chunk);
+	test_point(row);
+	elide_data_publish(chunk);
+	t->chunk = chunk;
 	*slot = ((char *)row - (char *)elide_data) / CACHE_LINE;
 	t->nr_rows++;
 	return row;
@@ -244,6 +253,10 @@ static struct elide_cache *fill(const void *lock, const void *site, enum elide_k
 		.generation = generation,
 	};
 	*elide_window(t, entry) = (struct policy_window){0};
+	if (unlikely(elide_slow_forked())) {
+		entry->lock = NULL;
+		return NULL;
+	}
 	return entry;
 }
 
@@ -262,10 +275,20 @@ __cold struct elide_cache *elide_cache_fill(const void *lock, const void *site,
 	return entry;
 }
 
+/* No lock is there any more that the calling thread could hold. */
+static void order_forget(const void *lock)
+{
+	struct elide_thread *t = elide_self;
+
+	if (t && t->nr_taken)
+		elide_order_released(t, lock);
+}
+
 void elide_lock_new(const void *lock, enum elide_kind kind, const void *site, bool shared)
 {
 	struct elide_slow slow;
 
+	order_forget(lock);
 	if (!elide_slow_enter(&slow))
 		return;
 	elide_registry_add(lock, kind, site, true, shared);
@@ -276,6 +299,7 @@ void elide_lock_gone(const void *lock)
 {
 	struct elide_slow slow;
 
+	order_forget(lock);
 	if (!elide_slow_enter(&slow))
 		return;
 	elide_registry_remove(lock);

@@ -79,15 +79,35 @@ struct elide_held {
 	uint32_t depth;
 };
 
+/**
+ * struct elide_taken - a lock that the thread holds, as ELIDE_ORDER=1 has it.
+ * @lock: its address
+ * @site: return address of the call that took it
+ * @class_index: its class
+ * @kind: enum elide_kind
+ */
+struct elide_taken {
+	const void *lock;
+	const void *site;
+	uint32_t class_index;
+	uint32_t kind;
+};
+
+/* Locks held at once whose order is looked at; the kernel's lockdep has room for 48. */
+#define ELIDE_MAX_TAKEN 48
+
 /* What is still to be done about a lock after the commit. */
 enum elide_deferred {
-	ELIDE_DEFER_ELIDED,   /* count it as elided */
-	ELIDE_DEFER_REAL,     /* count it as taken really */
-	ELIDE_DEFER_RELEASED, /* a lock that was held really was released */
-	ELIDE_DEFER_NEW,      /* it was initialised */
-	ELIDE_DEFER_SHARED,   /* it was initialised process-shared */
-	ELIDE_DEFER_GONE,     /* it was destroyed */
-	ELIDE_DEFER_MISUSE,   /* count a misuse; enum elide_misuse_type is added to this */
+	ELIDE_DEFER_ELIDED,     /* count it as elided */
+	ELIDE_DEFER_ELIDED_TRY, /* the same, by a call that does not wait for ever */
+	ELIDE_DEFER_REAL,       /* count it as taken really */
+	ELIDE_DEFER_REAL_TRY,   /* the same, by a call that does not wait for ever */
+	ELIDE_DEFER_UNELIDED,   /* an elided lock, not the last, was released: if orders are watched */
+	ELIDE_DEFER_RELEASED,   /* a lock that was held really was released */
+	ELIDE_DEFER_NEW,        /* it was initialised */
+	ELIDE_DEFER_SHARED,     /* it was initialised process-shared */
+	ELIDE_DEFER_GONE,       /* it was destroyed */
+	ELIDE_DEFER_MISUSE,     /* count a misuse; enum elide_misuse_type is added to this */
 };
 
 /**
@@ -118,6 +138,7 @@ struct elide_pending {
  * @streak:     aborts since the last commit
  * @time_countdown: first attempts until one is timed
  * @nr_spins, @nr_rwlocks: held really, as far as the wrappers have seen
+ * @nr_taken:   locks in @taken; always 0 unless orders are watched
  * @hold_lock, @hold_row, @hold_start: the acquisition being measured
  * @chunk:      chunk of the data file that rows are taken from
  * @nr_rows, @rows: hash of row offsets (units of 64 bytes)
@@ -126,6 +147,7 @@ struct elide_pending {
  * @nr_filled:  entries of the cache in use; the first are in @filled, see elide_cache_used()
  * @cache:      the look-up cache
  * @windows:    this thread's judgement of the lock in the cache entry of that index
+ * @taken:      the locks held, the oldest first
  */
 struct elide_thread {
 	uint32_t nr_held;
@@ -141,6 +163,7 @@ struct elide_thread {
 	uint32_t time_countdown;
 	uint32_t nr_spins;
 	uint32_t nr_rwlocks;
+	uint32_t nr_taken;
 	const void *hold_lock;
 	struct elide_row *hold_row;
 	unsigned long long hold_start;
@@ -155,6 +178,7 @@ struct elide_thread {
 
 	struct elide_cache cache[ELIDE_NR_CACHE] __cacheline_aligned;
 	struct policy_window windows[ELIDE_NR_CACHE];
+	struct elide_taken taken[ELIDE_MAX_TAKEN];
 };
 
 /* The calling thread's block; NULL before its first lock call and where there is none. */

@@ -75,12 +75,12 @@ WRAPPER int mtx_unlock(mtx_t *m)
 
 WRAPPER int cnd_wait(cnd_t *c, mtx_t *m)
 {
-	wrap_wait(m);
+	wrap_wait(mutex_of(m), CALL_SITE());
 	return real.cnd_wait(c, m);
 }
 
 WRAPPER int cnd_timedwait(cnd_t *c, mtx_t *m, const struct timespec *until)
 {
-	wrap_wait(m);
+	wrap_wait(mutex_of(m), CALL_SITE());
 	return real.cnd_timedwait(c, m, until);
 }

@@ -21,32 +21,32 @@ __asm__(".symver cond_timedwait_old, pthread_cond_timedwait@GLIBC_2.2.5");
 
 WRAPPER int cond_wait(pthread_cond_t *c, pthread_mutex_t *m)
 {
-	wrap_wait(m);
+	wrap_wait(m, CALL_SITE());
 	return real.cond_wait(c, m);
 }
 
 WRAPPER int cond_timedwait(pthread_cond_t *c, pthread_mutex_t *m, const struct timespec *until)
 {
-	wrap_wait(m);
+	wrap_wait(m, CALL_SITE());
 	return real.cond_timedwait(c, m, until);
 }
 
 WRAPPER int cond_wait_old(pthread_cond_t *c, pthread_mutex_t *m)
 {
-	wrap_wait(m);
+	wrap_wait(m, CALL_SITE());
 	return real.cond_wait_old(c, m);
 }
 
 WRAPPER int cond_timedwait_old(pthread_cond_t *c, pthread_mutex_t *m,
 			       const struct timespec *until)
 {
-	wrap_wait(m);
+	wrap_wait(m, CALL_SITE());
 	return real.cond_timedwait_old(c, m, until);
 }
 
 WRAPPER int pthread_cond_clockwait(pthread_cond_t *c, pthread_mutex_t *m, clockid_t clock,
 				   const struct timespec *until)
 {
-	wrap_wait(m);
+	wrap_wait(m, CALL_SITE());
 	return real.cond_clockwait(c, m, clock, until);
 }

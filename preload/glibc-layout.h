@@ -73,6 +73,12 @@ static inline int glibc_mutex_type(const pthread_mutex_t *m)
 	return m->__data.__kind & MUTEX_TYPE_MASK;
 }
 
+/** glibc_mutex_relocked() - does its holder have to unlock it once more than a mutex held once? */
+static inline bool glibc_mutex_relocked(const pthread_mutex_t *m)
+{
+	return glibc_mutex_type(m) == PTHREAD_MUTEX_RECURSIVE_NP && m->__data.__count > 1;
+}
+
 #pragma GCC visibility pop
 
 #endif

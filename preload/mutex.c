@@ -89,11 +89,12 @@ static __noinline int lock_waiting(struct elide_thread *t, struct elide_row *row
 
 	if (unlikely((uint32_t)m->__data.__owner == t->tid && glibc_layout.mutex))
 		elide_misuse(ELIDE_MISUSE_RELOCK, KIND, site, m); /* for ever */
+	waits_really(t, row, m);
 	err = real.mutex_lock(m);
 	if (err && err != EOWNERDEAD)
 		return err;
 	wait_end(row, &w);
-	taken_really(t, row, m, outcome);
+	taken_really(t, row, m, outcome, true);
 	return err;
 }
 
@@ -103,9 +104,10 @@ static __noinline int lock_waiting(struct elide_thread *t, struct elide_row *row
 
 /* A call inside an elided section, up to the point where the real function answers. */
 static int lock_inside(struct elide_thread *t, struct elide_cache *entry, pthread_mutex_t *m,
-		       const void *site, bool try)
+		       const void *site, enum how how)
 {
 	struct elide_held *held = elide_find_held(t, m);
+	bool try = how == HOW_TRY;
 
 	if (held && glibc_mutex_elidable(m)) {
 		switch (glibc_mutex_type(m)) {
@@ -126,17 +128,19 @@ static int lock_inside(struct elide_thread *t, struct elide_cache *entry, pthrea
 		return REAL_ANSWERS; /* busy, or one more of a recursive mutex held really */
 	if (!glibc_mutex_elidable(m))
 		return REAL_COUNTED;
-	return elide_acquire(t, entry, m, &glibc_mutex_rule, site, KIND, false) == ELIDE_TAKEN ?
-		       0 : REAL_COUNTED;
+	return elide_acquire(t, entry, m, &glibc_mutex_rule, site, KIND, how == HOW_LOCK) ==
+			       ELIDE_TAKEN ? 0 : REAL_COUNTED;
 }
 
 /* The real function has answered instead. */
 static int answered_inside(struct elide_thread *t, struct elide_cache *entry, pthread_mutex_t *m,
-			   const void *site, int why, int err)
+			   const void *site, enum how how, int why, int err)
 {
 	if (err == EDEADLK)
 		misuse_inside(t, ELIDE_MISUSE_RELOCK, KIND, site, m);
-	return why == REAL_COUNTED ? counted_inside(t, entry, m, site, KIND, err) : err;
+	if (why != REAL_COUNTED)
+		return err;
+	return counted_inside(t, entry, m, site, KIND, how == HOW_LOCK, err);
 }
 
 /* Every case; the short way below is one of them made quick. */
@@ -148,11 +152,11 @@ __noinline int mutex_lock(pthread_mutex_t *m, const void *site)
 	struct elide_row *row;
 
 	if (unlikely(elide_inside(t))) {
-		int err = lock_inside(t, entry, m, site, false);
+		int err = lock_inside(t, entry, m, site, HOW_LOCK);
 
 		if (err >= 0)
 			return err;
-		return answered_inside(t, entry, m, site, err, real.mutex_lock(m));
+		return answered_inside(t, entry, m, site, HOW_LOCK, err, real.mutex_lock(m));
 	}
 	if (is_relock(t, m))
 		return relocked(m, site, real.mutex_lock(m));
@@ -172,7 +176,7 @@ __noinline int mutex_lock(pthread_mutex_t *m, const void *site)
 	row = elide_row(entry);
 	if (unlikely(!glibc_mutex_plain(m) || !glibc_layout.mutex || !take_plain(m, t->tid)))
 		return lock_waiting(t, row, m, site, outcome);
-	taken_really(t, row, m, outcome);
+	taken_really(t, row, m, outcome, true);
 	return 0;
 }
 
@@ -195,10 +199,10 @@ int mutex_trylock(pthread_mutex_t *m, const void *site)
 	int err;
 
 	if (unlikely(elide_inside(t))) {
-		err = lock_inside(t, entry, m, site, true);
+		err = lock_inside(t, entry, m, site, HOW_TRY);
 		if (err >= 0)
 			return err;
-		return answered_inside(t, entry, m, site, err, real.mutex_trylock(m));
+		return answered_inside(t, entry, m, site, HOW_TRY, err, real.mutex_trylock(m));
 	}
 	if (is_relock(t, m))
 		return real.mutex_trylock(m);
@@ -215,7 +219,7 @@ int mutex_trylock(pthread_mutex_t *m, const void *site)
 	}
 	err = real.mutex_trylock(m);
 	if (outcome != ELIDE_INSIDE && (!err || err == EOWNERDEAD))
-		taken_really(t, elide_row(entry), m, outcome);
+		taken_really(t, elide_row(entry), m, outcome, false);
 	return err;
 }
 
@@ -236,10 +240,11 @@ int mutex_timedlock(pthread_mutex_t *m, const void *site, clockid_t clock,
 	int err;
 
 	if (unlikely(elide_inside(t))) {
-		err = lock_inside(t, entry, m, site, false);
+		err = lock_inside(t, entry, m, site, HOW_TIMED);
 		if (err >= 0)
 			return err;
-		return answered_inside(t, entry, m, site, err, real_timed(m, clock, until));
+		return answered_inside(t, entry, m, site, HOW_TIMED, err,
+				       real_timed(m, clock, until));
 	}
 	if (is_relock(t, m))
 		return relocked(m, site, real_timed(m, clock, until));
@@ -261,7 +266,7 @@ int mutex_timedlock(pthread_mutex_t *m, const void *site, clockid_t clock,
 	if (err && err != EOWNERDEAD)
 		return err;
 	wait_end(elide_row(entry), &w);
-	taken_really(t, elide_row(entry), m, outcome);
+	taken_really(t, elide_row(entry), m, outcome, false);
 	return err;
 }
 
@@ -294,12 +299,12 @@ static __noinline int unlock_real(struct elide_thread *t, pthread_mutex_t *m, co
 static __noinline int unlock_inside(struct elide_thread *t, pthread_mutex_t *m, const void *site)
 {
 	uint32_t owner = m->__data.__owner;
-	bool own = owner && elide_tid_is_own(t, owner);
+	bool own = owner && elide_tid_is_own(t, owner), relocked = glibc_mutex_relocked(m);
 	int err = real.mutex_unlock(m);
 
 	if (!own && (err == EPERM || (glibc_mutex_plain(m) && glibc_layout.mutex)))
 		misuse_inside(t, unlock_misuse(owner), KIND, site, m);
-	else if (!err)
+	else if (!err && !relocked)
 		elide_defer(t, NULL, m, site, KIND, ELIDE_DEFER_RELEASED);
 	return err;
 }
@@ -314,6 +319,8 @@ __noinline int mutex_unlock(pthread_mutex_t *m, const void *site)
 		return unlock_inside(t, m, site);
 	if (t)
 		released_really(t, m);
+	if (t && unlikely(t->nr_taken) && !glibc_mutex_relocked(m))
+		elide_order_released(t, m);
 	if (!glibc_mutex_plain(m) || !glibc_layout.mutex)
 		return unlock_real(t, m, site);
 	if (!t || (uint32_t)m->__data.__owner != t->tid)

@@ -30,9 +30,6 @@ static __always_inline_fn bool is_free(const pthread_rwlock_t *rw, enum elide_ki
 	return (READ_ONCE(rw->__data.__readers) & rule->mask) == rule->free;
 }
 
-/* What glibc is asked for: each row of the table below is one of its functions. */
-enum how { HOW_LOCK, HOW_TRY, HOW_TIMED };
-
 static __always_inline_fn int call_real(pthread_rwlock_t *rw, enum elide_kind kind, enum how how,
 					clockid_t clock, const struct timespec *until)
 {
@@ -62,7 +59,8 @@ static bool elided_inside(struct elide_thread *t, struct elide_cache *entry, pth
 		return false;
 	if ((uint32_t)rw->__data.__cur_writer == t->tid)
 		return false; /* EDEADLK */
-	return elide_acquire(t, entry, rw, rule_of(kind), site, kind, false) == ELIDE_TAKEN;
+	return elide_acquire(t, entry, rw, rule_of(kind), site, kind, how == HOW_LOCK) ==
+	       ELIDE_TAKEN;
 }
 
 static __always_inline_fn int lock(pthread_rwlock_t *rw, const void *site, enum elide_kind kind,
@@ -83,7 +81,7 @@ static __always_inline_fn int lock(pthread_rwlock_t *rw, const void *site, enum 
 		err = call_real(rw, kind, how, clock, until);
 		if (err == EDEADLK)
 			misuse_inside(t, ELIDE_MISUSE_RELOCK, kind, site, rw);
-		return counted_inside(t, entry, rw, site, kind, err);
+		return counted_inside(t, entry, rw, site, kind, how == HOW_LOCK, err);
 	}
 	if (unlikely(!entry)) {
 		entry = elide_cache_fill(rw, site, kind);
@@ -102,6 +100,8 @@ static __always_inline_fn int lock(pthread_rwlock_t *rw, const void *site, enum 
 	err = call_real(rw, kind, HOW_TRY, clock, until);
 	if (err && how != HOW_TRY) {
 		w = wait_begin(true);
+		if (how == HOW_LOCK)
+			waits_really(t, elide_row(entry), rw);
 		err = call_real(rw, kind, how, clock, until);
 		if (!err)
 			wait_end(elide_row(entry), &w);
@@ -111,7 +111,7 @@ static __always_inline_fn int lock(pthread_rwlock_t *rw, const void *site, enum 
 	if (err)
 		return err;
 	t->nr_rwlocks++;
-	taken_really(t, elide_row(entry), rw, outcome);
+	taken_really(t, elide_row(entry), rw, outcome, how == HOW_LOCK);
 	return 0;
 }
 

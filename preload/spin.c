@@ -31,10 +31,12 @@ static __noinline int lock_waiting(struct elide_thread *t, struct elide_row *row
 				   pthread_spinlock_t *s, enum elide_outcome outcome)
 {
 	struct wait w = wait_begin(READ_ONCE(*s) != SPIN_FREE);
-	int err = real.spin_lock(s);
+	int err;
 
+	waits_really(t, row, (const void *)s);
+	err = real.spin_lock(s);
 	wait_end(row, &w);
-	taken_really(t, row, (const void *)s, outcome);
+	taken_really(t, row, (const void *)s, outcome, true);
 	return err;
 }
 
@@ -74,9 +76,9 @@ static __noinline int lock(pthread_spinlock_t *s, const void *site)
 		if (elide_find_held(t, word))
 			rtm_abort(ELIDE_CODE_relock);
 		if (glibc_layout.spin && elide_acquire(t, entry, word, &glibc_spin_rule, site, KIND,
-						       false) == ELIDE_TAKEN)
+						       true) == ELIDE_TAKEN)
 			return 0;
-		return counted_inside(t, entry, word, site, KIND, real.spin_lock(s));
+		return counted_inside(t, entry, word, site, KIND, true, real.spin_lock(s));
 	}
 	if (unlikely(!entry)) {
 		entry = elide_cache_fill(word, site, KIND);
@@ -94,7 +96,7 @@ static __noinline int lock(pthread_spinlock_t *s, const void *site)
 	row = elide_row(entry);
 	if (unlikely(!glibc_layout.spin || !take(s)))
 		return lock_waiting(t, row, s, outcome);
-	taken_really(t, row, word, outcome);
+	taken_really(t, row, word, outcome, true);
 	return 0;
 }
 
@@ -125,7 +127,7 @@ WRAPPER int pthread_spin_trylock(pthread_spinlock_t *s)
 		    elide_acquire(t, entry, word, &glibc_spin_rule, site, KIND, false) ==
 			    ELIDE_TAKEN)
 			return 0;
-		return counted_inside(t, entry, word, site, KIND, real.spin_trylock(s));
+		return counted_inside(t, entry, word, site, KIND, false, real.spin_trylock(s));
 	}
 	if (unlikely(!entry)) {
 		entry = elide_cache_fill(word, site, KIND);
@@ -140,7 +142,7 @@ WRAPPER int pthread_spin_trylock(pthread_spinlock_t *s)
 	}
 	err = real.spin_trylock(s);
 	if (!err && outcome != ELIDE_INSIDE)
-		taken_really(t, elide_row(entry), word, outcome);
+		taken_really(t, elide_row(entry), word, outcome, false);
 	return err;
 }
 

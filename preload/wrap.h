@@ -13,12 +13,17 @@
 
 #include "engine.h"
 #include "glibc-layout.h"
+#include "order.h"
+#include "process.h"
 #include "real.h"
 
 #define WRAPPER __export
 
 /* The call site: where the program called us. */
 #define CALL_SITE() __builtin_return_address(0)
+
+/* How a lock call waits: until it has the lock, not at all, or for a time. */
+enum how { HOW_LOCK, HOW_TRY, HOW_TIMED };
 
 /* A further name of a wrapper, from symbols.def. */
 #define WRAPPER_ALIAS(name, target) \
@@ -54,9 +59,20 @@ static inline bool clock_known(clockid_t clock)
 	return clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC;
 }
 
-/* The lock was taken really: count it, and measure its hold time if it is its turn. */
+/* The lock is held, and the call will wait for it: the last moment to say why it waits for ever. */
+static __always_inline_fn void waits_really(struct elide_thread *t, const struct elide_row *row,
+					    const void *lock)
+{
+	if (unlikely(t->nr_taken))
+		elide_order_waits(t, row, lock);
+}
+
+/*
+ * The lock was taken really: count it, and measure its hold time if it is its turn.
+ * @wait: the call would have waited for ever.
+ */
 static __always_inline_fn void taken_really(struct elide_thread *t, struct elide_row *row,
-					    const void *lock, enum elide_outcome outcome)
+					    const void *lock, enum elide_outcome outcome, bool wait)
 {
 	bool due;
 
@@ -67,6 +83,8 @@ static __always_inline_fn void taken_really(struct elide_thread *t, struct elide
 	elide_count(row, outcome);
 	if (due)
 		elide_hold_begin(t, row, lock);
+	if (unlikely(elide_process.order))
+		elide_order_taken(t, row, lock, wait);
 }
 
 /*
@@ -92,10 +110,12 @@ static __always_inline_fn void released_really(struct elide_thread *t, const voi
 
 /* Inside an elided section the real function answered: count the lock if it gave it. Returns @err. */
 static inline int counted_inside(struct elide_thread *t, struct elide_cache *entry,
-				 const void *lock, const void *site, enum elide_kind kind, int err)
+				 const void *lock, const void *site, enum elide_kind kind,
+				 bool wait, int err)
 {
 	if (!err || err == EOWNERDEAD)
-		elide_defer(t, entry, lock, site, kind, ELIDE_DEFER_REAL);
+		elide_defer(t, entry, lock, site, kind,
+			    wait ? ELIDE_DEFER_REAL : ELIDE_DEFER_REAL_TRY);
 	return err;
 }
 
@@ -135,7 +155,7 @@ void wrap_destroy_end(const void *lock, enum elide_kind kind);
 /**
  * wrap_wait() - before a call that releases a mutex and waits: no section may be elided over it.
  */
-static inline void wrap_wait(const void *mutex)
+static inline void wrap_wait(const pthread_mutex_t *mutex, const void *site)
 {
 	struct elide_thread *t = elide_self;
 
@@ -145,6 +165,8 @@ static inline void wrap_wait(const void *mutex)
 		rtm_abort(ELIDE_CODE_cond_wait);
 	if (t->hold_lock == mutex)
 		elide_hold_cancel(t); /* not one critical section */
+	if (unlikely(t->nr_taken) && !glibc_mutex_relocked(mutex))
+		elide_order_retaken(t, mutex, site);
 }
 
 /* Shared by mutex.c and c11.c: mtx_t is glibc's mutex. */

@@ -8,11 +8,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
+#include <inttypes.h>
 #include <limits.h>
+#include <linux/openat2.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -25,28 +29,118 @@ static const struct option_desc options[] = {
 	OPTION_HELP,
 };
 
-/*
- * Is @name, as /proc shows a mapping, the data file of @pid? The file was made
- * as NAME.PID.new, with seven digits, and got the name NAME then: it shows as deleted.
+/**
+ * struct target - the data file of the process that is controlled.
+ * @path: to open it by
+ * @name: to tell the user
  */
-static int is_file_of(long pid, char *name, struct elide_header *header)
+struct target {
+	char path[PATH_MAX];
+	char name[PATH_MAX];
+};
+
+/* What is the process called in its own pid namespace? That number is in its data file. */
+static long inner_pid(long pid)
+{
+	char path[64], line[256];
+	long inner = pid;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%ld/status", pid);
+	f = fopen(path, "re");
+	if (!f)
+		return pid;
+	while (fgets(line, sizeof(line), f))
+		if (!strncmp(line, "NSpid:", 6)) /* outermost first */
+			inner = strtol(strrchr(line, '\t') + 1, NULL, 10);
+	fclose(f);
+	return inner;
+}
+
+/* As in the header's @pid_start: a number alone may be another namespace's. 0: no such process. */
+static uint64_t started(long pid)
+{
+	char path[64], line[1024];
+	uint64_t ticks = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%ld/stat", pid);
+	f = fopen(path, "re");
+	if (!f)
+		return 0;
+	if (fgets(line, sizeof(line), f) && strrchr(line, ')'))
+		sscanf(strrchr(line, ')') + 1,
+		       " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %" SCNu64,
+		       &ticks);
+	fclose(f);
+	return ticks;
+}
+
+/*
+ * The name that a mapped file was given, from what /proc shows: it was made as
+ * NAME.PID.new, with seven digits and perhaps a number after them, and shows as
+ * deleted when it has got the name NAME.
+ */
+static void given_name(char *name)
 {
 	static const char deleted[] = " (deleted)";
 	size_t len = strlen(name), cut = sizeof(deleted) - 1;
-	char suffix[24];
+	char *made;
 
-	if (len > cut && !strcmp(name + len - cut, deleted)) {
-		name[len -= cut] = '\0';
-		cut = snprintf(suffix, sizeof(suffix), ".%07ld.new", pid);
-		if (len > cut && !strcmp(name + len - cut, suffix))
-			name[len - cut] = '\0';
+	if (len <= cut || strcmp(name + len - cut, deleted))
+		return;
+	name[len - cut] = '\0';
+	made = strrchr(name, '/');
+	while (made && (made = strchr(made + 1, '.')))
+		if (strspn(made + 1, "0123456789") == 7 && !strncmp(made + 8, ".new", 4)) {
+			*made = '\0';
+			return;
+		}
+}
+
+static bool is_file_of(long pid, const char *path)
+{
+	struct elide_header header;
+
+	return !load_header(path, &header) && header.pid == (uint32_t)inner_pid(pid) &&
+	       header.pid_start == started(pid) && header.state == ELIDE_FILE_LIVE;
+}
+
+/*
+ * The file @name of a process that has a root of its own, a container for
+ * instance. A symbolic link there must not lead us out of it: the directory is
+ * opened as if that root were ours, and stays open for as long as we run.
+ */
+static int enter_root(long pid, struct target *t)
+{
+	struct open_how how = {
+		.flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
+		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
+	};
+	char *base = strrchr(t->name, '/'), name[PATH_MAX];
+	int root, dir, n;
+
+	snprintf(name, sizeof(name), "/proc/%ld/root", pid);
+	root = open(name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (root < 0)
+		return -errno;
+	snprintf(name, sizeof(name), "%.*s", (int)(base - t->name + 1), t->name);
+	dir = syscall(SYS_openat2, root, name, &how, sizeof(how));
+	close(root);
+	if (dir < 0)
+		return -errno;
+	snprintf(t->path, sizeof(t->path), "/proc/self/fd/%d%s", dir, base);
+	n = snprintf(name, sizeof(name), "/proc/%ld/root%s", pid, t->name);
+	if (n >= (int)sizeof(name) || !is_file_of(pid, t->path)) {
+		close(dir);
+		return -ENOENT;
 	}
-	return !load_header(name, header) && header->pid == (uint32_t)pid &&
-	       header->state == ELIDE_FILE_LIVE;
+	strcpy(t->name, name);
+	return 0;
 }
 
 /* The data file that process @pid maps and writes. */
-static int find_file(long pid, char *path, size_t size, struct elide_header *header)
+static int find_file(long pid, struct target *t)
 {
 	char maps[64], line[PATH_MAX + 128];
 	int err = -ENOENT;
@@ -62,10 +156,10 @@ static int find_file(long pid, char *path, size_t size, struct elide_header *hea
 		if (!name || !strstr(line, " rw-s "))
 			continue;
 		name[strcspn(name, "\n")] = '\0';
-		if (!is_file_of(pid, name, header))
-			continue;
-		snprintf(path, size, "%s", name);
-		err = 0;
+		given_name(name);
+		snprintf(t->name, sizeof(t->name), "%s", name);
+		strcpy(t->path, t->name);
+		err = is_file_of(pid, t->path) ? 0 : enter_root(pid, t);
 	}
 	fclose(f);
 	return err;
@@ -151,42 +245,42 @@ close_in:
 }
 
 /* What to do; each takes the data file and says what it did. */
-static int do_off(const char *path, const char *output)
+static int do_off(const struct target *t, const char *output)
 {
-	return set_control(path, ELIDE_CONTROL_OFF);
+	return set_control(t->path, ELIDE_CONTROL_OFF);
 }
 
-static int do_on(const char *path, const char *output)
+static int do_on(const struct target *t, const char *output)
 {
-	return set_control(path, ELIDE_CONTROL_NONE);
+	return set_control(t->path, ELIDE_CONTROL_NONE);
 }
 
-static int do_snapshot(const char *path, const char *output)
+static int do_snapshot(const struct target *t, const char *output)
 {
-	char name[PATH_MAX + 16];
+	char to[PATH_MAX + 16], name[PATH_MAX + 16];
 	int err;
 
-	if (!output) {
-		snprintf(name, sizeof(name), "%s.snapshot", path);
+	snprintf(to, sizeof(to), "%s.snapshot", t->path);
+	snprintf(name, sizeof(name), "%s.snapshot", t->name);
+	err = copy_file(t->path, output ? output : to);
+	if (!output)
 		output = name;
-	}
-	err = copy_file(path, output);
 	if (!err)
 		say("snapshot in %s; next: elide report -i '%s'", output, output);
 	return err;
 }
 
-static int do_reset(const char *path, const char *output)
+static int do_reset(const struct target *t, const char *output)
 {
 	char name[PATH_MAX + 16];
 
-	snprintf(name, sizeof(name), "%s" LOAD_BASE_SUFFIX, path);
-	return copy_file(path, name);
+	snprintf(name, sizeof(name), "%s" LOAD_BASE_SUFFIX, t->path);
+	return copy_file(t->path, name);
 }
 
 static const struct verb {
 	const char *name;
-	int (*run)(const char *path, const char *output);
+	int (*run)(const struct target *t, const char *output);
 } verbs[] = {
 	{"off", do_off},
 	{"on", do_on},
@@ -209,8 +303,8 @@ static const struct verb *find_verb(const char *name)
 
 static int control(const char *pid_text, const struct verb *verb, const char *output)
 {
-	struct elide_header header;
-	char path[PATH_MAX], *end;
+	static struct target target;
+	char *end;
 	long pid;
 	int err;
 
@@ -220,15 +314,15 @@ static int control(const char *pid_text, const struct verb *verb, const char *ou
 		say("ctl: %s is not a process id", pid_text);
 		return EXIT_USAGE;
 	}
-	err = find_file(pid, path, sizeof(path), &header);
+	err = find_file(pid, &target);
 	if (err) {
 		say("ctl: process %ld %s", pid,
 		    err == -ENOENT ? "is not there, or writes no data file" : strerror(-err));
 		return EXIT_USAGE;
 	}
-	err = verb->run(path, output);
+	err = verb->run(&target, output);
 	if (err) {
-		say("ctl: %s: %s", path, strerror(-err));
+		say("ctl: %s: %s", target.name, strerror(-err));
 		return EXIT_USAGE;
 	}
 	return 0;

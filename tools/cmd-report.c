@@ -54,7 +54,7 @@ static int has_path(const struct paths *p, const char *path)
 /* ".PID" */
 static int is_pid_suffix(const char *rest)
 {
-	return rest[0] == '.' && rest[1] && !rest[1 + strspn(rest + 1, "0123456789")];
+	return rest[0] == '.' && rest[1] && !rest[1 + strspn(rest + 1, "0123456789.")];
 }
 
 /* Adds a file, and FILE.PID of the same run if @children, unless they are there already. */

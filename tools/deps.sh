@@ -28,6 +28,7 @@ pigz tests: threads that wait for each other
 pbzip2 tests: the same
 memcached tests: a server, on the loopback interface
 libmemcached-tools tests: its load
+bubblewrap tests: containers, without a daemon or an image
 spin tests: searches the models of the protocol
 kyotocabinet-utils the demo: a program that nobody here wrote
 '

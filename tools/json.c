@@ -199,6 +199,37 @@ static json_t *misuse(const struct report *r)
 	return list;
 }
 
+static json_t *order_edge(const struct order_edge *e, const struct elide_order_edge *record)
+{
+	json_t *o = json_object();
+
+	json_object_set_new(o, "class", json_text(e->class));
+	json_object_set_new(o, "lock", json_text(e->lock));
+	json_object_set_new(o, "kind", json_text(kind_name(record->held_kind)));
+	json_object_set_new(o, "site", place(&e->held));
+	json_object_set_new(o, "next_kind", json_text(kind_name(record->taken_kind)));
+	json_object_set_new(o, "next_site", place(&e->taken));
+	json_object_set_new(o, "thread", json_number(record->tid));
+	return o;
+}
+
+static json_t *orders(const struct report *r)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < r->nr_orders; i++) {
+		const struct order_line *line = &r->orders[i];
+		json_t *o = json_object(), *edges = json_array();
+
+		for (uint32_t j = 0; j < line->record->nr_edges; j++)
+			json_array_append_new(edges,
+					      order_edge(&line->edges[j], &line->record->edges[j]));
+		json_object_set_new(o, "edges", edges);
+		json_array_append_new(list, o);
+	}
+	return list;
+}
+
 /**
  * json_report() - the object of one file.
  */
@@ -215,6 +246,7 @@ json_t *json_report(const struct report *r, size_t top)
 	json_object_set_new(o, "totals", totals(r));
 	json_object_set_new(o, "dropped", dropped(r));
 	json_object_set_new(o, "misuse", misuse(r));
+	json_object_set_new(o, "order", orders(r));
 	for (size_t i = 0; i < r->nr_lines && (!top || i < top); i++)
 		json_array_append_new(rows, row(r, &r->lines[i]));
 	json_object_set_new(o, "rows", rows);

@@ -174,6 +174,22 @@ static int check_misuse(const struct reader *r, const struct elide_misuse *m, ui
 	return 0;
 }
 
+static int check_order(const struct reader *r, const struct elide_order *o, uint64_t at)
+{
+	if (o->nr_edges < 2 || o->nr_edges > ELIDE_ORDER_EDGES)
+		return fail(r, "circle of %u locks (offset %llu)", o->nr_edges,
+			    (unsigned long long)at);
+	for (uint32_t i = 0; i < o->nr_edges; i++) {
+		const struct elide_order_edge *e = &o->edges[i];
+
+		if (!e->held_kind || e->held_kind >= ELIDE_NR_KINDS || !e->taken_kind ||
+		    e->taken_kind >= ELIDE_NR_KINDS)
+			return fail(r, "lock order of unknown kinds %u, %u (offset %llu)",
+				    e->held_kind, e->taken_kind, (unsigned long long)at);
+	}
+	return 0;
+}
+
 static int check_record(const struct reader *r, int type, void *record, uint64_t at)
 {
 	switch (type) {
@@ -183,6 +199,8 @@ static int check_record(const struct reader *r, int type, void *record, uint64_t
 		return check_class(r, record, at);
 	case ELIDE_CHUNK_ROWS:
 		return check_row(r, record, at);
+	case ELIDE_CHUNK_ORDER:
+		return check_order(r, record, at);
 	default:
 		return check_misuse(r, record, at);
 	}
@@ -208,6 +226,10 @@ static size_t destination(struct data_file *f, int type, void **array, size_t **
 		*array = &f->misuse;
 		*have = &f->nr_misuse;
 		return sizeof(*f->misuse);
+	case ELIDE_CHUNK_ORDER:
+		*array = &f->orders;
+		*have = &f->nr_orders;
+		return sizeof(*f->orders);
 	}
 	return 0;
 }
@@ -247,10 +269,18 @@ static int read_chunk(struct reader *r, struct data_file *f, uint64_t at)
 	return rc;
 }
 
-/* Leaves out rows whose class is not there: they came after what was lost, or are being written. */
+static int has_classes(const struct data_file *f, const struct elide_order *o)
+{
+	for (uint32_t i = 0; i < o->nr_edges; i++)
+		if (o->edges[i].class_index >= f->nr_classes)
+			return 0;
+	return 1;
+}
+
+/* Leaves out what has no class there: it came after what was lost, or is being written. */
 static void drop_orphans(struct data_file *f)
 {
-	size_t kept = 0;
+	size_t kept = 0, kept_orders = 0;
 
 	for (size_t i = 0; i < f->nr_rows; i++) {
 		if (f->rows[i].class_index < f->nr_classes)
@@ -259,6 +289,13 @@ static void drop_orphans(struct data_file *f)
 			f->notes.nr_orphans++;
 	}
 	f->nr_rows = kept;
+	for (size_t i = 0; i < f->nr_orders; i++) {
+		if (has_classes(f, &f->orders[i]))
+			f->orders[kept_orders++] = f->orders[i];
+		else
+			f->notes.nr_orphans++;
+	}
+	f->nr_orders = kept_orders;
 }
 
 static int read_chunks(struct reader *r, struct data_file *f)
@@ -348,6 +385,7 @@ void load_free(struct data_file *file)
 	free(file->classes);
 	free(file->rows);
 	free(file->misuse);
+	free(file->orders);
 	memset(file, 0, sizeof(*file));
 }
 

@@ -22,7 +22,7 @@
  * struct load_notes - what was odd in a file that could be read all the same.
  * @lost_from:     offset from which on the file is missing, 0 if it is whole
  * @lost_size:     bytes the header promises beyond @lost_from
- * @nr_orphans:    rows whose class is not in the file, left out
+ * @nr_orphans:    rows and orders whose class is not in the file, left out
  */
 struct load_notes {
 	uint64_t lost_from;
@@ -45,6 +45,8 @@ struct data_file {
 	size_t nr_rows;
 	struct elide_misuse *misuse;
 	size_t nr_misuse;
+	struct elide_order *orders;
+	size_t nr_orders;
 	struct load_notes notes;
 };
 

@@ -79,6 +79,20 @@ struct misuse_line {
 	struct place lock;
 };
 
+/* The names of an edge of a circle of locks. */
+struct order_edge {
+	char *lock;
+	char *class;
+	struct place held;
+	struct place taken;
+};
+
+/* A circle of locks, named. */
+struct order_line {
+	const struct elide_order *record;
+	struct order_edge edges[ELIDE_ORDER_EDGES];
+};
+
 /**
  * struct report - everything the outputs print of one file.
  * @elides:     the process elided: elision columns mean something
@@ -92,6 +106,8 @@ struct report {
 	struct line total;
 	struct misuse_line *misuse;
 	size_t nr_misuse;
+	struct order_line *orders;
+	size_t nr_orders;
 	int elides;
 	uint64_t ns;
 	uint64_t cycles;
@@ -122,6 +138,21 @@ int report_sort_key(const char *key, const char **nearest);
  * Return: 0, or -ENODATA if the process did not live to say how long its cycles are.
  */
 int to_ns(const struct report *r, uint64_t cycles, uint64_t *ns);
+
+/**
+ * class_name() - of a lock class, for people; NULL without memory. To be freed.
+ * @place: filled with what it is named after
+ */
+char *class_name(const struct report *r, const struct elide_class *c, struct place *place);
+
+/** class_id() - names a class apart from all others of the program. As class_name(). */
+char *class_id(const struct elide_class *c, const struct place *place);
+
+/** order_build() - name the circles of locks. Return: 0 or -ENOMEM. */
+int order_build(struct report *r);
+
+/** order_free() - release them. */
+void order_free(struct report *r);
 
 /* rows.c: the words of enumerations, those of JSON and table alike. */
 const char *kind_name(unsigned int kind);

@@ -37,7 +37,8 @@ NAMES(misuse_name, [ELIDE_MISUSE_UNLOCK_FREE] = "unlock-free",
       [ELIDE_MISUSE_EXIT_HELD] = "exit-held")
 NAMES(dropped_name, [ELIDE_DROPPED_LOCKS] = "locks", [ELIDE_DROPPED_CLASSES] = "classes",
       [ELIDE_DROPPED_THREADS] = "threads", [ELIDE_DROPPED_ROWS] = "rows",
-      [ELIDE_DROPPED_MODULES] = "modules", [ELIDE_DROPPED_SIGNALS] = "signals")
+      [ELIDE_DROPPED_MODULES] = "modules", [ELIDE_DROPPED_SIGNALS] = "signals",
+      [ELIDE_DROPPED_ORDERS] = "orders")
 
 int exit_code(int status)
 {
@@ -173,30 +174,42 @@ static char *data_name(const struct place *p)
 	return code_name(p);
 }
 
-static void name_lock(const struct report *r, struct line *l, const struct elide_class *c)
+char *class_id(const struct elide_class *c, const struct place *place)
 {
 	static const char *const types[] = {"", "init", "static", "first"};
-	struct place *p = &l->lock_place;
-	char *name;
 
-	l->class_type = c->type;
-	if (c->type == ELIDE_CLASS_STATIC)
-		symbolize_data(r->symbols, c->address, p);
-	else
-		symbolize_call(r->symbols, c->address, p);
-	l->class = p->object ? format("%s %s+0x%llx", types[c->type], p->object,
-				      (unsigned long long)p->offset)
-			     : format("%s unknown", types[c->type]);
-	short_place(l->short_lock, sizeof(l->short_lock), p,
-		    c->type == ELIDE_CLASS_INIT ? "init " : "first ");
-	name = c->type == ELIDE_CLASS_STATIC ? data_name(p) : code_name(p);
-	if (c->type == ELIDE_CLASS_STATIC || !name) {
-		l->lock = name;
-		snprintf(l->short_lock, sizeof(l->short_lock), "%s", name ? name : "");
-		return;
+	return place->object ? format("%s %s+0x%llx", types[c->type], place->object,
+				      (unsigned long long)place->offset) :
+			       format("%s unknown", types[c->type]);
+}
+
+char *class_name(const struct report *r, const struct elide_class *c, struct place *place)
+{
+	char *code, *name;
+
+	if (c->type == ELIDE_CLASS_STATIC) {
+		symbolize_data(r->symbols, c->address, place);
+		return data_name(place);
 	}
-	l->lock = format("%s %s", c->type == ELIDE_CLASS_INIT ? "init" : "first locked in", name);
-	free(name);
+	symbolize_call(r->symbols, c->address, place);
+	code = code_name(place);
+	if (!code)
+		return NULL;
+	name = format("%s %s", c->type == ELIDE_CLASS_INIT ? "init" : "first locked in", code);
+	free(code);
+	return name;
+}
+
+static void name_lock(const struct report *r, struct line *l, const struct elide_class *c)
+{
+	l->class_type = c->type;
+	l->lock = class_name(r, c, &l->lock_place);
+	l->class = class_id(c, &l->lock_place);
+	if (c->type == ELIDE_CLASS_STATIC)
+		snprintf(l->short_lock, sizeof(l->short_lock), "%s", l->lock ? l->lock : "");
+	else
+		short_place(l->short_lock, sizeof(l->short_lock), &l->lock_place,
+			    c->type == ELIDE_CLASS_INIT ? "init " : "first ");
 }
 
 static int name_line(const struct report *r, struct line *l, const struct elide_row *row)
@@ -415,6 +428,8 @@ int report_build(struct report *r, const struct data_file *file, enum report_by 
 	rc = build_lines(r, by);
 	if (!rc)
 		rc = build_misuse(r);
+	if (!rc)
+		rc = order_build(r);
 	if (rc) {
 		report_free(r);
 		return rc;
@@ -435,6 +450,7 @@ void report_free(struct report *r)
 	}
 	free(r->lines);
 	free(r->misuse);
+	order_free(r);
 	symbolizer_free(r->symbols);
 	memset(r, 0, sizeof(*r));
 }

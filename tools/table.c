@@ -306,6 +306,19 @@ static void print_totals(const struct report *r, FILE *out)
 				dropped_name(i));
 }
 
+/* "function file:line", or the best there is. */
+static void print_place(FILE *out, const struct place *p)
+{
+	print_clean(out, p->symbol ? p->symbol : "unknown");
+	if (p->file) {
+		fputc(' ', out);
+		print_clean(out, base_name(p->file));
+		fprintf(out, ":%d", p->line);
+	} else if (p->object) {
+		fprintf(out, " in %s", p->object);
+	}
+}
+
 static void print_misuse(const struct report *r, FILE *out)
 {
 	static const char *const says[] = {
@@ -320,14 +333,7 @@ static void print_misuse(const struct report *r, FILE *out)
 		const struct misuse_line *m = &r->misuse[i];
 
 		fprintf(out, "misuse: ");
-		print_clean(out, m->site.symbol ? m->site.symbol : "unknown");
-		if (m->site.file) {
-			fputc(' ', out);
-			print_clean(out, base_name(m->site.file));
-			fprintf(out, ":%d", m->site.line);
-		} else if (m->site.object) {
-			fprintf(out, " in %s", m->site.object);
-		}
+		print_place(out, &m->site);
 		fprintf(out, " %s (%s", says[m->record->type], kind_name(m->record->kind));
 		if (m->lock.symbol) {
 			fputc(' ', out);
@@ -335,6 +341,40 @@ static void print_misuse(const struct report *r, FILE *out)
 		}
 		fprintf(out, "), %llu times\n", (unsigned long long)m->record->count);
 	}
+}
+
+static void print_order(const struct report *r, FILE *out, const struct order_line *o)
+{
+	const struct elide_order *record = o->record;
+	uint32_t nr = record->nr_edges;
+	int one_class = 1;
+
+	fprintf(out, "\nlock order: ");
+	for (uint32_t i = 0; i < nr; i++) {
+		one_class &= record->edges[i].class_index == record->edges[0].class_index;
+		print_clean(out, o->edges[i].lock);
+		fprintf(out, " -> ");
+	}
+	print_clean(out, o->edges[0].lock);
+	fprintf(out, "%s\n", one_class ? ", locks of one class" : "");
+	for (uint32_t i = 0; i < nr; i++) {
+		const struct elide_order_edge *e = &record->edges[i];
+
+		fprintf(out, "   held: ");
+		print_clean(out, o->edges[i].lock);
+		fprintf(out, " (%s) at ", kind_name(e->held_kind));
+		print_place(out, &o->edges[i].held);
+		fprintf(out, "; taken: ");
+		print_clean(out, o->edges[(i + 1) % nr].lock);
+		fprintf(out, " (%s) at ", kind_name(e->taken_kind));
+		print_place(out, &o->edges[i].taken);
+		fprintf(out, "; by thread %u\n", e->tid);
+	}
+	fprintf(out,
+		"   %u threads that do this at once can wait for each other for ever\n"
+		"      -> take these locks in one order everywhere; where that cannot be, take the "
+		"second with a trylock and release the first if it fails\n",
+		nr);
 }
 
 static void print_finding(const struct report *r, FILE *out, const struct finding *f, size_t number)
@@ -403,6 +443,8 @@ void table_print(const struct report *r, FILE *out, int width, size_t top)
 	print_totals(r, out);
 	print_notes(r, out);
 	print_misuse(r, out);
+	for (size_t i = 0; i < r->nr_orders; i++)
+		print_order(r, out, &r->orders[i]);
 	for (size_t i = 0; i < nr_findings; i++)
 		print_finding(r, out, &findings[i], i + 1);
 	if (!r->elides && r->total.sum.contended)

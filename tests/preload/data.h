@@ -21,6 +21,7 @@
  * @bad: rows whose counters contradict each other
  * @nr_locks: locks registered, over all classes
  * @misuse: by enum elide_misuse_type
+ * @orders: circles of locks
  */
 struct sums {
 	struct elide_header header;
@@ -29,6 +30,7 @@ struct sums {
 	unsigned long nr_rows;
 	unsigned long nr_locks;
 	unsigned long misuse[8];
+	unsigned long orders;
 	unsigned long size;
 };
 
@@ -85,6 +87,8 @@ static inline bool sum_file(const char *path, struct sums *s)
 				s->nr_locks += class->nr_locks;
 			else if (chunk->type == ELIDE_CHUNK_MISUSE && misuse->type < 8)
 				s->misuse[misuse->type] += misuse->count;
+			else if (chunk->type == ELIDE_CHUNK_ORDER)
+				s->orders++;
 		}
 	}
 	munmap((void *)map, st.st_size);

@@ -31,6 +31,7 @@ int main(int argc, char **argv)
 #undef ELIDE_CAUSE
 		for (unsigned int m = 1; m < sizeof(misuse) / sizeof(*misuse); m++)
 			printf(" misuse_%s=%lu", misuse[m], s.misuse[m]);
+		printf(" orders=%lu", s.orders);
 		printf(" dropped=");
 		for (int d = 0; d < ELIDE_NR_DROPPED; d++)
 			printf("%s%lu", d ? "," : "", s.header.dropped[d]);

@@ -6,7 +6,7 @@ SEMANTICS_DIR := $(O)/tests/semantics
 
 .PHONY: semantics-tests
 semantics-tests: $(PRELOAD) preload-tests emulated-tests $(SEMANTICS_DIR)/cases \
-	$(SEMANTICS_DIR)/misuse $(SEMANTICS_DIR)/lib-malloc.so
+	$(SEMANTICS_DIR)/misuse $(SEMANTICS_DIR)/order $(SEMANTICS_DIR)/lib-malloc.so
 
 # Without optimisation of calls into jumps: a tail call has no line of its own.
 $(SEMANTICS_DIR)/%: tests/semantics/%.c
@@ -25,7 +25,7 @@ BROKEN_WRAPPERS := mutex rwlock spin cond c11
 broken_mutex  := s/return try ? EBUSY : EDEADLK/return EBUSY/
 broken_rwlock := s/: &glibc_write_rule/: \&glibc_read_rule/
 broken_spin   := /if (elide_find_held(t, word))/{n;s/return EBUSY/return 0/}
-broken_cond   := s/wrap_wait(m);//
+broken_cond   := s/wrap_wait(.*);//
 broken_c11    := s/return thrd_busy/return thrd_error/
 BROKEN_LIBS   := $(BROKEN_WRAPPERS:%=$(SEMANTICS_DIR)/broken-%.so)
 

@@ -322,6 +322,46 @@ static int thread_ends(void)
 	return 0;
 }
 
+static pid_t parent;
+static volatile sig_atomic_t forks;
+
+static void fork_in_handler(int sig)
+{
+	if (getpid() == parent)
+		forks += fork() > 0;
+}
+
+/*
+ * A signal handler forks, and returns in both into what it interrupted: locks
+ * are made and forgotten, so that this is mostly elide at work.
+ */
+static int handler_forks(void)
+{
+	struct itimerval often = {{0, 500}, {0, 500}}, never = {{0, 0}, {0, 0}};
+	unsigned long failed = 0, rounds;
+	int status;
+
+	parent = getpid();
+	signal(SIGALRM, fork_in_handler);
+	setitimer(ITIMER_REAL, &often, NULL);
+	for (rounds = 0; forks < ROUNDS && getpid() == parent; rounds++) {
+		pthread_mutex_t m;
+
+		pthread_mutex_init(&m, NULL);
+		take(&m, 1);
+		pthread_mutex_destroy(&m);
+	}
+	setitimer(ITIMER_REAL, &never, NULL);
+	signal(SIGALRM, SIG_IGN); /* one may be under way */
+	take(&lock, 10);
+	if (getpid() != parent)
+		_exit(value != rounds + 10);
+	while (wait(&status) > 0)
+		failed += status != 0;
+	printf("%s, %lu failed\n", value == rounds + 10 ? "exact" : "lost", failed);
+	return 0;
+}
+
 /* Locks over two forks: taken by the first, by the second, released by the last. */
 static int two_forks(void)
 {
@@ -601,6 +641,7 @@ static const struct {
 	{"reuse", reuse}, {"held-both", held_both}, {"waiting", waiting},
 	{"signals-in-section", signals_in_section}, {"unfriendly", unfriendly},
 	{"signals", signals}, {"thread-ends", thread_ends}, {"two-forks", two_forks},
+	{"handler-forks", handler_forks},
 	{"_Fork", raw_fork}, {"vfork-locks", vfork_locks}, {"foreign", foreign},
 	{"dlsym-and-malloc", dlsym_and_malloc},
 	{"many-locks", many_locks}, {"many-threads", many_threads}, {"preference", preference},

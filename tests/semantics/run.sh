@@ -200,6 +200,31 @@ exit-held=locks a lock that its thread holds when it ends'
 	done
 }
 
+# The report of the program of lock orders names every edge marked in it, and no other.
+order_places() {
+	case " $(echo $rows) " in *' order-planted '*) ;; *) return ;; esac
+	# The name of a class of locks that were initialised is where that was.
+	awk 'function name(n) { return n in class ? class[n] : n }
+	     /^PLACE/ { split($2, f, "("); place = f[1]; next }
+	     NF < 4 { next }
+	     { at = place " order.c:" FNR }
+	     NR == FNR { if ($(NF - 2) == "class") class[$(NF - 1)] = "init " at; next }
+	     $(NF - 3) == "held" { held = name($(NF - 2)) " (" $(NF - 1) ") at " at }
+	     $(NF - 3) == "taken" { print "held: " held "; taken: " name($(NF - 2)) \
+		" (" $(NF - 1) ") at " at }' "$here/order.c" "$here/order.c" | sort >"$TMP/edges"
+	for mode in $modes; do
+		case $mode in plain | emulated-plain) continue ;; esac
+		cd "$TMP/$mode/order-planted" || continue
+		"$elide" report $(sed 's/^/-i /' files) 2>/dev/null |
+			sed -n 's/^ *\(held: .*\); by thread [0-9]*$/\1/p' | sort -u >named
+		if cmp -s "$TMP/edges" named; then
+			ok "$mode-order-places ($(wc -l <named))"
+		else
+			not_ok "$mode-order-places" "$(diff "$TMP/edges" named | grep '^[<>]' | head -n 4 | tr '\n' ' ')"
+		fi
+	done
+}
+
 # A wrapper of each kind broken on purpose must fail a row of its kind.
 broken_wrappers() {
 	# Without arguments only: somebody who asks for a row wants that.
@@ -210,16 +235,16 @@ broken_wrappers() {
 	fi
 	sound=$TMP
 	for pair in mutex:relock-errorcheck rwlock:held-rwlock spin:trylock-own \
-		    cond:wait-in-section c11:held-c11; do
+		    cond:wait-in-section c11:held-c11 cond:order-planted; do
 		kind=${pair%:*} row=${pair#*:}
-		TMP=$sound/broken-$kind
+		TMP=$sound/broken-$kind-$row
 		mkdir "$TMP" && ln -s "$sound/plain" "$TMP/plain"
 		LIB=$O/tests/semantics/broken-$kind.so LIMIT=20 sh "$here/run.sh" --cell native $row
 		why=$(verdict native $row)
 		TMP=$sound
 		case $why in
-		'' | *'has no result') not_ok "broken-$kind-is-caught" "$row passed: $why" ;;
-		*) ok "broken-$kind-is-caught" ;;
+		'' | *'has no result') not_ok "broken-$kind-is-caught-by-$row" "$row passed: $why" ;;
+		*) ok "broken-$kind-is-caught-by-$row" ;;
 		esac
 	done
 }
@@ -239,6 +264,7 @@ never_commits() {
 }
 
 misuse_places
+order_places
 broken_wrappers $#
 never_commits $#
 echo "$cells cells: $(echo $rows | wc -w) rows in $(echo $modes | wc -w) modes"

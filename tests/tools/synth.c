@@ -212,6 +212,23 @@ static void add_rows(struct synth *s, enum synth_scenario scenario,
 	}
 }
 
+static void add_order(struct synth *s, const struct subject_sites *sites)
+{
+	const struct elide_order order = {
+		.nr_edges = 2,
+		.edges = {
+			{.class_index = 0, .tid = 41, .held_kind = ELIDE_KIND_MUTEX,
+			 .taken_kind = ELIDE_KIND_RWLOCK_READ, .held_site = sites->insert,
+			 .taken_site = sites->lookup},
+			{.class_index = 1, .tid = 42, .held_kind = ELIDE_KIND_RWLOCK_WRITE,
+			 .taken_kind = ELIDE_KIND_MUTEX, .held_site = sites->insert,
+			 .taken_site = sites->inlined},
+		},
+	};
+
+	synth_add(s, ELIDE_CHUNK_ORDER, &order, sizeof(order));
+}
+
 void synth_make(struct synth *s, enum synth_scenario scenario, uint64_t run, uint32_t pid)
 {
 	struct elide_misuse misuse = {.type = ELIDE_MISUSE_UNLOCK_FREE, .kind = ELIDE_KIND_MUTEX,
@@ -227,8 +244,10 @@ void synth_make(struct synth *s, enum synth_scenario scenario, uint64_t run, uin
 	add_rows(s, scenario, &sites);
 	misuse.site = sites.lookup;
 	synth_add(s, ELIDE_CHUNK_MISUSE, &misuse, sizeof(misuse));
-	if (scenario == SYNTH_ELIDE)
-		synth_header(s)->dropped[ELIDE_DROPPED_LOCKS] = 7;
+	if (scenario != SYNTH_ELIDE)
+		return;
+	synth_header(s)->dropped[ELIDE_DROPPED_LOCKS] = 7;
+	add_order(s, &sites);
 }
 
 void synth_write(const struct synth *s, const char *path, size_t size)

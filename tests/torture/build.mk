@@ -7,7 +7,8 @@ TORTURE_SRC := $(filter-out %/points.c %/crash.c,$(wildcard tests/torture/*.c))
 TORTURE_OBJ := $(TORTURE_SRC:%.c=$(OBJ)/%.o)
 
 .PHONY: torture-tests
-torture-tests: $(TORTURE_DIR)/torture $(TORTURE_DIR)/crash $(TORTURE_DIR)/points.so
+torture-tests: semantics-tests $(TORTURE_DIR)/torture $(TORTURE_DIR)/crash $(TORTURE_DIR)/points.so \
+		$(O)/tests/preload/ignores-holder.so $(O)/tests/preload/sums
 
 $(OBJ)/tests/torture/%.o: tests/torture/%.c
 	$(call say,CC,$@)
@@ -24,8 +25,11 @@ $(TORTURE_DIR)/crash: $(OBJ)/tests/torture/crash.o
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -o $@ $^ -pthread
 
-# lib/elide.c once more, with its points, and what is to happen there.
-$(OBJ)/tests/torture/lib-elide.o: lib/elide.c
+# What has points once more, with them, and what is to happen there.
+POINTS_SRC := elide thread
+POINTS_OBJ := $(POINTS_SRC:%=$(OBJ)/tests/torture/lib-%.o)
+
+$(OBJ)/tests/torture/lib-%.o: lib/%.c
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) $(ENGINE_CFLAGS) -DELIDE_TEST_POINTS -c -o $@ $<
@@ -35,9 +39,9 @@ $(OBJ)/tests/torture/points.o: tests/torture/points.c
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) $(ENGINE_CFLAGS) -DELIDE_TEST_POINTS -Ilib -c -o $@ $<
 
-$(TORTURE_DIR)/points.so: $(OBJ)/tests/torture/lib-elide.o $(OBJ)/tests/torture/points.o $(PRELOAD)
+$(TORTURE_DIR)/points.so: $(POINTS_OBJ) $(OBJ)/tests/torture/points.o $(PRELOAD)
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -shared -Wl,-z,now \
 		-Wl,--version-script=$(OBJ)/preload/versions.map \
-		-o $@ $(PRELOAD_OBJ) $(filter-out %/elide.o,$(LIB_OBJ)) $(filter %.o,$^)
+		-o $@ $(PRELOAD_OBJ) $(filter-out $(POINTS_SRC:%=$(OBJ)/lib/%.o),$(LIB_OBJ)) $(filter %.o,$^)

@@ -4,11 +4,13 @@
  * the library that is made for this.
  *
  * TORTURE_POINTS=SEED[:POINT]: delay at every point, or at that one only.
+ * TORTURE_SIGNAL=NUMBER: that signal arrives in the middle of each slow path.
  * Between begin and commit there is no system call, no PAUSE and no store but
  * to the thread's own state, which an abort rolls back: the next attempt
  * waits as long as this one did.
  */
 #include <sched.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -26,14 +28,18 @@ static const unsigned char inside[] = {
 
 static uint32_t seed;
 static int only = -1;
+static int interrupt;
 static uint32_t nr_threads;
 static __thread uint32_t state;
 
 __attribute__((constructor)) static void read_setting(void)
 {
-	const char *setting = getenv("TORTURE_POINTS");
+	const char *setting = getenv("TORTURE_SIGNAL");
 	char *end;
 
+	if (setting)
+		interrupt = atoi(setting);
+	setting = getenv("TORTURE_POINTS");
 	if (!setting)
 		return;
 	seed = strtoul(setting, &end, 10);
@@ -45,6 +51,8 @@ void elide_test_point(enum elide_point point)
 {
 	uint32_t r;
 
+	if (interrupt && point == ELIDE_POINT_row)
+		raise(interrupt);
 	if (!seed || (only >= 0 && only != (int)point))
 		return;
 	/* A thread meets its first point outside: the counter is never part of a transaction. */

@@ -200,6 +200,36 @@ static void live_file_gets_its_pid(void)
 	check(exists(expect) && !exists("data.old"));
 }
 
+/* In a volume that containers share: the writers live, but not by our /proc. */
+static void other_namespaces_file_is_left_alone(void)
+{
+	char own[64], second[64];
+
+	snprintf(own, sizeof(own), "data.%d", (int)getpid());
+	snprintf(second, sizeof(second), "data.%d.2", (int)getpid());
+	for (int i = 0; i < 3; i++) {
+		open_data("data", MIB);
+		elide_data->pid_start++;
+		elide_data_forget();
+		check(exists("data") && exists(own) == (i > 0) && exists(second) == (i > 1));
+	}
+	check(!system("test $(ls | wc -l) = 3"));
+}
+
+static void killed_process_leaves_an_older_file(void)
+{
+	int status;
+	pid_t pid = fork();
+
+	if (!pid) {
+		open_data("data", MIB);
+		raise(SIGKILL);
+	}
+	check(waitpid(pid, &status, 0) == pid && WIFSIGNALED(status));
+	open_data("data", MIB);
+	check(exists("data.old") && !system("test $(ls | wc -l) = 2"));
+}
+
 static void child_gets_its_pid(void)
 {
 	char expect[64];
@@ -381,6 +411,8 @@ TEST(symlink_is_not_followed, "elide: data exists and is not a data file")
 TEST(directory_is_left_alone, "elide: data exists and is not a data file")
 TEST(same_run_gets_its_pid, NULL)
 TEST(live_file_gets_its_pid, NULL)
+TEST(other_namespaces_file_is_left_alone, NULL)
+TEST(killed_process_leaves_an_older_file, NULL)
 TEST(child_gets_its_pid, NULL)
 TEST(processes_that_start_together, NULL)
 TEST(idle_process_of_a_run_needs_none, NULL)
@@ -405,6 +437,8 @@ int main(void)
 		cmocka_unit_test(test_directory_is_left_alone),
 		cmocka_unit_test(test_same_run_gets_its_pid),
 		cmocka_unit_test(test_live_file_gets_its_pid),
+		cmocka_unit_test(test_other_namespaces_file_is_left_alone),
+		cmocka_unit_test(test_killed_process_leaves_an_older_file),
 		cmocka_unit_test(test_child_gets_its_pid),
 		cmocka_unit_test(test_processes_that_start_together),
 		cmocka_unit_test(test_idle_process_of_a_run_needs_none),

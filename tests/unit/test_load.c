@@ -74,6 +74,7 @@ static void whole_file(void **state)
 	assert_int_equal(f.nr_classes, 3);
 	assert_int_equal(f.nr_rows, 5);
 	assert_int_equal(f.nr_misuse, 1);
+	assert_int_equal(f.nr_orders, 1);
 	assert_int_equal(f.header.run, 7);
 	assert_int_equal(f.header.pid, 42);
 	assert_int_equal(f.rows[2].commits, 15000);
@@ -216,6 +217,34 @@ static void bad_chunks(void **state)
 	}
 }
 
+static void bad_orders(void **state)
+{
+	static const struct {
+		size_t offset;
+		uint32_t value;
+		const char *error;
+	} table[] = {
+		{offsetof(struct elide_order, nr_edges), 0, "circle of 0 locks"},
+		{offsetof(struct elide_order, nr_edges), 1, "circle of 1 locks"},
+		{offsetof(struct elide_order, nr_edges), 9, "circle of 9 locks"},
+		{offsetof(struct elide_order, nr_edges), ~0u, "circle of 4294967295 locks"},
+		{offsetof(struct elide_order, nr_edges), 3, "unknown kinds 0, 0"},
+		{offsetof(struct elide_order, edges[1].held_kind), 77, "unknown kinds 77, 1"},
+		{offsetof(struct elide_order, edges[0].taken_kind), 0, "unknown kinds 1, 0"},
+	};
+	struct data_file f;
+	struct synth s;
+
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
+		synth_make(&s, SYNTH_ELIDE, 0, 1);
+		memcpy((char *)(synth_chunk(&s, ELIDE_CHUNK_ORDER) + 1) + table[i].offset,
+		       &table[i].value, sizeof(table[i].value));
+		assert_int_equal(try_load(&s, s.size, &f), -EINVAL);
+		tell(table[i].error);
+		synth_free(&s);
+	}
+}
+
 /* Chunks not in use yet and of types to come are no errors. */
 static void skipped_chunks(void **state)
 {
@@ -235,14 +264,18 @@ static void skipped_chunks(void **state)
 static void orphans(void **state)
 {
 	struct elide_row orphan = {.class_index = 3, .kind = ELIDE_KIND_SPIN};
+	struct elide_order *order;
 	struct data_file f;
 	struct synth s;
 
 	synth_make(&s, SYNTH_ELIDE, 0, 1);
 	synth_add(&s, ELIDE_CHUNK_ROWS, &orphan, sizeof(orphan));
+	order = (void *)(synth_chunk(&s, ELIDE_CHUNK_ORDER) + 1);
+	order->edges[1].class_index = ~0u;
 	assert_int_equal(try_load(&s, s.size, &f), 0);
 	assert_int_equal(f.nr_rows, 5);
-	assert_int_equal(f.notes.nr_orphans, 1);
+	assert_int_equal(f.nr_orders, 0);
+	assert_int_equal(f.notes.nr_orphans, 2);
 	report_on(&f);
 	load_free(&f);
 	synth_free(&s);
@@ -313,7 +346,7 @@ static void flipped_bits(void **state)
 	for (uint64_t seed = 1; seed <= 400; seed++) {
 		struct data_file f;
 		uint64_t x = seed * 0x9e3779b97f4a7c15ull;
-		size_t chunk = next(&x) % 5, at;
+		size_t chunk = next(&x) % 6, at;
 
 		/* The first kilobyte of the header or of a chunk: further on there is nothing. */
 		at = (chunk ? ELIDE_HEADER_SIZE + (chunk - 1) * ELIDE_CHUNK_SIZE : 0) +
@@ -357,6 +390,7 @@ int main(void)
 		cmocka_unit_test(bad_headers),
 		cmocka_unit_test(unterminated_strings),
 		cmocka_unit_test(bad_chunks),
+		cmocka_unit_test(bad_orders),
 		cmocka_unit_test(skipped_chunks),
 		cmocka_unit_test(orphans),
 		cmocka_unit_test(sparse_file),

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * order-graph.h - which locks were taken while which others were held, and circles of that.
+ *
+ * A node is whatever number stands for a lock or for a class of locks; an
+ * edge says that @to was taken while @from was held. The idea, that a circle
+ * of edges is a deadlock which only wants the right moment, is that of the
+ * kernel's lockdep (Documentation/locking/lockdep-design.rst).
+ *
+ * Must never allocate, lock or call the system: the caller serialises
+ * order_graph_add() and order_graph_circle(); order_graph_has() may run beside them.
+ * Memory that is all zeroes is an empty graph.
+ */
+#ifndef ELIDE_ORDER_GRAPH_H
+#define ELIDE_ORDER_GRAPH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#pragma GCC visibility push(hidden)
+
+/* Edges of a graph; with their lists 66 bytes each, which take memory once they are used. */
+#define ORDER_MAX_EDGES 8192
+/* Lists of edges; a power of two. */
+#define ORDER_NR_LISTS 2048
+
+/**
+ * struct order_edge - a lock was taken while another was held.
+ * @from, @to: nodes
+ * @from_site: return address of the call that took @from
+ * @to_site:   of the one that took @to
+ * @tid:       of the first thread that did
+ * @from_class: index of the class of @from
+ * @from_kind, @to_kind: enum elide_kind
+ */
+struct order_edge {
+	uint64_t from;
+	uint64_t to;
+	uint64_t from_site;
+	uint64_t to_site;
+	uint32_t tid;
+	uint32_t from_class;
+	uint16_t from_kind;
+	uint16_t to_kind;
+};
+
+/**
+ * struct order_graph - edges, found by both their nodes or by the first.
+ * @nr: edges
+ * @by_pair, @by_from: heads of lists, index + 1
+ * @next_pair, @next_from: the lists
+ * @queue, @parent, @seen: of the search
+ */
+struct order_graph {
+	uint32_t nr;
+	uint16_t by_pair[ORDER_NR_LISTS];
+	uint16_t by_from[ORDER_NR_LISTS];
+	uint16_t next_pair[ORDER_MAX_EDGES];
+	uint16_t next_from[ORDER_MAX_EDGES];
+	struct order_edge edges[ORDER_MAX_EDGES];
+	uint16_t queue[ORDER_MAX_EDGES];
+	uint16_t parent[ORDER_MAX_EDGES];
+	bool seen[ORDER_MAX_EDGES];
+};
+
+/**
+ * order_graph_has() - is there an edge between these nodes, of these kinds?
+ *
+ * Lock-free. Where @from and @to are held and taken alike, which call did it
+ * makes no other edge.
+ */
+bool order_graph_has(const struct order_graph *g, const struct order_edge *edge);
+
+/**
+ * order_graph_add() - add an edge that is not there.
+ *
+ * Return: its index; -ENOSPC if the graph is full.
+ */
+int order_graph_add(struct order_graph *g, const struct order_edge *edge);
+
+/**
+ * order_graph_circle() - the shortest circle that an edge closes.
+ * @edge: its index
+ * @circle: filled with the edges, @edge first
+ * @max: room there
+ *
+ * A reader holds up no other reader: where a circle comes to a rwlock as a
+ * reader and leaves it as a reader, nobody waits there, and it is none.
+ *
+ * Return: number of edges; 0 if there is no circle; -E2BIG if it is longer than @max.
+ */
+int order_graph_circle(struct order_graph *g, uint32_t edge, const struct order_edge **circle,
+		       int max);
+
+#pragma GCC visibility pop
+
+#endif

@@ -1,0 +1,233 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The recipes of elide(7), taken from the page and run: the unit file under a
+# systemd of its own, the containers with podman and bwrap, several on one volume.
+# Each is controlled from outside. Only the paths of the recipes are replaced.
+# O is the build directory. Prints a line a test and a count.
+set -u
+
+O=$(realpath "${O:-build}") || exit 1
+page=$(realpath "$(dirname "$0")/../../man/elide.7")
+elide=$O/bin/elide
+lib=$O/lib/libelide-preload.so
+server=$O/tests/tools/looper
+tmp=$(mktemp -d) || exit 1
+cd "$tmp" || exit 1
+chmod 755 . # a dynamic user reads its input here
+unset LD_PRELOAD
+nr=0 failed=0 skipped=0
+started=()
+
+# stop_all: what was started in the background.
+stop_all() {
+	[ ${#started[@]} -eq 0 ] || kill "${started[@]}" 2>/dev/null
+	wait
+	started=()
+}
+trap 'stop_all; rm -rf "$tmp"' EXIT
+
+ok() { nr=$((nr + 1)); echo "ok $1"; }
+not_ok() { nr=$((nr + 1)); failed=$((failed + 1)); echo "not ok $1: $2"; }
+skip() { skipped=$((skipped + 1)); echo "skip $1: $2"; }
+
+# check NAME COMMAND...: the command succeeds; if not, why.
+check() {
+	local name=$1
+
+	shift
+	if "$@" >check.out 2>&1; then ok "$name"; else not_ok "$name" "$(tail -n 1 check.out)"; fi
+}
+
+# recipe NAME: the text between the next .Bd and .Ed, as a reader sees it.
+recipe() {
+	awk -v mark=".\\\\\" recipe $1" '$0 == mark { found = 1 } found && /^\.Ed/ { exit }
+		found && shown { print } found && /^\.Bd/ { shown = 1 }' "$page" | sed 's/\\e/\\/g'
+}
+
+# value KEY FILE: of the report's totals.
+value() {
+	"$elide" report --json --no-children -i "$2" | python3 -c \
+		'import json, sys; print(json.load(sys.stdin)["totals"][sys.argv[1]])' "$1"
+}
+
+# servers: the ids here of those that run in a pid namespace of their own.
+servers() {
+	local p
+
+	for p in /proc/[0-9]*; do
+		[ "$p/exe" -ef "$server" ] || continue
+		[ "$(readlink "$p/ns/pid")" = "$(readlink /proc/self/ns/pid)" ] || echo "${p#/proc/}"
+	done 2>/dev/null
+}
+
+# await COMMAND...: until it succeeds, ten seconds at most.
+await() {
+	local tries=100
+
+	until "$@" || [ $((tries--)) -le 0 ]; do sleep 0.1; done
+}
+
+# are N: do as many servers have data files?
+are() {
+	local pid
+
+	pids=$(servers)
+	[ "$(echo $pids | wc -w)" -eq "$1" ] || return
+	for pid in $pids; do "$elide" ctl -o probe "$pid" snapshot || return; done >/dev/null 2>&1
+}
+
+# controlled NAME PID: every verb, from outside.
+controlled() {
+	local name=$1 pid=$2 before
+
+	check "$name: off" "$elide" ctl "$pid" off
+	check "$name: snapshot" "$elide" ctl -o "$tmp/now" "$pid" snapshot
+	! grep -qw rtm /proc/cpuinfo || check "$name: the report says it is off" \
+		grep -q 'switched off by elide ctl' <("$elide" report -i now)
+	# The unit has its own /tmp: there the program is under another name.
+	[ "$(readlink "/proc/$pid/exe")" != "$server" ] || check \
+		"$name: the report names the line" grep -q 'work looper.c:19' <("$elide" report -i now)
+	check "$name: on" "$elide" ctl "$pid" on
+	before=$(value acquired now)
+	sleep 0.2
+	"$elide" ctl -o "$tmp/now" "$pid" snapshot 2>/dev/null
+	check "$name: it has gone on" test "$(value acquired now)" -gt "$before"
+	check "$name: reset" "$elide" ctl "$pid" reset
+}
+
+# The servers run until they read the end of this.
+open_input() {
+	rm -f in
+	mkfifo -m 644 in
+	exec 9<>in
+}
+
+# started_one: the last command in the background is to be ended.
+started_one() { started+=($!); }
+
+# The unit file. systemd says what it does not know on standard error only.
+verified() {
+	local says
+
+	sed 's|^ExecStart=.*|ExecStart=/bin/true|' "$1" >unit/myserver.service
+	says=$(systemd-analyze verify "$PWD/unit/myserver.service" 2>&1) && [ -z "$says" ]
+}
+
+unit_is_understood() {
+	if ! command -v systemd-analyze >/dev/null; then
+		skip 'unit: systemd-analyze' 'systemd is not installed'
+		return
+	fi
+	mkdir -p unit
+	check 'unit: systemd-analyze verify' verified myserver.service
+	sed 's/^StateDirectory/StateDirectry/' myserver.service >wrong.service
+	check 'unit: a misspelt line is found' eval '! verified wrong.service'
+}
+
+# The host's /usr and nothing of its settings. It ends at once when it is ended.
+nspawn="systemd-nspawn -q --register=no --keep-unit -D / --volatile=yes --private-network
+	--kill-signal=SIGKILL --machine=elide-$$"
+
+service_runs() {
+	local why pid file
+
+	if ! why=$(timeout 10 $nspawn true 2>&1 </dev/null); then
+		skip service "systemd-nspawn cannot start a container: $(echo "$why" | tail -n 1)"
+		return
+	fi
+	open_input
+	sed -e "s|/usr/local/lib/libelide|/srv/build/lib/libelide|" \
+		-e "s|^ExecStart=.*|ExecStart=/srv/build${server#"$O"}|" \
+		-e "/^ExecStart/aStandardInput=file:/srv/input/in" myserver.service >run.service
+	timeout 30 $nspawn --bind-ro="$O:/srv/build" --bind-ro="$tmp:/srv/input" \
+		--bind-ro="$tmp/run.service:/etc/systemd/system/myserver.service" \
+		-b systemd.unit=myserver.service systemd.firstboot=off </dev/null >boot 2>&1 9>&- &
+	started_one
+	await are 1
+	pid=$pids
+	if [ -z "$pid" ]; then
+		not_ok service "no server: $(tail -n 1 boot)"
+		stop_all
+		return
+	fi
+	file=/proc/$pid/root/var/lib/private/myserver/elide.data
+	check 'service: the file is where the unit says' test -f "$file"
+	check 'service: a user of its own' test "$(stat -c %u "$file")" -ge 61184
+	check 'service: nobody else reads it' test "$(stat -c %a "$file")" = 600
+	controlled service "$pid"
+	exec 9>&-
+	await eval '[ -z "$(servers)" ]'
+	stop_all
+}
+
+# shared NAME COMMAND...: three containers on one volume, started by the command.
+shared() {
+	local name=$1 pid
+
+	shift
+	rm -rf vol
+	mkdir vol
+	open_input
+	for pid in 1 2 3; do
+		"$@" <in >"out.$pid" 2>&1 9>&- &
+		started_one
+	done
+	await are 3
+	if [ "$(echo $pids | wc -w)" -ne 3 ]; then
+		not_ok "$name" "$(echo $pids | wc -w) of 3 run: $(cat out.*)"
+		exec 9>&-
+		stop_all
+		return
+	fi
+	for pid in $pids; do controlled "$name" "$pid"; done
+	exec 9>&-
+	await eval '[ -z "$(servers)" ]'
+	wait
+	check "$name: a file each" test "$(ls vol | grep -c '^elide.data[.0-9]*$')" -eq 3
+	rm -f vol/*.base
+	# What each has said it has done, and what is in the files.
+	check "$name: nothing is lost" test "$(sort -n out.?)" = \
+		"$(for file in vol/*; do value acquired "$file"; done | sort -n)"
+}
+
+# Runtimes and limits to try: podman asks for more files than some roots may have.
+podman_run() {
+	local options='-i --rm --network=none' command
+
+	mkdir -p root/usr root/proc root/sys root/dev root/tmp
+	for command in bin lib lib64; do ln -sfn usr/$command root/$command; done
+	for more in '' '--runtime runc' \
+		'--runtime runc --ulimit nofile=1024:1024 --ulimit nproc=1024:1024'; do
+		why=$(timeout 10 podman run $options $more -v /usr:/usr:ro --rootfs "$tmp/root" \
+			/usr/bin/true 2>&1 </dev/null) || continue
+		command=$(recipe podman | sed -e 's/^\$ //' -e "s|/usr/local/lib/libelide|$O/lib/libelide|" \
+			-e "s|myserver:/data|$tmp/vol:/data|" \
+			-e "s|podman run|podman run $options $more -v /usr:/usr:ro -v $O:$O:ro|" \
+			-e "s|myserver\$|--rootfs $tmp/root $server|")
+		shared podman timeout 30 sh -c "$command"
+		return
+	done
+	skip podman "it cannot run a container: $(echo "$why" | tail -n 1)"
+}
+
+bwrap_run() {
+	local command why
+
+	if ! why=$(timeout 10 bwrap --ro-bind / / --dev /dev --proc /proc --unshare-pid true 2>&1); then
+		skip bwrap "it cannot make namespaces: $(echo "$why" | tail -n 1)"
+		return
+	fi
+	command=$(recipe bwrap | sed -e 's/^\$ //' -e "s|/usr/local/lib/libelide|$O/lib/libelide|" \
+		-e "s|/var/lib/myserver|$tmp/vol|g" -e "s|/usr/sbin/myserver|$server|")
+	shared bwrap timeout 30 sh -c "$command"
+}
+
+recipe myserver.service >myserver.service
+check 'the page has its recipes' test -s myserver.service -a "$(recipe podman | wc -l)" -gt 2 \
+	-a "$(recipe bwrap | wc -l)" -gt 2
+unit_is_understood
+service_runs
+podman_run
+bwrap_run
+echo "$nr tests, $failed failed, $skipped skipped"
+[ $failed -eq 0 ]
