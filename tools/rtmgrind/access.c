@@ -194,20 +194,22 @@ static void abort_evicted(ThreadId tid, Addr addr)
  * txn_evicted() - the first-level cache has lost a line.
  * @tid: a thread of that core with an open transaction
  * @addr: first byte of the line
+ * @far: the line that took its place came from beyond the second level
  *
  * A written line is gone for good. A line that was only read goes to a
  * secondary structure (HPCA'14 3.2), which has room for so many and may lose
  * some. Does not return if it aborts the running thread's transaction.
  */
-void txn_evicted(ThreadId tid, Addr addr)
+void txn_evicted(ThreadId tid, Addr addr, Bool far)
 {
 	struct line *line = line_find(addr);
 	struct txn *txn = txns[tid];
+	ULong loss = far ? model.read_loss_far : model.read_loss;
 
 	if (!line)
 		return;
 	if (line->writer == tid ||
 	    (line_reads(line, tid) && (++txn->nr_beyond > model.read_lines ||
-				       rng_next(&txn_rng) % 1000000 < (ULong)model.read_loss)))
+				       rng_next(&txn_rng) % 1000000 < loss)))
 		abort_evicted(tid, addr);
 }

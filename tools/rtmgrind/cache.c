@@ -2,11 +2,13 @@
 /*
  * cache.c - one set-associative cache.
  *
- * Replacement is exact LRU, kept by the order of a set's tags, or the tree of
- * bits that processors approximate it with: each inner node points away from
- * the half that was used last (Al-Zoubi, Milenkovic and Milenkovic,
- * "Performance Evaluation of Cache Replacement Policies for the SPEC CPU2000
- * Benchmark Suite", 2004, section 2). Must never allocate after cache_init().
+ * Replacement is exact LRU, kept by the order of a set's tags, or what processors
+ * approximate it with: a tree of bits each of whose nodes points away from the
+ * half that was used last (Al-Zoubi, Milenkovic and Milenkovic, "Performance
+ * Evaluation of Cache Replacement Policies for the SPEC CPU2000 Benchmark Suite",
+ * 2004, section 2), or several such trees over parts of the set, in LRU order
+ * (LRU3PLRU4 of Abel and Reineke, uops.info/cache.html).
+ * Must never allocate after cache_init().
  */
 #include "cache.h"
 
@@ -15,16 +17,17 @@
  * @cache: receives it
  * @kib: size
  * @ways: associativity
- * @plru: replacement by a tree; @ways is a power of two
+ * @nr_trees: replacement trees of a set, each over a power of two of ways; 0 exact LRU
  */
-void cache_init(struct cache *cache, Long kib, Long ways, Bool plru)
+void cache_init(struct cache *cache, Long kib, Long ways, Long nr_trees)
 {
 	cache->ways = ways;
 	cache->sets = kib * 1024 / LINE_SIZE / ways;
-	cache->plru = plru;
+	cache->nr_trees = nr_trees;
 	cache->tags = VG_(calloc)("rtmgrind.tags", cache->sets * ways, sizeof(*cache->tags));
-	if (plru)
-		cache->trees = VG_(calloc)("rtmgrind.trees", cache->sets, sizeof(*cache->trees));
+	if (nr_trees)
+		cache->trees = VG_(calloc)("rtmgrind.trees", cache->sets * nr_trees,
+					   sizeof(*cache->trees));
 }
 
 static Addr *set_of(const struct cache *cache, Addr line)
@@ -50,26 +53,40 @@ Addr *cache_find(struct cache *cache, Addr line)
 	return NULL;
 }
 
+/* @way was used: its tree's nodes point away from it, and the tree is the latest of the set. */
 static void point_away(struct cache *cache, UInt set, UInt way)
 {
-	UInt node = way + cache->ways;
+	UInt leaves = cache->ways / cache->nr_trees;
+	struct tree *trees = &cache->trees[set * cache->nr_trees];
+	struct tree *tree = &trees[way / leaves];
+	UInt node = way % leaves + leaves;
+	UInt i;
 
-	/* A heap of nodes from 1 on; its leaves are the ways. */
+	/* A heap of nodes; behind the inner ones come the ways. */
 	for (; node > 1; node /= 2) {
 		if (node & 1)
-			cache->trees[set] &= ~(1U << node / 2);
+			tree->bits &= ~(1U << node / 2);
 		else
-			cache->trees[set] |= 1U << node / 2;
+			tree->bits |= 1U << node / 2;
 	}
+	for (i = 0; i < cache->nr_trees; i++)
+		if (trees[i].used > tree->used)
+			trees[i].used--;
+	tree->used = cache->nr_trees;
 }
 
 static UInt pointed_at(const struct cache *cache, UInt set)
 {
-	UInt node = 1;
+	UInt leaves = cache->ways / cache->nr_trees;
+	const struct tree *trees = &cache->trees[set * cache->nr_trees];
+	UInt node = 1, oldest = 0, i;
 
-	while (node < cache->ways)
-		node = 2 * node + (cache->trees[set] >> node & 1);
-	return node - cache->ways;
+	for (i = 1; i < cache->nr_trees; i++)
+		if (trees[i].used < trees[oldest].used)
+			oldest = i;
+	while (node < leaves)
+		node = 2 * node + (trees[oldest].bits >> node & 1);
+	return oldest * leaves + node - leaves;
 }
 
 /**
@@ -83,7 +100,7 @@ void cache_use(struct cache *cache, Addr *tag)
 	Addr *first = &cache->tags[set * cache->ways];
 	Addr used = *tag;
 
-	if (cache->plru) {
+	if (cache->nr_trees) {
 		point_away(cache, set, tag - first);
 		return;
 	}
@@ -99,7 +116,7 @@ static Addr *victim_of(struct cache *cache, Addr *first)
 	for (way = 0; way < cache->ways; way++)
 		if (!first[way])
 			return &first[way];
-	if (cache->plru)
+	if (cache->nr_trees)
 		return &first[pointed_at(cache, (first - cache->tags) / cache->ways)];
 	return &first[cache->ways - 1];
 }

@@ -15,22 +15,32 @@
 #define tag_line(tag) line_of(tag)
 
 /**
+ * struct tree - what is known of the order in which some ways of a set were used.
+ * @bits: bit n says which half below node n is to be replaced next; the root is node 1
+ * @used: when one of them was used last, counting the uses of the set's other trees
+ */
+struct tree {
+	UInt bits;
+	UInt used;
+};
+
+/**
  * struct cache - a cache.
  * @sets: number of sets
  * @ways: lines of a set
- * @plru: replacement by a tree of bits rather than the least recently used
- * @tags: sets * ways; unless @plru in the order of use, latest first; 0 is empty
- * @trees: a word of bits for each set if @plru: node n's says which half to replace next
+ * @nr_trees: replacement trees of a set, 0: the least recently used line is replaced
+ * @tags: sets * ways, 0 is empty; without trees in the order of use, latest first
+ * @trees: sets * nr_trees, the trees of each set
  */
 struct cache {
 	UInt sets;
 	UInt ways;
-	Bool plru;
+	UInt nr_trees;
 	Addr *tags;
-	UInt *trees;
+	struct tree *trees;
 };
 
-void cache_init(struct cache *cache, Long kib, Long ways, Bool plru);
+void cache_init(struct cache *cache, Long kib, Long ways, Long nr_trees);
 Addr *cache_find(struct cache *cache, Addr line);
 void cache_use(struct cache *cache, Addr *tag);
 Addr cache_insert(struct cache *cache, Addr tag);

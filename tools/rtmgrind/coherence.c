@@ -87,12 +87,12 @@ void coherence_init(void)
 		return;
 	cores = VG_(calloc)("rtmgrind.caches", model.cores, sizeof(*cores));
 	for (i = 0; i < model.cores; i++) {
-		cache_init(&cores[i].l1, model.l1_kib, model.l1_ways, model.l1_plru);
-		cache_init(&cores[i].l2, model.l2_kib, model.l2_ways, False);
+		cache_init(&cores[i].l1, model.l1_kib, model.l1_ways, model.l1_trees);
+		cache_init(&cores[i].l2, model.l2_kib, model.l2_ways, 0);
 	}
 	llcs = VG_(calloc)("rtmgrind.llcs", model.cores / model.domain, sizeof(*llcs));
 	for (i = 0; i < model.cores / model.domain; i++)
-		cache_init(&llcs[i], model.llc_kib, model.llc_ways, False);
+		cache_init(&llcs[i], model.llc_kib, model.llc_ways, 0);
 	filters = VG_(calloc)("rtmgrind.filters", model_cpus() * 2 * nr_sets, sizeof(*filters));
 	runs = VG_(calloc)("rtmgrind.runs", model_cpus(), sizeof(*runs));
 	directory_init(model.cores);
@@ -381,7 +381,7 @@ static Bool has(Int core, Addr line, Bool write)
 }
 
 /* Lets transactions know that a line has left the first level under them. */
-static void tell_evicted(Int core, Addr line)
+static void tell_evicted(Int core, Addr line, Bool far)
 {
 	Int cpu;
 
@@ -389,9 +389,9 @@ static void tell_evicted(Int core, Addr line)
 	for (cpu = core; cpu < model_cpus(); cpu += model.cores)
 		if (runs[cpu] && runs[cpu] != current_tid && vthreads[runs[cpu]].core == cpu &&
 		    txn_open(runs[cpu]))
-			txn_evicted(runs[cpu], line);
+			txn_evicted(runs[cpu], line, far);
 	if (txn_open(current_tid))
-		txn_evicted(current_tid, line);
+		txn_evicted(current_tid, line, far);
 }
 
 /* Puts a line into the first level. Return: the line it takes the place of, 0 none. */
@@ -424,9 +424,10 @@ static Addr fill(Int core, Addr tag)
 void coherence_access(ThreadId tid, Addr line, Bool write)
 {
 	Int core = core_of(vthreads[tid].core);
+	Bool far = !has(core, line, write);
 	Addr *upper, *lower, state = 0, evicted;
 
-	if (!has(core, line, write))
+	if (far)
 		wait_for_line(core, line, write);
 	upper = cache_find(&cores[core].l1, line);
 	lower = cache_find(&cores[core].l2, line);
@@ -445,7 +446,7 @@ void coherence_access(ThreadId tid, Addr line, Bool write)
 	forget_set(core, set_of(line));
 	evicted = fill(core, line | state);
 	if (evicted && txn_nr_open)
-		tell_evicted(core, evicted);
+		tell_evicted(core, evicted, far);
 }
 
 /**

@@ -226,7 +226,8 @@ void model_build(void)
 	check_cache("first-level cache", model.l1_kib, model.l1_ways, True);
 	check_cache("second-level cache", model.l2_kib, model.l2_ways, True);
 	check_cache("last-level cache", model.llc_kib, model.llc_ways, False);
-	if (model.l1_plru && !is_power_of_two(model.l1_ways))
-		refuse("a replacement tree needs a power of two of ways, not %lld\n",
-		       model.l1_ways);
+	if (model.l1_trees && (model.l1_ways % model.l1_trees ||
+			       !is_power_of_two(model.l1_ways / model.l1_trees)))
+		refuse("%lld ways cannot be divided into %lld trees of a power of two each\n",
+		       model.l1_ways, model.l1_trees);
 }
