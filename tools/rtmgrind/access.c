@@ -8,6 +8,7 @@
  * txn_access() must stay cheap for threads outside transactions, and must
  * read a line before it enters it anywhere: the read may fault.
  */
+#include "hle.h"
 #include "txn.h"
 #include "coherence.h"
 
@@ -51,6 +52,13 @@ static void abort_at_line(enum rtmgrind_cause cause, Addr addr)
 	txn_abort_running(&info, 0);
 }
 
+/* A fault in a transaction is not taken, so the page stays away until it is touched outside. */
+static void need_page(Addr addr)
+{
+	if (!pages_present(addr))
+		abort_at_line(RTMGRIND_CAUSE_FAULT, addr);
+}
+
 static void push_touch(struct txn *txn, struct line *line, Addr addr)
 {
 	if (txn->nr_touches == txn->touches_room) {
@@ -69,6 +77,7 @@ static void add_read(ThreadId tid, struct txn *txn, struct line *line, Addr addr
 		return;
 	if (!model.caches && txn->nr_read == model.read_lines)
 		abort_at_line(RTMGRIND_CAUSE_CAPACITY, addr);
+	need_page(addr);
 	txn_spurious_point(txn);
 	/* If this faults, nothing has been entered yet. */
 	(void)*(volatile UChar *)addr;
@@ -102,6 +111,7 @@ static void add_write(ThreadId tid, struct txn *txn, struct line *line, Addr add
 		refuse_shared(addr);
 	if (!model.caches && txn->ways[set] == model.l1_ways)
 		abort_at_line(RTMGRIND_CAUSE_CAPACITY, addr);
+	need_page(addr);
 	txn_spurious_point(txn);
 	VG_(memcpy)(old, (void *)line_of(addr), LINE_SIZE);
 	line = line_get(line_of(addr));
@@ -111,6 +121,13 @@ static void add_write(ThreadId tid, struct txn *txn, struct line *line, Addr add
 	txn->nr_written++;
 	if (!known)
 		push_touch(txn, line, addr);
+}
+
+/* In an HLE region an elided lock may be written with XRELEASE only. */
+static void check_elided(ThreadId tid, Addr addr, SizeT size, Bool write)
+{
+	if (write && txn_open(tid) && txns[tid]->hle)
+		hle_check_store(tid, addr, size);
 }
 
 /* Conflicts of an access to one line, and its place in the thread's own transaction. */
@@ -145,6 +162,7 @@ void txn_access(ThreadId tid, Addr addr, SizeT size, Bool write)
 	Addr end = addr + size;
 	Addr at;
 
+	check_elided(tid, addr, size, write);
 	for (at = addr; at < end; at = line_of(at) + LINE_SIZE)
 		access_line(tid, at, write);
 }
@@ -163,9 +181,13 @@ void guest_access(Addr addr, SizeT size, Bool write)
 	Addr end = addr + size;
 	Addr at;
 
+	check_elided(tid, addr, size, write);
 	for (at = addr; at < end; at = line_of(at) + LINE_SIZE) {
 		Bool cached = in_region && vthreads[tid].core >= 0;
 
+		/* Before a cache has the line, or it would never miss it outside. */
+		if (txn_open(tid))
+			need_page(at);
 		if (cached)
 			coherence_access(tid, line_of(at), write);
 		if (txn_nr_open)

@@ -7,7 +7,7 @@
 #ifndef RTMGRIND_BLOCK_H
 #define RTMGRIND_BLOCK_H
 
-#include "rtmgrind.h"
+#include "hle.h"
 
 /* Accesses of a block that are remembered; few blocks have more. */
 #define MAX_SEEN 32
@@ -22,6 +22,8 @@
  * @filter: 64-bit temporary: coherence_filter; only in a tracked block with caches
  * @nr_accesses: memory accesses so far
  * @pc: the guest instruction being rewritten
+ * @hint: its XACQUIRE or XRELEASE, if that may elide
+ * @hle_width: bytes of its write then; 0: as VEX says
  * @seen: unconditional accesses so far, the first of them
  * @nr_seen: how many
  */
@@ -32,6 +34,8 @@ struct block {
 	IRTemp filter;
 	Int nr_accesses;
 	Addr pc;
+	enum hle_insn hint;
+	UInt hle_width;
 	struct {
 		IRTemp addr;
 		Int size;
@@ -61,7 +65,10 @@ void block_stay_tracked(struct block *b);
 IRStmt *block_tracked_exit(const struct block *b, IRStmt *exit);
 void block_end(struct block *b, IRExpr *next);
 
+Bool insn_begins_block(Addr addr);
 Bool insn_ends_block(Addr addr);
-Bool insn_rewrite(struct block *b, Addr addr);
+Bool insn_rewrite(struct block *b, Addr addr, UInt size);
+void insn_write(struct block *b, IRExpr *addr, Int size);
+Bool insn_finish(struct block *b);
 
 #endif

@@ -216,6 +216,7 @@ static Long fetch(Int core, Addr line)
 			cycles = near;
 	}
 	cache_insert(own, line);
+	pages_touch(line);
 	return cycles;
 }
 

@@ -38,6 +38,7 @@ extern volatile Bool VG_(in_generated_code);
 extern UInt VG_(stats__n_xIndirs_32), VG_(stats__n_xIndir_hits1_32),
 	VG_(stats__n_xIndir_hits2_32), VG_(stats__n_xIndir_hits3_32),
 	VG_(stats__n_xIndir_misses_32);
+extern VexControl vex_control;
 
 /* Declared here as they replace functions of other files. */
 Bool __real_vgPlain_gdbserver_report_signal(vki_siginfo_t *info, ThreadId tid);
@@ -293,10 +294,50 @@ static UInt choose_register_updates(void *opaque, VexRegisterUpdates *updates,
 	return check;
 }
 
+/* Longest instruction, and what VEX looks at behind it, bytes. */
+#define PATCH_SIZE 64
+/* A prefix without meaning in 64-bit code: the data segment. */
+#define EMPTY_PREFIX 0x3e
+
+/* Nothing is decoded beyond the instruction that was copied. */
+static Bool chase_nothing(void *opaque, Addr addr)
+{
+	return False;
+}
+
+/*
+ * VEX rejects XACQUIRE and XRELEASE in front of arithmetic with an immediate
+ * operand. A block that begins there is made of a copy of that one instruction
+ * without the hint; instrument.c ends the block in front of it.
+ */
+static VexTranslateResult translate_without_hint(VexTranslateArgs *args, UInt at)
+{
+	const UChar *code = args->guest_bytes;
+	Int max_insns = vex_control.guest_max_insns;
+	SizeT size = VKI_PAGE_SIZE - (Addr)code % VKI_PAGE_SIZE;
+	UChar copy[PATCH_SIZE] = {0};
+	VexTranslateResult result;
+
+	if (size > PATCH_SIZE || guest_may((Addr)code + size, 1, VKI_PROT_READ))
+		size = PATCH_SIZE;
+	VG_(memcpy)(copy, code, size);
+	copy[at] = EMPTY_PREFIX;
+	args->guest_bytes = copy;
+	args->chase_into_ok = chase_nothing;
+	vex_control.guest_max_insns = 1;
+	result = __real_LibVEX_Translate(args);
+	vex_control.guest_max_insns = max_insns;
+	return result;
+}
+
 VexTranslateResult __wrap_LibVEX_Translate(VexTranslateArgs *args)
 {
+	UInt at;
+
 	core_needs_self_check = args->needs_self_check;
 	args->needs_self_check = choose_register_updates;
+	if (insn_hint_at((Addr)args->guest_bytes, &at))
+		return translate_without_hint(args, at);
 	return __real_LibVEX_Translate(args);
 }
 

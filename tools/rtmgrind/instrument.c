@@ -63,7 +63,7 @@ static VG_REGPARM(1) void help_atomic(Addr addr)
 	UInt slot = addr / LINE_SIZE % NR_OWNERS;
 	Int core = current_vthread()->core;
 
-	if (!in_region)
+	if (!in_region || hle_elides)
 		return;
 	charge(model.atomic);
 	if (model.caches)
@@ -112,6 +112,10 @@ static void emit_access(struct block *b, Bool write, IRExpr *addr, Int size, IRE
 	IRExpr *when;
 
 	b->nr_accesses++;
+	if (b->hint != HLE_NONE && write) {
+		insn_write(b, addr, size);
+		return;
+	}
 	if (!b->tracked || (!condition && is_repeated(b, write, addr, size)))
 		return;
 	if (!isIRAtom(addr))
@@ -133,13 +137,14 @@ static Bool rewrite_insn(struct block *b, IRStmt *mark)
 {
 	Addr addr = mark->Ist.IMark.addr;
 
-	if (opt.block_accesses && b->nr_accesses >= opt.block_accesses) {
+	if (insn_finish(b) || (b->pc && insn_begins_block(addr)) ||
+	    (opt.block_accesses && b->nr_accesses >= opt.block_accesses)) {
 		block_end(b, const64(addr));
 		return True;
 	}
 	b->pc = addr;
 	addStmtToIRSB(b->out, mark);
-	return insn_rewrite(b, addr);
+	return insn_rewrite(b, addr, mark->Ist.IMark.len);
 }
 
 static Bool is_helper(const IRDirty *call, const HChar *name)
@@ -259,7 +264,6 @@ static void emit_end(struct block *b, const IRSB *in)
 		emit_syscall(b, in);
 		break;
 	case Ijk_Yield: /* PAUSE */
-		emit_abort(b, RTMGRIND_CAUSE_INSTRUCTION, NULL);
 		block_charge(b, model.pause);
 		break;
 	case Ijk_SigILL:
@@ -290,6 +294,8 @@ static Int static_cost(const IRSB *in, Int first)
 		switch (stmt->tag) {
 		case Ist_IMark:
 			if (opt.block_accesses && accesses >= opt.block_accesses)
+				return cost;
+			if (cost && insn_begins_block(stmt->Ist.IMark.addr))
 				return cost;
 			cost++;
 			if (insn_ends_block(stmt->Ist.IMark.addr))
@@ -344,6 +350,7 @@ IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *lay
 		else if (rewrite_insn(&b, in->stmts[i]))
 			return b.out;
 	}
+	insn_finish(&b);
 	emit_end(&b, in);
 	return b.out;
 }

@@ -13,6 +13,7 @@
 /* Leaf 1 EAX: family 6, model 0x55, stepping 7 (Cascade Lake): glibc leaves RTM alone on it. */
 #define CPU_SIGNATURE 0x50657
 #define LEAF1_ECX_RDRAND (1u << 30)
+#define LEAF7_EBX_HLE (1u << 4)
 #define LEAF7_EBX_RTM (1u << 11)
 #define LEAF7_EBX_RDSEED (1u << 18)
 #define LEAF7_EDX_RTM_ALWAYS_ABORT (1u << 11)
@@ -64,12 +65,11 @@ void machine_first_insn(ThreadId tid)
 }
 
 /**
- * machine_cpuid_enter() - before CPUID: remember what is asked; transactions abort.
+ * machine_cpuid_enter() - before CPUID: remember what is asked.
  * @guest: registers of the running thread
  */
 void machine_cpuid_enter(VexGuestAMD64State *guest)
 {
-	txn_abort_self(RTMGRIND_CAUSE_INSTRUCTION, -1);
 	cpuid_leaf = guest->guest_RAX;
 	cpuid_subleaf = guest->guest_RCX;
 }
@@ -94,10 +94,12 @@ void machine_cpuid_leave(VexGuestAMD64State *guest)
 	case 7:
 		if (cpuid_subleaf != 0)
 			break;
-		guest->guest_RBX &= ~(ULong)(LEAF7_EBX_RTM | LEAF7_EBX_RDSEED);
+		guest->guest_RBX &= ~(ULong)(LEAF7_EBX_HLE | LEAF7_EBX_RTM | LEAF7_EBX_RDSEED);
 		guest->guest_RDX &= ~(ULong)LEAF7_EDX_RTM_ALWAYS_ABORT;
 		if (opt.rtm)
 			guest->guest_RBX |= LEAF7_EBX_RTM;
+		if (opt.hle)
+			guest->guest_RBX |= LEAF7_EBX_HLE;
 		break;
 	}
 }

@@ -2,8 +2,9 @@
 /*
  * main.c - rtmgrind, an RTM machine in software: registers the tool with valgrind.
  */
-#include "rtmgrind.h"
+#include "counters.h"
 #include "coherence.h"
+#include "hle.h"
 #include "pub_tool_options.h"
 
 /* Valgrind's own, not in its installed headers. */
@@ -17,6 +18,9 @@ static void started(void)
 	coherence_init();
 	txn_init(nr_vthreads);
 	sched_track();
+	hle_init(nr_vthreads);
+	counters_init();
+	pages_init();
 	machine_init();
 	shared_init();
 	/* Valgrind explains illegal instructions at length; a transaction just aborts. */
@@ -28,7 +32,8 @@ static void started(void)
 static void finished(Int exit_code)
 {
 	if (VG_(clo_verbosity) > 0)
-		txn_print_totals();
+		counters_print_totals();
+	counters_write();
 }
 
 static void kernel_reads(CorePart part, ThreadId tid, const HChar *what, Addr addr, SizeT size)

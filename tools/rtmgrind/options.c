@@ -2,7 +2,7 @@
 /*
  * options.c - the command line. Must never accept an option without an effect.
  */
-#include "rtmgrind.h"
+#include "counters.h"
 #include "model.h"
 #include "pub_tool_options.h"
 
@@ -10,6 +10,7 @@ struct rtmgrind_options opt = {
 	.seed = 1,
 	.quantum = 200,
 	.rtm = True,
+	.hle = -1,
 };
 
 /**
@@ -21,6 +22,7 @@ struct rtmgrind_options opt = {
 Bool options_parse(const HChar *arg)
 {
 	const HChar *text;
+	Bool hle;
 
 	if VG_BINT_CLO(arg, "--seed", opt.seed, 0, 0xffffffffLL) {
 	} else if VG_BINT_CLO(arg, "--quantum", opt.quantum, 1, 1000000) {
@@ -35,6 +37,10 @@ Bool options_parse(const HChar *arg)
 		model_set("sockets", text);
 	} else if VG_BINT_CLO(arg, "--block-accesses", opt.block_accesses, 0, 1000) {
 	} else if VG_BOOL_CLO(arg, "--rtm", opt.rtm) {
+	} else if VG_BOOL_CLO(arg, "--hle", hle) {
+		opt.hle = hle;
+	} else if VG_STR_CLO(arg, "--counters", text) {
+		counters_option(text);
 	} else if VG_BOOL_CLO(arg, "--abort-from-start", opt.abort_from_start) {
 	} else if VG_BOOL_CLO(arg, "--trace-txn", opt.trace) {
 	} else {
@@ -56,6 +62,9 @@ void options_usage(void)
 "    --abort-rate=<percent>    transactions that abort for no reason [0]\n"
 "    --abort-from-start=no|yes do not wait for the program's start-up probe with those [no]\n"
 "    --rtm=no|yes              show RTM in CPUID; no: XBEGIN always fails [yes]\n"
+"    --hle=no|yes              XACQUIRE and XRELEASE elide locks [as the machine's processor does]\n"
+"    --counters=no|yes|<file>  performance counters at the end, to the log or a file; %%p in its\n"
+"                              name is the process [no]\n"
 "    --block-accesses=<number> let others in after so many memory accesses, 0: after\n"
 "                              each translated block [0]\n"
 	);

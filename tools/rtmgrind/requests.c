@@ -4,7 +4,7 @@
  *
  * A request is a no-op on hardware, so it must never abort a transaction.
  */
-#include "rtmgrind.h"
+#include "counters.h"
 #include "coherence.h"
 
 Bool in_region = True;
@@ -59,6 +59,7 @@ Bool request_handle(ThreadId tid, UWord *args, UWord *answer)
 		return True;
 	case RTMGRIND_PROBE_DONE:
 		txn_noise_start();
+		counters_probe_done();
 		*answer = 0;
 		return True;
 	case RTMGRIND_ROI_BEGIN:

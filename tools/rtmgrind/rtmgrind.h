@@ -3,7 +3,7 @@
  * rtmgrind.h - what the files of the emulator share.
  *
  * The order of the rooms: instrument.c, with block.c and insn.c, turns guest
- * instructions into calls of access.c and txn.c (conflicts, transactions) and
+ * instructions into calls of access.c, txn.c and hle.c (conflicts, transactions) and
  * syscalls.c (system calls in virtual time); sched.c gives out slices of
  * virtual time, turn.c says to whom; wait.c, futex.c and fdwait.c keep threads
  * that wait.
@@ -40,6 +40,7 @@
  * @abort_rate: per cent of the transactions that abort for no reason
  * @block_accesses: end translated blocks after so many memory accesses, 0 never
  * @rtm: False hides RTM in CPUID and makes every XBEGIN fail
+ * @hle: XACQUIRE and XRELEASE elide; below 0: as the machine's number says
  * @abort_from_start: spurious aborts and timer ticks do not wait for PROBE_DONE
  * @trace: log every begin, commit and abort
  */
@@ -49,6 +50,7 @@ struct rtmgrind_options {
 	Long abort_rate;
 	Long block_accesses;
 	Bool rtm;
+	Int hle;
 	Bool abort_from_start;
 	Bool trace;
 };
@@ -250,6 +252,11 @@ void shared_init(void);
 void shared_map(Addr start, SizeT size, Bool shared);
 Bool shared_contains(Addr addr);
 
+void pages_init(void);
+void pages_forget(void);
+Bool pages_present(Addr addr);
+void pages_touch(Addr addr);
+
 /**
  * struct line - a cache line that some open transaction has touched.
  * @next: chain of the hash table, or of the free list
@@ -297,7 +304,6 @@ void txn_forget(ThreadId tid);
 void txn_noise_start(void);
 void txn_tick(ThreadId tid, Long before, Long after);
 Bool txn_last_abort(ThreadId tid, Addr record, SizeT size);
-void txn_print_totals(void);
 
 Bool request_handle(ThreadId tid, UWord *args, UWord *answer);
 /* Whether the cost model is on: False outside the region of interest. */
@@ -308,6 +314,7 @@ IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *lay
 		 const VexGuestExtents *extents, const VexArchInfo *arch, IRType guest_word,
 		 IRType host_word);
 Bool insn_needs_exact_registers(const VexGuestExtents *extents);
+Bool insn_hint_at(Addr addr, UInt *at);
 
 /* Sizes valgrind's cache of translations; bytes. Plain ones take 260, tracked ones more. */
 #define AVERAGE_TRANSLATION 400

@@ -11,7 +11,7 @@
  * The state is guarded by a spin lock, held for moments only; the big lock
  * must never be waited for while it is held.
  */
-#include "rtmgrind.h"
+#include "hle.h"
 #include "model.h"
 #include "host.h"
 #include "coherence.h"
@@ -565,6 +565,7 @@ void vgModuleLocal_acquire_sched_lock(struct sched_lock *lock)
 	}
 	await_ending();
 	begin_slice(me);
+	hle_unpark(me);
 	guard_unlock();
 }
 
@@ -574,6 +575,7 @@ void vgModuleLocal_release_sched_lock(struct sched_lock *lock)
 	ThreadId next;
 
 	core_untrack_ip(me);
+	hle_park(me);
 	guard_lock();
 	/* So that a new thread takes part from a fixed point in virtual time on. */
 	while (sched.unborn) {

@@ -183,12 +183,19 @@ static void note_success(ThreadId tid, UInt nr, const UWord *args, Long result)
 	switch (nr) {
 	case __NR_mmap:
 		shared_map(result, args[1], (args[3] & VKI_MAP_SHARED) != 0);
+		pages_forget();
 		break;
 	case __NR_munmap:
 		shared_map(args[0], args[1], False);
+		pages_forget();
+		break;
+	case __NR_madvise:
+	case __NR_brk:
+		pages_forget();
 		break;
 	case __NR_mremap:
 		shared_map(result, args[2], shared_contains(args[0]));
+		pages_forget();
 		break;
 	case __NR_rt_sigaction:
 		if (args[1])

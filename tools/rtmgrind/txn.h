@@ -8,6 +8,7 @@
 #define RTMGRIND_TXN_H
 
 #include "rtmgrind.h"
+#include "counters.h"
 #include "model.h"
 
 /**
@@ -25,7 +26,8 @@ struct touch {
 /**
  * struct txn - the transaction of a thread.
  * @depth: nesting, 0 outside
- * @fallback: where XBEGIN's operand points
+ * @hle: XACQUIRE began it
+ * @fallback: where XBEGIN's operand points; the XACQUIRE
  * @saved: registers at XBEGIN
  * @guest: the registers themselves
  * @touches: read and write set, in order
@@ -42,6 +44,7 @@ struct touch {
  */
 struct txn {
 	UInt depth;
+	Bool hle;
 	Addr fallback;
 	VexGuestAMD64State saved;
 	VexGuestAMD64State *guest;
@@ -67,5 +70,7 @@ void txn_rollback(ThreadId tid, const struct rtmgrind_abort *info, UInt code);
 void txn_abort_running(const struct rtmgrind_abort *info, UInt code) __attribute__((noreturn));
 void txn_spurious_point(struct txn *txn);
 void txn_evicted(ThreadId tid, Addr addr, Bool far);
+void txn_begin_hle(VexGuestAMD64State *guest, Addr pc);
+void txn_commit(void);
 
 #endif
