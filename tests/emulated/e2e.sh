@@ -100,6 +100,18 @@ test_index_bench_elided() {
 			'd["totals"]["acquired"] == 20000' 'd["totals"]["causes"]["conflict"] > 0'
 }
 
+# The emulator's counters say what the library says.
+test_counters_agree() {
+	local rate
+
+	for rate in 0 10; do
+		VALGRIND_OPTS="--counters=$work/counters" emulate agree --policy=fixed --seed=5 \
+			--abort-rate=$rate -- "$counter" 4 300 || return
+		holds agree 'agrees(d, "counters")' 'd["totals"]["causes"]["conflict"] > 0' \
+			"(d['totals']['causes']['spurious'] > 0) == ($rate > 0)" || return
+	done
+}
+
 # The same seed, arguments, environment and directory: the same report, byte for byte. The
 # process id is masked, and nothing else: dates and times are the simulated machine's.
 masked() {

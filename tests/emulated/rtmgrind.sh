@@ -4,10 +4,12 @@
 # The emulator's tests: rtmgrind.sh [NAME...]; O is the build directory.
 #
 # Prints a line for each test - ok NAME, not ok NAME: why, skip NAME: reason -
-# and a count. Nothing here runs an RTM instruction outside of the emulator.
+# and a count. Only unfriendly_measured runs an RTM instruction outside of the emulator, on
+# the processor whose answers are in unfriendly.measured.
 
 O=${O:-build}
 BIN=$O/tests/emulated
+MEASURED=$(dirname "$0")/unfriendly.measured
 # Valgrind runs relative to the program's directory: the path must be absolute.
 VALGRIND_LIB=$(cd "$O/libexec/elide" 2>/dev/null && pwd)
 export VALGRIND_LIB
@@ -55,6 +57,136 @@ test_vtime() { checks -- "$BIN/vtime"; }
 test_threads() { checks -- "$BIN/threads"; }
 test_process() { checks --trace-children=yes -- "$BIN/process"; }
 test_region() { checks --abort-rate=100 --abort-from-start=yes -- "$BIN/region"; }
+
+test_hle() { checks --hle=yes -- "$BIN/hle" elides; }
+test_hle_ignored() { checks -- "$BIN/hle" ignored; }
+test_hle_two_locks() { checks --model=flat:hle=1,hle_locks=2 -- "$BIN/hle" elides; }
+test_hle_without_rtm() { bare_exits 0 --hle=no && bare_exits 1 --hle=yes; }
+
+# The lock counts exactly, and most of its sections are elided.
+test_hle_seeds() {
+	local seed model
+
+	for model in flat:hle=1 haswell; do
+		for seed in 1 2 3 4 5; do
+			checks --seed=$seed --quantum=30 --model=$model \
+				--counters="$WORK/counters" -- "$BIN/hle" elides || return
+			[ "$(counter HLE_RETIRED.COMMIT)" -gt 1000 ] ||
+				fail "$(counter HLE_RETIRED.COMMIT) elided" || return
+			retired_adds_up HLE hle || return
+		done
+	done
+}
+
+# bare_exits STATUS OPTION...: the program without a C library
+bare_exits() {
+	local status=$1
+
+	shift
+	emu -q "$@" -- "$BIN/bare"
+	[ $? = "$status" ] || fail "not status $status with $*"
+}
+
+# counter NAME: of the file that --counters made
+counter() {
+	sed -n "s/^$1 //p" "$WORK/counters"
+}
+
+# retired_adds_up RTM|HLE PREFIX: starts = commits + aborts = commits + each class, or cause
+retired_adds_up() {
+	awk -v unit="$1" -v prefix="$2" '
+		{ n[$1] = $2 }
+		$1 ~ "^" prefix "[.]" { causes += $2 }
+		END {
+			r = unit "_RETIRED."
+			classes = n[r "ABORTED_MEM"] + n[r "ABORTED_UNFRIENDLY"]
+			classes += n[r "ABORTED_EVENTS"]
+			exit !(n[r "START"] > 0 && n[r "START"] == n[r "COMMIT"] + n[r "ABORTED"] &&
+			       n[r "ABORTED"] == causes && causes == classes)
+		}' "$WORK/counters" || fail "the counters of $1 do not add up: $(cat "$WORK/counters")"
+}
+
+# One cause, several signals; a program that aborts for every reason.
+test_counters() {
+	checks --counters="$WORK/counters" -- "$BIN/semantics" || return
+	retired_adds_up RTM rtm || return
+	[ "$(counter RTM_RETIRED.START)" = "$(total starts)" ] &&
+		[ "$(counter RTM_RETIRED.COMMIT)" = "$(total commits)" ] &&
+		[ "$(counter rtm.capacity)" = "$(counter TX_MEM.ABORT_CAPACITY)" ] &&
+		[ "$(counter rtm.capacity)" = 3 ] &&
+		[ "$(counter rtm.nest)" = "$(counter TX_EXEC.MISC3)" ] &&
+		[ "$(counter RTM_RETIRED.ABORTED_MEM)" = 3 ] &&
+		[ "$(counter RTM_RETIRED.ABORTED_UNFRIENDLY)" = \
+		  $(($(counter rtm.instruction) + $(counter rtm.syscall))) ] &&
+		[ "$(counter HLE_RETIRED.START)" = 0 ] ||
+		fail "not what the program did: $(cat "$WORK/counters")"
+}
+
+test_counters_of_hle() {
+	checks --hle=yes --counters="$WORK/counters" -- "$BIN/hle" elides || return
+	[ "$(counter TX_MEM.ABORT_HLE_STORE_TO_ELIDED_LOCK)" = 1 ] &&
+		[ "$(counter TX_MEM.ABORT_HLE_ELISION_BUFFER_MISMATCH)" = 2 ] &&
+		[ "$(counter TX_MEM.HLE_ELISION_BUFFER_FULL)" = 2 ] &&
+		[ "$(counter TX_EXEC.MISC4)" = 2 ] && [ "$(counter TX_EXEC.MISC5)" = 1 ] ||
+		fail "not what the program did: $(cat "$WORK/counters")"
+}
+
+test_counters_in_log() {
+	checks --counters=yes -- "$BIN/semantics" || return
+	want '==[0-9]+== RTM_RETIRED.COMMIT [1-9]' "$WORK/log" || return
+	checks -- "$BIN/semantics" && ! want RTM_RETIRED "$WORK/log" && rm "$WORK/why"
+}
+
+# Each process has a file of its own, and a child counts from 0.
+test_counters_of_processes() {
+	checks --trace-children=yes --counters="$WORK/counters.%p" -- "$BIN/process" || return
+	[ "$(ls "$WORK"/counters.* | wc -l)" -gt 1 ] || fail "one file only"
+}
+
+# answers SWITCHES: what the emulator says of each instruction, into $WORK/out
+answers() {
+	emu --model="$1" -- "$BIN/unfriendly" >"$WORK/out" || fail "status $?"
+}
+
+# As measured, but for what valgrind does not know.
+test_unfriendly() {
+	answers rocketlake || return
+	grep -v '^#' "$MEASURED" | diff - "$WORK/out" | grep '^>' | grep -v ' absent$' >"$WORK/diff"
+	[ ! -s "$WORK/diff" ] || fail "$(tr '\n' ' ' <"$WORK/diff")" || return
+	[ "$(grep -c ' aborts$' "$WORK/out")" -ge 50 ] &&
+		[ "$(grep -c ' commits$' "$WORK/out")" -ge 15 ] || fail "few were tried"
+}
+
+test_unfriendly_measured() {
+	grep -q '^model[[:space:]]*: 167$' /proc/cpuinfo ||
+		{ echo "this is not family 6 model 167" >"$WORK/skip"; return 1; }
+	"$BIN/unfriendly" >"$WORK/out"
+	[ $? != 77 ] || { echo "no RTM here" >"$WORK/skip"; return 1; }
+	grep -v '^#' "$MEASURED" | diff - "$WORK/out" >"$WORK/diff" ||
+		fail "$(tr '\n' ' ' <"$WORK/diff")"
+}
+
+# Each switch has its instructions, and no others.
+test_unfriendly_switches() {
+	local switch name
+
+	answers flat && want '^CPUID aborts' "$WORK/out" && want '^PAUSE aborts' "$WORK/out" || return
+	for name in VZEROUPPER FLD EMMS XSAVE FXRSTOR CLFLUSH MOVNTDQ POPF; do
+		want "^$name commits" "$WORK/out" || return
+	done
+	for switch in vzeroupper:VZEROUPPER:FLD x87:PADDB_MMX:XSAVE x87:FWAIT:FNSTCW \
+		      xsave:XRSTOR:CLFLUSH unfriendly:MOVNTPS:FLD unfriendly:STD:CLD; do
+		name=${switch#*:}
+		answers "flat:${switch%%:*}=1" && want "^${name%:*} aborts" "$WORK/out" &&
+			want "^${name#*:} commits" "$WORK/out" || return
+	done
+}
+
+test_page_faults() {
+	checks --model=flat:faults=1 -- "$BIN/pages" faults &&
+		checks --model=haswell -- "$BIN/pages" faults &&
+		checks -- "$BIN/pages" given
+}
 
 test_isolation() {
 	local seed
