@@ -2,7 +2,7 @@
 /*
  * lists.c - prints the lists of the sources as mdoc, for the manual pages: lists NAME
  *
- * Must never hold a list: they are tunables.def, aborts.def and columns.def.
+ * Must never hold a list: they are the .def files it includes.
  */
 #include <stdio.h>
 #include <string.h>
@@ -67,6 +67,42 @@ static void print_fields(void)
 #include "../tools/columns.def"
 }
 
+/* What makes an instruction of unfriendly.def abort: a number of the machine, or these. */
+static void print_switch(const char *what)
+{
+	if (!strcmp(what, "ALWAYS"))
+		printf("Aborts.\n");
+	else if (!strcmp(what, "NEVER"))
+		printf("Does not abort, unlike what follows.\n");
+	else
+		printf("Aborts with\n.Cm %s .\n", what);
+}
+
+static void print_unfriendly(void)
+{
+#define UNFRIENDLY(name, map, prefixes, first, last, operand, when, source)                        \
+	item(#name);                                                                               \
+	print_switch(#when);                                                                       \
+	sentence(source);
+#include "../tools/rtmgrind/unfriendly.def"
+#undef UNFRIENDLY
+}
+
+static void print_counters(void)
+{
+#define RETIRED(id, name, help)                                                                    \
+	item("RTM_RETIRED." #name);                                                                \
+	item("HLE_RETIRED." #name);                                                                \
+	sentence(help);
+#include "../tools/rtmgrind/counters.def"
+#undef RETIRED
+#define COUNTER(id, name, help)                                                                    \
+	item(name);                                                                                \
+	sentence(help);
+#include "../tools/rtmgrind/counters.def"
+#undef COUNTER
+}
+
 int main(int argc, char **argv)
 {
 	const char *list = argc > 1 ? argv[1] : "";
@@ -77,6 +113,10 @@ int main(int argc, char **argv)
 		print_causes();
 	else if (!strcmp(list, "fields"))
 		print_fields();
+	else if (!strcmp(list, "unfriendly"))
+		print_unfriendly();
+	else if (!strcmp(list, "counters"))
+		print_counters();
 	else
 		return 2;
 	return 0;
