@@ -61,7 +61,7 @@ test_region() { checks --abort-rate=100 --abort-from-start=yes -- "$BIN/region";
 test_hle() { checks --hle=yes -- "$BIN/hle" elides; }
 test_hle_ignored() { checks -- "$BIN/hle" ignored; }
 test_hle_two_locks() { checks --model=flat:hle=1,hle_locks=2 -- "$BIN/hle" elides; }
-test_hle_without_rtm() { bare_exits 0 --hle=no && bare_exits 1 --hle=yes; }
+test_hle_without_rtm() { bare_exits 0 --hle=no && bare_exits 1 --hle=yes --rtm=no; }
 
 # The lock counts exactly, and most of its sections are elided.
 test_hle_seeds() {

@@ -35,13 +35,14 @@ static enum rtm_insn recognise(Addr addr, Int *length)
 {
 	const UChar *code = (const UChar *)addr;
 
+	*length = 3;
+	/* A processor with either has it. */
+	if ((opt.rtm || opt.hle) && code[0] == 0x0f && code[1] == 0x01 && code[2] == 0xd6)
+		return INSN_XTEST;
 	if (!opt.rtm)
 		return INSN_OTHER;
-	*length = 3;
 	if (code[0] == 0x0f && code[1] == 0x01 && code[2] == 0xd5)
 		return INSN_XEND;
-	if (code[0] == 0x0f && code[1] == 0x01 && code[2] == 0xd6)
-		return INSN_XTEST;
 	if (code[0] == 0xc6 && code[1] == 0xf8)
 		return INSN_XABORT;
 	*length = 6;
@@ -137,7 +138,7 @@ Bool insn_ends_block(Addr addr)
 	enum rtm_insn insn = recognise(addr, &length);
 
 	return insn == INSN_XBEGIN || insn == INSN_XEND || insn == INSN_XTEST ||
-	       recognise_hint(addr, INSN_SIZE_MAX, &hinted) == HLE_XACQUIRE;
+	       recognise_hint(addr, INSN_SIZE_MAX, &hinted) != HLE_NONE;
 }
 
 static void emit_xbegin(struct block *b, Addr addr, Int length)
@@ -196,11 +197,8 @@ static void rewrite_other(struct block *b, Addr addr, UInt size)
 	if (b->hint == HLE_XACQUIRE)
 		call_uses_registers(block_call(b, "hle_acquire", hle_acquire,
 					       mkIRExprVec_2(IRExpr_GSPTR(), const64(addr)), NULL));
-	else if (b->tracked)
-		block_call(b, "hle_release", hle_release, mkIRExprVec_1(const64(addr)), NULL);
 	else
-		/* Nobody is in a transaction. */
-		b->hint = HLE_NONE;
+		block_call(b, "hle_release", hle_release, mkIRExprVec_1(const64(addr)), NULL);
 }
 
 /**
