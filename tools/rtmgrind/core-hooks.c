@@ -11,6 +11,7 @@
 #include "rtmgrind.h"
 #include "config.h"
 #include "libvex.h"
+#include "pub_tool_aspacemgr.h"
 #include "pub_tool_execontext.h"
 #include "pub_tool_libcsetjmp.h"
 #include "pub_tool_machine.h"
@@ -38,6 +39,8 @@ extern volatile Bool VG_(in_generated_code);
 extern UInt VG_(stats__n_xIndirs_32), VG_(stats__n_xIndir_hits1_32),
 	VG_(stats__n_xIndir_hits2_32), VG_(stats__n_xIndir_hits3_32),
 	VG_(stats__n_xIndir_misses_32);
+extern SysRes VG_(do_sys_sigprocmask)(ThreadId tid, Int how, vki_sigset_t *set,
+				      vki_sigset_t *old);
 
 /* Declared here as they replace functions of other files. */
 Bool __real_vgPlain_gdbserver_report_signal(vki_siginfo_t *info, ThreadId tid);
@@ -46,9 +49,18 @@ void __real_vgPlain_synth_fault_mapping(ThreadId tid, Addr addr);
 void __wrap_vgPlain_synth_fault_mapping(ThreadId tid, Addr addr);
 void __real_vgPlain_synth_fault_perms(ThreadId tid, Addr addr);
 void __wrap_vgPlain_synth_fault_perms(ThreadId tid, Addr addr);
+void __real_vgPlain_sigframe_create(ThreadId tid, Bool alt_stack, Addr top,
+				    const vki_siginfo_t *info, const struct vki_ucontext *context,
+				    void *handler, UInt flags, const vki_sigset_t *mask,
+				    void *restorer);
+void __wrap_vgPlain_sigframe_create(ThreadId tid, Bool alt_stack, Addr top,
+				    const vki_siginfo_t *info, const struct vki_ucontext *context,
+				    void *handler, UInt flags, const vki_sigset_t *mask,
+				    void *restorer);
 UInt __wrap_vgPlain_umsg(const HChar *format, ...);
 void __real_vgPlain_pp_ExeContext(ExeContext *context);
 void __wrap_vgPlain_pp_ExeContext(ExeContext *context);
+ULong __real_vgPlain_di_notify_mmap(Addr addr, Bool allow_shared_rw, Int fd);
 ULong __wrap_vgPlain_di_notify_mmap(Addr addr, Bool allow_shared_rw, Int fd);
 VexTranslateResult __real_LibVEX_Translate(VexTranslateArgs *args);
 VexTranslateResult __wrap_LibVEX_Translate(VexTranslateArgs *args);
@@ -222,6 +234,7 @@ static Bool is_fault(const vki_siginfo_t *info)
  */
 Bool __wrap_vgPlain_gdbserver_report_signal(vki_siginfo_t *info, ThreadId tid)
 {
+	timers_delivered(info);
 	if (txn_open(tid)) {
 		Bool fault = is_fault(info);
 
@@ -230,6 +243,31 @@ Bool __wrap_vgPlain_gdbserver_report_signal(vki_siginfo_t *info, ThreadId tid)
 			return False;
 	}
 	return __real_vgPlain_gdbserver_report_signal(info, tid);
+}
+
+/**
+ * core_set_mask() - change which signals a thread blocks.
+ * @tid: the thread
+ * @set: those it blocks from now on
+ * @old: receives those it blocked, unless NULL
+ */
+void core_set_mask(ThreadId tid, const vki_sigset_t *set, vki_sigset_t *old)
+{
+	VG_(do_sys_sigprocmask)(tid, VKI_SIG_SETMASK, (vki_sigset_t *)set, old);
+}
+
+/* The frame of a handler keeps the mask that holds when it returns: the core takes it from the
+ * thread's state, where @mask points. For a thread in a call with a mask of its own that is to be
+ * the one from before the call. The handler itself runs with the call's, which the core has twice.
+ */
+void __wrap_vgPlain_sigframe_create(ThreadId tid, Bool alt_stack, Addr top,
+				    const vki_siginfo_t *info, const struct vki_ucontext *context,
+				    void *handler, UInt flags, const vki_sigset_t *mask,
+				    void *restorer)
+{
+	wait_frame_mask(tid, (vki_sigset_t *)mask);
+	__real_vgPlain_sigframe_create(tid, alt_stack, top, info, context, handler, flags, mask,
+				       restorer);
 }
 
 /* A jump to where no code may be. The core does not ask the function above about these. */
@@ -276,6 +314,45 @@ void __wrap_vgPlain_pp_ExeContext(ExeContext *context)
 ULong __wrap_vgPlain_di_notify_mmap(Addr addr, Bool allow_shared_rw, Int fd)
 {
 	return 0;
+}
+
+/*
+ * The core looks at an object's mappings as the loader made them. By now the loader has taken the
+ * right to write from the head of the data (RELRO), so those are shown to it as they were.
+ */
+static void notify_mapping(Addr start)
+{
+	NSegment *segment = (NSegment *)VG_(am_find_nsegment)(start);
+	const NSegment *next = VG_(am_find_nsegment)(segment->end + 1);
+	Bool relro = !segment->hasW && !segment->hasX && next && next->hasW &&
+		     next->kind == SkFileC && next->ino == segment->ino;
+
+	segment->hasW |= relro;
+	__real_vgPlain_di_notify_mmap(start, False, -1);
+	if (relro)
+		segment->hasW = False;
+}
+
+/**
+ * core_read_symbols() - read, late, the debug information of what is mapped now.
+ *
+ * For a program that is to end: the core does not hear of later mappings.
+ */
+void core_read_symbols(void)
+{
+	Addr first, *starts;
+	/* Where there is no room for all of them it says how many there are, below 0. */
+	Int nr = VG_(am_get_segment_starts)(SkFileC, &first, 1);
+
+	nr = nr < 0 ? -nr : nr;
+	starts = VG_(malloc)("rtmgrind.segments", (nr + 1) * sizeof(*starts));
+	nr = VG_(am_get_segment_starts)(SkFileC, starts, nr + 1);
+	/* The code comes last: with it and any data the core thinks it has seen all. */
+	for (Int code = 0; code < 2; code++)
+		for (Int i = 0; i < nr; i++)
+			if (VG_(am_find_nsegment)(starts[i])->hasX == code)
+				notify_mapping(starts[i]);
+	VG_(free)(starts);
 }
 
 static UInt (*core_needs_self_check)(void *, VexRegisterUpdates *, const VexGuestExtents *);

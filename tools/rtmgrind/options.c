@@ -34,6 +34,8 @@ Bool options_parse(const HChar *arg)
 	} else if VG_STR_CLO(arg, "--sockets", text) {
 		model_set("sockets", text);
 	} else if VG_BINT_CLO(arg, "--block-accesses", opt.block_accesses, 0, 1000) {
+	} else if VG_XACT_CLO(arg, "--deadlock=exit", opt.deadlock_waits, False) {
+	} else if VG_XACT_CLO(arg, "--deadlock=wait", opt.deadlock_waits, True) {
 	} else if VG_BOOL_CLO(arg, "--rtm", opt.rtm) {
 	} else if VG_BOOL_CLO(arg, "--abort-from-start", opt.abort_from_start) {
 	} else if VG_BOOL_CLO(arg, "--trace-txn", opt.trace) {
@@ -56,6 +58,8 @@ void options_usage(void)
 "    --abort-rate=<percent>    transactions that abort for no reason [0]\n"
 "    --abort-from-start=no|yes do not wait for the program's start-up probe with those [no]\n"
 "    --rtm=no|yes              show RTM in CPUID; no: XBEGIN always fails [yes]\n"
+"    --deadlock=exit|wait      a program of which no thread can go on: report and exit\n"
+"                              with status 3, or wait for ever [exit]\n"
 "    --block-accesses=<number> let others in after so many memory accesses, 0: after\n"
 "                              each translated block [0]\n"
 	);
