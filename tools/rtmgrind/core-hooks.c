@@ -39,6 +39,7 @@ extern volatile Bool VG_(in_generated_code);
 extern UInt VG_(stats__n_xIndirs_32), VG_(stats__n_xIndir_hits1_32),
 	VG_(stats__n_xIndir_hits2_32), VG_(stats__n_xIndir_hits3_32),
 	VG_(stats__n_xIndir_misses_32);
+extern Bool VG_(am_notify_mprotect)(Addr start, SizeT len, UInt prot);
 extern SysRes VG_(do_sys_sigprocmask)(ThreadId tid, Int how, vki_sigset_t *set,
 				      vki_sigset_t *old);
 
@@ -316,42 +317,82 @@ ULong __wrap_vgPlain_di_notify_mmap(Addr addr, Bool allow_shared_rw, Int fd)
 	return 0;
 }
 
-/*
- * The core looks at an object's mappings as the loader made them. By now the loader has taken the
- * right to write from the head of the data (RELRO), so those are shown to it as they were.
- */
-static void notify_mapping(Addr start)
+/* The mappings of files; to be freed. */
+static Addr *file_mappings(Int *nr)
 {
-	NSegment *segment = (NSegment *)VG_(am_find_nsegment)(start);
-	const NSegment *next = VG_(am_find_nsegment)(segment->end + 1);
-	Bool relro = !segment->hasW && !segment->hasX && next && next->hasW &&
-		     next->kind == SkFileC && next->ino == segment->ino;
+	Addr first, *starts;
 
-	segment->hasW |= relro;
-	__real_vgPlain_di_notify_mmap(start, False, -1);
-	if (relro)
-		segment->hasW = False;
+	/* Where there is no room for all of them it says how many there are, below 0. */
+	*nr = VG_(am_get_segment_starts)(SkFileC, &first, 1);
+	*nr = *nr < 0 ? -*nr : *nr;
+	starts = VG_(malloc)("rtmgrind.segments", (*nr + 1) * sizeof(*starts));
+	*nr = VG_(am_get_segment_starts)(SkFileC, starts, *nr + 1);
+	return starts;
+}
+
+/* A program header of an ELF object (System V ABI). */
+struct program_header {
+	UInt type;
+	UInt flags;
+	ULong offset;
+	ULong vaddr;
+	ULong paddr;
+	ULong filesz;
+	ULong memsz;
+	ULong align;
+};
+#define PT_LOAD 1
+#define PT_GNU_RELRO 0x6474e552
+/* In the ELF header: the program headers' place in the file, and their number. */
+#define E_PHOFF 32
+#define E_PHNUM 56
+
+/*
+ * The core wants to see an object's mappings as the loader made them. By now the loader has taken
+ * the right to write from the head of the data (RELRO): in the core's book it gets that back.
+ * @start is a mapping of a file.
+ */
+static void undo_relro(Addr start)
+{
+	const NSegment *segment = VG_(am_find_nsegment)(start);
+	const struct program_header *h;
+	Addr bias = start;
+	UInt i, nr;
+
+	if (segment->offset || !segment->hasR || VG_(memcmp)((void *)start, "\177ELF", 4) != 0)
+		return;
+	h = (const struct program_header *)(start + *(ULong *)(start + E_PHOFF));
+	nr = *(UShort *)(start + E_PHNUM);
+	if ((Addr)h < start || (Addr)(h + nr) > segment->end)
+		return;
+	for (i = 0; i < nr; i++) {
+		Addr from = VG_PGROUNDDN(bias + h[i].vaddr);
+		Addr to = VG_PGROUNDDN(bias + h[i].vaddr + h[i].memsz);
+
+		if (h[i].type == PT_LOAD && !h[i].offset)
+			bias = start - h[i].vaddr;
+		if (h[i].type == PT_GNU_RELRO && to > from)
+			VG_(am_notify_mprotect)(from, to - from, VKI_PROT_READ | VKI_PROT_WRITE);
+	}
 }
 
 /**
  * core_read_symbols() - read, late, the debug information of what is mapped now.
  *
- * For a program that is to end: the core does not hear of later mappings.
+ * For a program that is to end: the core's book of mappings is not right afterwards.
  */
 void core_read_symbols(void)
 {
-	Addr first, *starts;
-	/* Where there is no room for all of them it says how many there are, below 0. */
-	Int nr = VG_(am_get_segment_starts)(SkFileC, &first, 1);
+	Addr *starts;
+	Int i, nr;
 
-	nr = nr < 0 ? -nr : nr;
-	starts = VG_(malloc)("rtmgrind.segments", (nr + 1) * sizeof(*starts));
-	nr = VG_(am_get_segment_starts)(SkFileC, starts, nr + 1);
-	/* The code comes last: with it and any data the core thinks it has seen all. */
-	for (Int code = 0; code < 2; code++)
-		for (Int i = 0; i < nr; i++)
-			if (VG_(am_find_nsegment)(starts[i])->hasX == code)
-				notify_mapping(starts[i]);
+	starts = file_mappings(&nr);
+	for (i = 0; i < nr; i++)
+		undo_relro(starts[i]);
+	VG_(free)(starts);
+	starts = file_mappings(&nr);
+	for (i = 0; i < nr; i++)
+		__real_vgPlain_di_notify_mmap(starts[i], False, -1);
 	VG_(free)(starts);
 }
 
