@@ -121,6 +121,7 @@ goes_on() {
 	(
 		timeout --preserve-status -s "$signal" -k 5 "$seconds" valgrind -q --tool=rtmgrind \
 			--log-file="$WORK/log" "${@:1:$#-2}" "$BIN/deadlock" "${@: -1}"
+		exit $?
 	) 2>"$WORK/err"
 	status=$?
 	! grep -q Deadlock "$WORK/log" || fail "$* is called a deadlock" || return
