@@ -311,6 +311,16 @@ test_profile_without_rtm() {
 		'all(row["state"] == "profiled" for row in d["rows"])'
 }
 
+# A program that deadlocks is ended, unless the user says otherwise.
+test_deadlock() {
+	timeout -k 5 $LIMIT "$elide" run -q --emulate -- "$O/tests/emulated/deadlock" abba 2>err
+	[ $? = 3 ] || fail "exit $? instead of 3" || return
+	want 'Deadlock: ' err && want 'lock_forwards' err && want 'lock_backwards' err || return
+	timeout -k 5 2 "$elide" run -q --emulate --set DEADLOCK=wait -- \
+		"$O/tests/emulated/deadlock" abba 2>err
+	[ $? = 124 ] && ! grep -q Deadlock err || fail "DEADLOCK=wait has no effect"
+}
+
 # same_as_native PROGRAM ARG...: output and exit status, elided on the emulated machine
 same_as_native() {
 	local native emulated

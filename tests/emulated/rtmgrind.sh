@@ -53,7 +53,90 @@ checks() {
 
 test_semantics() { checks -- "$BIN/semantics"; }
 test_detail() { checks -- "$BIN/detail"; }
-test_vtime() { checks -- "$BIN/vtime"; }
+
+test_vtime() {
+	local mhz seed
+
+	for mhz in 1000 700 3400; do
+		for seed in 1 2; do
+			checks --model=flat:mhz=$mhz --seed=$seed -- "$BIN/vtime" $mhz || return
+		done
+	done
+}
+
+# At clocks that do not divide a nanosecond evenly, and the same twice.
+test_timers() {
+	local mhz seed
+
+	for mhz in 700 3400; do
+		for seed in 1 2; do
+			checks --model=flat:mhz=$mhz --seed=$seed -- "$BIN/timers" || return
+			mv "$WORK/out" "$WORK/first"
+			checks --model=flat:mhz=$mhz --seed=$seed -- "$BIN/timers" || return
+			cmp -s "$WORK/first" "$WORK/out" || fail "other times at $mhz MHz: $(
+				diff "$WORK/first" "$WORK/out" | head -n 3 | tr '\n' ' ')" || return
+		done
+	done
+}
+
+# An alarm outlives exec, as the new program's.
+test_alarm_exec() {
+	emu -q --trace-children=yes -- perl -e 'alarm(2); exec("/bin/sleep", "100")' 2>"$WORK/err"
+	[ $? = 142 ] || fail "not ended by SIGALRM"
+}
+
+# deadlocks CASE PATTERN...: it is ended, and the log has a line that matches each
+deadlocks() {
+	local case=$1 status
+
+	shift
+	emu -q -- "$BIN/deadlock" "$case" 2>"$WORK/err"
+	status=$?
+	[ $status = 3 ] || fail "status $status instead of 3: $(head -n 1 "$WORK/log")" || return
+	for pattern in 'Deadlock: ' "$@"; do
+		want "$pattern" "$WORK/log" || return
+	done
+}
+
+test_deadlock_abba() {
+	deadlocks abba 'Thread 1 waits for the mutex at .*second_mutex.*, which thread 2 has' \
+		'Thread 2 waits for the mutex at .*first_mutex.*, which thread 1 has' \
+		'by 0x.*: lock_forwards ' 'by 0x.*: lock_backwards '
+}
+
+test_deadlock_missed_signal() {
+	deadlocks missed 'Thread 1 waits for a wake-up of the word at .*event' \
+		'by 0x.*: pthread_cond_wait' 'by 0x.*: wait_for_event '
+}
+
+test_deadlock_joins() {
+	deadlocks joins 'Thread 1 waits for the end of thread 2' \
+		'Thread 2 waits for the end of thread 1'
+}
+
+# goes_on SIGNAL SECONDS STATUS OPTION... -- CASE: it waits until the signal, without a report
+goes_on() {
+	local signal=$1 seconds=$2 expected=$3 status
+
+	shift 3
+	# The subshell keeps what bash has to say about signals.
+	(
+		timeout --preserve-status -s "$signal" -k 5 "$seconds" valgrind -q --tool=rtmgrind \
+			--log-file="$WORK/log" "${@:1:$#-2}" "$BIN/deadlock" "${@: -1}"
+		exit $?
+	) 2>"$WORK/err"
+	status=$?
+	! grep -q Deadlock "$WORK/log" || fail "$* is called a deadlock" || return
+	[ $status = "$expected" ] || fail "${*: -1}: status $status instead of $expected"
+}
+
+# 7 is what the program does at SIGTERM, 143 that it does nothing about it, 142 is SIGALRM.
+test_deadlock_not() {
+	goes_on TERM $LIMIT 142 -- with-alarm && goes_on TERM 2 7 -- with-handler &&
+		goes_on TERM 2 7 -- with-sigwait && goes_on TERM 2 143 -- with-shared &&
+		goes_on TERM 2 143 --deadlock=wait -- abba
+}
+
 test_threads() { checks -- "$BIN/threads"; }
 test_process() { checks --trace-children=yes -- "$BIN/process"; }
 test_region() { checks --abort-rate=100 --abort-from-start=yes -- "$BIN/region"; }
@@ -295,7 +378,7 @@ test_quiet() {
 test_bad_option() {
 	local option
 
-	for option in --cores=0 --cores=x --abort-rate=101 --no-such-option; do
+	for option in --cores=0 --cores=x --abort-rate=101 --no-such-option --deadlock=maybe; do
 		! emu $option -- "$BIN/cores" 1 >"$WORK/out" 2>&1 ||
 			fail "$option was accepted" || return
 	done

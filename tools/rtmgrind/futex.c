@@ -87,9 +87,7 @@ static enum syscall_verdict futex_wait(VexGuestAMD64State *guest, UInt op)
 			valid = time_read_deadline(clock, guest->guest_R10, &deadline);
 		if (!valid)
 			return done(guest, -(Long)VKI_EINVAL);
-		if (cmd == CMD_WAIT)
-			deadline += sched_now();
-		if (deadline <= sched_now())
+		if (deadline && deadline <= sched_now())
 			return done(guest, -(Long)VKI_ETIMEDOUT);
 	}
 	/* Not private and naming a live thread: pthread_join(). */

@@ -23,6 +23,7 @@ static void started(void)
 	pages_init();
 	machine_init();
 	shared_init();
+	timers_init();
 	/* Valgrind explains illegal instructions at length; a transaction just aborts. */
 	VG_(clo_sigill_diag) = False;
 	/* Its checks between slices are too slow for slices of this length. */

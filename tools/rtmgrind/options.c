@@ -36,6 +36,8 @@ Bool options_parse(const HChar *arg)
 	} else if VG_STR_CLO(arg, "--sockets", text) {
 		model_set("sockets", text);
 	} else if VG_BINT_CLO(arg, "--block-accesses", opt.block_accesses, 0, 1000) {
+	} else if VG_XACT_CLO(arg, "--deadlock=exit", opt.deadlock_waits, False) {
+	} else if VG_XACT_CLO(arg, "--deadlock=wait", opt.deadlock_waits, True) {
 	} else if VG_BOOL_CLO(arg, "--rtm", opt.rtm) {
 	} else if VG_BOOL_CLO(arg, "--hle", hle) {
 		opt.hle = hle;
@@ -65,6 +67,8 @@ void options_usage(void)
 "    --hle=no|yes              XACQUIRE and XRELEASE elide locks [as the machine's processor does]\n"
 "    --counters=no|yes|<file>  performance counters at the end, to the log or a file; %%p in its\n"
 "                              name is the process [no]\n"
+"    --deadlock=exit|wait      a program of which no thread can go on: report and exit\n"
+"                              with status 3, or wait for ever [exit]\n"
 "    --block-accesses=<number> let others in after so many memory accesses, 0: after\n"
 "                              each translated block [0]\n"
 	);

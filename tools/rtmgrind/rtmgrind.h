@@ -39,6 +39,7 @@
  * @quantum: mean instructions a thread may run ahead of the others
  * @abort_rate: per cent of the transactions that abort for no reason
  * @block_accesses: end translated blocks after so many memory accesses, 0 never
+ * @deadlock_waits: a program that is deadlocked waits rather than ends
  * @rtm: False hides RTM in CPUID and makes every XBEGIN fail
  * @hle: XACQUIRE and XRELEASE elide; below 0: as the machine's number says
  * @abort_from_start: spurious aborts and timer ticks do not wait for PROBE_DONE
@@ -49,6 +50,7 @@ struct rtmgrind_options {
 	Long quantum;
 	Long abort_rate;
 	Long block_accesses;
+	Bool deadlock_waits;
 	Bool rtm;
 	Int hle;
 	Bool abort_from_start;
@@ -76,6 +78,8 @@ enum wait_kind {
 	WAIT_EXIT,		/* for the end of the thread whose id is @value */
 	WAIT_SLEEP,		/* for @deadline alone */
 	WAIT_FD,		/* for one of @fds */
+	WAIT_SIGNAL,		/* for a signal, or for @deadline */
+	WAIT_CHILD,		/* for a child process, while a timer may come first */
 };
 
 /**
@@ -93,6 +97,8 @@ enum wait_kind {
  * @fds: descriptors, the thread's own array of room for @fds_room
  * @nr_fds: how many
  * @fds_room: see @fds
+ * @masked: the call has a signal mask of its own, which holds now
+ * @old_mask: the thread's mask before, and afterwards
  */
 struct wait {
 	enum wait_kind kind;
@@ -108,6 +114,8 @@ struct wait {
 	struct vki_pollfd *fds;
 	UInt nr_fds;
 	UInt fds_room;
+	Bool masked;
+	vki_sigset_t old_mask;
 };
 
 enum vthread_state {
@@ -135,7 +143,10 @@ enum vthread_state {
  * @meetings: slices for which it stays close to the others, as it has dealt with them
  * @in_block: it waits in the middle of a block, and must go on on the same core
  * @guest: its registers; known from its first system call or transaction on
+ * @shown: the latest time a clock showed it, cycles
  * @wait: see struct wait
+ * @frame_masked: the signal frame about to be made keeps @frame_mask
+ * @frame_mask: the mask from before the call that the signal interrupts
  */
 struct vthread {
 	enum vthread_state state;
@@ -151,7 +162,10 @@ struct vthread {
 	Int meetings;
 	Bool in_block;
 	VexGuestAMD64State *guest;
+	Long shown;
 	struct wait wait;
+	Bool frame_masked;
+	vki_sigset_t frame_mask;
 };
 
 /* Indexed by ThreadId, of nr_vthreads entries; those in use are below vthread_end. */
@@ -211,6 +225,9 @@ struct vki_pollfd *wait_fds(UInt nr);
 void wait_signal(ThreadId tid, Int signal);
 void wait_poke(ThreadId tid, Long at);
 void wait_poke_signalled(Int lwp);
+void wait_poke_signalled_at(Int lwp, Long at);
+void wait_poke_fds(Long at);
+Bool wait_fd_waiters(void);
 void wait_fds_changed(void);
 Long wait_key(const struct vthread *t, Bool busy);
 Bool wait_due(Long deadline);
@@ -220,7 +237,49 @@ void wait_idle(void);
 void wait_child_started(void);
 void wait_child_reaped(void);
 void wait_forked(void);
-void wait_sigaction(Int signal, Bool restart);
+Bool wait_children(void);
+void wait_sigaction(Int signal, const struct vki_sigaction_base *action);
+Bool wait_signals_handled(void);
+Bool wait_signal_pending(void);
+Bool wait_mask(Addr set);
+void wait_frame_mask(ThreadId tid, vki_sigset_t *mask);
+void wait_look_outside(void);
+enum syscall_verdict wait_signal_call(VexGuestAMD64State *guest);
+enum syscall_verdict wait_child_call(VexGuestAMD64State *guest);
+
+void deadlock_check(void);
+
+/**
+ * struct alarm - when a timer expires.
+ * @expiry: on its clock, ns; 0 not armed
+ * @interval: ns from one expiry to the next, 0 only one
+ */
+struct alarm {
+	Long expiry;
+	Long interval;
+};
+
+Long alarm_pass(struct alarm *alarm, Long now);
+void alarm_set(struct alarm *alarm, const struct vki_itimerspec *spec, Long now, Long base);
+void alarm_get(const struct alarm *alarm, Long now, struct vki_itimerspec *spec);
+Long alarm_due(const struct alarm *alarm);
+Long timers_next(void);
+void timers_expire(Long now);
+Long timers_slice(ThreadId tid, Long slice);
+Bool timers_armed(void);
+void timers_delivered(vki_siginfo_t *info);
+void timers_thread_exits(ThreadId tid);
+void timers_forked(void);
+void timers_exec(Bool begins);
+void timers_init(void);
+enum syscall_verdict timers_call(VexGuestAMD64State *guest, Bool *ours);
+
+Long timerfd_next(void);
+void timerfd_expire(Long now);
+Bool timerfd_outside(const struct vki_pollfd *fds, UInt nr);
+void timerfd_note(UInt nr, const UWord *args, Long result);
+enum syscall_verdict timerfd_call(VexGuestAMD64State *guest, Bool *ours);
+Bool timerfd_read(VexGuestAMD64State *guest, enum syscall_verdict *verdict);
 
 enum syscall_verdict futex_call(VexGuestAMD64State *guest);
 void futex_thread_exits(ThreadId tid);
@@ -229,8 +288,16 @@ enum syscall_verdict fd_poll(VexGuestAMD64State *guest);
 enum syscall_verdict fd_select(VexGuestAMD64State *guest);
 enum syscall_verdict fd_epoll(VexGuestAMD64State *guest);
 enum syscall_verdict time_call(VexGuestAMD64State *guest, Bool *ours);
-Long time_cycles(Long seconds, Long ns);
-Bool time_read_timeout(Addr timespec, Long *cycles);
+Long time_cycles(ULong seconds, ULong ns);
+Long time_after(Long cycles);
+Long time_base(Int clock);
+Long time_ns(Long cycles);
+Long time_never(Long cycles);
+Long time_saturated_ns(Long seconds, Long ns);
+Bool time_valid_spec(const struct vki_itimerspec *spec);
+Bool time_cpu_clock(Int clock, ThreadId *tid);
+Long time_cpu(ThreadId tid);
+Bool time_read_timeout(Addr timespec, Long *deadline);
 Bool time_read_deadline(Int clock, Addr timespec, Long *deadline);
 Long cpu_cycles(Bool process);
 enum syscall_verdict procfs_open(VexGuestAMD64State *guest);
@@ -326,6 +393,8 @@ void core_hooks_check(void);
 void core_untrack_ip(ThreadId tid);
 Bool core_blocks_stay(void);
 void core_let_others_run(ThreadId tid);
+void core_read_symbols(void);
+void core_set_mask(ThreadId tid, const vki_sigset_t *set, vki_sigset_t *old);
 void core_restart_thread(void) __attribute__((noreturn));
 /* Valgrind's own, not in its installed headers: the thread is on its way out. */
 extern Bool VG_(is_exiting)(ThreadId tid);

@@ -375,6 +375,7 @@ static void begin_slice(ThreadId me)
 		sched.slice = SLICE_MAX;
 	if (sched.slice > t->timeslice_end - t->clock && cores_queued())
 		sched.slice = t->timeslice_end > t->clock ? t->timeslice_end - t->clock : 1;
+	sched.slice = timers_slice(me, sched.slice);
 	slice_left = sched.slice + slice_bias;
 	t->state = VT_RUNNING;
 	coherence_resume(me);
@@ -461,6 +462,7 @@ void sched_thread_exit(ThreadId tid)
 		txn_forget(tid);
 		vthreads[tid].exiting = True;
 		futex_thread_exits(tid);
+		timers_thread_exits(tid);
 	}
 	guard_unlock();
 }

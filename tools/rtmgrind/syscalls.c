@@ -83,8 +83,19 @@ static enum syscall_verdict dispatch(VexGuestAMD64State *guest)
 	case __NR_epoll_wait:
 	case __NR_epoll_pwait:
 		return fd_epoll(guest);
+	case __NR_pause:
+	case __NR_rt_sigsuspend:
+	case __NR_rt_sigtimedwait:
+		return wait_signal_call(guest);
+	case __NR_wait4:
+	case __NR_waitid:
+		return wait_child_call(guest);
 	}
 	verdict = time_call(guest, &ours);
+	if (!ours)
+		verdict = timers_call(guest, &ours);
+	if (!ours)
+		verdict = timerfd_call(guest, &ours);
 	if (!ours)
 		verdict = machine_call(guest, &ours);
 	return verdict;
@@ -164,6 +175,8 @@ void syscall_pre(ThreadId tid, UInt nr, UWord *args, UInt nr_args)
 	vthreads[tid].calling = waits_outside(nr, args) ? VT_OUTSIDE : VT_KERNEL;
 	if (nr == __NR_exit_group)
 		sched_note_end();
+	if (nr == __NR_execve)
+		timers_exec(True);
 }
 
 static void note_process(ThreadId tid, UInt nr, const UWord *args, Long result)
@@ -172,10 +185,12 @@ static void note_process(ThreadId tid, UInt nr, const UWord *args, Long result)
 
 	if (thread)
 		return;
-	if (result > 0)
+	if (result > 0) {
 		wait_child_started();
-	else
+	} else {
 		wait_forked();
+		timers_forked();
+	}
 }
 
 static void note_success(ThreadId tid, UInt nr, const UWord *args, Long result)
@@ -199,8 +214,11 @@ static void note_success(ThreadId tid, UInt nr, const UWord *args, Long result)
 		break;
 	case __NR_rt_sigaction:
 		if (args[1])
-			wait_sigaction(args[0], (((const struct vki_sigaction_base *)args[1])
-							 ->sa_flags & VKI_SA_RESTART) != 0);
+			wait_sigaction(args[0], (const struct vki_sigaction_base *)args[1]);
+		break;
+	case __NR_rt_sigtimedwait:
+		if (args[1])
+			timers_delivered((vki_siginfo_t *)args[1]);
 		break;
 	case __NR_tgkill:
 	case __NR_tkill:
@@ -224,6 +242,7 @@ static void note_success(ThreadId tid, UInt nr, const UWord *args, Long result)
 		wait_child_reaped();
 		break;
 	}
+	timerfd_note(nr, args, result);
 }
 
 /**
@@ -239,5 +258,7 @@ void syscall_post(ThreadId tid, UInt nr, UWord *args, UInt nr_args, SysRes res)
 	vthreads[tid].calling = VT_FREE;
 	if (!sr_isError(res))
 		note_success(tid, nr, args, sr_Res(res));
+	else if (nr == __NR_execve)
+		timers_exec(False);
 	wait_fds_changed();
 }
