@@ -8,6 +8,7 @@
  * with one of them there is no report. Must never look before nobody else can run.
  */
 #include "rtmgrind.h"
+#include "counters.h"
 #include "pub_tool_debuginfo.h"
 #include "pub_tool_options.h"
 #include "pub_tool_stacktrace.h"
@@ -124,6 +125,6 @@ void deadlock_check(void)
 	VG_(message)(Vg_UserMsg, "\n");
 	VG_(message_flush)();
 	if (VG_(clo_verbosity) > 0)
-		txn_print_totals();
+		counters_print_totals();
 	VG_(exit)(DEADLOCK_STATUS);
 }
