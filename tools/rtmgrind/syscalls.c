@@ -109,8 +109,7 @@ ULong syscall_enter(VexGuestAMD64State *guest)
 	if (!wait_again(guest)) {
 		charge(in_region ? model.syscall : 0);
 	} else {
-		/* The instruction was paid for the first time. */
-		charge(-1);
+		uncharge_insn();
 		if (sched_is_idle()) {
 			wait_idle();
 			sched_end_slice(guest);
