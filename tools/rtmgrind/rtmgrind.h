@@ -129,6 +129,9 @@ enum vthread_state {
  * @exiting: the thread gives up the big lock for good next time
  * @lwp: Linux thread id, which is also what the guest sees; kept after the end of the
  *       thread until its host thread is gone
+ * @stack: where on its stack its host thread was last seen, 0 not yet
+ * @polled_calls: what had happened when it polled for signals last, see lwp.c
+ * @polled_at: virtual time of that
  * @turn: host futex word the host thread sleeps on
  * @clock: virtual time, cycles since the start of the run
  * @rest: parts of a cycle beyond @clock, see account.c
@@ -147,6 +150,9 @@ struct vthread {
 	enum vthread_state calling;
 	Bool exiting;
 	Int lwp;
+	Addr stack;
+	ULong polled_calls;
+	Long polled_at;
 	volatile Int turn;
 	Long clock;
 	Long rest;
@@ -246,6 +252,9 @@ void sched_track(void);
 void sched_wait_turn(void);
 void sched_sleep(Long timeout_ns);
 Bool sched_alone(void);
+
+ThreadId lwp_find(void);
+void lwp_note_call(Bool forks);
 
 ThreadId turn_next(ThreadId except, Bool busy, Long *key);
 ThreadId turn_pick(Bool *idle);

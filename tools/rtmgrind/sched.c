@@ -274,26 +274,16 @@ static ThreadId watch_kernel(void)
 	return 0;
 }
 
-static ThreadId find_by_lwp(Int lwp)
-{
-	ThreadId tid;
-
-	for (tid = 1; tid < vthread_end; tid++)
-		if (vthreads[tid].lwp == lwp && vthreads[tid].state != VT_FREE)
-			return tid;
-	return 0;
-}
-
 /* The calling host thread wants the lock: who is it, and what does that change? */
-static ThreadId arrive(Int lwp)
+static ThreadId arrive(void)
 {
-	ThreadId me = find_by_lwp(lwp);
+	ThreadId me = lwp_find();
 	struct vthread *t;
 
 	if (!me) {
 		me = sched.unborn;
-		tl_assert2(me, "thread %d was never created\n", lwp);
-		vthreads[me].lwp = lwp;
+		tl_assert2(me, "thread %d was never created\n", VG_(gettid)());
+		vthreads[me].lwp = VG_(gettid)();
 		vthreads[me].state = VT_READY;
 		sched.unborn = 0;
 		return me;
@@ -498,24 +488,25 @@ Bool vgModuleLocal_set_sched_lock_impl(int type)
  */
 static void await_ending(void)
 {
-	Int pid = VG_(getpid)();
+	Int pid, tries;
 
-	if (sched.ending_lwp && sched.ending_lwp != pid)
-		for (Int tries = 0; tries < ENDING_TRIES; tries++) {
-			if (host_syscall(__NR_tgkill, pid, sched.ending_lwp, 0, 0, 0, 0))
-				break;
-			host_yield();
-		}
+	if (!sched.ending_lwp)
+		return;
+	pid = VG_(getpid)();
+	for (tries = 0; sched.ending_lwp != pid && tries < ENDING_TRIES; tries++) {
+		if (host_syscall(__NR_tgkill, pid, sched.ending_lwp, 0, 0, 0, 0))
+			break;
+		host_yield();
+	}
 	sched.ending_lwp = 0;
 }
 
 void vgModuleLocal_acquire_sched_lock(struct sched_lock *lock)
 {
-	Int lwp = VG_(gettid)();
 	ThreadId me, next = 0;
 
 	guard_lock();
-	me = arrive(lwp);
+	me = arrive();
 	if (!sched.owner)
 		next = hand_over();
 	else if (sched.asleep) {

@@ -161,6 +161,7 @@ static Bool waits_outside(UInt nr, const UWord *args)
 void syscall_pre(ThreadId tid, UInt nr, UWord *args, UInt nr_args)
 {
 	vthreads[tid].calling = waits_outside(nr, args) ? VT_OUTSIDE : VT_KERNEL;
+	lwp_note_call(nr == __NR_clone || nr == __NR_fork || nr == __NR_vfork);
 	if (nr == __NR_exit_group)
 		sched_note_end();
 }
@@ -236,6 +237,7 @@ static void note_success(ThreadId tid, UInt nr, const UWord *args, Long result)
 void syscall_post(ThreadId tid, UInt nr, UWord *args, UInt nr_args, SysRes res)
 {
 	vthreads[tid].calling = VT_FREE;
+	lwp_note_call(False);
 	if (!sr_isError(res))
 		note_success(tid, nr, args, sr_Res(res));
 	wait_fds_changed();
