@@ -74,6 +74,11 @@ void machine_cpuid_enter(VexGuestAMD64State *guest)
 	cpuid_subleaf = guest->guest_RCX;
 }
 
+static Int current_core(void)
+{
+	return current_vthread()->core < 0 ? 0 : current_vthread()->core;
+}
+
 /**
  * machine_cpuid_leave() - after CPUID: correct valgrind's answer.
  * @guest: registers of the running thread
@@ -82,6 +87,7 @@ void machine_cpuid_enter(VexGuestAMD64State *guest)
  */
 void machine_cpuid_leave(VexGuestAMD64State *guest)
 {
+	topology_cpuid(guest, cpuid_leaf, cpuid_subleaf, current_core());
 	switch (cpuid_leaf) {
 	case 0:
 		if (guest->guest_RAX < 7)
@@ -112,11 +118,6 @@ void machine_cpuid_leave(VexGuestAMD64State *guest)
 ULong machine_rdtsc(void)
 {
 	return sched_now();
-}
-
-static Int current_core(void)
-{
-	return current_vthread()->core < 0 ? 0 : current_vthread()->core;
 }
 
 /* Where Linux puts the node in what RDTSCP says of the processor (VDSO_CPUNODE_BITS). */

@@ -305,6 +305,11 @@ Bool time_read_deadline(Int clock, Addr timespec, Long *deadline);
 Long cpu_cycles(Bool process);
 enum syscall_verdict procfs_open(VexGuestAMD64State *guest);
 SizeT procfs_mapped_kib(void);
+/* Bytes by which /proc/cpuinfo may be longer than the host's, for each processor. */
+#define CPUINFO_ADDED 100
+void topology_cpuid(VexGuestAMD64State *guest, UInt leaf, UInt subleaf, Int cpu);
+SizeT topology_file(const HChar *name, Int cpu, HChar *text);
+SizeT topology_cpuinfo(HChar *text, const HChar *host);
 enum syscall_verdict machine_call(VexGuestAMD64State *guest, Bool *ours);
 void machine_init(void);
 void machine_first_insn(ThreadId tid);
