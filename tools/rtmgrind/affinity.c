@@ -44,6 +44,43 @@ void affinity_copy(struct vthread *to, const struct vthread *from)
 	VG_(memcpy)(to->affinity, from->affinity, mask_size());
 }
 
+static Bool main_may(Int cpu, Long unused)
+{
+	return affinity_allows(&vthreads[1], cpu);
+}
+
+/**
+ * affinity_list() - the main thread's processors, as the kernel lists them.
+ * @text: receives the list, a line
+ *
+ * Return: length of the text.
+ */
+SizeT affinity_list(HChar *text)
+{
+	return topology_list(text, main_may, 0);
+}
+
+/**
+ * affinity_mask() - the same as a mask: words of 32 bits, the highest first.
+ * @text: receives the mask, a line
+ *
+ * Return: length of the text.
+ */
+SizeT affinity_mask(HChar *text)
+{
+	Int cpu, digit = 0;
+	SizeT used = 0;
+
+	for (cpu = (model_cpus() + 3) / 4 * 4 - 1; cpu >= 0; cpu--) {
+		digit = digit << 1 | (cpu < model_cpus() && main_may(cpu, 0));
+		if (cpu % 4)
+			continue;
+		used += VG_(sprintf)(text + used, cpu && cpu % 32 == 0 ? "%x," : "%x", digit);
+		digit = 0;
+	}
+	return used + VG_(sprintf)(text + used, "\n");
+}
+
 static enum syscall_verdict answer(VexGuestAMD64State *guest, Long result)
 {
 	guest->guest_RAX = result;

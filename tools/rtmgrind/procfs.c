@@ -36,11 +36,14 @@ SizeT procfs_mapped_kib(void)
 	return kib;
 }
 
+static Bool any_cpu(Int cpu, Long unused)
+{
+	return True;
+}
+
 static SizeT cpu_list(HChar *text)
 {
-	if (model_cpus() == 1)
-		return VG_(sprintf)(text, "0\n");
-	return VG_(sprintf)(text, "0-%d\n", model_cpus() - 1);
+	return topology_list(text, any_cpu, 0);
 }
 
 static SizeT self_statm(HChar *text)
@@ -78,6 +81,13 @@ static SizeT copy_lines(HChar *text, const HChar *name, Bool (*replace)(const HC
 		SizeT number;
 
 		*end = 0;
+		if (starts_with(line, "Cpus_allowed")) {
+			*colon = 0;
+			used += VG_(sprintf)(text + used, "%s:\t", line);
+			used += colon[-1] == 't' ? affinity_list(text + used) :
+						   affinity_mask(text + used);
+			continue;
+		}
 		if (!colon || !replace(line, &number)) {
 			used += VG_(sprintf)(text + used, "%s\n", line);
 			continue;

@@ -132,6 +132,7 @@ enum vthread_state {
  * @stack: where on its stack its host thread was last seen, 0 not yet
  * @polled_calls: what had happened when it polled for signals last, see lwp.c
  * @polled_at: virtual time of that
+ * @home: host processor + 1 that it is pinned to, 0 none
  * @turn: host futex word the host thread sleeps on
  * @clock: virtual time, cycles since the start of the run
  * @rest: parts of a cycle beyond @clock, see account.c
@@ -153,6 +154,7 @@ struct vthread {
 	Addr stack;
 	ULong polled_calls;
 	Long polled_at;
+	UInt home;
 	volatile Int turn;
 	Long clock;
 	Long rest;
@@ -255,6 +257,8 @@ Bool sched_alone(void);
 
 ThreadId lwp_find(void);
 void lwp_note_call(Bool forks);
+void pin_turn(struct vthread *t);
+void pin_release(struct vthread *t);
 
 ThreadId turn_next(ThreadId except, Bool busy, Long *key);
 ThreadId turn_pick(Bool *idle);
@@ -269,6 +273,8 @@ Bool cores_wanted(ThreadId tid);
 Bool cores_shared(Int cpu);
 Bool affinity_allows(const struct vthread *t, Int cpu);
 void affinity_copy(struct vthread *to, const struct vthread *from);
+SizeT affinity_list(HChar *text);
+SizeT affinity_mask(HChar *text);
 enum syscall_verdict affinity_get(VexGuestAMD64State *guest);
 enum syscall_verdict affinity_set(VexGuestAMD64State *guest);
 
@@ -308,6 +314,7 @@ SizeT procfs_mapped_kib(void);
 /* Bytes by which /proc/cpuinfo may be longer than the host's, for each processor. */
 #define CPUINFO_ADDED 100
 void topology_cpuid(VexGuestAMD64State *guest, UInt leaf, UInt subleaf, Int cpu);
+SizeT topology_list(HChar *text, Bool (*has)(Int cpu, Long what), Long what);
 SizeT topology_file(const HChar *name, Int cpu, HChar *text);
 SizeT topology_cpuinfo(HChar *text, const HChar *host);
 enum syscall_verdict machine_call(VexGuestAMD64State *guest, Bool *ours);

@@ -504,6 +504,7 @@ static void await_ending(void)
 void vgModuleLocal_acquire_sched_lock(struct sched_lock *lock)
 {
 	ThreadId me, next = 0;
+	Bool changed;
 
 	guard_lock();
 	me = arrive();
@@ -524,9 +525,12 @@ void vgModuleLocal_acquire_sched_lock(struct sched_lock *lock)
 		next = watch_kernel();
 	}
 	await_ending();
+	changed = current_tid != me;
 	begin_slice(me);
 	hle_unpark(me);
 	guard_unlock();
+	if (changed)
+		pin_turn(&vthreads[me]);
 }
 
 void vgModuleLocal_release_sched_lock(struct sched_lock *lock)

@@ -162,6 +162,8 @@ void syscall_pre(ThreadId tid, UInt nr, UWord *args, UInt nr_args)
 {
 	vthreads[tid].calling = waits_outside(nr, args) ? VT_OUTSIDE : VT_KERNEL;
 	lwp_note_call(nr == __NR_clone || nr == __NR_fork || nr == __NR_vfork);
+	if (nr == __NR_clone || nr == __NR_fork || nr == __NR_vfork || nr == __NR_execve)
+		pin_release(&vthreads[tid]);
 	if (nr == __NR_exit_group)
 		sched_note_end();
 }

@@ -149,23 +149,40 @@ void topology_cpuid(VexGuestAMD64State *guest, UInt leaf, UInt subleaf, Int cpu)
 	}
 }
 
-/* Writes those of which @same(them, @cpu) is the same, as the kernel lists processors. */
-static SizeT list_alike(HChar *text, Int (*same)(Int), Int cpu)
+/**
+ * topology_list() - write numbers of processors as the kernel lists them.
+ * @text: receives the list, a line
+ * @has: is the processor in it?
+ * @what: passed to @has
+ *
+ * Return: length of the text.
+ */
+SizeT topology_list(HChar *text, Bool (*has)(Int cpu, Long what), Long what)
 {
 	SizeT used = 0;
 	Int first, last;
 
 	for (first = 0; first < model_cpus(); first = last + 1) {
 		last = first;
-		if (same(first) != same(cpu))
+		if (!has(first, what))
 			continue;
-		while (last + 1 < model_cpus() && same(last + 1) == same(cpu))
+		while (last + 1 < model_cpus() && has(last + 1, what))
 			last++;
 		used += VG_(sprintf)(text + used, used ? ",%d" : "%d", first);
 		if (last > first)
 			used += VG_(sprintf)(text + used, "-%d", last);
 	}
 	return used + VG_(sprintf)(text + used, "\n");
+}
+
+static Bool on_core(Int cpu, Long other)
+{
+	return model_core(cpu) == model_core(other);
+}
+
+static Bool in_socket(Int cpu, Long other)
+{
+	return model_socket(cpu) == model_socket(other);
 }
 
 /* Core's number inside its socket. */
@@ -190,10 +207,10 @@ SizeT topology_file(const HChar *name, Int cpu, HChar *text)
 		return VG_(sprintf)(text, "%d\n", model_socket(cpu));
 	if (VG_(strcmp)(name, "thread_siblings_list") == 0 ||
 	    VG_(strcmp)(name, "core_cpus_list") == 0)
-		return list_alike(text, model_core, cpu);
+		return topology_list(text, on_core, cpu);
 	if (VG_(strcmp)(name, "core_siblings_list") == 0 ||
 	    VG_(strcmp)(name, "package_cpus_list") == 0)
-		return list_alike(text, model_socket, cpu);
+		return topology_list(text, in_socket, cpu);
 	return 0;
 }
 
