@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * lwp.c - what a hand-over need not ask the host: who is calling, and whether a
+ * lwp.c - host threads: who is calling, who sleeps, who is gone, and whether a
  * signal has come.
  *
- * Both would be system calls in every slice, and slices are short.
+ * The first and the last are asked in every slice, and slices are short, so the
+ * host is rarely asked for them.
  *
  * A host thread is known by its stack: each has one of its own for life. What
  * is not found so is asked. Must never answer in a child process what is true
@@ -15,6 +16,7 @@
  * and then.
  */
 #include "rtmgrind.h"
+#include "host.h"
 
 /*
  * Bytes between two calls of a thread's that are taken for one stack. The same
@@ -24,6 +26,8 @@
 #define STACK_WINDOW 8192
 /* Longest time between two polls of a running thread: no more than of old between two slices. */
 #define POLL_CYCLES 20000
+/* Looks at a thread that ends before the others go on all the same: a second or more. */
+#define ENDING_TRIES 1000000
 
 Int __real_vgPlain_gettid(void);
 Int __wrap_vgPlain_gettid(void);
@@ -94,4 +98,49 @@ void __wrap_vgPlain_poll_signals(ThreadId tid)
 	t->polled_calls = nr_calls;
 	t->polled_at = t->clock;
 	__real_vgPlain_poll_signals(tid);
+}
+
+/**
+ * lwp_sleeps() - does the host say that a thread sleeps, interruptibly, in a system call?
+ * @lwp: the thread
+ *
+ * Return: True if so.
+ */
+Bool lwp_sleeps(Int lwp)
+{
+	HChar name[64], stat[256], *state;
+	Long fd, n;
+
+	VG_(sprintf)(name, "/proc/self/task/%d/stat", lwp);
+	fd = host_syscall(__NR_open, (Long)name, 0, 0, 0, 0, 0);
+	if (fd < 0)
+		return False;
+	n = host_syscall(__NR_read, fd, (Long)stat, sizeof(stat) - 1, 0, 0, 0);
+	host_syscall(__NR_close, fd, 0, 0, 0, 0, 0);
+	stat[n > 0 ? n : 0] = 0;
+	state = VG_(strrchr)(stat, ')');
+	return state && state[1] == ' ' && state[2] == 'S';
+}
+
+/**
+ * lwp_await_end() - wait until a thread that gave up the big lock for good is gone.
+ * @lwp: the thread, 0 none
+ *
+ * The kernel clears the id of a thread that ends in the program's memory,
+ * where others look before they wait for it: so that they see the same in
+ * every run, nobody goes on before the thread is gone. The first thread of
+ * the process stays as a zombie and is not waited for.
+ */
+void lwp_await_end(Int lwp)
+{
+	Int pid, tries;
+
+	if (!lwp)
+		return;
+	pid = VG_(getpid)();
+	for (tries = 0; lwp != pid && tries < ENDING_TRIES; tries++) {
+		if (host_syscall(__NR_tgkill, pid, lwp, 0, 0, 0, 0))
+			break;
+		host_yield();
+	}
 }

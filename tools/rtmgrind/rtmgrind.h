@@ -257,6 +257,8 @@ Bool sched_alone(void);
 
 ThreadId lwp_find(void);
 void lwp_note_call(Bool forks);
+Bool lwp_sleeps(Int lwp);
+void lwp_await_end(Int lwp);
 void pin_turn(struct vthread *t);
 void pin_release(struct vthread *t);
 

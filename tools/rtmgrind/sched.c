@@ -30,8 +30,6 @@
 #define WATCH_NS 50000000LL
 /* After so long asleep in a system call, ns, the others go on without it. */
 #define STUCK_NS 1000000000LL
-/* Looks at a thread that ends before the others go on all the same: a second or more. */
-#define ENDING_TRIES 1000000
 
 extern UInt VG_N_THREADS;
 
@@ -232,23 +230,6 @@ static void wake(ThreadId tid)
 		host_futex_wake(&vthreads[tid].turn);
 }
 
-/* Whether the host says that a thread sleeps, interruptibly, in a system call. */
-static Bool host_thread_sleeps(Int lwp)
-{
-	HChar name[64], stat[256], *state;
-	Long fd, n;
-
-	VG_(sprintf)(name, "/proc/self/task/%d/stat", lwp);
-	fd = host_syscall(__NR_open, (Long)name, 0, 0, 0, 0, 0);
-	if (fd < 0)
-		return False;
-	n = host_syscall(__NR_read, fd, (Long)stat, sizeof(stat) - 1, 0, 0, 0);
-	host_syscall(__NR_close, fd, 0, 0, 0, 0, 0);
-	stat[n > 0 ? n : 0] = 0;
-	state = VG_(strrchr)(stat, ')');
-	return state && state[1] == ' ' && state[2] == 'S';
-}
-
 /*
  * Everybody waits for the thread in the kernel. If it sleeps there for another
  * of our threads, as a writer to a full pipe does, that would be for ever.
@@ -265,7 +246,7 @@ static ThreadId watch_kernel(void)
 	if (sched.watched_call != sched.nr_calls) {
 		sched.watched_call = sched.nr_calls;
 		sched.watched_since = now;
-	} else if (now - sched.watched_since >= STUCK_NS && host_thread_sleeps(t->lwp)) {
+	} else if (now - sched.watched_since >= STUCK_NS && lwp_sleeps(t->lwp)) {
 		t->state = VT_OUTSIDE;
 		cores_release(sched.kernel);
 		sched.kernel = 0;
@@ -480,27 +461,6 @@ Bool vgModuleLocal_set_sched_lock_impl(int type)
 	return True;
 }
 
-/*
- * The kernel clears the id of a thread that ends in the program's memory,
- * where others look before they wait for it: so that they see the same in
- * every run, nobody goes on before the thread is gone. The first thread of
- * the process stays as a zombie and is not waited for.
- */
-static void await_ending(void)
-{
-	Int pid, tries;
-
-	if (!sched.ending_lwp)
-		return;
-	pid = VG_(getpid)();
-	for (tries = 0; sched.ending_lwp != pid && tries < ENDING_TRIES; tries++) {
-		if (host_syscall(__NR_tgkill, pid, sched.ending_lwp, 0, 0, 0, 0))
-			break;
-		host_yield();
-	}
-	sched.ending_lwp = 0;
-}
-
 void vgModuleLocal_acquire_sched_lock(struct sched_lock *lock)
 {
 	ThreadId me, next = 0;
@@ -524,7 +484,8 @@ void vgModuleLocal_acquire_sched_lock(struct sched_lock *lock)
 		guard_lock();
 		next = watch_kernel();
 	}
-	await_ending();
+	lwp_await_end(sched.ending_lwp);
+	sched.ending_lwp = 0;
 	changed = current_tid != me;
 	begin_slice(me);
 	hle_unpark(me);
