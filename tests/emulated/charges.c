@@ -12,7 +12,7 @@
 
 static void execute(const char *what, long nr)
 {
-	volatile long sum = 0;
+	static volatile long sum;
 	long i;
 
 	if (!strcmp(what, "insns"))
