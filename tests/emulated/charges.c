@@ -12,12 +12,12 @@
 
 static void execute(const char *what, long nr)
 {
-	static volatile long sum;
+	volatile long turn;
 	long i;
 
 	if (!strcmp(what, "insns"))
-		for (i = 0; i < nr; i++)
-			sum += i;
+		for (turn = 0; turn < nr; turn++)
+			;
 	else if (!strcmp(what, "txns"))
 		for (i = 0; i < nr; i++) {
 			if (rtm_begin() == RTM_STARTED)
