@@ -339,14 +339,102 @@ test_cores() {
 	done
 }
 
-# Twelve at once on a loaded machine, with the host's own randomisation on.
-test_same_seed_same_run() {
-	local i
+# factor_is FACTOR OPTION... -- THREADS: so much longer than alone, give or take 2 %
+factor_is() {
+	local factor=$1 options=()
 
+	shift
+	while [ "$1" != -- ]; do
+		options+=("$1")
+		shift
+	done
+	emu "${options[@]}" -- "$BIN/cores" "$2" >"$WORK/out" || fail "status $?" || return
+	awk -v factor="$factor" '$6 >= factor * 0.98 && $6 <= factor * 1.02 { found = 1 }
+		END { exit !found }' "$WORK/out" || fail "${options[*]}, $2 threads: $(cat "$WORK/out")"
+}
+
+# Siblings slow each other down, two threads with a core each do not.
+test_smt() {
+	factor_is 1.0 --cores=2 --smt=2 -- 2 &&
+		factor_is 2.0 --model=flat:smt_speed=50 --cores=2 --smt=2 -- 4 &&
+		factor_is 2.5 --model=flat:smt_speed=40 --cores=1 --smt=2 -- 2 &&
+		factor_is 4.0 --model=flat:smt_speed=50,cpi=33 --cores=1 --smt=2 -- 4
+}
+
+# More threads than processors take turns, whatever the rate of either.
+test_time_slices() {
+	factor_is 4.0 --model=flat:cpi=50 --cores=2 -- 8 &&
+		factor_is 2.5 --cores=2 -- 5
+}
+
+test_placement() {
+	local options='--cores=8 --sockets=2'
+
+	emu $options --smt=2 -- "$BIN/places" 4 >"$WORK/out"
+	want '^cpus 0 1 2 3 nodes 0 0 0 0$' "$WORK/out" || return
+	emu $options --smt=2 -- "$BIN/places" 10 >"$WORK/out"
+	want '^cpus 0 1 2 3 4 5 6 7 8 9 nodes 0 0 0 0 1 1 1 1 0 0$' "$WORK/out" || return
+	emu $options --placement=spread -- "$BIN/places" 4 >"$WORK/out"
+	want '^cpus 0 4 1 5 nodes 0 1 0 1$' "$WORK/out" || return
+	emu $options --model=flat:domain=2 --placement=spread -- "$BIN/places" 4 >"$WORK/out"
+	want '^cpus 0 4 2 6 nodes 0 1 0 1$' "$WORK/out"
+}
+
+test_affinity() { checks --cores=4 --sockets=2 -- "$BIN/affinity"; }
+
+test_topology() {
+	emu --model=sandybridge-ep --smt=2 -- "$BIN/topology" >"$WORK/out" ||
+		fail "status $?: $(head -n 3 "$WORK/out")" || return
+	want '^cpus 32 ids 16 htt 1 threads 2 in socket 16 L1 32/8 shared 2 L2 256/8 shared 2 L3 20480/20 shared 16 sysconf 32 256 20480$' \
+		"$WORK/out" || return
+	# Numbers that are no powers of two.
+	emu --model=icelake-server --cores=12 --sockets=2 -- "$BIN/topology" >"$WORK/out" ||
+		fail "status $?: $(head -n 3 "$WORK/out")" || return
+	want '^cpus 12 ids 8 htt 1 threads 1 in socket 6 L1 48/12 shared 1 L2 1280/20 shared 1 L3 61440/12 shared 8 sysconf 48 1280 61440$' \
+		"$WORK/out"
+}
+
+# takes MODEL WHAT NUMBER: cycles
+takes() {
+	emu --model="$1" -- "$BIN/charges" "$2" "$3"
+}
+
+# near NAME VALUE WANTED SLACK
+near() {
+	[ $(($2 - $3)) -ge -"$4" ] && [ $(($2 - $3)) -le "$4" ] || fail "$1: $2 instead of $3"
+}
+
+test_charges() {
+	local cpi insns txns pauses
+
+	# Thirty slices; nothing is lost between them.
+	insns=$(takes flat insns 500000)
+	for cpi in 1 33 50 101 250; do
+		near "cpi $cpi" "$(takes flat:cpi=$cpi insns 500000)" $((insns * cpi / 100)) 1 || return
+		txns=$(takes flat:cpi=$cpi,xbegin=20 txns 1000)
+		near "XBEGIN, cpi $cpi" "$(takes flat:cpi=$cpi,xbegin=1020 txns 1000)" \
+			$((txns + 1000000)) 1 || return
+		# Generated code counts instructions: each is rounded to half of one.
+		pauses=$(takes flat:cpi=$cpi,pause=0 pauses 1000)
+		near "PAUSE, cpi $cpi" "$(takes flat:cpi=$cpi,pause=140 pauses 1000)" \
+			$((pauses + 140000)) $((1000 * cpi / 200 + 1)) || return
+	done
+}
+
+# repeats OPTION... -- PROGRAM ARG...: twelve at once on a loaded machine, with the host's own
+# randomisation on.
+repeats() {
+	local i options=()
+
+	while [ "$1" != -- ]; do
+		options+=("$1")
+		shift
+	done
+	shift
 	for i in 1 2 3 4 5 6 7 8 9 10 11 12; do
 		(
-			timeout -k 5 "$LIMIT" valgrind --tool=rtmgrind --seed=7 --quantum=20 \
-				--log-file="$WORK/log.$i" "$BIN/counter" 4 500 4 >"$WORK/run.$i"
+			timeout -k 5 "$LIMIT" valgrind --tool=rtmgrind "${options[@]}" \
+				--log-file="$WORK/log.$i" "$@" >"$WORK/run.$i"
 			sed 's/^==[0-9]*==//' "$WORK/log.$i" | grep starts >>"$WORK/run.$i"
 		) &
 	done
@@ -356,6 +444,12 @@ test_same_seed_same_run() {
 			fail "$(cat "$WORK/run.1") but $(cat "$WORK/run.$i")" || return
 	done
 	want '^commits' "$WORK/run.1" && want 'starts' "$WORK/run.1"
+}
+
+test_same_seed_same_run() { repeats --seed=7 --quantum=20 -- "$BIN/counter" 4 500 4; }
+
+test_same_seed_same_run_smt() {
+	repeats --seed=7 --quantum=20 --model=haswell --cores=2 --smt=2 -- "$BIN/counter" 6 300 4
 }
 
 test_other_seed_other_run() {

@@ -173,10 +173,10 @@ static VG_REGPARM(1) void help_end_slice(VexGuestAMD64State *guest)
 	sched_end_slice(guest);
 }
 
-static IRExpr *slice_left_after(struct block *b, Int cycles)
+static IRExpr *slice_left_after(struct block *b, Int insns)
 {
 	return block_assign(b, Ity_I64, IRExpr_Binop(Iop_Sub64, block_load64(b, &slice_left),
-						     const64(cycles)));
+						     const64(insns)));
 }
 
 static void store_slice_left(struct block *b, IRExpr *left)
@@ -187,11 +187,11 @@ static void store_slice_left(struct block *b, IRExpr *left)
 /**
  * block_charge() - let virtual time pass, and end the slice if it is over.
  * @b: the block, tracked, or at its end: it cannot give way any more
- * @cycles: how much
+ * @insns: how much, in instructions
  */
-void block_charge(struct block *b, Int cycles)
+void block_charge(struct block *b, Int insns)
 {
-	IRExpr *left = slice_left_after(b, cycles);
+	IRExpr *left = slice_left_after(b, insns);
 	IRExpr *over;
 
 	store_slice_left(b, left);
@@ -203,9 +203,9 @@ void block_charge(struct block *b, Int cycles)
 }
 
 /* At the beginning of a plain block at @addr: charge it, or give way to the tracked one. */
-static void begin_plain(struct block *b, Addr addr, Int cycles)
+static void begin_plain(struct block *b, Addr addr, Int insns)
 {
-	IRExpr *left = slice_left_after(b, cycles);
+	IRExpr *left = slice_left_after(b, insns);
 	IRExpr *gives_way = block_assign(b, Ity_I1, IRExpr_Binop(Iop_CmpLT64S, left, const64(0)));
 
 	addStmtToIRSB(b->out, IRStmt_Exit(gives_way, Ijk_Boring,
@@ -213,7 +213,7 @@ static void begin_plain(struct block *b, Addr addr, Int cycles)
 	store_slice_left(b, left);
 }
 
-static void begin_tracked(struct block *b, Addr addr, Int cycles)
+static void begin_tracked(struct block *b, Addr addr, Int insns)
 {
 	/* Until now it holds core_tracked_addr(). */
 	block_put(b, OFFSET(RIP), const64(addr));
@@ -229,21 +229,21 @@ static void begin_tracked(struct block *b, Addr addr, Int cycles)
 	b->guard = block_assign(b, Ity_I1, IRExpr_Binop(Iop_CmpNE64,
 							block_load64(b, &txn_nr_open),
 							const64(0)))->Iex.RdTmp.tmp;
-	block_charge(b, cycles);
+	block_charge(b, insns);
 }
 
 /**
  * block_begin() - begin a block: charge it, or let a plain one give way to the tracked one.
  * @b: the block
  * @addr: where valgrind looks for it: if it redirects a function, not where the code is
- * @cycles: what the block costs
+ * @insns: what the block costs, in instructions
  */
-void block_begin(struct block *b, Addr addr, Int cycles)
+void block_begin(struct block *b, Addr addr, Int insns)
 {
 	if (b->tracked)
-		begin_tracked(b, addr, cycles);
+		begin_tracked(b, addr, insns);
 	else
-		begin_plain(b, addr, cycles);
+		begin_plain(b, addr, insns);
 }
 
 static Bool is_jump(IRJumpKind kind)

@@ -59,8 +59,8 @@ IRDirty *block_call(struct block *b, const HChar *name, void *helper, IRExpr **a
 		    IRExpr *condition);
 IRExpr *block_query(struct block *b, const HChar *name, void *helper, IRExpr **args);
 void call_uses_registers(IRDirty *call);
-void block_begin(struct block *b, Addr addr, Int cycles);
-void block_charge(struct block *b, Int cycles);
+void block_begin(struct block *b, Addr addr, Int insns);
+void block_charge(struct block *b, Int insns);
 void block_stay_tracked(struct block *b);
 IRStmt *block_tracked_exit(const struct block *b, IRStmt *exit);
 void block_end(struct block *b, IRExpr *next);

@@ -264,7 +264,7 @@ static void emit_end(struct block *b, const IRSB *in)
 		emit_syscall(b, in);
 		break;
 	case Ijk_Yield: /* PAUSE */
-		block_charge(b, model.pause);
+		block_charge(b, model_insns(model.pause));
 		break;
 	case Ijk_SigILL:
 	case Ijk_SigTRAP:
@@ -283,7 +283,7 @@ static void emit_end(struct block *b, const IRSB *in)
 	}
 }
 
-/* What the block costs before anything happens in it: a cycle per instruction, and fences. */
+/* What the block costs before anything happens in it, in instructions: its own, and fences. */
 static Int static_cost(const IRSB *in, Int first)
 {
 	Int i, cost = 0, accesses = 0;
@@ -302,7 +302,7 @@ static Int static_cost(const IRSB *in, Int first)
 				return cost;
 			break;
 		case Ist_MBE:
-			cost += stmt->Ist.MBE.event == Imbe_Fence ? model.fence : 0;
+			cost += stmt->Ist.MBE.event == Imbe_Fence ? model_insns(model.fence) : 0;
 			break;
 		case Ist_Store:
 		case Ist_StoreG:

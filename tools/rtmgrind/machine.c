@@ -74,6 +74,11 @@ void machine_cpuid_enter(VexGuestAMD64State *guest)
 	cpuid_subleaf = guest->guest_RCX;
 }
 
+static Int current_core(void)
+{
+	return current_vthread()->core < 0 ? 0 : current_vthread()->core;
+}
+
 /**
  * machine_cpuid_leave() - after CPUID: correct valgrind's answer.
  * @guest: registers of the running thread
@@ -82,6 +87,7 @@ void machine_cpuid_enter(VexGuestAMD64State *guest)
  */
 void machine_cpuid_leave(VexGuestAMD64State *guest)
 {
+	topology_cpuid(guest, cpuid_leaf, cpuid_subleaf, current_core());
 	switch (cpuid_leaf) {
 	case 0:
 		if (guest->guest_RAX < 7)
@@ -114,13 +120,11 @@ ULong machine_rdtsc(void)
 	return sched_now();
 }
 
-static Int current_core(void)
-{
-	return current_vthread()->core < 0 ? 0 : current_vthread()->core;
-}
+/* Where Linux puts the node in what RDTSCP says of the processor (VDSO_CPUNODE_BITS). */
+#define NODE_SHIFT 12
 
 /**
- * machine_rdtscp() - RDTSCP: the counter, and the core's number in ECX.
+ * machine_rdtscp() - RDTSCP: the counter, and in ECX the processor and its node, the socket.
  * @guest: registers of the running thread
  */
 void machine_rdtscp(VexGuestAMD64State *guest)
@@ -129,7 +133,7 @@ void machine_rdtscp(VexGuestAMD64State *guest)
 
 	guest->guest_RAX = (UInt)now;
 	guest->guest_RDX = now >> 32;
-	guest->guest_RCX = current_core();
+	guest->guest_RCX = current_core() | model_socket(current_core()) << NODE_SHIFT;
 }
 
 static enum syscall_verdict answer(VexGuestAMD64State *guest, Long result)
@@ -148,38 +152,6 @@ static Bool may_write(Addr addr, SizeT size)
 	return True;
 }
 
-static enum syscall_verdict getaffinity(VexGuestAMD64State *guest)
-{
-	SizeT room = guest->guest_RSI;
-	SizeT size = (model_cpus() + 63) / 64 * 8;
-	UChar *mask = (UChar *)guest->guest_RDX;
-	Int i;
-
-	if (room < size || room % 8)
-		return answer(guest, -(Long)VKI_EINVAL);
-	if (!may_write((Addr)mask, size))
-		return answer(guest, -(Long)VKI_EFAULT);
-	VG_(memset)(mask, 0, size);
-	for (i = 0; i < model_cpus(); i++)
-		mask[i / 8] |= 1 << i % 8;
-	return answer(guest, size);
-}
-
-/* Threads are not pinned; a mask without any of the cores is refused as usual. */
-static enum syscall_verdict setaffinity(VexGuestAMD64State *guest)
-{
-	SizeT size = guest->guest_RSI;
-	const UChar *mask = (const UChar *)guest->guest_RDX;
-	SizeT i;
-
-	if (!guest_may((Addr)mask, size, VKI_PROT_READ))
-		return answer(guest, -(Long)VKI_EFAULT);
-	for (i = 0; i < (SizeT)model_cpus() && i / 8 < size; i++)
-		if (mask[i / 8] >> i % 8 & 1)
-			return answer(guest, 0);
-	return answer(guest, -(Long)VKI_EINVAL);
-}
-
 static enum syscall_verdict getcpu(VexGuestAMD64State *guest)
 {
 	UInt *cpu = (UInt *)guest->guest_RDI;
@@ -191,7 +163,7 @@ static enum syscall_verdict getcpu(VexGuestAMD64State *guest)
 	if (cpu)
 		*cpu = current_core();
 	if (node)
-		*node = 0;
+		*node = model_socket(current_core());
 	return answer(guest, 0);
 }
 
@@ -251,9 +223,9 @@ enum syscall_verdict machine_call(VexGuestAMD64State *guest, Bool *ours)
 	*ours = True;
 	switch (guest->guest_RAX) {
 	case __NR_sched_getaffinity:
-		return getaffinity(guest);
+		return affinity_get(guest);
 	case __NR_sched_setaffinity:
-		return setaffinity(guest);
+		return affinity_set(guest);
 	case __NR_getcpu:
 		return getcpu(guest);
 	case __NR_getrandom:

@@ -30,6 +30,30 @@ static inline Int model_cpus(void)
 	return model.cores * model.smt;
 }
 
+/* Processors are numbered as Linux does: n and n + cores are siblings, on core n. */
+static inline Int model_core(Int cpu)
+{
+	return cpu % model.cores;
+}
+
+static inline Int model_socket(Int cpu)
+{
+	return model_core(cpu) / (model.cores / model.sockets);
+}
+
+static inline Int model_domain(Int cpu)
+{
+	return model_core(cpu) / model.domain;
+}
+
+/* What generated code charges for a latency known at translation: the instructions that take
+ * as long on an unshared core, rounded to nearest.
+ */
+static inline Int model_insns(Long cycles)
+{
+	return (cycles * 100 + model.cpi / 2) / model.cpi;
+}
+
 /* A power of two. */
 static inline UInt model_l1_sets(void)
 {

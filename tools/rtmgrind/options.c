@@ -35,6 +35,8 @@ Bool options_parse(const HChar *arg)
 		model_set("smt", text);
 	} else if VG_STR_CLO(arg, "--sockets", text) {
 		model_set("sockets", text);
+	} else if VG_XACT_CLO(arg, "--placement=compact", opt.spread, False) {
+	} else if VG_XACT_CLO(arg, "--placement=spread", opt.spread, True) {
 	} else if VG_BINT_CLO(arg, "--block-accesses", opt.block_accesses, 0, 1000) {
 	} else if VG_XACT_CLO(arg, "--deadlock=exit", opt.deadlock_waits, False) {
 	} else if VG_XACT_CLO(arg, "--deadlock=wait", opt.deadlock_waits, True) {
@@ -61,6 +63,7 @@ void options_usage(void)
 "    --cores=<number>          its cores, in all sockets [8, or the model's]\n"
 "    --smt=1|2                 hardware threads of a core [1]\n"
 "    --sockets=<number>        sockets [1, or the model's]\n"
+"    --placement=compact|spread  threads fill sockets in order, or take the emptiest [compact]\n"
 "    --abort-rate=<percent>    transactions that abort for no reason [0]\n"
 "    --abort-from-start=no|yes do not wait for the program's start-up probe with those [no]\n"
 "    --rtm=no|yes              show RTM in CPUID; no: XBEGIN always fails [yes]\n"

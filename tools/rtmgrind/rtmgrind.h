@@ -5,7 +5,8 @@
  * The order of the rooms: instrument.c, with block.c and insn.c, turns guest
  * instructions into calls of access.c, txn.c and hle.c (conflicts, transactions) and
  * syscalls.c (system calls in virtual time); sched.c gives out slices of
- * virtual time, turn.c says to whom; wait.c, futex.c and fdwait.c keep threads
+ * virtual time, account.c measures them, turn.c says to whom, cores.c where;
+ * wait.c, futex.c and fdwait.c keep threads
  * that wait.
  *
  * Must never include libc: a Valgrind tool has none.
@@ -44,6 +45,7 @@
  * @hle: XACQUIRE and XRELEASE elide; below 0: as the machine's number says
  * @abort_from_start: spurious aborts and timer ticks do not wait for PROBE_DONE
  * @trace: log every begin, commit and abort
+ * @spread: threads take the emptiest socket, not the first with room
  */
 struct rtmgrind_options {
 	Long seed;
@@ -55,6 +57,7 @@ struct rtmgrind_options {
 	Int hle;
 	Bool abort_from_start;
 	Bool trace;
+	Bool spread;
 };
 
 extern struct rtmgrind_options opt;
@@ -134,12 +137,18 @@ enum vthread_state {
  * @exiting: the thread gives up the big lock for good next time
  * @lwp: Linux thread id, which is also what the guest sees; kept after the end of the
  *       thread until its host thread is gone
+ * @stack: where on its stack its host thread was last seen, 0 not yet
+ * @polled_calls: what had happened when it polled for signals last, see lwp.c
+ * @polled_at: virtual time of that
+ * @home: host processor + 1 that it is pinned to, 0 none
  * @turn: host futex word the host thread sleeps on
  * @clock: virtual time, cycles since the start of the run
+ * @rest: parts of a cycle beyond @clock, see account.c
  * @cpu: cycles it ran
- * @core: core it has, -1 none
+ * @core: hardware thread it has, -1 none
  * @timeslice_end: virtual time from which it gives its core to a queued thread
- * @last_core: core it had last, -1 none
+ * @last_core: hardware thread it had last, -1 none
+ * @affinity: bit set of those it may have, model_cpus() long; NULL all
  * @meetings: slices for which it stays close to the others, as it has dealt with them
  * @in_block: it waits in the middle of a block, and must go on on the same core
  * @guest: its registers; known from its first system call or transaction on
@@ -153,14 +162,20 @@ struct vthread {
 	enum vthread_state calling;
 	Bool exiting;
 	Int lwp;
+	Addr stack;
+	ULong polled_calls;
+	Long polled_at;
+	UInt home;
 	volatile Int turn;
 	Long clock;
+	Long rest;
 	Long cpu;
 	Int core;
 	Long timeslice_end;
 	Int last_core;
 	Int meetings;
 	Bool in_block;
+	UChar *affinity;
 	VexGuestAMD64State *guest;
 	Long shown;
 	struct wait wait;
@@ -175,7 +190,7 @@ extern ThreadId vthread_end;
 /* The thread that has the big lock. */
 extern ThreadId current_tid;
 /*
- * Cycles left in the running slice, counted down by generated code, plus
+ * Instructions left in the running slice, counted down by generated code, plus
  * slice_bias. Plain code only asks whether this is below 0; the bias, negative
  * while a transaction is open, makes it so in one test. See instrument.c.
  */
@@ -187,10 +202,58 @@ static inline struct vthread *current_vthread(void)
 	return &vthreads[current_tid];
 }
 
+/* slice.insns_per_cycle is a multiple of 2^-SLICE_RATE_SHIFT. */
+#define SLICE_RATE_SHIFT 16
+
+/**
+ * struct slice - how time passes in the running slice.
+ * @scaled: an instruction is not a cycle; else only @given and @lead mean anything
+ * @given: instructions it began with
+ * @lead: of these, until the thread is no longer the one with the smallest clock
+ * @parts: of a cycle that an instruction takes, see account.c
+ * @charged: cycles of latencies
+ * @charged_insns: instructions that were taken off slice_left for them
+ * @insns_per_cycle: how many take as long as a cycle
+ */
+struct slice {
+	Bool scaled;
+	Long given;
+	Long lead;
+	Long parts;
+	Long charged;
+	Long charged_insns;
+	Long insns_per_cycle;
+};
+
+extern struct slice slice;
+
+/**
+ * charge() - let virtual time pass for the running thread.
+ * @cycles: exactly so long, whatever its sibling does
+ */
 static inline void charge(Long cycles)
 {
-	slice_left -= cycles;
+	Long insns = cycles;
+
+	if (slice.scaled) {
+		insns = cycles * slice.insns_per_cycle >> SLICE_RATE_SHIFT;
+		slice.charged += cycles;
+		slice.charged_insns += insns;
+	}
+	slice_left -= insns;
 }
+
+/** uncharge_insn() - the running instruction was paid for once before. */
+static inline void uncharge_insn(void)
+{
+	slice_left++;
+}
+
+void account_begin(const struct vthread *t);
+Long account_insns(Long cycles, Long max);
+void account_give(Long insns, Long lead);
+Bool account_end(struct vthread *t);
+Bool account_ahead(void);
 
 void sched_init(void);
 Long sched_now(void);
@@ -206,6 +269,14 @@ void sched_wait_turn(void);
 void sched_sleep(Long timeout_ns);
 Bool sched_alone(void);
 
+ThreadId lwp_find(void);
+void lwp_note_call(Bool forks);
+void lwp_poll_soon(void);
+Bool lwp_sleeps(Int lwp);
+void lwp_await_end(Int lwp);
+void pin_turn(struct vthread *t);
+void pin_release(struct vthread *t);
+
 ThreadId turn_next(ThreadId except, Bool busy, Long *key);
 ThreadId turn_pick(Bool *idle);
 
@@ -214,7 +285,15 @@ void cores_reset(ThreadId only);
 void cores_release(ThreadId tid);
 void cores_place(void);
 Bool cores_preempt(ThreadId tid);
-Bool cores_queued(void);
+Bool cores_evict(ThreadId tid);
+Bool cores_wanted(ThreadId tid);
+Bool cores_shared(Int cpu);
+Bool affinity_allows(const struct vthread *t, Int cpu);
+void affinity_copy(struct vthread *to, const struct vthread *from);
+SizeT affinity_list(HChar *text);
+SizeT affinity_mask(HChar *text);
+enum syscall_verdict affinity_get(VexGuestAMD64State *guest);
+enum syscall_verdict affinity_set(VexGuestAMD64State *guest);
 
 void wait_begin(VexGuestAMD64State *guest, enum wait_kind kind, Long deadline, Long at_deadline);
 void wait_complete(ThreadId tid, Long result, Long at);
@@ -302,6 +381,12 @@ Bool time_read_deadline(Int clock, Addr timespec, Long *deadline);
 Long cpu_cycles(Bool process);
 enum syscall_verdict procfs_open(VexGuestAMD64State *guest);
 SizeT procfs_mapped_kib(void);
+/* Bytes by which /proc/cpuinfo may be longer than the host's, for each processor. */
+#define CPUINFO_ADDED 100
+void topology_cpuid(VexGuestAMD64State *guest, UInt leaf, UInt subleaf, Int cpu);
+SizeT topology_list(HChar *text, Bool (*has)(Int cpu, Long what), Long what);
+SizeT topology_file(const HChar *name, Int cpu, HChar *text);
+SizeT topology_cpuinfo(HChar *text, const HChar *host);
 enum syscall_verdict machine_call(VexGuestAMD64State *guest, Bool *ours);
 void machine_init(void);
 void machine_first_insn(ThreadId tid);

@@ -120,8 +120,7 @@ ULong syscall_enter(VexGuestAMD64State *guest)
 	if (!wait_again(guest)) {
 		charge(in_region ? model.syscall : 0);
 	} else {
-		/* The instruction was paid for the first time. */
-		charge(-1);
+		uncharge_insn();
 		if (sched_is_idle()) {
 			wait_idle();
 			sched_end_slice(guest);
@@ -173,6 +172,9 @@ static Bool waits_outside(UInt nr, const UWord *args)
 void syscall_pre(ThreadId tid, UInt nr, UWord *args, UInt nr_args)
 {
 	vthreads[tid].calling = waits_outside(nr, args) ? VT_OUTSIDE : VT_KERNEL;
+	lwp_note_call(nr == __NR_clone || nr == __NR_fork || nr == __NR_vfork);
+	if (nr == __NR_clone || nr == __NR_fork || nr == __NR_vfork || nr == __NR_execve)
+		pin_release(&vthreads[tid]);
 	if (nr == __NR_exit_group)
 		sched_note_end();
 	if (nr == __NR_execve)
@@ -256,6 +258,7 @@ static void note_success(ThreadId tid, UInt nr, const UWord *args, Long result)
 void syscall_post(ThreadId tid, UInt nr, UWord *args, UInt nr_args, SysRes res)
 {
 	vthreads[tid].calling = VT_FREE;
+	lwp_note_call(False);
 	if (!sr_isError(res))
 		note_success(tid, nr, args, sr_Res(res));
 	else if (nr == __NR_execve)

@@ -171,6 +171,7 @@ static void expire(struct timer *t, Long times, Long at)
 		host_syscall(__NR_rt_tgsigqueueinfo, pid, t->lwp, t->signal, (Long)&info, 0, 0);
 	else
 		host_syscall(__NR_rt_sigqueueinfo, pid, t->signal, (Long)&info, 0, 0, 0);
+	lwp_poll_soon();
 	wait_poke_signalled_at(t->lwp, at);
 }
 
