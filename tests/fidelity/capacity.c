@@ -59,7 +59,7 @@ static double success(bool (*try)(char *data, size_t size), char *data, int kib,
 int main(int argc, char **argv)
 {
 	char *data;
-	int kib, over, largest = 0;
+	int kib, over, largest = 0, half = 0;
 	double rate;
 
 	if (argc != 2)
@@ -84,7 +84,10 @@ int main(int argc, char **argv)
 		curve("read", kib, rate);
 		if (rate > 0)
 			largest = kib;
+		if (rate >= 50)
+			half = kib;
 	}
 	figure("read_largest", largest);
+	figure("read_half", half);
 	return 0;
 }

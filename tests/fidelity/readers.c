@@ -19,11 +19,11 @@
 #define CORES   16
 #define THREADS 32
 
-/* Cycles that each measurement lasts, after as many for warming up. */
-#define CYCLES 2000000
+/* Cycles that each measurement lasts, after half as many to get going. */
+#define CYCLES 1500000
 
-/* Random lines a core reads at first: those of a socket fill its last level. */
-#define WARM_LINES 40960
+/* Look-ups of both kinds a core does at first: those of a socket fill its last level. */
+#define WARM_LOOKUPS 2000
 
 #define MEMORY_LINES (KIB * KIB) /* 64 MiB */
 
@@ -123,11 +123,11 @@ static void reading(int thread, void *arg)
 	struct run *run = arg;
 	uint64_t random = random_start(thread), begun = cycles_now(), sum = 0, nr = 0, now;
 
-	while ((now = cycles_now()) < begun + 2 * CYCLES) {
+	while ((now = cycles_now()) < begun + CYCLES / 2 + CYCLES) {
 		run->lock->lock();
 		sum += look_up(run->shape, &random);
 		run->lock->unlock();
-		nr += now > begun + CYCLES;
+		nr += now > begun + CYCLES / 2;
 	}
 	/* The memory is all zeroes; the compiler must not know. */
 	run->lookups[thread] = nr + sum;
@@ -137,8 +137,8 @@ static void warming(int thread, void *arg)
 {
 	uint64_t random = random_start(THREADS + thread), sum = 0;
 
-	for (int i = 0; i < WARM_LINES; i++)
-		sum += line_sum(random_below(&random, MEMORY_LINES));
+	for (int i = 0; i < WARM_LOOKUPS; i++)
+		sum += look_up(&delta, &random) + look_up(&btree, &random);
 	__atomic_fetch_add((uint64_t *)arg, sum, __ATOMIC_RELAXED);
 }
 
@@ -154,56 +154,63 @@ static double throughput(const struct shape *shape, const struct reader_lock *lo
 	return all;
 }
 
-/* Throughput at each number of threads that is looked at. */
-struct scaling {
-	double one, socket, cores, threads;
+/* What is compared; each without a lock, too. */
+enum { DELTA_NONE, DELTA_COUNT, BTREE_NONE, BTREE_COUNT, BTREE_POSIX, NR_CASES };
+
+static const struct {
+	const char *name;
+	const struct shape *shape;
+	const struct reader_lock *lock;
+} cases[NR_CASES] = {
+	[DELTA_NONE] = {"delta_none", &delta, &none},
+	[DELTA_COUNT] = {"delta_lock", &delta, &count},
+	[BTREE_NONE] = {"btree_none", &btree, &none},
+	[BTREE_COUNT] = {"btree_lock", &btree, &count},
+	[BTREE_POSIX] = {"btree_pthread", &btree, &posix},
 };
 
-static struct scaling scaling(const char *name, const struct shape *shape,
-			      const struct reader_lock *lock)
-{
-	struct scaling s = {
-		throughput(shape, lock, 1),
-		throughput(shape, lock, SOCKET),
-		throughput(shape, lock, CORES),
-		throughput(shape, lock, THREADS),
-	};
+/* Threads: one, a socket's cores, all cores, all hardware threads. */
+enum { ONE, ONE_SOCKET, ALL_CORES, ALL_THREADS, NR_SIZES };
+static const int sizes[NR_SIZES] = {1, SOCKET, CORES, THREADS};
 
-	curve(name, 1, 1);
-	curve(name, SOCKET, s.socket / s.one);
-	curve(name, CORES, s.cores / s.one);
-	curve(name, THREADS, s.threads / s.one);
-	return s;
-}
+static double ops[NR_CASES][NR_SIZES];
 
 /* What the lock leaves of the throughput without it, with all cores beside one socket's. */
-static double gap(const struct scaling *lock, const struct scaling *free)
+static double gap(int lock, int free)
 {
-	return lock->cores / free->cores / (lock->socket / free->socket);
+	return ops[lock][ALL_CORES] / ops[free][ALL_CORES] /
+	       (ops[lock][ONE_SOCKET] / ops[free][ONE_SOCKET]);
+}
+
+static double speedup(int case_nr, int size)
+{
+	return ops[case_nr][size] / ops[case_nr][ONE];
 }
 
 int main(void)
 {
-	struct scaling delta_free, delta_lock, btree_free, btree_lock, btree_posix;
 	uint64_t sum = 0;
+	int i, size;
 
 	fidelity_begin(false);
 	memory = (uint64_t *)lines_alloc((size_t)MEMORY_LINES * CACHE_LINE);
 	fidelity_measure();
 	in_threads(CORES, warming, &sum);
-	delta_free = scaling("delta_none", &delta, &none);
-	delta_lock = scaling("delta_lock", &delta, &count);
-	btree_free = scaling("btree_none", &btree, &none);
-	btree_lock = scaling("btree_lock", &btree, &count);
-	btree_posix = scaling("btree_pthread", &btree, &posix);
-	figure("delta_speedup_8", delta_lock.socket / delta_lock.one);
-	figure("delta_lock_8", delta_lock.socket / delta_free.socket);
-	figure("delta_drop_16", delta_lock.cores / delta_lock.socket * SOCKET / CORES);
-	figure("delta_32_over_16", delta_lock.threads / delta_lock.cores);
-	figure("delta_gap_16", gap(&delta_lock, &delta_free));
-	figure("btree_gap_16", gap(&btree_lock, &btree_free));
-	figure("btree_beside_delta", btree_lock.cores / btree_lock.one /
-						(delta_lock.cores / delta_lock.one));
-	figure("pthread_gap_16", gap(&btree_posix, &btree_free));
+	for (size = 0; size < NR_SIZES; size++) {
+		for (i = 0; i < NR_CASES; i++) {
+			ops[i][size] = throughput(cases[i].shape, cases[i].lock, sizes[size]);
+			curve(cases[i].name, sizes[size], ops[i][size]);
+		}
+	}
+	figure("delta_speedup_8", speedup(DELTA_COUNT, ONE_SOCKET));
+	figure("delta_lock_8", ops[DELTA_COUNT][ONE_SOCKET] / ops[DELTA_NONE][ONE_SOCKET]);
+	figure("delta_drop_16", ops[DELTA_COUNT][ALL_CORES] / CORES /
+				(ops[DELTA_COUNT][ONE_SOCKET] / SOCKET));
+	figure("delta_32_over_16", ops[DELTA_COUNT][ALL_THREADS] / ops[DELTA_COUNT][ALL_CORES]);
+	figure("delta_gap_16", gap(DELTA_COUNT, DELTA_NONE));
+	figure("btree_gap_16", gap(BTREE_COUNT, BTREE_NONE));
+	figure("btree_beside_delta",
+	       speedup(BTREE_COUNT, ALL_CORES) / speedup(DELTA_COUNT, ALL_CORES));
+	figure("pthread_gap_16", gap(BTREE_POSIX, BTREE_NONE));
 	return 0;
 }

@@ -109,12 +109,15 @@ judge() {
 				into[part[1]] = (part[1] in into ? into[part[1]] " " : "") part[2]
 		close(file)
 	}
-	function median(values,    v, n, i, j, t) {
+	# From the sorted values: the middle, or for a cost the least disturbed.
+	function typical(values, least,    v, n, i, j, t) {
 		n = split(values, v, " ")
 		for (i = 2; i <= n; i++)
 			for (j = i; j > 1 && v[j - 1] + 0 > v[j] + 0; j--) {
 				t = v[j]; v[j] = v[j - 1]; v[j - 1] = t
 			}
+		if (least)
+			return v[1]
 		return n % 2 ? v[(n + 1) / 2] : (v[n / 2] + v[n / 2 + 1]) / 2
 	}
 	function short(x) { return sprintf("%.4g", x) + 0 }
@@ -136,7 +139,7 @@ judge() {
 			low = short($4 * (1 - $5 / 100))
 			high = short($4 * (1 + $5 / 100))
 		}
-		ours = $2 in emulated ? short(median(emulated[$2])) : "-"
+		ours = $2 in emulated ? short(emulated[$2]) : "-"
 		if (failed != "" || ours == "-")
 			verdict = "failed: " (failed != "" ? failed : "no such figure")
 		else if (low == "" && high == "")
@@ -148,7 +151,7 @@ judge() {
 		else
 			verdict = "within"
 		print run, model, $2, $3, $4, low == "" ? "-" : low, high == "" ? "-" : high, $6, $7,
-			$8, ours, $2 in native ? short(median(native[$2])) : "-", verdict,
+			$8, ours, $2 in native ? short(typical(native[$2], $3 == "input")) : "-", verdict,
 			$1 == "missed" ? $9 : "-"
 	}
 	$1 == "pending" && !quick {
@@ -261,8 +264,9 @@ write_page() {
 
 		The native column: $(of 'Model name'), family $(of 'CPU family'), model $(of Model),
 		stepping $(of Stepping), $(of 'CPU(s)') processors, hypervisor
-		$(of 'Hypervisor vendor' | grep . || echo none); medians of $ROUNDS runs. It is
-		beside every row that runs there, whichever machine the row is about.
+		$(of 'Hypervisor vendor' | grep . || echo none); medians of $ROUNDS runs, of inputs the
+		least. It is beside every row that runs there, whichever machine the row is about.
+		The virtual machine shares its cores and their first levels with strangers.
 		PAGE
 	fi
 	page_table

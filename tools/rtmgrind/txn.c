@@ -95,7 +95,6 @@ static UInt status_of(const struct txn *txn, enum rtmgrind_cause cause, UInt cod
 		status = RTM_CONFLICT | RTM_RETRY;
 		break;
 	case RTMGRIND_CAUSE_CAPACITY:
-	case RTMGRIND_CAUSE_NEST:
 		status = RTM_CAPACITY;
 		break;
 	default:
