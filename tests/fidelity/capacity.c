@@ -12,8 +12,8 @@
 
 /* Attempts at a size: with 2 % of success one commits. */
 #define WRITES 200
-/* Reading the largest ones takes long. */
-#define READS 100
+/* The thesis tries on until somebody stops it. */
+#define READS 300
 #define WRITE_MAX_KIB 64
 #define READ_MAX_KIB  (32 * KIB)
 

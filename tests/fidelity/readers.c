@@ -83,6 +83,7 @@ static const struct reader_lock posix = {rwlock_lock, rwlock_unlock};
 struct run {
 	const struct shape *shape;
 	const struct reader_lock *lock;
+	int nr; /* each looks up something else, or the caches would know it */
 	uint64_t lookups[THREADS];
 };
 
@@ -121,7 +122,7 @@ static uint64_t look_up(const struct shape *s, uint64_t *random)
 static void reading(int thread, void *arg)
 {
 	struct run *run = arg;
-	uint64_t random = random_start(thread), begun = cycles_now(), sum = 0, nr = 0, now;
+	uint64_t random = random_start(run->nr * THREADS + thread), begun = cycles_now(), sum = 0, nr = 0, now;
 
 	while ((now = cycles_now()) < begun + CYCLES / 2 + CYCLES) {
 		run->lock->lock();
@@ -135,7 +136,7 @@ static void reading(int thread, void *arg)
 
 static void warming(int thread, void *arg)
 {
-	uint64_t random = random_start(THREADS + thread), sum = 0;
+	uint64_t random = random_start(thread), sum = 0;
 
 	for (int i = 0; i < WARM_LOOKUPS; i++)
 		sum += look_up(&delta, &random) + look_up(&btree, &random);
@@ -147,7 +148,7 @@ static double throughput(const struct shape *shape, const struct reader_lock *lo
 	static struct run run;
 	double all = 0;
 
-	run = (struct run){.shape = shape, .lock = lock};
+	run = (struct run){.shape = shape, .lock = lock, .nr = run.nr + 1};
 	in_threads(threads, reading, &run);
 	for (int i = 0; i < threads; i++)
 		all += run.lookups[i];
