@@ -20,6 +20,7 @@ tests/tools/recipes.sh
 tests/demo/index_bench.sh
 tests/emulated/rtmgrind.sh
 tests/emulated/e2e.sh
+tests/emulated/repeat.sh
 tests/programs/run.sh
 tests/model/run.sh
 tests/fuzz/replay.sh
