@@ -34,9 +34,13 @@ enum {
 	OPT_CORES,
 	OPT_SMT,
 	OPT_SOCKETS,
+	OPT_PLACEMENT,
+	OPT_HLE,
 	OPT_SEED,
 	OPT_QUANTUM,
 	OPT_ABORT_RATE,
+	OPT_COUNTERS,
+	OPT_DEADLOCK,
 };
 
 static const struct option_desc options[] = {
@@ -52,9 +56,13 @@ static const struct option_desc options[] = {
 	{OPT_CORES, "cores", "N", "its cores, in all sockets"},
 	{OPT_SMT, "smt", "N", "hardware threads of each core of it, 1 or 2"},
 	{OPT_SOCKETS, "sockets", "N", "its sockets"},
+	{OPT_PLACEMENT, "placement", "HOW", "compact or spread: how threads are put on its cores"},
+	{OPT_HLE, "hle", "HOW", "yes, no or model: whether XACQUIRE elides on it"},
 	{OPT_SEED, "seed", "N", "seed of its random choices"},
 	{OPT_QUANTUM, "quantum", "N", "instructions a thread of it may run ahead"},
 	{OPT_ABORT_RATE, "abort-rate", "PERCENT", "transactions of it that abort for no reason"},
+	{OPT_COUNTERS, "counters", "FILE", "its performance counters at the end; yes: to stderr"},
+	{OPT_DEADLOCK, "deadlock", "HOW", "exit or wait when all threads on it wait for each other"},
 	{'q', "quiet", NULL, "say nothing but faults"},
 	{'v', "verbose", NULL, "the library says what it decides; -vv more"},
 	OPTION_HELP,
