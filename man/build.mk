@@ -10,7 +10,8 @@ all: man
 .PHONY: man
 
 $(OBJ)/man/lists: man/lists.c lib/tunables.def lib/aborts.def tools/columns.def \
-		  tools/rtmgrind/unfriendly.def tools/rtmgrind/counters.def
+		  tools/rtmgrind/unfriendly.def tools/rtmgrind/counters.def \
+		  tools/rtmgrind/model.def tools/rtmgrind/models.def
 	$(call say,HOSTCC,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu11 $(WARN) -o $@ $<

@@ -21,6 +21,7 @@ tests/demo/index_bench.sh
 tests/emulated/rtmgrind.sh
 tests/emulated/e2e.sh
 tests/fidelity/check.sh
+tests/emulated/repeat.sh
 tests/programs/run.sh
 tests/model/run.sh
 tests/fuzz/replay.sh

@@ -271,6 +271,78 @@ test_page_faults() {
 		checks -- "$BIN/pages" given
 }
 
+# Machines with numbers that cannot be taken for each other; on them caches.c measures.
+test_cache_latencies() {
+	local machine
+
+	for machine in haswell epyc7702; do
+		checks --model=$machine:l2=100,llc=400,memory=1600,l2_kib=64,llc_kib=512 -- \
+			"$BIN/caches" latency 100 400 1600 || return
+		checks --model=$machine:l2=70,llc=250,memory=9000,l2_kib=64,llc_kib=512 -- \
+			"$BIN/caches" latency 70 250 9000 || return
+	done
+}
+
+# Two cores as near or far as they can be.
+test_cache_transfers() {
+	local costs machine place
+
+	costs=clean_domain=110,dirty_domain=220,clean_die=330,dirty_die=440,clean_quadrant=550
+	costs=$costs,dirty_quadrant=660,clean_socket=770,dirty_socket=880,clean_remote=990
+	costs=$costs,dirty_remote=1100,memory=3000
+	for machine in haswell epyc7702; do
+		for place in domain=2,die=2,quadrant=2:110:220 domain=1,die=2,quadrant=2:330:440 \
+				domain=1,die=1,quadrant=2:550:660 domain=1,die=1,quadrant=1:770:880 \
+				domain=1,die=1,quadrant=1,sockets=2:990:1100; do
+			# shellcheck disable=SC2046 # two arguments
+			checks --model=$machine:cores=2,$costs,${place%%:*} -- \
+				"$BIN/caches" transfer $(echo "${place#*:}" | tr : ' ') ||
+				fail "$machine ${place%%:*}: $(cat "$WORK/why")" || return
+		done
+	done
+}
+
+test_cache_line_moves_once_at_a_time() {
+	checks --model=haswell:dirty_domain=2000 -- "$BIN/caches" contended 2000
+}
+
+# Misses of a round for eight ways: as computed by hand for exact LRU; trees miss more.
+test_cache_replacement() {
+	checks --model=haswell:l2=1000,l1_trees=0 -- \
+		"$BIN/caches" replacement 64 8 1000 16 16 || return
+	checks --model=haswell:l2=1000,l1_trees=1 -- "$BIN/caches" replacement 64 8 1000 20 32 &&
+		checks --model=haswell:l2=1000,l1_trees=2 -- \
+			"$BIN/caches" replacement 64 8 1000 20 32
+}
+
+# A transaction writes what the first level holds, no line more.
+test_cache_bounds_writes() {
+	local geometry
+
+	for geometry in haswell:caches=1:64:8 epyc7702:caches=1:64:8 haswell:l1_ways=4:128:4 \
+			icelake-server:cores=4:64:12; do
+		# shellcheck disable=SC2046 # two arguments
+		checks --model="$(echo "$geometry" | sed 's/:[0-9]*:[0-9]*$//')",l1_trees=0 -- \
+			"$BIN/caches" writes $(echo "$geometry" | sed 's/.*:\([0-9]*\):\([0-9]*\)$/\1 \2/') ||
+			fail "$geometry: $(cat "$WORK/why")" || return
+	done
+}
+
+# What it reads may leave the first level, as far as the secondary structure holds it.
+test_cache_bounds_reads() {
+	local never=read_loss=0,read_loss_far=0 always=read_loss=1000000,read_loss_far=1000000
+
+	checks --model=haswell:l1_trees=0,$never,read_lines=3 -- "$BIN/caches" reads 64 8 3 &&
+		checks --model=haswell:l1_trees=0,$never,read_lines=200 -- \
+			"$BIN/caches" reads 64 8 200 &&
+		checks --model=haswell:l1_trees=0,$always -- "$BIN/caches" lost 64 8
+}
+
+test_cache_shared_by_siblings() {
+	checks --model=haswell:cores=1,smt=2 -- "$BIN/caches" siblings 64 8 capacity &&
+		checks --model=haswell:cores=2,smt=1 -- "$BIN/caches" siblings 64 8 commits
+}
+
 test_isolation() {
 	local seed
 

@@ -50,6 +50,8 @@ static const struct models_line {
 #define NR_LINES (sizeof(lines) / sizeof(lines[0]))
 
 static const HChar *chosen = "flat";
+/* As in struct rtmgrind_machine. */
+static HChar differences[256];
 
 /* From the command line: they hold for whichever machine it chooses. */
 #define MAX_CHANGES 64
@@ -147,8 +149,31 @@ static void set_numbers(HChar *text)
 	}
 }
 
+/* Whether every machine tells this number anyway. */
+static Bool always_told(const Long *number)
+{
+	return number == &model.cores || number == &model.smt || number == &model.sockets;
+}
+
+static void note_differences(const struct model *named)
+{
+	const struct param *param;
+	UInt used = 0;
+
+	for (param = params; param < params + NR_PARAMS; param++) {
+		const Long *number = number_at(param->offset);
+
+		if (*number == *(const Long *)((const UChar *)named + param->offset) ||
+		    always_told(number) || used >= sizeof(differences) - 1)
+			continue;
+		used += VG_(snprintf)(differences + used, sizeof(differences) - used, "%s%s=%lld",
+				      used ? "," : "", param->name, *number);
+	}
+}
+
 static void build(void)
 {
+	struct model named;
 	HChar *name = VG_(strdup)("rtmgrind.model", chosen);
 	HChar *numbers = VG_(strchr)(name, ':');
 	UInt i;
@@ -165,9 +190,11 @@ static void build(void)
 						      lines[i].model);
 		refuse("there is no machine '%s'; there are%s\n", name, known);
 	}
+	named = model;
 	set_numbers(numbers);
 	for (i = 0; i < nr_changes; i++)
 		set_number(changes[i].name, changes[i].text);
+	note_differences(&named);
 	chosen = name;
 }
 
@@ -175,6 +202,12 @@ static void build(void)
 const HChar *model_name(void)
 {
 	return chosen;
+}
+
+/** model_differences() - Return: its numbers that are not those of that name, "l1_ways=4,...". */
+const HChar *model_differences(void)
+{
+	return differences;
 }
 
 static Bool is_power_of_two(Long n)

@@ -82,5 +82,6 @@ void model_select(const HChar *spec);
 void model_set(const HChar *name, const HChar *text);
 void model_build(void);
 const HChar *model_name(void);
+const HChar *model_differences(void);
 
 #endif

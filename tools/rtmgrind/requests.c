@@ -6,6 +6,7 @@
  */
 #include "counters.h"
 #include "coherence.h"
+#include "model.h"
 
 Bool in_region = True;
 
@@ -40,6 +41,26 @@ static void set_region(Bool in)
 	coherence_forget_filters();
 }
 
+static Bool describe_machine(ThreadId tid, Addr to, SizeT size)
+{
+	struct rtmgrind_machine machine = {
+		.cores = model.cores,
+		.smt = model.smt,
+		.sockets = model.sockets,
+		.mhz = model.mhz,
+	};
+
+	if (size > sizeof(machine))
+		size = sizeof(machine);
+	if (!guest_may(to, size, VKI_PROT_WRITE))
+		return False;
+	VG_(snprintf)(machine.model, sizeof(machine.model), "%s", model_name());
+	VG_(snprintf)(machine.changes, sizeof(machine.changes), "%s", model_differences());
+	txn_access(tid, to, size, True);
+	VG_(memcpy)((void *)to, &machine, size);
+	return True;
+}
+
 /**
  * request_handle() - answer a client request.
  * @tid: the thread that asks
@@ -66,6 +87,9 @@ Bool request_handle(ThreadId tid, UWord *args, UWord *answer)
 	case RTMGRIND_ROI_END:
 		set_region(args[0] == RTMGRIND_ROI_BEGIN);
 		*answer = 0;
+		return True;
+	case RTMGRIND_MACHINE:
+		*answer = describe_machine(tid, args[1], args[2]);
 		return True;
 	default:
 		return False;
