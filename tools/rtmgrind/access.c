@@ -130,6 +130,20 @@ static void check_elided(ThreadId tid, Addr addr, SizeT size, Bool write)
 		hle_check_store(tid, addr, size);
 }
 
+/**
+ * txn_conflict() - abort the transactions that an access conflicts with.
+ * @tid: the thread that accesses
+ * @addr: where
+ * @write: False for a read
+ */
+void txn_conflict(ThreadId tid, Addr addr, Bool write)
+{
+	struct line *line = line_find(line_of(addr));
+
+	if (line)
+		abort_holders(line, tid, addr, write);
+}
+
 /* Conflicts of an access to one line, and its place in the thread's own transaction. */
 static void access_line(ThreadId tid, Addr addr, Bool write)
 {
@@ -189,7 +203,7 @@ void guest_access(Addr addr, SizeT size, Bool write)
 		if (txn_open(tid))
 			need_page(at);
 		if (cached)
-			coherence_access(tid, line_of(at), write);
+			coherence_access(tid, at, write);
 		if (txn_nr_open)
 			access_line(tid, at, write);
 		if (cached)

@@ -11,9 +11,9 @@
  *                nearest core; nobody has it: from the last level or memory, owned
  *   write miss   everybody else loses it; owned and dirty
  *
- * What an access does to other cores it does when the line has arrived, and
- * not when it was asked for; until then they go on, and may use the line. One
- * line moves once at a time: that bounds the rate of a contended lock.
+ * What an access does to other cores it does when the request has arrived, and
+ * what it does to memory when the line has; see wait_for_others(). A line makes
+ * one move at a time: that bounds the rate of a contended lock.
  *
  * Most accesses never come here. Whatever changes a line's state, or opens a
  * transaction that has touched it, must take it out of the filters of all who
@@ -286,42 +286,88 @@ static Bool concerns_others(const struct shared_line *entry, Int core, Bool writ
 	return write && entry->nr_cores > directory_has(entry, core);
 }
 
-/*
- * Waits until a line that the core's caches do not have, or not to write, is
- * here. Half of the time the request is on its way: who is nearer arrives
- * sooner. Then it is served in the order of arrival, one at a time. Others run
- * meanwhile, and all may be different behind it.
- */
-static void wait_for_line(Int core, Addr line, Bool write)
+/* The line leaves those who have it, for a core that will. */
+static void depart(struct shared_line *entry, Int core, Addr addr, Bool write)
 {
-	struct shared_line *entry = directory_find(line);
-	Long cycles, now;
+	Addr line = line_of(addr);
+	Int other;
 
-	if (!concerns_others(entry, core, write)) {
-		if (!entry)
-			charge(fetch(core, line));
-		else
-			charge(write ? model.llc : read_shared(entry, core));
+	if (txn_nr_open)
+		txn_conflict(current_tid, addr, write);
+	directory_add(entry, core);
+	if (!write) {
+		if (entry->owner >= 0 && entry->owner != core) {
+			share(entry->owner, line);
+			llc_fill(entry->owner, line);
+			llc_fill(core, line);
+			entry->owner = -1;
+		}
 		return;
 	}
-	cycles = move_cost(entry, core, write);
+	for (other = directory_next(entry, -1); other >= 0; other = directory_next(entry, other)) {
+		if (other == core)
+			continue;
+		take_away(other, line);
+		directory_remove(entry, other);
+	}
+	entry->owner = core;
+}
+
+/*
+ * Waits until a line that other cores have is here. Half of the time the
+ * request is on its way: who is nearer arrives sooner. Then the line leaves
+ * those who have it, and for the other half nobody can use it. Requests that
+ * find it on its way to somebody else are served in the order of arrival, each
+ * after the one before has had it for as long as an atomic operation takes.
+ * Others run meanwhile, and all may be different behind it.
+ */
+static void wait_for_others(struct shared_line *entry, Int core, Addr addr, Bool write)
+{
+	Long cycles = move_cost(entry, core, write);
+	Long rest = cycles - cycles / 2;
+	Long now, start;
+
 	charge(cycles / 2);
 	sched_wait_turn();
-
-	entry = directory_find(line);
+	entry = directory_find(line_of(addr));
 	if (!concerns_others(entry, core, write)) {
-		charge(cycles - cycles / 2);
+		charge(rest);
 		return;
 	}
-	now = sched_now();
+	start = now = sched_now();
 	cycles = move_cost(entry, core, write);
-	cycles -= cycles / 2;
-	if (entry->busy_until < now)
-		entry->busy_until = now;
-	entry->busy_until += cycles;
+	rest = cycles - cycles / 2;
+	if (entry->busy_until > now) {
+		if (!write && !entry->moves_to_write) {
+			charge(entry->busy_until - now + rest);
+			return;
+		}
+		start = entry->busy_until + model.atomic;
+	}
+	entry->busy_until = start + rest;
 	entry->next_core = core;
-	charge(entry->busy_until - now);
+	entry->moves_to_write = write;
+	if (start > now) {
+		charge(start - now);
+		sched_wait_turn();
+		entry = directory_get(line_of(addr));
+	}
+	depart(entry, core, addr, write);
+	charge(rest);
 	sched_wait_turn();
+}
+
+/* Lets the time pass until a line that the core's caches do not have, or not to write, is here. */
+static void wait_for_line(Int core, Addr addr, Bool write)
+{
+	struct shared_line *entry = directory_find(line_of(addr));
+
+	if (concerns_others(entry, core, write))
+		wait_for_others(entry, core, addr, write);
+	else if (!entry)
+		charge(fetch(core, line_of(addr)));
+	else
+		charge(write ? model.llc : read_shared(entry, core));
 }
 
 /* A transaction that lost sight of the line must notice when it is written. */
@@ -332,42 +378,15 @@ static Bool may_own(ThreadId tid, Addr line)
 	return !touched || !line_other_reader(touched, tid);
 }
 
-/* The line is here to be read. Return: what the core may do with it. */
-static Addr take_to_read(ThreadId tid, Int core, Addr line)
+/* The line is here. Return: what the core may do with it. */
+static Addr arrive(ThreadId tid, Int core, Addr addr, Bool write)
 {
-	struct shared_line *entry = directory_find(line);
-	Addr state = 0;
+	struct shared_line *entry = directory_get(line_of(addr));
 
-	if (!entry) {
-		entry = directory_get(line);
-		if (may_own(tid, line)) {
-			entry->owner = core;
-			state = TAG_OWNED;
-		}
-	} else if (entry->owner >= 0) {
-		share(entry->owner, line);
-		llc_fill(entry->owner, line);
-		llc_fill(core, line);
-		entry->owner = -1;
-	}
-	directory_add(entry, core);
-	return state;
-}
-
-/* The line is here to be written: nobody else has it any more. */
-static void take_to_write(Int core, Addr line)
-{
-	struct shared_line *entry = directory_get(line);
-	Int other;
-
-	directory_add(entry, core);
-	for (other = directory_next(entry, -1); other >= 0; other = directory_next(entry, other)) {
-		if (other == core)
-			continue;
-		take_away(other, line);
-		directory_remove(entry, other);
-	}
-	entry->owner = core;
+	if (!entry->nr_cores && may_own(tid, line_of(addr)))
+		entry->owner = core;
+	depart(entry, core, addr, write);
+	return entry->owner == core ? TAG_OWNED : 0;
 }
 
 /* Whether the core's caches have the line, to be written if @write. */
@@ -415,28 +434,26 @@ static Addr fill(Int core, Addr tag)
 /**
  * coherence_access() - an access that the filter did not know.
  * @tid: the running thread, in the region of interest
- * @line: address of the line's first byte
+ * @addr: first byte, and all are in one line
  * @write: False for a read
  *
  * Charges its latency. Does not return if the thread's transaction aborts while
  * it waits, or if the line takes the place of one that the transaction cannot
  * do without. Nobody else runs between its return and the access itself.
  */
-void coherence_access(ThreadId tid, Addr line, Bool write)
+void coherence_access(ThreadId tid, Addr addr, Bool write)
 {
 	Int core = core_of(vthreads[tid].core);
+	Addr line = line_of(addr);
 	Bool far = !has(core, line, write);
 	Addr *upper, *lower, state = 0, evicted;
 
 	if (far)
-		wait_for_line(core, line, write);
+		wait_for_line(core, addr, write);
 	upper = cache_find(&cores[core].l1, line);
 	lower = cache_find(&cores[core].l2, line);
 	if (!has(core, line, write)) {
-		if (write)
-			take_to_write(core, line);
-		else
-			state = take_to_read(tid, core, line);
+		state = arrive(tid, core, addr, write);
 	} else if (!upper || (write && !(*upper & TAG_OWNED))) {
 		charge(upper ? 0 : model.l2);
 		state = *lower & (TAG_OWNED | TAG_DIRTY);

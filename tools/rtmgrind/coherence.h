@@ -16,7 +16,7 @@ extern Addr *coherence_filter;
 
 void coherence_init(void);
 void coherence_resume(ThreadId tid);
-void coherence_access(ThreadId tid, Addr line, Bool write);
+void coherence_access(ThreadId tid, Addr addr, Bool write);
 void coherence_allow(ThreadId tid, Addr line, Bool write);
 void coherence_forget_filters(void);
 void coherence_txn_begin(ThreadId tid);

@@ -69,6 +69,7 @@ struct shared_line *directory_get(Addr line)
 	entry->nr_cores = 0;
 	entry->busy_until = 0;
 	entry->next_core = -1;
+	entry->moves_to_write = False;
 	VG_(memset)(entry->cores, 0, nr_words * sizeof(entry->cores[0]));
 	entry->next = *bucket;
 	*bucket = entry;

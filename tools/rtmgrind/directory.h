@@ -17,6 +17,7 @@
  * @nr_cores: how many cores have it
  * @busy_until: virtual time at which the last move between cores that was asked for is over
  * @next_core: where it goes
+ * @moves_to_write: nobody else will have it then
  * @cores: bit set of them
  */
 struct shared_line {
@@ -26,6 +27,7 @@ struct shared_line {
 	UInt nr_cores;
 	Long busy_until;
 	Int next_core;
+	Bool moves_to_write;
 	ULong cores[];
 };
 

@@ -69,6 +69,7 @@ extern struct rng txn_rng;
 void txn_rollback(ThreadId tid, const struct rtmgrind_abort *info, UInt code);
 void txn_abort_running(const struct rtmgrind_abort *info, UInt code) __attribute__((noreturn));
 void txn_spurious_point(struct txn *txn);
+void txn_conflict(ThreadId tid, Addr addr, Bool write);
 void txn_evicted(ThreadId tid, Addr addr, Bool far);
 void txn_begin_hle(VexGuestAMD64State *guest, Addr pc);
 void txn_commit(void);
