@@ -340,6 +340,7 @@ static void wait_for_others(struct shared_line *entry, Int core, Addr addr, Bool
 	if (entry->busy_until > now) {
 		if (!write && !entry->moves_to_write) {
 			charge(entry->busy_until - now + rest);
+			sched_wait_turn();
 			return;
 		}
 		start = entry->busy_until + model.atomic;
