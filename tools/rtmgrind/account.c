@@ -137,6 +137,24 @@ void sched_track(void)
 }
 
 /**
+ * account_cut() - another thread runs from some time on: the running slice ends there.
+ * @at: virtual time
+ */
+void account_cut(Long at)
+{
+	Long now = sched_now();
+	Long left = slice_left - slice_bias;
+	Long allowed = at > now ? account_insns(at - now, left > 0 ? left : 0) : 0;
+
+	if (allowed < left) {
+		slice.given -= left - allowed;
+		slice_left -= left - allowed;
+	}
+	if (slice.lead > slice.given)
+		slice.lead = slice.given;
+}
+
+/**
  * account_ahead() - has the running thread run past another's clock?
  *
  * Return: True if so.

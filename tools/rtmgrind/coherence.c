@@ -13,7 +13,8 @@
  *
  * What an access does to other cores it does when the request has arrived, and
  * what it does to memory when the line has; see wait_for_others(). A line makes
- * one move at a time: that bounds the rate of a contended lock.
+ * one move at a time: that bounds the rate of a contended lock. Who comes next is
+ * contention.c's business.
  *
  * Most accesses never come here. Whatever changes a line's state, or opens a
  * transaction that has touched it, must take it out of the filters of all who
@@ -26,6 +27,7 @@
  */
 #include "coherence.h"
 #include "cache.h"
+#include "contention.h"
 #include "directory.h"
 #include "model.h"
 #include "txn.h"
@@ -96,6 +98,7 @@ void coherence_init(void)
 	filters = VG_(calloc)("rtmgrind.filters", model_cpus() * 2 * nr_sets, sizeof(*filters));
 	runs = VG_(calloc)("rtmgrind.runs", model_cpus(), sizeof(*runs));
 	directory_init(model.cores);
+	contention_init(nr_vthreads);
 
 	clean_cost[SAME_DOMAIN] = model.clean_domain;
 	clean_cost[SAME_DIE] = model.clean_die;
@@ -109,7 +112,14 @@ void coherence_init(void)
 	dirty_cost[REMOTE] = model.dirty_remote;
 }
 
-static enum distance distance_between(Int a, Int b)
+/**
+ * coherence_distance() - how far a line has to go between two cores.
+ * @a: a core
+ * @b: another
+ *
+ * Return: greater if it is farther.
+ */
+UInt coherence_distance(Int a, Int b)
 {
 	if (a / model.domain == b / model.domain)
 		return SAME_DOMAIN;
@@ -119,6 +129,20 @@ static enum distance distance_between(Int a, Int b)
 		return SAME_QUADRANT;
 	return a * model.sockets / model.cores == b * model.sockets / model.cores ? SAME_SOCKET :
 										     REMOTE;
+}
+
+/**
+ * coherence_probe() - how long the directory's question to a core takes.
+ * @from: the core that has a line
+ * @to: the one that wants it; none is asked in a domain, where all see each other's requests
+ *
+ * Return: cycles.
+ */
+Long coherence_probe(Int from, Int to)
+{
+	UInt distance = coherence_distance(from, to);
+
+	return distance == SAME_DOMAIN ? 0 : dirty_cost[distance] / 2;
 }
 
 /* No hardware thread of the core may access that set's latest line unnoticed any more. */
@@ -210,7 +234,7 @@ static Long fetch(Int core, Addr line)
 		return model.llc;
 	}
 	for (first = 0; first < model.cores; first += model.domain) {
-		Long near = clean_cost[distance_between(core, first)];
+		Long near = clean_cost[coherence_distance(core, first)];
 
 		if (near < cycles && llc_of(first) != own && cache_find(llc_of(first), line))
 			cycles = near;
@@ -232,7 +256,7 @@ static Long read_shared(const struct shared_line *entry, Int core)
 	} else {
 		for (other = directory_next(entry, -1); other >= 0;
 		     other = directory_next(entry, other)) {
-			Long near = clean_cost[distance_between(core, other)];
+			Long near = clean_cost[coherence_distance(core, other)];
 
 			if (near < cycles)
 				cycles = near;
@@ -256,10 +280,10 @@ static Long move_cost(const struct shared_line *entry, Int core, Bool write)
 	Long cycles = 0;
 	Int other;
 
-	if (entry->busy_until > sched_now())
-		return dirty_cost[distance_between(core, entry->next_core)];
+	if (contention_busy(entry) && entry->mover != current_tid)
+		return dirty_cost[coherence_distance(core, contention_next_core(entry))];
 	if (entry->owner >= 0) {
-		enum distance distance = distance_between(core, entry->owner);
+		enum distance distance = coherence_distance(core, entry->owner);
 
 		return has_dirty(entry->owner, entry->line) ? dirty_cost[distance] :
 							      clean_cost[distance];
@@ -268,7 +292,7 @@ static Long move_cost(const struct shared_line *entry, Int core, Bool write)
 		return read_shared(entry, core);
 	/* All that share it are told at once; the farthest decides. */
 	for (other = directory_next(entry, -1); other >= 0; other = directory_next(entry, other)) {
-		Long far = clean_cost[distance_between(core, other)];
+		Long far = clean_cost[coherence_distance(core, other)];
 
 		if (other != core && far > cycles)
 			cycles = far;
@@ -281,7 +305,7 @@ static Bool concerns_others(const struct shared_line *entry, Int core, Bool writ
 {
 	if (!entry)
 		return False;
-	if (entry->busy_until > sched_now() || (entry->owner >= 0 && entry->owner != core))
+	if (contention_busy(entry) || (entry->owner >= 0 && entry->owner != core))
 		return True;
 	return write && entry->nr_cores > directory_has(entry, core);
 }
@@ -315,46 +339,31 @@ static void depart(struct shared_line *entry, Int core, Addr addr, Bool write)
 
 /*
  * Waits until a line that other cores have is here. Half of the time the
- * request is on its way: who is nearer arrives sooner. Then the line leaves
- * those who have it, and for the other half nobody can use it. Requests that
- * find it on its way to somebody else are served in the order of arrival, each
- * after the one before has had it for as long as an atomic operation takes.
- * Others run meanwhile, and all may be different behind it.
+ * request is on its way: who is nearer arrives sooner. If the line is on its
+ * way to somebody else the request queues. Then the line leaves those who have
+ * it, and for the other half nobody can use it. Others run meanwhile, and all
+ * may be different behind it.
  */
 static void wait_for_others(struct shared_line *entry, Int core, Addr addr, Bool write)
 {
 	Long cycles = move_cost(entry, core, write);
-	Long rest = cycles - cycles / 2;
-	Long now, start;
+	Bool reserved;
 
 	charge(cycles / 2);
 	sched_wait_turn();
 	entry = directory_find(line_of(addr));
 	if (!concerns_others(entry, core, write)) {
-		charge(rest);
+		charge(cycles - cycles / 2);
 		return;
 	}
-	start = now = sched_now();
+	reserved = contention_take(entry, core, write);
+	entry = directory_get(line_of(addr));
 	cycles = move_cost(entry, core, write);
-	rest = cycles - cycles / 2;
-	if (entry->busy_until > now) {
-		if (!write && !entry->moves_to_write) {
-			charge(entry->busy_until - now + rest);
-			sched_wait_turn();
-			return;
-		}
-		start = entry->busy_until + model.atomic;
-	}
-	entry->busy_until = start + rest;
-	entry->next_core = core;
-	entry->moves_to_write = write;
-	if (start > now) {
-		charge(start - now);
-		sched_wait_turn();
-		entry = directory_get(line_of(addr));
-	}
+	charge(cycles - cycles / 2);
+	/* What is read with others is what they read. */
+	if (!reserved)
+		return;
 	depart(entry, core, addr, write);
-	charge(rest);
 	sched_wait_turn();
 }
 
@@ -460,6 +469,7 @@ void coherence_access(ThreadId tid, Addr addr, Bool write)
 		state = *lower & (TAG_OWNED | TAG_DIRTY);
 		cache_use(&cores[core].l2, lower);
 	}
+	contention_done(tid, model.atomic);
 	if (write)
 		state |= TAG_OWNED | TAG_DIRTY;
 	forget_set(core, set_of(line));

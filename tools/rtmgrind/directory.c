@@ -67,9 +67,8 @@ struct shared_line *directory_get(Addr line)
 	entry->line = line;
 	entry->owner = -1;
 	entry->nr_cores = 0;
-	entry->busy_until = 0;
-	entry->next_core = -1;
-	entry->moves_to_write = False;
+	entry->mover = 0;
+	entry->queue = NULL;
 	VG_(memset)(entry->cores, 0, nr_words * sizeof(entry->cores[0]));
 	entry->next = *bucket;
 	*bucket = entry;
@@ -91,12 +90,11 @@ void directory_add(struct shared_line *entry, Int core)
 
 /**
  * directory_remove() - a core has it no more.
- * @entry: the line; dropped if nobody has it
+ * @entry: the line; dropped if nobody has it, or will
  * @core: the core
  */
 void directory_remove(struct shared_line *entry, Int core)
 {
-	struct shared_line **link = bucket_of(entry->line);
 	ULong bit = 1ULL << core % 64;
 
 	if (!(entry->cores[core / 64] & bit))
@@ -104,7 +102,19 @@ void directory_remove(struct shared_line *entry, Int core)
 	entry->cores[core / 64] &= ~bit;
 	if (entry->owner == core)
 		entry->owner = -1;
-	if (--entry->nr_cores)
+	entry->nr_cores--;
+	directory_settle(entry);
+}
+
+/**
+ * directory_settle() - drop a line that nobody has, and nobody waits for.
+ * @entry: the line
+ */
+void directory_settle(struct shared_line *entry)
+{
+	struct shared_line **link = bucket_of(entry->line);
+
+	if (entry->nr_cores || entry->mover || entry->queue)
 		return;
 	while (*link != entry)
 		link = &(*link)->next;

@@ -15,9 +15,10 @@
  * @line: address of its first byte
  * @owner: core that has it alone and may have written it (E or M), -1 none
  * @nr_cores: how many cores have it
- * @busy_until: virtual time at which the last move between cores that was asked for is over
- * @next_core: where it goes
- * @moves_to_write: nobody else will have it then
+ * @mover: thread for whose core it is on its way or reserved, 0 none; contention.c's
+ * @queue: requests that wait for that; contention.c's
+ * @last_core: where it was when it was reserved; contention.c's
+ * @epoch: of @mover and @queue; contention.c's
  * @cores: bit set of them
  */
 struct shared_line {
@@ -25,9 +26,10 @@ struct shared_line {
 	Addr line;
 	Int owner;
 	UInt nr_cores;
-	Long busy_until;
-	Int next_core;
-	Bool moves_to_write;
+	ThreadId mover;
+	struct request *queue;
+	Int last_core;
+	UInt epoch;
 	ULong cores[];
 };
 
@@ -36,6 +38,7 @@ struct shared_line *directory_find(Addr line);
 struct shared_line *directory_get(Addr line);
 void directory_add(struct shared_line *entry, Int core);
 void directory_remove(struct shared_line *entry, Int core);
+void directory_settle(struct shared_line *entry);
 Bool directory_has(const struct shared_line *entry, Int core);
 Int directory_next(const struct shared_line *entry, Int core);
 

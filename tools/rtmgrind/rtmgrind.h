@@ -151,6 +151,7 @@ enum vthread_state {
  * @affinity: bit set of those it may have, model_cpus() long; NULL all
  * @meetings: slices for which it stays close to the others, as it has dealt with them
  * @in_block: it waits in the middle of a block, and must go on on the same core
+ * @parked: see sched_park()
  * @guest: its registers; known from its first system call or transaction on
  * @shown: the latest time a clock showed it, cycles
  * @wait: see struct wait
@@ -175,6 +176,7 @@ struct vthread {
 	Int last_core;
 	Int meetings;
 	Bool in_block;
+	Bool parked;
 	UChar *affinity;
 	VexGuestAMD64State *guest;
 	Long shown;
@@ -266,6 +268,9 @@ void sched_note_end(void);
 Long sched_end_time(void);
 void sched_track(void);
 void sched_wait_turn(void);
+void sched_park(void);
+void sched_unpark(ThreadId tid, Long at);
+void account_cut(Long at);
 void sched_sleep(Long timeout_ns);
 Bool sched_alone(void);
 

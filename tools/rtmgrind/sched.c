@@ -15,6 +15,7 @@
 #include "model.h"
 #include "host.h"
 #include "coherence.h"
+#include "contention.h"
 
 /* Longest slice, instructions: valgrind polls for signals between two. */
 #define SLICE_MAX 100000
@@ -172,6 +173,23 @@ Bool sched_alone(void)
 	return True;
 }
 
+/* In the middle of a block, in a helper: others run first. */
+static void leave_block(void)
+{
+	ThreadId me = current_tid;
+	Addr pc = current_pc;
+	Bool in_txn = txn_open(me);
+
+	vthreads[me].in_block = True;
+	core_let_others_run(me);
+	vthreads[me].in_block = False;
+	current_pc = pc;
+	if (in_txn && !txn_open(me)) {
+		contention_done(me, 0);
+		core_restart_thread();
+	}
+}
+
 /**
  * sched_wait_turn() - let all others run up to the running thread's clock, in the middle of a block.
  *
@@ -180,19 +198,41 @@ Bool sched_alone(void)
  */
 void sched_wait_turn(void)
 {
-	ThreadId me = current_tid;
-	Addr pc = current_pc;
-	Bool in_txn = txn_open(me);
+	vthreads[current_tid].meetings = MEETING_SLICES;
+	if (account_ahead() && core_blocks_stay())
+		leave_block();
+}
 
-	vthreads[me].meetings = MEETING_SLICES;
-	if (!account_ahead() || !core_blocks_stay())
+/**
+ * sched_park() - let others run until one of them calls sched_unpark().
+ *
+ * Like sched_wait_turn() otherwise.
+ */
+void sched_park(void)
+{
+	vthreads[current_tid].parked = core_blocks_stay();
+	if (vthreads[current_tid].parked)
+		leave_block();
+}
+
+/**
+ * sched_unpark() - a parked thread can go on.
+ * @tid: the thread
+ * @at: virtual time from which it can
+ */
+void sched_unpark(ThreadId tid, Long at)
+{
+	struct vthread *t = &vthreads[tid];
+
+	if (!t->parked)
 		return;
-	vthreads[me].in_block = True;
-	core_let_others_run(me);
-	vthreads[me].in_block = False;
-	current_pc = pc;
-	if (in_txn && !txn_open(me))
-		core_restart_thread();
+	t->parked = False;
+	if (t->clock < at) {
+		t->cpu += at - t->clock;
+		t->clock = at;
+	}
+	if (tid != current_tid)
+		account_cut(t->clock);
 }
 
 /**
@@ -416,6 +456,7 @@ static void restart_after_fork(void)
 	for (tid = 1; tid < vthread_end; tid++)
 		if (tid != current_tid)
 			vthreads[tid].state = VT_FREE;
+	contention_forked();
 	cores_reset(current_tid);
 	vthreads[current_tid].lwp = VG_(gettid)();
 	vthreads[current_tid].state = VT_READY;

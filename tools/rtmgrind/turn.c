@@ -7,6 +7,7 @@
  * wait_due().
  */
 #include "rtmgrind.h"
+#include "contention.h"
 
 /* The waiting thread that is to wait for the outside on behalf of all: one with descriptors
  * if there is one. 0 if nobody waits.
@@ -31,6 +32,8 @@ static Long turn_key(ThreadId tid, Bool busy)
 {
 	const struct vthread *t = &vthreads[tid];
 
+	if (t->parked)
+		return -1;
 	if (t->state == VT_READY && (t->core >= 0 || VG_(is_exiting)(tid)))
 		return t->clock;
 	if (t->state == VT_WAITING)
@@ -69,6 +72,8 @@ static Bool anybody_ready(void)
 
 	for (tid = 1; tid < vthread_end; tid++) {
 		/* A thread that is told to end must come and see that, whatever it waits for. */
+		if (vthreads[tid].parked && VG_(is_exiting)(tid))
+			contention_cancel(tid);
 		if (vthreads[tid].state == VT_WAITING && VG_(is_exiting)(tid)) {
 			wait_cancel(tid);
 			vthreads[tid].state = VT_READY;

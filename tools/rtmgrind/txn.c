@@ -11,6 +11,7 @@
  */
 #include "txn.h"
 #include "coherence.h"
+#include "contention.h"
 #include "hle.h"
 #include "pub_tool_machine.h"
 
@@ -136,6 +137,7 @@ void txn_rollback(ThreadId tid, const struct rtmgrind_abort *info, UInt code)
 			  last->other_pc);
 
 	drop_lines(tid, txn, True);
+	contention_cancel(tid);
 	/* Behind the lines: what they restore of a lock is the thread's own value. */
 	if (txn->hle)
 		hle_rollback(tid);
