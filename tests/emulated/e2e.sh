@@ -8,6 +8,7 @@
 # Prints a line for each test - ok NAME, not ok NAME: why, skip NAME: reason -
 # and a count. Nothing here depends on how fast this machine is.
 
+. "${0%/*}/pids.sh"
 O=$(realpath "${O:-build}") || exit 1
 here=$(realpath "$(dirname "$0")")
 elide=$O/bin/elide
@@ -121,6 +122,7 @@ masked() {
 repeats() {
 	local run
 
+	settle_pids 200
 	for run in 1 2; do
 		emulate same --policy=fixed --seed=7 -- "$@" || return
 		masked same >"repeat.$run"

@@ -8,6 +8,7 @@
 # Prints a line for each test - ok NAME, not ok NAME: why, skip NAME: reason -
 # and a count.
 
+. "${0%/*}/pids.sh"
 O=$(realpath "${O:-build}") || exit 1
 REPEATS=${REPEATS:-3}
 # Longest run of one program, seconds of real time.
@@ -50,6 +51,7 @@ repeats() {
 	local name=$1 i
 
 	shift
+	settle_pids $((40 * (REPEATS + 1)))
 	if ! command -v "$1" >/dev/null; then
 		echo "skip $name: $1 is not installed"
 		nr_skipped=$((nr_skipped + 1))

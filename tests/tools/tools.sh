@@ -107,11 +107,11 @@ refused '17 sockets' 'sockets=17 is impossible, nearest is 16' --emulate --socke
 run_elide run --emulate=list
 [ $rc -eq 0 ] && [ "$(cut -d ' ' -f 1 out)" = "$models" ] && ok 'emulated machines are listed' ||
 	not_ok 'emulated machines are listed' "exit $rc: $(cat out err)"
-run_elide run --emulate=list:rocketlake
+run_elide run --emulate=list:graniterapids
 sed -n 's/^PARAM(\([a-z0-9_]*\),.*/\1/p' "$here/../../tools/rtmgrind/model.def" >want
 [ $rc -eq 0 ] && tail -n +2 out | cut -d ' ' -f 1 | diff want - >diff.out &&
 	grep -q '^l1_ways  *12 ways .* \[CPUID leaf 4\]$' out && # its own
-	grep -q '^l2_kib  *512 ' out && grep -q '^caches  *1 ' out && # and of those it is like
+	grep -q '^l2_kib  *2048 ' out && grep -q '^caches  *1 ' out && # and of those it is like
 	grep -q '^domain  *0 ' out && ok 'numbers of a machine are listed' || # and nobody's
 	not_ok 'numbers of a machine are listed' "exit $rc: $(cat diff.out err)"
 expect 'numbers of an unknown machine' 2 '' \

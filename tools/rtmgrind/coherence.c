@@ -85,6 +85,7 @@ void coherence_init(void)
 	nr_sets = model_l1_sets();
 	no_filter = VG_(calloc)("rtmgrind.filter", 2 * nr_sets, sizeof(*no_filter));
 	coherence_filter = no_filter;
+	contention_init(nr_vthreads);
 	if (!model.caches)
 		return;
 	cores = VG_(calloc)("rtmgrind.caches", model.cores, sizeof(*cores));
@@ -98,7 +99,6 @@ void coherence_init(void)
 	filters = VG_(calloc)("rtmgrind.filters", model_cpus() * 2 * nr_sets, sizeof(*filters));
 	runs = VG_(calloc)("rtmgrind.runs", model_cpus(), sizeof(*runs));
 	directory_init(model.cores);
-	contention_init(nr_vthreads);
 
 	clean_cost[SAME_DOMAIN] = model.clean_domain;
 	clean_cost[SAME_DIE] = model.clean_die;
