@@ -130,7 +130,7 @@ judge() {
 		lines_of(work "/" run ".emulated", emulated)
 		lines_of(work "/" run ".native", native)
 	}
-	($1 == "row" || $1 == "missed") && wanted {
+	($1 == "row" || $1 == "missed" || $1 == "shown") && wanted {
 		low = high = ""
 		if (split($5, bound, /\.\./) == 2) {
 			low = bound[1]
@@ -142,6 +142,8 @@ judge() {
 		ours = $2 in emulated ? short(emulated[$2]) : "-"
 		if (failed != "" || ours == "-")
 			verdict = "failed: " (failed != "" ? failed : "no such figure")
+		else if ($1 == "shown")
+			verdict = "not judged"
 		else if (low == "" && high == "")
 			verdict = "pending: not measured yet"
 		else if (low != "" && ours < low + 0)
@@ -152,7 +154,7 @@ judge() {
 			verdict = "within"
 		print run, model, $2, $3, $4, low == "" ? "-" : low, high == "" ? "-" : high, $6, $7,
 			$8, ours, $2 in native ? short(typical(native[$2], $3 == "input")) : "-", verdict,
-			$1 == "missed" ? $9 : "-"
+			$1 == "row" ? "-" : $9
 	}
 	$1 == "pending" && !quick {
 		low = high = ""
@@ -168,7 +170,7 @@ as_tests() {
 	{
 		name = "fidelity " $1 " " $3
 		known = $14 != "-"
-		if (($13 == "within" && !known) || ($13 ~ /^missed/ && known))
+		if ($13 == "not judged" || ($13 == "within" && !known) || ($13 ~ /^missed/ && known))
 			print "ok " name
 		else {
 			print "not ok " name ": " $11 " " $8 ", accepted " $6 " to " $7 ": " \
@@ -191,9 +193,9 @@ as_table() {
 		nr[substr($13, 1, 6)]++
 	}
 	END {
-		judged = NR - nr["pendin"]
-		printf "%d rows: %d within tolerance, %d missed, %d failed, %d pending: %.0f %% of %d\n",
-			NR, nr["within"], nr["missed"], nr["failed"], nr["pendin"],
+		judged = NR - nr["pendin"] - nr["not ju"]
+		printf "%d rows: %d within tolerance, %d missed, %d failed, %d pending, %d not judged: %.0f %% of %d\n",
+			NR, nr["within"], nr["missed"], nr["failed"], nr["pendin"], nr["not ju"],
 			judged ? 100 * nr["within"] / judged : 0, judged
 	}' "$work/judged"
 }
