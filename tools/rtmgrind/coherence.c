@@ -29,11 +29,9 @@
 #include "cache.h"
 #include "contention.h"
 #include "directory.h"
+#include "distance.h"
 #include "model.h"
 #include "txn.h"
-
-/* How near two cores are. */
-enum distance { SAME_DOMAIN, SAME_DIE, SAME_QUADRANT, SAME_SOCKET, REMOTE, NR_DISTANCES };
 
 /**
  * struct core_caches - the caches of a core.
@@ -53,7 +51,6 @@ static ThreadId *runs;
 
 static UInt nr_sets;
 static Addr *no_filter;
-static Long clean_cost[NR_DISTANCES], dirty_cost[NR_DISTANCES];
 
 Addr *coherence_filter;
 
@@ -99,50 +96,6 @@ void coherence_init(void)
 	filters = VG_(calloc)("rtmgrind.filters", model_cpus() * 2 * nr_sets, sizeof(*filters));
 	runs = VG_(calloc)("rtmgrind.runs", model_cpus(), sizeof(*runs));
 	directory_init(model.cores);
-
-	clean_cost[SAME_DOMAIN] = model.clean_domain;
-	clean_cost[SAME_DIE] = model.clean_die;
-	clean_cost[SAME_QUADRANT] = model.clean_quadrant;
-	clean_cost[SAME_SOCKET] = model.clean_socket;
-	clean_cost[REMOTE] = model.clean_remote;
-	dirty_cost[SAME_DOMAIN] = model.dirty_domain;
-	dirty_cost[SAME_DIE] = model.dirty_die;
-	dirty_cost[SAME_QUADRANT] = model.dirty_quadrant;
-	dirty_cost[SAME_SOCKET] = model.dirty_socket;
-	dirty_cost[REMOTE] = model.dirty_remote;
-}
-
-/**
- * coherence_distance() - how far a line has to go between two cores.
- * @a: a core
- * @b: another
- *
- * Return: greater if it is farther.
- */
-UInt coherence_distance(Int a, Int b)
-{
-	if (a / model.domain == b / model.domain)
-		return SAME_DOMAIN;
-	if (a / model.die == b / model.die)
-		return SAME_DIE;
-	if (a / model.quadrant == b / model.quadrant)
-		return SAME_QUADRANT;
-	return a * model.sockets / model.cores == b * model.sockets / model.cores ? SAME_SOCKET :
-										     REMOTE;
-}
-
-/**
- * coherence_probe() - how long the directory's question to a core takes.
- * @from: the core that has a line
- * @to: the one that wants it; none is asked in a domain, where all see each other's requests
- *
- * Return: cycles.
- */
-Long coherence_probe(Int from, Int to)
-{
-	UInt distance = coherence_distance(from, to);
-
-	return distance == SAME_DOMAIN ? 0 : dirty_cost[distance] / 2;
 }
 
 /* No hardware thread of the core may access that set's latest line unnoticed any more. */
@@ -234,7 +187,7 @@ static Long fetch(Int core, Addr line)
 		return model.llc;
 	}
 	for (first = 0; first < model.cores; first += model.domain) {
-		Long near = clean_cost[coherence_distance(core, first)];
+		Long near = distance_clean(first, core);
 
 		if (near < cycles && llc_of(first) != own && cache_find(llc_of(first), line))
 			cycles = near;
@@ -256,7 +209,7 @@ static Long read_shared(const struct shared_line *entry, Int core)
 	} else {
 		for (other = directory_next(entry, -1); other >= 0;
 		     other = directory_next(entry, other)) {
-			Long near = clean_cost[coherence_distance(core, other)];
+			Long near = distance_clean(other, core);
 
 			if (near < cycles)
 				cycles = near;
@@ -281,18 +234,16 @@ static Long move_cost(const struct shared_line *entry, Int core, Bool write)
 	Int other;
 
 	if (contention_busy(entry) && entry->mover != current_tid)
-		return dirty_cost[coherence_distance(core, contention_next_core(entry))];
-	if (entry->owner >= 0) {
-		enum distance distance = coherence_distance(core, entry->owner);
-
-		return has_dirty(entry->owner, entry->line) ? dirty_cost[distance] :
-							      clean_cost[distance];
-	}
+		return distance_dirty(contention_next_core(entry), core);
+	if (entry->owner >= 0 && has_dirty(entry->owner, entry->line))
+		return distance_dirty(entry->owner, core);
+	if (entry->owner >= 0)
+		return distance_clean(entry->owner, core);
 	if (!write)
 		return read_shared(entry, core);
 	/* All that share it are told at once; the farthest decides. */
 	for (other = directory_next(entry, -1); other >= 0; other = directory_next(entry, other)) {
-		Long far = clean_cost[coherence_distance(core, other)];
+		Long far = distance_clean(other, core);
 
 		if (other != core && far > cycles)
 			cycles = far;

@@ -15,8 +15,6 @@
 extern Addr *coherence_filter;
 
 void coherence_init(void);
-UInt coherence_distance(Int a, Int b);
-Long coherence_probe(Int from, Int to);
 void coherence_resume(ThreadId tid);
 void coherence_access(ThreadId tid, Addr addr, Bool write);
 void coherence_allow(ThreadId tid, Addr line, Bool write);

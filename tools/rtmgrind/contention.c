@@ -19,7 +19,7 @@
  * Must never leave a line reserved for a thread that will not come.
  */
 #include "contention.h"
-#include "coherence.h"
+#include "distance.h"
 
 /**
  * struct request - what a thread asks for.
@@ -104,8 +104,8 @@ static Bool overtakes(const struct request *request)
 	const struct shared_line *entry = request->entry;
 	const struct request *reserved = &requests[entry->mover];
 
-	return !reserved->asked && coherence_distance(entry->last_core, request->core) <
-					   coherence_distance(entry->last_core, reserved->core);
+	return !reserved->asked && distance_between(entry->last_core, request->core) <
+					   distance_between(entry->last_core, reserved->core);
 }
 
 /* The reservation is void: its thread waits again, before all others. */
@@ -182,13 +182,13 @@ static void grant_nearest(struct shared_line *entry, Int core, Long hold)
 	if (!nearest)
 		return;
 	for (request = nearest->next; request; request = request->next)
-		if (coherence_distance(core, request->core) <
-		    coherence_distance(core, nearest->core))
+		if (distance_between(core, request->core) <
+		    distance_between(core, nearest->core))
 			nearest = request;
 	dequeue(nearest);
 	reserve(entry, tid_of(nearest), False);
 	entry->last_core = core;
-	sched_unpark(tid_of(nearest), sched_now() + hold + coherence_probe(core, nearest->core));
+	sched_unpark(tid_of(nearest), sched_now() + hold + distance_probe(core, nearest->core));
 }
 
 /**

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * distance.h - how far cores are from each other, and what that costs a line.
+ *
+ * Must never know where a line is.
+ */
+#ifndef RTMGRIND_DISTANCE_H
+#define RTMGRIND_DISTANCE_H
+
+#include "pub_tool_basics.h"
+
+enum distance { SAME_DOMAIN, SAME_DIE, SAME_QUADRANT, SAME_SOCKET, REMOTE };
+
+enum distance distance_between(Int a, Int b);
+Long distance_clean(Int from, Int to);
+Long distance_dirty(Int from, Int to);
+Long distance_probe(Int from, Int to);
+
+#endif
