@@ -47,9 +47,7 @@ static bool __attribute__((format(printf, 2, 3))) fault(struct walk *w, const ch
 
 static int order(const struct delta *delta, const union delta_value *a, const union delta_value *b)
 {
-	if (delta->dicts.texts)
-		return memcmp(a->text, b->text, DELTA_TEXT);
-	return (a->number > b->number) - (a->number < b->number);
+	return delta_value_order(delta->dicts.texts, a, b);
 }
 
 static bool id_exists(const struct delta *delta, uint32_t id)

@@ -41,22 +41,13 @@ static uint64_t key_of_value(const struct delta *delta, const union delta_value 
 	return delta->dicts.texts ? strtoull(value->text, NULL, 16) : value->number;
 }
 
-/* The order of two values: negative, 0 or positive. */
-static __inline_always int compare(const struct delta *delta, const union delta_value *a,
-				   const union delta_value *b)
-{
-	if (delta->dicts.texts)
-		return memcmp(a->text, b->text, DELTA_TEXT);
-	return (a->number > b->number) - (a->number < b->number);
-}
-
 static __inline_always int compare_id(const struct delta *delta, uint32_t id,
 				      const union delta_value *value, struct footprint *fp)
 {
 	const struct delta_entry *entry = dictionary_entry(&delta->dicts, id);
 
 	footprint_read(fp, entry, delta->dicts.area.stride);
-	return compare(delta, &entry->value, value);
+	return delta_value_order(delta->dicts.texts, &entry->value, value);
 }
 
 /* struct place - the first ID of a node whose value is not below one; whether it is that one */

@@ -144,4 +144,20 @@ static inline uint32_t dictionary_append(const struct dictionaries *dicts, unsig
 	return (uint32_t)id;
 }
 
+/**
+ * delta_value_order() - the order of two values
+ * @texts: whether they are texts
+ * @a: a value
+ * @b: a value
+ *
+ * Return: negative, 0 or positive.
+ */
+static __inline_always int delta_value_order(bool texts, const union delta_value *a,
+					     const union delta_value *b)
+{
+	if (texts)
+		return memcmp(a->text, b->text, DELTA_TEXT);
+	return (a->number > b->number) - (a->number < b->number);
+}
+
 #endif
