@@ -36,6 +36,8 @@ int area_init(struct area *area, size_t stride, uint64_t max)
 		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (base == MAP_FAILED)
 		return -ENOMEM;
+	/* Looking up what is anywhere in it would wait for translations of small pages. */
+	madvise(base, bytes, MADV_HUGEPAGE);
 	area->base = base;
 	return 0;
 }

@@ -126,6 +126,7 @@ static int check_scheme(const struct options *opts, const struct index_ops *ops)
 static int options_check(const struct options *opts, const struct index_ops *ops)
 {
 	int ret = check_delta(opts);
+	struct index_config config;
 	double need;
 
 	if (!ret)
@@ -138,6 +139,12 @@ static int options_check(const struct options *opts, const struct index_ops *ops
 		return refuse("--rows: with --deletes=0 only, as rows are deleted by their number");
 	if (opts->json && opts->csv)
 		return refuse("--json, --csv: one of them");
+	config = config_of(opts, opts->preload);
+	if (opts->preload > ops->entries_max(&config)) {
+		fprintf(stderr, "index_bench: --preload=%" PRIu64 ": at most %" PRIu64 " IDs here\n",
+			opts->preload, ops->entries_max(&config));
+		return EXIT_USAGE;
+	}
 	need = bytes_needed(opts, ops);
 	if (need > memory_bytes()) {
 		fprintf(stderr, "index_bench: --preload, --ops: need up to %.0f MiB of memory, and "
@@ -246,19 +253,25 @@ static void add_up(struct worker *workers, unsigned int nr, struct outcome *out)
 	out->seconds = (double)(end > start ? end - start : 1) * 1e-9;
 }
 
-/* Every insert appended a row, whether its value was new or not. */
+/* Every insert appended a row, whether its value was new or not, and a merge changes none. */
 static bool check_rows(const struct run *run, const struct worker *workers, unsigned int nr,
 		       struct outcome *out)
 {
+	struct merge_result *merge = &out->merge;
 	uint64_t rows = run->mix.preload;
 
-	out->rows = run->ops->rows(run->index);
+	if (!run->rows)
+		return true;
+	if (run->ops->merge(run->index, merge)) {
+		snprintf(out->check, sizeof(out->check), "out of memory for the merge");
+		return false;
+	}
 	for (unsigned int i = 0; i < nr; i++)
 		rows += workers[i].warmup_rows + workers[i].done[OP_insert];
-	if (!out->rows || out->rows == rows)
+	if (merge->rows == rows && !merge->wrong)
 		return true;
-	snprintf(out->check, sizeof(out->check), "%" PRIu64 " rows of %" PRIu64 " inserts",
-		 out->rows, rows);
+	snprintf(out->check, sizeof(out->check), "%" PRIu64 " rows of %" PRIu64 " inserts, %" PRIu64
+		 " with another value after the merge", merge->rows, rows, merge->wrong);
 	return false;
 }
 
@@ -343,6 +356,7 @@ static int bench_prepare(struct bench *b, const struct options *opts, const stru
 		.duration_ns = opts->run_seconds * 1000000000u,
 		.latency = opts->latency,
 		.footprint = opts->footprint,
+		.rows = opts->rows,
 	};
 	b->workers = aligned_alloc(CACHE_LINE, b->nr * sizeof(*b->workers));
 	b->journals = calloc(b->nr, sizeof(*b->journals));

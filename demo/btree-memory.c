@@ -94,10 +94,23 @@ int btree_reserve(const struct btree *tree, struct node_pool *pool)
 }
 
 /**
- * btree_rows() - a tree keeps no column data
- * @tree: the tree
+ * btree_entries_max() - how many entries one thread can insert
+ * @config: what the tree is made for
  */
-uint64_t btree_rows(const struct btree *tree)
+uint64_t btree_entries_max(const struct index_config *config)
 {
+	return UINT64_MAX;
+}
+
+/**
+ * btree_merge() - a tree keeps no column data that could be merged
+ * @tree: the tree
+ * @res: receives zeros
+ *
+ * Return: 0.
+ */
+int btree_merge(const struct btree *tree, struct merge_result *res)
+{
+	*res = (struct merge_result){ 0 };
 	return 0;
 }

@@ -39,7 +39,8 @@ double btree_bytes(const struct index_config *config);
 struct node_pool *btree_attach(const struct btree *tree, unsigned int core, uint64_t inserts);
 void btree_detach(struct node_pool *pool);
 int btree_reserve(const struct btree *tree, struct node_pool *pool);
-uint64_t btree_rows(const struct btree *tree);
+uint64_t btree_entries_max(const struct index_config *config);
+int btree_merge(const struct btree *tree, struct merge_result *res);
 bool btree_search(const struct btree *tree, uint64_t key, uint64_t *value);
 bool btree_search_counted(const struct btree *tree, uint64_t key, uint64_t *value,
 			  struct footprint *fp);

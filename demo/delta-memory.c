@@ -121,6 +121,16 @@ double delta_bytes(const struct index_config *config)
 }
 
 /**
+ * delta_entries_max() - how many entries one thread can insert: as an ID can number
+ * @config: what the storage is made for
+ */
+uint64_t delta_entries_max(const struct index_config *config)
+{
+	return (1ull << (config->core_dictionaries ? DELTA_POSITION_BITS : DELTA_ID_BITS)) -
+	       (uint64_t)SPARE * (config->threads + 1);
+}
+
+/**
  * delta_attach() - a thread that will insert
  * @delta: the storage
  * @core: number of its core

@@ -97,6 +97,7 @@ struct delta_thread {
 int delta_init(struct delta *delta, const struct index_config *config);
 void delta_destroy(struct delta *delta);
 double delta_bytes(const struct index_config *config);
+uint64_t delta_entries_max(const struct index_config *config);
 struct delta_thread *delta_attach(const struct delta *delta, unsigned int core, uint64_t inserts);
 void delta_detach(struct delta_thread *thread);
 int delta_refill(const struct delta *delta, struct delta_thread *thread, uint64_t inserts);
@@ -116,6 +117,7 @@ void delta_scan(const struct delta *delta, uint64_t from, unsigned long limit,
 		struct scan_result *res);
 int delta_walk(const struct delta *delta, visit_fn visit, void *ctx);
 bool delta_check(const struct delta *delta, char *why, size_t len);
+int delta_merge(const struct delta *delta, struct merge_result *res);
 uint64_t delta_rows(const struct delta *delta);
 bool delta_delete_row(struct delta *delta, uint64_t row);
 

@@ -28,6 +28,22 @@ struct scan_result {
 	uint64_t sum;
 };
 
+/**
+ * struct merge_result - column data merged into a sorted dictionary and packed rows
+ * @rows: rows that were not deleted
+ * @values: distinct values they have
+ * @bits: of a packed row
+ * @wrong: rows whose value is not what it was
+ *
+ * All 0 where no column data is kept.
+ */
+struct merge_result {
+	uint64_t rows;
+	uint64_t values;
+	unsigned int bits;
+	uint64_t wrong;
+};
+
 /* Called for each entry in ascending order; anything but 0 ends the walk. */
 typedef int (*visit_fn)(void *ctx, uint64_t key, uint64_t value);
 
@@ -64,6 +80,7 @@ struct index {
 /**
  * struct index_ops - an index under one synchronisation scheme
  * @bytes: most memory that an index will take
+ * @entries_max: most entries that one thread can insert
  * @create: an empty index, or NULL without memory
  * @destroy: give back what @create took, before any @detach
  * @attach: memory for a thread that will probably insert so often, or NULL;
@@ -79,13 +96,15 @@ struct index {
  * @check: true, or false and a description, if the structure is broken;
  *	   no other thread may use the index
  * @walk: visit all entries, under the same condition; returns what the visitor did
- * @rows: rows of the column data, 0 where none are kept; under the same condition
+ * @merge: merge the column data, under the same condition: 0 or -ENOMEM; the
+ *	   index stays as it is
  *
  * @search, @insert, @remove and @scan may be called by all threads at once,
  * each with its own share; @insert only after @reserve.
  */
 struct index_ops {
 	double (*bytes)(const struct index_config *config);
+	uint64_t (*entries_max)(const struct index_config *config);
 	struct index *(*create)(const struct index_config *config);
 	void (*destroy)(struct index *index);
 	struct index_thread *(*attach)(struct index *index, unsigned int nr, uint64_t inserts);
@@ -104,7 +123,7 @@ struct index_ops {
 		     struct scan_result *res);
 	bool (*check)(const struct index *index, char *why, size_t len);
 	int (*walk)(const struct index *index, visit_fn visit, void *ctx);
-	uint64_t (*rows)(const struct index *index);
+	int (*merge)(const struct index *index, struct merge_result *res);
 };
 
 #endif

@@ -237,3 +237,37 @@ uint64_t main_store_position(const struct main_store *store, uint64_t row)
 		word |= store->rows[bit / 64 + 1] << (64 - bit % 64);
 	return word & ((1ull << store->bits) - 1);
 }
+
+/**
+ * delta_merge() - merge the column data into an empty main storage, and compare
+ * @delta: the storage
+ * @res: receives what came out
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int delta_merge(const struct delta *delta, struct merge_result *res)
+{
+	struct main_store none = { 0 }, merged;
+	uint64_t at = 0;
+	int err;
+
+	*res = (struct merge_result){ 0 };
+	if (!delta->keep_rows)
+		return 0;
+	err = main_store_merge(&merged, &none, delta);
+	if (err)
+		return err;
+	res->rows = merged.nr_rows;
+	res->values = merged.nr_values;
+	res->bits = merged.bits;
+	for (uint64_t i = 0; i < delta_rows(delta); i++) {
+		const struct delta_row *row = row_of(delta, i);
+
+		if (row->visible)
+			res->wrong += !!delta_value_order(
+				merged.texts, main_store_row(&merged, at++),
+				&dictionary_entry(&delta->dicts, row->id)->value);
+	}
+	main_store_destroy(&merged);
+	return 0;
+}

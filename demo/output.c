@@ -101,8 +101,11 @@ static void result_fields(struct fields *f, const struct outcome *out)
 		grouped(f, plural[op], "done", out->done[op]);
 		grouped(f, plural[op], "hits", out->hits[op]);
 	}
-	if (out->rows)
-		field_number(f, "rows", out->rows);
+	if (out->merge.rows) {
+		grouped(f, "merge", "rows", out->merge.rows);
+		grouped(f, "merge", "values", out->merge.values);
+		grouped(f, "merge", "bits_per_row", out->merge.bits);
+	}
 	for (unsigned int i = 0; out->latency && i < NR_PERCENTILES; i++)
 		grouped(f, "latency_ns", percentiles[i].name,
 			histogram_at(out->latency, percentiles[i].per_mille));
@@ -192,8 +195,9 @@ static void print_text(const struct options *opts, const struct outcome *out)
 			printf("  %-10s %12" PRIu64 "  %" PRIu64 " %s\n", plural[op],
 			       out->done[op], out->hits[op], hit[op]);
 	}
-	if (out->rows)
-		printf("  %-10s %12" PRIu64 "\n", "rows", out->rows);
+	if (out->merge.rows)
+		printf("  %-10s %12" PRIu64 "  merged: %" PRIu64 " values, %u bits a row\n", "rows",
+		       out->merge.rows, out->merge.values, out->merge.bits);
 	for (unsigned int i = 0; out->latency && i < NR_PERCENTILES; i++)
 		printf("  %-10s %12" PRIu64 " ns\n", percentiles[i].name,
 		       histogram_at(out->latency, percentiles[i].per_mille));

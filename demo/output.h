@@ -19,7 +19,7 @@
  * @hits: those that found, inserted or deleted a key, or visited an entry
  * @ops: operations in all
  * @seconds: from the first thread's start to the last one's end
- * @rows: of the column data
+ * @merge: of the column data
  * @latency: of all threads, NULL if operations were not timed
  * @footprint: sums of all threads, NULL if lines were not counted
  * @check: "ok", or what was found
@@ -29,7 +29,7 @@ struct outcome {
 	uint64_t hits[NR_OPS];
 	uint64_t ops;
 	double seconds;
-	uint64_t rows;
+	struct merge_result merge;
 	struct histogram *latency;
 	struct footprint *footprint;
 	char check[CHECK_LEN];

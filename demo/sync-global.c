@@ -24,6 +24,7 @@ struct tree_ops {
 	int (*init)(void *tree, const struct index_config *config);
 	void (*destroy)(void *tree);
 	double (*bytes)(const struct index_config *config);
+	uint64_t (*entries_max)(const struct index_config *config);
 	void *(*attach)(void *tree, unsigned int core, uint64_t inserts);
 	void (*detach)(void *thread);
 	int (*reserve)(void *tree, void *thread);
@@ -34,7 +35,7 @@ struct tree_ops {
 	void (*scan)(void *tree, uint64_t from, unsigned long limit, struct scan_result *res);
 	bool (*check)(const void *tree, char *why, size_t len);
 	int (*walk)(const void *tree, visit_fn visit, void *ctx);
-	uint64_t (*rows)(const void *tree);
+	int (*merge)(const void *tree, struct merge_result *res);
 };
 
 /* The functions NAME_operation() of an index behind pointers to void. */
@@ -89,15 +90,15 @@ struct tree_ops {
 	{                                                                                          \
 		return id##_walk(tree, visit, ctx);                                                \
 	}                                                                                          \
-	static uint64_t id##_do_rows(const void *tree)                                             \
+	static int id##_do_merge(const void *tree, struct merge_result *res)                       \
 	{                                                                                          \
-		return id##_rows(tree);                                                            \
+		return id##_merge(tree, res);                                                      \
 	}                                                                                          \
 	static const struct tree_ops tree_##id = {                                                 \
-		sizeof(struct id), id##_do_init, id##_do_destroy, id##_bytes, id##_do_attach,      \
-		id##_do_detach, id##_do_reserve, id##_do_search, id##_do_search_counted,           \
-		id##_do_insert, id##_do_remove, id##_do_scan, id##_do_check, id##_do_walk,         \
-		id##_do_rows,                                                                      \
+		sizeof(struct id), id##_do_init, id##_do_destroy, id##_bytes, id##_entries_max,    \
+		id##_do_attach, id##_do_detach, id##_do_reserve, id##_do_search,                   \
+		id##_do_search_counted, id##_do_insert, id##_do_remove, id##_do_scan,              \
+		id##_do_check, id##_do_walk, id##_do_merge,                                        \
 	};
 #include "variants.def"
 
@@ -234,9 +235,9 @@ static __inline_always void scan(struct index *index, const struct tree_ops *tre
 	{                                                                                          \
 		return tree_##id.walk(global_of(ix)->tree, visit, ctx);                            \
 	}                                                                                          \
-	static uint64_t id##_count_rows(const struct index *ix)                                    \
+	static int id##_merge_index(const struct index *ix, struct merge_result *res)              \
 	{                                                                                          \
-		return tree_##id.rows(global_of(ix)->tree);                                        \
+		return tree_##id.merge(global_of(ix)->tree, res);                                  \
 	}
 #include "variants.def"
 
@@ -277,6 +278,7 @@ static __inline_always void scan(struct index *index, const struct tree_ops *tre
 	}                                                                                          \
 	const struct index_ops id##_##scheme##_ops = {                                             \
 		.bytes = id##_bytes,                                                               \
+		.entries_max = id##_entries_max,                                                   \
 		.create = id##_##scheme##_create,                                                  \
 		.destroy = id##_##scheme##_destroy,                                                \
 		.attach = id##_attach_thread,                                                      \
@@ -290,6 +292,6 @@ static __inline_always void scan(struct index *index, const struct tree_ops *tre
 		.scan = id##_##scheme##_scan,                                                      \
 		.check = id##_check_index,                                                         \
 		.walk = id##_walk_index,                                                           \
-		.rows = id##_count_rows,                                                           \
+		.merge = id##_merge_index,                                                         \
 	};
 #include "variants.def"

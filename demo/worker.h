@@ -21,6 +21,7 @@
  * @duration_ns: how long threads work, 0 for as many operations as each has to do
  * @latency: whether each operation is timed
  * @footprint: whether the cache lines of searches are counted
+ * @rows: whether the index keeps column data
  * @start: where the threads wait for each other
  */
 struct run {
@@ -31,6 +32,7 @@ struct run {
 	uint64_t duration_ns;
 	bool latency;
 	bool footprint;
+	bool rows;
 	pthread_barrier_t start;
 };
 

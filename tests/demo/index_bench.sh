@@ -88,6 +88,8 @@ test_usage() {
 	refused rows-with-deletes \
 		'--rows: with --deletes=0 only, as rows are deleted by their number' \
 		--index=delta --rows --deletes=1
+	refused more-keys-than-ids '--preload=100000000: at most 67102720 IDs here' \
+		--index=delta --dictionary=per-core --threads=2 --preload=100000000
 	refused unsafe-alone '--unsafe: is for --scheme=none alone' --unsafe --scheme=spin
 	refused json-and-csv '--json, --csv: one of them' --json --csv
 	refused seconds=x '--seconds=x: must be a number from 0 to 86400' --seconds=x
@@ -237,7 +239,7 @@ test_delta() {
 	done
 	bench_run --index=delta --rows --threads=3 --preload=100 --ops=9000 --updates=100 \
 		--warmup=900 --json
-	if [ $rc -eq 0 ] && grep -q '"rows":10000,' "$tmp/out"; then
+	if [ $rc -eq 0 ] && grep -q '"merge":{"rows":10000,.*"bits_per_row":8}' "$tmp/out"; then
 		ok delta-rows
 	else
 		not_ok delta-rows "exit $rc: $(cat "$tmp/out" "$tmp/err")"
