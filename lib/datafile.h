@@ -94,12 +94,16 @@ enum elide_dropped {
  * @rtm_off:         1 when elision was switched off: nothing committed, or glibc elides
  * @nr_threads:      threads seen in all
  * @dropped:         by enum elide_dropped
- * @cores:           processors the process may run on
+ * @cores:           cores of the emulated machine, else processors that are online
  * @sample_period:   one in so many first attempts has its cycles measured natively
  * @control:         enum elide_control, see elide-ctl(1)
  * @exe, @args:      path, and the arguments each ended by a NUL, @args_len bytes
  * @why:             why @mode is what it is, in words
  * @policy:          name of the policy
+ * @model:           name of the emulated machine; empty on a real one, as the next four
+ * @smt, @sockets:   its hardware threads of a core, and sockets
+ * @mhz:             its clock; all times are cycles of it
+ * @changes:         numbers of it that differ from the model's, NUMBER=VALUE,...
  */
 struct elide_header {
 	uint64_t magic;
@@ -131,6 +135,11 @@ struct elide_header {
 	char why[256];
 	char exe[1024];
 	char args[4096];
+	uint32_t smt;
+	uint32_t sockets;
+	uint32_t mhz;
+	uint32_t reserved;
+	char changes[256];
 };
 
 _Static_assert(sizeof(struct elide_header) <= ELIDE_HEADER_SIZE, "the header is one unit");

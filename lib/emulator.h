@@ -24,6 +24,8 @@ enum rtmgrind_request {
 	 */
 	RTMGRIND_ROI_BEGIN,
 	RTMGRIND_ROI_END,
+	/* (struct rtmgrind_machine *, size) -> 1 if the record was filled, else 0. */
+	RTMGRIND_MACHINE,
 };
 
 #define RTMGRIND_PROTOCOL 1
@@ -74,6 +76,24 @@ struct rtmgrind_abort {
 	unsigned int write_lines;
 	unsigned int pad;
 	unsigned long long cycles;
+};
+
+/**
+ * struct rtmgrind_machine - the simulated machine.
+ * @cores:   in all sockets
+ * @smt:     hardware threads of a core
+ * @sockets: they share the cores evenly
+ * @mhz:     clock, also of the time-stamp counter
+ * @model:   its name
+ * @changes: numbers that differ from the model's, NUMBER=VALUE,...; cut off if they are too many
+ */
+struct rtmgrind_machine {
+	unsigned int cores;
+	unsigned int smt;
+	unsigned int sockets;
+	unsigned int mhz;
+	char model[32];
+	char changes[256];
 };
 
 /**

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "detect.h"
+#include "emulator.h"
 #include "engine.h"
 #include "exit-report.h"
 #include "log.h"
@@ -82,6 +83,21 @@ static void refresh_end(void)
 	elide_data->end_cycles = cycles_now();
 }
 
+static void fill_machine(struct elide_header *h)
+{
+	struct rtmgrind_machine machine;
+
+	h->cores = sysconf(_SC_NPROCESSORS_ONLN);
+	if (!rtmgrind_request(RTMGRIND_MACHINE, (unsigned long)&machine, sizeof(machine)))
+		return;
+	h->cores = machine.cores;
+	h->smt = machine.smt;
+	h->sockets = machine.sockets;
+	h->mhz = machine.mhz;
+	snprintf(h->model, sizeof(h->model), "%s", machine.model);
+	snprintf(h->changes, sizeof(h->changes), "%s", machine.changes);
+}
+
 static void fill_header(void)
 {
 	struct elide_header *h = elide_data;
@@ -92,7 +108,7 @@ static void fill_header(void)
 	h->start_ns = start.ns;
 	h->start_cycles = start.cycles;
 	h->start_realtime_ns = start.realtime_ns;
-	h->cores = sysconf(_SC_NPROCESSORS_ONLN);
+	fill_machine(h);
 	h->sample_period = ELIDE_TIME_PERIOD;
 	snprintf(h->why, sizeof(h->why), "%s", elide_process.why);
 	snprintf(h->policy, sizeof(h->policy), "%s",

@@ -2,7 +2,7 @@
 /*
  * lists.c - prints the lists of the sources as mdoc, for the manual pages: lists NAME
  *
- * Must never hold a list: they are tunables.def, aborts.def and columns.def.
+ * Must never hold a list: they are the .def files it includes.
  */
 #include <stdio.h>
 #include <string.h>
@@ -67,6 +67,95 @@ static void print_fields(void)
 #include "../tools/columns.def"
 }
 
+/* What makes an instruction of unfriendly.def abort: a number of the machine, or these. */
+static void print_switch(const char *what)
+{
+	if (!strcmp(what, "ALWAYS"))
+		printf("Aborts.\n");
+	else if (!strcmp(what, "NEVER"))
+		printf("Does not abort, unlike what follows.\n");
+	else
+		printf("Aborts with\n.Cm %s .\n", what);
+}
+
+static void print_unfriendly(void)
+{
+#define UNFRIENDLY(name, map, prefixes, first, last, operand, when, source)                        \
+	item(#name);                                                                               \
+	print_switch(#when);                                                                       \
+	sentence(source);
+#include "../tools/rtmgrind/unfriendly.def"
+#undef UNFRIENDLY
+}
+
+static void print_counters(void)
+{
+#define RETIRED(id, name, help)                                                                    \
+	item("RTM_RETIRED." #name);                                                                \
+	item("HLE_RETIRED." #name);                                                                \
+	sentence(help);
+#include "../tools/rtmgrind/counters.def"
+#undef RETIRED
+#define COUNTER(id, name, help)                                                                    \
+	item(name);                                                                                \
+	sentence(help);
+#include "../tools/rtmgrind/counters.def"
+#undef COUNTER
+}
+
+static void print_machines(void)
+{
+#define MODEL(name, what)                                                                          \
+	item("Cm " #name);                                                                         \
+	sentence(what);
+#define LIKE(name, other, what)                                                                    \
+	MODEL(name, what)                                                                          \
+	printf("Its other numbers are those of\n.Cm " #other " .\n");
+#define SET(number, value, source)
+#include "../tools/rtmgrind/models.def"
+#undef MODEL
+#undef LIKE
+#undef SET
+}
+
+static void print_numbers(void)
+{
+#define PARAM(name, unit, min, max, initial, help)                                                 \
+	item("Cm " #name);                                                                         \
+	sentence(help);                                                                            \
+	printf("%d to %d %s; %d in\n.Cm flat .\n", min, max, unit, initial);
+#include "../tools/rtmgrind/model.def"
+#undef PARAM
+}
+
+/* A table for each machine that sets something: number, value, source. */
+static void source(const char *model, const char *number, int value, const char *from)
+{
+	static const char *before;
+
+	if (model != before && before)
+		puts(".El");
+	if (model != before)
+		printf(".Pp\nSet by\n.Cm %s :\n"
+		       ".Bl -column \"context_switch\" \"1048576\" \"source\"\n", model);
+	before = model;
+	printf(".It %s Ta %d Ta \\&%s\n", number, value, *from ? from : "by definition");
+}
+
+static void print_sources(void)
+{
+	const char *model = NULL;
+
+#define MODEL(name, what)          model = #name;
+#define LIKE(name, other, what)    model = #name;
+#define SET(number, value, from)   source(model, #number, value, from);
+#include "../tools/rtmgrind/models.def"
+#undef MODEL
+#undef LIKE
+#undef SET
+	puts(".El");
+}
+
 int main(int argc, char **argv)
 {
 	const char *list = argc > 1 ? argv[1] : "";
@@ -77,6 +166,16 @@ int main(int argc, char **argv)
 		print_causes();
 	else if (!strcmp(list, "fields"))
 		print_fields();
+	else if (!strcmp(list, "unfriendly"))
+		print_unfriendly();
+	else if (!strcmp(list, "counters"))
+		print_counters();
+	else if (!strcmp(list, "machines"))
+		print_machines();
+	else if (!strcmp(list, "numbers"))
+		print_numbers();
+	else if (!strcmp(list, "sources"))
+		print_sources();
 	else
 		return 2;
 	return 0;

@@ -24,6 +24,7 @@ check-programs: preload-tests
 check-programs: tools-tests
 check-programs: demo-tests
 check-programs: emulated-tests
+check-programs: fidelity-tests
 check-programs: program-tests
 check-programs: fuzz-tests
 check-programs: torture-tests

@@ -21,6 +21,8 @@ tests/demo/index_bench.sh
 tests/demo/emulated.sh
 tests/emulated/rtmgrind.sh
 tests/emulated/e2e.sh
+tests/fidelity/check.sh
+tests/emulated/repeat.sh
 tests/programs/run.sh
 tests/model/run.sh
 tests/fuzz/replay.sh

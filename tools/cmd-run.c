@@ -15,6 +15,7 @@
 
 #include "child.h"
 #include "cmd.h"
+#include "models.h"
 #include "program.h"
 #include "report.h"
 #include "settings.h"
@@ -31,9 +32,15 @@ enum {
 	OPT_KINDS,
 	OPT_LOCKS,
 	OPT_CORES,
+	OPT_SMT,
+	OPT_SOCKETS,
+	OPT_PLACEMENT,
+	OPT_HLE,
 	OPT_SEED,
 	OPT_QUANTUM,
 	OPT_ABORT_RATE,
+	OPT_COUNTERS,
+	OPT_DEADLOCK,
 };
 
 static const struct option_desc options[] = {
@@ -45,11 +52,17 @@ static const struct option_desc options[] = {
 	{OPT_SET, "set", "NAME=VALUE", "any setting of elide tunables; may be given again"},
 	{OPT_REPORT, "report", "[FILE]", "print the report at the end, to stderr or a file"},
 	{OPT_EMULATE, "emulate", "[MODEL]",
-	 "run on an emulated machine with RTM (" EMULATOR_MODELS ")"},
-	{OPT_CORES, "cores", "N", "its cores"},
+	 "run on an emulated machine with RTM, MODEL[:NUMBER=VALUE,...]; list prints them"},
+	{OPT_CORES, "cores", "N", "its cores, in all sockets"},
+	{OPT_SMT, "smt", "N", "hardware threads of each core of it, 1 or 2"},
+	{OPT_SOCKETS, "sockets", "N", "its sockets"},
+	{OPT_PLACEMENT, "placement", "HOW", "compact or spread: how threads are put on its cores"},
+	{OPT_HLE, "hle", "HOW", "yes, no or model: whether XACQUIRE elides on it"},
 	{OPT_SEED, "seed", "N", "seed of its random choices"},
 	{OPT_QUANTUM, "quantum", "N", "instructions a thread of it may run ahead"},
 	{OPT_ABORT_RATE, "abort-rate", "PERCENT", "transactions of it that abort for no reason"},
+	{OPT_COUNTERS, "counters", "FILE", "its performance counters at the end; yes: to stderr"},
+	{OPT_DEADLOCK, "deadlock", "HOW", "exit or wait when all threads on it wait for each other"},
 	{'q', "quiet", NULL, "say nothing but faults"},
 	{'v', "verbose", NULL, "the library says what it decides; -vv more"},
 	OPTION_HELP,
@@ -113,13 +126,55 @@ static const struct setting *option_setting(int key)
 	return setting_find(name);
 }
 
+/* --emulate=list[:MODEL] */
+static int print_models(const char *model)
+{
+	char why[512];
+
+	if (!*model) {
+		models_print(stdout);
+		return 1;
+	}
+	if (!models_print_one(model + 1, stdout, why, sizeof(why)))
+		return 1;
+	say("--emulate: %s", why);
+	return -EDOM;
+}
+
 static int set_emulate(struct request *r, const char *model)
 {
+	static const char list[] = "list";
+	char why[512];
+
 	r->emulate = 1;
-	if (!model || !strcmp(model, EMULATOR_MODELS))
+	if (!model)
 		return 0;
-	say("--emulate=%s is no machine, there is %s", model, EMULATOR_MODELS);
-	return -EINVAL;
+	if (!strncmp(model, list, strlen(list)) && (!model[4] || model[4] == ':'))
+		return print_models(model + strlen(list));
+	if (models_check(model, why, sizeof(why))) {
+		say("--emulate: %s", why);
+		return -EDOM;
+	}
+	setenv("ELIDE_MODEL", model, 1);
+	return 0;
+}
+
+/* A machine that was asked for and cannot be is refused: another would give other results. */
+static int check_machine(int key, const char *value)
+{
+	const char *name = NULL;
+	char why[512];
+
+	if (key == OPT_CORES)
+		name = "cores";
+	else if (key == OPT_SMT)
+		name = "smt";
+	else if (key == OPT_SOCKETS)
+		name = "sockets";
+	if (!name || !models_check_number(name, value, why, sizeof(why)))
+		return 0;
+	say("--emulate: %s", why);
+	return -EDOM;
 }
 
 static int apply(int key, struct request *r, const char **emulator_option)
@@ -143,6 +198,8 @@ static int apply(int key, struct request *r, const char **emulator_option)
 	case OPTIONS_BAD:
 		return -EINVAL;
 	}
+	if (check_machine(key, optarg))
+		return -EDOM;
 	s = option_setting(key);
 	if (s->scope == SETTING_EMU)
 		*emulator_option = s->name;
@@ -150,7 +207,7 @@ static int apply(int key, struct request *r, const char **emulator_option)
 	return 0;
 }
 
-/* Return: 0, 1 after --help, -EINVAL after one line. */
+/* Return: 0; 1 after --help and the like; after one line -EDOM of the machine, else -EINVAL. */
 static int parse(int argc, char **argv, struct request *r)
 {
 	const char *emulator_option = NULL;
@@ -291,11 +348,30 @@ static void warn_of_output(const char *output)
 		    strerror(errno));
 }
 
+/*
+ * Value of a setting of the emulator, NULL if it is the default. The default is
+ * never passed on: of cores it is the model's number.
+ */
+static const char *emulator_value(const struct setting *s)
+{
+	char variable[64], message[512];
+	const char *value;
+
+	snprintf(variable, sizeof(variable), "ELIDE_%s", s->name);
+	value = getenv(variable);
+	/* The library warns of a bad value in the environment. */
+	if (s->scope != SETTING_EMU || !value ||
+	    setting_check(s, value, message, sizeof(message)))
+		return NULL;
+	if (s->type == SETTING_UINT && strtoull(value, NULL, 10) == strtoull(s->def, NULL, 10))
+		return NULL;
+	return strcmp(value, s->def) ? value : NULL;
+}
+
 /* The emulator's command line: its options, those of our settings, the program. */
 static char **emulator_argv(const struct emulator *e, const struct request *r)
 {
 	char **argv = calloc(nr_settings + r->argc + 5, sizeof(*argv)), *option;
-	char message[512];
 	int n = 0;
 
 	if (!argv)
@@ -305,16 +381,9 @@ static char **emulator_argv(const struct emulator *e, const struct request *r)
 	argv[n++] = "-q";
 	argv[n++] = "--trace-children=yes";
 	for (const struct setting *s = settings; s < settings + nr_settings; s++) {
-		char variable[64];
-		const char *value;
+		const char *value = emulator_value(s);
 
-		snprintf(variable, sizeof(variable), "ELIDE_%s", s->name);
-		value = getenv(variable);
-		/* The library warns of a bad value in the environment. */
-		if (s->scope != SETTING_EMU || !value ||
-		    setting_check(s, value, message, sizeof(message)))
-			continue;
-		if (asprintf(&option, "--%s=%s", s->name, value) < 0)
+		if (!value || asprintf(&option, "--%s=%s", s->name, value) < 0)
 			continue;
 		for (char *c = option; *c != '='; c++)
 			*c = *c == '_' ? '-' : tolower((unsigned char)*c);
@@ -360,7 +429,7 @@ static void print_report(const struct request *r, const struct paths *f)
 /* Data files named in the last line; more are counted. */
 #define NAMED_MAX 4
 
-static void say_next(const struct paths *f, const char *output)
+static void say_next(const struct request *r, const struct paths *f, const char *output, int code)
 {
 	char list[2048] = "";
 	size_t len = 0;
@@ -368,6 +437,9 @@ static void say_next(const struct paths *f, const char *output)
 	const char *mode = getenv("ELIDE_MODE");
 
 	if (!f->nr && mode && !strcmp(mode, "off"))
+		return;
+	/* rtmgrind has said why it refuses the machine. */
+	if (!f->nr && r->emulate && code == EXIT_MACHINE)
 		return;
 	if (!f->nr) {
 		say("no data file was written: no lock was taken, or the library was not loaded");
@@ -398,20 +470,25 @@ static void finish(const struct request *r, const char *output, uint64_t run, pi
 	if (r->report && f.nr)
 		print_report(r, &f);
 	else if (!r->quiet)
-		say_next(&f, output);
+		say_next(r, &f, output, exit_code(status));
 	paths_free(&f);
 }
 
-/* Finds and asks for the emulator if it is wanted: 0, or EXIT_LAUNCHER after one line. */
+/* Finds and asks for the emulator if it is wanted: 0, or EXIT_MACHINE after one line. */
 static int prepare_emulator(const struct request *r, struct emulator *e)
 {
+	const char *model = getenv("ELIDE_MODEL");
 	char why[512];
 
 	if (!r->emulate)
 		return 0;
+	if (model && models_check(model, why, sizeof(why))) {
+		say("ELIDE_MODEL: %s; using %s", why, setting_find("MODEL")->def);
+		unsetenv("ELIDE_MODEL");
+	}
 	if (emulator_find(e, why, sizeof(why))) {
 		say("--emulate: %s", why);
-		return EXIT_LAUNCHER;
+		return EXIT_MACHINE;
 	}
 	setenv("VALGRIND_LIB", e->lib, 1);
 	return 0;
@@ -433,7 +510,7 @@ int cmd_run(int argc, char **argv)
 
 	rc = parse(argc, argv, &r);
 	if (rc)
-		return rc > 0 ? 0 : EXIT_LAUNCHER;
+		return rc > 0 ? 0 : rc == -EDOM ? EXIT_MACHINE : EXIT_LAUNCHER;
 	rc = check_program(&r, &p);
 	if (!rc)
 		rc = warn_of_program(&r, &p, &use_preload);

@@ -15,7 +15,8 @@
 #define EXIT_CONDITION 1 /* a condition asked for does not hold */
 #define EXIT_USAGE     2 /* usage, or a file that cannot be read */
 
-/* Exit codes of run, those of env(1) and timeout(1). */
+/* Exit codes of run, those of env(1) and timeout(1), and rtmgrind's. */
+#define EXIT_MACHINE      2 /* the machine asked for cannot be emulated */
 #define EXIT_LAUNCHER     125 /* a fault of the launcher itself, or usage */
 #define EXIT_NOT_RUNNABLE 126
 #define EXIT_NOT_FOUND    127

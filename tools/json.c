@@ -168,7 +168,11 @@ static json_t *machine(const struct report *r)
 	json_object_set_new(o, "ctl_off", json_boolean(h->control == ELIDE_CONTROL_OFF));
 	json_object_set_new(o, "why", json_text(h->why));
 	json_object_set_new(o, "model", json_text(h->model[0] ? h->model : NULL));
+	json_object_set_new(o, "changes", json_text(h->changes[0] ? h->changes : NULL));
 	json_object_set_new(o, "cores", json_number(h->cores));
+	json_object_set_new(o, "smt", known_number(h->smt, h->smt));
+	json_object_set_new(o, "sockets", known_number(h->sockets, h->sockets));
+	json_object_set_new(o, "mhz", known_number(h->mhz, h->mhz));
 	return o;
 }
 

@@ -63,6 +63,7 @@ static void terminate(struct elide_header *h)
 {
 	h->policy[sizeof(h->policy) - 1] = '\0';
 	h->model[sizeof(h->model) - 1] = '\0';
+	h->changes[sizeof(h->changes) - 1] = '\0';
 	h->why[sizeof(h->why) - 1] = '\0';
 	h->exe[sizeof(h->exe) - 1] = '\0';
 	h->args[sizeof(h->args) - 1] = '\0';

@@ -244,6 +244,23 @@ static void print_rows(const struct report *r, FILE *out, int width, size_t nr)
 	free(cells);
 }
 
+/* 4 cores; of an emulated machine more. */
+static void print_machine(const struct elide_header *h, FILE *out)
+{
+	fprintf(out, "%u cores", h->cores);
+	if (h->smt > 1)
+		fprintf(out, " with %u hardware threads each", h->smt);
+	if (h->sockets > 1)
+		fprintf(out, " in %u sockets", h->sockets);
+	if (!h->model[0])
+		return;
+	fputs(" of ", out);
+	print_clean(out, h->model);
+	fputs(h->changes[0] ? " with " : "", out);
+	print_clean(out, h->changes);
+	fprintf(out, " at %u MHz", h->mhz);
+}
+
 static void print_program(const struct report *r, FILE *out)
 {
 	const struct elide_header *h = &r->file->header;
@@ -274,9 +291,9 @@ static void print_program(const struct report *r, FILE *out)
 		fprintf(out, "; elision was switched off");
 	fputs(h->policy[0] ? "; policy " : "", out);
 	print_clean(out, h->policy);
-	fputs(h->model[0] ? "; model " : "", out);
-	print_clean(out, h->model);
-	fprintf(out, "; %u threads on %u cores\n\n", h->nr_threads, h->cores);
+	fprintf(out, "; %u threads on ", h->nr_threads);
+	print_machine(h, out);
+	fputs("\n\n", out);
 }
 
 static void print_totals(const struct report *r, FILE *out)

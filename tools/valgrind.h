@@ -10,9 +10,6 @@
 #include <limits.h>
 #include <stddef.h>
 
-/* Machines that can be emulated, the first is the default. */
-#define EMULATOR_MODELS "basic"
-
 /**
  * struct emulator - where rtmgrind is.
  * @lib:     directory of the tool, for VALGRIND_LIB

@@ -31,7 +31,11 @@ with() {
 	fixed) set -- env LD_PRELOAD="$lib" ELIDE_MODE=elide ELIDE_POLICY=fixed "$@" ;;
 	adaptive) set -- env LD_PRELOAD="$lib" ELIDE_MODE=elide ELIDE_POLICY=adaptive "$@" ;;
 	none) set -- valgrind -q --tool=none "$@" ;;
+	cachegrind) set -- valgrind -q --tool=cachegrind --cache-sim=yes \
+		--cachegrind-out-file=/dev/null "$@" ;;
 	rtmgrind) set -- env VALGRIND_LIB="$O/libexec/elide" valgrind -q --tool=rtmgrind "$@" ;;
+	haswell) set -- env VALGRIND_LIB="$O/libexec/elide" valgrind -q --tool=rtmgrind \
+		--model=haswell "$@" ;;
 	esac
 	ELIDE_OUTPUT=$tmp/elide.data timeout 120 "$@" >"$tmp/out" 2>"$tmp/err" ||
 		die "$how: $*: exit $?: $(tail -n 3 "$tmp/err")"
@@ -77,6 +81,10 @@ sample_emulator() {
 	with "$1" "$index_bench" $emulated_args
 	end=$(date +%s%N)
 	echo "index_bench $emulated_args,s,$1,$(((end - start) / 1000))e-6" >>"$samples"
+	start=$(date +%s%N)
+	with "$1" xz -T1 -1 -k -c "$tmp/plain"
+	end=$(date +%s%N)
+	echo "xz -1 of 3 MB,s,$1,$(((end - start) / 1000))e-6" >>"$samples"
 }
 
 # sample_index SCHEME UPDATES HOW
@@ -175,9 +183,16 @@ bench_emulator() {
 		printf '\nThe emulator: left out, rtmgrind is not built or valgrind not installed\n'
 		return
 	fi
+	# The same input for all.
+	cat "$O"/bin/* "$O"/lib/*.so /bin/bash | head -c 3000000 >"$tmp/plain"
 	in_turn $(((ROUNDS + 1) / 2)) none rtmgrind sample_emulator
-	table 'The emulator outside transactions, one thread, not elided' none rtmgrind less \
-		"index_bench $emulated_args<=1.3"
+	table 'The emulator outside transactions, without caches, not elided' none rtmgrind less \
+		"index_bench $emulated_args<=1.3
+xz -1 of 3 MB<=1.3"
+	in_turn $(((ROUNDS + 1) / 2)) cachegrind haswell sample_emulator
+	table 'The emulator with caches, not elided' cachegrind haswell less \
+		"index_bench $emulated_args<=2
+xz -1 of 3 MB<=2"
 }
 
 bench_native() {

@@ -7,7 +7,8 @@ EMULATED_CXX := exceptions locks
 ifneq ($(wildcard /usr/include/tbb/spin_mutex.h),)
 EMULATED_CXX += tbb
 endif
-EMULATED_BIN := $(EMULATED_SRC:%.c=$(O)/%) $(EMULATED_CXX:%=$(O)/tests/emulated/%)
+EMULATED_BIN := $(EMULATED_SRC:%.c=$(O)/%) $(EMULATED_CXX:%=$(O)/tests/emulated/%) \
+		$(O)/tests/emulated/bare
 
 emulated-tests: $(EMULATED_BIN)
 .PHONY: emulated-tests
@@ -18,6 +19,12 @@ $(EMULATED_SRC:%.c=$(O)/%): $(O)/%: %.c
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $< -pthread
+
+# No C library, so no start files either.
+$(O)/tests/emulated/bare: tests/emulated/bare.S
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -nostdlib -static -o $@ $<
 
 # Without -mrtm its headers make the speculative mutex a plain one.
 $(O)/tests/emulated/tbb: CXXFLAGS := -mrtm

@@ -100,6 +100,18 @@ test_index_bench_elided() {
 			'd["totals"]["acquired"] == 20000' 'd["totals"]["causes"]["conflict"] > 0'
 }
 
+# The emulator's counters say what the library says.
+test_counters_agree() {
+	local rate
+
+	for rate in 0 10; do
+		VALGRIND_OPTS="--counters=$work/counters" emulate agree --policy=fixed --seed=5 \
+			--abort-rate=$rate -- "$counter" 4 300 || return
+		holds agree 'agrees(d, "counters")' 'd["totals"]["causes"]["conflict"] > 0' \
+			"(d['totals']['causes']['spurious'] > 0) == ($rate > 0)" || return
+	done
+}
+
 # The same seed, arguments, environment and directory: the same report, byte for byte. The
 # process id is masked, and nothing else: dates and times are the simulated machine's.
 masked() {
@@ -298,6 +310,16 @@ test_profile_without_rtm() {
 		     ("elided", "nested", "fallback", "attempts", "commits", "aborts", "wasted_cycles"))' \
 		'all(n is None for row in d["rows"] + [d["totals"]] for n in row["causes"].values())' \
 		'all(row["state"] == "profiled" for row in d["rows"])'
+}
+
+# A program that deadlocks is ended, unless the user says otherwise.
+test_deadlock() {
+	timeout -k 5 $LIMIT "$elide" run -q --emulate -- "$O/tests/emulated/deadlock" abba 2>err
+	[ $? = 3 ] || fail "exit $? instead of 3" || return
+	want 'Deadlock: ' err && want 'lock_forwards' err && want 'lock_backwards' err || return
+	timeout -k 5 2 "$elide" run -q --emulate --set DEADLOCK=wait -- \
+		"$O/tests/emulated/deadlock" abba 2>err
+	[ $? = 124 ] && ! grep -q Deadlock err || fail "DEADLOCK=wait has no effect"
 }
 
 # same_as_native PROGRAM ARG...: output and exit status, elided on the emulated machine

@@ -19,6 +19,26 @@ def every_lock_has(d, name):
     return bool(d["rows"]) and all(name in row["lock"] for row in d["rows"])
 
 
+def agrees(d, file):
+    """Are the totals those of the emulator's counters, less its start-up probe?"""
+    with open(file) as lines:
+        n = {name: int(value) for name, value in map(str.split, lines)}
+    t = d["totals"]
+    emulator = ["conflict", "capacity", "syscall", "fault", "instruction", "interrupt", "spurious"]
+    wanted = {
+        "attempts": n["RTM_RETIRED.START"] - n["probe.starts"],
+        "commits": n["RTM_RETIRED.COMMIT"] - n["probe.commits"],
+        "aborts": n["RTM_RETIRED.ABORTED"] - (n["probe.starts"] - n["probe.commits"]),
+    } | {cause: n["rtm." + cause] - n["probe." + cause] for cause in emulator}
+    found = {name: t[name] if name in t else t["causes"][name] for name in wanted}
+    # The rest are XABORTs, to which the library has given its own meanings.
+    wanted["XABORT"] = n["rtm.explicit"] - n["probe.explicit"]
+    found["XABORT"] = sum(count for cause, count in t["causes"].items() if cause not in emulator)
+    if wanted != found:
+        print(f"counters {wanted}, report {found}")
+    return n["probe.starts"] > 0 and wanted == found
+
+
 def sums(row):
     """What is wrong with the numbers of a row or of the totals."""
     if row["attempts"] is None:
@@ -56,7 +76,8 @@ def main():
     wrong += adds_up(d)
     if not d["rows"]:
         wrong.append("no rows")
-    names = {"d": d, "percent_elided": percent_elided, "every_lock_has": every_lock_has}
+    names = {"d": d, "percent_elided": percent_elided, "every_lock_has": every_lock_has,
+             "agrees": agrees}
     # In brackets: a condition may have several lines.
     wrong += [f"false: {c}" for c in sys.argv[2:] if not eval(f"({c})", names)]
     print("; ".join(wrong))

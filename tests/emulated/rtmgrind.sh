@@ -4,10 +4,12 @@
 # The emulator's tests: rtmgrind.sh [NAME...]; O is the build directory.
 #
 # Prints a line for each test - ok NAME, not ok NAME: why, skip NAME: reason -
-# and a count. Nothing here runs an RTM instruction outside of the emulator.
+# and a count. Only unfriendly_measured runs an RTM instruction outside of the emulator, on
+# the processor whose answers are in unfriendly.measured.
 
 O=${O:-build}
 BIN=$O/tests/emulated
+MEASURED=$(dirname "$0")/unfriendly.measured
 # Valgrind runs relative to the program's directory: the path must be absolute.
 VALGRIND_LIB=$(cd "$O/libexec/elide" 2>/dev/null && pwd)
 export VALGRIND_LIB
@@ -51,10 +53,295 @@ checks() {
 
 test_semantics() { checks -- "$BIN/semantics"; }
 test_detail() { checks -- "$BIN/detail"; }
-test_vtime() { checks -- "$BIN/vtime"; }
+
+test_vtime() {
+	local mhz seed
+
+	for mhz in 1000 700 3400; do
+		for seed in 1 2; do
+			checks --model=flat:mhz=$mhz --seed=$seed -- "$BIN/vtime" $mhz || return
+		done
+	done
+}
+
+# At clocks that do not divide a nanosecond evenly, and the same twice.
+test_timers() {
+	local mhz seed
+
+	for mhz in 700 3400; do
+		for seed in 1 2; do
+			checks --model=flat:mhz=$mhz --seed=$seed -- "$BIN/timers" || return
+			mv "$WORK/out" "$WORK/first"
+			checks --model=flat:mhz=$mhz --seed=$seed -- "$BIN/timers" || return
+			cmp -s "$WORK/first" "$WORK/out" || fail "other times at $mhz MHz: $(
+				diff "$WORK/first" "$WORK/out" | head -n 3 | tr '\n' ' ')" || return
+		done
+	done
+}
+
+# An alarm outlives exec, as the new program's.
+test_alarm_exec() {
+	emu -q --trace-children=yes -- perl -e 'alarm(2); exec("/bin/sleep", "100")' 2>"$WORK/err"
+	[ $? = 142 ] || fail "not ended by SIGALRM"
+}
+
+# deadlocks CASE PATTERN...: it is ended, and the log has a line that matches each
+deadlocks() {
+	local case=$1 status
+
+	shift
+	emu -q -- "$BIN/deadlock" "$case" 2>"$WORK/err"
+	status=$?
+	[ $status = 3 ] || fail "status $status instead of 3: $(head -n 1 "$WORK/log")" || return
+	for pattern in 'Deadlock: ' "$@"; do
+		want "$pattern" "$WORK/log" || return
+	done
+}
+
+test_deadlock_abba() {
+	deadlocks abba 'Thread 1 waits for the mutex at .*second_mutex.*, which thread 2 has' \
+		'Thread 2 waits for the mutex at .*first_mutex.*, which thread 1 has' \
+		'by 0x.*: lock_forwards ' 'by 0x.*: lock_backwards '
+}
+
+test_deadlock_missed_signal() {
+	deadlocks missed 'Thread 1 waits for a wake-up of the word at .*event' \
+		'by 0x.*: pthread_cond_wait' 'by 0x.*: wait_for_event '
+}
+
+test_deadlock_joins() {
+	deadlocks joins 'Thread 1 waits for the end of thread 2' \
+		'Thread 2 waits for the end of thread 1'
+}
+
+# goes_on SIGNAL SECONDS STATUS OPTION... -- CASE: it waits until the signal, without a report
+goes_on() {
+	local signal=$1 seconds=$2 expected=$3 status
+
+	shift 3
+	# The subshell keeps what bash has to say about signals.
+	(
+		timeout --preserve-status -s "$signal" -k 5 "$seconds" valgrind -q --tool=rtmgrind \
+			--log-file="$WORK/log" "${@:1:$#-2}" "$BIN/deadlock" "${@: -1}"
+		exit $?
+	) 2>"$WORK/err"
+	status=$?
+	! grep -q Deadlock "$WORK/log" || fail "$* is called a deadlock" || return
+	[ $status = "$expected" ] || fail "${*: -1}: status $status instead of $expected"
+}
+
+# 7 is what the program does at SIGTERM, 143 that it does nothing about it, 142 is SIGALRM.
+test_deadlock_not() {
+	goes_on TERM $LIMIT 142 -- with-alarm && goes_on TERM 2 7 -- with-handler &&
+		goes_on TERM 2 7 -- with-sigwait && goes_on TERM 2 143 -- with-shared &&
+		goes_on TERM 2 143 --deadlock=wait -- abba
+}
+
 test_threads() { checks -- "$BIN/threads"; }
 test_process() { checks --trace-children=yes -- "$BIN/process"; }
 test_region() { checks --abort-rate=100 --abort-from-start=yes -- "$BIN/region"; }
+
+test_hle() { checks --hle=yes -- "$BIN/hle" elides; }
+test_hle_ignored() { checks -- "$BIN/hle" ignored; }
+test_hle_two_locks() { checks --model=flat:hle=1,hle_locks=2 -- "$BIN/hle" elides; }
+test_hle_without_rtm() { bare_exits 0 --hle=no && bare_exits 1 --hle=yes --rtm=no; }
+
+# The lock counts exactly, and most of its sections are elided.
+test_hle_seeds() {
+	local seed model
+
+	for model in flat:hle=1 haswell; do
+		for seed in 1 2 3 4 5; do
+			checks --seed=$seed --quantum=30 --model=$model \
+				--counters="$WORK/counters" -- "$BIN/hle" elides || return
+			[ "$(counter HLE_RETIRED.COMMIT)" -gt 1000 ] ||
+				fail "$(counter HLE_RETIRED.COMMIT) elided" || return
+			retired_adds_up HLE hle || return
+		done
+	done
+}
+
+# bare_exits STATUS OPTION...: the program without a C library
+bare_exits() {
+	local status=$1
+
+	shift
+	emu -q "$@" -- "$BIN/bare"
+	[ $? = "$status" ] || fail "not status $status with $*"
+}
+
+# counter NAME: of the file that --counters made
+counter() {
+	sed -n "s/^$1 //p" "$WORK/counters"
+}
+
+# retired_adds_up RTM|HLE PREFIX: starts = commits + aborts = commits + each class, or cause
+retired_adds_up() {
+	awk -v unit="$1" -v prefix="$2" '
+		{ n[$1] = $2 }
+		$1 ~ "^" prefix "[.]" { causes += $2 }
+		END {
+			r = unit "_RETIRED."
+			classes = n[r "ABORTED_MEM"] + n[r "ABORTED_UNFRIENDLY"]
+			classes += n[r "ABORTED_EVENTS"]
+			exit !(n[r "START"] > 0 && n[r "START"] == n[r "COMMIT"] + n[r "ABORTED"] &&
+			       n[r "ABORTED"] == causes && causes == classes)
+		}' "$WORK/counters" || fail "the counters of $1 do not add up: $(cat "$WORK/counters")"
+}
+
+# One cause, several signals; a program that aborts for every reason.
+test_counters() {
+	checks --counters="$WORK/counters" -- "$BIN/semantics" || return
+	retired_adds_up RTM rtm || return
+	[ "$(counter RTM_RETIRED.START)" = "$(total starts)" ] &&
+		[ "$(counter RTM_RETIRED.COMMIT)" = "$(total commits)" ] &&
+		[ "$(counter rtm.capacity)" = "$(counter TX_MEM.ABORT_CAPACITY)" ] &&
+		[ "$(counter rtm.capacity)" = 3 ] &&
+		[ "$(counter rtm.nest)" = "$(counter TX_EXEC.MISC3)" ] &&
+		[ "$(counter RTM_RETIRED.ABORTED_MEM)" = 3 ] &&
+		[ "$(counter RTM_RETIRED.ABORTED_UNFRIENDLY)" = \
+		  $(($(counter rtm.instruction) + $(counter rtm.syscall))) ] &&
+		[ "$(counter HLE_RETIRED.START)" = 0 ] ||
+		fail "not what the program did: $(cat "$WORK/counters")"
+}
+
+test_counters_of_hle() {
+	checks --hle=yes --counters="$WORK/counters" -- "$BIN/hle" elides || return
+	[ "$(counter TX_MEM.ABORT_HLE_STORE_TO_ELIDED_LOCK)" = 1 ] &&
+		[ "$(counter TX_MEM.ABORT_HLE_ELISION_BUFFER_MISMATCH)" = 2 ] &&
+		[ "$(counter TX_MEM.HLE_ELISION_BUFFER_FULL)" = 2 ] &&
+		[ "$(counter TX_EXEC.MISC4)" = 2 ] && [ "$(counter TX_EXEC.MISC5)" = 1 ] ||
+		fail "not what the program did: $(cat "$WORK/counters")"
+}
+
+test_counters_in_log() {
+	checks --counters=yes -- "$BIN/semantics" || return
+	want '==[0-9]+== RTM_RETIRED.COMMIT [1-9]' "$WORK/log" || return
+	checks -- "$BIN/semantics" && ! want RTM_RETIRED "$WORK/log" && rm "$WORK/why"
+}
+
+# Each process has a file of its own, and a child counts from 0.
+test_counters_of_processes() {
+	checks --trace-children=yes --counters="$WORK/counters.%p" -- "$BIN/process" || return
+	[ "$(ls "$WORK"/counters.* | wc -l)" -gt 1 ] || fail "one file only"
+}
+
+# answers SWITCHES: what the emulator says of each instruction, into $WORK/out
+answers() {
+	emu --model="$1" -- "$BIN/unfriendly" >"$WORK/out" || fail "status $?"
+}
+
+# As measured, but for what valgrind does not know.
+test_unfriendly() {
+	answers rocketlake || return
+	grep -v '^#' "$MEASURED" | diff - "$WORK/out" | grep '^>' | grep -v ' absent$' >"$WORK/diff"
+	[ ! -s "$WORK/diff" ] || fail "$(tr '\n' ' ' <"$WORK/diff")" || return
+	[ "$(grep -c ' aborts$' "$WORK/out")" -ge 50 ] &&
+		[ "$(grep -c ' commits$' "$WORK/out")" -ge 15 ] || fail "few were tried"
+}
+
+test_unfriendly_measured() {
+	grep -q '^model[[:space:]]*: 167$' /proc/cpuinfo ||
+		{ echo "this is not family 6 model 167" >"$WORK/skip"; return 1; }
+	"$BIN/unfriendly" >"$WORK/out"
+	[ $? != 77 ] || { echo "no RTM here" >"$WORK/skip"; return 1; }
+	grep -v '^#' "$MEASURED" | diff - "$WORK/out" >"$WORK/diff" ||
+		fail "$(tr '\n' ' ' <"$WORK/diff")"
+}
+
+# Each switch has its instructions, and no others.
+test_unfriendly_switches() {
+	local switch name
+
+	answers flat && want '^CPUID aborts' "$WORK/out" && want '^PAUSE aborts' "$WORK/out" || return
+	for name in VZEROUPPER FLD EMMS XSAVE FXRSTOR CLFLUSH MOVNTDQ POPF; do
+		want "^$name commits" "$WORK/out" || return
+	done
+	for switch in vzeroupper:VZEROUPPER:FLD x87:PADDB_MMX:XSAVE x87:FWAIT:FNSTCW \
+		      xsave:XRSTOR:CLFLUSH unfriendly:MOVNTPS:FLD unfriendly:STD:CLD; do
+		name=${switch#*:}
+		answers "flat:${switch%%:*}=1" && want "^${name%:*} aborts" "$WORK/out" &&
+			want "^${name#*:} commits" "$WORK/out" || return
+	done
+}
+
+test_page_faults() {
+	checks --model=flat:faults=1 -- "$BIN/pages" faults &&
+		checks --model=haswell -- "$BIN/pages" faults &&
+		checks -- "$BIN/pages" given
+}
+
+# Machines with numbers that cannot be taken for each other; on them caches.c measures.
+test_cache_latencies() {
+	local machine
+
+	for machine in haswell epyc7702; do
+		checks --model=$machine:l2=100,llc=400,memory=1600,l2_kib=64,llc_kib=512 -- \
+			"$BIN/caches" latency 100 400 1600 || return
+		checks --model=$machine:l2=70,llc=250,memory=9000,l2_kib=64,llc_kib=512 -- \
+			"$BIN/caches" latency 70 250 9000 || return
+	done
+}
+
+# Two cores as near or far as they can be.
+test_cache_transfers() {
+	local costs machine place
+
+	costs=clean_domain=110,dirty_domain=220,clean_die=330,dirty_die=440,clean_quadrant=550
+	costs=$costs,dirty_quadrant=660,clean_socket=770,dirty_socket=880,clean_remote=990
+	costs=$costs,dirty_remote=1100,memory=3000
+	for machine in haswell epyc7702; do
+		for place in domain=2,die=2,quadrant=2:110:220 domain=1,die=2,quadrant=2:330:440 \
+				domain=1,die=1,quadrant=2:550:660 domain=1,die=1,quadrant=1:770:880 \
+				domain=1,die=1,quadrant=1,sockets=2:990:1100; do
+			# shellcheck disable=SC2046 # two arguments
+			checks --model=$machine:cores=2,$costs,${place%%:*} -- \
+				"$BIN/caches" transfer $(echo "${place#*:}" | tr : ' ') ||
+				fail "$machine ${place%%:*}: $(cat "$WORK/why")" || return
+		done
+	done
+}
+
+test_cache_line_moves_once_at_a_time() {
+	checks --model=haswell:dirty_domain=2000 -- "$BIN/caches" contended 2000
+}
+
+# Misses of a round for eight ways: as computed by hand for exact LRU; trees miss more.
+test_cache_replacement() {
+	checks --model=haswell:l2=1000,l1_trees=0 -- \
+		"$BIN/caches" replacement 64 8 1000 16 16 || return
+	checks --model=haswell:l2=1000,l1_trees=1 -- "$BIN/caches" replacement 64 8 1000 20 32 &&
+		checks --model=haswell:l2=1000,l1_trees=2 -- \
+			"$BIN/caches" replacement 64 8 1000 20 32
+}
+
+# A transaction writes what the first level holds, no line more.
+test_cache_bounds_writes() {
+	local geometry
+
+	for geometry in haswell:caches=1:64:8 epyc7702:caches=1:64:8 haswell:l1_ways=4:128:4 \
+			icelake-server:cores=4:64:12; do
+		# shellcheck disable=SC2046 # two arguments
+		checks --model="$(echo "$geometry" | sed 's/:[0-9]*:[0-9]*$//')",l1_trees=0 -- \
+			"$BIN/caches" writes $(echo "$geometry" | sed 's/.*:\([0-9]*\):\([0-9]*\)$/\1 \2/') ||
+			fail "$geometry: $(cat "$WORK/why")" || return
+	done
+}
+
+# What it reads may leave the first level, as far as the secondary structure holds it.
+test_cache_bounds_reads() {
+	local never=read_loss=0,read_loss_far=0 always=read_loss=1000000,read_loss_far=1000000
+
+	checks --model=haswell:l1_trees=0,$never,read_lines=3 -- "$BIN/caches" reads 64 8 3 &&
+		checks --model=haswell:l1_trees=0,$never,read_lines=200 -- \
+			"$BIN/caches" reads 64 8 200 &&
+		checks --model=haswell:l1_trees=0,$always -- "$BIN/caches" lost 64 8
+}
+
+test_cache_shared_by_siblings() {
+	checks --model=haswell:cores=1,smt=2 -- "$BIN/caches" siblings 64 8 capacity &&
+		checks --model=haswell:cores=2,smt=1 -- "$BIN/caches" siblings 64 8 commits
+}
 
 test_isolation() {
 	local seed
@@ -124,14 +411,102 @@ test_cores() {
 	done
 }
 
-# Twelve at once on a loaded machine, with the host's own randomisation on.
-test_same_seed_same_run() {
-	local i
+# factor_is FACTOR OPTION... -- THREADS: so much longer than alone, give or take 2 %
+factor_is() {
+	local factor=$1 options=()
 
+	shift
+	while [ "$1" != -- ]; do
+		options+=("$1")
+		shift
+	done
+	emu "${options[@]}" -- "$BIN/cores" "$2" >"$WORK/out" || fail "status $?" || return
+	awk -v factor="$factor" '$6 >= factor * 0.98 && $6 <= factor * 1.02 { found = 1 }
+		END { exit !found }' "$WORK/out" || fail "${options[*]}, $2 threads: $(cat "$WORK/out")"
+}
+
+# Siblings slow each other down, two threads with a core each do not.
+test_smt() {
+	factor_is 1.0 --cores=2 --smt=2 -- 2 &&
+		factor_is 2.0 --model=flat:smt_speed=50 --cores=2 --smt=2 -- 4 &&
+		factor_is 2.5 --model=flat:smt_speed=40 --cores=1 --smt=2 -- 2 &&
+		factor_is 4.0 --model=flat:smt_speed=50,cpi=33 --cores=1 --smt=2 -- 4
+}
+
+# More threads than processors take turns, whatever the rate of either.
+test_time_slices() {
+	factor_is 4.0 --model=flat:cpi=50 --cores=2 -- 8 &&
+		factor_is 2.5 --cores=2 -- 5
+}
+
+test_placement() {
+	local options='--cores=8 --sockets=2'
+
+	emu $options --smt=2 -- "$BIN/places" 4 >"$WORK/out"
+	want '^cpus 0 1 2 3 nodes 0 0 0 0$' "$WORK/out" || return
+	emu $options --smt=2 -- "$BIN/places" 10 >"$WORK/out"
+	want '^cpus 0 1 2 3 4 5 6 7 8 9 nodes 0 0 0 0 1 1 1 1 0 0$' "$WORK/out" || return
+	emu $options --placement=spread -- "$BIN/places" 4 >"$WORK/out"
+	want '^cpus 0 4 1 5 nodes 0 1 0 1$' "$WORK/out" || return
+	emu $options --model=flat:domain=2 --placement=spread -- "$BIN/places" 4 >"$WORK/out"
+	want '^cpus 0 4 2 6 nodes 0 1 0 1$' "$WORK/out"
+}
+
+test_affinity() { checks --cores=4 --sockets=2 -- "$BIN/affinity"; }
+
+test_topology() {
+	emu --model=sandybridge-ep --smt=2 -- "$BIN/topology" >"$WORK/out" ||
+		fail "status $?: $(head -n 3 "$WORK/out")" || return
+	want '^cpus 32 ids 16 htt 1 threads 2 in socket 16 L1 32/8 shared 2 L2 256/8 shared 2 L3 20480/20 shared 16 sysconf 32 256 20480$' \
+		"$WORK/out" || return
+	# Numbers that are no powers of two.
+	emu --model=icelake-server --cores=12 --sockets=2 -- "$BIN/topology" >"$WORK/out" ||
+		fail "status $?: $(head -n 3 "$WORK/out")" || return
+	want '^cpus 12 ids 8 htt 1 threads 1 in socket 6 L1 48/12 shared 1 L2 1280/20 shared 1 L3 61440/12 shared 8 sysconf 48 1280 61440$' \
+		"$WORK/out"
+}
+
+# takes MODEL WHAT NUMBER: cycles
+takes() {
+	emu --model="$1" -- "$BIN/charges" "$2" "$3"
+}
+
+# near NAME VALUE WANTED SLACK
+near() {
+	[ $(($2 - $3)) -ge -"$4" ] && [ $(($2 - $3)) -le "$4" ] || fail "$1: $2 instead of $3"
+}
+
+test_charges() {
+	local cpi insns txns pauses
+
+	# Thirty slices; nothing is lost between them.
+	insns=$(takes flat insns 500000)
+	for cpi in 1 33 50 101 250; do
+		near "cpi $cpi" "$(takes flat:cpi=$cpi insns 500000)" $((insns * cpi / 100)) 1 || return
+		txns=$(takes flat:cpi=$cpi,xbegin=20 txns 1000)
+		near "XBEGIN, cpi $cpi" "$(takes flat:cpi=$cpi,xbegin=1020 txns 1000)" \
+			$((txns + 1000000)) 1 || return
+		# Generated code counts instructions: each is rounded to half of one.
+		pauses=$(takes flat:cpi=$cpi,pause=0 pauses 1000)
+		near "PAUSE, cpi $cpi" "$(takes flat:cpi=$cpi,pause=140 pauses 1000)" \
+			$((pauses + 140000)) $((1000 * cpi / 200 + 1)) || return
+	done
+}
+
+# repeats OPTION... -- PROGRAM ARG...: twelve at once on a loaded machine, with the host's own
+# randomisation on.
+repeats() {
+	local i options=()
+
+	while [ "$1" != -- ]; do
+		options+=("$1")
+		shift
+	done
+	shift
 	for i in 1 2 3 4 5 6 7 8 9 10 11 12; do
 		(
-			timeout -k 5 "$LIMIT" valgrind --tool=rtmgrind --seed=7 --quantum=20 \
-				--log-file="$WORK/log.$i" "$BIN/counter" 4 500 4 >"$WORK/run.$i"
+			timeout -k 5 "$LIMIT" valgrind --tool=rtmgrind "${options[@]}" \
+				--log-file="$WORK/log.$i" "$@" >"$WORK/run.$i"
 			sed 's/^==[0-9]*==//' "$WORK/log.$i" | grep starts >>"$WORK/run.$i"
 		) &
 	done
@@ -141,6 +516,12 @@ test_same_seed_same_run() {
 			fail "$(cat "$WORK/run.1") but $(cat "$WORK/run.$i")" || return
 	done
 	want '^commits' "$WORK/run.1" && want 'starts' "$WORK/run.1"
+}
+
+test_same_seed_same_run() { repeats --seed=7 --quantum=20 -- "$BIN/counter" 4 500 4; }
+
+test_same_seed_same_run_smt() {
+	repeats --seed=7 --quantum=20 --model=haswell --cores=2 --smt=2 -- "$BIN/counter" 6 300 4
 }
 
 test_other_seed_other_run() {
@@ -163,7 +544,7 @@ test_quiet() {
 test_bad_option() {
 	local option
 
-	for option in --cores=0 --cores=x --abort-rate=101 --no-such-option; do
+	for option in --cores=0 --cores=x --abort-rate=101 --no-such-option --deadlock=maybe; do
 		! emu $option -- "$BIN/cores" 1 >"$WORK/out" 2>&1 ||
 			fail "$option was accepted" || return
 	done

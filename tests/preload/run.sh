@@ -69,7 +69,7 @@ with "$lib" auto "$bin/scenario" plain
 if [ "$(sum mode)" = 2 ]; then
 	elided=native
 elif [ -x "$O/libexec/elide/rtmgrind-amd64-linux" ] && command -v valgrind >/dev/null; then
-	run_elided="valgrind -q --tool=rtmgrind --trace-children=yes"
+	run_elided="valgrind -q --tool=rtmgrind --trace-children=yes --deadlock=wait"
 	VALGRIND_LIB=$O/libexec/elide
 	export VALGRIND_LIB
 	with "$lib" auto $run_elided "$bin/scenario" plain

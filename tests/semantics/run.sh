@@ -57,7 +57,7 @@ cell() {
 	*)
 		rate=${mode#emulated-}
 		[ "$rate" = plain ] && rate='0 --mode=off'
-		set -- "$elide" run -q --emulate --abort-rate=$rate -- \
+		set -- "$elide" run -q --emulate --set DEADLOCK=wait --abort-rate=$rate -- \
 			env ${extra:+LD_PRELOAD="$O/lib/libelide-preload.so:$extra"} "$name" "$@"
 		;;
 	esac

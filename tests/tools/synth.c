@@ -139,6 +139,14 @@ static void make_header(struct synth *s, enum synth_scenario scenario, uint64_t 
 	h->sample_period = 16;
 	h->args_len = sizeof(args);
 	memcpy(h->args, args, sizeof(args));
+	if (scenario == SYNTH_KILLED) {
+		h->rtm = ELIDE_RTM_EMULATED;
+		h->smt = 2;
+		h->sockets = 2;
+		h->mhz = 3400;
+		strcpy(h->model, "haswell");
+		strcpy(h->changes, "l1_ways=4,memory=300");
+	}
 	strcpy(h->policy, "adaptive");
 	strcpy(h->exe, "/opt/subject");
 	strcpy(h->why, scenario == SYNTH_PROFILE ? "this processor has no RTM" : "RTM commits");

@@ -81,8 +81,42 @@ printf '#!/nonexistent/sh\n' >lost
 chmod +x lost
 expect 'script without interpreter' 127 '' \
 	'elide: ./lost: its interpreter /nonexistent/sh is not there' run ./lost
-expect 'emulated machine unknown' 125 '' 'elide: --emulate=fast is no machine, there is basic' \
-	run --emulate=fast true
+# Launcher: a machine that cannot be emulated is refused before the program starts.
+# refused NAME MESSAGE OPTION...
+refused() {
+	name=$1 message=$2
+	shift 2
+	rm -f started
+	expect "$name" 2 '' "elide: --emulate: $message" run "$@" touch started
+	[ ! -e started ] || not_ok "$name" 'the program was started'
+}
+models=$(sed -n 's/^MODEL(\([a-z0-9-]*\),.*/\1/p; s/^LIKE(\([a-z0-9-]*\),.*/\1/p' \
+	"$here/../../tools/rtmgrind/models.def")
+list=$(echo "$models" | paste -sd, | sed 's/,/, /g')
+refused 'emulated machine unknown' \
+	"there is no machine 'haswel', nearest is haswell; there are $list" --emulate=haswel
+refused 'emulated machine: number unknown' "the machine has no number 'l1_way', nearest is l1_ways" \
+	--emulate=haswell:l1_way=4
+refused 'emulated machine: no value' "'l1_ways' is not NUMBER=VALUE" --emulate=haswell:l1_ways
+refused 'emulated machine: no number' 'l1_ways=few is not a number' --emulate=haswell:l1_ways=few
+refused 'emulated machine: out of range' 'l1_ways=64 is impossible, nearest is 32' \
+	--emulate=haswell:l2=14,l1_ways=64
+refused '0 cores' 'cores=0 is impossible, nearest is 1' --emulate --cores=0
+refused '3 hardware threads' 'smt=3 is impossible, nearest is 2' --emulate --smt=3
+refused '17 sockets' 'sockets=17 is impossible, nearest is 16' --emulate --sockets=17
+run_elide run --emulate=list
+[ $rc -eq 0 ] && [ "$(cut -d ' ' -f 1 out)" = "$models" ] && ok 'emulated machines are listed' ||
+	not_ok 'emulated machines are listed' "exit $rc: $(cat out err)"
+run_elide run --emulate=list:rocketlake
+sed -n 's/^PARAM(\([a-z0-9_]*\),.*/\1/p' "$here/../../tools/rtmgrind/model.def" >want
+[ $rc -eq 0 ] && tail -n +2 out | cut -d ' ' -f 1 | diff want - >diff.out &&
+	grep -q '^l1_ways  *12 ways .* \[CPUID leaf 4\]$' out && # its own
+	grep -q '^l2_kib  *512 ' out && grep -q '^caches  *1 ' out && # and of those it is like
+	grep -q '^domain  *0 ' out && ok 'numbers of a machine are listed' || # and nobody's
+	not_ok 'numbers of a machine are listed' "exit $rc: $(cat diff.out err)"
+expect 'numbers of an unknown machine' 2 '' \
+	"elide: --emulate: there is no machine 'x', nearest is flat; there are $list" \
+	run --emulate=list:x
 
 # A valgrind that is not the one known, then none.
 mkdir bin
@@ -93,7 +127,7 @@ for want in '3.99.0 is not known to the emulator, only 3.19.0' \
 	name="valgrind ${want%% the*}"
 	env PATH="$tmp/bin" "$elide" run --emulate /bin/true >out 2>err
 	rc=$?
-	[ $rc -eq 125 ] && [ "$(cat err)" = "elide: --emulate: valgrind $want" ] && ok "$name" ||
+	[ $rc -eq 2 ] && [ "$(cat err)" = "elide: --emulate: valgrind $want" ] && ok "$name" ||
 		not_ok "$name" "exit $rc: $(cat err)"
 	rm bin/valgrind 2>/dev/null
 done
@@ -254,6 +288,28 @@ elif ldd "$preload" | grep -q 'libasan'; then
 else
 	expect 'emulated: exit code and output' 5 'a b' '' run -q --emulate sh -c 'echo a b | cat; exit 5'
 	expect 'emulated: killed by a signal' 143 '' '' run -q --emulate sh -c 'kill -TERM $$'
+	expect 'emulated: the model has its own number of cores' 0 64 '' run -q --emulate=epyc7702 nproc
+	expect 'emulated: cores' 0 6 '' run -q --emulate=haswell --cores=3 --smt=2 nproc
+	ELIDE_MODEL=epyc7702 ELIDE_CORES=16
+	export ELIDE_MODEL ELIDE_CORES
+	expect 'emulated: the environment' 0 16 '' run -q --emulate nproc
+	expect 'emulated: options go before the environment' 0 3 '' \
+		run -q --emulate=haswell --cores=3 nproc
+	ELIDE_MODEL=falt
+	expect 'emulated: unknown model in the environment' 0 16 \
+		"elide: ELIDE_MODEL: there is no machine 'falt', nearest is flat; there are $list; using flat" \
+		run -q --emulate nproc
+	unset ELIDE_MODEL ELIDE_CORES
+	for geometry in '--cores=3 --sockets=2:3 cores cannot be dealt out to 2 sockets' \
+			'--emulate=haswell:l1_kib=31:31 KiB with 8 ways make 62 sets, not a power of two' \
+			'--emulate=epyc7702:die=6:a die of 6 cores does not fit'; do
+		rm -f started
+		# shellcheck disable=SC2086 # several options
+		run_elide run --emulate ${geometry%:*} touch started
+		[ $rc -eq 2 ] && [ ! -s out ] && [ ! -e started ] && [ "$(wc -l <err)" -eq 1 ] &&
+			grep -qF "${geometry##*:}" err && ok "emulated: refused: ${geometry%:*}" ||
+			not_ok "emulated: refused: ${geometry%:*}" "exit $rc: $(cat out err)"
+	done
 	# The launcher of the emulator is not elided: only the processes of the program are.
 	printf '#include <stdio.h>\n#include <unistd.h>\n__attribute__((constructor)) static void loaded(void)\n{\nchar b[99] = "";\nif (readlink("/proc/self/exe", b, 98) > 0)\nfprintf(stderr, "%%s\\n", b);\n}\n' >witness.c
 	${CC:-cc} -shared -fPIC -o witness.so witness.c
@@ -415,15 +471,15 @@ inlist=$(sed -n 's/^ELIDE_[A-Z]* *([a-z_]*, \([A-Z_]*\),.*/\1/p' "$here/../../li
 	not_ok 'tunables: all of them' "$listed"
 ELIDE_CORES=2000 ELIDE_SEED=5 "$elide" tunables CORES seed >out 2>err
 cat >want <<'EOF'
-ELIDE_CORES=8 (default)
-    uint 1..1024 cores, default 8, for the emulator
-    cores of the emulated machine; further threads share them by time slices
+ELIDE_CORES=0 (default)
+    uint 0..1024 cores, default 0, for the emulator
+    cores of the emulated machine, in all sockets; 0 as many as the model has; further threads share them by time slices
 ELIDE_SEED=5
     uint 0..4294967295 seed, default 1, for the emulator
     seed of every random choice of the emulated machine
 EOF
 same 'tunables: present values' want out
-echo 'elide: ELIDE_CORES=2000 is out of range, nearest is 1024, using 8' >want
+echo 'elide: ELIDE_CORES=2000 is out of range, nearest is 1024, using 0' >want
 same 'tunables: bad value' want err
 expect 'tunables: unknown name' 2 '' 'elide: CROES is no tunable, nearest is CORES' tunables CROES
 json 'tunables: JSON' '[t["default"] for t in d["tunables"] if t["name"] == "POLICY"] == ["adaptive"]' \

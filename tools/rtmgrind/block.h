@@ -7,7 +7,7 @@
 #ifndef RTMGRIND_BLOCK_H
 #define RTMGRIND_BLOCK_H
 
-#include "rtmgrind.h"
+#include "hle.h"
 
 /* Accesses of a block that are remembered; few blocks have more. */
 #define MAX_SEEN 32
@@ -19,8 +19,11 @@
  * @out: what is emitted
  * @tracked: it is the tracked translation
  * @guard: 1-bit temporary: a transaction is open; only in a tracked block
+ * @filter: 64-bit temporary: coherence_filter; only in a tracked block with caches
  * @nr_accesses: memory accesses so far
  * @pc: the guest instruction being rewritten
+ * @hint: its XACQUIRE or XRELEASE, if that may elide
+ * @hle_width: bytes of its write then; 0: as VEX says
  * @seen: unconditional accesses so far, the first of them
  * @nr_seen: how many
  */
@@ -28,8 +31,11 @@ struct block {
 	IRSB *out;
 	Bool tracked;
 	IRTemp guard;
+	IRTemp filter;
 	Int nr_accesses;
 	Addr pc;
+	enum hle_insn hint;
+	UInt hle_width;
 	struct {
 		IRTemp addr;
 		Int size;
@@ -46,16 +52,23 @@ static inline IRExpr *const64(ULong value)
 IRExpr *block_assign(struct block *b, IRType type, IRExpr *value);
 IRExpr *block_load64(struct block *b, const void *addr);
 IRExpr *block_guarded(struct block *b, IRExpr *condition);
+IRExpr *block_filter_miss(struct block *b, IRExpr *addr, Int size, Bool write,
+			  IRExpr *condition);
 void block_put(struct block *b, Int offset, IRExpr *value);
 IRDirty *block_call(struct block *b, const HChar *name, void *helper, IRExpr **args,
 		    IRExpr *condition);
 IRExpr *block_query(struct block *b, const HChar *name, void *helper, IRExpr **args);
 void call_uses_registers(IRDirty *call);
-void block_begin(struct block *b, Addr addr, Int cycles);
-void block_charge(struct block *b, Int cycles);
+void block_begin(struct block *b, Addr addr, Int insns);
+void block_charge(struct block *b, Int insns);
+void block_stay_tracked(struct block *b);
+IRStmt *block_tracked_exit(const struct block *b, IRStmt *exit);
 void block_end(struct block *b, IRExpr *next);
 
+Bool insn_begins_block(Addr addr);
 Bool insn_ends_block(Addr addr);
-Bool insn_rewrite(struct block *b, Addr addr);
+Bool insn_rewrite(struct block *b, Addr addr, UInt size);
+void insn_write(struct block *b, IRExpr *addr, Int size);
+Bool insn_finish(struct block *b);
 
 #endif

@@ -22,8 +22,10 @@ RTMGRIND_LDFLAGS := -static -nodefaultlibs -nostartfiles -u _start \
 	-Wl,--wrap=VG_MINIMAL_SETJMP -Wl,--wrap=LibVEX_Translate -Wl,--wrap=LibVEX_evCheckSzB \
 	-Wl,--wrap=vgPlain_gdbserver_report_signal -Wl,--wrap=vgPlain_synth_fault_mapping \
 	-Wl,--wrap=vgPlain_synth_fault_perms -Wl,--wrap=vgPlain_umsg \
-	-Wl,--wrap=vgPlain_di_notify_mmap -Wl,--wrap=vgPlain_pp_ExeContext \
-	-Wl,--wrap=vgPlain_translate -Wl,--wrap=vgPlain_add_to_transtab
+	-Wl,--wrap=vgPlain_sigframe_create -Wl,--wrap=vgPlain_di_notify_mmap \
+	-Wl,--wrap=vgPlain_pp_ExeContext -Wl,--wrap=vgPlain_translate \
+	-Wl,--wrap=vgPlain_add_to_transtab -Wl,--wrap=vgPlain_gettid \
+	-Wl,--wrap=vgPlain_poll_signals
 
 ifeq ($(shell sed -n 's/^.define VERSION "\(.*\)"/\1/p' $(VALGRIND_INCLUDE)/config.h 2>/dev/null)$(words $(wildcard $(RTMGRIND_LIBS))),$(RTMGRIND_VALGRIND)3)
 emulator: $(LIBEXECDIR)/rtmgrind-amd64-linux

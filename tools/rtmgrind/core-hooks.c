@@ -11,6 +11,7 @@
 #include "rtmgrind.h"
 #include "config.h"
 #include "libvex.h"
+#include "pub_tool_aspacemgr.h"
 #include "pub_tool_execontext.h"
 #include "pub_tool_libcsetjmp.h"
 #include "pub_tool_machine.h"
@@ -30,6 +31,18 @@
 
 /* Valgrind's own, not in its installed headers. */
 extern void VG_(set_IP)(ThreadId tid, Addr addr);
+extern void VG_(release_BigLock)(ThreadId tid, UInt status, const HChar *who);
+extern void VG_(acquire_BigLock)(ThreadId tid, const HChar *who);
+/* A thread's status: it wants the lock. */
+#define VgTs_Yielding 4
+extern volatile Bool VG_(in_generated_code);
+extern UInt VG_(stats__n_xIndirs_32), VG_(stats__n_xIndir_hits1_32),
+	VG_(stats__n_xIndir_hits2_32), VG_(stats__n_xIndir_hits3_32),
+	VG_(stats__n_xIndir_misses_32);
+extern VexControl vex_control;
+extern Bool VG_(am_notify_mprotect)(Addr start, SizeT len, UInt prot);
+extern SysRes VG_(do_sys_sigprocmask)(ThreadId tid, Int how, vki_sigset_t *set,
+				      vki_sigset_t *old);
 
 /* Declared here as they replace functions of other files. */
 Bool __real_vgPlain_gdbserver_report_signal(vki_siginfo_t *info, ThreadId tid);
@@ -38,9 +51,18 @@ void __real_vgPlain_synth_fault_mapping(ThreadId tid, Addr addr);
 void __wrap_vgPlain_synth_fault_mapping(ThreadId tid, Addr addr);
 void __real_vgPlain_synth_fault_perms(ThreadId tid, Addr addr);
 void __wrap_vgPlain_synth_fault_perms(ThreadId tid, Addr addr);
+void __real_vgPlain_sigframe_create(ThreadId tid, Bool alt_stack, Addr top,
+				    const vki_siginfo_t *info, const struct vki_ucontext *context,
+				    void *handler, UInt flags, const vki_sigset_t *mask,
+				    void *restorer);
+void __wrap_vgPlain_sigframe_create(ThreadId tid, Bool alt_stack, Addr top,
+				    const vki_siginfo_t *info, const struct vki_ucontext *context,
+				    void *handler, UInt flags, const vki_sigset_t *mask,
+				    void *restorer);
 UInt __wrap_vgPlain_umsg(const HChar *format, ...);
 void __real_vgPlain_pp_ExeContext(ExeContext *context);
 void __wrap_vgPlain_pp_ExeContext(ExeContext *context);
+ULong __real_vgPlain_di_notify_mmap(Addr addr, Bool allow_shared_rw, Int fd);
 ULong __wrap_vgPlain_di_notify_mmap(Addr addr, Bool allow_shared_rw, Int fd);
 VexTranslateResult __real_LibVEX_Translate(VexTranslateArgs *args);
 VexTranslateResult __wrap_LibVEX_Translate(VexTranslateArgs *args);
@@ -80,6 +102,11 @@ void core_hooks_check(void)
 }
 
 Bool core_tracked;
+
+/* A sector of valgrind's cache takes about so many translations, of this size on average. */
+#define SECTOR_TRANSLATIONS 40000
+extern UInt VG_(clo_num_transtab_sectors);
+static ULong nr_translations, translated_bytes;
 
 static Bool is_tracked(Addr addr)
 {
@@ -132,8 +159,50 @@ void __wrap_vgPlain_add_to_transtab(const VexGuestExtents *extents, Addr addr, A
 {
 	if (core_tracked)
 		addr = core_tracked_addr(addr);
+	nr_translations++;
+	translated_bytes += code_size;
 	__real_vgPlain_add_to_transtab(extents, addr, code, code_size, self_modifying,
 				       profile_offset, nr_insns);
+}
+
+/**
+ * core_blocks_stay() - may a thread stop in the middle of a block and come back to it?
+ *
+ * Once valgrind's cache of translations is nearly full it throws old ones away:
+ * never while a thread is in one of them.
+ *
+ * Return: True unless that is near.
+ */
+Bool core_blocks_stay(void)
+{
+	ULong sectors = VG_(clo_num_transtab_sectors) - 1;
+
+	return nr_translations < sectors * SECTOR_TRANSLATIONS &&
+	       translated_bytes < sectors * SECTOR_TRANSLATIONS * AVERAGE_TRANSLATION;
+}
+
+/**
+ * core_let_others_run() - give up the big lock in the middle of a block, and take it again.
+ * @tid: the running thread, in a helper that generated code has called
+ *
+ * Meanwhile its registers are known only in part: nobody may look at them, but
+ * all may be set back to a transaction's begin. Only while core_blocks_stay().
+ */
+void core_let_others_run(ThreadId tid)
+{
+	ULong *jump_buffer = core_jump_buffer;
+
+	/* Counts for valgrind's statistics, which must not be left to another thread. */
+	VG_(stats__n_xIndirs_32) = 0;
+	VG_(stats__n_xIndir_hits1_32) = 0;
+	VG_(stats__n_xIndir_hits2_32) = 0;
+	VG_(stats__n_xIndir_hits3_32) = 0;
+	VG_(stats__n_xIndir_misses_32) = 0;
+	VG_(in_generated_code) = False;
+	VG_(release_BigLock)(tid, VgTs_Yielding, "rtmgrind");
+	VG_(acquire_BigLock)(tid, "rtmgrind");
+	VG_(in_generated_code) = True;
+	core_jump_buffer = jump_buffer;
 }
 
 /** core_restart_thread() - leave generated code; the thread goes on from its registers. */
@@ -167,6 +236,7 @@ static Bool is_fault(const vki_siginfo_t *info)
  */
 Bool __wrap_vgPlain_gdbserver_report_signal(vki_siginfo_t *info, ThreadId tid)
 {
+	timers_delivered(info);
 	if (txn_open(tid)) {
 		Bool fault = is_fault(info);
 
@@ -175,6 +245,31 @@ Bool __wrap_vgPlain_gdbserver_report_signal(vki_siginfo_t *info, ThreadId tid)
 			return False;
 	}
 	return __real_vgPlain_gdbserver_report_signal(info, tid);
+}
+
+/**
+ * core_set_mask() - change which signals a thread blocks.
+ * @tid: the thread
+ * @set: those it blocks from now on
+ * @old: receives those it blocked, unless NULL
+ */
+void core_set_mask(ThreadId tid, const vki_sigset_t *set, vki_sigset_t *old)
+{
+	VG_(do_sys_sigprocmask)(tid, VKI_SIG_SETMASK, (vki_sigset_t *)set, old);
+}
+
+/* The frame of a handler keeps the mask that holds when it returns: the core takes it from the
+ * thread's state, where @mask points. For a thread in a call with a mask of its own that is to be
+ * the one from before the call. The handler itself runs with the call's, which the core has twice.
+ */
+void __wrap_vgPlain_sigframe_create(ThreadId tid, Bool alt_stack, Addr top,
+				    const vki_siginfo_t *info, const struct vki_ucontext *context,
+				    void *handler, UInt flags, const vki_sigset_t *mask,
+				    void *restorer)
+{
+	wait_frame_mask(tid, (vki_sigset_t *)mask);
+	__real_vgPlain_sigframe_create(tid, alt_stack, top, info, context, handler, flags, mask,
+				       restorer);
 }
 
 /* A jump to where no code may be. The core does not ask the function above about these. */
@@ -223,6 +318,85 @@ ULong __wrap_vgPlain_di_notify_mmap(Addr addr, Bool allow_shared_rw, Int fd)
 	return 0;
 }
 
+/* The mappings of files; to be freed. */
+static Addr *file_mappings(Int *nr)
+{
+	Addr first, *starts;
+
+	/* Where there is no room for all of them it says how many there are, below 0. */
+	*nr = VG_(am_get_segment_starts)(SkFileC, &first, 1);
+	*nr = *nr < 0 ? -*nr : *nr;
+	starts = VG_(malloc)("rtmgrind.segments", (*nr + 1) * sizeof(*starts));
+	*nr = VG_(am_get_segment_starts)(SkFileC, starts, *nr + 1);
+	return starts;
+}
+
+/* A program header of an ELF object (System V ABI). */
+struct program_header {
+	UInt type;
+	UInt flags;
+	ULong offset;
+	ULong vaddr;
+	ULong paddr;
+	ULong filesz;
+	ULong memsz;
+	ULong align;
+};
+#define PT_LOAD 1
+#define PT_GNU_RELRO 0x6474e552
+/* In the ELF header: the program headers' place in the file, and their number. */
+#define E_PHOFF 32
+#define E_PHNUM 56
+
+/*
+ * The core wants to see an object's mappings as the loader made them. By now the loader has taken
+ * the right to write from the head of the data (RELRO): in the core's book it gets that back.
+ * @start is a mapping of a file.
+ */
+static void undo_relro(Addr start)
+{
+	const NSegment *segment = VG_(am_find_nsegment)(start);
+	const struct program_header *h;
+	Addr bias = start;
+	UInt i, nr;
+
+	if (segment->offset || !segment->hasR || VG_(memcmp)((void *)start, "\177ELF", 4) != 0)
+		return;
+	h = (const struct program_header *)(start + *(ULong *)(start + E_PHOFF));
+	nr = *(UShort *)(start + E_PHNUM);
+	if ((Addr)h < start || (Addr)(h + nr) > segment->end)
+		return;
+	for (i = 0; i < nr; i++) {
+		Addr from = VG_PGROUNDDN(bias + h[i].vaddr);
+		Addr to = VG_PGROUNDDN(bias + h[i].vaddr + h[i].memsz);
+
+		if (h[i].type == PT_LOAD && !h[i].offset)
+			bias = start - h[i].vaddr;
+		if (h[i].type == PT_GNU_RELRO && to > from)
+			VG_(am_notify_mprotect)(from, to - from, VKI_PROT_READ | VKI_PROT_WRITE);
+	}
+}
+
+/**
+ * core_read_symbols() - read, late, the debug information of what is mapped now.
+ *
+ * For a program that is to end: the core's book of mappings is not right afterwards.
+ */
+void core_read_symbols(void)
+{
+	Addr *starts;
+	Int i, nr;
+
+	starts = file_mappings(&nr);
+	for (i = 0; i < nr; i++)
+		undo_relro(starts[i]);
+	VG_(free)(starts);
+	starts = file_mappings(&nr);
+	for (i = 0; i < nr; i++)
+		__real_vgPlain_di_notify_mmap(starts[i], False, -1);
+	VG_(free)(starts);
+}
+
 static UInt (*core_needs_self_check)(void *, VexRegisterUpdates *, const VexGuestExtents *);
 
 /* The one callback that sees the guest's bytes before the optimiser runs: blocks that end early
@@ -238,10 +412,50 @@ static UInt choose_register_updates(void *opaque, VexRegisterUpdates *updates,
 	return check;
 }
 
+/* Longest instruction, and what VEX looks at behind it, bytes. */
+#define PATCH_SIZE 64
+/* A prefix without meaning in 64-bit code: the data segment. */
+#define EMPTY_PREFIX 0x3e
+
+/* Nothing is decoded beyond the instruction that was copied. */
+static Bool chase_nothing(void *opaque, Addr addr)
+{
+	return False;
+}
+
+/*
+ * VEX rejects XACQUIRE and XRELEASE in front of arithmetic with an immediate
+ * operand. A block that begins there is made of a copy of that one instruction
+ * without the hint; instrument.c ends the block in front of it.
+ */
+static VexTranslateResult translate_without_hint(VexTranslateArgs *args, UInt at)
+{
+	const UChar *code = args->guest_bytes;
+	Int max_insns = vex_control.guest_max_insns;
+	SizeT size = VKI_PAGE_SIZE - (Addr)code % VKI_PAGE_SIZE;
+	UChar copy[PATCH_SIZE] = {0};
+	VexTranslateResult result;
+
+	if (size > PATCH_SIZE || guest_may((Addr)code + size, 1, VKI_PROT_READ))
+		size = PATCH_SIZE;
+	VG_(memcpy)(copy, code, size);
+	copy[at] = EMPTY_PREFIX;
+	args->guest_bytes = copy;
+	args->chase_into_ok = chase_nothing;
+	vex_control.guest_max_insns = 1;
+	result = __real_LibVEX_Translate(args);
+	vex_control.guest_max_insns = max_insns;
+	return result;
+}
+
 VexTranslateResult __wrap_LibVEX_Translate(VexTranslateArgs *args)
 {
+	UInt at;
+
 	core_needs_self_check = args->needs_self_check;
 	args->needs_self_check = choose_register_updates;
+	if (insn_hint_at((Addr)args->guest_bytes, &at))
+		return translate_without_hint(args, at);
 	return __real_LibVEX_Translate(args);
 }
 

@@ -1,31 +1,60 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * cores.c - which threads have one of the simulated cores.
+ * cores.c - which threads have one of the simulated processors.
  *
- * A thread that is ready takes a free core, its last one if it can; while all
- * are taken it queues. A core is given up when its thread waits, and at the
- * end of a time slice if somebody queues. Called with the scheduler's guard
- * held; must never look at real time.
+ * A processor here is a hardware thread. One is given up when its thread
+ * waits, and at the end of a time slice if somebody queues. A thread that is
+ * ready takes, among those its affinity allows,
+ *
+ *   1. the one it had last;
+ *   2. one on a core that is idle altogether: in the first domain that has
+ *      one, so sockets fill up in order, or with --placement=spread in the
+ *      socket, and there in the domain, with the fewest threads; of these,
+ *      the one that has been idle longest;
+ *   3. the sibling of one in use, chosen likewise;
+ *   4. the one that is free first, if that is still in its future.
+ *
+ * While there is none it queues. Called with the scheduler's guard held, or
+ * by the running thread; must never look at real time.
  */
 #include "rtmgrind.h"
-#include "cost.h"
+#include "model.h"
 
 /**
- * struct core - a simulated core.
+ * struct cpu - a simulated processor.
  * @tid: thread that has it, 0 free
  * @free_at: virtual time from which it can be taken
  */
-struct core {
+struct cpu {
 	ThreadId tid;
 	Long free_at;
 };
 
-static struct core *cores;
+static struct cpu *cpus;
+static Int nr_free;
+
+/* Threads in each domain and socket. */
+static Int *in_domain;
+static Int *in_socket;
 
 /** cores_init() - build the machine. */
 void cores_init(void)
 {
-	cores = VG_(calloc)("rtmgrind.cores", opt.cores, sizeof(*cores));
+	nr_free = model_cpus();
+	cpus = VG_(calloc)("rtmgrind.cpus", nr_free, sizeof(*cpus));
+	in_domain = VG_(calloc)("rtmgrind.domains", model.cores, sizeof(*in_domain));
+	in_socket = VG_(calloc)("rtmgrind.sockets", model.sockets, sizeof(*in_socket));
+}
+
+/* @tid is 0 or @cpu is free. */
+static void assign(Int cpu, ThreadId tid)
+{
+	Int change = tid ? 1 : -1;
+
+	cpus[cpu].tid = tid;
+	nr_free -= change;
+	in_domain[model_domain(cpu)] += change;
+	in_socket[model_socket(cpu)] += change;
 }
 
 /**
@@ -36,13 +65,13 @@ void cores_reset(ThreadId only)
 {
 	Int i;
 
-	for (i = 0; i < opt.cores; i++)
-		if (cores[i].tid != only)
-			cores[i].tid = 0;
+	for (i = 0; i < model_cpus(); i++)
+		if (cpus[i].tid && cpus[i].tid != only)
+			assign(i, 0);
 }
 
 /**
- * cores_release() - take the core away from a thread that has one.
+ * cores_release() - take the processor away from a thread that has one.
  * @tid: the thread
  */
 void cores_release(ThreadId tid)
@@ -51,73 +80,136 @@ void cores_release(ThreadId tid)
 
 	if (t->core < 0)
 		return;
-	cores[t->core].tid = 0;
-	cores[t->core].free_at = t->clock;
+	assign(t->core, 0);
+	cpus[t->core].free_at = t->clock;
 	t->last_core = t->core;
 	t->core = -1;
 }
 
-/* The ready thread that has queued longest, 0 none. */
-static ThreadId first_queued(void)
+/**
+ * cores_shared() - does another thread have the other half of the core?
+ * @cpu: a processor, -1 none
+ *
+ * Return: True if so.
+ */
+Bool cores_shared(Int cpu)
+{
+	if (model.smt == 1 || cpu < 0)
+		return False;
+	return cpus[cpu < model.cores ? cpu + model.cores : cpu - model.cores].tid != 0;
+}
+
+static Bool is_queued(const struct vthread *t)
+{
+	return t->state == VT_READY && t->core < 0;
+}
+
+static Bool is_free(const struct vthread *t, Int cpu)
+{
+	return !cpus[cpu].tid && affinity_allows(t, cpu);
+}
+
+/* Below 0 if a thread is better placed on @a than on @b; both are free at once. */
+static Int compare_places(Int a, Int b)
+{
+	Int difference = cores_shared(a) - cores_shared(b);
+
+	if (!difference && opt.spread)
+		difference = in_socket[model_socket(a)] - in_socket[model_socket(b)];
+	if (!difference && opt.spread)
+		difference = in_domain[model_domain(a)] - in_domain[model_domain(b)];
+	return difference ? difference : model_domain(a) - model_domain(b);
+}
+
+/* Whether the thread goes to @a rather than to @b, both free. */
+static Bool is_better(const struct vthread *t, Int a, Int b)
+{
+	Int difference = 0;
+
+	if (cpus[a].free_at <= t->clock && cpus[b].free_at <= t->clock)
+		difference = compare_places(a, b);
+	return difference ? difference < 0 : cpus[a].free_at < cpus[b].free_at;
+}
+
+/* Where the thread goes to; -1 if it has to queue. */
+static Int best_cpu(const struct vthread *t)
+{
+	Int i, best = -1;
+
+	if (t->last_core >= 0 && is_free(t, t->last_core) &&
+	    cpus[t->last_core].free_at <= t->clock)
+		return t->last_core;
+	for (i = 0; i < model_cpus(); i++)
+		if (is_free(t, i) && (best < 0 || is_better(t, i, best)))
+			best = i;
+	return best;
+}
+
+/* Of the threads that queue and can be placed now, the one that has queued longest; 0 none. */
+static ThreadId first_placeable(Int *cpu)
+{
+	ThreadId tid, first = 0;
+
+	for (tid = 1; nr_free && tid < vthread_end; tid++) {
+		const struct vthread *t = &vthreads[tid];
+		Int best;
+
+		if (!is_queued(t) || (first && t->clock >= vthreads[first].clock))
+			continue;
+		best = best_cpu(t);
+		if (best < 0)
+			continue;
+		first = tid;
+		*cpu = best;
+	}
+	return first;
+}
+
+/** cores_place() - give free processors to ready threads. */
+void cores_place(void)
+{
+	ThreadId tid;
+	Int cpu;
+
+	while ((tid = first_placeable(&cpu)) != 0) {
+		struct vthread *t = &vthreads[tid];
+
+		if (t->clock < cpus[cpu].free_at)
+			t->clock = cpus[cpu].free_at + model.context_switch;
+		t->core = cpu;
+		t->timeslice_end = t->clock + model_cycles(model.timeslice * 1000);
+		assign(cpu, tid);
+	}
+}
+
+/* The thread that has queued longest for a processor, 0 none. */
+static ThreadId first_queued(Int cpu)
 {
 	ThreadId tid, first = 0;
 
 	for (tid = 1; tid < vthread_end; tid++)
-		if (vthreads[tid].state == VT_READY && vthreads[tid].core < 0 &&
+		if (is_queued(&vthreads[tid]) && affinity_allows(&vthreads[tid], cpu) &&
 		    (!first || vthreads[tid].clock < vthreads[first].clock))
 			first = tid;
 	return first;
 }
 
-/* The thread's last core if it is free in time, else the one that is free first, -1 none. */
-static Int best_core(const struct vthread *t)
-{
-	Int i, best = -1;
-
-	if (t->last_core >= 0 && !cores[t->last_core].tid &&
-	    cores[t->last_core].free_at <= t->clock)
-		return t->last_core;
-	for (i = 0; i < opt.cores; i++)
-		if (!cores[i].tid && (best < 0 || cores[i].free_at < cores[best].free_at))
-			best = i;
-	return best;
-}
-
-/** cores_place() - give free cores to ready threads. */
-void cores_place(void)
-{
-	ThreadId tid;
-	Int core;
-
-	while ((tid = first_queued()) != 0) {
-		struct vthread *t = &vthreads[tid];
-
-		core = best_core(t);
-		if (core < 0)
-			return;
-		if (t->clock < cores[core].free_at)
-			t->clock = cores[core].free_at + COST_CONTEXT_SWITCH;
-		t->core = core;
-		t->timeslice_end = t->clock + TIMESLICE;
-		cores[core].tid = tid;
-	}
-}
-
 /**
- * cores_queued() - does anybody wait for a core?
+ * cores_wanted() - does anybody queue for a thread's processor?
+ * @tid: the thread
  *
  * Return: True if so.
  */
-Bool cores_queued(void)
+Bool cores_wanted(ThreadId tid)
 {
-	return first_queued() != 0;
+	return vthreads[tid].core >= 0 && first_queued(vthreads[tid].core);
 }
 
 /**
  * cores_preempt() - end a thread's time slice if it is over and somebody queues.
  * @tid: the thread, ready
  *
- * Return: True if it lost its core.
+ * Return: True if it lost its processor.
  */
 Bool cores_preempt(ThreadId tid)
 {
@@ -126,8 +218,24 @@ Bool cores_preempt(ThreadId tid)
 
 	if (t->core < 0 || t->clock < t->timeslice_end)
 		return False;
-	next = first_queued();
+	next = first_queued(t->core);
 	if (!next || vthreads[next].clock > t->clock)
+		return False;
+	cores_release(tid);
+	return True;
+}
+
+/**
+ * cores_evict() - take a processor away from a thread whose affinity forbids it.
+ * @tid: the thread, ready
+ *
+ * Return: True if it lost its processor.
+ */
+Bool cores_evict(ThreadId tid)
+{
+	struct vthread *t = &vthreads[tid];
+
+	if (t->core < 0 || affinity_allows(t, t->core))
 		return False;
 	cores_release(tid);
 	return True;

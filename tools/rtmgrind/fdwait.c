@@ -5,12 +5,11 @@
  * Such a call is really made only when it will not block, so that it is over
  * at once and its place in virtual time is certain; until then the thread
  * waits in front of it. poll, select and epoll_wait are made from here with a
- * timeout of zero, their own timeout being virtual. With a signal mask
- * (ppoll and its like) they are the kernel's: nobody else can change the mask
- * and wait in one step.
+ * timeout of zero, their own timeout being virtual; a signal mask of theirs
+ * holds while the thread waits.
  */
 #include "rtmgrind.h"
-#include "cost.h"
+#include "model.h"
 #include "host.h"
 
 #define POLL_IN 1
@@ -37,13 +36,35 @@ static enum syscall_verdict leave_to_kernel(void)
 /* Virtual deadline of a timeout in milliseconds; negative is for ever. */
 static Long deadline_ms(Int timeout)
 {
-	return timeout < 0 ? 0 : sched_now() + timeout * (CYCLES_PER_SECOND / 1000);
+	return timeout < 0 ? 0 : time_after(time_cycles(0, timeout * 1000000LL));
 }
 
-static enum syscall_verdict wait_for(VexGuestAMD64State *guest, Long deadline)
+/* @mask: in guest memory, 0 none. */
+static enum syscall_verdict wait_for(VexGuestAMD64State *guest, Addr mask, Long deadline)
 {
+	if (!wait_again(guest) && !wait_mask(mask))
+		return leave_to_kernel();
 	wait_begin(guest, WAIT_FD, deadline, 0);
 	return SYSCALL_WAIT;
+}
+
+/*
+ * Whether the look that found nothing was the last. A call with a mask of its own lets pending
+ * signals in even if it has no time: only a second look, after they could come, is its last.
+ */
+static Bool too_late(VexGuestAMD64State *guest, Addr mask, Long deadline)
+{
+	if (mask && !wait_again(guest))
+		return False;
+	return wait_expired() || (deadline && deadline <= sched_now());
+}
+
+/* Whether the kernel may carry out a call that waits without a timeout: nobody else can run, so
+ * nobody is kept waiting, and no virtual timer is to interrupt it.
+ */
+static Bool kernel_may_wait(void)
+{
+	return sched_alone() && !timers_armed() && !timerfd_next();
 }
 
 static Bool will_not_wait(VexGuestAMD64State *guest, Int fd)
@@ -73,12 +94,15 @@ static Bool will_not_wait(VexGuestAMD64State *guest, Int fd)
 enum syscall_verdict fd_transfer(VexGuestAMD64State *guest, Short events)
 {
 	struct vki_pollfd fd = {.fd = guest->guest_RDI, .events = events};
+	enum syscall_verdict verdict;
 
-	/* A thread that is alone keeps nobody waiting. */
-	if (sched_alone() || host_poll(&fd, 1, 0) != 0 || will_not_wait(guest, fd.fd))
+	timerfd_expire(sched_now());
+	if (timerfd_read(guest, &verdict))
+		return verdict;
+	if (kernel_may_wait() || host_poll(&fd, 1, 0) != 0 || will_not_wait(guest, fd.fd))
 		return leave_to_kernel();
 	*wait_fds(1) = fd;
-	return wait_for(guest, 0);
+	return wait_for(guest, 0, 0);
 }
 
 /**
@@ -94,32 +118,30 @@ enum syscall_verdict fd_poll(VexGuestAMD64State *guest)
 	UInt nr = guest->guest_RSI;
 	SizeT size = nr * sizeof(*fds);
 	Bool forever = plain ? (Int)guest->guest_RDX < 0 : !guest->guest_RDX;
+	Addr mask = plain ? 0 : guest->guest_R10;
 	Long deadline = 0, ready;
 
-	if (!plain && guest->guest_R10)
-		return leave_to_kernel();
 	if (nr && !guest_may((Addr)fds, size, VKI_PROT_READ | VKI_PROT_WRITE))
 		return leave_to_kernel();
-	if (forever && sched_alone())
+	if (forever && kernel_may_wait())
 		return leave_to_kernel();
+	timerfd_expire(sched_now());
 	if (plain)
 		deadline = deadline_ms(guest->guest_RDX);
 	else if (!forever && !time_read_timeout(guest->guest_RDX, &deadline))
 		return leave_to_kernel();
-	else if (!forever)
-		deadline += sched_now();
 
-	if (!nr && !forever) {
+	if (!nr && !forever && !mask) {
 		wait_begin(guest, WAIT_SLEEP, deadline, 0);
 		return SYSCALL_WAIT;
 	}
 	if (txn_nr_open)
 		txn_access(current_tid, (Addr)fds, size, True);
 	ready = host_poll(fds, nr, 0);
-	if (ready || wait_expired() || (deadline && deadline <= sched_now()))
+	if (ready || too_late(guest, mask, deadline))
 		return done(guest, ready);
 	VG_(memcpy)(wait_fds(nr), fds, size);
-	return wait_for(guest, deadline);
+	return wait_for(guest, mask, deadline);
 }
 
 /* Turns three sets of @nr bits into the running thread's descriptors. */
@@ -165,38 +187,40 @@ static Bool copy_sets(VexGuestAMD64State *guest, UChar sets[3][SET_MAX], SizeT s
 /* Both calls say how much of the timeout is left: select(2), under "C library/kernel differences". */
 static void write_select_left(VexGuestAMD64State *guest, Long deadline)
 {
-	Long left = deadline > sched_now() ? deadline - sched_now() : 0;
+	Long left = deadline > sched_now() ? model_ns(deadline - sched_now()) : 0;
 	/* struct timeval or timespec: two words */
 	Long *timeout = (Long *)guest->guest_R8;
 
 	if (!timeout || !guest_may((Addr)timeout, 2 * sizeof(Long), VKI_PROT_WRITE))
 		return;
-	timeout[0] = left / CYCLES_PER_SECOND;
-	timeout[1] = left % CYCLES_PER_SECOND / (guest->guest_RAX == __NR_select ? 1000 : 1);
+	timeout[0] = left / NS_PER_SECOND;
+	timeout[1] = left % NS_PER_SECOND / (guest->guest_RAX == __NR_select ? 1000 : 1);
 }
 
-/* The virtual deadline of a select call, 0 none. False: let the kernel answer. */
-static Bool select_deadline(VexGuestAMD64State *guest, Long *deadline)
+/* The virtual deadline of a select call, 0 none, and its mask. False: let the kernel answer. */
+static Bool select_deadline(VexGuestAMD64State *guest, Long *deadline, Addr *mask)
 {
 	const struct vki_timeval *tv = (const struct vki_timeval *)guest->guest_R8;
-	const Addr *mask = (const Addr *)guest->guest_R9;
+	const Addr *sixth = (const Addr *)guest->guest_R9;
 
 	*deadline = current_vthread()->wait.deadline;
-	if (guest->guest_RAX == __NR_pselect6 && mask &&
-	    (!guest_may((Addr)mask, sizeof(*mask), VKI_PROT_READ) || *mask))
-		return False;
+	*mask = 0;
+	if (guest->guest_RAX == __NR_pselect6 && sixth) {
+		if (!guest_may((Addr)sixth, sizeof(*sixth), VKI_PROT_READ))
+			return False;
+		*mask = *sixth;
+	}
 	if (!tv || *deadline)
 		return True;
 	if (guest->guest_RAX == __NR_pselect6) {
-		if (!time_read_timeout((Addr)tv, deadline))
-			return False;
+		return time_read_timeout((Addr)tv, deadline);
 	} else {
 		if (!guest_may((Addr)tv, sizeof(*tv), VKI_PROT_READ | VKI_PROT_WRITE) ||
 		    tv->tv_sec < 0 || tv->tv_usec < 0)
 			return False;
-		*deadline = tv->tv_sec * CYCLES_PER_SECOND + tv->tv_usec * 1000;
+		*deadline = time_after(time_cycles((ULong)tv->tv_sec + tv->tv_usec / 1000000,
+						   tv->tv_usec % 1000000 * 1000));
 	}
-	*deadline += sched_now();
 	return True;
 }
 
@@ -213,22 +237,24 @@ enum syscall_verdict fd_select(VexGuestAMD64State *guest)
 	SizeT size = (nr + 63) / 64 * 8;
 	struct vki_timeval now = {0, 0};
 	Long deadline, ready;
+	Addr mask;
 
-	if (nr < 0 || size > SET_MAX || (!guest->guest_R8 && sched_alone()) ||
-	    !select_deadline(guest, &deadline) || !copy_sets(guest, sets, size, False))
+	timerfd_expire(sched_now());
+	if (nr < 0 || size > SET_MAX || (!guest->guest_R8 && kernel_may_wait()) ||
+	    !select_deadline(guest, &deadline, &mask) || !copy_sets(guest, sets, size, False))
 		return leave_to_kernel();
 	VG_(memcpy)(wanted, sets, sizeof(sets));
 	ready = host_syscall(__NR_select, nr, (Long)sets[0], (Long)sets[1], (Long)sets[2],
 			     (Long)&now, 0);
 	if (ready < 0)
 		return done(guest, ready);
-	if (ready || (guest->guest_R8 && deadline <= sched_now())) {
+	if (ready || too_late(guest, mask, deadline)) {
 		copy_sets(guest, sets, size, True);
 		write_select_left(guest, deadline);
 		return done(guest, ready);
 	}
 	fds_from_sets(wanted, nr);
-	return wait_for(guest, deadline);
+	return wait_for(guest, mask, deadline);
 }
 
 /**
@@ -242,19 +268,19 @@ enum syscall_verdict fd_epoll(VexGuestAMD64State *guest)
 	Addr events = guest->guest_RSI;
 	Int max = guest->guest_RDX;
 	Int timeout = guest->guest_R10;
+	Addr mask = guest->guest_RAX == __NR_epoll_pwait ? guest->guest_R8 : 0;
 	Long deadline = deadline_ms(timeout);
 	Long ready;
 
-	if (guest->guest_RAX == __NR_epoll_pwait && guest->guest_R8)
-		return leave_to_kernel();
+	timerfd_expire(sched_now());
 	if (max <= 0 || !guest_may(events, EPOLL_EVENT_SIZE, VKI_PROT_WRITE) ||
-	    (timeout < 0 && sched_alone()))
+	    (timeout < 0 && kernel_may_wait()))
 		return leave_to_kernel();
 	if (txn_nr_open)
 		txn_access(current_tid, events, (SizeT)max * EPOLL_EVENT_SIZE, True);
 	ready = host_syscall(__NR_epoll_wait, guest->guest_RDI, events, max, 0, 0, 0);
-	if (ready || wait_expired() || timeout == 0)
+	if (ready || too_late(guest, mask, deadline))
 		return done(guest, ready);
 	*wait_fds(1) = (struct vki_pollfd){.fd = guest->guest_RDI, .events = POLL_IN};
-	return wait_for(guest, deadline);
+	return wait_for(guest, mask, deadline);
 }

@@ -10,7 +10,7 @@
  * an ending thread is sent back to look once that has happened.
  */
 #include "rtmgrind.h"
-#include "cost.h"
+#include "model.h"
 #include "host.h"
 
 enum {
@@ -87,9 +87,7 @@ static enum syscall_verdict futex_wait(VexGuestAMD64State *guest, UInt op)
 			valid = time_read_deadline(clock, guest->guest_R10, &deadline);
 		if (!valid)
 			return done(guest, -(Long)VKI_EINVAL);
-		if (cmd == CMD_WAIT)
-			deadline += sched_now();
-		if (deadline <= sched_now())
+		if (deadline && deadline <= sched_now())
 			return done(guest, -(Long)VKI_ETIMEDOUT);
 	}
 	/* Not private and naming a live thread: pthread_join(). */
@@ -122,7 +120,7 @@ static Long wake(Addr word, Int max, UInt mask)
 	ThreadId tid;
 
 	while (woken < max && (tid = first_waiter(word, mask)) != 0) {
-		wait_complete(tid, 0, sched_now() + COST_WAKEUP);
+		wait_complete(tid, 0, sched_now() + model.wakeup);
 		woken++;
 	}
 	return woken;
@@ -238,6 +236,6 @@ void futex_thread_exits(ThreadId tid)
 
 		if ((wait->kind == WAIT_FUTEX || wait->kind == WAIT_EXIT) &&
 		    (wait->value & OWNER_MASK) == lwp)
-			wait_poke(waiter, sched_now() + COST_WAKEUP);
+			wait_poke(waiter, sched_now() + model.wakeup);
 	}
 }

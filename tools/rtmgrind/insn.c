@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * insn.c - the RTM instructions: recognised by their bytes, replaced by calls of txn.c.
+ * insn.c - the instructions that matter to transactions: recognised by their bytes, replaced
+ * by calls of txn.c and hle.c.
  *
  * Valgrind translates them as a processor would whose transactions always
  * abort. Here
@@ -11,9 +12,16 @@
  *   XTEST   sets the flags, and ends the block: valgrind has folded its
  *           constant answer into what follows
  *
- * Must never replace anything with --rtm=no.
+ *   XACQUIRE, XRELEASE
+ *           calls in front of the instruction, in front of its write, and
+ *           behind it, where the block ends
+ *   those of unfriendly.def
+ *           a helper that does not return if a transaction is open
+ *
+ * Must never replace an RTM instruction with --rtm=no, nor a hint with --hle=no.
  */
 #include "block.h"
+#include "counters.h"
 
 enum rtm_insn { INSN_OTHER, INSN_XBEGIN, INSN_XEND, INSN_XABORT, INSN_XTEST };
 
@@ -27,13 +35,14 @@ static enum rtm_insn recognise(Addr addr, Int *length)
 {
 	const UChar *code = (const UChar *)addr;
 
+	*length = 3;
+	/* A processor with either has it. */
+	if ((opt.rtm || opt.hle) && code[0] == 0x0f && code[1] == 0x01 && code[2] == 0xd6)
+		return INSN_XTEST;
 	if (!opt.rtm)
 		return INSN_OTHER;
-	*length = 3;
 	if (code[0] == 0x0f && code[1] == 0x01 && code[2] == 0xd5)
 		return INSN_XEND;
-	if (code[0] == 0x0f && code[1] == 0x01 && code[2] == 0xd6)
-		return INSN_XTEST;
 	if (code[0] == 0xc6 && code[1] == 0xf8)
 		return INSN_XABORT;
 	*length = 6;
@@ -45,6 +54,14 @@ static enum rtm_insn recognise(Addr addr, Int *length)
 	return INSN_OTHER;
 }
 
+/* The hint that an instruction has; if it is to have an effect. */
+static enum hle_insn recognise_hint(Addr addr, UInt limit, struct decoded *insn)
+{
+	if (opt.hle && decode((const UChar *)addr, limit, insn))
+		return hle_recognise(insn);
+	return HLE_NONE;
+}
+
 /**
  * insn_needs_exact_registers() - does a block hold an instruction that we replace?
  * @extents: the guest code of the block
@@ -53,21 +70,59 @@ static enum rtm_insn recognise(Addr addr, Int *length)
  */
 Bool insn_needs_exact_registers(const VexGuestExtents *extents)
 {
+	struct decoded insn;
 	UInt i, at;
 
 	for (i = 0; i < extents->n_used; i++) {
 		const UChar *code = (const UChar *)extents->base[i];
+		UInt size = extents->len[i];
 
-		for (at = 0; at + 1 < extents->len[i]; at++) {
+		for (at = 0; at + 1 < size; at++) {
 			Int length;
 
 			/* CPUID (0F A2) too */
 			if ((code[at] == 0x0f && code[at + 1] == 0xa2) ||
-			    recognise((Addr)&code[at], &length) != INSN_OTHER)
+			    recognise((Addr)&code[at], &length) != INSN_OTHER ||
+			    (code[at] == 0xf2 &&
+			     recognise_hint((Addr)&code[at], size - at, &insn) == HLE_XACQUIRE))
 				return True;
 		}
 	}
 	return False;
+}
+
+/**
+ * insn_hint_at() - has an instruction a hint with which VEX cannot translate it?
+ * @addr: the instruction
+ * @at: receives where the hint is, in bytes behind @addr
+ *
+ * Return: True if so; without the hint it can, if the block begins and ends there.
+ */
+Bool insn_hint_at(Addr addr, UInt *at)
+{
+	const UChar *code = (const UChar *)addr;
+	struct decoded insn;
+
+	if (code[0] != 0xf2 && code[0] != 0xf3 && code[0] != 0xf0 && code[0] != 0x66)
+		return False;
+	if (!decode(code, INSN_SIZE_MAX, &insn) || !insn.lock ||
+	    hle_recognise(&insn) == HLE_NONE || !hle_is_immediate(&insn))
+		return False;
+	*at = insn.repeat_at;
+	return True;
+}
+
+/**
+ * insn_begins_block() - is it an instruction in front of which a block must end?
+ * @addr: the instruction
+ *
+ * Return: True if so.
+ */
+Bool insn_begins_block(Addr addr)
+{
+	UInt at;
+
+	return insn_hint_at(addr, &at);
 }
 
 /**
@@ -78,10 +133,12 @@ Bool insn_needs_exact_registers(const VexGuestExtents *extents)
  */
 Bool insn_ends_block(Addr addr)
 {
+	struct decoded hinted;
 	Int length;
 	enum rtm_insn insn = recognise(addr, &length);
 
-	return insn == INSN_XBEGIN || insn == INSN_XEND || insn == INSN_XTEST;
+	return insn == INSN_XBEGIN || insn == INSN_XEND || insn == INSN_XTEST ||
+	       recognise_hint(addr, INSN_SIZE_MAX, &hinted) != HLE_NONE;
 }
 
 static void emit_xbegin(struct block *b, Addr addr, Int length)
@@ -115,14 +172,74 @@ static void emit_xtest(struct block *b, Addr addr, Int length)
 	block_end(b, const64(addr + length));
 }
 
+static void help_unfriendly(Addr pc)
+{
+	current_pc = pc;
+	if (txn_open(current_tid))
+		counter_add(COUNTER_TX_EXEC_MISC1);
+	txn_abort_self(RTMGRIND_CAUSE_INSTRUCTION, -1);
+}
+
+/* An instruction that may abort, or have a hint. */
+static void rewrite_other(struct block *b, Addr addr, UInt size)
+{
+	struct decoded insn;
+
+	if (!decode((const UChar *)addr, size ? size : INSN_SIZE_MAX, &insn))
+		return;
+	if (b->tracked && insn_is_unfriendly(&insn))
+		block_call(b, "help_unfriendly", help_unfriendly, mkIRExprVec_1(const64(addr)),
+			   block_guarded(b, NULL));
+	b->hint = opt.hle ? hle_recognise(&insn) : HLE_NONE;
+	if (b->hint == HLE_NONE)
+		return;
+	b->hle_width = hle_width(&insn);
+	if (b->hint == HLE_XACQUIRE)
+		call_uses_registers(block_call(b, "hle_acquire", hle_acquire,
+					       mkIRExprVec_2(IRExpr_GSPTR(), const64(addr)), NULL));
+	else
+		block_call(b, "hle_release", hle_release, mkIRExprVec_1(const64(addr)), NULL);
+}
+
+/**
+ * insn_write() - the instruction with a hint writes.
+ * @b: the block
+ * @addr: where, an atom
+ * @size: bytes, as VEX says
+ */
+void insn_write(struct block *b, IRExpr *addr, Int size)
+{
+	if (b->hle_width) {
+		size = b->hle_width;
+		addr = block_assign(b, Ity_I64, IRExpr_Binop(Iop_And64, addr, const64(-size)));
+	}
+	block_call(b, "hle_write", hle_write, mkIRExprVec_2(addr, const64(size)), NULL);
+}
+
+/**
+ * insn_finish() - behind an instruction: end its elision if it has one.
+ * @b: the block
+ *
+ * Return: True if the block must end here.
+ */
+Bool insn_finish(struct block *b)
+{
+	if (b->hint == HLE_NONE)
+		return False;
+	b->hint = HLE_NONE;
+	block_call(b, "hle_finish", hle_finish, mkIRExprVec_1(const64(b->pc)), NULL);
+	return True;
+}
+
 /**
  * insn_rewrite() - replace an instruction if it is one of ours.
  * @b: the block
  * @addr: the instruction
+ * @size: its bytes, 0 unknown
  *
  * Return: True if the block ends here.
  */
-Bool insn_rewrite(struct block *b, Addr addr)
+Bool insn_rewrite(struct block *b, Addr addr, UInt size)
 {
 	Int length = 0;
 
@@ -144,6 +261,7 @@ Bool insn_rewrite(struct block *b, Addr addr)
 				   block_guarded(b, NULL));
 		return False;
 	default:
+		rewrite_other(b, addr, size);
 		return False;
 	}
 }

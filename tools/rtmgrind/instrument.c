@@ -14,7 +14,7 @@
  * instruction to the guest's registers.
  */
 #include "block.h"
-#include "cost.h"
+#include "model.h"
 
 /* Size and instruction of an access in one word: user addresses have 47 bits. */
 #define PACK_SHIFT 48
@@ -30,6 +30,19 @@ static VG_REGPARM(2) void help_write(Addr addr, UWord packed)
 {
 	current_pc = packed & ((1UL << PACK_SHIFT) - 1);
 	txn_access(current_tid, addr, packed >> PACK_SHIFT, True);
+}
+
+/* The same on a machine with caches: the filter did not know the line. */
+static VG_REGPARM(2) void help_read_miss(Addr addr, UWord packed)
+{
+	current_pc = packed & ((1UL << PACK_SHIFT) - 1);
+	guest_access(addr, packed >> PACK_SHIFT, False);
+}
+
+static VG_REGPARM(2) void help_write_miss(Addr addr, UWord packed)
+{
+	current_pc = packed & ((1UL << PACK_SHIFT) - 1);
+	guest_access(addr, packed >> PACK_SHIFT, True);
 }
 
 static void help_abort(ULong cause, Addr pc)
@@ -50,11 +63,13 @@ static VG_REGPARM(1) void help_atomic(Addr addr)
 	UInt slot = addr / LINE_SIZE % NR_OWNERS;
 	Int core = current_vthread()->core;
 
-	if (!in_region)
+	if (!in_region || hle_elides)
 		return;
-	charge(COST_ATOMIC);
+	charge(model.atomic);
+	if (model.caches)
+		return;
 	if (owners[slot].line == line_of(addr) && owners[slot].core != core)
-		charge(COST_LINE_TRANSFER);
+		charge(model.transfer);
 	owners[slot].line = line_of(addr);
 	owners[slot].core = core;
 }
@@ -97,11 +112,22 @@ static void emit_access(struct block *b, Bool write, IRExpr *addr, Int size, IRE
 	IRExpr *when;
 
 	b->nr_accesses++;
+	if (b->hint != HLE_NONE && write) {
+		insn_write(b, addr, size);
+		return;
+	}
 	if (!b->tracked || (!condition && is_repeated(b, write, addr, size)))
 		return;
-	when = block_guarded(b, condition);
 	if (!isIRAtom(addr))
 		addr = block_assign(b, Ity_I64, addr);
+	if (model.caches) {
+		when = block_filter_miss(b, addr, size, write, condition);
+		block_call(b, write ? "help_write_miss" : "help_read_miss",
+			   write ? help_write_miss : help_read_miss,
+			   mkIRExprVec_2(addr, const64(pack(b->pc, size))), when);
+		return;
+	}
+	when = block_guarded(b, condition);
 	block_call(b, write ? "help_write" : "help_read", write ? help_write : help_read,
 		   mkIRExprVec_2(addr, const64(pack(b->pc, size))), when);
 }
@@ -111,13 +137,14 @@ static Bool rewrite_insn(struct block *b, IRStmt *mark)
 {
 	Addr addr = mark->Ist.IMark.addr;
 
-	if (opt.block_accesses && b->nr_accesses >= opt.block_accesses) {
+	if (insn_finish(b) || (b->pc && insn_begins_block(addr)) ||
+	    (opt.block_accesses && b->nr_accesses >= opt.block_accesses)) {
 		block_end(b, const64(addr));
 		return True;
 	}
 	b->pc = addr;
 	addStmtToIRSB(b->out, mark);
-	return insn_rewrite(b, addr);
+	return insn_rewrite(b, addr, mark->Ist.IMark.len);
 }
 
 static Bool is_helper(const IRDirty *call, const HChar *name)
@@ -203,6 +230,7 @@ static void rewrite_stmt(struct block *b, IRStmt *stmt)
 		/* Any other exit raises a signal or asks the core for something. */
 		if (kind != Ijk_Boring && kind != Ijk_Call && kind != Ijk_Ret)
 			emit_abort(b, RTMGRIND_CAUSE_FAULT, stmt->Ist.Exit.guard);
+		stmt = block_tracked_exit(b, stmt);
 		break;
 	}
 	default:
@@ -229,14 +257,14 @@ static void emit_syscall(struct block *b, const IRSB *in)
 
 static void emit_end(struct block *b, const IRSB *in)
 {
+	block_stay_tracked(b);
 	switch (in->jumpkind) {
 	case Ijk_Sys_syscall:
 		tl_assert(in->next->tag == Iex_Const);
 		emit_syscall(b, in);
 		break;
 	case Ijk_Yield: /* PAUSE */
-		emit_abort(b, RTMGRIND_CAUSE_INSTRUCTION, NULL);
-		block_charge(b, COST_PAUSE);
+		block_charge(b, model_insns(model.pause));
 		break;
 	case Ijk_SigILL:
 	case Ijk_SigTRAP:
@@ -255,7 +283,7 @@ static void emit_end(struct block *b, const IRSB *in)
 	}
 }
 
-/* What the block costs before anything happens in it: a cycle per instruction, and fences. */
+/* What the block costs before anything happens in it, in instructions: its own, and fences. */
 static Int static_cost(const IRSB *in, Int first)
 {
 	Int i, cost = 0, accesses = 0;
@@ -267,12 +295,14 @@ static Int static_cost(const IRSB *in, Int first)
 		case Ist_IMark:
 			if (opt.block_accesses && accesses >= opt.block_accesses)
 				return cost;
+			if (cost && insn_begins_block(stmt->Ist.IMark.addr))
+				return cost;
 			cost++;
 			if (insn_ends_block(stmt->Ist.IMark.addr))
 				return cost;
 			break;
 		case Ist_MBE:
-			cost += stmt->Ist.MBE.event == Imbe_Fence ? COST_FENCE : 0;
+			cost += stmt->Ist.MBE.event == Imbe_Fence ? model_insns(model.fence) : 0;
 			break;
 		case Ist_Store:
 		case Ist_StoreG:
@@ -320,6 +350,7 @@ IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *lay
 		else if (rewrite_insn(&b, in->stmts[i]))
 			return b.out;
 	}
+	insn_finish(&b);
 	emit_end(&b, in);
 	return b.out;
 }

@@ -7,12 +7,13 @@
  * to run where it is cheap to hide it.
  */
 #include "rtmgrind.h"
-#include "cost.h"
+#include "model.h"
 #include "pub_tool_machine.h"
 
 /* Leaf 1 EAX: family 6, model 0x55, stepping 7 (Cascade Lake): glibc leaves RTM alone on it. */
 #define CPU_SIGNATURE 0x50657
 #define LEAF1_ECX_RDRAND (1u << 30)
+#define LEAF7_EBX_HLE (1u << 4)
 #define LEAF7_EBX_RTM (1u << 11)
 #define LEAF7_EBX_RDSEED (1u << 18)
 #define LEAF7_EDX_RTM_ALWAYS_ABORT (1u << 11)
@@ -64,14 +65,18 @@ void machine_first_insn(ThreadId tid)
 }
 
 /**
- * machine_cpuid_enter() - before CPUID: remember what is asked; transactions abort.
+ * machine_cpuid_enter() - before CPUID: remember what is asked.
  * @guest: registers of the running thread
  */
 void machine_cpuid_enter(VexGuestAMD64State *guest)
 {
-	txn_abort_self(RTMGRIND_CAUSE_INSTRUCTION, -1);
 	cpuid_leaf = guest->guest_RAX;
 	cpuid_subleaf = guest->guest_RCX;
+}
+
+static Int current_core(void)
+{
+	return current_vthread()->core < 0 ? 0 : current_vthread()->core;
 }
 
 /**
@@ -82,6 +87,7 @@ void machine_cpuid_enter(VexGuestAMD64State *guest)
  */
 void machine_cpuid_leave(VexGuestAMD64State *guest)
 {
+	topology_cpuid(guest, cpuid_leaf, cpuid_subleaf, current_core());
 	switch (cpuid_leaf) {
 	case 0:
 		if (guest->guest_RAX < 7)
@@ -94,10 +100,12 @@ void machine_cpuid_leave(VexGuestAMD64State *guest)
 	case 7:
 		if (cpuid_subleaf != 0)
 			break;
-		guest->guest_RBX &= ~(ULong)(LEAF7_EBX_RTM | LEAF7_EBX_RDSEED);
+		guest->guest_RBX &= ~(ULong)(LEAF7_EBX_HLE | LEAF7_EBX_RTM | LEAF7_EBX_RDSEED);
 		guest->guest_RDX &= ~(ULong)LEAF7_EDX_RTM_ALWAYS_ABORT;
 		if (opt.rtm)
 			guest->guest_RBX |= LEAF7_EBX_RTM;
+		if (opt.hle)
+			guest->guest_RBX |= LEAF7_EBX_HLE;
 		break;
 	}
 }
@@ -112,13 +120,11 @@ ULong machine_rdtsc(void)
 	return sched_now();
 }
 
-static Int current_core(void)
-{
-	return current_vthread()->core < 0 ? 0 : current_vthread()->core;
-}
+/* Where Linux puts the node in what RDTSCP says of the processor (VDSO_CPUNODE_BITS). */
+#define NODE_SHIFT 12
 
 /**
- * machine_rdtscp() - RDTSCP: the counter, and the core's number in ECX.
+ * machine_rdtscp() - RDTSCP: the counter, and in ECX the processor and its node, the socket.
  * @guest: registers of the running thread
  */
 void machine_rdtscp(VexGuestAMD64State *guest)
@@ -127,7 +133,7 @@ void machine_rdtscp(VexGuestAMD64State *guest)
 
 	guest->guest_RAX = (UInt)now;
 	guest->guest_RDX = now >> 32;
-	guest->guest_RCX = current_core();
+	guest->guest_RCX = current_core() | model_socket(current_core()) << NODE_SHIFT;
 }
 
 static enum syscall_verdict answer(VexGuestAMD64State *guest, Long result)
@@ -146,38 +152,6 @@ static Bool may_write(Addr addr, SizeT size)
 	return True;
 }
 
-static enum syscall_verdict getaffinity(VexGuestAMD64State *guest)
-{
-	SizeT room = guest->guest_RSI;
-	SizeT size = (opt.cores + 63) / 64 * 8;
-	UChar *mask = (UChar *)guest->guest_RDX;
-	Int i;
-
-	if (room < size || room % 8)
-		return answer(guest, -(Long)VKI_EINVAL);
-	if (!may_write((Addr)mask, size))
-		return answer(guest, -(Long)VKI_EFAULT);
-	VG_(memset)(mask, 0, size);
-	for (i = 0; i < opt.cores; i++)
-		mask[i / 8] |= 1 << i % 8;
-	return answer(guest, size);
-}
-
-/* Threads are not pinned; a mask without any of the cores is refused as usual. */
-static enum syscall_verdict setaffinity(VexGuestAMD64State *guest)
-{
-	SizeT size = guest->guest_RSI;
-	const UChar *mask = (const UChar *)guest->guest_RDX;
-	SizeT i;
-
-	if (!guest_may((Addr)mask, size, VKI_PROT_READ))
-		return answer(guest, -(Long)VKI_EFAULT);
-	for (i = 0; i < (SizeT)opt.cores && i / 8 < size; i++)
-		if (mask[i / 8] >> i % 8 & 1)
-			return answer(guest, 0);
-	return answer(guest, -(Long)VKI_EINVAL);
-}
-
 static enum syscall_verdict getcpu(VexGuestAMD64State *guest)
 {
 	UInt *cpu = (UInt *)guest->guest_RDI;
@@ -189,7 +163,7 @@ static enum syscall_verdict getcpu(VexGuestAMD64State *guest)
 	if (cpu)
 		*cpu = current_core();
 	if (node)
-		*node = 0;
+		*node = model_socket(current_core());
 	return answer(guest, 0);
 }
 
@@ -209,16 +183,16 @@ static enum syscall_verdict getrusage(VexGuestAMD64State *guest)
 {
 	Int who = guest->guest_RDI;
 	struct vki_rusage *usage = (struct vki_rusage *)guest->guest_RSI;
-	Long cycles;
+	Long ns;
 
 	if (who != VKI_RUSAGE_SELF && who != RUSAGE_THREAD)
 		return SYSCALL_REAL;
 	if (!may_write((Addr)usage, sizeof(*usage)))
 		return answer(guest, -(Long)VKI_EFAULT);
-	cycles = cpu_cycles(who == VKI_RUSAGE_SELF);
+	ns = model_ns(cpu_cycles(who == VKI_RUSAGE_SELF));
 	VG_(memset)(usage, 0, sizeof(*usage));
-	usage->ru_utime.tv_sec = cycles / CYCLES_PER_SECOND;
-	usage->ru_utime.tv_usec = cycles % CYCLES_PER_SECOND / 1000;
+	usage->ru_utime.tv_sec = ns / NS_PER_SECOND;
+	usage->ru_utime.tv_usec = ns % NS_PER_SECOND / 1000;
 	usage->ru_maxrss = procfs_mapped_kib();
 	return answer(guest, 0);
 }
@@ -249,9 +223,9 @@ enum syscall_verdict machine_call(VexGuestAMD64State *guest, Bool *ours)
 	*ours = True;
 	switch (guest->guest_RAX) {
 	case __NR_sched_getaffinity:
-		return getaffinity(guest);
+		return affinity_get(guest);
 	case __NR_sched_setaffinity:
-		return setaffinity(guest);
+		return affinity_set(guest);
 	case __NR_getcpu:
 		return getcpu(guest);
 	case __NR_getrandom:

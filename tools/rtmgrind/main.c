@@ -2,7 +2,9 @@
 /*
  * main.c - rtmgrind, an RTM machine in software: registers the tool with valgrind.
  */
-#include "rtmgrind.h"
+#include "counters.h"
+#include "coherence.h"
+#include "hle.h"
 #include "pub_tool_options.h"
 
 /* Valgrind's own, not in its installed headers. */
@@ -13,9 +15,15 @@ static void started(void)
 {
 	core_hooks_check();
 	sched_init();
+	coherence_init();
 	txn_init(nr_vthreads);
+	sched_track();
+	hle_init(nr_vthreads);
+	counters_init();
+	pages_init();
 	machine_init();
 	shared_init();
+	timers_init();
 	/* Valgrind explains illegal instructions at length; a transaction just aborts. */
 	VG_(clo_sigill_diag) = False;
 	/* Its checks between slices are too slow for slices of this length. */
@@ -25,7 +33,8 @@ static void started(void)
 static void finished(Int exit_code)
 {
 	if (VG_(clo_verbosity) > 0)
-		txn_print_totals();
+		counters_print_totals();
+	counters_write();
 }
 
 static void kernel_reads(CorePart part, ThreadId tid, const HChar *what, Addr addr, SizeT size)
@@ -59,8 +68,7 @@ static void register_tool(void)
 	VG_(details_description)("an RTM machine in software");
 	VG_(details_copyright_author)("The elide authors; GNU GPL version 2 or later.");
 	VG_(details_bug_reports_to)("the elide authors");
-	/* Sizes valgrind's cache of translations; bytes. Plain ones take 260, tracked ones more. */
-	VG_(details_avg_translation_sizeB)(400);
+	VG_(details_avg_translation_sizeB)(AVERAGE_TRANSLATION);
 
 	VG_(basic_tool_funcs)(started, instrument, finished);
 	VG_(needs_command_line_options)(options_parse, options_usage, options_debug_usage);

@@ -7,6 +7,7 @@
  * gets an anonymous file with the text.
  */
 #include "rtmgrind.h"
+#include "model.h"
 #include "host.h"
 #include "pub_tool_aspacemgr.h"
 
@@ -35,11 +36,14 @@ SizeT procfs_mapped_kib(void)
 	return kib;
 }
 
+static Bool any_cpu(Int cpu, Long unused)
+{
+	return True;
+}
+
 static SizeT cpu_list(HChar *text)
 {
-	if (opt.cores == 1)
-		return VG_(sprintf)(text, "0\n");
-	return VG_(sprintf)(text, "0-%lld\n", opt.cores - 1);
+	return topology_list(text, any_cpu, 0);
 }
 
 static SizeT self_statm(HChar *text)
@@ -77,6 +81,13 @@ static SizeT copy_lines(HChar *text, const HChar *name, Bool (*replace)(const HC
 		SizeT number;
 
 		*end = 0;
+		if (starts_with(line, "Cpus_allowed")) {
+			*colon = 0;
+			used += VG_(sprintf)(text + used, "%s:\t", line);
+			used += colon[-1] == 't' ? affinity_list(text + used) :
+						   affinity_mask(text + used);
+			continue;
+		}
 		if (!colon || !replace(line, &number)) {
 			used += VG_(sprintf)(text + used, "%s\n", line);
 			continue;
@@ -209,6 +220,54 @@ static Bool is_file(Addr guest_name, const HChar *name)
 	return same_name(guest_name, by_pid);
 }
 
+/* CPU_DIR cpuN/topology/NAME; 0 if it is another file. */
+static SizeT cpu_file(Addr guest_name, HChar *text)
+{
+	static const HChar dir[] = CPU_DIR "cpu", topology[] = "/topology/";
+	HChar name[100], *end;
+	Long cpu;
+	UInt i;
+
+	/* The name may end at the end of the guest's memory. */
+	for (i = 0; i < sizeof(name); i++) {
+		if (!guest_may(guest_name + i, 1, VKI_PROT_READ))
+			return 0;
+		name[i] = ((const HChar *)guest_name)[i];
+		if (!name[i])
+			break;
+		if (i < sizeof(dir) - 1 && name[i] != dir[i])
+			return 0;
+	}
+	if (i == sizeof(name) || i < sizeof(dir))
+		return 0;
+	cpu = VG_(strtoll10)(name + sizeof(dir) - 1, &end);
+	if (cpu < 0 || cpu >= model_cpus() || !starts_with(end, topology))
+		return 0;
+	return topology_file(end + sizeof(topology) - 1, cpu, text);
+}
+
+/* A new descriptor of a file with the text, or -errno. */
+static Long open_text(const HChar *text, SizeT size)
+{
+	Long fd = host_syscall(__NR_memfd_create, (Long)"rtmgrind", 0, 0, 0, 0, 0);
+
+	if (fd >= 0)
+		host_syscall(__NR_pwrite64, fd, (Long)text, size, 0, 0, 0);
+	return fd;
+}
+
+/* As long as the machine has processors. */
+static Long open_cpuinfo(void)
+{
+	const HChar *host = host_text("/proc/cpuinfo");
+	SizeT room = (VG_(strlen)(host) + CPUINFO_ADDED) * model_cpus();
+	HChar *text = VG_(malloc)("rtmgrind.cpuinfo", room);
+	Long fd = open_text(text, topology_cpuinfo(text, host));
+
+	VG_(free)(text);
+	return fd;
+}
+
 /**
  * procfs_open() - open or openat.
  * @guest: registers of the running thread
@@ -219,20 +278,24 @@ enum syscall_verdict procfs_open(VexGuestAMD64State *guest)
 {
 	Addr name = guest->guest_RAX == __NR_open ? guest->guest_RDI : guest->guest_RSI;
 	static HChar text[TEXT_MAX];
-	SizeT size;
+	SizeT size = 0;
 	UInt i;
 	Long fd;
 
-	for (i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+	for (i = 0; i < sizeof(files) / sizeof(files[0]) && !size; i++)
 		if (is_file(name, files[i].name))
-			break;
-	if (i == sizeof(files) / sizeof(files[0]))
+			size = files[i].write(text);
+	if (!size)
+		size = cpu_file(name, text);
+	if (size) {
+		fd = open_text(text, size);
+	} else if (same_name(name, "/proc/cpuinfo")) {
+		fd = open_cpuinfo();
+	} else {
 		return SYSCALL_REAL;
-	fd = host_syscall(__NR_memfd_create, (Long)"rtmgrind", 0, 0, 0, 0, 0);
+	}
 	if (fd < 0)
 		return SYSCALL_REAL;
-	size = files[i].write(text);
-	host_syscall(__NR_pwrite64, fd, (Long)text, size, 0, 0, 0);
 	guest->guest_RAX = fd;
 	return SYSCALL_DONE;
 }

@@ -4,7 +4,9 @@
  *
  * A request is a no-op on hardware, so it must never abort a transaction.
  */
-#include "rtmgrind.h"
+#include "counters.h"
+#include "coherence.h"
+#include "model.h"
 
 Bool in_region = True;
 
@@ -35,6 +37,28 @@ static void set_region(Bool in)
 	if (!in && in_region)
 		ended_regions += sched_now() - region_begun;
 	in_region = in;
+	sched_track();
+	coherence_forget_filters();
+}
+
+static Bool describe_machine(ThreadId tid, Addr to, SizeT size)
+{
+	struct rtmgrind_machine machine = {
+		.cores = model.cores,
+		.smt = model.smt,
+		.sockets = model.sockets,
+		.mhz = model.mhz,
+	};
+
+	if (size > sizeof(machine))
+		size = sizeof(machine);
+	if (!guest_may(to, size, VKI_PROT_WRITE))
+		return False;
+	VG_(snprintf)(machine.model, sizeof(machine.model), "%s", model_name());
+	VG_(snprintf)(machine.changes, sizeof(machine.changes), "%s", model_differences());
+	txn_access(tid, to, size, True);
+	VG_(memcpy)((void *)to, &machine, size);
+	return True;
 }
 
 /**
@@ -56,12 +80,16 @@ Bool request_handle(ThreadId tid, UWord *args, UWord *answer)
 		return True;
 	case RTMGRIND_PROBE_DONE:
 		txn_noise_start();
+		counters_probe_done();
 		*answer = 0;
 		return True;
 	case RTMGRIND_ROI_BEGIN:
 	case RTMGRIND_ROI_END:
 		set_region(args[0] == RTMGRIND_ROI_BEGIN);
 		*answer = 0;
+		return True;
+	case RTMGRIND_MACHINE:
+		*answer = describe_machine(tid, args[1], args[2]);
 		return True;
 	default:
 		return False;

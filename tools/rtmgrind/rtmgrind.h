@@ -3,9 +3,10 @@
  * rtmgrind.h - what the files of the emulator share.
  *
  * The order of the rooms: instrument.c, with block.c and insn.c, turns guest
- * instructions into calls of access.c and txn.c (conflicts, transactions) and
+ * instructions into calls of access.c, txn.c and hle.c (conflicts, transactions) and
  * syscalls.c (system calls in virtual time); sched.c gives out slices of
- * virtual time, turn.c says to whom; wait.c, futex.c and fdwait.c keep threads
+ * virtual time, account.c measures them, turn.c says to whom, cores.c where;
+ * wait.c, futex.c and fdwait.c keep threads
  * that wait.
  *
  * Must never include libc: a Valgrind tool has none.
@@ -30,6 +31,7 @@
 
 /* Bytes of a cache line, the unit of conflict detection. */
 #define LINE_SIZE 64
+#define NS_PER_SECOND 1000000000LL
 #define line_of(addr) ((addr) & ~(Addr)(LINE_SIZE - 1))
 
 /**
@@ -37,21 +39,25 @@
  * @seed: seed of every random choice
  * @quantum: mean instructions a thread may run ahead of the others
  * @abort_rate: per cent of the transactions that abort for no reason
- * @cores: cores of the simulated machine
  * @block_accesses: end translated blocks after so many memory accesses, 0 never
+ * @deadlock_waits: a program that is deadlocked waits rather than ends
  * @rtm: False hides RTM in CPUID and makes every XBEGIN fail
+ * @hle: XACQUIRE and XRELEASE elide; below 0: as the machine's number says
  * @abort_from_start: spurious aborts and timer ticks do not wait for PROBE_DONE
  * @trace: log every begin, commit and abort
+ * @spread: threads take the emptiest socket, not the first with room
  */
 struct rtmgrind_options {
 	Long seed;
 	Long quantum;
 	Long abort_rate;
-	Long cores;
 	Long block_accesses;
+	Bool deadlock_waits;
 	Bool rtm;
+	Int hle;
 	Bool abort_from_start;
 	Bool trace;
+	Bool spread;
 };
 
 extern struct rtmgrind_options opt;
@@ -75,6 +81,8 @@ enum wait_kind {
 	WAIT_EXIT,		/* for the end of the thread whose id is @value */
 	WAIT_SLEEP,		/* for @deadline alone */
 	WAIT_FD,		/* for one of @fds */
+	WAIT_SIGNAL,		/* for a signal, or for @deadline */
+	WAIT_CHILD,		/* for a child process, while a timer may come first */
 };
 
 /**
@@ -92,6 +100,8 @@ enum wait_kind {
  * @fds: descriptors, the thread's own array of room for @fds_room
  * @nr_fds: how many
  * @fds_room: see @fds
+ * @masked: the call has a signal mask of its own, which holds now
+ * @old_mask: the thread's mask before, and afterwards
  */
 struct wait {
 	enum wait_kind kind;
@@ -107,6 +117,8 @@ struct wait {
 	struct vki_pollfd *fds;
 	UInt nr_fds;
 	UInt fds_room;
+	Bool masked;
+	vki_sigset_t old_mask;
 };
 
 enum vthread_state {
@@ -125,28 +137,50 @@ enum vthread_state {
  * @exiting: the thread gives up the big lock for good next time
  * @lwp: Linux thread id, which is also what the guest sees; kept after the end of the
  *       thread until its host thread is gone
+ * @stack: where on its stack its host thread was last seen, 0 not yet
+ * @polled_calls: what had happened when it polled for signals last, see lwp.c
+ * @polled_at: virtual time of that
+ * @home: host processor + 1 that it is pinned to, 0 none
  * @turn: host futex word the host thread sleeps on
  * @clock: virtual time, cycles since the start of the run
+ * @rest: parts of a cycle beyond @clock, see account.c
  * @cpu: cycles it ran
- * @core: core it has, -1 none
+ * @core: hardware thread it has, -1 none
  * @timeslice_end: virtual time from which it gives its core to a queued thread
- * @last_core: core it had last, -1 none
+ * @last_core: hardware thread it had last, -1 none
+ * @affinity: bit set of those it may have, model_cpus() long; NULL all
+ * @meetings: slices for which it stays close to the others, as it has dealt with them
+ * @in_block: it waits in the middle of a block, and must go on on the same core
  * @guest: its registers; known from its first system call or transaction on
+ * @shown: the latest time a clock showed it, cycles
  * @wait: see struct wait
+ * @frame_masked: the signal frame about to be made keeps @frame_mask
+ * @frame_mask: the mask from before the call that the signal interrupts
  */
 struct vthread {
 	enum vthread_state state;
 	enum vthread_state calling;
 	Bool exiting;
 	Int lwp;
+	Addr stack;
+	ULong polled_calls;
+	Long polled_at;
+	UInt home;
 	volatile Int turn;
 	Long clock;
+	Long rest;
 	Long cpu;
 	Int core;
 	Long timeslice_end;
 	Int last_core;
+	Int meetings;
+	Bool in_block;
+	UChar *affinity;
 	VexGuestAMD64State *guest;
+	Long shown;
 	struct wait wait;
+	Bool frame_masked;
+	vki_sigset_t frame_mask;
 };
 
 /* Indexed by ThreadId, of nr_vthreads entries; those in use are below vthread_end. */
@@ -156,7 +190,7 @@ extern ThreadId vthread_end;
 /* The thread that has the big lock. */
 extern ThreadId current_tid;
 /*
- * Cycles left in the running slice, counted down by generated code, plus
+ * Instructions left in the running slice, counted down by generated code, plus
  * slice_bias. Plain code only asks whether this is below 0; the bias, negative
  * while a transaction is open, makes it so in one test. See instrument.c.
  */
@@ -168,10 +202,58 @@ static inline struct vthread *current_vthread(void)
 	return &vthreads[current_tid];
 }
 
+/* slice.insns_per_cycle is a multiple of 2^-SLICE_RATE_SHIFT. */
+#define SLICE_RATE_SHIFT 16
+
+/**
+ * struct slice - how time passes in the running slice.
+ * @scaled: an instruction is not a cycle; else only @given and @lead mean anything
+ * @given: instructions it began with
+ * @lead: of these, until the thread is no longer the one with the smallest clock
+ * @parts: of a cycle that an instruction takes, see account.c
+ * @charged: cycles of latencies
+ * @charged_insns: instructions that were taken off slice_left for them
+ * @insns_per_cycle: how many take as long as a cycle
+ */
+struct slice {
+	Bool scaled;
+	Long given;
+	Long lead;
+	Long parts;
+	Long charged;
+	Long charged_insns;
+	Long insns_per_cycle;
+};
+
+extern struct slice slice;
+
+/**
+ * charge() - let virtual time pass for the running thread.
+ * @cycles: exactly so long, whatever its sibling does
+ */
 static inline void charge(Long cycles)
 {
-	slice_left -= cycles;
+	Long insns = cycles;
+
+	if (slice.scaled) {
+		insns = cycles * slice.insns_per_cycle >> SLICE_RATE_SHIFT;
+		slice.charged += cycles;
+		slice.charged_insns += insns;
+	}
+	slice_left -= insns;
 }
+
+/** uncharge_insn() - the running instruction was paid for once before. */
+static inline void uncharge_insn(void)
+{
+	slice_left++;
+}
+
+void account_begin(const struct vthread *t);
+Long account_insns(Long cycles, Long max);
+void account_give(Long insns, Long lead);
+Bool account_end(struct vthread *t);
+Bool account_ahead(void);
 
 void sched_init(void);
 Long sched_now(void);
@@ -182,9 +264,18 @@ void sched_thread_exit(ThreadId tid);
 Bool sched_is_idle(void);
 void sched_note_end(void);
 Long sched_end_time(void);
-void sched_track(Bool on);
+void sched_track(void);
+void sched_wait_turn(void);
 void sched_sleep(Long timeout_ns);
 Bool sched_alone(void);
+
+ThreadId lwp_find(void);
+void lwp_note_call(Bool forks);
+void lwp_poll_soon(void);
+Bool lwp_sleeps(Int lwp);
+void lwp_await_end(Int lwp);
+void pin_turn(struct vthread *t);
+void pin_release(struct vthread *t);
 
 ThreadId turn_next(ThreadId except, Bool busy, Long *key);
 ThreadId turn_pick(Bool *idle);
@@ -194,7 +285,15 @@ void cores_reset(ThreadId only);
 void cores_release(ThreadId tid);
 void cores_place(void);
 Bool cores_preempt(ThreadId tid);
-Bool cores_queued(void);
+Bool cores_evict(ThreadId tid);
+Bool cores_wanted(ThreadId tid);
+Bool cores_shared(Int cpu);
+Bool affinity_allows(const struct vthread *t, Int cpu);
+void affinity_copy(struct vthread *to, const struct vthread *from);
+SizeT affinity_list(HChar *text);
+SizeT affinity_mask(HChar *text);
+enum syscall_verdict affinity_get(VexGuestAMD64State *guest);
+enum syscall_verdict affinity_set(VexGuestAMD64State *guest);
 
 void wait_begin(VexGuestAMD64State *guest, enum wait_kind kind, Long deadline, Long at_deadline);
 void wait_complete(ThreadId tid, Long result, Long at);
@@ -205,6 +304,9 @@ struct vki_pollfd *wait_fds(UInt nr);
 void wait_signal(ThreadId tid, Int signal);
 void wait_poke(ThreadId tid, Long at);
 void wait_poke_signalled(Int lwp);
+void wait_poke_signalled_at(Int lwp, Long at);
+void wait_poke_fds(Long at);
+Bool wait_fd_waiters(void);
 void wait_fds_changed(void);
 Long wait_key(const struct vthread *t, Bool busy);
 Bool wait_due(Long deadline);
@@ -214,7 +316,49 @@ void wait_idle(void);
 void wait_child_started(void);
 void wait_child_reaped(void);
 void wait_forked(void);
-void wait_sigaction(Int signal, Bool restart);
+Bool wait_children(void);
+void wait_sigaction(Int signal, const struct vki_sigaction_base *action);
+Bool wait_signals_handled(void);
+Bool wait_signal_pending(void);
+Bool wait_mask(Addr set);
+void wait_frame_mask(ThreadId tid, vki_sigset_t *mask);
+void wait_look_outside(void);
+enum syscall_verdict wait_signal_call(VexGuestAMD64State *guest);
+enum syscall_verdict wait_child_call(VexGuestAMD64State *guest);
+
+void deadlock_check(void);
+
+/**
+ * struct alarm - when a timer expires.
+ * @expiry: on its clock, ns; 0 not armed
+ * @interval: ns from one expiry to the next, 0 only one
+ */
+struct alarm {
+	Long expiry;
+	Long interval;
+};
+
+Long alarm_pass(struct alarm *alarm, Long now);
+void alarm_set(struct alarm *alarm, const struct vki_itimerspec *spec, Long now, Long base);
+void alarm_get(const struct alarm *alarm, Long now, struct vki_itimerspec *spec);
+Long alarm_due(const struct alarm *alarm);
+Long timers_next(void);
+void timers_expire(Long now);
+Long timers_slice(ThreadId tid, Long slice);
+Bool timers_armed(void);
+void timers_delivered(vki_siginfo_t *info);
+void timers_thread_exits(ThreadId tid);
+void timers_forked(void);
+void timers_exec(Bool begins);
+void timers_init(void);
+enum syscall_verdict timers_call(VexGuestAMD64State *guest, Bool *ours);
+
+Long timerfd_next(void);
+void timerfd_expire(Long now);
+Bool timerfd_outside(const struct vki_pollfd *fds, UInt nr);
+void timerfd_note(UInt nr, const UWord *args, Long result);
+enum syscall_verdict timerfd_call(VexGuestAMD64State *guest, Bool *ours);
+Bool timerfd_read(VexGuestAMD64State *guest, enum syscall_verdict *verdict);
 
 enum syscall_verdict futex_call(VexGuestAMD64State *guest);
 void futex_thread_exits(ThreadId tid);
@@ -223,11 +367,26 @@ enum syscall_verdict fd_poll(VexGuestAMD64State *guest);
 enum syscall_verdict fd_select(VexGuestAMD64State *guest);
 enum syscall_verdict fd_epoll(VexGuestAMD64State *guest);
 enum syscall_verdict time_call(VexGuestAMD64State *guest, Bool *ours);
-Bool time_read_timeout(Addr timespec, Long *cycles);
+Long time_cycles(ULong seconds, ULong ns);
+Long time_after(Long cycles);
+Long time_base(Int clock);
+Long time_ns(Long cycles);
+Long time_never(Long cycles);
+Long time_saturated_ns(Long seconds, Long ns);
+Bool time_valid_spec(const struct vki_itimerspec *spec);
+Bool time_cpu_clock(Int clock, ThreadId *tid);
+Long time_cpu(ThreadId tid);
+Bool time_read_timeout(Addr timespec, Long *deadline);
 Bool time_read_deadline(Int clock, Addr timespec, Long *deadline);
 Long cpu_cycles(Bool process);
 enum syscall_verdict procfs_open(VexGuestAMD64State *guest);
 SizeT procfs_mapped_kib(void);
+/* Bytes by which /proc/cpuinfo may be longer than the host's, for each processor. */
+#define CPUINFO_ADDED 100
+void topology_cpuid(VexGuestAMD64State *guest, UInt leaf, UInt subleaf, Int cpu);
+SizeT topology_list(HChar *text, Bool (*has)(Int cpu, Long what), Long what);
+SizeT topology_file(const HChar *name, Int cpu, HChar *text);
+SizeT topology_cpuinfo(HChar *text, const HChar *host);
 enum syscall_verdict machine_call(VexGuestAMD64State *guest, Bool *ours);
 void machine_init(void);
 void machine_first_insn(ThreadId tid);
@@ -244,6 +403,11 @@ Bool guest_may(Addr addr, SizeT size, UInt prot);
 void shared_init(void);
 void shared_map(Addr start, SizeT size, Bool shared);
 Bool shared_contains(Addr addr);
+
+void pages_init(void);
+void pages_forget(void);
+Bool pages_present(Addr addr);
+void pages_touch(Addr addr);
 
 /**
  * struct line - a cache line that some open transaction has touched.
@@ -280,6 +444,7 @@ extern Addr current_pc;
 void txn_init(UInt nr_threads);
 Bool txn_open(ThreadId tid);
 void txn_access(ThreadId tid, Addr addr, SizeT size, Bool write);
+void guest_access(Addr addr, SizeT size, Bool write);
 ULong txn_begin(VexGuestAMD64State *guest, ULong fallback, ULong next);
 ULong txn_end(ULong next);
 void txn_xabort(ULong code);
@@ -291,7 +456,6 @@ void txn_forget(ThreadId tid);
 void txn_noise_start(void);
 void txn_tick(ThreadId tid, Long before, Long after);
 Bool txn_last_abort(ThreadId tid, Addr record, SizeT size);
-void txn_print_totals(void);
 
 Bool request_handle(ThreadId tid, UWord *args, UWord *answer);
 /* Whether the cost model is on: False outside the region of interest. */
@@ -302,12 +466,20 @@ IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *lay
 		 const VexGuestExtents *extents, const VexArchInfo *arch, IRType guest_word,
 		 IRType host_word);
 Bool insn_needs_exact_registers(const VexGuestExtents *extents);
+Bool insn_hint_at(Addr addr, UInt *at);
+
+/* Sizes valgrind's cache of translations; bytes. Plain ones take 260, tracked ones more. */
+#define AVERAGE_TRANSLATION 400
 
 /* Whether the block being translated is to be a tracked one. */
 extern Bool core_tracked;
 Addr core_tracked_addr(Addr addr);
 void core_hooks_check(void);
 void core_untrack_ip(ThreadId tid);
+Bool core_blocks_stay(void);
+void core_let_others_run(ThreadId tid);
+void core_read_symbols(void);
+void core_set_mask(ThreadId tid, const vki_sigset_t *set, vki_sigset_t *old);
 void core_restart_thread(void) __attribute__((noreturn));
 /* Valgrind's own, not in its installed headers: the thread is on its way out. */
 extern Bool VG_(is_exiting)(ThreadId tid);

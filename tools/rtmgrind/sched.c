@@ -11,22 +11,25 @@
  * The state is guarded by a spin lock, held for moments only; the big lock
  * must never be waited for while it is held.
  */
-#include "rtmgrind.h"
-#include "cost.h"
+#include "hle.h"
+#include "model.h"
 #include "host.h"
+#include "coherence.h"
 
 /* Longest slice, instructions: valgrind polls for signals between two. */
 #define SLICE_MAX 100000
-/* Added to slice_left while transactions are open: more than any slice and charge, in cycles. */
-#define TRACKING_BIAS (-(1LL << 48))
 /* Outside the region of interest threads run ahead so many times further. */
 #define SLOPPY_FACTOR 50
+/*
+ * A thread that fights for lines with others runs ahead only so far, on average; a thread that
+ * has not done so for that many slices runs ahead as far as it is told.
+ */
+#define MEETING_QUANTUM 20
+#define MEETING_SLICES 16
 /* How often a parked thread looks whether the one in the kernel is stuck there, ns. */
 #define WATCH_NS 50000000LL
 /* After so long asleep in a system call, ns, the others go on without it. */
 #define STUCK_NS 1000000000LL
-/* Looks at a thread that ends before the others go on all the same: a second or more. */
-#define ENDING_TRIES 1000000
 
 extern UInt VG_N_THREADS;
 
@@ -38,8 +41,6 @@ struct vthread *vthreads;
 UInt nr_vthreads;
 ThreadId vthread_end;
 ThreadId current_tid;
-Long slice_left;
-Long slice_bias;
 
 /**
  * struct sched - the state of the big lock.
@@ -48,7 +49,6 @@ Long slice_bias;
  * @owner_lwp: its Linux thread id once it runs, 0 none
  * @unborn: thread that was created and whose host thread has not shown up yet
  * @kernel: thread in a short system call, 0 none
- * @slice: cycles given to the running thread
  * @latest: clock of the thread that ran last
  * @end_time: virtual time of the end of the process, 0 not yet
  * @idle: @owner was chosen to wait for the outside, for there is nothing else to do
@@ -66,7 +66,6 @@ static struct {
 	volatile ThreadId unborn;
 	Int ending_lwp; /* gave up the big lock for good, and may not be gone yet */
 	ThreadId kernel;
-	Long slice;
 	Long latest;
 	Long end_time;
 	Bool idle;
@@ -96,6 +95,7 @@ static void init_vthreads(void)
 {
 	if (vthreads)
 		return;
+	model_build();
 	nr_vthreads = VG_N_THREADS;
 	vthreads = VG_(calloc)("rtmgrind.vthreads", nr_vthreads, sizeof(*vthreads));
 	vthreads[1].core = vthreads[1].last_core = -1;
@@ -109,22 +109,6 @@ void sched_init(void)
 {
 	init_vthreads();
 	rng_seed(&sched.rng, opt.seed, 0);
-}
-
-/* Cycles of the running slice that are over. */
-static Long slice_used(void)
-{
-	return sched.slice + slice_bias - slice_left;
-}
-
-/**
- * sched_now() - the running thread's clock.
- *
- * Return: cycles since the start of the run.
- */
-Long sched_now(void)
-{
-	return vthreads[current_tid].clock + slice_used();
 }
 
 /**
@@ -189,14 +173,26 @@ Bool sched_alone(void)
 }
 
 /**
- * sched_track() - let memory accesses be looked at, or no more, from the next block on.
- * @on: whether
+ * sched_wait_turn() - let all others run up to the running thread's clock, in the middle of a block.
+ *
+ * Does not return if they abort the thread's transaction. A thread that ran
+ * ahead of the others would else see, and change, what lies in their future.
  */
-void sched_track(Bool on)
+void sched_wait_turn(void)
 {
-	slice_left -= slice_bias;
-	slice_bias = on ? TRACKING_BIAS : 0;
-	slice_left += slice_bias;
+	ThreadId me = current_tid;
+	Addr pc = current_pc;
+	Bool in_txn = txn_open(me);
+
+	vthreads[me].meetings = MEETING_SLICES;
+	if (!account_ahead() || !core_blocks_stay())
+		return;
+	vthreads[me].in_block = True;
+	core_let_others_run(me);
+	vthreads[me].in_block = False;
+	current_pc = pc;
+	if (in_txn && !txn_open(me))
+		core_restart_thread();
 }
 
 /**
@@ -234,23 +230,6 @@ static void wake(ThreadId tid)
 		host_futex_wake(&vthreads[tid].turn);
 }
 
-/* Whether the host says that a thread sleeps, interruptibly, in a system call. */
-static Bool host_thread_sleeps(Int lwp)
-{
-	HChar name[64], stat[256], *state;
-	Long fd, n;
-
-	VG_(sprintf)(name, "/proc/self/task/%d/stat", lwp);
-	fd = host_syscall(__NR_open, (Long)name, 0, 0, 0, 0, 0);
-	if (fd < 0)
-		return False;
-	n = host_syscall(__NR_read, fd, (Long)stat, sizeof(stat) - 1, 0, 0, 0);
-	host_syscall(__NR_close, fd, 0, 0, 0, 0, 0);
-	stat[n > 0 ? n : 0] = 0;
-	state = VG_(strrchr)(stat, ')');
-	return state && state[1] == ' ' && state[2] == 'S';
-}
-
 /*
  * Everybody waits for the thread in the kernel. If it sleeps there for another
  * of our threads, as a writer to a full pipe does, that would be for ever.
@@ -267,7 +246,7 @@ static ThreadId watch_kernel(void)
 	if (sched.watched_call != sched.nr_calls) {
 		sched.watched_call = sched.nr_calls;
 		sched.watched_since = now;
-	} else if (now - sched.watched_since >= STUCK_NS && host_thread_sleeps(t->lwp)) {
+	} else if (now - sched.watched_since >= STUCK_NS && lwp_sleeps(t->lwp)) {
 		t->state = VT_OUTSIDE;
 		cores_release(sched.kernel);
 		sched.kernel = 0;
@@ -276,26 +255,16 @@ static ThreadId watch_kernel(void)
 	return 0;
 }
 
-static ThreadId find_by_lwp(Int lwp)
-{
-	ThreadId tid;
-
-	for (tid = 1; tid < vthread_end; tid++)
-		if (vthreads[tid].lwp == lwp && vthreads[tid].state != VT_FREE)
-			return tid;
-	return 0;
-}
-
 /* The calling host thread wants the lock: who is it, and what does that change? */
-static ThreadId arrive(Int lwp)
+static ThreadId arrive(void)
 {
-	ThreadId me = find_by_lwp(lwp);
+	ThreadId me = lwp_find();
 	struct vthread *t;
 
 	if (!me) {
 		me = sched.unborn;
-		tl_assert2(me, "thread %d was never created\n", lwp);
-		vthreads[me].lwp = lwp;
+		tl_assert2(me, "thread %d was never created\n", VG_(gettid)());
+		vthreads[me].lwp = VG_(gettid)();
 		vthreads[me].state = VT_READY;
 		sched.unborn = 0;
 		return me;
@@ -313,49 +282,62 @@ static ThreadId arrive(Int lwp)
 	return me;
 }
 
-static void begin_slice(ThreadId me)
+/* Instructions that the thread may execute now; @lead receives those until another is behind. */
+static Long slice_length(ThreadId me, Long *lead)
 {
 	struct vthread *t = &vthreads[me];
 	Long quantum = in_region ? opt.quantum : opt.quantum * SLOPPY_FACTOR;
-	Long key;
+	Long key, length;
+
+	if (t->meetings) {
+		t->meetings--;
+		if (quantum > MEETING_QUANTUM)
+			quantum = MEETING_QUANTUM;
+	}
+	*lead = 0;
+	/* Only to look again; real time may decide how often, so no random number. */
+	if (t->state == VT_WAITING)
+		return 1;
+	if (!turn_next(me, True, &key))
+		return *lead = SLICE_MAX;
+	if (key > t->clock)
+		*lead = account_insns(key - t->clock, SLICE_MAX);
+	length = *lead + 1 + rng_next(&sched.rng) % (2 * quantum);
+	return length < SLICE_MAX ? length : SLICE_MAX;
+}
+
+static void begin_slice(ThreadId me)
+{
+	struct vthread *t = &vthreads[me];
+	Long length, lead, rest;
 
 	sched.owner_lwp = t->lwp;
 	current_tid = me;
-	if (t->state == VT_WAITING) {
-		/* Only to look again; real time may decide how often, so no random number. */
-		sched.slice = 1;
-	} else if (!turn_next(me, True, &key)) {
-		sched.slice = SLICE_MAX;
-	} else {
-		sched.slice = key > t->clock ? key - t->clock : 0;
-		sched.slice += 1 + rng_next(&sched.rng) % (2 * quantum);
-	}
-	if (sched.slice > SLICE_MAX)
-		sched.slice = SLICE_MAX;
-	if (sched.slice > t->timeslice_end - t->clock && cores_queued())
-		sched.slice = t->timeslice_end > t->clock ? t->timeslice_end - t->clock : 1;
-	slice_left = sched.slice + slice_bias;
+	account_begin(t);
+	length = slice_length(me, &lead);
+	rest = t->timeslice_end - t->clock;
+	rest = account_insns(rest > 0 ? rest : 1, length);
+	if (rest < length && cores_wanted(me))
+		length = rest;
+	/* A timer that expires ends it too. */
+	length = account_insns(timers_slice(me, NS_PER_SECOND), length);
+	account_give(length, lead);
 	t->state = VT_RUNNING;
+	coherence_resume(me);
 }
 
-/* Enters the cycles of the slice that ends into the books. */
+/* Enters the time of the slice that ends into the books. */
 static void account(ThreadId me)
 {
 	struct vthread *t = &vthreads[me];
 	Long before = t->clock;
-	Long used = slice_used();
+	Bool any = account_end(t);
 
-	if (used > 0) {
-		t->clock += used;
-		t->cpu += used;
-	}
-	sched.slice = 0;
-	slice_left = slice_bias;
 	if (t->clock > sched.latest)
 		sched.latest = t->clock;
 	txn_tick(me, before, t->clock);
 	/* Valgrind waits for threads that end by yielding: then nobody may stay the smallest. */
-	if (used == 0)
+	if (!any)
 		t->clock += opt.quantum;
 }
 
@@ -378,7 +360,7 @@ static void leave(ThreadId me)
 		sched.nr_calls++;
 	} else if (t->state != VT_READY) {
 		cores_release(me);
-	} else if (cores_preempt(me)) {
+	} else if (!t->in_block && (cores_preempt(me) || cores_evict(me))) {
 		txn_abort_parked(me, RTMGRIND_CAUSE_INTERRUPT);
 	}
 }
@@ -397,9 +379,11 @@ void sched_thread_create(ThreadId parent, ThreadId child)
 		return;
 	guard_lock();
 	VG_(free)(t->wait.fds);
+	VG_(free)(t->affinity);
 	VG_(memset)(t, 0, sizeof(*t));
 	t->core = t->last_core = -1;
-	t->clock = sched_now() + COST_WAKEUP;
+	affinity_copy(t, &vthreads[parent]);
+	t->clock = sched_now() + model.wakeup;
 	sched.unborn = child;
 	if (child >= vthread_end)
 		vthread_end = child + 1;
@@ -419,6 +403,7 @@ void sched_thread_exit(ThreadId tid)
 		txn_forget(tid);
 		vthreads[tid].exiting = True;
 		futex_thread_exits(tid);
+		timers_thread_exits(tid);
 	}
 	guard_unlock();
 }
@@ -479,32 +464,13 @@ Bool vgModuleLocal_set_sched_lock_impl(int type)
 	return True;
 }
 
-/*
- * The kernel clears the id of a thread that ends in the program's memory,
- * where others look before they wait for it: so that they see the same in
- * every run, nobody goes on before the thread is gone. The first thread of
- * the process stays as a zombie and is not waited for.
- */
-static void await_ending(void)
-{
-	Int pid = VG_(getpid)();
-
-	if (sched.ending_lwp && sched.ending_lwp != pid)
-		for (Int tries = 0; tries < ENDING_TRIES; tries++) {
-			if (host_syscall(__NR_tgkill, pid, sched.ending_lwp, 0, 0, 0, 0))
-				break;
-			host_yield();
-		}
-	sched.ending_lwp = 0;
-}
-
 void vgModuleLocal_acquire_sched_lock(struct sched_lock *lock)
 {
-	Int lwp = VG_(gettid)();
 	ThreadId me, next = 0;
+	Bool changed;
 
 	guard_lock();
-	me = arrive(lwp);
+	me = arrive();
 	if (!sched.owner)
 		next = hand_over();
 	else if (sched.asleep) {
@@ -521,9 +487,14 @@ void vgModuleLocal_acquire_sched_lock(struct sched_lock *lock)
 		guard_lock();
 		next = watch_kernel();
 	}
-	await_ending();
+	lwp_await_end(sched.ending_lwp);
+	sched.ending_lwp = 0;
+	changed = current_tid != me;
 	begin_slice(me);
+	hle_unpark(me);
 	guard_unlock();
+	if (changed)
+		pin_turn(&vthreads[me]);
 }
 
 void vgModuleLocal_release_sched_lock(struct sched_lock *lock)
@@ -532,6 +503,7 @@ void vgModuleLocal_release_sched_lock(struct sched_lock *lock)
 	ThreadId next;
 
 	core_untrack_ip(me);
+	hle_park(me);
 	guard_lock();
 	/* So that a new thread takes part from a fixed point in virtual time on. */
 	while (sched.unborn) {

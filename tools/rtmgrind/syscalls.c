@@ -8,7 +8,7 @@
  * unless it is one that may wait for the outside.
  */
 #include "rtmgrind.h"
-#include "cost.h"
+#include "model.h"
 #include "pub_tool_aspacemgr.h"
 
 #define POLL_IN 1
@@ -83,8 +83,19 @@ static enum syscall_verdict dispatch(VexGuestAMD64State *guest)
 	case __NR_epoll_wait:
 	case __NR_epoll_pwait:
 		return fd_epoll(guest);
+	case __NR_pause:
+	case __NR_rt_sigsuspend:
+	case __NR_rt_sigtimedwait:
+		return wait_signal_call(guest);
+	case __NR_wait4:
+	case __NR_waitid:
+		return wait_child_call(guest);
 	}
 	verdict = time_call(guest, &ours);
+	if (!ours)
+		verdict = timers_call(guest, &ours);
+	if (!ours)
+		verdict = timerfd_call(guest, &ours);
 	if (!ours)
 		verdict = machine_call(guest, &ours);
 	return verdict;
@@ -107,10 +118,9 @@ ULong syscall_enter(VexGuestAMD64State *guest)
 	if (txn_nr_open && interrupts_all(nr, guest))
 		txn_abort_others(current_tid, RTMGRIND_CAUSE_INTERRUPT);
 	if (!wait_again(guest)) {
-		charge(in_region ? COST_SYSCALL : 0);
+		charge(in_region ? model.syscall : 0);
 	} else {
-		/* The instruction was paid for the first time. */
-		charge(-1);
+		uncharge_insn();
 		if (sched_is_idle()) {
 			wait_idle();
 			sched_end_slice(guest);
@@ -162,8 +172,13 @@ static Bool waits_outside(UInt nr, const UWord *args)
 void syscall_pre(ThreadId tid, UInt nr, UWord *args, UInt nr_args)
 {
 	vthreads[tid].calling = waits_outside(nr, args) ? VT_OUTSIDE : VT_KERNEL;
+	lwp_note_call(nr == __NR_clone || nr == __NR_fork || nr == __NR_vfork);
+	if (nr == __NR_clone || nr == __NR_fork || nr == __NR_vfork || nr == __NR_execve)
+		pin_release(&vthreads[tid]);
 	if (nr == __NR_exit_group)
 		sched_note_end();
+	if (nr == __NR_execve)
+		timers_exec(True);
 }
 
 static void note_process(ThreadId tid, UInt nr, const UWord *args, Long result)
@@ -172,10 +187,12 @@ static void note_process(ThreadId tid, UInt nr, const UWord *args, Long result)
 
 	if (thread)
 		return;
-	if (result > 0)
+	if (result > 0) {
 		wait_child_started();
-	else
+	} else {
 		wait_forked();
+		timers_forked();
+	}
 }
 
 static void note_success(ThreadId tid, UInt nr, const UWord *args, Long result)
@@ -183,17 +200,27 @@ static void note_success(ThreadId tid, UInt nr, const UWord *args, Long result)
 	switch (nr) {
 	case __NR_mmap:
 		shared_map(result, args[1], (args[3] & VKI_MAP_SHARED) != 0);
+		pages_forget();
 		break;
 	case __NR_munmap:
 		shared_map(args[0], args[1], False);
+		pages_forget();
+		break;
+	case __NR_madvise:
+	case __NR_brk:
+		pages_forget();
 		break;
 	case __NR_mremap:
 		shared_map(result, args[2], shared_contains(args[0]));
+		pages_forget();
 		break;
 	case __NR_rt_sigaction:
 		if (args[1])
-			wait_sigaction(args[0], (((const struct vki_sigaction_base *)args[1])
-							 ->sa_flags & VKI_SA_RESTART) != 0);
+			wait_sigaction(args[0], (const struct vki_sigaction_base *)args[1]);
+		break;
+	case __NR_rt_sigtimedwait:
+		if (args[1])
+			timers_delivered((vki_siginfo_t *)args[1]);
 		break;
 	case __NR_tgkill:
 	case __NR_tkill:
@@ -217,6 +244,7 @@ static void note_success(ThreadId tid, UInt nr, const UWord *args, Long result)
 		wait_child_reaped();
 		break;
 	}
+	timerfd_note(nr, args, result);
 }
 
 /**
@@ -230,7 +258,10 @@ static void note_success(ThreadId tid, UInt nr, const UWord *args, Long result)
 void syscall_post(ThreadId tid, UInt nr, UWord *args, UInt nr_args, SysRes res)
 {
 	vthreads[tid].calling = VT_FREE;
+	lwp_note_call(False);
 	if (!sr_isError(res))
 		note_success(tid, nr, args, sr_Res(res));
+	else if (nr == __NR_execve)
+		timers_exec(False);
 	wait_fds_changed();
 }

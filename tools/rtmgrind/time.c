@@ -6,18 +6,31 @@
  * the time do the same each time. Must never look at the host's clock.
  */
 #include "rtmgrind.h"
-#include "cost.h"
+#include "model.h"
 
 /* The wall clock at the start: 14 November 2023, 22:13:20 UTC. */
 #define EPOCH_SECONDS 1700000000LL
 /* The monotonic clocks at the start: a machine that has been up a while. */
 #define UPTIME_SECONDS 1000LL
+/* Cycles, and ns: what is further off never comes. May still be added to. */
+#define FOR_EVER (1LL << 61)
+
+/* The latest time that a clock has shown to any thread, cycles. */
+static Long shown;
 
 #define CLOCK_PROCESS_CPU 2
 #define CLOCK_THREAD_CPU 3
+/* In the number of a clock of processor time (include/linux/posix-timers.h). */
+#define CLOCK_SCHED 2
+#define CLOCK_OF_THREAD 4
 
-/* What the clock showed at virtual time 0, seconds; -1 if it is not ours. */
-static Long base_of(Int clock)
+/**
+ * time_base() - what a clock showed at virtual time 0.
+ * @clock: its number
+ *
+ * Return: seconds; -1 if it is not one of ours.
+ */
+Long time_base(Int clock)
 {
 	switch (clock) {
 	case 0: case 5: case 8: case 11: /* REALTIME, its COARSE and ALARM forms, TAI */
@@ -49,30 +62,174 @@ Long cpu_cycles(Bool process)
 	return cycles;
 }
 
+/*
+ * Threads run ahead of each other by up to a slice. A thread that reads the time after another
+ * one, and because of what that did, must not be shown an earlier one: so nobody is.
+ */
+static Long time_shown(void)
+{
+	if (shown < sched_now())
+		shown = sched_now();
+	current_vthread()->shown = shown;
+	return shown;
+}
+
+/**
+ * time_after() - when a time from now on has passed.
+ * @cycles: how long
+ *
+ * Return: virtual time, counted from what the thread has last been shown; 0 never. No time has
+ * passed now.
+ */
+Long time_after(Long cycles)
+{
+	Long now = sched_now();
+
+	if (cycles && now < current_vthread()->shown)
+		now = current_vthread()->shown;
+	if (now < 1)
+		now = 1;
+	return cycles >= FOR_EVER || now >= FOR_EVER ? 0 : now + cycles;
+}
+
+/**
+ * time_ns() - nanoseconds, rounded up as a deadline is that must not come too soon.
+ * @cycles: virtual time
+ *
+ * Return: ns.
+ */
+Long time_ns(Long cycles)
+{
+	Long ns = model_ns(cycles);
+
+	return ns + (model_cycles(ns) < cycles);
+}
+
+/**
+ * time_cpu_clock() - is a clock one of processor time?
+ * @clock: its number; those of other threads hold their ids (clock_getcpuclockid(3))
+ * @tid: receives whose: a thread, 0 the process
+ *
+ * Return: False if it is not, or not one of this process.
+ */
+Bool time_cpu_clock(Int clock, ThreadId *tid)
+{
+	Int lwp = ~(clock >> 3);
+
+	*tid = 0;
+	if (clock == CLOCK_PROCESS_CPU)
+		return True;
+	if (clock == CLOCK_THREAD_CPU || (clock < 0 && !lwp && clock & CLOCK_OF_THREAD)) {
+		*tid = current_tid;
+		return True;
+	}
+	if (clock >= 0 || (clock & 3) != CLOCK_SCHED)
+		return False;
+	if (!(clock & CLOCK_OF_THREAD))
+		return !lwp || lwp == VG_(getpid)();
+	for (*tid = 1; *tid < vthread_end; (*tid)++)
+		if (vthreads[*tid].lwp == lwp && vthreads[*tid].state != VT_FREE)
+			return True;
+	return False;
+}
+
+/**
+ * time_cpu() - processor time used.
+ * @tid: by a thread, 0 by all of the process
+ *
+ * Return: cycles.
+ */
+Long time_cpu(ThreadId tid)
+{
+	return !tid || tid == current_tid ? cpu_cycles(!tid) : vthreads[tid].cpu;
+}
+
 static Long clock_ns(Int clock)
 {
-	if (clock == CLOCK_PROCESS_CPU || clock == CLOCK_THREAD_CPU)
-		return cpu_cycles(clock == CLOCK_PROCESS_CPU);
-	return base_of(clock) * CYCLES_PER_SECOND + sched_now();
+	ThreadId tid;
+
+	if (time_cpu_clock(clock, &tid))
+		return model_ns(time_cpu(tid));
+	return time_base(clock) * NS_PER_SECOND + model_ns(time_shown());
+}
+
+/**
+ * time_cycles() - convert to virtual time.
+ * @seconds: how long
+ * @ns: and so long more
+ *
+ * Return: cycles; FOR_EVER for a time that neither cycles nor nanoseconds can count.
+ */
+Long time_cycles(ULong seconds, ULong ns)
+{
+	seconds += ns / NS_PER_SECOND;
+	if (seconds >= (ULong)(FOR_EVER / model_hz()) ||
+	    seconds >= (ULong)(FOR_EVER / NS_PER_SECOND))
+		return FOR_EVER;
+	return seconds * model_hz() + model_cycles(ns % NS_PER_SECOND);
+}
+
+/**
+ * time_never() - a deadline, of a time.
+ * @cycles: virtual time
+ *
+ * Return: the same; 0, which means never, if it is out of reach.
+ */
+Long time_never(Long cycles)
+{
+	return cycles >= FOR_EVER ? 0 : cycles;
+}
+
+/**
+ * time_saturated_ns() - seconds and nanoseconds as nanoseconds.
+ * @seconds: not negative
+ * @ns: less than a second's
+ *
+ * Return: ns; FOR_EVER for more than that.
+ */
+Long time_saturated_ns(Long seconds, Long ns)
+{
+	return seconds >= FOR_EVER / NS_PER_SECOND ? FOR_EVER : seconds * NS_PER_SECOND + ns;
+}
+
+static Bool valid(const struct vki_timespec *ts)
+{
+	return ts->tv_sec >= 0 && ts->tv_nsec >= 0 && ts->tv_nsec < NS_PER_SECOND;
+}
+
+/**
+ * time_valid_spec() - may a timer be set so?
+ * @spec: its value and interval
+ *
+ * Return: False if the kernel would refuse it.
+ */
+Bool time_valid_spec(const struct vki_itimerspec *spec)
+{
+	return valid(&spec->it_value) && valid(&spec->it_interval);
+}
+
+static Bool read_timespec(Addr timespec, struct vki_timespec *ts)
+{
+	if (!guest_may(timespec, sizeof(*ts), VKI_PROT_READ))
+		return False;
+	*ts = *(const struct vki_timespec *)timespec;
+	return valid(ts);
 }
 
 /**
  * time_read_timeout() - read a struct timespec that says how long.
  * @timespec: in guest memory
- * @cycles: receives the time
+ * @deadline: receives the virtual time at which it has passed, 0 never
  *
  * Return: False if it is not readable or not valid.
  */
-Bool time_read_timeout(Addr timespec, Long *cycles)
+Bool time_read_timeout(Addr timespec, Long *deadline)
 {
-	const struct vki_timespec *ts = (const struct vki_timespec *)timespec;
+	struct vki_timespec ts;
 
-	if (!guest_may(timespec, sizeof(*ts), VKI_PROT_READ) || ts->tv_sec < 0 ||
-	    ts->tv_nsec < 0 || ts->tv_nsec >= CYCLES_PER_SECOND)
+	if (!read_timespec(timespec, &ts))
 		return False;
-	/* Beyond 100 years it is for ever, and must not overflow. */
-	*cycles = (ts->tv_sec < 3000000000LL ? ts->tv_sec : 3000000000LL) * CYCLES_PER_SECOND +
-		  ts->tv_nsec;
+	*deadline = time_after(time_cycles(ts.tv_sec, ts.tv_nsec));
 	return True;
 }
 
@@ -80,16 +237,22 @@ Bool time_read_timeout(Addr timespec, Long *cycles)
  * time_read_deadline() - read a struct timespec that says until when.
  * @clock: the clock it refers to
  * @timespec: in guest memory
- * @deadline: receives the virtual time, at least 1
+ * @deadline: receives the virtual time, 0 never
  *
  * Return: False if it is not readable or not valid.
  */
 Bool time_read_deadline(Int clock, Addr timespec, Long *deadline)
 {
-	if (base_of(clock) <= 0 || !time_read_timeout(timespec, deadline))
+	struct vki_timespec ts;
+	Long base = time_base(clock);
+
+	if (base <= 0 || !read_timespec(timespec, &ts))
 		return False;
-	*deadline -= base_of(clock) * CYCLES_PER_SECOND;
-	if (*deadline < 1)
+	/* What is over was over at 1: 0 means never. */
+	*deadline = ts.tv_sec < base ? 1 : time_cycles(ts.tv_sec - base, ts.tv_nsec);
+	if (*deadline >= FOR_EVER)
+		*deadline = 0;
+	else if (*deadline < 1)
 		*deadline = 1;
 	return True;
 }
@@ -105,17 +268,18 @@ static enum syscall_verdict read_clock(VexGuestAMD64State *guest)
 	Int clock = guest->guest_RDI;
 	Addr addr = guest->guest_RSI;
 	struct vki_timespec *ts = (struct vki_timespec *)addr;
+	ThreadId of;
 	Long ns;
 
-	if (base_of(clock) < 0)
+	if (time_base(clock) < 0 && !time_cpu_clock(clock, &of))
 		return SYSCALL_REAL;
 	if (!guest_may(addr, sizeof(*ts), VKI_PROT_WRITE))
 		return answer(guest, -(Long)VKI_EFAULT);
 	if (txn_nr_open)
 		txn_access(current_tid, addr, sizeof(*ts), True);
 	ns = clock_ns(clock);
-	ts->tv_sec = ns / CYCLES_PER_SECOND;
-	ts->tv_nsec = ns % CYCLES_PER_SECOND;
+	ts->tv_sec = ns / NS_PER_SECOND;
+	ts->tv_nsec = ns % NS_PER_SECOND;
 	return answer(guest, 0);
 }
 
@@ -130,8 +294,8 @@ static enum syscall_verdict read_timeofday(VexGuestAMD64State *guest)
 	if (addr) {
 		if (txn_nr_open)
 			txn_access(current_tid, addr, sizeof(*tv), True);
-		tv->tv_sec = ns / CYCLES_PER_SECOND;
-		tv->tv_usec = ns % CYCLES_PER_SECOND / 1000;
+		tv->tv_sec = ns / NS_PER_SECOND;
+		tv->tv_usec = ns % NS_PER_SECOND / 1000;
 	}
 	return answer(guest, 0);
 }
@@ -139,7 +303,7 @@ static enum syscall_verdict read_timeofday(VexGuestAMD64State *guest)
 static enum syscall_verdict read_time(VexGuestAMD64State *guest)
 {
 	Addr addr = guest->guest_RDI;
-	Long seconds = clock_ns(VKI_CLOCK_REALTIME) / CYCLES_PER_SECOND;
+	Long seconds = clock_ns(VKI_CLOCK_REALTIME) / NS_PER_SECOND;
 
 	if (addr && !guest_may(addr, sizeof(Long), VKI_PROT_WRITE))
 		return answer(guest, -(Long)VKI_EFAULT);
@@ -166,11 +330,10 @@ static enum syscall_verdict sleep_call(VexGuestAMD64State *guest)
 	} else {
 		if (!time_read_timeout(timespec, &deadline))
 			return SYSCALL_REAL;
-		deadline += sched_now();
 		/* A sleep of 0 is a sleep of 1: it waits for the others. */
-		deadline += deadline == sched_now();
+		deadline += deadline == time_after(0);
 	}
-	if (absolute && !wait_again(guest) && deadline <= sched_now())
+	if (absolute && !wait_again(guest) && deadline && deadline <= sched_now())
 		return answer(guest, 0);
 	wait_begin(guest, WAIT_SLEEP, deadline, 0);
 	return SYSCALL_WAIT;

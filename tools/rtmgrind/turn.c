@@ -89,13 +89,22 @@ ThreadId turn_pick(Bool *idle)
 	struct vthread *t;
 	ThreadId tid;
 	Bool busy;
-	Long key;
+	Long key, timer;
 
 	*idle = False;
 	for (;;) {
 		busy = anybody_ready();
 		cores_place();
 		tid = turn_next(0, busy, &key);
+		timer = timers_next();
+		if (timer && (!tid || timer <= key)) {
+			if (!busy && !wait_due(timer)) {
+				*idle = True;
+				return choose_idler();
+			}
+			timers_expire(timer);
+			continue;
+		}
 		t = &vthreads[tid];
 		if (tid && t->state == VT_READY)
 			break;

@@ -10,21 +10,15 @@
  * Must never leave a line with an owner whose transaction is over.
  */
 #include "txn.h"
+#include "coherence.h"
+#include "hle.h"
 #include "pub_tool_machine.h"
-
-/* Names in the totals line; the order of enum rtmgrind_cause. */
-static const HChar *const cause_names[] = {
-	"none", "explicit", "conflict", "capacity", "syscall",
-	"fault", "instruction", "interrupt", "spurious", "nest",
-};
-#define NR_CAUSES (sizeof(cause_names) / sizeof(cause_names[0]))
 
 ULong txn_nr_open;
 Addr current_pc;
 
 struct txn **txns;
-static ULong nr_started, nr_committed, nr_aborted[NR_CAUSES];
-static struct rng spurious_rng;
+struct rng txn_rng;
 static Bool noise;
 
 /**
@@ -35,7 +29,7 @@ void txn_init(UInt nr_threads)
 {
 	line_init(nr_threads);
 	txns = VG_(calloc)("rtmgrind.txns", nr_threads, sizeof(*txns));
-	rng_seed(&spurious_rng, opt.seed, 1);
+	rng_seed(&txn_rng, opt.seed, 1);
 	noise = opt.abort_from_start;
 }
 
@@ -67,14 +61,16 @@ static void drop_lines(ThreadId tid, struct txn *txn, Bool undo)
 			/* Unchanged lines are left alone: their page may have become read-only. */
 			if (undo && VG_(memcmp)(memory, line->old, LINE_SIZE))
 				VG_(memcpy)(memory, line->old, LINE_SIZE);
+			if (undo)
+				coherence_txn_undo(tid, line->addr);
 			line->writer = 0;
 		}
 		line_set_reader(line, tid, False);
 		line_put(line);
 	}
 	txn->depth = 0;
-	if (!--txn_nr_open)
-		sched_track(False);
+	txn_nr_open--;
+	sched_track();
 }
 
 static const struct touch *find_touch(const struct txn *txn, Addr line_addr)
@@ -99,7 +95,6 @@ static UInt status_of(const struct txn *txn, enum rtmgrind_cause cause, UInt cod
 		status = RTM_CONFLICT | RTM_RETRY;
 		break;
 	case RTMGRIND_CAUSE_CAPACITY:
-	case RTMGRIND_CAUSE_NEST:
 		status = RTM_CAPACITY;
 		break;
 	default:
@@ -132,27 +127,31 @@ void txn_rollback(ThreadId tid, const struct rtmgrind_abort *info, UInt code)
 	}
 	last->read_lines = txn->nr_read;
 	last->write_lines = txn->nr_written;
-	last->cycles = now - txn->begun + COST_ABORT;
+	last->cycles = now - txn->begun + model.abort;
 	txn->last_valid = True;
-	nr_aborted[info->cause]++;
+	counters_abort(txn->hle, info->cause);
 	if (opt.trace)
 		VG_(umsg)("thread %u aborts: %s, status %#x, pc %#llx, line %#llx, other %#llx\n",
-			  tid, cause_names[info->cause], last->status, last->own_pc, last->line,
+			  tid, counters_cause_name(info->cause), last->status, last->own_pc, last->line,
 			  last->other_pc);
 
 	drop_lines(tid, txn, True);
+	/* Behind the lines: what they restore of a lock is the thread's own value. */
+	if (txn->hle)
+		hle_rollback(tid);
 	/* The first two fields belong to valgrind's dispatcher and not to the guest. */
 	event_check[0] = txn->guest->host_EvC_FAILADDR;
 	event_check[1] = txn->guest->host_EvC_COUNTER;
 	*txn->guest = txn->saved;
 	txn->guest->host_EvC_FAILADDR = event_check[0];
 	txn->guest->host_EvC_COUNTER = event_check[1];
-	txn->guest->guest_RAX = last->status;
+	if (!txn->hle)
+		txn->guest->guest_RAX = last->status;
 	txn->guest->guest_RIP = txn->fallback;
 	if (tid == current_tid)
-		charge(COST_ABORT);
+		charge(model.abort);
 	else
-		vthreads[tid].clock += COST_ABORT;
+		vthreads[tid].clock += model.abort;
 }
 
 /**
@@ -220,8 +219,12 @@ void txn_forget(ThreadId tid)
 
 	if (!txn)
 		return;
-	if (txn->depth)
+	if (txn->depth) {
 		drop_lines(tid, txn, True);
+		if (txn->hle)
+			hle_rollback(tid);
+	}
+	hle_forget(tid);
 	VG_(free)(txn->touches);
 	VG_(free)(txn);
 	txns[tid] = NULL;
@@ -236,9 +239,10 @@ void txn_forget(ThreadId tid)
 void txn_tick(ThreadId tid, Long before, Long after)
 {
 	/* The cores' timers are spread over the period. */
-	Long phase = vthreads[tid].core * TICK / opt.cores;
+	Long period = model.tick ? model_hz() / model.tick : 0;
+	Long phase = vthreads[tid].core * period / model_cpus();
 
-	if (noise && in_region && (before + phase) / TICK != (after + phase) / TICK)
+	if (noise && in_region && period && (before + phase) / period != (after + phase) / period)
 		txn_abort_parked(tid, RTMGRIND_CAUSE_INTERRUPT);
 }
 
@@ -252,6 +256,49 @@ void txn_spurious_point(struct txn *txn)
 		txn_abort_self(RTMGRIND_CAUSE_SPURIOUS, -1);
 }
 
+/* Begins the running thread's transaction, or one inside it. */
+static void begin(VexGuestAMD64State *guest, Addr fallback, Bool hle)
+{
+	struct txn *txn = txns[current_tid];
+
+	if (!txn)
+		txn = txns[current_tid] = VG_(calloc)("rtmgrind.txn", 1, sizeof(*txn) + model_l1_sets());
+	if (txn->depth == RTM_NEST_MAX)
+		txn_abort_self(RTMGRIND_CAUSE_NEST, -1);
+	if (txn->depth++)
+		return;
+	txn->hle = hle;
+	txn->fallback = fallback;
+	txn->guest = guest;
+	txn->saved = *guest;
+	txn->begun = sched_now();
+	txn->nr_read = txn->nr_written = txn->nr_beyond = 0;
+	VG_(memset)(txn->ways, 0, model_l1_sets());
+	txn->doomed = 0;
+	if (noise && in_region && opt.abort_rate &&
+	    (Long)(rng_next(&txn_rng) % 100) < opt.abort_rate)
+		/* Among the first lines: late enough to have something to undo. */
+		txn->doomed = 1 + rng_next(&txn_rng) % 4;
+	txn_nr_open++;
+	sched_track();
+	coherence_txn_begin(current_tid);
+	counters_begin(hle);
+	if (in_region)
+		charge(model.xbegin);
+	if (opt.trace)
+		VG_(umsg)("thread %u %s, pc %#llx\n", current_tid, hle ? "elides" : "begins",
+			  hle ? (ULong)fallback : current_pc);
+}
+
+/* An RTM instruction in an HLE region aborts that, and is executed again outside. */
+static void refuse_in_hle(void)
+{
+	if (!txn_open(current_tid) || !txns[current_tid]->hle)
+		return;
+	counter_add(COUNTER_TX_EXEC_MISC4);
+	txn_abort_self(RTMGRIND_CAUSE_INSTRUCTION, -1);
+}
+
 /**
  * txn_begin() - XBEGIN.
  * @guest: registers of the running thread
@@ -262,33 +309,40 @@ void txn_spurious_point(struct txn *txn)
  */
 ULong txn_begin(VexGuestAMD64State *guest, ULong fallback, ULong next)
 {
+	current_pc = next;
+	refuse_in_hle();
+	begin(guest, fallback, False);
+	return next;
+}
+
+/**
+ * txn_begin_hle() - XACQUIRE outside of RTM.
+ * @guest: registers of the running thread, as they are in front of it
+ * @pc: the instruction
+ */
+void txn_begin_hle(VexGuestAMD64State *guest, Addr pc)
+{
+	begin(guest, pc, True);
+}
+
+/** txn_commit() - the innermost transaction of the running thread ends; the outermost commits. */
+void txn_commit(void)
+{
 	struct txn *txn = txns[current_tid];
 
-	if (!txn)
-		txn = txns[current_tid] = VG_(calloc)("rtmgrind.txn", 1, sizeof(*txn));
-	if (txn->depth == RTM_NEST_MAX)
-		txn_abort_self(RTMGRIND_CAUSE_NEST, -1);
-	if (txn->depth++)
-		return next;
-	txn->fallback = fallback;
-	txn->guest = guest;
-	txn->saved = *guest;
-	txn->begun = sched_now();
-	txn->nr_read = txn->nr_written = 0;
-	VG_(memset)(txn->ways, 0, sizeof(txn->ways));
-	txn->doomed = 0;
-	if (noise && in_region && opt.abort_rate &&
-	    (Long)(rng_next(&spurious_rng) % 100) < opt.abort_rate)
-		/* Among the first lines: late enough to have something to undo. */
-		txn->doomed = 1 + rng_next(&spurious_rng) % 4;
-	if (!txn_nr_open++)
-		sched_track(True);
-	nr_started++;
+	if (txn->depth == 1 && txn->doomed) {
+		txn->doomed = 1;
+		txn_spurious_point(txn);
+	}
+	if (--txn->depth)
+		return;
+	drop_lines(current_tid, txn, False);
+	counters_commit(txn->hle);
 	if (in_region)
-		charge(COST_XBEGIN);
+		charge(model.xend);
 	if (opt.trace)
-		VG_(umsg)("thread %u begins, pc %#llx\n", current_tid, next);
-	return next;
+		VG_(umsg)("thread %u commits, %u read %u written\n", current_tid, txn->nr_read,
+			  txn->nr_written);
 }
 
 /**
@@ -299,23 +353,10 @@ ULong txn_begin(VexGuestAMD64State *guest, ULong fallback, ULong next)
  */
 ULong txn_end(ULong next)
 {
-	struct txn *txn = txns[current_tid];
-
 	if (!txn_open(current_tid))
 		return 0;
-	if (txn->depth == 1 && txn->doomed) {
-		txn->doomed = 1;
-		txn_spurious_point(txn);
-	}
-	if (--txn->depth)
-		return next;
-	drop_lines(current_tid, txn, False);
-	nr_committed++;
-	if (in_region)
-		charge(COST_XEND);
-	if (opt.trace)
-		VG_(umsg)("thread %u commits, %u read %u written\n", current_tid, txn->nr_read,
-			  txn->nr_written);
+	refuse_in_hle();
+	txn_commit();
 	return next;
 }
 
@@ -327,6 +368,7 @@ void txn_xabort(ULong code)
 {
 	struct rtmgrind_abort info = {.cause = RTMGRIND_CAUSE_EXPLICIT, .syscall_nr = -1};
 
+	refuse_in_hle();
 	if (txn_open(current_tid))
 		txn_abort_running(&info, code);
 }
@@ -363,21 +405,4 @@ Bool txn_last_abort(ThreadId tid, Addr record, SizeT size)
 	VG_(memcpy)((void *)record, &txn->last, size);
 	txn->last_valid = False;
 	return True;
-}
-
-/** txn_print_totals() - one line for the log. */
-void txn_print_totals(void)
-{
-	ULong aborts = 0;
-	HChar causes[400];
-	UInt i, used = 0;
-
-	causes[0] = 0;
-	for (i = 1; i < NR_CAUSES; i++) {
-		aborts += nr_aborted[i];
-		used += VG_(snprintf)(causes + used, sizeof(causes) - used, "%s%s %llu",
-				      i > 1 ? " " : "", cause_names[i], nr_aborted[i]);
-	}
-	VG_(umsg)("starts %llu commits %llu aborts %llu (%s) cycles %lld region %lld\n",
-		  nr_started, nr_committed, aborts, causes, sched_end_time(), region_cycles());
 }

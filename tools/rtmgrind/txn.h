@@ -8,7 +8,8 @@
 #define RTMGRIND_TXN_H
 
 #include "rtmgrind.h"
-#include "cost.h"
+#include "counters.h"
+#include "model.h"
 
 /**
  * struct touch - a line of a transaction's read or write set.
@@ -25,7 +26,8 @@ struct touch {
 /**
  * struct txn - the transaction of a thread.
  * @depth: nesting, 0 outside
- * @fallback: where XBEGIN's operand points
+ * @hle: XACQUIRE began it
+ * @fallback: where XBEGIN's operand points; the XACQUIRE
  * @saved: registers at XBEGIN
  * @guest: the registers themselves
  * @touches: read and write set, in order
@@ -33,14 +35,16 @@ struct touch {
  * @touches_room: room in @touches
  * @nr_read: lines read
  * @nr_written: lines written
- * @ways: lines written per set of the cache
+ * @nr_beyond: times that a line it had read left the first-level cache
  * @doomed: new lines and commits left before a spurious abort, 0 none is due
  * @begun: virtual time of XBEGIN
  * @last: detail of the last abort
  * @last_valid: @last has not been asked for yet
+ * @ways: lines written per set of the first-level cache
  */
 struct txn {
 	UInt depth;
+	Bool hle;
 	Addr fallback;
 	VexGuestAMD64State saved;
 	VexGuestAMD64State *guest;
@@ -49,18 +53,25 @@ struct txn {
 	UInt touches_room;
 	UInt nr_read;
 	UInt nr_written;
-	UChar ways[WRITE_SETS];
+	UInt nr_beyond;
 	UInt doomed;
 	Long begun;
 	struct rtmgrind_abort last;
 	Bool last_valid;
+	UChar ways[];
 };
 
 /* Indexed by ThreadId; NULL for threads that never began one. */
 extern struct txn **txns;
+/* What chance decides about transactions. */
+extern struct rng txn_rng;
 
 void txn_rollback(ThreadId tid, const struct rtmgrind_abort *info, UInt code);
 void txn_abort_running(const struct rtmgrind_abort *info, UInt code) __attribute__((noreturn));
 void txn_spurious_point(struct txn *txn);
+void txn_conflict(ThreadId tid, Addr addr, Bool write);
+void txn_evicted(ThreadId tid, Addr addr, Bool far);
+void txn_begin_hle(VexGuestAMD64State *guest, Addr pc);
+void txn_commit(void);
 
 #endif

@@ -17,7 +17,7 @@
  * from outside.
  */
 #include "rtmgrind.h"
-#include "cost.h"
+#include "model.h"
 #include "host.h"
 
 /* Longest real wait between two looks at signals, ns. */
@@ -25,11 +25,8 @@
 /* How often a waiter looks at its descriptors while others run. */
 #define LOOK_CYCLES 100000
 
-#define NR_SIGNALS 65
-
 static UInt nr_fd_waiters;
 static UInt nr_children;
-static Bool restarts[NR_SIGNALS];
 static ULong nr_queued;
 
 /* Real time and virtual time when pacing began. */
@@ -71,10 +68,13 @@ void wait_begin(VexGuestAMD64State *guest, enum wait_kind kind, Long deadline, L
 		wait->queued = nr_queued++;
 		if (kind == WAIT_FD)
 			nr_fd_waiters++;
+		/* A signal that only this call lets in may be there already. */
+		wait->check_at = kind == WAIT_SIGNAL || wait->masked ? sched_now() : 0;
+	} else {
+		wait->check_at = 0;
 	}
 	wait->kind = kind;
 	wait->at_deadline = at_deadline;
-	wait->check_at = 0;
 	wait->look_at = kind == WAIT_FD ? sched_now() + LOOK_CYCLES : 0;
 	sched_end_slice(guest);
 }
@@ -107,6 +107,9 @@ void wait_cancel(ThreadId tid)
 
 	if (wait->kind == WAIT_FD)
 		nr_fd_waiters--;
+	if (wait->masked)
+		core_set_mask(tid, &wait->old_mask, NULL);
+	wait->masked = False;
 	wait->kind = WAIT_NONE;
 	wait->deadline = wait->check_at = wait->look_at = 0;
 	wait->nr_fds = 0;
@@ -192,20 +195,33 @@ void wait_poke(ThreadId tid, Long at)
 }
 
 /**
- * wait_poke_signalled() - a signal may be pending for threads that wait.
+ * wait_poke_signalled_at() - a signal may be pending for threads that wait.
  * @lwp: Linux thread id of the receiver, 0 any
+ * @at: virtual time from when on
  */
-void wait_poke_signalled(Int lwp)
+void wait_poke_signalled_at(Int lwp, Long at)
 {
 	ThreadId tid;
 
 	for (tid = 1; tid < vthread_end; tid++)
 		if (!lwp || vthreads[tid].lwp == lwp)
-			wait_poke(tid, sched_now() + COST_WAKEUP);
+			wait_poke(tid, at);
 }
 
-/** wait_fds_changed() - a system call may have made descriptors ready. */
-void wait_fds_changed(void)
+/**
+ * wait_poke_signalled() - the running thread may have sent a signal.
+ * @lwp: Linux thread id of the receiver, 0 any
+ */
+void wait_poke_signalled(Int lwp)
+{
+	wait_poke_signalled_at(lwp, sched_now() + model.wakeup);
+}
+
+/**
+ * wait_poke_fds() - descriptors may be ready.
+ * @at: virtual time from when on
+ */
+void wait_poke_fds(Long at)
 {
 	ThreadId tid;
 
@@ -213,74 +229,23 @@ void wait_fds_changed(void)
 		return;
 	for (tid = 1; tid < vthread_end; tid++)
 		if (vthreads[tid].wait.kind == WAIT_FD)
-			wait_poke(tid, sched_now() + COST_WAKEUP);
+			wait_poke(tid, at);
+}
+
+/** wait_fds_changed() - a system call may have made descriptors ready. */
+void wait_fds_changed(void)
+{
+	wait_poke_fds(sched_now() + model.wakeup);
 }
 
 /**
- * wait_sigaction() - remember whether a signal's handler restarts system calls.
- * @signal: its number
- * @restart: SA_RESTART
+ * wait_fd_waiters() - does any thread wait for descriptors?
+ *
+ * Return: True if so.
  */
-void wait_sigaction(Int signal, Bool restart)
+Bool wait_fd_waiters(void)
 {
-	if (signal > 0 && signal < NR_SIGNALS)
-		restarts[signal] = restart;
-}
-
-/* Whether signal(7) lists the call among those that SA_RESTART restarts. */
-static Bool restartable(Int syscall_nr)
-{
-	switch (syscall_nr) {
-	case __NR_nanosleep:
-	case __NR_clock_nanosleep:
-	case __NR_poll:
-	case __NR_ppoll:
-	case __NR_select:
-	case __NR_pselect6:
-	case __NR_epoll_wait:
-	case __NR_epoll_pwait:
-		return False;
-	default:
-		return True;
-	}
-}
-
-/* An interrupted sleep says how much is left of it. */
-static void write_remaining(const struct vthread *t)
-{
-	Bool plain = t->wait.syscall_nr == __NR_nanosleep;
-	Addr rem = plain ? t->guest->guest_RSI : t->guest->guest_R10;
-	Long left = t->wait.deadline - t->clock;
-	struct vki_timespec *ts = (struct vki_timespec *)rem;
-
-	if (t->wait.kind != WAIT_SLEEP || !guest_may(rem, sizeof(*ts), VKI_PROT_WRITE))
-		return;
-	if (!plain && (t->wait.syscall_nr != __NR_clock_nanosleep || t->guest->guest_RSI & 1))
-		return;
-	if (left < 0)
-		left = 0;
-	ts->tv_sec = left / CYCLES_PER_SECOND;
-	ts->tv_nsec = left % CYCLES_PER_SECOND;
-}
-
-/**
- * wait_signal() - a thread is about to run a signal handler.
- * @tid: the thread
- * @signal: the signal
- */
-void wait_signal(ThreadId tid, Int signal)
-{
-	struct vthread *t = &vthreads[tid];
-
-	if (!t->wait.kind)
-		return;
-	/* Left in front of the call, it begins again when the handler returns. */
-	if (restarts[signal] && restartable(t->wait.syscall_nr)) {
-		wait_cancel(tid);
-		return;
-	}
-	write_remaining(t);
-	wait_complete(tid, -(Long)VKI_EINTR, t->clock);
+	return nr_fd_waiters != 0;
 }
 
 /** wait_child_started() - a child process runs now. */
@@ -296,6 +261,16 @@ void wait_child_reaped(void)
 		nr_children--;
 }
 
+/**
+ * wait_children() - are there child processes?
+ *
+ * Return: True if so, also if they have ended and nobody has waited for them.
+ */
+Bool wait_children(void)
+{
+	return nr_children != 0;
+}
+
 /** wait_forked() - this is a child process: it has none of its own. */
 void wait_forked(void)
 {
@@ -303,22 +278,28 @@ void wait_forked(void)
 	nr_fd_waiters = 0;
 }
 
-/* Whether something from outside the process may come before the next timeout. */
+/* Whether something from outside the process may come before the next timeout. Not for a signal:
+ * nobody is known to send one.
+ */
 static Bool outside_may_come(void)
 {
 	ThreadId tid;
 
-	if (nr_children || nr_fd_waiters)
+	if (nr_children)
 		return True;
-	for (tid = 1; tid < vthread_end; tid++)
-		if (vthreads[tid].state == VT_OUTSIDE)
+	for (tid = 1; tid < vthread_end; tid++) {
+		const struct vthread *t = &vthreads[tid];
+
+		if (t->state == VT_OUTSIDE ||
+		    (t->wait.kind == WAIT_FD && timerfd_outside(t->wait.fds, t->wait.nr_fds)))
 			return True;
+	}
 	return False;
 }
 
 static Long paced_now(void)
 {
-	return pace.on ? pace.clock + host_now() - pace.real : sched_latest();
+	return pace.on ? pace.clock + model_cycles(host_now() - pace.real) : sched_latest();
 }
 
 /**
@@ -351,13 +332,16 @@ void wait_pace_stop(void)
 static Long idle_time(void)
 {
 	Long left = IDLE_NS;
+	Long timer = timers_next();
 	ThreadId tid;
 
+	if (pace.on && timer && model_ns(timer - paced_now()) < left)
+		left = model_ns(timer - paced_now());
 	for (tid = 1; pace.on && tid < vthread_end; tid++) {
 		Long deadline = vthreads[tid].wait.deadline;
 
-		if (vthreads[tid].wait.kind && deadline && deadline - paced_now() < left)
-			left = deadline - paced_now();
+		if (vthreads[tid].wait.kind && deadline && model_ns(deadline - paced_now()) < left)
+			left = model_ns(deadline - paced_now());
 	}
 	return left > 0 ? left : 1;
 }
@@ -412,13 +396,16 @@ static void poke_ready(const struct vki_pollfd *fds)
  */
 void wait_idle(void)
 {
-	Long timeout = idle_time();
+	Long timeout;
 	struct vki_pollfd *fds;
 	UInt nr;
 
+	deadlock_check();
+	timeout = idle_time();
 	fds = gather_fds(&nr);
 	if (!nr)
 		sched_sleep(timeout);
 	else if (host_poll(fds, nr, timeout) > 0)
 		poke_ready(fds);
+	wait_look_outside();
 }

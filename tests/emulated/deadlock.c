@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * deadlock.c - programs that never end, and some that only look like it: deadlock CASE.
+ */
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "emu.h"
+
+#define HANDLER_STATUS 7
+
+static pthread_mutex_t first_mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t second_mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t event = PTHREAD_COND_INITIALIZER;
+
+static __attribute__((noinline)) void lock_backwards(void)
+{
+	pthread_mutex_lock(&second_mutex);
+	usleep(1000);
+	pthread_mutex_lock(&first_mutex);
+	pthread_mutex_unlock(&first_mutex);
+	pthread_mutex_unlock(&second_mutex);
+}
+
+static __attribute__((noinline)) void lock_forwards(void)
+{
+	pthread_mutex_lock(&first_mutex);
+	usleep(1000);
+	pthread_mutex_lock(&second_mutex);
+	pthread_mutex_unlock(&second_mutex);
+	pthread_mutex_unlock(&first_mutex);
+}
+
+static void *backwards(void *unused)
+{
+	lock_backwards();
+	return unused;
+}
+
+/* Two threads take two mutexes in different orders. */
+static int abba(void)
+{
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, backwards, NULL);
+	lock_forwards();
+	return pthread_join(thread, NULL);
+}
+
+static __attribute__((noinline)) int wait_for_event(void)
+{
+	pthread_mutex_lock(&first_mutex);
+	pthread_cond_wait(&event, &first_mutex);
+	return pthread_mutex_unlock(&first_mutex);
+}
+
+static void *signal_event(void *unused)
+{
+	pthread_cond_signal(&event);
+	return unused;
+}
+
+/* The signal comes before anybody waits, and nobody looks whether it did. */
+static int missed(void)
+{
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, signal_event, NULL);
+	usleep(1000);
+	return wait_for_event();
+}
+
+static void *join(void *other)
+{
+	pthread_join(*(pthread_t *)other, NULL);
+	return NULL;
+}
+
+/* A thread waits for the end of the one that waits for its own. */
+static int joins(void)
+{
+	pthread_t self = pthread_self(), thread;
+
+	pthread_create(&thread, NULL, join, &self);
+	return pthread_join(thread, NULL);
+}
+
+/* SIGALRM ends it, in virtual time. */
+static int with_alarm(void)
+{
+	alarm(3600);
+	return abba();
+}
+
+static void leave(int signal)
+{
+	(void)signal;
+	_exit(HANDLER_STATUS);
+}
+
+/* Somebody may send the signal that it handles. */
+static int with_handler(void)
+{
+	signal(SIGTERM, leave);
+	return abba();
+}
+
+static void *wait_for_signal(void *unused)
+{
+	sigset_t set;
+	int signal;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigwait(&set, &signal);
+	_exit(HANDLER_STATUS);
+	return unused;
+}
+
+/* The same, in a thread of its own. */
+static int with_sigwait(void)
+{
+	pthread_t thread;
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	pthread_create(&thread, NULL, wait_for_signal, NULL);
+	return abba();
+}
+
+/* Another process could unlock a mutex in memory that it shares. */
+static int with_shared(void)
+{
+	pthread_mutex_t *shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
+				       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	pthread_mutexattr_t attr;
+
+	pthread_mutexattr_init(&attr);
+	pthread_mutexattr_setpshared(&attr, PTHREAD_PROCESS_SHARED);
+	pthread_mutex_init(shared, &attr);
+	pthread_mutex_lock(shared);
+	return pthread_mutex_lock(shared);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct {
+		const char *name;
+		int (*run)(void);
+	} cases[] = {
+		{"abba", abba},		      {"missed", missed},
+		{"joins", joins},	      {"with-alarm", with_alarm},
+		{"with-handler", with_handler}, {"with-sigwait", with_sigwait},
+		{"with-shared", with_shared},
+	};
+
+	for (size_t i = 0; argc > 1 && i < ARRAY_SIZE(cases); i++)
+		if (!strcmp(argv[1], cases[i].name))
+			return cases[i].run();
+	return 1;
+}

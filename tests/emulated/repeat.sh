@@ -1,0 +1,104 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Multi-threaded programs on a machine with caches: the same seed gives the same
+# output and the same counters, another seed others. repeat.sh [NAME...]; O is
+# the build directory, REPEATS how often each program runs with a seed.
+#
+# Prints a line for each test - ok NAME, not ok NAME: why, skip NAME: reason -
+# and a count.
+
+O=$(realpath "${O:-build}") || exit 1
+REPEATS=${REPEATS:-3}
+# Longest run of one program, seconds of real time.
+LIMIT=120
+VALGRIND_LIB=$O/libexec/elide
+export VALGRIND_LIB
+if [ ! -x "$VALGRIND_LIB/rtmgrind-amd64-linux" ]; then
+	echo "skip repeat: rtmgrind was not built (no supported valgrind)"
+	exit 0
+fi
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+# Its elision makes transactions of every program's mutexes, and its interleaving matters.
+GLIBC_TUNABLES=glibc.elision.enable=1
+export GLIBC_TUNABLES
+unset LD_PRELOAD
+nr_ok=0 nr_failed=0 nr_skipped=0
+
+# run SEED FILE PROGRAM ARG...: output and counters. Names of files do not differ
+# between runs: their length would change where things lie on the stack.
+run() {
+	local seed=$1 file=$2
+
+	shift 2
+	rm -f counters out log
+	timeout -k 5 $LIMIT valgrind --log-file="$work/log" --tool=rtmgrind --model=haswell --seed="$seed" \
+		--counters="$work/counters" "$@" >out 2>err || {
+		echo "exit $?: $(tail -n 2 out err | tr '\n' ' ')" >why
+		return 1
+	}
+	# The last line of the log has the cycles.
+	cat out counters >"$file"
+	grep -o 'starts .*' log >>"$file" || { echo 'no totals' >why; return 1; }
+	[ -s counters ] || { echo 'no counters' >why; return 1; }
+}
+
+# repeats NAME PROGRAM ARG...
+repeats() {
+	local name=$1 i
+
+	shift
+	if ! command -v "$1" >/dev/null; then
+		echo "skip $name: $1 is not installed"
+		nr_skipped=$((nr_skipped + 1))
+		return
+	fi
+	for ((i = 1; i <= REPEATS; i++)); do
+		run 7 "same.$i" "$@" || break
+		cmp -s same.1 "same.$i" && continue
+		echo "run $i differs: $(diff same.1 "same.$i" | head -n 4 | tr '\n' ' ')" >why
+		break
+	done
+	if [ $i -gt "$REPEATS" ] && run 8 other "$@"; then
+		if ! cmp -s same.1 other; then
+			echo "ok $name"
+			nr_ok=$((nr_ok + 1))
+			return
+		fi
+		echo 'another seed gives the same' >why
+	fi
+	echo "not ok $name: $(cat why)"
+	nr_failed=$((nr_failed + 1))
+}
+
+head -c 300000 /bin/bash >plain
+cat >threads.py <<'END'
+import queue, threading, time
+lock, box, order = threading.Lock(), queue.Queue(), []
+def work(n):
+    for i in range(100):
+        with lock:
+            order.append(n)
+        box.put(n)
+threads = [threading.Thread(target=work, args=(n,)) for n in range(4)]
+[t.start() for t in threads]; [t.join() for t in threads]
+print(box.qsize(), "".join(map(str, order)), time.monotonic_ns())
+END
+
+test_kccachetest() { repeats "$1" kccachetest wicked -th 4 2000; }
+test_xz() { repeats "$1" xz -T4 -1 --block-size=60000 -c plain; }
+test_server_and_clients() { repeats "$1" "$O/tests/emulated/served" 100; }
+# The hash seed is the interpreter's own, from getrandom(2).
+test_python_threads() { repeats "$1" /usr/bin/python3 threads.py; }
+test_index_bench() {
+	repeats "$1" "$O/bin/index_bench" --threads=4 --preload=5000 --ops=10000 --updates=20 --json
+}
+
+[ $# -gt 0 ] || set -- kccachetest xz server_and_clients python_threads index_bench
+for name; do
+	"test_$name" "$name"
+done
+echo "$nr_ok ok, $nr_failed failed, $nr_skipped skipped"
+[ $nr_failed = 0 ]

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * affinity.c - on which of the simulated processors each thread may run.
+ *
+ * Threads inherit it. Other processes are machines of their own: must never
+ * be asked about here, nor told.
+ */
+#include "rtmgrind.h"
+#include "model.h"
+
+/* The kernel writes masks in words of 8 bytes. */
+static SizeT mask_size(void)
+{
+	return (model_cpus() + 63) / 64 * 8;
+}
+
+static Bool has_bit(const UChar *mask, Int cpu)
+{
+	return mask[cpu / 8] >> cpu % 8 & 1;
+}
+
+/**
+ * affinity_allows() - may the thread have the processor?
+ * @t: the thread
+ * @cpu: the processor
+ *
+ * Return: True if so.
+ */
+Bool affinity_allows(const struct vthread *t, Int cpu)
+{
+	return !t->affinity || has_bit(t->affinity, cpu);
+}
+
+/**
+ * affinity_copy() - a new thread inherits it.
+ * @to: the new one
+ * @from: its parent
+ */
+void affinity_copy(struct vthread *to, const struct vthread *from)
+{
+	if (!from->affinity)
+		return;
+	to->affinity = VG_(malloc)("rtmgrind.affinity", mask_size());
+	VG_(memcpy)(to->affinity, from->affinity, mask_size());
+}
+
+static Bool main_may(Int cpu, Long unused)
+{
+	return affinity_allows(&vthreads[1], cpu);
+}
+
+/**
+ * affinity_list() - the main thread's processors, as the kernel lists them.
+ * @text: receives the list, a line
+ *
+ * Return: length of the text.
+ */
+SizeT affinity_list(HChar *text)
+{
+	return topology_list(text, main_may, 0);
+}
+
+/**
+ * affinity_mask() - the same as a mask: words of 32 bits, the highest first.
+ * @text: receives the mask, a line
+ *
+ * Return: length of the text.
+ */
+SizeT affinity_mask(HChar *text)
+{
+	Int cpu, digit = 0;
+	SizeT used = 0;
+
+	for (cpu = (model_cpus() + 3) / 4 * 4 - 1; cpu >= 0; cpu--) {
+		digit = digit << 1 | (cpu < model_cpus() && main_may(cpu, 0));
+		if (cpu % 4)
+			continue;
+		used += VG_(sprintf)(text + used, cpu && cpu % 32 == 0 ? "%x," : "%x", digit);
+		digit = 0;
+	}
+	return used + VG_(sprintf)(text + used, "\n");
+}
+
+static enum syscall_verdict answer(VexGuestAMD64State *guest, Long result)
+{
+	guest->guest_RAX = result;
+	return SYSCALL_DONE;
+}
+
+/* The thread that a call names, 0 if it is none of this process. */
+static ThreadId find_thread(Int lwp)
+{
+	ThreadId tid;
+
+	if (!lwp)
+		return current_tid;
+	for (tid = 1; tid < vthread_end; tid++)
+		if (vthreads[tid].state != VT_FREE && vthreads[tid].lwp == lwp)
+			return tid;
+	return 0;
+}
+
+/**
+ * affinity_get() - sched_getaffinity.
+ * @guest: registers of the running thread
+ *
+ * Return: what to do with the call.
+ */
+enum syscall_verdict affinity_get(VexGuestAMD64State *guest)
+{
+	ThreadId tid = find_thread(guest->guest_RDI);
+	SizeT room = guest->guest_RSI;
+	UChar *mask = (UChar *)guest->guest_RDX;
+	Int i;
+
+	if (room < mask_size() || room % 8)
+		return answer(guest, -(Long)VKI_EINVAL);
+	if (!tid)
+		return answer(guest, -(Long)VKI_ESRCH);
+	if (!guest_may((Addr)mask, mask_size(), VKI_PROT_WRITE))
+		return answer(guest, -(Long)VKI_EFAULT);
+	if (txn_nr_open)
+		txn_access(current_tid, (Addr)mask, mask_size(), True);
+	VG_(memset)(mask, 0, mask_size());
+	for (i = 0; i < model_cpus(); i++)
+		if (affinity_allows(&vthreads[tid], i))
+			mask[i / 8] |= 1 << i % 8;
+	return answer(guest, mask_size());
+}
+
+/*
+ * A thread that must leave its processor migrates: the running one at the end
+ * of its slice, which is now, another that is ready on the spot, unless it is
+ * in the middle of a block: then after its next slice.
+ */
+static void move(VexGuestAMD64State *guest, ThreadId tid)
+{
+	struct vthread *t = &vthreads[tid];
+
+	if (t->core < 0 || affinity_allows(t, t->core))
+		return;
+	if (tid == current_tid) {
+		sched_end_slice(guest);
+	} else if (t->state == VT_READY && !t->in_block) {
+		cores_evict(tid);
+		txn_abort_parked(tid, RTMGRIND_CAUSE_INTERRUPT);
+	}
+}
+
+/**
+ * affinity_set() - sched_setaffinity.
+ * @guest: registers of the running thread
+ *
+ * As the kernel's, bits beyond the last processor do not count, and bytes that
+ * the mask does not have are 0.
+ *
+ * Return: what to do with the call.
+ */
+enum syscall_verdict affinity_set(VexGuestAMD64State *guest)
+{
+	ThreadId tid = find_thread(guest->guest_RDI);
+	SizeT size = (UInt)guest->guest_RSI;
+	const UChar *mask = (const UChar *)guest->guest_RDX;
+	Bool any = False;
+	UChar *affinity;
+	Int i;
+
+	if (size > mask_size())
+		size = mask_size();
+	if (size && !guest_may((Addr)mask, size, VKI_PROT_READ))
+		return answer(guest, -(Long)VKI_EFAULT);
+	if (!tid)
+		return answer(guest, -(Long)VKI_ESRCH);
+	if (txn_nr_open && size)
+		txn_access(current_tid, (Addr)mask, size, False);
+	for (i = 0; i < model_cpus() && (SizeT)i < size * 8; i++)
+		any |= has_bit(mask, i);
+	if (!any)
+		return answer(guest, -(Long)VKI_EINVAL);
+	affinity = vthreads[tid].affinity;
+	if (!affinity)
+		affinity = VG_(malloc)("rtmgrind.affinity", mask_size());
+	VG_(memset)(affinity, 0, mask_size());
+	VG_(memcpy)(affinity, mask, size);
+	vthreads[tid].affinity = affinity;
+	move(guest, tid);
+	return answer(guest, 0);
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * alarm.c - when a timer expires, once or again and again.
+ *
+ * Counted in nanoseconds, so that an interval that is no whole number of cycles does not drift.
+ * Must never know whose clock it is: the callers tell the time.
+ */
+#include "rtmgrind.h"
+
+/**
+ * alarm_pass() - time goes on.
+ * @alarm: when it expires; moved on
+ * @now: on its clock, ns
+ *
+ * Return: how often it expired.
+ */
+Long alarm_pass(struct alarm *alarm, Long now)
+{
+	Long times;
+
+	if (!alarm->expiry || alarm->expiry > now)
+		return 0;
+	if (!alarm->interval) {
+		alarm->expiry = 0;
+		return 1;
+	}
+	times = (now - alarm->expiry) / alarm->interval + 1;
+	alarm->expiry += times * alarm->interval;
+	return times;
+}
+
+/**
+ * alarm_set() - arm, or disarm.
+ * @alarm: what
+ * @spec: as the program gave it
+ * @now: on its clock, ns
+ * @base: what the clock showed at 0, seconds; -1 if @spec says how long rather than when
+ */
+void alarm_set(struct alarm *alarm, const struct vki_itimerspec *spec, Long now, Long base)
+{
+	Long seconds = spec->it_value.tv_sec;
+
+	alarm->expiry = 0;
+	if (!seconds && !spec->it_value.tv_nsec)
+		return;
+	alarm->interval = time_saturated_ns(spec->it_interval.tv_sec, spec->it_interval.tv_nsec);
+	if (base < 0)
+		alarm->expiry = now + time_saturated_ns(seconds, spec->it_value.tv_nsec);
+	else if (seconds >= base)
+		alarm->expiry = time_saturated_ns(seconds - base, spec->it_value.tv_nsec);
+	if (alarm->expiry < 1)
+		alarm->expiry = 1;
+}
+
+/**
+ * alarm_get() - how much is left.
+ * @alarm: of what
+ * @now: on its clock, ns
+ * @spec: receives it
+ */
+void alarm_get(const struct alarm *alarm, Long now, struct vki_itimerspec *spec)
+{
+	Long left = alarm->expiry - now;
+
+	/* What is armed and not yet over has never nothing left. */
+	if (left < 1)
+		left = alarm->expiry ? 1 : 0;
+	spec->it_value.tv_sec = left / NS_PER_SECOND;
+	spec->it_value.tv_nsec = left % NS_PER_SECOND;
+	spec->it_interval.tv_sec = alarm->interval / NS_PER_SECOND;
+	spec->it_interval.tv_nsec = alarm->interval % NS_PER_SECOND;
+}
+
+/**
+ * alarm_due() - the virtual time of an expiry on the machine's clock.
+ * @alarm: of what
+ *
+ * Return: cycles, 0 never.
+ */
+Long alarm_due(const struct alarm *alarm)
+{
+	return alarm->expiry ? time_never(time_cycles(0, alarm->expiry)) : 0;
+}

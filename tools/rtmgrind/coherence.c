@@ -1,0 +1,542 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * coherence.c - the simulated caches: what an access costs, and who loses the line by it.
+ *
+ * Each core has a first- and a second-level cache, each domain a last level.
+ * A directory knows which cores have a line, and keeps it in one of the states
+ * of the MESI protocol (Papamarcos and Patel, ISCA 1984): owned by one core,
+ * which may write it (M and E: the difference is a bit of its tag), or shared.
+ *
+ *   read miss    owned elsewhere: both share it then; shared: from the last level or the
+ *                nearest core; nobody has it: from the last level or memory, owned
+ *   write miss   everybody else loses it; owned and dirty
+ *
+ * What an access does to other cores it does when the request has arrived, and
+ * what it does to memory when the line has; see wait_for_others(). A line makes
+ * one move at a time: that bounds the rate of a contended lock.
+ *
+ * Most accesses never come here. Whatever changes a line's state, or opens a
+ * transaction that has touched it, must take it out of the filters of all who
+ * could then no longer access it without notice:
+ *
+ *   read entry   the line is the latest of its set in this core's first level; no other
+ *                thread's transaction has written it; the thread's own has it, if open
+ *   write entry  besides, this core owns it, no other thread's transaction has read it, and
+ *                the thread's own, if open, has written it
+ */
+#include "coherence.h"
+#include "cache.h"
+#include "directory.h"
+#include "model.h"
+#include "txn.h"
+
+/* How near two cores are. */
+enum distance { SAME_DOMAIN, SAME_DIE, SAME_QUADRANT, SAME_SOCKET, REMOTE, NR_DISTANCES };
+
+/**
+ * struct core_caches - the caches of a core.
+ * @l1: first level, data
+ * @l2: second level; may or may not hold what the first one does
+ */
+struct core_caches {
+	struct cache l1;
+	struct cache l2;
+};
+
+static struct core_caches *cores;
+static struct cache *llcs;
+/* Of each hardware thread. */
+static Addr *filters;
+static ThreadId *runs;
+
+static UInt nr_sets;
+static Addr *no_filter;
+static Long clean_cost[NR_DISTANCES], dirty_cost[NR_DISTANCES];
+
+Addr *coherence_filter;
+
+static Int core_of(Int cpu)
+{
+	return cpu % model.cores;
+}
+
+static struct cache *llc_of(Int core)
+{
+	return &llcs[core / model.domain];
+}
+
+static Addr *filter_of(Int cpu)
+{
+	return filters + cpu * 2 * nr_sets;
+}
+
+static UInt set_of(Addr line)
+{
+	return line / LINE_SIZE % nr_sets;
+}
+
+/** coherence_init() - empty caches, if the machine has some. */
+void coherence_init(void)
+{
+	Int i;
+
+	nr_sets = model_l1_sets();
+	no_filter = VG_(calloc)("rtmgrind.filter", 2 * nr_sets, sizeof(*no_filter));
+	coherence_filter = no_filter;
+	if (!model.caches)
+		return;
+	cores = VG_(calloc)("rtmgrind.caches", model.cores, sizeof(*cores));
+	for (i = 0; i < model.cores; i++) {
+		cache_init(&cores[i].l1, model.l1_kib, model.l1_ways, model.l1_trees);
+		cache_init(&cores[i].l2, model.l2_kib, model.l2_ways, 0);
+	}
+	llcs = VG_(calloc)("rtmgrind.llcs", model.cores / model.domain, sizeof(*llcs));
+	for (i = 0; i < model.cores / model.domain; i++)
+		cache_init(&llcs[i], model.llc_kib, model.llc_ways, 0);
+	filters = VG_(calloc)("rtmgrind.filters", model_cpus() * 2 * nr_sets, sizeof(*filters));
+	runs = VG_(calloc)("rtmgrind.runs", model_cpus(), sizeof(*runs));
+	directory_init(model.cores);
+
+	clean_cost[SAME_DOMAIN] = model.clean_domain;
+	clean_cost[SAME_DIE] = model.clean_die;
+	clean_cost[SAME_QUADRANT] = model.clean_quadrant;
+	clean_cost[SAME_SOCKET] = model.clean_socket;
+	clean_cost[REMOTE] = model.clean_remote;
+	dirty_cost[SAME_DOMAIN] = model.dirty_domain;
+	dirty_cost[SAME_DIE] = model.dirty_die;
+	dirty_cost[SAME_QUADRANT] = model.dirty_quadrant;
+	dirty_cost[SAME_SOCKET] = model.dirty_socket;
+	dirty_cost[REMOTE] = model.dirty_remote;
+}
+
+static enum distance distance_between(Int a, Int b)
+{
+	if (a / model.domain == b / model.domain)
+		return SAME_DOMAIN;
+	if (a / model.die == b / model.die)
+		return SAME_DIE;
+	if (a / model.quadrant == b / model.quadrant)
+		return SAME_QUADRANT;
+	return a * model.sockets / model.cores == b * model.sockets / model.cores ? SAME_SOCKET :
+										     REMOTE;
+}
+
+/* No hardware thread of the core may access that set's latest line unnoticed any more. */
+static void forget_set(Int core, UInt set)
+{
+	Int cpu;
+
+	for (cpu = core; cpu < model_cpus(); cpu += model.cores)
+		filter_of(cpu)[set] = filter_of(cpu)[nr_sets + set] = 0;
+}
+
+static void llc_fill(Int core, Addr line)
+{
+	struct cache *llc = llc_of(core);
+	Addr *tag = cache_find(llc, line);
+
+	if (tag)
+		cache_use(llc, tag);
+	else
+		cache_insert(llc, line);
+}
+
+/* A line has left the second level; it may be in the first one still. */
+static void leave_l2(Int core, Addr tag)
+{
+	Addr *upper = cache_find(&cores[core].l1, tag_line(tag));
+	struct shared_line *entry;
+
+	if (upper) {
+		*upper |= tag & (TAG_OWNED | TAG_DIRTY);
+		return;
+	}
+	entry = directory_find(tag_line(tag));
+	if (entry)
+		directory_remove(entry, core);
+	llc_fill(core, tag_line(tag));
+}
+
+/* A line has left the first level: it goes to the second. */
+static void leave_l1(Int core, Addr tag)
+{
+	struct cache *l2 = &cores[core].l2;
+	Addr *lower = cache_find(l2, tag_line(tag));
+	Addr victim;
+
+	if (lower) {
+		*lower |= tag;
+		return;
+	}
+	victim = cache_insert(l2, tag);
+	if (victim)
+		leave_l2(core, victim);
+}
+
+/* Takes a line away from a core. Return: the state it had there. */
+static Addr take_away(Int core, Addr line)
+{
+	Addr tags = cache_remove(&cores[core].l1, line) | cache_remove(&cores[core].l2, line);
+
+	forget_set(core, set_of(line));
+	return tags;
+}
+
+/* The owner of a line may keep it, but no longer write it. Return: the state it had there. */
+static Addr share(Int core, Addr line)
+{
+	Addr *upper = cache_find(&cores[core].l1, line);
+	Addr *lower = cache_find(&cores[core].l2, line);
+	Addr tags = (upper ? *upper : 0) | (lower ? *lower : 0);
+
+	if (upper)
+		*upper = line;
+	if (lower)
+		*lower = line;
+	forget_set(core, set_of(line));
+	return tags;
+}
+
+/* Cost of a line that no core has. */
+static Long fetch(Int core, Addr line)
+{
+	struct cache *own = llc_of(core);
+	Addr *tag = cache_find(own, line);
+	Long cycles = model.memory;
+	Int first;
+
+	if (tag) {
+		cache_use(own, tag);
+		return model.llc;
+	}
+	for (first = 0; first < model.cores; first += model.domain) {
+		Long near = clean_cost[distance_between(core, first)];
+
+		if (near < cycles && llc_of(first) != own && cache_find(llc_of(first), line))
+			cycles = near;
+	}
+	cache_insert(own, line);
+	pages_touch(line);
+	return cycles;
+}
+
+/* Cost of a line that cores share. */
+static Long read_shared(const struct shared_line *entry, Int core)
+{
+	Addr *tag = cache_find(llc_of(core), entry->line);
+	Long cycles = model.memory;
+	Int other;
+
+	if (tag) {
+		cycles = model.llc;
+	} else {
+		for (other = directory_next(entry, -1); other >= 0;
+		     other = directory_next(entry, other)) {
+			Long near = clean_cost[distance_between(core, other)];
+
+			if (near < cycles)
+				cycles = near;
+		}
+	}
+	llc_fill(core, entry->line);
+	return cycles;
+}
+
+static Bool has_dirty(Int core, Addr line)
+{
+	Addr *upper = cache_find(&cores[core].l1, line);
+	Addr *lower = cache_find(&cores[core].l2, line);
+
+	return ((upper ? *upper : 0) | (lower ? *lower : 0)) & TAG_DIRTY;
+}
+
+/* Cycles of a line's way from whoever has it, or will have had it by then. */
+static Long move_cost(const struct shared_line *entry, Int core, Bool write)
+{
+	Long cycles = 0;
+	Int other;
+
+	if (entry->busy_until > sched_now())
+		return dirty_cost[distance_between(core, entry->next_core)];
+	if (entry->owner >= 0) {
+		enum distance distance = distance_between(core, entry->owner);
+
+		return has_dirty(entry->owner, entry->line) ? dirty_cost[distance] :
+							      clean_cost[distance];
+	}
+	if (!write)
+		return read_shared(entry, core);
+	/* All that share it are told at once; the farthest decides. */
+	for (other = directory_next(entry, -1); other >= 0; other = directory_next(entry, other)) {
+		Long far = clean_cost[distance_between(core, other)];
+
+		if (other != core && far > cycles)
+			cycles = far;
+	}
+	return cycles;
+}
+
+/* Whether other cores have to do something about an access. */
+static Bool concerns_others(const struct shared_line *entry, Int core, Bool write)
+{
+	if (!entry)
+		return False;
+	if (entry->busy_until > sched_now() || (entry->owner >= 0 && entry->owner != core))
+		return True;
+	return write && entry->nr_cores > directory_has(entry, core);
+}
+
+/* The line leaves those who have it, for a core that will. */
+static void depart(struct shared_line *entry, Int core, Addr addr, Bool write)
+{
+	Addr line = line_of(addr);
+	Int other;
+
+	if (txn_nr_open)
+		txn_conflict(current_tid, addr, write);
+	directory_add(entry, core);
+	if (!write) {
+		if (entry->owner >= 0 && entry->owner != core) {
+			share(entry->owner, line);
+			llc_fill(entry->owner, line);
+			llc_fill(core, line);
+			entry->owner = -1;
+		}
+		return;
+	}
+	for (other = directory_next(entry, -1); other >= 0; other = directory_next(entry, other)) {
+		if (other == core)
+			continue;
+		take_away(other, line);
+		directory_remove(entry, other);
+	}
+	entry->owner = core;
+}
+
+/*
+ * Waits until a line that other cores have is here. Half of the time the
+ * request is on its way: who is nearer arrives sooner. Then the line leaves
+ * those who have it, and for the other half nobody can use it. Requests that
+ * find it on its way to somebody else are served in the order of arrival, each
+ * after the one before has had it for as long as an atomic operation takes.
+ * Others run meanwhile, and all may be different behind it.
+ */
+static void wait_for_others(struct shared_line *entry, Int core, Addr addr, Bool write)
+{
+	Long cycles = move_cost(entry, core, write);
+	Long rest = cycles - cycles / 2;
+	Long now, start;
+
+	charge(cycles / 2);
+	sched_wait_turn();
+	entry = directory_find(line_of(addr));
+	if (!concerns_others(entry, core, write)) {
+		charge(rest);
+		return;
+	}
+	start = now = sched_now();
+	cycles = move_cost(entry, core, write);
+	rest = cycles - cycles / 2;
+	if (entry->busy_until > now) {
+		if (!write && !entry->moves_to_write) {
+			charge(entry->busy_until - now + rest);
+			sched_wait_turn();
+			return;
+		}
+		start = entry->busy_until + model.atomic;
+	}
+	entry->busy_until = start + rest;
+	entry->next_core = core;
+	entry->moves_to_write = write;
+	if (start > now) {
+		charge(start - now);
+		sched_wait_turn();
+		entry = directory_get(line_of(addr));
+	}
+	depart(entry, core, addr, write);
+	charge(rest);
+	sched_wait_turn();
+}
+
+/* Lets the time pass until a line that the core's caches do not have, or not to write, is here. */
+static void wait_for_line(Int core, Addr addr, Bool write)
+{
+	struct shared_line *entry = directory_find(line_of(addr));
+
+	if (concerns_others(entry, core, write))
+		wait_for_others(entry, core, addr, write);
+	else if (!entry)
+		charge(fetch(core, line_of(addr)));
+	else
+		charge(write ? model.llc : read_shared(entry, core));
+}
+
+/* A transaction that lost sight of the line must notice when it is written. */
+static Bool may_own(ThreadId tid, Addr line)
+{
+	struct line *touched = txn_nr_open ? line_find(line) : NULL;
+
+	return !touched || !line_other_reader(touched, tid);
+}
+
+/* The line is here. Return: what the core may do with it. */
+static Addr arrive(ThreadId tid, Int core, Addr addr, Bool write)
+{
+	struct shared_line *entry = directory_get(line_of(addr));
+
+	if (!entry->nr_cores && may_own(tid, line_of(addr)))
+		entry->owner = core;
+	depart(entry, core, addr, write);
+	return entry->owner == core ? TAG_OWNED : 0;
+}
+
+/* Whether the core's caches have the line, to be written if @write. */
+static Bool has(Int core, Addr line, Bool write)
+{
+	Addr *tag = cache_find(&cores[core].l1, line);
+
+	if (tag && (!write || *tag & TAG_OWNED))
+		return True;
+	tag = cache_find(&cores[core].l2, line);
+	return tag && (!write || *tag & TAG_OWNED);
+}
+
+/* Lets transactions know that a line has left the first level under them. */
+static void tell_evicted(Int core, Addr line, Bool far)
+{
+	Int cpu;
+
+	/* The running thread comes last: if its own transaction aborts this does not return. */
+	for (cpu = core; cpu < model_cpus(); cpu += model.cores)
+		if (runs[cpu] && runs[cpu] != current_tid && vthreads[runs[cpu]].core == cpu &&
+		    txn_open(runs[cpu]))
+			txn_evicted(runs[cpu], line, far);
+	if (txn_open(current_tid))
+		txn_evicted(current_tid, line, far);
+}
+
+/* Puts a line into the first level. Return: the line it takes the place of, 0 none. */
+static Addr fill(Int core, Addr tag)
+{
+	Addr *upper = cache_find(&cores[core].l1, tag_line(tag));
+	Addr evicted;
+
+	if (upper) {
+		*upper |= tag;
+		cache_use(&cores[core].l1, upper);
+		return 0;
+	}
+	evicted = cache_insert(&cores[core].l1, tag);
+	if (evicted)
+		leave_l1(core, evicted);
+	return tag_line(evicted);
+}
+
+/**
+ * coherence_access() - an access that the filter did not know.
+ * @tid: the running thread, in the region of interest
+ * @addr: first byte, and all are in one line
+ * @write: False for a read
+ *
+ * Charges its latency. Does not return if the thread's transaction aborts while
+ * it waits, or if the line takes the place of one that the transaction cannot
+ * do without. Nobody else runs between its return and the access itself.
+ */
+void coherence_access(ThreadId tid, Addr addr, Bool write)
+{
+	Int core = core_of(vthreads[tid].core);
+	Addr line = line_of(addr);
+	Bool far = !has(core, line, write);
+	Addr *upper, *lower, state = 0, evicted;
+
+	if (far)
+		wait_for_line(core, addr, write);
+	upper = cache_find(&cores[core].l1, line);
+	lower = cache_find(&cores[core].l2, line);
+	if (!has(core, line, write)) {
+		state = arrive(tid, core, addr, write);
+	} else if (!upper || (write && !(*upper & TAG_OWNED))) {
+		charge(upper ? 0 : model.l2);
+		state = *lower & (TAG_OWNED | TAG_DIRTY);
+		cache_use(&cores[core].l2, lower);
+	}
+	if (write)
+		state |= TAG_OWNED | TAG_DIRTY;
+	forget_set(core, set_of(line));
+	evicted = fill(core, line | state);
+	if (evicted && txn_nr_open)
+		tell_evicted(core, evicted, far);
+}
+
+/**
+ * coherence_allow() - the same access need not ask again.
+ * @tid: the running thread; coherence_access() has been called, and its transaction, if open,
+ *       has the line
+ * @line: address of the line's first byte
+ * @write: False for a read
+ */
+void coherence_allow(ThreadId tid, Addr line, Bool write)
+{
+	Addr *filter = filter_of(vthreads[tid].core);
+	Addr *tag = cache_find(&cores[core_of(vthreads[tid].core)].l1, line);
+
+	filter[set_of(line)] = line;
+	if (*tag & TAG_OWNED && (write || (!txn_open(tid) && may_own(tid, line))))
+		filter[nr_sets + set_of(line)] = line;
+}
+
+/**
+ * coherence_resume() - a thread begins a slice.
+ * @tid: the thread
+ */
+void coherence_resume(ThreadId tid)
+{
+	Int cpu = vthreads[tid].core;
+
+	coherence_filter = no_filter;
+	if (!model.caches || !in_region || cpu < 0)
+		return;
+	runs[cpu] = tid;
+	coherence_filter = filter_of(cpu);
+}
+
+/** coherence_forget_filters() - the region of interest begins or ends: what was known is old. */
+void coherence_forget_filters(void)
+{
+	if (!model.caches)
+		return;
+	VG_(memset)(filters, 0, model_cpus() * 2 * nr_sets * sizeof(*filters));
+	coherence_resume(current_tid);
+}
+
+/**
+ * coherence_txn_begin() - a transaction begins: it must see each line's first access.
+ * @tid: the thread
+ */
+void coherence_txn_begin(ThreadId tid)
+{
+	Int cpu = vthreads[tid].core;
+
+	if (model.caches && cpu >= 0)
+		VG_(memset)(filter_of(cpu), 0, 2 * nr_sets * sizeof(*filters));
+}
+
+/**
+ * coherence_txn_undo() - a transaction that wrote a line aborts: the first level drops it.
+ * @tid: the thread
+ * @line: address of the line's first byte
+ *
+ * What it held before the transaction is in the second level.
+ */
+void coherence_txn_undo(ThreadId tid, Addr line)
+{
+	Int cpu = vthreads[tid].core;
+	Addr tag;
+
+	if (!model.caches || cpu < 0)
+		return;
+	tag = cache_remove(&cores[core_of(cpu)].l1, line);
+	forget_set(core_of(cpu), set_of(line));
+	if (tag)
+		leave_l1(core_of(cpu), tag);
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * coherence.h - the simulated caches, as the rest of the emulator sees them.
+ */
+#ifndef RTMGRIND_COHERENCE_H
+#define RTMGRIND_COHERENCE_H
+
+#include "rtmgrind.h"
+
+/*
+ * What the running hardware thread may access without asking: for each set of
+ * its first-level cache the line used last, if it may be read, then for each
+ * set the same line if it may be written. Generated code compares with it.
+ */
+extern Addr *coherence_filter;
+
+void coherence_init(void);
+void coherence_resume(ThreadId tid);
+void coherence_access(ThreadId tid, Addr addr, Bool write);
+void coherence_allow(ThreadId tid, Addr line, Bool write);
+void coherence_forget_filters(void);
+void coherence_txn_begin(ThreadId tid);
+void coherence_txn_undo(ThreadId tid, Addr line);
+
+#endif

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * deadlock.c - a program of which no thread can ever go on says where each stands, and ends.
+ *
+ * Only certainty counts: every thread waits, without a deadline, for what another thread of this
+ * process would have to do. A descriptor, a child, memory shared with another process, an armed
+ * timer, a wait for a signal, or a handler for a signal that people send may wake somebody, so
+ * with one of them there is no report. Must never look before nobody else can run.
+ */
+#include "rtmgrind.h"
+#include "counters.h"
+#include "pub_tool_debuginfo.h"
+#include "pub_tool_options.h"
+#include "pub_tool_stacktrace.h"
+
+/* Exit status of a program that was ended here. */
+#define DEADLOCK_STATUS 3
+/* Callers shown of each thread. */
+#define MAX_FRAMES 32
+/* Value of the lock word of a pthread mutex that is held and waited for (glibc's lowlevellock). */
+#define LOCK_WAITED_FOR 2
+/* From the lock word of a pthread mutex to its owner's thread id, bytes (glibc's ABI on amd64). */
+#define OWNER_OFFSET 8
+
+/* A thread that only others of this process could wake. */
+static Bool waits_inside(const struct vthread *t)
+{
+	const struct wait *wait = &t->wait;
+
+	return (wait->kind == WAIT_FUTEX || wait->kind == WAIT_EXIT) && !wait->deadline;
+}
+
+/* Whether the program is told, once nobody can run. */
+static Bool deadlocked(void)
+{
+	ThreadId tid;
+
+	if (wait_signals_handled() || wait_children() || timers_armed() || wait_signal_pending())
+		return False;
+	for (tid = 1; tid < vthread_end; tid++)
+		if (vthreads[tid].state != VT_FREE && !waits_inside(&vthreads[tid]))
+			return False;
+	return True;
+}
+
+static ThreadId thread_of(Int lwp)
+{
+	ThreadId tid;
+
+	for (tid = 1; tid < vthread_end; tid++)
+		if (lwp && vthreads[tid].lwp == lwp && vthreads[tid].state != VT_FREE)
+			return tid;
+	return 0;
+}
+
+/* The thread that holds the lock at @addr, if that is what it is and it is one of ours. */
+static ThreadId holder_of(Addr addr)
+{
+	if (!guest_may(addr, OWNER_OFFSET + sizeof(Int), VKI_PROT_READ) ||
+	    *(Int *)addr != LOCK_WAITED_FOR)
+		return 0;
+	return thread_of(*(Int *)(addr + OWNER_OFFSET));
+}
+
+static void print_frame(UInt n, DiEpoch epoch, Addr ip, void *unused)
+{
+	InlIPCursor *cursor = VG_(new_IIPC)(epoch, ip);
+
+	do {
+		VG_(message)(Vg_UserMsg, "   %s %s\n", n ? "by" : "at",
+			     VG_(describe_IP)(epoch, ip, cursor));
+		n = 1;
+	} while (VG_(next_IIPC)(cursor));
+	VG_(delete_IIPC)(cursor);
+}
+
+static void print_wait(ThreadId tid)
+{
+	const struct vthread *t = &vthreads[tid];
+	ThreadId other = holder_of(t->wait.addr);
+	const HChar *name;
+	PtrdiffT offset;
+
+	VG_(message)(Vg_UserMsg, "\n");
+	if (t->wait.kind == WAIT_EXIT) {
+		VG_(message)(Vg_UserMsg, "Thread %u waits for the end of thread %u\n", tid,
+			     thread_of(t->wait.value));
+		return;
+	}
+	if (!VG_(get_datasym_and_offset)(VG_(current_DiEpoch)(), t->wait.addr, &name, &offset))
+		name = NULL;
+	VG_(message)(Vg_UserMsg, "Thread %u waits for %s at 0x%lx%s%s%s", tid,
+		     other ? "the mutex" : "a wake-up of the word", t->wait.addr,
+		     name ? " (" : "", name ? name : "", name ? ")" : "");
+	if (other)
+		VG_(message)(Vg_UserMsg, ", which thread %u has\n", other);
+	else
+		VG_(message)(Vg_UserMsg, "\n");
+}
+
+static void print_thread(ThreadId tid)
+{
+	Addr ips[MAX_FRAMES];
+	UInt nr;
+
+	print_wait(tid);
+	nr = VG_(get_StackTrace)(tid, ips, MAX_FRAMES, NULL, NULL, 0);
+	VG_(apply_StackTrace)(print_frame, NULL, VG_(current_DiEpoch)(), ips, nr);
+}
+
+/**
+ * deadlock_check() - nobody can run: if nobody ever will, report that and end the program.
+ */
+void deadlock_check(void)
+{
+	ThreadId tid;
+
+	if (opt.deadlock_waits || !deadlocked())
+		return;
+	core_read_symbols();
+	VG_(message)(Vg_UserMsg, "Deadlock: every thread waits for another one of this program\n");
+	for (tid = 1; tid < vthread_end; tid++)
+		if (vthreads[tid].state != VT_FREE)
+			print_thread(tid);
+	VG_(message)(Vg_UserMsg, "\n");
+	VG_(message_flush)();
+	if (VG_(clo_verbosity) > 0)
+		counters_print_totals();
+	VG_(exit)(DEADLOCK_STATUS);
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * decode.h - enough of a guest instruction to tell which one it is.
+ *
+ * Must never read further than the processor itself would.
+ */
+#ifndef RTMGRIND_DECODE_H
+#define RTMGRIND_DECODE_H
+
+#include "rtmgrind.h"
+
+/* No instruction is longer, bytes (Intel SDM vol. 2, 2.3.11). */
+#define INSN_SIZE_MAX 15
+
+enum opcode_map { OPCODE, OPCODE_0F, OPCODE_0F38, OPCODE_0F3A, VEX_0F, OPCODE_UNKNOWN };
+
+/* Mandatory prefixes, as bits. */
+#define NP 1
+#define P66 2
+#define PF3 4
+#define PF2 8
+#define ANY_PREFIX (NP | P66 | PF3 | PF2)
+
+/**
+ * struct decoded - an instruction up to its opcode.
+ * @map: which table the opcode is of
+ * @opcode: the opcode
+ * @prefix: the mandatory prefix, one of the bits above
+ * @lock: it has a LOCK prefix
+ * @operand_16: it has an operand-size prefix
+ * @rex_w: 64-bit operand
+ * @vex_256: VEX.L
+ * @repeat: the last of F2 and F3 in front of it, 0 none
+ * @repeat_at: where that is
+ * @behind: the byte behind the opcode, usually ModRM
+ */
+struct decoded {
+	enum opcode_map map;
+	UChar opcode;
+	UChar prefix;
+	Bool lock;
+	Bool operand_16;
+	Bool rex_w;
+	Bool vex_256;
+	UChar repeat;
+	UInt repeat_at;
+	const UChar *behind;
+};
+
+Bool decode(const UChar *code, UInt limit, struct decoded *insn);
+Bool insn_is_unfriendly(const struct decoded *insn);
+
+static inline Bool modrm_is_memory(UChar modrm)
+{
+	return modrm < 0xc0;
+}
+
+static inline UInt modrm_reg(UChar modrm)
+{
+	return modrm >> 3 & 7;
+}
+
+#endif

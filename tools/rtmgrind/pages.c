@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * pages.c - page faults: which memory the kernel has not given out yet.
+ *
+ * The simulated machine gives memory out when the real one does, at the first
+ * touch of each page of anonymous private memory; what is mapped from files
+ * counts as there, as that depends on the host's page cache. Transparent huge
+ * pages are switched off, for whether they come depends on the host too.
+ *
+ * Must never touch a page itself.
+ */
+#include "rtmgrind.h"
+#include "model.h"
+#include "host.h"
+#include "pub_tool_aspacemgr.h"
+
+/* Pages known to be present, direct-mapped: 4,096 of them span 16 MiB. */
+#define NR_KNOWN 4096
+/* linux/prctl.h */
+#define SET_THP_DISABLE 41
+/* Bits of a page's word in /proc/self/pagemap (Documentation/admin-guide/mm/pagemap.rst). */
+#define PAGEMAP_PRESENT (1ULL << 63)
+#define PAGEMAP_SWAPPED (1ULL << 62)
+
+/* Valgrind's own, not in its installed headers: moves a descriptor out of the program's
+ * sight, closed on exec.
+ */
+extern Int VG_(safe_fd)(Int fd);
+
+static struct {
+	Addr page;
+	ULong era;
+} known[NR_KNOWN];
+
+/* Counts up when pages may have gone. */
+static ULong era = 1;
+static Long pagemap_fd = -1;
+
+static void open_pagemap(void)
+{
+	Long fd = host_syscall(__NR_open, (Long)"/proc/self/pagemap", VKI_O_RDONLY, 0, 0, 0, 0);
+
+	pagemap_fd = fd < 0 ? -1 : VG_(safe_fd)(fd);
+	if (pagemap_fd < 0)
+		VG_(umsg)("/proc/self/pagemap cannot be read: no page faults are simulated\n");
+}
+
+/* What was open is the parent's, and its pages are now shared until they are written. */
+static void forked(ThreadId tid)
+{
+	if (pagemap_fd >= 0)
+		host_syscall(__NR_close, pagemap_fd, 0, 0, 0, 0, 0);
+	open_pagemap();
+	pages_forget();
+}
+
+/** pages_init() - prepare, once the machine is known. */
+void pages_init(void)
+{
+	if (!model.faults)
+		return;
+	host_syscall(__NR_prctl, SET_THP_DISABLE, 1, 0, 0, 0, 0);
+	open_pagemap();
+	VG_(atfork)(NULL, NULL, forked);
+}
+
+/** pages_forget() - pages may have been taken away from the process. */
+void pages_forget(void)
+{
+	era++;
+}
+
+static Bool host_has(Addr page)
+{
+	const NSegment *segment = VG_(am_find_nsegment)(page);
+	ULong word = 0;
+
+	if (!segment || segment->kind != SkAnonC || shared_contains(page))
+		return True;
+	if (host_syscall(__NR_pread64, pagemap_fd, (Long)&word, sizeof(word),
+			 page / VKI_PAGE_SIZE * sizeof(word), 0, 0) != sizeof(word))
+		return True;
+	return (word & (PAGEMAP_PRESENT | PAGEMAP_SWAPPED)) != 0;
+}
+
+/**
+ * pages_present() - would a touch of memory go without a page fault?
+ * @addr: a byte
+ *
+ * Return: True if so, or if no faults are simulated; the page need
+ * not be accessible.
+ */
+Bool pages_present(Addr addr)
+{
+	Addr page = addr & ~(Addr)(VKI_PAGE_SIZE - 1);
+	UInt slot = page / VKI_PAGE_SIZE % NR_KNOWN;
+
+	if (pagemap_fd < 0 || (known[slot].page == page && known[slot].era == era))
+		return True;
+	if (!host_has(page))
+		return False;
+	known[slot].page = page;
+	known[slot].era = era;
+	return True;
+}
+
+/**
+ * pages_touch() - the running thread, in no transaction, touches memory: charge it the fault.
+ * @addr: a byte
+ */
+void pages_touch(Addr addr)
+{
+	if (!pages_present(addr) && in_region)
+		charge(model.fault);
+}

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * sigwait.c - what signals mean to threads that wait, and calls that wait for them.
+ *
+ * Valgrind keeps the guest's signals blocked on the host, and looks for one at the start of each
+ * slice; then it makes the handler's frame. So a thread that a signal may concern is given a
+ * slice, and a signal sent while no thread runs arrives at a certain place. Must never take a
+ * signal itself: valgrind keeps the book of them.
+ */
+#include "rtmgrind.h"
+#include "model.h"
+#include "host.h"
+
+#define NR_SIGNALS 65
+/* Bytes of the kernel's signal set. */
+#define SIGSET_SIZE 8
+/* waitid(2), include/uapi/linux/wait.h */
+#define NO_HANG 1
+#define NO_WAIT 0x01000000
+#define EXITED 4
+enum { ID_ALL, ID_PID, ID_GROUP };
+
+static Bool restarts[NR_SIGNALS];
+static Bool handled[NR_SIGNALS];
+
+/**
+ * wait_sigaction() - remember what a signal's handler means to those that wait.
+ * @signal: its number
+ * @action: what the program wants done
+ */
+void wait_sigaction(Int signal, const struct vki_sigaction_base *action)
+{
+	if (signal <= 0 || signal >= NR_SIGNALS)
+		return;
+	restarts[signal] = (action->sa_flags & VKI_SA_RESTART) != 0;
+	handled[signal] = action->ksa_handler != VKI_SIG_DFL && action->ksa_handler != VKI_SIG_IGN;
+}
+
+/**
+ * wait_signals_handled() - does a handler expect a signal from people or other programs?
+ *
+ * Return: True if so: such a signal may wake anybody.
+ */
+Bool wait_signals_handled(void)
+{
+	return handled[VKI_SIGHUP] || handled[VKI_SIGINT] || handled[VKI_SIGQUIT] ||
+	       handled[VKI_SIGTERM] || handled[VKI_SIGUSR1] || handled[VKI_SIGUSR2];
+}
+
+/* Signals pending for the process or the calling thread. */
+static ULong pending(void)
+{
+	ULong set = 0;
+
+	host_syscall(__NR_rt_sigpending, (Long)&set, SIGSET_SIZE, 0, 0, 0, 0);
+	return set;
+}
+
+/**
+ * wait_signal_pending() - has a signal come that nobody has taken?
+ *
+ * Return: True if so.
+ */
+Bool wait_signal_pending(void)
+{
+	return pending() != 0;
+}
+
+/** wait_look_outside() - after a wait: poke those whom a signal or a child may concern. */
+void wait_look_outside(void)
+{
+	static ULong seen;
+	ULong now = pending();
+	ThreadId tid;
+
+	if (now & ~seen)
+		wait_poke_signalled(0);
+	seen = now;
+	for (tid = 1; tid < vthread_end; tid++)
+		if (vthreads[tid].wait.kind == WAIT_CHILD)
+			wait_poke(tid, sched_now());
+}
+
+/**
+ * wait_mask() - a call of the running thread waits with a signal mask of its own.
+ * @set: the mask, in guest memory; 0 none
+ *
+ * wait_cancel() brings the old one back.
+ *
+ * Return: False if it is not readable.
+ */
+Bool wait_mask(Addr set)
+{
+	struct wait *wait = &current_vthread()->wait;
+
+	if (!set)
+		return True;
+	if (!guest_may(set, SIGSET_SIZE, VKI_PROT_READ))
+		return False;
+	core_set_mask(current_tid, (const vki_sigset_t *)set, &wait->old_mask);
+	wait->masked = True;
+	return True;
+}
+
+/**
+ * wait_frame_mask() - the mask that a signal frame is to keep.
+ * @tid: the thread
+ * @mask: the one it has; changed to that from before the call that the signal interrupts
+ */
+void wait_frame_mask(ThreadId tid, vki_sigset_t *mask)
+{
+	struct vthread *t = &vthreads[tid];
+
+	if (t->frame_masked)
+		*mask = t->frame_mask;
+	t->frame_masked = False;
+}
+
+/* Whether signal(7) lists the call among those that SA_RESTART restarts. A futex wait with a
+ * timeout is none in fact: the kernel's futex_wait() restarts it only where no handler ran.
+ */
+static Bool restartable(const struct wait *wait)
+{
+	switch (wait->syscall_nr) {
+	case __NR_futex:
+		return !wait->deadline;
+	case __NR_nanosleep:
+	case __NR_clock_nanosleep:
+	case __NR_poll:
+	case __NR_ppoll:
+	case __NR_select:
+	case __NR_pselect6:
+	case __NR_epoll_wait:
+	case __NR_epoll_pwait:
+	case __NR_pause:
+	case __NR_rt_sigsuspend:
+	case __NR_rt_sigtimedwait:
+		return False;
+	default:
+		return True;
+	}
+}
+
+/* An interrupted sleep says how much is left of it. */
+static void write_remaining(const struct vthread *t)
+{
+	Bool plain = t->wait.syscall_nr == __NR_nanosleep;
+	Addr rem = plain ? t->guest->guest_RSI : t->guest->guest_R10;
+	Long left = t->wait.deadline - t->clock;
+	struct vki_timespec *ts = (struct vki_timespec *)rem;
+
+	/* A sleep without an end has as much left as it had. */
+	if (t->wait.kind != WAIT_SLEEP || !t->wait.deadline ||
+	    !guest_may(rem, sizeof(*ts), VKI_PROT_WRITE))
+		return;
+	if (!plain && (t->wait.syscall_nr != __NR_clock_nanosleep || t->guest->guest_RSI & 1))
+		return;
+	left = left > 0 ? model_ns(left) : 0;
+	ts->tv_sec = left / NS_PER_SECOND;
+	ts->tv_nsec = left % NS_PER_SECOND;
+}
+
+/**
+ * wait_signal() - a thread is about to run a signal handler.
+ * @tid: the thread
+ * @signal: the signal
+ */
+void wait_signal(ThreadId tid, Int signal)
+{
+	struct vthread *t = &vthreads[tid];
+
+	if (!t->wait.kind)
+		return;
+	/* The handler runs with the call's mask; wait_cancel() must not change it now. */
+	if (t->wait.masked) {
+		t->wait.masked = False;
+		t->frame_masked = True;
+		t->frame_mask = t->wait.old_mask;
+	}
+	/* Left in front of the call, it begins again when the handler returns. */
+	if (restarts[signal] && restartable(&t->wait)) {
+		wait_cancel(tid);
+		return;
+	}
+	write_remaining(t);
+	wait_complete(tid, -(Long)VKI_EINTR, t->clock);
+}
+
+/* Whether the kernel may carry out a call that waits for a signal. */
+static Bool kernel_may_wait(void)
+{
+	return sched_alone() && !timers_armed();
+}
+
+static enum syscall_verdict timed_wait(VexGuestAMD64State *guest)
+{
+	const ULong *set = (const ULong *)guest->guest_RDI;
+	Addr timeout = guest->guest_RDX;
+	Long deadline = 0;
+
+	if (!guest_may((Addr)set, SIGSET_SIZE, VKI_PROT_READ) ||
+	    (!timeout && kernel_may_wait()) ||
+	    (timeout && !time_read_timeout(timeout, &deadline)) || pending() & *set ||
+	    (deadline && deadline <= sched_now())) {
+		wait_cancel(current_tid);
+		return SYSCALL_REAL;
+	}
+	wait_begin(guest, WAIT_SIGNAL, deadline, -(Long)VKI_EAGAIN);
+	return SYSCALL_WAIT;
+}
+
+/**
+ * wait_signal_call() - pause, sigsuspend and sigtimedwait.
+ * @guest: registers of the running thread
+ *
+ * Return: what to do with the call.
+ */
+enum syscall_verdict wait_signal_call(VexGuestAMD64State *guest)
+{
+	if (guest->guest_RAX == __NR_rt_sigtimedwait)
+		return timed_wait(guest);
+	if (!wait_again(guest)) {
+		if (kernel_may_wait())
+			return SYSCALL_REAL;
+		if (guest->guest_RAX == __NR_rt_sigsuspend && !wait_mask(guest->guest_RDI))
+			return SYSCALL_REAL;
+	}
+	wait_begin(guest, WAIT_SIGNAL, 0, 0);
+	return SYSCALL_WAIT;
+}
+
+/* Whether waitid() of the kernel would wait. */
+static Bool no_child_yet(Int type, Int id, Int options)
+{
+	vki_siginfo_t info = {0};
+
+	return host_syscall(__NR_waitid, type, id, (Long)&info, options | NO_HANG | NO_WAIT, 0,
+			    0) == 0 &&
+	       !info._sifields._kill._pid;
+}
+
+/**
+ * wait_child_call() - wait4 and waitid: while a timer is armed the thread waits here.
+ * @guest: registers of the running thread
+ *
+ * Return: what to do with the call.
+ */
+enum syscall_verdict wait_child_call(VexGuestAMD64State *guest)
+{
+	Bool any = guest->guest_RAX == __NR_waitid;
+	Int id = any ? guest->guest_RSI : guest->guest_RDI;
+	Int options = any ? guest->guest_R10 : guest->guest_RDX | EXITED;
+	Int type = any ? (Int)guest->guest_RDI : ID_PID;
+
+	if (!any && id <= 0) {
+		type = id == -1 ? ID_ALL : ID_GROUP;
+		id = id == -1 ? 0 : -id;
+	}
+	if (!timers_armed() || options & NO_HANG || !no_child_yet(type, id, options)) {
+		wait_cancel(current_tid);
+		return SYSCALL_REAL;
+	}
+	wait_begin(guest, WAIT_CHILD, 0, 0);
+	return SYSCALL_WAIT;
+}

@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * timerfd.c - timers that are file descriptors, in virtual time.
+ *
+ * The kernel's descriptor is real, so that it can be polled, put into an epoll set, duplicated and
+ * closed, but its timer is only used as a switch: disarmed the descriptor is not readable, armed
+ * for the next nanosecond it is. How often it expired is counted here. Must never let the kernel
+ * decide when.
+ */
+#include "rtmgrind.h"
+#include "model.h"
+#include "host.h"
+
+#define POLL_IN 1
+#define TIMER_ABSTIME 1
+/* Longest wait for the kernel to make a descriptor readable that is due, ns. */
+#define SWITCH_NS NS_PER_SECOND
+/* Kernel's, missing from valgrind's headers (include/uapi/asm-generic/fcntl.h). */
+#define DUPFD_CLOEXEC 1030
+/* Epoll sets inside of epoll sets that are looked into; the kernel allows as many. */
+#define MAX_DEPTH 5
+
+/**
+ * struct timerfd - one timer.
+ * @refs: descriptors that name it
+ * @fd: one of them
+ * @clock: clock id it was made with
+ * @alarm: when
+ * @ticks: expiries that nobody has read
+ */
+struct timerfd {
+	UInt refs;
+	Int fd;
+	Int clock;
+	struct alarm alarm;
+	ULong ticks;
+};
+
+/* By descriptor. */
+static struct timerfd **timerfds;
+static Int nr_timerfds;
+
+static struct timerfd *find(Int fd)
+{
+	return fd >= 0 && fd < nr_timerfds ? timerfds[fd] : NULL;
+}
+
+/* A timer may have several descriptors: is this the one it is looked at by? */
+static struct timerfd *first_of(Int fd)
+{
+	struct timerfd *t = find(fd);
+
+	return t && t->fd == fd ? t : NULL;
+}
+
+static void drop(Int fd)
+{
+	struct timerfd *t = find(fd);
+	Int i;
+
+	if (!t)
+		return;
+	timerfds[fd] = NULL;
+	if (!--t->refs) {
+		VG_(free)(t);
+		return;
+	}
+	for (i = 0; t->fd == fd && i < nr_timerfds; i++)
+		if (timerfds[i] == t)
+			t->fd = i;
+}
+
+static void enter(Int fd, struct timerfd *t)
+{
+	Int i, nr = nr_timerfds;
+
+	drop(fd);
+	if (fd >= nr) {
+		nr_timerfds = 2 * fd + 1;
+		timerfds = VG_(realloc)("rtmgrind.timerfds", timerfds,
+					nr_timerfds * sizeof(*timerfds));
+		for (i = nr; i < nr_timerfds; i++)
+			timerfds[i] = NULL;
+	}
+	timerfds[fd] = t;
+	t->refs++;
+}
+
+/**
+ * timerfd_note() - a system call succeeded that may make or close descriptors.
+ * @nr: the call
+ * @args: its arguments
+ * @result: of it
+ */
+void timerfd_note(UInt nr, const UWord *args, Long result)
+{
+	struct timerfd *t;
+
+	switch (nr) {
+	case __NR_timerfd_create:
+		t = VG_(calloc)("rtmgrind.timerfd", 1, sizeof(*t));
+		t->fd = result;
+		t->clock = args[0];
+		enter(result, t);
+		break;
+	case __NR_close:
+		drop(args[0]);
+		break;
+	case __NR_dup2:
+	case __NR_dup3:
+	case __NR_dup:
+		t = find(args[0]);
+		if (t && t != find(result))
+			enter(result, t);
+		else if (!t)
+			drop(result);
+		break;
+	case __NR_fcntl:
+		if ((args[1] == VKI_F_DUPFD || args[1] == DUPFD_CLOEXEC) && find(args[0]))
+			enter(result, find(args[0]));
+		break;
+	}
+}
+
+/* Lets the descriptor be readable, or not. */
+static void set_readable(const struct timerfd *t, Bool readable)
+{
+	struct vki_itimerspec spec = {{0, 0}, {0, readable}};
+	struct vki_pollfd fd = {.fd = t->fd, .events = POLL_IN};
+
+	host_syscall(__NR_timerfd_settime, t->fd, 0, (Long)&spec, 0, 0, 0);
+	if (readable)
+		host_poll(&fd, 1, SWITCH_NS);
+}
+
+/**
+ * timerfd_next() - when the next of them expires.
+ *
+ * Return: virtual time, 0 never.
+ */
+Long timerfd_next(void)
+{
+	Long next = 0;
+	Int fd;
+
+	for (fd = 0; fd < nr_timerfds; fd++) {
+		const struct timerfd *t = first_of(fd);
+		Long due = t ? alarm_due(&t->alarm) : 0;
+
+		if (due && (!next || due < next))
+			next = due;
+	}
+	return next;
+}
+
+/**
+ * timerfd_expire() - make those readable that have expired, and let waiters look.
+ * @now: virtual time
+ */
+void timerfd_expire(Long now)
+{
+	Int fd;
+
+	for (fd = 0; fd < nr_timerfds; fd++) {
+		struct timerfd *t = first_of(fd);
+		Long times = t ? alarm_pass(&t->alarm, model_ns(now)) : 0;
+
+		if (!times)
+			continue;
+		t->ticks += times;
+		set_readable(t, True);
+		wait_poke_fds(now);
+	}
+}
+
+/* Whether all that an epoll set contains are timers, as the kernel lists it. */
+static Bool only_timers(Int epoll, Int depth)
+{
+	HChar name[64], info[4096], *at;
+	Bool only = True;
+	Long fd, n;
+
+	VG_(sprintf)(name, "/proc/self/fdinfo/%d", epoll);
+	fd = host_syscall(__NR_open, (Long)name, 0, 0, 0, 0, 0);
+	if (fd < 0)
+		return False;
+	n = host_syscall(__NR_read, fd, (Long)info, sizeof(info) - 1, 0, 0, 0);
+	host_syscall(__NR_close, fd, 0, 0, 0, 0, 0);
+	/* A set that does not fit in contains others, most likely. */
+	if (n <= 0 || n == sizeof(info) - 1)
+		return False;
+	info[n] = 0;
+	at = VG_(strstr)(info, "\ntfd:");
+	if (!at)
+		return False;
+	for (; only && at; at = VG_(strstr)(at + 1, "\ntfd:")) {
+		Int member = VG_(strtoll10)(at + 5 + VG_(strspn)(at + 5, " \t"), NULL);
+
+		only = find(member) || (depth < MAX_DEPTH && only_timers(member, depth + 1));
+	}
+	return only;
+}
+
+/**
+ * timerfd_outside() - may something outside the process make one of these ready?
+ * @fds: descriptors that a thread waits for
+ * @nr: how many
+ *
+ * Return: False if they are all timers, or epoll sets of timers.
+ */
+Bool timerfd_outside(const struct vki_pollfd *fds, UInt nr)
+{
+	UInt i;
+
+	for (i = 0; i < nr; i++)
+		if (!find(fds[i].fd) && (!nr_timerfds || !only_timers(fds[i].fd, 1)))
+			return True;
+	return False;
+}
+
+static enum syscall_verdict answer(VexGuestAMD64State *guest, Long result)
+{
+	wait_cancel(current_tid);
+	guest->guest_RAX = result;
+	return SYSCALL_DONE;
+}
+
+/**
+ * timerfd_read() - read() of a timer.
+ * @guest: registers of the running thread
+ * @verdict: receives what to do with the call
+ *
+ * Return: False if the descriptor is none.
+ */
+Bool timerfd_read(VexGuestAMD64State *guest, enum syscall_verdict *verdict)
+{
+	struct timerfd *t = find(guest->guest_RDI);
+	ULong *ticks = (ULong *)guest->guest_RSI;
+
+	if (guest->guest_RAX != __NR_read || !t)
+		return False;
+	if (guest->guest_RDX < sizeof(*ticks)) {
+		*verdict = answer(guest, -(Long)VKI_EINVAL);
+	} else if (!guest_may((Addr)ticks, sizeof(*ticks), VKI_PROT_WRITE)) {
+		*verdict = answer(guest, -(Long)VKI_EFAULT);
+	} else if (t->ticks) {
+		*ticks = t->ticks;
+		t->ticks = 0;
+		set_readable(t, False);
+		*verdict = answer(guest, sizeof(*ticks));
+	} else if (host_syscall(__NR_fcntl, t->fd, VKI_F_GETFL, 0, 0, 0, 0) & VKI_O_NONBLOCK) {
+		*verdict = answer(guest, -(Long)VKI_EAGAIN);
+	} else {
+		*wait_fds(1) = (struct vki_pollfd){.fd = t->fd, .events = POLL_IN};
+		wait_begin(guest, WAIT_FD, 0, 0);
+		*verdict = SYSCALL_WAIT;
+	}
+	return True;
+}
+
+static enum syscall_verdict settime(VexGuestAMD64State *guest, struct timerfd *t)
+{
+	const struct vki_itimerspec *new = (const struct vki_itimerspec *)guest->guest_RDX;
+	struct vki_itimerspec *old = (struct vki_itimerspec *)guest->guest_R10;
+	Bool absolute = guest->guest_RSI & TIMER_ABSTIME;
+
+	if (!guest_may((Addr)new, sizeof(*new), VKI_PROT_READ) ||
+	    (old && !guest_may((Addr)old, sizeof(*old), VKI_PROT_WRITE)))
+		return answer(guest, -(Long)VKI_EFAULT);
+	if (!time_valid_spec(new))
+		return answer(guest, -(Long)VKI_EINVAL);
+	if (old)
+		alarm_get(&t->alarm, time_ns(sched_now()), old);
+	t->ticks = 0;
+	set_readable(t, False);
+	alarm_set(&t->alarm, new, time_ns(sched_now()), absolute ? time_base(t->clock) : -1);
+	/* The running slice may be longer than that. */
+	sched_end_slice(guest);
+	return answer(guest, 0);
+}
+
+/**
+ * timerfd_call() - system calls about timers that are descriptors.
+ * @guest: registers of the running thread
+ * @ours: set to False if the call is none of them
+ *
+ * Return: what to do with the call.
+ */
+enum syscall_verdict timerfd_call(VexGuestAMD64State *guest, Bool *ours)
+{
+	struct timerfd *t = find(guest->guest_RDI);
+	struct vki_itimerspec *spec = (struct vki_itimerspec *)guest->guest_RSI;
+
+	*ours = t && (guest->guest_RAX == __NR_timerfd_settime ||
+		      guest->guest_RAX == __NR_timerfd_gettime);
+	if (!*ours)
+		return SYSCALL_REAL;
+	timerfd_expire(sched_now());
+	if (guest->guest_RAX == __NR_timerfd_settime)
+		return settime(guest, t);
+	if (!guest_may((Addr)spec, sizeof(*spec), VKI_PROT_WRITE))
+		return answer(guest, -(Long)VKI_EFAULT);
+	alarm_get(&t->alarm, time_ns(sched_now()), spec);
+	return answer(guest, 0);
+}

@@ -1,0 +1,465 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * timers.c - timers that send signals: alarm, setitimer, timer_create.
+ *
+ * The virtual clock decides when one expires, and slices end there. The signal is really sent,
+ * to the process or to the host thread, between two slices; valgrind finds it when the receiver's
+ * next slice begins (see sigwait.c), so it arrives at a place that the seed decides. Timers of
+ * processor time count what threads ran in virtual time. Must never arm a timer of the host's,
+ * but for a program that is about to be replaced by exec.
+ */
+#include "rtmgrind.h"
+#include "model.h"
+#include "host.h"
+
+enum { REAL, VIRTUAL, PROF, NR_ITIMERS };
+
+/* struct sigevent (include/uapi/asm-generic/siginfo.h); VKI_SIGEV_THREAD_ID is the fourth. */
+enum { SIGEV_SIGNAL, SIGEV_NONE };
+#define SI_TIMER (-2)
+#define SI_KERNEL 0x80
+#define TIMER_ABSTIME 1
+
+#define SIGALRM 14
+#define SIGVTALRM 26
+#define SIGPROF 27
+
+/**
+ * struct timer - a timer that sends a signal.
+ * @used: it exists
+ * @cpu: its clock is processor time
+ * @of: whose: a thread's, 0 the process's
+ * @clock: clock id it was made with
+ * @silent: SIGEV_NONE: it is only asked for the time
+ * @lwp: thread the signal goes to, 0 the process
+ * @signal: the signal
+ * @value: what it carries
+ * @alarm: when
+ * @pending: the signal was sent, and nobody is known to have got it
+ * @overrun: expiries since then
+ * @last_overrun: those of the signal that was delivered last
+ */
+struct timer {
+	Bool used;
+	Bool cpu;
+	ThreadId of;
+	Int clock;
+	Bool silent;
+	Int lwp;
+	Int signal;
+	vki_sigval_t value;
+	struct alarm alarm;
+	Bool pending;
+	Int overrun;
+	Int last_overrun;
+};
+
+static struct timer first_timers[NR_ITIMERS] = {
+	[REAL] = {.used = True, .signal = SIGALRM, .clock = 1},
+	[VIRTUAL] = {.used = True, .signal = SIGVTALRM, .cpu = True, .clock = 2},
+	[PROF] = {.used = True, .signal = SIGPROF, .cpu = True, .clock = 2},
+};
+/* The three of setitimer(), then those of timer_create(). */
+static struct timer *timers = first_timers;
+static Int nr_timers = NR_ITIMERS;
+
+/* Cycles of processor time until it expires, at most 0 if it is due. */
+static Long cpu_left(const struct timer *t)
+{
+	return time_cycles(0, t->alarm.expiry) - time_cpu(t->of);
+}
+
+static Long now_of(const struct timer *t)
+{
+	return time_ns(t->cpu ? time_cpu(t->of) : sched_now());
+}
+
+static Bool sends(const struct timer *t)
+{
+	return t->used && t->alarm.expiry && !t->silent;
+}
+
+/**
+ * timers_next() - when the next timer is to be looked at.
+ *
+ * Return: virtual time, 0 never. One of processor time counts when it is over.
+ */
+Long timers_next(void)
+{
+	Long next = wait_fd_waiters() ? timerfd_next() : 0;
+	const struct timer *t;
+
+	for (t = timers; t < timers + nr_timers; t++) {
+		Long due;
+
+		if (!sends(t))
+			continue;
+		due = !t->cpu ? alarm_due(&t->alarm) : cpu_left(t) <= 0;
+		if (due && (!next || due < next))
+			next = due;
+	}
+	return next;
+}
+
+/**
+ * timers_armed() - may a timer send a signal while nobody runs?
+ *
+ * Return: True if so.
+ */
+Bool timers_armed(void)
+{
+	const struct timer *t;
+
+	for (t = timers; t < timers + nr_timers; t++)
+		if (sends(t) && !t->cpu && alarm_due(&t->alarm))
+			return True;
+	return False;
+}
+
+/**
+ * timers_slice() - let a slice end where a timer expires.
+ * @tid: the thread that gets it
+ * @slice: cycles
+ *
+ * Return: cycles, at least 1 and no more than @slice.
+ */
+Long timers_slice(ThreadId tid, Long slice)
+{
+	Long next = timers_next();
+	const struct timer *t;
+
+	if (next && next - vthreads[tid].clock < slice)
+		slice = next - vthreads[tid].clock;
+	for (t = timers; t < timers + nr_timers; t++)
+		if (sends(t) && t->cpu && (!t->of || t->of == tid) && cpu_left(t) < slice)
+			slice = cpu_left(t);
+	return slice > 0 ? slice : 1;
+}
+
+/* Whether the host still keeps the signal of @t for its receiver. */
+static Bool still_pending(const struct timer *t)
+{
+	const HChar *field = t->lwp ? "\nSigPnd:" : "\nShdPnd:";
+	HChar name[64], status[4096], *at;
+	Long fd, n;
+
+	VG_(sprintf)(name, "/proc/self/task/%d/status", t->lwp ? t->lwp : VG_(getpid)());
+	fd = host_syscall(__NR_open, (Long)name, 0, 0, 0, 0, 0);
+	if (fd < 0)
+		return False;
+	n = host_syscall(__NR_read, fd, (Long)status, sizeof(status) - 1, 0, 0, 0);
+	host_syscall(__NR_close, fd, 0, 0, 0, 0, 0);
+	status[n > 0 ? n : 0] = 0;
+	at = VG_(strstr)(status, field);
+	return at && VG_(strtoull16)(at + VG_(strlen)(field) + 1, NULL) >> (t->signal - 1) & 1;
+}
+
+static void expire(struct timer *t, Long times, Long at)
+{
+	vki_siginfo_t info = {.si_signo = t->signal, .si_code = SI_TIMER};
+	Int pid = VG_(getpid)();
+
+	if (t->pending && still_pending(t)) {
+		t->overrun += times;
+		return;
+	}
+	t->pending = True;
+	t->overrun = times - 1;
+	info._sifields._timer._tid = t - timers - NR_ITIMERS;
+	info._sifields._timer._sigval = t->value;
+	if (t->lwp)
+		host_syscall(__NR_rt_tgsigqueueinfo, pid, t->lwp, t->signal, (Long)&info, 0, 0);
+	else
+		host_syscall(__NR_rt_sigqueueinfo, pid, t->signal, (Long)&info, 0, 0, 0);
+	lwp_poll_soon();
+	wait_poke_signalled_at(t->lwp, at);
+}
+
+/**
+ * timers_expire() - between two slices: timers expire.
+ * @now: virtual time, as timers_next() said
+ */
+void timers_expire(Long now)
+{
+	struct timer *t;
+
+	timerfd_expire(now);
+	for (t = timers; t < timers + nr_timers; t++) {
+		Long times;
+
+		if (!sends(t))
+			continue;
+		times = alarm_pass(&t->alarm, t->cpu ? model_ns(time_cpu(t->of)) : model_ns(now));
+		if (times)
+			expire(t, times, t->cpu ? sched_now() : now);
+	}
+}
+
+/**
+ * timers_delivered() - a signal is about to reach the program.
+ * @info: what comes with it; that of a timer is completed
+ */
+void timers_delivered(vki_siginfo_t *info)
+{
+	Int index = info->_sifields._timer._tid + NR_ITIMERS;
+	struct timer *t = &timers[index];
+
+	if (info->si_code != SI_TIMER || index < 0 || index >= nr_timers)
+		return;
+	t->pending = False;
+	t->last_overrun = t->overrun;
+	info->_sifields._timer._overrun = t->overrun;
+	if (index < NR_ITIMERS) {
+		VG_(memset)(&info->_sifields, 0, sizeof(info->_sifields));
+		info->si_code = SI_KERNEL;
+	}
+}
+
+/**
+ * timers_thread_exits() - a thread ends, and with it what only it could notice.
+ * @tid: the thread
+ */
+void timers_thread_exits(ThreadId tid)
+{
+	struct timer *t;
+
+	for (t = timers; t < timers + nr_timers; t++)
+		if ((t->cpu && t->of == tid) || (t->lwp && t->lwp == vthreads[tid].lwp))
+			t->alarm.expiry = 0;
+}
+
+/** timers_forked() - this is a child process: it has none of its parent's timers. */
+void timers_forked(void)
+{
+	Int i;
+
+	for (i = 0; i < nr_timers; i++) {
+		timers[i].alarm.expiry = timers[i].alarm.interval = 0;
+		timers[i].pending = False;
+		timers[i].used = i < NR_ITIMERS;
+	}
+}
+
+/* Of the host: the value of the interval timer, and what it was. */
+static void host_itimer(const struct vki_itimerval *value, struct vki_itimerval *old)
+{
+	host_syscall(__NR_setitimer, REAL, (Long)value, (Long)old, 0, 0, 0);
+}
+
+static void to_itimerval(const struct vki_itimerspec *spec, struct vki_itimerval *value)
+{
+	value->it_value.tv_sec = spec->it_value.tv_sec;
+	value->it_value.tv_usec = spec->it_value.tv_nsec / 1000;
+	value->it_interval.tv_sec = spec->it_interval.tv_sec;
+	value->it_interval.tv_usec = spec->it_interval.tv_nsec / 1000;
+	/* What is armed has never nothing left. */
+	if (spec->it_value.tv_nsec && !value->it_value.tv_sec && !value->it_value.tv_usec)
+		value->it_value.tv_usec = 1;
+}
+
+static Bool from_itimerval(const struct vki_itimerval *value, struct vki_itimerspec *spec)
+{
+	spec->it_value.tv_sec = value->it_value.tv_sec;
+	spec->it_value.tv_nsec = value->it_value.tv_usec * 1000;
+	spec->it_interval.tv_sec = value->it_interval.tv_sec;
+	spec->it_interval.tv_nsec = value->it_interval.tv_usec * 1000;
+	return (ULong)value->it_value.tv_usec < 1000000 &&
+	       (ULong)value->it_interval.tv_usec < 1000000 && time_valid_spec(spec);
+}
+
+/**
+ * timers_exec() - a program is replaced by another one, which keeps its alarm: the host has it
+ * in between.
+ * @begins: False if that failed
+ */
+void timers_exec(Bool begins)
+{
+	struct vki_itimerval value = {{0, 0}, {0, 0}};
+	struct vki_itimerspec spec;
+
+	if (begins) {
+		alarm_get(&timers[REAL].alarm, now_of(&timers[REAL]), &spec);
+		to_itimerval(&spec, &value);
+	}
+	host_itimer(&value, NULL);
+}
+
+/** timers_init() - take over the alarm that this program was started with. */
+void timers_init(void)
+{
+	struct vki_itimerval none = {{0, 0}, {0, 0}}, value;
+	struct vki_itimerspec spec;
+
+	host_itimer(&none, &value);
+	if (from_itimerval(&value, &spec))
+		alarm_set(&timers[REAL].alarm, &spec, 0, -1);
+}
+
+static enum syscall_verdict answer(VexGuestAMD64State *guest, Long result)
+{
+	guest->guest_RAX = result;
+	return SYSCALL_DONE;
+}
+
+static void set_timer(VexGuestAMD64State *guest, struct timer *t,
+		      const struct vki_itimerspec *spec, Long base)
+{
+	alarm_set(&t->alarm, spec, now_of(t), base);
+	t->pending = False;
+	t->overrun = t->last_overrun = 0;
+	/* The running slice may be longer than that. */
+	sched_end_slice(guest);
+}
+
+static enum syscall_verdict alarm_call(VexGuestAMD64State *guest)
+{
+	struct timer *t = &timers[REAL];
+	struct vki_itimerspec left, spec = {{0, 0}, {(UInt)guest->guest_RDI, 0}};
+
+	alarm_get(&t->alarm, now_of(t), &left);
+	set_timer(guest, t, &spec, -1);
+	/* Half a second counts as one, and so does less if it is all: alarm_setitimer(). */
+	return answer(guest, left.it_value.tv_sec +
+				     (left.it_value.tv_nsec >= NS_PER_SECOND / 2 ||
+				      (left.it_value.tv_nsec && !left.it_value.tv_sec)));
+}
+
+static enum syscall_verdict itimer_call(VexGuestAMD64State *guest, Addr new, Addr old)
+{
+	UInt which = guest->guest_RDI;
+	struct vki_itimerspec spec = {{0, 0}, {0, 0}}, left;
+
+	if (which >= NR_ITIMERS)
+		return answer(guest, -(Long)VKI_EINVAL);
+	if ((new && !guest_may(new, sizeof(struct vki_itimerval), VKI_PROT_READ)) ||
+	    (old && !guest_may(old, sizeof(struct vki_itimerval), VKI_PROT_WRITE)))
+		return answer(guest, -(Long)VKI_EFAULT);
+	if (new && !from_itimerval((const struct vki_itimerval *)new, &spec))
+		return answer(guest, -(Long)VKI_EINVAL);
+	alarm_get(&timers[which].alarm, now_of(&timers[which]), &left);
+	/* setitimer() without a value disarms. */
+	if (guest->guest_RAX == __NR_setitimer)
+		set_timer(guest, &timers[which], &spec, -1);
+	if (old)
+		to_itimerval(&left, (struct vki_itimerval *)old);
+	return answer(guest, 0);
+}
+
+static struct timer *new_timer(void)
+{
+	struct timer *grown;
+	Int i;
+
+	for (i = NR_ITIMERS; i < nr_timers; i++)
+		if (!timers[i].used)
+			return &timers[i];
+	grown = VG_(calloc)("rtmgrind.timers", 2 * nr_timers, sizeof(*grown));
+	VG_(memcpy)(grown, timers, nr_timers * sizeof(*grown));
+	if (timers != first_timers)
+		VG_(free)(timers);
+	timers = grown;
+	i = nr_timers;
+	nr_timers *= 2;
+	return &timers[i];
+}
+
+static enum syscall_verdict create(VexGuestAMD64State *guest)
+{
+	const vki_sigevent_t *event = (const vki_sigevent_t *)guest->guest_RSI;
+	Int *id = (Int *)guest->guest_RDX;
+	struct timer *t, made = {.used = True, .clock = guest->guest_RDI, .signal = SIGALRM};
+
+	if ((event && !guest_may((Addr)event, sizeof(*event), VKI_PROT_READ)) ||
+	    !guest_may((Addr)id, sizeof(*id), VKI_PROT_WRITE))
+		return answer(guest, -(Long)VKI_EFAULT);
+	made.cpu = time_cpu_clock(made.clock, &made.of);
+	if (!made.cpu && time_base(made.clock) <= 0)
+		return answer(guest, -(Long)VKI_EINVAL);
+	if (event) {
+		made.silent = event->sigev_notify == SIGEV_NONE;
+		made.signal = event->sigev_signo;
+		made.value = event->sigev_value;
+		if (event->sigev_notify & VKI_SIGEV_THREAD_ID)
+			made.lwp = event->vki_sigev_notify_thread_id;
+		if (!made.silent && (made.signal < 1 || made.signal > _VKI_NSIG))
+			return answer(guest, -(Long)VKI_EINVAL);
+	}
+	t = new_timer();
+	*t = made;
+	*id = t - timers - NR_ITIMERS;
+	if (!event)
+		t->value.sival_int = *id;
+	return answer(guest, 0);
+}
+
+static enum syscall_verdict settime(VexGuestAMD64State *guest, struct timer *t)
+{
+	const struct vki_itimerspec *new = (const struct vki_itimerspec *)guest->guest_RDX;
+	struct vki_itimerspec *old = (struct vki_itimerspec *)guest->guest_R10;
+	Bool absolute = guest->guest_RSI & TIMER_ABSTIME;
+
+	if (!guest_may((Addr)new, sizeof(*new), VKI_PROT_READ) ||
+	    (old && !guest_may((Addr)old, sizeof(*old), VKI_PROT_WRITE)))
+		return answer(guest, -(Long)VKI_EFAULT);
+	if (!time_valid_spec(new))
+		return answer(guest, -(Long)VKI_EINVAL);
+	if (old)
+		alarm_get(&t->alarm, now_of(t), old);
+	set_timer(guest, t, new, !absolute ? -1 : t->cpu ? 0 : time_base(t->clock));
+	return answer(guest, 0);
+}
+
+static enum syscall_verdict gettime(VexGuestAMD64State *guest, struct timer *t)
+{
+	struct vki_itimerspec *spec = (struct vki_itimerspec *)guest->guest_RSI;
+
+	if (!guest_may((Addr)spec, sizeof(*spec), VKI_PROT_WRITE))
+		return answer(guest, -(Long)VKI_EFAULT);
+	if (t->silent)
+		alarm_pass(&t->alarm, now_of(t));
+	alarm_get(&t->alarm, now_of(t), spec);
+	return answer(guest, 0);
+}
+
+/**
+ * timers_call() - system calls about timers that send signals.
+ * @guest: registers of the running thread
+ * @ours: set to False if the call is none of them
+ *
+ * Return: what to do with the call.
+ */
+enum syscall_verdict timers_call(VexGuestAMD64State *guest, Bool *ours)
+{
+	Int nr = guest->guest_RAX;
+	Long index = (Int)guest->guest_RDI + (Long)NR_ITIMERS;
+
+	*ours = True;
+	switch (nr) {
+	case __NR_alarm:
+		return alarm_call(guest);
+	case __NR_setitimer:
+		return itimer_call(guest, guest->guest_RSI, guest->guest_RDX);
+	case __NR_getitimer:
+		return itimer_call(guest, 0, guest->guest_RSI);
+	case __NR_timer_create:
+		return create(guest);
+	case __NR_timer_settime:
+	case __NR_timer_gettime:
+	case __NR_timer_getoverrun:
+	case __NR_timer_delete:
+		break;
+	default:
+		*ours = False;
+		return SYSCALL_REAL;
+	}
+	if (index < NR_ITIMERS || index >= nr_timers || !timers[index].used)
+		return answer(guest, -(Long)VKI_EINVAL);
+	if (nr == __NR_timer_settime)
+		return settime(guest, &timers[index]);
+	if (nr == __NR_timer_gettime)
+		return gettime(guest, &timers[index]);
+	if (nr == __NR_timer_getoverrun)
+		return answer(guest, timers[index].last_overrun);
+	timers[index].used = False;
+	return answer(guest, 0);
+}
