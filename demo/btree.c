@@ -9,7 +9,6 @@
  */
 #include "btree.h"
 
-#include <errno.h>
 #include <string.h>
 
 /* Keys, values and children are arrays of slots of one size. */
@@ -36,35 +35,83 @@ static void slot_close(void *array, unsigned int nr, unsigned int at)
  * How many of the ascending keys are below @bound. Without a branch on the
  * comparison, which half of the time would be mispredicted.
  */
-static unsigned int keys_below(const struct btree_node *node, uint64_t bound)
+static __inline_always unsigned int keys_below_counted(const struct btree_node *node,
+						       uint64_t bound, struct footprint *fp)
 {
 	const uint64_t *base = node->keys;
 	unsigned int nr = node->nr;
 
+	footprint_read(fp, node, offsetof(struct btree_node, keys));
 	while (nr > 1) {
 		unsigned int half = nr / 2;
 
+		footprint_read(fp, &base[half - 1], SLOT);
 		base += base[half - 1] < bound ? half : 0;
 		nr -= half;
 	}
+	if (nr)
+		footprint_read(fp, base, SLOT);
 	return (unsigned int)(base - node->keys) + (nr && *base < bound);
 }
 
+static unsigned int keys_below(const struct btree_node *node, uint64_t bound)
+{
+	return keys_below_counted(node, bound, NULL);
+}
+
+/*
+ * Ask for all lines with keys of a node at once: the search would otherwise
+ * wait for one after the other, because it does not guess. A prefetch is no
+ * read of a transaction.
+ */
+static __inline_always void prefetch_keys(const struct btree_node *node)
+{
+	for (size_t line = 0; line < offsetof(struct btree_node, values); line += CACHE_LINE)
+		__builtin_prefetch((const char *)node + line);
+}
+
+/* The values of a leaf too: an insert moves half of them, and knows them no sooner. */
+static __inline_always void prefetch_values(const struct btree_node *leaf)
+{
+	for (size_t line = offsetof(struct btree_node, values); line < sizeof(*leaf);
+	     line += CACHE_LINE)
+		__builtin_prefetch((const char *)leaf + line, 1);
+}
+
 /* The child of @node whose subtree has the place of @key. */
+static __inline_always unsigned int child_slot_counted(const struct btree_node *node, uint64_t key,
+						       struct footprint *fp)
+{
+	unsigned int slot = keys_below_counted(node, key, fp);
+
+	footprint_read(fp, &node->keys[slot < node->nr ? slot : 0], SLOT);
+	return slot + (slot < node->nr && node->keys[slot] == key);
+}
+
 static unsigned int child_slot(const struct btree_node *node, uint64_t key)
 {
-	unsigned int slot = keys_below(node, key);
+	return child_slot_counted(node, key, NULL);
+}
 
-	return slot + (slot < node->nr && node->keys[slot] == key);
+static __inline_always struct btree_node *leaf_of_counted(const struct btree *tree, uint64_t key,
+							  struct footprint *fp)
+{
+	struct btree_node *node = tree->root;
+
+	footprint_read(fp, &tree->root, sizeof(tree->root));
+	while (node->level) {
+		unsigned int slot = child_slot_counted(node, key, fp);
+
+		footprint_read(fp, &node->children[slot], SLOT);
+		node = node->children[slot];
+		prefetch_keys(node);
+	}
+	return node;
 }
 
 static struct btree_node *leaf_of(const struct btree *tree, uint64_t key)
 {
-	struct btree_node *node = tree->root;
-
-	while (node->level)
-		node = node->children[child_slot(node, key)];
-	return node;
+	return leaf_of_counted(tree, key, NULL);
 }
 
 static bool leaf_has(const struct btree_node *leaf, unsigned int at, uint64_t key)
@@ -81,22 +128,18 @@ static struct btree_node *node_new(struct node_pool *pool, unsigned int level)
 	return node;
 }
 
-/**
- * btree_init() - an empty tree
- * @tree: the tree
- * @pool: where its root comes from
- *
- * Return: 0 or -ENOMEM.
- */
-int btree_init(struct btree *tree, struct node_pool *pool)
+static __inline_always bool search(const struct btree *tree, uint64_t key, uint64_t *value,
+				   struct footprint *fp)
 {
-	int err = pool_reserve(pool, 1);
+	const struct btree_node *leaf = leaf_of_counted(tree, key, fp);
+	unsigned int at = keys_below_counted(leaf, key, fp);
 
-	if (err)
-		return err;
-	tree->root = node_new(pool, 0);
-	tree->root->next = NULL;
-	return 0;
+	if (!leaf_has(leaf, at, key))
+		return false;
+	footprint_read(fp, &leaf->keys[at], SLOT);
+	footprint_read(fp, &leaf->values[at], SLOT);
+	*value = leaf->values[at];
+	return true;
 }
 
 /**
@@ -109,13 +152,22 @@ int btree_init(struct btree *tree, struct node_pool *pool)
  */
 bool btree_search(const struct btree *tree, uint64_t key, uint64_t *value)
 {
-	const struct btree_node *leaf = leaf_of(tree, key);
-	unsigned int at = keys_below(leaf, key);
+	return search(tree, key, value, NULL);
+}
 
-	if (!leaf_has(leaf, at, key))
-		return false;
-	*value = leaf->values[at];
-	return true;
+/**
+ * btree_search_counted() - btree_search(), and the cache lines it reads
+ * @tree: the tree
+ * @key: what to look for
+ * @value: receives its value
+ * @fp: receives the lines
+ *
+ * Return: true if @key is present.
+ */
+bool btree_search_counted(const struct btree *tree, uint64_t key, uint64_t *value,
+			  struct footprint *fp)
+{
+	return search(tree, key, value, fp);
 }
 
 /* Add @key and the subtree to its right to @parent, which has room. */
@@ -188,8 +240,10 @@ static struct btree_node *leaf_make_room(struct btree *tree, struct node_pool *p
 bool btree_insert(struct btree *tree, struct node_pool *pool, uint64_t key, uint64_t value)
 {
 	struct btree_node *leaf = leaf_of(tree, key);
-	unsigned int at = keys_below(leaf, key);
+	unsigned int at;
 
+	prefetch_values(leaf);
+	at = keys_below(leaf, key);
 	if (leaf_has(leaf, at, key))
 		return false;
 	if (unlikely(leaf->nr == BTREE_KEYS)) {

@@ -11,6 +11,7 @@
 #define DEMO_BTREE_H
 
 #include "btree-node.h"
+#include "footprint.h"
 #include "index.h"
 #include "pool.h"
 
@@ -22,16 +23,27 @@
 /**
  * struct btree - a tree
  * @root: never NULL; its level is the height of the tree less one
+ * @own: where the first root comes from
  *
- * Written only when the height changes, so the line that every operation reads
- * first stays shared.
+ * @root is written only when the height changes, so the line that every
+ * operation reads first stays shared.
  */
 struct btree {
 	struct btree_node *root;
+	struct node_pool own;
 } __cacheline_aligned;
 
-int btree_init(struct btree *tree, struct node_pool *pool);
+int btree_init(struct btree *tree, const struct index_config *config);
+void btree_destroy(struct btree *tree);
+double btree_bytes(const struct index_config *config);
+struct node_pool *btree_attach(const struct btree *tree, unsigned int core, uint64_t inserts);
+void btree_detach(struct node_pool *pool);
+int btree_reserve(const struct btree *tree, struct node_pool *pool);
+uint64_t btree_entries_max(const struct index_config *config);
+int btree_merge(const struct btree *tree, struct merge_result *res);
 bool btree_search(const struct btree *tree, uint64_t key, uint64_t *value);
+bool btree_search_counted(const struct btree *tree, uint64_t key, uint64_t *value,
+			  struct footprint *fp);
 bool btree_insert(struct btree *tree, struct node_pool *pool, uint64_t key, uint64_t value);
 bool btree_remove(struct btree *tree, struct node_pool *pool, uint64_t key, uint64_t *value);
 void btree_scan(const struct btree *tree, uint64_t from, unsigned long limit,

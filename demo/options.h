@@ -11,6 +11,9 @@
 /* Exit status for a command line that cannot be carried out. */
 #define EXIT_USAGE 2
 
+/* Keys the index holds in Karnagel et al., HPCA 2014, section 2.1.2. */
+#define PRELOAD_PAPER 20000000
+
 /* struct options - a value for each row of options.def; choices by number */
 struct options {
 #define OPT_CHOICE(field, name, choices, def, help) unsigned int field;

@@ -25,6 +25,7 @@ struct pool_free {
  * @free: list of free nodes, every page of which has been written
  * @nr_free: length of @free
  * @node_size: bytes of a node, a multiple of the cache line
+ * @nr_chunks: how often memory was taken
  * @chunks: memory taken from the heap, given back by pool_destroy()
  *
  * A node may end up in another thread's pool than it came from, so pools are
@@ -34,6 +35,7 @@ struct node_pool {
 	struct pool_free *free;
 	unsigned long nr_free;
 	size_t node_size;
+	unsigned long nr_chunks;
 	struct pool_chunk *chunks;
 } __cacheline_aligned;
 

@@ -11,17 +11,32 @@
 
 /* Each list ends with an empty name. */
 const struct choice index_choices[NR_INDEXES + 1] = {
-#define INDEX(name, help) { #name, help },
+#define INDEX(id, name, help) { name, help },
 #include "variants.def"
 };
 
 const struct choice scheme_choices[NR_SCHEMES + 1] = {
-#define SCHEME(name, writers, help) { #name, help },
+#define SCHEME(id, name, writers, help) { name, help },
 #include "variants.def"
 };
 
 const struct choice keys_choices[NR_KEYS + 1] = {
-#define KEYS(name, help) { #name, help },
+#define KEYS(id, name, help) { name, help },
+#include "variants.def"
+};
+
+const struct choice search_choices[NR_SEARCHES + 1] = {
+#define SEARCH(id, name, help) { name, help },
+#include "variants.def"
+};
+
+const struct choice sharing_choices[NR_SHARINGS + 1] = {
+#define SHARING(id, name, help) { name, help },
+#include "variants.def"
+};
+
+const struct choice values_choices[NR_VALUES + 1] = {
+#define VALUES(id, name, help) { name, help },
 #include "variants.def"
 };
 
@@ -36,7 +51,7 @@ enum writers {
 };
 
 static const enum writers scheme_writers[NR_SCHEMES] = {
-#define SCHEME(name, writers, help) writers,
+#define SCHEME(id, name, writers, help) writers,
 #include "variants.def"
 };
 
@@ -63,16 +78,39 @@ bool scheme_allows(enum scheme_id scheme, unsigned int threads, bool writes)
 	return scheme_writers[scheme] == ANY || threads == 1 || !writes;
 }
 
+/**
+ * schemes_allowed() - the names of the schemes that are correct for a mix of operations
+ * @text: receives them, separated by ", "
+ * @len: bytes of @text
+ * @index: the index
+ * @threads: threads at once
+ * @writes: whether they insert or delete
+ */
+void schemes_allowed(char *text, size_t len, enum index_id index, unsigned int threads, bool writes)
+{
+	size_t at = 0;
+
+	text[0] = '\0';
+	for (unsigned int i = 0; i < NR_SCHEMES && at < len; i++)
+		if (variant_ops(index, i) && scheme_allows(i, threads, writes))
+			at += (size_t)snprintf(text + at, len - at, "%s%s", at ? ", " : "",
+					       scheme_choices[i].name);
+}
+
 static void list(const char *what, const struct choice *choice)
 {
 	for (; choice->name; choice++)
-		printf("%-8s %-10s %s\n", what, choice->name, choice->help);
+		printf("%-10s %-10s %s\n", what, choice->name, choice->help);
 }
 
-/** variants_list() - print every index, scheme and key distribution */
+/** variants_list() - print every index, scheme, key distribution and choice of an index */
 void variants_list(void)
 {
 	list("index", index_choices);
 	list("scheme", scheme_choices);
 	list("keys", keys_choices);
+	list("search", search_choices);
+	list("dictionary", sharing_choices);
+	list("allocator", sharing_choices);
+	list("values", values_choices);
 }

@@ -7,18 +7,38 @@
  */
 #include "worker.h"
 
+#include "region.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* Operations between two looks at the clock where time ends a run: some 10 us. */
+#define CLOCK_INTERVAL 64
+
 /* Whether all loaded keys stay where they are, so that a miss is an error. */
 static bool loaded_keys_stay(const struct worker *w)
 {
 	return !w->run->mix.percent[OP_remove];
 }
 
-static void do_search(struct worker *w, uint64_t key)
+static bool look_up(struct worker *w, uint64_t key, uint64_t *value)
 {
 	struct index *index = w->run->index;
+	bool found;
+
+	if (likely(!w->footprint))
+		return index->ops->search(index, key, value);
+	footprint_begin(w->footprint);
+	found = index->ops->search_counted(index, key, value, w->footprint);
+	footprint_end(w->footprint);
+	return found;
+}
+
+static void do_search(struct worker *w, uint64_t key)
+{
 	uint64_t value;
 
-	if (index->ops->search(index, key, &value)) {
+	if (look_up(w, key, &value)) {
 		w->hits[OP_search]++;
 		w->sum += value;
 		w->wrong += !value_belongs(key, value, w->run->mix.threads);
@@ -31,9 +51,9 @@ static int do_insert(struct worker *w, uint64_t key, uint64_t serial)
 {
 	struct index *index = w->run->index;
 	uint64_t value = value_of(key, w->stream.thread + 1, serial);
-	int err = pool_reserve(&w->pool, index->ops->nodes_per_insert);
+	int err = index->ops->reserve(index, w->share);
 
-	if (err || !index->ops->insert(index, &w->pool, key, value))
+	if (err || !index->ops->insert(index, w->share, key, value))
 		return err;
 	w->hits[OP_insert]++;
 	return journal_add(&w->journal, key, value, +1);
@@ -44,7 +64,7 @@ static int do_remove(struct worker *w, uint64_t key)
 	struct index *index = w->run->index;
 	uint64_t value;
 
-	if (!index->ops->remove(index, &w->pool, key, &value))
+	if (!index->ops->remove(index, w->share, key, &value))
 		return 0;
 	w->hits[OP_remove]++;
 	w->wrong += !value_belongs(key, value, w->run->mix.threads);
@@ -98,8 +118,14 @@ static int do_next(struct worker *w, uint64_t serial)
 	}
 }
 
-/* Operations of a kind that a stream will hardly exceed: a sixteenth above the mean. */
-static uint64_t likely_share(uint64_t nr_ops, unsigned int percent)
+/**
+ * likely_share() - operations of a kind that a stream will hardly exceed
+ * @nr_ops: operations in all
+ * @percent: share of the kind
+ *
+ * Return: the mean and a sixteenth.
+ */
+uint64_t likely_share(uint64_t nr_ops, unsigned int percent)
 {
 	uint64_t mean = nr_ops / 100 * percent + nr_ops % 100 * percent / 100;
 
@@ -111,31 +137,64 @@ static uint64_t likely_share(uint64_t nr_ops, unsigned int percent)
  * @worker: the thread
  * @run: the run it belongs to
  * @nr: its number, from 0
- * @nr_ops: operations to do
+ * @nr_warmup: operations to do before the clock starts
+ * @nr_ops: operations to do then; where time ends the run, the most it could do
  *
  * Takes what the thread will probably need, so that it rarely asks for more
- * while the clock runs.
+ * while the clock runs; where time ends the run, it asks.
  *
  * Return: 0 or -ENOMEM; worker_destroy() is right after either.
  */
-int worker_init(struct worker *worker, struct run *run, unsigned int nr, uint64_t nr_ops)
+int worker_init(struct worker *worker, struct run *run, unsigned int nr, uint64_t nr_warmup,
+		uint64_t nr_ops)
 {
-	const struct index_ops *ops = run->index->ops;
-	uint64_t inserts = likely_share(nr_ops, run->mix.percent[OP_insert]);
-	uint64_t removes = likely_share(nr_ops, run->mix.percent[OP_remove]);
-	int err;
+	uint64_t expected = nr_warmup + (run->duration_ns ? 0 : nr_ops);
+	uint64_t inserts = likely_share(expected, run->mix.percent[OP_insert]);
+	uint64_t removes = likely_share(expected, run->mix.percent[OP_remove]);
 
-	*worker = (struct worker){ .run = run, .nr_ops = nr_ops };
+	*worker = (struct worker){ .run = run, .nr_warmup = nr_warmup, .nr_ops = nr_ops };
 	stream_init(&worker->stream, &run->mix, nr);
-	pool_init(&worker->pool, ops->node_size);
-	err = journal_reserve(&worker->journal, inserts + removes);
-	if (err)
-		return err;
-	return pool_reserve(&worker->pool, inserts / ops->node_keys_min + ops->nodes_per_insert);
+	if (run->latency && !(worker->latency = calloc(1, sizeof(*worker->latency))))
+		return -ENOMEM;
+	if (run->footprint && !(worker->footprint = calloc(1, sizeof(*worker->footprint))))
+		return -ENOMEM;
+	worker->share = run->index->ops->attach(run->index, nr, inserts + 1);
+	if (!worker->share)
+		return -ENOMEM;
+	return journal_reserve(&worker->journal, inserts + removes);
+}
+
+/* What came before the clock started counts for the check, not for the result. */
+static void forget_warmup(struct worker *w)
+{
+	w->warmup_rows = w->done[OP_insert];
+	for (unsigned int op = 0; op < NR_OPS; op++)
+		w->done[op] = w->hits[op] = 0;
+	if (w->footprint)
+		*w->footprint = (struct footprint){ 0 };
+}
+
+/* Runs until its operations are done or its time is over; the first has the number @serial. */
+static void work(struct worker *w, uint64_t serial)
+{
+	uint64_t end = w->run->duration_ns ? w->start_ns + w->run->duration_ns : UINT64_MAX;
+
+	for (uint64_t i = 0; i < w->nr_ops && !w->err; i++) {
+		if (w->latency) {
+			uint64_t begin = now_ns();
+
+			w->err = do_next(w, serial + i);
+			histogram_count(w->latency, now_ns() - begin);
+		} else {
+			w->err = do_next(w, serial + i);
+		}
+		if (end != UINT64_MAX && i % CLOCK_INTERVAL == 0 && now_ns() >= end)
+			break;
+	}
 }
 
 /**
- * worker_main() - the thread: wait for the others, then work
+ * worker_main() - the thread: wait for the others, warm up, then work
  * @worker: the thread's struct worker
  *
  * Return: NULL.
@@ -144,10 +203,16 @@ void *worker_main(void *worker)
 {
 	struct worker *w = worker;
 
+	/* The region of interest begins with the warm-up, which fills its caches. */
+	if (pthread_barrier_wait(&w->run->start) == PTHREAD_BARRIER_SERIAL_THREAD)
+		region_request(REGION_BEGIN);
+	pthread_barrier_wait(&w->run->start);
+	for (uint64_t i = 0; i < w->nr_warmup && !w->err; i++)
+		w->err = do_next(w, i);
+	forget_warmup(w);
 	pthread_barrier_wait(&w->run->start);
 	w->start_ns = now_ns();
-	for (uint64_t i = 0; i < w->nr_ops && !w->err; i++)
-		w->err = do_next(w, i);
+	work(w, w->nr_warmup);
 	w->end_ns = now_ns();
 	return NULL;
 }
@@ -159,5 +224,8 @@ void *worker_main(void *worker)
 void worker_destroy(struct worker *worker)
 {
 	journal_free(&worker->journal);
-	pool_destroy(&worker->pool);
+	if (worker->share)
+		worker->run->ops->detach(worker->share);
+	free(worker->latency);
+	free(worker->footprint);
 }

@@ -18,6 +18,7 @@ tests/tools/install.sh
 tests/tools/ctl.sh
 tests/tools/recipes.sh
 tests/demo/index_bench.sh
+tests/demo/emulated.sh
 tests/emulated/rtmgrind.sh
 tests/emulated/e2e.sh
 tests/fidelity/check.sh

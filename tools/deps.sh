@@ -20,6 +20,7 @@ g++ tests with C++ programs
 python3 tests: checks JSON, and is a program that runs emulated
 xz-utils tests: a threaded program that runs emulated
 libjemalloc2 tests: a replaced allocator
+libabsl-dev make bench: an index to compare with
 libtbb-dev tests: a library with transactions of its own
 pkg-config tests: options of the libraries below
 libssl-dev tests: a library that uses rwlocks

@@ -10,5 +10,21 @@ $(O)/tests/bench/lockbench: tests/bench/lockbench.c
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu11 $(CFLAGS) $(WARN) -o $@ $< -pthread
 
-bench: preload emulator demo-bin $(O)/tests/bench/lockbench
+# The B+Tree beside absl::btree_map, where libabsl-dev is installed.
+ifneq ($(wildcard /usr/include/absl/container/btree_map.h),)
+BENCH_INDEX := $(O)/tests/bench/index
+endif
+
+$(OBJ)/tests/bench/%.o: tests/bench/%.c
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) -c -o $@ $<
+
+$(O)/tests/bench/index: tests/bench/index.cc $(OBJ)/tests/bench/index-tree.o \
+			$(patsubst %,$(OBJ)/demo/%.o,btree btree-memory pool)
+	$(call say,CXX,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CXX) -std=c++17 -O2 -g -Wall -Wextra -Werror $(SANFLAGS) -o $@ $^ -labsl_throw_delegate
+
+bench: preload emulator demo-bin $(O)/tests/bench/lockbench $(BENCH_INDEX)
 	$(Q)O=$(O) ROUNDS=$(BENCH_ROUNDS) sh tests/bench/run.sh $(BENCH)

@@ -4,7 +4,8 @@
 # with and without, in turn, medians side by side. Figures only, no test:
 # a missed limit is printed and does not fail. Text to stdout, CSV to
 # $O/bench.csv. O is the build directory, ROUNDS the runs of each kind, the
-# arguments the sections wanted, which are all without: locks program emulator native.
+# arguments the sections wanted, which are all without: locks program emulator native
+# index.
 set -u
 
 O=$(cd "${O:-build}" && pwd) || exit 1
@@ -201,7 +202,7 @@ bench_native() {
 	fi
 	in_turn "$ROUNDS" plain fixed sample_locks
 	table 'Uncontended lock and unlock, elided on this processor' plain fixed less ''
-	schemes=$("$index_bench" --list | awk '$1 == "scheme" && $2 != "none" { print $2 }')
+	schemes=$("$index_bench" --list | awk '$1 == "scheme" && / pthread / { print $2 }')
 	for policy in fixed adaptive; do
 		for scheme in $schemes; do
 			for updates in 0 5 20 100; do
@@ -213,14 +214,29 @@ bench_native() {
 	done
 }
 
+# Both run in one process, the one that goes first changing from round to round.
+bench_index() {
+	if [ ! -x "$O/tests/bench/index" ]; then
+		printf '\nThe B+Tree beside absl::btree_map: left out, libabsl-dev is not installed\n'
+		return
+	fi
+	timeout 600 "$O/tests/bench/index" 4000000 "$ROUNDS" >"$tmp/out" 2>"$tmp/err" ||
+		die "index: exit $?: $(tail -n 3 "$tmp/err")"
+	awk -F, '{
+		printf "%s 4000000 random keys,ops/s,absl,%s\n", $1, $3
+		printf "%s 4000000 random keys,ops/s,btree,%s\n", $1, $2
+	}' "$tmp/out" >>"$samples"
+	table 'The B+Tree beside absl::btree_map, one thread' absl btree more ''
+}
+
 [ -e "$lib" ] || die "$lib is not built"
 echo "table,case,unit,base,base_median,ours,ours_median,ratio,limit,verdict,rounds" >"$O/bench.csv"
 echo "Medians of runs in turn, on $(nproc) processors."
-[ $# -gt 0 ] || set -- locks program emulator native
+[ $# -gt 0 ] || set -- locks program emulator native index
 for section; do
 	case $section in
-	locks | program | emulator | native) "bench_$section" ;;
-	*) die "$section is no section: locks, program, emulator, native" ;;
+	locks | program | emulator | native | index) "bench_$section" ;;
+	*) die "$section is no section: locks, program, emulator, native, index" ;;
 	esac
 done
 printf '\nThe same figures as CSV: %s\n' "$O/bench.csv"

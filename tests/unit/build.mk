@@ -7,6 +7,9 @@ UNIT_SRC := $(wildcard tests/unit/test_*.c)
 UNIT_BIN := $(UNIT_SRC:tests/unit/%.c=$(O)/tests/unit/%)
 
 test_btree_LINK    := $(DEMO_PART_OBJ)
+test_delta_LINK    := $(DEMO_PART_OBJ)
+test_index_LINK    := $(DEMO_PART_OBJ)
+test_histogram_LINK := $(DEMO_PART_OBJ)
 test_verify_LINK   := $(DEMO_PART_OBJ)
 test_workload_LINK := $(DEMO_PART_OBJ)
 

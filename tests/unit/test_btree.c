@@ -14,19 +14,7 @@
 
 #include "../../demo/btree.h"
 #include "../../demo/rng.h"
-
-/* Most keys a model holds: several levels of 32 children. */
-#define MODEL_MAX 20000
-
-struct entry {
-	uint64_t key, value;
-};
-
-/* struct model - what the tree must hold: entries in ascending order */
-struct model {
-	struct entry entries[MODEL_MAX];
-	size_t nr;
-};
+#include "model.h"
 
 /* struct subject - a tree, where its nodes come from, and its model */
 struct subject {
@@ -37,90 +25,58 @@ struct subject {
 
 static struct subject subject;
 
-static size_t model_at(const struct model *m, uint64_t key)
-{
-	size_t low = 0, high = m->nr;
-
-	while (low < high) {
-		size_t mid = (low + high) / 2;
-
-		if (m->entries[mid].key < key)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
-}
-
-static bool model_has(const struct model *m, uint64_t key)
-{
-	size_t at = model_at(m, key);
-
-	return at < m->nr && m->entries[at].key == key;
-}
-
 static int set_up(void **state)
 {
 	pool_init(&subject.pool, sizeof(struct btree_node));
 	subject.model.nr = 0;
-	return btree_init(&subject.tree, &subject.pool);
+	return btree_init(&subject.tree, NULL);
 }
 
 static int tear_down(void **state)
 {
+	btree_destroy(&subject.tree);
 	pool_destroy(&subject.pool);
 	return 0;
 }
 
 static void insert(struct subject *s, uint64_t key, uint64_t value)
 {
-	struct model *m = &s->model;
-	size_t at = model_at(m, key);
-	bool absent = !model_has(m, key);
-
 	assert_int_equal(pool_reserve(&s->pool, BTREE_NODES_PER_INSERT), 0);
-	assert_int_equal(btree_insert(&s->tree, &s->pool, key, value), absent);
-	if (absent) {
-		memmove(m->entries + at + 1, m->entries + at, (m->nr - at) * sizeof(struct entry));
-		m->entries[at] = (struct entry){ key, value };
-		m->nr++;
-	}
+	assert_int_equal(btree_insert(&s->tree, &s->pool, key, value),
+			 model_insert(&s->model, key, value));
 }
 
 static void remove_key(struct subject *s, uint64_t key)
 {
-	struct model *m = &s->model;
-	size_t at = model_at(m, key);
-	bool present = model_has(m, key);
+	struct entry *entry = model_find(&s->model, key);
 	uint64_t value = 0;
 
-	assert_int_equal(btree_remove(&s->tree, &s->pool, key, &value), present);
-	if (present) {
-		assert_int_equal(value, m->entries[at].value);
-		m->nr--;
-		memmove(m->entries + at, m->entries + at + 1, (m->nr - at) * sizeof(struct entry));
+	assert_int_equal(btree_remove(&s->tree, &s->pool, key, &value), entry != NULL);
+	if (entry) {
+		assert_int_equal(value, entry->value);
+		model_remove(&s->model, entry);
 	}
 }
 
 static void search(struct subject *s, uint64_t key)
 {
+	const struct entry *entry = model_find(&s->model, key);
 	uint64_t value = 0;
 
-	assert_int_equal(btree_search(&s->tree, key, &value), model_has(&s->model, key));
-	if (model_has(&s->model, key))
-		assert_int_equal(value, s->model.entries[model_at(&s->model, key)].value);
+	assert_int_equal(btree_search(&s->tree, key, &value), entry != NULL);
+	if (entry)
+		assert_int_equal(value, entry->value);
 }
 
 static void scan(struct subject *s, uint64_t from, unsigned long limit)
 {
 	const struct model *m = &s->model;
-	size_t at = model_at(m, from), nr = m->nr - at < limit ? m->nr - at : limit;
+	size_t at = model_at(m, from), nr;
 	struct scan_result res;
-	uint64_t sum = 0;
+	uint64_t sum;
 
+	nr = model_scan(m, from, limit, &sum);
 	btree_scan(&s->tree, from, limit, &res);
-	for (size_t i = at; i < at + nr; i++)
-		sum += m->entries[i].value;
 	assert_int_equal(res.nr, nr);
 	assert_int_equal(res.sum, sum);
 	if (nr) {

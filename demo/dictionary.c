@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * dictionary.c - setting up the dictionaries of a delta storage.
+ *
+ * Nothing here may be called inside a critical section.
+ */
+#include "dictionary.h"
+
+struct dictionary delta_dictionary;
+struct dictionary delta_core_dictionaries[DELTA_CORES];
+
+/**
+ * dictionaries_init() - empty dictionaries
+ * @dicts: the dictionaries
+ * @cores: 0 for one global dictionary, else how many
+ * @texts: whether values are texts
+ * @max: most entries of one; IDs may allow fewer
+ *
+ * Return: 0, or -ENOMEM with nothing taken.
+ */
+int dictionaries_init(struct dictionaries *dicts, unsigned int cores, bool texts, uint64_t max)
+{
+	size_t stride = offsetof(struct delta_entry, value) +
+			(texts ? sizeof(union delta_value) : sizeof(uint64_t));
+
+	if (cores > DELTA_CORES)
+		cores = DELTA_CORES;
+	dicts->bits = cores ? DELTA_POSITION_BITS : DELTA_ID_BITS;
+	dicts->max = max > 1ull << dicts->bits ? 1ull << dicts->bits : max;
+	dicts->array = cores ? delta_core_dictionaries : &delta_dictionary;
+	dicts->nr = (uint16_t)(cores ? cores : 1);
+	dicts->texts = texts;
+	memset(dicts->array, 0, dicts->nr * sizeof(dicts->array[0]));
+	return area_init(&dicts->area, stride, dicts->nr * dicts->max);
+}
+
+/**
+ * dictionaries_destroy() - forget all entries
+ * @dicts: the dictionaries, or what dictionaries_init() refused
+ */
+void dictionaries_destroy(struct dictionaries *dicts)
+{
+	area_destroy(&dicts->area);
+}
+
+/**
+ * dictionary_reserve() - have entries ready, outside the critical section
+ * @dicts: the dictionaries
+ * @core: the calling thread's
+ * @credit: entries it has ready
+ * @nr: entries it needs
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int dictionary_reserve(const struct dictionaries *dicts, unsigned int core, uint64_t *credit,
+		       uint64_t nr)
+{
+	unsigned int which = core % dicts->nr;
+
+	return area_promise(&dicts->area, which * dicts->max, dicts->max,
+			    &dicts->array[which].promised, credit, nr);
+}

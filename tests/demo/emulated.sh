@@ -1,0 +1,175 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The delta storage on an emulated machine with RTM, as it is and made friendly
+# to elision: exact with many seeds and rates of spurious aborts, and what the
+# transformations are for. $O is the build directory, DELTA_SEEDS how many
+# seeds, DELTA_RATES "all" for every rate with every seed instead of in turn.
+# Prints a line a test and a count. Nothing here depends on how fast this
+# machine is.
+set -u
+
+O=$(cd "${O:-build}" && pwd) || exit 1
+elide=$O/bin/elide
+bench=$O/bin/index_bench
+seeds=${DELTA_SEEDS:-30}
+# Longest run, seconds of real time: a hundred times what one takes.
+LIMIT=60
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+cd "$tmp" || exit 1
+unset LD_PRELOAD
+# shellcheck disable=SC2046 # several names
+unset $(env | sed -n 's/^\(ELIDE_[A-Z_]*\)=.*/\1/p')
+nr=0 failed=0 skipped=0
+
+ok() { nr=$((nr + 1)); echo "ok $1"; }
+not_ok() { nr=$((nr + 1)); failed=$((failed + 1)); echo "not ok $1: $2"; }
+
+plain=
+friendly='--search=binary --dictionary=per-core --allocator=per-core'
+
+# emulated SEED RATE CORES ARG...: the delta storage under a spin lock that is elided, into
+# out and report; fails if it is not exact.
+emulated() {
+	seed=$1 rate=$2 cores=$3
+	shift 3
+	rm -f d.data*
+	timeout -k 5 $LIMIT "$elide" run -q --emulate --cores="$cores" --seed="$seed" \
+		--abort-rate="$rate" --policy=fixed -o d.data -- \
+		"$bench" --index=delta --scheme=spin --seed="$seed" --json "$@" >out 2>err || return 1
+	timeout $LIMIT "$elide" report --json d.data >report 2>>err || return 1
+	grep -q '"check":"ok"' out
+}
+
+# total KEY: from the report's sums
+total() { python3 -c 'import json, sys; print(json.load(open("report"))["totals"][sys.argv[1]])' "$1"; }
+
+# as_it_should RATE: elided without spurious aborts, and never where all abort.
+as_it_should() {
+	case $1 in
+	100) [ "$(total elided)" -eq 0 ] && [ "$(total fallback)" -gt 0 ] ;;
+	*) [ "$(total elided)" -gt "$(total fallback)" ] ;;
+	esac
+}
+
+rates_of() {
+	if [ "${DELTA_RATES:-}" = all ]; then
+		echo 0 10 100
+		return
+	fi
+	case $(($1 % 3)) in
+	0) echo 0 ;;
+	1) echo 10 ;;
+	2) echo 100 ;;
+	esac
+}
+
+# test_seeds NAME FORM: threads that search, insert, delete and scan few keys.
+test_seeds() {
+	name=$1 form=$2 at=0
+	while [ $at -lt "$seeds" ]; do
+		at=$((at + 1))
+		for rate in $(rates_of $at); do
+			# shellcheck disable=SC2086 # several arguments
+			if ! emulated $at "$rate" 4 --threads=4 --preload=300 --ops=2000 \
+				--updates=40 --deletes=20 --scans=5 $form; then
+				not_ok "$name" "seed $at, rate $rate: $(cat out err)"
+				return
+			fi
+			if ! as_it_should "$rate"; then
+				not_ok "$name" "seed $at, rate $rate: $(total elided) elided"
+				return
+			fi
+		done
+	done
+	ok "$name"
+}
+
+# The latch with the prefixes, elided by the machine itself; the library takes no part.
+test_hle() {
+	for index in btree delta; do
+		at=0
+		while [ $at -lt $(((seeds + 2) / 3)) ]; do
+			at=$((at + 1))
+			timeout -k 5 $LIMIT "$elide" run -q --emulate=haswell --hle=yes --cores=4 \
+				--seed=$at --mode=off -o d.data -- "$bench" --index=$index \
+				--scheme=hle --seed=$at --threads=4 --preload=300 --ops=2000 \
+				--updates=40 --deletes=20 --scans=5 --json >out 2>err
+			grep -q '"check":"ok"' out && continue
+			not_ok "hle-$index" "seed $at: $(cat out err)"
+			return
+		done
+		ok "hle-$index"
+	done
+}
+
+# One number for one seed, however often.
+test_repeats() {
+	for run in 1 2; do
+		# shellcheck disable=SC2086
+		emulated 7 10 4 --threads=4 --preload=300 --ops=2000 --updates=40 $friendly
+		cp out "run$run"
+	done
+	if [ -s run1 ] && cmp -s run1 run2; then
+		ok repeats
+	else
+		not_ok repeats "$(cat run1 run2)"
+	fi
+}
+
+# All threads insert: with one dictionary they conflict at its size, with one for each core
+# they hardly do, and that is what they gain.
+test_transformations() {
+	for form in plain friendly; do
+		eval "switches=\$$form"
+		# shellcheck disable=SC2086
+		emulated 1 0 8 --threads=8 --preload=20000 --warmup=1600 --ops=16000 \
+			--updates=100 $switches || break
+		total aborts >"$form.aborts"
+		sed 's/.*"throughput_ops_s":\([0-9]*\).*/\1/' out >"$form.rate"
+	done
+	if awk -v a="$(cat plain.aborts)" -v b="$(cat friendly.aborts)" \
+		-v r="$(cat plain.rate)" -v s="$(cat friendly.rate)" \
+		'BEGIN { exit !(a > 4 * b && s > 1.5 * r) }'; then
+		ok transformations
+	else
+		not_ok transformations "$(paste -sd' ' ./*.aborts ./*.rate; cat err)"
+	fi
+}
+
+# Without a lock threads that insert destroy the index, and the check must see it on one of
+# these seeds: the same interleavings that elision is exact under.
+test_no_lock_is_caught() {
+	at=0
+	while [ $at -lt 10 ]; do
+		at=$((at + 1))
+		timeout -k 5 $LIMIT "$elide" run -q --emulate --cores=4 --seed=$at --mode=off \
+			-o d.data -- "$bench" --index=delta --scheme=none --unsafe --seed=$at \
+			--threads=4 --preload=300 --ops=4000 --updates=100 --json >out 2>err
+		if [ $? -eq 1 ] && grep -q '"check":"[^o]' out; then
+			ok no-lock-is-caught
+			return
+		fi
+	done
+	not_ok no-lock-is-caught "no fault was found on 10 seeds: $(cat out err)"
+}
+
+if [ ! -x "$O/libexec/elide/rtmgrind-amd64-linux" ] || ! command -v python3 >/dev/null; then
+	echo 'skip delta-emulated: rtmgrind is not built or python3 not installed'
+	echo 'delta: 0 of 0 passed, 1 skipped'
+	exit 0
+fi
+if ldd "$bench" | grep -q 'lib.san'; then
+	echo 'skip delta-emulated: a sanitizer does not run under valgrind'
+	echo 'delta: 0 of 0 passed, 1 skipped'
+	exit 0
+fi
+test_seeds seeds-plain "$plain"
+test_seeds seeds-friendly "$friendly"
+test_seeds seeds-friendly-strings "$friendly --values=string"
+test_hle
+test_repeats
+test_transformations
+test_no_lock_is_caught
+echo "delta: $((nr - failed)) of $nr passed, $skipped skipped"
+[ $failed -eq 0 ]
