@@ -306,6 +306,13 @@ test_cache_line_moves_once_at_a_time() {
 	checks --model=haswell:dirty_domain=2000 -- "$BIN/caches" contended 2000
 }
 
+# The loser drops its line from the first level that both have.
+test_siblings_conflict() {
+	checks --model=haswell --cores=1 --smt=2 --quantum=20 -- "$BIN/counter" 2 500 4 || return
+	[ "$(total conflict)" -gt 10 ] || fail "$(total conflict) conflicts" || return
+	[ "$(total fault)" = 0 ] || fail "$(total fault) faults"
+}
+
 # Misses of a round for eight ways: as computed by hand for exact LRU; trees miss more.
 test_cache_replacement() {
 	checks --model=haswell:l2=1000,l1_trees=0 -- \

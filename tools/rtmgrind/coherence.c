@@ -441,6 +441,9 @@ void coherence_allow(ThreadId tid, Addr line, Bool write)
 	Addr *filter = filter_of(vthreads[tid].core);
 	Addr *tag = cache_find(&cores[core_of(vthreads[tid].core)].l1, line);
 
+	/* A transaction of the core's other thread, aborted by this access, has taken it along. */
+	if (!tag)
+		return;
 	filter[set_of(line)] = line;
 	if (*tag & TAG_OWNED && (write || (!txn_open(tid) && may_own(tid, line))))
 		filter[nr_sets + set_of(line)] = line;

@@ -86,8 +86,8 @@ static void emit_abort(struct block *b, enum rtmgrind_cause cause, IRExpr *condi
 }
 
 /*
- * Nobody else runs in the middle of a block, so an access to what the block
- * has accessed already changes nothing. Remembers it if it is new.
+ * Without caches nobody else runs in the middle of a block, so an access to what
+ * the block has accessed already changes nothing. Remembers it if it is new.
  */
 static Bool is_repeated(struct block *b, Bool write, const IRExpr *addr, Int size)
 {
@@ -116,7 +116,9 @@ static void emit_access(struct block *b, Bool write, IRExpr *addr, Int size, IRE
 		insn_write(b, addr, size);
 		return;
 	}
-	if (!b->tracked || (!condition && is_repeated(b, write, addr, size)))
+	if (!b->tracked)
+		return;
+	if (!model.caches && !condition && is_repeated(b, write, addr, size))
 		return;
 	if (!isIRAtom(addr))
 		addr = block_assign(b, Ity_I64, addr);
