@@ -168,7 +168,8 @@ static void edge_between(const struct elide_thread *t, const struct elide_taken 
 static void edges_to(const struct elide_thread *t, const struct elide_taken *taken)
 {
 	for (uint32_t i = 0; i < t->nr_taken; i++)
-		edge_between(t, &t->taken[i], taken);
+		if (t->taken[i].lock)
+			edge_between(t, &t->taken[i], taken);
 }
 
 /* Index in the thread's list, -1 if it is not there. */
@@ -196,14 +197,26 @@ static bool is_left_out(const struct elide_row *row)
 	return !row->kind || row->kind == ELIDE_KIND_CUSTOM;
 }
 
+/*
+ * A signal handler may take and release locks anywhere in here: the entry is the
+ * thread's before it is written, and counts once its lock is there.
+ */
 static void push(struct elide_thread *t, const struct elide_taken *taken)
 {
 	uint32_t nr = t->nr_taken;
+	struct elide_taken *entry = &t->taken[nr];
 
 	if (nr == ELIDE_MAX_TAKEN)
 		return drop();
-	t->taken[nr] = *taken;
-	t->nr_taken = nr + 1;
+	WRITE_ONCE(entry->lock, NULL);
+	barrier();
+	WRITE_ONCE(t->nr_taken, nr + 1);
+	barrier();
+	entry->site = taken->site;
+	entry->class_index = taken->class_index;
+	entry->kind = taken->kind;
+	barrier();
+	WRITE_ONCE(entry->lock, taken->lock);
 }
 
 void elide_order_waits(struct elide_thread *t, const struct elide_row *row, const void *lock)
@@ -241,7 +254,9 @@ void elide_order_released(struct elide_thread *t, const void *lock)
 		return;
 	for (; i < last; i++)
 		t->taken[i] = t->taken[i + 1];
-	t->nr_taken = last;
+	WRITE_ONCE(t->taken[last].lock, NULL);
+	barrier();
+	WRITE_ONCE(t->nr_taken, last);
 }
 
 void elide_order_retaken(struct elide_thread *t, const void *lock, const void *site)
