@@ -308,8 +308,9 @@ test_cache_line_moves_once_at_a_time() {
 
 # The loser drops its line from the first level that both have.
 test_siblings_conflict() {
-	checks --model=haswell --cores=1 --smt=2 --quantum=20 -- "$BIN/counter" 2 500 4 || return
-	[ "$(total conflict)" -gt 10 ] || fail "$(total conflict) conflicts" || return
+	checks --model=haswell:faults=0 --cores=2 --smt=2 --quantum=20 -- "$BIN/counter" 8 500 4 ||
+		return
+	[ "$(total conflict)" -gt 100 ] || fail "$(total conflict) conflicts" || return
 	[ "$(total fault)" = 0 ] || fail "$(total fault) faults"
 }
 
