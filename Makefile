@@ -64,6 +64,7 @@ help:
 	@echo 'make fuzz       libFuzzer on the readers of hostile input, FUZZ_SECONDS=60 each; needs clang'
 	@echo 'make bench      overhead, plain against ours, interleaved, medians'
 	@echo 'make fidelity   the simulated machine beside published figures: demo/FIDELITY.md'
+	@echo 'make figures    the figures of a paper on simulated machines: demo/RESULTS.md; FULL=1: its sizes'
 	@echo 'make install    PREFIX=/usr/local DESTDIR='
 	@echo 'variables       CC=gcc|clang V=1 O=dir SAN=address|thread|undefined ELIDE_DEPS=skip'
 

@@ -25,3 +25,8 @@ demo:
 	$(Q)$(MAKE) deps
 	$(Q)$(MAKE) all
 	$(Q)O=$(O) bash demo/demo.sh
+
+# Minutes; FULL=1: the paper's number of keys, hours.
+.PHONY: figures
+figures: emulator preload tools demo-bin
+	$(Q)O=$(O) FULL=$(FULL) bash demo/figures/run.sh

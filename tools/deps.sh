@@ -32,6 +32,7 @@ libmemcached-tools tests: its load
 bubblewrap tests: containers, without a daemon or an image
 spin tests: searches the models of the protocol
 kyotocabinet-utils the demo: a program that nobody here wrote
+gnuplot-nox make figures: the pictures
 '
 
 [ "${ELIDE_DEPS:-}" = skip ] && exit 0

@@ -22,7 +22,7 @@ $(FIDELITY_BIN): $(O)/%: %.c $(FIDELITY_LIB)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $< $(FIDELITY_LIB) -pthread -lm
 
-fidelity: emulator fidelity-tests
+fidelity: emulator fidelity-tests demo-bin
 	$(Q)O=$(O) bash tests/fidelity/run.sh --record
 
 -include $(wildcard $(FIDELITY_DIR)/*.d)

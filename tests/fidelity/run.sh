@@ -11,6 +11,7 @@
 # O is the build directory. Must never print a figure that no run has printed.
 
 O=$(cd "${O:-build}" && pwd) || exit 1
+export O
 here=$(cd "$(dirname "$0")" && pwd) || exit 1
 results=$here/../../demo/results
 page=$here/../../demo/FIDELITY.md
@@ -20,6 +21,7 @@ VALGRIND_LIB=$O/libexec/elide
 export VALGRIND_LIB
 # Longest run of a program, seconds; the slowest takes a third of it.
 LIMIT=120
+[ -z "${FULL:-}" ] || LIMIT=1800
 # Runs on this processor, of which each figure's median counts.
 ROUNDS=7
 mode=table
@@ -43,6 +45,7 @@ die() {
 # emulate NAME MODEL PROGRAM ARG...: run on the simulated machine; "-": just run
 emulate() {
 	local name=$1 model=$2 program=$bin/$3 status
+	[ "${3%.sh}" = "$3" ] || program=$here/$3
 	shift 3
 	if [ "$model" = - ]; then
 		timeout -k 5 $LIMIT "$program" "$@"
@@ -238,7 +241,7 @@ page_table() {
 	awk -F'\t' '
 	$2 != machine || NR == 1 {
 		machine = $2
-		printf "\n### %s\n\n", machine == "-" ? "No machine: computed, or pending" : machine
+		printf "\n### %s\n\n", machine == "-" ? "No machine: computed or counted" : machine
 		print "| what | kind | source | published | accepted | ours | native | unit | verdict |"
 		print "|---|---|---|--:|--:|--:|--:|---|---|"
 	}

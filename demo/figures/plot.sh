@@ -1,0 +1,119 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# plot.sh PLAN RESULTS: a picture of each figure of the plan from RESULTS/figures.csv,
+# and of figure 7 from RESULTS/fidelity-curves.csv, as SVG and PNG. Must never
+# draw a point that is not in these files.
+set -u -o pipefail
+plan=$1
+results=$2
+
+# draw NAME: the plot whose commands are on stdin, in both formats
+draw() {
+	local name=$1 commands terminal
+	commands=$(cat)
+	for terminal in 'svg size 760,440 background "white"|svg' 'pngcairo size 912,528|png'; do
+		gnuplot <<-PLOT || return 1
+		set terminal ${terminal%|*} font 'DejaVu Sans,12'
+		set output '$results/$name.${terminal#*|}'
+		$commands
+		PLOT
+	done
+}
+
+# common TITLE: what all pictures share; the key beside the plot, never on it
+common() {
+	cat <<-COMMON
+	set title '$1'
+	set key outside right center vertical Left reverse samplen 2 spacing 1.4
+	set grid ytics lc rgb '#dddddd'
+	set border 3
+	set tics nomirror
+	set yrange [0:*]
+	COMMON
+}
+
+# The curves of a figure, in the order of the plan, each once.
+labels() {
+	awk -F'|' -v figure="$1" '
+		$1 == "figure" { inside = $2 == figure }
+		$1 == "curve" && inside && !seen[$2]++ { print $2 }' "$plan"
+}
+
+# A scheme has one colour in every figure.
+colour() {
+	case $1 in
+	'the same, friendly') echo '#7f7f7f' ;;
+	no*) echo '#000000' ;;
+	'TSX-R, no retries') echo '#e377c2' ;;
+	'TSX-R, friendly' | 'TSX-R, 0 %'*) echo '#d62728' ;;
+	TSX-R*) echo '#ff7f0e' ;;
+	TSX-H) echo '#9467bd' ;;
+	spin*) echo '#2ca02c' ;;
+	'rw lock, 5 %'*) echo '#17becf' ;;
+	'rw lock, 20 %'*) echo '#8c564b' ;;
+	'rw lock, 100 %'*) echo '#bcbd22' ;;
+	*) echo '#1f77b4' ;;
+	esac
+}
+
+# figure NAME X BASE TITLE: a plot of the plan
+figure() {
+	local name=$1 x=$2 base=$3 title=$4 label nr=0 separator='plot'
+	local base_threads base_inserts base_scheme
+	IFS=. read -r _ base_scheme _ base_threads base_inserts <<<"$base"
+	common "$title"
+	if [ "$x" = threads ]; then
+		echo "set xlabel 'threads'; set logscale x 2; set xrange [0.9:*]"
+		echo 'set xtics (1, 2, 4, 8, 16, 32)'
+	else
+		echo "set xlabel 'inserts, per cent of the operations'; set xrange [0:100]"
+	fi
+	echo "set ylabel 'throughput; 1: $base_scheme lock, threads: $base_threads, inserts: $base_inserts %'"
+	while read -r label; do
+		nr=$((nr + 1))
+		echo "\$curve$nr << END"
+		awk -F'"' -v figure="$name," -v label="$label" '
+			$1 == figure && $2 == label { split($3, v, ","); print v[2], v[4] }' \
+			"$results/figures.csv" | sort -n
+		echo END
+	done < <(labels "$name")
+	nr=0
+	while read -r label; do
+		nr=$((nr + 1))
+		printf "%s \$curve%d with linespoints lw 2 pt %d lc rgb '%s' title '%s'" \
+			"$separator" $nr $((nr + 3)) "$(colour "$label")" "$label"
+		separator=,
+	done < <(labels "$name")
+	echo
+}
+
+# figure_7: the curves that make fidelity has recorded
+figure_7() {
+	local ways curve
+	common 'Overflow of a transaction that writes random lines'
+	echo "set xlabel 'cache lines written'; set ylabel 'transactions that overflow, per cent'"
+	echo 'set yrange [0:100]; set xrange [0:500]'
+	for ways in 8 4; do
+		for curve in balls_in_bins overflow; do
+			echo "\$${curve}_$ways << END"
+			awk -F, -v run="overflow-$ways" -v curve=$curve '
+				$1 == run && $2 == "emulated" && $3 == curve { print $4, $5 }' \
+				"$results/fidelity-curves.csv"
+			echo END
+		done
+	done
+	# The paper's dotted lines: averages and worst cases of its searches.
+	echo 'do for [x in "47 53 93 213"] { set arrow from x, graph 0 to x, graph 1 nohead dt 3 lc rgb "#999999" }'
+	echo "plot \$balls_in_bins_8 with lines lw 2 lc rgb '#1f77b4' title 'balls in bins, 8 ways', \\"
+	echo "\$overflow_8 with points pt 6 lc rgb '#1f77b4' title 'machine, 8 ways', \\"
+	echo "\$balls_in_bins_4 with lines lw 2 lc rgb '#d62728' title 'balls in bins, 4 ways', \\"
+	echo "\$overflow_4 with points pt 8 lc rgb '#d62728' title 'machine, 4 ways', \\"
+	echo "NaN with lines dt 3 lc rgb '#999999' title '47, 53, 93, 213 lines'"
+}
+
+while IFS='|' read -r keyword name x base title; do
+	[ "$keyword" = figure ] && [ "$name" != - ] || continue
+	figure "$name" "$x" "$base" "$title" | draw "figure-$name" || exit 1
+done <"$plan"
+figure_7 | draw figure-7
