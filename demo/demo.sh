@@ -8,6 +8,7 @@
 set -o pipefail
 
 O=$(realpath "${O:-build}") || exit 1
+here=$(realpath "$(dirname "$0")") || exit 1
 # What nothing should take: ten times the slowest command here.
 LIMIT=300
 # Where no terminal says how wide it is: every column, names shortened.
@@ -43,6 +44,9 @@ if [ -x "$O/libexec/elide/rtmgrind-amd64-linux" ]; then
 	show "elide run --emulate --cores=4 --mode=off -- $index_bench"
 	show "elide run --emulate --cores=4 --set POLICY=fixed -o index_bench.data -- $index_bench"
 	show "elide report$width index_bench.data"
+
+	section 'A delta index on a simulated Haswell, before and after it was made friendly to elision'
+	show "O='$O' bash '$here/delta.sh'"
 else
 	section 'Left out: the emulator needs another version of valgrind than is installed'
 fi
