@@ -99,13 +99,14 @@ tables() {
 		n = $4 == "no-retries" ? 0 : substr($4, 7)
 		p = $3 "." $4 "." $5 "." $6 ".100"
 		if (!seen[p]++ && p in ops)
-			printf "| %s | %d | %d | %.1f | %.2f |\n", $3 == "delta" ? "before" : "after", $6, n, real[p],
-				ops[p] / 1e6 | "sort -t\"|\" -k2,2r -k3,3n -k4,4n"
+			print sprintf("| %s | %d | %d | %.1f | %.2f |", ($3 == "delta") ? "before" : "after",
+				$6, n, real[p], ops[p] / 1e6) | "sort -t\"|\" -k2,2r -k3,3n -k4,4n"
 	}
 	END {
 		if (part == "count")
-			printf "%d rows: %d within, %d missed, %d failed.\n", nr["within"] + nr["missed"] +
-				nr["failed"], nr["within"], nr["missed"], nr["failed"]
+			printf "%d rows: %d within, %d missed, %d failed.\n",
+				nr["within"] + nr["missed"] + nr["failed"], nr["within"],
+				nr["missed"], nr["failed"]
 		for (i = 1; part == "broken" && i <= nr_broken; i++)
 			printf "`%s` ", broken[i]
 	}' "$plan"
@@ -148,6 +149,6 @@ cat <<PAGE
 
 ![figure 7](results/figure-7.svg)
 
-Points without concurrency control at which no seed of four kept the index whole, so that they are
+Points without concurrency control at which neither seed kept the index whole, so that they are
 the time of a damaged run: $(tables broken | grep . || echo none)
 PAGE

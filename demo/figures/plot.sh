@@ -46,6 +46,7 @@ colour() {
 	'the same, friendly') echo '#7f7f7f' ;;
 	no*) echo '#000000' ;;
 	'TSX-R, no retries') echo '#e377c2' ;;
+	'TSX-R, two'*) echo '#8c564b' ;;
 	'TSX-R, friendly' | 'TSX-R, 0 %'*) echo '#d62728' ;;
 	TSX-R*) echo '#ff7f0e' ;;
 	TSX-H) echo '#9467bd' ;;
