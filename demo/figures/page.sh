@@ -92,8 +92,6 @@ tables() {
 				verdict == "within" ? verdict : "**" verdict "**"
 		if (part == "notes" && verdict != "within")
 			printf "- **%s** (%s): %s.\n", $2, $9, $10 == "" ? "not explained" : $10
-		if (part == "notes" && verdict == "within" && $10 != "")
-			printf "- **%s** was missed before: %s.\n", $2, $10
 	}
 	$1 == "curve" && part == "retries" && $4 ~ /^retry-|^no-retries$/ && $7 ~ /100$/ {
 		n = $4 == "no-retries" ? 0 : substr($4, 7)

@@ -61,16 +61,21 @@ colour() {
 # figure NAME X BASE TITLE: a plot of the plan
 figure() {
 	local name=$1 x=$2 base=$3 title=$4 label nr=0 separator='plot'
-	local base_threads base_inserts base_scheme
+	local base_threads base_inserts base_scheme unit
 	IFS=. read -r _ base_scheme _ base_threads base_inserts <<<"$base"
+	[ "$base_threads" = 1 ] && unit=thread || unit=threads
 	common "$title"
 	if [ "$x" = threads ]; then
-		echo "set xlabel 'threads'; set logscale x 2; set xrange [0.9:*]"
+		echo "set xlabel 'threads'; set logscale x 2; "
+		# Up to the last number of threads, and a little more.
+		awk -F, -v figure="$name" '
+			$1 == figure && $(NF - 5) > last { last = $(NF - 5) }
+			END { printf "set xrange [0.9:%g]\n", last * 1.1 }' "$results/figures.csv"
 		echo 'set xtics (1, 2, 4, 8, 16, 32)'
 	else
 		echo "set xlabel 'inserts, per cent of the operations'; set xrange [0:100]"
 	fi
-	echo "set ylabel 'throughput; 1: $base_scheme lock, threads: $base_threads, inserts: $base_inserts %'"
+	echo "set ylabel 'throughput (1: $base_scheme lock, $base_threads $unit, $base_inserts % inserts)'"
 	while read -r label; do
 		nr=$((nr + 1))
 		echo "\$curve$nr << END"
@@ -94,7 +99,7 @@ figure_7() {
 	local ways curve
 	common 'Overflow of a transaction that writes random lines'
 	echo "set xlabel 'cache lines written'; set ylabel 'transactions that overflow, per cent'"
-	echo 'set yrange [0:100]; set xrange [0:500]'
+	echo 'set yrange [0:100]; set xrange [0:350]'
 	for ways in 8 4; do
 		for curve in balls_in_bins overflow; do
 			echo "\$${curve}_$ways << END"
