@@ -55,9 +55,9 @@ attempt() {
 	# shellcheck disable=SC2046 # options of the plan
 	timeout -k 5 $LIMIT elide run -q -o "$work/$point.data" --seed="$seed" \
 		$(field machine "$machine" 3) $(field scheme "$scheme" 3) -- \
-		index_bench $(field index "$index" 3) $(field scheme "$scheme" 4) --pin \
-		--threads="$threads" --updates="$inserts" --preload=$KEYS --ops=$OPS \
-		--seed="$seed" --csv >"$work/$point.out" 2>"$work/$point.err"
+		index_bench --pin --threads="$threads" --updates="$inserts" --preload=$KEYS \
+		--ops=$OPS --seed="$seed" --csv $(field index "$index" 3) \
+		$(field scheme "$scheme" 4) >"$work/$point.out" 2>"$work/$point.err"
 	[ -s "$work/$point.out" ] || return 1
 	counted=$(elide report --csv "$work/$point.data" 2>/dev/null | awk -F, '
 		NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
