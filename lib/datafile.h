@@ -72,6 +72,9 @@ enum elide_dropped {
 	ELIDE_DROPPED_MODULES, /* objects beyond the room for them */
 	ELIDE_DROPPED_SIGNALS, /* by signal handlers that interrupted elide itself */
 	ELIDE_DROPPED_ORDERS,  /* locks held, orders and circles beyond the room for them */
+	ELIDE_DROPPED_STACKS,  /* sampled stacks beyond the room for them */
+	ELIDE_DROPPED_DETAILS, /* sampled aborts and waits of which the room is full */
+	ELIDE_DROPPED_EVENTS,  /* decisions of the policy beyond the room for the timeline */
 	ELIDE_NR_DROPPED
 };
 
@@ -156,6 +159,12 @@ enum elide_chunk_type {
 	ELIDE_CHUNK_ROWS,
 	ELIDE_CHUNK_MISUSE,
 	ELIDE_CHUNK_ORDER,
+	ELIDE_CHUNK_STACKS,
+	ELIDE_CHUNK_SAMPLES,
+	ELIDE_CHUNK_DETAILS,
+	ELIDE_CHUNK_BLAME,
+	ELIDE_CHUNK_TIMELINE,
+	ELIDE_CHUNK_COUNTERS,
 };
 
 /**
@@ -354,6 +363,230 @@ struct elide_order {
 	uint32_t nr_edges;
 	uint32_t reserved;
 	struct elide_order_edge edges[ELIDE_ORDER_EDGES];
+};
+
+/* Frames of a stack, at most: what is further out is cut off. */
+#define ELIDE_STACK_FRAMES 31
+
+
+/**
+ * struct elide_stack - where a thread was; each stack is in the file once.
+ * @frames: return addresses, the innermost call first; but for the innermost frame of a stack
+ *          taken at an instruction, which is that instruction: @exact is 1 then
+ *
+ * Other records name a stack by its index in file order + 1, 0 for none.
+ */
+struct elide_stack {
+	uint16_t nr_frames;
+	uint16_t exact;
+	uint32_t reserved;
+	uint64_t frames[ELIDE_STACK_FRAMES];
+};
+
+_Static_assert(sizeof(struct elide_stack) == 256, "fixed layout");
+
+/* What the stack of a sample shows. */
+enum elide_sample_type {
+	ELIDE_SAMPLE_ABORT = 1, /* the lock call whose attempt aborted; cycles are those wasted */
+	ELIDE_SAMPLE_WAIT,      /* the lock call that found the lock held; cycles waited: the blockee */
+	ELIDE_SAMPLE_BLOCK,     /* the unlock call of a lock that others waited for: the blocker;
+				 * the site is the call that took it, cycles 0
+				 */
+	ELIDE_SAMPLE_END        /* one more than the last */
+};
+
+/**
+ * struct elide_sample - a stack of a row, sampled.
+ * @class_index, @kind, @site: the row
+ * @type:    enum elide_sample_type
+ * @stack:   see struct elide_stack
+ * @samples: times it was met
+ * @count:   events these stand for
+ * @cycles:  of these
+ */
+struct elide_sample {
+	uint32_t class_index;
+	uint16_t kind;
+	uint16_t type;
+	uint64_t site;
+	uint32_t stack;
+	uint32_t samples;
+	uint64_t count;
+	uint64_t cycles;
+};
+
+/* Who says what a detail says. */
+enum elide_detail_source {
+	ELIDE_DETAIL_STATUS = 1, /* the status word alone */
+	ELIDE_DETAIL_EMULATOR,   /* rtmgrind: exact */
+	ELIDE_DETAIL_PMU,        /* PEBS sample of the abort: own_pc and cause are exact */
+	ELIDE_DETAIL_END         /* one more than the last */
+};
+
+/* What lies at the line of a detail. */
+enum elide_data_type {
+	ELIDE_DATA_UNKNOWN,
+	ELIDE_DATA_STATIC, /* in an object: a symbol names it */
+	ELIDE_DATA_HEAP,   /* in the block data_base, data_size, allocated at alloc_stack if that is known */
+	ELIDE_DATA_STACK,  /* of a thread */
+	ELIDE_DATA_LOCK,   /* the lock itself: the line holds its word */
+	ELIDE_DATA_END     /* one more than the last */
+};
+
+/**
+ * struct elide_detail - aborts of a row that came about in the same way.
+ * @class_index, @kind, @site: the row
+ * @cause:       enum elide_cause
+ * @source:      enum elide_detail_source
+ * @data_type:   enum elide_data_type
+ * @other_write: the other access was a write
+ * @samples:     aborts looked at
+ * @count:       aborts these stand for
+ * @cycles:      wasted in these
+ * @own_pc:      instruction of this thread: its first access to @line, or the one that aborted
+ * @other_pc:    the other thread's instruction, 0 if there is none
+ * @other_site:  lock call of the section the other thread was in, 0 if it was in none
+ * @other_class: class of that lock + 1, 0 if it was in none
+ * @other_kind:  enum elide_kind of that call
+ * @line:        address of the cache line, 0 if there is none; in the first abort of these
+ * @own_bytes, @other_bytes: bytes of the line that each touched, a bit each; of all @samples
+ * @data_base, @data_size: heap block that holds the line's first touched byte, 0 if there is none
+ * @own_stack:   of the lock call
+ * @abort_stack: of the instruction that aborted, for causes inside this thread
+ * @other_stack: of @other_pc
+ * @alloc_stack: that allocated the block
+ * @syscall_nr:  -1 if there is none
+ * @signal:      of a fault: 0 for one the system mends (a page touched first), else the signal
+ *               it would have raised
+ * @fault_addr:  address that faulted
+ * @read_lines, @write_lines: of the first, and the largest of @samples
+ * @cache_set:   set of the first-level cache that overflowed, @cache_ways of it needed;
+ *               @cache_ways is 0 if it is not known, or not a set alone was too small
+ * @lock:        address of the lock, of the first
+ */
+struct elide_detail {
+	uint32_t class_index;
+	uint16_t kind;
+	uint16_t cause;
+	uint64_t site;
+	uint16_t source;
+	uint16_t data_type;
+	uint16_t other_write;
+	uint16_t other_kind;
+	uint32_t other_class;
+	uint32_t samples;
+	uint64_t count;
+	uint64_t cycles;
+	uint64_t own_pc;
+	uint64_t other_pc;
+	uint64_t other_site;
+	uint64_t line;
+	uint64_t own_bytes;
+	uint64_t other_bytes;
+	uint64_t data_base;
+	uint64_t data_size;
+	uint32_t own_stack;
+	uint32_t abort_stack;
+	uint32_t other_stack;
+	uint32_t alloc_stack;
+	int32_t syscall_nr;
+	uint32_t signal;
+	uint64_t fault_addr;
+	uint32_t read_lines;
+	uint32_t write_lines;
+	uint32_t max_read_lines;
+	uint32_t max_write_lines;
+	uint32_t cache_set;
+	uint32_t cache_ways;
+	uint64_t lock;
+	uint64_t reserved[2];
+};
+
+_Static_assert(sizeof(struct elide_detail) == 192, "fixed layout");
+
+enum elide_blame_type {
+	ELIDE_BLAME_ABORT = 1, /* a speculator found the lock really held, and aborted */
+	ELIDE_BLAME_INNER,     /* the same, of another lock that it took inside its section */
+	ELIDE_BLAME_WAIT,      /* a real acquisition found the lock held, and waited */
+	ELIDE_BLAME_END        /* one more than the last */
+};
+
+/**
+ * struct elide_blame - who held a lock that another call found held.
+ * @class_index, @kind, @site: the row that aborted or waited
+ * @type:        enum elide_blame_type
+ * @held_class:  class of the lock that was held
+ * @held_kind:   enum elide_kind of the call that had taken it; ELIDE_KIND_NONE if not known
+ * @held_site:   that call, 0 if not known
+ * @samples:     times it was met
+ * @count:       aborts or waits these stand for
+ * @cycles:      wasted or waited in these
+ */
+struct elide_blame {
+	uint32_t class_index;
+	uint16_t kind;
+	uint16_t type;
+	uint64_t site;
+	uint32_t held_class;
+	uint16_t held_kind;
+	uint16_t reserved;
+	uint64_t held_site;
+	uint64_t samples;
+	uint64_t count;
+	uint64_t cycles;
+};
+
+enum elide_event_type {
+	ELIDE_EVENT_PAUSED = 1, /* the policy stops trying; a: acquisitions to forgo */
+	ELIDE_EVENT_RESUMED,    /* and tries again, having probed; a: 0 */
+	ELIDE_EVENT_OFF,        /* elision is switched off for the whole process; no row */
+	ELIDE_EVENT_END         /* one more than the last */
+};
+
+/**
+ * struct elide_event - a decision of the policy.
+ * @time:   time-stamp counter
+ * @class_index, @kind, @site: the row that decided
+ * @type:   enum elide_event_type
+ * @lock:   address of the lock
+ * @a:      see the types
+ * @tries, @fails: what it was decided on: acquisitions tried in the window; those that fell
+ *          back, weighted
+ */
+struct elide_event {
+	uint64_t time;
+	uint32_t class_index;
+	uint16_t kind;
+	uint16_t type;
+	uint64_t site;
+	uint64_t lock;
+	uint64_t a;
+	uint32_t tries;
+	uint32_t fails;
+	uint64_t reserved[2];
+};
+
+/* Who counted. */
+enum elide_counter_source {
+	ELIDE_COUNTER_PMU = 1, /* the processor's counters, by perf_event_open(2) */
+	ELIDE_COUNTER_PCM,     /* pcm-tsx; of the whole machine */
+	ELIDE_COUNTER_END      /* one more than the last */
+};
+
+/**
+ * struct elide_counter - a hardware counter over the run, written by the launcher at its end.
+ * @source:  enum elide_counter_source
+ * @value:   scaled to the whole run
+ * @enabled_ns, @running_ns: time it should have counted, and time it did
+ * @name:    of the event
+ */
+struct elide_counter {
+	uint32_t source;
+	uint32_t reserved;
+	uint64_t value;
+	uint64_t enabled_ns;
+	uint64_t running_ns;
+	char name[64];
 };
 
 #endif

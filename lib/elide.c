@@ -91,7 +91,7 @@ static enum elide_outcome acquire_nested(struct elide_thread *t, struct elide_ca
 	if (t->nr_held == ELIDE_MAX_HELD)
 		rtm_abort(ELIDE_CODE_nesting);
 	if (!is_free(word, rule, &value))
-		rtm_abort(ELIDE_CODE_busy);
+		rtm_abort(ELIDE_CODE_inner_busy);
 	test_point(nested);
 	push_held(t, word, value, rule->size);
 	elide_defer(t, entry, word, site, kind, elided(wait));

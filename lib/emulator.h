@@ -26,9 +26,35 @@ enum rtmgrind_request {
 	RTMGRIND_ROI_END,
 	/* (struct rtmgrind_machine *, size) -> 1 if the record was filled, else 0. */
 	RTMGRIND_MACHINE,
+	/* (unsigned long long *frames, number) -> frames filled: the calling thread's stack, return
+	 * addresses, the innermost first, beginning with that of the function that asks. Costs no
+	 * virtual time.
+	 */
+	RTMGRIND_STACK,
+	/* (const struct rtmgrind_section *) where the calling thread says in which section it is;
+	 * 0 from now on nowhere. The emulator reads it when the thread aborts another one.
+	 */
+	RTMGRIND_SECTION,
 };
 
-#define RTMGRIND_PROTOCOL 1
+#define RTMGRIND_PROTOCOL 2
+
+/* Frames of the stacks in struct rtmgrind_abort. */
+#define RTMGRIND_FRAMES 31
+
+/**
+ * struct rtmgrind_section - the critical section a thread is in, kept by the library.
+ * @open: not 0 inside of one
+ * @kind: enum elide_kind of the lock call
+ * @lock: address of the outermost lock
+ * @site: return address of the call that took it
+ */
+struct rtmgrind_section {
+	unsigned int open;
+	unsigned int kind;
+	unsigned long long lock;
+	unsigned long long site;
+};
 
 /* Why the emulated processor aborted; finer than the status word. */
 enum rtmgrind_cause {
@@ -60,6 +86,17 @@ enum rtmgrind_cause {
  * @read_lines: lines in the read set
  * @write_lines: lines in the write set
  * @cycles:     virtual cycles spent in the attempt, abort cost included
+ * @own_bytes:  bytes of @line that this transaction touched, a bit each
+ * @other_bytes: bytes of @line that the other thread touched: its access, and if it was in a
+ *              transaction all that this had touched before
+ * @other_section: what the other thread had said with RTMGRIND_SECTION; not open if nothing
+ * @fault_addr: address of the fault, 0 if none
+ * @signal:     that a fault would have raised, 0 if the system would have mended it
+ * @cache_set:  set of the first-level cache that overflowed
+ * @cache_ways: lines of that set the transaction needed; 0 if no set was too small
+ * @nr_own, @own_frames: stack at the instruction that aborted, for causes inside this thread: the
+ *              instruction, then return addresses
+ * @nr_other, @other_frames: stack of the other thread at its access
  */
 struct rtmgrind_abort {
 	unsigned int cause;
@@ -74,8 +111,18 @@ struct rtmgrind_abort {
 	int syscall_nr;
 	unsigned int read_lines;
 	unsigned int write_lines;
-	unsigned int pad;
+	unsigned int signal;
 	unsigned long long cycles;
+	unsigned long long own_bytes;
+	unsigned long long other_bytes;
+	struct rtmgrind_section other_section;
+	unsigned long long fault_addr;
+	unsigned int cache_set;
+	unsigned int cache_ways;
+	unsigned int nr_own;
+	unsigned int nr_other;
+	unsigned long long own_frames[RTMGRIND_FRAMES];
+	unsigned long long other_frames[RTMGRIND_FRAMES];
 };
 
 /**

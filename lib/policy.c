@@ -91,7 +91,7 @@ static struct policy_verdict abort_damon(const struct policy_config *config, str
 {
 	if (try->attempts >= DAMON_TRIES)
 		return fallback(try, false);
-	if (cause == ELIDE_CAUSE_busy)
+	if (cause == ELIDE_CAUSE_busy || cause == ELIDE_CAUSE_inner_busy)
 		return verdict(POLICY_WAIT, config->spin_busy);
 	if (status & RTM_CONFLICT)
 		return verdict(POLICY_BACKOFF, config->backoff);
@@ -117,6 +117,7 @@ static struct policy_verdict abort_budgets(const struct policy_config *config,
 			return fallback(try, false);
 		return verdict(POLICY_BACKOFF, backoff_after(config, try->conflict));
 	case ELIDE_CAUSE_busy:
+	case ELIDE_CAUSE_inner_busy:
 		if (++try->busy > config->retry_busy)
 			return fallback(try, false);
 		return verdict(POLICY_WAIT, config->spin_busy);

@@ -38,7 +38,8 @@ NAMES(misuse_name, [ELIDE_MISUSE_UNLOCK_FREE] = "unlock-free",
 NAMES(dropped_name, [ELIDE_DROPPED_LOCKS] = "locks", [ELIDE_DROPPED_CLASSES] = "classes",
       [ELIDE_DROPPED_THREADS] = "threads", [ELIDE_DROPPED_ROWS] = "rows",
       [ELIDE_DROPPED_MODULES] = "modules", [ELIDE_DROPPED_SIGNALS] = "signals",
-      [ELIDE_DROPPED_ORDERS] = "orders")
+      [ELIDE_DROPPED_ORDERS] = "orders", [ELIDE_DROPPED_STACKS] = "stacks",
+      [ELIDE_DROPPED_DETAILS] = "details", [ELIDE_DROPPED_EVENTS] = "events")
 
 int exit_code(int status)
 {
