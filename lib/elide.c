@@ -11,6 +11,7 @@
 
 #include "emulator.h"
 #include "engine.h"
+#include "evidence.h"
 #include "order.h"
 #include "point.h"
 #include "process.h"
@@ -157,31 +158,40 @@ static void watch(struct elide_thread *t)
 		elide_disable("transactions have stopped committing");
 }
 
-static void count_abort(struct elide_thread *t, struct elide_row *row, unsigned int status,
-			unsigned long long start)
+static void count_abort(struct elide_thread *t, struct elide_row *row, const void *word,
+			unsigned int status, unsigned long long start)
 {
-	enum elide_cause cause = policy_cause(status);
+	struct elide_aborted a = {.lock = word, .cause = policy_cause(status)};
 	struct rtmgrind_abort detail;
 
 	if (elide_process.rtm == ELIDE_RTM_EMULATED &&
 	    rtmgrind_request(RTMGRIND_LAST_ABORT, (unsigned long)&detail, sizeof(detail))) {
-		if (cause == ELIDE_CAUSE_other)
-			cause = emulated_cause(&detail);
-		counter_add(row->wasted_cycles, detail.cycles);
+		if (a.cause == ELIDE_CAUSE_other)
+			a.cause = emulated_cause(&detail);
+		a.cycles = detail.cycles;
+		a.detail = &detail;
 	} else if (start) {
 		unsigned long long cycles = cycles_now() - start;
 
 		/* A long one has been off the processor: it stands for itself only. */
-		counter_add(row->wasted_cycles,
-			    cycles < LONGEST_SCALED ? cycles * ELIDE_TIME_PERIOD : cycles);
+		a.cycles = cycles < LONGEST_SCALED ? cycles * ELIDE_TIME_PERIOD : cycles;
 	}
-	counter_add(row->causes[cause], 1);
+	counter_add(row->wasted_cycles, a.cycles);
+	counter_add(row->causes[a.cause], 1);
+	if (elide_evidence)
+		elide_evidence_abort(t, row, &a);
 	watch(t);
 }
 
-static void lock_paused(struct elide_row *row)
+/* The policy has changed its mind about a lock. */
+static __cold void decided(struct elide_row *row, const void *lock,
+			   const struct policy_lock *policy, const struct policy_window *window)
 {
-	WRITE_ONCE(row->state, ELIDE_STATE_PAUSED);
+	bool paused = policy->pause != 0;
+
+	WRITE_ONCE(row->state, paused ? ELIDE_STATE_PAUSED : ELIDE_STATE_ELIDING);
+	elide_evidence_event(paused ? ELIDE_EVENT_PAUSED : ELIDE_EVENT_RESUMED, row, lock, policy,
+			     window);
 }
 
 /* What the policy said, in deed. False: take the lock really. */
@@ -254,13 +264,13 @@ enum elide_outcome elide_acquire(struct elide_thread *t, struct elide_cache *ent
 			return ELIDE_TAKEN;
 		}
 		test_point(aborted);
-		count_abort(t, elide_row(entry), status, start);
+		count_abort(t, elide_row(entry), word, status, start);
 		if (!carry_out(t, policy_abort(config, lock, &try, status), word, rule, wait))
 			break;
 		start = start ? cycles_now() : 0;
 	}
 	if (policy_done(config, lock, elide_window(t, entry), &try, false))
-		lock_paused(elide_row(entry));
+		decided(elide_row(entry), word, lock, elide_window(t, entry));
 	test_point(fallback);
 	return ELIDE_FELL_BACK;
 }
@@ -360,7 +370,7 @@ static __always_inline_fn void commit(struct elide_thread *t)
 	t->streak = 0;
 	counter_add(row->commits, 1);
 	if (policy_done(&elide_process.config, lock, elide_window(t, entry), &none, true))
-		WRITE_ONCE(row->state, ELIDE_STATE_ELIDING);
+		decided(row, entry->lock, lock, elide_window(t, entry));
 }
 
 static __always_inline_fn void copy_pending(const struct elide_thread *t, struct deferred *list,
@@ -467,6 +477,15 @@ __cold void elide_hold_end(struct elide_thread *t)
 {
 	elide_time_add(&t->hold_row->hold, cycles_now() - t->hold_start);
 	elide_hold_cancel(t);
+}
+
+__cold void elide_taken(struct elide_thread *t, const struct elide_row *row, const void *lock,
+			bool wait)
+{
+	if (elide_process.order)
+		elide_order_taken(t, row, lock, wait);
+	if (elide_evidence)
+		elide_evidence_taken(row, lock);
 }
 
 void elide_released(struct elide_thread *t, const void *lock, enum elide_kind kind)

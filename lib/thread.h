@@ -143,6 +143,10 @@ struct elide_pending {
  * @chunk:      chunk of the data file that rows are taken from
  * @nr_rows, @rows: hash of row offsets (units of 64 bytes)
  * @next_free:  list of blocks whose thread has ended
+ * @next:       list of all blocks
+ * @sample_seed: state of the random generator that chooses what is sampled
+ * @stack_at:   an address in its stack; 0 in a block whose thread has ended
+ * @nr_blocked: locks it has released that others waited for
  * @ends:       times its thread has said that it ends
  * @nr_filled:  entries of the cache in use; the first are in @filled, see elide_cache_used()
  * @cache:      the look-up cache
@@ -172,6 +176,10 @@ struct elide_thread {
 	uint32_t nr_rows;
 	uint32_t rows[ELIDE_NR_ROWS];
 	struct elide_thread *next_free;
+	struct elide_thread *next;
+	uint64_t sample_seed;
+	uint64_t stack_at;
+	uint64_t nr_blocked;
 	uint32_t ends;
 	uint32_t nr_filled;
 	uint16_t filled[ELIDE_NR_FILLED];
@@ -290,6 +298,15 @@ static inline struct elide_row *elide_row(const struct elide_cache *entry)
 
 	return likely(row) ? row : &elide_no_row;
 }
+
+/** elide_row_at() - the row at an offset as struct elide_thread.rows has it. NULL for 0. */
+static inline struct elide_row *elide_row_at(uint32_t offset)
+{
+	return offset ? (struct elide_row *)((char *)elide_data + (size_t)offset * CACHE_LINE) : NULL;
+}
+
+/** elide_threads_all() - the first of all blocks of threads, of ended ones too. In a slow path. */
+struct elide_thread *elide_threads_all(void);
 
 /**
  * elide_cache_fill() - the slow path of elide_cache_find().

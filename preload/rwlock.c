@@ -63,6 +63,12 @@ static bool elided_inside(struct elide_thread *t, struct elide_cache *entry, pth
 	       ELIDE_TAKEN;
 }
 
+/* Thread id of the writer that holds it, 0 if none does or it does not say. */
+static uint32_t writer(const pthread_rwlock_t *rw)
+{
+	return glibc_layout.rwlock ? READ_ONCE(rw->__data.__cur_writer) : 0;
+}
+
 static __always_inline_fn int lock(pthread_rwlock_t *rw, const void *site, enum elide_kind kind,
 				   enum how how, clockid_t clock, const struct timespec *until)
 {
@@ -99,7 +105,7 @@ static __always_inline_fn int lock(pthread_rwlock_t *rw, const void *site, enum 
 	/* Not by a look at the word: that would wait for the atomic before, and glibc looks again. */
 	err = call_real(rw, kind, HOW_TRY, clock, until);
 	if (err && how != HOW_TRY) {
-		w = wait_begin(true);
+		wait_begin(&w, true, t, elide_row(entry), rw, writer(rw));
 		if (how == HOW_LOCK)
 			waits_really(t, elide_row(entry), rw);
 		err = call_real(rw, kind, how, clock, until);
