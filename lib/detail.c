@@ -2,7 +2,8 @@
 /*
  * detail.c - how aborts came about: struct elide_detail, merged where they are alike.
  *
- * Alike means the same instructions and the same data. A line of an object's
+ * Alike means the same instructions and the same data, and that both threads
+ * touched the same bytes, or other ones. A line of an object's
  * data is told by its address; of a heap block by where it was allocated,
  * because the nodes of a tree are all one story.
  */
@@ -72,6 +73,12 @@ static void fill_emulated(struct elide_detail *d, const struct rtmgrind_abort *r
 		name_data(d, r);
 }
 
+/* Is a byte among those of both threads? */
+static bool overlap(const struct elide_detail *a, const struct elide_detail *b)
+{
+	return (a->own_bytes | b->own_bytes) & (a->other_bytes | b->other_bytes);
+}
+
 static uint64_t key_of(const struct elide_detail *d)
 {
 	uint64_t key = evidence_hash((uint64_t)d->class_index << 32 | (uint64_t)d->kind << 16 | d->cause,
@@ -81,7 +88,7 @@ static uint64_t key_of(const struct elide_detail *d)
 	key = evidence_hash(key, d->other_pc);
 	key = evidence_hash(key, (uint64_t)d->source << 48 | (uint64_t)d->signal << 32 |
 					 (uint32_t)d->syscall_nr);
-	key = evidence_hash(key, (uint64_t)d->alloc_stack << 32 | d->data_type);
+	key = evidence_hash(key, (uint64_t)d->alloc_stack << 32 | overlap(d, d) << 16 | d->data_type);
 	return evidence_hash(key, d->data_type == ELIDE_DATA_STATIC ? d->line : 0) | 1;
 }
 
@@ -96,8 +103,11 @@ static void merge(struct elide_detail *to, const struct elide_detail *d)
 	to->samples += d->samples;
 	to->count += d->count;
 	to->cycles += d->cycles;
-	/* Bytes of another line of the same kind of block lie elsewhere in theirs. */
-	if (to->line == d->line || to->data_type == ELIDE_DATA_STATIC) {
+	/*
+	 * Bytes of another line of the same kind of block lie elsewhere in theirs. And where
+	 * each thread has bytes of its own, all that they touch together is no longer apart.
+	 */
+	if (to->line == d->line && overlap(to, d) == overlap(to, to)) {
 		to->own_bytes |= d->own_bytes;
 		to->other_bytes |= d->other_bytes;
 	}
