@@ -353,6 +353,16 @@ static void catch_up_order(struct elide_thread *t, struct deferred *d)
 		elide_order_taken(t, d->row, d->lock, wait);
 }
 
+/* No call is pending, and the emulator sees no section any more: one store, not two. */
+static __always_inline_fn void no_pending(struct elide_thread *t)
+{
+	_Static_assert(offsetof(struct elide_thread, pending) ==
+			       offsetof(struct elide_thread, nr_pending) + sizeof(t->nr_pending),
+		       "side by side");
+	__builtin_memset((char *)t + offsetof(struct elide_thread, nr_pending), 0,
+			 sizeof(t->nr_pending) + sizeof(t->pending[0].what));
+}
+
 /* Commit, and count the outermost section. The lock may be gone: only its address is used. */
 static __always_inline_fn void commit(struct elide_thread *t)
 {
@@ -361,7 +371,7 @@ static __always_inline_fn void commit(struct elide_thread *t)
 	struct elide_row *row = elide_row(entry);
 	const struct policy_try none = {0};
 
-	t->nr_pending = 0;
+	no_pending(t);
 	test_point(commit);
 	rtm_end();
 	test_point(committed);
@@ -384,6 +394,13 @@ static __always_inline_fn void copy_pending(const struct elide_thread *t, struct
 	}
 }
 
+/* Back in the section under the real lock that it was inside of, if there is one. */
+static void section_again(struct elide_thread *t)
+{
+	if (t->in_real)
+		t->pending[0] = t->real;
+}
+
 static __noinline void commit_nested(struct elide_thread *t)
 {
 	struct deferred list[ELIDE_MAX_PENDING];
@@ -391,6 +408,7 @@ static __noinline void commit_nested(struct elide_thread *t)
 
 	copy_pending(t, list, 1, nr);
 	commit(t);
+	section_again(t);
 	for (uint32_t i = 1; i < nr; i++)
 		catch_up(t, &list[i]);
 }
@@ -403,6 +421,7 @@ static __cold void commit_ordered(struct elide_thread *t, const void *last)
 
 	copy_pending(t, list, 0, nr);
 	commit(t);
+	section_again(t);
 	catch_up_order(t, &list[0]);
 	for (uint32_t i = 1; i < nr; i++) {
 		catch_up_order(t, &list[i]);
@@ -439,7 +458,7 @@ bool elide_release(struct elide_thread *t, const void *word)
 			elide_defer(t, NULL, word, NULL, ELIDE_KIND_NONE, ELIDE_DEFER_UNELIDED);
 		return true;
 	}
-	if (likely(t->nr_pending == 1 && !t->nr_taken))
+	if (likely(t->nr_pending == 1 && !t->watched))
 		commit(t);
 	else if (likely(!elide_process.order))
 		commit_nested(t);
@@ -484,16 +503,38 @@ __cold void elide_taken(struct elide_thread *t, const struct elide_row *row, con
 {
 	if (elide_process.order)
 		elide_order_taken(t, row, lock, wait);
-	if (elide_evidence)
-		elide_evidence_taken(row, lock);
+	if (!elide_evidence || elide_process.mode != ELIDE_RUN_ELIDE)
+		return;
+	elide_evidence_taken(row, lock);
+	/* Of a custom lock it is not known when it is released. */
+	if (!elide_process.tell_section || t->in_real || row->kind == ELIDE_KIND_CUSTOM)
+		return;
+	t->real = (struct elide_pending){
+		.what = ELIDE_DEFER_REAL,
+		.kind = row->kind,
+		.lock = lock,
+		.site = (const void *)row->site,
+	};
+	t->pending[0] = t->real;
+	t->in_real = 1;
+}
+
+__cold void elide_untaken(struct elide_thread *t, const void *lock)
+{
+	if (t->nr_taken)
+		elide_order_released(t, lock);
+	if (t->in_real && t->real.lock == lock) {
+		t->in_real = 0;
+		t->pending[0].what = 0;
+	}
 }
 
 void elide_released(struct elide_thread *t, const void *lock, enum elide_kind kind)
 {
 	if (unlikely(t->hold_lock == lock))
 		elide_hold_end(t);
-	if (unlikely(t->nr_taken))
-		elide_order_released(t, lock);
+	if (unlikely(t->watched))
+		elide_untaken(t, lock);
 	if (kind == ELIDE_KIND_RWLOCK_WRITE && t->nr_rwlocks)
 		t->nr_rwlocks--;
 	if (kind == ELIDE_KIND_SPIN && t->nr_spins)

@@ -141,6 +141,9 @@ static inline void elide_count(struct elide_row *row, enum elide_outcome outcome
  */
 void elide_taken(struct elide_thread *t, const struct elide_row *row, const void *lock, bool wait);
 
+/** elide_untaken() - it is released: the other end of elide_taken(). Any lock will do. */
+void elide_untaken(struct elide_thread *t, const void *lock);
+
 /** elide_time_add() - add a measurement of @cycles to a distribution. */
 void elide_time_add(struct elide_times *times, unsigned long long cycles);
 

@@ -148,9 +148,16 @@ static uint64_t time_held(const struct elide_row *row)
 	return 1 + (row->hold.count ? nr * (row->hold.total / row->hold.count) : nr);
 }
 
-/* The rows by which @holder has taken @lock; those of its class if none is in its cache. */
-static void choose(struct elide_thread *t, struct elide_thread *holder, const void *lock,
-		   uint32_t class_index, struct choice *choice)
+/* What is known of a holder before. */
+struct suspect {
+	const void *lock;
+	uint32_t class_index;
+	enum elide_kind kind;
+};
+
+/* The rows by which @holder has taken the lock; those of its class if none is in its cache. */
+static void choose(struct elide_thread *t, struct elide_thread *holder, const struct suspect *s,
+		   struct choice *choice)
 {
 	for (int exact = 1; exact >= 0 && !choice->total; exact--) {
 		for (uint32_t i = 0; i < ELIDE_NR_ROWS; i++) {
@@ -158,10 +165,11 @@ static void choose(struct elide_thread *t, struct elide_thread *holder, const vo
 			const struct elide_cache *entry;
 			uint64_t weight;
 
-			if (!row || row->class_index != class_index)
+			if (!row || row->class_index != s->class_index || row->kind != s->kind)
 				continue;
-			entry = elide_cache_slot(holder, lock, (const void *)row->site);
-			if (exact && (READ_ONCE(entry->lock) != lock || READ_ONCE(entry->row) != row))
+			entry = elide_cache_slot(holder, s->lock, (const void *)row->site);
+			if (exact && (READ_ONCE(entry->lock) != s->lock ||
+				      READ_ONCE(entry->row) != row))
 				continue;
 			weight = time_held(row);
 			choice->total += weight;
@@ -185,9 +193,18 @@ static bool known_holder(const void *lock, struct holder *holder)
 	return true;
 }
 
+/* Readers leave no name in a rwlock, a writer does. */
+static enum elide_kind holder_kind(const struct elide_row *row, uint32_t tid)
+{
+	if (row->kind != ELIDE_KIND_RWLOCK_READ && row->kind != ELIDE_KIND_RWLOCK_WRITE)
+		return row->kind;
+	return tid ? ELIDE_KIND_RWLOCK_WRITE : ELIDE_KIND_RWLOCK_READ;
+}
+
 static struct holder find_holder(struct elide_thread *t, const struct elide_row *row,
 				 const void *lock, uint32_t tid)
 {
+	const struct suspect suspect = {lock, row->class_index, holder_kind(row, tid)};
 	struct holder holder = {.class_index = row->class_index};
 	struct elide_thread *other = elide_threads_all();
 	struct choice choice = {0};
@@ -196,7 +213,7 @@ static struct holder find_holder(struct elide_thread *t, const struct elide_row 
 		return holder;
 	for (uint32_t i = 0; other && (tid || i < MAX_SUSPECTS); other = other->next, i++)
 		if (tid ? other->tid == tid : other != t && other->tid)
-			choose(t, other, lock, row->class_index, &choice);
+			choose(t, other, &suspect, &choice);
 	if (choice.row) {
 		holder.kind = choice.row->kind;
 		holder.site = choice.row->site;
@@ -299,9 +316,11 @@ __cold void elide_evidence_waited(const struct elide_waits *w, unsigned long lon
 	add_to_blame(w->blame, w->weight, cycles);
 }
 
-__cold void elide_evidence_blocked(struct elide_thread *t, const void *lock, const void *site)
+__cold void elide_evidence_blocked(struct elide_thread *t, const void *lock,
+				   enum elide_kind kind, const void *site)
 {
 	uint64_t frames[ELIDE_STACK_FRAMES], weight;
+	struct suspect self = {.lock = lock, .kind = kind};
 	struct choice choice = {0};
 	struct elide_slow slow;
 	unsigned int nr;
@@ -316,7 +335,8 @@ __cold void elide_evidence_blocked(struct elide_thread *t, const void *lock, con
 	nr = elide_stack_take(frames, site);
 	if (!elide_slow_enter(&slow))
 		return;
-	choose(t, t, lock, elide_registry_class(index), &choice);
+	self.class_index = elide_registry_class(index);
+	choose(t, t, &self, &choice);
 	if (choice.row)
 		add_to_sample(find_sample(choice.row, ELIDE_SAMPLE_BLOCK,
 					  elide_stack_save(frames, nr, false)),

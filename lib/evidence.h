@@ -100,9 +100,11 @@ void elide_evidence_waited(const struct elide_waits *w, unsigned long long cycle
  * elide_evidence_blocked() - a lock was released that others waited for.
  * @t: the calling thread
  * @lock: the lock; only its address is used
+ * @kind: enum elide_kind of the call that had taken it
  * @site: return address of the unlock call
  */
-void elide_evidence_blocked(struct elide_thread *t, const void *lock, const void *site);
+void elide_evidence_blocked(struct elide_thread *t, const void *lock, enum elide_kind kind,
+			    const void *site);
 
 /**
  * elide_evidence_taken() - a lock was taken really in a process that elides: remember by whom.

@@ -308,6 +308,7 @@ void elide_start(bool secure)
 		elide_evidence_start();
 	elide_process.watch_taken = elide_process.order ||
 				    (elide_evidence && elide_process.mode == ELIDE_RUN_ELIDE);
+	elide_process.tell_section = elide_evidence && elide_process.rtm == ELIDE_RTM_EMULATED;
 	elide_threads_start();
 	if (elide_tunables.verbose)
 		elide_log("%s: %s", elide_enabled ? "eliding" : "profiling", elide_process.why);

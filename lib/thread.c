@@ -97,7 +97,10 @@ static void thread_init(struct elide_thread *t)
 	t->stack_at = (uintptr_t)__builtin_frame_address(0);
 	t->streak = 0;
 	t->hold_lock = NULL;
-	t->nr_spins = t->nr_rwlocks = t->nr_taken = 0;
+	t->nr_spins = t->nr_rwlocks = t->watched = 0;
+	t->pending[0].what = 0;
+	if (elide_process.tell_section)
+		rtmgrind_request(RTMGRIND_SECTION, (unsigned long)&t->pending[0], 0);
 	if (!t->ready) {
 		map_pages(t);
 		t->time_countdown = 1;

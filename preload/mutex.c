@@ -49,7 +49,7 @@ static __cold int wake_one(pthread_mutex_t *m, const void *site)
 
 	syscall(SYS_futex, &m->__data.__lock, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1, NULL, NULL, 0);
 	errno = saved;
-	elide_evidence_blocked(elide_self, m, site);
+	elide_evidence_blocked(elide_self, m, KIND, site);
 	return 0;
 }
 
@@ -328,8 +328,8 @@ __noinline int mutex_unlock(pthread_mutex_t *m, const void *site)
 		return unlock_inside(t, m, site);
 	if (t)
 		released_really(t, m);
-	if (t && unlikely(t->nr_taken) && !glibc_mutex_relocked(m))
-		elide_order_released(t, m);
+	if (t && unlikely(t->watched) && !glibc_mutex_relocked(m))
+		elide_untaken(t, m);
 	if (!glibc_mutex_plain(m) || !glibc_layout.mutex)
 		return unlock_real(t, m, site);
 	if (!t || (uint32_t)m->__data.__owner != t->tid)
