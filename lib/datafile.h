@@ -320,13 +320,15 @@ enum elide_misuse_type {
  * struct elide_misuse - one kind of misuse at one place.
  * @type:  enum elide_misuse_type
  * @kind:  enum elide_kind of the lock
+ * @class: class of the first lock it happened to + 1, 0 if that is not known
  * @site:  return address of the call
  * @lock:  address of the first lock it happened to
  * @count: how often
  */
 struct elide_misuse {
 	uint32_t type;
-	uint32_t kind;
+	uint16_t kind;
+	uint16_t class;
 	uint64_t site;
 	uint64_t lock;
 	uint64_t count;

@@ -32,7 +32,7 @@ PLACE void charge(struct session *s, long bytes)
 {
 	s->bytes += bytes;
 	s->requests++;
-	planted_dwell(20);
+	planted_dwell(60);
 }
 
 PLACE void account(struct session *s, long bytes)

@@ -17,7 +17,7 @@ public:
 	{
 		sum += n;
 		jobs++;
-		planted_dwell(20);
+		planted_dwell(60);
 	}
 	long done() const
 	{
