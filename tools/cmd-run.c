@@ -8,6 +8,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -368,10 +369,19 @@ static const char *emulator_value(const struct setting *s)
 	return strcmp(value, s->def) ? value : NULL;
 }
 
+/* The library keeps stacks by default; what it would not ask for the emulator need not find. */
+static bool wants_stacks(void)
+{
+	const char *value = getenv("ELIDE_STACKS");
+	char *end;
+
+	return !value || strtoull(value, &end, 10) || end == value || *end;
+}
+
 /* The emulator's command line: its options, those of our settings, the program. */
 static char **emulator_argv(const struct emulator *e, const struct request *r)
 {
-	char **argv = calloc(nr_settings + r->argc + 5, sizeof(*argv)), *option;
+	char **argv = calloc(nr_settings + r->argc + 6, sizeof(*argv)), *option;
 	int n = 0;
 
 	if (!argv)
@@ -389,6 +399,8 @@ static char **emulator_argv(const struct emulator *e, const struct request *r)
 			*c = *c == '_' ? '-' : tolower((unsigned char)*c);
 		argv[n++] = option;
 	}
+	if (wants_stacks())
+		argv[n++] = "--stacks=yes";
 	memcpy(argv + n, r->argv, r->argc * sizeof(*argv));
 	return argv;
 }
