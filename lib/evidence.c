@@ -222,14 +222,14 @@ static struct holder find_holder(struct elide_thread *t, const struct elide_row 
 }
 
 /*
- * Of the inner lock it is known where the section took it: the first frame
- * outside of this library. Its class is that of a row of that call.
+ * Which lock call a stack is in: its site is the first frame outside of this
+ * library. Its class is that of a row of that call.
  */
-static bool find_inner(const struct rtmgrind_abort *d, struct holder *holder)
+static bool find_by_stack(const unsigned long long *stack, unsigned int nr, struct holder *holder)
 {
 	uint64_t frames[ELIDE_STACK_FRAMES];
 
-	if (!elide_stack_emulated(frames, d->own_frames, d->nr_own, true))
+	if (!elide_stack_emulated(frames, stack, nr, true))
 		return false;
 	*holder = (struct holder){.class_index = ELIDE_NONE, .site = frames[0]};
 	for (struct elide_thread *t = elide_threads_all(); t; t = t->next)
@@ -245,16 +245,39 @@ static bool find_inner(const struct rtmgrind_abort *d, struct holder *holder)
 	return true;
 }
 
+/* Was it taking the lock really that aborted this one? Not the others' data in its line. */
+static bool killed_by_holder(const struct elide_aborted *a)
+{
+	const struct rtmgrind_abort *d = a->detail;
+
+	if (a->cause != ELIDE_CAUSE_conflict || !d)
+		return a->cause == ELIDE_CAUSE_conflict && a->held;
+	return d->other_write && d->other_addr - (uintptr_t)a->lock < sizeof(uint64_t);
+}
+
+/* The emulator knows who it was that took it; who did so last may be another by now. */
+static void name_killer(const struct rtmgrind_abort *d, struct holder *holder)
+{
+	struct holder killer;
+
+	if (find_by_stack(d->other_frames, d->nr_other, &killer) &&
+	    killer.class_index == holder->class_index)
+		*holder = killer;
+}
+
 static void blame_abort(struct elide_thread *t, const struct elide_row *row,
 			const struct elide_aborted *a, uint64_t weight)
 {
 	struct holder holder = {.class_index = row->class_index};
 
-	if (a->cause == ELIDE_CAUSE_busy) {
+	if (a->cause == ELIDE_CAUSE_busy || killed_by_holder(a)) {
 		known_holder(a->lock, &holder);
+		if (a->detail && a->detail->nr_other)
+			name_killer(a->detail, &holder);
 		add_to_blame(find_blame(row, ELIDE_BLAME_ABORT, &holder), weight, a->cycles);
 	} else if (a->cause == ELIDE_CAUSE_inner_busy) {
-		if (!a->detail || !find_inner(a->detail, &holder))
+		if (!a->detail ||
+		    !find_by_stack(a->detail->own_frames, a->detail->nr_own, &holder))
 			holder.class_index = ELIDE_NONE;
 		add_to_blame(find_blame(row, ELIDE_BLAME_INNER, &holder), weight, a->cycles);
 	}
