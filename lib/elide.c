@@ -159,10 +159,12 @@ static void watch(struct elide_thread *t)
 }
 
 static void count_abort(struct elide_thread *t, struct elide_row *row, const void *word,
-			unsigned int status, unsigned long long start)
+			const struct elide_rule *rule, unsigned int status,
+			unsigned long long start)
 {
 	struct elide_aborted a = {.lock = word, .cause = policy_cause(status)};
 	struct rtmgrind_abort detail;
+	uint64_t value;
 
 	if (elide_process.rtm == ELIDE_RTM_EMULATED &&
 	    rtmgrind_request(RTMGRIND_LAST_ABORT, (unsigned long)&detail, sizeof(detail))) {
@@ -178,8 +180,10 @@ static void count_abort(struct elide_thread *t, struct elide_row *row, const voi
 	}
 	counter_add(row->wasted_cycles, a.cycles);
 	counter_add(row->causes[a.cause], 1);
-	if (elide_evidence)
+	if (elide_evidence) {
+		a.held = !is_free(word, rule, &value);
 		elide_evidence_abort(t, row, &a);
+	}
 	watch(t);
 }
 
@@ -264,7 +268,7 @@ enum elide_outcome elide_acquire(struct elide_thread *t, struct elide_cache *ent
 			return ELIDE_TAKEN;
 		}
 		test_point(aborted);
-		count_abort(t, elide_row(entry), word, status, start);
+		count_abort(t, elide_row(entry), word, rule, status, start);
 		if (!carry_out(t, policy_abort(config, lock, &try, status), word, rule, wait))
 			break;
 		start = start ? cycles_now() : 0;

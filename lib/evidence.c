@@ -221,9 +221,17 @@ static struct holder find_holder(struct elide_thread *t, const struct elide_row 
 	return holder;
 }
 
-/* Class and kind of a call: those of a row of it. */
-static bool find_call(struct holder *holder)
+/*
+ * Which lock call a stack is in: its site is the first frame outside of this
+ * library. Its class is that of a row of that call.
+ */
+static bool find_by_stack(const unsigned long long *stack, unsigned int nr, struct holder *holder)
 {
+	uint64_t frames[ELIDE_STACK_FRAMES];
+
+	if (!elide_stack_emulated(frames, stack, nr, true))
+		return false;
+	*holder = (struct holder){.class_index = ELIDE_NONE, .site = frames[0]};
 	for (struct elide_thread *t = elide_threads_all(); t; t = t->next)
 		for (uint32_t j = 0; j < ELIDE_NR_ROWS; j++) {
 			const struct elide_row *row = elide_row_at(READ_ONCE(t->rows[j]));
@@ -238,47 +246,44 @@ static bool find_call(struct holder *holder)
 }
 
 /*
- * Of the inner lock it is known where the section took it: the first frame
- * outside of this library. Which lock that is this thread has in its cache; if
- * the call takes several, one that somebody is known to have taken. Of no such,
- * there is only the class.
+ * Of the inner lock it is known where the section took it. Which lock that is
+ * this thread has in its cache; if the call takes several, one that somebody is
+ * known to have taken. Of no such, there is only the class.
  */
 static void find_inner(struct elide_thread *t, const struct rtmgrind_abort *d,
 		       struct holder *holder)
 {
 	struct holder call = {.class_index = ELIDE_NONE};
-	uint64_t frames[ELIDE_STACK_FRAMES];
 	struct elide_cache *entry;
 
 	*holder = call;
-	if (!d || !elide_stack_emulated(frames, d->own_frames, d->nr_own, true))
+	if (!d || !find_by_stack(d->own_frames, d->nr_own, &call))
 		return;
-	call.site = frames[0];
 	for (uint32_t i = 0; (entry = elide_cache_used(t, i)); i++)
 		if (entry->lock && (uintptr_t)elide_cache_site(entry) == call.site &&
 		    known_holder(entry->lock, holder))
 			return;
-	if (find_call(&call))
-		holder->class_index = call.class_index;
+	holder->class_index = call.class_index;
 }
 
-/*
- * The section had found the lock free, and then another call took it really:
- * that is a conflict, about the lock's own word. The call is the first frame of
- * that thread outside of this library.
- */
-static bool find_taker(const struct elide_aborted *a, struct holder *holder)
+/* Was it taking the lock really that aborted this one? Not the others' data in its line. */
+static bool killed_by_holder(const struct elide_aborted *a)
 {
 	const struct rtmgrind_abort *d = a->detail;
-	uint64_t at = (uintptr_t)a->lock, frames[ELIDE_STACK_FRAMES];
 
-	if (!d || a->cause != ELIDE_CAUSE_conflict || d->line != (at & ~(uint64_t)(CACHE_LINE - 1)) ||
-	    !(d->other_bytes >> (at & (CACHE_LINE - 1)) & 0xf) ||
-	    !elide_stack_emulated(frames, d->other_frames, d->nr_other, true))
-		return false;
-	holder->site = frames[0];
-	find_call(holder);
-	return true;
+	if (a->cause != ELIDE_CAUSE_conflict || !d)
+		return a->cause == ELIDE_CAUSE_conflict && a->held;
+	return d->other_write && d->other_addr - (uintptr_t)a->lock < sizeof(uint64_t);
+}
+
+/* The emulator knows who it was that took it; who did so last may be another by now. */
+static void name_killer(const struct rtmgrind_abort *d, struct holder *holder)
+{
+	struct holder killer;
+
+	if (find_by_stack(d->other_frames, d->nr_other, &killer) &&
+	    killer.class_index == holder->class_index)
+		*holder = killer;
 }
 
 static void blame_abort(struct elide_thread *t, const struct elide_row *row,
@@ -286,14 +291,14 @@ static void blame_abort(struct elide_thread *t, const struct elide_row *row,
 {
 	struct holder holder = {.class_index = row->class_index};
 
-	if (a->cause == ELIDE_CAUSE_busy) {
+	if (a->cause == ELIDE_CAUSE_busy || killed_by_holder(a)) {
 		known_holder(a->lock, &holder);
+		if (a->detail && a->detail->nr_other)
+			name_killer(a->detail, &holder);
 		add_to_blame(find_blame(row, ELIDE_BLAME_ABORT, &holder), weight, a->cycles);
 	} else if (a->cause == ELIDE_CAUSE_inner_busy) {
 		find_inner(t, a->detail, &holder);
 		add_to_blame(find_blame(row, ELIDE_BLAME_INNER, &holder), weight, a->cycles);
-	} else if (find_taker(a, &holder)) {
-		add_to_blame(find_blame(row, ELIDE_BLAME_ABORT, &holder), weight, a->cycles);
 	}
 }
 

@@ -47,12 +47,14 @@ uint64_t elide_evidence_weight(struct elide_thread *t, uint64_t nth);
  * @lock:   address of the lock
  * @cause:  enum elide_cause
  * @cycles: that it has wasted
+ * @held:   the lock is really held now
  * @detail: the emulator's record, NULL if there is none
  */
 struct elide_aborted {
 	const void *lock;
 	enum elide_cause cause;
 	unsigned long long cycles;
+	bool held;
 	const struct rtmgrind_abort *detail;
 };
 

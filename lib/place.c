@@ -57,7 +57,7 @@ static void add_line(const char *line)
 		return;
 	end = parse_hex(&line);
 	name = line;
-	for (int fields = 0; fields < 4 && name; fields++)
+	for (int fields = 0; fields < 3 && name; fields++)
 		name = strchr(name + 1, ' ');
 	/* A file's mapping has an inode. */
 	if (!name || name[1] != '0' || nr_ranges == MAX_RANGES)

@@ -62,8 +62,12 @@ static void work(struct worker *w)
 
 int main(int argc, char **argv)
 {
-	long rounds = planted_run(argc, argv, work), nr = 0;
+	long rounds, nr = 0;
 
+	/* Both calls are known, so that only what the section does is not. */
+	pthread_mutex_lock(&config_lock);
+	pthread_mutex_unlock(&config_lock);
+	rounds = planted_run(argc, argv, work);
 	for (int i = 0; i < PLANTED_THREADS; i++)
 		nr += fields[i].nr;
 	return planted_end("fields", nr, rounds);

@@ -4,6 +4,9 @@
  * that start together, a random pause between sections, and attributes that keep
  * apart what is not the problem.
  *
+ * A function of which the report is to name the caller does something behind a
+ * call: a compiler makes a jump of the last call, and then no stack shows who made it.
+ *
  * Must never hold a lock of its own inside the rounds, or data that a section
  * writes: the report would be about that.
  */

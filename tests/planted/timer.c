@@ -18,8 +18,8 @@ static struct model {
 
 PLACE void compute(struct model *model)
 {
-	model->steps += STEP;
 	planted_dwell(STEP);
+	model->steps += STEP;
 }
 
 PLACE void advance(struct model *model)
