@@ -24,24 +24,58 @@ static const wchar_t *volatile wide = L"12, 34";
 /* Built with -fno-builtin: each is a call. */
 PLACE long parse(long which)
 {
+	long n;
+
 	switch (which % 16) {
-	case 0: return strtol(text, NULL, 10);
-	case 1: return strcspn(text, ",");
-	case 2: return strspn(text, "123");
-	case 3: return !!strpbrk(text, ",");
-	case 4: return !!strstr(text, "34");
-	case 5: return strnlen(text, 4);
-	case 6: return strcasecmp(text, "12");
-	case 7: return strncasecmp(text, "12", 2);
-	case 8: return !!strrchr(text, '4');
-	case 9: return !!memrchr(text, '4', 6);
-	case 10: return wcslen(wide);
-	case 11: return wcscspn(wide, L",");
-	case 12: return wcstol(wide, NULL, 10);
-	case 13: return !!wcschr(wide, L'4');
-	case 14: return towupper(wide[0]);
-	default: return strverscmp(text, "13");
+	case 0:
+		n = strtol(text, NULL, 10);
+		break;
+	case 1:
+		n = strcspn(text, ",");
+		break;
+	case 2:
+		n = strspn(text, "123");
+		break;
+	case 3:
+		n = !!strpbrk(text, ",");
+		break;
+	case 4:
+		n = !!strstr(text, "34");
+		break;
+	case 5:
+		n = strnlen(text, 4);
+		break;
+	case 6:
+		n = strcasecmp(text, "12");
+		break;
+	case 7:
+		n = strncasecmp(text, "12", 2);
+		break;
+	case 8:
+		n = !!strrchr(text, '4');
+		break;
+	case 9:
+		n = !!memrchr(text, '4', 6);
+		break;
+	case 10:
+		n = wcslen(wide);
+		break;
+	case 11:
+		n = wcscspn(wide, L",");
+		break;
+	case 12:
+		n = wcstol(wide, NULL, 10);
+		break;
+	case 13:
+		n = !!wcschr(wide, L'4');
+		break;
+	case 14:
+		n = towupper(wide[0]);
+		break;
+	default:
+		n = strverscmp(text, "13");
 	}
+	return n + which;
 }
 
 PLACE void read_field(struct field *field, long which)
