@@ -187,15 +187,17 @@ static void count_abort(struct elide_thread *t, struct elide_row *row, const voi
 	watch(t);
 }
 
-/* The policy has changed its mind about a lock. */
-static __cold void decided(struct elide_row *row, const void *lock,
-			   const struct policy_lock *policy, const struct policy_window *window)
+/* The policy has changed its mind. Finds the lock by itself: less to be kept at hand for it. */
+static __cold void decided(struct elide_row *row, const struct policy_window *window)
 {
+	const struct elide_thread *t = elide_self;
+	const struct elide_cache *entry = &t->cache[window - t->windows];
+	const struct policy_lock *policy = &elide_registry_state(entry->lock_index)->policy;
 	bool paused = policy->pause != 0;
 
 	WRITE_ONCE(row->state, paused ? ELIDE_STATE_PAUSED : ELIDE_STATE_ELIDING);
-	elide_evidence_event(paused ? ELIDE_EVENT_PAUSED : ELIDE_EVENT_RESUMED, row, lock, policy,
-			     window);
+	elide_evidence_event(paused ? ELIDE_EVENT_PAUSED : ELIDE_EVENT_RESUMED, row, entry->lock,
+			     policy, window);
 }
 
 /* What the policy said, in deed. False: take the lock really. */
@@ -274,7 +276,7 @@ enum elide_outcome elide_acquire(struct elide_thread *t, struct elide_cache *ent
 		start = start ? cycles_now() : 0;
 	}
 	if (policy_done(config, lock, elide_window(t, entry), &try, false))
-		decided(elide_row(entry), word, lock, elide_window(t, entry));
+		decided(elide_row(entry), elide_window(t, entry));
 	test_point(fallback);
 	return ELIDE_FELL_BACK;
 }
@@ -372,6 +374,7 @@ static __always_inline_fn void commit(struct elide_thread *t)
 {
 	struct elide_cache *entry = t->pending[0].entry;
 	struct policy_lock *lock = &elide_registry_state(entry->lock_index)->policy;
+	struct policy_window *window = elide_window(t, entry);
 	struct elide_row *row = elide_row(entry);
 	const struct policy_try none = {0};
 
@@ -383,8 +386,8 @@ static __always_inline_fn void commit(struct elide_thread *t)
 		WRITE_ONCE(any_commit, true);
 	t->streak = 0;
 	counter_add(row->commits, 1);
-	if (policy_done(&elide_process.config, lock, elide_window(t, entry), &none, true))
-		decided(row, entry->lock, lock, elide_window(t, entry));
+	if (policy_done(&elide_process.config, lock, window, &none, true))
+		decided(row, window);
 }
 
 static __always_inline_fn void copy_pending(const struct elide_thread *t, struct deferred *list,
