@@ -92,7 +92,9 @@ class Judge:
     def wrong_advice(self, wanted):
         if not self.findings:
             return "no finding"
-        advice = self.findings[0]["advice"]
+        advice, text = self.findings[0]["advice"], self.findings[0]["text"]
+        if any(lack in text for lack in ("{", "unknown code", "unnamed")):
+            return f"without evidence: {text}"
         return None if advice == wanted else advice
 
     def wrong_sharing(self, wanted):
@@ -141,9 +143,14 @@ class Judge:
             # The order is that of the data, if this has alternatives too.
             if len(data) == len(choices) > 1 and data[i][1:] != self.touched()[1:]:
                 continue
-            if all(is_in(place, w) for place, w in zip(both, choice)):
+            if is_in(both[0], choice[0]) and self.is_other(choice[1]):
                 return None
         return " and ".join(map(shown, both))
+
+    def is_other(self, wanted):
+        if wanted[0] != "<":
+            return is_in(self.detail["other"], wanted)
+        return any(is_in(place, wanted[1:]) for place in self.detail["other_stack"])
 
     def wrong_blame(self, wanted):
         kind, site = wanted.split()
