@@ -13,7 +13,20 @@ $(OBJ)/tools/%.o: tools/%.c
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -D_GNU_SOURCE -c -o $@ $<
 
-$(BINDIR)/elide: $(TOOLS_OBJ)
+# Style and script of report --html.
+PAGE_SRC := $(OBJ)/tools/assets.c
+PAGE_OBJ := $(OBJ)/tools/assets.o
+
+$(PAGE_SRC): tools/assets.sh tools/report.css tools/report.js
+	$(call say,GEN,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)sh tools/assets.sh > $@.new && mv $@.new $@
+
+$(PAGE_OBJ): $(PAGE_SRC)
+	$(call say,CC,$@)
+	$(Q)$(CC) $(ALL_CFLAGS) -c -o $@ $<
+
+$(BINDIR)/elide: $(TOOLS_OBJ) $(PAGE_OBJ)
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -o $@ $^ $(TOOLS_LIBS)

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "cmd.h"
+#include "html.h"
 #include "json.h"
 #include "paths.h"
 #include "report.h"
@@ -23,7 +24,7 @@
 #define WIDTH_UNBOUNDED 10000
 
 /* Option keys without a letter. */
-enum { OPT_SORT = 256, OPT_TOP, OPT_BY, OPT_JSON, OPT_CSV, OPT_WIDTH, OPT_NO_CHILDREN };
+enum { OPT_SORT = 256, OPT_TOP, OPT_BY, OPT_JSON, OPT_CSV, OPT_HTML, OPT_WIDTH, OPT_NO_CHILDREN };
 
 static const struct option_desc options[] = {
 	{'i', "input", "FILE", "data file to report on (elide.data); may be given again"},
@@ -32,6 +33,7 @@ static const struct option_desc options[] = {
 	{OPT_BY, "by", "WHAT", "sum over: lock, or site"},
 	{OPT_JSON, "json", NULL, "exact numbers as JSON, see elide-data(5)"},
 	{OPT_CSV, "csv", NULL, "exact numbers as comma-separated values"},
+	{OPT_HTML, "html", "FILE", "a page for a browser, which needs nothing else; - for standard output"},
 	{OPT_WIDTH, "width", "N", "columns of the table (those of the terminal)"},
 	{OPT_NO_CHILDREN, "no-children", NULL, "leave out FILE.PID of child processes"},
 	OPTION_HELP,
@@ -121,7 +123,8 @@ static int report_file(struct output *o, const struct data_file *f)
 	} else if (options->format == FORMAT_CSV) {
 		csv_print(&r, o->out, options->top);
 	} else {
-		json_array_append_new(o->processes, json_report(&r, options->top));
+		json_array_append_new(o->processes, options->format == FORMAT_HTML ?
+				      html_tree(&r, options->top) : json_report(&r, options->top));
 	}
 	report_free(&r);
 	return 0;
@@ -143,6 +146,32 @@ static int finish_json(struct output *o)
 	}
 	return json_print(json_pack("{s:i, s:o}", "schema", REPORT_SCHEMA, "processes", all),
 			  o->out);
+}
+
+static int finish_html(struct output *o)
+{
+	const char *path = o->options->html;
+	int own = strcmp(path, "-") != 0, rc = 0;
+	FILE *out = o->out;
+
+	if (!json_array_size(o->processes))
+		goto release;
+	if (own)
+		out = fopen(path, "w");
+	if (!out) {
+		rc = -errno;
+		goto release;
+	}
+	html_page(o->processes, out);
+	if (fflush(out))
+		rc = -errno;
+	if (own && fclose(out) && !rc)
+		rc = -errno;
+release:
+	if (rc)
+		say("%s cannot be written: %s", path, strerror(-rc));
+	json_decref(o->processes);
+	return rc;
 }
 
 int report_files(const struct report_options *options, char *const *paths, size_t nr, FILE *out)
@@ -167,6 +196,8 @@ int report_files(const struct report_options *options, char *const *paths, size_
 	}
 	if (options->format == FORMAT_JSON)
 		return finish_json(&o) ? EXIT_USAGE : code;
+	if (options->format == FORMAT_HTML)
+		return finish_html(&o) ? EXIT_USAGE : code;
 	json_decref(o.processes);
 	if (o.nr_idle)
 		fprintf(out, "%s%zu process%s took no lock that elide can see\n",
@@ -230,6 +261,10 @@ static int apply(int key, struct report_options *o, int *top_given)
 		return parse_by(optarg, &o->by);
 	case OPT_JSON:
 		o->format = FORMAT_JSON;
+		return 0;
+	case OPT_HTML:
+		o->format = FORMAT_HTML;
+		o->html = optarg;
 		return 0;
 	case OPT_CSV:
 		o->format = FORMAT_CSV;

@@ -3,7 +3,7 @@
  * report.h - a data file turned into the rows people read.
  *
  * The way of the data: load.c -> rows.c (sum, name, sort) -> attribute.c
- * (verdict, findings) -> table.c, json.c or csv.c. Must never depend on
+ * (verdict, findings) -> table.c, json.c, csv.c or html.c. Must never depend on
  * addresses, which change from run to run.
  */
 #ifndef ELIDE_REPORT_H
@@ -221,6 +221,15 @@ struct finding {
  */
 size_t attribute(const struct report *r, struct finding *findings, size_t max);
 
+/* Units of columns.def. */
+enum unit { TEXT, COUNT, PERCENT, CYCLES, TIME };
+
+/* table.c: numbers for people, of three significant digits. */
+void scale(char *to, size_t size, double v, const char *suffix);
+void scale_ns(char *to, size_t size, double ns);
+/* A value of columns.def that is no text. */
+void number_cell(const struct report *r, enum unit unit, double v, char *to, size_t size);
+
 /* The outputs. @top: rows to print, 0 for all. */
 void table_print(const struct report *r, FILE *out, int width, size_t top);
 void csv_head(FILE *out);
@@ -229,10 +238,11 @@ void csv_print(const struct report *r, FILE *out, size_t top);
 struct json_t;
 struct json_t *json_report(const struct report *r, size_t top);
 
-enum report_format { FORMAT_TABLE, FORMAT_JSON, FORMAT_CSV };
+enum report_format { FORMAT_TABLE, FORMAT_JSON, FORMAT_CSV, FORMAT_HTML };
 
 /**
  * struct report_options - how to report.
+ * @html:  file of FORMAT_HTML, "-" for @out
  * @sort:  key, see report_sort_key()
  * @top:   rows to print, 0 for all
  * @width: columns of the table
@@ -240,6 +250,7 @@ enum report_format { FORMAT_TABLE, FORMAT_JSON, FORMAT_CSV };
 struct report_options {
 	enum report_format format;
 	enum report_by by;
+	const char *html;
 	const char *sort;
 	size_t top;
 	int width;
