@@ -163,8 +163,9 @@ static int finish_html(struct output *o)
 		goto release;
 	}
 	html_page(o->processes, out);
-	if (fflush(out))
-		rc = -errno;
+	errno = 0;
+	if (fflush(out) || ferror(out))
+		rc = errno ? -errno : -EIO;
 	if (own && fclose(out) && !rc)
 		rc = -errno;
 release:

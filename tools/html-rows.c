@@ -39,8 +39,8 @@ static void amount(struct page *p, const json_t *o)
 	}
 }
 
-#define AMOUNT_HEAD "<th scope=col class=num>Count<th scope=col class=num>Samples" \
-		    "<th scope=col class=num>Cycles"
+#define AMOUNT_HEAD "<th scope=col class=num>Count</th><th scope=col class=num>Samples</th>" \
+		    "<th scope=col class=num>Cycles</th>"
 
 static void blame(struct page *p, const json_t *row)
 {
@@ -49,12 +49,12 @@ static void blame(struct page *p, const json_t *row)
 
 	if (!list_size(row, "blame"))
 		return;
-	fputs("<h5>Killed or kept waiting by</h5>\n<div class=scroll tabindex=0 role=region "
+	fputs("<h4>Killed or kept waiting by</h4>\n<div class=scroll tabindex=0 role=region "
 	      "aria-label=\"Killed or kept waiting by\">\n<table>\n<thead><tr>"
-	      "<th scope=col>What<th scope=col>Section that held the lock" AMOUNT_HEAD
+	      "<th scope=col>What</th><th scope=col>Section that held the lock</th>" AMOUNT_HEAD
 	      "</tr></thead>\n<tbody>\n", p->out);
 	json_array_foreach(json_object_get(row, "blame"), i, b) {
-		html_print(p->out, "<tr><td>%s</td><td>", text_of(b, "type"));
+		html_print(p->out, "<tr><td class=word>%s</td><td>", text_of(b, "type"));
 		if (json_is_object(json_object_get(b, "held")))
 			html_lock(p->out, json_object_get(b, "held"));
 		else
@@ -70,14 +70,14 @@ static void footprint(struct page *p, const json_t *f)
 {
 	if (!json_is_object(f) || !(count_of(f, "read_lines") + count_of(f, "write_lines")))
 		return;
-	html_print(p->out, "<p>Cache lines read: %llu on average, %llu at most; written: %llu, "
-		   "%llu at most",
+	html_print(p->out, "<p>Cache lines read: %llu, at most %llu; written: %llu, at most %llu",
 		   (unsigned long long)count_of(f, "read_lines"),
 		   (unsigned long long)count_of(f, "max_read_lines"),
 		   (unsigned long long)count_of(f, "write_lines"),
 		   (unsigned long long)count_of(f, "max_write_lines"));
 	if (count_of(f, "cache_ways"))
-		html_print(p->out, "; set %llu of the cache with its %llu ways was full",
+		html_print(p->out, "; set %llu of the first-level cache overflowed, %llu of its "
+			   "lines were needed",
 			   (unsigned long long)count_of(f, "cache_set"),
 			   (unsigned long long)count_of(f, "cache_ways"));
 	fputs(".</p>\n", p->out);
@@ -108,6 +108,20 @@ static void other_side(struct page *p, const json_t *d)
 	fputs("</p>\n", p->out);
 }
 
+static void fault_of(struct page *p, const json_t *fault)
+{
+	const char *type = text_of(fault, "address_type");
+	uint64_t signal = count_of(fault, "signal");
+
+	if (signal)
+		html_print(p->out, "<p>Fault that raises signal %llu", (unsigned long long)signal);
+	else
+		fputs("<p>Page touched first", p->out);
+	if (type)
+		html_print(p->out, ", %s memory", type);
+	fputs("</p>\n", p->out);
+}
+
 static void detail(struct page *p, const json_t *d)
 {
 	const json_t *call = json_object_get(d, "syscall"), *fault = json_object_get(d, "fault");
@@ -124,13 +138,8 @@ static void detail(struct page *p, const json_t *d)
 		   text_of(d, "source"));
 	if (json_is_object(call))
 		html_print(p->out, "<p>System call: <code>%s</code></p>\n", text_of(call, "name"));
-	if (json_is_object(fault)) {
-		html_print(p->out, "<p>Fault: signal %llu",
-			   (unsigned long long)count_of(fault, "signal"));
-		if (text_of(fault, "address_type"))
-			html_print(p->out, ", address: %s", text_of(fault, "address_type"));
-		fputs("</p>\n", p->out);
-	}
+	if (json_is_object(fault))
+		fault_of(p, fault);
 	other_side(p, d);
 	footprint(p, json_object_get(d, "footprint"));
 	stack(p, "Stack of the section", json_object_get(d, "own_stack"));
@@ -147,7 +156,7 @@ static void details(struct page *p, const json_t *row)
 
 	if (!list_size(row, "details"))
 		return;
-	fputs("<h5>Aborts looked at closely</h5>\n<ul class=details>\n", p->out);
+	fputs("<h4>Aborts looked at closely</h4>\n<ul class=details>\n", p->out);
 	json_array_foreach(json_object_get(row, "details"), i, d)
 		detail(p, d);
 	fputs("</ul>\n", p->out);
@@ -160,7 +169,7 @@ static void stacks(struct page *p, const json_t *row)
 
 	if (!list_size(row, "stacks"))
 		return;
-	fputs("<h5>Stacks</h5>\n<ul class=details>\n", p->out);
+	fputs("<h4>Stacks</h4>\n<ul class=details>\n", p->out);
 	json_array_foreach(json_object_get(row, "stacks"), i, s) {
 		html_print(p->out, "<li>\n<p><b class=cause>%s</b> ", text_of(s, "type"));
 		html_count(p->out, json_object_get(s, "count"));
@@ -221,13 +230,14 @@ void html_rows(struct page *p)
 	json_array_foreach(json_object_get(p->r, "rows"), i, row) {
 		html_print(p->out, "<details class=row id=p%u-r%zu>\n<summary>", p->part, i + 1);
 		html_lock(p->out, row);
-		html_print(p->out, "</summary>\n<div class=body>\n");
+		html_print(p->out, " <span class=word data-word=\"%s\">%s</span></summary>\n"
+			   "<div class=body>\n", text_of(row, "verdict"), text_of(row, "verdict"));
 		if (list_size(row, "findings"))
 			html_findings(p, row);
 		blame(p, row);
 		details(p, row);
 		stacks(p, row);
-		fputs("<h5>Exact numbers</h5>\n", p->out);
+		fputs("<h4>Exact numbers</h4>\n", p->out);
 		numbers(p, row);
 		fputs("</div>\n</details>\n", p->out);
 	}

@@ -152,9 +152,10 @@ static void list(struct page *p)
 
 	html_print(p->out, "<details><summary>All decisions: %zu</summary>\n"
 		   "<div class=scroll tabindex=0 role=region aria-label=Decisions>\n<table>\n<thead>"
-		   "<tr><th scope=col class=num>Time<th scope=col>Lock and site<th scope=col>"
-		   "Decision<th scope=col class=num>Tries<th scope=col class=num>Fell back"
-		   "<th scope=col class=num>Forgoes</tr></thead>\n<tbody>\n", html_nr_events(p));
+		   "<tr><th scope=col class=num>Time</th><th scope=col>Lock and site</th>"
+		   "<th scope=col>Decision</th><th scope=col class=num>Tries</th>"
+		   "<th scope=col class=num>Fell back</th>"
+		   "<th scope=col class=num>Forgoes</th></tr></thead>\n<tbody>\n", html_nr_events(p));
 	json_array_foreach(json_object_get(p->r, "timeline"), i, e) {
 		static const char *const numbers[] = {"tries", "fails", "skip"};
 
@@ -162,7 +163,7 @@ static void list(struct page *p)
 			break;
 		html_print(p->out, "<tr><td class=num>%.6fs</td><td>", time_of(e));
 		html_lock(p->out, e);
-		html_print(p->out, "</td><td data-word=\"%s\">%s</td>", text_of(e, "event"),
+		html_print(p->out, "</td><td class=word data-word=\"%s\">%s</td>", text_of(e, "event"),
 			   text_of(e, "event"));
 		for (size_t j = 0; j < ARRAY_SIZE(numbers); j++) {
 			fputs("<td class=num>", p->out);

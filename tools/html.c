@@ -239,8 +239,8 @@ static void counters(struct page *p)
 	size_t i;
 
 	fputs("<div class=scroll tabindex=0 role=region aria-label=\"Hardware counters\">\n"
-	      "<table>\n<thead><tr><th scope=col>Event<th scope=col>Source"
-	      "<th scope=col class=num>Value<th scope=col class=num>Counted"
+	      "<table>\n<thead><tr><th scope=col>Event</th><th scope=col>Source</th>"
+	      "<th scope=col class=num>Value</th><th scope=col class=num>Counted</th>"
 	      "</tr></thead>\n<tbody>\n", p->out);
 	json_array_foreach(json_object_get(p->r, "counters"), i, c) {
 		html_print(p->out, "<tr><th scope=row><code>%s</code></th><td>%s</td>"

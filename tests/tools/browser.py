@@ -85,9 +85,12 @@ class Browser:
         self.call("Emulation.setEmulatedMedia", features=[
             {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
         self.call("Emulation.setScriptExecutionDisabled", value=not script)
-        self.call("Page.navigate", url="about:blank")
+        self.navigate("about:blank")
+        self.navigate("file://" + path)
+
+    def navigate(self, url):
         self.events = []
-        self.call("Page.navigate", url="file://" + path)
+        self.call("Page.navigate", url=url)
         while not any(e["method"] == "Page.loadEventFired" for e in self.events):
             self.events.append(self.read())
 
@@ -119,14 +122,6 @@ class Browser:
             with open(path, "wb") as file:
                 file.write(png)
         return png
-
-    def paper(self, path=None):
-        """The page as it is printed, PDF."""
-        pdf = base64.b64decode(self.call("Page.printToPDF", printBackground=False)["data"])
-        if path:
-            with open(path, "wb") as file:
-                file.write(pdf)
-        return pdf
 
     def close(self):
         os.close(self.to)

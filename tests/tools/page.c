@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * page.c - the page of report --html with what a test lays over the report:
- * page FILE OVERLAY, on standard output.
+ * page FILE OVERLAY REPORT; the page goes to standard output, what it was made
+ * of to REPORT.
  *
  * OVERLAY is JSON, whose members replace those of the report; those of rows[I]
  * are laid over row I. So a name can be what no program's symbol table holds.
@@ -38,8 +39,8 @@ int main(int argc, char **argv)
 	struct data_file f;
 	struct report r;
 
-	if (argc != 3) {
-		fprintf(stderr, "usage: page FILE OVERLAY\n");
+	if (argc != 4) {
+		fprintf(stderr, "usage: page FILE OVERLAY REPORT\n");
 		return 2;
 	}
 	if (load(argv[1], &f, error) || load_base(&f) ||
@@ -48,7 +49,7 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	tree = html_tree(&r, 0);
-	if (overlay(tree, argv[2]))
+	if (overlay(tree, argv[2]) || json_dump_file(tree, argv[3], 0))
 		return 2;
 	json_array_append_new(parts, tree);
 	html_page(parts, stdout);
