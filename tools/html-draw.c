@@ -257,10 +257,7 @@ static void pair(struct page *p, const json_t *d)
 	html_print(p->out, "<p><svg class=key aria-hidden=true><rect class=other width=\"100%%\" "
 		   "height=\"100%%\"/></svg> %s ",
 		   json_is_true(json_object_get(d, "other_write")) ? "written at" : "read at");
-	if (json_is_object(other))
-		html_place(p->out, other);
-	else
-		fputs("a place that is not known", p->out);
+	html_place(p->out, other);
 	draw_range(p->out, data, "other_bytes");
 	if (json_is_object(section)) {
 		fputs(", in the section of ", p->out);

@@ -111,10 +111,10 @@ static void other_side(struct page *p, const json_t *d)
 static void fault_of(struct page *p, const json_t *fault)
 {
 	const char *type = text_of(fault, "address_type");
-	uint64_t signal = count_of(fault, "signal");
+	const char *signal = text_of(fault, "signal");
 
 	if (signal)
-		html_print(p->out, "<p>Fault that raises signal %llu", (unsigned long long)signal);
+		html_print(p->out, "<p>Fault that raises %s", signal);
 	else
 		fputs("<p>Page touched first", p->out);
 	if (type)

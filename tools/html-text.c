@@ -130,6 +130,10 @@ void html_place(FILE *out, const json_t *place)
 	const char *symbol = text_of(place, "symbol"), *file = text_of(place, "file");
 	const char *object = text_of(place, "object"), *into = text_of(place, "inlined_into");
 
+	if (!json_is_object(place)) {
+		fputs("a place that is not known", out);
+		return;
+	}
 	html_print(out, "<code>%s</code>", symbol ? symbol : "unknown");
 	if (file)
 		html_print(out, " <span class=at>%s:%llu</span>", base_name(file),

@@ -13,7 +13,7 @@
 #include "report.h"
 
 /* Rows whose findings are told at the top; the others have theirs among the rows. */
-#define FINDINGS_MAX 12
+#define FINDING_ROWS_MAX 12
 
 static json_t *number(const struct report *r, enum unit unit, double v)
 {
@@ -103,7 +103,7 @@ static void findings(struct page *p)
 
 	fputs("<ol class=findings>\n", p->out);
 	json_array_foreach(json_object_get(p->r, "rows"), i, row) {
-		if (!list_size(row, "findings") || told++ >= FINDINGS_MAX)
+		if (!list_size(row, "findings") || told++ >= FINDING_ROWS_MAX)
 			continue;
 		html_print(p->out, "<li><h4><a href=\"#p%u-r%zu\">", p->part, i + 1);
 		html_lock(p->out, row);
@@ -112,9 +112,9 @@ static void findings(struct page *p)
 		fputs("</li>\n", p->out);
 	}
 	fputs("</ol>\n", p->out);
-	if (nr > FINDINGS_MAX)
+	if (nr > FINDING_ROWS_MAX)
 		html_print(p->out, "<p class=more>%zu more rows have findings: they are told with "
-			   "the row.</p>\n", nr - FINDINGS_MAX);
+			   "the row.</p>\n", nr - FINDING_ROWS_MAX);
 }
 
 static size_t nr_rows(const struct page *p)
@@ -175,6 +175,15 @@ static size_t nr_misuse(const struct page *p)
 	return list_size(p->r, "misuse");
 }
 
+/* The word of a misuse as a sentence. */
+static const char *misuse_text(const char *type)
+{
+	for (unsigned int i = 0; type && i <= ELIDE_MISUSE_EXIT_HELD; i++)
+		if (!strcmp(misuse_name(i), type))
+			return misuse_says(i);
+	return type;
+}
+
 static void misuse(struct page *p)
 {
 	const json_t *m;
@@ -182,8 +191,14 @@ static void misuse(struct page *p)
 
 	fputs("<ul>\n", p->out);
 	json_array_foreach(json_object_get(p->r, "misuse"), i, m) {
-		html_print(p->out, "<li><b class=cause>%s</b> ", text_of(m, "type"));
-		html_lock(p->out, m);
+		const char *lock = text_of(m, "lock");
+
+		fputs("<li>", p->out);
+		html_place(p->out, json_object_get(m, "site"));
+		html_print(p->out, " %s <span class=at>%s</span>", misuse_text(text_of(m, "type")),
+			   text_of(m, "kind"));
+		if (lock)
+			html_print(p->out, " <code>%s</code>", lock);
 		fputs(", times: ", p->out);
 		html_count(p->out, json_object_get(m, "count"));
 		fputs("</li>\n", p->out);

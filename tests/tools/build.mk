@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Programs that the tests of the tools use.
 
-SYNTH_OBJ := $(patsubst %,$(OBJ)/tests/tools/%.o,synth subject)
+SYNTH_OBJ := $(patsubst %,$(OBJ)/tests/tools/%.o,synth synth-full subject)
 TOOLS_TEST_BIN := $(O)/tests/tools/mkdata $(O)/tests/tools/looper $(O)/tests/tools/page
 
 tools-tests: $(TOOLS_TEST_BIN)

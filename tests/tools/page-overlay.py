@@ -61,7 +61,7 @@ rows = [{
         detail("conflict", long, insert,
                data("heap", "block of 96 bytes of subject_create", [16, 23], [20, 31], "true"), 260),
         detail("syscall", insert, None, None, 200, syscall={"nr": 1, "name": "write"}),
-        detail("fault", insert, None, None, 3, fault={"signal": 0, "address_type": "heap"}),
+        detail("fault", insert, None, None, 3, fault={"signal": None, "address_type": "static"}),
         detail("conflict", evil, evil, data("unknown", HOSTILE, None, [63, 63], "unknown"), 2)],
     "blame": [
         {"type": "abort", "held": index_lock, "samples": 41, "count": 620, "cycles": 744000},

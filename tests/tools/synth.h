@@ -19,10 +19,13 @@ enum synth_scenario {
 	SYNTH_PROFILE, /* the same locks, only profiled */
 	SYNTH_KILLED,  /* as SYNTH_ELIDE, of a process that did not end through exit() */
 	SYNTH_IDLE,    /* a process that took no lock */
+	SYNTH_FULL,    /* as SYNTH_ELIDE, with all that is sampled: see synth-full.c */
 	SYNTH_NR
 };
 
 extern const char *const synth_names[SYNTH_NR];
+
+struct subject_sites;
 
 /* A file being made. */
 struct synth {
@@ -36,6 +39,9 @@ struct synth {
  * @pid: header.pid
  */
 void synth_make(struct synth *s, enum synth_scenario scenario, uint64_t run, uint32_t pid);
+
+/** synth_full() - add what is sampled, and rows it belongs to. */
+void synth_full(struct synth *s, const struct subject_sites *sites);
 
 /** synth_header() - the header of a file in memory. */
 struct elide_header *synth_header(struct synth *s);
@@ -59,11 +65,20 @@ extern struct subject_table {
 	int lock;
 } subject_table;
 
+extern int subject_quiet_lock;
+/* Two variables of one line, and an instruction that cannot run in a transaction. */
+extern long subject_reads;
+extern long subject_writes;
+extern const char subject_pause[];
+
+/* Return addresses; the last two are instructions. */
 struct subject_sites {
 	uint64_t insert;
 	uint64_t lookup;
 	uint64_t create;
 	uint64_t inlined;
+	uint64_t count;
+	uint64_t drain;
 };
 
 void subject_run(struct subject_sites *sites);
