@@ -153,7 +153,7 @@ void html_bars(struct page *p)
 			   nr - BARS_MAX);
 }
 
-/* Details by the data they are about; to be released. */
+/* Details of conflicts by the data they are about; to be released. */
 static json_t *lines_of(const struct page *p)
 {
 	json_t *groups = json_object(), *row, *d;
@@ -163,9 +163,10 @@ static json_t *lines_of(const struct page *p)
 		json_array_foreach(json_object_get(row, "details"), j, d) {
 			const json_t *data = json_object_get(d, "data");
 			const char *name = text_of(data, "name"), *object = text_of(data, "object");
+			const char *cause = text_of(d, "cause");
 			char *key;
 
-			if (!json_is_object(data) ||
+			if (!json_is_object(data) || !cause || strcmp(cause, "conflict") ||
 			    asprintf(&key, "%s|%s|%s", text_of(data, "type"), name ? name : "",
 				     object ? object : "") < 0)
 				continue;

@@ -36,6 +36,12 @@ static double time_of(const json_t *event)
 	return json_number_value(json_object_get(event, "time_s"));
 }
 
+/* Was it decided for a row, not for the whole process? */
+static int is_row(const json_t *event)
+{
+	return json_is_string(json_object_get(event, "class"));
+}
+
 /* Seconds that a lane is long. */
 static double run_length(const struct page *p)
 {
@@ -97,7 +103,7 @@ static void fill_off(const struct page *p, unsigned char *steps, double length)
 	size_t i;
 
 	json_array_foreach(json_object_get(p->r, "timeline"), i, e)
-		if (state_after(e) == LANE_OFF && !json_is_string(json_object_get(e, "class")))
+		if (state_after(e) == LANE_OFF && !is_row(e))
 			fill(steps, time_of(e) / length, 1, LANE_OFF);
 }
 
@@ -115,7 +121,7 @@ static void lane(struct page *p, const json_t *events, double length)
 	}
 	fill_off(p, steps, length);
 	fputs("<tr><th scope=row>", p->out);
-	if (json_is_string(json_object_get(first, "class")))
+	if (is_row(first))
 		html_lock(p->out, first);
 	else
 		fputs("the whole process", p->out);
@@ -161,8 +167,16 @@ static void list(struct page *p)
 
 		if (i >= EVENTS_MAX)
 			break;
-		html_print(p->out, "<tr><td class=num>%.6fs</td><td>", time_of(e));
-		html_lock(p->out, e);
+		fputs("<tr><td class=num>", p->out);
+		if (json_is_number(json_object_get(e, "time_s")))
+			html_print(p->out, "%.6fs", time_of(e));
+		else
+			fputs("-", p->out);
+		fputs("</td><td>", p->out);
+		if (is_row(e))
+			html_lock(p->out, e);
+		else
+			fputs("the whole process", p->out);
 		html_print(p->out, "</td><td class=word data-word=\"%s\">%s</td>", text_of(e, "event"),
 			   text_of(e, "event"));
 		for (size_t j = 0; j < ARRAY_SIZE(numbers); j++) {
@@ -181,11 +195,21 @@ static void list(struct page *p)
 
 void html_timeline(struct page *p)
 {
-	json_t *lanes = lanes_of(p), *events;
-	double length = run_length(p);
+	json_t *lanes, *events;
 	size_t told = 0;
+	double length;
 	const char *key;
 
+	/* A process that was killed did not say how long its cycles are. */
+	if (!json_is_number(json_object_get(json_array_get(json_object_get(p->r, "timeline"), 0),
+					    "time_s"))) {
+		fputs("<p class=note>When they were made is not known: the process did not end by "
+		      "itself.</p>\n", p->out);
+		list(p);
+		return;
+	}
+	lanes = lanes_of(p);
+	length = run_length(p);
 	fputs("<ul class=legend>\n", p->out);
 	for (int i = 0; i < NR_LANE_STATES; i++)
 		html_print(p->out, "<li><svg class=key aria-hidden=true><rect class=%s y=%d "

@@ -74,10 +74,15 @@ void html_findings(struct page *p, const json_t *row)
 	fputs("<ul>\n", p->out);
 	json_array_foreach(json_object_get(row, "findings"), i, f) {
 		const char *set = text_of(f, "setting"), *cause = text_of(f, "cause");
+		uint64_t n = cause ? count_of(json_object_get(row, "causes"), cause) : 0;
 
-		html_print(p->out, "<li><p>");
-		if (cause)
+		fputs("<li><p>", p->out);
+		/* "none": nothing aborts, but there is nothing to win either. */
+		if (cause && strcmp(cause, "none"))
 			html_print(p->out, "<b class=cause>%s</b> ", cause);
+		if (n)
+			html_print(p->out, "<span class=at>%.1f%% of the aborts</span> ",
+				   percent(n, count_of(row, "aborts")));
 		html_print(p->out, "%s</p>\n", text_of(f, "text"));
 		if (set)
 			setting(p->out, set);
@@ -274,13 +279,12 @@ static void fact(FILE *out, const char *name, const char *text)
 		html_print(out, "<div><dt>%s</dt><dd>%s</dd></div>\n", name, text);
 }
 
-static void fact_count(FILE *out, const char *name, const json_t *value)
+/* A number that names something or is small: not grouped. */
+static void fact_number(FILE *out, const char *name, const json_t *value)
 {
-	if (!json_is_integer(value))
-		return;
-	html_print(out, "<div><dt>%s</dt><dd>", name);
-	html_count(out, value);
-	fputs("</dd></div>\n", out);
+	if (json_is_integer(value))
+		html_print(out, "<div><dt>%s</dt><dd>%llu</dd></div>\n", name,
+			   (unsigned long long)json_integer_value(value));
 }
 
 static size_t one(const struct page *p)
@@ -314,20 +318,20 @@ static void run(struct page *p)
 
 	fputs("<dl class=facts>\n", p->out);
 	fact(p->out, "Program", text_of(program, "exe"));
-	fact_count(p->out, "Process", json_object_get(program, "pid"));
+	fact_number(p->out, "Process", json_object_get(program, "pid"));
 	fact(p->out, "Started", text_of(program, "start_date"));
-	fact_count(p->out, "Exit code", json_object_get(program, "exit"));
-	fact_count(p->out, "Threads", json_object_get(program, "threads"));
+	fact_number(p->out, "Exit code", json_object_get(program, "exit"));
+	fact_number(p->out, "Threads", json_object_get(program, "threads"));
 	fact(p->out, "Mode", text_of(p->r, "mode"));
 	fact(p->out, "Policy", text_of(p->r, "policy"));
 	fact(p->out, "RTM", text_of(machine, "rtm"));
 	fact(p->out, "Why", text_of(machine, "why"));
 	fact(p->out, "Model", text_of(machine, "model"));
 	fact(p->out, "Changes to it", text_of(machine, "changes"));
-	fact_count(p->out, "Cores", json_object_get(machine, "cores"));
-	fact_count(p->out, "Threads a core", json_object_get(machine, "smt"));
-	fact_count(p->out, "Sockets", json_object_get(machine, "sockets"));
-	fact_count(p->out, "MHz", json_object_get(machine, "mhz"));
+	fact_number(p->out, "Cores", json_object_get(machine, "cores"));
+	fact_number(p->out, "Threads a core", json_object_get(machine, "smt"));
+	fact_number(p->out, "Sockets", json_object_get(machine, "sockets"));
+	fact_number(p->out, "MHz", json_object_get(machine, "mhz"));
 	for (size_t i = 0; i < ARRAY_SIZE(off); i++)
 		if (json_is_true(json_object_get(machine, off[i])))
 			fact(p->out, i ? "Elision" : "Transactions",
@@ -373,7 +377,7 @@ static void summary(struct page *p)
 			   percent(count_of(totals, "elided"), count_of(totals, "acquired")));
 		fputs("<div><dt>aborts</dt><dd>", p->out);
 		html_count(p->out, json_object_get(totals, "aborts"));
-		html_print(p->out, "</dd></div>\n<div><dt>eliding</dt><dd data-word=\"%s\">%s</dd>"
+		html_print(p->out, "</dd></div>\n<div><dt>verdict</dt><dd data-word=\"%s\">%s</dd>"
 			   "</div>\n", text_of(totals, "verdict"), text_of(totals, "verdict"));
 	}
 	fputs("<div><dt>waited</dt><dd>", p->out);

@@ -18,7 +18,7 @@ KNOWN = set("""html head meta title style body a div h1 h2 h3 h4 button main nav
 header section p code span dl dt dd table thead tbody tfoot tr th td details summary b svg symbol
 rect use text line script""".split())
 TEXT = [("ink", "page"), ("ink", "panel"), ("dim", "page"), ("dim", "panel"), ("link", "page"),
-        ("link", "panel"), ("good", "page"), ("bad", "page")]
+        ("link", "panel"), ("good", "page"), ("bad", "page"), ("page", "ink")]
 DRAWN = [(name, "page") for name in ("k0", "k1", "k2", "k3", "k4", "good")]
 problems = []
 

@@ -53,7 +53,7 @@ if ! command -v python3 >/dev/null; then
 	exit 0
 fi
 
-for scenario in elide profile killed idle; do
+for scenario in elide profile killed idle full; do
 	"$O/tests/tools/mkdata" $scenario.data $scenario
 	page $scenario $scenario.data
 done
