@@ -20,12 +20,13 @@
 #include "records.h"
 #include "settings.h"
 
-/* A file being read: where, and where to put what went wrong. */
+/* A file being read: where, and where to put what went wrong; the highest class of a row. */
 struct reader {
 	int fd;
 	const char *path;
 	uint64_t end;
 	char *error;
+	uint32_t last_class;
 };
 
 static int fail(const struct reader *r, const char *format, ...) __printf(2, 3);
@@ -223,6 +224,13 @@ static int read_chunk(struct reader *r, struct data_file *f, uint64_t at)
 				    (unsigned long long)at + sizeof(c.head) + done);
 	if (length <= 0)
 		return length;
+	for (uint32_t i = 0; c.head.type == ELIDE_CHUNK_ROWS && i < c.head.nr_records; i++) {
+		const struct elide_row *row = (const struct elide_row *)c.records + i;
+
+		if (row->class_index > r->last_class)
+			r->last_class = row->class_index;
+		f->nr_rows++;
+	}
 	if (c.head.type == ELIDE_CHUNK_ROWS) {
 		rc = append(&f->row_chunks, &f->nr_row_chunks, &number, 1, sizeof(number));
 	} else {
@@ -322,6 +330,9 @@ static int read_chunks(struct reader *r, struct data_file *f)
 	}
 	records_link(f);
 	records_merge(f);
+	if (r->last_class < f->nr_classes || !f->nr_rows)
+		return 0;
+	f->nr_rows = 0;
 	rc = rows_of(f, 0, &f->notes.nr_orphans, count_row, &f->nr_rows);
 	return rc ? fail(r, "changed while it was read (offset %u)", ELIDE_HEADER_SIZE) : 0;
 }

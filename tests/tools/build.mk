@@ -12,7 +12,7 @@ $(OBJ)/tests/tools/%.o: tests/tools/%.c
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -D_GNU_SOURCE -g -c -o $@ $<
 
-$(O)/tests/tools/mkdata: $(OBJ)/tests/tools/mkdata.o $(SYNTH_OBJ)
+$(O)/tests/tools/mkdata: $(OBJ)/tests/tools/mkdata.o $(OBJ)/tests/tools/synth-large.o $(SYNTH_OBJ)
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -o $@ $^

@@ -55,6 +55,12 @@ void synth_add(struct synth *s, enum elide_chunk_type type, const void *record, 
 /** synth_write() - write the first @size bytes to a file; ends the program if that fails. */
 void synth_write(const struct synth *s, const char *path, size_t size);
 
+/**
+ * synth_large() - write a file of many rows: one of each of @nr_sites, which are spread over
+ * @nr_classes, and of every fourth one more of another thread.
+ */
+void synth_large(const char *path, uint32_t nr_classes, uint32_t nr_sites);
+
 /** synth_free() - release the memory. */
 void synth_free(struct synth *s);
 
