@@ -29,7 +29,7 @@ enum { OPT_SORT = 256, OPT_TOP, OPT_BY, OPT_JSON, OPT_CSV, OPT_HTML, OPT_WIDTH, 
 static const struct option_desc options[] = {
 	{'i', "input", "FILE", "data file to report on (elide.data); may be given again"},
 	{OPT_SORT, "sort", "KEY", "order of the rows: cost (default) or a column's name"},
-	{OPT_TOP, "top", "N", "print N rows, 0 for all (20 in the table, else all)"},
+	{OPT_TOP, "top", "N", "print N rows, 0 for all (20 in the table, 500 on a page, else all)"},
 	{OPT_BY, "by", "WHAT", "sum over: lock, or site"},
 	{OPT_JSON, "json", NULL, "exact numbers as JSON, see elide-data(5)"},
 	{OPT_CSV, "csv", NULL, "exact numbers as comma-separated values"},
@@ -312,7 +312,8 @@ int cmd_report(int argc, char **argv)
 	if (rc)
 		goto free_paths;
 	if (!top_given)
-		o.top = o.format == FORMAT_TABLE ? REPORT_TOP : 0;
+		o.top = o.format == FORMAT_TABLE ? REPORT_TOP :
+			o.format == FORMAT_HTML ? REPORT_TOP_HTML : 0;
 	code = report_files(&o, all.path, all.nr, stdout);
 free_paths:
 	paths_free(&given);

@@ -195,30 +195,35 @@ static void times(struct page *p, const char *name, const json_t *t)
 	fputs(" at most</dd></div>\n", p->out);
 }
 
-/* The exact numbers that are not null. */
+/* A number that is not null, and what it counts. */
+static void number(struct page *p, const char *id, const char *help, const json_t *n)
+{
+	if (!json_is_integer(n))
+		return;
+	html_print(p->out, "<div><dt>%s</dt><dd>", id);
+	html_count(p->out, n);
+	html_print(p->out, " <span class=at>%s</span></dd></div>\n", help);
+}
+
 static void numbers(struct page *p, const json_t *row)
 {
-	static const struct {
-		const char *id;
-		const char *help;
-	} fields[] = {
-#define ELIDE_FIELD(id, value, elision, help) {#id, help},
-#include "columns.def"
-#undef ELIDE_FIELD
-	};
+	const json_t *causes = json_object_get(row, "causes");
 
 	fputs("<dl class=facts>\n", p->out);
-	for (size_t i = 0; i < ARRAY_SIZE(fields); i++) {
-		const json_t *n = json_object_get(row, fields[i].id);
-
-		if (!json_is_integer(n))
-			continue;
-		html_print(p->out, "<div><dt>%s</dt><dd>", fields[i].id);
-		html_count(p->out, n);
-		html_print(p->out, " <span class=at>%s</span></dd></div>\n", fields[i].help);
-	}
+	number(p, "locks", "locks of this class", json_object_get(row, "locks"));
+#define ELIDE_FIELD(id, value, elision, help) number(p, #id, help, json_object_get(row, #id));
+#include "columns.def"
+#undef ELIDE_FIELD
 	times(p, "wait", json_object_get(row, "wait_ns"));
 	times(p, "hold", json_object_get(row, "hold_ns"));
+	fputs("</dl>\n", p->out);
+	if (!count_of(row, "aborts"))
+		return;
+	fputs("<h4>Causes of its aborts</h4>\n<dl class=facts>\n", p->out);
+	for (int i = 0; i < ELIDE_NR_CAUSES; i++)
+		if (count_of(causes, cause_texts[i].id))
+			number(p, cause_texts[i].id, cause_texts[i].help,
+			       json_object_get(causes, cause_texts[i].id));
 	fputs("</dl>\n", p->out);
 }
 

@@ -81,7 +81,7 @@ void html_findings(struct page *p, const json_t *row)
 		if (cause && strcmp(cause, "none"))
 			html_print(p->out, "<b class=cause>%s</b> ", cause);
 		if (n)
-			html_print(p->out, "<span class=at>%.1f%% of the aborts</span> ",
+			html_print(p->out, "<span class=at>%.1f%% of the aborts:</span> ",
 				   percent(n, count_of(row, "aborts")));
 		html_print(p->out, "%s</p>\n", text_of(f, "text"));
 		if (set)
@@ -364,6 +364,7 @@ static void summary(struct page *p)
 	const json_t *totals = json_object_get(p->r, "totals");
 	const json_t *elided = json_object_get(totals, "elided");
 	const json_t *elapsed = json_object_get(json_object_get(p->r, "program"), "elapsed_s");
+	const json_t *waited = json_object_get(json_object_get(totals, "wait_ns"), "total");
 
 	if (!nr_rows(p) && !nr_misuse(p)) {
 		fputs("<p class=sum>Took no lock that elide can see.</p>\n", p->out);
@@ -380,9 +381,11 @@ static void summary(struct page *p)
 		html_print(p->out, "</dd></div>\n<div><dt>verdict</dt><dd data-word=\"%s\">%s</dd>"
 			   "</div>\n", text_of(totals, "verdict"), text_of(totals, "verdict"));
 	}
-	fputs("<div><dt>waited</dt><dd>", p->out);
-	html_ns(p->out, json_object_get(json_object_get(totals, "wait_ns"), "total"));
-	fputs("</dd></div>\n", p->out);
+	if (json_is_integer(waited)) {
+		fputs("<div><dt>waited</dt><dd>", p->out);
+		html_ns(p->out, waited);
+		fputs("</dd></div>\n", p->out);
+	}
 	if (json_is_real(elapsed))
 		html_print(p->out, "<div><dt>the run</dt><dd>%.2fs</dd></div>\n",
 			   json_real_value(elapsed));

@@ -286,6 +286,9 @@ struct report_options {
 /* Rows of the table unless something else is asked for: a screen. */
 #define REPORT_TOP 20
 
+/* Rows of a page unless something else is asked for: what a browser shows at once. */
+#define REPORT_TOP_HTML 500
+
 /**
  * report_width() - columns of the terminal behind @fd, or as many as the table needs.
  */

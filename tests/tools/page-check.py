@@ -190,6 +190,9 @@ def check_part(page, number, report, columns):
         for key in ("acquired", "not_attempted", "contended"):
             if grouped(row[key]) not in body:
                 problem(f"{part}: row {i + 1} does not say {key} {grouped(row[key])}")
+        for cause, count in row["causes"].items():
+            if count and not re.search(rf"(?<![a-z_]){cause}\s*{grouped(count)}(?![0-9,])", body):
+                problem(f"{part}: row {i + 1} does not say {cause} {grouped(count)}")
         for name in [row["lock"]] + [f["text"] for f in row.get("findings", [])]:
             for text in strings(name):
                 if text not in body:
