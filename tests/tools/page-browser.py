@@ -162,9 +162,16 @@ def otherwise(browser, page):
         and browser.eval("window.ran === undefined"))
     browser.call("Emulation.setEmulatedMedia", media="print", features=[
         {"name": "prefers-color-scheme", "value": "dark"}])
-    test("on paper light and without buttons", browser.eval(
+    test("on paper light, with heads, without buttons to press", browser.eval(
         "getComputedStyle(document.documentElement).colorScheme === 'light' &&"
-        "[...document.querySelectorAll('button')].every((b) => b.offsetParent === null)"))
+        "[...document.querySelectorAll('button')].every((b) =>"
+        " (b.closest('thead') === null) === (b.offsetParent === null))"))
+    closed = "document.querySelectorAll('details:not([open])').length"
+    before = browser.eval(closed)
+    browser.eval("dispatchEvent(new Event('beforeprint'))")
+    test("on paper nothing is closed", before > 0 and browser.eval(closed) == 0)
+    browser.eval("dispatchEvent(new Event('afterprint'))")
+    test("closed again afterwards", browser.eval(closed) == before)
     browser.call("Emulation.setEmulatedMedia", media="")
 
 
