@@ -11,21 +11,27 @@
 #include "html.h"
 #include "report.h"
 
-/* Frames as a list; nothing if there are none. */
-static void stack(struct page *p, const char *title, const json_t *frames)
+static void frames(struct page *p, const json_t *list)
 {
 	const json_t *f;
 	size_t i;
 
-	if (!json_array_size(frames))
-		return;
-	html_print(p->out, "<details class=stack><summary>%s</summary>\n<ol>\n", title);
-	json_array_foreach(frames, i, f) {
+	fputs("<ol>\n", p->out);
+	json_array_foreach(list, i, f) {
 		fputs("<li>", p->out);
 		html_place(p->out, f);
 		fputs("</li>\n", p->out);
 	}
 	fputs("</ol>\n</details>\n", p->out);
+}
+
+/* Nothing if there are no frames. */
+static void stack(struct page *p, const char *title, const json_t *list)
+{
+	if (!json_array_size(list))
+		return;
+	html_print(p->out, "<details class=stack><summary>%s</summary>\n", title);
+	frames(p, list);
 }
 
 static void amount(struct page *p, const json_t *o)
@@ -132,9 +138,9 @@ static void detail(struct page *p, const json_t *d)
 	html_count(p->out, json_object_get(d, "count"));
 	fputs(" aborts, ", p->out);
 	html_count(p->out, json_object_get(d, "cycles"));
-	fputs(" cycles, from ", p->out);
+	fputs(" cycles; samples: ", p->out);
 	html_count(p->out, json_object_get(d, "samples"));
-	html_print(p->out, " samples <span class=at>evidence: %s</span></p>\n",
+	html_print(p->out, " <span class=at>evidence: %s</span></p>\n",
 		   text_of(d, "source"));
 	if (json_is_object(call))
 		html_print(p->out, "<p>System call: <code>%s</code></p>\n", text_of(call, "name"));
@@ -171,14 +177,15 @@ static void stacks(struct page *p, const json_t *row)
 		return;
 	fputs("<h4>Stacks</h4>\n<ul class=details>\n", p->out);
 	json_array_foreach(json_object_get(row, "stacks"), i, s) {
-		html_print(p->out, "<li>\n<p><b class=cause>%s</b> ", text_of(s, "type"));
+		html_print(p->out, "<li>\n<details class=stack><summary><b class=cause>%s</b> ",
+			   text_of(s, "type"));
 		html_count(p->out, json_object_get(s, "count"));
 		fputs(" times, ", p->out);
 		html_count(p->out, json_object_get(s, "cycles"));
-		fputs(" cycles, from ", p->out);
+		fputs(" cycles; samples: ", p->out);
 		html_count(p->out, json_object_get(s, "samples"));
-		fputs(" samples</p>\n", p->out);
-		stack(p, "Frames", json_object_get(s, "frames"));
+		fputs("</summary>\n", p->out);
+		frames(p, json_object_get(s, "frames"));
 		fputs("</li>\n", p->out);
 	}
 	fputs("</ul>\n", p->out);
