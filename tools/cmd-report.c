@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "cmd.h"
+#include "html.h"
 #include "json.h"
 #include "paths.h"
 #include "report.h"
@@ -23,15 +24,16 @@
 #define WIDTH_UNBOUNDED 10000
 
 /* Option keys without a letter. */
-enum { OPT_SORT = 256, OPT_TOP, OPT_BY, OPT_JSON, OPT_CSV, OPT_WIDTH, OPT_NO_CHILDREN };
+enum { OPT_SORT = 256, OPT_TOP, OPT_BY, OPT_JSON, OPT_CSV, OPT_HTML, OPT_WIDTH, OPT_NO_CHILDREN };
 
 static const struct option_desc options[] = {
 	{'i', "input", "FILE", "data file to report on (elide.data); may be given again"},
 	{OPT_SORT, "sort", "KEY", "order of the rows: cost (default) or a column's name"},
-	{OPT_TOP, "top", "N", "print N rows, 0 for all (20 in the table, else all)"},
+	{OPT_TOP, "top", "N", "print N rows, 0 for all (20 in the table, 500 on a page, else all)"},
 	{OPT_BY, "by", "WHAT", "sum over: lock, or site"},
 	{OPT_JSON, "json", NULL, "exact numbers as JSON, see elide-data(5)"},
 	{OPT_CSV, "csv", NULL, "exact numbers as comma-separated values"},
+	{OPT_HTML, "html", "FILE", "a page for a browser, which needs nothing else; - for standard output"},
 	{OPT_WIDTH, "width", "N", "columns of the table (those of the terminal)"},
 	{OPT_NO_CHILDREN, "no-children", NULL, "leave out FILE.PID of child processes"},
 	OPTION_HELP,
@@ -123,7 +125,8 @@ static int report_file(struct output *o, const struct data_file *f)
 	} else if (options->format == FORMAT_CSV) {
 		csv_print(&r, o->out, options->top);
 	} else {
-		json_array_append_new(o->processes, json_report(&r, options->top));
+		json_array_append_new(o->processes, options->format == FORMAT_HTML ?
+				      html_tree(&r, options->top) : json_report(&r, options->top));
 	}
 	report_free(&r);
 	return 0;
@@ -145,6 +148,33 @@ static int finish_json(struct output *o)
 	}
 	return json_print(json_pack("{s:i, s:o}", "schema", REPORT_SCHEMA, "processes", all),
 			  o->out);
+}
+
+static int finish_html(struct output *o)
+{
+	const char *path = o->options->html;
+	int own = strcmp(path, "-") != 0, rc = 0;
+	FILE *out = o->out;
+
+	if (!json_array_size(o->processes))
+		goto release;
+	if (own)
+		out = fopen(path, "w");
+	if (!out) {
+		rc = -errno;
+		goto release;
+	}
+	html_page(o->processes, out);
+	errno = 0;
+	if (fflush(out) || ferror(out))
+		rc = errno ? -errno : -EIO;
+	if (own && fclose(out) && !rc)
+		rc = -errno;
+release:
+	if (rc)
+		say("%s cannot be written: %s", path, strerror(-rc));
+	json_decref(o->processes);
+	return rc;
 }
 
 int report_files(const struct report_options *options, char *const *paths, size_t nr, FILE *out)
@@ -169,6 +199,8 @@ int report_files(const struct report_options *options, char *const *paths, size_
 	}
 	if (options->format == FORMAT_JSON)
 		return finish_json(&o) ? EXIT_USAGE : code;
+	if (options->format == FORMAT_HTML)
+		return finish_html(&o) ? EXIT_USAGE : code;
 	json_decref(o.processes);
 	if (o.nr_idle)
 		fprintf(out, "%s%zu process%s took no lock that elide can see\n",
@@ -233,6 +265,10 @@ static int apply(int key, struct report_options *o, int *top_given)
 	case OPT_JSON:
 		o->format = FORMAT_JSON;
 		return 0;
+	case OPT_HTML:
+		o->format = FORMAT_HTML;
+		o->html = optarg;
+		return 0;
 	case OPT_CSV:
 		o->format = FORMAT_CSV;
 		return 0;
@@ -276,7 +312,8 @@ int cmd_report(int argc, char **argv)
 	if (rc)
 		goto free_paths;
 	if (!top_given)
-		o.top = o.format == FORMAT_TABLE ? REPORT_TOP : 0;
+		o.top = o.format == FORMAT_TABLE ? REPORT_TOP :
+			o.format == FORMAT_HTML ? REPORT_TOP_HTML : 0;
 	code = report_files(&o, all.path, all.nr, stdout);
 free_paths:
 	paths_free(&given);

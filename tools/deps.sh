@@ -18,6 +18,7 @@ valgrind rtmgrind, the emulator, is one of its tools and is linked against its l
 libcmocka-dev unit tests
 g++ tests with C++ programs
 python3 tests: checks JSON, and is a program that runs emulated
+chromium tests: shows the page of report --html and types on it
 xz-utils tests: a threaded program that runs emulated
 libjemalloc2 tests: a replaced allocator
 libabsl-dev make bench: an index to compare with

@@ -25,8 +25,6 @@ struct cell {
 	char text[CELL_MAX + 1];
 };
 
-enum unit { TEXT, COUNT, PERCENT, CYCLES, TIME };
-
 struct column {
 	const char *head;
 	enum unit unit;
@@ -58,7 +56,7 @@ static int decimals(double v)
 }
 
 /* Three significant digits and a unit: 999, 12.3k, 4.56M. */
-static void scale(char *to, size_t size, double v, const char *suffix)
+void scale(char *to, size_t size, double v, const char *suffix)
 {
 	static const char units[] = " kMGTPE";
 	int unit = 0;
@@ -71,7 +69,7 @@ static void scale(char *to, size_t size, double v, const char *suffix)
 	snprintf(to, size, "%.*f%.*s%s", unit ? decimals(v) : 0, v, unit > 0, &units[unit], suffix);
 }
 
-static void scale_ns(char *to, size_t size, double ns)
+void scale_ns(char *to, size_t size, double ns)
 {
 	static const char *const units[] = {"ns", "us", "ms", "s"};
 	int unit = 0;
@@ -119,7 +117,7 @@ static void print_clean(FILE *out, const char *text)
 		fputc((unsigned char)*text < ' ' || *text == 0x7f ? '?' : *text, out);
 }
 
-static void number_cell(const struct report *r, enum unit unit, double v, char *to, size_t size)
+void number_cell(const struct report *r, enum unit unit, double v, char *to, size_t size)
 {
 	switch (unit) {
 	case PERCENT:
