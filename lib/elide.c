@@ -12,6 +12,7 @@
 #include "emulator.h"
 #include "engine.h"
 #include "order.h"
+#include "pmu.h"
 #include "point.h"
 #include "process.h"
 #include "tunables.h"
@@ -162,7 +163,10 @@ static void count_abort(struct elide_thread *t, struct elide_row *row, unsigned 
 {
 	enum elide_cause cause = policy_cause(status);
 	struct rtmgrind_abort detail;
+	struct elide_pmu_abort sampled;
 
+	if (unlikely(t->pmu) && elide_pmu_take(t->pmu, status, &sampled))
+		cause = sampled.cause;
 	if (elide_process.rtm == ELIDE_RTM_EMULATED &&
 	    rtmgrind_request(RTMGRIND_LAST_ABORT, (unsigned long)&detail, sizeof(detail))) {
 		if (cause == ELIDE_CAUSE_other)

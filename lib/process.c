@@ -23,6 +23,7 @@
 #include "exit-report.h"
 #include "log.h"
 #include "order.h"
+#include "pmu.h"
 #include "process.h"
 #include "rules.h"
 #include "syscalls.h"
@@ -301,6 +302,10 @@ void elide_start(bool secure)
 	wiped->same_process = 1;
 	elide_process.order = elide_tunables.order && !elide_order_start();
 	elide_threads_start();
+	/* Under rtmgrind the emulator itself tells more than samples do. */
+	if (elide_tunables.pmu == ELIDE_PMU_ABORT && elide_enabled &&
+	    elide_process.rtm == ELIDE_RTM_HARDWARE)
+		elide_pmu_start(elide_tunables.stacks);
 	if (elide_tunables.verbose)
 		elide_log("%s: %s", elide_enabled ? "eliding" : "profiling", elide_process.why);
 	elide_process.running = true;

@@ -12,6 +12,7 @@
 
 #include "engine.h"
 #include "order.h"
+#include "pmu.h"
 #include "point.h"
 #include "process.h"
 #include "rules.h"
@@ -54,6 +55,8 @@ static void thread_end(void *block)
 	} else if (t->ready && elide_self == t) {
 		elide_self = NULL;
 		t->hold_lock = NULL;
+		elide_pmu_close(t->pmu);
+		t->pmu = NULL;
 		/* The next thread's sites are its own. Pages never written stay so. */
 		for (uint32_t i = 0; (entry = elide_cache_used(t, i)); i++)
 			if (entry->lock)
@@ -93,6 +96,9 @@ static void thread_init(struct elide_thread *t)
 	t->streak = 0;
 	t->hold_lock = NULL;
 	t->nr_spins = t->nr_rwlocks = t->nr_taken = 0;
+	/* A thread whose end was not told has left its own. */
+	elide_pmu_close(t->pmu);
+	t->pmu = elide_pmu_open();
 	if (!t->ready) {
 		map_pages(t);
 		t->time_countdown = 1;
