@@ -191,6 +191,14 @@ static int check_order(const struct reader *r, const struct elide_order *o, uint
 	return 0;
 }
 
+static int check_counter(const struct reader *r, const struct elide_counter *c, uint64_t at)
+{
+	if (c->source < ELIDE_COUNTER_PMU || c->source >= ELIDE_COUNTER_END)
+		return fail(r, "counter of unknown source %u (offset %llu)", c->source,
+			    (unsigned long long)at);
+	return 0;
+}
+
 static int check_record(const struct reader *r, int type, void *record, uint64_t at)
 {
 	switch (type) {
@@ -202,6 +210,8 @@ static int check_record(const struct reader *r, int type, void *record, uint64_t
 		return check_row(r, record, at);
 	case ELIDE_CHUNK_ORDER:
 		return check_order(r, record, at);
+	case ELIDE_CHUNK_COUNTERS:
+		return check_counter(r, record, at);
 	default:
 		return check_misuse(r, record, at);
 	}
@@ -231,6 +241,10 @@ static size_t destination(struct data_file *f, int type, void **array, size_t **
 		*array = &f->orders;
 		*have = &f->nr_orders;
 		return sizeof(*f->orders);
+	case ELIDE_CHUNK_COUNTERS:
+		*array = &f->counters;
+		*have = &f->nr_counters;
+		return sizeof(*f->counters);
 	}
 	return 0;
 }
@@ -387,6 +401,7 @@ void load_free(struct data_file *file)
 	free(file->rows);
 	free(file->misuse);
 	free(file->orders);
+	free(file->counters);
 	memset(file, 0, sizeof(*file));
 }
 

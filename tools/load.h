@@ -47,6 +47,8 @@ struct data_file {
 	size_t nr_misuse;
 	struct elide_order *orders;
 	size_t nr_orders;
+	struct elide_counter *counters;
+	size_t nr_counters;
 	struct load_notes notes;
 };
 
