@@ -16,6 +16,7 @@ tests/semantics/run.sh
 tests/tools/tools.sh
 tests/tools/install.sh
 tests/tools/ctl.sh
+tests/tools/pmu.sh
 tests/tools/recipes.sh
 tests/demo/index_bench.sh
 tests/demo/emulated.sh
