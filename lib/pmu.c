@@ -42,7 +42,7 @@ static bool is_known(unsigned int family, unsigned int model)
 {
 	static const uint8_t models[] = {
 #define ELIDE_PMU_MODEL(model, generation, name) model,
-#include "pmu-events.def"
+#include "pmu.def"
 #undef ELIDE_PMU_MODEL
 	};
 
@@ -52,7 +52,7 @@ static bool is_known(unsigned int family, unsigned int model)
 	return false;
 }
 
-/* RTM_RETIRED.ABORTED, which has the same code in all of pmu-events.def, with PEBS. */
+/* RTM_RETIRED.ABORTED, which has the same code in all of pmu.def, with PEBS. */
 static int choose(struct perf_event_attr *attr)
 {
 	unsigned int a, b, c, d, family, model;

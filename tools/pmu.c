@@ -15,7 +15,7 @@
 
 #include "../lib/compiler.h"
 
-/* Generations of pmu-events.def. */
+/* Generations of pmu.def. */
 enum { HSW = 1, SKL = 2, ICL = 4 };
 
 /* Bits of struct perf_event_attr's config on x86: IN_TX and IN_TXCP of IA32_PERFEVTSELx. */
@@ -27,7 +27,7 @@ static const struct model {
 	unsigned int generation;
 } models[] = {
 #define ELIDE_PMU_MODEL(model, generation, name) {model, generation},
-#include "../lib/pmu-events.def"
+#include "../lib/pmu.def"
 #undef ELIDE_PMU_MODEL
 };
 
@@ -38,7 +38,7 @@ static const struct listed {
 } listed[] = {
 #define ELIDE_PMU_EVENT(name, code, umask, flags, generations, help) \
 	{name, (code) | (umask) << 8 | (flags), generations},
-#include "../lib/pmu-events.def"
+#include "../lib/pmu.def"
 #undef ELIDE_PMU_EVENT
 };
 

@@ -16,7 +16,7 @@
 #include "../lib/datafile.h"
 #include "machine.h"
 
-/* Events of a run, at most; more than pmu-events.def has of any processor. */
+/* Events of a run, at most; more than pmu.def has of any processor. */
 #define PMU_EVENTS_MAX 24
 
 /* As perf_event_open(2), but for -errno; tests put another in its place. */

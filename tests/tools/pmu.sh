@@ -140,6 +140,12 @@ run_elide run -q --emulate --seed 5 --pmu=stat -o emu.data ./subject
 	not_ok 'emulated: begins and commits differ by the probe' "$(cat report)"
 [ "$(value TX_MEM.ABORT_CONFLICT 3)" = +0 ] && ok 'emulated: conflicts are equal' ||
 	not_ok 'emulated: conflicts are equal' "$(cat report)"
+# The example of elide(7): the same lines, whatever the numbers.
+example() { sed -n '/^hardware counters/,/^  probe.commits/p' "$1" | sed 's/[0-9][0-9]*/N/g; s/  */ /g'; }
+example report >example.out
+example "$O/man/elide.7" >example.man
+cmp -s example.out example.man && [ -s example.man ] && ok 'emulated: as elide(7) shows it' ||
+	not_ok 'emulated: as elide(7) shows it' "$(diff example.out example.man)"
 [ -z "$(ls tmp)" ] && ok 'emulated: nothing is left behind' ||
 	not_ok 'emulated: nothing is left behind' "$(ls tmp)"
 run_elide run -q --emulate --seed 5 --pmu=stat --counters=mine.%p -o own.data ./subject
