@@ -200,8 +200,9 @@ static char *printed(const struct report *r, const char *text)
 
 static void has(const char *text, const char *want)
 {
-	if (!strstr(text, want))
-		fail_msg("\"%s\" is not in:\n%s", want, text);
+	if (text && strstr(text, want))
+		return;
+	fail_msg("\"%s\" is not in:\n%s", want, text ? text : "");
 }
 
 /* A row whose call site and function no other row shares. */

@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -16,6 +17,7 @@
 #include <cmocka.h>
 
 #include "../../lib/compiler.h"
+#include "../../lib/elide.h"
 #include "../../lib/pmu.h"
 #include "../../lib/process.h"
 #include "../../lib/rtm.h"
@@ -273,6 +275,81 @@ static void many_threads(void **state)
 	}
 }
 
+/* The engine's own threads. Where it keeps its data, set before its constructor runs. */
+static char data[64];
+
+__attribute__((constructor(101))) static void environment(void)
+{
+	snprintf(data, sizeof(data), "/tmp/elide-test-pmu-%d", (int)getpid());
+	setenv("ELIDE_OUTPUT", data, 1);
+}
+
+static int remove_data(void **state)
+{
+	unlink(data);
+	return 0;
+}
+
+/* Rings of this process. */
+static int nr_rings(void)
+{
+	FILE *f = fopen("/proc/self/maps", "r");
+	char line[512];
+	int nr = 0;
+
+	while (fgets(line, sizeof(line), f))
+		nr += strstr(line, "[perf_event]") != NULL;
+	fclose(f);
+	return nr;
+}
+
+static void lock_once(void)
+{
+	static const struct elide_rule rule = {.mask = ~0u, .free = 0, .size = 4};
+	static uint32_t word;
+
+	if (elide_begin(&word, &rule))
+		elide_end(&word);
+}
+
+static void *locking_thread(void *arg)
+{
+	int *rings = arg;
+
+	lock_once();
+	rings[0] = nr_rings();
+	if (!fork()) {
+		/* A forked child has none, until it takes a lock; it is not the parent's. */
+		int before, after;
+
+		elide_pmu_detach();
+		before = nr_rings();
+		lock_once();
+		after = nr_rings();
+		_exit(10 * before + after);
+	}
+	wait(&rings[1]);
+	return NULL;
+}
+
+/* A thread has its ring from its first lock call until it ends. */
+static void threads_of_the_engine(void **state)
+{
+	int before, rings[2];
+	pthread_t t;
+
+	need_samples();
+	before = nr_rings();
+	for (int i = 0; i < 5; i++) {
+		assert_int_equal(pthread_create(&t, NULL, locking_thread, rings), 0);
+		assert_int_equal(pthread_join(t, NULL), 0);
+		assert_int_equal(rings[0], before + 1);
+		assert_true(WIFEXITED(rings[1]));
+		assert_int_equal(WEXITSTATUS(rings[1]), 1);
+		assert_int_equal(nr_rings(), before);
+	}
+}
+
 static int choose_none(struct perf_event_attr *attr)
 {
 	return -ENODEV;
@@ -327,8 +404,9 @@ int main(void)
 		cmocka_unit_test(abort_is_joined),
 		cmocka_unit_test_setup(child_of_a_fork, samples_start),
 		cmocka_unit_test_setup(many_threads, samples_start),
+		cmocka_unit_test_setup(threads_of_the_engine, samples_start),
 		cmocka_unit_test(reasons_in_one_line),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, NULL, remove_data);
 }
