@@ -505,8 +505,13 @@ struct elide_detail {
 _Static_assert(sizeof(struct elide_detail) == 192, "fixed layout");
 
 enum elide_blame_type {
-	ELIDE_BLAME_ABORT = 1, /* a speculator found the lock really held, and aborted */
-	ELIDE_BLAME_INNER,     /* the same, of another lock that it took inside its section */
+	ELIDE_BLAME_ABORT = 1, /* a speculator found the lock really held, or was aborted by its
+				* being taken
+				*/
+	ELIDE_BLAME_INNER,     /* it found another lock really held, that it took inside its section:
+				* held_site and held_kind are its own call of that one; not known
+				* natively, then held_class is ~0
+				*/
 	ELIDE_BLAME_WAIT,      /* a real acquisition found the lock held, and waited */
 	ELIDE_BLAME_END        /* one more than the last */
 };

@@ -159,6 +159,11 @@ void elide_pmu_start(uint32_t period)
 	pmu.on = !pmu.said;
 }
 
+uint32_t elide_pmu_period(void)
+{
+	return pmu.period;
+}
+
 void elide_pmu_detach(void)
 {
 	if (own_ring)

@@ -49,6 +49,9 @@ void elide_pmu_start(uint32_t period);
  */
 void *elide_pmu_open(void);
 
+/** elide_pmu_period() - one in so many aborts of a thread is sampled. */
+uint32_t elide_pmu_period(void);
+
 /** elide_pmu_close() - end an event. @ring: as elide_pmu_open() gave it; NULL does nothing. */
 void elide_pmu_close(void *ring);
 

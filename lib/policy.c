@@ -161,6 +161,12 @@ static bool pauses(const struct policy_config *config)
 	return config->name == POLICY_ADAPTIVE || config->name == POLICY_HPCA;
 }
 
+/* It may be what changes the lock's state: the timeline tells it. */
+static void end_window(struct policy_window *window)
+{
+	*window = (struct policy_window){.last_tries = window->tries, .last_fails = window->fails};
+}
+
 bool policy_done(const struct policy_config *config, struct policy_lock *lock,
 		 struct policy_window *window, const struct policy_try *try, bool elided)
 {
@@ -176,7 +182,7 @@ bool policy_done(const struct policy_config *config, struct policy_lock *lock,
 	if (!elided)
 		window->fails += try->hopeless ? HOPELESS_WEIGHT : 1;
 	if (window->fails >= limit) {
-		*window = (struct policy_window){0};
+		end_window(window);
 		if (lock->skip)
 			return false; /* another thread has paused it meanwhile */
 		if (config->name == POLICY_HPCA || !lock->pause)
@@ -190,7 +196,7 @@ bool policy_done(const struct policy_config *config, struct policy_lock *lock,
 	}
 	if (window->tries < length)
 		return false;
-	*window = (struct policy_window){0};
+	end_window(window);
 	if (!lock->pause)
 		return false;
 	lock->pause = 0;

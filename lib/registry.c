@@ -32,6 +32,7 @@ struct class {
 
 static struct {
 	struct elide_lock_state *locks;
+	uint64_t *holders; /* of the lock in the slot of that index; apart, for look-ups do not need them */
 	uint32_t nr_slots; /* power of two, SLOTS - 1 more follow */
 	uint32_t max_locks, nr_locks;
 	struct class *classes;
@@ -75,9 +76,10 @@ int elide_registry_start(uint32_t max_locks, uint32_t max_classes)
 	registry.nr_slots = 2 * power_of_two_above(max_locks);
 	registry.nr_buckets = 2 * power_of_two_above(max_classes);
 	registry.locks = reserve((registry.nr_slots + SLOTS) * sizeof(*registry.locks));
+	registry.holders = reserve((registry.nr_slots + SLOTS) * sizeof(*registry.holders));
 	registry.classes = reserve(max_classes * sizeof(*registry.classes));
 	registry.buckets = reserve(registry.nr_buckets * sizeof(*registry.buckets));
-	if (!registry.locks || !registry.classes || !registry.buckets)
+	if (!registry.locks || !registry.holders || !registry.classes || !registry.buckets)
 		return -ENOMEM;
 	return 0;
 }
@@ -90,6 +92,16 @@ struct elide_lock_state *elide_registry_state(uint32_t index)
 uint32_t elide_registry_class(uint32_t index)
 {
 	return __atomic_load_n(&registry.locks[index].key, __ATOMIC_ACQUIRE) & CLASS_MASK;
+}
+
+uint64_t elide_registry_holder(uint32_t index)
+{
+	return READ_ONCE(registry.holders[index]);
+}
+
+void elide_registry_set_holder(uint32_t index, const void *site, enum elide_kind kind)
+{
+	WRITE_ONCE(registry.holders[index], (uintptr_t)site * (ELIDE_HOLDER_KIND + 1) | kind);
 }
 
 static uint32_t home(const void *lock)
@@ -224,6 +236,7 @@ uint32_t elide_registry_add(const void *lock, enum elide_kind kind, const void *
 		registry.classes[class_index].saved->nr_locks++;
 	registry.classes[class_index].info.nr_locks++;
 	registry.locks[index].policy = (struct policy_lock){0};
+	WRITE_ONCE(registry.holders[index], 0);
 	/* Pairs with elide_registry_find(). */
 	__atomic_store_n(&registry.locks[index].key,
 			 (uint64_t)(uintptr_t)lock << CLASS_BITS | class_index, __ATOMIC_RELEASE);
