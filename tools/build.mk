@@ -11,7 +11,17 @@ tools: $(BINDIR)/elide $(LIBEXECDIR)/launch
 $(OBJ)/tools/%.o: tools/%.c
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(ALL_CFLAGS) -D_GNU_SOURCE -c -o $@ $<
+	$(Q)$(CC) $(ALL_CFLAGS) -D_GNU_SOURCE -I$(GENERATED) -c -o $@ $<
+
+# The names of system calls, from the kernel's header.
+GENERATED := $(OBJ)/generated
+$(OBJ)/tools/syscalls.o: $(GENERATED)/syscalls.inc
+$(GENERATED)/syscalls.inc:
+	$(call say,GEN,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)echo '#include <asm/unistd_64.h>' | $(CC) -E -dM - | \
+		sed -n 's/^#define __NR_\([a-z0-9_]*\) \([0-9]*\)$$/SYSCALL(\1, \2)/p' > $@.new
+	$(Q)grep -q 'SYSCALL(write, 1)' $@.new && mv $@.new $@
 
 $(BINDIR)/elide: $(TOOLS_OBJ)
 	$(call say,LD,$@)

@@ -93,12 +93,14 @@ struct output {
 	size_t nr_idle;
 };
 
+static int has_acquired(void *arg, const struct elide_row *row)
+{
+	return elide_row_acquired(row) != 0;
+}
+
 static int acquired_anything(const struct data_file *f)
 {
-	for (size_t i = 0; i < f->nr_rows; i++)
-		if (elide_row_acquired(&f->rows[i]))
-			return 1;
-	return f->nr_misuse > 0;
+	return load_rows(f, has_acquired, NULL) > 0 || f->nr_misuse > 0;
 }
 
 static int report_file(struct output *o, const struct data_file *f)
@@ -111,7 +113,7 @@ static int report_file(struct output *o, const struct data_file *f)
 		o->nr_idle++;
 		return 0;
 	}
-	rc = report_build(&r, f, options->by, options->sort);
+	rc = report_build_top(&r, f, options->by, options->sort, options->top);
 	if (rc) {
 		say("%s: %s", f->path, strerror(-rc));
 		return rc;

@@ -11,11 +11,6 @@
 #include "pmu.h"
 #include "report.h"
 
-const char *counter_source_name(unsigned int source)
-{
-	return source == ELIDE_COUNTER_PCM ? "pcm" : "pmu";
-}
-
 /* The library's number of the same: 0, or -1 if it has none. */
 static int own_count(const struct report *r, const char *name, uint64_t *count)
 {

@@ -104,7 +104,4 @@ struct report;
 /** counters_print() - the counters of a run, beside what the library has counted. */
 void counters_print(const struct report *r, FILE *out);
 
-/** counter_source_name() - of an enum elide_counter_source. */
-const char *counter_source_name(unsigned int source);
-
 #endif

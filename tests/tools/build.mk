@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Programs that the tests of the tools use.
 
-SYNTH_OBJ := $(patsubst %,$(OBJ)/tests/tools/%.o,synth subject)
+SYNTH_OBJ := $(patsubst %,$(OBJ)/tests/tools/%.o,synth synth-full subject)
 TOOLS_TEST_BIN := $(O)/tests/tools/mkdata $(O)/tests/tools/looper
 
 tools-tests: $(TOOLS_TEST_BIN)
@@ -12,7 +12,7 @@ $(OBJ)/tests/tools/%.o: tests/tools/%.c
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -D_GNU_SOURCE -g -c -o $@ $<
 
-$(O)/tests/tools/mkdata: $(OBJ)/tests/tools/mkdata.o $(SYNTH_OBJ)
+$(O)/tests/tools/mkdata: $(OBJ)/tests/tools/mkdata.o $(OBJ)/tests/tools/synth-large.o $(SYNTH_OBJ)
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -o $@ $^
