@@ -113,7 +113,8 @@ static int report_file(struct output *o, const struct data_file *f)
 		o->nr_idle++;
 		return 0;
 	}
-	rc = report_build_top(&r, f, options->by, options->sort, options->top);
+	/* A sample may fall into any row. */
+	rc = report_build_top(&r, f, options->by, options->sort, options->perf ? 0 : options->top);
 	if (rc) {
 		say("%s: %s", f->path, strerror(-rc));
 		return rc;

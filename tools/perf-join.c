@@ -4,8 +4,9 @@
  *
  * A row is found by the return address of its lock call among a sample's
  * callers: after an abort the stack is that of the lock call. In another run
- * of the program addresses differ, and without callchains there are none:
- * then the function of the lock call has to do, if it is that of one row alone.
+ * of the program addresses differ, and without callchains there are none. Then
+ * the instruction has to do, if an abort or access there was seen in sections of
+ * one row alone, or else the function of the lock call, if it is that of one row.
  */
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -17,7 +18,7 @@
 #include "report.h"
 
 /* How a sample was joined. */
-enum join { JOIN_SITE, JOIN_FUNCTION, JOIN_SEVERAL, JOIN_NONE, NR_JOINS };
+enum join { JOIN_SITE, JOIN_DETAIL, JOIN_FUNCTION, JOIN_SEVERAL, JOIN_NONE, NR_JOINS };
 
 /**
  * struct spot - samples of one place, cause and row.
@@ -34,7 +35,15 @@ struct spot {
 	uint64_t weight;
 };
 
+/* An instruction that aborted, or whose access another thread collided with. */
+struct known {
+	struct place at;
+	const struct line *line;
+};
+
 struct spots {
+	struct known *known;
+	size_t nr_known;
 	struct spot *list;
 	size_t nr;
 	size_t joined[NR_JOINS];
@@ -55,7 +64,7 @@ static const struct line *by_site(const struct report *r, const struct perf_fram
 	const struct line *found = NULL;
 	struct place place;
 
-	symbolize_call(r->symbols, f->ip, &place);
+	symbolize_object(r->symbols, f->ip - 1, &place);
 	for (size_t i = 0; i < r->nr_lines; i++) {
 		const struct place *site = &r->lines[i].site_place;
 
@@ -67,6 +76,51 @@ static const struct line *by_site(const struct report *r, const struct perf_fram
 		if (found)
 			return NULL;
 		found = &r->lines[i];
+	}
+	return found;
+}
+
+/* The instructions of aborts and accesses that were seen, to look them up fast. */
+static int learn(const struct report *r, struct spots *spots)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < r->nr_lines; i++)
+		nr += r->lines[i].nr_details;
+	spots->known = calloc(nr + 1, sizeof(*spots->known));
+	if (!spots->known)
+		return -ENOMEM;
+	for (size_t i = 0; i < r->nr_lines; i++)
+		for (size_t j = 0; j < r->lines[i].nr_details; j++) {
+			uint64_t pc = r->lines[i].details[j]->own_pc;
+			struct known *k = &spots->known[spots->nr_known];
+
+			if (!pc)
+				continue;
+			symbolize_object(r->symbols, pc, &k->at);
+			k->line = &r->lines[i];
+			spots->nr_known += k->at.object != NULL;
+		}
+	return 0;
+}
+
+/* The row in whose sections an abort or an access at this instruction was seen. */
+static const struct line *by_detail(const struct report *r, const struct spots *spots,
+				    const struct perf_frame *f)
+{
+	const struct line *found = NULL;
+	struct place at;
+
+	symbolize_object(r->symbols, f->ip, &at);
+	for (size_t i = 0; i < spots->nr_known; i++) {
+		const struct known *k = &spots->known[i];
+
+		if (!((k->at.offset == at.offset && same(k->at.object, at.object)) ||
+		      (k->at.offset == f->ip && same(k->at.object, f->object))))
+			continue;
+		if (found && found != k->line)
+			return NULL;
+		found = k->line;
 	}
 	return found;
 }
@@ -98,8 +152,8 @@ static const struct line *by_function(const struct report *r, const struct perf_
 	return found;
 }
 
-static const struct line *join_sample(const struct report *r, const struct perf_sample *s,
-				      enum join *join)
+static const struct line *join_sample(const struct report *r, const struct spots *spots,
+				      const struct perf_sample *s, enum join *join)
 {
 	const struct line *line;
 
@@ -110,6 +164,11 @@ static const struct line *join_sample(const struct report *r, const struct perf_
 			if (line)
 				return line;
 		}
+	*join = JOIN_DETAIL;
+	line = s->pid < 0 || s->pid == r->file->header.pid ? by_detail(r, spots, &s->frames[0])
+							      : NULL;
+	if (line)
+		return line;
 	*join = JOIN_NONE;
 	/* The innermost function that locks. */
 	for (size_t i = 0; i < s->nr_frames; i++) {
@@ -206,13 +265,13 @@ static int by_number(const void *x, const void *y)
 
 static int collect(const struct report *r, const struct perf_samples *s, struct spots *spots)
 {
-	int rc = 0;
+	int rc = learn(r, spots);
 
 	for (size_t i = 0; !rc && i < s->nr; i++) {
 		const struct line *line;
 		enum join join;
 
-		line = join_sample(r, &s->samples[i], &join);
+		line = join_sample(r, spots, &s->samples[i], &join);
 		/* Another process, of the same program or not: it is told apart only by its rows. */
 		if (s->samples[i].pid >= 0 && s->samples[i].pid != r->file->header.pid)
 			spots->nr_foreign++;
@@ -265,6 +324,7 @@ void perf_print(const struct report *r, const struct perf_samples *s, FILE *out,
 
 	if (collect(r, s, &spots)) {
 		fprintf(out, "\n(no memory for perf's samples)\n");
+		free(spots.known);
 		free(spots.list);
 		return;
 	}
@@ -280,11 +340,12 @@ void perf_print(const struct report *r, const struct perf_samples *s, FILE *out,
 	if (top && spots.nr > top)
 		fprintf(out, "  (%zu more places: --top 0)\n", spots.nr - top);
 	fprintf(out,
-		"  row known by the lock call: %zu, by its function alone: %zu; unknown: %zu, as "
-		"several rows fit: %zu\n",
-		spots.joined[JOIN_SITE], spots.joined[JOIN_FUNCTION], spots.joined[JOIN_NONE],
+		"  row known by the lock call: %zu, by an abort at the instruction: %zu, by its "
+		"function alone: %zu; unknown: %zu, as several rows fit: %zu\n",
+		spots.joined[JOIN_SITE], spots.joined[JOIN_DETAIL], spots.joined[JOIN_FUNCTION], spots.joined[JOIN_NONE],
 		spots.joined[JOIN_SEVERAL]);
 	if (spots.nr_foreign)
 		fprintf(out, "  of process ids other than this one's: %zu\n", spots.nr_foreign);
+	free(spots.known);
 	free(spots.list);
 }

@@ -250,7 +250,7 @@ static void joins(void **state)
 		 "        2  100.0%%        200  conflict         deep+0x1 in x.so | %s (%s) at %s\n",
 		 l->lock, kind_name(l->kind), l->site);
 	has(out, want);
-	has(out, "by the lock call: 2, by its function alone: 0; unknown: 0, as several rows fit: 0");
+	has(out, "by the lock call: 2, by an abort at the instruction: 0, by its function alone: 0; unknown: 0, as several rows fit: 0");
 	free(out);
 
 	/* Of another process: the same address says nothing, the function does. */
@@ -261,9 +261,45 @@ static void joins(void **state)
 		 (unsigned long long)l->site_place.offset + 1, l->site_place.object,
 		 l->site_place.symbol, l->site_place.object, l->site_place.symbol);
 	out = printed(&r, text);
-	has(out, "by the lock call: 0, by its function alone: 1; unknown: 2, as several rows fit: 0");
+	has(out, "by the lock call: 0, by an abort at the instruction: 0, by its function alone: 1; unknown: 2, as several rows fit: 0");
 	has(out, "of process ids other than this one's: 3");
 	has(out, "2   66.7%          -  -                deep in x.so | unknown\n");
+	free(out);
+	report_free(&r);
+	load_free(&f);
+	synth_free(&s);
+	unlink(path);
+}
+
+/* An instruction that the data file knows from an abort of one row. */
+static void joins_by_instruction(void **state)
+{
+	const struct elide_detail *d = NULL;
+	char path[64], error[LOAD_ERROR_MAX], text[512], want[256], *out;
+	const struct line *l = NULL;
+	struct data_file f;
+	struct report r;
+	struct synth s;
+
+	snprintf(path, sizeof(path), "/tmp/elide-test-perf.%d", getpid());
+	synth_make(&s, SYNTH_FULL, 1, 4711);
+	synth_write(&s, path, s.size);
+	assert_int_equal(load(path, &f, error), 0);
+	assert_int_equal(report_build(&r, &f, BY_LOCK_AND_SITE, "cost"), 0);
+	for (size_t i = 0; i < r.nr_lines; i++)
+		for (size_t j = 0; j < r.lines[i].nr_details; j++)
+			if (r.lines[i].details[j]->own_pc == (uintptr_t)subject_pause) {
+				l = &r.lines[i];
+				d = l->details[j];
+			}
+	assert_non_null(d);
+	snprintf(text, sizeof(text), "p 4711/4712 1.5: ev:  %llx somewhere\n\np 4711/4712 1.6: ev:  %llx none\n",
+		 (unsigned long long)d->own_pc, (unsigned long long)d->own_pc + 1);
+	out = printed(&r, text);
+	snprintf(want, sizeof(want), "  -                somewhere | %s (%s) at %s\n", l->lock,
+		 kind_name(l->kind), l->site);
+	has(out, want);
+	has(out, "by an abort at the instruction: 1, by its function alone: 0; unknown: 1");
 	free(out);
 	report_free(&r);
 	load_free(&f);
@@ -317,6 +353,7 @@ int main(void)
 		cmocka_unit_test(nonsense),
 		cmocka_unit_test(deep_chain),
 		cmocka_unit_test(joins),
+		cmocka_unit_test(joins_by_instruction),
 		cmocka_unit_test(causes),
 	};
 
