@@ -114,7 +114,10 @@ int pcm_why_not(const char *root, int is_root, char *program, char *why, size_t 
 	return 0;
 }
 
-/* In the child: pcm-tsx with as many events as it has counters for anywhere. Its program's input the pipe, its program's output another. */
+/*
+ * In the child: pcm-tsx, with as many events as it has counters for everywhere. The input of
+ * its program is one pipe, the output another.
+ */
 static void execute(const struct pcm *p, const char *program, int input, int output, int errors)
 {
 	char csv[PATH_MAX + 8];

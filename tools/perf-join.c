@@ -272,7 +272,7 @@ static int collect(const struct report *r, const struct perf_samples *s, struct 
 		enum join join;
 
 		line = join_sample(r, spots, &s->samples[i], &join);
-		/* Another process, of the same program or not: it is told apart only by its rows. */
+		/* Another process, of the same program or not: only names can tell. */
 		if (s->samples[i].pid >= 0 && s->samples[i].pid != r->file->header.pid)
 			spots->nr_foreign++;
 		spots->joined[join]++;
@@ -341,9 +341,9 @@ void perf_print(const struct report *r, const struct perf_samples *s, FILE *out,
 		fprintf(out, "  (%zu more places: --top 0)\n", spots.nr - top);
 	fprintf(out,
 		"  row known by the lock call: %zu, by an abort at the instruction: %zu, by its "
-		"function alone: %zu; unknown: %zu, as several rows fit: %zu\n",
-		spots.joined[JOIN_SITE], spots.joined[JOIN_DETAIL], spots.joined[JOIN_FUNCTION], spots.joined[JOIN_NONE],
-		spots.joined[JOIN_SEVERAL]);
+		"function alone: %zu; unknown: %zu, and as several rows fit: %zu\n",
+		spots.joined[JOIN_SITE], spots.joined[JOIN_DETAIL], spots.joined[JOIN_FUNCTION],
+		spots.joined[JOIN_NONE], spots.joined[JOIN_SEVERAL]);
 	if (spots.nr_foreign)
 		fprintf(out, "  of process ids other than this one's: %zu\n", spots.nr_foreign);
 	free(spots.known);

@@ -96,11 +96,11 @@ void counters_print(const struct report *r, FILE *out)
 	for (size_t i = 0; i < f->nr_counters; i++)
 		print_counter(r, out, &f->counters[i], name_width);
 	if (has_source(f, ELIDE_COUNTER_PMU) && f->header.rtm == ELIDE_RTM_EMULATED)
-		fprintf(out, "  pmu has also counted the start-up probe (probe.*), and transactions of "
-			     "the program and its libraries\n");
+		fprintf(out, "  pmu has also counted the start-up probe (probe.*), and "
+			     "transactions of the program and its libraries\n");
 	else if (has_source(f, ELIDE_COUNTER_PMU))
-		fprintf(out, "  pmu has also counted the start-up probe, transactions of the program "
-			     "and its libraries, and child processes\n");
+		fprintf(out, "  pmu has also counted the start-up probe, transactions of the "
+			     "program and its libraries, and child processes\n");
 	if (has_source(f, ELIDE_COUNTER_PCM))
 		fprintf(out, "  pcm has counted all that ran on this machine\n");
 }

@@ -160,7 +160,8 @@ static void does_not_start(void **state)
 	char program[128], why[512] = "";
 	struct pcm p;
 
-	put("pcm-tsx", "#!/bin/sh\necho hello >&2\necho 'No RTM support detected' >&2\necho >&2\nexit 1\n",
+	put("pcm-tsx",
+	    "#!/bin/sh\necho hello >&2\necho 'No RTM support detected' >&2\necho >&2\nexit 1\n",
 	    0700);
 	snprintf(program, sizeof(program), "%s/pcm-tsx", root);
 	assert_true(pcm_start(&p, program, root, why, sizeof(why)) < 0);

@@ -50,7 +50,8 @@ static void forms(void **state)
 	} table[] = {
 		{"              pf 31425   966.474824:     250000 cpu-clock:  ffffffff815d2e68 "
 		 "vma_insert+0x38 ([kernel.kallsyms])\n",
-		 -1, "cpu-clock", 0, 0, 0xffffffff815d2e68, 0x38, "vma_insert", "[kernel.kallsyms]"},
+		 -1, "cpu-clock", 0, 0, 0xffffffff815d2e68, 0x38, "vma_insert",
+		 "[kernel.kallsyms]"},
 		{"pf 31425/31426 [003]   966.475072:  1 cpu/tx-abort/pp:             1234     "
 		 "5585538d3178 work+0x1f (/tmp/pf)\n",
 		 31425, "cpu/tx-abort/pp", 1, 1234, 0x5585538d3178, 0x1f, "work", "pf"},
@@ -59,9 +60,11 @@ static void forms(void **state)
 		/* A command of several words, a symbol that looks like a number, one of C++. */
 		{"my 2nd 7 prog 12/13 1.5: ev:     5585538d3178 add\n", 12, "ev", 0, 0,
 		 0x5585538d3178, 0, "add", NULL},
-		{"p 12/13 1.5: ev:     5585538d3178 std::f<a, b>(int, char)+0x2 (/x/y)\n", 12, "ev", 0,
+		{"p 12/13 1.5: ev:     5585538d3178 std::f<a, b>(int, char)+0x2 "
+		"(/x/y)\n", 12, "ev", 0,
 		 0, 0x5585538d3178, 2, "std::f<a, b>(int, char)", "y"},
-		{"p 12/13 1.5: ev:     5585538d3178 (anonymous namespace)::g(int)\n", 12, "ev", 0, 0,
+		{"p 12/13 1.5: ev:     5585538d3178 (anonymous "
+		"namespace)::g(int)\n", 12, "ev", 0, 0,
 		 0x5585538d3178, 0, "(anonymous namespace)::g(int)", NULL},
 		{"p 12/13 1.5: ev:     5585538d3178 [unknown] ([unknown])\n", 12, "ev", 0, 0,
 		 0x5585538d3178, 0, NULL, NULL},
@@ -70,7 +73,8 @@ static void forms(void **state)
 		/* Without a time, and without a thread. */
 		{"p    12/13       10 ev:     5585538d3178 f\n", 12, "ev", 0, 0, 0x5585538d3178, 0,
 		 "f", NULL},
-		{"cycles:u:     5585538d3178 f\n", -1, "cycles:u", 0, 0, 0x5585538d3178, 0, "f", NULL},
+		{"cycles:u:     5585538d3178 "
+		"f\n", -1, "cycles:u", 0, 0, 0x5585538d3178, 0, "f", NULL},
 		{"     5585538d3178 f\n", -1, "", 0, 0, 0x5585538d3178, 0, "f", NULL},
 	};
 
@@ -130,7 +134,8 @@ static void dumps(void **state)
 		".  0000:  09 00 00 00  ......8.\n\n" DUMP_HEAD
 		"... weight: 321,0x0,0x0\n... transaction: ff00000006\n ... thread: pf:31425\n"
 		" ...... dso: /tmp/pf\n"
-		"   pf 31425   966.474824:  1 tx-abort:  5585538d3178 work+0x38 (/tmp/pf)\n\n" DUMP_HEAD
+		"   pf 31425   966.474824:  1 tx-abort:  5585538d3178 work+0x38 "
+		"(/tmp/pf)\n\n" DUMP_HEAD
 		" ... thread: pf:31425\n"
 		"   pf 31425   966.474825:  1 tx-abort:  5585538d3178 work+0x38 (/tmp/pf)\n\n"
 		"Aggregated stats:\n           TOTAL events:       2003\n"
@@ -240,17 +245,21 @@ static void joins(void **state)
 	/* The return address of the lock call among the callers, a conflict, weights. */
 	snprintf(text, sizeof(text),
 		 DUMP_HEAD "... weight: 100\n... transaction: 2a\n"
-		 "p 4711/4712 1.5: tx-abort: \n\t 5000 deep+0x1 (/lib/x.so)\n\t %llx any (/b/%s)\n\n"
+		 "p 4711/4712 1.5: tx-abort: \n\t 5000 deep+0x1 (/lib/x.so)\n\t %llx any "
+		 "(/b/%s)\n\n"
 		 DUMP_HEAD "... weight: 300\n... transaction: 2a\n"
-		 "p 4711/4712 1.6: tx-abort: \n\t 5000 deep+0x1 (/lib/x.so)\n\t %llx any (/b/%s)\n\n",
+		 "p 4711/4712 1.6: tx-abort: \n\t 5000 deep+0x1 (/lib/x.so)\n\t %llx any "
+		 "(/b/%s)\n\n",
 		 (unsigned long long)l->site_place.offset + 1, l->site_place.object,
 		 (unsigned long long)l->site_place.offset + 1, l->site_place.object);
 	out = printed(&r, text);
 	snprintf(want, sizeof(want),
-		 "        2  100.0%%        200  conflict         deep+0x1 in x.so | %s (%s) at %s\n",
+		 "        2  100.0%%        200  conflict         deep+0x1 in x.so | %s (%s) at "
+		 "%s\n",
 		 l->lock, kind_name(l->kind), l->site);
 	has(out, want);
-	has(out, "by the lock call: 2, by an abort at the instruction: 0, by its function alone: 0; unknown: 0, as several rows fit: 0");
+	has(out, "by the lock call: 2, by an abort at the instruction: 0, by its function "
+		"alone: 0; unknown: 0, and as several rows fit: 0");
 	free(out);
 
 	/* Of another process: the same address says nothing, the function does. */
@@ -261,7 +270,8 @@ static void joins(void **state)
 		 (unsigned long long)l->site_place.offset + 1, l->site_place.object,
 		 l->site_place.symbol, l->site_place.object, l->site_place.symbol);
 	out = printed(&r, text);
-	has(out, "by the lock call: 0, by an abort at the instruction: 0, by its function alone: 1; unknown: 2, as several rows fit: 0");
+	has(out, "by the lock call: 0, by an abort at the instruction: 0, by its function "
+		"alone: 1; unknown: 2, and as several rows fit: 0");
 	has(out, "of process ids other than this one's: 3");
 	has(out, "2   66.7%          -  -                deep in x.so | unknown\n");
 	free(out);
@@ -293,7 +303,8 @@ static void joins_by_instruction(void **state)
 				d = l->details[j];
 			}
 	assert_non_null(d);
-	snprintf(text, sizeof(text), "p 4711/4712 1.5: ev:  %llx somewhere\n\np 4711/4712 1.6: ev:  %llx none\n",
+	snprintf(text, sizeof(text), "p 4711/4712 1.5: ev:  %llx somewhere\n\np 4711/4712 1.6: "
+		"ev:  %llx none\n",
 		 (unsigned long long)d->own_pc, (unsigned long long)d->own_pc + 1);
 	out = printed(&r, text);
 	snprintf(want, sizeof(want), "  -                somewhere | %s (%s) at %s\n", l->lock,

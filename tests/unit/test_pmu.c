@@ -120,7 +120,7 @@ static int samples_start(void **state)
 #define need_samples()                                                                        \
 	do {                                                                                  \
 		if (!*state) {                                                                \
-			print_message("skip pmu: this kernel lets nobody open a software event\n"); \
+			print_message("skip pmu: no software event can be opened here\n");    \
 			skip();                                                               \
 		}                                                                             \
 	} while (0)
