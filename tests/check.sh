@@ -18,6 +18,7 @@ tests/tools/tools.sh
 tests/tools/page.sh
 tests/tools/install.sh
 tests/tools/ctl.sh
+tests/tools/pmu.sh
 tests/tools/recipes.sh
 tests/demo/index_bench.sh
 tests/demo/emulated.sh

@@ -16,6 +16,7 @@
 #include "html.h"
 #include "json.h"
 #include "paths.h"
+#include "perf.h"
 #include "report.h"
 #include "settings.h"
 #include "suggest.h"
@@ -24,7 +25,8 @@
 #define WIDTH_UNBOUNDED 10000
 
 /* Option keys without a letter. */
-enum { OPT_SORT = 256, OPT_TOP, OPT_BY, OPT_JSON, OPT_CSV, OPT_HTML, OPT_WIDTH, OPT_NO_CHILDREN };
+enum { OPT_SORT = 256, OPT_TOP, OPT_BY, OPT_JSON, OPT_CSV, OPT_HTML, OPT_WIDTH, OPT_NO_CHILDREN,
+       OPT_PERF };
 
 static const struct option_desc options[] = {
 	{'i', "input", "FILE", "data file to report on (elide.data); may be given again"},
@@ -36,6 +38,7 @@ static const struct option_desc options[] = {
 	{OPT_HTML, "html", "FILE", "a page for a browser, which needs nothing else; - for standard output"},
 	{OPT_WIDTH, "width", "N", "columns of the table (those of the terminal)"},
 	{OPT_NO_CHILDREN, "no-children", NULL, "leave out FILE.PID of child processes"},
+	{OPT_PERF, "perf", "FILE", "join the samples of perf, as perf script prints them (- stdin)"},
 	OPTION_HELP,
 };
 
@@ -113,7 +116,8 @@ static int report_file(struct output *o, const struct data_file *f)
 		o->nr_idle++;
 		return 0;
 	}
-	rc = report_build_top(&r, f, options->by, options->sort, options->top);
+	/* A sample may fall into any row. */
+	rc = report_build_top(&r, f, options->by, options->sort, options->perf ? 0 : options->top);
 	if (rc) {
 		say("%s: %s", f->path, strerror(-rc));
 		return rc;
@@ -122,6 +126,8 @@ static int report_file(struct output *o, const struct data_file *f)
 		if (o->nr_printed++)
 			fprintf(o->out, "\n%s\n", "----");
 		table_print(&r, o->out, options->width, options->top);
+		if (options->perf)
+			perf_print(&r, options->perf, o->out, options->top);
 	} else if (options->format == FORMAT_CSV) {
 		csv_print(&r, o->out, options->top);
 	} else {
@@ -226,6 +232,28 @@ static int parse_count(const char *option, const char *text, unsigned long most,
 	return 0;
 }
 
+/* What perf script printed, for the table. Return: 0 or -errno after one line. */
+static int read_perf(const char *path, struct perf_samples *samples)
+{
+	FILE *f = strcmp(path, "-") ? fopen(path, "re") : stdin;
+	int rc;
+
+	if (!f) {
+		rc = -errno;
+		say("%s: %s", path, strerror(errno));
+		return rc;
+	}
+	rc = perf_parse(f, samples);
+	if (f != stdin)
+		fclose(f);
+	if (rc)
+		say("%s: %s", path, strerror(-rc));
+	else if (!samples->nr)
+		say("%s: no sample in it that has an address: it takes the output of perf script",
+		    path);
+	return rc ? rc : samples->nr ? 0 : -EINVAL;
+}
+
 static int parse_by(const char *text, enum report_by *by)
 {
 	static const char *const names[] = {"lock", "site"};
@@ -284,6 +312,8 @@ int cmd_report(int argc, char **argv)
 	struct report_options o = {.sort = "cost", .width = report_width(STDOUT_FILENO)};
 	int key, children = 1, top_given = 0, rc = 0, code = EXIT_USAGE;
 	struct paths given = {0}, all = {0};
+	struct perf_samples samples = {0};
+	const char *perf = NULL;
 
 	while (!rc &&
 	       (key = options_next(argc, argv, options, ARRAY_SIZE(options), 0)) != OPTIONS_END) {
@@ -298,6 +328,8 @@ int cmd_report(int argc, char **argv)
 			rc = paths_add(&given, optarg);
 		else if (key == OPT_NO_CHILDREN)
 			children = 0;
+		else if (key == OPT_PERF)
+			perf = optarg;
 		else
 			rc = apply(key, &o, &top_given);
 	}
@@ -311,11 +343,19 @@ int cmd_report(int argc, char **argv)
 		rc = add_input(&all, given.path[i], children);
 	if (rc)
 		goto free_paths;
+	if (perf && o.format != FORMAT_TABLE) {
+		say("--perf goes with the table only");
+		goto free_paths;
+	}
+	if (perf && read_perf(perf, &samples))
+		goto free_paths;
+	o.perf = perf ? &samples : NULL;
 	if (!top_given)
 		o.top = o.format == FORMAT_TABLE ? REPORT_TOP :
 			o.format == FORMAT_HTML ? REPORT_TOP_HTML : 0;
 	code = report_files(&o, all.path, all.nr, stdout);
 free_paths:
+	perf_free(&samples);
 	paths_free(&given);
 	paths_free(&all);
 	return code;

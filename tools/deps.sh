@@ -34,6 +34,7 @@ bubblewrap tests: containers, without a daemon or an image
 spin tests: searches the models of the protocol
 kyotocabinet-utils the demo: a program that nobody here wrote
 gnuplot-nox make figures: the pictures
+linux-perf tests: samples to join with a report
 '
 
 [ "${ELIDE_DEPS:-}" = skip ] && exit 0

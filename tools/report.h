@@ -265,6 +265,8 @@ void csv_print(const struct report *r, FILE *out, size_t top);
 struct json_t;
 struct json_t *json_report(const struct report *r, size_t top);
 
+struct perf_samples;
+
 enum report_format { FORMAT_TABLE, FORMAT_JSON, FORMAT_CSV, FORMAT_HTML };
 
 /**
@@ -273,6 +275,7 @@ enum report_format { FORMAT_TABLE, FORMAT_JSON, FORMAT_CSV, FORMAT_HTML };
  * @sort:  key, see report_sort_key()
  * @top:   rows to print, 0 for all
  * @width: columns of the table
+ * @perf:  samples of perf to join with the rows, NULL for none
  */
 struct report_options {
 	enum report_format format;
@@ -281,6 +284,7 @@ struct report_options {
 	const char *sort;
 	size_t top;
 	int width;
+	const struct perf_samples *perf;
 };
 
 /* Rows of the table unless something else is asked for: a screen. */

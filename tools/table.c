@@ -10,6 +10,7 @@
 
 #include "../lib/compiler.h"
 #include "advice.h"
+#include "pmu.h"
 #include "report.h"
 
 /* Longest cell printed; a name that is longer loses its middle. */
@@ -457,6 +458,7 @@ void table_print(const struct report *r, FILE *out, int width, size_t top)
 	print_rows(r, out, width, nr);
 	fputc('\n', out);
 	print_totals(r, out);
+	counters_print(r, out);
 	print_notes(r, out);
 	print_misuse(r, out);
 	for (size_t i = 0; i < r->nr_orders; i++)
