@@ -66,7 +66,7 @@ static struct real_heap real_heap = {
 
 /* 0: nothing is remembered. Constant after the start. */
 static uint32_t period;
-static bool emulated, has_xtest;
+static bool emulated, may_test;
 /* Allocations until the next is remembered. */
 static __thread uint32_t left;
 /* In the table: what a signal handler allocates meanwhile is not remembered. */
@@ -83,7 +83,7 @@ static void resolve(void)
 
 static bool in_txn(void)
 {
-	return has_xtest && rtm_test();
+	return may_test && rtm_test();
 }
 
 struct walk {
@@ -295,7 +295,7 @@ __attribute__((constructor)) static void start(void)
 	if (!n || n > 1000000000 || !blocks_start())
 		return;
 	emulated = rtmgrind_request(RTMGRIND_VERSION, 0, 0) == RTMGRIND_PROTOCOL;
-	has_xtest = __get_cpuid_count(7, 0, &a, &b, &c, &d) && b & (CPUID_HLE | CPUID_RTM);
+	may_test = __get_cpuid_count(7, 0, &a, &b, &c, &d) && b & (CPUID_HLE | CPUID_RTM);
 	pthread_atfork(blocks_before_fork, blocks_after_fork, blocks_after_fork);
 	period = n;
 }
