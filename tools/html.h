@@ -94,7 +94,7 @@ void html_findings(struct page *p, const json_t *row);
 
 /**
  * html_tree() - the object html_page() takes for a file: that of json_report(), with the
- * columns of the table. NULL without memory.
+ * columns of the table and the cache lines. NULL without memory.
  */
 json_t *html_tree(const struct report *r, size_t top);
 

@@ -201,7 +201,8 @@ def check_part(page, number, report, columns):
              report["machine"]["changes"], [c["name"] for c in report.get("counters", [])],
              [m["lock"] for m in report["misuse"]],
              [e["lock"] for o in report["order"] for e in o["edges"]],
-             [e["lock"] for e in report.get("timeline", [])]]
+             [e["lock"] for e in report.get("timeline", [])],
+             [a["data"] for x in report.get("lines", []) for a in x["accesses"]]]
     for row in report["rows"]:
         for d in row.get("details", []):
             names += [d["data"]["name"] if d["data"] else None]

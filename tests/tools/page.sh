@@ -65,6 +65,9 @@ cmp -s stdout.html elide.html && ok 'page: to standard output' ||
 "$elide" report --html x/y.html elide.data 2>err
 [ $? -eq 2 ] && [ "$(cat err)" = 'elide: x/y.html cannot be written: No such file or directory' ] &&
 	ok 'page: cannot be written' || not_ok 'page: cannot be written' "$(cat err)"
+"$elide" report --html - --by=line elide.data >out 2>err
+[ $? -eq 2 ] && [ ! -s out ] && grep -q '^elide: --by=line does not go with --html' err &&
+	ok 'page: no view' || not_ok 'page: no view' "$(cat err)"
 if [ -c /dev/full ]; then
 	"$elide" report --html /dev/full elide.data 2>err
 	[ $? -eq 2 ] && grep -q 'cannot be written' err && ok 'page: no space' ||
@@ -93,7 +96,7 @@ refused 'a drawing without words' 's/class=bar aria-hidden=true/class=bar/'
 
 chromium=$(command -v chromium || command -v chromium-browser || command -v google-chrome)
 if [ -n "$chromium" ]; then
-	PYTHONDONTWRITEBYTECODE=1 timeout 60 python3 "$here/page-browser.py" "$chromium" all.html >lines 2>&1
+	PYTHONDONTWRITEBYTECODE=1 timeout 120 python3 "$here/page-browser.py" "$chromium" all.html >lines 2>&1
 	rc=$?
 	cat lines
 	bad=$(grep -c '^not ok ' lines)
