@@ -36,7 +36,7 @@ static const struct option_desc options[] = {
 	{OPT_BY, "by", "WHAT", "sum over: lock, or site; or show what was sampled: stack, line"},
 	{OPT_JSON, "json", NULL, "exact numbers as JSON, see elide-data(5)"},
 	{OPT_CSV, "csv", NULL, "exact numbers as comma-separated values"},
-	{OPT_HTML, "html", "FILE", "a page for a browser, which needs nothing else; - for standard output"},
+	{OPT_HTML, "html", "FILE", "a page for a browser that needs nothing else; - for stdout"},
 	{OPT_FOLDED, "folded", "[TYPE]", "stacks for flame graphs: of abort (default), wait or block"},
 	{OPT_SUGGEST, "suggest", NULL, "the settings that follow, a file for elide run"},
 	{OPT_WIDTH, "width", "N", "columns of the table (those of the terminal)"},

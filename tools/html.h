@@ -3,9 +3,9 @@
  * html.h - the report as one page that needs nothing else.
  *
  * The page is made of the object that report --json prints, so both say the
- * same: html.c (page, findings, rows), html-rows.c (what is known of a row),
- * html-draw.c (cache lines, timeline), html-text.c (how text gets in). Names in
- * a data file are hostile: they must never get in but through %s of
+ * same: html.c (page, findings, table), html-rows.c (what is known of a row),
+ * html-draw.c (bars, cache lines), html-time.c (decisions), html-text.c (how
+ * text gets in). Names in a data file are hostile: they must never get in but through %s of
  * html_print() or as html_text().
  */
 #ifndef ELIDE_HTML_H
@@ -80,6 +80,8 @@ void html_bars(struct page *p);
 /** html_lines() - the cache lines that conflicts were about, by aborts; and how many are known. */
 size_t html_nr_lines(const struct page *p);
 void html_lines(struct page *p);
+
+/* html-time.c */
 
 /** html_timeline() - what the policy decided, over the time of the run; and how often. */
 size_t html_nr_events(const struct page *p);
