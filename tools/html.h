@@ -34,7 +34,7 @@ struct page {
 /* html-text.c */
 
 /**
- * html_text() - text of the data file, escaped; control characters as '?'. NULL is nothing.
+ * html_text() - text of the data file, escaped; controls and marks of direction as '?'. NULL is nothing.
  */
 void html_text(FILE *out, const char *text);
 

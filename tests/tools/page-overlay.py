@@ -3,7 +3,7 @@
 can hold, with hostile names. Must never be taken for a measurement."""
 import json
 
-HOSTILE = "<script>alert(1)</script>\"'&amp;<img src=x onerror=alert(2)>\u202e"
+HOSTILE = "<script>alert(1)</script>\"'&amp;<img src=x onerror=alert(2)>\u202e\x9b\t"
 FOOTPRINT = {"read_lines": 12, "write_lines": 3, "max_read_lines": 510, "max_write_lines": 64,
              "cache_set": 17, "cache_ways": 9}
 

@@ -86,6 +86,7 @@ refused 'an id twice' 's/id=p1-causes/id=p1-table/'
 refused 'no security policy' '/Content-Security-Policy/d'
 refused 'another script' 's/^.use strict.;/alert(1);/'
 refused 'a name that is markup' 's/&lt;script&gt;/<script>/'
+refused 'a mark that turns the text' "s/onerror=alert(2)&gt;?/onerror=alert(2)\&gt;$(printf '\342\200\256')/"
 refused 'a picture from elsewhere' 's/&lt;img src/<img src/'
 refused 'a row that is missing' '/<td class=num data-v="1500\.0*">/d'
 refused 'a column that is missing' 's|<th scope=col>VERDICT</th>||'
