@@ -16,6 +16,7 @@ tests/preload/run.sh
 tests/semantics/run.sh
 tests/tools/tools.sh
 tests/tools/page.sh
+tests/tools/examples.sh
 tests/tools/install.sh
 tests/tools/ctl.sh
 tests/tools/pmu.sh
