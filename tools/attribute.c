@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * attribute.c - what a row cost, whether eliding it pays, what stopped it and
- * what to do about it.
+ * attribute.c - what a row cost, and whether eliding it pays. What to do about
+ * it is in advice.c.
  *
  * Must never judge without a measurement: then the verdict is unknown.
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "../lib/compiler.h"
 #include "report.h"
 
@@ -80,85 +77,4 @@ enum verdict line_verdict(const struct report *r, const struct line *l)
 	if (percent(l->elided, l->acquired) >= 50 && 10 * lost <= gained)
 		return VERDICT_PAYS;
 	return VERDICT_NEUTRAL;
-}
-
-/* A cause below this share of a row's aborts is not worth a line, per cent. */
-#define TELLING_SHARE 10
-
-static void find_causes(struct finding *f)
-{
-	const struct line *l = f->line;
-	unsigned char told[ELIDE_NR_CAUSES] = {0};
-
-	while (f->nr_causes < FINDING_CAUSES) {
-		int best = -1;
-
-		for (int i = 0; i < ELIDE_NR_CAUSES; i++)
-			if (!told[i] && (best < 0 || l->sum.causes[i] > l->sum.causes[best]))
-				best = i;
-		if (percent(l->sum.causes[best], l->aborts) < TELLING_SHARE)
-			return;
-		told[best] = 1;
-		f->causes[f->nr_causes++] = best;
-	}
-}
-
-/*
- * An ELIDE_LOCKS rule. The library matches names as symbol tables have them:
- * the lock's variable, or the call site's object and function.
- */
-static void find_pattern(struct finding *f)
-{
-	const struct line *l = f->line;
-
-	if (l->nr_classes == 1 && l->class_type == ELIDE_CLASS_STATIC && l->lock_place.elf_symbol)
-		snprintf(f->pattern, sizeof(f->pattern), "%s", l->lock_place.elf_symbol);
-	else if (l->nr_sites == 1 && l->site_place.elf_symbol)
-		snprintf(f->pattern, sizeof(f->pattern), "%s!%s", l->site_place.object,
-			 l->site_place.elf_symbol);
-	/* What would end a rule or the shell's quotes; '?' matches any character. */
-	for (char *c = f->pattern; *c; c++)
-		if (*c == ',' || *c == '=' || *c == '\'')
-			*c = '?';
-}
-
-static int compare_cost(const void *x, const void *y)
-{
-	const struct line *a = *(const struct line *const *)x, *b = *(const struct line *const *)y;
-
-	if (a->cost != b->cost)
-		return a->cost < b->cost ? 1 : -1;
-	/* Both point into one array, whose order is total. */
-	return a < b ? -1 : a > b;
-}
-
-/* A row that costs less than this share of the dearest one is not among the worst. */
-#define WORST_SHARE 100
-
-size_t attribute(const struct report *r, struct finding *findings, size_t max)
-{
-	const struct line **worst = calloc(r->nr_lines + 1, sizeof(*worst));
-	size_t nr = 0;
-
-	if (!worst)
-		return 0;
-	for (size_t i = 0; i < r->nr_lines; i++)
-		worst[i] = &r->lines[i];
-	qsort(worst, r->nr_lines, sizeof(*worst), compare_cost);
-	for (size_t i = 0; i < r->nr_lines && nr < max; i++) {
-		struct finding *f = &findings[nr];
-
-		if (!worst[i]->cost || worst[i]->cost * WORST_SHARE < worst[0]->cost)
-			break;
-		memset(f, 0, sizeof(*f));
-		f->line = worst[i];
-		if (f->line->aborts)
-			find_causes(f);
-		if (!f->nr_causes && !f->line->sum.contended)
-			continue;
-		find_pattern(f);
-		nr++;
-	}
-	free(worst);
-	return nr;
 }

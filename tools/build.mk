@@ -11,9 +11,32 @@ tools: $(BINDIR)/elide $(LIBEXECDIR)/launch
 $(OBJ)/tools/%.o: tools/%.c
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(ALL_CFLAGS) -D_GNU_SOURCE -c -o $@ $<
+	$(Q)$(CC) $(ALL_CFLAGS) -D_GNU_SOURCE -I$(GENERATED) -c -o $@ $<
 
-$(BINDIR)/elide: $(TOOLS_OBJ)
+# The names of system calls, from the kernel's header.
+GENERATED := $(OBJ)/generated
+$(OBJ)/tools/syscalls.o: $(GENERATED)/syscalls.inc
+$(GENERATED)/syscalls.inc:
+	$(call say,GEN,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)echo '#include <asm/unistd_64.h>' | $(CC) -E -dM - | \
+		sed -n 's/^#define __NR_\([a-z0-9_]*\) \([0-9]*\)$$/SYSCALL(\1, \2)/p' > $@.new
+	$(Q)grep -q 'SYSCALL(write, 1)' $@.new && mv $@.new $@
+
+# Style and script of report --html.
+PAGE_SRC := $(OBJ)/tools/assets.c
+PAGE_OBJ := $(OBJ)/tools/assets.o
+
+$(PAGE_SRC): tools/assets.sh tools/report.css tools/report.js
+	$(call say,GEN,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)sh tools/assets.sh > $@.new && mv $@.new $@
+
+$(PAGE_OBJ): $(PAGE_SRC)
+	$(call say,CC,$@)
+	$(Q)$(CC) $(ALL_CFLAGS) -c -o $@ $<
+
+$(BINDIR)/elide: $(TOOLS_OBJ) $(PAGE_OBJ)
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -o $@ $^ $(TOOLS_LIBS)

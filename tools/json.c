@@ -74,18 +74,6 @@ static json_t *times(const struct report *r, const struct elide_times *t)
 	return o;
 }
 
-static json_t *place(const struct place *p)
-{
-	json_t *o = json_object();
-
-	json_object_set_new(o, "object", json_text(p->object));
-	json_object_set_new(o, "symbol", json_text(p->symbol));
-	json_object_set_new(o, "inlined_into", json_text(p->inlined_into));
-	json_object_set_new(o, "file", json_text(p->file));
-	json_object_set_new(o, "line", known_number(p->line, p->line));
-	return o;
-}
-
 /* What a row and the totals have in common. */
 static void counters(const struct report *r, const struct line *l, json_t *o)
 {
@@ -111,10 +99,11 @@ static json_t *row(const struct report *r, const struct line *l)
 	json_object_set_new(o, "class", l->nr_classes == 1 ? json_text(l->class) : json_null());
 	json_object_set_new(o, "lock", l->nr_classes == 1 ? json_text(l->lock) : json_null());
 	json_object_set_new(o, "kind", json_text(kind_name(l->kind)));
-	json_object_set_new(o, "site", l->nr_sites == 1 ? place(&l->site_place) : json_null());
+	json_object_set_new(o, "site", l->nr_sites == 1 ? json_place(&l->site_place) : json_null());
 	counters(r, l, o);
 	json_object_set_new(o, "state", json_text(state_name(l->state)));
 	json_object_set_new(o, "verdict", json_text(verdict_name(l->verdict)));
+	json_evidence(r, l, o);
 	return o;
 }
 
@@ -196,7 +185,7 @@ static json_t *misuse(const struct report *r)
 		json_object_set_new(o, "type", json_text(misuse_name(m->record->type)));
 		json_object_set_new(o, "kind", json_text(kind_name(m->record->kind)));
 		json_object_set_new(o, "lock", json_text(m->lock.symbol));
-		json_object_set_new(o, "site", place(&m->site));
+		json_object_set_new(o, "site", json_place(&m->site));
 		json_object_set_new(o, "count", json_number(m->record->count));
 		json_array_append_new(list, o);
 	}
@@ -210,9 +199,9 @@ static json_t *order_edge(const struct order_edge *e, const struct elide_order_e
 	json_object_set_new(o, "class", json_text(e->class));
 	json_object_set_new(o, "lock", json_text(e->lock));
 	json_object_set_new(o, "kind", json_text(kind_name(record->held_kind)));
-	json_object_set_new(o, "site", place(&e->held));
+	json_object_set_new(o, "site", json_place(&e->held));
 	json_object_set_new(o, "next_kind", json_text(kind_name(record->taken_kind)));
-	json_object_set_new(o, "next_site", place(&e->taken));
+	json_object_set_new(o, "next_site", json_place(&e->taken));
 	json_object_set_new(o, "thread", json_number(record->tid));
 	return o;
 }
@@ -254,5 +243,7 @@ json_t *json_report(const struct report *r, size_t top)
 	for (size_t i = 0; i < r->nr_lines && (!top || i < top); i++)
 		json_array_append_new(rows, row(r, &r->lines[i]));
 	json_object_set_new(o, "rows", rows);
+	json_object_set_new(o, "timeline", json_timeline(r));
+	json_object_set_new(o, "counters", json_counters(r));
 	return o;
 }

@@ -28,4 +28,27 @@ json_t *json_number(uint64_t v);
  */
 int json_print(json_t *value, FILE *out);
 
+struct elide_detail;
+struct line;
+struct place;
+struct report;
+
+/** json_place() - the object of a place in the code. */
+json_t *json_place(const struct place *p);
+
+/** json_stack() - the frames of a stack, by its index + 1, the innermost first. */
+json_t *json_stack(const struct report *r, uint32_t stack);
+
+/** json_data() - the data of a detail; null if it has none. */
+json_t *json_data(const struct report *r, const struct elide_detail *d);
+
+/** json_evidence() - set stacks, details, blame and findings of a row. */
+void json_evidence(const struct report *r, const struct line *l, json_t *row);
+
+/** json_timeline() - decisions of the policy, in the order of time. */
+json_t *json_timeline(const struct report *r);
+
+/** json_counters() - what hardware counted. */
+json_t *json_counters(const struct report *r);
+
 #endif

@@ -17,14 +17,16 @@
 
 #include "../lib/compiler.h"
 #include "load.h"
+#include "records.h"
 #include "settings.h"
 
-/* A file being read: where, and where to put what went wrong. */
+/* A file being read: where, and where to put what went wrong; the highest class of a row. */
 struct reader {
 	int fd;
 	const char *path;
 	uint64_t end;
 	char *error;
+	uint32_t last_class;
 };
 
 static int fail(const struct reader *r, const char *format, ...) __printf(2, 3);
@@ -140,163 +142,172 @@ static int append(void *array, size_t *have, const void *records, size_t nr, siz
 	return 0;
 }
 
-static int check_module(const struct reader *r, struct elide_module *m, uint64_t at)
+/* Where records of a type go but those of rows, which stay in the file. */
+static void **destination(struct data_file *f, int type, size_t **have)
 {
-	if (m->build_id_len > sizeof(m->build_id))
-		return fail(r, "build-id of %u bytes (offset %llu)", m->build_id_len,
-			    (unsigned long long)at);
-	m->path[sizeof(m->path) - 1] = '\0';
-	return 0;
-}
-
-static int check_class(const struct reader *r, const struct elide_class *c, uint64_t at)
-{
-	if (c->type < ELIDE_CLASS_INIT || c->type > ELIDE_CLASS_FIRST || !c->kind ||
-	    c->kind >= ELIDE_NR_KINDS)
-		return fail(r, "lock class of unknown type %u, kind %u (offset %llu)", c->type,
-			    c->kind, (unsigned long long)at);
-	return 0;
-}
-
-static int check_row(const struct reader *r, const struct elide_row *row, uint64_t at)
-{
-	if (!row->kind || row->kind >= ELIDE_NR_KINDS || row->state > ELIDE_STATE_OFF)
-		return fail(r, "row of unknown kind %u, state %u (offset %llu)", row->kind,
-			    row->state, (unsigned long long)at);
-	return 0;
-}
-
-static int check_misuse(const struct reader *r, const struct elide_misuse *m, uint64_t at)
-{
-	if (m->type < ELIDE_MISUSE_UNLOCK_FREE || m->type >= ELIDE_MISUSE_END || !m->kind ||
-	    m->kind >= ELIDE_NR_KINDS)
-		return fail(r, "misuse of unknown type %u, kind %u (offset %llu)", m->type, m->kind,
-			    (unsigned long long)at);
-	return 0;
-}
-
-static int check_order(const struct reader *r, const struct elide_order *o, uint64_t at)
-{
-	if (o->nr_edges < 2 || o->nr_edges > ELIDE_ORDER_EDGES)
-		return fail(r, "circle of %u locks (offset %llu)", o->nr_edges,
-			    (unsigned long long)at);
-	for (uint32_t i = 0; i < o->nr_edges; i++) {
-		const struct elide_order_edge *e = &o->edges[i];
-
-		if (!e->held_kind || e->held_kind >= ELIDE_NR_KINDS || !e->taken_kind ||
-		    e->taken_kind >= ELIDE_NR_KINDS)
-			return fail(r, "lock order of unknown kinds %u, %u (offset %llu)",
-				    e->held_kind, e->taken_kind, (unsigned long long)at);
-	}
-	return 0;
-}
-
-static int check_record(const struct reader *r, int type, void *record, uint64_t at)
-{
+#define TO(array, nr)                                                                              \
+	do {                                                                                       \
+		*have = &f->nr;                                                                    \
+		return (void **)&f->array;                                                         \
+	} while (0)
 	switch (type) {
 	case ELIDE_CHUNK_MODULES:
-		return check_module(r, record, at);
+		TO(modules, nr_modules);
 	case ELIDE_CHUNK_CLASSES:
-		return check_class(r, record, at);
-	case ELIDE_CHUNK_ROWS:
-		return check_row(r, record, at);
-	case ELIDE_CHUNK_ORDER:
-		return check_order(r, record, at);
-	default:
-		return check_misuse(r, record, at);
-	}
-}
-
-/* Where records of a chunk's type go; 0 bytes for a type this elide does not know. */
-static size_t destination(struct data_file *f, int type, void **array, size_t **have)
-{
-	switch (type) {
-	case ELIDE_CHUNK_MODULES:
-		*array = &f->modules;
-		*have = &f->nr_modules;
-		return sizeof(*f->modules);
-	case ELIDE_CHUNK_CLASSES:
-		*array = &f->classes;
-		*have = &f->nr_classes;
-		return sizeof(*f->classes);
-	case ELIDE_CHUNK_ROWS:
-		*array = &f->rows;
-		*have = &f->nr_rows;
-		return sizeof(*f->rows);
+		TO(classes, nr_classes);
 	case ELIDE_CHUNK_MISUSE:
-		*array = &f->misuse;
-		*have = &f->nr_misuse;
-		return sizeof(*f->misuse);
+		TO(misuse, nr_misuse);
 	case ELIDE_CHUNK_ORDER:
-		*array = &f->orders;
-		*have = &f->nr_orders;
-		return sizeof(*f->orders);
+		TO(orders, nr_orders);
+	case ELIDE_CHUNK_STACKS:
+		TO(stacks, nr_stacks);
+	case ELIDE_CHUNK_SAMPLES:
+		TO(samples, nr_samples);
+	case ELIDE_CHUNK_DETAILS:
+		TO(details, nr_details);
+	case ELIDE_CHUNK_BLAME:
+		TO(blames, nr_blames);
+	case ELIDE_CHUNK_TIMELINE:
+		TO(events, nr_events);
+	default:
+		TO(counters, nr_counters);
 	}
-	return 0;
+#undef TO
+}
+
+/* A chunk in memory. */
+struct chunk {
+	_Alignas(64) struct elide_chunk head;
+	char records[ELIDE_CHUNK_SIZE - sizeof(struct elide_chunk)];
+};
+
+/*
+ * Reads a chunk if it is in use and of a type we know. Return: bytes of its
+ * records, each of *@size; -errno.
+ */
+static ssize_t get_chunk(struct reader *r, struct chunk *c, uint64_t at, size_t *size)
+{
+	ssize_t n = read_at(r->fd, &c->head, sizeof(c->head), at), length;
+
+	if (n != sizeof(c->head))
+		return fail(r, "cannot be read (offset %llu)", (unsigned long long)at);
+	if (!c->head.magic)
+		return 0; /* not yet in use */
+	if (c->head.magic != ELIDE_CHUNK_MAGIC)
+		return fail(r, "damaged chunk (offset %llu)", (unsigned long long)at);
+	*size = record_size(c->head.type);
+	if (!*size)
+		return 0;
+	if (c->head.record_size != *size || c->head.nr_records > sizeof(c->records) / *size)
+		return fail(r, "chunk of %u records of %u bytes (offset %llu)", c->head.nr_records,
+			    c->head.record_size, (unsigned long long)at);
+	length = c->head.nr_records * *size;
+	if (read_at(r->fd, c->records, length, at + sizeof(c->head)) != length)
+		return fail(r, "cannot be read (offset %llu)",
+			    (unsigned long long)at + sizeof(c->head));
+	return length;
 }
 
 static int read_chunk(struct reader *r, struct data_file *f, uint64_t at)
 {
-	_Alignas(64) char bytes[ELIDE_CHUNK_SIZE];
-	struct elide_chunk *c = (struct elide_chunk *)bytes;
-	size_t size, *have, length;
-	void *array;
-	ssize_t n = read_at(r->fd, bytes, sizeof(*c), at);
+	size_t size = 0, *have;
+	struct chunk c;
+	ssize_t length = get_chunk(r, &c, at, &size);
+	uint32_t number = (at - ELIDE_HEADER_SIZE) / ELIDE_CHUNK_SIZE;
+	void **array;
+	char what[256];
 	int rc;
 
-	if (n != sizeof(*c))
-		return fail(r, "cannot be read (offset %llu)", (unsigned long long)at);
-	if (!c->magic)
-		return 0; /* not yet in use */
-	if (c->magic != ELIDE_CHUNK_MAGIC)
-		return fail(r, "damaged chunk (offset %llu)", (unsigned long long)at);
-	size = destination(f, c->type, &array, &have);
-	if (!size)
-		return 0;
-	if (c->record_size != size || c->nr_records > (ELIDE_CHUNK_SIZE - sizeof(*c)) / size)
-		return fail(r, "chunk of %u records of %u bytes (offset %llu)", c->nr_records,
-			    c->record_size, (unsigned long long)at);
-	length = c->nr_records * size;
-	if (read_at(r->fd, bytes + sizeof(*c), length, at + sizeof(*c)) != (ssize_t)length)
-		return fail(r, "cannot be read (offset %llu)", (unsigned long long)at + sizeof(*c));
-	for (size_t done = 0; done < length; done += size) {
-		rc = check_record(r, c->type, bytes + sizeof(*c) + done, at + sizeof(*c) + done);
-		if (rc)
-			return rc;
+	for (ssize_t done = 0; done < length; done += size)
+		if (record_check(c.head.type, c.records + done, what, sizeof(what)))
+			return fail(r, "%s (offset %llu)", what,
+				    (unsigned long long)at + sizeof(c.head) + done);
+	if (length <= 0)
+		return length;
+	for (uint32_t i = 0; c.head.type == ELIDE_CHUNK_ROWS && i < c.head.nr_records; i++) {
+		const struct elide_row *row = (const struct elide_row *)c.records + i;
+
+		if (row->class_index > r->last_class)
+			r->last_class = row->class_index;
+		f->nr_rows++;
 	}
-	rc = append(array, have, bytes + sizeof(*c), c->nr_records, size);
+	if (c.head.type == ELIDE_CHUNK_ROWS) {
+		rc = append(&f->row_chunks, &f->nr_row_chunks, &number, 1, sizeof(number));
+	} else {
+		array = destination(f, c.head.type, &have);
+		rc = append(array, have, c.records, c.head.nr_records, size);
+	}
 	if (rc)
 		fail(r, "out of memory (offset %llu)", (unsigned long long)at);
 	return rc;
 }
 
-static int has_classes(const struct data_file *f, const struct elide_order *o)
+/* A row that, added to what it was copied from, leaves nothing: sums are modulo 2^64. */
+static void negate_times(struct elide_times *t)
 {
-	for (uint32_t i = 0; i < o->nr_edges; i++)
-		if (o->edges[i].class_index >= f->nr_classes)
-			return 0;
-	return 1;
+	*t = (struct elide_times){.count = -t->count, .total = -t->total, .min = ~0ull};
 }
 
-/* Leaves out what has no class there: it came after what was lost, or is being written. */
-static void drop_orphans(struct data_file *f)
+static void negate_row(struct elide_row *row)
 {
-	size_t kept = 0, kept_orders = 0;
+	row->not_attempted = -row->not_attempted;
+	row->fallback = -row->fallback;
+	row->commits = -row->commits;
+	row->nested = -row->nested;
+	row->contended = -row->contended;
+	row->wasted_cycles = -row->wasted_cycles;
+	negate_times(&row->wait);
+	negate_times(&row->hold);
+	for (int i = 0; i < ELIDE_MAX_CAUSES; i++)
+		row->causes[i] = -row->causes[i];
+}
 
-	for (size_t i = 0; i < f->nr_rows; i++) {
-		if (f->rows[i].class_index < f->nr_classes)
-			f->rows[kept++] = f->rows[i];
-		else
-			f->notes.nr_orphans++;
+/* The rows of one file. They are checked again: the file may have been changed. */
+static int rows_of(const struct data_file *f, int negated, uint64_t *nr_orphans,
+		   int (*row)(void *arg, const struct elide_row *row), void *arg)
+{
+	char error[LOAD_ERROR_MAX], what[256];
+	struct reader r = {.fd = f->fd, .path = f->path, .error = error};
+	struct chunk c;
+	size_t size;
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < f->nr_row_chunks; i++) {
+		uint64_t at = ELIDE_HEADER_SIZE + (uint64_t)f->row_chunks[i] * ELIDE_CHUNK_SIZE;
+		ssize_t length = get_chunk(&r, &c, at, &size);
+
+		if (length < 0 || c.head.type != ELIDE_CHUNK_ROWS)
+			return -EIO;
+		for (uint32_t j = 0; !rc && j < length / sizeof(struct elide_row); j++) {
+			struct elide_row *record = (struct elide_row *)c.records + j;
+
+			if (record_check(ELIDE_CHUNK_ROWS, record, what, sizeof(what)))
+				return -EIO;
+			if (record->class_index >= f->nr_classes) {
+				++*nr_orphans;
+				continue;
+			}
+			if (negated)
+				negate_row(record);
+			rc = row(arg, record);
+		}
 	}
-	f->nr_rows = kept;
-	for (size_t i = 0; i < f->nr_orders; i++) {
-		if (has_classes(f, &f->orders[i]))
-			f->orders[kept_orders++] = f->orders[i];
-		else
-			f->notes.nr_orphans++;
-	}
-	f->nr_orders = kept_orders;
+	return rc;
+}
+
+int load_rows(const struct data_file *file, int (*row)(void *arg, const struct elide_row *row),
+	      void *arg)
+{
+	uint64_t nr_orphans;
+	int rc = rows_of(file, 0, &nr_orphans, row, arg);
+
+	return !rc && file->base ? rows_of(file->base, 1, &nr_orphans, row, arg) : rc;
+}
+
+static int count_row(void *arg, const struct elide_row *row)
+{
+	++*(size_t *)arg;
+	return 0;
 }
 
 static int read_chunks(struct reader *r, struct data_file *f)
@@ -317,8 +328,13 @@ static int read_chunks(struct reader *r, struct data_file *f)
 		f->notes.lost_from = r->end < promised ? r->end : at;
 		f->notes.lost_size = promised - f->notes.lost_from;
 	}
-	drop_orphans(f);
-	return 0;
+	records_link(f);
+	records_merge(f);
+	if (r->last_class < f->nr_classes || !f->nr_rows)
+		return 0;
+	f->nr_rows = 0;
+	rc = rows_of(f, 0, &f->notes.nr_orphans, count_row, &f->nr_rows);
+	return rc ? fail(r, "changed while it was read (offset %u)", ELIDE_HEADER_SIZE) : 0;
 }
 
 /* O_NONBLOCK: a name given to us may be a FIFO that nobody writes to. */
@@ -346,20 +362,17 @@ int load(const char *path, struct data_file *file, char *error)
 	int rc;
 
 	memset(file, 0, sizeof(*file));
+	file->fd = -1;
 	r.fd = open_regular(path, &r.end);
 	if (r.fd < 0) {
 		fail(&r, "%s", r.fd == -EINVAL ? "not a regular file" : strerror(-r.fd));
 		return r.fd;
 	}
-	rc = read_header(&r, &file->header);
+	file->fd = r.fd;
+	file->path = strdup(path);
+	rc = file->path ? read_header(&r, &file->header) : -ENOMEM;
 	if (!rc)
 		rc = read_chunks(&r, file);
-	if (!rc) {
-		file->path = strdup(path);
-		if (!file->path)
-			rc = -ENOMEM;
-	}
-	close(r.fd);
 	if (rc)
 		load_free(file);
 	return rc;
@@ -381,33 +394,46 @@ int load_header(const char *path, struct elide_header *header)
 
 void load_free(struct data_file *file)
 {
+	if (file->path && file->fd >= 0)
+		close(file->fd);
 	free(file->path);
-	free(file->modules);
-	free(file->classes);
-	free(file->rows);
-	free(file->misuse);
-	free(file->orders);
+	free(file->row_chunks);
+	for (int type = 1; record_size(type); type++) {
+		size_t *have;
+
+		if (type != ELIDE_CHUNK_ROWS)
+			free(*destination(file, type, &have));
+	}
+	if (file->base)
+		load_free(file->base);
+	free(file->base);
 	memset(file, 0, sizeof(*file));
 }
 
-static void negate_times(struct elide_times *t)
+/* Adds what the base has of what is summed, negated; leaves out decisions from before it. */
+static int subtract(struct data_file *file, struct data_file *base)
 {
-	*t = (struct elide_times){.count = -t->count, .total = -t->total, .min = ~0ull};
-}
+	size_t kept = 0;
+	int rc;
 
-/* A row that, added to what it was copied from, leaves nothing: sums are modulo 2^64. */
-static void negate_row(struct elide_row *row)
-{
-	row->not_attempted = -row->not_attempted;
-	row->fallback = -row->fallback;
-	row->commits = -row->commits;
-	row->nested = -row->nested;
-	row->contended = -row->contended;
-	row->wasted_cycles = -row->wasted_cycles;
-	negate_times(&row->wait);
-	negate_times(&row->hold);
-	for (int i = 0; i < ELIDE_MAX_CAUSES; i++)
-		row->causes[i] = -row->causes[i];
+	records_negate(base);
+	rc = append(&file->samples, &file->nr_samples, base->samples, base->nr_samples,
+		    sizeof(*base->samples));
+	if (!rc)
+		rc = append(&file->details, &file->nr_details, base->details, base->nr_details,
+			    sizeof(*base->details));
+	if (!rc)
+		rc = append(&file->blames, &file->nr_blames, base->blames, base->nr_blames,
+			    sizeof(*base->blames));
+	if (!rc)
+		rc = append(&file->misuse, &file->nr_misuse, base->misuse, base->nr_misuse,
+			    sizeof(*base->misuse));
+	for (size_t i = 0; i < file->nr_events; i++)
+		if (file->events[i].time >= base->header.end_cycles)
+			file->events[kept++] = file->events[i];
+	file->nr_events = kept;
+	records_merge(file);
+	return rc;
 }
 
 int load_base(struct data_file *file)
@@ -415,20 +441,24 @@ int load_base(struct data_file *file)
 	struct elide_header *h = &file->header;
 	char path[PATH_MAX], error[LOAD_ERROR_MAX];
 	struct data_file base;
-	int rc = 0;
+	int rc;
 
 	snprintf(path, sizeof(path), "%s" LOAD_BASE_SUFFIX, file->path);
 	if (load(path, &base, error))
 		return 0;
-	if (base.header.pid == h->pid && base.header.pid_start == h->pid_start &&
-	    base.header.start_ns == h->start_ns && base.nr_classes <= file->nr_classes) {
-		for (size_t i = 0; i < base.nr_rows; i++)
-			negate_row(&base.rows[i]);
-		rc = append(&file->rows, &file->nr_rows, base.rows, base.nr_rows,
-			    sizeof(*base.rows));
-		h->start_ns = base.header.end_ns;
-		h->start_cycles = base.header.end_cycles;
+	if (base.header.pid != h->pid || base.header.pid_start != h->pid_start ||
+	    base.header.start_ns != h->start_ns || base.nr_classes > file->nr_classes) {
+		load_free(&base);
+		return 0;
 	}
-	load_free(&base);
+	file->base = malloc(sizeof(*file->base));
+	if (!file->base) {
+		load_free(&base);
+		return -ENOMEM;
+	}
+	*file->base = base;
+	rc = subtract(file, file->base);
+	h->start_ns = base.header.end_ns;
+	h->start_cycles = base.header.end_cycles;
 	return rc;
 }

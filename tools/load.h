@@ -31,22 +31,44 @@ struct load_notes {
 };
 
 /**
- * struct data_file - the records of a data file, each kind in file order.
+ * struct data_file - the records of a data file.
+ * @fd: the file, open
  * @header: its strings are terminated
+ * @row_chunks: numbers of the chunks with rows; these stay in the file, there can be a great many,
+ *              see load_rows()
+ * @nr_rows: of these that have a class
+ * @stacks: in file order, as modules and classes are
+ * @samples, @details, @blames, @misuse: those that are alike in one
+ * @base: what load_base() leaves out; NULL if nothing
  */
 struct data_file {
 	char *path;
+	int fd;
 	struct elide_header header;
 	struct elide_module *modules;
 	size_t nr_modules;
 	struct elide_class *classes;
 	size_t nr_classes;
-	struct elide_row *rows;
+	uint32_t *row_chunks;
+	size_t nr_row_chunks;
 	size_t nr_rows;
 	struct elide_misuse *misuse;
 	size_t nr_misuse;
 	struct elide_order *orders;
 	size_t nr_orders;
+	struct elide_stack *stacks;
+	size_t nr_stacks;
+	struct elide_sample *samples;
+	size_t nr_samples;
+	struct elide_detail *details;
+	size_t nr_details;
+	struct elide_blame *blames;
+	size_t nr_blames;
+	struct elide_event *events;
+	size_t nr_events;
+	struct elide_counter *counters;
+	size_t nr_counters;
+	struct data_file *base;
 	struct load_notes notes;
 };
 
@@ -62,6 +84,18 @@ struct data_file {
  * Return: 0, or -errno; -EINVAL for a file that is not one or is damaged.
  */
 int load(const char *path, struct data_file *file, char *error);
+
+/**
+ * load_rows() - hand out the rows of a file, in file order; then what load_base() leaves out,
+ * negated: sums are modulo 2^64.
+ * @row: called for each; it ends the reading if it returns something else than 0
+ *
+ * The file may grow between two calls, so that the second has more rows.
+ *
+ * Return: what @row returned, 0, or -EIO if the file can no longer be read.
+ */
+int load_rows(const struct data_file *file, int (*row)(void *arg, const struct elide_row *row),
+	      void *arg);
 
 /**
  * load_header() - read a data file's header only, its strings terminated.

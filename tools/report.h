@@ -2,8 +2,9 @@
 /*
  * report.h - a data file turned into the rows people read.
  *
- * The way of the data: load.c -> rows.c (sum, name, sort) -> attribute.c
- * (verdict, findings) -> table.c, json.c or csv.c. Must never depend on
+ * The way of the data: load.c -> rows.c (sum, sort, name) -> evidence.c (what
+ * was sampled of each row) -> attribute.c, advice.c (verdict, findings) ->
+ * table.c, json.c, csv.c or html.c. Must never depend on
  * addresses, which change from run to run.
  */
 #ifndef ELIDE_REPORT_H
@@ -39,19 +40,24 @@ enum report_by { BY_LOCK_AND_SITE, BY_LOCK, BY_SITE };
  * struct line - a row of the report: sum over threads of equal lock class, site and kind.
  * @kind:       enum elide_kind
  * @nr_classes, @nr_sites: how many are in it; one each unless --by says otherwise
+ * @nr_rows:    rows of the file in it: one a thread, class and site
+ * @filled:     rows.c has read what sums.c does not keep
  * @class_type: enum elide_class_type
- * @sum:        counters; its class, site and state are meaningless
+ * @sum:        counters; its class and site are those of the first, its state is meaningless
  * @acquired, @elided, @attempts, @aborts: what follows from them, see struct elide_row
  * @cost:       cycles, see line_cost()
  * @lock, @site: names for people
  * @short_lock, @short_site: the same for a table
  * @class:      names the class apart from all others of the program, without addresses
  * @lock_place, @site_place: where the names come from
+ * @samples, @details, @blames: what was sampled of it, the most first
  */
 struct line {
 	unsigned int kind;
 	unsigned int nr_classes;
 	unsigned int nr_sites;
+	unsigned int nr_rows;
+	unsigned int filled;
 	unsigned int class_type;
 	uint64_t nr_locks;
 	struct elide_row sum;
@@ -70,6 +76,12 @@ struct line {
 	char *class;
 	struct place lock_place;
 	struct place site_place;
+	const struct elide_sample **samples;
+	size_t nr_samples;
+	const struct elide_detail **details;
+	size_t nr_details;
+	const struct elide_blame **blames;
+	size_t nr_blames;
 };
 
 /* A misuse of a lock, named. */
@@ -93,17 +105,33 @@ struct order_line {
 	struct order_edge edges[ELIDE_ORDER_EDGES];
 };
 
+/* Rows looked at for what is wrong, by cost, whatever the order asked for. */
+#define WORST_MAX 16
+
+struct sums;
+
 /**
  * struct report - everything the outputs print of one file.
+ * @sums:       rows of the file, summed
+ * @lines:      the first @nr_lines are the rows asked for, of @nr_all; up to @nr_built follow those
+ *              of @worst that are not among them
+ * @worst:      the dearest rows, dearest first
+ * @evidence:   what the samples, details and blames of lines point into
  * @elides:     the process elided: elision columns mean something
  * @ns, @cycles: what one ns is worth: @ns nanoseconds passed in @cycles; @cycles is 0 if unknown
  */
 struct report {
 	const struct data_file *file;
 	struct symbolizer *symbols;
+	struct sums *sums;
 	struct line *lines;
 	size_t nr_lines;
+	size_t nr_built;
+	size_t nr_all;
+	struct line *worst[WORST_MAX];
+	size_t nr_worst;
 	struct line total;
+	const void **evidence[3];
 	struct misuse_line *misuse;
 	size_t nr_misuse;
 	struct order_line *orders;
@@ -121,6 +149,18 @@ struct report {
  */
 int report_build(struct report *r, const struct data_file *file, enum report_by by,
 		 const char *sort);
+
+/**
+ * report_build_top() - the same with the first @top rows only, 0 for all: the way for large files.
+ */
+int report_build_top(struct report *r, const struct data_file *file, enum report_by by,
+		     const char *sort, size_t top);
+
+/**
+ * report_line() - the line that the rows of a class, site and kind are in; NULL if it is not built.
+ */
+struct line *report_line(const struct report *r, uint32_t class_index, uint64_t site,
+			 unsigned int kind);
 
 /**
  * report_free() - release what report_build() took; not the data file.
@@ -154,13 +194,23 @@ int order_build(struct report *r);
 /** order_free() - release them. */
 void order_free(struct report *r);
 
-/* rows.c: the words of enumerations, those of JSON and table alike. */
+/** code_name() - "function file:line", and where it was inlined to; to be freed. */
+char *code_name(const struct place *p);
+
+/* names.c: the words of enumerations, those of JSON and table alike. */
 const char *kind_name(unsigned int kind);
 const char *state_name(unsigned int state);
 const char *mode_name(unsigned int mode);
 const char *rtm_name(unsigned int rtm);
 const char *misuse_name(unsigned int type);
+const char *misuse_says(unsigned int type);
 const char *dropped_name(unsigned int what);
+const char *sample_name(unsigned int type);
+const char *source_name(unsigned int source);
+const char *data_type_name(unsigned int type);
+const char *blame_name(unsigned int type);
+const char *event_name(unsigned int type);
+const char *counter_source_name(unsigned int source);
 const char *verdict_name(enum verdict v);
 
 /** exit_code() - of a wait(2) status as a shell counts it, -1 if unknown. */
@@ -198,28 +248,14 @@ double line_cost(const struct line *l);
 /** line_verdict() - does eliding pay here? See attribute.c. */
 enum verdict line_verdict(const struct report *r, const struct line *l);
 
-/* The most causes told of a row. */
-#define FINDING_CAUSES 2
+/* Units of columns.def. */
+enum unit { TEXT, COUNT, PERCENT, CYCLES, TIME };
 
-/**
- * struct finding - what is wrong with a row.
- * @causes:    the commonest, by enum elide_cause; @nr_causes of them, 0 if it only waits
- * @pattern:   of an ELIDE_LOCKS rule that hits this row, empty if there is none
- */
-struct finding {
-	const struct line *line;
-	unsigned int causes[FINDING_CAUSES];
-	unsigned int nr_causes;
-	char pattern[256];
-};
-
-/**
- * attribute() - findings of the worst rows, worst first.
- * @max: room in @findings
- *
- * Return: their number.
- */
-size_t attribute(const struct report *r, struct finding *findings, size_t max);
+/* table.c: numbers for people, of three significant digits. */
+void scale(char *to, size_t size, double v, const char *suffix);
+void scale_ns(char *to, size_t size, double ns);
+/* A value of columns.def that is no text. */
+void number_cell(const struct report *r, enum unit unit, double v, char *to, size_t size);
 
 /* The outputs. @top: rows to print, 0 for all. */
 void table_print(const struct report *r, FILE *out, int width, size_t top);
@@ -229,24 +265,33 @@ void csv_print(const struct report *r, FILE *out, size_t top);
 struct json_t;
 struct json_t *json_report(const struct report *r, size_t top);
 
-enum report_format { FORMAT_TABLE, FORMAT_JSON, FORMAT_CSV };
+struct perf_samples;
+
+enum report_format { FORMAT_TABLE, FORMAT_JSON, FORMAT_CSV, FORMAT_HTML };
 
 /**
  * struct report_options - how to report.
+ * @html:  file of FORMAT_HTML, "-" for @out
  * @sort:  key, see report_sort_key()
  * @top:   rows to print, 0 for all
  * @width: columns of the table
+ * @perf:  samples of perf to join with the rows, NULL for none
  */
 struct report_options {
 	enum report_format format;
 	enum report_by by;
+	const char *html;
 	const char *sort;
 	size_t top;
 	int width;
+	const struct perf_samples *perf;
 };
 
 /* Rows of the table unless something else is asked for: a screen. */
 #define REPORT_TOP 20
+
+/* Rows of a page unless something else is asked for: what a browser shows at once. */
+#define REPORT_TOP_HTML 500
 
 /**
  * report_width() - columns of the terminal behind @fd, or as many as the table needs.

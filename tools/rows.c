@@ -1,72 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * rows.c - a data file's rows summed, named and sorted.
+ * rows.c - the rows of a report: summed, put in order, and those that are shown named.
  *
- * Must never order by address where something else tells two rows apart.
+ * A file may hold a million rows: they are read once to be summed and put in
+ * order, and once more for the numbers of the rows that are shown. Must never
+ * order by address where something else tells two rows apart.
  */
 #include <errno.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 
 #include "../lib/compiler.h"
+#include "evidence.h"
 #include "report.h"
 #include "suggest.h"
-
-#define NAMES(function, ...)                                                                       \
-	const char *function(unsigned int i)                                                       \
-	{                                                                                          \
-		static const char *const names[] = {__VA_ARGS__};                                  \
-                                                                                                   \
-		return i < ARRAY_SIZE(names) && names[i] ? names[i] : "unknown";                   \
-	}
-
-NAMES(kind_name, [ELIDE_KIND_MUTEX] = "mutex", [ELIDE_KIND_RWLOCK_READ] = "rwlock-read",
-      [ELIDE_KIND_RWLOCK_WRITE] = "rwlock-write", [ELIDE_KIND_SPIN] = "spin",
-      [ELIDE_KIND_CUSTOM] = "custom")
-NAMES(state_name, [ELIDE_STATE_PROFILED] = "profiled", [ELIDE_STATE_ELIDING] = "eliding",
-      [ELIDE_STATE_PAUSED] = "paused", [ELIDE_STATE_OFF] = "off")
-NAMES(mode_name, [ELIDE_RUN_OFF] = "off", [ELIDE_RUN_PROFILE] = "profile",
-      [ELIDE_RUN_ELIDE] = "elide")
-NAMES(rtm_name, [ELIDE_RTM_NONE] = "none", [ELIDE_RTM_HARDWARE] = "hardware",
-      [ELIDE_RTM_EMULATED] = "emulated")
-NAMES(misuse_name, [ELIDE_MISUSE_UNLOCK_FREE] = "unlock-free",
-      [ELIDE_MISUSE_UNLOCK_FOREIGN] = "unlock-foreign",
-      [ELIDE_MISUSE_DESTROY_HELD] = "destroy-held", [ELIDE_MISUSE_RELOCK] = "relock",
-      [ELIDE_MISUSE_EXIT_HELD] = "exit-held")
-NAMES(dropped_name, [ELIDE_DROPPED_LOCKS] = "locks", [ELIDE_DROPPED_CLASSES] = "classes",
-      [ELIDE_DROPPED_THREADS] = "threads", [ELIDE_DROPPED_ROWS] = "rows",
-      [ELIDE_DROPPED_MODULES] = "modules", [ELIDE_DROPPED_SIGNALS] = "signals",
-      [ELIDE_DROPPED_ORDERS] = "orders", [ELIDE_DROPPED_STACKS] = "stacks",
-      [ELIDE_DROPPED_DETAILS] = "details", [ELIDE_DROPPED_EVENTS] = "events")
-
-int exit_code(int status)
-{
-	if (status < 0)
-		return -1;
-	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-}
-
-double percent(uint64_t part, uint64_t whole)
-{
-	return whole ? 100.0 * (double)part / (double)whole : 0;
-}
-
-const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
-int to_ns(const struct report *r, uint64_t cycles, uint64_t *ns)
-{
-	if (!r->cycles)
-		return -ENODATA;
-	*ns = (unsigned __int128)cycles * r->ns / r->cycles;
-	return 0;
-}
+#include "sums.h"
 
 static void add_times(struct elide_times *to, const struct elide_times *t)
 {
@@ -80,244 +28,102 @@ static void add_times(struct elide_times *to, const struct elide_times *t)
 	to->total += t->total;
 }
 
-static void add_row(struct line *l, const struct elide_row *row)
+/* What a sum does not keep; the whole of the totals. */
+static void add_rest(struct line *l, const struct elide_row *row)
 {
-	l->sum.not_attempted += row->not_attempted;
-	l->sum.commits += row->commits;
-	l->sum.fallback += row->fallback;
-	l->sum.nested += row->nested;
-	l->sum.contended += row->contended;
-	l->sum.wasted_cycles += row->wasted_cycles;
 	add_times(&l->sum.wait, &row->wait);
 	add_times(&l->sum.hold, &row->hold);
-	for (int i = 0; i < ELIDE_MAX_CAUSES; i++) {
-		/* A cause this elide has no name for yet counts as the unknown one. */
-		int cause = i < ELIDE_NR_CAUSES ? i : ELIDE_CAUSE_other;
-
-		l->sum.causes[cause] += row->causes[i];
-		l->by_column[cause_texts[cause].column] += row->causes[i];
-		l->aborts += row->causes[i];
-	}
-	l->elided = l->sum.commits + l->sum.nested;
-	l->acquired = l->elided + l->sum.fallback + l->sum.not_attempted;
-	l->attempts = l->sum.commits + l->aborts;
+	for (int i = 0; i < ELIDE_MAX_CAUSES; i++)
+		l->sum.causes[i < ELIDE_NR_CAUSES ? i : ELIDE_CAUSE_other] += row->causes[i];
 }
 
-/* What is summed apart: kind, and by --by class, site or both. */
-struct order {
-	enum report_by by;
-	const struct elide_row *rows;
+/* What reading the rows fills. */
+struct reading {
+	struct report *r;
+	struct sums *sums;
+	struct sum total;
 };
+
+static int sum_one(void *arg, const struct elide_row *row)
+{
+	struct reading *reading = arg;
+	struct sum *s = sums_get(reading->sums, row->class_index, row->site, row->kind, 1);
+
+	if (!s)
+		return -ENOMEM;
+	sum_row(s, row);
+	sum_row(&reading->total, row);
+	add_rest(&reading->r->total, row);
+	return 0;
+}
+
+/* Rows of calls that got no lock, or that a reset has left nothing of. */
+static int is_empty(const struct sum *s)
+{
+	uint64_t sum = s->commits + s->nested + s->fallback + s->not_attempted;
+
+	for (int i = 0; i < NR_CAUSE_COLUMNS; i++)
+		sum += s->by_column[i];
+	return !sum;
+}
 
 static int by_number(uint64_t a, uint64_t b)
 {
 	return (a > b) - (a < b);
 }
 
-static int same_line(const struct elide_row *a, const struct elide_row *b, enum report_by by)
+static int compare_groups(const void *x, const void *y, void *arg)
 {
-	return a->kind == b->kind && (by == BY_SITE || a->class_index == b->class_index) &&
-	       (by == BY_LOCK || a->site == b->site);
-}
-
-static int compare_rows(const void *x, const void *y, void *arg)
-{
-	const struct order *o = arg;
-	const struct elide_row *a = &o->rows[*(const size_t *)x];
-	const struct elide_row *b = &o->rows[*(const size_t *)y];
+	const struct sums *s = arg;
+	const struct sum *a = &s->sum[*(const uint32_t *)x], *b = &s->sum[*(const uint32_t *)y];
 	int c = by_number(a->kind, b->kind);
 
-	if (!c && o->by == BY_SITE)
-		c = by_number(a->site, b->site);
 	if (!c)
 		c = by_number(a->class_index, b->class_index);
-	if (!c)
-		c = by_number(a->site, b->site);
-	return c;
+	return c ? c : by_number(a->site, b->site);
 }
 
-static char *format(const char *format, ...) __printf(1, 2);
-
-static char *format(const char *format, ...)
+/* Puts together what --by asks for: the groups of one lock, or of one site, in the first of them. */
+static int make_groups(struct report *r, struct sums *s, enum report_by by)
 {
-	va_list args;
-	char *text;
+	struct sums firsts = {0};
+	uint32_t *index = reallocarray(NULL, s->nr + 1, sizeof(*index));
+	int rc = index ? 0 : -ENOMEM;
 
-	va_start(args, format);
-	if (vasprintf(&text, format, args) < 0)
-		text = NULL;
-	va_end(args);
-	return text;
-}
-
-/* "function file:line", and where it was inlined to; or the best there is. */
-static char *code_name(const struct place *p)
-{
-	if (p->symbol && p->file && p->inlined_into)
-		return format("%s %s:%d in %s", p->symbol, base_name(p->file), p->line,
-			      p->inlined_into);
-	if (p->symbol && p->file)
-		return format("%s %s:%d", p->symbol, base_name(p->file), p->line);
-	if (p->symbol)
-		return format("%s+0x%llx %s", p->symbol, (unsigned long long)p->symbol_offset,
-			      p->object);
-	if (p->object)
-		return format("%s+0x%llx", p->object, (unsigned long long)p->offset);
-	return format("unknown");
-}
-
-static char *data_name(const struct place *p)
-{
-	if (p->symbol && p->symbol_offset)
-		return format("%s+0x%llx", p->symbol, (unsigned long long)p->symbol_offset);
-	if (p->symbol)
-		return format("%s", p->symbol);
-	return code_name(p);
-}
-
-char *class_id(const struct elide_class *c, const struct place *place)
-{
-	static const char *const types[] = {"", "init", "static", "first"};
-
-	return place->object ? format("%s %s+0x%llx", types[c->type], place->object,
-				      (unsigned long long)place->offset) :
-			       format("%s unknown", types[c->type]);
-}
-
-char *class_name(const struct report *r, const struct elide_class *c, struct place *place)
-{
-	char *code, *name;
-
-	if (c->type == ELIDE_CLASS_STATIC) {
-		symbolize_data(r->symbols, c->address, place);
-		return data_name(place);
-	}
-	symbolize_call(r->symbols, c->address, place);
-	code = code_name(place);
-	if (!code)
-		return NULL;
-	name = format("%s %s", c->type == ELIDE_CLASS_INIT ? "init" : "first locked in", code);
-	free(code);
-	return name;
-}
-
-static void name_lock(const struct report *r, struct line *l, const struct elide_class *c)
-{
-	l->class_type = c->type;
-	l->lock = class_name(r, c, &l->lock_place);
-	l->class = class_id(c, &l->lock_place);
-	if (c->type == ELIDE_CLASS_STATIC)
-		snprintf(l->short_lock, sizeof(l->short_lock), "%s", l->lock ? l->lock : "");
-	else
-		short_place(l->short_lock, sizeof(l->short_lock), &l->lock_place,
-			    c->type == ELIDE_CLASS_INIT ? "init " : "first ");
-}
-
-static int name_line(const struct report *r, struct line *l, const struct elide_row *row)
-{
-	if (l->nr_classes == 1) {
-		name_lock(r, l, &r->file->classes[row->class_index]);
-	} else {
-		l->lock = format("%u lock classes", l->nr_classes);
-		snprintf(l->short_lock, sizeof(l->short_lock), "%u classes", l->nr_classes);
-		l->class = format("%s", "");
-	}
-	if (l->nr_sites == 1) {
-		symbolize_call(r->symbols, row->site, &l->site_place);
-		l->site = code_name(&l->site_place);
-		short_place(l->short_site, sizeof(l->short_site), &l->site_place, "");
-	} else {
-		snprintf(l->short_site, sizeof(l->short_site), "%u sites", l->nr_sites);
-		l->site = format("%u sites", l->nr_sites);
-	}
-	return l->lock && l->class && l->site ? 0 : -ENOMEM;
-}
-
-/* The state most of the row's acquisitions were made in; of equals the one that tries more. */
-static enum elide_row_state common_state(const uint64_t *votes)
-{
-	static const enum elide_row_state eager[] = {ELIDE_STATE_ELIDING, ELIDE_STATE_PAUSED,
-						     ELIDE_STATE_OFF, ELIDE_STATE_PROFILED};
-	enum elide_row_state best = eager[0];
-
-	for (size_t i = 1; i < ARRAY_SIZE(eager); i++)
-		if (votes[eager[i]] > votes[best])
-			best = eager[i];
-	return best;
-}
-
-/* Sums rows[index[0..n)], which belong to one line. */
-static int sum_line(const struct report *r, struct line *l, const size_t *index, size_t n)
-{
-	const struct elide_row *rows = r->file->rows;
-	uint64_t votes[ELIDE_STATE_OFF + 1] = {0};
-	const struct elide_row *before = NULL;
-
-	l->kind = rows[index[0]].kind;
-	for (size_t i = 0; i < n; i++) {
-		const struct elide_row *row = &rows[index[i]];
-
-		add_row(l, row);
-		/* A row that was touched counts, even before its first acquisition is counted. */
-		votes[row->state] += elide_row_acquired(row) + 1;
-		if (!before || before->class_index != row->class_index) {
-			l->nr_classes++;
-			l->nr_locks += r->file->classes[row->class_index].nr_locks;
-		}
-		if (!before || before->site != row->site)
-			l->nr_sites++;
-		before = row;
-	}
-	l->state = common_state(votes);
-	l->cost = line_cost(l);
-	l->verdict = line_verdict(r, l);
-	return name_line(r, l, &rows[index[0]]);
-}
-
-/* Rows of calls that got no lock, or that a reset has left nothing of. */
-static int is_empty(const struct report *r, const size_t *index, size_t n)
-{
-	uint64_t sum = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		const struct elide_row *row = &r->file->rows[index[i]];
-
-		sum += elide_row_acquired(row) + elide_row_aborts(row);
-	}
-	return !sum;
-}
-
-static int build_lines(struct report *r, enum report_by by)
-{
-	const struct data_file *f = r->file;
-	struct order order = {by, f->rows};
-	size_t *index = reallocarray(NULL, f->nr_rows + 1, sizeof(*index));
-	size_t nr = 0, n;
-	int rc = -ENOMEM;
-
-	if (!index)
-		return rc;
-	for (size_t i = 0; i < f->nr_rows; i++) {
+	for (size_t i = 0; !rc && i < s->nr; i++) {
 		index[i] = i;
-		add_row(&r->total, &f->rows[i]);
+		s->sum[i].group = i;
+		s->sum[i].is_empty = is_empty(&s->sum[i]);
+		s->sum[i].nr_classes = s->sum[i].nr_sites = 1;
+		s->sum[i].nr_locks = r->file->classes[s->sum[i].class_index].nr_locks;
 	}
-	qsort_r(index, f->nr_rows, sizeof(*index), compare_rows, &order);
-	for (size_t i = 0; i < f->nr_rows; i++)
-		nr += !i || !same_line(&f->rows[index[i - 1]], &f->rows[index[i]], by);
-	r->lines = calloc(nr + 1, sizeof(*r->lines));
-	if (!r->lines)
-		goto free_index;
-	for (size_t i = 0; i < f->nr_rows; i += n) {
-		for (n = 1; i + n < f->nr_rows; n++)
-			if (!same_line(&f->rows[index[i]], &f->rows[index[i + n]], by))
-				break;
-		rc = is_empty(r, &index[i], n) ? 0 :
-			     sum_line(r, &r->lines[r->nr_lines++], &index[i], n);
-		if (rc)
-			goto free_index;
+	/* So that the first is the same whatever the order in the file. */
+	if (!rc && by != BY_LOCK_AND_SITE)
+		qsort_r(index, s->nr, sizeof(*index), compare_groups, s);
+	for (size_t i = 0; !rc && by != BY_LOCK_AND_SITE && i < s->nr; i++) {
+		struct sum *sum = &s->sum[index[i]], *first, *to;
+
+		if (sum->is_empty)
+			continue;
+		first = sums_get(&firsts, by == BY_LOCK ? sum->class_index : 0,
+				 by == BY_SITE ? sum->site : 0, sum->kind, 1);
+		if (!first) {
+			rc = -ENOMEM;
+			break;
+		}
+		if (!first->nr_rows++)
+			first->group = index[i];
+		sum->group = first->group;
+		to = &s->sum[first->group];
+		if (to == sum)
+			continue;
+		sum_add(to, sum);
+		/* Classes and sites differ in turn: only one of the two can. */
+		to->nr_classes += by == BY_SITE;
+		to->nr_locks += by == BY_SITE ? sum->nr_locks : 0;
+		to->nr_sites += by == BY_LOCK;
 	}
-	rc = 0;
-free_index:
+	sums_free(&firsts);
 	free(index);
 	return rc;
 }
@@ -336,45 +142,282 @@ int report_sort_key(const char *key, const char **nearest)
 	return !strcmp(*nearest, key);
 }
 
-/* Numbers: the larger first. Texts: by strcmp(). */
-#define ORDER_TEXT(a, b)    strcmp(a, b)
-#define ORDER_COUNT(a, b)   (((double)(a) < (double)(b)) - ((double)(a) > (double)(b)))
-#define ORDER_PERCENT(a, b) ORDER_COUNT(a, b)
-#define ORDER_CYCLES(a, b)  ORDER_COUNT(a, b)
-#define ORDER_TIME(a, b)    ORDER_COUNT(a, b)
+/* What a row is put in order by: a text, a number, and what decides among equals. */
+struct rank {
+	const char *text;
+	double number;
+	double cost;
+	uint64_t acquired;
+	uint32_t sum;
+};
 
-static int compare_key(const char *key, const struct line *a, const struct line *b)
+/* The order of ranks. */
+struct ranking {
+	const struct report *r;
+	const struct sums *sums;
+};
+
+#define KEY_TEXT(rank, value)    ((rank)->text = (value))
+#define KEY_COUNT(rank, value)   ((rank)->number = (value))
+#define KEY_PERCENT(rank, value) KEY_COUNT(rank, value)
+#define KEY_CYCLES(rank, value)  KEY_COUNT(rank, value)
+#define KEY_TIME(rank, value)    KEY_COUNT(rank, value)
+
+static void set_key(struct rank *rank, const char *key, const struct line *l)
 {
+	rank->text = "";
+	rank->number = l->cost;
 #define ELIDE_COLUMN(id, head, unit, value, elision, drop)                                         \
 	if (!strcmp(key, #id)) {                                                                   \
-		const struct line *l = a;                                                          \
-		__auto_type va = (value);                                                          \
-		l = b;                                                                             \
-		return ORDER_##unit(va, (value));                                                  \
+		KEY_##unit(rank, value);                                                           \
+		return;                                                                            \
 	}
 #include "columns.def"
 #undef ELIDE_COLUMN
-	return ORDER_COUNT(a->cost, b->cost);
 }
 
-static int compare_lines(const void *x, const void *y, void *key)
+#define LARGER_FIRST(a, b) (((a) < (b)) - ((a) > (b)))
+
+/* Places in objects, which do not change from run to run as addresses do. */
+static int compare_places(const struct report *r, uint64_t a, uint64_t b)
 {
-	const struct line *a = x, *b = y;
-	int c = compare_key(key, a, b);
+	struct place x, y;
+	int c;
+
+	symbolize_object(r->symbols, a, &x);
+	symbolize_object(r->symbols, b, &y);
+	c = strcmp(x.object ? x.object : "", y.object ? y.object : "");
+	if (c)
+		return c;
+	return x.object ? by_number(x.offset, y.offset) : by_number(a, b);
+}
+
+static int compare_ranks(const void *x, const void *y, void *arg)
+{
+	const struct rank *a = x, *b = y;
+	const struct ranking *ranking = arg;
+	const struct sum *s = &ranking->sums->sum[a->sum], *t = &ranking->sums->sum[b->sum];
+	const struct elide_class *classes = ranking->r->file->classes;
+	int c = strcmp(a->text, b->text);
 
 	if (!c)
-		c = ORDER_COUNT(a->cost, b->cost);
+		c = LARGER_FIRST(a->number, b->number);
 	if (!c)
-		c = ORDER_COUNT(a->acquired, b->acquired);
+		c = LARGER_FIRST(a->cost, b->cost);
 	if (!c)
-		c = strcmp(a->lock, b->lock);
+		c = LARGER_FIRST(a->acquired, b->acquired);
 	if (!c)
-		c = strcmp(a->site, b->site);
+		c = compare_places(ranking->r, classes[s->class_index].address,
+				   classes[t->class_index].address);
 	if (!c)
-		c = strcmp(a->class, b->class);
-	if (!c)
-		c = by_number(a->kind, b->kind);
-	return c ? c : by_number(a->site_place.offset, b->site_place.offset);
+		c = compare_places(ranking->r, s->site, t->site);
+	return c ? c : by_number(s->kind, t->kind);
+}
+
+static int name_lock(const struct report *r, struct line *l, const struct elide_class *c)
+{
+	l->class_type = c->type;
+	l->lock = class_name(r, c, &l->lock_place);
+	l->class = class_id(c, &l->lock_place);
+	if (c->type == ELIDE_CLASS_STATIC)
+		snprintf(l->short_lock, sizeof(l->short_lock), "%s", l->lock ? l->lock : "");
+	else
+		short_place(l->short_lock, sizeof(l->short_lock), &l->lock_place,
+			    c->type == ELIDE_CLASS_INIT ? "init " : "first ");
+	return l->lock && l->class ? 0 : -ENOMEM;
+}
+
+static int name_line(const struct report *r, struct line *l)
+{
+	int rc = 0;
+
+	if (l->nr_classes == 1) {
+		rc = name_lock(r, l, &r->file->classes[l->sum.class_index]);
+	} else {
+		snprintf(l->short_lock, sizeof(l->short_lock), "%u classes", l->nr_classes);
+		l->class = strdup("");
+		if (asprintf(&l->lock, "%u lock classes", l->nr_classes) < 0)
+			l->lock = NULL;
+	}
+	if (l->nr_sites == 1) {
+		symbolize_call(r->symbols, l->sum.site, &l->site_place);
+		l->site = code_name(&l->site_place);
+		short_place(l->short_site, sizeof(l->short_site), &l->site_place, "");
+	} else {
+		snprintf(l->short_site, sizeof(l->short_site), "%u sites", l->nr_sites);
+		l->site = strdup(l->short_site);
+	}
+	return !rc && l->lock && l->class && l->site ? 0 : -ENOMEM;
+}
+
+static void free_names(struct line *l)
+{
+	free(l->lock);
+	free(l->site);
+	free(l->class);
+}
+
+/* Only the keys that are names need the names of all rows. */
+static int needs_names(const char *key)
+{
+	return !strcmp(key, "lock") || !strcmp(key, "site");
+}
+
+static int rank_one(struct report *r, const struct sum *sum, const char *key, struct rank *rank)
+{
+	struct line l;
+	int rc = 0;
+
+	sum_line(r, sum, &l);
+	if (needs_names(key))
+		rc = name_line(r, &l);
+	set_key(rank, key, &l);
+	rank->cost = l.cost;
+	rank->acquired = l.acquired;
+	if (needs_names(key)) {
+		rank->text = strdup(rank->text);
+		rc = rank->text ? rc : -ENOMEM;
+		free_names(&l);
+	}
+	return rc;
+}
+
+/* Up to here the first are kept in order one by one, beyond all are sorted. */
+#define INSERT_MAX 256
+
+static void insert(struct rank *first, size_t *nr, size_t max, const struct rank *rank,
+		   struct ranking *ranking)
+{
+	size_t at = *nr;
+
+	if (*nr == max && compare_ranks(rank, &first[max - 1], ranking) >= 0)
+		return;
+	if (*nr < max)
+		++*nr;
+	else
+		at--;
+	for (; at && compare_ranks(rank, &first[at - 1], ranking) < 0; at--)
+		first[at] = first[at - 1];
+	first[at] = *rank;
+}
+
+/* The first @max rows by @key, 0 for all: ranks, *@nr of them; NULL without memory. */
+static struct rank *rank_rows(struct report *r, const struct sums *s, const char *key, size_t max,
+			      size_t *nr)
+{
+	struct ranking ranking = {r, s};
+	int few = max && max <= INSERT_MAX && !needs_names(key);
+	struct rank *ranks = reallocarray(NULL, (few ? max : s->nr) + 1, sizeof(*ranks)), rank;
+	int rc = ranks ? 0 : -ENOMEM;
+
+	*nr = 0;
+	for (size_t i = 0; !rc && i < s->nr; i++) {
+		if (s->sum[i].is_empty || s->sum[i].group != i)
+			continue;
+		rank.sum = i;
+		rc = rank_one(r, &s->sum[i], key, &rank);
+		if (few)
+			insert(ranks, nr, max, &rank, &ranking);
+		else
+			ranks[(*nr)++] = rank;
+	}
+	if (!rc && !few)
+		qsort_r(ranks, *nr, sizeof(*ranks), compare_ranks, &ranking);
+	for (size_t i = 0; needs_names(key) && i < *nr; i++)
+		free((char *)ranks[i].text);
+	if (max && *nr > max)
+		*nr = max;
+	if (rc) {
+		free(ranks);
+		return NULL;
+	}
+	return ranks;
+}
+
+/* Gives a sum its line, unless it has one. */
+static void show(struct report *r, struct sums *s, uint32_t sum)
+{
+	if (s->sum[sum].line)
+		return;
+	sum_line(r, &s->sum[sum], &r->lines[r->nr_built++]);
+	s->sum[sum].line = r->nr_built;
+}
+
+struct line *report_line(const struct report *r, uint32_t class_index, uint64_t site,
+			 unsigned int kind)
+{
+	const struct sum *s = sums_get(r->sums, class_index, site, kind, 0);
+
+	if (!s || !r->sums->sum[s->group].line)
+		return NULL;
+	return &r->lines[r->sums->sum[s->group].line - 1];
+}
+
+static int fill_line(void *arg, const struct elide_row *row)
+{
+	struct reading *reading = arg;
+	struct line *l = report_line(reading->r, row->class_index, row->site, row->kind);
+
+	if (!l)
+		return 0;
+	/* The sum has these of the first reading: a process that runs has gone on. */
+	if (!l->filled) {
+		l->sum.wait = l->sum.hold = (struct elide_times){0};
+		l->filled = 1;
+	}
+	add_rest(l, row);
+	return 0;
+}
+
+static int build_lines(struct report *r, struct reading *reading, const char *sort, size_t top)
+{
+	struct rank *ranks, *worst;
+	size_t nr, nr_worst;
+	int rc = -ENOMEM;
+
+	for (size_t i = 0; i < r->sums->nr; i++)
+		r->nr_all += !r->sums->sum[i].is_empty && r->sums->sum[i].group == i;
+	ranks = rank_rows(r, r->sums, sort, top, &nr);
+	worst = rank_rows(r, r->sums, "cost", WORST_MAX, &nr_worst);
+	r->lines = calloc(nr + nr_worst + 1, sizeof(*r->lines));
+	if (!ranks || !worst || !r->lines)
+		goto free_ranks;
+	for (size_t i = 0; i < nr; i++)
+		show(r, r->sums, ranks[i].sum);
+	r->nr_lines = r->nr_built;
+	for (size_t i = 0; i < nr_worst; i++) {
+		show(r, r->sums, worst[i].sum);
+		r->worst[r->nr_worst++] = &r->lines[r->sums->sum[worst[i].sum].line - 1];
+	}
+	rc = load_rows(r->file, fill_line, reading);
+	for (size_t i = 0; !rc && i < r->nr_built; i++)
+		rc = name_line(r, &r->lines[i]);
+free_ranks:
+	free(ranks);
+	free(worst);
+	return rc;
+}
+
+static int sum_rows(struct report *r, enum report_by by, const char *sort, size_t top)
+{
+	struct reading reading = {.r = r, .sums = r->sums};
+	struct elide_times wait, hold;
+	uint64_t causes[ELIDE_MAX_CAUSES];
+	int rc = load_rows(r->file, sum_one, &reading);
+
+	if (rc)
+		return rc;
+	wait = r->total.sum.wait;
+	hold = r->total.sum.hold;
+	memcpy(causes, r->total.sum.causes, sizeof(causes));
+	sum_line(r, &reading.total, &r->total);
+	r->total.sum.wait = wait;
+	r->total.sum.hold = hold;
+	memcpy(r->total.sum.causes, causes, sizeof(causes));
+	for (size_t i = 0; i < r->file->nr_classes; i++)
+		r->total.nr_locks += r->file->classes[i].nr_locks;
+	rc = make_groups(r, r->sums, by);
+	return rc ? rc : build_lines(r, &reading, sort, top);
 }
 
 static int compare_misuse(const void *x, const void *y)
@@ -410,8 +453,8 @@ static void say_line(const char *line)
 	fprintf(stderr, "elide: %s\n", line);
 }
 
-int report_build(struct report *r, const struct data_file *file, enum report_by by,
-		 const char *sort)
+int report_build_top(struct report *r, const struct data_file *file, enum report_by by,
+		     const char *sort, size_t top)
 {
 	const struct elide_header *h = &file->header;
 	int rc = -ENOMEM;
@@ -424,34 +467,37 @@ int report_build(struct report *r, const struct data_file *file, enum report_by 
 		r->cycles = h->end_cycles - h->start_cycles;
 	}
 	r->symbols = symbolizer_new(file->modules, file->nr_modules, say_line);
-	if (!r->symbols)
-		return rc;
-	rc = build_lines(r, by);
+	r->sums = calloc(1, sizeof(*r->sums));
+	if (r->symbols && r->sums)
+		rc = sum_rows(r, by, sort, top);
 	if (!rc)
 		rc = build_misuse(r);
 	if (!rc)
 		rc = order_build(r);
-	if (rc) {
+	if (!rc)
+		rc = evidence_build(r);
+	if (rc)
 		report_free(r);
-		return rc;
-	}
-	for (size_t i = 0; i < file->nr_classes; i++)
-		r->total.nr_locks += file->classes[i].nr_locks;
-	r->total.verdict = line_verdict(r, &r->total);
-	qsort_r(r->lines, r->nr_lines, sizeof(*r->lines), compare_lines, (void *)sort);
-	return 0;
+	return rc;
+}
+
+int report_build(struct report *r, const struct data_file *file, enum report_by by,
+		 const char *sort)
+{
+	return report_build_top(r, file, by, sort, 0);
 }
 
 void report_free(struct report *r)
 {
-	for (size_t i = 0; i < r->nr_lines; i++) {
-		free(r->lines[i].lock);
-		free(r->lines[i].site);
-		free(r->lines[i].class);
-	}
+	for (size_t i = 0; i < r->nr_built; i++)
+		free_names(&r->lines[i]);
 	free(r->lines);
 	free(r->misuse);
 	order_free(r);
+	evidence_free(r);
+	if (r->sums)
+		sums_free(r->sums);
+	free(r->sums);
 	symbolizer_free(r->symbols);
 	memset(r, 0, sizeof(*r));
 }

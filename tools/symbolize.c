@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "../lib/compiler.h"
+#include "datatype.h"
 #include "symbolize.h"
 
 /* From the C++ ABI (Itanium), section 3.4; libstdc++ exports it with C linkage. */
@@ -38,9 +39,20 @@ struct object {
 	int opened;
 };
 
+/* An address that was asked for: the functions around it. */
+struct answer {
+	uint64_t address;
+	int exact;
+	size_t nr;
+	struct place *places; /* NULL: a free place in the table */
+};
+
 struct symbolizer {
 	void (*warn)(const char *line);
 	struct text *texts;
+	struct answer *answers;
+	size_t nr_answers;
+	size_t room; /* of @answers, a power of two or 0 */
 	size_t nr_objects;
 	struct object objects[];
 };
@@ -235,12 +247,69 @@ static int is_clone(const char *elf_symbol, const char *function)
 	return !strncmp(elf_symbol, function, len) && (!elf_symbol[len] || elf_symbol[len] == '.');
 }
 
-static void name_code(struct symbolizer *s, Dwfl_Module *m, uint64_t address, struct place *place)
+/* More functions than that are not inlined into each other. */
+#define INLINED_MAX 32
+
+/*
+ * The functions that an inlined one was inlined into, outwards from the second:
+ * each is at the line that the one before it was called from.
+ */
+static size_t outer_functions(struct symbolizer *s, Dwarf_Die *unit, uint64_t address,
+			      struct place *places)
+{
+	Dwarf_Die *scopes = NULL, *outer = NULL;
+	int nr = dwarf_getscopes(unit, address, &scopes), nr_outer = 0, i = 0;
+	Dwarf_Files *files = NULL;
+	Dwarf_Attribute attr;
+	Dwarf_Word file, line;
+	size_t found = 1;
+
+	while (i < nr && dwarf_tag(&scopes[i]) != DW_TAG_inlined_subroutine &&
+	       dwarf_tag(&scopes[i]) != DW_TAG_subprogram)
+		i++;
+	if (i < nr && dwarf_tag(&scopes[i]) == DW_TAG_inlined_subroutine)
+		nr_outer = dwarf_getscopes_die(&scopes[i], &outer);
+	if (nr > 0)
+		free(scopes);
+	if (nr_outer > 0)
+		dwarf_getsrcfiles(unit, &files, NULL);
+	for (i = 0; i < nr_outer && found < INLINED_MAX; i++) {
+		struct place *to = &places[found];
+		const char *name;
+		int tag = dwarf_tag(&outer[i]);
+
+		if (tag != DW_TAG_inlined_subroutine && tag != DW_TAG_subprogram)
+			continue;
+		if (i) {
+			name = die_name(&outer[i]);
+			to->symbol = name ? demangle(s, name) : to->symbol;
+			found++;
+		}
+		if (tag == DW_TAG_subprogram || found == INLINED_MAX)
+			break;
+		places[found] = places[0];
+		if (!dwarf_formudata(dwarf_attr(&outer[i], DW_AT_call_line, &attr), &line) &&
+		    !dwarf_formudata(dwarf_attr(&outer[i], DW_AT_call_file, &attr), &file) &&
+		    files && dwarf_filesrc(files, file, NULL, NULL)) {
+			places[found].line = line;
+			places[found].file = keep(s, dwarf_filesrc(files, file, NULL, NULL));
+		}
+	}
+	if (nr_outer > 0)
+		free(outer);
+	return found;
+}
+
+/* Fills the places of an address: their number. */
+static size_t name_code(struct symbolizer *s, Dwfl_Module *m, uint64_t address,
+			struct place *places)
 {
 	const char *inner = NULL, *outer, *file = NULL;
+	struct place *place = &places[0];
 	Dwarf_Addr bias;
 	Dwarf_Die *unit = find_unit(m, address, &bias);
 	uint64_t offset;
+	size_t nr = 1;
 
 	outer = covering_symbol(m, address, &offset);
 	if (unit) {
@@ -251,12 +320,17 @@ static void name_code(struct symbolizer *s, Dwfl_Module *m, uint64_t address, st
 		place->elf_symbol = keep(s, outer);
 	if (inner || outer)
 		place->symbol = demangle(s, inner ? inner : outer);
-	if (inner && outer && !is_clone(outer, inner))
-		place->inlined_into = demangle(s, outer);
 	if (file)
 		place->file = keep(s, file);
 	else if (outer)
 		place->symbol_offset = offset;
+	if (inner && outer && !is_clone(outer, inner)) {
+		place->inlined_into = demangle(s, outer);
+		nr = outer_functions(s, unit, address - bias, places);
+	}
+	/* The last is the function that all were inlined into. */
+	places[nr - 1].inlined_into = nr > 1 ? NULL : places[0].inlined_into;
+	return nr;
 }
 
 /* Finds the object around an address and the address in it; NULL if it has no names for us. */
@@ -272,13 +346,130 @@ static Dwfl_Module *locate(struct symbolizer *s, uint64_t address, struct place 
 	return o->dwfl_module;
 }
 
+void symbolize_object(struct symbolizer *s, uint64_t address, struct place *place)
+{
+	memset(place, 0, sizeof(*place));
+	for (size_t i = 0; i < s->nr_objects; i++) {
+		const struct object *o = &s->objects[i];
+
+		if (address < o->module->start || address >= o->module->end)
+			continue;
+		place->object = o->name;
+		place->offset = address - o->module->base;
+		return;
+	}
+}
+
+static size_t ask(struct symbolizer *s, uint64_t address, int exact, struct answer *to)
+{
+	struct place places[INLINED_MAX] = {0};
+	/* A call is what ends one byte before: the next line may be another function's. */
+	Dwfl_Module *m = locate(s, exact ? address : address - 1, &places[0]);
+	size_t nr = m ? name_code(s, m, places[0].offset, places) : 1;
+
+	to->places = malloc(nr * sizeof(*places));
+	if (!to->places)
+		return 0;
+	memcpy(to->places, places, nr * sizeof(*places));
+	to->address = address;
+	to->exact = exact;
+	to->nr = nr;
+	return nr;
+}
+
+static struct answer *answer_at(struct answer *answers, size_t room, uint64_t address, int exact)
+{
+	/* 2^64 / golden ratio spreads neighbours. */
+	size_t at = (address * 0x9e3779b97f4a7c15ull >> 32 ^ exact) & (room - 1);
+
+	while (answers[at].places &&
+	       (answers[at].address != address || answers[at].exact != exact))
+		at = (at + 1) & (room - 1);
+	return &answers[at];
+}
+
+static int grow_answers(struct symbolizer *s)
+{
+	size_t room = s->room ? 2 * s->room : 256;
+	struct answer *answers = calloc(room, sizeof(*answers));
+
+	if (!answers)
+		return -1;
+	for (size_t i = 0; i < s->room; i++)
+		if (s->answers[i].places)
+			*answer_at(answers, room, s->answers[i].address, s->answers[i].exact) =
+				s->answers[i];
+	free(s->answers);
+	s->answers = answers;
+	s->room = room;
+	return 0;
+}
+
+size_t symbolize_frames(struct symbolizer *s, uint64_t address, int exact,
+			const struct place **places)
+{
+	struct answer *answer;
+
+	if (2 * s->nr_answers >= s->room && grow_answers(s))
+		return 0;
+	answer = answer_at(s->answers, s->room, address, exact);
+	if (!answer->places) {
+		if (!ask(s, address, exact, answer))
+			return 0;
+		s->nr_answers++;
+	}
+	*places = answer->places;
+	return answer->nr;
+}
+
+static void innermost(struct symbolizer *s, uint64_t address, int exact, struct place *place)
+{
+	const struct place *places;
+
+	memset(place, 0, sizeof(*place));
+	if (symbolize_frames(s, address, exact, &places))
+		*place = places[0];
+}
+
 void symbolize_call(struct symbolizer *s, uint64_t return_address, struct place *place)
 {
-	/* The call is what ends one byte before: the next line may be another function's. */
-	Dwfl_Module *m = locate(s, return_address - 1, place);
+	innermost(s, return_address, 0, place);
+}
 
-	if (m)
-		name_code(s, m, place->offset, place);
+void symbolize_instruction(struct symbolizer *s, uint64_t address, struct place *place)
+{
+	innermost(s, address, 1, place);
+}
+
+size_t symbolize_bytes(struct symbolizer *s, uint64_t address, uint8_t *bytes, size_t size)
+{
+	struct place place;
+	Dwfl_Module *m = locate(s, address, &place);
+	GElf_Addr bias;
+	Elf *elf = m ? dwfl_module_getelf(m, &bias) : NULL;
+	size_t nr = 0;
+	GElf_Phdr p;
+
+	if (!elf || elf_getphdrnum(elf, &nr))
+		return 0;
+	for (size_t i = 0; i < nr; i++) {
+		uint64_t at;
+		size_t there;
+		const char *file = elf_rawfile(elf, &there);
+
+		if (!file || !gelf_getphdr(elf, i, &p) || p.p_type != PT_LOAD ||
+		    place.offset < p.p_vaddr || place.offset - p.p_vaddr >= p.p_filesz)
+			continue;
+		at = place.offset - p.p_vaddr;
+		if (size > p.p_filesz - at)
+			size = p.p_filesz - at;
+		if (p.p_offset > there || at > there - p.p_offset ||
+		    size > there - p.p_offset - at)
+			return 0;
+		memcpy(bytes, file + p.p_offset + at, size);
+		return size;
+	}
+	return 0;
 }
 
 void symbolize_data(struct symbolizer *s, uint64_t address, struct place *place)
@@ -292,12 +483,28 @@ void symbolize_data(struct symbolizer *s, uint64_t address, struct place *place)
 	place->elf_symbol = keep(s, name);
 }
 
+int symbolize_is_pointer(struct symbolizer *s, uint64_t address, uint64_t code)
+{
+	struct place data, own;
+	Dwfl_Module *m = locate(s, code, &own);
+	Dwarf_Addr bias = 0;
+	Dwarf_Die *unit = m ? find_unit(m, own.offset, &bias) : NULL;
+
+	symbolize_data(s, address, &data);
+	return unit && data.elf_symbol &&
+	       datatype_is_pointer(unit, data.offset - data.symbol_offset - bias, data.elf_symbol,
+				   data.symbol_offset);
+}
+
 void symbolizer_free(struct symbolizer *s)
 {
 	if (!s)
 		return;
 	for (size_t i = 0; i < s->nr_objects; i++)
 		dwfl_end(s->objects[i].dwfl);
+	for (size_t i = 0; i < s->room; i++)
+		free(s->answers[i].places);
+	free(s->answers);
 	while (s->texts) {
 		struct text *next = s->texts->next;
 

@@ -56,9 +56,44 @@ struct symbolizer *symbolizer_new(const struct elide_module *modules, size_t nr,
 void symbolize_call(struct symbolizer *s, uint64_t return_address, struct place *place);
 
 /**
+ * symbolize_instruction() - the instruction at an address.
+ */
+void symbolize_instruction(struct symbolizer *s, uint64_t address, struct place *place);
+
+/**
+ * symbolize_frames() - the functions around a frame of a stack, inlined ones apart.
+ * @address: of an instruction if @exact, else a return address
+ * @places: set to them, the innermost first
+ *
+ * Return: their number, at least 1; 0 without memory.
+ */
+size_t symbolize_frames(struct symbolizer *s, uint64_t address, int exact,
+			const struct place **places);
+
+/**
+ * symbolize_object() - object and offset only, without opening anything.
+ */
+void symbolize_object(struct symbolizer *s, uint64_t address, struct place *place);
+
+/**
+ * symbolize_bytes() - what an object holds at an address.
+ *
+ * Return: bytes copied, up to @size; 0 if they are in no file.
+ */
+size_t symbolize_bytes(struct symbolizer *s, uint64_t address, uint8_t *bytes, size_t size);
+
+/**
  * symbolize_data() - the variable at an address.
  */
 void symbolize_data(struct symbolizer *s, uint64_t address, struct place *place);
+
+/**
+ * symbolize_is_pointer() - does a variable hold a pointer at an address?
+ * @code: of an instruction that uses it: what its compilation unit says is believed
+ *
+ * Return: 1; 0 if it holds something else, or that is not known.
+ */
+int symbolize_is_pointer(struct symbolizer *s, uint64_t address, uint64_t code);
 
 /**
  * symbolizer_free() - release it and every string of its places.

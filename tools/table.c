@@ -9,6 +9,8 @@
 #include <string.h>
 
 #include "../lib/compiler.h"
+#include "advice.h"
+#include "pmu.h"
 #include "report.h"
 
 /* Longest cell printed; a name that is longer loses its middle. */
@@ -16,13 +18,13 @@
 /* Names are never made narrower than this, columns are left out instead. */
 #define NAME_MIN 20
 /* Rows explained below the table. */
-#define FINDINGS_MAX 5
+#define EXPLAINED_MAX 5
+/* A row that costs less than this share of the dearest one is not among the worst. */
+#define WORST_SHARE 100
 
 struct cell {
 	char text[CELL_MAX + 1];
 };
-
-enum unit { TEXT, COUNT, PERCENT, CYCLES, TIME };
 
 struct column {
 	const char *head;
@@ -55,7 +57,7 @@ static int decimals(double v)
 }
 
 /* Three significant digits and a unit: 999, 12.3k, 4.56M. */
-static void scale(char *to, size_t size, double v, const char *suffix)
+void scale(char *to, size_t size, double v, const char *suffix)
 {
 	static const char units[] = " kMGTPE";
 	int unit = 0;
@@ -68,7 +70,7 @@ static void scale(char *to, size_t size, double v, const char *suffix)
 	snprintf(to, size, "%.*f%.*s%s", unit ? decimals(v) : 0, v, unit > 0, &units[unit], suffix);
 }
 
-static void scale_ns(char *to, size_t size, double ns)
+void scale_ns(char *to, size_t size, double ns)
 {
 	static const char *const units[] = {"ns", "us", "ms", "s"};
 	int unit = 0;
@@ -116,7 +118,7 @@ static void print_clean(FILE *out, const char *text)
 		fputc((unsigned char)*text < ' ' || *text == 0x7f ? '?' : *text, out);
 }
 
-static void number_cell(const struct report *r, enum unit unit, double v, char *to, size_t size)
+void number_cell(const struct report *r, enum unit unit, double v, char *to, size_t size)
 {
 	switch (unit) {
 	case PERCENT:
@@ -235,8 +237,8 @@ static void print_rows(const struct report *r, FILE *out, int width, size_t nr)
 	print_row(out, columns, NULL);
 	for (size_t row = 0; row < nr; row++)
 		print_row(out, columns, cells[row]);
-	if (nr < r->nr_lines)
-		fprintf(out, "(%zu more rows: --top 0)\n", r->nr_lines - nr);
+	if (nr < r->nr_all)
+		fprintf(out, "(%zu more rows: --top 0)\n", r->nr_all - nr);
 	if (left_out)
 		fprintf(out,
 			"(%d columns left out for want of width: widen the terminal, or --csv)\n",
@@ -338,20 +340,12 @@ static void print_place(FILE *out, const struct place *p)
 
 static void print_misuse(const struct report *r, FILE *out)
 {
-	static const char *const says[] = {
-		[ELIDE_MISUSE_UNLOCK_FREE] = "unlocks a lock that nobody holds",
-		[ELIDE_MISUSE_UNLOCK_FOREIGN] = "unlocks a lock that another thread holds",
-		[ELIDE_MISUSE_DESTROY_HELD] = "destroys a lock that is held",
-		[ELIDE_MISUSE_RELOCK] = "locks again a lock that it holds",
-		[ELIDE_MISUSE_EXIT_HELD] = "locks a lock that its thread holds when it ends",
-	};
-
 	for (size_t i = 0; i < r->nr_misuse; i++) {
 		const struct misuse_line *m = &r->misuse[i];
 
 		fprintf(out, "misuse: ");
 		print_place(out, &m->site);
-		fprintf(out, " %s (%s", says[m->record->type], kind_name(m->record->kind));
+		fprintf(out, " %s (%s", misuse_says(m->record->type), kind_name(m->record->kind));
 		if (m->lock.symbol) {
 			fputc(' ', out);
 			print_clean(out, m->lock.symbol);
@@ -394,26 +388,39 @@ static void print_order(const struct report *r, FILE *out, const struct order_li
 		nr);
 }
 
-static void print_finding(const struct report *r, FILE *out, const struct finding *f, size_t number)
+static void print_cause(FILE *out, const struct line *l, const struct finding *f)
 {
-	const struct line *l = f->line;
-	char amount[32], wasted[32], mean[32], longest[32];
+	char amount[32];
+
+	scale(amount, sizeof(amount), f->count, "");
+	for (int i = 0; i < ELIDE_NR_CAUSES; i++)
+		if (!strcmp(f->cause, cause_texts[i].id))
+			fprintf(out, "   %s, %.1f%% of the aborts (%s): %s\n", f->cause,
+				percent(f->count, l->aborts), amount, cause_texts[i].help);
+	fputs("      -> ", out);
+	print_clean(out, f->text);
+	if (f->setting[0]) {
+		fputs("\n      setting: ", out);
+		print_clean(out, f->setting);
+	}
+	fputc('\n', out);
+}
+
+static void print_worst(const struct report *r, FILE *out, const struct line *l, size_t number)
+{
+	char wasted[32], mean[32], longest[32];
+	struct finding found[FINDINGS_MAX];
+	size_t nr = advise(r, l, found);
 
 	fprintf(out, "\n%zu. ", number);
 	print_clean(out, l->lock);
 	fprintf(out, " (%s) at ", kind_name(l->kind));
 	print_clean(out, l->site);
 	fprintf(out, "\n");
+	for (size_t i = 0; i < nr; i++)
+		print_cause(out, l, &found[i]);
 	scale(wasted, sizeof(wasted), l->sum.wasted_cycles, "");
-	for (unsigned int i = 0; i < f->nr_causes; i++) {
-		const struct cause_text *c = &cause_texts[f->causes[i]];
-		uint64_t n = l->sum.causes[f->causes[i]];
-
-		scale(amount, sizeof(amount), n, "");
-		fprintf(out, "   %s, %.1f%% of the aborts (%s): %s\n      -> %s\n", c->id,
-			percent(n, l->aborts), amount, c->help, c->advice);
-	}
-	if (f->nr_causes)
+	if (l->aborts)
 		fprintf(out, "   in all %s cycles wasted, %.1f%% of the acquisitions fell back\n",
 			wasted, percent(l->sum.fallback, l->acquired));
 	if (l->sum.contended) {
@@ -424,11 +431,6 @@ static void print_finding(const struct report *r, FILE *out, const struct findin
 			"   the real lock was held at %.1f%% of the acquisitions: wait %s on "
 			"average, %s at most\n",
 			percent(l->sum.contended, l->acquired), mean, longest);
-	}
-	if (r->elides && f->pattern[0] && l->verdict != VERDICT_PAYS) {
-		fprintf(out, "   to switch elision off here: ELIDE_LOCKS='");
-		print_clean(out, f->pattern);
-		fprintf(out, "=off'\n");
 	}
 }
 
@@ -450,20 +452,25 @@ static void print_notes(const struct report *r, FILE *out)
  */
 void table_print(const struct report *r, FILE *out, int width, size_t top)
 {
-	struct finding findings[FINDINGS_MAX];
-	size_t nr = top && top < r->nr_lines ? top : r->nr_lines;
-	size_t nr_findings = attribute(r, findings, FINDINGS_MAX);
+	size_t nr = top && top < r->nr_lines ? top : r->nr_lines, explained = 0;
 
 	print_program(r, out);
 	print_rows(r, out, width, nr);
 	fputc('\n', out);
 	print_totals(r, out);
+	counters_print(r, out);
 	print_notes(r, out);
 	print_misuse(r, out);
 	for (size_t i = 0; i < r->nr_orders; i++)
 		print_order(r, out, &r->orders[i]);
-	for (size_t i = 0; i < nr_findings; i++)
-		print_finding(r, out, &findings[i], i + 1);
+	for (size_t i = 0; i < r->nr_worst && explained < EXPLAINED_MAX; i++) {
+		const struct line *l = r->worst[i];
+
+		if (!l->cost || l->cost * WORST_SHARE < r->worst[0]->cost)
+			break;
+		if (l->aborts || l->sum.contended)
+			print_worst(r, out, l, ++explained);
+	}
 	if (!r->elides && r->total.sum.contended)
 		fprintf(out, "\nNothing was elided. What eliding these locks would do: elide run "
 			     "--emulate -- PROGRAM\n");

@@ -7,8 +7,8 @@ FUZZ_TARGETS := data tunables rules symbol
 FUZZ_DIR     := $(O)/tests/fuzz
 
 # What a target tests; the rest of what it needs it brings along.
-fuzz_data_SRC      := $(filter-out tools/elide.c,$(wildcard tools/*.c)) tests/tools/synth.c \
-		      tests/tools/subject.c
+fuzz_data_SRC      := $(filter-out tools/elide.c,$(wildcard tools/*.c)) $(PAGE_SRC) \
+		      tests/tools/synth.c tests/tools/synth-full.c tests/tools/subject.c
 fuzz_data_LIBS     := $(TOOLS_LIBS)
 fuzz_tunables_SRC  := lib/tunables.c
 fuzz_rules_SRC     := lib/rules.c
@@ -16,7 +16,7 @@ fuzz_symbol_SRC    := lib/symbol.c
 
 # A finding ends the run: it must not be one line among many.
 FUZZ_CFLAGS := -std=gnu11 -D_GNU_SOURCE -O1 -g $(WARN) -DELIDE_VERSION='"$(VERSION)"' \
-	       -fno-omit-frame-pointer -fno-sanitize-recover=all
+	       -fno-omit-frame-pointer -fno-sanitize-recover=all -I$(OBJ)/generated
 
 # The compiler's sanitizers, where their libraries are installed.
 FUZZ_SAN = $(shell echo 'int main(void) { return 0; }' | $(CC) -fsanitize=address,undefined -x c \
@@ -39,13 +39,13 @@ $(FUZZ_DIR)/replay-broken: tests/fuzz/main.c tests/fuzz/symbol.c lib/symbol.c
 	$(Q)$(CC) $(FUZZ_CFLAGS) $(FUZZ_SAN) -Ilib -o $@ tests/fuzz/main.c tests/fuzz/symbol.c $@.c
 
 define fuzz_target_rules
-$(FUZZ_DIR)/fuzz-$(1): tests/fuzz/$(1).c $(fuzz_$(1)_SRC) $(wildcard lib/*.h lib/*.def tools/*.h tools/*.def)
+$(FUZZ_DIR)/fuzz-$(1): tests/fuzz/$(1).c $(fuzz_$(1)_SRC) $(wildcard lib/*.h lib/*.def tools/*.h tools/*.def) $(OBJ)/generated/syscalls.inc
 	$$(call say,FUZZ,$$@)
 	$$(Q)mkdir -p $$(@D)
 	$$(Q)clang $$(FUZZ_CFLAGS) -fsanitize=fuzzer,address,undefined -o $$@ \
 		tests/fuzz/$(1).c $(fuzz_$(1)_SRC) $(fuzz_$(1)_LIBS)
 
-$(FUZZ_DIR)/replay-$(1): tests/fuzz/main.c tests/fuzz/$(1).c $(fuzz_$(1)_SRC) $(wildcard lib/*.h lib/*.def tools/*.h tools/*.def)
+$(FUZZ_DIR)/replay-$(1): tests/fuzz/main.c tests/fuzz/$(1).c $(fuzz_$(1)_SRC) $(wildcard lib/*.h lib/*.def tools/*.h tools/*.def) $(OBJ)/generated/syscalls.inc
 	$$(call say,LD,$$@)
 	$$(Q)mkdir -p $$(@D)
 	$$(Q)$$(CC) $$(FUZZ_CFLAGS) $$(FUZZ_SAN) -o $$@ \

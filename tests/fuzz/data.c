@@ -8,12 +8,12 @@
  * bytes. Numbers are little-endian. The objects it names do not exist: what
  * elfutils does with hostile ones is not ours.
  */
-#include <jansson.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "../../tools/html.h"
 #include "../../tools/report.h"
 #include "../tools/synth.h"
 #include "fuzz.h"
@@ -52,7 +52,7 @@ static size_t tamper(struct synth *s, const uint8_t *data, size_t size)
 static void report(const struct data_file *file, enum report_by by, FILE *out)
 {
 	struct report r;
-	json_t *json;
+	json_t *json, *parts;
 
 	if (report_build(&r, file, by, "wasted"))
 		return;
@@ -62,6 +62,10 @@ static void report(const struct data_file *file, enum report_by by, FILE *out)
 	must(json != NULL);
 	json_dumpf(json, out, 0);
 	json_decref(json);
+	parts = json_array();
+	must(!json_array_append_new(parts, html_tree(&r, 0)));
+	html_page(parts, out);
+	json_decref(parts);
 	report_free(&r);
 }
 

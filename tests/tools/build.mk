@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Programs that the tests of the tools use.
 
-SYNTH_OBJ := $(patsubst %,$(OBJ)/tests/tools/%.o,synth subject)
-TOOLS_TEST_BIN := $(O)/tests/tools/mkdata $(O)/tests/tools/looper
+SYNTH_OBJ := $(patsubst %,$(OBJ)/tests/tools/%.o,synth synth-full subject)
+TOOLS_TEST_BIN := $(O)/tests/tools/mkdata $(O)/tests/tools/looper $(O)/tests/tools/page
 
 tools-tests: $(TOOLS_TEST_BIN)
 .PHONY: tools-tests
@@ -12,7 +12,7 @@ $(OBJ)/tests/tools/%.o: tests/tools/%.c
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -D_GNU_SOURCE -g -c -o $@ $<
 
-$(O)/tests/tools/mkdata: $(OBJ)/tests/tools/mkdata.o $(SYNTH_OBJ)
+$(O)/tests/tools/mkdata: $(OBJ)/tests/tools/mkdata.o $(OBJ)/tests/tools/synth-large.o $(SYNTH_OBJ)
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -o $@ $^
@@ -21,3 +21,8 @@ $(O)/tests/tools/looper: $(OBJ)/tests/tools/looper.o
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -o $@ $^ -pthread
+
+$(O)/tests/tools/page: $(OBJ)/tests/tools/page.o $(filter-out %/elide.o,$(TOOLS_OBJ)) $(PAGE_OBJ)
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -o $@ $^ $(TOOLS_LIBS)

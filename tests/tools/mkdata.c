@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * mkdata.c - writes a made-up data file: mkdata FILE SCENARIO [RUN [PID]]
+ * mkdata.c - writes a made-up data file: mkdata FILE SCENARIO [RUN [PID]], or a large one:
+ * mkdata FILE large CLASSES SITES
  *
  * Must never be taken for a measurement: see synth.c.
  */
@@ -15,6 +16,10 @@ int main(int argc, char **argv)
 	uint64_t run = argc > 3 ? strtoull(argv[3], NULL, 16) : 0;
 	uint32_t pid = argc > 4 ? strtoul(argv[4], NULL, 10) : 4242;
 
+	if (argc == 5 && !strcmp(argv[2], "large")) {
+		synth_large(argv[1], strtoul(argv[3], NULL, 10), pid);
+		return 0;
+	}
 	for (int i = 0; argc > 2 && i < SYNTH_NR; i++) {
 		struct synth s;
 
@@ -25,6 +30,7 @@ int main(int argc, char **argv)
 		synth_free(&s);
 		return 0;
 	}
-	fprintf(stderr, "usage: mkdata FILE elide|profile|killed|idle [RUN [PID]]\n");
+	fprintf(stderr, "usage: mkdata FILE elide|profile|killed|idle|full [RUN [PID]]\n"
+			"       mkdata FILE large CLASSES SITES\n");
 	return 2;
 }

@@ -45,6 +45,25 @@ static __attribute__((noinline)) void subject_user(uint64_t *site)
 	__asm__ volatile("");
 }
 
+static __attribute__((noinline)) void subject_count(void)
+{
+	subject_reads++;
+}
+
+static __attribute__((noinline)) void subject_drain(void)
+{
+	subject_writes++;
+}
+
+int subject_quiet_lock;
+__asm__(".pushsection .bss\n.balign 64\n"
+	".globl subject_reads\n.type subject_reads, @object\n.size subject_reads, 8\n"
+	"subject_reads: .zero 8\n"
+	".globl subject_writes\n.type subject_writes, @object\n.size subject_writes, 8\n"
+	"subject_writes: .zero 8\n.zero 48\n.popsection\n"
+	".pushsection .text\n.globl subject_pause\n.type subject_pause, @function\n"
+	"subject_pause: pause\nret\n.size subject_pause, 3\n.popsection");
+
 /**
  * subject_run() - tell the return addresses of the calls above.
  */
@@ -54,4 +73,6 @@ void subject_run(struct subject_sites *sites)
 	subject_lookup(&sites->lookup);
 	subject_create(&sites->create);
 	subject_user(&sites->inlined);
+	sites->count = (uint64_t)subject_count;
+	sites->drain = (uint64_t)subject_drain;
 }

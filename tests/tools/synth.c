@@ -18,6 +18,7 @@ const char *const synth_names[SYNTH_NR] = {
 	[SYNTH_PROFILE] = "profile",
 	[SYNTH_KILLED] = "killed",
 	[SYNTH_IDLE] = "idle",
+	[SYNTH_FULL] = "full",
 };
 
 /* One cycle is half a nanosecond: 3 s in 6e9 cycles. */
@@ -252,6 +253,8 @@ void synth_make(struct synth *s, enum synth_scenario scenario, uint64_t run, uin
 	add_rows(s, scenario, &sites);
 	misuse.site = sites.lookup;
 	synth_add(s, ELIDE_CHUNK_MISUSE, &misuse, sizeof(misuse));
+	if (scenario == SYNTH_FULL)
+		synth_full(s, &sites);
 	if (scenario != SYNTH_ELIDE)
 		return;
 	synth_header(s)->dropped[ELIDE_DROPPED_LOCKS] = 7;

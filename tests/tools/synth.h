@@ -19,10 +19,13 @@ enum synth_scenario {
 	SYNTH_PROFILE, /* the same locks, only profiled */
 	SYNTH_KILLED,  /* as SYNTH_ELIDE, of a process that did not end through exit() */
 	SYNTH_IDLE,    /* a process that took no lock */
+	SYNTH_FULL,    /* as SYNTH_ELIDE, with all that is sampled: see synth-full.c */
 	SYNTH_NR
 };
 
 extern const char *const synth_names[SYNTH_NR];
+
+struct subject_sites;
 
 /* A file being made. */
 struct synth {
@@ -37,6 +40,9 @@ struct synth {
  */
 void synth_make(struct synth *s, enum synth_scenario scenario, uint64_t run, uint32_t pid);
 
+/** synth_full() - add what is sampled, and rows it belongs to. */
+void synth_full(struct synth *s, const struct subject_sites *sites);
+
 /** synth_header() - the header of a file in memory. */
 struct elide_header *synth_header(struct synth *s);
 
@@ -49,6 +55,12 @@ void synth_add(struct synth *s, enum elide_chunk_type type, const void *record, 
 /** synth_write() - write the first @size bytes to a file; ends the program if that fails. */
 void synth_write(const struct synth *s, const char *path, size_t size);
 
+/**
+ * synth_large() - write a file of many rows: one of each of @nr_sites, which are spread over
+ * @nr_classes, and of every fourth one more of another thread.
+ */
+void synth_large(const char *path, uint32_t nr_classes, uint32_t nr_sites);
+
 /** synth_free() - release the memory. */
 void synth_free(struct synth *s);
 
@@ -59,11 +71,20 @@ extern struct subject_table {
 	int lock;
 } subject_table;
 
+extern int subject_quiet_lock;
+/* Two variables of one line, and an instruction that cannot run in a transaction. */
+extern long subject_reads;
+extern long subject_writes;
+extern const char subject_pause[];
+
+/* Return addresses; the last two are instructions. */
 struct subject_sites {
 	uint64_t insert;
 	uint64_t lookup;
 	uint64_t create;
 	uint64_t inlined;
+	uint64_t count;
+	uint64_t drain;
 };
 
 void subject_run(struct subject_sites *sites);

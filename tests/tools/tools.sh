@@ -322,7 +322,7 @@ fi # preload library
 
 # Reports: the exact texts. Addresses in the objects differ from build to build, and clang's
 # paths are absolute.
-for scenario in elide profile killed idle; do
+for scenario in elide profile killed idle full; do
 	"$mkdata" $scenario.data $scenario
 	for form in --json --csv --width=200; do
 		"$elide" report $form $scenario.data 2>&1 | tr -d '\r' |

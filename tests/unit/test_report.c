@@ -15,6 +15,7 @@
 
 #include "../../lib/compiler.h"
 #include "../../tools/json.h"
+#include "../../tools/advice.h"
 #include "../../tools/report.h"
 #include "../tools/synth.h"
 
@@ -226,28 +227,80 @@ static void verdicts(void **state)
 	}
 }
 
+/* The line of the worst rows at a lock and site; NULL if it is not among them. */
+static const struct line *worst(const struct report *r, const char *lock, const char *site)
+{
+	for (size_t i = 0; i < r->nr_worst; i++)
+		if (!strcmp(r->worst[i]->lock, lock) &&
+		    !strcmp(r->worst[i]->site_place.elf_symbol, site))
+			return r->worst[i];
+	return NULL;
+}
+
 static void findings(void **state)
 {
-	struct finding f[4];
+	static const struct {
+		const char *lock, *site, *cause, *advice, *setting;
+	} table[] = {
+		{"subject_index_lock", "subject_insert", "misuse", "misuse", ""},
+		{"subject_index_lock", "subject_insert", "conflict", "pad_variables", ""},
+		{"subject_index_lock", "subject_insert", "syscall", "move_syscall",
+		 "ELIDE_LOCKS='subject_index_lock=off'"},
+		{"subject_index_lock", "subject_lookup", "instruction", "no_pause",
+		 "ELIDE_LOCKS='subject_index_lock=off'"},
+		{"subject_table+0x20", "subject_lookup", "busy", "lemming", ""},
+		{"subject_table+0x20", "subject_create", "capacity", "aliasing",
+		 "ELIDE_LOCKS='subject_table=off'"},
+		{"subject_table+0x20", "subject_insert", "conflict", "pad_blocks", ""},
+		{"subject_table+0x20", "subject_insert", "inner_busy", "inner_lock", ""},
+		{"subject_quiet_lock", "subject_create", "none", "uncontended",
+		 "ELIDE_LOCKS='subject_quiet_lock=off'"},
+	};
+	struct finding found[FINDINGS_MAX];
 	struct loaded l;
 
-	make(&l, SYNTH_ELIDE, BY_LOCK_AND_SITE, "lock");
-	/* Rows that cost a hundredth of the worst at least, however the table is sorted. */
-	assert_int_equal(attribute(&l.report, f, 4), 1);
-	assert_string_equal(f[0].line->lock, "subject_index_lock");
-	assert_int_equal(f[0].nr_causes, 2);
-	assert_int_equal(f[0].causes[0], ELIDE_CAUSE_conflict);
-	assert_int_equal(f[0].causes[1], ELIDE_CAUSE_syscall);
-	assert_string_equal(f[0].pattern, "subject_index_lock");
-	assert_int_equal(attribute(&l.report, f, 0), 0);
+	/* The worst rows are found however the table is sorted and cut. */
+	make(&l, SYNTH_FULL, BY_LOCK_AND_SITE, "lock");
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
+		const struct line *line = worst(&l.report, table[i].lock, table[i].site);
+		size_t nr, j = 0;
+
+		assert_non_null(line);
+		nr = advise(&l.report, line, found);
+		while (j < nr && strcmp(found[j].cause, table[i].cause))
+			j++;
+		assert_int_not_equal(j, nr);
+		assert_string_equal(found[j].advice, table[i].advice);
+		assert_string_equal(found[j].setting, table[i].setting);
+		assert_null(strchr(found[j].text, '{'));
+	}
 	drop(&l);
 	make(&l, SYNTH_PROFILE, BY_LOCK_AND_SITE, "cost");
-	assert_int_equal(attribute(&l.report, f, 4), 2);
-	assert_int_equal(f[0].nr_causes, 0);
-	assert_string_equal(f[1].pattern, "subject_table");
+	assert_string_equal(l.report.worst[0]->lock, "subject_index_lock");
 	drop(&l);
 	make(&l, SYNTH_IDLE, BY_LOCK_AND_SITE, "cost");
-	assert_int_equal(attribute(&l.report, f, 4), 0);
+	assert_int_equal(l.report.nr_worst, 0);
+	drop(&l);
+}
+
+/* Cut to the first rows, the same rows come first; the totals are of all. */
+static void top(void **state)
+{
+	struct loaded l;
+	struct report r;
+
+	make(&l, SYNTH_FULL, BY_LOCK_AND_SITE, "acquired");
+	assert_int_equal(report_build_top(&r, &l.file, BY_LOCK_AND_SITE, "acquired", 3), 0);
+	assert_int_equal(r.nr_lines, 3);
+	assert_int_equal(r.nr_all, l.report.nr_lines);
+	assert_int_equal(r.total.acquired, l.report.total.acquired);
+	for (size_t i = 0; i < 3; i++) {
+		assert_string_equal(r.lines[i].lock, l.report.lines[i].lock);
+		assert_string_equal(r.lines[i].site, l.report.lines[i].site);
+		assert_int_equal(r.lines[i].acquired, l.report.lines[i].acquired);
+		assert_int_equal(r.lines[i].sum.hold.max, l.report.lines[i].sum.hold.max);
+	}
+	report_free(&r);
 	drop(&l);
 }
 
@@ -301,6 +354,7 @@ int main(void)
 		cmocka_unit_test(order_of_rows),
 		cmocka_unit_test(verdicts),
 		cmocka_unit_test(findings),
+		cmocka_unit_test(top),
 		cmocka_unit_test(nanoseconds),
 		cmocka_unit_test(json_numbers_and_text),
 		cmocka_unit_test(exit_codes),

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * advice.c - the finding of a row's causes, by the evidence there is.
+ *
+ * Which advice is given is decided here from records alone; how it reads, in
+ * advice.def and advice-text.c. Must never advise on what happens too seldom to matter.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "../lib/compiler.h"
+#include "advice-text.h"
+#include "evidence.h"
+#include "instruction.h"
+#include "sums.h"
+
+/* A cause below this share of a row's aborts is not told, per cent. */
+#define TELLING_SHARE 10
+/* Nor one that hits less than one in so many attempts. */
+#define TELLING_ATTEMPTS 100
+/* Up to this share of the run a lock may be held and nobody wait for it, per cent. */
+#define QUIET_SHARE 10
+/* Fewer acquisitions than this are no evidence that nothing contends. */
+#define QUIET_ACQUIRED 64
+
+static const struct elide_detail *first_detail(const struct line *l, unsigned int cause)
+{
+	for (size_t i = 0; i < l->nr_details; i++)
+		if (l->details[i]->cause == cause && l->details[i]->source != ELIDE_DETAIL_STATUS)
+			return l->details[i];
+	return NULL;
+}
+
+/* The call that held the lock most often when this one aborted, @all the aborts known of. */
+static const struct elide_blame *first_blame(const struct line *l, unsigned int type,
+					     uint64_t *all)
+{
+	const struct elide_blame *first = NULL;
+
+	*all = 0;
+	for (size_t i = 0; i < l->nr_blames; i++) {
+		if (l->blames[i]->type != type)
+			continue;
+		*all += l->blames[i]->count;
+		if (!first && l->blames[i]->held_kind)
+			first = l->blames[i];
+	}
+	return first;
+}
+
+static int starts_with(const char *text, const char *start)
+{
+	return text && !strncmp(text, start, strlen(start));
+}
+
+int advice_in_linker(const struct place *p)
+{
+	return starts_with(p->object, "ld-") && (!p->symbol || starts_with(p->symbol, "_dl_") ||
+						 starts_with(p->symbol, "do_lookup") ||
+						 starts_with(p->symbol, "check_match"));
+}
+
+/* Was the dynamic linker looking a symbol up? */
+static int binds(const struct report *r, const struct elide_detail *d)
+{
+	struct place frames[FRAMES_MAX], own;
+	size_t nr = evidence_frames(r, d->abort_stack, frames);
+
+	symbolize_instruction(r->symbols, d->own_pc, &own);
+	if (d->own_pc && advice_in_linker(&own))
+		return 1;
+	for (size_t i = 0; i < nr; i++)
+		if (starts_with(frames[i].symbol, "_dl_runtime_resolve") ||
+		    starts_with(frames[i].symbol, "_dl_fixup"))
+			return 1;
+	return 0;
+}
+
+static int allocates(const char *symbol)
+{
+	return symbol &&
+	       (strstr(symbol, "alloc") || !strcmp(symbol, "free") || !strcmp(symbol, "cfree") ||
+		!strcmp(symbol, "_int_free") || starts_with(symbol, "operator new") ||
+		starts_with(symbol, "operator delete"));
+}
+
+/* Both in the allocator: two threads that touch a block do not become it by its name. */
+static int in_allocator(const struct report *r, const struct elide_detail *d)
+{
+	struct place own, other;
+
+	symbolize_instruction(r->symbols, d->own_pc, &own);
+	symbolize_instruction(r->symbols, d->other_pc, &other);
+	return allocates(own.symbol) && allocates(other.symbol);
+}
+
+/* A word at most, touched by both. */
+static int is_word(uint64_t mask)
+{
+	return mask && 64 - __builtin_clzll(mask) - __builtin_ctzll(mask) <= 8;
+}
+
+/* No more than a word, and no pointer as far as is known: a list's head is none to count in. */
+static int is_counter(const struct report *r, const struct elide_detail *d, uint64_t lock)
+{
+	uint64_t own = d->own_bytes & ~lock, other = d->other_bytes & ~lock;
+
+	return is_word(own) && is_word(other) &&
+	       !symbolize_is_pointer(r->symbols, d->line + __builtin_ctzll(own), d->own_pc);
+}
+
+/*
+ * A conflict. Of the line of the lock itself: who writes the lock's own bytes
+ * takes it really, and is a matter of the lemming effect.
+ *
+ *   bytes of both that are common and not the lock's   -> split
+ *   else the other's are not the lock's alone          -> the data lies beside the lock: pad
+ *   else                                               -> taken really
+ */
+static enum advice conflict(const struct report *r, const struct elide_detail *d)
+{
+	uint64_t lock = evidence_lock_bytes(d), other = d->other_bytes & ~lock;
+	struct data_name n;
+
+	if (!d || !evidence_data(r, d, &n) || n.sharing == SHARING_UNKNOWN)
+		return ADVICE_DEFAULT;
+	if (lock && !other)
+		return ADVICE_lemming;
+	if (in_allocator(r, d))
+		return ADVICE_allocator;
+	if (n.sharing == SHARING_FALSE && lock)
+		return ADVICE_pad_lock;
+	if (n.sharing == SHARING_FALSE)
+		return n.type == ELIDE_DATA_HEAP   ? ADVICE_pad_blocks :
+		       n.type == ELIDE_DATA_STATIC ? ADVICE_pad_variables :
+						     ADVICE_DEFAULT;
+	return is_counter(r, d, lock) ? ADVICE_split_counter : ADVICE_split_data;
+}
+
+static enum advice instruction(const struct report *r, const struct elide_detail *d)
+{
+	uint8_t code[16];
+	size_t size = symbolize_bytes(r->symbols, d->own_pc, code, sizeof(code));
+	const char *name = instruction_name(code, size);
+
+	return name && !strcmp(name, "PAUSE") ? ADVICE_no_pause : ADVICE_no_instruction;
+}
+
+/* Most of the aborts, or it is not one call that is to blame. */
+static int is_lemming(const struct elide_blame *b, uint64_t all)
+{
+	return b && 2 * b->count > all;
+}
+
+/* The advice for a cause, and the records that are its evidence. */
+static enum advice decide(struct advising *a, unsigned int cause)
+{
+	const struct line *l = a->line;
+	const struct elide_detail *d = first_detail(l, cause);
+
+	a->cause = cause;
+	a->detail = d;
+	a->blame = first_blame(l,
+			       cause == ELIDE_CAUSE_inner_busy ? ELIDE_BLAME_INNER :
+								 ELIDE_BLAME_ABORT,
+			       &a->all);
+	if (cause == ELIDE_CAUSE_busy)
+		return is_lemming(a->blame, a->all) ? ADVICE_lemming : ADVICE_DEFAULT;
+	if (cause == ELIDE_CAUSE_inner_busy)
+		return a->blame ? ADVICE_inner_lock : ADVICE_DEFAULT;
+	if (cause == ELIDE_CAUSE_cond_wait)
+		return ADVICE_cond_wait;
+	if (cause == ELIDE_CAUSE_interrupt)
+		return ADVICE_shorten;
+	if (!d)
+		return ADVICE_DEFAULT;
+	if (cause != ELIDE_CAUSE_conflict && binds(a->r, d))
+		return ADVICE_bind_now;
+	switch (cause) {
+	case ELIDE_CAUSE_conflict:
+		return conflict(a->r, d);
+	case ELIDE_CAUSE_capacity:
+		return d->cache_ways ? ADVICE_aliasing : ADVICE_footprint;
+	case ELIDE_CAUSE_syscall:
+		return d->syscall_nr >= 0 ? ADVICE_move_syscall : ADVICE_DEFAULT;
+	case ELIDE_CAUSE_fault:
+		return d->signal ? ADVICE_no_trap : ADVICE_prefault;
+	case ELIDE_CAUSE_instruction:
+		return instruction(a->r, d);
+	}
+	return ADVICE_DEFAULT;
+}
+
+static int is_told(const struct line *l, unsigned int cause)
+{
+	uint64_t n = l->sum.causes[cause];
+
+	return n && percent(n, l->aborts) >= TELLING_SHARE && n >= l->attempts / TELLING_ATTEMPTS;
+}
+
+/* That the lock was held, or was taken meanwhile. */
+static int is_taken(const struct report *r, const struct line *l, unsigned int cause)
+{
+	const struct elide_detail *d = first_detail(l, cause);
+
+	return cause == ELIDE_CAUSE_busy ||
+	       (cause == ELIDE_CAUSE_conflict && d && conflict(r, d) == ADVICE_lemming);
+}
+
+/*
+ * The next cause to tell. That the lock was taken comes last: it was taken
+ * really because of something else, if that is known.
+ */
+static int next_cause(const struct report *r, const struct line *l, const unsigned char *told)
+{
+	int best = -1, best_taken = 0;
+
+	for (int i = 0; i < ELIDE_NR_CAUSES; i++) {
+		int taken;
+
+		if (told[i] || !is_told(l, i))
+			continue;
+		taken = is_taken(r, l, i);
+		if (best >= 0 && (best_taken < taken || (best_taken == taken &&
+				  l->sum.causes[i] <= l->sum.causes[best])))
+			continue;
+		best = i;
+		best_taken = taken;
+	}
+	return best;
+}
+
+/* A misuse of a lock of this row's class. */
+static const struct misuse_line *find_misuse(const struct report *r, const struct line *l)
+{
+	for (size_t i = 0; l->nr_classes == 1 && i < r->nr_misuse; i++)
+		if (r->misuse[i].record->class == l->sum.class_index + 1)
+			return &r->misuse[i];
+	return NULL;
+}
+
+/* All of a class: what its locks are held for in all, and the most threads that use it. */
+static void class_use(const struct report *r, uint32_t class_index, struct sum *use)
+{
+	memset(use, 0, sizeof(*use));
+	for (size_t i = 0; i < r->sums->nr; i++)
+		if (r->sums->sum[i].class_index == class_index)
+			sum_add(use, &r->sums->sum[i]);
+}
+
+/*
+ * Is there nothing to win? Nobody waited or conflicted; and one thread only
+ * uses the lock, or it is known to be held for a small part of the run, or
+ * nothing was elided, so that who waits would have been counted.
+ */
+static int is_uncontended(struct advising *a)
+{
+	const struct line *l = a->line;
+	const struct report *r = a->r;
+	struct sum use;
+
+	if (l->nr_classes != 1 || l->sum.contended || l->acquired < QUIET_ACQUIRED ||
+	    is_told(l, ELIDE_CAUSE_conflict) || is_told(l, ELIDE_CAUSE_busy) ||
+	    is_told(l, ELIDE_CAUSE_inner_busy))
+		return 0;
+	class_use(r, l->sum.class_index, &use);
+	if (use.contended)
+		return 0;
+	a->held_percent = -1;
+	if (use.hold_count && r->cycles)
+		a->held_percent = 100.0 * (double)use.hold_total / (double)use.hold_count *
+				  (double)(use.commits + use.nested + use.fallback +
+					   use.not_attempted) /
+				  (double)r->cycles;
+	a->one_thread = r->file->header.nr_threads < 2 || use.nr_rows == 1;
+	return a->one_thread || !use.commits ||
+	       (a->held_percent >= 0 && a->held_percent < QUIET_SHARE);
+}
+
+static void tell(struct advising *a, struct finding *f, enum advice advice, const char *cause,
+		 uint64_t count)
+{
+	f->cause = cause;
+	f->count = count;
+	advice_write(a, advice, f);
+}
+
+size_t advise(const struct report *r, const struct line *l, struct finding *found)
+{
+	unsigned char told[ELIDE_NR_CAUSES] = {0};
+	struct advising a = {.r = r, .line = l};
+	size_t nr = 0;
+	int cause;
+
+	a.misuse = find_misuse(r, l);
+	if (a.misuse)
+		tell(&a, &found[nr++], ADVICE_misuse, "misuse", a.misuse->record->count);
+	while (nr < FINDINGS_MAX && (cause = next_cause(r, l, told)) >= 0) {
+		enum advice advice = decide(&a, cause);
+
+		told[cause] = 1;
+		tell(&a, &found[nr++], advice, cause_texts[cause].id, l->sum.causes[cause]);
+	}
+	if (nr < FINDINGS_MAX && is_uncontended(&a))
+		tell(&a, &found[nr++], ADVICE_uncontended, "none", 0);
+	return nr;
+}
