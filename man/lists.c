@@ -78,6 +78,15 @@ static void print_switch(const char *what)
 		printf("Aborts with\n.Cm %s .\n", what);
 }
 
+static void print_advice(void)
+{
+#define ELIDE_ADVICE(id, setting, condition, text)                                                 \
+	item("Cm " #id);                                                                           \
+	sentence(condition);
+#include "../tools/advice.def"
+#undef ELIDE_ADVICE
+}
+
 static void print_unfriendly(void)
 {
 #define UNFRIENDLY(name, map, prefixes, first, last, operand, when, source)                        \
@@ -166,6 +175,8 @@ int main(int argc, char **argv)
 		print_causes();
 	else if (!strcmp(list, "fields"))
 		print_fields();
+	else if (!strcmp(list, "advice"))
+		print_advice();
 	else if (!strcmp(list, "unfriendly"))
 		print_unfriendly();
 	else if (!strcmp(list, "counters"))

@@ -255,12 +255,14 @@ static void write_misuse(struct writer *w, const struct advising *a)
 
 static void write_quiet(struct writer *w, const struct advising *a)
 {
+	double held = line_held_percent(a->r, a->line);
+
 	put(w, "none of %llu acquisitions waited or met another thread's",
 	    (unsigned long long)a->line->acquired);
-	if (a->one_thread)
+	if (line_has_one_thread(a->r, a->line))
 		put(w, ", and one thread only uses it");
-	else if (a->held_percent >= 0)
-		put(w, ", and it is held for %.1f%% of the run", a->held_percent);
+	else if (held >= 0)
+		put(w, ", and it is held for %.1f%% of the run", held);
 }
 
 static const struct {
@@ -358,7 +360,7 @@ void advice_write(const struct advising *a, enum advice advice, struct finding *
 	f->advice = entries[advice].id;
 	fill(&w, a, entries[advice].text);
 	/* Not where eliding pays all the same. */
-	write_setting(a, a->line->verdict == VERDICT_PAYS && advice != ADVICE_uncontended ?
+	write_setting(a, a->line->verdict == VERDICT_PAYS ?
 				 NONE :
 				 entries[advice].setting,
 		      f);

@@ -20,8 +20,6 @@ enum advice {
  * struct advising - what an advice is given on.
  * @detail:  the commonest of the cause, NULL if there is none
  * @blame:   who held the lock most often, NULL if that is not known; @all aborts were looked at
- * @held_percent: of the run in which locks of the class were held; below 0 if not known
- * @one_thread: only one uses the class
  */
 struct advising {
 	const struct report *r;
@@ -31,8 +29,6 @@ struct advising {
 	const struct elide_blame *blame;
 	uint64_t all;
 	const struct misuse_line *misuse;
-	double held_percent;
-	int one_thread;
 };
 
 /** advice_write() - fill advice, text and setting of a finding. */

@@ -12,16 +12,11 @@
 #include "advice-text.h"
 #include "evidence.h"
 #include "instruction.h"
-#include "sums.h"
 
 /* A cause below this share of a row's aborts is not told, per cent. */
 #define TELLING_SHARE 10
 /* Nor one that hits less than one in so many attempts. */
 #define TELLING_ATTEMPTS 100
-/* Up to this share of the run a lock may be held and nobody wait for it, per cent. */
-#define QUIET_SHARE 10
-/* Fewer acquisitions than this are no evidence that nothing contends. */
-#define QUIET_ACQUIRED 64
 
 static const struct elide_detail *first_detail(const struct line *l, unsigned int cause)
 {
@@ -239,44 +234,6 @@ static const struct misuse_line *find_misuse(const struct report *r, const struc
 	return NULL;
 }
 
-/* All of a class: what its locks are held for in all, and the most threads that use it. */
-static void class_use(const struct report *r, uint32_t class_index, struct sum *use)
-{
-	memset(use, 0, sizeof(*use));
-	for (size_t i = 0; i < r->sums->nr; i++)
-		if (r->sums->sum[i].class_index == class_index)
-			sum_add(use, &r->sums->sum[i]);
-}
-
-/*
- * Is there nothing to win? Nobody waited or conflicted; and one thread only
- * uses the lock, or it is known to be held for a small part of the run, or
- * nothing was elided, so that who waits would have been counted.
- */
-static int is_uncontended(struct advising *a)
-{
-	const struct line *l = a->line;
-	const struct report *r = a->r;
-	struct sum use;
-
-	if (l->nr_classes != 1 || l->sum.contended || l->acquired < QUIET_ACQUIRED ||
-	    is_told(l, ELIDE_CAUSE_conflict) || is_told(l, ELIDE_CAUSE_busy) ||
-	    is_told(l, ELIDE_CAUSE_inner_busy))
-		return 0;
-	class_use(r, l->sum.class_index, &use);
-	if (use.contended)
-		return 0;
-	a->held_percent = -1;
-	if (use.hold_count && r->cycles)
-		a->held_percent = 100.0 * (double)use.hold_total / (double)use.hold_count *
-				  (double)(use.commits + use.nested + use.fallback +
-					   use.not_attempted) /
-				  (double)r->cycles;
-	a->one_thread = r->file->header.nr_threads < 2 || use.nr_rows == 1;
-	return a->one_thread || !use.commits ||
-	       (a->held_percent >= 0 && a->held_percent < QUIET_SHARE);
-}
-
 static void tell(struct advising *a, struct finding *f, enum advice advice, const char *cause,
 		 uint64_t count)
 {
@@ -301,7 +258,7 @@ size_t advise(const struct report *r, const struct line *l, struct finding *foun
 		told[cause] = 1;
 		tell(&a, &found[nr++], advice, cause_texts[cause].id, l->sum.causes[cause]);
 	}
-	if (nr < FINDINGS_MAX && is_uncontended(&a))
+	if (nr < FINDINGS_MAX && line_is_quiet(r, l))
 		tell(&a, &found[nr++], ADVICE_uncontended, "none", 0);
 	return nr;
 }

@@ -42,6 +42,48 @@ double line_cost(const struct line *l)
 	       (double)l->sum.fallback * mean(&l->sum.hold);
 }
 
+/* Up to this share of the run a lock may be held and nobody wait for it, per cent. */
+#define QUIET_SHARE 10
+/* Fewer acquisitions than this are no evidence that nothing contends. */
+#define QUIET_ACQUIRED 64
+/* Aborts by others are too few to count below one in so many attempts. */
+#define QUIET_ATTEMPTS 100
+
+double line_held_percent(const struct report *r, const struct line *l)
+{
+	const struct class_use *use = &r->uses[l->sum.class_index];
+
+	if (!use->hold_count || !r->cycles)
+		return -1;
+	return 100.0 * (double)use->hold_total / (double)use->hold_count * (double)use->acquired /
+	       (double)r->cycles;
+}
+
+int line_has_one_thread(const struct report *r, const struct line *l)
+{
+	return r->file->header.nr_threads < 2 || r->uses[l->sum.class_index].nr_rows == 1;
+}
+
+/*
+ * Nobody waited or conflicted; and one thread only uses the lock, or it is
+ * known to be held for a small part of the run, or nothing was elided, so that
+ * who waits would have been counted.
+ */
+int line_is_quiet(const struct report *r, const struct line *l)
+{
+	const struct class_use *use;
+	double held;
+
+	if (!r->uses || l->nr_classes != 1 || l->acquired < QUIET_ACQUIRED ||
+	    (l->by_column[COLUMN_CONFL] + l->by_column[COLUMN_BUSY]) * QUIET_ATTEMPTS > l->attempts)
+		return 0;
+	use = &r->uses[l->sum.class_index];
+	if (use->contended)
+		return 0;
+	held = line_held_percent(r, l);
+	return line_has_one_thread(r, l) || !use->commits || (held >= 0 && held < QUIET_SHARE);
+}
+
 /* Fewer attempts than this are no evidence: one window of the adaptive policy. */
 #define EVIDENCE_ATTEMPTS 64
 
@@ -58,7 +100,8 @@ double line_cost(const struct line *l)
  *
  *   unknown  not elided, or fewer than EVIDENCE_ATTEMPTS attempts
  *   hurts    lost > gained
- *   neutral  one thread only: nobody could have used what was gained
+ *   neutral  one thread only, or nothing contends for the lock: nobody could have used what was
+ *            gained
  *   pays     at least half of the acquisitions elided, and lost at most a tenth of gained
  *   neutral  all between
  */
@@ -72,7 +115,7 @@ enum verdict line_verdict(const struct report *r, const struct line *l)
 		return VERDICT_UNKNOWN;
 	if (lost > gained)
 		return VERDICT_HURTS;
-	if (r->file->header.nr_threads < 2)
+	if (r->file->header.nr_threads < 2 || line_is_quiet(r, l))
 		return VERDICT_NEUTRAL;
 	if (percent(l->elided, l->acquired) >= 50 && 10 * lost <= gained)
 		return VERDICT_PAYS;

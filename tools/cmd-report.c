@@ -13,25 +13,30 @@
 #include <unistd.h>
 
 #include "cmd.h"
+#include "conf.h"
 #include "json.h"
 #include "paths.h"
 #include "report.h"
 #include "settings.h"
 #include "suggest.h"
+#include "views.h"
 
 /* Width of a table that goes to a file or pipe: as wide as it is. */
 #define WIDTH_UNBOUNDED 10000
 
 /* Option keys without a letter. */
-enum { OPT_SORT = 256, OPT_TOP, OPT_BY, OPT_JSON, OPT_CSV, OPT_WIDTH, OPT_NO_CHILDREN };
+enum { OPT_SORT = 256, OPT_TOP, OPT_BY, OPT_JSON, OPT_CSV, OPT_WIDTH, OPT_NO_CHILDREN, OPT_FOLDED,
+       OPT_SUGGEST };
 
 static const struct option_desc options[] = {
 	{'i', "input", "FILE", "data file to report on (elide.data); may be given again"},
 	{OPT_SORT, "sort", "KEY", "order of the rows: cost (default) or a column's name"},
 	{OPT_TOP, "top", "N", "print N rows, 0 for all (20 in the table, else all)"},
-	{OPT_BY, "by", "WHAT", "sum over: lock, or site"},
+	{OPT_BY, "by", "WHAT", "sum over: lock, or site; or show what was sampled: stack, line"},
 	{OPT_JSON, "json", NULL, "exact numbers as JSON, see elide-data(5)"},
 	{OPT_CSV, "csv", NULL, "exact numbers as comma-separated values"},
+	{OPT_FOLDED, "folded", "[TYPE]", "stacks for flame graphs: of abort (default), wait or block"},
+	{OPT_SUGGEST, "suggest", NULL, "the settings that follow, a file for elide run"},
 	{OPT_WIDTH, "width", "N", "columns of the table (those of the terminal)"},
 	{OPT_NO_CHILDREN, "no-children", NULL, "leave out FILE.PID of child processes"},
 	OPTION_HELP,
@@ -87,6 +92,7 @@ struct output {
 	const struct report_options *options;
 	FILE *out;
 	json_t *processes;
+	struct suggestion suggestion;
 	size_t nr_printed;
 	size_t nr_idle;
 };
@@ -101,32 +107,81 @@ static int acquired_anything(const struct data_file *f)
 	return load_rows(f, has_acquired, NULL) > 0 || f->nr_misuse > 0;
 }
 
+static void print_view(struct output *o, const struct report *r)
+{
+	const struct report_options *options = o->options;
+	int lines = options->by == BY_LINE;
+	json_t *json;
+
+	switch (options->format) {
+	case FORMAT_FOLDED:
+		folded_print(r, o->out, options->folded);
+		break;
+	case FORMAT_CSV:
+		(lines ? lines_csv : stacks_csv)(r, o->out, options->top);
+		break;
+	case FORMAT_JSON:
+		json = json_head(r);
+		json_object_set_new(json, lines ? "lines" : "stacks",
+				    (lines ? lines_json : stacks_json)(r, options->top));
+		json_array_append_new(o->processes, json);
+		break;
+	default:
+		table_head(r, o->out);
+		(lines ? lines_table : stacks_table)(r, o->out, options->top);
+	}
+}
+
+static int print_rows(struct output *o, const struct report *r)
+{
+	const struct report_options *options = o->options;
+
+	switch (options->format) {
+	case FORMAT_SUGGEST:
+		return suggestion_add(&o->suggestion, r);
+	case FORMAT_CSV:
+		csv_print(r, o->out, options->top);
+		return 0;
+	case FORMAT_JSON:
+		json_array_append_new(o->processes, json_report(r, options->top));
+		return 0;
+	default:
+		table_print(r, o->out, options->width, options->top);
+		return 0;
+	}
+}
+
+/* What was sampled is shown, not rows. */
+static int is_view(const struct report_options *o)
+{
+	return o->by == BY_STACK || o->by == BY_LINE || o->format == FORMAT_FOLDED;
+}
+
 static int report_file(struct output *o, const struct data_file *f)
 {
 	const struct report_options *options = o->options;
+	int view = is_view(options), rc;
 	struct report r;
-	int rc;
 
 	if (options->format == FORMAT_TABLE && !acquired_anything(f)) {
 		o->nr_idle++;
 		return 0;
 	}
-	rc = report_build_top(&r, f, options->by, options->sort, options->top);
+	/* A view needs no rows: one is the least there is. */
+	rc = report_build_top(&r, f, view ? BY_LOCK_AND_SITE : options->by, options->sort,
+			      view ? 1 : options->top);
 	if (rc) {
 		say("%s: %s", f->path, strerror(-rc));
 		return rc;
 	}
-	if (options->format == FORMAT_TABLE) {
-		if (o->nr_printed++)
-			fprintf(o->out, "\n%s\n", "----");
-		table_print(&r, o->out, options->width, options->top);
-	} else if (options->format == FORMAT_CSV) {
-		csv_print(&r, o->out, options->top);
-	} else {
-		json_array_append_new(o->processes, json_report(&r, options->top));
-	}
+	if (options->format == FORMAT_TABLE && o->nr_printed++)
+		fprintf(o->out, "\n%s\n", "----");
+	if (view)
+		print_view(o, &r);
+	else
+		rc = print_rows(o, &r);
 	report_free(&r);
-	return 0;
+	return rc;
 }
 
 static int finish_json(struct output *o)
@@ -155,7 +210,9 @@ int report_files(const struct report_options *options, char *const *paths, size_
 	int code = 0;
 
 	if (options->format == FORMAT_CSV)
-		csv_head(out);
+		(options->by == BY_LINE	 ? lines_csv_head :
+		 options->by == BY_STACK ? stacks_csv_head :
+					   csv_head)(out);
 	o.processes = json_array();
 	for (size_t i = 0; i < nr; i++) {
 		if (load(paths[i], &f, error)) {
@@ -170,11 +227,13 @@ int report_files(const struct report_options *options, char *const *paths, size_
 	if (options->format == FORMAT_JSON)
 		return finish_json(&o) ? EXIT_USAGE : code;
 	json_decref(o.processes);
+	if (options->format == FORMAT_SUGGEST)
+		suggestion_print(&o.suggestion, out);
 	if (o.nr_idle)
 		fprintf(out, "%s%zu process%s took no lock that elide can see\n",
 			o.nr_printed ? "\n" : "", o.nr_idle, o.nr_idle == 1 ? "" : "es");
 	if (o.nr_printed)
-		fprintf(out, "\nNext: elide report --by lock, --sort wait, --json (exact); "
+		fprintf(out, "\nNext: elide report --by lock, --by line, --sort wait, --json (exact); "
 			     "elide-report(1) explains the columns.\n");
 	return code;
 }
@@ -196,14 +255,51 @@ static int parse_count(const char *option, const char *text, unsigned long most,
 
 static int parse_by(const char *text, enum report_by *by)
 {
-	static const char *const names[] = {"lock", "site"};
+	static const char *const names[] = {"lock", "site", "stack", "line"};
 
-	if (!strcmp(text, "lock"))
-		*by = BY_LOCK;
-	else if (!strcmp(text, "site"))
-		*by = BY_SITE;
-	else
-		return say("--by=%s: nearest is %s", text, suggest(text, names, 2)), -EINVAL;
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		if (strcmp(text, names[i]))
+			continue;
+		*by = BY_LOCK + i;
+		return 0;
+	}
+	say("--by=%s: nearest is %s", text, suggest(text, names, ARRAY_SIZE(names)));
+	return -EINVAL;
+}
+
+static int parse_folded(const char *text, unsigned int *type)
+{
+	static const char *const names[] = {"abort", "wait", "block"};
+
+	*type = ELIDE_SAMPLE_ABORT;
+	for (size_t i = 0; text && i < ARRAY_SIZE(names); i++) {
+		if (strcmp(text, names[i]))
+			continue;
+		*type = ELIDE_SAMPLE_ABORT + i;
+		return 0;
+	}
+	if (text)
+		say("--folded=%s: nearest is %s", text, suggest(text, names, ARRAY_SIZE(names)));
+	return text ? -EINVAL : 0;
+}
+
+/* Options that do not go together: 0 or -EINVAL after one line. */
+static int check_options(const struct report_options *o)
+{
+	static const char *const views[] = {[BY_STACK] = "--by=stack", [BY_LINE] = "--by=line"};
+	const char *view = o->by >= BY_STACK ? views[o->by] : NULL;
+
+	if (o->format == FORMAT_FOLDED)
+		view = "--folded";
+	if (view && strcmp(o->sort, "cost")) {
+		say("%s has an order of its own: --sort is for rows", view);
+		return -EINVAL;
+	}
+	if (o->by != BY_LOCK_AND_SITE && (o->format == FORMAT_FOLDED || o->format == FORMAT_SUGGEST)) {
+		say("--by does not go with %s",
+		    o->format == FORMAT_FOLDED ? "--folded" : "--suggest");
+		return -EINVAL;
+	}
 	return 0;
 }
 
@@ -236,6 +332,12 @@ static int apply(int key, struct report_options *o, int *top_given)
 	case OPT_CSV:
 		o->format = FORMAT_CSV;
 		return 0;
+	case OPT_FOLDED:
+		o->format = FORMAT_FOLDED;
+		return parse_folded(optarg, &o->folded);
+	case OPT_SUGGEST:
+		o->format = FORMAT_SUGGEST;
+		return 0;
 	}
 	return -EINVAL;
 }
@@ -265,6 +367,8 @@ int cmd_report(int argc, char **argv)
 		else
 			rc = apply(key, &o, &top_given);
 	}
+	if (!rc)
+		rc = check_options(&o);
 	if (rc)
 		goto free_paths;
 	while (!rc && optind < argc)
@@ -276,7 +380,7 @@ int cmd_report(int argc, char **argv)
 	if (rc)
 		goto free_paths;
 	if (!top_given)
-		o.top = o.format == FORMAT_TABLE ? REPORT_TOP : 0;
+		o.top = o.format == FORMAT_TABLE || o.format == FORMAT_SUGGEST ? REPORT_TOP : 0;
 	code = report_files(&o, all.path, all.nr, stdout);
 free_paths:
 	paths_free(&given);

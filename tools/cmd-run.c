@@ -16,6 +16,7 @@
 
 #include "child.h"
 #include "cmd.h"
+#include "conf.h"
 #include "models.h"
 #include "program.h"
 #include "report.h"
@@ -28,6 +29,7 @@ enum {
 	OPT_SET = 256,
 	OPT_EMULATE,
 	OPT_REPORT,
+	OPT_CONF,
 	OPT_MODE,
 	OPT_POLICY,
 	OPT_KINDS,
@@ -42,6 +44,7 @@ enum {
 	OPT_ABORT_RATE,
 	OPT_COUNTERS,
 	OPT_DEADLOCK,
+	OPT_STACKS,
 };
 
 static const struct option_desc options[] = {
@@ -51,6 +54,8 @@ static const struct option_desc options[] = {
 	{OPT_LOCKS, "locks", "RULES", "PATTERN=on|off|profile,... by lock or call site"},
 	{'o', "output", "FILE", "data file (elide.data); %p process id, %e program"},
 	{OPT_SET, "set", "NAME=VALUE", "any setting of elide tunables; may be given again"},
+	{OPT_CONF, "conf", "FILE", "settings of a file, such as elide report suggests"},
+	{OPT_STACKS, "stacks", "N", "keep the stack of one in N aborts and waits; 0 none"},
 	{OPT_REPORT, "report", "[FILE]", "print the report at the end, to stderr or a file"},
 	{OPT_EMULATE, "emulate", "[MODEL]",
 	 "run on an emulated machine with RTM, MODEL[:NUMBER=VALUE,...]; list prints them"},
@@ -69,12 +74,21 @@ static const struct option_desc options[] = {
 	OPTION_HELP,
 };
 
-/* What the command line asks for. */
+/* More settings than there are. */
+#define SETTINGS_MAX 64
+
+/*
+ * What the command line asks for.
+ * @conf:  a file of settings, NULL for none
+ * @given: by number of the setting: the command line has it, which goes before the file
+ */
 struct request {
 	int emulate;
 	int quiet;
 	int verbose;
 	const char *report; /* NULL: none; "stderr" or a file */
+	const char *conf;
+	unsigned char given[SETTINGS_MAX];
 	char **argv;
 	int argc;
 };
@@ -93,7 +107,15 @@ static void set_tunable(const struct setting *s, const char *value)
 	unsetenv(variable);
 }
 
-static int set_by_name(const char *assignment)
+/* A setting of the command line. */
+static void give(struct request *r, const struct setting *s, const char *value)
+{
+	if ((size_t)(s - settings) < SETTINGS_MAX)
+		r->given[s - settings] = 1;
+	set_tunable(s, value);
+}
+
+static int set_by_name(struct request *r, const char *assignment)
 {
 	char name[64];
 	const struct setting *s;
@@ -106,7 +128,7 @@ static int set_by_name(const char *assignment)
 	snprintf(name, sizeof(name), "%.*s", (int)(equal - assignment), assignment);
 	s = setting_find(name);
 	if (s)
-		set_tunable(s, equal + 1);
+		give(r, s, equal + 1);
 	else
 		say("ELIDE_%s is unknown, nearest is ELIDE_%s, ignored", name,
 		    setting_nearest(name)->name);
@@ -156,7 +178,7 @@ static int set_emulate(struct request *r, const char *model)
 		say("--emulate: %s", why);
 		return -EDOM;
 	}
-	setenv("ELIDE_MODEL", model, 1);
+	give(r, setting_find("MODEL"), model);
 	return 0;
 }
 
@@ -190,11 +212,14 @@ static int apply(int key, struct request *r, const char **emulator_option)
 		r->verbose++;
 		return 0;
 	case OPT_SET:
-		return set_by_name(optarg);
+		return set_by_name(r, optarg);
 	case OPT_EMULATE:
 		return set_emulate(r, optarg);
 	case OPT_REPORT:
 		r->report = optarg ? optarg : "stderr";
+		return 0;
+	case OPT_CONF:
+		r->conf = optarg;
 		return 0;
 	case OPTIONS_BAD:
 		return -EINVAL;
@@ -204,8 +229,47 @@ static int apply(int key, struct request *r, const char **emulator_option)
 	s = option_setting(key);
 	if (s->scope == SETTING_EMU)
 		*emulator_option = s->name;
-	set_tunable(s, optarg);
+	give(r, s, optarg);
 	return 0;
+}
+
+/* A setting of the file of settings. */
+static void set_from_file(void *arg, const char *where, const char *name, const char *value)
+{
+	const struct setting *s = setting_find(name);
+	struct request *r = arg;
+
+	if (!strcmp(name, "LD_BIND_NOW")) {
+		setenv(name, value, 1);
+		return;
+	}
+	if (s && s->scope == SETTING_RUN) {
+		say("%s: %s is not for people, ignored", where, s->name);
+		return;
+	}
+	if (!s) {
+		say("%s: %s is unknown, nearest is %s, ignored", where, name,
+		    setting_nearest(name)->name);
+		return;
+	}
+	if ((size_t)(s - settings) < SETTINGS_MAX && r->given[s - settings])
+		return;
+	if (s->scope == SETTING_EMU && !r->emulate && !r->quiet)
+		say("%s: %s is a setting of the emulated machine: it does nothing without --emulate",
+		    where, s->name);
+	set_tunable(s, value);
+}
+
+/* 0, or EXIT_LAUNCHER after one line. */
+static int read_conf(struct request *r, const struct program *p)
+{
+	int rc = r->conf ? conf_read(r->conf, p->elf[0] ? p->elf : NULL, r->quiet, set_from_file, r) :
+			   0;
+
+	if (!rc)
+		return 0;
+	say("--conf=%s: %s", r->conf, strerror(-rc));
+	return EXIT_LAUNCHER;
 }
 
 /* Return: 0; 1 after --help and the like; after one line -EDOM of the machine, else -EINVAL. */
@@ -238,7 +302,7 @@ static int parse(int argc, char **argv, struct request *r)
 		say("%s is a setting of the emulated machine: it does nothing without --emulate",
 		    emulator_option);
 	if (r->verbose)
-		set_tunable(setting_find("VERBOSE"), r->verbose > 1 ? "2" : "1");
+		give(r, setting_find("VERBOSE"), r->verbose > 1 ? "2" : "1");
 	return 0;
 }
 
@@ -524,6 +588,8 @@ int cmd_run(int argc, char **argv)
 	if (rc)
 		return rc > 0 ? 0 : rc == -EDOM ? EXIT_MACHINE : EXIT_LAUNCHER;
 	rc = check_program(&r, &p);
+	if (!rc)
+		rc = read_conf(&r, &p);
 	if (!rc)
 		rc = warn_of_program(&r, &p, &use_preload);
 	if (!rc)

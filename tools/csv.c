@@ -8,7 +8,7 @@
 #include "../lib/compiler.h"
 #include "report.h"
 
-static void text(FILE *out, const char *s)
+void csv_text(FILE *out, const char *s)
 {
 	fputs(",\"", out);
 	for (; s && *s; s++) {
@@ -25,6 +25,15 @@ static void number(FILE *out, uint64_t v, int known)
 		fprintf(out, ",%llu", (unsigned long long)v);
 	else
 		fputc(',', out);
+}
+
+void csv_place(FILE *out, const struct place *p)
+{
+	csv_text(out, p->object);
+	csv_text(out, p->symbol);
+	csv_text(out, p->inlined_into);
+	csv_text(out, p->file);
+	number(out, p->line, p->line);
 }
 
 static void times_head(FILE *out, const char *name)
@@ -68,14 +77,10 @@ void csv_head(FILE *out)
 static void row(const struct report *r, const struct line *l, FILE *out)
 {
 	fprintf(out, "%d,%u", REPORT_SCHEMA, r->file->header.pid);
-	text(out, l->lock);
-	text(out, l->class);
-	text(out, kind_name(l->kind));
-	text(out, l->site_place.object);
-	text(out, l->site_place.symbol);
-	text(out, l->site_place.inlined_into);
-	text(out, l->site_place.file);
-	number(out, l->site_place.line, l->site_place.line);
+	csv_text(out, l->lock);
+	csv_text(out, l->class);
+	csv_text(out, kind_name(l->kind));
+	csv_place(out, &l->site_place);
 	number(out, l->nr_locks, 1);
 #define ELIDE_FIELD(id, value, elision, help) number(out, value, r->elides || !(elision));
 #include "columns.def"
@@ -84,8 +89,8 @@ static void row(const struct report *r, const struct line *l, FILE *out)
 		number(out, l->sum.causes[i], r->elides);
 	times(out, r, &l->sum.wait);
 	times(out, r, &l->sum.hold);
-	text(out, state_name(l->state));
-	text(out, verdict_name(l->verdict));
+	csv_text(out, state_name(l->state));
+	csv_text(out, verdict_name(l->verdict));
 	fputs("\r\n", out);
 }
 

@@ -55,9 +55,7 @@ json_t *json_stack(const struct report *r, uint32_t stack)
 	return list;
 }
 
-/* Class, lock, kind and site of another row; null of a kind that is not known. */
-static json_t *section(const struct report *r, uint32_t class_index, unsigned int kind,
-		       uint64_t site)
+json_t *json_section(const struct report *r, uint32_t class_index, unsigned int kind, uint64_t site)
 {
 	const struct elide_class *class = &r->file->classes[class_index];
 	struct place place;
@@ -169,7 +167,7 @@ static json_t *detail(const struct report *r, const struct elide_detail *d)
 	json_object_set_new(o, "other", instruction(r, d->other_pc));
 	json_object_set_new(o, "other_write", json_boolean(d->other_write));
 	json_object_set_new(o, "other_section",
-			    d->other_class ? section(r, d->other_class - 1, d->other_kind,
+			    d->other_class ? json_section(r, d->other_class - 1, d->other_kind,
 						     d->other_site) :
 					     json_null());
 	json_object_set_new(o, "data", json_data(r, d));
@@ -183,16 +181,13 @@ static json_t *detail(const struct report *r, const struct elide_detail *d)
 	return o;
 }
 
-static json_t *sample(const struct report *r, const struct elide_sample *s)
+void json_sample(const struct report *r, const struct elide_sample *s, json_t *o)
 {
-	json_t *o = json_object();
-
 	json_object_set_new(o, "type", json_text(sample_name(s->type)));
 	json_object_set_new(o, "samples", json_number(s->samples));
 	json_object_set_new(o, "count", json_number(s->count));
 	json_object_set_new(o, "cycles", json_number(s->cycles));
 	json_object_set_new(o, "frames", json_stack(r, s->stack));
-	return o;
 }
 
 static json_t *blame(const struct report *r, const struct elide_blame *b)
@@ -200,7 +195,7 @@ static json_t *blame(const struct report *r, const struct elide_blame *b)
 	json_t *o = json_object();
 
 	json_object_set_new(o, "type", json_text(blame_name(b->type)));
-	json_object_set_new(o, "held", section(r, b->held_class, b->held_kind, b->held_site));
+	json_object_set_new(o, "held", json_section(r, b->held_class, b->held_kind, b->held_site));
 	json_object_set_new(o, "samples", json_number(b->samples));
 	json_object_set_new(o, "count", json_number(b->count));
 	json_object_set_new(o, "cycles", json_number(b->cycles));
@@ -230,8 +225,12 @@ void json_evidence(const struct report *r, const struct line *l, json_t *row)
 {
 	json_t *stacks = json_array(), *details = json_array(), *blames = json_array();
 
-	for (size_t i = 0; i < l->nr_samples; i++)
-		json_array_append_new(stacks, sample(r, l->samples[i]));
+	for (size_t i = 0; i < l->nr_samples; i++) {
+		json_t *o = json_object();
+
+		json_sample(r, l->samples[i], o);
+		json_array_append_new(stacks, o);
+	}
 	for (size_t i = 0; i < l->nr_details; i++)
 		json_array_append_new(details, detail(r, l->details[i]));
 	for (size_t i = 0; i < l->nr_blames; i++)
@@ -246,7 +245,7 @@ static json_t *event(const struct report *r, const struct elide_event *e)
 {
 	int has_row = e->type != ELIDE_EVENT_OFF;
 	uint64_t since = e->time - r->file->header.start_cycles, ns;
-	json_t *o = json_object(), *row = has_row ? section(r, e->class_index, e->kind, e->site) :
+	json_t *o = json_object(), *row = has_row ? json_section(r, e->class_index, e->kind, e->site) :
 						    json_object();
 
 	json_object_set_new(o, "time_s",

@@ -223,19 +223,26 @@ static json_t *orders(const struct report *r)
 	return list;
 }
 
-/**
- * json_report() - the object of one file.
- */
-json_t *json_report(const struct report *r, size_t top)
+json_t *json_head(const struct report *r)
 {
 	const struct elide_header *h = &r->file->header;
-	json_t *o = json_object(), *rows = json_array();
+	json_t *o = json_object();
 
 	json_object_set_new(o, "schema", json_integer(REPORT_SCHEMA));
 	json_object_set_new(o, "program", program(r));
 	json_object_set_new(o, "mode", json_text(mode_name(h->mode)));
 	json_object_set_new(o, "policy", json_text(h->policy[0] ? h->policy : NULL));
 	json_object_set_new(o, "machine", machine(r));
+	return o;
+}
+
+/**
+ * json_report() - the object of one file.
+ */
+json_t *json_report(const struct report *r, size_t top)
+{
+	json_t *o = json_head(r), *rows = json_array();
+
 	json_object_set_new(o, "totals", totals(r));
 	json_object_set_new(o, "dropped", dropped(r));
 	json_object_set_new(o, "misuse", misuse(r));

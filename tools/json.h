@@ -29,6 +29,7 @@ json_t *json_number(uint64_t v);
 int json_print(json_t *value, FILE *out);
 
 struct elide_detail;
+struct elide_sample;
 struct line;
 struct place;
 struct report;
@@ -38,6 +39,16 @@ json_t *json_place(const struct place *p);
 
 /** json_stack() - the frames of a stack, by its index + 1, the innermost first. */
 json_t *json_stack(const struct report *r, uint32_t stack);
+
+/** json_section() - class, lock, kind and site of a row; null of a kind that is not known. */
+json_t *json_section(const struct report *r, uint32_t class_index, unsigned int kind,
+		     uint64_t site);
+
+/** json_sample() - set what is known of a sampled stack. */
+void json_sample(const struct report *r, const struct elide_sample *s, json_t *o);
+
+/** json_head() - the object of a file, with what does not depend on the view. */
+json_t *json_head(const struct report *r);
 
 /** json_data() - the data of a detail; null if it has none. */
 json_t *json_data(const struct report *r, const struct elide_detail *d);

@@ -33,8 +33,8 @@ enum verdict { VERDICT_UNKNOWN, VERDICT_PAYS, VERDICT_NEUTRAL, VERDICT_HURTS, NR
 /* Bytes of a name in the table. */
 #define SHORT_NAME 128
 
-/* What rows are summed over: report --by. */
-enum report_by { BY_LOCK_AND_SITE, BY_LOCK, BY_SITE };
+/* What rows are summed over: report --by. The last two show what was sampled: see views.h. */
+enum report_by { BY_LOCK_AND_SITE, BY_LOCK, BY_SITE, BY_STACK, BY_LINE };
 
 /**
  * struct line - a row of the report: sum over threads of equal lock class, site and kind.
@@ -111,8 +111,22 @@ struct order_line {
 struct sums;
 
 /**
+ * struct class_use - all rows of a lock class.
+ * @nr_rows: of the file: one a thread, site and kind
+ */
+struct class_use {
+	uint64_t acquired;
+	uint64_t commits;
+	uint64_t contended;
+	uint64_t hold_total;
+	uint64_t hold_count;
+	uint64_t nr_rows;
+};
+
+/**
  * struct report - everything the outputs print of one file.
  * @sums:       rows of the file, summed
+ * @uses:       of each class
  * @lines:      the first @nr_lines are the rows asked for, of @nr_all; up to @nr_built follow those
  *              of @worst that are not among them
  * @worst:      the dearest rows, dearest first
@@ -124,6 +138,7 @@ struct report {
 	const struct data_file *file;
 	struct symbolizer *symbols;
 	struct sums *sums;
+	struct class_use *uses;
 	struct line *lines;
 	size_t nr_lines;
 	size_t nr_built;
@@ -245,24 +260,40 @@ extern const struct cause_text cause_texts[ELIDE_NR_CAUSES];
 /** line_cost() - what a row's locks cost the program, in cycles; see attribute.c. */
 double line_cost(const struct line *l);
 
+/** line_is_quiet() - does nothing contend for the lock, so that elision cannot pay? */
+int line_is_quiet(const struct report *r, const struct line *l);
+
+/** line_held_percent() - of the run in which locks of the class were held; -1 if not known. */
+double line_held_percent(const struct report *r, const struct line *l);
+
+/** line_has_one_thread() - is the class used by one thread only? */
+int line_has_one_thread(const struct report *r, const struct line *l);
+
 /** line_verdict() - does eliding pay here? See attribute.c. */
 enum verdict line_verdict(const struct report *r, const struct line *l);
 
+/* What precedes a table: the program, mode and machine. */
+void table_head(const struct report *r, FILE *out);
+
 /* The outputs. @top: rows to print, 0 for all. */
 void table_print(const struct report *r, FILE *out, int width, size_t top);
+/** csv_text(), csv_place() - a comma and a value, or the five of a place. */
+void csv_text(FILE *out, const char *s);
+void csv_place(FILE *out, const struct place *p);
 void csv_head(FILE *out);
 void csv_print(const struct report *r, FILE *out, size_t top);
 
 struct json_t;
 struct json_t *json_report(const struct report *r, size_t top);
 
-enum report_format { FORMAT_TABLE, FORMAT_JSON, FORMAT_CSV };
+enum report_format { FORMAT_TABLE, FORMAT_JSON, FORMAT_CSV, FORMAT_FOLDED, FORMAT_SUGGEST };
 
 /**
  * struct report_options - how to report.
  * @sort:  key, see report_sort_key()
  * @top:   rows to print, 0 for all
  * @width: columns of the table
+ * @folded: enum elide_sample_type of the stacks wanted
  */
 struct report_options {
 	enum report_format format;
@@ -270,6 +301,7 @@ struct report_options {
 	const char *sort;
 	size_t top;
 	int width;
+	unsigned int folded;
 };
 
 /* Rows of the table unless something else is asked for: a screen. */

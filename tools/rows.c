@@ -34,7 +34,8 @@ static void add_rest(struct line *l, const struct elide_row *row)
 	add_times(&l->sum.wait, &row->wait);
 	add_times(&l->sum.hold, &row->hold);
 	for (int i = 0; i < ELIDE_MAX_CAUSES; i++)
-		l->sum.causes[i < ELIDE_NR_CAUSES ? i : ELIDE_CAUSE_other] += row->causes[i];
+		if (row->causes[i])
+			l->sum.causes[i < ELIDE_NR_CAUSES ? i : ELIDE_CAUSE_other] += row->causes[i];
 }
 
 /* What reading the rows fills. */
@@ -398,6 +399,18 @@ free_ranks:
 	return rc;
 }
 
+static void use_class(struct report *r, const struct sum *s)
+{
+	struct class_use *use = &r->uses[s->class_index];
+
+	use->acquired += s->commits + s->nested + s->fallback + s->not_attempted;
+	use->commits += s->commits + s->nested;
+	use->contended += s->contended;
+	use->hold_total += s->hold_total;
+	use->hold_count += s->hold_count;
+	use->nr_rows += is_empty(s) ? 0 : s->nr_rows;
+}
+
 static int sum_rows(struct report *r, enum report_by by, const char *sort, size_t top)
 {
 	struct reading reading = {.r = r, .sums = r->sums};
@@ -416,6 +429,11 @@ static int sum_rows(struct report *r, enum report_by by, const char *sort, size_
 	memcpy(r->total.sum.causes, causes, sizeof(causes));
 	for (size_t i = 0; i < r->file->nr_classes; i++)
 		r->total.nr_locks += r->file->classes[i].nr_locks;
+	r->uses = calloc(r->file->nr_classes + 1, sizeof(*r->uses));
+	if (!r->uses)
+		return -ENOMEM;
+	for (size_t i = 0; i < r->sums->nr; i++)
+		use_class(r, &r->sums->sum[i]);
 	rc = make_groups(r, r->sums, by);
 	return rc ? rc : build_lines(r, &reading, sort, top);
 }
@@ -492,6 +510,7 @@ void report_free(struct report *r)
 	for (size_t i = 0; i < r->nr_built; i++)
 		free_names(&r->lines[i]);
 	free(r->lines);
+	free(r->uses);
 	free(r->misuse);
 	order_free(r);
 	evidence_free(r);

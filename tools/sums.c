@@ -98,7 +98,8 @@ void sum_row(struct sum *to, const struct elide_row *row)
 		/* A cause this elide has no name for yet counts as the unknown one. */
 		int cause = i < ELIDE_NR_CAUSES ? i : ELIDE_CAUSE_other;
 
-		to->by_column[cause_texts[cause].column] += row->causes[i];
+		if (row->causes[i])
+			to->by_column[cause_texts[cause].column] += row->causes[i];
 	}
 	/* A row that was touched counts, even before its first acquisition is counted. */
 	to->votes[row->state] += elide_row_acquired(row) + 1;

@@ -264,7 +264,7 @@ static void print_machine(const struct elide_header *h, FILE *out)
 	fprintf(out, " at %u MHz", h->mhz);
 }
 
-static void print_program(const struct report *r, FILE *out)
+void table_head(const struct report *r, FILE *out)
 {
 	const struct elide_header *h = &r->file->header;
 	int code = exit_code(h->exit_status);
@@ -455,7 +455,7 @@ void table_print(const struct report *r, FILE *out, int width, size_t top)
 {
 	size_t nr = top && top < r->nr_lines ? top : r->nr_lines, explained = 0;
 
-	print_program(r, out);
+	table_head(r, out);
 	print_rows(r, out, width, nr);
 	fputc('\n', out);
 	print_totals(r, out);

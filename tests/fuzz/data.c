@@ -14,7 +14,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "../../tools/report.h"
+#include "../../tools/conf.h"
+#include "../../tools/views.h"
 #include "../tools/synth.h"
 #include "fuzz.h"
 
@@ -26,9 +27,12 @@ static uint32_t number(const uint8_t *bytes)
 /* The sound file, changed as the input says; its size. */
 static size_t tamper(struct synth *s, const uint8_t *data, size_t size)
 {
+	struct subject_sites sites;
 	size_t cut;
 
 	synth_make(s, SYNTH_ELIDE, 1, 1);
+	subject_run(&sites);
+	synth_full(s, &sites);
 	strcpy(((struct elide_module *)(synth_chunk(s, ELIDE_CHUNK_MODULES) + 1))->path,
 	       "/nonexistent/object");
 	if (size < 3)
@@ -49,19 +53,40 @@ static size_t tamper(struct synth *s, const uint8_t *data, size_t size)
 	return cut < s->size ? s->size - cut : 0;
 }
 
+static void print(json_t *json, FILE *out)
+{
+	must(json != NULL);
+	json_dumpf(json, out, 0);
+	json_decref(json);
+}
+
+static void report_views(const struct report *r, FILE *out)
+{
+	struct suggestion suggestion = {0};
+
+	stacks_table(r, out, 0);
+	stacks_csv(r, out, 0);
+	print(stacks_json(r, 0), out);
+	lines_table(r, out, 0);
+	lines_csv(r, out, 0);
+	print(lines_json(r, 0), out);
+	for (unsigned int type = ELIDE_SAMPLE_ABORT; type < ELIDE_SAMPLE_END; type++)
+		folded_print(r, out, type);
+	suggestion_add(&suggestion, r);
+	suggestion_print(&suggestion, out);
+}
+
 static void report(const struct data_file *file, enum report_by by, FILE *out)
 {
 	struct report r;
-	json_t *json;
 
 	if (report_build(&r, file, by, "wasted"))
 		return;
 	table_print(&r, out, 100, 0);
 	csv_print(&r, out, 0);
-	json = json_report(&r, 0);
-	must(json != NULL);
-	json_dumpf(json, out, 0);
-	json_decref(json);
+	print(json_report(&r, 0), out);
+	if (by == BY_LOCK_AND_SITE)
+		report_views(&r, out);
 	report_free(&r);
 }
 

@@ -58,6 +58,10 @@ expect 'unknown option' 2 '' 'elide: unknown option --srot, nearest is --sort' r
 expect 'unknown option of run' 125 '' 'elide: unknown option --moed, nearest is --mode' run --moed
 expect 'unknown sort key' 2 '' 'elide: --sort=wastd is no column, nearest is wasted' report --sort=wastd
 expect 'unknown --by' 2 '' 'elide: --by=lokc: nearest is lock' report --by lokc
+expect 'unknown --folded' 2 '' 'elide: --folded=wiat: nearest is wait' report --folded=wiat
+expect '--sort of a view' 2 '' 'elide: --by=line has an order of its own: --sort is for rows' \
+	report --by line --sort wait
+expect '--by and --suggest' 2 '' 'elide: --by does not go with --suggest' report --by site --suggest
 expect 'bad number' 2 '' 'elide: --top=x: not a number from 0 to 1000000' report --top x
 expect 'missing argument' 2 '' 'elide: option --sort needs an argument' report --sort
 expect 'argument too many' 2 '' 'elide: option --json=1 takes no argument' report --json=1
@@ -149,6 +153,60 @@ expect 'unknown setting' 0 "$preload|unset|" \
 expect 'bad value' 0 "$preload|unset|" \
 	'elide: ELIDE_POLICY=fixd is not one of adaptive|fixed|glibc|damon|hpca|never, nearest is fixed, using adaptive' \
 	run -q --policy=fixd ./show
+# Launcher: files of settings
+cat >elide.conf <<'EOF'
+# comments, and empty lines
+
+POLICY = fixed
+ ELIDE_HEAP=3
+LOCKS = a!b=off,c=profile
+EOF
+printf '#!/bin/sh\nprintf "%%s|" "$ELIDE_POLICY" "$ELIDE_HEAP" "$ELIDE_LOCKS" "$LD_BIND_NOW"\n' >shows
+chmod +x shows
+expect 'file of settings' 0 'fixed|3|a!b=off,c=profile||' '' run -q --conf elide.conf ./shows
+expect 'options go before the file of settings' 0 'glibc|3|x=on||' '' \
+	run -q --policy=glibc --conf=elide.conf --set LOCKS=x=on ./shows
+echo 'LD_BIND_NOW = 1' >now.conf
+ELIDE_POLICY=never
+export ELIDE_POLICY
+expect 'the file of settings goes before the environment' 0 'fixed|3|a!b=off,c=profile||' '' \
+	run -q --conf elide.conf ./shows
+expect 'file of settings: LD_BIND_NOW' 0 'never|||1|' '' run -q --conf now.conf ./shows
+unset ELIDE_POLICY
+printf 'POLCY = fixed\nnonsense\nPOLICY = fixd\nRUN = 5\nbuild-id x\n' >bad.conf
+expect 'file of settings: what is wrong in it' 0 '||||' \
+	'elide: bad.conf:1: POLCY is unknown, nearest is POLICY, ignored
+elide: bad.conf:2: "nonsense" is no setting NAME = VALUE, ignored
+elide: ELIDE_POLICY=fixd is not one of adaptive|fixed|glibc|damon|hpca|never, nearest is fixed, using adaptive
+elide: bad.conf:4: RUN is not for people, ignored
+elide: bad.conf:5: build-id takes the path of an object and its build-id, ignored' \
+	run -q --conf bad.conf ./shows
+echo 'CORES = 4' >c.conf
+expect 'file of settings: of the emulator' 0 '||||' \
+	'elide: c.conf:1: CORES is a setting of the emulated machine: it does nothing without --emulate
+elide: no data file was written: no lock was taken, or the library was not loaded' \
+	run --conf c.conf ./shows
+expect 'file of settings: not there' 125 '' 'elide: --conf=nosuch.conf: No such file or directory' \
+	run --conf nosuch.conf ./shows
+"$mkdata" made.data full
+"$elide" report --suggest made.data >made.conf
+run_elide run --conf made.conf "$mkdata"
+[ $rc -eq 2 ] && ! grep -q 'was made for' err && ok 'file of settings: of the program itself' ||
+	not_ok 'file of settings: of the program itself' "exit $rc: $(cat err)"
+sed 's/^\(build-id .* \)\(.*\)/\10\2/' made.conf >other.conf
+echo 'build-id /nonexistent/lib.so 00' >>other.conf
+run_elide run --conf other.conf sh -c 'exit 0'
+cat >want <<EOF
+elide: other.conf was made for another build of $mkdata
+elide: other.conf was made for /nonexistent/lib.so: No such file or directory
+elide: other.conf was made for other programs than
+EOF
+head -3 err | sed 's/ than .*/ than/' >said
+same 'file of settings: objects that differ' want said
+run_elide run -q --conf other.conf sh -c 'exit 0'
+[ ! -s err ] && ok 'file of settings: quiet' || not_ok 'file of settings: quiet' "$(cat err)"
+expect 'stacks' 0 '7|' '' run -q --stacks=7 sh -c 'printf "%s|" "$ELIDE_STACKS"'
+
 expect 'setting without value' 125 '' \
 	'elide: --set=POLICY: it takes NAME=VALUE, elide tunables lists the names' run --set POLICY ./show
 expect 'setting of the emulator' 0 "$preload|unset|" \
@@ -322,17 +380,37 @@ fi # preload library
 
 # Reports: the exact texts. Addresses in the objects differ from build to build, and clang's
 # paths are absolute.
+# compare SCENARIO FORM...: what is printed, of one data file.
+compare() {
+	scenario=$1
+	shift
+	form=$(echo "$*" | tr -d ' ')
+	"$elide" report "$@" $scenario.data 2>&1 | tr -d '\r' |
+		sed "s/mkdata+0x[0-9a-f]*/mkdata+0xN/g
+		     s|^build-id .*/tests/tools/mkdata [0-9a-f]*\$|build-id mkdata HEX|
+		     s|\"[^\"]*/tests/tools/subject|\"tests/tools/subject|g" >"$scenario$form"
+	want=$here/expected/$scenario$form
+	[ -n "${REGENERATE:-}" ] && cp "$scenario$form" "$want"
+	same "report $scenario $*" "$want" "$scenario$form"
+}
 for scenario in elide profile killed idle full; do
 	"$mkdata" $scenario.data $scenario
 	for form in --json --csv --width=200; do
-		"$elide" report $form $scenario.data 2>&1 | tr -d '\r' |
-			sed 's/mkdata+0x[0-9a-f]*/mkdata+0xN/g
-			     s|"[^"]*/tests/tools/subject|"tests/tools/subject|g' >$scenario$form
-		want=$here/expected/$scenario$form
-		[ -n "${REGENERATE:-}" ] && cp "$scenario$form" "$want"
-		same "report $scenario $form" "$want" "$scenario$form"
+		compare $scenario $form
 	done
 done
+for view in --by=stack --by=line; do
+	for form in --json --csv --width=200; do
+		compare full $view $form
+	done
+	compare profile $view
+done
+for form in --folded --folded=wait --folded=block --suggest; do
+	compare full $form
+done
+compare profile --suggest
+compare full --by=lock --width=200
+compare full --by=site --width=200
 for width in 80 120; do
 	longest=$("$elide" report --width=$width elide.data | sed '/^total/,$d; 1,3d' |
 		awk '{ if (length > n) n = length } END { print n }')

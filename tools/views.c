@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * views.c - what the views have in common: names of rows.
+ *
+ * Must never print a control character of the data file.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "json.h"
+#include "views.h"
+
+int where_fill(const struct report *r, struct where *w, uint32_t class_index, unsigned int kind,
+	       uint64_t site)
+{
+	const struct elide_class *c = &r->file->classes[class_index];
+	struct place place;
+
+	memset(w, 0, sizeof(*w));
+	w->kind = kind;
+	w->lock = class_name(r, c, &place);
+	w->class = class_id(c, &place);
+	symbolize_call(r->symbols, site, &w->site);
+	return w->lock && w->class ? 0 : -ENOMEM;
+}
+
+void where_free(struct where *w)
+{
+	free(w->lock);
+	free(w->class);
+	w->lock = w->class = NULL;
+}
+
+void view_print(FILE *out, const struct place *p)
+{
+	char *name = code_name(p);
+
+	for (const char *c = name ? name : "?"; *c; c++)
+		fputc((unsigned char)*c < ' ' || *c == 0x7f ? '?' : *c, out);
+	free(name);
+}
+
+void where_print(FILE *out, const struct where *w)
+{
+	if (!w->lock) {
+		fputs("outside of any section", out);
+		return;
+	}
+	for (const char *c = w->lock; *c; c++)
+		fputc((unsigned char)*c < ' ' || *c == 0x7f ? '?' : *c, out);
+	fprintf(out, " (%s) at ", kind_name(w->kind));
+	view_print(out, &w->site);
+}
+
+void where_csv_head(FILE *out)
+{
+	fputs("lock,class,kind,site_object,site_symbol,site_inlined_into,site_file,site_line", out);
+}
+
+void where_csv(FILE *out, const struct where *w)
+{
+	csv_text(out, w->lock);
+	csv_text(out, w->class);
+	csv_text(out, w->lock ? kind_name(w->kind) : NULL);
+	csv_place(out, &w->site);
+}
