@@ -465,6 +465,7 @@ enum elide_data_type {
  * @cache_set:   set of the first-level cache that overflowed, @cache_ways of it needed;
  *               @cache_ways is 0 if it is not known, or not a set alone was too small
  * @lock:        address of the lock, of the first
+ * @own_written, @other_written: of @own_bytes and @other_bytes, those that were written
  */
 struct elide_detail {
 	uint32_t class_index;
@@ -501,7 +502,8 @@ struct elide_detail {
 	uint32_t cache_set;
 	uint32_t cache_ways;
 	uint64_t lock;
-	uint64_t reserved[2];
+	uint64_t own_written;
+	uint64_t other_written;
 };
 
 _Static_assert(sizeof(struct elide_detail) == 192, "fixed layout");

@@ -46,6 +46,7 @@ static void name_other(struct elide_detail *d, const struct rtmgrind_abort *r)
 	d->other_pc = r->other_pc;
 	d->other_write = r->other_write;
 	d->other_bytes = r->other_bytes;
+	d->other_written = r->other_written;
 	if (!r->other_pc || !s->open)
 		return;
 	d->other_site = s->site;
@@ -61,6 +62,7 @@ static void fill_emulated(struct elide_detail *d, const struct rtmgrind_abort *r
 	d->own_pc = r->own_pc;
 	d->line = r->line;
 	d->own_bytes = r->own_bytes;
+	d->own_written = r->own_written;
 	d->syscall_nr = r->cause == RTMGRIND_CAUSE_SYSCALL ? r->syscall_nr : -1;
 	d->signal = r->signal;
 	d->fault_addr = r->fault_addr;
@@ -110,6 +112,8 @@ static void merge(struct elide_detail *to, const struct elide_detail *d)
 	if (to->line == d->line && overlap(to, d) == overlap(to, to)) {
 		to->own_bytes |= d->own_bytes;
 		to->other_bytes |= d->other_bytes;
+		to->own_written |= d->own_written;
+		to->other_written |= d->other_written;
 	}
 	to->other_write |= d->other_write;
 	if (!to->other_site) {

@@ -16,6 +16,7 @@
 
 #include "emulator.h"
 #include "evidence-table.h"
+#include "heap.h"
 #include "thread.h"
 
 #pragma GCC visibility push(hidden)
@@ -141,27 +142,6 @@ void elide_evidence_event(enum elide_event_type type, const struct elide_row *ro
  */
 void elide_detail_add(struct elide_thread *t, const struct elide_row *row,
 		      const struct elide_aborted *a, uint64_t weight, uint32_t stack);
-
-/**
- * struct elide_heap_block - a block of the heap whose allocation was sampled.
- * @base, @size: of it
- * @nr, @frames: stack of its allocation
- */
-struct elide_heap_block {
-	uint64_t base;
-	uint64_t size;
-	unsigned int nr;
-	uint64_t frames[ELIDE_STACK_FRAMES];
-};
-
-/**
- * elide_heap_find() - the heap block that an address lies in. Not in every library: may be NULL.
- *
- * In a slow path: allocates nothing and takes no lock of the program's.
- *
- * Return: false if it is not known.
- */
-bool elide_heap_find(uint64_t address, struct elide_heap_block *block) __attribute__((weak));
 
 /**
  * elide_place() - what an address of this process lies in, if it is no object's.

@@ -300,7 +300,7 @@ static void modules_save(void)
 const struct elide_module *elide_registry_module_of(const void *address)
 {
 	struct dl_find_object found;
-	struct elide_module m = {0};
+	struct elide_module m;
 	const char *name;
 
 	/*
@@ -311,19 +311,23 @@ const struct elide_module *elide_registry_module_of(const void *address)
 		return NULL;
 	/* The loader knows the program itself only as "". */
 	name = found.dlfo_link_map->l_name;
-	snprintf(m.path, sizeof(m.path), "%.*s", (int)sizeof(m.path) - 1,
-		 *name ? name : elide_data->exe);
-	m.base = found.dlfo_link_map->l_addr;
-	m.start = (uintptr_t)found.dlfo_map_start;
-	m.end = (uintptr_t)found.dlfo_map_end;
+	if (!*name)
+		name = elide_data->exe;
 	for (unsigned int i = 0; i < nr_modules; i++)
-		if (modules[i].start == m.start && modules[i].end == m.end &&
-		    !strcmp(modules[i].path, m.path))
+		if (modules[i].start == (uintptr_t)found.dlfo_map_start &&
+		    modules[i].end == (uintptr_t)found.dlfo_map_end &&
+		    !strncmp(modules[i].path, name, sizeof(m.path) - 1))
 			return &modules[i];
 	if (nr_modules == MAX_MODULES) {
 		drop(ELIDE_DROPPED_MODULES);
 		return NULL;
 	}
+	m = (struct elide_module){
+		.base = found.dlfo_link_map->l_addr,
+		.start = (uintptr_t)found.dlfo_map_start,
+		.end = (uintptr_t)found.dlfo_map_end,
+	};
+	snprintf(m.path, sizeof(m.path), "%.*s", (int)sizeof(m.path) - 1, name);
 	read_build_id(&m);
 	modules[nr_modules++] = m;
 	modules_save();

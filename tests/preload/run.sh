@@ -125,7 +125,10 @@ test_evidence() {
 		ELIDE_STACKS=1
 		evidence pauses auto
 		export ELIDE_POLICY=fixed
+		without=$run_elided
+		[ "$elided" = emulated ] && run_elided="$run_elided --stacks=yes"
 		evidence aborts auto
+		run_elided=$without
 		unset ELIDE_POLICY
 	else
 		skip evidence-aborts "$elided"
