@@ -26,5 +26,11 @@ $(O)/tests/bench/index: tests/bench/index.cc $(OBJ)/tests/bench/index-tree.o \
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CXX) -std=c++17 -O2 -g -Wall -Wextra -Werror $(SANFLAGS) -o $@ $^ -labsl_throw_delegate
 
-bench: preload emulator demo-bin $(O)/tests/bench/lockbench $(BENCH_INDEX)
+$(O)/tests/bench/peak: tests/bench/peak.c
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE $(CFLAGS) $(WARN) -o $@ $<
+
+bench: preload tools tools-tests emulator demo-bin $(O)/tests/bench/lockbench \
+       $(O)/tests/bench/peak $(BENCH_INDEX)
 	$(Q)O=$(O) ROUNDS=$(BENCH_ROUNDS) sh tests/bench/run.sh $(BENCH)

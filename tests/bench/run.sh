@@ -5,7 +5,7 @@
 # a missed limit is printed and does not fail. Text to stdout, CSV to
 # $O/bench.csv. O is the build directory, ROUNDS the runs of each kind, the
 # arguments the sections wanted, which are all without: locks program emulator native
-# index.
+# index report.
 set -u
 
 O=$(cd "${O:-build}" && pwd) || exit 1
@@ -229,14 +229,43 @@ bench_index() {
 	table 'The B+Tree beside absl::btree_map, one thread' absl btree more ''
 }
 
+# What the report on a large file takes: seconds and MiB, each with the limit it has.
+bench_report() {
+	title='The report on 100,000 locks and 1,000,000 call sites'
+	"$O/tests/tools/mkdata" "$tmp/large.data" large 100000 1000000 || die 'no room for the large file'
+	printf '\n%s, a file of %s MiB\n%-28s %8s %8s %8s\n' "$title" \
+		$(($(wc -c <"$tmp/large.data") >> 20)) '' seconds CPU-s MiB
+	for options in '' '--by lock' '--sort aborts' '--json --top 20'; do
+		: >"$tmp/peaks"
+		for round in $(seq "$ROUNDS"); do
+			# shellcheck disable=SC2086 # several options
+			timeout 120 "$O/tests/bench/peak" "$O/bin/elide" report --width 120 $options \
+				"$tmp/large.data" >>"$tmp/peaks" || die "report $options: round $round"
+		done
+		seconds=$(cut -d ' ' -f 1 "$tmp/peaks" | sort -n | sed -n "$(((ROUNDS + 1) / 2))p")
+		peak=$(cut -d ' ' -f 2 "$tmp/peaks" | sort -n | tail -n 1)
+		cpu=$(cut -d ' ' -f 3 "$tmp/peaks" | sort -n | sed -n "$(((ROUNDS + 1) / 2))p")
+		printf '%-28s %8s %8s %8s\n' "report $options" "$seconds" "$cpu" "$peak"
+		for figure in "s,$seconds,2" "MiB,$peak,300"; do
+			unit=${figure%%,*} limit=${figure##*,} value=${figure#*,}
+			value=${value%,*}
+			verdict=$(awk -v v="$value" -v l="$limit" 'BEGIN { print v <= l ? "ok" : "MISSED" }')
+			[ "$verdict" = ok ] || printf '  more than %s %s\n' "$limit" "$unit"
+			echo "$title,report $options,$unit,,,ours,$value,,<=$limit,$verdict,$ROUNDS" |
+				sed 's/100,000/100000/; s/1,000,000/1000000/' >>"$O/bench.csv"
+		done
+	done
+	rm "$tmp/large.data"
+}
+
 [ -e "$lib" ] || die "$lib is not built"
 echo "table,case,unit,base,base_median,ours,ours_median,ratio,limit,verdict,rounds" >"$O/bench.csv"
 echo "Medians of runs in turn, on $(nproc) processors."
-[ $# -gt 0 ] || set -- locks program emulator native index
+[ $# -gt 0 ] || set -- locks program emulator native index report
 for section; do
 	case $section in
-	locks | program | emulator | native | index) "bench_$section" ;;
-	*) die "$section is no section: locks, program, emulator, native, index" ;;
+	locks | program | emulator | native | index | report) "bench_$section" ;;
+	*) die "$section is no section: locks, program, emulator, native, index, report" ;;
 	esac
 done
 printf '\nThe same figures as CSV: %s\n' "$O/bench.csv"
