@@ -47,27 +47,31 @@ int journal_reserve(struct journal *journal, size_t max);
 void journal_free(struct journal *journal);
 
 /**
- * journal_add() - record a change
+ * journal_room() - have room for one more change
  * @journal: the thread's own
+ *
+ * Called before the change, so that none takes place that cannot be recorded.
+ *
+ * Return: 0, or -ENOMEM with the journal as it was.
+ */
+static inline int journal_room(struct journal *journal)
+{
+	return likely(journal->nr < journal->max) ? 0 :
+						    journal_reserve(journal, 2 * journal->max + 1);
+}
+
+/**
+ * journal_add() - record a change
+ * @journal: the thread's own, after journal_room()
  * @key: of the entry
  * @value: of the entry
  * @delta: +1 inserted, -1 deleted
  *
  * Never called inside a critical section.
- *
- * Return: 0 or -ENOMEM.
  */
-static inline int journal_add(struct journal *journal, uint64_t key, uint64_t value, int delta)
+static inline void journal_add(struct journal *journal, uint64_t key, uint64_t value, int delta)
 {
-	int err;
-
-	if (unlikely(journal->nr == journal->max)) {
-		err = journal_reserve(journal, 2 * journal->max + 1);
-		if (err)
-			return err;
-	}
 	journal->changes[journal->nr++] = (struct change){ key, value, delta };
-	return 0;
 }
 
 /**
