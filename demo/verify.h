@@ -36,11 +36,13 @@ struct change {
  * @changes: array
  * @nr: changes in it
  * @max: changes it has room for
+ * @at: the first that verify_content() has not used up
  */
 struct journal {
 	struct change *changes;
 	size_t nr;
 	size_t max;
+	size_t at;
 };
 
 int journal_reserve(struct journal *journal, size_t max);
@@ -96,7 +98,7 @@ static inline bool value_belongs(uint64_t key, uint64_t value, uint64_t writers)
 	return (value - mix64(key)) >> VALUE_SERIAL_BITS <= writers;
 }
 
-bool verify_content(const struct index *index, uint64_t preload, struct journal *const *journals,
+bool verify_content(const struct index *index, uint64_t preload, struct journal **journals,
 		    unsigned int nr, char *why, size_t len);
 
 #endif
