@@ -30,6 +30,16 @@ left=$O/figures${FULL:+-full}.points
 SEEDS='1 2'
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
+# timeout gives a simulated machine a process group of its own: end it, too.
+stop() {
+	local job
+	for job in $(jobs -p); do
+		# shellcheck disable=SC2046 # several processes
+		kill "$job" $(cat "/proc/$job/task/$job/children" 2>/dev/null) 2>/dev/null
+	done
+	exit 1
+}
+trap stop INT TERM
 
 die() {
 	echo "figures: $*" >&2
