@@ -30,16 +30,8 @@ left=$O/figures${FULL:+-full}.points
 SEEDS='1 2'
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
-# timeout gives a simulated machine a process group of its own: end it, too.
-stop() {
-	local job
-	for job in $(jobs -p); do
-		# shellcheck disable=SC2046 # several processes
-		kill "$job" $(cat "/proc/$job/task/$job/children" 2>/dev/null) 2>/dev/null
-	done
-	exit 1
-}
-trap stop INT TERM
+# shellcheck disable=SC2046 # several jobs, each of which ends its machine
+trap 'kill $(jobs -p) 2>/dev/null; exit 1' INT TERM
 
 die() {
 	echo "figures: $*" >&2
@@ -71,7 +63,11 @@ attempt() {
 		$(field machine "$machine" 3) $(field scheme "$scheme" 3) -- \
 		index_bench --pin --threads="$threads" --updates="$inserts" --preload=$KEYS \
 		--ops=$OPS --seed="$seed" --csv $(field index "$index" 3) \
-		$(field scheme "$scheme" 4) >"$work/$point.out" 2>"$work/$point.err"
+		$(field scheme "$scheme" 4) >"$work/$point.out" 2>"$work/$point.err" &
+	# It has a process group of its own, by timeout.
+	trap "kill $!; exit 1" TERM
+	wait $!
+	trap - TERM
 	[ -s "$work/$point.out" ] || return 1
 	counted=$(elide report --csv "$work/$point.data" 2>/dev/null | awk -F, '
 		NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
