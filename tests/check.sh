@@ -14,6 +14,7 @@ tests/unit/layers.sh
 tests/preload/run.sh
 tests/semantics/run.sh
 tests/tools/tools.sh
+tests/tools/views.sh
 tests/tools/install.sh
 tests/tools/ctl.sh
 tests/tools/recipes.sh

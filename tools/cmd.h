@@ -35,6 +35,7 @@ int cmd_run(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 int cmd_ctl(int argc, char **argv);
+int cmd_diff(int argc, char **argv);
 int cmd_tunables(int argc, char **argv);
 
 /**
@@ -63,7 +64,7 @@ struct option_desc {
 enum { OPTIONS_END = -1, OPTIONS_BAD = -2 };
 
 /* More options than any command has; a command's list is checked against it. */
-#define OPTIONS_MAX 32
+#define OPTIONS_MAX 64
 
 /**
  * options_next() - the next option of a command line, in getopt_long(3)'s manner.

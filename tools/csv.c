@@ -8,7 +8,7 @@
 #include "../lib/compiler.h"
 #include "report.h"
 
-static void text(FILE *out, const char *s)
+void csv_text(FILE *out, const char *s)
 {
 	fputs(",\"", out);
 	for (; s && *s; s++) {
@@ -68,13 +68,13 @@ void csv_head(FILE *out)
 static void row(const struct report *r, const struct line *l, FILE *out)
 {
 	fprintf(out, "%d,%u", REPORT_SCHEMA, r->file->header.pid);
-	text(out, l->lock);
-	text(out, l->class);
-	text(out, kind_name(l->kind));
-	text(out, l->site_place.object);
-	text(out, l->site_place.symbol);
-	text(out, l->site_place.inlined_into);
-	text(out, l->site_place.file);
+	csv_text(out, l->lock);
+	csv_text(out, l->class);
+	csv_text(out, kind_name(l->kind));
+	csv_text(out, l->site_place.object);
+	csv_text(out, l->site_place.symbol);
+	csv_text(out, l->site_place.inlined_into);
+	csv_text(out, l->site_place.file);
 	number(out, l->site_place.line, l->site_place.line);
 	number(out, l->nr_locks, 1);
 #define ELIDE_FIELD(id, value, elision, help) number(out, value, r->elides || !(elision));
@@ -84,8 +84,8 @@ static void row(const struct report *r, const struct line *l, FILE *out)
 		number(out, l->sum.causes[i], r->elides);
 	times(out, r, &l->sum.wait);
 	times(out, r, &l->sum.hold);
-	text(out, state_name(l->state));
-	text(out, verdict_name(l->verdict));
+	csv_text(out, state_name(l->state));
+	csv_text(out, verdict_name(l->verdict));
 	fputs("\r\n", out);
 }
 

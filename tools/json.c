@@ -74,7 +74,7 @@ static json_t *times(const struct report *r, const struct elide_times *t)
 	return o;
 }
 
-static json_t *place(const struct place *p)
+json_t *json_place(const struct place *p)
 {
 	json_t *o = json_object();
 
@@ -111,7 +111,7 @@ static json_t *row(const struct report *r, const struct line *l)
 	json_object_set_new(o, "class", l->nr_classes == 1 ? json_text(l->class) : json_null());
 	json_object_set_new(o, "lock", l->nr_classes == 1 ? json_text(l->lock) : json_null());
 	json_object_set_new(o, "kind", json_text(kind_name(l->kind)));
-	json_object_set_new(o, "site", l->nr_sites == 1 ? place(&l->site_place) : json_null());
+	json_object_set_new(o, "site", l->nr_sites == 1 ? json_place(&l->site_place) : json_null());
 	counters(r, l, o);
 	json_object_set_new(o, "state", json_text(state_name(l->state)));
 	json_object_set_new(o, "verdict", json_text(verdict_name(l->verdict)));
@@ -196,7 +196,7 @@ static json_t *misuse(const struct report *r)
 		json_object_set_new(o, "type", json_text(misuse_name(m->record->type)));
 		json_object_set_new(o, "kind", json_text(kind_name(m->record->kind)));
 		json_object_set_new(o, "lock", json_text(m->lock.symbol));
-		json_object_set_new(o, "site", place(&m->site));
+		json_object_set_new(o, "site", json_place(&m->site));
 		json_object_set_new(o, "count", json_number(m->record->count));
 		json_array_append_new(list, o);
 	}
@@ -210,9 +210,9 @@ static json_t *order_edge(const struct order_edge *e, const struct elide_order_e
 	json_object_set_new(o, "class", json_text(e->class));
 	json_object_set_new(o, "lock", json_text(e->lock));
 	json_object_set_new(o, "kind", json_text(kind_name(record->held_kind)));
-	json_object_set_new(o, "site", place(&e->held));
+	json_object_set_new(o, "site", json_place(&e->held));
 	json_object_set_new(o, "next_kind", json_text(kind_name(record->taken_kind)));
-	json_object_set_new(o, "next_site", place(&e->taken));
+	json_object_set_new(o, "next_site", json_place(&e->taken));
 	json_object_set_new(o, "thread", json_number(record->tid));
 	return o;
 }

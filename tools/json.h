@@ -21,6 +21,13 @@ json_t *json_text(const char *s);
  */
 json_t *json_number(uint64_t v);
 
+struct place;
+
+/**
+ * json_place() - a place in the program's code: object, symbol, inlined_into, file, line.
+ */
+json_t *json_place(const struct place *p);
+
 /**
  * json_print() - print and release a value: keys in the order they were set.
  *

@@ -96,11 +96,13 @@ struct order_line {
 /**
  * struct report - everything the outputs print of one file.
  * @elides:     the process elided: elision columns mean something
+ * @symbols: resolves its addresses; @own_symbols the same if it goes with the report
  * @ns, @cycles: what one ns is worth: @ns nanoseconds passed in @cycles; @cycles is 0 if unknown
  */
 struct report {
 	const struct data_file *file;
 	struct symbolizer *symbols;
+	struct symbolizer *own_symbols;
 	struct line *lines;
 	size_t nr_lines;
 	struct line total;
@@ -123,6 +125,19 @@ int report_build(struct report *r, const struct data_file *file, enum report_by 
 		 const char *sort);
 
 /**
+ * report_symbols() - a resolver for report_build_with(), to be kept for several reports of files
+ * with the same modules. NULL without memory.
+ */
+struct symbolizer *report_symbols(const struct data_file *file);
+
+/**
+ * report_build_with() - report_build() with a resolver that stays the caller's, and must stay as
+ * long as the report.
+ */
+int report_build_with(struct report *r, const struct data_file *file, enum report_by by,
+		      const char *sort, struct symbolizer *symbols);
+
+/**
  * report_free() - release what report_build() took; not the data file.
  */
 void report_free(struct report *r);
@@ -131,6 +146,13 @@ void report_free(struct report *r);
  * report_sort_key() - is this a key of --sort? @nearest gets the nearest one.
  */
 int report_sort_key(const char *key, const char **nearest);
+
+/**
+ * report_by_key() - what --by=@text asks for, into @by.
+ *
+ * Return: 0, or -EINVAL after one line.
+ */
+int report_by_key(const char *text, enum report_by *by);
 
 /**
  * to_ns() - cycles as nanoseconds.
@@ -224,6 +246,7 @@ size_t attribute(const struct report *r, struct finding *findings, size_t max);
 /* The outputs. @top: rows to print, 0 for all. */
 void table_print(const struct report *r, FILE *out, int width, size_t top);
 void csv_head(FILE *out);
+void csv_text(FILE *out, const char *s); /* a comma, and a text in quotes */
 void csv_print(const struct report *r, FILE *out, size_t top);
 
 struct json_t;

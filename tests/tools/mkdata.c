@@ -25,6 +25,6 @@ int main(int argc, char **argv)
 		synth_free(&s);
 		return 0;
 	}
-	fprintf(stderr, "usage: mkdata FILE elide|profile|killed|idle [RUN [PID]]\n");
+	fprintf(stderr, "usage: mkdata FILE elide|profile|killed|idle|later [RUN [PID]]\n");
 	return 2;
 }

@@ -19,6 +19,7 @@ enum synth_scenario {
 	SYNTH_PROFILE, /* the same locks, only profiled */
 	SYNTH_KILLED,  /* as SYNTH_ELIDE, of a process that did not end through exit() */
 	SYNTH_IDLE,    /* a process that took no lock */
+	SYNTH_LATER,   /* the process of SYNTH_ELIDE a second later: more in some rows, and one more */
 	SYNTH_NR
 };
 

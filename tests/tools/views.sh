@@ -1,0 +1,164 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# elide diff, compare and top, and the examples of their manual pages. $O is the
+# build directory. Prints a line a test and a count.
+set -u
+
+O=$(realpath "${O:-build}") || exit 1
+here=$(realpath "$(dirname "$0")")
+elide=$O/bin/elide
+mkdata=$O/tests/tools/mkdata
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+cd "$tmp" || exit 1
+unset LD_PRELOAD DEBUGINFOD_URLS $(env | sed -n 's/^\(ELIDE_[A-Z_]*\)=.*/\1/p')
+# Programs built with ASan run with the library before its runtime.
+export ASAN_OPTIONS="${ASAN_OPTIONS:-verify_asan_link_order=0}"
+nr=0 failed=0 skipped=0
+
+ok() { nr=$((nr + 1)); echo "ok $1"; }
+not_ok() { nr=$((nr + 1)); failed=$((failed + 1)); echo "not ok $1: $2"; }
+skip() { skipped=$((skipped + 1)); echo "skip $1: $2"; }
+
+# run_elide ARG...: into out, err and $rc.
+run_elide() {
+	timeout 60 "$elide" "$@" >out 2>err </dev/null
+	rc=$?
+}
+
+# expect NAME RC OUT ERR ARG...: the exit code, and the exact texts of both outputs.
+expect() {
+	name=$1 want_rc=$2 want_out=$3 want_err=$4
+	shift 4
+	run_elide "$@"
+	if [ $rc -ne "$want_rc" ]; then
+		not_ok "$name" "exit $rc, not $want_rc: $(cat out err)"
+	elif [ "$(cat out)" != "$want_out" ]; then
+		not_ok "$name" "printed \"$(cat out)\", not \"$want_out\""
+	elif [ "$(cat err)" != "$want_err" ]; then
+		not_ok "$name" "said \"$(cat err)\", not \"$want_err\""
+	else
+		ok "$name"
+	fi
+}
+
+# same NAME WANT FILE: a file has exactly the text of another.
+same() {
+	if diff "$2" "$3" >diff.out; then
+		ok "$1"
+	else
+		not_ok "$1" "differs: $(cat diff.out)"
+	fi
+}
+
+# expected NAME FILE: as the file of that name in expected/. Addresses in the objects differ
+# from build to build, and clang's paths are absolute.
+expected() {
+	tr -d '\r' <"$2" | sed 's/mkdata+0x[0-9a-f]*/mkdata+0xN/g
+		s|"[^"]*/tests/tools/subject|"tests/tools/subject|g' >as-expected
+	[ -n "${REGENERATE:-}" ] && cp as-expected "$here/expected/$1"
+	same "$1" "$here/expected/$1" as-expected
+}
+
+# example PAGE COMMAND: what the page prints below the line "$ COMMAND" is what it prints.
+example() {
+	sed -n "/^\\.Sh EXAMPLES/,/^\\.Sh SEE/p" "$O/man/$1" | sed -n '/^\.Bd/,/^\.Ed/p' |
+		awk -v line="\$ $2" '
+			/^\.Ed/ { on = 0 }
+			on { print }
+			$0 == line { on = 1 }' | sed 's/\\e/\\/g; s/^\\&//' >want
+	[ -s want ] || { not_ok "example of $1" "there is no line $2"; return; }
+	eval "PATH=$O/bin:\$PATH timeout 120 $2" >out 2>err </dev/null
+	cat err >>out
+	same "example of $1" want out
+}
+
+"$mkdata" before.data elide
+"$mkdata" after.data later
+"$mkdata" profiled.data profile
+"$mkdata" killed.data killed
+
+# diff
+run_elide diff before.data after.data
+expected diff--table out
+run_elide diff --json before.data after.data
+expected diff--json out
+run_elide diff --csv before.data after.data
+expected diff--csv out
+run_elide diff --rate --by lock --sort aborts --top 1 after.data before.data
+expected diff--by-lock out
+run_elide diff before.data profiled.data
+expected diff--profiled out
+run_elide diff before.data before.data
+[ $rc -eq 0 ] && [ "$(tail -1 out)" = '4 rows are the same in both' ] && ! grep -q ' at ' out &&
+	ok 'diff: a file and itself' || not_ok 'diff: a file and itself' "exit $rc: $(cat out err)"
+"$elide" diff --csv before.data killed.data | tr -d '\r' |
+	grep -qx '1,"total","","","","","wait",[0-9.]*,,,' &&
+	ok 'diff: what a killed run does not tell' || not_ok 'diff: what a killed run does not tell' ''
+
+# condition RC WORDS CONDITION [FILE FILE]: exit code, and the lines that it says.
+insert='subject_index_lock (mutex) at subject_insert subject.c:20'
+condition() {
+	want_rc=$1 want=$2 of=$3
+	run_elide diff --fail-if "$of" "${4:-before.data}" "${5:-after.data}"
+	if [ $rc -eq "$want_rc" ] && [ "$(cat err)" = "$want" ]; then
+		ok "condition '$of'"
+	else
+		not_ok "condition '$of'" "exit $rc: $(cat err)"
+	fi
+}
+condition 1 "elide: failed: aborts > +10%: $insert: 1.10k -> 1.50k (+36.4%)" 'aborts > +10%'
+condition 0 '' 'aborts > +40%'
+condition 1 "elide: failed: aborts>=+400: $insert: 1.10k -> 1.50k (+36.4%)" 'aborts>=+400'
+condition 0 '' 'aborts > +400'
+condition 1 "elide: failed: row: aborts > 1.4k: $insert: 1.10k -> 1.50k (+36.4%)" 'row: aborts > 1.4k'
+condition 1 'elide: failed: total: aborts > +30%: total: 1.20k -> 1.60k (+33.3%)' 'total: aborts > +30%'
+condition 0 '' 'total:aborts>+34%'
+condition 1 "elide: failed: elided < -20: $insert: 70.0% -> 46.7% (-23.3)" \
+	'elided < -20' after.data before.data
+condition 0 '' 'elided < -24' after.data before.data
+condition 1 "elide: failed: elided < -33%: $insert: 70.0% -> 46.7% (-23.3)" \
+	'elided < -33%' after.data before.data
+condition 1 'elide: failed: total: elided < 97%: total: 96.1% -> 96.5% (+0.4)' 'total: elided < 97%'
+condition 1 "elide: failed: wait > 1ms: $insert: 250us -> 1.25ms (+400.0%)" 'wait > 1ms'
+condition 0 '' 'wait > 1.25ms'
+condition 1 "elide: failed: wait >= 0.00125s: $insert: 250us -> 1.25ms (+400.0%)" 'wait >= 0.00125s'
+condition 1 "elide: failed: conflict > +1: $insert: 750 -> 1.05k (+40.0%)" 'conflict > +1'
+new='subject_table+0x20 (mutex) at subject_lookup subject.c:26'
+condition 1 "elide: failed: acquired > +200%: $new: 0 -> 500 (from 0)" 'acquired > +200%'
+condition 1 "elide: failed: acquired <= -100%: $new: 500 -> 0 (-100.0%)" \
+	'acquired <= -100%' after.data before.data
+condition 0 '' 'acquired < 10' after.data before.data
+condition 1 'elide: failed: elided < 1: B does not tell it' 'elided < 1' before.data profiled.data
+condition 1 'elide: failed: wait > 1s: B does not tell it' 'wait > 1s' before.data killed.data
+bad="elide: --fail-if="
+condition 2 "$bad'abort > 5': there is no column abort, nearest is aborts at position 1" 'abort > 5'
+condition 2 "$bad'total: > 5': expected a column at position 8" 'total: > 5'
+condition 2 "$bad'aborts = 5': expected one of > >= < <= at position 8" 'aborts = 5'
+condition 2 "$bad'aborts >> 5': expected a number at position 9" 'aborts >> 5'
+condition 2 "$bad'aborts > 0x5': expected a number at position 10" 'aborts > 0x5'
+condition 2 "$bad'aborts > inf': expected a number at position 10" 'aborts > inf'
+condition 2 "$bad'wait > 5': expected one of ns us ms s at position 9" 'wait > 5'
+condition 2 "$bad'wait > 5k': expected one of ns us ms s at position 9" 'wait > 5k'
+condition 2 "$bad'aborts > 5ms': expected the end at position 11" 'aborts > 5ms'
+condition 2 "$bad'': expected a column at position 1" ''
+run_elide diff --fail-if 'aborts > +10%' --fail-if 'wait > 1ms' --json before.data after.data
+[ $rc -eq 1 ] && [ "$(wc -l <err)" -eq 2 ] && ok 'several conditions' ||
+	not_ok 'several conditions' "exit $rc: $(cat err)"
+expect 'diff: one file' 2 '' 'elide: diff: needs two data files, one before and one after' \
+	diff before.data
+expect 'diff: no such file' 2 '' 'elide: no.data: No such file or directory' diff before.data no.data
+expect 'diff: unknown column' 2 '' 'elide: --sort=abots is no column, nearest is aborts' \
+	diff --sort abots before.data after.data
+example elide-diff.1 "elide diff --fail-if 'aborts > +10%' before.data after.data"
+
+# Manual pages: every long option of --help is in the page, and no page has one more
+for command in diff; do
+	"$elide" $command --help | grep -o -- '--[a-z][a-z-]*' | sort -u >in-help
+	grep '^\.It Fl' "$O/man/elide-$command.1" | grep -o ' -[a-z][a-z-]*' | sed 's/ -/--/' |
+		sort -u >in-page
+	same "manual page of $command has its options" in-help in-page
+done
+
+echo "views: $nr tests, $failed failed, $skipped skipped"
+[ $failed -eq 0 ]
