@@ -35,6 +35,7 @@ int cmd_run(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 int cmd_ctl(int argc, char **argv);
+int cmd_compare(int argc, char **argv);
 int cmd_diff(int argc, char **argv);
 int cmd_tunables(int argc, char **argv);
 

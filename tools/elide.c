@@ -17,6 +17,7 @@ static const struct command commands[] = {
 	{"run", cmd_run, "run a program with its locks elided, or profiled"},
 	{"report", cmd_report, "lock by lock and call site by call site, what happened"},
 	{"diff", cmd_diff, "what is different between two runs, lock by lock"},
+	{"compare", cmd_compare, "run a program plain and elided: does elision pay?"},
 	{"doctor", cmd_doctor, "can locks be elided on this machine, in this program?"},
 	{"ctl", cmd_ctl, "elision off and on in a running process, snapshot, reset"},
 	{"tunables", cmd_tunables, "print every setting"},

@@ -2,7 +2,7 @@
 # Programs that the tests of the tools use.
 
 SYNTH_OBJ := $(patsubst %,$(OBJ)/tests/tools/%.o,synth subject)
-TOOLS_TEST_BIN := $(O)/tests/tools/mkdata $(O)/tests/tools/looper
+TOOLS_TEST_BIN := $(O)/tests/tools/mkdata $(O)/tests/tools/looper $(O)/tests/tools/sections
 
 tools-tests: $(TOOLS_TEST_BIN)
 .PHONY: tools-tests
@@ -18,6 +18,11 @@ $(O)/tests/tools/mkdata: $(OBJ)/tests/tools/mkdata.o $(SYNTH_OBJ)
 	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -o $@ $^
 
 $(O)/tests/tools/looper: $(OBJ)/tests/tools/looper.o
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -o $@ $^ -pthread
+
+$(O)/tests/tools/sections: $(OBJ)/tests/tools/sections.o
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -o $@ $^ -pthread

@@ -60,7 +60,8 @@ expected() {
 	same "$1" "$here/expected/$1" as-expected
 }
 
-# example PAGE COMMAND: what the page prints below the line "$ COMMAND" is what it prints.
+# example PAGE COMMAND [FILTER]: what the page prints below the line "$ COMMAND" is what it
+# prints, both rewritten by the filter.
 example() {
 	sed -n "/^\\.Sh EXAMPLES/,/^\\.Sh SEE/p" "$O/man/$1" | sed -n '/^\.Bd/,/^\.Ed/p' |
 		awk -v line="\$ $2" '
@@ -70,6 +71,7 @@ example() {
 	[ -s want ] || { not_ok "example of $1" "there is no line $2"; return; }
 	eval "PATH=$O/bin:\$PATH timeout 120 $2" >out 2>err </dev/null
 	cat err >>out
+	[ $# -lt 3 ] || $3 want out
 	same "example of $1" want out
 }
 
@@ -152,8 +154,126 @@ expect 'diff: unknown column' 2 '' 'elide: --sort=abots is no column, nearest is
 	diff --sort abots before.data after.data
 example elide-diff.1 "elide diff --fail-if 'aborts > +10%' before.data after.data"
 
+# compare
+sections=$O/tests/tools/sections
+expect 'compare without a program' 2 '' \
+	'elide: no program given: elide compare [OPTION...] -- PROGRAM [ARGUMENT...]' compare
+expect 'compare: not found' 2 '' 'elide: nosuch-program: not found' compare nosuch-program
+expect 'compare: no pairs' 2 '' 'elide: --runs=0: not a number from 1 to 10000' compare -n 0 true
+expect 'compare: output' 2 '' 'elide: --output=firts: nearest is first' compare --output firts true
+expect 'compare: setting of the emulator' 2 '' \
+	'elide: CORES is a setting of the emulated machine: it needs --emulate' compare --cores 3 true
+while IFS='|' read -r text message; do
+	expect "compare: condition '$text'" 2 '' "elide: --fail-if='$text': $message" \
+		compare --fail-if "$text" true
+done <<'EOF'
+slow > 2%|there is no column slow, nearest is slower at position 1
+slower = 2%|expected one of > >= < <= at position 8
+slower > +2%|expected a number without a sign at position 10
+slower > 2ms|expected the end at position 11
+total: cpu > 1|expected a column at position 1
+EOF
+
+# left COMMAND: the processes that compare has left behind
+left() { ps -eo args | grep -xF "$1"; }
+mkdir tmp
+TMPDIR=$tmp/tmp
+export TMPDIR
+if [ ! -e "$O/lib/libelide-preload.so" ]; then
+	skip 'compare' 'there is no preload library'
+else
+	run_elide compare -n 3 --output=all "$sections" 2 10 10
+	[ $rc -eq 0 ] && [ "$(grep -cx 20 out)" -eq 8 ] && ok 'compare: output of all runs' ||
+		not_ok 'compare: output of all runs' "exit $rc: $(cat out err)"
+	run_elide compare -n 3 --output=first "$sections" 2 10 10
+	[ $rc -eq 0 ] && [ "$(grep -cx 20 out)" -eq 1 ] && ok 'compare: output of the first' ||
+		not_ok 'compare: output of the first' "exit $rc: $(cat out err)"
+	echo word >input
+	timeout 60 "$elide" compare -n 2 --output=all cat <input >out 2>err
+	[ "$(grep -cx word out)" -eq 6 ] && ok 'compare: each run has the input' ||
+		not_ok 'compare: each run has the input' "$(cat out err)"
+	run_elide compare -n 2 "$sections" 2 10 10 elided
+	[ $rc -eq 1 ] && [ "$(grep -c 'plain 0, elided 3: they did not do the same' out)" -eq 2 ] &&
+		[ "$(cat err)" = 'elide: failed: the program ends otherwise when it is elided' ] &&
+		ok 'compare: other exit codes' || not_ok 'compare: other exit codes' "exit $rc: $(cat out err)"
+	run_elide compare -n 2 "$sections" 2 10 10 5
+	[ $rc -eq 0 ] && grep -qx 'exit code of pair 2: plain 5, elided 5' out &&
+		ok 'compare: a program that fails' || not_ok 'compare: a program that fails' "exit $rc: $(cat out err)"
+	if ! grep -qw rtm /proc/cpuinfo; then
+		run_elide compare -n 2 "$sections" 2 10 10
+		[ $rc -eq 0 ] && grep -q '^what is compared is the overhead of profiling' out &&
+			ok 'compare: no RTM' || not_ok 'compare: no RTM' "exit $rc: $(cat out err)"
+	fi
+	run_elide compare -n 1 --fail-if undecided "$sections" 2 10 10
+	[ $rc -eq 1 ] && [ "$(cat err)" = 'elide: failed: undecided' ] && grep -q 'one pair has no interval' out &&
+		ok 'compare: one pair' || not_ok 'compare: one pair' "exit $rc: $(cat out err)"
+	run_elide compare -n 2 sh -c 'sleep 54321 & exit 0'
+	[ $rc -eq 0 ] && [ -z "$(left 'sleep 54321')" ] && ok 'compare: what a run leaves running is ended' ||
+		not_ok 'compare: what a run leaves running is ended' "exit $rc: $(left 'sleep 54321')"
+	for sig in TERM:143 INT:130 HUP:129; do
+		rm -f ready
+		setsid -w timeout 20 env --default-signal=INT "$elide" compare -n 9 sh -c \
+			'echo $PPID >ready.new; mv ready.new ready; sleep 12345; :' >out 2>err &
+		pid=$!
+		i=0
+		while [ ! -s ready ] && [ $i -lt 100 ]; do sleep 0.05; i=$((i + 1)); done
+		kill -"${sig%:*}" "$(cat ready)"
+		wait $pid
+		rc=$?
+		[ $rc -eq "${sig#*:}" ] && [ ! -s out ] && [ -z "$(left 'sleep 12345')" ] &&
+			ok "compare: ended by SIG${sig%:*}" ||
+			not_ok "compare: ended by SIG${sig%:*}" "exit $rc: $(left 'sleep 12345'; cat out err)"
+	done
+	[ -z "$(ls tmp)" ] && ok 'compare leaves no files' || not_ok 'compare leaves no files' "$(ls tmp)"
+fi
+
+# Compare, emulated: figures to whole numbers, or each change of the library would be one here.
+whole() { sed -i 's/\([0-9]\)\.[0-9]*/\1/g; s/   *\([-+0-9]\)/  \1/g' "$@"; }
+if [ ! -x "$O/libexec/elide/rtmgrind-amd64-linux" ]; then
+	skip 'compare emulated' 'rtmgrind is not built'
+elif ! valgrind --version 2>&1 | grep -qx 'valgrind-3\.19\.0'; then
+	skip 'compare emulated' 'valgrind 3.19.0 is not installed'
+elif ldd "$O/lib/libelide-preload.so" | grep -q 'libasan'; then
+	skip 'compare emulated' 'AddressSanitizer and valgrind want the same addresses'
+else
+	ln -s "$sections" sections
+	example elide-compare.1 'elide compare -n 3 --emulate --cores=4 -- ./sections 4 200 14000' whole
+	for want in '1:pays' '0:hurts' '0:neutral' '0:undecided' '1:faster > 60' '0:faster > 80' \
+		    '0:slower > 2%' '1:slower < 1' '1:cpu < 20%' '0:cpu > 20%'; do
+		run_elide compare -n 2 --emulate --cores=4 --fail-if "${want#*:}" ./sections 4 50 14000
+		[ $rc -eq "${want%%:*}" ] && ok "compare --fail-if '${want#*:}'" ||
+			not_ok "compare --fail-if '${want#*:}'" "exit $rc: $(cat out err)"
+	done
+	# Sections too long for a transaction: elision costs.
+	run_elide compare -n 2 --emulate --cores=4 --fail-if hurts ./sections 4 10 100000
+	[ $rc -eq 1 ] && grep -q '^hurts: with elision it takes .* more time' out &&
+		ok 'compare: it hurts' || not_ok 'compare: it hurts' "exit $rc: $(cat out err)"
+	for i in 7.1 7.2 8; do
+		timeout 60 "$elide" compare -n 2 --emulate --cores=4 --seed ${i%.*} --json \
+			./sections 4 20 5000 >json.$i
+	done
+	same 'compare: the same seed, the same times' json.7.1 json.7.2
+	grep elapsed_s json.7.1 >times.7
+	grep elapsed_s json.8 >times.8
+	cmp -s times.7 times.8 && not_ok 'compare: another seed' 'the same times' ||
+		ok 'compare: another seed'
+	python3 -c '
+import json, math
+d = json.load(open("json.7.1"))
+assert d["schema"] == 1 and d["emulated"] and d["seed"] == 7 and d["compares"] == "elision"
+assert d["verdict"] == "pays" and d["more_pairs"] == 0 and not d["exits_differ"] and len(d["pairs"]) == 2
+r = [math.log(p["elided"]["elapsed_s"] / p["plain"]["elapsed_s"]) for p in d["pairs"]]
+m = sum(r) / 2
+half = 12.7062047 * abs(r[0] - m)
+for name, want in ("change", m), ("low", m - half), ("high", m + half):
+    assert abs(d["elapsed"][name + "_percent"] - 100 * math.expm1(want)) < 1e-3, (name, want)
+assert d["elision"]["acquired"] == 80 and d["elision"]["mode"] == "elide"' 2>why &&
+		ok 'compare: JSON' || not_ok 'compare: JSON' "$(tail -1 why)"
+fi
+unset TMPDIR
+
 # Manual pages: every long option of --help is in the page, and no page has one more
-for command in diff; do
+for command in diff compare; do
 	"$elide" $command --help | grep -o -- '--[a-z][a-z-]*' | sort -u >in-help
 	grep '^\.It Fl' "$O/man/elide-$command.1" | grep -o ' -[a-z][a-z-]*' | sed 's/ -/--/' |
 		sort -u >in-page

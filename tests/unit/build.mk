@@ -16,7 +16,7 @@ test_workload_LINK := $(DEMO_PART_OBJ)
 # Tests of the tools link them all but main(), and the maker of data files.
 TOOLS_PART_OBJ := $(patsubst %.c,$(OBJ)/%.o,$(filter-out tools/elide.c,$(wildcard tools/*.c))) \
 		  $(patsubst %,$(OBJ)/tests/tools/%.o,synth subject)
-TOOLS_TESTS := test_load test_report test_symbolize test_suggest test_settings test_machine
+TOOLS_TESTS := test_load test_report test_symbolize test_suggest test_settings test_machine test_stats
 $(foreach test,$(TOOLS_TESTS),$(eval $(test)_LINK := $(TOOLS_PART_OBJ)))
 $(foreach test,$(TOOLS_TESTS),$(eval $(test)_LIBS = $$(TOOLS_LIBS)))
 
