@@ -325,6 +325,7 @@ static void read_elision(const struct comparing *c, pid_t pid, struct elision *e
 	char path[sizeof(c->dir) + 8], error[LOAD_ERROR_MAX];
 	struct elide_header header;
 	struct data_file f;
+	struct report r;
 
 	*e = (struct elision){0};
 	snprintf(path, sizeof(path), "%s/data", c->dir);
@@ -334,9 +335,10 @@ static void read_elision(const struct comparing *c, pid_t pid, struct elision *e
 	e->mode = header.mode;
 	e->rtm = header.rtm;
 	snprintf(e->why, sizeof(e->why), "%s", header.why);
-	for (size_t i = 0; i < f.nr_rows; i++) {
-		e->acquired += elide_row_acquired(&f.rows[i]);
-		e->elided += f.rows[i].commits + f.rows[i].nested;
+	if (!report_build(&r, &f, BY_LOCK, "cost")) {
+		e->acquired = r.total.acquired;
+		e->elided = r.total.elided;
+		report_free(&r);
 	}
 	load_free(&f);
 }

@@ -184,7 +184,9 @@ int live_newest(long *pid, struct target *t)
 
 bool live_runs(const struct elide_header *h, long pid)
 {
-	return h->state == ELIDE_FILE_LIVE && started(pid) == h->pid_start;
+	uint64_t start = started(pid);
+
+	return h->state == ELIDE_FILE_LIVE && start && start == h->pid_start;
 }
 
 void live_set_end(struct elide_header *h)

@@ -410,19 +410,6 @@ static void negate_row(struct elide_row *row)
 		row->causes[i] = -row->causes[i];
 }
 
-int load_subtract(struct data_file *file, const struct data_file *before)
-{
-	int rc = 0;
-
-	for (size_t i = 0; !rc && i < before->nr_rows; i++) {
-		struct elide_row row = before->rows[i];
-
-		negate_row(&row);
-		rc = append(&file->rows, &file->nr_rows, &row, 1, sizeof(row));
-	}
-	return rc;
-}
-
 int load_base(struct data_file *file)
 {
 	struct elide_header *h = &file->header;
@@ -435,7 +422,10 @@ int load_base(struct data_file *file)
 		return 0;
 	if (base.header.pid == h->pid && base.header.pid_start == h->pid_start &&
 	    base.header.start_ns == h->start_ns && base.nr_classes <= file->nr_classes) {
-		rc = load_subtract(file, &base);
+		for (size_t i = 0; i < base.nr_rows; i++)
+			negate_row(&base.rows[i]);
+		rc = append(&file->rows, &file->nr_rows, base.rows, base.nr_rows,
+			    sizeof(*base.rows));
 		h->start_ns = base.header.end_ns;
 		h->start_cycles = base.header.end_cycles;
 	}

@@ -71,15 +71,6 @@ int load(const char *path, struct data_file *file, char *error);
 int load_header(const char *path, struct elide_header *header);
 
 /**
- * load_subtract() - leave out of the rows what an earlier state of the same file has.
- *
- * The extremes of distributions stay, and so do the states of rows.
- *
- * Return: 0 or -ENOMEM.
- */
-int load_subtract(struct data_file *file, const struct data_file *before);
-
-/**
  * load_base() - leave out what was counted before the last reset of the process.
  * @file: read before; a base that is not of the same process is ignored
  *

@@ -96,13 +96,11 @@ struct order_line {
 /**
  * struct report - everything the outputs print of one file.
  * @elides:     the process elided: elision columns mean something
- * @symbols: resolves its addresses; @own_symbols the same if it goes with the report
  * @ns, @cycles: what one ns is worth: @ns nanoseconds passed in @cycles; @cycles is 0 if unknown
  */
 struct report {
 	const struct data_file *file;
 	struct symbolizer *symbols;
-	struct symbolizer *own_symbols;
 	struct line *lines;
 	size_t nr_lines;
 	struct line total;
@@ -123,19 +121,6 @@ struct report {
  */
 int report_build(struct report *r, const struct data_file *file, enum report_by by,
 		 const char *sort);
-
-/**
- * report_symbols() - a resolver for report_build_with(), to be kept for several reports of files
- * with the same modules. NULL without memory.
- */
-struct symbolizer *report_symbols(const struct data_file *file);
-
-/**
- * report_build_with() - report_build() with a resolver that stays the caller's, and must stay as
- * long as the report.
- */
-int report_build_with(struct report *r, const struct data_file *file, enum report_by by,
-		      const char *sort, struct symbolizer *symbols);
 
 /**
  * report_free() - release what report_build() took; not the data file.

@@ -410,41 +410,22 @@ static void say_line(const char *line)
 	fprintf(stderr, "elide: %s\n", line);
 }
 
-struct symbolizer *report_symbols(const struct data_file *file)
-{
-	return symbolizer_new(file->modules, file->nr_modules, say_line);
-}
-
 int report_build(struct report *r, const struct data_file *file, enum report_by by,
 		 const char *sort)
 {
-	struct symbolizer *symbols = report_symbols(file);
-	int rc;
-
-	if (!symbols)
-		return -ENOMEM;
-	rc = report_build_with(r, file, by, sort, symbols);
-	if (rc)
-		symbolizer_free(symbols);
-	else
-		r->own_symbols = symbols;
-	return rc;
-}
-
-int report_build_with(struct report *r, const struct data_file *file, enum report_by by,
-		      const char *sort, struct symbolizer *symbols)
-{
 	const struct elide_header *h = &file->header;
-	int rc;
+	int rc = -ENOMEM;
 
 	memset(r, 0, sizeof(*r));
 	r->file = file;
-	r->symbols = symbols;
 	r->elides = h->mode == ELIDE_RUN_ELIDE;
 	if (h->end_cycles > h->start_cycles && h->end_ns > h->start_ns) {
 		r->ns = h->end_ns - h->start_ns;
 		r->cycles = h->end_cycles - h->start_cycles;
 	}
+	r->symbols = symbolizer_new(file->modules, file->nr_modules, say_line);
+	if (!r->symbols)
+		return rc;
 	rc = build_lines(r, by);
 	if (!rc)
 		rc = build_misuse(r);
@@ -471,6 +452,6 @@ void report_free(struct report *r)
 	free(r->lines);
 	free(r->misuse);
 	order_free(r);
-	symbolizer_free(r->own_symbols);
+	symbolizer_free(r->symbols);
 	memset(r, 0, sizeof(*r));
 }

@@ -154,6 +154,47 @@ expect 'diff: unknown column' 2 '' 'elide: --sort=abots is no column, nearest is
 	diff --sort abots before.data after.data
 example elide-diff.1 "elide diff --fail-if 'aborts > +10%' before.data after.data"
 
+# top
+run_elide top --batch -i before.data
+expected top--batch out
+run_elide top --batch --totals --by lock --sort wasted -i after.data
+expected top--totals out
+run_elide top --batch -i profiled.data --top 2 --width 60
+expected top--profiled out
+run_elide top --batch -i killed.data
+expected top--killed out
+cp before.data server.data
+cp after.data server.next
+(sleep 1; mv server.next server.data) &
+example elide-top.1 'elide top -b --count 2 --interval 2 --sort acquired --width 80 -i server.data'
+# Another process's file: since its start, not since the other.
+cp after.data server.data
+"$mkdata" server.next elide 0 4243
+(sleep 1; mv server.next server.data) &
+run_elide top -b --count 2 --interval 2 -i server.data
+[ "$(sed -n '9,$p' out | grep -c '^per second of the last 3.00s')" -eq 1 ] &&
+	ok 'top: a new process in the place of the old' ||
+	not_ok 'top: a new process in the place of the old' "$(cat out err)"
+wait
+expect 'top: not a process id' 2 '' 'elide: top: 12x is not a process id' top 12x
+expect 'top: no such process' 2 '' "elide: top: process $$ is not there, or writes no data file" top $$
+expect 'top: two processes' 2 '' 'elide: top: takes one process id, or a file' top 1 2
+expect 'top: no such file' 2 '' 'elide: top: no.data: No such file or directory' top -b -i no.data
+expect 'top: unknown column' 2 '' 'elide: --sort=wiat is no column, nearest is wait' top --sort wiat
+expect 'top: interval' 2 '' 'elide: --interval=0: not a number from 0.05 to 3600' top --interval 0
+expect 'top: no terminal' 2 '' \
+	'elide: top: input and output are not a terminal: elide top --batch prints text' top -i before.data
+if command -v python3 >/dev/null; then
+	timeout 120 python3 "$here/top.py" "$elide" before.data "$O/tests/tools/looper" \
+		"$O/lib/libelide-preload.so" >out 2>err || { [ -s err ] && not_ok 'top.py' "$(tail -1 err)"; }
+	cat out
+	nr=$((nr + $(grep -c '^ok \|^not ok ' out)))
+	failed=$((failed + $(grep -c '^not ok ' out)))
+	skipped=$((skipped + $(grep -c '^skip ' out)))
+else
+	skip 'top on a terminal' 'python3 is not installed'
+fi
+
 # compare
 sections=$O/tests/tools/sections
 expect 'compare without a program' 2 '' \
@@ -273,7 +314,7 @@ fi
 unset TMPDIR
 
 # Manual pages: every long option of --help is in the page, and no page has one more
-for command in diff compare; do
+for command in diff compare top; do
 	"$elide" $command --help | grep -o -- '--[a-z][a-z-]*' | sort -u >in-help
 	grep '^\.It Fl' "$O/man/elide-$command.1" | grep -o ' -[a-z][a-z-]*' | sed 's/ -/--/' |
 		sort -u >in-page
