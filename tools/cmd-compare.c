@@ -93,22 +93,11 @@ static size_t all_options(struct option_desc *to)
 	return nr;
 }
 
-static int parse_number(const char *option, const char *text, double least, double most, double *to)
-{
-	char *end;
-
-	*to = strtod(text, &end);
-	if (*text >= '0' && *text <= '9' && !*end && *to >= least && *to <= most)
-		return 0;
-	say("--%s=%s: not a number from %g to %g", option, text, least, most);
-	return -EINVAL;
-}
-
 static int parse_seed(const char *text, uint64_t *to)
 {
 	double v;
 
-	if (parse_number("seed", text, 0, UINT32_MAX - PAIRS_MAX, &v))
+	if (option_number("seed", text, 0, UINT32_MAX - PAIRS_MAX, &v))
 		return -EINVAL;
 	*to = v;
 	return 0;
@@ -153,7 +142,7 @@ static int apply(int key, struct comparing *c, const char **emulator_option)
 
 	switch (key) {
 	case 'n':
-		rc = parse_number("runs", optarg, 1, PAIRS_MAX, &v);
+		rc = option_number("runs", optarg, 1, PAIRS_MAX, &v);
 		c->nr_pairs = rc ? 0 : v;
 		return rc;
 	case OPT_SEED:
@@ -161,11 +150,11 @@ static int apply(int key, struct comparing *c, const char **emulator_option)
 	case OPT_FAIL_IF:
 		return add_condition(c, optarg);
 	case OPT_CONFIDENCE:
-		rc = parse_number("confidence", optarg, 50, 99.9, &v);
+		rc = option_number("confidence", optarg, 50, 99.9, &v);
 		c->result.confidence = v / 100;
 		return rc;
 	case OPT_MARGIN:
-		rc = parse_number("margin", optarg, 0, 100, &v);
+		rc = option_number("margin", optarg, 0, 100, &v);
 		c->result.margin = v / 100;
 		return rc;
 	case OPT_OUTPUT:

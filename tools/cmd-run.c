@@ -92,7 +92,8 @@ static void print_report(const struct run_request *r, const struct paths *f)
 /* Data files named in the last line; more are counted. */
 #define NAMED_MAX 4
 
-static void say_next(const struct run_request *r, const struct paths *f, const char *output, int code)
+static void say_next(const struct run_request *r, const struct paths *f, const char *output,
+		     int code)
 {
 	char list[2048] = "";
 	size_t len = 0;
@@ -122,7 +123,8 @@ static void say_next(const struct run_request *r, const struct paths *f, const c
 	    f->nr > 1 ? " and files of its children" : "", list);
 }
 
-static void finish(const struct run_request *r, const char *output, uint64_t run, pid_t pid, int status)
+static void finish(const struct run_request *r, const char *output, uint64_t run, pid_t pid,
+		   int status)
 {
 	struct paths f = {0};
 

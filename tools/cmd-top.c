@@ -67,17 +67,6 @@ static void note_signal(int sig)
 	stopped = sig;
 }
 
-static int parse_number(const char *option, const char *text, double least, double most, double *to)
-{
-	char *end;
-
-	*to = strtod(text, &end);
-	if (*text >= '0' && *text <= '9' && !*end && *to >= least && *to <= most)
-		return 0;
-	say("--%s=%s: not a number from %g to %g", option, text, least, most);
-	return -EINVAL;
-}
-
 static int set_by(struct top *t, const char *text)
 {
 	if (report_by_key(text, &t->view.by))
@@ -113,9 +102,9 @@ static int apply(int key, struct top *t)
 		t->batch = true;
 		return 0;
 	case OPT_INTERVAL:
-		return parse_number("interval", optarg, 0.05, 3600, &t->interval_s);
+		return option_number("interval", optarg, 0.05, 3600, &t->interval_s);
 	case OPT_COUNT:
-		rc = parse_number("count", optarg, 1, 1e9, &v);
+		rc = option_number("count", optarg, 1, 1e9, &v);
 		t->count = v;
 		return rc;
 	case OPT_SORT:
@@ -126,11 +115,11 @@ static int apply(int key, struct top *t)
 		t->view.totals = true;
 		return 0;
 	case OPT_TOP:
-		rc = parse_number("top", optarg, 0, 1e6, &v);
+		rc = option_number("top", optarg, 0, 1e6, &v);
 		t->view.rows = v;
 		return rc;
 	case OPT_WIDTH:
-		rc = parse_number("width", optarg, WIDTH_MIN, WIDTH_UNBOUNDED, &v);
+		rc = option_number("width", optarg, WIDTH_MIN, WIDTH_UNBOUNDED, &v);
 		t->view.width = v;
 		return rc;
 	}
@@ -208,8 +197,9 @@ static void sum_over(struct top *t, enum report_by by)
 
 static void sleep_s(double s)
 {
-	struct timespec ts = {.tv_sec = (time_t)s, .tv_nsec = (long)((s - (double)(time_t)s) * 1e9)};
+	struct timespec ts = {.tv_sec = (time_t)s};
 
+	ts.tv_nsec = (long)((s - (double)ts.tv_sec) * 1e9);
 	nanosleep(&ts, NULL);
 }
 
@@ -419,7 +409,10 @@ static int run(struct top *t)
  */
 int cmd_top(int argc, char **argv)
 {
-	static struct top t = {.interval_s = 1, .view = {.width = WIDTH_UNBOUNDED, .rows = REPORT_TOP}};
+	static struct top t = {
+		.interval_s = 1,
+		.view = {.width = WIDTH_UNBOUNDED, .rows = REPORT_TOP},
+	};
 	int key, code = EXIT_USAGE;
 
 	t.view.sort = view_sort("cost");

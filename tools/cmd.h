@@ -88,4 +88,12 @@ int options_next(int argc, char **argv, const struct option_desc *options, size_
 void options_help(const char *usage, const char *about, const struct option_desc *options,
 		  size_t nr);
 
+/**
+ * option_number() - an option's argument that is a number.
+ * @option: its name, for the message
+ *
+ * Return: 0, or -EINVAL after one line.
+ */
+int option_number(const char *option, const char *text, double least, double most, double *to);
+
 #endif

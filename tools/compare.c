@@ -141,8 +141,8 @@ static void print_elision(const struct comparison *c, FILE *out)
 	char acquired[16];
 
 	if (!e->known) {
-		fputs("the elided runs wrote no data file: no lock was taken, or the library was not "
-		      "loaded\n", out);
+		fputs("the elided runs wrote no data file: no lock was taken, or the library was "
+		      "not loaded\n", out);
 		return;
 	}
 	scale(acquired, sizeof(acquired), e->acquired, "");
@@ -284,7 +284,8 @@ int compare_print_json(const struct comparison *c, const struct compare_conditio
 	json_object_set_new(o, "command", command);
 	json_object_set_new(o, "emulated", json_boolean(c->emulated));
 	json_object_set_new(o, "seed", json_number(c->seed));
-	json_object_set_new(o, "compares", json_text(compare_is_elision(c) ? "elision" : "profiling"));
+	json_object_set_new(o, "compares",
+			    json_text(compare_is_elision(c) ? "elision" : "profiling"));
 	json_object_set_new(o, "confidence_percent", json_real(100 * c->confidence));
 	json_object_set_new(o, "margin_percent", json_real(100 * c->margin));
 	json_object_set_new(o, "elapsed", json_time(c, &c->elapsed, false));

@@ -134,8 +134,8 @@ static void print_length(const struct diff *d, FILE *out)
 		return;
 	ratio = (double)b->ns / (double)a->ns;
 	if (fabs(ratio - 1) * 100 > LENGTH_PERCENT)
-		fprintf(out, "B ran %.3g times as long as A: counts may have grown with that, --rate "
-			     "compares them per second\n", ratio);
+		fprintf(out, "B ran %.3g times as long as A: counts may have grown with that, "
+			     "--rate compares them per second\n", ratio);
 }
 
 void diff_print_table(const struct diff *d, FILE *out, size_t top)
@@ -187,7 +187,8 @@ void diff_describe(const struct diff *d, const struct failure *f, char *to, size
 	if (f->row != &d->total)
 		snprintf(name, sizeof(name), "%s (%s) at %s", diff_line(f->row)->lock,
 			 kind_name(diff_line(f->row)->kind), diff_line(f->row)->site);
-	snprintf(to, size, "failed: %s: %s: %s -> %s (%s)", c->text, name, text[0], text[1], change);
+	snprintf(to, size, "failed: %s: %s: %s -> %s (%s)", c->text, name, text[0], text[1],
+		 change);
 }
 
 static void csv_number(FILE *out, double v, bool known)
@@ -225,7 +226,8 @@ static void csv_row(const struct diff *d, const struct diff_row *row, FILE *out)
 
 void diff_print_csv(const struct diff *d, FILE *out, size_t top)
 {
-	fputs("schema,status,lock,class,kind,site,column,before,after,change,change_percent\r\n", out);
+	fputs("schema,status,lock,class,kind,site,column,before,after,change,change_percent\r\n",
+	      out);
 	csv_row(d, &d->total, out);
 	for (size_t i = 0; i < d->nr && (!top || i < top); i++)
 		csv_row(d, &d->rows[i], out);

@@ -148,7 +148,8 @@ int live_find(long pid, struct target *t)
 }
 
 /* Of equals the higher number: a number is not used again for long. */
-static bool is_newer(const struct elide_header *a, long pid, const struct elide_header *b, long best)
+static bool is_newer(const struct elide_header *a, long pid, const struct elide_header *b,
+		     long best)
 {
 	if (a->start_realtime_ns != b->start_realtime_ns)
 		return a->start_realtime_ns > b->start_realtime_ns;
