@@ -32,8 +32,12 @@ __export int elide_begin(const void *word, const struct elide_rule *rule)
 	}
 	if (entry->elide)
 		outcome = elide_acquire(t, entry, word, rule, site, ELIDE_KIND_CUSTOM, true);
-	if (outcome == ELIDE_SKIPPED || outcome == ELIDE_FELL_BACK)
+	if (outcome == ELIDE_SKIPPED || outcome == ELIDE_FELL_BACK) {
 		elide_count(elide_row(entry), outcome);
+		/* It is about to; nobody is told when it does. */
+		if (unlikely(elide_process.watch_taken))
+			elide_taken(t, elide_row(entry), word, true);
+	}
 	return outcome == ELIDE_TAKEN;
 }
 

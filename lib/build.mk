@@ -6,6 +6,9 @@ LIB_SRC := $(wildcard lib/*.c)
 LIB_OBJ := $(LIB_SRC:%.c=$(OBJ)/%.o)
 ENGINE_CFLAGS := -fPIC -fvisibility=hidden -ftls-model=initial-exec -fno-stack-protector
 
+# The unwinder is linked in, and only for ourselves.
+OWN_UNWINDER := -static-libgcc -Wl,--exclude-libs,ALL
+
 lib: $(LIBDIR)/libelide.a $(LIBDIR)/libelide.so
 
 $(OBJ)/lib/%.o: lib/%.c
@@ -21,5 +24,5 @@ $(LIBDIR)/libelide.a: $(LIB_OBJ)
 $(LIBDIR)/libelide.so: $(LIB_OBJ)
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -shared -Wl,-soname,libelide.so.0 -Wl,-z,now -o $@ $^
+	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -shared -Wl,-soname,libelide.so.0 -Wl,-z,now $(OWN_UNWINDER) -o $@ $^
 	$(Q)ln -sf libelide.so $(@D)/libelide.so.0

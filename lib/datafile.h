@@ -320,13 +320,15 @@ enum elide_misuse_type {
  * struct elide_misuse - one kind of misuse at one place.
  * @type:  enum elide_misuse_type
  * @kind:  enum elide_kind of the lock
+ * @class: class of the first lock it happened to + 1, 0 if that is not known
  * @site:  return address of the call
  * @lock:  address of the first lock it happened to
  * @count: how often
  */
 struct elide_misuse {
 	uint32_t type;
-	uint32_t kind;
+	uint16_t kind;
+	uint16_t class;
 	uint64_t site;
 	uint64_t lock;
 	uint64_t count;
@@ -463,6 +465,7 @@ enum elide_data_type {
  * @cache_set:   set of the first-level cache that overflowed, @cache_ways of it needed;
  *               @cache_ways is 0 if it is not known, or not a set alone was too small
  * @lock:        address of the lock, of the first
+ * @own_written, @other_written: of @own_bytes and @other_bytes, those that were written
  */
 struct elide_detail {
 	uint32_t class_index;
@@ -499,14 +502,19 @@ struct elide_detail {
 	uint32_t cache_set;
 	uint32_t cache_ways;
 	uint64_t lock;
-	uint64_t reserved[2];
+	uint64_t own_written;
+	uint64_t other_written;
 };
 
 _Static_assert(sizeof(struct elide_detail) == 192, "fixed layout");
 
 enum elide_blame_type {
-	ELIDE_BLAME_ABORT = 1, /* a speculator found the lock really held, and aborted */
-	ELIDE_BLAME_INNER,     /* the same, of another lock that it took inside its section */
+	ELIDE_BLAME_ABORT = 1, /* a speculator found the lock really held, or was aborted by its
+				* being taken
+				*/
+	ELIDE_BLAME_INNER,     /* it found another lock really held, that it took inside its section:
+				* held_class is that lock's; natively it is not known, and ~0
+				*/
 	ELIDE_BLAME_WAIT,      /* a real acquisition found the lock held, and waited */
 	ELIDE_BLAME_END        /* one more than the last */
 };

@@ -11,7 +11,9 @@
 
 #include "emulator.h"
 #include "engine.h"
+#include "evidence.h"
 #include "order.h"
+#include "pmu.h"
 #include "point.h"
 #include "process.h"
 #include "tunables.h"
@@ -157,31 +159,51 @@ static void watch(struct elide_thread *t)
 		elide_disable("transactions have stopped committing");
 }
 
-static void count_abort(struct elide_thread *t, struct elide_row *row, unsigned int status,
+static void count_abort(struct elide_thread *t, struct elide_row *row, const void *word,
+			const struct elide_rule *rule, unsigned int status,
 			unsigned long long start)
 {
-	enum elide_cause cause = policy_cause(status);
+	struct elide_aborted a = {.lock = word, .cause = policy_cause(status)};
 	struct rtmgrind_abort detail;
+	struct elide_pmu_abort sampled;
+	uint64_t value;
 
+	if (unlikely(t->pmu) && elide_pmu_take(t->pmu, status, &sampled)) {
+		a.cause = sampled.cause;
+		a.sampled = &sampled;
+	}
 	if (elide_process.rtm == ELIDE_RTM_EMULATED &&
 	    rtmgrind_request(RTMGRIND_LAST_ABORT, (unsigned long)&detail, sizeof(detail))) {
-		if (cause == ELIDE_CAUSE_other)
-			cause = emulated_cause(&detail);
-		counter_add(row->wasted_cycles, detail.cycles);
+		if (a.cause == ELIDE_CAUSE_other)
+			a.cause = emulated_cause(&detail);
+		a.cycles = detail.cycles;
+		a.detail = &detail;
 	} else if (start) {
 		unsigned long long cycles = cycles_now() - start;
 
 		/* A long one has been off the processor: it stands for itself only. */
-		counter_add(row->wasted_cycles,
-			    cycles < LONGEST_SCALED ? cycles * ELIDE_TIME_PERIOD : cycles);
+		a.cycles = cycles < LONGEST_SCALED ? cycles * ELIDE_TIME_PERIOD : cycles;
 	}
-	counter_add(row->causes[cause], 1);
+	counter_add(row->wasted_cycles, a.cycles);
+	counter_add(row->causes[a.cause], 1);
+	if (elide_evidence) {
+		a.held = !is_free(word, rule, &value);
+		elide_evidence_abort(t, row, &a);
+	}
 	watch(t);
 }
 
-static void lock_paused(struct elide_row *row)
+/* The policy has changed its mind. Finds the lock by itself: less to be kept at hand for it. */
+static __cold void decided(struct elide_row *row, const struct policy_window *window)
 {
-	WRITE_ONCE(row->state, ELIDE_STATE_PAUSED);
+	const struct elide_thread *t = elide_self;
+	const struct elide_cache *entry = &t->cache[window - t->windows];
+	const struct policy_lock *policy = &elide_registry_state(entry->lock_index)->policy;
+	bool paused = policy->pause != 0;
+
+	WRITE_ONCE(row->state, paused ? ELIDE_STATE_PAUSED : ELIDE_STATE_ELIDING);
+	elide_evidence_event(paused ? ELIDE_EVENT_PAUSED : ELIDE_EVENT_RESUMED, row, entry->lock,
+			     policy, window);
 }
 
 /* What the policy said, in deed. False: take the lock really. */
@@ -254,13 +276,13 @@ enum elide_outcome elide_acquire(struct elide_thread *t, struct elide_cache *ent
 			return ELIDE_TAKEN;
 		}
 		test_point(aborted);
-		count_abort(t, elide_row(entry), status, start);
+		count_abort(t, elide_row(entry), word, rule, status, start);
 		if (!carry_out(t, policy_abort(config, lock, &try, status), word, rule, wait))
 			break;
 		start = start ? cycles_now() : 0;
 	}
 	if (policy_done(config, lock, elide_window(t, entry), &try, false))
-		lock_paused(elide_row(entry));
+		decided(elide_row(entry), elide_window(t, entry));
 	test_point(fallback);
 	return ELIDE_FELL_BACK;
 }
@@ -343,15 +365,26 @@ static void catch_up_order(struct elide_thread *t, struct deferred *d)
 		elide_order_taken(t, d->row, d->lock, wait);
 }
 
+/* No call is pending, and the emulator sees no section any more: one store, not two. */
+static __always_inline_fn void no_pending(struct elide_thread *t)
+{
+	_Static_assert(offsetof(struct elide_thread, pending) ==
+			       offsetof(struct elide_thread, nr_pending) + sizeof(t->nr_pending),
+		       "side by side");
+	__builtin_memset((char *)t + offsetof(struct elide_thread, nr_pending), 0,
+			 sizeof(t->nr_pending) + sizeof(t->pending[0].what));
+}
+
 /* Commit, and count the outermost section. The lock may be gone: only its address is used. */
 static __always_inline_fn void commit(struct elide_thread *t)
 {
 	struct elide_cache *entry = t->pending[0].entry;
 	struct policy_lock *lock = &elide_registry_state(entry->lock_index)->policy;
+	struct policy_window *window = elide_window(t, entry);
 	struct elide_row *row = elide_row(entry);
 	const struct policy_try none = {0};
 
-	t->nr_pending = 0;
+	no_pending(t);
 	test_point(commit);
 	rtm_end();
 	test_point(committed);
@@ -359,8 +392,8 @@ static __always_inline_fn void commit(struct elide_thread *t)
 		WRITE_ONCE(any_commit, true);
 	t->streak = 0;
 	counter_add(row->commits, 1);
-	if (policy_done(&elide_process.config, lock, elide_window(t, entry), &none, true))
-		WRITE_ONCE(row->state, ELIDE_STATE_ELIDING);
+	if (policy_done(&elide_process.config, lock, window, &none, true))
+		decided(row, window);
 }
 
 static __always_inline_fn void copy_pending(const struct elide_thread *t, struct deferred *list,
@@ -374,6 +407,13 @@ static __always_inline_fn void copy_pending(const struct elide_thread *t, struct
 	}
 }
 
+/* Back in the section under the real lock that it was inside of, if there is one. */
+static void section_again(struct elide_thread *t)
+{
+	if (t->in_real)
+		t->pending[0] = t->real;
+}
+
 static __noinline void commit_nested(struct elide_thread *t)
 {
 	struct deferred list[ELIDE_MAX_PENDING];
@@ -381,6 +421,7 @@ static __noinline void commit_nested(struct elide_thread *t)
 
 	copy_pending(t, list, 1, nr);
 	commit(t);
+	section_again(t);
 	for (uint32_t i = 1; i < nr; i++)
 		catch_up(t, &list[i]);
 }
@@ -393,6 +434,7 @@ static __cold void commit_ordered(struct elide_thread *t, const void *last)
 
 	copy_pending(t, list, 0, nr);
 	commit(t);
+	section_again(t);
 	catch_up_order(t, &list[0]);
 	for (uint32_t i = 1; i < nr; i++) {
 		catch_up_order(t, &list[i]);
@@ -429,7 +471,7 @@ bool elide_release(struct elide_thread *t, const void *word)
 			elide_defer(t, NULL, word, NULL, ELIDE_KIND_NONE, ELIDE_DEFER_UNELIDED);
 		return true;
 	}
-	if (likely(t->nr_pending == 1 && !t->nr_taken))
+	if (likely(t->nr_pending == 1 && !t->watched))
 		commit(t);
 	else if (likely(!elide_process.order))
 		commit_nested(t);
@@ -469,12 +511,43 @@ __cold void elide_hold_end(struct elide_thread *t)
 	elide_hold_cancel(t);
 }
 
+__cold void elide_taken(struct elide_thread *t, const struct elide_row *row, const void *lock,
+			bool wait)
+{
+	if (elide_process.order)
+		elide_order_taken(t, row, lock, wait);
+	if (!elide_evidence || elide_process.mode != ELIDE_RUN_ELIDE)
+		return;
+	elide_evidence_taken(row, lock);
+	/* Of a custom lock it is not known when it is released. */
+	if (!elide_process.tell_section || t->in_real || row->kind == ELIDE_KIND_CUSTOM)
+		return;
+	t->real = (struct elide_pending){
+		.what = ELIDE_DEFER_REAL,
+		.kind = row->kind,
+		.lock = lock,
+		.site = (const void *)row->site,
+	};
+	t->pending[0] = t->real;
+	t->in_real = 1;
+}
+
+__cold void elide_untaken(struct elide_thread *t, const void *lock)
+{
+	if (t->nr_taken)
+		elide_order_released(t, lock);
+	if (t->in_real && t->real.lock == lock) {
+		t->in_real = 0;
+		t->pending[0].what = 0;
+	}
+}
+
 void elide_released(struct elide_thread *t, const void *lock, enum elide_kind kind)
 {
 	if (unlikely(t->hold_lock == lock))
 		elide_hold_end(t);
-	if (unlikely(t->nr_taken))
-		elide_order_released(t, lock);
+	if (unlikely(t->watched))
+		elide_untaken(t, lock);
 	if (kind == ELIDE_KIND_RWLOCK_WRITE && t->nr_rwlocks)
 		t->nr_rwlocks--;
 	if (kind == ELIDE_KIND_SPIN && t->nr_spins)

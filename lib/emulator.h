@@ -26,9 +26,9 @@ enum rtmgrind_request {
 	RTMGRIND_ROI_END,
 	/* (struct rtmgrind_machine *, size) -> 1 if the record was filled, else 0. */
 	RTMGRIND_MACHINE,
-	/* (unsigned long long *frames, number) -> frames filled: the calling thread's stack, return
-	 * addresses, the innermost first, beginning with that of the function that asks. Costs no
-	 * virtual time.
+	/* (unsigned long long *frames, number) -> frames filled: the calling thread's stack, the
+	 * innermost first: the place behind the request in the function that asks, then return
+	 * addresses. Costs no virtual time.
 	 */
 	RTMGRIND_STACK,
 	/* (const struct rtmgrind_section *) where the calling thread says in which section it is;
@@ -93,10 +93,15 @@ enum rtmgrind_cause {
  * @fault_addr: address of the fault, 0 if none
  * @signal:     that a fault would have raised, 0 if the system would have mended it
  * @cache_set:  set of the first-level cache that overflowed
- * @cache_ways: lines of that set the transaction needed; 0 if no set was too small
+ * @cache_ways: lines of that set the transaction needed; 0 if it was not the set alone that was
+ *              too small: more than a quarter of the cache was in use
  * @nr_own, @own_frames: stack at the instruction that aborted, for causes inside this thread: the
  *              instruction, then return addresses
  * @nr_other, @other_frames: stack of the other thread at its access
+ * @own_written: of @own_bytes, those that were written
+ * @other_written: of @other_bytes, those that were written
+ *
+ * Two threads share data truly if one has written a byte that the other has touched.
  */
 struct rtmgrind_abort {
 	unsigned int cause;
@@ -123,6 +128,8 @@ struct rtmgrind_abort {
 	unsigned int nr_other;
 	unsigned long long own_frames[RTMGRIND_FRAMES];
 	unsigned long long other_frames[RTMGRIND_FRAMES];
+	unsigned long long own_written;
+	unsigned long long other_written;
 };
 
 /**

@@ -132,6 +132,18 @@ static inline void elide_count(struct elide_row *row, enum elide_outcome outcome
 		counter_add(row->fallback, 1);
 }
 
+/**
+ * elide_taken() - a lock was taken really, and it is watched who does so.
+ * @t: the calling thread, outside a transaction
+ * @row: counters of the call
+ * @lock: the lock; only its address is used
+ * @wait: the call would have waited for ever
+ */
+void elide_taken(struct elide_thread *t, const struct elide_row *row, const void *lock, bool wait);
+
+/** elide_untaken() - it is released: the other end of elide_taken(). Any lock will do. */
+void elide_untaken(struct elide_thread *t, const void *lock);
+
 /** elide_time_add() - add a measurement of @cycles to a distribution. */
 void elide_time_add(struct elide_times *times, unsigned long long cycles);
 

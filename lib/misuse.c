@@ -18,6 +18,7 @@ void elide_misuse_locked(enum elide_misuse_type type, enum elide_kind kind, cons
 			 const void *lock)
 {
 	struct elide_misuse *m = chunk ? (struct elide_misuse *)(chunk + 1) : NULL;
+	uint32_t index;
 
 	for (uint32_t i = 0; m && i < chunk->nr_records; i++, m++) {
 		if (m->type == type && m->site == (uintptr_t)site) {
@@ -29,9 +30,11 @@ void elide_misuse_locked(enum elide_misuse_type type, enum elide_kind kind, cons
 	m = elide_data_record(&chunk, ELIDE_CHUNK_MISUSE, sizeof(*m));
 	if (!m)
 		return;
+	index = elide_registry_find(lock);
 	*m = (struct elide_misuse){
 		.type = type,
 		.kind = kind,
+		.class = index == ELIDE_NONE ? 0 : elide_registry_class(index) + 1,
 		.site = (uintptr_t)site,
 		.lock = (uintptr_t)lock,
 		.count = 1,

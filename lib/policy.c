@@ -161,10 +161,19 @@ static bool pauses(const struct policy_config *config)
 	return config->name == POLICY_ADAPTIVE || config->name == POLICY_HPCA;
 }
 
+/* What the lock is changed on: the timeline tells it. */
+static __cold bool changed(struct policy_window *window, struct policy_window on)
+{
+	window->last_tries = on.tries;
+	window->last_fails = on.fails;
+	return true;
+}
+
 bool policy_done(const struct policy_config *config, struct policy_lock *lock,
 		 struct policy_window *window, const struct policy_try *try, bool elided)
 {
 	uint32_t length = config->window, limit;
+	struct policy_window on;
 
 	if (!pauses(config))
 		return false;
@@ -176,7 +185,8 @@ bool policy_done(const struct policy_config *config, struct policy_lock *lock,
 	if (!elided)
 		window->fails += try->hopeless ? HOPELESS_WEIGHT : 1;
 	if (window->fails >= limit) {
-		*window = (struct policy_window){0};
+		on = *window;
+		window->tries = window->fails = 0;
 		if (lock->skip)
 			return false; /* another thread has paused it meanwhile */
 		if (config->name == POLICY_HPCA || !lock->pause)
@@ -186,13 +196,14 @@ bool policy_done(const struct policy_config *config, struct policy_lock *lock,
 		else
 			lock->pause = config->pause_max;
 		lock->skip = lock->pause;
-		return true;
+		return changed(window, on);
 	}
 	if (window->tries < length)
 		return false;
-	*window = (struct policy_window){0};
+	on = *window;
+	window->tries = window->fails = 0;
 	if (!lock->pause)
 		return false;
 	lock->pause = 0;
-	return true;
+	return changed(window, on);
 }

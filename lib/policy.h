@@ -89,10 +89,13 @@ struct policy_lock {
  * struct policy_window - a thread's running judgement of a lock.
  * @tries: acquisitions that were tried in this window
  * @fails: of these, those that fell back, weighted
+ * @last_tries, @last_fails: the same of the last window that changed the lock
  */
 struct policy_window {
 	uint16_t tries;
 	uint16_t fails;
+	uint16_t last_tries;
+	uint16_t last_fails;
 };
 
 /**

@@ -20,9 +20,11 @@
 #include "detect.h"
 #include "emulator.h"
 #include "engine.h"
+#include "evidence.h"
 #include "exit-report.h"
 #include "log.h"
 #include "order.h"
+#include "pmu.h"
 #include "process.h"
 #include "rules.h"
 #include "syscalls.h"
@@ -143,6 +145,7 @@ static int child_start(void)
 	elide_data_forget();
 	elide_threads_forget();
 	elide_misuse_forget();
+	elide_evidence_forget();
 	read_start();
 	wiped->same_process = 1;
 	if (!elide_tunables.follow) {
@@ -213,6 +216,8 @@ __cold void elide_disable(const char *why)
 		return;
 	if (elide_data)
 		elide_data->rtm_off = 1;
+	if (elide_data)
+		elide_evidence_event(ELIDE_EVENT_OFF, NULL, NULL, NULL, NULL);
 	elide_log("elision switched off: %s", why);
 }
 
@@ -300,7 +305,16 @@ void elide_start(bool secure)
 	}
 	wiped->same_process = 1;
 	elide_process.order = elide_tunables.order && !elide_order_start();
+	if (elide_tunables.stacks)
+		elide_evidence_start();
+	elide_process.watch_taken = elide_process.order ||
+				    (elide_evidence && elide_process.mode == ELIDE_RUN_ELIDE);
+	elide_process.tell_section = elide_evidence && elide_process.rtm == ELIDE_RTM_EMULATED;
 	elide_threads_start();
+	/* Under rtmgrind the emulator itself tells more than samples do. */
+	if (elide_tunables.pmu == ELIDE_PMU_ABORT && elide_enabled &&
+	    elide_process.rtm == ELIDE_RTM_HARDWARE)
+		elide_pmu_start(elide_tunables.stacks);
 	if (elide_tunables.verbose)
 		elide_log("%s: %s", elide_enabled ? "eliding" : "profiling", elide_process.why);
 	elide_process.running = true;

@@ -29,6 +29,8 @@ struct elide_thread;
  * @why:     why @mode is what it is
  * @short_way: the wrappers know the locks' words and may take them without calling glibc
  * @order:   the order of locks is watched, see order.h
+ * @watch_taken: each real acquisition is written down: for @order, or for who is to blame
+ * @tell_section: the emulator is told in which section a thread is
  * @holder:  by enum elide_kind, where in a lock its holder's thread id is; 0 nowhere
  */
 struct elide_process {
@@ -40,6 +42,8 @@ struct elide_process {
 	char why[256];
 	bool short_way;
 	bool order;
+	bool watch_taken;
+	bool tell_section;
 	uint32_t holder[ELIDE_NR_KINDS];
 };
 

@@ -32,6 +32,7 @@ struct class {
 
 static struct {
 	struct elide_lock_state *locks;
+	uint64_t *holders; /* of the lock in the slot of that index; apart, for look-ups do not need them */
 	uint32_t nr_slots; /* power of two, SLOTS - 1 more follow */
 	uint32_t max_locks, nr_locks;
 	struct class *classes;
@@ -75,9 +76,10 @@ int elide_registry_start(uint32_t max_locks, uint32_t max_classes)
 	registry.nr_slots = 2 * power_of_two_above(max_locks);
 	registry.nr_buckets = 2 * power_of_two_above(max_classes);
 	registry.locks = reserve((registry.nr_slots + SLOTS) * sizeof(*registry.locks));
+	registry.holders = reserve((registry.nr_slots + SLOTS) * sizeof(*registry.holders));
 	registry.classes = reserve(max_classes * sizeof(*registry.classes));
 	registry.buckets = reserve(registry.nr_buckets * sizeof(*registry.buckets));
-	if (!registry.locks || !registry.classes || !registry.buckets)
+	if (!registry.locks || !registry.holders || !registry.classes || !registry.buckets)
 		return -ENOMEM;
 	return 0;
 }
@@ -90,6 +92,16 @@ struct elide_lock_state *elide_registry_state(uint32_t index)
 uint32_t elide_registry_class(uint32_t index)
 {
 	return __atomic_load_n(&registry.locks[index].key, __ATOMIC_ACQUIRE) & CLASS_MASK;
+}
+
+uint64_t elide_registry_holder(uint32_t index)
+{
+	return READ_ONCE(registry.holders[index]);
+}
+
+void elide_registry_set_holder(uint32_t index, const void *site, enum elide_kind kind)
+{
+	WRITE_ONCE(registry.holders[index], (uintptr_t)site * (ELIDE_HOLDER_KIND + 1) | kind);
 }
 
 static uint32_t home(const void *lock)
@@ -224,6 +236,7 @@ uint32_t elide_registry_add(const void *lock, enum elide_kind kind, const void *
 		registry.classes[class_index].saved->nr_locks++;
 	registry.classes[class_index].info.nr_locks++;
 	registry.locks[index].policy = (struct policy_lock){0};
+	WRITE_ONCE(registry.holders[index], 0);
 	/* Pairs with elide_registry_find(). */
 	__atomic_store_n(&registry.locks[index].key,
 			 (uint64_t)(uintptr_t)lock << CLASS_BITS | class_index, __ATOMIC_RELEASE);
@@ -287,7 +300,7 @@ static void modules_save(void)
 const struct elide_module *elide_registry_module_of(const void *address)
 {
 	struct dl_find_object found;
-	struct elide_module m = {0};
+	struct elide_module m;
 	const char *name;
 
 	/*
@@ -298,19 +311,23 @@ const struct elide_module *elide_registry_module_of(const void *address)
 		return NULL;
 	/* The loader knows the program itself only as "". */
 	name = found.dlfo_link_map->l_name;
-	snprintf(m.path, sizeof(m.path), "%.*s", (int)sizeof(m.path) - 1,
-		 *name ? name : elide_data->exe);
-	m.base = found.dlfo_link_map->l_addr;
-	m.start = (uintptr_t)found.dlfo_map_start;
-	m.end = (uintptr_t)found.dlfo_map_end;
+	if (!*name)
+		name = elide_data->exe;
 	for (unsigned int i = 0; i < nr_modules; i++)
-		if (modules[i].start == m.start && modules[i].end == m.end &&
-		    !strcmp(modules[i].path, m.path))
+		if (modules[i].start == (uintptr_t)found.dlfo_map_start &&
+		    modules[i].end == (uintptr_t)found.dlfo_map_end &&
+		    !strncmp(modules[i].path, name, sizeof(m.path) - 1))
 			return &modules[i];
 	if (nr_modules == MAX_MODULES) {
 		drop(ELIDE_DROPPED_MODULES);
 		return NULL;
 	}
+	m = (struct elide_module){
+		.base = found.dlfo_link_map->l_addr,
+		.start = (uintptr_t)found.dlfo_map_start,
+		.end = (uintptr_t)found.dlfo_map_end,
+	};
+	snprintf(m.path, sizeof(m.path), "%.*s", (int)sizeof(m.path) - 1, name);
 	read_build_id(&m);
 	modules[nr_modules++] = m;
 	modules_save();

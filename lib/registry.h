@@ -63,6 +63,20 @@ struct elide_lock_state *elide_registry_state(uint32_t index);
 /** elide_registry_class() - index of the class of the lock with that index. */
 uint32_t elide_registry_class(uint32_t index);
 
+/* In the mark of a holder, below the site: the kind of its call. */
+#define ELIDE_HOLDER_KIND 7
+
+/**
+ * elide_registry_holder() - which call took a lock really last.
+ * @index: of the lock
+ *
+ * Return: site * (ELIDE_HOLDER_KIND + 1) | kind; 0 if not known.
+ */
+uint64_t elide_registry_holder(uint32_t index);
+
+/** elide_registry_set_holder() - remember it. One plain store. */
+void elide_registry_set_holder(uint32_t index, const void *site, enum elide_kind kind);
+
 /**
  * elide_registry_find() - look a lock up.
  *

@@ -12,6 +12,7 @@
 
 #include "engine.h"
 #include "order.h"
+#include "pmu.h"
 #include "point.h"
 #include "process.h"
 #include "rules.h"
@@ -27,6 +28,7 @@ static __thread bool forked_deeper;
 
 static struct {
 	struct elide_thread *free; /* blocks whose thread has ended */
+	struct elide_thread *all;
 	uint32_t nr;
 	tss_t at_exit;
 	bool has_at_exit;
@@ -54,6 +56,10 @@ static void thread_end(void *block)
 	} else if (t->ready && elide_self == t) {
 		elide_self = NULL;
 		t->hold_lock = NULL;
+		elide_pmu_close(t->pmu);
+		t->pmu = NULL;
+		t->tid = 0;
+		t->stack_at = 0;
 		/* The next thread's sites are its own. Pages never written stay so. */
 		for (uint32_t i = 0; (entry = elide_cache_used(t, i)); i++)
 			if (entry->lock)
@@ -90,12 +96,22 @@ static void thread_init(struct elide_thread *t)
 	t->nr_held = t->nr_pending = 0;
 	/* Differs between threads, and is the same in the next run: ids of threads are not. */
 	t->seed = ++elide_data->nr_threads * 2654435761u | 1;
+	t->sample_seed = t->seed * 0x9e3779b97f4a7c15ull;
+	t->stack_at = (uintptr_t)__builtin_frame_address(0);
 	t->streak = 0;
 	t->hold_lock = NULL;
-	t->nr_spins = t->nr_rwlocks = t->nr_taken = 0;
+	/* A thread whose end was not told has left its own. */
+	elide_pmu_close(t->pmu);
+	t->pmu = elide_pmu_open();
+	t->nr_spins = t->nr_rwlocks = t->watched = 0;
+	t->pending[0].what = 0;
+	if (elide_process.tell_section)
+		rtmgrind_request(RTMGRIND_SECTION, (unsigned long)&t->pending[0], 0);
 	if (!t->ready) {
 		map_pages(t);
 		t->time_countdown = 1;
+		t->next = threads.all;
+		threads.all = t;
 		t->ready = true;
 	}
 }
@@ -138,11 +154,16 @@ void elide_threads_start(void)
 
 void elide_threads_forget(void)
 {
-	threads.free = NULL;
+	threads.free = threads.all = NULL;
 	threads.nr = 0;
 	/* Wiped, but a slow path that a handler's fork has interrupted went on in it. */
 	if (elide_self)
 		madvise(elide_self, sizeof(*elide_self), MADV_DONTNEED);
+}
+
+struct elide_thread *elide_threads_all(void)
+{
+	return threads.all;
 }
 
 static bool kind_wanted(enum elide_kind kind)
@@ -187,7 +208,7 @@ static struct elide_row *row_get(struct elide_thread *t, uint32_t class_index, c
 		slot = &t->rows[i % ELIDE_NR_ROWS];
 		if (!*slot)
 			break;
-		row = (struct elide_row *)((char *)elide_data + (size_t)*slot * CACHE_LINE);
+		row = elide_row_at(*slot);
 		if (row->class_index == class_index && row->site == (uintptr_t)site &&
 		    row->kind == kind)
 			return row;

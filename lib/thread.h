@@ -17,6 +17,7 @@
 
 #include "compiler.h"
 #include "datafile-writer.h"
+#include "emulator.h"
 #include "policy.h"
 #include "registry.h"
 
@@ -98,7 +99,7 @@ struct elide_taken {
 
 /* What is still to be done about a lock after the commit. */
 enum elide_deferred {
-	ELIDE_DEFER_ELIDED,     /* count it as elided */
+	ELIDE_DEFER_ELIDED = 1, /* count it as elided */
 	ELIDE_DEFER_ELIDED_TRY, /* the same, by a call that does not wait for ever */
 	ELIDE_DEFER_REAL,       /* count it as taken really */
 	ELIDE_DEFER_REAL_TRY,   /* the same, by a call that does not wait for ever */
@@ -112,24 +113,37 @@ enum elide_deferred {
 
 /**
  * struct elide_pending - a lock call inside the open transaction.
+ * @what:  enum elide_deferred
+ * @kind:  enum elide_kind
  * @lock:  address of the lock; it may be gone when this is looked at
  * @site:  return address of the call
  * @entry: cache entry, NULL if (lock, site) was not known yet
- * @kind:  enum elide_kind
- * @what:  enum elide_deferred
+ *
+ * Begins as struct rtmgrind_section does: the emulator reads in the first one
+ * which section the thread is in.
  */
 struct elide_pending {
+	uint32_t what;
+	uint32_t kind;
 	const void *lock;
 	const void *site;
 	struct elide_cache *entry;
-	uint32_t kind;
-	uint32_t what;
 };
+
+#define ELIDE_SAME_PLACE(a, b) \
+	_Static_assert(offsetof(struct elide_pending, a) == offsetof(struct rtmgrind_section, b), \
+		       "the emulator reads it")
+ELIDE_SAME_PLACE(what, open);
+ELIDE_SAME_PLACE(kind, kind);
+ELIDE_SAME_PLACE(lock, lock);
+ELIDE_SAME_PLACE(site, site);
 
 /**
  * struct elide_thread - a thread's block.
  * @nr_held:    elided locks open; not zero exactly inside a transaction of ours
  * @nr_pending: lock calls of the open transaction
+ * @pending:    these; between transactions the first has the outermost lock held really, where
+ *              that is watched, and is otherwise empty
  * @ready:      false in a block that a fork has wiped
  * @tid:        Linux thread id, as glibc writes it into mutexes it locks
  * @short_tid:  @tid while unlock calls may take the wrappers' short way, else
@@ -139,21 +153,28 @@ struct elide_pending {
  * @time_countdown: first attempts until one is timed
  * @nr_spins, @nr_rwlocks: held really, as far as the wrappers have seen
  * @nr_taken:   locks in @taken; always 0 unless orders are watched
+ * @in_real:    1 in a section under the real lock, where the emulator is told: @real
+ * @watched:    not 0 if either is not
  * @hold_lock, @hold_row, @hold_start: the acquisition being measured
  * @chunk:      chunk of the data file that rows are taken from
  * @nr_rows, @rows: hash of row offsets (units of 64 bytes)
  * @next_free:  list of blocks whose thread has ended
+ * @next:       list of all blocks
+ * @sample_seed: state of the random generator that chooses what is sampled
+ * @stack_at:   an address in its stack; 0 in a block whose thread has ended
+ * @nr_blocked: locks it has released that others waited for
  * @ends:       times its thread has said that it ends
  * @nr_filled:  entries of the cache in use; the first are in @filled, see elide_cache_used()
  * @cache:      the look-up cache
  * @windows:    this thread's judgement of the lock in the cache entry of that index
  * @taken:      the locks held, the oldest first
+ * @pmu:        ring of its samples of aborts, see pmu.h; NULL without
  */
 struct elide_thread {
 	uint32_t nr_held;
 	uint32_t nr_pending;
-	struct elide_held held[ELIDE_MAX_HELD];
 	struct elide_pending pending[ELIDE_MAX_PENDING];
+	struct elide_held held[ELIDE_MAX_HELD];
 
 	bool ready __cacheline_aligned;
 	uint32_t tid;
@@ -163,7 +184,13 @@ struct elide_thread {
 	uint32_t time_countdown;
 	uint32_t nr_spins;
 	uint32_t nr_rwlocks;
-	uint32_t nr_taken;
+	union {
+		struct {
+			uint16_t nr_taken;
+			uint16_t in_real;
+		};
+		uint32_t watched;
+	};
 	const void *hold_lock;
 	struct elide_row *hold_row;
 	unsigned long long hold_start;
@@ -172,6 +199,11 @@ struct elide_thread {
 	uint32_t nr_rows;
 	uint32_t rows[ELIDE_NR_ROWS];
 	struct elide_thread *next_free;
+	struct elide_thread *next;
+	uint64_t sample_seed;
+	uint64_t stack_at;
+	uint64_t nr_blocked;
+	struct elide_pending real;
 	uint32_t ends;
 	uint32_t nr_filled;
 	uint16_t filled[ELIDE_NR_FILLED];
@@ -179,6 +211,7 @@ struct elide_thread {
 	struct elide_cache cache[ELIDE_NR_CACHE] __cacheline_aligned;
 	struct policy_window windows[ELIDE_NR_CACHE];
 	struct elide_taken taken[ELIDE_MAX_TAKEN];
+	void *pmu;
 };
 
 /* The calling thread's block; NULL before its first lock call and where there is none. */
@@ -290,6 +323,15 @@ static inline struct elide_row *elide_row(const struct elide_cache *entry)
 
 	return likely(row) ? row : &elide_no_row;
 }
+
+/** elide_row_at() - the row at an offset as struct elide_thread.rows has it. NULL for 0. */
+static inline struct elide_row *elide_row_at(uint32_t offset)
+{
+	return offset ? (struct elide_row *)((char *)elide_data + (size_t)offset * CACHE_LINE) : NULL;
+}
+
+/** elide_threads_all() - the first of all blocks of threads, of ended ones too. In a slow path. */
+struct elide_thread *elide_threads_all(void);
 
 /**
  * elide_cache_fill() - the slow path of elide_cache_find().

@@ -22,5 +22,5 @@ $(PRELOAD): $(PRELOAD_OBJ) $(LIB_OBJ) $(OBJ)/preload/versions.map
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -shared -Wl,-soname,libelide-preload.so -Wl,-z,now \
-		-Wl,--version-script=$(OBJ)/preload/versions.map \
+		-Wl,--version-script=$(OBJ)/preload/versions.map $(OWN_UNWINDER) \
 		-o $@ $(PRELOAD_OBJ) $(LIB_OBJ)

@@ -27,6 +27,9 @@
 #define RWLOCK_RWAITING     4u
 #define RWLOCK_READER_SHIFT 3
 
+/* Its two futexes */
+#define RWLOCK_FUTEX_USED 2u /* somebody sleeps there */
+
 /* pthread_spinlock_t */
 #define SPIN_FREE 1
 

@@ -42,16 +42,18 @@ static __always_inline_fn bool take_plain(pthread_mutex_t *m, uint32_t tid)
 	return true;
 }
 
-static __cold int wake_one(pthread_mutex_t *m)
+/* Others wait for it, and it may be gone by now. */
+static __cold int wake_one(pthread_mutex_t *m, const void *site)
 {
 	int saved = errno;
 
 	syscall(SYS_futex, &m->__data.__lock, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1, NULL, NULL, 0);
 	errno = saved;
+	elide_evidence_blocked(elide_self, m, KIND, site);
 	return 0;
 }
 
-static __always_inline_fn int release_plain(pthread_mutex_t *m)
+static __always_inline_fn int release_plain(pthread_mutex_t *m, const void *site)
 {
 	m->__data.__owner = 0;
 	m->__data.__nusers--;
@@ -61,7 +63,7 @@ static __always_inline_fn int release_plain(pthread_mutex_t *m)
 	}
 	/* From here on the mutex may be gone: only its address is used. */
 	if (unlikely(__atomic_exchange_n(&m->__data.__lock, 0, __ATOMIC_RELEASE) > 1))
-		return wake_one(m);
+		return wake_one(m, site);
 	return 0;
 }
 
@@ -80,13 +82,20 @@ static __cold int relocked(pthread_mutex_t *m, const void *site, int err)
 	return err;
 }
 
+/* Thread id of who holds it, 0 if it does not say. */
+static uint32_t holder(const pthread_mutex_t *m)
+{
+	return glibc_layout.mutex ? READ_ONCE(m->__data.__owner) : 0;
+}
+
 static __noinline int lock_waiting(struct elide_thread *t, struct elide_row *row,
 				   pthread_mutex_t *m, const void *site,
 				   enum elide_outcome outcome)
 {
-	struct wait w = wait_begin(READ_ONCE(m->__data.__lock) != 0);
+	struct wait w;
 	int err;
 
+	wait_begin(&w, READ_ONCE(m->__data.__lock) != 0, t, row, m, holder(m));
 	if (unlikely((uint32_t)m->__data.__owner == t->tid && glibc_layout.mutex))
 		elide_misuse(ELIDE_MISUSE_RELOCK, KIND, site, m); /* for ever */
 	waits_really(t, row, m);
@@ -261,7 +270,7 @@ int mutex_timedlock(pthread_mutex_t *m, const void *site, clockid_t clock,
 		if (outcome == ELIDE_INSIDE)
 			return real_timed(m, clock, until);
 	}
-	w = wait_begin(READ_ONCE(m->__data.__lock) != 0);
+	wait_begin(&w, READ_ONCE(m->__data.__lock) != 0, t, elide_row(entry), m, holder(m));
 	err = real_timed(m, clock, until);
 	if (err && err != EOWNERDEAD)
 		return err;
@@ -319,13 +328,13 @@ __noinline int mutex_unlock(pthread_mutex_t *m, const void *site)
 		return unlock_inside(t, m, site);
 	if (t)
 		released_really(t, m);
-	if (t && unlikely(t->nr_taken) && !glibc_mutex_relocked(m))
-		elide_order_released(t, m);
+	if (t && unlikely(t->watched) && !glibc_mutex_relocked(m))
+		elide_untaken(t, m);
 	if (!glibc_mutex_plain(m) || !glibc_layout.mutex)
 		return unlock_real(t, m, site);
 	if (!t || (uint32_t)m->__data.__owner != t->tid)
 		return unlock_odd(t, m, site);
-	return release_plain(m);
+	return release_plain(m, site);
 }
 
 WRAPPER int pthread_mutex_unlock(pthread_mutex_t *m)
@@ -334,7 +343,7 @@ WRAPPER int pthread_mutex_unlock(pthread_mutex_t *m)
 
 	if (unlikely(!t || (uint32_t)m->__data.__owner != t->short_tid || !glibc_mutex_plain(m)))
 		return mutex_unlock(m, CALL_SITE());
-	return release_plain(m);
+	return release_plain(m, CALL_SITE());
 }
 
 WRAPPER int pthread_mutex_init(pthread_mutex_t *m, const pthread_mutexattr_t *attr)

@@ -63,6 +63,12 @@ static bool elided_inside(struct elide_thread *t, struct elide_cache *entry, pth
 	       ELIDE_TAKEN;
 }
 
+/* Thread id of the writer that holds it, 0 if none does or it does not say. */
+static uint32_t writer(const pthread_rwlock_t *rw)
+{
+	return glibc_layout.rwlock ? READ_ONCE(rw->__data.__cur_writer) : 0;
+}
+
 static __always_inline_fn int lock(pthread_rwlock_t *rw, const void *site, enum elide_kind kind,
 				   enum how how, clockid_t clock, const struct timespec *until)
 {
@@ -99,7 +105,7 @@ static __always_inline_fn int lock(pthread_rwlock_t *rw, const void *site, enum 
 	/* Not by a look at the word: that would wait for the atomic before, and glibc looks again. */
 	err = call_real(rw, kind, HOW_TRY, clock, until);
 	if (err && how != HOW_TRY) {
-		w = wait_begin(true);
+		wait_begin(&w, true, t, elide_row(entry), rw, writer(rw));
 		if (how == HOW_LOCK)
 			waits_really(t, elide_row(entry), rw);
 		err = call_real(rw, kind, how, clock, until);
@@ -175,6 +181,26 @@ static __always_inline_fn bool reader_goes(pthread_rwlock_t *rw)
 	return !(word & NOT_PLAIN) && word >= READER &&
 	       __atomic_compare_exchange_n(&rw->__data.__readers, &word, word - READER, false,
 					   __ATOMIC_RELEASE, __ATOMIC_RELAXED);
+}
+
+/* Somebody sleeps until it is released. After that it may be gone. */
+static __cold int release_waking(struct elide_thread *t, pthread_rwlock_t *rw, const void *site)
+{
+	enum elide_kind kind = writer(rw) ? ELIDE_KIND_RWLOCK_WRITE : ELIDE_KIND_RWLOCK_READ;
+	int err = real.rwlock_unlock(rw);
+
+	if (glibc_layout.rwlock)
+		elide_evidence_blocked(t, rw, kind, site);
+	return err;
+}
+
+static __always_inline_fn int release_real(struct elide_thread *t, pthread_rwlock_t *rw,
+					   const void *site)
+{
+	if (unlikely((READ_ONCE(rw->__data.__wrphase_futex) |
+		      READ_ONCE(rw->__data.__writers_futex)) & RWLOCK_FUTEX_USED))
+		return release_waking(t, rw, site);
+	return real.rwlock_unlock(rw);
 }
 
 /* Where nothing is elided and the lock is to be had at once. */
@@ -263,11 +289,13 @@ static __noinline int unlock_long(pthread_rwlock_t *rw, const void *site)
 		return 0;
 	if (!t || !t->nr_rwlocks)
 		unlock_odd(t, rw, site);
-	if (elide_inside(t))
+	if (elide_inside(t)) {
 		elide_defer(t, NULL, rw, site, ELIDE_KIND_RWLOCK_WRITE, ELIDE_DEFER_RELEASED);
-	else if (t)
+		return real.rwlock_unlock(rw);
+	}
+	if (t)
 		elide_released(t, rw, ELIDE_KIND_RWLOCK_WRITE);
-	return real.rwlock_unlock(rw);
+	return release_real(t, rw, site);
 }
 
 WRAPPER int pthread_rwlock_unlock(pthread_rwlock_t *rw)
@@ -277,7 +305,7 @@ WRAPPER int pthread_rwlock_unlock(pthread_rwlock_t *rw)
 	if (unlikely(!t || t->short_tid == ELIDE_NO_TID || !t->nr_rwlocks))
 		return unlock_long(rw, CALL_SITE());
 	t->nr_rwlocks--;
-	return likely(reader_goes(rw)) ? 0 : real.rwlock_unlock(rw);
+	return likely(reader_goes(rw)) ? 0 : release_real(t, rw, CALL_SITE());
 }
 
 WRAPPER_ALIAS(__pthread_rwlock_init, pthread_rwlock_init);

@@ -30,9 +30,10 @@ static __always_inline_fn bool may_elide(const struct elide_cache *entry)
 static __noinline int lock_waiting(struct elide_thread *t, struct elide_row *row,
 				   pthread_spinlock_t *s, enum elide_outcome outcome)
 {
-	struct wait w = wait_begin(READ_ONCE(*s) != SPIN_FREE);
+	struct wait w;
 	int err;
 
+	wait_begin(&w, READ_ONCE(*s) != SPIN_FREE, t, row, (const void *)s, 0);
 	waits_really(t, row, (const void *)s);
 	err = real.spin_lock(s);
 	wait_end(row, &w);

@@ -12,6 +12,7 @@
 #include <errno.h>
 
 #include "engine.h"
+#include "evidence.h"
 #include "glibc-layout.h"
 #include "order.h"
 #include "process.h"
@@ -34,23 +35,35 @@ enum how { HOW_LOCK, HOW_TRY, HOW_TIMED };
  * struct wait - the time a real acquisition takes.
  * @contended: the lock was held when it was asked for
  * @start: cycles
+ * @who: who waits for whom, if it is this one's turn to be looked at
  */
 struct wait {
 	bool contended;
 	unsigned long long start;
+	struct elide_waits who;
 };
 
-static __always_inline_fn struct wait wait_begin(bool contended)
+/* @holder: thread id in the lock, 0 if it has none. */
+static __always_inline_fn void wait_begin(struct wait *w, bool contended, struct elide_thread *t,
+					  struct elide_row *row, const void *lock, uint32_t holder)
 {
-	return (struct wait){contended, unlikely(contended) ? cycles_now() : 0};
+	w->contended = contended;
+	if (likely(!contended))
+		return;
+	w->start = cycles_now();
+	elide_evidence_waits(t, row, lock, holder, &w->who);
 }
 
 static __always_inline_fn void wait_end(struct elide_row *row, const struct wait *w)
 {
+	unsigned long long cycles;
+
 	if (likely(!w->contended))
 		return;
+	cycles = cycles_now() - w->start;
 	counter_add(row->contended, 1);
-	elide_time_add(&row->wait, cycles_now() - w->start);
+	elide_time_add(&row->wait, cycles);
+	elide_evidence_waited(&w->who, cycles);
 }
 
 /* The clocks of glibc's timed calls. It refuses others before it looks at the lock. */
@@ -83,8 +96,8 @@ static __always_inline_fn void taken_really(struct elide_thread *t, struct elide
 	elide_count(row, outcome);
 	if (due)
 		elide_hold_begin(t, row, lock);
-	if (unlikely(elide_process.order))
-		elide_order_taken(t, row, lock, wait);
+	if (unlikely(elide_process.watch_taken))
+		elide_taken(t, row, lock, wait);
 }
 
 /*

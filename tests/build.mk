@@ -29,3 +29,4 @@ check-programs: program-tests
 check-programs: fuzz-tests
 check-programs: torture-tests
 check-programs: semantics-tests
+check-programs: planted-tests

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Runs every test and sums up. A cmocka program reports on stderr in its own
-# form, a script prints "ok NAME", "not ok NAME: why" and "skip NAME: reason".
+# form, a script prints "ok NAME", "not ok NAME: why", "skip NAME: reason", and
+# "note TEXT" with what is to be seen of a success too.
 # The last line is "N passed, N failed, N skipped".
 set -u
 
@@ -15,13 +16,16 @@ tests/preload/run.sh
 tests/semantics/run.sh
 tests/tools/tools.sh
 tests/tools/examples.sh
+tests/tools/page.sh
 tests/tools/install.sh
 tests/tools/ctl.sh
+tests/tools/pmu.sh
 tests/tools/recipes.sh
 tests/demo/index_bench.sh
 tests/demo/emulated.sh
 tests/emulated/rtmgrind.sh
 tests/emulated/e2e.sh
+tests/planted/run.sh
 tests/fidelity/check.sh
 tests/emulated/repeat.sh
 tests/programs/run.sh
@@ -87,6 +91,7 @@ for script in $scripts; do
 	failed=$((failed + bad))
 	if [ $rc -eq 0 ] && [ "$bad" -eq 0 ]; then
 		echo "$script: ok"
+		sed -n 's/^note /  /p' "$tmp/out"
 	else
 		grep -v '^ok ' "$tmp/out"
 		[ "$bad" -gt 0 ] || died "$script" $rc

@@ -226,24 +226,22 @@ static void write_inner(struct writer *w, const struct advising *a)
 
 static void write_holder(struct writer *w, const struct advising *a)
 {
-	if (a->cause == ELIDE_CAUSE_conflict && a->detail && a->detail->other_site)
-		put_call(w, a->r, a->detail->other_site);
-	else if (a->cause == ELIDE_CAUSE_conflict)
-		write_other(w, a);
-	else
+	if (a->blame && a->blame->held_site)
 		put_call(w, a->r, a->blame->held_site);
+	else
+		write_other(w, a);
 }
 
 static void write_kills(struct writer *w, const struct advising *a)
 {
-	uint64_t n = a->cause == ELIDE_CAUSE_conflict ? a->detail->count : a->blame->count;
+	uint64_t n = a->blame ? a->blame->count : a->detail->count;
 
 	put(w, "%llu", (unsigned long long)n);
 }
 
 static void write_all(struct writer *w, const struct advising *a)
 {
-	uint64_t n = a->cause == ELIDE_CAUSE_conflict ? a->line->sum.causes[a->cause] : a->all;
+	uint64_t n = a->blame ? a->all : a->line->sum.causes[a->cause];
 
 	put(w, "%llu", (unsigned long long)n);
 }

@@ -18,11 +18,6 @@
 /* Nor one that hits less than one in so many attempts. */
 #define TELLING_ATTEMPTS 100
 
-static int is_busy(unsigned int cause)
-{
-	return cause == ELIDE_CAUSE_busy;
-}
-
 static const struct elide_detail *first_detail(const struct line *l, unsigned int cause)
 {
 	for (size_t i = 0; i < l->nr_details; i++)
@@ -100,6 +95,15 @@ static int is_word(uint64_t mask)
 	return mask && 64 - __builtin_clzll(mask) - __builtin_ctzll(mask) <= 8;
 }
 
+/* No more than a word, and no pointer as far as is known: a list's head is none to count in. */
+static int is_counter(const struct report *r, const struct elide_detail *d, uint64_t lock)
+{
+	uint64_t own = d->own_bytes & ~lock, other = d->other_bytes & ~lock;
+
+	return is_word(own) && is_word(other) &&
+	       !symbolize_is_pointer(r->symbols, d->line + __builtin_ctzll(own), d->own_pc);
+}
+
 /*
  * A conflict. Of the line of the lock itself: who writes the lock's own bytes
  * takes it really, and is a matter of the lemming effect.
@@ -125,8 +129,7 @@ static enum advice conflict(const struct report *r, const struct elide_detail *d
 		return n.type == ELIDE_DATA_HEAP   ? ADVICE_pad_blocks :
 		       n.type == ELIDE_DATA_STATIC ? ADVICE_pad_variables :
 						     ADVICE_DEFAULT;
-	return is_word(d->own_bytes & ~lock) && is_word(other) ? ADVICE_split_counter :
-								 ADVICE_split_data;
+	return is_counter(r, d, lock) ? ADVICE_split_counter : ADVICE_split_data;
 }
 
 static enum advice instruction(const struct report *r, const struct elide_detail *d)
@@ -190,37 +193,44 @@ static int is_told(const struct line *l, unsigned int cause)
 	return n && percent(n, l->aborts) >= TELLING_SHARE && n >= l->attempts / TELLING_ATTEMPTS;
 }
 
+/* That the lock was held, or was taken meanwhile. */
+static int is_taken(const struct report *r, const struct line *l, unsigned int cause)
+{
+	const struct elide_detail *d = first_detail(l, cause);
+
+	return cause == ELIDE_CAUSE_busy ||
+	       (cause == ELIDE_CAUSE_conflict && d && conflict(r, d) == ADVICE_lemming);
+}
+
 /*
- * The next cause to tell. That the lock was held comes last: it was taken
+ * The next cause to tell. That the lock was taken comes last: it was taken
  * really because of something else, if that is known.
  */
-static int next_cause(const struct line *l, const unsigned char *told)
+static int next_cause(const struct report *r, const struct line *l, const unsigned char *told)
 {
-	int best = -1;
+	int best = -1, best_taken = 0;
 
 	for (int i = 0; i < ELIDE_NR_CAUSES; i++) {
+		int taken;
+
 		if (told[i] || !is_told(l, i))
 			continue;
-		if (best < 0 || is_busy(best) > is_busy(i) ||
-		    (is_busy(best) == is_busy(i) && l->sum.causes[i] > l->sum.causes[best]))
-			best = i;
+		taken = is_taken(r, l, i);
+		if (best >= 0 && (best_taken < taken || (best_taken == taken &&
+				  l->sum.causes[i] <= l->sum.causes[best])))
+			continue;
+		best = i;
+		best_taken = taken;
 	}
 	return best;
 }
 
-/* A misuse of a lock of this row: of the variable, or of one met in a detail. */
+/* A misuse of a lock of this row's class. */
 static const struct misuse_line *find_misuse(const struct report *r, const struct line *l)
 {
-	for (size_t i = 0; i < r->nr_misuse; i++) {
-		uint64_t lock = r->misuse[i].record->lock;
-
-		if (l->nr_classes == 1 && l->class_type == ELIDE_CLASS_STATIC &&
-		    r->file->classes[l->sum.class_index].address == lock)
+	for (size_t i = 0; l->nr_classes == 1 && i < r->nr_misuse; i++)
+		if (r->misuse[i].record->class == l->sum.class_index + 1)
 			return &r->misuse[i];
-		for (size_t j = 0; j < l->nr_details; j++)
-			if (l->details[j]->lock == lock)
-				return &r->misuse[i];
-	}
 	return NULL;
 }
 
@@ -242,7 +252,7 @@ size_t advise(const struct report *r, const struct line *l, struct finding *foun
 	a.misuse = find_misuse(r, l);
 	if (a.misuse)
 		tell(&a, &found[nr++], ADVICE_misuse, "misuse", a.misuse->record->count);
-	while (nr < FINDINGS_MAX && (cause = next_cause(l, told)) >= 0) {
+	while (nr < FINDINGS_MAX && (cause = next_cause(r, l, told)) >= 0) {
 		enum advice advice = decide(&a, cause);
 
 		told[cause] = 1;

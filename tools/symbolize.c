@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "../lib/compiler.h"
+#include "datatype.h"
 #include "symbolize.h"
 
 /* From the C++ ABI (Itanium), section 3.4; libstdc++ exports it with C linkage. */
@@ -480,6 +481,19 @@ void symbolize_data(struct symbolizer *s, uint64_t address, struct place *place)
 		return;
 	place->symbol = demangle(s, name);
 	place->elf_symbol = keep(s, name);
+}
+
+int symbolize_is_pointer(struct symbolizer *s, uint64_t address, uint64_t code)
+{
+	struct place data, own;
+	Dwfl_Module *m = locate(s, code, &own);
+	Dwarf_Addr bias = 0;
+	Dwarf_Die *unit = m ? find_unit(m, own.offset, &bias) : NULL;
+
+	symbolize_data(s, address, &data);
+	return unit && data.elf_symbol &&
+	       datatype_is_pointer(unit, data.offset - data.symbol_offset - bias, data.elf_symbol,
+				   data.symbol_offset);
 }
 
 void symbolizer_free(struct symbolizer *s)

@@ -88,6 +88,14 @@ size_t symbolize_bytes(struct symbolizer *s, uint64_t address, uint8_t *bytes, s
 void symbolize_data(struct symbolizer *s, uint64_t address, struct place *place);
 
 /**
+ * symbolize_is_pointer() - does a variable hold a pointer at an address?
+ * @code: of an instruction that uses it: what its compilation unit says is believed
+ *
+ * Return: 1; 0 if it holds something else, or that is not known.
+ */
+int symbolize_is_pointer(struct symbolizer *s, uint64_t address, uint64_t code);
+
+/**
  * symbolizer_free() - release it and every string of its places.
  */
 void symbolizer_free(struct symbolizer *s);

@@ -53,6 +53,8 @@ checks() {
 
 test_semantics() { checks -- "$BIN/semantics"; }
 test_detail() { checks -- "$BIN/detail"; }
+test_evidence() { checks --stacks=yes -- "$BIN/evidence"; }
+test_evidence_caches() { checks --stacks=yes --model=skylake-client -- "$BIN/evidence" caches; }
 
 test_vtime() {
 	local mhz seed

@@ -107,6 +107,32 @@ test_symbols() {
 	done
 }
 
+# evidence CASE MODE: a program that looks into its own data file.
+evidence() {
+	in_mode "$2" "$bin/evidence" "$1" "$tmp/data"
+	sed "s/^\(ok\|not ok\) /&evidence-$2-/" out
+	bad=$(grep -c '^not ok' out)
+	nr=$((nr + $(grep -c '^ok\|^not ok' out))) failed=$((failed + bad))
+	[ $rc -eq 0 ] || [ "$bad" -gt 0 ] || not_ok "evidence-$1-$2" "exit $rc: $(head -n 1 err)"
+}
+
+test_evidence() {
+	evidence waits profile
+	export ELIDE_STACKS=0
+	evidence silent profile
+	if can_elide; then
+		evidence silent auto
+		ELIDE_STACKS=1
+		evidence pauses auto
+		export ELIDE_POLICY=fixed
+		evidence aborts auto
+		unset ELIDE_POLICY
+	else
+		skip evidence-aborts "$elided"
+	fi
+	unset ELIDE_STACKS
+}
+
 test_processes() {
 	for m in $modes; do
 		in_mode $m "$bin/scenario" plain
@@ -289,6 +315,7 @@ test_memory() {
 }
 
 test_symbols
+test_evidence
 test_processes
 test_threads
 test_loading

@@ -241,7 +241,8 @@ static void add_order(struct synth *s, const struct subject_sites *sites)
 void synth_make(struct synth *s, enum synth_scenario scenario, uint64_t run, uint32_t pid)
 {
 	struct elide_misuse misuse = {.type = ELIDE_MISUSE_UNLOCK_FREE, .kind = ELIDE_KIND_MUTEX,
-				      .lock = (uint64_t)&subject_index_lock, .count = 3};
+				      .class = 1, .lock = (uint64_t)&subject_index_lock,
+				      .count = 3};
 	struct subject_sites sites;
 
 	subject_run(&sites);

@@ -54,7 +54,7 @@ static void cause_of_each_status(void **state)
 		/* Codes that nobody of us uses, 0 among them; a code without the bit is none. */
 		{XABORT(0), ELIDE_CAUSE_explicit},
 		{XABORT(1), ELIDE_CAUSE_explicit},
-		{XABORT(0xf8), ELIDE_CAUSE_explicit},
+		{XABORT(0xf7), ELIDE_CAUSE_explicit},
 		{0xff000000u, ELIDE_CAUSE_other},
 		{0xff000000u | RTM_CONFLICT, ELIDE_CAUSE_conflict},
 	};
@@ -91,6 +91,10 @@ static const struct reaction reactions[] = {
 	{POLICY_ADAPTIVE, XABORT(0xff), 0, POLICY_WAIT, 1000, 0, 0},
 	{POLICY_ADAPTIVE, XABORT(0xff), 7, POLICY_WAIT, 1000, 0, 0},
 	{POLICY_ADAPTIVE, XABORT(0xff), 8, POLICY_FALLBACK, 0, 0, 0},
+	/* An inner lock that is held goes by the same account. */
+	{POLICY_ADAPTIVE, XABORT(0xf8), 0, POLICY_WAIT, 1000, 0, 0},
+	{POLICY_ADAPTIVE, XABORT(0xf8), 7, POLICY_WAIT, 1000, 0, 0},
+	{POLICY_ADAPTIVE, XABORT(0xf8), 8, POLICY_FALLBACK, 0, 0, 0},
 	/* Capacity without the retry bit is still tried again. */
 	{POLICY_ADAPTIVE, RTM_CAPACITY, 0, POLICY_WAIT, 1000, 0, 0},
 	{POLICY_ADAPTIVE, RTM_CAPACITY, 1, POLICY_FALLBACK, 0, 1, 0},
@@ -107,6 +111,7 @@ static const struct reaction reactions[] = {
 	{POLICY_FIXED, RTM_CONFLICT, 0, POLICY_BACKOFF, 16, 0, 0},
 	{POLICY_FIXED, RTM_CAPACITY, 1, POLICY_FALLBACK, 0, 1, 0},
 	{POLICY_HPCA, XABORT(0xff), 0, POLICY_WAIT, 1000, 0, 0},
+	{POLICY_HPCA, XABORT(0xf8), 0, POLICY_WAIT, 1000, 0, 0},
 	{POLICY_HPCA, RTM_CONFLICT, 5, POLICY_FALLBACK, 0, 0, 0},
 	/* glibc: three tries while the retry bit is set, else skip three. */
 	{POLICY_GLIBC, RTM_CONFLICT | RTM_RETRY, 0, POLICY_RETRY, 0, 0, 0},
@@ -117,7 +122,9 @@ static const struct reaction reactions[] = {
 	{POLICY_GLIBC, 0, 0, POLICY_FALLBACK, 0, 0, 3},
 	/* DaMoN'15: two attempts. */
 	{POLICY_DAMON, XABORT(0xff), 0, POLICY_WAIT, 1000, 0, 0},
+	{POLICY_DAMON, XABORT(0xf8), 0, POLICY_WAIT, 1000, 0, 0},
 	{POLICY_DAMON, XABORT(0xff), 1, POLICY_FALLBACK, 0, 0, 0},
+	{POLICY_DAMON, XABORT(0xf8), 1, POLICY_FALLBACK, 0, 0, 0},
 	{POLICY_DAMON, RTM_CONFLICT, 0, POLICY_BACKOFF, 16, 0, 0},
 	{POLICY_DAMON, RTM_CONFLICT | RTM_RETRY, 1, POLICY_FALLBACK, 0, 0, 0},
 	{POLICY_DAMON, RTM_RETRY, 0, POLICY_BACKOFF, 1, 0, 0},

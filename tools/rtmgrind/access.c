@@ -9,21 +9,65 @@
  * read a line before it enters it anywhere: the read may fault.
  */
 #include "hle.h"
+#include "pub_tool_machine.h"
 #include "txn.h"
 #include "coherence.h"
 
-/* Aborts the transactions that the access conflicts with. */
-static void abort_holders(struct line *line, ThreadId tid, Addr addr, Bool write)
+ULong current_bytes;
+
+/* The bytes of an access that lie in the line of its first, a bit each. */
+static ULong bytes_of(Addr addr, SizeT size)
+{
+	UInt offset = addr % LINE_SIZE;
+	UInt room = LINE_SIZE - offset;
+
+	return ~0ULL >> (LINE_SIZE - (size < room ? size : room)) << offset;
+}
+
+/* Whether the running instruction has made room on the stack for what it is about to write. */
+static Bool pushes(ThreadId tid, Addr addr, Bool write)
+{
+	return write && addr == VG_(get_SP)(tid) && unwind_insn_pushes(current_pc);
+}
+
+/* What is known of a thread at its access that aborts others. */
+static void describe_other(struct rtmgrind_abort *info, ThreadId tid, Addr addr, Bool write)
+{
+	const struct touch *touch = txn_open(tid) ? txn_touch(txns[tid], info->line) : NULL;
+	const struct rtmgrind_section *section = (void *)vthreads[tid].section;
+
+	info->other_bytes = current_bytes;
+	info->other_written = write ? current_bytes : 0;
+	if (touch) {
+		info->other_bytes |= touch->read | touch->written;
+		info->other_written |= touch->written;
+	}
+	if (section && guest_may((Addr)section, sizeof(*section), VKI_PROT_READ))
+		info->other_section = *section;
+	if (opt.stacks)
+		info->nr_other = unwind_stack(tid, current_pc, pushes(tid, addr, write),
+					      info->other_frames, RTMGRIND_FRAMES);
+}
+
+static void abort_holder(ThreadId victim, ThreadId tid, Addr addr, Bool write)
 {
 	struct rtmgrind_abort info = {
 		.cause = RTMGRIND_CAUSE_CONFLICT,
-		.line = line->addr,
+		.line = line_of(addr),
 		.other_pc = current_pc,
 		.other_addr = addr,
 		.other_tid = vthreads[tid].lwp,
 		.other_write = write,
 		.syscall_nr = -1,
 	};
+
+	describe_other(&info, tid, addr, write);
+	txn_rollback(victim, &info, 0);
+}
+
+/* Aborts the transactions that the access conflicts with. */
+static void abort_holders(struct line *line, ThreadId tid, Addr addr, Bool write)
+{
 	Addr line_addr = line->addr;
 	ThreadId victim;
 
@@ -35,60 +79,101 @@ static void abort_holders(struct line *line, ThreadId tid, Addr addr, Bool write
 			victim = write ? line_other_reader(line, tid) : 0;
 		if (!victim)
 			return;
-		txn_rollback(victim, &info, 0);
+		abort_holder(victim, tid, addr, write);
 		line = line_find(line_addr);
 	}
 }
 
-static void abort_at_line(enum rtmgrind_cause cause, Addr addr)
+static void __attribute__((noreturn)) abort_at_line(struct rtmgrind_abort *info, Addr addr,
+						   Bool write)
 {
-	struct rtmgrind_abort info = {
-		.cause = cause,
-		.line = line_of(addr),
-		.own_addr = addr,
-		.syscall_nr = -1,
-	};
+	info->line = line_of(addr);
+	info->own_addr = addr;
+	info->own_bytes = current_bytes;
+	info->own_written = write ? current_bytes : 0;
+	info->syscall_nr = -1;
+	if (opt.stacks)
+		info->nr_own = unwind_stack(current_tid, current_pc,
+					    pushes(current_tid, addr, write), info->own_frames,
+					    RTMGRIND_FRAMES);
+	txn_abort_running(info, 0);
+}
 
-	txn_abort_running(&info, 0);
+static void __attribute__((noreturn, noinline)) abort_first_touch(Addr addr, Bool write)
+{
+	struct rtmgrind_abort info = {.cause = RTMGRIND_CAUSE_FAULT, .fault_addr = addr};
+
+	abort_at_line(&info, addr, write);
 }
 
 /* A fault in a transaction is not taken, so the page stays away until it is touched outside. */
-static void need_page(Addr addr)
+static void need_page(Addr addr, Bool write)
 {
 	if (!pages_present(addr))
-		abort_at_line(RTMGRIND_CAUSE_FAULT, addr);
+		abort_first_touch(addr, write);
 }
 
-static void push_touch(struct txn *txn, struct line *line, Addr addr)
+/*
+ * Whether so many lines are far from filling the first-level cache: then a set that overflows
+ * says something about where they lie. Of lines that lie anywhere, a quarter of what a cache of 64
+ * sets and 8 ways has room for overflows one in 1 case of 60.
+ */
+static Bool has_room(UInt lines)
 {
+	return lines <= model_l1_sets() * model.l1_ways / 4;
+}
+
+/* No room for another line. */
+static void abort_capacity(const struct txn *txn, Addr addr, Bool write)
+{
+	struct rtmgrind_abort info = {.cause = RTMGRIND_CAUSE_CAPACITY};
+	UInt nr_sets = model_l1_sets();
+
+	if (write && has_room(txn->nr_written + 1)) {
+		info.cache_set = addr / LINE_SIZE % nr_sets;
+		info.cache_ways = txn->ways[info.cache_set] + 1;
+	}
+	abort_at_line(&info, addr, write);
+}
+
+static struct touch *push_touch(struct txn *txn, struct line *line, Addr addr)
+{
+	UInt *chain = txn_chain(txn, line->addr);
+	struct touch *touch;
+
 	if (txn->nr_touches == txn->touches_room) {
 		txn->touches_room = txn->touches_room ? 2 * txn->touches_room : 64;
 		txn->touches = VG_(realloc)("rtmgrind.touches", txn->touches,
 					    txn->touches_room * sizeof(*txn->touches));
 	}
-	txn->touches[txn->nr_touches++] = (struct touch){line, current_pc, addr};
+	touch = &txn->touches[txn->nr_touches++];
+	*touch = (struct touch){.line = line, .pc = current_pc, .addr = addr, .next = *chain};
+	*chain = txn->nr_touches;
 	if (in_region)
 		charge(model.txn_line);
+	return touch;
 }
 
-static void add_read(ThreadId tid, struct txn *txn, struct line *line, Addr addr)
+/* Enters a line that the transaction has not touched. */
+static void add_read(ThreadId tid, struct txn *txn, Addr addr)
 {
-	if (line && (line->writer == tid || line_reads(line, tid)))
-		return;
+	struct line *line;
+
 	if (!model.caches && txn->nr_read == model.read_lines)
-		abort_at_line(RTMGRIND_CAUSE_CAPACITY, addr);
-	need_page(addr);
+		abort_capacity(txn, addr, False);
+	need_page(addr, False);
 	txn_spurious_point(txn);
 	/* If this faults, nothing has been entered yet. */
 	(void)*(volatile UChar *)addr;
 	line = line_get(line_of(addr));
 	line_set_reader(line, tid, True);
 	txn->nr_read++;
-	push_touch(txn, line, addr);
+	push_touch(txn, line, addr)->read = current_bytes;
 }
 
 static void refuse_shared(Addr addr)
 {
+	struct rtmgrind_abort info = {.cause = RTMGRIND_CAUSE_INSTRUCTION};
 	static Bool said;
 
 	/* Even with -q: such locks do not do what the program thinks. */
@@ -96,31 +181,33 @@ static void refuse_shared(Addr addr)
 		VG_(message)(Vg_UserMsg, "transactions cannot write memory shared with other "
 			     "processes (at %#lx): they abort\n", addr);
 	said = True;
-	abort_at_line(RTMGRIND_CAUSE_INSTRUCTION, addr);
+	abort_at_line(&info, addr, True);
 }
 
-static void add_write(ThreadId tid, struct txn *txn, struct line *line, Addr addr)
+/* Enters a line that the transaction has not written; @touch if it has read it. */
+static void add_write(ThreadId tid, struct txn *txn, struct touch *touch, Addr addr)
 {
 	UInt set = addr / LINE_SIZE % model_l1_sets();
 	UChar old[LINE_SIZE];
-	Bool known = line && line_reads(line, tid);
+	struct line *line;
 
-	if (line && line->writer == tid)
-		return;
 	if (shared_contains(addr))
 		refuse_shared(addr);
 	if (!model.caches && txn->ways[set] == model.l1_ways)
-		abort_at_line(RTMGRIND_CAUSE_CAPACITY, addr);
-	need_page(addr);
+		abort_capacity(txn, addr, True);
+	need_page(addr, True);
 	txn_spurious_point(txn);
+	/* Faults there, if the line does, and not at its first byte. */
+	(void)*(volatile UChar *)addr;
 	VG_(memcpy)(old, (void *)line_of(addr), LINE_SIZE);
 	line = line_get(line_of(addr));
 	VG_(memcpy)(line->old, old, LINE_SIZE);
 	line->writer = tid;
 	txn->ways[set]++;
 	txn->nr_written++;
-	if (!known)
-		push_touch(txn, line, addr);
+	if (!touch)
+		touch = push_touch(txn, line, addr);
+	touch->written = current_bytes;
 }
 
 /* In an HLE region an elided lock may be written with XRELEASE only. */
@@ -135,6 +222,8 @@ static void check_elided(ThreadId tid, Addr addr, SizeT size, Bool write)
  * @tid: the thread that accesses
  * @addr: where
  * @write: False for a read
+ *
+ * current_bytes says which bytes of the line.
  */
 void txn_conflict(ThreadId tid, Addr addr, Bool write)
 {
@@ -144,21 +233,39 @@ void txn_conflict(ThreadId tid, Addr addr, Bool write)
 		abort_holders(line, tid, addr, write);
 }
 
-/* Conflicts of an access to one line, and its place in the thread's own transaction. */
-static void access_line(ThreadId tid, Addr addr, Bool write)
+/* Return: False if a transaction that has touched the line must enter it anew for the access. */
+static Bool touch_again(struct touch *touch, Bool write)
 {
-	struct line *line = line_find(line_of(addr));
-
-	if (line) {
-		abort_holders(line, tid, addr, write);
-		line = line_find(line_of(addr));
-	}
-	if (!txn_open(tid))
-		return;
-	if (write)
-		add_write(tid, txns[tid], line, addr);
+	if (!write)
+		touch->read |= current_bytes;
+	else if (touch->written)
+		touch->written |= current_bytes;
 	else
-		add_read(tid, txns[tid], line, addr);
+		return False;
+	return True;
+}
+
+static struct txn *open_txn(ThreadId tid)
+{
+	struct txn *txn = txns[tid];
+
+	return txn && txn->depth ? txn : NULL;
+}
+
+/* Conflicts of an access to one line, and its place in the thread's own transaction, if open. */
+static void access_line(ThreadId tid, struct txn *txn, Addr addr, SizeT size, Bool write)
+{
+	struct touch *touch = txn ? txn_touch(txn, line_of(addr)) : NULL;
+
+	current_bytes = bytes_of(addr, size);
+	/* What it has, nobody conflicts with: that would have aborted the one or the other. */
+	if (touch && touch_again(touch, write))
+		return;
+	txn_conflict(tid, addr, write);
+	if (txn && write)
+		add_write(tid, txn, touch, addr);
+	else if (txn)
+		add_read(tid, txn, addr);
 }
 
 /**
@@ -178,7 +285,22 @@ void txn_access(ThreadId tid, Addr addr, SizeT size, Bool write)
 
 	check_elided(tid, addr, size, write);
 	for (at = addr; at < end; at = line_of(at) + LINE_SIZE)
-		access_line(tid, at, write);
+		access_line(tid, open_txn(tid), at, end - at, write);
+}
+
+/**
+ * guest_access_again() - an access in a transaction that the filter lets pass.
+ * @addr: first byte; all are in one line
+ * @size: bytes
+ * @write: False for a read
+ */
+void guest_access_again(Addr addr, SizeT size, Bool write)
+{
+	struct touch *touch = txn_touch(txns[current_tid], line_of(addr));
+
+	current_bytes = bytes_of(addr, size);
+	if (touch)
+		touch_again(touch, write);
 }
 
 /**
@@ -192,6 +314,8 @@ void txn_access(ThreadId tid, Addr addr, SizeT size, Bool write)
 void guest_access(Addr addr, SizeT size, Bool write)
 {
 	ThreadId tid = current_tid;
+	/* If others abort it meanwhile this does not return. */
+	struct txn *txn = open_txn(tid);
 	Addr end = addr + size;
 	Addr at;
 
@@ -199,20 +323,39 @@ void guest_access(Addr addr, SizeT size, Bool write)
 	for (at = addr; at < end; at = line_of(at) + LINE_SIZE) {
 		Bool cached = in_region && vthreads[tid].core >= 0;
 
+		current_bytes = bytes_of(at, end - at);
 		/* Before a cache has the line, or it would never miss it outside. */
-		if (txn_open(tid))
-			need_page(at);
+		if (txn)
+			need_page(at, write);
 		if (cached)
 			coherence_access(tid, at, write);
 		if (txn_nr_open)
-			access_line(tid, at, write);
+			access_line(tid, txn, at, end - at, write);
 		if (cached)
 			coherence_allow(tid, line_of(at), write);
 	}
 }
 
+/* A set of the first level has lost a written line: whether for the transaction's own lines. */
+static void describe_set(struct rtmgrind_abort *info, ThreadId tid, Addr addr)
+{
+	const struct txn *txn = txns[tid];
+	UInt nr_sets = model_l1_sets();
+	UInt set = addr / LINE_SIZE % nr_sets;
+	/* The line that comes in is not entered yet. */
+	UInt more = tid == current_tid;
+	UInt ways = more, i;
+
+	for (i = 0; i < txn->nr_touches; i++)
+		ways += txn->touches[i].line->addr / LINE_SIZE % nr_sets == set;
+	if (ways <= model.l1_ways || !has_room(txn->nr_touches + more))
+		return;
+	info->cache_set = set;
+	info->cache_ways = ways;
+}
+
 /* The first level of its core has lost a line of an open transaction. */
-static void abort_evicted(ThreadId tid, Addr addr)
+static void abort_evicted(ThreadId tid, Addr addr, Bool written)
 {
 	struct rtmgrind_abort info = {
 		.cause = RTMGRIND_CAUSE_CAPACITY,
@@ -221,6 +364,8 @@ static void abort_evicted(ThreadId tid, Addr addr)
 		.syscall_nr = -1,
 	};
 
+	if (written)
+		describe_set(&info, tid, addr);
 	if (tid == current_tid)
 		txn_abort_running(&info, 0);
 	txn_rollback(tid, &info, 0);
@@ -247,5 +392,5 @@ void txn_evicted(ThreadId tid, Addr addr, Bool far)
 	if (line->writer == tid ||
 	    (line_reads(line, tid) && (++txn->nr_beyond > model.read_lines ||
 				       rng_next(&txn_rng) % 1000000 < loss)))
-		abort_evicted(tid, addr);
+		abort_evicted(tid, addr, line->writer == tid);
 }

@@ -53,6 +53,8 @@ static UInt nr_sets;
 static Addr *no_filter;
 
 Addr *coherence_filter;
+Addr *coherence_txn_filter;
+UInt coherence_set_mask;
 
 static Int core_of(Int cpu)
 {
@@ -81,7 +83,8 @@ void coherence_init(void)
 
 	nr_sets = model_l1_sets();
 	no_filter = VG_(calloc)("rtmgrind.filter", 2 * nr_sets, sizeof(*no_filter));
-	coherence_filter = no_filter;
+	coherence_filter = coherence_txn_filter = no_filter;
+	coherence_set_mask = nr_sets - 1;
 	contention_init(nr_vthreads);
 	if (!model.caches)
 		return;
@@ -450,18 +453,21 @@ void coherence_allow(ThreadId tid, Addr line, Bool write)
 }
 
 /**
- * coherence_resume() - a thread begins a slice.
+ * coherence_resume() - a thread begins a slice, or its transaction begins or ends.
  * @tid: the thread
  */
 void coherence_resume(ThreadId tid)
 {
 	Int cpu = vthreads[tid].core;
 
-	coherence_filter = no_filter;
+	coherence_filter = coherence_txn_filter = no_filter;
 	if (!model.caches || !in_region || cpu < 0)
 		return;
 	runs[cpu] = tid;
-	coherence_filter = filter_of(cpu);
+	if (txn_open(tid))
+		coherence_txn_filter = filter_of(cpu);
+	else
+		coherence_filter = filter_of(cpu);
 }
 
 /** coherence_forget_filters() - the region of interest begins or ends: what was known is old. */
@@ -483,6 +489,7 @@ void coherence_txn_begin(ThreadId tid)
 
 	if (model.caches && cpu >= 0)
 		VG_(memset)(filter_of(cpu), 0, 2 * nr_sets * sizeof(*filters));
+	coherence_resume(tid);
 }
 
 /**

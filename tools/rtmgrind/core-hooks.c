@@ -238,11 +238,17 @@ Bool __wrap_vgPlain_gdbserver_report_signal(vki_siginfo_t *info, ThreadId tid)
 {
 	timers_delivered(info);
 	if (txn_open(tid)) {
-		Bool fault = is_fault(info);
+		if (is_fault(info)) {
+			Bool division = info->si_signo == VKI_SIGFPE;
 
-		txn_abort_parked(tid, fault ? RTMGRIND_CAUSE_FAULT : RTMGRIND_CAUSE_INTERRUPT);
-		if (fault)
+			if (!division)
+				current_pc = VG_(get_IP)(tid);
+			txn_abort_faulted(tid, info->si_signo,
+					  division ? current_pc :
+						     (Addr)info->_sifields._sigfault._addr);
 			return False;
+		}
+		txn_abort_parked(tid, RTMGRIND_CAUSE_INTERRUPT);
 	}
 	return __real_vgPlain_gdbserver_report_signal(info, tid);
 }
@@ -275,16 +281,18 @@ void __wrap_vgPlain_sigframe_create(ThreadId tid, Bool alt_stack, Addr top,
 /* A jump to where no code may be. The core does not ask the function above about these. */
 void __wrap_vgPlain_synth_fault_mapping(ThreadId tid, Addr addr)
 {
+	current_pc = VG_(get_IP)(tid);
 	if (txn_open(tid))
-		txn_abort_parked(tid, RTMGRIND_CAUSE_FAULT);
+		txn_abort_faulted(tid, VKI_SIGSEGV, addr);
 	else
 		__real_vgPlain_synth_fault_mapping(tid, addr);
 }
 
 void __wrap_vgPlain_synth_fault_perms(ThreadId tid, Addr addr)
 {
+	current_pc = VG_(get_IP)(tid);
 	if (txn_open(tid))
-		txn_abort_parked(tid, RTMGRIND_CAUSE_FAULT);
+		txn_abort_faulted(tid, VKI_SIGSEGV, addr);
 	else
 		__real_vgPlain_synth_fault_perms(tid, addr);
 }

@@ -180,6 +180,12 @@ static void help_unfriendly(Addr pc)
 	txn_abort_self(RTMGRIND_CAUSE_INSTRUCTION, -1);
 }
 
+/* DIV and IDIV fault in the host's own, when valgrind's instruction pointer is anywhere before. */
+static Bool is_division(const struct decoded *insn)
+{
+	return insn->map == OPCODE && (insn->opcode | 1) == 0xf7 && modrm_reg(*insn->behind) >= 6;
+}
+
 /* An instruction that may abort, or have a hint. */
 static void rewrite_other(struct block *b, Addr addr, UInt size)
 {
@@ -190,6 +196,9 @@ static void rewrite_other(struct block *b, Addr addr, UInt size)
 	if (b->tracked && insn_is_unfriendly(&insn))
 		block_call(b, "help_unfriendly", help_unfriendly, mkIRExprVec_1(const64(addr)),
 			   block_guarded(b, NULL));
+	if (b->tracked && is_division(&insn))
+		addStmtToIRSB(b->out, IRStmt_Store(Iend_LE, const64((Addr)&current_pc),
+						   const64(addr)));
 	b->hint = opt.hle ? hle_recognise(&insn) : HLE_NONE;
 	if (b->hint == HLE_NONE)
 		return;

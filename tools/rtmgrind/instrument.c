@@ -14,6 +14,7 @@
  * instruction to the guest's registers.
  */
 #include "block.h"
+#include "coherence.h"
 #include "model.h"
 
 /* Size and instruction of an access in one word: user addresses have 47 bits. */
@@ -35,20 +36,33 @@ static VG_REGPARM(2) void help_write(Addr addr, UWord packed)
 /* The same on a machine with caches: the filter did not know the line. */
 static VG_REGPARM(2) void help_read_miss(Addr addr, UWord packed)
 {
+	SizeT size = packed >> PACK_SHIFT;
+
 	current_pc = packed & ((1UL << PACK_SHIFT) - 1);
-	guest_access(addr, packed >> PACK_SHIFT, False);
+	if (coherence_passes(addr, size, False))
+		guest_access_again(addr, size, False);
+	else
+		guest_access(addr, size, False);
 }
 
 static VG_REGPARM(2) void help_write_miss(Addr addr, UWord packed)
 {
+	SizeT size = packed >> PACK_SHIFT;
+
 	current_pc = packed & ((1UL << PACK_SHIFT) - 1);
-	guest_access(addr, packed >> PACK_SHIFT, True);
+	if (coherence_passes(addr, size, True))
+		guest_access_again(addr, size, True);
+	else
+		guest_access(addr, size, True);
 }
 
-static void help_abort(ULong cause, Addr pc)
+static void help_fault(ULong signal, Addr pc)
 {
+	/* A general protection fault tells no address; the others that of the instruction. */
+	Addr addr = signal == VKI_SIGSEGV || signal == VKI_SIGBUS ? 0 : pc;
+
 	current_pc = pc;
-	txn_abort_self(cause, -1);
+	txn_abort_fault(signal, addr);
 }
 
 /* Last thread's core to have done an atomic access, by line; direct-mapped. */
@@ -74,14 +88,36 @@ static VG_REGPARM(1) void help_atomic(Addr addr)
 	owners[slot].core = core;
 }
 
-static void emit_abort(struct block *b, enum rtmgrind_cause cause, IRExpr *condition)
+/* The signal that the core raises where a block ends so, 0 none. */
+static Int signal_of(IRJumpKind kind)
+{
+	switch (kind) {
+	case Ijk_SigILL:
+	case Ijk_NoDecode:
+		return VKI_SIGILL;
+	case Ijk_SigTRAP:
+		return VKI_SIGTRAP;
+	case Ijk_SigSEGV:
+		return VKI_SIGSEGV;
+	case Ijk_SigBUS:
+		return VKI_SIGBUS;
+	case Ijk_SigFPE:
+	case Ijk_SigFPE_IntDiv:
+	case Ijk_SigFPE_IntOvf:
+		return VKI_SIGFPE;
+	default:
+		return 0;
+	}
+}
+
+static void emit_fault(struct block *b, IRJumpKind kind, IRExpr *condition)
 {
 	IRExpr *when;
 
 	if (!b->tracked)
 		return;
 	when = block_guarded(b, condition);
-	block_call(b, "help_abort", help_abort, mkIRExprVec_2(const64(cause), const64(b->pc)),
+	block_call(b, "help_fault", help_fault, mkIRExprVec_2(const64(signal_of(kind)), const64(b->pc)),
 		   when);
 }
 
@@ -231,7 +267,7 @@ static void rewrite_stmt(struct block *b, IRStmt *stmt)
 
 		/* Any other exit raises a signal or asks the core for something. */
 		if (kind != Ijk_Boring && kind != Ijk_Call && kind != Ijk_Ret)
-			emit_abort(b, RTMGRIND_CAUSE_FAULT, stmt->Ist.Exit.guard);
+			emit_fault(b, kind, stmt->Ist.Exit.guard);
 		stmt = block_tracked_exit(b, stmt);
 		break;
 	}
@@ -278,7 +314,7 @@ static void emit_end(struct block *b, const IRSB *in)
 	case Ijk_NoDecode:
 	case Ijk_EmFail:
 	case Ijk_Sys_int128:
-		emit_abort(b, RTMGRIND_CAUSE_FAULT, NULL);
+		emit_fault(b, in->jumpkind, NULL);
 		break;
 	default:
 		break;

@@ -46,6 +46,7 @@ Bool options_parse(const HChar *arg)
 	} else if VG_STR_CLO(arg, "--counters", text) {
 		counters_option(text);
 	} else if VG_BOOL_CLO(arg, "--abort-from-start", opt.abort_from_start) {
+	} else if VG_BOOL_CLO(arg, "--stacks", opt.stacks) {
 	} else if VG_BOOL_CLO(arg, "--trace-txn", opt.trace) {
 	} else {
 		return False;
@@ -74,6 +75,7 @@ void options_usage(void)
 "                              with status 3, or wait for ever [exit]\n"
 "    --block-accesses=<number> let others in after so many memory accesses, 0: after\n"
 "                              each translated block [0]\n"
+"    --stacks=no|yes           keep the stacks at aborts for the program to ask for [no]\n"
 	);
 }
 

@@ -7,8 +7,12 @@
 #include "counters.h"
 #include "coherence.h"
 #include "model.h"
+#include "pub_tool_machine.h"
 
 Bool in_region = True;
+
+/* Longest stack that RTMGRIND_STACK tells. */
+#define MAX_FRAMES 256
 
 /* Cycles of the regions that have ended, and when the running one began. */
 static Long ended_regions;
@@ -61,6 +65,20 @@ static Bool describe_machine(ThreadId tid, Addr to, SizeT size)
 	return True;
 }
 
+/* The thread's stack; it begins behind the request. */
+static UInt give_stack(ThreadId tid, Addr to, UWord number)
+{
+	ULong frames[MAX_FRAMES];
+	UInt max = number < MAX_FRAMES ? number : MAX_FRAMES;
+	UInt nr = unwind_stack(tid, current_pc, False, frames, max);
+
+	if (!nr || !guest_may(to, nr * sizeof(*frames), VKI_PROT_WRITE))
+		return 0;
+	txn_access(tid, to, nr * sizeof(*frames), True);
+	VG_(memcpy)((void *)to, frames, nr * sizeof(*frames));
+	return nr;
+}
+
 /**
  * request_handle() - answer a client request.
  * @tid: the thread that asks
@@ -71,6 +89,7 @@ static Bool describe_machine(ThreadId tid, Addr to, SizeT size)
  */
 Bool request_handle(ThreadId tid, UWord *args, UWord *answer)
 {
+	current_pc = VG_(get_IP)(tid);
 	switch (args[0]) {
 	case RTMGRIND_VERSION:
 		*answer = RTMGRIND_PROTOCOL;
@@ -90,6 +109,13 @@ Bool request_handle(ThreadId tid, UWord *args, UWord *answer)
 		return True;
 	case RTMGRIND_MACHINE:
 		*answer = describe_machine(tid, args[1], args[2]);
+		return True;
+	case RTMGRIND_STACK:
+		*answer = give_stack(tid, args[1], args[2]);
+		return True;
+	case RTMGRIND_SECTION:
+		vthreads[tid].section = args[1];
+		*answer = 1;
 		return True;
 	default:
 		return False;

@@ -44,6 +44,7 @@
  * @rtm: False hides RTM in CPUID and makes every XBEGIN fail
  * @hle: XACQUIRE and XRELEASE elide; below 0: as the machine's number says
  * @abort_from_start: spurious aborts and timer ticks do not wait for PROBE_DONE
+ * @stacks: records of aborts have stacks
  * @trace: log every begin, commit and abort
  * @spread: threads take the emptiest socket, not the first with room
  */
@@ -56,6 +57,7 @@ struct rtmgrind_options {
 	Bool rtm;
 	Int hle;
 	Bool abort_from_start;
+	Bool stacks;
 	Bool trace;
 	Bool spread;
 };
@@ -152,6 +154,7 @@ enum vthread_state {
  * @meetings: slices for which it stays close to the others, as it has dealt with them
  * @in_block: it waits in the middle of a block, and must go on on the same core
  * @parked: see sched_park()
+ * @section: struct rtmgrind_section in guest memory, 0 none
  * @guest: its registers; known from its first system call or transaction on
  * @shown: the latest time a clock showed it, cycles
  * @wait: see struct wait
@@ -177,6 +180,7 @@ struct vthread {
 	Int meetings;
 	Bool in_block;
 	Bool parked;
+	Addr section;
 	UChar *affinity;
 	VexGuestAMD64State *guest;
 	Long shown;
@@ -445,22 +449,31 @@ extern ULong txn_nr_open;
 
 /* The guest instruction that called: valgrind keeps the register up to date too coarsely. */
 extern Addr current_pc;
+/* The bytes of their line that it accesses, a bit each. */
+extern ULong current_bytes;
 
 void txn_init(UInt nr_threads);
 Bool txn_open(ThreadId tid);
 void txn_access(ThreadId tid, Addr addr, SizeT size, Bool write);
 void guest_access(Addr addr, SizeT size, Bool write);
+void guest_access_again(Addr addr, SizeT size, Bool write);
 ULong txn_begin(VexGuestAMD64State *guest, ULong fallback, ULong next);
 ULong txn_end(ULong next);
 void txn_xabort(ULong code);
 ULong txn_test(void);
 void txn_abort_self(enum rtmgrind_cause cause, Int syscall_nr);
+void txn_abort_fault(Int signal, Addr addr);
 void txn_abort_parked(ThreadId tid, enum rtmgrind_cause cause);
+void txn_abort_faulted(ThreadId tid, Int signal, Addr addr);
 void txn_abort_others(ThreadId tid, enum rtmgrind_cause cause);
 void txn_forget(ThreadId tid);
 void txn_noise_start(void);
 void txn_tick(ThreadId tid, Long before, Long after);
 Bool txn_last_abort(ThreadId tid, Addr record, SizeT size);
+
+UInt unwind_stack(ThreadId tid, Addr pc, Bool pushed, ULong *frames, UInt max);
+Bool unwind_insn_pushes(Addr pc);
+void unwind_forget(void);
 
 Bool request_handle(ThreadId tid, UWord *args, UWord *answer);
 /* Whether the cost model is on: False outside the region of interest. */

@@ -178,12 +178,14 @@ static void leave_block(void)
 {
 	ThreadId me = current_tid;
 	Addr pc = current_pc;
+	ULong bytes = current_bytes;
 	Bool in_txn = txn_open(me);
 
 	vthreads[me].in_block = True;
 	core_let_others_run(me);
 	vthreads[me].in_block = False;
 	current_pc = pc;
+	current_bytes = bytes;
 	if (in_txn && !txn_open(me)) {
 		contention_done(me, 0);
 		core_restart_thread();
@@ -442,6 +444,7 @@ void sched_thread_exit(ThreadId tid)
 	} else {
 		txn_forget(tid);
 		vthreads[tid].exiting = True;
+		vthreads[tid].section = 0;
 		futex_thread_exits(tid);
 		timers_thread_exits(tid);
 	}
@@ -456,6 +459,9 @@ static void restart_after_fork(void)
 	for (tid = 1; tid < vthread_end; tid++)
 		if (tid != current_tid)
 			vthreads[tid].state = VT_FREE;
+	/* What the parent's thread said; the child has not yet. */
+	for (tid = 1; tid < vthread_end; tid++)
+		vthreads[tid].section = 0;
 	contention_forked();
 	cores_reset(current_tid);
 	vthreads[current_tid].lwp = VG_(gettid)();

@@ -201,10 +201,12 @@ static void note_success(ThreadId tid, UInt nr, const UWord *args, Long result)
 	case __NR_mmap:
 		shared_map(result, args[1], (args[3] & VKI_MAP_SHARED) != 0);
 		pages_forget();
+		unwind_forget();
 		break;
 	case __NR_munmap:
 		shared_map(args[0], args[1], False);
 		pages_forget();
+		unwind_forget();
 		break;
 	case __NR_madvise:
 	case __NR_brk:

@@ -58,6 +58,7 @@ static void drop_lines(ThreadId tid, struct txn *txn, Bool undo)
 		struct line *line = txn->touches[--txn->nr_touches].line;
 		void *memory = (void *)line->addr;
 
+		*txn_chain(txn, line->addr) = 0;
 		if (line->writer == tid) {
 			/* Unchanged lines are left alone: their page may have become read-only. */
 			if (undo && VG_(memcmp)(memory, line->old, LINE_SIZE))
@@ -72,16 +73,8 @@ static void drop_lines(ThreadId tid, struct txn *txn, Bool undo)
 	txn->depth = 0;
 	txn_nr_open--;
 	sched_track();
-}
-
-static const struct touch *find_touch(const struct txn *txn, Addr line_addr)
-{
-	UInt i;
-
-	for (i = 0; i < txn->nr_touches; i++)
-		if (txn->touches[i].line->addr == line_addr)
-			return &txn->touches[i];
-	return NULL;
+	if (tid == current_tid)
+		coherence_resume(tid);
 }
 
 static UInt status_of(const struct txn *txn, enum rtmgrind_cause cause, UInt code)
@@ -121,10 +114,16 @@ void txn_rollback(ThreadId tid, const struct rtmgrind_abort *info, UInt code)
 	*last = *info;
 	last->status = status_of(txn, info->cause, code);
 	last->own_pc = tid == current_tid ? current_pc : VG_(get_IP)(tid);
-	touch = last->line ? find_touch(txn, last->line) : NULL;
+	/* The other's stack explains a conflict, and this one was not doing anything wrong. */
+	if (opt.stacks && !last->nr_own && info->cause != RTMGRIND_CAUSE_CONFLICT)
+		last->nr_own = unwind_stack(tid, last->own_pc, False, last->own_frames,
+					    RTMGRIND_FRAMES);
+	touch = last->line ? txn_touch(txn, last->line) : NULL;
 	if (touch) {
 		last->own_pc = touch->pc;
 		last->own_addr = touch->addr;
+		last->own_bytes = touch->read | touch->written;
+		last->own_written = touch->written;
 	}
 	last->read_lines = txn->nr_read;
 	last->write_lines = txn->nr_written;
@@ -183,6 +182,24 @@ void txn_abort_self(enum rtmgrind_cause cause, Int syscall_nr)
 }
 
 /**
+ * txn_abort_fault() - the same because of a fault.
+ * @signal: that it would raise, 0 none
+ * @addr: its address, 0 none
+ */
+void txn_abort_fault(Int signal, Addr addr)
+{
+	struct rtmgrind_abort info = {
+		.cause = RTMGRIND_CAUSE_FAULT,
+		.signal = signal,
+		.fault_addr = addr,
+		.syscall_nr = -1,
+	};
+
+	if (txn_open(current_tid))
+		txn_abort_running(&info, 0);
+}
+
+/**
  * txn_abort_parked() - abort a transaction from outside generated code.
  * @tid: the thread, parked or being scheduled
  * @cause: why
@@ -195,6 +212,24 @@ void txn_abort_parked(ThreadId tid, enum rtmgrind_cause cause)
 		current_pc = VG_(get_IP)(tid);
 	if (txn_open(tid))
 		txn_rollback(tid, &info, 0);
+}
+
+/**
+ * txn_abort_faulted() - abort the running thread's transaction, which has raised a signal.
+ * @tid: the thread; current_pc is the instruction
+ * @signal: the signal
+ * @addr: address of the fault
+ */
+void txn_abort_faulted(ThreadId tid, Int signal, Addr addr)
+{
+	struct rtmgrind_abort info = {
+		.cause = RTMGRIND_CAUSE_FAULT,
+		.signal = signal,
+		.fault_addr = addr,
+		.syscall_nr = -1,
+	};
+
+	txn_rollback(tid, &info, 0);
 }
 
 /**

@@ -16,12 +16,21 @@
  * @line: the line
  * @pc: instruction that touched it first
  * @addr: byte that it touched
+ * @read: bytes that were read, a bit each
+ * @written: bytes that were written, 0 if it is in the read set only
+ * @next: the next one of its chain, see struct txn; counts from 1
  */
 struct touch {
 	struct line *line;
 	Addr pc;
 	Addr addr;
+	ULong read;
+	ULong written;
+	UInt next;
 };
+
+/* A power of two: few transactions touch more lines. */
+#define NR_CHAINS 256
 
 /**
  * struct txn - the transaction of a thread.
@@ -31,6 +40,7 @@ struct touch {
  * @saved: registers at XBEGIN
  * @guest: the registers themselves
  * @touches: read and write set, in order
+ * @chains: by line, the latest touch; they count from 1
  * @nr_touches: lines in both
  * @touches_room: room in @touches
  * @nr_read: lines read
@@ -49,6 +59,7 @@ struct txn {
 	VexGuestAMD64State saved;
 	VexGuestAMD64State *guest;
 	struct touch *touches;
+	UInt chains[NR_CHAINS];
 	UInt nr_touches;
 	UInt touches_room;
 	UInt nr_read;
@@ -65,6 +76,22 @@ struct txn {
 extern struct txn **txns;
 /* What chance decides about transactions. */
 extern struct rng txn_rng;
+
+static inline UInt *txn_chain(struct txn *txn, Addr line_addr)
+{
+	return &txn->chains[line_addr / LINE_SIZE % NR_CHAINS];
+}
+
+/* The transaction's touch of a line, NULL if it has not touched it. */
+static inline struct touch *txn_touch(struct txn *txn, Addr line_addr)
+{
+	UInt i;
+
+	for (i = *txn_chain(txn, line_addr); i; i = txn->touches[i - 1].next)
+		if (line_of(txn->touches[i - 1].addr) == line_addr)
+			return &txn->touches[i - 1];
+	return NULL;
+}
 
 void txn_rollback(ThreadId tid, const struct rtmgrind_abort *info, UInt code);
 void txn_abort_running(const struct rtmgrind_abort *info, UInt code) __attribute__((noreturn));

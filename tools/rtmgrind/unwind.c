@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * unwind.c - the guest's stacks: from the registers of a thread to the functions it is in.
+ *
+ * Must never change anything the guest sees, nor virtual time.
+ */
+#include "cfi.h"
+#include "decode.h"
+#include "pub_tool_aspacemgr.h"
+#include "pub_tool_machine.h"
+
+/* Places whose rows are known, direct-mapped. */
+#define NR_KNOWN 4096
+
+static struct {
+	Addr pc;
+	ULong era;
+	Bool found;
+	struct cfi_row row;
+} known[NR_KNOWN];
+
+/* Counts up when other code may lie where there was some. */
+static ULong era = 1;
+
+/** unwind_forget() - mappings have changed. */
+void unwind_forget(void)
+{
+	era++;
+}
+
+static const struct cfi_row *row_of(Addr pc)
+{
+	UInt slot = (pc ^ pc >> 12) % NR_KNOWN;
+
+	if (known[slot].pc != pc || known[slot].era != era) {
+		known[slot].pc = pc;
+		known[slot].era = era;
+		known[slot].found = cfi_find(pc, &known[slot].row);
+	}
+	return known[slot].found ? &known[slot].row : NULL;
+}
+
+/**
+ * struct stack - a stack on the way up.
+ * @regs: the registers of the frame that is looked at
+ * @start: first byte of the mapping that the stack is in
+ * @end: the last
+ */
+struct stack {
+	Addr regs[NR_CFI_REGS];
+	Addr start;
+	Addr end;
+};
+
+static Bool load(const struct stack *stack, Addr from, Addr *value)
+{
+	if (from < stack->start || from > stack->end - 7 || from % 8)
+		return False;
+	*value = *(const Addr *)from;
+	return True;
+}
+
+static Bool follow(const struct stack *stack, const struct cfi_place *place, Addr frame,
+		   Addr *value)
+{
+	switch (place->rule) {
+	case CFI_SAME:
+		return True;
+	case CFI_FRAME:
+		return load(stack, frame + place->offset, value);
+	case CFI_AT:
+		return load(stack, stack->regs[place->reg] + place->offset, value);
+	case CFI_SUM:
+		*value = stack->regs[place->reg] + place->offset;
+		return True;
+	default:
+		return False;
+	}
+}
+
+/* Goes on to the caller. Return: False if it is not known. */
+static Bool ascend(struct stack *stack, const struct cfi_row *row)
+{
+	struct stack next = *stack;
+	Addr frame = 0;
+
+	/* Towards higher addresses only, so that it ends. */
+	if (!follow(stack, &row->frame, 0, &frame) || frame <= stack->regs[CFI_RSP] ||
+	    !follow(stack, &row->regs[CFI_RIP], frame, &next.regs[CFI_RIP]))
+		return False;
+	/* Without these the next frame may be known all the same. */
+	if (!follow(stack, &row->regs[CFI_RBP], frame, &next.regs[CFI_RBP]))
+		next.regs[CFI_RBP] = 0;
+	if (!follow(stack, &row->regs[CFI_RBX], frame, &next.regs[CFI_RBX]))
+		next.regs[CFI_RBX] = 0;
+	next.regs[CFI_RSP] = frame;
+	*stack = next;
+	return next.regs[CFI_RIP] != 0;
+}
+
+/**
+ * unwind_insn_pushes() - is it an instruction that writes to the stack below where it points?
+ * @pc: the instruction
+ *
+ * Return: True for those that push and call.
+ */
+Bool unwind_insn_pushes(Addr pc)
+{
+	struct decoded insn;
+
+	if (!decode((const UChar *)pc, INSN_SIZE_MAX, &insn) || insn.map != OPCODE)
+		return False;
+	switch (insn.opcode) {
+	case 0x50 ... 0x57:
+	case 0x68:
+	case 0x6a:
+	case 0x9c:
+	case 0xe8:
+		return True;
+	case 0xff:
+		return modrm_reg(*insn.behind) == 2 || modrm_reg(*insn.behind) == 6;
+	default:
+		return False;
+	}
+}
+
+/**
+ * unwind_stack() - the functions that a thread is in.
+ * @tid: the thread, running or parked
+ * @pc: the instruction it is at
+ * @pushed: that has moved the stack pointer by one word already
+ * @frames: receives @pc, then return addresses
+ * @max: room in @frames
+ *
+ * Ends early where the program has no call frame information.
+ *
+ * Return: number of frames.
+ */
+UInt unwind_stack(ThreadId tid, Addr pc, Bool pushed, ULong *frames, UInt max)
+{
+	const VexGuestAMD64State *guest = vthreads[tid].guest;
+	struct stack stack = {.regs = {
+		[CFI_RSP] = VG_(get_SP)(tid) + (pushed ? sizeof(Addr) : 0),
+		[CFI_RIP] = pc,
+	}};
+	const NSegment *segment = VG_(am_find_nsegment)(stack.regs[CFI_RSP]);
+	const struct cfi_row *row;
+	/* Behind a call, the place of the call itself counts. */
+	UInt back = 0, nr = 0;
+
+	if (max)
+		frames[nr++] = pc;
+	if (!guest || !segment || !segment->hasR ||
+	    (segment->kind != SkAnonC && segment->kind != SkFileC))
+		return nr;
+	stack.regs[CFI_RBP] = guest->guest_RBP;
+	stack.regs[CFI_RBX] = guest->guest_RBX;
+	stack.start = segment->start;
+	stack.end = segment->end;
+	while (nr < max) {
+		row = row_of(stack.regs[CFI_RIP] - back);
+		if (!row || !ascend(&stack, row))
+			break;
+		frames[nr++] = stack.regs[CFI_RIP];
+		back = row->signal ? 0 : 1;
+	}
+	return nr;
+}
