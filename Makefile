@@ -32,7 +32,7 @@ OBJ        := $(O)/obj
 .PHONY: all lib preload tools emulator demo-bin deps check check-long demo bench install clean help
 all: lib preload tools emulator demo-bin
 
-include $(wildcard */build.mk) $(wildcard tools/rtmgrind/build.mk tests/*/build.mk)
+include $(wildcard */build.mk) $(wildcard preload/heap/build.mk tools/rtmgrind/build.mk tests/*/build.mk)
 
 deps:
 	$(Q)tools/deps.sh

@@ -1,16 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * real.c - see real.h.
- *
- * Must not call anything of libc that could take a lock or allocate.
- */
-#include <elf.h>
+/* real.c - see real.h. */
 #include <errno.h>
-#include <link.h>
-#include <stdint.h>
-#include <string.h>
 
 #include "compiler.h"
+#include "find.h"
 #include "real.h"
 
 /* What is called first: resolve everything, then do what was asked. */
@@ -35,122 +28,15 @@ static int missing(void)
 	return ENOSYS;
 }
 
-/* What is needed of an object to look a symbol up. */
-struct object {
-	const ElfW(Sym) *symbols;
-	const char *strings;
-	const uint32_t *gnu_hash;
-	const ElfW(Half) *versions;
-	const ElfW(Verdef) *definitions;
-	ElfW(Addr) base;
-};
-
-static int read_object(const struct link_map *map, struct object *o)
+static void resolve(void **pointer, void *function)
 {
-	*o = (struct object){.base = map->l_addr};
-	for (const ElfW(Dyn) *d = map->l_ld; d && d->d_tag != DT_NULL; d++) {
-		const char *p = (const char *)d->d_un.d_ptr;
-
-		/* The loader relocates these pointers where they are, but for DT_VERDEF. */
-		if (d->d_un.d_ptr < map->l_addr)
-			p += map->l_addr;
-		switch (d->d_tag) {
-		case DT_SYMTAB:
-			o->symbols = (const void *)p;
-			break;
-		case DT_STRTAB:
-			o->strings = p;
-			break;
-		case DT_GNU_HASH:
-			o->gnu_hash = (const void *)p;
-			break;
-		case DT_VERSYM:
-			o->versions = (const void *)p;
-			break;
-		case DT_VERDEF:
-			o->definitions = (const void *)p;
-			break;
-		}
-	}
-	return o->symbols && o->strings && o->gnu_hash;
-}
-
-/* Does symbol @i have the version wanted; with "" the default one? */
-static int version_fits(const struct object *o, uint32_t i, const char *version)
-{
-	const ElfW(Verdef) *d = o->definitions;
-	unsigned int index;
-
-	if (!o->versions)
-		return 1;
-	index = o->versions[i];
-	if (!*version)
-		return !(index & 0x8000); /* the hidden bit: not the default */
-	for (; d; d = d->vd_next ? (const void *)((const char *)d + d->vd_next) : NULL) {
-		const ElfW(Verdaux) *aux = (const void *)((const char *)d + d->vd_aux);
-
-		if (d->vd_ndx == (index & 0x7fff))
-			return !strcmp(o->strings + aux->vda_name, version);
-	}
-	return index <= 1; /* unversioned: another preloaded library */
-}
-
-/* The GNU hash table: https://sourceware.org/legacy-ml/binutils/2006-10/msg00377.html */
-static void *find_in(const struct object *o, const char *name, const char *version)
-{
-	uint32_t nr_buckets = o->gnu_hash[0], first = o->gnu_hash[1], words = o->gnu_hash[2];
-	const uint32_t *buckets = (const uint32_t *)((const ElfW(Addr) *)(o->gnu_hash + 4) + words);
-	const uint32_t *chain = buckets + nr_buckets;
-	uint32_t hash = 5381, i;
-
-	if (!nr_buckets)
-		return NULL;
-	for (const char *p = name; *p; p++)
-		hash = hash * 33 + (unsigned char)*p;
-	i = buckets[hash % nr_buckets];
-	if (i < first)
-		return NULL;
-	for (;; i++) {
-		const ElfW(Sym) *s = &o->symbols[i];
-
-		if ((chain[i - first] | 1) == (hash | 1) && s->st_shndx != SHN_UNDEF &&
-		    ELF64_ST_TYPE(s->st_info) == STT_FUNC &&
-		    !strcmp(o->strings + s->st_name, name) && version_fits(o, i, version))
-			return (void *)(o->base + s->st_value);
-		if (chain[i - first] & 1)
-			return NULL;
-	}
-}
-
-/* In the objects after the one that holds @self, else in all but that one. */
-static void *find(const struct link_map *self, const char *name, const char *version)
-{
-	struct object o;
-	void *p;
-
-	for (const struct link_map *m = self->l_next; m; m = m->l_next)
-		if (read_object(m, &o) && (p = find_in(&o, name, version)))
-			return p;
-	for (const struct link_map *m = _r_debug.r_map; m && m != self; m = m->l_next)
-		if (read_object(m, &o) && (p = find_in(&o, name, version)))
-			return p;
-	return (void *)missing;
-}
-
-static const struct link_map *own_object(void)
-{
-	for (const struct link_map *m = _r_debug.r_map; m; m = m->l_next)
-		if (m->l_ld == _DYNAMIC)
-			return m;
-	return _r_debug.r_map;
+	__atomic_store_n(pointer, function ? function : (void *)missing, __ATOMIC_RELAXED);
 }
 
 void real_resolve(void)
 {
-	const struct link_map *self = own_object();
-
 #define ELIDE_SYMBOL(id, symbol, version, result, parameters, arguments) \
-	__atomic_store_n((void **)&real.id, find(self, #symbol, version), __ATOMIC_RELAXED);
+	resolve((void **)&real.id, find_function(#symbol, version));
 #include "symbols.def"
 #undef ELIDE_SYMBOL
 #undef ELIDE_ALIAS

@@ -15,8 +15,8 @@ tests/unit/layers.sh
 tests/preload/run.sh
 tests/semantics/run.sh
 tests/tools/tools.sh
-tests/tools/examples.sh
 tests/tools/page.sh
+tests/tools/examples.sh
 tests/tools/install.sh
 tests/tools/ctl.sh
 tests/tools/pmu.sh

@@ -28,7 +28,7 @@
 
 /* Option keys without a letter. */
 enum { OPT_SORT = 256, OPT_TOP, OPT_BY, OPT_JSON, OPT_CSV, OPT_HTML, OPT_WIDTH, OPT_NO_CHILDREN,
-       OPT_PERF, OPT_FOLDED, OPT_SUGGEST };
+       OPT_FOLDED, OPT_SUGGEST, OPT_PERF };
 
 static const struct option_desc options[] = {
 	{'i', "input", "FILE", "data file to report on (elide.data); may be given again"},
@@ -37,7 +37,7 @@ static const struct option_desc options[] = {
 	{OPT_BY, "by", "WHAT", "sum over: lock, or site; or show what was sampled: stack, line"},
 	{OPT_JSON, "json", NULL, "exact numbers as JSON, see elide-data(5)"},
 	{OPT_CSV, "csv", NULL, "exact numbers as comma-separated values"},
-	{OPT_HTML, "html", "FILE", "a page for a browser, which needs nothing else; - for standard output"},
+	{OPT_HTML, "html", "FILE", "a page for a browser that needs nothing else; - for stdout"},
 	{OPT_FOLDED, "folded", "[TYPE]", "stacks for flame graphs: of abort (default), wait or block"},
 	{OPT_SUGGEST, "suggest", NULL, "the settings that follow, a file for elide run"},
 	{OPT_WIDTH, "width", "N", "columns of the table (those of the terminal)"},
@@ -176,7 +176,7 @@ static int report_file(struct output *o, const struct data_file *f)
 		o->nr_idle++;
 		return 0;
 	}
-	/* A view needs no rows: one is the least there is. A sample of perf may fall into any row. */
+	/* A view needs no rows: one is the least there is. A sample may fall into any row. */
 	rc = report_build_top(&r, f, view ? BY_LOCK_AND_SITE : options->by, options->sort,
 			      view ? 1 : options->perf ? 0 : options->top);
 	if (rc) {
@@ -356,7 +356,7 @@ static int check_options(const struct report_options *o)
 		return -EINVAL;
 	}
 	if (view && o->format == FORMAT_HTML) {
-		say("%s does not go with --html", view);
+		say("%s does not go with --html: the page has what it shows", view);
 		return -EINVAL;
 	}
 	if (o->by != BY_LOCK_AND_SITE && (o->format == FORMAT_FOLDED || o->format == FORMAT_SUGGEST)) {

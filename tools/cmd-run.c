@@ -32,6 +32,7 @@ enum {
 	OPT_PMU,
 	OPT_PCM,
 	OPT_REPORT,
+	OPT_HEAP,
 	OPT_CONF,
 	OPT_MODE,
 	OPT_POLICY,
@@ -63,6 +64,7 @@ static const struct option_desc options[] = {
 	{OPT_PMU, "pmu", "[HOW]",
 	 "stat: count transactions with the processor's counters too; abort: also sample aborts"},
 	{OPT_PCM, "pcm", NULL, "run Intel's pcm-tsx beside the program, which needs root"},
+	{OPT_HEAP, "heap", "[N]", "name heap data in conflict: where one in N (64) was allocated"},
 	{OPT_EMULATE, "emulate", "[MODEL]",
 	 "run on an emulated machine with RTM, MODEL[:NUMBER=VALUE,...]; list prints them"},
 	{OPT_CORES, "cores", "N", "its cores, in all sockets"},
@@ -223,10 +225,13 @@ static int apply(int key, struct request *r, const char **emulator_option)
 	case OPT_EMULATE:
 		return set_emulate(r, optarg);
 	case OPT_PMU:
-		set_tunable(setting_find("PMU"), optarg ? optarg : "abort");
+		give(r, setting_find("PMU"), optarg ? optarg : "abort");
 		return 0;
 	case OPT_PCM:
 		r->pcm = 1;
+		return 0;
+	case OPT_HEAP:
+		give(r, setting_find("HEAP"), optarg ? optarg : "64");
 		return 0;
 	case OPT_REPORT:
 		r->report = optarg ? optarg : "stderr";
@@ -375,33 +380,49 @@ static int warn_of_program(const struct request *r, const struct program *p, int
 	return 0;
 }
 
-/* Where the library is: beside us in the build tree, or in the installed tree. */
-static int find_library(char *path)
+/* Where a library is: beside us in the build tree, or in the installed tree. */
+static int find_library(const char *name, char *path)
 {
-	static const char *const places[] = {
-		"../lib/libelide-preload.so",
-		"../lib/x86_64-linux-gnu/libelide-preload.so",
-	};
+	static const char *const places[] = {"../lib/", "../lib/x86_64-linux-gnu/"};
+	char place[PATH_MAX];
 
-	for (size_t i = 0; i < ARRAY_SIZE(places); i++)
-		if (!product_path(places[i], path))
+	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
+		snprintf(place, sizeof(place), "%s%s", places[i], name);
+		if (!product_path(place, path))
 			return 0;
-	say("libelide-preload.so is not installed beside this elide");
+	}
+	say("%s is not installed beside this elide", name);
 	return -ENOENT;
 }
 
-static char *preload_value(const char *library)
+/* Whether a number in the environment is other than 0; @def where it is none. */
+static bool is_set(const char *variable, bool def)
+{
+	const char *value = getenv(variable);
+	char *end;
+	unsigned long long number = value ? strtoull(value, &end, 10) : 0;
+
+	return !value || end == value || *end ? def : number;
+}
+
+/* LD_PRELOAD: ours, that for the heap where it is asked for, and what was there. NULL: said why. */
+static char *preload_value(void)
 {
 	const char *existing = getenv("LD_PRELOAD");
+	char library[PATH_MAX], heap[PATH_MAX];
 	char *value;
 
+	*heap = '\0';
+	if (find_library("libelide-preload.so", library) ||
+	    (is_set("ELIDE_HEAP", false) && find_library("libelide-heap.so", heap)))
+		return NULL;
 	/* ld.so(8): names are separated by spaces or colons, neither can be quoted. */
 	if (strpbrk(library, " :")) {
 		say("%s cannot be preloaded: there is a space or colon in its path", library);
 		return NULL;
 	}
-	if (asprintf(&value, "%s%s%s", library, existing && *existing ? ":" : "",
-		     existing ? existing : "") < 0)
+	if (asprintf(&value, "%s%s%s%s%s", library, *heap ? ":" : "", heap,
+		     existing && *existing ? ":" : "", existing ? existing : "") < 0)
 		return NULL;
 	return value;
 }
@@ -446,15 +467,6 @@ static const char *emulator_value(const struct setting *s)
 	return strcmp(value, s->def) ? value : NULL;
 }
 
-/* The library keeps stacks by default; what it would not ask for the emulator need not find. */
-static bool wants_stacks(void)
-{
-	const char *value = getenv("ELIDE_STACKS");
-	char *end;
-
-	return !value || strtoull(value, &end, 10) || end == value || *end;
-}
-
 /* The emulator's command line: its options, those of our settings, the program. */
 static char **emulator_argv(const struct emulator *e, const struct request *r)
 {
@@ -476,7 +488,8 @@ static char **emulator_argv(const struct emulator *e, const struct request *r)
 			*c = *c == '_' ? '-' : tolower((unsigned char)*c);
 		argv[n++] = option;
 	}
-	if (wants_stacks())
+	/* What the library would not ask for need not be found. */
+	if (is_set("ELIDE_STACKS", true))
 		argv[n++] = "--stacks=yes";
 	memcpy(argv + n, r->argv, r->argc * sizeof(*argv));
 	return argv;
@@ -591,7 +604,7 @@ static int prepare_emulator(const struct request *r, struct emulator *e)
 int cmd_run(int argc, char **argv)
 {
 	int status = 0, use_preload = 1, rc;
-	char library[PATH_MAX], *preload = NULL, **command;
+	char *preload = NULL, **command;
 	const char *output;
 	struct counting counting;
 	struct emulator e;
@@ -612,7 +625,7 @@ int cmd_run(int argc, char **argv)
 		rc = prepare_emulator(&r, &e);
 	if (rc)
 		return rc;
-	if (use_preload && (find_library(library) || !(preload = preload_value(library))))
+	if (use_preload && !(preload = preload_value()))
 		return EXIT_LAUNCHER;
 	output = output_name();
 	if (use_preload)

@@ -6,7 +6,6 @@
  * They are SVG in per cent of their width, so they fit any window, and are
  * never the only place that says something: the text beside them does, too.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "../lib/compiler.h"
@@ -15,54 +14,11 @@
 
 /* Rows that get a bar. */
 #define BARS_MAX 24
-/* Cache lines drawn, and of each the pairs of sections that met there. */
+/* Cache lines drawn, and accesses of each. */
 #define LINES_MAX 12
-#define PAIRS_MAX 4
+#define ACCESSES_MAX 8
 /* Bytes of a cache line. */
 #define LINE_SIZE 64
-
-static int compare_groups(const void *x, const void *y)
-{
-	const json_t *a = *(const json_t *const *)x, *b = *(const json_t *const *)y;
-	uint64_t m = count_of(a, "count"), n = count_of(b, "count");
-
-	if (m != n)
-		return m < n ? 1 : -1;
-	/* As they were found. */
-	m = count_of(a, "number");
-	n = count_of(b, "number");
-	return m < n ? -1 : m > n;
-}
-
-/* Puts a member into the group named @key, whose count grows by @count. */
-static void group_add(json_t *groups, const char *key, const json_t *member, uint64_t count)
-{
-	json_t *g = json_object_get(groups, key);
-
-	if (!g) {
-		g = json_pack("{s:I, s:I, s:[]}", "count", (json_int_t)0, "number",
-			      (json_int_t)json_object_size(groups), "members");
-		json_object_set_new(groups, key, g);
-	}
-	json_object_set_new(g, "count", json_integer(count_of(g, "count") + count));
-	json_array_append(json_object_get(g, "members"), (json_t *)member);
-}
-
-/* The groups by their counts, to be freed; NULL without memory. */
-static const json_t **group_sort(json_t *groups)
-{
-	const json_t **sorted = calloc(json_object_size(groups) + 1, sizeof(*sorted));
-	const char *key;
-	json_t *g;
-	size_t n = 0;
-
-	if (!sorted)
-		return NULL;
-	json_object_foreach(groups, key, g)
-		sorted[n++] = g;
-	qsort(sorted, n, sizeof(*sorted), compare_groups);
-	return sorted;
-}
 
 size_t html_nr_bars(const struct page *p)
 {
@@ -153,43 +109,15 @@ void html_bars(struct page *p)
 			   nr - BARS_MAX);
 }
 
-/* Details of conflicts by the data they are about; to be released. */
-static json_t *lines_of(const struct page *p)
-{
-	json_t *groups = json_object(), *row, *d;
-	size_t i, j;
-
-	json_array_foreach(json_object_get(p->r, "rows"), i, row) {
-		json_array_foreach(json_object_get(row, "details"), j, d) {
-			const json_t *data = json_object_get(d, "data");
-			const char *name = text_of(data, "name"), *object = text_of(data, "object");
-			const char *cause = text_of(d, "cause");
-			char *key;
-
-			if (!json_is_object(data) || !cause || strcmp(cause, "conflict") ||
-			    asprintf(&key, "%s|%s|%s", text_of(data, "type"), name ? name : "",
-				     object ? object : "") < 0)
-				continue;
-			group_add(groups, key, d, count_of(d, "count"));
-			free(key);
-		}
-	}
-	return groups;
-}
-
 size_t html_nr_lines(const struct page *p)
 {
-	json_t *lines = lines_of(p);
-	size_t nr = json_object_size(lines);
-
-	json_decref(lines);
-	return nr;
+	return list_size(p->r, "lines");
 }
 
 /* [first, last] of a line's bytes. Return: 1 if they are known. */
-static int bytes_of(const json_t *data, const char *key, unsigned int *first, unsigned int *last)
+static int bytes_of(const json_t *access, unsigned int *first, unsigned int *last)
 {
-	const json_t *range = json_object_get(data, key);
+	const json_t *range = json_object_get(access, "bytes");
 	json_int_t from = json_integer_value(json_array_get(range, 0));
 	json_int_t to = json_integer_value(json_array_get(range, 1));
 
@@ -200,118 +128,107 @@ static int bytes_of(const json_t *data, const char *key, unsigned int *first, un
 	return 1;
 }
 
-static void touched(FILE *out, const char *who, unsigned int first, unsigned int last)
-{
-	for (unsigned int i = first; i <= last; i++)
-		html_print(out, "<use href=\"#byte\" class=%s x=\"%.4f%%\"/>", who,
-			   100.0 * i / LINE_SIZE);
-}
-
-/* The bytes of a line: above what the aborted section touched, below the other. */
-static void draw_bytes(FILE *out, const json_t *data)
-{
-	unsigned int a, b, c, d;
-	int own = bytes_of(data, "own_bytes", &a, &b), other = bytes_of(data, "other_bytes", &c, &d);
-
-	if (!own && !other)
-		return;
-	fputs("<svg class=bytes role=img aria-label=\"Of the 64 bytes of the line: ", out);
-	if (own)
-		html_print(out, "%u to %u by the section that aborted%s", a, b, other ? ", " : "");
-	if (other)
-		html_print(out, "%u to %u by the other", c, d);
-	fputs("\"><use href=\"#line\"/><use href=\"#line\" y=18 />", out);
-	if (own)
-		touched(out, "own", a, b);
-	fputs("<svg y=18 overflow=visible>", out);
-	if (other)
-		touched(out, "other", c, d);
-	fputs("</svg>", out);
-	for (int i = 0; i < LINE_SIZE; i += 8)
-		html_print(out, "<text x=\"%.1f%%\" y=48>%d</text>", 100.0 * i / LINE_SIZE, i);
-	fputs("</svg>\n", out);
-}
-
-static void draw_range(FILE *out, const json_t *data, const char *key)
+/* The bytes of a line; those an access touched in the colour of @who. */
+static void draw_bytes(FILE *out, const json_t *access, const char *who)
 {
 	unsigned int first, last;
 
-	if (!bytes_of(data, key, &first, &last))
-		return;
-	html_print(out, first == last ? ", byte %u" : ", bytes %u", first);
-	if (first != last)
-		html_print(out, " to %u", last);
+	fputs("<svg class=bytes aria-hidden=true><use href=\"#line\"/>", out);
+	if (bytes_of(access, &first, &last))
+		for (unsigned int i = first; i <= last; i++)
+			html_print(out, "<use href=\"#byte\" class=%s x=\"%.4f%%\"/>", who,
+				   100.0 * i / LINE_SIZE);
+	fputs("</svg>\n", out);
 }
 
-/* Two sections that met at a line. */
-static void pair(struct page *p, const json_t *d)
+static void draw_ruler(FILE *out)
 {
-	const json_t *data = json_object_get(d, "data"), *other = json_object_get(d, "other");
-	const json_t *section = json_object_get(d, "other_section");
+	fputs("<svg class=ruler aria-hidden=true>", out);
+	for (int i = 0; i < LINE_SIZE; i += 8)
+		html_print(out, "<text x=\"%.1f%%\" y=11>%d</text>", 100.0 * i / LINE_SIZE, i);
+	fputs("</svg>\n", out);
+}
 
-	fputs("<li>\n<p><svg class=key aria-hidden=true><rect class=own width=\"100%\" "
-	      "height=\"100%\"/></svg> aborted at ", p->out);
-	html_place(p->out, json_object_get(d, "own"));
-	draw_range(p->out, data, "own_bytes");
-	fputs("</p>\n", p->out);
-	draw_bytes(p->out, data);
-	html_print(p->out, "<p><svg class=key aria-hidden=true><rect class=other width=\"100%%\" "
-		   "height=\"100%%\"/></svg> %s ",
-		   json_is_true(json_object_get(d, "other_write")) ? "written at" : "read at");
-	html_place(p->out, other);
-	draw_range(p->out, data, "other_bytes");
+/* "aborted, bytes 0 to 7 (write) of NAME at PLACE, in the section of LOCK", and the bytes. */
+static void access_of(struct page *p, const json_t *a)
+{
+	const char *data = text_of(a, "data"), *how = text_of(a, "access");
+	int own = !strcmp(text_of(a, "who") ? text_of(a, "who") : "", "own");
+	const json_t *section = json_object_get(a, "section");
+	unsigned int first, last;
+
+	html_print(p->out, "<li>\n<p><svg class=key aria-hidden=true><rect class=%s width=\"100%%\" "
+		   "height=\"100%%\"/></svg> %s", own ? "own" : "other",
+		   own ? "aborted" : "made it abort");
+	if (bytes_of(a, &first, &last)) {
+		html_print(p->out, first == last ? ", byte %u" : ", bytes %u", first);
+		if (first != last)
+			html_print(p->out, " to %u", last);
+	}
+	if (how && strcmp(how, "unknown"))
+		html_print(p->out, " (%s)", how);
+	if (data)
+		html_print(p->out, " of <code>%s</code>", data);
+	fputs(" at ", p->out);
+	html_place(p->out, json_object_get(a, "code"));
 	if (json_is_object(section)) {
 		fputs(", in the section of ", p->out);
 		html_lock(p->out, section);
 	}
 	fputs("; aborts: ", p->out);
-	html_count(p->out, json_object_get(d, "count"));
-	fputs("</p>\n</li>\n", p->out);
+	html_count(p->out, json_object_get(a, "count"));
+	fputs("</p>\n", p->out);
+	draw_bytes(p->out, a, own ? "own" : "other");
+	fputs("</li>\n", p->out);
 }
 
-static void cache_line(struct page *p, const json_t *group)
+static void sharing(FILE *out, const char *kind)
 {
-	const json_t *members = json_object_get(group, "members"), *d;
-	const json_t *data = json_object_get(json_array_get(members, 0), "data");
-	const char *sharing = text_of(data, "sharing"), *name = text_of(data, "name");
-	const char *object = text_of(data, "object");
+	if (kind && !strcmp(kind, "false"))
+		fputs("<b>False sharing:</b> they touch different bytes, only the line is "
+		      "shared.", out);
+	else if (kind && !strcmp(kind, "true"))
+		fputs("<b>True sharing:</b> they touch the same bytes.", out);
+	else if (kind && strcmp(kind, "unknown"))
+		html_print(out, "<b>Sharing: %s.</b>", kind);
+	else
+		fputs("Whether the same bytes are touched is not known.", out);
+}
+
+static void cache_line(struct page *p, const json_t *line)
+{
+	const json_t *data = json_object_get(line, "data"), *a;
+	const char *name = text_of(data, "name"), *object = text_of(data, "object");
 	size_t i;
 
 	html_print(p->out, "<li>\n<h4><code>%s</code> <span class=at>%s data%s%s</span></h4>\n<p>",
 		   name ? name : "unknown", text_of(data, "type"), object ? " of " : "", object);
-	html_count(p->out, json_object_get(group, "count"));
+	html_count(p->out, json_object_get(line, "count"));
 	fputs(" aborts. ", p->out);
-	if (sharing && !strcmp(sharing, "false"))
-		fputs("<b>False sharing:</b> the two touch different bytes, only the line is "
-		      "shared.", p->out);
-	else if (sharing && !strcmp(sharing, "true"))
-		fputs("<b>True sharing:</b> the two touch the same bytes.", p->out);
-	else
-		fputs("Whether the two touch the same bytes is not known.", p->out);
-	fputs("</p>\n<ul class=pairs>\n", p->out);
-	json_array_foreach(members, i, d)
-		if (i < PAIRS_MAX)
-			pair(p, d);
+	sharing(p->out, text_of(line, "sharing"));
+	fputs("</p>\n<ul class=accesses>\n", p->out);
+	json_array_foreach(json_object_get(line, "accesses"), i, a)
+		if (i < ACCESSES_MAX)
+			access_of(p, a);
 	fputs("</ul>\n", p->out);
-	if (i > PAIRS_MAX)
-		html_print(p->out, "<p class=more>%zu more pairs of sections met here: see the "
-			   "rows.</p>\n", i - PAIRS_MAX);
+	draw_ruler(p->out);
+	if (i > ACCESSES_MAX)
+		html_print(p->out, "<p class=more>%zu more accesses: --by line has them.</p>\n",
+			   i - ACCESSES_MAX);
 	fputs("</li>\n", p->out);
 }
 
 void html_lines(struct page *p)
 {
-	json_t *lines = lines_of(p);
-	const json_t **sorted = group_sort(lines);
-	size_t nr = json_object_size(lines);
+	const json_t *line;
+	size_t i;
 
 	fputs("<ol class=lines>\n", p->out);
-	for (size_t i = 0; sorted && i < nr && i < LINES_MAX; i++)
-		cache_line(p, sorted[i]);
+	json_array_foreach(json_object_get(p->r, "lines"), i, line)
+		if (i < LINES_MAX)
+			cache_line(p, line);
 	fputs("</ol>\n", p->out);
-	if (nr > LINES_MAX)
-		html_print(p->out, "<p class=more>%zu more lines had conflicts: see the rows.</p>\n",
-			   nr - LINES_MAX);
-	free(sorted);
-	json_decref(lines);
+	if (i > LINES_MAX)
+		html_print(p->out, "<p class=more>%zu more lines: --by line has them.</p>\n",
+			   i - LINES_MAX);
 }

@@ -11,6 +11,7 @@
 #include "../lib/compiler.h"
 #include "html.h"
 #include "report.h"
+#include "views.h"
 
 /* Rows whose findings are told at the top; the others have theirs among the rows. */
 #define FINDING_ROWS_MAX 12
@@ -54,6 +55,7 @@ json_t *html_tree(const struct report *r, size_t top)
 #include "columns.def"
 #undef ELIDE_COLUMN
 	json_object_set_new(tree, "columns", columns);
+	json_object_set_new(tree, "lines", lines_json(r, 0));
 	json_array_foreach(json_object_get(tree, "rows"), i, row)
 		json_object_set_new(row, "cells", cells_of(r, &r->lines[i]));
 	json_object_set_new(tree, "more_rows", json_integer(r->nr_lines - i));

@@ -3,9 +3,9 @@
  * html.h - the report as one page that needs nothing else.
  *
  * The page is made of the object that report --json prints, so both say the
- * same: html.c (page, findings, rows), html-rows.c (what is known of a row),
- * html-draw.c (cache lines, timeline), html-text.c (how text gets in). Names in
- * a data file are hostile: they must never get in but through %s of
+ * same: html.c (page, findings, table), html-rows.c (what is known of a row),
+ * html-draw.c (bars, cache lines), html-time.c (decisions), html-text.c (how
+ * text gets in). Names in a data file are hostile: they must never get in but through %s of
  * html_print() or as html_text().
  */
 #ifndef ELIDE_HTML_H
@@ -34,7 +34,7 @@ struct page {
 /* html-text.c */
 
 /**
- * html_text() - text of the data file, escaped; control characters as '?'. NULL is nothing.
+ * html_text() - text of the data file, escaped; controls and marks of direction as '?'. NULL is nothing.
  */
 void html_text(FILE *out, const char *text);
 
@@ -81,6 +81,8 @@ void html_bars(struct page *p);
 size_t html_nr_lines(const struct page *p);
 void html_lines(struct page *p);
 
+/* html-time.c */
+
 /** html_timeline() - what the policy decided, over the time of the run; and how often. */
 size_t html_nr_events(const struct page *p);
 void html_timeline(struct page *p);
@@ -94,7 +96,7 @@ void html_findings(struct page *p, const json_t *row);
 
 /**
  * html_tree() - the object html_page() takes for a file: that of json_report(), with the
- * columns of the table. NULL without memory.
+ * columns of the table and the cache lines. NULL without memory.
  */
 json_t *html_tree(const struct report *r, size_t top);
 

@@ -272,9 +272,6 @@ int line_has_one_thread(const struct report *r, const struct line *l);
 /** line_verdict() - does eliding pay here? See attribute.c. */
 enum verdict line_verdict(const struct report *r, const struct line *l);
 
-/* What precedes a table: the program, mode and machine. */
-void table_head(const struct report *r, FILE *out);
-
 /* Units of columns.def. */
 enum unit { TEXT, COUNT, PERCENT, CYCLES, TIME };
 
@@ -283,6 +280,8 @@ void scale(char *to, size_t size, double v, const char *suffix);
 void scale_ns(char *to, size_t size, double ns);
 /* A value of columns.def that is no text. */
 void number_cell(const struct report *r, enum unit unit, double v, char *to, size_t size);
+/* What precedes a table: the program, mode and machine. */
+void table_head(const struct report *r, FILE *out);
 
 /* The outputs. @top: rows to print, 0 for all. */
 void table_print(const struct report *r, FILE *out, int width, size_t top);
@@ -298,12 +297,7 @@ struct json_t *json_report(const struct report *r, size_t top);
 struct perf_samples;
 
 enum report_format {
-	FORMAT_TABLE,
-	FORMAT_JSON,
-	FORMAT_CSV,
-	FORMAT_HTML,
-	FORMAT_FOLDED,
-	FORMAT_SUGGEST,
+	FORMAT_TABLE, FORMAT_JSON, FORMAT_CSV, FORMAT_FOLDED, FORMAT_SUGGEST, FORMAT_HTML
 };
 
 /**
@@ -312,8 +306,8 @@ enum report_format {
  * @sort:  key, see report_sort_key()
  * @top:   rows to print, 0 for all
  * @width: columns of the table
- * @folded: enum elide_sample_type of the stacks wanted
  * @perf:  samples of perf to join with the rows, NULL for none
+ * @folded: enum elide_sample_type of the stacks wanted
  */
 struct report_options {
 	enum report_format format;
@@ -322,8 +316,8 @@ struct report_options {
 	const char *sort;
 	size_t top;
 	int width;
-	unsigned int folded;
 	const struct perf_samples *perf;
+	unsigned int folded;
 };
 
 /* Rows of the table unless something else is asked for: a screen. */

@@ -327,6 +327,11 @@ static size_t name_code(struct symbolizer *s, Dwfl_Module *m, uint64_t address,
 	if (inner && outer && !is_clone(outer, inner)) {
 		place->inlined_into = demangle(s, outer);
 		nr = outer_functions(s, unit, address - bias, places);
+		/* Not inlined: another name of it, or one without its namespace. */
+		if (nr == 1) {
+			place->symbol = place->inlined_into;
+			place->inlined_into = NULL;
+		}
 	}
 	/* The last is the function that all were inlined into. */
 	places[nr - 1].inlined_into = nr > 1 ? NULL : places[0].inlined_into;

@@ -125,7 +125,10 @@ test_evidence() {
 		ELIDE_STACKS=1
 		evidence pauses auto
 		export ELIDE_POLICY=fixed
+		without=$run_elided
+		[ "$elided" = emulated ] && run_elided="$run_elided --stacks=yes"
 		evidence aborts auto
+		run_elided=$without
 		unset ELIDE_POLICY
 	else
 		skip evidence-aborts "$elided"
@@ -314,6 +317,57 @@ test_memory() {
 	check "memory ($kib KiB for 100,000 locks and 64 threads)" $kib -le 16384
 }
 
+# An allocator-heavy program of somebody else's.
+# shellcheck disable=SC2016
+words='my (%seen, @all); srand(1);
+	for (1 .. 30000) { my $w = "x" x (1 + int(rand(300))); $seen{$w . $_ % 700}++; push @all, $w if $_ % 3; }
+	splice(@all, 0, 5000); print join(",", map { length } sort @all), scalar(keys %seen), "\n"'
+
+# heap_cases NAME LIBRARIES: the table says what was allocated where, whatever happens to it.
+heap_cases() {
+	for case in find realloc functions bound threads fork; do
+		with "$2" profile "$bin/heap" $case
+		quiet "heap-$1-$case"
+	done
+	with "$2" profile perl -e "$words"
+	check "heap-$1-same-output" "$rc $(cat out err | cksum)" = "0 $(perl -e "$words" | cksum)"
+}
+
+test_heap() {
+	heap=$O/lib/libelide-heap.so
+	if [ -n "$sanitizer" ]; then
+		skip heap 'AddressSanitizer has an allocator of its own'
+		return
+	fi
+	with "$heap" profile "$bin/heap" find
+	check heap-off-knows-nothing "$rc $(grep -c 'known(p)' out)" != '0 0'
+	ELIDE_HEAP=1
+	export ELIDE_HEAP
+	heap_cases alone "$heap"
+	heap_cases with-locks "$lib:$heap"
+	jemalloc=$(ls /usr/lib/*/libjemalloc.so.2 2>/dev/null | head -n 1)
+	if [ -n "$jemalloc" ]; then
+		heap_cases jemalloc "$lib:$heap:$jemalloc"
+	else
+		skip heap-jemalloc 'libjemalloc.so.2 is not installed'
+	fi
+	if can_elide; then
+		for case in txn find threads; do
+			with "$lib:$heap" auto $run_elided "$bin/heap" $case
+			quiet "heap-elided-$case"
+		done
+	else
+		skip heap-elided "$elided"
+	fi
+	# One in so many: others are not known, which the program finds.
+	ELIDE_HEAP=1000
+	with "$heap" profile "$bin/heap" find
+	check heap-one-in-many "$rc" = 1
+	with "$heap" profile "$bin/heap" threads
+	quiet heap-one-in-many-threads
+	unset ELIDE_HEAP
+}
+
 test_symbols
 test_evidence
 test_processes
@@ -321,5 +375,6 @@ test_threads
 test_loading
 test_exactness
 test_memory
+test_heap
 echo "$nr tests, $failed failed, $skipped skipped"
 [ $failed -eq 0 ]

@@ -12,7 +12,8 @@ import subprocess
 import tempfile
 import time
 
-LIMIT_S = 40
+# Ten times what it takes on a machine that does nothing else.
+LIMIT_S = 100
 
 
 class Browser:
@@ -114,10 +115,12 @@ class Browser:
     def enter(self):
         self.key("Enter", 13, "\r")
 
-    def picture(self, path=None):
-        """The whole page as PNG."""
+    def picture(self, path=None, width=1280, height=480):
+        """The top of the page as PNG; all of it if it goes to a file."""
+        clip = {} if path else {
+            "clip": {"x": 0, "y": 0, "width": width, "height": height, "scale": 1}}
         png = base64.b64decode(self.call("Page.captureScreenshot", format="png",
-                                         captureBeyondViewport=True)["data"])
+                                         captureBeyondViewport=bool(path), **clip)["data"])
         if path:
             with open(path, "wb") as file:
                 file.write(png)

@@ -20,6 +20,8 @@ rect use text line script""".split())
 TEXT = [("ink", "page"), ("ink", "panel"), ("dim", "page"), ("dim", "panel"), ("link", "page"),
         ("link", "panel"), ("good", "page"), ("bad", "page"), ("page", "ink")]
 DRAWN = [(name, "page") for name in ("k0", "k1", "k2", "k3", "k4", "good")]
+# All but the tabs and ends of lines that the page is written with.
+CONTROL = "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f]"
 problems = []
 
 
@@ -160,7 +162,7 @@ def grouped(number):
 def strings(value):
     """Every name in the report, as the page shows it."""
     if isinstance(value, str):
-        yield "".join("?" if ord(c) < 32 or ord(c) == 127 else c for c in value)
+        yield re.sub(CONTROL + "|[\t\n]", "?", value)
     elif isinstance(value, list):
         for member in value:
             yield from strings(member)
@@ -201,7 +203,8 @@ def check_part(page, number, report, columns):
              report["machine"]["changes"], [c["name"] for c in report.get("counters", [])],
              [m["lock"] for m in report["misuse"]],
              [e["lock"] for o in report["order"] for e in o["edges"]],
-             [e["lock"] for e in report.get("timeline", [])]]
+             [e["lock"] for e in report.get("timeline", [])],
+             [a["data"] for x in report.get("lines", []) for a in x["accesses"]]]
     for row in report["rows"]:
         for d in row.get("details", []):
             names += [d["data"]["name"] if d["data"] else None]
@@ -246,8 +249,8 @@ def main():
     except UnicodeDecodeError as error:
         problem(f"no UTF-8: {error}")
         text = raw.decode(errors="replace")
-    if re.search("[\x00-\x08\x0b-\x1f\x7f]", text):
-        problem("a control character")
+    if re.search(CONTROL, text):
+        problem("a control character, or a mark that turns the text")
     page = Page(text)
     check_nothing_foreign(page, text)
     check_policy(page)

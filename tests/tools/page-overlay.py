@@ -3,7 +3,7 @@
 can hold, with hostile names. Must never be taken for a measurement."""
 import json
 
-HOSTILE = "<script>alert(1)</script>\"'&amp;<img src=x onerror=alert(2)>\u202e"
+HOSTILE = "<script>alert(1)</script>\"'&amp;<img src=x onerror=alert(2)>\u202e\x9b\t"
 FOOTPRINT = {"read_lines": 12, "write_lines": 3, "max_read_lines": 510, "max_write_lines": 64,
              "cache_set": 17, "cache_ways": 9}
 
@@ -78,6 +78,22 @@ rows = [{
     "findings": [{"cause": HOSTILE, "advice": HOSTILE, "text": HOSTILE,
                   "setting": "ELIDE_LOCKS='" + HOSTILE + "=off'"}],
 }]
+
+
+def access(who, bytes_, name, code, held, count):
+    return {"bytes": bytes_, "who": who, "access": "write" if who == "other" else "unknown",
+            "data": name, "code": code, "section": held, "samples": 1, "count": count,
+            "cycles": count * 1200}
+
+
+lines = [{"data": d["data"], "sharing": d["data"]["sharing"], "samples": d["samples"],
+          "count": d["count"], "cycles": d["cycles"], "alloc_stack": [],
+          "accesses": [
+              access("own", d["data"]["own_bytes"], d["data"]["name"], d["own"], index_lock,
+                     d["count"]),
+              access("other", d["data"]["other_bytes"], d["data"]["name"], d["other"], None,
+                     d["count"])]}
+         for d in rows[0]["details"] if d["data"]]
 timeline = []
 for i in range(8):
     timeline.append(event(0.05 + 0.3 * i, "subject_index_lock", "mutex", insert, "paused", 1000,
@@ -88,6 +104,7 @@ timeline.append(event(1.1, HOSTILE, "rwlock-read", evil, "paused", 250000, 64, 6
 timeline.append(event(2.6, None, None, None, "off", 0, 0, 0))
 print(json.dumps({
     "rows": rows,
+    "lines": lines,
     "timeline": timeline,
     "program": {"exe": "/opt/" + HOSTILE + "/subject<b>", "argv": ["subject", "--x=" + HOSTILE],
                 "pid": 4242, "start_date": "2023-11-14T22:13:20Z", "exit": 0, "elapsed_s": 3.0,

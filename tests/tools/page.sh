@@ -65,6 +65,9 @@ cmp -s stdout.html elide.html && ok 'page: to standard output' ||
 "$elide" report --html x/y.html elide.data 2>err
 [ $? -eq 2 ] && [ "$(cat err)" = 'elide: x/y.html cannot be written: No such file or directory' ] &&
 	ok 'page: cannot be written' || not_ok 'page: cannot be written' "$(cat err)"
+"$elide" report --html - --by=line elide.data >out 2>err
+[ $? -eq 2 ] && [ ! -s out ] && grep -q '^elide: --by=line does not go with --html' err &&
+	ok 'page: no view' || not_ok 'page: no view' "$(cat err)"
 if [ -c /dev/full ]; then
 	"$elide" report --html /dev/full elide.data 2>err
 	[ $? -eq 2 ] && grep -q 'cannot be written' err && ok 'page: no space' ||
@@ -83,6 +86,7 @@ refused 'an id twice' 's/id=p1-causes/id=p1-table/'
 refused 'no security policy' '/Content-Security-Policy/d'
 refused 'another script' 's/^.use strict.;/alert(1);/'
 refused 'a name that is markup' 's/&lt;script&gt;/<script>/'
+refused 'a mark that turns the text' "s/onerror=alert(2)&gt;?/onerror=alert(2)\&gt;$(printf '\342\200\256')/"
 refused 'a picture from elsewhere' 's/&lt;img src/<img src/'
 refused 'a row that is missing' '/<td class=num data-v="1500\.0*">/d'
 refused 'a column that is missing' 's|<th scope=col>VERDICT</th>||'
@@ -93,7 +97,7 @@ refused 'a drawing without words' 's/class=bar aria-hidden=true/class=bar/'
 
 chromium=$(command -v chromium || command -v chromium-browser || command -v google-chrome)
 if [ -n "$chromium" ]; then
-	PYTHONDONTWRITEBYTECODE=1 timeout 60 python3 "$here/page-browser.py" "$chromium" all.html >lines 2>&1
+	PYTHONDONTWRITEBYTECODE=1 timeout 120 python3 "$here/page-browser.py" "$chromium" all.html >lines 2>&1
 	rc=$?
 	cat lines
 	bad=$(grep -c '^not ok ' lines)

@@ -17,6 +17,7 @@
 #include <cmocka.h>
 
 #include "../../lib/compiler.h"
+#include "../../lib/datafile-writer.h"
 #include "../../lib/elide.h"
 #include "../../lib/pmu.h"
 #include "../../lib/process.h"
@@ -326,6 +327,7 @@ static void *locking_thread(void *arg)
 		before = nr_rings();
 		lock_once();
 		after = nr_rings();
+		unlink(elide_data_path());
 		_exit(10 * before + after);
 	}
 	wait(&rings[1]);

@@ -353,15 +353,16 @@ static Addr arrive(ThreadId tid, Int core, Addr addr, Bool write)
 	return entry->owner == core ? TAG_OWNED : 0;
 }
 
+static Bool allows(const Addr *tag, Bool write)
+{
+	return tag && (!write || *tag & TAG_OWNED);
+}
+
 /* Whether the core's caches have the line, to be written if @write. */
 static Bool has(Int core, Addr line, Bool write)
 {
-	Addr *tag = cache_find(&cores[core].l1, line);
-
-	if (tag && (!write || *tag & TAG_OWNED))
-		return True;
-	tag = cache_find(&cores[core].l2, line);
-	return tag && (!write || *tag & TAG_OWNED);
+	return allows(cache_find(&cores[core].l1, line), write) ||
+	       allows(cache_find(&cores[core].l2, line), write);
 }
 
 /* Lets transactions know that a line has left the first level under them. */
@@ -415,13 +416,15 @@ void coherence_access(ThreadId tid, Addr addr, Bool write)
 	if (far)
 		wait_for_line(core, addr, write);
 	upper = cache_find(&cores[core].l1, line);
-	lower = cache_find(&cores[core].l2, line);
-	if (!has(core, line, write)) {
-		state = arrive(tid, core, addr, write);
-	} else if (!upper || (write && !(*upper & TAG_OWNED))) {
-		charge(upper ? 0 : model.l2);
-		state = *lower & (TAG_OWNED | TAG_DIRTY);
-		cache_use(&cores[core].l2, lower);
+	if (!allows(upper, write)) {
+		lower = cache_find(&cores[core].l2, line);
+		if (allows(lower, write)) {
+			charge(upper ? 0 : model.l2);
+			state = *lower & (TAG_OWNED | TAG_DIRTY);
+			cache_use(&cores[core].l2, lower);
+		} else {
+			state = arrive(tid, core, addr, write);
+		}
 	}
 	contention_done(tid, model.atomic);
 	if (write)

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * heap.c - stands in front of the allocator and remembers where some blocks were allocated.
+ *
+ * One in ELIDE_HEAP allocations of a thread, and its first. It is a library of
+ * its own, preloaded only if that is asked for: nobody else's malloc() gets longer.
+ *
+ * C++'s operator new comes here through malloc(). malloc_usable_size() and the
+ * like are the allocator's own business.
+ *
+ * Must never change what the allocator answers, nor allocate. Inside a transaction no block is
+ * entered, but what is freed there is forgotten.
+ */
+#include <cpuid.h>
+#include <errno.h>
+#include <malloc.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unwind.h>
+
+#include "../find.h"
+#include "blocks.h"
+#include "compiler.h"
+#include "emulator.h"
+#include "rtm.h"
+
+/* Frames of our own and of the unwinder's below the call of the allocator, at most. */
+#define OWN_FRAMES 8
+/* CPUID leaf 7, EBX (Intel SDM vol. 2): XTEST is there with either. */
+#define CPUID_HLE (1u << 4)
+#define CPUID_RTM (1u << 11)
+
+struct real_heap {
+#define HEAP_SYMBOL(name, result, parameters, arguments) result(*name) parameters;
+#include "symbols.def"
+#undef HEAP_SYMBOL
+	void (*free)(void *p);
+};
+
+static void resolve(void);
+static struct real_heap real_heap;
+
+/* What is called first, before any constructor perhaps: resolve everything, then do it. */
+#define HEAP_SYMBOL(name, result, parameters, arguments) \
+	static result first_##name parameters           \
+	{                                               \
+		resolve();                              \
+		return real_heap.name arguments;        \
+	}
+#include "symbols.def"
+#undef HEAP_SYMBOL
+
+static void first_free(void *p)
+{
+	resolve();
+	real_heap.free(p);
+}
+
+static struct real_heap real_heap = {
+#define HEAP_SYMBOL(name, result, parameters, arguments) .name = first_##name,
+#include "symbols.def"
+#undef HEAP_SYMBOL
+	.free = first_free,
+};
+
+/* 0: nothing is remembered. Constant after the start. */
+static uint32_t period;
+static bool emulated, may_test;
+/* Allocations until the next is remembered. */
+static __thread uint32_t left;
+/* In the table: what a signal handler allocates meanwhile is not remembered. */
+static __thread bool inside;
+
+static void resolve(void)
+{
+#define HEAP_SYMBOL(name, result, parameters, arguments) \
+	__atomic_store_n((void **)&real_heap.name, find_function(#name, ""), __ATOMIC_RELAXED);
+#include "symbols.def"
+#undef HEAP_SYMBOL
+	__atomic_store_n((void **)&real_heap.free, find_function("free", ""), __ATOMIC_RELAXED);
+}
+
+static bool in_txn(void)
+{
+	return may_test && rtm_test();
+}
+
+struct walk {
+	uint64_t *frames;
+	unsigned int nr, room;
+};
+
+static _Unwind_Reason_Code take_frame(struct _Unwind_Context *context, void *arg)
+{
+	struct walk *w = arg;
+	uint64_t ip = _Unwind_GetIP(context);
+
+	if (!ip || w->nr == w->room)
+		return _URC_END_OF_STACK;
+	w->frames[w->nr++] = ip;
+	return _URC_NO_REASON;
+}
+
+/* The stack from the call of the allocator on, which returns to @site. */
+static unsigned int take_stack(uint64_t *frames, const void *site)
+{
+	uint64_t all[ELIDE_STACK_FRAMES + OWN_FRAMES];
+	struct walk w = {.frames = all, .room = ARRAY_SIZE(all)};
+	unsigned int first = 0;
+
+	if (emulated)
+		w.nr = rtmgrind_request(RTMGRIND_STACK, (unsigned long)all, w.room);
+	else
+		_Unwind_Backtrace(take_frame, &w);
+	while (first < w.nr && first < OWN_FRAMES && all[first] != (uintptr_t)site)
+		first++;
+	if (first == w.nr || all[first] != (uintptr_t)site) {
+		frames[0] = (uintptr_t)site;
+		return 1;
+	}
+	w.nr -= first;
+	if (w.nr > ELIDE_STACK_FRAMES)
+		w.nr = ELIDE_STACK_FRAMES;
+	memcpy(frames, all + first, w.nr * sizeof(*frames));
+	return w.nr;
+}
+
+static __noinline void remember(void *p, size_t size, const void *site)
+{
+	struct elide_heap_block block = {.base = (uintptr_t)p, .size = size};
+	int saved_errno = errno;
+
+	if (!p || inside || in_txn())
+		return;
+	left = period;
+	inside = true;
+	block.nr = take_stack(block.frames, site);
+	blocks_add(&block);
+	inside = false;
+	errno = saved_errno;
+}
+
+/* An allocation: is it one to remember? */
+static inline void allocated(void *p, size_t size, const void *site)
+{
+	if (likely(!period))
+		return;
+	if (left > 1)
+		left--;
+	else
+		remember(p, size, site);
+}
+
+/* Return: true if the block was known and @block has been filled. */
+static __noinline bool forget_known(void *p, struct elide_heap_block *block)
+{
+	bool known;
+
+	if (in_txn()) {
+		blocks_remove_in_txn((uintptr_t)p);
+		return false;
+	}
+	if (inside)
+		return false;
+	inside = true;
+	known = blocks_remove((uintptr_t)p, block);
+	inside = false;
+	return known;
+}
+
+static inline bool forget(void *p, struct elide_heap_block *block)
+{
+	return period && p && blocks_known((uintptr_t)p) && forget_known(p, block);
+}
+
+static void put_back(const struct elide_heap_block *block)
+{
+	inside = true;
+	blocks_add(block);
+	inside = false;
+}
+
+#define SITE __builtin_return_address(0)
+
+__export void *malloc(size_t size)
+{
+	void *p = real_heap.malloc(size);
+
+	allocated(p, size, SITE);
+	return p;
+}
+
+__export void *calloc(size_t nr, size_t size)
+{
+	void *p = real_heap.calloc(nr, size);
+
+	allocated(p, nr * size, SITE);
+	return p;
+}
+
+/* A known block stays known, where it goes and as the one that was allocated first. */
+static __always_inline_fn void *reallocate(void *p, size_t size, const void *site)
+{
+	struct elide_heap_block block;
+	/* Before the call: behind it the address may be somebody else's. */
+	bool known = forget(p, &block);
+	void *q = real_heap.realloc(p, size);
+
+	if (!known) {
+		allocated(q, size, site);
+		return q;
+	}
+	if (q) {
+		block.base = (uintptr_t)q;
+		block.size = size;
+	}
+	/* Nothing is left of a block made of no bytes. */
+	if (q || size)
+		put_back(&block);
+	return q;
+}
+
+__export void *realloc(void *p, size_t size)
+{
+	return reallocate(p, size, SITE);
+}
+
+__export void *reallocarray(void *p, size_t nr, size_t size)
+{
+	size_t bytes;
+
+	if (__builtin_mul_overflow(nr, size, &bytes)) {
+		errno = ENOMEM;
+		return NULL;
+	}
+	return reallocate(p, bytes, SITE);
+}
+
+__export void free(void *p)
+{
+	forget(p, NULL);
+	real_heap.free(p);
+}
+
+__export void *memalign(size_t alignment, size_t size)
+{
+	void *p = real_heap.memalign(alignment, size);
+
+	allocated(p, size, SITE);
+	return p;
+}
+
+__export void *aligned_alloc(size_t alignment, size_t size)
+{
+	void *p = real_heap.aligned_alloc(alignment, size);
+
+	allocated(p, size, SITE);
+	return p;
+}
+
+__export int posix_memalign(void **to, size_t alignment, size_t size)
+{
+	int rc = real_heap.posix_memalign(to, alignment, size);
+
+	if (!rc)
+		allocated(*to, size, SITE);
+	return rc;
+}
+
+__export void *valloc(size_t size)
+{
+	void *p = real_heap.valloc(size);
+
+	allocated(p, size, SITE);
+	return p;
+}
+
+__export void *pvalloc(size_t size)
+{
+	void *p = real_heap.pvalloc(size);
+
+	allocated(p, size, SITE);
+	return p;
+}
+
+__attribute__((constructor)) static void start(void)
+{
+	const char *value = getenv("ELIDE_HEAP");
+	unsigned int a, b, c, d;
+	unsigned long n = value ? strtoul(value, NULL, 10) : 0;
+
+	resolve();
+	/* The launcher checks the value; see lib/tunables.def for its range. */
+	if (!n || n > 1000000000 || !blocks_start())
+		return;
+	emulated = rtmgrind_request(RTMGRIND_VERSION, 0, 0) == RTMGRIND_PROTOCOL;
+	may_test = __get_cpuid_count(7, 0, &a, &b, &c, &d) && b & (CPUID_HLE | CPUID_RTM);
+	pthread_atfork(blocks_before_fork, blocks_after_fork, blocks_after_fork);
+	period = n;
+}
