@@ -451,7 +451,7 @@ int cmd_report(int argc, char **argv)
 		rc = add_input(&all, given.path[i], children);
 	if (rc)
 		goto free_paths;
-	if (perf && o.format != FORMAT_TABLE) {
+	if (perf && (o.format != FORMAT_TABLE || is_view(&o))) {
 		say("--perf goes with the table only");
 		goto free_paths;
 	}
