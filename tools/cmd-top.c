@@ -214,7 +214,7 @@ static int run_batch(struct top *t)
 		}
 		if (t->nr_frames > 1)
 			putchar('\n');
-		view_print(&t->view, &t->now, stdout);
+		top_print(&t->view, &t->now, stdout);
 		if (fflush(stdout))
 			return EXIT_USAGE;
 		if (stopped || t->nr_frames == t->count || (t->now.ended && !t->count))
@@ -259,7 +259,7 @@ static void show(struct top *t)
 	out = open_memstream(&text, &size);
 	if (!out)
 		return;
-	view_print(&t->view, &t->now, out);
+	top_print(&t->view, &t->now, out);
 	if (!fclose(out))
 		screen_show(text, VIEW_HEAD_LINES - 1);
 	free(text);

@@ -319,7 +319,7 @@ static void print_view(const struct view *v, const struct frame *f, FILE *out)
 		v->frozen ? " [FROZEN]" : "");
 }
 
-void view_print(const struct view *v, struct frame *f, FILE *out)
+void top_print(const struct view *v, struct frame *f, FILE *out)
 {
 	qsort_r(f->rows, f->nr, sizeof(*f->rows), compare_rows, (void *)v);
 	print_program(f, out);

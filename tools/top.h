@@ -87,7 +87,7 @@ const char *view_sort_name(size_t sort);
 /** view_nr_sorts() - how many there are, cost among them. */
 size_t view_nr_sorts(void);
 
-/** view_print() - print a frame as text. Sorts its rows. */
-void view_print(const struct view *v, struct frame *f, FILE *out);
+/** top_print() - print a frame as text. Sorts its rows. */
+void top_print(const struct view *v, struct frame *f, FILE *out);
 
 #endif
