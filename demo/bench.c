@@ -80,8 +80,8 @@ static double bytes_needed(const struct options *opts, const struct index_ops *o
 	double removes = changes * (double)opts->deletes;
 	struct index_config config = config_of(opts, opts->preload + (uint64_t)inserts);
 
-	/* Every change is recorded by its thread, and copied once for the comparison. */
-	return ops->bytes(&config) + 2 * (inserts + removes) * (double)sizeof(struct change);
+	/* Every change is recorded by its thread. */
+	return ops->bytes(&config) + (inserts + removes) * (double)sizeof(struct change);
 }
 
 /* Options that mean something for one index only. */
@@ -275,21 +275,26 @@ static bool check_rows(const struct run *run, const struct worker *workers, unsi
 	return false;
 }
 
-static bool check(const struct run *run, const struct worker *workers, unsigned int nr,
-		  struct journal *const *journals, struct outcome *out)
+/* Whether a thread had to stop early; what it did until then is whole, or it is not said. */
+static bool ran_out(const struct worker *workers, unsigned int nr, struct outcome *out)
 {
 	for (unsigned int i = 0; i < nr; i++) {
 		if (workers[i].err) {
-			snprintf(out->check, sizeof(out->check), "thread %u ran out of memory", i);
-			return false;
+			snprintf(out->check, sizeof(out->check), "thread %u ran out of memory, "
+				 "the index is whole", i);
+			return true;
 		}
 	}
+	return false;
+}
+
+static bool check(const struct run *run, const struct worker *workers, unsigned int nr,
+		  struct journal **journals, struct outcome *out)
+{
 	if (!run->ops->check(run->index, out->check, sizeof(out->check)))
 		return false;
 	if (!verify_content(run->index, run->mix.preload, journals, nr, out->check,
 			    sizeof(out->check)))
-		return false;
-	if (!check_rows(run, workers, nr, out))
 		return false;
 	for (unsigned int i = 0; i < nr; i++) {
 		if (workers[i].wrong) {
@@ -298,6 +303,8 @@ static bool check(const struct run *run, const struct worker *workers, unsigned 
 			return false;
 		}
 	}
+	if (ran_out(workers, nr, out) || !check_rows(run, workers, nr, out))
+		return false;
 	strcpy(out->check, "ok");
 	return true;
 }
@@ -410,6 +417,8 @@ static int bench(const struct options *opts, const struct index_ops *ops)
 	add_up(b.workers, b.nr, &out);
 	if (check(&b.run, b.workers, b.nr, b.journals, &out))
 		status = EXIT_SUCCESS;
+	else
+		fprintf(stderr, "index_bench: %s\n", out.check);
 	output_print(opts, &out);
 
 free_bench:

@@ -29,4 +29,4 @@ demo:
 # Minutes; FULL=1: the paper's number of keys, hours.
 .PHONY: figures
 figures: emulator preload tools demo-bin
-	$(Q)O=$(O) FULL=$(FULL) bash demo/figures/run.sh
+	$(Q)O=$(O) FULL=$(FULL) ONLY=$(ONLY) bash demo/figures/run.sh

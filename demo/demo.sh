@@ -24,6 +24,12 @@ show() {
 	[ $status -eq 0 ] || { echo "demo: exit $status: $1" >&2; exit 1; }
 }
 
+# page NAME: the report of NAME.data for a browser.
+page() {
+	show "elide report --html $1.html $1.data"
+	printf 'a page for a browser: %s\n' "$O/demo/$1.html"
+}
+
 # Its progress is long; the end says how it went. A processor runs it faster than the emulator.
 kccachetest='kccachetest wicked -th 4 5000 | tail -n 2'
 kccachetest_long='kccachetest wicked -th 4 50000 | tail -n 2'
@@ -33,17 +39,19 @@ mkdir -p "$O/demo" && cd "$O/demo" || exit 1
 PATH=$O/bin:$PATH
 export PATH
 # Of an earlier demo; the library would keep them under another name.
-rm -f -- *.data *.data.old
+rm -f -- *.data *.data.old *.html
 
 if [ -x "$O/libexec/elide/rtmgrind-amd64-linux" ]; then
 	section 'A program of the distribution, its locks elided on an emulated machine with RTM'
 	show "elide run --emulate --set POLICY=fixed -o kccachetest.data -- $kccachetest"
 	show "elide report$width kccachetest.data"
+	page kccachetest
 
 	section 'A B+Tree under one mutex: four threads on four cores, first without elision'
 	show "elide run --emulate --cores=4 --mode=off -- $index_bench"
 	show "elide run --emulate --cores=4 --set POLICY=fixed -o index_bench.data -- $index_bench"
 	show "elide report$width index_bench.data"
+	page index_bench
 
 	section 'A delta index on a simulated Haswell, before and after it was made friendly to elision'
 	show "O='$O' bash '$here/delta.sh'"

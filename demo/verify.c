@@ -3,7 +3,8 @@
  * verify.c - compares an index with the journals of its writers (see verify.h).
  *
  * Loaded entries are not stored anywhere but in the index: they are even keys
- * in ascending order, counted along while the journals are read in key order.
+ * in ascending order, counted along while the journals are read in key order,
+ * merged as they are read.
  */
 #include "verify.h"
 
@@ -50,14 +51,14 @@ void journal_free(struct journal *journal)
 
 /*
  * struct expected - the entries the index must hold, in ascending order
- * @all: the changes of all journals, by key and value
- * @at: the first of them not yet used up
+ * @journals: those with changes not yet used up, a heap: the least change is that of the first
+ * @nr: how many
  * @load_key: the loaded key that comes next
  * @load_end: the first even key that was not loaded
  */
 struct expected {
-	struct journal all;
-	size_t at;
+	struct journal **journals;
+	unsigned int nr;
 	uint64_t load_key, load_end;
 	char *why;
 	size_t len;
@@ -82,15 +83,64 @@ static int change_cmp(const void *a, const void *b)
 	return (x->value > y->value) - (x->value < y->value);
 }
 
+static const struct change *least(const struct journal *journal)
+{
+	return &journal->changes[journal->at];
+}
+
+/* Let the journal at @at sink to where none below it has a lesser change. */
+static void sink(struct expected *e, unsigned int at)
+{
+	for (;;) {
+		unsigned int child = 2 * at + 1;
+		struct journal *journal = e->journals[at];
+
+		if (child >= e->nr)
+			return;
+		if (child + 1 < e->nr &&
+		    change_cmp(least(e->journals[child + 1]), least(e->journals[child])) < 0)
+			child++;
+		if (change_cmp(least(journal), least(e->journals[child])) <= 0)
+			return;
+		e->journals[at] = e->journals[child];
+		e->journals[child] = journal;
+		at = child;
+	}
+}
+
+/* Of all changes the next by key and value, NULL behind the last. */
+static const struct change *change_next(const struct expected *e)
+{
+	return e->nr ? least(e->journals[0]) : NULL;
+}
+
+static void change_done(struct expected *e)
+{
+	struct journal *journal = e->journals[0];
+
+	if (++journal->at == journal->nr) {
+		e->journals[0] = e->journals[--e->nr];
+		e->journals[e->nr] = journal;
+	}
+	sink(e, 0);
+}
+
+static bool change_of(const struct change *change, uint64_t key)
+{
+	return change && change->key == key;
+}
+
 /* Add up the changes of one key and one value; @loaded if it was there at the start. */
 static int value_balance(struct expected *e, uint64_t key, uint64_t value, bool loaded,
 			 int64_t *balance)
 {
-	const struct journal *all = &e->all;
+	const struct change *next;
 
-	for (*balance = loaded; e->at < all->nr && all->changes[e->at].key == key &&
-				all->changes[e->at].value == value; e->at++)
-		*balance += all->changes[e->at].delta;
+	*balance = loaded;
+	while (change_of(next = change_next(e), key) && next->value == value) {
+		*balance += next->delta;
+		change_done(e);
+	}
 	if (*balance < 0)
 		return fault(e, "key %" PRIu64 ": a value was deleted that was not there", key);
 	if (*balance > 1)
@@ -105,14 +155,13 @@ static int value_balance(struct expected *e, uint64_t key, uint64_t value, bool 
 static int key_balance(struct expected *e, uint64_t key, bool loaded, int64_t *live,
 		       uint64_t *value)
 {
-	const struct journal *all = &e->all;
 	uint64_t load_value = value_of(key, WRITER_LOAD, 0);
 	int64_t balance;
 
 	*live = 0;
 	do {
-		bool more = e->at < all->nr && all->changes[e->at].key == key;
-		uint64_t next = more ? all->changes[e->at].value : load_value;
+		const struct change *change = change_next(e);
+		uint64_t next = change_of(change, key) ? change->value : load_value;
 		bool from_load = loaded && next >= load_value;
 
 		if (from_load) {
@@ -124,7 +173,7 @@ static int key_balance(struct expected *e, uint64_t key, bool loaded, int64_t *l
 		if (balance)
 			*value = next;
 		*live += balance;
-	} while (loaded || (e->at < all->nr && all->changes[e->at].key == key));
+	} while (loaded || change_of(change_next(e), key));
 	if (*live > 1)
 		return fault(e, "key %" PRIu64 ": inserted while it was present", key);
 	return 0;
@@ -133,14 +182,14 @@ static int key_balance(struct expected *e, uint64_t key, bool loaded, int64_t *l
 /* The next entry that must be there: 1 and the entry, 0 at the end, -EINVAL. */
 static int expected_next(struct expected *e, uint64_t *key, uint64_t *value)
 {
-	const struct journal *all = &e->all;
 	int64_t live = 0;
 
 	while (!live) {
+		const struct change *change = change_next(e);
 		bool loaded = e->load_key < e->load_end;
 
-		if (e->at < all->nr && (!loaded || all->changes[e->at].key <= e->load_key)) {
-			*key = all->changes[e->at].key;
+		if (change && (!loaded || change->key <= e->load_key)) {
+			*key = change->key;
 			loaded = loaded && *key == e->load_key;
 		} else if (loaded) {
 			*key = e->load_key;
@@ -177,35 +226,37 @@ static int visit(void *ctx, uint64_t key, uint64_t value)
  * verify_content() - compare an index with what its writers report
  * @index: no other thread may use it
  * @preload: even keys loaded, from 0 on
- * @journals: of all threads
+ * @journals: of all threads; each is sorted, and so is the array
  * @nr: how many
  * @why: receives the first difference, without quotes or backslashes
  * @len: bytes of @why
  *
+ * Takes no memory, so that it also judges a run that ended for want of it.
+ *
  * Return: true, or false with @why written.
  */
-bool verify_content(const struct index *index, uint64_t preload, struct journal *const *journals,
+bool verify_content(const struct index *index, uint64_t preload, struct journal **journals,
 		    unsigned int nr, char *why, size_t len)
 {
 	struct expected e = { .load_end = 2 * preload, .why = why, .len = len };
 	uint64_t key, value;
-	size_t changes = 0;
 	int ret;
 
-	for (unsigned int i = 0; i < nr; i++)
-		changes += journals[i]->nr;
-	if (journal_reserve(&e.all, changes)) {
-		fault(&e, "out of memory for the comparison");
-		return false;
+	e.journals = journals;
+	for (unsigned int i = 0; i < nr; i++) {
+		struct journal *journal = journals[i];
+
+		journal->at = 0;
+		if (!journal->nr)
+			continue;
+		qsort(journal->changes, journal->nr, sizeof(journal->changes[0]), change_cmp);
+		journals[i] = journals[e.nr];
+		journals[e.nr++] = journal;
 	}
-	for (unsigned int i = 0; i < nr; i++)
-		for (size_t j = 0; j < journals[i]->nr; j++)
-			e.all.changes[e.all.nr++] = journals[i]->changes[j];
-	if (changes)
-		qsort(e.all.changes, e.all.nr, sizeof(e.all.changes[0]), change_cmp);
+	for (unsigned int i = e.nr / 2; i-- > 0;)
+		sink(&e, i);
 	ret = index->ops->walk(index, visit, &e);
 	if (!ret && (ret = expected_next(&e, &key, &value)) > 0)
 		fault(&e, "key %" PRIu64 " is lost", key);
-	journal_free(&e.all);
 	return !ret;
 }

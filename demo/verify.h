@@ -36,38 +36,44 @@ struct change {
  * @changes: array
  * @nr: changes in it
  * @max: changes it has room for
+ * @at: the first that verify_content() has not used up
  */
 struct journal {
 	struct change *changes;
 	size_t nr;
 	size_t max;
+	size_t at;
 };
 
 int journal_reserve(struct journal *journal, size_t max);
 void journal_free(struct journal *journal);
 
 /**
- * journal_add() - record a change
+ * journal_room() - have room for one more change
  * @journal: the thread's own
+ *
+ * Called before the change, so that none takes place that cannot be recorded.
+ *
+ * Return: 0, or -ENOMEM with the journal as it was.
+ */
+static inline int journal_room(struct journal *journal)
+{
+	return likely(journal->nr < journal->max) ? 0 :
+						    journal_reserve(journal, 2 * journal->max + 1);
+}
+
+/**
+ * journal_add() - record a change
+ * @journal: the thread's own, after journal_room()
  * @key: of the entry
  * @value: of the entry
  * @delta: +1 inserted, -1 deleted
  *
  * Never called inside a critical section.
- *
- * Return: 0 or -ENOMEM.
  */
-static inline int journal_add(struct journal *journal, uint64_t key, uint64_t value, int delta)
+static inline void journal_add(struct journal *journal, uint64_t key, uint64_t value, int delta)
 {
-	int err;
-
-	if (unlikely(journal->nr == journal->max)) {
-		err = journal_reserve(journal, 2 * journal->max + 1);
-		if (err)
-			return err;
-	}
 	journal->changes[journal->nr++] = (struct change){ key, value, delta };
-	return 0;
 }
 
 /**
@@ -92,7 +98,7 @@ static inline bool value_belongs(uint64_t key, uint64_t value, uint64_t writers)
 	return (value - mix64(key)) >> VALUE_SERIAL_BITS <= writers;
 }
 
-bool verify_content(const struct index *index, uint64_t preload, struct journal *const *journals,
+bool verify_content(const struct index *index, uint64_t preload, struct journal **journals,
 		    unsigned int nr, char *why, size_t len);
 
 #endif

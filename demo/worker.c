@@ -53,22 +53,27 @@ static int do_insert(struct worker *w, uint64_t key, uint64_t serial)
 	uint64_t value = value_of(key, w->stream.thread + 1, serial);
 	int err = index->ops->reserve(index, w->share);
 
+	if (!err)
+		err = journal_room(&w->journal);
 	if (err || !index->ops->insert(index, w->share, key, value))
 		return err;
 	w->hits[OP_insert]++;
-	return journal_add(&w->journal, key, value, +1);
+	journal_add(&w->journal, key, value, +1);
+	return 0;
 }
 
 static int do_remove(struct worker *w, uint64_t key)
 {
 	struct index *index = w->run->index;
 	uint64_t value;
+	int err = journal_room(&w->journal);
 
-	if (!index->ops->remove(index, w->share, key, &value))
-		return 0;
+	if (err || !index->ops->remove(index, w->share, key, &value))
+		return err;
 	w->hits[OP_remove]++;
 	w->wrong += !value_belongs(key, value, w->run->mix.threads);
-	return journal_add(&w->journal, key, value, -1);
+	journal_add(&w->journal, key, value, -1);
+	return 0;
 }
 
 /* Could a correct index have answered a scan from @from like this? */
@@ -102,20 +107,24 @@ static int do_next(struct worker *w, uint64_t serial)
 {
 	uint64_t key;
 	enum op_kind op = stream_next(&w->stream, &key);
+	int err = 0;
 
-	w->done[op]++;
 	switch (op) {
 	case OP_insert:
-		return do_insert(w, key, serial);
+		err = do_insert(w, key, serial);
+		break;
 	case OP_remove:
-		return do_remove(w, key);
+		err = do_remove(w, key);
+		break;
 	case OP_scan:
 		do_scan(w, key);
-		return 0;
+		break;
 	default:
 		do_search(w, key);
-		return 0;
 	}
+	/* Without memory nothing was done. */
+	w->done[op] += !err;
+	return err;
 }
 
 /**

@@ -131,6 +131,10 @@ static void complete(struct elide_detail *d, const struct rtmgrind_abort *r)
 	uint64_t frames[ELIDE_STACK_FRAMES];
 	unsigned int nr;
 
+	if (d->source == ELIDE_DETAIL_PMU) {
+		elide_registry_module_of((const void *)d->own_pc);
+		d->abort_stack = elide_stack_save(&d->own_pc, 1, true);
+	}
 	if (!r)
 		return;
 	elide_registry_module_of((const void *)d->own_pc);
@@ -163,9 +167,12 @@ void elide_detail_add(struct elide_thread *t, const struct elide_row *row,
 	struct evidence_slot *slot;
 	uint64_t key;
 
-	/* A sample of the processor's own counters would go here, as source PMU. */
-	if (a->detail)
+	if (a->detail) {
 		fill_emulated(&d, a->detail);
+	} else if (a->sampled) {
+		d.source = ELIDE_DETAIL_PMU;
+		d.own_pc = a->sampled->pc;
+	}
 	key = key_of(&d);
 	slot = evidence_find(table, key);
 	if (slot->key) {

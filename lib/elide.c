@@ -13,6 +13,7 @@
 #include "engine.h"
 #include "evidence.h"
 #include "order.h"
+#include "pmu.h"
 #include "point.h"
 #include "process.h"
 #include "tunables.h"
@@ -164,8 +165,13 @@ static void count_abort(struct elide_thread *t, struct elide_row *row, const voi
 {
 	struct elide_aborted a = {.lock = word, .cause = policy_cause(status)};
 	struct rtmgrind_abort detail;
+	struct elide_pmu_abort sampled;
 	uint64_t value;
 
+	if (unlikely(t->pmu) && elide_pmu_take(t->pmu, status, &sampled)) {
+		a.cause = sampled.cause;
+		a.sampled = &sampled;
+	}
 	if (elide_process.rtm == ELIDE_RTM_EMULATED &&
 	    rtmgrind_request(RTMGRIND_LAST_ABORT, (unsigned long)&detail, sizeof(detail))) {
 		if (a.cause == ELIDE_CAUSE_other)

@@ -313,6 +313,9 @@ __cold void elide_evidence_abort(struct elide_thread *t, struct elide_row *row,
 	if (!row->kind || elide_busy)
 		return;
 	weight = elide_evidence_weight(t, row->causes[a->cause]);
+	/* Beyond the first, the processor chooses which are looked at, one in as many. */
+	if (t->pmu && row->causes[a->cause] > EVIDENCE_FIRST)
+		weight = a->sampled ? elide_pmu_period() : 0;
 	if (!weight)
 		return;
 	nr = elide_stack_take(frames, (const void *)row->site);

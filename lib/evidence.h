@@ -15,6 +15,7 @@
 #define ELIDE_EVIDENCE_H
 
 #include "emulator.h"
+#include "pmu.h"
 #include "evidence-table.h"
 #include "heap.h"
 #include "thread.h"
@@ -50,6 +51,7 @@ uint64_t elide_evidence_weight(struct elide_thread *t, uint64_t nth);
  * @cycles: that it has wasted
  * @held:   the lock is really held now
  * @detail: the emulator's record, NULL if there is none
+ * @sampled: the processor's sample, NULL if there is none
  */
 struct elide_aborted {
 	const void *lock;
@@ -57,6 +59,7 @@ struct elide_aborted {
 	unsigned long long cycles;
 	bool held;
 	const struct rtmgrind_abort *detail;
+	const struct elide_pmu_abort *sampled;
 };
 
 /**

@@ -24,6 +24,7 @@
 #include "exit-report.h"
 #include "log.h"
 #include "order.h"
+#include "pmu.h"
 #include "process.h"
 #include "rules.h"
 #include "syscalls.h"
@@ -310,6 +311,10 @@ void elide_start(bool secure)
 				    (elide_evidence && elide_process.mode == ELIDE_RUN_ELIDE);
 	elide_process.tell_section = elide_evidence && elide_process.rtm == ELIDE_RTM_EMULATED;
 	elide_threads_start();
+	/* Under rtmgrind the emulator itself tells more than samples do. */
+	if (elide_tunables.pmu == ELIDE_PMU_ABORT && elide_enabled &&
+	    elide_process.rtm == ELIDE_RTM_HARDWARE)
+		elide_pmu_start(elide_tunables.stacks);
 	if (elide_tunables.verbose)
 		elide_log("%s: %s", elide_enabled ? "eliding" : "profiling", elide_process.why);
 	elide_process.running = true;

@@ -12,6 +12,7 @@
 
 #include "engine.h"
 #include "order.h"
+#include "pmu.h"
 #include "point.h"
 #include "process.h"
 #include "rules.h"
@@ -55,6 +56,8 @@ static void thread_end(void *block)
 	} else if (t->ready && elide_self == t) {
 		elide_self = NULL;
 		t->hold_lock = NULL;
+		elide_pmu_close(t->pmu);
+		t->pmu = NULL;
 		t->tid = 0;
 		t->stack_at = 0;
 		/* The next thread's sites are its own. Pages never written stay so. */
@@ -97,6 +100,9 @@ static void thread_init(struct elide_thread *t)
 	t->stack_at = (uintptr_t)__builtin_frame_address(0);
 	t->streak = 0;
 	t->hold_lock = NULL;
+	/* A thread whose end was not told has left its own. */
+	elide_pmu_close(t->pmu);
+	t->pmu = elide_pmu_open();
 	t->nr_spins = t->nr_rwlocks = t->watched = 0;
 	t->pending[0].what = 0;
 	if (elide_process.tell_section)

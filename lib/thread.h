@@ -168,6 +168,7 @@ ELIDE_SAME_PLACE(site, site);
  * @cache:      the look-up cache
  * @windows:    this thread's judgement of the lock in the cache entry of that index
  * @taken:      the locks held, the oldest first
+ * @pmu:        ring of its samples of aborts, see pmu.h; NULL without
  */
 struct elide_thread {
 	uint32_t nr_held;
@@ -210,6 +211,7 @@ struct elide_thread {
 	struct elide_cache cache[ELIDE_NR_CACHE] __cacheline_aligned;
 	struct policy_window windows[ELIDE_NR_CACHE];
 	struct elide_taken taken[ELIDE_MAX_TAKEN];
+	void *pmu;
 };
 
 /* The calling thread's block; NULL before its first lock call and where there is none. */

@@ -19,6 +19,13 @@ enum elide_mode {
 	ELIDE_MODE_OFF,
 };
 
+/* Values of ELIDE_PMU, in the order of tunables.def. */
+enum elide_pmu_mode {
+	ELIDE_PMU_NO,
+	ELIDE_PMU_STAT,
+	ELIDE_PMU_ABORT,
+};
+
 /* Bits of the set "mutex|rwlock|spin", in that order. */
 #define ELIDE_KINDS_MUTEX  1u
 #define ELIDE_KINDS_RWLOCK 2u

@@ -9,12 +9,14 @@
 #include <stddef.h>
 
 #include "glibc-layout.h"
+#include "pmu.h"
 #include "process.h"
 #include "real.h"
 
 __attribute__((constructor)) static void start(void)
 {
 	pthread_atfork(NULL, NULL, elide_data_detach);
+	pthread_atfork(NULL, NULL, elide_pmu_detach);
 	real_resolve();
 	glibc_layout_check();
 	elide_process.short_way = glibc_layout.mutex && glibc_layout.rwlock && glibc_layout.spin;

@@ -15,9 +15,11 @@ tests/unit/layers.sh
 tests/preload/run.sh
 tests/semantics/run.sh
 tests/tools/tools.sh
+tests/tools/page.sh
 tests/tools/examples.sh
 tests/tools/install.sh
 tests/tools/ctl.sh
+tests/tools/pmu.sh
 tests/tools/recipes.sh
 tests/demo/index_bench.sh
 tests/demo/emulated.sh

@@ -23,7 +23,20 @@ $(GENERATED)/syscalls.inc:
 		sed -n 's/^#define __NR_\([a-z0-9_]*\) \([0-9]*\)$$/SYSCALL(\1, \2)/p' > $@.new
 	$(Q)grep -q 'SYSCALL(write, 1)' $@.new && mv $@.new $@
 
-$(BINDIR)/elide: $(TOOLS_OBJ)
+# Style and script of report --html.
+PAGE_SRC := $(OBJ)/tools/assets.c
+PAGE_OBJ := $(OBJ)/tools/assets.o
+
+$(PAGE_SRC): tools/assets.sh tools/report.css tools/report.js
+	$(call say,GEN,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)sh tools/assets.sh > $@.new && mv $@.new $@
+
+$(PAGE_OBJ): $(PAGE_SRC)
+	$(call say,CC,$@)
+	$(Q)$(CC) $(ALL_CFLAGS) -c -o $@ $<
+
+$(BINDIR)/elide: $(TOOLS_OBJ) $(PAGE_OBJ)
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -o $@ $^ $(TOOLS_LIBS)

@@ -13,6 +13,7 @@
 #include "json.h"
 #include "locks.h"
 #include "machine.h"
+#include "pmu.h"
 #include "program.h"
 #include "report.h"
 #include "valgrind.h"
@@ -36,6 +37,7 @@ struct findings {
 	char why[512];
 	struct emulator emulator;
 	char emulator_why[512]; /* empty if it can be used */
+	char pmu_why[512];      /* empty if transactions can be counted */
 	int has_program;
 	struct program program;
 	struct lock_uses uses;
@@ -70,12 +72,8 @@ static void print_machine(const struct findings *f)
 		       strcmp(gnu_get_libc_version(), GLIBC_TRIED)
 			       ? "not tried yet; the library verifies the layout of locks at start"
 			       : "known layout of locks");
-	if (m->perf_paranoid == -100)
-		printf("hardware counters      none: the kernel has no perf events\n");
-	else
-		printf("hardware counters      perf_event_paranoid is %d, events of transactions: "
-		       "%s\n",
-		       m->perf_paranoid, yes(m->has_tx_events));
+	printf("hardware counters      %s\n",
+	       f->pmu_why[0] ? f->pmu_why : "ready: elide run --pmu=stat");
 	if (!f->of_sysroot)
 		printf("emulator               %s\n",
 		       f->emulator_why[0] ? f->emulator_why : "ready: elide run --emulate");
@@ -190,6 +188,8 @@ static int print_json(const struct findings *f)
 	json_object_set_new(machine, "empty_commits", json_number(m->empty_commits));
 	json_object_set_new(machine, "storing_commits", json_number(m->storing_commits));
 	json_object_set_new(machine, "pmu_tx_events", json_boolean(m->has_tx_events));
+	json_object_set_new(machine, "pmu_usable", json_boolean(!f->pmu_why[0]));
+	json_object_set_new(machine, "pmu_why", json_text(f->pmu_why));
 	json_object_set_new(emulator, "usable", json_boolean(!f->emulator_why[0]));
 	json_object_set_new(emulator, "valgrind", json_text(f->emulator.version));
 	json_object_set_new(emulator, "why", json_text(f->emulator_why));
@@ -255,6 +255,8 @@ int cmd_doctor(int argc, char **argv)
 		say("%s/proc/cpuinfo: %s", sysroot, strerror(-rc));
 		return EXIT_USAGE;
 	}
+	if (!pmu_why_not(&f.machine, sysroot ? NULL : pmu_open, f.pmu_why, sizeof(f.pmu_why)))
+		f.pmu_why[0] = '\0';
 	f.mode = machine_mode(&f.machine, f.why, sizeof(f.why));
 	if (!emulator_find(&f.emulator, f.emulator_why, sizeof(f.emulator_why)))
 		f.emulator_why[0] = '\0';

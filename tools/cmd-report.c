@@ -14,8 +14,10 @@
 
 #include "cmd.h"
 #include "conf.h"
+#include "html.h"
 #include "json.h"
 #include "paths.h"
+#include "perf.h"
 #include "report.h"
 #include "settings.h"
 #include "suggest.h"
@@ -25,20 +27,22 @@
 #define WIDTH_UNBOUNDED 10000
 
 /* Option keys without a letter. */
-enum { OPT_SORT = 256, OPT_TOP, OPT_BY, OPT_JSON, OPT_CSV, OPT_WIDTH, OPT_NO_CHILDREN, OPT_FOLDED,
-       OPT_SUGGEST };
+enum { OPT_SORT = 256, OPT_TOP, OPT_BY, OPT_JSON, OPT_CSV, OPT_HTML, OPT_WIDTH, OPT_NO_CHILDREN,
+       OPT_FOLDED, OPT_SUGGEST, OPT_PERF };
 
 static const struct option_desc options[] = {
 	{'i', "input", "FILE", "data file to report on (elide.data); may be given again"},
 	{OPT_SORT, "sort", "KEY", "order of the rows: cost (default) or a column's name"},
-	{OPT_TOP, "top", "N", "print N rows, 0 for all (20 in the table, else all)"},
+	{OPT_TOP, "top", "N", "print N rows, 0 for all (20 in the table, 500 on a page, else all)"},
 	{OPT_BY, "by", "WHAT", "sum over: lock, or site; or show what was sampled: stack, line"},
 	{OPT_JSON, "json", NULL, "exact numbers as JSON, see elide-data(5)"},
 	{OPT_CSV, "csv", NULL, "exact numbers as comma-separated values"},
+	{OPT_HTML, "html", "FILE", "a page for a browser that needs nothing else; - for stdout"},
 	{OPT_FOLDED, "folded", "[TYPE]", "stacks for flame graphs: of abort (default), wait or block"},
 	{OPT_SUGGEST, "suggest", NULL, "the settings that follow, a file for elide run"},
 	{OPT_WIDTH, "width", "N", "columns of the table (those of the terminal)"},
 	{OPT_NO_CHILDREN, "no-children", NULL, "leave out FILE.PID of child processes"},
+	{OPT_PERF, "perf", "FILE", "join the samples of perf, as perf script prints them (- stdin)"},
 	OPTION_HELP,
 };
 
@@ -145,8 +149,13 @@ static int print_rows(struct output *o, const struct report *r)
 	case FORMAT_JSON:
 		json_array_append_new(o->processes, json_report(r, options->top));
 		return 0;
+	case FORMAT_HTML:
+		json_array_append_new(o->processes, html_tree(r, options->top));
+		return 0;
 	default:
 		table_print(r, o->out, options->width, options->top);
+		if (options->perf)
+			perf_print(r, options->perf, o->out, options->top);
 		return 0;
 	}
 }
@@ -167,9 +176,9 @@ static int report_file(struct output *o, const struct data_file *f)
 		o->nr_idle++;
 		return 0;
 	}
-	/* A view needs no rows: one is the least there is. */
+	/* A view needs no rows: one is the least there is. A sample may fall into any row. */
 	rc = report_build_top(&r, f, view ? BY_LOCK_AND_SITE : options->by, options->sort,
-			      view ? 1 : options->top);
+			      view ? 1 : options->perf ? 0 : options->top);
 	if (rc) {
 		say("%s: %s", f->path, strerror(-rc));
 		return rc;
@@ -202,6 +211,33 @@ static int finish_json(struct output *o)
 			  o->out);
 }
 
+static int finish_html(struct output *o)
+{
+	const char *path = o->options->html;
+	int own = strcmp(path, "-") != 0, rc = 0;
+	FILE *out = o->out;
+
+	if (!json_array_size(o->processes))
+		goto release;
+	if (own)
+		out = fopen(path, "w");
+	if (!out) {
+		rc = -errno;
+		goto release;
+	}
+	html_page(o->processes, out);
+	errno = 0;
+	if (fflush(out) || ferror(out))
+		rc = errno ? -errno : -EIO;
+	if (own && fclose(out) && !rc)
+		rc = -errno;
+release:
+	if (rc)
+		say("%s cannot be written: %s", path, strerror(-rc));
+	json_decref(o->processes);
+	return rc;
+}
+
 int report_files(const struct report_options *options, char *const *paths, size_t nr, FILE *out)
 {
 	struct output o = {.options = options, .out = out};
@@ -226,6 +262,8 @@ int report_files(const struct report_options *options, char *const *paths, size_
 	}
 	if (options->format == FORMAT_JSON)
 		return finish_json(&o) ? EXIT_USAGE : code;
+	if (options->format == FORMAT_HTML)
+		return finish_html(&o) ? EXIT_USAGE : code;
 	json_decref(o.processes);
 	if (options->format == FORMAT_SUGGEST)
 		suggestion_print(&o.suggestion, out);
@@ -251,6 +289,28 @@ static int parse_count(const char *option, const char *text, unsigned long most,
 	}
 	*to = v;
 	return 0;
+}
+
+/* What perf script printed, for the table. Return: 0 or -errno after one line. */
+static int read_perf(const char *path, struct perf_samples *samples)
+{
+	FILE *f = strcmp(path, "-") ? fopen(path, "re") : stdin;
+	int rc;
+
+	if (!f) {
+		rc = -errno;
+		say("%s: %s", path, strerror(errno));
+		return rc;
+	}
+	rc = perf_parse(f, samples);
+	if (f != stdin)
+		fclose(f);
+	if (rc)
+		say("%s: %s", path, strerror(-rc));
+	else if (!samples->nr)
+		say("%s: no sample in it that has an address: it takes the output of perf script",
+		    path);
+	return rc ? rc : samples->nr ? 0 : -EINVAL;
 }
 
 static int parse_by(const char *text, enum report_by *by)
@@ -295,6 +355,10 @@ static int check_options(const struct report_options *o)
 		say("%s has an order of its own: --sort is for rows", view);
 		return -EINVAL;
 	}
+	if (view && o->format == FORMAT_HTML) {
+		say("%s does not go with --html: the page has what it shows", view);
+		return -EINVAL;
+	}
 	if (o->by != BY_LOCK_AND_SITE && (o->format == FORMAT_FOLDED || o->format == FORMAT_SUGGEST)) {
 		say("--by does not go with %s",
 		    o->format == FORMAT_FOLDED ? "--folded" : "--suggest");
@@ -329,6 +393,10 @@ static int apply(int key, struct report_options *o, int *top_given)
 	case OPT_JSON:
 		o->format = FORMAT_JSON;
 		return 0;
+	case OPT_HTML:
+		o->format = FORMAT_HTML;
+		o->html = optarg;
+		return 0;
 	case OPT_CSV:
 		o->format = FORMAT_CSV;
 		return 0;
@@ -350,6 +418,8 @@ int cmd_report(int argc, char **argv)
 	struct report_options o = {.sort = "cost", .width = report_width(STDOUT_FILENO)};
 	int key, children = 1, top_given = 0, rc = 0, code = EXIT_USAGE;
 	struct paths given = {0}, all = {0};
+	struct perf_samples samples = {0};
+	const char *perf = NULL;
 
 	while (!rc &&
 	       (key = options_next(argc, argv, options, ARRAY_SIZE(options), 0)) != OPTIONS_END) {
@@ -364,6 +434,8 @@ int cmd_report(int argc, char **argv)
 			rc = paths_add(&given, optarg);
 		else if (key == OPT_NO_CHILDREN)
 			children = 0;
+		else if (key == OPT_PERF)
+			perf = optarg;
 		else
 			rc = apply(key, &o, &top_given);
 	}
@@ -379,10 +451,19 @@ int cmd_report(int argc, char **argv)
 		rc = add_input(&all, given.path[i], children);
 	if (rc)
 		goto free_paths;
+	if (perf && o.format != FORMAT_TABLE) {
+		say("--perf goes with the table only");
+		goto free_paths;
+	}
+	if (perf && read_perf(perf, &samples))
+		goto free_paths;
+	o.perf = perf ? &samples : NULL;
 	if (!top_given)
-		o.top = o.format == FORMAT_TABLE || o.format == FORMAT_SUGGEST ? REPORT_TOP : 0;
+		o.top = o.format == FORMAT_TABLE || o.format == FORMAT_SUGGEST ? REPORT_TOP :
+			o.format == FORMAT_HTML ? REPORT_TOP_HTML : 0;
 	code = report_files(&o, all.path, all.nr, stdout);
 free_paths:
+	perf_free(&samples);
 	paths_free(&given);
 	paths_free(&all);
 	return code;

@@ -18,6 +18,7 @@
 #include "cmd.h"
 #include "conf.h"
 #include "models.h"
+#include "pmu-run.h"
 #include "program.h"
 #include "report.h"
 #include "settings.h"
@@ -28,9 +29,11 @@
 enum {
 	OPT_SET = 256,
 	OPT_EMULATE,
+	OPT_PMU,
+	OPT_PCM,
 	OPT_REPORT,
-	OPT_CONF,
 	OPT_HEAP,
+	OPT_CONF,
 	OPT_MODE,
 	OPT_POLICY,
 	OPT_KINDS,
@@ -58,6 +61,9 @@ static const struct option_desc options[] = {
 	{OPT_CONF, "conf", "FILE", "settings of a file, such as elide report suggests"},
 	{OPT_STACKS, "stacks", "N", "keep the stack of one in N aborts and waits; 0 none"},
 	{OPT_REPORT, "report", "[FILE]", "print the report at the end, to stderr or a file"},
+	{OPT_PMU, "pmu", "[HOW]",
+	 "stat: count transactions with the processor's counters too; abort: also sample aborts"},
+	{OPT_PCM, "pcm", NULL, "run Intel's pcm-tsx beside the program, which needs root"},
 	{OPT_HEAP, "heap", "[N]", "name heap data in conflict: where one in N (64) was allocated"},
 	{OPT_EMULATE, "emulate", "[MODEL]",
 	 "run on an emulated machine with RTM, MODEL[:NUMBER=VALUE,...]; list prints them"},
@@ -86,6 +92,7 @@ static const struct option_desc options[] = {
  */
 struct request {
 	int emulate;
+	int pcm;
 	int quiet;
 	int verbose;
 	const char *report; /* NULL: none; "stderr" or a file */
@@ -217,8 +224,14 @@ static int apply(int key, struct request *r, const char **emulator_option)
 		return set_by_name(r, optarg);
 	case OPT_EMULATE:
 		return set_emulate(r, optarg);
+	case OPT_PMU:
+		give(r, setting_find("PMU"), optarg ? optarg : "abort");
+		return 0;
+	case OPT_PCM:
+		r->pcm = 1;
+		return 0;
 	case OPT_HEAP:
-		set_tunable(setting_find("HEAP"), optarg ? optarg : "64");
+		give(r, setting_find("HEAP"), optarg ? optarg : "64");
 		return 0;
 	case OPT_REPORT:
 		r->report = optarg ? optarg : "stderr";
@@ -548,7 +561,8 @@ static void say_next(const struct request *r, const struct paths *f, const char 
 	    f->nr > 1 ? " and files of its children" : "", list);
 }
 
-static void finish(const struct request *r, const char *output, uint64_t run, pid_t pid, int status)
+static void finish(const struct request *r, struct counting *c, const char *output, uint64_t run,
+		   pid_t pid, int status)
 {
 	struct paths f = {0};
 
@@ -556,6 +570,7 @@ static void finish(const struct request *r, const char *output, uint64_t run, pi
 		say("out of memory while looking for data files");
 	if (f.nr)
 		write_exit_status(f.path[0], pid, status);
+	counting_end(c, f.nr ? f.path[0] : NULL, pid);
 	if (r->report && f.nr)
 		print_report(r, &f);
 	else if (!r->quiet)
@@ -591,11 +606,12 @@ int cmd_run(int argc, char **argv)
 	int status = 0, use_preload = 1, rc;
 	char *preload = NULL, **command;
 	const char *output;
+	struct counting counting;
 	struct emulator e;
 	struct request r;
 	struct program p;
 	uint64_t run;
-	pid_t pid;
+	pid_t pid = 0;
 
 	rc = parse(argc, argv, &r);
 	if (rc)
@@ -615,16 +631,21 @@ int cmd_run(int argc, char **argv)
 	if (use_preload)
 		warn_of_output(output);
 	run = make_run();
+	counting_start(&counting, r.emulate, getenv("ELIDE_PMU"), r.pcm);
 	command = r.emulate ? emulator_argv(&e, &r) : r.argv;
-	if (!command)
+	if (!command) {
+		counting_end(&counting, NULL, 0);
 		return EXIT_LAUNCHER;
+	}
 	rc = child_run(r.emulate ? e.launch : p.path, command, preload, &pid, &status);
 	free(preload);
+	if (rc || !use_preload)
+		counting_end(&counting, NULL, pid);
 	if (rc) {
 		say("%s: %s", r.argv[0], strerror(-rc));
 		return rc == -ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_RUNNABLE;
 	}
 	if (use_preload)
-		finish(&r, output, run, pid, status);
+		finish(&r, &counting, output, run, pid, status);
 	return exit_code(status);
 }

@@ -18,6 +18,7 @@ valgrind rtmgrind, the emulator, is one of its tools and is linked against its l
 libcmocka-dev unit tests
 g++ tests with C++ programs
 python3 tests: checks JSON, and is a program that runs emulated
+chromium tests: shows the page of report --html and types on it
 xz-utils tests: a threaded program that runs emulated
 libjemalloc2 tests: a replaced allocator
 libabsl-dev make bench: an index to compare with
@@ -33,6 +34,7 @@ bubblewrap tests: containers, without a daemon or an image
 spin tests: searches the models of the protocol
 kyotocabinet-utils the demo: a program that nobody here wrote
 gnuplot-nox make figures: the pictures
+linux-perf tests: samples to join with a report
 '
 
 [ "${ELIDE_DEPS:-}" = skip ] && exit 0

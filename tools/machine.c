@@ -49,8 +49,15 @@ static void read_cpuid(struct machine *m)
 	memcpy(m->vendor, &b, 4);
 	memcpy(m->vendor + 4, &d, 4);
 	memcpy(m->vendor + 8, &c, 4);
-	if (__get_cpuid(1, &a, &b, &c, &d))
+	if (__get_cpuid(1, &a, &b, &c, &d)) {
 		m->hypervisor = !!(c & LEAF1_ECX_HYPERVISOR);
+		m->family = a >> 8 & 0xf;
+		m->model = a >> 4 & 0xf;
+		if (m->family == 15)
+			m->family += a >> 20 & 0xff;
+		if (m->family == 6 || m->family >= 15)
+			m->model |= a >> 12 & 0xf0;
+	}
 	if (__get_cpuid_count(7, 0, &a, &b, &c, &d)) {
 		m->has_rtm = !!(b & LEAF7_EBX_RTM);
 		m->always_abort = !!(d & LEAF7_EDX_ALWAYS_ABORT);
@@ -86,6 +93,10 @@ static int read_cpuinfo(struct machine *m, const char *sysroot)
 		if (!strncmp(line, "vendor_id", 9))
 			snprintf(m->vendor, sizeof(m->vendor), "%.*s", (int)strcspn(value, "\n"),
 				 value);
+		else if (!strncmp(line, "cpu family", 10))
+			m->family = atoi(value);
+		else if (!strncmp(line, "model\t", 6))
+			m->model = atoi(value);
 		if (strncmp(line, "flags", 5))
 			continue;
 		m->has_rtm = has_word(value, "rtm");
@@ -172,6 +183,7 @@ int machine_read(struct machine *m, const char *sysroot)
 		m->perf_paranoid = atoi(line);
 	m->has_tx_events = !read_line(root, "sys/bus/event_source/devices/cpu/events/tx-start",
 				      line, sizeof(line));
+	m->has_pmu = !read_line(root, "sys/bus/event_source/devices/cpu/type", line, sizeof(line));
 	if (!sysroot && m->has_rtm && !m->always_abort)
 		probe(m);
 	return rc;

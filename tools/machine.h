@@ -27,6 +27,8 @@
  * @empty_commits, @storing_commits: of PROBE_ATTEMPTS each
  * @perf_paranoid: /proc/sys/kernel/perf_event_paranoid, -100 if it is not there
  * @has_tx_events: the kernel offers the PMU's events of transactions
+ * @has_pmu:       the kernel found a PMU of the cores
+ * @family, @model: of the processor, as CPUID has them; 0 if unknown
  */
 struct machine {
 	char vendor[16];
@@ -42,6 +44,9 @@ struct machine {
 	unsigned int storing_commits;
 	int perf_paranoid;
 	int has_tx_events;
+	int has_pmu;
+	unsigned int family;
+	unsigned int model;
 };
 
 /**

@@ -4,7 +4,7 @@
  *
  * The way of the data: load.c -> rows.c (sum, sort, name) -> evidence.c (what
  * was sampled of each row) -> attribute.c, advice.c (verdict, findings) ->
- * table.c, json.c or csv.c. Must never depend on
+ * table.c, json.c, csv.c or html.c. Must never depend on
  * addresses, which change from run to run.
  */
 #ifndef ELIDE_REPORT_H
@@ -272,6 +272,14 @@ int line_has_one_thread(const struct report *r, const struct line *l);
 /** line_verdict() - does eliding pay here? See attribute.c. */
 enum verdict line_verdict(const struct report *r, const struct line *l);
 
+/* Units of columns.def. */
+enum unit { TEXT, COUNT, PERCENT, CYCLES, TIME };
+
+/* table.c: numbers for people, of three significant digits. */
+void scale(char *to, size_t size, double v, const char *suffix);
+void scale_ns(char *to, size_t size, double ns);
+/* A value of columns.def that is no text. */
+void number_cell(const struct report *r, enum unit unit, double v, char *to, size_t size);
 /* What precedes a table: the program, mode and machine. */
 void table_head(const struct report *r, FILE *out);
 
@@ -286,26 +294,37 @@ void csv_print(const struct report *r, FILE *out, size_t top);
 struct json_t;
 struct json_t *json_report(const struct report *r, size_t top);
 
-enum report_format { FORMAT_TABLE, FORMAT_JSON, FORMAT_CSV, FORMAT_FOLDED, FORMAT_SUGGEST };
+struct perf_samples;
+
+enum report_format {
+	FORMAT_TABLE, FORMAT_JSON, FORMAT_CSV, FORMAT_FOLDED, FORMAT_SUGGEST, FORMAT_HTML
+};
 
 /**
  * struct report_options - how to report.
+ * @html:  file of FORMAT_HTML, "-" for @out
  * @sort:  key, see report_sort_key()
  * @top:   rows to print, 0 for all
  * @width: columns of the table
+ * @perf:  samples of perf to join with the rows, NULL for none
  * @folded: enum elide_sample_type of the stacks wanted
  */
 struct report_options {
 	enum report_format format;
 	enum report_by by;
+	const char *html;
 	const char *sort;
 	size_t top;
 	int width;
+	const struct perf_samples *perf;
 	unsigned int folded;
 };
 
 /* Rows of the table unless something else is asked for: a screen. */
 #define REPORT_TOP 20
+
+/* Rows of a page unless something else is asked for: what a browser shows at once. */
+#define REPORT_TOP_HTML 500
 
 /**
  * report_width() - columns of the terminal behind @fd, or as many as the table needs.

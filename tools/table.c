@@ -10,6 +10,7 @@
 
 #include "../lib/compiler.h"
 #include "advice.h"
+#include "pmu.h"
 #include "report.h"
 
 /* Longest cell printed; a name that is longer loses its middle. */
@@ -24,8 +25,6 @@
 struct cell {
 	char text[CELL_MAX + 1];
 };
-
-enum unit { TEXT, COUNT, PERCENT, CYCLES, TIME };
 
 struct column {
 	const char *head;
@@ -58,7 +57,7 @@ static int decimals(double v)
 }
 
 /* Three significant digits and a unit: 999, 12.3k, 4.56M. */
-static void scale(char *to, size_t size, double v, const char *suffix)
+void scale(char *to, size_t size, double v, const char *suffix)
 {
 	static const char units[] = " kMGTPE";
 	int unit = 0;
@@ -71,7 +70,7 @@ static void scale(char *to, size_t size, double v, const char *suffix)
 	snprintf(to, size, "%.*f%.*s%s", unit ? decimals(v) : 0, v, unit > 0, &units[unit], suffix);
 }
 
-static void scale_ns(char *to, size_t size, double ns)
+void scale_ns(char *to, size_t size, double ns)
 {
 	static const char *const units[] = {"ns", "us", "ms", "s"};
 	int unit = 0;
@@ -119,7 +118,7 @@ static void print_clean(FILE *out, const char *text)
 		fputc((unsigned char)*text < ' ' || *text == 0x7f ? '?' : *text, out);
 }
 
-static void number_cell(const struct report *r, enum unit unit, double v, char *to, size_t size)
+void number_cell(const struct report *r, enum unit unit, double v, char *to, size_t size)
 {
 	switch (unit) {
 	case PERCENT:
@@ -459,6 +458,7 @@ void table_print(const struct report *r, FILE *out, int width, size_t top)
 	print_rows(r, out, width, nr);
 	fputc('\n', out);
 	print_totals(r, out);
+	counters_print(r, out);
 	print_notes(r, out);
 	print_misuse(r, out);
 	for (size_t i = 0; i < r->nr_orders; i++)

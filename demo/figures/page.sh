@@ -117,7 +117,7 @@ cat <<PAGE
 Karnagel et al., *Improving In-Memory Database Index Performance with Intel Transactional
 Synchronization Extensions*, HPCA 2014, beside \`index_bench\` on simulated machines: $KEYS keys are
 loaded (the paper: 20,000,000), then $OPS operations run, of all threads together, from cold caches.
-\`FULL=1 make figures\` takes the paper's number of keys, for hours. Every point is one run of a fixed seed.
+\`FULL=1 make figures\` takes the paper's number of keys, for hours: see *The paper's size* below. Every point is one run of a fixed seed.
 
 $(tables count)
 

@@ -4,8 +4,10 @@
 # The figures of HPCA 2014 on simulated machines: runs every point of the plan
 # once, then writes demo/results/figures.csv, a picture of each figure and
 # demo/RESULTS.md. O is the build directory; FULL=1: the paper's number of keys;
-# JOBS simulated machines run at a time; POINTS=FILE: points that an earlier run
-# has left in O/figures.points are not run again. Must never print a figure of no run.
+# JOBS simulated machines run at a time; ONLY=FIGURE: its points alone, printed and left
+# in O/figures.points (FULL=1: O/figures-full.points), where every point is left as soon
+# as it is measured; POINTS=FILE: those of such a file are not run again. Must never
+# print a figure of no run.
 
 O=$(cd "${O:-build}" && pwd) || exit 1
 here=$(cd "$(dirname "$0")" && pwd) || exit 1
@@ -23,10 +25,13 @@ if [ -n "${FULL:-}" ]; then
 	OPS=200000
 	LIMIT=3600
 fi
+left=$O/figures${FULL:+-full}.points
 # Without concurrency control an index can break: seeds to try for a run that keeps it whole.
 SEEDS='1 2'
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
+# shellcheck disable=SC2046 # several jobs, each of which ends its machine
+trap 'kill $(jobs -p) 2>/dev/null; exit 1' INT TERM
 
 die() {
 	echo "figures: $*" >&2
@@ -38,8 +43,9 @@ field() { awk -F'|' -v k="$1" -v n="$2" -v i="$3" '$1 == k && $2 == n { print $i
 
 # Every point, INDEX.SCHEME.MACHINE.THREADS.INSERTS, once.
 points() {
-	awk -F'|' '
-	$1 == "curve" {
+	awk -F'|' -v only="${ONLY:-}" '
+	$1 == "figure" { wanted = only == "" || $2 == only }
+	$1 == "curve" && wanted {
 		nr_threads = split($6, threads, " ")
 		nr_inserts = split($7, inserts, " ")
 		for (t = 1; t <= nr_threads; t++)
@@ -57,7 +63,11 @@ attempt() {
 		$(field machine "$machine" 3) $(field scheme "$scheme" 3) -- \
 		index_bench --pin --threads="$threads" --updates="$inserts" --preload=$KEYS \
 		--ops=$OPS --seed="$seed" --csv $(field index "$index" 3) \
-		$(field scheme "$scheme" 4) >"$work/$point.out" 2>"$work/$point.err"
+		$(field scheme "$scheme" 4) >"$work/$point.out" 2>"$work/$point.err" &
+	# It has a process group of its own, by timeout.
+	trap "kill $!; exit 1" TERM
+	wait $!
+	trap - TERM
 	[ -s "$work/$point.out" ] || return 1
 	counted=$(elide report --csv "$work/$point.data" 2>/dev/null | awk -F, '
 		NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
@@ -85,6 +95,11 @@ attempt() {
 
 # measure POINT: the first attempt that keeps the index whole, else the first that ended
 measure() {
+	try "$1"
+	[ ! -e "$work/$1.point" ] || cat "$work/$1.point" >>"$left"
+}
+
+try() {
 	local point=$1 seed
 	for seed in $SEEDS; do
 		attempt "$point" "$seed" || continue
@@ -153,9 +168,18 @@ if [ -n "${POINTS:-}" ]; then
 		echo "$point $rest" >"$work/$point.point"
 	done <"$POINTS" || die "no points in $POINTS"
 fi
+[ -n "$(points)" ] || die "ONLY=${ONLY:-}: no such figure"
+cat /dev/null "$work"/*.point 2>/dev/null >"$left"
 run_all
 [ -s "$work/points" ] || die 'no point was measured'
-cp "$work/points" "$O/figures.points"
+cp "$work/points" "$left"
+if [ -n "${ONLY:-}" ]; then
+	echo "$KEYS keys, $OPS operations: POINT OPERATIONS/S REAL% ABORTS% INDEX"
+	cat "$left"
+	[ ! -e "$work/failed" ] || sed 's/^/figures: no result: /' "$work/failed" >&2
+	[ ! -e "$work/failed" ]
+	exit
+fi
 figures_csv >"$results/figures.csv" || die 'cannot write the results'
 O=$O bash "$here/plot.sh" "$plan" "$results" || die 'a picture failed'
 KEYS=$KEYS OPS=$OPS bash "$here/page.sh" "$plan" "$work/points" >"$page" || die 'no page'

@@ -2,9 +2,19 @@
 # Tests of the demo programs, and the broken subject they must catch.
 
 .PHONY: demo-tests
-demo-tests: $(BINDIR)/index_bench $(O)/tests/demo/broken-lock.so
+demo-tests: $(BINDIR)/index_bench $(O)/tests/demo/broken-lock.so $(O)/tests/demo/linear
 
 $(O)/tests/demo/broken-lock.so: tests/demo/broken-lock.c
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu11 $(CFLAGS) $(WARN) -fPIC -shared -o $@ $<
+
+$(O)/tests/demo/linear: $(OBJ)/tests/demo/linear.o $(DEMO_PART_OBJ)
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -o $@ $^ -pthread -lm -Wl,-z,relro,-z,now
+
+$(OBJ)/tests/demo/%.o: tests/demo/%.c
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) -c -o $@ $<

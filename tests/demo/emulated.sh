@@ -11,6 +11,7 @@ set -u
 O=$(cd "${O:-build}" && pwd) || exit 1
 elide=$O/bin/elide
 bench=$O/bin/index_bench
+linear=$O/tests/demo/linear
 seeds=${DELTA_SEEDS:-30}
 # Longest run, seconds of real time: a hundred times what one takes.
 LIMIT=60
@@ -103,6 +104,40 @@ test_hle() {
 	done
 }
 
+# test_linear INDEX: whether an order explains every answer of elided operations.
+test_linear() {
+	at=0
+	while [ $at -lt "$seeds" ]; do
+		at=$((at + 1))
+		for rate in $(rates_of $at); do
+			if ! timeout -k 5 $LIMIT "$elide" run -q --emulate --cores=4 --seed=$at \
+				--abort-rate="$rate" --policy=fixed -o d.data -- \
+				"$linear" "$1" spin $at 4 >out 2>err ||
+			   ! timeout $LIMIT "$elide" report --json d.data >report 2>>err ||
+			   ! as_it_should "$rate"; then
+				not_ok "linear-$1" "seed $at, rate $rate: $(cat out err)"
+				return
+			fi
+		done
+	done
+	ok "linear-$1"
+}
+
+# And without a lock none does, on one of these seeds; the index may also break first.
+test_linear_no_lock() {
+	at=0
+	while [ $at -lt 10 ]; do
+		at=$((at + 1))
+		timeout -k 5 $LIMIT "$elide" run -q --emulate --cores=4 --seed=$at --mode=off \
+			-o d.data -- "$linear" delta none $at 10 >out 2>err
+		if [ $? -eq 1 ] && grep -q 'no order explains' out; then
+			ok linear-no-lock-is-caught
+			return
+		fi
+	done
+	not_ok linear-no-lock-is-caught "every answer on 10 seeds was in order: $(cat out err)"
+}
+
 # One number for one seed, however often.
 test_repeats() {
 	for run in 1 2; do
@@ -168,6 +203,9 @@ test_seeds seeds-plain "$plain"
 test_seeds seeds-friendly "$friendly"
 test_seeds seeds-friendly-strings "$friendly --values=string"
 test_hle
+test_linear btree
+test_linear delta
+test_linear_no_lock
 test_repeats
 test_transformations
 test_no_lock_is_caught

@@ -7,6 +7,7 @@ set -u
 O=${O:-build}
 bench=$O/bin/index_bench
 broken=$O/tests/demo/broken-lock.so
+linear=$O/tests/demo/linear
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 nr=0 failed=0 skipped=0
@@ -122,6 +123,8 @@ test_usage() {
 		fi
 	done
 
+	mid_run_out_of_memory
+
 	if [ -w /dev/full ]; then
 		"$bench" --ops=10 --preload=10 >/dev/full 2>"$tmp/err"
 		rc=$?
@@ -133,6 +136,27 @@ test_usage() {
 	else
 		skip full-disk 'no /dev/full here'
 	fi
+}
+
+# Address space that ends while threads insert: each says so or another does, and the index is
+# whole and holds what was inserted. The delta storage has all of its space from the start.
+mid_run_out_of_memory() {
+	if ldd "$bench" | grep -q 'lib.san'; then
+		skip btree-out-of-memory-in-the-run 'a sanitizer needs the address space'
+		return
+	fi
+	for limit in 150000 170000 190000 210000; do
+		(ulimit -v $limit; timeout 60 "$bench" --scheme=mutex --threads=2 --keys=sorted \
+			--updates=100 --preload=1000 --seconds=50 --json >"$tmp/out" 2>"$tmp/err")
+		rc=$?
+		why='thread [01] ran out of memory, the index is whole'
+		if [ $rc -ne 1 ] || ! grep -q "^index_bench: $why\$" "$tmp/err" ||
+		   [ "$(wc -l <"$tmp/err")" -ne 1 ] || ! grep -q "\"check\":\"$why\"" "$tmp/out"; then
+			not_ok btree-out-of-memory-in-the-run "exit $rc: $(cat "$tmp/err")"
+			return
+		fi
+	done
+	ok btree-out-of-memory-in-the-run
 }
 
 # Everything in the lists must be in --list, --help and the manual page.
@@ -320,6 +344,45 @@ test_broken_lock() {
 	not_ok broken-lock-is-caught 'no fault was found on 20 seeds'
 }
 
+# Every answer, and not only what is left: the order of operations on each key.
+test_linear() {
+	for index in $(names index); do
+		for scheme in $(names scheme); do
+			[ "$scheme" = none ] && continue
+			[ "$scheme" = hle ] && hle_skipped "linear-$index-hle" && continue
+			linear_seeds "$index" "$scheme"
+		done
+	done
+}
+
+linear_seeds() {
+	for seed in 1 2 3; do
+		timeout 60 "$linear" "$1" "$2" $seed 300 >"$tmp/out" 2>"$tmp/err" && continue
+		not_ok "linear-$1-$2" "seed $seed: $(cat "$tmp/out" "$tmp/err")"
+		return
+	done
+	ok "linear-$1-$2"
+}
+
+# The same without a lock must be seen on one of these seeds; the tree may also break first.
+test_linear_broken() {
+	if ldd "$bench" | grep -q 'lib.san'; then
+		skip linear-broken-lock-is-caught 'a sanitizer ends the broken run first'
+		return
+	fi
+	seed=0
+	ulimit -c 0
+	while [ $seed -lt 30 ]; do
+		seed=$((seed + 1))
+		LD_PRELOAD=$broken timeout 10 "$linear" btree mutex $seed 2000 >"$tmp/out" 2>&1
+		if [ $? -eq 1 ] && grep -q 'no order explains' "$tmp/out"; then
+			ok linear-broken-lock-is-caught
+			return
+		fi
+	done
+	not_ok linear-broken-lock-is-caught 'every answer on 30 seeds was in order'
+}
+
 # The unmodified program: no part of the library in it, layers apart.
 test_layers() {
 	if nm "$bench" | grep -qi 'elide' || ldd "$bench" | grep -q 'elide'; then
@@ -349,6 +412,8 @@ test_seconds
 test_csv
 test_seed
 test_broken_lock
+test_linear
+test_linear_broken
 test_layers
 echo "index_bench: $((nr - failed)) of $nr passed, $skipped skipped"
 [ $failed -eq 0 ]

@@ -376,6 +376,37 @@ test_shell_pipeline() {
 		false || echo no >&2; exit 7'
 }
 
+# named FILE: how many of the details name a block of the heap by the function that allocated it
+named() {
+	python3 - "$1" <<'END'
+import json, sys
+details = [d for r in json.load(open(sys.argv[1]))["rows"] for d in r["details"] if d["data"]]
+print(sum(d["data"]["type"] == "heap" and "chunk_alloc" in [f["symbol"] for f in d["alloc_stack"]]
+          for d in details))
+END
+}
+
+# The nodes of an index are in blocks from malloc(): with --heap they are named by where that was.
+test_heap_is_named() {
+	local index=("$index_bench" --threads=8 --preload=200 --ops=20000 --updates=100)
+
+	emulate heap --heap=1 --set=STACKS=1 -- "${index[@]}" &&
+		emulate no-heap --set=STACKS=1 -- "${index[@]}" || return
+	[ "$(named heap.json)" -gt 0 ] || fail "no block is named" || return
+	[ "$(named no-heap.json)" = 0 ] || fail "blocks are named without --heap"
+}
+
+# The launcher has the emulator find stacks unless the library asks for none. The program says
+# what is missing; timer interrupts, which the library lets begin, may disturb its other checks.
+test_stacks_are_asked_for() {
+	local evidence=$O/tests/emulated/evidence
+
+	emulate stacks -- "$evidence"
+	ELIDE_STACKS=0 emulate no-stacks -- "$evidence"
+	! grep '^own frames' stacks.out >why || return
+	grep -q '^own frames' no-stacks.out || fail 'stacks that nobody asked for'
+}
+
 run_test() {
 	rm -f why reason
 	if "test_$1"; then

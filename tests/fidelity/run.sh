@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # The fidelity suite: published figures beside the simulated machine's and,
-# where this processor has RTM, beside this processor's.
+# where this processor has RTM, beside this processor's. Where it has none, beside
+# those that a processor with RTM has left in demo/results/fidelity-native.csv.
 #
 # run.sh [--record]   every row: a table on stdout; --record: also
 #                     demo/results/fidelity*.csv and demo/FIDELITY.md
@@ -16,6 +17,8 @@ here=$(cd "$(dirname "$0")" && pwd) || exit 1
 results=$here/../../demo/results
 page=$here/../../demo/FIDELITY.md
 rows=$here/rows
+# Its first line says which processor, the others RUN,FIGURE,VALUE.
+recorded=$results/fidelity-native.csv
 bin=$O/tests/fidelity
 VALGRIND_LIB=$O/libexec/elide
 export VALGRIND_LIB
@@ -104,7 +107,13 @@ run_all() {
 # The rows with what was measured, tab-separated, a line each: run, model,
 # figure, kind, published, low, high, unit, source, what, ours, native, verdict, note.
 judge() {
-	awk -F'|' -v work="$work" -v quick="$([ "$mode" = quick ] && echo 1)" -v OFS='\t' '
+	awk -F'|' -v work="$work" -v quick="$([ "$mode" = quick ] && echo 1)" -v OFS='\t' \
+		-v recorded="$([ "$mode" = quick ] || has_rtm || echo "$recorded")" '
+	BEGIN {
+		while (recorded != "" && (getline line < recorded) > 0)
+			if (split(line, part, ",") == 3)
+				before[part[1] "," part[2]] = part[3]
+	}
 	function lines_of(file, into,    line, part, count, name) {
 		split("", into)
 		while ((getline line < file) > 0)
@@ -155,9 +164,13 @@ judge() {
 			verdict = "missed by " short(ours - high)
 		else
 			verdict = "within"
+		there = "-"
+		if ($2 in native)
+			there = short(typical(native[$2], $3 == "input"))
+		else if ((run "," $2) in before)
+			there = before[run "," $2]
 		print run, model, $2, $3, $4, low == "" ? "-" : low, high == "" ? "-" : high, $6, $7,
-			$8, ours, $2 in native ? short(typical(native[$2], $3 == "input")) : "-", verdict,
-			$1 == "row" ? "-" : $9
+			$8, ours, there, verdict, $1 == "row" ? "-" : $9
 	}
 	$1 == "pending" && !quick {
 		low = high = ""
@@ -216,6 +229,7 @@ as_csv() {
 curves_csv() {
 	local file name
 	echo 'run,where,curve,x,y'
+	has_rtm || grep ',native,' "$work/curves.before"
 	for file in "$work"/*.emulated "$work"/*.native; do
 		[ -e "$file" ] || continue
 		name=${file##*/}
@@ -252,6 +266,24 @@ page_table() {
 	}' "$work/judged"
 }
 
+# The processor that the native column is of.
+native_processor() {
+	if has_rtm; then
+		echo "$(of 'Model name'), family $(of 'CPU family'), model $(of Model)," \
+			"stepping $(of Stepping), $(of 'CPU(s)') processors," \
+			"hypervisor $(of 'Hypervisor vendor' | grep . || echo none)"
+	else
+		sed -n '1s/^# //p' "$recorded"
+	fi
+}
+
+# What this processor's runs gave, for runs on processors without RTM.
+native_csv() {
+	echo "# $(native_processor)"
+	echo run,figure,native
+	awk -F'\t' '$12 != "-" { print $1 "," $3 "," $12 }' "$work/judged"
+}
+
 write_page() {
 	cat <<-PAGE
 	<!-- Written by make fidelity from tests/fidelity/rows, notes.md and the run; not edited. -->
@@ -264,16 +296,16 @@ write_page() {
 	of the machine; *input* a number that the machine was given, so that the row says only that it
 	is charged. What is accepted was written down before the first run.
 	PAGE
-	if has_rtm; then
-		cat <<-PAGE
+	cat <<-PAGE
 
-		The native column: $(of 'Model name'), family $(of 'CPU family'), model $(of Model),
-		stepping $(of Stepping), $(of 'CPU(s)') processors, hypervisor
-		$(of 'Hypervisor vendor' | grep . || echo none); medians of $ROUNDS runs, of inputs the
-		least. It is beside every row that runs there, whichever machine the row is about.
-		The virtual machine shares its cores and their first levels with strangers.
-		PAGE
-	fi
+	The native column: $(native_processor);
+	medians of $ROUNDS runs, of inputs the least. It is beside every row that runs there, whichever
+	machine the row is about. The virtual machine shares its cores and their first levels with strangers.
+	PAGE
+	has_rtm || cat <<-PAGE
+	The processor of this run has no RTM, so that the column is what an earlier run on that one
+	recorded in [fidelity-native.csv](results/fidelity-native.csv).
+	PAGE
 	page_table
 	echo
 	cat "$here/notes.md"
@@ -297,6 +329,8 @@ quick)
 	exit
 	;;
 record)
+	cp "$results/fidelity-curves.csv" "$work/curves.before" || die 'no curves to keep'
+	! has_rtm || native_csv >"$recorded" || die 'cannot write the results'
 	as_csv >"$results/fidelity.csv" && curves_csv >"$results/fidelity-curves.csv" &&
 		write_page >"$page" || die 'cannot write the results'
 	;;

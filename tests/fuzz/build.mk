@@ -7,8 +7,8 @@ FUZZ_TARGETS := data tunables rules symbol
 FUZZ_DIR     := $(O)/tests/fuzz
 
 # What a target tests; the rest of what it needs it brings along.
-fuzz_data_SRC      := $(filter-out tools/elide.c,$(wildcard tools/*.c)) tests/tools/synth.c \
-		      tests/tools/synth-full.c tests/tools/subject.c
+fuzz_data_SRC      := $(filter-out tools/elide.c,$(wildcard tools/*.c)) $(PAGE_SRC) \
+		      tests/tools/synth.c tests/tools/synth-full.c tests/tools/subject.c
 fuzz_data_LIBS     := $(TOOLS_LIBS)
 fuzz_tunables_SRC  := lib/tunables.c
 fuzz_rules_SRC     := lib/rules.c

@@ -8,13 +8,13 @@
  * bytes. Numbers are little-endian. The objects it names do not exist: what
  * elfutils does with hostile ones is not ours.
  */
-#include <jansson.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "../../tools/conf.h"
+#include "../../tools/html.h"
 #include "../../tools/views.h"
 #include "../tools/synth.h"
 #include "fuzz.h"
@@ -79,6 +79,7 @@ static void report_views(const struct report *r, FILE *out)
 static void report(const struct data_file *file, enum report_by by, FILE *out)
 {
 	struct report r;
+	json_t *parts;
 
 	if (report_build(&r, file, by, "wasted"))
 		return;
@@ -87,6 +88,10 @@ static void report(const struct data_file *file, enum report_by by, FILE *out)
 	print(json_report(&r, 0), out);
 	if (by == BY_LOCK_AND_SITE)
 		report_views(&r, out);
+	parts = json_array();
+	must(!json_array_append_new(parts, html_tree(&r, 0)));
+	html_page(parts, out);
+	json_decref(parts);
 	report_free(&r);
 }
 

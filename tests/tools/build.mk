@@ -2,7 +2,7 @@
 # Programs that the tests of the tools use.
 
 SYNTH_OBJ := $(patsubst %,$(OBJ)/tests/tools/%.o,synth synth-full subject)
-TOOLS_TEST_BIN := $(O)/tests/tools/mkdata $(O)/tests/tools/looper
+TOOLS_TEST_BIN := $(O)/tests/tools/mkdata $(O)/tests/tools/looper $(O)/tests/tools/page
 
 tools-tests: $(TOOLS_TEST_BIN)
 .PHONY: tools-tests
@@ -21,3 +21,8 @@ $(O)/tests/tools/looper: $(OBJ)/tests/tools/looper.o
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -o $@ $^ -pthread
+
+$(O)/tests/tools/page: $(OBJ)/tests/tools/page.o $(filter-out %/elide.o,$(TOOLS_OBJ)) $(PAGE_OBJ)
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -o $@ $^ $(TOOLS_LIBS)

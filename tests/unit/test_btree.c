@@ -3,6 +3,8 @@
  * test_btree.c - the B+Tree against a sorted array, and the checker against
  * trees broken on purpose.
  */
+#include <errno.h>
+#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -274,6 +276,22 @@ static void test_pool_is_reused(void **state)
 	assert_int_equal(subject.pool.nr_free, free_then);
 }
 
+/* Memory that is not there leaves pool and tree as they were, and both go on. */
+static void test_out_of_memory(void **state)
+{
+	struct node_pool before;
+
+	for (uint64_t key = 0; key < 3000; key++)
+		insert(&subject, key, key);
+	before = subject.pool;
+	assert_int_equal(pool_reserve(&subject.pool, ULONG_MAX), -ENOMEM);
+	assert_memory_equal(&before, &subject.pool, sizeof(before));
+	assert_whole(&subject);
+	for (uint64_t key = 3000; key < 6000; key++)
+		insert(&subject, key, key);
+	assert_whole(&subject);
+}
+
 /* Ways to break a tree of three levels, and what the checker must say. */
 static void break_order(struct btree *tree)
 {
@@ -376,6 +394,7 @@ int main(void)
 		WITH_TREE(test_border_keys),
 		WITH_TREE(test_scan_borders),
 		WITH_TREE(test_pool_is_reused),
+		WITH_TREE(test_out_of_memory),
 		cmocka_unit_test(test_checker_catches),
 	};
 

@@ -3,6 +3,7 @@
  * test_delta.c - what only a delta storage has: IDs, rows, the merge, its
  * footprint, and the checker against storages broken on purpose.
  */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -379,6 +380,32 @@ static void test_checker_catches(void **state)
 	}
 }
 
+/* As many values as there is room for: the next is refused, and the others stay. */
+static void test_out_of_entries(void **state)
+{
+	uint64_t nr = 0, payload;
+	uint32_t id;
+
+	set_up((struct index_config){ .entries = 100 });
+	while (!delta_reserve(&delta, threads[0])) {
+		union delta_value value = number(mix64(++nr));
+
+		assert_true(delta_add(&delta, threads[0], &value, nr));
+	}
+	assert_int_equal(delta_reserve(&delta, threads[0]), -ENOMEM);
+	assert_true(nr >= 100);
+	assert_whole();
+	for (uint64_t i = 1; i <= nr; i++) {
+		union delta_value value = number(mix64(i));
+
+		assert_true(delta_find(&delta, &value, &id));
+		assert_true(delta_drop(&delta, &value, &payload));
+		assert_int_equal(payload, i);
+	}
+	assert_whole();
+	tear_down();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -388,6 +415,7 @@ int main(void)
 		cmocka_unit_test(test_footprint),
 		cmocka_unit_test(test_footprint_exact),
 		cmocka_unit_test(test_merge),
+		cmocka_unit_test(test_out_of_entries),
 		cmocka_unit_test(test_merge_borders),
 		cmocka_unit_test(test_checker_catches),
 	};

@@ -195,6 +195,51 @@ static void alike_are_merged(void **state)
 	elide_tunables.stacks = 64;
 }
 
+static int choose_clock(struct perf_event_attr *attr)
+{
+	attr->type = PERF_TYPE_SOFTWARE;
+	attr->config = PERF_COUNT_SW_TASK_CLOCK;
+	attr->sample_period = 1ull << 40;
+	return 0;
+}
+
+/* Where the processor samples aborts it chooses which are looked at; counts still add up. */
+static void sampled_by_the_processor(void **state)
+{
+	static const struct elide_pmu_abort sampled = {0x4000, 123, ELIDE_CAUSE_conflict};
+	struct elide_row *row = row_of((const void *)0x900);
+	struct elide_sample sample;
+	struct elide_detail d;
+	void *ring = elide_self->pmu;
+
+	elide_pmu_choose = choose_clock;
+	elide_pmu_start(50);
+	elide_self->pmu = row; /* it is not looked into here */
+	for (int i = 0; i < 1008; i++) {
+		const struct elide_aborted a = {
+			.lock = &lock,
+			.cause = ELIDE_CAUSE_conflict,
+			.cycles = 10,
+			.sampled = i >= 8 && i % 50 == 0 ? &sampled : NULL,
+		};
+
+		row->causes[ELIDE_CAUSE_conflict]++;
+		elide_evidence_abort(elide_self, row, &a);
+	}
+	elide_self->pmu = ring;
+	LAST(SAMPLES, &sample);
+	assert_int_equal(sample.site, 0x900);
+	assert_int_equal(sample.samples, 8 + 20);
+	assert_int_equal(sample.count, 8 + 1000);
+	LAST(DETAILS, &d);
+	assert_int_equal(d.source, ELIDE_DETAIL_PMU);
+	assert_int_equal(d.own_pc, 0x4000);
+	assert_int_equal(d.site, 0x900);
+	assert_int_equal(d.samples, 20);
+	assert_int_equal(d.count, 1000);
+	assert_int_not_equal(d.abort_stack, 0);
+}
+
 static void data_is_named(void **state)
 {
 	struct elide_row *row = row_of((const void *)0x800);
@@ -429,6 +474,7 @@ int main(void)
 		cmocka_unit_test(weights_add_up),
 		cmocka_unit_test(counts_are_unbiased),
 		cmocka_unit_test(alike_are_merged),
+		cmocka_unit_test(sampled_by_the_processor),
 		cmocka_unit_test(data_is_named),
 		cmocka_unit_test(stacks_begin_at_the_call),
 		cmocka_unit_test(deep_stacks_are_cut_off),

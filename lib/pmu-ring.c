@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * pmu-ring.c - records in the ring buffer of a perf event.
+ *
+ * Layout: perf_event_open(2), "MMAP layout". Must never make a system call.
+ */
+#include "pmu-ring.h"
+
+#include <string.h>
+
+/* Copies @length bytes from position @at, over the end of the ring if need be. */
+static void copy(void *to, const void *data, size_t size, uint64_t at, size_t length)
+{
+	size_t first = size - (at & (size - 1));
+
+	if (first > length)
+		first = length;
+	memcpy(to, (const char *)data + (at & (size - 1)), first);
+	memcpy((char *)to + first, data, length - first);
+}
+
+/* Lost samples: PERF_RECORD_LOST has an id before the number, PERF_RECORD_LOST_SAMPLES has not. */
+static void read_lost(const void *data, size_t size, uint64_t at,
+		      const struct perf_event_header *header, struct elide_pmu_news *news)
+{
+	size_t offset = sizeof(*header) + (header->type == PERF_RECORD_LOST ? sizeof(uint64_t) : 0);
+	uint64_t lost;
+
+	if (header->size < offset + sizeof(lost)) {
+		news->nr_damaged++;
+		return;
+	}
+	copy(&lost, data, size, at + offset, sizeof(lost));
+	news->nr_lost += lost;
+}
+
+static void read_record(const void *data, size_t size, uint64_t at,
+			const struct perf_event_header *header, struct elide_pmu_sample *newest,
+			struct elide_pmu_news *news)
+{
+	switch (header->type) {
+	case PERF_RECORD_SAMPLE:
+		if (header->size != sizeof(*header) + sizeof(*newest)) {
+			news->nr_damaged++;
+			return;
+		}
+		copy(newest, data, size, at + sizeof(*header), sizeof(*newest));
+		news->nr_samples++;
+		return;
+	case PERF_RECORD_LOST:
+	case PERF_RECORD_LOST_SAMPLES:
+		read_lost(data, size, at, header, news);
+		return;
+	case PERF_RECORD_THROTTLE:
+		news->nr_throttles++;
+		return;
+	default:
+		news->nr_others++;
+	}
+}
+
+void elide_pmu_ring_read(const void *data, size_t size, uint64_t tail, uint64_t head,
+			 struct elide_pmu_sample *newest, struct elide_pmu_news *news)
+{
+	struct perf_event_header header;
+
+	memset(news, 0, sizeof(*news));
+	if (head - tail > size) {
+		news->nr_damaged++;
+		return;
+	}
+	while (tail != head) {
+		if (head - tail < sizeof(header)) {
+			news->nr_damaged++;
+			return;
+		}
+		copy(&header, data, size, tail, sizeof(header));
+		/* All sizes are multiples of 8. */
+		if (header.size < sizeof(header) || header.size % 8 || header.size > head - tail) {
+			news->nr_damaged++;
+			return;
+		}
+		read_record(data, size, tail, &header, newest, news);
+		tail += header.size;
+	}
+}

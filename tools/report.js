@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * report.js - what the page of report --html can do besides being read: sort a
+ * table by a column, copy a setting, change the colours, open the row a link
+ * leads to. Must never add to the page what is not in it.
+ */
+'use strict';
+
+const root = document.documentElement;
+const said = document.getElementById('said');
+
+/* Dark or light. #dark and #light in the address ask for one from the start. */
+const theme = document.getElementById('theme');
+const system = matchMedia('(prefers-color-scheme: dark)');
+
+function isDark() {
+	return root.dataset.theme ? root.dataset.theme === 'dark' : system.matches;
+}
+
+function showTheme() {
+	theme.setAttribute('aria-pressed', isDark());
+}
+
+if (location.hash === '#dark' || location.hash === '#light')
+	root.dataset.theme = location.hash.slice(1);
+theme.addEventListener('click', () => {
+	root.dataset.theme = isDark() ? 'light' : 'dark';
+	showTheme();
+});
+system.addEventListener('change', showTheme);
+theme.hidden = false;
+showTheme();
+
+/* Numbers begin with the largest, names with the first. Equal rows keep their order. */
+function sortBy(table, head, index) {
+	const number = head.classList.contains('num');
+	const first = number ? 'descending' : 'ascending';
+	const second = number ? 'ascending' : 'descending';
+	const order = head.getAttribute('aria-sort') === first ? second : first;
+	const sign = order === 'ascending' ? 1 : -1;
+	const body = table.tBodies[0];
+	const rows = [...body.rows].map((row) => {
+		const cell = row.cells[index];
+
+		return {row, key: number ? Number(cell.dataset.v) : cell.textContent};
+	});
+
+	rows.sort((a, b) => sign * (number ? a.key - b.key : a.key.localeCompare(b.key)));
+	body.append(...rows.map((r) => r.row));
+	for (const th of table.tHead.rows[0].cells)
+		th.setAttribute('aria-sort', th === head ? order : 'none');
+	said.textContent = `Sorted by ${head.textContent}, ${order}`;
+}
+
+for (const table of document.querySelectorAll('table.rows'))
+	[...table.tHead.rows[0].cells].forEach((head, index) => {
+		const button = document.createElement('button');
+
+		button.type = 'button';
+		button.textContent = head.textContent;
+		button.addEventListener('click', () => sortBy(table, head, index));
+		head.replaceChildren(button);
+		head.setAttribute('aria-sort', 'none');
+	});
+
+/* A page from a file may have no clipboard of its own: then the old way. */
+async function copy(code) {
+	try {
+		await navigator.clipboard.writeText(code.textContent);
+		return true;
+	} catch {
+		getSelection().selectAllChildren(code);
+		return document.execCommand('copy');
+	}
+}
+
+for (const button of document.querySelectorAll('.copy')) {
+	button.addEventListener('click', async () => {
+		const code = button.previousElementSibling;
+		const done = await copy(code);
+
+		button.textContent = done ? 'Copied' : 'Select it by hand';
+		said.textContent = button.textContent;
+		setTimeout(() => { button.textContent = 'Copy'; }, 2000);
+	});
+	button.hidden = false;
+}
+
+/* Links lead to rows that are closed. */
+function openTarget() {
+	const target = document.getElementById(location.hash.slice(1));
+
+	if (target instanceof HTMLDetailsElement)
+		target.open = true;
+}
+
+addEventListener('hashchange', openTarget);
+openTarget();
+
+/* What is closed would be missing on paper. */
+let closed = [];
+
+addEventListener('beforeprint', () => {
+	closed = [...document.querySelectorAll('details:not([open])')];
+	closed.forEach((d) => { d.open = true; });
+});
+addEventListener('afterprint', () => closed.forEach((d) => { d.open = false; }));
