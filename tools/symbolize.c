@@ -76,11 +76,14 @@ static const char *keep(struct symbolizer *s, const char *string)
 	return t->s;
 }
 
+/* As people know it: without a version, and without what glibc calls its own functions by. */
 static const char *demangle(struct symbolizer *s, const char *name)
 {
 	int status;
-	char *plain = strncmp(name, "_Z", 2) ? NULL : __cxa_demangle(name, NULL, NULL, &status);
-	const char *kept = keep(s, plain ? plain : name);
+	char *plain = strncmp(name, "_Z", 2) ? strndup(name, strcspn(name, "@")) :
+					       __cxa_demangle(name, NULL, NULL, &status);
+	const char *own = plain && !strncmp(plain, "__GI_", 5) ? plain + 5 : plain;
+	const char *kept = keep(s, own ? own : name);
 
 	free(plain);
 	return kept;
