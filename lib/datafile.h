@@ -545,9 +545,10 @@ struct elide_blame {
 };
 
 enum elide_event_type {
-	ELIDE_EVENT_PAUSED = 1, /* the policy stops trying; a: acquisitions to forgo */
+	ELIDE_EVENT_PAUSED = 1, /* the policy stops trying; a: acquisitions to forgo, 0 until found better */
 	ELIDE_EVENT_RESUMED,    /* and tries again, having probed; a: 0 */
 	ELIDE_EVENT_OFF,        /* elision is switched off for the whole process; no row */
+	ELIDE_EVENT_CHOSE,      /* the adaptive policy has compared two ways; a: 1 if the new one is better */
 	ELIDE_EVENT_END         /* one more than the last */
 };
 
@@ -560,6 +561,13 @@ enum elide_event_type {
  * @a:      see the types
  * @tries, @fails: what it was decided on: acquisitions tried in the window; those that fell
  *          back, weighted
+ * @arm, @before: of the adaptive policy: number in arms.def of the way that was compared, and
+ *          of the one that was in use
+ * @ratio:  logarithm of the sections per time with the one by those with the other, in 1/1000
+ * @confidence: that its sign is right, in 1/1000
+ * @pairs:  measurements of each; 0 where nothing was measured, because nothing could be elided
+ *
+ * Of a decision about all call sites of a class, @site is 0, and @kind that of the first.
  */
 struct elide_event {
 	uint64_t time;
@@ -571,8 +579,14 @@ struct elide_event {
 	uint64_t a;
 	uint32_t tries;
 	uint32_t fails;
-	uint64_t reserved[2];
+	uint16_t arm;
+	uint16_t before;
+	int32_t ratio;
+	uint32_t confidence;
+	uint32_t pairs;
 };
+
+_Static_assert(sizeof(struct elide_event) == 64, "one cache line");
 
 /* Who counted. */
 enum elide_counter_source {

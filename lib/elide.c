@@ -13,6 +13,7 @@
 #include "engine.h"
 #include "evidence.h"
 #include "order.h"
+#include "pace.h"
 #include "pmu.h"
 #include "point.h"
 #include "process.h"
@@ -20,6 +21,9 @@
 
 /* Cycles; a timer interrupt, which comes about as often, ends any transaction. */
 #define LONGEST_SCALED 1000000
+
+/* Waits for a turn in the queue last so many times as long as those for a held lock. */
+#define QUEUE_LONGEST 16
 
 /* Some transaction has committed since the watch last looked. Rarely written. */
 static bool any_commit = true;
@@ -206,9 +210,35 @@ static __cold void decided(struct elide_row *row, const struct policy_window *wi
 			     policy, window);
 }
 
+/*
+ * Be the one that tries again. The word may have been left by a thread that is
+ * no more, or not in this process: not waited for without end.
+ */
+static void queue_up(struct elide_thread *t, struct policy_lock *lock, uint32_t spins)
+{
+	if (t->queue)
+		return;
+	for (uint32_t n = QUEUE_LONGEST * spins; READ_ONCE(lock->queue); n--) {
+		if (!n) {
+			WRITE_ONCE(lock->queue, 0);
+			break;
+		}
+		cpu_relax();
+	}
+	/* Only turns are taken here: it orders nothing, and who comes second goes on without. */
+	if (!__atomic_exchange_n(&lock->queue, 1, __ATOMIC_RELAXED))
+		t->queue = &lock->queue;
+}
+
+static __noinline void leave_queue(struct elide_thread *t)
+{
+	WRITE_ONCE(*t->queue, 0);
+	t->queue = NULL;
+}
+
 /* What the policy said, in deed. False: take the lock really. */
-static bool carry_out(struct elide_thread *t, struct policy_verdict v, const void *word,
-		      const struct elide_rule *rule, bool wait)
+static bool carry_out(struct elide_thread *t, struct policy_lock *lock, struct policy_verdict v,
+		      const void *word, const struct elide_rule *rule, bool wait)
 {
 	uint32_t spins = elide_process.config.spin_busy;
 
@@ -223,6 +253,11 @@ static bool carry_out(struct elide_thread *t, struct policy_verdict v, const voi
 			for (uint32_t n = random_period(t, v.spins); n; n--)
 				cpu_relax();
 		break;
+	case POLICY_QUEUE:
+		spins = v.spins;
+		if (wait)
+			queue_up(t, lock, spins);
+		break;
 	case POLICY_FALLBACK:
 		return false;
 	}
@@ -234,6 +269,17 @@ static bool looks_first(void)
 {
 	return elide_process.config.name != POLICY_GLIBC &&
 	       elide_process.config.name != POLICY_DAMON;
+}
+
+static void gave_up(struct elide_thread *t, struct elide_cache *entry, struct policy_lock *lock,
+		    const struct policy_try *try)
+{
+	if (t->queue)
+		leave_queue(t);
+	if (elide_process.config.name == POLICY_ADAPTIVE)
+		elide_pace_failed(elide_mark(t, entry), elide_row(entry), try);
+	else if (policy_done(&elide_process.config, lock, elide_window(t, entry), try, false))
+		decided(elide_row(entry), elide_window(t, entry));
 }
 
 enum elide_outcome elide_acquire(struct elide_thread *t, struct elide_cache *entry,
@@ -251,10 +297,15 @@ enum elide_outcome elide_acquire(struct elide_thread *t, struct elide_cache *ent
 		return acquire_nested(t, entry, word, rule, site, kind, wait);
 	if (!READ_ONCE(elide_enabled) || unlikely(READ_ONCE(elide_data->control)))
 		return ELIDE_SKIPPED;
+	if (likely(config->name == POLICY_ADAPTIVE)) {
+		try.arm = elide_pace_arm(t, entry);
+		if (try.arm == POLICY_ARM_real)
+			return ELIDE_SKIPPED;
+	}
 	if (rtm_test())
 		return ELIDE_INSIDE; /* somebody else's transaction; XEND is theirs */
 	lock = &elide_registry_state(entry->lock_index)->policy;
-	if (!policy_enter(config, lock))
+	if (config->name != POLICY_ADAPTIVE && !policy_enter(config, lock))
 		return ELIDE_SKIPPED;
 	test_point(enter);
 	if (looks_first() && !wait_until_free(word, rule, wait ? config->spin_busy : 0))
@@ -277,12 +328,13 @@ enum elide_outcome elide_acquire(struct elide_thread *t, struct elide_cache *ent
 		}
 		test_point(aborted);
 		count_abort(t, elide_row(entry), word, rule, status, start);
-		if (!carry_out(t, policy_abort(config, lock, &try, status), word, rule, wait))
+		if (config->name == POLICY_ADAPTIVE)
+			elide_pace_again(elide_mark(t, entry), elide_row(entry), &try);
+		if (!carry_out(t, lock, policy_abort(config, lock, &try, status), word, rule, wait))
 			break;
 		start = start ? cycles_now() : 0;
 	}
-	if (policy_done(config, lock, elide_window(t, entry), &try, false))
-		decided(elide_row(entry), elide_window(t, entry));
+	gave_up(t, entry, lock, &try);
 	test_point(fallback);
 	return ELIDE_FELL_BACK;
 }
@@ -375,15 +427,28 @@ static __always_inline_fn void no_pending(struct elide_thread *t)
 			 sizeof(t->nr_pending) + sizeof(t->pending[0].what));
 }
 
+static __noinline void commit_judged(struct policy_lock *lock, struct policy_window *window,
+				     struct elide_row *row)
+{
+	const struct policy_try none = {0};
+
+	if (policy_done(&elide_process.config, lock, window, &none, true))
+		decided(row, window);
+}
+
 /* Commit, and count the outermost section. The lock may be gone: only its address is used. */
 static __always_inline_fn void commit(struct elide_thread *t)
 {
 	struct elide_cache *entry = t->pending[0].entry;
-	struct policy_lock *lock = &elide_registry_state(entry->lock_index)->policy;
-	struct policy_window *window = elide_window(t, entry);
 	struct elide_row *row = elide_row(entry);
-	const struct policy_try none = {0};
+	bool judged = elide_process.config.name == POLICY_HPCA;
+	struct policy_lock *lock = NULL;
+	struct policy_window *window = NULL;
 
+	if (unlikely(judged)) {
+		lock = &elide_registry_state(entry->lock_index)->policy;
+		window = elide_window(t, entry);
+	}
 	no_pending(t);
 	test_point(commit);
 	rtm_end();
@@ -392,8 +457,10 @@ static __always_inline_fn void commit(struct elide_thread *t)
 		WRITE_ONCE(any_commit, true);
 	t->streak = 0;
 	counter_add(row->commits, 1);
-	if (policy_done(&elide_process.config, lock, window, &none, true))
-		decided(row, window);
+	if (unlikely(t->queue))
+		leave_queue(t);
+	if (unlikely(judged))
+		commit_judged(lock, window, row);
 }
 
 static __always_inline_fn void copy_pending(const struct elide_thread *t, struct deferred *list,

@@ -49,7 +49,7 @@ static uint64_t draw(struct elide_thread *t)
 
 uint64_t elide_evidence_weight(struct elide_thread *t, uint64_t nth)
 {
-	if (nth <= EVIDENCE_FIRST)
+	if (nth <= t->first_seen)
 		return 1;
 	return draw(t) % elide_tunables.stacks ? 0 : elide_tunables.stacks;
 }
@@ -314,7 +314,7 @@ __cold void elide_evidence_abort(struct elide_thread *t, struct elide_row *row,
 		return;
 	weight = elide_evidence_weight(t, row->causes[a->cause]);
 	/* Beyond the first, the processor chooses which are looked at, one in as many. */
-	if (t->pmu && row->causes[a->cause] > EVIDENCE_FIRST)
+	if (t->pmu && row->causes[a->cause] > t->first_seen)
 		weight = a->sampled ? elide_pmu_period() : 0;
 	if (!weight)
 		return;
@@ -397,15 +397,13 @@ void elide_evidence_taken(const struct elide_row *row, const void *lock)
 		elide_registry_set_holder(index, (const void *)row->site, row->kind);
 }
 
-__cold void elide_evidence_event(enum elide_event_type type, const struct elide_row *row,
-				 const void *lock, const struct policy_lock *policy,
-				 const struct policy_window *window)
+static void add_event(const struct elide_event *decision)
 {
 	struct elide_event *event = NULL;
 	struct elide_chunk *chunk;
 	struct elide_slow slow;
 
-	if (!elide_evidence || (row && !row->kind) || !elide_slow_enter(&slow))
+	if (!elide_evidence || !elide_slow_enter(&slow))
 		return;
 	chunk = elide_evidence->events; /* a copy that no fork wipes */
 	if (elide_evidence->nr_events < MAX_EVENTS)
@@ -414,8 +412,22 @@ __cold void elide_evidence_event(enum elide_event_type type, const struct elide_
 		elide_data->dropped[ELIDE_DROPPED_EVENTS]++;
 		goto leave;
 	}
-	*event = (struct elide_event){
-		.time = cycles_now(),
+	*event = *decision;
+	event->time = cycles_now();
+	elide_data_publish(chunk);
+	elide_evidence->events = chunk;
+	elide_evidence->nr_events++;
+leave:
+	elide_slow_leave(&slow);
+}
+
+__cold void elide_evidence_event(enum elide_event_type type, const struct elide_row *row,
+				 const void *lock, const struct policy_lock *policy,
+				 const struct policy_window *window)
+{
+	if (row && !row->kind)
+		return;
+	add_event(&(struct elide_event){
 		.type = type,
 		.class_index = row ? row->class_index : 0,
 		.kind = row ? row->kind : ELIDE_KIND_NONE,
@@ -424,10 +436,34 @@ __cold void elide_evidence_event(enum elide_event_type type, const struct elide_
 		.a = type == ELIDE_EVENT_PAUSED ? policy->pause : 0,
 		.tries = window ? window->last_tries : 0,
 		.fails = window ? window->last_fails : 0,
-	};
-	elide_data_publish(chunk);
-	elide_evidence->events = chunk;
-	elide_evidence->nr_events++;
-leave:
-	elide_slow_leave(&slow);
+	});
+}
+
+/* What it means for the report. */
+static enum elide_event_type type_of(const struct learn_decision *d)
+{
+	if (!d->won)
+		return ELIDE_EVENT_CHOSE;
+	if (d->arm == POLICY_ARM_real)
+		return ELIDE_EVENT_PAUSED;
+	return d->before == POLICY_ARM_real ? ELIDE_EVENT_RESUMED : ELIDE_EVENT_CHOSE;
+}
+
+__cold void elide_evidence_chose(uint32_t class_index, const void *site, enum elide_kind kind,
+				 const struct learn_decision *d)
+{
+	enum elide_event_type type = type_of(d);
+
+	add_event(&(struct elide_event){
+		.type = type,
+		.class_index = class_index,
+		.kind = kind,
+		.site = (uintptr_t)site,
+		.a = type == ELIDE_EVENT_CHOSE && d->won,
+		.arm = d->arm,
+		.before = d->before,
+		.ratio = d->ratio,
+		.confidence = d->confidence,
+		.pairs = d->pairs,
+	});
 }

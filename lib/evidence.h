@@ -22,8 +22,19 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Of these each is looked at. */
-#define EVIDENCE_FIRST 8
+/*
+ * Of these each is looked at, in the first threads. Many threads that begin at
+ * once would otherwise keep each other waiting for as long as the first of
+ * them all are looked at; of a further one it is the very first.
+ */
+#define EVIDENCE_FIRST   8
+#define EVIDENCE_THREADS 4
+
+/** elide_evidence_first() - how many are looked at for certain in thread number @nr, from 1. */
+static inline uint32_t elide_evidence_first(uint32_t nr)
+{
+	return nr <= EVIDENCE_THREADS ? EVIDENCE_FIRST : 1;
+}
 
 /**
  * elide_evidence_start() - make the tables.
@@ -130,6 +141,15 @@ void elide_evidence_taken(const struct elide_row *row, const void *lock);
 void elide_evidence_event(enum elide_event_type type, const struct elide_row *row,
 			  const void *lock, const struct policy_lock *policy,
 			  const struct policy_window *window);
+
+/**
+ * elide_evidence_chose() - the adaptive policy has decided something.
+ * @class_index: of the locks
+ * @site, @kind: call site it is about; NULL and the kind of the first for all
+ * @decision: what was decided
+ */
+void elide_evidence_chose(uint32_t class_index, const void *site, enum elide_kind kind,
+			  const struct learn_decision *decision);
 
 /*
  * For evidence.c's other half, detail.c. In a slow path.

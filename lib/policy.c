@@ -15,10 +15,6 @@
 /* "Our experiments show that 2 attempts are optimal" (Cervini et al., DaMoN'15, 3.2). */
 #define DAMON_TRIES 2
 
-/* A probe after a pause is a window shortened by this factor: little is lost if it fails. */
-#define PROBE_SHORTER 8
-#define PROBE_MIN     4
-
 /* An abort that cannot go away counts as that many failures of the window. */
 #define HOPELESS_WEIGHT 8
 
@@ -48,6 +44,30 @@ enum elide_cause policy_cause(unsigned int status)
 	if (status & RTM_NESTED)
 		return ELIDE_CAUSE_nested;
 	return ELIDE_CAUSE_other;
+}
+
+void policy_arms(struct policy_config *config)
+{
+	const struct policy_budget tuned = config->budget;
+	const struct policy_budget arms[POLICY_NR_ARMS] = {
+#define TUNED_OR(number, tuned) ((number) < 0 ? (tuned) : (number))
+#define TUNED (-1)
+#define ELIDE_ARM(id, n_conflict, n_busy, n_capacity, n_other, n_queue, help) \
+	[POLICY_ARM_##id] = {                                                 \
+		.conflict = TUNED_OR(n_conflict, tuned.conflict),             \
+		.busy = TUNED_OR(n_busy, tuned.busy),                         \
+		.capacity = TUNED_OR(n_capacity, tuned.capacity),             \
+		.other = TUNED_OR(n_other, tuned.other),                      \
+		.queue = n_queue,                                             \
+	},
+#include "arms.def"
+#undef ELIDE_ARM
+#undef TUNED
+#undef TUNED_OR
+	};
+
+	for (unsigned int i = 0; i < POLICY_NR_ARMS; i++)
+		config->arms[i] = arms[i];
 }
 
 bool policy_enter(const struct policy_config *config, struct policy_lock *lock)
@@ -108,28 +128,38 @@ static uint32_t backoff_after(const struct policy_config *config, unsigned int c
 	return config->backoff << shift;
 }
 
+static struct policy_verdict abort_conflict(const struct policy_config *config,
+					    const struct policy_budget *budget,
+					    struct policy_try *try)
+{
+	if (++try->conflict > budget->conflict)
+		return fallback(try, false);
+	if (budget->queue)
+		return verdict(POLICY_QUEUE, config->spin_busy);
+	return verdict(POLICY_BACKOFF, backoff_after(config, try->conflict));
+}
+
 static struct policy_verdict abort_budgets(const struct policy_config *config,
+					   const struct policy_budget *budget,
 					   struct policy_try *try, enum elide_cause cause)
 {
 	switch (cause) {
 	case ELIDE_CAUSE_conflict:
-		if (++try->conflict > config->retry_conflict)
-			return fallback(try, false);
-		return verdict(POLICY_BACKOFF, backoff_after(config, try->conflict));
+		return abort_conflict(config, budget, try);
 	case ELIDE_CAUSE_busy:
 	case ELIDE_CAUSE_inner_busy:
-		if (++try->busy > config->retry_busy)
+		if (++try->busy > budget->busy)
 			return fallback(try, false);
 		return verdict(POLICY_WAIT, config->spin_busy);
 	case ELIDE_CAUSE_capacity:
-		if (++try->capacity > config->retry_capacity)
+		if (++try->capacity > budget->capacity)
 			return fallback(try, true);
 		return verdict(POLICY_WAIT, config->spin_busy);
 	case ELIDE_CAUSE_explicit:
 	case ELIDE_CAUSE_debug:
 	case ELIDE_CAUSE_nested:
 	case ELIDE_CAUSE_other:
-		if (++try->other > config->retry_other)
+		if (++try->other > budget->other)
 			return fallback(try, true);
 		return verdict(POLICY_WAIT, config->spin_busy);
 	default:
@@ -151,14 +181,11 @@ struct policy_verdict policy_abort(const struct policy_config *config, struct po
 		return abort_damon(config, try, cause, status);
 	case POLICY_NEVER:
 		return fallback(try, false);
+	case POLICY_ADAPTIVE:
+		return abort_budgets(config, &config->arms[try->arm], try, cause);
 	default:
-		return abort_budgets(config, try, cause);
+		return abort_budgets(config, &config->budget, try, cause);
 	}
-}
-
-static bool pauses(const struct policy_config *config)
-{
-	return config->name == POLICY_ADAPTIVE || config->name == POLICY_HPCA;
 }
 
 /* What the lock is changed on: the timeline tells it. */
@@ -172,36 +199,24 @@ static __cold bool changed(struct policy_window *window, struct policy_window on
 bool policy_done(const struct policy_config *config, struct policy_lock *lock,
 		 struct policy_window *window, const struct policy_try *try, bool elided)
 {
-	uint32_t length = config->window, limit;
+	uint32_t limit = (config->window * config->fail_percent + 99) / 100;
 	struct policy_window on;
 
-	if (!pauses(config))
+	if (config->name != POLICY_HPCA)
 		return false;
-	if (lock->pause && config->name == POLICY_ADAPTIVE)
-		length = length / PROBE_SHORTER > PROBE_MIN ? length / PROBE_SHORTER : PROBE_MIN;
-	limit = (length * config->fail_percent + 99) / 100;
-
 	window->tries++;
 	if (!elided)
 		window->fails += try->hopeless ? HOPELESS_WEIGHT : 1;
-	if (window->fails >= limit) {
-		on = *window;
-		window->tries = window->fails = 0;
-		if (lock->skip)
-			return false; /* another thread has paused it meanwhile */
-		if (config->name == POLICY_HPCA || !lock->pause)
-			lock->pause = config->pause_min;
-		else if (lock->pause <= config->pause_max / 2)
-			lock->pause *= 2;
-		else
-			lock->pause = config->pause_max;
-		lock->skip = lock->pause;
-		return changed(window, on);
-	}
-	if (window->tries < length)
+	if (window->fails < limit && window->tries < config->window)
 		return false;
 	on = *window;
 	window->tries = window->fails = 0;
+	if (on.fails >= limit) {
+		if (lock->skip)
+			return false; /* another thread has paused it meanwhile */
+		lock->pause = lock->skip = config->pause_min;
+		return changed(window, on);
+	}
 	if (!lock->pause)
 		return false;
 	lock->pause = 0;

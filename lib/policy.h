@@ -18,15 +18,15 @@
  *        v
  *   take the lock really, policy_done(not elided)
  *
- * One lock under the adaptive policy (p: its pause, in acquisitions):
+ * The adaptive policy enters by the arm of the call site: learn.h. HPCA'14's
+ * disables a lock for a period when fallbacks reach a threshold; p: its pause,
+ * in acquisitions.
  *
  *   state     event                                          next      p
- *   -------   --------------------------------------------   -------   --------------------
+ *   -------   --------------------------------------------   -------   ---------
  *   eliding   window passed, fewer failures than the limit   eliding   0
  *   eliding   failures reached the limit                     paused    pause_min
- *   paused    p acquisitions went by                         probing   p
- *   probing   short window passed                            eliding   0
- *   probing   failures reached the limit                     paused    min(2 p, pause_max)
+ *   paused    p acquisitions went by                         eliding   p
  */
 #ifndef ELIDE_POLICY_H
 #define ELIDE_POLICY_H
@@ -35,6 +35,7 @@
 #include <stdint.h>
 
 #include "datafile.h"
+#include "learn.h"
 
 /* In the order of the values of the tunable POLICY. */
 enum policy_name {
@@ -48,41 +49,58 @@ enum policy_name {
 };
 
 /**
+ * struct policy_budget - further attempts of an acquisition, after aborts of each group.
+ * @queue: aborted threads try again one at a time
+ */
+struct policy_budget {
+	uint16_t conflict;
+	uint16_t busy;
+	uint16_t capacity;
+	uint16_t other;
+	bool queue;
+};
+
+/**
  * struct policy_config - the tunables a policy reads.
  * @name:           enum policy_name
- * @retry_conflict, @retry_busy, @retry_capacity, @retry_other: further
- *                  attempts after aborts of that group, per acquisition
+ * @budget:         of the policies that have one for all: RETRY_CONFLICT and its like
+ * @arms:           what the adaptive policy chooses from, see policy_arms()
  * @spin_busy:      longest wait for a held lock, iterations
  * @backoff:        mean pause after the first conflict, iterations
  * @window:         acquisitions a lock is judged over
  * @fail_percent:   share of fallbacks in a window that pauses the lock
- * @pause_min, @pause_max: bounds of the pause, acquisitions
+ * @pause_min:      the pause, acquisitions
  */
 struct policy_config {
 	uint32_t name;
-	uint32_t retry_conflict;
-	uint32_t retry_busy;
-	uint32_t retry_capacity;
-	uint32_t retry_other;
+	struct policy_budget budget;
+	struct policy_budget arms[POLICY_NR_ARMS];
 	uint32_t spin_busy;
 	uint32_t backoff;
 	uint32_t window;
 	uint32_t fail_percent;
 	uint32_t pause_min;
-	uint32_t pause_max;
 };
 
 /**
  * struct policy_lock - what is remembered of a lock between acquisitions.
  * @skip:  acquisitions to forgo before the next attempt
  * @pause: length of the last pause; 0 while the lock has a clean record
+ * @queue: under the adaptive policy: an aborted thread tries again, others wait
+ * @fails: under the adaptive policy: acquisitions that fell back
  *
- * Shared by threads and updated without synchronisation: a lost update
- * makes a pause a little longer or shorter, nothing else.
+ * Shared by threads and, but for @queue, updated without synchronisation: a lost
+ * update makes a pause a little longer or shorter, nothing else.
  */
 struct policy_lock {
-	uint32_t skip;
-	uint32_t pause;
+	union {
+		uint32_t skip;
+		uint32_t queue;
+	};
+	union {
+		uint32_t pause;
+		uint32_t fails;
+	};
 };
 
 /**
@@ -107,13 +125,15 @@ struct policy_try {
 	uint16_t busy;
 	uint16_t capacity;
 	uint16_t other;
-	uint16_t hopeless; /* the last abort cannot go away by trying again */
+	uint8_t arm;       /* enum policy_arm_name: how it is treated, under the adaptive policy */
+	bool hopeless;     /* the last abort cannot go away by trying again */
 };
 
 enum policy_action {
 	POLICY_RETRY,    /* at once */
 	POLICY_WAIT,     /* until the lock is free, at most @spins iterations */
 	POLICY_BACKOFF,  /* for a random time with mean @spins, then until it is free */
+	POLICY_QUEUE,    /* be the one that tries again, then as POLICY_WAIT */
 	POLICY_FALLBACK, /* take the lock really */
 };
 
@@ -123,7 +143,13 @@ struct policy_verdict {
 };
 
 /**
- * policy_enter() - shall this acquisition be tried?
+ * policy_arms() - what the adaptive policy chooses from.
+ * @config: @arms is filled, by @budget and arms.def
+ */
+void policy_arms(struct policy_config *config);
+
+/**
+ * policy_enter() - shall this acquisition be tried? Not for the adaptive policy.
  * @config: settings
  * @lock: state of the lock; its @skip is counted down
  *
@@ -157,7 +183,7 @@ struct policy_verdict policy_abort(const struct policy_config *config, struct po
  * @elided: whether it was elided in the end
  *
  * HPCA'14 3.3.3: when aborts reach a threshold, disable elision for a period
- * and re-evaluate; the doubling follows the OpenMP runtime's adaptive lock.
+ * and re-evaluate.
  *
  * Return: true if @lock changed.
  */

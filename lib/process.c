@@ -24,6 +24,7 @@
 #include "exit-report.h"
 #include "log.h"
 #include "order.h"
+#include "pace.h"
 #include "pmu.h"
 #include "process.h"
 #include "rules.h"
@@ -83,6 +84,7 @@ static void refresh_end(void)
 {
 	elide_data->end_ns = clock_ns(CLOCK_MONOTONIC);
 	elide_data->end_cycles = cycles_now();
+	elide_pace_clock(elide_data->end_cycles - start.cycles, elide_data->end_ns - start.ns);
 }
 
 static void fill_machine(struct elide_header *h)
@@ -146,6 +148,7 @@ static int child_start(void)
 	elide_threads_forget();
 	elide_misuse_forget();
 	elide_evidence_forget();
+	elide_pace_forget();
 	read_start();
 	wiped->same_process = 1;
 	if (!elide_tunables.follow) {
@@ -246,17 +249,14 @@ static void configure_policy(void)
 			    sizeof(elide_process.policy));
 	elide_process.config = (struct policy_config){
 		.name = t->policy,
-		.retry_conflict = t->retry_conflict,
-		.retry_busy = t->retry_busy,
-		.retry_capacity = t->retry_capacity,
-		.retry_other = t->retry_other,
+		.budget = {t->retry_conflict, t->retry_busy, t->retry_capacity, t->retry_other, false},
 		.spin_busy = t->spin_busy,
 		.backoff = t->backoff,
 		.window = t->window,
 		.fail_percent = t->fail_percent,
 		.pause_min = t->pause_min,
-		.pause_max = t->pause_max < t->pause_min ? t->pause_min : t->pause_max,
 	};
+	policy_arms(&elide_process.config);
 }
 
 /* A period rounded up to a power of two, less one; all ones for never. */
@@ -298,7 +298,8 @@ void elide_start(bool secure)
 	elide_rules_parse(elide_tunables.locks);
 	elide_hold_mask = hold_mask(elide_tunables.hold_period);
 	wiped = elide_wiped_alloc(sizeof(*wiped));
-	if (!wiped || elide_registry_start(elide_tunables.max_locks, elide_tunables.max_classes)) {
+	if (!wiped || elide_pace_start(elide_tunables.max_classes) ||
+	    elide_registry_start(elide_tunables.max_locks, elide_tunables.max_classes)) {
 		elide_log("no memory, or a kernel without MADV_WIPEONFORK: every call passes through");
 		elide_enabled = false;
 		return;

@@ -13,6 +13,7 @@
 #include "engine.h"
 #include "evidence.h"
 #include "order.h"
+#include "pace.h"
 #include "pmu.h"
 #include "point.h"
 #include "process.h"
@@ -98,6 +99,7 @@ static void thread_init(struct elide_thread *t)
 	/* Differs between threads, and is the same in the next run: ids of threads are not. */
 	t->seed = ++elide_data->nr_threads * 2654435761u | 1;
 	t->sample_seed = t->seed * 0x9e3779b97f4a7c15ull;
+	t->first_seen = elide_evidence_first(elide_data->nr_threads);
 	t->stack_top = elide_stack_top(t->tid);
 	t->streak = 0;
 	t->hold_lock = NULL;
@@ -105,6 +107,8 @@ static void thread_init(struct elide_thread *t)
 	elide_pmu_close(t->pmu);
 	t->pmu = elide_pmu_open();
 	t->nr_spins = t->nr_rwlocks = t->watched = 0;
+	t->queue = NULL;
+	elide_pace_begin(t);
 	t->pending[0].what = 0;
 	if (elide_process.tell_section)
 		rtmgrind_request(RTMGRIND_SECTION, (unsigned long)&t->pending[0], 0);
@@ -274,7 +278,10 @@ static struct elide_cache *fill(const void *lock, const void *site, enum elide_k
 		.elide = row->state == ELIDE_STATE_ELIDING || row->state == ELIDE_STATE_PAUSED,
 		.generation = generation,
 	};
-	*elide_window(t, entry) = (struct policy_window){0};
+	if (elide_process.config.name == POLICY_ADAPTIVE)
+		t->mark_of[entry - t->cache] = elide_pace_mark(t, index, class_index, site, kind);
+	else
+		*elide_window(t, entry) = (struct policy_window){0};
 	if (unlikely(elide_slow_forked())) {
 		entry->lock = NULL;
 		return NULL;

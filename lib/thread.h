@@ -139,6 +139,39 @@ ELIDE_SAME_PLACE(lock, lock);
 ELIDE_SAME_PLACE(site, site);
 
 /**
+ * struct elide_mark - what a thread knows of a call site of a class: pace.h.
+ * @pacer:   number of the class's state, 0 nobody's
+ * @pace:    number of the thread's pace in that class
+ * @site:    number of the site in the class
+ * @streak:  acquisitions in a row that have fallen back without hope
+ * @probing: the next outcome is one of a probe
+ * @commits: counted in the row at the last of these
+ */
+struct elide_mark {
+	uint32_t pacer;
+	uint16_t pace;
+	uint8_t site;
+	uint8_t streak : 7, probing : 1;
+	uint64_t commits;
+};
+
+/**
+ * struct elide_pace - how far a thread has come in a class of locks.
+ * @start:     of what is counted, cycles; 0 before the first report
+ * @countdown: sections until the next report
+ * @nr:        of so many
+ * @pacer:     the class's state, 0 for an unused one
+ * @epoch:     that the last report was in
+ */
+struct elide_pace {
+	uint64_t start;
+	uint32_t countdown;
+	uint32_t nr;
+	uint32_t pacer;
+	uint32_t epoch;
+};
+
+/**
  * struct elide_thread - a thread's block.
  * @nr_held:    elided locks open; not zero exactly inside a transaction of ours
  * @nr_pending: lock calls of the open transaction
@@ -150,6 +183,7 @@ ELIDE_SAME_PLACE(site, site);
  *              ELIDE_NO_TID: nothing is elided here, no hold time is being measured
  * @seed:       state of the back-off's random generator
  * @streak:     aborts since the last commit
+ * @queue:      word of the lock at which it is the one that tries again; NULL
  * @time_countdown: first attempts until one is timed
  * @nr_spins, @nr_rwlocks: held really, as far as the wrappers have seen
  * @nr_taken:   locks in @taken; always 0 unless orders are watched
@@ -162,11 +196,14 @@ ELIDE_SAME_PLACE(site, site);
  * @next:       list of all blocks
  * @sample_seed: state of the random generator that chooses what is sampled
  * @stack_top:  end of its stack; 0 in a block whose thread has ended
+ * @first_seen: of each kind of event as many are looked at for certain, see evidence.h
  * @nr_blocked: locks it has released that others waited for
  * @ends:       times its thread has said that it ends
  * @nr_filled:  entries of the cache in use; the first are in @filled, see elide_cache_used()
  * @cache:      the look-up cache
- * @windows:    this thread's judgement of the lock in the cache entry of that index
+ * @mark_of:    mark of the call in the cache entry of that index
+ * @windows:    this thread's judgement of the lock in it: policy hpca
+ * @marks, @paces: what it knows of calls and of classes: pace.h
  * @taken:      the locks held, the oldest first
  * @pmu:        ring of its samples of aborts, see pmu.h; NULL without
  */
@@ -184,6 +221,7 @@ struct elide_thread {
 	uint32_t time_countdown;
 	uint32_t nr_spins;
 	uint32_t nr_rwlocks;
+	uint32_t *queue;
 	union {
 		struct {
 			uint16_t nr_taken;
@@ -202,6 +240,7 @@ struct elide_thread {
 	struct elide_thread *next;
 	uint64_t sample_seed;
 	uint64_t stack_top;
+	uint32_t first_seen;
 	uint64_t nr_blocked;
 	struct elide_pending real;
 	uint32_t ends;
@@ -209,6 +248,9 @@ struct elide_thread {
 	uint16_t filled[ELIDE_NR_FILLED];
 
 	struct elide_cache cache[ELIDE_NR_CACHE] __cacheline_aligned;
+	uint16_t mark_of[ELIDE_NR_CACHE];
+	struct elide_mark marks[ELIDE_NR_ROWS] __cacheline_aligned;
+	struct elide_pace paces[ELIDE_NR_ROWS];
 	struct policy_window windows[ELIDE_NR_CACHE];
 	struct elide_taken taken[ELIDE_MAX_TAKEN];
 	void *pmu;
@@ -252,6 +294,12 @@ static inline struct elide_cache *elide_cache_used(struct elide_thread *t, uint3
 	if (t->nr_filled <= ELIDE_NR_FILLED)
 		return i < t->nr_filled ? &t->cache[t->filled[i]] : NULL;
 	return i < ELIDE_NR_CACHE ? &t->cache[i] : NULL;
+}
+
+static inline struct elide_mark *elide_mark(struct elide_thread *t,
+					    const struct elide_cache *entry)
+{
+	return &t->marks[t->mark_of[entry - t->cache]];
 }
 
 static inline struct policy_window *elide_window(struct elide_thread *t,

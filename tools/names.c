@@ -54,7 +54,7 @@ NAMES(data_type_name, [ELIDE_DATA_UNKNOWN] = "unknown", [ELIDE_DATA_STATIC] = "s
 NAMES(blame_name, [ELIDE_BLAME_ABORT] = "abort", [ELIDE_BLAME_INNER] = "inner",
       [ELIDE_BLAME_WAIT] = "wait")
 NAMES(event_name, [ELIDE_EVENT_PAUSED] = "paused", [ELIDE_EVENT_RESUMED] = "resumed",
-      [ELIDE_EVENT_OFF] = "off")
+      [ELIDE_EVENT_OFF] = "off", [ELIDE_EVENT_CHOSE] = "chose")
 NAMES(counter_source_name, [ELIDE_COUNTER_PMU] = "pmu", [ELIDE_COUNTER_PCM] = "pcm")
 
 int exit_code(int status)

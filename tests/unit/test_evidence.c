@@ -109,8 +109,8 @@ static void weights_add_up(void **state)
 		elide_tunables.stacks = periods[i];
 		for (uint64_t n = 1; n <= nr; n++) {
 			weight = elide_evidence_weight(elide_self, n);
-			assert_true(weight == 0 || weight == (n <= EVIDENCE_FIRST ? 1 : periods[i]));
-			assert_true(weight || n > EVIDENCE_FIRST);
+			assert_true(weight == 0 || weight == (n <= elide_self->first_seen ? 1 : periods[i]));
+			assert_true(weight || n > elide_self->first_seen);
 			sum += weight;
 			looked_at += weight != 0;
 		}

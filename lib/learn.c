@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * learn.c - the adaptive policy's decisions.
+ *
+ * Must never look at a clock, a lock word or anything but its arguments.
+ */
+#include "compiler.h"
+#include "learn.h"
+
+/* Times between questions. */
+#define PERIOD_MIN (500 * LEARN_US)
+#define PERIOD_MAX (8000 * LEARN_US)
+
+/*
+ * After a challenge that has lost so much time, as many times this go by at least; less
+ * in the first rotation.
+ */
+#define COST_SHARE 100
+#define COST_FIRST 10
+
+/* An epoch has to last so long and see so much; one that holds on, longer. */
+#define EPOCH_MIN      (20 * LEARN_US)
+#define EPOCH_HOLD     (100 * LEARN_US)
+#define EPOCH_LONG     (2000 * LEARN_US)
+#define EPOCH_SECTIONS 64
+#define EPOCH_FEW      16
+
+/* A challenge takes so many pairs of epochs at most. */
+#define PAIRS_MAX 10
+
+/* Winning by less is not worth it; standard errors that a mean has to be away from it. */
+#define MARGIN 0.005
+#define SIGMAS 2.0
+
+/* Of logarithms of ratios: a first pair below loses at once, two beyond the other decide. */
+#define FIRST_LOSES (-0.3)
+#define TWO_DECIDE  0.1
+
+/* Noise of a pair that is there even if few pairs happen to agree. */
+#define NOISE_MIN 0.01
+
+/* What is unlike before: by so much, and so many times the usual noise, so many times in a row. */
+#define DEPARTS        0.2
+#define DEPARTS_NOISES 4
+#define DEPARTS_TIMES  3
+
+/* First and longest time between probes of a hopeless site. */
+#define PROBE_MIN  (500 * LEARN_US)
+#define PROBE_MAX  (8000 * LEARN_US)
+#define PROBE_PASS 2
+
+/* Which arms are asked where one is: the likeliest first. */
+#define NR_NEIGHBOURS 3
+static const uint8_t neighbours[POLICY_NR_ARMS][NR_NEIGHBOURS] = {
+	[POLICY_ARM_real] = {POLICY_ARM_keen, POLICY_ARM_queue, POLICY_ARM_lean},
+	[POLICY_ARM_keen] = {POLICY_ARM_real, POLICY_ARM_firm, POLICY_ARM_queue},
+	[POLICY_ARM_lean] = {POLICY_ARM_real, POLICY_ARM_keen, POLICY_ARM_queue},
+	[POLICY_ARM_firm] = {POLICY_ARM_real, POLICY_ARM_keen, POLICY_ARM_queue},
+	[POLICY_ARM_queue] = {POLICY_ARM_real, POLICY_ARM_keen, POLICY_ARM_firm},
+};
+
+/* Natural logarithm of a / b, within [-2, 2]; close where it is small, which is where it matters. */
+static double log_ratio(double a, double b)
+{
+	double x, log;
+
+	if (a <= 0 || b <= 0)
+		return a > b ? 2 : a < b ? -2 : 0;
+	x = (a - b) / (a + b);
+	log = 2 * x * (1 + x * x / 3 + x * x * x * x / 5);
+	return log > 2 ? 2 : log < -2 ? -2 : log;
+}
+
+void learn_start(struct learn_class *c)
+{
+	*c = (struct learn_class){.period = PERIOD_MIN, .target = LEARN_ALL};
+}
+
+unsigned int learn_site(struct learn_class *c)
+{
+	if (c->nr_sites == LEARN_SITES)
+		return LEARN_SITES - 1;
+	c->sites[c->nr_sites].arm = c->arm;
+	return c->nr_sites++;
+}
+
+enum policy_arm_name learn_arm(const struct learn_class *c, unsigned int site)
+{
+	if (c->sites[site].hopeless)
+		return POLICY_ARM_real;
+	if (c->phase == LEARN_CHALLENGER && (c->target == LEARN_ALL || c->target == site))
+		return c->challenger;
+	return c->sites[site].arm;
+}
+
+bool learn_over(const struct learn_class *c, uint64_t length, double sections)
+{
+	if (length >= EPOCH_LONG)
+		return sections >= EPOCH_FEW || length >= 8 * EPOCH_LONG;
+	switch (c->phase) {
+	case LEARN_HOLD:
+		return length >= EPOCH_HOLD && sections >= EPOCH_SECTIONS;
+	case LEARN_INCUMBENT:
+		return length >= EPOCH_MIN && sections >= EPOCH_SECTIONS;
+	default:
+		/* One that is much worse must not last: that is known then. */
+		if (c->length && length >= 2 * c->length)
+			return true;
+		return length >= (c->length ? c->length : EPOCH_MIN) && sections >= EPOCH_FEW;
+	}
+}
+
+/* Would the challenge change anything? */
+static bool makes_sense(const struct learn_class *c, unsigned int target, unsigned int arm)
+{
+	for (unsigned int i = 0; i < c->nr_sites; i++)
+		if ((target == LEARN_ALL || target == i) && !c->sites[i].hopeless &&
+		    c->sites[i].arm != arm)
+			return true;
+	return false;
+}
+
+/* Questions in a rotation: each neighbour for the class, then for each site if there are several. */
+static uint32_t rotation(const struct learn_class *c)
+{
+	return NR_NEIGHBOURS * (c->nr_sites > 1 ? 1 + c->nr_sites : 1);
+}
+
+/* The challenge with number @n of the rotation. */
+static bool candidate(struct learn_class *c, uint32_t n)
+{
+	uint32_t target = n / NR_NEIGHBOURS;
+	uint8_t arm = target ? c->sites[target - 1].arm : c->arm;
+
+	c->target = target ? target - 1 : LEARN_ALL;
+	c->challenger = neighbours[arm][n % NR_NEIGHBOURS];
+	return makes_sense(c, c->target, c->challenger);
+}
+
+/*
+ * The next challenge. After the first rotation every other question is the one that matters
+ * most: elide or not.
+ */
+static bool next_candidate(struct learn_class *c)
+{
+	uint32_t nr = rotation(c), n;
+
+	for (uint32_t tries = 0; tries < 2 * nr + 2; tries++) {
+		n = c->asked++;
+		if (n >= nr)
+			n = (n - nr) % 2 ? (n - nr) / 2 % nr : 0;
+		if (candidate(c, n))
+			return true;
+	}
+	return false;
+}
+
+static void hold(struct learn_class *c)
+{
+	c->phase = LEARN_HOLD;
+	c->departed = 0;
+	c->rested = false;
+}
+
+/* Something has changed: all questions are new. */
+static void ask_all(struct learn_class *c, uint64_t now)
+{
+	c->asked = 0;
+	c->period = PERIOD_MIN;
+	c->next_at = now;
+	c->nr_rates = 0;
+}
+
+static void challenge(struct learn_class *c)
+{
+	if (!next_candidate(c))
+		return;
+	c->phase = LEARN_INCUMBENT;
+	c->turned = c->half = false;
+	c->pairs = 0;
+	c->sum = c->squares = c->cost = 0;
+}
+
+/* Of a normal distribution, in 1/1000: that it is above zero, its mean being @z deviations away. */
+static uint32_t confidence_of(double z)
+{
+	static const uint16_t table[] = {500, 691, 841, 933, 977, 994, 999};
+	unsigned int i;
+
+	if (z >= 3)
+		return 999;
+	i = z * 2;
+	return table[i] + (uint32_t)((z * 2 - i) * (table[i + 1] - table[i]));
+}
+
+/* Square root by Newton's method: the library needs no other mathematics. */
+static double root(double x)
+{
+	double y = x > 1 ? x : 1;
+
+	for (int i = 0; i < 40 && x > 0; i++)
+		y = (y + x / y) / 2;
+	return x > 0 ? y : 0;
+}
+
+static double mean_error(const struct learn_class *c)
+{
+	double n = c->pairs, variance = NOISE_MIN * NOISE_MIN;
+
+	if (n > 1)
+		variance += (c->squares - c->sum * c->sum / n) / (n - 1);
+	return root(variance > 0 ? variance / n : 0);
+}
+
+enum outcome { UNCLEAR, WINS, LOSES };
+
+static enum outcome judge(const struct learn_class *c, double mean, double error)
+{
+	if (c->pairs == 1)
+		return mean < FIRST_LOSES ? LOSES : UNCLEAR;
+	if (c->pairs == 2) {
+		/* Both agree, and by far. */
+		if (mean - error > TWO_DECIDE)
+			return WINS;
+		return mean + error < -TWO_DECIDE ? LOSES : UNCLEAR;
+	}
+	if (mean - SIGMAS * error > MARGIN)
+		return WINS;
+	if (mean + SIGMAS * error < MARGIN || c->pairs >= PAIRS_MAX)
+		return LOSES;
+	return UNCLEAR;
+}
+
+static void take_over(struct learn_class *c, uint64_t now)
+{
+	for (unsigned int i = 0; i < c->nr_sites; i++)
+		if (c->target == LEARN_ALL || c->target == i)
+			c->sites[i].arm = c->challenger;
+	if (c->target == LEARN_ALL)
+		c->arm = c->challenger;
+	ask_all(c, now);
+}
+
+/* Ask it again later; at once what has not been asked since the last change. */
+static void lost(struct learn_class *c, uint64_t now)
+{
+	double pays = COST_FIRST * c->cost;
+	uint64_t wait = 0;
+
+	if (c->asked >= rotation(c)) {
+		pays = COST_SHARE * c->cost;
+		wait = c->period;
+		if (c->period < PERIOD_MAX)
+			c->period *= 2;
+	}
+	if (wait < pays)
+		wait = pays < PERIOD_MAX ? pays : PERIOD_MAX;
+	c->next_at = now + wait;
+}
+
+/* A pair of epochs is over. */
+static struct learn_decision compare(struct learn_class *c, double challenger, double incumbent,
+				     const struct learn_epoch *e)
+{
+	struct learn_decision d = {0};
+	double log = log_ratio(challenger, incumbent), mean, error;
+	enum outcome outcome;
+
+	c->pairs++;
+	c->sum += log;
+	c->squares += log * log;
+	c->cost -= log * e->whole;
+	mean = c->sum / c->pairs;
+	error = mean_error(c);
+	outcome = judge(c, mean, error);
+	if (outcome == UNCLEAR)
+		return d;
+	d = (struct learn_decision){
+		.made = true,
+		.won = outcome == WINS,
+		.target = c->target,
+		.arm = c->challenger,
+		.before = c->target == LEARN_ALL ? c->arm : c->sites[c->target].arm,
+		.pairs = c->pairs,
+		.ratio = mean * 1000,
+		.confidence = confidence_of((mean < 0 ? -mean : mean) / error),
+	};
+	if (outcome == WINS)
+		take_over(c, e->now);
+	else
+		lost(c, e->now);
+	hold(c);
+	return d;
+}
+
+/* An epoch of a challenge is over. The order of the two turns each time: fewer changes. */
+static struct learn_decision step(struct learn_class *c, const struct learn_epoch *e, double rate)
+{
+	struct learn_decision d = {0};
+	bool challenger = c->phase == LEARN_CHALLENGER;
+
+	if (!challenger)
+		c->length = e->length;
+	if (!c->half) {
+		c->half = true;
+		c->first = rate;
+		c->phase = challenger ? LEARN_INCUMBENT : LEARN_CHALLENGER;
+		return d;
+	}
+	d = challenger ? compare(c, rate, c->first, e) : compare(c, c->first, rate, e);
+	c->half = false;
+	c->turned = !c->turned;
+	return d;
+}
+
+/* Is the incumbent's rate no more what it was? */
+static bool departs(struct learn_class *c, double rate)
+{
+	double log = log_ratio(rate, c->rate), off = log < 0 ? -log : log;
+	bool first = !c->rested;
+
+	c->rested = true;
+	if (first)
+		return false;
+	if (c->nr_rates >= DEPARTS_TIMES && off > DEPARTS && off > DEPARTS_NOISES * c->noise) {
+		if ((log < 0) != (c->departed < 0))
+			c->departed = 0;
+		c->departed += log < 0 ? -1 : 1;
+		return c->departed >= DEPARTS_TIMES || c->departed <= -DEPARTS_TIMES;
+	}
+	c->departed = 0;
+	/* Running means over about the last sixteen. */
+	if (c->nr_rates < 16)
+		c->nr_rates++;
+	c->rate += (rate - c->rate) / c->nr_rates;
+	c->noise += ((c->nr_rates > 1 ? off : 0) - c->noise) / c->nr_rates;
+	return false;
+}
+
+struct learn_decision learn_epoch(struct learn_class *c, const struct learn_epoch *e)
+{
+	struct learn_decision none = {0};
+	double rate = e->time > 0 ? e->sections / e->time : 0;
+
+	if (c->phase != LEARN_HOLD)
+		return step(c, e, rate);
+	if (e->joined)
+		ask_all(c, e->now);
+	if (departs(c, rate))
+		ask_all(c, e->now);
+	/* Not both ways alike: a clock that jumped back must not stop the questions. */
+	if (c->next_at > e->now + PERIOD_MAX)
+		c->next_at = e->now + PERIOD_MAX;
+	if (e->now >= c->next_at)
+		challenge(c);
+	return none;
+}
+
+bool learn_hopeless(struct learn_class *c, unsigned int site, uint64_t now)
+{
+	struct learn_site *s = &c->sites[site];
+
+	if (s->hopeless)
+		return false;
+	s->hopeless = true;
+	s->passed = 0;
+	/* What has passed its probes before, and fails again, is not asked as soon. */
+	if (s->wait < PROBE_MIN)
+		s->wait = PROBE_MIN;
+	else if (s->wait < PROBE_MAX)
+		s->wait *= 2;
+	s->probe_at = now + s->wait;
+	return true;
+}
+
+bool learn_probe(struct learn_class *c, unsigned int site, uint64_t now)
+{
+	struct learn_site *s = &c->sites[site];
+
+	if (!s->hopeless)
+		return false;
+	if (s->probe_at > now + PROBE_MAX)
+		s->probe_at = now + PROBE_MAX;
+	if (now < s->probe_at)
+		return false;
+	s->probe_at = now + s->wait;
+	return true;
+}
+
+bool learn_probed(struct learn_class *c, unsigned int site, bool committed, uint64_t now)
+{
+	struct learn_site *s = &c->sites[site];
+
+	if (!s->hopeless)
+		return false;
+	if (committed) {
+		s->probe_at = now;
+		if (++s->passed < PROBE_PASS)
+			return false;
+		s->hopeless = false;
+		ask_all(c, now);
+		return true;
+	}
+	s->passed = 0;
+	if (s->wait < PROBE_MAX)
+		s->wait *= 2;
+	s->probe_at = now + s->wait;
+	return false;
+}

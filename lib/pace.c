@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * pace.c - see pace.h.
+ *
+ * Clocks may jump, and differ between processors: what cannot be is thrown away.
+ */
+#include <errno.h>
+#include <sys/mman.h>
+
+#include "evidence.h"
+#include "pace.h"
+#include "rtm.h"
+
+/* Times between reports of a thread. */
+#define INTERVAL_HOLD      (20 * LEARN_US)
+#define INTERVAL_CHALLENGE (5 * LEARN_US)
+
+/* An epoch is not measured before most threads have reported in it, or so long. */
+#define SETTLE_MIN (3 * LEARN_US)
+#define SETTLE_MAX (100 * LEARN_US)
+
+/* Sections between reports: the first, and at most. */
+#define COUNT_FIRST 4
+#define COUNT_MAX   4096
+
+/* Parts of a section in the sums. */
+#define PARTS 256
+
+/* Acquisitions in a row without hope after which a site has none. */
+#define HOPELESS_ROW 3
+
+struct elide_pacer *elide_pacers;
+static uint32_t nr_pacers;
+
+/* Nanoseconds of a cycle, in 1/1024: of 3 GHz, until it is known better. */
+#define SCALE_BITS 10
+static uint32_t scale = (1000 << SCALE_BITS) / 3000;
+
+int elide_pace_start(uint32_t max_classes)
+{
+	size_t size = (max_classes + 1) * sizeof(*elide_pacers);
+	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (p == MAP_FAILED)
+		return -ENOMEM;
+	elide_pacers = p;
+	nr_pacers = 1;
+	return 0;
+}
+
+void elide_pace_clock(uint64_t cycles, uint64_t ns)
+{
+	static bool known;
+
+	/* Only the magnitude matters, but it must not change. Of a short time it is not known. */
+	if (known)
+		return;
+	if (ns >= 100 * LEARN_US && ns < 1000000 * LEARN_US && cycles / 64 < ns && ns / 64 < cycles) {
+		WRITE_ONCE(scale, (ns << SCALE_BITS) / cycles);
+		known = true;
+	}
+}
+
+/* What the clock says, in nanoseconds. It may go round: only differences count. */
+static uint64_t time_now(void)
+{
+	return cycles_now() * READ_ONCE(scale) >> SCALE_BITS;
+}
+
+void elide_pace_forget(void)
+{
+	for (uint32_t i = 1; i < nr_pacers; i++)
+		WRITE_ONCE(elide_pacers[i].lock, 0);
+}
+
+/* The pacer of a class is found by the class's number: one more. */
+static struct elide_pacer *pacer_of(uint32_t class_index)
+{
+	struct elide_pacer *p = &elide_pacers[class_index + 1];
+
+	for (; nr_pacers <= class_index + 1; nr_pacers++) {
+		learn_start(&elide_pacers[nr_pacers].learn);
+		elide_pacers[nr_pacers].class_index = nr_pacers - 1;
+		elide_pacers[nr_pacers].interval = INTERVAL_CHALLENGE;
+	}
+	return p;
+}
+
+/* Number of a site. Beyond the room for them they share the last. */
+static uint32_t site_of(struct elide_pacer *p, uint64_t key)
+{
+	uint32_t i;
+
+	for (i = 0; i < p->nr_keys; i++)
+		if (p->keys[i] == key)
+			return i;
+	if (i == LEARN_SITES)
+		return LEARN_SITES - 1;
+	p->keys[i] = key;
+	/* As the class; whoever ends the epoch tells learn.c. */
+	WRITE_ONCE(p->arms[i], p->learn.arm);
+	WRITE_ONCE(p->settled[i], p->learn.arm);
+	WRITE_ONCE(p->nr_keys, i + 1);
+	return i;
+}
+
+static uint32_t pace_of(struct elide_thread *t, uint32_t pacer)
+{
+	uint32_t i = pacer % ELIDE_NR_ROWS;
+
+	/* There are no more of these than rows, which leave room. */
+	for (; t->paces[i].pacer && t->paces[i].pacer != pacer; i = (i + 1) % ELIDE_NR_ROWS)
+		;
+	if (!t->paces[i].pacer) {
+		t->paces[i].pacer = pacer;
+		t->paces[i].countdown = 1;
+	}
+	return i;
+}
+
+uint32_t elide_pace_mark(struct elide_thread *t, uint32_t lock_index, uint32_t class_index,
+			 const void *site, enum elide_kind kind)
+{
+	struct elide_pacer *p = pacer_of(class_index);
+	uint32_t pacer = p - elide_pacers, i;
+	uint32_t number = site_of(p, elide_cache_key(site, kind));
+
+	(void)lock_index;
+	/* The first is nobody's. */
+	for (i = 1; i < ELIDE_NR_ROWS && t->marks[i].pacer; i++)
+		if (t->marks[i].pacer == pacer && t->marks[i].site == number)
+			return i;
+	if (i == ELIDE_NR_ROWS)
+		return 0;
+	t->marks[i].pacer = pacer;
+	t->marks[i].pace = pace_of(t, pacer);
+	t->marks[i].site = number;
+	return i;
+}
+
+void elide_pace_begin(struct elide_thread *t)
+{
+	if (!t->marks[1].pacer)
+		return; /* pages never written stay so */
+	for (uint32_t i = 0; i < ELIDE_NR_ROWS; i++)
+		if (t->paces[i].pacer) {
+			t->paces[i].start = 0;
+			t->paces[i].countdown = 1;
+		}
+	for (uint32_t i = 1; i < ELIDE_NR_ROWS && t->marks[i].pacer; i++)
+		t->marks[i].streak = t->marks[i].probing = 0;
+}
+
+/* Never waited for: a signal handler may come while its own thread has it. */
+static bool try_lock(struct elide_pacer *p)
+{
+	/* Pairs with the release in unlock(). */
+	return !READ_ONCE(p->lock) && !__atomic_exchange_n(&p->lock, 1, __ATOMIC_ACQUIRE);
+}
+
+static void unlock(struct elide_pacer *p)
+{
+	__atomic_store_n(&p->lock, 0, __ATOMIC_RELEASE);
+}
+
+/* What acquisitions read, from what is known. */
+static void publish(struct elide_pacer *p)
+{
+	uint32_t nr = READ_ONCE(p->nr_keys);
+
+	while (p->learn.nr_sites < nr)
+		learn_site(&p->learn);
+	for (uint32_t i = 0; i < nr; i++) {
+		const struct learn_site *s = &p->learn.sites[i];
+		uint8_t arm = learn_arm(&p->learn, i);
+
+		if (p->arms[i] != arm)
+			WRITE_ONCE(p->arms[i], arm);
+		WRITE_ONCE(p->settled[i], s->hopeless ? POLICY_ARM_real : s->arm);
+	}
+}
+
+static void restart(struct elide_pacer *p, uint64_t now)
+{
+	WRITE_ONCE(p->start, now);
+	WRITE_ONCE(p->from, 0);
+	WRITE_ONCE(p->epoch, p->epoch + 1);
+	if (p->reporters > p->threads || p->learn.phase == LEARN_HOLD)
+		WRITE_ONCE(p->threads, p->reporters);
+	WRITE_ONCE(p->reporters, 0);
+	WRITE_ONCE(p->interval,
+		   p->learn.phase == LEARN_HOLD ? INTERVAL_HOLD : INTERVAL_CHALLENGE);
+	/* What others add meanwhile is lost. */
+	WRITE_ONCE(p->sections, 0);
+	WRITE_ONCE(p->time, 0);
+}
+
+/* Tell what was decided. */
+static void tell(const struct elide_pacer *p, const struct learn_decision *d)
+{
+	bool all = d->target == LEARN_ALL;
+	uint64_t key = p->keys[all ? 0 : d->target];
+
+	elide_evidence_chose(p->class_index,
+			     all ? NULL : (const void *)(key / (ELIDE_CACHE_KIND + 1)),
+			     key & ELIDE_CACHE_KIND, d);
+}
+
+static void end_epoch(struct elide_pacer *p, uint64_t now, uint64_t from)
+{
+	struct learn_decision decision = {0};
+	struct learn_epoch epoch;
+
+	/* Another thread may have ended the epoch, or begun to measure, since @from was read. */
+	if (!try_lock(p))
+		return;
+	if (from != p->from || (int64_t)(now - p->start) < 0) {
+		unlock(p);
+		return;
+	}
+	epoch = (struct learn_epoch){
+		.sections = (double)READ_ONCE(p->sections) / PARTS,
+		.time = READ_ONCE(p->time),
+		.length = now - p->from,
+		.whole = now - p->start,
+		.now = now,
+	};
+	/* Without a clock that has gone by sensibly the epoch begins anew. */
+	if (epoch.whole > LEARN_ABSURD) {
+		restart(p, now);
+	} else if (!p->from) {
+		WRITE_ONCE(p->sections, 0);
+		WRITE_ONCE(p->time, 0);
+		WRITE_ONCE(p->from, now);
+	} else if (learn_over(&p->learn, epoch.length, epoch.sections)) {
+		epoch.joined = __atomic_exchange_n(&p->joined, 0, __ATOMIC_RELAXED) != 0;
+		publish(p);
+		decision = learn_epoch(&p->learn, &epoch);
+		publish(p);
+		restart(p, now);
+	}
+	unlock(p);
+	if (decision.made)
+		tell(p, &decision);
+}
+
+/* Do the threads do by now what the epoch wants of them? */
+static bool settled(struct elide_pacer *p, struct elide_pace *pace, uint64_t since)
+{
+	uint32_t epoch = READ_ONCE(p->epoch);
+
+	if (pace->epoch != epoch) {
+		pace->epoch = epoch;
+		__atomic_add_fetch(&p->reporters, 1, __ATOMIC_RELAXED);
+	}
+	return since >= SETTLE_MAX ||
+	       (since >= SETTLE_MIN && READ_ONCE(p->reporters) * 8 >= READ_ONCE(p->threads) * 7);
+}
+
+/* Add a report of @nr sections in @elapsed to the sums. */
+static void add(struct elide_pacer *p, struct elide_pace *pace, uint64_t elapsed, uint64_t now)
+{
+	uint64_t since = now - READ_ONCE(p->start), from = READ_ONCE(p->from);
+	uint64_t within = now - from, parts = (uint64_t)pace->nr * PARTS;
+
+	if (since > LEARN_ABSURD) {
+		/* Long unused; or the clock has gone backwards, which may be another processor's. */
+		if (since < -LEARN_ABSURD && try_lock(p)) {
+			restart(p, now);
+			unlock(p);
+		}
+		return;
+	}
+	if (!from) {
+		if (settled(p, pace, since))
+			end_epoch(p, now, from);
+		return;
+	}
+	settled(p, pace, since);
+	if (within > since)
+		return;
+	/* Of a time that began before the measurement only the part that lies in it. */
+	if (elapsed > within) {
+		parts = parts * within / elapsed;
+		elapsed = within;
+	}
+	__atomic_add_fetch(&p->sections, parts, __ATOMIC_RELAXED);
+	__atomic_add_fetch(&p->time, elapsed, __ATOMIC_RELAXED);
+	end_epoch(p, now, from);
+}
+
+/* Sections until the next report. */
+static uint32_t next_count(uint32_t nr, uint64_t elapsed, uint32_t interval)
+{
+	uint64_t most = 4 * (uint64_t)nr, next = nr * (uint64_t)interval / (elapsed + 1);
+
+	if (next > most)
+		next = most;
+	if (next > COUNT_MAX)
+		next = COUNT_MAX;
+	return next ? next : 1;
+}
+
+/* The outcome of the thread's last probe, if there is one by now; and is this one a probe? */
+static bool probe(struct elide_pacer *p, struct elide_mark *mark, const struct elide_row *row,
+		  uint64_t now)
+{
+	bool due = false;
+
+	if (READ_ONCE(p->settled[mark->site]) != POLICY_ARM_real || !try_lock(p))
+		return false;
+	if (mark->probing && row->commits != mark->commits) {
+		mark->probing = 0;
+		if (learn_probed(&p->learn, mark->site, true, now))
+			publish(p);
+	}
+	if (!mark->probing && learn_probe(&p->learn, mark->site, now)) {
+		mark->probing = due = true;
+		mark->commits = row->commits;
+	}
+	unlock(p);
+	return due;
+}
+
+enum policy_arm_name elide_pace_report(struct elide_thread *t, struct elide_mark *mark,
+				       struct elide_row *row)
+{
+	struct elide_pace *pace = &t->paces[mark->pace];
+	struct elide_pacer *p = &elide_pacers[mark->pacer];
+	uint32_t nr = pace->nr;
+	uint64_t now, elapsed;
+
+	/* A transaction of the program's own: the next one will do. */
+	if (rtm_test()) {
+		pace->countdown = 1;
+		return POLICY_ARM_real;
+	}
+	now = time_now();
+	elapsed = now - pace->start;
+	if (!pace->start) {
+		pace->nr = COUNT_FIRST;
+		__atomic_add_fetch(&p->joined, 1, __ATOMIC_RELAXED);
+	} else if (elapsed < LEARN_ABSURD) {
+		add(p, pace, elapsed, now);
+		pace->nr = next_count(nr, elapsed, READ_ONCE(p->interval));
+	}
+	pace->start = now;
+	pace->countdown = pace->nr;
+	WRITE_ONCE(row->state, READ_ONCE(p->settled[mark->site]) == POLICY_ARM_real ?
+				       ELIDE_STATE_PAUSED : ELIDE_STATE_ELIDING);
+	if (probe(p, mark, row, now)) {
+		pace->countdown = pace->nr = 1;
+		return POLICY_ARM_lean;
+	}
+	return READ_ONCE(p->arms[mark->site]);
+}
+
+void elide_pace_again(const struct elide_mark *mark, const struct elide_row *row,
+		      struct policy_try *try)
+{
+	if (mark->streak && mark->commits == row->commits)
+		try->arm = POLICY_ARM_lean;
+}
+
+void elide_pace_failed(struct elide_mark *mark, const struct elide_row *row,
+		       const struct policy_try *try)
+{
+	struct elide_pacer *p = &elide_pacers[mark->pacer];
+	struct learn_decision d = {.target = mark->site, .arm = POLICY_ARM_real, .won = true};
+	uint64_t now;
+
+	/* Capacity is for the measurement to judge: it depends on what a section does. */
+	if (!try->hopeless || try->capacity) {
+		mark->streak = 0;
+		return;
+	}
+	mark->streak = mark->commits == row->commits && mark->streak < 255 ? mark->streak + 1 : 1;
+	mark->commits = row->commits;
+	if (!(mark->probing || mark->streak >= HOPELESS_ROW) || !try_lock(p))
+		return;
+	now = time_now();
+	if (mark->probing)
+		learn_probed(&p->learn, mark->site, false, now);
+	mark->probing = 0;
+	if (mark->streak >= HOPELESS_ROW) {
+		d.before = p->settled[mark->site];
+		d.made = learn_hopeless(&p->learn, mark->site, now);
+		publish(p);
+	}
+	unlock(p);
+	if (d.made)
+		tell(p, &d);
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * pace.h - how fast sections of a class of locks go by, and what follows from it.
+ *
+ * The half of the adaptive policy that measures and keeps: learn.h decides.
+ * Each thread counts its sections of a class down, without a clock and in
+ * memory of its own. Every few microseconds it reports: it reads the clock,
+ * and adds the sections and the cycles since its last report to the sums of
+ * the class. Whoever finds that the epoch has seen enough ends it.
+ *
+ * Outside transactions only. Nothing here waits for another thread.
+ */
+#ifndef ELIDE_PACE_H
+#define ELIDE_PACE_H
+
+#include "compiler.h"
+#include "thread.h"
+
+#pragma GCC visibility push(hidden)
+
+/**
+ * struct elide_pacer - the adaptive policy's state of a class, or of a single hot lock.
+ * @arms:     by site, how an acquisition is treated now
+ * @settled:  by site, what was found best: what the report calls its state
+ * @epoch:    number of the epoch
+ * @start:    when it began
+ * @from:     from when on it is measured; 0 while threads still do what they began before it
+ * @interval: time between reports of a thread
+ * @class_index: the class
+ * @sections: completed in the epoch, in units of 1/256
+ * @time:     of the threads in which they were
+ * @reporters: threads that have reported in the epoch
+ * @threads:  that do so usually
+ * @joined:   threads that have begun to use the class in the epoch
+ * @lock:     1 while a thread changes what follows, or @arms; never waited for
+ * @nr_keys, @keys: the sites and their kinds; changed in slow paths
+ * @learn:    what is known
+ *
+ * The first line is read at every acquisition and changes with the epoch; the
+ * second is written by reports.
+ */
+struct elide_pacer {
+	uint8_t arms[LEARN_SITES];
+	uint8_t settled[LEARN_SITES];
+	uint64_t start;
+	uint64_t from;
+	uint32_t epoch;
+	uint32_t interval;
+	uint32_t class_index;
+
+	uint64_t sections __cacheline_aligned;
+	uint64_t time;
+	uint32_t reporters;
+	uint32_t threads;
+	uint32_t joined;
+	uint32_t lock;
+
+	uint32_t nr_keys __cacheline_aligned;
+	uint64_t keys[LEARN_SITES];
+	struct learn_class learn;
+};
+
+/* By number; 0 is nobody's and takes every lock really. */
+extern struct elide_pacer *elide_pacers;
+
+/** elide_pace_start() - make room for that many classes. Return: 0 or -ENOMEM. */
+int elide_pace_start(uint32_t max_classes);
+
+/** elide_pace_clock() - the time-stamp counter makes @cycles in @ns. In a slow path. */
+void elide_pace_clock(uint64_t cycles, uint64_t ns);
+
+/** elide_pace_forget() - in a forked child: nobody is changing anything. */
+void elide_pace_forget(void);
+
+/**
+ * elide_pace_mark() - where a thread keeps what it knows of a call.
+ * @t: the calling thread, in a slow path
+ * @lock_index, @class_index: of the lock
+ * @site, @kind: of the call
+ *
+ * Return: the number of the mark. 0 if there is no room: the lock is taken really.
+ */
+uint32_t elide_pace_mark(struct elide_thread *t, uint32_t lock_index, uint32_t class_index,
+			 const void *site, enum elide_kind kind);
+
+/** elide_pace_begin() - the block @t has a new thread. */
+void elide_pace_begin(struct elide_thread *t);
+
+/**
+ * elide_pace_report() - the countdown is over: report.
+ * @t: the calling thread
+ * @mark: of the call
+ * @row: its counters
+ *
+ * Return: how this acquisition is treated.
+ */
+enum policy_arm_name elide_pace_report(struct elide_thread *t, struct elide_mark *mark,
+				       struct elide_row *row);
+
+/**
+ * elide_pace_arm() - how is this acquisition treated? The adaptive policy's policy_enter().
+ * @t: the calling thread
+ * @entry: its entry for the call
+ */
+static __always_inline_fn enum policy_arm_name elide_pace_arm(struct elide_thread *t,
+							       const struct elide_cache *entry)
+{
+	struct elide_mark *mark = elide_mark(t, entry);
+
+	if (unlikely(!--t->paces[mark->pace].countdown))
+		return elide_pace_report(t, mark, elide_row(entry));
+	return READ_ONCE(elide_pacers[mark->pacer].arms[mark->site]);
+}
+
+/**
+ * elide_pace_again() - an attempt has aborted: is there hope at all?
+ * @mark: of the call
+ * @row: its counters
+ * @try: the acquisition; it has less patience if there was none the last time
+ */
+void elide_pace_again(const struct elide_mark *mark, const struct elide_row *row,
+		      struct policy_try *try);
+
+/**
+ * elide_pace_failed() - attempts have aborted and the lock is taken really.
+ * @mark: of the call
+ * @row: its counters
+ * @try: the acquisition
+ */
+void elide_pace_failed(struct elide_mark *mark, const struct elide_row *row,
+		       const struct policy_try *try);
+
+#pragma GCC visibility pop
+
+#endif
