@@ -2,7 +2,7 @@
 # The regret suite: loads over pthread's locks and over those of the peers that are installed.
 
 POLICY_DIR := $(O)/tests/policy
-POLICY_BIN := $(POLICY_DIR)/load
+POLICY_BIN := $(POLICY_DIR)/load $(POLICY_DIR)/load-none
 ifneq ($(wildcard /usr/include/tbb/spin_rw_mutex.h),)
 POLICY_BIN += $(POLICY_DIR)/load-tbb
 endif
@@ -22,6 +22,11 @@ $(POLICY_DIR)/load: tests/policy/load.c tests/policy/sections.c $(POLICY_H)
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(POLICY_CFLAGS) -o $@ $(filter %.c,$^) $(POLICY_LDFLAGS)
+
+$(POLICY_DIR)/load-none: tests/policy/load.c tests/policy/sections.c $(POLICY_H)
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(POLICY_CFLAGS) -DLOCKS_OF=3 -o $@ $(filter %.c,$^) $(POLICY_LDFLAGS)
 
 $(POLICY_DIR)/load-ck: tests/policy/load.c tests/policy/sections.c tests/policy/lock-ck.c $(POLICY_H)
 	$(call say,LD,$@)
@@ -52,3 +57,23 @@ $(POLICY_DIR)/load-tbb: $(POLICY_DIR)/load-tbb.o $(POLICY_DIR)/sections-tbb.o $(
 # Under half an hour on two idle cores; FULL=1: hours. tests/policy/run.sh says what selects.
 bench-policy: lib preload tools emulator demo-bin policy-tests
 	$(Q)O=$(O) bash tests/policy/run.sh
+
+# The library with RTM instructions that are nothing: what it costs itself, natively.
+STUB := $(POLICY_DIR)/libelide-stub.so
+STUB_OBJ := $(patsubst %.c,$(POLICY_DIR)/stub/%.o,$(wildcard lib/*.c preload/*.c))
+
+$(POLICY_DIR)/stub/%.o: %.c tests/policy/stub.h
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) $(ENGINE_CFLAGS) -Ilib -include tests/policy/stub.h -c -o $@ $<
+
+$(STUB): $(STUB_OBJ) $(OBJ)/preload/versions.map
+	$(call say,LD,$@)
+	$(Q)$(CC) $(CFLAGS) -shared -Wl,-z,now \
+		-Wl,--version-script=$(OBJ)/preload/versions.map $(OWN_UNWINDER) -o $@ $(STUB_OBJ)
+
+# Entry and exit of a section natively; figures, not a test.
+.PHONY: bench-entry
+bench-entry: tools $(STUB) $(O)/tests/bench/lockbench
+	$(Q)O=$(O) sh tests/policy/entry.sh
+-include $(STUB_OBJ:.o=.d)

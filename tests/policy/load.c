@@ -226,7 +226,7 @@ int main(int argc, char **argv)
 	}
 	if (numbers.lines > numbers.span)
 		numbers.span = numbers.lines;
-	sections_init();
+	sections_init(!strcmp(load->name, "rwlock"));
 	if (start()) {
 		fputs("load: cannot start\n", stderr);
 		return 1;

@@ -7,6 +7,7 @@
 #ifndef TESTS_POLICY_LOAD_H
 #define TESTS_POLICY_LOAD_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "lock.h"
@@ -73,7 +74,7 @@ extern const struct load loads[];
 extern const unsigned int nr_loads;
 extern struct numbers numbers;
 
-void sections_init(void);
+void sections_init(bool rwlock);
 uint64_t sections_sum(void);
 
 /* xorshift64 (Marsaglia 2003): enough for choosing lines. */

@@ -33,10 +33,16 @@ static void *lines_of(size_t bytes)
 	return lines;
 }
 
-/** sections_init() - locks and lines, before the threads start; @numbers is set. */
-void sections_init(void)
+/**
+ * sections_init() - locks and lines, before the threads start; @numbers is set.
+ * @rwlock: the common lock is one of these
+ */
+void sections_init(bool rwlock)
 {
-	lock_init(&common, 0);
+	if (rwlock)
+		rwlock_init(&common, 0);
+	else
+		lock_init(&common, 0);
 	table_lines = numbers.span + numbers.lines + (numbers.how == 2 ? LINES_TOO_MANY : 0);
 	table = lines_of(table_lines * sizeof(*table));
 	nodes = lines_of(numbers.locks * sizeof(*nodes));
