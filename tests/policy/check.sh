@@ -32,7 +32,7 @@ emulate() {
 	local policy=$1
 	shift
 	rm -f "$work/counters"
-	timeout 100 "$O/bin/elide" run -q --emulate --cores=4 --policy="$policy" -o "$work/data" \
+	timeout 100 "$O/bin/elide" run -q --stacks=0 --emulate --cores=4 --policy="$policy" -o "$work/data" \
 		--counters="$work/counters" -- "$bin/load" "$@" --threads=4 >"$work/out" 2>"$work/err" ||
 		return 1
 	awk 'FILENAME == ARGV[1] { if ($1 == "time.elapsed_ns") ns = $2; next }
