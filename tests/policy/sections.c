@@ -21,7 +21,11 @@ static union lock *nodes;
 static struct line *node_lines;
 
 /* A section is a function of its own: rules of a setting name call sites by it. */
+#ifdef __clang__
+#define site __attribute__((noinline))
+#else
 #define site __attribute__((noinline, noclone))
+#endif
 
 static void *lines_of(size_t bytes)
 {
