@@ -31,16 +31,16 @@ fi
 VALGRIND_LIB=$O/libexec/elide
 export VALGRIND_LIB
 # Longest run, seconds.
-LIMIT=${LIMIT:-600}
+LIMIT=${LIMIT:-1800}
 # The defaults: what two idle cores do in less than half an hour.
 ms=${MS:-50} cores=${CORES:-1 4 16} seeds=${SEEDS:-1} sections=0
 policies=${POLICIES:-adaptive never fixed-1 fixed-5 fixed-10 glibc damon sites plain glibc-own tbb ck}
-# Operations of an index and of kccachetest, for each core.
-index_ops=4000 kc_ops=400
+# Operations of an index and of kccachetest, for each core; at least so many of an index.
+index_ops=4000 index_min=0 kc_ops=400
 if [ -n "${FULL:-}" ]; then
 	cores=${CORES:-1 2 4 8 16} seeds=${SEEDS:-1 2 3 4 5} sections=100000
 	policies=${POLICIES:-$(awk -F'|' '$1 == "policy" { print $2 }' "$suite")}
-	index_ops=25000 kc_ops=25000
+	index_ops=60000 index_min=100000 kc_ops=8000
 fi
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
@@ -108,7 +108,7 @@ points() {
 			file=$(program "$policy" "$command")
 			# How long it runs and what it does belong to what it is.
 			base=$({ sum "$O/libexec/elide/rtmgrind-amd64-linux" "$file"
-				echo "$ms $sections $index_ops $kc_ops"
+				echo "$ms $sections $index_ops $index_min $kc_ops"
 				grep -e "^workload|$name|" -e "^policy|$policy|" "$suite"
 			} | sum -)
 			for core in $cores; do
@@ -146,7 +146,7 @@ measure() {
 	case $file in
 	*/load*) command="$command --threads=$core --seed=$seed --ms=$ms --sections=$sections" ;;
 	*/index_bench) command="$command --threads=$core --seed=$seed --preload=20000 --csv \
-		--ops=$((index_ops * core))" ;;
+		--ops=$((index_ops * core > index_min ? index_ops * core : index_min))" ;;
 	esac
 	command=${command//@C/$core}
 	command=${command//@K/$kc_ops}
@@ -249,8 +249,9 @@ awk -f "$here/table.awk" -v slices="$slices" "$suite" "$work/selected" >"$result
 	die 'no table'
 awk -f "$here/page.awk" -v ms="$ms" -v cores="$cores" -v seeds="$seeds" -v policies="$policies" \
 	"$results/policy.csv" >"$page" || die 'no page'
+cat "$here/notes.md" >>"$page" || die 'no page'
 sh "$here/plot.sh" "$results/policy.csv" "$results/policy.svg" || die 'no picture'
-cat "$page"
+grep '^|' "$page"
 echo "$(wc -l <"$work/todo") runs in $(($(date +%s) - start)) s; $results/policy.csv, $page" >&2
 if [ -e "$work/failed" ]; then
 	sed 's/^/policy: no result: /' "$work/failed" >&2
