@@ -74,6 +74,11 @@ $(STUB): $(STUB_OBJ) $(OBJ)/preload/versions.map
 
 # Entry and exit of a section natively; figures, not a test.
 .PHONY: bench-entry
-bench-entry: tools $(STUB) $(O)/tests/bench/lockbench
+$(POLICY_DIR)/entry: tests/policy/entry.c
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(POLICY_CFLAGS) -o $@ $< $(POLICY_LDFLAGS)
+
+bench-entry: tools $(STUB) $(POLICY_DIR)/entry
 	$(Q)O=$(O) sh tests/policy/entry.sh
 -include $(STUB_OBJ:.o=.d)
