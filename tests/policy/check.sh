@@ -126,6 +126,26 @@ not_slower() {
 	fi
 }
 
+# A line that every section writes would make them wait for each other: threads with locks and
+# data of their own do as much each as one alone, but for SHARED per cent, most of it the start.
+SHARED=5
+test_no_shared_line() {
+	local one="" many threads
+	for threads in 1 8; do
+		timeout 100 "$O/bin/elide" run -q --stacks=0 --policy=adaptive --cores=$threads \
+			--emulate=flat:caches=1,clean_domain=100,dirty_domain=100 -o "$work/data" -- \
+			"$bin/load" alone --threads=$threads --ms=$MS >"$work/out" 2>"$work/err"
+		many=$(sed -n 's/.*ns_per_section=\([0-9.]*\) check=ok/\1/p' "$work/out")
+		one=${one:-$many}
+	done
+	if [ -n "$many" ] && awk -v one="$one" -v many="$many" -v n=$threads -v more=$SHARED \
+		'BEGIN { exit !(many * n <= one * (1 + more / 100)) }'; then
+		ok no_shared_line
+	else
+		not_ok no_shared_line "one thread $one ns for a section, $threads threads ${many:-none}"
+	fi
+}
+
 test_table
 test_suite
 if [ ! -x "$VALGRIND_LIB/rtmgrind-amd64-linux" ]; then
@@ -135,6 +155,7 @@ fi
 test_broken
 test_loads
 test_peers
+test_no_shared_line
 not_slower shared shared
 not_slower conflict shared --span=2 --lines=2
 not_slower call call --every=1
