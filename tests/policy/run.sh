@@ -228,7 +228,12 @@ touch "$runs"
 points >"$work/points"
 # The others have a result of the same programs.
 awk -F'[, ]' -v reuse="${REUSE:-}" -v wanted="$work/selected" -v todo="$work/todo" '
-	BEGIN { printf "" >wanted; printf "" >todo }
+	BEGIN {
+		printf "" >wanted
+		printf "" >todo
+		# Our library is no part of these.
+		foreign["plain"] = foreign["glibc-own"] = foreign["tbb"] = foreign["ck"] = 1
+	}
 	FILENAME == ARGV[1] {
 		done[$1, $2, $3, $4, $5, $6] = $0
 		any[$1, $2, $3, $4, $5] = $0
@@ -236,7 +241,7 @@ awk -F'[, ]' -v reuse="${REUSE:-}" -v wanted="$work/selected" -v todo="$work/tod
 	}
 	{
 		line = done[$1, $2, $3, $4, $5, $6]
-		if (line == "" && reuse != "" && $4 != "adaptive")
+		if (line == "" && ($4 in foreign || (reuse != "" && $4 != "adaptive")))
 			line = any[$1, $2, $3, $4, $5]
 		print line != "" ? line : $0 >(line != "" ? wanted : todo)
 	}' "$runs" "$work/points"
