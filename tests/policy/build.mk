@@ -54,7 +54,7 @@ $(POLICY_DIR)/load-tbb: $(POLICY_DIR)/load-tbb.o $(POLICY_DIR)/sections-tbb.o $(
 	$(call say,LD,$@)
 	$(Q)$(CXX) $(CFLAGS) -o $@ $^ $(POLICY_LDFLAGS) -ltbb
 
-# Under half an hour on two idle cores; FULL=1: hours. tests/policy/run.sh says what selects.
+# About half an hour on two idle cores; FULL=1: hours. tests/policy/run.sh says what selects.
 bench-policy: lib preload tools emulator demo-bin policy-tests
 	$(Q)O=$(O) bash tests/policy/run.sh
 

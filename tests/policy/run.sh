@@ -32,9 +32,9 @@ VALGRIND_LIB=$O/libexec/elide
 export VALGRIND_LIB
 # Longest run, seconds.
 LIMIT=${LIMIT:-1800}
-# The defaults: what two idle cores do in less than half an hour.
+# The defaults: what two idle cores do in about half an hour.
 ms=${MS:-50} cores=${CORES:-1 4 16} seeds=${SEEDS:-1} sections=0
-policies=${POLICIES:-adaptive never fixed-1 fixed-5 fixed-10 glibc damon sites plain glibc-own tbb ck}
+policies=${POLICIES:-adaptive never fixed-1 fixed-5 damon sites plain glibc-own tbb ck}
 # Operations of an index and of kccachetest, for each core; at least so many of an index.
 index_ops=4000 index_min=0 kc_ops=400
 if [ -n "${FULL:-}" ]; then
