@@ -559,6 +559,8 @@ void elide_time_add(struct elide_times *times, unsigned long long cycles)
 
 __cold int elide_hold_begin(struct elide_thread *t, struct elide_row *row, const void *lock)
 {
+	if (row->parked)
+		elide_pace_wake(t, row, lock, elide_hold_mask + 1);
 	t->short_tid = ELIDE_NO_TID;
 	t->hold_lock = lock;
 	t->hold_row = row;

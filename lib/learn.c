@@ -73,7 +73,11 @@ static double log_ratio(double a, double b)
 
 void learn_start(struct learn_class *c)
 {
-	*c = (struct learn_class){.period = PERIOD_MIN, .target = LEARN_ALL};
+	*c = (struct learn_class){
+		.arm = POLICY_ARM_keen,
+		.target = LEARN_ALL,
+		.period = PERIOD_MIN,
+	};
 }
 
 unsigned int learn_site(struct learn_class *c)

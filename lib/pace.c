@@ -7,12 +7,13 @@
 #include <errno.h>
 #include <sys/mman.h>
 
+#include "engine.h"
 #include "evidence.h"
 #include "pace.h"
 #include "rtm.h"
 
 /* Times between reports of a thread. */
-#define INTERVAL_HOLD      (20 * LEARN_US)
+#define INTERVAL_HOLD      (30 * LEARN_US)
 #define INTERVAL_CHALLENGE (5 * LEARN_US)
 
 /* An epoch is not measured before most threads have reported in it, or so long. */
@@ -168,6 +169,7 @@ static void unlock(struct elide_pacer *p)
 static void publish(struct elide_pacer *p)
 {
 	uint32_t nr = READ_ONCE(p->nr_keys);
+	uint8_t parks = 0;
 
 	while (p->learn.nr_sites < nr)
 		learn_site(&p->learn);
@@ -178,7 +180,10 @@ static void publish(struct elide_pacer *p)
 		if (p->arms[i] != arm)
 			WRITE_ONCE(p->arms[i], arm);
 		WRITE_ONCE(p->settled[i], s->hopeless ? POLICY_ARM_real : s->arm);
+		if (p->learn.phase == LEARN_HOLD && arm == POLICY_ARM_real && !s->hopeless)
+			parks |= 1u << i;
 	}
+	WRITE_ONCE(p->parks, parks);
 }
 
 static void restart(struct elide_pacer *p, uint64_t now)
@@ -323,37 +328,77 @@ static bool probe(struct elide_pacer *p, struct elide_mark *mark, const struct e
 	return due;
 }
 
+/* The sections of the thread's pace are done: add them, and begin to count anew. */
+static uint64_t report(struct elide_pacer *p, struct elide_pace *pace)
+{
+	uint64_t now = time_now(), elapsed = now - pace->start;
+
+	if (!pace->start) {
+		pace->nr = COUNT_FIRST;
+		__atomic_add_fetch(&p->joined, 1, __ATOMIC_RELAXED);
+	} else if (elapsed < LEARN_ABSURD) {
+		add(p, pace, elapsed, now);
+		pace->nr = next_count(pace->nr, elapsed, READ_ONCE(p->interval));
+	}
+	pace->start = now;
+	pace->countdown = pace->nr;
+	return now;
+}
+
+/* Need the thread not ask for a while? Not where one in the acquisitions that wake it is too long. */
+static bool may_park(const struct elide_pacer *p, const struct elide_mark *mark,
+		     const struct elide_pace *pace, const struct elide_row *row)
+{
+	/* Custom locks are not told of when they are taken, so nothing would wake them. */
+	return READ_ONCE(p->parks) >> mark->site & 1 && 4 * (uint64_t)pace->nr > elide_hold_mask &&
+	       row->kind != ELIDE_KIND_CUSTOM;
+}
+
 enum policy_arm_name elide_pace_report(struct elide_thread *t, struct elide_mark *mark,
 				       struct elide_row *row)
 {
 	struct elide_pace *pace = &t->paces[mark->pace];
 	struct elide_pacer *p = &elide_pacers[mark->pacer];
-	uint32_t nr = pace->nr;
-	uint64_t now, elapsed;
+	uint64_t now;
 
 	/* A transaction of the program's own: the next one will do. */
 	if (rtm_test()) {
 		pace->countdown = 1;
 		return POLICY_ARM_real;
 	}
-	now = time_now();
-	elapsed = now - pace->start;
-	if (!pace->start) {
-		pace->nr = COUNT_FIRST;
-		__atomic_add_fetch(&p->joined, 1, __ATOMIC_RELAXED);
-	} else if (elapsed < LEARN_ABSURD) {
-		add(p, pace, elapsed, now);
-		pace->nr = next_count(nr, elapsed, READ_ONCE(p->interval));
-	}
-	pace->start = now;
-	pace->countdown = pace->nr;
+	now = report(p, pace);
 	WRITE_ONCE(row->state, READ_ONCE(p->settled[mark->site]) == POLICY_ARM_real ?
 				       ELIDE_STATE_PAUSED : ELIDE_STATE_ELIDING);
+	WRITE_ONCE(row->parked, may_park(p, mark, pace, row));
 	if (probe(p, mark, row, now)) {
 		pace->countdown = pace->nr = 1;
 		return POLICY_ARM_lean;
 	}
 	return READ_ONCE(p->arms[mark->site]);
+}
+
+__cold void elide_pace_wake(struct elide_thread *t, struct elide_row *row, const void *lock,
+			    uint32_t nr)
+{
+	struct elide_cache *entry = elide_cache_find(t, lock, (const void *)row->site, row->kind);
+	struct elide_mark *mark;
+	struct elide_pace *pace;
+	struct elide_pacer *p;
+
+	WRITE_ONCE(row->parked, 0);
+	if (!entry)
+		return;
+	mark = elide_mark(t, entry);
+	pace = &t->paces[mark->pace];
+	p = &elide_pacers[mark->pacer];
+	if (pace->countdown > nr && READ_ONCE(p->parks) >> mark->site & 1) {
+		pace->countdown -= nr;
+	} else {
+		pace->nr += nr > pace->countdown ? nr - pace->countdown : 0;
+		pace->nr -= pace->countdown > nr ? pace->countdown - nr : 0;
+		report(p, pace);
+	}
+	WRITE_ONCE(row->parked, may_park(p, mark, pace, row));
 }
 
 void elide_pace_again(const struct elide_mark *mark, const struct elide_row *row,

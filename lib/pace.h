@@ -22,6 +22,7 @@
  * struct elide_pacer - the adaptive policy's state of a class, or of a single hot lock.
  * @arms:     by site, how an acquisition is treated now
  * @settled:  by site, what was found best: what the report calls its state
+ * @parks:    bits by site: for now the lock is taken really, and nobody needs to ask
  * @epoch:    number of the epoch
  * @start:    when it began
  * @from:     from when on it is measured; 0 while threads still do what they began before it
@@ -47,6 +48,7 @@ struct elide_pacer {
 	uint32_t epoch;
 	uint32_t interval;
 	uint32_t class_index;
+	uint8_t parks;
 
 	uint64_t sections __cacheline_aligned;
 	uint64_t time;
@@ -96,6 +98,19 @@ void elide_pace_begin(struct elide_thread *t);
  */
 enum policy_arm_name elide_pace_report(struct elide_thread *t, struct elide_mark *mark,
 				       struct elide_row *row);
+
+/**
+ * elide_pace_wake() - one in so many real acquisitions of a parked row: go on with it?
+ * @t: the calling thread, which holds the lock
+ * @row: counters of the call
+ * @lock: the lock; only its address is used
+ * @nr: acquisitions of the row since the last time
+ *
+ * Where sections are short and taking the lock really is best, a thread that asked at
+ * each acquisition would pay for that: it parks its row. Then it only asks when the
+ * hold time is measured.
+ */
+void elide_pace_wake(struct elide_thread *t, struct elide_row *row, const void *lock, uint32_t nr);
 
 /**
  * elide_pace_arm() - how is this acquisition treated? The adaptive policy's policy_enter().

@@ -372,6 +372,12 @@ static inline struct elide_row *elide_row(const struct elide_cache *entry)
 	return likely(row) ? row : &elide_no_row;
 }
 
+/** elide_tried() - is there anything to ask elide_acquire() for, outside transactions? */
+static __always_inline_fn bool elide_tried(const struct elide_cache *entry)
+{
+	return entry->elide && !READ_ONCE(elide_row(entry)->parked);
+}
+
 /** elide_row_at() - the row at an offset as struct elide_thread.rows has it. NULL for 0. */
 static inline struct elide_row *elide_row_at(uint32_t offset)
 {

@@ -21,7 +21,7 @@
 /* Robust, priority and process-shared mutexes are left to glibc, and so is everything unknown. */
 static __always_inline_fn bool may_elide(const struct elide_cache *entry, const pthread_mutex_t *m)
 {
-	return entry->elide && glibc_mutex_elidable(m);
+	return elide_tried(entry) && glibc_mutex_elidable(m);
 }
 
 /* Take a free plain mutex as glibc does. False: it is held. */

@@ -15,7 +15,7 @@
 static __always_inline_fn bool may_elide(const struct elide_cache *entry,
 					 const pthread_rwlock_t *rw)
 {
-	return entry->elide && glibc_layout.rwlock && !rw->__data.__shared;
+	return elide_tried(entry) && glibc_layout.rwlock && !rw->__data.__shared;
 }
 
 static __always_inline_fn const struct elide_rule *rule_of(enum elide_kind kind)

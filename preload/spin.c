@@ -24,7 +24,7 @@ static __always_inline_fn bool take(pthread_spinlock_t *s)
 
 static __always_inline_fn bool may_elide(const struct elide_cache *entry)
 {
-	return entry->elide && glibc_layout.spin;
+	return elide_tried(entry) && glibc_layout.spin;
 }
 
 static __noinline int lock_waiting(struct elide_thread *t, struct elide_row *row,

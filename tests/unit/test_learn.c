@@ -380,7 +380,7 @@ static void nothing_happens_without_sections(void **state)
 	/* But a thread that stands still for long must not stop everything. */
 	for (int i = 0; i < 1000; i++, e.now += MS)
 		assert_false(learn_epoch(&c, &e).won);
-	assert_int_equal(c.sites[0].arm, REAL);
+	assert_int_equal(c.sites[0].arm, KEEN);
 }
 
 int main(void)
