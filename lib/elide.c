@@ -288,7 +288,7 @@ enum elide_outcome elide_acquire(struct elide_thread *t, struct elide_cache *ent
 {
 	const struct policy_config *config = &elide_process.config;
 	struct policy_lock *lock;
-	struct policy_try try = {0};
+	struct policy_try try = {.arm = t->arm};
 	unsigned long long start = 0;
 	unsigned int status;
 	uint64_t value;
@@ -297,11 +297,6 @@ enum elide_outcome elide_acquire(struct elide_thread *t, struct elide_cache *ent
 		return acquire_nested(t, entry, word, rule, site, kind, wait);
 	if (!READ_ONCE(elide_enabled) || unlikely(READ_ONCE(elide_data->control)))
 		return ELIDE_SKIPPED;
-	if (likely(config->name == POLICY_ADAPTIVE)) {
-		try.arm = elide_pace_arm(t, entry);
-		if (try.arm == POLICY_ARM_real)
-			return ELIDE_SKIPPED;
-	}
 	if (rtm_test())
 		return ELIDE_INSIDE; /* somebody else's transaction; XEND is theirs */
 	lock = &elide_registry_state(entry->lock_index)->policy;

@@ -78,7 +78,8 @@ void elide_disable(const char *why);
  *
  * Subscribes eagerly: the word is read as the first act in the transaction
  * (Dice et al., "Pitfalls of lazy subscription", 2014, show why not later).
- * The caller has made sure that the lock is not in the held list.
+ * The caller has made sure that the lock is not in the held list and, outside
+ * transactions, that it may be elided: pace.h, elide_tried().
  *
  * Return: enum elide_outcome.
  */

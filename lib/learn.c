@@ -22,8 +22,8 @@
 #define EPOCH_MIN      (20 * LEARN_US)
 #define EPOCH_HOLD     (100 * LEARN_US)
 #define EPOCH_LONG     (2000 * LEARN_US)
-#define EPOCH_SECTIONS 64
-#define EPOCH_FEW      16
+#define EPOCH_SECTIONS 32
+#define EPOCH_FEW      8
 
 /* A challenge takes so many pairs of epochs at most. */
 #define PAIRS_MAX 10
@@ -50,13 +50,16 @@
 #define PROBE_PASS 2
 
 /* Which arms are asked where one is: the likeliest first. */
-#define NR_NEIGHBOURS 3
+#define NR_NEIGHBOURS 4
 static const uint8_t neighbours[POLICY_NR_ARMS][NR_NEIGHBOURS] = {
-	[POLICY_ARM_real] = {POLICY_ARM_keen, POLICY_ARM_queue, POLICY_ARM_lean},
-	[POLICY_ARM_keen] = {POLICY_ARM_real, POLICY_ARM_firm, POLICY_ARM_queue},
-	[POLICY_ARM_lean] = {POLICY_ARM_real, POLICY_ARM_keen, POLICY_ARM_queue},
-	[POLICY_ARM_firm] = {POLICY_ARM_real, POLICY_ARM_keen, POLICY_ARM_queue},
-	[POLICY_ARM_queue] = {POLICY_ARM_real, POLICY_ARM_keen, POLICY_ARM_firm},
+#define NEIGHBOURS(of, a, b, c, d) \
+	[POLICY_ARM_##of] = {POLICY_ARM_##a, POLICY_ARM_##b, POLICY_ARM_##c, POLICY_ARM_##d}
+	NEIGHBOURS(real, keen, lean, queue, firm),
+	NEIGHBOURS(keen, real, lean, queue, firm),
+	NEIGHBOURS(lean, real, keen, queue, firm),
+	NEIGHBOURS(firm, real, keen, queue, lean),
+	NEIGHBOURS(queue, real, keen, firm, lean),
+#undef NEIGHBOURS
 };
 
 /* Natural logarithm of a / b, within [-2, 2]; close where it is small, which is where it matters. */
@@ -375,6 +378,13 @@ bool learn_hopeless(struct learn_class *c, unsigned int site, uint64_t now)
 		s->wait *= 2;
 	s->probe_at = now + s->wait;
 	return true;
+}
+
+bool learn_due(const struct learn_class *c, unsigned int site, uint64_t now)
+{
+	const struct learn_site *s = &c->sites[site];
+
+	return s->hopeless && (now >= s->probe_at || s->probe_at > now + PROBE_MAX);
 }
 
 bool learn_probe(struct learn_class *c, unsigned int site, uint64_t now)

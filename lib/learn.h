@@ -198,6 +198,9 @@ struct learn_decision learn_epoch(struct learn_class *c, const struct learn_epoc
  */
 bool learn_hopeless(struct learn_class *c, unsigned int site, uint64_t now);
 
+/** learn_due() - may an acquisition at a hopeless site be tried? Changes nothing. */
+bool learn_due(const struct learn_class *c, unsigned int site, uint64_t now);
+
 /**
  * learn_probe() - shall this acquisition at a hopeless site be tried?
  *

@@ -180,7 +180,7 @@ static void publish(struct elide_pacer *p)
 		if (p->arms[i] != arm)
 			WRITE_ONCE(p->arms[i], arm);
 		WRITE_ONCE(p->settled[i], s->hopeless ? POLICY_ARM_real : s->arm);
-		if (p->learn.phase == LEARN_HOLD && arm == POLICY_ARM_real && !s->hopeless)
+		if (p->learn.phase == LEARN_HOLD && arm == POLICY_ARM_real)
 			parks |= 1u << i;
 	}
 	WRITE_ONCE(p->parks, parks);
@@ -369,8 +369,9 @@ enum policy_arm_name elide_pace_report(struct elide_thread *t, struct elide_mark
 	now = report(p, pace);
 	WRITE_ONCE(row->state, READ_ONCE(p->settled[mark->site]) == POLICY_ARM_real ?
 				       ELIDE_STATE_PAUSED : ELIDE_STATE_ELIDING);
-	WRITE_ONCE(row->parked, may_park(p, mark, pace, row));
+	WRITE_ONCE(row->parked, !mark->probing && may_park(p, mark, pace, row));
 	if (probe(p, mark, row, now)) {
+		WRITE_ONCE(row->parked, 0);
 		pace->countdown = pace->nr = 1;
 		return POLICY_ARM_lean;
 	}
@@ -384,6 +385,7 @@ __cold void elide_pace_wake(struct elide_thread *t, struct elide_row *row, const
 	struct elide_mark *mark;
 	struct elide_pace *pace;
 	struct elide_pacer *p;
+	uint64_t now;
 
 	WRITE_ONCE(row->parked, 0);
 	if (!entry)
@@ -396,7 +398,12 @@ __cold void elide_pace_wake(struct elide_thread *t, struct elide_row *row, const
 	} else {
 		pace->nr += nr > pace->countdown ? nr - pace->countdown : 0;
 		pace->nr -= pace->countdown > nr ? pace->countdown - nr : 0;
-		report(p, pace);
+		now = report(p, pace);
+		/* Without hope, but its time has come: the next one may try. */
+		if (learn_due(&p->learn, mark->site, now)) {
+			pace->countdown = pace->nr = 1;
+			return;
+		}
 	}
 	WRITE_ONCE(row->parked, may_park(p, mark, pace, row));
 }

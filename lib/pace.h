@@ -14,6 +14,7 @@
 #define ELIDE_PACE_H
 
 #include "compiler.h"
+#include "process.h"
 #include "thread.h"
 
 #pragma GCC visibility push(hidden)
@@ -125,6 +126,23 @@ static __always_inline_fn enum policy_arm_name elide_pace_arm(struct elide_threa
 	if (unlikely(!--t->paces[mark->pace].countdown))
 		return elide_pace_report(t, mark, elide_row(entry));
 	return READ_ONCE(elide_pacers[mark->pacer].arms[mark->site]);
+}
+
+/**
+ * elide_tried() - is there anything to ask elide_acquire() for?
+ * @t: the calling thread, outside transactions of ours
+ * @entry: its entry for the call
+ *
+ * To be asked once for each acquisition.
+ */
+static __always_inline_fn bool elide_tried(struct elide_thread *t, const struct elide_cache *entry)
+{
+	if (!entry->elide || READ_ONCE(elide_row(entry)->parked))
+		return false;
+	if (unlikely(elide_process.config.name != POLICY_ADAPTIVE))
+		return true;
+	t->arm = elide_pace_arm(t, entry);
+	return t->arm != POLICY_ARM_real;
 }
 
 /**

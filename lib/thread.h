@@ -183,6 +183,7 @@ struct elide_pace {
  *              ELIDE_NO_TID: nothing is elided here, no hold time is being measured
  * @seed:       state of the back-off's random generator
  * @streak:     aborts since the last commit
+ * @arm:        how the adaptive policy treats the present acquisition
  * @queue:      word of the lock at which it is the one that tries again; NULL
  * @time_countdown: first attempts until one is timed
  * @nr_spins, @nr_rwlocks: held really, as far as the wrappers have seen
@@ -221,6 +222,7 @@ struct elide_thread {
 	uint32_t time_countdown;
 	uint32_t nr_spins;
 	uint32_t nr_rwlocks;
+	uint32_t arm;
 	uint32_t *queue;
 	union {
 		struct {
@@ -370,12 +372,6 @@ static inline struct elide_row *elide_row(const struct elide_cache *entry)
 	struct elide_row *row = READ_ONCE(entry->row);
 
 	return likely(row) ? row : &elide_no_row;
-}
-
-/** elide_tried() - is there anything to ask elide_acquire() for, outside transactions? */
-static __always_inline_fn bool elide_tried(const struct elide_cache *entry)
-{
-	return entry->elide && !READ_ONCE(elide_row(entry)->parked);
 }
 
 /** elide_row_at() - the row at an offset as struct elide_thread.rows has it. NULL for 0. */

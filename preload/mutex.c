@@ -19,9 +19,9 @@
 #define KIND ELIDE_KIND_MUTEX
 
 /* Robust, priority and process-shared mutexes are left to glibc, and so is everything unknown. */
-static __always_inline_fn bool may_elide(const struct elide_cache *entry, const pthread_mutex_t *m)
+static __always_inline_fn bool may_elide(struct elide_thread *t, const struct elide_cache *entry, const pthread_mutex_t *m)
 {
-	return elide_tried(entry) && glibc_mutex_elidable(m);
+	return elide_tried(t, entry) && glibc_mutex_elidable(m);
 }
 
 /* Take a free plain mutex as glibc does. False: it is held. */
@@ -175,7 +175,7 @@ __noinline int mutex_lock(pthread_mutex_t *m, const void *site)
 			return real.mutex_lock(m);
 		t = elide_self;
 	}
-	if (may_elide(entry, m)) {
+	if (may_elide(t, entry, m)) {
 		outcome = elide_acquire(t, entry, m, &glibc_mutex_rule, site, KIND, true);
 		if (outcome == ELIDE_TAKEN)
 			return 0;
@@ -221,7 +221,7 @@ int mutex_trylock(pthread_mutex_t *m, const void *site)
 			return real.mutex_trylock(m);
 		t = elide_self;
 	}
-	if (may_elide(entry, m)) {
+	if (may_elide(t, entry, m)) {
 		outcome = elide_acquire(t, entry, m, &glibc_mutex_rule, site, KIND, false);
 		if (outcome == ELIDE_TAKEN)
 			return 0;
@@ -263,7 +263,7 @@ int mutex_timedlock(pthread_mutex_t *m, const void *site, clockid_t clock,
 			return real_timed(m, clock, until);
 		t = elide_self;
 	}
-	if (may_elide(entry, m)) {
+	if (may_elide(t, entry, m)) {
 		outcome = elide_acquire(t, entry, m, &glibc_mutex_rule, site, KIND, false);
 		if (outcome == ELIDE_TAKEN)
 			return 0;

@@ -15,6 +15,7 @@
 #include "evidence.h"
 #include "glibc-layout.h"
 #include "order.h"
+#include "pace.h"
 #include "process.h"
 #include "real.h"
 
