@@ -100,21 +100,28 @@ enum policy_arm_name learn_arm(const struct learn_class *c, unsigned int site)
 	return c->sites[site].arm;
 }
 
+static uint64_t shortest(const struct learn_class *c)
+{
+	if (c->phase == LEARN_HOLD)
+		return EPOCH_HOLD;
+	return c->phase == LEARN_CHALLENGER && c->length ? c->length : EPOCH_MIN;
+}
+
+bool learn_may_end(const struct learn_class *c, uint64_t length)
+{
+	return length >= shortest(c) || length >= EPOCH_LONG;
+}
+
 bool learn_over(const struct learn_class *c, uint64_t length, double sections)
 {
+	if (!learn_may_end(c, length))
+		return false;
 	if (length >= EPOCH_LONG)
 		return sections >= EPOCH_FEW || length >= 8 * EPOCH_LONG;
-	switch (c->phase) {
-	case LEARN_HOLD:
-		return length >= EPOCH_HOLD && sections >= EPOCH_SECTIONS;
-	case LEARN_INCUMBENT:
-		return length >= EPOCH_MIN && sections >= EPOCH_SECTIONS;
-	default:
-		/* One that is much worse must not last: that is known then. */
-		if (c->length && length >= 2 * c->length)
-			return true;
-		return length >= (c->length ? c->length : EPOCH_MIN) && sections >= EPOCH_FEW;
-	}
+	/* One that is much worse must not last: that is known then. */
+	if (c->phase == LEARN_CHALLENGER)
+		return sections >= EPOCH_FEW || length >= 2 * shortest(c);
+	return sections >= EPOCH_SECTIONS;
 }
 
 /* Would the challenge change anything? */
@@ -347,7 +354,7 @@ static bool departs(struct learn_class *c, double rate)
 struct learn_decision learn_epoch(struct learn_class *c, const struct learn_epoch *e)
 {
 	struct learn_decision none = {0};
-	double rate = e->time > 0 ? e->sections / e->time : 0;
+	double rate = e->length ? e->sections / e->length : 0;
 
 	if (c->phase != LEARN_HOLD)
 		return step(c, e, rate);

@@ -126,7 +126,6 @@ struct learn_class {
 /**
  * struct learn_epoch - what an epoch has measured.
  * @sections: completed, of all threads
- * @time:     of these threads, together
  * @length:   of what was measured of the epoch
  * @whole:    of all of it
  * @now:      its end
@@ -134,7 +133,6 @@ struct learn_class {
  */
 struct learn_epoch {
 	double sections;
-	double time;
 	uint64_t length;
 	uint64_t whole;
 	uint64_t now;
@@ -173,6 +171,9 @@ unsigned int learn_site(struct learn_class *c);
 
 /** learn_arm() - how an acquisition at that site is treated in the present epoch. */
 enum policy_arm_name learn_arm(const struct learn_class *c, unsigned int site);
+
+/** learn_may_end() - has the present epoch lasted long enough, if @length is not too short? */
+bool learn_may_end(const struct learn_class *c, uint64_t length);
 
 /**
  * learn_over() - has the present epoch seen enough?

@@ -24,9 +24,6 @@
 #define COUNT_FIRST 4
 #define COUNT_MAX   4096
 
-/* Parts of a section in the sums. */
-#define PARTS 256
-
 /* Acquisitions in a row without hope after which a site has none. */
 #define HOPELESS_ROW 3
 
@@ -106,6 +103,14 @@ static uint32_t site_of(struct elide_pacer *p, uint64_t key)
 	return i;
 }
 
+/* Report after so many sections from now. */
+static void count_down(struct elide_pace *pace, uint32_t nr)
+{
+	pace->nr = nr;
+	WRITE_ONCE(pace->goal, pace->goal - pace->countdown + nr);
+	WRITE_ONCE(pace->countdown, nr);
+}
+
 static uint32_t pace_of(struct elide_thread *t, uint32_t pacer)
 {
 	uint32_t i = pacer % ELIDE_NR_ROWS;
@@ -115,7 +120,7 @@ static uint32_t pace_of(struct elide_thread *t, uint32_t pacer)
 		;
 	if (!t->paces[i].pacer) {
 		t->paces[i].pacer = pacer;
-		t->paces[i].countdown = 1;
+		count_down(&t->paces[i], 1);
 	}
 	return i;
 }
@@ -147,7 +152,7 @@ void elide_pace_begin(struct elide_thread *t)
 	for (uint32_t i = 0; i < ELIDE_NR_ROWS; i++)
 		if (t->paces[i].pacer) {
 			t->paces[i].start = 0;
-			t->paces[i].countdown = 1;
+			count_down(&t->paces[i], 1);
 		}
 	for (uint32_t i = 1; i < ELIDE_NR_ROWS && t->marks[i].pacer; i++)
 		t->marks[i].streak = t->marks[i].probing = 0;
@@ -186,6 +191,27 @@ static void publish(struct elide_pacer *p)
 	WRITE_ONCE(p->parks, parks);
 }
 
+/*
+ * Sections that all threads have completed. Other threads' counts are read as they go by,
+ * and blocks of threads that have ended stay: nothing is missing in a difference.
+ */
+static uint64_t count(uint32_t pacer)
+{
+	uint64_t sum = 0;
+
+	for (const struct elide_thread *t = elide_threads_all(); t; t = t->next) {
+		uint32_t i = pacer % ELIDE_NR_ROWS;
+		const struct elide_pace *pace;
+
+		while (READ_ONCE(t->paces[i].pacer) && t->paces[i].pacer != pacer)
+			i = (i + 1) % ELIDE_NR_ROWS;
+		pace = &t->paces[i];
+		if (pace->pacer == pacer)
+			sum += READ_ONCE(pace->goal) - READ_ONCE(pace->countdown);
+	}
+	return sum;
+}
+
 static void restart(struct elide_pacer *p, uint64_t now)
 {
 	WRITE_ONCE(p->start, now);
@@ -196,9 +222,6 @@ static void restart(struct elide_pacer *p, uint64_t now)
 	WRITE_ONCE(p->reporters, 0);
 	WRITE_ONCE(p->interval,
 		   p->learn.phase == LEARN_HOLD ? INTERVAL_HOLD : INTERVAL_CHALLENGE);
-	/* What others add meanwhile is lost. */
-	WRITE_ONCE(p->sections, 0);
-	WRITE_ONCE(p->time, 0);
 }
 
 /* Tell what was decided. */
@@ -214,19 +237,21 @@ static void tell(const struct elide_pacer *p, const struct learn_decision *d)
 
 static void end_epoch(struct elide_pacer *p, uint64_t now, uint64_t from)
 {
+	uint32_t number = p - elide_pacers;
 	struct learn_decision decision = {0};
 	struct learn_epoch epoch;
+	uint64_t done;
 
 	/* Another thread may have ended the epoch, or begun to measure, since @from was read. */
 	if (!try_lock(p))
 		return;
-	if (from != p->from || (int64_t)(now - p->start) < 0) {
+	if (from != p->from || (int64_t)(now - p->start) < 0 || (int64_t)(now - from) < 0) {
 		unlock(p);
 		return;
 	}
+	done = count(number);
 	epoch = (struct learn_epoch){
-		.sections = (double)READ_ONCE(p->sections) / PARTS,
-		.time = READ_ONCE(p->time),
+		.sections = done - p->before,
 		.length = now - p->from,
 		.whole = now - p->start,
 		.now = now,
@@ -235,8 +260,7 @@ static void end_epoch(struct elide_pacer *p, uint64_t now, uint64_t from)
 	if (epoch.whole > LEARN_ABSURD) {
 		restart(p, now);
 	} else if (!p->from) {
-		WRITE_ONCE(p->sections, 0);
-		WRITE_ONCE(p->time, 0);
+		p->before = done;
 		WRITE_ONCE(p->from, now);
 	} else if (learn_over(&p->learn, epoch.length, epoch.sections)) {
 		epoch.joined = __atomic_exchange_n(&p->joined, 0, __ATOMIC_RELAXED) != 0;
@@ -263,36 +287,22 @@ static bool settled(struct elide_pacer *p, struct elide_pace *pace, uint64_t sin
 	       (since >= SETTLE_MIN && READ_ONCE(p->reporters) * 8 >= READ_ONCE(p->threads) * 7);
 }
 
-/* Add a report of @nr sections in @elapsed to the sums. */
-static void add(struct elide_pacer *p, struct elide_pace *pace, uint64_t elapsed, uint64_t now)
+/* A thread reports: is the epoch over? */
+static void look(struct elide_pacer *p, struct elide_pace *pace, uint64_t now)
 {
 	uint64_t since = now - READ_ONCE(p->start), from = READ_ONCE(p->from);
-	uint64_t within = now - from, parts = (uint64_t)pace->nr * PARTS;
+	bool ready = settled(p, pace, since);
 
 	if (since > LEARN_ABSURD) {
-		/* Long unused; or the clock has gone backwards, which may be another processor's. */
+		/* Long unused; or the clock has gone backwards, more than between processors. */
 		if (since < -LEARN_ABSURD && try_lock(p)) {
 			restart(p, now);
 			unlock(p);
 		}
 		return;
 	}
-	if (!from) {
-		if (settled(p, pace, since))
-			end_epoch(p, now, from);
-		return;
-	}
-	settled(p, pace, since);
-	if (within > since)
-		return;
-	/* Of a time that began before the measurement only the part that lies in it. */
-	if (elapsed > within) {
-		parts = parts * within / elapsed;
-		elapsed = within;
-	}
-	__atomic_add_fetch(&p->sections, parts, __ATOMIC_RELAXED);
-	__atomic_add_fetch(&p->time, elapsed, __ATOMIC_RELAXED);
-	end_epoch(p, now, from);
+	if (from ? learn_may_end(&p->learn, now - from) : ready)
+		end_epoch(p, now, from);
 }
 
 /* Sections until the next report. */
@@ -328,20 +338,19 @@ static bool probe(struct elide_pacer *p, struct elide_mark *mark, const struct e
 	return due;
 }
 
-/* The sections of the thread's pace are done: add them, and begin to count anew. */
 static uint64_t report(struct elide_pacer *p, struct elide_pace *pace)
 {
 	uint64_t now = time_now(), elapsed = now - pace->start;
+	uint32_t nr = COUNT_FIRST;
 
-	if (!pace->start) {
-		pace->nr = COUNT_FIRST;
+	if (!pace->start)
 		__atomic_add_fetch(&p->joined, 1, __ATOMIC_RELAXED);
-	} else if (elapsed < LEARN_ABSURD) {
-		add(p, pace, elapsed, now);
-		pace->nr = next_count(pace->nr, elapsed, READ_ONCE(p->interval));
-	}
+	else if (elapsed < LEARN_ABSURD)
+		nr = next_count(pace->nr, elapsed, READ_ONCE(p->interval));
+	count_down(pace, nr);
+	if (pace->start)
+		look(p, pace, now);
 	pace->start = now;
-	pace->countdown = pace->nr;
 	return now;
 }
 
@@ -363,7 +372,7 @@ enum policy_arm_name elide_pace_report(struct elide_thread *t, struct elide_mark
 
 	/* A transaction of the program's own: the next one will do. */
 	if (rtm_test()) {
-		pace->countdown = 1;
+		count_down(pace, 1);
 		return POLICY_ARM_real;
 	}
 	now = report(p, pace);
@@ -372,7 +381,7 @@ enum policy_arm_name elide_pace_report(struct elide_thread *t, struct elide_mark
 	WRITE_ONCE(row->parked, !mark->probing && may_park(p, mark, pace, row));
 	if (probe(p, mark, row, now)) {
 		WRITE_ONCE(row->parked, 0);
-		pace->countdown = pace->nr = 1;
+		count_down(pace, 1);
 		return POLICY_ARM_lean;
 	}
 	return READ_ONCE(p->arms[mark->site]);
@@ -396,12 +405,13 @@ __cold void elide_pace_wake(struct elide_thread *t, struct elide_row *row, const
 	if (pace->countdown > nr && READ_ONCE(p->parks) >> mark->site & 1) {
 		pace->countdown -= nr;
 	} else {
-		pace->nr += nr > pace->countdown ? nr - pace->countdown : 0;
-		pace->nr -= pace->countdown > nr ? pace->countdown - nr : 0;
+		/* What is left of the count is more or less than what has gone by. */
+		pace->goal += nr - pace->countdown;
+		pace->countdown = 0;
 		now = report(p, pace);
 		/* Without hope, but its time has come: the next one may try. */
 		if (learn_due(&p->learn, mark->site, now)) {
-			pace->countdown = pace->nr = 1;
+			count_down(pace, 1);
 			return;
 		}
 	}

@@ -4,9 +4,10 @@
  *
  * The half of the adaptive policy that measures and keeps: learn.h decides.
  * Each thread counts its sections of a class down, without a clock and in
- * memory of its own. Every few microseconds it reports: it reads the clock,
- * and adds the sections and the cycles since its last report to the sums of
- * the class. Whoever finds that the epoch has seen enough ends it.
+ * memory of its own. Every few microseconds it reports: it reads the clock, and
+ * if it finds that the epoch has lasted long enough it reads how far all threads
+ * are, and ends it. The sections that all of them have completed in that time,
+ * those that starve among them, are what counts.
  *
  * Outside transactions only. Nothing here waits for another thread.
  */
@@ -29,8 +30,7 @@
  * @from:     from when on it is measured; 0 while threads still do what they began before it
  * @interval: time between reports of a thread
  * @class_index: the class
- * @sections: completed in the epoch, in units of 1/256
- * @time:     of the threads in which they were
+ * @before:   sections that all threads had completed when the measurement began
  * @reporters: threads that have reported in the epoch
  * @threads:  that do so usually
  * @joined:   threads that have begun to use the class in the epoch
@@ -51,8 +51,7 @@ struct elide_pacer {
 	uint32_t class_index;
 	uint8_t parks;
 
-	uint64_t sections __cacheline_aligned;
-	uint64_t time;
+	uint64_t before __cacheline_aligned;
 	uint32_t reporters;
 	uint32_t threads;
 	uint32_t joined;

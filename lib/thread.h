@@ -157,7 +157,8 @@ struct elide_mark {
 
 /**
  * struct elide_pace - how far a thread has come in a class of locks.
- * @start:     of what is counted, cycles; 0 before the first report
+ * @start:     time of the last report; 0 before the first
+ * @goal:      sections that will be over when the countdown is
  * @countdown: sections until the next report
  * @nr:        of so many
  * @pacer:     the class's state, 0 for an unused one
@@ -165,6 +166,7 @@ struct elide_mark {
  */
 struct elide_pace {
 	uint64_t start;
+	uint64_t goal;
 	uint32_t countdown;
 	uint32_t nr;
 	uint32_t pacer;

@@ -115,7 +115,6 @@ static struct learn_decision epoch(struct world *w)
 	w->done += rate * e.length;
 	w->best += rate_best(w) * e.length;
 	e.sections = 4 * seen * e.length / LEARN_US;
-	e.time = 4 * e.length;
 	e.whole = e.length;
 	e.now = w->now;
 	return learn_epoch(&w->class, &e);
