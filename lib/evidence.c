@@ -35,7 +35,7 @@ void elide_evidence_forget(void)
 		madvise(elide_evidence, sizeof(*elide_evidence), MADV_DONTNEED);
 }
 
-/* xorshift64 (Marsaglia, "Xorshift RNGs", 2003). Not the back-off's: that stays as it is without. */
+/* xorshift64 (Marsaglia, "Xorshift RNGs", 2003). Apart from the back-off's, which stays as it is. */
 static uint64_t draw(struct elide_thread *t)
 {
 	uint64_t x = t->sample_seed;
