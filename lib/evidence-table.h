@@ -58,7 +58,11 @@ struct evidence {
 /* NULL where nothing is sampled. */
 extern struct evidence *elide_evidence;
 
-/** evidence_hash() - mix @x into @h. The first two rounds of splitmix64 (Steele, Lea and Flood, OOPSLA 2014). */
+/**
+ * evidence_hash() - mix @x into @h.
+ *
+ * The first two rounds of splitmix64 (Steele, Lea and Flood, OOPSLA 2014).
+ */
 static inline uint64_t evidence_hash(uint64_t h, uint64_t x)
 {
 	x = (h + x + 1) * 0x9e3779b97f4a7c15ull;

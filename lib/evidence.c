@@ -35,7 +35,7 @@ void elide_evidence_forget(void)
 		madvise(elide_evidence, sizeof(*elide_evidence), MADV_DONTNEED);
 }
 
-/* xorshift64 (Marsaglia, "Xorshift RNGs", 2003). Not the back-off's: that stays as it is without. */
+/* xorshift64 (Marsaglia, "Xorshift RNGs", 2003). Apart from the back-off's, which stays as it is. */
 static uint64_t draw(struct elide_thread *t)
 {
 	uint64_t x = t->sample_seed;
@@ -160,8 +160,8 @@ static void choose(struct elide_thread *t, struct elide_thread *holder, const st
 		   struct choice *choice)
 {
 	for (int exact = 1; exact >= 0 && !choice->total; exact--) {
-		for (uint32_t i = 0; i < ELIDE_NR_ROWS; i++) {
-			const struct elide_row *row = elide_row_at(READ_ONCE(holder->rows[i]));
+		for (uint32_t i = 0; i < holder->nr_rows; i++) {
+			const struct elide_row *row = elide_row_at(holder->row_list[i]);
 			const struct elide_cache *entry;
 			uint64_t weight;
 
@@ -233,8 +233,8 @@ static bool find_by_stack(const unsigned long long *stack, unsigned int nr, stru
 		return false;
 	*holder = (struct holder){.class_index = ELIDE_NONE, .site = frames[0]};
 	for (struct elide_thread *t = elide_threads_all(); t; t = t->next)
-		for (uint32_t j = 0; j < ELIDE_NR_ROWS; j++) {
-			const struct elide_row *row = elide_row_at(READ_ONCE(t->rows[j]));
+		for (uint32_t j = 0; j < t->nr_rows; j++) {
+			const struct elide_row *row = elide_row_at(t->row_list[j]);
 
 			if (!row || row->site != holder->site)
 				continue;

@@ -214,8 +214,7 @@ static struct elide_row *row_get(struct elide_thread *t, uint32_t class_index, c
 		    row->kind == kind)
 			return row;
 	}
-	/* Leave room, or a search for what is not there would never end. */
-	if (t->nr_rows >= ELIDE_NR_ROWS * 3 / 4)
+	if (t->nr_rows >= ELIDE_MAX_ROWS)
 		goto full;
 	row = elide_data_record(&chunk, ELIDE_CHUNK_ROWS, sizeof(*row));
 	if (!row)
@@ -230,6 +229,7 @@ static struct elide_row *row_get(struct elide_thread *t, uint32_t class_index, c
 	elide_data_publish(chunk);
 	t->chunk = chunk;
 	*slot = ((char *)row - (char *)elide_data) / CACHE_LINE;
+	t->row_list[t->nr_rows % ELIDE_MAX_ROWS] = *slot;
 	t->nr_rows++;
 	return row;
 full:

@@ -37,8 +37,9 @@
 /* No thread's id. */
 #define ELIDE_NO_TID (~0u)
 
-/* Rows (class, site, kind) a thread can count. */
-#define ELIDE_NR_ROWS 1024
+/* Rows (class, site, kind) a thread can count: slots of their hash, and how many may be in use. */
+#define ELIDE_NR_ROWS  1024
+#define ELIDE_MAX_ROWS (ELIDE_NR_ROWS * 3 / 4) /* or a search for what is not there never ends */
 
 /*
  * In elide_cache.key, above the site and the kind: the call may not take the
@@ -158,6 +159,7 @@ ELIDE_SAME_PLACE(site, site);
  * @hold_lock, @hold_row, @hold_start: the acquisition being measured
  * @chunk:      chunk of the data file that rows are taken from
  * @nr_rows, @rows: hash of row offsets (units of 64 bytes)
+ * @row_list:   the same one after the other, to go through them
  * @next_free:  list of blocks whose thread has ended
  * @next:       list of all blocks
  * @sample_seed: state of the random generator that chooses what is sampled
@@ -198,6 +200,7 @@ struct elide_thread {
 	struct elide_chunk *chunk;
 	uint32_t nr_rows;
 	uint32_t rows[ELIDE_NR_ROWS];
+	uint32_t row_list[ELIDE_MAX_ROWS];
 	struct elide_thread *next_free;
 	struct elide_thread *next;
 	uint64_t sample_seed;

@@ -240,6 +240,10 @@ static void pause_doubles_to_the_cap(void **state)
 
 	/* A window of 64 with a limit of 50 %: the 32nd failure pauses. */
 	assert_int_equal(fail_until_paused(&config, &lock, &window, &plain_failure), 32);
+	/* What it was decided on stays to be told. */
+	assert_int_equal(window.last_tries, 32);
+	assert_int_equal(window.last_fails, 32);
+	assert_int_equal(window.tries | window.fails, 0);
 	for (int i = 0; i < 20; i++) {
 		assert_int_equal(lock.pause, expect);
 		assert_int_equal(lock.skip, expect);
@@ -280,6 +284,8 @@ static void probe_that_passes_clears_the_record(void **state)
 	for (int i = 0; i < 7; i++)
 		assert_false(policy_done(&config, &lock, &window, &success, true));
 	assert_true(policy_done(&config, &lock, &window, &success, true));
+	assert_int_equal(window.last_tries, 8);
+	assert_int_equal(window.last_fails, 0);
 	assert_int_equal(lock.pause, 0);
 	assert_int_equal(window.tries, 0);
 	fail_until_paused(&config, &lock, &window, &plain_failure);
