@@ -146,8 +146,13 @@ void elide_evidence_event(enum elide_event_type type, const struct elide_row *ro
 void elide_detail_add(struct elide_thread *t, const struct elide_row *row,
 		      const struct elide_aborted *a, uint64_t weight, uint32_t stack);
 
+/** elide_stack_top() - end of the calling thread's stack, whose id is @tid. */
+uint64_t elide_stack_top(uint32_t tid);
+
 /**
  * elide_place() - what an address of this process lies in, if it is no object's.
+ *
+ * What is no stack's is the heap's; of a stack only its last MiB is known as such.
  *
  * In a slow path.
  *

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "engine.h"
+#include "evidence.h"
 #include "order.h"
 #include "pmu.h"
 #include "point.h"
@@ -59,7 +60,7 @@ static void thread_end(void *block)
 		elide_pmu_close(t->pmu);
 		t->pmu = NULL;
 		t->tid = 0;
-		t->stack_at = 0;
+		t->stack_top = 0;
 		/* The next thread's sites are its own. Pages never written stay so. */
 		for (uint32_t i = 0; (entry = elide_cache_used(t, i)); i++)
 			if (entry->lock)
@@ -97,7 +98,7 @@ static void thread_init(struct elide_thread *t)
 	/* Differs between threads, and is the same in the next run: ids of threads are not. */
 	t->seed = ++elide_data->nr_threads * 2654435761u | 1;
 	t->sample_seed = t->seed * 0x9e3779b97f4a7c15ull;
-	t->stack_at = (uintptr_t)__builtin_frame_address(0);
+	t->stack_top = elide_stack_top(t->tid);
 	t->streak = 0;
 	t->hold_lock = NULL;
 	/* A thread whose end was not told has left its own. */

@@ -161,7 +161,7 @@ ELIDE_SAME_PLACE(site, site);
  * @next_free:  list of blocks whose thread has ended
  * @next:       list of all blocks
  * @sample_seed: state of the random generator that chooses what is sampled
- * @stack_at:   an address in its stack; 0 in a block whose thread has ended
+ * @stack_top:  end of its stack; 0 in a block whose thread has ended
  * @nr_blocked: locks it has released that others waited for
  * @ends:       times its thread has said that it ends
  * @nr_filled:  entries of the cache in use; the first are in @filled, see elide_cache_used()
@@ -201,7 +201,7 @@ struct elide_thread {
 	struct elide_thread *next_free;
 	struct elide_thread *next;
 	uint64_t sample_seed;
-	uint64_t stack_at;
+	uint64_t stack_top;
 	uint64_t nr_blocked;
 	struct elide_pending real;
 	uint32_t ends;

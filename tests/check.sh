@@ -17,6 +17,7 @@ tests/semantics/run.sh
 tests/tools/tools.sh
 tests/tools/page.sh
 tests/tools/examples.sh
+tests/tools/views.sh
 tests/tools/install.sh
 tests/tools/ctl.sh
 tests/tools/pmu.sh

@@ -4,7 +4,7 @@
 TOOLS_SRC := $(wildcard tools/*.c)
 TOOLS_OBJ := $(TOOLS_SRC:%.c=$(OBJ)/%.o)
 # __cxa_demangle is in libstdc++ and callable from C.
-TOOLS_LIBS := -ldw -lelf -ljansson -l:libstdc++.so.6
+TOOLS_LIBS := -ldw -lelf -ljansson -l:libstdc++.so.6 -lncursesw -ltinfo -lm
 
 tools: $(BINDIR)/elide $(LIBEXECDIR)/launch
 

@@ -11,7 +11,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "../lib/compiler.h"
@@ -21,11 +24,22 @@
 /* Signals that would end this process and that people send to stop or steer the program. */
 static const int handed_on[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
 
+/* A program bound to us that was told to end has so long for it. */
+#define GRACE_S 1
+
 /* In the child: execute, as execvp(3) does with a file that is no program: by the shell. */
-static void execute(const char *path, char **argv, const char *preload, int report_fd)
+static void execute(const struct child *c, int report_fd)
 {
+	const char *path = c->path, *preload = c->preload;
+	char **argv = c->argv;
 	int rc;
 
+	if (c->in > STDERR_FILENO && dup2(c->in, STDIN_FILENO) < 0)
+		_exit(127);
+	if (c->out > STDERR_FILENO && dup2(c->out, STDOUT_FILENO) < 0)
+		_exit(127);
+	if (c->bound)
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (preload && setenv("LD_PRELOAD", preload, 1))
 		_exit(127);
 	execv(path, argv);
@@ -49,33 +63,64 @@ static void execute(const char *path, char **argv, const char *preload, int repo
 	_exit(127);
 }
 
-/* Waits for the child's end; signals arrive here because they are blocked. */
-static void wait_for(pid_t pid, const sigset_t *set, int *status)
+static uint64_t now_ns(void)
 {
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
+}
+
+static uint64_t timeval_ns(const struct timeval *t)
+{
+	return t->tv_sec * 1000000000ull + t->tv_usec * 1000ull;
+}
+
+/* Has the child ended? */
+static bool has_ended(struct child *c)
+{
+	struct rusage usage = {0};
+	pid_t ended = wait4(c->pid, &c->status, WNOHANG, &usage);
+
+	if (ended != c->pid && (ended >= 0 || errno == EINTR))
+		return false;
+	c->cpu_ns = timeval_ns(&usage.ru_utime) + timeval_ns(&usage.ru_stime);
+	return true;
+}
+
+/* Waits for the child's end; signals arrive here because they are blocked. */
+static void wait_for(struct child *c, const sigset_t *set)
+{
+	static const struct timespec grace = {.tv_sec = GRACE_S};
 	siginfo_t info;
-	pid_t ended;
 
 	for (;;) {
-		int sig = sigwaitinfo(set, &info);
+		bool impatient = c->bound && c->signal;
+		int sig = sigtimedwait(set, &info, impatient ? &grace : NULL);
 
-		if (sig == SIGCHLD) {
-			ended = waitpid(pid, status, WNOHANG);
-			if (ended == pid || (ended < 0 && errno != EINTR))
+		if (sig < 0 && errno == EAGAIN) {
+			kill(c->pid, SIGKILL);
+		} else if (sig == SIGCHLD) {
+			if (has_ended(c))
 				return;
-		} else if (sig > 0 && info.si_code <= 0) {
+		} else if (sig > 0) {
+			if (sig != SIGUSR1 && sig != SIGUSR2)
+				c->signal = sig;
 			/* Sent by a process, to us. What the terminal sends has si_code above 0
 			 * and has gone to the program as well.
 			 */
-			kill(pid, sig);
+			if (info.si_code <= 0)
+				kill(c->pid, sig);
 		}
 	}
 }
 
-int child_run(const char *path, char **argv, const char *preload, pid_t *pid, int *status)
+int child_measure(struct child *c)
 {
 	struct sigaction default_action = {.sa_handler = SIG_DFL}, chld;
 	sigset_t set, old;
 	int pipes[2], rc = 0;
+	uint64_t start;
 
 	if (pipe2(pipes, O_CLOEXEC))
 		return -errno;
@@ -87,25 +132,38 @@ int child_run(const char *path, char **argv, const char *preload, pid_t *pid, in
 	sigaction(SIGCHLD, &default_action, &chld);
 	sigprocmask(SIG_BLOCK, &set, &old);
 	fflush(NULL);
-	*pid = fork();
-	if (!*pid) {
+	c->signal = 0;
+	start = now_ns();
+	c->pid = fork();
+	if (!c->pid) {
 		sigaction(SIGCHLD, &chld, NULL);
 		sigprocmask(SIG_SETMASK, &old, NULL);
-		execute(path, argv, preload, pipes[1]);
+		execute(c, pipes[1]);
 	}
-	if (*pid < 0)
+	if (c->pid < 0)
 		rc = -errno;
 	close(pipes[1]);
 	if (!rc) {
 		int error;
 
-		wait_for(*pid, &set, status);
+		wait_for(c, &set);
+		c->elapsed_ns = now_ns() - start;
 		if (read(pipes[0], &error, sizeof(error)) == sizeof(error))
 			rc = -error;
 	}
 	close(pipes[0]);
 	sigprocmask(SIG_SETMASK, &old, NULL);
 	sigaction(SIGCHLD, &chld, NULL);
+	return rc;
+}
+
+int child_run(const char *path, char **argv, const char *preload, pid_t *pid, int *status)
+{
+	struct child c = {.path = path, .argv = argv, .preload = preload, .status = *status};
+	int rc = child_measure(&c);
+
+	*pid = c.pid;
+	*status = c.status;
 	return rc;
 }
 

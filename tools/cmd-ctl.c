@@ -10,17 +10,15 @@
 #include <getopt.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <linux/openat2.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cmd.h"
+#include "live.h"
 #include "load.h"
 #include "suggest.h"
 
@@ -28,142 +26,6 @@ static const struct option_desc options[] = {
 	{'o', "output", "FILE", "where the snapshot goes (NAME.snapshot)"},
 	OPTION_HELP,
 };
-
-/**
- * struct target - the data file of the process that is controlled.
- * @path: to open it by
- * @name: to tell the user
- */
-struct target {
-	char path[PATH_MAX];
-	char name[PATH_MAX];
-};
-
-/* What is the process called in its own pid namespace? That number is in its data file. */
-static long inner_pid(long pid)
-{
-	char path[64], line[256];
-	long inner = pid;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/%ld/status", pid);
-	f = fopen(path, "re");
-	if (!f)
-		return pid;
-	while (fgets(line, sizeof(line), f))
-		if (!strncmp(line, "NSpid:", 6)) /* outermost first */
-			inner = strtol(strrchr(line, '\t') + 1, NULL, 10);
-	fclose(f);
-	return inner;
-}
-
-/* As in the header's @pid_start: a number alone may be another namespace's. 0: no such process. */
-static uint64_t started(long pid)
-{
-	char path[64], line[1024];
-	uint64_t ticks = 0;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/%ld/stat", pid);
-	f = fopen(path, "re");
-	if (!f)
-		return 0;
-	if (fgets(line, sizeof(line), f) && strrchr(line, ')'))
-		sscanf(strrchr(line, ')') + 1,
-		       " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %" SCNu64,
-		       &ticks);
-	fclose(f);
-	return ticks;
-}
-
-/*
- * The name that a mapped file was given, from what /proc shows: it was made as
- * NAME.PID.new, with seven digits and perhaps a number after them, and shows as
- * deleted when it has got the name NAME.
- */
-static void given_name(char *name)
-{
-	static const char deleted[] = " (deleted)";
-	size_t len = strlen(name), cut = sizeof(deleted) - 1;
-	char *made;
-
-	if (len <= cut || strcmp(name + len - cut, deleted))
-		return;
-	name[len - cut] = '\0';
-	made = strrchr(name, '/');
-	while (made && (made = strchr(made + 1, '.')))
-		if (strspn(made + 1, "0123456789") == 7 && !strncmp(made + 8, ".new", 4)) {
-			*made = '\0';
-			return;
-		}
-}
-
-static bool is_file_of(long pid, const char *path)
-{
-	struct elide_header header;
-
-	return !load_header(path, &header) && header.pid == (uint32_t)inner_pid(pid) &&
-	       header.pid_start == started(pid) && header.state == ELIDE_FILE_LIVE;
-}
-
-/*
- * The file @name of a process that has a root of its own, a container for
- * instance. A symbolic link there must not lead us out of it: the directory is
- * opened as if that root were ours, and stays open for as long as we run.
- */
-static int enter_root(long pid, struct target *t)
-{
-	struct open_how how = {
-		.flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
-		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
-	};
-	char *base = strrchr(t->name, '/'), name[PATH_MAX];
-	int root, dir, n;
-
-	snprintf(name, sizeof(name), "/proc/%ld/root", pid);
-	root = open(name, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (root < 0)
-		return -errno;
-	snprintf(name, sizeof(name), "%.*s", (int)(base - t->name + 1), t->name);
-	dir = syscall(SYS_openat2, root, name, &how, sizeof(how));
-	close(root);
-	if (dir < 0)
-		return -errno;
-	snprintf(t->path, sizeof(t->path), "/proc/self/fd/%d%s", dir, base);
-	n = snprintf(name, sizeof(name), "/proc/%ld/root%s", pid, t->name);
-	if (n >= (int)sizeof(name) || !is_file_of(pid, t->path)) {
-		close(dir);
-		return -ENOENT;
-	}
-	strcpy(t->name, name);
-	return 0;
-}
-
-/* The data file that process @pid maps and writes. */
-static int find_file(long pid, struct target *t)
-{
-	char maps[64], line[PATH_MAX + 128];
-	int err = -ENOENT;
-	FILE *f;
-
-	snprintf(maps, sizeof(maps), "/proc/%ld/maps", pid);
-	f = fopen(maps, "re");
-	if (!f)
-		return -errno;
-	while (err && fgets(line, sizeof(line), f)) {
-		char *name = strchr(line, '/');
-
-		if (!name || !strstr(line, " rw-s "))
-			continue;
-		name[strcspn(name, "\n")] = '\0';
-		given_name(name);
-		snprintf(t->name, sizeof(t->name), "%s", name);
-		strcpy(t->path, t->name);
-		err = is_file_of(pid, t->path) ? 0 : enter_root(pid, t);
-	}
-	fclose(f);
-	return err;
-}
 
 static int set_control(const char *path, enum elide_control control)
 {
@@ -179,18 +41,6 @@ static int set_control(const char *path, enum elide_control control)
 	__atomic_store_n(&h->control, control, __ATOMIC_RELAXED);
 	munmap(h, ELIDE_HEADER_SIZE);
 	return 0;
-}
-
-/* A process that runs may not have said for long what time it is. */
-static void set_end(struct elide_header *h)
-{
-	struct timespec ts;
-
-	if (h->rtm == ELIDE_RTM_EMULATED || h->state != ELIDE_FILE_LIVE)
-		return; /* its clock is not ours */
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	h->end_cycles = cycles_now();
-	h->end_ns = ts.tv_sec * 1000000000ull + ts.tv_nsec;
 }
 
 static int write_all(int fd, const char *bytes, size_t size)
@@ -227,7 +77,7 @@ static int copy_file(const char *path, const char *to)
 	}
 	while (!err && (n = read(in, buffer, sizeof(buffer))) > 0) {
 		if (!at && n == sizeof(buffer))
-			set_end((struct elide_header *)buffer);
+			live_set_end((struct elide_header *)buffer);
 		err = write_all(out, buffer, n);
 		at += n;
 	}
@@ -314,7 +164,7 @@ static int control(const char *pid_text, const struct verb *verb, const char *ou
 		say("ctl: %s is not a process id", pid_text);
 		return EXIT_USAGE;
 	}
-	err = find_file(pid, &target);
+	err = live_find(pid, &target);
 	if (err) {
 		say("ctl: process %ld %s", pid,
 		    err == -ENOENT ? "is not there, or writes no data file" : strerror(-err));

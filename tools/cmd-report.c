@@ -313,7 +313,7 @@ static int read_perf(const char *path, struct perf_samples *samples)
 	return rc ? rc : samples->nr ? 0 : -EINVAL;
 }
 
-static int parse_by(const char *text, enum report_by *by)
+int report_by_key(const char *text, enum report_by *by)
 {
 	static const char *const names[] = {"lock", "site", "stack", "line"};
 
@@ -389,7 +389,7 @@ static int apply(int key, struct report_options *o, int *top_given)
 		o->width = n;
 		return 0;
 	case OPT_BY:
-		return parse_by(optarg, &o->by);
+		return report_by_key(optarg, &o->by);
 	case OPT_JSON:
 		o->format = FORMAT_JSON;
 		return 0;
@@ -451,7 +451,7 @@ int cmd_report(int argc, char **argv)
 		rc = add_input(&all, given.path[i], children);
 	if (rc)
 		goto free_paths;
-	if (perf && o.format != FORMAT_TABLE) {
+	if (perf && (o.format != FORMAT_TABLE || is_view(&o))) {
 		say("--perf goes with the table only");
 		goto free_paths;
 	}

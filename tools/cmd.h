@@ -35,6 +35,9 @@ int cmd_run(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 int cmd_ctl(int argc, char **argv);
+int cmd_compare(int argc, char **argv);
+int cmd_top(int argc, char **argv);
+int cmd_diff(int argc, char **argv);
 int cmd_tunables(int argc, char **argv);
 
 /**
@@ -63,7 +66,7 @@ struct option_desc {
 enum { OPTIONS_END = -1, OPTIONS_BAD = -2 };
 
 /* More options than any command has; a command's list is checked against it. */
-#define OPTIONS_MAX 32
+#define OPTIONS_MAX 64
 
 /**
  * options_next() - the next option of a command line, in getopt_long(3)'s manner.
@@ -84,5 +87,13 @@ int options_next(int argc, char **argv, const struct option_desc *options, size_
  */
 void options_help(const char *usage, const char *about, const struct option_desc *options,
 		  size_t nr);
+
+/**
+ * option_number() - an option's argument that is a number.
+ * @option: its name, for the message
+ *
+ * Return: 0, or -EINVAL after one line.
+ */
+int option_number(const char *option, const char *text, double least, double most, double *to);
 
 #endif

@@ -14,6 +14,7 @@ libdw-dev names and source lines in the report (elfutils)
 libelf-dev symbol tables in the report (elfutils)
 libjansson-dev JSON output of the report
 libstdc++6 demangles C++ names in the report
+libncurses-dev the screen of elide top
 valgrind rtmgrind, the emulator, is one of its tools and is linked against its libraries
 libcmocka-dev unit tests
 g++ tests with C++ programs

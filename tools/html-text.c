@@ -11,6 +11,7 @@
 
 #include "html.h"
 #include "report.h"
+#include "text.h"
 
 /*
  * Bytes of a character in UTF-8 that shows nothing or turns the text that

@@ -21,6 +21,13 @@ json_t *json_text(const char *s);
  */
 json_t *json_number(uint64_t v);
 
+struct place;
+
+/**
+ * json_place() - a place in the program's code: object, symbol, inlined_into, file, line.
+ */
+json_t *json_place(const struct place *p);
+
 /**
  * json_print() - print and release a value: keys in the order they were set.
  *
@@ -33,9 +40,6 @@ struct elide_sample;
 struct line;
 struct place;
 struct report;
-
-/** json_place() - the object of a place in the code. */
-json_t *json_place(const struct place *p);
 
 /** json_stack() - the frames of a stack, by its index + 1, the innermost first. */
 json_t *json_stack(const struct report *r, uint32_t stack);

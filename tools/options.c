@@ -4,9 +4,11 @@
  *
  * Must never act on an option.
  */
+#include <errno.h>
 #include <getopt.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -102,4 +104,15 @@ void options_help(const char *usage, const char *about, const struct option_desc
 			snprintf(left + len, sizeof(left) - len, "=%s", o->arg);
 		printf("  %-26s %s\n", left, o->help);
 	}
+}
+
+int option_number(const char *option, const char *text, double least, double most, double *to)
+{
+	char *end;
+
+	*to = strtod(text, &end);
+	if (*text >= '0' && *text <= '9' && !*end && *to >= least && *to <= most)
+		return 0;
+	say("--%s=%s: not a number from %g to %g", option, text, least, most);
+	return -EINVAL;
 }

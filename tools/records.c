@@ -307,6 +307,8 @@ static void add_detail(void *to, const void *from)
 	a->cycles += b->cycles;
 	a->own_bytes |= b->own_bytes;
 	a->other_bytes |= b->other_bytes;
+	a->own_written |= b->own_written;
+	a->other_written |= b->other_written;
 	a->max_read_lines = MAX(a->max_read_lines, b->max_read_lines);
 	a->max_write_lines = MAX(a->max_write_lines, b->max_write_lines);
 	a->cache_ways = MAX(a->cache_ways, b->cache_ways);

@@ -188,6 +188,13 @@ void report_free(struct report *r);
 int report_sort_key(const char *key, const char **nearest);
 
 /**
+ * report_by_key() - what --by=@text asks for, into @by.
+ *
+ * Return: 0, or -EINVAL after one line.
+ */
+int report_by_key(const char *text, enum report_by *by);
+
+/**
  * to_ns() - cycles as nanoseconds.
  *
  * Return: 0, or -ENODATA if the process did not live to say how long its cycles are.
@@ -275,11 +282,9 @@ enum verdict line_verdict(const struct report *r, const struct line *l);
 /* Units of columns.def. */
 enum unit { TEXT, COUNT, PERCENT, CYCLES, TIME };
 
-/* table.c: numbers for people, of three significant digits. */
-void scale(char *to, size_t size, double v, const char *suffix);
-void scale_ns(char *to, size_t size, double ns);
 /* A value of columns.def that is no text. */
 void number_cell(const struct report *r, enum unit unit, double v, char *to, size_t size);
+
 /* What precedes a table: the program, mode and machine. */
 void table_head(const struct report *r, FILE *out);
 

@@ -12,9 +12,8 @@
 #include "advice.h"
 #include "pmu.h"
 #include "report.h"
+#include "text.h"
 
-/* Longest cell printed; a name that is longer loses its middle. */
-#define CELL_MAX 64
 /* Names are never made narrower than this, columns are left out instead. */
 #define NAME_MIN 20
 /* Rows explained below the table. */
@@ -48,40 +47,6 @@ static const struct column all_columns[NR_COLUMNS] = {
 #undef ELIDE_COLUMN
 };
 
-/* Decimals that make three significant digits of a number below 1000. */
-static int decimals(double v)
-{
-	if (v >= 99.95)
-		return 0;
-	return v >= 9.995 ? 1 : 2;
-}
-
-/* Three significant digits and a unit: 999, 12.3k, 4.56M. */
-void scale(char *to, size_t size, double v, const char *suffix)
-{
-	static const char units[] = " kMGTPE";
-	int unit = 0;
-
-	/* 999.5 would print as 1000. */
-	while (v >= 999.5 && unit < 6) {
-		v /= 1000;
-		unit++;
-	}
-	snprintf(to, size, "%.*f%.*s%s", unit ? decimals(v) : 0, v, unit > 0, &units[unit], suffix);
-}
-
-void scale_ns(char *to, size_t size, double ns)
-{
-	static const char *const units[] = {"ns", "us", "ms", "s"};
-	int unit = 0;
-
-	while (ns >= 999.5 && unit < 3) {
-		ns /= 1000;
-		unit++;
-	}
-	snprintf(to, size, "%.*f%s", unit ? decimals(ns) : 0, ns, units[unit]);
-}
-
 static void scale_time(const struct report *r, char *to, size_t size, uint64_t cycles)
 {
 	uint64_t ns;
@@ -90,32 +55,6 @@ static void scale_time(const struct report *r, char *to, size_t size, uint64_t c
 		scale(to, size, cycles, " cycles");
 	else
 		scale_ns(to, size, ns);
-}
-
-/*
- * Copies @text into a cell of @width. What is longer loses its "file:line" if
- * that is enough, else its middle.
- */
-static void fit(char *to, const char *text, int width)
-{
-	int len = strlen(text), head = (width - 2) / 2;
-	const char *place = strrchr(text, ' ');
-
-	if (len <= width)
-		strcpy(to, text);
-	else if (place && strchr(place, ':') && place - text <= width)
-		sprintf(to, "%.*s", (int)(place - text), text);
-	else
-		sprintf(to, "%.*s..%s", head, text, text + len - (width - 2 - head));
-	for (; *to; to++)
-		if ((unsigned char)*to < ' ' || *to == 0x7f)
-			*to = '?';
-}
-
-static void print_clean(FILE *out, const char *text)
-{
-	for (; *text; text++)
-		fputc((unsigned char)*text < ' ' || *text == 0x7f ? '?' : *text, out);
 }
 
 void number_cell(const struct report *r, enum unit unit, double v, char *to, size_t size)

@@ -90,10 +90,14 @@ static int compare_lines(const void *x, const void *y)
 /* Its own access, and the other thread's if there was one. */
 static size_t split(const struct elide_detail *d, struct toucher *to)
 {
+	enum access own = d->source == ELIDE_DETAIL_EMULATOR ? ACCESS_READ : ACCESS_UNKNOWN;
+
 	/* Who meets a reader must have written. */
+	if (d->own_written || (d->other_pc && !d->other_write))
+		own = ACCESS_WRITE;
 	to[0] = (struct toucher){
 		.bytes = d->own_bytes, .pc = d->own_pc, .kind = d->kind, .site = d->site,
-		.access = d->other_write || !d->other_pc ? ACCESS_UNKNOWN : ACCESS_WRITE,
+		.access = own,
 		.class_index = d->class_index + 1, .samples = d->samples, .count = d->count,
 		.cycles = d->cycles, .detail = d,
 	};
@@ -120,6 +124,8 @@ static size_t sum_touchers(struct toucher *t, size_t nr)
 			t[kept - 1].samples += t[i].samples;
 			t[kept - 1].count += t[i].count;
 			t[kept - 1].cycles += t[i].cycles;
+			if (t[i].detail->count > t[kept - 1].detail->count)
+				t[kept - 1].detail = t[i].detail;
 		} else {
 			t[kept++] = t[i];
 		}

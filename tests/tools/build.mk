@@ -2,7 +2,8 @@
 # Programs that the tests of the tools use.
 
 SYNTH_OBJ := $(patsubst %,$(OBJ)/tests/tools/%.o,synth synth-full subject)
-TOOLS_TEST_BIN := $(O)/tests/tools/mkdata $(O)/tests/tools/looper $(O)/tests/tools/page
+TOOLS_TEST_BIN := $(O)/tests/tools/mkdata $(O)/tests/tools/looper $(O)/tests/tools/page \
+		  $(O)/tests/tools/sections
 
 tools-tests: $(TOOLS_TEST_BIN)
 .PHONY: tools-tests
@@ -26,3 +27,8 @@ $(O)/tests/tools/page: $(OBJ)/tests/tools/page.o $(filter-out %/elide.o,$(TOOLS_
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -o $@ $^ $(TOOLS_LIBS)
+
+$(O)/tests/tools/sections: $(OBJ)/tests/tools/sections.o
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -o $@ $^ -pthread

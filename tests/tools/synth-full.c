@@ -103,7 +103,8 @@ static void add_details(struct synth *s, const struct subject_sites *sites)
 		 .data_type = ELIDE_DATA_STATIC, .other_write = 1, .other_kind = ELIDE_KIND_MUTEX,
 		 .other_class = 1, .samples = 8, .count = 512, .cycles = 500000,
 		 .own_pc = sites->count, .other_pc = sites->drain, .other_site = sites->lookup,
-		 .line = line, .own_bytes = 0xff, .other_bytes = 0xff00, .own_stack = STACK_INSERT,
+		 .line = line, .own_bytes = 0xff, .other_bytes = 0xff00, .own_written = 0xff,
+		 .other_written = 0xff00, .own_stack = STACK_INSERT,
 		 .other_stack = STACK_LOOKUP, .read_lines = 5, .write_lines = 2,
 		 .max_read_lines = 9, .max_write_lines = 3},
 		/* the same line, true sharing, by code outside of any section */

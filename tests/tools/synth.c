@@ -19,12 +19,15 @@ const char *const synth_names[SYNTH_NR] = {
 	[SYNTH_KILLED] = "killed",
 	[SYNTH_IDLE] = "idle",
 	[SYNTH_FULL] = "full",
+	[SYNTH_LATER] = "later",
 };
 
 /* One cycle is half a nanosecond: 3 s in 6e9 cycles. */
 #define START_NS     1000000000ull
 #define START_CYCLES 5000000000ull
 #define ELAPSED_NS   3000000000ull
+/* How much later SYNTH_LATER is. */
+#define LATER_NS     1000000000ull
 
 static void *must(void *p)
 {
@@ -135,6 +138,10 @@ static void make_header(struct synth *s, enum synth_scenario scenario, uint64_t 
 		h->end_ns = START_NS + ELAPSED_NS;
 		h->end_cycles = START_CYCLES + 2 * ELAPSED_NS;
 	}
+	if (scenario == SYNTH_LATER) {
+		h->end_ns += LATER_NS;
+		h->end_cycles += 2 * LATER_NS;
+	}
 	h->nr_threads = 2;
 	h->cores = 4;
 	h->sample_period = 16;
@@ -221,6 +228,27 @@ static void add_rows(struct synth *s, enum synth_scenario scenario,
 	}
 }
 
+/* What the process of SYNTH_ELIDE did in the second after it. */
+static void add_later(struct synth *s, const struct subject_sites *sites)
+{
+	struct elide_row *rows = (struct elide_row *)(synth_chunk(s, ELIDE_CHUNK_ROWS) + 1);
+	const struct elide_row row = {
+		.class_index = 2, .kind = ELIDE_KIND_MUTEX, .state = ELIDE_STATE_ELIDING,
+		.site = sites->lookup, .commits = 500, .hold = {10, 4000, 100, 900},
+	};
+
+	rows[0].commits += 1400;
+	rows[0].fallback += 100;
+	rows[0].causes[ELIDE_CAUSE_conflict] += 300;
+	rows[0].causes[ELIDE_CAUSE_busy] += 100;
+	rows[0].wasted_cycles += 200000;
+	rows[0].contended += 10;
+	rows[0].wait.count += 10;
+	rows[0].wait.total += 2000000;
+	rows[2].commits += 3000;
+	synth_add(s, ELIDE_CHUNK_ROWS, &row, sizeof(row));
+}
+
 static void add_order(struct synth *s, const struct subject_sites *sites)
 {
 	const struct elide_order order = {
@@ -256,6 +284,8 @@ void synth_make(struct synth *s, enum synth_scenario scenario, uint64_t run, uin
 	synth_add(s, ELIDE_CHUNK_MISUSE, &misuse, sizeof(misuse));
 	if (scenario == SYNTH_FULL)
 		synth_full(s, &sites);
+	if (scenario == SYNTH_LATER)
+		add_later(s, &sites);
 	if (scenario != SYNTH_ELIDE)
 		return;
 	synth_header(s)->dropped[ELIDE_DROPPED_LOCKS] = 7;

@@ -20,6 +20,7 @@ enum synth_scenario {
 	SYNTH_KILLED,  /* as SYNTH_ELIDE, of a process that did not end through exit() */
 	SYNTH_IDLE,    /* a process that took no lock */
 	SYNTH_FULL,    /* as SYNTH_ELIDE, with all that is sampled: see synth-full.c */
+	SYNTH_LATER,   /* the process of SYNTH_ELIDE a second later: more in some rows, and one more */
 	SYNTH_NR
 };
 

@@ -9,6 +9,7 @@
  * Must never change what it counts.
  */
 #include "counters.h"
+#include "model.h"
 #include "pub_tool_libcfile.h"
 #include "pub_tool_options.h"
 
@@ -203,6 +204,8 @@ static void put_all(Int fd)
 	put_line(fd, "probe.", "commits", probe.retired[0][RETIRED_COMMIT]);
 	for (i = 1; i < NR_CAUSES; i++)
 		put_line(fd, "probe.", cause_names[i], probe.causes[0][i]);
+	put_line(fd, "time.", "elapsed_ns", model_ns(sched_end_time()));
+	put_line(fd, "time.", "cpu_ns", model_ns(cpu_cycles(True)));
 }
 
 /** counters_write() - at the end: where --counters says. */

@@ -1,0 +1,325 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# elide diff, compare and top, and the examples of their manual pages. $O is the
+# build directory. Prints a line a test and a count.
+set -u
+
+O=$(realpath "${O:-build}") || exit 1
+here=$(realpath "$(dirname "$0")")
+elide=$O/bin/elide
+mkdata=$O/tests/tools/mkdata
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+cd "$tmp" || exit 1
+unset LD_PRELOAD DEBUGINFOD_URLS $(env | sed -n 's/^\(ELIDE_[A-Z_]*\)=.*/\1/p')
+# Programs built with ASan run with the library before its runtime.
+export ASAN_OPTIONS="${ASAN_OPTIONS:-verify_asan_link_order=0}"
+nr=0 failed=0 skipped=0
+
+ok() { nr=$((nr + 1)); echo "ok $1"; }
+not_ok() { nr=$((nr + 1)); failed=$((failed + 1)); echo "not ok $1: $2"; }
+skip() { skipped=$((skipped + 1)); echo "skip $1: $2"; }
+
+# run_elide ARG...: into out, err and $rc.
+run_elide() {
+	timeout 60 "$elide" "$@" >out 2>err </dev/null
+	rc=$?
+}
+
+# expect NAME RC OUT ERR ARG...: the exit code, and the exact texts of both outputs.
+expect() {
+	name=$1 want_rc=$2 want_out=$3 want_err=$4
+	shift 4
+	run_elide "$@"
+	if [ $rc -ne "$want_rc" ]; then
+		not_ok "$name" "exit $rc, not $want_rc: $(cat out err)"
+	elif [ "$(cat out)" != "$want_out" ]; then
+		not_ok "$name" "printed \"$(cat out)\", not \"$want_out\""
+	elif [ "$(cat err)" != "$want_err" ]; then
+		not_ok "$name" "said \"$(cat err)\", not \"$want_err\""
+	else
+		ok "$name"
+	fi
+}
+
+# same NAME WANT FILE: a file has exactly the text of another.
+same() {
+	if diff "$2" "$3" >diff.out; then
+		ok "$1"
+	else
+		not_ok "$1" "differs: $(cat diff.out)"
+	fi
+}
+
+# expected NAME FILE: as the file of that name in expected/. Addresses in the objects differ
+# from build to build, and clang's paths are absolute.
+expected() {
+	tr -d '\r' <"$2" | sed 's/mkdata+0x[0-9a-f]*/mkdata+0xN/g
+		s|"[^"]*/tests/tools/subject|"tests/tools/subject|g' >as-expected
+	[ -n "${REGENERATE:-}" ] && cp as-expected "$here/expected/$1"
+	same "$1" "$here/expected/$1" as-expected
+}
+
+# example PAGE COMMAND [FILTER]: what the page prints below the line "$ COMMAND" is what it
+# prints, both rewritten by the filter.
+example() {
+	sed -n "/^\\.Sh EXAMPLES/,/^\\.Sh SEE/p" "$O/man/$1" | sed -n '/^\.Bd/,/^\.Ed/p' |
+		awk -v line="\$ $2" '
+			/^\.Ed/ { on = 0 }
+			on { print }
+			$0 == line { on = 1 }' | sed 's/\\e/\\/g; s/^\\&//' >want
+	[ -s want ] || { not_ok "example of $1" "there is no line $2"; return; }
+	eval "PATH=$O/bin:\$PATH timeout 120 $2" >out 2>err </dev/null
+	cat err >>out
+	[ $# -lt 3 ] || $3 want out
+	same "example of $1" want out
+}
+
+"$mkdata" before.data elide
+"$mkdata" after.data later
+"$mkdata" profiled.data profile
+"$mkdata" killed.data killed
+
+# diff
+run_elide diff before.data after.data
+expected diff--table out
+run_elide diff --json before.data after.data
+expected diff--json out
+run_elide diff --csv before.data after.data
+expected diff--csv out
+run_elide diff --rate --by lock --sort aborts --top 1 after.data before.data
+expected diff--by-lock out
+run_elide diff before.data profiled.data
+expected diff--profiled out
+run_elide diff before.data before.data
+[ $rc -eq 0 ] && [ "$(tail -1 out)" = '4 rows are the same in both' ] && ! grep -q ' at ' out &&
+	ok 'diff: a file and itself' || not_ok 'diff: a file and itself' "exit $rc: $(cat out err)"
+"$elide" diff --csv before.data killed.data | tr -d '\r' |
+	grep -qx '1,"total","","","","","wait",[0-9.]*,,,' &&
+	ok 'diff: what a killed run does not tell' || not_ok 'diff: what a killed run does not tell' ''
+
+# condition RC WORDS CONDITION [FILE FILE]: exit code, and the lines that it says.
+insert='subject_index_lock (mutex) at subject_insert subject.c:20'
+condition() {
+	want_rc=$1 want=$2 of=$3
+	run_elide diff --fail-if "$of" "${4:-before.data}" "${5:-after.data}"
+	if [ $rc -eq "$want_rc" ] && [ "$(cat err)" = "$want" ]; then
+		ok "condition '$of'"
+	else
+		not_ok "condition '$of'" "exit $rc: $(cat err)"
+	fi
+}
+condition 1 "elide: failed: aborts > +10%: $insert: 1.10k -> 1.50k (+36.4%)" 'aborts > +10%'
+condition 0 '' 'aborts > +40%'
+condition 1 "elide: failed: aborts>=+400: $insert: 1.10k -> 1.50k (+36.4%)" 'aborts>=+400'
+condition 0 '' 'aborts > +400'
+condition 1 "elide: failed: row: aborts > 1.4k: $insert: 1.10k -> 1.50k (+36.4%)" 'row: aborts > 1.4k'
+condition 1 'elide: failed: total: aborts > +30%: total: 1.20k -> 1.60k (+33.3%)' 'total: aborts > +30%'
+condition 0 '' 'total:aborts>+34%'
+condition 1 "elide: failed: elided < -20: $insert: 70.0% -> 46.7% (-23.3)" \
+	'elided < -20' after.data before.data
+condition 0 '' 'elided < -24' after.data before.data
+condition 1 "elide: failed: elided < -33%: $insert: 70.0% -> 46.7% (-23.3)" \
+	'elided < -33%' after.data before.data
+condition 1 'elide: failed: total: elided < 97%: total: 96.1% -> 96.5% (+0.4)' 'total: elided < 97%'
+condition 1 "elide: failed: wait > 1ms: $insert: 250us -> 1.25ms (+400.0%)" 'wait > 1ms'
+condition 0 '' 'wait > 1.25ms'
+condition 1 "elide: failed: wait >= 0.00125s: $insert: 250us -> 1.25ms (+400.0%)" 'wait >= 0.00125s'
+condition 1 "elide: failed: conflict > +1: $insert: 750 -> 1.05k (+40.0%)" 'conflict > +1'
+new='subject_table+0x20 (mutex) at subject_lookup subject.c:26'
+condition 1 "elide: failed: acquired > +200%: $new: 0 -> 500 (from 0)" 'acquired > +200%'
+condition 1 "elide: failed: acquired <= -100%: $new: 500 -> 0 (-100.0%)" \
+	'acquired <= -100%' after.data before.data
+condition 0 '' 'acquired < 10' after.data before.data
+condition 1 'elide: failed: elided < 1: B does not tell it' 'elided < 1' before.data profiled.data
+condition 1 'elide: failed: wait > 1s: B does not tell it' 'wait > 1s' before.data killed.data
+bad="elide: --fail-if="
+condition 2 "$bad'abort > 5': there is no column abort, nearest is aborts at position 1" 'abort > 5'
+condition 2 "$bad'total: > 5': expected a column at position 8" 'total: > 5'
+condition 2 "$bad'aborts = 5': expected one of > >= < <= at position 8" 'aborts = 5'
+condition 2 "$bad'aborts >> 5': expected a number at position 9" 'aborts >> 5'
+condition 2 "$bad'aborts > 0x5': expected a number at position 10" 'aborts > 0x5'
+condition 2 "$bad'aborts > inf': expected a number at position 10" 'aborts > inf'
+condition 2 "$bad'wait > 5': expected one of ns us ms s at position 9" 'wait > 5'
+condition 2 "$bad'wait > 5k': expected one of ns us ms s at position 9" 'wait > 5k'
+condition 2 "$bad'aborts > 5ms': expected the end at position 11" 'aborts > 5ms'
+condition 2 "$bad'': expected a column at position 1" ''
+run_elide diff --fail-if 'aborts > +10%' --fail-if 'wait > 1ms' --json before.data after.data
+[ $rc -eq 1 ] && [ "$(wc -l <err)" -eq 2 ] && ok 'several conditions' ||
+	not_ok 'several conditions' "exit $rc: $(cat err)"
+expect 'diff: one file' 2 '' 'elide: diff: needs two data files, one before and one after' \
+	diff before.data
+expect 'diff: no such file' 2 '' 'elide: no.data: No such file or directory' diff before.data no.data
+expect 'diff: unknown column' 2 '' 'elide: --sort=abots is no column, nearest is aborts' \
+	diff --sort abots before.data after.data
+example elide-diff.1 "elide diff --fail-if 'aborts > +10%' before.data after.data"
+
+# top
+run_elide top --batch -i before.data
+expected top--batch out
+run_elide top --batch --totals --by lock --sort wasted -i after.data
+expected top--totals out
+run_elide top --batch -i profiled.data --top 2 --width 60
+expected top--profiled out
+run_elide top --batch -i killed.data
+expected top--killed out
+cp before.data server.data
+cp after.data server.next
+(sleep 1; mv server.next server.data) &
+example elide-top.1 'elide top -b --count 2 --interval 2 --sort acquired --width 80 -i server.data'
+# Another process's file: since its start, not since the other.
+cp after.data server.data
+"$mkdata" server.next elide 0 4243
+(sleep 1; mv server.next server.data) &
+run_elide top -b --count 2 --interval 2 -i server.data
+[ "$(sed -n '9,$p' out | grep -c '^per second of the last 3.00s')" -eq 1 ] &&
+	ok 'top: a new process in the place of the old' ||
+	not_ok 'top: a new process in the place of the old' "$(cat out err)"
+wait
+expect 'top: not a process id' 2 '' 'elide: top: 12x is not a process id' top 12x
+expect 'top: no such process' 2 '' "elide: top: process $$ is not there, or writes no data file" top $$
+expect 'top: two processes' 2 '' 'elide: top: takes one process id, or a file' top 1 2
+expect 'top: no such file' 2 '' 'elide: top: no.data: No such file or directory' top -b -i no.data
+expect 'top: unknown column' 2 '' 'elide: --sort=wiat is no column, nearest is wait' top --sort wiat
+expect 'top: interval' 2 '' 'elide: --interval=0: not a number from 0.05 to 3600' top --interval 0
+expect 'top: no terminal' 2 '' \
+	'elide: top: input and output are not a terminal: elide top --batch prints text' top -i before.data
+if command -v python3 >/dev/null; then
+	timeout 120 python3 "$here/top.py" "$elide" before.data "$O/tests/tools/looper" \
+		"$O/lib/libelide-preload.so" >out 2>err || { [ -s err ] && not_ok 'top.py' "$(tail -1 err)"; }
+	cat out
+	nr=$((nr + $(grep -c '^ok \|^not ok ' out)))
+	failed=$((failed + $(grep -c '^not ok ' out)))
+	skipped=$((skipped + $(grep -c '^skip ' out)))
+else
+	skip 'top on a terminal' 'python3 is not installed'
+fi
+
+# compare
+sections=$O/tests/tools/sections
+expect 'compare without a program' 2 '' \
+	'elide: no program given: elide compare [OPTION...] -- PROGRAM [ARGUMENT...]' compare
+expect 'compare: not found' 2 '' 'elide: nosuch-program: not found' compare nosuch-program
+expect 'compare: no pairs' 2 '' 'elide: --runs=0: not a number from 1 to 10000' compare -n 0 true
+expect 'compare: output' 2 '' 'elide: --output=firts: nearest is first' compare --output firts true
+expect 'compare: setting of the emulator' 2 '' \
+	'elide: CORES is a setting of the emulated machine: it needs --emulate' compare --cores 3 true
+while IFS='|' read -r text message; do
+	expect "compare: condition '$text'" 2 '' "elide: --fail-if='$text': $message" \
+		compare --fail-if "$text" true
+done <<'EOF'
+slow > 2%|there is no column slow, nearest is slower at position 1
+slower = 2%|expected one of > >= < <= at position 8
+slower > +2%|expected a number without a sign at position 10
+slower > 2ms|expected the end at position 11
+total: cpu > 1|expected a column at position 1
+EOF
+
+# left COMMAND: the processes that compare has left behind
+left() { ps -eo args | grep -xF "$1"; }
+mkdir tmp
+TMPDIR=$tmp/tmp
+export TMPDIR
+if [ ! -e "$O/lib/libelide-preload.so" ]; then
+	skip 'compare' 'there is no preload library'
+else
+	run_elide compare -n 3 --output=all "$sections" 2 10 10
+	[ $rc -eq 0 ] && [ "$(grep -cx 20 out)" -eq 8 ] && ok 'compare: output of all runs' ||
+		not_ok 'compare: output of all runs' "exit $rc: $(cat out err)"
+	run_elide compare -n 3 --output=first "$sections" 2 10 10
+	[ $rc -eq 0 ] && [ "$(grep -cx 20 out)" -eq 1 ] && ok 'compare: output of the first' ||
+		not_ok 'compare: output of the first' "exit $rc: $(cat out err)"
+	echo word >input
+	timeout 60 "$elide" compare -n 2 --output=all cat <input >out 2>err
+	[ "$(grep -cx word out)" -eq 6 ] && ok 'compare: each run has the input' ||
+		not_ok 'compare: each run has the input' "$(cat out err)"
+	run_elide compare -n 2 "$sections" 2 10 10 elided
+	[ $rc -eq 1 ] && [ "$(grep -c 'plain 0, elided 3: they did not do the same' out)" -eq 2 ] &&
+		[ "$(cat err)" = 'elide: failed: the program ends otherwise when it is elided' ] &&
+		ok 'compare: other exit codes' || not_ok 'compare: other exit codes' "exit $rc: $(cat out err)"
+	run_elide compare -n 2 "$sections" 2 10 10 5
+	[ $rc -eq 0 ] && grep -qx 'exit code of pair 2: plain 5, elided 5' out &&
+		ok 'compare: a program that fails' || not_ok 'compare: a program that fails' "exit $rc: $(cat out err)"
+	if ! grep -qw rtm /proc/cpuinfo; then
+		run_elide compare -n 2 "$sections" 2 10 10
+		[ $rc -eq 0 ] && grep -q '^what is compared is the overhead of profiling' out &&
+			ok 'compare: no RTM' || not_ok 'compare: no RTM' "exit $rc: $(cat out err)"
+	fi
+	run_elide compare -n 1 --fail-if undecided "$sections" 2 10 10
+	[ $rc -eq 1 ] && [ "$(cat err)" = 'elide: failed: undecided' ] && grep -q 'one pair has no interval' out &&
+		ok 'compare: one pair' || not_ok 'compare: one pair' "exit $rc: $(cat out err)"
+	run_elide compare -n 2 sh -c 'sleep 54321 & exit 0'
+	[ $rc -eq 0 ] && [ -z "$(left 'sleep 54321')" ] && ok 'compare: what a run leaves running is ended' ||
+		not_ok 'compare: what a run leaves running is ended' "exit $rc: $(left 'sleep 54321')"
+	for sig in TERM:143 INT:130 HUP:129; do
+		rm -f ready
+		setsid -w timeout 20 env --default-signal=INT "$elide" compare -n 9 sh -c \
+			'echo $PPID >ready.new; mv ready.new ready; sleep 12345; :' >out 2>err &
+		pid=$!
+		i=0
+		while [ ! -s ready ] && [ $i -lt 100 ]; do sleep 0.05; i=$((i + 1)); done
+		kill -"${sig%:*}" "$(cat ready)"
+		wait $pid
+		rc=$?
+		[ $rc -eq "${sig#*:}" ] && [ ! -s out ] && [ -z "$(left 'sleep 12345')" ] &&
+			ok "compare: ended by SIG${sig%:*}" ||
+			not_ok "compare: ended by SIG${sig%:*}" "exit $rc: $(left 'sleep 12345'; cat out err)"
+	done
+	[ -z "$(ls tmp)" ] && ok 'compare leaves no files' || not_ok 'compare leaves no files' "$(ls tmp)"
+fi
+
+# Compare, emulated: figures to whole numbers, or each change of the library would be one here.
+whole() { sed -i 's/\([0-9]\)\.[0-9]*/\1/g; s/   *\([-+0-9]\)/  \1/g' "$@"; }
+if [ ! -x "$O/libexec/elide/rtmgrind-amd64-linux" ]; then
+	skip 'compare emulated' 'rtmgrind is not built'
+elif ! valgrind --version 2>&1 | grep -qx 'valgrind-3\.19\.0'; then
+	skip 'compare emulated' 'valgrind 3.19.0 is not installed'
+elif ldd "$O/lib/libelide-preload.so" | grep -q 'libasan'; then
+	skip 'compare emulated' 'AddressSanitizer and valgrind want the same addresses'
+else
+	ln -s "$sections" sections
+	example elide-compare.1 'elide compare -n 3 --emulate --cores=4 -- ./sections 4 200 14000' whole
+	for want in '1:pays' '0:hurts' '0:neutral' '0:undecided' '1:faster > 60' '0:faster > 80' \
+		    '0:slower > 2%' '1:slower < 1' '1:cpu < 20%' '0:cpu > 20%'; do
+		run_elide compare -n 2 --emulate --cores=4 --fail-if "${want#*:}" ./sections 4 50 14000
+		[ $rc -eq "${want%%:*}" ] && ok "compare --fail-if '${want#*:}'" ||
+			not_ok "compare --fail-if '${want#*:}'" "exit $rc: $(cat out err)"
+	done
+	# Sections too long for a transaction: elision costs.
+	run_elide compare -n 2 --emulate --cores=4 --fail-if hurts ./sections 4 10 100000
+	[ $rc -eq 1 ] && grep -q '^hurts: with elision it takes .* more time' out &&
+		ok 'compare: it hurts' || not_ok 'compare: it hurts' "exit $rc: $(cat out err)"
+	for i in 7.1 7.2 8; do
+		timeout 60 "$elide" compare -n 2 --emulate --cores=4 --seed ${i%.*} --json \
+			./sections 4 20 5000 >json.$i
+	done
+	same 'compare: the same seed, the same times' json.7.1 json.7.2
+	grep elapsed_s json.7.1 >times.7
+	grep elapsed_s json.8 >times.8
+	cmp -s times.7 times.8 && not_ok 'compare: another seed' 'the same times' ||
+		ok 'compare: another seed'
+	python3 -c '
+import json, math
+d = json.load(open("json.7.1"))
+assert d["schema"] == 1 and d["emulated"] and d["seed"] == 7 and d["compares"] == "elision"
+assert d["verdict"] == "pays" and d["more_pairs"] == 0 and not d["exits_differ"] and len(d["pairs"]) == 2
+r = [math.log(p["elided"]["elapsed_s"] / p["plain"]["elapsed_s"]) for p in d["pairs"]]
+m = sum(r) / 2
+half = 12.7062047 * abs(r[0] - m)
+for name, want in ("change", m), ("low", m - half), ("high", m + half):
+    assert abs(d["elapsed"][name + "_percent"] - 100 * math.expm1(want)) < 1e-3, (name, want)
+assert d["elision"]["acquired"] == 80 and d["elision"]["mode"] == "elide"' 2>why &&
+		ok 'compare: JSON' || not_ok 'compare: JSON' "$(tail -1 why)"
+fi
+unset TMPDIR
+
+# Manual pages: every long option of --help is in the page, and no page has one more
+for command in diff compare top; do
+	"$elide" $command --help | grep -o -- '--[a-z][a-z-]*' | sort -u >in-help
+	grep '^\.It Fl' "$O/man/elide-$command.1" | grep -o ' -[a-z][a-z-]*' | sed 's/ -/--/' |
+		sort -u >in-page
+	same "manual page of $command has its options" in-help in-page
+done
+
+echo "views: $nr tests, $failed failed, $skipped skipped"
+[ $failed -eq 0 ]

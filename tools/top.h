@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * top.h - what a running process did in the last moments.
+ *
+ * The way of the data: a report -> top.c (what is new since the one before)
+ * -> top-view.c (text) -> cmd-top.c (terminal). Must never depend on a terminal.
+ */
+#ifndef ELIDE_TOP_H
+#define ELIDE_TOP_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "report.h"
+
+/**
+ * struct top_row - a row of the report.
+ * @key:  names it in all frames
+ * @all:  its numbers since the start; its names are the short ones only
+ * @new:  those of the interval
+ */
+struct top_row {
+	char *key;
+	struct line all;
+	struct line new;
+};
+
+/**
+ * struct frame - what was read at one moment.
+ * @file:    header and nothing else
+ * @report:  of @file, so that numbers can be shown; has no lines
+ * @seconds: of the interval, 0 if not known
+ * @read_ns: CLOCK_MONOTONIC
+ * @ended:   the process is no more
+ */
+struct frame {
+	struct data_file file;
+	struct report report;
+	struct top_row *rows;
+	size_t nr;
+	struct top_row total;
+	double seconds;
+	uint64_t read_ns;
+	bool ended;
+};
+
+/**
+ * frame_read() - read a data file.
+ * @pid: of the process in this pid namespace
+ * @error: LOAD_ERROR_MAX bytes, filled with one line on failure
+ *
+ * Return: 0 or -errno.
+ */
+int frame_read(struct frame *f, const char *path, long pid, enum report_by by, char *error);
+
+/** frame_since() - have @new be what is not in @before; of no frame before, since the start. */
+void frame_since(struct frame *f, const struct frame *before);
+
+/** frame_free() - release what frame_read() took. */
+void frame_free(struct frame *f);
+
+/**
+ * struct view - how a frame is shown.
+ * @sort:   index of a column, or of one more than the last: by cost
+ * @totals: numbers since the start rather than per second
+ * @rows:   lines of rows, 0 for all; the first @skip are left out
+ */
+struct view {
+	enum report_by by;
+	size_t sort;
+	bool totals;
+	bool frozen;
+	int width;
+	size_t rows;
+	size_t skip;
+};
+
+/* Lines above the rows, and which of them names the columns. */
+#define VIEW_HEAD_LINES 5
+
+/** view_sort() - the column that a key of --sort names; view_nr_sorts() if it is none. */
+size_t view_sort(const char *key);
+
+/** view_sort_name() - its name. */
+const char *view_sort_name(size_t sort);
+
+/** view_nr_sorts() - how many there are, cost among them. */
+size_t view_nr_sorts(void);
+
+/** top_print() - print a frame as text. Sorts its rows. */
+void top_print(const struct view *v, struct frame *f, FILE *out);
+
+#endif
