@@ -247,23 +247,30 @@ static bool find_by_stack(const unsigned long long *stack, unsigned int nr, stru
 
 /*
  * Of the inner lock it is known where the section took it. Which lock that is
- * this thread has in its cache; if the call takes several, one that somebody is
- * known to have taken. Of no such, there is only the class.
+ * its class says if it is of one static lock, else this thread has it in its
+ * cache; if the call takes several, one that somebody is known to have taken. Of
+ * no such, there is only the class.
  */
 static void find_inner(struct elide_thread *t, const struct rtmgrind_abort *d,
 		       struct holder *holder)
 {
 	struct holder call = {.class_index = ELIDE_NONE};
+	const struct elide_class *class;
 	struct elide_cache *entry;
 
 	*holder = call;
 	if (!d || !find_by_stack(d->own_frames, d->nr_own, &call))
 		return;
+	holder->class_index = call.class_index;
+	class = elide_registry_class_info(call.class_index);
+	if (class->type == ELIDE_CLASS_STATIC) {
+		known_holder((const void *)(uintptr_t)class->address, holder);
+		return;
+	}
 	for (uint32_t i = 0; (entry = elide_cache_used(t, i)); i++)
 		if (entry->lock && (uintptr_t)elide_cache_site(entry) == call.site &&
 		    known_holder(entry->lock, holder))
 			return;
-	holder->class_index = call.class_index;
 }
 
 /* Was it taking the lock really that aborted this one? Not the others' data in its line. */

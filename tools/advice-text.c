@@ -232,18 +232,13 @@ static void write_holder(struct writer *w, const struct advising *a)
 		write_other(w, a);
 }
 
+/* A share: the counts are estimates. */
 static void write_kills(struct writer *w, const struct advising *a)
 {
-	uint64_t n = a->blame ? a->blame->count : a->detail->count;
+	double share = a->blame ? percent(a->blame->count, a->all) :
+				  percent(a->detail->count, a->line->sum.causes[a->cause]);
 
-	put(w, "%llu", (unsigned long long)n);
-}
-
-static void write_all(struct writer *w, const struct advising *a)
-{
-	uint64_t n = a->blame ? a->all : a->line->sum.causes[a->cause];
-
-	put(w, "%llu", (unsigned long long)n);
+	put(w, "%.0f%%", share > 100 ? 100 : share);
 }
 
 static void write_misuse(struct writer *w, const struct advising *a)
@@ -287,7 +282,6 @@ static const struct {
 	{"inner", write_inner},
 	{"holder", write_holder},
 	{"kills", write_kills},
-	{"all", write_all},
 	{"misuse", write_misuse},
 	{"quiet", write_quiet},
 };
