@@ -16,6 +16,7 @@
 #include "../lib/compiler.h"
 #include "perf.h"
 #include "report.h"
+#include "text.h"
 
 /* How a sample was joined. */
 enum join { JOIN_SITE, JOIN_DETAIL, JOIN_FUNCTION, JOIN_SEVERAL, JOIN_NONE, NR_JOINS };
@@ -281,12 +282,6 @@ static int collect(const struct report *r, const struct perf_samples *s, struct 
 	if (spots->nr)
 		qsort(spots->list, spots->nr, sizeof(*spots->list), by_number);
 	return rc;
-}
-
-static void print_clean(FILE *out, const char *text)
-{
-	for (; *text; text++)
-		fputc((unsigned char)*text < ' ' || *text == 0x7f ? '?' : *text, out);
 }
 
 static void print_frame(FILE *out, const struct perf_frame *f)

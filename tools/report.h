@@ -249,6 +249,13 @@ double percent(uint64_t part, uint64_t whole);
  */
 void short_place(char *to, size_t size, const struct place *p, const char *before);
 
+/**
+ * short_lock() - the same of a lock class.
+ * @name: its class_name(), @p: the place that gave
+ */
+void short_lock(char *to, size_t size, const struct elide_class *c, const char *name,
+		const struct place *p);
+
 /** base_name() - a path without its directories. */
 const char *base_name(const char *path);
 

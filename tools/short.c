@@ -50,3 +50,12 @@ void short_place(char *to, size_t size, const struct place *p, const char *befor
 	else
 		snprintf(to, size, "%s%s", before, symbol);
 }
+
+void short_lock(char *to, size_t size, const struct elide_class *c, const char *name,
+		const struct place *p)
+{
+	if (c->type == ELIDE_CLASS_STATIC)
+		snprintf(to, size, "%s", name ? name : "");
+	else
+		short_place(to, size, p, c->type == ELIDE_CLASS_INIT ? "init " : "first ");
+}

@@ -10,6 +10,7 @@
 
 #include "../lib/compiler.h"
 #include "json.h"
+#include "text.h"
 #include "views.h"
 
 enum access { ACCESS_UNKNOWN, ACCESS_READ, ACCESS_WRITE };
@@ -246,8 +247,7 @@ static void print_toucher(const struct report *r, FILE *out, const struct touche
 		t->is_other ? "other" : "own", access_name(t->access));
 	view_print(out, &code);
 	fputs(": ", out);
-	for (const char *c = n.name; *c; c++)
-		fputc((unsigned char)*c < ' ' || *c == 0x7f ? '?' : *c, out);
+	print_clean(out, n.name);
 	fputs("; ", out);
 	if (!where_of(r, t, &where))
 		where_print(out, &where);
@@ -274,8 +274,7 @@ void lines_table(const struct report *r, FILE *out, size_t top)
 
 		evidence_data(r, l->detail, &n);
 		fprintf(out, "%s%zu. ", i ? "\n" : "", i + 1);
-		for (const char *c = n.name; *c; c++)
-			fputc((unsigned char)*c < ' ' || *c == 0x7f ? '?' : *c, out);
+		print_clean(out, n.name);
 		fprintf(out, " (%s): %llu aborts, %llu cycles, %s sharing\n",
 			data_type_name(n.type), (unsigned long long)l->count,
 			(unsigned long long)l->cycles, sharing_of(l));
