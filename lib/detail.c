@@ -81,6 +81,18 @@ static bool overlap(const struct elide_detail *a, const struct elide_detail *b)
 	return (a->own_bytes | b->own_bytes) & (a->other_bytes | b->other_bytes);
 }
 
+/* From the first of these bytes to the last. */
+static uint64_t span(uint64_t bytes)
+{
+	return bytes ? ~0ull >> __builtin_clzll(bytes) & ~0ull << __builtin_ctzll(bytes) : 0;
+}
+
+/* The same of all bytes between: what is shown is the first and the last. */
+static bool spans_meet(const struct elide_detail *a, const struct elide_detail *b)
+{
+	return span(a->own_bytes | b->own_bytes) & span(a->other_bytes | b->other_bytes);
+}
+
 static uint64_t key_of(const struct elide_detail *d)
 {
 	uint64_t key = evidence_hash((uint64_t)d->class_index << 32 | (uint64_t)d->kind << 16 | d->cause,
@@ -109,7 +121,8 @@ static void merge(struct elide_detail *to, const struct elide_detail *d)
 	 * Bytes of another line of the same kind of block lie elsewhere in theirs. And where
 	 * each thread has bytes of its own, all that they touch together is no longer apart.
 	 */
-	if (to->line == d->line && overlap(to, d) == overlap(to, to)) {
+	if (to->line == d->line && overlap(to, d) == overlap(to, to) &&
+	    spans_meet(to, d) == spans_meet(to, to)) {
 		to->own_bytes |= d->own_bytes;
 		to->other_bytes |= d->other_bytes;
 		to->own_written |= d->own_written;

@@ -126,9 +126,9 @@ static enum advice conflict(const struct report *r, const struct elide_detail *d
 	if (n.sharing == SHARING_FALSE && lock)
 		return ADVICE_pad_lock;
 	if (n.sharing == SHARING_FALSE)
-		return n.type == ELIDE_DATA_HEAP   ? ADVICE_pad_blocks :
-		       n.type == ELIDE_DATA_STATIC ? ADVICE_pad_variables :
-						     ADVICE_DEFAULT;
+		return n.type == ELIDE_DATA_HEAP    ? ADVICE_pad_blocks :
+		       n.type != ELIDE_DATA_UNKNOWN ? ADVICE_pad_variables :
+						      ADVICE_DEFAULT;
 	return is_counter(r, d, lock) ? ADVICE_split_counter : ADVICE_split_data;
 }
 
