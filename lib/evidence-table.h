@@ -45,6 +45,7 @@ struct evidence_table {
 /**
  * struct evidence - the tables of a process.
  * @events: chunk of the timeline, and how many are in it
+ * @nr_hints: of @details
  */
 struct evidence {
 	struct evidence_table stacks;
@@ -53,6 +54,7 @@ struct evidence {
 	struct evidence_table blame;
 	struct elide_chunk *events;
 	uint32_t nr_events;
+	uint32_t nr_hints;
 };
 
 /* NULL where nothing is sampled. */

@@ -404,6 +404,23 @@ void elide_evidence_taken(const struct elide_row *row, const void *lock)
 		elide_registry_set_holder(index, (const void *)row->site, row->kind);
 }
 
+void elide_evidence_loads(struct elide_thread *t)
+{
+	const struct elide_row *row = t->real_row;
+	struct elide_pmu_load load;
+	struct elide_slow slow;
+
+	if (likely(!elide_pmu_take_load(t->loads, &load)))
+		return;
+	if (!elide_evidence || !row || !row->kind || !row->causes[ELIDE_CAUSE_conflict] || elide_busy ||
+	    !elide_slow_enter(&slow))
+		return;
+	/* A handler may have forked meanwhile, and the row be the parent's. */
+	if (t->real_row == row)
+		elide_detail_hint(row, t->real.lock, &load);
+	elide_slow_leave(&slow);
+}
+
 __cold void elide_evidence_event(enum elide_event_type type, const struct elide_row *row,
 				 const void *lock, const struct policy_lock *policy,
 				 const struct policy_window *window)

@@ -49,8 +49,12 @@ __cold void elide_taken(struct elide_thread *t, const struct elide_row *row, con
 		return;
 	elide_evidence_taken(row, lock);
 	/* Of a custom lock it is not known when it is released. */
-	if (!elide_process.tell_section || t->in_real || row->kind == ELIDE_KIND_CUSTOM)
+	if ((!elide_process.tell_section && !t->loads) || t->in_real ||
+	    row->kind == ELIDE_KIND_CUSTOM)
 		return;
+	if (!elide_process.tell_section)
+		elide_pmu_skip_loads(t->loads);
+	t->real_row = row;
 	t->real = (struct elide_pending){
 		.what = ELIDE_DEFER_REAL,
 		.kind = row->kind,
@@ -66,6 +70,8 @@ __cold void elide_untaken(struct elide_thread *t, const void *lock)
 	if (t->nr_taken)
 		elide_order_released(t, lock);
 	if (t->in_real && t->real.lock == lock) {
+		if (!elide_process.tell_section)
+			elide_evidence_loads(t);
 		t->in_real = 0;
 		t->pending[0].what = 0;
 	}

@@ -58,7 +58,8 @@ static void thread_end(void *block)
 		elide_self = NULL;
 		t->hold_lock = NULL;
 		elide_pmu_close(t->pmu);
-		t->pmu = NULL;
+		elide_pmu_close(t->loads);
+		t->pmu = t->loads = NULL;
 		t->tid = 0;
 		t->stack_top = 0;
 		/* The next thread's sites are its own. Pages never written stay so. */
@@ -103,7 +104,9 @@ static void thread_init(struct elide_thread *t)
 	t->hold_lock = NULL;
 	/* A thread whose end was not told has left its own. */
 	elide_pmu_close(t->pmu);
-	t->pmu = elide_pmu_open();
+	elide_pmu_close(t->loads);
+	t->pmu = elide_pmu_open(ELIDE_PMU_ABORTS);
+	t->loads = elide_pmu_open(ELIDE_PMU_LOADS);
 	t->nr_spins = t->nr_rwlocks = t->watched = 0;
 	t->pending[0].what = 0;
 	if (elide_process.tell_section)

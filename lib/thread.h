@@ -154,7 +154,8 @@ ELIDE_SAME_PLACE(site, site);
  * @time_countdown: first attempts until one is timed
  * @nr_spins, @nr_rwlocks: held really, as far as the wrappers have seen
  * @nr_taken:   locks in @taken; always 0 unless orders are watched
- * @in_real:    1 in a section under the real lock, where the emulator is told: @real
+ * @in_real:    1 in a section under the real lock, where the emulator is told or loads are
+ *              sampled: @real, by a call that counts in @real_row
  * @watched:    not 0 if either is not
  * @hold_lock, @hold_row, @hold_start: the acquisition being measured
  * @chunk:      chunk of the data file that rows are taken from
@@ -171,6 +172,7 @@ ELIDE_SAME_PLACE(site, site);
  * @windows:    this thread's judgement of the lock in the cache entry of that index
  * @taken:      the locks held, the oldest first
  * @pmu:        ring of its samples of aborts, see pmu.h; NULL without
+ * @loads:      ring of its samples of loads; NULL without
  */
 struct elide_thread {
 	uint32_t nr_held;
@@ -215,6 +217,8 @@ struct elide_thread {
 	struct policy_window windows[ELIDE_NR_CACHE];
 	struct elide_taken taken[ELIDE_MAX_TAKEN];
 	void *pmu;
+	void *loads;
+	const struct elide_row *real_row;
 };
 
 /* The calling thread's block; NULL before its first lock call and where there is none. */

@@ -143,6 +143,17 @@ static void write_section(struct writer *w, const struct advising *a)
 	put_call(w, a->r, d->other_site);
 }
 
+/* Lines that were loaded, as far as they were sampled. */
+static void write_loads(struct writer *w, const struct advising *a)
+{
+	unsigned int nr = a->detail->samples;
+
+	if (nr == 1)
+		put(w, "the line, in the one load sampled,");
+	else
+		put(w, "the line, in %u loads sampled,", nr);
+}
+
 /* Objects of the system, whose callers people know better. */
 static int is_system(const struct place *p)
 {
@@ -271,6 +282,7 @@ static const struct {
 	{"other_bytes", write_other_bytes},
 	{"accesses", write_accesses},
 	{"section", write_section},
+	{"loads", write_loads},
 	{"caller", write_caller},
 	{"lines", write_lines},
 	{"set", write_set},

@@ -21,7 +21,17 @@
 static const struct elide_detail *first_detail(const struct line *l, unsigned int cause)
 {
 	for (size_t i = 0; i < l->nr_details; i++)
-		if (l->details[i]->cause == cause && l->details[i]->source != ELIDE_DETAIL_STATUS)
+		if (l->details[i]->cause == cause && l->details[i]->source != ELIDE_DETAIL_STATUS &&
+		    l->details[i]->source != ELIDE_DETAIL_HINT)
+			return l->details[i];
+	return NULL;
+}
+
+/* Of no abort, so that it is the last resort. */
+static const struct elide_detail *first_hint(const struct line *l)
+{
+	for (size_t i = 0; i < l->nr_details; i++)
+		if (l->details[i]->source == ELIDE_DETAIL_HINT)
 			return l->details[i];
 	return NULL;
 }
@@ -167,6 +177,10 @@ static enum advice decide(struct advising *a, unsigned int cause)
 		return ADVICE_cond_wait;
 	if (cause == ELIDE_CAUSE_interrupt)
 		return ADVICE_shorten;
+	if (cause == ELIDE_CAUSE_conflict && !(d && d->line) && first_hint(l)) {
+		a->detail = first_hint(l);
+		return ADVICE_hint;
+	}
 	if (!d)
 		return ADVICE_DEFAULT;
 	if (cause != ELIDE_CAUSE_conflict && binds(a->r, d))

@@ -93,10 +93,11 @@ static int learn(const struct report *r, struct spots *spots)
 		return -ENOMEM;
 	for (size_t i = 0; i < r->nr_lines; i++)
 		for (size_t j = 0; j < r->lines[i].nr_details; j++) {
-			uint64_t pc = r->lines[i].details[j]->own_pc;
+			const struct elide_detail *d = r->lines[i].details[j];
 			struct known *k = &spots->known[spots->nr_known];
+			uint64_t pc = d->own_pc;
 
-			if (!pc)
+			if (!pc || d->source == ELIDE_DETAIL_HINT)
 				continue;
 			symbolize_object(r->symbols, pc, &k->at);
 			k->line = &r->lines[i];
