@@ -143,15 +143,9 @@ static void write_section(struct writer *w, const struct advising *a)
 	put_call(w, a->r, d->other_site);
 }
 
-/* Lines that were loaded, as far as they were sampled. */
 static void write_loads(struct writer *w, const struct advising *a)
 {
-	unsigned int nr = a->detail->samples;
-
-	if (nr == 1)
-		put(w, "the line, in the one load sampled,");
-	else
-		put(w, "the line, in %u loads sampled,", nr);
+	put(w, "%u sampled load%s", a->detail->samples, a->detail->samples == 1 ? "" : "s");
 }
 
 /* Objects of the system, whose callers people know better. */

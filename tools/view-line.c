@@ -154,12 +154,13 @@ static void add_line(struct hot_lines *h, const struct toucher *t)
 	/* A detail counts once: with the thread that aborted. */
 	if (t->who == WHO_OTHER)
 		return;
-	if (t->who == WHO_HINT)
+	if (t->who == WHO_HINT) {
 		l->hints += t->samples;
-	else
+	} else {
 		l->samples += t->samples;
-	l->count += t->count;
-	l->cycles += t->cycles;
+		l->count += t->count;
+		l->cycles += t->cycles;
+	}
 	if (!l->detail || t->detail->count > l->detail->count)
 		l->detail = t->detail;
 }
@@ -256,12 +257,15 @@ static void print_toucher(const struct report *r, FILE *out, const struct touche
 	struct data_name n;
 	struct where where;
 	struct place code;
-	char bytes[16];
+	char bytes[16], aborts[24];
 
 	name_bytes(r, t, &n);
 	bytes_text(t->bytes, bytes, sizeof(bytes));
 	symbolize_instruction(r->symbols, t->pc, &code);
-	fprintf(out, "   %5s %8llu  %-5s  %-7s  ", bytes, (unsigned long long)t->count,
+	/* A hint is of no abort. */
+	snprintf(aborts, sizeof(aborts), t->who == WHO_HINT ? "-" : "%llu",
+		 (unsigned long long)t->count);
+	fprintf(out, "   %5s %8s  %-5s  %-7s  ", bytes, aborts,
 		who_name(t->who), access_name(t->access));
 	view_print(out, &code);
 	fputs(": ", out);
