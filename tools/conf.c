@@ -38,37 +38,22 @@ static int add_once(struct paths *p, const char *text)
 	return paths_add(p, text);
 }
 
-/* Does another call of the same lock pay? Then the rule must be this call's alone. */
-static int others_pay(const struct report *r, const struct line *l)
-{
-	for (size_t i = 0; i < r->nr_built; i++) {
-		const struct line *other = &r->lines[i];
-
-		if (other != l && other->nr_classes == 1 && l->nr_classes == 1 &&
-		    other->sum.class_index == l->sum.class_index &&
-		    other->verdict == VERDICT_PAYS)
-			return 1;
-	}
-	return 0;
-}
-
 static int add_rule(struct suggestion *s, const struct report *r, const struct line *l,
 		    const struct finding *f)
 {
 	char pattern[256], reason[2048];
-	struct line site = *l;
 	size_t before = s->rules.nr;
 	int rc;
 
-	if (others_pay(r, l))
-		site.nr_classes = 0; /* names it after the site */
-	advice_pattern(&site, pattern, sizeof(pattern));
+	advice_pattern(r, l, pattern, sizeof(pattern));
 	if (!pattern[0])
 		return 0;
 	rc = add_once(&s->rules, pattern);
 	if (rc || s->rules.nr == before)
 		return rc;
-	snprintf(reason, sizeof(reason), "%s at %s: %s", l->lock, l->site, f->text);
+	snprintf(reason, sizeof(reason), "%s at %s: %s",
+		 strlen(l->lock) > READABLE ? l->short_lock : l->lock,
+		 strlen(l->site) > READABLE ? l->short_site : l->site, f->text);
 	for (char *c = reason; *c; c++)
 		if ((unsigned char)*c < ' ')
 			*c = '?';
