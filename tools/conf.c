@@ -68,15 +68,23 @@ static int add_line(struct suggestion *s, const struct report *r, const struct l
 {
 	struct finding found[FINDINGS_MAX];
 	size_t nr = advise(r, l, found);
+	char pattern[256];
+	int unnamed = 0;
 
 	for (size_t i = 0; i < nr; i++) {
 		int quiet = !strcmp(found[i].cause, "none");
 
 		if (!strncmp(found[i].setting, "LD_BIND_NOW", 11))
 			s->bind_now = 1;
-		else if (found[i].setting[0] && (quiet || l->verdict == VERDICT_HURTS))
+		else if (!quiet && l->verdict != VERDICT_HURTS)
+			continue;
+		else if (found[i].setting[0])
 			return add_rule(s, r, l, &found[i]);
+		else
+			unnamed |= l->verdict != VERDICT_PAYS;
 	}
+	advice_pattern(r, l, pattern, sizeof(pattern));
+	s->nr_unnamed += unnamed && !pattern[0];
 	return 0;
 }
 
@@ -113,7 +121,12 @@ void suggestion_print(struct suggestion *s, FILE *out)
 		fprintf(out, "%s%s=off", nr ? "," : "LOCKS = ", s->rules.path[nr]);
 		length += strlen(s->rules.path[nr]) + 5;
 	}
-	fputs(nr ? "\n" : "# Nothing to switch off.\n", out);
+	fputs(nr ? "\n" : s->nr_unnamed ? "" : "# Nothing to switch off.\n", out);
+	if (s->nr_unnamed)
+		fprintf(out,
+			"# No rule for rows that gain nothing: %zu (no symbols, or others that it "
+			"would hit pay).\n",
+			s->nr_unnamed);
 	if (nr < s->rules.nr)
 		fprintf(out, "# %zu more rules have no room in LOCKS.\n", s->rules.nr - nr);
 	if (s->bind_now)

@@ -284,6 +284,15 @@ grep -q '^shelf mutex Shelf::put lambda.cc:18 *100 ' out &&
 	grep -q '^1\. shelf (mutex) at Shelf::put lambda.cc:18$' out &&
 	ok 'names of C++ in the table' || not_ok 'names of C++ in the table' "$(cat out)"
 
+strip -o bare "$O/tests/tools/lambda"
+run_elide run -q --mode=profile -o bare.data -- ./bare
+"$elide" report --suggest bare.data | grep -v '^build-id' >out
+cat >want <<'END'
+# Settings for elide run --conf, from what was measured.
+# No rule for rows that gain nothing: 1 (no symbols, or others that it would hit pay).
+END
+same '--suggest without symbols' want out
+
 # Manual pages: every long option of --help is in the page, and no page has one more
 for command in diff compare top; do
 	"$elide" $command --help | grep -o -- '--[a-z][a-z-]*' | sort -u >in-help
