@@ -83,6 +83,13 @@ static int binds(const struct report *r, const struct elide_detail *d)
 
 static int allocates(const char *symbol)
 {
+	/* Not std::allocator among the arguments of another's name. */
+	char name[SHORT_NAME];
+
+	if (symbol) {
+		short_symbol(name, sizeof(name), symbol);
+		symbol = name;
+	}
 	return symbol &&
 	       (strstr(symbol, "alloc") || !strcmp(symbol, "free") || !strcmp(symbol, "cfree") ||
 		!strcmp(symbol, "_int_free") || starts_with(symbol, "operator new") ||

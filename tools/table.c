@@ -13,6 +13,7 @@
 #include "pmu.h"
 #include "report.h"
 #include "text.h"
+#include "views.h"
 
 /* Names are never made narrower than this, columns are left out instead. */
 #define NAME_MIN 20
@@ -269,7 +270,14 @@ static void print_totals(const struct report *r, FILE *out)
 /* "function file:line", or the best there is. */
 static void print_place(FILE *out, const struct place *p)
 {
-	print_clean(out, p->symbol ? p->symbol : "unknown");
+	char shortened[SHORT_NAME];
+
+	if (!p->symbol) {
+		short_place(shortened, sizeof(shortened), p, "");
+		print_clean(out, shortened);
+		return;
+	}
+	print_clean(out, readable(shortened, sizeof(shortened), p->symbol));
 	if (p->file) {
 		fputc(' ', out);
 		print_clean(out, base_name(p->file));
@@ -378,9 +386,7 @@ static void print_worst(const struct report *r, FILE *out, const struct line *l,
 	size_t nr = advise(r, l, found);
 
 	fprintf(out, "\n%zu. ", number);
-	print_clean(out, l->lock);
-	fprintf(out, " (%s) at ", kind_name(l->kind));
-	print_clean(out, l->site);
+	line_print(out, l);
 	fprintf(out, "\n");
 	for (size_t i = 0; i < nr; i++)
 		print_cause(out, l, &found[i]);

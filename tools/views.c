@@ -50,6 +50,13 @@ void view_print(FILE *out, const struct place *p)
 	free(name);
 }
 
+void line_print(FILE *out, const struct line *l)
+{
+	print_clean(out, strlen(l->lock) > READABLE ? l->short_lock : l->lock);
+	fprintf(out, " (%s) at ", kind_name(l->kind));
+	print_clean(out, strlen(l->site) > READABLE ? l->short_site : l->site);
+}
+
 void where_print(FILE *out, const struct where *w)
 {
 	if (!w->lock) {

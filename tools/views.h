@@ -36,6 +36,9 @@ void where_print(FILE *out, const struct where *w);
 void where_csv_head(FILE *out);
 void where_csv(FILE *out, const struct where *w);
 
+/** line_print() - lock and call of a row, in a sentence. */
+void line_print(FILE *out, const struct line *l);
+
 /** view_print() - "function file:line" or the best there is, for people; long names are shortened. */
 void view_print(FILE *out, const struct place *p);
 

@@ -17,6 +17,8 @@ expect 'unknown --folded' 2 '' 'elide: --folded=wiat: nearest is wait' report --
 expect '--sort of a view' 2 '' 'elide: --by=line has an order of its own: --sort is for rows' \
 	report --by line --sort wait
 expect '--by and --suggest' 2 '' 'elide: --by does not go with --suggest' report --by site --suggest
+expect '--suggest of nothing' 2 '' 'elide: nosuch.data: No such file or directory' \
+	report --suggest nosuch.data
 expect 'bad number' 2 '' 'elide: --top=x: not a number from 0 to 1000000' report --top x
 expect 'missing argument' 2 '' 'elide: option --sort needs an argument' report --sort
 expect 'argument too many' 2 '' 'elide: option --json=1 takes no argument' report --json=1
