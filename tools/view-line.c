@@ -288,7 +288,11 @@ void lines_table(const struct report *r, FILE *out, size_t top)
 		return;
 	}
 	if (!h.nr)
-		fputs("no conflict was seen with its line: that takes --emulate, or --pmu=abort\n",
+		fputs(r->file->header.rtm == ELIDE_RTM_EMULATED ?
+			      "no conflict was seen with its line: there was none, or ELIDE_STACKS "
+			      "is 0\n" :
+			      "no conflict was seen with its line: that takes --emulate, or "
+			      "--pmu=abort\n",
 		      out);
 	nr = top && top < h.nr ? top : h.nr;
 	for (size_t i = 0; i < nr; i++) {

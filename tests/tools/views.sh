@@ -284,6 +284,20 @@ grep -q '^shelf mutex Shelf::put lambda.cc:18 *100 ' out &&
 	grep -q '^1\. shelf (mutex) at Shelf::put lambda.cc:18$' out &&
 	ok 'names of C++ in the table' || not_ok 'names of C++ in the table' "$(cat out)"
 
+"$elide" report --html - lambda.data >page
+grep -q '<code title="stock::Shelf&lt;std::[^"]*::put([^"]*">Shelf::put</code>' page &&
+	ok 'names of C++ on the page' || not_ok 'names of C++ on the page' "$(grep -c Shelf page) lines"
+
+# No evidence was asked for: that is another thing than none
+if [ -x "$O/libexec/elide/rtmgrind-amd64-linux" ] && [ -z "${SAN:-}" ]; then
+	run_elide run -q --emulate --stacks=0 -o quiet.data -- "$O/tests/tools/lambda"
+	run_elide report --by=line quiet.data
+	grep -qx 'no conflict was seen with its line: there was none, or ELIDE_STACKS is 0' out &&
+		ok 'no lines, emulated' || not_ok 'no lines, emulated' "$(cat out err)"
+else
+	skip 'no lines, emulated' 'rtmgrind was not built, or a sanitizer wants its addresses'
+fi
+
 strip -o bare "$O/tests/tools/lambda"
 run_elide run -q --mode=profile -o bare.data -- ./bare
 "$elide" report --suggest bare.data | grep -v '^build-id' >out
