@@ -63,6 +63,8 @@ help:
 	@echo 'make check-long the long torture runs'
 	@echo 'make fuzz       libFuzzer on the readers of hostile input, FUZZ_SECONDS=60 each; needs clang'
 	@echo 'make bench      overhead, plain against ours, interleaved, medians'
+	@echo 'make bench-policy  the adaptive policy beside the best choice for each workload; FULL=1: hours'
+	@echo 'make bench-entry   what its decision costs a section on this processor'
 	@echo 'make fidelity   the simulated machine beside published figures: demo/FIDELITY.md'
 	@echo 'make figures    the figures of a paper on simulated machines: demo/RESULTS.md; FULL=1: its sizes'
 	@echo 'make install    PREFIX=/usr/local DESTDIR='

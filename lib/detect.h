@@ -62,6 +62,8 @@ void elide_detect_facts(struct elide_facts *facts, const char *taa_file);
 enum elide_rtm elide_detect_decide(const struct elide_facts *facts, bool insist, char *why,
 				   unsigned int size);
 
+#ifndef ELIDE_TAA_FILE
 #define ELIDE_TAA_FILE "/sys/devices/system/cpu/vulnerabilities/tsx_async_abort"
+#endif
 
 #endif

@@ -30,3 +30,4 @@ check-programs: fuzz-tests
 check-programs: torture-tests
 check-programs: semantics-tests
 check-programs: planted-tests
+check-programs: policy-tests

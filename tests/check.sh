@@ -27,6 +27,7 @@ tests/demo/emulated.sh
 tests/emulated/rtmgrind.sh
 tests/emulated/e2e.sh
 tests/planted/run.sh
+tests/policy/check.sh
 tests/fidelity/check.sh
 tests/emulated/repeat.sh
 tests/programs/run.sh

@@ -23,7 +23,8 @@ chromium tests: shows the page of report --html and types on it
 xz-utils tests: a threaded program that runs emulated
 libjemalloc2 tests: a replaced allocator
 libabsl-dev make bench: an index to compare with
-libtbb-dev tests: a library with transactions of its own
+libtbb-dev tests, make bench-policy: a library with transactions of its own
+libck-dev make bench-policy: elision to compare with
 pkg-config tests: options of the libraries below
 libssl-dev tests: a library that uses rwlocks
 libglib2.0-dev tests: locks of another library
@@ -34,7 +35,7 @@ libmemcached-tools tests: its load
 bubblewrap tests: containers, without a daemon or an image
 spin tests: searches the models of the protocol
 kyotocabinet-utils the demo: a program that nobody here wrote
-gnuplot-nox make figures: the pictures
+gnuplot-nox make figures, make bench-policy: the pictures
 linux-perf tests: samples to join with a report
 '
 

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The regret suite: loads over pthread's locks and over those of the peers that are installed.
+
+POLICY_DIR := $(O)/tests/policy
+POLICY_BIN := $(POLICY_DIR)/load $(POLICY_DIR)/load-none
+ifneq ($(wildcard /usr/include/tbb/spin_rw_mutex.h),)
+POLICY_BIN += $(POLICY_DIR)/load-tbb
+endif
+ifneq ($(wildcard /usr/include/ck_elide.h),)
+POLICY_BIN += $(POLICY_DIR)/load-ck
+endif
+
+.PHONY: policy-tests bench-policy
+policy-tests: $(POLICY_BIN)
+
+# Like programs of a distribution: no sanitizer, bound at start.
+POLICY_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(CFLAGS) $(WARN)
+POLICY_LDFLAGS := -pthread -Wl,-z,relro,-z,now
+POLICY_H := $(wildcard tests/policy/*.h tests/policy/*.def)
+
+$(POLICY_DIR)/load: tests/policy/load.c tests/policy/sections.c $(POLICY_H)
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(POLICY_CFLAGS) -o $@ $(filter %.c,$^) $(POLICY_LDFLAGS)
+
+$(POLICY_DIR)/load-none: tests/policy/load.c tests/policy/sections.c $(POLICY_H)
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(POLICY_CFLAGS) -DLOCKS_OF=3 -o $@ $(filter %.c,$^) $(POLICY_LDFLAGS)
+
+$(POLICY_DIR)/load-ck: tests/policy/load.c tests/policy/sections.c tests/policy/lock-ck.c $(POLICY_H)
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(POLICY_CFLAGS) -DLOCKS_OF=2 -DCK_MD_RTM_ENABLE -o $@ $(filter %.c,$^) \
+		$(POLICY_LDFLAGS) -lck
+
+# Without -mrtm its headers make the speculative mutexes plain ones.
+$(POLICY_DIR)/lock-tbb.o: tests/policy/lock-tbb.cc $(POLICY_H)
+	$(call say,CXX,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CXX) -std=c++17 -mrtm $(CFLAGS) -Wall -Wextra -Werror -c -o $@ $<
+
+$(POLICY_DIR)/load-tbb.o: tests/policy/load.c $(POLICY_H)
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(POLICY_CFLAGS) -DLOCKS_OF=1 -c -o $@ $<
+
+$(POLICY_DIR)/sections-tbb.o: tests/policy/sections.c $(POLICY_H)
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(POLICY_CFLAGS) -DLOCKS_OF=1 -c -o $@ $<
+
+$(POLICY_DIR)/load-tbb: $(POLICY_DIR)/load-tbb.o $(POLICY_DIR)/sections-tbb.o $(POLICY_DIR)/lock-tbb.o
+	$(call say,LD,$@)
+	$(Q)$(CXX) $(CFLAGS) -o $@ $^ $(POLICY_LDFLAGS) -ltbb
+
+# About half an hour on two idle cores; FULL=1: hours. tests/policy/run.sh says what selects.
+bench-policy: lib preload tools emulator demo-bin policy-tests
+	$(Q)O=$(O) bash tests/policy/run.sh
+
+# The library with RTM instructions that are nothing: what it costs itself, natively.
+STUB := $(POLICY_DIR)/libelide-stub.so
+STUB_OBJ := $(patsubst %.c,$(POLICY_DIR)/stub/%.o,$(wildcard lib/*.c preload/*.c))
+
+$(POLICY_DIR)/stub/%.o: %.c tests/policy/stub.h
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) $(ENGINE_CFLAGS) -Ilib -include tests/policy/stub.h -c -o $@ $<
+
+$(STUB): $(STUB_OBJ) $(OBJ)/preload/versions.map
+	$(call say,LD,$@)
+	$(Q)$(CC) $(CFLAGS) -shared -Wl,-z,now \
+		-Wl,--version-script=$(OBJ)/preload/versions.map $(OWN_UNWINDER) -o $@ $(STUB_OBJ)
+
+# Entry and exit of a section natively; figures, not a test.
+.PHONY: bench-entry
+$(POLICY_DIR)/entry: tests/policy/entry.c
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(POLICY_CFLAGS) -o $@ $< $(POLICY_LDFLAGS)
+
+bench-entry: tools $(STUB) $(POLICY_DIR)/entry
+	$(Q)O=$(O) sh tests/policy/entry.sh
+-include $(STUB_OBJ:.o=.d)

@@ -1,0 +1,163 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# The short form of the regret suite: each load keeps its sections whole under the adaptive
+# policy and under the peers, the adaptive policy is not far behind never, and the table of
+# recorded numbers is what was worked out by hand. O is the build directory.
+# Prints ok NAME, not ok NAME: why, skip NAME: reason.
+set -u
+
+O=$(cd "${O:-build}" && pwd) || exit 1
+here=$(cd "$(dirname "$0")" && pwd) || exit 1
+bin=$O/tests/policy
+VALGRIND_LIB=$O/libexec/elide
+export VALGRIND_LIB
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+failed=0
+
+ok() { echo "ok $1"; }
+not_ok() {
+	echo "not ok $1: $2"
+	failed=1
+}
+
+# Virtual time that the adaptive policy may need more than never, per cent: the suite's limit
+# is 2 over 50 ms; here a run is as short as the policy's first look around may take.
+SLOWER=25
+MS=10
+
+# emulate POLICY LOAD OPTION...: virtual ns for a section; nothing if it failed
+emulate() {
+	local policy=$1
+	shift
+	rm -f "$work/counters"
+	timeout 100 "$O/bin/elide" run -q --stacks=0 --emulate --cores=4 --policy="$policy" -o "$work/data" \
+		--counters="$work/counters" -- "$bin/load" "$@" --threads=4 >"$work/out" 2>"$work/err" ||
+		return 1
+	awk 'FILENAME == ARGV[1] { if ($1 == "time.elapsed_ns") ns = $2; next }
+		/check=ok/ { split($1, part, "="); printf "%.3f\n", ns / part[2] }' \
+		"$work/counters" "$work/out"
+}
+
+test_table() {
+	awk -f "$here/table.awk" -v slices="$here/recorded/slices" "$here/recorded/suite" \
+		"$here/recorded/runs" | diff - "$here/recorded/expected.csv" >"$work/diff" &&
+		ok table || not_ok table "$(head -n 3 "$work/diff" | tr '\n' ' ')"
+	awk -f "$here/page.awk" -v ms=12 -v cores='1 2 4' -v seeds='1 2 3' -v policies=recorded \
+		"$here/recorded/expected.csv" | diff - "$here/recorded/expected.md" >"$work/diff" &&
+		ok page || not_ok page "$(head -n 3 "$work/diff" | tr '\n' ' ')"
+}
+
+# The suite names no load or number that is not there, and a third of it is held out.
+test_suite() {
+	local bad
+	bad=$("$bin/load" --list | awk '
+		NR == FNR { sub(/^--/, "", $1); known[$1] = 1; next }
+		{
+			split($0, field, "|")
+			if (field[1] != "workload")
+				next
+			nr++
+			held += field[3] == "held"
+			n = split(field[6], word, " ")
+			if (word[1] != "load")
+				next
+			for (i = 2; i <= n; i++) {
+				sub(/^--/, "", word[i])
+				sub(/=.*/, "", word[i])
+				if (!(word[i] in known))
+					print field[2] ": " word[i]
+			}
+		}
+		END {
+			if (held * 3 < nr - 2 || held * 3 > nr + 2)
+				print held " of " nr " are held out"
+		}' - "$here/suite")
+	[ -z "$bad" ] && ok suite || not_ok suite "$bad"
+}
+
+# Without locks sections get lost, and that is seen.
+test_broken() {
+	timeout 100 valgrind -q --tool=rtmgrind --cores=4 "$bin/load-none" read --span=4 \
+		--lines=4 --writes=50 --ms=2 >"$work/out" 2>&1
+	[ $? -eq 1 ] && grep -q check=broken "$work/out" && ok no_locks ||
+		not_ok no_locks "$(tail -n 1 "$work/out")"
+}
+
+test_loads() {
+	local name ns
+	for name in $("$bin/load" --list | awk '/^--/ { exit } { print $1 }'); do
+		ns=$(emulate adaptive "$name" --ms=3 --writes=20 --locks=50 --how=1 --span=64)
+		[ -n "$ns" ] && ok "load_$name" || not_ok "load_$name" "$(cat "$work/out" "$work/err" | tail -n 1)"
+	done
+}
+
+test_peers() {
+	local peer
+	for peer in tbb ck; do
+		if [ ! -x "$bin/load-$peer" ]; then
+			echo "skip policy_$peer: its headers are not installed"
+			continue
+		fi
+		for name in shared rwlock; do
+			timeout 100 valgrind -q --tool=rtmgrind --cores=4 --counters="$work/counters" \
+				"$bin/load-$peer" $name --writes=20 --ms=2 >"$work/out" 2>&1 &&
+				grep -q check=ok "$work/out" &&
+				awk '$1 == "RTM_RETIRED.COMMIT" { exit !($2 > 1000) }' "$work/counters" &&
+				ok "peer_${peer}_$name" ||
+				not_ok "peer_${peer}_$name" "$(tail -n 1 "$work/out")"
+		done
+	done
+}
+
+# not_slower NAME OPTION...: no slower than never, but for SLOWER
+not_slower() {
+	local name=$1 ours never
+	shift
+	ours=$(emulate adaptive "$@" --ms=$MS)
+	never=$(emulate never "$@" --ms=$MS)
+	if [ -z "$ours" ] || [ -z "$never" ]; then
+		not_ok "never_$name" "no result: $(cat "$work/err" "$work/out" | tail -n 1)"
+	elif awk -v a="$ours" -v b="$never" -v more=$SLOWER 'BEGIN { exit !(a <= b * (1 + more / 100)) }'; then
+		ok "never_$name"
+	else
+		not_ok "never_$name" "$ours ns for a section, $never with never"
+	fi
+}
+
+# A line that every section writes would make them wait for each other: threads with locks and
+# data of their own do as much each as one alone, but for SHARED per cent, most of it the start.
+SHARED=5
+test_no_shared_line() {
+	local one="" many threads
+	for threads in 1 8; do
+		timeout 100 "$O/bin/elide" run -q --stacks=0 --policy=adaptive --cores=$threads \
+			--emulate=flat:caches=1,clean_domain=100,dirty_domain=100 -o "$work/data" -- \
+			"$bin/load" alone --threads=$threads --ms=$MS >"$work/out" 2>"$work/err"
+		many=$(sed -n 's/.*ns_per_section=\([0-9.]*\) check=ok/\1/p' "$work/out")
+		one=${one:-$many}
+	done
+	if [ -n "$many" ] && awk -v one="$one" -v many="$many" -v n=$threads -v more=$SHARED \
+		'BEGIN { exit !(many * n <= one * (1 + more / 100)) }'; then
+		ok no_shared_line
+	else
+		not_ok no_shared_line "one thread $one ns for a section, $threads threads ${many:-none}"
+	fi
+}
+
+test_table
+test_suite
+if [ ! -x "$VALGRIND_LIB/rtmgrind-amd64-linux" ]; then
+	echo 'skip policy: rtmgrind was not built (no supported valgrind)'
+	exit $failed
+fi
+test_broken
+test_loads
+test_peers
+test_no_shared_line
+not_slower shared shared
+not_slower conflict shared --span=2 --lines=2
+not_slower call call --every=1
+not_slower capacity write --lines=700 --think=500
+exit $failed

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# page.awk - the CSV of table.awk as a page. -v ms, cores, seeds, policies: what was run. Must
+# never print a number that is not in the CSV or follows from it.
+BEGIN { FS = "," }
+
+NR == 1 {
+	for (i = 1; i <= NF; i++) {
+		at[$i] = i
+		names[i] = $i
+	}
+	ours = names[at["best"] + 1]
+	for (i = at["vs_plain"] + 1; i < at["best_peer"]; i++)
+		peers[++nr_peers] = names[i]
+	next
+}
+
+function of(name) { return $(at[name]) }
+
+function count(set) {
+	rows[set]++
+	regret[set] += of("regret")
+	if (!(set in worst) || of("regret") + 0 > worst[set]) {
+		worst[set] = of("regret") + 0
+		worst_at[set] = of("workload") ", " of("cores")
+	}
+	if (of("vs_never") != "-" && (!(set in slower) || of("vs_never") + 0 > slower[set])) {
+		slower[set] = of("vs_never") + 0
+		slower_at[set] = of("workload") ", " of("cores")
+	}
+	reached[set] += of("verdict") == "reached"
+}
+
+{
+	count("all")
+	count(of("set"))
+	line[++nr] = sprintf("| %s | %s | %d | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |",
+		of("workload"), of("set"), of("cores"), of("best_static"), of("best"), of(ours), of("regret"),
+		of("never"), of("vs_never"), of("plain"), of("vs_plain"), of("best_peer"),
+		of("hostile_ms") == "-" ? "-" : of("hostile_ms") " / " of("friendly_ms"), of("verdict"))
+	for (i = 1; i <= nr_peers; i++)
+		if (of(peers[i]) != "-") {
+			both[i]++
+			theirs[i] += log(of(peers[i]))
+			own[i] += log(of(ours))
+		}
+	if (of("plain") != "-") {
+		nr_plain++
+		plain_theirs += log(of("plain"))
+		plain_own += log(of(ours))
+	}
+}
+
+function verdict_of(value, limit) {
+	return value <= limit ? "reached" : sprintf("missed by %.2f", value - limit)
+}
+
+END {
+	print "# The adaptive policy beside the best choice for each workload"
+	print ""
+	printf "Virtual time on simulated machines: %s cores, seeds %s, %s ms a run, policies %s.\n",
+		cores, seeds, ms, policies
+	print "Regret is time / that of the best static choice - 1; times are nanoseconds for a section"
+	print "(an operation of an index or of kccachetest). `make bench-policy` writes this page."
+	print ""
+	print "| rows | number | reached | mean regret, % (3) | worst regret, % (10) | at | worst against never, % (2) | at |"
+	print "| --- | ---: | ---: | --- | --- | --- | --- | --- |"
+	n = split("all tuned held", which, " ")
+	for (i = 1; i <= n; i++) {
+		s = which[i]
+		if (!rows[s])
+			continue
+		m = regret[s] / rows[s]
+		printf "| %s | %d | %d | %.2f: %s | %.2f: %s | %s | %s | %s |\n", s, rows[s], reached[s], m,
+			verdict_of(m, 3), worst[s], verdict_of(worst[s], 10), worst_at[s],
+			((s in slower) ? sprintf("%.2f: %s", slower[s], verdict_of(slower[s], 2)) : "-"),
+			((s in slower) ? slower_at[s] : "-")
+	}
+	print ""
+	print "| beside | rows | geometric mean of its time / ours | ahead |"
+	print "| --- | ---: | ---: | --- |"
+	if (nr_plain)
+		printf "| plain | %d | %.3f | %s |\n", nr_plain, exp((plain_theirs - plain_own) / nr_plain),
+			(plain_theirs >= plain_own ? "yes" : "no")
+	for (i = 1; i <= nr_peers; i++)
+		if (both[i])
+			printf "| %s | %d | %.3f | %s |\n", peers[i], both[i],
+				exp((theirs[i] - own[i]) / both[i]), (theirs[i] >= own[i] ? "yes" : "no")
+	print ""
+	printf "| workload | set | cores | best static | ns | %s | regret, %% | never | %% | plain | %% | best peer | phases, ms | verdict |\n", ours
+	print "| --- | --- | ---: | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- | --- |"
+	for (i = 1; i <= nr; i++)
+		print line[i]
+}

@@ -1,0 +1,264 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# The regret suite: runs each workload of the suite under each policy on simulated
+# machines, then writes the table, the page and the picture.
+#
+# run.sh            what the environment selects, see below
+# run.sh --check    the short form of make check: ok NAME, not ok NAME: why
+#
+# O is the build directory. CORES, SEEDS, POLICIES and ONLY (patterns of workloads) select
+# what is run; FULL=1: everything, in hours. MS is the length of a run in virtual
+# milliseconds, JOBS the machines at a time. RECORD=1 writes demo/results. TUNING=1 leaves
+# the held-out workloads alone.
+# A result is kept in O/policy.runs and not measured again as long as the library, the
+# emulator and the program are the same; REUSE=1: the library counts for the adaptive
+# policy alone, which is enough while nothing else in it changes.
+# Must never print a figure of no run.
+
+O=$(cd "${O:-build}" && pwd) || exit 1
+here=$(cd "$(dirname "$0")" && pwd) || exit 1
+suite=${SUITE:-$here/suite}
+bin=$O/tests/policy
+runs=${RUNS:-$O/policy.runs}
+slices=$O/policy.slices
+results=$O
+page=$O/policy.md
+if [ -n "${RECORD:-}" ]; then
+	results=$here/../../demo/results
+	page=$here/../../demo/POLICY.md
+fi
+VALGRIND_LIB=$O/libexec/elide
+export VALGRIND_LIB
+# Longest run, seconds.
+LIMIT=${LIMIT:-1800}
+# The defaults: what two idle cores do in about half an hour.
+ms=${MS:-50} cores=${CORES:-1 4 16} seeds=${SEEDS:-1} sections=0
+policies=${POLICIES:-adaptive never fixed-1 fixed-5 damon sites plain glibc-own tbb ck}
+# Operations of an index and of kccachetest, for each core; at least so many of an index.
+index_ops=4000 index_min=0 kc_ops=400
+if [ -n "${FULL:-}" ]; then
+	cores=${CORES:-1 2 4 8 16} seeds=${SEEDS:-1 2 3 4 5} sections=100000
+	policies=${POLICIES:-$(awk -F'|' '$1 == "policy" { print $2 }' "$suite")}
+	index_ops=60000 index_min=100000 kc_ops=8000
+fi
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+# shellcheck disable=SC2046 # several jobs
+trap 'kill $(jobs -p) 2>/dev/null; exit 1' INT TERM
+
+die() {
+	echo "policy: $*" >&2
+	exit 1
+}
+
+# field KEYWORD NAME NUMBER: of the line of the suite
+field() { awk -F'|' -v k="$1" -v n="$2" -v i="$3" '$1 == k && $2 == n { print $i }' "$suite"; }
+
+wanted() {
+	local pattern
+	[ -n "${ONLY:-}" ] || return 0
+	for pattern in $ONLY; do
+		# shellcheck disable=SC2053 # a pattern
+		[[ $1 = $pattern ]] && return 0
+	done
+	return 1
+}
+
+workloads() {
+	local name set
+	while IFS='|' read -r keyword name set _; do
+		[ "$keyword" = workload ] && wanted "$name" || continue
+		[ -n "${TUNING:-}" ] && [ "$set" = held ] && continue
+		echo "$name"
+	done <"$suite"
+}
+
+# program POLICY COMMAND: the file that is run
+program() {
+	case $1.${2%% *} in
+	tbb.load) echo "$bin/load-tbb" ;;
+	ck.load) echo "$bin/load-ck" ;;
+	*.load) echo "$bin/load" ;;
+	*.index_bench) echo "$O/bin/index_bench" ;;
+	*.kccachetest) command -v kccachetest ;;
+	esac
+}
+
+# has POLICY COMMAND SITES: whether there is such a run
+has() {
+	case $1 in
+	tbb | ck) [ "${2%% *}" = load ] && [ -x "$(program "$1" "$2")" ] ;;
+	sites) [ "$3" != - ] ;;
+	*) [ -n "$(program "$1" "$2")" ] ;;
+	esac
+}
+
+sum() { cat "$@" | sha256sum | cut -c 1-12; }
+
+# Points that are still to be measured: WORKLOAD CORES SEED POLICY BASE LIB
+points() {
+	local name command sites core seed policy lib base file
+	lib=$(sum "$O/lib/libelide-preload.so")
+	for name in $(workloads); do
+		command=$(field workload "$name" 6)
+		sites=$(field workload "$name" 5)
+		for policy in $policies; do
+			has "$policy" "$command" "$sites" || continue
+			file=$(program "$policy" "$command")
+			# How long it runs and what it does belong to what it is.
+			base=$({ sum "$O/libexec/elide/rtmgrind-amd64-linux" "$file"
+				echo "$ms $sections $index_ops $index_min $kc_ops"
+				grep -e "^workload|$name|" -e "^policy|$policy|" "$suite"
+			} | sum -)
+			for core in $cores; do
+				for seed in $seeds; do
+					echo "$name $core $seed $policy $base $lib"
+				done
+			done
+		done
+	done
+}
+
+is_ours() { case $1 in plain | glibc-own | tbb | ck) false ;; *) true ;; esac; }
+
+# emulator OPTION...: elide's options for the emulated machine as the emulator's own
+emulator() {
+	local option
+	for option; do
+		case $option in
+		--emulate=*) echo "--model=${option#*=}" ;;
+		*) echo "$option" ;;
+		esac
+	done
+}
+
+# measure WORKLOAD CORES SEED POLICY BASE LIB: one line more in the file of runs
+measure() {
+	local name=$1 core=$2 seed=$3 policy=$4 base=$5 lib=$6 id=$1.$2.$3.$4
+	local command machine options file ns value status
+	command=$(field workload "$name" 6)
+	machine=$(field workload "$name" 4)
+	[ "$machine" != - ] || machine="--emulate=flat --cores=$core"
+	machine=${machine//@C2/$((2 * core))}
+	file=$(program "$policy" "$command")
+	command="$file ${command#* }"
+	case $file in
+	*/load*) command="$command --threads=$core --seed=$seed --ms=$ms --sections=$sections" ;;
+	*/index_bench) command="$command --threads=$core --seed=$seed --preload=20000 --csv \
+		--ops=$((index_ops * core > index_min ? index_ops * core : index_min))" ;;
+	esac
+	command=${command//@C/$core}
+	command=${command//@K/$kc_ops}
+	set -f
+	if is_ours "$policy"; then
+		options=$(field policy "$policy" 4)
+		[ "$policy" != sites ] || options=$(field workload "$name" 5)
+		# No evidence: telling the emulator of it takes time that no processor would take.
+		# shellcheck disable=SC2086 # options of the suite
+		timeout -k 5 "$LIMIT" "$O/bin/elide" run -q --stacks=0 -o "$work/$id.data" $machine $options \
+			--seed="$seed" --counters="$work/$id.counters" -- $command
+	else
+		[ "$policy" != glibc-own ] || export GLIBC_TUNABLES=glibc.elision.enable=1
+		# shellcheck disable=SC2086,SC2046 # options of the suite
+		timeout -k 5 "$LIMIT" valgrind --tool=rtmgrind -q $(emulator $machine) \
+			--seed="$seed" --counters="$work/$id.counters" $command
+	fi >"$work/$id.out" 2>"$work/$id.err" &
+	trap "kill $!; exit 1" TERM
+	wait $!
+	status=$?
+	trap - TERM
+	set +f
+	ns=$(awk '$1 == "time.elapsed_ns" { print $2 }' "$work/$id.counters" 2>/dev/null)
+	value=$(judge "$file" "$ns" "$core" "$work/$id.out")
+	if [ $status -ne 0 ] || [ -z "$value" ]; then
+		echo "$id: exit $status: $(cat "$work/$id.err" "$work/$id.out" | tail -n 1)" >>"$work/failed"
+	else
+		if grep -q '^slice' "$work/$id.out"; then
+			mkdir -p "$slices"
+			grep '^slice' "$work/$id.out" >"$slices/$id"
+		fi
+		# One write, so that lines of two jobs do not mix.
+		echo "$name,$core,$seed,$policy,$base,$lib,$value" >>"$runs"
+	fi
+	rm -f "$work/$id".*
+}
+
+# judge FILE NS CORES OUTPUT: time for a unit of work and the units; nothing if it is not whole
+judge() {
+	awk -v file="$1" -v ns="$2" -v cores="$3" -v kc_ops="$kc_ops" '
+	file ~ /load/ && /check=ok/ {
+		split($1, part, "=")
+		if (part[2] && ns)
+			printf "%.4f,%d\n", ns / part[2], part[2]
+	}
+	file ~ /index_bench/ {
+		n = split($0, field, ",")
+		for (i = 1; i <= n; i++)
+			if (NR == 1)
+				at[field[i]] = i
+		if (NR == 2 && field[at["check"]] ~ /ok/)
+			printf "%.4f,%d\n", 1e9 / field[at["throughput_ops_s"]], field[at["ops"]]
+	}
+	file ~ /kccachetest/ && $0 == "ok" && ns {
+		printf "%.4f,%d\n", ns / (kc_ops * cores), kc_ops * cores
+	}' "$4"
+}
+
+run_all() {
+	local running=0 nr=0 all point
+	all=$(wc -l <"$work/todo")
+	while read -r point; do
+		nr=$((nr + 1))
+		[ ! -t 2 ] || printf '\rrun %d of %d\e[K' $nr "$all" >&2
+		# shellcheck disable=SC2086 # its parts
+		measure $point &
+		running=$((running + 1))
+		if [ $running -ge "${JOBS:-2}" ]; then
+			wait -n
+			running=$((running - 1))
+		fi
+	done <"$work/todo"
+	wait
+	[ ! -t 2 ] || printf '\r\e[K' >&2
+}
+
+[ -x "$O/libexec/elide/rtmgrind-amd64-linux" ] || die 'rtmgrind is not built'
+touch "$runs"
+points >"$work/points"
+# The others have a result of the same programs.
+awk -F'[, ]' -v reuse="${REUSE:-}" -v wanted="$work/selected" -v todo="$work/todo" '
+	BEGIN {
+		printf "" >wanted
+		printf "" >todo
+		# Our library is no part of these.
+		foreign["plain"] = foreign["glibc-own"] = foreign["tbb"] = foreign["ck"] = 1
+	}
+	FILENAME == ARGV[1] {
+		done[$1, $2, $3, $4, $5, $6] = $0
+		any[$1, $2, $3, $4, $5] = $0
+		next
+	}
+	{
+		line = done[$1, $2, $3, $4, $5, $6]
+		if (line == "" && ($4 in foreign || (reuse != "" && $4 != "adaptive")))
+			line = any[$1, $2, $3, $4, $5]
+		print line != "" ? line : $0 >(line != "" ? wanted : todo)
+	}' "$runs" "$work/points"
+[ "${1:-}" != --list ] || { cut -d ' ' -f 1-4 "$work/todo"; exit; }
+start=$(date +%s)
+before=$(wc -l <"$runs")
+run_all
+tail -n +$((before + 1)) "$runs" >>"$work/selected"
+awk -f "$here/table.awk" -v slices="$slices" "$suite" "$work/selected" >"$results/policy.csv" ||
+	die 'no table'
+awk -f "$here/page.awk" -v ms="$ms" -v cores="$cores" -v seeds="$seeds" -v policies="$policies" \
+	"$results/policy.csv" >"$page" || die 'no page'
+cat "$here/notes.md" >>"$page" || die 'no page'
+sh "$here/plot.sh" "$results/policy.csv" "$results/policy.svg" || die 'no picture'
+grep '^|' "$page"
+echo "$(wc -l <"$work/todo") runs in $(($(date +%s) - start)) s; $results/policy.csv, $page" >&2
+if [ -e "$work/failed" ]; then
+	sed 's/^/policy: no result: /' "$work/failed" >&2
+	exit 1
+fi
