@@ -43,13 +43,14 @@ rm -f -- *.data *.data.old *.html
 
 if [ -x "$O/libexec/elide/rtmgrind-amd64-linux" ]; then
 	section 'A program of the distribution, its locks elided on an emulated machine with RTM'
-	show "elide run --emulate --set POLICY=fixed -o kccachetest.data -- $kccachetest"
+	show "elide run --emulate --heap=1 --set POLICY=fixed -o kccachetest.data -- $kccachetest"
 	show "elide report$width kccachetest.data"
+	show "elide report --by line --top 1 kccachetest.data"
 	page kccachetest
 
 	section 'A B+Tree under one mutex: four threads on four cores, first without elision'
 	show "elide run --emulate --cores=4 --mode=off -- $index_bench"
-	show "elide run --emulate --cores=4 --set POLICY=fixed -o index_bench.data -- $index_bench"
+	show "elide run --emulate --cores=4 --heap=1 --set POLICY=fixed -o index_bench.data -- $index_bench"
 	show "elide report$width index_bench.data"
 	page index_bench
 

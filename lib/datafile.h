@@ -424,6 +424,9 @@ enum elide_detail_source {
 	ELIDE_DETAIL_STATUS = 1, /* the status word alone */
 	ELIDE_DETAIL_EMULATOR,   /* rtmgrind: exact */
 	ELIDE_DETAIL_PMU,        /* PEBS sample of the abort: own_pc and cause are exact */
+	ELIDE_DETAIL_HINT,       /* of no abort: own_pc, in a section of the row under the real lock,
+				  * loaded @line, which another core had modified; count is 0
+				  */
 	ELIDE_DETAIL_END         /* one more than the last */
 };
 
@@ -444,8 +447,8 @@ enum elide_data_type {
  * @source:      enum elide_detail_source
  * @data_type:   enum elide_data_type
  * @other_write: the other access was a write
- * @samples:     aborts looked at
- * @count:       aborts these stand for
+ * @samples:     aborts looked at, of a hint loads
+ * @count:       aborts these stand for, of a hint none
  * @cycles:      wasted in these
  * @own_pc:      instruction of this thread: its first access to @line, or the one that aborted
  * @other_pc:    the other thread's instruction, 0 if there is none

@@ -11,6 +11,9 @@
 #include "process.h"
 #include "stack.h"
 
+/* Hints among the details, at most: they must not take the room of aborts. */
+#define MAX_HINTS 1024
+
 /* First byte of the line that is known to have been touched. */
 static uint64_t touched(const struct elide_detail *d, const struct rtmgrind_abort *r)
 {
@@ -19,9 +22,8 @@ static uint64_t touched(const struct elide_detail *d, const struct rtmgrind_abor
 	return d->own_bytes ? d->line + __builtin_ctzll(d->own_bytes) : d->line;
 }
 
-static void name_data(struct elide_detail *d, const struct rtmgrind_abort *r)
+static void name_data(struct elide_detail *d, uint64_t address)
 {
-	uint64_t address = touched(d, r);
 	struct elide_heap_block block;
 
 	if (d->line == (d->lock & ~(uint64_t)(CACHE_LINE - 1))) {
@@ -72,13 +74,25 @@ static void fill_emulated(struct elide_detail *d, const struct rtmgrind_abort *r
 	d->cache_ways = r->cache_ways;
 	name_other(d, r);
 	if (d->line)
-		name_data(d, r);
+		name_data(d, touched(d, r));
 }
 
 /* Is a byte among those of both threads? */
 static bool overlap(const struct elide_detail *a, const struct elide_detail *b)
 {
 	return (a->own_bytes | b->own_bytes) & (a->other_bytes | b->other_bytes);
+}
+
+/* From the first of these bytes to the last. */
+static uint64_t span(uint64_t bytes)
+{
+	return bytes ? ~0ull >> __builtin_clzll(bytes) & ~0ull << __builtin_ctzll(bytes) : 0;
+}
+
+/* The same of all bytes between: what is shown is the first and the last. */
+static bool spans_meet(const struct elide_detail *a, const struct elide_detail *b)
+{
+	return span(a->own_bytes | b->own_bytes) & span(a->other_bytes | b->other_bytes);
 }
 
 static uint64_t key_of(const struct elide_detail *d)
@@ -109,7 +123,8 @@ static void merge(struct elide_detail *to, const struct elide_detail *d)
 	 * Bytes of another line of the same kind of block lie elsewhere in theirs. And where
 	 * each thread has bytes of its own, all that they touch together is no longer apart.
 	 */
-	if (to->line == d->line && overlap(to, d) == overlap(to, to)) {
+	if (to->line == d->line && overlap(to, d) == overlap(to, to) &&
+	    spans_meet(to, d) == spans_meet(to, to)) {
 		to->own_bytes |= d->own_bytes;
 		to->other_bytes |= d->other_bytes;
 		to->own_written |= d->own_written;
@@ -181,4 +196,43 @@ void elide_detail_add(struct elide_thread *t, const struct elide_row *row,
 	}
 	complete(&d, a->detail);
 	evidence_add(table, slot, key, ELIDE_CHUNK_DETAILS, &d, sizeof(d), ELIDE_DROPPED_DETAILS);
+}
+
+/* Of its bytes only the first is known: how many are loaded the instruction alone tells. */
+void elide_detail_hint(const struct elide_row *row, const void *lock,
+		       const struct elide_pmu_load *load)
+{
+	struct evidence_table *table = &elide_evidence->details;
+	struct elide_detail d = {
+		.class_index = row->class_index,
+		.kind = row->kind,
+		.cause = ELIDE_CAUSE_conflict,
+		.site = row->site,
+		.source = ELIDE_DETAIL_HINT,
+		.samples = 1,
+		.own_pc = load->ip,
+		.line = load->address & ~(uint64_t)(CACHE_LINE - 1),
+		.own_bytes = 1ull << load->address % CACHE_LINE,
+		.syscall_nr = -1,
+		.lock = (uintptr_t)lock,
+	};
+	struct evidence_slot *slot;
+	uint64_t key;
+
+	name_data(&d, load->address);
+	key = key_of(&d);
+	slot = evidence_find(table, key);
+	if (slot->key) {
+		merge(slot->record, &d);
+		return;
+	}
+	if (elide_evidence->nr_hints == MAX_HINTS) {
+		__atomic_add_fetch(&elide_data->dropped[ELIDE_DROPPED_DETAILS], 1,
+				   __ATOMIC_RELAXED);
+		return;
+	}
+	elide_registry_module_of((const void *)d.own_pc);
+	if (evidence_add(table, slot, key, ELIDE_CHUNK_DETAILS, &d, sizeof(d),
+			 ELIDE_DROPPED_DETAILS))
+		elide_evidence->nr_hints++;
 }

@@ -45,6 +45,7 @@ struct evidence_table {
 /**
  * struct evidence - the tables of a process.
  * @events: chunk of the timeline, and how many are in it
+ * @nr_hints: of @details
  */
 struct evidence {
 	struct evidence_table stacks;
@@ -53,12 +54,17 @@ struct evidence {
 	struct evidence_table blame;
 	struct elide_chunk *events;
 	uint32_t nr_events;
+	uint32_t nr_hints;
 };
 
 /* NULL where nothing is sampled. */
 extern struct evidence *elide_evidence;
 
-/** evidence_hash() - mix @x into @h. The first two rounds of splitmix64 (Steele, Lea and Flood, OOPSLA 2014). */
+/**
+ * evidence_hash() - mix @x into @h.
+ *
+ * The first two rounds of splitmix64 (Steele, Lea and Flood, OOPSLA 2014).
+ */
 static inline uint64_t evidence_hash(uint64_t h, uint64_t x)
 {
 	x = (h + x + 1) * 0x9e3779b97f4a7c15ull;

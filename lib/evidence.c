@@ -35,7 +35,7 @@ void elide_evidence_forget(void)
 		madvise(elide_evidence, sizeof(*elide_evidence), MADV_DONTNEED);
 }
 
-/* xorshift64 (Marsaglia, "Xorshift RNGs", 2003). Not the back-off's: that stays as it is without. */
+/* xorshift64 (Marsaglia, "Xorshift RNGs", 2003). Apart from the back-off's, which stays as it is. */
 static uint64_t draw(struct elide_thread *t)
 {
 	uint64_t x = t->sample_seed;
@@ -160,8 +160,8 @@ static void choose(struct elide_thread *t, struct elide_thread *holder, const st
 		   struct choice *choice)
 {
 	for (int exact = 1; exact >= 0 && !choice->total; exact--) {
-		for (uint32_t i = 0; i < ELIDE_NR_ROWS; i++) {
-			const struct elide_row *row = elide_row_at(READ_ONCE(holder->rows[i]));
+		for (uint32_t i = 0; i < holder->nr_rows; i++) {
+			const struct elide_row *row = elide_row_at(holder->row_list[i]);
 			const struct elide_cache *entry;
 			uint64_t weight;
 
@@ -233,8 +233,8 @@ static bool find_by_stack(const unsigned long long *stack, unsigned int nr, stru
 		return false;
 	*holder = (struct holder){.class_index = ELIDE_NONE, .site = frames[0]};
 	for (struct elide_thread *t = elide_threads_all(); t; t = t->next)
-		for (uint32_t j = 0; j < ELIDE_NR_ROWS; j++) {
-			const struct elide_row *row = elide_row_at(READ_ONCE(t->rows[j]));
+		for (uint32_t j = 0; j < t->nr_rows; j++) {
+			const struct elide_row *row = elide_row_at(t->row_list[j]);
 
 			if (!row || row->site != holder->site)
 				continue;
@@ -247,23 +247,30 @@ static bool find_by_stack(const unsigned long long *stack, unsigned int nr, stru
 
 /*
  * Of the inner lock it is known where the section took it. Which lock that is
- * this thread has in its cache; if the call takes several, one that somebody is
- * known to have taken. Of no such, there is only the class.
+ * its class says if it is of one static lock, else this thread has it in its
+ * cache; if the call takes several, one that somebody is known to have taken. Of
+ * no such, there is only the class.
  */
 static void find_inner(struct elide_thread *t, const struct rtmgrind_abort *d,
 		       struct holder *holder)
 {
 	struct holder call = {.class_index = ELIDE_NONE};
+	const struct elide_class *class;
 	struct elide_cache *entry;
 
 	*holder = call;
 	if (!d || !find_by_stack(d->own_frames, d->nr_own, &call))
 		return;
+	holder->class_index = call.class_index;
+	class = elide_registry_class_info(call.class_index);
+	if (class->type == ELIDE_CLASS_STATIC) {
+		known_holder((const void *)(uintptr_t)class->address, holder);
+		return;
+	}
 	for (uint32_t i = 0; (entry = elide_cache_used(t, i)); i++)
 		if (entry->lock && (uintptr_t)elide_cache_site(entry) == call.site &&
 		    known_holder(entry->lock, holder))
 			return;
-	holder->class_index = call.class_index;
 }
 
 /* Was it taking the lock really that aborted this one? Not the others' data in its line. */
@@ -395,6 +402,23 @@ void elide_evidence_taken(const struct elide_row *row, const void *lock)
 
 	if (index != ELIDE_NONE && row->kind)
 		elide_registry_set_holder(index, (const void *)row->site, row->kind);
+}
+
+void elide_evidence_loads(struct elide_thread *t)
+{
+	const struct elide_row *row = t->real_row;
+	struct elide_pmu_load load;
+	struct elide_slow slow;
+
+	if (likely(!elide_pmu_take_load(t->loads, &load)))
+		return;
+	if (!elide_evidence || !row || !row->kind || !row->causes[ELIDE_CAUSE_conflict] || elide_busy ||
+	    !elide_slow_enter(&slow))
+		return;
+	/* A handler may have forked meanwhile, and the row be the parent's. */
+	if (t->real_row == row)
+		elide_detail_hint(row, t->real.lock, &load);
+	elide_slow_leave(&slow);
 }
 
 static void add_event(const struct elide_event *decision)

@@ -131,6 +131,14 @@ void elide_evidence_blocked(struct elide_thread *t, const void *lock, enum elide
 void elide_evidence_taken(const struct elide_row *row, const void *lock);
 
 /**
+ * elide_evidence_loads() - a section under the real lock ends: what has been sampled in it?
+ * @t: the calling thread, in that section
+ *
+ * Only where calls of its row, in this thread, abort by conflicts.
+ */
+void elide_evidence_loads(struct elide_thread *t);
+
+/**
  * elide_evidence_event() - the policy has decided something.
  * @type: enum elide_event_type
  * @row: counters of the call, NULL if it is about the whole process; as @lock and @policy
@@ -165,6 +173,15 @@ void elide_evidence_chose(uint32_t class_index, const void *site, enum elide_kin
  */
 void elide_detail_add(struct elide_thread *t, const struct elide_row *row,
 		      const struct elide_aborted *a, uint64_t weight, uint32_t stack);
+
+/**
+ * elide_detail_hint() - write down a load that hints at the line of conflicts.
+ * @row: counters of the call
+ * @lock: address of the lock
+ * @load: as it was sampled
+ */
+void elide_detail_hint(const struct elide_row *row, const void *lock,
+		       const struct elide_pmu_load *load);
 
 /** elide_stack_top() - end of the calling thread's stack, whose id is @tid. */
 uint64_t elide_stack_top(uint32_t tid);

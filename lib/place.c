@@ -26,12 +26,20 @@ uint64_t elide_stack_top(uint32_t tid)
 	return (uintptr_t)__builtin_thread_pointer();
 }
 
+static bool is_below(uint64_t address, uint64_t top)
+{
+	return address < top && top - address < STACK_BYTES;
+}
+
 enum elide_data_type elide_place(uint64_t address)
 {
 	if (address < LOWEST_ADDRESS)
 		return ELIDE_DATA_UNKNOWN;
+	/* The first thread may be one that takes no lock, and so is not known here. */
+	if (is_below(address, (uintptr_t)__libc_stack_end))
+		return ELIDE_DATA_STACK;
 	for (const struct elide_thread *t = elide_threads_all(); t; t = t->next)
-		if (address < t->stack_top && t->stack_top - address < STACK_BYTES)
+		if (is_below(address, t->stack_top))
 			return ELIDE_DATA_STACK;
 	return ELIDE_DATA_HEAP;
 }

@@ -35,16 +35,16 @@ static void read_lost(const void *data, size_t size, uint64_t at,
 }
 
 static void read_record(const void *data, size_t size, uint64_t at,
-			const struct perf_event_header *header, struct elide_pmu_sample *newest,
+			const struct perf_event_header *header, void *newest, size_t sample_size,
 			struct elide_pmu_news *news)
 {
 	switch (header->type) {
 	case PERF_RECORD_SAMPLE:
-		if (header->size != sizeof(*header) + sizeof(*newest)) {
+		if (header->size != sizeof(*header) + sample_size) {
 			news->nr_damaged++;
 			return;
 		}
-		copy(newest, data, size, at + sizeof(*header), sizeof(*newest));
+		copy(newest, data, size, at + sizeof(*header), sample_size);
 		news->nr_samples++;
 		return;
 	case PERF_RECORD_LOST:
@@ -60,7 +60,7 @@ static void read_record(const void *data, size_t size, uint64_t at,
 }
 
 void elide_pmu_ring_read(const void *data, size_t size, uint64_t tail, uint64_t head,
-			 struct elide_pmu_sample *newest, struct elide_pmu_news *news)
+			 void *newest, size_t sample_size, struct elide_pmu_news *news)
 {
 	struct perf_event_header header;
 
@@ -80,7 +80,7 @@ void elide_pmu_ring_read(const void *data, size_t size, uint64_t tail, uint64_t 
 			news->nr_damaged++;
 			return;
 		}
-		read_record(data, size, tail, &header, newest, news);
+		read_record(data, size, tail, &header, newest, sample_size, news);
 		tail += header.size;
 	}
 }

@@ -13,7 +13,7 @@
 
 #pragma GCC visibility push(hidden)
 
-/* What is asked for in a sample, and so its layout: that of struct elide_pmu_sample. */
+/* What is asked for in a sample of an abort, and so its layout: struct elide_pmu_sample. */
 #define ELIDE_PMU_SAMPLE_TYPE \
 	(PERF_SAMPLE_IP | PERF_SAMPLE_TIME | PERF_SAMPLE_WEIGHT | PERF_SAMPLE_TRANSACTION)
 
@@ -32,6 +32,23 @@ struct elide_pmu_sample {
 };
 
 _Static_assert(sizeof(struct elide_pmu_sample) == 32, "no gaps");
+
+/* The same of a load: struct elide_pmu_load. */
+#define ELIDE_PMU_LOAD_TYPE (PERF_SAMPLE_IP | PERF_SAMPLE_ADDR | PERF_SAMPLE_TRANSACTION)
+
+/**
+ * struct elide_pmu_load - a sample without its header, as the kernel writes it.
+ * @ip:      instruction
+ * @address: of its first byte; 0 if it is not known
+ * @transaction: PERF_TXN_*
+ */
+struct elide_pmu_load {
+	uint64_t ip;
+	uint64_t address;
+	uint64_t transaction;
+};
+
+_Static_assert(sizeof(struct elide_pmu_load) == 24, "no gaps");
 
 /**
  * struct elide_pmu_news - what was in the ring.
@@ -56,12 +73,13 @@ struct elide_pmu_news {
  * @tail: where reading ended last
  * @head: where the kernel writes next; both count on and on
  * @newest: filled with the last sample, if there is one
+ * @sample_size: its bytes; a sample of any other size is damage
  * @news: filled
  *
  * After a record that cannot be, the rest up to @head is given up.
  */
 void elide_pmu_ring_read(const void *data, size_t size, uint64_t tail, uint64_t head,
-			 struct elide_pmu_sample *newest, struct elide_pmu_news *news);
+			 void *newest, size_t sample_size, struct elide_pmu_news *news);
 
 #pragma GCC visibility pop
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * pmu.c - samples of aborts by the processor's performance counters.
+ * pmu.c - samples of aborts, and of loads, by the processor's performance counters.
  *
  * Must never be called inside a transaction. Opening and closing make system
- * calls; elide_pmu_take(), which every abort calls, makes none.
+ * calls; looking into a ring, which every abort does, makes none.
  */
 #include "pmu.h"
 
@@ -26,53 +26,82 @@
 /* The kernel throttles an event that interrupts more often than it allows. */
 #define PERIOD_DEFAULT 64
 
+/*
+ * Of loads one in so many: a line goes from core to core in 100 ns or so, which leaves
+ * 100 us between two interrupts. A prime, so as not to keep step with a loop.
+ */
+#define PERIOD_LOADS 1009
+
+/* Generations of pmu.def. */
+enum { HSW = 1, SKL = 2, ICL = 4 };
+
 static struct {
-	bool on;
-	bool said; /* why there is no event: once */
+	bool on[ELIDE_NR_PMU_EVENTS];
+	bool said[ELIDE_NR_PMU_EVENTS]; /* why there is no event: once */
 	uint32_t period;
 } pmu;
 
 /* What elide_pmu_detach() has to put memory in place of; a thread's block is wiped by a fork. */
-static __thread void *own_ring;
-/* In elide_pmu_take(): a handler's aborts are left to the interrupted call. */
+static __thread void *own_rings[ELIDE_NR_PMU_EVENTS];
+/* In a ring: a handler's aborts and loads are left to the interrupted call. */
 static __thread bool taking;
 
-/* Does Intel's list of this processor have the event? */
-static bool is_known(unsigned int family, unsigned int model)
+/* Of this processor; 0 if Intel's lists of it are not in pmu.def. */
+static unsigned int generation(void)
 {
-	static const uint8_t models[] = {
-#define ELIDE_PMU_MODEL(model, generation, name) model,
+	static const struct {
+		uint8_t model;
+		uint8_t generation;
+	} models[] = {
+#define ELIDE_PMU_MODEL(model, generation, name) {model, generation},
 #include "pmu.def"
 #undef ELIDE_PMU_MODEL
 	};
-
-	for (size_t i = 0; family == 6 && i < ARRAY_SIZE(models); i++)
-		if (models[i] == model)
-			return true;
-	return false;
-}
-
-/* RTM_RETIRED.ABORTED, which has the same code in all of pmu.def, with PEBS. */
-static int choose(struct perf_event_attr *attr)
-{
-	unsigned int a, b, c, d, family, model;
+	unsigned int a, b, c, d, model;
 
 	if (!__get_cpuid(0, &a, &b, &c, &d) || b != signature_INTEL_ebx)
-		return -ENODEV;
+		return 0;
 	__get_cpuid(1, &a, &b, &c, &d);
-	family = a >> 8 & 0xf;
 	model = (a >> 4 & 0xf) | (a >> 12 & 0xf0);
-	if (!is_known(family, model))
+	for (size_t i = 0; (a >> 8 & 0xf) == 6 && i < ARRAY_SIZE(models); i++)
+		if (models[i].model == model)
+			return models[i].generation;
+	return 0;
+}
+
+static uint64_t loads_of(unsigned int generation)
+{
+	static const struct {
+		uint64_t config;
+		unsigned int generations;
+	} listed[] = {
+#define ELIDE_PMU_HITM(name, code, umask, generations) {(code) | (umask) << 8, generations},
+#include "pmu.def"
+#undef ELIDE_PMU_HITM
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(listed); i++)
+		if (listed[i].generations & generation)
+			return listed[i].config;
+	return 0;
+}
+
+/* Both with PEBS. RTM_RETIRED.ABORTED has the same code in all of pmu.def. */
+static int choose(enum elide_pmu_event event, struct perf_event_attr *attr)
+{
+	unsigned int own = generation();
+
+	if (!own)
 		return -ENODEV;
 	attr->type = PERF_TYPE_RAW;
-	attr->config = 0x04c9;
-	attr->sample_period = pmu.period;
+	attr->config = event == ELIDE_PMU_LOADS ? loads_of(own) : 0x04c9;
+	attr->sample_period = event == ELIDE_PMU_LOADS ? PERIOD_LOADS : pmu.period;
 	/* 2: the address is that of the instruction, not of the next one. */
 	attr->precise_ip = 2;
 	return 0;
 }
 
-int (*elide_pmu_choose)(struct perf_event_attr *attr) = choose;
+int (*elide_pmu_choose)(enum elide_pmu_event event, struct perf_event_attr *attr) = choose;
 
 /* In words, as strerror() may take memory. */
 static const char *reason(int err)
@@ -83,7 +112,7 @@ static const char *reason(int err)
 	case EACCES:
 	case EPERM:
 		return "not permitted: /proc/sys/kernel/perf_event_paranoid must be 2 or less, "
-		       "and perf_event_mlock_kb leave 8 KiB for each thread";
+		       "and perf_event_mlock_kb leave 16 KiB for each thread";
 	case ENOENT:
 	case EOPNOTSUPP:
 		return "the kernel has no such event here, as in a virtual machine without PMU";
@@ -97,11 +126,12 @@ static const char *reason(int err)
 	}
 }
 
-static void *map_event(int *err)
+static void *map_event(enum elide_pmu_event event, int *err)
 {
 	struct perf_event_attr attr = {
 		.size = sizeof(attr),
-		.sample_type = ELIDE_PMU_SAMPLE_TYPE,
+		.sample_type = event == ELIDE_PMU_LOADS ? ELIDE_PMU_LOAD_TYPE :
+							  ELIDE_PMU_SAMPLE_TYPE,
 		.exclude_kernel = 1,
 		.exclude_hv = 1,
 		.wakeup_events = 1,
@@ -109,7 +139,7 @@ static void *map_event(int *err)
 	void *ring;
 	int fd;
 
-	*err = -elide_pmu_choose(&attr);
+	*err = -elide_pmu_choose(event, &attr);
 	if (*err)
 		return NULL;
 	fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
@@ -123,18 +153,22 @@ static void *map_event(int *err)
 	return ring == MAP_FAILED ? NULL : ring;
 }
 
-void *elide_pmu_open(void)
+void *elide_pmu_open(enum elide_pmu_event event)
 {
+	static const char *const what[] = {
+		[ELIDE_PMU_ABORTS] = "aborts",
+		[ELIDE_PMU_LOADS] = "loads, which hint at the lines of conflicts,",
+	};
 	int saved = errno, err;
 
-	if (!pmu.on)
+	if (!pmu.on[event])
 		return NULL;
-	own_ring = map_event(&err);
-	if (!own_ring && !__atomic_exchange_n(&pmu.said, true, __ATOMIC_RELAXED))
-		elide_log("ELIDE_PMU=abort: aborts are not sampled%s: %s",
+	own_rings[event] = map_event(event, &err);
+	if (!own_rings[event] && !__atomic_exchange_n(&pmu.said[event], true, __ATOMIC_RELAXED))
+		elide_log("ELIDE_PMU=abort: %s are not sampled%s: %s", what[event],
 			  err == EPERM || err == EMFILE ? " in every thread" : "", reason(err));
 	errno = saved;
-	return own_ring;
+	return own_rings[event];
 }
 
 void elide_pmu_close(void *ring)
@@ -143,20 +177,29 @@ void elide_pmu_close(void *ring)
 
 	if (!ring)
 		return;
-	if (ring == own_ring)
-		own_ring = NULL;
+	for (int i = 0; i < ELIDE_NR_PMU_EVENTS; i++)
+		if (ring == own_rings[i])
+			own_rings[i] = NULL;
 	munmap(ring, RING_BYTES);
 	errno = saved;
+}
+
+/* Whether it can be had is told at the start, not at the first lock. */
+static void start(enum elide_pmu_event event)
+{
+	pmu.on[event] = true;
+	pmu.said[event] = false;
+	elide_pmu_close(elide_pmu_open(event));
+	pmu.on[event] = !pmu.said[event];
 }
 
 void elide_pmu_start(uint32_t period)
 {
 	pmu.period = period ? period : PERIOD_DEFAULT;
-	pmu.on = true;
-	pmu.said = false;
-	/* Whether it can be had is told at the start, not at the first lock. */
-	elide_pmu_close(elide_pmu_open());
-	pmu.on = !pmu.said;
+	start(ELIDE_PMU_ABORTS);
+	pmu.on[ELIDE_PMU_LOADS] = false;
+	if (pmu.on[ELIDE_PMU_ABORTS] && period)
+		start(ELIDE_PMU_LOADS);
 }
 
 uint32_t elide_pmu_period(void)
@@ -166,10 +209,12 @@ uint32_t elide_pmu_period(void)
 
 void elide_pmu_detach(void)
 {
-	if (own_ring)
-		mmap(own_ring, RING_BYTES, PROT_READ | PROT_WRITE,
-		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
-	own_ring = NULL;
+	for (int i = 0; i < ELIDE_NR_PMU_EVENTS; i++) {
+		if (own_rings[i])
+			mmap(own_rings[i], RING_BYTES, PROT_READ | PROT_WRITE,
+			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+		own_rings[i] = NULL;
+	}
 }
 
 bool elide_pmu_agrees(unsigned int status, uint64_t transaction)
@@ -247,33 +292,54 @@ static const uint8_t *code_at(uint64_t pc)
 	return pc >> 47 || (pc & (PAGE_BYTES - 1)) > PAGE_BYTES - 4 ? NULL : (const uint8_t *)pc;
 }
 
-bool elide_pmu_take(void *ring, unsigned int status, struct elide_pmu_abort *abort)
+/* Empties a ring. Return: samples that were in it; @newest is the last of them. */
+static uint32_t take(void *ring, void *newest, size_t size)
 {
 	struct perf_event_mmap_page *control = ring;
-	struct elide_pmu_sample sample;
-	struct elide_pmu_news news;
+	struct elide_pmu_news news = {0};
 	uint64_t head, tail;
 
 	if (!ring || taking)
-		return false;
+		return 0;
 	taking = true;
 	barrier();
 	/* Acquire: after it the kernel's records are there, see perf_event_open(2). */
 	head = __atomic_load_n(&control->data_head, __ATOMIC_ACQUIRE);
 	tail = control->data_tail;
 	if (head != tail) {
-		elide_pmu_ring_read((char *)ring + PAGE_BYTES, PAGE_BYTES, tail, head, &sample,
-				    &news);
+		elide_pmu_ring_read((char *)ring + PAGE_BYTES, PAGE_BYTES, tail, head, newest,
+				    size, &news);
 		/* Release: the kernel may write over what has been read. */
 		__atomic_store_n(&control->data_tail, head, __ATOMIC_RELEASE);
 	}
 	barrier();
 	taking = false;
-	if (head == tail || news.nr_samples != 1 || !elide_pmu_agrees(status, sample.transaction))
+	return news.nr_samples;
+}
+
+bool elide_pmu_take(void *ring, unsigned int status, struct elide_pmu_abort *abort)
+{
+	struct elide_pmu_sample sample;
+
+	if (take(ring, &sample, sizeof(sample)) != 1 ||
+	    !elide_pmu_agrees(status, sample.transaction))
 		return false;
 	abort->pc = sample.ip;
 	abort->weight = sample.weight;
 	abort->cause = elide_pmu_cause(policy_cause(status), sample.transaction,
 				       code_at(sample.ip));
 	return true;
+}
+
+void elide_pmu_skip_loads(void *ring)
+{
+	struct elide_pmu_load load;
+
+	take(ring, &load, sizeof(load));
+}
+
+bool elide_pmu_take_load(void *ring, struct elide_pmu_load *load)
+{
+	return take(ring, load, sizeof(*load)) && load->address && !(load->address >> 47) &&
+	       !(load->transaction & (PERF_TXN_TRANSACTION | PERF_TXN_ELISION));
 }

@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * stack.h - the calling thread's stack, as return addresses.
- *
- * Emulated, the emulator walks it. Natively libgcc's unwinder does, which is
- * linked into the library: it finds the tables with _dl_find_object() and so
- * takes no lock, allocates nothing and may run in a signal handler.
- * libunwind was not taken: its thread-local cache is allocated by malloc(),
- * which may be what called us, and it takes the loader's lock.
+ * stack.h - the calling thread's stack, as return addresses, and stacks in the data file.
  *
  * Must never be used inside a transaction.
  */

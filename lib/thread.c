@@ -59,7 +59,8 @@ static void thread_end(void *block)
 		elide_self = NULL;
 		t->hold_lock = NULL;
 		elide_pmu_close(t->pmu);
-		t->pmu = NULL;
+		elide_pmu_close(t->loads);
+		t->pmu = t->loads = NULL;
 		t->tid = 0;
 		t->stack_top = 0;
 		/* The next thread's sites are its own. Pages never written stay so. */
@@ -105,7 +106,9 @@ static void thread_init(struct elide_thread *t)
 	t->hold_lock = NULL;
 	/* A thread whose end was not told has left its own. */
 	elide_pmu_close(t->pmu);
-	t->pmu = elide_pmu_open();
+	elide_pmu_close(t->loads);
+	t->pmu = elide_pmu_open(ELIDE_PMU_ABORTS);
+	t->loads = elide_pmu_open(ELIDE_PMU_LOADS);
 	t->nr_spins = t->nr_rwlocks = t->watched = 0;
 	t->queue = NULL;
 	elide_pace_begin(t);
@@ -218,8 +221,7 @@ static struct elide_row *row_get(struct elide_thread *t, uint32_t class_index, c
 		    row->kind == kind)
 			return row;
 	}
-	/* Leave room, or a search for what is not there would never end. */
-	if (t->nr_rows >= ELIDE_NR_ROWS * 3 / 4)
+	if (t->nr_rows >= ELIDE_MAX_ROWS)
 		goto full;
 	row = elide_data_record(&chunk, ELIDE_CHUNK_ROWS, sizeof(*row));
 	if (!row)
@@ -234,6 +236,7 @@ static struct elide_row *row_get(struct elide_thread *t, uint32_t class_index, c
 	elide_data_publish(chunk);
 	t->chunk = chunk;
 	*slot = ((char *)row - (char *)elide_data) / CACHE_LINE;
+	t->row_list[t->nr_rows % ELIDE_MAX_ROWS] = *slot;
 	t->nr_rows++;
 	return row;
 full:
@@ -295,6 +298,8 @@ __cold struct elide_cache *elide_cache_fill(const void *lock, const void *site,
 	struct elide_cache *entry;
 	struct elide_slow slow;
 
+	if (unlikely(!elide_process.running))
+		return NULL; /* where everything passes through, as quick as can be */
 	if (!elide_slow_enter(&slow)) {
 		elide_count_interrupted();
 		return NULL;

@@ -37,8 +37,9 @@
 /* No thread's id. */
 #define ELIDE_NO_TID (~0u)
 
-/* Rows (class, site, kind) a thread can count. */
-#define ELIDE_NR_ROWS 1024
+/* Rows (class, site, kind) a thread can count: slots of their hash, and how many may be in use. */
+#define ELIDE_NR_ROWS  1024
+#define ELIDE_MAX_ROWS (ELIDE_NR_ROWS * 3 / 4) /* or a search for what is not there never ends */
 
 /*
  * In elide_cache.key, above the site and the kind: the call may not take the
@@ -190,11 +191,13 @@ struct elide_pace {
  * @time_countdown: first attempts until one is timed
  * @nr_spins, @nr_rwlocks: held really, as far as the wrappers have seen
  * @nr_taken:   locks in @taken; always 0 unless orders are watched
- * @in_real:    1 in a section under the real lock, where the emulator is told: @real
+ * @in_real:    1 in a section under the real lock, where the emulator is told or loads are
+ *              sampled: @real, by a call that counts in @real_row
  * @watched:    not 0 if either is not
  * @hold_lock, @hold_row, @hold_start: the acquisition being measured
  * @chunk:      chunk of the data file that rows are taken from
  * @nr_rows, @rows: hash of row offsets (units of 64 bytes)
+ * @row_list:   the same one after the other, to go through them
  * @next_free:  list of blocks whose thread has ended
  * @next:       list of all blocks
  * @sample_seed: state of the random generator that chooses what is sampled
@@ -209,6 +212,7 @@ struct elide_pace {
  * @marks, @paces: what it knows of calls and of classes: pace.h
  * @taken:      the locks held, the oldest first
  * @pmu:        ring of its samples of aborts, see pmu.h; NULL without
+ * @loads:      ring of its samples of loads; NULL without
  */
 struct elide_thread {
 	uint32_t nr_held;
@@ -240,6 +244,7 @@ struct elide_thread {
 	struct elide_chunk *chunk;
 	uint32_t nr_rows;
 	uint32_t rows[ELIDE_NR_ROWS];
+	uint32_t row_list[ELIDE_MAX_ROWS];
 	struct elide_thread *next_free;
 	struct elide_thread *next;
 	uint64_t sample_seed;
@@ -258,6 +263,8 @@ struct elide_thread {
 	struct policy_window windows[ELIDE_NR_CACHE];
 	struct elide_taken taken[ELIDE_MAX_TAKEN];
 	void *pmu;
+	void *loads;
+	const struct elide_row *real_row;
 };
 
 /* The calling thread's block; NULL before its first lock call and where there is none. */

@@ -51,14 +51,17 @@ static void put(struct writer *w, const char *format, ...)
 /* "function (file:line)", or the best there is. */
 static void put_place(struct writer *w, const struct place *p)
 {
-	if (!p->object && !p->symbol)
+	char shortened[SHORT_NAME];
+	const char *name = p->symbol ? readable(shortened, sizeof(shortened), p->symbol) : NULL;
+
+	if (!p->object && !name)
 		put(w, "unknown code");
-	else if (!p->symbol)
-		put(w, "code of %.100s", p->object);
+	else if (!name)
+		put(w, "%.100s+0x%llx", p->object, (unsigned long long)p->offset);
 	else if (p->file)
-		put(w, "%.200s (%.100s:%d)", p->symbol, base_name(p->file), p->line);
+		put(w, "%.200s (%.100s:%d)", name, base_name(p->file), p->line);
 	else
-		put(w, "%.200s of %.100s", p->symbol, p->object ? p->object : "?");
+		put(w, "%.200s of %.100s", name, p->object ? p->object : "?");
 }
 
 static void put_instruction(struct writer *w, const struct report *r, uint64_t pc)
@@ -80,10 +83,15 @@ static void put_call(struct writer *w, const struct report *r, uint64_t site)
 
 static void put_lock(struct writer *w, const struct report *r, uint32_t class_index)
 {
+	const struct elide_class *c = &r->file->classes[class_index];
 	struct place p;
-	char *name = class_name(r, &r->file->classes[class_index], &p);
+	char shortened[SHORT_NAME], *name = class_name(r, c, &p);
 
-	put(w, "%.200s", name ? name : "a lock");
+	if (name && strlen(name) > READABLE)
+		short_lock(shortened, sizeof(shortened), c, name, &p);
+	else
+		snprintf(shortened, sizeof(shortened), "%s", name ? name : "a lock");
+	put(w, "%s", shortened);
 	free(name);
 }
 
@@ -143,10 +151,17 @@ static void write_section(struct writer *w, const struct advising *a)
 	put_call(w, a->r, d->other_site);
 }
 
+static void write_loads(struct writer *w, const struct advising *a)
+{
+	put(w, "%u sampled load%s", a->detail->samples, a->detail->samples == 1 ? "" : "s");
+}
+
 /* Objects of the system, whose callers people know better. */
 static int is_system(const struct place *p)
 {
-	return p->object && (!strncmp(p->object, "libc.so", 7) || !strncmp(p->object, "libc-", 5) ||
+	return p->object && (!strncmp(p->object, "libelide", 8) ||
+			     !strncmp(p->object, "libstdc++", 9) || symbolize_in_header(p) ||
+			     !strncmp(p->object, "libc.so", 7) || !strncmp(p->object, "libc-", 5) ||
 			     !strncmp(p->object, "ld-", 3) || !strncmp(p->object, "[vdso", 5));
 }
 
@@ -232,18 +247,13 @@ static void write_holder(struct writer *w, const struct advising *a)
 		write_other(w, a);
 }
 
+/* A share: the counts are estimates. */
 static void write_kills(struct writer *w, const struct advising *a)
 {
-	uint64_t n = a->blame ? a->blame->count : a->detail->count;
+	double share = a->blame ? percent(a->blame->count, a->all) :
+				  percent(a->detail->count, a->line->sum.causes[a->cause]);
 
-	put(w, "%llu", (unsigned long long)n);
-}
-
-static void write_all(struct writer *w, const struct advising *a)
-{
-	uint64_t n = a->blame ? a->all : a->line->sum.causes[a->cause];
-
-	put(w, "%llu", (unsigned long long)n);
+	put(w, "%.0f%%", share > 100 ? 100 : share);
 }
 
 static void write_misuse(struct writer *w, const struct advising *a)
@@ -276,6 +286,7 @@ static const struct {
 	{"other_bytes", write_other_bytes},
 	{"accesses", write_accesses},
 	{"section", write_section},
+	{"loads", write_loads},
 	{"caller", write_caller},
 	{"lines", write_lines},
 	{"set", write_set},
@@ -287,7 +298,6 @@ static const struct {
 	{"inner", write_inner},
 	{"holder", write_holder},
 	{"kills", write_kills},
-	{"all", write_all},
 	{"misuse", write_misuse},
 	{"quiet", write_quiet},
 };
@@ -309,13 +319,34 @@ static void fill(struct writer *w, const struct advising *a, const char *text)
 	}
 }
 
-void advice_pattern(const struct line *l, char *to, size_t size)
+/* Would a rule for a row's lock, or else for the function of its call, hit a row that pays? */
+static int others_pay(const struct report *r, const struct line *l, int by_lock)
+{
+	const struct place *site = &l->site_place;
+
+	for (size_t i = 0; i < r->nr_built; i++) {
+		const struct line *other = &r->lines[i];
+		const struct place *p = &other->site_place;
+
+		if (other == l || other->verdict != VERDICT_PAYS)
+			continue;
+		if (by_lock ? other->nr_classes == 1 &&
+				      other->sum.class_index == l->sum.class_index :
+			      p->elf_symbol && !strcmp(p->elf_symbol, site->elf_symbol) &&
+				      !strcmp(p->object, site->object))
+			return 1;
+	}
+	return 0;
+}
+
+void advice_pattern(const struct report *r, const struct line *l, char *to, size_t size)
 {
 	*to = '\0';
 	/* The library matches names as symbol tables have them. */
-	if (l->nr_classes == 1 && l->class_type == ELIDE_CLASS_STATIC && l->lock_place.elf_symbol)
+	if (l->nr_classes == 1 && l->class_type == ELIDE_CLASS_STATIC &&
+	    l->lock_place.elf_symbol && !others_pay(r, l, 1))
 		snprintf(to, size, "%s", l->lock_place.elf_symbol);
-	else if (l->nr_sites == 1 && l->site_place.elf_symbol)
+	else if (l->nr_sites == 1 && l->site_place.elf_symbol && !others_pay(r, l, 0))
 		snprintf(to, size, "%s!%s", l->site_place.object, l->site_place.elf_symbol);
 	/* What would end a rule, a line or the shell's quotes; '?' matches any character. */
 	for (char *c = to; *c; c++)
@@ -332,7 +363,7 @@ static void write_setting(const struct advising *a, enum setting_kind kind, stru
 		snprintf(f->setting, sizeof(f->setting), "LD_BIND_NOW=1");
 	if (kind != OFF)
 		return;
-	advice_pattern(a->line, pattern, sizeof(pattern));
+	advice_pattern(a->r, a->line, pattern, sizeof(pattern));
 	if (pattern[0])
 		snprintf(f->setting, sizeof(f->setting), "ELIDE_LOCKS='%s=off'", pattern);
 }

@@ -21,7 +21,17 @@
 static const struct elide_detail *first_detail(const struct line *l, unsigned int cause)
 {
 	for (size_t i = 0; i < l->nr_details; i++)
-		if (l->details[i]->cause == cause && l->details[i]->source != ELIDE_DETAIL_STATUS)
+		if (l->details[i]->cause == cause && l->details[i]->source != ELIDE_DETAIL_STATUS &&
+		    l->details[i]->source != ELIDE_DETAIL_HINT)
+			return l->details[i];
+	return NULL;
+}
+
+/* Of no abort, so that it is the last resort. */
+static const struct elide_detail *first_hint(const struct line *l)
+{
+	for (size_t i = 0; i < l->nr_details; i++)
+		if (l->details[i]->source == ELIDE_DETAIL_HINT)
 			return l->details[i];
 	return NULL;
 }
@@ -73,6 +83,13 @@ static int binds(const struct report *r, const struct elide_detail *d)
 
 static int allocates(const char *symbol)
 {
+	/* Not std::allocator among the arguments of another's name. */
+	char name[SHORT_NAME];
+
+	if (symbol) {
+		short_symbol(name, sizeof(name), symbol);
+		symbol = name;
+	}
 	return symbol &&
 	       (strstr(symbol, "alloc") || !strcmp(symbol, "free") || !strcmp(symbol, "cfree") ||
 		!strcmp(symbol, "_int_free") || starts_with(symbol, "operator new") ||
@@ -126,9 +143,9 @@ static enum advice conflict(const struct report *r, const struct elide_detail *d
 	if (n.sharing == SHARING_FALSE && lock)
 		return ADVICE_pad_lock;
 	if (n.sharing == SHARING_FALSE)
-		return n.type == ELIDE_DATA_HEAP   ? ADVICE_pad_blocks :
-		       n.type == ELIDE_DATA_STATIC ? ADVICE_pad_variables :
-						     ADVICE_DEFAULT;
+		return n.type == ELIDE_DATA_HEAP    ? ADVICE_pad_blocks :
+		       n.type != ELIDE_DATA_UNKNOWN ? ADVICE_pad_variables :
+						      ADVICE_DEFAULT;
 	return is_counter(r, d, lock) ? ADVICE_split_counter : ADVICE_split_data;
 }
 
@@ -167,6 +184,10 @@ static enum advice decide(struct advising *a, unsigned int cause)
 		return ADVICE_cond_wait;
 	if (cause == ELIDE_CAUSE_interrupt)
 		return ADVICE_shorten;
+	if (cause == ELIDE_CAUSE_conflict && !(d && d->line) && first_hint(l)) {
+		a->detail = first_hint(l);
+		return ADVICE_hint;
+	}
 	if (!d)
 		return ADVICE_DEFAULT;
 	if (cause != ELIDE_CAUSE_conflict && binds(a->r, d))

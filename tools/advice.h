@@ -37,8 +37,10 @@ struct finding {
 size_t advise(const struct report *r, const struct line *l, struct finding *found);
 
 /**
- * advice_pattern() - of an ELIDE_LOCKS rule that hits a row; empty if there is none.
+ * advice_pattern() - of an ELIDE_LOCKS rule that hits a row.
+ *
+ * Empty if there is none, or none that leaves alone what pays.
  */
-void advice_pattern(const struct line *l, char *to, size_t size);
+void advice_pattern(const struct report *r, const struct line *l, char *to, size_t size);
 
 #endif

@@ -243,6 +243,7 @@ int report_files(const struct report_options *options, char *const *paths, size_
 	struct output o = {.options = options, .out = out};
 	char error[LOAD_ERROR_MAX];
 	struct data_file f;
+	size_t nr_read = 0;
 	int code = 0;
 
 	if (options->format == FORMAT_CSV)
@@ -259,13 +260,15 @@ int report_files(const struct report_options *options, char *const *paths, size_
 		if (load_base(&f) || report_file(&o, &f))
 			code = EXIT_USAGE;
 		load_free(&f);
+		nr_read++;
 	}
 	if (options->format == FORMAT_JSON)
 		return finish_json(&o) ? EXIT_USAGE : code;
 	if (options->format == FORMAT_HTML)
 		return finish_html(&o) ? EXIT_USAGE : code;
 	json_decref(o.processes);
-	if (options->format == FORMAT_SUGGEST)
+	/* Of nothing that could be read nothing follows. */
+	if (options->format == FORMAT_SUGGEST && nr_read)
 		suggestion_print(&o.suggestion, out);
 	if (o.nr_idle)
 		fprintf(out, "%s%zu process%s took no lock that elide can see\n",

@@ -38,37 +38,22 @@ static int add_once(struct paths *p, const char *text)
 	return paths_add(p, text);
 }
 
-/* Does another call of the same lock pay? Then the rule must be this call's alone. */
-static int others_pay(const struct report *r, const struct line *l)
-{
-	for (size_t i = 0; i < r->nr_built; i++) {
-		const struct line *other = &r->lines[i];
-
-		if (other != l && other->nr_classes == 1 && l->nr_classes == 1 &&
-		    other->sum.class_index == l->sum.class_index &&
-		    other->verdict == VERDICT_PAYS)
-			return 1;
-	}
-	return 0;
-}
-
 static int add_rule(struct suggestion *s, const struct report *r, const struct line *l,
 		    const struct finding *f)
 {
 	char pattern[256], reason[2048];
-	struct line site = *l;
 	size_t before = s->rules.nr;
 	int rc;
 
-	if (others_pay(r, l))
-		site.nr_classes = 0; /* names it after the site */
-	advice_pattern(&site, pattern, sizeof(pattern));
+	advice_pattern(r, l, pattern, sizeof(pattern));
 	if (!pattern[0])
 		return 0;
 	rc = add_once(&s->rules, pattern);
 	if (rc || s->rules.nr == before)
 		return rc;
-	snprintf(reason, sizeof(reason), "%s at %s: %s", l->lock, l->site, f->text);
+	snprintf(reason, sizeof(reason), "%s at %s: %s",
+		 strlen(l->lock) > READABLE ? l->short_lock : l->lock,
+		 strlen(l->site) > READABLE ? l->short_site : l->site, f->text);
 	for (char *c = reason; *c; c++)
 		if ((unsigned char)*c < ' ')
 			*c = '?';
@@ -83,15 +68,23 @@ static int add_line(struct suggestion *s, const struct report *r, const struct l
 {
 	struct finding found[FINDINGS_MAX];
 	size_t nr = advise(r, l, found);
+	char pattern[256];
+	int unnamed = 0;
 
 	for (size_t i = 0; i < nr; i++) {
 		int quiet = !strcmp(found[i].cause, "none");
 
 		if (!strncmp(found[i].setting, "LD_BIND_NOW", 11))
 			s->bind_now = 1;
-		else if (found[i].setting[0] && (quiet || l->verdict == VERDICT_HURTS))
+		else if (!quiet && l->verdict != VERDICT_HURTS)
+			continue;
+		else if (found[i].setting[0])
 			return add_rule(s, r, l, &found[i]);
+		else
+			unnamed |= l->verdict != VERDICT_PAYS;
 	}
+	advice_pattern(r, l, pattern, sizeof(pattern));
+	s->nr_unnamed += unnamed && !pattern[0];
 	return 0;
 }
 
@@ -128,7 +121,12 @@ void suggestion_print(struct suggestion *s, FILE *out)
 		fprintf(out, "%s%s=off", nr ? "," : "LOCKS = ", s->rules.path[nr]);
 		length += strlen(s->rules.path[nr]) + 5;
 	}
-	fputs(nr ? "\n" : "# Nothing to switch off.\n", out);
+	fputs(nr ? "\n" : s->nr_unnamed ? "" : "# Nothing to switch off.\n", out);
+	if (s->nr_unnamed)
+		fprintf(out,
+			"# No rule for rows that gain nothing: %zu (no symbols, or others that it "
+			"would hit pay).\n",
+			s->nr_unnamed);
 	if (nr < s->rules.nr)
 		fprintf(out, "# %zu more rules have no room in LOCKS.\n", s->rules.nr - nr);
 	if (s->bind_now)

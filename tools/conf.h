@@ -21,12 +21,14 @@
  * @rules:    of LOCKS
  * @reasons:  a comment for each
  * @objects:  lines of the objects
+ * @nr_unnamed: rows to switch off for which there is no rule
  * @bind_now: functions were bound inside sections
  */
 struct suggestion {
 	struct paths rules;
 	struct paths reasons;
 	struct paths objects;
+	size_t nr_unnamed;
 	int bind_now;
 };
 

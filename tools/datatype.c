@@ -111,16 +111,30 @@ static int holds_pointer(Dwarf_Die *variable, uint64_t offset)
 	return 0;
 }
 
+/* Is a location just this address? */
+static int is_at(Dwarf_Attribute *location, uint64_t address)
+{
+	Dwarf_Attribute indexed;
+	Dwarf_Addr found;
+	Dwarf_Op *ops;
+	size_t nr;
+
+	if (dwarf_getlocation(location, &ops, &nr) || nr != 1)
+		return 0;
+	if (ops[0].atom == DW_OP_addr)
+		return ops[0].number == address;
+	/* clang's are in a table. */
+	return ops[0].atom == DW_OP_addrx && !dwarf_getlocation_attr(location, ops, &indexed) &&
+	       !dwarf_formaddr(&indexed, &found) && found == address;
+}
+
 /* By its address; a declaration has none, and is known by its name. */
 static int is_variable(Dwarf_Die *die, uint64_t address, const char *name)
 {
 	Dwarf_Attribute attr;
-	Dwarf_Op *ops;
-	size_t nr;
 
 	if (dwarf_attr(die, DW_AT_location, &attr))
-		return !dwarf_getlocation(&attr, &ops, &nr) && nr == 1 &&
-		       ops[0].atom == DW_OP_addr && ops[0].number == address;
+		return is_at(&attr, address);
 	if (!dwarf_hasattr(die, DW_AT_declaration))
 		return 0;
 	if (dwarf_attr_integrate(die, DW_AT_linkage_name, &attr))

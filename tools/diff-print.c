@@ -10,6 +10,7 @@
 #include "diff.h"
 #include "json.h"
 #include "text.h"
+#include "views.h"
 
 /* Columns of a value in the table. */
 #define VALUE_WIDTH 10
@@ -97,9 +98,7 @@ static void print_name(const struct diff_row *row, FILE *out)
 	fputc('\n', out);
 	if (row->status == DIFF_NEW || row->status == DIFF_GONE)
 		fprintf(out, "%s: ", diff_status_name(row->status));
-	print_clean(out, l->lock);
-	fprintf(out, " (%s) at ", kind_name(l->kind));
-	print_clean(out, l->site);
+	line_print(out, l);
 	fputc('\n', out);
 }
 

@@ -19,6 +19,7 @@ struct owned {
 	uint64_t type;
 	uint64_t count;
 	uint64_t cycles;
+	uint64_t samples;
 	uint64_t place;
 };
 
@@ -40,6 +41,8 @@ static int compare_owned(const void *x, const void *y)
 		c = by_number(b->count, a->count);
 	if (!c)
 		c = by_number(b->cycles, a->cycles);
+	if (!c)
+		c = by_number(b->samples, a->samples);
 	if (c)
 		return c;
 	symbolize_object(a->r->symbols, a->place, &p);
@@ -103,7 +106,8 @@ static uint64_t stack_place(const struct report *r, uint32_t stack)
                                                                                                    \
 		if (l)                                                                             \
 			owned[nr++] = (struct owned){r, (record), l - r->lines, (type_),           \
-						     (record)->count, (record)->cycles, (place_)}; \
+						     (record)->count, (record)->cycles,            \
+						     (record)->samples, (place_)};                 \
 	} while (0)
 
 int evidence_build(struct report *r)

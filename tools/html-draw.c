@@ -153,13 +153,14 @@ static void draw_ruler(FILE *out)
 static void access_of(struct page *p, const json_t *a)
 {
 	const char *data = text_of(a, "data"), *how = text_of(a, "access");
-	int own = !strcmp(text_of(a, "who") ? text_of(a, "who") : "", "own");
+	const char *who = text_of(a, "who") ? text_of(a, "who") : "";
+	int hint = !strcmp(who, "hint"), own = hint || !strcmp(who, "own");
 	const json_t *section = json_object_get(a, "section");
 	unsigned int first, last;
 
 	html_print(p->out, "<li>\n<p><svg class=key aria-hidden=true><rect class=%s width=\"100%%\" "
 		   "height=\"100%%\"/></svg> %s", own ? "own" : "other",
-		   own ? "aborted" : "made it abort");
+		   hint ? "hint" : own ? "aborted" : "made it abort");
 	if (bytes_of(a, &first, &last)) {
 		html_print(p->out, first == last ? ", byte %u" : ", bytes %u", first);
 		if (first != last)
@@ -175,8 +176,8 @@ static void access_of(struct page *p, const json_t *a)
 		fputs(", in the section of ", p->out);
 		html_lock(p->out, section);
 	}
-	fputs("; aborts: ", p->out);
-	html_count(p->out, json_object_get(a, "count"));
+	fputs(hint ? "; HITM loads: " : "; aborts: ", p->out);
+	html_count(p->out, json_object_get(a, hint ? "samples" : "count"));
 	fputs("</p>\n", p->out);
 	draw_bytes(p->out, a, own ? "own" : "other");
 	fputs("</li>\n", p->out);

@@ -135,10 +135,15 @@ static void detail(struct page *p, const json_t *d)
 	html_print(p->out, "<li>\n<p><b class=cause>%s</b> at ", text_of(d, "cause"));
 	html_place(p->out, json_object_get(d, "own"));
 	fputs(": ", p->out);
-	html_count(p->out, json_object_get(d, "count"));
-	fputs(" aborts, ", p->out);
-	html_count(p->out, json_object_get(d, "cycles"));
-	fputs(" cycles; samples: ", p->out);
+	/* A hint is of no abort. */
+	if (strcmp(text_of(d, "source"), "hint")) {
+		html_count(p->out, json_object_get(d, "count"));
+		fputs(" aborts, ", p->out);
+		html_count(p->out, json_object_get(d, "cycles"));
+		fputs(" cycles; samples: ", p->out);
+	} else {
+		fputs("HITM loads: ", p->out);
+	}
 	html_count(p->out, json_object_get(d, "samples"));
 	html_print(p->out, " <span class=at>evidence: %s</span></p>\n",
 		   text_of(d, "source"));

@@ -152,6 +152,18 @@ size_t list_size(const json_t *o, const char *key)
 	return json_array_size(json_object_get(o, key));
 }
 
+/* A long name of C++ by its last parts; the whole one is told where it is pointed at. */
+static void print_symbol(FILE *out, const char *symbol)
+{
+	char shortened[SHORT_NAME];
+	const char *name = readable(shortened, sizeof(shortened), symbol);
+
+	if (name == symbol)
+		html_print(out, "<code>%s</code>", symbol);
+	else
+		html_print(out, "<code title=\"%s\">%s</code>", symbol, name);
+}
+
 void html_place(FILE *out, const json_t *place)
 {
 	const char *symbol = text_of(place, "symbol"), *file = text_of(place, "file");
@@ -161,14 +173,16 @@ void html_place(FILE *out, const json_t *place)
 		fputs("a place that is not known", out);
 		return;
 	}
-	html_print(out, "<code>%s</code>", symbol ? symbol : "unknown");
+	print_symbol(out, symbol ? symbol : "unknown");
 	if (file)
 		html_print(out, " <span class=at>%s:%llu</span>", base_name(file),
 			   (unsigned long long)count_of(place, "line"));
 	else if (object)
 		html_print(out, " <span class=at>in %s</span>", object);
-	if (into)
-		html_print(out, " <span class=at>inlined into</span> <code>%s</code>", into);
+	if (into) {
+		html_print(out, " <span class=at>inlined into</span> ");
+		print_symbol(out, into);
+	}
 }
 
 void html_lock(FILE *out, const json_t *o)

@@ -48,7 +48,7 @@ NAMES(misuse_says, [ELIDE_MISUSE_UNLOCK_FREE] = "unlocks a lock that nobody hold
 NAMES(sample_name, [ELIDE_SAMPLE_ABORT] = "abort", [ELIDE_SAMPLE_WAIT] = "wait",
       [ELIDE_SAMPLE_BLOCK] = "block")
 NAMES(source_name, [ELIDE_DETAIL_STATUS] = "status", [ELIDE_DETAIL_EMULATOR] = "emulator",
-      [ELIDE_DETAIL_PMU] = "pmu")
+      [ELIDE_DETAIL_PMU] = "pmu", [ELIDE_DETAIL_HINT] = "hint")
 NAMES(data_type_name, [ELIDE_DATA_UNKNOWN] = "unknown", [ELIDE_DATA_STATIC] = "static",
       [ELIDE_DATA_HEAP] = "heap", [ELIDE_DATA_STACK] = "stack", [ELIDE_DATA_LOCK] = "lock")
 NAMES(blame_name, [ELIDE_BLAME_ABORT] = "abort", [ELIDE_BLAME_INNER] = "inner",

@@ -16,6 +16,7 @@
 #include "../lib/compiler.h"
 #include "perf.h"
 #include "report.h"
+#include "text.h"
 
 /* How a sample was joined. */
 enum join { JOIN_SITE, JOIN_DETAIL, JOIN_FUNCTION, JOIN_SEVERAL, JOIN_NONE, NR_JOINS };
@@ -92,10 +93,11 @@ static int learn(const struct report *r, struct spots *spots)
 		return -ENOMEM;
 	for (size_t i = 0; i < r->nr_lines; i++)
 		for (size_t j = 0; j < r->lines[i].nr_details; j++) {
-			uint64_t pc = r->lines[i].details[j]->own_pc;
+			const struct elide_detail *d = r->lines[i].details[j];
 			struct known *k = &spots->known[spots->nr_known];
+			uint64_t pc = d->own_pc;
 
-			if (!pc)
+			if (!pc || d->source == ELIDE_DETAIL_HINT)
 				continue;
 			symbolize_object(r->symbols, pc, &k->at);
 			k->line = &r->lines[i];
@@ -281,12 +283,6 @@ static int collect(const struct report *r, const struct perf_samples *s, struct 
 	if (spots->nr)
 		qsort(spots->list, spots->nr, sizeof(*spots->list), by_number);
 	return rc;
-}
-
-static void print_clean(FILE *out, const char *text)
-{
-	for (; *text; text++)
-		fputc((unsigned char)*text < ' ' || *text == 0x7f ? '?' : *text, out);
 }
 
 static void print_frame(FILE *out, const struct perf_frame *f)

@@ -249,6 +249,28 @@ double percent(uint64_t part, uint64_t whole);
  */
 void short_place(char *to, size_t size, const struct place *p, const char *before);
 
+/**
+ * short_lock() - the same of a lock class.
+ * @name: its class_name(), @p: the place that gave
+ */
+void short_lock(char *to, size_t size, const struct elide_class *c, const char *name,
+		const struct place *p);
+
+/**
+ * short_symbol() - the last parts of a C++ name, without arguments.
+ *
+ * "ns::a<b::c>::f(int)" is a::f, and the call of a lambda is the lambda.
+ */
+void short_symbol(char *to, size_t size, const char *name);
+
+/* Longer names make sentences hard to read. */
+#define READABLE 60
+
+/**
+ * readable() - a name for a sentence: itself, or its last parts in @to if it is long.
+ */
+const char *readable(char *to, size_t size, const char *name);
+
 /** base_name() - a path without its directories. */
 const char *base_name(const char *path);
 

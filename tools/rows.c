@@ -133,11 +133,7 @@ static int name_lock(const struct report *r, struct line *l, const struct elide_
 	l->class_type = c->type;
 	l->lock = class_name(r, c, &l->lock_place);
 	l->class = class_id(c, &l->lock_place);
-	if (c->type == ELIDE_CLASS_STATIC)
-		snprintf(l->short_lock, sizeof(l->short_lock), "%s", l->lock ? l->lock : "");
-	else
-		short_place(l->short_lock, sizeof(l->short_lock), &l->lock_place,
-			    c->type == ELIDE_CLASS_INIT ? "init " : "first ");
+	short_lock(l->short_lock, sizeof(l->short_lock), c, l->lock, &l->lock_place);
 	return l->lock && l->class ? 0 : -ENOMEM;
 }
 

@@ -19,6 +19,7 @@
 
 #include "../lib/compiler.h"
 #include "datatype.h"
+#include "functions.h"
 #include "symbolize.h"
 
 /* From the C++ ABI (Itanium), section 3.4; libstdc++ exports it with C linkage. */
@@ -76,15 +77,22 @@ static const char *keep(struct symbolizer *s, const char *string)
 	return t->s;
 }
 
-/* As people know it: without a version, and without what glibc calls its own functions by. */
+/*
+ * As people know it: without a version, without what glibc calls its own functions
+ * by, and of what the compiler cloned, the function.
+ */
 static const char *demangle(struct symbolizer *s, const char *name)
 {
 	int status;
 	char *plain = strncmp(name, "_Z", 2) ? strndup(name, strcspn(name, "@")) :
 					       __cxa_demangle(name, NULL, NULL, &status);
+	char *clone = plain ? strstr(plain, " [clone ") : NULL;
 	const char *own = plain && !strncmp(plain, "__GI_", 5) ? plain + 5 : plain;
-	const char *kept = keep(s, own ? own : name);
+	const char *kept;
 
+	if (clone)
+		*clone = '\0';
+	kept = keep(s, own ? own : name);
 	free(plain);
 	return kept;
 }
@@ -186,41 +194,6 @@ static const char *die_name(Dwarf_Die *die)
 	return name ? name : dwarf_diename(die);
 }
 
-/*
- * The compilation unit around an address, *@bias to be taken from the address
- * in it; NULL without DWARF. clang writes no .debug_aranges, which elfutils'
- * own search needs: there every unit is asked.
- */
-static Dwarf_Die *find_unit(Dwfl_Module *m, uint64_t address, Dwarf_Addr *bias)
-{
-	Dwarf_Die *unit = dwfl_module_addrdie(m, address, bias);
-
-	if (unit)
-		return unit;
-	while ((unit = dwfl_module_nextcu(m, unit, bias)))
-		if (dwarf_haspc(unit, address - *bias) == 1)
-			return unit;
-	return NULL;
-}
-
-/* Name of the innermost function around an address of a unit, inlined ones included. */
-static const char *innermost_function(Dwarf_Die *unit, uint64_t address)
-{
-	Dwarf_Die *scopes = NULL;
-	const char *name = NULL;
-	int nr = dwarf_getscopes(unit, address, &scopes);
-
-	for (int i = 0; i < nr && !name; i++) {
-		int tag = dwarf_tag(&scopes[i]);
-
-		if (tag == DW_TAG_inlined_subroutine || tag == DW_TAG_subprogram)
-			name = die_name(&scopes[i]);
-	}
-	if (nr > 0)
-		free(scopes);
-	return name;
-}
-
 /* File and line of an address of a unit; 0 lines if it has none. */
 static const char *source_line(Dwarf_Die *unit, uint64_t address, int *number)
 {
@@ -257,50 +230,31 @@ static int is_clone(const char *elf_symbol, const char *function)
  * The functions that an inlined one was inlined into, outwards from the second:
  * each is at the line that the one before it was called from.
  */
-static size_t outer_functions(struct symbolizer *s, Dwarf_Die *unit, uint64_t address,
-			      struct place *places)
+static size_t outer_functions(struct symbolizer *s, Dwarf_Die *unit, Dwarf_Die *functions,
+			      size_t nr, struct place *places)
 {
-	Dwarf_Die *scopes = NULL, *outer = NULL;
-	int nr = dwarf_getscopes(unit, address, &scopes), nr_outer = 0, i = 0;
 	Dwarf_Files *files = NULL;
 	Dwarf_Attribute attr;
 	Dwarf_Word file, line;
-	size_t found = 1;
 
-	while (i < nr && dwarf_tag(&scopes[i]) != DW_TAG_inlined_subroutine &&
-	       dwarf_tag(&scopes[i]) != DW_TAG_subprogram)
-		i++;
-	if (i < nr && dwarf_tag(&scopes[i]) == DW_TAG_inlined_subroutine)
-		nr_outer = dwarf_getscopes_die(&scopes[i], &outer);
-	if (nr > 0)
-		free(scopes);
-	if (nr_outer > 0)
-		dwarf_getsrcfiles(unit, &files, NULL);
-	for (i = 0; i < nr_outer && found < INLINED_MAX; i++) {
-		struct place *to = &places[found];
-		const char *name;
-		int tag = dwarf_tag(&outer[i]);
+	dwarf_getsrcfiles(unit, &files, NULL);
+	for (size_t i = 1; i < nr; i++) {
+		const char *name = die_name(&functions[i]);
 
-		if (tag != DW_TAG_inlined_subroutine && tag != DW_TAG_subprogram)
+		places[i] = places[i - 1];
+		/* The outermost is named as the symbol table has it, with its namespace. */
+		if (i == nr - 1)
+			places[i].symbol = places[0].inlined_into;
+		else if (name)
+			places[i].symbol = demangle(s, name);
+		if (dwarf_formudata(dwarf_attr(&functions[i - 1], DW_AT_call_line, &attr), &line) ||
+		    dwarf_formudata(dwarf_attr(&functions[i - 1], DW_AT_call_file, &attr), &file) ||
+		    !files || !dwarf_filesrc(files, file, NULL, NULL))
 			continue;
-		if (i) {
-			name = die_name(&outer[i]);
-			to->symbol = name ? demangle(s, name) : to->symbol;
-			found++;
-		}
-		if (tag == DW_TAG_subprogram || found == INLINED_MAX)
-			break;
-		places[found] = places[0];
-		if (!dwarf_formudata(dwarf_attr(&outer[i], DW_AT_call_line, &attr), &line) &&
-		    !dwarf_formudata(dwarf_attr(&outer[i], DW_AT_call_file, &attr), &file) &&
-		    files && dwarf_filesrc(files, file, NULL, NULL)) {
-			places[found].line = line;
-			places[found].file = keep(s, dwarf_filesrc(files, file, NULL, NULL));
-		}
+		places[i].line = line;
+		places[i].file = keep(s, dwarf_filesrc(files, file, NULL, NULL));
 	}
-	if (nr_outer > 0)
-		free(outer);
-	return found;
+	return nr;
 }
 
 /* Fills the places of an address: their number. */
@@ -308,37 +262,39 @@ static size_t name_code(struct symbolizer *s, Dwfl_Module *m, uint64_t address,
 			struct place *places)
 {
 	const char *inner = NULL, *outer, *file = NULL;
+	Dwarf_Die functions[INLINED_MAX];
 	struct place *place = &places[0];
 	Dwarf_Addr bias;
-	Dwarf_Die *unit = find_unit(m, address, &bias);
+	Dwarf_Die *unit = functions_unit(m, address, &bias);
 	uint64_t offset;
-	size_t nr = 1;
+	size_t nr = 0;
 
 	outer = covering_symbol(m, address, &offset);
 	if (unit) {
-		inner = innermost_function(unit, address - bias);
+		nr = functions_around(unit, address - bias, functions, INLINED_MAX);
+		inner = nr ? die_name(&functions[0]) : NULL;
 		file = source_line(unit, address - bias, &place->line);
 	}
 	if (outer)
 		place->elf_symbol = keep(s, outer);
-	if (inner || outer)
-		place->symbol = demangle(s, inner ? inner : outer);
 	if (file)
 		place->file = keep(s, file);
 	else if (outer)
 		place->symbol_offset = offset;
-	if (inner && outer && !is_clone(outer, inner)) {
+	if (nr > 1 && inner && outer && !is_clone(outer, inner)) {
+		place->symbol = demangle(s, inner);
 		place->inlined_into = demangle(s, outer);
-		nr = outer_functions(s, unit, address - bias, places);
-		/* Not inlined: another name of it, or one without its namespace. */
-		if (nr == 1) {
-			place->symbol = place->inlined_into;
-			place->inlined_into = NULL;
-		}
+		outer_functions(s, unit, functions, nr, places);
+		/* The last is the function that all were inlined into. */
+		places[nr - 1].inlined_into = NULL;
+		return nr;
 	}
-	/* The last is the function that all were inlined into. */
-	places[nr - 1].inlined_into = nr > 1 ? NULL : places[0].inlined_into;
-	return nr;
+	/* DWARF may have another name of it, or one without its namespace. */
+	if (outer && !(inner && is_clone(outer, inner)))
+		inner = outer;
+	if (inner)
+		place->symbol = demangle(s, inner);
+	return 1;
 }
 
 /* Finds the object around an address and the address in it; NULL if it has no names for us. */
@@ -430,23 +386,31 @@ size_t symbolize_frames(struct symbolizer *s, uint64_t address, int exact,
 	return answer->nr;
 }
 
-static void innermost(struct symbolizer *s, uint64_t address, int exact, struct place *place)
+int symbolize_in_header(const struct place *p)
 {
-	const struct place *places;
-
-	memset(place, 0, sizeof(*place));
-	if (symbolize_frames(s, address, exact, &places))
-		*place = places[0];
+	return p->file &&
+	       (!strncmp(p->file, "/usr/include/", 13) || strstr(p->file, "/include/c++/"));
 }
 
 void symbolize_call(struct symbolizer *s, uint64_t return_address, struct place *place)
 {
-	innermost(s, return_address, 0, place);
+	const struct place *places;
+	size_t nr = symbolize_frames(s, return_address, 0, &places), i = 0;
+
+	memset(place, 0, sizeof(*place));
+	while (i + 1 < nr && symbolize_in_header(&places[i]))
+		i++;
+	if (nr)
+		*place = places[i];
 }
 
 void symbolize_instruction(struct symbolizer *s, uint64_t address, struct place *place)
 {
-	innermost(s, address, 1, place);
+	const struct place *places;
+
+	memset(place, 0, sizeof(*place));
+	if (symbolize_frames(s, address, 1, &places))
+		*place = places[0];
 }
 
 size_t symbolize_bytes(struct symbolizer *s, uint64_t address, uint8_t *bytes, size_t size)
@@ -496,7 +460,7 @@ int symbolize_is_pointer(struct symbolizer *s, uint64_t address, uint64_t code)
 	struct place data, own;
 	Dwfl_Module *m = locate(s, code, &own);
 	Dwarf_Addr bias = 0;
-	Dwarf_Die *unit = m ? find_unit(m, own.offset, &bias) : NULL;
+	Dwarf_Die *unit = m ? functions_unit(m, own.offset, &bias) : NULL;
 
 	symbolize_data(s, address, &data);
 	return unit && data.elf_symbol &&

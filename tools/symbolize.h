@@ -16,7 +16,7 @@
 /**
  * struct place - an address resolved; unknown members are NULL.
  * @object:        file name of the object, without directory
- * @symbol:        function or variable, demangled; the innermost inlined function
+ * @symbol:        function or variable, demangled; an inlined function
  * @symbol_offset: from the variable's start, or the function's where the line is unknown
  * @elf_symbol:    function or variable as the symbol table has it, not demangled
  * @inlined_into:  the function that holds the code, demangled, if @symbol was inlined into it
@@ -51,9 +51,17 @@ struct symbolizer *symbolizer_new(const struct elide_module *modules, size_t nr,
 				  void (*warn)(const char *line));
 
 /**
- * symbolize_call() - the call whose return address this is.
+ * symbolize_call() - the call whose return address this is, in the innermost function that
+ * is not of a header of the system: not in std::mutex::lock(), but in what calls it.
  */
 void symbolize_call(struct symbolizer *s, uint64_t return_address, struct place *place);
+
+/**
+ * symbolize_in_header() - does the code come from a header of the system?
+ *
+ * std::mutex, its guards and containers are inlined from there everywhere.
+ */
+int symbolize_in_header(const struct place *p);
 
 /**
  * symbolize_instruction() - the instruction at an address.

@@ -13,11 +13,14 @@
 #include "pmu.h"
 #include "report.h"
 #include "text.h"
+#include "views.h"
 
 /* Names are never made narrower than this, columns are left out instead. */
 #define NAME_MIN 20
 /* Rows explained below the table. */
 #define EXPLAINED_MAX 5
+/* Of so many at its top it is asked whether there is something to say though they cost nothing. */
+#define REMARKED_MAX 20
 /* A row that costs less than this share of the dearest one is not among the worst. */
 #define WORST_SHARE 100
 
@@ -267,7 +270,14 @@ static void print_totals(const struct report *r, FILE *out)
 /* "function file:line", or the best there is. */
 static void print_place(FILE *out, const struct place *p)
 {
-	print_clean(out, p->symbol ? p->symbol : "unknown");
+	char shortened[SHORT_NAME];
+
+	if (!p->symbol) {
+		short_place(shortened, sizeof(shortened), p, "");
+		print_clean(out, shortened);
+		return;
+	}
+	print_clean(out, readable(shortened, sizeof(shortened), p->symbol));
 	if (p->file) {
 		fputc(' ', out);
 		print_clean(out, base_name(p->file));
@@ -345,6 +355,30 @@ static void print_cause(FILE *out, const struct line *l, const struct finding *f
 	fputc('\n', out);
 }
 
+/* Whose sections a row waited for most; nothing if that is not known. */
+static void print_holder(const struct report *r, FILE *out, const struct line *l)
+{
+	const struct elide_blame *most = NULL;
+	struct place holder;
+	uint64_t all = 0;
+
+	for (size_t i = 0; i < l->nr_blames; i++) {
+		const struct elide_blame *b = l->blames[i];
+
+		if (b->type != ELIDE_BLAME_WAIT)
+			continue;
+		all += b->count;
+		if (!most && b->held_kind)
+			most = b;
+	}
+	if (!most || !most->count)
+		return;
+	symbolize_call(r->symbols, most->held_site, &holder);
+	fprintf(out, "   most of all it waited for the section begun in ");
+	print_place(out, &holder);
+	fprintf(out, ": %.1f%% of its waits\n", percent(most->count, all));
+}
+
 static void print_worst(const struct report *r, FILE *out, const struct line *l, size_t number)
 {
 	char wasted[32], mean[32], longest[32];
@@ -352,9 +386,7 @@ static void print_worst(const struct report *r, FILE *out, const struct line *l,
 	size_t nr = advise(r, l, found);
 
 	fprintf(out, "\n%zu. ", number);
-	print_clean(out, l->lock);
-	fprintf(out, " (%s) at ", kind_name(l->kind));
-	print_clean(out, l->site);
+	line_print(out, l);
 	fprintf(out, "\n");
 	for (size_t i = 0; i < nr; i++)
 		print_cause(out, l, &found[i]);
@@ -370,7 +402,16 @@ static void print_worst(const struct report *r, FILE *out, const struct line *l,
 			"   the real lock was held at %.1f%% of the acquisitions: wait %s on "
 			"average, %s at most\n",
 			percent(l->sum.contended, l->acquired), mean, longest);
+		print_holder(r, out, l);
 	}
+}
+
+/* A row that costs nothing, but of which there is something to say. */
+static int is_remarkable(const struct report *r, const struct line *l)
+{
+	struct finding found[FINDINGS_MAX];
+
+	return !l->aborts && !l->sum.contended && advise(r, l, found);
 }
 
 static void print_notes(const struct report *r, FILE *out)
@@ -410,6 +451,9 @@ void table_print(const struct report *r, FILE *out, int width, size_t top)
 		if (l->aborts || l->sum.contended)
 			print_worst(r, out, l, ++explained);
 	}
+	for (size_t i = 0; i < nr && i < REMARKED_MAX && explained < EXPLAINED_MAX; i++)
+		if (is_remarkable(r, &r->lines[i]))
+			print_worst(r, out, &r->lines[i], ++explained);
 	if (!r->elides && r->total.sum.contended)
 		fprintf(out, "\nNothing was elided. What eliding these locks would do: elide run "
 			     "--emulate -- PROGRAM\n");

@@ -10,15 +10,19 @@
 
 #include "../lib/compiler.h"
 #include "json.h"
+#include "text.h"
 #include "views.h"
 
 enum access { ACCESS_UNKNOWN, ACCESS_READ, ACCESS_WRITE };
+
+/* A thread that aborted, one that aborted it, or one that aborted at nothing: it only loaded. */
+enum who { WHO_OWN, WHO_OTHER, WHO_HINT };
 
 /* A place in the code that touched bytes of a line. */
 struct toucher {
 	uint64_t bytes;
 	uint64_t pc;
-	int is_other;
+	enum who who;
 	enum access access;
 	uint32_t class_index; /* + 1, 0 outside of any section */
 	unsigned int kind;
@@ -29,12 +33,13 @@ struct toucher {
 	const struct elide_detail *detail;
 };
 
-/* A line: @nr of the touchers, from @first on. */
+/* A line: @nr of the touchers, from @first on; @samples of aborts, @hints of loads. */
 struct hot_line {
 	uint64_t line;
 	size_t first;
 	size_t nr;
 	uint64_t samples;
+	uint64_t hints;
 	uint64_t count;
 	uint64_t cycles;
 	unsigned int sharing; /* a bit per enum sharing */
@@ -65,7 +70,7 @@ static int compare_touchers(const void *x, const void *y)
 	if (!c)
 		c = by_number(a->bytes, b->bytes);
 	if (!c)
-		c = by_number(a->is_other, b->is_other);
+		c = by_number(a->who, b->who);
 	if (!c)
 		c = by_number(a->pc, b->pc);
 	if (!c)
@@ -84,6 +89,8 @@ static int compare_lines(const void *x, const void *y)
 
 	if (!c)
 		c = by_number(b->cycles, a->cycles);
+	if (!c)
+		c = by_number(b->hints, a->hints);
 	return c ? c : by_number(a->line, b->line);
 }
 
@@ -92,19 +99,21 @@ static size_t split(const struct elide_detail *d, struct toucher *to)
 {
 	enum access own = d->source == ELIDE_DETAIL_EMULATOR ? ACCESS_READ : ACCESS_UNKNOWN;
 
+	if (d->source == ELIDE_DETAIL_HINT)
+		own = ACCESS_READ;
 	/* Who meets a reader must have written. */
 	if (d->own_written || (d->other_pc && !d->other_write))
 		own = ACCESS_WRITE;
 	to[0] = (struct toucher){
 		.bytes = d->own_bytes, .pc = d->own_pc, .kind = d->kind, .site = d->site,
-		.access = own,
+		.access = own, .who = d->source == ELIDE_DETAIL_HINT ? WHO_HINT : WHO_OWN,
 		.class_index = d->class_index + 1, .samples = d->samples, .count = d->count,
 		.cycles = d->cycles, .detail = d,
 	};
 	if (!d->other_pc && !d->other_bytes)
 		return 1;
 	to[1] = to[0];
-	to[1].is_other = 1;
+	to[1].who = WHO_OTHER;
 	to[1].bytes = d->other_bytes;
 	to[1].pc = d->other_pc;
 	to[1].access = d->other_write ? ACCESS_WRITE : ACCESS_READ;
@@ -143,11 +152,15 @@ static void add_line(struct hot_lines *h, const struct toucher *t)
 	}
 	l->nr++;
 	/* A detail counts once: with the thread that aborted. */
-	if (t->is_other)
+	if (t->who == WHO_OTHER)
 		return;
-	l->samples += t->samples;
-	l->count += t->count;
-	l->cycles += t->cycles;
+	if (t->who == WHO_HINT) {
+		l->hints += t->samples;
+	} else {
+		l->samples += t->samples;
+		l->count += t->count;
+		l->cycles += t->cycles;
+	}
 	if (!l->detail || t->detail->count > l->detail->count)
 		l->detail = t->detail;
 }
@@ -195,6 +208,13 @@ static const char *access_name(enum access a)
 	return names[a];
 }
 
+static const char *who_name(enum who w)
+{
+	static const char *const names[] = {"own", "other", "hint"};
+
+	return names[w];
+}
+
 static const char *sharing_of(const struct hot_line *l)
 {
 	unsigned int both = 1u << SHARING_TRUE | 1u << SHARING_FALSE;
@@ -237,17 +257,19 @@ static void print_toucher(const struct report *r, FILE *out, const struct touche
 	struct data_name n;
 	struct where where;
 	struct place code;
-	char bytes[16];
+	char bytes[16], aborts[24];
 
 	name_bytes(r, t, &n);
 	bytes_text(t->bytes, bytes, sizeof(bytes));
 	symbolize_instruction(r->symbols, t->pc, &code);
-	fprintf(out, "   %5s %8llu  %-5s  %-7s  ", bytes, (unsigned long long)t->count,
-		t->is_other ? "other" : "own", access_name(t->access));
+	/* A hint is of no abort. */
+	snprintf(aborts, sizeof(aborts), t->who == WHO_HINT ? "-" : "%llu",
+		 (unsigned long long)t->count);
+	fprintf(out, "   %5s %8s  %-5s  %-7s  ", bytes, aborts,
+		who_name(t->who), access_name(t->access));
 	view_print(out, &code);
 	fputs(": ", out);
-	for (const char *c = n.name; *c; c++)
-		fputc((unsigned char)*c < ' ' || *c == 0x7f ? '?' : *c, out);
+	print_clean(out, n.name);
 	fputs("; ", out);
 	if (!where_of(r, t, &where))
 		where_print(out, &where);
@@ -266,7 +288,11 @@ void lines_table(const struct report *r, FILE *out, size_t top)
 		return;
 	}
 	if (!h.nr)
-		fputs("no conflict was seen with its line: that takes --emulate, or --pmu=abort\n",
+		fputs(r->file->header.rtm == ELIDE_RTM_EMULATED ?
+			      "no conflict was seen with its line: there was none, or ELIDE_STACKS "
+			      "is 0\n" :
+			      "no conflict was seen with its line: that takes --emulate, or "
+			      "--pmu=abort\n",
 		      out);
 	nr = top && top < h.nr ? top : h.nr;
 	for (size_t i = 0; i < nr; i++) {
@@ -274,11 +300,14 @@ void lines_table(const struct report *r, FILE *out, size_t top)
 
 		evidence_data(r, l->detail, &n);
 		fprintf(out, "%s%zu. ", i ? "\n" : "", i + 1);
-		for (const char *c = n.name; *c; c++)
-			fputc((unsigned char)*c < ' ' || *c == 0x7f ? '?' : *c, out);
-		fprintf(out, " (%s): %llu aborts, %llu cycles, %s sharing\n",
+		print_clean(out, n.name);
+		fprintf(out, " (%s): %llu aborts, %llu cycles, %s sharing",
 			data_type_name(n.type), (unsigned long long)l->count,
 			(unsigned long long)l->cycles, sharing_of(l));
+		if (l->hints)
+			fprintf(out, "; HITM loads hint at it: %llu",
+				(unsigned long long)l->hints);
+		fputc('\n', out);
 		fputs("   BYTES   ABORTS  WHO    ACCESS   CODE: DATA; LOCK AND SITE\n", out);
 		for (size_t j = 0; j < l->nr; j++)
 			print_toucher(r, out, &h.toucher[l->first + j]);
@@ -316,7 +345,7 @@ static void csv_toucher(const struct report *r, FILE *out, const struct hot_line
 		fprintf(out, ",%d,%d", n.own_bytes[0], n.own_bytes[1]);
 	else
 		fputs(",,", out);
-	csv_text(out, t->is_other ? "other" : "own");
+	csv_text(out, who_name(t->who));
 	csv_text(out, access_name(t->access));
 	csv_text(out, n.name);
 	csv_place(out, &code);
@@ -350,7 +379,7 @@ static json_t *toucher_json(const struct report *r, const struct toucher *t)
 	json_object_set_new(o, "bytes",
 			    t->bytes ? json_pack("[i, i]", n.own_bytes[0], n.own_bytes[1]) :
 				       json_null());
-	json_object_set_new(o, "who", json_text(t->is_other ? "other" : "own"));
+	json_object_set_new(o, "who", json_text(who_name(t->who)));
 	json_object_set_new(o, "access", json_text(access_name(t->access)));
 	json_object_set_new(o, "data", json_text(n.name));
 	json_object_set_new(o, "code", json_place(&code));
@@ -378,6 +407,7 @@ json_t *lines_json(const struct report *r, size_t top)
 		json_object_set_new(o, "data", json_data(r, l->detail));
 		json_object_set_new(o, "sharing", json_text(sharing_of(l)));
 		json_object_set_new(o, "samples", json_number(l->samples));
+		json_object_set_new(o, "hints", json_number(l->hints));
 		json_object_set_new(o, "count", json_number(l->count));
 		json_object_set_new(o, "cycles", json_number(l->cycles));
 		for (size_t j = 0; j < l->nr; j++)

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "json.h"
+#include "text.h"
 #include "views.h"
 
 int where_fill(const struct report *r, struct where *w, uint32_t class_index, unsigned int kind,
@@ -21,6 +22,7 @@ int where_fill(const struct report *r, struct where *w, uint32_t class_index, un
 	w->kind = kind;
 	w->lock = class_name(r, c, &place);
 	w->class = class_id(c, &place);
+	short_lock(w->short_lock, sizeof(w->short_lock), c, w->lock, &place);
 	symbolize_call(r->symbols, site, &w->site);
 	return w->lock && w->class ? 0 : -ENOMEM;
 }
@@ -32,13 +34,27 @@ void where_free(struct where *w)
 	w->lock = w->class = NULL;
 }
 
+/* Names longer than this, such as C++ has, are shortened in the tables of views. */
+#define VIEW_NAME_MAX 40
+
 void view_print(FILE *out, const struct place *p)
 {
-	char *name = code_name(p);
+	char shortened[SHORT_NAME], *name = code_name(p);
 
-	for (const char *c = name ? name : "?"; *c; c++)
-		fputc((unsigned char)*c < ' ' || *c == 0x7f ? '?' : *c, out);
+	if (!name || strlen(name) > VIEW_NAME_MAX) {
+		short_place(shortened, sizeof(shortened), p, "");
+		print_clean(out, shortened);
+	} else {
+		print_clean(out, name);
+	}
 	free(name);
+}
+
+void line_print(FILE *out, const struct line *l)
+{
+	print_clean(out, strlen(l->lock) > READABLE ? l->short_lock : l->lock);
+	fprintf(out, " (%s) at ", kind_name(l->kind));
+	print_clean(out, strlen(l->site) > READABLE ? l->short_site : l->site);
 }
 
 void where_print(FILE *out, const struct where *w)
@@ -47,8 +63,7 @@ void where_print(FILE *out, const struct where *w)
 		fputs("outside of any section", out);
 		return;
 	}
-	for (const char *c = w->lock; *c; c++)
-		fputc((unsigned char)*c < ' ' || *c == 0x7f ? '?' : *c, out);
+	print_clean(out, w->short_lock);
 	fprintf(out, " (%s) at ", kind_name(w->kind));
 	view_print(out, &w->site);
 }

@@ -12,10 +12,12 @@
 /**
  * struct where - a row that something belongs to, named.
  * @lock, @class: NULL if there is none
+ * @short_lock:   the same for a table
  */
 struct where {
 	char *lock;
 	char *class;
+	char short_lock[SHORT_NAME];
 	unsigned int kind;
 	struct place site;
 };
@@ -34,7 +36,10 @@ void where_print(FILE *out, const struct where *w);
 void where_csv_head(FILE *out);
 void where_csv(FILE *out, const struct where *w);
 
-/** view_print() - "function file:line" or the best there is, for people. */
+/** line_print() - lock and call of a row, in a sentence. */
+void line_print(FILE *out, const struct line *l);
+
+/** view_print() - "function file:line" or the best there is, for people; long names are shortened. */
 void view_print(FILE *out, const struct place *p);
 
 /* Of the first @top stacks, or lines, most cycles first; 0 for all. */

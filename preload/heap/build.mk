@@ -2,16 +2,16 @@
 # libelide-heap.so: where blocks of the heap were allocated; preloaded beside the other on demand.
 
 HEAP_SRC := $(wildcard preload/heap/*.c)
-HEAP_OBJ := $(HEAP_SRC:%.c=$(OBJ)/%.o) $(OBJ)/preload/find.o
+HEAP_OBJ := $(HEAP_SRC:%.c=$(OBJ)/%.o) $(OBJ)/preload/find.o $(OBJ)/lib/walk.o
 HEAP     := $(LIBDIR)/libelide-heap.so
 
 preload: $(HEAP)
 
-# It is the allocator: calls of it in here are what they look like. The unwinder is linked in.
-$(HEAP_OBJ): private ENGINE_CFLAGS += -fno-builtin-malloc
+# It is the allocator: calls of it in here are what they look like.
+$(HEAP_SRC:%.c=$(OBJ)/%.o): private ENGINE_CFLAGS += -fno-builtin-malloc
 
 $(HEAP): $(HEAP_OBJ)
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -shared -Wl,-soname,libelide-heap.so -Wl,-z,now \
-		-static-libgcc -Wl,--exclude-libs,ALL -o $@ $^
+		$(OWN_UNWINDER) -o $@ $^

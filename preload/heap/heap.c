@@ -17,16 +17,14 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unwind.h>
 
 #include "../find.h"
 #include "blocks.h"
 #include "compiler.h"
 #include "emulator.h"
 #include "rtm.h"
+#include "walk.h"
 
-/* Frames of our own and of the unwinder's below the call of the allocator, at most. */
-#define OWN_FRAMES 8
 /* CPUID leaf 7, EBX (Intel SDM vol. 2): XTEST is there with either. */
 #define CPUID_HLE (1u << 4)
 #define CPUID_RTM (1u << 11)
@@ -86,46 +84,6 @@ static bool in_txn(void)
 	return may_test && rtm_test();
 }
 
-struct walk {
-	uint64_t *frames;
-	unsigned int nr, room;
-};
-
-static _Unwind_Reason_Code take_frame(struct _Unwind_Context *context, void *arg)
-{
-	struct walk *w = arg;
-	uint64_t ip = _Unwind_GetIP(context);
-
-	if (!ip || w->nr == w->room)
-		return _URC_END_OF_STACK;
-	w->frames[w->nr++] = ip;
-	return _URC_NO_REASON;
-}
-
-/* The stack from the call of the allocator on, which returns to @site. */
-static unsigned int take_stack(uint64_t *frames, const void *site)
-{
-	uint64_t all[ELIDE_STACK_FRAMES + OWN_FRAMES];
-	struct walk w = {.frames = all, .room = ARRAY_SIZE(all)};
-	unsigned int first = 0;
-
-	if (emulated)
-		w.nr = rtmgrind_request(RTMGRIND_STACK, (unsigned long)all, w.room);
-	else
-		_Unwind_Backtrace(take_frame, &w);
-	while (first < w.nr && first < OWN_FRAMES && all[first] != (uintptr_t)site)
-		first++;
-	if (first == w.nr || all[first] != (uintptr_t)site) {
-		frames[0] = (uintptr_t)site;
-		return 1;
-	}
-	w.nr -= first;
-	if (w.nr > ELIDE_STACK_FRAMES)
-		w.nr = ELIDE_STACK_FRAMES;
-	memcpy(frames, all + first, w.nr * sizeof(*frames));
-	return w.nr;
-}
-
 static __noinline void remember(void *p, size_t size, const void *site)
 {
 	struct elide_heap_block block = {.base = (uintptr_t)p, .size = size};
@@ -135,7 +93,7 @@ static __noinline void remember(void *p, size_t size, const void *site)
 		return;
 	left = period;
 	inside = true;
-	block.nr = take_stack(block.frames, site);
+	block.nr = elide_walk(block.frames, site, emulated);
 	blocks_add(&block);
 	inside = false;
 	errno = saved_errno;

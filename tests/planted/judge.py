@@ -10,6 +10,7 @@ found right is made wrong, and must be found wrong.
 import configparser
 import json
 import os
+import re
 import sys
 
 # What is judged, in the order it is printed.
@@ -117,7 +118,9 @@ class Judge:
             frames = [f for f in self.detail["alloc_stack"] if not names(f) & ALLOCATE]
             site = shown(frames[0] if frames else None).split("(")[0]
             return ["heap", site, site]
-        return [data["type"], data["symbol"], data["other_symbol"] or data["symbol"]]
+        symbols = [data["symbol"], data["other_symbol"] or data["symbol"]]
+        # clang numbers a variable that it has taken apart.
+        return [data["type"]] + [re.sub(r"\.\d+$", "", symbol or "nothing") for symbol in symbols]
 
     def wrong_data(self, wanted):
         if not self.detail or not self.detail["data"]:
@@ -231,7 +234,7 @@ def findings_of(directory, name, expected):
 
 
 # A wrong answer for each key: as long as a right one, but of nothing in the programs.
-WRONG = {"sharing": "maybe", "data": "static nothing nothing", "functions": "nobody nobody",
+WRONG = {"sharing": "maybe", "data": "static other other", "functions": "nobody nobody",
          "evidence": "source=nobody", "blame": "wait nobody", "misuse": "relock nobody",
          "stacks": "wait pay nobody"}
 

@@ -44,12 +44,15 @@ if [ -n "${SAN:-}" ]; then
 	echo "skip planted: a sanitizer's runtime and Valgrind want the same addresses"
 	exit 0
 fi
-if [ ! -x "$O/libexec/elide/rtmgrind-amd64-linux" ]; then
-	echo 'skip planted: rtmgrind was not built (no supported valgrind)'
-	exit 0
-fi
 # shellcheck disable=SC2086 # several names
 python3 "$here/judge.py" list "$here/expected" $PLANTED >programs || exit 1
+if [ ! -x "$O/libexec/elide/rtmgrind-amd64-linux" ]; then
+	echo 'skip planted, emulated: rtmgrind was not built (no supported valgrind)'
+	grep -P '^\w+\tnatively\t' programs >native
+	mv native programs
+	PLANTED=$(cut -f 1 programs)
+	[ -n "$PLANTED" ] || exit 0
+fi
 while IFS=$'\t' read -r name where arguments options twin; do
 	printf '%s\0%s\0%s\0%s\0' "$name" "$where" "$arguments" "$options" \
 		"$name-repaired" "$where" "$arguments" "$twin"

@@ -3,7 +3,7 @@
 
 SYNTH_OBJ := $(patsubst %,$(OBJ)/tests/tools/%.o,synth synth-full subject)
 TOOLS_TEST_BIN := $(O)/tests/tools/mkdata $(O)/tests/tools/looper $(O)/tests/tools/page \
-		  $(O)/tests/tools/sections
+		  $(O)/tests/tools/sections $(O)/tests/tools/lambda
 
 tools-tests: $(TOOLS_TEST_BIN)
 .PHONY: tools-tests
@@ -32,3 +32,9 @@ $(O)/tests/tools/sections: $(OBJ)/tests/tools/sections.o
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -o $@ $^ -pthread
+
+# The test asks what the report says of inlined functions.
+$(O)/tests/tools/lambda: tests/tools/lambda.cc
+	$(call say,CXX,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CXX) -std=c++17 -O2 -g -Wall -Wextra -Werror -o $@ $< -pthread

@@ -9,10 +9,11 @@
 #   elide.data   everything that can be sampled
 #   before.data  the same program with fewer locks and nothing sampled
 #   elide.conf   settings suggested for elide.data
+#   server       a program with the library in it that has taken a lock and waits
 # A page in $required without an example is a failure: commands add theirs.
 set -u
 
-required='elide-report.1 elide-run.1 elide-tunables.1'
+required='elide-ctl.1 elide-doctor.1 elide-report.1 elide-run.1 elide-tunables.1'
 
 O=$(realpath "${O:-build}") || exit 1
 tmp=$(mktemp -d) || exit 1
@@ -50,6 +51,7 @@ extract() {
 normal() {
 	tr -d '\r' | sed 's/mkdata+0x[0-9a-f]*/mkdata+0xN/g
 		s|[^ "]*/tests/tools/mkdata|/opt/mkdata|g
+		s|'"$tmp/work"'|/srv|g
 		s|^\(build-id .* \)[0-9a-f]*$|\10123456789abcdef|
 		s|"[^"]*/tests/tools/subject|"tests/tools/subject|g'
 }
@@ -81,6 +83,15 @@ mkdir "$tmp/work" && cd "$tmp/work" || exit 1
 "$O/tests/tools/mkdata" elide.data full
 "$O/tests/tools/mkdata" before.data elide
 elide report --suggest >elide.conf
+mkfifo input
+{ echo; exec sleep 60; } >input &
+feeder=$!
+trap 'kill $feeder 2>/dev/null; rm -rf "$tmp"' EXIT
+cat >server <<END
+#!/bin/sh
+LD_PRELOAD=$O/lib/libelide-preload.so ELIDE_OUTPUT=server.data exec $O/tests/tools/looper <input >/dev/null
+END
+chmod +x server
 for page in "$O"/man/elide*.1; do
 	name=${page##*/}
 	rm -rf "$tmp/$name"

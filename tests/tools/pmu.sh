@@ -4,27 +4,10 @@
 # the build directory. Prints a line a test and a count.
 set -u
 
-O=$(realpath "${O:-build}") || exit 1
-elide=$O/bin/elide
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
-cd "$tmp" || exit 1
+. "$(dirname "$0")/common.sh"
 mkdir tmp
 TMPDIR=$tmp/tmp
 export TMPDIR
-unset LD_PRELOAD DEBUGINFOD_URLS $(env | sed -n 's/^\(ELIDE_[A-Z_]*\)=.*/\1/p')
-export ASAN_OPTIONS="${ASAN_OPTIONS:-verify_asan_link_order=0}"
-nr=0 failed=0 skipped=0
-
-ok() { nr=$((nr + 1)); echo "ok $1"; }
-not_ok() { nr=$((nr + 1)); failed=$((failed + 1)); echo "not ok $1: $2"; }
-skip() { skipped=$((skipped + 1)); echo "skip $1: $2"; }
-
-# run_elide ARG...: into out, err and $rc.
-run_elide() {
-	timeout 120 "$elide" "$@" >out 2>err </dev/null
-	rc=$?
-}
 
 # says NAME WANT FILE: a whole line of a file.
 says() {

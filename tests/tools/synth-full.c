@@ -49,7 +49,8 @@ static void add_rows(struct synth *s, const struct subject_sites *sites)
 	struct elide_row rows[] = {
 		/* PAUSE */
 		{.class_index = 0, .site = sites->lookup, .fallback = 90, .commits = 10,
-		 .wasted_cycles = 70000, .causes[ELIDE_CAUSE_instruction] = 270},
+		 .wasted_cycles = 70000, .causes[ELIDE_CAUSE_instruction] = 270,
+		 .causes[ELIDE_CAUSE_conflict] = 60},
 		/* pages touched first */
 		{.class_index = 1, .site = sites->create, .fallback = 40, .commits = 60,
 		 .wasted_cycles = 60000, .causes[ELIDE_CAUSE_fault] = 80},
@@ -135,13 +136,21 @@ static void add_details(struct synth *s, const struct subject_sites *sites)
 		 .own_pc = sites->count, .other_pc = sites->drain, .other_site = sites->insert,
 		 .line = BLOCK + 64, .own_bytes = 0xff000000, .other_bytes = 0xff0000000000,
 		 .data_base = BLOCK, .data_size = BLOCK_SIZE, .alloc_stack = STACK_CREATE},
+		/* hints: at a line that is known, and at one that nothing else is known of */
+		{.class_index = 0, .cause = ELIDE_CAUSE_conflict, .site = sites->insert,
+		 .data_type = ELIDE_DATA_STATIC, .samples = 7, .own_pc = sites->count,
+		 .line = line, .own_bytes = 1},
+		{.class_index = 0, .cause = ELIDE_CAUSE_conflict, .site = sites->lookup,
+		 .data_type = ELIDE_DATA_HEAP, .samples = 3, .own_pc = sites->drain,
+		 .line = BLOCK, .own_bytes = 1ull << 16, .data_base = BLOCK,
+		 .data_size = BLOCK_SIZE, .alloc_stack = STACK_CREATE},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(details); i++) {
 		struct elide_detail *d = &details[i];
 
 		d->kind = d->class_index == 1 ? ELIDE_KIND_RWLOCK_READ : ELIDE_KIND_MUTEX;
-		d->source = ELIDE_DETAIL_EMULATOR;
+		d->source = d->count ? ELIDE_DETAIL_EMULATOR : ELIDE_DETAIL_HINT;
 		if (d->cause != ELIDE_CAUSE_syscall)
 			d->syscall_nr = -1;
 		synth_add(s, ELIDE_CHUNK_DETAILS, d, sizeof(*d));

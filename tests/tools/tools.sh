@@ -4,53 +4,8 @@
 # the build directory. Prints a line a test and a count.
 set -u
 
-O=$(realpath "${O:-build}") || exit 1
-here=$(realpath "$(dirname "$0")")
-elide=$O/bin/elide
-mkdata=$O/tests/tools/mkdata
+. "$(dirname "$0")/common.sh"
 preload=$O/lib/libelide-preload.so
-tmp=$(mktemp -d) || exit 1
-trap 'chmod -R u+w "$tmp"; rm -rf "$tmp"' EXIT
-cd "$tmp" || exit 1
-unset LD_PRELOAD DEBUGINFOD_URLS $(env | sed -n 's/^\(ELIDE_[A-Z_]*\)=.*/\1/p')
-# Programs built with ASan run with the library before its runtime.
-export ASAN_OPTIONS="${ASAN_OPTIONS:-verify_asan_link_order=0}"
-nr=0 failed=0 skipped=0
-
-ok() { nr=$((nr + 1)); echo "ok $1"; }
-not_ok() { nr=$((nr + 1)); failed=$((failed + 1)); echo "not ok $1: $2"; }
-skip() { skipped=$((skipped + 1)); echo "skip $1: $2"; }
-
-# run_elide ARG...: into out, err and $rc.
-run_elide() {
-	timeout 60 "$elide" "$@" >out 2>err </dev/null
-	rc=$?
-}
-
-# expect NAME RC OUT ERR ARG...: the exit code, and the exact texts of both outputs.
-expect() {
-	name=$1 want_rc=$2 want_out=$3 want_err=$4
-	shift 4
-	run_elide "$@"
-	if [ $rc -ne "$want_rc" ]; then
-		not_ok "$name" "exit $rc, not $want_rc: $(cat out err)"
-	elif [ "$(cat out)" != "$want_out" ]; then
-		not_ok "$name" "printed \"$(cat out)\", not \"$want_out\""
-	elif [ "$(cat err)" != "$want_err" ]; then
-		not_ok "$name" "said \"$(cat err)\", not \"$want_err\""
-	else
-		ok "$name"
-	fi
-}
-
-# same NAME WANT FILE: a file has exactly the text of another.
-same() {
-	if diff "$2" "$3" >diff.out; then
-		ok "$1"
-	else
-		not_ok "$1" "differs: $(cat diff.out)"
-	fi
-}
 
 # Usage
 expect 'unknown command' 2 '' 'elide: unknown command reprot, nearest is report' reprot
@@ -62,6 +17,8 @@ expect 'unknown --folded' 2 '' 'elide: --folded=wiat: nearest is wait' report --
 expect '--sort of a view' 2 '' 'elide: --by=line has an order of its own: --sort is for rows' \
 	report --by line --sort wait
 expect '--by and --suggest' 2 '' 'elide: --by does not go with --suggest' report --by site --suggest
+expect '--suggest of nothing' 2 '' 'elide: nosuch.data: No such file or directory' \
+	report --suggest nosuch.data
 expect 'bad number' 2 '' 'elide: --top=x: not a number from 0 to 1000000' report --top x
 expect 'missing argument' 2 '' 'elide: option --sort needs an argument' report --sort
 expect 'argument too many' 2 '' 'elide: option --json=1 takes no argument' report --json=1

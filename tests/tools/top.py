@@ -220,7 +220,7 @@ def test_keys():
          t.screen.lines())
     t.key("<<")
     test("top: sort by the one before",
-         t.wait(lambda s: "sorted by site" in s[2] and s[5].startswith("subject..ex_lock subject_insert")),
+         t.wait(lambda s: "sorted by site" in s[2] and s[5].startswith("subject..le+0x20 subject_guard")),
          t.screen.lines())
     t.key("t")
     test("top: totals", t.wait(lambda s: "since the start" in s[2] and " ACQUIRED " in s[4] and

@@ -17,7 +17,7 @@ test_workload_LINK := $(DEMO_PART_OBJ)
 TOOLS_PART_OBJ := $(patsubst %.c,$(OBJ)/%.o,$(filter-out tools/elide.c,$(wildcard tools/*.c))) \
 		  $(PAGE_OBJ) $(patsubst %,$(OBJ)/tests/tools/%.o,synth synth-full subject)
 TOOLS_TESTS := test_load test_records test_report test_symbolize test_suggest test_settings test_machine \
-	       test_pmu_stat test_pcm test_perf test_stats
+	       test_pmu_stat test_pcm test_perf test_stats test_short
 $(foreach test,$(TOOLS_TESTS),$(eval $(test)_LINK := $(TOOLS_PART_OBJ)))
 $(foreach test,$(TOOLS_TESTS),$(eval $(test)_LIBS = $$(TOOLS_LIBS)))
 

@@ -195,7 +195,7 @@ static void alike_are_merged(void **state)
 	elide_tunables.stacks = 64;
 }
 
-static int choose_clock(struct perf_event_attr *attr)
+static int choose_clock(enum elide_pmu_event event, struct perf_event_attr *attr)
 {
 	attr->type = PERF_TYPE_SOFTWARE;
 	attr->config = PERF_COUNT_SW_TASK_CLOCK;

@@ -86,7 +86,7 @@ static void causes(void **state)
 }
 
 /* The processor's time in user mode, sampled each 100 us. */
-static int choose_clock(struct perf_event_attr *attr)
+static int choose_clock(enum elide_pmu_event event, struct perf_event_attr *attr)
 {
 	attr->type = PERF_TYPE_SOFTWARE;
 	attr->config = PERF_COUNT_SW_TASK_CLOCK;
@@ -107,12 +107,12 @@ static int nr_fds(void)
 
 static int samples_start(void **state)
 {
-	int (*real)(struct perf_event_attr *) = elide_pmu_choose;
+	int (*real)(enum elide_pmu_event, struct perf_event_attr *) = elide_pmu_choose;
 	void *ring;
 
 	elide_pmu_choose = choose_clock;
 	elide_pmu_start(1);
-	ring = elide_pmu_open();
+	ring = elide_pmu_open(ELIDE_PMU_ABORTS);
 	elide_pmu_close(ring);
 	*state = ring ? real : NULL;
 	return 0;
@@ -156,12 +156,13 @@ static void samples_for_real(void **state)
 
 	need_samples();
 	errno = 4711;
-	ring = elide_pmu_open();
+	ring = elide_pmu_open(ELIDE_PMU_ABORTS);
 	assert_int_equal(errno, 4711);
 	assert_non_null(ring);
 	assert_int_equal(nr_fds(), fds); /* none stays open */
 	assert_true(fill(ring));
-	elide_pmu_ring_read((char *)ring + 4096, 4096, ring->data_tail, ring->data_head, &s, &news);
+	elide_pmu_ring_read((char *)ring + 4096, 4096, ring->data_tail, ring->data_head, &s,
+			    sizeof(s), &news);
 	assert_true(news.nr_samples > 0);
 	assert_int_equal(news.nr_damaged, 0);
 	assert_in_range(s.ip, (uintptr_t)burn - 4096, (uintptr_t)burn + 8192);
@@ -177,7 +178,7 @@ static void sample_of_no_abort(void **state)
 	struct elide_pmu_abort abort;
 
 	need_samples();
-	ring = elide_pmu_open();
+	ring = elide_pmu_open(ELIDE_PMU_ABORTS);
 	assert_true(fill(ring));
 	assert_false(elide_pmu_take(ring, 0, &abort));
 	assert_true(ring->data_tail > 0);
@@ -185,7 +186,35 @@ static void sample_of_no_abort(void **state)
 	assert_false(elide_pmu_take(NULL, 0, &abort));
 }
 
+/* The time has no address of data: such samples hint at nothing. They are taken all the same. */
+static void load_without_address(void **state)
+{
+	struct perf_event_mmap_page *ring;
+	struct elide_pmu_news news;
+	struct elide_pmu_load load;
+
+	need_samples();
+	ring = elide_pmu_open(ELIDE_PMU_LOADS);
+	assert_non_null(ring);
+	assert_true(fill(ring));
+	elide_pmu_ring_read((char *)ring + 4096, 4096, ring->data_tail, ring->data_head, &load,
+			    sizeof(load), &news);
+	assert_true(news.nr_samples > 0);
+	assert_int_equal(news.nr_damaged, 0);
+	assert_in_range(load.ip, (uintptr_t)burn - 4096, (uintptr_t)burn + 8192);
+	assert_int_equal(load.address, 0);
+	assert_false(elide_pmu_take_load(ring, &load));
+	assert_true(ring->data_tail > 0);
+	elide_pmu_close(ring);
+}
+
 /* A ring of memory, which the kernel's data page does not let anybody write to. */
+static void put(struct perf_event_mmap_page *ring, const void *record, size_t size)
+{
+	memcpy((char *)ring + 4096 + ring->data_head % 4096, record, size);
+	ring->data_head += size;
+}
+
 static void put_sample(struct perf_event_mmap_page *ring, uint64_t ip, uint64_t transaction)
 {
 	struct {
@@ -193,8 +222,49 @@ static void put_sample(struct perf_event_mmap_page *ring, uint64_t ip, uint64_t 
 		struct elide_pmu_sample s;
 	} r = {{PERF_RECORD_SAMPLE, 0, sizeof(r)}, {ip, 1, 1234, transaction}};
 
-	memcpy((char *)ring + 4096 + ring->data_head % 4096, &r, sizeof(r));
-	ring->data_head += sizeof(r);
+	put(ring, &r, sizeof(r));
+}
+
+static void put_load(struct perf_event_mmap_page *ring, uint64_t ip, uint64_t address,
+		     uint64_t transaction)
+{
+	struct {
+		struct perf_event_header h;
+		struct elide_pmu_load s;
+	} r = {{PERF_RECORD_SAMPLE, 0, sizeof(r)}, {ip, address, transaction}};
+
+	put(ring, &r, sizeof(r));
+}
+
+static void load_is_taken(void **state)
+{
+	struct elide_pmu_load load = {0};
+	struct perf_event_mmap_page *ring;
+
+	ring = elide_wiped_alloc(2 * 4096);
+	assert_non_null(ring);
+	assert_false(elide_pmu_take_load(NULL, &load));
+	assert_false(elide_pmu_take_load(ring, &load));
+	put_load(ring, 0x4000, 0x5008, 0);
+	put_load(ring, 0x4010, 0x5010, PERF_TXN_SYNC);
+	assert_true(elide_pmu_take_load(ring, &load));
+	assert_int_equal(load.ip, 0x4010);
+	assert_int_equal(load.address, 0x5010);
+	assert_false(elide_pmu_take_load(ring, &load)); /* once */
+	/* In a transaction: what it says of the address is not valid. */
+	put_load(ring, 0x4000, 0x5008, TX | PERF_TXN_ASYNC);
+	assert_false(elide_pmu_take_load(ring, &load));
+	put_load(ring, 0x4000, 0x5008, PERF_TXN_ELISION);
+	assert_false(elide_pmu_take_load(ring, &load));
+	/* Not known, or the kernel's. */
+	put_load(ring, 0x4000, 0, 0);
+	assert_false(elide_pmu_take_load(ring, &load));
+	put_load(ring, 0x4000, 0xffff888000000000, 0);
+	assert_false(elide_pmu_take_load(ring, &load));
+	put_load(ring, 0x4000, 0x5008, 0);
+	elide_pmu_skip_loads(ring);
+	assert_false(elide_pmu_take_load(ring, &load));
+	elide_pmu_close(ring);
 }
 
 static void abort_is_joined(void **state)
@@ -231,7 +301,7 @@ static void child_of_a_fork(void **state)
 	pid_t pid;
 
 	need_samples();
-	ring = elide_pmu_open();
+	ring = elide_pmu_open(ELIDE_PMU_ABORTS);
 	assert_true(fill(ring));
 	pid = fork();
 	if (!pid) {
@@ -240,7 +310,7 @@ static void child_of_a_fork(void **state)
 		elide_pmu_detach();
 		check(!elide_pmu_take(ring, 0, &abort));
 		check(!ring->data_head);
-		own = elide_pmu_open();
+		own = elide_pmu_open(ELIDE_PMU_ABORTS);
 		check(own && own != ring);
 		check(fill(own));
 		_exit(0);
@@ -253,7 +323,7 @@ static void child_of_a_fork(void **state)
 
 static void *thread(void *arg)
 {
-	void *ring = elide_pmu_open();
+	void *ring = elide_pmu_open(ELIDE_PMU_ABORTS);
 	bool filled = ring && fill(ring);
 
 	elide_pmu_close(ring);
@@ -334,7 +404,7 @@ static void *locking_thread(void *arg)
 	return NULL;
 }
 
-/* A thread has its ring from its first lock call until it ends. */
+/* A thread has its two rings from its first lock call until it ends. */
 static void threads_of_the_engine(void **state)
 {
 	int before, rings[2];
@@ -345,19 +415,24 @@ static void threads_of_the_engine(void **state)
 	for (int i = 0; i < 5; i++) {
 		assert_int_equal(pthread_create(&t, NULL, locking_thread, rings), 0);
 		assert_int_equal(pthread_join(t, NULL), 0);
-		assert_int_equal(rings[0], before + 1);
+		assert_int_equal(rings[0], before + 2);
 		assert_true(WIFEXITED(rings[1]));
-		assert_int_equal(WEXITSTATUS(rings[1]), 1);
+		assert_int_equal(WEXITSTATUS(rings[1]), 2);
 		assert_int_equal(nr_rings(), before);
 	}
 }
 
-static int choose_none(struct perf_event_attr *attr)
+static int choose_none(enum elide_pmu_event event, struct perf_event_attr *attr)
 {
 	return -ENODEV;
 }
 
-static int choose_nonsense(struct perf_event_attr *attr)
+static int choose_no_loads(enum elide_pmu_event event, struct perf_event_attr *attr)
+{
+	return event == ELIDE_PMU_LOADS ? -ENODEV : choose_clock(event, attr);
+}
+
+static int choose_nonsense(enum elide_pmu_event event, struct perf_event_attr *attr)
 {
 	attr->type = PERF_TYPE_SOFTWARE;
 	attr->config = 4711;
@@ -365,7 +440,8 @@ static int choose_nonsense(struct perf_event_attr *attr)
 }
 
 /* What start and two threads print when samples cannot be had, of which there is one line. */
-static void said(int (*chosen)(struct perf_event_attr *), char *text, size_t size)
+static void said(int (*chosen)(enum elide_pmu_event, struct perf_event_attr *),
+		 enum elide_pmu_event event, char *text, size_t size)
 {
 	int pipes[2], saved = dup(STDERR_FILENO);
 	ssize_t n;
@@ -374,8 +450,8 @@ static void said(int (*chosen)(struct perf_event_attr *), char *text, size_t siz
 	dup2(pipes[1], STDERR_FILENO);
 	elide_pmu_choose = chosen;
 	elide_pmu_start(64);
-	assert_null(elide_pmu_open());
-	assert_null(elide_pmu_open());
+	assert_null(elide_pmu_open(event));
+	assert_null(elide_pmu_open(event));
 	dup2(saved, STDERR_FILENO);
 	close(saved);
 	close(pipes[1]);
@@ -388,12 +464,35 @@ static void reasons_in_one_line(void **state)
 {
 	char text[512];
 
-	said(choose_none, text, sizeof(text));
+	said(choose_none, ELIDE_PMU_ABORTS, text, sizeof(text));
 	assert_string_equal(text, "elide: ELIDE_PMU=abort: aborts are not sampled: the events of "
 				  "this processor are not known\n");
-	said(choose_nonsense, text, sizeof(text));
+	said(choose_nonsense, ELIDE_PMU_ABORTS, text, sizeof(text));
 	assert_non_null(strstr(text, "aborts are not sampled: the kernel "));
 	assert_ptr_equal(strchr(text, '\n'), text + strlen(text) - 1);
+}
+
+/* Aborts are sampled all the same. */
+static void no_loads_in_one_line(void **state)
+{
+	char text[512];
+	void *ring;
+
+	need_samples();
+	said(choose_no_loads, ELIDE_PMU_LOADS, text, sizeof(text));
+	assert_string_equal(text, "elide: ELIDE_PMU=abort: loads, which hint at the lines of "
+				  "conflicts, are not sampled: the events of this processor are "
+				  "not known\n");
+	ring = elide_pmu_open(ELIDE_PMU_ABORTS);
+	assert_non_null(ring);
+	elide_pmu_close(ring);
+	/* Nothing is kept with ELIDE_STACKS=0: no loads, and nothing to say of it. */
+	elide_pmu_choose = choose_clock;
+	elide_pmu_start(0);
+	assert_null(elide_pmu_open(ELIDE_PMU_LOADS));
+	ring = elide_pmu_open(ELIDE_PMU_ABORTS);
+	assert_non_null(ring);
+	elide_pmu_close(ring);
 }
 
 int main(void)
@@ -403,11 +502,14 @@ int main(void)
 		cmocka_unit_test(causes),
 		cmocka_unit_test_setup(samples_for_real, samples_start),
 		cmocka_unit_test_setup(sample_of_no_abort, samples_start),
+		cmocka_unit_test_setup(load_without_address, samples_start),
 		cmocka_unit_test(abort_is_joined),
+		cmocka_unit_test(load_is_taken),
 		cmocka_unit_test_setup(child_of_a_fork, samples_start),
 		cmocka_unit_test_setup(many_threads, samples_start),
 		cmocka_unit_test_setup(threads_of_the_engine, samples_start),
 		cmocka_unit_test(reasons_in_one_line),
+		cmocka_unit_test_setup(no_loads_in_one_line, samples_start),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, remove_data);

@@ -53,7 +53,7 @@ static struct elide_pmu_news read_from(uint64_t tail, struct elide_pmu_sample *s
 	struct elide_pmu_news news;
 
 	memset(s, 0, sizeof(*s));
-	elide_pmu_ring_read(ring.data, SIZE, tail, ring.head, s, &news);
+	elide_pmu_ring_read(ring.data, SIZE, tail, ring.head, s, sizeof(*s), &news);
 	return news;
 }
 
@@ -193,6 +193,23 @@ static void impossible_sizes(void **state)
 	}
 }
 
+/* Samples of loads are shorter; of one layout those of the other are damage. */
+static void loads(void **state)
+{
+	const uint64_t words[] = {0x4000, 0x5008, PERF_TXN_SYNC};
+	struct elide_pmu_load load = {0};
+	struct elide_pmu_news news;
+
+	record(PERF_RECORD_SAMPLE, 32, words, 3);
+	sample(1);
+	elide_pmu_ring_read(ring.data, SIZE, 0, ring.head, &load, sizeof(load), &news);
+	assert_int_equal(news.nr_samples, 1);
+	assert_int_equal(news.nr_damaged, 1);
+	assert_int_equal(load.ip, 0x4000);
+	assert_int_equal(load.address, 0x5008);
+	assert_int_equal(load.transaction, PERF_TXN_SYNC);
+}
+
 static void half_a_header(void **state)
 {
 	struct elide_pmu_sample s;
@@ -230,6 +247,7 @@ int main(void)
 		cmocka_unit_test_setup(unknown_types_are_skipped, empty),
 		cmocka_unit_test_setup(other_layouts_are_damage, empty),
 		cmocka_unit_test_setup(impossible_sizes, empty),
+		cmocka_unit_test_setup(loads, empty),
 		cmocka_unit_test_setup(half_a_header, empty),
 		cmocka_unit_test_setup(positions_wrap, empty),
 	};

@@ -93,7 +93,7 @@ static void whole_file(void **state)
 	assert_int_equal(try_load(&s, s.size, &f), 0);
 	assert_int_equal(f.nr_stacks, 5);
 	assert_int_equal(f.nr_samples, 6);
-	assert_int_equal(f.nr_details, 7);
+	assert_int_equal(f.nr_details, 9);
 	assert_int_equal(f.nr_blames, 4);
 	assert_int_equal(f.nr_events, 3);
 	assert_int_equal(f.nr_counters, 2);
@@ -124,7 +124,7 @@ static void bad_records(void **state)
 		{ELIDE_CHUNK_DETAILS, IN(elide_detail, kind, 99, "detail of unknown kind 99")},
 		{ELIDE_CHUNK_DETAILS, IN(elide_detail, cause, ELIDE_MAX_CAUSES, "cause 24")},
 		{ELIDE_CHUNK_DETAILS, IN(elide_detail, source, 0, "source 0")},
-		{ELIDE_CHUNK_DETAILS, IN(elide_detail, source, ELIDE_DETAIL_END, "source 4")},
+		{ELIDE_CHUNK_DETAILS, IN(elide_detail, source, ELIDE_DETAIL_END, "source 5")},
 		{ELIDE_CHUNK_DETAILS, IN(elide_detail, data_type, ELIDE_DATA_END, "data 5")},
 		{ELIDE_CHUNK_DETAILS, IN(elide_detail, other_kind, 9, "other kind 9")},
 		{ELIDE_CHUNK_BLAME, IN(elide_blame, kind, 0, "blame of unknown kind 0")},
@@ -176,7 +176,7 @@ static void dangling(void **state)
 	assert_int_equal(try_load(&s, s.size, &f), 0);
 	/* Two that differed in their stacks alone are one now. */
 	assert_int_equal(f.nr_samples, 4);
-	assert_int_equal(f.nr_details, 6);
+	assert_int_equal(f.nr_details, 8);
 	assert_int_equal(f.nr_blames, 3);
 	assert_int_equal(f.notes.nr_orphans, 3);
 	for (size_t i = 0; i < f.nr_samples; i++)

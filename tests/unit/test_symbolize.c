@@ -88,6 +88,50 @@ static void variables(void **state)
 	symbolizer_free(s);
 }
 
+typedef struct link *chain;
+
+static volatile long number;
+static struct {
+	long nr;
+	union {
+		chain heads[2];
+		char text[16];
+	};
+	struct link {
+		struct link *next;
+		long value;
+	} links[2];
+} volatile lists[3];
+
+/* Code that uses them all. */
+static __attribute__((noinline)) uint64_t user(uint64_t *local)
+{
+	static chain last[2];
+
+	*local = (uint64_t)&last[1];
+	number++;
+	lists[number].heads[1] = last[number];
+	return (uint64_t)user;
+}
+
+static void pointers(void **state)
+{
+	struct symbolizer *s = symbolizer_new(&module, 1, take_warning);
+	uint64_t local, code = user(&local) + 1;
+
+	assert_false(symbolize_is_pointer(s, (uint64_t)&number, code));
+	assert_false(symbolize_is_pointer(s, (uint64_t)&lists[1].nr, code));
+	assert_true(symbolize_is_pointer(s, (uint64_t)&lists[1].heads[0], code));
+	assert_true(symbolize_is_pointer(s, (uint64_t)&lists[2].heads[1], code));
+	assert_true(symbolize_is_pointer(s, (uint64_t)&lists[2].links[1].next, code));
+	assert_false(symbolize_is_pointer(s, (uint64_t)&lists[2].links[1].value, code));
+	assert_true(symbolize_is_pointer(s, local, code));
+	/* Not known. */
+	assert_false(symbolize_is_pointer(s, (uint64_t)&lists[1].heads[0], 0));
+	assert_false(symbolize_is_pointer(s, module.end, code));
+	symbolizer_free(s);
+}
+
 static void outside_all_objects(void **state)
 {
 	struct symbolizer *s = symbolizer_new(&module, 1, take_warning);
@@ -162,6 +206,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(calls, setup, teardown),
 		cmocka_unit_test_setup_teardown(inlined_call, setup, teardown),
 		cmocka_unit_test_setup_teardown(variables, setup, teardown),
+		cmocka_unit_test_setup_teardown(pointers, setup, teardown),
 		cmocka_unit_test_setup_teardown(outside_all_objects, setup, teardown),
 		cmocka_unit_test_setup_teardown(other_build_id, setup, teardown),
 		cmocka_unit_test_setup_teardown(object_is_gone, setup, teardown),

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * taken.c - locks that are held really: how long, and what else is watched of them.
+ *
+ * Outside transactions only.
+ */
+#include "engine.h"
+#include "evidence.h"
+#include "order.h"
+#include "pace.h"
+#include "process.h"
+
+void elide_time_add(struct elide_times *times, unsigned long long cycles)
+{
+	counter_add(times->count, 1);
+	counter_add(times->total, cycles);
+	if (cycles < times->min)
+		WRITE_ONCE(times->min, cycles);
+	if (cycles > times->max)
+		WRITE_ONCE(times->max, cycles);
+}
+
+__cold int elide_hold_begin(struct elide_thread *t, struct elide_row *row, const void *lock)
+{
+	if (row->parked)
+		elide_pace_wake(t, row, lock, elide_hold_mask + 1);
+	t->short_tid = ELIDE_NO_TID;
+	t->hold_lock = lock;
+	t->hold_row = row;
+	t->hold_start = cycles_now();
+	return 0;
+}
+
+void elide_hold_cancel(struct elide_thread *t)
+{
+	t->hold_lock = NULL;
+	t->short_tid = elide_short_way() ? t->tid : ELIDE_NO_TID;
+}
+
+__cold void elide_hold_end(struct elide_thread *t)
+{
+	elide_time_add(&t->hold_row->hold, cycles_now() - t->hold_start);
+	elide_hold_cancel(t);
+}
+
+__cold void elide_taken(struct elide_thread *t, const struct elide_row *row, const void *lock,
+			bool wait)
+{
+	if (elide_process.order)
+		elide_order_taken(t, row, lock, wait);
+	if (!elide_evidence || elide_process.mode != ELIDE_RUN_ELIDE)
+		return;
+	elide_evidence_taken(row, lock);
+	/* Of a custom lock it is not known when it is released. */
+	if ((!elide_process.tell_section && !t->loads) || t->in_real ||
+	    row->kind == ELIDE_KIND_CUSTOM)
+		return;
+	if (!elide_process.tell_section)
+		elide_pmu_skip_loads(t->loads);
+	t->real_row = row;
+	t->real = (struct elide_pending){
+		.what = ELIDE_DEFER_REAL,
+		.kind = row->kind,
+		.lock = lock,
+		.site = (const void *)row->site,
+	};
+	t->pending[0] = t->real;
+	t->in_real = 1;
+}
+
+__cold void elide_untaken(struct elide_thread *t, const void *lock)
+{
+	if (t->nr_taken)
+		elide_order_released(t, lock);
+	if (t->in_real && t->real.lock == lock) {
+		if (!elide_process.tell_section)
+			elide_evidence_loads(t);
+		t->in_real = 0;
+		t->pending[0].what = 0;
+	}
+}
+
+void elide_released(struct elide_thread *t, const void *lock, enum elide_kind kind)
+{
+	if (unlikely(t->hold_lock == lock))
+		elide_hold_end(t);
+	if (unlikely(t->watched))
+		elide_untaken(t, lock);
+	if (kind == ELIDE_KIND_RWLOCK_WRITE && t->nr_rwlocks)
+		t->nr_rwlocks--;
+	if (kind == ELIDE_KIND_SPIN && t->nr_spins)
+		t->nr_spins--;
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * test_short.c - names of C++ that fit a table.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "../../lib/compiler.h"
+#include "../../tools/report.h"
+
+static void last_parts(void **state)
+{
+	static const char *const table[][2] = {
+		{"insert", "insert"},
+		{"insert.part.0", "insert.part.0"},
+		{"f(int)", "f"},
+		{"ns::f(int)", "ns::f"},
+		{"ns::a<b::c>::f(int) const", "a::f"},
+		{"void ns::f<int, long>(int)", "ns::f"},
+		{"std::vector<int, std::allocator<int> > ns::f<int>()", "ns::f"},
+		{"std::vector<int> f<int>()", "f"},
+		{"std::allocator<char>::allocator()", "allocator::allocator"},
+		{"(anonymous namespace)::table::f(std::string const&)", "table::f"},
+		{"(anonymous namespace)::f()", "(anonymous namespace)::f"},
+		{"main::{lambda()#1}::operator()() const", "main::{lambda()#1}"},
+		{"ns::f(int)::{lambda(int, long)#2}::operator()(int, long) const",
+		 "f::{lambda(int, long)#2}"},
+		{"ns::f(int) const::local::g()", "local::g"},
+		{"ns::a<int>::operator()(int)", "a::operator()"},
+		{"ns::a<int>::operator<(ns::a<int> const&)", "a::operator<"},
+		{"std::operator<< <char>(std::ostream&)", "std::operator<<"},
+		{"a::operator->() const", "a::operator->"},
+		{"a::operator bool() const", "a::operator bool"},
+		{"operator new(unsigned long)", "operator new"},
+		{"a::operators()", "a::operators"},
+		/* What no compiler writes: cut somewhere, but not overrun. */
+		{"a<b::c", "a"},
+		{"f(int", "f"},
+		{"{lambda", "{lambda"},
+		{"a::", "a"},
+		{"", ""},
+	};
+	char name[SHORT_NAME];
+
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
+		short_symbol(name, sizeof(name), table[i][0]);
+		assert_string_equal(name, table[i][1]);
+	}
+}
+
+static void long_names(void **state)
+{
+	char name[8], symbol[600];
+
+	memset(symbol, 'x', sizeof(symbol));
+	symbol[sizeof(symbol) - 1] = '\0';
+	short_symbol(name, sizeof(name), symbol);
+	assert_string_equal(name, "xxxxxxx");
+	short_symbol(name, sizeof(name), "operator and a very long name of a type that follows it");
+	assert_string_equal(name, "operato");
+}
+
+static void sentences(void **state)
+{
+	char name[SHORT_NAME];
+
+	assert_string_equal(readable(name, sizeof(name), "ns::a<b>::f(int)"), "ns::a<b>::f(int)");
+	assert_string_equal(readable(name, sizeof(name),
+				     "ns::a<std::map<std::string, std::vector<std::string>>>::f()"
+				     " const"),
+			    "a::f");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(last_parts),
+		cmocka_unit_test(long_names),
+		cmocka_unit_test(sentences),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

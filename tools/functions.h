@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * functions.h - the functions around an address, inlined ones apart, as DWARF has them.
+ */
+#ifndef ELIDE_FUNCTIONS_H
+#define ELIDE_FUNCTIONS_H
+
+#include <elfutils/libdwfl.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/**
+ * functions_unit() - the compilation unit around an address.
+ * @bias: set to what an address in it is smaller by
+ *
+ * Return: NULL without DWARF.
+ */
+Dwarf_Die *functions_unit(Dwfl_Module *m, uint64_t address, Dwarf_Addr *bias);
+
+/**
+ * functions_around() - the functions around an address of a unit.
+ * @to: set to them, the innermost first; the last is the one they were inlined into
+ *
+ * Return: their number, up to @max; 0 if none is known.
+ */
+size_t functions_around(Dwarf_Die *unit, uint64_t address, Dwarf_Die *to, size_t max);
+
+#endif
