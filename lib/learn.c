@@ -15,12 +15,13 @@
  * After a challenge that has lost so much time, as many times this go by at least; less
  * in the first rotation.
  */
-#define COST_SHARE 100
+#define COST_SHARE 200
 #define COST_FIRST 10
 
 /* An epoch has to last so long and see so much; one that holds on, longer. */
 #define EPOCH_MIN      (20 * LEARN_US)
 #define EPOCH_HOLD     (100 * LEARN_US)
+#define STRETCH_MAX    8
 #define EPOCH_LONG     (2000 * LEARN_US)
 #define EPOCH_SECTIONS 32
 #define EPOCH_FEW      8
@@ -48,6 +49,9 @@
 #define PROBE_MIN  (500 * LEARN_US)
 #define PROBE_MAX  (8000 * LEARN_US)
 #define PROBE_PASS 2
+
+/* With fewer aborts by section, arms that differ in what they do after one do not differ. */
+#define ABORTS_MATTER 0.01
 
 /* Which arms are asked where one is: the likeliest first. */
 #define NR_NEIGHBOURS 4
@@ -80,6 +84,7 @@ void learn_start(struct learn_class *c)
 		.arm = POLICY_ARM_keen,
 		.target = LEARN_ALL,
 		.period = PERIOD_MIN,
+		.stretch = 1,
 	};
 }
 
@@ -100,11 +105,20 @@ enum policy_arm_name learn_arm(const struct learn_class *c, unsigned int site)
 	return c->sites[site].arm;
 }
 
+/* Is the question whether to elide at all? It is put to the class before all others. */
+static bool is_principal(const struct learn_class *c)
+{
+	return c->target == LEARN_ALL &&
+	       (c->arm == POLICY_ARM_real) != (c->challenger == POLICY_ARM_real);
+}
+
 static uint64_t shortest(const struct learn_class *c)
 {
 	if (c->phase == LEARN_HOLD)
-		return EPOCH_HOLD;
-	return c->phase == LEARN_CHALLENGER && c->length ? c->length : EPOCH_MIN;
+		return c->nr_rates ? EPOCH_HOLD : EPOCH_MIN;
+	if (c->phase == LEARN_CHALLENGER && c->length)
+		return c->length;
+	return is_principal(c) ? c->stretch * EPOCH_MIN : EPOCH_MIN;
 }
 
 bool learn_may_end(const struct learn_class *c, uint64_t length)
@@ -121,7 +135,7 @@ bool learn_over(const struct learn_class *c, uint64_t length, double sections)
 	/* One that is much worse must not last: that is known then. */
 	if (c->phase == LEARN_CHALLENGER)
 		return sections >= EPOCH_FEW || length >= 2 * shortest(c);
-	return sections >= EPOCH_SECTIONS;
+	return sections >= (is_principal(c) ? c->stretch * EPOCH_SECTIONS : EPOCH_SECTIONS);
 }
 
 /* Would the challenge change anything? */
@@ -148,6 +162,8 @@ static bool candidate(struct learn_class *c, uint32_t n)
 
 	c->target = target ? target - 1 : LEARN_ALL;
 	c->challenger = neighbours[arm][n % NR_NEIGHBOURS];
+	if (n && c->aborts < ABORTS_MATTER)
+		return false;
 	return makes_sense(c, c->target, c->challenger);
 }
 
@@ -179,6 +195,11 @@ static void hold(struct learn_class *c)
 /* Something has changed: all questions are new. */
 static void ask_all(struct learn_class *c, uint64_t now)
 {
+	for (unsigned int i = 0; i < c->nr_sites; i++)
+		if (c->sites[i].hopeless) {
+			c->sites[i].wait = PROBE_MIN;
+			c->sites[i].probe_at = now;
+		}
 	c->asked = 0;
 	c->period = PERIOD_MIN;
 	c->next_at = now;
@@ -299,6 +320,10 @@ static struct learn_decision compare(struct learn_class *c, double challenger, d
 		.ratio = mean * 1000,
 		.confidence = confidence_of((mean < 0 ? -mean : mean) / error),
 	};
+	if (is_principal(c) && c->pairs >= PAIRS_MAX && c->stretch < STRETCH_MAX)
+		c->stretch *= 2;
+	else if (is_principal(c) && c->pairs == 1)
+		c->stretch = 1;
 	if (outcome == WINS)
 		take_over(c, e->now);
 	else
@@ -351,11 +376,22 @@ static bool departs(struct learn_class *c, double rate)
 	return false;
 }
 
+/* Was anything elided in this epoch? */
+static bool elides(const struct learn_class *c)
+{
+	for (unsigned int i = 0; i < c->nr_sites; i++)
+		if (learn_arm(c, i) != POLICY_ARM_real)
+			return true;
+	return false;
+}
+
 struct learn_decision learn_epoch(struct learn_class *c, const struct learn_epoch *e)
 {
 	struct learn_decision none = {0};
 	double rate = e->length ? e->sections / e->length : 0;
 
+	if (elides(c) && e->sections > 0)
+		c->aborts += (e->aborts / e->sections - c->aborts) / 4;
 	if (c->phase != LEARN_HOLD)
 		return step(c, e, rate);
 	if (e->joined)

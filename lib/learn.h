@@ -92,6 +92,8 @@ struct learn_site {
  * @sum, @squares: of the pairs' logarithms of rate of challenger by rate of incumbent
  * @first:      rate of the pair's first epoch
  * @rate, @noise, @nr_rates: mean rate while holding, its mean relative departure, epochs seen
+ * @aborts:     by section, when elided last; running mean
+ * @stretch:    how much longer epochs are that compare eliding with not eliding: it was not clear
  * @length:     of the incumbent's last epoch: the challenger gets as many
  * @cost:       time that the present challenge has lost, by its pairs so far
  * @next_at:    when to ask next
@@ -116,6 +118,8 @@ struct learn_class {
 	double rate;
 	double noise;
 	uint32_t nr_rates;
+	double aborts;
+	uint32_t stretch;
 	uint64_t length;
 	double cost;
 	uint64_t next_at;
@@ -126,6 +130,7 @@ struct learn_class {
 /**
  * struct learn_epoch - what an epoch has measured.
  * @sections: completed, of all threads
+ * @aborts:   of attempts in it
  * @length:   of what was measured of the epoch
  * @whole:    of all of it
  * @now:      its end
@@ -133,6 +138,7 @@ struct learn_class {
  */
 struct learn_epoch {
 	double sections;
+	double aborts;
 	uint64_t length;
 	uint64_t whole;
 	uint64_t now;

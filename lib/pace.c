@@ -14,7 +14,7 @@
 
 /* Times between reports of a thread. */
 #define INTERVAL_HOLD      (30 * LEARN_US)
-#define INTERVAL_CHALLENGE (5 * LEARN_US)
+#define INTERVAL_CHALLENGE (8 * LEARN_US)
 
 /* An epoch is not measured before most threads have reported in it, or so long. */
 #define SETTLE_MIN (3 * LEARN_US)
@@ -32,6 +32,7 @@ static uint32_t nr_pacers;
 
 /* Nanoseconds of a cycle, in 1/1024: of 3 GHz, until it is known better. */
 #define SCALE_BITS 10
+bool elide_pace_clocked;
 static uint32_t scale = (1000 << SCALE_BITS) / 3000;
 
 int elide_pace_start(uint32_t max_classes)
@@ -49,14 +50,10 @@ int elide_pace_start(uint32_t max_classes)
 
 void elide_pace_clock(uint64_t cycles, uint64_t ns)
 {
-	static bool known;
-
 	/* Only the magnitude matters, but it must not change. Of a short time it is not known. */
-	if (known)
-		return;
 	if (ns >= 100 * LEARN_US && ns < 1000000 * LEARN_US && cycles / 64 < ns && ns / 64 < cycles) {
 		WRITE_ONCE(scale, (ns << SCALE_BITS) / cycles);
-		known = true;
+		elide_pace_clocked = true;
 	}
 }
 
@@ -125,14 +122,13 @@ static uint32_t pace_of(struct elide_thread *t, uint32_t pacer)
 	return i;
 }
 
-uint32_t elide_pace_mark(struct elide_thread *t, uint32_t lock_index, uint32_t class_index,
-			 const void *site, enum elide_kind kind)
+uint32_t elide_pace_mark(struct elide_thread *t, uint32_t class_index, const void *site,
+			 enum elide_kind kind)
 {
 	struct elide_pacer *p = pacer_of(class_index);
 	uint32_t pacer = p - elide_pacers, i;
 	uint32_t number = site_of(p, elide_cache_key(site, kind));
 
-	(void)lock_index;
 	/* The first is nobody's. */
 	for (i = 1; i < ELIDE_NR_ROWS && t->marks[i].pacer; i++)
 		if (t->marks[i].pacer == pacer && t->marks[i].site == number)
@@ -195,10 +191,11 @@ static void publish(struct elide_pacer *p)
  * Sections that all threads have completed. Other threads' counts are read as they go by,
  * and blocks of threads that have ended stay: nothing is missing in a difference.
  */
-static uint64_t count(uint32_t pacer)
+static uint64_t count(uint32_t pacer, uint64_t *aborts)
 {
 	uint64_t sum = 0;
 
+	*aborts = 0;
 	for (const struct elide_thread *t = elide_threads_all(); t; t = t->next) {
 		uint32_t i = pacer % ELIDE_NR_ROWS;
 		const struct elide_pace *pace;
@@ -206,8 +203,10 @@ static uint64_t count(uint32_t pacer)
 		while (READ_ONCE(t->paces[i].pacer) && t->paces[i].pacer != pacer)
 			i = (i + 1) % ELIDE_NR_ROWS;
 		pace = &t->paces[i];
-		if (pace->pacer == pacer)
-			sum += READ_ONCE(pace->goal) - READ_ONCE(pace->countdown);
+		if (pace->pacer != pacer)
+			continue;
+		sum += READ_ONCE(pace->goal) - READ_ONCE(pace->countdown);
+		*aborts += READ_ONCE(pace->aborts);
 	}
 	return sum;
 }
@@ -240,7 +239,7 @@ static void end_epoch(struct elide_pacer *p, uint64_t now, uint64_t from)
 	uint32_t number = p - elide_pacers;
 	struct learn_decision decision = {0};
 	struct learn_epoch epoch;
-	uint64_t done;
+	uint64_t done, aborts;
 
 	/* Another thread may have ended the epoch, or begun to measure, since @from was read. */
 	if (!try_lock(p))
@@ -249,9 +248,10 @@ static void end_epoch(struct elide_pacer *p, uint64_t now, uint64_t from)
 		unlock(p);
 		return;
 	}
-	done = count(number);
+	done = count(number, &aborts);
 	epoch = (struct learn_epoch){
 		.sections = done - p->before,
+		.aborts = aborts - p->aborts,
 		.length = now - p->from,
 		.whole = now - p->start,
 		.now = now,
@@ -261,6 +261,7 @@ static void end_epoch(struct elide_pacer *p, uint64_t now, uint64_t from)
 		restart(p, now);
 	} else if (!p->from) {
 		p->before = done;
+		p->aborts = aborts;
 		WRITE_ONCE(p->from, now);
 	} else if (learn_over(&p->learn, epoch.length, epoch.sections)) {
 		epoch.joined = __atomic_exchange_n(&p->joined, 0, __ATOMIC_RELAXED) != 0;
@@ -418,9 +419,10 @@ __cold void elide_pace_wake(struct elide_thread *t, struct elide_row *row, const
 	WRITE_ONCE(row->parked, may_park(p, mark, pace, row));
 }
 
-void elide_pace_again(const struct elide_mark *mark, const struct elide_row *row,
-		      struct policy_try *try)
+void elide_pace_again(struct elide_thread *t, const struct elide_mark *mark,
+		      const struct elide_row *row, struct policy_try *try)
 {
+	counter_add(t->paces[mark->pace].aborts, 1);
 	if (mark->streak && mark->commits == row->commits)
 		try->arm = POLICY_ARM_lean;
 }

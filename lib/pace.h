@@ -30,7 +30,8 @@
  * @from:     from when on it is measured; 0 while threads still do what they began before it
  * @interval: time between reports of a thread
  * @class_index: the class
- * @before:   sections that all threads had completed when the measurement began
+ * @before, @aborts: sections that all threads had completed when the measurement began, and
+ *            aborts that they had met
  * @reporters: threads that have reported in the epoch
  * @threads:  that do so usually
  * @joined:   threads that have begun to use the class in the epoch
@@ -52,6 +53,7 @@ struct elide_pacer {
 	uint8_t parks;
 
 	uint64_t before __cacheline_aligned;
+	uint64_t aborts;
 	uint32_t reporters;
 	uint32_t threads;
 	uint32_t joined;
@@ -68,7 +70,10 @@ extern struct elide_pacer *elide_pacers;
 /** elide_pace_start() - make room for that many classes. Return: 0 or -ENOMEM. */
 int elide_pace_start(uint32_t max_classes);
 
-/** elide_pace_clock() - the time-stamp counter makes @cycles in @ns. In a slow path. */
+/* How fast the time-stamp counter runs is known. */
+extern bool elide_pace_clocked;
+
+/** elide_pace_clock() - it makes @cycles in @ns. In a slow path. */
 void elide_pace_clock(uint64_t cycles, uint64_t ns);
 
 /** elide_pace_forget() - in a forked child: nobody is changing anything. */
@@ -77,13 +82,13 @@ void elide_pace_forget(void);
 /**
  * elide_pace_mark() - where a thread keeps what it knows of a call.
  * @t: the calling thread, in a slow path
- * @lock_index, @class_index: of the lock
+ * @class_index: of the lock
  * @site, @kind: of the call
  *
  * Return: the number of the mark. 0 if there is no room: the lock is taken really.
  */
-uint32_t elide_pace_mark(struct elide_thread *t, uint32_t lock_index, uint32_t class_index,
-			 const void *site, enum elide_kind kind);
+uint32_t elide_pace_mark(struct elide_thread *t, uint32_t class_index, const void *site,
+			 enum elide_kind kind);
 
 /** elide_pace_begin() - the block @t has a new thread. */
 void elide_pace_begin(struct elide_thread *t);
@@ -131,12 +136,14 @@ static __always_inline_fn enum policy_arm_name elide_pace_arm(struct elide_threa
  * elide_tried() - is there anything to ask elide_acquire() for?
  * @t: the calling thread, outside transactions of ours
  * @entry: its entry for the call
+ * @row: counters of the call
  *
  * To be asked once for each acquisition.
  */
-static __always_inline_fn bool elide_tried(struct elide_thread *t, const struct elide_cache *entry)
+static __always_inline_fn bool elide_tried(struct elide_thread *t, const struct elide_cache *entry,
+					   const struct elide_row *row)
 {
-	if (!entry->elide || READ_ONCE(elide_row(entry)->parked))
+	if (READ_ONCE(row->parked) || !entry->elide)
 		return false;
 	if (unlikely(elide_process.config.name != POLICY_ADAPTIVE))
 		return true;
@@ -146,12 +153,13 @@ static __always_inline_fn bool elide_tried(struct elide_thread *t, const struct 
 
 /**
  * elide_pace_again() - an attempt has aborted: is there hope at all?
+ * @t: the calling thread
  * @mark: of the call
  * @row: its counters
  * @try: the acquisition; it has less patience if there was none the last time
  */
-void elide_pace_again(const struct elide_mark *mark, const struct elide_row *row,
-		      struct policy_try *try);
+void elide_pace_again(struct elide_thread *t, const struct elide_mark *mark,
+		      const struct elide_row *row, struct policy_try *try);
 
 /**
  * elide_pace_failed() - attempts have aborted and the lock is taken really.

@@ -281,10 +281,14 @@ static struct elide_cache *fill(const void *lock, const void *site, enum elide_k
 		.elide = row->state == ELIDE_STATE_ELIDING || row->state == ELIDE_STATE_PAUSED,
 		.generation = generation,
 	};
-	if (elide_process.config.name == POLICY_ADAPTIVE)
-		t->mark_of[entry - t->cache] = elide_pace_mark(t, index, class_index, site, kind);
-	else
+	if (elide_process.config.name == POLICY_ADAPTIVE) {
+		if (t->filled_row != row)
+			t->filled_mark = elide_pace_mark(t, class_index, site, kind);
+		t->filled_row = row;
+		t->mark_of[entry - t->cache] = t->filled_mark;
+	} else {
 		*elide_window(t, entry) = (struct policy_window){0};
+	}
 	if (unlikely(elide_slow_forked())) {
 		entry->lock = NULL;
 		return NULL;

@@ -164,6 +164,7 @@ struct elide_mark {
  * @nr:        of so many
  * @pacer:     the class's state, 0 for an unused one
  * @epoch:     that the last report was in
+ * @aborts:    of attempts
  */
 struct elide_pace {
 	uint64_t start;
@@ -172,6 +173,7 @@ struct elide_pace {
 	uint32_t nr;
 	uint32_t pacer;
 	uint32_t epoch;
+	uint64_t aborts;
 };
 
 /**
@@ -209,6 +211,7 @@ struct elide_pace {
  * @cache:      the look-up cache
  * @mark_of:    mark of the call in the cache entry of that index
  * @windows:    this thread's judgement of the lock in it: policy hpca
+ * @filled_row, @filled_mark: of the last entry made
  * @marks, @paces: what it knows of calls and of classes: pace.h
  * @taken:      the locks held, the oldest first
  * @pmu:        ring of its samples of aborts, see pmu.h; NULL without
@@ -258,6 +261,8 @@ struct elide_thread {
 
 	struct elide_cache cache[ELIDE_NR_CACHE] __cacheline_aligned;
 	uint16_t mark_of[ELIDE_NR_CACHE];
+	uint16_t filled_mark;
+	const struct elide_row *filled_row;
 	struct elide_mark marks[ELIDE_NR_ROWS] __cacheline_aligned;
 	struct elide_pace paces[ELIDE_NR_ROWS];
 	struct policy_window windows[ELIDE_NR_CACHE];

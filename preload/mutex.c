@@ -19,9 +19,10 @@
 #define KIND ELIDE_KIND_MUTEX
 
 /* Robust, priority and process-shared mutexes are left to glibc, and so is everything unknown. */
-static __always_inline_fn bool may_elide(struct elide_thread *t, const struct elide_cache *entry, const pthread_mutex_t *m)
+static __always_inline_fn bool may_elide(struct elide_thread *t, const struct elide_cache *entry,
+					 const struct elide_row *row, const pthread_mutex_t *m)
 {
-	return elide_tried(t, entry) && glibc_mutex_elidable(m);
+	return elide_tried(t, entry, row) && glibc_mutex_elidable(m);
 }
 
 /* Take a free plain mutex as glibc does. False: it is held. */
@@ -175,14 +176,15 @@ __noinline int mutex_lock(pthread_mutex_t *m, const void *site)
 			return real.mutex_lock(m);
 		t = elide_self;
 	}
-	if (may_elide(t, entry, m)) {
+	/* It stays where it is, whatever a signal handler does meanwhile. */
+	row = elide_row(entry);
+	if (may_elide(t, entry, row, m)) {
 		outcome = elide_acquire(t, entry, m, &glibc_mutex_rule, site, KIND, true);
 		if (outcome == ELIDE_TAKEN)
 			return 0;
 		if (outcome == ELIDE_INSIDE)
 			return real.mutex_lock(m);
 	}
-	row = elide_row(entry);
 	if (unlikely(!glibc_mutex_plain(m) || !glibc_layout.mutex || !take_plain(m, t->tid)))
 		return lock_waiting(t, row, m, site, outcome);
 	taken_really(t, row, m, outcome, true);
@@ -221,7 +223,7 @@ int mutex_trylock(pthread_mutex_t *m, const void *site)
 			return real.mutex_trylock(m);
 		t = elide_self;
 	}
-	if (may_elide(t, entry, m)) {
+	if (may_elide(t, entry, elide_row(entry), m)) {
 		outcome = elide_acquire(t, entry, m, &glibc_mutex_rule, site, KIND, false);
 		if (outcome == ELIDE_TAKEN)
 			return 0;
@@ -263,7 +265,7 @@ int mutex_timedlock(pthread_mutex_t *m, const void *site, clockid_t clock,
 			return real_timed(m, clock, until);
 		t = elide_self;
 	}
-	if (may_elide(t, entry, m)) {
+	if (may_elide(t, entry, elide_row(entry), m)) {
 		outcome = elide_acquire(t, entry, m, &glibc_mutex_rule, site, KIND, false);
 		if (outcome == ELIDE_TAKEN)
 			return 0;

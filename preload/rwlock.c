@@ -13,9 +13,9 @@
 #define CLOCK_PLAIN (-1) /* the timed functions without a clock */
 
 static __always_inline_fn bool may_elide(struct elide_thread *t, const struct elide_cache *entry,
-					 const pthread_rwlock_t *rw)
+					 const struct elide_row *row, const pthread_rwlock_t *rw)
 {
-	return elide_tried(t, entry) && glibc_layout.rwlock && !rw->__data.__shared;
+	return elide_tried(t, entry, row) && glibc_layout.rwlock && !rw->__data.__shared;
 }
 
 static __always_inline_fn const struct elide_rule *rule_of(enum elide_kind kind)
@@ -95,7 +95,7 @@ static __always_inline_fn int lock(pthread_rwlock_t *rw, const void *site, enum 
 			return call_real(rw, kind, how, clock, until);
 		t = elide_self;
 	}
-	if (may_elide(t, entry, rw)) {
+	if (may_elide(t, entry, elide_row(entry), rw)) {
 		outcome = elide_acquire(t, entry, rw, rule_of(kind), site, kind, how == HOW_LOCK);
 		if (outcome == ELIDE_TAKEN)
 			return 0;

@@ -22,9 +22,10 @@ static __always_inline_fn bool take(pthread_spinlock_t *s)
 	return __atomic_sub_fetch(s, 1, __ATOMIC_ACQUIRE) == 0;
 }
 
-static __always_inline_fn bool may_elide(struct elide_thread *t, const struct elide_cache *entry)
+static __always_inline_fn bool may_elide(struct elide_thread *t, const struct elide_cache *entry,
+					 const struct elide_row *row)
 {
-	return elide_tried(t, entry) && glibc_layout.spin;
+	return elide_tried(t, entry, row) && glibc_layout.spin;
 }
 
 static __noinline int lock_waiting(struct elide_thread *t, struct elide_row *row,
@@ -87,14 +88,14 @@ static __noinline int lock(pthread_spinlock_t *s, const void *site)
 			return real.spin_lock(s);
 		t = elide_self;
 	}
-	if (may_elide(t, entry)) {
+	row = elide_row(entry);
+	if (may_elide(t, entry, row)) {
 		outcome = elide_acquire(t, entry, word, &glibc_spin_rule, site, KIND, true);
 		if (outcome == ELIDE_TAKEN)
 			return 0;
 		if (outcome == ELIDE_INSIDE)
 			return real.spin_lock(s);
 	}
-	row = elide_row(entry);
 	if (unlikely(!glibc_layout.spin || !take(s)))
 		return lock_waiting(t, row, s, outcome);
 	taken_really(t, row, word, outcome, true);
@@ -136,7 +137,7 @@ WRAPPER int pthread_spin_trylock(pthread_spinlock_t *s)
 			return real.spin_trylock(s);
 		t = elide_self;
 	}
-	if (may_elide(t, entry)) {
+	if (may_elide(t, entry, elide_row(entry))) {
 		outcome = elide_acquire(t, entry, word, &glibc_spin_rule, site, KIND, false);
 		if (outcome == ELIDE_TAKEN)
 			return 0;

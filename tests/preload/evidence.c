@@ -318,11 +318,11 @@ static bool was_paused(void)
 
 	while ((e = next(ELIDE_CHUNK_TIMELINE, e)))
 		if (e->type == ELIDE_EVENT_PAUSED && lies_in(e->site, call_inside))
-			return e->a >= 256 && e->lock == (uintptr_t)&mutex && e->tries && e->fails;
+			return e->arm == POLICY_ARM_real && e->before != POLICY_ARM_real && !e->pairs;
 	return false;
 }
 
-/* With the adaptive policy. */
+/* With the adaptive policy: a section of which no attempt commits. */
 static void pauses(void)
 {
 	for (int i = 0; i < 1000; i++)

@@ -28,12 +28,14 @@
  * struct world - what a class of locks is like, and how it went.
  * @rates: sections per microsecond of a thread, by site and arm
  * @noise: of each epoch, relative
+ * @aborts: by section where anything is elided
  * @nr_sites: sites, each with the same part of the sections
  * @done, @best: sections completed, and what the best arms would have
  */
 struct world {
 	double rates[LEARN_SITES][POLICY_NR_ARMS];
 	double noise;
+	double aborts;
 	unsigned int nr_sites;
 	uint64_t seed;
 	uint64_t now;
@@ -63,6 +65,7 @@ static void begin(struct world *w, uint64_t seed, unsigned int nr_sites, double 
 	memset(w, 0, sizeof(*w));
 	w->seed = seed;
 	w->noise = noise;
+	w->aborts = 0.1;
 	w->nr_sites = nr_sites;
 	w->now = 5000 * MS;
 	learn_start(&w->class);
@@ -115,6 +118,7 @@ static struct learn_decision epoch(struct world *w)
 	w->done += rate * e.length;
 	w->best += rate_best(w) * e.length;
 	e.sections = 4 * seen * e.length / LEARN_US;
+	e.aborts = w->aborts * e.sections;
 	e.whole = e.length;
 	e.now = w->now;
 	return learn_epoch(&w->class, &e);
@@ -347,6 +351,24 @@ static void without_hope_it_is_not_asked(void **state)
 	}
 }
 
+/* Where nothing aborts only one question is asked. */
+static void what_cannot_differ_is_not_asked(void **state)
+{
+	struct learn_decision d;
+	struct world w;
+
+	begin(&w, 1, 2, 0.03);
+	w.aborts = 0.001;
+	set(&w, 0, 2, 1, 1);
+	set(&w, 1, 2, 1, 1);
+	for (int i = 0; i < 2000; i++) {
+		d = epoch(&w);
+		if (d.made && !d.won)
+			assert_int_equal(d.arm, KEEN);
+	}
+	assert_int_equal(w.class.sites[0].arm, REAL);
+}
+
 static void sites_beyond_the_room_share_the_last(void **state)
 {
 	struct learn_class c;
@@ -397,6 +419,7 @@ int main(void)
 		cmocka_unit_test(without_hope_it_is_probed_seldom),
 		cmocka_unit_test(two_commits_give_hope),
 		cmocka_unit_test(without_hope_it_is_not_asked),
+		cmocka_unit_test(what_cannot_differ_is_not_asked),
 		cmocka_unit_test(sites_beyond_the_room_share_the_last),
 		cmocka_unit_test(a_new_site_begins_as_its_class),
 		cmocka_unit_test(nothing_happens_without_sections),
