@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * elide.c - attempt, held list, commit, fallback.
+ * elide.c - attempt, held list, fallback; release.c has the other end of a section.
  *
- * The only file that begins, ends or aborts a transaction on behalf of a
+ * These two are the only files that begin, end or abort a transaction on behalf of a
  * lock. Between begin and commit it must never store to anything but the
  * thread's held list and list of pending calls, and never call what
  * might: no counters, no logs, no allocation, no system call.
@@ -17,6 +17,7 @@
 #include "pmu.h"
 #include "point.h"
 #include "process.h"
+#include "section.h"
 #include "tunables.h"
 
 /* Cycles; a timer interrupt, which comes about as often, ends any transaction. */
@@ -25,13 +26,7 @@
 /* Waits for a turn in the queue last so many times as long as those for a held lock. */
 #define QUEUE_LONGEST 16
 
-/* Some transaction has committed since the watch last looked. Rarely written. */
-static bool any_commit = true;
-
-static __always_inline_fn uint64_t read_word(const void *word, uint32_t size)
-{
-	return size == 4 ? READ_ONCE(*(const uint32_t *)word) : READ_ONCE(*(const uint64_t *)word);
-}
+bool elide_any_commit = true;
 
 static __always_inline_fn bool is_free(const void *word, const struct elide_rule *rule,
 				       uint64_t *value)
@@ -85,10 +80,23 @@ static __always_inline_fn enum elide_deferred elided(bool wait)
 	return wait ? ELIDE_DEFER_ELIDED : ELIDE_DEFER_ELIDED_TRY;
 }
 
+/* In a transaction just begun: the lock is held, and its call is pending, alone. */
+static __always_inline_fn void push_outermost(struct elide_thread *t, struct elide_cache *entry,
+					      const void *word, uint64_t value,
+					      const struct elide_rule *rule, const void *site,
+					      enum elide_kind kind, bool wait)
+{
+	t->nr_held = t->nr_pending = 0;
+	push_held(t, word, value, rule->size);
+	push_pending(t, entry, word, site, kind, elided(wait));
+}
+
 /* A lock inside an elided section: check its word and push it, no nested XBEGIN. */
-static enum elide_outcome acquire_nested(struct elide_thread *t, struct elide_cache *entry,
-					 const void *word, const struct elide_rule *rule,
-					 const void *site, enum elide_kind kind, bool wait)
+static __noinline enum elide_outcome acquire_nested(struct elide_thread *t,
+						    struct elide_cache *entry, const void *word,
+						    const struct elide_rule *rule,
+						    const void *site, enum elide_kind kind,
+						    bool wait)
 {
 	uint64_t value;
 
@@ -119,7 +127,8 @@ static uint32_t random_period(struct elide_thread *t, uint32_t mean)
 	return mean ? 1 + next_random(t) % (2 * mean - 1) : 0;
 }
 
-static bool wait_until_free(const void *word, const struct elide_rule *rule, uint32_t spins)
+static __noinline bool wait_until_free(const void *word, const struct elide_rule *rule,
+				       uint32_t spins)
 {
 	uint64_t value;
 
@@ -159,7 +168,7 @@ static void watch(struct elide_thread *t)
 	if (!elide_tunables.watch || ++t->streak < elide_tunables.watch)
 		return;
 	t->streak = 0;
-	if (!__atomic_exchange_n(&any_commit, false, __ATOMIC_RELAXED))
+	if (!__atomic_exchange_n(&elide_any_commit, false, __ATOMIC_RELAXED))
 		elide_disable("transactions have stopped committing");
 }
 
@@ -198,7 +207,7 @@ static void count_abort(struct elide_thread *t, struct elide_row *row, const voi
 }
 
 /* The policy has changed its mind. Finds the lock by itself: less to be kept at hand for it. */
-static __cold void decided(struct elide_row *row, const struct policy_window *window)
+__cold void elide_decided(struct elide_row *row, const struct policy_window *window)
 {
 	const struct elide_thread *t = elide_self;
 	const struct elide_cache *entry = &t->cache[window - t->windows];
@@ -230,7 +239,7 @@ static void queue_up(struct elide_thread *t, struct policy_lock *lock, uint32_t 
 		t->queue = &lock->queue;
 }
 
-static __noinline void leave_queue(struct elide_thread *t)
+__noinline void elide_leave_queue(struct elide_thread *t)
 {
 	WRITE_ONCE(*t->queue, 0);
 	t->queue = NULL;
@@ -275,52 +284,25 @@ static void gave_up(struct elide_thread *t, struct elide_cache *entry, struct po
 		    const struct policy_try *try)
 {
 	if (t->queue)
-		leave_queue(t);
+		elide_leave_queue(t);
 	if (elide_process.config.name == POLICY_ADAPTIVE)
 		elide_pace_failed(elide_mark(t, entry), elide_row(entry), try);
 	else if (policy_done(&elide_process.config, lock, elide_window(t, entry), try, false))
-		decided(elide_row(entry), elide_window(t, entry));
+		elide_decided(elide_row(entry), elide_window(t, entry));
 }
 
-enum elide_outcome elide_acquire(struct elide_thread *t, struct elide_cache *entry,
-				 const void *word, const struct elide_rule *rule, const void *site,
-				 enum elide_kind kind, bool wait)
+/* The first attempt of an acquisition has aborted. */
+static __noinline enum elide_outcome try_again(struct elide_thread *t, struct elide_cache *entry,
+					       const void *word, const struct elide_rule *rule,
+					       const void *site, enum elide_kind kind, bool wait,
+					       unsigned int status, unsigned long long start)
 {
 	const struct policy_config *config = &elide_process.config;
-	struct policy_lock *lock;
+	struct policy_lock *lock = &elide_registry_state(entry->lock_index)->policy;
 	struct policy_try try = {.arm = t->arm};
-	unsigned long long start = 0;
-	unsigned int status;
 	uint64_t value;
 
-	if (t->nr_held)
-		return acquire_nested(t, entry, word, rule, site, kind, wait);
-	if (!READ_ONCE(elide_enabled) || unlikely(READ_ONCE(elide_data->control)))
-		return ELIDE_SKIPPED;
-	if (rtm_test())
-		return ELIDE_INSIDE; /* somebody else's transaction; XEND is theirs */
-	lock = &elide_registry_state(entry->lock_index)->policy;
-	if (config->name != POLICY_ADAPTIVE && !policy_enter(config, lock))
-		return ELIDE_SKIPPED;
-	test_point(enter);
-	if (looks_first() && !wait_until_free(word, rule, wait ? config->spin_busy : 0))
-		return ELIDE_SKIPPED;
-	if (unlikely(!--t->time_countdown)) {
-		t->time_countdown = random_period(t, ELIDE_TIME_PERIOD);
-		start = cycles_now();
-	}
 	for (;;) {
-		status = rtm_begin();
-		if (likely(status == RTM_STARTED)) {
-			test_point(begun);
-			if (!is_free(word, rule, &value))
-				rtm_abort(ELIDE_CODE_busy);
-			test_point(subscribed);
-			push_held(t, word, value, rule->size);
-			push_pending(t, entry, word, site, kind, elided(wait));
-			test_point(held);
-			return ELIDE_TAKEN;
-		}
 		test_point(aborted);
 		count_abort(t, elide_row(entry), word, rule, status, start);
 		if (config->name == POLICY_ADAPTIVE)
@@ -328,216 +310,62 @@ enum elide_outcome elide_acquire(struct elide_thread *t, struct elide_cache *ent
 		if (!carry_out(t, lock, policy_abort(config, lock, &try, status), word, rule, wait))
 			break;
 		start = start ? cycles_now() : 0;
+		status = rtm_begin();
+		if (likely(status == RTM_STARTED)) {
+			test_point(begun);
+			if (!is_free(word, rule, &value))
+				rtm_abort(ELIDE_CODE_busy);
+			test_point(subscribed);
+			push_outermost(t, entry, word, value, rule, site, kind, wait);
+			test_point(held);
+			return ELIDE_TAKEN;
+		}
 	}
 	gave_up(t, entry, lock, &try);
 	test_point(fallback);
 	return ELIDE_FELL_BACK;
 }
 
-struct elide_held *elide_find_held(struct elide_thread *t, const void *word)
+/* Time for a look at the clock. Return: cycles. */
+static __noinline unsigned long long time_attempt(struct elide_thread *t)
 {
-	for (uint32_t i = t->nr_held; i--;)
-		if (t->held[i].word == word)
-			return &t->held[i];
-	return NULL;
+	t->time_countdown = random_period(t, ELIDE_TIME_PERIOD);
+	return cycles_now();
 }
 
-/**
- * struct deferred - a pending call as it is copied out before the commit.
- * @row: counters of the call, NULL if it was not known yet
- *
- * The rest as in struct elide_pending. Cache entries are not kept: a signal
- * handler may evict them as soon as the transaction is over.
- */
-struct deferred {
-	struct elide_row *row;
-	const void *lock;
-	const void *site;
-	uint32_t kind;
-	uint32_t what;
-};
-
-/* The row of a call that was not known yet, now that the transaction is over. */
-static void find_row(struct deferred *d)
+/* What is usual stands here, and calls nothing; the rest is apart. */
+enum elide_outcome elide_acquire(struct elide_thread *t, struct elide_cache *entry,
+				 const void *word, const struct elide_rule *rule, const void *site,
+				 enum elide_kind kind, bool wait)
 {
-	struct elide_cache *entry;
+	const struct policy_config *config = &elide_process.config;
+	unsigned long long start = 0;
+	unsigned int status;
+	uint64_t value;
 
-	if (d->row || d->what > ELIDE_DEFER_REAL_TRY)
-		return;
-	entry = elide_cache_fill(d->lock, d->site, d->kind);
-	d->row = entry ? elide_row(entry) : NULL;
-}
-
-/* What a nested call left to be done. */
-static void catch_up(struct elide_thread *t, struct deferred *d)
-{
-	find_row(d);
-	switch (d->what) {
-	case ELIDE_DEFER_ELIDED:
-	case ELIDE_DEFER_ELIDED_TRY:
-		if (d->row)
-			counter_add(d->row->nested, 1);
-		break;
-	case ELIDE_DEFER_REAL:
-	case ELIDE_DEFER_REAL_TRY:
-		if (d->row)
-			elide_count(d->row, ELIDE_SKIPPED);
-		break;
-	case ELIDE_DEFER_NEW:
-	case ELIDE_DEFER_SHARED:
-		elide_lock_new(d->lock, d->kind, d->site, d->what == ELIDE_DEFER_SHARED);
-		break;
-	case ELIDE_DEFER_GONE:
-		elide_lock_gone(d->lock);
-		break;
-	case ELIDE_DEFER_RELEASED:
-		elide_released(t, d->lock, d->kind);
-		break;
-	case ELIDE_DEFER_UNELIDED:
-		elide_order_released(t, d->lock);
-		break;
-	default:
-		elide_misuse(d->what - ELIDE_DEFER_MISUSE, d->kind, d->site, d->lock);
-		break;
-	}
-}
-
-/* In which order the section took its locks. */
-static void catch_up_order(struct elide_thread *t, struct deferred *d)
-{
-	bool wait = d->what == ELIDE_DEFER_ELIDED || d->what == ELIDE_DEFER_REAL;
-
-	find_row(d);
-	if (d->row)
-		elide_order_taken(t, d->row, d->lock, wait);
-}
-
-/* No call is pending, and the emulator sees no section any more: one store, not two. */
-static __always_inline_fn void no_pending(struct elide_thread *t)
-{
-	_Static_assert(offsetof(struct elide_thread, pending) ==
-			       offsetof(struct elide_thread, nr_pending) + sizeof(t->nr_pending),
-		       "side by side");
-	__builtin_memset((char *)t + offsetof(struct elide_thread, nr_pending), 0,
-			 sizeof(t->nr_pending) + sizeof(t->pending[0].what));
-}
-
-static __noinline void commit_judged(struct policy_lock *lock, struct policy_window *window,
-				     struct elide_row *row)
-{
-	const struct policy_try none = {0};
-
-	if (policy_done(&elide_process.config, lock, window, &none, true))
-		decided(row, window);
-}
-
-/* Commit, and count the outermost section. The lock may be gone: only its address is used. */
-static __always_inline_fn void commit(struct elide_thread *t)
-{
-	struct elide_cache *entry = t->pending[0].entry;
-	struct elide_row *row = elide_row(entry);
-	bool judged = elide_process.config.name == POLICY_HPCA;
-	struct policy_lock *lock = NULL;
-	struct policy_window *window = NULL;
-
-	if (unlikely(judged)) {
-		lock = &elide_registry_state(entry->lock_index)->policy;
-		window = elide_window(t, entry);
-	}
-	no_pending(t);
-	test_point(commit);
-	rtm_end();
-	test_point(committed);
-	if (unlikely(!READ_ONCE(any_commit)))
-		WRITE_ONCE(any_commit, true);
-	t->streak = 0;
-	counter_add(row->commits, 1);
-	if (unlikely(t->queue))
-		leave_queue(t);
-	if (unlikely(judged))
-		commit_judged(lock, window, row);
-}
-
-static __always_inline_fn void copy_pending(const struct elide_thread *t, struct deferred *list,
-					    uint32_t first, uint32_t nr)
-{
-	for (uint32_t i = first; i < nr; i++) {
-		const struct elide_pending *p = &t->pending[i];
-
-		list[i] = (struct deferred){p->entry ? elide_row(p->entry) : NULL, p->lock, p->site,
-					    p->kind, p->what};
-	}
-}
-
-/* Back in the section under the real lock that it was inside of, if there is one. */
-static void section_again(struct elide_thread *t)
-{
-	if (t->in_real)
-		t->pending[0] = t->real;
-}
-
-static __noinline void commit_nested(struct elide_thread *t)
-{
-	struct deferred list[ELIDE_MAX_PENDING];
-	uint32_t nr = t->nr_pending;
-
-	copy_pending(t, list, 1, nr);
-	commit(t);
-	section_again(t);
-	for (uint32_t i = 1; i < nr; i++)
-		catch_up(t, &list[i]);
-}
-
-/* The same where the order of locks is watched. @last: the lock released last. */
-static __cold void commit_ordered(struct elide_thread *t, const void *last)
-{
-	struct deferred list[ELIDE_MAX_PENDING];
-	uint32_t nr = t->nr_pending;
-
-	copy_pending(t, list, 0, nr);
-	commit(t);
-	section_again(t);
-	catch_up_order(t, &list[0]);
-	for (uint32_t i = 1; i < nr; i++) {
-		catch_up_order(t, &list[i]);
-		catch_up(t, &list[i]);
-	}
-	elide_order_released(t, last);
-}
-
-bool elide_release(struct elide_thread *t, const void *word)
-{
-	struct elide_held *h = elide_find_held(t, word);
-
-	if (!h)
-		return false;
-	test_point(release);
-	if (read_word(word, h->size) != h->value)
-		rtm_abort(ELIDE_CODE_changed);
-	test_point(compared);
-	if (h->depth) {
-		h->depth--;
-		return true;
-	}
-	/*
-	 * Usually the last one; otherwise keep the order of the others. The
-	 * barrier keeps the compiler from calling memmove(): binding that lazily
-	 * would abort every time, and so never be done with.
-	 */
-	for (struct elide_held *last = &t->held[t->nr_held - 1]; h < last; h++) {
-		*h = h[1];
-		barrier();
-	}
-	if (--t->nr_held) {
-		if (elide_process.order)
-			elide_defer(t, NULL, word, NULL, ELIDE_KIND_NONE, ELIDE_DEFER_UNELIDED);
-		return true;
-	}
-	if (likely(t->nr_pending == 1 && !t->watched))
-		commit(t);
-	else if (likely(!elide_process.order))
-		commit_nested(t);
-	else
-		commit_ordered(t, word);
-	return true;
+	if (unlikely(t->nr_held))
+		return acquire_nested(t, entry, word, rule, site, kind, wait);
+	if (unlikely(!READ_ONCE(elide_enabled) || READ_ONCE(elide_data->control)))
+		return ELIDE_SKIPPED;
+	if (unlikely(rtm_test()))
+		return ELIDE_INSIDE; /* somebody else's transaction; XEND is theirs */
+	if (unlikely(config->name != POLICY_ADAPTIVE) &&
+	    !policy_enter(config, &elide_registry_state(entry->lock_index)->policy))
+		return ELIDE_SKIPPED;
+	test_point(enter);
+	if (unlikely(!is_free(word, rule, &value)) && looks_first() &&
+	    !wait_until_free(word, rule, wait ? config->spin_busy : 0))
+		return ELIDE_SKIPPED;
+	if (unlikely(!--t->time_countdown))
+		start = time_attempt(t);
+	status = rtm_begin();
+	if (unlikely(status != RTM_STARTED))
+		return try_again(t, entry, word, rule, site, kind, wait, status, start);
+	test_point(begun);
+	if (!is_free(word, rule, &value))
+		rtm_abort(ELIDE_CODE_busy);
+	test_point(subscribed);
+	push_outermost(t, entry, word, value, rule, site, kind, wait);
+	test_point(held);
+	return ELIDE_TAKEN;
 }

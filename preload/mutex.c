@@ -195,8 +195,11 @@ __noinline int mutex_lock(pthread_mutex_t *m, const void *site)
 WRAPPER int pthread_mutex_lock(pthread_mutex_t *m)
 {
 	struct elide_thread *t = elide_self;
-	struct elide_row *row = elide_cache_short(t, m, CALL_SITE(), KIND);
+	struct elide_row *row;
 
+	if (unlikely(!t || t->short_tid == ELIDE_NO_TID))
+		return mutex_lock(m, CALL_SITE());
+	row = elide_cache_short(t, m, CALL_SITE(), KIND);
 	if (unlikely(!row || !glibc_mutex_plain(m) || !take_plain(m, t->tid)))
 		return mutex_lock(m, CALL_SITE());
 	return counted_short(t, row, m);
