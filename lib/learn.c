@@ -50,6 +50,10 @@
 #define PROBE_MAX  (8000 * LEARN_US)
 #define PROBE_PASS 2
 
+/* If others were in its way: time until the next, and how many of these there are. */
+#define PROBE_AGAIN  (100 * LEARN_US)
+#define PROBE_UNSURE 4
+
 /* With fewer aborts by section, arms that differ in what they do after one do not differ. */
 #define ABORTS_MATTER 0.01
 
@@ -63,6 +67,7 @@ static const uint8_t neighbours[POLICY_NR_ARMS][NR_NEIGHBOURS] = {
 	NEIGHBOURS(lean, real, keen, queue, firm),
 	NEIGHBOURS(firm, real, keen, queue, lean),
 	NEIGHBOURS(queue, real, keen, firm, lean),
+	NEIGHBOURS(probe, real, keen, firm, lean),
 #undef NEIGHBOURS
 };
 
@@ -413,7 +418,7 @@ bool learn_hopeless(struct learn_class *c, unsigned int site, uint64_t now)
 	if (s->hopeless)
 		return false;
 	s->hopeless = true;
-	s->passed = 0;
+	s->passed = s->unsure = 0;
 	/* What has passed its probes before, and fails again, is not asked as soon. */
 	if (s->wait < PROBE_MIN)
 		s->wait = PROBE_MIN;
@@ -444,23 +449,26 @@ bool learn_probe(struct learn_class *c, unsigned int site, uint64_t now)
 	return true;
 }
 
-bool learn_probed(struct learn_class *c, unsigned int site, bool committed, uint64_t now)
+bool learn_probed(struct learn_class *c, unsigned int site, enum learn_outcome outcome,
+		  uint64_t now)
 {
 	struct learn_site *s = &c->sites[site];
 
 	if (!s->hopeless)
 		return false;
-	if (committed) {
-		s->probe_at = now;
-		if (++s->passed < PROBE_PASS)
-			return false;
-		s->hopeless = false;
-		ask_all(c, now);
-		return true;
+	if (outcome == LEARN_FAILED) {
+		s->passed = s->unsure = 0;
+		if (s->wait < PROBE_MAX)
+			s->wait *= 2;
+		s->probe_at = now + s->wait;
+		return false;
 	}
-	s->passed = 0;
-	if (s->wait < PROBE_MAX)
-		s->wait *= 2;
-	s->probe_at = now + s->wait;
-	return false;
+	s->probe_at = outcome == LEARN_PASSED ? now : now + PROBE_AGAIN;
+	s->passed += outcome == LEARN_PASSED;
+	s->unsure += outcome == LEARN_UNSURE;
+	if (s->passed < PROBE_PASS && s->unsure < PROBE_UNSURE)
+		return false;
+	s->hopeless = false;
+	ask_all(c, now);
+	return true;
 }
