@@ -90,11 +90,12 @@ struct learn_site {
  * @half:       the first epoch of the pair is over
  * @pairs:      pairs that are over
  * @asked:      challenges since something changed, in the rotation; see learn.c
- * @departed:   epochs in a row that were unlike those before, and on the same side
+ * @departed:   epochs in a row at which they were unlike those before
  * @rested:     the first epoch after a challenge is over: what follows is as usual
  * @sum, @squares: of the pairs' logarithms of rate of challenger by rate of incumbent
  * @first:      rate of the pair's first epoch
  * @rate, @noise, @nr_rates: mean rate while holding, its mean relative departure, epochs seen
+ * @recent:     mean rate of the last few of these
  * @aborts:     by section, when elided last; running mean
  * @stretch:    how much longer epochs are that compare eliding with not eliding: it was not clear
  * @length:     of the incumbent's last epoch: the challenger gets as many
@@ -112,13 +113,14 @@ struct learn_class {
 	bool turned;
 	bool half;
 	uint8_t pairs;
-	int8_t departed;
+	uint8_t departed;
 	bool rested;
 	uint32_t asked;
 	double sum;
 	double squares;
 	double first;
 	double rate;
+	double recent;
 	double noise;
 	uint32_t nr_rates;
 	double aborts;
