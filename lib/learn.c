@@ -40,15 +40,22 @@
 /* Noise of a pair that is there even if few pairs happen to agree. */
 #define NOISE_MIN 0.01
 
-/* What is unlike before: by so much, and so many times the usual noise, so many times in a row. */
+/*
+ * What is unlike before: a mean of about four epochs by so much, and by so many times the
+ * usual noise of one, which is about three of its own, so many times in a row.
+ */
 #define DEPARTS        0.2
-#define DEPARTS_NOISES 4
+#define DEPARTS_NOISES 1.6
 #define DEPARTS_TIMES  3
 
 /* First and longest time between probes of a hopeless site. */
 #define PROBE_MIN  (500 * LEARN_US)
-#define PROBE_MAX  (8000 * LEARN_US)
+#define PROBE_MAX  (4000 * LEARN_US)
 #define PROBE_PASS 2
+
+/* If others were in its way: time until the next, and how many of these there are. */
+#define PROBE_AGAIN  (100 * LEARN_US)
+#define PROBE_UNSURE 4
 
 /* With fewer aborts by section, arms that differ in what they do after one do not differ. */
 #define ABORTS_MATTER 0.01
@@ -63,6 +70,7 @@ static const uint8_t neighbours[POLICY_NR_ARMS][NR_NEIGHBOURS] = {
 	NEIGHBOURS(lean, real, keen, queue, firm),
 	NEIGHBOURS(firm, real, keen, queue, lean),
 	NEIGHBOURS(queue, real, keen, firm, lean),
+	NEIGHBOURS(probe, real, keen, firm, lean),
 #undef NEIGHBOURS
 };
 
@@ -204,6 +212,7 @@ static void ask_all(struct learn_class *c, uint64_t now)
 	c->period = PERIOD_MIN;
 	c->next_at = now;
 	c->nr_rates = 0;
+	c->noise = 0;
 }
 
 static void challenge(struct learn_class *c)
@@ -355,24 +364,30 @@ static struct learn_decision step(struct learn_class *c, const struct learn_epoc
 /* Is the incumbent's rate no more what it was? */
 static bool departs(struct learn_class *c, double rate)
 {
-	double log = log_ratio(rate, c->rate), off = log < 0 ? -log : log;
-	bool first = !c->rested;
+	double off = log_ratio(rate, c->rate), log;
 
-	c->rested = true;
-	if (first)
+	if (!c->rested) {
+		c->rested = true;
+		c->recent = c->rate;
 		return false;
-	if (c->nr_rates >= DEPARTS_TIMES && off > DEPARTS && off > DEPARTS_NOISES * c->noise) {
-		if ((log < 0) != (c->departed < 0))
-			c->departed = 0;
-		c->departed += log < 0 ? -1 : 1;
-		return c->departed >= DEPARTS_TIMES || c->departed <= -DEPARTS_TIMES;
+	}
+	if (c->nr_rates) {
+		c->recent += (rate - c->recent) / 4;
+		log = log_ratio(c->recent, c->rate);
+		off = off < 0 ? -off : off;
+		if (c->nr_rates >= DEPARTS_TIMES && (log > DEPARTS || log < -DEPARTS) &&
+		    (log > DEPARTS_NOISES * c->noise || log < -DEPARTS_NOISES * c->noise))
+			return ++c->departed >= DEPARTS_TIMES;
 	}
 	c->departed = 0;
 	/* Running means over about the last sixteen. */
 	if (c->nr_rates < 16)
 		c->nr_rates++;
 	c->rate += (rate - c->rate) / c->nr_rates;
-	c->noise += ((c->nr_rates > 1 ? off : 0) - c->noise) / c->nr_rates;
+	if (c->nr_rates > 1)
+		c->noise += (off - c->noise) / (c->nr_rates - 1);
+	else
+		c->recent = rate;
 	return false;
 }
 
@@ -413,7 +428,7 @@ bool learn_hopeless(struct learn_class *c, unsigned int site, uint64_t now)
 	if (s->hopeless)
 		return false;
 	s->hopeless = true;
-	s->passed = 0;
+	s->passed = s->unsure = 0;
 	/* What has passed its probes before, and fails again, is not asked as soon. */
 	if (s->wait < PROBE_MIN)
 		s->wait = PROBE_MIN;
@@ -444,23 +459,26 @@ bool learn_probe(struct learn_class *c, unsigned int site, uint64_t now)
 	return true;
 }
 
-bool learn_probed(struct learn_class *c, unsigned int site, bool committed, uint64_t now)
+bool learn_probed(struct learn_class *c, unsigned int site, enum learn_outcome outcome,
+		  uint64_t now)
 {
 	struct learn_site *s = &c->sites[site];
 
 	if (!s->hopeless)
 		return false;
-	if (committed) {
-		s->probe_at = now;
-		if (++s->passed < PROBE_PASS)
-			return false;
-		s->hopeless = false;
-		ask_all(c, now);
-		return true;
+	if (outcome == LEARN_FAILED) {
+		s->passed = s->unsure = 0;
+		if (s->wait < PROBE_MAX)
+			s->wait *= 2;
+		s->probe_at = now + s->wait;
+		return false;
 	}
-	s->passed = 0;
-	if (s->wait < PROBE_MAX)
-		s->wait *= 2;
-	s->probe_at = now + s->wait;
-	return false;
+	s->probe_at = outcome == LEARN_PASSED ? now : now + PROBE_AGAIN;
+	s->passed += outcome == LEARN_PASSED;
+	s->unsure += outcome == LEARN_UNSURE;
+	if (s->passed < PROBE_PASS && s->unsure < PROBE_UNSURE)
+		return false;
+	s->hopeless = false;
+	ask_all(c, now);
+	return true;
 }

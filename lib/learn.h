@@ -28,6 +28,7 @@
  *   usual       acquisitions in a row without hope          hopeless    lock taken really
  *   hopeless    its time has come, one acquisition fails    hopeless    twice the time
  *   hopeless    ... and two in a row commit                 usual       as the class
+ *   hopeless    ... or it cannot be told several times      usual       as the class
  */
 #ifndef ELIDE_LEARN_H
 #define ELIDE_LEARN_H
@@ -65,6 +66,7 @@ enum learn_phase {
  * @arm:      what was found best, or not yet been beaten
  * @hopeless: nothing can be elided here, as far as is known
  * @passed:   commits in a row of probes since
+ * @unsure:   probes that told nothing: others held the lock
  * @probe_at: when it may be probed next
  * @wait:     time between probes, doubling
  */
@@ -72,6 +74,7 @@ struct learn_site {
 	uint8_t arm;
 	bool hopeless;
 	uint8_t passed;
+	uint8_t unsure;
 	uint64_t probe_at;
 	uint64_t wait;
 };
@@ -87,11 +90,12 @@ struct learn_site {
  * @half:       the first epoch of the pair is over
  * @pairs:      pairs that are over
  * @asked:      challenges since something changed, in the rotation; see learn.c
- * @departed:   epochs in a row that were unlike those before, and on the same side
+ * @departed:   epochs in a row at which they were unlike those before
  * @rested:     the first epoch after a challenge is over: what follows is as usual
  * @sum, @squares: of the pairs' logarithms of rate of challenger by rate of incumbent
  * @first:      rate of the pair's first epoch
  * @rate, @noise, @nr_rates: mean rate while holding, its mean relative departure, epochs seen
+ * @recent:     mean rate of the last few of these
  * @aborts:     by section, when elided last; running mean
  * @stretch:    how much longer epochs are that compare eliding with not eliding: it was not clear
  * @length:     of the incumbent's last epoch: the challenger gets as many
@@ -109,13 +113,14 @@ struct learn_class {
 	bool turned;
 	bool half;
 	uint8_t pairs;
-	int8_t departed;
+	uint8_t departed;
 	bool rested;
 	uint32_t asked;
 	double sum;
 	double squares;
 	double first;
 	double rate;
+	double recent;
 	double noise;
 	uint32_t nr_rates;
 	double aborts;
@@ -215,11 +220,18 @@ bool learn_due(const struct learn_class *c, unsigned int site, uint64_t now);
  */
 bool learn_probe(struct learn_class *c, unsigned int site, uint64_t now);
 
+enum learn_outcome {
+	LEARN_PASSED, /* it has committed */
+	LEARN_FAILED, /* it has aborted as those before */
+	LEARN_UNSURE, /* others were in its way */
+};
+
 /**
  * learn_probed() - how it came out.
  *
  * Return: true if the site is as usual again.
  */
-bool learn_probed(struct learn_class *c, unsigned int site, bool committed, uint64_t now);
+bool learn_probed(struct learn_class *c, unsigned int site, enum learn_outcome outcome,
+		  uint64_t now);
 
 #endif

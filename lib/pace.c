@@ -326,9 +326,10 @@ static bool probe(struct elide_pacer *p, struct elide_mark *mark, const struct e
 
 	if (READ_ONCE(p->settled[mark->site]) != POLICY_ARM_real || !try_lock(p))
 		return false;
-	if (mark->probing && row->commits != mark->commits) {
+	if (mark->probing) {
 		mark->probing = 0;
-		if (learn_probed(&p->learn, mark->site, true, now))
+		if (learn_probed(&p->learn, mark->site,
+				 row->commits != mark->commits ? LEARN_PASSED : LEARN_UNSURE, now))
 			publish(p);
 	}
 	if (!mark->probing && learn_probe(&p->learn, mark->site, now)) {
@@ -383,7 +384,7 @@ enum policy_arm_name elide_pace_report(struct elide_thread *t, struct elide_mark
 	if (probe(p, mark, row, now)) {
 		WRITE_ONCE(row->parked, 0);
 		count_down(pace, 1);
-		return POLICY_ARM_lean;
+		return POLICY_ARM_probe;
 	}
 	return READ_ONCE(p->arms[mark->site]);
 }
@@ -424,7 +425,7 @@ void elide_pace_again(struct elide_thread *t, const struct elide_mark *mark,
 {
 	counter_add(t->paces[mark->pace].aborts, 1);
 	if (mark->streak && mark->commits == row->commits)
-		try->arm = POLICY_ARM_lean;
+		try->arm = POLICY_ARM_probe;
 }
 
 void elide_pace_failed(struct elide_mark *mark, const struct elide_row *row,
@@ -439,13 +440,13 @@ void elide_pace_failed(struct elide_mark *mark, const struct elide_row *row,
 		mark->streak = 0;
 		return;
 	}
-	mark->streak = mark->commits == row->commits && mark->streak < 255 ? mark->streak + 1 : 1;
+	mark->streak = mark->commits == row->commits && mark->streak < 127 ? mark->streak + 1 : 1;
 	mark->commits = row->commits;
 	if (!(mark->probing || mark->streak >= HOPELESS_ROW) || !try_lock(p))
 		return;
 	now = time_now();
 	if (mark->probing)
-		learn_probed(&p->learn, mark->site, false, now);
+		learn_probed(&p->learn, mark->site, LEARN_FAILED, now);
 	mark->probing = 0;
 	if (mark->streak >= HOPELESS_ROW) {
 		d.before = p->settled[mark->site];
