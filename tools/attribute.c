@@ -5,6 +5,8 @@
  *
  * Must never judge without a measurement: then the verdict is unknown.
  */
+#include <math.h>
+
 #include "../lib/compiler.h"
 #include "report.h"
 
@@ -87,9 +89,50 @@ int line_is_quiet(const struct report *r, const struct line *l)
 /* Fewer attempts than this are no evidence: one window of the adaptive policy. */
 #define EVIDENCE_ATTEMPTS 64
 
+/* arms.def: the way that takes the lock really; all others elide. */
+#define ARM_REAL 0
+
+static int is_about(const struct elide_event *e, const struct line *l)
+{
+	return e->pairs && e->class_index == l->sum.class_index && l->nr_classes == 1 &&
+	       (!e->site || (l->nr_sites == 1 && e->site == l->sum.site)) &&
+	       (e->arm == ARM_REAL) != (e->before == ARM_REAL);
+}
+
+struct measured line_measured(const struct report *r, const struct line *l)
+{
+	const struct elide_event *last = NULL;
+	struct measured m = {0};
+
+	for (size_t i = 0; i < r->file->nr_events; i++) {
+		const struct elide_event *e = &r->file->events[i];
+
+		if (is_about(e, l) && (!last || e->time >= last->time))
+			last = e;
+	}
+	if (!last)
+		return m;
+	m.gain = exp((last->arm == ARM_REAL ? -last->ratio : last->ratio) / 1000.0) - 1;
+	m.confidence = last->confidence / 1000.0;
+	m.pairs = last->pairs;
+	return m;
+}
+
+/* Less than this is no difference, and a guess that is wrong more often is none. */
+#define TELLING_GAIN 0.01
+#define SURE         0.9
+
+static enum verdict measured_verdict(const struct measured *m)
+{
+	if (m->confidence < SURE || fabs(m->gain) < TELLING_GAIN)
+		return VERDICT_NEUTRAL;
+	return m->gain > 0 ? VERDICT_PAYS : VERDICT_HURTS;
+}
+
 /*
- * Does eliding pay? Judged from what one run measured, without knowing the run
- * that was not elided:
+ * Does eliding pay? Where the adaptive policy has measured it both ways, what it
+ * found. Else judged from what one run measured, without knowing the run that
+ * was not elided:
  *
  *   gained  elided acquisitions * mean hold time: time that the lock would have
  *           been held and was not, open to other threads
@@ -110,7 +153,10 @@ enum verdict line_verdict(const struct report *r, const struct line *l)
 	int measured = l->sum.hold.count > 0;
 	double gained = (double)l->elided * (measured ? mean(&l->sum.hold) : 1);
 	double lost = measured ? l->sum.wasted_cycles : l->aborts;
+	struct measured m = line_measured(r, l);
 
+	if (m.pairs)
+		return measured_verdict(&m);
 	if (!r->elides || l->attempts < EVIDENCE_ATTEMPTS)
 		return VERDICT_UNKNOWN;
 	if (lost > gained)

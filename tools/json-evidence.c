@@ -4,6 +4,7 @@
  *
  * Must never print an address.
  */
+#include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -241,6 +242,31 @@ void json_evidence(const struct report *r, const struct line *l, json_t *row)
 	json_object_set_new(row, "findings", findings(r, l));
 }
 
+static const char *const arm_names[] = {
+#define ELIDE_ARM(id, conflict, busy, capacity, other, queue, help) #id,
+#include "../lib/arms.def"
+#undef ELIDE_ARM
+};
+
+static json_t *arm_name(unsigned int arm)
+{
+	return arm < ARRAY_SIZE(arm_names) ? json_string(arm_names[arm]) : json_null();
+}
+
+/* What the adaptive policy went by; nulls where it was not it, or compared nothing. */
+static void compared(json_t *o, const struct elide_event *e)
+{
+	int chose = e->arm != e->before;
+
+	json_object_set_new(o, "arm", chose ? arm_name(e->arm) : json_null());
+	json_object_set_new(o, "before", chose ? arm_name(e->before) : json_null());
+	json_object_set_new(o, "gain_percent", e->pairs ? json_real(100 * expm1(e->ratio / 1000.0)) :
+							   json_null());
+	json_object_set_new(o, "confidence_percent", e->pairs ? json_real(e->confidence / 10.0) :
+								 json_null());
+	json_object_set_new(o, "pairs", json_number(e->pairs));
+}
+
 static json_t *event(const struct report *r, const struct elide_event *e)
 {
 	int has_row = e->type != ELIDE_EVENT_OFF;
@@ -260,6 +286,7 @@ static json_t *event(const struct report *r, const struct elide_event *e)
 	json_object_set_new(o, "skip", json_number(e->a));
 	json_object_set_new(o, "tries", json_number(e->tries));
 	json_object_set_new(o, "fails", json_number(e->fails));
+	compared(o, e);
 	return o;
 }
 

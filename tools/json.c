@@ -92,6 +92,21 @@ static void counters(const struct report *r, const struct line *l, json_t *o)
 	json_object_set_new(o, "hold_ns", times(r, &l->sum.hold));
 }
 
+/* What the verdict comes from where the adaptive policy has compared. */
+static json_t *measured(const struct report *r, const struct line *l)
+{
+	struct measured m = line_measured(r, l);
+	json_t *o;
+
+	if (!m.pairs)
+		return json_null();
+	o = json_object();
+	json_object_set_new(o, "gain_percent", json_real(100 * m.gain));
+	json_object_set_new(o, "confidence_percent", json_real(100 * m.confidence));
+	json_object_set_new(o, "pairs", json_number(m.pairs));
+	return o;
+}
+
 static json_t *row(const struct report *r, const struct line *l)
 {
 	json_t *o = json_object();
@@ -103,6 +118,7 @@ static json_t *row(const struct report *r, const struct line *l)
 	counters(r, l, o);
 	json_object_set_new(o, "state", json_text(state_name(l->state)));
 	json_object_set_new(o, "verdict", json_text(verdict_name(l->verdict)));
+	json_object_set_new(o, "measured", measured(r, l));
 	json_evidence(r, l, o);
 	return o;
 }

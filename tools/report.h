@@ -298,6 +298,21 @@ double line_held_percent(const struct report *r, const struct line *l);
 /** line_has_one_thread() - is the class used by one thread only? */
 int line_has_one_thread(const struct report *r, const struct line *l);
 
+/**
+ * struct measured - what the adaptive policy has found out by comparing.
+ * @gain:       sections per time with elision by those without, less 1; below 0 elision costs
+ * @confidence: that the sign is right, 0 to 1
+ * @pairs:      measurements of each; 0 if nothing was compared
+ */
+struct measured {
+	double gain;
+	double confidence;
+	unsigned int pairs;
+};
+
+/** line_measured() - the last comparison of elision with the real lock of a row's locks. */
+struct measured line_measured(const struct report *r, const struct line *l);
+
 /** line_verdict() - does eliding pay here? See attribute.c. */
 enum verdict line_verdict(const struct report *r, const struct line *l);
 

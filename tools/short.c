@@ -116,7 +116,7 @@ const char *readable(char *to, size_t size, const char *name)
 
 void short_place(char *to, size_t size, const struct place *p, const char *before)
 {
-	char symbol[256];
+	char symbol[256], outer[256];
 	const char *name = p->symbol;
 
 	if (!name) {
@@ -125,7 +125,12 @@ void short_place(char *to, size_t size, const struct place *p, const char *befor
 		return;
 	}
 	short_symbol(symbol, sizeof(symbol), name);
-	if (p->file)
+	/* Two sites that one small function was inlined from are told apart by where it went. */
+	if (p->inlined_into)
+		short_symbol(outer, sizeof(outer), p->inlined_into);
+	if (p->inlined_into && strcmp(outer, symbol))
+		snprintf(to, size, "%s%s in %s", before, symbol, outer);
+	else if (p->file)
 		snprintf(to, size, "%s%s %s:%d", before, symbol, base_name(p->file), p->line);
 	else
 		snprintf(to, size, "%s%s", before, symbol);

@@ -44,10 +44,12 @@ void scale_ns(char *to, size_t size, double ns)
 void fit(char *to, const char *text, int width)
 {
 	int len = strlen(text), head = (width - 2) / 2;
-	const char *place = strrchr(text, ' ');
+	const char *place = strrchr(text, ' '), *outer = strstr(text, " in ");
 
 	if (len <= width)
 		strcpy(to, text);
+	else if (outer && outer - text <= width)
+		sprintf(to, "%.*s", (int)(outer - text), text);
 	else if (place && strchr(place, ':') && place - text <= width)
 		sprintf(to, "%.*s", (int)(place - text), text);
 	else

@@ -24,8 +24,8 @@ void scale(char *to, size_t size, double v, const char *suffix);
 void scale_ns(char *to, size_t size, double ns);
 
 /**
- * fit() - a name in a cell; what is longer loses its "file:line" if that is enough, else its
- * middle.
+ * fit() - a name in a cell; what is longer loses its "file:line" or " in FUNCTION" if that is
+ * enough, else its middle.
  * @to: @width + 1 bytes
  * @width: CELL_MAX at most
  */
