@@ -324,7 +324,8 @@ enum elide_outcome elide_acquire(struct elide_thread *t, struct elide_cache *ent
 		test_point(aborted);
 		count_abort(t, elide_row(entry), word, rule, status, start);
 		if (config->name == POLICY_ADAPTIVE)
-			elide_pace_again(t, elide_mark(t, entry), elide_row(entry), &try);
+			elide_pace_again(t, elide_mark(t, entry), elide_row(entry), &try,
+					 status);
 		if (!carry_out(t, lock, policy_abort(config, lock, &try, status), word, rule, wait))
 			break;
 		start = start ? cycles_now() : 0;
