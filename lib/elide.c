@@ -306,7 +306,8 @@ static __noinline enum elide_outcome try_again(struct elide_thread *t, struct el
 		test_point(aborted);
 		count_abort(t, elide_row(entry), word, rule, status, start);
 		if (config->name == POLICY_ADAPTIVE)
-			elide_pace_again(t, elide_mark(t, entry), elide_row(entry), &try);
+			elide_pace_again(t, elide_mark(t, entry), elide_row(entry), &try,
+					 status);
 		if (!carry_out(t, lock, policy_abort(config, lock, &try, status), word, rule, wait))
 			break;
 		start = start ? cycles_now() : 0;

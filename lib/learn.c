@@ -33,8 +33,9 @@
 #define MARGIN 0.005
 #define SIGMAS 2.0
 
-/* Of logarithms of ratios: a first pair below loses at once, two beyond the other decide. */
+/* Of logarithms of ratios: a first pair beyond decides at once, two beyond the last do. */
 #define FIRST_LOSES (-0.3)
+#define FIRST_WINS  0.7
 #define TWO_DECIDE  0.1
 
 /* Noise of a pair that is there even if few pairs happen to agree. */
@@ -57,7 +58,7 @@
 #define PROBE_AGAIN  (100 * LEARN_US)
 #define PROBE_UNSURE 4
 
-/* With fewer aborts by section, arms that differ in what they do after one do not differ. */
+/* With fewer conflicts by section, arms that differ in what they do after one do not differ. */
 #define ABORTS_MATTER 0.01
 
 /* Which arms are asked where one is: the likeliest first. */
@@ -261,7 +262,7 @@ enum outcome { UNCLEAR, WINS, LOSES };
 static enum outcome judge(const struct learn_class *c, double mean, double error)
 {
 	if (c->pairs == 1)
-		return mean < FIRST_LOSES ? LOSES : UNCLEAR;
+		return mean < FIRST_LOSES ? LOSES : mean > FIRST_WINS ? WINS : UNCLEAR;
 	if (c->pairs == 2) {
 		/* Both agree, and by far. */
 		if (mean - error > TWO_DECIDE)
@@ -270,9 +271,12 @@ static enum outcome judge(const struct learn_class *c, double mean, double error
 	}
 	if (mean - SIGMAS * error > MARGIN)
 		return WINS;
-	if (mean + SIGMAS * error < MARGIN || c->pairs >= PAIRS_MAX)
+	if (mean + SIGMAS * error < MARGIN)
 		return LOSES;
-	return UNCLEAR;
+	if (c->pairs < PAIRS_MAX)
+		return UNCLEAR;
+	/* Not clear after all: rather not elide. */
+	return c->challenger == POLICY_ARM_real && mean > 0 ? WINS : LOSES;
 }
 
 static void take_over(struct learn_class *c, uint64_t now)

@@ -96,7 +96,7 @@ struct learn_site {
  * @first:      rate of the pair's first epoch
  * @rate, @noise, @nr_rates: mean rate while holding, its mean relative departure, epochs seen
  * @recent:     mean rate of the last few of these
- * @aborts:     by section, when elided last; running mean
+ * @aborts:     by others, by section, when elided last; running mean
  * @stretch:    how much longer epochs are that compare eliding with not eliding: it was not clear
  * @length:     of the incumbent's last epoch: the challenger gets as many
  * @cost:       time that the present challenge has lost, by its pairs so far
@@ -135,7 +135,7 @@ struct learn_class {
 /**
  * struct learn_epoch - what an epoch has measured.
  * @sections: completed, of all threads
- * @aborts:   of attempts in it
+ * @aborts:   of attempts in it, for which others were to blame
  * @length:   of what was measured of the epoch
  * @whole:    of all of it
  * @now:      its end

@@ -421,9 +421,12 @@ __cold void elide_pace_wake(struct elide_thread *t, struct elide_row *row, const
 }
 
 void elide_pace_again(struct elide_thread *t, const struct elide_mark *mark,
-		      const struct elide_row *row, struct policy_try *try)
+		      const struct elide_row *row, struct policy_try *try, unsigned int status)
 {
-	counter_add(t->paces[mark->pace].aborts, 1);
+	enum elide_cause cause = policy_cause(status);
+
+	if (cause == ELIDE_CAUSE_conflict || cause == ELIDE_CAUSE_busy)
+		counter_add(t->paces[mark->pace].aborts, 1);
 	if (mark->streak && mark->commits == row->commits)
 		try->arm = POLICY_ARM_probe;
 }

@@ -157,9 +157,10 @@ static __always_inline_fn bool elide_tried(struct elide_thread *t, const struct 
  * @mark: of the call
  * @row: its counters
  * @try: the acquisition; it has less patience if there was none the last time
+ * @status: abort status word
  */
 void elide_pace_again(struct elide_thread *t, const struct elide_mark *mark,
-		      const struct elide_row *row, struct policy_try *try);
+		      const struct elide_row *row, struct policy_try *try, unsigned int status);
 
 /**
  * elide_pace_failed() - attempts have aborted and the lock is taken really.

@@ -164,7 +164,7 @@ struct elide_mark {
  * @nr:        of so many
  * @pacer:     the class's state, 0 for an unused one
  * @epoch:     that the last report was in
- * @aborts:    of attempts
+ * @aborts:    of attempts, for which others were to blame
  */
 struct elide_pace {
 	uint64_t start;
