@@ -131,7 +131,7 @@ static void bad_records(void **state)
 		{ELIDE_CHUNK_BLAME, IN(elide_blame, type, ELIDE_BLAME_END, "type 4")},
 		{ELIDE_CHUNK_BLAME, IN(elide_blame, held_kind, 6, "held kind 6")},
 		{ELIDE_CHUNK_TIMELINE, IN(elide_event, type, 0, "decision of unknown type 0")},
-		{ELIDE_CHUNK_TIMELINE, IN(elide_event, type, ELIDE_EVENT_END, "unknown type 4")},
+		{ELIDE_CHUNK_TIMELINE, IN(elide_event, type, ELIDE_EVENT_END, "unknown type 5")},
 		{ELIDE_CHUNK_TIMELINE, IN(elide_event, kind, 0, "kind 0")},
 		{ELIDE_CHUNK_COUNTERS, IN(elide_counter, source, 0, "counter of unknown source 0")},
 		{ELIDE_CHUNK_COUNTERS, IN(elide_counter, source, ~0u, "source 4294967295")},
