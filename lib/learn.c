@@ -25,6 +25,7 @@
 #define EPOCH_LONG     (2000 * LEARN_US)
 #define EPOCH_SECTIONS 32
 #define EPOCH_FEW      8
+#define EPOCH_SLOW     6
 
 /* A challenge takes so many pairs of epochs at most. */
 #define PAIRS_MAX 10
@@ -144,7 +145,9 @@ bool learn_over(const struct learn_class *c, uint64_t length, double sections)
 	/* One that is much worse must not last: that is known then. */
 	if (c->phase == LEARN_CHALLENGER)
 		return sections >= EPOCH_FEW || length >= 2 * shortest(c);
-	return sections >= (is_principal(c) ? c->stretch * EPOCH_SECTIONS : EPOCH_SECTIONS);
+	/* Of long sections fewer have to do. */
+	return sections >= (is_principal(c) ? c->stretch * EPOCH_SECTIONS : EPOCH_SECTIONS) ||
+	       (sections >= EPOCH_FEW && length >= EPOCH_SLOW * shortest(c));
 }
 
 /* Would the challenge change anything? */
