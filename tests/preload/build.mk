@@ -28,18 +28,20 @@ preload-tests: $(PRELOAD_TEST_DIR)/lib-hidden.so $(PRELOAD_TEST_DIR)/lib-early.s
 # The known-broken subjects: the library with one line taken out. The counter
 # test must find each of them, or it would find nothing.
 BROKEN_SUBJECTS := ignores-holder commits-changed
-broken_ignores-holder   := /status == RTM_STARTED/,/push_held/{s/if (!is_free(\(.*\)))$$/is_free(\1);/;/rtm_abort/d}
+broken_ignores-holder   := /rtm_begin()/,/push_outermost/{s/if (!is_free(\(.*\)))$$/is_free(\1);/;/rtm_abort/d}
+broken_of_ignores-holder := elide
 broken_commits-changed  := /read_word(word, h->size) != h->value/,/rtm_abort/d
+broken_of_commits-changed := release
 PRELOAD_BROKEN := $(BROKEN_SUBJECTS:%=$(PRELOAD_TEST_DIR)/%.so)
 
 preload-tests: $(PRELOAD_BROKEN)
 
-$(PRELOAD_TEST_DIR)/%.so: lib/elide.c $(PRELOAD)
+$(PRELOAD_TEST_DIR)/%.so: lib/elide.c lib/release.c $(PRELOAD)
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)sed '$(broken_$*)' $< > $(PRELOAD_TEST_DIR)/$*.c
-	$(Q)! cmp -s $< $(PRELOAD_TEST_DIR)/$*.c
+	$(Q)sed '$(broken_$*)' lib/$(broken_of_$*).c > $(PRELOAD_TEST_DIR)/$*.c
+	$(Q)! cmp -s lib/$(broken_of_$*).c $(PRELOAD_TEST_DIR)/$*.c
 	$(Q)$(CC) $(ALL_CFLAGS) $(ENGINE_CFLAGS) -Ilib -MF $(OBJ)/tests-preload-$*.d -c \
 		-o $(PRELOAD_TEST_DIR)/$*.o $(PRELOAD_TEST_DIR)/$*.c
 	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -shared -Wl,-z,now -Wl,--version-script=$(OBJ)/preload/versions.map \
-		-o $@ $(PRELOAD_OBJ) $(filter-out %/elide.o,$(LIB_OBJ)) $(PRELOAD_TEST_DIR)/$*.o
+		$(OWN_UNWINDER) -o $@ $(PRELOAD_OBJ) $(filter-out %/$(broken_of_$*).o,$(LIB_OBJ)) $(PRELOAD_TEST_DIR)/$*.o
