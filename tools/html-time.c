@@ -59,6 +59,12 @@ static enum lane_state state_after(const json_t *event)
 {
 	const char *type = text_of(event, "event");
 
+	if (type && !strcmp(type, "chose")) {
+		const char *used = text_of(event, json_is_true(json_object_get(event, "taken")) ?
+						  "arm" : "before");
+
+		return used && !strcmp(used, "real") ? LANE_PAUSED : LANE_ELIDING;
+	}
 	if (type && !strcmp(type, "paused"))
 		return LANE_PAUSED;
 	return type && !strcmp(type, "off") ? LANE_OFF : LANE_ELIDING;
@@ -151,6 +157,26 @@ static void axis(struct page *p, double length)
 	fputs("</svg></td></tr></tfoot>\n", p->out);
 }
 
+/* The adaptive policy's two ways, and how the first does beside the second. */
+static void compared(struct page *p, const json_t *e)
+{
+	const json_t *gain = json_object_get(e, "gain_percent");
+	char number[32];
+
+	if (!text_of(e, "arm")) {
+		fputs("<td>-</td><td class=num>-</td><td class=num>-</td>", p->out);
+		return;
+	}
+	html_print(p->out, "<td>%s with %s</td>", text_of(e, "arm"), text_of(e, "before"));
+	if (!json_is_number(gain)) {
+		fputs("<td class=num>-</td><td class=num>-</td>", p->out);
+		return;
+	}
+	snprintf(number, sizeof(number), "%+.1f", json_number_value(gain));
+	html_print(p->out, "<td class=num>%s%%</td><td class=num>%.1f%%</td>", number,
+		   json_number_value(json_object_get(e, "confidence_percent")));
+}
+
 static void list(struct page *p)
 {
 	const json_t *e;
@@ -161,7 +187,9 @@ static void list(struct page *p)
 		   "<tr><th scope=col class=num>Time</th><th scope=col>Lock and site</th>"
 		   "<th scope=col>Decision</th><th scope=col class=num>Tries</th>"
 		   "<th scope=col class=num>Fell back</th>"
-		   "<th scope=col class=num>Forgoes</th></tr></thead>\n<tbody>\n", html_nr_events(p));
+		   "<th scope=col class=num>Forgoes</th><th scope=col>Compared</th>"
+		   "<th scope=col class=num>Gain</th><th scope=col class=num>Sure</th>"
+		   "</tr></thead>\n<tbody>\n", html_nr_events(p));
 	json_array_foreach(json_object_get(p->r, "timeline"), i, e) {
 		static const char *const numbers[] = {"tries", "fails", "skip"};
 
@@ -184,6 +212,7 @@ static void list(struct page *p)
 			html_count(p->out, json_object_get(e, numbers[j]));
 			fputs("</td>", p->out);
 		}
+		compared(p, e);
 		fputs("</tr>\n", p->out);
 	}
 	fputs("</tbody>\n</table>\n</div>\n", p->out);

@@ -260,6 +260,8 @@ static void compared(json_t *o, const struct elide_event *e)
 
 	json_object_set_new(o, "arm", chose ? arm_name(e->arm) : json_null());
 	json_object_set_new(o, "before", chose ? arm_name(e->before) : json_null());
+	json_object_set_new(o, "taken", chose ? json_boolean(e->type != ELIDE_EVENT_CHOSE || e->a) :
+						 json_null());
 	json_object_set_new(o, "gain_percent", e->pairs ? json_real(100 * expm1(e->ratio / 1000.0)) :
 							   json_null());
 	json_object_set_new(o, "confidence_percent", e->pairs ? json_real(e->confidence / 10.0) :
@@ -283,7 +285,8 @@ static json_t *event(const struct report *r, const struct elide_event *e)
 						    "site"));
 	json_decref(row);
 	json_object_set_new(o, "event", json_text(event_name(e->type)));
-	json_object_set_new(o, "skip", json_number(e->a));
+	json_object_set_new(o, "skip", e->type == ELIDE_EVENT_CHOSE ? json_null() :
+								      json_number(e->a));
 	json_object_set_new(o, "tries", json_number(e->tries));
 	json_object_set_new(o, "fails", json_number(e->fails));
 	compared(o, e);
