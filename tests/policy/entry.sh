@@ -3,8 +3,9 @@
 #
 # What the decision of the adaptive policy and its bookkeeping cost a section on this
 # processor: one thread that locks (entry.c), under a library whose RTM instructions are
-# nothing (stub.h), policy by policy in turn. Prints "case,policy,ns" and the verdict; O is the build directory, ROUNDS the runs of each. Must never run two threads
-# that lock: nothing isolates them.
+# nothing (stub.h), policy by policy in turn. Prints "case,policy,ns" and the verdict; O is the
+# build directory, ROUNDS the runs of each. Must never run two threads that lock: nothing
+# isolates them.
 set -u
 O=$(cd "${O:-build}" && pwd) || exit 1
 ROUNDS=${ROUNDS:-5}
