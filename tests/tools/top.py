@@ -58,6 +58,13 @@ class Screen:
             self.cells[y][x] = " "
 
     def control(self, private, numbers, final):
+        self.move(private, numbers, final)
+        # What a program sends that does not know yet how small its terminal has become.
+        self.y = max(0, min(self.y, self.rows - 1))
+        self.x = max(0, self.x)
+        self.region = (min(self.region[0], self.rows - 1), min(self.region[1], self.rows - 1))
+
+    def move(self, private, numbers, final):
         n = [int(v) if v else 0 for v in numbers.split(";")] if numbers else [0]
         first = n[0] or 1
         if private:
