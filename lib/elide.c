@@ -91,6 +91,21 @@ static __always_inline_fn void push_outermost(struct elide_thread *t, struct eli
 	push_pending(t, entry, word, site, kind, elided(wait));
 }
 
+/* The transaction has just begun: the lock is in it from its first act on. */
+static __always_inline_fn void subscribe(struct elide_thread *t, struct elide_cache *entry,
+					 const void *word, const struct elide_rule *rule,
+					 const void *site, enum elide_kind kind, bool wait)
+{
+	uint64_t value;
+
+	test_point(begun);
+	if (!is_free(word, rule, &value))
+		rtm_abort(ELIDE_CODE_busy);
+	test_point(subscribed);
+	push_outermost(t, entry, word, value, rule, site, kind, wait);
+	test_point(held);
+}
+
 /* A lock inside an elided section: check its word and push it, no nested XBEGIN. */
 static __noinline enum elide_outcome acquire_nested(struct elide_thread *t,
 						    struct elide_cache *entry, const void *word,
@@ -300,7 +315,6 @@ static __noinline enum elide_outcome try_again(struct elide_thread *t, struct el
 	const struct policy_config *config = &elide_process.config;
 	struct policy_lock *lock = &elide_registry_state(entry->lock_index)->policy;
 	struct policy_try try = {.arm = t->arm};
-	uint64_t value;
 
 	for (;;) {
 		test_point(aborted);
@@ -313,12 +327,7 @@ static __noinline enum elide_outcome try_again(struct elide_thread *t, struct el
 		start = start ? cycles_now() : 0;
 		status = rtm_begin();
 		if (likely(status == RTM_STARTED)) {
-			test_point(begun);
-			if (!is_free(word, rule, &value))
-				rtm_abort(ELIDE_CODE_busy);
-			test_point(subscribed);
-			push_outermost(t, entry, word, value, rule, site, kind, wait);
-			test_point(held);
+			subscribe(t, entry, word, rule, site, kind, wait);
 			return ELIDE_TAKEN;
 		}
 	}
@@ -362,11 +371,6 @@ enum elide_outcome elide_acquire(struct elide_thread *t, struct elide_cache *ent
 	status = rtm_begin();
 	if (unlikely(status != RTM_STARTED))
 		return try_again(t, entry, word, rule, site, kind, wait, status, start);
-	test_point(begun);
-	if (!is_free(word, rule, &value))
-		rtm_abort(ELIDE_CODE_busy);
-	test_point(subscribed);
-	push_outermost(t, entry, word, value, rule, site, kind, wait);
-	test_point(held);
+	subscribe(t, entry, word, rule, site, kind, wait);
 	return ELIDE_TAKEN;
 }

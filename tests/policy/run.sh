@@ -207,7 +207,7 @@ judge() {
 
 run_all() {
 	local running=0 nr=0 all point
-	all=$(wc -l <"$work/todo")
+	all=$(wc -l <"$work/missing")
 	while read -r point; do
 		nr=$((nr + 1))
 		[ ! -t 2 ] || printf '\rrun %d of %d\e[K' $nr "$all" >&2
@@ -218,7 +218,7 @@ run_all() {
 			wait -n
 			running=$((running - 1))
 		fi
-	done <"$work/todo"
+	done <"$work/missing"
 	wait
 	[ ! -t 2 ] || printf '\r\e[K' >&2
 }
@@ -227,10 +227,10 @@ run_all() {
 touch "$runs"
 points >"$work/points"
 # The others have a result of the same programs.
-awk -F'[, ]' -v reuse="${REUSE:-}" -v wanted="$work/selected" -v todo="$work/todo" '
+awk -F'[, ]' -v reuse="${REUSE:-}" -v wanted="$work/selected" -v missing="$work/missing" '
 	BEGIN {
 		printf "" >wanted
-		printf "" >todo
+		printf "" >missing
 		# Our library is no part of these.
 		foreign["plain"] = foreign["glibc-own"] = foreign["tbb"] = foreign["ck"] = 1
 	}
@@ -243,9 +243,9 @@ awk -F'[, ]' -v reuse="${REUSE:-}" -v wanted="$work/selected" -v todo="$work/tod
 		line = done[$1, $2, $3, $4, $5, $6]
 		if (line == "" && ($4 in foreign || (reuse != "" && $4 != "adaptive")))
 			line = any[$1, $2, $3, $4, $5]
-		print line != "" ? line : $0 >(line != "" ? wanted : todo)
+		print line != "" ? line : $0 >(line != "" ? wanted : missing)
 	}' "$runs" "$work/points"
-[ "${1:-}" != --list ] || { cut -d ' ' -f 1-4 "$work/todo"; exit; }
+[ "${1:-}" != --list ] || { cut -d ' ' -f 1-4 "$work/missing"; exit; }
 start=$(date +%s)
 before=$(wc -l <"$runs")
 run_all
@@ -257,7 +257,7 @@ awk -f "$here/page.awk" -v ms="$ms" -v cores="$cores" -v seeds="$seeds" -v polic
 cat "$here/notes.md" >>"$page" || die 'no page'
 sh "$here/plot.sh" "$results/policy.csv" "$results/policy.svg" || die 'no picture'
 grep '^|' "$page"
-echo "$(wc -l <"$work/todo") runs in $(($(date +%s) - start)) s; $results/policy.csv, $page" >&2
+echo "$(wc -l <"$work/missing") runs in $(($(date +%s) - start)) s; $results/policy.csv, $page" >&2
 if [ -e "$work/failed" ]; then
 	sed 's/^/policy: no result: /' "$work/failed" >&2
 	exit 1

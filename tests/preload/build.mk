@@ -28,7 +28,7 @@ preload-tests: $(PRELOAD_TEST_DIR)/lib-hidden.so $(PRELOAD_TEST_DIR)/lib-early.s
 # The known-broken subjects: the library with one line taken out. The counter
 # test must find each of them, or it would find nothing.
 BROKEN_SUBJECTS := ignores-holder commits-changed
-broken_ignores-holder   := /rtm_begin()/,/push_outermost/{s/if (!is_free(\(.*\)))$$/is_free(\1);/;/rtm_abort/d}
+broken_ignores-holder   := / void subscribe(/,/push_outermost/{s/if (!is_free(\(.*\)))$$/is_free(\1);/;/rtm_abort/d}
 broken_of_ignores-holder := elide
 broken_commits-changed  := /read_word(word, h->size) != h->value/,/rtm_abort/d
 broken_of_commits-changed := release
