@@ -96,7 +96,7 @@ static void thread_init(struct elide_thread *t)
 	}
 	t->ends = 0;
 	t->short_tid = elide_short_way() ? t->tid : ELIDE_NO_TID;
-	t->nr_held = t->nr_pending = 0;
+	t->open = 0;
 	/* Differs between threads, and is the same in the next run: ids of threads are not. */
 	t->seed = ++elide_data->nr_threads * 2654435761u | 1;
 	t->sample_seed = t->seed * 0x9e3779b97f4a7c15ull;
@@ -109,7 +109,9 @@ static void thread_init(struct elide_thread *t)
 	elide_pmu_close(t->loads);
 	t->pmu = elide_pmu_open(ELIDE_PMU_ABORTS);
 	t->loads = elide_pmu_open(ELIDE_PMU_LOADS);
-	t->nr_spins = t->nr_rwlocks = t->watched = 0;
+	t->nr_spins = t->nr_rwlocks = 0;
+	t->no_pace.countdown = ELIDE_NO_PACE;
+	t->halted = elide_halted();
 	t->queue = NULL;
 	elide_pace_begin(t);
 	t->pending[0].what = 0;
@@ -204,22 +206,56 @@ static enum elide_row_state row_state(uint32_t class_index, const void *site, en
 	return elide_process.config.name == POLICY_NEVER ? ELIDE_STATE_OFF : ELIDE_STATE_ELIDING;
 }
 
-static struct elide_row *row_get(struct elide_thread *t, uint32_t class_index, const void *site,
-				 enum elide_kind kind)
+enum elide_way elide_way(const struct elide_thread *t, const struct elide_row *row)
+{
+	bool elided = row->state == ELIDE_STATE_ELIDING || row->state == ELIDE_STATE_PAUSED;
+
+	if (!elide_short_way() || (elided && t->halted))
+		return ELIDE_WAY_LONG;
+	/* glibc's policy and HPCA'14's have something to be asked for each lock. */
+	if (!elided)
+		return ELIDE_WAY_SHORT;
+	return elide_process.config.name == POLICY_GLIBC ||
+			       elide_process.config.name == POLICY_HPCA ?
+		       ELIDE_WAY_LONG :
+		       ELIDE_WAY_ELIDE;
+}
+
+/* The row's mark, as it is in the beginning. */
+static struct elide_mark *mark_make(struct elide_thread *t, struct elide_row *row)
+{
+	static const uint8_t eliding = POLICY_ARM_keen;
+	struct elide_mark *mark = &t->marks[t->nr_rows];
+
+	*mark = (struct elide_mark){
+		.way = elide_way(t, row),
+		.arm = &eliding,
+		.pace = &t->no_pace,
+		.row = row,
+	};
+	if (elide_process.config.name == POLICY_ADAPTIVE)
+		elide_pace_attach(t, mark);
+	t->nr_rows++;
+	return mark;
+}
+
+static struct elide_mark *mark_get(struct elide_thread *t, uint32_t class_index, const void *site,
+				   enum elide_kind kind)
 {
 	uint64_t h = (class_index * 2654435761ull) ^ ((uintptr_t)site * 0x9e3779b97f4a7c15ull >> 40);
 	struct elide_chunk *chunk = t->chunk; /* a copy that no fork wipes */
+	struct elide_mark *mark;
 	struct elide_row *row;
-	uint32_t *slot;
+	uint16_t *slot;
 
 	for (uint32_t i = h;; i++) {
 		slot = &t->rows[i % ELIDE_NR_ROWS];
 		if (!*slot)
 			break;
-		row = elide_row_at(*slot);
-		if (row->class_index == class_index && row->site == (uintptr_t)site &&
-		    row->kind == kind)
-			return row;
+		mark = &t->marks[*slot - 1];
+		if (mark->row->class_index == class_index && mark->row->site == (uintptr_t)site &&
+		    mark->row->kind == kind)
+			return mark;
 	}
 	if (t->nr_rows >= ELIDE_MAX_ROWS)
 		goto full;
@@ -235,10 +271,9 @@ static struct elide_row *row_get(struct elide_thread *t, uint32_t class_index, c
 	test_point(row);
 	elide_data_publish(chunk);
 	t->chunk = chunk;
-	*slot = ((char *)row - (char *)elide_data) / CACHE_LINE;
-	t->row_list[t->nr_rows % ELIDE_MAX_ROWS] = *slot;
-	t->nr_rows++;
-	return row;
+	mark = mark_make(t, row);
+	*slot = mark - t->marks + 1;
+	return mark;
 full:
 	elide_data->dropped[ELIDE_DROPPED_ROWS]++;
 	return NULL;
@@ -248,8 +283,9 @@ static struct elide_cache *fill(const void *lock, const void *site, enum elide_k
 {
 	struct elide_thread *t;
 	struct elide_cache *entry;
-	struct elide_row *row;
-	uint32_t index, generation, class_index;
+	struct elide_mark *mark;
+	uint32_t index, generation;
+	uint8_t state;
 
 	t = elide_self;
 	if ((!t || !t->ready) && !(t = thread_get()))
@@ -262,10 +298,10 @@ static struct elide_cache *fill(const void *lock, const void *site, enum elide_k
 			return NULL;
 		generation = READ_ONCE(*elide_generation(lock));
 	}
-	class_index = elide_registry_class(index);
-	row = row_get(t, class_index, site, kind);
-	if (!row)
+	mark = mark_get(t, elide_registry_class(index), site, kind);
+	if (!mark)
 		return NULL;
+	state = mark->row->state;
 	entry = elide_cache_slot(t, lock, site);
 	if (!entry->lock) {
 		if (t->nr_filled < ELIDE_NR_FILLED)
@@ -274,21 +310,14 @@ static struct elide_cache *fill(const void *lock, const void *site, enum elide_k
 	}
 	*entry = (struct elide_cache){
 		.lock = lock,
-		.key = elide_cache_key(site, kind) |
-		       (elide_short_way() ? 0 : ELIDE_CACHE_LONG),
-		.row = row,
+		.key = elide_cache_key(site, kind),
+		.mark = mark,
 		.lock_index = index,
-		.elide = row->state == ELIDE_STATE_ELIDING || row->state == ELIDE_STATE_PAUSED,
+		.elide = state == ELIDE_STATE_ELIDING || state == ELIDE_STATE_PAUSED,
 		.generation = generation,
 	};
-	if (elide_process.config.name == POLICY_ADAPTIVE) {
-		if (t->filled_row != row)
-			t->filled_mark = elide_pace_mark(t, class_index, site, kind);
-		t->filled_row = row;
-		t->mark_of[entry - t->cache] = t->filled_mark;
-	} else {
+	if (elide_process.config.name == POLICY_HPCA)
 		*elide_window(t, entry) = (struct policy_window){0};
-	}
 	if (unlikely(elide_slow_forked())) {
 		entry->lock = NULL;
 		return NULL;
