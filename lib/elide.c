@@ -263,6 +263,23 @@ static bool looks_first(void)
 	       elide_process.config.name != POLICY_DAMON;
 }
 
+/**
+ * struct tries - an acquisition that is tried.
+ * @mark: of the call
+ * @word, @rule: the lock's
+ * @arm: enum policy_arm_name: how it is treated
+ * @wait: the call waits until it has the lock
+ * @start: when the attempt began, if it is one that is timed; 0
+ */
+struct tries {
+	struct elide_mark *mark;
+	const void *word;
+	const struct elide_rule *rule;
+	unsigned int arm;
+	bool wait;
+	unsigned long long start;
+};
+
 /* The lock's state in the policy; one for nobody if it has just been forgotten. */
 static struct policy_lock *policy_of(const void *word)
 {
@@ -272,7 +289,7 @@ static struct policy_lock *policy_of(const void *word)
 	return index == ELIDE_NONE ? &nobody : &elide_registry_state(index)->policy;
 }
 
-static void gave_up(struct elide_thread *t, const struct elide_tries *tries,
+static void gave_up(struct elide_thread *t, const struct tries *tries,
 		    struct policy_lock *lock, const struct policy_try *try)
 {
 	struct elide_cache *entry;
@@ -291,15 +308,18 @@ static void gave_up(struct elide_thread *t, const struct elide_tries *tries,
 	}
 }
 
-__noinline enum elide_outcome elide_try_again(struct elide_thread *t,
-					      const struct elide_tries *tries, unsigned int status)
+/* The attempt before has aborted. Return: ELIDE_TAKEN or ELIDE_FELL_BACK. */
+static __noinline enum elide_outcome try_again(struct elide_thread *t, const struct tries *tries,
+					       unsigned int status)
 {
 	const struct policy_config *config = &elide_process.config;
-	struct elide_row *row = tries->mark->row ? tries->mark->row : &elide_no_row;
+	struct elide_row *row = READ_ONCE(tries->mark->row);
 	struct policy_lock *lock = policy_of(tries->word);
 	struct policy_try try = {.arm = tries->arm};
 	unsigned long long start = tries->start;
 
+	if (unlikely(!row))
+		row = &elide_no_row; /* wiped */
 	for (;;) {
 		test_point(aborted);
 		count_abort(t, row, tries->word, tries->rule, status, start);
@@ -322,10 +342,36 @@ __noinline enum elide_outcome elide_try_again(struct elide_thread *t,
 	return ELIDE_FELL_BACK;
 }
 
-__noinline unsigned long long elide_time_attempt(struct elide_thread *t)
+/* The attempt to come is one that is timed. Return: cycles. */
+static unsigned long long time_attempt(struct elide_thread *t)
 {
 	t->time_countdown = random_period(t, ELIDE_TIME_PERIOD);
 	return cycles_now();
+}
+
+enum elide_outcome elide_acquire_counted(struct elide_thread *t, struct elide_mark *mark,
+					 const void *word, const struct elide_rule *rule,
+					 unsigned int status)
+{
+	struct elide_row *row = READ_ONCE(mark->row);
+	const uint8_t *arm = READ_ONCE(mark->arm);
+	struct tries tries = {mark, word, rule, POLICY_ARM_keen, true, 0};
+
+	if (unlikely(!row || !arm)) {
+		tries.mark = &elide_no_mark; /* wiped */
+		row = &elide_no_row;
+	} else {
+		tries.arm = READ_ONCE(*arm);
+	}
+	if (status == RTM_STARTED) {
+		tries.start = time_attempt(t);
+		status = rtm_begin();
+		if (likely(status == RTM_STARTED)) {
+			subscribe(t, row, word, rule, (const void *)row->site, row->kind, true);
+			return ELIDE_TAKEN;
+		}
+	}
+	return try_again(t, &tries, status);
 }
 
 /* Somebody has said that nothing is to be elided, or that it is again: by elide ctl, or watch(). */
@@ -338,9 +384,9 @@ static __cold void change_ways(struct elide_thread *t, bool halted)
 
 __noinline bool elide_tried(struct elide_thread *t, const struct elide_cache *entry)
 {
-	struct elide_mark *mark = READ_ONCE(entry->mark);
+	struct elide_mark *mark = elide_mark(t, entry);
 
-	if (!mark || !entry->elide || mark->way == ELIDE_WAY_SHORT)
+	if (!entry->elide || mark->way == ELIDE_WAY_SHORT)
 		return false;
 	if (unlikely(t->halted != elide_halted()))
 		change_ways(t, elide_halted());
@@ -357,7 +403,7 @@ enum elide_outcome elide_acquire(struct elide_thread *t, struct elide_cache *ent
 				 enum elide_kind kind, bool wait)
 {
 	const struct policy_config *config = &elide_process.config;
-	struct elide_tries tries;
+	struct tries tries;
 	unsigned int status;
 	uint64_t value;
 
@@ -374,13 +420,13 @@ enum elide_outcome elide_acquire(struct elide_thread *t, struct elide_cache *ent
 	if (unlikely(!is_free(word, rule, &value)) && looks_first() &&
 	    !wait_until_free(word, rule, wait ? config->spin_busy : 0))
 		return ELIDE_SKIPPED;
-	tries = (struct elide_tries){entry->mark, word, rule, t->arm, wait, 0};
+	tries = (struct tries){elide_mark(t, entry), word, rule, t->arm, wait, 0};
 	/* The wrapper may have counted this one already. */
 	if (!t->time_countdown || !--t->time_countdown)
-		tries.start = elide_time_attempt(t);
+		tries.start = time_attempt(t);
 	status = rtm_begin();
 	if (unlikely(status != RTM_STARTED))
-		return elide_try_again(t, &tries, status);
+		return try_again(t, &tries, status);
 	subscribe(t, elide_row(entry), word, rule, site, kind, wait);
 	t->odd = config->name == POLICY_HPCA;
 	return ELIDE_TAKEN;

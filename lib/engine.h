@@ -105,35 +105,19 @@ enum elide_outcome elide_acquire(struct elide_thread *t, struct elide_cache *ent
 				 enum elide_kind kind, bool wait);
 
 /**
- * struct elide_tries - an acquisition whose first attempt has aborted.
- * @mark: of the call
- * @word, @rule: the lock's
- * @arm: enum policy_arm_name: how it is treated
- * @wait: the call waits until it has the lock
- * @start: when the attempt began, if it is one that is timed; 0
- */
-struct elide_tries {
-	struct elide_mark *mark;
-	const void *word;
-	const struct elide_rule *rule;
-	unsigned int arm;
-	bool wait;
-	unsigned long long start;
-};
-
-/**
- * elide_try_again() - go on with it.
+ * elide_acquire_counted() - go on with an acquisition that quick.h has begun.
  * @t: the calling thread
- * @tries: the acquisition
- * @status: of the abort
+ * @mark: of the call; its acquisition is counted, and one of those that are tried
+ * @word: lock word
+ * @rule: when it is free
+ * @status: of the attempt that has aborted; RTM_STARTED: none has begun, and the first is to be
+ *          timed
  *
  * Return: ELIDE_TAKEN or ELIDE_FELL_BACK.
  */
-enum elide_outcome elide_try_again(struct elide_thread *t, const struct elide_tries *tries,
-				   unsigned int status);
-
-/** elide_time_attempt() - the attempt to come is one that is timed. Return: cycles. */
-unsigned long long elide_time_attempt(struct elide_thread *t);
+enum elide_outcome elide_acquire_counted(struct elide_thread *t, struct elide_mark *mark,
+					 const void *word, const struct elide_rule *rule,
+					 unsigned int status);
 
 /**
  * elide_release() - release a lock if it is held by elision.

@@ -169,7 +169,7 @@ static void choose(struct elide_thread *t, struct elide_thread *holder, const st
 				continue;
 			entry = elide_cache_slot(holder, s->lock, (const void *)row->site);
 			if (exact && (READ_ONCE(entry->lock) != s->lock ||
-				      READ_ONCE(entry->mark) != &holder->marks[i]))
+				      elide_mark(holder, entry) != &holder->marks[i]))
 				continue;
 			weight = time_held(row);
 			choice->total += weight;

@@ -21,12 +21,20 @@
 
 /**
  * struct elide_quick - a call that the thread knows.
- * @mark: what it knows; NULL: it does not, or has a section open
+ * @known: it does, and has no section open
+ * @mark: what it knows; the rest is a copy of that
+ * @way: enum elide_way
  * @row: counters
+ * @pace: the thread's in the class
+ * @arm: how the policy treats acquisitions now
  */
 struct elide_quick {
+	bool known;
+	uint8_t way;
 	struct elide_mark *mark;
 	struct elide_row *row;
+	struct elide_pace *pace;
+	const uint8_t *arm;
 };
 
 /**
@@ -35,78 +43,66 @@ struct elide_quick {
  * @lock: address
  * @site: return address of the call
  * @kind: enum elide_kind
+ *
+ * The mark is copied before the entry is looked at. A signal handler may fork, and
+ * what is in the block is wiped then: this way either the entry does not fit, or
+ * the copy is whole. The mark of an empty entry is some place in the block.
  */
 static __always_inline_fn struct elide_quick elide_quick(struct elide_thread *t, const void *lock,
 							 const void *site, enum elide_kind kind)
 {
-	const struct elide_quick none = {0};
+	struct elide_quick q = {0};
 	const struct elide_cache *entry;
-	struct elide_quick q;
 
 	if (unlikely(!t || t->open))
-		return none;
+		return q;
 	entry = elide_cache_slot(t, lock, site);
-	if (unlikely(!elide_cache_fits(entry, lock, elide_cache_key(site, kind))))
-		return none;
-	/* A signal handler may fork: then the entry is wiped, and its mark with it. */
-	q.mark = READ_ONCE(entry->mark);
-	if (unlikely(!q.mark))
-		return none;
+	q.mark = (struct elide_mark *)((char *)t + READ_ONCE(entry->mark));
 	q.row = READ_ONCE(q.mark->row);
-	return likely(q.row) ? q : none;
+	q.pace = READ_ONCE(q.mark->pace);
+	q.arm = READ_ONCE(q.mark->arm);
+	q.way = READ_ONCE(q.mark->way);
+	barrier();
+	q.known = likely(elide_cache_fits(entry, lock, elide_cache_key(site, kind)));
+	return q;
 }
 
 /**
  * elide_quick_acquire() - try to elide, where the way of the call is to ask the policy.
  * @t: the calling thread
- * @q: the call
+ * @q: the call, which waits until it has the lock
  * @word: lock word
  * @rule: when it is free; a constant, so that the compiler knows it
- * @rule_at: the same for others
  * @site: return address of the call
  * @kind: enum elide_kind
+ * @status: where it has to go on from: elide_acquire_counted()
  *
- * The call waits until it has the lock.
- *
- * Return: ELIDE_TAKEN; ELIDE_SKIPPED or ELIDE_FELL_BACK: take the lock really, which has been
- * asked for; ELIDE_INSIDE: nothing has been done, go the long way.
+ * Return: ELIDE_TAKEN; ELIDE_SKIPPED: take the lock really, the policy has been asked;
+ * ELIDE_FELL_BACK: go on with elide_acquire_counted(); ELIDE_INSIDE: nothing has been done, go
+ * the long way.
  */
 static __always_inline_fn enum elide_outcome
 elide_quick_acquire(struct elide_thread *t, struct elide_quick q, const void *word,
-		    struct elide_rule rule, const struct elide_rule *rule_at, const void *site,
-		    enum elide_kind kind)
+		    struct elide_rule rule, const void *site, enum elide_kind kind,
+		    unsigned int *status)
 {
-	struct elide_pace *pace = READ_ONCE(q.mark->pace);
-	const uint8_t *arm_at = READ_ONCE(q.mark->arm);
-	unsigned long long start = 0;
-	unsigned int arm, status;
 	uint64_t value;
 
-	if (unlikely(!arm_at))
-		return ELIDE_INSIDE; /* wiped */
-	arm = READ_ONCE(*arm_at);
-	if (arm == POLICY_ARM_real)
-		return likely(--pace->countdown) ? ELIDE_SKIPPED : ELIDE_INSIDE;
-	if (unlikely(!is_free(word, &rule, &value)) || unlikely(rtm_test()))
+	if (READ_ONCE(*q.arm) == POLICY_ARM_real)
+		return likely(--q.pace->countdown) ? ELIDE_SKIPPED : ELIDE_INSIDE;
+	if (unlikely(!is_free(word, &rule, &value) || rtm_test()))
 		return ELIDE_INSIDE;
-	if (unlikely(!--pace->countdown))
-		return ELIDE_INSIDE;
+	if (unlikely(!--q.pace->countdown))
+		return ELIDE_INSIDE; /* which finds it at 0 */
+	*status = RTM_STARTED;
 	if (unlikely(!--t->time_countdown))
-		start = elide_time_attempt(t);
+		return ELIDE_FELL_BACK;
 	test_point(enter);
-	status = rtm_begin();
-	if (likely(status == RTM_STARTED)) {
-		subscribe(t, q.row, word, &rule, site, kind, true);
-		return ELIDE_TAKEN;
-	}
-	return elide_try_again(t,
-			       &(struct elide_tries){.mark = q.mark,
-						     .word = word,
-						     .rule = rule_at,
-						     .arm = arm,
-						     .wait = true,
-						     .start = start},
-			       status);
+	*status = rtm_begin();
+	if (unlikely(*status != RTM_STARTED))
+		return ELIDE_FELL_BACK;
+	subscribe(t, q.row, word, &rule, site, kind, true);
+	return ELIDE_TAKEN;
 }
 
 /**

@@ -41,8 +41,16 @@ static __always_inline_fn void subscribe(struct elide_thread *t, struct elide_ro
 		rtm_abort(ELIDE_CODE_busy);
 	test_point(subscribed);
 	t->open = ELIDE_OPEN_ONE;
-	t->held[0] = (struct elide_held){.word = word, .value = value, .size = rule->size};
-	t->pending[0] = (struct elide_pending){elided(wait), kind, word, site, row};
+	/* One by one: the compiler would clear the structures first. */
+	t->held[0].word = word;
+	t->held[0].value = value;
+	t->held[0].size = rule->size;
+	t->held[0].depth = 0;
+	t->pending[0].what = elided(wait);
+	t->pending[0].kind = kind;
+	t->pending[0].lock = word;
+	t->pending[0].site = site;
+	t->pending[0].row = row;
 	test_point(held);
 }
 

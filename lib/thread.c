@@ -23,6 +23,10 @@
 __thread struct elide_thread *elide_self;
 struct elide_row elide_no_row;
 
+static const uint8_t eliding = POLICY_ARM_keen;
+static struct elide_pace nobody;
+struct elide_mark elide_no_mark = {.arm = &eliding, .pace = &nobody, .row = &elide_no_row};
+
 /* What this thread was called before each fork, the latest first. */
 #define MAX_FORKS 4
 static __thread uint32_t own_tids[MAX_FORKS];
@@ -224,7 +228,6 @@ enum elide_way elide_way(const struct elide_thread *t, const struct elide_row *r
 /* The row's mark, as it is in the beginning. */
 static struct elide_mark *mark_make(struct elide_thread *t, struct elide_row *row)
 {
-	static const uint8_t eliding = POLICY_ARM_keen;
 	struct elide_mark *mark = &t->marks[t->nr_rows];
 
 	*mark = (struct elide_mark){
@@ -311,7 +314,7 @@ static struct elide_cache *fill(const void *lock, const void *site, enum elide_k
 	*entry = (struct elide_cache){
 		.lock = lock,
 		.key = elide_cache_key(site, kind),
-		.mark = mark,
+		.mark = (char *)mark - (char *)t,
 		.lock_index = index,
 		.elide = state == ELIDE_STATE_ELIDING || state == ELIDE_STATE_PAUSED,
 		.generation = generation,

@@ -45,7 +45,7 @@
  * struct elide_cache - what is known of (lock, site, kind).
  * @lock:       its address, NULL for an empty entry
  * @key:        site and kind, see elide_cache_key()
- * @mark:       what the thread knows of the call: its way, its counters
+ * @mark:       what the thread knows of the call: its place in the thread's block, in bytes
  * @lock_index: in the registry
  * @elide:      it may be elided
  * @generation: of the lock's hash when the entry was made
@@ -53,7 +53,7 @@
 struct elide_cache {
 	const void *lock;
 	uint64_t key;
-	struct elide_mark *mark;
+	uint32_t mark;
 	uint32_t lock_index : 31, elide : 1;
 	uint32_t generation;
 };
@@ -361,6 +361,22 @@ static inline struct elide_cache *elide_cache_find(struct elide_thread *t, const
 	return likely(elide_cache_fits(entry, lock, key)) ? entry : NULL;
 }
 
+/* What a thread knows of a call that a fork has wiped from its block in the middle of it. */
+extern struct elide_mark elide_no_mark;
+
+/**
+ * elide_mark() - what the thread knows of a call.
+ * @t: the calling thread
+ * @entry: of its cache
+ */
+static inline struct elide_mark *elide_mark(struct elide_thread *t,
+					    const struct elide_cache *entry)
+{
+	uint32_t at = READ_ONCE(entry->mark);
+
+	return likely(at) ? (struct elide_mark *)((char *)t + at) : &elide_no_mark;
+}
+
 /* Where is counted what belongs to no row any more. */
 extern struct elide_row elide_no_row;
 
@@ -372,8 +388,8 @@ extern struct elide_row elide_no_row;
  */
 static inline struct elide_row *elide_row(const struct elide_cache *entry)
 {
-	const struct elide_mark *mark = READ_ONCE(entry->mark);
-	struct elide_row *row = mark ? READ_ONCE(mark->row) : NULL;
+	const struct elide_mark *mark = elide_mark(elide_self, entry);
+	struct elide_row *row = READ_ONCE(mark->row);
 
 	return likely(row) ? row : &elide_no_row;
 }

@@ -199,38 +199,37 @@ __noinline int mutex_lock(pthread_mutex_t *m, const void *site)
 	return lock_really(t, row, m, site, outcome);
 }
 
-/* The thread knows the call, and asks the policy. */
-static __always_inline_fn int lock_eliding(struct elide_thread *t, struct elide_quick q,
-					   pthread_mutex_t *m, const void *site)
+/* The policy lets it be tried, and the first attempt has aborted, or is to be timed. */
+static __noinline int lock_counted(struct elide_thread *t, struct elide_mark *mark,
+				   pthread_mutex_t *m, const void *site, unsigned int status)
 {
-	enum elide_outcome outcome;
+	struct elide_row *row = mark->row ? mark->row : &elide_no_row;
+	enum elide_outcome outcome =
+		elide_acquire_counted(t, mark, m, &glibc_mutex_rule, status);
 
-	if (unlikely(!glibc_mutex_may_elide(m)))
-		return mutex_lock(m, site);
-	outcome = elide_quick_acquire(t, q, m, (struct elide_rule)MUTEX_IS_FREE,
-				      &glibc_mutex_rule, site, KIND);
-	if (likely(outcome == ELIDE_TAKEN))
-		return 0;
-	if (unlikely(outcome == ELIDE_INSIDE))
-		return mutex_lock(m, site);
-	if (unlikely(outcome == ELIDE_FELL_BACK || !glibc_mutex_plain(m) ||
-		     !take_plain(m, t->tid)))
-		return lock_really(t, q.row, m, site, outcome);
-	return counted_short(t, q.row, m);
+	return outcome == ELIDE_TAKEN ? 0 : lock_really(t, row, m, site, outcome);
 }
 
 WRAPPER int pthread_mutex_lock(pthread_mutex_t *m)
 {
 	struct elide_thread *t = elide_self;
 	struct elide_quick q = elide_quick(t, m, CALL_SITE(), KIND);
+	enum elide_outcome outcome = ELIDE_INSIDE;
+	unsigned int status;
 
-	if (unlikely(!q.mark))
+	if (unlikely(!q.known))
 		return mutex_lock(m, CALL_SITE());
-	if (likely(q.mark->way == ELIDE_WAY_ELIDE))
-		return lock_eliding(t, q, m, CALL_SITE());
-	if (unlikely(q.mark->way != ELIDE_WAY_SHORT || !glibc_mutex_plain(m) ||
-		     !take_plain(m, t->tid)))
+	if (likely(q.way == ELIDE_WAY_ELIDE && glibc_mutex_may_elide(m)))
+		outcome = elide_quick_acquire(t, q, m, (struct elide_rule)MUTEX_IS_FREE,
+					      CALL_SITE(), KIND, &status);
+	if (likely(outcome == ELIDE_TAKEN))
+		return 0;
+	if (unlikely(outcome == ELIDE_FELL_BACK))
+		return lock_counted(t, q.mark, m, CALL_SITE(), status);
+	if (unlikely(outcome == ELIDE_INSIDE && q.way != ELIDE_WAY_SHORT))
 		return mutex_lock(m, CALL_SITE());
+	if (unlikely(!glibc_mutex_plain(m) || !take_plain(m, t->tid)))
+		return lock_really(t, q.row, m, CALL_SITE(), ELIDE_SKIPPED);
 	return counted_short(t, q.row, m);
 }
 

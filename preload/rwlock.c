@@ -221,56 +221,57 @@ static __always_inline_fn bool take(pthread_rwlock_t *rw, enum elide_kind kind)
 	       likely(!call_real(rw, kind, HOW_TRY, CLOCK_PLAIN, NULL));
 }
 
-static __noinline int lock_fell_back(struct elide_thread *t, struct elide_quick q,
-				     pthread_rwlock_t *rw, const void *site,
-				     enum elide_kind kind, enum elide_outcome outcome)
+/* The policy has been asked, and there is more to do than to take the lock. */
+static __noinline int lock_skipped(struct elide_thread *t, struct elide_row *row,
+				   pthread_rwlock_t *rw, const void *site, enum elide_kind kind)
 {
-	return lock_really(t, q.row, rw, site, kind, HOW_LOCK, CLOCK_PLAIN, NULL, outcome);
+	return lock_really(t, row, rw, site, kind, HOW_LOCK, CLOCK_PLAIN, NULL, ELIDE_SKIPPED);
 }
 
-/* The thread knows the call, and asks the policy. */
-static __always_inline_fn int lock_eliding(struct elide_thread *t, struct elide_quick q,
-					   pthread_rwlock_t *rw, const void *site,
-					   enum elide_kind kind)
+/* The policy lets it be tried, and the first attempt has aborted, or is to be timed. */
+static __noinline int lock_counted(struct elide_thread *t, struct elide_mark *mark,
+				   pthread_rwlock_t *rw, const void *site, enum elide_kind kind,
+				   unsigned int status)
 {
-	bool read = kind == ELIDE_KIND_RWLOCK_READ;
-	enum elide_outcome outcome;
+	struct elide_row *row = mark->row ? mark->row : &elide_no_row;
+	enum elide_outcome outcome = elide_acquire_counted(t, mark, rw, rule_of(kind), status);
 
-	if (unlikely(rw->__data.__shared))
-		return lock_long(rw, site, kind);
-	outcome = elide_quick_acquire(t, q, rw,
-				      read ? (struct elide_rule)READ_IS_FREE :
-					     (struct elide_rule)WRITE_IS_FREE,
-				      rule_of(kind), site, kind);
-	if (likely(outcome == ELIDE_TAKEN))
-		return 0;
-	if (unlikely(outcome == ELIDE_INSIDE))
-		return lock_long(rw, site, kind);
-	if (unlikely(outcome == ELIDE_FELL_BACK || !take(rw, kind)))
-		return lock_fell_back(t, q, rw, site, kind, outcome);
-	t->nr_rwlocks++;
-	return counted_short(t, q.row, rw);
+	return outcome == ELIDE_TAKEN ? 0 :
+					lock_really(t, row, rw, site, kind, HOW_LOCK, CLOCK_PLAIN,
+						    NULL, outcome);
 }
 
-static __always_inline_fn int lock_short(pthread_rwlock_t *rw, const void *site,
+static __always_inline_fn int lock_quick(pthread_rwlock_t *rw, const void *site,
 					 enum elide_kind kind)
 {
+	bool read = kind == ELIDE_KIND_RWLOCK_READ;
 	struct elide_thread *t = elide_self;
 	struct elide_quick q = elide_quick(t, rw, site, kind);
+	enum elide_outcome outcome = ELIDE_INSIDE;
+	unsigned int status;
 
-	if (unlikely(!q.mark))
+	if (unlikely(!q.known))
 		return lock_long(rw, site, kind);
-	if (likely(q.mark->way == ELIDE_WAY_ELIDE))
-		return lock_eliding(t, q, rw, site, kind);
-	if (unlikely(q.mark->way != ELIDE_WAY_SHORT || !take(rw, kind)))
+	if (likely(q.way == ELIDE_WAY_ELIDE && !rw->__data.__shared))
+		outcome = elide_quick_acquire(t, q, rw,
+					      read ? (struct elide_rule)READ_IS_FREE :
+						     (struct elide_rule)WRITE_IS_FREE,
+					      site, kind, &status);
+	if (likely(outcome == ELIDE_TAKEN))
+		return 0;
+	if (unlikely(outcome == ELIDE_FELL_BACK))
+		return lock_counted(t, q.mark, rw, site, kind, status);
+	if (unlikely(outcome == ELIDE_INSIDE && q.way != ELIDE_WAY_SHORT))
 		return lock_long(rw, site, kind);
+	if (unlikely(!take(rw, kind)))
+		return lock_skipped(t, q.row, rw, site, kind);
 	t->nr_rwlocks++;
 	return counted_short(t, q.row, rw);
 }
 
 WRAPPER int pthread_rwlock_rdlock(pthread_rwlock_t *rw)
 {
-	return lock_short(rw, CALL_SITE(), ELIDE_KIND_RWLOCK_READ);
+	return lock_quick(rw, CALL_SITE(), ELIDE_KIND_RWLOCK_READ);
 }
 
 WRAPPER int pthread_rwlock_tryrdlock(pthread_rwlock_t *rw)
@@ -293,7 +294,7 @@ WRAPPER int pthread_rwlock_clockrdlock(pthread_rwlock_t *rw, clockid_t clock,
 
 WRAPPER int pthread_rwlock_wrlock(pthread_rwlock_t *rw)
 {
-	return lock_short(rw, CALL_SITE(), ELIDE_KIND_RWLOCK_WRITE);
+	return lock_quick(rw, CALL_SITE(), ELIDE_KIND_RWLOCK_WRITE);
 }
 
 WRAPPER int pthread_rwlock_trywrlock(pthread_rwlock_t *rw)

@@ -108,41 +108,40 @@ static __noinline int lock(pthread_spinlock_t *s, const void *site)
 	return lock_really(t, row, s, outcome);
 }
 
-/* The thread knows the call, and asks the policy. */
-static __always_inline_fn int lock_eliding(struct elide_thread *t, struct elide_quick q,
-					   pthread_spinlock_t *s, const void *site)
+/* The policy lets it be tried, and the first attempt has aborted, or is to be timed. */
+static __noinline int lock_counted(struct elide_thread *t, struct elide_mark *mark,
+				   pthread_spinlock_t *s, unsigned int status)
 {
-	const void *word = (const void *)s;
-	enum elide_outcome outcome = elide_quick_acquire(
-		t, q, word, (struct elide_rule)SPIN_IS_FREE, &glibc_spin_rule, site, KIND);
+	struct elide_row *row = mark->row ? mark->row : &elide_no_row;
+	enum elide_outcome outcome = elide_acquire_counted(t, mark, (const void *)s,
+							   &glibc_spin_rule, status);
 
-	if (likely(outcome == ELIDE_TAKEN))
-		return 0;
-	if (unlikely(outcome == ELIDE_INSIDE))
-		return lock(s, site);
-	if (unlikely(outcome == ELIDE_FELL_BACK))
-		return lock_really(t, q.row, s, outcome);
-	if (unlikely(!take(s)))
-		return lock_waiting(t, q.row, s, outcome);
-	t->nr_spins++;
-	return counted_short(t, q.row, word);
+	return outcome == ELIDE_TAKEN ? 0 : lock_really(t, row, s, outcome);
 }
 
 WRAPPER int pthread_spin_lock(pthread_spinlock_t *s)
 {
+	const void *word = (const void *)s;
 	struct elide_thread *t = elide_self;
-	struct elide_quick q = elide_quick(t, (const void *)s, CALL_SITE(), KIND);
+	struct elide_quick q = elide_quick(t, word, CALL_SITE(), KIND);
+	enum elide_outcome outcome = ELIDE_INSIDE;
+	unsigned int status;
 
-	if (unlikely(!q.mark))
+	if (unlikely(!q.known))
 		return lock(s, CALL_SITE());
-	if (likely(q.mark->way == ELIDE_WAY_ELIDE))
-		return lock_eliding(t, q, s, CALL_SITE());
-	if (unlikely(q.mark->way != ELIDE_WAY_SHORT))
+	if (likely(q.way == ELIDE_WAY_ELIDE))
+		outcome = elide_quick_acquire(t, q, word, (struct elide_rule)SPIN_IS_FREE,
+					      CALL_SITE(), KIND, &status);
+	if (likely(outcome == ELIDE_TAKEN))
+		return 0;
+	if (unlikely(outcome == ELIDE_FELL_BACK))
+		return lock_counted(t, q.mark, s, status);
+	if (unlikely(outcome == ELIDE_INSIDE && q.way != ELIDE_WAY_SHORT))
 		return lock(s, CALL_SITE());
 	if (unlikely(!take(s)))
 		return lock_waiting(t, q.row, s, ELIDE_SKIPPED);
 	t->nr_spins++;
-	return counted_short(t, q.row, (const void *)s);
+	return counted_short(t, q.row, word);
 }
 
 WRAPPER int pthread_spin_trylock(pthread_spinlock_t *s)
