@@ -299,9 +299,10 @@ static void gave_up(struct elide_thread *t, const struct tries *tries,
 	if (elide_process.config.name == POLICY_ADAPTIVE) {
 		elide_pace_failed(tries->mark, try);
 	} else if (elide_process.config.name == POLICY_HPCA) {
-		const struct elide_row *row = tries->mark->row;
+		const struct elide_row *row = READ_ONCE(tries->mark->row);
 
-		entry = elide_cache_find(t, tries->word, (const void *)row->site, row->kind);
+		entry = row ? elide_cache_find(t, tries->word, (const void *)row->site, row->kind) :
+			      NULL;
 		if (entry && policy_done(&elide_process.config, lock, elide_window(t, entry), try,
 					 false))
 			elide_decided(entry);

@@ -349,37 +349,41 @@ static uint64_t report(struct elide_pacer *p, struct elide_pace *pace)
 }
 
 /* Need the thread not ask for a while? Not where one in the acquisitions that wake it is too long. */
-static bool may_park(const struct elide_pacer *p, const struct elide_mark *mark)
+static bool may_park(const struct elide_pacer *p, const struct elide_mark *mark,
+		     const struct elide_pace *pace, const struct elide_row *row)
 {
 	/* Custom locks are not told of when they are taken, so nothing would wake them. */
 	return READ_ONCE(p->parks) >> mark->site & 1 && elide_short_way() &&
-	       4 * (uint64_t)mark->pace->nr > elide_hold_mask &&
-	       mark->row->kind != ELIDE_KIND_CUSTOM;
+	       4 * (uint64_t)pace->nr > elide_hold_mask && row->kind != ELIDE_KIND_CUSTOM;
 }
 
-static void park(struct elide_thread *t, struct elide_mark *mark, bool parked)
+static void park(const struct elide_thread *t, struct elide_mark *mark,
+		 const struct elide_row *row, bool parked)
 {
-	WRITE_ONCE(mark->way, parked ? ELIDE_WAY_SHORT : elide_way(t, mark->row));
+	WRITE_ONCE(mark->way, parked ? ELIDE_WAY_SHORT : elide_way(t, row));
 }
 
 /* The countdown is over. */
 static enum policy_arm_name ask(struct elide_thread *t, struct elide_mark *mark)
 {
 	struct elide_pacer *p = &elide_pacers[mark->pacer];
-	struct elide_pace *pace = mark->pace;
+	struct elide_pace *pace = READ_ONCE(mark->pace);
+	struct elide_row *row = READ_ONCE(mark->row);
 	uint64_t now;
 
+	if (unlikely(!row || !pace))
+		return POLICY_ARM_real; /* a handler has forked, and this is the child */
 	/* A transaction of the program's own: the next one will do. */
 	if (rtm_test()) {
 		count_down(pace, 1);
 		return POLICY_ARM_real;
 	}
 	now = report(p, pace);
-	WRITE_ONCE(mark->row->state, READ_ONCE(p->settled[mark->site]) == POLICY_ARM_real ?
+	WRITE_ONCE(row->state, READ_ONCE(p->settled[mark->site]) == POLICY_ARM_real ?
 					     ELIDE_STATE_PAUSED : ELIDE_STATE_ELIDING);
-	park(t, mark, !mark->probing && may_park(p, mark));
+	park(t, mark, row, !mark->probing && may_park(p, mark, pace, row));
 	if (probe(p, mark, now)) {
-		park(t, mark, false);
+		park(t, mark, row, false);
 		count_down(pace, 1);
 		return POLICY_ARM_probe;
 	}
@@ -388,18 +392,24 @@ static enum policy_arm_name ask(struct elide_thread *t, struct elide_mark *mark)
 
 enum policy_arm_name elide_pace_arm(struct elide_thread *t, struct elide_mark *mark)
 {
+	struct elide_pace *pace = READ_ONCE(mark->pace);
+	const uint8_t *arm = READ_ONCE(mark->arm);
+
 	/* The wrapper may have counted it already, but only if it was the last. */
-	if (!mark->pace->countdown || !--mark->pace->countdown)
+	if (unlikely(!arm || !pace->countdown || !--pace->countdown))
 		return ask(t, mark);
-	return READ_ONCE(*mark->arm);
+	return READ_ONCE(*arm);
 }
 
 __cold void elide_pace_wake(struct elide_thread *t, struct elide_mark *mark, uint32_t nr)
 {
 	struct elide_pacer *p = &elide_pacers[mark->pacer];
-	struct elide_pace *pace = mark->pace;
+	struct elide_pace *pace = READ_ONCE(mark->pace);
+	const struct elide_row *row = READ_ONCE(mark->row);
 	uint64_t now;
 
+	if (unlikely(!row || !pace))
+		return; /* a handler has forked, and this is the child */
 	if (pace->countdown > nr && READ_ONCE(p->parks) >> mark->site & 1) {
 		pace->countdown -= nr;
 	} else {
@@ -410,20 +420,24 @@ __cold void elide_pace_wake(struct elide_thread *t, struct elide_mark *mark, uin
 		/* Without hope, but its time has come: the next one may try. */
 		if (learn_due(&p->learn, mark->site, now)) {
 			count_down(pace, 1);
-			park(t, mark, false);
+			park(t, mark, row, false);
 			return;
 		}
 	}
-	park(t, mark, may_park(p, mark));
+	park(t, mark, row, may_park(p, mark, pace, row));
 }
 
 void elide_pace_again(const struct elide_mark *mark, struct policy_try *try, unsigned int status)
 {
+	const struct elide_row *row = READ_ONCE(mark->row);
+	struct elide_pace *pace = READ_ONCE(mark->pace);
 	enum elide_cause cause = policy_cause(status);
 
+	if (unlikely(!row || !pace))
+		return; /* a handler has forked, and this is the child */
 	if (cause == ELIDE_CAUSE_conflict || cause == ELIDE_CAUSE_busy)
-		counter_add(mark->pace->aborts, 1);
-	if (mark->streak && mark->commits == mark->row->commits)
+		counter_add(pace->aborts, 1);
+	if (mark->streak && mark->commits == row->commits)
 		try->arm = POLICY_ARM_probe;
 }
 
@@ -431,8 +445,12 @@ void elide_pace_failed(struct elide_mark *mark, const struct policy_try *try)
 {
 	struct elide_pacer *p = &elide_pacers[mark->pacer];
 	struct learn_decision d = {.target = mark->site, .arm = POLICY_ARM_real, .won = true};
-	uint64_t commits = mark->row->commits, now;
+	const struct elide_row *row = READ_ONCE(mark->row);
+	uint64_t commits, now;
 
+	if (unlikely(!row))
+		return; /* a handler has forked, and this is the child */
+	commits = row->commits;
 	/* Capacity is for the measurement to judge: it depends on what a section does. */
 	if (!try->hopeless || try->capacity) {
 		mark->streak = 0;
