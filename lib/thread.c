@@ -242,24 +242,37 @@ static struct elide_mark *mark_make(struct elide_thread *t, struct elide_row *ro
 	return mark;
 }
 
-static struct elide_mark *mark_get(struct elide_thread *t, uint32_t class_index, const void *site,
-				   enum elide_kind kind)
+/* Where in the hash of rows that one is, or would be. */
+static uint16_t *row_slot(struct elide_thread *t, uint32_t class_index, const void *site,
+			  enum elide_kind kind)
 {
 	uint64_t h = (class_index * 2654435761ull) ^ ((uintptr_t)site * 0x9e3779b97f4a7c15ull >> 40);
-	struct elide_chunk *chunk = t->chunk; /* a copy that no fork wipes */
-	struct elide_mark *mark;
-	struct elide_row *row;
+	const struct elide_row *row;
 	uint16_t *slot;
 
 	for (uint32_t i = h;; i++) {
 		slot = &t->rows[i % ELIDE_NR_ROWS];
 		if (!*slot)
-			break;
-		mark = &t->marks[*slot - 1];
-		if (mark->row->class_index == class_index && mark->row->site == (uintptr_t)site &&
-		    mark->row->kind == kind)
-			return mark;
+			return slot;
+		row = READ_ONCE(t->marks[*slot - 1].row);
+		if (unlikely(!row))
+			return slot; /* wiped */
+		if (row->class_index == class_index && row->site == (uintptr_t)site &&
+		    row->kind == kind)
+			return slot;
 	}
+}
+
+static struct elide_mark *mark_get(struct elide_thread *t, uint32_t class_index, const void *site,
+				   enum elide_kind kind)
+{
+	uint16_t *slot = row_slot(t, class_index, site, kind);
+	struct elide_chunk *chunk = t->chunk; /* a copy that no fork wipes */
+	struct elide_mark *mark;
+	struct elide_row *row;
+
+	if (*slot)
+		return &t->marks[*slot - 1];
 	if (t->nr_rows >= ELIDE_MAX_ROWS)
 		goto full;
 	row = elide_data_record(&chunk, ELIDE_CHUNK_ROWS, sizeof(*row));
@@ -282,13 +295,72 @@ full:
 	return NULL;
 }
 
+/* A signal handler that looks the call up meanwhile finds no entry or a whole one. */
+static struct elide_cache *entry_make(struct elide_thread *t, const struct elide_mark *mark,
+				      const struct elide_row *row, const void *lock,
+				      uint32_t index, uint32_t generation)
+{
+	struct elide_cache *entry = elide_cache_slot(t, lock, (const void *)row->site);
+
+	if (!entry->lock) {
+		if (t->nr_filled < ELIDE_NR_FILLED)
+			t->filled[t->nr_filled] = entry - t->cache;
+		t->nr_filled++;
+	}
+	WRITE_ONCE(entry->lock, NULL);
+	barrier();
+	entry->key = elide_cache_key((const void *)row->site, row->kind);
+	entry->mark = (const char *)mark - (const char *)t;
+	entry->lock_index = index;
+	entry->elide = row->state == ELIDE_STATE_ELIDING || row->state == ELIDE_STATE_PAUSED;
+	entry->generation = generation;
+	if (elide_process.config.name == POLICY_HPCA)
+		*elide_window(t, entry) = (struct policy_window){0};
+	barrier();
+	WRITE_ONCE(entry->lock, lock);
+	return entry;
+}
+
+/*
+ * The entry of a lock and a call that are known both, and were evicted or never met: without
+ * the engine's lock, which thousands of locks would make the bottleneck. NULL: they are not.
+ */
+static struct elide_cache *refill(const void *lock, const void *site, enum elide_kind kind)
+{
+	struct elide_thread *t = elide_self;
+	struct elide_cache *entry = NULL;
+	uint32_t index, generation;
+
+	if (!t || !t->ready || elide_busy)
+		return NULL;
+	/* Lock calls of signal handlers pass through, as in any slow path. */
+	elide_busy = true;
+	barrier();
+	/* Before the lock is looked up: if it is another one by now, the entry never fits. */
+	generation = __atomic_load_n(elide_generation(lock), __ATOMIC_ACQUIRE);
+	index = elide_registry_find(lock);
+	if (index != ELIDE_NONE) {
+		uint16_t slot = *row_slot(t, elide_registry_class(index), site, kind);
+		const struct elide_mark *mark = slot ? &t->marks[slot - 1] : &elide_no_mark;
+		const struct elide_row *row = READ_ONCE(mark->row);
+
+		if (slot && row)
+			entry = entry_make(t, mark, row, lock, index, generation);
+	}
+	barrier();
+	elide_busy = false;
+	if (likely(READ_ONCE(t->ready)) || !entry)
+		return entry;
+	entry->lock = NULL; /* a handler has forked, and the marks of this child are wiped */
+	return NULL;
+}
+
 static struct elide_cache *fill(const void *lock, const void *site, enum elide_kind kind)
 {
 	struct elide_thread *t;
 	struct elide_cache *entry;
 	struct elide_mark *mark;
 	uint32_t index, generation;
-	uint8_t state;
 
 	t = elide_self;
 	if ((!t || !t->ready) && !(t = thread_get()))
@@ -304,23 +376,7 @@ static struct elide_cache *fill(const void *lock, const void *site, enum elide_k
 	mark = mark_get(t, elide_registry_class(index), site, kind);
 	if (!mark)
 		return NULL;
-	state = mark->row->state;
-	entry = elide_cache_slot(t, lock, site);
-	if (!entry->lock) {
-		if (t->nr_filled < ELIDE_NR_FILLED)
-			t->filled[t->nr_filled] = entry - t->cache;
-		t->nr_filled++;
-	}
-	*entry = (struct elide_cache){
-		.lock = lock,
-		.key = elide_cache_key(site, kind),
-		.mark = (char *)mark - (char *)t,
-		.lock_index = index,
-		.elide = state == ELIDE_STATE_ELIDING || state == ELIDE_STATE_PAUSED,
-		.generation = generation,
-	};
-	if (elide_process.config.name == POLICY_HPCA)
-		*elide_window(t, entry) = (struct policy_window){0};
+	entry = entry_make(t, mark, mark->row, lock, index, generation);
 	if (unlikely(elide_slow_forked())) {
 		entry->lock = NULL;
 		return NULL;
@@ -328,14 +384,17 @@ static struct elide_cache *fill(const void *lock, const void *site, enum elide_k
 	return entry;
 }
 
-__cold struct elide_cache *elide_cache_fill(const void *lock, const void *site,
-					    enum elide_kind kind)
+__noinline struct elide_cache *elide_cache_fill(const void *lock, const void *site,
+						enum elide_kind kind)
 {
 	struct elide_cache *entry;
 	struct elide_slow slow;
 
 	if (unlikely(!elide_process.running))
 		return NULL; /* where everything passes through, as quick as can be */
+	entry = refill(lock, site, kind);
+	if (likely(entry))
+		return entry;
 	if (!elide_slow_enter(&slow)) {
 		elide_count_interrupted();
 		return NULL;
