@@ -309,18 +309,25 @@ static void gave_up(struct elide_thread *t, const struct tries *tries,
 	}
 }
 
+/* Counters of a call, whose mark a fork may have wiped. */
+static struct elide_row *row_of(const struct elide_mark *mark)
+{
+	struct elide_row *row = READ_ONCE(mark->row);
+
+	return row ? row : &elide_no_row;
+}
+
 /* The attempt before has aborted. Return: ELIDE_TAKEN or ELIDE_FELL_BACK. */
 static __noinline enum elide_outcome try_again(struct elide_thread *t, const struct tries *tries,
+					       const void *site, enum elide_kind kind,
 					       unsigned int status)
 {
 	const struct policy_config *config = &elide_process.config;
-	struct elide_row *row = READ_ONCE(tries->mark->row);
+	struct elide_row *row = row_of(tries->mark);
 	struct policy_lock *lock = policy_of(tries->word);
 	struct policy_try try = {.arm = tries->arm};
 	unsigned long long start = tries->start;
 
-	if (unlikely(!row))
-		row = &elide_no_row; /* wiped */
 	for (;;) {
 		test_point(aborted);
 		count_abort(t, row, tries->word, tries->rule, status, start);
@@ -332,8 +339,7 @@ static __noinline enum elide_outcome try_again(struct elide_thread *t, const str
 		start = start ? cycles_now() : 0;
 		status = rtm_begin();
 		if (likely(status == RTM_STARTED)) {
-			subscribe(t, row, tries->word, tries->rule, (const void *)row->site,
-				  row->kind, tries->wait);
+			subscribe(t, row, tries->word, tries->rule, site, kind, tries->wait);
 			t->odd = t->queue || config->name == POLICY_HPCA;
 			return ELIDE_TAKEN;
 		}
@@ -350,29 +356,24 @@ static unsigned long long time_attempt(struct elide_thread *t)
 	return cycles_now();
 }
 
-enum elide_outcome elide_acquire_counted(struct elide_thread *t, struct elide_mark *mark,
-					 const void *word, const struct elide_rule *rule,
-					 unsigned int status)
+enum elide_outcome elide_acquire_counted(struct elide_thread *t, const void *word,
+					 const struct elide_rule *rule, const void *site,
+					 enum elide_kind kind, unsigned int status)
 {
-	struct elide_row *row = READ_ONCE(mark->row);
+	const struct elide_cache *entry = elide_cache_find(t, word, site, kind);
+	struct elide_mark *mark = entry ? elide_mark(t, entry) : &elide_no_mark;
 	const uint8_t *arm = READ_ONCE(mark->arm);
-	struct tries tries = {mark, word, rule, POLICY_ARM_keen, true, 0};
+	struct tries tries = {mark, word, rule, arm ? READ_ONCE(*arm) : POLICY_ARM_keen, true, 0};
 
-	if (unlikely(!row || !arm)) {
-		tries.mark = &elide_no_mark; /* wiped */
-		row = &elide_no_row;
-	} else {
-		tries.arm = READ_ONCE(*arm);
-	}
 	if (status == RTM_STARTED) {
 		tries.start = time_attempt(t);
 		status = rtm_begin();
 		if (likely(status == RTM_STARTED)) {
-			subscribe(t, row, word, rule, (const void *)row->site, row->kind, true);
+			subscribe(t, row_of(mark), word, rule, site, kind, true);
 			return ELIDE_TAKEN;
 		}
 	}
-	return try_again(t, &tries, status);
+	return try_again(t, &tries, site, kind, status);
 }
 
 /* Somebody has said that nothing is to be elided, or that it is again: by elide ctl, or watch(). */
@@ -427,7 +428,7 @@ enum elide_outcome elide_acquire(struct elide_thread *t, struct elide_cache *ent
 		tries.start = time_attempt(t);
 	status = rtm_begin();
 	if (unlikely(status != RTM_STARTED))
-		return try_again(t, &tries, status);
+		return try_again(t, &tries, site, kind, status);
 	subscribe(t, elide_row(entry), word, rule, site, kind, wait);
 	t->odd = config->name == POLICY_HPCA;
 	return ELIDE_TAKEN;

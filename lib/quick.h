@@ -22,8 +22,7 @@
 /**
  * struct elide_quick - a call that the thread knows.
  * @known: it does, and has no section open
- * @mark: what it knows; the rest is a copy of that
- * @way: enum elide_way
+ * @way: enum elide_way; this and the rest is a copy of the call's mark
  * @row: counters
  * @pace: the thread's in the class
  * @arm: how the policy treats acquisitions now
@@ -31,7 +30,6 @@
 struct elide_quick {
 	bool known;
 	uint8_t way;
-	struct elide_mark *mark;
 	struct elide_row *row;
 	struct elide_pace *pace;
 	const uint8_t *arm;
@@ -53,15 +51,16 @@ static __always_inline_fn struct elide_quick elide_quick(struct elide_thread *t,
 {
 	struct elide_quick q = {0};
 	const struct elide_cache *entry;
+	const struct elide_mark *mark;
 
 	if (unlikely(!t || t->open))
 		return q;
 	entry = elide_cache_slot(t, lock, site);
-	q.mark = (struct elide_mark *)((char *)t + READ_ONCE(entry->mark));
-	q.row = READ_ONCE(q.mark->row);
-	q.pace = READ_ONCE(q.mark->pace);
-	q.arm = READ_ONCE(q.mark->arm);
-	q.way = READ_ONCE(q.mark->way);
+	mark = (const struct elide_mark *)((const char *)t + READ_ONCE(entry->mark));
+	q.row = READ_ONCE(mark->row);
+	q.pace = READ_ONCE(mark->pace);
+	q.arm = READ_ONCE(mark->arm);
+	q.way = READ_ONCE(mark->way);
 	barrier();
 	q.known = likely(elide_cache_fits(entry, lock, elide_cache_key(site, kind)));
 	return q;

@@ -109,12 +109,11 @@ static __noinline int lock(pthread_spinlock_t *s, const void *site)
 }
 
 /* The policy lets it be tried, and the first attempt has aborted, or is to be timed. */
-static __noinline int lock_counted(struct elide_thread *t, struct elide_mark *mark,
-				   pthread_spinlock_t *s, unsigned int status)
+static __noinline int lock_counted(struct elide_thread *t, struct elide_row *row,
+				   pthread_spinlock_t *s, const void *site, unsigned int status)
 {
-	struct elide_row *row = mark->row ? mark->row : &elide_no_row;
-	enum elide_outcome outcome = elide_acquire_counted(t, mark, (const void *)s,
-							   &glibc_spin_rule, status);
+	enum elide_outcome outcome = elide_acquire_counted(t, (const void *)s, &glibc_spin_rule,
+							   site, KIND, status);
 
 	return outcome == ELIDE_TAKEN ? 0 : lock_really(t, row, s, outcome);
 }
@@ -135,7 +134,7 @@ WRAPPER int pthread_spin_lock(pthread_spinlock_t *s)
 	if (likely(outcome == ELIDE_TAKEN))
 		return 0;
 	if (unlikely(outcome == ELIDE_FELL_BACK))
-		return lock_counted(t, q.mark, s, status);
+		return lock_counted(t, q.row, s, CALL_SITE(), status);
 	if (unlikely(outcome == ELIDE_INSIDE && q.way != ELIDE_WAY_SHORT))
 		return lock(s, CALL_SITE());
 	if (unlikely(!take(s)))
