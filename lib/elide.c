@@ -40,17 +40,6 @@ void elide_defer(struct elide_thread *t, struct elide_cache *entry, const void *
 	push_pending(t, entry ? elide_row(entry) : NULL, lock, site, kind, what);
 }
 
-static __always_inline_fn void push_held(struct elide_thread *t, const void *word, uint64_t value,
-					 uint32_t size)
-{
-	struct elide_held *h = &t->held[t->nr_held++];
-
-	h->word = word;
-	h->value = value;
-	h->size = size;
-	h->depth = 0;
-}
-
 /* A call that is not known yet: only the registry can tell, and it may be read here. */
 static bool is_shared(const void *lock)
 {
