@@ -20,6 +20,9 @@
 #define SETTLE_MIN (3 * LEARN_US)
 #define SETTLE_MAX (100 * LEARN_US)
 
+/* Longest wait for threads whose clocks are behind. */
+#define IN_STEP_MAX (400 * LEARN_US)
+
 /* Sections between reports: the first, and at most. */
 #define COUNT_FIRST 4
 #define COUNT_MAX   4096
@@ -211,8 +214,10 @@ static uint64_t count(uint32_t pacer, uint64_t *aborts)
 	return sum;
 }
 
-static void restart(struct elide_pacer *p, uint64_t now)
+static void restart(struct elide_pacer *p, uint64_t now, uint64_t done, uint64_t aborts)
 {
+	p->before = done;
+	p->aborts = aborts;
 	WRITE_ONCE(p->start, now);
 	WRITE_ONCE(p->from, 0);
 	WRITE_ONCE(p->epoch, p->epoch + 1);
@@ -234,7 +239,8 @@ static void tell(const struct elide_pacer *p, const struct learn_decision *d)
 			     key & ELIDE_CACHE_KIND, d);
 }
 
-static void end_epoch(struct elide_pacer *p, uint64_t now, uint64_t from)
+/* Measurement begins, or is over. @step: the threads have come equally far. */
+static void end_epoch(struct elide_pacer *p, uint64_t now, uint64_t from, bool step)
 {
 	uint32_t number = p - elide_pacers;
 	struct learn_decision decision = {0};
@@ -258,17 +264,20 @@ static void end_epoch(struct elide_pacer *p, uint64_t now, uint64_t from)
 	};
 	/* Without a clock that has gone by sensibly the epoch begins anew. */
 	if (epoch.whole > LEARN_ABSURD) {
-		restart(p, now);
-	} else if (!p->from) {
+		restart(p, now, done, aborts);
+	} else if (!p->from && step) {
 		p->before = done;
 		p->aborts = aborts;
 		WRITE_ONCE(p->from, now);
+	} else if (!p->from) {
+		/* They had when the epoch began, and what they did first is little by now. */
+		WRITE_ONCE(p->from, p->start);
 	} else if (learn_over(&p->learn, epoch.length, epoch.sections)) {
 		epoch.joined = __atomic_exchange_n(&p->joined, 0, __ATOMIC_RELAXED) != 0;
 		publish(p);
 		decision = learn_epoch(&p->learn, &epoch);
 		publish(p);
-		restart(p, now);
+		restart(p, now, done, aborts);
 	}
 	unlock(p);
 	if (decision.made)
@@ -288,22 +297,40 @@ static bool settled(struct elide_pacer *p, struct elide_pace *pace, uint64_t sin
 	       (since >= SETTLE_MIN && READ_ONCE(p->reporters) * 8 >= READ_ONCE(p->threads) * 7);
 }
 
+/*
+ * Has another thread come as far as this one? Where clocks differ, or one thread runs while
+ * the others only seem to, what all have done and the time of one do not belong together.
+ */
+static bool in_step(struct elide_pacer *p, const struct elide_pace *pace, uint64_t now)
+{
+	const struct elide_pace *leader = READ_ONCE(p->leader);
+
+	if ((int64_t)(now - READ_ONCE(p->latest)) < 0)
+		return false;
+	WRITE_ONCE(p->latest, now);
+	if (leader != pace)
+		WRITE_ONCE(p->leader, pace);
+	return leader != pace || READ_ONCE(p->threads) < 2;
+}
+
 /* A thread reports: is the epoch over? */
 static void look(struct elide_pacer *p, struct elide_pace *pace, uint64_t now)
 {
 	uint64_t since = now - READ_ONCE(p->start), from = READ_ONCE(p->from);
-	bool ready = settled(p, pace, since);
+	uint64_t length = now - from;
+	bool ready = settled(p, pace, since), step = in_step(p, pace, now);
 
 	if (since > LEARN_ABSURD) {
 		/* Long unused; or the clock has gone backwards, more than between processors. */
 		if (since < -LEARN_ABSURD && try_lock(p)) {
-			restart(p, now);
+			restart(p, now, p->before, p->aborts);
 			unlock(p);
 		}
 		return;
 	}
-	if (from ? learn_may_end(&p->learn, now - from) : ready)
-		end_epoch(p, now, from);
+	if (from ? learn_may_end(&p->learn, length) && (step || length >= IN_STEP_MAX) :
+		   ready && (step || since >= SETTLE_MAX))
+		end_epoch(p, now, from, step);
 }
 
 /* Sections until the next report. */
@@ -408,7 +435,7 @@ __cold void elide_pace_wake(struct elide_thread *t, struct elide_row *row, const
 		pace->countdown -= nr;
 	} else {
 		/* What is left of the count is more or less than what has gone by. */
-		pace->goal += nr - pace->countdown;
+		pace->goal += (uint64_t)nr - pace->countdown;
 		pace->countdown = 0;
 		now = report(p, pace);
 		/* Without hope, but its time has come: the next one may try. */
