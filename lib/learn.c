@@ -38,10 +38,13 @@
 #define MARGIN 0.005
 #define SIGMAS 2.0
 
-/* Of logarithms of ratios: a first pair beyond decides at once, two beyond the last do. */
+/* Of logarithms of ratios: a first pair beyond loses at once, two beyond the last decide. */
 #define FIRST_LOSES (-0.3)
-#define FIRST_WINS  0.7
 #define TWO_DECIDE  0.1
+
+/* A first pair that loses by so many errors is enough too, if the noise of so many is known. */
+#define FIRST_ERRORS 3
+#define NOISE_KNOWN  8
 
 /*
  * Noise of a pair that is there even if few pairs happen to agree: so many times that of an
@@ -74,6 +77,9 @@
 
 /* With fewer conflicts by section, arms that differ in what they do after one do not differ. */
 #define ABORTS_MATTER 0.01
+
+/* With fewer that wait by section, eliding has nobody to let go on. */
+#define WAITS_MATTER 0.01
 
 /* Which arms are asked where one is: the likeliest first. */
 #define NR_NEIGHBOURS 4
@@ -279,8 +285,12 @@ enum outcome { UNCLEAR, WINS, LOSES };
 
 static enum outcome judge(const struct learn_class *c, double mean, double error)
 {
-	if (c->pairs == 1)
-		return mean < FIRST_LOSES ? LOSES : mean > FIRST_WINS ? WINS : UNCLEAR;
+	if (c->pairs == 1) {
+		if (c->nr_rates >= NOISE_KNOWN && mean < -FIRST_ERRORS * error)
+			return LOSES;
+		/* Never a win: what the sections do may have changed between the two. */
+		return mean < FIRST_LOSES ? LOSES : UNCLEAR;
+	}
 	if (c->pairs == 2) {
 		/* Both agree, and by far. */
 		if (mean - error > TWO_DECIDE)
@@ -300,7 +310,7 @@ static enum outcome judge(const struct learn_class *c, double mean, double error
 /* Time after which a question is asked again, at most. */
 static uint64_t longest(const struct learn_class *c)
 {
-	return c->arm == POLICY_ARM_real ? PERIOD_REAL : PERIOD_MAX;
+	return c->arm == POLICY_ARM_real && c->waits >= WAITS_MATTER ? PERIOD_REAL : PERIOD_MAX;
 }
 
 static void take_over(struct learn_class *c, double mean, uint64_t now)
@@ -314,8 +324,10 @@ static void take_over(struct learn_class *c, double mean, uint64_t now)
 		c->arm = c->challenger;
 	if (principal || mean > CHANGES)
 		ask_all(c, now);
-	else
-		c->next_at = now + c->period;
+	/* What has just lost against it is the first question of all. */
+	if (principal)
+		c->asked = 1;
+	c->next_at = now + c->period;
 }
 
 /* Ask it again later; at once what has not been asked since the last change. */
@@ -440,8 +452,10 @@ struct learn_decision learn_epoch(struct learn_class *c, const struct learn_epoc
 	struct learn_decision none = {0};
 	double rate = e->length ? e->sections / e->length : 0;
 
-	if (elides(c) && e->sections > 0)
+	if (e->sections > 0 && elides(c))
 		c->aborts += (e->aborts / e->sections - c->aborts) / 4;
+	else if (e->sections > 0)
+		c->waits += (e->waits / e->sections - c->waits) / 4;
 	if (c->phase != LEARN_HOLD)
 		return step(c, e, rate);
 	if (e->joined)
@@ -449,8 +463,8 @@ struct learn_decision learn_epoch(struct learn_class *c, const struct learn_epoc
 	if (departs(c, rate))
 		ask_all(c, e->now);
 	/* Not both ways alike: a clock that jumped back must not stop the questions. */
-	if (c->next_at > e->now + PERIOD_MAX)
-		c->next_at = e->now + PERIOD_MAX;
+	if (c->next_at > e->now + longest(c))
+		c->next_at = e->now + longest(c);
 	if (e->now >= c->next_at)
 		challenge(c);
 	return none;

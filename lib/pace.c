@@ -13,7 +13,7 @@
 #include "rtm.h"
 
 /* Times between reports of a thread. */
-#define INTERVAL_HOLD      (30 * LEARN_US)
+#define INTERVAL_HOLD      (80 * LEARN_US)
 #define INTERVAL_CHALLENGE (8 * LEARN_US)
 
 /* An epoch is not measured before most threads have reported in it, or so long. */
@@ -273,6 +273,7 @@ static void end_epoch(struct elide_pacer *p, uint64_t now, uint64_t from, bool s
 		/* They had when the epoch began, and what they did first is little by now. */
 		WRITE_ONCE(p->from, p->start);
 	} else if (learn_over(&p->learn, epoch.length, epoch.sections)) {
+		epoch.waits = __atomic_exchange_n(&p->waits, 0, __ATOMIC_RELAXED);
 		epoch.joined = __atomic_exchange_n(&p->joined, 0, __ATOMIC_RELAXED) != 0;
 		publish(p);
 		decision = learn_epoch(&p->learn, &epoch);
@@ -367,11 +368,16 @@ static bool probe(struct elide_pacer *p, struct elide_mark *mark, const struct e
 	return due;
 }
 
-static uint64_t report(struct elide_pacer *p, struct elide_pace *pace)
+static uint64_t report(struct elide_pacer *p, struct elide_pace *pace, struct elide_mark *mark,
+		       const struct elide_row *row)
 {
 	uint64_t now = time_now(), elapsed = now - pace->start;
 	uint32_t nr = COUNT_FIRST;
 
+	if (mark->contended != row->contended) {
+		__atomic_add_fetch(&p->waits, row->contended - mark->contended, __ATOMIC_RELAXED);
+		mark->contended = row->contended;
+	}
 	if (!pace->start)
 		__atomic_add_fetch(&p->joined, 1, __ATOMIC_RELAXED);
 	else if (elapsed < LEARN_ABSURD)
@@ -388,7 +394,7 @@ static bool may_park(const struct elide_pacer *p, const struct elide_mark *mark,
 		     const struct elide_pace *pace, const struct elide_row *row)
 {
 	/* Custom locks are not told of when they are taken, so nothing would wake them. */
-	return READ_ONCE(p->parks) >> mark->site & 1 && 4 * (uint64_t)pace->nr > elide_hold_mask &&
+	return READ_ONCE(p->parks) >> mark->site & 1 && pace->nr > elide_hold_mask &&
 	       row->kind != ELIDE_KIND_CUSTOM;
 }
 
@@ -404,7 +410,7 @@ enum policy_arm_name elide_pace_report(struct elide_thread *t, struct elide_mark
 		count_down(pace, 1);
 		return POLICY_ARM_real;
 	}
-	now = report(p, pace);
+	now = report(p, pace, mark, row);
 	WRITE_ONCE(row->state, READ_ONCE(p->settled[mark->site]) == POLICY_ARM_real ?
 				       ELIDE_STATE_PAUSED : ELIDE_STATE_ELIDING);
 	WRITE_ONCE(row->parked, !mark->probing && may_park(p, mark, pace, row));
@@ -437,7 +443,7 @@ __cold void elide_pace_wake(struct elide_thread *t, struct elide_row *row, const
 		/* What is left of the count is more or less than what has gone by. */
 		pace->goal += (uint64_t)nr - pace->countdown;
 		pace->countdown = 0;
-		now = report(p, pace);
+		now = report(p, pace, mark, row);
 		/* Without hope, but its time has come: the next one may try. */
 		if (learn_due(&p->learn, mark->site, now)) {
 			count_down(pace, 1);

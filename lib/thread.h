@@ -147,6 +147,7 @@ ELIDE_SAME_PLACE(site, site);
  * @streak:  acquisitions in a row that have fallen back without hope
  * @probing: the next outcome is one of a probe
  * @commits: counted in the row at the last of these
+ * @contended: counted in the row at the last report
  */
 struct elide_mark {
 	uint32_t pacer;
@@ -154,6 +155,7 @@ struct elide_mark {
 	uint8_t site;
 	uint8_t streak : 7, probing : 1;
 	uint64_t commits;
+	uint64_t contended;
 };
 
 /**
