@@ -13,12 +13,15 @@
 #include "rtm.h"
 
 /* Times between reports of a thread. */
-#define INTERVAL_HOLD      (30 * LEARN_US)
+#define INTERVAL_HOLD      (80 * LEARN_US)
 #define INTERVAL_CHALLENGE (8 * LEARN_US)
 
 /* An epoch is not measured before most threads have reported in it, or so long. */
 #define SETTLE_MIN (3 * LEARN_US)
 #define SETTLE_MAX (100 * LEARN_US)
+
+/* Longest wait for threads whose clocks are behind. */
+#define IN_STEP_MAX (400 * LEARN_US)
 
 /* Sections between reports: the first, and at most. */
 #define COUNT_FIRST 4
@@ -203,8 +206,10 @@ static uint64_t count(uint32_t pacer, uint64_t *aborts)
 	return sum;
 }
 
-static void restart(struct elide_pacer *p, uint64_t now)
+static void restart(struct elide_pacer *p, uint64_t now, uint64_t done, uint64_t aborts)
 {
+	p->before = done;
+	p->aborts = aborts;
 	WRITE_ONCE(p->start, now);
 	WRITE_ONCE(p->from, 0);
 	WRITE_ONCE(p->epoch, p->epoch + 1);
@@ -226,7 +231,8 @@ static void tell(const struct elide_pacer *p, const struct learn_decision *d)
 			     key & ELIDE_CACHE_KIND, d);
 }
 
-static void end_epoch(struct elide_pacer *p, uint64_t now, uint64_t from)
+/* Measurement begins, or is over. @step: the threads have come equally far. */
+static void end_epoch(struct elide_pacer *p, uint64_t now, uint64_t from, bool step)
 {
 	uint32_t number = p - elide_pacers;
 	struct learn_decision decision = {0};
@@ -250,17 +256,21 @@ static void end_epoch(struct elide_pacer *p, uint64_t now, uint64_t from)
 	};
 	/* Without a clock that has gone by sensibly the epoch begins anew. */
 	if (epoch.whole > LEARN_ABSURD) {
-		restart(p, now);
-	} else if (!p->from) {
+		restart(p, now, done, aborts);
+	} else if (!p->from && step) {
 		p->before = done;
 		p->aborts = aborts;
 		WRITE_ONCE(p->from, now);
+	} else if (!p->from) {
+		/* They had when the epoch began, and what they did first is little by now. */
+		WRITE_ONCE(p->from, p->start);
 	} else if (learn_over(&p->learn, epoch.length, epoch.sections)) {
+		epoch.waits = __atomic_exchange_n(&p->waits, 0, __ATOMIC_RELAXED);
 		epoch.joined = __atomic_exchange_n(&p->joined, 0, __ATOMIC_RELAXED) != 0;
 		publish(p);
 		decision = learn_epoch(&p->learn, &epoch);
 		publish(p);
-		restart(p, now);
+		restart(p, now, done, aborts);
 	}
 	unlock(p);
 	if (decision.made)
@@ -280,22 +290,40 @@ static bool settled(struct elide_pacer *p, struct elide_pace *pace, uint64_t sin
 	       (since >= SETTLE_MIN && READ_ONCE(p->reporters) * 8 >= READ_ONCE(p->threads) * 7);
 }
 
+/*
+ * Has another thread come as far as this one? Where clocks differ, or one thread runs while
+ * the others only seem to, what all have done and the time of one do not belong together.
+ */
+static bool in_step(struct elide_pacer *p, const struct elide_pace *pace, uint64_t now)
+{
+	const struct elide_pace *leader = READ_ONCE(p->leader);
+
+	if ((int64_t)(now - READ_ONCE(p->latest)) < 0)
+		return false;
+	WRITE_ONCE(p->latest, now);
+	if (leader != pace)
+		WRITE_ONCE(p->leader, pace);
+	return leader != pace || READ_ONCE(p->threads) < 2;
+}
+
 /* A thread reports: is the epoch over? */
 static void look(struct elide_pacer *p, struct elide_pace *pace, uint64_t now)
 {
 	uint64_t since = now - READ_ONCE(p->start), from = READ_ONCE(p->from);
-	bool ready = settled(p, pace, since);
+	uint64_t length = now - from;
+	bool ready = settled(p, pace, since), step = in_step(p, pace, now);
 
 	if (since > LEARN_ABSURD) {
 		/* Long unused; or the clock has gone backwards, more than between processors. */
 		if (since < -LEARN_ABSURD && try_lock(p)) {
-			restart(p, now);
+			restart(p, now, p->before, p->aborts);
 			unlock(p);
 		}
 		return;
 	}
-	if (from ? learn_may_end(&p->learn, now - from) : ready)
-		end_epoch(p, now, from);
+	if (from ? learn_may_end(&p->learn, length) && (step || length >= IN_STEP_MAX) :
+		   ready && (step || since >= SETTLE_MAX))
+		end_epoch(p, now, from, step);
 }
 
 /* Sections until the next report. */
@@ -332,11 +360,16 @@ static bool probe(struct elide_pacer *p, struct elide_mark *mark, uint64_t now)
 	return due;
 }
 
-static uint64_t report(struct elide_pacer *p, struct elide_pace *pace)
+static uint64_t report(struct elide_pacer *p, struct elide_pace *pace, struct elide_mark *mark,
+		       const struct elide_row *row)
 {
 	uint64_t now = time_now(), elapsed = now - pace->start;
 	uint32_t nr = COUNT_FIRST;
 
+	if (mark->contended != row->contended) {
+		__atomic_add_fetch(&p->waits, row->contended - mark->contended, __ATOMIC_RELAXED);
+		mark->contended = row->contended;
+	}
 	if (!pace->start)
 		__atomic_add_fetch(&p->joined, 1, __ATOMIC_RELAXED);
 	else if (elapsed < LEARN_ABSURD)
@@ -354,7 +387,7 @@ static bool may_park(const struct elide_pacer *p, const struct elide_mark *mark,
 {
 	/* Custom locks are not told of when they are taken, so nothing would wake them. */
 	return READ_ONCE(p->parks) >> mark->site & 1 && elide_short_way() &&
-	       4 * (uint64_t)pace->nr > elide_hold_mask && row->kind != ELIDE_KIND_CUSTOM;
+	       pace->nr > elide_hold_mask && row->kind != ELIDE_KIND_CUSTOM;
 }
 
 static void park(const struct elide_thread *t, struct elide_mark *mark,
@@ -378,7 +411,7 @@ static enum policy_arm_name ask(struct elide_thread *t, struct elide_mark *mark)
 		count_down(pace, 1);
 		return POLICY_ARM_real;
 	}
-	now = report(p, pace);
+	now = report(p, pace, mark, row);
 	WRITE_ONCE(row->state, READ_ONCE(p->settled[mark->site]) == POLICY_ARM_real ?
 					     ELIDE_STATE_PAUSED : ELIDE_STATE_ELIDING);
 	park(t, mark, row, !mark->probing && may_park(p, mark, pace, row));
@@ -414,9 +447,9 @@ __cold void elide_pace_wake(struct elide_thread *t, struct elide_mark *mark, uin
 		pace->countdown -= nr;
 	} else {
 		/* What is left of the count is more or less than what has gone by. */
-		pace->goal += nr - pace->countdown;
+		pace->goal += (uint64_t)nr - pace->countdown;
 		pace->countdown = 0;
-		now = report(p, pace);
+		now = report(p, pace, mark, row);
 		/* Without hope, but its time has come: the next one may try. */
 		if (learn_due(&p->learn, mark->site, now)) {
 			count_down(pace, 1);

@@ -36,6 +36,8 @@
  * @threads:  that do so usually
  * @joined:   threads that have begun to use the class in the epoch
  * @lock:     1 while a thread changes what follows, or @arms; never waited for
+ * @latest, @leader: the latest time that a thread has reported at, and its pace
+ * @waits:    real acquisitions in the epoch that found the lock held
  * @nr_keys, @keys: the sites and their kinds; changed in slow paths
  * @learn:    what is known
  *
@@ -58,6 +60,9 @@ struct elide_pacer {
 	uint32_t threads;
 	uint32_t joined;
 	uint32_t lock;
+	uint64_t latest;
+	const struct elide_pace *leader;
+	uint32_t waits;
 
 	uint32_t nr_keys __cacheline_aligned;
 	uint64_t keys[LEARN_SITES];

@@ -150,6 +150,7 @@ enum elide_way {
  * @pace:    the thread's in that class
  * @row:     counters, in the data file; NULL for an unused mark
  * @commits: counted in the row at the last of @streak, or when @probing began
+ * @contended: counted in the row at the last report
  */
 struct elide_mark {
 	uint8_t way;
@@ -160,6 +161,7 @@ struct elide_mark {
 	struct elide_pace *pace;
 	struct elide_row *row;
 	uint64_t commits;
+	uint64_t contended;
 } __cacheline_aligned;
 
 /**

@@ -29,6 +29,7 @@
  * @rates: sections per microsecond of a thread, by site and arm
  * @noise: of each epoch, relative
  * @aborts: by section where anything is elided
+ * @waits: by section where nothing is
  * @nr_sites: sites, each with the same part of the sections
  * @done, @best: sections completed, and what the best arms would have
  */
@@ -36,6 +37,7 @@ struct world {
 	double rates[LEARN_SITES][POLICY_NR_ARMS];
 	double noise;
 	double aborts;
+	double waits;
 	unsigned int nr_sites;
 	uint64_t seed;
 	uint64_t now;
@@ -66,6 +68,7 @@ static void begin(struct world *w, uint64_t seed, unsigned int nr_sites, double 
 	w->seed = seed;
 	w->noise = noise;
 	w->aborts = 0.1;
+	w->waits = 0.5;
 	w->nr_sites = nr_sites;
 	w->now = 5000 * MS;
 	learn_start(&w->class);
@@ -119,6 +122,7 @@ static struct learn_decision epoch(struct world *w)
 	w->best += rate_best(w) * e.length;
 	e.sections = 4 * seen * e.length / LEARN_US;
 	e.aborts = w->aborts * e.sections;
+	e.waits = w->waits * e.sections;
 	e.whole = e.length;
 	e.now = w->now;
 	return learn_epoch(&w->class, &e);
