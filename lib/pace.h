@@ -35,6 +35,7 @@
  * @reporters: threads that have reported in the epoch
  * @threads:  that do so usually
  * @joined:   threads that have begun to use the class in the epoch
+ * @strays:   reports in a row whose clock is not the epoch's
  * @lock:     1 while a thread changes what follows, or @arms; never waited for
  * @nr_keys, @keys: the sites and their kinds; changed in slow paths
  * @learn:    what is known
@@ -57,6 +58,7 @@ struct elide_pacer {
 	uint32_t reporters;
 	uint32_t threads;
 	uint32_t joined;
+	uint32_t strays;
 	uint32_t lock;
 
 	uint32_t nr_keys __cacheline_aligned;
