@@ -23,6 +23,9 @@
 /* Longest wait for threads whose clocks are behind. */
 #define IN_STEP_MAX (400 * LEARN_US)
 
+/* Reports in a row, of any thread, that an epoch's start cannot be, until it begins anew. */
+#define STRAYS_MAX 16
+
 /* Sections between reports: the first, and at most. */
 #define COUNT_FIRST 4
 #define COUNT_MAX   4096
@@ -216,6 +219,7 @@ static void restart(struct elide_pacer *p, uint64_t now, uint64_t done, uint64_t
 	if (p->reporters > p->threads || p->learn.phase == LEARN_HOLD)
 		WRITE_ONCE(p->threads, p->reporters);
 	WRITE_ONCE(p->reporters, 0);
+	WRITE_ONCE(p->strays, 0);
 	WRITE_ONCE(p->interval,
 		   p->learn.phase == LEARN_HOLD ? INTERVAL_HOLD : INTERVAL_CHALLENGE);
 }
@@ -306,21 +310,39 @@ static bool in_step(struct elide_pacer *p, const struct elide_pace *pace, uint64
 	return leader != pace || READ_ONCE(p->threads) < 2;
 }
 
+/*
+ * The epoch cannot have begun when its start says. It was long unused, or the clock has jumped:
+ * then all find that. Where processors' clocks are that far apart, only those find it that run
+ * by another than the one that began it, and they must not end it for the others.
+ */
+static void stray(struct elide_pacer *p, uint64_t now)
+{
+	uint32_t strays = READ_ONCE(p->strays) + 1;
+
+	WRITE_ONCE(p->strays, strays);
+	if ((strays < STRAYS_MAX && READ_ONCE(p->start)) || !try_lock(p))
+		return;
+	WRITE_ONCE(p->latest, now);
+	restart(p, now, p->before, p->aborts);
+	unlock(p);
+}
+
 /* A thread reports: is the epoch over? */
 static void look(struct elide_pacer *p, struct elide_pace *pace, uint64_t now)
 {
 	uint64_t since = now - READ_ONCE(p->start), from = READ_ONCE(p->from);
 	uint64_t length = now - from;
-	bool ready = settled(p, pace, since), step = in_step(p, pace, now);
+	bool ready = settled(p, pace, since), step;
 
-	if (since > LEARN_ABSURD) {
-		/* Long unused; or the clock has gone backwards, more than between processors. */
-		if (since < -LEARN_ABSURD && try_lock(p)) {
-			restart(p, now, p->before, p->aborts);
-			unlock(p);
-		}
+	if (since > LEARN_ABSURD && since < -LEARN_ABSURD) {
+		stray(p, now);
 		return;
 	}
+	if (READ_ONCE(p->strays))
+		WRITE_ONCE(p->strays, 0);
+	if (since > LEARN_ABSURD)
+		return; /* between processors */
+	step = in_step(p, pace, now);
 	if (from ? learn_may_end(&p->learn, length) && (step || length >= IN_STEP_MAX) :
 		   ready && (step || since >= SETTLE_MAX))
 		end_epoch(p, now, from, step);

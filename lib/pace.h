@@ -35,6 +35,7 @@
  * @reporters: threads that have reported in the epoch
  * @threads:  that do so usually
  * @joined:   threads that have begun to use the class in the epoch
+ * @strays:   reports in a row whose clock is not the epoch's
  * @lock:     1 while a thread changes what follows, or @arms; never waited for
  * @latest, @leader: the latest time that a thread has reported at, and its pace
  * @waits:    real acquisitions in the epoch that found the lock held
@@ -59,6 +60,7 @@ struct elide_pacer {
 	uint32_t reporters;
 	uint32_t threads;
 	uint32_t joined;
+	uint32_t strays;
 	uint32_t lock;
 	uint64_t latest;
 	const struct elide_pace *leader;
