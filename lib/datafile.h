@@ -573,7 +573,8 @@ enum elide_event_type {
  * @confidence: that its sign is right, in 1/1000
  * @pairs:  measurements of each; 0 where nothing was measured, because nothing could be elided
  *
- * Of a decision about all call sites of a class, @site is 0, and @kind that of the first.
+ * Of a decision about all call sites of a class, @site is 0, and @kind that of the first. Of the
+ * adaptive policy's, @lock is 0 but for a single lock that has become hot.
  */
 struct elide_event {
 	uint64_t time;

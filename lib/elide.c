@@ -2,10 +2,10 @@
 /*
  * elide.c - attempt, held list, fallback; release.c has the other end of a section.
  *
- * These two, and quick.h with what is usual of them, are the only files that begin, end or abort a transaction on behalf of a
- * lock. Between begin and commit it must never store to anything but the
- * thread's held list and list of pending calls, and never call what
- * might: no counters, no logs, no allocation, no system call.
+ * These two, and quick.h with what is usual of them, are the only files that begin, end
+ * or abort a transaction on behalf of a lock. Between begin and commit they must never
+ * store to anything but the thread's held list and list of pending calls, and never
+ * call what might: no counters, no logs, no allocation, no system call.
  */
 #include <sched.h>
 
@@ -286,7 +286,7 @@ static void gave_up(struct elide_thread *t, const struct tries *tries,
 	if (t->queue)
 		elide_leave_queue(t);
 	if (elide_process.config.name == POLICY_ADAPTIVE) {
-		elide_pace_failed(tries->mark, try);
+		elide_pace_failed(tries->mark, lock, tries->word, try);
 	} else if (elide_process.config.name == POLICY_HPCA) {
 		const struct elide_row *row = READ_ONCE(tries->mark->row);
 

@@ -473,8 +473,8 @@ static enum elide_event_type type_of(const struct learn_decision *d)
 	return d->before == POLICY_ARM_real ? ELIDE_EVENT_RESUMED : ELIDE_EVENT_CHOSE;
 }
 
-__cold void elide_evidence_chose(uint32_t class_index, const void *site, enum elide_kind kind,
-				 const struct learn_decision *d)
+__cold void elide_evidence_chose(uint32_t class_index, uint64_t lock, const void *site,
+				 enum elide_kind kind, const struct learn_decision *d)
 {
 	enum elide_event_type type = type_of(d);
 
@@ -483,6 +483,7 @@ __cold void elide_evidence_chose(uint32_t class_index, const void *site, enum el
 		.class_index = class_index,
 		.kind = kind,
 		.site = (uintptr_t)site,
+		.lock = lock,
 		.a = type == ELIDE_EVENT_CHOSE && d->won,
 		.arm = d->arm,
 		.before = d->before,

@@ -153,11 +153,12 @@ void elide_evidence_event(enum elide_event_type type, const struct elide_row *ro
 /**
  * elide_evidence_chose() - the adaptive policy has decided something.
  * @class_index: of the locks
+ * @lock: address of the lock, if it is about this one alone; 0
  * @site, @kind: call site it is about; NULL and the kind of the first for all
  * @decision: what was decided
  */
-void elide_evidence_chose(uint32_t class_index, const void *site, enum elide_kind kind,
-			  const struct learn_decision *decision);
+void elide_evidence_chose(uint32_t class_index, uint64_t lock, const void *site,
+			  enum elide_kind kind, const struct learn_decision *decision);
 
 /*
  * For evidence.c's other half, detail.c. In a slow path.

@@ -238,6 +238,21 @@ static void ask_all(struct learn_class *c, uint64_t now)
 	c->noise = 0;
 }
 
+void learn_inherit(struct learn_class *c, const struct learn_class *from)
+{
+	learn_start(c);
+	c->arm = from->arm;
+	c->nr_sites = from->nr_sites;
+	for (unsigned int i = 0; i < from->nr_sites; i++)
+		c->sites[i] = from->sites[i];
+}
+
+void learn_renew(struct learn_class *c, uint64_t now)
+{
+	hold(c);
+	ask_all(c, now);
+}
+
 static void challenge(struct learn_class *c)
 {
 	if (!next_candidate(c))

@@ -179,6 +179,18 @@ struct learn_decision {
 void learn_start(struct learn_class *c);
 
 /**
+ * learn_inherit() - a state begins with what another one knows.
+ * @c: the new one, of a single lock
+ * @from: of its class
+ *
+ * The ways of the sites are taken over, and asked about anew.
+ */
+void learn_inherit(struct learn_class *c, const struct learn_class *from);
+
+/** learn_renew() - the class is another one from @now on: all is asked anew. */
+void learn_renew(struct learn_class *c, uint64_t now);
+
+/**
  * learn_site() - one more call site of the class.
  *
  * Return: its number; that of the last one if there is no room.

@@ -30,11 +30,8 @@
 #define COUNT_FIRST 4
 #define COUNT_MAX   4096
 
-/* Acquisitions in a row without hope after which a site has none. */
-#define HOPELESS_ROW 3
-
 struct elide_pacer *elide_pacers;
-static uint32_t nr_pacers;
+static uint32_t nr_pacers, first_hot;
 
 /* Nanoseconds of a cycle, in 1/1024: of 3 GHz, until it is known better. */
 #define SCALE_BITS 10
@@ -43,7 +40,7 @@ static uint32_t scale = (1000 << SCALE_BITS) / 3000;
 
 int elide_pace_start(uint32_t max_classes)
 {
-	size_t size = (max_classes + 1) * sizeof(*elide_pacers);
+	size_t size = (max_classes + 1 + ELIDE_NR_HOT) * sizeof(*elide_pacers);
 	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE,
 		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
@@ -51,7 +48,13 @@ int elide_pace_start(uint32_t max_classes)
 		return -ENOMEM;
 	elide_pacers = p;
 	nr_pacers = 1;
+	first_hot = max_classes + 1;
 	return 0;
+}
+
+struct elide_pacer *elide_pacer_hot(uint32_t nr)
+{
+	return &elide_pacers[first_hot + nr - 1];
 }
 
 void elide_pace_clock(uint64_t cycles, uint64_t ns)
@@ -64,7 +67,7 @@ void elide_pace_clock(uint64_t cycles, uint64_t ns)
 }
 
 /* What the clock says, in nanoseconds. It may go round: only differences count. */
-static uint64_t time_now(void)
+uint64_t elide_pace_time(void)
 {
 	return cycles_now() * READ_ONCE(scale) >> SCALE_BITS;
 }
@@ -73,6 +76,9 @@ void elide_pace_forget(void)
 {
 	for (uint32_t i = 1; i < nr_pacers; i++)
 		WRITE_ONCE(elide_pacers[i].lock, 0);
+	/* Pages never written stay so. */
+	for (uint32_t i = 1; i <= ELIDE_NR_HOT && elide_pacer_hot(i)->lock_address; i++)
+		WRITE_ONCE(elide_pacer_hot(i)->lock, 0);
 }
 
 /* The pacer of a class is found by the class's number: one more. */
@@ -131,7 +137,8 @@ static struct elide_pace *pace_of(struct elide_thread *t, uint32_t pacer)
 void elide_pace_attach(struct elide_thread *t, struct elide_mark *mark)
 {
 	const struct elide_row *row = mark->row;
-	struct elide_pacer *p = pacer_of(row->class_index);
+	struct elide_pacer *p =
+		mark->hot ? elide_pacer_hot(mark->hot) : pacer_of(row->class_index);
 
 	mark->pacer = p - elide_pacers;
 	mark->pace = pace_of(t, mark->pacer);
@@ -153,19 +160,19 @@ void elide_pace_begin(struct elide_thread *t)
 }
 
 /* Never waited for: a signal handler may come while its own thread has it. */
-static bool try_lock(struct elide_pacer *p)
+bool elide_pacer_try_lock(struct elide_pacer *p)
 {
-	/* Pairs with the release in unlock(). */
+	/* Pairs with the release in elide_pacer_unlock(). */
 	return !READ_ONCE(p->lock) && !__atomic_exchange_n(&p->lock, 1, __ATOMIC_ACQUIRE);
 }
 
-static void unlock(struct elide_pacer *p)
+void elide_pacer_unlock(struct elide_pacer *p)
 {
 	__atomic_store_n(&p->lock, 0, __ATOMIC_RELEASE);
 }
 
 /* What acquisitions read, from what is known. */
-static void publish(struct elide_pacer *p)
+void elide_pacer_publish(struct elide_pacer *p)
 {
 	uint32_t nr = READ_ONCE(p->nr_keys);
 	uint8_t parks = 0;
@@ -225,12 +232,12 @@ static void restart(struct elide_pacer *p, uint64_t now, uint64_t done, uint64_t
 }
 
 /* Tell what was decided. */
-static void tell(const struct elide_pacer *p, const struct learn_decision *d)
+void elide_pacer_tell(const struct elide_pacer *p, const struct learn_decision *d)
 {
 	bool all = d->target == LEARN_ALL;
 	uint64_t key = p->keys[all ? 0 : d->target];
 
-	elide_evidence_chose(p->class_index,
+	elide_evidence_chose(p->class_index, p->lock_address,
 			     all ? NULL : (const void *)(key / (ELIDE_CACHE_KIND + 1)),
 			     key & ELIDE_CACHE_KIND, d);
 }
@@ -244,10 +251,10 @@ static void end_epoch(struct elide_pacer *p, uint64_t now, uint64_t from, bool s
 	uint64_t done, aborts;
 
 	/* Another thread may have ended the epoch, or begun to measure, since @from was read. */
-	if (!try_lock(p))
+	if (!elide_pacer_try_lock(p))
 		return;
 	if (from != p->from || (int64_t)(now - p->start) < 0 || (int64_t)(now - from) < 0) {
-		unlock(p);
+		elide_pacer_unlock(p);
 		return;
 	}
 	done = count(number, &aborts);
@@ -271,14 +278,14 @@ static void end_epoch(struct elide_pacer *p, uint64_t now, uint64_t from, bool s
 	} else if (learn_over(&p->learn, epoch.length, epoch.sections)) {
 		epoch.waits = __atomic_exchange_n(&p->waits, 0, __ATOMIC_RELAXED);
 		epoch.joined = __atomic_exchange_n(&p->joined, 0, __ATOMIC_RELAXED) != 0;
-		publish(p);
+		elide_pacer_publish(p);
 		decision = learn_epoch(&p->learn, &epoch);
-		publish(p);
+		elide_pacer_publish(p);
 		restart(p, now, done, aborts);
 	}
-	unlock(p);
+	elide_pacer_unlock(p);
 	if (decision.made)
-		tell(p, &decision);
+		elide_pacer_tell(p, &decision);
 }
 
 /* Do the threads do by now what the epoch wants of them? */
@@ -320,11 +327,11 @@ static void stray(struct elide_pacer *p, uint64_t now)
 	uint32_t strays = READ_ONCE(p->strays) + 1;
 
 	WRITE_ONCE(p->strays, strays);
-	if ((strays < STRAYS_MAX && READ_ONCE(p->start)) || !try_lock(p))
+	if ((strays < STRAYS_MAX && READ_ONCE(p->start)) || !elide_pacer_try_lock(p))
 		return;
 	WRITE_ONCE(p->latest, now);
 	restart(p, now, p->before, p->aborts);
-	unlock(p);
+	elide_pacer_unlock(p);
 }
 
 /* A thread reports: is the epoch over? */
@@ -366,26 +373,26 @@ static bool probe(struct elide_pacer *p, struct elide_mark *mark, uint64_t now)
 	const struct elide_row *row = mark->row;
 	bool due = false;
 
-	if (READ_ONCE(p->settled[mark->site]) != POLICY_ARM_real || !try_lock(p))
+	if (READ_ONCE(p->settled[mark->site]) != POLICY_ARM_real || !elide_pacer_try_lock(p))
 		return false;
 	if (mark->probing) {
 		mark->probing = 0;
 		if (learn_probed(&p->learn, mark->site,
 				 row->commits != mark->commits ? LEARN_PASSED : LEARN_UNSURE, now))
-			publish(p);
+			elide_pacer_publish(p);
 	}
 	if (!mark->probing && learn_probe(&p->learn, mark->site, now)) {
 		mark->probing = due = true;
 		mark->commits = row->commits;
 	}
-	unlock(p);
+	elide_pacer_unlock(p);
 	return due;
 }
 
 static uint64_t report(struct elide_pacer *p, struct elide_pace *pace, struct elide_mark *mark,
 		       const struct elide_row *row)
 {
-	uint64_t now = time_now(), elapsed = now - pace->start;
+	uint64_t now = elide_pace_time(), elapsed = now - pace->start;
 	uint32_t nr = COUNT_FIRST;
 
 	if (mark->contended != row->contended) {
@@ -434,7 +441,8 @@ static enum policy_arm_name ask(struct elide_thread *t, struct elide_mark *mark)
 		return POLICY_ARM_real;
 	}
 	now = report(p, pace, mark, row);
-	WRITE_ONCE(row->state, READ_ONCE(p->settled[mark->site]) == POLICY_ARM_real ?
+	if (!mark->hot)
+		WRITE_ONCE(row->state, READ_ONCE(p->settled[mark->site]) == POLICY_ARM_real ?
 					     ELIDE_STATE_PAUSED : ELIDE_STATE_ELIDING);
 	park(t, mark, row, !mark->probing && may_park(p, mark, pace, row));
 	if (probe(p, mark, now)) {
@@ -480,51 +488,4 @@ __cold void elide_pace_wake(struct elide_thread *t, struct elide_mark *mark, uin
 		}
 	}
 	park(t, mark, row, may_park(p, mark, pace, row));
-}
-
-void elide_pace_again(const struct elide_mark *mark, struct policy_try *try, unsigned int status)
-{
-	const struct elide_row *row = READ_ONCE(mark->row);
-	struct elide_pace *pace = READ_ONCE(mark->pace);
-	enum elide_cause cause = policy_cause(status);
-
-	if (unlikely(!row || !pace))
-		return; /* a handler has forked, and this is the child */
-	if (cause == ELIDE_CAUSE_conflict || cause == ELIDE_CAUSE_busy)
-		counter_add(pace->aborts, 1);
-	if (mark->streak && mark->commits == row->commits)
-		try->arm = POLICY_ARM_probe;
-}
-
-void elide_pace_failed(struct elide_mark *mark, const struct policy_try *try)
-{
-	struct elide_pacer *p = &elide_pacers[mark->pacer];
-	struct learn_decision d = {.target = mark->site, .arm = POLICY_ARM_real, .won = true};
-	const struct elide_row *row = READ_ONCE(mark->row);
-	uint64_t commits, now;
-
-	if (unlikely(!row))
-		return; /* a handler has forked, and this is the child */
-	commits = row->commits;
-	/* Capacity is for the measurement to judge: it depends on what a section does. */
-	if (!try->hopeless || try->capacity) {
-		mark->streak = 0;
-		return;
-	}
-	mark->streak = mark->commits == commits && mark->streak < 127 ? mark->streak + 1 : 1;
-	mark->commits = commits;
-	if (!(mark->probing || mark->streak >= HOPELESS_ROW) || !try_lock(p))
-		return;
-	now = time_now();
-	if (mark->probing)
-		learn_probed(&p->learn, mark->site, LEARN_FAILED, now);
-	mark->probing = 0;
-	if (mark->streak >= HOPELESS_ROW) {
-		d.before = p->settled[mark->site];
-		d.made = learn_hopeless(&p->learn, mark->site, now);
-		publish(p);
-	}
-	unlock(p);
-	if (d.made)
-		tell(p, &d);
 }

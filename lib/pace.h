@@ -29,7 +29,7 @@
  * @start:    when it began
  * @from:     from when on it is measured; 0 while threads still do what they began before it
  * @interval: time between reports of a thread
- * @class_index: the class
+ * @class_index, @lock_address: the class, and the lock if it is the state of a single one
  * @before, @aborts: sections that all threads had completed when the measurement began, and
  *            aborts that they had met
  * @reporters: threads that have reported in the epoch
@@ -39,6 +39,7 @@
  * @lock:     1 while a thread changes what follows, or @arms; never waited for
  * @latest, @leader: the latest time that a thread has reported at, and its pace
  * @waits:    real acquisitions in the epoch that found the lock held
+ * @fails, @window: acquisitions that gave up in the present window, and its number: hot.c
  * @nr_keys, @keys: the sites and their kinds; changed in slow paths
  * @learn:    what is known
  *
@@ -54,6 +55,7 @@ struct elide_pacer {
 	uint32_t interval;
 	uint32_t class_index;
 	uint8_t parks;
+	uint64_t lock_address;
 
 	uint64_t before __cacheline_aligned;
 	uint64_t aborts;
@@ -65,6 +67,8 @@ struct elide_pacer {
 	uint64_t latest;
 	const struct elide_pace *leader;
 	uint32_t waits;
+	uint8_t fails;
+	uint8_t window;
 
 	uint32_t nr_keys __cacheline_aligned;
 	uint64_t keys[LEARN_SITES];
@@ -73,6 +77,45 @@ struct elide_pacer {
 
 /* By number; 0 is nobody's and takes every lock really. */
 extern struct elide_pacer *elide_pacers;
+
+/* Single locks that can have a state of their own. */
+#define ELIDE_NR_HOT 64
+
+/** elide_pacer_hot() - the state of the single lock with that number, from 1. */
+struct elide_pacer *elide_pacer_hot(uint32_t nr);
+
+/** elide_pacer_try_lock() - may this thread change what is known? Never waits. */
+bool elide_pacer_try_lock(struct elide_pacer *p);
+
+/** elide_pacer_unlock() - it has. */
+void elide_pacer_unlock(struct elide_pacer *p);
+
+/** elide_pacer_publish() - what acquisitions read follows what is known; with the lock. */
+void elide_pacer_publish(struct elide_pacer *p);
+
+/** elide_pacer_tell() - write down what was decided. */
+void elide_pacer_tell(const struct elide_pacer *p, const struct learn_decision *d);
+
+/** elide_pace_time() - nanoseconds of the time-stamp counter. It may go round: only differences count. */
+uint64_t elide_pace_time(void);
+
+/**
+ * elide_hot_blame() - an acquisition has given up: is it the lock that its class fails by?
+ * @p: state of the class
+ * @lock: what is remembered of the lock
+ * @word: its address
+ * @now: time
+ */
+void elide_hot_blame(struct elide_pacer *p, struct policy_lock *lock, const void *word,
+		     uint64_t now);
+
+/**
+ * elide_hot_split() - it is: give it a state of its own.
+ *
+ * Parameters as before. Return: false if it has one, is the class's only one, or there are no more.
+ */
+bool elide_hot_split(struct elide_pacer *p, struct policy_lock *lock, const void *word,
+		     uint64_t now);
 
 /** elide_pace_start() - make room for that many classes. Return: 0 or -ENOMEM. */
 int elide_pace_start(uint32_t max_classes);
@@ -126,9 +169,11 @@ void elide_pace_again(const struct elide_mark *mark, struct policy_try *try, uns
 /**
  * elide_pace_failed() - attempts have aborted and the lock is taken really.
  * @mark: of the call
+ * @lock, @word: the lock
  * @try: the acquisition
  */
-void elide_pace_failed(struct elide_mark *mark, const struct policy_try *try);
+void elide_pace_failed(struct elide_mark *mark, struct policy_lock *lock, const void *word,
+		       const struct policy_try *try);
 
 #pragma GCC visibility pop
 

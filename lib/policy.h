@@ -87,7 +87,8 @@ struct policy_config {
  * @skip:  acquisitions to forgo before the next attempt
  * @pause: length of the last pause; 0 while the lock has a clean record
  * @queue: under the adaptive policy: an aborted thread tries again, others wait
- * @fails: under the adaptive policy: acquisitions that fell back
+ * @hot:   under the adaptive policy: number of the lock's own state, 0: it has its class's
+ * @fails, @window: acquisitions that fell back in a window of the class, and which one
  *
  * Shared by threads and, but for @queue, updated without synchronisation: a lost
  * update makes a pause a little longer or shorter, nothing else.
@@ -99,7 +100,11 @@ struct policy_lock {
 	};
 	union {
 		uint32_t pause;
-		uint32_t fails;
+		struct {
+			uint16_t hot;
+			uint8_t fails;
+			uint8_t window;
+		};
 	};
 };
 

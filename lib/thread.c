@@ -226,12 +226,13 @@ enum elide_way elide_way(const struct elide_thread *t, const struct elide_row *r
 }
 
 /* The row's mark, as it is in the beginning. */
-static struct elide_mark *mark_make(struct elide_thread *t, struct elide_row *row)
+static struct elide_mark *mark_make(struct elide_thread *t, struct elide_row *row, uint32_t hot)
 {
 	struct elide_mark *mark = &t->marks[t->nr_rows];
 
 	*mark = (struct elide_mark){
 		.way = elide_way(t, row),
+		.hot = hot,
 		.arm = &eliding,
 		.pace = &t->no_pace,
 		.row = row,
@@ -244,9 +245,11 @@ static struct elide_mark *mark_make(struct elide_thread *t, struct elide_row *ro
 
 /* Where in the hash of rows that one is, or would be. */
 static uint16_t *row_slot(struct elide_thread *t, uint32_t class_index, const void *site,
-			  enum elide_kind kind)
+			  enum elide_kind kind, uint32_t hot)
 {
-	uint64_t h = (class_index * 2654435761ull) ^ ((uintptr_t)site * 0x9e3779b97f4a7c15ull >> 40);
+	uint64_t h = (class_index * 2654435761ull + hot) ^
+		     ((uintptr_t)site * 0x9e3779b97f4a7c15ull >> 40);
+	const struct elide_mark *mark;
 	const struct elide_row *row;
 	uint16_t *slot;
 
@@ -254,11 +257,12 @@ static uint16_t *row_slot(struct elide_thread *t, uint32_t class_index, const vo
 		slot = &t->rows[i % ELIDE_NR_ROWS];
 		if (!*slot)
 			return slot;
-		row = READ_ONCE(t->marks[*slot - 1].row);
+		mark = &t->marks[*slot - 1];
+		row = READ_ONCE(mark->row);
 		if (unlikely(!row))
 			return slot; /* wiped */
 		if (row->class_index == class_index && row->site == (uintptr_t)site &&
-		    row->kind == kind)
+		    row->kind == kind && mark->hot == hot)
 			return slot;
 	}
 }
@@ -266,7 +270,7 @@ static uint16_t *row_slot(struct elide_thread *t, uint32_t class_index, const vo
 static struct elide_mark *mark_get(struct elide_thread *t, uint32_t class_index, const void *site,
 				   enum elide_kind kind)
 {
-	uint16_t *slot = row_slot(t, class_index, site, kind);
+	uint16_t *slot = row_slot(t, class_index, site, kind, 0);
 	struct elide_chunk *chunk = t->chunk; /* a copy that no fork wipes */
 	struct elide_mark *mark;
 	struct elide_row *row;
@@ -287,12 +291,38 @@ static struct elide_mark *mark_get(struct elide_thread *t, uint32_t class_index,
 	test_point(row);
 	elide_data_publish(chunk);
 	t->chunk = chunk;
-	mark = mark_make(t, row);
+	mark = mark_make(t, row, 0);
 	*slot = mark - t->marks + 1;
 	return mark;
 full:
 	elide_data->dropped[ELIDE_DROPPED_ROWS]++;
 	return NULL;
+}
+
+/* Of a lock that has a state of its own: it counts in the row of its class. */
+static struct elide_mark *mark_hot(struct elide_thread *t, struct elide_mark *mark, uint32_t hot)
+{
+	struct elide_row *row = mark->row;
+	uint16_t *slot;
+
+	if (!hot)
+		return mark;
+	slot = row_slot(t, row->class_index, (const void *)row->site, row->kind, hot);
+	if (!*slot) {
+		if (t->nr_rows >= ELIDE_MAX_ROWS)
+			return mark;
+		mark = mark_make(t, row, hot);
+		*slot = mark - t->marks + 1;
+	}
+	return &t->marks[*slot - 1];
+}
+
+/* Number of the lock's own state, 0 if it has none. */
+static uint32_t hot_of(uint32_t index)
+{
+	return elide_process.config.name == POLICY_ADAPTIVE ?
+		       READ_ONCE(elide_registry_state(index)->policy.hot) :
+		       0;
 }
 
 /* A signal handler that looks the call up meanwhile finds no entry or a whole one. */
@@ -340,7 +370,8 @@ static struct elide_cache *refill(const void *lock, const void *site, enum elide
 	generation = __atomic_load_n(elide_generation(lock), __ATOMIC_ACQUIRE);
 	index = elide_registry_find(lock);
 	if (index != ELIDE_NONE) {
-		uint16_t slot = *row_slot(t, elide_registry_class(index), site, kind);
+		uint16_t slot = *row_slot(t, elide_registry_class(index), site, kind,
+					  hot_of(index));
 		const struct elide_mark *mark = slot ? &t->marks[slot - 1] : &elide_no_mark;
 		const struct elide_row *row = READ_ONCE(mark->row);
 
@@ -376,6 +407,7 @@ static struct elide_cache *fill(const void *lock, const void *site, enum elide_k
 	mark = mark_get(t, elide_registry_class(index), site, kind);
 	if (!mark)
 		return NULL;
+	mark = mark_hot(t, mark, hot_of(index));
 	entry = entry_make(t, mark, mark->row, lock, index, generation);
 	if (unlikely(elide_slow_forked())) {
 		entry->lock = NULL;

@@ -145,23 +145,27 @@ enum elide_way {
  * @site:    number of the site in the class
  * @streak:  acquisitions in a row that have fallen back without hope
  * @probing: the next outcome is one of a probe
- * @pacer:   number of the class's state, 0 where nobody measures
+ * @hot:     number of the lock's own state, if it has one: pace.h
+ * @pacer:   number of that or of the class's state, 0 where nobody measures
  * @arm:     how the policy treats acquisitions now: enum policy_arm_name
  * @pace:    the thread's in that class
  * @row:     counters, in the data file; NULL for an unused mark
  * @commits: counted in the row at the last of @streak, or when @probing began
  * @contended: counted in the row at the last report
+ * @failed:  the one lock of @streak, NULL if there were several
  */
 struct elide_mark {
 	uint8_t way;
 	uint8_t site;
 	uint8_t streak : 7, probing : 1;
+	uint16_t hot;
 	uint32_t pacer;
 	const uint8_t *arm;
 	struct elide_pace *pace;
 	struct elide_row *row;
 	uint64_t commits;
 	uint64_t contended;
+	const void *failed;
 } __cacheline_aligned;
 
 /**
@@ -227,7 +231,7 @@ struct elide_pace {
  * @nr_filled:  entries of the cache in use; the first are in @filled, see elide_cache_used()
  * @cache:      the look-up cache
  * @windows:    this thread's judgement of the lock in the cache entry of that index: policy hpca
- * @marks:      of calls, one for each row
+ * @marks:      of calls: one for each row, and of hot locks one more each
  * @paces, @no_pace: of classes, see pace.h; for calls of which nothing is measured
  * @taken:      the locks held, the oldest first
  * @pmu:        ring of its samples of aborts, see pmu.h; NULL without

@@ -99,12 +99,12 @@ int line_is_quiet(const struct report *r, const struct line *l)
 
 int event_is_hopeless(const struct elide_event *e)
 {
-	return e->type == ELIDE_EVENT_PAUSED && !e->pairs && !e->a && e->site;
+	return e->type == ELIDE_EVENT_PAUSED && !e->pairs && !e->a && e->site && !e->lock;
 }
 
 static int is_about(const struct elide_event *e, const struct line *l)
 {
-	return e->pairs && e->class_index == l->sum.class_index && l->nr_classes == 1 &&
+	return e->pairs && !e->lock && e->class_index == l->sum.class_index && l->nr_classes == 1 &&
 	       (!e->site || (l->nr_sites == 1 && e->site == l->sum.site)) &&
 	       (e->arm == ARM_REAL) != (e->before == ARM_REAL);
 }

@@ -24,8 +24,8 @@
 
 static unsigned long long fake_cycles(void);
 static struct elide_thread *fake_threads(void);
-static void fake_chose(uint32_t class_index, const void *site, enum elide_kind kind,
-		       const struct learn_decision *decision);
+static void fake_chose(uint32_t class_index, uint64_t lock, const void *site,
+		       enum elide_kind kind, const struct learn_decision *decision);
 
 #define cycles_now           fake_cycles
 #define elide_threads_all    fake_threads
@@ -94,8 +94,8 @@ static struct elide_thread *fake_threads(void)
 	return w.threads[0];
 }
 
-static void fake_chose(uint32_t class_index, const void *of, enum elide_kind kind,
-		       const struct learn_decision *d)
+static void fake_chose(uint32_t class_index, uint64_t lock, const void *of,
+		       enum elide_kind kind, const struct learn_decision *d)
 {
 	bool better = d->arm == POLICY_ARM_real ? w.real < w.eliding : w.eliding < w.real;
 
@@ -315,9 +315,9 @@ static void a_report_before_the_last(void **state)
 	for (uint64_t back = 0; back < 8; back++) {
 		while (pace->countdown > 1 || !is_next(0))
 			section();
-		while (time_now() < pace->start - back)
+		while (elide_pace_time() < pace->start - back)
 			w.off[0]++;
-		while (time_now() > pace->start - back)
+		while (elide_pace_time() > pace->start - back)
 			w.off[0]--;
 		section();
 		assert_in_range(pace->countdown, 1, COUNT_MAX);

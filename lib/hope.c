@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * hope.c - acquisitions that abort without hope: a site, or a single lock, where nothing can be
+ * elided. See pace.h; learn.h decides when it is tried again.
+ *
+ * Outside transactions only. Nothing here waits for another thread.
+ */
+#include "engine.h"
+#include "pace.h"
+
+/* Acquisitions in a row without hope after which a site has none. */
+#define HOPELESS_ROW 3
+
+/* Sections that others have elided at a site where the fault is one lock's. */
+#define OTHERS_ELIDED 16
+
+void elide_pace_again(const struct elide_mark *mark, struct policy_try *try, unsigned int status)
+{
+	const struct elide_row *row = READ_ONCE(mark->row);
+	struct elide_pace *pace = READ_ONCE(mark->pace);
+	enum elide_cause cause = policy_cause(status);
+
+	if (unlikely(!row || !pace))
+		return; /* a handler has forked, and this is the child */
+	if (cause == ELIDE_CAUSE_conflict || cause == ELIDE_CAUSE_busy)
+		counter_add(pace->aborts, 1);
+	if (mark->streak && mark->commits == row->commits)
+		try->arm = POLICY_ARM_probe;
+}
+
+void elide_pace_failed(struct elide_mark *mark, struct policy_lock *lock, const void *word,
+		       const struct policy_try *try)
+{
+	struct elide_pacer *p = &elide_pacers[mark->pacer];
+	struct learn_decision d = {.target = mark->site, .arm = POLICY_ARM_real, .won = true};
+	const struct elide_row *row = READ_ONCE(mark->row);
+	uint64_t commits, now;
+
+	if (unlikely(!row))
+		return; /* a handler has forked, and this is the child */
+	commits = row->commits;
+	if (!mark->hot && mark->pacer)
+		elide_hot_blame(p, lock, word, elide_pace_time());
+	/* Capacity is for the measurement to judge: it depends on what a section does. */
+	if (!try->hopeless || try->capacity) {
+		mark->streak = 0;
+		return;
+	}
+	mark->streak = mark->commits == commits && mark->streak < 127 ? mark->streak + 1 : 1;
+	mark->commits = commits;
+	if (mark->streak == 1 || mark->failed != word)
+		mark->failed = mark->streak == 1 ? word : NULL;
+	if (mark->streak >= HOPELESS_ROW && mark->failed && commits >= OTHERS_ELIDED &&
+	    !mark->hot && elide_hot_split(p, lock, word, elide_pace_time())) {
+		mark->streak = 0;
+		return;
+	}
+	if (!(mark->probing || mark->streak >= HOPELESS_ROW) || !elide_pacer_try_lock(p))
+		return;
+	now = elide_pace_time();
+	if (mark->probing)
+		learn_probed(&p->learn, mark->site, LEARN_FAILED, now);
+	mark->probing = 0;
+	if (mark->streak >= HOPELESS_ROW) {
+		d.before = p->settled[mark->site];
+		d.made = learn_hopeless(&p->learn, mark->site, now);
+		elide_pacer_publish(p);
+	}
+	elide_pacer_unlock(p);
+	if (d.made)
+		elide_pacer_tell(p, &d);
+}
