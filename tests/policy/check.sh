@@ -49,6 +49,17 @@ test_table() {
 		ok page || not_ok page "$(head -n 3 "$work/diff" | tr '\n' ' ')"
 }
 
+# The README has the numbers of the page, and would be found to have others.
+test_readme() {
+	local root=$here/../..
+	sh "$here/readme.sh" "$root/demo/POLICY.md" "$root/README.md" >"$work/readme" &&
+		diff "$root/README.md" "$work/readme" >"$work/diff" && ok readme ||
+		not_ok readme "RECORD=1 was not: $(head -n 3 "$work/diff" | tr '\n' ' ')"
+	sed 's/^| all | [0-9]*/| all | 7777/' "$root/demo/POLICY.md" >"$work/page"
+	sh "$here/readme.sh" "$work/page" "$root/README.md" | diff "$root/README.md" - | grep -q 7777 &&
+		ok readme_other || not_ok readme_other 'another page makes no other README'
+}
+
 # The suite names no load or number that is not there, and a third of it is held out.
 test_suite() {
 	local bad
@@ -147,6 +158,7 @@ test_no_shared_line() {
 }
 
 test_table
+test_readme
 test_suite
 if [ ! -x "$VALGRIND_LIB/rtmgrind-amd64-linux" ]; then
 	echo 'skip policy: rtmgrind was not built (no supported valgrind)'

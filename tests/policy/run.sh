@@ -9,7 +9,8 @@
 #
 # O is the build directory. CORES, SEEDS, POLICIES and ONLY (patterns of workloads) select
 # what is run; FULL=1: everything, in hours. MS is the length of a run in virtual
-# milliseconds, JOBS the machines at a time. RECORD=1 writes demo/results. TUNING=1 leaves
+# milliseconds, JOBS the machines at a time. RECORD=1 writes demo/results, demo/POLICY.md and
+# the numbers in the README. TUNING=1 leaves
 # the held-out workloads alone.
 # A result is kept in O/policy.runs and not measured again as long as the library, the
 # emulator and the program are the same; REUSE=1: the library counts for the adaptive
@@ -256,6 +257,11 @@ awk -f "$here/page.awk" -v ms="$ms" -v cores="$cores" -v seeds="$seeds" -v polic
 	"$results/policy.csv" >"$page" || die 'no page'
 cat "$here/notes.md" >>"$page" || die 'no page'
 sh "$here/plot.sh" "$results/policy.csv" "$results/policy.svg" || die 'no picture'
+if [ -n "${RECORD:-}" ]; then
+	readme=$here/../../README.md
+	sh "$here/readme.sh" "$page" "$readme" >"$work/readme" && cp "$work/readme" "$readme" ||
+		die 'no numbers in the README'
+fi
 grep '^|' "$page"
 echo "$(wc -l <"$work/missing") runs in $(($(date +%s) - start)) s; $results/policy.csv, $page" >&2
 if [ -e "$work/failed" ]; then
