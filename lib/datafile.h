@@ -259,7 +259,7 @@ enum elide_row_state {
  * @class_index:   index of the class, counted over all class chunks in file order
  * @kind:          enum elide_kind
  * @state:         enum elide_row_state
- * @parked:        the thread does not ask the policy for now; of no interest to readers
+ * @unused:        0
  * @site:          return address of the lock call
  * @not_attempted: taken really without trying
  * @fallback:      taken really after one or more aborts
@@ -275,7 +275,7 @@ struct elide_row {
 	uint32_t class_index;
 	uint16_t kind;
 	uint8_t state;
-	uint8_t parked;
+	uint8_t unused;
 	uint64_t site;
 	uint64_t not_attempted;
 	uint64_t fallback;

@@ -37,7 +37,7 @@ LIMIT=${LIMIT:-1800}
 ms=${MS:-50} cores=${CORES:-1 4 16} seeds=${SEEDS:-1} sections=0
 policies=${POLICIES:-adaptive never fixed-1 fixed-5 damon sites plain glibc-own tbb ck}
 # Operations of an index and of kccachetest, for each core; at least so many of an index.
-index_ops=4000 index_min=0 kc_ops=400
+index_ops=40000 index_min=0 kc_ops=1600
 if [ -n "${FULL:-}" ]; then
 	cores=${CORES:-1 2 4 8 16} seeds=${SEEDS:-1 2 3 4 5} sections=100000
 	policies=${POLICIES:-$(awk -F'|' '$1 == "policy" { print $2 }' "$suite")}
