@@ -56,7 +56,6 @@ static const char site[1];
  * struct world - a class of locks with one call site, and its threads.
  * @threads: their blocks
  * @rows:    of the call, by thread
- * @mark:    of the call, by thread
  * @at:      time of each thread, ns
  * @off:     what each one's clock adds to it
  * @running: the thread whose turn it is
@@ -68,7 +67,6 @@ static const char site[1];
 static struct world {
 	struct elide_thread *threads[NR_THREADS];
 	struct elide_row rows[NR_THREADS];
-	uint32_t mark[NR_THREADS];
 	uint64_t at[NR_THREADS];
 	uint64_t off[NR_THREADS];
 	unsigned int running;
@@ -121,8 +119,10 @@ static void begin(uint64_t seed, uint64_t eliding, uint64_t real)
 		w.rows[i].kind = ELIDE_KIND_MUTEX;
 		w.rows[i].site = (uintptr_t)site;
 		w.at[i] = 1000000 * MS + draw() % 1000;
-		w.mark[i] = elide_pace_mark(w.threads[i], class_index, site, ELIDE_KIND_MUTEX);
-		assert_true(w.mark[i]);
+		w.rows[i].class_index = class_index;
+		w.threads[i]->nr_rows = 1;
+		w.threads[i]->marks[0].row = &w.rows[i];
+		elide_pace_attach(w.threads[i], &w.threads[i]->marks[0]);
 	}
 }
 
@@ -138,18 +138,13 @@ static bool is_next(unsigned int thread)
 /* A section of the thread whose time is least. */
 static void section(void)
 {
-	struct elide_mark *mark;
 	struct elide_thread *t;
-	uint8_t arm;
+	enum policy_arm_name arm;
 
 	for (unsigned int i = 0; !is_next(i);)
 		i++;
 	t = w.threads[w.running];
-	mark = &t->marks[w.mark[w.running]];
-	if (!--t->paces[mark->pace].countdown)
-		arm = elide_pace_report(t, mark, &w.rows[w.running]);
-	else
-		arm = elide_pacers[mark->pacer].arms[mark->site];
+	arm = elide_pace_arm(t, &t->marks[0]);
 	w.at[w.running] += (arm == POLICY_ARM_real ? w.real : w.eliding) + draw() % REST_NS;
 }
 
@@ -174,7 +169,7 @@ static uint64_t run_for(uint64_t ns)
 
 static bool elides_now(void)
 {
-	return learn_arm(&elide_pacers[w.threads[0]->marks[w.mark[0]].pacer].learn, 0) !=
+	return learn_arm(&elide_pacers[w.threads[0]->marks[0].pacer].learn, 0) !=
 	       POLICY_ARM_real;
 }
 
@@ -316,7 +311,7 @@ static void a_report_before_the_last(void **state)
 	struct elide_pace *pace;
 
 	begin(1, SHORT_NS, LONG_NS);
-	pace = &w.threads[0]->paces[w.threads[0]->marks[w.mark[0]].pace];
+	pace = w.threads[0]->marks[0].pace;
 	run_for(MS);
 	for (uint64_t back = 0; back < 8; back++) {
 		while (pace->countdown > 1 || !is_next(0))
