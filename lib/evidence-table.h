@@ -44,7 +44,6 @@ struct evidence_table {
 
 /**
  * struct evidence - the tables of a process.
- * @events: chunk of the timeline, and how many are in it
  * @nr_hints: of @details
  */
 struct evidence {
@@ -52,8 +51,6 @@ struct evidence {
 	struct evidence_table samples;
 	struct evidence_table details;
 	struct evidence_table blame;
-	struct elide_chunk *events;
-	uint32_t nr_events;
 	uint32_t nr_hints;
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * evidence.c - see evidence.h.
+ * evidence.c - see evidence.h. The decisions are in evidence-events.c.
  *
  * Stacks are taken before the engine's lock is: the emulator and the unwinder
  * need none of it.
@@ -12,9 +12,6 @@
 #include "process.h"
 #include "stack.h"
 #include "tunables.h"
-
-/* Decisions in the timeline, at most: 4 MiB. */
-#define MAX_EVENTS 65536
 
 /* Threads among whose rows a holder without a name is looked for. */
 #define MAX_SUSPECTS 16
@@ -419,76 +416,4 @@ void elide_evidence_loads(struct elide_thread *t)
 	if (t->real_row == row)
 		elide_detail_hint(row, t->real.lock, &load);
 	elide_slow_leave(&slow);
-}
-
-static void add_event(const struct elide_event *decision)
-{
-	struct elide_event *event = NULL;
-	struct elide_chunk *chunk;
-	struct elide_slow slow;
-
-	if (!elide_evidence || !elide_slow_enter(&slow))
-		return;
-	chunk = elide_evidence->events; /* a copy that no fork wipes */
-	if (elide_evidence->nr_events < MAX_EVENTS)
-		event = elide_data_record(&chunk, ELIDE_CHUNK_TIMELINE, sizeof(*event));
-	if (!event) {
-		elide_data->dropped[ELIDE_DROPPED_EVENTS]++;
-		goto leave;
-	}
-	*event = *decision;
-	event->time = cycles_now();
-	elide_data_publish(chunk);
-	elide_evidence->events = chunk;
-	elide_evidence->nr_events++;
-leave:
-	elide_slow_leave(&slow);
-}
-
-__cold void elide_evidence_event(enum elide_event_type type, const struct elide_row *row,
-				 const void *lock, const struct policy_lock *policy,
-				 const struct policy_window *window)
-{
-	if (row && !row->kind)
-		return;
-	add_event(&(struct elide_event){
-		.type = type,
-		.class_index = row ? row->class_index : 0,
-		.kind = row ? row->kind : ELIDE_KIND_NONE,
-		.site = row ? row->site : 0,
-		.lock = (uintptr_t)lock,
-		.a = type == ELIDE_EVENT_PAUSED ? policy->pause : 0,
-		.tries = window ? window->last_tries : 0,
-		.fails = window ? window->last_fails : 0,
-	});
-}
-
-/* What it means for the report. */
-static enum elide_event_type type_of(const struct learn_decision *d)
-{
-	if (!d->won)
-		return ELIDE_EVENT_CHOSE;
-	if (d->arm == POLICY_ARM_real)
-		return ELIDE_EVENT_PAUSED;
-	return d->before == POLICY_ARM_real ? ELIDE_EVENT_RESUMED : ELIDE_EVENT_CHOSE;
-}
-
-__cold void elide_evidence_chose(uint32_t class_index, uint64_t lock, const void *site,
-				 enum elide_kind kind, const struct learn_decision *d)
-{
-	enum elide_event_type type = type_of(d);
-
-	add_event(&(struct elide_event){
-		.type = type,
-		.class_index = class_index,
-		.kind = kind,
-		.site = (uintptr_t)site,
-		.lock = lock,
-		.a = type == ELIDE_EVENT_CHOSE && d->won,
-		.arm = d->arm,
-		.before = d->before,
-		.ratio = d->ratio,
-		.confidence = d->confidence,
-		.pairs = d->pairs,
-	});
 }

@@ -9,7 +9,7 @@
  * details and blame in the data file; equal ones are merged.
  *
  * Everything here is a slow path, outside transactions, and does nothing
- * where nothing is sampled.
+ * where nothing is sampled; but the policy's decisions are always told.
  */
 #ifndef ELIDE_EVIDENCE_H
 #define ELIDE_EVIDENCE_H
@@ -45,6 +45,12 @@ int elide_evidence_start(void);
 
 /** elide_evidence_forget() - in a forked child: what is in the tables is the parent's. */
 void elide_evidence_forget(void);
+
+/** elide_evidence_events_start() - make room for decisions. Return: 0 or -ENOMEM. */
+int elide_evidence_events_start(void);
+
+/** elide_evidence_events_forget() - in a forked child: they are the parent's. */
+void elide_evidence_events_forget(void);
 
 /**
  * elide_evidence_weight() - is this event looked at?

@@ -151,6 +151,7 @@ static int child_start(void)
 	elide_threads_forget();
 	elide_misuse_forget();
 	elide_evidence_forget();
+	elide_evidence_events_forget();
 	elide_pace_forget();
 	read_start();
 	wiped->same_process = 1;
@@ -309,6 +310,7 @@ void elide_start(bool secure)
 	}
 	wiped->same_process = 1;
 	elide_process.order = elide_tunables.order && !elide_order_start();
+	elide_evidence_events_start();
 	if (elide_tunables.stacks)
 		elide_evidence_start();
 	elide_process.watch_taken = elide_process.order ||

@@ -267,6 +267,7 @@ static void compared(json_t *o, const struct elide_event *e)
 	json_object_set_new(o, "confidence_percent", e->pairs ? json_real(e->confidence / 10.0) :
 								 json_null());
 	json_object_set_new(o, "pairs", json_number(e->pairs));
+	json_object_set_new(o, "single", chose ? json_boolean(e->lock != 0) : json_null());
 }
 
 static json_t *event(const struct report *r, const struct elide_event *e)

@@ -2,7 +2,7 @@
 # The regret suite: loads over pthread's locks and over those of the peers that are installed.
 
 POLICY_DIR := $(O)/tests/policy
-POLICY_BIN := $(POLICY_DIR)/load $(POLICY_DIR)/load-none
+POLICY_BIN := $(POLICY_DIR)/load $(POLICY_DIR)/load-none $(POLICY_DIR)/hot
 ifneq ($(wildcard /usr/include/tbb/spin_rw_mutex.h),)
 POLICY_BIN += $(POLICY_DIR)/load-tbb
 endif
@@ -27,6 +27,11 @@ $(POLICY_DIR)/load-none: tests/policy/load.c tests/policy/sections.c $(POLICY_H)
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(POLICY_CFLAGS) -DLOCKS_OF=3 -o $@ $(filter %.c,$^) $(POLICY_LDFLAGS)
+
+$(POLICY_DIR)/hot: tests/policy/hot.c
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(POLICY_CFLAGS) -o $@ $< $(POLICY_LDFLAGS)
 
 $(POLICY_DIR)/load-ck: tests/policy/load.c tests/policy/sections.c tests/policy/lock-ck.c $(POLICY_H)
 	$(call say,LD,$@)

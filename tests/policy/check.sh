@@ -49,6 +49,17 @@ test_table() {
 		ok page || not_ok page "$(head -n 3 "$work/diff" | tr '\n' ' ')"
 }
 
+# The README has the numbers of the page, and would be found to have others.
+test_readme() {
+	local root=$here/../..
+	sh "$here/readme.sh" "$root/demo/POLICY.md" "$root/README.md" >"$work/readme" &&
+		diff "$root/README.md" "$work/readme" >"$work/diff" && ok readme ||
+		not_ok readme "RECORD=1 was not: $(head -n 3 "$work/diff" | tr '\n' ' ')"
+	sed 's/^| all | [0-9]*/| all | 7777/' "$root/demo/POLICY.md" >"$work/page"
+	sh "$here/readme.sh" "$work/page" "$root/README.md" | diff "$root/README.md" - | grep -q 7777 &&
+		ok readme_other || not_ok readme_other 'another page makes no other README'
+}
+
 # The suite names no load or number that is not there, and a third of it is held out.
 test_suite() {
 	local bad
@@ -126,6 +137,23 @@ not_slower() {
 	fi
 }
 
+# One lock of a class makes system calls, at the same call site as the others: it has a state of
+# its own, in which nothing is tried, and the others are elided as before.
+test_hot_lock() {
+	timeout 100 "$O/bin/elide" run -q --emulate --cores=4 --policy=adaptive -o "$work/data" -- \
+		"$bin/hot" --hot=20 --call=1 --ms=$MS >"$work/out" 2>"$work/err" &&
+		"$O/bin/elide" report --json -i "$work/data" >"$work/json" &&
+		python3 -c '
+import json, sys
+r = json.load(open(sys.argv[1]))
+single = [e for e in r["timeline"] if e["single"]]
+rows = [x for x in r["rows"] if x["site"]["symbol"] == "section"]
+elided = sum(x["elided"] for x in rows) / sum(x["acquired"] for x in rows)
+sys.exit(not (single and single[0]["arm"] == "real" and elided > 0.7))
+' "$work/json" && ok hot_lock ||
+		not_ok hot_lock "$(tail -n 1 "$work/out" "$work/err")"
+}
+
 # A line that every section writes would make them wait for each other: threads with locks and
 # data of their own do as much each as one alone, but for SHARED per cent, most of it the start.
 SHARED=5
@@ -147,6 +175,7 @@ test_no_shared_line() {
 }
 
 test_table
+test_readme
 test_suite
 if [ ! -x "$VALGRIND_LIB/rtmgrind-amd64-linux" ]; then
 	echo 'skip policy: rtmgrind was not built (no supported valgrind)'
@@ -155,6 +184,7 @@ fi
 test_broken
 test_loads
 test_peers
+test_hot_lock
 test_no_shared_line
 not_slower shared shared
 not_slower conflict shared --span=2 --lines=2

@@ -9,7 +9,8 @@
 #
 # O is the build directory. CORES, SEEDS, POLICIES and ONLY (patterns of workloads) select
 # what is run; FULL=1: everything, in hours. MS is the length of a run in virtual
-# milliseconds, JOBS the machines at a time. RECORD=1 writes demo/results. TUNING=1 leaves
+# milliseconds, JOBS the machines at a time. RECORD=1 writes demo/results, demo/POLICY.md and
+# the numbers in the README. TUNING=1 leaves
 # the held-out workloads alone.
 # A result is kept in O/policy.runs and not measured again as long as the library, the
 # emulator and the program are the same; REUSE=1: the library counts for the adaptive
@@ -80,6 +81,7 @@ program() {
 	tbb.load) echo "$bin/load-tbb" ;;
 	ck.load) echo "$bin/load-ck" ;;
 	*.load) echo "$bin/load" ;;
+	*.hot) echo "$bin/hot" ;;
 	*.index_bench) echo "$O/bin/index_bench" ;;
 	*.kccachetest) command -v kccachetest ;;
 	esac
@@ -144,7 +146,7 @@ measure() {
 	file=$(program "$policy" "$command")
 	command="$file ${command#* }"
 	case $file in
-	*/load*) command="$command --threads=$core --seed=$seed --ms=$ms --sections=$sections" ;;
+	*/load* | */hot) command="$command --threads=$core --seed=$seed --ms=$ms --sections=$sections" ;;
 	*/index_bench) command="$command --threads=$core --seed=$seed --preload=20000 --csv \
 		--ops=$((index_ops * core > index_min ? index_ops * core : index_min))" ;;
 	esac
@@ -187,7 +189,7 @@ measure() {
 # judge FILE NS CORES OUTPUT: time for a unit of work and the units; nothing if it is not whole
 judge() {
 	awk -v file="$1" -v ns="$2" -v cores="$3" -v kc_ops="$kc_ops" '
-	file ~ /load/ && /check=ok/ {
+	file ~ /load|hot$/ && /check=ok/ {
 		split($1, part, "=")
 		if (part[2] && ns)
 			printf "%.4f,%d\n", ns / part[2], part[2]
@@ -256,6 +258,11 @@ awk -f "$here/page.awk" -v ms="$ms" -v cores="$cores" -v seeds="$seeds" -v polic
 	"$results/policy.csv" >"$page" || die 'no page'
 cat "$here/notes.md" >>"$page" || die 'no page'
 sh "$here/plot.sh" "$results/policy.csv" "$results/policy.svg" || die 'no picture'
+if [ -n "${RECORD:-}" ]; then
+	readme=$here/../../README.md
+	sh "$here/readme.sh" "$page" "$readme" >"$work/readme" && cp "$work/readme" "$readme" ||
+		die 'no numbers in the README'
+fi
 grep '^|' "$page"
 echo "$(wc -l <"$work/missing") runs in $(($(date +%s) - start)) s; $results/policy.csv, $page" >&2
 if [ -e "$work/failed" ]; then

@@ -122,6 +122,7 @@ test_evidence() {
 	evidence silent profile
 	if can_elide; then
 		evidence silent auto
+		evidence pauses auto
 		ELIDE_STACKS=1
 		evidence pauses auto
 		export ELIDE_POLICY=fixed
