@@ -58,7 +58,7 @@ void policy_arms(struct policy_config *config)
 		.busy = TUNED_OR(n_busy, tuned.busy),                         \
 		.capacity = TUNED_OR(n_capacity, tuned.capacity),             \
 		.other = TUNED_OR(n_other, tuned.other),                      \
-		.queue = n_queue,                                             \
+		.queue = POLICY_QUEUE_##n_queue,                              \
 	},
 #include "arms.def"
 #undef ELIDE_ARM
@@ -134,7 +134,7 @@ static struct policy_verdict abort_conflict(const struct policy_config *config,
 {
 	if (++try->conflict > budget->conflict)
 		return fallback(try, false);
-	if (budget->queue)
+	if (budget->queue != POLICY_QUEUE_NOBODY)
 		return verdict(POLICY_QUEUE, config->spin_busy);
 	return verdict(POLICY_BACKOFF, backoff_after(config, try->conflict));
 }

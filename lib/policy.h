@@ -49,15 +49,28 @@ enum policy_name {
 };
 
 /**
+ * enum policy_queue - who waits for his turn at a lock, while the others go on.
+ *
+ * ABORTED is Afek, Levy and Morrison's (PODC'14): those who lose make room for the others,
+ * and for each other. ALL is what remains of Seer (Diegues, Romano, Garbatov, SPAA'15)
+ * where it is known which sites conflict with each other: these have the arm.
+ */
+enum policy_queue {
+	POLICY_QUEUE_NOBODY,
+	POLICY_QUEUE_ABORTED, /* one at a time of those who try again after a conflict */
+	POLICY_QUEUE_ALL,     /* one at a time, from before the first attempt */
+};
+
+/**
  * struct policy_budget - further attempts of an acquisition, after aborts of each group.
- * @queue: aborted threads try again one at a time
+ * @queue: enum policy_queue
  */
 struct policy_budget {
 	uint16_t conflict;
 	uint16_t busy;
 	uint16_t capacity;
 	uint16_t other;
-	bool queue;
+	uint16_t queue;
 };
 
 /**
@@ -86,7 +99,7 @@ struct policy_config {
  * struct policy_lock - what is remembered of a lock between acquisitions.
  * @skip:  acquisitions to forgo before the next attempt
  * @pause: length of the last pause; 0 while the lock has a clean record
- * @queue: under the adaptive policy: an aborted thread tries again, others wait
+ * @queue: under the adaptive policy: id of the thread whose turn it is, the others wait
  * @fails: under the adaptive policy: acquisitions that fell back
  *
  * Shared by threads and, but for @queue, updated without synchronisation: a lost

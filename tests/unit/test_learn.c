@@ -20,6 +20,7 @@
 #define REAL  POLICY_ARM_real
 #define KEEN  POLICY_ARM_keen
 #define QUEUE POLICY_ARM_queue
+#define SERIAL POLICY_ARM_serial
 
 #define SEEDS 20
 #define MS    (1000 * LEARN_US)
@@ -390,6 +391,57 @@ static void what_cannot_differ_is_not_asked(void **state)
 	assert_int_equal(w.class.sites[0].arm, REAL);
 }
 
+/* Two sites, and at the second it is best to keep sections apart; that is @by better than to queue. */
+static void begin_serial(struct world *w, uint64_t seed, double aborts, double by)
+{
+	begin(w, seed, 2, 0.03);
+	set(w, 0, 1, 3, 3);
+	set(w, 1, 1, 2, 2.5);
+	w->rates[0][SERIAL] = 0.5;
+	w->rates[1][SERIAL] = 2.5 * by;
+	w->aborts = aborts;
+}
+
+/* Sections of one site that are in each other's way go one at a time, those of the other do not. */
+static void serial_is_found_for_the_site(void **state)
+{
+	struct world w;
+
+	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+		begin_serial(&w, seed, 0.3, 1.5);
+		run_for(&w, 100 * MS);
+		check(&w, seed, w.class.sites[1].arm == SERIAL);
+		check(&w, seed, w.class.sites[0].arm != SERIAL);
+	}
+}
+
+/* All of them one at a time is never asked, nor anything where little aborts. */
+static void serial_is_not_asked_in_vain(void **state)
+{
+	struct learn_decision d;
+	struct world w;
+
+	begin_serial(&w, 1, 0.3, 0.5);
+	for (int i = 0; i < 2000; i++) {
+		d = epoch(&w);
+		assert_false(d.made && d.arm == SERIAL && d.target == LEARN_ALL);
+	}
+	begin_serial(&w, 1, 0.05, 1.5);
+	for (int i = 0; i < 2000; i++) {
+		d = epoch(&w);
+		assert_false(d.made && d.arm == SERIAL);
+	}
+	/* Alone it is the same as all. */
+	begin(&w, 1, 1, 0.03);
+	set(&w, 0, 1, 2, 2);
+	w.rates[0][SERIAL] = 3;
+	w.aborts = 1;
+	for (int i = 0; i < 2000; i++) {
+		d = epoch(&w);
+		assert_false(d.made && d.arm == SERIAL);
+	}
+}
+
 static void sites_beyond_the_room_share_the_last(void **state)
 {
 	struct learn_class c;
@@ -442,6 +494,8 @@ int main(void)
 		cmocka_unit_test(unsure_is_hope),
 		cmocka_unit_test(without_hope_it_is_not_asked),
 		cmocka_unit_test(what_cannot_differ_is_not_asked),
+		cmocka_unit_test(serial_is_found_for_the_site),
+		cmocka_unit_test(serial_is_not_asked_in_vain),
 		cmocka_unit_test(sites_beyond_the_room_share_the_last),
 		cmocka_unit_test(a_new_site_begins_as_its_class),
 		cmocka_unit_test(nothing_happens_without_sections),
