@@ -359,8 +359,11 @@ static __noinline enum elide_outcome try_again(struct elide_thread *t, struct el
 static __noinline void acquire_queued(struct elide_thread *t,
 					    const struct elide_cache *entry)
 {
-	queue_up(t, &elide_registry_state(entry->lock_index)->policy,
-		 elide_process.config.spin_busy);
+	if (elide_process.config.arms[t->arm].queue == POLICY_QUEUE_SOCKET)
+		elide_pace_turn(t, elide_mark(t, entry));
+	else
+		queue_up(t, &elide_registry_state(entry->lock_index)->policy,
+			 elide_process.config.spin_busy);
 }
 
 /* The lock was held for too long. */

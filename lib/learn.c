@@ -66,18 +66,19 @@
 #define ABORTS_SERIAL 0.1
 
 /* Which arms are asked where one is: the likeliest first. */
-#define NR_NEIGHBOURS 5
+#define NR_NEIGHBOURS 6
 static const uint8_t neighbours[POLICY_NR_ARMS][NR_NEIGHBOURS] = {
-#define NEIGHBOURS(of, a, b, c, d, e)                                                   \
+#define NEIGHBOURS(of, a, b, c, d, e, f)                                                \
 	[POLICY_ARM_##of] = {POLICY_ARM_##a, POLICY_ARM_##b, POLICY_ARM_##c, POLICY_ARM_##d, \
-			     POLICY_ARM_##e}
-	NEIGHBOURS(real, keen, lean, queue, firm, serial),
-	NEIGHBOURS(keen, real, lean, queue, firm, serial),
-	NEIGHBOURS(lean, real, keen, queue, firm, serial),
-	NEIGHBOURS(firm, real, keen, queue, lean, serial),
-	NEIGHBOURS(queue, real, keen, firm, lean, serial),
-	NEIGHBOURS(probe, real, keen, firm, lean, serial),
-	NEIGHBOURS(serial, real, keen, queue, firm, lean),
+			     POLICY_ARM_##e, POLICY_ARM_##f}
+	NEIGHBOURS(real, keen, lean, queue, firm, serial, turns),
+	NEIGHBOURS(keen, real, lean, queue, firm, serial, turns),
+	NEIGHBOURS(lean, real, keen, queue, firm, serial, turns),
+	NEIGHBOURS(firm, real, keen, queue, lean, serial, turns),
+	NEIGHBOURS(queue, real, keen, firm, lean, serial, turns),
+	NEIGHBOURS(probe, real, keen, firm, lean, serial, turns),
+	NEIGHBOURS(serial, real, keen, queue, firm, lean, turns),
+	NEIGHBOURS(turns, real, firm, keen, queue, lean, serial),
 #undef NEIGHBOURS
 };
 
@@ -129,6 +130,10 @@ static bool is_principal(const struct learn_class *c)
 
 static uint64_t shortest(const struct learn_class *c)
 {
+	/* Each socket has had its turn by then, once. */
+	if (c->arm == POLICY_ARM_turns ||
+	    (c->phase != LEARN_HOLD && c->challenger == POLICY_ARM_turns))
+		return LEARN_TURN;
 	if (c->phase == LEARN_HOLD)
 		return c->nr_rates ? EPOCH_HOLD : EPOCH_MIN;
 	if (c->phase == LEARN_CHALLENGER && c->length)
@@ -184,6 +189,8 @@ static bool candidate(struct learn_class *c, uint32_t n)
 	/* All of them one at a time is what the lock does. */
 	if (c->challenger == POLICY_ARM_serial &&
 	    (c->target == LEARN_ALL || c->aborts < ABORTS_SERIAL))
+		return false;
+	if (c->challenger == POLICY_ARM_turns && (c->target != LEARN_ALL || c->nr_sockets < 2))
 		return false;
 	return makes_sense(c, c->target, c->challenger);
 }
@@ -421,6 +428,7 @@ struct learn_decision learn_epoch(struct learn_class *c, const struct learn_epoc
 	struct learn_decision none = {0};
 	double rate = e->length ? e->sections / e->length : 0;
 
+	c->nr_sockets = e->nr_sockets;
 	if (elides(c) && e->sections > 0)
 		c->aborts += (e->aborts / e->sections - c->aborts) / 4;
 	if (c->phase != LEARN_HOLD)

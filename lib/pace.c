@@ -4,6 +4,7 @@
  *
  * Clocks may jump, and differ between processors: what cannot be is thrown away.
  */
+#include <cpuid.h>
 #include <errno.h>
 #include <sys/mman.h>
 
@@ -35,6 +36,16 @@ static uint32_t nr_pacers;
 bool elide_pace_clocked;
 static uint32_t scale = (1000 << SCALE_BITS) / 3000;
 
+/* RDTSCP may be used; processors with RTM have it, some virtual machines hide it. */
+static bool rdtscp;
+
+static bool has_rdtscp(void)
+{
+	unsigned int a, b, c, d;
+
+	return __get_cpuid(0x80000001, &a, &b, &c, &d) && d >> 27 & 1;
+}
+
 int elide_pace_start(uint32_t max_classes)
 {
 	size_t size = (max_classes + 1) * sizeof(*elide_pacers);
@@ -45,6 +56,7 @@ int elide_pace_start(uint32_t max_classes)
 		return -ENOMEM;
 	elide_pacers = p;
 	nr_pacers = 1;
+	rdtscp = has_rdtscp();
 	return 0;
 }
 
@@ -61,6 +73,28 @@ void elide_pace_clock(uint64_t cycles, uint64_t ns)
 static uint64_t time_now(void)
 {
 	return cycles_now() * READ_ONCE(scale) >> SCALE_BITS;
+}
+
+/* The node of the processor, which Linux puts there (VDSO_CPUNODE_BITS): mostly a socket. */
+static uint32_t socket_now(void)
+{
+	unsigned int where = 0;
+
+	if (rdtscp)
+		__builtin_ia32_rdtscp(&where);
+	return (where >> 12) % POLICY_SOCKETS;
+}
+
+void elide_pace_turn(const struct elide_thread *t, const struct elide_mark *mark)
+{
+	const struct elide_pacer *p = &elide_pacers[mark->pacer];
+	uint64_t start = time_now();
+	uint32_t wait = policy_turn_wait(&p->turns, t->socket, start);
+
+	/* A clock that goes backwards ends this too. */
+	if (wait)
+		while (time_now() - start < wait)
+			cpu_relax();
 }
 
 void elide_pace_forget(void)
@@ -211,6 +245,31 @@ static uint64_t count(uint32_t pacer, uint64_t *aborts)
 	return sum;
 }
 
+/* On which sockets are the threads that have reported in the epoch, or usually do? */
+static uint8_t nr_sockets(const struct elide_pacer *p)
+{
+	uint8_t nr = 0;
+
+	for (unsigned int i = 0; i < POLICY_SOCKETS; i++)
+		nr += p->reporters_on[i] || p->threads_on[i];
+	return nr;
+}
+
+static void share_turns(struct elide_pacer *p)
+{
+	struct policy_turns turns;
+
+	for (unsigned int i = 0; i < POLICY_SOCKETS; i++) {
+		if (p->reporters_on[i] > p->threads_on[i] || p->learn.phase == LEARN_HOLD)
+			p->threads_on[i] = p->reporters_on[i];
+		WRITE_ONCE(p->reporters_on[i], 0);
+	}
+	turns = policy_turns(p->threads_on);
+	for (unsigned int i = 0; i < POLICY_SOCKETS; i++)
+		if (p->turns.ends[i] != turns.ends[i])
+			WRITE_ONCE(p->turns.ends[i], turns.ends[i]);
+}
+
 static void restart(struct elide_pacer *p, uint64_t now)
 {
 	WRITE_ONCE(p->start, now);
@@ -219,6 +278,7 @@ static void restart(struct elide_pacer *p, uint64_t now)
 	if (p->reporters > p->threads || p->learn.phase == LEARN_HOLD)
 		WRITE_ONCE(p->threads, p->reporters);
 	WRITE_ONCE(p->reporters, 0);
+	share_turns(p);
 	WRITE_ONCE(p->interval,
 		   p->learn.phase == LEARN_HOLD ? INTERVAL_HOLD : INTERVAL_CHALLENGE);
 }
@@ -255,6 +315,7 @@ static void end_epoch(struct elide_pacer *p, uint64_t now, uint64_t from)
 		.length = now - p->from,
 		.whole = now - p->start,
 		.now = now,
+		.nr_sockets = nr_sockets(p),
 	};
 	/* Without a clock that has gone by sensibly the epoch begins anew. */
 	if (epoch.whole > LEARN_ABSURD) {
@@ -276,23 +337,25 @@ static void end_epoch(struct elide_pacer *p, uint64_t now, uint64_t from)
 }
 
 /* Do the threads do by now what the epoch wants of them? */
-static bool settled(struct elide_pacer *p, struct elide_pace *pace, uint64_t since)
+static bool settled(struct elide_pacer *p, struct elide_pace *pace, uint32_t socket,
+		    uint64_t since)
 {
 	uint32_t epoch = READ_ONCE(p->epoch);
 
 	if (pace->epoch != epoch) {
 		pace->epoch = epoch;
 		__atomic_add_fetch(&p->reporters, 1, __ATOMIC_RELAXED);
+		__atomic_add_fetch(&p->reporters_on[socket], 1, __ATOMIC_RELAXED);
 	}
 	return since >= SETTLE_MAX ||
 	       (since >= SETTLE_MIN && READ_ONCE(p->reporters) * 8 >= READ_ONCE(p->threads) * 7);
 }
 
 /* A thread reports: is the epoch over? */
-static void look(struct elide_pacer *p, struct elide_pace *pace, uint64_t now)
+static void look(struct elide_pacer *p, struct elide_pace *pace, uint32_t socket, uint64_t now)
 {
 	uint64_t since = now - READ_ONCE(p->start), from = READ_ONCE(p->from);
-	bool ready = settled(p, pace, since);
+	bool ready = settled(p, pace, socket, since);
 
 	if (since > LEARN_ABSURD) {
 		/* Long unused; or the clock has gone backwards, more than between processors. */
@@ -340,7 +403,7 @@ static bool probe(struct elide_pacer *p, struct elide_mark *mark, const struct e
 	return due;
 }
 
-static uint64_t report(struct elide_pacer *p, struct elide_pace *pace)
+static uint64_t report(struct elide_thread *t, struct elide_pacer *p, struct elide_pace *pace)
 {
 	uint64_t now = time_now(), elapsed = now - pace->start;
 	uint32_t nr = COUNT_FIRST;
@@ -350,8 +413,9 @@ static uint64_t report(struct elide_pacer *p, struct elide_pace *pace)
 	else if (elapsed < LEARN_ABSURD)
 		nr = next_count(pace->nr, elapsed, READ_ONCE(p->interval));
 	count_down(pace, nr);
+	t->socket = socket_now();
 	if (pace->start)
-		look(p, pace, now);
+		look(p, pace, t->socket, now);
 	pace->start = now;
 	return now;
 }
@@ -377,7 +441,7 @@ enum policy_arm_name elide_pace_report(struct elide_thread *t, struct elide_mark
 		count_down(pace, 1);
 		return POLICY_ARM_real;
 	}
-	now = report(p, pace);
+	now = report(t, p, pace);
 	WRITE_ONCE(row->state, READ_ONCE(p->settled[mark->site]) == POLICY_ARM_real ?
 				       ELIDE_STATE_PAUSED : ELIDE_STATE_ELIDING);
 	WRITE_ONCE(row->parked, !mark->probing && may_park(p, mark, pace, row));
@@ -410,7 +474,7 @@ __cold void elide_pace_wake(struct elide_thread *t, struct elide_row *row, const
 		/* What is left of the count is more or less than what has gone by. */
 		pace->goal += nr - pace->countdown;
 		pace->countdown = 0;
-		now = report(p, pace);
+		now = report(t, p, pace);
 		/* Without hope, but its time has come: the next one may try. */
 		if (learn_due(&p->learn, mark->site, now)) {
 			count_down(pace, 1);

@@ -9,7 +9,8 @@
  * are, and ends it. The sections that all of them have completed in that time,
  * those that starve among them, are what counts.
  *
- * Outside transactions only. Nothing here waits for another thread.
+ * Outside transactions only. Nothing here waits for another thread, but for the clock:
+ * elide_pace_turn().
  */
 #ifndef ELIDE_PACE_H
 #define ELIDE_PACE_H
@@ -29,18 +30,20 @@
  * @start:    when it began
  * @from:     from when on it is measured; 0 while threads still do what they began before it
  * @interval: time between reports of a thread
+ * @turns:    of the sockets that its threads are on
  * @class_index: the class
  * @before, @aborts: sections that all threads had completed when the measurement began, and
  *            aborts that they had met
  * @reporters: threads that have reported in the epoch
  * @threads:  that do so usually
+ * @reporters_on, @threads_on: the same by socket
  * @joined:   threads that have begun to use the class in the epoch
  * @lock:     1 while a thread changes what follows, or @arms; never waited for
  * @nr_keys, @keys: the sites and their kinds; changed in slow paths
  * @learn:    what is known
  *
  * The first line is read at every acquisition and changes with the epoch; the
- * second is written by reports.
+ * next ones are written by reports.
  */
 struct elide_pacer {
 	uint8_t arms[LEARN_SITES];
@@ -51,6 +54,7 @@ struct elide_pacer {
 	uint32_t interval;
 	uint32_t class_index;
 	uint8_t parks;
+	struct policy_turns turns;
 
 	uint64_t before __cacheline_aligned;
 	uint64_t aborts;
@@ -58,6 +62,8 @@ struct elide_pacer {
 	uint32_t threads;
 	uint32_t joined;
 	uint32_t lock;
+	uint32_t reporters_on[POLICY_SOCKETS];
+	uint32_t threads_on[POLICY_SOCKETS];
 
 	uint32_t nr_keys __cacheline_aligned;
 	uint64_t keys[LEARN_SITES];
@@ -150,6 +156,15 @@ static __always_inline_fn bool elide_tried(struct elide_thread *t, const struct 
 	t->arm = elide_pace_arm(t, entry);
 	return t->arm != POLICY_ARM_real;
 }
+
+/**
+ * elide_pace_turn() - wait until it is the turn of the calling thread's socket.
+ * @t: the calling thread, outside transactions
+ * @mark: of the call
+ *
+ * Not longer than LEARN_TURN, and not at all if no thread of another socket uses the class.
+ */
+void elide_pace_turn(const struct elide_thread *t, const struct elide_mark *mark);
 
 /**
  * elide_pace_again() - an attempt has aborted: is there hope at all?
