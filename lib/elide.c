@@ -19,6 +19,7 @@
 #include "process.h"
 #include "section.h"
 #include "tunables.h"
+#include "turns.h"
 
 /* Cycles; a timer interrupt, which comes about as often, ends any transaction. */
 #define LONGEST_SCALED 1000000
@@ -360,7 +361,7 @@ static __noinline void acquire_queued(struct elide_thread *t,
 					    const struct elide_cache *entry)
 {
 	if (elide_process.config.arms[t->arm].queue == POLICY_QUEUE_SOCKET)
-		elide_pace_turn(t, elide_mark(t, entry));
+		elide_turns_wait(t, elide_mark(t, entry));
 	else
 		queue_up(t, &elide_registry_state(entry->lock_index)->policy,
 			 elide_process.config.spin_busy);

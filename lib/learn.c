@@ -6,6 +6,7 @@
  */
 #include "compiler.h"
 #include "learn.h"
+#include "learn-ask.h"
 
 /* Times between questions. */
 #define PERIOD_MIN (500 * LEARN_US)
@@ -58,29 +59,6 @@
 /* If others were in its way: time until the next, and how many of these there are. */
 #define PROBE_AGAIN  (100 * LEARN_US)
 #define PROBE_UNSURE 4
-
-/* With fewer conflicts by section, arms that differ in what they do after one do not differ. */
-#define ABORTS_MATTER 0.01
-
-/* With fewer, sections do not have to be kept apart. */
-#define ABORTS_SERIAL 0.1
-
-/* Which arms are asked where one is: the likeliest first. */
-#define NR_NEIGHBOURS 6
-static const uint8_t neighbours[POLICY_NR_ARMS][NR_NEIGHBOURS] = {
-#define NEIGHBOURS(of, a, b, c, d, e, f)                                                \
-	[POLICY_ARM_##of] = {POLICY_ARM_##a, POLICY_ARM_##b, POLICY_ARM_##c, POLICY_ARM_##d, \
-			     POLICY_ARM_##e, POLICY_ARM_##f}
-	NEIGHBOURS(real, keen, lean, queue, firm, serial, turns),
-	NEIGHBOURS(keen, real, lean, queue, firm, serial, turns),
-	NEIGHBOURS(lean, real, keen, queue, firm, serial, turns),
-	NEIGHBOURS(firm, real, keen, queue, lean, serial, turns),
-	NEIGHBOURS(queue, real, keen, firm, lean, serial, turns),
-	NEIGHBOURS(probe, real, keen, firm, lean, serial, turns),
-	NEIGHBOURS(serial, real, keen, queue, firm, lean, turns),
-	NEIGHBOURS(turns, real, firm, keen, queue, lean, serial),
-#undef NEIGHBOURS
-};
 
 /* Natural logarithm of a / b, within [-2, 2]; close where it is small, which is where it matters. */
 static double log_ratio(double a, double b)
@@ -160,59 +138,6 @@ bool learn_over(const struct learn_class *c, uint64_t length, double sections)
 	       (sections >= EPOCH_FEW && length >= EPOCH_SLOW * shortest(c));
 }
 
-/* Would the challenge change anything? */
-static bool makes_sense(const struct learn_class *c, unsigned int target, unsigned int arm)
-{
-	for (unsigned int i = 0; i < c->nr_sites; i++)
-		if ((target == LEARN_ALL || target == i) && !c->sites[i].hopeless &&
-		    c->sites[i].arm != arm)
-			return true;
-	return false;
-}
-
-/* Questions in a rotation: each neighbour for the class, then for each site if there are several. */
-static uint32_t rotation(const struct learn_class *c)
-{
-	return NR_NEIGHBOURS * (c->nr_sites > 1 ? 1 + c->nr_sites : 1);
-}
-
-/* The challenge with number @n of the rotation. */
-static bool candidate(struct learn_class *c, uint32_t n)
-{
-	uint32_t target = n / NR_NEIGHBOURS;
-	uint8_t arm = target ? c->sites[target - 1].arm : c->arm;
-
-	c->target = target ? target - 1 : LEARN_ALL;
-	c->challenger = neighbours[arm][n % NR_NEIGHBOURS];
-	if (n && c->aborts < ABORTS_MATTER)
-		return false;
-	/* All of them one at a time is what the lock does. */
-	if (c->challenger == POLICY_ARM_serial &&
-	    (c->target == LEARN_ALL || c->aborts < ABORTS_SERIAL))
-		return false;
-	if (c->challenger == POLICY_ARM_turns && (c->target != LEARN_ALL || c->nr_sockets < 2))
-		return false;
-	return makes_sense(c, c->target, c->challenger);
-}
-
-/*
- * The next challenge. After the first rotation every other question is the one that matters
- * most: elide or not.
- */
-static bool next_candidate(struct learn_class *c)
-{
-	uint32_t nr = rotation(c), n;
-
-	for (uint32_t tries = 0; tries < 2 * nr + 2; tries++) {
-		n = c->asked++;
-		if (n >= nr)
-			n = (n - nr) % 2 ? (n - nr) / 2 % nr : 0;
-		if (candidate(c, n))
-			return true;
-	}
-	return false;
-}
-
 static void hold(struct learn_class *c)
 {
 	c->phase = LEARN_HOLD;
@@ -237,7 +162,7 @@ static void ask_all(struct learn_class *c, uint64_t now)
 
 static void challenge(struct learn_class *c)
 {
-	if (!next_candidate(c))
+	if (!learn_ask(c))
 		return;
 	c->phase = LEARN_INCUMBENT;
 	c->turned = c->half = false;
@@ -314,7 +239,7 @@ static void lost(struct learn_class *c, uint64_t now)
 	double pays = COST_FIRST * c->cost;
 	uint64_t wait = 0;
 
-	if (c->asked >= rotation(c)) {
+	if (c->asked >= learn_rotation(c)) {
 		pays = COST_SHARE * c->cost;
 		wait = c->period;
 		if (c->period < PERIOD_MAX)

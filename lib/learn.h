@@ -93,7 +93,7 @@ struct learn_site {
  * @turned:     the order of the present pair of epochs is challenger, incumbent
  * @half:       the first epoch of the pair is over
  * @pairs:      pairs that are over
- * @asked:      challenges since something changed, in the rotation; see learn.c
+ * @asked:      challenges since something changed, in the rotation; see learn-ask.h
  * @departed:   epochs in a row at which they were unlike those before
  * @rested:     the first epoch after a challenge is over: what follows is as usual
  * @sum, @squares: of the pairs' logarithms of rate of challenger by rate of incumbent

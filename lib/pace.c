@@ -4,7 +4,6 @@
  *
  * Clocks may jump, and differ between processors: what cannot be is thrown away.
  */
-#include <cpuid.h>
 #include <errno.h>
 #include <sys/mman.h>
 
@@ -12,6 +11,7 @@
 #include "evidence.h"
 #include "pace.h"
 #include "rtm.h"
+#include "turns.h"
 
 /* Times between reports of a thread. */
 #define INTERVAL_HOLD      (30 * LEARN_US)
@@ -31,20 +31,9 @@
 struct elide_pacer *elide_pacers;
 static uint32_t nr_pacers;
 
-/* Nanoseconds of a cycle, in 1/1024: of 3 GHz, until it is known better. */
-#define SCALE_BITS 10
 bool elide_pace_clocked;
-static uint32_t scale = (1000 << SCALE_BITS) / 3000;
-
-/* RDTSCP may be used; processors with RTM have it, some virtual machines hide it. */
-static bool rdtscp;
-
-static bool has_rdtscp(void)
-{
-	unsigned int a, b, c, d;
-
-	return __get_cpuid(0x80000001, &a, &b, &c, &d) && d >> 27 & 1;
-}
+/* Of 3 GHz, until it is known better. */
+uint32_t elide_pace_scale = (1000 << ELIDE_PACE_BITS) / 3000;
 
 int elide_pace_start(uint32_t max_classes)
 {
@@ -56,7 +45,7 @@ int elide_pace_start(uint32_t max_classes)
 		return -ENOMEM;
 	elide_pacers = p;
 	nr_pacers = 1;
-	rdtscp = has_rdtscp();
+	elide_turns_start();
 	return 0;
 }
 
@@ -64,37 +53,9 @@ void elide_pace_clock(uint64_t cycles, uint64_t ns)
 {
 	/* Only the magnitude matters, but it must not change. Of a short time it is not known. */
 	if (ns >= 100 * LEARN_US && ns < 1000000 * LEARN_US && cycles / 64 < ns && ns / 64 < cycles) {
-		WRITE_ONCE(scale, (ns << SCALE_BITS) / cycles);
+		WRITE_ONCE(elide_pace_scale, (ns << ELIDE_PACE_BITS) / cycles);
 		elide_pace_clocked = true;
 	}
-}
-
-/* What the clock says, in nanoseconds. It may go round: only differences count. */
-static uint64_t time_now(void)
-{
-	return cycles_now() * READ_ONCE(scale) >> SCALE_BITS;
-}
-
-/* The node of the processor, which Linux puts there (VDSO_CPUNODE_BITS): mostly a socket. */
-static uint32_t socket_now(void)
-{
-	unsigned int where = 0;
-
-	if (rdtscp)
-		__builtin_ia32_rdtscp(&where);
-	return (where >> 12) % POLICY_SOCKETS;
-}
-
-void elide_pace_turn(const struct elide_thread *t, const struct elide_mark *mark)
-{
-	const struct elide_pacer *p = &elide_pacers[mark->pacer];
-	uint64_t start = time_now();
-	uint32_t wait = policy_turn_wait(&p->turns, t->socket, start);
-
-	/* A clock that goes backwards ends this too. */
-	if (wait)
-		while (time_now() - start < wait)
-			cpu_relax();
 }
 
 void elide_pace_forget(void)
@@ -245,31 +206,6 @@ static uint64_t count(uint32_t pacer, uint64_t *aborts)
 	return sum;
 }
 
-/* On which sockets are the threads that have reported in the epoch, or usually do? */
-static uint8_t nr_sockets(const struct elide_pacer *p)
-{
-	uint8_t nr = 0;
-
-	for (unsigned int i = 0; i < POLICY_SOCKETS; i++)
-		nr += p->reporters_on[i] || p->threads_on[i];
-	return nr;
-}
-
-static void share_turns(struct elide_pacer *p)
-{
-	struct policy_turns turns;
-
-	for (unsigned int i = 0; i < POLICY_SOCKETS; i++) {
-		if (p->reporters_on[i] > p->threads_on[i] || p->learn.phase == LEARN_HOLD)
-			p->threads_on[i] = p->reporters_on[i];
-		WRITE_ONCE(p->reporters_on[i], 0);
-	}
-	turns = policy_turns(p->threads_on);
-	for (unsigned int i = 0; i < POLICY_SOCKETS; i++)
-		if (p->turns.ends[i] != turns.ends[i])
-			WRITE_ONCE(p->turns.ends[i], turns.ends[i]);
-}
-
 static void restart(struct elide_pacer *p, uint64_t now)
 {
 	WRITE_ONCE(p->start, now);
@@ -278,7 +214,7 @@ static void restart(struct elide_pacer *p, uint64_t now)
 	if (p->reporters > p->threads || p->learn.phase == LEARN_HOLD)
 		WRITE_ONCE(p->threads, p->reporters);
 	WRITE_ONCE(p->reporters, 0);
-	share_turns(p);
+	elide_turns_share(p);
 	WRITE_ONCE(p->interval,
 		   p->learn.phase == LEARN_HOLD ? INTERVAL_HOLD : INTERVAL_CHALLENGE);
 }
@@ -315,7 +251,7 @@ static void end_epoch(struct elide_pacer *p, uint64_t now, uint64_t from)
 		.length = now - p->from,
 		.whole = now - p->start,
 		.now = now,
-		.nr_sockets = nr_sockets(p),
+		.nr_sockets = elide_turns_sockets(p),
 	};
 	/* Without a clock that has gone by sensibly the epoch begins anew. */
 	if (epoch.whole > LEARN_ABSURD) {
@@ -405,7 +341,7 @@ static bool probe(struct elide_pacer *p, struct elide_mark *mark, const struct e
 
 static uint64_t report(struct elide_thread *t, struct elide_pacer *p, struct elide_pace *pace)
 {
-	uint64_t now = time_now(), elapsed = now - pace->start;
+	uint64_t now = elide_pace_now(), elapsed = now - pace->start;
 	uint32_t nr = COUNT_FIRST;
 
 	if (!pace->start)
@@ -413,7 +349,7 @@ static uint64_t report(struct elide_thread *t, struct elide_pacer *p, struct eli
 	else if (elapsed < LEARN_ABSURD)
 		nr = next_count(pace->nr, elapsed, READ_ONCE(p->interval));
 	count_down(pace, nr);
-	t->socket = socket_now();
+	t->socket = elide_turns_socket();
 	if (pace->start)
 		look(p, pace, t->socket, now);
 	pace->start = now;
@@ -511,7 +447,7 @@ void elide_pace_failed(struct elide_mark *mark, const struct elide_row *row,
 	mark->commits = row->commits;
 	if (!(mark->probing || mark->streak >= HOPELESS_ROW) || !try_lock(p))
 		return;
-	now = time_now();
+	now = elide_pace_now();
 	if (mark->probing)
 		learn_probed(&p->learn, mark->site, LEARN_FAILED, now);
 	mark->probing = 0;

@@ -9,8 +9,7 @@
  * are, and ends it. The sections that all of them have completed in that time,
  * those that starve among them, are what counts.
  *
- * Outside transactions only. Nothing here waits for another thread, but for the clock:
- * elide_pace_turn().
+ * Outside transactions only. Nothing here waits for another thread.
  */
 #ifndef ELIDE_PACE_H
 #define ELIDE_PACE_H
@@ -78,6 +77,16 @@ int elide_pace_start(uint32_t max_classes);
 
 /* How fast the time-stamp counter runs is known. */
 extern bool elide_pace_clocked;
+
+/* Nanoseconds of a cycle, in 1/1024. */
+#define ELIDE_PACE_BITS 10
+extern uint32_t elide_pace_scale;
+
+/* What the clock says, in nanoseconds. It may go round: only differences count. */
+static inline uint64_t elide_pace_now(void)
+{
+	return cycles_now() * READ_ONCE(elide_pace_scale) >> ELIDE_PACE_BITS;
+}
 
 /** elide_pace_clock() - it makes @cycles in @ns. In a slow path. */
 void elide_pace_clock(uint64_t cycles, uint64_t ns);
@@ -156,15 +165,6 @@ static __always_inline_fn bool elide_tried(struct elide_thread *t, const struct 
 	t->arm = elide_pace_arm(t, entry);
 	return t->arm != POLICY_ARM_real;
 }
-
-/**
- * elide_pace_turn() - wait until it is the turn of the calling thread's socket.
- * @t: the calling thread, outside transactions
- * @mark: of the call
- *
- * Not longer than LEARN_TURN, and not at all if no thread of another socket uses the class.
- */
-void elide_pace_turn(const struct elide_thread *t, const struct elide_mark *mark);
 
 /**
  * elide_pace_again() - an attempt has aborted: is there hope at all?
