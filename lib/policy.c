@@ -90,8 +90,8 @@ struct policy_turns policy_turns(const uint32_t nr[POLICY_SOCKETS])
 uint32_t policy_turn_wait(const struct policy_turns *turns, unsigned int socket, uint64_t now)
 {
 	uint32_t unit = LEARN_TURN / TURN_PARTS, at = now % LEARN_TURN;
-	uint32_t start = socket ? READ_ONCE(turns->ends[socket - 1]) * unit : 0;
-	uint32_t end = READ_ONCE(turns->ends[socket]) * unit;
+	uint32_t start = socket ? turns->ends[socket - 1] * unit : 0;
+	uint32_t end = turns->ends[socket] * unit;
 
 	if (start >= end || (at >= start && at < end))
 		return 0;

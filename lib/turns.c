@@ -30,8 +30,13 @@ void elide_turns_wait(const struct elide_thread *t, const struct elide_mark *mar
 {
 	const struct elide_pacer *p = &elide_pacers[mark->pacer];
 	uint64_t start = elide_pace_now();
-	uint32_t wait = policy_turn_wait(&p->turns, t->socket, start);
+	struct policy_turns turns;
+	uint32_t wait;
 
+	/* They may be changing: a wait is wrong then, but no longer. */
+	for (unsigned int i = 0; i < POLICY_SOCKETS; i++)
+		turns.ends[i] = READ_ONCE(p->turns.ends[i]);
+	wait = policy_turn_wait(&turns, t->socket, start);
 	/* A clock that goes backwards ends this too. */
 	if (wait)
 		while (elide_pace_now() - start < wait)

@@ -457,7 +457,7 @@ static void begin_turns(struct world *w, uint64_t seed)
 	w->aborts = 0.5;
 }
 
-/* Where threads of two sockets are in each other's way they take turns; on one that is not asked. */
+/* Threads of two sockets that are in each other's way take turns; on one that is not asked. */
 static void turns_are_for_several_sockets(void **state)
 {
 	struct learn_decision d;
