@@ -8,9 +8,13 @@
 #include "learn.h"
 #include "learn-ask.h"
 
-/* Times between questions. */
-#define PERIOD_MIN (500 * LEARN_US)
-#define PERIOD_MAX (8000 * LEARN_US)
+/*
+ * Times between questions. Where nothing is elided only a question tells whether it would pay
+ * by now; where it is, what changes shows in the rate, and the question is dear.
+ */
+#define PERIOD_MIN  (500 * LEARN_US)
+#define PERIOD_REAL (8000 * LEARN_US)
+#define PERIOD_MAX  (32000 * LEARN_US)
 
 /*
  * After a challenge that has lost so much time, as many times this go by at least; less
@@ -35,13 +39,25 @@
 #define MARGIN 0.005
 #define SIGMAS 2.0
 
-/* Of logarithms of ratios: a first pair beyond decides at once, two beyond the last do. */
+/* Of logarithms of ratios: a first pair beyond loses at once, two beyond the last decide. */
 #define FIRST_LOSES (-0.3)
-#define FIRST_WINS  0.7
 #define TWO_DECIDE  0.1
 
-/* Noise of a pair that is there even if few pairs happen to agree. */
-#define NOISE_MIN 0.01
+/* A first pair that loses by so many errors is enough too, if the noise of so many is known. */
+#define FIRST_ERRORS 3
+#define NOISE_KNOWN  8
+
+/*
+ * Noise of a pair that is there even if few pairs happen to agree: so many times that of an
+ * epoch of the incumbent, within limits. It counts as much as so many pairs.
+ */
+#define NOISE_MIN   0.01
+#define NOISE_MAX   0.3
+#define NOISE_TIMES 2
+#define NOISE_PAIRS 2
+
+/* A win by less has changed little: what has been asked before need not be asked again. */
+#define CHANGES 0.1
 
 /*
  * What is unlike before: a mean of about four epochs by so much, and by so many times the
@@ -59,6 +75,9 @@
 /* If others were in its way: time until the next, and how many of these there are. */
 #define PROBE_AGAIN  (100 * LEARN_US)
 #define PROBE_UNSURE 4
+
+/* With fewer that wait by section, eliding has nobody to let go on. */
+#define WAITS_MATTER 0.01
 
 /* Natural logarithm of a / b, within [-2, 2]; close where it is small, which is where it matters. */
 static double log_ratio(double a, double b)
@@ -194,19 +213,25 @@ static double root(double x)
 
 static double mean_error(const struct learn_class *c)
 {
-	double n = c->pairs, variance = NOISE_MIN * NOISE_MIN;
+	double n = c->pairs, usual = NOISE_TIMES * c->noise, variance;
 
-	if (n > 1)
-		variance += (c->squares - c->sum * c->sum / n) / (n - 1);
-	return root(variance > 0 ? variance / n : 0);
+	usual = usual < NOISE_MIN ? NOISE_MIN : usual > NOISE_MAX ? NOISE_MAX : usual;
+	variance = c->squares - c->sum * c->sum / n;
+	variance = ((variance > 0 ? variance : 0) + NOISE_PAIRS * usual * usual) /
+		   (NOISE_PAIRS + n - 1);
+	return root(variance / n);
 }
 
 enum outcome { UNCLEAR, WINS, LOSES };
 
 static enum outcome judge(const struct learn_class *c, double mean, double error)
 {
-	if (c->pairs == 1)
-		return mean < FIRST_LOSES ? LOSES : mean > FIRST_WINS ? WINS : UNCLEAR;
+	if (c->pairs == 1) {
+		if (c->nr_rates >= NOISE_KNOWN && mean < -FIRST_ERRORS * error)
+			return LOSES;
+		/* Never a win: what the sections do may have changed between the two. */
+		return mean < FIRST_LOSES ? LOSES : UNCLEAR;
+	}
 	if (c->pairs == 2) {
 		/* Both agree, and by far. */
 		if (mean - error > TWO_DECIDE)
@@ -223,14 +248,27 @@ static enum outcome judge(const struct learn_class *c, double mean, double error
 	return c->challenger == POLICY_ARM_real && mean > 0 ? WINS : LOSES;
 }
 
-static void take_over(struct learn_class *c, uint64_t now)
+/* Time after which a question is asked again, at most. */
+static uint64_t longest(const struct learn_class *c)
 {
+	return c->arm == POLICY_ARM_real && c->waits >= WAITS_MATTER ? PERIOD_REAL : PERIOD_MAX;
+}
+
+static void take_over(struct learn_class *c, double mean, uint64_t now)
+{
+	bool principal = is_principal(c);
+
 	for (unsigned int i = 0; i < c->nr_sites; i++)
 		if (c->target == LEARN_ALL || c->target == i)
 			c->sites[i].arm = c->challenger;
 	if (c->target == LEARN_ALL)
 		c->arm = c->challenger;
-	ask_all(c, now);
+	if (principal || mean > CHANGES)
+		ask_all(c, now);
+	/* What has just lost against it is the first question of all. */
+	if (principal)
+		c->asked = 1;
+	c->next_at = now + c->period;
 }
 
 /* Ask it again later; at once what has not been asked since the last change. */
@@ -242,11 +280,13 @@ static void lost(struct learn_class *c, uint64_t now)
 	if (c->asked >= learn_rotation(c)) {
 		pays = COST_SHARE * c->cost;
 		wait = c->period;
-		if (c->period < PERIOD_MAX)
+		if (c->period < longest(c))
 			c->period *= 2;
 	}
 	if (wait < pays)
 		wait = pays < PERIOD_MAX ? pays : PERIOD_MAX;
+	if (wait > longest(c))
+		wait = longest(c);
 	c->next_at = now + wait;
 }
 
@@ -282,7 +322,7 @@ static struct learn_decision compare(struct learn_class *c, double challenger, d
 	else if (is_principal(c) && c->pairs == 1)
 		c->stretch = 1;
 	if (outcome == WINS)
-		take_over(c, e->now);
+		take_over(c, mean, e->now);
 	else
 		lost(c, e->now);
 	hold(c);
@@ -354,8 +394,10 @@ struct learn_decision learn_epoch(struct learn_class *c, const struct learn_epoc
 	double rate = e->length ? e->sections / e->length : 0;
 
 	c->nr_sockets = e->nr_sockets;
-	if (elides(c) && e->sections > 0)
+	if (e->sections > 0 && elides(c))
 		c->aborts += (e->aborts / e->sections - c->aborts) / 4;
+	else if (e->sections > 0)
+		c->waits += (e->waits / e->sections - c->waits) / 4;
 	if (c->phase != LEARN_HOLD)
 		return step(c, e, rate);
 	if (e->joined)
@@ -363,8 +405,8 @@ struct learn_decision learn_epoch(struct learn_class *c, const struct learn_epoc
 	if (departs(c, rate))
 		ask_all(c, e->now);
 	/* Not both ways alike: a clock that jumped back must not stop the questions. */
-	if (c->next_at > e->now + PERIOD_MAX)
-		c->next_at = e->now + PERIOD_MAX;
+	if (c->next_at > e->now + longest(c))
+		c->next_at = e->now + longest(c);
 	if (e->now >= c->next_at)
 		challenge(c);
 	return none;

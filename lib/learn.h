@@ -101,6 +101,8 @@ struct learn_site {
  * @rate, @noise, @nr_rates: mean rate while holding, its mean relative departure, epochs seen
  * @recent:     mean rate of the last few of these
  * @aborts:     by others, by section, when elided last; running mean
+ * @waits:      acquisitions that found the lock held, by section, when nothing was elided last;
+ *              running mean
  * @stretch:    how much longer epochs are that compare eliding with not eliding: it was not clear
  * @length:     of the incumbent's last epoch: the challenger gets as many
  * @cost:       time that the present challenge has lost, by its pairs so far
@@ -129,6 +131,7 @@ struct learn_class {
 	double noise;
 	uint32_t nr_rates;
 	double aborts;
+	double waits;
 	uint32_t stretch;
 	uint64_t length;
 	double cost;
@@ -141,6 +144,7 @@ struct learn_class {
  * struct learn_epoch - what an epoch has measured.
  * @sections: completed, of all threads
  * @aborts:   of attempts in it, for which others were to blame
+ * @waits:    real acquisitions that found the lock held
  * @length:   of what was measured of the epoch
  * @whole:    of all of it
  * @now:      its end
@@ -150,6 +154,7 @@ struct learn_class {
 struct learn_epoch {
 	double sections;
 	double aborts;
+	double waits;
 	uint64_t length;
 	uint64_t whole;
 	uint64_t now;

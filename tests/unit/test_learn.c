@@ -31,6 +31,7 @@
  * @rates: sections per microsecond of a thread, by site and arm
  * @noise: of each epoch, relative
  * @aborts: by section where anything is elided
+ * @waits: by section where nothing is
  * @nr_sites: sites, each with the same part of the sections
  * @nr_sockets: sockets that the threads are on
  * @done, @best: sections completed, and what the best arms would have
@@ -39,6 +40,7 @@ struct world {
 	double rates[LEARN_SITES][POLICY_NR_ARMS];
 	double noise;
 	double aborts;
+	double waits;
 	unsigned int nr_sites;
 	unsigned int nr_sockets;
 	uint64_t seed;
@@ -70,6 +72,7 @@ static void begin(struct world *w, uint64_t seed, unsigned int nr_sites, double 
 	w->seed = seed;
 	w->noise = noise;
 	w->aborts = 0.1;
+	w->waits = 0.5;
 	w->nr_sites = nr_sites;
 	w->nr_sockets = 1;
 	w->now = 5000 * MS;
@@ -124,6 +127,7 @@ static struct learn_decision epoch(struct world *w)
 	w->best += rate_best(w) * e.length;
 	e.sections = 4 * seen * e.length / LEARN_US;
 	e.aborts = w->aborts * e.sections;
+	e.waits = w->waits * e.sections;
 	e.whole = e.length;
 	e.now = w->now;
 	e.nr_sockets = w->nr_sockets;
@@ -288,6 +292,24 @@ static void a_clock_that_jumps_does_no_harm(void **state)
 		set(&w, 0, 3, 1, 1);
 		check(&w, seed, time_to_best(&w, 0.9) < 10 * MS);
 	}
+}
+
+/* What was to be asked some milliseconds from now must not wait for the clock to be there again. */
+static void a_clock_that_went_back_delays_no_question(void **state)
+{
+	struct world w;
+	uint64_t end;
+
+	begin(&w, 1, 1, 0);
+	set(&w, 0, 1, 3, 3);
+	run_for(&w, 50 * MS);
+	while (w.class.phase != LEARN_HOLD || w.class.next_at <= w.now)
+		epoch(&w);
+	w.now -= 3000 * MS;
+	end = w.now + 35 * MS; /* a little more than the longest time between questions */
+	while (w.class.phase == LEARN_HOLD && w.now < end)
+		epoch(&w);
+	assert_int_not_equal(w.class.phase, LEARN_HOLD);
 }
 
 static void without_hope_it_is_probed_seldom(void **state)
@@ -526,6 +548,7 @@ int main(void)
 		cmocka_unit_test(a_change_is_noticed),
 		cmocka_unit_test(a_silent_change_is_noticed),
 		cmocka_unit_test(a_clock_that_jumps_does_no_harm),
+		cmocka_unit_test(a_clock_that_went_back_delays_no_question),
 		cmocka_unit_test(without_hope_it_is_probed_seldom),
 		cmocka_unit_test(two_commits_give_hope),
 		cmocka_unit_test(unsure_is_hope),
