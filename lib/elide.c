@@ -18,12 +18,17 @@
 #include "process.h"
 #include "section.h"
 #include "tunables.h"
+#include "turns.h"
 
 /* Cycles; a timer interrupt, which comes about as often, ends any transaction. */
 #define LONGEST_SCALED 1000000
 
-/* Waits for a turn in the queue last so many times as long as those for a held lock. */
+/*
+ * Waits for one thread in the queue last so many times as long as those for a held lock,
+ * and so many others may come first.
+ */
 #define QUEUE_LONGEST 16
+#define QUEUE_OTHERS  256
 
 static __always_inline_fn void push_pending(struct elide_thread *t, struct elide_row *row,
 					    const void *lock, const void *site,
@@ -191,29 +196,44 @@ __cold void elide_decided(const struct elide_cache *entry)
 			     policy, elide_window(elide_self, entry));
 }
 
+/* Only turns are taken here: it orders nothing. */
+static bool is_next(uint32_t *queue, uint32_t after, uint32_t tid)
+{
+	return __atomic_compare_exchange_n(queue, &after, tid, false, __ATOMIC_RELAXED,
+					   __ATOMIC_RELAXED);
+}
+
 /*
- * Be the one that tries again. The word may have been left by a thread that is
- * no more, or not in this process: not waited for without end.
+ * Be the one whose turn it is. The word may have been left by a thread that is no more, or
+ * not in this process: not waited for without end, and neither are others for ever.
  */
 static void queue_up(struct elide_thread *t, struct policy_lock *lock, uint32_t spins)
 {
+	uint32_t nr = 0, n = 0, last = 0, now;
+
 	if (t->queue)
 		return;
-	for (uint32_t n = QUEUE_LONGEST * spins; READ_ONCE(lock->queue); n--) {
-		if (!n) {
-			WRITE_ONCE(lock->queue, 0);
+	while ((now = READ_ONCE(lock->queue)) || !is_next(&lock->queue, 0, t->tid)) {
+		if (now && now != last) {
+			if (nr++ == QUEUE_OTHERS)
+				return;
+			last = now;
+			n = QUEUE_LONGEST * spins;
+		} else if (now && n) {
+			n--;
+		} else if (now && is_next(&lock->queue, now, t->tid)) {
 			break;
 		}
 		cpu_relax();
 	}
-	/* Only turns are taken here: it orders nothing, and who comes second goes on without. */
-	if (!__atomic_exchange_n(&lock->queue, 1, __ATOMIC_RELAXED))
-		t->queue = &lock->queue;
+	t->queue = &lock->queue;
 }
 
 __noinline void elide_leave_queue(struct elide_thread *t)
 {
-	WRITE_ONCE(*t->queue, 0);
+	/* It may have gone to another who has waited too long. */
+	if (READ_ONCE(*t->queue) == t->tid)
+		WRITE_ONCE(*t->queue, 0);
 	t->queue = NULL;
 }
 
@@ -338,6 +358,25 @@ static __noinline enum elide_outcome try_again(struct elide_thread *t, const str
 	return ELIDE_FELL_BACK;
 }
 
+/* An arm whose acquisitions wait for their turn before the first attempt. */
+static __noinline void acquire_queued(struct elide_thread *t,
+					    const struct elide_cache *entry)
+{
+	if (elide_process.config.arms[t->arm].queue == POLICY_QUEUE_SOCKET)
+		elide_turns_wait(t, elide_mark(t, entry));
+	else
+		queue_up(t, &elide_registry_state(entry->lock_index)->policy,
+			 elide_process.config.spin_busy);
+}
+
+/* The lock was held for too long. */
+static __noinline enum elide_outcome skip(struct elide_thread *t)
+{
+	if (t->queue)
+		elide_leave_queue(t);
+	return ELIDE_SKIPPED;
+}
+
 /* The attempt to come is one that is timed. Return: cycles. */
 static unsigned long long time_attempt(struct elide_thread *t)
 {
@@ -408,9 +447,11 @@ enum elide_outcome elide_acquire(struct elide_thread *t, struct elide_cache *ent
 	    !policy_enter(config, &elide_registry_state(entry->lock_index)->policy))
 		return ELIDE_SKIPPED;
 	test_point(enter);
+	if (unlikely(t->arm > POLICY_ARM_probe) && wait)
+		acquire_queued(t, entry);
 	if (unlikely(!is_free(word, rule, &value)) && looks_first() &&
 	    !wait_until_free(word, rule, wait ? config->spin_busy : 0))
-		return ELIDE_SKIPPED;
+		return skip(t);
 	tries = (struct tries){elide_mark(t, entry), word, rule, t->arm, wait, 0};
 	/* The wrapper may have counted this one already. */
 	if (!t->time_countdown || !--t->time_countdown)
@@ -419,6 +460,6 @@ enum elide_outcome elide_acquire(struct elide_thread *t, struct elide_cache *ent
 	if (unlikely(status != RTM_STARTED))
 		return try_again(t, &tries, site, kind, status);
 	subscribe(t, elide_row(entry), word, rule, site, kind, wait);
-	t->odd = config->name == POLICY_HPCA;
+	t->odd = t->queue || config->name == POLICY_HPCA;
 	return ELIDE_TAKEN;
 }

@@ -40,7 +40,7 @@ void elide_pace_failed(struct elide_mark *mark, struct policy_lock *lock, const 
 		return; /* a handler has forked, and this is the child */
 	commits = row->commits;
 	if (!mark->hot && mark->pacer)
-		elide_hot_blame(p, lock, word, elide_pace_time());
+		elide_hot_blame(p, lock, word, elide_pace_now());
 	/* Capacity is for the measurement to judge: it depends on what a section does. */
 	if (!try->hopeless || try->capacity) {
 		mark->streak = 0;
@@ -51,13 +51,13 @@ void elide_pace_failed(struct elide_mark *mark, struct policy_lock *lock, const 
 	if (mark->streak == 1 || mark->failed != word)
 		mark->failed = mark->streak == 1 ? word : NULL;
 	if (mark->streak >= HOPELESS_ROW && mark->failed && commits >= OTHERS_ELIDED &&
-	    !mark->hot && elide_hot_split(p, lock, word, elide_pace_time())) {
+	    !mark->hot && elide_hot_split(p, lock, word, elide_pace_now())) {
 		mark->streak = 0;
 		return;
 	}
 	if (!(mark->probing || mark->streak >= HOPELESS_ROW) || !elide_pacer_try_lock(p))
 		return;
-	now = elide_pace_time();
+	now = elide_pace_now();
 	if (mark->probing)
 		learn_probed(&p->learn, mark->site, LEARN_FAILED, now);
 	mark->probing = 0;

@@ -6,6 +6,7 @@
  */
 #include "compiler.h"
 #include "learn.h"
+#include "learn-ask.h"
 
 /*
  * Times between questions. Where nothing is elided only a question tells whether it would pay
@@ -75,25 +76,8 @@
 #define PROBE_AGAIN  (100 * LEARN_US)
 #define PROBE_UNSURE 4
 
-/* With fewer conflicts by section, arms that differ in what they do after one do not differ. */
-#define ABORTS_MATTER 0.01
-
 /* With fewer that wait by section, eliding has nobody to let go on. */
 #define WAITS_MATTER 0.01
-
-/* Which arms are asked where one is: the likeliest first. */
-#define NR_NEIGHBOURS 4
-static const uint8_t neighbours[POLICY_NR_ARMS][NR_NEIGHBOURS] = {
-#define NEIGHBOURS(of, a, b, c, d) \
-	[POLICY_ARM_##of] = {POLICY_ARM_##a, POLICY_ARM_##b, POLICY_ARM_##c, POLICY_ARM_##d}
-	NEIGHBOURS(real, keen, lean, queue, firm),
-	NEIGHBOURS(keen, real, lean, queue, firm),
-	NEIGHBOURS(lean, real, keen, queue, firm),
-	NEIGHBOURS(firm, real, keen, queue, lean),
-	NEIGHBOURS(queue, real, keen, firm, lean),
-	NEIGHBOURS(probe, real, keen, firm, lean),
-#undef NEIGHBOURS
-};
 
 /* Natural logarithm of a / b, within [-2, 2]; close where it is small, which is where it matters. */
 static double log_ratio(double a, double b)
@@ -143,6 +127,10 @@ static bool is_principal(const struct learn_class *c)
 
 static uint64_t shortest(const struct learn_class *c)
 {
+	/* Each socket has had its turn by then, once. */
+	if (c->arm == POLICY_ARM_turns ||
+	    (c->phase != LEARN_HOLD && c->challenger == POLICY_ARM_turns))
+		return LEARN_TURN;
 	if (c->phase == LEARN_HOLD)
 		return c->nr_rates ? EPOCH_HOLD : EPOCH_MIN;
 	if (c->phase == LEARN_CHALLENGER && c->length)
@@ -167,53 +155,6 @@ bool learn_over(const struct learn_class *c, uint64_t length, double sections)
 	/* Of long sections fewer have to do. */
 	return sections >= (is_principal(c) ? c->stretch * EPOCH_SECTIONS : EPOCH_SECTIONS) ||
 	       (sections >= EPOCH_FEW && length >= EPOCH_SLOW * shortest(c));
-}
-
-/* Would the challenge change anything? */
-static bool makes_sense(const struct learn_class *c, unsigned int target, unsigned int arm)
-{
-	for (unsigned int i = 0; i < c->nr_sites; i++)
-		if ((target == LEARN_ALL || target == i) && !c->sites[i].hopeless &&
-		    c->sites[i].arm != arm)
-			return true;
-	return false;
-}
-
-/* Questions in a rotation: each neighbour for the class, then for each site if there are several. */
-static uint32_t rotation(const struct learn_class *c)
-{
-	return NR_NEIGHBOURS * (c->nr_sites > 1 ? 1 + c->nr_sites : 1);
-}
-
-/* The challenge with number @n of the rotation. */
-static bool candidate(struct learn_class *c, uint32_t n)
-{
-	uint32_t target = n / NR_NEIGHBOURS;
-	uint8_t arm = target ? c->sites[target - 1].arm : c->arm;
-
-	c->target = target ? target - 1 : LEARN_ALL;
-	c->challenger = neighbours[arm][n % NR_NEIGHBOURS];
-	if (n && c->aborts < ABORTS_MATTER)
-		return false;
-	return makes_sense(c, c->target, c->challenger);
-}
-
-/*
- * The next challenge. After the first rotation every other question is the one that matters
- * most: elide or not.
- */
-static bool next_candidate(struct learn_class *c)
-{
-	uint32_t nr = rotation(c), n;
-
-	for (uint32_t tries = 0; tries < 2 * nr + 2; tries++) {
-		n = c->asked++;
-		if (n >= nr)
-			n = (n - nr) % 2 ? (n - nr) / 2 % nr : 0;
-		if (candidate(c, n))
-			return true;
-	}
-	return false;
 }
 
 static void hold(struct learn_class *c)
@@ -255,7 +196,7 @@ void learn_renew(struct learn_class *c, uint64_t now)
 
 static void challenge(struct learn_class *c)
 {
-	if (!next_candidate(c))
+	if (!learn_ask(c))
 		return;
 	c->phase = LEARN_INCUMBENT;
 	c->turned = c->half = false;
@@ -351,7 +292,7 @@ static void lost(struct learn_class *c, uint64_t now)
 	double pays = COST_FIRST * c->cost;
 	uint64_t wait = 0;
 
-	if (c->asked >= rotation(c)) {
+	if (c->asked >= learn_rotation(c)) {
 		pays = COST_SHARE * c->cost;
 		wait = c->period;
 		if (c->period < longest(c))
@@ -467,6 +408,7 @@ struct learn_decision learn_epoch(struct learn_class *c, const struct learn_epoc
 	struct learn_decision none = {0};
 	double rate = e->length ? e->sections / e->length : 0;
 
+	c->nr_sockets = e->nr_sockets;
 	if (e->sections > 0 && elides(c))
 		c->aborts += (e->aborts / e->sections - c->aborts) / 4;
 	else if (e->sections > 0)

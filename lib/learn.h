@@ -55,6 +55,9 @@ enum policy_arm_name {
 /* Longest time between two things that have to do with each other; more is a clock that jumped. */
 #define LEARN_ABSURD (100000 * LEARN_US)
 
+/* Time in which each socket has its turn, where sockets take turns. */
+#define LEARN_TURN (1u << 17)
+
 enum learn_phase {
 	LEARN_HOLD,
 	LEARN_INCUMBENT,
@@ -86,10 +89,11 @@ struct learn_site {
  * @target:     site that is challenged, LEARN_ALL
  * @challenger: arm it has in that
  * @nr_sites:   sites in use
+ * @nr_sockets: that threads which use the class are on
  * @turned:     the order of the present pair of epochs is challenger, incumbent
  * @half:       the first epoch of the pair is over
  * @pairs:      pairs that are over
- * @asked:      challenges since something changed, in the rotation; see learn.c
+ * @asked:      challenges since something changed, in the rotation; see learn-ask.h
  * @departed:   epochs in a row at which they were unlike those before
  * @rested:     the first epoch after a challenge is over: what follows is as usual
  * @sum, @squares: of the pairs' logarithms of rate of challenger by rate of incumbent
@@ -112,6 +116,7 @@ struct learn_class {
 	uint8_t target;
 	uint8_t challenger;
 	uint8_t nr_sites;
+	uint8_t nr_sockets;
 	bool turned;
 	bool half;
 	uint8_t pairs;
@@ -144,6 +149,7 @@ struct learn_class {
  * @whole:    of all of it
  * @now:      its end
  * @joined:   threads have begun to use locks of the class in it
+ * @nr_sockets: that threads which used them were on
  */
 struct learn_epoch {
 	double sections;
@@ -153,6 +159,7 @@ struct learn_epoch {
 	uint64_t whole;
 	uint64_t now;
 	bool joined;
+	uint8_t nr_sockets;
 };
 
 /**

@@ -11,6 +11,7 @@
 #include "evidence.h"
 #include "pace.h"
 #include "rtm.h"
+#include "turns.h"
 
 /* Times between reports of a thread. */
 #define INTERVAL_HOLD      (80 * LEARN_US)
@@ -33,10 +34,9 @@
 struct elide_pacer *elide_pacers;
 static uint32_t nr_pacers, first_hot;
 
-/* Nanoseconds of a cycle, in 1/1024: of 3 GHz, until it is known better. */
-#define SCALE_BITS 10
 bool elide_pace_clocked;
-static uint32_t scale = (1000 << SCALE_BITS) / 3000;
+/* Of 3 GHz, until it is known better. */
+uint32_t elide_pace_scale = (1000 << ELIDE_PACE_BITS) / 3000;
 
 int elide_pace_start(uint32_t max_classes)
 {
@@ -49,6 +49,7 @@ int elide_pace_start(uint32_t max_classes)
 	elide_pacers = p;
 	nr_pacers = 1;
 	first_hot = max_classes + 1;
+	elide_turns_start();
 	return 0;
 }
 
@@ -61,15 +62,9 @@ void elide_pace_clock(uint64_t cycles, uint64_t ns)
 {
 	/* Only the magnitude matters, but it must not change. Of a short time it is not known. */
 	if (ns >= 100 * LEARN_US && ns < 1000000 * LEARN_US && cycles / 64 < ns && ns / 64 < cycles) {
-		WRITE_ONCE(scale, (ns << SCALE_BITS) / cycles);
+		WRITE_ONCE(elide_pace_scale, (ns << ELIDE_PACE_BITS) / cycles);
 		elide_pace_clocked = true;
 	}
-}
-
-/* What the clock says, in nanoseconds. It may go round: only differences count. */
-uint64_t elide_pace_time(void)
-{
-	return cycles_now() * READ_ONCE(scale) >> SCALE_BITS;
 }
 
 void elide_pace_forget(void)
@@ -226,6 +221,7 @@ static void restart(struct elide_pacer *p, uint64_t now, uint64_t done, uint64_t
 	if (p->reporters > p->threads || p->learn.phase == LEARN_HOLD)
 		WRITE_ONCE(p->threads, p->reporters);
 	WRITE_ONCE(p->reporters, 0);
+	elide_turns_share(p);
 	WRITE_ONCE(p->strays, 0);
 	WRITE_ONCE(p->interval,
 		   p->learn.phase == LEARN_HOLD ? INTERVAL_HOLD : INTERVAL_CHALLENGE);
@@ -264,6 +260,7 @@ static void end_epoch(struct elide_pacer *p, uint64_t now, uint64_t from, bool s
 		.length = now - p->from,
 		.whole = now - p->start,
 		.now = now,
+		.nr_sockets = elide_turns_sockets(p),
 	};
 	/* Without a clock that has gone by sensibly the epoch begins anew. */
 	if (epoch.whole > LEARN_ABSURD) {
@@ -289,13 +286,15 @@ static void end_epoch(struct elide_pacer *p, uint64_t now, uint64_t from, bool s
 }
 
 /* Do the threads do by now what the epoch wants of them? */
-static bool settled(struct elide_pacer *p, struct elide_pace *pace, uint64_t since)
+static bool settled(struct elide_pacer *p, struct elide_pace *pace, uint32_t socket,
+		    uint64_t since)
 {
 	uint32_t epoch = READ_ONCE(p->epoch);
 
 	if (pace->epoch != epoch) {
 		pace->epoch = epoch;
 		__atomic_add_fetch(&p->reporters, 1, __ATOMIC_RELAXED);
+		__atomic_add_fetch(&p->reporters_on[socket], 1, __ATOMIC_RELAXED);
 	}
 	return since >= SETTLE_MAX ||
 	       (since >= SETTLE_MIN && READ_ONCE(p->reporters) * 8 >= READ_ONCE(p->threads) * 7);
@@ -335,11 +334,11 @@ static void stray(struct elide_pacer *p, uint64_t now)
 }
 
 /* A thread reports: is the epoch over? */
-static void look(struct elide_pacer *p, struct elide_pace *pace, uint64_t now)
+static void look(struct elide_pacer *p, struct elide_pace *pace, uint32_t socket, uint64_t now)
 {
 	uint64_t since = now - READ_ONCE(p->start), from = READ_ONCE(p->from);
 	uint64_t length = now - from;
-	bool ready = settled(p, pace, since), step;
+	bool ready = settled(p, pace, socket, since), step;
 
 	if (since > LEARN_ABSURD && since < -LEARN_ABSURD) {
 		stray(p, now);
@@ -389,10 +388,10 @@ static bool probe(struct elide_pacer *p, struct elide_mark *mark, uint64_t now)
 	return due;
 }
 
-static uint64_t report(struct elide_pacer *p, struct elide_pace *pace, struct elide_mark *mark,
-		       const struct elide_row *row)
+static uint64_t report(struct elide_thread *t, struct elide_pacer *p, struct elide_pace *pace,
+		       struct elide_mark *mark, const struct elide_row *row)
 {
-	uint64_t now = elide_pace_time(), elapsed = now - pace->start;
+	uint64_t now = elide_pace_now(), elapsed = now - pace->start;
 	uint32_t nr = COUNT_FIRST;
 
 	if (mark->contended != row->contended) {
@@ -404,8 +403,9 @@ static uint64_t report(struct elide_pacer *p, struct elide_pace *pace, struct el
 	else if (elapsed < LEARN_ABSURD)
 		nr = next_count(pace->nr, elapsed, READ_ONCE(p->interval));
 	count_down(pace, nr);
+	t->socket = elide_turns_socket();
 	if (pace->start)
-		look(p, pace, now);
+		look(p, pace, t->socket, now);
 	pace->start = now;
 	return now;
 }
@@ -440,7 +440,7 @@ static enum policy_arm_name ask(struct elide_thread *t, struct elide_mark *mark)
 		count_down(pace, 1);
 		return POLICY_ARM_real;
 	}
-	now = report(p, pace, mark, row);
+	now = report(t, p, pace, mark, row);
 	if (!mark->hot)
 		WRITE_ONCE(row->state, READ_ONCE(p->settled[mark->site]) == POLICY_ARM_real ?
 					     ELIDE_STATE_PAUSED : ELIDE_STATE_ELIDING);
@@ -479,7 +479,7 @@ __cold void elide_pace_wake(struct elide_thread *t, struct elide_mark *mark, uin
 		/* What is left of the count is more or less than what has gone by. */
 		pace->goal += (uint64_t)nr - pace->countdown;
 		pace->countdown = 0;
-		now = report(p, pace, mark, row);
+		now = report(t, p, pace, mark, row);
 		/* Without hope, but its time has come: the next one may try. */
 		if (learn_due(&p->learn, mark->site, now)) {
 			count_down(pace, 1);

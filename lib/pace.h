@@ -30,10 +30,12 @@
  * @from:     from when on it is measured; 0 while threads still do what they began before it
  * @interval: time between reports of a thread
  * @class_index, @lock_address: the class, and the lock if it is the state of a single one
+ * @turns:    of the sockets that its threads are on
  * @before, @aborts: sections that all threads had completed when the measurement began, and
  *            aborts that they had met
  * @reporters: threads that have reported in the epoch
  * @threads:  that do so usually
+ * @reporters_on, @threads_on: the same by socket
  * @joined:   threads that have begun to use the class in the epoch
  * @strays:   reports in a row whose clock is not the epoch's
  * @lock:     1 while a thread changes what follows, or @arms; never waited for
@@ -44,7 +46,7 @@
  * @learn:    what is known
  *
  * The first line is read at every acquisition and changes with the epoch; the
- * second is written by reports.
+ * next ones are written by reports.
  */
 struct elide_pacer {
 	uint8_t arms[LEARN_SITES];
@@ -56,6 +58,7 @@ struct elide_pacer {
 	uint32_t class_index;
 	uint8_t parks;
 	uint64_t lock_address;
+	struct policy_turns turns;
 
 	uint64_t before __cacheline_aligned;
 	uint64_t aborts;
@@ -69,6 +72,8 @@ struct elide_pacer {
 	uint32_t waits;
 	uint8_t fails;
 	uint8_t window;
+	uint32_t reporters_on[POLICY_SOCKETS];
+	uint32_t threads_on[POLICY_SOCKETS];
 
 	uint32_t nr_keys __cacheline_aligned;
 	uint64_t keys[LEARN_SITES];
@@ -96,9 +101,6 @@ void elide_pacer_publish(struct elide_pacer *p);
 /** elide_pacer_tell() - write down what was decided. */
 void elide_pacer_tell(const struct elide_pacer *p, const struct learn_decision *d);
 
-/** elide_pace_time() - nanoseconds of the time-stamp counter. It may go round: only differences count. */
-uint64_t elide_pace_time(void);
-
 /**
  * elide_hot_blame() - an acquisition has given up: is it the lock that its class fails by?
  * @p: state of the class
@@ -122,6 +124,16 @@ int elide_pace_start(uint32_t max_classes);
 
 /* How fast the time-stamp counter runs is known. */
 extern bool elide_pace_clocked;
+
+/* Nanoseconds of a cycle, in 1/1024. */
+#define ELIDE_PACE_BITS 10
+extern uint32_t elide_pace_scale;
+
+/* What the clock says, in nanoseconds. It may go round: only differences count. */
+static inline uint64_t elide_pace_now(void)
+{
+	return cycles_now() * READ_ONCE(elide_pace_scale) >> ELIDE_PACE_BITS;
+}
 
 /** elide_pace_clock() - it makes @cycles in @ns. In a slow path. */
 void elide_pace_clock(uint64_t cycles, uint64_t ns);

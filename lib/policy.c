@@ -18,6 +18,9 @@
 /* An abort that cannot go away counts as that many failures of the window. */
 #define HOPELESS_WEIGHT 8
 
+/* Parts of LEARN_TURN that are shared out. */
+#define TURN_PARTS 1024
+
 static const struct {
 	enum elide_cause cause;
 	unsigned int code;
@@ -58,7 +61,7 @@ void policy_arms(struct policy_config *config)
 		.busy = TUNED_OR(n_busy, tuned.busy),                         \
 		.capacity = TUNED_OR(n_capacity, tuned.capacity),             \
 		.other = TUNED_OR(n_other, tuned.other),                      \
-		.queue = n_queue,                                             \
+		.queue = POLICY_QUEUE_##n_queue,                              \
 	},
 #include "arms.def"
 #undef ELIDE_ARM
@@ -68,6 +71,31 @@ void policy_arms(struct policy_config *config)
 
 	for (unsigned int i = 0; i < POLICY_NR_ARMS; i++)
 		config->arms[i] = arms[i];
+}
+
+struct policy_turns policy_turns(const uint32_t nr[POLICY_SOCKETS])
+{
+	struct policy_turns turns;
+	uint64_t all = 0, sum = 0;
+
+	for (unsigned int i = 0; i < POLICY_SOCKETS; i++)
+		all += nr[i];
+	for (unsigned int i = 0; i < POLICY_SOCKETS; i++) {
+		sum += nr[i];
+		turns.ends[i] = all ? sum * TURN_PARTS / all : 0;
+	}
+	return turns;
+}
+
+uint32_t policy_turn_wait(const struct policy_turns *turns, unsigned int socket, uint64_t now)
+{
+	uint32_t unit = LEARN_TURN / TURN_PARTS, at = now % LEARN_TURN;
+	uint32_t start = socket ? turns->ends[socket - 1] * unit : 0;
+	uint32_t end = turns->ends[socket] * unit;
+
+	if (start >= end || (at >= start && at < end))
+		return 0;
+	return (start - at) % LEARN_TURN;
 }
 
 bool policy_enter(const struct policy_config *config, struct policy_lock *lock)
@@ -134,7 +162,7 @@ static struct policy_verdict abort_conflict(const struct policy_config *config,
 {
 	if (++try->conflict > budget->conflict)
 		return fallback(try, false);
-	if (budget->queue)
+	if (budget->queue == POLICY_QUEUE_ABORTED || budget->queue == POLICY_QUEUE_ALL)
 		return verdict(POLICY_QUEUE, config->spin_busy);
 	return verdict(POLICY_BACKOFF, backoff_after(config, try->conflict));
 }

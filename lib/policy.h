@@ -49,15 +49,31 @@ enum policy_name {
 };
 
 /**
+ * enum policy_queue - who waits for his turn at a lock, while the others go on.
+ *
+ * ABORTED is Afek, Levy and Morrison's (PODC'14): those who lose make room for the others,
+ * and for each other. ALL is what remains of Seer (Diegues, Romano, Garbatov, SPAA'15)
+ * where it is known which sites conflict with each other: these have the arm. SOCKET is
+ * NATLE's (Brown, Kogan, Lev, Luchangco, SPAA'16): lines that cross between sockets make
+ * transactions long, and long ones abort.
+ */
+enum policy_queue {
+	POLICY_QUEUE_NOBODY,
+	POLICY_QUEUE_ABORTED, /* one at a time of those who try again after a conflict */
+	POLICY_QUEUE_ALL,     /* one at a time, from before the first attempt */
+	POLICY_QUEUE_SOCKET,  /* the threads of one socket at a time */
+};
+
+/**
  * struct policy_budget - further attempts of an acquisition, after aborts of each group.
- * @queue: aborted threads try again one at a time
+ * @queue: enum policy_queue
  */
 struct policy_budget {
 	uint16_t conflict;
 	uint16_t busy;
 	uint16_t capacity;
 	uint16_t other;
-	bool queue;
+	uint16_t queue;
 };
 
 /**
@@ -86,7 +102,7 @@ struct policy_config {
  * struct policy_lock - what is remembered of a lock between acquisitions.
  * @skip:  acquisitions to forgo before the next attempt
  * @pause: length of the last pause; 0 while the lock has a clean record
- * @queue: under the adaptive policy: an aborted thread tries again, others wait
+ * @queue: under the adaptive policy: id of the thread whose turn it is, the others wait
  * @hot:   under the adaptive policy: number of the lock's own state, 0: it has its class's
  * @fails, @window: acquisitions that fell back in a window of the class, and which one
  *
@@ -146,6 +162,36 @@ struct policy_verdict {
 	enum policy_action action;
 	uint32_t spins;
 };
+
+/* Sockets that are told apart; further ones share the turns of these. */
+#define POLICY_SOCKETS 4
+
+/**
+ * struct policy_turns - which socket's threads go on, by the clock.
+ * @ends: of each socket's part of LEARN_TURN, in 1/1024 of it; it begins where the last one's
+ *        ends. Who has none does not wait: nobody knew of him
+ */
+struct policy_turns {
+	uint16_t ends[POLICY_SOCKETS];
+};
+
+/**
+ * policy_turns() - share the time out.
+ * @nr: threads on each socket
+ *
+ * Return: to each a part by the number of its threads; nobody waits if all are on one.
+ */
+struct policy_turns policy_turns(const uint32_t nr[POLICY_SOCKETS]);
+
+/**
+ * policy_turn_wait() - how long until it is a socket's turn.
+ * @turns: see there
+ * @socket: a number below POLICY_SOCKETS
+ * @now: of a clock that all read
+ *
+ * Return: nanoseconds, less than LEARN_TURN; 0: now.
+ */
+uint32_t policy_turn_wait(const struct policy_turns *turns, unsigned int socket, uint64_t now);
 
 /**
  * policy_arms() - what the adaptive policy chooses from.

@@ -85,10 +85,14 @@ elide_quick_acquire(struct elide_thread *t, struct elide_quick q, const void *wo
 		    struct elide_rule rule, const void *site, enum elide_kind kind,
 		    unsigned int *status)
 {
+	uint8_t arm = READ_ONCE(*q.arm);
 	uint64_t value;
 
-	if (READ_ONCE(*q.arm) == POLICY_ARM_real)
+	if ((uint8_t)(arm - 1) >= POLICY_ARM_probe) {
+		if (unlikely(arm))
+			return ELIDE_INSIDE; /* it waits for its turn first */
 		return likely(--q.pace->countdown) ? ELIDE_SKIPPED : ELIDE_INSIDE;
+	}
 	if (unlikely(!is_free(word, &rule, &value) || rtm_test()))
 		return ELIDE_INSIDE;
 	if (unlikely(!--q.pace->countdown))

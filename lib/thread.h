@@ -215,6 +215,7 @@ struct elide_pace {
  * @streak:     aborts since the watch last looked
  * @committed:  commits of all threads when it did
  * @arm:        how the adaptive policy treats the present acquisition
+ * @socket:     that it was on at its last report, below POLICY_SOCKETS
  * @queue:      word of the lock at which it is the one that tries again; NULL
  * @time_countdown: first attempts until one is timed
  * @nr_spins, @nr_rwlocks: held really, as far as the wrappers have seen
@@ -266,6 +267,7 @@ struct elide_thread {
 	uint32_t nr_spins;
 	uint32_t nr_rwlocks;
 	uint32_t arm;
+	uint32_t socket;
 	uint32_t *queue;
 	const void *hold_lock;
 	struct elide_row *hold_row;

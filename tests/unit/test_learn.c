@@ -20,6 +20,8 @@
 #define REAL  POLICY_ARM_real
 #define KEEN  POLICY_ARM_keen
 #define QUEUE POLICY_ARM_queue
+#define SERIAL POLICY_ARM_serial
+#define TURNS POLICY_ARM_turns
 
 #define SEEDS 20
 #define MS    (1000 * LEARN_US)
@@ -31,6 +33,7 @@
  * @aborts: by section where anything is elided
  * @waits: by section where nothing is
  * @nr_sites: sites, each with the same part of the sections
+ * @nr_sockets: sockets that the threads are on
  * @done, @best: sections completed, and what the best arms would have
  */
 struct world {
@@ -39,6 +42,7 @@ struct world {
 	double aborts;
 	double waits;
 	unsigned int nr_sites;
+	unsigned int nr_sockets;
 	uint64_t seed;
 	uint64_t now;
 	double done;
@@ -70,6 +74,7 @@ static void begin(struct world *w, uint64_t seed, unsigned int nr_sites, double 
 	w->aborts = 0.1;
 	w->waits = 0.5;
 	w->nr_sites = nr_sites;
+	w->nr_sockets = 1;
 	w->now = 5000 * MS;
 	learn_start(&w->class);
 	for (unsigned int i = 0; i < nr_sites; i++)
@@ -125,6 +130,7 @@ static struct learn_decision epoch(struct world *w)
 	e.waits = w->waits * e.sections;
 	e.whole = e.length;
 	e.now = w->now;
+	e.nr_sockets = w->nr_sockets;
 	return learn_epoch(&w->class, &e);
 }
 
@@ -412,6 +418,89 @@ static void what_cannot_differ_is_not_asked(void **state)
 	assert_int_equal(w.class.sites[0].arm, REAL);
 }
 
+/* Two sites; at the second it is @by times better to keep sections apart than to queue. */
+static void begin_serial(struct world *w, uint64_t seed, double aborts, double by)
+{
+	begin(w, seed, 2, 0.03);
+	set(w, 0, 1, 3, 3);
+	set(w, 1, 1, 2, 2.5);
+	w->rates[0][SERIAL] = 0.5;
+	w->rates[1][SERIAL] = 2.5 * by;
+	w->aborts = aborts;
+}
+
+/* Sections of one site that are in each other's way go one at a time, those of the other do not. */
+static void serial_is_found_for_the_site(void **state)
+{
+	struct world w;
+
+	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+		begin_serial(&w, seed, 0.3, 1.5);
+		run_for(&w, 100 * MS);
+		check(&w, seed, w.class.sites[1].arm == SERIAL);
+		check(&w, seed, w.class.sites[0].arm != SERIAL);
+	}
+}
+
+/* All of them one at a time is never asked, nor anything where little aborts. */
+static void serial_is_not_asked_in_vain(void **state)
+{
+	struct learn_decision d;
+	struct world w;
+
+	begin_serial(&w, 1, 0.3, 0.5);
+	for (int i = 0; i < 2000; i++) {
+		d = epoch(&w);
+		assert_false(d.made && d.arm == SERIAL && d.target == LEARN_ALL);
+	}
+	begin_serial(&w, 1, 0.05, 1.5);
+	for (int i = 0; i < 2000; i++) {
+		d = epoch(&w);
+		assert_false(d.made && d.arm == SERIAL);
+	}
+	/* Alone it is the same as all. */
+	begin(&w, 1, 1, 0.03);
+	set(&w, 0, 1, 2, 2);
+	w.rates[0][SERIAL] = 3;
+	w.aborts = 1;
+	for (int i = 0; i < 2000; i++) {
+		d = epoch(&w);
+		assert_false(d.made && d.arm == SERIAL);
+	}
+}
+
+static void begin_turns(struct world *w, uint64_t seed)
+{
+	begin(w, seed, 2, 0.03);
+	for (unsigned int site = 0; site < 2; site++) {
+		set(w, site, 2, 1.8, 1.7);
+		w->rates[site][TURNS] = 2.6;
+	}
+	w->aborts = 0.5;
+}
+
+/* Threads of two sockets that are in each other's way take turns; on one that is not asked. */
+static void turns_are_for_several_sockets(void **state)
+{
+	struct learn_decision d;
+	struct world w;
+
+	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+		begin_turns(&w, seed);
+		for (int i = 0; i < 1000; i++) {
+			d = epoch(&w);
+			check(&w, seed, !d.made || d.arm != TURNS);
+		}
+		begin_turns(&w, seed);
+		w.nr_sockets = 2;
+		run_for(&w, 100 * MS);
+		check(&w, seed, w.class.arm == TURNS);
+		/* What is measured is whole turns. */
+		check(&w, seed, !learn_may_end(&w.class, LEARN_TURN - 1));
+		check(&w, seed, learn_may_end(&w.class, LEARN_TURN));
+	}
+}
+
 static void sites_beyond_the_room_share_the_last(void **state)
 {
 	struct learn_class c;
@@ -465,6 +554,9 @@ int main(void)
 		cmocka_unit_test(unsure_is_hope),
 		cmocka_unit_test(without_hope_it_is_not_asked),
 		cmocka_unit_test(what_cannot_differ_is_not_asked),
+		cmocka_unit_test(serial_is_found_for_the_site),
+		cmocka_unit_test(serial_is_not_asked_in_vain),
+		cmocka_unit_test(turns_are_for_several_sockets),
 		cmocka_unit_test(sites_beyond_the_room_share_the_last),
 		cmocka_unit_test(a_new_site_begins_as_its_class),
 		cmocka_unit_test(nothing_happens_without_sections),

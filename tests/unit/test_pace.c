@@ -315,9 +315,9 @@ static void a_report_before_the_last(void **state)
 	for (uint64_t back = 0; back < 8; back++) {
 		while (pace->countdown > 1 || !is_next(0))
 			section();
-		while (elide_pace_time() < pace->start - back)
+		while (elide_pace_now() < pace->start - back)
 			w.off[0]++;
-		while (elide_pace_time() > pace->start - back)
+		while (elide_pace_now() > pace->start - back)
 			w.off[0]--;
 		section();
 		assert_in_range(pace->countdown, 1, COUNT_MAX);

@@ -77,6 +77,8 @@ static void cause_of_each_own_code(void **state)
 #define LEAN  POLICY_ARM_lean
 #define FIRM  POLICY_ARM_firm
 #define QUEUE POLICY_ARM_queue
+#define SERIAL POLICY_ARM_serial
+#define TURNS POLICY_ARM_turns
 
 /* What happens after the abort number @nr + 1 of an acquisition, all with @status. */
 struct reaction {
@@ -131,6 +133,13 @@ static const struct reaction reactions[] = {
 	{POLICY_ADAPTIVE, QUEUE, RTM_CONFLICT, 10, POLICY_FALLBACK, 0, 0, 0},
 	{POLICY_ADAPTIVE, QUEUE, XABORT(0xff), 0, POLICY_WAIT, 1000, 0, 0},
 	{POLICY_ADAPTIVE, QUEUE, XABORT(0xfe), 0, POLICY_FALLBACK, 0, 1, 0},
+	/* One that has been alone among its like may still meet others. */
+	{POLICY_ADAPTIVE, SERIAL, RTM_CONFLICT, 0, POLICY_QUEUE, 1000, 0, 0},
+	{POLICY_ADAPTIVE, SERIAL, RTM_CONFLICT, 10, POLICY_FALLBACK, 0, 0, 0},
+	{POLICY_ADAPTIVE, SERIAL, XABORT(0xff), 0, POLICY_WAIT, 1000, 0, 0},
+	/* Whose turn it is has nothing to do with who aborted. */
+	{POLICY_ADAPTIVE, TURNS, RTM_CONFLICT, 0, POLICY_BACKOFF, 16, 0, 0},
+	{POLICY_ADAPTIVE, TURNS, RTM_CONFLICT, 20, POLICY_FALLBACK, 0, 0, 0},
 	{POLICY_FIXED, REAL, RTM_CONFLICT, 0, POLICY_BACKOFF, 16, 0, 0},
 	{POLICY_FIXED, REAL, RTM_CAPACITY, 1, POLICY_FALLBACK, 0, 1, 0},
 	{POLICY_HPCA, REAL, XABORT(0xff), 0, POLICY_WAIT, 1000, 0, 0},
@@ -345,8 +354,61 @@ static void arms_follow_the_tunables(void **state)
 	assert_memory_equal(&config.arms[KEEN], &config.budget, sizeof(config.budget));
 	assert_int_equal(config.arms[REAL].conflict, 0);
 	assert_int_equal(config.arms[FIRM].conflict, 20);
-	assert_true(config.arms[QUEUE].queue);
-	assert_false(config.arms[KEEN].queue);
+	assert_int_equal(config.arms[QUEUE].queue, POLICY_QUEUE_ABORTED);
+	assert_int_equal(config.arms[SERIAL].queue, POLICY_QUEUE_ALL);
+	assert_int_equal(config.arms[KEEN].queue, POLICY_QUEUE_NOBODY);
+	/* The engine's shortest way knows by the number who does not wait first. */
+	for (unsigned int i = 0; i < POLICY_NR_ARMS; i++)
+		assert_int_equal(config.arms[i].queue > POLICY_QUEUE_ABORTED, i > POLICY_ARM_probe);
+}
+
+/* Whose turn it is in every microsecond, and whether the waits end where a turn begins. */
+static void check_turns(const uint32_t *nr, const uint32_t *share)
+{
+	struct policy_turns turns = policy_turns(nr);
+	uint32_t mine[POLICY_SOCKETS] = {0};
+
+	for (uint64_t now = 7 * (uint64_t)LEARN_TURN; now < 9 * (uint64_t)LEARN_TURN; now += 1024)
+		for (unsigned int i = 0; i < POLICY_SOCKETS; i++) {
+			uint32_t wait = policy_turn_wait(&turns, i, now);
+
+			assert_true(wait < LEARN_TURN);
+			assert_int_equal(policy_turn_wait(&turns, i, now + wait), 0);
+			assert_false(wait && !policy_turn_wait(&turns, i, now + wait - 1));
+			mine[i] += !wait;
+		}
+	for (unsigned int i = 0; i < POLICY_SOCKETS; i++)
+		assert_in_range(mine[i], share[i] * 2 * LEARN_TURN / 1024 / 100 - 2,
+				share[i] * 2 * LEARN_TURN / 1024 / 100 + 2);
+}
+
+static void sockets_take_turns(void **state)
+{
+	/* Threads, and the share of the time in which they may go on, per cent. */
+	static const uint32_t table[][2][POLICY_SOCKETS] = {
+		{{8, 8}, {50, 50, 100, 100}},
+		{{15, 1}, {94, 6, 100, 100}},
+		{{0, 3, 0, 1}, {100, 75, 100, 25}},
+		{{1, 1, 1, 1}, {25, 25, 25, 25}},
+		{{0xffffffffu, 0xffffffffu}, {50, 50, 100, 100}},
+		/* Alone, or not known at all: nobody waits. */
+		{{16}, {100, 100, 100, 100}},
+		{{0, 16}, {100, 100, 100, 100}},
+		{{0}, {100, 100, 100, 100}},
+	};
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(table); i++)
+		check_turns(table[i][0], table[i][1]);
+}
+
+/* Turns change while they are read: no wait is longer, whatever is found. */
+static void torn_turns_do_no_harm(void **state)
+{
+	struct policy_turns turns = {.ends = {900, 100, 1024, 0}};
+
+	for (uint64_t now = 0; now < LEARN_TURN; now += 100)
+		for (unsigned int i = 0; i < POLICY_SOCKETS; i++)
+			assert_true(policy_turn_wait(&turns, i, now) < LEARN_TURN);
 }
 
 int main(void)
@@ -366,6 +428,8 @@ int main(void)
 		cmocka_unit_test(the_others_never_pause),
 		cmocka_unit_test(hpca_costs_what_it_says),
 		cmocka_unit_test(arms_follow_the_tunables),
+		cmocka_unit_test(sockets_take_turns),
+		cmocka_unit_test(torn_turns_do_no_harm),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * learn-ask.c - see learn-ask.h.
+ *
+ * Must never look at a clock, a lock word or anything but its arguments.
+ */
+#include "learn-ask.h"
+
+/* With fewer conflicts by section, arms that differ in what they do after one do not differ. */
+#define ABORTS_MATTER 0.01
+
+/* With fewer, sections do not have to be kept apart. */
+#define ABORTS_SERIAL 0.1
+
+/* Which arms are asked where one is: the likeliest first. */
+#define NR_NEIGHBOURS 6
+static const uint8_t neighbours[POLICY_NR_ARMS][NR_NEIGHBOURS] = {
+#define NEIGHBOURS(of, a, b, c, d, e, f)                                                \
+	[POLICY_ARM_##of] = {POLICY_ARM_##a, POLICY_ARM_##b, POLICY_ARM_##c, POLICY_ARM_##d, \
+			     POLICY_ARM_##e, POLICY_ARM_##f}
+	NEIGHBOURS(real, keen, lean, queue, firm, serial, turns),
+	NEIGHBOURS(keen, real, lean, queue, firm, serial, turns),
+	NEIGHBOURS(lean, real, keen, queue, firm, serial, turns),
+	NEIGHBOURS(firm, real, keen, queue, lean, serial, turns),
+	NEIGHBOURS(queue, real, keen, firm, lean, serial, turns),
+	NEIGHBOURS(probe, real, keen, firm, lean, serial, turns),
+	NEIGHBOURS(serial, real, keen, queue, firm, lean, turns),
+	NEIGHBOURS(turns, real, firm, keen, queue, lean, serial),
+#undef NEIGHBOURS
+};
+
+/* Would the challenge change anything? */
+static bool makes_sense(const struct learn_class *c, unsigned int target, unsigned int arm)
+{
+	for (unsigned int i = 0; i < c->nr_sites; i++)
+		if ((target == LEARN_ALL || target == i) && !c->sites[i].hopeless &&
+		    c->sites[i].arm != arm)
+			return true;
+	return false;
+}
+
+/* Questions in a rotation: each neighbour for the class, then for each site if there are several. */
+uint32_t learn_rotation(const struct learn_class *c)
+{
+	return NR_NEIGHBOURS * (c->nr_sites > 1 ? 1 + c->nr_sites : 1);
+}
+
+/* The challenge with number @n of the rotation. */
+static bool candidate(struct learn_class *c, uint32_t n)
+{
+	uint32_t target = n / NR_NEIGHBOURS;
+	uint8_t arm = target ? c->sites[target - 1].arm : c->arm;
+
+	c->target = target ? target - 1 : LEARN_ALL;
+	c->challenger = neighbours[arm][n % NR_NEIGHBOURS];
+	if (n && c->aborts < ABORTS_MATTER)
+		return false;
+	/* All of them one at a time is what the lock does. */
+	if (c->challenger == POLICY_ARM_serial &&
+	    (c->target == LEARN_ALL || c->aborts < ABORTS_SERIAL))
+		return false;
+	if (c->challenger == POLICY_ARM_turns && (c->target != LEARN_ALL || c->nr_sockets < 2))
+		return false;
+	return makes_sense(c, c->target, c->challenger);
+}
+
+/*
+ * The next challenge. After the first rotation every other question is the one that matters
+ * most: elide or not.
+ */
+bool learn_ask(struct learn_class *c)
+{
+	uint32_t nr = learn_rotation(c), n;
+
+	for (uint32_t tries = 0; tries < 2 * nr + 2; tries++) {
+		n = c->asked++;
+		if (n >= nr)
+			n = (n - nr) % 2 ? (n - nr) / 2 % nr : 0;
+		if (candidate(c, n))
+			return true;
+	}
+	return false;
+}
