@@ -75,7 +75,6 @@ static void cause_of_each_own_code(void **state)
 #define REAL  POLICY_ARM_real
 #define KEEN  POLICY_ARM_keen
 #define LEAN  POLICY_ARM_lean
-#define FIRM  POLICY_ARM_firm
 #define QUEUE POLICY_ARM_queue
 
 /* What happens after the abort number @nr + 1 of an acquisition, all with @status. */
@@ -123,9 +122,6 @@ static const struct reaction reactions[] = {
 	{POLICY_ADAPTIVE, LEAN, XABORT(0xff), 1, POLICY_FALLBACK, 0, 0, 0},
 	{POLICY_ADAPTIVE, LEAN, RTM_CAPACITY, 0, POLICY_FALLBACK, 0, 1, 0},
 	{POLICY_ADAPTIVE, LEAN, 0, 0, POLICY_FALLBACK, 0, 1, 0},
-	{POLICY_ADAPTIVE, FIRM, RTM_CONFLICT, 19, POLICY_BACKOFF, 16384, 0, 0},
-	{POLICY_ADAPTIVE, FIRM, RTM_CONFLICT, 20, POLICY_FALLBACK, 0, 0, 0},
-	{POLICY_ADAPTIVE, FIRM, RTM_CAPACITY, 1, POLICY_WAIT, 1000, 0, 0},
 	{POLICY_ADAPTIVE, QUEUE, RTM_CONFLICT, 0, POLICY_QUEUE, 1000, 0, 0},
 	{POLICY_ADAPTIVE, QUEUE, RTM_CONFLICT, 9, POLICY_QUEUE, 1000, 0, 0},
 	{POLICY_ADAPTIVE, QUEUE, RTM_CONFLICT, 10, POLICY_FALLBACK, 0, 0, 0},
@@ -344,7 +340,7 @@ static void arms_follow_the_tunables(void **state)
 	policy_arms(&config);
 	assert_memory_equal(&config.arms[KEEN], &config.budget, sizeof(config.budget));
 	assert_int_equal(config.arms[REAL].conflict, 0);
-	assert_int_equal(config.arms[FIRM].conflict, 20);
+	assert_int_equal(config.arms[LEAN].conflict, 1);
 	assert_true(config.arms[QUEUE].queue);
 	assert_false(config.arms[KEEN].queue);
 }
