@@ -7,7 +7,6 @@
 #include <sys/auxv.h>
 
 #include "engine.h"
-#include "pace.h"
 #include "process.h"
 
 __export int elide_begin(const void *word, const struct elide_rule *rule)
@@ -31,7 +30,7 @@ __export int elide_begin(const void *word, const struct elide_rule *rule)
 			return 0;
 		t = elide_self;
 	}
-	if (elide_tried(t, entry, elide_row(entry)))
+	if (elide_tried(t, entry))
 		outcome = elide_acquire(t, entry, word, rule, site, ELIDE_KIND_CUSTOM, true);
 	if (outcome == ELIDE_SKIPPED || outcome == ELIDE_FELL_BACK) {
 		elide_count(elide_row(entry), outcome);

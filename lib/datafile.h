@@ -204,7 +204,7 @@ _Static_assert(sizeof(struct elide_module) == 512, "fixed layout");
 /* What a lock class is named after. */
 enum elide_class_type {
 	ELIDE_CLASS_INIT = 1, /* address: return address of the call that initialised the lock */
-	ELIDE_CLASS_STATIC,   /* address: the lock itself, inside an object's data */
+	ELIDE_CLASS_STATIC,   /* address: the lock itself, or the array, inside an object's data */
 	ELIDE_CLASS_FIRST,    /* address: return address of the first call that locked it */
 };
 
@@ -214,13 +214,14 @@ enum elide_class_type {
  * @kind:     of the locks: ELIDE_KIND_MUTEX, _SPIN, _CUSTOM, or _RWLOCK_READ for a rwlock
  * @address:  see the types
  * @nr_locks: locks of the class registered so far
+ * @array:    bytes of the array they lie in; 0 if they are in none
  */
 struct elide_class {
 	uint32_t type;
 	uint32_t kind;
 	uint64_t address;
 	uint64_t nr_locks;
-	uint64_t reserved;
+	uint64_t array;
 };
 
 /**
@@ -258,7 +259,7 @@ enum elide_row_state {
  * @class_index:   index of the class, counted over all class chunks in file order
  * @kind:          enum elide_kind
  * @state:         enum elide_row_state
- * @parked:        the thread does not ask the policy for now; of no interest to readers
+ * @unused:        0
  * @site:          return address of the lock call
  * @not_attempted: taken really without trying
  * @fallback:      taken really after one or more aborts
@@ -274,7 +275,7 @@ struct elide_row {
 	uint32_t class_index;
 	uint16_t kind;
 	uint8_t state;
-	uint8_t parked;
+	uint8_t unused;
 	uint64_t site;
 	uint64_t not_attempted;
 	uint64_t fallback;

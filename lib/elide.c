@@ -2,7 +2,7 @@
 /*
  * elide.c - attempt, held list, fallback; release.c has the other end of a section.
  *
- * These two are the only files that begin, end or abort a transaction on behalf of a
+ * These two, and quick.h with what is usual of them, are the only files that begin, end or abort a transaction on behalf of a
  * lock. Between begin and commit it must never store to anything but the
  * thread's held list and list of pending calls, and never call what
  * might: no counters, no logs, no allocation, no system call.
@@ -12,7 +12,6 @@
 #include "emulator.h"
 #include "engine.h"
 #include "evidence.h"
-#include "order.h"
 #include "pace.h"
 #include "pmu.h"
 #include "point.h"
@@ -26,26 +25,11 @@
 /* Waits for a turn in the queue last so many times as long as those for a held lock. */
 #define QUEUE_LONGEST 16
 
-bool elide_any_commit = true;
-
-static __always_inline_fn bool is_free(const void *word, const struct elide_rule *rule,
-				       uint64_t *value)
-{
-	*value = read_word(word, rule->size);
-	return (*value & rule->mask) == rule->free;
-}
-
-static __always_inline_fn void push_pending(struct elide_thread *t, struct elide_cache *entry,
+static __always_inline_fn void push_pending(struct elide_thread *t, struct elide_row *row,
 					    const void *lock, const void *site,
 					    enum elide_kind kind, enum elide_deferred what)
 {
-	struct elide_pending *p = &t->pending[t->nr_pending++];
-
-	p->lock = lock;
-	p->site = site;
-	p->entry = entry;
-	p->kind = kind;
-	p->what = what;
+	t->pending[t->nr_pending++] = (struct elide_pending){what, kind, lock, site, row};
 }
 
 void elide_defer(struct elide_thread *t, struct elide_cache *entry, const void *lock,
@@ -53,18 +37,7 @@ void elide_defer(struct elide_thread *t, struct elide_cache *entry, const void *
 {
 	if (t->nr_pending == ELIDE_MAX_PENDING)
 		rtm_abort(ELIDE_CODE_nesting);
-	push_pending(t, entry, lock, site, kind, what);
-}
-
-static __always_inline_fn void push_held(struct elide_thread *t, const void *word, uint64_t value,
-					 uint32_t size)
-{
-	struct elide_held *h = &t->held[t->nr_held++];
-
-	h->word = word;
-	h->value = value;
-	h->size = size;
-	h->depth = 0;
+	push_pending(t, entry ? elide_row(entry) : NULL, lock, site, kind, what);
 }
 
 /* A call that is not known yet: only the registry can tell, and it may be read here. */
@@ -73,37 +46,6 @@ static bool is_shared(const void *lock)
 	uint32_t index = elide_registry_find(lock);
 
 	return index != ELIDE_NONE && elide_registry_class_shared(elide_registry_class(index));
-}
-
-static __always_inline_fn enum elide_deferred elided(bool wait)
-{
-	return wait ? ELIDE_DEFER_ELIDED : ELIDE_DEFER_ELIDED_TRY;
-}
-
-/* In a transaction just begun: the lock is held, and its call is pending, alone. */
-static __always_inline_fn void push_outermost(struct elide_thread *t, struct elide_cache *entry,
-					      const void *word, uint64_t value,
-					      const struct elide_rule *rule, const void *site,
-					      enum elide_kind kind, bool wait)
-{
-	t->nr_held = t->nr_pending = 0;
-	push_held(t, word, value, rule->size);
-	push_pending(t, entry, word, site, kind, elided(wait));
-}
-
-/* The transaction has just begun: the lock is in it from its first act on. */
-static __always_inline_fn void subscribe(struct elide_thread *t, struct elide_cache *entry,
-					 const void *word, const struct elide_rule *rule,
-					 const void *site, enum elide_kind kind, bool wait)
-{
-	uint64_t value;
-
-	test_point(begun);
-	if (!is_free(word, rule, &value))
-		rtm_abort(ELIDE_CODE_busy);
-	test_point(subscribed);
-	push_outermost(t, entry, word, value, rule, site, kind, wait);
-	test_point(held);
 }
 
 /* A lock inside an elided section: check its word and push it, no nested XBEGIN. */
@@ -122,7 +64,8 @@ static __noinline enum elide_outcome acquire_nested(struct elide_thread *t,
 	if (!is_free(word, rule, &value))
 		rtm_abort(ELIDE_CODE_inner_busy);
 	test_point(nested);
-	push_held(t, word, value, rule->size);
+	t->held[t->nr_held++] =
+		(struct elide_held){.word = word, .value = value, .size = rule->size};
 	elide_defer(t, entry, word, site, kind, elided(wait));
 	return ELIDE_TAKEN;
 }
@@ -174,17 +117,32 @@ static enum elide_cause emulated_cause(const struct rtmgrind_abort *detail)
 	}
 }
 
+/* Sections that all threads have elided. Counted nowhere else: that would cost each section. */
+static uint64_t commits_of_all(void)
+{
+	uint64_t sum = 0;
+
+	for (const struct elide_thread *t = elide_threads_all(); t; t = t->next)
+		for (uint32_t i = 0; i < t->nr_rows; i++)
+			sum += READ_ONCE(t->marks[i].row->commits);
+	return sum;
+}
+
 /*
  * RTM that never commits (virtual machine moved, microcode) must not be left
- * on. Only if no thread has committed during a whole streak of this one.
+ * on. Only if no thread has committed during a whole streak of this one's aborts.
  */
 static void watch(struct elide_thread *t)
 {
+	uint64_t commits;
+
 	if (!elide_tunables.watch || ++t->streak < elide_tunables.watch)
 		return;
 	t->streak = 0;
-	if (!__atomic_exchange_n(&elide_any_commit, false, __ATOMIC_RELAXED))
+	commits = commits_of_all();
+	if (commits == t->committed)
 		elide_disable("transactions have stopped committing");
+	t->committed = commits;
 }
 
 static void count_abort(struct elide_thread *t, struct elide_row *row, const void *word,
@@ -221,17 +179,16 @@ static void count_abort(struct elide_thread *t, struct elide_row *row, const voi
 	watch(t);
 }
 
-/* The policy has changed its mind. Finds the lock by itself: less to be kept at hand for it. */
-__cold void elide_decided(struct elide_row *row, const struct policy_window *window)
+/* The policy has changed its mind. */
+__cold void elide_decided(const struct elide_cache *entry)
 {
-	const struct elide_thread *t = elide_self;
-	const struct elide_cache *entry = &t->cache[window - t->windows];
 	const struct policy_lock *policy = &elide_registry_state(entry->lock_index)->policy;
+	struct elide_row *row = elide_row(entry);
 	bool paused = policy->pause != 0;
 
 	WRITE_ONCE(row->state, paused ? ELIDE_STATE_PAUSED : ELIDE_STATE_ELIDING);
 	elide_evidence_event(paused ? ELIDE_EVENT_PAUSED : ELIDE_EVENT_RESUMED, row, entry->lock,
-			     policy, window);
+			     policy, elide_window(elide_self, entry));
 }
 
 /*
@@ -295,82 +252,173 @@ static bool looks_first(void)
 	       elide_process.config.name != POLICY_DAMON;
 }
 
-static void gave_up(struct elide_thread *t, struct elide_cache *entry, struct policy_lock *lock,
-		    const struct policy_try *try)
+/**
+ * struct tries - an acquisition that is tried.
+ * @mark: of the call
+ * @word, @rule: the lock's
+ * @arm: enum policy_arm_name: how it is treated
+ * @wait: the call waits until it has the lock
+ * @start: when the attempt began, if it is one that is timed; 0
+ */
+struct tries {
+	struct elide_mark *mark;
+	const void *word;
+	const struct elide_rule *rule;
+	unsigned int arm;
+	bool wait;
+	unsigned long long start;
+};
+
+/* The lock's state in the policy; one for nobody if it has just been forgotten. */
+static struct policy_lock *policy_of(const void *word)
 {
-	if (t->queue)
-		elide_leave_queue(t);
-	if (elide_process.config.name == POLICY_ADAPTIVE)
-		elide_pace_failed(elide_mark(t, entry), elide_row(entry), try);
-	else if (policy_done(&elide_process.config, lock, elide_window(t, entry), try, false))
-		elide_decided(elide_row(entry), elide_window(t, entry));
+	static struct policy_lock nobody;
+	uint32_t index = elide_registry_find(word);
+
+	return index == ELIDE_NONE ? &nobody : &elide_registry_state(index)->policy;
 }
 
-/* The first attempt of an acquisition has aborted. */
-static __noinline enum elide_outcome try_again(struct elide_thread *t, struct elide_cache *entry,
-					       const void *word, const struct elide_rule *rule,
-					       const void *site, enum elide_kind kind, bool wait,
-					       unsigned int status, unsigned long long start)
+static void gave_up(struct elide_thread *t, const struct tries *tries,
+		    struct policy_lock *lock, const struct policy_try *try)
+{
+	struct elide_cache *entry;
+
+	if (t->queue)
+		elide_leave_queue(t);
+	if (elide_process.config.name == POLICY_ADAPTIVE) {
+		elide_pace_failed(tries->mark, try);
+	} else if (elide_process.config.name == POLICY_HPCA) {
+		const struct elide_row *row = READ_ONCE(tries->mark->row);
+
+		entry = row ? elide_cache_find(t, tries->word, (const void *)row->site, row->kind) :
+			      NULL;
+		if (entry && policy_done(&elide_process.config, lock, elide_window(t, entry), try,
+					 false))
+			elide_decided(entry);
+	}
+}
+
+/* Counters of a call, whose mark a fork may have wiped. */
+static struct elide_row *row_of(const struct elide_mark *mark)
+{
+	struct elide_row *row = READ_ONCE(mark->row);
+
+	return row ? row : &elide_no_row;
+}
+
+/* The attempt before has aborted. Return: ELIDE_TAKEN or ELIDE_FELL_BACK. */
+static __noinline enum elide_outcome try_again(struct elide_thread *t, const struct tries *tries,
+					       const void *site, enum elide_kind kind,
+					       unsigned int status)
 {
 	const struct policy_config *config = &elide_process.config;
-	struct policy_lock *lock = &elide_registry_state(entry->lock_index)->policy;
-	struct policy_try try = {.arm = t->arm};
+	struct elide_row *row = row_of(tries->mark);
+	struct policy_lock *lock = policy_of(tries->word);
+	struct policy_try try = {.arm = tries->arm};
+	unsigned long long start = tries->start;
 
 	for (;;) {
 		test_point(aborted);
-		count_abort(t, elide_row(entry), word, rule, status, start);
+		count_abort(t, row, tries->word, tries->rule, status, start);
 		if (config->name == POLICY_ADAPTIVE)
-			elide_pace_again(t, elide_mark(t, entry), elide_row(entry), &try,
-					 status);
-		if (!carry_out(t, lock, policy_abort(config, lock, &try, status), word, rule, wait))
+			elide_pace_again(tries->mark, &try, status);
+		if (!carry_out(t, lock, policy_abort(config, lock, &try, status), tries->word,
+			       tries->rule, tries->wait))
 			break;
 		start = start ? cycles_now() : 0;
 		status = rtm_begin();
 		if (likely(status == RTM_STARTED)) {
-			subscribe(t, entry, word, rule, site, kind, wait);
+			subscribe(t, row, tries->word, tries->rule, site, kind, tries->wait);
+			t->odd = t->queue || config->name == POLICY_HPCA;
 			return ELIDE_TAKEN;
 		}
 	}
-	gave_up(t, entry, lock, &try);
+	gave_up(t, tries, lock, &try);
 	test_point(fallback);
 	return ELIDE_FELL_BACK;
 }
 
-/* Time for a look at the clock. Return: cycles. */
-static __noinline unsigned long long time_attempt(struct elide_thread *t)
+/* The attempt to come is one that is timed. Return: cycles. */
+static unsigned long long time_attempt(struct elide_thread *t)
 {
 	t->time_countdown = random_period(t, ELIDE_TIME_PERIOD);
 	return cycles_now();
 }
 
-/* What is usual stands here, and calls nothing; the rest is apart. */
+enum elide_outcome elide_acquire_counted(struct elide_thread *t, const void *word,
+					 const struct elide_rule *rule, const void *site,
+					 enum elide_kind kind, unsigned int status)
+{
+	const struct elide_cache *entry = elide_cache_find(t, word, site, kind);
+	struct elide_mark *mark = entry ? elide_mark(t, entry) : &elide_no_mark;
+	const uint8_t *arm = READ_ONCE(mark->arm);
+	struct tries tries = {mark, word, rule, arm ? READ_ONCE(*arm) : POLICY_ARM_keen, true, 0};
+
+	if (status == RTM_STARTED) {
+		tries.start = time_attempt(t);
+		status = rtm_begin();
+		if (likely(status == RTM_STARTED)) {
+			subscribe(t, row_of(mark), word, rule, site, kind, true);
+			return ELIDE_TAKEN;
+		}
+	}
+	return try_again(t, &tries, site, kind, status);
+}
+
+/* Somebody has said that nothing is to be elided, or that it is again: by elide ctl, or watch(). */
+static __cold void change_ways(struct elide_thread *t, bool halted)
+{
+	t->halted = halted;
+	for (uint32_t i = 0; i < t->nr_rows; i++)
+		WRITE_ONCE(t->marks[i].way, elide_way(t, t->marks[i].row));
+}
+
+__noinline bool elide_tried(struct elide_thread *t, const struct elide_cache *entry)
+{
+	struct elide_mark *mark = elide_mark(t, entry);
+
+	if (!entry->elide || mark->way == ELIDE_WAY_SHORT)
+		return false;
+	if (unlikely(t->halted != elide_halted()))
+		change_ways(t, elide_halted());
+	t->arm = POLICY_ARM_keen;
+	if (likely(elide_process.config.name == POLICY_ADAPTIVE))
+		t->arm = elide_pace_arm(t, mark);
+	else if (!mark->pace->countdown)
+		mark->pace->countdown = ELIDE_NO_PACE;
+	return t->arm != POLICY_ARM_real;
+}
+
 enum elide_outcome elide_acquire(struct elide_thread *t, struct elide_cache *entry,
 				 const void *word, const struct elide_rule *rule, const void *site,
 				 enum elide_kind kind, bool wait)
 {
 	const struct policy_config *config = &elide_process.config;
-	unsigned long long start = 0;
+	struct tries tries;
 	unsigned int status;
 	uint64_t value;
 
 	if (unlikely(t->nr_held))
 		return acquire_nested(t, entry, word, rule, site, kind, wait);
-	if (unlikely(!READ_ONCE(elide_enabled) || READ_ONCE(elide_data->control)))
+	if (unlikely(elide_halted()))
 		return ELIDE_SKIPPED;
 	if (unlikely(rtm_test()))
 		return ELIDE_INSIDE; /* somebody else's transaction; XEND is theirs */
-	if (unlikely(config->name != POLICY_ADAPTIVE) &&
+	if (config->name != POLICY_ADAPTIVE &&
 	    !policy_enter(config, &elide_registry_state(entry->lock_index)->policy))
 		return ELIDE_SKIPPED;
 	test_point(enter);
 	if (unlikely(!is_free(word, rule, &value)) && looks_first() &&
 	    !wait_until_free(word, rule, wait ? config->spin_busy : 0))
 		return ELIDE_SKIPPED;
-	if (unlikely(!--t->time_countdown))
-		start = time_attempt(t);
+	tries = (struct tries){elide_mark(t, entry), word, rule, t->arm, wait, 0};
+	/* The wrapper may have counted this one already. */
+	if (!t->time_countdown || !--t->time_countdown)
+		tries.start = time_attempt(t);
 	status = rtm_begin();
 	if (unlikely(status != RTM_STARTED))
-		return try_again(t, entry, word, rule, site, kind, wait, status, start);
-	subscribe(t, entry, word, rule, site, kind, wait);
+		return try_again(t, &tries, site, kind, status);
+	subscribe(t, elide_row(entry), word, rule, site, kind, wait);
+	t->odd = config->name == POLICY_HPCA;
 	return ELIDE_TAKEN;
 }

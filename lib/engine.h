@@ -5,13 +5,15 @@
  * A lock call, in the wrapper:
  *
  *   entry = elide_cache_find() or elide_cache_fill()
- *   if the lock may be elided: elide_acquire() -> ELIDE_TAKEN: done
+ *   if elide_tried() and the lock may be elided: elide_acquire() -> ELIDE_TAKEN: done
  *   else take the lock really, then elide_count()
  *
  * An unlock call:
  *
  *   if elide_inside(): elide_release() -> true: done
  *   else release the lock really
+ *
+ * quick.h does what is usual of both in few instructions, inside the wrapper.
  */
 #ifndef ELIDE_ENGINE_H
 #define ELIDE_ENGINE_H
@@ -43,6 +45,12 @@ enum elide_outcome {
 /* True when this process elides: mode, RTM and the watch all agree. */
 extern bool elide_enabled;
 
+/** elide_halted() - is nothing elided for now, in a process that elides? */
+static inline bool elide_halted(void)
+{
+	return !READ_ONCE(elide_enabled) || READ_ONCE(elide_data->control);
+}
+
 /** elide_inside() - is a transaction of ours open in this thread? */
 static inline bool elide_inside(const struct elide_thread *t)
 {
@@ -67,6 +75,15 @@ void elide_stop(void);
 void elide_disable(const char *why);
 
 /**
+ * elide_tried() - is there anything to ask elide_acquire() for?
+ * @t: the calling thread, outside transactions of ours
+ * @entry: its entry for the call
+ *
+ * To be asked once for each acquisition.
+ */
+bool elide_tried(struct elide_thread *t, const struct elide_cache *entry);
+
+/**
  * elide_acquire() - try to take a lock by elision.
  * @t: the calling thread
  * @entry: its entry for the call; NULL only inside a transaction of ours
@@ -79,13 +96,29 @@ void elide_disable(const char *why);
  * Subscribes eagerly: the word is read as the first act in the transaction
  * (Dice et al., "Pitfalls of lazy subscription", 2014, show why not later).
  * The caller has made sure that the lock is not in the held list and, outside
- * transactions, that it may be elided: pace.h, elide_tried().
+ * transactions, that it may be elided: elide_tried().
  *
  * Return: enum elide_outcome.
  */
 enum elide_outcome elide_acquire(struct elide_thread *t, struct elide_cache *entry,
 				 const void *word, const struct elide_rule *rule, const void *site,
 				 enum elide_kind kind, bool wait);
+
+/**
+ * elide_acquire_counted() - go on with an acquisition that quick.h has begun.
+ * @t: the calling thread
+ * @word: lock word
+ * @rule: when it is free
+ * @site: return address of the call; its acquisition is counted, and one of those that are tried
+ * @kind: enum elide_kind
+ * @status: of the attempt that has aborted; RTM_STARTED: none has begun, and the first is to be
+ *          timed
+ *
+ * Return: ELIDE_TAKEN or ELIDE_FELL_BACK.
+ */
+enum elide_outcome elide_acquire_counted(struct elide_thread *t, const void *word,
+					 const struct elide_rule *rule, const void *site,
+					 enum elide_kind kind, unsigned int status);
 
 /**
  * elide_release() - release a lock if it is held by elision.
@@ -103,7 +136,7 @@ bool elide_release(struct elide_thread *t, const void *word);
 /**
  * elide_defer() - inside a transaction of ours: leave something to be done after the commit.
  * @t: the calling thread
- * @entry: cache entry of the call if it is known
+ * @entry: cache entry of the call if it is known, else NULL
  * @lock: the lock
  * @site: return address of the call
  * @kind: enum elide_kind
@@ -148,8 +181,8 @@ void elide_untaken(struct elide_thread *t, const void *lock);
 /** elide_time_add() - add a measurement of @cycles to a distribution. */
 void elide_time_add(struct elide_times *times, unsigned long long cycles);
 
-/** elide_hold_begin() - measure from now how long @lock is held, for @row. Return: 0. */
-int elide_hold_begin(struct elide_thread *t, struct elide_row *row, const void *lock);
+/** elide_hold_begin() - measure from now how long @lock is held, for @row. */
+void elide_hold_begin(struct elide_thread *t, struct elide_row *row, const void *lock);
 
 /** elide_hold_end() - it was released. */
 void elide_hold_end(struct elide_thread *t);
@@ -167,6 +200,19 @@ void elide_hold_cancel(struct elide_thread *t);
 
 /* Period of the acquisitions whose hold time is measured, a power of two, less one. */
 extern uint64_t elide_hold_mask;
+
+/* The same of those about which there is more to be done than to count them: all if watched. */
+extern uint64_t elide_short_mask;
+
+/**
+ * elide_short_more() - that, after a lock was taken on the wrapper's short way and counted.
+ * @t: the calling thread
+ * @row: counters of the call
+ * @lock: the lock; only its address is used
+ *
+ * Return: 0.
+ */
+int elide_short_more(struct elide_thread *t, struct elide_row *row, const void *lock);
 
 /**
  * elide_hold_due() - is the next acquisition one whose hold time is measured?

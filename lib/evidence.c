@@ -161,7 +161,7 @@ static void choose(struct elide_thread *t, struct elide_thread *holder, const st
 {
 	for (int exact = 1; exact >= 0 && !choice->total; exact--) {
 		for (uint32_t i = 0; i < holder->nr_rows; i++) {
-			const struct elide_row *row = elide_row_at(holder->row_list[i]);
+			const struct elide_row *row = READ_ONCE(holder->marks[i].row);
 			const struct elide_cache *entry;
 			uint64_t weight;
 
@@ -169,7 +169,7 @@ static void choose(struct elide_thread *t, struct elide_thread *holder, const st
 				continue;
 			entry = elide_cache_slot(holder, s->lock, (const void *)row->site);
 			if (exact && (READ_ONCE(entry->lock) != s->lock ||
-				      READ_ONCE(entry->row) != row))
+				      elide_mark(holder, entry) != &holder->marks[i]))
 				continue;
 			weight = time_held(row);
 			choice->total += weight;
@@ -234,7 +234,7 @@ static bool find_by_stack(const unsigned long long *stack, unsigned int nr, stru
 	*holder = (struct holder){.class_index = ELIDE_NONE, .site = frames[0]};
 	for (struct elide_thread *t = elide_threads_all(); t; t = t->next)
 		for (uint32_t j = 0; j < t->nr_rows; j++) {
-			const struct elide_row *row = elide_row_at(t->row_list[j]);
+			const struct elide_row *row = READ_ONCE(t->marks[j].row);
 
 			if (!row || row->site != holder->site)
 				continue;
@@ -263,7 +263,7 @@ static void find_inner(struct elide_thread *t, const struct rtmgrind_abort *d,
 		return;
 	holder->class_index = call.class_index;
 	class = elide_registry_class_info(call.class_index);
-	if (class->type == ELIDE_CLASS_STATIC) {
+	if (class->type == ELIDE_CLASS_STATIC && !class->array) {
 		known_holder((const void *)(uintptr_t)class->address, holder);
 		return;
 	}

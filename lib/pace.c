@@ -23,6 +23,9 @@
 /* Longest wait for threads whose clocks are behind. */
 #define IN_STEP_MAX (400 * LEARN_US)
 
+/* Reports in a row, of any thread, that an epoch's start cannot be, until it begins anew. */
+#define STRAYS_MAX 16
+
 /* Sections between reports: the first, and at most. */
 #define COUNT_FIRST 4
 #define COUNT_MAX   4096
@@ -111,7 +114,7 @@ static void count_down(struct elide_pace *pace, uint32_t nr)
 	WRITE_ONCE(pace->countdown, nr);
 }
 
-static uint32_t pace_of(struct elide_thread *t, uint32_t pacer)
+static struct elide_pace *pace_of(struct elide_thread *t, uint32_t pacer)
 {
 	uint32_t i = pacer % ELIDE_NR_ROWS;
 
@@ -122,38 +125,30 @@ static uint32_t pace_of(struct elide_thread *t, uint32_t pacer)
 		t->paces[i].pacer = pacer;
 		count_down(&t->paces[i], 1);
 	}
-	return i;
+	return &t->paces[i];
 }
 
-uint32_t elide_pace_mark(struct elide_thread *t, uint32_t class_index, const void *site,
-			 enum elide_kind kind)
+void elide_pace_attach(struct elide_thread *t, struct elide_mark *mark)
 {
-	struct elide_pacer *p = pacer_of(class_index);
-	uint32_t pacer = p - elide_pacers, i;
-	uint32_t number = site_of(p, elide_cache_key(site, kind));
+	const struct elide_row *row = mark->row;
+	struct elide_pacer *p = pacer_of(row->class_index);
 
-	/* The first is nobody's. */
-	for (i = 1; i < ELIDE_NR_ROWS && t->marks[i].pacer; i++)
-		if (t->marks[i].pacer == pacer && t->marks[i].site == number)
-			return i;
-	if (i == ELIDE_NR_ROWS)
-		return 0;
-	t->marks[i].pacer = pacer;
-	t->marks[i].pace = pace_of(t, pacer);
-	t->marks[i].site = number;
-	return i;
+	mark->pacer = p - elide_pacers;
+	mark->pace = pace_of(t, mark->pacer);
+	mark->site = site_of(p, elide_cache_key((const void *)row->site, row->kind));
+	mark->arm = &p->arms[mark->site];
 }
 
 void elide_pace_begin(struct elide_thread *t)
 {
-	if (!t->marks[1].pacer)
+	if (!t->nr_rows)
 		return; /* pages never written stay so */
 	for (uint32_t i = 0; i < ELIDE_NR_ROWS; i++)
 		if (t->paces[i].pacer) {
 			t->paces[i].start = 0;
 			count_down(&t->paces[i], 1);
 		}
-	for (uint32_t i = 1; i < ELIDE_NR_ROWS && t->marks[i].pacer; i++)
+	for (uint32_t i = 0; i < t->nr_rows; i++)
 		t->marks[i].streak = t->marks[i].probing = 0;
 }
 
@@ -224,6 +219,7 @@ static void restart(struct elide_pacer *p, uint64_t now, uint64_t done, uint64_t
 	if (p->reporters > p->threads || p->learn.phase == LEARN_HOLD)
 		WRITE_ONCE(p->threads, p->reporters);
 	WRITE_ONCE(p->reporters, 0);
+	WRITE_ONCE(p->strays, 0);
 	WRITE_ONCE(p->interval,
 		   p->learn.phase == LEARN_HOLD ? INTERVAL_HOLD : INTERVAL_CHALLENGE);
 }
@@ -314,21 +310,39 @@ static bool in_step(struct elide_pacer *p, const struct elide_pace *pace, uint64
 	return leader != pace || READ_ONCE(p->threads) < 2;
 }
 
+/*
+ * The epoch cannot have begun when its start says. It was long unused, or the clock has jumped:
+ * then all find that. Where processors' clocks are that far apart, only those find it that run
+ * by another than the one that began it, and they must not end it for the others.
+ */
+static void stray(struct elide_pacer *p, uint64_t now)
+{
+	uint32_t strays = READ_ONCE(p->strays) + 1;
+
+	WRITE_ONCE(p->strays, strays);
+	if ((strays < STRAYS_MAX && READ_ONCE(p->start)) || !try_lock(p))
+		return;
+	WRITE_ONCE(p->latest, now);
+	restart(p, now, p->before, p->aborts);
+	unlock(p);
+}
+
 /* A thread reports: is the epoch over? */
 static void look(struct elide_pacer *p, struct elide_pace *pace, uint64_t now)
 {
 	uint64_t since = now - READ_ONCE(p->start), from = READ_ONCE(p->from);
 	uint64_t length = now - from;
-	bool ready = settled(p, pace, since), step = in_step(p, pace, now);
+	bool ready = settled(p, pace, since), step;
 
-	if (since > LEARN_ABSURD) {
-		/* Long unused; or the clock has gone backwards, more than between processors. */
-		if (since < -LEARN_ABSURD && try_lock(p)) {
-			restart(p, now, p->before, p->aborts);
-			unlock(p);
-		}
+	if (since > LEARN_ABSURD && since < -LEARN_ABSURD) {
+		stray(p, now);
 		return;
 	}
+	if (READ_ONCE(p->strays))
+		WRITE_ONCE(p->strays, 0);
+	if (since > LEARN_ABSURD)
+		return; /* between processors */
+	step = in_step(p, pace, now);
 	if (from ? learn_may_end(&p->learn, length) && (step || length >= IN_STEP_MAX) :
 		   ready && (step || since >= SETTLE_MAX))
 		end_epoch(p, now, from, step);
@@ -347,9 +361,9 @@ static uint32_t next_count(uint32_t nr, uint64_t elapsed, uint32_t interval)
 }
 
 /* The outcome of the thread's last probe, if there is one by now; and is this one a probe? */
-static bool probe(struct elide_pacer *p, struct elide_mark *mark, const struct elide_row *row,
-		  uint64_t now)
+static bool probe(struct elide_pacer *p, struct elide_mark *mark, uint64_t now)
 {
+	const struct elide_row *row = mark->row;
 	bool due = false;
 
 	if (READ_ONCE(p->settled[mark->site]) != POLICY_ARM_real || !try_lock(p))
@@ -394,17 +408,26 @@ static bool may_park(const struct elide_pacer *p, const struct elide_mark *mark,
 		     const struct elide_pace *pace, const struct elide_row *row)
 {
 	/* Custom locks are not told of when they are taken, so nothing would wake them. */
-	return READ_ONCE(p->parks) >> mark->site & 1 && pace->nr > elide_hold_mask &&
-	       row->kind != ELIDE_KIND_CUSTOM;
+	return READ_ONCE(p->parks) >> mark->site & 1 && elide_short_way() &&
+	       pace->nr > elide_hold_mask && row->kind != ELIDE_KIND_CUSTOM;
 }
 
-enum policy_arm_name elide_pace_report(struct elide_thread *t, struct elide_mark *mark,
-				       struct elide_row *row)
+static void park(const struct elide_thread *t, struct elide_mark *mark,
+		 const struct elide_row *row, bool parked)
 {
-	struct elide_pace *pace = &t->paces[mark->pace];
+	WRITE_ONCE(mark->way, parked ? ELIDE_WAY_SHORT : elide_way(t, row));
+}
+
+/* The countdown is over. */
+static enum policy_arm_name ask(struct elide_thread *t, struct elide_mark *mark)
+{
 	struct elide_pacer *p = &elide_pacers[mark->pacer];
+	struct elide_pace *pace = READ_ONCE(mark->pace);
+	struct elide_row *row = READ_ONCE(mark->row);
 	uint64_t now;
 
+	if (unlikely(!row || !pace))
+		return POLICY_ARM_real; /* a handler has forked, and this is the child */
 	/* A transaction of the program's own: the next one will do. */
 	if (rtm_test()) {
 		count_down(pace, 1);
@@ -412,31 +435,36 @@ enum policy_arm_name elide_pace_report(struct elide_thread *t, struct elide_mark
 	}
 	now = report(p, pace, mark, row);
 	WRITE_ONCE(row->state, READ_ONCE(p->settled[mark->site]) == POLICY_ARM_real ?
-				       ELIDE_STATE_PAUSED : ELIDE_STATE_ELIDING);
-	WRITE_ONCE(row->parked, !mark->probing && may_park(p, mark, pace, row));
-	if (probe(p, mark, row, now)) {
-		WRITE_ONCE(row->parked, 0);
+					     ELIDE_STATE_PAUSED : ELIDE_STATE_ELIDING);
+	park(t, mark, row, !mark->probing && may_park(p, mark, pace, row));
+	if (probe(p, mark, now)) {
+		park(t, mark, row, false);
 		count_down(pace, 1);
 		return POLICY_ARM_probe;
 	}
 	return READ_ONCE(p->arms[mark->site]);
 }
 
-__cold void elide_pace_wake(struct elide_thread *t, struct elide_row *row, const void *lock,
-			    uint32_t nr)
+enum policy_arm_name elide_pace_arm(struct elide_thread *t, struct elide_mark *mark)
 {
-	struct elide_cache *entry = elide_cache_find(t, lock, (const void *)row->site, row->kind);
-	struct elide_mark *mark;
-	struct elide_pace *pace;
-	struct elide_pacer *p;
+	struct elide_pace *pace = READ_ONCE(mark->pace);
+	const uint8_t *arm = READ_ONCE(mark->arm);
+
+	/* The wrapper may have counted it already, but only if it was the last. */
+	if (unlikely(!arm || !pace->countdown || !--pace->countdown))
+		return ask(t, mark);
+	return READ_ONCE(*arm);
+}
+
+__cold void elide_pace_wake(struct elide_thread *t, struct elide_mark *mark, uint32_t nr)
+{
+	struct elide_pacer *p = &elide_pacers[mark->pacer];
+	struct elide_pace *pace = READ_ONCE(mark->pace);
+	const struct elide_row *row = READ_ONCE(mark->row);
 	uint64_t now;
 
-	WRITE_ONCE(row->parked, 0);
-	if (!entry)
-		return;
-	mark = elide_mark(t, entry);
-	pace = &t->paces[mark->pace];
-	p = &elide_pacers[mark->pacer];
+	if (unlikely(!row || !pace))
+		return; /* a handler has forked, and this is the child */
 	if (pace->countdown > nr && READ_ONCE(p->parks) >> mark->site & 1) {
 		pace->countdown -= nr;
 	} else {
@@ -447,37 +475,44 @@ __cold void elide_pace_wake(struct elide_thread *t, struct elide_row *row, const
 		/* Without hope, but its time has come: the next one may try. */
 		if (learn_due(&p->learn, mark->site, now)) {
 			count_down(pace, 1);
+			park(t, mark, row, false);
 			return;
 		}
 	}
-	WRITE_ONCE(row->parked, may_park(p, mark, pace, row));
+	park(t, mark, row, may_park(p, mark, pace, row));
 }
 
-void elide_pace_again(struct elide_thread *t, const struct elide_mark *mark,
-		      const struct elide_row *row, struct policy_try *try, unsigned int status)
+void elide_pace_again(const struct elide_mark *mark, struct policy_try *try, unsigned int status)
 {
+	const struct elide_row *row = READ_ONCE(mark->row);
+	struct elide_pace *pace = READ_ONCE(mark->pace);
 	enum elide_cause cause = policy_cause(status);
 
+	if (unlikely(!row || !pace))
+		return; /* a handler has forked, and this is the child */
 	if (cause == ELIDE_CAUSE_conflict || cause == ELIDE_CAUSE_busy)
-		counter_add(t->paces[mark->pace].aborts, 1);
+		counter_add(pace->aborts, 1);
 	if (mark->streak && mark->commits == row->commits)
 		try->arm = POLICY_ARM_probe;
 }
 
-void elide_pace_failed(struct elide_mark *mark, const struct elide_row *row,
-		       const struct policy_try *try)
+void elide_pace_failed(struct elide_mark *mark, const struct policy_try *try)
 {
 	struct elide_pacer *p = &elide_pacers[mark->pacer];
 	struct learn_decision d = {.target = mark->site, .arm = POLICY_ARM_real, .won = true};
-	uint64_t now;
+	const struct elide_row *row = READ_ONCE(mark->row);
+	uint64_t commits, now;
 
+	if (unlikely(!row))
+		return; /* a handler has forked, and this is the child */
+	commits = row->commits;
 	/* Capacity is for the measurement to judge: it depends on what a section does. */
 	if (!try->hopeless || try->capacity) {
 		mark->streak = 0;
 		return;
 	}
-	mark->streak = mark->commits == row->commits && mark->streak < 127 ? mark->streak + 1 : 1;
-	mark->commits = row->commits;
+	mark->streak = mark->commits == commits && mark->streak < 127 ? mark->streak + 1 : 1;
+	mark->commits = commits;
 	if (!(mark->probing || mark->streak >= HOPELESS_ROW) || !try_lock(p))
 		return;
 	now = time_now();

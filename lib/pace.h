@@ -35,6 +35,7 @@
  * @reporters: threads that have reported in the epoch
  * @threads:  that do so usually
  * @joined:   threads that have begun to use the class in the epoch
+ * @strays:   reports in a row whose clock is not the epoch's
  * @lock:     1 while a thread changes what follows, or @arms; never waited for
  * @latest, @leader: the latest time that a thread has reported at, and its pace
  * @waits:    real acquisitions in the epoch that found the lock held
@@ -59,6 +60,7 @@ struct elide_pacer {
 	uint32_t reporters;
 	uint32_t threads;
 	uint32_t joined;
+	uint32_t strays;
 	uint32_t lock;
 	uint64_t latest;
 	const struct elide_pace *leader;
@@ -85,96 +87,48 @@ void elide_pace_clock(uint64_t cycles, uint64_t ns);
 void elide_pace_forget(void);
 
 /**
- * elide_pace_mark() - where a thread keeps what it knows of a call.
+ * elide_pace_attach() - measure the sections of a call.
  * @t: the calling thread, in a slow path
- * @class_index: of the lock
- * @site, @kind: of the call
- *
- * Return: the number of the mark. 0 if there is no room: the lock is taken really.
+ * @mark: of the call: its row is known, the rest is filled in
  */
-uint32_t elide_pace_mark(struct elide_thread *t, uint32_t class_index, const void *site,
-			 enum elide_kind kind);
+void elide_pace_attach(struct elide_thread *t, struct elide_mark *mark);
 
 /** elide_pace_begin() - the block @t has a new thread. */
 void elide_pace_begin(struct elide_thread *t);
 
 /**
- * elide_pace_report() - the countdown is over: report.
- * @t: the calling thread
- * @mark: of the call
- * @row: its counters
- *
- * Return: how this acquisition is treated.
+ * elide_pace_arm() - how is this acquisition treated? The adaptive policy's policy_enter().
+ * @t: the calling thread, outside transactions of ours
+ * @mark: of the call; its countdown is over, or this acquisition is not in it yet
  */
-enum policy_arm_name elide_pace_report(struct elide_thread *t, struct elide_mark *mark,
-				       struct elide_row *row);
+enum policy_arm_name elide_pace_arm(struct elide_thread *t, struct elide_mark *mark);
 
 /**
- * elide_pace_wake() - one in so many real acquisitions of a parked row: go on with it?
+ * elide_pace_wake() - one in so many real acquisitions of a parked call: go on with it?
  * @t: the calling thread, which holds the lock
- * @row: counters of the call
- * @lock: the lock; only its address is used
- * @nr: acquisitions of the row since the last time
+ * @mark: of the call
+ * @nr: acquisitions since the last time
  *
  * Where sections are short and taking the lock really is best, a thread that asked at
- * each acquisition would pay for that: it parks its row. Then it only asks when the
- * hold time is measured.
+ * each acquisition would pay for that: it parks the call, whose way is the short one then. It
+ * only asks when the hold time is measured.
  */
-void elide_pace_wake(struct elide_thread *t, struct elide_row *row, const void *lock, uint32_t nr);
-
-/**
- * elide_pace_arm() - how is this acquisition treated? The adaptive policy's policy_enter().
- * @t: the calling thread
- * @entry: its entry for the call
- */
-static __always_inline_fn enum policy_arm_name elide_pace_arm(struct elide_thread *t,
-							       const struct elide_cache *entry)
-{
-	struct elide_mark *mark = elide_mark(t, entry);
-
-	if (unlikely(!--t->paces[mark->pace].countdown))
-		return elide_pace_report(t, mark, elide_row(entry));
-	return READ_ONCE(elide_pacers[mark->pacer].arms[mark->site]);
-}
-
-/**
- * elide_tried() - is there anything to ask elide_acquire() for?
- * @t: the calling thread, outside transactions of ours
- * @entry: its entry for the call
- * @row: counters of the call
- *
- * To be asked once for each acquisition.
- */
-static __always_inline_fn bool elide_tried(struct elide_thread *t, const struct elide_cache *entry,
-					   const struct elide_row *row)
-{
-	if (READ_ONCE(row->parked) || !entry->elide)
-		return false;
-	if (unlikely(elide_process.config.name != POLICY_ADAPTIVE))
-		return true;
-	t->arm = elide_pace_arm(t, entry);
-	return t->arm != POLICY_ARM_real;
-}
+void elide_pace_wake(struct elide_thread *t, struct elide_mark *mark, uint32_t nr);
 
 /**
  * elide_pace_again() - an attempt has aborted: is there hope at all?
- * @t: the calling thread
  * @mark: of the call
- * @row: its counters
  * @try: the acquisition; it has less patience if there was none the last time
  * @status: abort status word
  */
-void elide_pace_again(struct elide_thread *t, const struct elide_mark *mark,
-		      const struct elide_row *row, struct policy_try *try, unsigned int status);
+void elide_pace_again(const struct elide_mark *mark, struct policy_try *try, unsigned int status);
 
 /**
  * elide_pace_failed() - attempts have aborted and the lock is taken really.
  * @mark: of the call
- * @row: its counters
  * @try: the acquisition
  */
-void elide_pace_failed(struct elide_mark *mark, const struct elide_row *row,
-		       const struct policy_try *try);
+void elide_pace_failed(struct elide_mark *mark, const struct policy_try *try);
 
 #pragma GCC visibility pop
 

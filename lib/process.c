@@ -34,6 +34,7 @@
 struct elide_process elide_process;
 bool elide_enabled;
 uint64_t elide_hold_mask = ~0ull;
+uint64_t elide_short_mask = ~0ull;
 
 __thread bool elide_busy;
 
@@ -312,6 +313,7 @@ void elide_start(bool secure)
 		elide_evidence_start();
 	elide_process.watch_taken = elide_process.order ||
 				    (elide_evidence && elide_process.mode == ELIDE_RUN_ELIDE);
+	elide_short_mask = elide_process.watch_taken ? 0 : elide_hold_mask;
 	elide_process.tell_section = elide_evidence && elide_process.rtm == ELIDE_RTM_EMULATED;
 	elide_threads_start();
 	/* Under rtmgrind the emulator itself tells more than samples do. */

@@ -55,11 +55,10 @@ extern struct elide_process elide_process;
  */
 extern __thread bool elide_busy;
 
-/** elide_short_way() - may the wrappers take their short way, which never looks for a transaction? */
+/** elide_short_way() - may the wrappers do by themselves what is usual? */
 static inline bool elide_short_way(void)
 {
-	return elide_process.short_way && !elide_process.order &&
-	       elide_process.mode != ELIDE_RUN_ELIDE;
+	return elide_process.short_way && !elide_process.order;
 }
 
 /**

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "array.h"
 #include "datafile-writer.h"
 #include "registry.h"
 
@@ -27,6 +28,7 @@ uint32_t elide_generations[ELIDE_NR_GENERATIONS];
 struct class {
 	struct elide_class info;
 	bool shared;
+	const void *site; /* that registered its first lock */
 	struct elide_class *saved; /* in the data file, or NULL if it is full */
 };
 
@@ -43,6 +45,7 @@ static struct {
 
 #define MAX_MODULES 512
 static struct elide_module modules[MAX_MODULES];
+static enum { UNREAD, STRIPPED, NAMED } symbols[MAX_MODULES]; /* of their data */
 static unsigned int nr_modules, nr_modules_saved;
 
 /* Multiplicative hashing (Knuth, TAOCP vol. 3, 6.4) with 2^64 / phi. */
@@ -81,7 +84,8 @@ int elide_registry_start(uint32_t max_locks, uint32_t max_classes)
 	registry.buckets = reserve(registry.nr_buckets * sizeof(*registry.buckets));
 	if (!registry.locks || !registry.holders || !registry.classes || !registry.buckets)
 		return -ENOMEM;
-	return 0;
+	memset(symbols, 0, sizeof(symbols));
+	return elide_array_start();
 }
 
 struct elide_lock_state *elide_registry_state(uint32_t index)
@@ -176,23 +180,90 @@ static uint32_t class_find(const struct elide_class *wanted, bool shared)
 	return registry.nr_classes - 1;
 }
 
+/* The data that may be an array and has the lock; NULL if there is none. */
+static struct elide_array *array_of(const struct elide_module *m, const void *lock)
+{
+	if (symbols[m - modules] == UNREAD)
+		symbols[m - modules] = elide_array_read(m) ? NAMED : STRIPPED;
+	return elide_array_find(m, (uintptr_t)lock);
+}
+
+/* A second lock was found in it: the class is that of all of them. */
+static void become_array(const struct elide_array *a)
+{
+	struct class *c = &registry.classes[a->class_index];
+
+	c->info.address = a->start;
+	c->info.array = a->size;
+	if (c->saved) {
+		c->saved->address = a->start;
+		c->saved->array = a->size;
+	}
+}
+
+/* Have so many static locks that have no names been first met at the site that they are alike? */
+static bool is_crowd(const struct elide_module *m, const void *site, uint32_t kind)
+{
+	uint32_t nr = 0;
+
+	if (symbols[m - modules] != STRIPPED)
+		return false;
+	for (uint32_t i = 0; i < registry.nr_classes && nr < ELIDE_ARRAY_LOCKS; i++) {
+		const struct class *c = &registry.classes[i];
+
+		nr += c->info.type == ELIDE_CLASS_STATIC && c->site == site &&
+		      c->info.kind == kind && c->info.address - m->start < m->end - m->start;
+	}
+	return nr == ELIDE_ARRAY_LOCKS;
+}
+
+/*
+ * A lock in an object's data has a name of its own, however it was initialised. In an
+ * array all locks have one name, and a class. In an object without symbols arrays are not
+ * known: there the first ELIDE_ARRAY_LOCKS locks that are met at a call are a class each, and
+ * further ones are of the call's.
+ */
+static uint32_t static_class(const struct elide_module *m, const void *lock,
+			     struct elide_class *wanted, bool shared)
+{
+	const void *site = (const void *)wanted->address;
+	struct elide_array *a = array_of(m, lock);
+	uint32_t index;
+
+	if (a && a->first && elide_array_has(a, (uintptr_t)lock, wanted->kind, shared)) {
+		if (a->first != (uintptr_t)lock)
+			become_array(a);
+		return a->class_index;
+	}
+	if (!a && is_crowd(m, site, wanted->kind))
+		return class_find(wanted, shared);
+	wanted->type = ELIDE_CLASS_STATIC;
+	wanted->address = (uintptr_t)lock;
+	index = class_find(wanted, shared);
+	if (index == ELIDE_NONE)
+		return ELIDE_NONE;
+	registry.classes[index].site = site;
+	if (a && !a->first) {
+		a->first = (uintptr_t)lock;
+		a->class_index = index;
+		a->kind = wanted->kind;
+		a->shared = shared;
+	}
+	return index;
+}
+
 static uint32_t class_of(const void *lock, enum elide_kind kind, const void *site,
 			 bool initialised, bool shared)
 {
 	struct elide_class wanted = {
-		.type = ELIDE_CLASS_INIT,
+		.type = initialised ? ELIDE_CLASS_INIT : ELIDE_CLASS_FIRST,
 		.kind = kind == ELIDE_KIND_RWLOCK_WRITE ? ELIDE_KIND_RWLOCK_READ : kind,
 		.address = (uintptr_t)site,
 	};
 
-	/* A lock in an object's data has a name of its own, however it was initialised. */
-	if (elide_registry_module_of(lock)) {
-		wanted.type = ELIDE_CLASS_STATIC;
-		wanted.address = (uintptr_t)lock;
-	} else if (!initialised) {
-		wanted.type = ELIDE_CLASS_FIRST;
-	}
-	return class_find(&wanted, shared);
+	const struct elide_module *m = elide_registry_module_of(lock);
+
+	return m ? static_class(m, lock, &wanted, shared) : class_find(&wanted, shared);
 }
 
 /* A slot for @lock: its own, else a released one, else an empty one. */

@@ -3,7 +3,8 @@
  * registry.h - which lock class a lock belongs to, and what is remembered of it.
  *
  * A lock is an address. Its class is the site that initialised it, or its own
- * symbol if it lies in an object's data, or the first site that locked it.
+ * symbol if it lies in an object's data (the array's, if that is one), or the
+ * first site that locked it.
  * Lookups are lock-free; changes are made under the engine's lock. Bounded:
  * what does not fit is counted as dropped and passes through.
  *

@@ -20,23 +20,8 @@ struct elide_held *elide_find_held(struct elide_thread *t, const void *word)
 	return NULL;
 }
 
-/**
- * struct deferred - a pending call as it is copied out before the commit.
- * @row: counters of the call, NULL if it was not known yet
- *
- * The rest as in struct elide_pending. Cache entries are not kept: a signal
- * handler may evict them as soon as the transaction is over.
- */
-struct deferred {
-	struct elide_row *row;
-	const void *lock;
-	const void *site;
-	uint32_t kind;
-	uint32_t what;
-};
-
 /* The row of a call that was not known yet, now that the transaction is over. */
-static void find_row(struct deferred *d)
+static void find_row(struct elide_pending *d)
 {
 	struct elide_cache *entry;
 
@@ -46,8 +31,11 @@ static void find_row(struct deferred *d)
 	d->row = entry ? elide_row(entry) : NULL;
 }
 
-/* What a nested call left to be done. */
-static void catch_up(struct elide_thread *t, struct deferred *d)
+/*
+ * What a nested call left to be done. The calls are copied out before the commit: a signal
+ * handler may take locks as soon as it is over.
+ */
+static void catch_up(struct elide_thread *t, struct elide_pending *d)
 {
 	find_row(d);
 	switch (d->what) {
@@ -81,7 +69,7 @@ static void catch_up(struct elide_thread *t, struct deferred *d)
 }
 
 /* In which order the section took its locks. */
-static void catch_up_order(struct elide_thread *t, struct deferred *d)
+static void catch_up_order(struct elide_thread *t, struct elide_pending *d)
 {
 	bool wait = d->what == ELIDE_DEFER_ELIDED || d->what == ELIDE_DEFER_REAL;
 
@@ -90,60 +78,46 @@ static void catch_up_order(struct elide_thread *t, struct deferred *d)
 		elide_order_taken(t, d->row, d->lock, wait);
 }
 
-/* No call is pending, and the emulator sees no section any more: one store, not two. */
-static __always_inline_fn void no_pending(struct elide_thread *t)
-{
-	_Static_assert(offsetof(struct elide_thread, pending) ==
-			       offsetof(struct elide_thread, nr_pending) + sizeof(t->nr_pending),
-		       "side by side");
-	__builtin_memset((char *)t + offsetof(struct elide_thread, nr_pending), 0,
-			 sizeof(t->nr_pending) + sizeof(t->pending[0].what));
-}
-
-static __noinline void commit_judged(struct policy_lock *lock, struct policy_window *window,
-				     struct elide_row *row)
+/* HPCA'14's policy learns from each acquisition, if the call is still known. */
+static __noinline void commit_judged(struct elide_thread *t, const void *lock,
+				     const struct elide_row *row)
 {
 	const struct policy_try none = {0};
+	struct elide_cache *entry =
+		elide_cache_find(t, lock, (const void *)row->site, row->kind);
 
-	if (policy_done(&elide_process.config, lock, window, &none, true))
-		elide_decided(row, window);
+	if (entry && policy_done(&elide_process.config,
+				 &elide_registry_state(entry->lock_index)->policy,
+				 elide_window(t, entry), &none, true))
+		elide_decided(entry);
 }
 
 /* Commit, and count the outermost section. The lock may be gone: only its address is used. */
 static __always_inline_fn void commit(struct elide_thread *t)
 {
-	struct elide_cache *entry = t->pending[0].entry;
-	struct elide_row *row = elide_row(entry);
 	bool judged = elide_process.config.name == POLICY_HPCA;
-	struct policy_lock *lock = NULL;
-	struct policy_window *window = NULL;
+	const void *lock = t->pending[0].lock;
+	struct elide_row *row = t->pending[0].row;
 
-	if (unlikely(judged)) {
-		lock = &elide_registry_state(entry->lock_index)->policy;
-		window = elide_window(t, entry);
-	}
-	no_pending(t);
+	t->nr_held = t->nr_pending = t->odd = 0;
+	t->pending[0].what = 0;
 	test_point(commit);
 	rtm_end();
 	test_point(committed);
-	if (unlikely(!READ_ONCE(elide_any_commit)))
-		WRITE_ONCE(elide_any_commit, true);
-	t->streak = 0;
 	counter_add(row->commits, 1);
-	if (unlikely(t->queue))
+	if (t->queue)
 		elide_leave_queue(t);
-	if (unlikely(judged))
-		commit_judged(lock, window, row);
+	if (judged)
+		commit_judged(t, lock, row);
 }
 
-static __always_inline_fn void copy_pending(const struct elide_thread *t, struct deferred *list,
-					    uint32_t first, uint32_t nr)
+static __always_inline_fn void copy_pending(const struct elide_thread *t,
+					    struct elide_pending *list, uint32_t first, uint32_t nr)
 {
+	/* The barrier keeps the compiler from calling memcpy(), see elide_release(). */
 	for (uint32_t i = first; i < nr; i++) {
-		const struct elide_pending *p = &t->pending[i];
-
-		list[i] = (struct deferred){p->entry ? elide_row(p->entry) : NULL, p->lock, p->site,
-					    p->kind, p->what};
+		list[i] = t->pending[i];
+		barrier();
 	}
 }
 
@@ -156,7 +130,7 @@ static void section_again(struct elide_thread *t)
 
 static __noinline void commit_nested(struct elide_thread *t)
 {
-	struct deferred list[ELIDE_MAX_PENDING];
+	struct elide_pending list[ELIDE_MAX_PENDING];
 	uint32_t nr = t->nr_pending;
 
 	copy_pending(t, list, 1, nr);
@@ -169,7 +143,7 @@ static __noinline void commit_nested(struct elide_thread *t)
 /* The same where the order of locks is watched. @last: the lock released last. */
 static __cold void commit_ordered(struct elide_thread *t, const void *last)
 {
-	struct deferred list[ELIDE_MAX_PENDING];
+	struct elide_pending list[ELIDE_MAX_PENDING];
 	uint32_t nr = t->nr_pending;
 
 	copy_pending(t, list, 0, nr);
@@ -183,8 +157,7 @@ static __cold void commit_ordered(struct elide_thread *t, const void *last)
 	elide_order_released(t, last);
 }
 
-/* A section with several locks, or that relocked one, or that has more to be caught up with. */
-static __noinline bool release_among(struct elide_thread *t, const void *word)
+bool elide_release(struct elide_thread *t, const void *word)
 {
 	struct elide_held *h = elide_find_held(t, word);
 
@@ -212,25 +185,14 @@ static __noinline bool release_among(struct elide_thread *t, const void *word)
 			elide_defer(t, NULL, word, NULL, ELIDE_KIND_NONE, ELIDE_DEFER_UNELIDED);
 		return true;
 	}
-	if (likely(!elide_process.order))
-		commit_nested(t);
-	else
+	if (elide_process.order) {
 		commit_ordered(t, word);
+	} else if (t->nr_pending > 1) {
+		commit_nested(t);
+	} else {
+		commit(t);
+		section_again(t);
+	}
 	return true;
 }
 
-bool elide_release(struct elide_thread *t, const void *word)
-{
-	const struct elide_held *h = &t->held[0];
-
-	if (unlikely(h->word != word || h->depth || t->nr_held != 1 || t->nr_pending != 1 ||
-		     t->watched))
-		return release_among(t, word);
-	test_point(release);
-	if (read_word(word, h->size) != h->value)
-		rtm_abort(ELIDE_CODE_changed);
-	test_point(compared);
-	t->nr_held = 0;
-	commit(t);
-	return true;
-}

@@ -50,9 +50,9 @@ static inline __attribute__((always_inline)) void rtm_end(void)
 /** rtm_test() - non-zero inside a transaction, whoever began it. */
 static inline __attribute__((always_inline)) int rtm_test(void)
 {
-	unsigned char inside;
+	int inside;
 
-	__asm__ volatile(".byte 0x0f, 0x01, 0xd6\n\tsetnz %0" : "=r"(inside)::"cc", "memory");
+	__asm__ volatile(".byte 0x0f, 0x01, 0xd6" : "=@ccnz"(inside)::"memory");
 	return inside;
 }
 

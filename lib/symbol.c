@@ -56,31 +56,38 @@ static int find_in(const struct image *image, const Elf64_Shdr *table, const Elf
 	return -ENOENT;
 }
 
+/* The sections of an object, NULL if it is none. */
+static const Elf64_Shdr *sections(const struct image *image, unsigned int *nr)
+{
+	const Elf64_Ehdr *e = at(image, 0, 1, sizeof(*e));
+
+	if (!e || memcmp(e->e_ident, ELFMAG, SELFMAG) || e->e_ident[EI_CLASS] != ELFCLASS64)
+		return NULL;
+	*nr = e->e_shnum;
+	return at(image, e->e_shoff, e->e_shnum, sizeof(Elf64_Shdr));
+}
+
 static int find(const struct image *image, uint64_t address, char *name, size_t size)
 {
 	static const uint32_t types[] = {SHT_SYMTAB, SHT_DYNSYM};
-	const Elf64_Ehdr *e = at(image, 0, 1, sizeof(*e));
-	const Elf64_Shdr *s;
+	unsigned int nr = 0;
+	const Elf64_Shdr *s = sections(image, &nr);
 
-	if (!e || memcmp(e->e_ident, ELFMAG, SELFMAG) || e->e_ident[EI_CLASS] != ELFCLASS64)
-		return -ENOENT;
-	s = at(image, e->e_shoff, e->e_shnum, sizeof(*s));
 	for (unsigned int t = 0; s && t < 2; t++)
-		for (unsigned int i = 0; i < e->e_shnum; i++)
-			if (s[i].sh_type == types[t] && s[i].sh_link < e->e_shnum &&
+		for (unsigned int i = 0; i < nr; i++)
+			if (s[i].sh_type == types[t] && s[i].sh_link < nr &&
 			    !find_in(image, &s[i], &s[s[i].sh_link], address, name, size))
 				return 0;
 	return -ENOENT;
 }
 
-int elide_symbol_find(const char *path, uint64_t address, char *name, size_t size)
+/* To be unmapped. */
+static int map_image(const char *path, struct image *image)
 {
-	struct image image;
 	struct stat st;
 	int fd, err = -ENOENT;
 	void *map;
 
-	name[0] = '\0';
 	/* O_NONBLOCK: the name may be a FIFO's by now. */
 	fd = sys_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0);
 	if (fd < 0)
@@ -90,10 +97,55 @@ int elide_symbol_find(const char *path, uint64_t address, char *name, size_t siz
 	map = mmap(NULL, st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (map == MAP_FAILED)
 		goto close;
-	image = (struct image){map, st.st_size};
-	err = find(&image, address, name, size);
-	munmap(map, st.st_size);
+	*image = (struct image){map, st.st_size};
+	err = 0;
 close:
 	sys_close(fd);
 	return err;
+}
+
+int elide_symbol_find(const char *path, uint64_t address, char *name, size_t size)
+{
+	struct image image;
+	int err;
+
+	name[0] = '\0';
+	err = map_image(path, &image);
+	if (err)
+		return err;
+	err = find(&image, address, name, size);
+	munmap((void *)image.bytes, image.size);
+	return err;
+}
+
+static void tell_objects(const struct image *image, const Elf64_Shdr *table,
+			 void (*found)(void *arg, uint64_t value, uint64_t size), void *arg)
+{
+	uint64_t n = table->sh_size / sizeof(Elf64_Sym);
+	const Elf64_Sym *sym = at(image, table->sh_offset, n, sizeof(*sym));
+
+	for (uint64_t i = 0; sym && i < n; i++)
+		if (ELF64_ST_TYPE(sym[i].st_info) == STT_OBJECT && sym[i].st_shndx != SHN_UNDEF)
+			found(arg, sym[i].st_value, sym[i].st_size);
+}
+
+int elide_symbol_objects(const char *path, void (*found)(void *arg, uint64_t value, uint64_t size),
+			 void *arg)
+{
+	static const uint32_t types[] = {SHT_SYMTAB, SHT_DYNSYM};
+	const Elf64_Shdr *s;
+	struct image image;
+	unsigned int nr = 0, told = 0, t;
+
+	if (map_image(path, &image))
+		return -ENOENT;
+	s = sections(&image, &nr);
+	for (t = 0; s && t < 2 && !told; t++)
+		for (unsigned int i = 0; i < nr && !told; i++)
+			if (s[i].sh_type == types[t]) {
+				tell_objects(&image, &s[i], found, arg);
+				told = types[t];
+			}
+	munmap((void *)image.bytes, image.size);
+	return told == SHT_SYMTAB ? 0 : -ENOENT;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * symbol.h - name of the symbol that covers an address of an ELF object.
+ * symbol.h - the symbols of an ELF object: the one that covers an address, and its data.
  *
- * For the rules only: reports are symbolised offline, with libdw, by the
+ * For the rules, and for arrays of locks; reports are symbolised offline, with libdw, by the
  * tools. Must never allocate or take a lock: it runs inside lock calls.
  */
 #ifndef ELIDE_SYMBOL_H
@@ -23,5 +23,18 @@
  * Return: 0, or -ENOENT with @name empty.
  */
 int elide_symbol_find(const char *path, uint64_t address, char *name, size_t size);
+
+/**
+ * elide_symbol_objects() - the data in .symtab, or else in .dynsym.
+ * @path: the object's file; checked, it may be anything
+ * @found: called for each, with @arg, its address in the object and its size
+ * @arg: see there
+ *
+ * Maps the file for the length of the call.
+ *
+ * Return: 0, or -ENOENT if there is no .symtab, so that more data may have no name.
+ */
+int elide_symbol_objects(const char *path, void (*found)(void *arg, uint64_t value, uint64_t size),
+			 void *arg);
 
 #endif

@@ -20,15 +20,23 @@ void elide_time_add(struct elide_times *times, unsigned long long cycles)
 		WRITE_ONCE(times->max, cycles);
 }
 
-__cold int elide_hold_begin(struct elide_thread *t, struct elide_row *row, const void *lock)
+/* A parked call is woken. */
+static void wake(struct elide_thread *t, const struct elide_row *row, const void *lock)
 {
-	if (row->parked)
-		elide_pace_wake(t, row, lock, elide_hold_mask + 1);
+	const struct elide_cache *entry =
+		elide_cache_find(t, lock, (const void *)row->site, row->kind);
+
+	if (entry && entry->elide && elide_mark(t, entry)->way == ELIDE_WAY_SHORT)
+		elide_pace_wake(t, elide_mark(t, entry), elide_hold_mask + 1);
+}
+
+__cold void elide_hold_begin(struct elide_thread *t, struct elide_row *row, const void *lock)
+{
+	wake(t, row, lock);
 	t->short_tid = ELIDE_NO_TID;
 	t->hold_lock = lock;
 	t->hold_row = row;
 	t->hold_start = cycles_now();
-	return 0;
 }
 
 void elide_hold_cancel(struct elide_thread *t)
@@ -78,6 +86,16 @@ __cold void elide_untaken(struct elide_thread *t, const void *lock)
 		t->in_real = 0;
 		t->pending[0].what = 0;
 	}
+}
+
+__cold int elide_short_more(struct elide_thread *t, struct elide_row *row, const void *lock)
+{
+	/* It is counted already. */
+	if (!((row->not_attempted - 1) & elide_hold_mask))
+		elide_hold_begin(t, row, lock);
+	if (elide_process.watch_taken)
+		elide_taken(t, row, lock, true);
+	return 0;
 }
 
 void elide_released(struct elide_thread *t, const void *lock, enum elide_kind kind)

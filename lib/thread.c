@@ -23,6 +23,10 @@
 __thread struct elide_thread *elide_self;
 struct elide_row elide_no_row;
 
+static const uint8_t eliding = POLICY_ARM_keen;
+static struct elide_pace nobody;
+struct elide_mark elide_no_mark = {.arm = &eliding, .pace = &nobody, .row = &elide_no_row};
+
 /* What this thread was called before each fork, the latest first. */
 #define MAX_FORKS 4
 static __thread uint32_t own_tids[MAX_FORKS];
@@ -96,7 +100,7 @@ static void thread_init(struct elide_thread *t)
 	}
 	t->ends = 0;
 	t->short_tid = elide_short_way() ? t->tid : ELIDE_NO_TID;
-	t->nr_held = t->nr_pending = 0;
+	t->open = 0;
 	/* Differs between threads, and is the same in the next run: ids of threads are not. */
 	t->seed = ++elide_data->nr_threads * 2654435761u | 1;
 	t->sample_seed = t->seed * 0x9e3779b97f4a7c15ull;
@@ -109,7 +113,9 @@ static void thread_init(struct elide_thread *t)
 	elide_pmu_close(t->loads);
 	t->pmu = elide_pmu_open(ELIDE_PMU_ABORTS);
 	t->loads = elide_pmu_open(ELIDE_PMU_LOADS);
-	t->nr_spins = t->nr_rwlocks = t->watched = 0;
+	t->nr_spins = t->nr_rwlocks = 0;
+	t->no_pace.countdown = ELIDE_NO_PACE;
+	t->halted = elide_halted();
 	t->queue = NULL;
 	elide_pace_begin(t);
 	t->pending[0].what = 0;
@@ -204,23 +210,69 @@ static enum elide_row_state row_state(uint32_t class_index, const void *site, en
 	return elide_process.config.name == POLICY_NEVER ? ELIDE_STATE_OFF : ELIDE_STATE_ELIDING;
 }
 
-static struct elide_row *row_get(struct elide_thread *t, uint32_t class_index, const void *site,
-				 enum elide_kind kind)
+enum elide_way elide_way(const struct elide_thread *t, const struct elide_row *row)
+{
+	bool elided = row->state == ELIDE_STATE_ELIDING || row->state == ELIDE_STATE_PAUSED;
+
+	if (!elide_short_way() || (elided && t->halted))
+		return ELIDE_WAY_LONG;
+	/* glibc's policy and HPCA'14's have something to be asked for each lock. */
+	if (!elided)
+		return ELIDE_WAY_SHORT;
+	return elide_process.config.name == POLICY_GLIBC ||
+			       elide_process.config.name == POLICY_HPCA ?
+		       ELIDE_WAY_LONG :
+		       ELIDE_WAY_ELIDE;
+}
+
+/* The row's mark, as it is in the beginning. */
+static struct elide_mark *mark_make(struct elide_thread *t, struct elide_row *row)
+{
+	struct elide_mark *mark = &t->marks[t->nr_rows];
+
+	*mark = (struct elide_mark){
+		.way = elide_way(t, row),
+		.arm = &eliding,
+		.pace = &t->no_pace,
+		.row = row,
+	};
+	if (elide_process.config.name == POLICY_ADAPTIVE)
+		elide_pace_attach(t, mark);
+	t->nr_rows++;
+	return mark;
+}
+
+/* Where in the hash of rows that one is, or would be. */
+static uint16_t *row_slot(struct elide_thread *t, uint32_t class_index, const void *site,
+			  enum elide_kind kind)
 {
 	uint64_t h = (class_index * 2654435761ull) ^ ((uintptr_t)site * 0x9e3779b97f4a7c15ull >> 40);
-	struct elide_chunk *chunk = t->chunk; /* a copy that no fork wipes */
-	struct elide_row *row;
-	uint32_t *slot;
+	const struct elide_row *row;
+	uint16_t *slot;
 
 	for (uint32_t i = h;; i++) {
 		slot = &t->rows[i % ELIDE_NR_ROWS];
 		if (!*slot)
-			break;
-		row = elide_row_at(*slot);
+			return slot;
+		row = READ_ONCE(t->marks[*slot - 1].row);
+		if (unlikely(!row))
+			return slot; /* wiped */
 		if (row->class_index == class_index && row->site == (uintptr_t)site &&
 		    row->kind == kind)
-			return row;
+			return slot;
 	}
+}
+
+static struct elide_mark *mark_get(struct elide_thread *t, uint32_t class_index, const void *site,
+				   enum elide_kind kind)
+{
+	uint16_t *slot = row_slot(t, class_index, site, kind);
+	struct elide_chunk *chunk = t->chunk; /* a copy that no fork wipes */
+	struct elide_mark *mark;
+	struct elide_row *row;
+
+	if (*slot)
+		return &t->marks[*slot - 1];
 	if (t->nr_rows >= ELIDE_MAX_ROWS)
 		goto full;
 	row = elide_data_record(&chunk, ELIDE_CHUNK_ROWS, sizeof(*row));
@@ -235,12 +287,71 @@ static struct elide_row *row_get(struct elide_thread *t, uint32_t class_index, c
 	test_point(row);
 	elide_data_publish(chunk);
 	t->chunk = chunk;
-	*slot = ((char *)row - (char *)elide_data) / CACHE_LINE;
-	t->row_list[t->nr_rows % ELIDE_MAX_ROWS] = *slot;
-	t->nr_rows++;
-	return row;
+	mark = mark_make(t, row);
+	*slot = mark - t->marks + 1;
+	return mark;
 full:
 	elide_data->dropped[ELIDE_DROPPED_ROWS]++;
+	return NULL;
+}
+
+/* A signal handler that looks the call up meanwhile finds no entry or a whole one. */
+static struct elide_cache *entry_make(struct elide_thread *t, const struct elide_mark *mark,
+				      const struct elide_row *row, const void *lock,
+				      uint32_t index, uint32_t generation)
+{
+	struct elide_cache *entry = elide_cache_slot(t, lock, (const void *)row->site);
+
+	if (!entry->lock) {
+		if (t->nr_filled < ELIDE_NR_FILLED)
+			t->filled[t->nr_filled] = entry - t->cache;
+		t->nr_filled++;
+	}
+	WRITE_ONCE(entry->lock, NULL);
+	barrier();
+	entry->key = elide_cache_key((const void *)row->site, row->kind);
+	entry->mark = (const char *)mark - (const char *)t;
+	entry->lock_index = index;
+	entry->elide = row->state == ELIDE_STATE_ELIDING || row->state == ELIDE_STATE_PAUSED;
+	entry->generation = generation;
+	if (elide_process.config.name == POLICY_HPCA)
+		*elide_window(t, entry) = (struct policy_window){0};
+	barrier();
+	WRITE_ONCE(entry->lock, lock);
+	return entry;
+}
+
+/*
+ * The entry of a lock and a call that are known both, and were evicted or never met: without
+ * the engine's lock, which thousands of locks would make the bottleneck. NULL: they are not.
+ */
+static struct elide_cache *refill(const void *lock, const void *site, enum elide_kind kind)
+{
+	struct elide_thread *t = elide_self;
+	struct elide_cache *entry = NULL;
+	uint32_t index, generation;
+
+	if (!t || !t->ready || elide_busy)
+		return NULL;
+	/* Lock calls of signal handlers pass through, as in any slow path. */
+	elide_busy = true;
+	barrier();
+	/* Before the lock is looked up: if it is another one by now, the entry never fits. */
+	generation = __atomic_load_n(elide_generation(lock), __ATOMIC_ACQUIRE);
+	index = elide_registry_find(lock);
+	if (index != ELIDE_NONE) {
+		uint16_t slot = *row_slot(t, elide_registry_class(index), site, kind);
+		const struct elide_mark *mark = slot ? &t->marks[slot - 1] : &elide_no_mark;
+		const struct elide_row *row = READ_ONCE(mark->row);
+
+		if (slot && row)
+			entry = entry_make(t, mark, row, lock, index, generation);
+	}
+	barrier();
+	elide_busy = false;
+	if (likely(READ_ONCE(t->ready)) || !entry)
+		return entry;
+	entry->lock = NULL; /* a handler has forked, and the marks of this child are wiped */
 	return NULL;
 }
 
@@ -248,8 +359,8 @@ static struct elide_cache *fill(const void *lock, const void *site, enum elide_k
 {
 	struct elide_thread *t;
 	struct elide_cache *entry;
-	struct elide_row *row;
-	uint32_t index, generation, class_index;
+	struct elide_mark *mark;
+	uint32_t index, generation;
 
 	t = elide_self;
 	if ((!t || !t->ready) && !(t = thread_get()))
@@ -262,33 +373,10 @@ static struct elide_cache *fill(const void *lock, const void *site, enum elide_k
 			return NULL;
 		generation = READ_ONCE(*elide_generation(lock));
 	}
-	class_index = elide_registry_class(index);
-	row = row_get(t, class_index, site, kind);
-	if (!row)
+	mark = mark_get(t, elide_registry_class(index), site, kind);
+	if (!mark)
 		return NULL;
-	entry = elide_cache_slot(t, lock, site);
-	if (!entry->lock) {
-		if (t->nr_filled < ELIDE_NR_FILLED)
-			t->filled[t->nr_filled] = entry - t->cache;
-		t->nr_filled++;
-	}
-	*entry = (struct elide_cache){
-		.lock = lock,
-		.key = elide_cache_key(site, kind) |
-		       (elide_short_way() ? 0 : ELIDE_CACHE_LONG),
-		.row = row,
-		.lock_index = index,
-		.elide = row->state == ELIDE_STATE_ELIDING || row->state == ELIDE_STATE_PAUSED,
-		.generation = generation,
-	};
-	if (elide_process.config.name == POLICY_ADAPTIVE) {
-		if (t->filled_row != row)
-			t->filled_mark = elide_pace_mark(t, class_index, site, kind);
-		t->filled_row = row;
-		t->mark_of[entry - t->cache] = t->filled_mark;
-	} else {
-		*elide_window(t, entry) = (struct policy_window){0};
-	}
+	entry = entry_make(t, mark, mark->row, lock, index, generation);
 	if (unlikely(elide_slow_forked())) {
 		entry->lock = NULL;
 		return NULL;
@@ -296,14 +384,17 @@ static struct elide_cache *fill(const void *lock, const void *site, enum elide_k
 	return entry;
 }
 
-__cold struct elide_cache *elide_cache_fill(const void *lock, const void *site,
-					    enum elide_kind kind)
+__noinline struct elide_cache *elide_cache_fill(const void *lock, const void *site,
+						enum elide_kind kind)
 {
 	struct elide_cache *entry;
 	struct elide_slow slow;
 
 	if (unlikely(!elide_process.running))
 		return NULL; /* where everything passes through, as quick as can be */
+	entry = refill(lock, site, kind);
+	if (likely(entry))
+		return entry;
 	if (!elide_slow_enter(&slow)) {
 		elide_count_interrupted();
 		return NULL;

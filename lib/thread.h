@@ -41,18 +41,11 @@
 #define ELIDE_NR_ROWS  1024
 #define ELIDE_MAX_ROWS (ELIDE_NR_ROWS * 3 / 4) /* or a search for what is not there never ends */
 
-/*
- * In elide_cache.key, above the site and the kind: the call may not take the
- * wrapper's short way, which neither elides nor looks whether a transaction
- * is open. Set in every entry of a process that elides.
- */
-#define ELIDE_CACHE_LONG (1ull << 63)
-
 /**
  * struct elide_cache - what is known of (lock, site, kind).
  * @lock:       its address, NULL for an empty entry
- * @key:        site, kind and ELIDE_CACHE_LONG, see elide_cache_key()
- * @row:        the thread's counters for it, in the data file
+ * @key:        site and kind, see elide_cache_key()
+ * @mark:       what the thread knows of the call: its place in the thread's block, in bytes
  * @lock_index: in the registry
  * @elide:      it may be elided
  * @generation: of the lock's hash when the entry was made
@@ -60,7 +53,7 @@
 struct elide_cache {
 	const void *lock;
 	uint64_t key;
-	struct elide_row *row;
+	uint32_t mark;
 	uint32_t lock_index : 31, elide : 1;
 	uint32_t generation;
 };
@@ -118,7 +111,7 @@ enum elide_deferred {
  * @kind:  enum elide_kind
  * @lock:  address of the lock; it may be gone when this is looked at
  * @site:  return address of the call
- * @entry: cache entry, NULL if (lock, site) was not known yet
+ * @row:   counters of the call, NULL if (lock, site) was not known yet
  *
  * Begins as struct rtmgrind_section does: the emulator reads in the first one
  * which section the thread is in.
@@ -128,7 +121,7 @@ struct elide_pending {
 	uint32_t kind;
 	const void *lock;
 	const void *site;
-	struct elide_cache *entry;
+	struct elide_row *row;
 };
 
 #define ELIDE_SAME_PLACE(a, b) \
@@ -139,24 +132,37 @@ ELIDE_SAME_PLACE(kind, kind);
 ELIDE_SAME_PLACE(lock, lock);
 ELIDE_SAME_PLACE(site, site);
 
+/* How a wrapper treats a call whose lock it knows, before it asks anybody. */
+enum elide_way {
+	ELIDE_WAY_LONG,  /* by the functions that know every case */
+	ELIDE_WAY_SHORT, /* the lock is taken really, and that is counted */
+	ELIDE_WAY_ELIDE, /* as the policy's arm says */
+};
+
 /**
  * struct elide_mark - what a thread knows of a call site of a class: pace.h.
- * @pacer:   number of the class's state, 0 nobody's
- * @pace:    number of the thread's pace in that class
+ * @way:     enum elide_way
  * @site:    number of the site in the class
  * @streak:  acquisitions in a row that have fallen back without hope
  * @probing: the next outcome is one of a probe
- * @commits: counted in the row at the last of these
+ * @pacer:   number of the class's state, 0 where nobody measures
+ * @arm:     how the policy treats acquisitions now: enum policy_arm_name
+ * @pace:    the thread's in that class
+ * @row:     counters, in the data file; NULL for an unused mark
+ * @commits: counted in the row at the last of @streak, or when @probing began
  * @contended: counted in the row at the last report
  */
 struct elide_mark {
-	uint32_t pacer;
-	uint16_t pace;
+	uint8_t way;
 	uint8_t site;
 	uint8_t streak : 7, probing : 1;
+	uint32_t pacer;
+	const uint8_t *arm;
+	struct elide_pace *pace;
+	struct elide_row *row;
 	uint64_t commits;
 	uint64_t contended;
-};
+} __cacheline_aligned;
 
 /**
  * struct elide_pace - how far a thread has come in a class of locks.
@@ -178,30 +184,39 @@ struct elide_pace {
 	uint64_t aborts;
 };
 
+/* elide_thread.open in the usual section: one lock, one call, nothing else to be done. */
+#define ELIDE_OPEN_ONE 0x10001
+
+/* Acquisitions after which a thread looks whether it is still to elide, where nothing is measured. */
+#define ELIDE_NO_PACE 256
+
 /**
  * struct elide_thread - a thread's block.
+ * @open:       the next ones together: 0 outside sections, where nothing is watched
  * @nr_held:    elided locks open; not zero exactly inside a transaction of ours
  * @nr_pending: lock calls of the open transaction
- * @pending:    these; between transactions the first has the outermost lock held really, where
+ * @odd:        more is to be done at its end than to count it
+ * @nr_taken:   locks in @taken; always 0 unless orders are watched
+ * @in_real:    1 in a section under the real lock, where the emulator is told or loads are
+ *              sampled: @real, by a call that counts in @real_row
+ * @watched:    not 0 if either is not
+ * @pending:    the calls; between transactions the first has the outermost lock held really, where
  *              that is watched, and is otherwise empty
+ * @halted:     nothing is elided for now: elide_halted(), when the thread last looked
  * @ready:      false in a block that a fork has wiped
  * @tid:        Linux thread id, as glibc writes it into mutexes it locks
  * @short_tid:  @tid while unlock calls may take the wrappers' short way, else
  *              ELIDE_NO_TID: nothing is elided here, no hold time is being measured
  * @seed:       state of the back-off's random generator
- * @streak:     aborts since the last commit
+ * @streak:     aborts since the watch last looked
+ * @committed:  commits of all threads when it did
  * @arm:        how the adaptive policy treats the present acquisition
  * @queue:      word of the lock at which it is the one that tries again; NULL
  * @time_countdown: first attempts until one is timed
  * @nr_spins, @nr_rwlocks: held really, as far as the wrappers have seen
- * @nr_taken:   locks in @taken; always 0 unless orders are watched
- * @in_real:    1 in a section under the real lock, where the emulator is told or loads are
- *              sampled: @real, by a call that counts in @real_row
- * @watched:    not 0 if either is not
  * @hold_lock, @hold_row, @hold_start: the acquisition being measured
  * @chunk:      chunk of the data file that rows are taken from
- * @nr_rows, @rows: hash of row offsets (units of 64 bytes)
- * @row_list:   the same one after the other, to go through them
+ * @nr_rows, @rows: hash of its rows: number of the mark, from 1
  * @next_free:  list of blocks whose thread has ended
  * @next:       list of all blocks
  * @sample_seed: state of the random generator that chooses what is sampled
@@ -211,21 +226,34 @@ struct elide_pace {
  * @ends:       times its thread has said that it ends
  * @nr_filled:  entries of the cache in use; the first are in @filled, see elide_cache_used()
  * @cache:      the look-up cache
- * @mark_of:    mark of the call in the cache entry of that index
- * @windows:    this thread's judgement of the lock in it: policy hpca
- * @filled_row, @filled_mark: of the last entry made
- * @marks, @paces: what it knows of calls and of classes: pace.h
+ * @windows:    this thread's judgement of the lock in the cache entry of that index: policy hpca
+ * @marks:      of calls, one for each row
+ * @paces, @no_pace: of classes, see pace.h; for calls of which nothing is measured
  * @taken:      the locks held, the oldest first
  * @pmu:        ring of its samples of aborts, see pmu.h; NULL without
  * @loads:      ring of its samples of loads; NULL without
  */
 struct elide_thread {
-	uint32_t nr_held;
-	uint32_t nr_pending;
+	union {
+		struct {
+			uint16_t nr_held;
+			uint16_t nr_pending;
+			uint16_t odd;
+			union {
+				struct {
+					uint8_t nr_taken;
+					uint8_t in_real;
+				};
+				uint16_t watched;
+			};
+		};
+		uint64_t open;
+	};
 	struct elide_pending pending[ELIDE_MAX_PENDING];
 	struct elide_held held[ELIDE_MAX_HELD];
 
 	bool ready __cacheline_aligned;
+	bool halted;
 	uint32_t tid;
 	uint32_t short_tid;
 	uint32_t seed;
@@ -235,21 +263,14 @@ struct elide_thread {
 	uint32_t nr_rwlocks;
 	uint32_t arm;
 	uint32_t *queue;
-	union {
-		struct {
-			uint16_t nr_taken;
-			uint16_t in_real;
-		};
-		uint32_t watched;
-	};
 	const void *hold_lock;
 	struct elide_row *hold_row;
 	unsigned long long hold_start;
+	uint64_t committed;
 
 	struct elide_chunk *chunk;
 	uint32_t nr_rows;
-	uint32_t rows[ELIDE_NR_ROWS];
-	uint32_t row_list[ELIDE_MAX_ROWS];
+	uint16_t rows[ELIDE_NR_ROWS];
 	struct elide_thread *next_free;
 	struct elide_thread *next;
 	uint64_t sample_seed;
@@ -262,11 +283,9 @@ struct elide_thread {
 	uint16_t filled[ELIDE_NR_FILLED];
 
 	struct elide_cache cache[ELIDE_NR_CACHE] __cacheline_aligned;
-	uint16_t mark_of[ELIDE_NR_CACHE];
-	uint16_t filled_mark;
-	const struct elide_row *filled_row;
-	struct elide_mark marks[ELIDE_NR_ROWS] __cacheline_aligned;
+	struct elide_mark marks[ELIDE_MAX_ROWS];
 	struct elide_pace paces[ELIDE_NR_ROWS];
+	struct elide_pace no_pace;
 	struct policy_window windows[ELIDE_NR_CACHE];
 	struct elide_taken taken[ELIDE_MAX_TAKEN];
 	void *pmu;
@@ -287,7 +306,7 @@ static inline uint64_t elide_cache_key(const void *site, enum elide_kind kind)
 
 static inline const void *elide_cache_site(const struct elide_cache *entry)
 {
-	return (const void *)((entry->key & ~ELIDE_CACHE_LONG) / (ELIDE_CACHE_KIND + 1));
+	return (const void *)(entry->key / (ELIDE_CACHE_KIND + 1));
 }
 
 static inline struct elide_cache *elide_cache_slot(struct elide_thread *t, const void *lock,
@@ -312,12 +331,6 @@ static inline struct elide_cache *elide_cache_used(struct elide_thread *t, uint3
 	if (t->nr_filled <= ELIDE_NR_FILLED)
 		return i < t->nr_filled ? &t->cache[t->filled[i]] : NULL;
 	return i < ELIDE_NR_CACHE ? &t->cache[i] : NULL;
-}
-
-static inline struct elide_mark *elide_mark(struct elide_thread *t,
-					    const struct elide_cache *entry)
-{
-	return &t->marks[t->mark_of[entry - t->cache]];
 }
 
 static inline struct policy_window *elide_window(struct elide_thread *t,
@@ -347,31 +360,23 @@ static inline struct elide_cache *elide_cache_find(struct elide_thread *t, const
 	if (unlikely(!t))
 		return NULL;
 	entry = elide_cache_slot(t, lock, site);
-	if (likely(elide_cache_fits(entry, lock, key | ELIDE_CACHE_LONG)) ||
-	    elide_cache_fits(entry, lock, key))
-		return entry;
-	return NULL;
+	return likely(elide_cache_fits(entry, lock, key)) ? entry : NULL;
 }
 
-/**
- * elide_cache_short() - the same for the short way: only what is merely to be counted.
- *
- * Return: the row to count in, in a thread that is in no transaction of ours; or NULL.
- */
-static __always_inline_fn struct elide_row *elide_cache_short(struct elide_thread *t,
-							      const void *lock, const void *site,
-							      enum elide_kind kind)
-{
-	const struct elide_cache *entry;
-	struct elide_row *row;
+/* What a thread knows of a call that a fork has wiped from its block in the middle of it. */
+extern struct elide_mark elide_no_mark;
 
-	if (unlikely(!t))
-		return NULL;
-	entry = elide_cache_slot(t, lock, site);
-	/* Before the check: a handler that forks may wipe the entry after it. See elide_row(). */
-	row = READ_ONCE(entry->row);
-	barrier();
-	return likely(elide_cache_fits(entry, lock, elide_cache_key(site, kind))) ? row : NULL;
+/**
+ * elide_mark() - what the thread knows of a call.
+ * @t: the calling thread
+ * @entry: of its cache
+ */
+static inline struct elide_mark *elide_mark(struct elide_thread *t,
+					    const struct elide_cache *entry)
+{
+	uint32_t at = READ_ONCE(entry->mark);
+
+	return likely(at) ? (struct elide_mark *)((char *)t + at) : &elide_no_mark;
 }
 
 /* Where is counted what belongs to no row any more. */
@@ -385,19 +390,17 @@ extern struct elide_row elide_no_row;
  */
 static inline struct elide_row *elide_row(const struct elide_cache *entry)
 {
-	struct elide_row *row = READ_ONCE(entry->row);
+	const struct elide_mark *mark = elide_mark(elide_self, entry);
+	struct elide_row *row = READ_ONCE(mark->row);
 
 	return likely(row) ? row : &elide_no_row;
 }
 
-/** elide_row_at() - the row at an offset as struct elide_thread.rows has it. NULL for 0. */
-static inline struct elide_row *elide_row_at(uint32_t offset)
-{
-	return offset ? (struct elide_row *)((char *)elide_data + (size_t)offset * CACHE_LINE) : NULL;
-}
-
 /** elide_threads_all() - the first of all blocks of threads, of ended ones too. In a slow path. */
 struct elide_thread *elide_threads_all(void);
+
+/** elide_way() - how the wrappers are to treat calls of a row of the thread @t. */
+enum elide_way elide_way(const struct elide_thread *t, const struct elide_row *row);
 
 /**
  * elide_cache_fill() - the slow path of elide_cache_find().

@@ -11,6 +11,7 @@
 
 #include "compiler.h"
 #include "log.h"
+#include "policy.h"
 #include "tunables.h"
 
 struct elide_tunables elide_tunables;
@@ -185,6 +186,35 @@ int elide_tunables_parse(struct elide_tunables *t, const char *name, const char 
 	return -ENOENT;
 }
 
+/* Further attempts after aborts of some kind. */
+static bool is_budget(const struct tunable *u)
+{
+	return !strncmp(u->name, "RETRY_", 6);
+}
+
+/*
+ * The policy fixed is nothing but its budgets. That these are all 0 contradicts it: then the
+ * defaults, and a warning.
+ */
+static void settle(struct elide_tunables *t, char *message, unsigned int size)
+{
+	unsigned int n;
+	char none[1];
+
+	if (t->policy != POLICY_FIXED)
+		return;
+	for (const struct tunable *u = table; u < table + ARRAY_SIZE(table); u++)
+		if (is_budget(u) && *(uint32_t *)((char *)t + u->offset))
+			return;
+	n = snprintf(message, size, "ELIDE_POLICY=fixed contradicts budgets of 0, using");
+	for (const struct tunable *u = table; u < table + ARRAY_SIZE(table); u++)
+		if (is_budget(u) && n < size) {
+			n += snprintf(message + n, size - n, " ELIDE_%s=%s", u->name, u->initial);
+			parse(u, t, u->initial, none, sizeof(none));
+		}
+	elide_log("%s", message);
+}
+
 void elide_tunables_read(char *const *environ)
 {
 	char message[256];
@@ -206,6 +236,7 @@ void elide_tunables_read(char *const *environ)
 		if (elide_tunables_parse(&elide_tunables, copy, equal + 1, message, sizeof(message)))
 			elide_log("%s", message);
 	}
+	settle(&elide_tunables, message, sizeof(message));
 }
 
 void elide_tunables_word(const char *name, uint32_t index, char *text, unsigned int size)

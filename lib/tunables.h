@@ -59,7 +59,7 @@ extern struct elide_tunables elide_tunables;
  * @environ: "NAME=VALUE" strings, NULL for all defaults (a setuid program)
  *
  * Warns once, on standard error, per unknown ELIDE_ name and per bad value,
- * naming the nearest valid one. Not thread-safe: called once at start.
+ * naming the nearest valid one, and of settings that contradict each other. Not thread-safe: called once at start.
  */
 void elide_tunables_read(char *const *environ);
 

@@ -7,12 +7,10 @@
 #include "log.h"
 #include "real.h"
 
-const struct elide_rule glibc_mutex_rule = {.mask = ~0u, .free = 0, .size = 4};
-/* An idle rwlock after a writer holds WRPHASE: never test for 0. */
-const struct elide_rule glibc_read_rule = {.mask = RWLOCK_WRLOCKED, .free = 0, .size = 4};
-const struct elide_rule glibc_write_rule = {
-	.mask = ~(uint64_t)(RWLOCK_WRPHASE | RWLOCK_RWAITING) & ~0u, .free = 0, .size = 4};
-const struct elide_rule glibc_spin_rule = {.mask = ~0u, .free = SPIN_FREE, .size = 4};
+const struct elide_rule glibc_mutex_rule = MUTEX_IS_FREE;
+const struct elide_rule glibc_read_rule = READ_IS_FREE;
+const struct elide_rule glibc_write_rule = WRITE_IS_FREE;
+const struct elide_rule glibc_spin_rule = SPIN_IS_FREE;
 
 struct glibc_layout glibc_layout;
 

@@ -33,6 +33,13 @@
 /* pthread_spinlock_t */
 #define SPIN_FREE 1
 
+/* The rules, for a compiler that is to know them. An idle rwlock after a writer holds WRPHASE. */
+#define MUTEX_IS_FREE {.mask = ~0u, .free = 0, .size = 4}
+#define READ_IS_FREE  {.mask = RWLOCK_WRLOCKED, .free = 0, .size = 4}
+#define WRITE_IS_FREE \
+	{.mask = ~(uint64_t)(RWLOCK_WRPHASE | RWLOCK_RWAITING) & ~0u, .free = 0, .size = 4}
+#define SPIN_IS_FREE  {.mask = ~0u, .free = SPIN_FREE, .size = 4}
+
 extern const struct elide_rule glibc_mutex_rule, glibc_read_rule, glibc_write_rule,
 	glibc_spin_rule;
 
@@ -56,6 +63,12 @@ extern struct glibc_layout glibc_layout;
  * Fills glibc_layout. Calls only the real functions.
  */
 void glibc_layout_check(void);
+
+/** glibc_mutex_may_elide() - the same as glibc_mutex_elidable() where the layout is as expected. */
+static inline bool glibc_mutex_may_elide(const pthread_mutex_t *m)
+{
+	return !(m->__data.__kind & (MUTEX_UNELIDABLE | MUTEX_GLIBC_ELIDES));
+}
 
 /** glibc_mutex_elidable() - is this a mutex that elision may handle? */
 static inline bool glibc_mutex_elidable(const pthread_mutex_t *m)

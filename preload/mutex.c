@@ -19,10 +19,10 @@
 #define KIND ELIDE_KIND_MUTEX
 
 /* Robust, priority and process-shared mutexes are left to glibc, and so is everything unknown. */
-static __always_inline_fn bool may_elide(struct elide_thread *t, const struct elide_cache *entry,
-					 const struct elide_row *row, const pthread_mutex_t *m)
+static bool may_elide(struct elide_thread *t, const struct elide_cache *entry,
+		      const pthread_mutex_t *m)
 {
-	return elide_tried(t, entry, row) && glibc_mutex_elidable(m);
+	return elide_tried(t, entry) && glibc_mutex_elidable(m);
 }
 
 /* Take a free plain mutex as glibc does. False: it is held. */
@@ -123,6 +123,7 @@ static int lock_inside(struct elide_thread *t, struct elide_cache *entry, pthrea
 		switch (glibc_mutex_type(m)) {
 		case PTHREAD_MUTEX_RECURSIVE_NP:
 			held->depth++;
+			t->odd = true;
 			return 0;
 		case PTHREAD_MUTEX_ERRORCHECK_NP:
 			if (!try)
@@ -153,7 +154,17 @@ static int answered_inside(struct elide_thread *t, struct elide_cache *entry, pt
 	return counted_inside(t, entry, m, site, KIND, how == HOW_LOCK, err);
 }
 
-/* Every case; the short way below is one of them made quick. */
+/* Elision has said that the lock is to be taken really. */
+static __noinline int lock_really(struct elide_thread *t, struct elide_row *row,
+				  pthread_mutex_t *m, const void *site, enum elide_outcome outcome)
+{
+	if (unlikely(!glibc_mutex_plain(m) || !glibc_layout.mutex || !take_plain(m, t->tid)))
+		return lock_waiting(t, row, m, site, outcome);
+	taken_really(t, row, m, outcome, true);
+	return 0;
+}
+
+/* Every case; pthread_mutex_lock() does what is usual. */
 __noinline int mutex_lock(pthread_mutex_t *m, const void *site)
 {
 	struct elide_thread *t = elide_self;
@@ -178,31 +189,47 @@ __noinline int mutex_lock(pthread_mutex_t *m, const void *site)
 	}
 	/* It stays where it is, whatever a signal handler does meanwhile. */
 	row = elide_row(entry);
-	if (may_elide(t, entry, row, m)) {
+	if (may_elide(t, entry, m)) {
 		outcome = elide_acquire(t, entry, m, &glibc_mutex_rule, site, KIND, true);
 		if (outcome == ELIDE_TAKEN)
 			return 0;
 		if (outcome == ELIDE_INSIDE)
 			return real.mutex_lock(m);
 	}
-	if (unlikely(!glibc_mutex_plain(m) || !glibc_layout.mutex || !take_plain(m, t->tid)))
-		return lock_waiting(t, row, m, site, outcome);
-	taken_really(t, row, m, outcome, true);
-	return 0;
+	return lock_really(t, row, m, site, outcome);
 }
 
-/* The uncontended acquire of a plain mutex where nothing is elided. */
+/* The policy lets it be tried, and the first attempt has aborted, or is to be timed. */
+static __noinline int lock_counted(struct elide_thread *t, struct elide_row *row,
+				   pthread_mutex_t *m, const void *site, unsigned int status)
+{
+	enum elide_outcome outcome =
+		elide_acquire_counted(t, m, &glibc_mutex_rule, site, KIND, status);
+
+	return outcome == ELIDE_TAKEN ? 0 : lock_really(t, row, m, site, outcome);
+}
+
 WRAPPER int pthread_mutex_lock(pthread_mutex_t *m)
 {
 	struct elide_thread *t = elide_self;
-	struct elide_row *row;
+	struct elide_quick q = elide_quick(t, m, CALL_SITE(), KIND);
+	enum elide_outcome outcome = ELIDE_INSIDE;
+	unsigned int status;
 
-	if (unlikely(!t || t->short_tid == ELIDE_NO_TID))
+	if (unlikely(!q.known))
 		return mutex_lock(m, CALL_SITE());
-	row = elide_cache_short(t, m, CALL_SITE(), KIND);
-	if (unlikely(!row || !glibc_mutex_plain(m) || !take_plain(m, t->tid)))
+	if (likely(q.way == ELIDE_WAY_ELIDE && glibc_mutex_may_elide(m)))
+		outcome = elide_quick_acquire(t, q, m, (struct elide_rule)MUTEX_IS_FREE,
+					      CALL_SITE(), KIND, &status);
+	if (likely(outcome == ELIDE_TAKEN))
+		return 0;
+	if (unlikely(outcome == ELIDE_FELL_BACK))
+		return lock_counted(t, q.row, m, CALL_SITE(), status);
+	if (unlikely(outcome == ELIDE_INSIDE && q.way != ELIDE_WAY_SHORT))
 		return mutex_lock(m, CALL_SITE());
-	return counted_short(t, row, m);
+	if (unlikely(!glibc_mutex_plain(m) || !take_plain(m, t->tid)))
+		return lock_really(t, q.row, m, CALL_SITE(), ELIDE_SKIPPED);
+	return counted_short(t, q.row, m);
 }
 
 int mutex_trylock(pthread_mutex_t *m, const void *site)
@@ -226,7 +253,7 @@ int mutex_trylock(pthread_mutex_t *m, const void *site)
 			return real.mutex_trylock(m);
 		t = elide_self;
 	}
-	if (may_elide(t, entry, elide_row(entry), m)) {
+	if (may_elide(t, entry, m)) {
 		outcome = elide_acquire(t, entry, m, &glibc_mutex_rule, site, KIND, false);
 		if (outcome == ELIDE_TAKEN)
 			return 0;
@@ -268,7 +295,7 @@ int mutex_timedlock(pthread_mutex_t *m, const void *site, clockid_t clock,
 			return real_timed(m, clock, until);
 		t = elide_self;
 	}
-	if (may_elide(t, entry, elide_row(entry), m)) {
+	if (may_elide(t, entry, m)) {
 		outcome = elide_acquire(t, entry, m, &glibc_mutex_rule, site, KIND, false);
 		if (outcome == ELIDE_TAKEN)
 			return 0;
@@ -346,7 +373,12 @@ WRAPPER int pthread_mutex_unlock(pthread_mutex_t *m)
 {
 	struct elide_thread *t = elide_self;
 
-	if (unlikely(!t || (uint32_t)m->__data.__owner != t->short_tid || !glibc_mutex_plain(m)))
+	if (unlikely(!t))
+		return mutex_unlock(m, CALL_SITE());
+	if (elide_quick_release(t, m))
+		return 0;
+	if (unlikely(t->open || (uint32_t)m->__data.__owner != t->short_tid ||
+		     !glibc_mutex_plain(m)))
 		return mutex_unlock(m, CALL_SITE());
 	return release_plain(m, CALL_SITE());
 }

@@ -12,10 +12,10 @@
 
 #define CLOCK_PLAIN (-1) /* the timed functions without a clock */
 
-static __always_inline_fn bool may_elide(struct elide_thread *t, const struct elide_cache *entry,
-					 const struct elide_row *row, const pthread_rwlock_t *rw)
+static bool may_elide(struct elide_thread *t, const struct elide_cache *entry,
+		      const pthread_rwlock_t *rw)
 {
-	return elide_tried(t, entry, row) && glibc_layout.rwlock && !rw->__data.__shared;
+	return elide_tried(t, entry) && glibc_layout.rwlock && !rw->__data.__shared;
 }
 
 static __always_inline_fn const struct elide_rule *rule_of(enum elide_kind kind)
@@ -23,11 +23,11 @@ static __always_inline_fn const struct elide_rule *rule_of(enum elide_kind kind)
 	return kind == ELIDE_KIND_RWLOCK_READ ? &glibc_read_rule : &glibc_write_rule;
 }
 
-static __always_inline_fn bool is_free(const pthread_rwlock_t *rw, enum elide_kind kind)
+static __always_inline_fn bool looks_free(const pthread_rwlock_t *rw, enum elide_kind kind)
 {
-	const struct elide_rule *rule = rule_of(kind);
+	uint64_t value;
 
-	return (READ_ONCE(rw->__data.__readers) & rule->mask) == rule->free;
+	return is_free(rw, rule_of(kind), &value);
 }
 
 static __always_inline_fn int call_real(pthread_rwlock_t *rw, enum elide_kind kind, enum how how,
@@ -55,7 +55,7 @@ static bool elided_inside(struct elide_thread *t, struct elide_cache *entry, pth
 {
 	if (elide_find_held(t, rw))
 		rtm_abort(ELIDE_CODE_relock); /* the real path answers */
-	if (!glibc_layout.rwlock || rw->__data.__shared || (how == HOW_TRY && !is_free(rw, kind)))
+	if (!glibc_layout.rwlock || rw->__data.__shared || (how == HOW_TRY && !looks_free(rw, kind)))
 		return false;
 	if ((uint32_t)rw->__data.__cur_writer == t->tid)
 		return false; /* EDEADLK */
@@ -69,13 +69,40 @@ static uint32_t writer(const pthread_rwlock_t *rw)
 	return glibc_layout.rwlock ? READ_ONCE(rw->__data.__cur_writer) : 0;
 }
 
+/* Elision has said that the lock is to be taken really. */
+static __always_inline_fn int lock_really(struct elide_thread *t, struct elide_row *row,
+					  pthread_rwlock_t *rw, const void *site,
+					  enum elide_kind kind, enum how how, clockid_t clock,
+					  const struct timespec *until, enum elide_outcome outcome)
+{
+	struct wait w;
+	int err;
+
+	/* Not by a look at the word: that would wait for the atomic before, and glibc looks again. */
+	err = call_real(rw, kind, HOW_TRY, clock, until);
+	if (err && how != HOW_TRY) {
+		wait_begin(&w, true, t, row, rw, writer(rw));
+		if (how == HOW_LOCK)
+			waits_really(t, row, rw);
+		err = call_real(rw, kind, how, clock, until);
+		if (!err)
+			wait_end(row, &w);
+	}
+	if (err == EDEADLK)
+		elide_misuse(ELIDE_MISUSE_RELOCK, kind, site, rw);
+	if (err)
+		return err;
+	t->nr_rwlocks++;
+	taken_really(t, row, rw, outcome, how == HOW_LOCK);
+	return 0;
+}
+
 static __always_inline_fn int lock(pthread_rwlock_t *rw, const void *site, enum elide_kind kind,
 				   enum how how, clockid_t clock, const struct timespec *until)
 {
 	struct elide_thread *t = elide_self;
 	struct elide_cache *entry = elide_cache_find(t, rw, site, kind);
 	enum elide_outcome outcome = ELIDE_SKIPPED;
-	struct wait w;
 	int err;
 
 	/* As glibc does for rwlocks, even where the lock is free. */
@@ -95,30 +122,14 @@ static __always_inline_fn int lock(pthread_rwlock_t *rw, const void *site, enum 
 			return call_real(rw, kind, how, clock, until);
 		t = elide_self;
 	}
-	if (may_elide(t, entry, elide_row(entry), rw)) {
+	if (may_elide(t, entry, rw)) {
 		outcome = elide_acquire(t, entry, rw, rule_of(kind), site, kind, how == HOW_LOCK);
 		if (outcome == ELIDE_TAKEN)
 			return 0;
 		if (outcome == ELIDE_INSIDE)
 			return call_real(rw, kind, how, clock, until);
 	}
-	/* Not by a look at the word: that would wait for the atomic before, and glibc looks again. */
-	err = call_real(rw, kind, HOW_TRY, clock, until);
-	if (err && how != HOW_TRY) {
-		wait_begin(&w, true, t, elide_row(entry), rw, writer(rw));
-		if (how == HOW_LOCK)
-			waits_really(t, elide_row(entry), rw);
-		err = call_real(rw, kind, how, clock, until);
-		if (!err)
-			wait_end(elide_row(entry), &w);
-	}
-	if (err == EDEADLK)
-		elide_misuse(ELIDE_MISUSE_RELOCK, kind, site, rw);
-	if (err)
-		return err;
-	t->nr_rwlocks++;
-	taken_really(t, elide_row(entry), rw, outcome, how == HOW_LOCK);
-	return 0;
+	return lock_really(t, elide_row(entry), rw, site, kind, how, clock, until, outcome);
 }
 
 WRAPPER int pthread_rwlock_init(pthread_rwlock_t *rw, const pthread_rwlockattr_t *attr)
@@ -136,7 +147,7 @@ WRAPPER int pthread_rwlock_destroy(pthread_rwlock_t *rw)
 	int err;
 
 	wrap_destroy_begin(rw);
-	held = glibc_layout.rwlock && !is_free(rw, ELIDE_KIND_RWLOCK_WRITE);
+	held = glibc_layout.rwlock && !looks_free(rw, ELIDE_KIND_RWLOCK_WRITE);
 	err = real.rwlock_destroy(rw);
 	if (held)
 		misuse(ELIDE_MISUSE_DESTROY_HELD, ELIDE_KIND_RWLOCK_WRITE, CALL_SITE(), rw);
@@ -203,25 +214,64 @@ static __always_inline_fn int release_real(struct elide_thread *t, pthread_rwloc
 	return real.rwlock_unlock(rw);
 }
 
-/* Where nothing is elided and the lock is to be had at once. */
-static __always_inline_fn int lock_short(pthread_rwlock_t *rw, const void *site,
+/* The lock is to be had at once, or it is glibc's. */
+static __always_inline_fn bool take(pthread_rwlock_t *rw, enum elide_kind kind)
+{
+	return (kind == ELIDE_KIND_RWLOCK_READ && reader_comes(rw)) ||
+	       likely(!call_real(rw, kind, HOW_TRY, CLOCK_PLAIN, NULL));
+}
+
+/* The policy has been asked, and there is more to do than to take the lock. */
+static __noinline int lock_skipped(struct elide_thread *t, struct elide_row *row,
+				   pthread_rwlock_t *rw, const void *site, enum elide_kind kind)
+{
+	return lock_really(t, row, rw, site, kind, HOW_LOCK, CLOCK_PLAIN, NULL, ELIDE_SKIPPED);
+}
+
+/* The policy lets it be tried, and the first attempt has aborted, or is to be timed. */
+static __noinline int lock_counted(struct elide_thread *t, struct elide_row *row,
+				   pthread_rwlock_t *rw, const void *site, enum elide_kind kind,
+				   unsigned int status)
+{
+	enum elide_outcome outcome =
+		elide_acquire_counted(t, rw, rule_of(kind), site, kind, status);
+
+	return outcome == ELIDE_TAKEN ? 0 :
+					lock_really(t, row, rw, site, kind, HOW_LOCK, CLOCK_PLAIN,
+						    NULL, outcome);
+}
+
+static __always_inline_fn int lock_quick(pthread_rwlock_t *rw, const void *site,
 					 enum elide_kind kind)
 {
+	bool read = kind == ELIDE_KIND_RWLOCK_READ;
 	struct elide_thread *t = elide_self;
-	struct elide_row *row = elide_cache_short(t, rw, site, kind);
+	struct elide_quick q = elide_quick(t, rw, site, kind);
+	enum elide_outcome outcome = ELIDE_INSIDE;
+	unsigned int status;
 
-	if (unlikely(!row))
+	if (unlikely(!q.known))
 		return lock_long(rw, site, kind);
-	if ((kind != ELIDE_KIND_RWLOCK_READ || !reader_comes(rw)) &&
-	    unlikely(call_real(rw, kind, HOW_TRY, CLOCK_PLAIN, NULL)))
+	if (likely(q.way == ELIDE_WAY_ELIDE && !rw->__data.__shared))
+		outcome = elide_quick_acquire(t, q, rw,
+					      read ? (struct elide_rule)READ_IS_FREE :
+						     (struct elide_rule)WRITE_IS_FREE,
+					      site, kind, &status);
+	if (likely(outcome == ELIDE_TAKEN))
+		return 0;
+	if (unlikely(outcome == ELIDE_FELL_BACK))
+		return lock_counted(t, q.row, rw, site, kind, status);
+	if (unlikely(outcome == ELIDE_INSIDE && q.way != ELIDE_WAY_SHORT))
 		return lock_long(rw, site, kind);
+	if (unlikely(!take(rw, kind)))
+		return lock_skipped(t, q.row, rw, site, kind);
 	t->nr_rwlocks++;
-	return counted_short(t, row, rw);
+	return counted_short(t, q.row, rw);
 }
 
 WRAPPER int pthread_rwlock_rdlock(pthread_rwlock_t *rw)
 {
-	return lock_short(rw, CALL_SITE(), ELIDE_KIND_RWLOCK_READ);
+	return lock_quick(rw, CALL_SITE(), ELIDE_KIND_RWLOCK_READ);
 }
 
 WRAPPER int pthread_rwlock_tryrdlock(pthread_rwlock_t *rw)
@@ -244,7 +294,7 @@ WRAPPER int pthread_rwlock_clockrdlock(pthread_rwlock_t *rw, clockid_t clock,
 
 WRAPPER int pthread_rwlock_wrlock(pthread_rwlock_t *rw)
 {
-	return lock_short(rw, CALL_SITE(), ELIDE_KIND_RWLOCK_WRITE);
+	return lock_quick(rw, CALL_SITE(), ELIDE_KIND_RWLOCK_WRITE);
 }
 
 WRAPPER int pthread_rwlock_trywrlock(pthread_rwlock_t *rw)
@@ -275,7 +325,7 @@ static __cold void unlock_odd(const struct elide_thread *t, pthread_rwlock_t *rw
 
 	if (!elide_may_judge() || !glibc_layout.rwlock)
 		return;
-	if (is_free(rw, ELIDE_KIND_RWLOCK_WRITE))
+	if (looks_free(rw, ELIDE_KIND_RWLOCK_WRITE))
 		misuse(ELIDE_MISUSE_UNLOCK_FREE, ELIDE_KIND_RWLOCK_WRITE, site, rw);
 	else if (writer && !elide_tid_is_own(t, writer))
 		misuse(ELIDE_MISUSE_UNLOCK_FOREIGN, ELIDE_KIND_RWLOCK_WRITE, site, rw);
@@ -302,7 +352,11 @@ WRAPPER int pthread_rwlock_unlock(pthread_rwlock_t *rw)
 {
 	struct elide_thread *t = elide_self;
 
-	if (unlikely(!t || t->short_tid == ELIDE_NO_TID || !t->nr_rwlocks))
+	if (unlikely(!t))
+		return unlock_long(rw, CALL_SITE());
+	if (elide_quick_release(t, rw))
+		return 0;
+	if (unlikely(t->open || t->short_tid == ELIDE_NO_TID || !t->nr_rwlocks))
 		return unlock_long(rw, CALL_SITE());
 	t->nr_rwlocks--;
 	return likely(reader_goes(rw)) ? 0 : release_real(t, rw, CALL_SITE());

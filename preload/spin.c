@@ -22,10 +22,9 @@ static __always_inline_fn bool take(pthread_spinlock_t *s)
 	return __atomic_sub_fetch(s, 1, __ATOMIC_ACQUIRE) == 0;
 }
 
-static __always_inline_fn bool may_elide(struct elide_thread *t, const struct elide_cache *entry,
-					 const struct elide_row *row)
+static bool may_elide(struct elide_thread *t, const struct elide_cache *entry)
 {
-	return elide_tried(t, entry, row) && glibc_layout.spin;
+	return elide_tried(t, entry) && glibc_layout.spin;
 }
 
 static __noinline int lock_waiting(struct elide_thread *t, struct elide_row *row,
@@ -65,7 +64,17 @@ WRAPPER int pthread_spin_destroy(pthread_spinlock_t *s)
 	return err;
 }
 
-/* Every case; the short way below is one of them made quick. */
+/* Elision has said that the lock is to be taken really. */
+static __noinline int lock_really(struct elide_thread *t, struct elide_row *row,
+				  pthread_spinlock_t *s, enum elide_outcome outcome)
+{
+	if (unlikely(!glibc_layout.spin || !take(s)))
+		return lock_waiting(t, row, s, outcome);
+	taken_really(t, row, (const void *)s, outcome, true);
+	return 0;
+}
+
+/* Every case; pthread_spin_lock() does what is usual. */
 static __noinline int lock(pthread_spinlock_t *s, const void *site)
 {
 	const void *word = (const void *)s;
@@ -89,29 +98,49 @@ static __noinline int lock(pthread_spinlock_t *s, const void *site)
 		t = elide_self;
 	}
 	row = elide_row(entry);
-	if (may_elide(t, entry, row)) {
+	if (may_elide(t, entry)) {
 		outcome = elide_acquire(t, entry, word, &glibc_spin_rule, site, KIND, true);
 		if (outcome == ELIDE_TAKEN)
 			return 0;
 		if (outcome == ELIDE_INSIDE)
 			return real.spin_lock(s);
 	}
-	if (unlikely(!glibc_layout.spin || !take(s)))
-		return lock_waiting(t, row, s, outcome);
-	taken_really(t, row, word, outcome, true);
-	return 0;
+	return lock_really(t, row, s, outcome);
 }
 
-/* The uncontended acquire where nothing is elided. */
+/* The policy lets it be tried, and the first attempt has aborted, or is to be timed. */
+static __noinline int lock_counted(struct elide_thread *t, struct elide_row *row,
+				   pthread_spinlock_t *s, const void *site, unsigned int status)
+{
+	enum elide_outcome outcome = elide_acquire_counted(t, (const void *)s, &glibc_spin_rule,
+							   site, KIND, status);
+
+	return outcome == ELIDE_TAKEN ? 0 : lock_really(t, row, s, outcome);
+}
+
 WRAPPER int pthread_spin_lock(pthread_spinlock_t *s)
 {
+	const void *word = (const void *)s;
 	struct elide_thread *t = elide_self;
-	struct elide_row *row = elide_cache_short(t, (const void *)s, CALL_SITE(), KIND);
+	struct elide_quick q = elide_quick(t, word, CALL_SITE(), KIND);
+	enum elide_outcome outcome = ELIDE_INSIDE;
+	unsigned int status;
 
-	if (unlikely(!row || !take(s)))
+	if (unlikely(!q.known))
 		return lock(s, CALL_SITE());
+	if (likely(q.way == ELIDE_WAY_ELIDE))
+		outcome = elide_quick_acquire(t, q, word, (struct elide_rule)SPIN_IS_FREE,
+					      CALL_SITE(), KIND, &status);
+	if (likely(outcome == ELIDE_TAKEN))
+		return 0;
+	if (unlikely(outcome == ELIDE_FELL_BACK))
+		return lock_counted(t, q.row, s, CALL_SITE(), status);
+	if (unlikely(outcome == ELIDE_INSIDE && q.way != ELIDE_WAY_SHORT))
+		return lock(s, CALL_SITE());
+	if (unlikely(!take(s)))
+		return lock_waiting(t, q.row, s, ELIDE_SKIPPED);
 	t->nr_spins++;
-	return counted_short(t, row, (const void *)s);
+	return counted_short(t, q.row, word);
 }
 
 WRAPPER int pthread_spin_trylock(pthread_spinlock_t *s)
@@ -137,7 +166,7 @@ WRAPPER int pthread_spin_trylock(pthread_spinlock_t *s)
 			return real.spin_trylock(s);
 		t = elide_self;
 	}
-	if (may_elide(t, entry, elide_row(entry))) {
+	if (may_elide(t, entry)) {
 		outcome = elide_acquire(t, entry, word, &glibc_spin_rule, site, KIND, false);
 		if (outcome == ELIDE_TAKEN)
 			return 0;
@@ -168,12 +197,14 @@ WRAPPER int pthread_spin_unlock(pthread_spinlock_t *s)
 {
 	struct elide_thread *t = elide_self;
 
+	if (likely(t) && elide_quick_release(t, (const void *)s))
+		return 0;
 	/*
 	 * A look at the word would wait for the locked instruction that took it,
 	 * which costs more than all the rest: only a thread that holds no
 	 * spinlock looks whether it releases a free one.
 	 */
-	if (unlikely(!t || t->short_tid == ELIDE_NO_TID || !t->nr_spins))
+	if (unlikely(!t || t->open || t->short_tid == ELIDE_NO_TID || !t->nr_spins))
 		return unlock(s, CALL_SITE());
 	t->nr_spins--;
 	__atomic_store_n(s, SPIN_FREE, __ATOMIC_RELEASE); /* pairs with take() */

@@ -15,8 +15,8 @@
 #include "evidence.h"
 #include "glibc-layout.h"
 #include "order.h"
-#include "pace.h"
 #include "process.h"
+#include "quick.h"
 #include "real.h"
 
 #define WRAPPER __export
@@ -112,7 +112,7 @@ static __always_inline_fn int counted_short(struct elide_thread *t, struct elide
 	uint64_t nr = row->not_attempted;
 
 	WRITE_ONCE(row->not_attempted, nr + 1);
-	return unlikely(!(nr & elide_hold_mask)) ? elide_hold_begin(t, row, lock) : 0;
+	return unlikely(!(nr & elide_short_mask)) ? elide_short_more(t, row, lock) : 0;
 }
 
 /* The lock is about to be released really. */

@@ -36,12 +36,17 @@ static double mean(const struct elide_times *t)
 /*
  * The cost of a row: cycles thrown away in aborted attempts, cycles waited for
  * the real lock, and for each fallback the mean hold time, because a lock that
- * is really held aborts or delays everybody else for as long.
+ * is really held aborts or delays everybody else for as long. What is not
+ * attempted because there is no hope counts as if it were, like those that were.
  */
 double line_cost(const struct line *l)
 {
+	uint64_t attempted = l->acquired - l->sum.not_attempted;
+	double wasted = attempted ? (double)l->sum.wasted_cycles / (double)attempted : 0;
+
 	return (double)l->sum.wasted_cycles + (double)l->sum.wait.total +
-	       (double)l->sum.fallback * mean(&l->sum.hold);
+	       (double)l->sum.fallback * mean(&l->sum.hold) +
+	       (double)l->given_up * (wasted + mean(&l->sum.hold));
 }
 
 /* Up to this share of the run a lock may be held and nobody wait for it, per cent. */
@@ -92,6 +97,11 @@ int line_is_quiet(const struct report *r, const struct line *l)
 /* arms.def: the way that takes the lock really; all others elide. */
 #define ARM_REAL 0
 
+int event_is_hopeless(const struct elide_event *e)
+{
+	return e->type == ELIDE_EVENT_PAUSED && !e->pairs && !e->a && e->site;
+}
+
 static int is_about(const struct elide_event *e, const struct line *l)
 {
 	return e->pairs && e->class_index == l->sum.class_index && l->nr_classes == 1 &&
@@ -131,7 +141,8 @@ static enum verdict measured_verdict(const struct measured *m)
 
 /*
  * Does eliding pay? Where the adaptive policy has measured it both ways, what it
- * found. Else judged from what one run measured, without knowing the run that
+ * found, but that is of the class: where it has found no hope for a site, the
+ * site's few attempts tell. Else judged from what one run measured, without knowing the run that
  * was not elided:
  *
  *   gained  elided acquisitions * mean hold time: time that the lock would have
@@ -155,6 +166,8 @@ enum verdict line_verdict(const struct report *r, const struct line *l)
 	double lost = measured ? l->sum.wasted_cycles : l->aborts;
 	struct measured m = line_measured(r, l);
 
+	if (l->given_up)
+		return lost > gained ? VERDICT_HURTS : VERDICT_NEUTRAL;
 	if (m.pairs)
 		return measured_verdict(&m);
 	if (!r->elides || l->attempts < EVIDENCE_ATTEMPTS)

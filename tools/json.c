@@ -119,6 +119,7 @@ static json_t *row(const struct report *r, const struct line *l)
 	json_object_set_new(o, "state", json_text(state_name(l->state)));
 	json_object_set_new(o, "verdict", json_text(verdict_name(l->verdict)));
 	json_object_set_new(o, "measured", measured(r, l));
+	json_object_set_new(o, "given_up", known_number(l->given_up, r->elides));
 	json_evidence(r, l, o);
 	return o;
 }

@@ -137,6 +137,9 @@ char *class_name(const struct report *r, const struct elide_class *c, struct pla
 
 	if (c->type == ELIDE_CLASS_STATIC) {
 		symbolize_data(r->symbols, c->address, place);
+		/* A variable's name says that of which there are many. */
+		if (c->array && place->symbol)
+			return format("%s[]", place->symbol);
 		return data_name(place);
 	}
 	symbolize_call(r->symbols, c->address, place);

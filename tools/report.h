@@ -45,6 +45,7 @@ enum report_by { BY_LOCK_AND_SITE, BY_LOCK, BY_SITE, BY_STACK, BY_LINE };
  * @class_type: enum elide_class_type
  * @sum:        counters; its class and site are those of the first, its state is meaningless
  * @acquired, @elided, @attempts, @aborts: what follows from them, see struct elide_row
+ * @given_up:   acquisitions that were not attempted because the policy has found no hope here
  * @cost:       cycles, see line_cost()
  * @lock, @site: names for people
  * @short_lock, @short_site: the same for a table
@@ -65,6 +66,7 @@ struct line {
 	uint64_t elided;
 	uint64_t attempts;
 	uint64_t aborts;
+	uint64_t given_up;
 	uint64_t by_column[NR_CAUSE_COLUMNS];
 	enum elide_row_state state;
 	enum verdict verdict;
@@ -309,6 +311,13 @@ struct measured {
 	double confidence;
 	unsigned int pairs;
 };
+
+/**
+ * event_is_hopeless() - has the adaptive policy given up a call site, as whatever it tried aborted?
+ *
+ * Not because it was slower: then it has compared. And hpca pauses for a time.
+ */
+int event_is_hopeless(const struct elide_event *e);
 
 /** line_measured() - the last comparison of elision with the real lock of a row's locks. */
 struct measured line_measured(const struct report *r, const struct line *l);

@@ -231,6 +231,24 @@ free_ranks:
 	return rc;
 }
 
+/*
+ * What the policy has not attempted where it has given up, and has not come back since. That
+ * it has given up tells an event, of which there are few; that it has not come back the state.
+ */
+static void hopeless(struct report *r)
+{
+	for (size_t i = 0; i < r->file->nr_events; i++) {
+		const struct elide_event *e = &r->file->events[i];
+		struct sum *s;
+
+		if (!event_is_hopeless(e))
+			continue;
+		s = sums_get(r->sums, e->class_index, e->site, e->kind, 0);
+		if (s && sum_state(s) == ELIDE_STATE_PAUSED)
+			s->given_up = s->not_attempted;
+	}
+}
+
 static void use_class(struct report *r, const struct sum *s)
 {
 	struct class_use *use = &r->uses[s->class_index];
@@ -266,6 +284,7 @@ static int sum_rows(struct report *r, enum report_by by, const char *sort, size_
 		return -ENOMEM;
 	for (size_t i = 0; i < r->sums->nr; i++)
 		use_class(r, &r->sums->sum[i]);
+	hopeless(r);
 	rc = make_groups(r, r->sums, by);
 	return rc ? rc : build_lines(r, &reading, sort, top);
 }

@@ -112,6 +112,7 @@ void sum_add(struct sum *to, const struct sum *from)
 	to->nested += from->nested;
 	to->fallback += from->fallback;
 	to->not_attempted += from->not_attempted;
+	to->given_up += from->given_up;
 	to->contended += from->contended;
 	to->wasted_cycles += from->wasted_cycles;
 	to->wait_total += from->wait_total;
@@ -123,9 +124,9 @@ void sum_add(struct sum *to, const struct sum *from)
 		to->votes[i] += from->votes[i];
 }
 
-/* The state most of the row's acquisitions were made in; of equals the one that tries more. */
-static enum elide_row_state common_state(const uint64_t *votes)
+enum elide_row_state sum_state(const struct sum *s)
 {
+	const uint64_t *votes = s->votes;
 	static const enum elide_row_state eager[] = {ELIDE_STATE_ELIDING, ELIDE_STATE_PAUSED,
 						     ELIDE_STATE_OFF, ELIDE_STATE_PROFILED};
 	enum elide_row_state best = eager[0];
@@ -150,6 +151,7 @@ void sum_line(const struct report *r, const struct sum *sum, struct line *l)
 	l->sum.nested = sum->nested;
 	l->sum.fallback = sum->fallback;
 	l->sum.not_attempted = sum->not_attempted;
+	l->given_up = sum->given_up;
 	l->sum.contended = sum->contended;
 	l->sum.wasted_cycles = sum->wasted_cycles;
 	l->sum.wait.total = sum->wait_total;
@@ -162,7 +164,7 @@ void sum_line(const struct report *r, const struct sum *sum, struct line *l)
 	l->elided = sum->commits + sum->nested;
 	l->acquired = l->elided + sum->fallback + sum->not_attempted;
 	l->attempts = sum->commits + l->aborts;
-	l->state = common_state(sum->votes);
+	l->state = sum_state(sum);
 	l->cost = line_cost(l);
 	l->verdict = line_verdict(r, l);
 }

@@ -16,6 +16,7 @@
  * @nr_classes, @nr_sites: how many are in it
  * @group:    the sum of the report's row that it is in
  * @line:     the line of the report it is shown in, counted from 1; 0 none
+ * @given_up: acquisitions that were not attempted at sites without hope, see hopeless()
  * @votes:    by enum elide_row_state, see sum_line()
  */
 struct sum {
@@ -33,6 +34,7 @@ struct sum {
 	uint64_t nested;
 	uint64_t fallback;
 	uint64_t not_attempted;
+	uint64_t given_up;
 	uint64_t contended;
 	uint64_t wasted_cycles;
 	uint64_t wait_total;
@@ -68,6 +70,9 @@ void sum_row(struct sum *to, const struct elide_row *row);
 
 /** sum_add() - add a sum. */
 void sum_add(struct sum *to, const struct sum *from);
+
+/** sum_state() - that most of the acquisitions were made in; of equals the one that tries more. */
+enum elide_row_state sum_state(const struct sum *s);
 
 /** sum_line() - fill the numbers of a line that a sum knows. */
 void sum_line(const struct report *r, const struct sum *sum, struct line *l);

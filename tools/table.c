@@ -379,6 +379,27 @@ static void print_holder(const struct report *r, FILE *out, const struct line *l
 	fprintf(out, ": %.1f%% of its waits\n", percent(most->count, all));
 }
 
+/* What the adaptive policy found here, of a row that it no longer elides. */
+static void print_decision(const struct report *r, FILE *out, const struct line *l)
+{
+	struct measured m = line_measured(r, l);
+	char amount[32];
+
+	if (l->state != ELIDE_STATE_PAUSED)
+		return;
+	scale(amount, sizeof(amount), l->given_up ? l->given_up : l->sum.not_attempted, "");
+	if (l->given_up)
+		fprintf(out,
+			"   given up: none of the last attempts could succeed, so %s acquisitions "
+			"(%.1f%%) took the lock at once\n",
+			amount, percent(l->given_up, l->acquired));
+	else if (m.pairs)
+		fprintf(out,
+			"   paused: eliding made %+.1f%% sections in the same time (%u times compared, "
+			"%.1f%% sure), so %s acquisitions took the lock at once\n",
+			100 * m.gain, m.pairs, 100 * m.confidence, amount);
+}
+
 static void print_worst(const struct report *r, FILE *out, const struct line *l, size_t number)
 {
 	char wasted[32], mean[32], longest[32];
@@ -394,6 +415,7 @@ static void print_worst(const struct report *r, FILE *out, const struct line *l,
 	if (l->aborts)
 		fprintf(out, "   in all %s cycles wasted, %.1f%% of the acquisitions fell back\n",
 			wasted, percent(l->sum.fallback, l->acquired));
+	print_decision(r, out, l);
 	if (l->sum.contended) {
 		scale_time(r, mean, sizeof(mean),
 			   l->sum.wait.count ? l->sum.wait.total / l->sum.wait.count : 0);

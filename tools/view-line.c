@@ -252,6 +252,12 @@ static int where_of(const struct report *r, const struct toucher *t, struct wher
 	return 0;
 }
 
+/* Where not each was looked at, it is an estimate. */
+static void count_text(uint64_t samples, uint64_t count, char *to, size_t size)
+{
+	snprintf(to, size, "%s%llu", samples == count ? "" : "~", (unsigned long long)count);
+}
+
 static void print_toucher(const struct report *r, FILE *out, const struct toucher *t)
 {
 	struct data_name n;
@@ -263,8 +269,10 @@ static void print_toucher(const struct report *r, FILE *out, const struct touche
 	bytes_text(t->bytes, bytes, sizeof(bytes));
 	symbolize_instruction(r->symbols, t->pc, &code);
 	/* A hint is of no abort. */
-	snprintf(aborts, sizeof(aborts), t->who == WHO_HINT ? "-" : "%llu",
-		 (unsigned long long)t->count);
+	if (t->who == WHO_HINT)
+		strcpy(aborts, "-");
+	else
+		count_text(t->samples, t->count, aborts, sizeof(aborts));
 	fprintf(out, "   %5s %8s  %-5s  %-7s  ", bytes, aborts,
 		who_name(t->who), access_name(t->access));
 	view_print(out, &code);
@@ -281,6 +289,7 @@ void lines_table(const struct report *r, FILE *out, size_t top)
 {
 	struct hot_lines h;
 	struct data_name n;
+	char count[24];
 	size_t nr;
 
 	if (find_lines(r, &h)) {
@@ -301,9 +310,11 @@ void lines_table(const struct report *r, FILE *out, size_t top)
 		evidence_data(r, l->detail, &n);
 		fprintf(out, "%s%zu. ", i ? "\n" : "", i + 1);
 		print_clean(out, n.name);
-		fprintf(out, " (%s): %llu aborts, %llu cycles, %s sharing",
-			data_type_name(n.type), (unsigned long long)l->count,
-			(unsigned long long)l->cycles, sharing_of(l));
+		count_text(l->samples, l->count, count, sizeof(count));
+		fprintf(out, " (%s): %s aborts, %s%llu cycles (%llu sampled), %s sharing",
+			data_type_name(n.type), count, l->samples == l->count ? "" : "~",
+			(unsigned long long)l->cycles, (unsigned long long)l->samples,
+			sharing_of(l));
 		if (l->hints)
 			fprintf(out, "; HITM loads hint at it: %llu",
 				(unsigned long long)l->hints);

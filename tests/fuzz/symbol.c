@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * symbol.c - the input is an address of eight bytes and an ELF object, in
- * which the library looks for the symbol at that address.
+ * which the library looks for the symbol at that address, and for all data.
  */
+#include <elf.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -11,11 +12,17 @@
 #include "../../lib/symbol.h"
 #include "fuzz.h"
 
+static void count(void *arg, uint64_t value, uint64_t size)
+{
+	++*(size_t *)arg;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static int fd = -1;
 	char path[32], name[32];
 	uint64_t address = 0;
+	size_t nr = 0;
 	int rc;
 
 	if (size < sizeof(address))
@@ -30,5 +37,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memset(name, 'x', sizeof(name));
 	rc = elide_symbol_find(path, address, name, sizeof(name));
 	must(strnlen(name, sizeof(name)) < sizeof(name) && (!rc || !name[0]));
+	elide_symbol_objects(path, count, &nr);
+	must(nr <= size / sizeof(Elf64_Sym));
 	return 0;
 }

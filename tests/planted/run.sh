@@ -30,8 +30,7 @@ one() {
 	if [ "$2" = natively ]; then
 		options=(--mode=profile "${options[@]}")
 	else
-		# The adaptive policy would soon leave alone what is to be told.
-		options=(--emulate --cores=4 "--seed=$SEED" --policy=fixed "${options[@]}")
+		options=(--emulate --cores=4 "--seed=$SEED" "${options[@]}")
 	fi
 	timeout -k 5 "$LIMIT" "$O/bin/elide" run -q -o "$name.data" "${options[@]}" -- \
 		"$O/tests/planted/$name" "${arguments[@]}" "$SEED" >"$name.out" 2>"$name.err" ||

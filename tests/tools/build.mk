@@ -3,7 +3,8 @@
 
 SYNTH_OBJ := $(patsubst %,$(OBJ)/tests/tools/%.o,synth synth-full subject)
 TOOLS_TEST_BIN := $(O)/tests/tools/mkdata $(O)/tests/tools/looper $(O)/tests/tools/page \
-		  $(O)/tests/tools/sections $(O)/tests/tools/lambda
+		  $(O)/tests/tools/sections $(O)/tests/tools/lambda \
+		  $(O)/tests/tools/array $(O)/tests/tools/array-stripped
 
 tools-tests: $(TOOLS_TEST_BIN)
 .PHONY: tools-tests
@@ -32,6 +33,15 @@ $(O)/tests/tools/sections: $(OBJ)/tests/tools/sections.o
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -o $@ $^ -pthread
+
+$(O)/tests/tools/array: $(OBJ)/tests/tools/array.o
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -o $@ $^ -pthread
+
+$(O)/tests/tools/array-stripped: $(O)/tests/tools/array
+	$(call say,STRIP,$@)
+	$(Q)strip -o $@ $<
 
 # The test asks what the report says of inlined functions.
 $(O)/tests/tools/lambda: tests/tools/lambda.cc

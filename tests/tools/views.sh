@@ -289,6 +289,38 @@ grep -q '^shelf mutex Shelf::put in main::{lambda()#1} *100 ' out &&
 grep -q '<code title="stock::Shelf&lt;std::[^"]*::put([^"]*">Shelf::put</code>' page &&
 	ok 'names of C++ on the page' || not_ok 'names of C++ on the page' "$(grep -c Shelf page) lines"
 
+# Locks of an array are one class, however few classes there is room for; without symbols
+# those beyond the first sixteen are. arrays PROGRAM: LOCK KIND LOCKS ACQUIRED of its classes.
+arrays() {
+	run_elide run -q --mode=profile --set MAX_CLASSES=$2 -o array.data -- "$O/tests/tools/$1"
+	"$elide" report --by lock --json array.data | python3 -c '
+import json, sys
+report = json.load(sys.stdin)
+for row in report["rows"]:
+    print(row["lock"], row["kind"], row["locks"], row["acquired"])
+print(sum(report["dropped"].values()), "dropped")' | sed 's/+0x[0-9a-f]* /+N /' | sort | uniq -c |
+		sed 's/^ *//' | LC_ALL=C sort >out
+}
+arrays array 16
+cat >want <<'END'
+1 0 dropped
+1 buckets[] mutex 1000 12000
+1 single_lock mutex 1 200
+1 spins[] spin 100 200
+2 server+N mutex 1 200
+END
+same 'an array of locks' want out
+arrays array-stripped 64
+cat >want <<'END'
+1 0 dropped
+1 first locked in array-stripped+N mutex 984 11808
+1 init array-stripped+N spin 84 168
+16 array-stripped+N mutex 1 12
+16 array-stripped+N spin 1 2
+3 array-stripped+N mutex 1 200
+END
+same 'an array of locks without symbols' want out
+
 # No evidence was asked for: that is another thing than none
 if [ -x "$O/libexec/elide/rtmgrind-amd64-linux" ] && [ -z "${SAN:-}" ]; then
 	run_elide run -q --emulate --stacks=0 -o quiet.data -- "$O/tests/tools/lambda"

@@ -58,7 +58,7 @@ transactions_only_in_elision() {
 	code preload/*.[ch] tools/*.[ch] demo/*.[ch] | grep -E 'rtm_(begin|end)\b' |
 		grep -v '^tools/machine\.c:' # doctor's probe, in a child
 	code lib/*.[ch] | grep -E '\brtm_(begin|end)\(' |
-		grep -vE '^lib/(elide|release|detect)\.c:|^lib/rtm\.h:'
+		grep -vE '^lib/(elide|release|detect)\.c:|^lib/(quick|rtm)\.h:'
 }
 
 # A lock call is none, so what it calls must not be one: see lib/syscalls.h.

@@ -5,6 +5,7 @@
  * Aborts are made up here: the records are those the emulator would give.
  */
 #include <errno.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -119,6 +120,51 @@ static void weights_add_up(void **state)
 		assert_in_range(looked_at, nr / periods[i] * 15 / 16, nr / periods[i] * 17 / 16 + 8);
 	}
 	elide_tunables.stacks = 64;
+}
+
+/* Few events too, in the first threads and in those of which fewer are looked at for certain. */
+static void few_weights_add_up(void **state)
+{
+	static const uint64_t trials = 20000, nr = 200;
+	uint32_t first = elide_self->first_seen;
+
+	assert_int_equal(elide_evidence_first(1), 8);
+	assert_int_equal(elide_evidence_first(4), 8);
+	assert_int_equal(elide_evidence_first(5), 1);
+	assert_int_equal(elide_evidence_first(100000), 1);
+	for (unsigned int i = 1; i <= 8; i += 7) {
+		uint64_t sum = 0;
+
+		elide_self->first_seen = i;
+		for (uint64_t trial = 0; trial < trials; trial++)
+			for (uint64_t n = 1; n <= nr; n++)
+				sum += elide_evidence_weight(elide_self, n);
+		/* One trial's deviation is 112, that of their mean 0.4 %. */
+		assert_in_range(sum, trials * nr * 98 / 100, trials * nr * 102 / 100);
+	}
+	elide_self->first_seen = first;
+}
+
+static void *first_of_thread(void *first)
+{
+	row_of((const void *)0x580);
+	*(uint32_t *)first = elide_self->first_seen;
+	return NULL;
+}
+
+/* The first four threads of the process look at eight, as many as there are after them at one. */
+static void further_threads_look_at_one(void **state)
+{
+	assert_int_equal(elide_self->first_seen, 8);
+	for (uint32_t nr = elide_data->nr_threads + 1; nr <= 8; nr++) {
+		pthread_t thread;
+		uint32_t first;
+
+		assert_int_equal(pthread_create(&thread, NULL, first_of_thread, &first), 0);
+		assert_int_equal(pthread_join(thread, NULL), 0);
+		assert_int_equal(elide_data->nr_threads, nr);
+		assert_int_equal(first, nr <= 4 ? 8 : 1);
+	}
 }
 
 /* The counts of a row's samples converge on its aborts, however they were sampled. */
@@ -472,6 +518,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(weights_add_up),
+		cmocka_unit_test(few_weights_add_up),
+		cmocka_unit_test(further_threads_look_at_one),
 		cmocka_unit_test(counts_are_unbiased),
 		cmocka_unit_test(alike_are_merged),
 		cmocka_unit_test(sampled_by_the_processor),

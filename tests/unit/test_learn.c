@@ -288,6 +288,24 @@ static void a_clock_that_jumps_does_no_harm(void **state)
 	}
 }
 
+/* What was to be asked some milliseconds from now must not wait for the clock to be there again. */
+static void a_clock_that_went_back_delays_no_question(void **state)
+{
+	struct world w;
+	uint64_t end;
+
+	begin(&w, 1, 1, 0);
+	set(&w, 0, 1, 3, 3);
+	run_for(&w, 50 * MS);
+	while (w.class.phase != LEARN_HOLD || w.class.next_at <= w.now)
+		epoch(&w);
+	w.now -= 3000 * MS;
+	end = w.now + 35 * MS; /* a little more than the longest time between questions */
+	while (w.class.phase == LEARN_HOLD && w.now < end)
+		epoch(&w);
+	assert_int_not_equal(w.class.phase, LEARN_HOLD);
+}
+
 static void without_hope_it_is_probed_seldom(void **state)
 {
 	struct world w;
@@ -568,6 +586,7 @@ int main(void)
 		cmocka_unit_test(a_change_is_noticed),
 		cmocka_unit_test(a_silent_change_is_noticed),
 		cmocka_unit_test(a_clock_that_jumps_does_no_harm),
+		cmocka_unit_test(a_clock_that_went_back_delays_no_question),
 		cmocka_unit_test(without_hope_it_is_probed_seldom),
 		cmocka_unit_test(two_commits_give_hope),
 		cmocka_unit_test(unsure_is_hope),

@@ -25,6 +25,8 @@
 #define SITE_B ((const void *)0x2000)
 
 static int static_lock, other_static_lock;
+/* Sixteen mutexes could be in it, and fifteen in the other. */
+static char large_data[16 * 64], small_data[15 * 40];
 static char directory[] = "/tmp/elide-test-XXXXXX";
 
 static void in_child(void (*test)(void), uint32_t max_locks, uint32_t max_classes)
@@ -85,6 +87,58 @@ static void classes(void)
 	check(info(a)->type == ELIDE_CLASS_STATIC && info(a)->address == (uintptr_t)&static_lock);
 	check(info(b)->type == ELIDE_CLASS_STATIC);
 	check(info(b)->address == (uintptr_t)&other_static_lock);
+}
+
+static const void *address_of(uint32_t index)
+{
+	return (const void *)(uintptr_t)info(index)->address;
+}
+
+static void array_is_one_class(void)
+{
+	const char *first = large_data + 5 * 64;
+	uint32_t a, b, other;
+
+	a = elide_registry_add(first, MUTEX, SITE_A, false, false);
+	check(address_of(a) == first && !info(a)->array);
+	/* Met again, it is still alone. */
+	check(elide_registry_add(first, MUTEX, SITE_A, true, false) == a && !info(a)->array);
+	for (int i = 0; i < 16; i++) {
+		b = elide_registry_add(large_data + i * 64, MUTEX, i % 2 ? SITE_A : SITE_B, i % 3,
+				       false);
+		check(elide_registry_class(b) == elide_registry_class(a));
+	}
+	check(address_of(a) == large_data && info(a)->array == sizeof(large_data));
+	check(info(a)->type == ELIDE_CLASS_STATIC && info(a)->nr_locks >= 16);
+	/* No element: not so far from the first. Not of the same kind. Process-shared. */
+	other = elide_registry_add(large_data + 24, MUTEX, SITE_A, false, false);
+	check(address_of(other) == large_data + 24 && !info(other)->array);
+	other = elide_registry_add(large_data + 32, ELIDE_KIND_SPIN, SITE_A, false, false);
+	check(address_of(other) == large_data + 32);
+	other = elide_registry_add(large_data + 64 + 40, MUTEX, SITE_A, false, true);
+	check(address_of(other) == large_data + 64 + 40);
+}
+
+static void few_locks_are_a_class_each(void)
+{
+	for (int i = 0; i < 15; i++) {
+		uint32_t a = elide_registry_add(small_data + i * 40, MUTEX, SITE_A, false, false);
+
+		check(address_of(a) == small_data + i * 40 && !info(a)->array);
+		check(info(a)->nr_locks == 1);
+	}
+}
+
+/* Beyond the bound of classes: an array needs no more than one. */
+static void array_in_a_small_table(void)
+{
+	check(elide_registry_add(&static_lock, MUTEX, SITE_A, false, false) != ELIDE_NONE);
+	for (int i = 0; i < 16; i++)
+		check(elide_registry_add(large_data + i * 64, MUTEX, SITE_A, false, false) !=
+		      ELIDE_NONE);
+	check(elide_data->dropped[ELIDE_DROPPED_CLASSES] == 0);
+	check(elide_registry_add(&other_static_lock, MUTEX, SITE_A, false, false) == ELIDE_NONE);
+	check(elide_data->dropped[ELIDE_DROPPED_CLASSES] == 1);
 }
 
 static void rwlock_is_one_class(void)
@@ -229,6 +283,9 @@ static void objects(void)
 	}
 
 TEST(classes, 1024, 64)
+TEST(array_is_one_class, 1024, 64)
+TEST(few_locks_are_a_class_each, 1024, 64)
+TEST(array_in_a_small_table, 1024, 2)
 TEST(rwlock_is_one_class, 1024, 64)
 TEST(shared_is_apart, 1024, 64)
 TEST(life_of_an_address, 1024, 64)
@@ -253,6 +310,9 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_classes),
+		cmocka_unit_test(test_array_is_one_class),
+		cmocka_unit_test(test_few_locks_are_a_class_each),
+		cmocka_unit_test(test_array_in_a_small_table),
 		cmocka_unit_test(test_rwlock_is_one_class),
 		cmocka_unit_test(test_shared_is_apart),
 		cmocka_unit_test(test_life_of_an_address),

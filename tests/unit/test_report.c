@@ -3,6 +3,7 @@
  * test_report.c - rows summed, judged, sorted; the texts are compared in tests/tools.
  */
 #include <errno.h>
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -283,6 +284,55 @@ static void findings(void **state)
 	drop(&l);
 }
 
+/* As it was left after @event about its site, with the state of its rows: of the first row. */
+static struct line after(struct elide_event event, enum elide_row_state state)
+{
+	struct loaded l;
+	struct line line;
+	struct elide_chunk *chunk;
+	struct elide_row *rows;
+
+	synth_make(&l.synth, SYNTH_FULL, 0, 1);
+	chunk = synth_chunk(&l.synth, ELIDE_CHUNK_ROWS);
+	rows = (struct elide_row *)(chunk + 1);
+	for (uint32_t i = 0; i < chunk->nr_records; i++)
+		rows[i].state = state;
+	event.class_index = rows[0].class_index;
+	event.kind = rows[0].kind;
+	event.site = rows[0].site;
+	synth_add(&l.synth, ELIDE_CHUNK_TIMELINE, &event, sizeof(event));
+	build(&l, BY_LOCK_AND_SITE, "cost");
+	line = *report_line(&l.report, event.class_index, event.site, event.kind);
+	drop(&l);
+	return line;
+}
+
+/* What is not attempted for want of hope costs as what falls back; not what was compared. */
+static void given_up(void **state)
+{
+	const struct elide_event none = {.type = ELIDE_EVENT_CHOSE, .arm = 1},
+		gave_up = {.type = ELIDE_EVENT_PAUSED, .before = 1},
+		compared = {.type = ELIDE_EVENT_PAUSED, .before = 1, .pairs = 3, .ratio = 400,
+			    .confidence = 990},
+		hpca = {.type = ELIDE_EVENT_PAUSED, .a = 256, .tries = 64, .fails = 40};
+	double wasted, hold;
+	struct line before = after(none, ELIDE_STATE_PAUSED), now = after(gave_up, ELIDE_STATE_PAUSED);
+
+	assert_true(before.sum.not_attempted && before.sum.hold.count);
+	assert_int_equal(before.given_up, 0);
+	assert_int_equal(now.given_up, now.sum.not_attempted);
+	/* As much of each as of those that were attempted. */
+	wasted = (double)now.sum.wasted_cycles / (now.acquired - now.sum.not_attempted);
+	hold = (double)now.sum.hold.total / now.sum.hold.count;
+	assert_true(fabs(now.cost - before.cost - now.given_up * (wasted + hold)) < 1);
+	assert_true(now.sum.wasted_cycles > 0);
+	assert_int_equal(now.verdict, VERDICT_HURTS);
+	assert_int_equal(after(gave_up, ELIDE_STATE_ELIDING).given_up, 0);
+	assert_int_equal(after(compared, ELIDE_STATE_PAUSED).given_up, 0);
+	assert_int_equal(after(hpca, ELIDE_STATE_PAUSED).given_up, 0);
+	assert_int_equal(after(compared, ELIDE_STATE_PAUSED).verdict, VERDICT_HURTS);
+}
+
 /* Cut to the first rows, the same rows come first; the totals are of all. */
 static void top(void **state)
 {
@@ -354,6 +404,7 @@ int main(void)
 		cmocka_unit_test(order_of_rows),
 		cmocka_unit_test(verdicts),
 		cmocka_unit_test(findings),
+		cmocka_unit_test(given_up),
 		cmocka_unit_test(top),
 		cmocka_unit_test(nanoseconds),
 		cmocka_unit_test(json_numbers_and_text),

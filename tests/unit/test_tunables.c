@@ -270,6 +270,55 @@ static void each_fault_is_one_line(void **state)
 	expect_defaults();
 }
 
+static void unknown_policy_is_the_default(void **state)
+{
+	char *environment[] = {"ELIDE_POLICY=fixd", NULL};
+	char text[1024];
+
+	elide_tunables.policy = 77;
+	read_with_stderr(environment, text, sizeof(text));
+	assert_string_equal(text, "elide: ELIDE_POLICY=fixd is not one of "
+				  "adaptive|fixed|glibc|damon|hpca|never, nearest is fixed, "
+				  "using adaptive\n");
+	expect_defaults();
+}
+
+/* The policy, and the budgets in the order of the list; what is read, and whether it is told. */
+static void fixed_with_no_budget_is_told(void **state)
+{
+	static const struct {
+		char *policy, *budgets[4];
+		bool told;
+		uint32_t conflict, busy, capacity, other;
+	} cases[] = {
+		{"fixed", {"0", "0", "0", "0"}, true, 5, 8, 1, 2},
+		{"fixed", {"0", "0", "0", "1"}, false, 0, 0, 0, 1},
+		{"fixed", {"1", "0", "0", "0"}, false, 1, 0, 0, 0},
+		{"hpca", {"0", "0", "0", "0"}, false, 0, 0, 0, 0},
+		{"adaptive", {"0", "0", "0", "0"}, false, 0, 0, 0, 0},
+	};
+	static const char *const names[] = {"CONFLICT", "BUSY", "CAPACITY", "OTHER"};
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(cases); i++) {
+		char lines[5][64], text[1024];
+		char *environment[6] = {lines[0], lines[1], lines[2], lines[3], lines[4], NULL};
+
+		snprintf(lines[4], sizeof(lines[4]), "ELIDE_POLICY=%s", cases[i].policy);
+		for (unsigned int j = 0; j < 4; j++)
+			snprintf(lines[j], sizeof(lines[j]), "ELIDE_RETRY_%s=%s", names[j],
+				 cases[i].budgets[j]);
+		read_with_stderr(environment, text, sizeof(text));
+		assert_string_equal(text, !cases[i].told ? "" :
+				    "elide: ELIDE_POLICY=fixed contradicts budgets of 0, using "
+				    "ELIDE_RETRY_CONFLICT=5 ELIDE_RETRY_BUSY=8 "
+				    "ELIDE_RETRY_CAPACITY=1 ELIDE_RETRY_OTHER=2\n");
+		assert_int_equal(elide_tunables.retry_conflict, cases[i].conflict);
+		assert_int_equal(elide_tunables.retry_busy, cases[i].busy);
+		assert_int_equal(elide_tunables.retry_capacity, cases[i].capacity);
+		assert_int_equal(elide_tunables.retry_other, cases[i].other);
+	}
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -281,6 +330,8 @@ int main(void)
 		cmocka_unit_test(no_environment_is_all_defaults),
 		cmocka_unit_test(environment_is_read),
 		cmocka_unit_test(each_fault_is_one_line),
+		cmocka_unit_test(unknown_policy_is_the_default),
+		cmocka_unit_test(fixed_with_no_budget_is_told),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* array.c - see array.h. */
+#include <errno.h>
+#include <stddef.h>
+#include <sys/mman.h>
+
+#include "array.h"
+#include "symbol.h"
+
+/* Data of all objects that is kept in mind, at most: 224 KiB if there is so much. */
+#define MAX_ARRAYS 4096
+
+/* Bytes of a lock, at least: a spin lock is a word, of the others glibc's mutex is the smallest. */
+#define WORD_SIZE  4
+#define MUTEX_SIZE 40
+
+static struct elide_array *arrays;
+static uint32_t nr_arrays;
+
+int elide_array_start(void)
+{
+	void *p = mmap(NULL, MAX_ARRAYS * sizeof(*arrays), PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (p == MAP_FAILED)
+		return -ENOMEM;
+	arrays = p;
+	nr_arrays = 0;
+	return 0;
+}
+
+static uint64_t least_size(enum elide_kind kind)
+{
+	return kind == ELIDE_KIND_SPIN || kind == ELIDE_KIND_CUSTOM ? WORD_SIZE : MUTEX_SIZE;
+}
+
+static void keep(void *arg, uint64_t value, uint64_t size)
+{
+	const struct elide_module *m = arg;
+
+	if (nr_arrays == MAX_ARRAYS || size < ELIDE_ARRAY_LOCKS * WORD_SIZE)
+		return;
+	arrays[nr_arrays++] =
+		(struct elide_array){.start = m->base + value, .size = size, .module = m};
+}
+
+bool elide_array_read(const struct elide_module *m)
+{
+	return !elide_symbol_objects(m->path, keep, (void *)m);
+}
+
+struct elide_array *elide_array_find(const struct elide_module *m, uint64_t address)
+{
+	for (uint32_t i = 0; i < nr_arrays; i++)
+		if (arrays[i].module == m && address - arrays[i].start < arrays[i].size)
+			return &arrays[i];
+	return NULL;
+}
+
+/* Euclid. */
+static uint64_t common_divisor(uint64_t a, uint64_t b)
+{
+	while (b) {
+		uint64_t rest = a % b;
+
+		a = b;
+		b = rest;
+	}
+	return a;
+}
+
+bool elide_array_has(const struct elide_array *a, uint64_t address, enum elide_kind kind,
+		     bool shared)
+{
+	uint64_t apart = address > a->first ? address - a->first : a->first - address;
+
+	if (a->kind != kind || a->shared != shared || a->size < ELIDE_ARRAY_LOCKS * least_size(kind))
+		return false;
+	return common_divisor(a->size, apart) >= least_size(kind);
+}

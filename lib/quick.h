@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * quick.h - the usual lock call in few instructions, for the wrappers.
+ *
+ * The thread knows the call, and is in no section of ours; the lock is free,
+ * and elided or taken really at once. An unlock call ends a section that is
+ * one lock and nothing else. Whatever is not so is left to engine.h, which
+ * knows every case: nothing may be done here that is not done there too.
+ *
+ * Between begin and commit it must never store to anything but the thread's
+ * held list and list of pending calls; see elide.c.
+ */
+#ifndef ELIDE_QUICK_H
+#define ELIDE_QUICK_H
+
+#include "engine.h"
+#include "point.h"
+#include "section.h"
+
+#pragma GCC visibility push(hidden)
+
+/**
+ * struct elide_quick - a call that the thread knows.
+ * @known: it does, and has no section open
+ * @way: enum elide_way; this and the rest is a copy of the call's mark
+ * @row: counters
+ * @pace: the thread's in the class
+ * @arm: how the policy treats acquisitions now
+ */
+struct elide_quick {
+	bool known;
+	uint8_t way;
+	struct elide_row *row;
+	struct elide_pace *pace;
+	const uint8_t *arm;
+};
+
+/**
+ * elide_quick() - does the thread know that call, and is it in no section?
+ * @t: the calling thread, NULL if it has no block
+ * @lock: address
+ * @site: return address of the call
+ * @kind: enum elide_kind
+ *
+ * The mark is copied before the entry is looked at. A signal handler may fork, and
+ * what is in the block is wiped then: this way either the entry does not fit, or
+ * the copy is whole. The mark of an empty entry is some place in the block.
+ */
+static __always_inline_fn struct elide_quick elide_quick(struct elide_thread *t, const void *lock,
+							 const void *site, enum elide_kind kind)
+{
+	struct elide_quick q = {0};
+	const struct elide_cache *entry;
+	const struct elide_mark *mark;
+
+	if (unlikely(!t || t->open))
+		return q;
+	entry = elide_cache_slot(t, lock, site);
+	mark = (const struct elide_mark *)((const char *)t + READ_ONCE(entry->mark));
+	q.row = READ_ONCE(mark->row);
+	q.pace = READ_ONCE(mark->pace);
+	q.arm = READ_ONCE(mark->arm);
+	q.way = READ_ONCE(mark->way);
+	barrier();
+	q.known = likely(elide_cache_fits(entry, lock, elide_cache_key(site, kind)));
+	return q;
+}
+
+/**
+ * elide_quick_acquire() - try to elide, where the way of the call is to ask the policy.
+ * @t: the calling thread
+ * @q: the call, which waits until it has the lock
+ * @word: lock word
+ * @rule: when it is free; a constant, so that the compiler knows it
+ * @site: return address of the call
+ * @kind: enum elide_kind
+ * @status: where it has to go on from: elide_acquire_counted()
+ *
+ * Return: ELIDE_TAKEN; ELIDE_SKIPPED: take the lock really, the policy has been asked;
+ * ELIDE_FELL_BACK: go on with elide_acquire_counted(); ELIDE_INSIDE: nothing has been done, go
+ * the long way.
+ */
+static __always_inline_fn enum elide_outcome
+elide_quick_acquire(struct elide_thread *t, struct elide_quick q, const void *word,
+		    struct elide_rule rule, const void *site, enum elide_kind kind,
+		    unsigned int *status)
+{
+	uint64_t value;
+
+	if (READ_ONCE(*q.arm) == POLICY_ARM_real)
+		return likely(--q.pace->countdown) ? ELIDE_SKIPPED : ELIDE_INSIDE;
+	if (unlikely(!is_free(word, &rule, &value) || rtm_test()))
+		return ELIDE_INSIDE;
+	if (unlikely(!--q.pace->countdown))
+		return ELIDE_INSIDE; /* which finds it at 0 */
+	*status = RTM_STARTED;
+	if (unlikely(!--t->time_countdown))
+		return ELIDE_FELL_BACK;
+	test_point(enter);
+	*status = rtm_begin();
+	if (unlikely(*status != RTM_STARTED))
+		return ELIDE_FELL_BACK;
+	subscribe(t, q.row, word, &rule, site, kind, true);
+	return ELIDE_TAKEN;
+}
+
+/**
+ * elide_quick_release() - end a section that is this one lock.
+ * @t: the calling thread, NULL if it has no block
+ * @word: lock word, of 4 bytes
+ *
+ * Return: false if it is not, or there is more to be done at its end.
+ */
+static __always_inline_fn bool elide_quick_release(struct elide_thread *t, const void *word)
+{
+	struct elide_row *row;
+
+	if (t->open != ELIDE_OPEN_ONE || t->held[0].word != word)
+		return false;
+	row = t->pending[0].row;
+	test_point(release);
+	if (read_word(word, 4) != t->held[0].value)
+		rtm_abort(ELIDE_CODE_changed);
+	test_point(compared);
+	t->open = 0;
+	t->pending[0].what = 0;
+	test_point(commit);
+	rtm_end();
+	test_point(committed);
+	counter_add(row->commits, 1);
+	return true;
+}
+
+#pragma GCC visibility pop
+
+#endif
