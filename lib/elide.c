@@ -358,25 +358,6 @@ static __noinline enum elide_outcome try_again(struct elide_thread *t, const str
 	return ELIDE_FELL_BACK;
 }
 
-/* An arm whose acquisitions wait for their turn before the first attempt. */
-static __noinline void acquire_queued(struct elide_thread *t,
-					    const struct elide_cache *entry)
-{
-	if (elide_process.config.arms[t->arm].queue == POLICY_QUEUE_SOCKET)
-		elide_turns_wait(t, elide_mark(t, entry));
-	else
-		queue_up(t, &elide_registry_state(entry->lock_index)->policy,
-			 elide_process.config.spin_busy);
-}
-
-/* The lock was held for too long. */
-static __noinline enum elide_outcome skip(struct elide_thread *t)
-{
-	if (t->queue)
-		elide_leave_queue(t);
-	return ELIDE_SKIPPED;
-}
-
 /* The attempt to come is one that is timed. Return: cycles. */
 static unsigned long long time_attempt(struct elide_thread *t)
 {
@@ -448,10 +429,10 @@ enum elide_outcome elide_acquire(struct elide_thread *t, struct elide_cache *ent
 		return ELIDE_SKIPPED;
 	test_point(enter);
 	if (unlikely(t->arm > POLICY_ARM_probe) && wait)
-		acquire_queued(t, entry);
+		elide_turns_wait(t, elide_mark(t, entry));
 	if (unlikely(!is_free(word, rule, &value)) && looks_first() &&
 	    !wait_until_free(word, rule, wait ? config->spin_busy : 0))
-		return skip(t);
+		return ELIDE_SKIPPED;
 	tries = (struct tries){elide_mark(t, entry), word, rule, t->arm, wait, 0};
 	/* The wrapper may have counted this one already. */
 	if (!t->time_countdown || !--t->time_countdown)
@@ -460,6 +441,6 @@ enum elide_outcome elide_acquire(struct elide_thread *t, struct elide_cache *ent
 	if (unlikely(status != RTM_STARTED))
 		return try_again(t, &tries, site, kind, status);
 	subscribe(t, elide_row(entry), word, rule, site, kind, wait);
-	t->odd = t->queue || config->name == POLICY_HPCA;
+	t->odd = config->name == POLICY_HPCA;
 	return ELIDE_TAKEN;
 }

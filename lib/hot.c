@@ -59,7 +59,7 @@ bool elide_hot_split(struct elide_pacer *p, struct policy_lock *lock, const void
 		return false;
 	nr = state_for(p, word);
 	if (nr)
-		learn_renew(&p->learn, now);
+		learn_anew(&p->learn, now);
 	elide_pacer_unlock(p);
 	if (!nr)
 		return false;

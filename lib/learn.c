@@ -67,14 +67,6 @@
 #define DEPARTS_NOISES 1.6
 #define DEPARTS_TIMES  3
 
-/* First and longest time between probes of a hopeless site. */
-#define PROBE_MIN  (500 * LEARN_US)
-#define PROBE_MAX  (4000 * LEARN_US)
-#define PROBE_PASS 2
-
-/* If others were in its way: time until the next, and how many of these there are. */
-#define PROBE_AGAIN  (100 * LEARN_US)
-#define PROBE_UNSURE 4
 
 /* With fewer that wait by section, eliding has nobody to let go on. */
 #define WAITS_MATTER 0.01
@@ -164,12 +156,11 @@ static void hold(struct learn_class *c)
 	c->rested = false;
 }
 
-/* Something has changed: all questions are new. */
-static void ask_all(struct learn_class *c, uint64_t now)
+void learn_anew(struct learn_class *c, uint64_t now)
 {
 	for (unsigned int i = 0; i < c->nr_sites; i++)
 		if (c->sites[i].hopeless) {
-			c->sites[i].wait = PROBE_MIN;
+			c->sites[i].wait = LEARN_PROBE_MIN;
 			c->sites[i].probe_at = now;
 		}
 	c->asked = 0;
@@ -186,12 +177,6 @@ void learn_inherit(struct learn_class *c, const struct learn_class *from)
 	c->nr_sites = from->nr_sites;
 	for (unsigned int i = 0; i < from->nr_sites; i++)
 		c->sites[i] = from->sites[i];
-}
-
-void learn_renew(struct learn_class *c, uint64_t now)
-{
-	hold(c);
-	ask_all(c, now);
 }
 
 static void challenge(struct learn_class *c)
@@ -279,7 +264,7 @@ static void take_over(struct learn_class *c, double mean, uint64_t now)
 	if (c->target == LEARN_ALL)
 		c->arm = c->challenger;
 	if (principal || mean > CHANGES)
-		ask_all(c, now);
+		learn_anew(c, now);
 	/* What has just lost against it is the first question of all. */
 	if (principal)
 		c->asked = 1;
@@ -378,6 +363,9 @@ static bool departs(struct learn_class *c, double rate)
 		c->recent += (rate - c->recent) / 4;
 		log = log_ratio(c->recent, c->rate);
 		off = off < 0 ? -off : off;
+		/* What departs is no noise. */
+		if (c->nr_rates >= NOISE_KNOWN && off > 2 * c->noise + NOISE_MIN)
+			off = 2 * c->noise + NOISE_MIN;
 		if (c->nr_rates >= DEPARTS_TIMES && (log > DEPARTS || log < -DEPARTS) &&
 		    (log > DEPARTS_NOISES * c->noise || log < -DEPARTS_NOISES * c->noise))
 			return ++c->departed >= DEPARTS_TIMES;
@@ -416,75 +404,13 @@ struct learn_decision learn_epoch(struct learn_class *c, const struct learn_epoc
 	if (c->phase != LEARN_HOLD)
 		return step(c, e, rate);
 	if (e->joined)
-		ask_all(c, e->now);
+		learn_anew(c, e->now);
 	if (departs(c, rate))
-		ask_all(c, e->now);
+		learn_anew(c, e->now);
 	/* Not both ways alike: a clock that jumped back must not stop the questions. */
 	if (c->next_at > e->now + longest(c))
 		c->next_at = e->now + longest(c);
 	if (e->now >= c->next_at)
 		challenge(c);
 	return none;
-}
-
-bool learn_hopeless(struct learn_class *c, unsigned int site, uint64_t now)
-{
-	struct learn_site *s = &c->sites[site];
-
-	if (s->hopeless)
-		return false;
-	s->hopeless = true;
-	s->passed = s->unsure = 0;
-	/* What has passed its probes before, and fails again, is not asked as soon. */
-	if (s->wait < PROBE_MIN)
-		s->wait = PROBE_MIN;
-	else if (s->wait < PROBE_MAX)
-		s->wait *= 2;
-	s->probe_at = now + s->wait;
-	return true;
-}
-
-bool learn_due(const struct learn_class *c, unsigned int site, uint64_t now)
-{
-	const struct learn_site *s = &c->sites[site];
-
-	return s->hopeless && (now >= s->probe_at || s->probe_at > now + PROBE_MAX);
-}
-
-bool learn_probe(struct learn_class *c, unsigned int site, uint64_t now)
-{
-	struct learn_site *s = &c->sites[site];
-
-	if (!s->hopeless)
-		return false;
-	if (s->probe_at > now + PROBE_MAX)
-		s->probe_at = now + PROBE_MAX;
-	if (now < s->probe_at)
-		return false;
-	s->probe_at = now + s->wait;
-	return true;
-}
-
-bool learn_probed(struct learn_class *c, unsigned int site, enum learn_outcome outcome,
-		  uint64_t now)
-{
-	struct learn_site *s = &c->sites[site];
-
-	if (!s->hopeless)
-		return false;
-	if (outcome == LEARN_FAILED) {
-		s->passed = s->unsure = 0;
-		if (s->wait < PROBE_MAX)
-			s->wait *= 2;
-		s->probe_at = now + s->wait;
-		return false;
-	}
-	s->probe_at = outcome == LEARN_PASSED ? now : now + PROBE_AGAIN;
-	s->passed += outcome == LEARN_PASSED;
-	s->unsure += outcome == LEARN_UNSURE;
-	if (s->passed < PROBE_PASS && s->unsure < PROBE_UNSURE)
-		return false;
-	s->hopeless = false;
-	ask_all(c, now);
-	return true;
 }

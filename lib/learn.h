@@ -16,10 +16,15 @@
  *   hold        epoch, and the time has come to ask         incumbent   the next candidate
  *   hold        epoch like those before                     hold
  *   hold        a few epochs unlike those before            incumbent   all are asked again
+ *   hold        threads have begun to use the class         incumbent   all are asked again
  *   incumbent   epoch                                       challenger
  *   challenger  epoch, and it is not clear yet              incumbent   (or the reverse order)
- *   challenger  clearly better                              hold        its arm is kept
+ *   challenger  clearly better, by much or elided or not    hold        kept, all are asked again
+ *   challenger  clearly better, by little                   hold        kept, and no more
  *   challenger  clearly worse, or not clear after all       hold        wait longer
+ *
+ * How long at most: where nothing is elided and threads wait for each other, only a question
+ * tells whether eliding would pay by now; else a change shows in the rate or in the waits.
  *
  * Beside that, a site at which nothing can be elided (a system call in the section):
  *
@@ -194,9 +199,6 @@ void learn_start(struct learn_class *c);
  */
 void learn_inherit(struct learn_class *c, const struct learn_class *from);
 
-/** learn_renew() - the class is another one from @now on: all is asked anew. */
-void learn_renew(struct learn_class *c, uint64_t now);
-
 /**
  * learn_site() - one more call site of the class.
  *
@@ -226,6 +228,12 @@ bool learn_over(const struct learn_class *c, uint64_t length, double sections);
  * Return: what was decided.
  */
 struct learn_decision learn_epoch(struct learn_class *c, const struct learn_epoch *epoch);
+
+/** learn_anew() - something has changed: all questions are new. */
+void learn_anew(struct learn_class *c, uint64_t now);
+
+/* First time between probes of a hopeless site. */
+#define LEARN_PROBE_MIN (500 * LEARN_US)
 
 /**
  * learn_hopeless() - at a site nothing can be elided.

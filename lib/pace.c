@@ -35,8 +35,9 @@ struct elide_pacer *elide_pacers;
 static uint32_t nr_pacers, first_hot;
 
 bool elide_pace_clocked;
-/* Of 3 GHz, until it is known better. */
-uint32_t elide_pace_scale = (1000 << ELIDE_PACE_BITS) / 3000;
+/* Nanoseconds of a cycle, in 1/1024: of 3 GHz, until it is known better. */
+#define SCALE_BITS 10
+static uint32_t scale = (1000 << SCALE_BITS) / 3000;
 
 int elide_pace_start(uint32_t max_classes)
 {
@@ -62,9 +63,14 @@ void elide_pace_clock(uint64_t cycles, uint64_t ns)
 {
 	/* Only the magnitude matters, but it must not change. Of a short time it is not known. */
 	if (ns >= 100 * LEARN_US && ns < 1000000 * LEARN_US && cycles / 64 < ns && ns / 64 < cycles) {
-		WRITE_ONCE(elide_pace_scale, (ns << ELIDE_PACE_BITS) / cycles);
+		WRITE_ONCE(scale, (ns << SCALE_BITS) / cycles);
 		elide_pace_clocked = true;
 	}
+}
+
+uint64_t elide_pace_now(void)
+{
+	return cycles_now() * READ_ONCE(scale) >> SCALE_BITS;
 }
 
 void elide_pace_forget(void)

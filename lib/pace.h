@@ -125,15 +125,8 @@ int elide_pace_start(uint32_t max_classes);
 /* How fast the time-stamp counter runs is known. */
 extern bool elide_pace_clocked;
 
-/* Nanoseconds of a cycle, in 1/1024. */
-#define ELIDE_PACE_BITS 10
-extern uint32_t elide_pace_scale;
-
-/* What the clock says, in nanoseconds. It may go round: only differences count. */
-static inline uint64_t elide_pace_now(void)
-{
-	return cycles_now() * READ_ONCE(elide_pace_scale) >> ELIDE_PACE_BITS;
-}
+/** elide_pace_now() - what the clock says, in nanoseconds. It may go round: only differences count. */
+uint64_t elide_pace_now(void);
 
 /** elide_pace_clock() - it makes @cycles in @ns. In a slow path. */
 void elide_pace_clock(uint64_t cycles, uint64_t ns);

@@ -162,7 +162,7 @@ static struct policy_verdict abort_conflict(const struct policy_config *config,
 {
 	if (++try->conflict > budget->conflict)
 		return fallback(try, false);
-	if (budget->queue == POLICY_QUEUE_ABORTED || budget->queue == POLICY_QUEUE_ALL)
+	if (budget->queue == POLICY_QUEUE_ABORTED)
 		return verdict(POLICY_QUEUE, config->spin_busy);
 	return verdict(POLICY_BACKOFF, backoff_after(config, try->conflict));
 }

@@ -52,15 +52,12 @@ enum policy_name {
  * enum policy_queue - who waits for his turn at a lock, while the others go on.
  *
  * ABORTED is Afek, Levy and Morrison's (PODC'14): those who lose make room for the others,
- * and for each other. ALL is what remains of Seer (Diegues, Romano, Garbatov, SPAA'15)
- * where it is known which sites conflict with each other: these have the arm. SOCKET is
- * NATLE's (Brown, Kogan, Lev, Luchangco, SPAA'16): lines that cross between sockets make
- * transactions long, and long ones abort.
+ * and for each other. SOCKET is NATLE's (Brown, Kogan, Lev, Luchangco, SPAA'16): lines that
+ * cross between sockets make transactions long, and long ones abort.
  */
 enum policy_queue {
 	POLICY_QUEUE_NOBODY,
 	POLICY_QUEUE_ABORTED, /* one at a time of those who try again after a conflict */
-	POLICY_QUEUE_ALL,     /* one at a time, from before the first attempt */
 	POLICY_QUEUE_SOCKET,  /* the threads of one socket at a time */
 };
 

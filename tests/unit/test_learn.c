@@ -20,7 +20,6 @@
 #define REAL  POLICY_ARM_real
 #define KEEN  POLICY_ARM_keen
 #define QUEUE POLICY_ARM_queue
-#define SERIAL POLICY_ARM_serial
 #define TURNS POLICY_ARM_turns
 
 #define SEEDS 20
@@ -418,57 +417,6 @@ static void what_cannot_differ_is_not_asked(void **state)
 	assert_int_equal(w.class.sites[0].arm, REAL);
 }
 
-/* Two sites; at the second it is @by times better to keep sections apart than to queue. */
-static void begin_serial(struct world *w, uint64_t seed, double aborts, double by)
-{
-	begin(w, seed, 2, 0.03);
-	set(w, 0, 1, 3, 3);
-	set(w, 1, 1, 2, 2.5);
-	w->rates[0][SERIAL] = 0.5;
-	w->rates[1][SERIAL] = 2.5 * by;
-	w->aborts = aborts;
-}
-
-/* Sections of one site that are in each other's way go one at a time, those of the other do not. */
-static void serial_is_found_for_the_site(void **state)
-{
-	struct world w;
-
-	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
-		begin_serial(&w, seed, 0.3, 1.5);
-		run_for(&w, 100 * MS);
-		check(&w, seed, w.class.sites[1].arm == SERIAL);
-		check(&w, seed, w.class.sites[0].arm != SERIAL);
-	}
-}
-
-/* All of them one at a time is never asked, nor anything where little aborts. */
-static void serial_is_not_asked_in_vain(void **state)
-{
-	struct learn_decision d;
-	struct world w;
-
-	begin_serial(&w, 1, 0.3, 0.5);
-	for (int i = 0; i < 2000; i++) {
-		d = epoch(&w);
-		assert_false(d.made && d.arm == SERIAL && d.target == LEARN_ALL);
-	}
-	begin_serial(&w, 1, 0.05, 1.5);
-	for (int i = 0; i < 2000; i++) {
-		d = epoch(&w);
-		assert_false(d.made && d.arm == SERIAL);
-	}
-	/* Alone it is the same as all. */
-	begin(&w, 1, 1, 0.03);
-	set(&w, 0, 1, 2, 2);
-	w.rates[0][SERIAL] = 3;
-	w.aborts = 1;
-	for (int i = 0; i < 2000; i++) {
-		d = epoch(&w);
-		assert_false(d.made && d.arm == SERIAL);
-	}
-}
-
 static void begin_turns(struct world *w, uint64_t seed)
 {
 	begin(w, seed, 2, 0.03);
@@ -536,6 +484,133 @@ static void nothing_happens_without_sections(void **state)
 	assert_int_equal(c.sites[0].arm, KEEN);
 }
 
+/* The share of time in which arms are tried that are not kept. */
+static double share_asked(struct world *w, uint64_t time)
+{
+	uint64_t end = w->now + time, asked = 0;
+
+	while (w->now < end) {
+		bool challenger = w->class.phase == LEARN_CHALLENGER;
+		uint64_t before = w->now;
+
+		epoch(w);
+		asked += challenger ? w->now - before : 0;
+	}
+	return (double)asked / time;
+}
+
+/* Arms that differ by nothing but noise: one that wins by chance must not begin it all anew. */
+static void chance_does_not_begin_it_anew(void **state)
+{
+	struct world w;
+
+	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+		begin(&w, seed, 2, 0.05);
+		set(&w, 0, 1, 3, 3);
+		set(&w, 1, 1, 3, 3);
+		run_for(&w, 20 * MS);
+		check(&w, seed, share_asked(&w, 100 * MS) < 0.05);
+	}
+}
+
+/* An epoch of real locking measures anything at times: it must not take over by that alone. */
+static void one_lucky_pair_does_not_win(void **state)
+{
+	struct learn_decision d = {0};
+	struct world w;
+
+	begin(&w, 1, 1, 0);
+	set(&w, 0, 1, 2, 2);
+	while (w.class.phase != LEARN_CHALLENGER)
+		epoch(&w);
+	set(&w, 0, 20, 2, 2);
+	d = epoch(&w);
+	assert_false(d.made);
+	set(&w, 0, 1, 2, 2);
+	for (int i = 0; i < 100 && !d.made; i++)
+		d = epoch(&w);
+	assert_true(d.made);
+	assert_false(d.won);
+}
+
+/* What loses by much is known to after one pair, where little noise is known. */
+static void a_clear_loser_is_cut_off(void **state)
+{
+	struct learn_decision d;
+	struct world w;
+	int nr = 0;
+
+	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+		begin(&w, seed, 1, 0.02);
+		set(&w, 0, 1, 0.8, 0.8);
+		run_for(&w, 20 * MS);
+		check(&w, seed, w.class.sites[0].arm == REAL);
+		for (int i = 0; i < 2000; i++) {
+			d = epoch(&w);
+			if (!d.made)
+				continue;
+			assert_in_range(d.pairs, 1, 2);
+			nr += d.pairs == 1;
+		}
+	}
+	assert_true(nr > 10 * SEEDS);
+}
+
+/* Where nobody waits for anybody, eliding has nothing to win: it is asked four times as seldom. */
+static void without_waits_it_is_asked_seldom(void **state)
+{
+	unsigned int nr[2] = {0, 0};
+	struct learn_decision d;
+	struct world w;
+
+	for (int waits = 0; waits < 2; waits++) {
+		begin(&w, 1, 1, 0.02);
+		w.aborts = 0;
+		w.waits = waits ? 0.5 : 0;
+		set(&w, 0, 1, 0.8, 0.8);
+		run_for(&w, 100 * MS);
+		for (uint64_t end = w.now + 640 * MS; w.now < end;) {
+			d = epoch(&w);
+			nr[waits] += d.made;
+		}
+	}
+	assert_in_range(nr[0], 15, 25);
+	assert_in_range(nr[1], 60, 90);
+}
+
+/* Others wait by now: the question comes as soon as if they always had. */
+static void waits_are_noticed(void **state)
+{
+	struct world w;
+
+	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+		begin(&w, seed, 1, 0.03);
+		w.waits = 0;
+		set(&w, 0, 1, 0.8, 0.8);
+		run_for(&w, 100 * MS);
+		check(&w, seed, w.class.sites[0].arm == REAL);
+		w.waits = 0.5;
+		set(&w, 0, 1, 2, 2);
+		check(&w, seed, time_to_best(&w, 0.9) < 10 * MS);
+	}
+}
+
+/* A rate that is noisy departs all the same: what it departs by is not taken for noise. */
+static void a_collapse_is_noticed_through_noise(void **state)
+{
+	struct world w;
+
+	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+		begin(&w, seed, 1, 0.3);
+		set(&w, 0, 1, 0.3, 0.3);
+		run_for(&w, 60 * MS);
+		check(&w, seed, w.class.sites[0].arm == REAL);
+		w.noise = 0.1;
+		set(&w, 0, 0.2, 0.6, 0.6);
+		check(&w, seed, time_to_best(&w, 0.9) < 10 * MS);
+	}
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -554,12 +629,16 @@ int main(void)
 		cmocka_unit_test(unsure_is_hope),
 		cmocka_unit_test(without_hope_it_is_not_asked),
 		cmocka_unit_test(what_cannot_differ_is_not_asked),
-		cmocka_unit_test(serial_is_found_for_the_site),
-		cmocka_unit_test(serial_is_not_asked_in_vain),
 		cmocka_unit_test(turns_are_for_several_sockets),
 		cmocka_unit_test(sites_beyond_the_room_share_the_last),
 		cmocka_unit_test(a_new_site_begins_as_its_class),
 		cmocka_unit_test(nothing_happens_without_sections),
+		cmocka_unit_test(chance_does_not_begin_it_anew),
+		cmocka_unit_test(one_lucky_pair_does_not_win),
+		cmocka_unit_test(a_clear_loser_is_cut_off),
+		cmocka_unit_test(without_waits_it_is_asked_seldom),
+		cmocka_unit_test(waits_are_noticed),
+		cmocka_unit_test(a_collapse_is_noticed_through_noise),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

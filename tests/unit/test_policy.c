@@ -75,9 +75,7 @@ static void cause_of_each_own_code(void **state)
 #define REAL  POLICY_ARM_real
 #define KEEN  POLICY_ARM_keen
 #define LEAN  POLICY_ARM_lean
-#define FIRM  POLICY_ARM_firm
 #define QUEUE POLICY_ARM_queue
-#define SERIAL POLICY_ARM_serial
 #define TURNS POLICY_ARM_turns
 
 /* What happens after the abort number @nr + 1 of an acquisition, all with @status. */
@@ -125,18 +123,12 @@ static const struct reaction reactions[] = {
 	{POLICY_ADAPTIVE, LEAN, XABORT(0xff), 1, POLICY_FALLBACK, 0, 0, 0},
 	{POLICY_ADAPTIVE, LEAN, RTM_CAPACITY, 0, POLICY_FALLBACK, 0, 1, 0},
 	{POLICY_ADAPTIVE, LEAN, 0, 0, POLICY_FALLBACK, 0, 1, 0},
-	{POLICY_ADAPTIVE, FIRM, RTM_CONFLICT, 19, POLICY_BACKOFF, 16384, 0, 0},
-	{POLICY_ADAPTIVE, FIRM, RTM_CONFLICT, 20, POLICY_FALLBACK, 0, 0, 0},
-	{POLICY_ADAPTIVE, FIRM, RTM_CAPACITY, 1, POLICY_WAIT, 1000, 0, 0},
 	{POLICY_ADAPTIVE, QUEUE, RTM_CONFLICT, 0, POLICY_QUEUE, 1000, 0, 0},
 	{POLICY_ADAPTIVE, QUEUE, RTM_CONFLICT, 9, POLICY_QUEUE, 1000, 0, 0},
 	{POLICY_ADAPTIVE, QUEUE, RTM_CONFLICT, 10, POLICY_FALLBACK, 0, 0, 0},
 	{POLICY_ADAPTIVE, QUEUE, XABORT(0xff), 0, POLICY_WAIT, 1000, 0, 0},
 	{POLICY_ADAPTIVE, QUEUE, XABORT(0xfe), 0, POLICY_FALLBACK, 0, 1, 0},
 	/* One that has been alone among its like may still meet others. */
-	{POLICY_ADAPTIVE, SERIAL, RTM_CONFLICT, 0, POLICY_QUEUE, 1000, 0, 0},
-	{POLICY_ADAPTIVE, SERIAL, RTM_CONFLICT, 10, POLICY_FALLBACK, 0, 0, 0},
-	{POLICY_ADAPTIVE, SERIAL, XABORT(0xff), 0, POLICY_WAIT, 1000, 0, 0},
 	/* Whose turn it is has nothing to do with who aborted. */
 	{POLICY_ADAPTIVE, TURNS, RTM_CONFLICT, 0, POLICY_BACKOFF, 16, 0, 0},
 	{POLICY_ADAPTIVE, TURNS, RTM_CONFLICT, 20, POLICY_FALLBACK, 0, 0, 0},
@@ -353,9 +345,8 @@ static void arms_follow_the_tunables(void **state)
 	policy_arms(&config);
 	assert_memory_equal(&config.arms[KEEN], &config.budget, sizeof(config.budget));
 	assert_int_equal(config.arms[REAL].conflict, 0);
-	assert_int_equal(config.arms[FIRM].conflict, 20);
+	assert_int_equal(config.arms[LEAN].conflict, 1);
 	assert_int_equal(config.arms[QUEUE].queue, POLICY_QUEUE_ABORTED);
-	assert_int_equal(config.arms[SERIAL].queue, POLICY_QUEUE_ALL);
 	assert_int_equal(config.arms[KEEN].queue, POLICY_QUEUE_NOBODY);
 	/* The engine's shortest way knows by the number who does not wait first. */
 	for (unsigned int i = 0; i < POLICY_NR_ARMS; i++)
