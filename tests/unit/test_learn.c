@@ -509,7 +509,7 @@ static void chance_does_not_begin_it_anew(void **state)
 		set(&w, 0, 1, 3, 3);
 		set(&w, 1, 1, 3, 3);
 		run_for(&w, 20 * MS);
-		check(&w, seed, share_asked(&w, 100 * MS) < 0.05);
+		check(&w, seed, share_asked(&w, 100 * MS) < 0.01);
 	}
 }
 
@@ -607,7 +607,7 @@ static void a_collapse_is_noticed_through_noise(void **state)
 		check(&w, seed, w.class.sites[0].arm == REAL);
 		w.noise = 0.1;
 		set(&w, 0, 0.2, 0.6, 0.6);
-		check(&w, seed, time_to_best(&w, 0.9) < 10 * MS);
+		check(&w, seed, time_to_best(&w, 0.9) < 3 * MS);
 	}
 }
 
