@@ -163,7 +163,9 @@ static void count_abort(struct elide_thread *t, struct elide_row *row, const voi
 		a.cause = sampled.cause;
 		a.sampled = &sampled;
 	}
+	/* Where nothing is sampled the emulator is asked as little as a processor could be. */
 	if (elide_process.rtm == ELIDE_RTM_EMULATED &&
+	    (elide_evidence || a.cause == ELIDE_CAUSE_other) &&
 	    rtmgrind_request(RTMGRIND_LAST_ABORT, (unsigned long)&detail, sizeof(detail))) {
 		if (a.cause == ELIDE_CAUSE_other)
 			a.cause = emulated_cause(&detail);

@@ -13,16 +13,18 @@
  * Which arms are asked where one is: the likeliest first. Without lean or queue a tenth is
  * lost where conflicts are frequent, on 16 or 4 cores; one that hardly ever gave up paid nowhere.
  */
-#define NR_NEIGHBOURS 4
+#define NR_NEIGHBOURS 5
 static const uint8_t neighbours[POLICY_NR_ARMS][NR_NEIGHBOURS] = {
-#define NEIGHBOURS(of, a, b, c, d) \
-	[POLICY_ARM_##of] = {POLICY_ARM_##a, POLICY_ARM_##b, POLICY_ARM_##c, POLICY_ARM_##d}
-	NEIGHBOURS(real, keen, lean, queue, turns),
-	NEIGHBOURS(keen, real, lean, queue, turns),
-	NEIGHBOURS(lean, real, keen, queue, turns),
-	NEIGHBOURS(queue, real, keen, lean, turns),
-	NEIGHBOURS(probe, real, keen, lean, turns),
-	NEIGHBOURS(turns, real, keen, queue, lean),
+#define NEIGHBOURS(of, a, b, c, d, e)                                                   \
+	[POLICY_ARM_##of] = {POLICY_ARM_##a, POLICY_ARM_##b, POLICY_ARM_##c, POLICY_ARM_##d, \
+			     POLICY_ARM_##e}
+	NEIGHBOURS(real, keen, lean, queue, patient, turns),
+	NEIGHBOURS(keen, real, lean, queue, patient, turns),
+	NEIGHBOURS(lean, real, keen, queue, patient, turns),
+	NEIGHBOURS(patient, real, keen, turns, queue, lean),
+	NEIGHBOURS(queue, real, keen, lean, patient, turns),
+	NEIGHBOURS(probe, real, keen, lean, patient, turns),
+	NEIGHBOURS(turns, real, patient, keen, queue, lean),
 #undef NEIGHBOURS
 };
 

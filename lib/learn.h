@@ -42,7 +42,7 @@
 #include <stdint.h>
 
 enum policy_arm_name {
-#define ELIDE_ARM(id, conflict, busy, capacity, other, queue, help) POLICY_ARM_##id,
+#define ELIDE_ARM(id, conflict, busy, capacity, other, patience, queue, help) POLICY_ARM_##id,
 #include "arms.def"
 #undef ELIDE_ARM
 	POLICY_NR_ARMS

@@ -55,12 +55,13 @@ void policy_arms(struct policy_config *config)
 	const struct policy_budget arms[POLICY_NR_ARMS] = {
 #define TUNED_OR(number, tuned) ((number) < 0 ? (tuned) : (number))
 #define TUNED (-1)
-#define ELIDE_ARM(id, n_conflict, n_busy, n_capacity, n_other, n_queue, help) \
+#define ELIDE_ARM(id, n_conflict, n_busy, n_capacity, n_other, times, n_queue, help) \
 	[POLICY_ARM_##id] = {                                                 \
 		.conflict = TUNED_OR(n_conflict, tuned.conflict),             \
 		.busy = TUNED_OR(n_busy, tuned.busy),                         \
 		.capacity = TUNED_OR(n_capacity, tuned.capacity),             \
 		.other = TUNED_OR(n_other, tuned.other),                      \
+		.patience = times,                                            \
 		.queue = POLICY_QUEUE_##n_queue,                              \
 	},
 #include "arms.def"
@@ -148,12 +149,17 @@ static struct policy_verdict abort_damon(const struct policy_config *config, str
 	return fallback(try, false);
 }
 
-/* Shift that doubles the back-off with every conflict, up to 1024 times. */
-static uint32_t backoff_after(const struct policy_config *config, unsigned int conflicts)
+/* Longest mean pause, iterations. */
+#define BACKOFF_MAX (1u << 24)
+
+/* The back-off doubles with every conflict, up to 1024 times. */
+static uint32_t backoff_after(const struct policy_config *config,
+			      const struct policy_budget *budget, unsigned int conflicts)
 {
 	unsigned int shift = conflicts > 10 ? 10 : conflicts - 1;
+	uint64_t mean = ((uint64_t)config->backoff * budget->patience) << shift;
 
-	return config->backoff << shift;
+	return mean < BACKOFF_MAX ? mean : BACKOFF_MAX;
 }
 
 static struct policy_verdict abort_conflict(const struct policy_config *config,
@@ -164,7 +170,7 @@ static struct policy_verdict abort_conflict(const struct policy_config *config,
 		return fallback(try, false);
 	if (budget->queue == POLICY_QUEUE_ABORTED)
 		return verdict(POLICY_QUEUE, config->spin_busy);
-	return verdict(POLICY_BACKOFF, backoff_after(config, try->conflict));
+	return verdict(POLICY_BACKOFF, backoff_after(config, budget, try->conflict));
 }
 
 static struct policy_verdict abort_budgets(const struct policy_config *config,

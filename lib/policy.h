@@ -63,6 +63,7 @@ enum policy_queue {
 
 /**
  * struct policy_budget - further attempts of an acquisition, after aborts of each group.
+ * @patience: pauses after conflicts, in times of the back-off
  * @queue: enum policy_queue
  */
 struct policy_budget {
@@ -70,6 +71,7 @@ struct policy_budget {
 	uint16_t busy;
 	uint16_t capacity;
 	uint16_t other;
+	uint16_t patience;
 	uint16_t queue;
 };
 

@@ -253,7 +253,8 @@ static void configure_policy(void)
 			    sizeof(elide_process.policy));
 	elide_process.config = (struct policy_config){
 		.name = t->policy,
-		.budget = {t->retry_conflict, t->retry_busy, t->retry_capacity, t->retry_other, false},
+		.budget = {t->retry_conflict, t->retry_busy, t->retry_capacity, t->retry_other, 1,
+			   POLICY_QUEUE_NOBODY},
 		.spin_busy = t->spin_busy,
 		.backoff = t->backoff,
 		.window = t->window,
