@@ -70,3 +70,34 @@ void elide_pace_failed(struct elide_mark *mark, struct policy_lock *lock, const 
 	if (d.made)
 		elide_pacer_tell(p, &d);
 }
+
+void elide_pace_waits(struct elide_thread *t, const void *lock)
+{
+	const struct elide_cache *entry;
+	struct elide_mark *mark = NULL;
+
+	/* With more locks than are found again without a search it is not worth one. */
+	if (elide_process.config.name != POLICY_ADAPTIVE || !elide_enabled ||
+	    t->nr_filled > ELIDE_NR_FILLED)
+		return;
+	/* Which of several calls has taken it is not written down: then none is blamed. */
+	for (uint32_t i = 0; (entry = elide_cache_used(t, i)); i++) {
+		if (entry->lock != lock || !entry->elide)
+			continue;
+		if (mark && mark != elide_mark(t, entry))
+			return;
+		mark = elide_mark(t, entry);
+	}
+	if (mark && mark->waits < UINT16_MAX)
+		mark->waits++;
+}
+
+bool elide_pace_hopes(struct elide_mark *mark, const struct elide_row *row)
+{
+	uint32_t real = row->not_attempted + row->fallback;
+	bool hopes = 2 * (uint32_t)mark->waits <= real - mark->seen;
+
+	mark->seen = real;
+	mark->waits = 0;
+	return hopes;
+}

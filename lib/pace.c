@@ -373,9 +373,9 @@ static uint32_t next_count(uint32_t nr, uint64_t elapsed, uint32_t interval)
 }
 
 /* The outcome of the thread's last probe, if there is one by now; and is this one a probe? */
-static bool probe(struct elide_pacer *p, struct elide_mark *mark, uint64_t now)
+static bool probe(struct elide_pacer *p, struct elide_mark *mark, const struct elide_row *row,
+		  uint64_t now)
 {
-	const struct elide_row *row = mark->row;
 	bool due = false;
 
 	if (READ_ONCE(p->settled[mark->site]) != POLICY_ARM_real || !elide_pacer_try_lock(p))
@@ -387,8 +387,10 @@ static bool probe(struct elide_pacer *p, struct elide_mark *mark, uint64_t now)
 			elide_pacer_publish(p);
 	}
 	if (!mark->probing && learn_probe(&p->learn, mark->site, now)) {
-		mark->probing = due = true;
+		mark->probing = due = elide_pace_hopes(mark, row);
 		mark->commits = row->commits;
+		if (!due)
+			learn_probed(&p->learn, mark->site, LEARN_FAILED, now);
 	}
 	elide_pacer_unlock(p);
 	return due;
@@ -451,7 +453,7 @@ static enum policy_arm_name ask(struct elide_thread *t, struct elide_mark *mark)
 		WRITE_ONCE(row->state, READ_ONCE(p->settled[mark->site]) == POLICY_ARM_real ?
 					     ELIDE_STATE_PAUSED : ELIDE_STATE_ELIDING);
 	park(t, mark, row, !mark->probing && may_park(p, mark, pace, row));
-	if (probe(p, mark, now)) {
+	if (probe(p, mark, row, now)) {
 		park(t, mark, row, false);
 		count_down(pace, 1);
 		return POLICY_ARM_probe;

@@ -164,6 +164,18 @@ enum policy_arm_name elide_pace_arm(struct elide_thread *t, struct elide_mark *m
 void elide_pace_wake(struct elide_thread *t, struct elide_mark *mark, uint32_t nr);
 
 /**
+ * elide_pace_waits() - a section under the real lock waits for a condition.
+ * @t: the calling thread, outside transactions of ours
+ * @lock: the mutex; only its address is used
+ *
+ * Elided it would have aborted, so where most sections do that no probe is needed to know.
+ */
+void elide_pace_waits(struct elide_thread *t, const void *lock);
+
+/** elide_pace_hopes() - do most sections of the call not wait, or is it not known? Asked before a probe. */
+bool elide_pace_hopes(struct elide_mark *mark, const struct elide_row *row);
+
+/**
  * elide_pace_again() - an attempt has aborted: is there hope at all?
  * @mark: of the call
  * @try: the acquisition; it has less patience if there was none the last time

@@ -153,13 +153,17 @@ enum elide_way {
  * @commits: counted in the row at the last of @streak, or when @probing began
  * @contended: counted in the row at the last report
  * @failed:  the one lock of @streak, NULL if there were several
+ * @waits:   real sections since @seen that have waited for a condition
+ * @seen:    low bits of the row's real acquisitions when a probe was last thought of
  */
 struct elide_mark {
 	uint8_t way;
 	uint8_t site;
 	uint8_t streak : 7, probing : 1;
 	uint16_t hot;
+	uint16_t waits;
 	uint32_t pacer;
+	uint32_t seen;
 	const uint8_t *arm;
 	struct elide_pace *pace;
 	struct elide_row *row;
@@ -167,6 +171,8 @@ struct elide_mark {
 	uint64_t contended;
 	const void *failed;
 } __cacheline_aligned;
+
+_Static_assert(sizeof(struct elide_mark) == CACHE_LINE, "one line for each call");
 
 /**
  * struct elide_pace - how far a thread has come in a class of locks.

@@ -15,6 +15,7 @@
 #include "evidence.h"
 #include "glibc-layout.h"
 #include "order.h"
+#include "pace.h"
 #include "process.h"
 #include "quick.h"
 #include "real.h"
@@ -179,6 +180,7 @@ static inline void wrap_wait(const pthread_mutex_t *mutex, const void *site)
 		rtm_abort(ELIDE_CODE_cond_wait);
 	if (t->hold_lock == mutex)
 		elide_hold_cancel(t); /* not one critical section */
+	elide_pace_waits(t, mutex);
 	if (unlikely(t->nr_taken) && !glibc_mutex_relocked(mutex))
 		elide_order_retaken(t, mutex, site);
 }

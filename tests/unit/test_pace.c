@@ -324,6 +324,45 @@ static void a_report_before_the_last(void **state)
 	}
 }
 
+/* Probes in 50 ms of a site that has no hope. @waits: sections of ten that wait for a condition. */
+static unsigned int probes(unsigned int waits)
+{
+	unsigned int nr = 0;
+
+	begin(1, LONG_NS, LONG_NS);
+	run_for(2 * MS);
+	learn_hopeless(&elide_pacers[w.threads[0]->marks[0].pacer].learn, 0, elide_pace_now());
+	elide_pacer_publish(&elide_pacers[w.threads[0]->marks[0].pacer]);
+	for (uint64_t end = now() + 50 * MS, i = 0; now() < end; i++) {
+		struct elide_mark *mark;
+		uint8_t arm;
+
+		for (unsigned int j = 0; !is_next(j);)
+			j++;
+		mark = &w.threads[w.running]->marks[0];
+		arm = elide_pace_arm(w.threads[w.running], mark);
+		if (arm == POLICY_ARM_real)
+			counter_add(mark->row->not_attempted, 1);
+		mark->waits += i % 10 < waits;
+		if (arm == POLICY_ARM_probe) {
+			nr++;
+			mark->probing = 0;
+			learn_probed(&elide_pacers[mark->pacer].learn, 0, LEARN_FAILED,
+				     elide_pace_now());
+		}
+		w.at[w.running] += LONG_NS;
+	}
+	return nr;
+}
+
+/* Where most sections wait for a condition, it is known without a probe that there is no hope. */
+static void what_waits_is_not_probed(void **state)
+{
+	assert_true(probes(0) > 5);
+	assert_true(probes(3) > 5);
+	assert_int_equal(probes(8), 0);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -333,6 +372,7 @@ int main(void)
 		cmocka_unit_test(the_clock_jumps),
 		cmocka_unit_test(the_clock_goes_round),
 		cmocka_unit_test(a_report_before_the_last),
+		cmocka_unit_test(what_waits_is_not_probed),
 	};
 
 	if (elide_pace_start(4096))
