@@ -186,7 +186,7 @@ static void challenge(struct learn_class *c)
 	c->phase = LEARN_INCUMBENT;
 	c->turned = c->half = false;
 	c->pairs = 0;
-	c->sum = c->squares = c->cost = 0;
+	c->sum = c->squares = c->cost = c->reached = 0;
 }
 
 /* Of a normal distribution, in 1/1000: that it is above zero, its mean being @z deviations away. */
@@ -290,6 +290,16 @@ static void lost(struct learn_class *c, uint64_t now)
 	c->next_at = now + wait;
 }
 
+/*
+ * The real lock's rate between challenges is less than it was before them: the threads that
+ * eliding has let go on stand in a convoy then. What does not reach that is no gain.
+ */
+static bool is_disturbed(const struct learn_class *c)
+{
+	return is_principal(c) && c->arm == POLICY_ARM_real && c->nr_rates >= NOISE_KNOWN &&
+	       c->reached < c->pairs * c->rate * (1 + MARGIN);
+}
+
 /* A pair of epochs is over. */
 static struct learn_decision compare(struct learn_class *c, double challenger, double incumbent,
 				     const struct learn_epoch *e)
@@ -299,12 +309,15 @@ static struct learn_decision compare(struct learn_class *c, double challenger, d
 	enum outcome outcome;
 
 	c->pairs++;
+	c->reached += challenger;
 	c->sum += log;
 	c->squares += log * log;
 	c->cost -= log * e->whole;
 	mean = c->sum / c->pairs;
 	error = mean_error(c);
 	outcome = judge(c, mean, error);
+	if (outcome == WINS && is_disturbed(c))
+		outcome = LOSES;
 	if (outcome == UNCLEAR)
 		return d;
 	d = (struct learn_decision){

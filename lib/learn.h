@@ -103,6 +103,7 @@ struct learn_site {
  * @rested:     the first epoch after a challenge is over: what follows is as usual
  * @sum, @squares: of the pairs' logarithms of rate of challenger by rate of incumbent
  * @first:      rate of the pair's first epoch
+ * @reached:    sum of the challenger's rates
  * @rate, @noise, @nr_rates: mean rate while holding, its mean relative departure, epochs seen
  * @recent:     mean rate of the last few of these
  * @aborts:     by others, by section, when elided last; running mean
@@ -131,6 +132,7 @@ struct learn_class {
 	double sum;
 	double squares;
 	double first;
+	double reached;
 	double rate;
 	double recent;
 	double noise;

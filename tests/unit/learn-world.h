@@ -34,6 +34,7 @@
  * @noise: of each epoch, relative
  * @aborts: by section where anything is elided
  * @waits: by section where nothing is
+ * @convoy: what is left of the real lock's rate while another way is tried now and then; 0 all
  * @nr_sites: sites, each with the same part of the sections
  * @nr_sockets: sockets that the threads are on
  * @done, @best: sections completed, and what the best arms would have
@@ -43,6 +44,7 @@ struct world {
 	double noise;
 	double aborts;
 	double waits;
+	double convoy;
 	unsigned int nr_sites;
 	unsigned int nr_sockets;
 	uint64_t seed;
@@ -98,6 +100,10 @@ static inline double rate_now(const struct world *w)
 
 	for (unsigned int i = 0; i < w->nr_sites; i++)
 		time += 1 / w->rates[i][learn_arm(&w->class, i)];
+	/* Only once there has been a first challenge: the convoy is what eliding leaves. */
+	if (w->convoy > 0 && w->class.phase == LEARN_INCUMBENT && w->class.pairs &&
+	    w->class.arm == REAL)
+		time /= w->convoy;
 	return w->nr_sites / time;
 }
 

@@ -181,6 +181,24 @@ static void a_collapse_is_noticed_through_noise(void **state)
 	}
 }
 
+/* What only beats the real lock's convoy, which the challenge has made, is no gain. */
+static void a_convoy_is_not_what_is_beaten(void **state)
+{
+	struct world w;
+
+	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+		begin(&w, seed, 1, 0.05);
+		set(&w, 0, 3, 2.3, 2.3);
+		run_for(&w, 20 * MS);
+		check(&w, seed, w.class.sites[0].arm == REAL);
+		w.convoy = 0.5;
+		for (uint64_t end = w.now + 200 * MS; w.now < end;) {
+			epoch(&w);
+			check(&w, seed, w.class.sites[0].arm == REAL);
+		}
+	}
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -192,6 +210,7 @@ int main(void)
 		cmocka_unit_test(without_waits_it_is_asked_seldom),
 		cmocka_unit_test(waits_are_noticed),
 		cmocka_unit_test(a_collapse_is_noticed_through_noise),
+		cmocka_unit_test(a_convoy_is_not_what_is_beaten),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
