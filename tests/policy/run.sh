@@ -98,6 +98,12 @@ has() {
 
 sum() { cat "$@" | sha256sum | cut -c 1-12; }
 
+# seeds_of CORES: those of the machines of that size
+seeds_of() {
+	local own=SEEDS_$1
+	echo "${!own:-$seeds}"
+}
+
 # Points that are still to be measured: WORKLOAD CORES SEED POLICY BASE LIB
 points() {
 	local name command sites core seed policy lib base file
@@ -114,7 +120,7 @@ points() {
 				grep -e "^workload|$name|" -e "^policy|$policy|" "$suite"
 			} | sum -)
 			for core in $cores; do
-				for seed in $seeds; do
+				for seed in $(seeds_of "$core"); do
 					echo "$name $core $seed $policy $base $lib"
 				done
 			done
@@ -254,7 +260,12 @@ run_all
 tail -n +$((before + 1)) "$runs" >>"$work/selected"
 awk -f "$here/table.awk" -v slices="$slices" "$suite" "$work/selected" >"$results/policy.csv" ||
 	die 'no table'
-awk -f "$here/page.awk" -v ms="$ms" -v cores="$cores" -v seeds="$seeds" -v policies="$policies" \
+awk -f "$here/page.awk" -v ms="$ms" -v cores="$cores" -v seeds="$(
+	echo -n "$seeds"
+	for core in $cores; do
+		[ "$(seeds_of "$core")" = "$seeds" ] || echo -n " (on $core cores: $(seeds_of "$core"))"
+	done
+)" -v policies="$policies" \
 	"$results/policy.csv" >"$page" || die 'no page'
 cat "$here/notes.md" >>"$page" || die 'no page'
 sh "$here/plot.sh" "$results/policy.csv" "$results/policy.svg" || die 'no picture'
