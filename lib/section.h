@@ -40,7 +40,8 @@ static __always_inline_fn void subscribe(struct elide_thread *t, struct elide_ro
 	if (!is_free(word, rule, &value))
 		rtm_abort(ELIDE_CODE_busy);
 	test_point(subscribed);
-	t->open = ELIDE_OPEN_ONE;
+	/* All of it was 0, but for what is watched. */
+	t->open |= ELIDE_OPEN_ONE;
 	/* One by one: the compiler would clear the structures first. */
 	t->held[0].word = word;
 	t->held[0].value = value;

@@ -243,7 +243,8 @@ else
 	done
 	# Sections longer than the time between two interrupts: elision costs. Now and then a run
 	# takes a tenth more than the others, which two pairs cannot tell from chance.
-	run_elide compare -n 3 --emulate --cores=4 --fail-if hurts ./sections 2 4 5000000
+	run_elide compare -n 3 --emulate --cores=4 --policy=fixed --set RETRY_OTHER=5 \
+		--fail-if hurts ./sections 2 4 5000000
 	[ $rc -eq 1 ] && grep -q '^hurts: with elision it takes .* more time' out &&
 		ok 'compare: it hurts' || not_ok 'compare: it hurts' "exit $rc: $(cat out err)"
 	for i in 7.1 7.2 8; do
