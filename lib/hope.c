@@ -12,7 +12,7 @@
 #define HOPELESS_ROW 3
 
 /* Sections that others have elided at a site where the fault is one lock's. */
-#define OTHERS_ELIDED 16
+#define OTHERS_ELIDED 4
 
 void elide_pace_again(const struct elide_mark *mark, struct policy_try *try, unsigned int status)
 {
