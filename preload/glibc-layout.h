@@ -64,12 +64,6 @@ extern struct glibc_layout glibc_layout;
  */
 void glibc_layout_check(void);
 
-/** glibc_mutex_may_elide() - the same as glibc_mutex_elidable() where the layout is as expected. */
-static inline bool glibc_mutex_may_elide(const pthread_mutex_t *m)
-{
-	return !(m->__data.__kind & (MUTEX_UNELIDABLE | MUTEX_GLIBC_ELIDES));
-}
-
 /** glibc_mutex_elidable() - is this a mutex that elision may handle? */
 static inline bool glibc_mutex_elidable(const pthread_mutex_t *m)
 {

@@ -216,9 +216,10 @@ WRAPPER int pthread_mutex_lock(pthread_mutex_t *m)
 	enum elide_outcome outcome = ELIDE_INSIDE;
 	unsigned int status;
 
-	if (unlikely(!q.known))
+	/* One of another type may be held by this thread already. */
+	if (unlikely(!q.known || !glibc_mutex_plain(m)))
 		return mutex_lock(m, CALL_SITE());
-	if (likely(q.way == ELIDE_WAY_ELIDE && glibc_mutex_may_elide(m)))
+	if (likely(q.way == ELIDE_WAY_ELIDE))
 		outcome = elide_quick_acquire(t, q, m, (struct elide_rule)MUTEX_IS_FREE,
 					      CALL_SITE(), KIND, &status);
 	if (likely(outcome == ELIDE_TAKEN))
@@ -227,7 +228,7 @@ WRAPPER int pthread_mutex_lock(pthread_mutex_t *m)
 		return lock_counted(t, q.row, m, CALL_SITE(), status);
 	if (unlikely(outcome == ELIDE_INSIDE && q.way != ELIDE_WAY_SHORT))
 		return mutex_lock(m, CALL_SITE());
-	if (unlikely(!glibc_mutex_plain(m) || !take_plain(m, t->tid)))
+	if (unlikely(!take_plain(m, t->tid)))
 		return lock_really(t, q.row, m, CALL_SITE(), ELIDE_SKIPPED);
 	return counted_short(t, q.row, m);
 }

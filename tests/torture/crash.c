@@ -42,8 +42,19 @@ struct log {
 
 static struct log *log_map;
 static pthread_mutex_t mutexes[NR_LOCKS];
-/* Each a class of its own: their rows fill several times what a new file has room for. */
-static pthread_mutex_t many[600];
+
+/*
+ * Each a class of its own, which locks of an array are not: their rows fill several times
+ * what a new file has room for.
+ */
+#define TEN(f, n)     f(n##0) f(n##1) f(n##2) f(n##3) f(n##4) f(n##5) f(n##6) f(n##7) f(n##8) f(n##9)
+#define HUNDRED(f, n) TEN(f, n##0) TEN(f, n##1) TEN(f, n##2) TEN(f, n##3) TEN(f, n##4) TEN(f, n##5) \
+		      TEN(f, n##6) TEN(f, n##7) TEN(f, n##8) TEN(f, n##9)
+#define MANY(f)       HUNDRED(f, 1) HUNDRED(f, 2) HUNDRED(f, 3) HUNDRED(f, 4) HUNDRED(f, 5) HUNDRED(f, 6)
+#define DEFINE(n)     static pthread_mutex_t many_##n;
+#define ADDRESS(n)    &many_##n,
+MANY(DEFINE)
+static pthread_mutex_t *const many[] = {MANY(ADDRESS)};
 static pthread_rwlock_t rwlock = PTHREAD_RWLOCK_INITIALIZER;
 static unsigned long values[NR_LOCKS];
 static uint32_t seed;
@@ -119,8 +130,8 @@ static void *work(void *arg)
 	/* Or the block of a thread that has ended would serve the next one. */
 	pthread_barrier_wait(&together);
 	for (unsigned int i = 0; i < sizeof(many) / sizeof(*many); i++) {
-		pthread_mutex_lock(&many[i]);
-		pthread_mutex_unlock(&many[i]);
+		pthread_mutex_lock(many[i]);
+		pthread_mutex_unlock(many[i]);
 		log_map->threads[me].completed++;
 	}
 	return NULL;
