@@ -47,12 +47,15 @@ static pthread_mutex_t mutexes[NR_LOCKS];
  * Each a class of its own, which locks of an array are not: their rows fill several times
  * what a new file has room for.
  */
-#define TEN(f, n)     f(n##0) f(n##1) f(n##2) f(n##3) f(n##4) f(n##5) f(n##6) f(n##7) f(n##8) f(n##9)
-#define HUNDRED(f, n) TEN(f, n##0) TEN(f, n##1) TEN(f, n##2) TEN(f, n##3) TEN(f, n##4) TEN(f, n##5) \
-		      TEN(f, n##6) TEN(f, n##7) TEN(f, n##8) TEN(f, n##9)
-#define MANY(f)       HUNDRED(f, 1) HUNDRED(f, 2) HUNDRED(f, 3) HUNDRED(f, 4) HUNDRED(f, 5) HUNDRED(f, 6)
-#define DEFINE(n)     static pthread_mutex_t many_##n;
-#define ADDRESS(n)    &many_##n,
+#define FIVE(f, n, a, b, c, d, e) f(n##a) f(n##b) f(n##c) f(n##d) f(n##e)
+#define TEN(f, n) FIVE(f, n, 0, 1, 2, 3, 4) FIVE(f, n, 5, 6, 7, 8, 9)
+#define FIFTY(f, n, a, b, c, d, e) \
+	TEN(f, n##a) TEN(f, n##b) TEN(f, n##c) TEN(f, n##d) TEN(f, n##e)
+#define HUNDRED(f, n) FIFTY(f, n, 0, 1, 2, 3, 4) FIFTY(f, n, 5, 6, 7, 8, 9)
+#define MANY(f) \
+	HUNDRED(f, 1) HUNDRED(f, 2) HUNDRED(f, 3) HUNDRED(f, 4) HUNDRED(f, 5) HUNDRED(f, 6)
+#define DEFINE(n)  static pthread_mutex_t many_##n;
+#define ADDRESS(n) &many_##n,
 MANY(DEFINE)
 static pthread_mutex_t *const many[] = {MANY(ADDRESS)};
 static pthread_rwlock_t rwlock = PTHREAD_RWLOCK_INITIALIZER;
