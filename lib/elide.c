@@ -87,21 +87,46 @@ static uint32_t next_random(struct elide_thread *t)
 /* A sampling period of that mean: a fixed one may keep step with the program. 0 stays 0: never. */
 static uint32_t random_period(struct elide_thread *t, uint32_t mean)
 {
-	return mean ? 1 + next_random(t) % (2 * mean - 1) : 0;
+	return mean > 1 ? 1 + ((uint64_t)next_random(t) * (2 * mean - 1) >> 32) : mean;
 }
 
-static __noinline bool wait_until_free(const void *word, const struct elide_rule *rule,
-				       uint32_t spins)
+static __noinline bool wait_longer(const void *word, const struct elide_rule *rule,
+				   uint32_t spins)
 {
 	uint64_t value;
 
-	for (; !is_free(word, rule, &value); spins--) {
-		if (!spins)
+	do {
+		if (!spins--)
 			return false;
 		cpu_relax();
-	}
+	} while (!is_free(word, rule, &value));
 	return true;
 }
+
+static __always_inline_fn bool wait_until_free(const void *word, const struct elide_rule *rule,
+					       uint32_t spins)
+{
+	uint64_t value;
+
+	return likely(is_free(word, rule, &value)) || wait_longer(word, rule, spins);
+}
+
+/**
+ * struct tries - an acquisition that is tried.
+ * @mark: of the call
+ * @word, @rule: the lock's
+ * @arm: enum policy_arm_name: how it is treated
+ * @wait: the call waits until it has the lock
+ * @start: when the attempt began, if it is one that is timed; 0
+ */
+struct tries {
+	struct elide_mark *mark;
+	const void *word;
+	const struct elide_rule *rule;
+	unsigned int arm;
+	bool wait;
+	unsigned long long start;
+};
 
 /* Evidence that only the emulator has: why EAX was zero. */
 static enum elide_cause emulated_cause(const struct rtmgrind_abort *detail)
@@ -137,22 +162,23 @@ static uint64_t commits_of_all(void)
  * RTM that never commits (virtual machine moved, microcode) must not be left
  * on. Only if no thread has committed during a whole streak of this one's aborts.
  */
-static void watch(struct elide_thread *t)
+static __noinline void watch(struct elide_thread *t)
 {
 	uint64_t commits;
 
-	if (!elide_tunables.watch || ++t->streak < elide_tunables.watch)
-		return;
 	t->streak = 0;
+	if (!elide_tunables.watch)
+		return;
 	commits = commits_of_all();
 	if (commits == t->committed)
 		elide_disable("transactions have stopped committing");
 	t->committed = commits;
 }
 
-static void count_abort(struct elide_thread *t, struct elide_row *row, const void *word,
-			const struct elide_rule *rule, unsigned int status,
-			unsigned long long start)
+/* An abort of which more is known, or to be known, than its cause. */
+static __noinline void look_into(struct elide_thread *t, struct elide_row *row, const void *word,
+				 const struct elide_rule *rule, unsigned int status,
+				 unsigned long long start)
 {
 	struct elide_aborted a = {.lock = word, .cause = policy_cause(status)};
 	struct rtmgrind_abort detail;
@@ -183,7 +209,18 @@ static void count_abort(struct elide_thread *t, struct elide_row *row, const voi
 		a.held = !is_free(word, rule, &value);
 		elide_evidence_abort(t, row, &a);
 	}
-	watch(t);
+}
+
+static __always_inline_fn void count_abort(struct elide_thread *t, struct elide_row *row,
+					   const struct tries *tries, unsigned int status,
+					   enum elide_cause cause, unsigned long long start)
+{
+	if (unlikely(start || elide_evidence || t->pmu || cause == ELIDE_CAUSE_other))
+		look_into(t, row, tries->word, tries->rule, status, start);
+	else
+		counter_add(row->causes[cause], 1);
+	if (unlikely(++t->streak >= elide_tunables.watch))
+		watch(t);
 }
 
 /* The policy has changed its mind. */
@@ -196,6 +233,15 @@ __cold void elide_decided(const struct elide_cache *entry)
 	WRITE_ONCE(row->state, paused ? ELIDE_STATE_PAUSED : ELIDE_STATE_ELIDING);
 	elide_evidence_event(paused ? ELIDE_EVENT_PAUSED : ELIDE_EVENT_RESUMED, row, entry->lock,
 			     policy, elide_window(elide_self, entry));
+}
+
+/* The lock's state in the policy; one for nobody if it has just been forgotten. */
+static struct policy_lock *policy_of(const void *word)
+{
+	static struct policy_lock nobody;
+	uint32_t index = elide_registry_find(word);
+
+	return index == ELIDE_NONE ? &nobody : &elide_registry_state(index)->policy;
 }
 
 /* Only turns are taken here: it orders nothing. */
@@ -240,10 +286,11 @@ __noinline void elide_leave_queue(struct elide_thread *t)
 }
 
 /* What the policy said, in deed. False: take the lock really. */
-static bool carry_out(struct elide_thread *t, struct policy_lock *lock, struct policy_verdict v,
-		      const void *word, const struct elide_rule *rule, bool wait)
+static __always_inline_fn bool carry_out(struct elide_thread *t, const struct tries *tries,
+					 struct policy_verdict v)
 {
 	uint32_t spins = elide_process.config.spin_busy;
+	bool wait = tries->wait;
 
 	switch (v.action) {
 	case POLICY_RETRY:
@@ -259,12 +306,12 @@ static bool carry_out(struct elide_thread *t, struct policy_lock *lock, struct p
 	case POLICY_QUEUE:
 		spins = v.spins;
 		if (wait)
-			queue_up(t, lock, spins);
+			queue_up(t, policy_of(tries->word), spins);
 		break;
 	case POLICY_FALLBACK:
 		return false;
 	}
-	return wait_until_free(word, rule, wait ? spins : 0);
+	return wait_until_free(tries->word, tries->rule, wait ? spins : 0);
 }
 
 /* glibc and DaMoN'15 begin without a look at the lock; the others never while it is held. */
@@ -274,37 +321,15 @@ static bool looks_first(void)
 	       elide_process.config.name != POLICY_DAMON;
 }
 
-/**
- * struct tries - an acquisition that is tried.
- * @mark: of the call
- * @word, @rule: the lock's
- * @arm: enum policy_arm_name: how it is treated
- * @wait: the call waits until it has the lock
- * @start: when the attempt began, if it is one that is timed; 0
- */
-struct tries {
-	struct elide_mark *mark;
-	const void *word;
-	const struct elide_rule *rule;
-	unsigned int arm;
-	bool wait;
-	unsigned long long start;
-};
-
-/* The lock's state in the policy; one for nobody if it has just been forgotten. */
-static struct policy_lock *policy_of(const void *word)
+static __noinline void gave_up(struct elide_thread *t, const struct tries *tries,
+			       const struct policy_try *try)
 {
-	static struct policy_lock nobody;
-	uint32_t index = elide_registry_find(word);
-
-	return index == ELIDE_NONE ? &nobody : &elide_registry_state(index)->policy;
-}
-
-static void gave_up(struct elide_thread *t, const struct tries *tries,
-		    struct policy_lock *lock, const struct policy_try *try)
-{
+	struct policy_lock *lock = policy_of(tries->word);
 	struct elide_cache *entry;
 
+	/* No section has begun. */
+	if (!t->in_real)
+		t->pending[0].what = 0;
 	if (t->queue)
 		elide_leave_queue(t);
 	if (elide_process.config.name == POLICY_ADAPTIVE) {
@@ -320,42 +345,41 @@ static void gave_up(struct elide_thread *t, const struct tries *tries,
 	}
 }
 
-/* Counters of a call, whose mark a fork may have wiped. */
-static struct elide_row *row_of(const struct elide_mark *mark)
-{
-	struct elide_row *row = READ_ONCE(mark->row);
-
-	return row ? row : &elide_no_row;
-}
-
 /* The attempt before has aborted. Return: ELIDE_TAKEN or ELIDE_FELL_BACK. */
-static __noinline enum elide_outcome try_again(struct elide_thread *t, const struct tries *tries,
-					       const void *site, enum elide_kind kind,
-					       unsigned int status)
+static __always_inline_fn enum elide_outcome try_again(struct elide_thread *t,
+						       const struct tries *tries,
+						       const void *site, enum elide_kind kind,
+						       unsigned int status)
 {
 	const struct policy_config *config = &elide_process.config;
-	struct elide_row *row = row_of(tries->mark);
-	struct policy_lock *lock = policy_of(tries->word);
+	struct elide_row *row = elide_mark_row(tries->mark);
+	/* A section under the real lock around it stays in the list until this one has begun. */
+	bool prepared = !t->in_real, judged = config->name == POLICY_HPCA;
+	struct policy_lock *lock = config->name == POLICY_GLIBC ? policy_of(tries->word) : NULL;
 	struct policy_try try = {.arm = tries->arm};
 	unsigned long long start = tries->start;
 
+	if (prepared)
+		prepare(t, row, tries->word, tries->rule, site, kind, tries->wait);
 	for (;;) {
+		enum elide_cause cause = policy_cause(status);
+
 		test_point(aborted);
-		count_abort(t, row, tries->word, tries->rule, status, start);
+		count_abort(t, row, tries, status, cause, start);
 		if (config->name == POLICY_ADAPTIVE)
-			elide_pace_again(tries->mark, &try, status);
-		if (!carry_out(t, lock, policy_abort(config, lock, &try, status), tries->word,
-			       tries->rule, tries->wait))
+			elide_pace_again(tries->mark, &try, cause);
+		if (!carry_out(t, tries, policy_abort(config, lock, &try, status, cause)))
 			break;
 		start = start ? cycles_now() : 0;
 		status = rtm_begin();
 		if (likely(status == RTM_STARTED)) {
-			subscribe(t, row, tries->word, tries->rule, site, kind, tries->wait);
-			t->odd = t->queue || config->name == POLICY_HPCA;
+			subscribe(t, row, tries->word, tries->rule, site, kind, tries->wait,
+				  prepared);
+			t->odd = t->queue || judged;
 			return ELIDE_TAKEN;
 		}
 	}
-	gave_up(t, tries, lock, &try);
+	gave_up(t, tries, &try);
 	test_point(fallback);
 	return ELIDE_FELL_BACK;
 }
@@ -367,12 +391,11 @@ static unsigned long long time_attempt(struct elide_thread *t)
 	return cycles_now();
 }
 
-enum elide_outcome elide_acquire_counted(struct elide_thread *t, const void *word,
-					 const struct elide_rule *rule, const void *site,
-					 enum elide_kind kind, unsigned int status)
+enum elide_outcome elide_acquire_counted(struct elide_thread *t, struct elide_mark *mark,
+					 const void *word, const struct elide_rule *rule,
+					 const void *site, enum elide_kind kind,
+					 unsigned int status)
 {
-	const struct elide_cache *entry = elide_cache_find(t, word, site, kind);
-	struct elide_mark *mark = entry ? elide_mark(t, entry) : &elide_no_mark;
 	const uint8_t *arm = READ_ONCE(mark->arm);
 	struct tries tries = {mark, word, rule, arm ? READ_ONCE(*arm) : POLICY_ARM_keen, true, 0};
 
@@ -380,7 +403,7 @@ enum elide_outcome elide_acquire_counted(struct elide_thread *t, const void *wor
 		tries.start = time_attempt(t);
 		status = rtm_begin();
 		if (likely(status == RTM_STARTED)) {
-			subscribe(t, row_of(mark), word, rule, site, kind, true);
+			subscribe(t, elide_mark_row(mark), word, rule, site, kind, true, false);
 			return ELIDE_TAKEN;
 		}
 	}
@@ -442,7 +465,7 @@ enum elide_outcome elide_acquire(struct elide_thread *t, struct elide_cache *ent
 	status = rtm_begin();
 	if (unlikely(status != RTM_STARTED))
 		return try_again(t, &tries, site, kind, status);
-	subscribe(t, elide_row(entry), word, rule, site, kind, wait);
+	subscribe(t, elide_row(entry), word, rule, site, kind, wait, false);
 	t->odd = config->name == POLICY_HPCA;
 	return ELIDE_TAKEN;
 }

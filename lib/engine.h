@@ -107,6 +107,7 @@ enum elide_outcome elide_acquire(struct elide_thread *t, struct elide_cache *ent
 /**
  * elide_acquire_counted() - go on with an acquisition that quick.h has begun.
  * @t: the calling thread
+ * @mark: of the call
  * @word: lock word
  * @rule: when it is free
  * @site: return address of the call; its acquisition is counted, and one of those that are tried
@@ -116,9 +117,10 @@ enum elide_outcome elide_acquire(struct elide_thread *t, struct elide_cache *ent
  *
  * Return: ELIDE_TAKEN or ELIDE_FELL_BACK.
  */
-enum elide_outcome elide_acquire_counted(struct elide_thread *t, const void *word,
-					 const struct elide_rule *rule, const void *site,
-					 enum elide_kind kind, unsigned int status);
+enum elide_outcome elide_acquire_counted(struct elide_thread *t, struct elide_mark *mark,
+					 const void *word, const struct elide_rule *rule,
+					 const void *site, enum elide_kind kind,
+					 unsigned int status);
 
 /**
  * elide_release() - release a lock if it is held by elision.

@@ -14,20 +14,6 @@
 /* Sections that others have elided at a site where the fault is one lock's. */
 #define OTHERS_ELIDED 4
 
-void elide_pace_again(const struct elide_mark *mark, struct policy_try *try, unsigned int status)
-{
-	const struct elide_row *row = READ_ONCE(mark->row);
-	struct elide_pace *pace = READ_ONCE(mark->pace);
-	enum elide_cause cause = policy_cause(status);
-
-	if (unlikely(!row || !pace))
-		return; /* a handler has forked, and this is the child */
-	if (cause == ELIDE_CAUSE_conflict || cause == ELIDE_CAUSE_busy)
-		counter_add(pace->aborts, 1);
-	if (mark->streak && mark->commits == row->commits)
-		try->arm = POLICY_ARM_probe;
-}
-
 void elide_pace_failed(struct elide_mark *mark, struct policy_lock *lock, const void *word,
 		       const struct policy_try *try)
 {

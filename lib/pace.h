@@ -179,9 +179,21 @@ bool elide_pace_hopes(struct elide_mark *mark, const struct elide_row *row);
  * elide_pace_again() - an attempt has aborted: is there hope at all?
  * @mark: of the call
  * @try: the acquisition; it has less patience if there was none the last time
- * @status: abort status word
+ * @cause: of the abort
  */
-void elide_pace_again(const struct elide_mark *mark, struct policy_try *try, unsigned int status);
+static __always_inline_fn void elide_pace_again(const struct elide_mark *mark,
+						struct policy_try *try, enum elide_cause cause)
+{
+	const struct elide_row *row = READ_ONCE(mark->row);
+	struct elide_pace *pace = READ_ONCE(mark->pace);
+
+	if (unlikely(!row || !pace))
+		return; /* a handler has forked, and this is the child */
+	if (cause == ELIDE_CAUSE_conflict || cause == ELIDE_CAUSE_busy)
+		counter_add(pace->aborts, 1);
+	if (unlikely(mark->streak) && mark->commits == row->commits)
+		try->arm = POLICY_ARM_probe;
+}
 
 /**
  * elide_pace_failed() - attempts have aborted and the lock is taken really.

@@ -177,9 +177,9 @@ static struct policy_verdict abort_budgets(const struct policy_config *config,
 					   const struct policy_budget *budget,
 					   struct policy_try *try, enum elide_cause cause)
 {
-	switch (cause) {
-	case ELIDE_CAUSE_conflict:
+	if (likely(cause == ELIDE_CAUSE_conflict))
 		return abort_conflict(config, budget, try);
+	switch (cause) {
 	case ELIDE_CAUSE_busy:
 	case ELIDE_CAUSE_inner_busy:
 		if (++try->busy > budget->busy)
@@ -203,23 +203,21 @@ static struct policy_verdict abort_budgets(const struct policy_config *config,
 }
 
 struct policy_verdict policy_abort(const struct policy_config *config, struct policy_lock *lock,
-				   struct policy_try *try, unsigned int status)
+				   struct policy_try *try, unsigned int status,
+				   enum elide_cause cause)
 {
-	enum elide_cause cause = policy_cause(status);
+	const struct policy_budget *budget = &config->budget;
 
 	try->attempts++;
-	switch (config->name) {
-	case POLICY_GLIBC:
+	if (likely(config->name == POLICY_ADAPTIVE))
+		budget = &config->arms[try->arm];
+	else if (config->name == POLICY_GLIBC)
 		return abort_glibc(lock, try, status);
-	case POLICY_DAMON:
+	else if (config->name == POLICY_DAMON)
 		return abort_damon(config, try, cause, status);
-	case POLICY_NEVER:
+	else if (config->name == POLICY_NEVER)
 		return fallback(try, false);
-	case POLICY_ADAPTIVE:
-		return abort_budgets(config, &config->arms[try->arm], try, cause);
-	default:
-		return abort_budgets(config, &config->budget, try, cause);
-	}
+	return abort_budgets(config, budget, try, cause);
 }
 
 /* What the lock is changed on: the timeline tells it. */

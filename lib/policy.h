@@ -210,9 +210,10 @@ bool policy_enter(const struct policy_config *config, struct policy_lock *lock);
 /**
  * policy_abort() - what to do after an abort.
  * @config: settings
- * @lock: state of the lock
+ * @lock: state of the lock; used by glibc's policy only
  * @try: this acquisition, updated
  * @status: abort status word (rtm.h)
+ * @cause: policy_cause() of it
  *
  * No cause ends the attempts merely because the processor's retry bit is
  * clear, but for the policies that are defined so: capacity aborts near the
@@ -222,7 +223,8 @@ bool policy_enter(const struct policy_config *config, struct policy_lock *lock);
  * Return: the verdict.
  */
 struct policy_verdict policy_abort(const struct policy_config *config, struct policy_lock *lock,
-				   struct policy_try *try, unsigned int status);
+				   struct policy_try *try, unsigned int status,
+				   enum elide_cause cause);
 
 /**
  * policy_done() - learn from an acquisition that was tried.

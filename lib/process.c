@@ -228,6 +228,14 @@ __cold void elide_disable(const char *why)
 	elide_log("elision switched off: %s", why);
 }
 
+/* No more than one processor may be used; more are not asked for than a set has room for. */
+static bool has_one_processor(void)
+{
+	cpu_set_t set;
+
+	return !sched_getaffinity(0, sizeof(set), &set) && CPU_COUNT(&set) == 1;
+}
+
 static void choose_mode(void)
 {
 	struct elide_process *p = &elide_process;
@@ -238,6 +246,11 @@ static void choose_mode(void)
 				     sizeof(p->why));
 	if (elide_tunables.mode == ELIDE_MODE_PROFILE) {
 		snprintf(p->why, sizeof(p->why), "ELIDE_MODE=profile");
+		p->mode = ELIDE_RUN_PROFILE;
+	} else if (p->rtm != ELIDE_RTM_NONE && elide_tunables.mode == ELIDE_MODE_AUTO &&
+		   elide_tunables.policy == POLICY_ADAPTIVE && has_one_processor()) {
+		snprintf(p->why, sizeof(p->why),
+			 "there is one processor, and no two sections run at once; ELIDE_MODE=elide insists");
 		p->mode = ELIDE_RUN_PROFILE;
 	} else {
 		p->mode = p->rtm == ELIDE_RTM_NONE ? ELIDE_RUN_PROFILE : ELIDE_RUN_ELIDE;

@@ -22,7 +22,8 @@
 /**
  * struct elide_quick - a call that the thread knows.
  * @known: it does, and has no section open
- * @way: enum elide_way; this and the rest is a copy of the call's mark
+ * @mark: of the call
+ * @way: enum elide_way; this and the rest is a copy of the mark
  * @row: counters
  * @pace: the thread's in the class
  * @arm: how the policy treats acquisitions now
@@ -30,6 +31,7 @@
 struct elide_quick {
 	bool known;
 	uint8_t way;
+	struct elide_mark *mark;
 	struct elide_row *row;
 	struct elide_pace *pace;
 	const uint8_t *arm;
@@ -51,12 +53,13 @@ static __always_inline_fn struct elide_quick elide_quick(struct elide_thread *t,
 {
 	struct elide_quick q = {0};
 	const struct elide_cache *entry;
-	const struct elide_mark *mark;
+	struct elide_mark *mark;
 
 	if (unlikely(!t || t->open))
 		return q;
 	entry = elide_cache_slot(t, lock, site);
-	mark = (const struct elide_mark *)((const char *)t + READ_ONCE(entry->mark));
+	mark = (struct elide_mark *)((char *)t + READ_ONCE(entry->mark));
+	q.mark = mark;
 	q.row = READ_ONCE(mark->row);
 	q.pace = READ_ONCE(mark->pace);
 	q.arm = READ_ONCE(mark->arm);
@@ -101,10 +104,12 @@ elide_quick_acquire(struct elide_thread *t, struct elide_quick q, const void *wo
 	if (unlikely(!--t->time_countdown))
 		return ELIDE_FELL_BACK;
 	test_point(enter);
+	prepare(t, q.row, word, &rule, site, kind, true);
+	test_point(prepared);
 	*status = rtm_begin();
 	if (unlikely(*status != RTM_STARTED))
 		return ELIDE_FELL_BACK;
-	subscribe(t, q.row, word, &rule, site, kind, true);
+	subscribe(t, q.row, word, &rule, site, kind, true, true);
 	return ELIDE_TAKEN;
 }
 

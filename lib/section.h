@@ -29,10 +29,35 @@ static __always_inline_fn enum elide_deferred elided(bool wait)
 	return wait ? ELIDE_DEFER_ELIDED : ELIDE_DEFER_ELIDED_TRY;
 }
 
-/* The transaction has just begun: the lock is in it from its first act on, and its call alone. */
+/*
+ * What is known of a section before it begins. Not counted as held, and outside of the transaction,
+ * which is shorter by that: the less there is in it, the less often it is aborted.
+ */
+static __always_inline_fn void prepare(struct elide_thread *t, struct elide_row *row,
+				       const void *word, const struct elide_rule *rule,
+				       const void *site, enum elide_kind kind, bool wait)
+{
+	/* The first, as the end of any section clears it: a handler's that comes from here on. */
+	WRITE_ONCE(t->pending[0].what, elided(wait));
+	barrier();
+	/* One by one: the compiler would clear the structures first. */
+	t->held[0].word = word;
+	t->held[0].size = rule->size;
+	t->held[0].depth = 0;
+	t->pending[0].kind = kind;
+	t->pending[0].lock = word;
+	t->pending[0].site = site;
+	t->pending[0].row = row;
+}
+
+/*
+ * The transaction has just begun: the lock is in it from its first act on, and its call alone.
+ * @prepared: it was, unless a signal handler has had a section of its own since, or has forked
+ */
 static __always_inline_fn void subscribe(struct elide_thread *t, struct elide_row *row,
 					 const void *word, const struct elide_rule *rule,
-					 const void *site, enum elide_kind kind, bool wait)
+					 const void *site, enum elide_kind kind, bool wait,
+					 bool prepared)
 {
 	uint64_t value;
 
@@ -40,18 +65,11 @@ static __always_inline_fn void subscribe(struct elide_thread *t, struct elide_ro
 	if (!is_free(word, rule, &value))
 		rtm_abort(ELIDE_CODE_busy);
 	test_point(subscribed);
+	if (unlikely(!prepared || !t->pending[0].what))
+		prepare(t, row, word, rule, site, kind, wait);
+	t->held[0].value = value;
 	/* All of it was 0, but for what is watched. */
 	t->open |= ELIDE_OPEN_ONE;
-	/* One by one: the compiler would clear the structures first. */
-	t->held[0].word = word;
-	t->held[0].value = value;
-	t->held[0].size = rule->size;
-	t->held[0].depth = 0;
-	t->pending[0].what = elided(wait);
-	t->pending[0].kind = kind;
-	t->pending[0].lock = word;
-	t->pending[0].site = site;
-	t->pending[0].row = row;
 	test_point(held);
 }
 

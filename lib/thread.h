@@ -395,17 +395,22 @@ static inline struct elide_mark *elide_mark(struct elide_thread *t,
 extern struct elide_row elide_no_row;
 
 /**
- * elide_row() - the counters of an entry.
+ * elide_mark_row() - the counters of a call.
  *
  * A signal handler may fork in the middle of a lock call; in the child the
  * entry is wiped, and the call still has to end.
  */
-static inline struct elide_row *elide_row(const struct elide_cache *entry)
+static inline struct elide_row *elide_mark_row(const struct elide_mark *mark)
 {
-	const struct elide_mark *mark = elide_mark(elide_self, entry);
 	struct elide_row *row = READ_ONCE(mark->row);
 
 	return likely(row) ? row : &elide_no_row;
+}
+
+/** elide_row() - the same of an entry. */
+static inline struct elide_row *elide_row(const struct elide_cache *entry)
+{
+	return elide_mark_row(elide_mark(elide_self, entry));
 }
 
 /** elide_threads_all() - the first of all blocks of threads, of ended ones too. In a slow path. */

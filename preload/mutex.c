@@ -200,13 +200,13 @@ __noinline int mutex_lock(pthread_mutex_t *m, const void *site)
 }
 
 /* The policy lets it be tried, and the first attempt has aborted, or is to be timed. */
-static __noinline int lock_counted(struct elide_thread *t, struct elide_row *row,
+static __noinline int lock_counted(struct elide_thread *t, struct elide_mark *mark,
 				   pthread_mutex_t *m, const void *site, unsigned int status)
 {
 	enum elide_outcome outcome =
-		elide_acquire_counted(t, m, &glibc_mutex_rule, site, KIND, status);
+		elide_acquire_counted(t, mark, m, &glibc_mutex_rule, site, KIND, status);
 
-	return outcome == ELIDE_TAKEN ? 0 : lock_really(t, row, m, site, outcome);
+	return outcome == ELIDE_TAKEN ? 0 : lock_really(t, elide_mark_row(mark), m, site, outcome);
 }
 
 WRAPPER int pthread_mutex_lock(pthread_mutex_t *m)
@@ -225,7 +225,7 @@ WRAPPER int pthread_mutex_lock(pthread_mutex_t *m)
 	if (likely(outcome == ELIDE_TAKEN))
 		return 0;
 	if (unlikely(outcome == ELIDE_FELL_BACK))
-		return lock_counted(t, q.row, m, CALL_SITE(), status);
+		return lock_counted(t, q.mark, m, CALL_SITE(), status);
 	if (unlikely(outcome == ELIDE_INSIDE && q.way != ELIDE_WAY_SHORT))
 		return mutex_lock(m, CALL_SITE());
 	if (unlikely(!take_plain(m, t->tid)))

@@ -229,16 +229,16 @@ static __noinline int lock_skipped(struct elide_thread *t, struct elide_row *row
 }
 
 /* The policy lets it be tried, and the first attempt has aborted, or is to be timed. */
-static __noinline int lock_counted(struct elide_thread *t, struct elide_row *row,
+static __noinline int lock_counted(struct elide_thread *t, struct elide_mark *mark,
 				   pthread_rwlock_t *rw, const void *site, enum elide_kind kind,
 				   unsigned int status)
 {
 	enum elide_outcome outcome =
-		elide_acquire_counted(t, rw, rule_of(kind), site, kind, status);
+		elide_acquire_counted(t, mark, rw, rule_of(kind), site, kind, status);
 
 	return outcome == ELIDE_TAKEN ? 0 :
-					lock_really(t, row, rw, site, kind, HOW_LOCK, CLOCK_PLAIN,
-						    NULL, outcome);
+					lock_really(t, elide_mark_row(mark), rw, site, kind, HOW_LOCK,
+						    CLOCK_PLAIN, NULL, outcome);
 }
 
 static __always_inline_fn int lock_quick(pthread_rwlock_t *rw, const void *site,
@@ -260,7 +260,7 @@ static __always_inline_fn int lock_quick(pthread_rwlock_t *rw, const void *site,
 	if (likely(outcome == ELIDE_TAKEN))
 		return 0;
 	if (unlikely(outcome == ELIDE_FELL_BACK))
-		return lock_counted(t, q.row, rw, site, kind, status);
+		return lock_counted(t, q.mark, rw, site, kind, status);
 	if (unlikely(outcome == ELIDE_INSIDE && q.way != ELIDE_WAY_SHORT))
 		return lock_long(rw, site, kind);
 	if (unlikely(!take(rw, kind)))

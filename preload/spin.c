@@ -109,13 +109,13 @@ static __noinline int lock(pthread_spinlock_t *s, const void *site)
 }
 
 /* The policy lets it be tried, and the first attempt has aborted, or is to be timed. */
-static __noinline int lock_counted(struct elide_thread *t, struct elide_row *row,
+static __noinline int lock_counted(struct elide_thread *t, struct elide_mark *mark,
 				   pthread_spinlock_t *s, const void *site, unsigned int status)
 {
-	enum elide_outcome outcome = elide_acquire_counted(t, (const void *)s, &glibc_spin_rule,
-							   site, KIND, status);
+	enum elide_outcome outcome = elide_acquire_counted(t, mark, (const void *)s,
+							   &glibc_spin_rule, site, KIND, status);
 
-	return outcome == ELIDE_TAKEN ? 0 : lock_really(t, row, s, outcome);
+	return outcome == ELIDE_TAKEN ? 0 : lock_really(t, elide_mark_row(mark), s, outcome);
 }
 
 WRAPPER int pthread_spin_lock(pthread_spinlock_t *s)
@@ -134,7 +134,7 @@ WRAPPER int pthread_spin_lock(pthread_spinlock_t *s)
 	if (likely(outcome == ELIDE_TAKEN))
 		return 0;
 	if (unlikely(outcome == ELIDE_FELL_BACK))
-		return lock_counted(t, q.row, s, CALL_SITE(), status);
+		return lock_counted(t, q.mark, s, CALL_SITE(), status);
 	if (unlikely(outcome == ELIDE_INSIDE && q.way != ELIDE_WAY_SHORT))
 		return lock(s, CALL_SITE());
 	if (unlikely(!take(s)))

@@ -184,6 +184,7 @@ static int print_json(const struct findings *f)
 	json_object_set_new(machine, "tsx_async_abort", json_text(m->taa));
 	json_object_set_new(machine, "tsx_parameter", json_text(m->tsx_parameter));
 	json_object_set_new(machine, "kernel", json_text(m->kernel));
+	json_object_set_new(machine, "one_processor", json_boolean(m->one_processor));
 	json_object_set_new(machine, "probed", json_boolean(m->probed));
 	json_object_set_new(machine, "empty_commits", json_number(m->empty_commits));
 	json_object_set_new(machine, "storing_commits", json_number(m->storing_commits));

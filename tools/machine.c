@@ -8,6 +8,7 @@
  */
 #include <cpuid.h>
 #include <errno.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -163,6 +164,18 @@ static void probe(struct machine *m)
 	close(pipes[0]);
 }
 
+/* Of another machine it is only known which processors are there, not which may be used. */
+static int one_processor(const char *sysroot)
+{
+	char online[256];
+	cpu_set_t set;
+
+	if (sysroot)
+		return !read_line(sysroot, "sys/devices/system/cpu/online", online,
+				  sizeof(online)) && !strcmp(online, "0");
+	return !sched_getaffinity(0, sizeof(set), &set) && CPU_COUNT(&set) == 1;
+}
+
 int machine_read(struct machine *m, const char *sysroot)
 {
 	const char *root = sysroot ? sysroot : "";
@@ -184,6 +197,7 @@ int machine_read(struct machine *m, const char *sysroot)
 	m->has_tx_events = !read_line(root, "sys/bus/event_source/devices/cpu/events/tx-start",
 				      line, sizeof(line));
 	m->has_pmu = !read_line(root, "sys/bus/event_source/devices/cpu/type", line, sizeof(line));
+	m->one_processor = one_processor(sysroot);
 	if (!sysroot && m->has_rtm && !m->always_abort)
 		probe(m);
 	return rc;
@@ -228,6 +242,12 @@ enum elide_run_mode machine_mode(const struct machine *m, char *why, size_t size
 		snprintf(why, size,
 			 "RTM works, but the kernel says it leaks (TAA: %s); --mode=elide insists",
 			 m->taa);
+		return ELIDE_RUN_PROFILE;
+	}
+	if (m->one_processor) {
+		snprintf(why, size,
+			 "RTM works, but there is one processor and no two sections run at once; "
+			 "--mode=elide insists");
 		return ELIDE_RUN_PROFILE;
 	}
 	snprintf(why, size, "%s", m->probed ? "RTM is there and commits" : "CPUID shows RTM");

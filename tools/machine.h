@@ -28,6 +28,7 @@
  * @perf_paranoid: /proc/sys/kernel/perf_event_paranoid, -100 if it is not there
  * @has_tx_events: the kernel offers the PMU's events of transactions
  * @has_pmu:       the kernel found a PMU of the cores
+ * @one_processor: 1 if only one may be used
  * @family, @model: of the processor, as CPUID has them; 0 if unknown
  */
 struct machine {
@@ -45,6 +46,7 @@ struct machine {
 	int perf_paranoid;
 	int has_tx_events;
 	int has_pmu;
+	int one_processor;
 	unsigned int family;
 	unsigned int model;
 };

@@ -280,6 +280,26 @@ test_virtual_time() {
 	between 3.0 "$(figure one seconds)/$(figure four seconds)" 6.0
 }
 
+# With one processor the adaptive policy has nothing to win: locks are only counted, unless insisted.
+test_one_processor() {
+	local options mode
+
+	while read -r mode options; do
+		# shellcheck disable=SC2086 # options
+		emulate lone $options -- "${bench[@]}" || return
+		[ "$("$elide" report --json lone.data | python3 -c \
+			'import json, sys; print(json.load(sys.stdin)["mode"])')" = "$mode" ] ||
+			fail "$options: $("$elide" report lone.data | grep '^mode')" || return
+	done <<-END
+		profile --cores=1
+		elide --cores=1 --mode=elide
+		elide --cores=1 --policy=fixed
+		elide --cores=2
+	END
+	emulate lone --cores=1 -- "${bench[@]}" || return
+	"$elide" report lone.data | grep -q 'there is one processor' || fail 'it does not say why'
+}
+
 # What it is for: a tree under one mutex.
 test_elided_is_faster() {
 	local plain elided

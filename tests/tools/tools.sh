@@ -445,6 +445,10 @@ diagnose() {
 }
 machine GenuineIntel 'rtm' 'Not affected' tsx=on
 diagnose 'RTM' 0 'CPUID shows RTM: elide run would choose mode elide'
+echo 0-1 >root/sys/devices/system/cpu/online
+diagnose 'two processors' 0 'CPUID shows RTM: elide run would choose mode elide'
+echo 0 >root/sys/devices/system/cpu/online
+diagnose 'one processor' 1 'RTM works, but there is one processor and no two sections run at once; --mode=elide insists: elide run would choose mode profile'
 machine GenuineIntel 'rtm rtm_always_abort' 'Not affected' ''
 diagnose 'always aborts' 1 \
 	'RTM_ALWAYS_ABORT: the microcode aborts every transaction: elide run would choose mode profile'

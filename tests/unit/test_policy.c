@@ -79,6 +79,12 @@ static void cause_of_each_own_code(void **state)
 #define QUEUE POLICY_ARM_queue
 #define TURNS POLICY_ARM_turns
 
+static struct policy_verdict aborted(const struct policy_config *config, struct policy_lock *lock,
+				     struct policy_try *try, unsigned int status)
+{
+	return policy_abort(config, lock, try, status, policy_cause(status));
+}
+
 /* What happens after the abort number @nr + 1 of an acquisition, all with @status. */
 struct reaction {
 	enum policy_name name;
@@ -170,7 +176,7 @@ static void reaction_of_each_policy(void **state)
 		struct policy_verdict v = {0};
 
 		for (unsigned int n = 0; n <= r->nr; n++)
-			v = policy_abort(&config, &lock, &try, r->status);
+			v = aborted(&config, &lock, &try, r->status);
 		if (v.action != r->action || v.spins != r->spins || try.hopeless != r->hopeless ||
 		    lock.skip != r->skip || try.attempts != r->nr + 1)
 			fail_msg("row %u: action %d spins %u hopeless %d skip %u", i, v.action,
@@ -186,13 +192,13 @@ static void budgets_are_apart(void **state)
 
 	/* A conflict does not use up the tries for a held lock, and the reverse. */
 	for (int i = 0; i < 5; i++) {
-		assert_int_equal(policy_abort(&config, &lock, &try, RTM_CONFLICT).action,
+		assert_int_equal(aborted(&config, &lock, &try, RTM_CONFLICT).action,
 				 POLICY_BACKOFF);
-		assert_int_equal(policy_abort(&config, &lock, &try, XABORT(0xff)).action,
+		assert_int_equal(aborted(&config, &lock, &try, XABORT(0xff)).action,
 				 POLICY_WAIT);
 	}
-	assert_int_equal(policy_abort(&config, &lock, &try, RTM_CAPACITY).action, POLICY_WAIT);
-	assert_int_equal(policy_abort(&config, &lock, &try, RTM_CONFLICT).action, POLICY_FALLBACK);
+	assert_int_equal(aborted(&config, &lock, &try, RTM_CAPACITY).action, POLICY_WAIT);
+	assert_int_equal(aborted(&config, &lock, &try, RTM_CONFLICT).action, POLICY_FALLBACK);
 }
 
 static void no_budget_is_one_attempt(void **state)
@@ -205,7 +211,7 @@ static void no_budget_is_one_attempt(void **state)
 	for (unsigned int i = 0; i < ARRAY_SIZE(statuses); i++) {
 		struct policy_try try = {0};
 
-		assert_int_equal(policy_abort(&config, &lock, &try, statuses[i]).action,
+		assert_int_equal(aborted(&config, &lock, &try, statuses[i]).action,
 				 POLICY_FALLBACK);
 	}
 }
@@ -220,7 +226,7 @@ static void backoff_doubles_to_a_bound(void **state)
 	config.budget.conflict = 1000;
 	config.backoff = 1000000; /* the tunable's maximum must not overflow */
 	for (unsigned int i = 0; i < 1000; i++) {
-		struct policy_verdict v = policy_abort(&config, &lock, &try, RTM_CONFLICT);
+		struct policy_verdict v = aborted(&config, &lock, &try, RTM_CONFLICT);
 
 		assert_int_equal(v.action, POLICY_BACKOFF);
 		assert_true(v.spins >= last);
