@@ -117,6 +117,7 @@ static __always_inline_fn bool wait_until_free(const void *word, const struct el
  * @word, @rule: the lock's
  * @arm: enum policy_arm_name: how it is treated
  * @wait: the call waits until it has the lock
+ * @prepared: prepare() was called for the attempt before
  * @start: when the attempt began, if it is one that is timed; 0
  */
 struct tries {
@@ -125,6 +126,7 @@ struct tries {
 	const struct elide_rule *rule;
 	unsigned int arm;
 	bool wait;
+	bool prepared;
 	unsigned long long start;
 };
 
@@ -359,7 +361,8 @@ static __always_inline_fn enum elide_outcome try_again(struct elide_thread *t,
 	struct policy_try try = {.arm = tries->arm};
 	unsigned long long start = tries->start;
 
-	if (prepared)
+	/* The quick path has. */
+	if (prepared && !tries->prepared)
 		prepare(t, row, tries->word, tries->rule, site, kind, tries->wait);
 	for (;;) {
 		enum elide_cause cause = policy_cause(status);
@@ -397,7 +400,8 @@ enum elide_outcome elide_acquire_counted(struct elide_thread *t, struct elide_ma
 					 unsigned int status)
 {
 	const uint8_t *arm = READ_ONCE(mark->arm);
-	struct tries tries = {mark, word, rule, arm ? READ_ONCE(*arm) : POLICY_ARM_keen, true, 0};
+	struct tries tries = {mark, word, rule, arm ? READ_ONCE(*arm) : POLICY_ARM_keen, true,
+			      status != RTM_STARTED, 0};
 
 	if (status == RTM_STARTED) {
 		tries.start = time_attempt(t);
@@ -458,7 +462,7 @@ enum elide_outcome elide_acquire(struct elide_thread *t, struct elide_cache *ent
 	if (unlikely(!is_free(word, rule, &value)) && looks_first() &&
 	    !wait_until_free(word, rule, wait ? config->spin_busy : 0))
 		return ELIDE_SKIPPED;
-	tries = (struct tries){elide_mark(t, entry), word, rule, t->arm, wait, 0};
+	tries = (struct tries){elide_mark(t, entry), word, rule, t->arm, wait, false, 0};
 	/* The wrapper may have counted this one already. */
 	if (!t->time_countdown || !--t->time_countdown)
 		tries.start = time_attempt(t);

@@ -152,7 +152,7 @@ static struct policy_verdict abort_damon(const struct policy_config *config, str
 /* Longest mean pause, iterations. */
 #define BACKOFF_MAX (1u << 24)
 
-/* The back-off doubles with every conflict, up to 1024 times. */
+/* The back-off doubles with every conflict that has one, up to 1024 times. */
 static uint32_t backoff_after(const struct policy_config *config,
 			      const struct policy_budget *budget, unsigned int conflicts)
 {
@@ -166,11 +166,16 @@ static struct policy_verdict abort_conflict(const struct policy_config *config,
 					    const struct policy_budget *budget,
 					    struct policy_try *try)
 {
-	if (++try->conflict > budget->conflict)
+	unsigned int conflicts = ++try->conflict;
+
+	if (conflicts > budget->conflict)
 		return fallback(try, false);
 	if (budget->queue == POLICY_QUEUE_ABORTED)
 		return verdict(POLICY_QUEUE, config->spin_busy);
-	return verdict(POLICY_BACKOFF, backoff_after(config, budget, try->conflict));
+	/* Whoever was in the way the first time is mostly done by now. */
+	if (budget->patience == 1 && !--conflicts)
+		return verdict(POLICY_WAIT, config->spin_busy);
+	return verdict(POLICY_BACKOFF, backoff_after(config, budget, conflicts));
 }
 
 static struct policy_verdict abort_budgets(const struct policy_config *config,

@@ -98,9 +98,9 @@ struct reaction {
 };
 
 static const struct reaction reactions[] = {
-	{POLICY_ADAPTIVE, KEEN, RTM_CONFLICT, 0, POLICY_BACKOFF, 16, 0, 0},
-	{POLICY_ADAPTIVE, KEEN, RTM_CONFLICT | RTM_RETRY, 1, POLICY_BACKOFF, 32, 0, 0},
-	{POLICY_ADAPTIVE, KEEN, RTM_CONFLICT, 4, POLICY_BACKOFF, 256, 0, 0},
+	{POLICY_ADAPTIVE, KEEN, RTM_CONFLICT, 0, POLICY_WAIT, 1000, 0, 0},
+	{POLICY_ADAPTIVE, KEEN, RTM_CONFLICT | RTM_RETRY, 1, POLICY_BACKOFF, 16, 0, 0},
+	{POLICY_ADAPTIVE, KEEN, RTM_CONFLICT, 4, POLICY_BACKOFF, 128, 0, 0},
 	{POLICY_ADAPTIVE, KEEN, RTM_CONFLICT, 5, POLICY_FALLBACK, 0, 0, 0},
 	{POLICY_ADAPTIVE, KEEN, XABORT(0xff), 0, POLICY_WAIT, 1000, 0, 0},
 	{POLICY_ADAPTIVE, KEEN, XABORT(0xff), 7, POLICY_WAIT, 1000, 0, 0},
@@ -124,7 +124,7 @@ static const struct reaction reactions[] = {
 	{POLICY_ADAPTIVE, KEEN, XABORT(0xf9), 0, POLICY_FALLBACK, 0, 1, 0},
 	/* The other arms; what belongs to none of the groups goes as ever. */
 	{POLICY_ADAPTIVE, REAL, RTM_CONFLICT, 0, POLICY_FALLBACK, 0, 0, 0},
-	{POLICY_ADAPTIVE, LEAN, RTM_CONFLICT, 0, POLICY_BACKOFF, 16, 0, 0},
+	{POLICY_ADAPTIVE, LEAN, RTM_CONFLICT, 0, POLICY_WAIT, 1000, 0, 0},
 	{POLICY_ADAPTIVE, LEAN, RTM_CONFLICT, 1, POLICY_FALLBACK, 0, 0, 0},
 	{POLICY_ADAPTIVE, LEAN, XABORT(0xff), 0, POLICY_WAIT, 1000, 0, 0},
 	{POLICY_ADAPTIVE, LEAN, XABORT(0xff), 1, POLICY_FALLBACK, 0, 0, 0},
@@ -141,7 +141,8 @@ static const struct reaction reactions[] = {
 	{POLICY_ADAPTIVE, PATIENT, RTM_CONFLICT, 0, POLICY_BACKOFF, 512, 0, 0},
 	{POLICY_ADAPTIVE, PATIENT, RTM_CONFLICT, 1, POLICY_BACKOFF, 1024, 0, 0},
 	{POLICY_ADAPTIVE, TURNS, RTM_CONFLICT, 20, POLICY_FALLBACK, 0, 0, 0},
-	{POLICY_FIXED, REAL, RTM_CONFLICT, 0, POLICY_BACKOFF, 16, 0, 0},
+	{POLICY_FIXED, REAL, RTM_CONFLICT, 0, POLICY_WAIT, 1000, 0, 0},
+	{POLICY_FIXED, REAL, RTM_CONFLICT, 1, POLICY_BACKOFF, 16, 0, 0},
 	{POLICY_FIXED, REAL, RTM_CAPACITY, 1, POLICY_FALLBACK, 0, 1, 0},
 	{POLICY_HPCA, REAL, XABORT(0xff), 0, POLICY_WAIT, 1000, 0, 0},
 	{POLICY_HPCA, REAL, XABORT(0xf8), 0, POLICY_WAIT, 1000, 0, 0},
@@ -193,7 +194,7 @@ static void budgets_are_apart(void **state)
 	/* A conflict does not use up the tries for a held lock, and the reverse. */
 	for (int i = 0; i < 5; i++) {
 		assert_int_equal(aborted(&config, &lock, &try, RTM_CONFLICT).action,
-				 POLICY_BACKOFF);
+				 i ? POLICY_BACKOFF : POLICY_WAIT);
 		assert_int_equal(aborted(&config, &lock, &try, XABORT(0xff)).action,
 				 POLICY_WAIT);
 	}
@@ -223,8 +224,9 @@ static void backoff_doubles_to_a_bound(void **state)
 	struct policy_try try = {0};
 	uint32_t last = 0;
 
-	config.budget.conflict = 1000;
+	config.budget.conflict = 1001;
 	config.backoff = 1000000; /* the tunable's maximum must not overflow */
+	assert_int_equal(aborted(&config, &lock, &try, RTM_CONFLICT).action, POLICY_WAIT);
 	for (unsigned int i = 0; i < 1000; i++) {
 		struct policy_verdict v = aborted(&config, &lock, &try, RTM_CONFLICT);
 
