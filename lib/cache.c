@@ -13,9 +13,6 @@
 /* elide_thread.cache_mask for so many entries. */
 #define CACHE_MASK(nr) (((nr) - 1) * sizeof(struct elide_cache))
 
-/* Bytes; the smallest page of x86-64. */
-#define PAGE_BYTES 4096
-
 /* Entries that the caches of all threads have more than at first. */
 static uint32_t nr_grown;
 
@@ -28,7 +25,7 @@ static const struct elide_mark unknown_mark;
  */
 static void map_pages(const void *start, const void *end)
 {
-	for (const char *at = start; at < (const char *)end; at += PAGE_BYTES)
+	for (const char *at = start; at < (const char *)end; at += ELIDE_PAGE)
 		(void)READ_ONCE(*at);
 }
 

@@ -37,6 +37,9 @@
 #define ELIDE_MAX_CACHE      (1u << ELIDE_MAX_CACHE_BITS)
 #define ELIDE_MAX_GROWN      (1u << 18)
 
+/* Bytes; the smallest page of x86-64. */
+#define ELIDE_PAGE 4096
+
 /* Entries of it that are found again without a search: most threads use no more. */
 #define ELIDE_NR_FILLED 64
 
@@ -248,7 +251,7 @@ struct elide_pace {
  * @nr_evicted: entries of live locks that others have taken the place of, since it was last doubled
  * @windows:    this thread's judgement of the lock in the cache entry of that index: policy hpca,
  *              under which the cache does not grow
- * @cache:      the look-up cache; last, as most of it is never touched
+ * @cache:      the look-up cache; last, as most of it is never touched, and in pages of its own
  * @marks:      of calls: one for each row, and of hot locks one more each
  * @paces, @no_pace: of classes, see pace.h; for calls of which nothing is measured
  * @taken:      the locks held, the oldest first
@@ -278,7 +281,7 @@ struct elide_thread {
 	bool halted;
 	uint32_t tid;
 	uint32_t short_tid;
-	uint32_t cache_mask;
+	uint64_t cache_mask;
 	uint32_t seed;
 	uint32_t streak;
 	uint32_t time_countdown;
@@ -317,7 +320,7 @@ struct elide_thread {
 	void *loads;
 	const struct elide_row *real_row;
 
-	struct elide_cache cache[ELIDE_MAX_CACHE] __cacheline_aligned;
+	struct elide_cache cache[ELIDE_MAX_CACHE] __attribute__((aligned(ELIDE_PAGE)));
 };
 
 _Static_assert(offsetof(struct elide_thread, marks[ELIDE_MAX_ROWS]) <= UINT16_MAX,
@@ -336,7 +339,7 @@ static inline uint64_t elide_cache_key(const void *site, enum elide_kind kind)
 extern __thread struct elide_thread *elide_self;
 
 /*
- * Spreads locks at any stride: by tests/unit/test_thread.c, where 2^64 / phi has a sixth of the
+ * Spreads locks at any stride: by tests/unit/test_cache.c, where 2^64 / phi has a sixth of the
  * locks at stride 96 find their entries. The best of half a million random ones.
  */
 #define ELIDE_CACHE_FACTOR 0x6c6148add9f61debull
@@ -348,8 +351,8 @@ static inline struct elide_cache *elide_cache_slot(struct elide_thread *t, const
 	uint64_t h = ((uintptr_t)lock + (uintptr_t)site * 8) * ELIDE_CACHE_FACTOR;
 
 	/* The index in bytes, in two instructions. */
-	return (struct elide_cache *)((char *)t->cache + (h >> (64 - ELIDE_MAX_CACHE_BITS - 4) &
-							  READ_ONCE(t->cache_mask)));
+	return (struct elide_cache *)((char *)t->cache +
+				      (h >> (64 - ELIDE_MAX_CACHE_BITS - 4) & t->cache_mask));
 }
 
 /* Entries of the cache now. */
