@@ -62,7 +62,7 @@ static __noinline enum elide_outcome acquire_nested(struct elide_thread *t,
 {
 	uint64_t value;
 
-	if (entry ? !entry->elide : is_shared(word))
+	if (entry ? !elide_mark(t, entry)->elided : is_shared(word))
 		return ELIDE_INSIDE;
 	if (t->nr_held == ELIDE_MAX_HELD)
 		rtm_abort(ELIDE_CODE_nesting);
@@ -228,7 +228,8 @@ static __always_inline_fn void count_abort(struct elide_thread *t, struct elide_
 /* The policy has changed its mind. */
 __cold void elide_decided(const struct elide_cache *entry)
 {
-	const struct policy_lock *policy = &elide_registry_state(entry->lock_index)->policy;
+	const struct policy_lock *policy =
+		&elide_registry_state(elide_cache_index(entry))->policy;
 	struct elide_row *row = elide_row(entry);
 	bool paused = policy->pause != 0;
 
@@ -426,7 +427,7 @@ __noinline bool elide_tried(struct elide_thread *t, const struct elide_cache *en
 {
 	struct elide_mark *mark = elide_mark(t, entry);
 
-	if (!entry->elide || mark->way == ELIDE_WAY_SHORT)
+	if (!mark->elided || mark->way == ELIDE_WAY_SHORT)
 		return false;
 	if (unlikely(t->halted != elide_halted()))
 		change_ways(t, elide_halted());
@@ -454,7 +455,7 @@ enum elide_outcome elide_acquire(struct elide_thread *t, struct elide_cache *ent
 	if (unlikely(rtm_test()))
 		return ELIDE_INSIDE; /* somebody else's transaction; XEND is theirs */
 	if (config->name != POLICY_ADAPTIVE &&
-	    !policy_enter(config, &elide_registry_state(entry->lock_index)->policy))
+	    !policy_enter(config, &elide_registry_state(elide_cache_index(entry))->policy))
 		return ELIDE_SKIPPED;
 	test_point(enter);
 	if (unlikely(t->arm > POLICY_ARM_probe) && wait)

@@ -265,7 +265,7 @@ static void find_inner(struct elide_thread *t, const struct rtmgrind_abort *d,
 		return;
 	}
 	for (uint32_t i = 0; (entry = elide_cache_used(t, i)); i++)
-		if (entry->lock && (uintptr_t)elide_cache_site(entry) == call.site &&
+		if (entry->lock && elide_row(entry)->site == call.site &&
 		    known_holder(entry->lock, holder))
 			return;
 }

@@ -19,15 +19,21 @@
 /* The word in which the kind of lock names its holder; false: it does not. */
 static bool holder_word(const struct elide_cache *entry, struct iovec *word)
 {
-	uint32_t offset = elide_process.holder[entry->key & ELIDE_CACHE_KIND];
+	uint32_t offset = entry->lock ? elide_process.holder[elide_row(entry)->kind] : 0;
 
-	if (!offset || !entry->lock || entry->generation != READ_ONCE(*elide_generation(entry->lock)))
-		return false;
-	/* A robust mutex may be left held: the next one is told. Its class counts as shared. */
-	if (elide_registry_class_shared(elide_registry_class(entry->lock_index)))
+	if (!offset)
 		return false;
 	*word = (struct iovec){(char *)entry->lock + offset, sizeof(uint32_t)};
 	return true;
+}
+
+/* Does the entry speak of a lock that is still there, and that must not be left held? */
+static bool counts(const struct elide_cache *entry)
+{
+	if (entry->generation != READ_ONCE(*elide_generation(entry->lock)))
+		return false;
+	/* A robust mutex may: the next one is told. Its class counts as shared. */
+	return !elide_registry_class_shared(elide_registry_class(elide_cache_index(entry)));
 }
 
 /*
@@ -64,7 +70,7 @@ static bool count_batch(const struct elide_thread *t, struct elide_cache *const 
 	for (uint32_t i = 0; i < nr; i++) {
 		struct elide_cache *e = entries[i];
 
-		if (values[i] != t->tid)
+		if (values[i] != t->tid || !counts(e))
 			continue;
 		any = true;
 		if (!report)
@@ -72,8 +78,8 @@ static bool count_batch(const struct elide_thread *t, struct elide_cache *const 
 		for (uint32_t j = i + 1; j < nr; j++)
 			if (entries[j]->lock == e->lock)
 				values[j] = 0;
-		elide_misuse_locked(ELIDE_MISUSE_EXIT_HELD, e->key & ELIDE_CACHE_KIND,
-				    elide_cache_site(e), e->lock);
+		elide_misuse_locked(ELIDE_MISUSE_EXIT_HELD, elide_row(e)->kind,
+				    (const void *)elide_row(e)->site, e->lock);
 	}
 	return any;
 }

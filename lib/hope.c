@@ -68,7 +68,7 @@ void elide_pace_waits(struct elide_thread *t, const void *lock)
 		return;
 	/* Which of several calls has taken it is not written down: then none is blamed. */
 	for (uint32_t i = 0; (entry = elide_cache_used(t, i)); i++) {
-		if (entry->lock != lock || !entry->elide)
+		if (entry->lock != lock || !elide_mark(t, entry)->elided)
 			continue;
 		if (mark && mark != elide_mark(t, entry))
 			return;

@@ -65,7 +65,7 @@ static __always_inline_fn struct elide_quick elide_quick(struct elide_thread *t,
 	q.arm = READ_ONCE(mark->arm);
 	q.way = READ_ONCE(mark->way);
 	barrier();
-	q.known = likely(elide_cache_fits(entry, lock, elide_cache_key(site, kind)));
+	q.known = likely(elide_cache_fits(entry, q.row, lock, site, kind));
 	return q;
 }
 

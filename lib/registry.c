@@ -2,8 +2,6 @@
 /*
  * registry.c - see registry.h.
  *
- * Locks: open addressing within a neighbourhood of SLOTS entries, so a lookup
- * touches at most four cache lines, and a full neighbourhood is simply full.
  * Classes: a small hash from (type, address, kind, shared) to an index.
  */
 #include <dlfcn.h>
@@ -17,12 +15,10 @@
 #include "datafile-writer.h"
 #include "registry.h"
 
-#define SLOTS      16
-#define RELEASED   1ull
-#define CLASS_BITS 16
-#define CLASS_MASK 0xffffull
+#define RELEASED 1ull
 
 uint32_t elide_generations[ELIDE_NR_GENERATIONS];
+struct elide_locks elide_locks;
 
 /* A class in memory. The copy in the data file shares its first member. */
 struct class {
@@ -33,9 +29,7 @@ struct class {
 };
 
 static struct {
-	struct elide_lock_state *locks;
 	uint64_t *holders; /* of the lock in the slot of that index; apart, for look-ups do not need them */
-	uint32_t nr_slots; /* power of two, SLOTS - 1 more follow */
 	uint32_t max_locks, nr_locks;
 	struct class *classes;
 	uint32_t *buckets; /* class index + 1 */
@@ -47,6 +41,14 @@ static struct {
 static struct elide_module modules[MAX_MODULES];
 static enum { UNREAD, STRIPPED, NAMED } symbols[MAX_MODULES]; /* of their data */
 static unsigned int nr_modules, nr_modules_saved;
+
+/* The class of the last lock that lay in no object, and what made it that. */
+static struct last_class {
+	const void *site;
+	enum elide_kind kind;
+	bool initialised, shared;
+	uint32_t index;
+} last;
 
 /* Multiplicative hashing (Knuth, TAOCP vol. 3, 6.4) with 2^64 / phi. */
 static uint64_t hash(uint64_t key)
@@ -73,29 +75,23 @@ static uint32_t power_of_two_above(uint32_t n)
 
 int elide_registry_start(uint32_t max_locks, uint32_t max_classes)
 {
+	size_t nr_slots;
+
 	registry.max_locks = max_locks;
 	registry.max_classes = max_classes;
 	/* At most half full: a neighbourhood overflows only by rare chance. */
-	registry.nr_slots = 2 * power_of_two_above(max_locks);
+	elide_locks.mask = 2 * power_of_two_above(max_locks) - 1;
+	nr_slots = elide_locks.mask + ELIDE_SLOTS;
 	registry.nr_buckets = 2 * power_of_two_above(max_classes);
-	registry.locks = reserve((registry.nr_slots + SLOTS) * sizeof(*registry.locks));
-	registry.holders = reserve((registry.nr_slots + SLOTS) * sizeof(*registry.holders));
+	elide_locks.state = reserve(nr_slots * sizeof(*elide_locks.state));
+	registry.holders = reserve(nr_slots * sizeof(*registry.holders));
 	registry.classes = reserve(max_classes * sizeof(*registry.classes));
 	registry.buckets = reserve(registry.nr_buckets * sizeof(*registry.buckets));
-	if (!registry.locks || !registry.holders || !registry.classes || !registry.buckets)
+	if (!elide_locks.state || !registry.holders || !registry.classes || !registry.buckets)
 		return -ENOMEM;
 	memset(symbols, 0, sizeof(symbols));
+	last.site = NULL;
 	return elide_array_start();
-}
-
-struct elide_lock_state *elide_registry_state(uint32_t index)
-{
-	return &registry.locks[index];
-}
-
-uint32_t elide_registry_class(uint32_t index)
-{
-	return __atomic_load_n(&registry.locks[index].key, __ATOMIC_ACQUIRE) & CLASS_MASK;
 }
 
 uint64_t elide_registry_holder(uint32_t index)
@@ -106,27 +102,6 @@ uint64_t elide_registry_holder(uint32_t index)
 void elide_registry_set_holder(uint32_t index, const void *site, enum elide_kind kind)
 {
 	WRITE_ONCE(registry.holders[index], (uintptr_t)site * (ELIDE_HOLDER_KIND + 1) | kind);
-}
-
-static uint32_t home(const void *lock)
-{
-	return hash((uintptr_t)lock >> 2) & (registry.nr_slots - 1);
-}
-
-uint32_t elide_registry_find(const void *lock)
-{
-	uint32_t first = home(lock);
-
-	for (uint32_t i = first; i < first + SLOTS; i++) {
-		/* Pairs with the store in elide_registry_add(): the class is complete. */
-		uint64_t key = __atomic_load_n(&registry.locks[i].key, __ATOMIC_ACQUIRE);
-
-		if (key >> CLASS_BITS == (uintptr_t)lock)
-			return i;
-		if (!key)
-			break;
-	}
-	return ELIDE_NONE;
 }
 
 bool elide_registry_class_shared(uint32_t class_index)
@@ -255,26 +230,36 @@ static uint32_t static_class(const struct elide_module *m, const void *lock,
 static uint32_t class_of(const void *lock, enum elide_kind kind, const void *site,
 			 bool initialised, bool shared)
 {
-	struct elide_class wanted = {
+	const struct elide_module *m = elide_registry_module_of(lock);
+	struct elide_class wanted;
+	uint32_t index;
+
+	/* Thousands of locks are made in a row by one call. */
+	if (!m && site == last.site && kind == last.kind && initialised == last.initialised &&
+	    shared == last.shared)
+		return last.index;
+	wanted = (struct elide_class){
 		.type = initialised ? ELIDE_CLASS_INIT : ELIDE_CLASS_FIRST,
 		.kind = kind == ELIDE_KIND_RWLOCK_WRITE ? ELIDE_KIND_RWLOCK_READ : kind,
 		.address = (uintptr_t)site,
 	};
-
-	const struct elide_module *m = elide_registry_module_of(lock);
-
-	return m ? static_class(m, lock, &wanted, shared) : class_find(&wanted, shared);
+	if (m)
+		return static_class(m, lock, &wanted, shared);
+	index = class_find(&wanted, shared);
+	if (index != ELIDE_NONE)
+		last = (struct last_class){site, kind, initialised, shared, index};
+	return index;
 }
 
 /* A slot for @lock: its own, else a released one, else an empty one. */
 static uint32_t slot_for(const void *lock)
 {
-	uint32_t first = home(lock), reuse = ELIDE_NONE;
+	uint32_t first = elide_registry_home(lock), reuse = ELIDE_NONE;
 
-	for (uint32_t i = first; i < first + SLOTS; i++) {
-		uint64_t key = registry.locks[i].key;
+	for (uint32_t i = first; i < first + ELIDE_SLOTS; i++) {
+		uint64_t key = elide_locks.state[i].key;
 
-		if (key >> CLASS_BITS == (uintptr_t)lock)
+		if (key >> ELIDE_CLASS_BITS == (uintptr_t)lock)
 			return i;
 		if (key == RELEASED && reuse == ELIDE_NONE)
 			reuse = i;
@@ -284,18 +269,26 @@ static uint32_t slot_for(const void *lock)
 	return reuse;
 }
 
+/* Under the engine's lock, so that an addition needs not be atomic. */
+static void raise_generation(const void *lock)
+{
+	uint32_t *generation = elide_generation(lock);
+
+	__atomic_store_n(generation, *generation + 1, __ATOMIC_RELEASE);
+}
+
 uint32_t elide_registry_add(const void *lock, enum elide_kind kind, const void *site,
 			    bool initialised, bool shared)
 {
 	uint32_t index, class_index;
 	bool fresh;
 
-	if ((uintptr_t)lock >> (64 - CLASS_BITS))
+	if ((uintptr_t)lock >> (64 - ELIDE_CLASS_BITS))
 		return ELIDE_NONE;
 	index = slot_for(lock);
 	if (index == ELIDE_NONE)
 		goto full;
-	fresh = registry.locks[index].key >> CLASS_BITS != (uintptr_t)lock;
+	fresh = elide_locks.state[index].key >> ELIDE_CLASS_BITS != (uintptr_t)lock;
 	if (!fresh && !initialised)
 		return index; /* another thread found it first */
 	if (fresh && registry.nr_locks >= registry.max_locks)
@@ -306,13 +299,13 @@ uint32_t elide_registry_add(const void *lock, enum elide_kind kind, const void *
 	if (registry.classes[class_index].saved)
 		registry.classes[class_index].saved->nr_locks++;
 	registry.classes[class_index].info.nr_locks++;
-	registry.locks[index].policy = (struct policy_lock){0};
+	elide_locks.state[index].policy = (struct policy_lock){0};
 	WRITE_ONCE(registry.holders[index], 0);
 	/* Pairs with elide_registry_find(). */
-	__atomic_store_n(&registry.locks[index].key,
-			 (uint64_t)(uintptr_t)lock << CLASS_BITS | class_index, __ATOMIC_RELEASE);
+	__atomic_store_n(&elide_locks.state[index].key,
+			 (uint64_t)(uintptr_t)lock << ELIDE_CLASS_BITS | class_index, __ATOMIC_RELEASE);
 	registry.nr_locks += fresh;
-	__atomic_add_fetch(elide_generation(lock), 1, __ATOMIC_RELEASE);
+	raise_generation(lock);
 	return index;
 full:
 	drop(ELIDE_DROPPED_LOCKS);
@@ -325,8 +318,8 @@ void elide_registry_remove(const void *lock)
 
 	if (index == ELIDE_NONE)
 		return;
-	__atomic_store_n(&registry.locks[index].key, RELEASED, __ATOMIC_RELEASE);
-	__atomic_add_fetch(elide_generation(lock), 1, __ATOMIC_RELEASE);
+	__atomic_store_n(&elide_locks.state[index].key, RELEASED, __ATOMIC_RELEASE);
+	raise_generation(lock);
 	registry.nr_locks--;
 }
 

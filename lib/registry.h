@@ -50,6 +50,25 @@ static inline uint32_t *elide_generation(const void *lock)
 	return &elide_generations[((uintptr_t)lock / CACHE_LINE) % ELIDE_NR_GENERATIONS];
 }
 
+/*
+ * The locks: open addressing within a neighbourhood of ELIDE_SLOTS entries, so a look-up
+ * touches at most four cache lines, and a full neighbourhood is simply full.
+ */
+#define ELIDE_SLOTS 16
+
+/**
+ * struct elide_locks - the table of locks.
+ * @state: of each; ELIDE_SLOTS - 1 more than @mask + 1
+ * @mask:  of a neighbourhood's first
+ */
+extern struct elide_locks {
+	struct elide_lock_state *state;
+	uint32_t mask;
+} elide_locks;
+
+/* In the key, below the address: its class. */
+#define ELIDE_CLASS_BITS 16
+
 /**
  * elide_registry_start() - allocate the tables.
  * @max_locks, @max_classes: bounds
@@ -59,10 +78,23 @@ static inline uint32_t *elide_generation(const void *lock)
 int elide_registry_start(uint32_t max_locks, uint32_t max_classes);
 
 /** elide_registry_state() - the lock with that index. */
-struct elide_lock_state *elide_registry_state(uint32_t index);
+static inline struct elide_lock_state *elide_registry_state(uint32_t index)
+{
+	return &elide_locks.state[index];
+}
+
+/** elide_registry_home() - where a lock's neighbourhood begins; hashing as in TAOCP vol. 3, 6.4. */
+static inline uint32_t elide_registry_home(const void *lock)
+{
+	return (((uintptr_t)lock >> 2) * 0x9e3779b97f4a7c15ull) >> 20 & elide_locks.mask;
+}
 
 /** elide_registry_class() - index of the class of the lock with that index. */
-uint32_t elide_registry_class(uint32_t index);
+static inline uint32_t elide_registry_class(uint32_t index)
+{
+	return __atomic_load_n(&elide_locks.state[index].key, __ATOMIC_ACQUIRE) &
+	       ((1u << ELIDE_CLASS_BITS) - 1);
+}
 
 /* In the mark of a holder, below the site: the kind of its call. */
 #define ELIDE_HOLDER_KIND 7
@@ -83,7 +115,21 @@ void elide_registry_set_holder(uint32_t index, const void *site, enum elide_kind
  *
  * Return: its index, ELIDE_NONE if it is not registered. Lock-free.
  */
-uint32_t elide_registry_find(const void *lock);
+static inline uint32_t elide_registry_find(const void *lock)
+{
+	uint32_t first = elide_registry_home(lock);
+
+	for (uint32_t i = first; i < first + ELIDE_SLOTS; i++) {
+		/* Pairs with the store in elide_registry_add(): the class is complete. */
+		uint64_t key = __atomic_load_n(&elide_locks.state[i].key, __ATOMIC_ACQUIRE);
+
+		if (key >> ELIDE_CLASS_BITS == (uintptr_t)lock)
+			return i;
+		if (!key)
+			break;
+	}
+	return ELIDE_NONE;
+}
 
 /**
  * elide_registry_add() - register a lock that was initialised, or was found locked.

@@ -87,7 +87,7 @@ static __noinline void commit_judged(struct elide_thread *t, const void *lock,
 		elide_cache_find(t, lock, (const void *)row->site, row->kind);
 
 	if (entry && policy_done(&elide_process.config,
-				 &elide_registry_state(entry->lock_index)->policy,
+				 &elide_registry_state(elide_cache_index(entry))->policy,
 				 elide_window(t, entry), &none, true))
 		elide_decided(entry);
 }

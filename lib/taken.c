@@ -26,7 +26,7 @@ static void wake(struct elide_thread *t, const struct elide_row *row, const void
 	const struct elide_cache *entry =
 		elide_cache_find(t, lock, (const void *)row->site, row->kind);
 
-	if (entry && entry->elide && elide_mark(t, entry)->way == ELIDE_WAY_SHORT)
+	if (entry && elide_mark(t, entry)->elided && elide_mark(t, entry)->way == ELIDE_WAY_SHORT)
 		elide_pace_wake(t, elide_mark(t, entry), elide_hold_mask + 1);
 }
 

@@ -10,6 +10,7 @@
 #include <threads.h>
 #include <unistd.h>
 
+#include "cache.h"
 #include "engine.h"
 #include "evidence.h"
 #include "order.h"
@@ -40,9 +41,6 @@ static struct {
 	bool has_at_exit;
 } threads;
 
-/* Bytes; the smallest page of x86-64. */
-#define PAGE_BYTES 4096
-
 /* Rounds in which destructors of thread-specific data are called, at most (glibc). */
 #define LAST_ROUND 4
 
@@ -50,16 +48,19 @@ static struct {
 static void thread_end(void *block)
 {
 	struct elide_thread *t = block;
-	struct elide_cache *entry;
 	struct elide_slow slow;
+	bool held;
 
+	/* Not under the engine's lock: it may take long, and many threads may end together. */
+	held = elide_may_judge() && elide_self == t && elide_exit_held(t, false);
 	if (!elide_slow_enter(&slow))
 		return;
 	/* Another destructor may yet release what is held: wait for the last round. */
-	if (t->ready && elide_self == t && elide_exit_held(t, ++t->ends == LAST_ROUND) &&
-	    t->ends < LAST_ROUND) {
+	if (held && t->ready && elide_self == t && ++t->ends < LAST_ROUND) {
 		tss_set(threads.at_exit, t);
 	} else if (t->ready && elide_self == t) {
+		if (held)
+			elide_exit_held(t, true);
 		elide_self = NULL;
 		t->hold_lock = NULL;
 		elide_pmu_close(t->pmu);
@@ -67,26 +68,11 @@ static void thread_end(void *block)
 		t->pmu = t->loads = NULL;
 		t->tid = 0;
 		t->stack_top = 0;
-		/* The next thread's sites are its own. Pages never written stay so. */
-		for (uint32_t i = 0; (entry = elide_cache_used(t, i)); i++)
-			if (entry->lock)
-				entry->lock = NULL;
-		t->nr_filled = 0;
+		elide_cache_empty(t);
 		t->next_free = threads.free;
 		threads.free = t;
 	}
 	elide_slow_leave(&slow);
-}
-
-/*
- * A look-up in a transaction must not be the first to touch a page of the
- * block: a page fault aborts, and the next attempt would meet it again. Reading
- * takes no memory, it maps the page of zeroes.
- */
-static void map_pages(const struct elide_thread *t)
-{
-	for (size_t at = 0; at < sizeof(*t); at += PAGE_BYTES)
-		(void)READ_ONCE(((const char *)t)[at]);
 }
 
 static void thread_init(struct elide_thread *t)
@@ -122,7 +108,7 @@ static void thread_init(struct elide_thread *t)
 	if (elide_process.tell_section)
 		rtmgrind_request(RTMGRIND_SECTION, (unsigned long)&t->pending[0], 0);
 	if (!t->ready) {
-		map_pages(t);
+		elide_cache_start(t);
 		t->time_countdown = 1;
 		t->next = threads.all;
 		threads.all = t;
@@ -170,6 +156,7 @@ void elide_threads_forget(void)
 {
 	threads.free = threads.all = NULL;
 	threads.nr = 0;
+	elide_caches_forget();
 	/* Wiped, but a slow path that a handler's fork has interrupted went on in it. */
 	if (elide_self)
 		madvise(elide_self, sizeof(*elide_self), MADV_DONTNEED);
@@ -232,6 +219,7 @@ static struct elide_mark *mark_make(struct elide_thread *t, struct elide_row *ro
 
 	*mark = (struct elide_mark){
 		.way = elide_way(t, row),
+		.elided = row->state == ELIDE_STATE_ELIDING || row->state == ELIDE_STATE_PAUSED,
 		.hot = hot,
 		.arm = &eliding,
 		.pace = &t->no_pace,
@@ -243,9 +231,8 @@ static struct elide_mark *mark_make(struct elide_thread *t, struct elide_row *ro
 	return mark;
 }
 
-/* Where in the hash of rows that one is, or would be. */
-static uint16_t *row_slot(struct elide_thread *t, uint32_t class_index, const void *site,
-			  enum elide_kind kind, uint32_t hot)
+uint16_t *elide_row_slot(struct elide_thread *t, uint32_t class_index, const void *site,
+			 enum elide_kind kind, uint32_t hot)
 {
 	uint64_t h = (class_index * 2654435761ull + hot) ^
 		     ((uintptr_t)site * 0x9e3779b97f4a7c15ull >> 40);
@@ -270,7 +257,7 @@ static uint16_t *row_slot(struct elide_thread *t, uint32_t class_index, const vo
 static struct elide_mark *mark_get(struct elide_thread *t, uint32_t class_index, const void *site,
 				   enum elide_kind kind)
 {
-	uint16_t *slot = row_slot(t, class_index, site, kind, 0);
+	uint16_t *slot = elide_row_slot(t, class_index, site, kind, 0);
 	struct elide_chunk *chunk = t->chunk; /* a copy that no fork wipes */
 	struct elide_mark *mark;
 	struct elide_row *row;
@@ -307,7 +294,7 @@ static struct elide_mark *mark_hot(struct elide_thread *t, struct elide_mark *ma
 
 	if (!hot)
 		return mark;
-	slot = row_slot(t, row->class_index, (const void *)row->site, row->kind, hot);
+	slot = elide_row_slot(t, row->class_index, (const void *)row->site, row->kind, hot);
 	if (!*slot) {
 		if (t->nr_rows >= ELIDE_MAX_ROWS)
 			return mark;
@@ -315,75 +302,6 @@ static struct elide_mark *mark_hot(struct elide_thread *t, struct elide_mark *ma
 		*slot = mark - t->marks + 1;
 	}
 	return &t->marks[*slot - 1];
-}
-
-/* Number of the lock's own state, 0 if it has none. */
-static uint32_t hot_of(uint32_t index)
-{
-	return elide_process.config.name == POLICY_ADAPTIVE ?
-		       READ_ONCE(elide_registry_state(index)->policy.hot) :
-		       0;
-}
-
-/* A signal handler that looks the call up meanwhile finds no entry or a whole one. */
-static struct elide_cache *entry_make(struct elide_thread *t, const struct elide_mark *mark,
-				      const struct elide_row *row, const void *lock,
-				      uint32_t index, uint32_t generation)
-{
-	struct elide_cache *entry = elide_cache_slot(t, lock, (const void *)row->site);
-
-	if (!entry->lock) {
-		if (t->nr_filled < ELIDE_NR_FILLED)
-			t->filled[t->nr_filled] = entry - t->cache;
-		t->nr_filled++;
-	}
-	WRITE_ONCE(entry->lock, NULL);
-	barrier();
-	entry->key = elide_cache_key((const void *)row->site, row->kind);
-	entry->mark = (const char *)mark - (const char *)t;
-	entry->lock_index = index;
-	entry->elide = row->state == ELIDE_STATE_ELIDING || row->state == ELIDE_STATE_PAUSED;
-	entry->generation = generation;
-	if (elide_process.config.name == POLICY_HPCA)
-		*elide_window(t, entry) = (struct policy_window){0};
-	barrier();
-	WRITE_ONCE(entry->lock, lock);
-	return entry;
-}
-
-/*
- * The entry of a lock and a call that are known both, and were evicted or never met: without
- * the engine's lock, which thousands of locks would make the bottleneck. NULL: they are not.
- */
-static struct elide_cache *refill(const void *lock, const void *site, enum elide_kind kind)
-{
-	struct elide_thread *t = elide_self;
-	struct elide_cache *entry = NULL;
-	uint32_t index, generation;
-
-	if (!t || !t->ready || elide_busy)
-		return NULL;
-	/* Lock calls of signal handlers pass through, as in any slow path. */
-	elide_busy = true;
-	barrier();
-	/* Before the lock is looked up: if it is another one by now, the entry never fits. */
-	generation = __atomic_load_n(elide_generation(lock), __ATOMIC_ACQUIRE);
-	index = elide_registry_find(lock);
-	if (index != ELIDE_NONE) {
-		uint16_t slot = *row_slot(t, elide_registry_class(index), site, kind,
-					  hot_of(index));
-		const struct elide_mark *mark = slot ? &t->marks[slot - 1] : &elide_no_mark;
-		const struct elide_row *row = READ_ONCE(mark->row);
-
-		if (slot && row)
-			entry = entry_make(t, mark, row, lock, index, generation);
-	}
-	barrier();
-	elide_busy = false;
-	if (likely(READ_ONCE(t->ready)) || !entry)
-		return entry;
-	entry->lock = NULL; /* a handler has forked, and the marks of this child are wiped */
-	return NULL;
 }
 
 static struct elide_cache *fill(const void *lock, const void *site, enum elide_kind kind)
@@ -407,8 +325,8 @@ static struct elide_cache *fill(const void *lock, const void *site, enum elide_k
 	mark = mark_get(t, elide_registry_class(index), site, kind);
 	if (!mark)
 		return NULL;
-	mark = mark_hot(t, mark, hot_of(index));
-	entry = entry_make(t, mark, mark->row, lock, index, generation);
+	mark = mark_hot(t, mark, elide_hot_of(index));
+	entry = elide_cache_make(t, mark, lock, index, generation);
 	if (unlikely(elide_slow_forked())) {
 		entry->lock = NULL;
 		return NULL;
@@ -424,7 +342,7 @@ __noinline struct elide_cache *elide_cache_fill(const void *lock, const void *si
 
 	if (unlikely(!elide_process.running))
 		return NULL; /* where everything passes through, as quick as can be */
-	entry = refill(lock, site, kind);
+	entry = elide_self ? elide_cache_refill(elide_self, lock, site, kind) : NULL;
 	if (likely(entry))
 		return entry;
 	if (!elide_slow_enter(&slow)) {

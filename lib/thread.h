@@ -27,9 +27,18 @@
 #define ELIDE_MAX_HELD    16
 #define ELIDE_MAX_PENDING 64
 
-/* Entries of the look-up cache. 64 KiB: a thousand locks at one site fit. */
-#define ELIDE_CACHE_BITS 11
-#define ELIDE_NR_CACHE   (1u << ELIDE_CACHE_BITS)
+/*
+ * Entries of the look-up cache: 32 KiB at first, for a thousand locks at one site. It is doubled
+ * where that does not do, up to 256 KiB, as long as there is room in what all threads together
+ * may have more: 4 MiB, or 18 threads with ten thousand locks each.
+ */
+#define ELIDE_NR_CACHE       (1u << 11)
+#define ELIDE_MAX_CACHE_BITS 14
+#define ELIDE_MAX_CACHE      (1u << ELIDE_MAX_CACHE_BITS)
+#define ELIDE_MAX_GROWN      (1u << 18)
+
+/* Bytes; the smallest page of x86-64. */
+#define ELIDE_PAGE 4096
 
 /* Entries of it that are found again without a search: most threads use no more. */
 #define ELIDE_NR_FILLED 64
@@ -42,23 +51,21 @@
 #define ELIDE_MAX_ROWS (ELIDE_NR_ROWS * 3 / 4) /* or a search for what is not there never ends */
 
 /**
- * struct elide_cache - what is known of (lock, site, kind).
+ * struct elide_cache - what is known of (lock, site, kind), wherever in the cache it is.
  * @lock:       its address, NULL for an empty entry
- * @key:        site and kind, see elide_cache_key()
- * @mark:       what the thread knows of the call: its place in the thread's block, in bytes
- * @lock_index: in the registry
- * @elide:      it may be elided
  * @generation: of the lock's hash when the entry was made
+ * @mark:       what the thread knows of the call, of which that has site and kind: its place in the
+ *              thread's block, in bytes
+ * @slot:       where in its neighbourhood in the registry the lock is
  */
 struct elide_cache {
 	const void *lock;
-	uint64_t key;
-	uint32_t mark;
-	uint32_t lock_index : 31, elide : 1;
 	uint32_t generation;
+	uint16_t mark;
+	uint16_t slot;
 };
 
-_Static_assert(sizeof(struct elide_cache) == 32, "two entries per cache line");
+_Static_assert(sizeof(struct elide_cache) == 16, "four entries per cache line");
 
 /**
  * struct elide_held - a lock held by elision.
@@ -143,6 +150,7 @@ enum elide_way {
  * struct elide_mark - what a thread knows of a call site of a class: pace.h.
  * @way:     enum elide_way
  * @site:    number of the site in the class
+ * @elided:  the policy is asked, at least now and then
  * @streak:  acquisitions in a row that have fallen back without hope
  * @probing: the next outcome is one of a probe
  * @hot:     number of the lock's own state, if it has one: pace.h
@@ -160,6 +168,7 @@ struct elide_mark {
 	uint8_t way;
 	uint8_t site;
 	uint8_t streak : 7, probing : 1;
+	uint8_t elided;
 	uint16_t hot;
 	uint16_t waits;
 	uint32_t pacer;
@@ -217,6 +226,8 @@ struct elide_pace {
  * @tid:        Linux thread id, as glibc writes it into mutexes it locks
  * @short_tid:  @tid while unlock calls may take the wrappers' short way, else
  *              ELIDE_NO_TID: nothing is elided here, no hold time is being measured
+ * @cache_mask: of an entry's place in the cache, in bytes; 0 in a block that a fork has wiped, where
+ *              all look-ups go to the first entry and miss
  * @seed:       state of the back-off's random generator
  * @streak:     aborts since the watch last looked
  * @committed:  commits of all threads when it did
@@ -228,6 +239,7 @@ struct elide_pace {
  * @hold_lock, @hold_row, @hold_start: the acquisition being measured
  * @chunk:      chunk of the data file that rows are taken from
  * @nr_rows, @rows: hash of its rows: number of the mark, from 1
+ * @last_mark:  that an entry was made for again, from 0
  * @next_free:  list of blocks whose thread has ended
  * @next:       list of all blocks
  * @sample_seed: state of the random generator that chooses what is sampled
@@ -236,8 +248,10 @@ struct elide_pace {
  * @nr_blocked: locks it has released that others waited for
  * @ends:       times its thread has said that it ends
  * @nr_filled:  entries of the cache in use; the first are in @filled, see elide_cache_used()
- * @cache:      the look-up cache
- * @windows:    this thread's judgement of the lock in the cache entry of that index: policy hpca
+ * @nr_evicted: entries of live locks that others have taken the place of, since it was last doubled
+ * @windows:    this thread's judgement of the lock in the cache entry of that index: policy hpca,
+ *              under which the cache does not grow
+ * @cache:      the look-up cache; last, as most of it is never touched, and in pages of its own
  * @marks:      of calls: one for each row, and of hot locks one more each
  * @paces, @no_pace: of classes, see pace.h; for calls of which nothing is measured
  * @taken:      the locks held, the oldest first
@@ -267,6 +281,7 @@ struct elide_thread {
 	bool halted;
 	uint32_t tid;
 	uint32_t short_tid;
+	uint64_t cache_mask;
 	uint32_t seed;
 	uint32_t streak;
 	uint32_t time_countdown;
@@ -282,6 +297,7 @@ struct elide_thread {
 
 	struct elide_chunk *chunk;
 	uint32_t nr_rows;
+	uint32_t last_mark;
 	uint16_t rows[ELIDE_NR_ROWS];
 	struct elide_thread *next_free;
 	struct elide_thread *next;
@@ -292,9 +308,9 @@ struct elide_thread {
 	struct elide_pending real;
 	uint32_t ends;
 	uint32_t nr_filled;
+	uint32_t nr_evicted;
 	uint16_t filled[ELIDE_NR_FILLED];
 
-	struct elide_cache cache[ELIDE_NR_CACHE] __cacheline_aligned;
 	struct elide_mark marks[ELIDE_MAX_ROWS];
 	struct elide_pace paces[ELIDE_NR_ROWS];
 	struct elide_pace no_pace;
@@ -303,33 +319,46 @@ struct elide_thread {
 	void *pmu;
 	void *loads;
 	const struct elide_row *real_row;
+
+	struct elide_cache cache[ELIDE_MAX_CACHE] __attribute__((aligned(ELIDE_PAGE)));
 };
 
-/* The calling thread's block; NULL before its first lock call and where there is none. */
-extern __thread struct elide_thread *elide_self;
+_Static_assert(offsetof(struct elide_thread, marks[ELIDE_MAX_ROWS]) <= UINT16_MAX,
+	       "an entry of the cache says where its mark is");
 
-/* Bits of the key that hold the kind. */
+/* Bits of a key that hold the kind. */
 #define ELIDE_CACHE_KIND 7
 
+/* A call of a class, as one number. */
 static inline uint64_t elide_cache_key(const void *site, enum elide_kind kind)
 {
 	return (uintptr_t)site * 8 | kind;
 }
 
-static inline const void *elide_cache_site(const struct elide_cache *entry)
-{
-	return (const void *)(entry->key / (ELIDE_CACHE_KIND + 1));
-}
+/* The calling thread's block; NULL before its first lock call and where there is none. */
+extern __thread struct elide_thread *elide_self;
+
+/*
+ * Spreads locks at any stride: by tests/unit/test_cache.c, where 2^64 / phi has a sixth of the
+ * locks at stride 96 find their entries. The best of half a million random ones.
+ */
+#define ELIDE_CACHE_FACTOR 0x6c6148add9f61debull
 
 static inline struct elide_cache *elide_cache_slot(struct elide_thread *t, const void *lock,
 						   const void *site)
 {
-	/* Fibonacci hashing: locks at any constant stride spread evenly (TAOCP vol. 3, 6.4). */
-	uint64_t h = ((uintptr_t)lock + (uintptr_t)site * 8) * 0x9e3779b97f4a7c15ull;
+	/* Multiplicative hashing (TAOCP vol. 3, 6.4). */
+	uint64_t h = ((uintptr_t)lock + (uintptr_t)site * 8) * ELIDE_CACHE_FACTOR;
 
 	/* The index in bytes, in two instructions. */
 	return (struct elide_cache *)((char *)t->cache +
-				      (h >> (64 - ELIDE_CACHE_BITS - 5) & ~(uint64_t)31));
+				      (h >> (64 - ELIDE_MAX_CACHE_BITS - 4) & t->cache_mask));
+}
+
+/* Entries of the cache now. */
+static inline uint32_t elide_nr_cache(const struct elide_thread *t)
+{
+	return READ_ONCE(t->cache_mask) / sizeof(struct elide_cache) + 1;
 }
 
 /**
@@ -342,37 +371,13 @@ static inline struct elide_cache *elide_cache_used(struct elide_thread *t, uint3
 {
 	if (t->nr_filled <= ELIDE_NR_FILLED)
 		return i < t->nr_filled ? &t->cache[t->filled[i]] : NULL;
-	return i < ELIDE_NR_CACHE ? &t->cache[i] : NULL;
+	return i < elide_nr_cache(t) ? &t->cache[i] : NULL;
 }
 
 static inline struct policy_window *elide_window(struct elide_thread *t,
 						 const struct elide_cache *entry)
 {
-	return &t->windows[entry - t->cache];
-}
-
-static inline bool elide_cache_fits(const struct elide_cache *entry, const void *lock,
-				    uint64_t key)
-{
-	return entry->lock == lock && entry->key == key &&
-	       entry->generation == READ_ONCE(*elide_generation(lock));
-}
-
-/**
- * elide_cache_find() - the entry of (lock, site, kind) if the thread has it.
- *
- * Return: the entry or NULL. Reads only: allowed inside a transaction.
- */
-static inline struct elide_cache *elide_cache_find(struct elide_thread *t, const void *lock,
-						   const void *site, enum elide_kind kind)
-{
-	uint64_t key = elide_cache_key(site, kind);
-	struct elide_cache *entry;
-
-	if (unlikely(!t))
-		return NULL;
-	entry = elide_cache_slot(t, lock, site);
-	return likely(elide_cache_fits(entry, lock, key)) ? entry : NULL;
+	return &t->windows[(entry - t->cache) % ELIDE_NR_CACHE];
 }
 
 /* What a thread knows of a call that a fork has wiped from its block in the middle of it. */
@@ -413,11 +418,55 @@ static inline struct elide_row *elide_row(const struct elide_cache *entry)
 	return elide_mark_row(elide_mark(elide_self, entry));
 }
 
+/* Is it the entry of that call? Then @row, read before, is its row, and else may be anything. */
+static inline bool elide_cache_fits(const struct elide_cache *entry, const struct elide_row *row,
+				    const void *lock, const void *site, enum elide_kind kind)
+{
+	return entry->lock == lock && row->site == (uintptr_t)site && row->kind == kind &&
+	       entry->generation == READ_ONCE(*elide_generation(lock));
+}
+
+/**
+ * elide_cache_find() - the entry of (lock, site, kind) if the thread has it.
+ *
+ * Return: the entry or NULL. Reads only: allowed inside a transaction.
+ */
+static inline struct elide_cache *elide_cache_find(struct elide_thread *t, const void *lock,
+						   const void *site, enum elide_kind kind)
+{
+	const struct elide_row *row;
+	struct elide_cache *entry;
+
+	if (unlikely(!t))
+		return NULL;
+	entry = elide_cache_slot(t, lock, site);
+	row = elide_row(entry);
+	barrier();
+	return likely(elide_cache_fits(entry, row, lock, site, kind)) ? entry : NULL;
+}
+
+/* Where it is in the registry. */
+static inline uint32_t elide_cache_index(const struct elide_cache *entry)
+{
+	return elide_registry_home(entry->lock) + entry->slot;
+}
+
 /** elide_threads_all() - the first of all blocks of threads, of ended ones too. In a slow path. */
 struct elide_thread *elide_threads_all(void);
 
 /** elide_way() - how the wrappers are to treat calls of a row of the thread @t. */
 enum elide_way elide_way(const struct elide_thread *t, const struct elide_row *row);
+
+/**
+ * elide_cache_refill() - the entry of a lock and a call that are known both, evicted or never met.
+ * @t: the calling thread, outside transactions
+ *
+ * Without the engine's lock, which thousands of locks would make the bottleneck.
+ *
+ * Return: the entry; NULL: one of them is not known.
+ */
+struct elide_cache *elide_cache_refill(struct elide_thread *t, const void *lock, const void *site,
+				       enum elide_kind kind);
 
 /**
  * elide_cache_fill() - the slow path of elide_cache_find().

@@ -209,28 +209,48 @@ static __noinline int lock_counted(struct elide_thread *t, struct elide_mark *ma
 	return outcome == ELIDE_TAKEN ? 0 : lock_really(t, elide_mark_row(mark), m, site, outcome);
 }
 
+static __always_inline_fn int lock_known(struct elide_thread *t, struct elide_quick q,
+					 pthread_mutex_t *m, const void *site)
+{
+	enum elide_outcome outcome = ELIDE_INSIDE;
+	unsigned int status;
+
+	if (likely(q.way == ELIDE_WAY_ELIDE))
+		outcome = elide_quick_acquire(t, q, m, (struct elide_rule)MUTEX_IS_FREE, site, KIND,
+					      &status);
+	if (likely(outcome == ELIDE_TAKEN))
+		return 0;
+	if (unlikely(outcome == ELIDE_FELL_BACK))
+		return lock_counted(t, q.mark, m, site, status);
+	if (unlikely(outcome == ELIDE_INSIDE && q.way != ELIDE_WAY_SHORT))
+		return mutex_lock(m, site);
+	if (unlikely(!take_plain(m, t->tid)))
+		return lock_really(t, q.row, m, site, ELIDE_SKIPPED);
+	return counted_short(t, q.row, m);
+}
+
+/* Is it one of more locks than the thread finds at once? Then it is as good as known. */
+static __noinline int lock_unknown(struct elide_thread *t, pthread_mutex_t *m, const void *site)
+{
+	struct elide_quick q;
+
+	if (likely(t && !t->open && glibc_mutex_plain(m) && elide_cache_refill(t, m, site, KIND))) {
+		q = elide_quick(t, m, site, KIND);
+		if (likely(q.known))
+			return lock_known(t, q, m, site);
+	}
+	return mutex_lock(m, site);
+}
+
 WRAPPER int pthread_mutex_lock(pthread_mutex_t *m)
 {
 	struct elide_thread *t = elide_self;
 	struct elide_quick q = elide_quick(t, m, CALL_SITE(), KIND);
-	enum elide_outcome outcome = ELIDE_INSIDE;
-	unsigned int status;
 
 	/* One of another type may be held by this thread already. */
 	if (unlikely(!q.known || !glibc_mutex_plain(m)))
-		return mutex_lock(m, CALL_SITE());
-	if (likely(q.way == ELIDE_WAY_ELIDE))
-		outcome = elide_quick_acquire(t, q, m, (struct elide_rule)MUTEX_IS_FREE,
-					      CALL_SITE(), KIND, &status);
-	if (likely(outcome == ELIDE_TAKEN))
-		return 0;
-	if (unlikely(outcome == ELIDE_FELL_BACK))
-		return lock_counted(t, q.mark, m, CALL_SITE(), status);
-	if (unlikely(outcome == ELIDE_INSIDE && q.way != ELIDE_WAY_SHORT))
-		return mutex_lock(m, CALL_SITE());
-	if (unlikely(!take_plain(m, t->tid)))
-		return lock_really(t, q.row, m, CALL_SITE(), ELIDE_SKIPPED);
-	return counted_short(t, q.row, m);
+		return lock_unknown(t, m, CALL_SITE());
+	return lock_known(t, q, m, CALL_SITE());
 }
 
 int mutex_trylock(pthread_mutex_t *m, const void *site)

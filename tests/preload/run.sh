@@ -316,6 +316,12 @@ test_memory() {
 	kib=$(($(cat out) - without))
 	check memory-locks "$locks" -ge 99900
 	check "memory ($kib KiB for 100,000 locks and 64 threads)" $kib -le 16384
+	# Their look-up caches grow as far as they may.
+	"$bin/scenario" memory all >out
+	without=$(cat out)
+	with "$lib" profile "$bin/scenario" memory all
+	kib=$(($(cat out) - without))
+	check "memory-all ($kib KiB where each thread takes all)" $kib -le 16384
 }
 
 # An allocator-heavy program of somebody else's.
