@@ -338,12 +338,15 @@ static __noinline enum elide_outcome try_again(struct elide_thread *t, const str
 	struct policy_lock *lock = policy_of(tries->word);
 	struct policy_try try = {.arm = tries->arm};
 	unsigned long long start = tries->start;
+	uint64_t value;
 
 	for (;;) {
 		test_point(aborted);
 		count_abort(t, row, tries->word, tries->rule, status, start);
-		if (config->name == POLICY_ADAPTIVE)
+		if (config->name == POLICY_ADAPTIVE) {
+			try.held = !is_free(tries->word, tries->rule, &value);
 			elide_pace_again(tries->mark, &try, status);
+		}
 		if (!carry_out(t, lock, policy_abort(config, lock, &try, status), tries->word,
 			       tries->rule, tries->wait))
 			break;

@@ -14,7 +14,32 @@
 /* Sections that others have elided at a site where the fault is one lock's. */
 #define OTHERS_ELIDED 4
 
-void elide_pace_again(const struct elide_mark *mark, struct policy_try *try, unsigned int status)
+/* Attempts that were in vain, as far as they are counted: two for each, one less for each one made. */
+#define VAIN_MAX 6
+
+/*
+ * After an abort without a reason: an interrupt hardly comes twice, but a system call of the
+ * section does. The more often one more attempt was in vain, the longer none is made.
+ */
+static bool may_have_been_chance(struct elide_mark *mark, const struct policy_try *try)
+{
+	if (try->other) {
+		if (try->again) {
+			mark->vain = mark->vain + 2 < VAIN_MAX ? mark->vain + 2 : VAIN_MAX;
+			mark->doubts = (1u << (mark->vain - 2)) - 1;
+		}
+		return try->again;
+	}
+	if (mark->doubts) {
+		mark->doubts--;
+		return false;
+	}
+	if (mark->vain)
+		mark->vain--;
+	return true;
+}
+
+void elide_pace_again(struct elide_mark *mark, struct policy_try *try, unsigned int status)
 {
 	const struct elide_row *row = READ_ONCE(mark->row);
 	struct elide_pace *pace = READ_ONCE(mark->pace);
@@ -26,6 +51,8 @@ void elide_pace_again(const struct elide_mark *mark, struct policy_try *try, uns
 		counter_add(pace->aborts, 1);
 	if (mark->streak && mark->commits == row->commits)
 		try->arm = POLICY_ARM_probe;
+	else if (cause == ELIDE_CAUSE_other)
+		try->again = may_have_been_chance(mark, try);
 }
 
 void elide_pace_failed(struct elide_mark *mark, struct policy_lock *lock, const void *word,

@@ -178,10 +178,11 @@ bool elide_pace_hopes(struct elide_mark *mark, const struct elide_row *row);
 /**
  * elide_pace_again() - an attempt has aborted: is there hope at all?
  * @mark: of the call
- * @try: the acquisition; it has less patience if there was none the last time
+ * @try: the acquisition; it has less patience if there was none the last time, and more after
+ *       an abort that may have been chance
  * @status: abort status word
  */
-void elide_pace_again(const struct elide_mark *mark, struct policy_try *try, unsigned int status);
+void elide_pace_again(struct elide_mark *mark, struct policy_try *try, unsigned int status);
 
 /**
  * elide_pace_failed() - attempts have aborted and the lock is taken really.

@@ -145,6 +145,8 @@ enum elide_way {
  * @site:    number of the site in the class
  * @streak:  acquisitions in a row that have fallen back without hope
  * @probing: the next outcome is one of a probe
+ * @doubts, @vain: aborts without a reason to come after which no more attempt is made, for so
+ *           many were in vain: hope.c
  * @hot:     number of the lock's own state, if it has one: pace.h
  * @pacer:   number of that or of the class's state, 0 where nobody measures
  * @arm:     how the policy treats acquisitions now: enum policy_arm_name
@@ -160,6 +162,7 @@ struct elide_mark {
 	uint8_t way;
 	uint8_t site;
 	uint8_t streak : 7, probing : 1;
+	uint8_t doubts : 4, vain : 4;
 	uint16_t hot;
 	uint16_t waits;
 	uint32_t pacer;
