@@ -361,6 +361,7 @@ static __always_inline_fn enum elide_outcome try_again(struct elide_thread *t,
 	struct policy_lock *lock = config->name == POLICY_GLIBC ? policy_of(tries->word) : NULL;
 	struct policy_try try = {.arm = tries->arm};
 	unsigned long long start = tries->start;
+	uint64_t value;
 
 	/* The quick path has. */
 	if (prepared && !tries->prepared)
@@ -370,8 +371,10 @@ static __always_inline_fn enum elide_outcome try_again(struct elide_thread *t,
 
 		test_point(aborted);
 		count_abort(t, row, tries, status, cause, start);
-		if (config->name == POLICY_ADAPTIVE)
+		if (config->name == POLICY_ADAPTIVE) {
+			try.held = !is_free(tries->word, tries->rule, &value);
 			elide_pace_again(tries->mark, &try, cause);
+		}
 		if (!carry_out(t, tries, policy_abort(config, lock, &try, status, cause)))
 			break;
 		start = start ? cycles_now() : 0;

@@ -14,6 +14,27 @@
 /* Sections that others have elided at a site where the fault is one lock's. */
 #define OTHERS_ELIDED 4
 
+/* Attempts that were in vain, as far as they are counted: two for each, one less for each one made. */
+#define VAIN_MAX 6
+
+__cold bool elide_pace_chance(struct elide_mark *mark, const struct policy_try *try)
+{
+	if (try->other) {
+		if (try->again) {
+			mark->vain = mark->vain + 2 < VAIN_MAX ? mark->vain + 2 : VAIN_MAX;
+			mark->doubts = (1u << (mark->vain - 2)) - 1;
+		}
+		return try->again;
+	}
+	if (mark->doubts) {
+		mark->doubts--;
+		return false;
+	}
+	if (mark->vain)
+		mark->vain--;
+	return true;
+}
+
 void elide_pace_failed(struct elide_mark *mark, struct policy_lock *lock, const void *word,
 		       const struct policy_try *try)
 {

@@ -28,6 +28,16 @@ static const uint8_t neighbours[POLICY_NR_ARMS][NR_NEIGHBOURS] = {
 #undef NEIGHBOURS
 };
 
+/**
+ * struct question - a challenge.
+ * @target: site, LEARN_ALL
+ * @arm: that it is to have
+ */
+struct question {
+	uint8_t target;
+	uint8_t arm;
+};
+
 /* Would the challenge change anything? */
 static bool makes_sense(const struct learn_class *c, unsigned int target, unsigned int arm)
 {
@@ -45,18 +55,28 @@ uint32_t learn_rotation(const struct learn_class *c)
 }
 
 /* The challenge with number @n of the rotation. */
-static bool candidate(struct learn_class *c, uint32_t n)
+static bool candidate(const struct learn_class *c, uint32_t n, struct question *q)
 {
 	uint32_t target = n / NR_NEIGHBOURS;
 	uint8_t arm = target ? c->sites[target - 1].arm : c->arm;
 
-	c->target = target ? target - 1 : LEARN_ALL;
-	c->challenger = neighbours[arm][n % NR_NEIGHBOURS];
+	q->target = target ? target - 1 : LEARN_ALL;
+	q->arm = neighbours[arm][n % NR_NEIGHBOURS];
 	if (n && c->aborts < ABORTS_MATTER)
 		return false;
-	if (c->challenger == POLICY_ARM_turns && (c->target != LEARN_ALL || c->nr_sockets < 2))
+	if (q->arm == POLICY_ARM_turns && (q->target != LEARN_ALL || c->nr_sockets < 2))
 		return false;
-	return makes_sense(c, c->target, c->challenger);
+	return makes_sense(c, q->target, q->arm);
+}
+
+bool learn_asked_all(const struct learn_class *c)
+{
+	struct question q;
+
+	for (uint32_t n = c->asked; n < learn_rotation(c); n++)
+		if (candidate(c, n, &q))
+			return false;
+	return true;
 }
 
 /*
@@ -66,13 +86,17 @@ static bool candidate(struct learn_class *c, uint32_t n)
 bool learn_ask(struct learn_class *c)
 {
 	uint32_t nr = learn_rotation(c), n;
+	struct question q;
 
 	for (uint32_t tries = 0; tries < 2 * nr + 2; tries++) {
 		n = c->asked++;
 		if (n >= nr)
 			n = (n - nr) % 2 ? (n - nr) / 2 % nr : 0;
-		if (candidate(c, n))
+		if (candidate(c, n, &q)) {
+			c->target = q.target;
+			c->challenger = q.arm;
 			return true;
+		}
 	}
 	return false;
 }

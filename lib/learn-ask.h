@@ -16,6 +16,12 @@
 uint32_t learn_rotation(const struct learn_class *c);
 
 /**
+ * learn_asked_all() - is there nothing else to ask, as things are, since something changed?
+ * @c: the class
+ */
+bool learn_asked_all(const struct learn_class *c);
+
+/**
  * learn_ask() - choose the next challenge that makes sense.
  * @c: the class; @asked goes on, @target and @challenger are set
  *

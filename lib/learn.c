@@ -15,13 +15,15 @@
 #define PERIOD_MIN  (500 * LEARN_US)
 #define PERIOD_REAL (8000 * LEARN_US)
 #define PERIOD_MAX  (32000 * LEARN_US)
+#define PERIOD_DEAR (256000 * LEARN_US)
 
 /*
  * After a challenge that has lost so much time, as many times this go by at least; less
- * in the first rotation.
+ * in the first rotation, unless what was asked last is so far behind: a logarithm of a ratio.
  */
 #define COST_SHARE 200
 #define COST_FIRST 10
+#define FAR_BEHIND (-1.0)
 
 /* An epoch has to last so long and see so much; one that holds on, longer. */
 #define EPOCH_MIN      (20 * LEARN_US)
@@ -248,10 +250,16 @@ static enum outcome judge(const struct learn_class *c, double mean, double error
 	return c->challenger == POLICY_ARM_real && mean > 0 ? WINS : LOSES;
 }
 
-/* Time after which a question is asked again, at most. */
+/* Time after which a question is asked again, at most, but for what it costs. */
 static uint64_t longest(const struct learn_class *c)
 {
 	return c->arm == POLICY_ARM_real && c->waits >= WAITS_MATTER ? PERIOD_REAL : PERIOD_MAX;
+}
+
+/* At most, at all events: where something is elided, what the real lock has lost by counts. */
+static uint64_t furthest(const struct learn_class *c)
+{
+	return c->arm == POLICY_ARM_real ? longest(c) : PERIOD_DEAR;
 }
 
 static void take_over(struct learn_class *c, double mean, uint64_t now)
@@ -271,22 +279,31 @@ static void take_over(struct learn_class *c, double mean, uint64_t now)
 	c->next_at = now + c->period;
 }
 
+/*
+ * Is the real lock all there is to ask, and far behind? The threads then stand in line for it
+ * when the question is over, too. What would change that is mostly seen in the rate.
+ */
+static bool is_hardly_worth_asking(const struct learn_class *c, double mean)
+{
+	return c->arm != POLICY_ARM_real && mean < FAR_BEHIND && learn_asked_all(c);
+}
+
 /* Ask it again later; at once what has not been asked since the last change. */
-static void lost(struct learn_class *c, uint64_t now)
+static void lost(struct learn_class *c, double mean, uint64_t now)
 {
 	double pays = COST_FIRST * c->cost;
 	uint64_t wait = 0;
 
-	if (c->asked >= learn_rotation(c)) {
+	if (c->asked >= learn_rotation(c) || is_hardly_worth_asking(c, mean)) {
 		pays = COST_SHARE * c->cost;
 		wait = c->period;
 		if (c->period < longest(c))
 			c->period *= 2;
 	}
 	if (wait < pays)
-		wait = pays < PERIOD_MAX ? pays : PERIOD_MAX;
-	if (wait > longest(c))
-		wait = longest(c);
+		wait = pays < PERIOD_DEAR ? pays : PERIOD_DEAR;
+	if (wait > furthest(c))
+		wait = furthest(c);
 	c->next_at = now + wait;
 }
 
@@ -337,7 +354,7 @@ static struct learn_decision compare(struct learn_class *c, double challenger, d
 	if (outcome == WINS)
 		take_over(c, mean, e->now);
 	else
-		lost(c, e->now);
+		lost(c, mean, e->now);
 	hold(c);
 	return d;
 }
@@ -421,8 +438,8 @@ struct learn_decision learn_epoch(struct learn_class *c, const struct learn_epoc
 	if (departs(c, rate))
 		learn_anew(c, e->now);
 	/* Not both ways alike: a clock that jumped back must not stop the questions. */
-	if (c->next_at > e->now + longest(c))
-		c->next_at = e->now + longest(c);
+	if (c->next_at > e->now + furthest(c))
+		c->next_at = e->now + furthest(c);
 	if (e->now >= c->next_at)
 		challenge(c);
 	return none;

@@ -24,7 +24,9 @@
  *   challenger  clearly worse, or not clear after all       hold        wait longer
  *
  * How long at most: where nothing is elided and threads wait for each other, only a question
- * tells whether eliding would pay by now; else a change shows in the rate or in the waits.
+ * tells whether eliding would pay by now; else a change shows in the rate or in the waits. So
+ * where sections are elided, wait longer goes by what the challenge has lost, too: if they are
+ * long, each thread stands in line for one when the real lock is asked about.
  *
  * Beside that, a site at which nothing can be elided (a system call in the section):
  *

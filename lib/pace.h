@@ -176,13 +176,24 @@ void elide_pace_waits(struct elide_thread *t, const void *lock);
 bool elide_pace_hopes(struct elide_mark *mark, const struct elide_row *row);
 
 /**
+ * elide_pace_chance() - may an abort without a reason have been chance?
+ * @mark: of the call
+ * @try: the acquisition
+ *
+ * An interrupt hardly comes twice, but a system call of the section does. The more often one more
+ * attempt was in vain, the longer none is made.
+ */
+bool elide_pace_chance(struct elide_mark *mark, const struct policy_try *try);
+
+/**
  * elide_pace_again() - an attempt has aborted: is there hope at all?
  * @mark: of the call
- * @try: the acquisition; it has less patience if there was none the last time
+ * @try: the acquisition; it has less patience if there was none the last time, and more after
+ *       an abort that may have been chance
  * @cause: of the abort
  */
-static __always_inline_fn void elide_pace_again(const struct elide_mark *mark,
-						struct policy_try *try, enum elide_cause cause)
+static __always_inline_fn void elide_pace_again(struct elide_mark *mark, struct policy_try *try,
+						enum elide_cause cause)
 {
 	const struct elide_row *row = READ_ONCE(mark->row);
 	struct elide_pace *pace = READ_ONCE(mark->pace);
@@ -193,6 +204,8 @@ static __always_inline_fn void elide_pace_again(const struct elide_mark *mark,
 		counter_add(pace->aborts, 1);
 	if (unlikely(mark->streak) && mark->commits == row->commits)
 		try->arm = POLICY_ARM_probe;
+	else if (unlikely(cause == ELIDE_CAUSE_other))
+		try->again = elide_pace_chance(mark, try);
 }
 
 /**

@@ -162,12 +162,22 @@ static uint32_t backoff_after(const struct policy_config *config,
 	return mean < BACKOFF_MAX ? mean : BACKOFF_MAX;
 }
 
+/*
+ * Who takes the lock really ends all attempts at once. If that counted against those who made
+ * them, as many threads as there are attempts would take it one after the other, for good:
+ * each ends those of all who might have gone on. They wait until it is free; but not for ever.
+ */
+#define TAKEN_MAX 64
+
 static struct policy_verdict abort_conflict(const struct policy_config *config,
 					    const struct policy_budget *budget,
 					    struct policy_try *try)
 {
-	unsigned int conflicts = ++try->conflict;
+	unsigned int conflicts;
 
+	if (try->held && ++try->taken <= TAKEN_MAX)
+		return verdict(POLICY_WAIT, config->spin_busy);
+	conflicts = ++try->conflict;
 	if (conflicts > budget->conflict)
 		return fallback(try, false);
 	if (budget->queue == POLICY_QUEUE_ABORTED)
@@ -198,7 +208,7 @@ static struct policy_verdict abort_budgets(const struct policy_config *config,
 	case ELIDE_CAUSE_debug:
 	case ELIDE_CAUSE_nested:
 	case ELIDE_CAUSE_other:
-		if (++try->other > budget->other)
+		if (++try->other > budget->other + try->again)
 			return fallback(try, true);
 		return verdict(POLICY_WAIT, config->spin_busy);
 	default:

@@ -18,7 +18,9 @@
  *        v
  *   take the lock really, policy_done(not elided)
  *
- * The adaptive policy enters by the arm of the call site: learn.h. HPCA'14's
+ * The adaptive policy enters by the arm of the call site: learn.h. It does not count aborts by
+ * one who has taken the lock really, or all would follow him; and once an acquisition what may
+ * have been an interrupt, where that was not in vain: hope.c. HPCA'14's
  * disables a lock for a period when fallbacks reach a threshold; p: its pause,
  * in acquisitions.
  *
@@ -138,15 +140,20 @@ struct policy_window {
 
 /**
  * struct policy_try - attempts made for the present acquisition.
+ *
+ * @held and @again are told by the engine under the adaptive policy, after each abort.
  */
 struct policy_try {
 	uint16_t attempts;
 	uint16_t conflict;
+	uint16_t taken;    /* conflicts with one who has taken the lock really: @held */
 	uint16_t busy;
 	uint16_t capacity;
 	uint16_t other;
 	uint8_t arm;       /* enum policy_arm_name: how it is treated, under the adaptive policy */
 	bool hopeless;     /* the last abort cannot go away by trying again */
+	bool held;         /* the lock is held after the last abort */
+	bool again;        /* an abort without a reason may have been an interrupt: one more attempt */
 };
 
 enum policy_action {

@@ -153,6 +153,8 @@ enum elide_way {
  * @elided:  the policy is asked, at least now and then
  * @streak:  acquisitions in a row that have fallen back without hope
  * @probing: the next outcome is one of a probe
+ * @doubts, @vain: aborts without a reason to come after which no more attempt is made, for so
+ *           many were in vain: hope.c
  * @hot:     number of the lock's own state, if it has one: pace.h
  * @pacer:   number of that or of the class's state, 0 where nobody measures
  * @arm:     how the policy treats acquisitions now: enum policy_arm_name
@@ -168,7 +170,7 @@ struct elide_mark {
 	uint8_t way;
 	uint8_t site;
 	uint8_t streak : 7, probing : 1;
-	uint8_t elided;
+	uint8_t elided : 1, doubts : 4, vain : 3;
 	uint16_t hot;
 	uint16_t waits;
 	uint32_t pacer;

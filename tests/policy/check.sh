@@ -32,8 +32,9 @@ emulate() {
 	local policy=$1
 	shift
 	rm -f "$work/counters"
-	timeout 100 "$O/bin/elide" run -q --stacks=0 --emulate --cores=4 --policy="$policy" -o "$work/data" \
-		--counters="$work/counters" -- "$bin/load" "$@" --threads=4 >"$work/out" 2>"$work/err" ||
+	timeout 100 "$O/bin/elide" run -q --stacks=0 --emulate --cores="${cores:-4}" --policy="$policy" \
+		-o "$work/data" --counters="$work/counters" -- \
+		"$bin/load" "$@" --threads="${cores:-4}" >"$work/out" 2>"$work/err" ||
 		return 1
 	awk 'FILENAME == ARGV[1] { if ($1 == "time.elapsed_ns") ns = $2; next }
 		/check=ok/ { split($1, part, "="); printf "%.3f\n", ns / part[2] }' \
@@ -137,6 +138,17 @@ not_slower() {
 	fi
 }
 
+# One of many threads takes the lock really, as its section was interrupted: the others wait for
+# it and go on. If they did as it does, in turn, sections would take as long as with never.
+test_no_lemming() {
+	local cores=16 ours never
+	ours=$(emulate adaptive write --work=6000 --think=3000 --ms=$MS)
+	never=$(emulate never write --work=6000 --think=3000 --ms=3)
+	[ -n "$ours" ] && [ -n "$never" ] &&
+		awk -v a="$ours" -v b="$never" 'BEGIN { exit !(a * 5 < b) }' && ok no_lemming ||
+		not_ok no_lemming "${ours:-no result} ns for a section, ${never:-none} with never"
+}
+
 # One lock of a class makes system calls, at the same call site as the others: it has a state of
 # its own, in which nothing is tried, and the others are elided as before.
 test_hot_lock() {
@@ -184,6 +196,7 @@ fi
 test_broken
 test_loads
 test_peers
+test_no_lemming
 test_hot_lock
 test_no_shared_line
 not_slower shared shared

@@ -126,6 +126,31 @@ static void a_clear_loser_is_cut_off(void **state)
 	assert_true(nr > 10 * SEEDS);
 }
 
+/* Where the real lock is all there is to ask, and far behind, a question is dear: few are asked. */
+static void what_is_far_behind_is_asked_seldom(void **state)
+{
+	struct learn_decision d;
+	struct world w;
+
+	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+		unsigned int nr = 0;
+
+		begin(&w, seed, 1, 0.05);
+		w.aborts = 0.001;
+		set(&w, 0, 0.01, 0.08, 0.08);
+		for (uint64_t end = w.now + 40 * MS; w.now < end;) {
+			d = epoch(&w);
+			nr += d.made;
+		}
+		check(&w, seed, nr == 1);
+		check(&w, seed, share_asked(&w, 4000 * MS) < 0.005);
+		/* It is asked all the same. */
+		set(&w, 0, 0.1, 0.08, 0.08);
+		run_for(&w, 600 * MS);
+		check(&w, seed, w.class.arm == REAL);
+	}
+}
+
 /* Where nobody waits for anybody, eliding has nothing to win: it is asked four times as seldom. */
 static void without_waits_it_is_asked_seldom(void **state)
 {
@@ -207,6 +232,7 @@ int main(void)
 		cmocka_unit_test(chance_does_not_begin_it_anew),
 		cmocka_unit_test(one_lucky_pair_does_not_win),
 		cmocka_unit_test(a_clear_loser_is_cut_off),
+		cmocka_unit_test(what_is_far_behind_is_asked_seldom),
 		cmocka_unit_test(without_waits_it_is_asked_seldom),
 		cmocka_unit_test(waits_are_noticed),
 		cmocka_unit_test(a_collapse_is_noticed_through_noise),

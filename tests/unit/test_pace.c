@@ -363,6 +363,47 @@ static void what_waits_is_not_probed(void **state)
 	assert_int_equal(probes(8), 0);
 }
 
+/* Further attempts of @nr acquisitions, of which @interrupted in ten are interrupted, or all call. */
+static unsigned int chances(unsigned int nr, unsigned int interrupted, bool calls)
+{
+	struct elide_mark *mark;
+	unsigned int made = 0;
+
+	begin(1, LONG_NS, LONG_NS);
+	run_for(MS);
+	mark = &w.threads[0]->marks[0];
+	for (unsigned int i = 0; i < nr; i++) {
+		struct policy_try try = {.arm = POLICY_ARM_keen};
+
+		if (i % 10 >= interrupted)
+			continue;
+		elide_pace_again(mark, &try, ELIDE_CAUSE_other);
+		if (!try.again)
+			continue;
+		made++;
+		try.other = 1;
+		/* One interrupt in eight is followed by another. */
+		if (calls || i % 8 == 0)
+			elide_pace_again(mark, &try, ELIDE_CAUSE_other);
+	}
+	return made;
+}
+
+/* After an interrupt the section is tried once more, after system calls that is soon given up. */
+static void interrupts_are_told_from_calls(void **state)
+{
+	struct policy_try try = {.arm = POLICY_ARM_keen};
+
+	assert_in_range(chances(1000, 10, false), 900, 1000);
+	assert_in_range(chances(1000, 10, true), 10, 80);
+	assert_in_range(chances(1000, 1, true), 5, 15);
+	begin(1, LONG_NS, LONG_NS);
+	run_for(MS);
+	/* What others are to blame for is none of that. */
+	elide_pace_again(&w.threads[0]->marks[0], &try, ELIDE_CAUSE_conflict);
+	assert_false(try.again);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -373,6 +414,7 @@ int main(void)
 		cmocka_unit_test(the_clock_goes_round),
 		cmocka_unit_test(a_report_before_the_last),
 		cmocka_unit_test(what_waits_is_not_probed),
+		cmocka_unit_test(interrupts_are_told_from_calls),
 	};
 
 	if (elide_pace_start(4096))

@@ -202,6 +202,34 @@ static void budgets_are_apart(void **state)
 	assert_int_equal(aborted(&config, &lock, &try, RTM_CONFLICT).action, POLICY_FALLBACK);
 }
 
+/* Who has taken the lock is waited for, so often that not all take it in turn; not for ever. */
+static void the_lock_was_taken(void **state)
+{
+	struct policy_config config = config_of(POLICY_ADAPTIVE);
+	struct policy_try try = {.arm = KEEN};
+	struct policy_lock lock = {0};
+
+	for (int n = 0; n < 5 + 64; n++) {
+		/* Those by others count by themselves, whatever comes between. */
+		try.held = n % 3 || n >= 15;
+		assert_int_equal(aborted(&config, &lock, &try, RTM_CONFLICT).action,
+				 try.held || !n ? POLICY_WAIT : POLICY_BACKOFF);
+	}
+	assert_int_equal(aborted(&config, &lock, &try, RTM_CONFLICT).action, POLICY_FALLBACK);
+	assert_false(try.hopeless);
+}
+
+static void chance_is_one_attempt_more(void **state)
+{
+	struct policy_config config = config_of(POLICY_ADAPTIVE);
+	struct policy_lock lock = {0};
+	struct policy_try try = {.arm = LEAN, .again = true};
+
+	assert_int_equal(aborted(&config, &lock, &try, 0).action, POLICY_WAIT);
+	assert_int_equal(aborted(&config, &lock, &try, 0).action, POLICY_FALLBACK);
+	assert_true(try.hopeless);
+}
+
 static void no_budget_is_one_attempt(void **state)
 {
 	static const unsigned int statuses[] = {RTM_CONFLICT, XABORT(0xff), RTM_CAPACITY, 0};
@@ -421,6 +449,8 @@ int main(void)
 		cmocka_unit_test(cause_of_each_own_code),
 		cmocka_unit_test(reaction_of_each_policy),
 		cmocka_unit_test(budgets_are_apart),
+		cmocka_unit_test(the_lock_was_taken),
+		cmocka_unit_test(chance_is_one_attempt_more),
 		cmocka_unit_test(no_budget_is_one_attempt),
 		cmocka_unit_test(backoff_doubles_to_a_bound),
 		cmocka_unit_test(enter_counts_the_pause_down),
