@@ -53,13 +53,14 @@ static bool may_grow(uint32_t nr)
 
 void elide_cache_empty(struct elide_thread *t)
 {
-	uint32_t grown = elide_nr_cache(t) - ELIDE_NR_CACHE;
+	uint32_t nr = elide_nr_cache(t);
 	struct elide_cache *entry;
 
-	if (grown) {
+	if (nr > ELIDE_NR_CACHE) {
+		nr -= ELIDE_NR_CACHE;
 		t->cache_mask = CACHE_MASK(ELIDE_NR_CACHE);
-		madvise(&t->cache[ELIDE_NR_CACHE], grown * sizeof(*entry), MADV_DONTNEED);
-		__atomic_sub_fetch(&nr_grown, grown, __ATOMIC_RELAXED);
+		madvise(&t->cache[ELIDE_NR_CACHE], nr * sizeof(*entry), MADV_DONTNEED);
+		__atomic_sub_fetch(&nr_grown, nr, __ATOMIC_RELAXED);
 	}
 	/* Pages never written stay so. */
 	for (uint32_t i = 0; (entry = elide_cache_used(t, i)); i++)
@@ -70,7 +71,7 @@ void elide_cache_empty(struct elide_thread *t)
 
 /* A signal handler that looks a call up meanwhile finds no entry or a whole one. */
 static __always_inline_fn void entry_write(struct elide_thread *t, struct elide_cache *entry,
-			const struct elide_cache *what)
+					   const struct elide_cache *what)
 {
 	if (!entry->lock) {
 		if (t->nr_filled < ELIDE_NR_FILLED)
@@ -102,19 +103,20 @@ static __cold void cache_grow(struct elide_thread *t)
 	t->nr_filled = 0;
 	for (uint32_t i = 0; i < nr; i++) {
 		struct elide_cache entry = t->cache[i];
+		const void *site = (const void *)elide_row(&entry)->site;
 
 		if (!entry.lock)
 			continue;
 		WRITE_ONCE(t->cache[i].lock, NULL);
-		entry_write(t, elide_cache_slot(t, entry.lock, (const void *)elide_row(&entry)->site),
-			    &entry);
+		entry_write(t, elide_cache_slot(t, entry.lock, site), &entry);
 	}
 	/* A handler has forked, and of this child's block none was to be written. */
 	if (unlikely(!READ_ONCE(t->ready)))
 		madvise(t, sizeof(*t), MADV_DONTNEED);
 }
 
-static __always_inline_fn struct elide_cache *entry_make(struct elide_thread *t, const struct elide_mark *mark,
+static __always_inline_fn struct elide_cache *entry_make(struct elide_thread *t,
+							 const struct elide_mark *mark,
 							 const struct elide_row *row,
 							 const void *lock, uint32_t index,
 							 uint32_t generation)
@@ -147,8 +149,10 @@ __noinline struct elide_cache *elide_cache_make(struct elide_thread *t,
 }
 
 /* The mark that a row has, or one without a row. Mostly the last that was asked for. */
-static __always_inline_fn const struct elide_mark *mark_known(struct elide_thread *t, uint32_t class_index,
-					   const void *site, enum elide_kind kind, uint32_t hot)
+static __always_inline_fn const struct elide_mark *mark_known(struct elide_thread *t,
+							      uint32_t class_index,
+							      const void *site,
+							      enum elide_kind kind, uint32_t hot)
 {
 	const struct elide_mark *mark = &t->marks[t->last_mark];
 	const struct elide_row *row = READ_ONCE(mark->row);
@@ -179,8 +183,8 @@ struct elide_cache *elide_cache_refill(struct elide_thread *t, const void *lock,
 	generation = __atomic_load_n(elide_generation(lock), __ATOMIC_ACQUIRE);
 	index = elide_registry_find(lock);
 	if (index != ELIDE_NONE) {
-		const struct elide_mark *mark = mark_known(t, elide_registry_class(index), site, kind,
-							   elide_hot_of(index));
+		const struct elide_mark *mark =
+			mark_known(t, elide_registry_class(index), site, kind, elide_hot_of(index));
 		const struct elide_row *row = READ_ONCE(mark->row);
 
 		if (row)

@@ -17,14 +17,18 @@
 #define BATCH 64
 
 /* The word in which the kind of lock names its holder; false: it does not. */
-static bool holder_word(const struct elide_cache *entry, struct iovec *word)
+static bool holder_word(struct elide_thread *t, const struct elide_cache *entry,
+			struct iovec *word)
 {
-	uint32_t offset = entry->lock ? elide_process.holder[elide_row(entry)->kind] : 0;
+	const struct elide_row *row;
+	uint32_t offset;
 
-	if (!offset)
+	if (!entry->lock)
 		return false;
+	row = READ_ONCE(elide_mark(t, entry)->row);
+	offset = row ? elide_process.holder[row->kind] : 0;
 	*word = (struct iovec){(char *)entry->lock + offset, sizeof(uint32_t)};
-	return true;
+	return offset;
 }
 
 /* Does the entry speak of a lock that is still there, and that must not be left held? */
@@ -92,7 +96,7 @@ bool elide_exit_held(struct elide_thread *t, bool report)
 	bool any = false;
 
 	for (uint32_t i = 0; (e = elide_cache_used(t, i)); i++) {
-		if (!holder_word(e, &words[nr]))
+		if (!holder_word(t, e, &words[nr]))
 			continue;
 		entries[nr++] = e;
 		if (nr < BATCH)

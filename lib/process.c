@@ -80,7 +80,7 @@ static void read_start(void)
 	start.realtime_ns = clock_ns(CLOCK_REALTIME);
 }
 
-/* Cycles by which the end may be told too early: to ask the clock each time costs more than the rest. */
+/* Cycles by which the end may be told too early: to ask the clock costs more than the rest. */
 #define END_CYCLES 50000
 
 /* So that times can be told even if the process is killed after this. */

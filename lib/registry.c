@@ -42,8 +42,12 @@ static struct elide_module modules[MAX_MODULES];
 static enum { UNREAD, STRIPPED, NAMED } symbols[MAX_MODULES]; /* of their data */
 static unsigned int nr_modules, nr_modules_saved;
 
+/* Bytes in which there is an object's data everywhere or nowhere. */
+#define PAGE 4096
+
 /* The class of the last lock that lay in no object, and what made it that. */
 static struct last_class {
+	uintptr_t page;
 	const void *site;
 	enum elide_kind kind;
 	bool initialised, shared;
@@ -230,14 +234,16 @@ static uint32_t static_class(const struct elide_module *m, const void *lock,
 static uint32_t class_of(const void *lock, enum elide_kind kind, const void *site,
 			 bool initialised, bool shared)
 {
-	const struct elide_module *m = elide_registry_module_of(lock);
+	uintptr_t page = (uintptr_t)lock / PAGE;
+	const struct elide_module *m;
 	struct elide_class wanted;
 	uint32_t index;
 
-	/* Thousands of locks are made in a row by one call. */
-	if (!m && site == last.site && kind == last.kind && initialised == last.initialised &&
-	    shared == last.shared)
+	/* Thousands of locks are made in a row by one call: the loader is asked once for a page. */
+	if (page == last.page && site == last.site && kind == last.kind &&
+	    initialised == last.initialised && shared == last.shared)
 		return last.index;
+	m = elide_registry_module_of(lock);
 	wanted = (struct elide_class){
 		.type = initialised ? ELIDE_CLASS_INIT : ELIDE_CLASS_FIRST,
 		.kind = kind == ELIDE_KIND_RWLOCK_WRITE ? ELIDE_KIND_RWLOCK_READ : kind,
@@ -247,7 +253,7 @@ static uint32_t class_of(const void *lock, enum elide_kind kind, const void *sit
 		return static_class(m, lock, &wanted, shared);
 	index = class_find(&wanted, shared);
 	if (index != ELIDE_NONE)
-		last = (struct last_class){site, kind, initialised, shared, index};
+		last = (struct last_class){page, site, kind, initialised, shared, index};
 	return index;
 }
 
@@ -303,7 +309,8 @@ uint32_t elide_registry_add(const void *lock, enum elide_kind kind, const void *
 	WRITE_ONCE(registry.holders[index], 0);
 	/* Pairs with elide_registry_find(). */
 	__atomic_store_n(&elide_locks.state[index].key,
-			 (uint64_t)(uintptr_t)lock << ELIDE_CLASS_BITS | class_index, __ATOMIC_RELEASE);
+			 (uint64_t)(uintptr_t)lock << ELIDE_CLASS_BITS | class_index,
+			 __ATOMIC_RELEASE);
 	registry.nr_locks += fresh;
 	raise_generation(lock);
 	return index;

@@ -28,9 +28,9 @@
 #define ELIDE_MAX_PENDING 64
 
 /*
- * Entries of the look-up cache: 32 KiB at first, for a thousand locks at one site. It is doubled
- * where that does not do, up to 256 KiB, as long as there is room in what all threads together
- * may have more: 4 MiB, or 18 threads with ten thousand locks each.
+ * Entries of the look-up cache: 32 KiB at first, for a thousand locks at one site. Where that does
+ * not do it is doubled, up to 256 KiB, as long as there is room in what all threads together may
+ * have more: 4 MiB, or 18 threads with ten thousand locks each.
  */
 #define ELIDE_NR_CACHE       (1u << 11)
 #define ELIDE_MAX_CACHE_BITS 14
@@ -228,8 +228,8 @@ struct elide_pace {
  * @tid:        Linux thread id, as glibc writes it into mutexes it locks
  * @short_tid:  @tid while unlock calls may take the wrappers' short way, else
  *              ELIDE_NO_TID: nothing is elided here, no hold time is being measured
- * @cache_mask: of an entry's place in the cache, in bytes; 0 in a block that a fork has wiped, where
- *              all look-ups go to the first entry and miss
+ * @cache_mask: of an entry's place in the cache, in bytes; 0 in a block that a fork has wiped,
+ *              where all look-ups go to the first entry and miss
  * @seed:       state of the back-off's random generator
  * @streak:     aborts since the watch last looked
  * @committed:  commits of all threads when it did
@@ -341,8 +341,9 @@ static inline uint64_t elide_cache_key(const void *site, enum elide_kind kind)
 extern __thread struct elide_thread *elide_self;
 
 /*
- * Spreads locks at any stride: by tests/unit/test_cache.c, where 2^64 / phi has a sixth of the
- * locks at stride 96 find their entries. The best of half a million random ones.
+ * The best of half a million random ones. At strides of 4 to 4096 bytes three fifths as many locks
+ * as there are entries share none with another to 94 %, at the worst stride to 61 %; with
+ * 2^64 / phi to 64 % and to 6 %. See strides_are_spread in tests/unit/test_cache.c.
  */
 #define ELIDE_CACHE_FACTOR 0x6c6148add9f61debull
 

@@ -52,8 +52,9 @@ static const char site[2];
 static bool use(unsigned int nr)
 {
 	for (unsigned int i = 0; i < nr; i++) {
-		const struct elide_cache *entry = elide_cache_find(elide_self, &locks[i], site, KIND);
+		const struct elide_cache *entry;
 
+		entry = elide_cache_find(elide_self, &locks[i], site, KIND);
 		if (!entry)
 			entry = elide_cache_fill(&locks[i], site, KIND);
 		if (!entry || entry != elide_cache_find(elide_self, &locks[i], site, KIND) ||
@@ -98,9 +99,10 @@ static bool in_thread(void *(*body)(void *))
 
 static void strides_are_spread(void **state)
 {
-	static const unsigned int strides[] = {4,   8,	 16,  24,  32,	40,  48,  56,  64,  72,	  80,	88,
-					       96,  104, 112, 120, 128, 136, 160, 192, 208, 256,  320,	384,
-					       512, 640, 768, 1024, 2048, 4096};
+	static const unsigned int strides[] = {
+		4, 8, 16, 24, 32, 40, 48, 56, 64, 72, 80, 88, 96, 104, 112, 120, 128,
+		136, 160, 192, 208, 256, 320, 384, 512, 640, 768, 1024, 2048, 4096,
+	};
 	struct elide_thread *t = aligned_alloc(ELIDE_PAGE, sizeof(*t));
 	static bool taken[ELIDE_MAX_CACHE];
 
