@@ -14,6 +14,12 @@
 /* Sections that others have elided at a site where the fault is one lock's. */
 #define OTHERS_ELIDED 4
 
+/* Acquisitions that have not failed: where the real lock is tried in between, there are such, too. */
+static uint64_t others_of(const struct elide_row *row)
+{
+	return row->commits + row->not_attempted;
+}
+
 /* Attempts that were in vain, as far as they are counted: two for each, one less for each one made. */
 #define VAIN_MAX 6
 
@@ -49,7 +55,7 @@ void elide_pace_again(struct elide_mark *mark, struct policy_try *try, unsigned 
 		return; /* a handler has forked, and this is the child */
 	if (cause == ELIDE_CAUSE_conflict || cause == ELIDE_CAUSE_busy)
 		counter_add(pace->aborts, 1);
-	if (mark->streak && mark->commits == row->commits)
+	if (mark->streak && mark->commits == others_of(row))
 		try->arm = POLICY_ARM_probe;
 	else if (cause == ELIDE_CAUSE_other)
 		try->again = may_have_been_chance(mark, try);
@@ -61,11 +67,11 @@ void elide_pace_failed(struct elide_mark *mark, struct policy_lock *lock, const 
 	struct elide_pacer *p = &elide_pacers[mark->pacer];
 	struct learn_decision d = {.target = mark->site, .arm = POLICY_ARM_real, .won = true};
 	const struct elide_row *row = READ_ONCE(mark->row);
-	uint64_t commits, now;
+	uint64_t others, now;
 
 	if (unlikely(!row))
 		return; /* a handler has forked, and this is the child */
-	commits = row->commits;
+	others = others_of(row);
 	if (!mark->hot && mark->pacer)
 		elide_hot_blame(p, lock, word, elide_pace_now());
 	/* Capacity is for the measurement to judge: it depends on what a section does. */
@@ -73,11 +79,11 @@ void elide_pace_failed(struct elide_mark *mark, struct policy_lock *lock, const 
 		mark->streak = 0;
 		return;
 	}
-	mark->streak = mark->commits == commits && mark->streak < 127 ? mark->streak + 1 : 1;
-	mark->commits = commits;
+	mark->streak = mark->commits == others && mark->streak < 127 ? mark->streak + 1 : 1;
+	mark->commits = mark->probing ? row->commits : others;
 	if (mark->streak == 1 || mark->failed != word)
 		mark->failed = mark->streak == 1 ? word : NULL;
-	if (mark->streak >= HOPELESS_ROW && mark->failed && commits >= OTHERS_ELIDED &&
+	if (mark->streak >= HOPELESS_ROW && mark->failed && row->commits >= OTHERS_ELIDED &&
 	    !mark->hot && elide_hot_split(p, lock, word, elide_pace_now())) {
 		mark->streak = 0;
 		return;
