@@ -41,11 +41,11 @@ void elide_pace_failed(struct elide_mark *mark, struct policy_lock *lock, const 
 	struct elide_pacer *p = &elide_pacers[mark->pacer];
 	struct learn_decision d = {.target = mark->site, .arm = POLICY_ARM_real, .won = true};
 	const struct elide_row *row = READ_ONCE(mark->row);
-	uint64_t commits, now;
+	uint64_t others, now;
 
 	if (unlikely(!row))
 		return; /* a handler has forked, and this is the child */
-	commits = row->commits;
+	others = elide_pace_others(row);
 	if (!mark->hot && mark->pacer)
 		elide_hot_blame(p, lock, word, elide_pace_now());
 	/* Capacity is for the measurement to judge: it depends on what a section does. */
@@ -53,11 +53,11 @@ void elide_pace_failed(struct elide_mark *mark, struct policy_lock *lock, const 
 		mark->streak = 0;
 		return;
 	}
-	mark->streak = mark->commits == commits && mark->streak < 127 ? mark->streak + 1 : 1;
-	mark->commits = commits;
+	mark->streak = mark->commits == others && mark->streak < 127 ? mark->streak + 1 : 1;
+	mark->commits = mark->probing ? row->commits : others;
 	if (mark->streak == 1 || mark->failed != word)
 		mark->failed = mark->streak == 1 ? word : NULL;
-	if (mark->streak >= HOPELESS_ROW && mark->failed && commits >= OTHERS_ELIDED &&
+	if (mark->streak >= HOPELESS_ROW && mark->failed && row->commits >= OTHERS_ELIDED &&
 	    !mark->hot && elide_hot_split(p, lock, word, elide_pace_now())) {
 		mark->streak = 0;
 		return;

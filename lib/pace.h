@@ -185,6 +185,12 @@ bool elide_pace_hopes(struct elide_mark *mark, const struct elide_row *row);
  */
 bool elide_pace_chance(struct elide_mark *mark, const struct policy_try *try);
 
+/* Acquisitions that have not failed: where the real lock is tried in between, there are such, too. */
+static inline uint64_t elide_pace_others(const struct elide_row *row)
+{
+	return row->commits + row->not_attempted;
+}
+
 /**
  * elide_pace_again() - an attempt has aborted: is there hope at all?
  * @mark: of the call
@@ -202,7 +208,7 @@ static __always_inline_fn void elide_pace_again(struct elide_mark *mark, struct 
 		return; /* a handler has forked, and this is the child */
 	if (cause == ELIDE_CAUSE_conflict || cause == ELIDE_CAUSE_busy)
 		counter_add(pace->aborts, 1);
-	if (unlikely(mark->streak) && mark->commits == row->commits)
+	if (unlikely(mark->streak) && mark->commits == elide_pace_others(row))
 		try->arm = POLICY_ARM_probe;
 	else if (unlikely(cause == ELIDE_CAUSE_other))
 		try->again = elide_pace_chance(mark, try);

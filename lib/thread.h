@@ -160,7 +160,8 @@ enum elide_way {
  * @arm:     how the policy treats acquisitions now: enum policy_arm_name
  * @pace:    the thread's in that class
  * @row:     counters, in the data file; NULL for an unused mark
- * @commits: counted in the row at the last of @streak, or when @probing began
+ * @commits: counted in the row when @probing began; else commits and real acquisitions that were
+ *           not tried, at the last of @streak
  * @contended: counted in the row at the last report
  * @failed:  the one lock of @streak, NULL if there were several
  * @waits:   real sections since @seen that have waited for a condition

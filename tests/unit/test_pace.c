@@ -404,6 +404,32 @@ static void interrupts_are_told_from_calls(void **state)
 	assert_false(try.again);
 }
 
+/* Three acquisitions without hope; between two of them one that @counter counts, if any. */
+static bool is_hopeless_after(uint64_t *counter)
+{
+	struct policy_try try = {.arm = POLICY_ARM_keen, .attempts = 1, .other = 1, .hopeless = true};
+	struct elide_mark *mark = &w.threads[0]->marks[0];
+	struct policy_lock lock = {0};
+	uint32_t word = 0;
+
+	for (int i = 0; i < 3; i++) {
+		if (counter)
+			++*counter;
+		elide_pace_failed(mark, &lock, &word, &try);
+	}
+	return elide_pacers[mark->pacer].learn.sites[0].hopeless;
+}
+
+/* What has not been tried in between does not make a row of those that have failed. */
+static void hopeless_is_a_row(void **state)
+{
+	begin(1, LONG_NS, LONG_NS);
+	run_for(MS);
+	assert_false(is_hopeless_after(&w.rows[0].commits));
+	assert_false(is_hopeless_after(&w.rows[0].not_attempted));
+	assert_true(is_hopeless_after(NULL));
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -415,6 +441,7 @@ int main(void)
 		cmocka_unit_test(a_report_before_the_last),
 		cmocka_unit_test(what_waits_is_not_probed),
 		cmocka_unit_test(interrupts_are_told_from_calls),
+		cmocka_unit_test(hopeless_is_a_row),
 	};
 
 	if (elide_pace_start(4096))
