@@ -8,8 +8,8 @@ set -u
 
 O=${O:-build}
 export O
-# A script that hangs is a failure; the slowest takes a third of this.
-LIMIT=${LIMIT:-600}
+# A script that hangs is a failure; the slowest takes a sixth of this on two idle cores.
+LIMIT=${LIMIT:-1200}
 scripts='
 tests/unit/layers.sh
 tests/preload/run.sh

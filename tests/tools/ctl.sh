@@ -55,7 +55,10 @@ tick() {
 }
 
 coproc LOOPER { ELIDE_POLICY=fixed LD_PRELOAD=$O/lib/libelide-preload.so exec "$O/tests/tools/looper"; }
-pid=$LOOPER_PID from=${LOOPER[0]} to=${LOOPER[1]}
+pid=$LOOPER_PID
+# Its own descriptors the shell closes as soon as the program has ended.
+exec {from}<&"${LOOPER[0]}" {to}>&"${LOOPER[1]}"
+eval "exec ${LOOPER[1]}>&-"
 trap 'kill "$pid" 2>/dev/null; rm -rf "$tmp"' EXIT
 tick
 
@@ -97,7 +100,7 @@ refused 'no verb' 'needs a process id' "$pid"
 refused 'output with reset' '--output goes with snapshot' -o x "$pid" reset
 refused 'snapshot to nowhere' 'No such file or directory' -o nowhere/x "$pid" snapshot
 
-eval "exec $to>&-"
+exec {to}>&-
 read -r sections <&"$from"
 wait "$pid"
 check 'every section was counted' test "$("$elide" report --json -i elide.data |
