@@ -14,7 +14,7 @@
 /* Sections that others have elided at a site where the fault is one lock's. */
 #define OTHERS_ELIDED 4
 
-/* Attempts that were in vain, as far as they are counted: two for each, one less for each one made. */
+/* Attempts that were in vain, as far as is counted: two for each, one less for each one made. */
 #define VAIN_MAX 6
 
 __cold bool elide_pace_chance(struct elide_mark *mark, const struct policy_try *try)

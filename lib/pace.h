@@ -185,7 +185,7 @@ bool elide_pace_hopes(struct elide_mark *mark, const struct elide_row *row);
  */
 bool elide_pace_chance(struct elide_mark *mark, const struct policy_try *try);
 
-/* Acquisitions that have not failed: where the real lock is tried in between, there are such, too. */
+/* Acquisitions that have not failed, also where the real lock is tried in between. */
 static inline uint64_t elide_pace_others(const struct elide_row *row)
 {
 	return row->commits + row->not_attempted;

@@ -153,7 +153,7 @@ struct policy_try {
 	uint8_t arm;       /* enum policy_arm_name: how it is treated, under the adaptive policy */
 	bool hopeless;     /* the last abort cannot go away by trying again */
 	bool held;         /* the lock is held after the last abort */
-	bool again;        /* an abort without a reason may have been an interrupt: one more attempt */
+	bool again;        /* an abort without a reason may have been chance: once more */
 };
 
 enum policy_action {

@@ -257,7 +257,7 @@ static void choose_mode(void)
 	} else if (p->rtm != ELIDE_RTM_NONE && elide_tunables.mode == ELIDE_MODE_AUTO &&
 		   elide_tunables.policy == POLICY_ADAPTIVE && has_one_processor()) {
 		snprintf(p->why, sizeof(p->why),
-			 "there is one processor, and no two sections run at once; ELIDE_MODE=elide insists");
+			 "there is one processor: no two sections run at once; ELIDE_MODE=elide insists");
 		p->mode = ELIDE_RUN_PROFILE;
 	} else {
 		p->mode = p->rtm == ELIDE_RTM_NONE ? ELIDE_RUN_PROFILE : ELIDE_RUN_ELIDE;

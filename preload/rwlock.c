@@ -236,9 +236,10 @@ static __noinline int lock_counted(struct elide_thread *t, struct elide_mark *ma
 	enum elide_outcome outcome =
 		elide_acquire_counted(t, mark, rw, rule_of(kind), site, kind, status);
 
-	return outcome == ELIDE_TAKEN ? 0 :
-					lock_really(t, elide_mark_row(mark), rw, site, kind, HOW_LOCK,
-						    CLOCK_PLAIN, NULL, outcome);
+	if (outcome == ELIDE_TAKEN)
+		return 0;
+	return lock_really(t, elide_mark_row(mark), rw, site, kind, HOW_LOCK, CLOCK_PLAIN, NULL,
+			   outcome);
 }
 
 static __always_inline_fn int lock_quick(pthread_rwlock_t *rw, const void *site,

@@ -363,7 +363,7 @@ static void what_waits_is_not_probed(void **state)
 	assert_int_equal(probes(8), 0);
 }
 
-/* Further attempts of @nr acquisitions, of which @interrupted in ten are interrupted, or all call. */
+/* Further attempts of @nr acquisitions: of ten so many are interrupted, or all call. */
 static unsigned int chances(unsigned int nr, unsigned int interrupted, bool calls)
 {
 	struct elide_mark *mark;
@@ -407,7 +407,8 @@ static void interrupts_are_told_from_calls(void **state)
 /* Three acquisitions without hope; between two of them one that @counter counts, if any. */
 static bool is_hopeless_after(uint64_t *counter)
 {
-	struct policy_try try = {.arm = POLICY_ARM_keen, .attempts = 1, .other = 1, .hopeless = true};
+	struct policy_try try = {
+		.arm = POLICY_ARM_keen, .attempts = 1, .other = 1, .hopeless = true};
 	struct elide_mark *mark = &w.threads[0]->marks[0];
 	struct policy_lock lock = {0};
 	uint32_t word = 0;
