@@ -116,15 +116,22 @@ test_deadlock_joins() {
 		'Thread 2 waits for the end of thread 1'
 }
 
-# goes_on SIGNAL SECONDS STATUS OPTION... -- CASE: it waits until the signal, without a report
+# goes_on SIGNAL STATUS OPTION... -- CASE: it waits without a report, and ends so; the signal
+# comes a second after it has begun to wait, or none does
 goes_on() {
-	local signal=$1 seconds=$2 expected=$3 status
+	local signal=$1 expected=$2 status
 
-	shift 3
+	shift 2
 	# The subshell keeps what bash has to say about signals.
 	(
-		timeout --preserve-status -s "$signal" -k 5 "$seconds" valgrind -q --tool=rtmgrind \
-			--log-file="$WORK/log" "${@:1:$#-2}" "$BIN/deadlock" "${@: -1}"
+		timeout --preserve-status -k 5 "$LIMIT" valgrind -q --tool=rtmgrind \
+			--log-file="$WORK/log" "${@:1:$#-2}" "$BIN/deadlock" "${@: -1}" &
+		if [ "$signal" != none ]; then
+			until grep -q waits "$WORK/err" || ! kill -0 $!; do sleep 0.1; done
+			sleep 1
+			kill -s "$signal" $!
+		fi
+		wait $!
 		exit $?
 	) 2>"$WORK/err"
 	status=$?
@@ -134,9 +141,9 @@ goes_on() {
 
 # 7 is what the program does at SIGTERM, 143 that it does nothing about it, 142 is SIGALRM.
 test_deadlock_not() {
-	goes_on TERM $LIMIT 142 -- with-alarm && goes_on TERM 2 7 -- with-handler &&
-		goes_on TERM 2 7 -- with-sigwait && goes_on TERM 2 143 -- with-shared &&
-		goes_on TERM 2 143 --deadlock=wait -- abba
+	goes_on none 142 -- with-alarm && goes_on TERM 7 -- with-handler &&
+		goes_on TERM 7 -- with-sigwait && goes_on TERM 143 -- with-shared &&
+		goes_on TERM 143 --deadlock=wait -- abba
 }
 
 test_threads() { checks -- "$BIN/threads"; }
