@@ -84,7 +84,7 @@ mkdir "$tmp/work" && cd "$tmp/work" || exit 1
 "$O/tests/tools/mkdata" before.data elide
 elide report --suggest >elide.conf
 mkfifo input
-{ echo; exec sleep 60; } >input &
+{ echo; exec sleep 6000; } >input &
 feeder=$!
 trap 'kill $feeder 2>/dev/null; rm -rf "$tmp"' EXIT
 cat >server <<END
