@@ -286,10 +286,10 @@ test_footprint() {
 	fi
 }
 
-# Time ends the run: a second of it, and a check.
+# Time ends the run: a second of it, or more where threads do not get a processor, and a check.
 test_seconds() {
 	bench_run --seconds=1 --threads=2 --json
-	if [ $rc -eq 0 ] && grep -q '"seconds":1\.[0-9]*,.*"check":"ok"' "$tmp/out"; then
+	if [ $rc -eq 0 ] && grep -q '"seconds":[1-9]\.[0-9]*,.*"check":"ok"' "$tmp/out"; then
 		ok seconds
 	else
 		not_ok seconds "exit $rc: $(cat "$tmp/out" "$tmp/err")"
