@@ -260,7 +260,7 @@ else
 	[ $rc -eq 1 ] && grep -q '^hurts: with elision it takes .* more time' out &&
 		ok 'compare: it hurts' || not_ok 'compare: it hurts' "exit $rc: $(cat out err)"
 	for i in 7.1 7.2 8; do
-		timeout 60 "$elide" compare -n 2 --emulate --cores=4 --seed ${i%.*} --json \
+		timeout 60 "$elide" compare -n 3 --emulate --cores=4 --seed ${i%.*} --json \
 			./sections 4 20 5000 >json.$i
 	done
 	same 'compare: the same seed, the same times' json.7.1 json.7.2
@@ -272,10 +272,10 @@ else
 import json, math
 d = json.load(open("json.7.1"))
 assert d["schema"] == 1 and d["emulated"] and d["seed"] == 7 and d["compares"] == "elision"
-assert d["verdict"] == "pays" and d["more_pairs"] == 0 and not d["exits_differ"] and len(d["pairs"]) == 2
+assert d["verdict"] == "pays" and d["more_pairs"] == 0 and not d["exits_differ"] and len(d["pairs"]) == 3
 r = [math.log(p["elided"]["elapsed_s"] / p["plain"]["elapsed_s"]) for p in d["pairs"]]
-m = sum(r) / 2
-half = 12.7062047 * abs(r[0] - m)
+m = sum(r) / 3
+half = 4.30265273 * math.sqrt(sum((x - m) ** 2 for x in r) / 2 / 3)
 for name, want in ("change", m), ("low", m - half), ("high", m + half):
     assert abs(d["elapsed"][name + "_percent"] - 100 * math.expm1(want)) < 1e-3, (name, want)
 assert d["elision"]["acquired"] == 80 and d["elision"]["mode"] == "elide"' 2>why &&
