@@ -7,6 +7,7 @@
 # and a count. Only unfriendly_measured runs an RTM instruction outside of the emulator, on
 # the processor whose answers are in unfriendly.measured.
 
+. "${0%/*}/pids.sh"
 O=${O:-build}
 BIN=$O/tests/emulated
 MEASURED=$(dirname "$0")/unfriendly.measured
@@ -643,6 +644,7 @@ test_kccachetest_elided_repeats() {
 	local i
 
 	[ -n "$(command -v kccachetest)" ] || { echo "no kccachetest" >"$WORK/skip"; return 1; }
+	settle_pids 40
 	for i in 1 2; do
 		GLIBC_TUNABLES=glibc.elision.enable=1 emu -- kccachetest wicked -th 4 2000 \
 			>"$WORK/run.$i" || fail "status $?" || return
