@@ -8,7 +8,7 @@ set -u
 
 O=${O:-build}
 export O
-# A script that hangs is a failure; the slowest takes a tenth of this on a machine that does
+# A script that hangs is a failure; the slowest takes a ninth of this on a machine that does
 # nothing else.
 LIMIT=${LIMIT:-1800}
 scripts='

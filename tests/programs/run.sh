@@ -10,7 +10,7 @@ O=$(realpath "${O:-build}") || exit 1
 here=$(realpath "$(dirname "$0")")
 elide=$O/bin/elide
 own=$O/tests/programs
-LIMIT=120 # seconds, ten times the slowest
+LIMIT=480 # seconds, forty times the slowest
 work=$(mktemp -d) || exit 1
 server=
 trap '[ -z "$server" ] || kill "$server"; rm -rf "$work"' EXIT
