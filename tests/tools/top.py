@@ -311,9 +311,12 @@ def test_live():
     env = dict(os.environ, LD_PRELOAD=PRELOAD, ELIDE_OUTPUT="live.data")
     looper = subprocess.Popen([LOOPER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=env)
     try:
-        looper.stdin.write(b"\n")
-        looper.stdin.flush()
-        looper.stdout.readline()
+        # It has its data file when a section has been made.
+        sections = 0
+        while not sections:
+            looper.stdin.write(b"\n")
+            looper.stdin.flush()
+            sections = int(looper.stdout.readline())
         t = Terminal(str(looper.pid), "--interval=0.1", "--totals")
         test("top: a process that runs", t.wait(lambda s: acquired(s) > 0 and " runs for " in s[0]),
              t.screen.lines())
