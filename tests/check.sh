@@ -8,8 +8,7 @@ set -u
 
 O=${O:-build}
 export O
-# A script that hangs is a failure; the slowest takes a ninth of this on a machine that does
-# nothing else.
+# A script that hangs is a failure; the slowest takes a ninth of this on two idle cores.
 LIMIT=${LIMIT:-1800}
 scripts='
 tests/unit/layers.sh
