@@ -8,8 +8,8 @@ set -u
 
 O=${O:-build}
 export O
-# A script that hangs is a failure; the slowest takes a sixth of this on two idle cores.
-LIMIT=${LIMIT:-1200}
+# A script that hangs is a failure; the slowest takes a ninth of this on two idle cores.
+LIMIT=${LIMIT:-1800}
 scripts='
 tests/unit/layers.sh
 tests/preload/run.sh

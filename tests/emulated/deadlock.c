@@ -40,11 +40,18 @@ static void *backwards(void *unused)
 	return unused;
 }
 
+/* For who waits until this begins; the next that happens is that nothing does. */
+static void say_so(void)
+{
+	fputs("waits\n", stderr);
+}
+
 /* Two threads take two mutexes in different orders. */
 static int abba(void)
 {
 	pthread_t thread;
 
+	say_so();
 	pthread_create(&thread, NULL, backwards, NULL);
 	lock_forwards();
 	return pthread_join(thread, NULL);
@@ -144,6 +151,7 @@ static int with_shared(void)
 	pthread_mutexattr_setpshared(&attr, PTHREAD_PROCESS_SHARED);
 	pthread_mutex_init(shared, &attr);
 	pthread_mutex_lock(shared);
+	say_so();
 	return pthread_mutex_lock(shared);
 }
 

@@ -15,8 +15,8 @@ elide=$O/bin/elide
 index_bench=$O/bin/index_bench
 counter=$O/tests/emulated/locked-counter
 seeds=${EXACT_SEEDS:-50}
-# Longest run of one program, seconds of real time: ten times what the slowest takes.
-LIMIT=60
+# Longest run of one program, seconds of real time: forty times what the slowest takes.
+LIMIT=240
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1

@@ -7,6 +7,7 @@
 # and a count. Only unfriendly_measured runs an RTM instruction outside of the emulator, on
 # the processor whose answers are in unfriendly.measured.
 
+. "${0%/*}/pids.sh"
 O=${O:-build}
 BIN=$O/tests/emulated
 MEASURED=$(dirname "$0")/unfriendly.measured
@@ -15,8 +16,8 @@ VALGRIND_LIB=$(cd "$O/libexec/elide" 2>/dev/null && pwd)
 export VALGRIND_LIB
 WORK=$(mktemp -d) || exit 1
 trap 'rm -rf "$WORK"' EXIT
-# Longest run of one program, seconds of real time.
-LIMIT=60
+# Longest run of one program, seconds of real time: forty times what the slowest takes.
+LIMIT=240
 nr_ok=0 nr_failed=0 nr_skipped=0
 
 # emu OPTION... -- PROGRAM ARG...: run under the emulator, its log in $WORK/log
@@ -116,15 +117,22 @@ test_deadlock_joins() {
 		'Thread 2 waits for the end of thread 1'
 }
 
-# goes_on SIGNAL SECONDS STATUS OPTION... -- CASE: it waits until the signal, without a report
+# goes_on SIGNAL STATUS OPTION... -- CASE: it waits without a report, and ends so; the signal
+# comes a second after it has begun to wait, or none does
 goes_on() {
-	local signal=$1 seconds=$2 expected=$3 status
+	local signal=$1 expected=$2 status
 
-	shift 3
+	shift 2
 	# The subshell keeps what bash has to say about signals.
 	(
-		timeout --preserve-status -s "$signal" -k 5 "$seconds" valgrind -q --tool=rtmgrind \
-			--log-file="$WORK/log" "${@:1:$#-2}" "$BIN/deadlock" "${@: -1}"
+		timeout --preserve-status -k 5 "$LIMIT" valgrind -q --tool=rtmgrind \
+			--log-file="$WORK/log" "${@:1:$#-2}" "$BIN/deadlock" "${@: -1}" &
+		if [ "$signal" != none ]; then
+			until grep -q waits "$WORK/err" || ! kill -0 $!; do sleep 0.1; done
+			sleep 1
+			kill -s "$signal" $!
+		fi
+		wait $!
 		exit $?
 	) 2>"$WORK/err"
 	status=$?
@@ -134,9 +142,9 @@ goes_on() {
 
 # 7 is what the program does at SIGTERM, 143 that it does nothing about it, 142 is SIGALRM.
 test_deadlock_not() {
-	goes_on TERM $LIMIT 142 -- with-alarm && goes_on TERM 2 7 -- with-handler &&
-		goes_on TERM 2 7 -- with-sigwait && goes_on TERM 2 143 -- with-shared &&
-		goes_on TERM 2 143 --deadlock=wait -- abba
+	goes_on none 142 -- with-alarm && goes_on TERM 7 -- with-handler &&
+		goes_on TERM 7 -- with-sigwait && goes_on TERM 143 -- with-shared &&
+		goes_on TERM 143 --deadlock=wait -- abba
 }
 
 test_threads() { checks -- "$BIN/threads"; }
@@ -636,6 +644,7 @@ test_kccachetest_elided_repeats() {
 	local i
 
 	[ -n "$(command -v kccachetest)" ] || { echo "no kccachetest" >"$WORK/skip"; return 1; }
+	settle_pids 40
 	for i in 1 2; do
 		GLIBC_TUNABLES=glibc.elision.enable=1 emu -- kccachetest wicked -th 4 2000 \
 			>"$WORK/run.$i" || fail "status $?" || return

@@ -11,8 +11,8 @@
 O=$(realpath "${O:-build}") || exit 1
 here=$(realpath "$(dirname "$0")")
 SEED=${SEED:-7}
-# Longest run of one program, seconds of real time: ten times what the slowest takes.
-LIMIT=60
+# Longest run of one program, seconds of real time: forty times what the slowest takes.
+LIMIT=240
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1

@@ -303,12 +303,14 @@ static bool undefined(const struct kind *kind, enum before before, enum op op)
 
 /*
  * A deadlock takes as long as we have patience, everything else a few
- * milliseconds, or more under an emulator on a busy machine. So there the cells
+ * milliseconds, or more under an emulator or on a busy machine. So there the cells
  * that are known to deadlock (BEHAVE_DEADLOCKS, a file with what was printed of
  * them before) are tried apart, many at a time, and the others get all the time
- * they want.
+ * they want. Where nothing is known yet, what takes long is said to deadlock: all
+ * are tried many at a time, and get a thousand times what they need.
  */
 #define PATIENCE_MS  600
+#define PATIENCE_UNKNOWN_MS 2500
 #define PATIENCE_SAFE_MS 30000
 #define BATCH_DEADLOCKS 48
 #define BATCH           8
@@ -357,7 +359,8 @@ static void add_cell(const struct kind *kind, enum before before, enum op op)
 
 static void start_cell(struct cell *c)
 {
-	unsigned int ms = known_deadlocks && !c->deadlocks ? PATIENCE_SAFE_MS : PATIENCE_MS;
+	unsigned int ms = !known_deadlocks ? PATIENCE_UNKNOWN_MS :
+			  c->deadlocks ? PATIENCE_MS : PATIENCE_SAFE_MS;
 	struct itimerval patience = {.it_value = {ms / 1000, ms % 1000 * 1000}};
 	int ends[2];
 
@@ -524,7 +527,7 @@ int main(int argc, char **argv)
 				    chosen(argc > 2 ? argv[2] : NULL, before_names[before]) &&
 				    chosen(argc > 3 ? argv[3] : NULL, op_names[op]))
 					add_cell(&kinds[k], before, op);
-	try_cells(false, BATCH);
+	try_cells(false, known_deadlocks ? BATCH : BATCH_DEADLOCKS);
 	try_cells(true, BATCH_DEADLOCKS);
 	print_cells();
 	return 0;

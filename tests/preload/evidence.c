@@ -115,11 +115,40 @@ static pthread_rwlock_t rwlock = PTHREAD_RWLOCK_INITIALIZER;
 static pthread_barrier_t barrier;
 static volatile long value;
 
-/* Long enough for the other one to come and sleep. */
+static pid_t wanting; /* the thread that comes */
+static volatile bool coming;
+
+/* Does it sleep in the lock call that it was about to make? There is nothing else to sleep in. */
+static bool sleeps(void)
+{
+	char name[64], text[256], *end;
+	ssize_t n = -1;
+	int fd;
+
+	snprintf(name, sizeof(name), "/proc/self/task/%d/stat", (int)wanting);
+	fd = open(name, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0) {
+		n = read(fd, text, sizeof(text) - 1);
+		close(fd);
+	}
+	text[n > 0 ? n : 0] = '\0';
+	end = strrchr(text, ')');
+	return end && !strncmp(end, ") S", 3);
+}
+
+/* Until the other one has come and sleeps, however busy this machine is. */
 static void hold(void)
 {
 	pthread_barrier_wait(&barrier);
-	usleep(20000);
+	while (!coming || !sleeps())
+		usleep(1000);
+	coming = false;
+}
+
+static void come(void)
+{
+	pthread_barrier_wait(&barrier);
+	coming = true;
 }
 
 static void __noinline hold_mutex(void)
@@ -180,12 +209,13 @@ static void *__noinline holder(void *arg)
 
 static void *__noinline wanter(void *arg)
 {
+	wanting = syscall(SYS_gettid);
 	for (int i = 0; i < ROUNDS; i++) {
-		pthread_barrier_wait(&barrier);
+		come();
 		want_mutex();
-		pthread_barrier_wait(&barrier);
+		come();
 		want_to_read();
-		pthread_barrier_wait(&barrier);
+		come();
 		want_to_write();
 	}
 	value++;

@@ -10,7 +10,7 @@ O=$(realpath "${O:-build}") || exit 1
 here=$(realpath "$(dirname "$0")")
 elide=$O/bin/elide
 own=$O/tests/programs
-LIMIT=120 # seconds, ten times the slowest
+LIMIT=480 # seconds, forty times the slowest
 work=$(mktemp -d) || exit 1
 server=
 trap '[ -z "$server" ] || kill "$server"; rm -rf "$work"' EXIT
@@ -97,28 +97,32 @@ compare() {
 	done
 }
 
-free_port() {
-	python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
-}
-
 # memcached serves memcaslap a bounded load on the loopback interface, then is stopped.
 serve() {
-	local mode=$1 port why tries=100
+	# A port that is free, and in the file when the server listens there.
+	local mode=$1 command='memcached -u root -l 127.0.0.1 -p -1 -U 0 -t 4' port why
+	local tries=$((LIMIT * 10))
 
-	port=$(free_port)
-	rm -f elide.data*
+	rm -f elide.data* port
+	# shellcheck disable=SC2046,SC2086 # several options, a program and its arguments
 	if [ "$mode" = plain ]; then
-		memcached -u root -l 127.0.0.1 -p "$port" -U 0 -t 4 2>server.err &
+		MEMCACHED_PORT_FILENAME=$work/port $command 2>server.err &
 	else
-		# shellcheck disable=SC2046
-		"$elide" run -q $(options "$mode") -- \
-			memcached -u root -l 127.0.0.1 -p "$port" -U 0 -t 4 2>server.err &
+		MEMCACHED_PORT_FILENAME=$work/port "$elide" run -q $(options "$mode") -- \
+			$command 2>server.err &
 	fi
 	server=$!
-	until (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null || [ $tries -eq 0 ]; do
+	until [ -s port ] || [ $tries -eq 0 ] || ! kill -0 "$server" 2>/dev/null; do
 		sleep 0.1
 		tries=$((tries - 1))
 	done
+	port=$(sed -n 's/^TCP INET: //p' port 2>/dev/null)
+	if [ -z "$port" ]; then
+		kill "$server" 2>/dev/null
+		wait "$server"
+		echo "memcached: no port: $(tail -n 1 server.err)"
+		return
+	fi
 	timeout $LIMIT memcaslap -s "127.0.0.1:$port" -T 2 -c 8 -x "$2" >load 2>load.err
 	why=$?
 	kill "$server"

@@ -15,8 +15,8 @@ here=$(cd "$(dirname "$0")" && pwd)
 lib=${LIB:-$O/lib/libelide-preload.so}
 sums=$O/tests/preload/sums
 elide=$O/bin/elide
-# Seconds a cell may take; the longest takes a tenth of it.
-LIMIT=${LIMIT:-120}
+# Seconds a cell may take; the longest takes a fortieth of it.
+LIMIT=${LIMIT:-480}
 unset LD_PRELOAD
 
 # field ROW NUMBER: of the table.

@@ -43,7 +43,7 @@ value() {
 
 # tick: have the program go on for some thousand sections; how many it has made goes to $sections.
 tick() {
-	local until tries=2000
+	local until tries=60000
 
 	echo >&"$to"
 	read -r sections <&"$from"

@@ -84,14 +84,22 @@ mkdir "$tmp/work" && cd "$tmp/work" || exit 1
 "$O/tests/tools/mkdata" before.data elide
 elide report --suggest >elide.conf
 mkfifo input
-{ echo; exec sleep 60; } >input &
+{ echo; exec sleep 6000; } >input &
 feeder=$!
 trap 'kill $feeder 2>/dev/null; rm -rf "$tmp"' EXIT
 cat >server <<END
 #!/bin/sh
 LD_PRELOAD=$O/lib/libelide-preload.so ELIDE_OUTPUT=server.data exec $O/tests/tools/looper <input >/dev/null
 END
-chmod +x server
+# The pages give it a second, which a busy machine may not have for it.
+mkdir "$tmp/bin"
+cat >"$tmp/bin/sleep" <<'END'
+#!/bin/sh
+tries=300
+until [ -s server.data ] || [ $((tries -= 1)) -le 0 ]; do /bin/sleep 0.1; done
+exec /bin/sleep "$@"
+END
+chmod +x server "$tmp/bin/sleep"
 for page in "$O"/man/elide*.1; do
 	name=${page##*/}
 	rm -rf "$tmp/$name"
@@ -100,7 +108,7 @@ for page in "$O"/man/elide*.1; do
 	for command in "$tmp/$name"/*.cmd; do
 		[ -e "$command" ] || continue
 		want=${command%.cmd}.want
-		timeout 60 sh "$command" 2>&1 </dev/null | normal >"$tmp/got"
+		PATH=$tmp/bin:$PATH timeout 60 sh "$command" 2>&1 </dev/null | normal >"$tmp/got"
 		[ -n "${SHOW:-}" ] && cat "$command" "$tmp/got"
 		if difference=$(matches "$want" "$tmp/got"); then
 			ok "$name: $(cat "$command")"

@@ -97,7 +97,7 @@ refused 'a drawing without words' 's/class=bar aria-hidden=true/class=bar/'
 
 chromium=$(command -v chromium || command -v chromium-browser || command -v google-chrome)
 if [ -n "$chromium" ]; then
-	PYTHONDONTWRITEBYTECODE=1 timeout 120 python3 "$here/page-browser.py" "$chromium" all.html >lines 2>&1
+	PYTHONDONTWRITEBYTECODE=1 timeout 330 python3 "$here/page-browser.py" "$chromium" all.html >lines 2>&1
 	rc=$?
 	cat lines
 	bad=$(grep -c '^not ok ' lines)

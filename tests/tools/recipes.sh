@@ -60,9 +60,9 @@ servers() {
 	done 2>/dev/null
 }
 
-# await COMMAND...: until it succeeds, ten seconds at most.
+# await COMMAND...: until it succeeds; a minute at most, for a machine that does much else.
 await() {
-	local tries=100
+	local tries=600
 
 	until "$@" || [ $((tries--)) -le 0 ]; do sleep 0.1; done
 }
@@ -74,6 +74,12 @@ are() {
 	pids=$(servers)
 	[ "$(echo $pids | wc -w)" -eq "$1" ] || return
 	for pid in $pids; do "$elide" ctl -o probe "$pid" snapshot || return; done >/dev/null 2>&1
+}
+
+# goes_on PID BEFORE: has it taken more locks than that?
+goes_on() {
+	"$elide" ctl -o "$tmp/now" "$1" snapshot 2>/dev/null
+	[ "$(value acquired now)" -gt "$2" ]
 }
 
 # controlled NAME PID: every verb, from outside.
@@ -89,8 +95,7 @@ controlled() {
 		"$name: the report names the line" grep -q 'work looper.c:19' <("$elide" report -i now)
 	check "$name: on" "$elide" ctl "$pid" on
 	before=$(value acquired now)
-	sleep 0.2
-	"$elide" ctl -o "$tmp/now" "$pid" snapshot 2>/dev/null
+	await goes_on "$pid" "$before"
 	check "$name: it has gone on" test "$(value acquired now)" -gt "$before"
 	check "$name: reset" "$elide" ctl "$pid" reset
 }
@@ -131,7 +136,7 @@ nspawn="systemd-nspawn -q --register=no --keep-unit -D / --volatile=yes --privat
 service_runs() {
 	local why pid file
 
-	if ! why=$(timeout 10 $nspawn true 2>&1 </dev/null); then
+	if ! why=$(timeout 60 $nspawn true 2>&1 </dev/null); then
 		skip service "systemd-nspawn cannot start a container: $(echo "$why" | tail -n 1)"
 		return
 	fi
@@ -139,7 +144,7 @@ service_runs() {
 	sed -e "s|/usr/local/lib/libelide|/srv/build/lib/libelide|" \
 		-e "s|^ExecStart=.*|ExecStart=/srv/build${server#"$O"}|" \
 		-e "/^ExecStart/aStandardInput=file:/srv/input/in" myserver.service >run.service
-	timeout 30 $nspawn --bind-ro="$O:/srv/build" --bind-ro="$tmp:/srv/input" \
+	timeout 200 $nspawn --bind-ro="$O:/srv/build" --bind-ro="$tmp:/srv/input" \
 		--bind-ro="$tmp/run.service:/etc/systemd/system/myserver.service" \
 		-b systemd.unit=myserver.service systemd.firstboot=off </dev/null >boot 2>&1 9>&- &
 	started_one
@@ -198,13 +203,13 @@ podman_run() {
 	for command in bin lib lib64; do ln -sfn usr/$command root/$command; done
 	for more in '' '--runtime runc' \
 		'--runtime runc --ulimit nofile=1024:1024 --ulimit nproc=1024:1024'; do
-		why=$(timeout 10 podman run $options $more -v /usr:/usr:ro --rootfs "$tmp/root" \
+		why=$(timeout 60 podman run $options $more -v /usr:/usr:ro --rootfs "$tmp/root" \
 			/usr/bin/true 2>&1 </dev/null) || continue
 		command=$(recipe podman | sed -e 's/^\$ //' -e "s|/usr/local/lib/libelide|$O/lib/libelide|" \
 			-e "s|myserver:/data|$tmp/vol:/data|" \
 			-e "s|podman run|podman run $options $more -v /usr:/usr:ro -v $O:$O:ro|" \
 			-e "s|myserver\$|--rootfs $tmp/root $server|")
-		shared podman timeout 30 sh -c "$command"
+		shared podman timeout 200 sh -c "$command"
 		return
 	done
 	skip podman "it cannot run a container: $(echo "$why" | tail -n 1)"
@@ -213,13 +218,13 @@ podman_run() {
 bwrap_run() {
 	local command why
 
-	if ! why=$(timeout 10 bwrap --ro-bind / / --dev /dev --proc /proc --unshare-pid true 2>&1); then
+	if ! why=$(timeout 60 bwrap --ro-bind / / --dev /dev --proc /proc --unshare-pid true 2>&1); then
 		skip bwrap "it cannot make namespaces: $(echo "$why" | tail -n 1)"
 		return
 	fi
 	command=$(recipe bwrap | sed -e 's/^\$ //' -e "s|/usr/local/lib/libelide|$O/lib/libelide|" \
 		-e "s|/var/lib/myserver|$tmp/vol|g" -e "s|/usr/sbin/myserver|$server|")
-	shared bwrap timeout 30 sh -c "$command"
+	shared bwrap timeout 200 sh -c "$command"
 }
 
 recipe myserver.service >myserver.service

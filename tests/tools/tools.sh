@@ -251,12 +251,12 @@ unset ELIDE_MODE
 
 # Launcher: signals that another process sends reach the program, and the launcher outlives it
 for sig in TERM INT HUP QUIT USR1 USR2; do
-	# The shell has its background jobs ignore INT and QUIT.
-	setsid -w env --default-signal=INT,QUIT "$elide" run -q sh -c \
+	# The shell has its background jobs ignore INT and QUIT, and nohup(1) HUP.
+	setsid -w timeout 100 env --default-signal "$elide" run -q sh -c \
 		"trap 'echo got; exit 6' $sig; echo \$PPID >ready; while :; do sleep 0.05; done" >out 2>err &
 	pid=$!
 	i=0
-	while [ ! -s ready ] && [ $i -lt 100 ]; do sleep 0.05; i=$((i + 1)); done
+	while [ ! -s ready ] && [ $i -lt 1000 ]; do sleep 0.05; i=$((i + 1)); done
 	kill -$sig "$(cat ready)"
 	wait $pid
 	rc=$?
@@ -271,10 +271,10 @@ import os, pty, sys, time
 pid, fd = pty.fork()
 if pid == 0:
     os.execv(sys.argv[1], [sys.argv[1], "run", "sh", "-c",
-        "trap 'echo got >>count' INT; echo >ready; i=0; while [ $i -lt 20 ]; do sleep 0.05; i=$((i + 1)); done; exit 8"])
+        "trap 'echo got >>count' INT; echo >ready; i=0;"
+        "while [ $i -lt 900 ] && [ ! -s count ]; do sleep 0.05; i=$((i + 1)); done; sleep 0.3; exit 8"])
 while not os.path.exists("ready"):
     time.sleep(0.05)
-time.sleep(0.1)
 os.write(fd, b"\x03")
 text = b""
 try:
@@ -285,7 +285,7 @@ except OSError:
 sys.exit(0 if os.WEXITSTATUS(os.waitpid(pid, 0)[1]) == 8 and b"elide: " in text else 1)
 EOF
 if command -v python3 >/dev/null; then
-	timeout 20 python3 terminal.py "$elide"
+	timeout 60 python3 terminal.py "$elide"
 	rc=$?
 	[ $rc -eq 0 ] && [ "$(cat count)" = got ] && ok 'interrupt from the terminal' ||
 		not_ok 'interrupt from the terminal' "exit $rc, $(wc -l <count) times"

@@ -13,7 +13,7 @@ O=$(cd "${O:-build}" && pwd) || exit 1
 TORTURE_SEEDS=${TORTURE_SEEDS:-3}
 LONG_MINUTES=${LONG_MINUTES:-0}
 # Seconds; a run takes one or two, a hang would take for ever.
-LIMIT=${LIMIT:-60}
+LIMIT=${LIMIT:-240}
 torture=$O/tests/torture/torture
 lib=$O/lib/libelide-preload.so
 points=$O/tests/torture/points.so

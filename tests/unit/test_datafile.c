@@ -242,21 +242,26 @@ static void child_gets_its_pid(void)
 /* Twenty processes start at once: each has a file, one of them the name, and nobody complains. */
 static void processes_that_start_together(void)
 {
-	volatile int *go = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct {
+		int go, opened;
+	} volatile *all = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	pid_t pids[20];
 	int status;
 
 	for (int i = 0; i < 20; i++) {
 		pids[i] = fork();
 		if (!pids[i]) {
-			while (!*go)
+			while (!all->go)
 				sched_yield();
 			open_data("data", MIB);
-			usleep(200000); /* all are alive together */
+			/* All are alive together, unless one of them has failed. */
+			__atomic_fetch_add(&all->opened, 1, __ATOMIC_SEQ_CST);
+			for (int ms = 0; all->opened < 20 && ms < 20000; ms++)
+				usleep(1000);
 			_exit(0);
 		}
 	}
-	*go = 1;
+	all->go = 1;
 	for (int i = 0; i < 20; i++)
 		check(waitpid(pids[i], &status, 0) == pids[i] && !status);
 	check(!system("test $(ls | wc -l) = 20 && test -f data"));
