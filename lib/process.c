@@ -80,21 +80,23 @@ static void read_start(void)
 	start.realtime_ns = clock_ns(CLOCK_REALTIME);
 }
 
-/* Cycles by which the end may be told too early: to ask the clock costs more than the rest. */
-#define END_CYCLES 50000
-
-/* So that times can be told even if the process is killed after this. */
-static void refresh_end(void)
+static void tell_end(void)
 {
-	uint64_t now = cycles_now();
-
-	if (now - elide_data->end_cycles < END_CYCLES)
-		return;
 	elide_data->end_ns = clock_ns(CLOCK_MONOTONIC);
 	elide_data->end_cycles = cycles_now();
 	if (!elide_pace_clocked)
 		elide_pace_clock(elide_data->end_cycles - start.cycles,
 				 elide_data->end_ns - start.ns);
+}
+
+/* Cycles by which it may be told too early then: to ask the clock costs more than the rest. */
+#define END_CYCLES 50000
+
+/* So that times can be told even if the process is killed after this. */
+static void refresh_end(void)
+{
+	if (cycles_now() - elide_data->end_cycles >= END_CYCLES)
+		tell_end();
 }
 
 static void fill_machine(struct elide_header *h)
@@ -360,7 +362,7 @@ void elide_stop(void)
 		data_open(ELIDE_DATA_IDLE);
 	own_file = elide_data && wiped->same_process;
 	if (own_file) {
-		refresh_end();
+		tell_end();
 		WRITE_ONCE(elide_data->state, ELIDE_FILE_CLOSED);
 	}
 	elide_slow_leave(&slow);
