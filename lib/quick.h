@@ -70,6 +70,21 @@ static __always_inline_fn struct elide_quick elide_quick(struct elide_thread *t,
 }
 
 /**
+ * elide_quick_refill() - the thread does not know that call: is the lock one of more than it
+ * finds at once? Then it is as good as known.
+ *
+ * Parameters and what it returns are those of elide_quick().
+ */
+static __always_inline_fn struct elide_quick elide_quick_refill(struct elide_thread *t,
+								const void *lock, const void *site,
+								enum elide_kind kind)
+{
+	if (likely(t && !t->open && elide_cache_refill(t, lock, site, kind)))
+		return elide_quick(t, lock, site, kind);
+	return (struct elide_quick){0};
+}
+
+/**
  * elide_quick_acquire() - try to elide, where the way of the call is to ask the policy.
  * @t: the calling thread
  * @q: the call, which waits until it has the lock

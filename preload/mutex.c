@@ -229,17 +229,13 @@ static __always_inline_fn int lock_known(struct elide_thread *t, struct elide_qu
 	return counted_short(t, q.row, m);
 }
 
-/* Is it one of more locks than the thread finds at once? Then it is as good as known. */
 static __noinline int lock_unknown(struct elide_thread *t, pthread_mutex_t *m, const void *site)
 {
-	struct elide_quick q;
+	struct elide_quick q = {0};
 
-	if (likely(t && !t->open && glibc_mutex_plain(m) && elide_cache_refill(t, m, site, KIND))) {
-		q = elide_quick(t, m, site, KIND);
-		if (likely(q.known))
-			return lock_known(t, q, m, site);
-	}
-	return mutex_lock(m, site);
+	if (likely(glibc_mutex_plain(m)))
+		q = elide_quick_refill(t, m, site, KIND);
+	return q.known ? lock_known(t, q, m, site) : mutex_lock(m, site);
 }
 
 WRAPPER int pthread_mutex_lock(pthread_mutex_t *m)

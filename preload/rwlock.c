@@ -242,17 +242,14 @@ static __noinline int lock_counted(struct elide_thread *t, struct elide_mark *ma
 			   outcome);
 }
 
-static __always_inline_fn int lock_quick(pthread_rwlock_t *rw, const void *site,
+static __always_inline_fn int lock_known(struct elide_thread *t, struct elide_quick q,
+					 pthread_rwlock_t *rw, const void *site,
 					 enum elide_kind kind)
 {
 	bool read = kind == ELIDE_KIND_RWLOCK_READ;
-	struct elide_thread *t = elide_self;
-	struct elide_quick q = elide_quick(t, rw, site, kind);
 	enum elide_outcome outcome = ELIDE_INSIDE;
 	unsigned int status;
 
-	if (unlikely(!q.known))
-		return lock_long(rw, site, kind);
 	if (likely(q.way == ELIDE_WAY_ELIDE && !rw->__data.__shared))
 		outcome = elide_quick_acquire(t, q, rw,
 					      read ? (struct elide_rule)READ_IS_FREE :
@@ -268,6 +265,29 @@ static __always_inline_fn int lock_quick(pthread_rwlock_t *rw, const void *site,
 		return lock_skipped(t, q.row, rw, site, kind);
 	t->nr_rwlocks++;
 	return counted_short(t, q.row, rw);
+}
+
+static __noinline int lock_unknown(struct elide_thread *t, pthread_rwlock_t *rw, const void *site,
+				   enum elide_kind kind)
+{
+	struct elide_quick q = elide_quick_refill(t, rw, site, kind);
+
+	if (!q.known)
+		return lock_long(rw, site, kind);
+	return kind == ELIDE_KIND_RWLOCK_READ ?
+		       lock_known(t, q, rw, site, ELIDE_KIND_RWLOCK_READ) :
+		       lock_known(t, q, rw, site, ELIDE_KIND_RWLOCK_WRITE);
+}
+
+static __always_inline_fn int lock_quick(pthread_rwlock_t *rw, const void *site,
+					 enum elide_kind kind)
+{
+	struct elide_thread *t = elide_self;
+	struct elide_quick q = elide_quick(t, rw, site, kind);
+
+	if (unlikely(!q.known))
+		return lock_unknown(t, rw, site, kind);
+	return lock_known(t, q, rw, site, kind);
 }
 
 WRAPPER int pthread_rwlock_rdlock(pthread_rwlock_t *rw)

@@ -118,29 +118,43 @@ static __noinline int lock_counted(struct elide_thread *t, struct elide_mark *ma
 	return outcome == ELIDE_TAKEN ? 0 : lock_really(t, elide_mark_row(mark), s, outcome);
 }
 
-WRAPPER int pthread_spin_lock(pthread_spinlock_t *s)
+static __always_inline_fn int lock_known(struct elide_thread *t, struct elide_quick q,
+					 pthread_spinlock_t *s, const void *site)
 {
 	const void *word = (const void *)s;
-	struct elide_thread *t = elide_self;
-	struct elide_quick q = elide_quick(t, word, CALL_SITE(), KIND);
 	enum elide_outcome outcome = ELIDE_INSIDE;
 	unsigned int status;
 
-	if (unlikely(!q.known))
-		return lock(s, CALL_SITE());
 	if (likely(q.way == ELIDE_WAY_ELIDE))
-		outcome = elide_quick_acquire(t, q, word, (struct elide_rule)SPIN_IS_FREE,
-					      CALL_SITE(), KIND, &status);
+		outcome = elide_quick_acquire(t, q, word, (struct elide_rule)SPIN_IS_FREE, site,
+					      KIND, &status);
 	if (likely(outcome == ELIDE_TAKEN))
 		return 0;
 	if (unlikely(outcome == ELIDE_FELL_BACK))
-		return lock_counted(t, q.mark, s, CALL_SITE(), status);
+		return lock_counted(t, q.mark, s, site, status);
 	if (unlikely(outcome == ELIDE_INSIDE && q.way != ELIDE_WAY_SHORT))
-		return lock(s, CALL_SITE());
+		return lock(s, site);
 	if (unlikely(!take(s)))
 		return lock_waiting(t, q.row, s, ELIDE_SKIPPED);
 	t->nr_spins++;
 	return counted_short(t, q.row, word);
+}
+
+static __noinline int lock_unknown(struct elide_thread *t, pthread_spinlock_t *s, const void *site)
+{
+	struct elide_quick q = elide_quick_refill(t, (const void *)s, site, KIND);
+
+	return q.known ? lock_known(t, q, s, site) : lock(s, site);
+}
+
+WRAPPER int pthread_spin_lock(pthread_spinlock_t *s)
+{
+	struct elide_thread *t = elide_self;
+	struct elide_quick q = elide_quick(t, (const void *)s, CALL_SITE(), KIND);
+
+	if (unlikely(!q.known))
+		return lock_unknown(t, s, CALL_SITE());
+	return lock_known(t, q, s, CALL_SITE());
 }
 
 WRAPPER int pthread_spin_trylock(pthread_spinlock_t *s)
