@@ -64,18 +64,18 @@ bench-policy: lib preload tools emulator demo-bin policy-tests
 	$(Q)O=$(O) bash tests/policy/run.sh
 
 # The library with RTM instructions that are nothing: what it costs itself, natively.
-STUB := $(POLICY_DIR)/libelide-stub.so
-STUB_OBJ := $(patsubst %.c,$(POLICY_DIR)/stub/%.o,$(wildcard lib/*.c preload/*.c))
+NOP := $(POLICY_DIR)/libelide-nop.so
+NOP_OBJ := $(patsubst %.c,$(POLICY_DIR)/nop/%.o,$(wildcard lib/*.c preload/*.c))
 
-$(POLICY_DIR)/stub/%.o: %.c tests/policy/stub.h
+$(POLICY_DIR)/nop/%.o: %.c tests/policy/nop.h
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(ALL_CFLAGS) $(ENGINE_CFLAGS) -Ilib -include tests/policy/stub.h -c -o $@ $<
+	$(Q)$(CC) $(ALL_CFLAGS) $(ENGINE_CFLAGS) -Ilib -include tests/policy/nop.h -c -o $@ $<
 
-$(STUB): $(STUB_OBJ) $(OBJ)/preload/versions.map
+$(NOP): $(NOP_OBJ) $(OBJ)/preload/versions.map
 	$(call say,LD,$@)
 	$(Q)$(CC) $(CFLAGS) -shared -Wl,-z,now \
-		-Wl,--version-script=$(OBJ)/preload/versions.map $(OWN_UNWINDER) -o $@ $(STUB_OBJ)
+		-Wl,--version-script=$(OBJ)/preload/versions.map $(OWN_UNWINDER) -o $@ $(NOP_OBJ)
 
 # Entry and exit of a section natively; figures, not a test.
 .PHONY: bench-entry
@@ -84,6 +84,6 @@ $(POLICY_DIR)/entry: tests/policy/entry.c
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(POLICY_CFLAGS) -o $@ $< $(POLICY_LDFLAGS)
 
-bench-entry: tools $(STUB) $(POLICY_DIR)/entry
+bench-entry: tools $(NOP) $(POLICY_DIR)/entry
 	$(Q)O=$(O) sh tests/policy/entry.sh
--include $(STUB_OBJ:.o=.d)
+-include $(NOP_OBJ:.o=.d)

@@ -3,7 +3,7 @@
 #
 # What the decision of the adaptive policy and its bookkeeping cost a section on this
 # processor: one thread that locks (entry.c), under a library whose RTM instructions are
-# nothing (stub.h), policy by policy in turn. Prints "case,policy,ns" and the verdict; O is the
+# nothing (nop.h), policy by policy in turn. Prints "case,policy,ns" and the verdict; O is the
 # build directory, ROUNDS the runs of each. Must never run two threads that lock: nothing
 # isolates them.
 set -u
@@ -17,7 +17,7 @@ trap 'rm -rf "$work"' EXIT
 
 for round in $(seq "$ROUNDS"); do
 	for policy in never fixed adaptive; do
-		timeout 120 env LD_PRELOAD="$O/tests/policy/libelide-stub.so" ELIDE_MODE=elide \
+		timeout 120 env LD_PRELOAD="$O/tests/policy/libelide-nop.so" ELIDE_MODE=elide \
 			ELIDE_POLICY=$policy ELIDE_OUTPUT="$work/data" \
 			"$O/tests/policy/entry" >"$work/out" 2>"$work/err" || {
 			echo "entry: $policy: exit $?: $(tail -n 1 "$work/err")" >&2
@@ -29,7 +29,7 @@ for round in $(seq "$ROUNDS"); do
 				NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
 				{ commits += $at["commits"]; real += $at["fallback"] + $at["not_attempted"] }
 				END { exit !(commits > 99 * real) }' || {
-				echo 'entry: the stubbed library elided nothing' >&2
+				echo 'entry: the library without RTM instructions elided nothing' >&2
 				exit 1
 			}
 		fi

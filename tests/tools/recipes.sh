@@ -155,7 +155,9 @@ service_runs() {
 		stop_all
 		return
 	fi
-	file=/proc/$pid/root/var/lib/private/myserver/elide.data
+	# As the server sees it.
+	root=/proc/$pid/root
+	file=$root/var/lib/private/myserver/elide.data
 	check 'service: the file is where the unit says' test -f "$file"
 	check 'service: a user of its own' test "$(stat -c %u "$file")" -ge 61184
 	check 'service: nobody else reads it' test "$(stat -c %a "$file")" = 600

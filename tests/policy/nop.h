@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * stub.h - the RTM instructions as nothing at all, for the library's own cost.
+ * nop.h - the RTM instructions as nothing at all, for the library's own cost.
  *
  * Included before everything else when the library is compiled for tests/policy/entry.sh:
  * a transaction always starts, never aborts and isolates nothing, so one thread alone may
  * take locks. Must never be part of a library that anybody else loads.
  */
-#ifndef TESTS_POLICY_STUB_H
-#define TESTS_POLICY_STUB_H
+#ifndef TESTS_POLICY_NOP_H
+#define TESTS_POLICY_NOP_H
 
 #include <cpuid.h>
 
@@ -46,7 +46,7 @@ static inline __attribute__((always_inline)) void rtm_end(void)
 }
 
 /* CPUID as of a processor with RTM. */
-static inline int stub_cpuid_count(unsigned int leaf, unsigned int sub, unsigned int *a,
+static inline int nop_cpuid_count(unsigned int leaf, unsigned int sub, unsigned int *a,
 				   unsigned int *b, unsigned int *c, unsigned int *d)
 {
 	int has = __get_cpuid_count(leaf, sub, a, b, c, d);
@@ -56,6 +56,6 @@ static inline int stub_cpuid_count(unsigned int leaf, unsigned int sub, unsigned
 	return has;
 }
 
-#define __get_cpuid_count stub_cpuid_count
+#define __get_cpuid_count nop_cpuid_count
 
 #endif
