@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# index_bench: a plain pthread program; it contains and links no part of elide.
+# index_bench: an ordinary pthread program; it includes and links no part of elide.
 
-DEMO_SRC := $(wildcard demo/*.c)
+DEMO_SRC := $(wildcard demo/*/*.c)
 DEMO_OBJ := $(DEMO_SRC:%.c=$(OBJ)/%.o)
-# All but main(), for the tests.
-DEMO_PART_OBJ := $(filter-out $(OBJ)/demo/bench.o,$(DEMO_OBJ))
+# All objects but main(), for the tests.
+DEMO_PART_OBJ := $(filter-out $(OBJ)/demo/bench/index_bench.o,$(DEMO_OBJ))
 
 demo-bin: $(BINDIR)/index_bench
 
@@ -13,20 +13,20 @@ $(OBJ)/demo/%.o: demo/%.c
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -c -o $@ $<
 
-# Bound at start, as distributions build their programs: no symbol is looked
-# up for the first time inside a critical section.
+# Symbols are bound at program start, as in programs of distributions, so no critical
+# section looks a symbol up.
 $(BINDIR)/index_bench: $(DEMO_OBJ)
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -o $@ $^ -pthread -lm -Wl,-z,relro,-z,now
 
-# The packages come first, or what needs them would not build.
+# The packages are installed first, because the build needs them.
 demo:
 	$(Q)$(MAKE) deps
 	$(Q)$(MAKE) all
-	$(Q)O=$(O) bash demo/demo.sh
+	$(Q)O=$(O) bash demo/run/demo.sh
 
-# Minutes; FULL=1: the paper's number of keys, hours.
+# make figures takes minutes; with FULL=1, which loads the paper's number of keys, hours.
 .PHONY: figures
 figures: emulator preload tools demo-bin
 	$(Q)O=$(O) FULL=$(FULL) ONLY=$(ONLY) bash demo/figures/run.sh

@@ -2,7 +2,7 @@
 # libelide: one set of position-independent objects serves the archive, the
 # shared library and the preloaded library.
 
-LIB_SRC := $(wildcard lib/*.c)
+LIB_SRC := $(wildcard lib/*/*.c)
 LIB_OBJ := $(LIB_SRC:%.c=$(OBJ)/%.o)
 ENGINE_CFLAGS := -fPIC -fvisibility=hidden -ftls-model=initial-exec -fno-stack-protector
 

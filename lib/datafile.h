@@ -70,7 +70,6 @@ enum elide_dropped {
 	ELIDE_DROPPED_THREADS, /* threads beyond MAX_THREADS */
 	ELIDE_DROPPED_ROWS,    /* (class, site) pairs beyond a thread's table, or the file is full */
 	ELIDE_DROPPED_MODULES, /* objects beyond the room for them */
-	ELIDE_DROPPED_SIGNALS, /* by signal handlers that interrupted elide itself */
 	ELIDE_DROPPED_ORDERS,  /* locks held, orders and circles beyond the room for them */
 	ELIDE_DROPPED_STACKS,  /* sampled stacks beyond the room for them */
 	ELIDE_DROPPED_DETAILS, /* sampled aborts and waits of which the room is full */
@@ -214,14 +213,17 @@ enum elide_class_type {
  * @kind:     of the locks: ELIDE_KIND_MUTEX, _SPIN, _CUSTOM, or _RWLOCK_READ for a rwlock
  * @address:  see the types
  * @nr_locks: locks of the class registered so far
- * @array:    bytes of the array they lie in; 0 if they are in none
+ * @array:    bytes of the array they lie in, at most 2^32 - 1; 0 if they are in none
+ * @nr_shared: of @nr_locks, those that more than one thread of the process has locked, at most
+ *            2^32 - 1; a thread that begins after another has ended may count as the same one
  */
 struct elide_class {
 	uint32_t type;
 	uint32_t kind;
 	uint64_t address;
 	uint64_t nr_locks;
-	uint64_t array;
+	uint32_t array;
+	uint32_t nr_shared;
 };
 
 /**

@@ -12,11 +12,19 @@
  *	...critical section...
  *	if (!elide_end(&latch->word))
  *		latch_unlock(latch);
+ *
+ * The functions may be called by any number of threads at once, and from signal handlers. A signal
+ * that arrives in an elided section aborts it before its handler runs. fork() in an elided section
+ * aborts it, as any system call does: the child never inherits one. The child counts into a data
+ * file of its own.
  */
 #ifndef ELIDE_H
 #define ELIDE_H
 
 #include <stdint.h>
+
+/* Grows by one with each function or field that is added here. */
+#define ELIDE_API_VERSION 1
 
 #ifdef __cplusplus
 extern "C" {
@@ -26,10 +34,10 @@ extern "C" {
  * struct elide_rule - when a lock word counts as free: (word & mask) == free.
  * @mask: bits that matter
  * @free: their value in a free lock
- * @size: bytes of the word, 4 or 8; it is aligned to them
+ * @size: bytes of the word, 4 or 8; it is aligned to them. Any other number counts as 8
  *
  * Data and not a function, so that nothing is called inside a transaction.
- * Every path that takes the lock really must make the rule false, or sections
+ * Every path that locks it must make the rule false, or sections
  * would run beside its holder.
  */
 struct elide_rule {
@@ -43,9 +51,12 @@ struct elide_rule {
  * @word: the lock word; its address stands for the lock
  * @rule: when the lock is free
  *
- * May wait for the lock to become free, for a bounded time. The call's place
- * in the program is the call site that the report names. Thread-safe; not
- * for locks in memory that other processes map.
+ * May wait for the lock to become free, for a bounded time: before each attempt at most SPIN_BUSY
+ * iterations (elide-tunables(7); 1,000 by default), and after a conflict a pause that doubles with
+ * each further one from a mean of BACKOFF iterations. The attempts are bounded by the RETRY_*
+ * tunables; conflicts with a thread that has locked it add at most 64. The
+ * call's place in the program is the call site that the report names. Thread-safe; not for locks
+ * in memory that other processes map.
  *
  * Return: 1: the section is elided, do not take the lock; 0: take it.
  */
@@ -55,8 +66,10 @@ int elide_begin(const void *word, const struct elide_rule *rule);
  * elide_end() - end a critical section.
  * @word: as given to elide_begin()
  *
- * Sections may end in any order. Return: 1: it was elided, do not release the
- * lock; 0: release it.
+ * Sections may end in any order. An end without a begin, or of a lock that was not elided, changes
+ * and counts nothing.
+ *
+ * Return: 1: it was elided, do not release the lock; 0: release it.
  */
 int elide_end(const void *word);
 

@@ -64,7 +64,7 @@ static void print_fields(void)
 	sentence(help);                                                                            \
 	if (elision)                                                                               \
 		printf("Null unless the process elided.\n");
-#include "../tools/columns.def"
+#include "../tools/model/columns.def"
 }
 
 /* What makes an instruction of unfriendly.def abort: a number of the machine, or these. */
@@ -83,7 +83,7 @@ static void print_advice(void)
 #define ELIDE_ADVICE(id, setting, condition, text)                                                 \
 	item("Cm " #id);                                                                           \
 	sentence(condition);
-#include "../tools/advice.def"
+#include "../tools/model/advice.def"
 #undef ELIDE_ADVICE
 }
 

@@ -32,8 +32,10 @@ static int to_thrd(int err)
 
 WRAPPER int mtx_init(mtx_t *m, int type)
 {
-	int err = real.mtx_init(m, type);
+	int err;
 
+	PASS(mtx_init, m, type);
+	err = real.mtx_init(m, type);
 	if (err == thrd_success)
 		wrap_init(m, ELIDE_KIND_MUTEX, CALL_SITE(), false);
 	return err;
@@ -43,6 +45,7 @@ WRAPPER void mtx_destroy(mtx_t *m)
 {
 	bool held;
 
+	PASS(mtx_destroy, m);
 	wrap_destroy_begin(m);
 	/* glibc leaves a held one alone, and cannot say so. */
 	held = glibc_layout.mutex && READ_ONCE(mutex_of(m)->__data.__nusers);
@@ -55,21 +58,25 @@ WRAPPER void mtx_destroy(mtx_t *m)
 
 WRAPPER int mtx_lock(mtx_t *m)
 {
+	PASS(mtx_lock, m);
 	return to_thrd(mutex_lock(mutex_of(m), CALL_SITE()));
 }
 
 WRAPPER int mtx_trylock(mtx_t *m)
 {
+	PASS(mtx_trylock, m);
 	return to_thrd(mutex_trylock(mutex_of(m), CALL_SITE()));
 }
 
 WRAPPER int mtx_timedlock(mtx_t *m, const struct timespec *until)
 {
+	PASS(mtx_timedlock, m, until);
 	return to_thrd(mutex_timedlock(mutex_of(m), CALL_SITE(), -1, until));
 }
 
 WRAPPER int mtx_unlock(mtx_t *m)
 {
+	PASS(mtx_unlock, m);
 	return to_thrd(mutex_unlock(mutex_of(m), CALL_SITE()));
 }
 

@@ -2,7 +2,7 @@
 /*
  * cond.c - waiting on condition variables, in both versions glibc exports.
  *
- * A section that waits cannot be elided: the mutex must be held really when
+ * A section that waits cannot be elided: the mutex must be locked when
  * glibc releases it. Signal and broadcast need no wrapper: inside an elided
  * section their futex call aborts it.
  */

@@ -72,7 +72,7 @@ static int version_fits(const struct object *o, uint32_t i, const char *version)
 }
 
 /* The GNU hash table: https://sourceware.org/legacy-ml/binutils/2006-10/msg00377.html */
-static void *find_in(const struct object *o, const char *name, const char *version)
+static const ElfW(Sym) *symbol_in(const struct object *o, const char *name, const char *version)
 {
 	uint32_t nr_buckets = o->gnu_hash[0], first = o->gnu_hash[1], words = o->gnu_hash[2];
 	const uint32_t *buckets = (const uint32_t *)((const ElfW(Addr) *)(o->gnu_hash + 4) + words);
@@ -92,10 +92,17 @@ static void *find_in(const struct object *o, const char *name, const char *versi
 		if ((chain[i - first] | 1) == (hash | 1) && s->st_shndx != SHN_UNDEF &&
 		    ELF64_ST_TYPE(s->st_info) == STT_FUNC &&
 		    !strcmp(o->strings + s->st_name, name) && version_fits(o, i, version))
-			return (void *)(o->base + s->st_value);
+			return s;
 		if (chain[i - first] & 1)
 			return NULL;
 	}
+}
+
+static void *find_in(const struct object *o, const char *name, const char *version)
+{
+	const ElfW(Sym) *s = symbol_in(o, name, version);
+
+	return s ? (void *)(o->base + s->st_value) : NULL;
 }
 
 /* In the objects after the one that holds @self, else in all but that one. */
@@ -125,4 +132,14 @@ static const struct link_map *own_object(void)
 void *find_function(const char *name, const char *version)
 {
 	return find(own_object(), name, version);
+}
+
+ElfW(Sym) *find_own_symbol(const char *name, const char *version, uintptr_t *base)
+{
+	struct object o;
+
+	if (!read_object(own_object(), &o))
+		return NULL;
+	*base = o.base;
+	return (ElfW(Sym) *)symbol_in(&o, name, version);
 }

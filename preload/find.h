@@ -5,6 +5,9 @@
 #ifndef ELIDE_FIND_H
 #define ELIDE_FIND_H
 
+#include <link.h>
+#include <stdint.h>
+
 #pragma GCC visibility push(hidden)
 
 /**
@@ -18,6 +21,15 @@
  * Return: its address, NULL if there is none.
  */
 void *find_function(const char *name, const char *version);
+
+/**
+ * find_own_symbol() - a function that this library exports.
+ * @name, @version: as of find_function()
+ * @base: set to what its value is relative to
+ *
+ * Return: its entry in the symbol table, in memory that is read-only; NULL if there is none.
+ */
+ElfW(Sym) *find_own_symbol(const char *name, const char *version, uintptr_t *base);
 
 #pragma GCC visibility pop
 

@@ -3,8 +3,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/log.h"
 #include "glibc-layout.h"
-#include "log.h"
+#include "life/start.h"
 #include "real.h"
 
 const struct elide_rule glibc_mutex_rule = MUTEX_IS_FREE;

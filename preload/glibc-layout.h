@@ -11,7 +11,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-#include "engine.h"
+#include "section/engine.h"
 
 #pragma GCC visibility push(hidden)
 

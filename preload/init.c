@@ -2,22 +2,28 @@
 /*
  * init.c - start of the preloaded library.
  *
- * The engine starts by its own constructor (lib/api.c), which runs before
+ * The engine starts by its own constructor (lib/section/api.c), which runs before
  * this one. Lock calls that come before it pass through: nothing is counted while elide_process.running is
  * false.
  */
 #include <stddef.h>
 
+#include "aside.h"
+#include "base/datafile-writer.h"
+#include "evidence/pmu.h"
 #include "glibc-layout.h"
-#include "pmu.h"
-#include "process.h"
 #include "real.h"
+#include "state/settings.h"
 
 __attribute__((constructor)) static void start(void)
 {
+	real_resolve();
+	if (!elide_process.running) {
+		stand_aside();
+		return;
+	}
 	pthread_atfork(NULL, NULL, elide_data_detach);
 	pthread_atfork(NULL, NULL, elide_pmu_detach);
-	real_resolve();
 	glibc_layout_check();
 	elide_process.short_way = glibc_layout.mutex && glibc_layout.rwlock && glibc_layout.spin;
 	if (glibc_layout.mutex)

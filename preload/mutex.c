@@ -13,16 +13,14 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "process.h"
 #include "wrap.h"
 
 #define KIND ELIDE_KIND_MUTEX
 
 /* Robust, priority and process-shared mutexes are left to glibc, and so is everything unknown. */
-static bool may_elide(struct elide_thread *t, const struct elide_cache *entry,
-		      const pthread_mutex_t *m)
+static const struct elide_rule *rule_of(const pthread_mutex_t *m)
 {
-	return elide_tried(t, entry) && glibc_mutex_elidable(m);
+	return glibc_mutex_elidable(m) ? &glibc_mutex_rule : NULL;
 }
 
 /* Take a free plain mutex as glibc does. False: it is held. */
@@ -68,7 +66,7 @@ static __always_inline_fn int release_plain(pthread_mutex_t *m, const void *site
 	return 0;
 }
 
-/* Does this thread hold a mutex really, of a type that can answer a relock? */
+/* Has this thread locked the mutex, which is of a type that can answer a relock? */
 static __always_inline_fn bool is_relock(const struct elide_thread *t, const pthread_mutex_t *m)
 {
 	return unlikely(!glibc_mutex_plain(m)) && t && m->__data.__owner &&
@@ -99,12 +97,12 @@ static __noinline int lock_waiting(struct elide_thread *t, struct elide_row *row
 	wait_begin(&w, READ_ONCE(m->__data.__lock) != 0, t, row, m, holder(m));
 	if (unlikely((uint32_t)m->__data.__owner == t->tid && glibc_layout.mutex))
 		elide_misuse(ELIDE_MISUSE_RELOCK, KIND, site, m); /* for ever */
-	waits_really(t, row, m);
+	wait_locked(t, row, m);
 	err = real.mutex_lock(m);
 	if (err && err != EOWNERDEAD)
 		return err;
 	wait_end(row, &w);
-	taken_really(t, row, m, outcome, true);
+	count_locked(t, row, m, outcome, true);
 	return err;
 }
 
@@ -136,11 +134,11 @@ static int lock_inside(struct elide_thread *t, struct elide_cache *entry, pthrea
 		}
 	}
 	if (is_relock(t, m) || (try && READ_ONCE(m->__data.__lock)))
-		return REAL_ANSWERS; /* busy, or one more of a recursive mutex held really */
+		return REAL_ANSWERS; /* busy, or one more of a recursive mutex that is locked */
 	if (!glibc_mutex_elidable(m))
 		return REAL_COUNTED;
 	return elide_acquire(t, entry, m, &glibc_mutex_rule, site, KIND, how == HOW_LOCK) ==
-			       ELIDE_TAKEN ? 0 : REAL_COUNTED;
+			       ELIDE_ELIDED ? 0 : REAL_COUNTED;
 }
 
 /* The real function has answered instead. */
@@ -154,13 +152,13 @@ static int answered_inside(struct elide_thread *t, struct elide_cache *entry, pt
 	return counted_inside(t, entry, m, site, KIND, how == HOW_LOCK, err);
 }
 
-/* Elision has said that the lock is to be taken really. */
+/* The lock is not elided: lock and count that. */
 static __noinline int lock_really(struct elide_thread *t, struct elide_row *row,
 				  pthread_mutex_t *m, const void *site, enum elide_outcome outcome)
 {
 	if (unlikely(!glibc_mutex_plain(m) || !glibc_layout.mutex || !take_plain(m, t->tid)))
 		return lock_waiting(t, row, m, site, outcome);
-	taken_really(t, row, m, outcome, true);
+	count_locked(t, row, m, outcome, true);
 	return 0;
 }
 
@@ -169,7 +167,7 @@ __noinline int mutex_lock(pthread_mutex_t *m, const void *site)
 {
 	struct elide_thread *t = elide_self;
 	struct elide_cache *entry = elide_cache_find(t, m, site, KIND);
-	enum elide_outcome outcome = ELIDE_SKIPPED;
+	enum elide_outcome outcome;
 	struct elide_row *row;
 
 	if (unlikely(elide_inside(t))) {
@@ -181,58 +179,47 @@ __noinline int mutex_lock(pthread_mutex_t *m, const void *site)
 	}
 	if (is_relock(t, m))
 		return relocked(m, site, real.mutex_lock(m));
-	if (unlikely(!entry)) {
-		entry = elide_cache_fill(m, site, KIND);
-		if (!entry)
-			return real.mutex_lock(m);
-		t = elide_self;
-	}
-	/* It stays where it is, whatever a signal handler does meanwhile. */
-	row = elide_row(entry);
-	if (may_elide(t, entry, m)) {
-		outcome = elide_acquire(t, entry, m, &glibc_mutex_rule, site, KIND, true);
-		if (outcome == ELIDE_TAKEN)
-			return 0;
-		if (outcome == ELIDE_INSIDE)
-			return real.mutex_lock(m);
-	}
-	return lock_really(t, row, m, site, outcome);
+	outcome = elide_try(entry, m, rule_of(m), site, KIND, true, &row);
+	if (outcome == ELIDE_ELIDED)
+		return 0;
+	if (outcome == ELIDE_NOTHING_DONE)
+		return real.mutex_lock(m);
+	return lock_really(elide_self, row, m, site, outcome);
 }
 
 /* The policy lets it be tried, and the first attempt has aborted, or is to be timed. */
-static __noinline int lock_counted(struct elide_thread *t, struct elide_mark *mark,
+static __noinline int lock_counted(struct elide_thread *t, struct elide_call *call,
 				   pthread_mutex_t *m, const void *site, unsigned int status)
 {
 	enum elide_outcome outcome =
-		elide_acquire_counted(t, mark, m, &glibc_mutex_rule, site, KIND, status);
+		elide_acquire_counted(t, call, m, &glibc_mutex_rule, site, KIND, status);
 
-	return outcome == ELIDE_TAKEN ? 0 : lock_really(t, elide_mark_row(mark), m, site, outcome);
+	return outcome == ELIDE_ELIDED ? 0 : lock_really(t, elide_call_row(call), m, site, outcome);
 }
 
 static __always_inline_fn int lock_known(struct elide_thread *t, struct elide_quick q,
 					 pthread_mutex_t *m, const void *site)
 {
-	enum elide_outcome outcome = ELIDE_INSIDE;
 	unsigned int status;
+	enum elide_outcome outcome = elide_quick_acquire(t, q, m, (struct elide_rule)MUTEX_IS_FREE,
+							 site, KIND, &status);
 
-	if (likely(q.way == ELIDE_WAY_ELIDE))
-		outcome = elide_quick_acquire(t, q, m, (struct elide_rule)MUTEX_IS_FREE, site, KIND,
-					      &status);
-	if (likely(outcome == ELIDE_TAKEN))
+	if (likely(outcome == ELIDE_ELIDED))
 		return 0;
 	if (unlikely(outcome == ELIDE_FELL_BACK))
-		return lock_counted(t, q.mark, m, site, status);
-	if (unlikely(outcome == ELIDE_INSIDE && q.way != ELIDE_WAY_SHORT))
+		return lock_counted(t, q.call, m, site, status);
+	if (unlikely(outcome == ELIDE_NOTHING_DONE))
 		return mutex_lock(m, site);
 	if (unlikely(!take_plain(m, t->tid)))
 		return lock_really(t, q.row, m, site, ELIDE_SKIPPED);
-	return counted_short(t, q.row, m);
+	return count_short(t, q.row, m);
 }
 
 static __noinline int lock_unknown(struct elide_thread *t, pthread_mutex_t *m, const void *site)
 {
 	struct elide_quick q = {0};
 
+	PASS(mutex_lock, m);
 	if (likely(glibc_mutex_plain(m)))
 		q = elide_quick_refill(t, m, site, KIND);
 	return q.known ? lock_known(t, q, m, site) : mutex_lock(m, site);
@@ -253,7 +240,8 @@ int mutex_trylock(pthread_mutex_t *m, const void *site)
 {
 	struct elide_thread *t = elide_self;
 	struct elide_cache *entry = elide_cache_find(t, m, site, KIND);
-	enum elide_outcome outcome = ELIDE_SKIPPED;
+	enum elide_outcome outcome;
+	struct elide_row *row;
 	int err;
 
 	if (unlikely(elide_inside(t))) {
@@ -264,20 +252,12 @@ int mutex_trylock(pthread_mutex_t *m, const void *site)
 	}
 	if (is_relock(t, m))
 		return real.mutex_trylock(m);
-	if (unlikely(!entry)) {
-		entry = elide_cache_fill(m, site, KIND);
-		if (!entry)
-			return real.mutex_trylock(m);
-		t = elide_self;
-	}
-	if (may_elide(t, entry, m)) {
-		outcome = elide_acquire(t, entry, m, &glibc_mutex_rule, site, KIND, false);
-		if (outcome == ELIDE_TAKEN)
-			return 0;
-	}
+	outcome = elide_try(entry, m, rule_of(m), site, KIND, false, &row);
+	if (outcome == ELIDE_ELIDED)
+		return 0;
 	err = real.mutex_trylock(m);
-	if (outcome != ELIDE_INSIDE && (!err || err == EOWNERDEAD))
-		taken_really(t, elide_row(entry), m, outcome, false);
+	if (outcome != ELIDE_NOTHING_DONE && (!err || err == EOWNERDEAD))
+		count_locked(elide_self, row, m, outcome, false);
 	return err;
 }
 
@@ -293,7 +273,8 @@ int mutex_timedlock(pthread_mutex_t *m, const void *site, clockid_t clock,
 {
 	struct elide_thread *t = elide_self;
 	struct elide_cache *entry = elide_cache_find(t, m, site, KIND);
-	enum elide_outcome outcome = ELIDE_SKIPPED;
+	enum elide_outcome outcome;
+	struct elide_row *row;
 	struct wait w;
 	int err;
 
@@ -306,25 +287,18 @@ int mutex_timedlock(pthread_mutex_t *m, const void *site, clockid_t clock,
 	}
 	if (is_relock(t, m))
 		return relocked(m, site, real_timed(m, clock, until));
-	if (unlikely(!entry)) {
-		entry = elide_cache_fill(m, site, KIND);
-		if (!entry)
-			return real_timed(m, clock, until);
-		t = elide_self;
-	}
-	if (may_elide(t, entry, m)) {
-		outcome = elide_acquire(t, entry, m, &glibc_mutex_rule, site, KIND, false);
-		if (outcome == ELIDE_TAKEN)
-			return 0;
-		if (outcome == ELIDE_INSIDE)
-			return real_timed(m, clock, until);
-	}
-	wait_begin(&w, READ_ONCE(m->__data.__lock) != 0, t, elide_row(entry), m, holder(m));
+	outcome = elide_try(entry, m, rule_of(m), site, KIND, false, &row);
+	if (outcome == ELIDE_ELIDED)
+		return 0;
+	if (outcome == ELIDE_NOTHING_DONE)
+		return real_timed(m, clock, until);
+	t = elide_self;
+	wait_begin(&w, READ_ONCE(m->__data.__lock) != 0, t, row, m, holder(m));
 	err = real_timed(m, clock, until);
 	if (err && err != EOWNERDEAD)
 		return err;
-	wait_end(elide_row(entry), &w);
-	taken_really(t, elide_row(entry), m, outcome, false);
+	wait_end(row, &w);
+	count_locked(t, row, m, outcome, false);
 	return err;
 }
 
@@ -353,7 +327,7 @@ static __noinline int unlock_real(struct elide_thread *t, pthread_mutex_t *m, co
 	return err;
 }
 
-/* Inside an elided section, and not held by it: taken really before, or in it, or a misuse. */
+/* Inside an elided section, and not elided by it: locked before, or in it, or a misuse. */
 static __noinline int unlock_inside(struct elide_thread *t, pthread_mutex_t *m, const void *site)
 {
 	uint32_t owner = m->__data.__owner;
@@ -376,9 +350,9 @@ __noinline int mutex_unlock(pthread_mutex_t *m, const void *site)
 	if (elide_inside(t))
 		return unlock_inside(t, m, site);
 	if (t)
-		released_really(t, m);
+		release_locked(t, m);
 	if (t && unlikely(t->watched) && !glibc_mutex_relocked(m))
-		elide_untaken(t, m);
+		elide_locked_end(t, m);
 	if (!glibc_mutex_plain(m) || !glibc_layout.mutex)
 		return unlock_real(t, m, site);
 	if (!t || (uint32_t)m->__data.__owner != t->tid)
@@ -390,8 +364,10 @@ WRAPPER int pthread_mutex_unlock(pthread_mutex_t *m)
 {
 	struct elide_thread *t = elide_self;
 
-	if (unlikely(!t))
+	if (unlikely(!t)) {
+		PASS(mutex_unlock, m);
 		return mutex_unlock(m, CALL_SITE());
+	}
 	if (elide_quick_release(t, m))
 		return 0;
 	if (unlikely(t->open || (uint32_t)m->__data.__owner != t->short_tid ||
@@ -402,8 +378,10 @@ WRAPPER int pthread_mutex_unlock(pthread_mutex_t *m)
 
 WRAPPER int pthread_mutex_init(pthread_mutex_t *m, const pthread_mutexattr_t *attr)
 {
-	int err = real.mutex_init(m, attr);
+	int err;
 
+	PASS(mutex_init, m, attr);
+	err = real.mutex_init(m, attr);
 	if (!err)
 		wrap_init(m, KIND, CALL_SITE(), m->__data.__kind & MUTEX_UNELIDABLE);
 	return err;
@@ -413,6 +391,7 @@ WRAPPER int pthread_mutex_destroy(pthread_mutex_t *m)
 {
 	int err;
 
+	PASS(mutex_destroy, m);
 	wrap_destroy_begin(m);
 	err = real.mutex_destroy(m);
 	if (!err)
@@ -424,17 +403,20 @@ WRAPPER int pthread_mutex_destroy(pthread_mutex_t *m)
 
 WRAPPER int pthread_mutex_trylock(pthread_mutex_t *m)
 {
+	PASS(mutex_trylock, m);
 	return mutex_trylock(m, CALL_SITE());
 }
 
 WRAPPER int pthread_mutex_timedlock(pthread_mutex_t *m, const struct timespec *until)
 {
+	PASS(mutex_timedlock, m, until);
 	return mutex_timedlock(m, CALL_SITE(), -1, until);
 }
 
 WRAPPER int pthread_mutex_clocklock(pthread_mutex_t *m, clockid_t clock,
 				    const struct timespec *until)
 {
+	PASS(mutex_clocklock, m, clock, until);
 	if (!clock_known(clock))
 		return real.mutex_clocklock(m, clock, until);
 	return mutex_timedlock(m, CALL_SITE(), clock, until);

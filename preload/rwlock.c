@@ -7,15 +7,13 @@
  */
 #include <errno.h>
 
-#include "process.h"
 #include "wrap.h"
 
 #define CLOCK_PLAIN (-1) /* the timed functions without a clock */
 
-static bool may_elide(struct elide_thread *t, const struct elide_cache *entry,
-		      const pthread_rwlock_t *rw)
+static bool may_elide(const pthread_rwlock_t *rw)
 {
-	return elide_tried(t, entry) && glibc_layout.rwlock && !rw->__data.__shared;
+	return glibc_layout.rwlock && !rw->__data.__shared;
 }
 
 static __always_inline_fn const struct elide_rule *rule_of(enum elide_kind kind)
@@ -60,7 +58,7 @@ static bool elided_inside(struct elide_thread *t, struct elide_cache *entry, pth
 	if ((uint32_t)rw->__data.__cur_writer == t->tid)
 		return false; /* EDEADLK */
 	return elide_acquire(t, entry, rw, rule_of(kind), site, kind, how == HOW_LOCK) ==
-	       ELIDE_TAKEN;
+	       ELIDE_ELIDED;
 }
 
 /* Thread id of the writer that holds it, 0 if none does or it does not say. */
@@ -69,7 +67,7 @@ static uint32_t writer(const pthread_rwlock_t *rw)
 	return glibc_layout.rwlock ? READ_ONCE(rw->__data.__cur_writer) : 0;
 }
 
-/* Elision has said that the lock is to be taken really. */
+/* The lock is not elided: lock and count that. */
 static __always_inline_fn int lock_really(struct elide_thread *t, struct elide_row *row,
 					  pthread_rwlock_t *rw, const void *site,
 					  enum elide_kind kind, enum how how, clockid_t clock,
@@ -83,7 +81,7 @@ static __always_inline_fn int lock_really(struct elide_thread *t, struct elide_r
 	if (err && how != HOW_TRY) {
 		wait_begin(&w, true, t, row, rw, writer(rw));
 		if (how == HOW_LOCK)
-			waits_really(t, row, rw);
+			wait_locked(t, row, rw);
 		err = call_real(rw, kind, how, clock, until);
 		if (!err)
 			wait_end(row, &w);
@@ -93,7 +91,7 @@ static __always_inline_fn int lock_really(struct elide_thread *t, struct elide_r
 	if (err)
 		return err;
 	t->nr_rwlocks++;
-	taken_really(t, row, rw, outcome, how == HOW_LOCK);
+	count_locked(t, row, rw, outcome, how == HOW_LOCK);
 	return 0;
 }
 
@@ -102,9 +100,12 @@ static __always_inline_fn int lock(pthread_rwlock_t *rw, const void *site, enum 
 {
 	struct elide_thread *t = elide_self;
 	struct elide_cache *entry = elide_cache_find(t, rw, site, kind);
-	enum elide_outcome outcome = ELIDE_SKIPPED;
+	enum elide_outcome outcome;
+	struct elide_row *row;
 	int err;
 
+	if (unlikely(!elide_process.running))
+		return call_real(rw, kind, how, clock, until);
 	/* As glibc does for rwlocks, even where the lock is free. */
 	if (how == HOW_TIMED && until && (unsigned long)until->tv_nsec >= 1000000000ul)
 		return EINVAL;
@@ -116,26 +117,21 @@ static __always_inline_fn int lock(pthread_rwlock_t *rw, const void *site, enum 
 			misuse_inside(t, ELIDE_MISUSE_RELOCK, kind, site, rw);
 		return counted_inside(t, entry, rw, site, kind, how == HOW_LOCK, err);
 	}
-	if (unlikely(!entry)) {
-		entry = elide_cache_fill(rw, site, kind);
-		if (!entry)
-			return call_real(rw, kind, how, clock, until);
-		t = elide_self;
-	}
-	if (may_elide(t, entry, rw)) {
-		outcome = elide_acquire(t, entry, rw, rule_of(kind), site, kind, how == HOW_LOCK);
-		if (outcome == ELIDE_TAKEN)
-			return 0;
-		if (outcome == ELIDE_INSIDE)
-			return call_real(rw, kind, how, clock, until);
-	}
-	return lock_really(t, elide_row(entry), rw, site, kind, how, clock, until, outcome);
+	outcome = elide_try(entry, rw, may_elide(rw) ? rule_of(kind) : NULL, site, kind,
+			    how == HOW_LOCK, &row);
+	if (outcome == ELIDE_ELIDED)
+		return 0;
+	if (outcome == ELIDE_NOTHING_DONE)
+		return call_real(rw, kind, how, clock, until);
+	return lock_really(elide_self, row, rw, site, kind, how, clock, until, outcome);
 }
 
 WRAPPER int pthread_rwlock_init(pthread_rwlock_t *rw, const pthread_rwlockattr_t *attr)
 {
-	int err = real.rwlock_init(rw, attr);
+	int err;
 
+	PASS(rwlock_init, rw, attr);
+	err = real.rwlock_init(rw, attr);
 	if (!err)
 		wrap_init(rw, ELIDE_KIND_RWLOCK_READ, CALL_SITE(), rw->__data.__shared);
 	return err;
@@ -146,6 +142,7 @@ WRAPPER int pthread_rwlock_destroy(pthread_rwlock_t *rw)
 	bool held;
 	int err;
 
+	PASS(rwlock_destroy, rw);
 	wrap_destroy_begin(rw);
 	held = glibc_layout.rwlock && !looks_free(rw, ELIDE_KIND_RWLOCK_WRITE);
 	err = real.rwlock_destroy(rw);
@@ -229,16 +226,16 @@ static __noinline int lock_skipped(struct elide_thread *t, struct elide_row *row
 }
 
 /* The policy lets it be tried, and the first attempt has aborted, or is to be timed. */
-static __noinline int lock_counted(struct elide_thread *t, struct elide_mark *mark,
+static __noinline int lock_counted(struct elide_thread *t, struct elide_call *call,
 				   pthread_rwlock_t *rw, const void *site, enum elide_kind kind,
 				   unsigned int status)
 {
 	enum elide_outcome outcome =
-		elide_acquire_counted(t, mark, rw, rule_of(kind), site, kind, status);
+		elide_acquire_counted(t, call, rw, rule_of(kind), site, kind, status);
 
-	if (outcome == ELIDE_TAKEN)
+	if (outcome == ELIDE_ELIDED)
 		return 0;
-	return lock_really(t, elide_mark_row(mark), rw, site, kind, HOW_LOCK, CLOCK_PLAIN, NULL,
+	return lock_really(t, elide_call_row(call), rw, site, kind, HOW_LOCK, CLOCK_PLAIN, NULL,
 			   outcome);
 }
 
@@ -247,31 +244,35 @@ static __always_inline_fn int lock_known(struct elide_thread *t, struct elide_qu
 					 enum elide_kind kind)
 {
 	bool read = kind == ELIDE_KIND_RWLOCK_READ;
-	enum elide_outcome outcome = ELIDE_INSIDE;
+	enum elide_outcome outcome;
 	unsigned int status;
 
-	if (likely(q.way == ELIDE_WAY_ELIDE && !rw->__data.__shared))
-		outcome = elide_quick_acquire(t, q, rw,
-					      read ? (struct elide_rule)READ_IS_FREE :
-						     (struct elide_rule)WRITE_IS_FREE,
-					      site, kind, &status);
-	if (likely(outcome == ELIDE_TAKEN))
+	if (unlikely(q.way == ELIDE_WAY_ELIDE && rw->__data.__shared))
+		q.way = ELIDE_WAY_LONG;
+	outcome = elide_quick_acquire(t, q, rw,
+				      read ? (struct elide_rule)READ_IS_FREE :
+					     (struct elide_rule)WRITE_IS_FREE,
+				      site, kind, &status);
+	if (likely(outcome == ELIDE_ELIDED))
 		return 0;
 	if (unlikely(outcome == ELIDE_FELL_BACK))
-		return lock_counted(t, q.mark, rw, site, kind, status);
-	if (unlikely(outcome == ELIDE_INSIDE && q.way != ELIDE_WAY_SHORT))
+		return lock_counted(t, q.call, rw, site, kind, status);
+	if (unlikely(outcome == ELIDE_NOTHING_DONE))
 		return lock_long(rw, site, kind);
 	if (unlikely(!take(rw, kind)))
 		return lock_skipped(t, q.row, rw, site, kind);
 	t->nr_rwlocks++;
-	return counted_short(t, q.row, rw);
+	return count_short(t, q.row, rw);
 }
 
 static __noinline int lock_unknown(struct elide_thread *t, pthread_rwlock_t *rw, const void *site,
 				   enum elide_kind kind)
 {
-	struct elide_quick q = elide_quick_refill(t, rw, site, kind);
+	struct elide_quick q;
 
+	if (unlikely(!elide_process.running))
+		return call_real(rw, kind, HOW_LOCK, CLOCK_PLAIN, NULL);
+	q = elide_quick_refill(t, rw, site, kind);
 	if (!q.known)
 		return lock_long(rw, site, kind);
 	return kind == ELIDE_KIND_RWLOCK_READ ?
@@ -373,8 +374,10 @@ WRAPPER int pthread_rwlock_unlock(pthread_rwlock_t *rw)
 {
 	struct elide_thread *t = elide_self;
 
-	if (unlikely(!t))
+	if (unlikely(!t)) {
+		PASS(rwlock_unlock, rw);
 		return unlock_long(rw, CALL_SITE());
+	}
 	if (elide_quick_release(t, rw))
 		return 0;
 	if (unlikely(t->open || t->short_tid == ELIDE_NO_TID || !t->nr_rwlocks))

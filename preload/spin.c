@@ -7,7 +7,6 @@
  */
 #include <errno.h>
 
-#include "process.h"
 #include "wrap.h"
 
 #define KIND ELIDE_KIND_SPIN
@@ -22,9 +21,9 @@ static __always_inline_fn bool take(pthread_spinlock_t *s)
 	return __atomic_sub_fetch(s, 1, __ATOMIC_ACQUIRE) == 0;
 }
 
-static bool may_elide(struct elide_thread *t, const struct elide_cache *entry)
+static const struct elide_rule *rule(void)
 {
-	return elide_tried(t, entry) && glibc_layout.spin;
+	return glibc_layout.spin ? &glibc_spin_rule : NULL;
 }
 
 static __noinline int lock_waiting(struct elide_thread *t, struct elide_row *row,
@@ -34,17 +33,19 @@ static __noinline int lock_waiting(struct elide_thread *t, struct elide_row *row
 	int err;
 
 	wait_begin(&w, READ_ONCE(*s) != SPIN_FREE, t, row, (const void *)s, 0);
-	waits_really(t, row, (const void *)s);
+	wait_locked(t, row, (const void *)s);
 	err = real.spin_lock(s);
 	wait_end(row, &w);
-	taken_really(t, row, (const void *)s, outcome, true);
+	count_locked(t, row, (const void *)s, outcome, true);
 	return err;
 }
 
 WRAPPER int pthread_spin_init(pthread_spinlock_t *s, int pshared)
 {
-	int err = real.spin_init(s, pshared);
+	int err;
 
+	PASS(spin_init, s, pshared);
+	err = real.spin_init(s, pshared);
 	if (!err)
 		wrap_init((const void *)s, KIND, CALL_SITE(), pshared == PTHREAD_PROCESS_SHARED);
 	return err;
@@ -55,6 +56,7 @@ WRAPPER int pthread_spin_destroy(pthread_spinlock_t *s)
 	bool held;
 	int err;
 
+	PASS(spin_destroy, s);
 	wrap_destroy_begin((const void *)s);
 	held = glibc_layout.spin && READ_ONCE(*s) != SPIN_FREE;
 	err = real.spin_destroy(s);
@@ -64,13 +66,13 @@ WRAPPER int pthread_spin_destroy(pthread_spinlock_t *s)
 	return err;
 }
 
-/* Elision has said that the lock is to be taken really. */
+/* The lock is not elided: lock and count that. */
 static __noinline int lock_really(struct elide_thread *t, struct elide_row *row,
 				  pthread_spinlock_t *s, enum elide_outcome outcome)
 {
 	if (unlikely(!glibc_layout.spin || !take(s)))
 		return lock_waiting(t, row, s, outcome);
-	taken_really(t, row, (const void *)s, outcome, true);
+	count_locked(t, row, (const void *)s, outcome, true);
 	return 0;
 }
 
@@ -80,70 +82,61 @@ static __noinline int lock(pthread_spinlock_t *s, const void *site)
 	const void *word = (const void *)s;
 	struct elide_thread *t = elide_self;
 	struct elide_cache *entry = elide_cache_find(t, word, site, KIND);
-	enum elide_outcome outcome = ELIDE_SKIPPED;
+	enum elide_outcome outcome;
 	struct elide_row *row;
 
 	if (unlikely(elide_inside(t))) {
 		if (elide_find_held(t, word))
 			rtm_abort(ELIDE_CODE_relock);
 		if (glibc_layout.spin && elide_acquire(t, entry, word, &glibc_spin_rule, site, KIND,
-						       true) == ELIDE_TAKEN)
+						       true) == ELIDE_ELIDED)
 			return 0;
 		return counted_inside(t, entry, word, site, KIND, true, real.spin_lock(s));
 	}
-	if (unlikely(!entry)) {
-		entry = elide_cache_fill(word, site, KIND);
-		if (!entry)
-			return real.spin_lock(s);
-		t = elide_self;
-	}
-	row = elide_row(entry);
-	if (may_elide(t, entry)) {
-		outcome = elide_acquire(t, entry, word, &glibc_spin_rule, site, KIND, true);
-		if (outcome == ELIDE_TAKEN)
-			return 0;
-		if (outcome == ELIDE_INSIDE)
-			return real.spin_lock(s);
-	}
-	return lock_really(t, row, s, outcome);
+	outcome = elide_try(entry, word, rule(), site, KIND, true, &row);
+	if (outcome == ELIDE_ELIDED)
+		return 0;
+	if (outcome == ELIDE_NOTHING_DONE)
+		return real.spin_lock(s);
+	return lock_really(elide_self, row, s, outcome);
 }
 
 /* The policy lets it be tried, and the first attempt has aborted, or is to be timed. */
-static __noinline int lock_counted(struct elide_thread *t, struct elide_mark *mark,
+static __noinline int lock_counted(struct elide_thread *t, struct elide_call *call,
 				   pthread_spinlock_t *s, const void *site, unsigned int status)
 {
-	enum elide_outcome outcome = elide_acquire_counted(t, mark, (const void *)s,
+	enum elide_outcome outcome = elide_acquire_counted(t, call, (const void *)s,
 							   &glibc_spin_rule, site, KIND, status);
 
-	return outcome == ELIDE_TAKEN ? 0 : lock_really(t, elide_mark_row(mark), s, outcome);
+	return outcome == ELIDE_ELIDED ? 0 : lock_really(t, elide_call_row(call), s, outcome);
 }
 
 static __always_inline_fn int lock_known(struct elide_thread *t, struct elide_quick q,
 					 pthread_spinlock_t *s, const void *site)
 {
 	const void *word = (const void *)s;
-	enum elide_outcome outcome = ELIDE_INSIDE;
 	unsigned int status;
+	enum elide_outcome outcome = elide_quick_acquire(t, q, word, (struct elide_rule)SPIN_IS_FREE,
+							 site, KIND, &status);
 
-	if (likely(q.way == ELIDE_WAY_ELIDE))
-		outcome = elide_quick_acquire(t, q, word, (struct elide_rule)SPIN_IS_FREE, site,
-					      KIND, &status);
-	if (likely(outcome == ELIDE_TAKEN))
+	if (likely(outcome == ELIDE_ELIDED))
 		return 0;
 	if (unlikely(outcome == ELIDE_FELL_BACK))
-		return lock_counted(t, q.mark, s, site, status);
-	if (unlikely(outcome == ELIDE_INSIDE && q.way != ELIDE_WAY_SHORT))
+		return lock_counted(t, q.call, s, site, status);
+	if (unlikely(outcome == ELIDE_NOTHING_DONE))
 		return lock(s, site);
 	if (unlikely(!take(s)))
 		return lock_waiting(t, q.row, s, ELIDE_SKIPPED);
 	t->nr_spins++;
-	return counted_short(t, q.row, word);
+	return count_short(t, q.row, word);
 }
 
 static __noinline int lock_unknown(struct elide_thread *t, pthread_spinlock_t *s, const void *site)
 {
-	struct elide_quick q = elide_quick_refill(t, (const void *)s, site, KIND);
+	struct elide_quick q;
 
+	PASS(spin_lock, s);
+	q = elide_quick_refill(t, (const void *)s, site, KIND);
 	return q.known ? lock_known(t, q, s, site) : lock(s, site);
 }
 
@@ -162,32 +155,26 @@ WRAPPER int pthread_spin_trylock(pthread_spinlock_t *s)
 	const void *site = CALL_SITE(), *word = (const void *)s;
 	struct elide_thread *t = elide_self;
 	struct elide_cache *entry = elide_cache_find(t, word, site, KIND);
-	enum elide_outcome outcome = ELIDE_SKIPPED;
+	enum elide_outcome outcome;
+	struct elide_row *row;
 	int err;
 
+	PASS(spin_trylock, s);
 	if (unlikely(elide_inside(t))) {
 		if (elide_find_held(t, word))
 			return EBUSY;
 		if (glibc_layout.spin && READ_ONCE(*s) == SPIN_FREE &&
 		    elide_acquire(t, entry, word, &glibc_spin_rule, site, KIND, false) ==
-			    ELIDE_TAKEN)
+			    ELIDE_ELIDED)
 			return 0;
 		return counted_inside(t, entry, word, site, KIND, false, real.spin_trylock(s));
 	}
-	if (unlikely(!entry)) {
-		entry = elide_cache_fill(word, site, KIND);
-		if (!entry)
-			return real.spin_trylock(s);
-		t = elide_self;
-	}
-	if (may_elide(t, entry)) {
-		outcome = elide_acquire(t, entry, word, &glibc_spin_rule, site, KIND, false);
-		if (outcome == ELIDE_TAKEN)
-			return 0;
-	}
+	outcome = elide_try(entry, word, rule(), site, KIND, false, &row);
+	if (outcome == ELIDE_ELIDED)
+		return 0;
 	err = real.spin_trylock(s);
-	if (!err && outcome != ELIDE_INSIDE)
-		taken_really(t, elide_row(entry), word, outcome, false);
+	if (!err && outcome != ELIDE_NOTHING_DONE)
+		count_locked(elide_self, row, word, outcome, false);
 	return err;
 }
 
@@ -218,8 +205,10 @@ WRAPPER int pthread_spin_unlock(pthread_spinlock_t *s)
 	 * which costs more than all the rest: only a thread that holds no
 	 * spinlock looks whether it releases a free one.
 	 */
-	if (unlikely(!t || t->open || t->short_tid == ELIDE_NO_TID || !t->nr_spins))
+	if (unlikely(!t || t->open || t->short_tid == ELIDE_NO_TID || !t->nr_spins)) {
+		PASS(spin_unlock, s);
 		return unlock(s, CALL_SITE());
+	}
 	t->nr_spins--;
 	__atomic_store_n(s, SPIN_FREE, __ATOMIC_RELEASE); /* pairs with take() */
 	return 0;

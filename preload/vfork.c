@@ -9,8 +9,8 @@
  */
 #include <errno.h>
 
-#include "engine.h"
-#include "process.h"
+#include "state/gate.h"
+#include "state/thread.h"
 
 __attribute__((used, visibility("hidden"))) int vfork_failed(int err);
 

@@ -3,22 +3,28 @@
  * wrap.h - what the wrappers of all kinds of locks share.
  *
  * A wrapper must return what glibc returns, leave errno alone, and print
- * nothing. While a transaction is open it touches nothing but the lock word,
- * through lib/elide.c.
+ * nothing. While a transaction of ours is open it reads the lock's words, calls glibc's function
+ * where a lock is not elided, and stores only what the engine allows: the thread's held list and
+ * list of pending calls.
  */
 #ifndef ELIDE_WRAP_H
 #define ELIDE_WRAP_H
 
 #include <errno.h>
 
-#include "engine.h"
-#include "evidence.h"
+#include "adapt/giveup.h"
+#include "check/misuse.h"
+#include "check/order.h"
+#include "evidence/evidence.h"
 #include "glibc-layout.h"
-#include "order.h"
-#include "pace.h"
-#include "process.h"
-#include "quick.h"
+#include "life/fill.h"
+#include "life/lock.h"
+#include "life/threads.h"
 #include "real.h"
+#include "section/engine.h"
+#include "section/held.h"
+#include "section/quick.h"
+#include "state/settings.h"
 
 #define WRAPPER __export
 
@@ -27,6 +33,16 @@
 
 /* How a lock call waits: until it has the lock, not at all, or for a time. */
 enum how { HOW_LOCK, HOW_TRY, HOW_TIMED };
+
+/*
+ * Where the engine does not run a call is glibc's from the beginning: before our
+ * constructor, with ELIDE_MODE=off, in a child that is not followed.
+ */
+#define PASS(id, ...)                                  \
+	do {                                           \
+		if (unlikely(!elide_process.running))  \
+			return real.id(__VA_ARGS__);   \
+	} while (0)
 
 /* A further name of a wrapper, from symbols.def. */
 #define WRAPPER_ALIAS(name, target) \
@@ -74,40 +90,44 @@ static inline bool clock_known(clockid_t clock)
 	return clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC;
 }
 
-/* The lock is held, and the call will wait for it: the last moment to say why it waits for ever. */
-static __always_inline_fn void waits_really(struct elide_thread *t, const struct elide_row *row,
-					    const void *lock)
+/* The lock is held and the call will wait for it: report a deadlock now, it may wait for ever. */
+static __always_inline_fn void wait_locked(struct elide_thread *t, const struct elide_row *row,
+					   const void *lock)
 {
-	if (unlikely(t->nr_taken))
+	if (unlikely(t->nr_acquired))
 		elide_order_waits(t, row, lock);
 }
 
 /*
- * The lock was taken really: count it, and measure its hold time if it is its turn.
+ * The lock was locked: count it, and measure its hold time if elide_hold_due().
  * @wait: the call would have waited for ever.
  */
-static __always_inline_fn void taken_really(struct elide_thread *t, struct elide_row *row,
+static __always_inline_fn void count_locked(struct elide_thread *t, struct elide_row *row,
 					    const void *lock, enum elide_outcome outcome, bool wait)
 {
 	bool due;
 
-	/* Somebody else's transaction must not write to the data file. */
+	/*
+	 * In a transaction of the program's own the counters would be in its write set, and other
+	 * threads' reads of them would abort it. Such an acquisition is not counted. A look-up
+	 * (state/cache.c) may write to the thread's own cache there, which an abort undoes.
+	 */
 	if (READ_ONCE(elide_enabled) && rtm_test())
 		return;
 	due = elide_hold_due(row);
 	elide_count(row, outcome);
 	if (due)
 		elide_hold_begin(t, row, lock);
-	if (unlikely(elide_process.watch_taken))
-		elide_taken(t, row, lock, wait);
+	if (unlikely(elide_process.watch_locked))
+		elide_locked_begin(t, row, lock, wait);
 }
 
 /*
- * The same on the short way, where nothing was tried: fewer instructions, for
- * one count serves both. Not counter_add(): these calls are not allowed in
- * signal handlers, so none can come between. Returns 0.
+ * count_locked() for the short way, where no attempt was made: fewer instructions, as one count
+ * serves the row and the hold time. Not counter_add(): these calls are not allowed in signal
+ * handlers, so no other count can come between. Returns 0.
  */
-static __always_inline_fn int counted_short(struct elide_thread *t, struct elide_row *row,
+static __always_inline_fn int count_short(struct elide_thread *t, struct elide_row *row,
 					     const void *lock)
 {
 	uint64_t nr = row->not_attempted;
@@ -116,8 +136,8 @@ static __always_inline_fn int counted_short(struct elide_thread *t, struct elide
 	return unlikely(!(nr & elide_short_mask)) ? elide_short_more(t, row, lock) : 0;
 }
 
-/* The lock is about to be released really. */
-static __always_inline_fn void released_really(struct elide_thread *t, const void *lock)
+/* A lock that was locked is about to be released. */
+static __always_inline_fn void release_locked(struct elide_thread *t, const void *lock)
 {
 	if (unlikely(t->hold_lock == lock))
 		elide_hold_end(t);
@@ -180,9 +200,9 @@ static inline void wrap_wait(const pthread_mutex_t *mutex, const void *site)
 		rtm_abort(ELIDE_CODE_cond_wait);
 	if (t->hold_lock == mutex)
 		elide_hold_cancel(t); /* not one critical section */
-	elide_pace_waits(t, mutex);
-	if (unlikely(t->nr_taken) && !glibc_mutex_relocked(mutex))
-		elide_order_retaken(t, mutex, site);
+	adapt_cond_wait(t, mutex);
+	if (unlikely(t->nr_acquired) && !glibc_mutex_relocked(mutex))
+		elide_order_reacquired(t, mutex, site);
 }
 
 /* Shared by mutex.c and c11.c: mtx_t is glibc's mutex. */

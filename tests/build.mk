@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# make check: every kind of test has its own rules; tests/check.sh runs them all.
+# make check: every kind of test has its own rules; tests/check.sh finds and runs them all.
 
 # Seeds of the torture tests.
 SEEDS ?= 3
 
-# The packages come first, or what needs them would not build.
+# How many scripts run at a time.
+JOBS ?= $(shell nproc)
+
+# The packages come first, or what needs them would not build. Who gave no -j builds with JOBS.
 check:
 	$(Q)$(MAKE) deps
-	$(Q)$(MAKE) all check-programs
-	$(Q)O=$(O) SEEDS=$(SEEDS) CC="$(CC)" SAN=$(SAN) tests/check.sh
+	$(Q)$(MAKE) $(if $(filter -j%,$(MAKEFLAGS)),,-j$(JOBS) --output-sync) all check-programs
+	$(Q)export O=$(O) SEEDS=$(SEEDS) CC="$(CC)" SAN=$(SAN) JOBS=$(JOBS); exec tests/check.sh
 
 # Minutes of torture, for three seeds together.
 LONG_MINUTES ?= 30
@@ -29,5 +32,6 @@ check-programs: program-tests
 check-programs: fuzz-tests
 check-programs: torture-tests
 check-programs: semantics-tests
+check-programs: conformance-tests
 check-programs: planted-tests
 check-programs: policy-tests

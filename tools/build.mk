@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # elide, the command. It links no part of the engine.
 
-TOOLS_SRC := $(wildcard tools/*.c)
+# A folder may include those after it, but print, live, run and counters not each other:
+# tests/unit/layers.sh.
+TOOLS_DIRS := cmd print print/html live run counters model names base
+TOOLS_SRC := $(wildcard $(TOOLS_DIRS:%=tools/%/*.c))
+TOOLS_HDR := $(wildcard $(TOOLS_DIRS:%=tools/%/*.h) tools/model/*.def tools/rtmgrind/*.def)
 TOOLS_OBJ := $(TOOLS_SRC:%.c=$(OBJ)/%.o)
 # __cxa_demangle is in libstdc++ and callable from C.
 TOOLS_LIBS := -ldw -lelf -ljansson -l:libstdc++.so.6 -lncursesw -ltinfo -lm
@@ -15,7 +19,7 @@ $(OBJ)/tools/%.o: tools/%.c
 
 # The names of system calls, from the kernel's header.
 GENERATED := $(OBJ)/generated
-$(OBJ)/tools/syscalls.o: $(GENERATED)/syscalls.inc
+$(OBJ)/tools/names/syscalls.o: $(GENERATED)/syscalls.inc
 $(GENERATED)/syscalls.inc:
 	$(call say,GEN,$@)
 	$(Q)mkdir -p $(@D)
@@ -24,13 +28,13 @@ $(GENERATED)/syscalls.inc:
 	$(Q)grep -q 'SYSCALL(write, 1)' $@.new && mv $@.new $@
 
 # Style and script of report --html.
-PAGE_SRC := $(OBJ)/tools/assets.c
-PAGE_OBJ := $(OBJ)/tools/assets.o
+PAGE_SRC := $(OBJ)/tools/print/html/assets.c
+PAGE_OBJ := $(PAGE_SRC:.c=.o)
 
-$(PAGE_SRC): tools/assets.sh tools/report.css tools/report.js
+$(PAGE_SRC): $(addprefix tools/print/html/,assets.sh report.css report.js)
 	$(call say,GEN,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)sh tools/assets.sh > $@.new && mv $@.new $@
+	$(Q)sh tools/print/html/assets.sh > $@.new && mv $@.new $@
 
 $(PAGE_OBJ): $(PAGE_SRC)
 	$(call say,CC,$@)

@@ -19,6 +19,8 @@ valgrind rtmgrind, the emulator, is one of its tools and is linked against its l
 libcmocka-dev unit tests
 g++ tests with C++ programs
 python3 tests: checks JSON, and is a program that runs emulated
+mandoc tests: reads the manual pages strictly
+jq tests: sums the numbers of a report
 chromium tests: shows the page of report --html and types on it
 xz-utils tests: a threaded program that runs emulated
 libjemalloc2 tests: a replaced allocator
@@ -30,8 +32,13 @@ libssl-dev tests: a library that uses rwlocks
 libglib2.0-dev tests: locks of another library
 pigz tests: threads that wait for each other
 pbzip2 tests: the same
+lbzip2 make bench: threads that hardly meet, emulated
+zstd make bench: the same
 memcached tests: a server, on the loopback interface
 libmemcached-tools tests: its load
+procps tests: processes that a run has left behind
+jq tests: the sums of a report after a crash
+mandoc tests: the manual pages
 bubblewrap tests: containers, without a daemon or an image
 spin tests: searches the models of the protocol
 kyotocabinet-utils the demo: a program that nobody here wrote

@@ -1,16 +1,17 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# page.sh PLAN POINTS: demo/RESULTS.md on stdout: what the plan compares beside
-# what was measured. POINTS: lines INDEX.SCHEME.MACHINE.THREADS.INSERTS OPS_S
-# REAL% ABORTS% whole|broken. KEYS, OPS: the sizes that ran. Must never print a
-# figure that is not in POINTS.
+# page.sh PLAN POINTS: prints demo/RESULTS.md: the rows of the plan with the numbers
+# measured. POINTS has lines INDEX.SCHEME.MACHINE.THREADS.INSERTS OPS_S REAL% ABORTS%
+# whole|broken. KEYS and OPS are the sizes of the runs. Must never print a number that
+# is not in POINTS.
 set -u
 plan=$1
 points=$2
 here=$(dirname "$0")
 
-# rows: the table; notes: why rows are missed; retries: real acquisitions by budget
+# tables PART: rows, the table; notes, why rows are missed; retries, real acquisitions by
+# budget; count, the verdicts; broken, the points of damaged indexes
 tables() {
 	awk -F'|' -v points="$points" -v part="$1" '
 	BEGIN {
@@ -50,7 +51,7 @@ tables() {
 			}
 		return found
 	}
-	# Between two shares the ratio is taken as a straight line.
+	# The ratio is interpolated linearly between two shares of inserts.
 	function crossing(p,    i, r, before, r_before) {
 		before = ""
 		for (i = 1; i <= nr_shares; i++) {
@@ -111,20 +112,21 @@ tables() {
 }
 
 cat <<PAGE
-<!-- Written by make figures from demo/figures/plan, notes.md and the run; not edited. -->
+<!-- make figures writes this page from demo/figures/plan, notes.md and its runs. Do not edit. -->
 # The figures of HPCA 2014, reproduced
 
 Karnagel et al., *Improving In-Memory Database Index Performance with Intel Transactional
-Synchronization Extensions*, HPCA 2014, beside \`index_bench\` on simulated machines: $KEYS keys are
-loaded (the paper: 20,000,000), then $OPS operations run, of all threads together, from cold caches.
-\`FULL=1 make figures\` takes the paper's number of keys, for hours: see *The paper's size* below. Every point is one run of a fixed seed.
+Synchronization Extensions*, HPCA 2014, beside \`index_bench\` on simulated machines. A run loads $KEYS
+keys (the paper: 20,000,000) and measures $OPS operations of all threads together, from cold caches.
+Each point is one run with a fixed seed. \`FULL=1 make figures\` loads the paper's number of keys and
+takes hours: see *The paper's size* below.
 
 $(tables count)
 
 $(tables rows)
 
-*accepted* was written down before the first run; a published value in words has a range here that
-reads them, and *prose* beside it. *real* acquisitions are those that took the lock in the end.
+The ranges *accepted* were written down before the first run. Kind *prose*: the paper has words and no
+number, and the range is our reading of them. A *real* acquisition is one that took the lock.
 
 ## Why the missed ones are missed
 
@@ -143,10 +145,11 @@ $(tables retries)
 PAGE
 awk -F'|' '$1 == "figure" && $2 != "-" { printf "**Figure %s**: %s.\n\n![figure %s](results/figure-%s.svg)\n\n", $2, $5, $2, $2 }' "$plan"
 cat <<PAGE
-**Figure 7**: probability of an overflow, from \`make fidelity\`; [FIDELITY.md](FIDELITY.md) has its rows.
+**Figure 7**: probability of an overflow, measured by \`make fidelity\`;
+[FIDELITY.md](../tests/fidelity/FIDELITY.md) has its rows.
 
 ![figure 7](results/figure-7.svg)
 
-Points without concurrency control at which neither seed kept the index whole, so that they are
-the time of a damaged run: $(tables broken | grep . || echo none)
+Points without concurrency control for which no seed kept the index whole, so their throughput is that
+of a run with a damaged index: $(tables broken | grep . || echo none)
 PAGE

@@ -1,14 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# plot.sh PLAN RESULTS: a picture of each figure of the plan from RESULTS/figures.csv,
-# and of figure 7 from RESULTS/fidelity-curves.csv, as SVG and PNG. Must never
-# draw a point that is not in these files.
+# plot.sh PLAN RESULTS: draws each figure of the plan from RESULTS/figures.csv, and
+# figure 7 from RESULTS/fidelity-curves.csv, as SVG and PNG. Must never draw a point
+# that is not in these files.
 set -u -o pipefail
 plan=$1
 results=$2
 
-# draw NAME: the plot whose commands are on stdin, in both formats
+# draw NAME: draw the plot whose gnuplot commands are on stdin, in both formats
 draw() {
 	local name=$1 commands terminal
 	commands=$(cat)
@@ -21,7 +21,7 @@ draw() {
 	done
 }
 
-# common TITLE: what all pictures share; the key beside the plot, never on it
+# common TITLE: commands that all pictures have; the key is beside the plot, never on it
 common() {
 	cat <<-COMMON
 	set title '$1'
@@ -33,14 +33,14 @@ common() {
 	COMMON
 }
 
-# The curves of a figure, in the order of the plan, each once.
+# labels FIGURE: the names of its curves in the order of the plan, each once
 labels() {
 	awk -F'|' -v figure="$1" '
 		$1 == "figure" { inside = $2 == figure }
 		$1 == "curve" && inside && !seen[$2]++ { print $2 }' "$plan"
 }
 
-# A scheme has one colour in every figure.
+# colour LABEL: the colour of a curve, which is the same in all figures
 colour() {
 	case $1 in
 	'the same, friendly') echo '#7f7f7f' ;;
@@ -58,7 +58,7 @@ colour() {
 	esac
 }
 
-# figure NAME X BASE TITLE: a plot of the plan
+# figure NAME X BASE TITLE: the commands of a figure of the plan
 figure() {
 	local name=$1 x=$2 base=$3 title=$4 label nr=0 separator='plot'
 	local base_threads base_inserts base_scheme unit
@@ -67,7 +67,7 @@ figure() {
 	common "$title"
 	if [ "$x" = threads ]; then
 		echo "set xlabel 'threads'; set logscale x 2; "
-		# Up to the last number of threads, and a little more.
+		# The axis ends at 1.1 times the largest number of threads.
 		awk -F, -v figure="$name" '
 			$1 == figure && $(NF - 5) > last { last = $(NF - 5) }
 			END { printf "set xrange [0.9:%g]\n", last * 1.1 }' "$results/figures.csv"
@@ -94,7 +94,7 @@ figure() {
 	echo
 }
 
-# figure_7: the curves that make fidelity has recorded
+# figure_7: the commands of figure 7, with the curves that make fidelity has recorded
 figure_7() {
 	local ways curve
 	common 'Overflow of a transaction that writes random lines'
@@ -109,7 +109,7 @@ figure_7() {
 			echo END
 		done
 	done
-	# The paper's dotted lines: averages and worst cases of its searches.
+	# The dotted lines of the paper: average and worst case of its searches, in cache lines.
 	echo 'do for [x in "47 53 93 213"] { set arrow from x, graph 0 to x, graph 1 nohead dt 3 lc rgb "#999999" }'
 	echo "plot \$balls_in_bins_8 with lines lw 2 lc rgb '#1f77b4' title 'balls in bins, 8 ways', \\"
 	echo "\$overflow_8 with points pt 6 lc rgb '#1f77b4' title 'machine, 8 ways', \\"

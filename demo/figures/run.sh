@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# The figures of HPCA 2014 on simulated machines: runs every point of the plan
+# The figures of HPCA 2014 on simulated machines: runs each point of the plan
 # once, then writes demo/results/figures.csv, a picture of each figure and
-# demo/RESULTS.md. O is the build directory; FULL=1: the paper's number of keys;
-# JOBS simulated machines run at a time; ONLY=FIGURE: its points alone, printed and left
-# in O/figures.points (FULL=1: O/figures-full.points), where every point is left as soon
-# as it is measured; POINTS=FILE: those of such a file are not run again. Must never
-# print a figure of no run.
+# demo/RESULTS.md. O is the build directory. FULL=1 loads the paper's number of keys.
+# JOBS is the number of simulated machines that run at the same time. Each point is
+# appended to O/figures.points (FULL=1: O/figures-full.points) when it is measured.
+# POINTS=FILE takes the points of such a file instead of running them. ONLY=FIGURE runs
+# and prints the points of one figure only. Must never print a number that no run gave.
 
 O=$(cd "${O:-build}" && pwd) || exit 1
 here=$(cd "$(dirname "$0")" && pwd) || exit 1
@@ -15,10 +15,10 @@ results=$here/../results
 page=$here/../RESULTS.md
 plan=$here/plan
 PATH=$O/bin:$PATH
-# Keys loaded and operations measured; a tree of the default fits into a last-level cache.
+# Keys loaded and operations measured. A B+Tree of 200,000 keys fits into the last-level cache.
 KEYS=200000
 OPS=20000
-# Longest run, seconds: many times the slowest.
+# Limit of a run in seconds: many times the duration of the slowest.
 LIMIT=120
 if [ -n "${FULL:-}" ]; then
 	KEYS=20000000
@@ -26,11 +26,11 @@ if [ -n "${FULL:-}" ]; then
 	LIMIT=3600
 fi
 left=$O/figures${FULL:+-full}.points
-# Without concurrency control an index can break: seeds to try for a run that keeps it whole.
+# Without concurrency control a run can damage the index: the seeds that are tried in turn.
 SEEDS='1 2'
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
-# shellcheck disable=SC2046 # several jobs, each of which ends its machine
+# shellcheck disable=SC2046 # several jobs; each ends its simulated machine
 trap 'kill $(jobs -p) 2>/dev/null; exit 1' INT TERM
 
 die() {
@@ -41,7 +41,7 @@ die() {
 # field KEYWORD NAME NUMBER: of the line of the plan
 field() { awk -F'|' -v k="$1" -v n="$2" -v i="$3" '$1 == k && $2 == n { print $i }' "$plan"; }
 
-# Every point, INDEX.SCHEME.MACHINE.THREADS.INSERTS, once.
+# Each point, INDEX.SCHEME.MACHINE.THREADS.INSERTS, once.
 points() {
 	awk -F'|' -v only="${ONLY:-}" '
 	$1 == "figure" { wanted = only == "" || $2 == only }
@@ -54,7 +54,7 @@ points() {
 	}' "$plan" | sort -u
 }
 
-# attempt POINT SEED: run it; a line of its own in the file, POINT OPS_S REAL% ABORTS% CHECK
+# attempt POINT SEED: run the point; writes POINT.attempt: POINT OPS_S REAL% ABORTS% CHECK
 attempt() {
 	local point=$1 seed=$2 index scheme machine threads inserts counted
 	IFS=. read -r index scheme machine threads inserts <<<"$point"
@@ -64,7 +64,7 @@ attempt() {
 		index_bench --pin --threads="$threads" --updates="$inserts" --preload=$KEYS \
 		--ops=$OPS --seed="$seed" --csv $(field index "$index" 3) \
 		$(field scheme "$scheme" 4) >"$work/$point.out" 2>"$work/$point.err" &
-	# It has a process group of its own, by timeout.
+	# timeout puts the run into a process group of its own, which gets no signal of ours.
 	trap "kill $!; exit 1" TERM
 	wait $!
 	trap - TERM
@@ -93,12 +93,13 @@ attempt() {
 	rm -f "$work/$point.data"
 }
 
-# measure POINT: the first attempt that keeps the index whole, else the first that ended
+# measure POINT: run the point and append its line to $left
 measure() {
 	try "$1"
 	[ ! -e "$work/$1.point" ] || cat "$work/$1.point" >>"$left"
 }
 
+# try POINT: the first attempt that keeps the index whole, else the first one that ended
 try() {
 	local point=$1 seed
 	for seed in $SEEDS; do
@@ -133,7 +134,7 @@ run_all() {
 	cat "$work"/*.point >"$work/points" 2>/dev/null
 }
 
-# figure,curve,x,ops_s,relative,real,aborts,index kept: each point under each figure it is in
+# Each point under each figure that has it: figure,curve,x,ops_s,relative,real,aborts,index
 figures_csv() {
 	echo 'figure,curve,x,ops_s,relative,real_percent,aborts_percent,index'
 	awk -F'|' -v OFS=, -v points="$work/points" '

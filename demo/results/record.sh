@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Records what eliding gains on this processor: native-PROCESSOR.txt and .csv
-# here, by the native section of make bench. O is the build directory, ROUNDS the
-# runs of each kind. Must never record anything but what was measured.
+# Records the gain of elision on this processor: writes native-PROCESSOR.txt and .csv
+# into the folder of this script, from the native section of make bench. O is the build
+# directory, ROUNDS the number of runs of each kind. Must never record a number that was
+# not measured.
 set -eu
 
 O=${O:-build}
@@ -12,7 +13,7 @@ if ! grep -qw rtm /proc/cpuinfo; then
 	exit 1
 fi
 
-# of NAME: a line of lscpu's
+# of NAME: the value of a line of lscpu
 of() { lscpu | sed -n "s/^ *$1: *//p" | head -n 1; }
 
 name=native-$(of 'CPU family')-$(of Model)-$(of Stepping)

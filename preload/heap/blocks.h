@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "heap.h"
+#include "base/heap.h"
 
 #pragma GCC visibility push(hidden)
 

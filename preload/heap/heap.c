@@ -23,7 +23,7 @@
 #include "compiler.h"
 #include "emulator.h"
 #include "rtm.h"
-#include "walk.h"
+#include "evidence/frames.h"
 
 /* CPUID leaf 7, EBX (Intel SDM vol. 2): XTEST is there with either. */
 #define CPUID_HLE (1u << 4)

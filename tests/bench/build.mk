@@ -21,7 +21,7 @@ $(OBJ)/tests/bench/%.o: tests/bench/%.c
 	$(Q)$(CC) $(ALL_CFLAGS) -c -o $@ $<
 
 $(O)/tests/bench/index: tests/bench/index.cc $(OBJ)/tests/bench/index-tree.o \
-			$(patsubst %,$(OBJ)/demo/%.o,btree btree-memory pool)
+			$(patsubst %,$(OBJ)/demo/%.o,btree/btree btree/memory mem/pool)
 	$(call say,CXX,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CXX) -std=c++17 -O2 -g -Wall -Wextra -Werror $(SANFLAGS) -o $@ $^ -labsl_throw_delegate

@@ -5,7 +5,7 @@
  * Without a latch, as absl::btree_map has none, and with the reservation of
  * nodes that an insert needs.
  */
-#include "../../demo/btree.h"
+#include "../../demo/btree/btree.h"
 
 #include <stdlib.h>
 

@@ -32,7 +32,7 @@ static double now(void)
 	return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
 }
 
-/* SplitMix64, see demo/rng.h; a bijection, so no key comes twice. */
+/* SplitMix64, see demo/base/rng.h; a bijection, so no key comes twice. */
 static uint64_t mix64(uint64_t x)
 {
 	x = (x + 1) * 0x9e3779b97f4a7c15u;

@@ -1,5 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
+# check: seconds=110 parts=4
+#
 # The delta storage on an emulated machine with RTM, as it is and made friendly
 # to elision: exact with many seeds and rates of spurious aborts, and what the
 # transformations are for. $O is the build directory, DELTA_SEEDS how many
@@ -8,6 +10,8 @@
 # machine is.
 set -u
 
+. "$(dirname "$0")/../emulated/pids.sh"
+. "$(dirname "$0")/../part.sh"
 O=$(cd "${O:-build}" && pwd) || exit 1
 elide=$O/bin/elide
 bench=$O/bin/index_bench
@@ -139,12 +143,17 @@ test_linear_no_lock() {
 }
 
 # One number for one seed, however often.
-test_repeats() {
+run_twice() {
 	for run in 1 2; do
+		settle_pids
 		# shellcheck disable=SC2086
 		emulated 7 10 4 --threads=4 --preload=300 --ops=2000 --updates=40 $friendly
 		cp out "run$run"
 	done
+}
+
+test_repeats() {
+	like_pids run_twice
 	if [ -s run1 ] && cmp -s run1 run2; then
 		ok repeats
 	else
@@ -199,15 +208,15 @@ if ldd "$bench" | grep -q 'lib.san'; then
 	echo 'delta: 0 of 0 passed, 1 skipped'
 	exit 0
 fi
-test_seeds seeds-plain "$plain"
-test_seeds seeds-friendly "$friendly"
-test_seeds seeds-friendly-strings "$friendly --values=string"
-test_hle
-test_linear btree
-test_linear delta
-test_linear_no_lock
-test_repeats
-test_transformations
-test_no_lock_is_caught
+! mine || test_seeds seeds-plain "$plain"
+! mine || test_seeds seeds-friendly "$friendly"
+! mine || test_seeds seeds-friendly-strings "$friendly --values=string"
+! mine || test_hle
+! mine || test_linear btree
+! mine || test_linear delta
+! mine || test_linear_no_lock
+! mine || test_repeats
+! mine || test_transformations
+! mine || test_no_lock_is_caught
 echo "delta: $((nr - failed)) of $nr passed, $skipped skipped"
 [ $failed -eq 0 ]

@@ -9,8 +9,8 @@
  * status 1. An ordinary pthread program, as index_bench: it must contain no
  * part of the library.
  */
-#include "../../demo/rng.h"
-#include "../../demo/variants.h"
+#include "../../demo/base/rng.h"
+#include "../../demo/sync/variants.h"
 #include "history.h"
 
 #include <pthread.h>
@@ -87,7 +87,7 @@ static void judge(unsigned int round)
 static void *thread_main(void *arg)
 {
 	unsigned int nr = (unsigned int)(uintptr_t)arg;
-	struct index_thread *share = ops->attach(index_, nr, 1);
+	struct index_thread *share = ops->tree->attach(index_->tree, nr, 1);
 	struct rng rng;
 
 	if (!share)
@@ -116,12 +116,12 @@ static void *thread_main(void *arg)
 /* Keys that nobody touches between those of the rounds, so that there are nodes to search. */
 static struct index_thread *load(void)
 {
-	struct index_thread *share = ops->attach(index_, 0, 1);
+	struct index_thread *share = ops->tree->attach(index_->tree, 0, 1);
 
 	for (uint64_t i = 0; i < rounds; i++) {
 		if (!share || ops->reserve(index_, share))
 			die("out of memory");
-		ops->load(index_, share, i * STRIDE, 1);
+		ops->tree->insert(index_->tree, share, i * STRIDE, 1);
 	}
 	return share;
 }
@@ -161,14 +161,14 @@ int main(int argc, char **argv)
 			die("cannot start a thread");
 	for (unsigned int i = 0; i < HISTORY_THREADS; i++)
 		pthread_join(threads[i], &shares[i]);
-	if (!failed && !ops->check(index_, why, sizeof(why))) {
+	if (!failed && !ops->tree->check(index_->tree, why, sizeof(why))) {
 		printf("%s\n", why);
 		failed = 1;
 	}
 	ops->destroy(index_);
 	for (unsigned int i = 0; i < HISTORY_THREADS; i++)
-		ops->detach(shares[i]);
-	ops->detach(loader);
+		ops->tree->detach(shares[i]);
+	ops->tree->detach(loader);
 	if (!failed)
 		puts("ok");
 	return failed;

@@ -95,6 +95,28 @@ static int joins(void)
 	return pthread_join(thread, NULL);
 }
 
+static pthread_mutex_t inheriting_mutex;
+
+static void *lock_inheriting(void *unused)
+{
+	pthread_mutex_lock(&inheriting_mutex);
+	return unused;
+}
+
+/* A thread with a priority-inheriting mutex waits for what never comes. */
+static int inherits(void)
+{
+	pthread_mutexattr_t attr;
+	pthread_t thread;
+
+	pthread_mutexattr_init(&attr);
+	pthread_mutexattr_setprotocol(&attr, PTHREAD_PRIO_INHERIT);
+	pthread_mutex_init(&inheriting_mutex, &attr);
+	pthread_mutex_lock(&inheriting_mutex);
+	pthread_create(&thread, NULL, lock_inheriting, NULL);
+	return wait_for_event();
+}
+
 /* SIGALRM ends it, in virtual time. */
 static int with_alarm(void)
 {
@@ -164,7 +186,7 @@ int main(int argc, char **argv)
 		{"abba", abba},		      {"missed", missed},
 		{"joins", joins},	      {"with-alarm", with_alarm},
 		{"with-handler", with_handler}, {"with-sigwait", with_sigwait},
-		{"with-shared", with_shared},
+		{"with-shared", with_shared},	{"inherits", inherits},
 	};
 
 	for (size_t i = 0; argc > 1 && i < ARRAY_SIZE(cases); i++)

@@ -1,14 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# check: seconds=300 parts=8
 #
 # The whole chain on an emulated machine, launcher to report: e2e.sh [NAME...];
 # O is the build directory. EXACT_SEEDS is how many seeds the programs that count
-# are run with.
+# are run with, JOBS how many of them run at a time.
 #
 # Prints a line for each test - ok NAME, not ok NAME: why, skip NAME: reason -
 # and a count. Nothing here depends on how fast this machine is.
 
 . "${0%/*}/pids.sh"
+. "${0%/*}/../part.sh"
 O=$(realpath "${O:-build}") || exit 1
 here=$(realpath "$(dirname "$0")")
 elide=$O/bin/elide
@@ -119,11 +121,13 @@ masked() {
 	sed 's/^  "pid": [0-9]*,$/  "pid": PID,/' "$1.json"
 }
 
-repeats() {
+repeats() { like_pids repeated "$@"; }
+
+repeated() {
 	local run
 
-	settle_pids 200
 	for run in 1 2; do
+		settle_pids
 		emulate same --policy=fixed --seed=7 -- "$@" || return
 		masked same >"repeat.$run"
 	done
@@ -175,7 +179,7 @@ exact_run() {
 export -f exact_run unvarying
 export elide LIMIT
 
-# exact NAME PROGRAM ARG...: under every seed and rate, two at a time; NAME.want is its output.
+# exact NAME PROGRAM ARG...: under every seed and rate; NAME.want is its output.
 # SEED in the arguments is the seed.
 exact() {
 	local name=$1 seed rate
@@ -185,7 +189,7 @@ exact() {
 		for rate in 0 10 100; do
 			printf '%s\0' "$seed $rate $name ${*//SEED/$seed}"
 		done
-	done | xargs -0 -P 2 -I{} bash -c 'exact_run {}' >wrong
+	done | xargs -0 -P "${JOBS:-2}" -I{} bash -c 'exact_run {}' >wrong
 	[ ! -s wrong ] || fail "$(grep -c ', seed ' wrong) runs, first: $(head -n 1 wrong)"
 }
 
@@ -427,6 +431,23 @@ test_stacks_are_asked_for() {
 	grep -q '^own frames' no-stacks.out || fail 'stacks that nobody asked for'
 }
 
+# What one fact is called: a lock that nothing contends for, elided or only counted, and with or
+# without another one that is contended.
+test_uncontended_in_each_mode() {
+	local mode program=$O/tests/emulated/idle
+	local quiet='all(r["verdict"] == "neutral" and "uncontended" in [f["advice"] for f in r["findings"]]
+			for r in d["rows"] if r["lock"] != "common_lock")'
+
+	for mode in --mode=profile --policy=fixed; do
+		emulate idle "$mode" -- "$program" quiet || return
+		holds idle 'len(d["rows"]) == 3' 'd["totals"]["verdict"] == "neutral"' "$quiet" || return
+		emulate idle "$mode" -- "$program" || return
+		holds idle 'len(d["rows"]) == 4' "$quiet" \
+			"[(r['verdict'], r['findings']) for r in d['rows'] if r['lock'] == 'common_lock'] ==
+			 [('$([ $mode = --mode=profile ] && echo unknown || echo pays)', [])]" || return
+	done
+}
+
 run_test() {
 	rm -f why reason
 	if "test_$1"; then
@@ -445,9 +466,13 @@ if [ ! -x "$O/libexec/elide/rtmgrind-amd64-linux" ]; then
 	echo 'skip e2e: rtmgrind was not built (no supported valgrind)'
 	exit 0
 fi
+if ! command -v python3 >/dev/null; then
+	echo 'skip e2e: python3 is not installed'
+	exit 0
+fi
 [ $# -gt 0 ] || mapfile -t all < <(declare -F | sed -n 's/^declare -f test_//p')
 for name in "$@" "${all[@]}"; do
-	run_test "$name"
+	! mine || run_test "$name"
 done
 echo "$nr_ok ok, $nr_failed failed, $nr_skipped skipped"
 [ $nr_failed = 0 ]

@@ -1,22 +1,40 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
+# check: no, sourced by tests
 #
-# Sourced by tests that compare emulated runs: process ids are the host's, and a
-# program that prints one takes longer for one with more digits.
+# For tests that compare emulated runs: process ids are the host's, and a program whose id has
+# more digits takes longer to print it, and has a longer environment.
 
-# settle_pids NUMBER: the next so many processes have ids of one length, though many others
-# start meanwhile on a busy machine.
+# Of each call of settle_pids, how many digits the ids have.
+pid_digits=''
+
+# settle_pids: to be called before each run. The next 3000 processes, more than others start until
+# those of the run are there, have ids of one length; of five digits where there are no longer ones.
 settle_pids() {
-	local pid max room=$(($1 + 800))
+	local pid limit room=3000 max
 
 	max=$(cat /proc/sys/kernel/pid_max)
 	while :; do
-		pid=$(bash -c 'echo $$')
-		if [ $((10 ** ${#pid} - pid)) -gt $room ] && [ $((max - pid)) -gt $room ]; then
-			return
-		fi
+		pid=$(sh -c 'echo $$')
+		limit=$(echo "$pid" | sed 's/./9/g')
+		[ "$limit" -lt "$max" ] || limit=$max
+		[ ${#pid} -lt 5 ] || [ $((limit - pid)) -le $room ] || break
 		# Uses up some.
-		for ((pid = 0; pid < 100; pid++)); do
-			/bin/true
-		done
+		for limit in 1 2 3 4 5 6 7 8 9 10; do (:); done
+	done
+	pid_digits="$pid_digits ${#pid}"
+}
+
+# like_pids COMMAND...: the command makes several runs. Makes them again if ids have become longer
+# from one to the next. Returns what the command does the last time.
+like_pids() {
+	local tries=3 status
+
+	while :; do
+		pid_digits=''
+		"$@"
+		status=$?
+		tries=$((tries - 1))
+		[ "$(echo "$pid_digits" | tr ' ' '\n' | sort -u | grep -c .)" -gt 1 ] && [ $tries -gt 0 ] ||
+			return $status
 	done
 }

@@ -4,11 +4,15 @@
  * vfork, posix_spawn, shared memory, what cannot be emulated there.
  */
 #include <errno.h>
+#include <linux/futex.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/ipc.h>
 #include <sys/mman.h>
+#include <sys/shm.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -63,6 +67,38 @@ static void test_fork(void)
 	}
 	stop = 1;
 	pthread_join(thread, NULL);
+}
+
+static unsigned int word;
+
+static void *wait_for_word(void *unused)
+{
+	syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, 0, NULL, NULL, 0);
+	return unused;
+}
+
+/* A wake-up in the child goes to the child's thread, not to one that is only its parent's. */
+static void test_fork_with_waiters(void)
+{
+	pthread_t thread, waiters[2];
+	pid_t pid;
+	int i;
+
+	for (i = 0; i < 2; i++)
+		pthread_create(&waiters[i], NULL, wait_for_word, NULL);
+	usleep(1000);
+	pid = fork();
+	if (!pid) {
+		pthread_create(&thread, NULL, wait_for_word, NULL);
+		usleep(1000);
+		if (syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0) != 1)
+			_exit(1);
+		_exit(pthread_join(thread, NULL));
+	}
+	check("a waiter of the child", status_of(pid), 0);
+	check("its parent's", syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, 9, NULL, NULL, 0), 2);
+	for (i = 0; i < 2; i++)
+		pthread_join(waiters[i], NULL);
 }
 
 static void test_spawn(void)
@@ -138,29 +174,38 @@ static void test_shared_memory(void)
 	check("nor a write to private memory at that place", status, RTM_STARTED);
 }
 
-static void test_shared_semaphore(void)
+static void test_shared_semaphore(sem_t *sem)
 {
-	sem_t *sem = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	pid_t pid;
 
-	sem_init(sem, 1, 0);
+	sem_init(&sem[0], 1, 0);
+	sem_init(&sem[1], 1, 0);
 	pid = fork();
+	/* Its end is not what wakes the parent. */
 	if (!pid) {
 		usleep(50000);
-		sem_post(sem);
-		_exit(0);
+		sem_post(&sem[0]);
+		_exit(sem_wait(&sem[1]));
 	}
-	check("a semaphore between processes", sem_wait(sem), 0);
+	check("a semaphore between processes", sem_wait(&sem[0]), 0);
+	sem_post(&sem[1]);
 	status_of(pid);
 }
 
 int main(void)
 {
+	int segment;
+
 	emu_require();
 	test_fork();
+	test_fork_with_waiters();
 	test_spawn();
 	test_interrupted_wait();
 	test_shared_memory();
-	test_shared_semaphore();
+	test_shared_semaphore(mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+				   -1, 0));
+	segment = shmget(IPC_PRIVATE, 4096, 0600);
+	test_shared_semaphore(shmat(segment, NULL, 0));
+	shmctl(segment, IPC_RMID, NULL);
 	return emu_status();
 }

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# check: seconds=60
 #
 # Multi-threaded programs on a machine with caches: the same seed gives the same
 # output and the same counters, another seed others. repeat.sh [NAME...]; O is
@@ -9,6 +10,7 @@
 # and a count.
 
 . "${0%/*}/pids.sh"
+. "${0%/*}/../part.sh"
 O=$(realpath "${O:-build}") || exit 1
 REPEATS=${REPEATS:-3}
 # Longest run of one program, seconds of real time.
@@ -28,12 +30,14 @@ export GLIBC_TUNABLES
 unset LD_PRELOAD
 nr_ok=0 nr_failed=0 nr_skipped=0
 
-# run SEED FILE PROGRAM ARG...: output and counters. Names of files do not differ
-# between runs: their length would change where things lie on the stack.
+# run SEED FILE PROGRAM ARG...: output and counters, into a file of kept/. Names of files do not
+# differ between runs: their length would change where things lie on the stack, and Python reads
+# what is in its script's directory.
 run() {
 	local seed=$1 file=$2
 
 	shift 2
+	settle_pids
 	rm -f counters out log
 	timeout -k 5 $LIMIT valgrind --log-file="$work/log" --tool=rtmgrind --model=haswell --seed="$seed" \
 		--counters="$work/counters" "$@" >out 2>err || {
@@ -41,40 +45,43 @@ run() {
 		return 1
 	}
 	# The last line of the log has the cycles.
-	cat out counters >"$file"
-	grep -o 'starts .*' log >>"$file" || { echo 'no totals' >why; return 1; }
+	cat out counters >"kept/$file"
+	grep -o 'starts .*' log >>"kept/$file" || { echo 'no totals' >why; return 1; }
 	[ -s counters ] || { echo 'no counters' >why; return 1; }
 }
 
 # repeats NAME PROGRAM ARG...
 repeats() {
-	local name=$1 i
+	local name=$1
 
 	shift
-	settle_pids $((40 * (REPEATS + 1)))
 	if ! command -v "$1" >/dev/null; then
 		echo "skip $name: $1 is not installed"
 		nr_skipped=$((nr_skipped + 1))
-		return
+	elif like_pids repeated "$@"; then
+		echo "ok $name"
+		nr_ok=$((nr_ok + 1))
+	else
+		echo "not ok $name: $(cat why)"
+		nr_failed=$((nr_failed + 1))
 	fi
-	for ((i = 1; i <= REPEATS; i++)); do
-		run 7 "same.$i" "$@" || break
-		cmp -s same.1 "same.$i" && continue
-		echo "run $i differs: $(diff same.1 "same.$i" | head -n 4 | tr '\n' ' ')" >why
-		break
-	done
-	if [ $i -gt "$REPEATS" ] && run 8 other "$@"; then
-		if ! cmp -s same.1 other; then
-			echo "ok $name"
-			nr_ok=$((nr_ok + 1))
-			return
-		fi
-		echo 'another seed gives the same' >why
-	fi
-	echo "not ok $name: $(cat why)"
-	nr_failed=$((nr_failed + 1))
 }
 
+# repeated PROGRAM ARG...: do all runs with a seed give the same, and another seed not?
+repeated() {
+	local i
+
+	for ((i = 1; i <= REPEATS; i++)); do
+		run 7 "same.$i" "$@" || return
+		cmp -s kept/same.1 "kept/same.$i" && continue
+		echo "run $i differs: $(diff kept/same.1 "kept/same.$i" | head -n 4 | tr '\n' ' ')" >why
+		return 1
+	done
+	run 8 other "$@" || return
+	! cmp -s kept/same.1 kept/other || { echo 'another seed gives the same' >why; return 1; }
+}
+
+mkdir kept
 head -c 300000 /bin/bash >plain
 cat >threads.py <<'END'
 import queue, threading, time
@@ -100,7 +107,7 @@ test_index_bench() {
 
 [ $# -gt 0 ] || set -- kccachetest xz server_and_clients python_threads index_bench
 for name; do
-	"test_$name" "$name"
+	! mine || "test_$name" "$name"
 done
 echo "$nr_ok ok, $nr_failed failed, $nr_skipped skipped"
 [ $nr_failed = 0 ]

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# check: seconds=50 parts=2
 #
 # The emulator's tests: rtmgrind.sh [NAME...]; O is the build directory.
 #
@@ -8,6 +9,7 @@
 # the processor whose answers are in unfriendly.measured.
 
 . "${0%/*}/pids.sh"
+. "${0%/*}/../part.sh"
 O=${O:-build}
 BIN=$O/tests/emulated
 MEASURED=$(dirname "$0")/unfriendly.measured
@@ -82,6 +84,49 @@ test_timers() {
 	done
 }
 
+# same_times PROGRAM: it prints the same twice, with each of two seeds
+same_times() {
+	local seed
+
+	for seed in 1 2; do
+		checks --seed=$seed -- "$BIN/$1" || return
+		mv "$WORK/out" "$WORK/first"
+		checks --seed=$seed -- "$BIN/$1" || return
+		cmp -s "$WORK/first" "$WORK/out" || fail "other times with seed $seed: $(
+			diff "$WORK/first" "$WORK/out" | head -n 3 | tr '\n' ' ')" || return
+	done
+}
+
+test_deadlines() { same_times deadlines; }
+test_ended() { same_times ended; }
+test_outside() { checks -- "$BIN/outside"; }
+
+# With a process on the host, and with one that is emulated, too.
+test_peers() {
+	local follow
+
+	for follow in no yes; do
+		checks --trace-children=$follow -- "$BIN/peers" ||
+			fail "--trace-children=$follow: $(cat "$WORK/why")" || return
+	done
+}
+
+test_limits() { checks -- "$BIN/limits"; }
+
+# With the C library's elision and without.
+test_races() {
+	local seed kind
+
+	for seed in 1 2 3 4 5; do
+		for kind in cond sem mutex; do
+			checks --seed=$seed -- "$BIN/races" $kind || return
+			GLIBC_TUNABLES=glibc.elision.enable=1 checks --seed=$seed \
+				--abort-rate=30 --abort-from-start=yes -- "$BIN/races" $kind ||
+				fail "$kind, seed $seed: $(cat "$WORK/why")" || return
+		done
+	done
+}
+
 # An alarm outlives exec, as the new program's.
 test_alarm_exec() {
 	emu -q --trace-children=yes -- perl -e 'alarm(2); exec("/bin/sleep", "100")' 2>"$WORK/err"
@@ -115,6 +160,11 @@ test_deadlock_missed_signal() {
 test_deadlock_joins() {
 	deadlocks joins 'Thread 1 waits for the end of thread 2' \
 		'Thread 2 waits for the end of thread 1'
+}
+
+test_deadlock_inherits() {
+	deadlocks inherits 'Thread 1 waits for a wake-up of the word at .*event' \
+		'Thread 2 waits for the mutex at .*inheriting_mutex.*, which thread 1 has'
 }
 
 # goes_on SIGNAL STATUS OPTION... -- CASE: it waits without a report, and ends so; the signal
@@ -554,6 +604,35 @@ test_quantum() {
 	! cmp -s "$WORK/one" "$WORK/two" || fail "the quantum has no effect"
 }
 
+# What a thread may run ahead of another, cycles of the machine flat: two quanta of 200
+# instructions, a block, and what a system call and a locked instruction charge.
+SLACK=1000
+slices() {
+	local law seed
+
+	for law; do
+		for seed in 1 2 3; do
+			checks --seed=$seed -- "$BIN/slices" "$law" $SLACK || return
+			checks --seed=$seed --model=haswell -- "$BIN/slices" "$law" $SLACK || return
+		done
+	done
+}
+
+test_sections_do_not_overlap() { slices spin ticket mcs optimistic mutex; }
+test_broken_lock_overlaps() { slices broken; }
+test_polled_flag() { slices flag; }
+test_transactions_meet() { slices meet; }
+test_threads_apart() { slices alone; }
+test_signal_of_a_thread() { slices signals; }
+test_crash_of_a_thread() {
+	local seed
+
+	for seed in 1 2 3; do
+		(ulimit -c 0; emu --seed=$seed -- "$BIN/slices" crash >/dev/null 2>&1)
+		[ $? = 139 ] || fail "seed $seed: status $?" || return
+	done
+}
+
 test_quiet() {
 	timeout -k 5 "$LIMIT" valgrind -q --tool=rtmgrind "$BIN/counter" 2 10 4 2>"$WORK/err" >/dev/null
 	[ ! -s "$WORK/err" ] || fail "-q says: $(head -n 1 "$WORK/err")"
@@ -641,11 +720,15 @@ test_glibc_without_elision() {
 }
 
 test_kccachetest_elided_repeats() {
+	[ -n "$(command -v kccachetest)" ] || { echo "no kccachetest" >"$WORK/skip"; return 1; }
+	like_pids elided_repeats
+}
+
+elided_repeats() {
 	local i
 
-	[ -n "$(command -v kccachetest)" ] || { echo "no kccachetest" >"$WORK/skip"; return 1; }
-	settle_pids 40
 	for i in 1 2; do
+		settle_pids
 		GLIBC_TUNABLES=glibc.elision.enable=1 emu -- kccachetest wicked -th 4 2000 \
 			>"$WORK/run.$i" || fail "status $?" || return
 		grep -o 'starts.*' "$WORK/log" >>"$WORK/run.$i"
@@ -681,7 +764,7 @@ if [ ! -x "$VALGRIND_LIB/rtmgrind-amd64-linux" ]; then
 fi
 [ $# -gt 0 ] || mapfile -t all < <(declare -F | sed -n 's/^declare -f test_//p')
 for name in "$@" "${all[@]}"; do
-	run_test "$name"
+	! mine || run_test "$name"
 done
 echo "$nr_ok ok, $nr_failed failed, $nr_skipped skipped"
 [ $nr_failed = 0 ]

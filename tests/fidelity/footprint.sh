@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# check: no, a program of tests/fidelity/rows
 #
 # footprint.sh: figures of cache lines that a search of each index reads, as
 # index_bench counts them; O is the build directory, FULL=1 the paper's 20

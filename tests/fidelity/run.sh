@@ -1,12 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# check: no, make fidelity; check.sh has its quick rows
 #
 # The fidelity suite: published figures beside the simulated machine's and,
 # where this processor has RTM, beside this processor's. Where it has none, beside
 # those that a processor with RTM has left in demo/results/fidelity-native.csv.
 #
 # run.sh [--record]   every row: a table on stdout; --record: also
-#                     demo/results/fidelity*.csv and demo/FIDELITY.md
+#                     demo/results/fidelity*.csv and tests/fidelity/FIDELITY.md
 # run.sh --quick      the quick rows as tests: ok NAME, not ok NAME: why
 #
 # O is the build directory. Must never print a figure that no run has printed.
@@ -15,7 +16,7 @@ O=$(cd "${O:-build}" && pwd) || exit 1
 export O
 here=$(cd "$(dirname "$0")" && pwd) || exit 1
 results=$here/../../demo/results
-page=$here/../../demo/FIDELITY.md
+page=$here/FIDELITY.md
 rows=$here/rows
 # Its first line says which processor, the others RUN,FIGURE,VALUE.
 recorded=$results/fidelity-native.csv
@@ -78,7 +79,7 @@ of() { lscpu | sed -n "s/^ *$1: *//p" | head -n 1; }
 
 has_rtm() { grep -qw rtm /proc/cpuinfo; }
 
-# Two simulated machines at a time; this processor's own runs have it to themselves.
+# JOBS simulated machines at a time; this processor's own runs have it to themselves.
 run_all() {
 	local keyword name model speed native command running=0
 
@@ -96,7 +97,7 @@ run_all() {
 		# shellcheck disable=SC2086 # a program and its arguments
 		emulate "$name" "$model" $command &
 		running=$((running + 1))
-		if [ $running -ge 2 ]; then
+		if [ $running -ge "${JOBS:-2}" ]; then
 			wait -n
 			running=$((running - 1))
 		fi
@@ -286,25 +287,25 @@ native_csv() {
 
 write_page() {
 	cat <<-PAGE
-	<!-- Written by make fidelity from tests/fidelity/rows, notes.md and the run; not edited. -->
+	<!-- make fidelity writes this page from tests/fidelity/rows, notes.md and its runs. Do not edit. -->
 	# How faithful the simulated machine is
 
 	$(as_table | tail -n 1)
 
-	Kinds of rows: *measured* is a number in the source; *prose* what the source says in words,
-	read as the range that is accepted; *defined* by the architecture; *goal* what this project asks
-	of the machine; *input* a number that the machine was given, so that the row says only that it
-	is charged. What is accepted was written down before the first run.
+	Kinds of rows: *measured*: the source has a number. *prose*: the source has words, and the accepted
+	range is our reading of them. *defined*: the architecture defines the value. *goal*: this project requires
+	the value. *input*: the machine was given the number, and the row verifies that it is charged. The accepted
+	ranges were written down before the first run.
 	PAGE
 	cat <<-PAGE
 
 	The native column: $(native_processor);
-	medians of $ROUNDS runs, of inputs the least. It is beside every row that runs there, whichever
-	machine the row is about. The virtual machine shares its cores and their first levels with strangers.
+	medians of $ROUNDS runs, for inputs the minimum. Each row that can run on this processor has a native
+	value, whichever machine the row is about. Other tenants share the cores and first-level caches of this virtual machine.
 	PAGE
 	has_rtm || cat <<-PAGE
-	The processor of this run has no RTM, so that the column is what an earlier run on that one
-	recorded in [fidelity-native.csv](results/fidelity-native.csv).
+	The processor of the present run has no RTM, so the native column has the values that an earlier run on the
+	named processor recorded in [fidelity-native.csv](../../demo/results/fidelity-native.csv).
 	PAGE
 	page_table
 	echo

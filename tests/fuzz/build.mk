@@ -7,12 +7,12 @@ FUZZ_TARGETS := data tunables rules symbol
 FUZZ_DIR     := $(O)/tests/fuzz
 
 # What a target tests; the rest of what it needs it brings along.
-fuzz_data_SRC      := $(filter-out tools/elide.c,$(wildcard tools/*.c)) $(PAGE_SRC) \
+fuzz_data_SRC      := $(filter-out tools/cmd/elide.c,$(TOOLS_SRC)) $(PAGE_SRC) \
 		      tests/tools/synth.c tests/tools/synth-full.c tests/tools/subject.c
 fuzz_data_LIBS     := $(TOOLS_LIBS)
-fuzz_tunables_SRC  := lib/tunables.c
-fuzz_rules_SRC     := lib/rules.c
-fuzz_symbol_SRC    := lib/symbol.c
+fuzz_tunables_SRC  := lib/state/tunables.c
+fuzz_rules_SRC     := lib/state/rules.c
+fuzz_symbol_SRC    := lib/state/symbol.c
 
 # A finding ends the run: it must not be one line among many.
 FUZZ_CFLAGS := -std=gnu11 -D_GNU_SOURCE -O1 -g $(WARN) -DELIDE_VERSION='"$(VERSION)"' \
@@ -31,21 +31,21 @@ fuzz-tests: $(FUZZ_TARGETS:%=$(FUZZ_DIR)/replay-%)
 # The known-broken subject: the symbol look-up without its bounds.
 fuzz-tests: $(FUZZ_DIR)/replay-broken
 
-$(FUZZ_DIR)/replay-broken: tests/fuzz/main.c tests/fuzz/symbol.c lib/symbol.c
+$(FUZZ_DIR)/replay-broken: tests/fuzz/main.c tests/fuzz/symbol.c lib/state/symbol.c
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)sed 's/if (offset > image->size || .*)$$/if (0)/' lib/symbol.c > $@.c
-	$(Q)! cmp -s lib/symbol.c $@.c
-	$(Q)$(CC) $(FUZZ_CFLAGS) $(FUZZ_SAN) -Ilib -o $@ tests/fuzz/main.c tests/fuzz/symbol.c $@.c
+	$(Q)sed 's/if (offset > image->size || .*)$$/if (0)/' lib/state/symbol.c > $@.c
+	$(Q)! cmp -s lib/state/symbol.c $@.c
+	$(Q)$(CC) $(FUZZ_CFLAGS) $(FUZZ_SAN) -Ilib/state -o $@ tests/fuzz/main.c tests/fuzz/symbol.c $@.c
 
 define fuzz_target_rules
-$(FUZZ_DIR)/fuzz-$(1): tests/fuzz/$(1).c $(fuzz_$(1)_SRC) $(wildcard lib/*.h lib/*.def tools/*.h tools/*.def) $(OBJ)/generated/syscalls.inc
+$(FUZZ_DIR)/fuzz-$(1): tests/fuzz/$(1).c $(fuzz_$(1)_SRC) $(wildcard lib/*.h lib/*/*.h lib/*.def) $(TOOLS_HDR) $(OBJ)/generated/syscalls.inc
 	$$(call say,FUZZ,$$@)
 	$$(Q)mkdir -p $$(@D)
 	$$(Q)clang $$(FUZZ_CFLAGS) -fsanitize=fuzzer,address,undefined -o $$@ \
 		tests/fuzz/$(1).c $(fuzz_$(1)_SRC) $(fuzz_$(1)_LIBS)
 
-$(FUZZ_DIR)/replay-$(1): tests/fuzz/main.c tests/fuzz/$(1).c $(fuzz_$(1)_SRC) $(wildcard lib/*.h lib/*.def tools/*.h tools/*.def) $(OBJ)/generated/syscalls.inc
+$(FUZZ_DIR)/replay-$(1): tests/fuzz/main.c tests/fuzz/$(1).c $(fuzz_$(1)_SRC) $(wildcard lib/*.h lib/*/*.h lib/*.def) $(TOOLS_HDR) $(OBJ)/generated/syscalls.inc
 	$$(call say,LD,$$@)
 	$$(Q)mkdir -p $$(@D)
 	$$(Q)$$(CC) $$(FUZZ_CFLAGS) $$(FUZZ_SAN) -o $$@ \

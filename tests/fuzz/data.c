@@ -13,9 +13,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "../../tools/conf.h"
-#include "../../tools/html.h"
-#include "../../tools/views.h"
+#include "../../tools/print/csv.h"
+#include "../../tools/print/html/html.h"
+#include "../../tools/print/json-report.h"
+#include "../../tools/print/suggestion.h"
+#include "../../tools/print/table.h"
+#include "../../tools/print/view-line.h"
+#include "../../tools/print/view-stack.h"
 #include "../tools/synth.h"
 #include "fuzz.h"
 

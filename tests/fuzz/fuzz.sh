@@ -1,5 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
+# check: no, make fuzz
+#
 # fuzz.sh TARGET...: libFuzzer on each for $FUZZ_SECONDS, beginning with the
 # corpus. What it learns stays in $O/tests/fuzz/found/TARGET. Says how many
 # inputs it ran; an input that fails is named, to be mended and then added to

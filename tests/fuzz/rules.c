@@ -9,10 +9,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../../lib/log.h"
-#include "../../lib/registry.h"
-#include "../../lib/rules.h"
-#include "../../lib/symbol.h"
+#include "../../lib/base/log.h"
+#include "../../lib/state/modules.h"
+#include "../../lib/state/registry.h"
+#include "../../lib/state/rules.h"
+#include "../../lib/state/symbol.h"
 #include "fuzz.h"
 
 /* Longest pattern and name that the obvious matcher is asked about. */
@@ -26,11 +27,16 @@ void elide_log(const char *format, ...)
 	must(format != NULL);
 }
 
-const struct elide_module *elide_registry_module_of(const void *address)
+const struct elide_module *elide_module_of(const void *address)
 {
 	static const struct elide_module module = {.path = "/usr/lib/libobject.so"};
 
 	return (uintptr_t)address & 1 ? &module : NULL;
+}
+
+const struct elide_module *elide_module_of_past(const void *site)
+{
+	return elide_module_of(site);
 }
 
 int elide_symbol_find(const char *path, uint64_t address, char *name, size_t size)

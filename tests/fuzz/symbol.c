@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "../../lib/symbol.h"
+#include "../../lib/state/symbol.h"
 #include "fuzz.h"
 
 static void count(void *arg, uint64_t value, uint64_t size)

@@ -8,13 +8,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../../lib/log.h"
-#include "../../lib/tunables.h"
+#include "../../lib/base/log.h"
+#include "../../lib/state/tunables.h"
 #include "fuzz.h"
 
 #define MAX_STRINGS 64
 
-/* In place of lib/log.c: a warning is one line. */
+/* In place of lib/base/log.c: a warning is one line. */
 void elide_log(const char *format, ...)
 {
 	char line[512];

@@ -25,7 +25,7 @@
 #define READ_RULE  WRLOCKED
 #define WRITE_RULE (255 - WRPHASE - RWAITING)
 
-/* lib/process.c: elide_enabled */
+/* lib/state/settings.c: elide_enabled */
 bool eliding = true;
 
 /* Who holds a lock really, as the program sees it; for the assertions. */
@@ -39,13 +39,13 @@ byte really_reading[THREADS];
 #endif
 #define ANYBODY_READS (really_reading[0] | really_reading[1] | READS_THIRD)
 
-/* lib/engine.h: elide_inside() */
+/* lib/section/engine.h: elide_inside() */
 #define INSIDE (tx[me].held != 0)
 
-/* lib/elide.c: elide_find_held() */
+/* lib/section/release.c: elide_find_held() */
 #define HELD(w) (tx[me].held & BIT(w))
 
-/* lib/elide.c: push_held(), after is_free() */
+/* lib/section/acquire.c: push_held(), after is_free() */
 inline subscribe(w, rule)
 {
 #ifdef FAULT_LAZY
@@ -64,7 +64,7 @@ inline subscribe(w, rule)
 	}
 }
 
-/* lib/elide.c: elide_release() and commit() */
+/* lib/section/release.c: elide_release() and commit() */
 inline release(w, rule)
 {
 	load(w, word);
@@ -192,7 +192,7 @@ inline gave_up(w)
 	}
 }
 
-/* preload/mutex.c: mutex_lock() and lock_inside(); lib/elide.c: elide_acquire(), acquire_nested() */
+/* preload/mutex.c: mutex_lock() and lock_inside(); lib/section/acquire.c: elide_acquire(), acquire_nested() */
 inline mutex_lock(m, here)
 {
 	if

@@ -44,6 +44,10 @@ if [ -n "${SAN:-}" ]; then
 	echo "skip planted: a sanitizer's runtime and Valgrind want the same addresses"
 	exit 0
 fi
+if ! command -v python3 >/dev/null; then
+	echo 'skip planted: python3 is not installed'
+	exit 0
+fi
 # shellcheck disable=SC2086 # several names
 python3 "$here/judge.py" list "$here/expected" $PLANTED >programs || exit 1
 if [ ! -x "$O/libexec/elide/rtmgrind-amd64-linux" ]; then

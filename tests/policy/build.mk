@@ -65,7 +65,7 @@ bench-policy: lib preload tools emulator demo-bin policy-tests
 
 # The library with RTM instructions that are nothing: what it costs itself, natively.
 NOP := $(POLICY_DIR)/libelide-nop.so
-NOP_OBJ := $(patsubst %.c,$(POLICY_DIR)/nop/%.o,$(wildcard lib/*.c preload/*.c))
+NOP_OBJ := $(patsubst %.c,$(POLICY_DIR)/nop/%.o,$(wildcard lib/*/*.c preload/*.c))
 
 $(POLICY_DIR)/nop/%.o: %.c tests/policy/nop.h
 	$(call say,CC,$@)

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
+# check: no, figures of make bench-entry
 #
 # What the decision of the adaptive policy and its bookkeeping cost a section on this
 # processor: one thread that locks (entry.c), under a library whose RTM instructions are

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
+# check: no, draws for make bench-policy
 #
 # plot.sh CSV SVG: regret and time against never for each row of the table, sorted. Must
 # never draw a point that is not in the file.

@@ -1,5 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
+# check: no, writes for make bench-policy
 #
 # readme.sh POLICY.md README.md: the README as it is, but with the numbers of the page: what
 # was run, the rows and the peers, between its two marks. Must never change a file.

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# check: no, make bench-policy; check.sh has its short form
 #
 # The regret suite: runs each workload of the suite under each policy on simulated
 # machines, then writes the table, the page and the picture.
@@ -9,7 +10,7 @@
 #
 # O is the build directory. CORES, SEEDS, POLICIES and ONLY (patterns of workloads) select
 # what is run; FULL=1: everything, in hours. MS is the length of a run in virtual
-# milliseconds, JOBS the machines at a time. RECORD=1 writes demo/results, demo/POLICY.md and
+# milliseconds, JOBS the machines at a time. RECORD=1 writes demo/results, tests/policy/POLICY.md and
 # the numbers in the README. TUNING=1 leaves
 # the held-out workloads alone.
 # A result is kept in O/policy.runs and not measured again as long as the library, the
@@ -27,7 +28,7 @@ results=$O
 page=$O/policy.md
 if [ -n "${RECORD:-}" ]; then
 	results=$here/../../demo/results
-	page=$here/../../demo/POLICY.md
+	page=$here/POLICY.md
 fi
 VALGRIND_LIB=$O/libexec/elide
 export VALGRIND_LIB

@@ -18,6 +18,14 @@ $(PRELOAD_TEST_DIR)/%: tests/preload/%.c
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -MF $(OBJ)/tests-preload-$*.d -o $@ $< -pthread -ldl -Wl,-z,now
 
+# The same program, bound function by function at the first call.
+$(PRELOAD_TEST_DIR)/symbols-lazy: tests/preload/symbols.c
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) -MF $(OBJ)/tests-preload-symbols-lazy.d -o $@ $< -pthread -ldl -Wl,-z,lazy
+
+preload-tests: $(PRELOAD_TEST_DIR)/symbols-lazy
+
 $(PRELOAD_TEST_DIR)/lib%.so: tests/preload/lib%.c
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
@@ -29,11 +37,11 @@ preload-tests: $(PRELOAD_TEST_DIR)/lib-hidden.so $(PRELOAD_TEST_DIR)/lib-early.s
 # counter test must find each of them, or it would find nothing.
 BROKEN_SUBJECTS := ignores-holder commits-changed
 broken_ignores-holder   := / void subscribe(/,/t->open/{s/if (!is_free(\(.*\)))$$/is_free(\1);/;/rtm_abort/d}
-broken_of_ignores-holder := lib/section.h
+broken_of_ignores-holder := lib/section/section.h
 broken_commits-changed  := /if (read_word(word, .*) != .*value)/,/rtm_abort/d
-broken_of_commits-changed := lib/quick.h lib/release.c
+broken_of_commits-changed := lib/section/quick.h lib/section/release.c
 # What holds the code of a section, its own or inlined.
-BROKEN_SRC := lib/elide.c lib/release.c $(PRELOAD_SRC)
+BROKEN_SRC := lib/section/acquire.c lib/section/release.c $(PRELOAD_SRC)
 PRELOAD_BROKEN := $(BROKEN_SUBJECTS:%=$(PRELOAD_TEST_DIR)/%.so)
 
 preload-tests: $(PRELOAD_BROKEN)

@@ -17,7 +17,7 @@
 
 #include "../../lib/compiler.h"
 #include "../../lib/emulator.h"
-#include "../../lib/learn.h"
+#include "../../lib/policy/learn.h"
 #include "data.h"
 
 static const char *path;

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "../../lib/compiler.h"
-#include "../../lib/heap.h"
+#include "../../lib/base/heap.h"
 #include "../../lib/rtm.h"
 
 #define NR_THREADS 4

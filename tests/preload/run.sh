@@ -1,5 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
+# check: seconds=45
+#
 # The preloaded library around real programs; what calls answer is in
 # tests/semantics. $O is the build directory, SEEDS the number of seeds of the
 # counter test. Prints a line a test and a count.
@@ -98,6 +100,11 @@ test_symbols() {
 		skip symbols 'AddressSanitizer has a pthread_mutex_lock of its own in front'
 		return
 	fi
+	# Programs of both kinds: bound when they are loaded, and at the first call.
+	with "$lib" off "$bin/symbols" off
+	check symbols-off "$rc $(grep -c '^not ok' out)" = '0 0'
+	with "$lib" off "$bin/symbols-lazy" off
+	check symbols-off-lazy "$rc $(grep -c '^not ok' out)" = '0 0'
 	for m in $modes; do
 		in_mode $m "$bin/symbols" "$tmp/data"
 		sed "s/^\(ok\|not ok\) /&engages-$m-/" out
@@ -193,6 +200,9 @@ test_threads() {
 		# Blocks and their rows are handed on: eight threads at a time need no more than that.
 		check "churn-$m-rows" "$(sum rows)" -le 20
 	done
+	with "$lib" profile "$O/tests/semantics/limits" many-threads-in-turn
+	check many-threads-in-turn "$(cat out) $(sum threads) $(sum dropped)" = \
+		'32000 threads, 32000 32000 0,0,0,0,0,0,0,0,0'
 	with "$lib" profile "$bin/scenario" errno
 	quiet errno-profile
 	can_elide && { in_mode auto "$bin/scenario" errno; quiet errno-auto; }

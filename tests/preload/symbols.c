@@ -5,6 +5,7 @@
  * trace in the data file.
  *
  * symbols plain     without the library: only the answers
+ * symbols off       preloaded and switched off: the call does not reach our library
  * symbols DATAFILE  preloaded, the data file being DATAFILE
  *
  * A row without a test stops the build: see the assertion under the table.
@@ -485,25 +486,108 @@ static const char *test_cnd_timedwait(cnd_timedwait_fn f)
 	return NULL;
 }
 
+/* A thread that ends with its lock held, which is found when it is joined. */
+static void *end_holding(void *m)
+{
+	pthread_mutex_lock(m);
+	return m;
+}
+
+static int end_holding_c11(void *m)
+{
+	pthread_mutex_lock(m);
+	return 3;
+}
+
+static const char *test_join(join_fn f)
+{
+	pthread_mutex_t *m = new_mutex();
+	pthread_t thread;
+	void *value;
+
+	pthread_create(&thread, NULL, end_holding, m);
+	expect(f(thread, &value) == 0);
+	expect(value == m);
+	return NULL;
+}
+
+static const char *test_tryjoin(tryjoin_fn f)
+{
+	pthread_mutex_t *m = new_mutex();
+	pthread_t thread;
+	void *value;
+	int err;
+
+	pthread_create(&thread, NULL, end_holding, m);
+	do
+		err = f(thread, &value);
+	while (err == EBUSY);
+	expect(err == 0);
+	expect(value == m);
+	return NULL;
+}
+
+static const char *test_timedjoin(timedjoin_fn f)
+{
+	const struct timespec far = {.tv_sec = INT32_MAX};
+	pthread_mutex_t *m = new_mutex();
+	pthread_t thread;
+	void *value;
+
+	pthread_create(&thread, NULL, end_holding, m);
+	expect(f(thread, &value, &far) == 0);
+	expect(value == m);
+	return NULL;
+}
+
+static const char *test_clockjoin(clockjoin_fn f)
+{
+	const struct timespec far = {.tv_sec = INT32_MAX};
+	pthread_mutex_t *m = new_mutex();
+	pthread_t thread;
+	void *value;
+
+	pthread_create(&thread, NULL, end_holding, m);
+	expect(f(thread, &value, CLOCK_MONOTONIC, &far) == 0);
+	expect(value == m);
+	return NULL;
+}
+
+static const char *test_thrd_join(thrd_join_fn f)
+{
+	pthread_mutex_t *m = new_mutex();
+	thrd_t thread;
+	int value;
+
+	expect(thrd_create(&thread, end_holding_c11, m) == thrd_success);
+	expect(f(thread, &value) == thrd_success);
+	expect(value == 3);
+	return NULL;
+}
+
 /**
  * struct test - what a row of symbols.def is tested with.
  * @run:      given the function under test
  * @acquired: acquisitions that @run makes
  * @locks:    locks that become known by it
+ * @ends:     a thread ends holding a lock: a misuse
  * @waits:    it waits on a condition variable: an elided section must give that as its cause
  */
 struct test {
 	const char *(*run)(void *f);
 	int acquired;
 	int locks;
+	int ends;
 	int waits;
 };
 
-#define TEST(id, ...)  ROW(id, __VA_ARGS__, 0)
-#define WAITS(id, ...) ROW(id, __VA_ARGS__, 1)
-#define ROW(id, nr_acquired, nr_locks, in_cond)                                         \
+#define TEST(id, ...)  ROW(id, __VA_ARGS__, 0, 0)
+#define ENDS(id, ...)  ROW(id, __VA_ARGS__, 1, 0)
+#define WAITS(id, ...) ROW(id, __VA_ARGS__, 0, 1)
+#define ROW(id, nr_acquired, nr_locks, nr_ends, in_cond)                                \
 	[SYMBOL_##id] = {.run = (const char *(*)(void *))(void *)test_##id,             \
-			 .acquired = nr_acquired, .locks = nr_locks, .waits = in_cond}
+			 .acquired = nr_acquired, .locks = nr_locks, .ends = nr_ends, \
+			 .waits = in_cond}
 
 static const struct test tests[] = {
 	TEST(mutex_init, 1, 1), TEST(mutex_destroy, 2, 2), TEST(mutex_lock, 1, 1),
@@ -520,6 +604,8 @@ static const struct test tests[] = {
 	TEST(mtx_init, 1, 1), TEST(mtx_destroy, 2, 2), TEST(mtx_lock, 1, 1), TEST(mtx_trylock, 1, 1),
 	TEST(mtx_timedlock, 1, 1), TEST(mtx_unlock, 2, 1), WAITS(cnd_wait, 2, 1),
 	WAITS(cnd_timedwait, 1, 1),
+	ENDS(join, 1, 1), ENDS(tryjoin, 1, 1), ENDS(timedjoin, 1, 1), ENDS(clockjoin, 1, 1),
+	ENDS(thrd_join, 1, 1),
 };
 
 _Static_assert(sizeof(tests) / sizeof(*tests) == NR_SYMBOLS, "the last rows of symbols.def have no test");
@@ -536,7 +622,7 @@ static const struct row {
 #undef ELIDE_ALIAS
 };
 
-static const char *try_row(const struct row *row, const char *data)
+static const char *try_row(const struct row *row, const char *data, bool off)
 {
 	void *f = *row->version ? dlvsym(RTLD_DEFAULT, row->symbol, row->version) :
 				  dlsym(RTLD_DEFAULT, row->symbol);
@@ -546,6 +632,8 @@ static const char *try_row(const struct row *row, const char *data)
 	static char text[160];
 	Dl_info info;
 
+	if (off && (!f || !dladdr(f, &info) || strstr(info.dli_fname, "libelide-preload")))
+		return "leads to the library";
 	if (!f)
 		return data ? "not found" : NULL; /* plain glibc need not export every alias */
 	if (!test->run)
@@ -572,6 +660,9 @@ static const char *try_row(const struct row *row, const char *data)
 			 (long)(after.nr_locks - before.nr_locks), test->acquired, test->locks);
 		return text;
 	}
+	if (test->ends && after.misuse[ELIDE_MISUSE_EXIT_HELD] !=
+				  before.misuse[ELIDE_MISUSE_EXIT_HELD] + test->ends)
+		return "a lock left held was not found when its thread was joined";
 	if (test->waits && after.header.mode == ELIDE_RUN_ELIDE &&
 	    after.all.causes[ELIDE_CAUSE_cond_wait] == before.all.causes[ELIDE_CAUSE_cond_wait])
 		return "an elided section waited";
@@ -580,15 +671,23 @@ static const char *try_row(const struct row *row, const char *data)
 
 int main(int argc, char **argv)
 {
-	const char *data = argc > 1 && strcmp(argv[1], "plain") ? argv[1] : NULL;
+	bool off = argc > 1 && !strcmp(argv[1], "off");
+	const char *data = argc > 1 && !off && strcmp(argv[1], "plain") ? argv[1] : NULL;
 	pthread_mutex_t *first = new_mutex();
 	int failed = 0;
+	Dl_info info;
 
 	/* Makes the data file. */
 	pthread_mutex_lock(first);
 	pthread_mutex_unlock(first);
+	/* As this program was bound when it was loaded. */
+	if (off && (!dladdr((void *)pthread_mutex_lock, &info) ||
+		    strstr(info.dli_fname, "libelide-preload"))) {
+		puts("not ok bound to the library");
+		failed++;
+	}
 	for (unsigned int i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
-		const char *wrong = try_row(&rows[i], data);
+		const char *wrong = try_row(&rows[i], data, off);
 
 		failed += wrong != NULL;
 		printf("%s %s%s%s%s%s\n", wrong ? "not ok" : "ok", rows[i].symbol,

@@ -1,5 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
+# check: seconds=370 parts=8
+#
 # The semantics matrix: every row of tests/semantics/rows in every mode. What a
 # program prints and how it ends must be what it is without the library: on this
 # machine for the native modes, on the emulated machine for the emulated ones.
@@ -7,7 +9,8 @@
 #   run.sh [ROW...]        all rows, or some; $O is the build directory
 #   run.sh --cell MODE ROW one cell, for the above
 #
-# Prints a line a cell, "ok MODE-ROW" or what is wrong, and the numbers of cells.
+# JOBS is how many cells run at a time. Prints a line a cell, "ok MODE-ROW" or what is wrong, and
+# the numbers of cells.
 set -u
 
 O=$(cd "${O:-build}" && pwd) || exit 1
@@ -18,6 +21,7 @@ elide=$O/bin/elide
 # Seconds a cell may take; the longest takes a fortieth of it.
 LIMIT=${LIMIT:-480}
 unset LD_PRELOAD
+. "$here/../part.sh"
 
 # field ROW NUMBER: of the table.
 field() {
@@ -133,11 +137,11 @@ verdict() {
 	done
 }
 
-# run MODES ROWS: their cells, two at a time.
+# run MODES ROWS: their cells.
 run() {
 	for mode in $1; do
 		for row in $2; do echo "$mode $row"; done
-	done | xargs -P 2 -L 1 sh "$here/run.sh" --cell
+	done | xargs -P "${JOBS:-2}" -L 1 sh "$here/run.sh" --cell
 }
 
 TMP=$(mktemp -d) || exit 1
@@ -149,6 +153,7 @@ not_ok() { nr=$((nr + 1)); failed=$((failed + 1)); echo "not ok $1: $2"; }
 skip() { skipped=$((skipped + 1)); echo "skip $1: $2"; }
 
 rows=${*:-$(sed -n 's/^\([a-z][a-z0-9-]*\) *|.*/\1/p' "$here/rows")}
+rows=$(for row in $rows; do ! mine || echo "$row"; done)
 modes='plain profile'
 # Where the processor has RTM that works, a plain program is elided by default.
 if "$elide" doctor --json 2>/dev/null | grep -q '"rtm_usable": true'; then
@@ -237,6 +242,7 @@ broken_wrappers() {
 	for pair in mutex:relock-errorcheck rwlock:held-rwlock spin:trylock-own \
 		    cond:wait-in-section c11:held-c11 cond:order-planted; do
 		kind=${pair%:*} row=${pair#*:}
+		case " $(echo $rows) " in *" $row "*) ;; *) continue ;; esac
 		TMP=$sound/broken-$kind-$row
 		mkdir "$TMP" && ln -s "$sound/plain" "$TMP/plain"
 		LIB=$O/tests/semantics/broken-$kind.so LIMIT=20 sh "$here/run.sh" --cell native $row
@@ -251,6 +257,7 @@ broken_wrappers() {
 
 # RTM that is there and never commits is switched off, and that is said.
 never_commits() {
+	mine || return
 	case "$1 $modes" in '0 '*emulated-100*) ;; *) return ;; esac
 	cd "$TMP" || return
 	ELIDE_OUTPUT=$TMP/data ELIDE_WATCH=50 COUNT_ROUNDS=100 timeout 60 "$elide" run -q --emulate \

@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
+# check: no, sourced by tests
+#
 # What the tests of the elide command have in common, to be sourced: the build
 # directory $O and what is in it, a directory of their own that goes at the end,
 # and one line a test. Ends the script that cannot have them.

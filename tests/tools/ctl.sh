@@ -37,8 +37,8 @@ refused() {
 
 # value KEY [FILE]: of the report's totals
 value() {
-	"$elide" report --json -i "${2:-elide.data}" | python3 -c \
-		'import json, sys; print(json.load(sys.stdin)["totals"][sys.argv[1]])' "$1"
+	"$elide" report --json -i "${2:-elide.data}" |
+		sed -n '/^ "totals"/,/^ }/s/^  "'"$1"'": \([0-9]*\),*$/\1/p'
 }
 
 # tick: have the program go on for some thousand sections; how many it has made goes to $sections.
@@ -93,7 +93,16 @@ check 'reset: what was before is left out' test "$rest" -lt "$all"
 tick
 check 'reset: counting goes on' test "$(value acquired)" -gt "$rest"
 
-refused 'no such process' 'is not there, or writes no data file' $$ off
+refused 'no such process' 'is not there' 99999999 off
+refused 'a process without the library' 'has not loaded the library' $$ off
+# Switched off for good: it says why it cannot be switched on.
+ELIDE_MODE=off LD_PRELOAD=$O/lib/libelide-preload.so sleep 600 &
+off_pid=$!
+tries=6000
+until grep -q libelide-preload "/proc/$off_pid/maps" || [ $((tries--)) -eq 0 ]; do sleep 0.01; done
+refused 'a process with ELIDE_MODE=off' 'was started with ELIDE_MODE=off' "$off_pid" on
+kill "$off_pid"
+wait "$off_pid" 2>/dev/null
 refused 'not a process id' 'is not a process id' 12x off
 refused 'unknown verb' 'nearest is reset' "$pid" rest
 refused 'no verb' 'needs a process id' "$pid"
@@ -103,8 +112,7 @@ refused 'snapshot to nowhere' 'No such file or directory' -o nowhere/x "$pid" sn
 exec {to}>&-
 read -r sections <&"$from"
 wait "$pid"
-check 'every section was counted' test "$("$elide" report --json -i elide.data |
-	python3 -c 'import json, sys; print(json.load(sys.stdin)["totals"]["acquired"])')" -le "$sections"
+check 'every section was counted' test "$(value acquired)" -le "$sections"
 rm -f elide.data.base
 check 'every section was counted, base gone' test "$(value acquired)" -eq "$sections"
 

@@ -9,8 +9,8 @@
  */
 #include <stdio.h>
 
-#include "../../tools/html.h"
-#include "../../tools/report.h"
+#include "../../tools/print/html/html.h"
+#include "../../tools/model/report.h"
 
 static int overlay(json_t *tree, const char *path)
 {

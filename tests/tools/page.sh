@@ -20,7 +20,7 @@ skip() { skipped=$((skipped + 1)); echo "skip $1: $2"; }
 
 # check PAGE REPORT: what is wrong goes to the file wrong.
 check() {
-	timeout 60 python3 "$here/page-check.py" "$1" "$2" "$here/../../tools/columns.def" >wrong 2>&1
+	timeout 60 python3 "$here/page-check.py" "$1" "$2" "$here/../../tools/model/columns.def" >wrong 2>&1
 }
 
 # page NAME FILE...: the page and the JSON of these files fit each other.

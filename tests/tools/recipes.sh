@@ -46,8 +46,8 @@ recipe() {
 
 # value KEY FILE: of the report's totals.
 value() {
-	"$elide" report --json --no-children -i "$2" | python3 -c \
-		'import json, sys; print(json.load(sys.stdin)["totals"][sys.argv[1]])' "$1"
+	"$elide" report --json --no-children -i "$2" |
+		sed -n '/^ "totals"/,/^ }/s/^  "'"$1"'": \([0-9]*\),*$/\1/p'
 }
 
 # servers: the ids here of those that run in a pid namespace of their own.

@@ -45,7 +45,7 @@ static void add_stacks(struct synth *s, const struct subject_sites *sites)
 static void add_rows(struct synth *s, const struct subject_sites *sites)
 {
 	const struct elide_class quiet = {ELIDE_CLASS_STATIC, ELIDE_KIND_MUTEX,
-					  (uint64_t)&subject_quiet_lock, 1, 0};
+					  (uint64_t)&subject_quiet_lock, 1, 0, 0};
 	struct elide_row rows[] = {
 		/* PAUSE */
 		{.class_index = 0, .site = sites->lookup, .fallback = 90, .commits = 10,

@@ -52,7 +52,7 @@ void synth_large(const char *path, uint32_t nr_classes, uint32_t nr_sites)
 	s.size = small.size;
 	for (uint32_t i = 0; i < nr_classes; i++)
 		add(&s, ELIDE_CHUNK_CLASSES,
-		    &(struct elide_class){ELIDE_CLASS_INIT, ELIDE_KIND_MUTEX, 0x100000 + 16 * i, 7, 0},
+		    &(struct elide_class){ELIDE_CLASS_INIT, ELIDE_KIND_MUTEX, 0x100000 + 16 * i, 7, 0, 7},
 		    sizeof(struct elide_class));
 	/* Every fourth site is called by a second thread. */
 	for (uint32_t i = 0; i < nr_sites + nr_sites / 4; i++) {

@@ -175,9 +175,9 @@ static void add_module(struct synth *s)
 static void add_classes(struct synth *s, const struct subject_sites *sites)
 {
 	const struct elide_class classes[] = {
-		{ELIDE_CLASS_STATIC, ELIDE_KIND_MUTEX, (uint64_t)&subject_index_lock, 1, 0},
-		{ELIDE_CLASS_INIT, ELIDE_KIND_RWLOCK_READ, sites->create, 100000, 0},
-		{ELIDE_CLASS_STATIC, ELIDE_KIND_MUTEX, (uint64_t)&subject_table.lock, 1, 0},
+		{ELIDE_CLASS_STATIC, ELIDE_KIND_MUTEX, (uint64_t)&subject_index_lock, 1, 0, 1},
+		{ELIDE_CLASS_INIT, ELIDE_KIND_RWLOCK_READ, sites->create, 100000, 0, 100000},
+		{ELIDE_CLASS_STATIC, ELIDE_KIND_MUTEX, (uint64_t)&subject_table.lock, 1, 0, 1},
 	};
 
 	for (size_t i = 0; i < 3; i++)

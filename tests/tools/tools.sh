@@ -538,7 +538,7 @@ for setting in $inlist; do
 		not_ok 'manual page of the settings' "$setting is missing"
 done
 if command -v mandoc >/dev/null; then
-	for page in "$O"/man/elide*; do
+	for page in "$O"/man/*; do
 		mandoc -T lint -W warning "$page" >lint && ok "mandoc ${page##*/}" ||
 			not_ok "mandoc ${page##*/}" "$(cat lint)"
 	done

@@ -13,6 +13,8 @@ elide=$O/bin/elide
 lib=$O/lib/libelide-preload.so
 tmp=$(mktemp -d) || exit 1
 trap 'umount "$tmp/disk" 2>/dev/null; rm -rf "$tmp"' EXIT
+# Who ends the test does not leave a file system mounted.
+trap 'exit 143' INT TERM
 cd "$tmp" || exit 1
 nr=0 failed=0 skipped=0
 # The programs that are to crash need leave no core.

@@ -8,12 +8,25 @@
  */
 #include <errno.h>
 #include <sched.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "torture.h"
+
+unsigned int say(const char *format, ...)
+{
+	char line[256];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(line, sizeof(line), format, args);
+	va_end(args);
+	fprintf(stderr, "%s\n", line);
+	return 1;
+}
 
 void random_seed(struct random *r, uint64_t seed, uint64_t stream)
 {

@@ -1,24 +1,38 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * points.c - delays at the numbered points of lib/points.def, in a build of
- * the library that is made for this.
+ * points.c - what happens at the numbered points of lib/points.def, in a build of the
+ * library that is made for this: delays, signals, and what the program brings along.
  *
  * TORTURE_POINTS=SEED[:POINT]: delay at every point, or at that one only.
  * TORTURE_SIGNAL=NUMBER: that signal arrives in the middle of each slow path.
+ * TORTURE_EVENT=SEED: the program's torture_event() is called in slow paths: one time in
+ * OFTEN at a point that the seed chooses, one time in SELDOM at the others. SEED:NAME: each
+ * time at that point, and at no other.
+ * TORTURE_MET=FILE: the names of the points that were met are appended to it.
+ *
  * Between begin and commit there is no system call, no PAUSE and no store but
  * to the thread's own state, which an abort rolls back: the next attempt
  * waits as long as this one did.
  */
+#include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "compiler.h"
-#include "point.h"
+#include "base/syscalls.h"
+#include "base/testpoint.h"
 
 /* Iterations; long enough for the other threads to get in between. */
 #define LONGEST 2000
+
+/* A process of some thousand slow paths has some ten events. */
+#define OFTEN  4
+#define SELDOM 64
 
 static const unsigned char inside[] = {
 #define ELIDE_POINT(name, is_inside) is_inside,
@@ -26,19 +40,46 @@ static const unsigned char inside[] = {
 #undef ELIDE_POINT
 };
 
-static uint32_t seed;
-static int only = -1;
+static const char *const names[] = {
+#define ELIDE_POINT(name, is_inside) #name "\n",
+#include "points.def"
+#undef ELIDE_POINT
+};
+
+/* They are the bits of a word. */
+_Static_assert(ELIDE_NR_POINTS <= 64, "more points than bits");
+
+static uint32_t seed, event_seed;
+static int only = -1, favourite = -1;
+static bool nowhere_else;
 static int interrupt;
+static const char *met_file;
+static uint64_t met_by_all;
 static uint32_t nr_threads;
-static __thread uint32_t state;
+static __thread uint32_t state, event_state;
+static __thread uint64_t met;
+
+/* Of the program, at a point of a slow path: it must call nothing that takes a lock. */
+extern void torture_event(int point) __attribute__((weak, visibility("default")));
 
 __attribute__((constructor)) static void read_setting(void)
 {
 	const char *setting = getenv("TORTURE_SIGNAL");
 	char *end;
 
+	met_file = getenv("TORTURE_MET");
 	if (setting)
 		interrupt = atoi(setting);
+	setting = getenv("TORTURE_EVENT");
+	if (setting && torture_event) {
+		event_seed = strtoul(setting, &end, 10);
+		favourite = ELIDE_POINT_slow_entered +
+			    event_seed * 2654435761u % (ELIDE_NR_POINTS - ELIDE_POINT_slow_entered);
+		nowhere_else = *end == ':';
+		for (int i = 0; nowhere_else && i < ELIDE_NR_POINTS; i++)
+			if (!strncmp(names[i], end + 1, strlen(names[i]) - 1))
+				favourite = i;
+	}
 	setting = getenv("TORTURE_POINTS");
 	if (!setting)
 		return;
@@ -47,20 +88,67 @@ __attribute__((constructor)) static void read_setting(void)
 		only = atoi(end + 1);
 }
 
+static uint32_t draw(uint32_t *own, uint32_t from)
+{
+	uint32_t r = *own;
+
+	if (!r)
+		r = (from + __atomic_add_fetch(&nr_threads, 1, __ATOMIC_RELAXED)) * 2654435761u | 1;
+	r ^= r << 13;
+	r ^= r >> 17;
+	r ^= r << 5;
+	*own = r;
+	return r;
+}
+
+/* Outside: by system calls alone, for a slow path must be no cancellation point. */
+static void write_met(void)
+{
+	uint64_t fresh = met & ~__atomic_fetch_or(&met_by_all, met, __ATOMIC_RELAXED);
+	int fd, saved = errno;
+
+	fd = fresh ? sys_open(met_file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600) : -1;
+	for (; fd >= 0 && fresh; fresh &= fresh - 1) {
+		const char *name = names[__builtin_ctzll(fresh)];
+
+		if (sys_write(fd, name, strlen(name)) < 0)
+			abort();
+	}
+	if (fd >= 0)
+		sys_close(fd);
+	errno = saved;
+}
+
+static void inflict(enum elide_point point)
+{
+	int saved = errno;
+
+	if (interrupt)
+		raise(interrupt);
+	if (nowhere_else ? (int)point == favourite :
+			   event_seed && !(draw(&event_state, event_seed) %
+					   ((int)point == favourite ? OFTEN : SELDOM)))
+		torture_event(point);
+	errno = saved;
+}
+
 void elide_test_point(enum elide_point point)
 {
 	uint32_t r;
 
-	if (interrupt && point == ELIDE_POINT_row)
-		raise(interrupt);
+	if (met_file) {
+		met |= 1ull << point;
+		if (!inside[point] && (met & ~READ_ONCE(met_by_all)))
+			write_met();
+	}
+	if (point >= ELIDE_POINT_slow_entered)
+		inflict(point);
 	if (!seed || (only >= 0 && only != (int)point))
 		return;
 	/* A thread meets its first point outside: the counter is never part of a transaction. */
-	if (!state && !inside[point])
-		state = (seed + __atomic_add_fetch(&nr_threads, 1, __ATOMIC_RELAXED)) * 2654435761u | 1;
-	r = state ^= state << 13;
-	r = state ^= r >> 17;
-	r = state ^= r << 5;
+	if (!state && inside[point])
+		return;
+	r = draw(&state, seed);
 	if (r & 3)
 		return;
 	if (!inside[point] && !(r & 0x70))

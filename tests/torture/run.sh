@@ -10,6 +10,7 @@
 set -u
 
 O=$(cd "${O:-build}" && pwd) || exit 1
+here=$(cd "$(dirname "$0")" && pwd)
 TORTURE_SEEDS=${TORTURE_SEEDS:-3}
 LONG_MINUTES=${LONG_MINUTES:-0}
 # Seconds; a run takes one or two, a hang would take for ever.
@@ -191,6 +192,135 @@ interrupted() {
 	fi >>results
 }
 
+# Events in slow paths: see slow.c.
+events='locks forks vforks jumps ends deferred async exits unloads fifo'
+slow=$O/tests/torture/slow
+slow_under='' # what runs it
+slow_at=''    # :POINT, the only one where there are events
+
+# slow_failed EVENT RC: nothing, or why the run of slow is a failure.
+slow_failed() {
+	wanted=0
+	[ "$1" = exits ] && wanted=7
+	if [ "$2" -ne $wanted ] || [ -s err ]; then
+		[ "$2" -eq 124 ] && echo hangs
+		echo "exit $2: $(head -n 3 err | tr '\n' ' ')"
+		return
+	fi
+	for file in data*; do
+		[ "$("$sums" "$file" | tr ' ' '\n' | sed -n 's/^bad=//p')" = 0 ] ||
+			echo "$file has rows that contradict themselves, or is none"
+	done
+	for word in unlock_foreign destroy_held relock; do
+		[ "$(sum misuse_$word)" = 0 ] || echo "$word is reported, which nobody did"
+	done
+	[ "$(sum state)" = 2 ] || echo 'the data file was not closed'
+	# A process that exits has threads that do not come to an end.
+	[ "$1" = exits ] && return
+	acquired=$(sed -n 's/^acquired //p' out) most=$(sed -n 's/^interrupted //p' out)
+	got=$(($(sum acquired) + $(sum dropped | tr ',' '+'))) least=$acquired
+	# After a commit the section's inner lock is counted in a slow path, out of which a handler may jump.
+	[ "$(sum commits)" -gt 0 ] && least=$((acquired - most))
+	[ "$got" -ge "$least" ] && [ "$got" -le $((acquired + most)) ] ||
+		echo "$acquired acquisitions, $most interrupted, the file has $got"
+	kept=$(sed -n 's/^kept //p' out)
+	[ "$most" -gt 0 ] || [ "$(sum misuse_exit_held)" = "$kept" ] ||
+		echo "$kept threads ended with a lock, the file has $(sum misuse_exit_held)"
+}
+
+# slow_run EVENT SEED [LIBRARY [LIMIT]]: why it failed in $why. Every other seed watches orders.
+slow_run() {
+	rm -f data*
+	set -- "$1" "$2" "${3:-$points}" "${4:-$LIMIT}"
+	replay="$(quoted env $slow_mode ELIDE_ORDER=$(($2 % 2)) ELIDE_OUTPUT=data TORTURE_EVENT="$2$slow_at" \
+		TORTURE_POINTS="$2" LD_PRELOAD="$3" $slow_under "$slow" "--seed=$2" --rounds=10 "$1")"
+	eval timeout "$4" "$replay" >out 2>err
+	rc=$?
+	why=''
+	[ $rc -eq 77 ] || why=$(slow_failed "$1" $rc | tr '\n' ' ')
+}
+
+# slow_one NAME EVENT SEED: its outcome in results.
+slow_one() {
+	slow_run "$2" "$3"
+	if [ $rc -eq 77 ]; then
+		skip "slow-$2" "$(cat out)"
+	elif [ -z "$why" ]; then
+		echo "$1-$2 ok" >>results
+	else
+		echo "$1-$2 ${why}; replay: $replay" >>results
+	fi
+}
+
+# A few on the emulated machine, where sections are elided, on the shortest way with even seeds.
+slow_emulated() {
+	slow_under="$O/libexec/elide/launch --tool=rtmgrind -q"
+	slow_mode="VALGRIND_LIB=$O/libexec/elide"
+	for event in locks forks jumps unloads; do
+		slow_one slow-emulated $event 1
+		slow_one slow-emulated $event 2
+	done
+	slow_under=''
+}
+
+# A library goes while a slow path asks the loader of another thread's call in it. Without what
+# makes up for that one run in three ends with a fault.
+slow_unloads() {
+	slow_mode='ELIDE_MODE=profile' slow_at=:slow_module
+	for seed in $(seq 1 15); do
+		slow_one slow-object unloads "$seed"
+	done
+	slow_at=''
+}
+
+# slow_seeds FIRST LAST: an event each, natively.
+slow_seeds() {
+	for seed in $(seq "$1" "$2"); do
+		set -- $events
+		shift $((seed % 10))
+		slow_mode='ELIDE_MODE=profile'
+		slow_one slow "$1" "$seed"
+		[ "$native" ] || continue
+		slow_mode='ELIDE_MODE=elide'
+		slow_one slow-elided "$1" "$seed"
+	done
+}
+
+# The library whose slow paths signals interrupt, and the one that admits them too early.
+slow_broken() {
+	slow_mode='ELIDE_MODE=profile'
+	for broken in interruptible late; do
+		for event in locks jumps async; do
+			slow_run $event 1 "$O/tests/torture/slow-$broken.so" 5
+			if [ "$why" ]; then
+				echo "slow-$broken-is-caught-by-$event ok"
+			else
+				echo "slow-$broken-is-caught-by-$event it passed"
+			fi >>results
+		done
+	done
+}
+
+# points_met: each point of lib/points.def was met, but for those that cannot be here.
+points_met() {
+	# Samples of loads come from the counters of a processor that has RTM, and only with ELIDE_PMU=abort.
+	never='loads_entered loads_publish loads_done'
+	# What only an elided section meets.
+	elided='prepared begun subscribed held nested release compared commit committed aborted fallback
+abort_entered abort_publish abort_done event_entered event_publish event_done'
+	[ "$native$emulator" ] || never="$never $elided"
+	missing=$(sed -n 's/^ELIDE_POINT(\([a-z_]*\),.*/\1/p' "$here/../../lib/points.def" |
+		while read -r point; do
+			case " $(echo $never) " in *" $point "*) continue ;; esac
+			grep -qx "$point" met || echo "$point"
+		done | tr '\n' ' ')
+	if [ -z "$missing" ]; then
+		echo 'points-met ok'
+	else
+		echo "points-met not: $missing"
+	fi >>results
+}
+
 native='' emulator=''
 ELIDE_OUTPUT=$tmp/data LD_PRELOAD=$lib "$torture" --rounds=10 exclusion mutex >/dev/null 2>&1
 [ "$(sum mode)" = 2 ] && native=yes
@@ -201,8 +331,15 @@ else
 	skip emulated 'rtmgrind is not built or valgrind not installed'
 fi
 
+# The names of the points that are met, see points.c.
+export TORTURE_MET="$tmp/met"
 known_broken
 interrupted
+slow_broken
+rm -f "$TORTURE_MET"
+slow_seeds 1 $((10 * TORTURE_SEEDS))
+slow_unloads
+[ "$emulator" ] && slow_emulated
 if [ "$LONG_MINUTES" -gt 0 ]; then
 	for seed in ${*:-1 2 3}; do
 		end=$(($(date +%s) + LONG_MINUTES * 20))
@@ -218,6 +355,8 @@ else
 		first=''
 	done
 fi
+
+points_met
 
 # A line for each kind of run, with the first failure.
 awk '

@@ -8,7 +8,6 @@
  * failed, 2 usage. The same arguments draw the same random numbers.
  */
 #include <getopt.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,18 +30,6 @@ static const struct scenario {
 	{"threads", run_threads, 10000, true, "threads"},
 	{"locks", run_locks, 1000000, true, "locks"},
 };
-
-unsigned int say(const char *format, ...)
-{
-	char line[256];
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(line, sizeof(line), format, args);
-	va_end(args);
-	fprintf(stderr, "%s\n", line);
-	return 1;
-}
 
 static int usage(void)
 {

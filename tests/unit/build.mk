@@ -14,7 +14,7 @@ test_verify_LINK   := $(DEMO_PART_OBJ)
 test_workload_LINK := $(DEMO_PART_OBJ)
 
 # Tests of the tools link them all but main(), and the maker of data files.
-TOOLS_PART_OBJ := $(patsubst %.c,$(OBJ)/%.o,$(filter-out tools/elide.c,$(wildcard tools/*.c))) \
+TOOLS_PART_OBJ := $(patsubst %.c,$(OBJ)/%.o,$(filter-out tools/cmd/elide.c,$(TOOLS_SRC))) \
 		  $(PAGE_OBJ) $(patsubst %,$(OBJ)/tests/tools/%.o,synth synth-full subject)
 TOOLS_TESTS := test_load test_records test_report test_symbolize test_suggest test_settings test_machine \
 	       test_pmu_stat test_pcm test_perf test_stats test_short

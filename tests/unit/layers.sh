@@ -44,7 +44,10 @@ includes() { code "$@" | sed -n 's/^\([^:]*:[0-9]*:\)[ \t]*#[ \t]*include[ \t]*"
 
 # Every rule prints what violates it. They run in the root of a tree.
 
-lib_names_no_pthread() { code lib/*.[ch] | grep -E 'pthread_[a-z]|<pthread\.h>'; }
+# All of lib/: its root and its folders.
+lib_code() { code lib/*.[ch] lib/*/*.[ch]; }
+
+lib_names_no_pthread() { lib_code | grep -E 'pthread_[a-z]|<pthread\.h>'; }
 
 # The instructions by their encodings, names and the compiler's intrinsics.
 rtm_only_in_one_header() {
@@ -55,25 +58,57 @@ rtm_only_in_one_header() {
 
 # Transactions are begun and ended by the engine's elision and by the probe that looks whether they work.
 transactions_only_in_elision() {
-	code preload/*.[ch] tools/*.[ch] demo/*.[ch] | grep -E 'rtm_(begin|end)\b' |
-		grep -v '^tools/machine\.c:' # doctor's probe, in a child
-	code lib/*.[ch] | grep -E '\brtm_(begin|end)\(' |
-		grep -vE '^lib/(elide|release|detect)\.c:|^lib/(quick|rtm)\.h:'
+	code preload/*.[ch] $(tools_files) demo/*/*.[ch] | grep -E 'rtm_(begin|end)\b' |
+		grep -v '^tools/base/machine\.c:' # doctor's probe, in a child
+	lib_code | grep -E '\brtm_(begin|end)\(' |
+		grep -vE '^lib/section/(acquire|release)\.c:|^lib/section/quick\.h:|^lib/base/detect\.c:|^lib/rtm\.h:'
 }
 
 # A lock call is none, so what it calls must not be one: see lib/syscalls.h.
 lib_has_no_cancellation_point() {
-	code lib/*.[ch] | grep -E '[^_a-z](p?read|p?write|open|openat|close|fcntl|poll|select|u?sleep|nanosleep|wait|waitpid|fsync|msync)\('
+	lib_code | grep -E '[^_a-z](p?read|p?write|open|openat|close|fcntl|poll|select|u?sleep|nanosleep|wait|waitpid|fsync|msync)\('
 }
 
+# An include names a file of the same folder, of another folder, or of the root.
 lib_includes_itself() {
-	includes lib/*.[ch] | while IFS=: read -r file line name; do
-		case $name in
-		*/*) echo "$file:$line: $name" ;;
-		*) [ -f "lib/$name" ] || echo "$file:$line: $name" ;;
+	includes lib/*.[ch] lib/*/*.[ch] | while IFS=: read -r file line name; do
+		case ${file%/*}:$name in
+		*:/* | *:../../* | lib:../*) ;;
+		*) [ -f "${file%/*}/$name" ] && continue ;;
+		esac
+		echo "$file:$line: $name"
+	done
+}
+
+# The root has what other parts may include, and what is built and read with it.
+lib_root_is_public() {
+	for path in lib/*; do
+		case ${path#lib/} in
+		elide.h | datafile.h | emulator.h | compiler.h | rtm.h | *.def) ;;
+		build.mk | README.md | elide.pc.in) ;;
+		section | life | adapt | evidence | check | state | policy | base) ;;
+		*) echo "$path" ;;
 		esac
 	done
 }
+
+# What a header of the root includes lies there too.
+lib_root_stands_alone() { includes lib/*.[ch] | grep ':[^:]*/[^:]*$'; }
+
+# lib_floors FOLDER: the folders that it may include.
+lib_floors() {
+	case $1 in
+	section) echo life adapt evidence check state policy base ;;
+	life) echo adapt evidence check state policy base ;;
+	adapt) echo evidence state policy base ;; # what it has decided goes into the data file
+	evidence | check) echo state policy base ;;
+	state) echo policy base ;;
+	policy) echo base ;;
+	esac
+}
+
+# lib_arrow FROM TO: where FROM includes TO.
+lib_arrow() { includes lib/"$1"/*.[ch] | grep -E ":\.\./$2/"; }
 
 preload_is_not_included() {
 	find lib tools demo -name '*.[ch]' | while read -r file; do
@@ -81,16 +116,64 @@ preload_is_not_included() {
 			case $name in
 			*preload/*) echo "$where:$line: $name" ;;
 			esac
-			[ -f "preload/${name##*/}" ] && [ ! -f "lib/${name##*/}" ] &&
-				[ ! -f "$(dirname "$file")/$name" ] && echo "$where:$line: $name"
+			[ -f "preload/${name##*/}" ] && [ ! -f "$(dirname "$file")/$name" ] && echo "$where:$line: $name"
 		done
 	done
 }
 
+tools_files() { find tools -name '*.[ch]' ! -path 'tools/rtmgrind/*'; }
+
 tools_see_formats_only() {
-	includes tools/*.[ch] tools/launch/*.[ch] | grep -E ':(\.\./)+(lib|preload|demo)/' |
+	includes $(tools_files) | grep -E ':(\.\./)+(lib|preload|demo)/' |
 		grep -vE '/lib/(elide\.h|datafile\.h|compiler\.h|emulator\.h|[a-z]+\.def)$' |
-		grep -vE '^tools/machine\.c:[0-9]+:\.\./lib/rtm\.h$' # doctor's probe
+		grep -vE '^tools/base/machine\.c:[0-9]+:(\.\./)+lib/rtm\.h$' # doctor's probe
+}
+
+# What files include of tools/, as FILE:LINE:FOLDER/NAME; the emulator's lists belong to no floor.
+included_folders() {
+	includes "$@" | awk -F: '{
+		depth = split($1, path, "/") - 1
+		parts = split($3, name, "/")
+		for (i = 1; i <= parts; i++)
+			if (name[i] == "..") depth--
+			else path[++depth] = name[i]
+		if (path[1] == "tools" && depth > 2)
+			print $1 ":" $2 ":" path[2] "/" path[depth]
+	}' | grep -v ':rtmgrind/[a-z]*\.def$'
+}
+
+# tools_folder_sees FOLDER ALLOWED: it includes itself and the folders that match ALLOWED.
+tools_folder_sees() { included_folders $(find "tools/$1" -name '*.[ch]') | grep -vE ":($1|$2)/"; }
+
+# cmd -> {print, live, run, counters} -> model -> names -> base
+tools_base_sees_nothing() { tools_folder_sees base base; }
+tools_names_see_base() { tools_folder_sees names base; }
+tools_model_sees_names() { tools_folder_sees model 'names|base'; }
+tools_print_sees_model() { tools_folder_sees print 'model|names|base'; }
+tools_live_sees_model() { tools_folder_sees live 'model|names|base'; }
+tools_run_sees_model() { tools_folder_sees run 'model|names|base'; }
+tools_counters_see_model() { tools_folder_sees counters 'model|names|base'; }
+tools_cmd_sees_all() { tools_folder_sees cmd 'print|live|run|counters|model|names|base'; }
+
+# A command uses none of another's functions: all that commands share is their table.
+tools_commands_are_apart() { included_folders tools/cmd/*.[ch] | grep ':cmd/' | grep -v ':cmd/cmd\.h$'; }
+
+# A folder without a rule would be on no floor; tools/launch/ is a program of its own.
+tools_files_have_a_floor() { tools_files | grep -vE '^tools/(cmd|print|print/html|live|run|counters|model|names|base|launch)/[^/]*$'; }
+
+# More files than this in a folder are not looked through any more.
+tools_folders_are_small() { tools_files | grep '\.c$' | sed 's|/[^/]*$||' | sort | uniq -c | awk '$1 > 25'; }
+
+# But for a table of commands, of formats, and the family of the page.
+tools_header_is_of_one_file() {
+	tools_files | grep '\.h$' | grep -vE '^tools/(cmd/cmd|print/output|print/html/html)\.h$' |
+		while read -r header; do
+			code "$header" | grep -vE ':([[:space:]]|#|static|typedef|$)' |
+				sed -n 's/^\([^:]*:[0-9]*\):[^(]*[ *]\([a-z0-9_]*\)(.*/\1 \2/p' |
+				while read -r where name; do
+					grep -qE "^[A-Za-z].*\b$name\b" "${header%.h}.c" 2>/dev/null || echo "$where: $name"
+				done
+		done
 }
 
 tools_link_no_engine() { grep -nE 'libelide|LIB_OBJ|PRELOAD_OBJ' tools/build.mk tools/launch/build.mk 2>/dev/null; }
@@ -103,14 +186,89 @@ emulator_sees_valgrind_only() {
 }
 
 demo_has_no_elide() {
-	includes demo/*.[ch] | grep -iE 'elide|:(\.\./)+'
+	code demo/*/*.[ch] demo/*/*.def | grep -iE 'elide_[a-z]|#[ \t]*include.*elide'
 	grep -nE 'libelide|LIB_OBJ|\$\(LIBDIR\)' demo/build.mk
 }
 
-demo_node_has_no_latch() { includes demo/*node*.[ch] demo/btree*.[ch] demo/delta*.[ch] demo/dictionary.[ch] | grep -E 'latch|sync'; }
+# base <- mem, latch <- index <- sync <- bench, and every other folder is a tree, below sync:
+# trees and index include no latch and no scheme, a tree includes no other tree, and the
+# driver includes neither trees nor latches, and of sync the list of variants alone.
+demo_include_allowed() {
+	case $1:$2 in
+	base:*) return 1 ;;
+	bench:base/*.h | bench:index/*.h | bench:sync/variants.h) ;;
+	bench:* | *:bench/*) return 1 ;;
+	sync:*) ;;
+	*:base/*.h) ;;
+	mem:* | latch:*) return 1 ;;
+	*:mem/*.h) ;;
+	index:*) return 1 ;;
+	*:index/*.h) ;;
+	*) return 1 ;;
+	esac
+}
+
+demo_folders_in_order() {
+	find demo -maxdepth 1 \( -name '*.[ch]' -o -name '*.def' \)
+	includes demo/*/*.[ch] demo/*/*.def | while IFS=: read -r file line name; do
+		folder=${file#demo/}
+		folder=${folder%%/*}
+		case $name in
+		../*/*/* | ../[!.]*/../*) echo "$file:$line: $name" ;;
+		../*/*) demo_include_allowed "$folder" "${name#../}" || echo "$file:$line: $name" ;;
+		*/*) echo "$file:$line: $name" ;;
+		esac
+	done
+}
+
+# Locks are called in latches, and by the driver, which starts threads.
+demo_locks_in_latches() {
+	code demo/*/*.[ch] demo/*/*.def | grep -E 'pthread_[a-z]|<pthread\.h>' | grep -vE '^demo/(latch|bench)/'
+}
 
 policy_is_pure() {
-	code lib/policy.c lib/learn.c lib/learn-ask.c | grep -E '\b(clock_gettime|time|rdtsc|cycles_now|__atomic_[a-z_]+|READ_ONCE|WRITE_ONCE|printf|elide_log|syscall|rand)\b'
+	code lib/policy/*.[ch] | grep -E '\b(clock_gettime|time|rdtsc|cycles_now|__atomic_[a-z_]+|READ_ONCE|WRITE_ONCE|printf|elide_log|syscall|rand)\b'
+}
+
+# Each slow path has three points under a name of its own, the first and the last between
+# entering and leaving; elide_slow_enter() itself has those of any. No point is without a use.
+slow_paths_have_points() {
+	{
+		sed -n 's/^ELIDE_POINT(\([a-z_]*\),.*/point:0:\1/p' lib/points.def
+		lib_code
+	} | awk -F: '
+	function report(why) { print where ": " why }
+	function end_of_function() {
+		if (enter && name !~ /elide_slow_enter|elide_slow_lock/) {
+			if (!entered || !done || begins != ends)
+				report(name "() has a slow path without NAME_entered and NAME_done")
+			else if (begins in owner)
+				report(name "() has the points of " owner[begins])
+			else
+				owner[begins] = name "()"
+		}
+		enter = entered = done = leave = 0
+	}
+	$1 == "point" { defined[$3] = 1; next }
+	{ text = substr($0, length($1) + length($2) + 3) }
+	text ~ /^[a-z_].*\(/ { name = text; sub(/\(.*/, "", name); sub(/.*[ *]/, "", name) }
+	text ~ /^}/ { end_of_function() }
+	text ~ /(elide_slow_enter|elide_slow_lock)\(/ && text ~ /^[ \t]/ { enter = NR; where = $1 ":" $2 }
+	text ~ /elide_slow_leave\(/ { leave = NR }
+	match(text, /test_point\([a-z_]+\)/) {
+		point = substr(text, RSTART + 11, RLENGTH - 12)
+		used[point] = 1
+		stem = point
+		sub(/_[a-z]*$/, "", stem)
+		if (enter && !entered && point ~ /_entered$/) { entered = NR; begins = stem }
+		if (entered && !leave && point ~ /_done$/) { done = NR; ends = stem }
+	}
+	END {
+		for (stem in owner)
+			if (!((stem "_publish") in used)) print owner[stem] ": no " stem "_publish"
+		for (point in defined)
+			if (!(point in used)) print point " is used nowhere"
+	}'
 }
 
 one_line_licence() {
@@ -122,7 +280,8 @@ one_line_licence() {
 	done
 }
 
-# rule NAME FILE VIOLATION: holds in the tree, and catches VIOLATION appended to FILE.
+# rule NAME FILE VIOLATION: holds in the tree, and catches VIOLATION appended to FILE, or to each of
+# several.
 rule() {
 	found=$(cd "$root" && "$1")
 	if [ -n "$found" ]; then
@@ -130,31 +289,129 @@ rule() {
 	else
 		ok "$1"
 	fi
-	rm -rf "$tmp/tree"
-	mkdir "$tmp/tree"
-	(cd "$root" && cp -r lib preload tools demo "$tmp/tree/" && mkdir "$tmp/tree/tests")
-	mkdir -p "$tmp/tree/$(dirname "$2")"
-	printf '%s\n' "$3" >>"$tmp/tree/$2"
-	if [ -n "$(cd "$tmp/tree" && "$1")" ]; then
-		ok "$1-catches"
-	else
-		not_ok "$1-catches" "a violation planted in $2 was not found"
-	fi
+	catches "$1" "$2" "$3"
 }
 
-rule lib_names_no_pthread lib/planted.c 'static pthread_mutex_t m;'
+# catches NAME FILE VIOLATION: the rule finds VIOLATION appended to FILE, or to each of several,
+# in a copy of the tree.
+catches() {
+	first=$(echo $2 | cut -d ' ' -f 1)
+	for file in $2; do
+		mkdir -p "$(dirname "$tmp/tree/$file")"
+		[ ! -e "$tmp/tree/$file" ] || cp "$tmp/tree/$file" "$tmp/before"
+		printf '%s\n' "$3" >>"$tmp/tree/$file"
+	done
+	if [ -n "$(cd "$tmp/tree" && "$1")" ]; then
+		ok "$1-catches-$first"
+	else
+		not_ok "$1-catches-$first" 'a planted violation was not found'
+	fi
+	for file in $2; do rm -f "$tmp/tree/$file"; done
+	# Of several none was there before.
+	[ ! -e "$tmp/before" ] || mv "$tmp/before" "$tmp/tree/$2"
+}
+
+mkdir "$tmp/tree" "$tmp/tree/tests"
+(cd "$root" && cp -r lib preload tools demo "$tmp/tree/")
+
+# arrow FROM TO: no file of lib/FROM includes one of lib/TO, and one planted there is found.
+arrow() {
+	found=$(cd "$root" && lib_arrow "$1" "$2")
+	if [ -n "$found" ]; then
+		not_ok "lib-$1-without-$2" "$(echo "$found" | head -n 3 | tr '\n' ' ')"
+	else
+		ok "lib-$1-without-$2"
+	fi
+	printf '#include "../%s/planted.h"\n' "$2" >"$tmp/tree/lib/$1/planted.c"
+	if [ -n "$(cd "$tmp/tree" && lib_arrow "$1" "$2")" ]; then
+		ok "lib-$1-without-$2-catches"
+	else
+		not_ok "lib-$1-without-$2-catches" "a violation planted in lib/$1 was not found"
+	fi
+	rm -f "$tmp/tree/lib/$1/planted.c"
+}
+
+rule lib_names_no_pthread lib/state/planted.c 'static pthread_mutex_t m;'
 rule rtm_only_in_one_header preload/planted.c '__asm__(".byte 0x0f, 0x01, 0xd5");'
-rule transactions_only_in_elision lib/planted.c 'void f(void) { rtm_end(); }'
-rule lib_has_no_cancellation_point lib/planted.c 'void f(int fd) { close(fd); }'
-rule lib_includes_itself lib/planted.c '#include "../preload/wrap.h"'
-rule preload_is_not_included tools/planted.c '#include "../preload/real.h"'
-rule tools_see_formats_only tools/planted.c '#include "../lib/engine.h"'
+rule transactions_only_in_elision lib/state/planted.c 'void f(void) { rtm_end(); }'
+rule lib_has_no_cancellation_point lib/state/planted.c 'void f(int fd) { close(fd); }'
+rule lib_includes_itself lib/state/planted.c '#include "../../preload/wrap.h"'
+rule lib_root_is_public lib/planted.c 'int planted;'
+rule lib_root_stands_alone lib/emulator.h '#include "base/log.h"'
+for from in section life adapt evidence check state policy base; do
+	for to in section life adapt evidence check state policy base; do
+		case " $from $(lib_floors $from) " in
+		*" $to "*) ;;
+		*) arrow $from $to ;;
+		esac
+	done
+done
+rule preload_is_not_included tools/cmd/planted.c '#include "../preload/real.h"'
+rule tools_see_formats_only tools/print/html/planted.c '#include "../../../lib/section/engine.h"'
+rule tools_base_sees_nothing tools/base/text.c '#include "../names/short.h"'
+rule tools_names_see_base tools/names/names.c '#include "../model/report.h"'
+rule tools_model_sees_names tools/model/advice.c '#include "../print/table.h"'
+rule tools_print_sees_model tools/print/html/html.c '#include "../../live/top.h"'
+rule tools_live_sees_model tools/live/top.c '#include "../print/table.h"'
+rule tools_run_sees_model tools/run/run.h '#include "../cmd/cmd.h"'
+rule tools_counters_see_model tools/counters/pmu.c '#include "../run/child.h"'
+rule tools_cmd_sees_all tools/cmd/planted.c '#include "../planted/planted.h"'
+rule tools_commands_are_apart tools/cmd/cmd-run.c '#include "cmd-report.h"'
+rule tools_files_have_a_floor tools/planted.c 'int planted;'
+rule tools_folders_are_small "$(seq -f 'tools/base/planted%g.c' 26)" 'int planted;'
+rule tools_header_is_of_one_file tools/model/load.h 'int records_planted(void);'
 rule tools_link_no_engine tools/build.mk 'TOOLS_OBJ += $(LIBDIR)/libelide.a'
 rule emulator_sees_valgrind_only tools/rtmgrind/planted.c '#include <stdio.h>'
-rule demo_has_no_elide demo/planted.c '#include "../lib/elide.h"'
-rule demo_node_has_no_latch demo/btree-node.h '#include "latch.h"'
-rule policy_is_pure lib/policy.c 'static long now(void) { return time(0); }'
-rule one_line_licence lib/planted.c 'int planted;'
+rule demo_has_no_elide demo/sync/planted.c 'void f(void) { elide_lock(); }'
+rule demo_folders_in_order demo/btree/node.h '#include "../latch/spin.h"'
+catches demo_folders_in_order demo/planted.c 'int planted;'
+catches demo_folders_in_order demo/bench/planted.c '#include "../../lib/elide.h"'
+catches demo_folders_in_order demo/base/planted.h '#include "../mem/pool.h"'
+catches demo_folders_in_order demo/mem/planted.c '#include "../index/tree.h"'
+catches demo_folders_in_order demo/latch/planted.h '#include "../index/index.h"'
+catches demo_folders_in_order demo/latch/planted.h '#include "../mem/pool.h"'
+catches demo_folders_in_order demo/index/index.h '#include "../latch/latch.h"'
+catches demo_folders_in_order demo/index/planted.c '#include "../btree/node.h"'
+catches demo_folders_in_order demo/delta/options.def '#include "../sync/variants.def"'
+catches demo_folders_in_order demo/planted/node.h '#include "../latch/latch.h"'
+catches demo_folders_in_order demo/planted/planted.c '#include "../btree/btree.h"'
+catches demo_folders_in_order demo/planted/planted.c '#include "../bench/options.h"'
+catches demo_folders_in_order demo/sync/planted.c '#include "../bench/worker.h"'
+catches demo_folders_in_order demo/bench/planted.c '#include "../delta/delta.h"'
+catches demo_folders_in_order demo/bench/planted.c '#include "../latch/mutex.h"'
+catches demo_folders_in_order demo/bench/planted.c '#include "../sync/../btree/btree.h"'
+rule demo_locks_in_latches demo/planted/planted.c 'static pthread_mutex_t m;'
+rule policy_is_pure lib/policy/probe.c 'static long now(void) { return time(0); }'
+rule slow_paths_have_points lib/points.def 'ELIDE_POINT(planted, 0)'
+catches slow_paths_have_points lib/check/planted.c 'void planted(void)
+{
+	struct elide_slow slow;
+
+	if (!elide_slow_enter(&slow))
+		return;
+	elide_slow_leave(&slow);
+}'
+catches slow_paths_have_points lib/check/planted.c 'void planted(void)
+{
+	struct elide_slow slow;
+
+	if (!elide_slow_enter(&slow))
+		return;
+	test_point(fill_entered);
+	test_point(fill_done);
+	elide_slow_leave(&slow);
+}'
+catches slow_paths_have_points lib/check/planted.c 'void planted(void)
+{
+	struct elide_slow slow;
+
+	if (!elide_slow_enter(&slow))
+		return;
+	test_point(planted_entered);
+	test_point(planted_done);
+	elide_slow_leave(&slow);
+}'
+rule one_line_licence lib/state/planted.c 'int planted;'
 
 echo "$nr tests, $failed failed"
 [ $failed -eq 0 ]

@@ -18,7 +18,8 @@
 #include <cmocka.h>
 
 #include "../../lib/compiler.h"
-#include "../../lib/learn.h"
+#include "../../lib/policy/learn.h"
+#include "../../lib/policy/probe.h"
 
 #define REAL  POLICY_ARM_real
 #define KEEN  POLICY_ARM_keen

@@ -14,8 +14,8 @@
 
 #include <cmocka.h>
 
-#include "../../demo/btree.h"
-#include "../../demo/rng.h"
+#include "../../demo/btree/btree.h"
+#include "../../demo/base/rng.h"
 #include "model.h"
 
 /* struct subject - a tree, where its nodes come from, and its model */

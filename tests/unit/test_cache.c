@@ -18,10 +18,15 @@
 
 #include <cmocka.h>
 
+#include "../../lib/state/cache.h"
 #include "../../lib/elide.h"
-#include "../../lib/engine.h"
-#include "../../lib/process.h"
-#include "../../lib/thread.h"
+#include "../../lib/section/engine.h"
+#include "../../lib/life/fill.h"
+#include "../../lib/state/gate.h"
+#include "../../lib/life/lock.h"
+#include "../../lib/state/settings.h"
+#include "../../lib/life/threads.h"
+#include "../../lib/state/thread.h"
 #include "child.h"
 
 #define KIND ELIDE_KIND_MUTEX
@@ -233,13 +238,16 @@ static void hpca_does_not_grow(void **state)
 	enum policy_name name = elide_process.config.name;
 
 	elide_process.config.name = POLICY_HPCA;
+	policy_flags(&elide_process.config);
 	assert_true(in_thread(does_not_grow));
 	elide_process.config.name = name;
+	policy_flags(&elide_process.config);
 }
 
 static void *child_starts_small(void *unused)
 {
 	bool ok = use(MANY) && found(MANY) > MANY / 2;
+	char own[sizeof(data) + 16];
 	int status = 1;
 	pid_t pid = fork();
 
@@ -250,6 +258,8 @@ static void *child_starts_small(void *unused)
 		check(elide_nr_cache(elide_self) == ELIDE_NR_CACHE && used() == 1);
 		check(use(MANY) && use(MANY) && elide_nr_cache(elide_self) == ELIDE_MAX_CACHE);
 		check(found(MANY) > MANY * 9 / 10);
+		snprintf(own, sizeof(own), "%s.%d", data, (int)getpid());
+		check(!unlink(own));
 		_exit(0);
 	}
 	ok &= pid > 0 && waitpid(pid, &status, 0) == pid && !status;

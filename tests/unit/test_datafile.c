@@ -26,7 +26,7 @@
 
 #include <cmocka.h>
 
-#include "../../lib/datafile-writer.h"
+#include "../../lib/base/datafile-writer.h"
 #include "child.h"
 
 #define MIB (1 << 20)

@@ -13,8 +13,8 @@
 
 #include <cmocka.h>
 
-#include "../../demo/main-store.h"
-#include "../../demo/rng.h"
+#include "../../demo/delta/main-store.h"
+#include "../../demo/base/rng.h"
 
 /* Values of the larger tests: three levels. */
 #define NR 3000
@@ -24,10 +24,15 @@
 static struct delta delta;
 static struct delta_thread *threads[THREADS];
 
-static void set_up(struct index_config config)
+/* A storage for @entries entries with the options that are given, [DELTA_OPTION_x] = value. */
+#define SET_UP(entries, ...) set_up(entries, (const uint64_t[NR_DELTA_OPTIONS]){ __VA_ARGS__ })
+
+static void set_up(uint64_t entries, const uint64_t *options)
 {
-	config.threads = THREADS;
-	config.entries = config.entries ? config.entries : NR;
+	struct index_config config = {
+		.threads = THREADS, .entries = entries, .options = options,
+	};
+
 	assert_int_equal(delta_init(&delta, &config), 0);
 	for (unsigned int i = 0; i < THREADS; i++) {
 		threads[i] = delta_attach(&delta, i, 1);
@@ -90,7 +95,7 @@ static void test_figure_2(void **state)
 	const unsigned int nr = sizeof(cities) / sizeof(cities[0]);
 	uint32_t id;
 
-	set_up((struct index_config){ .texts = true, .rows = true });
+	SET_UP(NR, [DELTA_OPTION_values] = 1, [DELTA_OPTION_rows] = 1);
 	for (unsigned int i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		bool fresh = !i || rows[i] > rows[i - 1];
 
@@ -120,7 +125,7 @@ static void test_existing_value(void **state)
 {
 	struct delta_leaf before;
 
-	set_up((struct index_config){ .rows = true });
+	SET_UP(NR, [DELTA_OPTION_rows] = 1);
 	for (unsigned int i = 0; i < DELTA_IDS; i++)
 		assert_true(add(0, number(i)));
 	before = *delta_first_leaf(&delta);
@@ -140,7 +145,7 @@ static void test_existing_value(void **state)
 /* The number of a dictionary is in the ID, and each thread appends to its own alone. */
 static void test_core_dictionaries(void **state)
 {
-	set_up((struct index_config){ .core_dictionaries = true, .core_allocators = true });
+	SET_UP(NR, [DELTA_OPTION_dictionary] = 1, [DELTA_OPTION_allocator] = 1);
 	for (unsigned int i = 0; i < NR; i++)
 		assert_true(add(i % THREADS, number(mix64(i))));
 	for (unsigned int i = 0; i < NR; i++) {
@@ -168,7 +173,7 @@ static void test_footprint(void **state)
 		struct footprint fp = { .nr = 0 };
 		uint64_t value;
 
-		set_up((struct index_config){ .binary_search = binary });
+		SET_UP(NR, [DELTA_OPTION_search] = binary);
 		for (unsigned int i = 0; i < NR; i++)
 			add(0, number(mix64(i)));
 		for (unsigned int i = 0; i < NR; i++) {
@@ -191,7 +196,7 @@ static void test_footprint_exact(void **state)
 	struct footprint fp = { .nr = 0 };
 	uint64_t value;
 
-	set_up((struct index_config){ .threads = 1 });
+	SET_UP(NR, 0);
 	/* Four entries of 16 bytes a line: the first eight values are in two lines. */
 	for (unsigned int i = 0; i < 8; i++)
 		add(0, number(i));
@@ -218,7 +223,7 @@ static void test_merge(void **state)
 {
 	static uint64_t rows[2 * NR];
 	struct main_store none = { 0 }, first, second;
-	uint64_t nr = 0, position;
+	uint64_t nr = 0;
 
 	for (unsigned int form = 0; form < 2; form++) {
 		struct rng rng;
@@ -226,7 +231,7 @@ static void test_merge(void **state)
 		nr = 0;
 		rng_seed(&rng, 1, form);
 		for (unsigned int round = 0; round < 2; round++) {
-			set_up((struct index_config){ .rows = true, .core_dictionaries = form });
+			SET_UP(NR, [DELTA_OPTION_rows] = 1, [DELTA_OPTION_dictionary] = form);
 			for (unsigned int i = 0; i < NR; i++) {
 				uint64_t value = rng_below(&rng, 500 + 200 * round);
 				bool deleted = rng_below(&rng, 4) == 0;
@@ -243,12 +248,6 @@ static void test_merge(void **state)
 		}
 		assert_merged(&second, rows, nr);
 		assert_int_equal(second.bits, 10);
-		for (uint64_t i = 0; i < nr; i++) {
-			union delta_value value = number(rows[i]);
-
-			assert_true(main_store_find(&second, &value, &position));
-			assert_int_equal(position, main_store_position(&second, i));
-		}
 		main_store_destroy(&first);
 		main_store_destroy(&second);
 	}
@@ -258,12 +257,11 @@ static void test_merge_borders(void **state)
 {
 	struct main_store none = { 0 }, store;
 	union delta_value value = text("x");
-	uint64_t position;
 
-	set_up((struct index_config){ .rows = true, .texts = true });
+	SET_UP(NR, [DELTA_OPTION_rows] = 1, [DELTA_OPTION_values] = 1);
 	assert_int_equal(main_store_merge(&store, &none, &delta), 0);
 	assert_int_equal(store.nr_rows, 0);
-	assert_false(main_store_find(&store, &value, &position));
+	assert_int_equal(store.nr_values, 0);
 	main_store_destroy(&store);
 	/* One value needs no bit, and one that only deleted rows have is left out. */
 	add(0, text("y"));
@@ -367,7 +365,7 @@ static void test_checker_catches(void **state)
 	for (size_t i = 0; i < sizeof(break_cases) / sizeof(break_cases[0]); i++) {
 		char why[128] = "";
 
-		set_up((struct index_config){ .rows = true });
+		SET_UP(NR, [DELTA_OPTION_rows] = 1);
 		for (unsigned int j = 0; j < NR; j++)
 			add(0, number(mix64(j + 1)));
 		assert_int_equal(delta.root->level, 2);
@@ -386,7 +384,7 @@ static void test_out_of_entries(void **state)
 	uint64_t nr = 0, payload;
 	uint32_t id;
 
-	set_up((struct index_config){ .entries = 100 });
+	SET_UP(100, 0);
 	while (!delta_reserve(&delta, threads[0])) {
 		union delta_value value = number(mix64(++nr));
 

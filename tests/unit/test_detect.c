@@ -15,7 +15,7 @@
 #include <cmocka.h>
 
 #include "../../lib/compiler.h"
-#include "../../lib/detect.h"
+#include "../../lib/base/detect.h"
 
 #define HIDDEN_VM "CPUID shows no RTM: the processor lacks it, or the kernel (tsx=) or the hypervisor hides it"
 #define HIDDEN    "CPUID shows no RTM: the processor lacks it, or microcode or the kernel (tsx=) hides it"

@@ -18,7 +18,7 @@
 #include <cmocka.h>
 
 #include "../../lib/compiler.h"
-#include "../../lib/datafile-writer.h"
+#include "../../lib/base/datafile-writer.h"
 #include "../../lib/elide.h"
 
 /* Where the engine keeps its data; set before its own constructor runs. */

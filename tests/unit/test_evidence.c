@@ -18,11 +18,15 @@
 
 #include <cmocka.h>
 
-#include "../../lib/engine.h"
-#include "../../lib/evidence.h"
-#include "../../lib/process.h"
-#include "../../lib/stack.h"
-#include "../../lib/tunables.h"
+#include "../../lib/section/engine.h"
+#include "../../lib/evidence/decisions.h"
+#include "../../lib/evidence/evidence.h"
+#include "../../lib/life/fill.h"
+#include "../../lib/state/gate.h"
+#include "../../lib/state/settings.h"
+#include "../../lib/evidence/stack.h"
+#include "../../lib/state/tunables.h"
+#include "../../lib/state/wiped.h"
 #include "child.h"
 
 /* Set before the engine's own constructor runs. */
@@ -413,7 +417,7 @@ static void the_holder_of_a_busy_abort(void **state)
 	const struct elide_aborted a = {.lock = &lock, .cause = ELIDE_CAUSE_busy, .cycles = 7};
 	struct elide_blame blame;
 
-	elide_evidence_taken(held, &lock);
+	elide_evidence_locked(held, &lock);
 	row->causes[ELIDE_CAUSE_busy]++;
 	elide_evidence_abort(elide_self, row, &a);
 	LAST(BLAME, &blame);

@@ -15,9 +15,13 @@
 
 #include <cmocka.h>
 
-#include "../../lib/engine.h"
-#include "../../lib/evidence.h"
-#include "../../lib/process.h"
+#include "../../lib/section/engine.h"
+#include "../../lib/evidence/evidence.h"
+#include "../../lib/life/fill.h"
+#include "../../lib/state/gate.h"
+#include "../../lib/section/held.h"
+#include "../../lib/state/settings.h"
+#include "../../lib/state/wiped.h"
 
 /* Set before the engine's own constructor runs. */
 static char data[64];
@@ -86,9 +90,9 @@ static void sampled(uint64_t ip, uint64_t address)
 /* A section in which a load is sampled. */
 static void section(struct elide_row *row, uint64_t ip, uint64_t address)
 {
-	elide_taken(elide_self, row, &lock, true);
+	elide_locked_begin(elide_self, row, &lock, true);
 	sampled(ip, address);
-	elide_untaken(elide_self, &lock);
+	elide_locked_end(elide_self, &lock);
 }
 
 static int eliding(void **state)
@@ -111,10 +115,10 @@ static void of_the_section_alone(void **state)
 	row->causes[ELIDE_CAUSE_conflict] = 1;
 	/* Before and after it. */
 	sampled(0x2000, (uintptr_t)&word[1]);
-	elide_taken(elide_self, row, &lock, true);
-	elide_untaken(elide_self, &lock);
+	elide_locked_begin(elide_self, row, &lock, true);
+	elide_locked_end(elide_self, &lock);
 	sampled(0x2000, (uintptr_t)&word[1]);
-	elide_untaken(elide_self, &lock);
+	elide_locked_end(elide_self, &lock);
 	assert_int_equal(details(&d), before);
 
 	section(row, 0x2000, (uintptr_t)&word[1]);
@@ -152,12 +156,12 @@ static void of_the_outermost(void **state)
 	unsigned int before = details(&d);
 
 	outer->causes[ELIDE_CAUSE_conflict] = inner->causes[ELIDE_CAUSE_conflict] = 1;
-	elide_taken(elide_self, outer, &lock, true);
-	elide_taken(elide_self, inner, &inner_lock, true);
+	elide_locked_begin(elide_self, outer, &lock, true);
+	elide_locked_begin(elide_self, inner, &inner_lock, true);
 	sampled(0x3000, HEAP_BASE + 8);
-	elide_untaken(elide_self, &inner_lock);
+	elide_locked_end(elide_self, &inner_lock);
 	assert_int_equal(details(&d), before);
-	elide_untaken(elide_self, &lock);
+	elide_locked_end(elide_self, &lock);
 	assert_int_equal(details(&d), before + 1);
 	assert_int_equal(d.site, 0x300);
 	assert_int_equal(d.kind, ELIDE_KIND_RWLOCK_WRITE);

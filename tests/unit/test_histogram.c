@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-#include "../../demo/histogram.h"
-#include "../../demo/rng.h"
+#include "../../demo/base/histogram.h"
+#include "../../demo/base/rng.h"
 
 #define NR 10007
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * test_learn.c - where lib/learn.c comes to, on streams of epochs that are made up.
+ * test_learn.c - where lib/policy/learn.c comes to, on streams of epochs that are made up.
  */
 #include "learn-world.h"
 

@@ -18,7 +18,9 @@
 #include <cmocka.h>
 
 #include "../../lib/compiler.h"
-#include "../../tools/report.h"
+#include "../../tools/print/csv.h"
+#include "../../tools/model/records.h"
+#include "../../tools/print/table.h"
 #include "../tools/synth.h"
 
 static char path[64];

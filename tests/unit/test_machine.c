@@ -15,7 +15,7 @@
 #include <cmocka.h>
 
 #include "../../lib/compiler.h"
-#include "../../tools/machine.h"
+#include "../../tools/base/machine.h"
 
 static char root[64];
 

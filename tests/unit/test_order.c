@@ -15,11 +15,13 @@
 #include <cmocka.h>
 
 #include "../../lib/compiler.h"
-#include "../../lib/datafile-writer.h"
-#include "../../lib/engine.h"
-#include "../../lib/order-graph.h"
-#include "../../lib/order.h"
-#include "../../lib/process.h"
+#include "../../lib/base/datafile-writer.h"
+#include "../../lib/section/engine.h"
+#include "../../lib/life/fill.h"
+#include "../../lib/life/lock.h"
+#include "../../lib/check/order-graph.h"
+#include "../../lib/check/order.h"
+#include "../../lib/state/settings.h"
 
 /* Set before the engine's own constructor runs. */
 static char data[64];
@@ -188,7 +190,7 @@ static void take(const void *lock, enum elide_kind kind, bool wait)
 	struct elide_cache *entry = elide_cache_fill(lock, site, kind);
 
 	assert_non_null(entry);
-	elide_order_taken(elide_self, elide_row(entry), lock, wait);
+	elide_order_acquired(elide_self, elide_row(entry), lock, wait);
 }
 
 static void drop(const void *lock)
@@ -221,7 +223,7 @@ static void calls_that_do_not_wait(void **state)
 	drop(&z);
 	pair(&y, &z);
 	assert_int_equal(nr_circles(), before + 1);
-	assert_int_equal(elide_self->nr_taken, 0);
+	assert_int_equal(elide_self->nr_acquired, 0);
 }
 
 static void each_circle_once(void **state)
@@ -245,17 +247,17 @@ static void taken_again(void **state)
 	unsigned int before = nr_circles();
 
 	/* Waiting with a mutex that is not held, or alone: nothing. */
-	elide_order_retaken(elide_self, m, taken_again);
+	elide_order_reacquired(elide_self, m, taken_again);
 	take(m, M, true);
-	elide_order_retaken(elide_self, m, taken_again);
-	assert_int_equal(elide_self->nr_taken, 1);
+	elide_order_reacquired(elide_self, m, taken_again);
+	assert_int_equal(elide_self->nr_acquired, 1);
 	take(n, M, true);
 	assert_int_equal(nr_circles(), before);
-	elide_order_retaken(elide_self, m, taken_again);
+	elide_order_reacquired(elide_self, m, taken_again);
 	assert_int_equal(nr_circles(), before + 1);
 	drop(m);
 	drop(n);
-	assert_int_equal(elide_self->nr_taken, 0);
+	assert_int_equal(elide_self->nr_acquired, 0);
 }
 
 static void locks_of_one_class(void **state)
@@ -282,13 +284,13 @@ static void more_than_can_be_held(void **state)
 {
 	uint64_t before = elide_data->dropped[ELIDE_DROPPED_ORDERS];
 
-	for (int i = 0; i < ELIDE_MAX_TAKEN + 3; i++)
+	for (int i = 0; i < ELIDE_MAX_ACQUIRED + 3; i++)
 		take(&x, R, true);
-	assert_int_equal(elide_self->nr_taken, ELIDE_MAX_TAKEN);
+	assert_int_equal(elide_self->nr_acquired, ELIDE_MAX_ACQUIRED);
 	assert_int_equal(elide_data->dropped[ELIDE_DROPPED_ORDERS], before + 3);
-	for (int i = 0; i < ELIDE_MAX_TAKEN + 3; i++)
+	for (int i = 0; i < ELIDE_MAX_ACQUIRED + 3; i++)
 		drop(&x);
-	assert_int_equal(elide_self->nr_taken, 0);
+	assert_int_equal(elide_self->nr_acquired, 0);
 }
 
 /* Another thread has released it, as one may a semaphore made of a mutex. */
@@ -296,7 +298,7 @@ static void taken_twice(void **state)
 {
 	take(&x, M, true);
 	take(&x, M, true);
-	assert_int_equal(elide_self->nr_taken, 1);
+	assert_int_equal(elide_self->nr_acquired, 1);
 	drop(&x);
 }
 

@@ -15,7 +15,7 @@
 #include <cmocka.h>
 
 #include "../../lib/compiler.h"
-#include "../../tools/pcm.h"
+#include "../../tools/counters/pcm.h"
 
 static char root[64];
 

@@ -15,8 +15,8 @@
 #include <cmocka.h>
 
 #include "../../lib/compiler.h"
-#include "../../tools/perf.h"
-#include "../../tools/report.h"
+#include "../../tools/names/names.h"
+#include "../../tools/print/perf-join.h"
 #include "../tools/synth.h"
 
 static struct perf_samples parse(const char *text)

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "../../lib/pmu-ring.h"
+#include "../../lib/evidence/pmu-ring.h"
 
 #define SIZE 256
 

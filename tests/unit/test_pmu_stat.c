@@ -15,8 +15,9 @@
 #include <cmocka.h>
 
 #include "../../lib/compiler.h"
-#include "../../tools/pmu.h"
-#include "../../tools/report.h"
+#include "../../tools/print/counters.h"
+#include "../../tools/counters/pmu-file.h"
+#include "../../tools/counters/pmu.h"
 #include "../tools/synth.h"
 
 static const struct machine good = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * test_policy.c - the truth tables of lib/policy.c.
+ * test_policy.c - the truth tables of lib/policy/policy.c.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "../../lib/compiler.h"
-#include "../../lib/policy.h"
+#include "../../lib/policy/policy.h"
 #include "../../lib/rtm.h"
 
 #define XABORT(code) (RTM_EXPLICIT | (unsigned int)(code) << 24)
@@ -93,7 +93,7 @@ struct reaction {
 	unsigned int nr;
 	enum policy_action action;
 	uint32_t spins;
-	uint16_t hopeless;
+	uint16_t unelidable;
 	uint32_t skip;
 };
 
@@ -178,10 +178,10 @@ static void reaction_of_each_policy(void **state)
 
 		for (unsigned int n = 0; n <= r->nr; n++)
 			v = aborted(&config, &lock, &try, r->status);
-		if (v.action != r->action || v.spins != r->spins || try.hopeless != r->hopeless ||
+		if (v.action != r->action || v.spins != r->spins || try.unelidable != r->unelidable ||
 		    lock.skip != r->skip || try.attempts != r->nr + 1)
 			fail_msg("row %u: action %d spins %u hopeless %d skip %u", i, v.action,
-				 v.spins, try.hopeless, lock.skip);
+				 v.spins, try.unelidable, lock.skip);
 	}
 }
 
@@ -216,7 +216,7 @@ static void the_lock_was_taken(void **state)
 				 try.held || !n ? POLICY_WAIT : POLICY_BACKOFF);
 	}
 	assert_int_equal(aborted(&config, &lock, &try, RTM_CONFLICT).action, POLICY_FALLBACK);
-	assert_false(try.hopeless);
+	assert_false(try.unelidable);
 }
 
 static void chance_is_one_attempt_more(void **state)
@@ -227,7 +227,7 @@ static void chance_is_one_attempt_more(void **state)
 
 	assert_int_equal(aborted(&config, &lock, &try, 0).action, POLICY_WAIT);
 	assert_int_equal(aborted(&config, &lock, &try, 0).action, POLICY_FALLBACK);
-	assert_true(try.hopeless);
+	assert_true(try.unelidable);
 }
 
 static void no_budget_is_one_attempt(void **state)
@@ -280,7 +280,7 @@ static void enter_counts_the_pause_down(void **state)
 }
 
 static const struct policy_try plain_failure = {.attempts = 6, .conflict = 6};
-static const struct policy_try hopeless_failure = {.attempts = 3, .other = 3, .hopeless = 1};
+static const struct policy_try unelidable_failure = {.attempts = 3, .other = 3, .unelidable = 1};
 
 /* Acquisitions that fail until the lock is paused. */
 static unsigned int fail_until_paused(const struct policy_config *config, struct policy_lock *lock,
@@ -299,7 +299,7 @@ static void hopeless_aborts_pause_sooner(void **state)
 	struct policy_lock lock = {0};
 	struct policy_window window = {0};
 
-	assert_int_equal(fail_until_paused(&config, &lock, &window, &hopeless_failure), 4);
+	assert_int_equal(fail_until_paused(&config, &lock, &window, &unelidable_failure), 4);
 }
 
 static void hpca_does_not_double(void **state)
@@ -343,6 +343,31 @@ static void a_lost_update_of_the_pause_heals(void **state)
 	assert_true(policy_enter(&config, &lock));
 }
 
+/* What the engine has to do for each policy. */
+static void flags_of_each_policy(void **state)
+{
+	static const struct policy_config flags[POLICY_NR] = {
+		[POLICY_ADAPTIVE] = {.elides = 1, .measures = 1, .looks_first = 1},
+		[POLICY_FIXED] = {.elides = 1, .looks_first = 1},
+		[POLICY_GLIBC] = {.elides = 1, .counts_skips = 1},
+		[POLICY_DAMON] = {.elides = 1},
+		[POLICY_HPCA] = {.elides = 1, .looks_first = 1, .keeps_window = 1},
+		[POLICY_NEVER] = {.looks_first = 1},
+	};
+
+	for (uint32_t name = 0; name < POLICY_NR; name++) {
+		const struct policy_config *want = &flags[name];
+		struct policy_config config = {.name = name};
+
+		policy_flags(&config);
+		assert_int_equal(config.elides, want->elides);
+		assert_int_equal(config.measures, want->measures);
+		assert_int_equal(config.looks_first, want->looks_first);
+		assert_int_equal(config.counts_skips, want->counts_skips);
+		assert_int_equal(config.keeps_window, want->keeps_window);
+	}
+}
+
 static void the_others_never_pause(void **state)
 {
 	static const enum policy_name names[] = {POLICY_FIXED, POLICY_GLIBC, POLICY_DAMON,
@@ -354,7 +379,7 @@ static void the_others_never_pause(void **state)
 		struct policy_window window = {0};
 
 		for (int n = 0; n < 10000; n++)
-			assert_false(policy_done(&config, &lock, &window, &hopeless_failure, false));
+			assert_false(policy_done(&config, &lock, &window, &unelidable_failure, false));
 		assert_int_equal(lock.skip, 0);
 	}
 }
@@ -396,21 +421,21 @@ static void arms_follow_the_tunables(void **state)
 /* Whose turn it is in every microsecond, and whether the waits end where a turn begins. */
 static void check_turns(const uint32_t *nr, const uint32_t *share)
 {
-	struct policy_turns turns = policy_turns(nr);
+	struct policy_sockets sockets = policy_sockets_share(nr);
 	uint32_t mine[POLICY_SOCKETS] = {0};
 
-	for (uint64_t now = 7 * (uint64_t)LEARN_TURN; now < 9 * (uint64_t)LEARN_TURN; now += 1024)
+	for (uint64_t now = 7 * (uint64_t)LEARN_SOCKETS_PERIOD; now < 9 * (uint64_t)LEARN_SOCKETS_PERIOD; now += 1024)
 		for (unsigned int i = 0; i < POLICY_SOCKETS; i++) {
-			uint32_t wait = policy_turn_wait(&turns, i, now);
+			uint32_t wait = policy_socket_wait(&sockets, i, now);
 
-			assert_true(wait < LEARN_TURN);
-			assert_int_equal(policy_turn_wait(&turns, i, now + wait), 0);
-			assert_false(wait && !policy_turn_wait(&turns, i, now + wait - 1));
+			assert_true(wait < LEARN_SOCKETS_PERIOD);
+			assert_int_equal(policy_socket_wait(&sockets, i, now + wait), 0);
+			assert_false(wait && !policy_socket_wait(&sockets, i, now + wait - 1));
 			mine[i] += !wait;
 		}
 	for (unsigned int i = 0; i < POLICY_SOCKETS; i++)
-		assert_in_range(mine[i], share[i] * 2 * LEARN_TURN / 1024 / 100 - 2,
-				share[i] * 2 * LEARN_TURN / 1024 / 100 + 2);
+		assert_in_range(mine[i], share[i] * 2 * LEARN_SOCKETS_PERIOD / 1024 / 100 - 2,
+				share[i] * 2 * LEARN_SOCKETS_PERIOD / 1024 / 100 + 2);
 }
 
 static void sockets_take_turns(void **state)
@@ -435,11 +460,11 @@ static void sockets_take_turns(void **state)
 /* Turns change while they are read: no wait is longer, whatever is found. */
 static void torn_turns_do_no_harm(void **state)
 {
-	struct policy_turns turns = {.ends = {900, 100, 1024, 0}};
+	struct policy_sockets sockets = {.ends = {900, 100, 1024, 0}};
 
-	for (uint64_t now = 0; now < LEARN_TURN; now += 100)
+	for (uint64_t now = 0; now < LEARN_SOCKETS_PERIOD; now += 100)
 		for (unsigned int i = 0; i < POLICY_SOCKETS; i++)
-			assert_true(policy_turn_wait(&turns, i, now) < LEARN_TURN);
+			assert_true(policy_socket_wait(&sockets, i, now) < LEARN_SOCKETS_PERIOD);
 }
 
 int main(void)
@@ -458,6 +483,7 @@ int main(void)
 		cmocka_unit_test(hpca_does_not_double),
 		cmocka_unit_test(a_lock_is_paused_once),
 		cmocka_unit_test(a_lost_update_of_the_pause_heals),
+		cmocka_unit_test(flags_of_each_policy),
 		cmocka_unit_test(the_others_never_pause),
 		cmocka_unit_test(hpca_costs_what_it_says),
 		cmocka_unit_test(arms_follow_the_tunables),

@@ -15,10 +15,14 @@
 #include <jansson.h>
 
 #include "../../lib/compiler.h"
-#include "../../tools/conf.h"
-#include "../../tools/instruction.h"
-#include "../../tools/syscalls.h"
-#include "../../tools/views.h"
+#include "../../tools/model/evidence.h"
+#include "../../tools/names/instruction.h"
+#include "../../tools/print/json-report.h"
+#include "../../tools/print/suggestion.h"
+#include "../../tools/names/syscalls.h"
+#include "../../tools/print/table.h"
+#include "../../tools/print/view-line.h"
+#include "../../tools/print/view-stack.h"
 #include "../tools/synth.h"
 
 static char path[64];

@@ -16,8 +16,9 @@
 
 #include <cmocka.h>
 
-#include "../../lib/datafile-writer.h"
-#include "../../lib/registry.h"
+#include "../../lib/base/datafile-writer.h"
+#include "../../lib/state/modules.h"
+#include "../../lib/state/registry.h"
 #include "child.h"
 
 #define MUTEX  ELIDE_KIND_MUTEX
@@ -197,6 +198,40 @@ static void life_of_an_address(void)
 	check(elide_registry_add(lock, MUTEX, SITE_A, false, false) != ELIDE_NONE);
 }
 
+/* Of the locks of a class, those that two threads have used. */
+static void shared_locks(void)
+{
+	char *locks = heap_locks(3);
+	uint32_t at[3], class_index;
+
+	for (int i = 0; i < 3; i++)
+		at[i] = elide_registry_add(locks + 64 * i, MUTEX, SITE_B, true, false);
+	class_index = elide_registry_class(at[0]);
+	check(!info(at[0])->nr_shared);
+	for (uint32_t user = 1; user < 4; user++) {
+		elide_registry_use(at[0], class_index, 1);
+		elide_registry_use(at[1], class_index, 2);
+		check(!info(at[0])->nr_shared);
+	}
+	for (uint32_t user = 1; user < 4; user++)
+		elide_registry_use(at[0], class_index, user);
+	check(info(at[0])->nr_shared == 1);
+	elide_registry_use(at[1], class_index, 3);
+	check(info(at[0])->nr_shared == 2);
+	/* A new lock at the address of one is used by nobody. */
+	elide_registry_add(locks, MUTEX, SITE_B, true, false);
+	elide_registry_use(at[0], class_index, 1);
+	elide_registry_use(at[0], class_index, 1);
+	check(info(at[0])->nr_shared == 2);
+	elide_registry_use(at[0], class_index, 2);
+	check(info(at[0])->nr_shared == 3);
+	/* As in a forked child. */
+	elide_registry_save();
+	check(!info(at[0])->nr_shared);
+	elide_registry_use(at[0], class_index, 4);
+	check(!info(at[0])->nr_shared);
+}
+
 static void unlikely_address(void)
 {
 	/* Bit 48: only with 5-level paging; there is no room for it in the key. */
@@ -267,12 +302,12 @@ static void churn(void)
 
 static void objects(void)
 {
-	const struct elide_module *m = elide_registry_module_of(&static_lock);
+	const struct elide_module *m = elide_module_of(&static_lock);
 
 	check(m && (uintptr_t)&static_lock >= m->start && (uintptr_t)&static_lock < m->end);
-	check(elide_registry_module_of(heap_locks(1)) == NULL);
+	check(elide_module_of(heap_locks(1)) == NULL);
 	/* Not one that a sanitizer puts its own in place of. */
-	m = elide_registry_module_of((const void *)(uintptr_t)&gnu_get_libc_version);
+	m = elide_module_of((const void *)(uintptr_t)&gnu_get_libc_version);
 	check(m && strstr(m->path, "libc.so"));
 }
 
@@ -289,6 +324,7 @@ TEST(array_in_a_small_table, 1024, 2)
 TEST(rwlock_is_one_class, 1024, 64)
 TEST(shared_is_apart, 1024, 64)
 TEST(life_of_an_address, 1024, 64)
+TEST(shared_locks, 1024, 64)
 TEST(unlikely_address, 1024, 64)
 TEST(locks_have_a_bound, 64, 64)
 TEST(classes_have_a_bound, 1024, 16)
@@ -316,6 +352,7 @@ int main(void)
 		cmocka_unit_test(test_rwlock_is_one_class),
 		cmocka_unit_test(test_shared_is_apart),
 		cmocka_unit_test(test_life_of_an_address),
+		cmocka_unit_test(test_shared_locks),
 		cmocka_unit_test(test_unlikely_address),
 		cmocka_unit_test(test_locks_have_a_bound),
 		cmocka_unit_test(test_classes_have_a_bound),

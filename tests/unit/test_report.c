@@ -15,9 +15,11 @@
 #include <cmocka.h>
 
 #include "../../lib/compiler.h"
-#include "../../tools/json.h"
-#include "../../tools/advice.h"
-#include "../../tools/report.h"
+#include "../../tools/model/advice.h"
+#include "../../tools/model/attribute.h"
+#include "../../tools/base/exit.h"
+#include "../../tools/print/json-report.h"
+#include "../../tools/model/rank.h"
 #include "../tools/synth.h"
 
 struct loaded {
@@ -225,6 +227,12 @@ static void verdicts(void **state)
 		assert_int_equal(line_verdict(&r, &l), table[i].verdict);
 		r.elides = 0;
 		assert_int_equal(line_verdict(&r, &l), VERDICT_UNKNOWN);
+		/* Nothing contends: elision cannot pay, elided or not. */
+		l.quiet = l.acquired;
+		assert_int_equal(line_verdict(&r, &l), VERDICT_NEUTRAL);
+		r.elides = 1;
+		assert_int_equal(line_verdict(&r, &l), table[i].verdict == VERDICT_HURTS ?
+						       VERDICT_HURTS : VERDICT_NEUTRAL);
 	}
 }
 

@@ -12,10 +12,11 @@
 #include <cmocka.h>
 
 #include "../../lib/compiler.h"
-#include "../../lib/datafile-writer.h"
-#include "../../lib/registry.h"
-#include "../../lib/rules.h"
-#include "../../lib/symbol.h"
+#include "../../lib/base/datafile-writer.h"
+#include "../../lib/state/modules.h"
+#include "../../lib/state/registry.h"
+#include "../../lib/state/rules.h"
+#include "../../lib/state/symbol.h"
 
 int named_lock, other_lock; /* what the rules below name */
 
@@ -42,7 +43,7 @@ static void glob(void **state)
 
 static void symbols_of_this_program(void **state)
 {
-	const struct elide_module *m = elide_registry_module_of(&named_lock);
+	const struct elide_module *m = elide_module_of(&named_lock);
 	char name[64];
 
 	assert_non_null(m);

@@ -9,9 +9,13 @@
 
 #include <cmocka.h>
 
-#include "../../lib/engine.h"
-#include "../../lib/process.h"
-#include "../../lib/tunables.h"
+#include "../../lib/life/fill.h"
+#include "../../lib/life/lock.h"
+#include "../../lib/check/misuse.h"
+#include "../../lib/state/settings.h"
+#include "../../lib/life/start.h"
+#include "../../lib/state/thread.h"
+#include "../../lib/state/tunables.h"
 
 static void secure_start_is_off(void **state)
 {

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "../../lib/compiler.h"
-#include "../../tools/settings.h"
+#include "../../tools/base/settings.h"
 
 static void names(void **state)
 {

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "../../lib/compiler.h"
-#include "../../tools/report.h"
+#include "../../tools/names/short.h"
 
 static void last_parts(void **state)
 {

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "../../lib/compiler.h"
-#include "../../tools/stats.h"
+#include "../../tools/model/stats.h"
 
 /* Values of the table every textbook has. */
 static void quantiles(void **state)

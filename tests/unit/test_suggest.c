@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "../../lib/compiler.h"
-#include "../../tools/suggest.h"
+#include "../../tools/base/suggest.h"
 
 static void distances(void **state)
 {

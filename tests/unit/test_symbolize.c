@@ -11,8 +11,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "../../tools/load.h"
-#include "../../tools/symbolize.h"
+#include "../../tools/names/symbolize.h"
 #include "../tools/synth.h"
 
 static struct synth file;

@@ -16,7 +16,7 @@
 #include <cmocka.h>
 
 #include "../../lib/compiler.h"
-#include "../../lib/tunables.h"
+#include "../../lib/state/tunables.h"
 
 static char message[512];
 

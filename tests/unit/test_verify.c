@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "../../demo/verify.h"
+#include "../../demo/bench/verify.h"
 
 #define ENTRIES_MAX 8
 #define CHANGES_MAX 8
@@ -20,16 +20,15 @@ struct entry {
 	uint64_t key, value;
 };
 
-/* struct content - an index that can only be walked */
+/* struct content - a tree that can only be walked */
 struct content {
-	struct index head;
 	const struct entry *entries;
 	size_t nr;
 };
 
-static int walk(const struct index *index, visit_fn visit, void *ctx)
+static int walk(const void *tree, visit_fn visit, void *ctx)
 {
-	const struct content *content = container_of(index, struct content, head);
+	const struct content *content = tree;
 	int ret = 0;
 
 	for (size_t i = 0; i < content->nr && !ret; i++)
@@ -37,7 +36,8 @@ static int walk(const struct index *index, visit_fn visit, void *ctx)
 	return ret;
 }
 
-static const struct index_ops walk_ops = { .walk = walk };
+static const struct tree_ops walk_tree = { .walk = walk };
+static const struct index_ops walk_ops = { .tree = &walk_tree };
 
 /*
  * A history of keys 0 and 2 loaded. In the table 'L' stands for the loaded
@@ -96,7 +96,8 @@ static void run_history(const struct history *h)
 	struct entry entries[ENTRIES_MAX] = { { 0 } };
 	struct journal journals[2] = { { 0 } };
 	struct journal *both[2] = { &journals[0], &journals[1] };
-	struct content content = { { &walk_ops }, entries, 0 };
+	struct content content = { entries, 0 };
+	struct index index = { &walk_ops, &content };
 	char why[128] = "";
 	bool ok;
 
@@ -108,7 +109,7 @@ static void run_history(const struct history *h)
 		assert_int_equal(journal_room(both[i % 2]), 0);
 		journal_add(both[i % 2], c->key, letter_value(c->key, c->value), (int)c->delta);
 	}
-	ok = verify_content(&content.head, 2, both, 2, why, sizeof(why));
+	ok = verify_content(&index, 2, both, 2, why, sizeof(why));
 	journal_free(both[0]);
 	journal_free(both[1]);
 	if (ok != !h->why)

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "../../demo/workload.h"
+#include "../../demo/bench/workload.h"
 
 #define DRAWS 100000
 

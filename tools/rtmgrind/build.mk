@@ -25,7 +25,8 @@ RTMGRIND_LDFLAGS := -static -nodefaultlibs -nostartfiles -u _start \
 	-Wl,--wrap=vgPlain_sigframe_create -Wl,--wrap=vgPlain_di_notify_mmap \
 	-Wl,--wrap=vgPlain_pp_ExeContext -Wl,--wrap=vgPlain_translate \
 	-Wl,--wrap=vgPlain_add_to_transtab -Wl,--wrap=vgPlain_gettid \
-	-Wl,--wrap=vgPlain_poll_signals
+	-Wl,--wrap=vgPlain_poll_signals -Wl,--wrap=vgPlain_disp_run_translations \
+	-Wl,--wrap=vgPlain_disp_cp_evcheck_fail
 
 ifeq ($(shell sed -n 's/^.define VERSION "\(.*\)"/\1/p' $(VALGRIND_INCLUDE)/config.h 2>/dev/null)$(words $(wildcard $(RTMGRIND_LIBS))),$(RTMGRIND_VALGRIND)3)
 emulator: $(LIBEXECDIR)/rtmgrind-amd64-linux

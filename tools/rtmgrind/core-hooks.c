@@ -77,6 +77,10 @@ void __real_vgPlain_add_to_transtab(const VexGuestExtents *extents, Addr addr, A
 void __wrap_vgPlain_add_to_transtab(const VexGuestExtents *extents, Addr addr, Addr code,
 				    UInt code_size, Bool self_modifying, Int profile_offset,
 				    UInt nr_insns);
+void __real_vgPlain_disp_run_translations(UWord *two_words, volatile void *guest, Addr host_code);
+void __wrap_vgPlain_disp_run_translations(UWord *two_words, volatile void *guest, Addr host_code);
+Bool core_slice_over(VexGuestAMD64State *guest);
+extern void VG_(poll_signals)(ThreadId tid);
 int __popcountdi2(long long value);
 
 /* Set by the wrapper below to the buffer of the last VG_MINIMAL_SETJMP: whenever generated
@@ -204,6 +208,54 @@ void core_let_others_run(ThreadId tid)
 	VG_(in_generated_code) = True;
 	core_jump_buffer = jump_buffer;
 }
+
+/* Blocks that valgrind's scheduler lets a thread execute: SCHEDULING_QUANTUM of scheduler.c. */
+#define CORE_SLICE 100000
+
+/* Generated code begins to run: remembers whether with a slice that nothing was taken from. */
+void __wrap_vgPlain_disp_run_translations(UWord *two_words, volatile void *guest, Addr host_code)
+{
+	const volatile VexGuestAMD64State *registers = guest;
+
+	current_vthread()->whole_slice = registers->host_EvC_COUNTER == CORE_SLICE;
+	__real_vgPlain_disp_run_translations(two_words, guest, host_code);
+}
+
+/*
+ * The event counter is used up, between two blocks: does what valgrind's scheduler would, without
+ * leaving generated code, which takes longer than all the rest of a hand-over. The scheduler
+ * asserts that no run leaves more of a slice than it got; then it does it itself.
+ *
+ * Return: True if the thread goes on here, from its registers.
+ */
+Bool core_slice_over(VexGuestAMD64State *guest)
+{
+	ThreadId tid = current_tid;
+
+	if (!vthreads[tid].whole_slice)
+		return False;
+	core_let_others_run(tid);
+	VG_(in_generated_code) = False;
+	VG_(poll_signals)(tid);
+	VG_(in_generated_code) = True;
+	guest->host_EvC_COUNTER = CORE_SLICE;
+	if (VG_(is_exiting)(tid))
+		core_restart_thread();
+	return True;
+}
+
+/* Generated code jumps here, with the guest's registers at RBP and no other register in use. */
+__asm__(".text\n"
+	".globl __wrap_vgPlain_disp_cp_evcheck_fail\n"
+	"__wrap_vgPlain_disp_cp_evcheck_fail:\n"
+	"	movq %rsp, %rbx\n"
+	"	andq $-16, %rsp\n"
+	"	movq %rbp, %rdi\n"
+	"	call core_slice_over\n"
+	"	movq %rbx, %rsp\n"
+	"	testb %al, %al\n"
+	"	jz __real_vgPlain_disp_cp_evcheck_fail\n"
+	"	jmp vgPlain_disp_cp_xindir\n");
 
 /** core_restart_thread() - leave generated code; the thread goes on from its registers. */
 void core_restart_thread(void)

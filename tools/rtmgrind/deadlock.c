@@ -19,6 +19,8 @@
 #define MAX_FRAMES 32
 /* Value of the lock word of a pthread mutex that is held and waited for (glibc's lowlevellock). */
 #define LOCK_WAITED_FOR 2
+/* Thread id in the word of a priority-inheriting lock (futex(2)). */
+#define PI_OWNER_MASK 0x3fffffff
 /* From the lock word of a pthread mutex to its owner's thread id, bytes (glibc's ABI on amd64). */
 #define OWNER_OFFSET 8
 
@@ -27,7 +29,8 @@ static Bool waits_inside(const struct vthread *t)
 {
 	const struct wait *wait = &t->wait;
 
-	return (wait->kind == WAIT_FUTEX || wait->kind == WAIT_EXIT) && !wait->deadline;
+	return (wait->kind == WAIT_FUTEX || wait->kind == WAIT_EXIT || wait->kind == WAIT_PI) &&
+	       !wait->outside && !wait->deadline;
 }
 
 /* Whether the program is told, once nobody can run. */
@@ -54,8 +57,10 @@ static ThreadId thread_of(Int lwp)
 }
 
 /* The thread that holds the lock at @addr, if that is what it is and it is one of ours. */
-static ThreadId holder_of(Addr addr)
+static ThreadId holder_of(Addr addr, enum wait_kind kind)
 {
+	if (kind == WAIT_PI)
+		return thread_of(*(UInt *)addr & PI_OWNER_MASK);
 	if (!guest_may(addr, OWNER_OFFSET + sizeof(Int), VKI_PROT_READ) ||
 	    *(Int *)addr != LOCK_WAITED_FOR)
 		return 0;
@@ -77,7 +82,7 @@ static void print_frame(UInt n, DiEpoch epoch, Addr ip, void *unused)
 static void print_wait(ThreadId tid)
 {
 	const struct vthread *t = &vthreads[tid];
-	ThreadId other = holder_of(t->wait.addr);
+	ThreadId other = holder_of(t->wait.addr, t->wait.kind);
 	const HChar *name;
 	PtrdiffT offset;
 

@@ -16,6 +16,9 @@
 #define POLL_PRI 2
 #define POLL_OUT 4
 #define MSG_DONT_WAIT 0x40
+/* include/uapi/asm-generic/socket.h */
+#define SO_RCVTIMEO 20
+#define SO_SNDTIMEO 21
 /* Bytes of an fd_set that select() is answered for here; larger ones go to the kernel. */
 #define SET_MAX 512
 #define EPOLL_EVENT_SIZE 12
@@ -59,12 +62,16 @@ static Bool too_late(VexGuestAMD64State *guest, Addr mask, Long deadline)
 	return wait_expired() || (deadline && deadline <= sched_now());
 }
 
-/* Whether the kernel may carry out a call that waits without a timeout: nobody else can run, so
- * nobody is kept waiting, and no virtual timer is to interrupt it.
- */
-static Bool kernel_may_wait(void)
+/* How long a call on a socket waits (SO_RCVTIMEO, SO_SNDTIMEO), cycles; 0 for ever. */
+static Long socket_timeout(Int fd, Short events)
 {
-	return sched_alone() && !timers_armed() && !timerfd_next();
+	struct vki_timeval tv = {0, 0};
+	Int option = events & POLL_IN ? SO_RCVTIMEO : SO_SNDTIMEO;
+	Int size = sizeof(tv);
+
+	if (host_syscall(__NR_getsockopt, fd, VKI_SOL_SOCKET, option, (Long)&tv, (Long)&size, 0))
+		return 0;
+	return time_cycles(tv.tv_sec, tv.tv_usec * 1000);
 }
 
 static Bool will_not_wait(VexGuestAMD64State *guest, Int fd)
@@ -95,14 +102,20 @@ enum syscall_verdict fd_transfer(VexGuestAMD64State *guest, Short events)
 {
 	struct vki_pollfd fd = {.fd = guest->guest_RDI, .events = events};
 	enum syscall_verdict verdict;
+	Long timeout;
 
 	timerfd_expire(sched_now());
 	if (timerfd_read(guest, &verdict))
 		return verdict;
-	if (kernel_may_wait() || host_poll(&fd, 1, 0) != 0 || will_not_wait(guest, fd.fd))
+	if (host_poll(&fd, 1, 0) != 0 || will_not_wait(guest, fd.fd))
+		return leave_to_kernel();
+	if (wait_expired())
+		return done(guest, -(Long)VKI_EAGAIN);
+	timeout = wait_again(guest) ? 0 : socket_timeout(fd.fd, events);
+	if (!timeout && !wait_again(guest) && wait_kernel_may())
 		return leave_to_kernel();
 	*wait_fds(1) = fd;
-	return wait_for(guest, 0, 0);
+	return wait_for(guest, 0, timeout ? time_after(timeout) : 0);
 }
 
 /**
@@ -123,7 +136,7 @@ enum syscall_verdict fd_poll(VexGuestAMD64State *guest)
 
 	if (nr && !guest_may((Addr)fds, size, VKI_PROT_READ | VKI_PROT_WRITE))
 		return leave_to_kernel();
-	if (forever && kernel_may_wait())
+	if (forever && wait_kernel_may())
 		return leave_to_kernel();
 	timerfd_expire(sched_now());
 	if (plain)
@@ -240,7 +253,7 @@ enum syscall_verdict fd_select(VexGuestAMD64State *guest)
 	Addr mask;
 
 	timerfd_expire(sched_now());
-	if (nr < 0 || size > SET_MAX || (!guest->guest_R8 && kernel_may_wait()) ||
+	if (nr < 0 || size > SET_MAX || (!guest->guest_R8 && wait_kernel_may()) ||
 	    !select_deadline(guest, &deadline, &mask) || !copy_sets(guest, sets, size, False))
 		return leave_to_kernel();
 	VG_(memcpy)(wanted, sets, sizeof(sets));
@@ -274,7 +287,7 @@ enum syscall_verdict fd_epoll(VexGuestAMD64State *guest)
 
 	timerfd_expire(sched_now());
 	if (max <= 0 || !guest_may(events, EPOLL_EVENT_SIZE, VKI_PROT_WRITE) ||
-	    (timeout < 0 && kernel_may_wait()))
+	    (timeout < 0 && wait_kernel_may()))
 		return leave_to_kernel();
 	if (txn_nr_open)
 		txn_access(current_tid, events, (SizeT)max * EPOLL_EVENT_SIZE, True);

@@ -2,64 +2,124 @@
 /*
  * futex.c - futexes in virtual time.
  *
- * Waiters of this process are kept here and woken in the order they came.
- * Priority-inheriting futexes and those in memory shared with other processes
- * stay the kernel's: it alone sees both sides. The kernel also ends a
- * thread's life: it clears the thread-id word that joiners wait on and marks
- * the robust mutexes the thread held, so whoever waits on a word that names
- * an ending thread is sent back to look once that has happened.
+ * Waiters of this process are kept here and woken in the order they came. One in memory shared
+ * with other processes is the kernel's too: a wake goes to those who wait there first, and who
+ * waits here looks now and then whether another process has changed the word. While no thread
+ * of this process can run its waiters stand in the kernel's queue, see idle.c. No date reaches the
+ * kernel: there it would be long past.
+ *
+ * The kernel also ends a thread's life: it clears the thread-id word that joiners wait on and
+ * marks the robust mutexes the thread held, so whoever waits on a word that names an ending thread
+ * is sent back to look once that has happened.
  */
-#include "rtmgrind.h"
+#include "futex.h"
 #include "model.h"
 #include "host.h"
 
-enum {
-	CMD_WAIT = 0,
-	CMD_WAKE = 1,
-	CMD_REQUEUE = 3,
-	CMD_CMP_REQUEUE = 4,
-	CMD_WAKE_OP = 5,
-	CMD_WAIT_BITSET = 9,
-	CMD_WAKE_BITSET = 10,
-	FLAG_PRIVATE = 128,
-	FLAG_REALTIME = 256,
-	CMD_MASK = 127,
-};
-
-/* Missing from valgrind's headers (include/uapi/asm-generic/errno.h). */
-#define VKI_ETIMEDOUT 110
-
-/* Thread id in the word of a robust or priority-inheriting futex (futex(2)). */
-#define OWNER_MASK 0x3fffffffu
-
-static enum syscall_verdict done(VexGuestAMD64State *guest, Long result)
+/**
+ * futex_done() - a futex call of the running thread is over.
+ * @guest: its registers
+ * @result: of the call
+ *
+ * Return: what to do with the call.
+ */
+enum syscall_verdict futex_done(VexGuestAMD64State *guest, Long result)
 {
 	wait_cancel(current_tid);
 	guest->guest_RAX = result;
 	return SYSCALL_DONE;
 }
 
-static ThreadId find_thread(Int lwp, Bool alive)
+/**
+ * futex_thread() - which thread has an id?
+ * @lwp: Linux thread id
+ * @alive: it is to be one that lives, or else one that has ended
+ *
+ * Return: the thread, 0 none of this process.
+ */
+ThreadId futex_thread(Int lwp, Bool alive)
 {
 	ThreadId tid;
 
-	for (tid = 1; tid < vthread_end; tid++)
+	for (tid = 1; lwp && tid < vthread_end; tid++)
 		if (vthreads[tid].lwp == lwp && (vthreads[tid].state != VT_FREE) == alive)
 			return tid;
 	return 0;
 }
 
-/* Lets the kernel finish with a thread that has ended here. */
-static void await_host_exit(UInt value)
+/**
+ * futex_await_host_exit() - let the kernel finish with a thread that has ended here.
+ * @value: of a futex word that may name it
+ */
+void futex_await_host_exit(UInt value)
 {
 	Int lwp = value & OWNER_MASK;
-	ThreadId tid = lwp ? find_thread(lwp, False) : 0;
+	ThreadId tid = futex_thread(lwp, False);
 
-	if (!tid || find_thread(lwp, True))
+	if (!tid || futex_thread(lwp, True))
 		return;
-	while (host_syscall(__NR_tgkill, VG_(getpid)(), lwp, 0, 0, 0, 0) == 0)
-		host_yield();
+	lwp_await_end(lwp);
 	vthreads[tid].lwp = 0;
+}
+
+/**
+ * futex_holds() - does a futex word have a value?
+ * @word: its address
+ * @value: the value
+ *
+ * Return: False if it has another one, or cannot be read any more.
+ */
+Bool futex_holds(Addr word, UInt value)
+{
+	return guest_may(word, sizeof(UInt), VKI_PROT_READ) && *(volatile UInt *)word == value;
+}
+
+/**
+ * futex_outside() - may another process wait for a futex, or wake it?
+ * @word: its address
+ * @op: the call's
+ *
+ * Return: True if so.
+ */
+Bool futex_outside(Addr word, UInt op)
+{
+	return !(op & FLAG_PRIVATE) && shared_contains(word);
+}
+
+/**
+ * futex_swap() - change a futex word, as one access: another process may do that, too.
+ * @word: its address
+ * @old: value it is to have
+ * @new: value it gets
+ *
+ * Return: False if it has another one.
+ */
+Bool futex_swap(Addr word, UInt old, UInt new)
+{
+	/* Relaxed: those who wait learn of it by a system call. */
+	return __atomic_compare_exchange_n((UInt *)word, &old, new, False, __ATOMIC_RELAXED,
+					   __ATOMIC_RELAXED);
+}
+
+/**
+ * futex_deadline() - read the timeout of a call that waits.
+ * @guest: registers of the running thread
+ * @op: the call's
+ * @deadline: receives the virtual time, 0 never
+ *
+ * Return: False if it is not readable or not valid.
+ */
+Bool futex_deadline(VexGuestAMD64State *guest, UInt op, Long *deadline)
+{
+	Bool realtime = op & FLAG_REALTIME || (op & CMD_MASK) == CMD_LOCK_PI;
+
+	*deadline = 0;
+	if (!guest->guest_R10)
+		return True;
+	if ((op & CMD_MASK) == CMD_WAIT)
+		return time_read_timeout(guest->guest_R10, deadline);
+	return time_read_deadline(realtime ? VKI_CLOCK_REALTIME : VKI_CLOCK_MONOTONIC,
+				  guest->guest_R10, deadline);
 }
 
 static enum syscall_verdict futex_wait(VexGuestAMD64State *guest, UInt op)
@@ -67,93 +127,157 @@ static enum syscall_verdict futex_wait(VexGuestAMD64State *guest, UInt op)
 	UInt cmd = op & CMD_MASK;
 	Addr word = guest->guest_RDI;
 	UInt value = guest->guest_RDX;
-	UInt mask = cmd == CMD_WAIT ? ~0u : (UInt)guest->guest_R9;
+	UInt mask = cmd == CMD_WAIT_BITSET ? (UInt)guest->guest_R9 : ~0u;
 	struct wait *wait = &current_vthread()->wait;
+	Bool outside = futex_outside(word, op);
+	enum wait_kind kind = WAIT_FUTEX;
 	Long deadline = 0;
-	Int lwp = value & OWNER_MASK;
 
-	await_host_exit(value);
-	if (*(volatile UInt *)word != value)
-		return done(guest, -(Long)VKI_EAGAIN);
+	if (wait->kind) {
+		/* It may have been moved to another word. */
+		word = wait->addr;
+		value = wait->value;
+	}
+	futex_await_host_exit(value);
+	if (wait->woken)
+		return futex_done(guest, 0);
+	/* A waiter that finds another value has missed who woke it. */
+	if (!futex_holds(word, value))
+		return futex_done(guest, wait->kind ? 0 : -(Long)VKI_EAGAIN);
 	if (!mask)
-		return done(guest, -(Long)VKI_EINVAL);
-	if (guest->guest_R10 && !wait->kind) {
-		Int clock = op & FLAG_REALTIME ? VKI_CLOCK_REALTIME : VKI_CLOCK_MONOTONIC;
-		Bool valid;
-
-		if (cmd == CMD_WAIT)
-			valid = time_read_timeout(guest->guest_R10, &deadline);
-		else
-			valid = time_read_deadline(clock, guest->guest_R10, &deadline);
-		if (!valid)
-			return done(guest, -(Long)VKI_EINVAL);
+		return futex_done(guest, -(Long)VKI_EINVAL);
+	if (!wait->kind) {
+		if (!futex_deadline(guest, op, &deadline))
+			return futex_done(guest, -(Long)VKI_EINVAL);
 		if (deadline && deadline <= sched_now())
-			return done(guest, -(Long)VKI_ETIMEDOUT);
+			return futex_done(guest, -(Long)VKI_ETIMEDOUT);
 	}
 	/* Not private and naming a live thread: pthread_join(). */
-	wait_begin(guest, !(op & FLAG_PRIVATE) && find_thread(lwp, True) ? WAIT_EXIT : WAIT_FUTEX,
-		   deadline, -(Long)VKI_ETIMEDOUT);
+	if (!(op & FLAG_PRIVATE) && !outside && futex_thread(value & OWNER_MASK, True))
+		kind = WAIT_EXIT;
+	wait_begin(guest, kind, deadline, -(Long)VKI_ETIMEDOUT);
+	if (outside)
+		wait_outside();
 	wait->addr = word;
 	wait->mask = mask;
 	wait->value = value;
+	wait->requeue_to = cmd == CMD_WAIT_REQUEUE_PI ? guest->guest_R8 : 0;
 	return SYSCALL_WAIT;
 }
 
+static Bool waits_on(const struct wait *wait, Addr word, UInt mask, Bool requeue)
+{
+	return (wait->kind == WAIT_FUTEX || wait->kind == WAIT_EXIT) && wait->addr == word &&
+	       wait->mask & mask && !wait->requeue_to == !requeue;
+}
+
 /* The thread that has waited longest on @word with a bit of @mask, 0 none. */
-static ThreadId first_waiter(Addr word, UInt mask)
+static ThreadId first_waiter(Addr word, UInt mask, Bool requeue)
 {
 	ThreadId tid, first = 0;
 
-	for (tid = 1; tid < vthread_end; tid++) {
-		const struct wait *wait = &vthreads[tid].wait;
-
-		if ((wait->kind == WAIT_FUTEX || wait->kind == WAIT_EXIT) && wait->addr == word &&
-		    wait->mask & mask && (!first || wait->queued < vthreads[first].wait.queued))
+	for (tid = 1; tid < vthread_end; tid++)
+		if (waits_on(&vthreads[tid].wait, word, mask, requeue) &&
+		    (!first || vthreads[tid].wait.queued < vthreads[first].wait.queued))
 			first = tid;
-	}
 	return first;
 }
 
-static Long wake(Addr word, Int max, UInt mask)
+/**
+ * futex_waiter_to_requeue() - who waits to be moved to a priority-inheriting lock?
+ * @word: the futex word that they wait on
+ *
+ * Return: the thread that has waited longest, 0 none.
+ */
+ThreadId futex_waiter_to_requeue(Addr word)
 {
-	Long woken = 0;
+	return first_waiter(word, ~0u, True);
+}
+
+/**
+ * futex_wake_outside() - wake those of other processes that wait in the kernel.
+ * @word: futex word, in memory shared with them
+ * @max: at most so many
+ * @mask: bit set
+ *
+ * No thread of this process is in the kernel's queue while another one runs.
+ *
+ * Return: how many there were.
+ */
+Long futex_wake_outside(Addr word, Int max, UInt mask)
+{
+	Long woken = host_syscall(__NR_futex, word, CMD_WAKE_BITSET, max, 0, 0, mask);
+
+	return woken > 0 ? woken : 0;
+}
+
+static Long wake(Addr word, Int max, UInt mask, Bool outside)
+{
+	Long woken = outside ? futex_wake_outside(word, max, mask) : 0;
 	ThreadId tid;
 
-	while (woken < max && (tid = first_waiter(word, mask)) != 0) {
+	/* The kernel wakes one even if it is asked for none or fewer. */
+	if (max < 1)
+		max = 1;
+	while (woken < max && (tid = first_waiter(word, mask, False)) != 0) {
 		wait_complete(tid, 0, sched_now() + model.wakeup);
 		woken++;
 	}
 	return woken;
 }
 
-static Long requeue(Addr from, Addr to, Int max)
+/* FUTEX_REQUEUE and FUTEX_CMP_REQUEUE. */
+static Long requeue(VexGuestAMD64State *guest, UInt op)
 {
-	Long moved = 0;
+	Addr from = guest->guest_RDI, to = guest->guest_R8;
+	Int max_woken = guest->guest_RDX, max = guest->guest_R10;
+	Long done = 0, woken;
 	ThreadId tid;
 
-	while (from != to && moved < max && (tid = first_waiter(from, ~0u)) != 0) {
-		vthreads[tid].wait.addr = to;
-		moved++;
+	if (max_woken < 0 || max < 0)
+		return -(Long)VKI_EINVAL;
+	if (!guest_may(to, sizeof(UInt), VKI_PROT_READ))
+		return -(Long)VKI_EFAULT;
+	if ((op & CMD_MASK) == CMD_CMP_REQUEUE && !futex_holds(from, guest->guest_R9))
+		return -(Long)VKI_EAGAIN;
+	if (futex_outside(from, op) || futex_outside(to, op)) {
+		done = host_syscall(__NR_futex, from, op, max_woken, max, to, guest->guest_R9);
+		if (done < 0)
+			return done;
 	}
-	return moved;
+	/* First those that it wakes, then those that it moves. */
+	woken = done < max_woken ? done : max_woken;
+	for (; woken < max_woken && (tid = first_waiter(from, ~0u, False)) != 0; woken++, done++)
+		wait_complete(tid, 0, sched_now() + model.wakeup);
+	for (; from != to && done < (Long)max_woken + max &&
+	       (tid = first_waiter(from, ~0u, False)) != 0; done++) {
+		vthreads[tid].wait.addr = to;
+		vthreads[tid].wait.value = *(volatile UInt *)to;
+	}
+	return done;
 }
 
-/* FUTEX_WAKE_OP's arithmetic on the second word, encoded as futex(2) says. */
-static Bool apply_op(UInt *word, UInt code)
+/* FUTEX_WAKE_OP's arithmetic, encoded as futex(2) says. */
+static UInt new_value(UInt old, UInt code)
 {
 	Int operand = (Int)(code << 8) >> 20;
-	Int compared = (Int)(code << 20) >> 20;
-	Int old = *word;
 
 	if (code >> 28 & 8)
 		operand = 1 << (operand & 31);
 	switch (code >> 28 & 7) {
-	case 0: *word = operand; break;
-	case 1: *word = old + operand; break;
-	case 2: *word = old | operand; break;
-	case 3: *word = old & ~operand; break;
-	case 4: *word = old ^ operand; break;
+	case 0: return operand;
+	case 1: return old + operand;
+	case 2: return old | operand;
+	case 3: return old & ~operand;
+	case 4: return old ^ operand;
+	default: return old;
 	}
+}
+
+static Bool compares(Int old, UInt code)
+{
+	Int compared = (Int)(code << 20) >> 20;
+
 	switch (code >> 24 & 15) {
 	case 0: return old == compared;
 	case 1: return old != compared;
@@ -165,20 +289,28 @@ static Bool apply_op(UInt *word, UInt code)
 	}
 }
 
-static Long wake_op(VexGuestAMD64State *guest)
+static Long wake_op(VexGuestAMD64State *guest, UInt op)
 {
 	Addr second = guest->guest_R8;
 	Long woken;
-	Bool both;
+	UInt old;
 
 	if (!guest_may(second, sizeof(UInt), VKI_PROT_READ | VKI_PROT_WRITE))
 		return -(Long)VKI_EFAULT;
 	txn_access(current_tid, second, sizeof(UInt), True);
-	both = apply_op((UInt *)second, guest->guest_R9);
-	woken = wake(guest->guest_RDI, guest->guest_RDX, ~0u);
-	if (both)
-		woken += wake(second, guest->guest_R10, ~0u);
+	do {
+		old = *(volatile UInt *)second;
+	} while (!futex_swap(second, old, new_value(old, guest->guest_R9)));
+	woken = wake(guest->guest_RDI, guest->guest_RDX, ~0u, futex_outside(guest->guest_RDI, op));
+	if (compares(old, guest->guest_R9))
+		woken += wake(second, guest->guest_R10, ~0u, futex_outside(second, op));
 	return woken;
+}
+
+/* The kernel lets only some of the calls say by which clock they wait. */
+static Bool may_name_clock(UInt cmd)
+{
+	return cmd == CMD_WAIT_BITSET || cmd == CMD_WAIT_REQUEUE_PI || cmd == CMD_LOCK_PI2;
 }
 
 /**
@@ -193,11 +325,14 @@ enum syscall_verdict futex_call(VexGuestAMD64State *guest)
 	UInt cmd = op & CMD_MASK;
 	Addr word = guest->guest_RDI;
 	UInt mask = cmd == CMD_WAKE_BITSET ? (UInt)guest->guest_R9 : ~0u;
-	Long woken;
 
-	if (!guest_may(word, sizeof(UInt), VKI_PROT_READ) || word % sizeof(UInt) ||
-	    (!(op & FLAG_PRIVATE) && shared_contains(word)))
+	if (op & FLAG_REALTIME && !may_name_clock(cmd))
+		return futex_done(guest, -(Long)VKI_ENOSYS);
+	/* The kernel says what is wrong with it. */
+	if (!guest_may(word, sizeof(UInt), VKI_PROT_READ) || word % sizeof(UInt)) {
+		wait_cancel(current_tid);
 		return SYSCALL_REAL;
+	}
 	if (txn_nr_open)
 		txn_access(current_tid, word, sizeof(UInt), False);
 
@@ -205,18 +340,26 @@ enum syscall_verdict futex_call(VexGuestAMD64State *guest)
 	case CMD_WAIT:
 	case CMD_WAIT_BITSET:
 		return futex_wait(guest, op);
+	case CMD_WAIT_REQUEUE_PI:
+		if (current_vthread()->wait.kind == WAIT_PI)
+			return futex_pi_call(guest, op);
+		return futex_wait(guest, op);
 	case CMD_WAKE:
 	case CMD_WAKE_BITSET:
-		return done(guest, wake(word, guest->guest_RDX, mask));
+		if (!mask)
+			return futex_done(guest, -(Long)VKI_EINVAL);
+		return futex_done(guest, wake(word, guest->guest_RDX, mask, futex_outside(word, op)));
 	case CMD_CMP_REQUEUE:
-		if (*(volatile UInt *)word != (UInt)guest->guest_R9)
-			return done(guest, -(Long)VKI_EAGAIN);
-		/* fall through */
 	case CMD_REQUEUE:
-		woken = wake(word, guest->guest_RDX, ~0u);
-		return done(guest, woken + requeue(word, guest->guest_R8, guest->guest_R10));
+		return futex_done(guest, requeue(guest, op));
 	case CMD_WAKE_OP:
-		return done(guest, wake_op(guest));
+		return futex_done(guest, wake_op(guest, op));
+	case CMD_LOCK_PI:
+	case CMD_LOCK_PI2:
+	case CMD_TRYLOCK_PI:
+	case CMD_UNLOCK_PI:
+	case CMD_CMP_REQUEUE_PI:
+		return futex_pi_call(guest, op);
 	default:
 		return SYSCALL_REAL;
 	}
@@ -238,4 +381,5 @@ void futex_thread_exits(ThreadId tid)
 		    (wait->value & OWNER_MASK) == lwp)
 			wait_poke(waiter, sched_now() + model.wakeup);
 	}
+	futex_pi_owner_exits(tid);
 }

@@ -45,6 +45,20 @@ static inline void host_futex_wake(volatile Int *word)
 	host_syscall(__NR_futex, (Long)word, 1 | 128, 1, 0, 0, 0);
 }
 
+/*
+ * Lets the calling host thread take the signals of its own faults, and no others. A new one, and one
+ * in a signal handler, blocks these too; valgrind mends that in the thread's name, when another host
+ * thread may have gone on with it.
+ */
+static inline void host_let_faults_through(void)
+{
+	ULong blocked = ~(1ULL << (VKI_SIGSEGV - 1) | 1ULL << (VKI_SIGBUS - 1) |
+			  1ULL << (VKI_SIGFPE - 1) | 1ULL << (VKI_SIGILL - 1) |
+			  1ULL << (VKI_SIGTRAP - 1));
+
+	host_syscall(__NR_rt_sigprocmask, VKI_SIG_SETMASK, (Long)&blocked, 0, sizeof(blocked), 0, 0);
+}
+
 /* Real time, ns. */
 static inline Long host_now(void)
 {
@@ -52,6 +66,41 @@ static inline Long host_now(void)
 
 	host_syscall(__NR_clock_gettime, 1, (Long)&ts, 0, 0, 0, 0);
 	return ts.tv_sec * 1000000000LL + ts.tv_nsec;
+}
+
+/* One of the words that futex_waitv(2) waits for (include/uapi/linux/futex.h). */
+struct host_waitv {
+	ULong value;
+	ULong word;
+	UInt flags;
+	UInt reserved;
+};
+#define HOST_NR_FUTEX_WAITV 449
+#define HOST_WAITV_MAX 128
+/* Words of 32 bits, seen by other processes or not. */
+#define HOST_WAITV_SHARED 2
+#define HOST_WAITV_PRIVATE (2 | 128)
+/* Longest sleep on a kernel before 5.16, which cannot wait for several words, ns. Chosen. */
+#define HOST_WAITV_MISSING_NS 1000000LL
+
+/*
+ * Sleeps while all @nr words have their values, at most timeout_ns. The first of them becomes
+ * *@own == @value. Returns the number of one that was woken, or -errno.
+ */
+static inline Long host_futex_waitv(struct host_waitv *words, UInt nr, volatile Int *own, Int value,
+				    Long timeout_ns)
+{
+	Long until = host_now() + timeout_ns, result;
+	struct vki_timespec ts = {until / 1000000000, until % 1000000000};
+
+	words[0] = (struct host_waitv){(UInt)value, (Addr)own, HOST_WAITV_PRIVATE, 0};
+	result = host_syscall(HOST_NR_FUTEX_WAITV, (Long)words, nr, 0, (Long)&ts, 1, 0);
+	/* Missing, or a word is not readable any more. */
+	if (result == -VKI_ENOSYS || result == -VKI_EFAULT || result == -VKI_EINVAL)
+		host_futex_wait(own, value,
+				timeout_ns < HOST_WAITV_MISSING_NS ? timeout_ns :
+								     HOST_WAITV_MISSING_NS);
+	return result;
 }
 
 static inline Long host_poll(struct vki_pollfd *fds, UInt nr, Long timeout_ns)

@@ -26,6 +26,8 @@
 #define STACK_WINDOW 8192
 /* Longest time between two polls of a running thread: no more than of old between two slices. */
 #define POLL_CYCLES 20000
+/* The same for one that is on another's host thread, where only part can be seen. */
+#define AWAY_CYCLES 2000000
 /* Looks at a thread that ends before the others go on all the same: a second or more. */
 #define ENDING_TRIES 1000000
 
@@ -38,9 +40,15 @@ static Bool unknown;
 /* System calls that valgrind has begun or finished. */
 static ULong nr_calls;
 
+/** lwp_same_stack() - Return: True if both addresses, in calls of about one depth, are of one stack. */
+Bool lwp_same_stack(Addr a, Addr b)
+{
+	return a - b + STACK_WINDOW / 2 < STACK_WINDOW;
+}
+
 static Bool is_on(const struct vthread *t, Addr stack)
 {
-	return stack - t->stack + STACK_WINDOW / 2 < STACK_WINDOW && t->state != VT_FREE;
+	return lwp_same_stack(stack, t->stack) && t->state != VT_FREE;
 }
 
 /**
@@ -76,7 +84,7 @@ Int __wrap_vgPlain_gettid(void)
 
 	if (t && !unknown && is_on(t, (Addr)__builtin_frame_address(0)))
 		return t->lwp;
-	return __real_vgPlain_gettid();
+	return sched_lwp(__real_vgPlain_gettid());
 }
 
 /**
@@ -101,9 +109,33 @@ void __wrap_vgPlain_poll_signals(ThreadId tid)
 
 	if (t->polled_calls == nr_calls && t->clock - t->polled_at < POLL_CYCLES && !t->wait.kind)
 		return;
+	/* A signal may be pending for a host thread alone: none is taken on another's. */
+	if (!sched_at_home() && t->polled_calls == nr_calls && !t->wait.kind &&
+	    t->clock - t->polled_home < AWAY_CYCLES && !wait_signal_pending()) {
+		t->polled_at = t->clock;
+		return;
+	}
+	sched_go_home();
 	t->polled_calls = nr_calls;
-	t->polled_at = t->clock;
+	t->polled_at = t->polled_home = t->clock;
 	__real_vgPlain_poll_signals(tid);
+}
+
+/* What the host says a thread does: the letter of proc(5), 0 if it is gone. */
+static HChar state_of(Int lwp)
+{
+	HChar name[64], stat[256], *state;
+	Long fd, n;
+
+	VG_(sprintf)(name, "/proc/self/task/%d/stat", lwp);
+	fd = host_syscall(__NR_open, (Long)name, 0, 0, 0, 0, 0);
+	if (fd < 0)
+		return 0;
+	n = host_syscall(__NR_read, fd, (Long)stat, sizeof(stat) - 1, 0, 0, 0);
+	host_syscall(__NR_close, fd, 0, 0, 0, 0, 0);
+	stat[n > 0 ? n : 0] = 0;
+	state = VG_(strrchr)(stat, ')');
+	return state && state[1] == ' ' ? state[2] : 0;
 }
 
 /**
@@ -114,18 +146,15 @@ void __wrap_vgPlain_poll_signals(ThreadId tid)
  */
 Bool lwp_sleeps(Int lwp)
 {
-	HChar name[64], stat[256], *state;
-	Long fd, n;
+	return state_of(lwp) == 'S';
+}
 
-	VG_(sprintf)(name, "/proc/self/task/%d/stat", lwp);
-	fd = host_syscall(__NR_open, (Long)name, 0, 0, 0, 0, 0);
-	if (fd < 0)
-		return False;
-	n = host_syscall(__NR_read, fd, (Long)stat, sizeof(stat) - 1, 0, 0, 0);
-	host_syscall(__NR_close, fd, 0, 0, 0, 0, 0);
-	stat[n > 0 ? n : 0] = 0;
-	state = VG_(strrchr)(stat, ')');
-	return state && state[1] == ' ' && state[2] == 'S';
+/* The first thread of the process stays as a zombie that can be sent signals, until all end. */
+static Bool has_ended(Int lwp, Int pid)
+{
+	if (lwp == pid)
+		return state_of(lwp) == 'Z' || state_of(lwp) == 0;
+	return host_syscall(__NR_tgkill, pid, lwp, 0, 0, 0, 0) != 0;
 }
 
 /**
@@ -134,8 +163,7 @@ Bool lwp_sleeps(Int lwp)
  *
  * The kernel clears the id of a thread that ends in the program's memory,
  * where others look before they wait for it: so that they see the same in
- * every run, nobody goes on before the thread is gone. The first thread of
- * the process stays as a zombie and is not waited for.
+ * every run, nobody goes on before the thread is gone.
  */
 void lwp_await_end(Int lwp)
 {
@@ -144,9 +172,37 @@ void lwp_await_end(Int lwp)
 	if (!lwp)
 		return;
 	pid = VG_(getpid)();
-	for (tries = 0; lwp != pid && tries < ENDING_TRIES; tries++) {
-		if (host_syscall(__NR_tgkill, pid, lwp, 0, 0, 0, 0))
-			break;
+	for (tries = 0; tries < ENDING_TRIES && !has_ended(lwp, pid); tries++)
 		host_yield();
-	}
+}
+
+/**
+ * lwp_signal_call() - tkill and tgkill, whose answer tells whether a thread lives.
+ * @guest: registers of the running thread
+ *
+ * A thread lives until it ends in virtual time, whatever the host does with it at that moment. The
+ * first one is found, as a zombie, as long as the process lives.
+ *
+ * Return: what to do with the call.
+ */
+enum syscall_verdict lwp_signal_call(VexGuestAMD64State *guest)
+{
+	Bool group = guest->guest_RAX == __NR_tgkill;
+	Int pid = VG_(getpid)();
+	Int lwp = group ? guest->guest_RSI : guest->guest_RDI;
+	Int signal = group ? guest->guest_RDX : guest->guest_RSI;
+	Long result = lwp == pid ? 0 : -(Long)VKI_ESRCH;
+	ThreadId tid;
+
+	if (lwp <= 0 || (group && (Int)guest->guest_RDI != pid))
+		return SYSCALL_REAL;
+	for (tid = 1; tid < vthread_end; tid++)
+		if (vthreads[tid].lwp == lwp && vthreads[tid].state != VT_FREE &&
+		    !vthreads[tid].exiting)
+			result = 0;
+	/* Without a group it may be a thread of another process. */
+	if ((!result && signal) || (result && !group))
+		return SYSCALL_REAL;
+	guest->guest_RAX = result;
+	return SYSCALL_DONE;
 }

@@ -51,10 +51,13 @@ static void fill_random(UChar *buffer, SizeT size)
  */
 void machine_first_insn(ThreadId tid)
 {
+	static Bool begun;
 	UWord *at = (UWord *)VG_(get_SP)(tid);
 
-	if (tid != 1)
+	/* Later threads may have that number again. */
+	if (tid != 1 || begun)
 		return;
+	begun = True;
 	/* argc, argv, NULL, environment, NULL, auxiliary vector (System V ABI, amd64). */
 	at += 1 + *at + 1;
 	while (*at++)
@@ -193,7 +196,7 @@ static enum syscall_verdict getrusage(VexGuestAMD64State *guest)
 	VG_(memset)(usage, 0, sizeof(*usage));
 	usage->ru_utime.tv_sec = ns / NS_PER_SECOND;
 	usage->ru_utime.tv_usec = ns % NS_PER_SECOND / 1000;
-	usage->ru_maxrss = procfs_mapped_kib();
+	usage->ru_maxrss = limit_mapped(0, ~0UL) / 1024;
 	return answer(guest, 0);
 }
 

@@ -24,6 +24,7 @@ static void started(void)
 	machine_init();
 	shared_init();
 	timers_init();
+	limit_init();
 	/* Valgrind explains illegal instructions at length; a transaction just aborts. */
 	VG_(clo_sigill_diag) = False;
 	/* Its checks between slices are too slow for slices of this length. */
@@ -32,6 +33,8 @@ static void started(void)
 
 static void finished(Int exit_code)
 {
+	/* A signal that ends the process is sent to the calling thread. */
+	sched_go_home();
 	if (VG_(clo_verbosity) > 0)
 		counters_print_totals();
 	counters_write();

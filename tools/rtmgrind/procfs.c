@@ -15,25 +15,9 @@
 #define PAGE_KIB 4
 #define TEXT_MAX 8192
 
-/**
- * procfs_mapped_kib() - memory of the program.
- *
- * Return: KiB that it has mapped, touched or not.
- */
-SizeT procfs_mapped_kib(void)
+static SizeT mapped_kib(void)
 {
-	const UInt client = SkAnonC | SkFileC | SkShmC;
-	Addr starts[4096];
-	SizeT kib = 0;
-	Int i, nr;
-
-	nr = VG_(am_get_segment_starts)(client, starts, sizeof(starts) / sizeof(starts[0]));
-	for (i = 0; i < nr; i++) {
-		const NSegment *segment = VG_(am_find_nsegment)(starts[i]);
-
-		kib += (segment->end + 1 - segment->start) / 1024;
-	}
-	return kib;
+	return limit_mapped(0, ~0UL) / 1024;
 }
 
 static Bool any_cpu(Int cpu, Long unused)
@@ -48,7 +32,7 @@ static SizeT cpu_list(HChar *text)
 
 static SizeT self_statm(HChar *text)
 {
-	SizeT pages = procfs_mapped_kib() / PAGE_KIB;
+	SizeT pages = mapped_kib() / PAGE_KIB;
 
 	return VG_(sprintf)(text, "%lu %lu 0 0 0 %lu 0\n", pages, pages, pages);
 }
@@ -109,7 +93,7 @@ static Bool replace_status(const HChar *line, SizeT *number)
 	const HChar *tab = VG_(strchr)(line, '\t');
 
 	if (starts_with(line, "Vm") || starts_with(line, "Rss"))
-		*number = procfs_mapped_kib();
+		*number = mapped_kib();
 	else if (starts_with(line, "voluntary") || starts_with(line, "nonvoluntary"))
 		*number = 0;
 	else if (tab && !VG_(strchr)(tab + 1, '\t') &&
@@ -140,7 +124,7 @@ static Bool replace_meminfo(const HChar *line, SizeT *number)
 		return False;
 	*number = 0;
 	if (starts_with(line, "MemFree") || starts_with(line, "MemAvailable"))
-		*number = total > procfs_mapped_kib() ? total - procfs_mapped_kib() : 0;
+		*number = total > mapped_kib() ? total - mapped_kib() : 0;
 	return True;
 }
 
@@ -177,8 +161,8 @@ static SizeT self_stat(HChar *text)
 			used += VG_(sprintf)(text + used, " %s", at);
 		else if (field == 23 || field == 24)
 			used += VG_(sprintf)(text + used, " %lu", field == 23 ?
-					     procfs_mapped_kib() * 1024 :
-					     procfs_mapped_kib() / PAGE_KIB);
+					     mapped_kib() * 1024 :
+					     mapped_kib() / PAGE_KIB);
 		else
 			used += VG_(sprintf)(text + used, " 0");
 		at = end ? end + 1 : at;

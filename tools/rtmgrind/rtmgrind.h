@@ -6,8 +6,8 @@
  * instructions into calls of access.c, txn.c and hle.c (conflicts, transactions) and
  * syscalls.c (system calls in virtual time); sched.c gives out slices of
  * virtual time, account.c measures them, turn.c says to whom, cores.c where;
- * wait.c, futex.c and fdwait.c keep threads
- * that wait.
+ * wait.c, futex.c, futex-pi.c, fdwait.c, sigwait.c and try.c keep threads that wait, and idle.c
+ * waits when all do.
  *
  * Must never include libc: a Valgrind tool has none.
  */
@@ -28,6 +28,7 @@
 
 #include "../../lib/emulator.h"
 #include "../../lib/rtm.h"
+#include "fiber.h"
 
 /* Bytes of a cache line, the unit of conflict detection. */
 #define LINE_SIZE 64
@@ -84,7 +85,9 @@ enum wait_kind {
 	WAIT_SLEEP,		/* for @deadline alone */
 	WAIT_FD,		/* for one of @fds */
 	WAIT_SIGNAL,		/* for a signal, or for @deadline */
-	WAIT_CHILD,		/* for a child process, while a timer may come first */
+	WAIT_TRY,		/* for what only the kernel knows: the call is tried now and then */
+	WAIT_PI,		/* for the priority-inheriting lock at @addr */
+	NR_WAIT_KINDS
 };
 
 /**
@@ -94,10 +97,15 @@ enum wait_kind {
  * @deadline: virtual time at which it gives up, 0 never
  * @at_deadline: result of the call then
  * @check_at: virtual time at which to look again because something happened, 0 none
- * @look_at: virtual time of the next routine look while others run (WAIT_FD), 0 none
+ * @look_at: virtual time of the next routine look while others run (WAIT_FD, WAIT_TRY or
+ *           @outside), 0 none
+ * @outside: another process may end it
+ * @woken: another process has
+ * @tried: the call was just tried, and would have waited
  * @addr: futex word
  * @mask: futex bit set
  * @value: futex value waited on
+ * @requeue_to: priority-inheriting lock that FUTEX_CMP_REQUEUE_PI moves the waiter to, 0 none
  * @queued: order of arrival among futex waiters
  * @fds: descriptors, the thread's own array of room for @fds_room
  * @nr_fds: how many
@@ -112,9 +120,13 @@ struct wait {
 	Long at_deadline;
 	Long check_at;
 	Long look_at;
+	Bool outside;
+	Bool woken;
+	Bool tried;
 	Addr addr;
 	UInt mask;
 	UInt value;
+	Addr requeue_to;
 	ULong queued;
 	struct vki_pollfd *fds;
 	UInt nr_fds;
@@ -142,8 +154,10 @@ enum vthread_state {
  * @stack: where on its stack its host thread was last seen, 0 not yet
  * @polled_calls: what had happened when it polled for signals last, see lwp.c
  * @polled_at: virtual time of that
+ * @polled_home: the same, on its own host thread
  * @home: host processor + 1 that it is pinned to, 0 none
  * @turn: host futex word the host thread sleeps on
+ * @fiber: where it goes on after it gave way
  * @clock: virtual time, cycles since the start of the run
  * @rest: parts of a cycle beyond @clock, see account.c
  * @cpu: cycles it ran
@@ -152,39 +166,52 @@ enum vthread_state {
  * @last_core: hardware thread it had last, -1 none
  * @affinity: bit set of those it may have, model_cpus() long; NULL all
  * @meetings: slices for which it stays close to the others, as it has dealt with them
+ * @whole_slice: valgrind gave it a whole slice when it entered generated code last
  * @in_block: it waits in the middle of a block, and must go on on the same core
  * @parked: see sched_park()
  * @section: struct rtmgrind_section in guest memory, 0 none
  * @guest: its registers; known from its first system call or transaction on
  * @shown: the latest time a clock showed it, cycles
  * @wait: see struct wait
+ * @ready: the system call that valgrind carries out next does not wait
+ * @try_nr: the call that is being tried, 0 none, see try.c
+ * @try_arg: the argument of it that was changed
+ * @try_deadline: virtual time at which it gives up, 0 never
  * @frame_masked: the signal frame about to be made keeps @frame_mask
  * @frame_mask: the mask from before the call that the signal interrupts
  */
 struct vthread {
+	/* What is asked of every thread at each hand-over: one line of the host's cache. */
 	enum vthread_state state;
 	enum vthread_state calling;
 	Bool exiting;
-	Int lwp;
-	Addr stack;
-	ULong polled_calls;
-	Long polled_at;
-	UInt home;
-	volatile Int turn;
+	Bool whole_slice;
+	Bool in_block;
+	Bool parked;
+	Int core;
 	Long clock;
 	Long rest;
 	Long cpu;
-	Int core;
 	Long timeslice_end;
-	Int last_core;
+	volatile Int turn;
 	Int meetings;
-	Bool in_block;
-	Bool parked;
+	Int lwp;
+	UInt home;
+	Addr stack;
+	ULong polled_calls;
+	Long polled_at;
+	Long polled_home;
+	struct fiber fiber;
+	Int last_core;
 	Addr section;
 	UChar *affinity;
 	VexGuestAMD64State *guest;
 	Long shown;
 	struct wait wait;
+	Bool ready;
+	Int try_nr;
+	ULong try_arg;
+	Long try_deadline;
 	Bool frame_masked;
 	vki_sigset_t frame_mask;
 };
@@ -271,18 +298,24 @@ Bool sched_is_idle(void);
 void sched_note_end(void);
 Long sched_end_time(void);
 void sched_track(void);
+Bool sched_at_home(void);
+void sched_go_home(void);
+Int sched_lwp(Int lwp);
 void sched_wait_turn(void);
 void sched_park(void);
 void sched_unpark(ThreadId tid, Long at);
 void account_cut(Long at);
-void sched_sleep(Long timeout_ns);
+struct host_waitv;
+Long sched_sleep(struct host_waitv *words, UInt nr, Long timeout_ns);
 Bool sched_alone(void);
 
+Bool lwp_same_stack(Addr a, Addr b);
 ThreadId lwp_find(void);
 void lwp_note_call(Bool forks);
 void lwp_poll_soon(void);
 Bool lwp_sleeps(Int lwp);
 void lwp_await_end(Int lwp);
+enum syscall_verdict lwp_signal_call(VexGuestAMD64State *guest);
 void pin_turn(struct vthread *t);
 void pin_release(struct vthread *t);
 
@@ -311,6 +344,7 @@ Bool wait_expired(void);
 void wait_cancel(ThreadId tid);
 struct vki_pollfd *wait_fds(UInt nr);
 void wait_signal(ThreadId tid, Int signal);
+void wait_signal_taken(Int signal);
 void wait_poke(ThreadId tid, Long at);
 void wait_poke_signalled(Int lwp);
 void wait_poke_signalled_at(Int lwp, Long at);
@@ -331,7 +365,11 @@ Bool wait_signals_handled(void);
 Bool wait_signal_pending(void);
 Bool wait_mask(Addr set);
 void wait_frame_mask(ThreadId tid, vki_sigset_t *mask);
-void wait_look_outside(void);
+void wait_look_outside(Long at);
+Bool wait_child_there(const struct vthread *t);
+void wait_set_kind(struct wait *wait, enum wait_kind kind);
+void wait_outside(void);
+Bool wait_kernel_may(void);
 enum syscall_verdict wait_signal_call(VexGuestAMD64State *guest);
 enum syscall_verdict wait_child_call(VexGuestAMD64State *guest);
 
@@ -371,6 +409,10 @@ Bool timerfd_read(VexGuestAMD64State *guest, enum syscall_verdict *verdict);
 
 enum syscall_verdict futex_call(VexGuestAMD64State *guest);
 void futex_thread_exits(ThreadId tid);
+Bool futex_holds(Addr word, UInt value);
+Bool futex_pi_free(Addr word);
+enum syscall_verdict try_call(VexGuestAMD64State *guest);
+Bool try_over(struct vthread *t, Int error);
 enum syscall_verdict fd_transfer(VexGuestAMD64State *guest, Short events);
 enum syscall_verdict fd_poll(VexGuestAMD64State *guest);
 enum syscall_verdict fd_select(VexGuestAMD64State *guest);
@@ -389,7 +431,11 @@ Bool time_read_timeout(Addr timespec, Long *deadline);
 Bool time_read_deadline(Int clock, Addr timespec, Long *deadline);
 Long cpu_cycles(Bool process);
 enum syscall_verdict procfs_open(VexGuestAMD64State *guest);
-SizeT procfs_mapped_kib(void);
+SizeT limit_mapped(Addr from, Addr to);
+void limit_init(void);
+void limit_data_end(Addr end);
+void limit_exec(Bool begins);
+enum syscall_verdict limit_call(VexGuestAMD64State *guest, Bool *ours);
 /* Bytes by which /proc/cpuinfo may be longer than the host's, for each processor. */
 #define CPUINFO_ADDED 100
 void topology_cpuid(VexGuestAMD64State *guest, UInt leaf, UInt subleaf, Int cpu);

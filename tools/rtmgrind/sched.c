@@ -33,6 +33,7 @@
 #define STUCK_NS 1000000000LL
 
 extern UInt VG_N_THREADS;
+extern volatile Bool VG_(in_generated_code);
 
 struct sched_lock {
 	Int unused;
@@ -47,6 +48,10 @@ ThreadId current_tid;
  * struct sched - the state of the big lock.
  * @guard: spin lock
  * @owner: thread that has the lock or is to take it, 0 none
+ * @host: thread on whose host thread @owner runs or is to run, 0 none
+ * @last_host: the one before
+ * @to_wake: thread whose host thread is to be woken when the guard is given up, 0 none
+ * @yielder: where on its stack @owner has given up the lock, to take it again at once; 0 it has not
  * @owner_lwp: its Linux thread id once it runs, 0 none
  * @unborn: thread that was created and whose host thread has not shown up yet
  * @kernel: thread in a short system call, 0 none
@@ -63,6 +68,10 @@ ThreadId current_tid;
 static struct {
 	volatile Int guard;
 	volatile ThreadId owner;
+	volatile ThreadId host;
+	ThreadId last_host;
+	ThreadId to_wake;
+	Addr yielder;
 	Int owner_lwp;
 	volatile ThreadId unborn;
 	Int ending_lwp; /* gave up the big lock for good, and may not be gone yet */
@@ -238,19 +247,28 @@ void sched_unpark(ThreadId tid, Long at)
 }
 
 /**
- * sched_sleep() - really sleep until somebody wants the lock.
+ * sched_sleep() - really sleep until somebody wants the lock, or a futex word is woken.
+ * @words: the words; the first one is filled in here
+ * @nr: how many, with that
  * @timeout_ns: longest sleep, ns
+ *
+ * Return: the number of a word that was woken, else 0 or below.
  */
-void sched_sleep(Long timeout_ns)
+Long sched_sleep(struct host_waitv *words, UInt nr, Long timeout_ns)
 {
 	Int arrivals;
+	Long woken = 0;
 
 	guard_lock();
 	arrivals = sched.arrivals;
 	sched.asleep = True;
 	guard_unlock();
-	host_futex_wait(&sched.arrivals, arrivals, timeout_ns);
+	if (nr > 1)
+		woken = host_futex_waitv(words, nr, &sched.arrivals, arrivals, timeout_ns);
+	else
+		host_futex_wait(&sched.arrivals, arrivals, timeout_ns);
 	sched.asleep = False;
+	return woken;
 }
 
 /* Decides who is next. The caller wakes that thread, and not before it has given up the guard:
@@ -264,6 +282,12 @@ static ThreadId hand_over(void)
 	if (next)
 		vthreads[next].turn++;
 	return next;
+}
+
+/* Like it, for a host thread that does not go on as the next one. */
+static ThreadId hand_over_at_home(void)
+{
+	return sched.host = hand_over();
 }
 
 static void wake(ThreadId tid)
@@ -292,9 +316,84 @@ static ThreadId watch_kernel(void)
 		t->state = VT_OUTSIDE;
 		cores_release(sched.kernel);
 		sched.kernel = 0;
-		return hand_over();
+		return hand_over_at_home();
 	}
 	return 0;
+}
+
+/* On the parking stack of a thread's host thread, with the guard: sleeps until it is wanted. */
+static struct fiber *sleep_at_home(ThreadId me)
+{
+	ThreadId next = sched.to_wake;
+
+	sched.to_wake = 0;
+	while (sched.host != me) {
+		Int turn = vthreads[me].turn;
+
+		guard_unlock();
+		wake(next);
+		host_futex_wait(&vthreads[me].turn, turn, WATCH_NS);
+		guard_lock();
+		next = watch_kernel();
+	}
+	return &vthreads[me].fiber;
+}
+
+/*
+ * Lets the thread wait until it is its turn, with the guard. Its host thread goes on as @next,
+ * if that is possible: one that is on its way out has to end on its own.
+ */
+static void give_way(ThreadId me, ThreadId host, ThreadId next)
+{
+	struct fiber *fiber = &vthreads[me].fiber;
+
+	if (next == host || (next && vthreads[next].fiber.sp && !VG_(is_exiting)(next))) {
+		sched.host = host;
+		fiber_switch(fiber, &vthreads[next].fiber);
+		return;
+	}
+	if (next || !sched.owner)
+		sched.host = next;
+	sched.to_wake = next;
+	fiber_park(fiber, &vthreads[host].fiber, sleep_at_home, host);
+}
+
+/** sched_at_home() - Return: True if the running thread is on its own host thread. */
+Bool sched_at_home(void)
+{
+	return sched.host == current_tid;
+}
+
+/**
+ * sched_go_home() - let the running thread go on on its own host thread.
+ *
+ * For what the host's kernel does to the thread that asks for it.
+ */
+void sched_go_home(void)
+{
+	ThreadId me = current_tid;
+	ThreadId host = sched.host;
+
+	if (host == me)
+		return;
+	guard_lock();
+	sched.host = sched.to_wake = me;
+	vthreads[me].turn++;
+	fiber_park(&vthreads[me].fiber, &vthreads[host].fiber, sleep_at_home, host);
+	guard_unlock();
+}
+
+/**
+ * sched_lwp() - the Linux thread id of the guest thread that a host thread runs.
+ * @lwp: that of the calling host thread
+ *
+ * Return: the id.
+ */
+Int sched_lwp(Int lwp)
+{
+	ThreadId host = sched.host;
+
+	return host && vthreads[host].lwp == lwp ? current_vthread()->lwp : lwp;
 }
 
 /* The calling host thread wants the lock: who is it, and what does that change? */
@@ -307,6 +406,7 @@ static ThreadId arrive(void)
 		me = sched.unborn;
 		tl_assert2(me, "thread %d was never created\n", VG_(gettid)());
 		vthreads[me].lwp = VG_(gettid)();
+		vthreads[me].stack = (Addr)__builtin_frame_address(0);
 		vthreads[me].state = VT_READY;
 		sched.unborn = 0;
 		return me;
@@ -378,8 +478,10 @@ static void account(ThreadId me)
 	if (t->clock > sched.latest)
 		sched.latest = t->clock;
 	txn_tick(me, before, t->clock);
-	/* Valgrind waits for threads that end by yielding: then nobody may stay the smallest. */
-	if (!any)
+	/* Valgrind waits for threads that end by yielding: then nobody may stay the smallest. How
+	 * often one that waits looks, real time may decide.
+	 */
+	if (!any && !t->wait.kind)
 		t->clock += opt.quantum;
 }
 
@@ -409,19 +511,20 @@ static void leave(ThreadId me)
 
 /**
  * sched_thread_create() - a thread is about to be created.
- * @parent: the running thread
+ * @parent: the running thread, 0 none: it is the main thread
  * @child: the new one
  */
 void sched_thread_create(ThreadId parent, ThreadId child)
 {
 	struct vthread *t = &vthreads[child];
 
-	/* The main thread is known from the start. */
-	if (child == 1)
+	/* The main thread is known from the start; once it has ended, another one has its number. */
+	if (!parent)
 		return;
 	guard_lock();
 	VG_(free)(t->wait.fds);
 	VG_(free)(t->affinity);
+	fiber_free(&t->fiber);
 	VG_(memset)(t, 0, sizeof(*t));
 	t->core = t->last_core = -1;
 	affinity_copy(t, &vthreads[parent]);
@@ -438,6 +541,8 @@ void sched_thread_create(ThreadId parent, ThreadId child)
  */
 void sched_thread_exit(ThreadId tid)
 {
+	if (tid == current_tid)
+		sched_go_home();
 	guard_lock();
 	if (sched.unborn == tid) {
 		sched.unborn = 0;
@@ -468,6 +573,8 @@ static void restart_after_fork(void)
 	vthreads[current_tid].state = VT_READY;
 	vthreads[current_tid].calling = VT_FREE;
 	sched.owner = 0;
+	sched.host = 0;
+	sched.yielder = 0;
 	sched.kernel = 0;
 	sched.unborn = 0;
 	sched.guard = 0;
@@ -511,47 +618,9 @@ Bool vgModuleLocal_set_sched_lock_impl(int type)
 	return True;
 }
 
-void vgModuleLocal_acquire_sched_lock(struct sched_lock *lock)
+/* The running thread's turn ends; the guard is held. */
+static void end_turn(ThreadId me)
 {
-	ThreadId me, next = 0;
-	Bool changed;
-
-	guard_lock();
-	me = arrive();
-	if (!sched.owner)
-		next = hand_over();
-	else if (sched.asleep) {
-		sched.arrivals++;
-		host_futex_wake(&sched.arrivals);
-	}
-	while (sched.owner != me) {
-		Int turn = vthreads[me].turn;
-
-		guard_unlock();
-		if (next != me)
-			wake(next);
-		host_futex_wait(&vthreads[me].turn, turn, WATCH_NS);
-		guard_lock();
-		next = watch_kernel();
-	}
-	lwp_await_end(sched.ending_lwp);
-	sched.ending_lwp = 0;
-	changed = current_tid != me;
-	begin_slice(me);
-	hle_unpark(me);
-	guard_unlock();
-	if (changed)
-		pin_turn(&vthreads[me]);
-}
-
-void vgModuleLocal_release_sched_lock(struct sched_lock *lock)
-{
-	ThreadId me = current_tid;
-	ThreadId next;
-
-	core_untrack_ip(me);
-	hle_park(me);
-	guard_lock();
 	/* So that a new thread takes part from a fixed point in virtual time on. */
 	while (sched.unborn) {
 		guard_unlock();
@@ -561,8 +630,68 @@ void vgModuleLocal_release_sched_lock(struct sched_lock *lock)
 	account(me);
 	leave(me);
 	sched.owner_lwp = 0;
-	next = hand_over();
+	sched.owner = 0;
+}
+
+void vgModuleLocal_acquire_sched_lock(struct sched_lock *lock)
+{
+	ThreadId me, host, next = 0;
+	Bool moved, arrives, in_code = False;
+
+	guard_lock();
+	me = current_tid;
+	host = sched.host;
+	arrives = !sched.yielder ||
+		  !lwp_same_stack(sched.yielder, (Addr)__builtin_frame_address(0));
+	if (arrives) {
+		me = host = arrive();
+	} else {
+		sched.yielder = 0;
+		end_turn(me);
+		/* In a handler of a fault of generated code: the core waits there for threads to end. */
+		in_code = VG_(in_generated_code);
+	}
+	if (!sched.owner)
+		next = hand_over();
+	else if (sched.asleep) {
+		sched.arrivals++;
+		host_futex_wake(&sched.arrivals);
+	}
+	if (sched.owner == me) {
+		sched.host = host;
+	} else {
+		if (arrives)
+			host_let_faults_through();
+		give_way(me, host, next);
+	}
+	lwp_await_end(sched.ending_lwp);
+	sched.ending_lwp = 0;
+	host = sched.host;
+	moved = sched.last_host != host;
+	sched.last_host = host;
+	VG_(in_generated_code) = in_code;
+	begin_slice(me);
+	hle_unpark(me);
 	guard_unlock();
-	if (next != me)
-		wake(next);
+	if (moved)
+		pin_turn(&vthreads[host]);
+}
+
+void vgModuleLocal_release_sched_lock(struct sched_lock *lock)
+{
+	ThreadId me = current_tid;
+	const struct vthread *t = &vthreads[me];
+	ThreadId next;
+
+	core_untrack_ip(me);
+	hle_park(me);
+	if (!t->exiting && t->calling == VT_FREE) {
+		sched.yielder = (Addr)__builtin_frame_address(0);
+		return;
+	}
+	guard_lock();
+	end_turn(me);
+	next = hand_over_at_home();
+	guard_unlock();
+	wake(next);
 }

@@ -22,6 +22,8 @@ enum { ID_ALL, ID_PID, ID_GROUP };
 
 static Bool restarts[NR_SIGNALS];
 static Bool handled[NR_SIGNALS];
+/* Signals that were pending when the threads that wait were poked for them last. */
+static ULong seen;
 
 /**
  * wait_sigaction() - remember what a signal's handler means to those that wait.
@@ -66,19 +68,17 @@ Bool wait_signal_pending(void)
 	return pending() != 0;
 }
 
-/** wait_look_outside() - after a wait: poke those whom a signal or a child may concern. */
-void wait_look_outside(void)
+/**
+ * wait_look_outside() - after a wait: poke those whom a signal may concern.
+ * @at: virtual time
+ */
+void wait_look_outside(Long at)
 {
-	static ULong seen;
 	ULong now = pending();
-	ThreadId tid;
 
 	if (now & ~seen)
-		wait_poke_signalled(0);
+		wait_poke_signalled_at(0, at + model.wakeup);
 	seen = now;
-	for (tid = 1; tid < vthread_end; tid++)
-		if (vthreads[tid].wait.kind == WAIT_CHILD)
-			wait_poke(tid, sched_now());
 }
 
 /**
@@ -135,6 +135,10 @@ static Bool restartable(const struct wait *wait)
 	case __NR_pause:
 	case __NR_rt_sigsuspend:
 	case __NR_rt_sigtimedwait:
+	case __NR_semop:
+	case __NR_semtimedop:
+	case __NR_msgsnd:
+	case __NR_msgrcv:
 		return False;
 	default:
 		return True;
@@ -161,6 +165,16 @@ static void write_remaining(const struct vthread *t)
 }
 
 /**
+ * wait_signal_taken() - a signal is pending no longer: the next of that number is another one.
+ * @signal: its number
+ */
+void wait_signal_taken(Int signal)
+{
+	if (signal > 0 && signal < NR_SIGNALS)
+		seen &= ~(1ULL << (signal - 1));
+}
+
+/**
  * wait_signal() - a thread is about to run a signal handler.
  * @tid: the thread
  * @signal: the signal
@@ -169,6 +183,7 @@ void wait_signal(ThreadId tid, Int signal)
 {
 	struct vthread *t = &vthreads[tid];
 
+	wait_signal_taken(signal);
 	if (!t->wait.kind)
 		return;
 	/* The handler runs with the call's mask; wait_cancel() must not change it now. */
@@ -177,8 +192,10 @@ void wait_signal(ThreadId tid, Int signal)
 		t->frame_masked = True;
 		t->frame_mask = t->wait.old_mask;
 	}
-	/* Left in front of the call, it begins again when the handler returns. */
-	if (restarts[signal] && restartable(&t->wait)) {
+	/* Left in front of the call, it begins again when the handler returns. A lock is waited for
+	 * again after any handler (-ERESTARTNOINTR).
+	 */
+	if (t->wait.kind == WAIT_PI || (restarts[signal] && restartable(&t->wait))) {
 		wait_cancel(tid);
 		return;
 	}
@@ -186,10 +203,12 @@ void wait_signal(ThreadId tid, Int signal)
 	wait_complete(tid, -(Long)VKI_EINTR, t->clock);
 }
 
-/* Whether the kernel may carry out a call that waits for a signal. */
-static Bool kernel_may_wait(void)
+/* What the running thread waits for is there: the kernel only hands it out. */
+static enum syscall_verdict take_now(void)
 {
-	return sched_alone() && !timers_armed();
+	wait_cancel(current_tid);
+	current_vthread()->ready = True;
+	return SYSCALL_REAL;
 }
 
 static enum syscall_verdict timed_wait(VexGuestAMD64State *guest)
@@ -199,9 +218,10 @@ static enum syscall_verdict timed_wait(VexGuestAMD64State *guest)
 	Long deadline = 0;
 
 	if (!guest_may((Addr)set, SIGSET_SIZE, VKI_PROT_READ) ||
-	    (!timeout && kernel_may_wait()) ||
 	    (timeout && !time_read_timeout(timeout, &deadline)) || pending() & *set ||
-	    (deadline && deadline <= sched_now())) {
+	    (deadline && deadline <= sched_now()))
+		return take_now();
+	if (!timeout && wait_kernel_may()) {
 		wait_cancel(current_tid);
 		return SYSCALL_REAL;
 	}
@@ -220,7 +240,7 @@ enum syscall_verdict wait_signal_call(VexGuestAMD64State *guest)
 	if (guest->guest_RAX == __NR_rt_sigtimedwait)
 		return timed_wait(guest);
 	if (!wait_again(guest)) {
-		if (kernel_may_wait())
+		if (wait_kernel_may())
 			return SYSCALL_REAL;
 		if (guest->guest_RAX == __NR_rt_sigsuspend && !wait_mask(guest->guest_RDI))
 			return SYSCALL_REAL;
@@ -239,15 +259,14 @@ static Bool no_child_yet(Int type, Int id, Int options)
 	       !info._sifields._kill._pid;
 }
 
-/**
- * wait_child_call() - wait4 and waitid: while a timer is armed the thread waits here.
- * @guest: registers of the running thread
- *
- * Return: what to do with the call.
- */
-enum syscall_verdict wait_child_call(VexGuestAMD64State *guest)
+static Bool may_hang(const VexGuestAMD64State *guest, Int nr)
 {
-	Bool any = guest->guest_RAX == __NR_waitid;
+	return !((nr == __NR_waitid ? guest->guest_R10 : guest->guest_RDX) & NO_HANG);
+}
+
+static Bool child_may_come(const VexGuestAMD64State *guest, Int nr)
+{
+	Bool any = nr == __NR_waitid;
 	Int id = any ? guest->guest_RSI : guest->guest_RDI;
 	Int options = any ? guest->guest_R10 : guest->guest_RDX | EXITED;
 	Int type = any ? (Int)guest->guest_RDI : ID_PID;
@@ -256,10 +275,42 @@ enum syscall_verdict wait_child_call(VexGuestAMD64State *guest)
 		type = id == -1 ? ID_ALL : ID_GROUP;
 		id = id == -1 ? 0 : -id;
 	}
-	if (!timers_armed() || options & NO_HANG || !no_child_yet(type, id, options)) {
+	return no_child_yet(type, id, options);
+}
+
+/**
+ * wait_child_there() - would a thread's wait for a child be over?
+ * @t: the thread; it waits for something that is tried
+ *
+ * Return: True if so, and of other calls.
+ */
+Bool wait_child_there(const struct vthread *t)
+{
+	Int nr = t->wait.syscall_nr;
+
+	return (nr != __NR_wait4 && nr != __NR_waitid) || !child_may_come(t->guest, nr);
+}
+
+/**
+ * wait_child_call() - wait4 and waitid.
+ * @guest: registers of the running thread
+ *
+ * Return: what to do with the call.
+ */
+enum syscall_verdict wait_child_call(VexGuestAMD64State *guest)
+{
+	Bool again = wait_again(guest);
+
+	if (!may_hang(guest, guest->guest_RAX) ||
+	    (again && !child_may_come(guest, guest->guest_RAX)))
+		return take_now();
+	if (wait_kernel_may()) {
 		wait_cancel(current_tid);
 		return SYSCALL_REAL;
 	}
-	wait_begin(guest, WAIT_CHILD, 0, 0);
+	wait_begin(guest, WAIT_TRY, 0, 0);
+	/* It waits even if a child has ended by now: when one does, real time decides. */
+	if (!again)
+		wait_poke(current_tid, sched_now());
 	return SYSCALL_WAIT;
 }

@@ -90,12 +90,26 @@ static enum syscall_verdict dispatch(VexGuestAMD64State *guest)
 	case __NR_wait4:
 	case __NR_waitid:
 		return wait_child_call(guest);
+	case __NR_flock:
+	case __NR_fcntl:
+	case __NR_semop:
+	case __NR_semtimedop:
+	case __NR_msgsnd:
+	case __NR_msgrcv:
+	case __NR_mq_timedsend:
+	case __NR_mq_timedreceive:
+		return try_call(guest);
+	case __NR_tkill:
+	case __NR_tgkill:
+		return lwp_signal_call(guest);
 	}
 	verdict = time_call(guest, &ours);
 	if (!ours)
 		verdict = timers_call(guest, &ours);
 	if (!ours)
 		verdict = timerfd_call(guest, &ours);
+	if (!ours)
+		verdict = limit_call(guest, &ours);
 	if (!ours)
 		verdict = machine_call(guest, &ours);
 	return verdict;
@@ -152,7 +166,6 @@ static Bool waits_outside(UInt nr, const UWord *args)
 	case __NR_msgrcv:
 	case __NR_mq_timedsend:
 	case __NR_mq_timedreceive:
-	case __NR_futex:
 	case __NR_connect:
 		return True;
 	case __NR_fcntl:
@@ -171,14 +184,21 @@ static Bool waits_outside(UInt nr, const UWord *args)
  */
 void syscall_pre(ThreadId tid, UInt nr, UWord *args, UInt nr_args)
 {
-	vthreads[tid].calling = waits_outside(nr, args) ? VT_OUTSIDE : VT_KERNEL;
+	struct vthread *t = &vthreads[tid];
+	Bool waits = !t->ready && !t->try_nr && waits_outside(nr, args);
+
+	sched_go_home();
+	t->calling = waits ? VT_OUTSIDE : VT_KERNEL;
+	t->ready = False;
 	lwp_note_call(nr == __NR_clone || nr == __NR_fork || nr == __NR_vfork);
 	if (nr == __NR_clone || nr == __NR_fork || nr == __NR_vfork || nr == __NR_execve)
 		pin_release(&vthreads[tid]);
 	if (nr == __NR_exit_group)
 		sched_note_end();
-	if (nr == __NR_execve)
+	if (nr == __NR_execve) {
 		timers_exec(True);
+		limit_exec(True);
+	}
 }
 
 static void note_process(ThreadId tid, UInt nr, const UWord *args, Long result)
@@ -203,13 +223,20 @@ static void note_success(ThreadId tid, UInt nr, const UWord *args, Long result)
 		pages_forget();
 		unwind_forget();
 		break;
+	case __NR_shmat:
+		shared_map(result, VG_(am_find_nsegment)(result)->end + 1 - result, True);
+		pages_forget();
+		break;
 	case __NR_munmap:
 		shared_map(args[0], args[1], False);
 		pages_forget();
 		unwind_forget();
 		break;
-	case __NR_madvise:
 	case __NR_brk:
+		limit_data_end(result);
+		pages_forget();
+		break;
+	case __NR_madvise:
 		pages_forget();
 		break;
 	case __NR_mremap:
@@ -221,6 +248,7 @@ static void note_success(ThreadId tid, UInt nr, const UWord *args, Long result)
 			wait_sigaction(args[0], (const struct vki_sigaction_base *)args[1]);
 		break;
 	case __NR_rt_sigtimedwait:
+		wait_signal_taken(result);
 		if (args[1])
 			timers_delivered((vki_siginfo_t *)args[1]);
 		break;
@@ -261,9 +289,13 @@ void syscall_post(ThreadId tid, UInt nr, UWord *args, UInt nr_args, SysRes res)
 {
 	vthreads[tid].calling = VT_FREE;
 	lwp_note_call(False);
-	if (!sr_isError(res))
+	if (!try_over(&vthreads[tid], sr_isError(res) ? sr_Err(res) : 0))
+		return;
+	if (!sr_isError(res)) {
 		note_success(tid, nr, args, sr_Res(res));
-	else if (nr == __NR_execve)
+	} else if (nr == __NR_execve) {
 		timers_exec(False);
+		limit_exec(False);
+	}
 	wait_fds_changed();
 }

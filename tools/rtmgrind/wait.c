@@ -1,40 +1,36 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * wait.c - threads that wait, and the passing of time while all of them do.
+ * wait.c - threads that wait.
  *
  * A thread that waits stands in front of its system call. What it waits for
  * either completes the call on its behalf (a futex wake, the end of a sleep)
  * or lets it execute the call again (a descriptor that may be ready, a
  * signal that may be pending). So a thread can be looked after at any moment
- * and nothing is lost.
+ * and nothing is lost. What happens while all of them wait is in idle.c.
  *
- * While nobody can run, virtual time jumps to the next timeout. Only if
- * something outside the process may come first (a descriptor that somebody
- * waits for, a child process, a thread in a blocking system call) does it
- * pass at the pace of real time.
- *
- * Must never make a thread run because of real time alone, but for what comes
- * from outside.
+ * Must never look at real time.
  */
 #include "rtmgrind.h"
 #include "model.h"
-#include "host.h"
 
-/* Longest real wait between two looks at signals, ns. */
-#define IDLE_NS 20000000LL
-/* How often a waiter looks at its descriptors while others run. */
+/* Virtual time between two looks of a waiter at what the kernel alone knows, while others run. */
 #define LOOK_CYCLES 100000
 
-static UInt nr_fd_waiters;
+static UInt nr_waiters[NR_WAIT_KINDS];
 static UInt nr_children;
 static ULong nr_queued;
 
-/* Real time and virtual time when pacing began. */
-static struct {
-	Bool on;
-	Long real;
-	Long clock;
-} pace;
+/**
+ * wait_set_kind() - what a thread waits for changes.
+ * @wait: the thread's
+ * @kind: for what
+ */
+void wait_set_kind(struct wait *wait, enum wait_kind kind)
+{
+	nr_waiters[wait->kind]--;
+	wait->kind = kind;
+	nr_waiters[kind]++;
+}
 
 /**
  * wait_again() - does the running thread stand in front of the call it waits in?
@@ -66,17 +62,24 @@ void wait_begin(VexGuestAMD64State *guest, enum wait_kind kind, Long deadline, L
 		wait->syscall_nr = guest->guest_RAX;
 		wait->deadline = deadline;
 		wait->queued = nr_queued++;
-		if (kind == WAIT_FD)
-			nr_fd_waiters++;
 		/* A signal that only this call lets in may be there already. */
 		wait->check_at = kind == WAIT_SIGNAL || wait->masked ? sched_now() : 0;
 	} else {
 		wait->check_at = 0;
 	}
-	wait->kind = kind;
+	wait_set_kind(wait, kind);
 	wait->at_deadline = at_deadline;
-	wait->look_at = kind == WAIT_FD ? sched_now() + LOOK_CYCLES : 0;
+	wait->look_at = kind == WAIT_FD || kind == WAIT_TRY ? sched_now() + LOOK_CYCLES : 0;
 	sched_end_slice(guest);
+}
+
+/** wait_outside() - another process may end what the running thread waits for: so it looks. */
+void wait_outside(void)
+{
+	struct wait *wait = &current_vthread()->wait;
+
+	wait->outside = True;
+	wait->look_at = sched_now() + LOOK_CYCLES;
 }
 
 /**
@@ -105,12 +108,11 @@ void wait_cancel(ThreadId tid)
 {
 	struct wait *wait = &vthreads[tid].wait;
 
-	if (wait->kind == WAIT_FD)
-		nr_fd_waiters--;
 	if (wait->masked)
 		core_set_mask(tid, &wait->old_mask, NULL);
-	wait->masked = False;
-	wait->kind = WAIT_NONE;
+	wait_set_kind(wait, WAIT_NONE);
+	wait->masked = wait->outside = wait->woken = wait->tried = False;
+	wait->requeue_to = 0;
 	wait->deadline = wait->check_at = wait->look_at = 0;
 	wait->nr_fds = 0;
 }
@@ -129,8 +131,11 @@ void wait_complete(ThreadId tid, Long result, Long at)
 	t->guest->guest_RIP += SYSCALL_INSN_SIZE;
 	if (t->clock < at)
 		t->clock = at;
-	if (t->state == VT_WAITING)
+	if (t->state == VT_WAITING) {
 		t->state = VT_READY;
+		/* The running thread was given a slice as if nobody else came. */
+		account_cut(t->clock);
+	}
 	wait_cancel(tid);
 }
 
@@ -183,14 +188,14 @@ Long wait_key(const struct vthread *t, Bool busy)
 
 /**
  * wait_poke() - let a waiting thread look for itself.
- * @tid: the thread
+ * @tid: the thread; the one that idles on behalf of all waits, too, though it counts as running
  * @at: virtual time from when on
  */
 void wait_poke(ThreadId tid, Long at)
 {
 	struct wait *wait = &vthreads[tid].wait;
 
-	if (vthreads[tid].state == VT_WAITING && (!wait->check_at || wait->check_at > at))
+	if (wait->kind && (!wait->check_at || wait->check_at > at))
 		wait->check_at = at > 0 ? at : 1;
 }
 
@@ -218,21 +223,21 @@ void wait_poke_signalled(Int lwp)
 }
 
 /**
- * wait_poke_fds() - descriptors may be ready.
+ * wait_poke_fds() - descriptors may be ready, and calls that were tried succeed.
  * @at: virtual time from when on
  */
 void wait_poke_fds(Long at)
 {
 	ThreadId tid;
 
-	if (!nr_fd_waiters)
+	if (!nr_waiters[WAIT_FD] && !nr_waiters[WAIT_TRY])
 		return;
 	for (tid = 1; tid < vthread_end; tid++)
-		if (vthreads[tid].wait.kind == WAIT_FD)
+		if (vthreads[tid].wait.kind == WAIT_FD || vthreads[tid].wait.kind == WAIT_TRY)
 			wait_poke(tid, at);
 }
 
-/** wait_fds_changed() - a system call may have made descriptors ready. */
+/** wait_fds_changed() - a system call may have done what other threads wait for. */
 void wait_fds_changed(void)
 {
 	wait_poke_fds(sched_now() + model.wakeup);
@@ -245,7 +250,7 @@ void wait_fds_changed(void)
  */
 Bool wait_fd_waiters(void)
 {
-	return nr_fd_waiters != 0;
+	return nr_waiters[WAIT_FD] != 0;
 }
 
 /** wait_child_started() - a child process runs now. */
@@ -271,141 +276,26 @@ Bool wait_children(void)
 	return nr_children != 0;
 }
 
-/** wait_forked() - this is a child process: it has none of its own. */
+/**
+ * wait_forked() - this is a child process: it has no children of its own, and of its parent's
+ * threads only the one that runs. A wake-up must not go to one of the others.
+ */
 void wait_forked(void)
 {
+	ThreadId tid;
+
 	nr_children = 0;
-	nr_fd_waiters = 0;
-}
-
-/* Whether something from outside the process may come before the next timeout. Not for a signal:
- * nobody is known to send one.
- */
-static Bool outside_may_come(void)
-{
-	ThreadId tid;
-
-	if (nr_children)
-		return True;
-	for (tid = 1; tid < vthread_end; tid++) {
-		const struct vthread *t = &vthreads[tid];
-
-		if (t->state == VT_OUTSIDE ||
-		    (t->wait.kind == WAIT_FD && timerfd_outside(t->wait.fds, t->wait.nr_fds)))
-			return True;
-	}
-	return False;
-}
-
-static Long paced_now(void)
-{
-	return pace.on ? pace.clock + model_cycles(host_now() - pace.real) : sched_latest();
+	for (tid = 1; tid < vthread_end; tid++)
+		wait_set_kind(&vthreads[tid].wait, WAIT_NONE);
 }
 
 /**
- * wait_due() - nobody can run: has the time of a deadline come?
- * @deadline: virtual time of the next timeout, 0 none
+ * wait_kernel_may() - may the kernel carry out a call that waits without a timeout?
  *
- * Return: True if so.
+ * Return: True if nobody else could run, so that nobody is kept waiting, and no virtual timer is
+ * to interrupt it.
  */
-Bool wait_due(Long deadline)
+Bool wait_kernel_may(void)
 {
-	if (!deadline)
-		return False;
-	if (!outside_may_come())
-		return True;
-	if (!pace.on) {
-		pace.clock = sched_latest();
-		pace.real = host_now();
-		pace.on = True;
-	}
-	return paced_now() >= deadline;
-}
-
-/** wait_pace_stop() - somebody can run again: virtual time is what they take. */
-void wait_pace_stop(void)
-{
-	pace.on = False;
-}
-
-/* How long to wait in real time, ns: to the next deadline if there is one. */
-static Long idle_time(void)
-{
-	Long left = IDLE_NS;
-	Long timer = timers_next();
-	ThreadId tid;
-
-	if (pace.on && timer && model_ns(timer - paced_now()) < left)
-		left = model_ns(timer - paced_now());
-	for (tid = 1; pace.on && tid < vthread_end; tid++) {
-		Long deadline = vthreads[tid].wait.deadline;
-
-		if (vthreads[tid].wait.kind && deadline && model_ns(deadline - paced_now()) < left)
-			left = model_ns(deadline - paced_now());
-	}
-	return left > 0 ? left : 1;
-}
-
-/* All descriptors that anybody waits for; the array is kept. */
-static struct vki_pollfd *gather_fds(UInt *nr)
-{
-	static struct vki_pollfd *all;
-	static UInt room;
-	ThreadId tid;
-
-	*nr = 0;
-	for (tid = 1; tid < vthread_end; tid++) {
-		const struct wait *wait = &vthreads[tid].wait;
-
-		if (wait->kind != WAIT_FD)
-			continue;
-		if (room < *nr + wait->nr_fds) {
-			room = 2 * (*nr + wait->nr_fds);
-			all = VG_(realloc)("rtmgrind.allfds", all, room * sizeof(*all));
-		}
-		VG_(memcpy)(all + *nr, wait->fds, wait->nr_fds * sizeof(*all));
-		*nr += wait->nr_fds;
-	}
-	return all;
-}
-
-/* Pokes the threads whose descriptors are ready; @fds as gathered. */
-static void poke_ready(const struct vki_pollfd *fds)
-{
-	ThreadId tid;
-	UInt i;
-
-	for (tid = 1; tid < vthread_end; tid++) {
-		struct wait *wait = &vthreads[tid].wait;
-		Bool ready = False;
-
-		if (wait->kind != WAIT_FD)
-			continue;
-		for (i = 0; i < wait->nr_fds; i++)
-			ready |= (fds++)->revents != 0;
-		if (ready)
-			wait->check_at = paced_now() ? paced_now() : 1;
-	}
-}
-
-/**
- * wait_idle() - really wait a moment, for descriptors or other threads.
- *
- * Called by the thread that was woken for it; the threads it wakes are chosen
- * when it gives up the lock again.
- */
-void wait_idle(void)
-{
-	Long timeout;
-	struct vki_pollfd *fds;
-	UInt nr;
-
-	deadlock_check();
-	timeout = idle_time();
-	fds = gather_fds(&nr);
-	if (!nr)
-		sched_sleep(timeout);
-	else if (host_poll(fds, nr, timeout) > 0)
-		poke_ready(fds);
-	wait_look_outside();
+	return sched_alone() && !timers_armed() && !timerfd_next();
 }

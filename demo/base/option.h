@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * option.h - rows of a table of command-line options.
+ *
+ * A part of a program lists its options in a file options.def and makes a table of
+ * them. The driver parses the command line by these tables. The values of the rows of
+ * a table are an array of 64-bit numbers, in which a choice has the number of its name
+ * and a flag is 0 or 1.
+ */
+#ifndef DEMO_OPTION_H
+#define DEMO_OPTION_H
+
+#include <stdint.h>
+
+/**
+ * struct choice - a name that an option may have as its value
+ * @name: the name; NULL ends a list
+ * @help: description of the choice
+ */
+struct choice {
+	const char *name;
+	const char *help;
+};
+
+enum option_type {
+	OPTION_CHOICE,
+	OPTION_UINT,
+	OPTION_FLAG,
+};
+
+/**
+ * struct option_row - an option
+ * @name: name on the command line, without --; NULL ends a table
+ * @type: a name, a decimal number, or a flag without a value
+ * @help: description of the option
+ * @choices: the names of an OPTION_CHOICE
+ * @min: least value of an OPTION_UINT
+ * @max: greatest value of an OPTION_UINT
+ * @def: default value
+ * @words: how a heading names an OPTION_FLAG that is set, else NULL
+ */
+struct option_row {
+	const char *name;
+	enum option_type type;
+	const char *help;
+	const struct choice *choices;
+	uint64_t min, max, def;
+	const char *words;
+};
+
+#endif

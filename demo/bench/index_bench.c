@@ -1,0 +1,454 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * index_bench.c - runs threads on an index under a lock and verifies its content.
+ *
+ * The driver uses a table of operations and a list of variants. It must never include
+ * a node or a latch. It is an ordinary pthread program: the library may be preloaded
+ * into it, but no part of the library may be linked or included.
+ */
+#include "options.h"
+#include "output.h"
+#include "../base/region.h"
+#include "../base/topology.h"
+#include "worker.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/*
+ * Number of operations of a thread if time ends the run: a valid serial number. At 6
+ * million operations a second it lasts longer than a day, the longest --seconds.
+ */
+#define OPS_UNBOUNDED (1ull << 39)
+
+/* Upper bound of the inserts a second of all threads, to bound the address space. */
+#define INSERTS_PER_SECOND 100e6
+
+/* Interval of progress_show(): in loaded keys, and in nanoseconds while time runs. */
+#define PROGRESS_KEYS (1u << 16)
+#define PROGRESS_NS 100000000
+
+static int refuse(const char *what)
+{
+	fprintf(stderr, "index_bench: %s\n", what);
+	return EXIT_USAGE;
+}
+
+static double memory_bytes(void)
+{
+	return (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+}
+
+/* The configuration of the index, for at most @entries entries. */
+static struct index_config config_of(const struct options *opts, uint64_t entries)
+{
+	return (struct index_config){
+		.threads = (unsigned int)opts->threads,
+		.entries = entries,
+		.options = opts->of_index,
+	};
+}
+
+/*
+ * The maximum number of entries, or rows, of the run. If time ends the run, the number
+ * that fits into memory is the bound: address space is reserved for it, and memory is
+ * taken as inserts need it.
+ */
+static uint64_t most_entries(const struct options *opts, const struct index_ops *ops)
+{
+	uint64_t counted = opts->warmup + (opts->run_seconds ? 0 : opts->ops);
+	uint64_t entries = opts->preload + likely_share(counted, (unsigned int)opts->updates);
+	struct index_config one = config_of(opts, 1000000);
+	double fit = memory_bytes() / ops->tree->bytes(&one) * (double)one.entries;
+	double more = INSERTS_PER_SECOND * (double)opts->run_seconds *
+		      (double)opts->updates / 100;
+
+	return more < fit ? entries + (uint64_t)more : entries + (uint64_t)fit;
+}
+
+/* Maximum memory of index and journals in bytes; if time ends the run, that of its start. */
+static double bytes_needed(const struct options *opts, const struct index_ops *ops)
+{
+	double changes = (double)(opts->warmup + (opts->run_seconds ? 0 : opts->ops)) / 100;
+	double inserts = changes * (double)opts->updates;
+	double removes = changes * (double)opts->deletes;
+	struct index_config config = config_of(opts, opts->preload + (uint64_t)inserts);
+
+	/* Each insert and each delete has an entry in a journal. */
+	return ops->tree->bytes(&config) + (inserts + removes) * (double)sizeof(struct change);
+}
+
+static int check_scheme(const struct options *opts, const struct index_ops *ops)
+{
+	bool writes = opts->updates + opts->deletes > 0;
+	char possible[CHECK_LEN];
+
+	schemes_allowed(possible, sizeof(possible), opts->index, (unsigned int)opts->threads,
+			writes);
+	if (!ops) {
+		fprintf(stderr, "index_bench: --scheme=%s: --index=%s does not run under it; "
+			"possible: %s\n", scheme_choices[opts->scheme].name,
+			index_choices[opts->index].name, possible);
+		return EXIT_USAGE;
+	}
+	if (opts->unsafe && scheme_allows(opts->scheme, 2, true))
+		return refuse("--unsafe: is for --scheme=none alone");
+	if (!opts->unsafe &&
+	    !scheme_allows(opts->scheme, (unsigned int)opts->threads, writes)) {
+		fprintf(stderr, "index_bench: --scheme=%s: %" PRIu64 " threads that write would "
+			"destroy the index; possible: %s, or --unsafe to see it happen\n",
+			scheme_choices[opts->scheme].name, opts->threads, possible);
+		return EXIT_USAGE;
+	}
+	return 0;
+}
+
+/* What the tree cannot do in this configuration. */
+static int check_tree(const struct options *opts, const struct tree_ops *tree)
+{
+	struct index_config config = config_of(opts, opts->preload);
+	const char *why = tree->no_deletes && opts->deletes ? tree->no_deletes(&config) : NULL;
+
+	if (why)
+		return refuse(why);
+	if (opts->footprint && !tree->search_counted)
+		return refuse("--footprint: this index does not count cache lines");
+	if (tree->entries_max && opts->preload > tree->entries_max(&config)) {
+		fprintf(stderr, "index_bench: --preload=%" PRIu64 ": at most %" PRIu64
+			" IDs here\n", opts->preload, tree->entries_max(&config));
+		return EXIT_USAGE;
+	}
+	return 0;
+}
+
+static int options_check(const struct options *opts, const struct index_ops *ops)
+{
+	int ret = check_scheme(opts, ops);
+	double need;
+
+	if (ret)
+		return ret;
+	if (opts->updates + opts->deletes + opts->scans > 100)
+		return refuse("--updates, --deletes and --scans: must add up to at most 100");
+	if (opts->json && opts->csv)
+		return refuse("--json, --csv: one of them");
+	ret = check_tree(opts, ops->tree);
+	if (ret)
+		return ret;
+	need = bytes_needed(opts, ops);
+	if (need > memory_bytes()) {
+		fprintf(stderr, "index_bench: --preload, --ops: need up to %.0f MiB of memory, and "
+			"there are %.0f\n", need / 0x1p20, memory_bytes() / 0x1p20);
+		return EXIT_USAGE;
+	}
+	return 0;
+}
+
+/* Insert the even keys in random order, which fills nodes as random inserts do. */
+static int load(struct index *index, struct index_thread *share, uint64_t preload)
+{
+	const struct tree_ops *tree = index->ops->tree;
+	int err = 0;
+
+	for (uint64_t i = 0; i < preload && !err; i++) {
+		uint64_t key = 2 * scatter(i, preload);
+
+		if (i % PROGRESS_KEYS == 0)
+			progress_show("loading", i, preload);
+		err = tree->reserve(index->tree, share);
+		if (!err)
+			tree->insert(index->tree, share, key, value_of(key, WRITER_LOAD, 0));
+	}
+	progress_clear();
+	return err;
+}
+
+/* Start thread @nr on the processor cpus[nr % nr_cpus], on any processor if nr_cpus is 0. */
+static int start(struct worker *worker, const unsigned int *cpus, unsigned int nr_cpus,
+		 unsigned int nr)
+{
+	pthread_attr_t attr;
+	cpu_set_t set;
+	int err = pthread_attr_init(&attr);
+
+	if (err)
+		return err;
+	if (nr_cpus) {
+		CPU_ZERO(&set);
+		CPU_SET(cpus[nr % nr_cpus], &set);
+		err = pthread_attr_setaffinity_np(&attr, sizeof(set), &set);
+	}
+	if (!err)
+		err = pthread_create(&worker->thread, &attr, worker_main, worker);
+	pthread_attr_destroy(&attr);
+	return err;
+}
+
+/* Show the elapsed time on a terminal until the run ends. */
+static void watch(uint64_t duration_ns)
+{
+	uint64_t begin = now_ns(), now = begin;
+	struct timespec pause = { .tv_nsec = PROGRESS_NS };
+
+	for (; isatty(STDERR_FILENO) && now - begin < duration_ns; now = now_ns()) {
+		progress_show("running", now - begin, duration_ns);
+		nanosleep(&pause, NULL);
+	}
+	progress_clear();
+}
+
+/* Run all threads until they end. If a thread cannot be started, the process exits. */
+static void run_threads(struct worker *workers, unsigned int nr, bool pin)
+{
+	static unsigned int cpus[TOPOLOGY_MAX];
+	unsigned int nr_cpus = pin ? topology_order(cpus) : 0;
+
+	for (unsigned int i = 0; i < nr; i++) {
+		int err = start(&workers[i], cpus, nr_cpus, i);
+
+		if (err) {
+			/* The threads that were started wait at the barrier and cannot end. */
+			fprintf(stderr, "index_bench: --threads=%u: thread %u: %s\n", nr, i + 1,
+				strerror(err));
+			exit(EXIT_FAILURE);
+		}
+	}
+	if (workers->run->duration_ns)
+		watch(workers->run->duration_ns);
+	for (unsigned int i = 0; i < nr; i++)
+		pthread_join(workers[i].thread, NULL);
+	region_request(REGION_END);
+}
+
+/* Sum the results of all threads. Durations and footprints are summed in the first thread's. */
+static void add_up(struct worker *workers, unsigned int nr, struct outcome *out)
+{
+	uint64_t start = UINT64_MAX, end = 0;
+
+	out->latency = workers->latency;
+	out->footprint = workers->footprint;
+	for (const struct worker *w = workers; w < workers + nr; w++) {
+		for (unsigned int op = 0; op < NR_OPS; op++) {
+			out->done[op] += w->done[op];
+			out->hits[op] += w->hits[op];
+			out->ops += w->done[op];
+		}
+		if (w != workers && w->latency)
+			histogram_add(out->latency, w->latency);
+		if (w != workers && w->footprint)
+			footprint_add(out->footprint, w->footprint);
+		start = w->start_ns < start ? w->start_ns : start;
+		end = w->end_ns > end ? w->end_ns : end;
+	}
+	/* At least 1 ns, so that the throughput of a short run does not divide by 0. */
+	out->seconds = (double)(end > start ? end - start : 1) * 1e-9;
+}
+
+/*
+ * If the index keeps column data, each insert must have appended a row, also of an
+ * existing value, and a merge must not change a row.
+ */
+static bool check_rows(const struct run *run, const struct worker *workers, unsigned int nr,
+		       struct outcome *out)
+{
+	struct merge_result *merge = &out->merge;
+	uint64_t rows = run->mix.preload;
+
+	if (!run->ops->tree->merge)
+		return true;
+	if (run->ops->tree->merge(run->index->tree, merge)) {
+		snprintf(out->check, sizeof(out->check), "out of memory for the merge");
+		return false;
+	}
+	if (!merge->kept)
+		return true;
+	for (unsigned int i = 0; i < nr; i++)
+		rows += workers[i].warmup_inserts + workers[i].done[OP_insert];
+	if (merge->rows == rows && !merge->wrong)
+		return true;
+	snprintf(out->check, sizeof(out->check), "%" PRIu64 " rows of %" PRIu64 " inserts, %" PRIu64
+		 " with another value after the merge", merge->rows, rows, merge->wrong);
+	return false;
+}
+
+/* True if a thread ran out of memory and ended early. Called after the content was verified. */
+static bool ran_out(const struct worker *workers, unsigned int nr, struct outcome *out)
+{
+	for (unsigned int i = 0; i < nr; i++) {
+		if (workers[i].err) {
+			snprintf(out->check, sizeof(out->check), "thread %u ran out of memory, "
+				 "the index is whole", i);
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool check(const struct run *run, const struct worker *workers, unsigned int nr,
+		  struct journal **journals, struct outcome *out)
+{
+	if (!run->ops->tree->check(run->index->tree, out->check, sizeof(out->check)))
+		return false;
+	if (!verify_content(run->index, run->mix.preload, journals, nr, out->check,
+			    sizeof(out->check)))
+		return false;
+	for (unsigned int i = 0; i < nr; i++) {
+		if (workers[i].wrong) {
+			snprintf(out->check, sizeof(out->check), "thread %u got %" PRIu64
+				 " impossible results", i, workers[i].wrong);
+			return false;
+		}
+	}
+	if (ran_out(workers, nr, out) || !check_rows(run, workers, nr, out))
+		return false;
+	strcpy(out->check, "ok");
+	return true;
+}
+
+/*
+ * struct bench - the data of a run
+ * @run: data that all threads read
+ * @workers: the threads
+ * @journals: array of the threads' journals, for verify_content()
+ * @nr: number of threads
+ * @ready: number of threads that are initialised
+ * @loader: memory of the index that is reserved for loading
+ */
+struct bench {
+	struct run run;
+	struct worker *workers;
+	struct journal **journals;
+	unsigned int nr, ready;
+	struct index_thread *loader;
+};
+
+static struct mix mix_of(const struct options *opts)
+{
+	struct mix mix = {
+		.seed = opts->seed,
+		.threads = (unsigned int)opts->threads,
+		.keys = opts->keys,
+		.preload = opts->preload,
+	};
+
+	mix.percent[OP_insert] = (unsigned int)opts->updates;
+	mix.percent[OP_remove] = (unsigned int)opts->deletes;
+	mix.percent[OP_scan] = (unsigned int)opts->scans;
+	mix.percent[OP_search] =
+		(unsigned int)(100 - opts->updates - opts->deletes - opts->scans);
+	return mix;
+}
+
+/* The number of operations of thread @i; the remainder of the division goes to the first. */
+static uint64_t share_of(uint64_t all, unsigned int nr, unsigned int i)
+{
+	return all / nr + (i < all % nr);
+}
+
+/* Allocate all memory and load the index. Returns 0 or -ENOMEM; then bench_free() in any case. */
+static int bench_prepare(struct bench *b, const struct options *opts, const struct index_ops *ops)
+{
+	struct index_config config = config_of(opts, most_entries(opts, ops));
+	int err = 0;
+
+	*b = (struct bench){ .nr = (unsigned int)opts->threads };
+	b->run = (struct run){
+		.ops = ops,
+		.mix = mix_of(opts),
+		.scan_length = opts->scan_length,
+		.duration_ns = opts->run_seconds * 1000000000u,
+		.latency = opts->latency,
+		.footprint = opts->footprint,
+	};
+	b->workers = aligned_alloc(CACHE_LINE, b->nr * sizeof(*b->workers));
+	b->journals = calloc(b->nr, sizeof(*b->journals));
+	b->run.index = ops->create(&config);
+	if (!b->workers || !b->journals || !b->run.index)
+		return -ENOMEM;
+	b->loader = ops->tree->attach(b->run.index->tree, 0, opts->preload);
+	if (!b->loader)
+		return -ENOMEM;
+	err = load(b->run.index, b->loader, opts->preload);
+	while (!err && b->ready < b->nr) {
+		unsigned int i = b->ready++;
+		uint64_t nr_ops = opts->run_seconds ? OPS_UNBOUNDED :
+						      share_of(opts->ops, b->nr, i);
+
+		err = worker_init(&b->workers[i], &b->run, i, share_of(opts->warmup, b->nr, i),
+				  nr_ops);
+		b->journals[i] = &b->workers[i].journal;
+	}
+	return err;
+}
+
+static void bench_free(struct bench *b)
+{
+	if (b->run.index)
+		b->run.ops->destroy(b->run.index);
+	while (b->ready)
+		worker_destroy(&b->workers[--b->ready]);
+	if (b->loader)
+		b->run.ops->tree->detach(b->loader);
+	free(b->journals);
+	free(b->workers);
+}
+
+/* Carry out a run. Returns the exit status. */
+static int bench(const struct options *opts, const struct index_ops *ops)
+{
+	struct outcome out = { .seconds = 0 };
+	int status = EXIT_FAILURE;
+	struct bench b;
+
+	/* A simulated machine measures nothing before the threads start. */
+	region_request(REGION_END);
+	if (bench_prepare(&b, opts, ops) || pthread_barrier_init(&b.run.start, NULL, b.nr)) {
+		fputs("index_bench: out of memory before the run; a smaller --preload or --ops "
+		      "needs less\n", stderr);
+		goto free_bench;
+	}
+	run_threads(b.workers, b.nr, opts->pin);
+	pthread_barrier_destroy(&b.run.start);
+	add_up(b.workers, b.nr, &out);
+	if (check(&b.run, b.workers, b.nr, b.journals, &out))
+		status = EXIT_SUCCESS;
+	else
+		fprintf(stderr, "index_bench: %s\n", out.check);
+	output_print(opts, &out);
+
+free_bench:
+	bench_free(&b);
+	return status;
+}
+
+int main(int argc, char **argv)
+{
+	const struct index_ops *ops;
+	struct options opts;
+	int ret;
+
+	if (options_parse(&opts, argc, argv))
+		return EXIT_USAGE;
+	if (opts.help || opts.list) {
+		if (opts.help)
+			options_help();
+		else
+			options_list();
+		return EXIT_SUCCESS;
+	}
+	ops = variant_ops(opts.index, opts.scheme);
+	ret = options_check(&opts, ops);
+	if (!ret)
+		ret = bench(&opts, ops);
+	/* An output that could not be written, as to a full disk, is an error. */
+	if (fflush(stdout) || ferror(stdout)) {
+		fprintf(stderr, "index_bench: standard output: %s\n", strerror(errno));
+		return EXIT_FAILURE;
+	}
+	return ret;
+}

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * options.c - parses the command line by the tables of all options.def.
+ *
+ * An error is one line that names the option and the values that it allows. The parser
+ * never guesses and never exits.
+ */
+#include "options.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const struct choice keys_choices[NR_KEYS + 1] = {
+#define KEYS(id, name, help) { name, help },
+#include "options.def"
+};
+
+static const struct option_row rows[NR_OPTIONS + 1] = {
+#define OPT_CHOICE(field, name, choices, def, help)                                                \
+	{ name, OPTION_CHOICE, help, choices, 0, 0, def, NULL },
+#define OPT_UINT(field, name, min, max, def, help)                                                 \
+	{ name, OPTION_UINT, help, NULL, min, max, def, NULL },
+#define OPT_FLAG(field, name, help) { name, OPTION_FLAG, help, NULL, 0, 1, 0, NULL },
+#include "options.def"
+};
+
+/* Maximum number of options: those of options.def and of all indexes. */
+#define OPTIONS_MAX (NR_OPTIONS + NR_INDEXES * TREE_OPTIONS_MAX)
+
+/* What getopt_long() returns for the first option: a number that no character has. */
+#define FIRST_LONG 256
+
+/*
+ * struct parser - state of options_parse()
+ * @row: the options by their number on the command line, each name once
+ * @text: value of each option of an index that was given, parsed after @index is known
+ * @nr: number of options
+ */
+struct parser {
+	const struct option_row *row[OPTIONS_MAX];
+	const char *text[OPTIONS_MAX];
+	unsigned int nr;
+};
+
+static int parse_choice(const struct option_row *row, const char *text, uint64_t *value)
+{
+	for (*value = 0; row->choices[*value].name; ++*value)
+		if (!strcmp(row->choices[*value].name, text))
+			return 0;
+	fprintf(stderr, "index_bench: --%s=%s: must be one of", row->name, text);
+	for (const struct choice *c = row->choices; c->name; c++)
+		fprintf(stderr, "%s %s", c == row->choices ? "" : ",", c->name);
+	fputc('\n', stderr);
+	return -EINVAL;
+}
+
+static int parse_uint(const struct option_row *row, const char *text, uint64_t *value)
+{
+	char *end;
+
+	errno = 0;
+	*value = strtoull(text, &end, 10);
+	/* strtoull() also accepts blanks and signs, and negates a negative number. */
+	if (*text >= '0' && *text <= '9' && !*end && !errno && *value >= row->min &&
+	    *value <= row->max)
+		return 0;
+	fprintf(stderr, "index_bench: --%s=%s: must be a number from %" PRIu64 " to %" PRIu64 "\n",
+		row->name, text, row->min, row->max);
+	return -EINVAL;
+}
+
+static int parse_one(const struct option_row *row, const char *text, uint64_t *value)
+{
+	if (row->type == OPTION_CHOICE)
+		return parse_choice(row, text, value);
+	if (row->type == OPTION_UINT)
+		return parse_uint(row, text, value);
+	*value = 1;
+	return 0;
+}
+
+static const struct option_row *find(const struct option_row *table, const char *name)
+{
+	for (; table->name; table++)
+		if (!strcmp(table->name, name))
+			return table;
+	return NULL;
+}
+
+/*
+ * The options of @owner that @index has not, and the indexes that have @given: "--a, --b
+ * and --c: --index=btree has none of them; possible with --index=delta".
+ */
+static int refuse_foreign(const struct option_row *owner, unsigned int index, const char *given)
+{
+	const struct option_row *own = index_options(index), *last = NULL;
+	const char *separator = "";
+
+	fputs("index_bench: ", stderr);
+	for (const struct option_row *row = owner; row->name; row++)
+		last = find(own, row->name) ? last : row;
+	for (const struct option_row *row = owner; row->name; row++) {
+		if (find(own, row->name))
+			continue;
+		fprintf(stderr, "%s--%s", row == last && *separator ? " and " : separator,
+			row->name);
+		separator = ", ";
+	}
+	fprintf(stderr, ": --index=%s has none of them; possible with --index=",
+		index_choices[index].name);
+	separator = "";
+	for (unsigned int i = 0; i < NR_INDEXES; i++) {
+		if (!find(index_options(i), given))
+			continue;
+		fprintf(stderr, "%s%s", separator, index_choices[i].name);
+		separator = ", ";
+	}
+	fputc('\n', stderr);
+	return -EINVAL;
+}
+
+/* Parse an option that @opts->index has not: its default may be given, no other value. */
+static int parse_foreign(const struct options *opts, const char *name, const char *text)
+{
+	unsigned int i = 0;
+	const struct option_row *row;
+	uint64_t value;
+
+	while (!(row = find(index_options(i), name)))
+		i++;
+	if (parse_one(row, text, &value))
+		return -EINVAL;
+	return value == row->def ? 0 : refuse_foreign(index_options(i), opts->index, name);
+}
+
+/* Parse the options of the index, after the others. */
+static int parse_index_options(struct options *opts, const struct parser *parser)
+{
+	const struct option_row *own = index_options(opts->index);
+
+	for (unsigned int i = 0; own[i].name; i++)
+		opts->of_index[i] = own[i].def;
+	for (unsigned int i = NR_OPTIONS; i < parser->nr; i++) {
+		const char *name = parser->row[i]->name, *text = parser->text[i];
+		const struct option_row *row = find(own, name);
+
+		if (!text)
+			continue;
+		if (row ? parse_one(row, text, &opts->of_index[row - own]) :
+			  parse_foreign(opts, name, text))
+			return -EINVAL;
+	}
+	return 0;
+}
+
+/* Print why getopt_long() returned @c; optopt has the option, @arg the argument. */
+static void complain(const struct parser *parser, int c, const char *arg)
+{
+	if (c == ':')
+		fprintf(stderr, "index_bench: %s: needs a value\n", arg);
+	else if (optopt >= FIRST_LONG)
+		fprintf(stderr, "index_bench: --%s: takes no value\n",
+			parser->row[optopt - FIRST_LONG]->name);
+	else if (optopt)
+		fprintf(stderr, "index_bench: -%c: no such option; see --help\n", optopt);
+	else
+		fprintf(stderr, "index_bench: %s: no such option; see --help\n", arg);
+}
+
+/* All options: those of options.def, then those of the indexes, each name once. */
+static void parser_init(struct parser *parser)
+{
+	*parser = (struct parser){ .nr = NR_OPTIONS };
+	for (unsigned int i = 0; i < NR_OPTIONS; i++)
+		parser->row[i] = &rows[i];
+	for (unsigned int index = 0; index < NR_INDEXES; index++) {
+		for (const struct option_row *row = index_options(index); row->name; row++) {
+			unsigned int i = 0;
+
+			while (i < parser->nr && strcmp(parser->row[i]->name, row->name))
+				i++;
+			if (i == parser->nr)
+				parser->row[parser->nr++] = row;
+		}
+	}
+}
+
+/**
+ * options_parse() - parse a command line
+ * @opts: receives a value for each option
+ * @argc: argument of main()
+ * @argv: argument of main()
+ *
+ * Return: 0, or -EINVAL after one line on stderr.
+ */
+int options_parse(struct options *opts, int argc, char **argv)
+{
+	struct option longopts[OPTIONS_MAX + 1] = { 0 };
+	struct parser parser;
+	int c;
+
+	parser_init(&parser);
+	for (unsigned int i = 0; i < NR_OPTIONS; i++)
+		opts->value[i] = rows[i].def;
+	for (unsigned int i = 0; i < parser.nr; i++) {
+		longopts[i].name = parser.row[i]->name;
+		longopts[i].has_arg = parser.row[i]->type == OPTION_FLAG ? no_argument :
+									   required_argument;
+		longopts[i].val = FIRST_LONG + (int)i;
+	}
+	opterr = 0;
+	while ((c = getopt_long(argc, argv, ":", longopts, NULL)) != -1) {
+		int i = c - FIRST_LONG;
+
+		if (i < 0) {
+			complain(&parser, c, argv[optind - 1]);
+			return -EINVAL;
+		}
+		if (i >= NR_OPTIONS)
+			parser.text[i] = optarg ? optarg : "";
+		else if (parse_one(&rows[i], optarg, &opts->value[i]))
+			return -EINVAL;
+	}
+	if (optind < argc) {
+		fprintf(stderr, "index_bench: %s: not an option; see --help\n", argv[optind]);
+		return -EINVAL;
+	}
+	return parse_index_options(opts, &parser);
+}
+
+/* A line of --help; @of is the index that has the option, NULL if the driver has it. */
+static void help(const struct option_row *row, const char *of)
+{
+	char left[32];
+
+	snprintf(left, sizeof(left), "--%s%s", row->name,
+		 row->type == OPTION_CHOICE ? "=NAME" : row->type == OPTION_UINT ? "=N" : "");
+	printf("  %-16s %s%s%s", left, of ? of : "", of ? ": " : "", row->help);
+	if (row->type == OPTION_UINT)
+		printf(" [%" PRIu64 "]", row->def);
+	if (row->type == OPTION_CHOICE) {
+		for (const struct choice *c = row->choices; c->name; c++)
+			printf("%s%s", c == row->choices ? ": " : ", ", c->name);
+		printf(" [%s]", row->choices[row->def].name);
+	}
+	putchar('\n');
+}
+
+/** options_help() - print each option with its values and its default to stdout */
+void options_help(void)
+{
+	puts("Usage: index_bench [OPTION]...\n"
+	     "Runs threads on an index and verifies its structure and its content.\n");
+	for (unsigned int i = 0; i < NR_OPTIONS; i++) {
+		help(&rows[i], NULL);
+		for (unsigned int index = 0; i == OPTION_ID_scheme && index < NR_INDEXES; index++)
+			for (const struct option_row *r = index_options(index); r->name; r++)
+				help(r, index_choices[index].name);
+	}
+	puts("\nExit status: 0 no fault found, 1 a fault found or out of memory, 2 bad usage.");
+}
+
+static void list(const struct option_row *table)
+{
+	for (; table->name; table++)
+		for (const struct choice *c = table->choices; c && c->name; c++)
+			printf("%-10s %-10s %s\n", table->name, c->name, c->help);
+}
+
+/** options_list() - print the names that options take to stdout */
+void options_list(void)
+{
+	list(rows);
+	for (unsigned int index = 0; index < NR_INDEXES; index++)
+		list(index_options(index));
+}

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * output.c - prints the results of a run and the progress of its phases.
+ *
+ * JSON and CSV have the same list of fields. JSON makes an object of the part of a
+ * name before its point; CSV prints the name as it is. Results go to stdout. Progress
+ * goes to stderr, and only to a terminal.
+ */
+#include "output.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *const plural[NR_OPS] = {
+#define OP(name, plural) plural,
+	OPS(OP)
+#undef OP
+};
+
+/* The percentiles of the durations: share in thousandths, and name. */
+static const struct percentile {
+	unsigned int per_mille;
+	const char *name;
+} percentiles[] = {
+	{ 500, "p50" }, { 950, "p95" }, { 990, "p99" }, { 999, "p999" }, { 1000, "max" },
+};
+
+#define NR_PERCENTILES (sizeof(percentiles) / sizeof(percentiles[0]))
+
+/* Maximum number of fields; bytes of a name, and of a value including its quotes. */
+#define FIELDS_MAX 64
+#define NAME_LEN 32
+#define TEXT_LEN (CHECK_LEN + 2)
+
+/*
+ * struct fields - a list of fields
+ * @nr: number of fields
+ * @all: names, "group.name" or "name", and values in the notation of JSON
+ */
+struct fields {
+	unsigned int nr;
+	struct {
+		char name[NAME_LEN];
+		char text[TEXT_LEN];
+	} all[FIELDS_MAX];
+};
+
+static void __attribute__((format(printf, 3, 4))) field(struct fields *f, const char *name,
+							const char *fmt, ...)
+{
+	va_list ap;
+
+	snprintf(f->all[f->nr].name, NAME_LEN, "%s", name);
+	va_start(ap, fmt);
+	vsnprintf(f->all[f->nr++].text, TEXT_LEN, fmt, ap);
+	va_end(ap);
+}
+
+/* Texts are names and messages of this program, without characters that JSON escapes. */
+static void field_text(struct fields *f, const char *name, const char *text)
+{
+	field(f, name, "\"%s\"", text);
+}
+
+static void field_number(struct fields *f, const char *name, uint64_t number)
+{
+	field(f, name, "%" PRIu64, number);
+}
+
+static void grouped(struct fields *f, const char *group, const char *name, uint64_t number)
+{
+	char full[NAME_LEN];
+
+	snprintf(full, sizeof(full), "%s.%s", group, name);
+	field_number(f, full, number);
+}
+
+/* The options of the index. The results show what a flag of an index does. */
+static void index_fields(struct fields *f, const struct options *opts)
+{
+	const struct option_row *rows = index_options(opts->index);
+
+	for (unsigned int i = 0; rows[i].name; i++) {
+		if (rows[i].type == OPTION_CHOICE)
+			field_text(f, rows[i].name, rows[i].choices[opts->of_index[i]].name);
+		else if (rows[i].type == OPTION_UINT)
+			field_number(f, rows[i].name, opts->of_index[i]);
+	}
+}
+
+static void setting_fields(struct fields *f, const struct options *opts)
+{
+	field_text(f, "index", index_choices[opts->index].name);
+	field_text(f, "scheme", scheme_choices[opts->scheme].name);
+	index_fields(f, opts);
+	field_number(f, "threads", opts->threads);
+	field(f, "pinned", "%s", opts->pin ? "true" : "false");
+	field_number(f, "preload", opts->preload);
+	field_number(f, "warmup", opts->warmup);
+	field_number(f, "updates", opts->updates);
+	field_number(f, "deletes_percent", opts->deletes);
+	field_number(f, "scans_percent", opts->scans);
+	field_text(f, "keys", keys_choices[opts->keys].name);
+	field_number(f, "seed", opts->seed);
+}
+
+static void result_fields(struct fields *f, const struct outcome *out)
+{
+	field_number(f, "ops", out->ops);
+	for (unsigned int op = 0; op < NR_OPS; op++) {
+		grouped(f, plural[op], "done", out->done[op]);
+		grouped(f, plural[op], "hits", out->hits[op]);
+	}
+	if (out->merge.rows) {
+		grouped(f, "merge", "rows", out->merge.rows);
+		grouped(f, "merge", "values", out->merge.values);
+		grouped(f, "merge", "bits_per_row", out->merge.bits);
+	}
+	for (unsigned int i = 0; out->latency && i < NR_PERCENTILES; i++)
+		grouped(f, "latency_ns", percentiles[i].name,
+			histogram_at(out->latency, percentiles[i].per_mille));
+	if (out->footprint && out->footprint->traversals) {
+		grouped(f, "footprint_lines", "traversals", out->footprint->traversals);
+		field(f, "footprint_lines.average", "%.2f",
+		      (double)out->footprint->total / (double)out->footprint->traversals);
+		grouped(f, "footprint_lines", "worst", out->footprint->worst);
+	}
+	field(f, "seconds", "%.9f", out->seconds);
+	field(f, "throughput_ops_s", "%.0f", (double)out->ops / out->seconds);
+	field_text(f, "check", out->check);
+}
+
+/* Length of the group in a field's name, 0 without a group. */
+static size_t group_len(const char *name)
+{
+	const char *point = strchr(name, '.');
+
+	return point ? (size_t)(point - name) : 0;
+}
+
+/* Fields of a group are consecutive, so an object is open from its first to its last field. */
+static void print_json(const struct fields *f)
+{
+	const char *group = "";
+	size_t open = 0;
+
+	putchar('{');
+	for (unsigned int i = 0; i < f->nr; i++) {
+		const char *name = f->all[i].name;
+		size_t len = group_len(name);
+		bool same = len && len == open && !strncmp(name, group, len);
+
+		if (open && !same)
+			putchar('}');
+		if (i)
+			putchar(',');
+		if (len && !same)
+			printf("\"%.*s\":{", (int)len, name);
+		printf("\"%s\":%s", name + (len ? len + 1 : 0), f->all[i].text);
+		group = name;
+		open = len;
+	}
+	puts(open ? "}}" : "}");
+}
+
+static void print_csv(const struct fields *f)
+{
+	for (unsigned int i = 0; i < f->nr; i++)
+		printf("%s%s", i ? "," : "", f->all[i].name);
+	putchar('\n');
+	for (unsigned int i = 0; i < f->nr; i++)
+		printf("%s%s", i ? "," : "", f->all[i].text);
+	putchar('\n');
+}
+
+/* The options of the index in one line, if it has any. */
+static void print_index_options(const struct options *opts)
+{
+	const struct option_row *rows = index_options(opts->index);
+	const char *separator = "  ";
+
+	for (unsigned int i = 0; rows[i].name; i++) {
+		uint64_t value = opts->of_index[i];
+
+		if (rows[i].type == OPTION_CHOICE)
+			printf("%s%s %s", separator, rows[i].choices[value].name, rows[i].name);
+		else if (rows[i].type == OPTION_UINT)
+			printf("%s%" PRIu64 " %s", separator, value, rows[i].name);
+		else if (value)
+			printf("%s%s", separator, rows[i].words);
+		else
+			continue;
+		separator = ", ";
+	}
+	if (rows->name)
+		putchar('\n');
+}
+
+/* The heading has the paper's number of keys, because results depend on it. */
+static void print_heading(const struct options *opts)
+{
+	printf("%s under %s, %" PRIu64 " threads%s, %" PRIu64 " keys loaded, %s keys, seed %" PRIu64
+	       "\n", index_choices[opts->index].name, scheme_choices[opts->scheme].name,
+	       opts->threads, opts->pin ? " pinned" : "", opts->preload,
+	       keys_choices[opts->keys].name, opts->seed);
+	print_index_options(opts);
+	if (opts->preload < PRELOAD_PAPER)
+		printf("  %" PRIu64 " keys are fewer than the %d million of HPCA 2014; --preload=%d "
+		       "is as there\n", opts->preload, PRELOAD_PAPER / 1000000, PRELOAD_PAPER);
+}
+
+static void print_text(const struct options *opts, const struct outcome *out)
+{
+	static const char *const hit[NR_OPS] = {
+		[OP_search] = "found",
+		[OP_insert] = "new",
+		[OP_remove] = "present",
+		[OP_scan] = "not empty",
+	};
+
+	print_heading(opts);
+	for (unsigned int op = 0; op < NR_OPS; op++) {
+		if (out->done[op])
+			printf("  %-10s %12" PRIu64 "  %" PRIu64 " %s\n", plural[op],
+			       out->done[op], out->hits[op], hit[op]);
+	}
+	if (out->merge.rows)
+		printf("  %-10s %12" PRIu64 "  merged: %" PRIu64 " values, %u bits a row\n", "rows",
+		       out->merge.rows, out->merge.values, out->merge.bits);
+	for (unsigned int i = 0; out->latency && i < NR_PERCENTILES; i++)
+		printf("  %-10s %12" PRIu64 " ns\n", percentiles[i].name,
+		       histogram_at(out->latency, percentiles[i].per_mille));
+	if (out->footprint && out->footprint->traversals)
+		printf("  %-10s %12.2f cache lines a search, %u at worst; counting makes it slow\n",
+		       "footprint",
+		       (double)out->footprint->total / (double)out->footprint->traversals,
+		       out->footprint->worst);
+	printf("  %-10s %12.6f s\n  %-10s %12.0f operations/s\n  %-10s %12s\n", "time",
+	       out->seconds, "throughput", (double)out->ops / out->seconds, "check", out->check);
+}
+
+/**
+ * output_print() - print the results of a run
+ * @opts: the command line, which selects text, JSON or CSV
+ * @out: the results
+ */
+void output_print(const struct options *opts, const struct outcome *out)
+{
+	struct fields fields = { .nr = 0 };
+
+	if (!opts->json && !opts->csv) {
+		print_text(opts, out);
+		return;
+	}
+	setting_fields(&fields, opts);
+	result_fields(&fields, out);
+	(opts->json ? print_json : print_csv)(&fields);
+}
+
+/**
+ * progress_show() - show the progress of a phase on a terminal
+ * @what: name of the phase
+ * @done: part of @all that is done
+ * @all: size of the phase, at least 1
+ */
+void progress_show(const char *what, uint64_t done, uint64_t all)
+{
+	static const char bar[] = "########################################";
+	int filled = (int)((double)done / (double)all * (double)(sizeof(bar) - 1));
+
+	if (isatty(STDERR_FILENO))
+		fprintf(stderr, "\r%s [%-40.*s] %3d %%", what, filled, bar,
+			(int)((double)done / (double)all * 100));
+}
+
+/** progress_clear() - clear the line of progress_show() at the end of a phase */
+void progress_clear(void)
+{
+	if (isatty(STDERR_FILENO))
+		fputs("\r\033[K", stderr);
+}

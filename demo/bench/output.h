@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * output.h - prints the results of a run as text, JSON or CSV.
+ */
+#ifndef DEMO_OUTPUT_H
+#define DEMO_OUTPUT_H
+
+#include "../base/footprint.h"
+#include "../base/histogram.h"
+#include "options.h"
+#include "workload.h"
+
+/* Bytes of the result of the check. */
+#define CHECK_LEN 128
+
+/**
+ * struct outcome - the results of a run
+ * @done: number of operations of each kind
+ * @hits: number of these that found, inserted or deleted a key, or visited an entry
+ * @ops: number of operations of all kinds
+ * @seconds: time from the start of the first thread to the end of the last one
+ * @merge: result of merging the column data
+ * @latency: durations of all threads' operations, NULL if they were not timed
+ * @footprint: sums of all threads, NULL if cache lines were not counted
+ * @check: "ok", or a description of the first fault
+ */
+struct outcome {
+	uint64_t done[NR_OPS];
+	uint64_t hits[NR_OPS];
+	uint64_t ops;
+	double seconds;
+	struct merge_result merge;
+	struct histogram *latency;
+	struct footprint *footprint;
+	char check[CHECK_LEN];
+};
+
+void output_print(const struct options *opts, const struct outcome *out);
+void progress_show(const char *what, uint64_t done, uint64_t all);
+void progress_clear(void);
+
+#endif

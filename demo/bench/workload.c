@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * workload.c - streams of operations and keys (see workload.h).
+ */
+#include "workload.h"
+
+#include <math.h>
+
+/* Exponent of Zipf's law, that of the Yahoo! Cloud Serving Benchmark (Cooper et al., SoCC 2010). */
+#define ZIPF_EXPONENT 0.99
+
+/**
+ * scatter() - a fixed pseudo-random permutation of the numbers below @n
+ * @i: a number below @n
+ * @n: the number of elements, at least 1
+ *
+ * The function repeats a bijection of the numbers below the next power of two until
+ * the result is below @n (cycle walking: Black, Rogaway, "Ciphers with arbitrary
+ * finite domains", CT-RSA 2002, section 3), in fewer than two steps on average.
+ */
+uint64_t scatter(uint64_t i, uint64_t n)
+{
+	unsigned int bits = n > 1 ? 64 - (unsigned int)__builtin_clzll(n - 1) : 0;
+	uint64_t mask = bits ? ~0ull >> (64 - bits) : 0;
+
+	if (!bits)
+		return 0;
+	do {
+		/* Each step is a bijection: an odd factor, an XOR with a shift to the right. */
+		for (int round = 0; round < 3; round++) {
+			i = (i * 0x9e3779b97f4a7c15u + 0x632be59bd9b4e019u) & mask;
+			i ^= i >> (bits + 1) / 2;
+		}
+	} while (i >= n);
+	return i;
+}
+
+/*
+ * Rejection-inversion for the weights k^-q, k = 1..n, without a sum over all n:
+ * Hörmann, Derflinger, "Rejection-inversion to generate variates from monotone
+ * discrete distributions", ACM TOMACS 6(3), 1996.
+ */
+static double zipf_weight(double x)
+{
+	return pow(x, -ZIPF_EXPONENT);
+}
+
+static double zipf_integral(double x)
+{
+	return pow(x, 1 - ZIPF_EXPONENT) / (1 - ZIPF_EXPONENT);
+}
+
+static double zipf_integral_inverse(double y)
+{
+	return pow(y * (1 - ZIPF_EXPONENT), 1 / (1 - ZIPF_EXPONENT));
+}
+
+static void zipf_init(struct zipf *zipf, uint64_t n)
+{
+	zipf->h_low = zipf_integral(1.5) - 1;
+	zipf->h_high = zipf_integral((double)n + 0.5);
+	zipf->cut = 2 - zipf_integral_inverse(zipf_integral(2.5) - zipf_weight(2));
+}
+
+/* Draw a rank below @n; rank 0 is the most frequent. */
+static uint64_t zipf_next(const struct zipf *zipf, struct rng *rng, uint64_t n)
+{
+	for (;;) {
+		double y = zipf->h_high + rng_unit(rng) * (zipf->h_low - zipf->h_high);
+		double x = zipf_integral_inverse(y);
+		double k = floor(x + 0.5);
+
+		if (k < 1)
+			k = 1;
+		else if (k > (double)n)
+			k = (double)n;
+		if (k - x <= zipf->cut || y >= zipf_integral(k + 0.5) - zipf_weight(k))
+			return (uint64_t)k - 1;
+	}
+}
+
+/**
+ * stream_init() - initialise the stream of a thread
+ * @stream: the stream
+ * @mix: distribution of the run; must stay valid as long as the stream is used
+ * @thread: number of the thread, from 0
+ */
+void stream_init(struct stream *stream, const struct mix *mix, unsigned int thread)
+{
+	*stream = (struct stream){ .mix = mix, .thread = thread };
+	rng_seed(&stream->rng, mix->seed, thread);
+	zipf_init(&stream->zipf, mix->preload);
+}
+
+static enum op_kind next_op(struct stream *stream)
+{
+	unsigned int at = (unsigned int)rng_below(&stream->rng, 100);
+	unsigned int op = 0;
+
+	while (at >= stream->mix->percent[op])
+		at -= stream->mix->percent[op++];
+	return (enum op_kind)op;
+}
+
+/* Draw the number of a loaded key; with sorted keys inserts continue after the last one. */
+static uint64_t next_position(struct stream *stream, enum op_kind op)
+{
+	const struct mix *mix = stream->mix;
+	uint64_t turn;
+
+	switch (mix->keys) {
+	case KEYS_sorted:
+		turn = stream->nr[op] * mix->threads + stream->thread;
+		return op == OP_insert ? mix->preload + turn : turn % mix->preload;
+	case KEYS_zipf:
+		return scatter(zipf_next(&stream->zipf, &stream->rng, mix->preload), mix->preload);
+	default:
+		return rng_below(&stream->rng, mix->preload);
+	}
+}
+
+/**
+ * stream_next() - draw the next operation and its key
+ * @stream: the thread's stream
+ * @key: receives the key
+ *
+ * Return: the operation.
+ */
+enum op_kind stream_next(struct stream *stream, uint64_t *key)
+{
+	enum op_kind op = next_op(stream);
+	uint64_t odd = 0;
+
+	if (op == OP_insert)
+		odd = 1;
+	else if (op == OP_remove)
+		odd = rng_next(&stream->rng) >> 63;
+	*key = 2 * next_position(stream, op) + odd;
+	stream->nr[op]++;
+	return op;
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * check.c - checks the invariants of a B+Tree.
+ */
+#include "btree.h"
+
+#include "../index/check.h"
+
+static unsigned int nr(const void *node)
+{
+	return ((const struct btree_node *)node)->nr;
+}
+
+static unsigned int level(const void *node)
+{
+	return ((const struct btree_node *)node)->level;
+}
+
+static unsigned long long number(const void *node, unsigned int i)
+{
+	return ((const struct btree_node *)node)->keys[i];
+}
+
+static const void *value(struct check *check, const void *node, unsigned int i)
+{
+	return &((const struct btree_node *)node)->keys[i];
+}
+
+static int order(const struct check *check, const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static const void *child(const void *node, unsigned int i)
+{
+	return ((const struct btree_node *)node)->children[i];
+}
+
+static const void *next(const void *leaf)
+{
+	return ((const struct btree_node *)leaf)->next;
+}
+
+static const struct check_ops ops = {
+	.word = "key",
+	.min = BTREE_KEYS_MIN,
+	.max = BTREE_KEYS,
+	.levels = BTREE_LEVELS_MAX,
+	.nr = nr,
+	.level = level,
+	.number = number,
+	.value = value,
+	.order = order,
+	.child = child,
+	.next = next,
+};
+
+/**
+ * btree_check() - check key order, fill, depth and leaf list
+ * @tree: the tree
+ * @why: receives the description of the first fault, without quotes or backslashes
+ * @len: size of @why in bytes
+ *
+ * Return: true if the tree is correct, else false with @why written.
+ */
+bool btree_check(const struct btree *tree, char *why, size_t len)
+{
+	struct check check = { .ops = &ops, .fault = { why, len } };
+
+	return !tree_check(&check, tree->root);
+}

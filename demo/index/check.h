@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * check.h - what all checkers share: the description of a fault, and the check of a tree.
+ *
+ * A check only reads, and trusts the pointers of nodes and nothing else, because a data
+ * race may have left anything in a tree. No other thread may use the tree during a check.
+ */
+#ifndef DEMO_INDEX_CHECK_H
+#define DEMO_INDEX_CHECK_H
+
+#include "../base/base.h"
+
+#include <stdbool.h>
+
+/**
+ * struct fault - where a checker describes the first fault
+ * @why: receives the description, without quotes or backslashes
+ * @len: size of @why in bytes
+ */
+struct fault {
+	char *why;
+	size_t len;
+};
+
+struct check;
+
+/**
+ * struct check_ops - how tree_check() reads the nodes of a tree
+ * @word: what a node has, "key" or "ID"; messages add an s for several
+ * @min: minimum number of keys of a node other than the root
+ * @max: maximum number of keys of a node
+ * @levels: maximum number of levels
+ * @nr: number of keys of a node
+ * @level: distance of a node from the leaves
+ * @number: key i of a node, as messages show it
+ * @value: key i of a node, for @order; NULL after fault()
+ * @order: compare two keys: negative, 0 or positive
+ * @child: child i of an inner node
+ * @next: leaf with the next higher keys
+ * @visit: further checks of a node whose keys are correct, 0 or -EINVAL; may be NULL
+ */
+struct check_ops {
+	const char *word;
+	unsigned int min, max, levels;
+	unsigned int (*nr)(const void *node);
+	unsigned int (*level)(const void *node);
+	unsigned long long (*number)(const void *node, unsigned int i);
+	const void *(*value)(struct check *check, const void *node, unsigned int i);
+	int (*order)(const struct check *check, const void *a, const void *b);
+	const void *(*child)(const void *node, unsigned int i);
+	const void *(*next)(const void *leaf);
+	int (*visit)(struct check *check, const void *node);
+};
+
+/**
+ * struct check - state of the check of a tree
+ * @ops: how the nodes are read
+ * @fault: receives the first fault
+ * @prev: the leaf visited last, whose link must lead to the next one
+ */
+struct check {
+	const struct check_ops *ops;
+	struct fault fault;
+	const void *prev;
+};
+
+int fault(const struct fault *fault, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+int tree_check(struct check *check, const void *root);
+
+#endif

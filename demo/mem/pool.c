@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * pool.c - takes the memory of node pools from the heap and gives it back.
+ *
+ * All functions of this file may make system calls, so none may be called inside a
+ * critical section.
+ */
+#include "pool.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+/* Minimum number of nodes of a chunk: 32 KiB of 512-byte nodes. */
+#define CHUNK_NODES_MIN 64
+
+/*
+ * Bytes of a large page of x86-64. A pool that grows takes whole large pages: with
+ * small pages a descent spends as much time on TLB misses as on the nodes.
+ */
+#define LARGE_PAGE (2u << 20)
+
+/* Chunks of CHUNK_NODES_MIN nodes that a pool takes before its first large page. */
+#define SMALL_CHUNKS 8
+
+struct pool_chunk {
+	struct pool_chunk *next;
+} __cacheline_aligned;
+
+/**
+ * pool_init() - initialise an empty pool
+ * @pool: the pool
+ * @node_size: size of a node in bytes, a multiple of the cache line
+ */
+void pool_init(struct node_pool *pool, size_t node_size)
+{
+	*pool = (struct node_pool){ .node_size = node_size };
+}
+
+/* Where the kernel provides no large pages, the chunk has small ones and is slower. */
+static struct pool_chunk *chunk_alloc(size_t bytes)
+{
+	struct pool_chunk *chunk;
+
+	if (bytes < LARGE_PAGE / 2)
+		return aligned_alloc(CACHE_LINE, bytes);
+	bytes = (bytes + LARGE_PAGE - 1) / LARGE_PAGE * LARGE_PAGE;
+	chunk = aligned_alloc(LARGE_PAGE, bytes);
+	if (chunk)
+		madvise(chunk, bytes, MADV_HUGEPAGE);
+	return chunk;
+}
+
+/**
+ * pool_grow() - add nodes from the heap
+ * @pool: the calling thread's pool
+ * @nr: minimum number of nodes to add
+ *
+ * Each node is written once, to link it, so all pages of the chunk are present
+ * before a critical section uses them.
+ *
+ * Return: 0, or -ENOMEM with the pool unchanged.
+ */
+int pool_grow(struct node_pool *pool, unsigned long nr)
+{
+	struct pool_chunk *chunk;
+	size_t bytes;
+	char *nodes;
+
+	if (nr < CHUNK_NODES_MIN)
+		nr = CHUNK_NODES_MIN;
+	if (pool->nr_chunks >= SMALL_CHUNKS && nr < LARGE_PAGE / pool->node_size - 1)
+		nr = LARGE_PAGE / pool->node_size - 1;
+	if (__builtin_mul_overflow(nr, pool->node_size, &bytes) ||
+	    __builtin_add_overflow(bytes, sizeof(*chunk), &bytes))
+		return -ENOMEM;
+	chunk = chunk_alloc(bytes);
+	if (!chunk)
+		return -ENOMEM;
+	chunk->next = pool->chunks;
+	pool->chunks = chunk;
+	pool->nr_chunks++;
+	nodes = (char *)(chunk + 1);
+	/* The last node is put first, so pool_get() returns nodes in ascending address order. */
+	while (nr--)
+		pool_put(pool, nodes + nr * pool->node_size);
+	return 0;
+}
+
+/**
+ * pool_destroy() - free all memory of a pool
+ * @pool: the pool; no node of its chunks may be in use any more
+ */
+void pool_destroy(struct node_pool *pool)
+{
+	struct pool_chunk *chunk;
+
+	while ((chunk = pool->chunks)) {
+		pool->chunks = chunk->next;
+		free(chunk);
+	}
+	pool_init(pool, pool->node_size);
+}

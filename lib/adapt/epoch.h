@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * epoch.h - measure how many sections of a class of locks complete per epoch, and act on it.
+ *
+ * This half of the adaptive policy measures, keeps the state and acts; policy/learn.h decides.
+ * Each thread counts its sections of a class down in memory of its own, without a clock. When the
+ * countdown is 0 (every 8 us in a challenge, every 80 us else) the thread reports: it reads the
+ * clock. If the epoch has lasted long enough, the thread adds up the sections that all threads
+ * have completed in it, gives the sum to learn_epoch() and begins the next epoch.
+ *
+ * Outside transactions only. Nothing here waits for another thread.
+ */
+#ifndef ELIDE_EPOCH_H
+#define ELIDE_EPOCH_H
+
+#include "../compiler.h"
+#include "../policy/probe.h"
+#include "../state/settings.h"
+#include "../state/thread.h"
+
+#pragma GCC visibility push(hidden)
+
+/**
+ * struct adapt_class - the adaptive policy's state of a class of locks, or of one hot lock.
+ * @arms:     by site, arm of its acquisitions now: enum policy_arm_name
+ * @settled:  by site, the arm found best: the report calls it the state of the site
+ * @parks:    bits by site: it is locked for now, and a thread need not ask about it
+ * @epoch:    number of the epoch
+ * @start:    beginning of the epoch, ns
+ * @from:     beginning of its measured part, ns; 0 while threads end what they began before it
+ * @interval: time between two reports of a thread, ns
+ * @class_index: number of the class in the registry
+ * @lock_address: the lock, where this is the state of a hot lock; else 0
+ * @sockets:  share of the time that each socket has, under the arm "turns"
+ * @before:   sections that all threads had completed at @from
+ * @aborts:   attempts that other threads had aborted at @from
+ * @reporters: threads that have reported in the epoch
+ * @threads:  threads that report in most epochs
+ * @joined:   threads that have begun to use the class in the epoch
+ * @strays:   reports in a row whose clock was more than LEARN_ABSURD away from @start
+ * @lock:     1 while a thread changes @arms or what follows here; no thread waits for it
+ * @latest:   latest time of a report, ns
+ * @leader:   measurement of the thread that made that report
+ * @waits:    locked acquisitions in the epoch that found the lock held
+ * @fails:    acquisitions of the present window that fell back: hotlock.c
+ * @window:   number of the present window
+ * @reporters_on: threads that have reported in the epoch, by socket
+ * @threads_on: threads that report in most epochs, by socket
+ * @nr_keys, @keys: the sites and their kinds; they change in slow paths only
+ * @learn:    what the policy has learnt of the class
+ *
+ * An acquisition reads the first line, which changes with the epoch; a report writes the next
+ * ones.
+ */
+struct adapt_class {
+	uint8_t arms[LEARN_SITES];
+	uint8_t settled[LEARN_SITES];
+	uint64_t start;
+	uint64_t from;
+	uint32_t epoch;
+	uint32_t interval;
+	uint32_t class_index;
+	uint8_t parks;
+	uint64_t lock_address;
+	struct policy_sockets sockets;
+
+	uint64_t before __cacheline_aligned;
+	uint64_t aborts;
+	uint32_t reporters;
+	uint32_t threads;
+	uint32_t joined;
+	uint32_t strays;
+	uint32_t lock;
+	uint64_t latest;
+	const struct adapt_thread *leader;
+	uint32_t waits;
+	uint8_t fails;
+	uint8_t window;
+	uint32_t reporters_on[POLICY_SOCKETS];
+	uint32_t threads_on[POLICY_SOCKETS];
+
+	uint32_t nr_keys __cacheline_aligned;
+	uint64_t keys[LEARN_SITES];
+	struct learn_class learn;
+};
+
+/* All states, by elide_call.adapt_nr. The one with number 0 locks every lock. */
+extern struct adapt_class *adapt_classes;
+
+/* Hot locks: at most this number of locks have a state of their own. */
+#define ELIDE_NR_HOT 64
+
+/** adapt_hotlock() - the state of the hot lock with number @nr, from 1. */
+struct adapt_class *adapt_hotlock(uint32_t nr);
+
+/** adapt_class_try_lock() - acquire @p->lock, to change @p. Return: false if it is held; never waits. */
+bool adapt_class_try_lock(struct adapt_class *p);
+
+/** adapt_class_unlock() - release @p->lock. */
+void adapt_class_unlock(struct adapt_class *p);
+
+/** adapt_class_publish() - set @p->arms, settled and parks by @p->learn. With @p->lock. */
+void adapt_class_publish(struct adapt_class *p);
+
+/** adapt_class_tell() - write the decision @d about @p into the data file's timeline. */
+void adapt_class_tell(const struct adapt_class *p, const struct learn_decision *d);
+
+/** adapt_start() - make room for @max_classes classes and ELIDE_NR_HOT locks. Return: 0 or -ENOMEM. */
+int adapt_start(uint32_t max_classes);
+
+/* adapt_clock() was called with a time long enough to know the rate of the time-stamp counter. */
+extern bool adapt_clocked;
+
+/** adapt_now() - time in ns, by the time-stamp counter. It may wrap: only differences count. */
+uint64_t adapt_now(void);
+
+/** adapt_clock() - the time-stamp counter counted @cycles in @ns nanoseconds. In a slow path. */
+void adapt_clock(uint64_t cycles, uint64_t ns);
+
+/** adapt_forget() - in a forked child: release the locks of all states, whose holders are gone. */
+void adapt_forget(void);
+
+/**
+ * adapt_attach() - measure the sections of a call.
+ * @t: the calling thread, in a slow path
+ * @call: the call; its row is set, the fields of the measurement are filled in
+ */
+void adapt_attach(struct elide_thread *t, struct elide_call *call);
+
+/** adapt_thread_begin() - the block @t belongs to a new thread: its measurements begin anew. */
+void adapt_thread_begin(struct elide_thread *t);
+
+/**
+ * adapt_arm() - the arm of this acquisition: the adaptive policy's part of policy_enter().
+ * @t: the calling thread, outside transactions of ours
+ * @call: the call; its countdown is 0, or does not contain this acquisition yet
+ *
+ * Reports if the countdown ends with this acquisition.
+ */
+enum policy_arm_name adapt_arm(struct elide_thread *t, struct elide_call *call);
+
+/**
+ * adapt_wake() - count the acquisitions of a parked call, and report if it is time.
+ * @t: the calling thread, which has locked the lock
+ * @call: the call, whose way is ELIDE_WAY_SHORT
+ * @nr: acquisitions of the call since the last adapt_wake() of it
+ *
+ * Where sections are short and locking is the best arm, the question at each acquisition would
+ * cost more than the acquisition. The thread parks such a call: it locks without a question, and
+ * comes here when a hold time is measured, once in elide_hold_mask + 1 acquisitions.
+ */
+void adapt_wake(struct elide_thread *t, struct elide_call *call, uint32_t nr);
+
+#pragma GCC visibility pop
+
+#endif

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * giveup.c - acquisitions that cannot be elided: those of a site, or of one lock of a site.
+ *
+ * policy/probe.h decides when such a site is probed.
+ *
+ * Outside transactions only. Nothing here waits for another thread.
+ */
+#include "../state/cache.h"
+#include "../state/settings.h"
+#include "giveup.h"
+#include "hotlock.h"
+
+/* A site is unelidable after this number of acquisitions in a row that could not be elided. */
+#define UNELIDABLE_ROW 3
+
+/*
+ * Commits of a site after which one lock with UNELIDABLE_ROW acquisitions in a row that could not be
+ * elided gets a state of its own, and the site is not unelidable.
+ */
+#define OTHERS_ELIDED 4
+
+/* Bound of elide_call.retry_failures: 2^4 - 1 = 15 aborts, at most, without a further attempt. */
+#define RETRY_FAILURES_MAX 6
+
+__cold bool adapt_may_retry(struct elide_call *call, const struct policy_try *try)
+{
+	unsigned int failures;
+
+	if (try->other) {
+		if (try->again) {
+			failures = call->retry_failures + 2;
+			if (failures > RETRY_FAILURES_MAX)
+				failures = RETRY_FAILURES_MAX;
+			call->retry_failures = failures;
+			call->retry_skip = (1u << (failures - 2)) - 1;
+		}
+		return try->again;
+	}
+	if (call->retry_skip) {
+		call->retry_skip--;
+		return false;
+	}
+	if (call->retry_failures)
+		call->retry_failures--;
+	return true;
+}
+
+void adapt_fell_back(struct elide_call *call, struct policy_lock *lock, const void *word,
+		     const struct policy_try *try)
+{
+	struct adapt_class *p = &adapt_classes[call->adapt_nr];
+	struct learn_decision d = {.target = call->site, .arm = POLICY_ARM_real, .won = true};
+	const struct elide_row *row = READ_ONCE(call->row);
+	uint64_t others, now;
+
+	if (unlikely(!row))
+		return; /* a handler has forked, and this is the child */
+	others = adapt_not_failed(row);
+	if (!call->hot && call->adapt_nr)
+		adapt_hotlock_blame(p, lock, word, adapt_now());
+	/* Capacity is for the measurement to judge: it depends on what a section does. */
+	if (!try->unelidable || try->capacity) {
+		call->streak = 0;
+		return;
+	}
+	call->streak = call->commits == others && call->streak < 127 ? call->streak + 1 : 1;
+	call->commits = call->probing ? row->commits : others;
+	if (call->streak == 1 || call->failed != word)
+		call->failed = call->streak == 1 ? word : NULL;
+	if (call->streak >= UNELIDABLE_ROW && call->failed && row->commits >= OTHERS_ELIDED &&
+	    !call->hot && adapt_hotlock_split(p, lock, word, adapt_now())) {
+		call->streak = 0;
+		return;
+	}
+	if (!(call->probing || call->streak >= UNELIDABLE_ROW) || !adapt_class_try_lock(p))
+		return;
+	now = adapt_now();
+	if (call->probing)
+		learn_probed(&p->learn, call->site, LEARN_FAILED, now);
+	call->probing = 0;
+	if (call->streak >= UNELIDABLE_ROW) {
+		d.before = p->settled[call->site];
+		d.made = learn_unelidable(&p->learn, call->site, now);
+		adapt_class_publish(p);
+	}
+	adapt_class_unlock(p);
+	if (d.made)
+		adapt_class_tell(p, &d);
+}
+
+void adapt_cond_wait(struct elide_thread *t, const void *lock)
+{
+	const struct elide_cache *entry;
+	struct elide_call *call = NULL;
+
+	/* With more locks than are found again without a search it is not worth one. */
+	if (!elide_process.config.measures || !elide_enabled ||
+	    t->nr_filled > ELIDE_NR_FILLED)
+		return;
+	/* Several calls may have acquired it, and it is not known which: then none is counted. */
+	for (uint32_t i = 0; (entry = elide_cache_used(t, i)); i++) {
+		if (entry->lock != lock || !elide_call_of(t, entry)->elided)
+			continue;
+		if (call && call != elide_call_of(t, entry))
+			return;
+		call = elide_call_of(t, entry);
+	}
+	if (call && call->waits < UINT16_MAX)
+		call->waits++;
+}
+
+bool adapt_may_probe(struct elide_call *call, const struct elide_row *row)
+{
+	uint32_t real = row->not_attempted + row->fallback;
+	bool may = 2 * (uint32_t)call->waits <= real - call->seen;
+
+	call->seen = real;
+	call->waits = 0;
+	return may;
+}

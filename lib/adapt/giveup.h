@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * giveup.h - sites and locks that cannot be elided: when an acquisition gives up.
+ */
+#ifndef ELIDE_GIVEUP_H
+#define ELIDE_GIVEUP_H
+
+#include "epoch.h"
+
+#pragma GCC visibility push(hidden)
+
+/**
+ * adapt_cond_wait() - count a locked section that waits for a condition variable.
+ * @t: the calling thread, outside transactions of ours
+ * @lock: the mutex; only its address is used
+ *
+ * An elided section aborts there: a site where most sections wait is not probed.
+ */
+void adapt_cond_wait(struct elide_thread *t, const void *lock);
+
+/**
+ * adapt_may_probe() - is the call to be probed? Before each probe.
+ * @call: the call
+ * @row: its counters
+ *
+ * Return: false if more than half of its locked sections have waited for a condition variable since
+ * the last call of this function.
+ */
+bool adapt_may_probe(struct elide_call *call, const struct elide_row *row);
+
+/**
+ * adapt_may_retry() - is a further attempt made after an abort without a cause?
+ * @call: the call
+ * @try: the acquisition
+ *
+ * An interrupt rarely comes twice, a system call of the section always does. After a further
+ * attempt that aborted too, none is made for up to 15 aborts.
+ */
+bool adapt_may_retry(struct elide_call *call, const struct policy_try *try);
+
+/* Acquisitions that did not fall back: elided, or locked without an attempt. */
+static inline uint64_t adapt_not_failed(const struct elide_row *row)
+{
+	return row->commits + row->not_attempted;
+}
+
+/**
+ * adapt_aborted() - an attempt has aborted: set the attempts that are left.
+ * @call: the call
+ * @try: the acquisition; it gets the arm "probe", with fewer attempts, if the acquisition before it
+ *       could not be elided, and one attempt more after an abort that may have been an interrupt
+ * @cause: cause of the abort
+ */
+static __always_inline_fn void adapt_aborted(struct elide_call *call, struct policy_try *try,
+					     enum elide_cause cause)
+{
+	const struct elide_row *row = READ_ONCE(call->row);
+	struct adapt_thread *adapt = READ_ONCE(call->adapt);
+
+	if (unlikely(!row || !adapt))
+		return; /* a handler has forked, and this is the child */
+	if (cause == ELIDE_CAUSE_conflict || cause == ELIDE_CAUSE_busy)
+		counter_add(adapt->aborts, 1);
+	if (unlikely(call->streak) && call->commits == adapt_not_failed(row))
+		try->arm = POLICY_ARM_probe;
+	else if (unlikely(cause == ELIDE_CAUSE_other))
+		try->again = adapt_may_retry(call, try);
+}
+
+/**
+ * adapt_fell_back() - an acquisition falls back: count it for its site and for its lock.
+ * @call: the call
+ * @lock: the policy's state of the lock
+ * @word: address of the lock
+ * @try: the acquisition
+ */
+void adapt_fell_back(struct elide_call *call, struct policy_lock *lock, const void *word,
+		     const struct policy_try *try);
+
+#pragma GCC visibility pop
+
+#endif

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * hotlock.c - one lock of a class whose acquisitions fall back far more often than the others'.
+ *
+ * What is learned is learned of a class, so that a new lock need not begin with
+ * nothing. But one lock of many may be contended while the others are not, as the root of a tree
+ * or the bucket of a frequent key; or its sections alone may be unelidable. The acquisitions of a
+ * class that fall back are counted in windows of WINDOW; a lock that has MOST of a window gets
+ * a state of its own, which begins as a copy of the class's. So does a lock whose acquisitions
+ * could not be elided UNELIDABLE_ROW times in a row (giveup.c) at a site where others were. The
+ * class begins its questions anew without that lock.
+ *
+ * Outside transactions, after an acquisition has given up. Must never wait.
+ */
+#include "hotlock.h"
+
+/* Acquisitions that fall back, in a window; a lock with this number of them has most. */
+#define WINDOW 128
+#define MOST   80
+
+static uint32_t nr_hot;
+
+/* Is there anything that the class would be without it? */
+static bool is_one_of_many(const struct adapt_class *p)
+{
+	return elide_registry_class_info(p->class_index)->nr_locks > 1;
+}
+
+/* A state for a lock, number of it from 1. 0: there are no more. */
+static uint32_t state_for(struct adapt_class *p, const void *word)
+{
+	uint32_t nr = __atomic_fetch_add(&nr_hot, 1, __ATOMIC_RELAXED);
+	struct adapt_class *own;
+
+	if (nr >= ELIDE_NR_HOT) {
+		WRITE_ONCE(nr_hot, ELIDE_NR_HOT);
+		return 0;
+	}
+	own = adapt_hotlock(nr + 1);
+	own->class_index = p->class_index;
+	own->lock_address = (uintptr_t)word;
+	for (uint32_t i = 0; i < LEARN_SITES; i++) {
+		own->keys[i] = p->keys[i];
+		own->arms[i] = own->settled[i] = p->settled[i];
+	}
+	own->nr_keys = p->nr_keys;
+	own->interval = p->interval;
+	learn_inherit(&own->learn, &p->learn);
+	return nr + 1;
+}
+
+bool adapt_hotlock_split(struct adapt_class *p, struct policy_lock *lock, const void *word,
+			 uint64_t now)
+{
+	uint32_t nr;
+
+	if (lock->hot || !is_one_of_many(p) || !adapt_class_try_lock(p))
+		return false;
+	nr = state_for(p, word);
+	if (nr)
+		learn_anew(&p->learn, now);
+	adapt_class_unlock(p);
+	if (!nr)
+		return false;
+	WRITE_ONCE(lock->hot, nr);
+	/* Pairs with the look at it before a cache entry is made: all threads look again. */
+	__atomic_add_fetch(elide_generation(word), 1, __ATOMIC_RELEASE);
+	return true;
+}
+
+void adapt_hotlock_blame(struct adapt_class *p, struct policy_lock *lock, const void *word,
+			 uint64_t now)
+{
+	/* Counts may be lost: they are compared, not summed up. */
+	if (READ_ONCE(p->fails) >= WINDOW) {
+		WRITE_ONCE(p->fails, 0);
+		WRITE_ONCE(p->window, p->window + 1);
+	}
+	WRITE_ONCE(p->fails, p->fails + 1);
+	if (lock->window != p->window) {
+		lock->window = p->window;
+		lock->fails = 0;
+	}
+	if (++lock->fails < MOST)
+		return;
+	lock->fails = 0;
+	adapt_hotlock_split(p, lock, word, now);
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * sockets.c - see sockets.h.
+ */
+#include <cpuid.h>
+
+#include "sockets.h"
+
+/* RDTSCP may be used; processors with RTM have it, some virtual machines hide it. */
+static bool rdtscp;
+
+void adapt_sockets_start(void)
+{
+	unsigned int a, b, c, d;
+
+	rdtscp = __get_cpuid(0x80000001, &a, &b, &c, &d) && d >> 27 & 1;
+}
+
+uint32_t adapt_socket(void)
+{
+	unsigned int where = 0;
+
+	if (rdtscp)
+		__builtin_ia32_rdtscp(&where);
+	/* Linux puts the node there, mostly a socket (VDSO_CPUNODE_BITS). */
+	return (where >> 12) % POLICY_SOCKETS;
+}
+
+void adapt_sockets_wait(const struct elide_thread *t, const struct elide_call *call)
+{
+	const struct adapt_class *p = &adapt_classes[call->adapt_nr];
+	uint64_t start = adapt_now();
+	struct policy_sockets sockets;
+	uint32_t wait;
+
+	/* They may be changing: a wait is wrong then, but no longer. */
+	for (unsigned int i = 0; i < POLICY_SOCKETS; i++)
+		sockets.ends[i] = READ_ONCE(p->sockets.ends[i]);
+	wait = policy_socket_wait(&sockets, t->socket, start);
+	/* A clock that goes backwards ends this too. */
+	if (wait)
+		while (adapt_now() - start < wait)
+			cpu_relax();
+}
+
+uint8_t adapt_sockets_used(const struct adapt_class *p)
+{
+	uint8_t nr = 0;
+
+	for (unsigned int i = 0; i < POLICY_SOCKETS; i++)
+		nr += p->reporters_on[i] || p->threads_on[i];
+	return nr;
+}
+
+void adapt_sockets_share(struct adapt_class *p)
+{
+	struct policy_sockets sockets;
+
+	for (unsigned int i = 0; i < POLICY_SOCKETS; i++) {
+		if (p->reporters_on[i] > p->threads_on[i] || p->learn.phase == LEARN_HOLD)
+			p->threads_on[i] = p->reporters_on[i];
+		WRITE_ONCE(p->reporters_on[i], 0);
+	}
+	sockets = policy_sockets_share(p->threads_on);
+	for (unsigned int i = 0; i < POLICY_SOCKETS; i++)
+		if (p->sockets.ends[i] != sockets.ends[i])
+			WRITE_ONCE(p->sockets.ends[i], sockets.ends[i]);
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * datafile-writer.h - the writing side of the data file.
+ *
+ * One file per process. Must never be called inside a transaction: it makes
+ * system calls and touches the file's mapping.
+ * Callers serialise themselves by the engine's lock.
+ */
+#ifndef ELIDE_DATAFILE_WRITER_H
+#define ELIDE_DATAFILE_WRITER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "../datafile.h"
+
+#pragma GCC visibility push(hidden)
+
+enum elide_data_who {
+	ELIDE_DATA_FIRST, /* a program: the name asked for, unless it is in use */
+	ELIDE_DATA_CHILD, /* a forked child: always NAME.PID */
+	ELIDE_DATA_IDLE,  /* a program that took no lock: nothing, if another of the run has a file */
+};
+
+/**
+ * elide_data_open() - create and map the data file of this process.
+ * @pattern: its name, %p and %e are replaced
+ * @run: identifier of the elide run, 0 for none
+ * @max: bytes it may grow to
+ * @who: the process that opens it
+ *
+ * Where the file cannot be had, anonymous memory takes its place and one
+ * line on standard error says so.
+ *
+ * Return: 0; -EEXIST if no file is needed; -errno if there is not even memory.
+ */
+int elide_data_open(const char *pattern, uint64_t run, size_t max, enum elide_data_who who);
+
+/* The header, and with it the mapping; NULL before elide_data_open(). */
+extern struct elide_header *elide_data;
+
+/**
+ * elide_data_chunk() - append a chunk.
+ * @type: of its records
+ * @record_size: bytes of a record
+ *
+ * Return: the chunk, zeroed but for its header; NULL when the file is full.
+ */
+struct elide_chunk *elide_data_chunk(enum elide_chunk_type type, unsigned int record_size);
+
+/**
+ * elide_data_record() - room for one more record.
+ * @chunk: chunk that is being filled, NULL at first; replaced when it is full
+ * @type: of the records
+ * @record_size: bytes of a record
+ *
+ * The record counts once elide_data_publish() is called on *@chunk.
+ *
+ * Return: the record, zeroed; NULL when the file is full.
+ */
+void *elide_data_record(struct elide_chunk **chunk, enum elide_chunk_type type,
+			unsigned int record_size);
+
+/** elide_data_publish() - count the record that elide_data_record() gave last. */
+void elide_data_publish(struct elide_chunk *chunk);
+
+/** elide_data_path() - name of the data file, NULL if nothing is saved. */
+const char *elide_data_path(void);
+
+/**
+ * elide_data_detach() - at once in a forked child: what would be counted for the parent goes nowhere.
+ *
+ * The child has no mapping of the parent's file, but if a signal handler
+ * forked it, it may return into a lock call that is about to count.
+ */
+void elide_data_detach(void);
+
+/** elide_data_forget() - in a forked child: the file is the parent's. */
+void elide_data_forget(void);
+
+#pragma GCC visibility pop
+
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * pi-lock.h - a lock whose holder inherits the priority of those who wait for it.
+ *
+ * A priority-inheriting futex (futex(2), FUTEX_LOCK_PI): the word holds the thread id
+ * of the holder, 0 where there is none. A real-time thread that waits lends the holder
+ * its priority, so the wait lasts at most as long as the holder's critical section
+ * takes to run. A spinning lock, or one that yields, would starve the holder.
+ */
+#ifndef ELIDE_PI_LOCK_H
+#define ELIDE_PI_LOCK_H
+
+#include <stdint.h>
+
+#pragma GCC visibility push(hidden)
+
+/**
+ * elide_pi_lock() - acquire.
+ * @lock: the word, in private memory
+ * @tid:  Linux thread id of the caller, which does not hold the lock
+ *
+ * Asynchronous signals must be blocked: neither a handler that leaves by longjmp() nor
+ * cancellation may end the section. Changes errno. Acquire pairs with the release in
+ * elide_pi_unlock().
+ */
+void elide_pi_lock(uint32_t *lock, uint32_t tid);
+
+/** elide_pi_unlock() - release. Parameters as of elide_pi_lock(). Changes errno. */
+void elide_pi_unlock(uint32_t *lock, uint32_t tid);
+
+#pragma GCC visibility pop
+
+#endif

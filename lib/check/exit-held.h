@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * exit-held.h - locks that a thread held when it ended.
+ */
+#ifndef ELIDE_EXIT_HELD_H
+#define ELIDE_EXIT_HELD_H
+
+#include "../state/thread.h"
+
+#pragma GCC visibility push(hidden)
+
+/**
+ * elide_exit_held() - count the locks that a thread has left held when it ended.
+ * @t: its block; the thread has ended, and the caller is in a slow path
+ *
+ * Each is a misuse, at a place where the thread has locked it.
+ */
+void elide_exit_held(struct elide_thread *t);
+
+#pragma GCC visibility pop
+
+#endif

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * misuse.c - calls that a correct program does not make, counted by place.
+ *
+ * Must never change what the program gets: it only writes down.
+ */
+#include "../base/datafile-writer.h"
+#include "../base/testpoint.h"
+#include "../state/gate.h"
+#include "../state/modules.h"
+#include "../state/registry.h"
+#include "misuse.h"
+
+static struct elide_chunk *chunk; /* the places, in the data file */
+
+void elide_misuse_forget(void)
+{
+	chunk = NULL;
+}
+
+void elide_misuse_locked(enum elide_misuse_type type, enum elide_kind kind, const void *site,
+			 const void *lock)
+{
+	struct elide_misuse *m = chunk ? (struct elide_misuse *)(chunk + 1) : NULL;
+	uint32_t index;
+
+	for (uint32_t i = 0; m && i < chunk->nr_records; i++, m++) {
+		if (m->type == type && m->site == (uintptr_t)site) {
+			m->count++;
+			return;
+		}
+	}
+	elide_module_of_past(site);
+	m = elide_data_record(&chunk, ELIDE_CHUNK_MISUSE, sizeof(*m));
+	if (!m)
+		return;
+	index = elide_registry_find(lock);
+	*m = (struct elide_misuse){
+		.type = type,
+		.kind = kind,
+		.class = index == ELIDE_NONE ? 0 : elide_registry_class(index) + 1,
+		.site = (uintptr_t)site,
+		.lock = (uintptr_t)lock,
+		.count = 1,
+	};
+	test_point(misuse_publish);
+	elide_data_publish(chunk);
+}
+
+__cold void elide_misuse(enum elide_misuse_type type, enum elide_kind kind, const void *site,
+			 const void *lock)
+{
+	struct elide_slow slow;
+
+	if (!elide_slow_enter(&slow))
+		return;
+	test_point(misuse_entered);
+	elide_module_of(site);
+	elide_misuse_locked(type, kind, site, lock);
+	test_point(misuse_done);
+	elide_slow_leave(&slow);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * misuse.h - calls that a correct program does not make.
+ */
+#ifndef ELIDE_MISUSE_H
+#define ELIDE_MISUSE_H
+
+#include "../datafile.h"
+
+#pragma GCC visibility push(hidden)
+
+/**
+ * elide_misuse() - count a misuse and remember where.
+ * @type: enum elide_misuse_type
+ * @kind: enum elide_kind
+ * @site: return address of the call
+ * @lock: the lock
+ *
+ * Not inside a transaction.
+ */
+void elide_misuse(enum elide_misuse_type type, enum elide_kind kind, const void *site,
+		  const void *lock);
+
+/** elide_misuse_locked() - elide_misuse() from within a slow path. */
+void elide_misuse_locked(enum elide_misuse_type type, enum elide_kind kind, const void *site,
+			 const void *lock);
+
+/** elide_misuse_forget() - in a forked child: the list is the parent's. */
+void elide_misuse_forget(void);
+
+#pragma GCC visibility pop
+
+#endif

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * order.c - see order.h.
+ *
+ * Edges that are known already, which is nearly all, are found without a
+ * lock; new ones and circles are written in slow paths.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "../base/testpoint.h"
+#include "../state/gate.h"
+#include "../state/modules.h"
+#include "../state/wiped.h"
+#include "order-graph.h"
+#include "order.h"
+
+/* Circles written. As many classes as that in wrong orders are enough to begin with. */
+#define MAX_CIRCLES 256
+
+/* Bits of an address; what is above tells locks apart that were there one after the other. */
+#define ADDRESS_BITS 48
+
+/**
+ * struct order - the tables of a process, wiped by a fork.
+ * @classes: order of classes
+ * @locks:   order of locks of one class
+ * @chunk:   of the data file, for the circles
+ * @written: what stands for the classes of each circle written, @nr_written of them
+ */
+struct order {
+	struct order_graph classes;
+	struct order_graph locks;
+	struct elide_chunk *chunk;
+	uint32_t nr_written;
+	uint64_t written[MAX_CIRCLES];
+};
+
+static struct order *order;
+
+int elide_order_start(void)
+{
+	order = elide_wiped_alloc(sizeof(*order));
+	return order ? 0 : -ENOMEM;
+}
+
+static void drop(void)
+{
+	if (elide_data)
+		__atomic_add_fetch(&elide_data->dropped[ELIDE_DROPPED_ORDERS], 1, __ATOMIC_RELAXED);
+}
+
+/*
+ * The node of a lock among those of its class. A lock that is initialised
+ * where another one was must not inherit its edges.
+ */
+static uint64_t lock_node(const void *lock)
+{
+	return (uintptr_t)lock ^ (uint64_t)READ_ONCE(*elide_generation(lock)) << ADDRESS_BITS;
+}
+
+/* Stands for the classes of a circle, wherever it begins: a sum of them well mixed. */
+static uint64_t circle_key(const struct order_edge *const *circle, int nr)
+{
+	uint64_t key = 0;
+
+	for (int i = 0; i < nr; i++) {
+		/* The first two rounds of splitmix64 (Steele, Lea and Flood, OOPSLA 2014). */
+		uint64_t x = (circle[i]->from_class + 1) * 0x9e3779b97f4a7c15ull;
+
+		x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ull;
+		key += x ^ x >> 27;
+	}
+	return key;
+}
+
+/* One circle of the same classes says it all. */
+static bool is_written(uint64_t key)
+{
+	for (uint32_t i = 0; i < order->nr_written; i++)
+		if (order->written[i] == key)
+			return true;
+	return false;
+}
+
+static void write_circle(const struct order_edge *const *circle, int nr)
+{
+	uint64_t key = circle_key(circle, nr);
+	struct elide_order *record;
+
+	if (is_written(key))
+		return;
+	if (order->nr_written >= MAX_CIRCLES)
+		return drop();
+	record = elide_data_record(&order->chunk, ELIDE_CHUNK_ORDER, sizeof(*record));
+	if (!record)
+		return drop();
+	record->nr_edges = nr;
+	for (int i = 0; i < nr; i++) {
+		const struct order_edge *e = circle[i];
+
+		/* A call that waits on a condition variable has no row that would have told it. */
+		elide_module_of_past((const void *)e->from_site);
+		elide_module_of_past((const void *)e->to_site);
+		record->edges[i] = (struct elide_order_edge){
+			.class_index = e->from_class,
+			.tid = e->tid,
+			.held_kind = e->from_kind,
+			.taken_kind = e->to_kind,
+			.held_site = e->from_site,
+			.taken_site = e->to_site,
+		};
+	}
+	elide_data_publish(order->chunk);
+	order->written[order->nr_written++] = key;
+}
+
+/* In a slow path. Another thread may have added it by now. */
+static void add_locked(struct order_graph *g, const struct order_edge *edge)
+{
+	const struct order_edge *circle[ELIDE_ORDER_EDGES];
+	int index, nr;
+
+	if (order_graph_has(g, edge))
+		return;
+	test_point(order_publish);
+	index = order_graph_add(g, edge);
+	if (index < 0)
+		return drop();
+	nr = order_graph_circle(g, index, circle, ELIDE_ORDER_EDGES);
+	if (nr == -E2BIG)
+		return drop();
+	if (nr > 0)
+		write_circle(circle, nr);
+}
+
+static __cold void add(struct order_graph *g, const struct order_edge *edge)
+{
+	struct elide_slow slow;
+
+	/* Full: no lock for what will not be written. */
+	if (READ_ONCE(g->nr) >= ORDER_MAX_EDGES)
+		return drop();
+	if (!elide_slow_enter(&slow))
+		return;
+	test_point(order_entered);
+	add_locked(g, edge);
+	test_point(order_done);
+	elide_slow_leave(&slow);
+}
+
+static void edge_between(const struct elide_thread *t, const struct elide_acquired *held,
+			 const struct elide_acquired *acquired)
+{
+	bool one_class = held->class_index == acquired->class_index;
+	struct order_graph *g = one_class ? &order->locks : &order->classes;
+	struct order_edge edge = {
+		.from = one_class ? lock_node(held->lock) : held->class_index,
+		.to = one_class ? lock_node(acquired->lock) : acquired->class_index,
+		.from_site = (uintptr_t)held->site,
+		.to_site = (uintptr_t)acquired->site,
+		.tid = t->tid,
+		.from_class = held->class_index,
+		.from_kind = held->kind,
+		.to_kind = acquired->kind,
+	};
+
+	if (likely(order_graph_has(g, &edge)))
+		return;
+	add(g, &edge);
+}
+
+static void edges_to(const struct elide_thread *t, const struct elide_acquired *acquired)
+{
+	for (uint32_t i = 0; i < t->nr_acquired; i++)
+		if (t->acquired[i].lock)
+			edge_between(t, &t->acquired[i], acquired);
+}
+
+/* Index in the thread's list, -1 if it is not there. */
+static int find(const struct elide_thread *t, const void *lock)
+{
+	for (int i = t->nr_acquired; i--;)
+		if (t->acquired[i].lock == lock)
+			return i;
+	return -1;
+}
+
+static struct elide_acquired of_row(const struct elide_row *row, const void *lock)
+{
+	return (struct elide_acquired){
+		.lock = lock,
+		.site = (const void *)row->site,
+		.class_index = row->class_index,
+		.kind = row->kind,
+	};
+}
+
+/* Not counted, as in elide_no_row, or not to be judged. */
+static bool is_left_out(const struct elide_row *row)
+{
+	return !row->kind || row->kind == ELIDE_KIND_CUSTOM;
+}
+
+/*
+ * A signal handler may take and release locks anywhere in here: the entry is the
+ * thread's before it is written, and counts once its lock is there.
+ */
+static void push(struct elide_thread *t, const struct elide_acquired *acquired)
+{
+	uint32_t nr = t->nr_acquired;
+	struct elide_acquired *entry = &t->acquired[nr];
+
+	if (nr == ELIDE_MAX_ACQUIRED)
+		return drop();
+	WRITE_ONCE(entry->lock, NULL);
+	barrier();
+	WRITE_ONCE(t->nr_acquired, nr + 1);
+	barrier();
+	entry->site = acquired->site;
+	entry->class_index = acquired->class_index;
+	entry->kind = acquired->kind;
+	barrier();
+	WRITE_ONCE(entry->lock, acquired->lock);
+}
+
+void elide_order_waits(struct elide_thread *t, const struct elide_row *row, const void *lock)
+{
+	struct elide_acquired acquired = of_row(row, lock);
+
+	if (!is_left_out(row) && find(t, lock) < 0)
+		edges_to(t, &acquired);
+}
+
+void elide_order_acquired(struct elide_thread *t, const struct elide_row *row, const void *lock,
+			  bool wait)
+{
+	struct elide_acquired acquired = of_row(row, lock);
+	bool held = find(t, lock) >= 0;
+
+	if (is_left_out(row))
+		return;
+	/* Only a reader gets a lock that it holds: this one was released by another thread. */
+	if (held && acquired.kind != ELIDE_KIND_RWLOCK_READ) {
+		elide_order_released(t, lock);
+		held = false;
+	}
+	if (wait && !held)
+		edges_to(t, &acquired);
+	push(t, &acquired);
+}
+
+void elide_order_released(struct elide_thread *t, const void *lock)
+{
+	/* Read once: in a child that a signal handler forks it turns to 0. */
+	int last = (int)READ_ONCE(t->nr_acquired) - 1, i = find(t, lock);
+
+	if (i < 0 || i > last)
+		return;
+	for (; i < last; i++)
+		t->acquired[i] = t->acquired[i + 1];
+	WRITE_ONCE(t->acquired[last].lock, NULL);
+	barrier();
+	WRITE_ONCE(t->nr_acquired, last);
+}
+
+void elide_order_reacquired(struct elide_thread *t, const void *lock, const void *site)
+{
+	int i = find(t, lock);
+	struct elide_acquired acquired;
+
+	if (i < 0)
+		return;
+	acquired = t->acquired[i];
+	acquired.site = site;
+	elide_order_released(t, lock);
+	edges_to(t, &acquired);
+	push(t, &acquired);
+}

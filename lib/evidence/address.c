@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * address.c - is an address in a thread's stack or in the heap?
+ *
+ * Not by a look into /proc/self/maps: what is in it differs from run to run,
+ * and so would emulated runs, which must not.
+ */
+#include <unistd.h>
+
+#include "address.h"
+
+/* Bytes below the top of a stack that are taken for it. Most stacks are larger, and used less. */
+#define STACK_BYTES (1u << 20)
+
+/* Nothing is mapped below, as the kernel has it. */
+#define LOWEST_ADDRESS 65536
+
+/* Of the first thread, from the loader. */
+extern void *__libc_stack_end;
+
+uint64_t elide_stack_top(uint32_t tid)
+{
+	if (tid == (uint32_t)getpid())
+		return (uintptr_t)__libc_stack_end;
+	/* glibc puts what belongs to a thread at the top of its stack. */
+	return (uintptr_t)__builtin_thread_pointer();
+}
+
+static bool is_below(uint64_t address, uint64_t top)
+{
+	return address < top && top - address < STACK_BYTES;
+}
+
+enum elide_data_type elide_place(uint64_t address)
+{
+	if (address < LOWEST_ADDRESS)
+		return ELIDE_DATA_UNKNOWN;
+	/* The first thread may be one that takes no lock, and so is not known here. */
+	if (is_below(address, (uintptr_t)__libc_stack_end))
+		return ELIDE_DATA_STACK;
+	for (const struct elide_thread *t = elide_threads_all(); t; t = t->next)
+		if (is_below(address, t->stack_top))
+			return ELIDE_DATA_STACK;
+	return ELIDE_DATA_HEAP;
+}

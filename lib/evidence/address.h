@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * address.h - what an address lies in.
+ */
+#ifndef ELIDE_ADDRESS_H
+#define ELIDE_ADDRESS_H
+
+#include "../state/thread.h"
+
+#pragma GCC visibility push(hidden)
+
+/** elide_stack_top() - end of the calling thread's stack, whose id is @tid. */
+uint64_t elide_stack_top(uint32_t tid);
+
+/**
+ * elide_place() - what an address of this process lies in, if it is no object's.
+ *
+ * What is no stack's is the heap's; of a stack only its last MiB is known as such.
+ *
+ * In a slow path.
+ *
+ * Return: ELIDE_DATA_STACK, ELIDE_DATA_HEAP or ELIDE_DATA_UNKNOWN.
+ */
+enum elide_data_type elide_place(uint64_t address);
+
+#pragma GCC visibility pop
+
+#endif

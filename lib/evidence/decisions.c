@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * decisions.c - the decisions of the policy, for evidence.h.
+ *
+ * Not sampled, and there even where nothing else is: there are few.
+ */
+#include <errno.h>
+
+#include "../base/testpoint.h"
+#include "../state/gate.h"
+#include "../state/settings.h"
+#include "../state/wiped.h"
+#include "decisions.h"
+
+/* Decisions in the timeline, at most: 4 MiB. */
+#define MAX_EVENTS 65536
+
+/* The chunk that is being filled, and decisions so far. A fork wipes it. */
+static struct {
+	struct elide_chunk *chunk;
+	uint32_t nr;
+} *events;
+
+int elide_evidence_events_start(void)
+{
+	events = elide_wiped_alloc(sizeof(*events));
+	return events ? 0 : -ENOMEM;
+}
+
+static void add_event(const struct elide_event *decision)
+{
+	struct elide_event *event = NULL;
+	struct elide_slow slow;
+
+	if (!events || !elide_slow_enter(&slow))
+		return;
+	test_point(event_entered);
+	if (events->nr < MAX_EVENTS)
+		event = elide_data_record(&events->chunk, ELIDE_CHUNK_TIMELINE, sizeof(*event));
+	if (!event) {
+		elide_data->dropped[ELIDE_DROPPED_EVENTS]++;
+		goto leave;
+	}
+	*event = *decision;
+	event->time = cycles_now();
+	test_point(event_publish);
+	elide_data_publish(events->chunk);
+	events->nr++;
+	test_point(event_done);
+leave:
+	elide_slow_leave(&slow);
+}
+
+__cold void elide_evidence_event(enum elide_event_type type, const struct elide_row *row,
+				 const void *lock, const struct policy_lock *policy,
+				 const struct policy_window *window)
+{
+	if (row && !row->kind)
+		return;
+	add_event(&(struct elide_event){
+		.type = type,
+		.class_index = row ? row->class_index : 0,
+		.kind = row ? row->kind : ELIDE_KIND_NONE,
+		.site = row ? row->site : 0,
+		.lock = (uintptr_t)lock,
+		.a = type == ELIDE_EVENT_PAUSED ? policy->pause : 0,
+		.tries = window ? window->last_tries : 0,
+		.fails = window ? window->last_fails : 0,
+	});
+}
+
+/* What it means for the report. */
+static enum elide_event_type type_of(const struct learn_decision *d)
+{
+	if (!d->won)
+		return ELIDE_EVENT_CHOSE;
+	if (d->arm == POLICY_ARM_real)
+		return ELIDE_EVENT_PAUSED;
+	return d->before == POLICY_ARM_real ? ELIDE_EVENT_RESUMED : ELIDE_EVENT_CHOSE;
+}
+
+__cold void elide_evidence_chose(uint32_t class_index, uint64_t lock, const void *site,
+				 enum elide_kind kind, const struct learn_decision *d)
+{
+	enum elide_event_type type = type_of(d);
+
+	add_event(&(struct elide_event){
+		.type = type,
+		.class_index = class_index,
+		.kind = kind,
+		.site = (uintptr_t)site,
+		.lock = lock,
+		.a = type == ELIDE_EVENT_CHOSE && d->won,
+		.arm = d->arm,
+		.before = d->before,
+		.ratio = d->ratio,
+		.confidence = d->confidence,
+		.pairs = d->pairs,
+	});
+}

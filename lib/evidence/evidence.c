@@ -1,0 +1,436 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * evidence.c - see evidence.h. The decisions are in decisions.c.
+ *
+ * Stacks are taken before the engine's lock is: the emulator and the unwinder
+ * need none of it.
+ */
+#include <errno.h>
+
+#include "../base/testpoint.h"
+#include "../state/cache.h"
+#include "../state/gate.h"
+#include "../state/modules.h"
+#include "../state/settings.h"
+#include "../state/tunables.h"
+#include "../state/wiped.h"
+#include "detail.h"
+#include "evidence.h"
+#include "stack.h"
+
+/* Threads among whose rows a holder without a name is looked for. */
+#define MAX_SUSPECTS 16
+
+/* elide_thread_look(), which lies above. */
+static void (*thread_look)(uint32_t tid);
+
+int elide_evidence_start(void (*look)(uint32_t tid))
+{
+	thread_look = look;
+	elide_evidence = elide_wiped_alloc(sizeof(*elide_evidence));
+	if (!elide_evidence)
+		return -ENOMEM;
+	elide_stack_start();
+	return 0;
+}
+
+/* xorshift64 (Marsaglia, "Xorshift RNGs", 2003). Apart from the back-off's, which stays as it is. */
+static uint64_t draw(struct elide_thread *t)
+{
+	uint64_t x = t->sample_seed;
+
+	x ^= x << 13;
+	x ^= x >> 7;
+	x ^= x << 17;
+	t->sample_seed = x;
+	return x;
+}
+
+uint64_t elide_evidence_weight(struct elide_thread *t, uint64_t nth)
+{
+	if (nth <= t->first_seen)
+		return 1;
+	return draw(t) % elide_tunables.stacks ? 0 : elide_tunables.stacks;
+}
+
+static struct elide_sample *find_sample(const struct elide_row *row, enum elide_sample_type type,
+					uint32_t stack)
+{
+	const struct elide_sample sample = {
+		.class_index = row->class_index,
+		.kind = row->kind,
+		.type = type,
+		.site = row->site,
+		.stack = stack,
+	};
+	struct evidence_table *table = &elide_evidence->samples;
+	uint64_t key = evidence_hash(row->site, (uint64_t)row->class_index << 32 |
+							(uint64_t)row->kind << 16 | type);
+	struct evidence_slot *slot;
+
+	key = evidence_hash(key, stack) | 1;
+	slot = evidence_find(table, key);
+	if (slot->key)
+		return slot->record;
+	return evidence_add(table, slot, key, ELIDE_CHUNK_SAMPLES, &sample, sizeof(sample),
+			    ELIDE_DROPPED_DETAILS);
+}
+
+/* Not only in slow paths: a waiter adds to them when it has the lock. */
+static void add_to_sample(struct elide_sample *s, uint64_t weight, uint64_t cycles)
+{
+	if (!s)
+		return;
+	__atomic_add_fetch(&s->samples, 1, __ATOMIC_RELAXED);
+	__atomic_add_fetch(&s->count, weight, __ATOMIC_RELAXED);
+	__atomic_add_fetch(&s->cycles, cycles * weight, __ATOMIC_RELAXED);
+}
+
+static void add_to_blame(struct elide_blame *b, uint64_t weight, uint64_t cycles)
+{
+	if (!b)
+		return;
+	__atomic_add_fetch(&b->samples, 1, __ATOMIC_RELAXED);
+	__atomic_add_fetch(&b->count, weight, __ATOMIC_RELAXED);
+	__atomic_add_fetch(&b->cycles, cycles * weight, __ATOMIC_RELAXED);
+}
+
+/* Who held a lock, as far as that is known. */
+struct holder {
+	uint32_t class_index;
+	uint32_t kind;
+	uint64_t site;
+};
+
+static struct elide_blame *find_blame(const struct elide_row *row, enum elide_blame_type type,
+				      const struct holder *holder)
+{
+	const struct elide_blame blame = {
+		.class_index = row->class_index,
+		.kind = row->kind,
+		.type = type,
+		.site = row->site,
+		.held_class = holder->class_index,
+		.held_kind = holder->kind,
+		.held_site = holder->site,
+	};
+	struct evidence_table *table = &elide_evidence->blame;
+	uint64_t key = evidence_hash(row->site, (uint64_t)row->class_index << 32 |
+							(uint64_t)row->kind << 16 | type);
+	struct evidence_slot *slot;
+
+	key = evidence_hash(key, (uint64_t)holder->class_index << 32 | holder->kind);
+	key = evidence_hash(key, holder->site) | 1;
+	slot = evidence_find(table, key);
+	if (slot->key)
+		return slot->record;
+	elide_module_of_past((const void *)holder->site);
+	return evidence_add(table, slot, key, ELIDE_CHUNK_BLAME, &blame, sizeof(blame),
+			    ELIDE_DROPPED_DETAILS);
+}
+
+/*
+ * Which of the rows of a thread a lock was taken by is not written down, for
+ * that would cost every acquisition. So one is drawn, each with the chance
+ * that its share of the time the lock was held is: the sums are right in
+ * expectation, and with one row, which is the usual case, each of them is.
+ */
+struct choice {
+	uint64_t total;
+	const struct elide_row *row;
+};
+
+static uint64_t time_held(const struct elide_row *row)
+{
+	uint64_t nr = row->not_attempted + row->fallback;
+
+	return 1 + (row->hold.count ? nr * (row->hold.total / row->hold.count) : nr);
+}
+
+/* What is known of a holder before. */
+struct suspect {
+	const void *lock;
+	uint32_t class_index;
+	enum elide_kind kind;
+};
+
+/* The rows by which @holder has taken the lock; those of its class if none is in its cache. */
+static void choose(struct elide_thread *t, struct elide_thread *holder, const struct suspect *s,
+		   struct choice *choice)
+{
+	for (int exact = 1; exact >= 0 && !choice->total; exact--) {
+		for (uint32_t i = 0; i < holder->nr_rows; i++) {
+			const struct elide_row *row = READ_ONCE(holder->calls[i].row);
+			const struct elide_cache *entry;
+			uint64_t weight;
+
+			if (!row || row->class_index != s->class_index || row->kind != s->kind)
+				continue;
+			entry = elide_cache_slot(holder, s->lock, (const void *)row->site);
+			if (exact && (READ_ONCE(entry->lock) != s->lock ||
+				      elide_call_of(holder, entry) != &holder->calls[i]))
+				continue;
+			weight = time_held(row);
+			choice->total += weight;
+			if (draw(t) % choice->total < weight)
+				choice->row = row;
+		}
+	}
+}
+
+/* What a real acquisition of a process that elides has left: exact, but for several readers. */
+static bool known_holder(const void *lock, struct holder *holder)
+{
+	uint32_t index = elide_registry_find(lock);
+	uint64_t mark = index == ELIDE_NONE ? 0 : elide_registry_holder(index);
+
+	if (!mark)
+		return false;
+	holder->class_index = elide_registry_class(index);
+	holder->kind = mark & ELIDE_HOLDER_KIND;
+	holder->site = mark / (ELIDE_HOLDER_KIND + 1);
+	return true;
+}
+
+/* Readers leave no name in a rwlock, a writer does. */
+static enum elide_kind holder_kind(const struct elide_row *row, uint32_t tid)
+{
+	if (row->kind != ELIDE_KIND_RWLOCK_READ && row->kind != ELIDE_KIND_RWLOCK_WRITE)
+		return row->kind;
+	return tid ? ELIDE_KIND_RWLOCK_WRITE : ELIDE_KIND_RWLOCK_READ;
+}
+
+static struct holder find_holder(struct elide_thread *t, const struct elide_row *row,
+				 const void *lock, uint32_t tid)
+{
+	const struct suspect suspect = {lock, row->class_index, holder_kind(row, tid)};
+	struct holder holder = {.class_index = row->class_index};
+	struct elide_thread *other = elide_threads_all();
+	struct choice choice = {0};
+
+	if (known_holder(lock, &holder))
+		return holder;
+	for (uint32_t i = 0; other && (tid || i < MAX_SUSPECTS); other = other->next, i++)
+		if (tid ? other->tid == tid : other != t && other->tid)
+			choose(t, other, &suspect, &choice);
+	if (choice.row) {
+		holder.kind = choice.row->kind;
+		holder.site = choice.row->site;
+	}
+	return holder;
+}
+
+/*
+ * Which lock call a stack is in: its site is the first frame outside of this
+ * library. Its class is that of a row of that call.
+ */
+static bool find_by_stack(const unsigned long long *stack, unsigned int nr, struct holder *holder)
+{
+	uint64_t frames[ELIDE_STACK_FRAMES];
+
+	if (!elide_stack_emulated(frames, stack, nr, true))
+		return false;
+	*holder = (struct holder){.class_index = ELIDE_NONE, .site = frames[0]};
+	for (struct elide_thread *t = elide_threads_all(); t; t = t->next)
+		for (uint32_t j = 0; j < t->nr_rows; j++) {
+			const struct elide_row *row = READ_ONCE(t->calls[j].row);
+
+			if (!row || row->site != holder->site)
+				continue;
+			holder->class_index = row->class_index;
+			holder->kind = row->kind;
+			return true;
+		}
+	return false;
+}
+
+/*
+ * Of the inner lock it is known where the section took it. Which lock that is
+ * its class says if it is of one static lock, else this thread has it in its
+ * cache; if the call takes several, one that somebody is known to have taken. Of
+ * no such, there is only the class.
+ */
+static void find_inner(struct elide_thread *t, const struct rtmgrind_abort *d,
+		       struct holder *holder)
+{
+	struct holder call = {.class_index = ELIDE_NONE};
+	const struct elide_class *class;
+	struct elide_cache *entry;
+
+	*holder = call;
+	if (!d || !find_by_stack(d->own_frames, d->nr_own, &call))
+		return;
+	holder->class_index = call.class_index;
+	class = elide_registry_class_info(call.class_index);
+	if (class->type == ELIDE_CLASS_STATIC && !class->array) {
+		known_holder((const void *)(uintptr_t)class->address, holder);
+		return;
+	}
+	for (uint32_t i = 0; (entry = elide_cache_used(t, i)); i++)
+		if (entry->lock && elide_row(entry)->site == call.site &&
+		    known_holder(entry->lock, holder))
+			return;
+}
+
+/* Was the attempt aborted by a thread that locked, and not by data in the line of the lock? */
+static bool killed_by_holder(const struct elide_aborted *a)
+{
+	const struct rtmgrind_abort *d = a->detail;
+
+	if (a->cause != ELIDE_CAUSE_conflict || !d)
+		return a->cause == ELIDE_CAUSE_conflict && a->held;
+	return d->other_write && d->other_addr - (uintptr_t)a->lock < sizeof(uint64_t);
+}
+
+/* The emulator knows who it was that took it; who did so last may be another by now. */
+static void name_killer(const struct rtmgrind_abort *d, struct holder *holder)
+{
+	struct holder killer;
+
+	if (find_by_stack(d->other_frames, d->nr_other, &killer) &&
+	    killer.class_index == holder->class_index)
+		*holder = killer;
+}
+
+static void blame_abort(struct elide_thread *t, const struct elide_row *row,
+			const struct elide_aborted *a, uint64_t weight)
+{
+	struct holder holder = {.class_index = row->class_index};
+
+	if (a->cause == ELIDE_CAUSE_busy || killed_by_holder(a)) {
+		known_holder(a->lock, &holder);
+		if (a->detail && a->detail->nr_other)
+			name_killer(a->detail, &holder);
+		add_to_blame(find_blame(row, ELIDE_BLAME_ABORT, &holder), weight, a->cycles);
+	} else if (a->cause == ELIDE_CAUSE_inner_busy) {
+		find_inner(t, a->detail, &holder);
+		add_to_blame(find_blame(row, ELIDE_BLAME_INNER, &holder), weight, a->cycles);
+	}
+}
+
+__cold void elide_evidence_abort(struct elide_thread *t, struct elide_row *row,
+				 const struct elide_aborted *a)
+{
+	uint64_t frames[ELIDE_STACK_FRAMES], weight;
+	struct elide_slow slow;
+	unsigned int nr;
+	uint32_t stack;
+
+	if (!row->kind || elide_busy)
+		return;
+	weight = elide_evidence_weight(t, row->causes[a->cause]);
+	/* Beyond the first, the processor chooses which are looked at, one in as many. */
+	if (t->pmu && row->causes[a->cause] > t->first_seen)
+		weight = a->sampled ? elide_pmu_period() : 0;
+	if (!weight)
+		return;
+	nr = elide_stack_take(frames, (const void *)row->site);
+	if (!elide_slow_enter(&slow))
+		return;
+	test_point(abort_entered);
+	stack = elide_stack_save(frames, nr, false);
+	test_point(abort_publish);
+	add_to_sample(find_sample(row, ELIDE_SAMPLE_ABORT, stack), weight, a->cycles);
+	elide_detail_add(t, row, a, weight, stack);
+	blame_abort(t, row, a, weight);
+	test_point(abort_done);
+	elide_slow_leave(&slow);
+}
+
+__cold void elide_evidence_waits(struct elide_thread *t, struct elide_row *row, const void *lock,
+				 uint32_t tid, struct elide_waits *w)
+{
+	uint64_t frames[ELIDE_STACK_FRAMES];
+	struct holder holder;
+	struct elide_slow slow;
+	unsigned int nr;
+
+	*w = (struct elide_waits){0};
+	if (!elide_evidence || !row->kind || elide_busy)
+		return;
+	w->weight = elide_evidence_weight(t, row->contended + 1);
+	if (!w->weight)
+		return;
+	nr = elide_stack_take(frames, (const void *)row->site);
+	if (!elide_slow_enter(&slow)) {
+		w->weight = 0;
+		return;
+	}
+	test_point(wait_entered);
+	if (tid && tid != t->tid)
+		thread_look(tid);
+	holder = find_holder(t, row, lock, tid);
+	w->sample = find_sample(row, ELIDE_SAMPLE_WAIT, elide_stack_save(frames, nr, false));
+	test_point(wait_publish);
+	w->blame = find_blame(row, ELIDE_BLAME_WAIT, &holder);
+	test_point(wait_done);
+	elide_slow_leave(&slow);
+}
+
+__cold void elide_evidence_waited(const struct elide_waits *w, unsigned long long cycles)
+{
+	if (!w->weight)
+		return;
+	add_to_sample(w->sample, w->weight, cycles);
+	add_to_blame(w->blame, w->weight, cycles);
+}
+
+__cold void elide_evidence_blocked(struct elide_thread *t, const void *lock,
+				   enum elide_kind kind, const void *site)
+{
+	uint64_t frames[ELIDE_STACK_FRAMES], weight;
+	struct suspect self = {.lock = lock, .kind = kind};
+	struct choice choice = {0};
+	struct elide_slow slow;
+	unsigned int nr;
+	uint32_t index;
+
+	if (!elide_evidence || !t || elide_busy)
+		return;
+	weight = elide_evidence_weight(t, ++t->nr_blocked);
+	index = weight ? elide_registry_find(lock) : ELIDE_NONE;
+	if (index == ELIDE_NONE)
+		return;
+	nr = elide_stack_take(frames, site);
+	if (!elide_slow_enter(&slow))
+		return;
+	test_point(blocked_entered);
+	self.class_index = elide_registry_class(index);
+	choose(t, t, &self, &choice);
+	test_point(blocked_publish);
+	if (choice.row)
+		add_to_sample(find_sample(choice.row, ELIDE_SAMPLE_BLOCK,
+					  elide_stack_save(frames, nr, false)),
+			      weight, 0);
+	test_point(blocked_done);
+	elide_slow_leave(&slow);
+}
+
+void elide_evidence_locked(const struct elide_row *row, const void *lock)
+{
+	uint32_t index = elide_registry_find(lock);
+
+	if (index != ELIDE_NONE && row->kind)
+		elide_registry_set_holder(index, (const void *)row->site, row->kind);
+}
+
+void elide_evidence_loads(struct elide_thread *t)
+{
+	const struct elide_row *row = t->real_row;
+	struct elide_pmu_load load;
+	struct elide_slow slow;
+
+	if (likely(!elide_pmu_take_load(t->loads, &load)))
+		return;
+	if (!elide_evidence || !row || !row->kind || !row->causes[ELIDE_CAUSE_conflict] || elide_busy ||
+	    !elide_slow_enter(&slow))
+		return;
+	test_point(loads_entered);
+	/* A handler may have forked before, and the row be the parent's. */
+	if (t->real_row == row) {
+		test_point(loads_publish);
+		elide_detail_hint(row, t->real.lock, &load);
+	}
+	test_point(loads_done);
+	elide_slow_leave(&slow);
+}

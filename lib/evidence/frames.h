@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * frames.h - the calling thread's stack, from a call on that has entered one of our libraries.
+ *
+ * Emulated, the emulator walks it. Natively libgcc's unwinder does, which is
+ * linked into each library: it finds the tables with _dl_find_object() and so
+ * takes no lock, allocates nothing and may run in a signal handler.
+ * libunwind was not taken: its thread-local cache is allocated by malloc(),
+ * which may be what called us, and it takes the loader's lock.
+ *
+ * Must never be used inside a transaction, nor need anything of the engine:
+ * the library in front of the allocator has this and not that.
+ */
+#ifndef ELIDE_FRAMES_H
+#define ELIDE_FRAMES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "../datafile.h"
+
+#pragma GCC visibility push(hidden)
+
+/**
+ * elide_walk() - the stack of the caller.
+ * @frames: room for ELIDE_STACK_FRAMES return addresses, the innermost first
+ * @site: return address of the call that has entered the library: what is further in is cut off
+ * @emulated: under rtmgrind
+ *
+ * Return: frames filled, at least 1: where the stack cannot be walked, @site alone.
+ */
+unsigned int elide_walk(uint64_t *frames, const void *site, bool emulated);
+
+#pragma GCC visibility pop
+
+#endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * stack.h - the calling thread's stack, as return addresses, and stacks in the data file.
+ *
+ * Must never be used inside a transaction.
+ */
+#ifndef ELIDE_STACK_H
+#define ELIDE_STACK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "../datafile.h"
+
+#pragma GCC visibility push(hidden)
+
+/** elide_stack_start() - have the unwinder do now what it does once. */
+void elide_stack_start(void);
+
+/**
+ * elide_stack_take() - the stack of the caller.
+ * @frames: room for ELIDE_STACK_FRAMES return addresses, the innermost first
+ * @site: return address of the call that has entered this library: what is further in is cut off
+ *
+ * Return: frames filled, at least 1: where the stack cannot be walked, @site alone.
+ */
+unsigned int elide_stack_take(uint64_t *frames, const void *site);
+
+/**
+ * elide_stack_emulated() - a stack as the emulator gives it.
+ * @frames: room for ELIDE_STACK_FRAMES
+ * @from, @nr: the emulator's
+ * @outside: leave out the innermost frames that are in this library
+ *
+ * Return: frames filled.
+ */
+unsigned int elide_stack_emulated(uint64_t *frames, const unsigned long long *from,
+				  unsigned int nr, bool outside);
+
+/**
+ * elide_stack_save() - have a stack in the data file.
+ * @frames: the stack
+ * @nr: its length; nothing is saved if it is 0
+ * @exact: see struct elide_stack
+ *
+ * In a slow path. Its objects are registered, so that it can be resolved.
+ *
+ * Return: its index + 1; 0 if there is none, or no room for it (counted).
+ */
+uint32_t elide_stack_save(const uint64_t *frames, unsigned int nr, bool exact);
+
+#pragma GCC visibility pop
+
+#endif

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * fill.c - the slow path of a look-up: registration of locks, rows, calls and cache entries.
+ *
+ * Everything here runs outside transactions, between elide_slow_enter() and
+ * elide_slow_leave().
+ */
+#include "../adapt/epoch.h"
+#include "../base/testpoint.h"
+#include "../state/gate.h"
+#include "../state/modules.h"
+#include "../state/rules.h"
+#include "../state/settings.h"
+#include "../state/tunables.h"
+#include "fill.h"
+#include "threads.h"
+
+static bool kind_wanted(enum elide_kind kind)
+{
+	switch (kind) {
+	case ELIDE_KIND_MUTEX:
+		return elide_tunables.kinds & ELIDE_KINDS_MUTEX;
+	case ELIDE_KIND_RWLOCK_READ:
+	case ELIDE_KIND_RWLOCK_WRITE:
+		return elide_tunables.kinds & ELIDE_KINDS_RWLOCK;
+	case ELIDE_KIND_SPIN:
+		return elide_tunables.kinds & ELIDE_KINDS_SPIN;
+	default:
+		return true;
+	}
+}
+
+/* May locks of this class be elided from this site, and what does the report say? */
+static enum elide_row_state row_state(uint32_t class_index, const void *site, enum elide_kind kind)
+{
+	enum elide_ruling ruling =
+		elide_rules_match(elide_registry_class_info(class_index), site);
+
+	if (elide_registry_class_shared(class_index) || ruling == ELIDE_RULING_OFF)
+		return ELIDE_STATE_OFF;
+	if (!elide_enabled || ruling == ELIDE_RULING_PROFILE)
+		return ELIDE_STATE_PROFILED;
+	if (!kind_wanted(kind) && ruling != ELIDE_RULING_ON)
+		return ELIDE_STATE_PROFILED;
+	return elide_process.config.elides ? ELIDE_STATE_ELIDING : ELIDE_STATE_OFF;
+}
+
+/* A new call, which counts in @row. */
+static struct elide_call *call_make(struct elide_thread *t, struct elide_row *row, uint32_t hot)
+{
+	struct elide_call *call = &t->calls[t->nr_rows];
+
+	*call = (struct elide_call){
+		.way = elide_way(t, row),
+		.elided = row->state == ELIDE_STATE_ELIDING || row->state == ELIDE_STATE_PAUSED,
+		.hot = hot,
+		.arm = elide_no_call.arm,
+		.adapt = &t->no_adapt,
+		.row = row,
+	};
+	if (elide_process.config.measures)
+		adapt_attach(t, call);
+	t->nr_rows++;
+	return call;
+}
+
+static struct elide_call *call_get(struct elide_thread *t, uint32_t class_index, const void *site,
+				   enum elide_kind kind)
+{
+	uint16_t *slot = elide_row_slot(t, class_index, site, kind, 0);
+	struct elide_call *call;
+	struct elide_row *row;
+
+	if (*slot)
+		return &t->calls[*slot - 1];
+	if (t->nr_rows >= ELIDE_MAX_ROWS)
+		goto full;
+	row = elide_data_record(&t->chunk, ELIDE_CHUNK_ROWS, sizeof(*row));
+	if (!row)
+		goto full;
+	elide_module_of(site);
+	row->class_index = class_index;
+	row->kind = kind;
+	row->site = (uintptr_t)site;
+	row->state = row_state(class_index, site, kind);
+	row->wait.min = row->hold.min = ~0ull;
+	test_point(fill_publish);
+	elide_data_publish(t->chunk);
+	call = call_make(t, row, 0);
+	*slot = call - t->calls + 1;
+	return call;
+full:
+	elide_data->dropped[ELIDE_DROPPED_ROWS]++;
+	return NULL;
+}
+
+/* The call of a lock that has a state of its own; it counts in the row of its class. */
+static struct elide_call *call_hot(struct elide_thread *t, struct elide_call *call, uint32_t hot)
+{
+	struct elide_row *row = call->row;
+	uint16_t *slot;
+
+	if (!hot)
+		return call;
+	slot = elide_row_slot(t, row->class_index, (const void *)row->site, row->kind, hot);
+	if (!*slot) {
+		if (t->nr_rows >= ELIDE_MAX_ROWS)
+			return call;
+		call = call_make(t, row, hot);
+		*slot = call - t->calls + 1;
+	}
+	return &t->calls[*slot - 1];
+}
+
+static struct elide_cache *fill(const void *lock, const void *site, enum elide_kind kind)
+{
+	struct elide_thread *t;
+	struct elide_call *call;
+	uint32_t index, generation;
+
+	t = elide_self;
+	if ((!t || !t->ready) && !(t = elide_thread_get()))
+		return NULL;
+	generation = READ_ONCE(*elide_generation(lock));
+	index = elide_registry_find(lock);
+	if (index == ELIDE_NONE) {
+		index = elide_registry_add(lock, kind, site, false, false);
+		if (index == ELIDE_NONE)
+			return NULL;
+		generation = READ_ONCE(*elide_generation(lock));
+	}
+	call = call_get(t, elide_registry_class(index), site, kind);
+	if (!call)
+		return NULL;
+	call = call_hot(t, call, elide_hot_of(index));
+	return elide_cache_make(t, call, lock, index, generation);
+}
+
+__noinline struct elide_cache *elide_cache_fill(const void *lock, const void *site,
+						enum elide_kind kind)
+{
+	struct elide_cache *entry;
+	struct elide_slow slow;
+
+	if (unlikely(!elide_process.running))
+		return NULL; /* where everything passes through, as quick as can be */
+	entry = elide_self ? elide_cache_refill(elide_self, lock, site, kind) : NULL;
+	if (likely(entry))
+		return entry;
+	if (!elide_slow_enter(&slow))
+		return NULL;
+	test_point(fill_entered);
+	entry = fill(lock, site, kind);
+	test_point(fill_done);
+	elide_slow_leave(&slow);
+	return entry;
+}

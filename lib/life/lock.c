@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* lock.c - see lock.h. */
+#include "../base/testpoint.h"
+#include "../check/order.h"
+#include "../state/gate.h"
+#include "../state/registry.h"
+#include "../state/settings.h"
+#include "../state/thread.h"
+#include "lock.h"
+
+/* No lock is there any more that the calling thread could hold. */
+static void order_forget(const void *lock)
+{
+	struct elide_thread *t = elide_self;
+
+	if (t && t->nr_acquired)
+		elide_order_released(t, lock);
+}
+
+void elide_lock_new(const void *lock, enum elide_kind kind, const void *site, bool shared)
+{
+	struct elide_thread *t = elide_self;
+	struct elide_slow slow;
+
+	order_forget(lock);
+	if (!elide_process.running || elide_busy)
+		return;
+	test_point(new_begin);
+	if (likely(t && t->ready) &&
+	    elide_registry_add_known(&t->last_class, lock, kind, site, true, shared) != ELIDE_NONE)
+		return;
+	if (!elide_slow_enter(&slow))
+		return;
+	test_point(new_entered);
+	elide_registry_add(lock, kind, site, true, shared);
+	test_point(new_done);
+	elide_slow_leave(&slow);
+}
+
+void elide_lock_gone(const void *lock)
+{
+	order_forget(lock);
+	if (elide_process.running && !elide_busy)
+		elide_registry_remove(lock);
+}

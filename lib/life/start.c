@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * start.c - start and end of the engine in a process, and in forked children.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../adapt/epoch.h"
+#include "../base/log.h"
+#include "../base/testpoint.h"
+#include "../check/misuse.h"
+#include "../check/order.h"
+#include "../emulator.h"
+#include "../evidence/decisions.h"
+#include "../evidence/evidence.h"
+#include "../evidence/pmu.h"
+#include "../state/gate.h"
+#include "../state/rules.h"
+#include "../state/settings.h"
+#include "../state/tunables.h"
+#include "exit-report.h"
+#include "start.h"
+#include "threads.h"
+
+/* When this process started: it goes into the header once there is a file. */
+static struct {
+	uint64_t ns;
+	uint64_t cycles;
+	uint64_t realtime_ns;
+} start;
+
+static uint64_t clock_ns(clockid_t clock)
+{
+	struct timespec ts;
+
+	clock_gettime(clock, &ts);
+	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
+}
+
+static void read_start(void)
+{
+	start.ns = clock_ns(CLOCK_MONOTONIC);
+	start.cycles = cycles_now();
+	start.realtime_ns = clock_ns(CLOCK_REALTIME);
+}
+
+static void tell_end(void)
+{
+	elide_data->end_ns = clock_ns(CLOCK_MONOTONIC);
+	elide_data->end_cycles = cycles_now();
+	if (!adapt_clocked)
+		adapt_clock(elide_data->end_cycles - start.cycles,
+			    elide_data->end_ns - start.ns);
+}
+
+/* Cycles by which it may be told too early then: to ask the clock costs more than the rest. */
+#define END_CYCLES 50000
+
+/* So that times can be told even if the process is killed after this. */
+static void refresh_end(void)
+{
+	if (cycles_now() - elide_data->end_cycles >= END_CYCLES)
+		tell_end();
+}
+
+static void fill_machine(struct elide_header *h)
+{
+	struct rtmgrind_machine machine;
+
+	h->cores = sysconf(_SC_NPROCESSORS_ONLN);
+	if (!rtmgrind_request(RTMGRIND_MACHINE, (unsigned long)&machine, sizeof(machine)))
+		return;
+	h->cores = machine.cores;
+	h->smt = machine.smt;
+	h->sockets = machine.sockets;
+	h->mhz = machine.mhz;
+	snprintf(h->model, sizeof(h->model), "%s", machine.model);
+	snprintf(h->changes, sizeof(h->changes), "%s", machine.changes);
+}
+
+static void fill_header(void)
+{
+	struct elide_header *h = elide_data;
+
+	h->mode = elide_process.mode;
+	h->rtm = elide_process.rtm;
+	h->rtm_off = elide_process.mode == ELIDE_RUN_ELIDE && !elide_enabled;
+	h->start_ns = start.ns;
+	h->start_cycles = start.cycles;
+	h->start_realtime_ns = start.realtime_ns;
+	fill_machine(h);
+	h->sample_period = ELIDE_TIME_PERIOD;
+	snprintf(h->why, sizeof(h->why), "%s", elide_process.why);
+	snprintf(h->policy, sizeof(h->policy), "%s",
+		 elide_process.mode == ELIDE_RUN_ELIDE ? elide_process.policy : "");
+}
+
+static int data_open(enum elide_data_who who)
+{
+	int err = elide_data_open(elide_tunables.output, strtoull(elide_tunables.run, NULL, 16),
+				  (size_t)elide_tunables.file_max << 20, who);
+
+	if (err) {
+		elide_process.running = false;
+		return err;
+	}
+	fill_header();
+	elide_registry_save();
+	return 0;
+}
+
+/* First slow path of a forked child: nothing of the parent's file may be used. */
+static int child_start(void)
+{
+	bool had_file = elide_data != NULL;
+
+	elide_data_forget();
+	elide_threads_forget();
+	elide_misuse_forget();
+	adapt_forget();
+	read_start();
+	elide_gate_adopt();
+	if (!elide_tunables.follow) {
+		elide_process.running = false;
+		elide_enabled = false;
+		return -EPERM;
+	}
+	return had_file ? data_open(ELIDE_DATA_CHILD) : 0;
+}
+
+static int make_ready(void)
+{
+	if (unlikely(!elide_gate_same_process()) && child_start())
+		return -EPERM;
+	if (elide_data)
+		return 0;
+	/* A program that another of the run has started is followed only if that is wanted. */
+	return data_open(elide_tunables.follow ? ELIDE_DATA_FIRST : ELIDE_DATA_IDLE);
+}
+
+static int begin_slow_path(void)
+{
+	int err = make_ready();
+
+	if (!err)
+		refresh_end();
+	return err;
+}
+
+__cold void elide_disable(const char *why)
+{
+	if (!__atomic_exchange_n(&elide_enabled, false, __ATOMIC_RELAXED))
+		return;
+	if (elide_data)
+		elide_data->rtm_off = 1;
+	if (elide_data)
+		elide_evidence_event(ELIDE_EVENT_OFF, NULL, NULL, NULL, NULL);
+	elide_log("elision switched off: %s", why);
+}
+
+void elide_start(bool secure)
+{
+	read_start();
+	elide_tunables_read(secure ? NULL : environ);
+	if (secure || elide_tunables.mode == ELIDE_MODE_OFF)
+		return;
+	elide_settings_decide();
+	elide_rules_parse(elide_tunables.locks);
+	if (elide_gate_start(begin_slow_path) || adapt_start(elide_tunables.max_classes) ||
+	    elide_registry_start(elide_tunables.max_locks, elide_tunables.max_classes)) {
+		elide_log("no memory, or a kernel without MADV_WIPEONFORK: every call passes through");
+		elide_enabled = false;
+		return;
+	}
+	elide_process.order = elide_tunables.order && !elide_order_start();
+	elide_evidence_events_start();
+	if (elide_tunables.stacks)
+		elide_evidence_start(elide_thread_look);
+	elide_process.watch_locked = elide_process.order ||
+				    (elide_evidence && elide_process.mode == ELIDE_RUN_ELIDE);
+	elide_short_mask = elide_process.watch_locked ? 0 : elide_hold_mask;
+	elide_process.tell_section = elide_evidence && elide_process.rtm == ELIDE_RTM_EMULATED;
+	/* Under rtmgrind the emulator itself tells more than samples do. */
+	if (elide_tunables.pmu == ELIDE_PMU_ABORT && elide_enabled &&
+	    elide_process.rtm == ELIDE_RTM_HARDWARE)
+		elide_pmu_start(elide_tunables.stacks);
+	if (elide_tunables.verbose)
+		elide_log("%s: %s", elide_enabled ? "eliding" : "profiling", elide_process.why);
+	elide_process.running = true;
+}
+
+void elide_stop(void)
+{
+	struct elide_slow slow;
+	bool own_file;
+
+	if (!elide_slow_lock(&slow))
+		return;
+	test_point(stop_entered);
+	/* A child that took no lock has no file, and its parent's is not its own. */
+	if (!elide_data && elide_gate_same_process())
+		data_open(ELIDE_DATA_IDLE);
+	own_file = elide_data && elide_gate_same_process();
+	if (own_file) {
+		elide_threads_end();
+		tell_end();
+		test_point(stop_publish);
+		WRITE_ONCE(elide_data->state, ELIDE_FILE_CLOSED);
+	}
+	test_point(stop_done);
+	elide_slow_leave(&slow);
+	if (own_file && *elide_tunables.report)
+		elide_exit_report(elide_tunables.report);
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * start.h - start and end of the engine in a process.
+ */
+#ifndef ELIDE_START_H
+#define ELIDE_START_H
+
+#include <stdbool.h>
+
+#pragma GCC visibility push(hidden)
+
+/**
+ * elide_start() - read the settings, detect RTM, make the tables.
+ * @secure: the process is setuid: ignore the environment and stay off
+ *
+ * Called once, by a constructor. Before it every call passes through.
+ */
+void elide_start(bool secure);
+
+/** elide_stop() - the process ends: close the data file. Later calls are still counted in it. */
+void elide_stop(void);
+
+/**
+ * elide_disable() - stop eliding in this process.
+ * @why: said once on standard error
+ */
+void elide_disable(const char *why);
+
+#pragma GCC visibility pop
+
+#endif

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * thread-life.c - birth and end of threads: whose block it is, and what a thread leaves behind.
+ *
+ * Everything here runs outside transactions, between elide_slow_enter() and
+ * elide_slow_leave().
+ */
+#include <errno.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "../adapt/epoch.h"
+#include "../base/testpoint.h"
+#include "../check/exit-held.h"
+#include "../evidence/address.h"
+#include "../evidence/evidence.h"
+#include "../evidence/pmu.h"
+#include "../state/cache.h"
+#include "../state/gate.h"
+#include "../state/settings.h"
+#include "../state/tunables.h"
+#include "../state/wiped.h"
+#include "threads.h"
+
+static struct {
+	struct elide_thread *free; /* blocks whose thread has ended */
+	struct elide_thread *look; /* the next one to be asked for; NULL: the first */
+	uint32_t nr;
+} threads;
+
+/*
+ * Blocks that a new thread checks before memory for a further one is taken. With n threads
+ * alive about n / 3 further blocks may belong to threads that have ended without being found.
+ */
+#define MAX_LOOKS 4
+
+/*
+ * pthread_join() tells that a thread has ended. For a detached thread nothing does: a key of
+ * thread-specific data would be one of the program's 1,024, and the destructor of a
+ * thread-local object acquires the loader's lock. So tgkill(2) looks whether the thread
+ * id exists. A process that shares this memory (clone() without CLONE_THREAD) has another
+ * process id: its threads count as alive.
+ */
+static bool has_ended(const struct elide_thread *t, pid_t pid)
+{
+	return t->tid && t->pid == pid && syscall(SYS_tgkill, pid, t->tid, 0) && errno == ESRCH;
+}
+
+/* The thread has ended: its block, with what it counted, goes to the next one. */
+static void thread_end(struct elide_thread *t)
+{
+	elide_exit_held(t);
+	t->hold_lock = NULL;
+	elide_pmu_close(t->pmu);
+	elide_pmu_close(t->loads);
+	t->pmu = t->loads = NULL;
+	t->tid = 0;
+	t->stack_top = 0;
+	elide_cache_empty(t);
+	test_point(joined_publish);
+	t->next_free = threads.free;
+	threads.free = t;
+}
+
+/* Look at @nr blocks, or all if there are fewer, until one is found whose thread has ended. */
+static void find_ended(uint32_t nr)
+{
+	pid_t pid = getpid();
+
+	if (nr > threads.nr)
+		nr = threads.nr;
+	for (; nr && !threads.free; nr--) {
+		struct elide_thread *t = threads.look ? threads.look : elide_threads_all();
+
+		if (!t)
+			return;
+		threads.look = t->next;
+		if (has_ended(t, pid))
+			thread_end(t);
+	}
+}
+
+void elide_threads_end(void)
+{
+	pid_t pid = getpid();
+
+	for (struct elide_thread *t = elide_threads_all(); t; t = t->next)
+		if (has_ended(t, pid))
+			thread_end(t);
+}
+
+void elide_thread_joined(const void *handle, uint32_t tid)
+{
+	struct elide_slow slow;
+
+	if (!elide_threads_all() || !elide_slow_enter(&slow))
+		return;
+	test_point(joined_entered);
+	for (struct elide_thread *t = elide_threads_all(); t; t = t->next)
+		if (t->tid && t->handle == handle && (!tid || t->tid == tid))
+			thread_end(t);
+	test_point(joined_done);
+	elide_slow_leave(&slow);
+}
+
+void elide_thread_look(uint32_t tid)
+{
+	struct elide_thread *t = elide_threads_all();
+
+	while (t && t->tid != tid)
+		t = t->next;
+	if (t && has_ended(t, getpid()))
+		thread_end(t);
+}
+
+/* The thread control block, whose first word has its own address (ELF TLS, x86-64). */
+static const void *thread_handle(void)
+{
+	const void *handle;
+
+	__asm__("mov %%fs:0, %0" : "=r"(handle));
+	return handle;
+}
+
+static void thread_init(struct elide_thread *t)
+{
+	t->tid = syscall(SYS_gettid);
+	t->pid = getpid();
+	t->handle = thread_handle();
+	elide_tid_remember(t->tid);
+	t->short_tid = elide_short_way() ? t->tid : ELIDE_NO_TID;
+	t->open = 0;
+	/* Differs between threads, and is the same in the next run: ids of threads are not. */
+	t->seed = ++elide_data->nr_threads * 2654435761u | 1;
+	t->sample_seed = t->seed * 0x9e3779b97f4a7c15ull;
+	t->first_seen = elide_evidence_first(elide_data->nr_threads);
+	t->stack_top = elide_stack_top(t->tid);
+	t->streak = 0;
+	t->hold_lock = NULL;
+	/* A thread whose end was not told has left its own. */
+	elide_pmu_close(t->pmu);
+	elide_pmu_close(t->loads);
+	t->pmu = elide_pmu_open(ELIDE_PMU_ABORTS);
+	t->loads = elide_pmu_open(ELIDE_PMU_LOADS);
+	t->nr_spins = t->nr_rwlocks = 0;
+	t->no_adapt.countdown = ELIDE_NO_ADAPT;
+	t->halted = elide_halted();
+	t->queue = NULL;
+	adapt_thread_begin(t);
+	t->pending[0].what = 0;
+	if (elide_process.tell_section)
+		rtmgrind_request(RTMGRIND_SECTION, (unsigned long)&t->pending[0], 0);
+	if (!t->ready) {
+		elide_cache_start(t);
+		t->time_countdown = 1;
+		elide_threads_add(t);
+		t->ready = true;
+	}
+}
+
+struct elide_thread *elide_thread_get(void)
+{
+	struct elide_thread *t = elide_self;
+
+	if (t && !t->ready) {
+		thread_init(t); /* wiped by a fork */
+		threads.nr++;
+		return t;
+	}
+	find_ended(threads.nr < elide_tunables.max_threads ? MAX_LOOKS : UINT32_MAX);
+	t = threads.free;
+	if (t) {
+		threads.free = t->next_free;
+	} else if (threads.nr < elide_tunables.max_threads) {
+		t = elide_wiped_alloc(sizeof(*t));
+		threads.nr += t != NULL;
+	}
+	if (!t) {
+		elide_data->dropped[ELIDE_DROPPED_THREADS]++;
+		return NULL;
+	}
+	thread_init(t);
+	elide_self = t;
+	return t;
+}
+
+void elide_threads_forget(void)
+{
+	threads.free = threads.look = NULL;
+	threads.nr = 0;
+	elide_threads_clear();
+	elide_caches_forget();
+	/* Wiped, but a lock call that a handler's fork has interrupted went on in it. */
+	if (elide_self)
+		madvise(elide_self, sizeof(*elide_self), MADV_DONTNEED);
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * threads.h - birth and end of threads.
+ */
+#ifndef ELIDE_THREADS_H
+#define ELIDE_THREADS_H
+
+#include <stdint.h>
+
+#include "../state/thread.h"
+
+#pragma GCC visibility push(hidden)
+
+/**
+ * elide_thread_get() - the calling thread's block, made if it has none.
+ *
+ * In a slow path. Return: the block; NULL if there is no room for one more, which is counted.
+ */
+struct elide_thread *elide_thread_get(void);
+
+/** elide_threads_end() - the process ends: look at all threads that have ended. In a slow path. */
+void elide_threads_end(void);
+
+/**
+ * elide_thread_look() - a thread's lock is waited for: has the thread ended?
+ * @tid: its Linux thread id
+ *
+ * In a slow path. If it has, the locks that it still holds are counted as misuses.
+ */
+void elide_thread_look(uint32_t tid);
+
+/** elide_threads_forget() - in a forked child: the other threads are gone. */
+void elide_threads_forget(void);
+
+/**
+ * elide_thread_joined() - a thread has ended, and another one knows.
+ * @handle: its thread control block
+ * @tid: its Linux thread id; 0: the thread is not joined yet, so no other one has that handle
+ *
+ * As soon as a thread is joined its control block may be that of a new one, which runs: the
+ * id tells the two apart. The locks that the thread holds still are counted as misuses; its
+ * block is the next thread's. Not inside a transaction.
+ */
+void elide_thread_joined(const void *handle, uint32_t tid);
+
+#pragma GCC visibility pop
+
+#endif

@@ -1,0 +1,458 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * learn.c - the adaptive policy's decisions.
+ *
+ * Must never look at a clock, a lock word or anything but its arguments.
+ */
+#include "../compiler.h"
+#include "learn.h"
+#include "probe.h"
+#include "question.h"
+
+/*
+ * Time between two questions (challenges), doubling from PERIOD_MIN. Where nothing is elided only a
+ * question tells whether eliding would pay by now: at most PERIOD_REAL if threads wait for the
+ * locks, else PERIOD_MAX. Where sections are elided a change shows in the rate, and a question
+ * costs: at most PERIOD_DEAR.
+ */
+#define PERIOD_MIN  (500 * LEARN_US)
+#define PERIOD_REAL (8000 * LEARN_US)
+#define PERIOD_MAX  (32000 * LEARN_US)
+#define PERIOD_DEAR (256000 * LEARN_US)
+
+/*
+ * A lost challenge has cost time. The next question comes after COST_SHARE times that, in the first
+ * rotation of questions after COST_FIRST times, but not later than PERIOD_DEAR.
+ */
+#define COST_SHARE 200
+#define COST_FIRST 10
+
+/* Logarithm of the ratio of rates below which locking is not asked about again in a rotation. */
+#define FAR_BEHIND (-1.0)
+
+/*
+ * An epoch lasts EPOCH_MIN and has EPOCH_SECTIONS sections, while there is no challenge
+ * EPOCH_HOLD. After EPOCH_SLOW times its least length, or EPOCH_LONG, EPOCH_FEW sections are enough.
+ * The epochs that compare eliding with locking grow up to STRETCH_MAX times, while unclear.
+ */
+#define EPOCH_MIN      (20 * LEARN_US)
+#define EPOCH_HOLD     (100 * LEARN_US)
+#define STRETCH_MAX    8
+#define EPOCH_LONG     (2000 * LEARN_US)
+#define EPOCH_SECTIONS 32
+#define EPOCH_FEW      8
+#define EPOCH_SLOW     6
+
+/* Pairs of epochs (incumbent, challenger) after which an unclear challenge is lost. */
+#define PAIRS_MAX 10
+
+/*
+ * From the third pair on: the challenger wins if the mean logarithm of the ratio of rates is SIGMAS
+ * standard errors above MARGIN (half a percent), and loses if it is as far below.
+ */
+#define MARGIN 0.005
+#define SIGMAS 2.0
+
+/* Mean logarithm below which the first pair loses; error apart, above which two pairs decide. */
+#define FIRST_LOSES (-0.3)
+#define TWO_DECIDE  0.1
+
+/* A first pair also loses by FIRST_ERRORS standard errors, if NOISE_KNOWN rates were measured. */
+#define FIRST_ERRORS 3
+#define NOISE_KNOWN  8
+
+/*
+ * Noise of a pair that is assumed even if few pairs happen to agree: NOISE_TIMES the noise of an
+ * epoch of the incumbent, from NOISE_MIN to NOISE_MAX, with the weight of NOISE_PAIRS pairs.
+ */
+#define NOISE_MIN   0.01
+#define NOISE_MAX   0.3
+#define NOISE_TIMES 2
+#define NOISE_PAIRS 2
+
+/* A win whose mean logarithm is above this makes all other comparisons start anew. */
+#define CHANGES 0.1
+
+/*
+ * The class has changed when the mean of about four epochs differs from the mean rate before
+ * by a logarithm of DEPARTS, and by DEPARTS_NOISES times the noise of one epoch, DEPARTS_TIMES times
+ * in a row. The noise of a mean of four is about half of that of one epoch: three of its own.
+ */
+#define DEPARTS        0.2
+#define DEPARTS_NOISES 1.6
+#define DEPARTS_TIMES  3
+
+/* Acquisitions per section that find the lock held: with fewer, eliding frees no thread. */
+#define WAITS_MATTER 0.01
+
+/* Natural logarithm of a / b, within [-2, 2]; close where it is small, which is where it matters. */
+static double log_ratio(double a, double b)
+{
+	double x, log;
+
+	if (a <= 0 || b <= 0)
+		return a > b ? 2 : a < b ? -2 : 0;
+	x = (a - b) / (a + b);
+	log = 2 * x * (1 + x * x / 3 + x * x * x * x / 5);
+	return log > 2 ? 2 : log < -2 ? -2 : log;
+}
+
+void learn_start(struct learn_class *c)
+{
+	*c = (struct learn_class){
+		.arm = POLICY_ARM_keen,
+		.target = LEARN_ALL,
+		.period = PERIOD_MIN,
+		.stretch = 1,
+	};
+}
+
+unsigned int learn_site(struct learn_class *c)
+{
+	if (c->nr_sites == LEARN_SITES)
+		return LEARN_SITES - 1;
+	c->sites[c->nr_sites].arm = c->arm;
+	return c->nr_sites++;
+}
+
+enum policy_arm_name learn_arm(const struct learn_class *c, unsigned int site)
+{
+	if (c->sites[site].unelidable)
+		return POLICY_ARM_real;
+	if (c->phase == LEARN_CHALLENGER && (c->target == LEARN_ALL || c->target == site))
+		return c->challenger;
+	return c->sites[site].arm;
+}
+
+/* Is the question whether to elide at all? It is put to the class before all others. */
+static bool is_principal(const struct learn_class *c)
+{
+	return c->target == LEARN_ALL &&
+	       (c->arm == POLICY_ARM_real) != (c->challenger == POLICY_ARM_real);
+}
+
+static uint64_t shortest(const struct learn_class *c)
+{
+	/* Each socket has had its turn by then, once. */
+	if (c->arm == POLICY_ARM_turns ||
+	    (c->phase != LEARN_HOLD && c->challenger == POLICY_ARM_turns))
+		return LEARN_SOCKETS_PERIOD;
+	if (c->phase == LEARN_HOLD)
+		return c->nr_rates ? EPOCH_HOLD : EPOCH_MIN;
+	if (c->phase == LEARN_CHALLENGER && c->length)
+		return c->length;
+	return is_principal(c) ? c->stretch * EPOCH_MIN : EPOCH_MIN;
+}
+
+bool learn_may_end(const struct learn_class *c, uint64_t length)
+{
+	return length >= shortest(c) || length >= EPOCH_LONG;
+}
+
+bool learn_over(const struct learn_class *c, uint64_t length, double sections)
+{
+	if (!learn_may_end(c, length))
+		return false;
+	if (length >= EPOCH_LONG)
+		return sections >= EPOCH_FEW || length >= 8 * EPOCH_LONG;
+	/* One that is much worse must not last: that is known then. */
+	if (c->phase == LEARN_CHALLENGER)
+		return sections >= EPOCH_FEW || length >= 2 * shortest(c);
+	/* Of long sections fewer have to do. */
+	return sections >= (is_principal(c) ? c->stretch * EPOCH_SECTIONS : EPOCH_SECTIONS) ||
+	       (sections >= EPOCH_FEW && length >= EPOCH_SLOW * shortest(c));
+}
+
+static void hold(struct learn_class *c)
+{
+	c->phase = LEARN_HOLD;
+	c->departed = 0;
+	c->rested = false;
+}
+
+void learn_anew(struct learn_class *c, uint64_t now)
+{
+	for (unsigned int i = 0; i < c->nr_sites; i++)
+		if (c->sites[i].unelidable) {
+			c->sites[i].wait = LEARN_PROBE_MIN;
+			c->sites[i].probe_at = now;
+		}
+	c->asked = 0;
+	c->period = PERIOD_MIN;
+	c->next_at = now;
+	c->nr_rates = 0;
+	c->noise = 0;
+}
+
+void learn_inherit(struct learn_class *c, const struct learn_class *from)
+{
+	learn_start(c);
+	c->arm = from->arm;
+	c->nr_sites = from->nr_sites;
+	for (unsigned int i = 0; i < from->nr_sites; i++)
+		c->sites[i] = from->sites[i];
+}
+
+static void challenge(struct learn_class *c)
+{
+	if (!learn_ask(c))
+		return;
+	c->phase = LEARN_INCUMBENT;
+	c->turned = c->half = false;
+	c->pairs = 0;
+	c->sum = c->squares = c->cost = c->reached = 0;
+}
+
+/* Of a normal distribution, in 1/1000: that it is above zero, its mean being @z deviations away. */
+static uint32_t confidence_of(double z)
+{
+	static const uint16_t table[] = {500, 691, 841, 933, 977, 994, 999};
+	unsigned int i;
+
+	if (z >= 3)
+		return 999;
+	i = z * 2;
+	return table[i] + (uint32_t)((z * 2 - i) * (table[i + 1] - table[i]));
+}
+
+/* Square root by Newton's method: the library needs no other mathematics. */
+static double root(double x)
+{
+	double y = x > 1 ? x : 1;
+
+	for (int i = 0; i < 40 && x > 0; i++)
+		y = (y + x / y) / 2;
+	return x > 0 ? y : 0;
+}
+
+static double mean_error(const struct learn_class *c)
+{
+	double n = c->pairs, usual = NOISE_TIMES * c->noise, variance;
+
+	usual = usual < NOISE_MIN ? NOISE_MIN : usual > NOISE_MAX ? NOISE_MAX : usual;
+	variance = c->squares - c->sum * c->sum / n;
+	variance = ((variance > 0 ? variance : 0) + NOISE_PAIRS * usual * usual) /
+		   (NOISE_PAIRS + n - 1);
+	return root(variance / n);
+}
+
+enum outcome { UNCLEAR, WINS, LOSES };
+
+static enum outcome judge(const struct learn_class *c, double mean, double error)
+{
+	if (c->pairs == 1) {
+		if (c->nr_rates >= NOISE_KNOWN && mean < -FIRST_ERRORS * error)
+			return LOSES;
+		/* Never a win: what the sections do may have changed between the two. */
+		return mean < FIRST_LOSES ? LOSES : UNCLEAR;
+	}
+	if (c->pairs == 2) {
+		/* Both agree, and by far. */
+		if (mean - error > TWO_DECIDE)
+			return WINS;
+		return mean + error < -TWO_DECIDE ? LOSES : UNCLEAR;
+	}
+	if (mean - SIGMAS * error > MARGIN)
+		return WINS;
+	if (mean + SIGMAS * error < MARGIN)
+		return LOSES;
+	if (c->pairs < PAIRS_MAX)
+		return UNCLEAR;
+	/* Not clear after all: rather not elide. */
+	return c->challenger == POLICY_ARM_real && mean > 0 ? WINS : LOSES;
+}
+
+/* Time after which a question is asked again, at most, but for what it costs. */
+static uint64_t longest(const struct learn_class *c)
+{
+	return c->arm == POLICY_ARM_real && c->waits >= WAITS_MATTER ? PERIOD_REAL : PERIOD_MAX;
+}
+
+/* At most, at all events: where something is elided, what the real lock has lost by counts. */
+static uint64_t furthest(const struct learn_class *c)
+{
+	return c->arm == POLICY_ARM_real ? longest(c) : PERIOD_DEAR;
+}
+
+static void take_over(struct learn_class *c, double mean, uint64_t now)
+{
+	bool principal = is_principal(c);
+
+	for (unsigned int i = 0; i < c->nr_sites; i++)
+		if (c->target == LEARN_ALL || c->target == i)
+			c->sites[i].arm = c->challenger;
+	if (c->target == LEARN_ALL)
+		c->arm = c->challenger;
+	if (principal || mean > CHANGES)
+		learn_anew(c, now);
+	/* What has just lost against it is the first question of all. */
+	if (principal)
+		c->asked = 1;
+	c->next_at = now + c->period;
+}
+
+/*
+ * Is the real lock all there is to ask, and far behind? The threads then stand in line for it
+ * when the question is over, too. What would change that is mostly seen in the rate.
+ */
+static bool is_hardly_worth_asking(const struct learn_class *c, double mean)
+{
+	return c->arm != POLICY_ARM_real && mean < FAR_BEHIND && learn_asked_all(c);
+}
+
+/* Ask it again later; at once what has not been asked since the last change. */
+static void lost(struct learn_class *c, double mean, uint64_t now)
+{
+	double pays = COST_FIRST * c->cost;
+	uint64_t wait = 0;
+
+	if (c->asked >= learn_rotation(c) || is_hardly_worth_asking(c, mean)) {
+		pays = COST_SHARE * c->cost;
+		wait = c->period;
+		if (c->period < longest(c))
+			c->period *= 2;
+	}
+	if (wait < pays)
+		wait = pays < PERIOD_DEAR ? pays : PERIOD_DEAR;
+	if (wait > furthest(c))
+		wait = furthest(c);
+	c->next_at = now + wait;
+}
+
+/*
+ * The real lock's rate between challenges is less than it was before them: the threads that
+ * eliding has let go on stand in a convoy then. What does not reach that is no gain.
+ */
+static bool is_disturbed(const struct learn_class *c)
+{
+	return is_principal(c) && c->arm == POLICY_ARM_real && c->nr_rates >= NOISE_KNOWN &&
+	       c->reached < c->pairs * c->rate * (1 + MARGIN);
+}
+
+/* A pair of epochs is over. */
+static struct learn_decision compare(struct learn_class *c, double challenger, double incumbent,
+				     const struct learn_epoch *e)
+{
+	struct learn_decision d = {0};
+	double log = log_ratio(challenger, incumbent), mean, error;
+	enum outcome outcome;
+
+	c->pairs++;
+	c->reached += challenger;
+	c->sum += log;
+	c->squares += log * log;
+	c->cost -= log * e->whole;
+	mean = c->sum / c->pairs;
+	error = mean_error(c);
+	outcome = judge(c, mean, error);
+	if (outcome == WINS && is_disturbed(c))
+		outcome = LOSES;
+	if (outcome == UNCLEAR)
+		return d;
+	d = (struct learn_decision){
+		.made = true,
+		.won = outcome == WINS,
+		.target = c->target,
+		.arm = c->challenger,
+		.before = c->target == LEARN_ALL ? c->arm : c->sites[c->target].arm,
+		.pairs = c->pairs,
+		.ratio = mean * 1000,
+		.confidence = confidence_of((mean < 0 ? -mean : mean) / error),
+	};
+	if (is_principal(c) && c->pairs >= PAIRS_MAX && c->stretch < STRETCH_MAX)
+		c->stretch *= 2;
+	else if (is_principal(c) && c->pairs == 1)
+		c->stretch = 1;
+	if (outcome == WINS)
+		take_over(c, mean, e->now);
+	else
+		lost(c, mean, e->now);
+	hold(c);
+	return d;
+}
+
+/* An epoch of a challenge is over. The order of the two turns each time: fewer changes. */
+static struct learn_decision step(struct learn_class *c, const struct learn_epoch *e, double rate)
+{
+	struct learn_decision d = {0};
+	bool challenger = c->phase == LEARN_CHALLENGER;
+
+	if (!challenger)
+		c->length = e->length;
+	if (!c->half) {
+		c->half = true;
+		c->first = rate;
+		c->phase = challenger ? LEARN_INCUMBENT : LEARN_CHALLENGER;
+		return d;
+	}
+	d = challenger ? compare(c, rate, c->first, e) : compare(c, c->first, rate, e);
+	c->half = false;
+	c->turned = !c->turned;
+	return d;
+}
+
+/* Is the incumbent's rate no more what it was? */
+static bool departs(struct learn_class *c, double rate)
+{
+	double off = log_ratio(rate, c->rate), log;
+
+	if (!c->rested) {
+		c->rested = true;
+		c->recent = c->rate;
+		return false;
+	}
+	if (c->nr_rates) {
+		c->recent += (rate - c->recent) / 4;
+		log = log_ratio(c->recent, c->rate);
+		off = off < 0 ? -off : off;
+		/* What departs is no noise. */
+		if (c->nr_rates >= NOISE_KNOWN && off > 2 * c->noise + NOISE_MIN)
+			off = 2 * c->noise + NOISE_MIN;
+		if (c->nr_rates >= DEPARTS_TIMES && (log > DEPARTS || log < -DEPARTS) &&
+		    (log > DEPARTS_NOISES * c->noise || log < -DEPARTS_NOISES * c->noise))
+			return ++c->departed >= DEPARTS_TIMES;
+	}
+	c->departed = 0;
+	/* Running means over about the last sixteen. */
+	if (c->nr_rates < 16)
+		c->nr_rates++;
+	c->rate += (rate - c->rate) / c->nr_rates;
+	if (c->nr_rates > 1)
+		c->noise += (off - c->noise) / (c->nr_rates - 1);
+	else
+		c->recent = rate;
+	return false;
+}
+
+/* Was anything elided in this epoch? */
+static bool elides(const struct learn_class *c)
+{
+	for (unsigned int i = 0; i < c->nr_sites; i++)
+		if (learn_arm(c, i) != POLICY_ARM_real)
+			return true;
+	return false;
+}
+
+struct learn_decision learn_epoch(struct learn_class *c, const struct learn_epoch *e)
+{
+	struct learn_decision none = {0};
+	double rate = e->length ? e->sections / e->length : 0;
+
+	c->nr_sockets = e->nr_sockets;
+	if (e->sections > 0 && elides(c))
+		c->aborts += (e->aborts / e->sections - c->aborts) / 4;
+	else if (e->sections > 0)
+		c->waits += (e->waits / e->sections - c->waits) / 4;
+	if (c->phase != LEARN_HOLD)
+		return step(c, e, rate);
+	if (e->joined)
+		learn_anew(c, e->now);
+	if (departs(c, rate))
+		learn_anew(c, e->now);
+	/* Not both ways alike: a clock that jumped back must not stop the questions. */
+	if (c->next_at > e->now + furthest(c))
+		c->next_at = e->now + furthest(c);
+	if (e->now >= c->next_at)
+		challenge(c);
+	return none;
+}

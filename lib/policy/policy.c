@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * policy.c - the policies, adaptive and fixed.
+ *
+ * Must never look at a clock, a lock word or anything but its arguments.
+ */
+#include "../compiler.h"
+#include "../rtm.h"
+#include "policy.h"
+
+/* glibc's defaults: glibc.elision.tries 3, skip_lock_busy 3, skip_lock_internal_abort 3. */
+#define GLIBC_TRIES 3
+#define GLIBC_SKIP  3
+
+/* "Our experiments show that 2 attempts are optimal" (Cervini et al., DaMoN'15, 3.2). */
+#define DAMON_TRIES 2
+
+/* An abort that cannot go away counts as that many failures of the window. */
+#define UNELIDABLE_WEIGHT 8
+
+/* Parts of LEARN_SOCKETS_PERIOD that are shared out. */
+#define SOCKET_PARTS 1024
+
+static const struct {
+	enum elide_cause cause;
+	unsigned int code;
+} code_table[] = {
+#define ELIDE_CAUSE(id, code, column, help, advice) {ELIDE_CAUSE_##id, code},
+#include "../aborts.def"
+#undef ELIDE_CAUSE
+};
+
+enum elide_cause policy_cause(unsigned int status)
+{
+	if (status & RTM_EXPLICIT) {
+		for (unsigned int i = 0; i < ARRAY_SIZE(code_table); i++)
+			if (code_table[i].code && code_table[i].code == RTM_CODE(status))
+				return code_table[i].cause;
+		return ELIDE_CAUSE_explicit;
+	}
+	if (status & RTM_CAPACITY)
+		return ELIDE_CAUSE_capacity;
+	if (status & RTM_CONFLICT)
+		return ELIDE_CAUSE_conflict;
+	if (status & RTM_DEBUG)
+		return ELIDE_CAUSE_debug;
+	if (status & RTM_NESTED)
+		return ELIDE_CAUSE_nested;
+	return ELIDE_CAUSE_other;
+}
+
+void policy_flags(struct policy_config *config)
+{
+	uint32_t name = config->name;
+
+	config->elides = name != POLICY_NEVER;
+	config->measures = name == POLICY_ADAPTIVE;
+	config->looks_first = name != POLICY_GLIBC && name != POLICY_DAMON;
+	config->counts_skips = name == POLICY_GLIBC;
+	config->keeps_window = name == POLICY_HPCA;
+}
+
+void policy_arms(struct policy_config *config)
+{
+	const struct policy_budget tuned = config->budget;
+	const struct policy_budget arms[POLICY_NR_ARMS] = {
+#define TUNED_OR(number, tuned) ((number) < 0 ? (tuned) : (number))
+#define TUNED (-1)
+#define ELIDE_ARM(id, n_conflict, n_busy, n_capacity, n_other, times, n_queue, help) \
+	[POLICY_ARM_##id] = {                                                 \
+		.conflict = TUNED_OR(n_conflict, tuned.conflict),             \
+		.busy = TUNED_OR(n_busy, tuned.busy),                         \
+		.capacity = TUNED_OR(n_capacity, tuned.capacity),             \
+		.other = TUNED_OR(n_other, tuned.other),                      \
+		.patience = times,                                            \
+		.queue = POLICY_QUEUE_##n_queue,                              \
+	},
+#include "../arms.def"
+#undef ELIDE_ARM
+#undef TUNED
+#undef TUNED_OR
+	};
+
+	for (unsigned int i = 0; i < POLICY_NR_ARMS; i++)
+		config->arms[i] = arms[i];
+}
+
+struct policy_sockets policy_sockets_share(const uint32_t nr[POLICY_SOCKETS])
+{
+	struct policy_sockets sockets;
+	uint64_t all = 0, sum = 0;
+
+	for (unsigned int i = 0; i < POLICY_SOCKETS; i++)
+		all += nr[i];
+	for (unsigned int i = 0; i < POLICY_SOCKETS; i++) {
+		sum += nr[i];
+		sockets.ends[i] = all ? sum * SOCKET_PARTS / all : 0;
+	}
+	return sockets;
+}
+
+uint32_t policy_socket_wait(const struct policy_sockets *sockets, unsigned int socket, uint64_t now)
+{
+	uint32_t unit = LEARN_SOCKETS_PERIOD / SOCKET_PARTS, at = now % LEARN_SOCKETS_PERIOD;
+	uint32_t start = socket ? sockets->ends[socket - 1] * unit : 0;
+	uint32_t end = sockets->ends[socket] * unit;
+
+	if (start >= end || (at >= start && at < end))
+		return 0;
+	return (start - at) % LEARN_SOCKETS_PERIOD;
+}
+
+bool policy_enter(const struct policy_config *config, struct policy_lock *lock)
+{
+	if (config->name == POLICY_NEVER)
+		return false;
+	if (lock->skip) {
+		lock->skip--;
+		return false;
+	}
+	return true;
+}
+
+static struct policy_verdict verdict(enum policy_action action, uint32_t spins)
+{
+	return (struct policy_verdict){.action = action, .spins = spins};
+}
+
+static struct policy_verdict fallback(struct policy_try *try, bool unelidable)
+{
+	try->unelidable = unelidable;
+	return verdict(POLICY_FALLBACK, 0);
+}
+
+/* glibc's __lll_lock_elision: retry while the retry bit is set; else skip the next three. */
+static struct policy_verdict abort_glibc(struct policy_lock *lock, struct policy_try *try,
+					 unsigned int status)
+{
+	if (status & RTM_RETRY) {
+		if (try->attempts < GLIBC_TRIES)
+			return verdict(POLICY_RETRY, 0);
+		return fallback(try, false);
+	}
+	lock->skip = GLIBC_SKIP;
+	return fallback(try, false);
+}
+
+/* DaMoN'15, figure in section 3.2: two attempts, the reaction depends on the cause. */
+static struct policy_verdict abort_damon(const struct policy_config *config, struct policy_try *try,
+					 enum elide_cause cause, unsigned int status)
+{
+	if (try->attempts >= DAMON_TRIES)
+		return fallback(try, false);
+	if (cause == ELIDE_CAUSE_busy || cause == ELIDE_CAUSE_inner_busy)
+		return verdict(POLICY_WAIT, config->spin_busy);
+	if (status & RTM_CONFLICT)
+		return verdict(POLICY_BACKOFF, config->backoff);
+	if (status & RTM_RETRY)
+		return verdict(POLICY_BACKOFF, 1);
+	return fallback(try, false);
+}
+
+/* Longest mean pause, iterations. */
+#define BACKOFF_MAX (1u << 24)
+
+/* The back-off doubles with every conflict that has one, up to 1024 times. */
+static uint32_t backoff_after(const struct policy_config *config,
+			      const struct policy_budget *budget, unsigned int conflicts)
+{
+	unsigned int shift = conflicts > 10 ? 10 : conflicts - 1;
+	uint64_t mean = ((uint64_t)config->backoff * budget->patience) << shift;
+
+	return mean < BACKOFF_MAX ? mean : BACKOFF_MAX;
+}
+
+/*
+ * A thread that locks aborts all attempts at once. If these aborts used up the budgets, the aborted
+ * threads would lock one after the other, for good: each aborts the attempts of the others (the
+ * lemming effect). So they wait until the lock is free and use no budget, HELD_CONFLICTS_MAX times.
+ */
+#define HELD_CONFLICTS_MAX 64
+
+static struct policy_verdict abort_conflict(const struct policy_config *config,
+					    const struct policy_budget *budget,
+					    struct policy_try *try)
+{
+	unsigned int conflicts;
+
+	if (try->held && ++try->held_conflicts <= HELD_CONFLICTS_MAX)
+		return verdict(POLICY_WAIT, config->spin_busy);
+	conflicts = ++try->conflict;
+	if (conflicts > budget->conflict)
+		return fallback(try, false);
+	if (budget->queue == POLICY_QUEUE_ABORTED)
+		return verdict(POLICY_QUEUE, config->spin_busy);
+	/* Whoever was in the way the first time is mostly done by now. */
+	if (budget->patience == 1 && !--conflicts)
+		return verdict(POLICY_WAIT, config->spin_busy);
+	return verdict(POLICY_BACKOFF, backoff_after(config, budget, conflicts));
+}
+
+static struct policy_verdict abort_budgets(const struct policy_config *config,
+					   const struct policy_budget *budget,
+					   struct policy_try *try, enum elide_cause cause)
+{
+	if (likely(cause == ELIDE_CAUSE_conflict))
+		return abort_conflict(config, budget, try);
+	switch (cause) {
+	case ELIDE_CAUSE_busy:
+	case ELIDE_CAUSE_inner_busy:
+		if (++try->busy > budget->busy)
+			return fallback(try, false);
+		return verdict(POLICY_WAIT, config->spin_busy);
+	case ELIDE_CAUSE_capacity:
+		if (++try->capacity > budget->capacity)
+			return fallback(try, true);
+		return verdict(POLICY_WAIT, config->spin_busy);
+	case ELIDE_CAUSE_explicit:
+	case ELIDE_CAUSE_debug:
+	case ELIDE_CAUSE_nested:
+	case ELIDE_CAUSE_other:
+		if (++try->other > budget->other + try->again)
+			return fallback(try, true);
+		return verdict(POLICY_WAIT, config->spin_busy);
+	default:
+		/* Our own codes: the section does something that only the real lock can answer. */
+		return fallback(try, true);
+	}
+}
+
+struct policy_verdict policy_abort(const struct policy_config *config, struct policy_lock *lock,
+				   struct policy_try *try, unsigned int status,
+				   enum elide_cause cause)
+{
+	const struct policy_budget *budget = &config->budget;
+
+	try->attempts++;
+	if (likely(config->name == POLICY_ADAPTIVE))
+		budget = &config->arms[try->arm];
+	else if (config->name == POLICY_GLIBC)
+		return abort_glibc(lock, try, status);
+	else if (config->name == POLICY_DAMON)
+		return abort_damon(config, try, cause, status);
+	else if (config->name == POLICY_NEVER)
+		return fallback(try, false);
+	return abort_budgets(config, budget, try, cause);
+}
+
+/* What the lock is changed on: the timeline tells it. */
+static __cold bool changed(struct policy_window *window, struct policy_window on)
+{
+	window->last_tries = on.tries;
+	window->last_fails = on.fails;
+	return true;
+}
+
+bool policy_done(const struct policy_config *config, struct policy_lock *lock,
+		 struct policy_window *window, const struct policy_try *try, bool elided)
+{
+	uint32_t limit = (config->window * config->fail_percent + 99) / 100;
+	struct policy_window on;
+
+	if (config->name != POLICY_HPCA)
+		return false;
+	window->tries++;
+	if (!elided)
+		window->fails += try->unelidable ? UNELIDABLE_WEIGHT : 1;
+	if (window->fails < limit && window->tries < config->window)
+		return false;
+	on = *window;
+	window->tries = window->fails = 0;
+	if (on.fails >= limit) {
+		if (lock->skip)
+			return false; /* another thread has paused it meanwhile */
+		lock->pause = lock->skip = config->pause_min;
+		return changed(window, on);
+	}
+	if (!lock->pause)
+		return false;
+	lock->pause = 0;
+	return changed(window, on);
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * probe.h - call sites at which nothing can be elided.
+ *
+ * A part of learn.c: pure functions of what is known of a class. The states of a site are drawn in
+ * learn.h.
+ */
+#ifndef ELIDE_PROBE_H
+#define ELIDE_PROBE_H
+
+#include "learn.h"
+
+/* First time between probes of an unelidable site; it doubles. */
+#define LEARN_PROBE_MIN (500 * LEARN_US)
+
+/**
+ * learn_unelidable() - sections of a site cannot be elided: lock there, and probe from time to time.
+ * @c: the class
+ * @site: number of the site
+ * @now: time, ns
+ *
+ * Return: false if that was known.
+ */
+bool learn_unelidable(struct learn_class *c, unsigned int site, uint64_t now);
+
+/** learn_due() - is a probe of @site due? Changes nothing. */
+bool learn_due(const struct learn_class *c, unsigned int site, uint64_t now);
+
+/**
+ * learn_probe() - is this acquisition at an unelidable site to be a probe?
+ * @c: the class
+ * @site: number of the site
+ * @now: time, ns
+ *
+ * Return: true if a probe is due. The next one is due after learn_probed(), or when the time between
+ * probes has passed again.
+ */
+bool learn_probe(struct learn_class *c, unsigned int site, uint64_t now);
+
+/* Outcome of a probe. */
+enum learn_outcome {
+	LEARN_PASSED, /* it committed */
+	LEARN_FAILED, /* it aborted as those before it */
+	LEARN_UNSURE, /* other threads held the lock or aborted it */
+};
+
+/**
+ * learn_probed() - a probe has ended.
+ * @c: the class
+ * @site: number of the site
+ * @outcome: of the probe
+ * @now: time, ns
+ *
+ * Return: true if the site is a usual one again.
+ */
+bool learn_probed(struct learn_class *c, unsigned int site, enum learn_outcome outcome,
+		  uint64_t now);
+
+#endif

@@ -1,0 +1,492 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * acquire.c - attempt, held list, fallback; release.c has the other end of a section.
+ *
+ * Only these two and quick.h begin and commit transactions for a lock (base/detect.c begins one to
+ * see whether RTM works). A wrapper and api.c may abort one, where the program does something
+ * that only a locked section can do. Between begin and commit nothing is stored to but the
+ * thread's held list and list of pending calls, and nothing is called that might store: no
+ * counters, no logs, no allocation, no system call.
+ */
+#include <sched.h>
+
+#include "../adapt/epoch.h"
+#include "../adapt/giveup.h"
+#include "../adapt/sockets.h"
+#include "../base/testpoint.h"
+#include "../emulator.h"
+#include "../evidence/decisions.h"
+#include "../evidence/evidence.h"
+#include "../evidence/pmu.h"
+#include "../life/fill.h"
+#include "../life/start.h"
+#include "../state/settings.h"
+#include "../state/tunables.h"
+#include "engine.h"
+#include "section.h"
+
+/* Cycles; a timer interrupt, which comes about as often, ends any transaction. */
+#define LONGEST_SCALED 1000000
+
+/*
+ * A thread in the queue waits for each thread before it at most QUEUE_LONGEST times the iterations
+ * that it waits for a held lock, and for at most QUEUE_OTHERS threads.
+ */
+#define QUEUE_LONGEST 16
+#define QUEUE_OTHERS  256
+
+static __always_inline_fn void push_pending(struct elide_thread *t, struct elide_row *row,
+					    const void *lock, const void *site,
+					    enum elide_kind kind, enum elide_deferred what)
+{
+	t->pending[t->nr_pending++] = (struct elide_pending){what, kind, lock, site, row};
+}
+
+void elide_defer(struct elide_thread *t, struct elide_cache *entry, const void *lock,
+		 const void *site, enum elide_kind kind, enum elide_deferred what)
+{
+	if (t->nr_pending == ELIDE_MAX_PENDING)
+		rtm_abort(ELIDE_CODE_nesting);
+	push_pending(t, entry ? elide_row(entry) : NULL, lock, site, kind, what);
+}
+
+/* A call that is not known yet: only the registry can tell, and it may be read here. */
+static bool is_shared(const void *lock)
+{
+	uint32_t index = elide_registry_find(lock);
+
+	return index != ELIDE_NONE && elide_registry_class_shared(elide_registry_class(index));
+}
+
+/* A lock inside an elided section: check its word and push it, no nested XBEGIN. */
+static __noinline enum elide_outcome acquire_nested(struct elide_thread *t,
+						    struct elide_cache *entry, const void *word,
+						    const struct elide_rule *rule,
+						    const void *site, enum elide_kind kind,
+						    bool wait)
+{
+	uint64_t value;
+
+	if (entry ? !elide_call_of(t, entry)->elided : is_shared(word))
+		return ELIDE_NOTHING_DONE;
+	if (t->nr_held == ELIDE_MAX_HELD)
+		rtm_abort(ELIDE_CODE_nesting);
+	if (!is_free(word, rule, &value))
+		rtm_abort(ELIDE_CODE_inner_busy);
+	test_point(nested);
+	t->held[t->nr_held++] =
+		(struct elide_held){.word = word, .value = value, .size = rule->size};
+	elide_defer(t, entry, word, site, kind, elided(wait));
+	return ELIDE_ELIDED;
+}
+
+/* xorshift32 (Marsaglia, "Xorshift RNGs", 2003). */
+static uint32_t next_random(struct elide_thread *t)
+{
+	t->seed ^= t->seed << 13;
+	t->seed ^= t->seed >> 17;
+	t->seed ^= t->seed << 5;
+	return t->seed;
+}
+
+/* A sampling period of that mean: a fixed one may keep step with the program. 0 stays 0: never. */
+static uint32_t random_period(struct elide_thread *t, uint32_t mean)
+{
+	return mean > 1 ? 1 + ((uint64_t)next_random(t) * (2 * mean - 1) >> 32) : mean;
+}
+
+static __noinline bool wait_longer(const void *word, const struct elide_rule *rule,
+				   uint32_t spins)
+{
+	uint64_t value;
+
+	do {
+		if (!spins--)
+			return false;
+		cpu_relax();
+	} while (!is_free(word, rule, &value));
+	return true;
+}
+
+static __always_inline_fn bool wait_until_free(const void *word, const struct elide_rule *rule,
+					       uint32_t spins)
+{
+	uint64_t value;
+
+	return likely(is_free(word, rule, &value)) || wait_longer(word, rule, spins);
+}
+
+/**
+ * struct tries - an acquisition that is tried.
+ * @call: of the call
+ * @word, @rule: the lock's
+ * @arm: enum policy_arm_name: how it is treated
+ * @wait: the call waits until it has the lock
+ * @prepared: prepare() was called for the attempt before
+ * @start: when the attempt began, if it is one that is timed; 0
+ */
+struct tries {
+	struct elide_call *call;
+	const void *word;
+	const struct elide_rule *rule;
+	unsigned int arm;
+	bool wait;
+	bool prepared;
+	unsigned long long start;
+};
+
+/* Evidence that only the emulator has: why EAX was zero. */
+static enum elide_cause emulated_cause(const struct rtmgrind_abort *detail)
+{
+	switch (detail->cause) {
+	case RTMGRIND_CAUSE_SYSCALL:
+		return ELIDE_CAUSE_syscall;
+	case RTMGRIND_CAUSE_FAULT:
+		return ELIDE_CAUSE_fault;
+	case RTMGRIND_CAUSE_INSTRUCTION:
+		return ELIDE_CAUSE_instruction;
+	case RTMGRIND_CAUSE_INTERRUPT:
+		return ELIDE_CAUSE_interrupt;
+	case RTMGRIND_CAUSE_SPURIOUS:
+		return ELIDE_CAUSE_spurious;
+	default:
+		return ELIDE_CAUSE_other;
+	}
+}
+
+/* Sections that all threads have elided. Counted nowhere else: that would cost each section. */
+static uint64_t commits_of_all(void)
+{
+	uint64_t sum = 0;
+
+	for (const struct elide_thread *t = elide_threads_all(); t; t = t->next)
+		for (uint32_t i = 0; i < t->nr_rows; i++)
+			sum += READ_ONCE(t->calls[i].row->commits);
+	return sum;
+}
+
+/*
+ * RTM that never commits (virtual machine moved, microcode) must not be left
+ * on. Only if no thread has committed during a whole streak of this one's aborts.
+ */
+static __noinline void watch(struct elide_thread *t)
+{
+	uint64_t commits;
+
+	t->streak = 0;
+	if (!elide_tunables.watch)
+		return;
+	commits = commits_of_all();
+	if (commits == t->committed)
+		elide_disable("transactions have stopped committing");
+	t->committed = commits;
+}
+
+/* An abort of which more is known, or to be known, than its cause. */
+static __noinline void look_into(struct elide_thread *t, struct elide_row *row, const void *word,
+				 const struct elide_rule *rule, unsigned int status,
+				 unsigned long long start)
+{
+	struct elide_aborted a = {.lock = word, .cause = policy_cause(status)};
+	struct rtmgrind_abort detail;
+	struct elide_pmu_abort sampled;
+	uint64_t value;
+
+	if (unlikely(t->pmu) && elide_pmu_take(t->pmu, status, &sampled)) {
+		a.cause = sampled.cause;
+		a.sampled = &sampled;
+	}
+	/* Where nothing is sampled the emulator is asked as little as a processor could be. */
+	if (elide_process.rtm == ELIDE_RTM_EMULATED &&
+	    (elide_evidence || a.cause == ELIDE_CAUSE_other) &&
+	    rtmgrind_request(RTMGRIND_LAST_ABORT, (unsigned long)&detail, sizeof(detail))) {
+		if (a.cause == ELIDE_CAUSE_other)
+			a.cause = emulated_cause(&detail);
+		a.cycles = detail.cycles;
+		a.detail = &detail;
+	} else if (start) {
+		unsigned long long cycles = cycles_now() - start;
+
+		/* A long one has been off the processor: it stands for itself only. */
+		a.cycles = cycles < LONGEST_SCALED ? cycles * ELIDE_TIME_PERIOD : cycles;
+	}
+	counter_add(row->wasted_cycles, a.cycles);
+	counter_add(row->causes[a.cause], 1);
+	if (elide_evidence) {
+		a.held = !is_free(word, rule, &value);
+		elide_evidence_abort(t, row, &a);
+	}
+}
+
+static __always_inline_fn void count_abort(struct elide_thread *t, struct elide_row *row,
+					   const struct tries *tries, unsigned int status,
+					   enum elide_cause cause, unsigned long long start)
+{
+	if (unlikely(start || elide_evidence || t->pmu || cause == ELIDE_CAUSE_other))
+		look_into(t, row, tries->word, tries->rule, status, start);
+	else
+		counter_add(row->causes[cause], 1);
+	if (unlikely(++t->streak >= elide_tunables.watch))
+		watch(t);
+}
+
+/* The policy has changed its mind. */
+__cold void elide_policy_changed(const struct elide_cache *entry)
+{
+	const struct policy_lock *policy =
+		&elide_registry_state(elide_cache_index(entry))->policy;
+	struct elide_row *row = elide_row(entry);
+	bool paused = policy->pause != 0;
+
+	WRITE_ONCE(row->state, paused ? ELIDE_STATE_PAUSED : ELIDE_STATE_ELIDING);
+	elide_evidence_event(paused ? ELIDE_EVENT_PAUSED : ELIDE_EVENT_RESUMED, row, entry->lock,
+			     policy, elide_window(elide_self, entry));
+}
+
+/* The lock's state in the policy; one for nobody if it has just been forgotten. */
+static struct policy_lock *policy_of(const void *word)
+{
+	static struct policy_lock nobody;
+	uint32_t index = elide_registry_find(word);
+
+	return index == ELIDE_NONE ? &nobody : &elide_registry_state(index)->policy;
+}
+
+/* Only turns are taken here: it orders nothing. */
+static bool is_next(uint32_t *queue, uint32_t after, uint32_t tid)
+{
+	return __atomic_compare_exchange_n(queue, &after, tid, false, __ATOMIC_RELAXED,
+					   __ATOMIC_RELAXED);
+}
+
+/*
+ * Be the one whose turn it is. The word may have been left by a thread that is no more, or
+ * not in this process: not waited for without end, and neither are others for ever.
+ */
+static void queue_up(struct elide_thread *t, struct policy_lock *lock, uint32_t spins)
+{
+	uint32_t nr = 0, n = 0, last = 0, now;
+
+	if (t->queue)
+		return;
+	while ((now = READ_ONCE(lock->queue)) || !is_next(&lock->queue, 0, t->tid)) {
+		if (now && now != last) {
+			if (nr++ == QUEUE_OTHERS)
+				return;
+			last = now;
+			n = QUEUE_LONGEST * spins;
+		} else if (now && n) {
+			n--;
+		} else if (now && is_next(&lock->queue, now, t->tid)) {
+			break;
+		}
+		cpu_relax();
+	}
+	t->queue = &lock->queue;
+}
+
+__noinline void elide_leave_queue(struct elide_thread *t)
+{
+	/* It may have gone to another who has waited too long. */
+	if (READ_ONCE(*t->queue) == t->tid)
+		WRITE_ONCE(*t->queue, 0);
+	t->queue = NULL;
+}
+
+/* Do what the policy said. False: fall back. */
+static __always_inline_fn bool carry_out(struct elide_thread *t, const struct tries *tries,
+					 struct policy_verdict v)
+{
+	uint32_t spins = elide_process.config.spin_busy;
+	bool wait = tries->wait;
+
+	switch (v.action) {
+	case POLICY_RETRY:
+		return true;
+	case POLICY_WAIT:
+		spins = v.spins;
+		break;
+	case POLICY_BACKOFF:
+		if (wait)
+			for (uint32_t n = random_period(t, v.spins); n; n--)
+				cpu_relax();
+		break;
+	case POLICY_QUEUE:
+		spins = v.spins;
+		if (wait)
+			queue_up(t, policy_of(tries->word), spins);
+		break;
+	case POLICY_FALLBACK:
+		return false;
+	}
+	return wait_until_free(tries->word, tries->rule, wait ? spins : 0);
+}
+
+static __noinline void gave_up(struct elide_thread *t, const struct tries *tries,
+			       const struct policy_try *try)
+{
+	struct policy_lock *lock = policy_of(tries->word);
+	struct elide_cache *entry;
+
+	/* No section has begun. */
+	if (!t->in_real)
+		t->pending[0].what = 0;
+	if (t->queue)
+		elide_leave_queue(t);
+	if (elide_process.config.measures) {
+		adapt_fell_back(tries->call, lock, tries->word, try);
+	} else if (elide_process.config.keeps_window) {
+		const struct elide_row *row = READ_ONCE(tries->call->row);
+
+		entry = row ? elide_cache_find(t, tries->word, (const void *)row->site, row->kind) :
+			      NULL;
+		if (entry && policy_done(&elide_process.config, lock, elide_window(t, entry), try,
+					 false))
+			elide_policy_changed(entry);
+	}
+}
+
+/* The attempt before has aborted. Return: ELIDE_ELIDED or ELIDE_FELL_BACK. */
+static __always_inline_fn enum elide_outcome try_again(struct elide_thread *t,
+						       const struct tries *tries,
+						       const void *site, enum elide_kind kind,
+						       unsigned int status)
+{
+	const struct policy_config *config = &elide_process.config;
+	struct elide_row *row = elide_call_row(tries->call);
+	/* A section under the real lock around it stays in the list until this one has begun. */
+	bool prepared = !t->in_real, judged = config->keeps_window;
+	struct policy_lock *lock = config->counts_skips ? policy_of(tries->word) : NULL;
+	struct policy_try try = {.arm = tries->arm};
+	unsigned long long start = tries->start;
+	uint64_t value;
+
+	/* The quick path has. */
+	if (prepared && !tries->prepared)
+		prepare(t, row, tries->word, tries->rule, site, kind, tries->wait);
+	for (;;) {
+		enum elide_cause cause = policy_cause(status);
+
+		test_point(aborted);
+		count_abort(t, row, tries, status, cause, start);
+		if (config->measures) {
+			try.held = !is_free(tries->word, tries->rule, &value);
+			adapt_aborted(tries->call, &try, cause);
+		}
+		if (!carry_out(t, tries, policy_abort(config, lock, &try, status, cause)))
+			break;
+		start = start ? cycles_now() : 0;
+		status = rtm_begin();
+		if (likely(status == RTM_STARTED)) {
+			subscribe(t, row, tries->word, tries->rule, site, kind, tries->wait,
+				  prepared);
+			t->odd = t->queue || judged;
+			return ELIDE_ELIDED;
+		}
+	}
+	gave_up(t, tries, &try);
+	test_point(fallback);
+	return ELIDE_FELL_BACK;
+}
+
+/* The attempt to come is one that is timed. Return: cycles. */
+static unsigned long long time_attempt(struct elide_thread *t)
+{
+	t->time_countdown = random_period(t, ELIDE_TIME_PERIOD);
+	return cycles_now();
+}
+
+enum elide_outcome elide_acquire_counted(struct elide_thread *t, struct elide_call *call,
+					 const void *word, const struct elide_rule *rule,
+					 const void *site, enum elide_kind kind,
+					 unsigned int status)
+{
+	const uint8_t *arm = READ_ONCE(call->arm);
+	struct tries tries = {call, word, rule, arm ? READ_ONCE(*arm) : POLICY_ARM_keen, true,
+			      status != RTM_STARTED, 0};
+
+	if (status == RTM_STARTED) {
+		tries.start = time_attempt(t);
+		status = rtm_begin();
+		if (likely(status == RTM_STARTED)) {
+			subscribe(t, elide_call_row(call), word, rule, site, kind, true, false);
+			return ELIDE_ELIDED;
+		}
+	}
+	return try_again(t, &tries, site, kind, status);
+}
+
+/* Somebody has said that nothing is to be elided, or that it is again: by elide ctl, or watch(). */
+static __cold void change_ways(struct elide_thread *t, bool halted)
+{
+	t->halted = halted;
+	for (uint32_t i = 0; i < t->nr_rows; i++)
+		WRITE_ONCE(t->calls[i].way, elide_way(t, t->calls[i].row));
+}
+
+__noinline bool elide_may_try(struct elide_thread *t, const struct elide_cache *entry)
+{
+	struct elide_call *call = elide_call_of(t, entry);
+
+	if (!call->elided || call->way == ELIDE_WAY_SHORT)
+		return false;
+	if (unlikely(t->halted != elide_halted()))
+		change_ways(t, elide_halted());
+	t->arm = POLICY_ARM_keen;
+	if (likely(elide_process.config.measures))
+		t->arm = adapt_arm(t, call);
+	else if (!call->adapt->countdown)
+		call->adapt->countdown = ELIDE_NO_ADAPT;
+	return t->arm != POLICY_ARM_real;
+}
+
+enum elide_outcome elide_acquire(struct elide_thread *t, struct elide_cache *entry,
+				 const void *word, const struct elide_rule *rule, const void *site,
+				 enum elide_kind kind, bool wait)
+{
+	const struct policy_config *config = &elide_process.config;
+	struct tries tries;
+	unsigned int status;
+	uint64_t value;
+
+	if (unlikely(t->nr_held))
+		return acquire_nested(t, entry, word, rule, site, kind, wait);
+	if (unlikely(elide_halted()))
+		return ELIDE_SKIPPED;
+	if (unlikely(rtm_test()))
+		return ELIDE_NOTHING_DONE; /* somebody else's transaction; XEND is theirs */
+	if (!config->measures &&
+	    !policy_enter(config, &elide_registry_state(elide_cache_index(entry))->policy))
+		return ELIDE_SKIPPED;
+	test_point(enter);
+	if (unlikely(t->arm > POLICY_ARM_probe) && wait)
+		adapt_sockets_wait(t, elide_call_of(t, entry));
+	if (unlikely(!is_free(word, rule, &value)) && config->looks_first &&
+	    !wait_until_free(word, rule, wait ? config->spin_busy : 0))
+		return ELIDE_SKIPPED;
+	tries = (struct tries){elide_call_of(t, entry), word, rule, t->arm, wait, false, 0};
+	/* The wrapper may have counted this one already. */
+	if (!t->time_countdown || !--t->time_countdown)
+		tries.start = time_attempt(t);
+	status = rtm_begin();
+	if (unlikely(status != RTM_STARTED))
+		return try_again(t, &tries, site, kind, status);
+	subscribe(t, elide_row(entry), word, rule, site, kind, wait, false);
+	t->odd = config->keeps_window;
+	return ELIDE_ELIDED;
+}
+
+enum elide_outcome elide_try(struct elide_cache *entry, const void *word,
+			     const struct elide_rule *rule, const void *site,
+			     enum elide_kind kind, bool wait, struct elide_row **row)
+{
+	if (unlikely(!entry)) {
+		entry = elide_cache_fill(word, site, kind);
+		if (!entry)
+			return ELIDE_NOTHING_DONE;
+	}
+	*row = elide_row(entry);
+	if (!elide_may_try(elide_self, entry) || !rule)
+		return ELIDE_SKIPPED;
+	return elide_acquire(elide_self, entry, word, rule, site, kind, wait);
+}

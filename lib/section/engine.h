@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * engine.h - what the wrappers call: begin and end of an elided section.
+ *
+ * A lock call, in the wrapper:
+ *
+ *   in a section: elide_acquire() -> ELIDE_ELIDED: done
+ *   else elide_try(), which has the entry of the call, asks elide_may_try() and calls
+ *   elide_acquire() -> ELIDE_ELIDED: done
+ *   else lock, then elide_count()
+ *
+ * An unlock call:
+ *
+ *   if elide_inside(): elide_release() -> true: done
+ *   else release the lock itself
+ *
+ * quick.h does the usual case of both in few instructions, inside the wrapper. This header is the
+ * one that declares functions of two files, acquire.c and release.c.
+ */
+#ifndef ELIDE_ENGINE_H
+#define ELIDE_ENGINE_H
+
+#include "../compiler.h"
+#include "../elide.h"
+#include "../rtm.h"
+#include "../state/cache.h"
+#include "../state/settings.h"
+#include "../state/thread.h"
+
+#pragma GCC visibility push(hidden)
+
+/* Codes of our own aborts, from aborts.def. */
+enum elide_code {
+#define ELIDE_CAUSE(id, code, column, help, advice) ELIDE_CODE_##id = code,
+#include "../aborts.def"
+#undef ELIDE_CAUSE
+};
+
+/* How a lock call came out. */
+enum elide_outcome {
+	ELIDE_ELIDED,       /* the lock is elided */
+	ELIDE_SKIPPED,      /* lock: no attempt was made */
+	ELIDE_FELL_BACK,    /* lock: attempts aborted */
+	ELIDE_NOTHING_DONE, /*
+			     * elide_quick_acquire(): go the long way. elide_acquire(): lock and count
+			     * nothing, a transaction is open; if it is ours, elide_defer() with
+			     * ELIDE_DEFER_REAL once it is locked
+			     */
+};
+
+/** elide_inside() - is a transaction of ours open in this thread? */
+static inline bool elide_inside(const struct elide_thread *t)
+{
+	return t && t->nr_held;
+}
+
+/**
+ * elide_may_try() - does the policy let this acquisition be tried?
+ * @t: the calling thread, outside transactions of ours; @t->arm is set
+ * @entry: its entry for the call
+ *
+ * Called once for each acquisition: it counts the acquisition in the thread's measurement.
+ */
+bool elide_may_try(struct elide_thread *t, const struct elide_cache *entry);
+
+/**
+ * elide_acquire() - try to take a lock by elision.
+ * @t: the calling thread
+ * @entry: its entry for the call; NULL only inside a transaction of ours
+ * @word: lock word, which is also the lock's identity
+ * @rule: when it is free
+ * @site: return address of the lock call
+ * @kind: enum elide_kind
+ * @wait: the call waits until it has the lock; false for trylock and timed calls
+ *
+ * Subscribes eagerly: the word is read as the first act in the transaction
+ * (Dice et al., "Pitfalls of lazy subscription", 2014, show why not later).
+ * The caller has made sure that the lock is not in the held list and, outside
+ * transactions, that it may be elided: elide_may_try().
+ *
+ * Return: enum elide_outcome.
+ */
+enum elide_outcome elide_acquire(struct elide_thread *t, struct elide_cache *entry,
+				 const void *word, const struct elide_rule *rule, const void *site,
+				 enum elide_kind kind, bool wait);
+
+/**
+ * elide_try() - a lock call outside sections of ours, up to the point where the wrapper locks.
+ * @entry: entry of the call if the thread has it, else NULL: it is made
+ * @word: lock word
+ * @rule: when it is free; NULL: a lock of this type is not elided
+ * @site: return address of the lock call
+ * @kind: enum elide_kind
+ * @wait: the call waits until it has the lock; false for trylock and timed calls
+ * @row: set to the counters of the call, which stay where they are whatever a signal handler does
+ *
+ * Return: as elide_acquire(), with ELIDE_NOTHING_DONE also for a call that passes through uncounted;
+ * @row is not set then. elide_self may be another one than before the call.
+ */
+enum elide_outcome elide_try(struct elide_cache *entry, const void *word,
+			     const struct elide_rule *rule, const void *site,
+			     enum elide_kind kind, bool wait, struct elide_row **row);
+
+/**
+ * elide_acquire_counted() - go on with an acquisition that quick.h has begun.
+ * @t: the calling thread
+ * @call: of the call
+ * @word: lock word
+ * @rule: when it is free
+ * @site: return address of the call; its acquisition is counted, and one of those that are tried
+ * @kind: enum elide_kind
+ * @status: of the attempt that has aborted; RTM_STARTED: none has begun, and the first is to be
+ *          timed
+ *
+ * Return: ELIDE_ELIDED or ELIDE_FELL_BACK.
+ */
+enum elide_outcome elide_acquire_counted(struct elide_thread *t, struct elide_call *call,
+					 const void *word, const struct elide_rule *rule,
+					 const void *site, enum elide_kind kind,
+					 unsigned int status);
+
+/**
+ * elide_release() - release a lock if it is held by elision.
+ * @t: the calling thread, inside a transaction of ours
+ * @word: lock word
+ *
+ * Commits when it was the last one. Aborts if the word has changed since it
+ * was subscribed to: then some hidden path took or released it inside this
+ * transaction, and a commit would publish that.
+ *
+ * Return: false if the lock is not in the held list: release the lock itself.
+ */
+bool elide_release(struct elide_thread *t, const void *word);
+
+/**
+ * elide_defer() - inside a transaction of ours: leave something to be done after the commit.
+ * @t: the calling thread
+ * @entry: cache entry of the call if it is known, else NULL
+ * @lock: the lock
+ * @site: return address of the call
+ * @kind: enum elide_kind
+ * @what: enum elide_deferred
+ */
+void elide_defer(struct elide_thread *t, struct elide_cache *entry, const void *lock,
+		 const void *site, enum elide_kind kind, enum elide_deferred what);
+
+/**
+ * elide_find_held() - is the lock held by elision?
+ * @t: the calling thread, inside a transaction of ours
+ *
+ * Return: its entry in the held list or NULL.
+ */
+struct elide_held *elide_find_held(struct elide_thread *t, const void *word);
+
+#pragma GCC visibility pop
+
+#endif

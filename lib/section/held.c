@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * held.c - locks that are locked, not elided: hold time, and what else is watched of them.
+ *
+ * Outside transactions only.
+ */
+#include "../adapt/epoch.h"
+#include "../check/order.h"
+#include "../evidence/evidence.h"
+#include "../state/cache.h"
+#include "../state/settings.h"
+#include "held.h"
+
+void elide_time_add(struct elide_times *times, unsigned long long cycles)
+{
+	counter_add(times->count, 1);
+	counter_add(times->total, cycles);
+	if (cycles < times->min)
+		WRITE_ONCE(times->min, cycles);
+	if (cycles > times->max)
+		WRITE_ONCE(times->max, cycles);
+}
+
+/* A parked call is woken. */
+static void wake(struct elide_thread *t, const struct elide_row *row, const void *lock)
+{
+	const struct elide_cache *entry =
+		elide_cache_find(t, lock, (const void *)row->site, row->kind);
+
+	if (entry && elide_call_of(t, entry)->elided && elide_call_of(t, entry)->way == ELIDE_WAY_SHORT)
+		adapt_wake(t, elide_call_of(t, entry), elide_hold_mask + 1);
+}
+
+__cold void elide_hold_begin(struct elide_thread *t, struct elide_row *row, const void *lock)
+{
+	wake(t, row, lock);
+	t->short_tid = ELIDE_NO_TID;
+	t->hold_lock = lock;
+	t->hold_row = row;
+	t->hold_start = cycles_now();
+}
+
+void elide_hold_cancel(struct elide_thread *t)
+{
+	t->hold_lock = NULL;
+	t->short_tid = elide_short_way() ? t->tid : ELIDE_NO_TID;
+}
+
+__cold void elide_hold_end(struct elide_thread *t)
+{
+	elide_time_add(&t->hold_row->hold, cycles_now() - t->hold_start);
+	elide_hold_cancel(t);
+}
+
+__cold void elide_locked_begin(struct elide_thread *t, const struct elide_row *row,
+			       const void *lock, bool wait)
+{
+	if (elide_process.order)
+		elide_order_acquired(t, row, lock, wait);
+	if (!elide_evidence || elide_process.mode != ELIDE_RUN_ELIDE)
+		return;
+	elide_evidence_locked(row, lock);
+	/* Of a custom lock it is not known when it is released. */
+	if ((!elide_process.tell_section && !t->loads) || t->in_real ||
+	    row->kind == ELIDE_KIND_CUSTOM)
+		return;
+	if (!elide_process.tell_section)
+		elide_pmu_skip_loads(t->loads);
+	t->real_row = row;
+	t->real = (struct elide_pending){
+		.what = ELIDE_DEFER_REAL,
+		.kind = row->kind,
+		.lock = lock,
+		.site = (const void *)row->site,
+	};
+	t->pending[0] = t->real;
+	t->in_real = 1;
+}
+
+__cold void elide_locked_end(struct elide_thread *t, const void *lock)
+{
+	if (t->nr_acquired)
+		elide_order_released(t, lock);
+	if (t->in_real && t->real.lock == lock) {
+		if (!elide_process.tell_section)
+			elide_evidence_loads(t);
+		t->in_real = 0;
+		t->pending[0].what = 0;
+	}
+}
+
+__cold int elide_short_more(struct elide_thread *t, struct elide_row *row, const void *lock)
+{
+	/* It is counted already. */
+	if (!((row->not_attempted - 1) & elide_hold_mask))
+		elide_hold_begin(t, row, lock);
+	if (elide_process.watch_locked)
+		elide_locked_begin(t, row, lock, true);
+	return 0;
+}
+
+void elide_released(struct elide_thread *t, const void *lock, enum elide_kind kind)
+{
+	if (unlikely(t->hold_lock == lock))
+		elide_hold_end(t);
+	if (unlikely(t->watched))
+		elide_locked_end(t, lock);
+	if (kind == ELIDE_KIND_RWLOCK_WRITE && t->nr_rwlocks)
+		t->nr_rwlocks--;
+	if (kind == ELIDE_KIND_SPIN && t->nr_spins)
+		t->nr_spins--;
+}

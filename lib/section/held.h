@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * held.h - what is counted and watched of locks that are locked, not elided.
+ *
+ * Outside transactions only.
+ */
+#ifndef ELIDE_HELD_H
+#define ELIDE_HELD_H
+
+#include "engine.h"
+
+#pragma GCC visibility push(hidden)
+
+/**
+ * elide_count() - count an acquisition that was locked.
+ * @row: counters of the call
+ * @outcome: return value of elide_acquire(): ELIDE_SKIPPED or ELIDE_FELL_BACK
+ */
+static inline void elide_count(struct elide_row *row, enum elide_outcome outcome)
+{
+	if (likely(outcome == ELIDE_SKIPPED))
+		counter_add(row->not_attempted, 1);
+	else
+		counter_add(row->fallback, 1);
+}
+
+/**
+ * elide_locked_begin() - a thread has locked a lock, where elide_process.watch_locked is set.
+ * @t: the calling thread, outside a transaction
+ * @row: counters of the call
+ * @lock: the lock; only its address is used
+ * @wait: the call would have waited for ever
+ */
+void elide_locked_begin(struct elide_thread *t, const struct elide_row *row, const void *lock,
+			bool wait);
+
+/** elide_locked_end() - @lock is released: end of elide_locked_begin(), if that was called for it. */
+void elide_locked_end(struct elide_thread *t, const void *lock);
+
+/** elide_time_add() - add a measurement of @cycles to a distribution. */
+void elide_time_add(struct elide_times *times, unsigned long long cycles);
+
+/** elide_hold_begin() - begin to measure the hold time of @lock, for @row. */
+void elide_hold_begin(struct elide_thread *t, struct elide_row *row, const void *lock);
+
+/** elide_hold_end() - the lock whose hold time is measured was released: add the time to its row. */
+void elide_hold_end(struct elide_thread *t);
+
+/**
+ * elide_released() - a lock that was locked is about to be released, or was.
+ * @t: the calling thread, outside a transaction
+ * @lock: the lock; only its address is used
+ * @kind: ELIDE_KIND_RWLOCK_WRITE for any holder of a rwlock
+ */
+void elide_released(struct elide_thread *t, const void *lock, enum elide_kind kind);
+
+/** elide_hold_cancel() - drop the measurement of a hold time. */
+void elide_hold_cancel(struct elide_thread *t);
+
+/**
+ * elide_short_more() - after the short way has locked and counted: hold time, elide_locked_begin().
+ * @t: the calling thread
+ * @row: counters of the call
+ * @lock: the lock; only its address is used
+ *
+ * Return: 0.
+ */
+int elide_short_more(struct elide_thread *t, struct elide_row *row, const void *lock);
+
+/**
+ * elide_hold_due() - is the next acquisition one whose hold time is measured?
+ *
+ * Called before the acquisition is counted. Goes by the row's own count: the first is measured.
+ */
+static inline bool elide_hold_due(const struct elide_row *row)
+{
+	return unlikely(!((row->not_attempted + row->fallback) & elide_hold_mask));
+}
+
+#pragma GCC visibility pop
+
+#endif

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * release.c - the end of an elided section: release, commit, and what was left for after it.
+ *
+ * Up to the commit it must never store to anything but the thread's held list
+ * and list of pending calls, and never call what might; see acquire.c.
+ */
+#include "../base/testpoint.h"
+#include "../check/misuse.h"
+#include "../check/order.h"
+#include "../life/fill.h"
+#include "../life/lock.h"
+#include "../state/settings.h"
+#include "held.h"
+#include "section.h"
+
+struct elide_held *elide_find_held(struct elide_thread *t, const void *word)
+{
+	for (uint32_t i = t->nr_held; i--;)
+		if (t->held[i].word == word)
+			return &t->held[i];
+	return NULL;
+}
+
+/* The row of a call that was not known yet, now that the transaction is over. */
+static void find_row(struct elide_pending *d)
+{
+	struct elide_cache *entry;
+
+	if (d->row || d->what > ELIDE_DEFER_REAL_TRY)
+		return;
+	entry = elide_cache_fill(d->lock, d->site, d->kind);
+	d->row = entry ? elide_row(entry) : NULL;
+}
+
+/*
+ * What a nested call left to be done. The calls are copied out before the commit: a signal
+ * handler may take locks as soon as it is over.
+ */
+static void catch_up(struct elide_thread *t, struct elide_pending *d)
+{
+	find_row(d);
+	switch (d->what) {
+	case ELIDE_DEFER_ELIDED:
+	case ELIDE_DEFER_ELIDED_TRY:
+		if (d->row)
+			counter_add(d->row->nested, 1);
+		break;
+	case ELIDE_DEFER_REAL:
+	case ELIDE_DEFER_REAL_TRY:
+		if (d->row)
+			elide_count(d->row, ELIDE_SKIPPED);
+		break;
+	case ELIDE_DEFER_NEW:
+	case ELIDE_DEFER_SHARED:
+		elide_lock_new(d->lock, d->kind, d->site, d->what == ELIDE_DEFER_SHARED);
+		break;
+	case ELIDE_DEFER_GONE:
+		elide_lock_gone(d->lock);
+		break;
+	case ELIDE_DEFER_RELEASED:
+		elide_released(t, d->lock, d->kind);
+		break;
+	case ELIDE_DEFER_UNELIDED:
+		elide_order_released(t, d->lock);
+		break;
+	default:
+		elide_misuse(d->what - ELIDE_DEFER_MISUSE, d->kind, d->site, d->lock);
+		break;
+	}
+}
+
+/* In which order the section took its locks. */
+static void catch_up_order(struct elide_thread *t, struct elide_pending *d)
+{
+	bool wait = d->what == ELIDE_DEFER_ELIDED || d->what == ELIDE_DEFER_REAL;
+
+	find_row(d);
+	if (d->row)
+		elide_order_acquired(t, d->row, d->lock, wait);
+}
+
+/* HPCA'14's policy learns from each acquisition, if the call is still known. */
+static __noinline void commit_judged(struct elide_thread *t, const void *lock,
+				     const struct elide_row *row)
+{
+	const struct policy_try none = {0};
+	struct elide_cache *entry =
+		elide_cache_find(t, lock, (const void *)row->site, row->kind);
+
+	if (entry && policy_done(&elide_process.config,
+				 &elide_registry_state(elide_cache_index(entry))->policy,
+				 elide_window(t, entry), &none, true))
+		elide_policy_changed(entry);
+}
+
+/* Commit, and count the outermost section. The lock may be gone: only its address is used. */
+static __always_inline_fn void commit(struct elide_thread *t)
+{
+	bool judged = elide_process.config.keeps_window;
+	const void *lock = t->pending[0].lock;
+	struct elide_row *row = t->pending[0].row;
+
+	t->nr_held = t->nr_pending = t->odd = 0;
+	t->pending[0].what = 0;
+	test_point(commit);
+	rtm_end();
+	test_point(committed);
+	counter_add(row->commits, 1);
+	if (t->queue)
+		elide_leave_queue(t);
+	if (judged)
+		commit_judged(t, lock, row);
+}
+
+static __always_inline_fn void copy_pending(const struct elide_thread *t,
+					    struct elide_pending *list, uint32_t first, uint32_t nr)
+{
+	/* The barrier keeps the compiler from calling memcpy(), see elide_release(). */
+	for (uint32_t i = first; i < nr; i++) {
+		list[i] = t->pending[i];
+		barrier();
+	}
+}
+
+/* Back in the section under the real lock that it was inside of, if there is one. */
+static void section_again(struct elide_thread *t)
+{
+	if (t->in_real)
+		t->pending[0] = t->real;
+}
+
+static __noinline void commit_nested(struct elide_thread *t)
+{
+	struct elide_pending list[ELIDE_MAX_PENDING];
+	uint32_t nr = t->nr_pending;
+
+	copy_pending(t, list, 1, nr);
+	commit(t);
+	section_again(t);
+	for (uint32_t i = 1; i < nr; i++)
+		catch_up(t, &list[i]);
+}
+
+/* The same where the order of locks is watched. @last: the lock released last. */
+static __cold void commit_ordered(struct elide_thread *t, const void *last)
+{
+	struct elide_pending list[ELIDE_MAX_PENDING];
+	uint32_t nr = t->nr_pending;
+
+	copy_pending(t, list, 0, nr);
+	commit(t);
+	section_again(t);
+	catch_up_order(t, &list[0]);
+	for (uint32_t i = 1; i < nr; i++) {
+		catch_up_order(t, &list[i]);
+		catch_up(t, &list[i]);
+	}
+	elide_order_released(t, last);
+}
+
+bool elide_release(struct elide_thread *t, const void *word)
+{
+	struct elide_held *h = elide_find_held(t, word);
+
+	if (!h)
+		return false;
+	test_point(release);
+	if (read_word(word, h->size) != h->value)
+		rtm_abort(ELIDE_CODE_changed);
+	test_point(compared);
+	if (h->depth) {
+		h->depth--;
+		return true;
+	}
+	/*
+	 * Usually the last one; otherwise keep the order of the others. The
+	 * barrier keeps the compiler from calling memmove(): binding that lazily
+	 * would abort every time, and so never be done with.
+	 */
+	for (struct elide_held *last = &t->held[t->nr_held - 1]; h < last; h++) {
+		*h = h[1];
+		barrier();
+	}
+	if (--t->nr_held) {
+		if (elide_process.order)
+			elide_defer(t, NULL, word, NULL, ELIDE_KIND_NONE, ELIDE_DEFER_UNELIDED);
+		return true;
+	}
+	if (elide_process.order) {
+		commit_ordered(t, word);
+	} else if (t->nr_pending > 1) {
+		commit_nested(t);
+	} else {
+		commit(t);
+		section_again(t);
+	}
+	return true;
+}
+

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * section.h - what the two ends of an elided section share: acquire.c, release.c and quick.h.
+ *
+ * Must never be needed by anything else.
+ */
+#ifndef ELIDE_SECTION_H
+#define ELIDE_SECTION_H
+
+#include "../base/testpoint.h"
+#include "engine.h"
+
+#pragma GCC visibility push(hidden)
+
+static __always_inline_fn uint64_t read_word(const void *word, uint32_t size)
+{
+	return size == 4 ? READ_ONCE(*(const uint32_t *)word) : READ_ONCE(*(const uint64_t *)word);
+}
+
+static __always_inline_fn bool is_free(const void *word, const struct elide_rule *rule,
+				       uint64_t *value)
+{
+	*value = read_word(word, rule->size);
+	return (*value & rule->mask) == rule->free;
+}
+
+static __always_inline_fn enum elide_deferred elided(bool wait)
+{
+	return wait ? ELIDE_DEFER_ELIDED : ELIDE_DEFER_ELIDED_TRY;
+}
+
+/*
+ * What is known of a section before it begins. Not counted as held, and outside of the transaction,
+ * which is shorter by that: the less there is in it, the less often it is aborted.
+ */
+static __always_inline_fn void prepare(struct elide_thread *t, struct elide_row *row,
+				       const void *word, const struct elide_rule *rule,
+				       const void *site, enum elide_kind kind, bool wait)
+{
+	/* The first, as the end of any section clears it: a handler's that comes from here on. */
+	WRITE_ONCE(t->pending[0].what, elided(wait));
+	barrier();
+	/* One by one: the compiler would clear the structures first. */
+	t->held[0].word = word;
+	t->held[0].size = rule->size;
+	t->held[0].depth = 0;
+	t->pending[0].kind = kind;
+	t->pending[0].lock = word;
+	t->pending[0].site = site;
+	t->pending[0].row = row;
+}
+
+/*
+ * The transaction has just begun: the lock is in it from its first act on, and its call alone.
+ * @prepared: it was, unless a signal handler has had a section of its own since, or has forked
+ */
+static __always_inline_fn void subscribe(struct elide_thread *t, struct elide_row *row,
+					 const void *word, const struct elide_rule *rule,
+					 const void *site, enum elide_kind kind, bool wait,
+					 bool prepared)
+{
+	uint64_t value;
+
+	test_point(begun);
+	if (!is_free(word, rule, &value))
+		rtm_abort(ELIDE_CODE_busy);
+	test_point(subscribed);
+	if (unlikely(!prepared || !t->pending[0].what))
+		prepare(t, row, word, rule, site, kind, wait);
+	t->held[0].value = value;
+	/* All of it was 0, but for what is watched. */
+	t->open |= ELIDE_OPEN_ONE;
+	test_point(held);
+}
+
+/** elide_policy_changed() - HPCA'14's policy has changed its mind about the lock of that entry. */
+void elide_policy_changed(const struct elide_cache *entry);
+
+/** elide_leave_queue() - let the next aborted thread have its turn. */
+void elide_leave_queue(struct elide_thread *t);
+
+#pragma GCC visibility pop
+
+#endif

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * cache.c - see cache.h.
+ *
+ * What an entry says does not depend on where it is: a look-up that is made while the cache
+ * grows finds a whole entry or none.
+ */
+#include <sys/mman.h>
+
+#include "cache.h"
+#include "gate.h"
+#include "settings.h"
+
+/* elide_thread.cache_mask for @nr entries. */
+#define CACHE_MASK(nr) (((nr) - 1) * sizeof(struct elide_cache))
+
+/* Entries that the caches of all threads have more than at first. */
+static uint32_t nr_grown;
+
+static const struct elide_call unknown_call;
+
+/* Entries this thread has written: a signal handler that interrupts that may write some, too. */
+static __thread uint32_t nr_writes;
+
+/*
+ * A look-up in a transaction must not be the first to touch a page of the
+ * block: a page fault aborts, and the next attempt would meet it again. Reading
+ * takes no memory, it maps the page of zeroes.
+ */
+static void map_pages(const void *start, const void *end)
+{
+	for (const char *at = start; at < (const char *)end; at += ELIDE_PAGE)
+		(void)READ_ONCE(*at);
+}
+
+void elide_cache_start(struct elide_thread *t)
+{
+	map_pages(t, &t->cache[ELIDE_NR_CACHE]);
+	t->cache_mask = CACHE_MASK(ELIDE_NR_CACHE);
+}
+
+void elide_caches_forget(void)
+{
+	nr_grown = 0;
+}
+
+/* Is there room for as many entries more? */
+static bool may_grow(uint32_t nr)
+{
+	if (READ_ONCE(nr_grown) + nr > ELIDE_MAX_GROWN)
+		return false;
+	if (__atomic_add_fetch(&nr_grown, nr, __ATOMIC_RELAXED) <= ELIDE_MAX_GROWN)
+		return true;
+	__atomic_sub_fetch(&nr_grown, nr, __ATOMIC_RELAXED);
+	return false;
+}
+
+void elide_cache_empty(struct elide_thread *t)
+{
+	uint32_t nr = elide_nr_cache(t);
+	struct elide_cache *entry;
+
+	if (nr > ELIDE_NR_CACHE) {
+		nr -= ELIDE_NR_CACHE;
+		t->cache_mask = CACHE_MASK(ELIDE_NR_CACHE);
+		madvise(&t->cache[ELIDE_NR_CACHE], nr * sizeof(*entry), MADV_DONTNEED);
+		__atomic_sub_fetch(&nr_grown, nr, __ATOMIC_RELAXED);
+	}
+	/* Pages never written stay so. */
+	for (uint32_t i = 0; (entry = elide_cache_used(t, i)); i++)
+		if (entry->lock)
+			entry->lock = NULL;
+	t->nr_filled = t->nr_evicted = 0;
+}
+
+/*
+ * A signal handler that looks a call up meanwhile finds no entry or a whole one. One that
+ * writes an entry may have written this one: then there is none. One that leaves by
+ * longjmp() leaves none behind.
+ */
+static __always_inline_fn void entry_write(struct elide_thread *t, struct elide_cache *entry,
+					   const struct elide_cache *what)
+{
+	uint32_t number = ++nr_writes;
+
+	if (!entry->lock) {
+		if (t->nr_filled < ELIDE_NR_FILLED)
+			t->filled[t->nr_filled] = entry - t->cache;
+		t->nr_filled++;
+	}
+	WRITE_ONCE(entry->lock, NULL);
+	barrier();
+	entry->generation = what->generation;
+	entry->call = what->call;
+	entry->slot = what->slot;
+	barrier();
+	if (likely(READ_ONCE(nr_writes) == number))
+		WRITE_ONCE(entry->lock, what->lock);
+	barrier();
+	if (unlikely(READ_ONCE(nr_writes) != number))
+		WRITE_ONCE(entry->lock, NULL);
+}
+
+/*
+ * So many live entries were lost to others that a search for each costs more than to have twice
+ * as many, as long as there is room. Their places change; what they say does not depend on it.
+ */
+static __cold void cache_grow(struct elide_thread *t)
+{
+	uint32_t nr = elide_nr_cache(t);
+
+	t->nr_evicted = 0;
+	if (nr == ELIDE_MAX_CACHE || elide_process.config.keeps_window || !may_grow(nr))
+		return;
+	map_pages(&t->cache[nr], &t->cache[2 * nr]);
+	WRITE_ONCE(t->cache_mask, CACHE_MASK(2 * nr));
+	t->nr_filled = 0;
+	for (uint32_t i = 0; i < nr; i++) {
+		struct elide_cache entry = t->cache[i];
+		const void *site = (const void *)elide_row(&entry)->site;
+
+		if (!entry.lock)
+			continue;
+		WRITE_ONCE(t->cache[i].lock, NULL);
+		entry_write(t, elide_cache_slot(t, entry.lock, site), &entry);
+	}
+	/* A handler has forked, and of this child's block none was to be written. */
+	if (unlikely(!READ_ONCE(t->ready)))
+		madvise(t, sizeof(*t), MADV_DONTNEED);
+}
+
+static __always_inline_fn struct elide_cache *entry_make(struct elide_thread *t,
+							 const struct elide_call *call,
+							 const struct elide_row *row,
+							 const void *lock, uint32_t index,
+							 uint32_t generation)
+{
+	struct elide_cache *entry = elide_cache_slot(t, lock, (const void *)row->site);
+	const void *old = entry->lock;
+
+	/* The block stands for its thread, and for those after it that get it. */
+	elide_registry_use(index, row->class_index, (uintptr_t)t / ELIDE_PAGE);
+	if (old && old != lock && entry->generation == READ_ONCE(*elide_generation(old)) &&
+	    unlikely(++t->nr_evicted > elide_nr_cache(t) / 8)) {
+		cache_grow(t);
+		entry = elide_cache_slot(t, lock, (const void *)row->site);
+	}
+	if (elide_process.config.keeps_window)
+		*elide_window(t, entry) = (struct policy_window){0};
+	entry_write(t, entry,
+		    &(struct elide_cache){
+			    .lock = lock,
+			    .generation = generation,
+			    .call = (const char *)call - (const char *)t,
+			    .slot = index - elide_registry_home(lock),
+		    });
+	return entry;
+}
+
+__noinline struct elide_cache *elide_cache_make(struct elide_thread *t,
+						const struct elide_call *call, const void *lock,
+						uint32_t index, uint32_t generation)
+{
+	return entry_make(t, call, call->row, lock, index, generation);
+}
+
+uint16_t *elide_row_slot(struct elide_thread *t, uint32_t class_index, const void *site,
+			 enum elide_kind kind, uint32_t hot)
+{
+	uint64_t h = (class_index * 2654435761ull + hot) ^
+		     ((uintptr_t)site * 0x9e3779b97f4a7c15ull >> 40);
+	const struct elide_call *call;
+	const struct elide_row *row;
+	uint16_t *slot;
+
+	for (uint32_t i = h;; i++) {
+		slot = &t->rows[i % ELIDE_NR_ROWS];
+		if (!*slot)
+			return slot;
+		call = &t->calls[*slot - 1];
+		row = READ_ONCE(call->row);
+		if (unlikely(!row))
+			return slot; /* wiped */
+		if (row->class_index == class_index && row->site == (uintptr_t)site &&
+		    row->kind == kind && call->hot == hot)
+			return slot;
+	}
+}
+
+/* The call with that class, site and kind, or one without a row. Mostly the one of the last look-up. */
+static __always_inline_fn const struct elide_call *call_known(struct elide_thread *t,
+							      uint32_t class_index,
+							      const void *site,
+							      enum elide_kind kind, uint32_t hot)
+{
+	const struct elide_call *call = &t->calls[t->last_call];
+	const struct elide_row *row = READ_ONCE(call->row);
+	uint16_t slot;
+
+	if (likely(row && row->class_index == class_index && row->site == (uintptr_t)site &&
+		   row->kind == kind && call->hot == hot))
+		return call;
+	slot = *elide_row_slot(t, class_index, site, kind, hot);
+	if (!slot)
+		return &unknown_call;
+	t->last_call = slot - 1;
+	return &t->calls[slot - 1];
+}
+
+struct elide_cache *elide_cache_refill(struct elide_thread *t, const void *lock, const void *site,
+				       enum elide_kind kind)
+{
+	const struct elide_call *call;
+	const struct elide_row *row;
+	struct elide_cache *entry;
+	uint32_t index, generation;
+
+	if (!t->ready || elide_busy)
+		return NULL;
+	/* Before the lock is looked up: if it is another one by now, the entry never fits. */
+	generation = __atomic_load_n(elide_generation(lock), __ATOMIC_ACQUIRE);
+	index = elide_registry_find(lock);
+	if (index == ELIDE_NONE) {
+		index = elide_registry_add_known(&t->last_class, lock, kind, site, false, false);
+		generation = __atomic_load_n(elide_generation(lock), __ATOMIC_ACQUIRE);
+	}
+	if (index == ELIDE_NONE)
+		return NULL;
+	call = call_known(t, elide_registry_class(index), site, kind, elide_hot_of(index));
+	row = READ_ONCE(call->row);
+	if (!row)
+		return NULL;
+	entry = entry_make(t, call, row, lock, index, generation);
+	barrier();
+	/* A handler may have forked, and the calls of this child are wiped or made anew. */
+	if (unlikely(READ_ONCE(call->row) != row))
+		entry->lock = NULL;
+	return likely(entry->lock == lock) ? entry : NULL;
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * settings.c - see settings.h.
+ */
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../base/detect.h"
+#include "settings.h"
+#include "tunables.h"
+
+struct elide_process elide_process;
+bool elide_enabled;
+uint64_t elide_hold_mask = ~0ull;
+uint64_t elide_short_mask = ~0ull;
+
+/* No more than one processor may be used; more are not asked for than a set has room for. */
+static bool has_one_processor(void)
+{
+	cpu_set_t set;
+
+	return !sched_getaffinity(0, sizeof(set), &set) && CPU_COUNT(&set) == 1;
+}
+
+static void choose_mode(void)
+{
+	struct elide_process *p = &elide_process;
+	struct elide_facts facts;
+
+	elide_detect_facts(&facts, ELIDE_TAA_FILE);
+	p->rtm = elide_detect_decide(&facts, elide_tunables.mode == ELIDE_MODE_ELIDE, p->why,
+				     sizeof(p->why));
+	if (elide_tunables.mode == ELIDE_MODE_PROFILE) {
+		snprintf(p->why, sizeof(p->why), "ELIDE_MODE=profile");
+		p->mode = ELIDE_RUN_PROFILE;
+	} else if (p->rtm != ELIDE_RTM_NONE && elide_tunables.mode == ELIDE_MODE_AUTO &&
+		   elide_tunables.policy == POLICY_ADAPTIVE && has_one_processor()) {
+		snprintf(p->why, sizeof(p->why),
+			 "there is one processor: no two sections run at once; ELIDE_MODE=elide insists");
+		p->mode = ELIDE_RUN_PROFILE;
+	} else {
+		p->mode = p->rtm == ELIDE_RTM_NONE ? ELIDE_RUN_PROFILE : ELIDE_RUN_ELIDE;
+	}
+	elide_enabled = p->mode == ELIDE_RUN_ELIDE;
+}
+
+static void configure_policy(void)
+{
+	const struct elide_tunables *t = &elide_tunables;
+
+	elide_tunables_word("POLICY", t->policy, elide_process.policy,
+			    sizeof(elide_process.policy));
+	elide_process.config = (struct policy_config){
+		.name = t->policy,
+		.budget = {t->retry_conflict, t->retry_busy, t->retry_capacity, t->retry_other, 1,
+			   POLICY_QUEUE_NOBODY},
+		.spin_busy = t->spin_busy,
+		.backoff = t->backoff,
+		.window = t->window,
+		.fail_percent = t->fail_percent,
+		.pause_min = t->pause_min,
+	};
+	policy_flags(&elide_process.config);
+	policy_arms(&elide_process.config);
+}
+
+/* A period rounded up to a power of two, less one; all ones for never. */
+static uint64_t hold_mask(uint32_t period)
+{
+	uint64_t power = 1;
+
+	while (power < period)
+		power *= 2;
+	return period ? power - 1 : ~0ull;
+}
+
+/* The program may change its directory before the file is made. */
+static void make_output_absolute(void)
+{
+	static char name[ELIDE_TUNABLE_TEXT];
+	char *output = elide_tunables.output;
+	size_t len;
+
+	if (*output == '/' || !getcwd(name, sizeof(name)))
+		return;
+	len = strlen(name);
+	if (len + 1 + strlen(output) >= sizeof(name))
+		return;
+	name[len] = '/';
+	strcpy(name + len + 1, output);
+	strcpy(output, name);
+}
+
+void elide_settings_decide(void)
+{
+	make_output_absolute();
+	choose_mode();
+	configure_policy();
+	elide_hold_mask = hold_mask(elide_tunables.hold_period);
+}

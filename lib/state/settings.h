@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * settings.h - what was decided for the whole process at its start.
+ */
+#ifndef ELIDE_SETTINGS_H
+#define ELIDE_SETTINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "../base/datafile-writer.h"
+#include "../compiler.h"
+#include "../policy/policy.h"
+
+#pragma GCC visibility push(hidden)
+
+/* Natively one of 16 first attempts is timed: two RDTSC cost about as much as a short section. */
+#define ELIDE_TIME_PERIOD 16
+
+/**
+ * struct elide_process - constant after the start, but for @running.
+ * @running: calls are counted; false before the start, when off, and in a child not followed
+ * @mode:    enum elide_run_mode
+ * @rtm:     enum elide_rtm
+ * @config:  of the policy
+ * @policy:  its name
+ * @why:     why @mode is what it is
+ * @short_way: the wrappers know the locks' words and may take them without calling glibc
+ * @order:   the order of locks is watched, see order.h
+ * @watch_locked: each real acquisition is written down: for @order, or for who is to blame
+ * @tell_section: each thread reports its present section to the emulator
+ * @holder:  by enum elide_kind, where in a lock its holder's thread id is; 0 nowhere
+ */
+struct elide_process {
+	bool running;
+	enum elide_run_mode mode;
+	enum elide_rtm rtm;
+	struct policy_config config;
+	char policy[32];
+	char why[256];
+	bool short_way;
+	bool order;
+	bool watch_locked;
+	bool tell_section;
+	uint32_t holder[ELIDE_NR_KINDS];
+};
+
+extern struct elide_process elide_process;
+
+/** elide_short_way() - may the wrappers do by themselves what is usual? */
+static inline bool elide_short_way(void)
+{
+	return elide_process.short_way && !elide_process.order;
+}
+
+/* True when this process elides: mode, RTM and the watch all agree. */
+extern bool elide_enabled;
+
+/** elide_halted() - is nothing elided for now, in a process that elides? */
+static inline bool elide_halted(void)
+{
+	return !READ_ONCE(elide_enabled) || READ_ONCE(elide_data->control);
+}
+
+/* Period of the acquisitions whose hold time is measured, a power of two, less one. */
+extern uint64_t elide_hold_mask;
+
+/*
+ * Period of the locked acquisitions for which elide_short_more() is called, less one: that of
+ * elide_hold_mask, or 0 (all of them) where locked acquisitions are watched.
+ */
+extern uint64_t elide_short_mask;
+
+/**
+ * elide_settings_decide() - decide mode, RTM and policy from the tunables and the machine.
+ *
+ * Once, after elide_tunables_read().
+ */
+void elide_settings_decide(void);
+
+#pragma GCC visibility pop
+
+#endif

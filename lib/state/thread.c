@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* thread.c - see thread.h. */
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "cache.h"
+#include "gate.h"
+#include "settings.h"
+#include "thread.h"
+
+__thread struct elide_thread *elide_self;
+struct elide_row elide_no_row;
+
+static const uint8_t eliding = POLICY_ARM_keen;
+static struct adapt_thread nobody;
+struct elide_call elide_no_call = {.arm = &eliding, .adapt = &nobody, .row = &elide_no_row};
+
+/* What this thread was called before each fork, the latest first. */
+#define MAX_FORKS 4
+static __thread uint32_t own_tids[MAX_FORKS];
+static __thread bool forked_deeper;
+
+static struct elide_thread *all;
+
+struct elide_thread *elide_threads_all(void)
+{
+	return READ_ONCE(all);
+}
+
+void elide_threads_add(struct elide_thread *t)
+{
+	t->next = all;
+	all = t;
+}
+
+void elide_threads_clear(void)
+{
+	all = NULL;
+}
+
+enum elide_way elide_way(const struct elide_thread *t, const struct elide_row *row)
+{
+	bool elided = row->state == ELIDE_STATE_ELIDING || row->state == ELIDE_STATE_PAUSED;
+
+	if (!elide_short_way() || (elided && t->halted))
+		return ELIDE_WAY_LONG;
+	if (!elided)
+		return ELIDE_WAY_SHORT;
+	/* These skip acquisitions of single locks, and the short ways do not call policy_enter(). */
+	return elide_process.config.counts_skips || elide_process.config.keeps_window ?
+		       ELIDE_WAY_LONG :
+		       ELIDE_WAY_ELIDE;
+}
+
+bool elide_may_judge(void)
+{
+	return elide_process.running && !elide_busy && (!elide_self || elide_self->ready);
+}
+
+bool elide_tid_is_own(const struct elide_thread *t, uint32_t tid)
+{
+	bool own = forked_deeper || tid == (t ? t->tid : (uint32_t)syscall(SYS_gettid));
+
+	for (int i = 0; i < MAX_FORKS; i++)
+		own |= tid == own_tids[i];
+	return own;
+}
+
+void elide_tid_remember(uint32_t tid)
+{
+	if (own_tids[0] == tid)
+		return;
+	forked_deeper |= own_tids[MAX_FORKS - 1] != 0;
+	for (int i = MAX_FORKS - 1; i; i--)
+		own_tids[i] = own_tids[i - 1];
+	own_tids[0] = tid;
+}

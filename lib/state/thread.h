@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * thread.h - a thread's block: held list, pending calls, look-up cache, rows, calls.
+ *
+ * A thread's block lies in memory that a fork wipes (MADV_WIPEONFORK): in the
+ * child every look-up misses, and the slow path starts afresh with a data
+ * file of its own. When a thread ends, its block with all that was counted
+ * goes to the next one; nothing is folded, so nothing can be lost.
+ *
+ * Inside a transaction only the first union (nr_held to watched), @pending and @held of struct
+ * elide_thread are written.
+ */
+#ifndef ELIDE_THREAD_H
+#define ELIDE_THREAD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "../base/datafile-writer.h"
+#include "../compiler.h"
+#include "../emulator.h"
+#include "../policy/policy.h"
+#include "registry.h"
+
+#pragma GCC visibility push(hidden)
+
+/* Elided locks open at once, and lock calls remembered, per transaction. */
+#define ELIDE_MAX_HELD    16
+#define ELIDE_MAX_PENDING 64
+
+/*
+ * Entries of the look-up cache: 32 KiB at first, for a thousand locks at one site. Where that does
+ * not do it is doubled, up to 256 KiB, as long as there is room in what all threads together may
+ * have more: 4 MiB, or 18 threads with ten thousand locks each.
+ */
+#define ELIDE_NR_CACHE       (1u << 11)
+#define ELIDE_MAX_CACHE_BITS 14
+#define ELIDE_MAX_CACHE      (1u << ELIDE_MAX_CACHE_BITS)
+#define ELIDE_MAX_GROWN      (1u << 18)
+
+/* Bytes; the smallest page of x86-64. */
+#define ELIDE_PAGE 4096
+
+/* Entries of it that are found again without a search: most threads use no more. */
+#define ELIDE_NR_FILLED 64
+
+/* No thread's id. */
+#define ELIDE_NO_TID (~0u)
+
+/* Rows (class, site, kind) a thread can count: slots of their hash, and how many may be in use. */
+#define ELIDE_NR_ROWS  1024
+#define ELIDE_MAX_ROWS (ELIDE_NR_ROWS * 3 / 4) /* or a search for what is not there never ends */
+
+/**
+ * struct elide_cache - what is known of (lock, site, kind), wherever in the cache it is.
+ * @lock:       its address, NULL for an empty entry
+ * @generation: of the lock's hash when the entry was made
+ * @call:       offset in the thread's block, in bytes, of the struct elide_call, whose row has the
+ *              site and the kind
+ * @slot:       where in its neighbourhood in the registry the lock is
+ */
+struct elide_cache {
+	const void *lock;
+	uint32_t generation;
+	uint16_t call;
+	uint16_t slot;
+};
+
+_Static_assert(sizeof(struct elide_cache) == 16, "four entries per cache line");
+
+/**
+ * struct elide_held - a lock held by elision.
+ * @word:  lock word
+ * @value: what it held when it was subscribed to
+ * @size:  bytes of the word, 4 or 8
+ * @depth: how often a recursive lock was relocked
+ */
+struct elide_held {
+	const void *word;
+	uint64_t value;
+	uint32_t size;
+	uint32_t depth;
+};
+
+/**
+ * struct elide_acquired - a lock that the thread has acquired, elided or locked; ELIDE_ORDER=1.
+ * @lock: address of the lock
+ * @site: return address of the call that acquired it
+ * @class_index: class of the lock
+ * @kind: enum elide_kind
+ */
+struct elide_acquired {
+	const void *lock;
+	const void *site;
+	uint32_t class_index;
+	uint32_t kind;
+};
+
+/* Locks acquired at once whose order is watched; the kernel's lockdep has room for 48. */
+#define ELIDE_MAX_ACQUIRED 48
+
+/* What is still to be done about a lock after the commit. */
+enum elide_deferred {
+	ELIDE_DEFER_ELIDED = 1, /* count it as elided */
+	ELIDE_DEFER_ELIDED_TRY, /* count it as elided by a trylock or a timed call */
+	ELIDE_DEFER_REAL,       /* count it as locked */
+	ELIDE_DEFER_REAL_TRY,   /* count it as locked by a trylock or a timed call */
+	ELIDE_DEFER_UNELIDED,   /* ELIDE_ORDER=1: an elided lock, not the last, was released */
+	ELIDE_DEFER_RELEASED,   /* a lock that was locked was released */
+	ELIDE_DEFER_NEW,        /* it was initialised */
+	ELIDE_DEFER_SHARED,     /* it was initialised process-shared */
+	ELIDE_DEFER_GONE,       /* it was destroyed */
+	ELIDE_DEFER_MISUSE,     /* count a misuse; enum elide_misuse_type is added to this */
+};
+
+/**
+ * struct elide_pending - a lock call inside the open transaction.
+ * @what:  enum elide_deferred
+ * @kind:  enum elide_kind
+ * @lock:  address of the lock, which may be gone after the commit
+ * @site:  return address of the call
+ * @row:   counters of the call, NULL if (lock, site) was not known yet
+ *
+ * Begins as struct rtmgrind_section does: the emulator reads in the first one
+ * which section the thread is in.
+ */
+struct elide_pending {
+	uint32_t what;
+	uint32_t kind;
+	const void *lock;
+	const void *site;
+	struct elide_row *row;
+};
+
+#define ELIDE_SAME_PLACE(a, b) \
+	_Static_assert(offsetof(struct elide_pending, a) == offsetof(struct rtmgrind_section, b), \
+		       "the emulator reads it")
+ELIDE_SAME_PLACE(what, open);
+ELIDE_SAME_PLACE(kind, kind);
+ELIDE_SAME_PLACE(lock, lock);
+ELIDE_SAME_PLACE(site, site);
+
+/* How a wrapper treats a call whose lock is in the look-up cache. */
+enum elide_way {
+	ELIDE_WAY_LONG,  /* call the functions of engine.h, which know every case */
+	ELIDE_WAY_SHORT, /* lock it and count that */
+	ELIDE_WAY_ELIDE, /* do as the policy's arm says */
+};
+
+/**
+ * struct elide_call - what a thread knows of a call: locks of one class, acquired at one site.
+ * @way:      enum elide_way
+ * @site:     number of the site in the class, below LEARN_SITES
+ * @elided:   the policy decides about the call; 0: its locks are never elided
+ * @streak:   acquisitions in a row that fell back because the section cannot be elided
+ * @probing:  the next acquisition that ends is a probe
+ * @retry_skip: next aborts without a cause after which no further attempt is made
+ * @retry_failures: grows by two with each further attempt that aborted, shrinks by one with each
+ *            that is made; adapt/giveup.c
+ * @hot:      number of the state of its own that the lock has, from 1; 0: it has that of its class
+ * @adapt_nr: index in adapt_classes of that state; 0: the call is not measured
+ * @arm:      arm of the site, in that state: enum policy_arm_name
+ * @adapt:    the thread's measurement in that state
+ * @row:      counters of the call, in the data file; NULL for an unused entry
+ * @commits:  commits of @row when @probing began; else its commits and its acquisitions that were
+ *            not attempted, at the last acquisition of @streak
+ * @contended: acquisitions of @row that found the lock held, at the last report
+ * @failed:   the lock of @streak, NULL if there were several
+ * @waits:    locked sections since @seen that have waited for a condition variable
+ * @seen:     low 32 bits of the locked acquisitions of @row when a probe was last due
+ */
+struct elide_call {
+	uint8_t way;
+	uint8_t site;
+	uint8_t streak : 7, probing : 1;
+	uint8_t elided : 1, retry_skip : 4, retry_failures : 3;
+	uint16_t hot;
+	uint16_t waits;
+	uint32_t adapt_nr;
+	uint32_t seen;
+	const uint8_t *arm;
+	struct adapt_thread *adapt;
+	struct elide_row *row;
+	uint64_t commits;
+	uint64_t contended;
+	const void *failed;
+} __cacheline_aligned;
+
+_Static_assert(sizeof(struct elide_call) == CACHE_LINE, "one line for each call");
+
+/**
+ * struct adapt_thread - a thread's measurement of the locks that share a struct adapt_class.
+ * @start:     time of the last report, ns; 0 before the first
+ * @goal:      sections that the thread will have completed when @countdown is 0
+ * @countdown: sections until the next report
+ * @nr:        what @countdown began with
+ * @adapt_nr:  index in adapt_classes; 0 for an unused entry
+ * @epoch:     number of the epoch of the last report
+ * @aborts:    attempts that other threads have aborted: conflicts, and locks found held
+ */
+struct adapt_thread {
+	uint64_t start;
+	uint64_t goal;
+	uint32_t countdown;
+	uint32_t nr;
+	uint32_t adapt_nr;
+	uint32_t epoch;
+	uint64_t aborts;
+};
+
+/* elide_thread.open in the usual section: one lock, one call, nothing else to be done. */
+#define ELIDE_OPEN_ONE 0x10001
+
+/* A call that is not measured reads elide_halted() after this number of acquisitions. */
+#define ELIDE_NO_ADAPT 256
+
+/**
+ * struct elide_thread - a thread's block.
+ * @open:       the next ones together: 0 outside sections, where nothing is watched
+ * @nr_held:    elided locks open; not zero exactly inside a transaction of ours
+ * @nr_pending: lock calls of the open transaction
+ * @odd:        more is to be done at its end than to count it
+ * @nr_acquired: locks in @acquired; always 0 unless ELIDE_ORDER=1
+ * @in_real:    1 in a section under the real lock, where the emulator is told or loads are
+ *              sampled: @real, by a call that counts in @real_row
+ * @watched:    not 0 if either is not
+ * @pending:    the calls; the first is the one of the outermost lock. Between transactions the
+ *              first has the outermost locked lock, where that is watched, and else is empty
+ * @halted:     nothing is elided for now: elide_halted(), when the thread last looked
+ * @ready:      false in a block that a fork has wiped
+ * @tid:        Linux thread id, as glibc writes it into mutexes it locks
+ * @short_tid:  @tid while unlock calls may take the wrappers' short way, else
+ *              ELIDE_NO_TID: nothing is elided here, no hold time is being measured
+ * @cache_mask: of an entry's place in the cache, in bytes; 0 in a block that a fork has wiped,
+ *              where all look-ups go to the first entry and miss
+ * @seed:       state of the back-off's random generator
+ * @streak:     aborts since the watch last looked
+ * @committed:  commits of all threads when it did
+ * @arm:        how the adaptive policy treats the present acquisition
+ * @socket:     that it was on at its last report, below POLICY_SOCKETS
+ * @queue:      word of the lock at which it is the one that tries again; NULL
+ * @time_countdown: first attempts until one is timed
+ * @nr_spins, @nr_rwlocks: locks of these kinds that it has locked, as far as the wrappers know
+ * @hold_lock, @hold_row, @hold_start: the acquisition being measured
+ * @chunk:      chunk of the data file that rows are taken from
+ * @nr_rows, @rows: hash of its rows: index in @calls, from 1
+ * @last_call:  index in @calls of the call that a cache entry was last made for, from 0
+ * @next_free:  list of blocks whose thread has ended
+ * @next:       list of all blocks
+ * @sample_seed: state of the random generator that chooses what is sampled
+ * @stack_top:  end of its stack; 0 in a block whose thread has ended
+ * @first_seen: of each kind of event as many are looked at for certain, see evidence.h
+ * @nr_blocked: locks it has released that others waited for
+ * @pid:        its process
+ * @handle:     its thread control block, which is what glibc's pthread_t points to
+ * @last_class: class that a lock of the thread was last found to be of
+ * @nr_filled:  entries of the cache in use; the first are in @filled, see elide_cache_used()
+ * @nr_evicted: entries of live locks that others have taken the place of, since it was last doubled
+ * @windows:    this thread's judgement of the lock in the cache entry of that index: policy hpca,
+ *              under which the cache does not grow
+ * @cache:      the look-up cache; last, as most of it is never touched, and in pages of its own
+ * @calls:      what it knows of its calls: one for each row, one more for each hot lock of a row
+ * @adapts:     its measurements, of classes and of hot locks: adapt/epoch.h
+ * @no_adapt:   the measurement of calls that are not measured
+ * @acquired:   the locks it has acquired, the oldest first
+ * @pmu:        ring of its samples of aborts, see pmu.h; NULL without
+ * @loads:      ring of its samples of loads; NULL without
+ */
+struct elide_thread {
+	union {
+		struct {
+			uint16_t nr_held;
+			uint16_t nr_pending;
+			uint16_t odd;
+			union {
+				struct {
+					uint8_t nr_acquired;
+					uint8_t in_real;
+				};
+				uint16_t watched;
+			};
+		};
+		uint64_t open;
+	};
+	struct elide_pending pending[ELIDE_MAX_PENDING];
+	struct elide_held held[ELIDE_MAX_HELD];
+
+	bool ready __cacheline_aligned;
+	bool halted;
+	uint32_t tid;
+	uint32_t short_tid;
+	uint64_t cache_mask;
+	uint32_t seed;
+	uint32_t streak;
+	uint32_t time_countdown;
+	uint32_t nr_spins;
+	uint32_t nr_rwlocks;
+	uint32_t arm;
+	uint32_t socket;
+	uint32_t *queue;
+	const void *hold_lock;
+	struct elide_row *hold_row;
+	unsigned long long hold_start;
+	uint64_t committed;
+
+	struct elide_chunk *chunk;
+	uint32_t nr_rows;
+	uint32_t last_call;
+	uint16_t rows[ELIDE_NR_ROWS];
+	struct elide_thread *next_free;
+	struct elide_thread *next;
+	uint64_t sample_seed;
+	uint64_t stack_top;
+	uint32_t first_seen;
+	uint64_t nr_blocked;
+	struct elide_pending real;
+	struct elide_last_class last_class;
+	int pid;
+	const void *handle;
+	uint32_t nr_filled;
+	uint32_t nr_evicted;
+	uint16_t filled[ELIDE_NR_FILLED];
+
+	struct elide_call calls[ELIDE_MAX_ROWS];
+	struct adapt_thread adapts[ELIDE_NR_ROWS];
+	struct adapt_thread no_adapt;
+	struct policy_window windows[ELIDE_NR_CACHE];
+	struct elide_acquired acquired[ELIDE_MAX_ACQUIRED];
+	void *pmu;
+	void *loads;
+	const struct elide_row *real_row;
+
+	struct elide_cache cache[ELIDE_MAX_CACHE] __attribute__((aligned(ELIDE_PAGE)));
+};
+
+_Static_assert(offsetof(struct elide_thread, calls[ELIDE_MAX_ROWS]) <= UINT16_MAX,
+	       "an entry of the cache says where its call is");
+
+/* The calling thread's block; NULL before its first lock call and where there is none. */
+extern __thread struct elide_thread *elide_self;
+
+/* What a thread knows of a call that a fork has wiped from its block in the middle of it. */
+extern struct elide_call elide_no_call;
+
+/* Where is counted what belongs to no row any more. */
+extern struct elide_row elide_no_row;
+
+/**
+ * elide_call_row() - the counters of a call.
+ *
+ * A signal handler may fork in the middle of a lock call; in the child the
+ * entry is wiped, and the call still has to end.
+ */
+static inline struct elide_row *elide_call_row(const struct elide_call *call)
+{
+	struct elide_row *row = READ_ONCE(call->row);
+
+	return likely(row) ? row : &elide_no_row;
+}
+
+/** elide_threads_all() - the first of all blocks of threads, of ended ones too. In a slow path. */
+struct elide_thread *elide_threads_all(void);
+
+/** elide_threads_add() - a new block: put it in front of the others. In a slow path. */
+void elide_threads_add(struct elide_thread *t);
+
+/** elide_threads_clear() - in a forked child: there are no blocks. */
+void elide_threads_clear(void);
+
+/** elide_way() - how the wrappers are to treat calls of a row of the thread @t. */
+enum elide_way elide_way(const struct elide_thread *t, const struct elide_row *row);
+
+/**
+ * elide_may_judge() - is enough known to call something the calling thread does a misuse?
+ *
+ * Not before the start, in a forked child that has taken no lock, or after vfork().
+ */
+bool elide_may_judge(void);
+
+/**
+ * elide_tid_is_own() - is @tid this thread, now or before it was forked?
+ * @t: the calling thread; NULL where it has taken no lock, then not inside a transaction
+ *
+ * A child of fork() may release what its parent's thread had locked, and so
+ * may a child of that. Behind more forks than are remembered every thread is
+ * taken for one's own. Allowed inside a transaction.
+ */
+bool elide_tid_is_own(const struct elide_thread *t, uint32_t tid);
+
+/** elide_tid_remember() - @tid is this thread's id from now on: it is new, or was forked. */
+void elide_tid_remember(uint32_t tid);
+
+#pragma GCC visibility pop
+
+#endif

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * aside.c - see aside.h.
+ *
+ * A wrapper that only passes a call on costs two jumps: a fifth of an uncontended lock and
+ * unlock, and all that the library would cost where it is switched off. The words through
+ * which objects call other objects' functions are those that the loader has filled in
+ * (System V ABI, AMD64 supplement, 4.4 and 5.2). Must never change any other word.
+ */
+#include <link.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "aside.h"
+#include "compiler.h"
+#include "find.h"
+#include "real.h"
+
+/* A wrapper, and what it stands in front of. */
+struct pair {
+	const char *name, *version;
+	const void *real; /* where the function's address is, in struct real */
+	ElfW(Sym) *symbol;
+	uintptr_t wrapper;
+	uintptr_t function;
+};
+
+static struct pair pairs[] = {
+#define ELIDE_SYMBOL(id, symbol, version_, result, parameters, arguments) \
+	{.name = #symbol, .version = version_, .real = &real.id},
+#define ELIDE_ALIAS(symbol, id) {.name = #symbol, .version = "", .real = &real.id},
+#include "symbols.def"
+#undef ELIDE_SYMBOL
+#undef ELIDE_ALIAS
+};
+
+/* An object's relocations, and what of it the loader has made read-only (PT_GNU_RELRO). */
+struct object {
+	uintptr_t base;
+	const ElfW(Rela) *tables[2];
+	size_t sizes[2];
+	uintptr_t read_only, read_only_end;
+};
+
+static uintptr_t page_of(uintptr_t address)
+{
+	return address & -(uintptr_t)sysconf(_SC_PAGESIZE);
+}
+
+/* @word, in a page that is to be readable and, with @writable, writable after it. */
+static void change(uintptr_t *word, uintptr_t value, bool writable)
+{
+	void *page = (void *)page_of((uintptr_t)word);
+	size_t size = (uintptr_t)(word + 1) - (uintptr_t)page;
+
+	if (!writable && mprotect(page, size, PROT_READ | PROT_WRITE))
+		return;
+	WRITE_ONCE(*word, value);
+	if (!writable)
+		mprotect(page, size, PROT_READ);
+}
+
+static const struct pair *pair_of(uintptr_t wrapper)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(pairs); i++)
+		if (pairs[i].symbol && pairs[i].wrapper == wrapper)
+			return &pairs[i];
+	return NULL;
+}
+
+/* The words that one table of relocations has filled in. */
+static void rebind(const struct object *o, const ElfW(Rela) *table, size_t size)
+{
+	for (const ElfW(Rela) *r = table; size >= sizeof(*r); r++, size -= sizeof(*r)) {
+		uintptr_t *word = (uintptr_t *)(o->base + r->r_offset);
+		const struct pair *pair;
+
+		switch (ELF64_R_TYPE(r->r_info)) {
+		case R_X86_64_JUMP_SLOT:
+		case R_X86_64_GLOB_DAT:
+		case R_X86_64_64:
+			pair = pair_of(READ_ONCE(*word));
+			if (pair)
+				change(word, pair->function,
+				       (uintptr_t)word - o->read_only >=
+					       o->read_only_end - o->read_only);
+		}
+	}
+}
+
+static void read_dynamic(struct object *o, const ElfW(Dyn) *d)
+{
+	for (; d->d_tag != DT_NULL; d++) {
+		uintptr_t address = d->d_un.d_ptr;
+
+		/* The loader relocates most of these where they are. */
+		if (address < o->base)
+			address += o->base;
+		switch (d->d_tag) {
+		case DT_RELA:
+			o->tables[0] = (const ElfW(Rela) *)address;
+			break;
+		case DT_RELASZ:
+			o->sizes[0] = d->d_un.d_val;
+			break;
+		case DT_JMPREL:
+			o->tables[1] = (const ElfW(Rela) *)address;
+			break;
+		case DT_PLTRELSZ:
+			o->sizes[1] = d->d_un.d_val;
+			break;
+		}
+	}
+}
+
+static int rebind_object(struct dl_phdr_info *info, size_t size, void *own)
+{
+	struct object o = {.base = info->dlpi_addr};
+
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+
+		if (p->p_type == PT_GNU_RELRO) {
+			o.read_only = o.base + p->p_vaddr;
+			o.read_only_end = page_of(o.read_only + p->p_memsz);
+			o.read_only = page_of(o.read_only);
+		} else if (p->p_type == PT_DYNAMIC) {
+			const ElfW(Dyn) *d = (const ElfW(Dyn) *)(o.base + p->p_vaddr);
+
+			if (d == own)
+				return 0;
+			read_dynamic(&o, d);
+		}
+	}
+	for (int i = 0; i < 2; i++)
+		if (o.tables[i])
+			rebind(&o, o.tables[i], o.sizes[i]);
+	return 0;
+}
+
+void stand_aside(void)
+{
+	uintptr_t base = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(pairs); i++) {
+		struct pair *p = &pairs[i];
+
+		p->function = *(const uintptr_t *)p->real;
+		p->symbol = find_own_symbol(p->name, p->version, &base);
+		if (p->symbol)
+			p->wrapper = base + p->symbol->st_value;
+	}
+	dl_iterate_phdr(rebind_object, _DYNAMIC);
+	/* What is bound later: the loader adds the base. */
+	for (size_t i = 0; i < ARRAY_SIZE(pairs); i++)
+		if (pairs[i].symbol)
+			change(&pairs[i].symbol->st_value, pairs[i].function - base, false);
+}

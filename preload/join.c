@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * join.c - pthread_join() and its kin: the moment at which a thread is known to have ended.
+ *
+ * Inside an elided section the call's system call, or what it reads, ends the section as it
+ * does any; nothing is done there.
+ */
+#include <time.h>
+
+#include "wrap.h"
+
+/*
+ * The Linux thread id is part of the id of a thread's processor clock: its complement, above
+ * three bits (clock_getcpuclockid(3) returns it likewise). A thread that has ended has no clock.
+ */
+#define CLOCK_TID(clock) (~(uint32_t)((clock) >> 3))
+
+/*
+ * Before the call: the thread's id. A thread that has ended needs none, as no other one gets
+ * its handle before it is joined: it is told of at once.
+ */
+static uint32_t before(pthread_t thread)
+{
+	clockid_t clock;
+
+	if (elide_inside(elide_self))
+		return 0;
+	if (!pthread_getcpuclockid(thread, &clock))
+		return CLOCK_TID(clock);
+	elide_thread_joined((const void *)thread, 0);
+	return 0;
+}
+
+/* After it. Returns what the real function did. */
+static int joined(pthread_t thread, uint32_t tid, int err)
+{
+	if (!err && tid)
+		elide_thread_joined((const void *)thread, tid);
+	return err;
+}
+
+WRAPPER int pthread_join(pthread_t thread, void **value)
+{
+	uint32_t tid = before(thread);
+
+	return joined(thread, tid, real.join(thread, value));
+}
+
+WRAPPER int pthread_tryjoin_np(pthread_t thread, void **value)
+{
+	uint32_t tid = before(thread);
+
+	return joined(thread, tid, real.tryjoin(thread, value));
+}
+
+WRAPPER int pthread_timedjoin_np(pthread_t thread, void **value, const struct timespec *until)
+{
+	uint32_t tid = before(thread);
+
+	return joined(thread, tid, real.timedjoin(thread, value, until));
+}
+
+WRAPPER int pthread_clockjoin_np(pthread_t thread, void **value, clockid_t clock,
+				 const struct timespec *until)
+{
+	uint32_t tid = before(thread);
+
+	return joined(thread, tid, real.clockjoin(thread, value, clock, until));
+}
+
+WRAPPER int thrd_join(thrd_t thread, int *value)
+{
+	uint32_t tid = before(thread);
+
+	return joined(thread, tid, real.thrd_join(thread, value));
+}

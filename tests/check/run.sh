@@ -1,0 +1,218 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# tests/check.sh on trees of made-up tests: what it runs, counts and prints, and that nothing
+# stays of a test which hangs or of a run that is interrupted. Prints a line a test and a count.
+set -u
+
+check=$(realpath "$(dirname "$0")/../check.sh")
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+nr=0 failed=0
+
+ok() { nr=$((nr + 1)); echo "ok $1"; }
+not_ok() { nr=$((nr + 1)); failed=$((failed + 1)); echo "not ok $1: $2"; }
+
+# tree: an empty one to be in
+tree() {
+	cd "$work" && rm -rf tree && mkdir -p tree/tests tree/build/tests/unit tree/tmp &&
+		cd tree || exit 1
+}
+
+# script NAME [LINE]: a script with what is on standard input and this second line
+script() {
+	mkdir -p "$(dirname "tests/$1")"
+	{
+		echo '#!/bin/sh'
+		[ $# -lt 2 ] || echo "$2"
+		cat
+	} >"tests/$1"
+}
+
+# run VARIABLE=VALUE...: into out, and the exit status to $rc
+run() {
+	env -u PART -u SAN O=build TMPDIR="$PWD/tmp" JOBS=2 "$@" bash "$check" >out 2>&1
+	rc=$?
+}
+
+# printed NAME RC: the run has ended so, and printed what is on standard input
+printed() {
+	cat >want
+	if [ $rc -ne "$2" ]; then
+		not_ok "$1" "exit $rc, not $2: $(cat out)"
+	elif diff want out >diff.out; then
+		ok "$1"
+	else
+		not_ok "$1" "$(tr '\n' ' ' <diff.out)"
+	fi
+}
+
+# await CONDITION: until it holds; a minute at most, for a machine that does much else
+await() {
+	local tries=600
+
+	until eval "$1" || [ $((tries -= 1)) -eq 0 ]; do sleep 0.1; done
+}
+
+# gone NAME FILE...: the processes with these ids have ended, and there is no temporary file
+gone() {
+	local name=$1 pid
+
+	shift
+	for pid in $(cat "$@"); do
+		# Init need not have looked at it yet.
+		if [ -e "/proc/$pid" ] && ! grep -q '^State:.Z' "/proc/$pid/status" 2>/dev/null; then
+			kill -KILL "$pid"
+			not_ok "$name" "process $pid of $* is there"
+			return
+		fi
+	done
+	if [ -n "$(ls tmp)" ]; then
+		not_ok "$name" "$(ls tmp) is there"
+	else
+		ok "$name"
+	fi
+}
+
+# Nobody lists what is run: a script is found wherever it lies, and one that is no test says so.
+tree
+printf '#!/bin/sh\n%s\n' 'printf "[ RUN      ] one\n[       OK ] one\nskip two: why\n"' \
+	>build/tests/unit/test_one
+chmod +x build/tests/unit/test_one
+echo 'echo ok a' | script b/named.sh
+echo 'echo ok b; echo note seen; echo ok c' | script deep/er/named.sh
+printf 'echo ok d\n' | script a/executable
+chmod +x tests/a/executable
+echo 'int main(void) { return 0; }' >tests/a/source.c
+chmod +x tests/a/source.c
+echo 'echo not ok library: it is run' | script a/library.sh '# check: no, sourced by tests'
+run
+printed 'scripts are found' 0 <<'END'
+test_one: ok
+tests/a/executable: ok
+tests/b/named.sh: ok
+tests/deep/er/named.sh: ok
+  seen
+skipped:
+  two: why
+5 passed, 0 failed, 1 skipped
+END
+[ "$(awk 'NR > 1 && $1 $2 ~ /^[0-9.]+$/ { print $3 }' build/tests/seconds | tr '\n' ' ')" = \
+	'build/tests/unit/test_one tests/a/executable tests/b/named.sh tests/deep/er/named.sh ' ] &&
+	ok 'seconds of each' || not_ok 'seconds of each' "$(cat build/tests/seconds)"
+
+# What fails, in each way there is.
+tree
+printf '#!/bin/sh\n%s\n' 'printf "[  FAILED  ] one\n[  FAILED  ] 1 test(s)\n"; exit 1' \
+	>build/tests/unit/test_one
+chmod +x build/tests/unit/test_one
+echo 'echo ok a; echo not ok b: wrong; echo more of it' | script a.sh
+echo 'echo ok c; exit 5' | script b.sh
+echo 'true' | script c.sh
+echo 'echo ok d' | script d.sh '# check: second=5'
+run
+printed 'failures are named' 1 <<'END'
+not ok tests/d.sh: its line "# check:" says second=5
+not ok one
+[  FAILED  ] 1 test(s)
+not ok b: wrong
+more of it
+not ok tests/b.sh: exit 5
+not ok tests/c.sh: it ran no test
+tests/d.sh: ok
+3 passed, 5 failed, 0 skipped
+END
+tree
+run
+printed 'no test at all is a failure' 1 <<'END'
+0 passed, 1 failed, 0 skipped
+END
+
+# Parts: all tests in one of them each, as one text; what all of them skip counts once.
+tree
+cp "$(dirname "$check")/part.sh" .
+script a.sh '# check: seconds=3 parts=3' <<'END'
+. ./part.sh
+echo "skip rest: of no use"
+for i in 1 2 3 4 5 6 7; do ! mine || echo "ok $i"; done
+END
+run
+printed 'parts' 0 <<'END'
+tests/a.sh: ok
+skipped:
+  rest: of no use
+7 passed, 0 failed, 1 skipped
+END
+O=build sh tests/a.sh >out
+rc=$?
+printed 'without parts' 0 <<'END'
+skip rest: of no use
+ok 1
+ok 2
+ok 3
+ok 4
+ok 5
+ok 6
+ok 7
+END
+
+# What takes long is started first, and two run beside each other.
+tree
+echo 'echo $0 >>started; echo ok a' | script a.sh
+echo 'echo $0 >>started; echo ok b' | script b.sh '# check: seconds=5'
+echo 'echo $0 >>started; echo ok c' | script c.sh '# check: seconds=50'
+run JOBS=1
+[ "$(tr '\n' ' ' <started)" = 'tests/c.sh tests/b.sh tests/a.sh ' ] &&
+	ok 'long ones first' || not_ok 'long ones first' "$(cat started)"
+tree
+for i in 1 2; do
+	script $i.sh <<END
+touch $i; i=600
+until [ -e $((3 - i)) ] || [ \$((i -= 1)) -eq 0 ]; do sleep 0.1; done
+[ \$i -gt 0 ] && echo ok $i
+END
+done
+run
+printed 'two at a time' 0 <<'END'
+tests/1.sh: ok
+tests/2.sh: ok
+2 passed, 0 failed, 0 skipped
+END
+
+# A script that hangs, and what it has started in another session, with its signals ignored.
+stays='trap "" TERM INT HUP
+setsid sh -c "echo \$\$ >pid.inner; exec sleep 5000" &
+echo $$ >pid.outer
+mktemp >/dev/null
+echo ok before
+sleep 5000; sleep 5000'
+tree
+echo "$stays" | script a.sh
+run LIMIT=1
+printed 'a script that hangs' 1 <<'END'
+not ok tests/a.sh: exit 137, after 1 s it is ended
+1 passed, 1 failed, 0 skipped
+END
+gone 'nothing stays of a script that hangs' pid.inner pid.outer
+
+# interrupted SIGNAL RC: the run is told to end.
+interrupted() {
+	tree
+	echo "$stays" | script a.sh
+	echo 'sleep 5000 & echo $! >pid.other; wait' | script b.sh
+	env -u PART -u SAN --default-signal O=build TMPDIR="$PWD/tmp" JOBS=2 bash "$check" >out 2>&1 &
+	pid=$!
+	await '[ -s pid.inner ] && [ -s pid.outer ] && [ -s pid.other ]'
+	kill -s "$1" $pid
+	wait $pid
+	rc=$?
+	[ $rc -eq "$2" ] && [ ! -s out ] && ok "ended by SIG$1" ||
+		not_ok "ended by SIG$1" "exit $rc: $(cat out)"
+	gone "nothing stays after SIG$1" pid.inner pid.outer pid.other
+} 2>/dev/null
+interrupted TERM 143
+interrupted INT 130
+
+echo "$nr tests, $failed failed"
+[ $failed -eq 0 ]

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * test_probe.c - call sites at which nothing can be elided, and when that is over.
+ */
+#include "learn-world.h"
+
+static void without_hope_it_is_probed_seldom(void **state)
+{
+	struct world w;
+	unsigned int probes = 0;
+
+	begin(&w, 1, 1, 0);
+	assert_true(learn_unelidable(&w.class, 0, w.now));
+	assert_false(learn_unelidable(&w.class, 0, w.now));
+	assert_int_equal(learn_arm(&w.class, 0), REAL);
+	for (uint64_t end = w.now + 100 * MS; w.now < end; w.now += 10 * LEARN_US) {
+		if (!learn_probe(&w.class, 0, w.now))
+			continue;
+		/* One at a time. */
+		assert_false(learn_probe(&w.class, 0, w.now));
+		learn_probed(&w.class, 0, LEARN_FAILED, w.now);
+		probes++;
+	}
+	/* 0.5 1 2 4 4 4 ... ms */
+	assert_in_range(probes, 24, 28);
+}
+
+static void two_commits_give_hope(void **state)
+{
+	struct world w;
+
+	begin(&w, 1, 1, 0);
+	w.class.sites[0].arm = KEEN;
+	learn_unelidable(&w.class, 0, w.now);
+	w.now += MS;
+	assert_true(learn_probe(&w.class, 0, w.now));
+	assert_false(learn_probed(&w.class, 0, LEARN_PASSED, w.now));
+	assert_int_equal(learn_arm(&w.class, 0), REAL);
+	/* One that fails between begins it anew. */
+	assert_true(learn_probe(&w.class, 0, w.now));
+	assert_false(learn_probed(&w.class, 0, LEARN_FAILED, w.now));
+	w.now += 2 * MS;
+	assert_true(learn_probe(&w.class, 0, w.now));
+	assert_false(learn_probed(&w.class, 0, LEARN_PASSED, w.now));
+	assert_true(learn_probe(&w.class, 0, w.now));
+	assert_true(learn_probed(&w.class, 0, LEARN_PASSED, w.now));
+	assert_int_equal(learn_arm(&w.class, 0), KEEN);
+	/* A clock that went back must not stop the probes for ever. */
+	learn_unelidable(&w.class, 0, w.now);
+	w.now -= 3000 * MS;
+	assert_false(learn_probe(&w.class, 0, w.now));
+	assert_true(learn_probe(&w.class, 0, w.now + 10 * MS));
+}
+
+/* Whether there is hope cannot be told from outside a crowd: then all try. */
+static void unsure_is_hope(void **state)
+{
+	struct world w;
+	int n = 0;
+
+	begin(&w, 1, 1, 0);
+	learn_unelidable(&w.class, 0, w.now);
+	w.now += MS;
+	while (!learn_probed(&w.class, 0, LEARN_UNSURE, w.now)) {
+		w.now += MS;
+		assert_true(learn_probe(&w.class, 0, w.now));
+		assert_true(++n < 10);
+	}
+	assert_int_equal(learn_arm(&w.class, 0), KEEN);
+	assert_true(learn_unelidable(&w.class, 0, w.now));
+	/* It has cost more than a probe, and is not done as soon again. */
+	assert_false(learn_probe(&w.class, 0, w.now + MS - 1));
+	assert_true(learn_probe(&w.class, 0, w.now + MS));
+}
+
+/* A site without hope is left out of what all of them do. */
+static void without_hope_it_is_not_asked(void **state)
+{
+	struct world w;
+
+	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+		begin(&w, seed, 2, 0.03);
+		set(&w, 0, 1, 2, 2);
+		set(&w, 1, 1, 0.1, 0.1);
+		learn_unelidable(&w.class, 1, w.now);
+		for (int i = 0; i < 500; i++) {
+			epoch(&w);
+			assert_int_equal(learn_arm(&w.class, 1), REAL);
+		}
+		check(&w, seed, w.class.sites[0].arm != REAL);
+		check(&w, seed, w.done > 0.95 * w.best);
+	}
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(without_hope_it_is_probed_seldom),
+		cmocka_unit_test(two_commits_give_hope),
+		cmocka_unit_test(unsure_is_hope),
+		cmocka_unit_test(without_hope_it_is_not_asked),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

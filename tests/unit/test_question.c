@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * test_question.c - what the adaptive policy asks, how often, and what it does not.
+ */
+#include "learn-world.h"
+
+/* Where nothing aborts only one question is asked. */
+static void what_cannot_differ_is_not_asked(void **state)
+{
+	struct learn_decision d;
+	struct world w;
+
+	begin(&w, 1, 2, 0.03);
+	w.aborts = 0.001;
+	set(&w, 0, 2, 1, 1);
+	set(&w, 1, 2, 1, 1);
+	for (int i = 0; i < 2000; i++) {
+		d = epoch(&w);
+		if (d.made && !d.won)
+			assert_int_equal(d.arm, KEEN);
+	}
+	assert_int_equal(w.class.sites[0].arm, REAL);
+}
+
+static void begin_turns(struct world *w, uint64_t seed)
+{
+	begin(w, seed, 2, 0.03);
+	for (unsigned int site = 0; site < 2; site++) {
+		set(w, site, 2, 1.8, 1.7);
+		w->rates[site][TURNS] = 2.6;
+	}
+	w->aborts = 0.5;
+}
+
+/* Threads of two sockets that are in each other's way take turns; on one that is not asked. */
+static void turns_are_for_several_sockets(void **state)
+{
+	struct learn_decision d;
+	struct world w;
+
+	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+		begin_turns(&w, seed);
+		for (int i = 0; i < 1000; i++) {
+			d = epoch(&w);
+			check(&w, seed, !d.made || d.arm != TURNS);
+		}
+		begin_turns(&w, seed);
+		w.nr_sockets = 2;
+		run_for(&w, 100 * MS);
+		check(&w, seed, w.class.arm == TURNS);
+		/* What is measured is whole turns. */
+		check(&w, seed, !learn_may_end(&w.class, LEARN_SOCKETS_PERIOD - 1));
+		check(&w, seed, learn_may_end(&w.class, LEARN_SOCKETS_PERIOD));
+	}
+}
+
+/* The share of time in which arms are tried that are not kept. */
+static double share_asked(struct world *w, uint64_t time)
+{
+	uint64_t end = w->now + time, asked = 0;
+
+	while (w->now < end) {
+		bool challenger = w->class.phase == LEARN_CHALLENGER;
+		uint64_t before = w->now;
+
+		epoch(w);
+		asked += challenger ? w->now - before : 0;
+	}
+	return (double)asked / time;
+}
+
+/* Arms that differ by nothing but noise: one that wins by chance must not begin it all anew. */
+static void chance_does_not_begin_it_anew(void **state)
+{
+	struct world w;
+
+	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+		begin(&w, seed, 2, 0.05);
+		set(&w, 0, 1, 3, 3);
+		set(&w, 1, 1, 3, 3);
+		run_for(&w, 20 * MS);
+		check(&w, seed, share_asked(&w, 100 * MS) < 0.03);
+	}
+}
+
+/* An epoch of real locking measures anything at times: it must not take over by that alone. */
+static void one_lucky_pair_does_not_win(void **state)
+{
+	struct learn_decision d = {0};
+	struct world w;
+
+	begin(&w, 1, 1, 0);
+	set(&w, 0, 1, 2, 2);
+	while (w.class.phase != LEARN_CHALLENGER)
+		epoch(&w);
+	set(&w, 0, 20, 2, 2);
+	d = epoch(&w);
+	assert_false(d.made);
+	set(&w, 0, 1, 2, 2);
+	for (int i = 0; i < 100 && !d.made; i++)
+		d = epoch(&w);
+	assert_true(d.made);
+	assert_false(d.won);
+}
+
+/* What loses by much is known to after one pair, where little noise is known. */
+static void a_clear_loser_is_cut_off(void **state)
+{
+	struct learn_decision d;
+	struct world w;
+	int nr = 0;
+
+	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+		begin(&w, seed, 1, 0.02);
+		set(&w, 0, 1, 0.8, 0.8);
+		run_for(&w, 20 * MS);
+		check(&w, seed, w.class.sites[0].arm == REAL);
+		for (int i = 0; i < 2000; i++) {
+			d = epoch(&w);
+			if (!d.made)
+				continue;
+			assert_in_range(d.pairs, 1, 2);
+			nr += d.pairs == 1;
+		}
+	}
+	assert_true(nr > 10 * SEEDS);
+}
+
+/* Where the real lock is all there is to ask, and far behind, a question is dear: few are asked. */
+static void what_is_far_behind_is_asked_seldom(void **state)
+{
+	struct learn_decision d;
+	struct world w;
+
+	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+		unsigned int nr = 0;
+
+		begin(&w, seed, 1, 0.05);
+		w.aborts = 0.001;
+		set(&w, 0, 0.01, 0.08, 0.08);
+		for (uint64_t end = w.now + 40 * MS; w.now < end;) {
+			d = epoch(&w);
+			nr += d.made;
+		}
+		check(&w, seed, nr == 1);
+		check(&w, seed, share_asked(&w, 4000 * MS) < 0.005);
+		/* It is asked all the same. */
+		set(&w, 0, 0.1, 0.08, 0.08);
+		run_for(&w, 600 * MS);
+		check(&w, seed, w.class.arm == REAL);
+	}
+}
+
+/* Where nobody waits for anybody, eliding has nothing to win: it is asked four times as seldom. */
+static void without_waits_it_is_asked_seldom(void **state)
+{
+	unsigned int nr[2] = {0, 0};
+	struct learn_decision d;
+	struct world w;
+
+	for (int waits = 0; waits < 2; waits++) {
+		begin(&w, 1, 1, 0.02);
+		w.aborts = 0;
+		w.waits = waits ? 0.5 : 0;
+		set(&w, 0, 1, 0.8, 0.8);
+		run_for(&w, 100 * MS);
+		for (uint64_t end = w.now + 640 * MS; w.now < end;) {
+			d = epoch(&w);
+			nr[waits] += d.made;
+		}
+	}
+	assert_in_range(nr[0], 15, 25);
+	assert_in_range(nr[1], 60, 90);
+}
+
+/* Others wait by now: the question comes as soon as if they always had. */
+static void waits_are_noticed(void **state)
+{
+	struct world w;
+
+	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+		begin(&w, seed, 1, 0.03);
+		w.waits = 0;
+		set(&w, 0, 1, 0.8, 0.8);
+		run_for(&w, 100 * MS);
+		check(&w, seed, w.class.sites[0].arm == REAL);
+		w.waits = 0.5;
+		set(&w, 0, 1, 2, 2);
+		check(&w, seed, time_to_best(&w, 0.9) < 10 * MS);
+	}
+}
+
+/* A rate that is noisy departs all the same: what it departs by is not taken for noise. */
+static void a_collapse_is_noticed_through_noise(void **state)
+{
+	struct world w;
+
+	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+		begin(&w, seed, 1, 0.3);
+		set(&w, 0, 1, 0.3, 0.3);
+		run_for(&w, 60 * MS);
+		check(&w, seed, w.class.sites[0].arm == REAL);
+		w.noise = 0.1;
+		set(&w, 0, 0.2, 0.6, 0.6);
+		check(&w, seed, time_to_best(&w, 0.9) < 3 * MS);
+	}
+}
+
+/* What only beats the real lock's convoy, which the challenge has made, is no gain. */
+static void a_convoy_is_not_what_is_beaten(void **state)
+{
+	struct world w;
+
+	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+		begin(&w, seed, 1, 0.05);
+		set(&w, 0, 3, 2.3, 2.3);
+		run_for(&w, 20 * MS);
+		check(&w, seed, w.class.sites[0].arm == REAL);
+		w.convoy = 0.5;
+		for (uint64_t end = w.now + 200 * MS; w.now < end;) {
+			epoch(&w);
+			check(&w, seed, w.class.sites[0].arm == REAL);
+		}
+	}
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_cannot_differ_is_not_asked),
+		cmocka_unit_test(turns_are_for_several_sockets),
+		cmocka_unit_test(chance_does_not_begin_it_anew),
+		cmocka_unit_test(one_lucky_pair_does_not_win),
+		cmocka_unit_test(a_clear_loser_is_cut_off),
+		cmocka_unit_test(what_is_far_behind_is_asked_seldom),
+		cmocka_unit_test(without_waits_it_is_asked_seldom),
+		cmocka_unit_test(waits_are_noticed),
+		cmocka_unit_test(a_collapse_is_noticed_through_noise),
+		cmocka_unit_test(a_convoy_is_not_what_is_beaten),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * exit.h - exit codes: those of the commands, and those of programs that were run.
+ *
+ * Must never end a process.
+ */
+#ifndef ELIDE_EXIT_H
+#define ELIDE_EXIT_H
+
+/* Exit codes of every command but run. */
+#define EXIT_CONDITION 1 /* --fail-if holds, runs end differently, or locks cannot be elided */
+#define EXIT_USAGE     2 /* usage, or a file that cannot be read */
+
+/* Exit codes of run, those of env(1) and timeout(1), and rtmgrind's. */
+#define EXIT_MACHINE      2 /* the machine of --emulate cannot be emulated */
+#define EXIT_LAUNCHER     125 /* a fault of the launcher itself, or usage */
+#define EXIT_NOT_RUNNABLE 126
+#define EXIT_NOT_FOUND    127
+
+/**
+ * exit_code() - the exit code that a shell makes of a wait(2) status.
+ *
+ * Return: 128 + N of a process that signal N ended; -1 if @status is negative, which means unknown.
+ */
+int exit_code(int status);
+
+#endif

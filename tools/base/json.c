@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * json.c - the values of all JSON that the tools print.
+ *
+ * Must never decide what is printed.
+ */
+#include "json.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+json_t *json_text(const char *s)
+{
+	json_t *value;
+	char *copy;
+
+	if (!s)
+		return json_null();
+	value = json_string(s);
+	if (value)
+		return value;
+	copy = strdup(s);
+	if (!copy)
+		return json_null();
+	for (char *c = copy; *c; c++)
+		if ((unsigned char)*c >= 0x80)
+			*c = '?';
+	value = json_string(copy);
+	free(copy);
+	return value;
+}
+
+json_t *json_number(uint64_t v)
+{
+	return json_integer(v > INT64_MAX ? INT64_MAX : (json_int_t)v);
+}
+
+int json_print(json_t *value, FILE *out)
+{
+	/* Only elapsed_s is a real number: 9 digits tell a day to the millisecond. */
+	int rc = json_dumpf(value, out, JSON_INDENT(1) | JSON_REAL_PRECISION(9));
+
+	json_decref(value);
+	fputc('\n', out);
+	return rc ? -EIO : 0;
+}

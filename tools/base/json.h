@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * json.h - the values of all JSON that the tools print.
+ *
+ * Must never decide what is printed.
+ */
+#ifndef ELIDE_JSON_H
+#define ELIDE_JSON_H
+
+#include <jansson.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/**
+ * json_text() - a string; bytes that are not UTF-8 become '?', and NULL becomes null.
+ */
+json_t *json_text(const char *s);
+
+/**
+ * json_number() - an unsigned number; above INT64_MAX, where jansson's integers end, INT64_MAX.
+ */
+json_t *json_number(uint64_t v);
+
+/**
+ * json_print() - print and release a value, its keys in the order in which they were set.
+ *
+ * Return: 0, or -EIO.
+ */
+int json_print(json_t *value, FILE *out);
+
+#endif

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * options.h - command lines: one list of options for parsing and for --help.
+ *
+ * Must never act on an option.
+ */
+#ifndef ELIDE_OPTIONS_H
+#define ELIDE_OPTIONS_H
+
+#include <stddef.h>
+
+/**
+ * struct option_desc - an option, for parsing and for --help alike.
+ * @key:  its short letter, or a number above 255 if it has none
+ * @name: without the dashes
+ * @arg:  name of its argument, "[NAME]" if optional, NULL if it takes none
+ */
+struct option_desc {
+	int key;
+	const char *name;
+	const char *arg;
+	const char *help;
+};
+
+/* The option that every command has, last in its list. */
+/* clang-format off */
+#define OPTION_HELP {'h', "help", NULL, "print this and end"}
+/* clang-format on */
+
+enum { OPTIONS_END = -1, OPTIONS_BAD = -2 };
+
+/* The most options that a command may have. */
+#define OPTIONS_MAX 64
+
+/**
+ * options_next() - the next option of a command line, in getopt_long(3)'s manner.
+ * @options: of @nr, at most OPTIONS_MAX
+ * @stop_early: end at the first argument that is not an option
+ *
+ * Sets getopt's optarg and optind.
+ *
+ * Return: the key, OPTIONS_END, or OPTIONS_BAD after one line that names the nearest option.
+ */
+int options_next(int argc, char **argv, const struct option_desc *options, size_t nr,
+		 int stop_early);
+
+/**
+ * options_help() - print usage and options to standard output.
+ * @usage: what follows "usage: elide "
+ * @about: a sentence
+ */
+void options_help(const char *usage, const char *about, const struct option_desc *options,
+		  size_t nr);
+
+/**
+ * option_number() - parse an option's argument that is a number.
+ * @option: its name, for the message
+ *
+ * Return: 0, or -EINVAL after one line.
+ */
+int option_number(const char *option, const char *text, double least, double most, double *to);
+
+/**
+ * option_word() - parse an option's argument that is one of several words.
+ * @option: the option's name, for the message
+ * @to:     set to the word's index in @words, which are @nr
+ *
+ * Return: 0, or -EINVAL after one line that names the nearest word.
+ */
+int option_word(const char *option, const char *text, const char *const *words, size_t nr,
+		size_t *to);
+
+#endif

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * program.c - what a program's file says of it before it is started.
+ *
+ * Must never start the program.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <gelf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "../../lib/compiler.h"
+#include "program.h"
+
+/* The directories that execvp(3) searches if PATH is not set. */
+#define DEFAULT_PATH "/bin:/usr/bin"
+/* Scripts whose interpreter is a script itself are followed to this depth, as by Linux. */
+#define SCRIPT_DEPTH 4
+
+static int runnable(const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st))
+		return -errno;
+	if (!S_ISREG(st.st_mode) || access(path, X_OK))
+		return -EACCES;
+	return 0;
+}
+
+int program_find(const char *name, char *path)
+{
+	const char *dirs = getenv("PATH");
+	int rc = -ENOENT;
+
+	if (!*name)
+		return -ENOENT;
+	if (strchr(name, '/')) {
+		if (strlen(name) >= PATH_MAX)
+			return -ENAMETOOLONG;
+		strcpy(path, name);
+		rc = runnable(path);
+		return rc == -ENOTDIR ? -ENOENT : rc;
+	}
+	for (const char *d = dirs ? dirs : DEFAULT_PATH; d; d = strchr(d, ':')) {
+		int len, found;
+
+		d += *d == ':' && d != dirs;
+		len = strcspn(d, ":");
+		/* An empty element is the current directory. */
+		if (snprintf(path, PATH_MAX, "%.*s%s%s", len, d, len ? "/" : "./", name) >=
+		    PATH_MAX)
+			continue;
+		found = runnable(path);
+		if (!found)
+			return 0;
+		if (found == -EACCES)
+			rc = -EACCES;
+	}
+	return rc;
+}
+
+/* Interpreter of a script into @to: 1, or 0 if the file is no script. */
+static int read_interpreter(const char *path, char *to)
+{
+	char line[PATH_MAX];
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : read(fd, line, sizeof(line) - 1);
+	const char *from;
+
+	if (fd >= 0)
+		close(fd);
+	if (n < 3 || line[0] != '#' || line[1] != '!')
+		return 0;
+	line[n] = '\0';
+	line[strcspn(line, "\n")] = '\0';
+	from = line + 2 + strspn(line + 2, " \t");
+	snprintf(to, PATH_MAX, "%.*s", (int)strcspn(from, " \t"), from);
+	return *to != '\0';
+}
+
+static int asks_for_loader(Elf *elf)
+{
+	size_t nr;
+	GElf_Phdr phdr;
+
+	if (elf_getphdrnum(elf, &nr))
+		return 0;
+	for (size_t i = 0; i < nr; i++)
+		if (gelf_getphdr(elf, i, &phdr) && phdr.p_type == PT_INTERP)
+			return 1;
+	return 0;
+}
+
+/* Will the kernel set AT_SECURE for the loader? Root gains nothing by capabilities. */
+static int gains_privilege(const char *path, const struct stat *st)
+{
+	if ((st->st_mode & S_ISUID) && st->st_uid != getuid())
+		return 1;
+	if ((st->st_mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP) && st->st_gid != getgid())
+		return 1;
+	return getuid() && getxattr(path, "security.capability", NULL, 0) > 0;
+}
+
+int program_inspect(const char *path, struct program *p)
+{
+	char next[PATH_MAX];
+	struct stat st;
+	GElf_Ehdr ehdr;
+	Elf *elf;
+	int fd;
+
+	memset(p, 0, sizeof(*p));
+	if (strlen(path) >= sizeof(p->path))
+		return -ENAMETOOLONG;
+	strcpy(p->path, path);
+	strcpy(p->elf, path);
+	for (int depth = 0; depth < SCRIPT_DEPTH && read_interpreter(p->elf, next); depth++) {
+		p->is_script = 1;
+		strcpy(p->elf, next);
+	}
+	fd = open(p->elf, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 || fstat(fd, &st)) {
+		int rc = -errno;
+
+		if (fd >= 0)
+			close(fd);
+		return rc;
+	}
+	p->is_privileged = gains_privilege(p->elf, &st);
+	elf_version(EV_CURRENT);
+	elf = elf_begin(fd, ELF_C_READ, NULL);
+	if (elf && gelf_getehdr(elf, &ehdr)) {
+		p->is_elf = 1;
+		p->is_32bit = ehdr.e_ident[EI_CLASS] == ELFCLASS32;
+		p->is_amd64 = !p->is_32bit && ehdr.e_machine == EM_X86_64;
+		p->is_static = !asks_for_loader(elf);
+	}
+	elf_end(elf);
+	close(fd);
+	return 0;
+}
+
+int product_path(const char *relative, char *path)
+{
+	char self[PATH_MAX], joined[2 * PATH_MAX];
+	ssize_t len = readlink("/proc/self/exe", self, sizeof(self) - 1);
+
+	if (len < 0)
+		return -errno;
+	self[len] = '\0';
+	*strrchr(self, '/') = '\0';
+	snprintf(joined, sizeof(joined), "%s/%s", self, relative);
+	return realpath(joined, path) ? 0 : -errno;
+}

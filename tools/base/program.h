@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * program.h - what a program's file says of it before it is started.
+ *
+ * Must never start the program.
+ */
+#ifndef ELIDE_PROGRAM_H
+#define ELIDE_PROGRAM_H
+
+#include <limits.h>
+#include <stddef.h>
+
+/**
+ * struct program - a program, and the ELF file that the kernel will load for it.
+ * @path:       as found
+ * @elf:        the file loaded: the program, or the interpreter of a script
+ * @is_script:  the program begins with #!
+ * @is_elf:     @elf is an ELF file; without, nothing of the following is known
+ * @is_amd64:   64-bit code for x86-64, which alone our library can be loaded into
+ * @is_32bit:   ELF class 32
+ * @is_static:  asks for no loader, so that nothing is preloaded
+ * @is_privileged: setuid, setgid or with file capabilities, to this user: the loader then
+ *              ignores LD_PRELOAD
+ */
+struct program {
+	char path[PATH_MAX];
+	char elf[PATH_MAX];
+	int is_script;
+	int is_elf;
+	int is_amd64;
+	int is_32bit;
+	int is_static;
+	int is_privileged;
+};
+
+/**
+ * program_find() - find a program as execvp(3) does.
+ * @path: PATH_MAX bytes
+ *
+ * Return: 0; -ENOENT; -EACCES if it is there and cannot be executed.
+ */
+int program_find(const char *name, char *path);
+
+/**
+ * program_inspect() - fill @p for the program at @path.
+ *
+ * Return: 0 or -errno.
+ */
+int program_inspect(const char *path, struct program *p);
+
+/**
+ * product_path() - a file of our own installation, seen from this executable.
+ * @relative: from the directory of the executable
+ * @path: PATH_MAX bytes, made canonical
+ *
+ * Return: 0 or -errno.
+ */
+int product_path(const char *relative, char *path);
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * suggest.h - the valid name that is nearest to a wrong one.
+ *
+ * Must never allocate.
+ */
+#ifndef ELIDE_SUGGEST_H
+#define ELIDE_SUGGEST_H
+
+#include <stddef.h>
+
+/**
+ * suggest_distance() - Levenshtein's distance of two words, letters compared without case.
+ * @a, @b: only their first 63 bytes count
+ *
+ * Return: insertions, deletions and replacements that turn one into the other.
+ */
+unsigned int suggest_distance(const char *a, const char *b);
+
+/**
+ * suggest() - find the name that is nearest to a word.
+ * @nr: of @names, at least 1
+ *
+ * Return: the first of the @names nearest to @word.
+ */
+const char *suggest(const char *word, const char *const *names, size_t nr);
+
+#endif

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * text.c - text for people: numbers are short, names have no control characters.
+ *
+ * Must never be used where a number has to be exact.
+ */
+#include <string.h>
+
+#include "text.h"
+
+/* Decimals that make three significant digits of a number below 1000. */
+static int decimals(double v)
+{
+	if (v >= 99.95)
+		return 0;
+	return v >= 9.995 ? 1 : 2;
+}
+
+void scale(char *to, size_t size, double v, const char *suffix)
+{
+	static const char units[] = " kMGTPE";
+	int unit = 0;
+
+	/* 999.5 would print as 1000. */
+	while (v >= 999.5 && unit < 6) {
+		v /= 1000;
+		unit++;
+	}
+	snprintf(to, size, "%.*f%.*s%s", unit ? decimals(v) : 0, v, unit > 0, &units[unit], suffix);
+}
+
+void scale_ns(char *to, size_t size, double ns)
+{
+	static const char *const units[] = {"ns", "us", "ms", "s"};
+	int unit = 0;
+
+	while (ns >= 999.5 && unit < 3) {
+		ns /= 1000;
+		unit++;
+	}
+	snprintf(to, size, "%.*f%s", unit ? decimals(ns) : 0, ns, units[unit]);
+}
+
+void fit(char *to, const char *text, int width)
+{
+	int len = strlen(text), head = (width - 2) / 2;
+	const char *place = strrchr(text, ' '), *outer = strstr(text, " in ");
+
+	if (len <= width)
+		strcpy(to, text);
+	else if (outer && outer - text <= width)
+		sprintf(to, "%.*s", (int)(outer - text), text);
+	else if (place && strchr(place, ':') && place - text <= width)
+		sprintf(to, "%.*s", (int)(place - text), text);
+	else
+		sprintf(to, "%.*s..%s", head, text, text + len - (width - 2 - head));
+	for (; *to; to++)
+		if ((unsigned char)*to < ' ' || *to == 0x7f)
+			*to = '?';
+}
+
+void print_clean(FILE *out, const char *text)
+{
+	for (; *text; text++)
+		fputc((unsigned char)*text < ' ' || *text == 0x7f ? '?' : *text, out);
+}
+
+double percent(uint64_t part, uint64_t whole)
+{
+	return whole ? 100.0 * (double)part / (double)whole : 0;
+}
+
+const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+void hex_text(char *to, const uint8_t *bytes, size_t nr)
+{
+	*to = '\0';
+	for (size_t i = 0; i < nr; i++)
+		sprintf(to + 2 * i, "%02x", bytes[i]);
+}

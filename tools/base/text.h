@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * text.h - text for people: numbers are short, names have no control characters.
+ *
+ * Must never be used where a number has to be exact.
+ */
+#ifndef ELIDE_TEXT_H
+#define ELIDE_TEXT_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* Characters of the longest cell that is printed; fit() shortens a longer name. */
+#define CELL_MAX 64
+
+/**
+ * scale() - three significant digits and a unit: 999, 12.3k, 4.56M.
+ * @to: filled, @size bytes
+ * @v: not negative
+ * @suffix: follows the unit
+ */
+void scale(char *to, size_t size, double v, const char *suffix);
+
+/** scale_ns() - three significant digits of a time, and its unit: 999ns, 12.3us, 4.56s. */
+void scale_ns(char *to, size_t size, double ns);
+
+/**
+ * fit() - shorten a name to a cell: without its "file:line" or " in FUNCTION" if that is enough,
+ * else without its middle.
+ * @to: @width + 1 bytes
+ * @width: CELL_MAX at most
+ */
+void fit(char *to, const char *text, int width);
+
+/** print_clean() - print text of a data file, control characters as '?'. */
+void print_clean(FILE *out, const char *text);
+
+/** percent() - 100 * @part / @whole; 0 if @whole is 0. */
+double percent(uint64_t part, uint64_t whole);
+
+/** base_name() - a path without its directories. */
+const char *base_name(const char *path);
+
+/** hex_text() - @nr bytes as hexadecimal digits; @to has room for 2 * @nr + 1 characters. */
+void hex_text(char *to, const uint8_t *bytes, size_t nr);
+
+#endif

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * cmd-ctl.c - elide ctl: elision off and on in a running process, snapshot, reset.
+ *
+ * Through the data file that the process maps, so nothing is sent to it and
+ * no handler runs in it. Must never write to that file but to its control word.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "../../lib/compiler.h"
+#include "../base/exit.h"
+#include "../base/messages.h"
+#include "../base/options.h"
+#include "../base/suggest.h"
+#include "../live/live.h"
+#include "../model/load.h"
+#include "cmd.h"
+
+static const struct option_desc options[] = {
+	{'o', "output", "FILE", "where the snapshot goes (NAME.snapshot)"},
+	OPTION_HELP,
+};
+
+static int set_control(const char *path, enum elide_control control)
+{
+	struct elide_header *h;
+	int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+
+	if (fd < 0)
+		return -errno;
+	h = mmap(NULL, ELIDE_HEADER_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	close(fd);
+	if (h == MAP_FAILED)
+		return -errno;
+	__atomic_store_n(&h->control, control, __ATOMIC_RELAXED);
+	munmap(h, ELIDE_HEADER_SIZE);
+	return 0;
+}
+
+static int write_all(int fd, const char *bytes, size_t size)
+{
+	while (size) {
+		ssize_t n = write(fd, bytes, size);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n ? -errno : -EIO;
+		bytes += n;
+		size -= n;
+	}
+	return 0;
+}
+
+/* Copies the file as it stands: under a name of its own first, so that it is whole or not there. */
+static int copy_file(const char *path, const char *to)
+{
+	char buffer[ELIDE_HEADER_SIZE], temporary[PATH_MAX + 40];
+	int in, out, err = 0;
+	size_t at = 0;
+	ssize_t n;
+
+	snprintf(temporary, sizeof(temporary), "%s.%ld.new", to, (long)getpid());
+	in = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	if (in < 0)
+		return -errno;
+	out = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (out < 0) {
+		err = -errno;
+		goto close_in;
+	}
+	while (!err && (n = read(in, buffer, sizeof(buffer))) > 0) {
+		if (!at && n == sizeof(buffer))
+			live_set_end((struct elide_header *)buffer);
+		err = write_all(out, buffer, n);
+		at += n;
+	}
+	if (!err && n < 0)
+		err = -errno;
+	if (close(out) && !err)
+		err = -errno;
+	if (!err && rename(temporary, to))
+		err = -errno;
+	if (err)
+		unlink(temporary);
+close_in:
+	close(in);
+	return err;
+}
+
+/* What to do; each takes the data file and says what it did. */
+static int do_off(const struct target *t, const char *output)
+{
+	return set_control(t->path, ELIDE_CONTROL_OFF);
+}
+
+static int do_on(const struct target *t, const char *output)
+{
+	return set_control(t->path, ELIDE_CONTROL_NONE);
+}
+
+static int do_snapshot(const struct target *t, const char *output)
+{
+	char to[PATH_MAX + 16], name[PATH_MAX + 16];
+	int err;
+
+	snprintf(to, sizeof(to), "%s.snapshot", t->path);
+	snprintf(name, sizeof(name), "%s.snapshot", t->name);
+	err = copy_file(t->path, output ? output : to);
+	if (!output)
+		output = name;
+	if (!err)
+		say("snapshot in %s; next: elide report -i '%s'", output, output);
+	return err;
+}
+
+static int do_reset(const struct target *t, const char *output)
+{
+	char name[PATH_MAX + 16];
+
+	snprintf(name, sizeof(name), "%s" LOAD_BASE_SUFFIX, t->path);
+	return copy_file(t->path, name);
+}
+
+static const struct verb {
+	const char *name;
+	int (*run)(const struct target *t, const char *output);
+} verbs[] = {
+	{"off", do_off},
+	{"on", do_on},
+	{"snapshot", do_snapshot},
+	{"reset", do_reset},
+};
+
+static const struct verb *find_verb(const char *name)
+{
+	const char *names[ARRAY_SIZE(verbs)];
+
+	for (size_t i = 0; i < ARRAY_SIZE(verbs); i++) {
+		names[i] = verbs[i].name;
+		if (!strcmp(name, verbs[i].name))
+			return &verbs[i];
+	}
+	say("ctl: unknown verb %s, nearest is %s", name, suggest(name, names, ARRAY_SIZE(names)));
+	return NULL;
+}
+
+static int control(const char *pid_text, const struct verb *verb, const char *output)
+{
+	static struct target target;
+	char *end;
+	long pid;
+	int err;
+
+	errno = 0;
+	pid = strtol(pid_text, &end, 10);
+	if (*end || end == pid_text || errno || pid <= 0) {
+		say("ctl: %s is not a process id", pid_text);
+		return EXIT_USAGE;
+	}
+	err = live_find(pid, &target);
+	if (err) {
+		say("ctl: process %ld %s", pid, live_missing(pid, err));
+		return EXIT_USAGE;
+	}
+	err = verb->run(&target, output);
+	if (err) {
+		say("ctl: %s: %s", target.name, strerror(-err));
+		return EXIT_USAGE;
+	}
+	return 0;
+}
+
+int cmd_ctl(int argc, char **argv)
+{
+	const char *output = NULL;
+	const struct verb *verb;
+	int key;
+
+	while ((key = options_next(argc, argv, options, ARRAY_SIZE(options), 0)) != OPTIONS_END) {
+		switch (key) {
+		case 'o':
+			output = optarg;
+			break;
+		case 'h':
+			options_help("ctl [OPTION...] PID off|on|snapshot|reset",
+				     "Controls elision in a running process.", options,
+				     ARRAY_SIZE(options));
+			return 0;
+		default:
+			return EXIT_USAGE;
+		}
+	}
+	if (argc - optind != 2) {
+		say("ctl: needs a process id and one of off, on, snapshot, reset");
+		return EXIT_USAGE;
+	}
+	verb = find_verb(argv[optind + 1]);
+	if (!verb)
+		return EXIT_USAGE;
+	if (output && verb->run != do_snapshot) {
+		say("ctl: --output goes with snapshot");
+		return EXIT_USAGE;
+	}
+	return control(argv[optind], verb, output);
+}

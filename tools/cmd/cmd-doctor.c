@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * cmd-doctor.c - elide doctor: can locks be elided here, in this program, and if not, why not.
+ *
+ * Must never change anything, nor start the program.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <gnu/libc-version.h>
+#include <string.h>
+
+#include "../../lib/compiler.h"
+#include "../base/exit.h"
+#include "../base/json.h"
+#include "../base/messages.h"
+#include "../base/options.h"
+#include "../base/program.h"
+#include "../counters/pmu.h"
+#include "../names/names.h"
+#include "../run/locks.h"
+#include "../run/valgrind.h"
+#include "cmd.h"
+
+enum { OPT_JSON = 256, OPT_SYSROOT };
+
+static const struct option_desc options[] = {
+	{OPT_JSON, "json", NULL, "print JSON"},
+	{OPT_SYSROOT, "sysroot", "DIR", "judge a machine by a copy of its /proc and /sys in DIR"},
+	OPTION_HELP,
+};
+
+/* glibc whose lock layout elide was tried with; the library verifies it at every start. */
+#define GLIBC_TRIED "2.36"
+
+/* All that elide doctor reports. */
+struct findings {
+	struct machine machine;
+	int of_sysroot;
+	enum elide_run_mode mode;
+	char why[512];
+	struct emulator emulator;
+	char emulator_why[512]; /* empty if it can be used */
+	char pmu_why[512];      /* empty if transactions can be counted */
+	int has_program;
+	struct program program;
+	struct lock_uses uses;
+};
+
+static const char *yes(int truth)
+{
+	return truth ? "yes" : "no";
+}
+
+static void print_machine(const struct findings *f)
+{
+	const struct machine *m = &f->machine;
+
+	printf("RTM in CPUID           %s\n", yes(m->has_rtm));
+	printf("RTM_ALWAYS_ABORT       %s\n", yes(m->always_abort));
+	printf("processor              %s%s\n", m->vendor[0] ? m->vendor : "unknown",
+	       m->hypervisor ? ", under a hypervisor" : "");
+	printf("TSX Asynchronous Abort %s\n", m->taa[0] ? m->taa : "the kernel does not say");
+	printf("kernel                 Linux %s, %s\n", m->kernel[0] ? m->kernel : "unknown",
+	       m->tsx_parameter[0] ? m->tsx_parameter : "no tsx= parameter");
+	if (m->probe_died)
+		printf("probe                  the process that tried died\n");
+	else if (m->probed)
+		printf("probe                  of %d transactions each, %u empty and %u storing "
+		       "ones committed\n",
+		       PROBE_ATTEMPTS, m->empty_commits, m->storing_commits);
+	else
+		printf("probe                  not tried\n");
+	if (!f->of_sysroot)
+		printf("glibc                  %s, %s\n", gnu_get_libc_version(),
+		       strcmp(gnu_get_libc_version(), GLIBC_TRIED)
+			       ? "not tried yet; the library verifies the layout of locks at start"
+			       : "known layout of locks");
+	printf("hardware counters      %s\n",
+	       f->pmu_why[0] ? f->pmu_why : "ready: elide run --pmu=stat");
+	if (!f->of_sysroot)
+		printf("emulator               %s\n",
+		       f->emulator_why[0] ? f->emulator_why : "ready: elide run --emulate");
+}
+
+static int has_feature(const struct lock_uses *u, enum lock_feature feature)
+{
+	for (size_t i = 0; i < u->nr; i++)
+		if (u->objects[i].features >> feature & 1)
+			return 1;
+	return 0;
+}
+
+/* Objects with a feature, by name. */
+static json_t *users(const struct lock_uses *u, enum lock_feature feature)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < u->nr; i++)
+		if (u->objects[i].features >> feature & 1)
+			json_array_append_new(list, json_text(u->objects[i].name));
+	return list;
+}
+
+static void print_users(const struct lock_uses *u, enum lock_feature feature)
+{
+	json_t *list = users(u, feature), *name;
+	size_t i;
+
+	json_array_foreach(list, i, name) printf("%s%s", i ? ", " : "", json_string_value(name));
+	printf("%s\n", json_array_size(list) ? "" : "none");
+	json_decref(list);
+}
+
+static const char *program_obstacle(const struct program *p)
+{
+	if (!p->is_elf)
+		return "not an ELF program";
+	if (p->is_32bit)
+		return "32-bit: the library is a 64-bit one";
+	if (!p->is_amd64)
+		return "not an x86-64 program";
+	if (p->is_static)
+		return "statically linked: nothing can be preloaded into it";
+	if (p->is_privileged)
+		return "setuid, setgid or with capabilities: the loader preloads nothing";
+	return NULL;
+}
+
+static void print_program(const struct findings *f)
+{
+	const struct program *p = &f->program;
+	const char *obstacle = program_obstacle(p);
+	int found = 0;
+
+	printf("\n%s%s%s\n", p->path, p->is_script ? ": a script for " : "",
+	       p->is_script ? p->elf : "");
+	printf("can be preloaded       %s%s\n", obstacle ? "no, " : "yes",
+	       obstacle ? obstacle : "");
+	if (!p->is_elf)
+		return;
+	for (int i = 0; i < NR_IMPORTS; i++) {
+		printf("uses %-17s ", lock_feature_names[i]);
+		print_users(&f->uses, i);
+	}
+	for (size_t i = 0; i < f->uses.nr; i++)
+		if (f->uses.objects[i].missing)
+			printf("library not found      %s\n", f->uses.objects[i].name);
+	printf("Locks that no preloading sees, as far as symbols tell:\n");
+	for (int i = NR_IMPORTS; i < NR_LOCK_FEATURES; i++) {
+		if (!has_feature(&f->uses, i))
+			continue;
+		printf("  %s: ", lock_feature_names[i]);
+		print_users(&f->uses, i);
+		found = 1;
+	}
+	if (!found)
+		printf("  none\n");
+}
+
+static json_t *json_program(const struct findings *f)
+{
+	const struct program *p = &f->program;
+	json_t *o = json_object(), *uses = json_object(), *hidden = json_object();
+
+	for (int i = 0; i < NR_IMPORTS; i++)
+		json_object_set_new(uses, lock_feature_names[i], users(&f->uses, i));
+	for (int i = NR_IMPORTS; i < NR_LOCK_FEATURES; i++)
+		if (has_feature(&f->uses, i))
+			json_object_set_new(hidden, lock_feature_names[i], users(&f->uses, i));
+	json_object_set_new(o, "path", json_text(p->path));
+	json_object_set_new(o, "interpreter", json_text(p->is_script ? p->elf : NULL));
+	json_object_set_new(o, "obstacle", json_text(program_obstacle(p)));
+	json_object_set_new(o, "uses", uses);
+	json_object_set_new(o, "hidden", hidden);
+	return o;
+}
+
+static int print_json(const struct findings *f)
+{
+	const struct machine *m = &f->machine;
+	json_t *o = json_object(), *machine = json_object(), *emulator = json_object();
+
+	json_object_set_new(machine, "vendor", json_text(m->vendor));
+	json_object_set_new(machine, "rtm", json_boolean(m->has_rtm));
+	json_object_set_new(machine, "rtm_always_abort", json_boolean(m->always_abort));
+	json_object_set_new(machine, "hypervisor", json_boolean(m->hypervisor));
+	json_object_set_new(machine, "tsx_async_abort", json_text(m->taa));
+	json_object_set_new(machine, "tsx_parameter", json_text(m->tsx_parameter));
+	json_object_set_new(machine, "kernel", json_text(m->kernel));
+	json_object_set_new(machine, "one_processor", json_boolean(m->one_processor));
+	json_object_set_new(machine, "probed", json_boolean(m->probed));
+	json_object_set_new(machine, "empty_commits", json_number(m->empty_commits));
+	json_object_set_new(machine, "storing_commits", json_number(m->storing_commits));
+	json_object_set_new(machine, "pmu_tx_events", json_boolean(m->has_tx_events));
+	json_object_set_new(machine, "pmu_usable", json_boolean(!f->pmu_why[0]));
+	json_object_set_new(machine, "pmu_why", json_text(f->pmu_why));
+	json_object_set_new(emulator, "usable", json_boolean(!f->emulator_why[0]));
+	json_object_set_new(emulator, "valgrind", json_text(f->emulator.version));
+	json_object_set_new(emulator, "why", json_text(f->emulator_why));
+	json_object_set_new(o, "schema", json_integer(1));
+	json_object_set_new(o, "rtm_usable", json_boolean(f->mode == ELIDE_RUN_ELIDE));
+	json_object_set_new(o, "mode", json_text(mode_name(f->mode)));
+	json_object_set_new(o, "why", json_text(f->why));
+	json_object_set_new(o, "machine", machine);
+	json_object_set_new(o, "emulator", emulator);
+	if (f->has_program)
+		json_object_set_new(o, "program", json_program(f));
+	return json_print(o, stdout);
+}
+
+static int look_at_program(struct findings *f, const char *name)
+{
+	char path[PATH_MAX];
+	int rc = program_find(name, path);
+
+	if (rc == -EACCES)
+		rc = snprintf(path, sizeof(path), "%s", name) < PATH_MAX ? 0 : -ENAMETOOLONG;
+	if (!rc)
+		rc = program_inspect(path, &f->program);
+	if (!rc && f->program.is_elf)
+		rc = locks_find(f->program.elf, &f->uses);
+	if (rc)
+		say("%s: %s", name, strerror(-rc));
+	f->has_program = 1;
+	return rc;
+}
+
+/**
+ * cmd_doctor() - elide doctor.
+ */
+int cmd_doctor(int argc, char **argv)
+{
+	struct findings f = {0};
+	const char *sysroot = NULL;
+	int key, as_json = 0, rc;
+
+	while ((key = options_next(argc, argv, options, ARRAY_SIZE(options), 0)) != OPTIONS_END) {
+		if (key == 'h') {
+			options_help(
+				"doctor [OPTION...] [PROGRAM]",
+				"Says whether locks can be elided here. Exit code: 0 yes, 1 no.",
+				options, ARRAY_SIZE(options));
+			return 0;
+		}
+		if (key == OPTIONS_BAD)
+			return EXIT_USAGE;
+		if (key == OPT_JSON)
+			as_json = 1;
+		else
+			sysroot = optarg;
+	}
+	if (argc - optind > 1) {
+		say("doctor takes one program: elide doctor [OPTION...] [PROGRAM]");
+		return EXIT_USAGE;
+	}
+	f.of_sysroot = !!sysroot;
+	rc = machine_read(&f.machine, sysroot);
+	if (rc) {
+		say("%s/proc/cpuinfo: %s", sysroot, strerror(-rc));
+		return EXIT_USAGE;
+	}
+	if (!pmu_why_not(&f.machine, sysroot ? NULL : pmu_open, f.pmu_why, sizeof(f.pmu_why)))
+		f.pmu_why[0] = '\0';
+	f.mode = machine_mode(&f.machine, f.why, sizeof(f.why));
+	if (!emulator_find(&f.emulator, f.emulator_why, sizeof(f.emulator_why)))
+		f.emulator_why[0] = '\0';
+	if (optind < argc && look_at_program(&f, argv[optind]))
+		return EXIT_USAGE;
+	if (as_json) {
+		rc = print_json(&f);
+	} else {
+		print_machine(&f);
+		if (f.has_program)
+			print_program(&f);
+		printf("\n%s: elide run would choose mode %s\n", f.why, mode_name(f.mode));
+	}
+	locks_free(&f.uses);
+	if (rc)
+		return EXIT_USAGE;
+	return f.mode == ELIDE_RUN_ELIDE ? 0 : EXIT_CONDITION;
+}

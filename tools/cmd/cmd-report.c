@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * cmd-report.c - elide report: which files, in which format.
+ *
+ * Must never write to a data file.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "../../lib/compiler.h"
+#include "../base/exit.h"
+#include "../base/messages.h"
+#include "../base/settings.h"
+#include "../model/perf.h"
+#include "../model/rank.h"
+#include "../model/run-files.h"
+#include "../print/output.h"
+#include "cmd.h"
+
+/* Option keys without a letter; those of the formats follow, in the order of report_outputs. */
+enum { OPT_SORT = 256, OPT_TOP, OPT_BY, OPT_WIDTH, OPT_NO_CHILDREN, OPT_PERF, OPT_OUTPUT };
+
+/* The options before those of the formats, and after them. */
+static const struct option_desc first_options[] = {
+	{'i', "input", "FILE", "data file to report on (elide.data); may be given again"},
+	{OPT_SORT, "sort", "KEY", "order of the rows: cost (default) or a column's name"},
+	{OPT_TOP, "top", "N", "print N rows, 0 for all (20 in the table, 500 on a page, else all)"},
+	{OPT_BY, "by", "WHAT", "sum over: lock, or site; or show what was sampled: stack, line"},
+};
+
+static const struct option_desc last_options[] = {
+	{OPT_WIDTH, "width", "N", "columns of the table (those of the terminal)"},
+	{OPT_NO_CHILDREN, "no-children", NULL, "leave out FILE.PID of child processes"},
+	{OPT_PERF, "perf", "FILE", "join the samples of perf, as perf script prints them (- stdin)"},
+	OPTION_HELP,
+};
+
+/* Fills @to, which has room for OPTIONS_MAX: the number of options. */
+static size_t all_options(struct option_desc *to)
+{
+	size_t nr = ARRAY_SIZE(first_options);
+
+	memcpy(to, first_options, sizeof(first_options));
+	for (size_t i = 0; i < nr_report_outputs; i++) {
+		if (!report_outputs[i]->option.name)
+			continue;
+		to[nr] = report_outputs[i]->option;
+		to[nr++].key = OPT_OUTPUT + i;
+	}
+	memcpy(to + nr, last_options, sizeof(last_options));
+	return nr + ARRAY_SIZE(last_options);
+}
+
+static int has_path(const struct paths *p, const char *path)
+{
+	struct stat a, b;
+
+	for (size_t i = 0; i < p->nr; i++) {
+		if (!strcmp(p->path[i], path))
+			return 1;
+		if (!stat(p->path[i], &a) && !stat(path, &b) && a.st_dev == b.st_dev &&
+		    a.st_ino == b.st_ino)
+			return 1;
+	}
+	return 0;
+}
+
+/* Is it ".PID", or ".PID.N"? */
+static int is_pid_suffix(const char *rest)
+{
+	return rest[0] == '.' && rest[1] && !rest[1 + strspn(rest + 1, "0123456789.")];
+}
+
+/* Adds a file and, if @children, FILE.PID of the same run, unless they are in the list already. */
+static int add_input(struct paths *all, const char *path, int children)
+{
+	struct elide_header header;
+	struct paths found = {0};
+	int rc = paths_add(&found, path);
+
+	if (!rc && children && !load_header(path, &header) && header.run)
+		rc = run_files(&found, path, header.run, is_pid_suffix);
+	for (size_t i = 0; !rc && i < found.nr; i++)
+		if (!has_path(all, found.path[i]))
+			rc = paths_add(all, found.path[i]);
+	paths_free(&found);
+	return rc;
+}
+
+static int parse_count(const char *option, const char *text, unsigned long most, size_t *to)
+{
+	char *end;
+	unsigned long v;
+
+	errno = 0;
+	v = strtoul(text, &end, 10);
+	if (*text < '0' || *text > '9' || *end || errno || v > most) {
+		say("--%s=%s: not a number from 0 to %lu", option, text, most);
+		return -EINVAL;
+	}
+	*to = v;
+	return 0;
+}
+
+/* Reads what perf script printed. Return: 0, or -errno after one line. */
+static int read_perf(const char *path, struct perf_samples *samples)
+{
+	FILE *f = strcmp(path, "-") ? fopen(path, "re") : stdin;
+	int rc;
+
+	if (!f) {
+		rc = -errno;
+		say("%s: %s", path, strerror(errno));
+		return rc;
+	}
+	rc = perf_parse(f, samples);
+	if (f != stdin)
+		fclose(f);
+	if (rc)
+		say("%s: %s", path, strerror(-rc));
+	else if (!samples->nr)
+		say("%s: no sample in it that has an address: it takes the output of perf script",
+		    path);
+	return rc ? rc : samples->nr ? 0 : -EINVAL;
+}
+
+/* Refuses options that do not go together. Return: 0, or -EINVAL after one line. */
+static int check_options(const struct report_options *o)
+{
+	static const char *const views[] = {[BY_STACK] = "--by=stack", [BY_LINE] = "--by=line"};
+	const struct report_output *output = o->output;
+	const char *view = o->by >= BY_STACK ? views[o->by] : NULL;
+
+	if (!output->rows)
+		view = "--folded";
+	if (view && strcmp(o->sort, "cost")) {
+		say("%s has an order of its own: --sort is for rows", view);
+		return -EINVAL;
+	}
+	if (o->by != BY_LOCK_AND_SITE && output->by_row_only) {
+		say("--by does not go with --%s", output->option.name);
+		return -EINVAL;
+	}
+	if (view && !output->stacks) {
+		say("%s does not go with --%s: the page has what it shows", view,
+		    output->option.name);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+/* Applies one option. Return: 0, or -EINVAL after one line. */
+static int apply(int key, struct report_options *o, int *top_given)
+{
+	const char *nearest;
+	size_t n;
+
+	switch (key) {
+	case OPT_SORT:
+		o->sort = optarg;
+		if (report_sort_key(optarg, &nearest))
+			return 0;
+		say("--sort=%s is no column, nearest is %s", optarg, nearest);
+		return -EINVAL;
+	case OPT_TOP:
+		*top_given = 1;
+		return parse_count("top", optarg, 1000000, &o->top);
+	case OPT_WIDTH:
+		if (parse_count("width", optarg, WIDTH_UNBOUNDED, &n))
+			return -EINVAL;
+		o->width = n;
+		return 0;
+	case OPT_BY:
+		return report_by_key(optarg, &o->by);
+	}
+	if (key < OPT_OUTPUT)
+		return -EINVAL;
+	o->output = report_outputs[key - OPT_OUTPUT];
+	return o->output->argument ? o->output->argument(o, optarg) : 0;
+}
+
+/**
+ * cmd_report() - elide report.
+ */
+int cmd_report(int argc, char **argv)
+{
+	struct report_options o = {.output = report_outputs[0], .sort = "cost",
+				   .width = report_width(STDOUT_FILENO)};
+	struct option_desc options[OPTIONS_MAX];
+	size_t nr_options = all_options(options);
+	int key, children = 1, top_given = 0, rc = 0, code = EXIT_USAGE;
+	struct paths given = {0}, all = {0};
+	struct perf_samples samples = {0};
+	const char *perf = NULL;
+
+	while (!rc && (key = options_next(argc, argv, options, nr_options, 0)) != OPTIONS_END) {
+		if (key == 'h') {
+			options_help("report [OPTION...] [FILE...]",
+				     "Tells lock by lock and call site by call site what happened.",
+				     options, nr_options);
+			code = 0;
+			goto free_paths;
+		}
+		if (key == 'i')
+			rc = paths_add(&given, optarg);
+		else if (key == OPT_NO_CHILDREN)
+			children = 0;
+		else if (key == OPT_PERF)
+			perf = optarg;
+		else
+			rc = apply(key, &o, &top_given);
+	}
+	if (!rc)
+		rc = check_options(&o);
+	if (rc)
+		goto free_paths;
+	while (!rc && optind < argc)
+		rc = paths_add(&given, argv[optind++]);
+	if (!rc && !given.nr)
+		rc = paths_add(&given, setting_find("OUTPUT")->def);
+	for (size_t i = 0; !rc && i < given.nr; i++)
+		rc = add_input(&all, given.path[i], children);
+	if (rc)
+		goto free_paths;
+	if (perf && (o.output != &output_table || report_is_view(&o))) {
+		say("--perf goes with the table only");
+		goto free_paths;
+	}
+	if (perf && read_perf(perf, &samples))
+		goto free_paths;
+	o.perf = perf ? &samples : NULL;
+	if (!top_given)
+		o.top = o.output->top;
+	code = report_files(&o, all.path, all.nr, stdout);
+free_paths:
+	perf_free(&samples);
+	paths_free(&given);
+	paths_free(&all);
+	return code;
+}

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * cmd-run.c - elide run: start a program with elide's library in it.
+ *
+ * Whatever is wrong with library, output or settings, the program runs, if
+ * need be unelided. Must never write to standard output.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../../lib/compiler.h"
+#include "../base/exit.h"
+#include "../base/messages.h"
+#include "../base/text.h"
+#include "../counters/pmu-run.h"
+#include "../print/output.h"
+#include "../run/child.h"
+#include "../run/run.h"
+#include "cmd.h"
+
+/* Return: 0; 1 after --help and the like; after one line -EDOM of the machine, else -EINVAL. */
+static int parse(int argc, char **argv, struct run_request *r)
+{
+	const char *emulator_option = NULL;
+	int key, rc = 0;
+
+	memset(r, 0, sizeof(*r));
+	while (!rc && (key = options_next(argc, argv, run_options, nr_run_options, 1)) !=
+			      OPTIONS_END) {
+		if (key == 'h') {
+			options_help("run [OPTION...] [--] PROGRAM [ARGUMENT...]",
+				     "Runs a program with its locks elided, or profiled where RTM "
+				     "is missing.",
+				     run_options, nr_run_options);
+			return 1;
+		}
+		rc = run_apply(key, r, &emulator_option);
+	}
+	if (rc)
+		return rc;
+	r->argv = argv + optind;
+	r->argc = argc - optind;
+	if (!r->argc) {
+		say("no program given: elide run [OPTION...] -- PROGRAM [ARGUMENT...]");
+		return -EINVAL;
+	}
+	if (emulator_option && !r->emulate && !r->quiet)
+		say("%s is a setting of the emulated machine: it does nothing without --emulate",
+		    emulator_option);
+	if (r->verbose)
+		run_give(r, setting_find("VERBOSE"), r->verbose > 1 ? "2" : "1");
+	return 0;
+}
+
+static const char *output_name(void)
+{
+	const char *output = getenv("ELIDE_OUTPUT");
+
+	return output && *output ? output : setting_find("OUTPUT")->def;
+}
+
+static void warn_of_output(const char *output)
+{
+	char dir[PATH_MAX];
+	size_t len = base_name(output) - output;
+
+	if (len >= sizeof(dir) || memchr(output, '%', len))
+		return;
+	snprintf(dir, sizeof(dir), "%.*s", (int)len, output);
+	if (access(len ? dir : ".", W_OK | X_OK))
+		say("%s cannot be written: %s; the program runs, what is counted is lost", output,
+		    strerror(errno));
+}
+
+static void print_report(const struct run_request *r, const struct paths *f)
+{
+	struct report_options o = {.output = &output_table, .sort = "cost", .top = REPORT_TOP};
+	FILE *out = strcmp(r->report, "stderr") ? fopen(r->report, "we") : stderr;
+
+	if (!out) {
+		say("%s: %s", r->report, strerror(errno));
+		return;
+	}
+	o.width = report_width(fileno(out));
+	report_files(&o, f->path, f->nr, out);
+	if (out == stderr)
+		fflush(out);
+	else if (fclose(out))
+		say("%s: %s", r->report, strerror(errno));
+}
+
+/* Data files named in the last line; more are counted. */
+#define NAMED_MAX 4
+
+static void say_next(const struct run_request *r, const struct paths *f, const char *output,
+		     int code)
+{
+	char list[2048] = "";
+	size_t len = 0;
+
+	const char *mode = getenv("ELIDE_MODE");
+
+	if (!f->nr && mode && !strcmp(mode, "off"))
+		return;
+	/* rtmgrind has said why it refuses the machine. */
+	if (!f->nr && r->emulate && code == EXIT_MACHINE)
+		return;
+	if (!f->nr) {
+		say("no data file was written: no lock was taken, or the library was not loaded");
+		return;
+	}
+	/* Without %p the report finds the children's files itself. */
+	if (!strcmp(output, setting_find("OUTPUT")->def)) {
+		say("counted in %s; next: elide report", output);
+		return;
+	}
+	for (size_t i = 0; i < f->nr && i < NAMED_MAX && len < sizeof(list); i++) {
+		if (i && !strchr(output, '%'))
+			break;
+		len += snprintf(list + len, sizeof(list) - len, " -i '%s'", f->path[i]);
+	}
+	say("counted in %s%s; next: elide report%s", f->path[0],
+	    f->nr > 1 ? " and files of its children" : "", list);
+}
+
+static void finish(const struct run_request *r, struct counting *c, const char *output,
+		   uint64_t run, pid_t pid, int status)
+{
+	struct paths f = {0};
+
+	if (find_files(&f, output, run, pid))
+		say("out of memory while looking for data files");
+	if (f.nr)
+		write_exit_status(f.path[0], pid, status);
+	counting_end(c, f.nr ? f.path[0] : NULL, pid);
+	if (r->report && f.nr)
+		print_report(r, &f);
+	else if (!r->quiet)
+		say_next(r, &f, output, exit_code(status));
+	paths_free(&f);
+}
+
+/**
+ * cmd_run() - elide run.
+ */
+int cmd_run(int argc, char **argv)
+{
+	const char *output, *path;
+	struct run_request r;
+	struct run_program p;
+	struct counting counting;
+	int status = 0, rc;
+	char **command;
+	uint64_t run;
+	pid_t pid = 0;
+
+	rc = parse(argc, argv, &r);
+	if (rc)
+		return rc > 0 ? 0 : rc == -EDOM ? EXIT_MACHINE : EXIT_LAUNCHER;
+	rc = run_prepare(&r, &p);
+	if (rc)
+		return rc;
+	output = output_name();
+	if (p.preload)
+		warn_of_output(output);
+	run = run_mark();
+	counting_start(&counting, r.emulate, getenv("ELIDE_PMU"), r.pcm);
+	command = run_command(&r, &p, &path);
+	if (!command) {
+		counting_end(&counting, NULL, 0);
+		return EXIT_LAUNCHER;
+	}
+	rc = child_run(path, command, p.preload, &pid, &status);
+	if (rc || !p.preload)
+		counting_end(&counting, NULL, pid);
+	if (rc) {
+		say("%s: %s", r.argv[0], strerror(-rc));
+		return rc == -ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_RUNNABLE;
+	}
+	if (p.preload)
+		finish(&r, &counting, output, run, pid, status);
+	return exit_code(status);
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * elide.c - the command: finds which of its commands is meant.
+ *
+ * Must never do a command's work.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "../../lib/compiler.h"
+#include "../base/exit.h"
+#include "../base/messages.h"
+#include "../base/suggest.h"
+#include "cmd.h"
+
+static int cmd_help(int argc, char **argv);
+static int cmd_version(int argc, char **argv);
+
+static const struct command commands[] = {
+	{"run", cmd_run, "run a program with its locks elided, or profiled"},
+	{"report", cmd_report, "lock by lock and call site by call site, what happened"},
+	{"top", cmd_top, "the same of a running process, live"},
+	{"diff", cmd_diff, "what is different between two runs, lock by lock"},
+	{"compare", cmd_compare, "run a program plain and elided: does elision pay?"},
+	{"doctor", cmd_doctor, "can locks be elided on this machine, in this program?"},
+	{"ctl", cmd_ctl, "elision off and on in a running process, snapshot, reset"},
+	{"tunables", cmd_tunables, "print every setting"},
+	{"help", cmd_help, "print this"},
+	{"version", cmd_version, "print the version"},
+};
+
+static void print_usage(FILE *out)
+{
+	fprintf(out, "usage: elide COMMAND [ARGUMENT...]\n\n");
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
+		fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].help);
+	fprintf(out, "\nelide COMMAND --help tells its options, elide(1) the rest.\n");
+}
+
+static int cmd_version(int argc, char **argv)
+{
+	printf("elide %s\n", ELIDE_VERSION);
+	return 0;
+}
+
+static const struct command *find(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
+		if (!strcmp(commands[i].name, name))
+			return &commands[i];
+	return NULL;
+}
+
+static int say_unknown(const char *name)
+{
+	const char *names[ARRAY_SIZE(commands)];
+
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
+		names[i] = commands[i].name;
+	say("unknown command %s, nearest is %s", name, suggest(name, names, ARRAY_SIZE(names)));
+	return EXIT_USAGE;
+}
+
+static int cmd_help(int argc, char **argv)
+{
+	static char *help[] = {NULL, "--help", NULL};
+	const struct command *c;
+
+	if (argc < 2) {
+		print_usage(stdout);
+		return 0;
+	}
+	c = find(argv[1]);
+	if (!c)
+		return say_unknown(argv[1]);
+	if (c->run == cmd_help)
+		return cmd_help(0, NULL);
+	help[0] = argv[1];
+	return c->run(2, help);
+}
+
+int main(int argc, char **argv)
+{
+	const struct command *c;
+	const char *name = argc > 1 ? argv[1] : NULL;
+
+	if (!name) {
+		print_usage(stderr);
+		return EXIT_USAGE;
+	}
+	if (!strcmp(name, "--help") || !strcmp(name, "-h"))
+		name = "help";
+	else if (!strcmp(name, "--version") || !strcmp(name, "-V"))
+		name = "version";
+	c = find(name);
+	return c ? c->run(argc - 1, argv + 1) : say_unknown(name);
+}

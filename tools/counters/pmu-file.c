@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * pmu-file.c - counters from the emulator's file, and into the data file.
+ *
+ * Must never touch a file of a process that is not the one that was run.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../../lib/compiler.h"
+#include "../base/settings.h"
+#include "../model/records.h"
+#include "pmu-file.h"
+#include "pmu.h"
+
+/* rtmgrind counts its own start-up probe apart; a processor cannot, but the number is of use. */
+static int is_wanted(const char *name)
+{
+	return !strncmp(name, "RTM_RETIRED.", 12) || !strcmp(name, "TX_MEM.ABORT_CONFLICT") ||
+	       !strcmp(name, "TX_MEM.ABORT_CAPACITY") || !strcmp(name, "probe.starts") ||
+	       !strcmp(name, "probe.commits");
+}
+
+size_t pmu_read_emulated(FILE *f, struct elide_counter *counters, size_t max)
+{
+	char line[256];
+	size_t nr = 0;
+
+	while (nr < max && fgets(line, sizeof(line), f)) {
+		char *space = strchr(line, ' '), *end;
+		unsigned long long value;
+
+		if (!space || space[1] < '0' || space[1] > '9')
+			continue;
+		*space = '\0';
+		errno = 0;
+		value = strtoull(space + 1, &end, 10);
+		if (errno || *end != '\n' || !is_wanted(line) ||
+		    strlen(line) >= sizeof(counters->name))
+			continue;
+		counters[nr] = (struct elide_counter){.source = ELIDE_COUNTER_PMU, .value = value};
+		strcpy(counters[nr++].name, line);
+	}
+	return nr;
+}
+
+/* A chunk at the end of the file, then the header's size: a reader sees both or neither. */
+static int append(int fd, uint64_t at, const struct elide_counter *counters, size_t nr)
+{
+	_Alignas(64) static char bytes[ELIDE_CHUNK_SIZE];
+	struct elide_chunk *c = (struct elide_chunk *)bytes;
+	uint64_t size = at + ELIDE_CHUNK_SIZE;
+
+	_Static_assert(sizeof(*c) + 2 * PMU_EVENTS_MAX * sizeof(*counters) <= ELIDE_CHUNK_SIZE,
+		       "one chunk holds those of two sources");
+	memset(bytes, 0, sizeof(bytes));
+	c->magic = ELIDE_CHUNK_MAGIC;
+	c->type = ELIDE_CHUNK_COUNTERS;
+	c->record_size = sizeof(*counters);
+	c->nr_records = nr;
+	memcpy(c + 1, counters, nr * sizeof(*counters));
+	if (pwrite(fd, bytes, sizeof(bytes), at) != sizeof(bytes) ||
+	    pwrite(fd, &size, sizeof(size), offsetof(struct elide_header, size)) != sizeof(size))
+		return errno ? -errno : -EIO;
+	return 0;
+}
+
+int pmu_append(const char *path, pid_t pid, const struct elide_counter *counters, size_t nr)
+{
+	struct elide_header h;
+	int fd, rc = load_header(path, &h);
+
+	if (rc)
+		return rc;
+	if (h.pid != (uint32_t)pid)
+		return -ESRCH;
+	if (nr > 2 * PMU_EVENTS_MAX)
+		nr = 2 * PMU_EVENTS_MAX;
+	/* As large as a file may get, and no larger. */
+	if (h.size + ELIDE_CHUNK_SIZE > ELIDE_HEADER_SIZE + (settings_file_max << 20))
+		return -EFBIG;
+	fd = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
+	if (fd < 0)
+		return -errno;
+	errno = 0;
+	rc = append(fd, h.size, counters, nr);
+	close(fd);
+	return rc;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * live.h - the data file of a process that runs.
+ *
+ * Must never send anything to the process, nor write to its file.
+ */
+#ifndef ELIDE_LIVE_H
+#define ELIDE_LIVE_H
+
+#include <limits.h>
+#include <stdbool.h>
+
+#include "../../lib/datafile.h"
+
+/**
+ * struct target - the data file of a process that runs.
+ * @path: path to open the file by
+ * @name: name of the file for messages
+ */
+struct target {
+	char path[PATH_MAX];
+	char name[PATH_MAX];
+};
+
+/**
+ * live_find() - the data file that process @pid maps and writes.
+ *
+ * Return: 0, -ENOENT or another -errno.
+ */
+int live_find(long pid, struct target *t);
+
+/**
+ * live_missing() - why live_find() has found nothing.
+ * @pid: the process
+ * @err: what it returned
+ *
+ * Return: words that follow the name of the process.
+ */
+const char *live_missing(long pid, int err);
+
+/**
+ * live_newest() - the data file of the process started last, of all that may be read.
+ * @pid: set to its id
+ *
+ * Return: 0 or -ENOENT.
+ */
+int live_newest(long *pid, struct target *t);
+
+/** live_runs() - does process @pid, which wrote this header, still run? */
+bool live_runs(const struct elide_header *h, long pid);
+
+/**
+ * live_set_end() - what time it is for a process that runs, which may not have said so for long.
+ *
+ * Does nothing if it has ended, or if its clock is not ours: on an emulated machine.
+ */
+void live_set_end(struct elide_header *h);
+
+#endif

@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * top-view.c - a frame as text: the report's columns, per second.
+ *
+ * Must never print a control character of the data file.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../lib/compiler.h"
+#include "../base/exit.h"
+#include "../base/text.h"
+#include "../model/attribute.h"
+#include "../model/columns.h"
+#include "../model/compare.h"
+#include "../names/names.h"
+#include "top-view.h"
+
+/* Names are never made narrower than this, columns are left out instead. */
+#define NAME_MIN 16
+
+/* Columns of the report, and last the acquisitions since the start, beside rates. */
+static const struct view_column {
+	const char *id;
+	const char *head;
+	enum unit unit;
+	int elision;
+	int drop;
+} columns[] = {
+#define ELIDE_COLUMN(id, head, unit, value, elision, drop) {#id, head, unit, elision, drop},
+#include "../model/columns.def"
+#undef ELIDE_COLUMN
+	{"total", "TOTAL", COUNT, 0, 2},
+};
+
+#define NR_COLUMNS ARRAY_SIZE(columns)
+#define COLUMN_TOTAL (NR_COLUMNS - 1)
+
+/* A value: text, or a number. */
+struct datum {
+	const char *text;
+	double number;
+};
+
+#define VALUE_TEXT(v)	 {.text = (v)}
+#define VALUE_COUNT(v)	 {.number = (double)(v)}
+#define VALUE_PERCENT(v) VALUE_COUNT(v)
+#define VALUE_CYCLES(v)	 VALUE_COUNT(v)
+#define VALUE_TIME(v)	 VALUE_COUNT(v)
+
+static struct datum value_of(const struct line *l, size_t column)
+{
+	size_t at = 0;
+
+#define ELIDE_COLUMN(id, head, unit, value, elision, drop)                                         \
+	if (at++ == column)                                                                        \
+		return (struct datum)VALUE_##unit(value);
+#include "../model/columns.def"
+#undef ELIDE_COLUMN
+	return (struct datum){.number = (double)l->acquired};
+}
+
+/* The columns to sort by are the report's, and cost. */
+size_t view_nr_sorts(void)
+{
+	return NR_COLUMNS;
+}
+
+static const char *sort_name(size_t sort)
+{
+	return sort < COLUMN_TOTAL ? columns[sort].id : "cost";
+}
+
+size_t view_sort(const char *key)
+{
+	for (size_t i = 0; i < NR_COLUMNS; i++)
+		if (!strcmp(sort_name(i), key))
+			return i;
+	return NR_COLUMNS;
+}
+
+static const struct line *shown_line(const struct view *v, const struct top_row *row)
+{
+	return v->totals ? &row->all : &row->new;
+}
+
+static int compare_values(const struct line *a, const struct line *b, size_t sort)
+{
+	struct datum x = {.number = a->cost}, y = {.number = b->cost};
+
+	if (sort < COLUMN_TOTAL) {
+		x = value_of(a, sort);
+		y = value_of(b, sort);
+	}
+	if (x.text && y.text)
+		return strcmp(x.text, y.text);
+	return (x.number < y.number) - (x.number > y.number);
+}
+
+/* What did nothing comes last, whatever the order. */
+static int compare_rows(const void *x, const void *y, void *arg)
+{
+	const struct view *v = arg;
+	const struct top_row *a = x, *b = y;
+	const struct line *l = shown_line(v, a), *m = shown_line(v, b);
+	int c = !(l->acquired + l->aborts) - !(m->acquired + m->aborts);
+
+	if (!c)
+		c = compare_values(l, m, v->sort);
+	if (!c)
+		c = compare_values(l, m, COLUMN_TOTAL);
+	if (!c)
+		c = (a->all.acquired < b->all.acquired) - (a->all.acquired > b->all.acquired);
+	return c ? c : strcmp(a->key, b->key);
+}
+
+static void time_text(const struct report *r, double cycles, char *to, size_t size)
+{
+	if (r->cycles)
+		scale_ns(to, size, cycles * (double)r->ns / (double)r->cycles);
+	else
+		scale(to, size, cycles, "cy");
+}
+
+/* A cell; of a row that is not known what it did, or means nothing here, '-'. */
+static void cell_text(const struct view *v, const struct frame *f, const struct top_row *row,
+		      size_t column, char *to)
+{
+	const struct view_column *c = &columns[column];
+	bool total = v->totals || column == COLUMN_TOTAL;
+	struct datum value = value_of(total ? &row->all : &row->new, column);
+	double per = total || c->unit == PERCENT ? 1 : f->seconds;
+
+	if (c->unit == TEXT)
+		fit(to, value.text, CELL_MAX);
+	else if (per <= 0)
+		strcpy(to, "-");
+	else if (c->unit == PERCENT && !total && !row->new.acquired && !row->new.aborts)
+		strcpy(to, "-");
+	else if (c->unit == PERCENT)
+		snprintf(to, CELL_MAX, "%.1f", value.number);
+	else if (c->unit == TIME)
+		time_text(&f->report, value.number / per, to, CELL_MAX);
+	else
+		scale(to, CELL_MAX, value.number / per, "");
+}
+
+static void head_text(const struct view *v, size_t column, char *to)
+{
+	const struct view_column *c = &columns[column];
+	bool rate = !v->totals && column != COLUMN_TOTAL && c->unit != TEXT && c->unit != PERCENT;
+
+	snprintf(to, CELL_MAX, "%s%s", c->head, rate ? "/s" : "");
+}
+
+/* The verdict is on the whole run, so that it goes with the totals. */
+static bool is_of_view(const struct view *v, const struct frame *f, size_t column)
+{
+	if (columns[column].elision && !f->report.elides)
+		return false;
+	if (column == COLUMN_TOTAL)
+		return !v->totals;
+	return v->totals || strcmp(columns[column].id, "verdict");
+}
+
+static int table_width(const int *widths)
+{
+	int width = -1;
+
+	for (size_t i = 0; i < NR_COLUMNS; i++)
+		width += widths[i] ? widths[i] + 1 : 0;
+	return width;
+}
+
+/* Makes names narrower, then leaves out columns, but that sorted by, until the table fits. */
+static void fit_columns(const struct view *v, int *widths)
+{
+	while (table_width(widths) > v->width) {
+		size_t wide = 0, drop = NR_COLUMNS;
+
+		for (size_t i = 1; i < NR_COLUMNS; i++) {
+			if (columns[i].unit == TEXT && widths[i] > widths[wide])
+				wide = i;
+			if (widths[i] && columns[i].drop && i != v->sort &&
+			    (drop == NR_COLUMNS || columns[i].drop > columns[drop].drop))
+				drop = i;
+		}
+		if (widths[wide] > NAME_MIN)
+			widths[wide]--;
+		else if (drop < NR_COLUMNS)
+			widths[drop] = 0;
+		else
+			return;
+	}
+}
+
+/* Columns go in their order, but the total stands behind the acquisitions of the interval. */
+static size_t ordered(size_t i)
+{
+	size_t acquired = view_sort("acquired");
+
+	if (i <= acquired)
+		return i;
+	return i == acquired + 1 ? COLUMN_TOTAL : i - 1;
+}
+
+static void print_line(const int *widths, char (*cells)[CELL_MAX + 1], FILE *out)
+{
+	const char *gap = "";
+	int blanks = 0;
+
+	for (size_t i = 0; i < NR_COLUMNS; i++) {
+		size_t at = ordered(i);
+		char text[CELL_MAX + 1];
+		int len;
+
+		if (!widths[at])
+			continue;
+		fit(text, cells[at], widths[at]);
+		len = strlen(text);
+		/* No blanks at the end of a line. */
+		if (columns[at].unit == TEXT) {
+			fprintf(out, "%*s%s%s", blanks, "", gap, text);
+			blanks = widths[at] - len;
+		} else {
+			fprintf(out, "%*s%s%*s", blanks, "", gap, widths[at], text);
+			blanks = 0;
+		}
+		gap = " ";
+	}
+	fputc('\n', out);
+}
+
+static void print_rows(const struct view *v, const struct frame *f, FILE *out)
+{
+	size_t end = v->rows && v->skip + v->rows < f->nr ? v->skip + v->rows : f->nr;
+	char cells[NR_COLUMNS][CELL_MAX + 1];
+	int widths[NR_COLUMNS] = {0};
+
+	for (size_t c = 0; c < NR_COLUMNS; c++) {
+		if (!is_of_view(v, f, c))
+			continue;
+		head_text(v, c, cells[c]);
+		widths[c] = strlen(cells[c]);
+		/* All rows, so that a column does not jump while one scrolls. */
+		for (size_t i = 0; i < f->nr; i++) {
+			char text[CELL_MAX + 1];
+			int len;
+
+			cell_text(v, f, &f->rows[i], c, text);
+			len = strlen(text);
+			widths[c] = len > widths[c] ? len : widths[c];
+		}
+	}
+	fit_columns(v, widths);
+	print_line(widths, cells, out);
+	for (size_t i = v->skip; i < end; i++) {
+		for (size_t c = 0; c < NR_COLUMNS; c++)
+			cell_text(v, f, &f->rows[i], c, cells[c]);
+		print_line(widths, cells, out);
+	}
+}
+
+static void print_program(const struct frame *f, FILE *out)
+{
+	const struct elide_header *h = &f->file.header;
+	int code = exit_code(h->exit_status);
+	char time[32];
+
+	print_clean(out, h->exe[0] ? base_name(h->exe) : "(program unknown)");
+	fprintf(out, " (pid %u): ", h->pid);
+	if (f->ended && code >= 0)
+		fprintf(out, "ended with %d", code);
+	else
+		fputs(f->ended ? "has ended" : "runs", out);
+	if (f->report.cycles) {
+		scale_ns(time, sizeof(time), f->report.ns);
+		fprintf(out, "%s %s", f->ended ? " after" : " for", time);
+	}
+	fprintf(out, ", mode %s, RTM %s", mode_name(h->mode), rtm_name(h->rtm));
+	fprintf(out, "%s%s", h->control == ELIDE_CONTROL_OFF ? ", off by elide ctl" : "",
+		h->rtm_off ? ", elision switched off" : "");
+	fprintf(out, ", %u cores%s", h->cores, h->model[0] ? " of " : "");
+	print_clean(out, h->model);
+	fprintf(out, ", %u threads\n", h->nr_threads);
+}
+
+static void print_totals(const struct view *v, const struct frame *f, FILE *out)
+{
+	const struct line *t = shown_line(v, &f->total);
+	const char *rate = v->totals ? "" : "/s";
+	double per = v->totals ? 1 : f->seconds;
+	char text[4][32];
+
+	if (per <= 0) {
+		fputs("no rates yet: the run did not say how long it took\n", out);
+		return;
+	}
+	scale(text[0], sizeof(text[0]), (double)t->acquired / per, rate);
+	scale(text[1], sizeof(text[1]), (double)t->aborts / per, rate);
+	scale(text[2], sizeof(text[2]), (double)t->sum.wasted_cycles / per, rate);
+	time_text(&f->report, (double)t->sum.wait.total / per, text[3], sizeof(text[3]));
+	fprintf(out, "%s acquired, waited %s%s", text[0], text[3], rate);
+	if (f->report.elides)
+		fprintf(out, ", %.1f%% elided, %s aborts, %s cycles wasted",
+			percent(t->elided, t->acquired), text[1], text[2]);
+	fputc('\n', out);
+}
+
+static void print_view(const struct view *v, const struct frame *f, FILE *out)
+{
+	static const char *const by[] = {
+		[BY_LOCK_AND_SITE] = "lock and site", [BY_LOCK] = "lock", [BY_SITE] = "site"};
+	char time[32];
+
+	scale_ns(time, sizeof(time), 1e9 * f->seconds);
+	if (v->totals)
+		fputs("since the start", out);
+	else if (f->seconds > 0)
+		fprintf(out, "per second of the last %s", time);
+	else
+		fputs("per second", out);
+	fprintf(out, ", by %s, sorted by %s%s\n\n", by[v->by], sort_name(v->sort),
+		v->frozen ? " [FROZEN]" : "");
+}
+
+void top_print(const struct view *v, struct frame *f, FILE *out)
+{
+	qsort_r(f->rows, f->nr, sizeof(*f->rows), compare_rows, (void *)v);
+	print_program(f, out);
+	print_totals(v, f, out);
+	print_view(v, f, out);
+	print_rows(v, f, out);
+}

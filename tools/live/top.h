@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * top.h - what a running process did in the last moments.
+ *
+ * The way of the data: a report -> top.c (what is new since the one before)
+ * -> top-view.c (text) -> cmd-top.c (terminal). Must never depend on a terminal.
+ */
+#ifndef ELIDE_TOP_H
+#define ELIDE_TOP_H
+
+#include <stdbool.h>
+
+#include "../model/report.h"
+
+/**
+ * struct top_row - a row of the report.
+ * @key:  names it in all frames
+ * @all:  its numbers since the start; its names are the short ones only
+ * @new:  those of the interval
+ */
+struct top_row {
+	char *key;
+	struct line all;
+	struct line new;
+};
+
+/**
+ * struct frame - what was read at one moment.
+ * @file:    header and nothing else
+ * @report:  of @file, so that numbers can be shown; has no lines
+ * @seconds: of the interval, 0 if not known
+ * @read_ns: CLOCK_MONOTONIC
+ * @ended:   the process is no more
+ */
+struct frame {
+	struct data_file file;
+	struct report report;
+	struct top_row *rows;
+	size_t nr;
+	struct top_row total;
+	double seconds;
+	uint64_t read_ns;
+	bool ended;
+};
+
+/**
+ * frame_read() - read a data file.
+ * @pid: of the process in this pid namespace
+ * @error: LOAD_ERROR_MAX bytes, filled with one line on failure
+ *
+ * Return: 0 or -errno.
+ */
+int frame_read(struct frame *f, const char *path, long pid, enum report_by by, char *error);
+
+/** frame_since() - have @new be what is not in @before; of no frame before, since the start. */
+void frame_since(struct frame *f, const struct frame *before);
+
+/** frame_free() - release what frame_read() took. */
+void frame_free(struct frame *f);
+
+#endif

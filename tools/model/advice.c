@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * advice.c - the finding of a row's causes, by the evidence there is.
+ *
+ * Which advice is given is decided here from records alone; how it reads, in
+ * advice.def and advice-text.c. Must never advise on what happens too seldom to matter.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../lib/compiler.h"
+#include "../base/text.h"
+#include "../names/instruction.h"
+#include "advice-text.h"
+#include "advice.h"
+#include "attribute.h"
+#include "evidence.h"
+
+/*
+ * A cause is a finding if it is at least this share of the row's aborts, in per cent, and aborts
+ * at least one in TELLING_ATTEMPTS attempts.
+ */
+#define TELLING_SHARE 10
+#define TELLING_ATTEMPTS 100
+
+static const struct elide_detail *first_detail(const struct line *l, unsigned int cause)
+{
+	for (size_t i = 0; i < l->nr_details; i++)
+		if (l->details[i]->cause == cause && l->details[i]->source != ELIDE_DETAIL_STATUS &&
+		    l->details[i]->source != ELIDE_DETAIL_HINT)
+			return l->details[i];
+	return NULL;
+}
+
+/* A hint belongs to no abort, so it is used only where nothing else is known. */
+static const struct elide_detail *first_hint(const struct line *l)
+{
+	for (size_t i = 0; i < l->nr_details; i++)
+		if (l->details[i]->source == ELIDE_DETAIL_HINT)
+			return l->details[i];
+	return NULL;
+}
+
+/* The call that held the lock most often when this one aborted; *@all is set to all such aborts. */
+static const struct elide_blame *first_blame(const struct line *l, unsigned int type,
+					     uint64_t *all)
+{
+	const struct elide_blame *first = NULL;
+
+	*all = 0;
+	for (size_t i = 0; i < l->nr_blames; i++) {
+		if (l->blames[i]->type != type)
+			continue;
+		*all += l->blames[i]->count;
+		if (!first && l->blames[i]->held_kind)
+			first = l->blames[i];
+	}
+	return first;
+}
+
+static int starts_with(const char *text, const char *start)
+{
+	return text && !strncmp(text, start, strlen(start));
+}
+
+static int is_in_linker(const struct place *p)
+{
+	return starts_with(p->object, "ld-") && (!p->symbol || starts_with(p->symbol, "_dl_") ||
+						 starts_with(p->symbol, "do_lookup") ||
+						 starts_with(p->symbol, "check_match"));
+}
+
+/* Did the section abort in the dynamic linker's search for a symbol? */
+static int binds(const struct report *r, const struct elide_detail *d)
+{
+	struct place frames[FRAMES_MAX], own;
+	size_t nr = evidence_frames(r, d->abort_stack, frames);
+
+	symbolize_instruction(r->symbols, d->own_pc, &own);
+	if (d->own_pc && is_in_linker(&own))
+		return 1;
+	for (size_t i = 0; i < nr; i++)
+		if (starts_with(frames[i].symbol, "_dl_runtime_resolve") ||
+		    starts_with(frames[i].symbol, "_dl_fixup"))
+			return 1;
+	return 0;
+}
+
+static int allocates(const char *symbol)
+{
+	/* Not std::allocator among the arguments of another's name. */
+	char name[SHORT_NAME];
+
+	if (symbol) {
+		short_symbol(name, sizeof(name), symbol);
+		symbol = name;
+	}
+	return symbol &&
+	       (strstr(symbol, "alloc") || !strcmp(symbol, "free") || !strcmp(symbol, "cfree") ||
+		!strcmp(symbol, "_int_free") || starts_with(symbol, "operator new") ||
+		starts_with(symbol, "operator delete"));
+}
+
+/* Are both accesses in functions of the allocator? Then it, and not the block, is the conflict. */
+static int in_allocator(const struct report *r, const struct elide_detail *d)
+{
+	struct place own, other;
+
+	symbolize_instruction(r->symbols, d->own_pc, &own);
+	symbolize_instruction(r->symbols, d->other_pc, &other);
+	return allocates(own.symbol) && allocates(other.symbol);
+}
+
+/* Do the bytes of a mask lie within 8 bytes, a word? */
+static int is_word(uint64_t mask)
+{
+	return mask && 64 - __builtin_clzll(mask) - __builtin_ctzll(mask) <= 8;
+}
+
+/* A counter is at most a word of 8 bytes and, as far as its type is known, no pointer. */
+static int is_counter(const struct report *r, const struct elide_detail *d, uint64_t lock)
+{
+	uint64_t own = d->own_bytes & ~lock, other = d->other_bytes & ~lock;
+
+	return is_word(own) && is_word(other) &&
+	       !symbolize_is_pointer(r->symbols, d->line + __builtin_ctzll(own), d->own_pc);
+}
+
+/*
+ * A conflict. Of the line of the lock itself: who writes the lock's own bytes
+ * has locked it, which is a matter of the lemming effect.
+ *
+ *   bytes of both that are common and not the lock's   -> split
+ *   else the other's are not the lock's alone          -> the data lies beside the lock: pad
+ *   else                                               -> locked
+ */
+static enum advice conflict(const struct report *r, const struct elide_detail *d)
+{
+	uint64_t lock = evidence_lock_bytes(d), other = d->other_bytes & ~lock;
+	struct data_name n;
+
+	if (!d || !evidence_data(r, d, &n) || n.sharing == SHARING_UNKNOWN)
+		return ADVICE_DEFAULT;
+	if (lock && !other)
+		return ADVICE_lemming;
+	if (in_allocator(r, d))
+		return ADVICE_allocator;
+	if (n.sharing == SHARING_FALSE && lock)
+		return ADVICE_pad_lock;
+	if (n.sharing == SHARING_FALSE)
+		return n.type == ELIDE_DATA_HEAP    ? ADVICE_pad_blocks :
+		       n.type != ELIDE_DATA_UNKNOWN ? ADVICE_pad_variables :
+						      ADVICE_DEFAULT;
+	return is_counter(r, d, lock) ? ADVICE_split_counter : ADVICE_split_data;
+}
+
+static enum advice instruction(const struct report *r, const struct elide_detail *d)
+{
+	uint8_t code[16];
+	size_t size = symbolize_bytes(r->symbols, d->own_pc, code, sizeof(code));
+	const char *name = instruction_name(code, size);
+
+	return name && !strcmp(name, "PAUSE") ? ADVICE_no_pause : ADVICE_no_instruction;
+}
+
+/* One call is to blame only if it held the lock at more than half of the aborts. */
+static int is_lemming(const struct elide_blame *b, uint64_t all)
+{
+	return b && 2 * b->count > all;
+}
+
+/* The advice for a cause, and the records that are its evidence. */
+static enum advice decide(struct advising *a, unsigned int cause)
+{
+	const struct line *l = a->line;
+	const struct elide_detail *d = first_detail(l, cause);
+
+	a->cause = cause;
+	a->detail = d;
+	a->blame = first_blame(l,
+			       cause == ELIDE_CAUSE_inner_busy ? ELIDE_BLAME_INNER :
+								 ELIDE_BLAME_ABORT,
+			       &a->all);
+	if (cause == ELIDE_CAUSE_busy)
+		return is_lemming(a->blame, a->all) ? ADVICE_lemming : ADVICE_DEFAULT;
+	if (cause == ELIDE_CAUSE_inner_busy)
+		return a->blame ? ADVICE_inner_lock : ADVICE_DEFAULT;
+	if (cause == ELIDE_CAUSE_cond_wait)
+		return ADVICE_cond_wait;
+	if (cause == ELIDE_CAUSE_interrupt)
+		return ADVICE_shorten;
+	if (cause == ELIDE_CAUSE_conflict && !(d && d->line) && first_hint(l)) {
+		a->detail = first_hint(l);
+		return ADVICE_hint;
+	}
+	if (!d)
+		return ADVICE_DEFAULT;
+	if (cause != ELIDE_CAUSE_conflict && binds(a->r, d))
+		return ADVICE_bind_now;
+	switch (cause) {
+	case ELIDE_CAUSE_conflict:
+		return conflict(a->r, d);
+	case ELIDE_CAUSE_capacity:
+		return d->cache_ways ? ADVICE_aliasing : ADVICE_footprint;
+	case ELIDE_CAUSE_syscall:
+		return d->syscall_nr >= 0 ? ADVICE_move_syscall : ADVICE_DEFAULT;
+	case ELIDE_CAUSE_fault:
+		return d->signal ? ADVICE_no_trap : ADVICE_prefault;
+	case ELIDE_CAUSE_instruction:
+		return instruction(a->r, d);
+	}
+	return ADVICE_DEFAULT;
+}
+
+static int is_told(const struct line *l, unsigned int cause)
+{
+	uint64_t n = l->sum.causes[cause];
+
+	return n && percent(n, l->aborts) >= TELLING_SHARE && n >= l->attempts / TELLING_ATTEMPTS;
+}
+
+/* The causes that say that the lock was held, or was locked during the section. */
+static int is_taken(const struct report *r, const struct line *l, unsigned int cause)
+{
+	const struct elide_detail *d = first_detail(l, cause);
+
+	return cause == ELIDE_CAUSE_busy ||
+	       (cause == ELIDE_CAUSE_conflict && d && conflict(r, d) == ADVICE_lemming);
+}
+
+/*
+ * The next cause to report. Causes that say that the lock was held come last: something else made
+ * a thread lock it, and if that is known it is the finding.
+ */
+static int next_cause(const struct report *r, const struct line *l, const unsigned char *told)
+{
+	int best = -1, best_taken = 0;
+
+	for (int i = 0; i < ELIDE_NR_CAUSES; i++) {
+		int taken;
+
+		if (told[i] || !is_told(l, i))
+			continue;
+		taken = is_taken(r, l, i);
+		if (best >= 0 && (best_taken < taken || (best_taken == taken &&
+				  l->sum.causes[i] <= l->sum.causes[best])))
+			continue;
+		best = i;
+		best_taken = taken;
+	}
+	return best;
+}
+
+/* A misuse of a lock of this row's class. */
+static const struct misuse_line *find_misuse(const struct report *r, const struct line *l)
+{
+	for (size_t i = 0; l->nr_classes == 1 && i < r->nr_misuse; i++)
+		if (r->misuse[i].record->class == l->sum.class_index + 1)
+			return &r->misuse[i];
+	return NULL;
+}
+
+static void tell(struct advising *a, struct finding *f, enum advice advice, const char *cause,
+		 uint64_t count)
+{
+	f->cause = cause;
+	f->count = count;
+	advice_write(a, advice, f);
+}
+
+size_t advise(const struct report *r, const struct line *l, struct finding *found)
+{
+	unsigned char told[ELIDE_NR_CAUSES] = {0};
+	struct advising a = {.r = r, .line = l};
+	size_t nr = 0;
+	int cause;
+
+	a.misuse = find_misuse(r, l);
+	if (a.misuse)
+		tell(&a, &found[nr++], ADVICE_misuse, "misuse", a.misuse->record->count);
+	while (nr < FINDINGS_MAX && (cause = next_cause(r, l, told)) >= 0) {
+		enum advice advice = decide(&a, cause);
+
+		told[cause] = 1;
+		tell(&a, &found[nr++], advice, cause_texts[cause].id, l->sum.causes[cause]);
+	}
+	if (nr < FINDINGS_MAX && l->nr_classes == 1 && line_is_quiet(r, l))
+		tell(&a, &found[nr++], ADVICE_uncontended, "none", 0);
+	return nr;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * advice.h - what stops the elision of a row, and what to do about it.
+ *
+ * Must never advise without evidence: without any, the finding is the text of the cause.
+ */
+#ifndef ELIDE_ADVICE_H
+#define ELIDE_ADVICE_H
+
+#include "report.h"
+
+/* Findings of a row, at most. */
+#define FINDINGS_MAX 4
+
+/**
+ * struct finding - one thing that is wrong with a row.
+ * @cause:   as in aborts.def; "misuse"; "none" if nothing is wrong but nothing can be gained
+ * @count:   aborts with that cause, or times misused
+ * @advice:  as in advice.def; the cause itself if there is no more than its text
+ * @text:    the advice with its evidence
+ * @setting: to paste, empty if there is none
+ */
+struct finding {
+	const char *cause;
+	uint64_t count;
+	const char *advice;
+	char text[1536];
+	char setting[320];
+};
+
+/**
+ * advise() - find what stops the elision of a row, the most important first.
+ * @found: FINDINGS_MAX
+ *
+ * Return: their number.
+ */
+size_t advise(const struct report *r, const struct line *l, struct finding *found);
+
+#endif

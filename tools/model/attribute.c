@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * attribute.c - what a row cost, and whether eliding it pays. What to do about
+ * it is in advice.c.
+ *
+ * Must never judge without a measurement: then the verdict is unknown.
+ */
+#include <math.h>
+
+#include "../base/text.h"
+#include "attribute.h"
+
+const struct cause_text cause_texts[ELIDE_NR_CAUSES] = {
+#define ELIDE_CAUSE(id, code, column, help, advice) {#id, COLUMN_##column, help, advice},
+#include "../../lib/aborts.def"
+#undef ELIDE_CAUSE
+};
+
+const char *verdict_name(enum verdict v)
+{
+	static const char *const names[] = {
+		[VERDICT_UNKNOWN] = "unknown",
+		[VERDICT_PAYS] = "pays",
+		[VERDICT_NEUTRAL] = "neutral",
+		[VERDICT_HURTS] = "hurts",
+	};
+
+	return names[v];
+}
+
+static double mean(const struct elide_times *t)
+{
+	return t->count ? (double)t->total / (double)t->count : 0;
+}
+
+/*
+ * The cost of a row is the sum of the cycles spent in aborted attempts, the cycles spent waiting
+ * for the lock and, for each fallback, the mean hold time: while a thread holds the lock, the
+ * other threads abort or wait. An acquisition that the policy did not attempt because the call
+ * site cannot be elided costs what the attempts at that site cost on average, and a fallback.
+ */
+double line_cost(const struct line *l)
+{
+	uint64_t attempted = l->acquired - l->sum.not_attempted;
+	double wasted = attempted ? (double)l->sum.wasted_cycles / (double)attempted : 0;
+
+	return (double)l->sum.wasted_cycles + (double)l->sum.wait.total +
+	       (double)l->sum.fallback * mean(&l->sum.hold) +
+	       (double)l->given_up * (wasted + mean(&l->sum.hold));
+}
+
+/*
+ * Per cent of the run. A class whose locks were held for less than this share of it counts as
+ * uncontended, if no thread waited for them and no transaction conflicted.
+ */
+#define QUIET_SHARE 10
+/* A class with fewer acquisitions than this is never called uncontended. */
+#define QUIET_ACQUIRED 64
+/* Aborts that other threads caused do not count below one in QUIET_ATTEMPTS attempts. */
+#define QUIET_ATTEMPTS 100
+
+static double held_percent(const struct report *r, uint32_t class_index)
+{
+	const struct class_use *use = &r->uses[class_index];
+
+	if (!use->hold_count || !r->cycles)
+		return -1;
+	return 100.0 * (double)use->hold_total / (double)use->hold_count * (double)use->acquired /
+	       (double)r->cycles;
+}
+
+double line_held_percent(const struct report *r, const struct line *l)
+{
+	return held_percent(r, l->sum.class_index);
+}
+
+static int has_one_thread(const struct report *r, uint32_t class_index)
+{
+	return r->file->header.nr_threads < 2 || !r->file->classes[class_index].nr_shared;
+}
+
+int line_has_one_thread(const struct report *r, const struct line *l)
+{
+	return has_one_thread(r, l->sum.class_index);
+}
+
+void class_conflicts(struct class_use *use, const struct sum *s)
+{
+	uint64_t others = s->by_column[COLUMN_CONFL] + s->by_column[COLUMN_BUSY];
+	uint64_t attempts = s->commits;
+
+	for (int i = 0; i < NR_CAUSE_COLUMNS; i++)
+		attempts += s->by_column[i];
+	use->conflicts |= others * QUIET_ATTEMPTS > attempts;
+}
+
+/*
+ * The locks of a class are uncontended if no thread waited for them and no transaction conflicted,
+ * and one of these holds: each lock is used by one thread only; the locks were held for less than
+ * QUIET_SHARE per cent of the run; nothing was elided, so that every wait would have been counted.
+ */
+int class_is_quiet(const struct report *r, uint32_t class_index)
+{
+	const struct class_use *use = &r->uses[class_index];
+	double held = held_percent(r, class_index);
+
+	if (use->acquired < QUIET_ACQUIRED || use->contended || use->conflicts)
+		return 0;
+	return has_one_thread(r, class_index) || !use->commits || (held >= 0 && held < QUIET_SHARE);
+}
+
+int line_is_quiet(const struct report *r, const struct line *l)
+{
+	return l->acquired >= QUIET_ACQUIRED && l->quiet == l->acquired;
+}
+
+/* No verdict is given on fewer attempts than this, which is one window of the adaptive policy. */
+#define EVIDENCE_ATTEMPTS 64
+
+/* The arm of arms.def that takes the lock; all other arms elide. */
+#define ARM_REAL 0
+
+int event_is_unelidable(const struct elide_event *e)
+{
+	return e->type == ELIDE_EVENT_PAUSED && !e->pairs && !e->a && e->site && !e->lock;
+}
+
+static int is_about(const struct elide_event *e, const struct line *l)
+{
+	return e->pairs && !e->lock && e->class_index == l->sum.class_index && l->nr_classes == 1 &&
+	       (!e->site || (l->nr_sites == 1 && e->site == l->sum.site)) &&
+	       (e->arm == ARM_REAL) != (e->before == ARM_REAL);
+}
+
+struct measured line_measured(const struct report *r, const struct line *l)
+{
+	const struct elide_event *last = NULL;
+	struct measured m = {0};
+
+	for (size_t i = 0; i < r->file->nr_events; i++) {
+		const struct elide_event *e = &r->file->events[i];
+
+		if (is_about(e, l) && (!last || e->time >= last->time))
+			last = e;
+	}
+	if (!last)
+		return m;
+	m.gain = exp((last->arm == ARM_REAL ? -last->ratio : last->ratio) / 1000.0) - 1;
+	m.confidence = last->confidence / 1000.0;
+	m.pairs = last->pairs;
+	return m;
+}
+
+/*
+ * A gain below TELLING_GAIN (a fraction), or one whose sign is right with a probability below
+ * SURE, counts as no difference.
+ */
+#define TELLING_GAIN 0.01
+#define SURE         0.9
+
+static enum verdict measured_verdict(const struct measured *m, int quiet)
+{
+	if (m->confidence < SURE || fabs(m->gain) < TELLING_GAIN)
+		return VERDICT_NEUTRAL;
+	return m->gain < 0 ? VERDICT_HURTS : quiet ? VERDICT_NEUTRAL : VERDICT_PAYS;
+}
+
+/*
+ * Does eliding pay? If the adaptive policy has compared elision with the lock, its result is the
+ * verdict. That result is the class's: for a call site that the policy has given up, the attempts
+ * at that site decide instead. Without a comparison the verdict is computed from this run alone:
+ *
+ *   gained  elided acquisitions * mean hold time: the time for which the lock would have been
+ *           held, and was free for other threads instead
+ *   lost    cycles in aborted attempts
+ *
+ * If no hold time was measured, both are counted in sections: an aborted attempt has run through
+ * one section at most.
+ *
+ *   hurts    lost > gained, of EVIDENCE_ATTEMPTS attempts at least
+ *   neutral  the lock is uncontended: no thread could have used the time gained. This is a
+ *            property of the lock: it holds whether or not the lock was elided, and whatever a
+ *            comparison found
+ *   unknown  not elided, or fewer than EVIDENCE_ATTEMPTS attempts
+ *   pays     at least half of the acquisitions elided, and lost at most a tenth of gained
+ *   neutral  all between
+ */
+enum verdict line_verdict(const struct report *r, const struct line *l)
+{
+	int measured = l->sum.hold.count > 0;
+	double gained = (double)l->elided * (measured ? mean(&l->sum.hold) : 1);
+	double lost = measured ? l->sum.wasted_cycles : l->aborts;
+	struct measured m = line_measured(r, l);
+	int quiet = line_is_quiet(r, l), judged = r->elides && l->attempts >= EVIDENCE_ATTEMPTS;
+
+	if (l->given_up)
+		return lost > gained ? VERDICT_HURTS : VERDICT_NEUTRAL;
+	if (m.pairs)
+		return measured_verdict(&m, quiet);
+	if (judged && lost > gained)
+		return VERDICT_HURTS;
+	if (quiet)
+		return VERDICT_NEUTRAL;
+	if (!judged)
+		return VERDICT_UNKNOWN;
+	if (r->file->header.nr_threads < 2)
+		return VERDICT_NEUTRAL;
+	if (percent(l->elided, l->acquired) >= 50 && 10 * lost <= gained)
+		return VERDICT_PAYS;
+	return VERDICT_NEUTRAL;
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * compare.c - what runs of a program plain and elided tell: does elision pay?
+ *
+ * The logarithms of the ratios elided/plain of each pair are taken for normally
+ * distributed, and have Student's confidence interval: what disturbs both runs
+ * of a pair drops out, and a ratio and its inverse count the same. Must never
+ * call a difference one that may be chance.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../lib/compiler.h"
+#include "../../lib/datafile.h"
+#include "compare.h"
+
+/* The columns of conditions: the change of elapsed time, its negative, and that of CPU time. */
+enum { COLUMN_SLOWER, COLUMN_FASTER, COLUMN_CPU };
+
+static const struct condition_column columns[] = {
+	[COLUMN_SLOWER] = {"slower", IN_PERCENT},
+	[COLUMN_FASTER] = {"faster", IN_PERCENT},
+	[COLUMN_CPU] = {"cpu", IN_PERCENT},
+};
+
+static double log_ratio(double plain, double elided)
+{
+	return log(fmax(elided, SHORTEST_S) / fmax(plain, SHORTEST_S));
+}
+
+double compare_percent(double log_ratio)
+{
+	return 100 * expm1(log_ratio);
+}
+
+int compare_judge(struct comparison *c)
+{
+	double *elapsed = calloc(2 * c->nr, sizeof(*elapsed)), *cpu = elapsed + c->nr;
+
+	if (!elapsed)
+		return -ENOMEM;
+	c->exits_differ = false;
+	for (size_t i = 0; i < c->nr; i++) {
+		const struct run_result *r = c->pairs[i].run;
+
+		elapsed[i] = log_ratio(r[PLAIN].elapsed_s, r[ELIDED].elapsed_s);
+		cpu[i] = log_ratio(r[PLAIN].cpu_s, r[ELIDED].cpu_s);
+		c->exits_differ |= r[PLAIN].exit != r[ELIDED].exit;
+	}
+	c->elapsed = stats_interval(elapsed, c->nr, c->confidence);
+	c->cpu = stats_interval(cpu, c->nr, c->confidence);
+	c->effect = stats_effect(&c->elapsed, c->margin);
+	c->more = stats_more(&c->elapsed, c->margin, c->confidence);
+	free(elapsed);
+	return 0;
+}
+
+bool compare_is_elision(const struct comparison *c)
+{
+	return c->elision.known && c->elision.mode == ELIDE_RUN_ELIDE;
+}
+
+size_t compare_condition_parse(struct compare_condition *to, const char *text, char *why,
+			       size_t size)
+{
+	const char *colon = strchr(text, ':');
+	size_t bad;
+
+	*to = (struct compare_condition){.text = text};
+	for (int e = 0; e < NR_EFFECTS; e++)
+		if (!strcmp(text, stats_effect_name(e))) {
+			to->is_effect = true;
+			to->effect = e;
+			return 0;
+		}
+	if (colon) {
+		snprintf(why, size, "expected a column");
+		return 1;
+	}
+	bad = condition_parse(&to->condition, text, columns, ARRAY_SIZE(columns), why, size);
+	if (!bad && to->condition.of != OF_VALUE) {
+		snprintf(why, size, "expected a number without a sign");
+		return strcspn(text, "+-") + 1;
+	}
+	return bad;
+}
+
+bool compare_holds(const struct comparison *c, const struct compare_condition *condition)
+{
+	const struct condition *one = &condition->condition;
+	const struct interval *i = one->column == COLUMN_CPU ? &c->cpu : &c->elapsed;
+	double low = i->n < 2 ? i->mean : i->low, high = i->n < 2 ? i->mean : i->high;
+
+	if (condition->is_effect)
+		return c->effect == condition->effect;
+	low = compare_percent(low);
+	high = compare_percent(high);
+	if (one->column == COLUMN_FASTER)
+		return condition_compare(one, one->op == '>' ? -high : -low);
+	return condition_compare(one, one->op == '>' ? low : high);
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * condition.h - conditions of --fail-if: what they say, and whether they hold.
+ *
+ *   condition  [SCOPE ':'] COLUMN OP VALUE
+ *   OP         > >= < <=
+ *   VALUE      [+ | -] NUMBER [UNIT]
+ *
+ * Without a sign the value after the change is compared. With a sign the change is: with % in
+ * per cent of the value before, else in the column's own unit.
+ *
+ * Must never know where the values come from.
+ */
+#ifndef ELIDE_CONDITION_H
+#define ELIDE_CONDITION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* What a column counts; a time is in nanoseconds. */
+enum condition_unit { IN_NUMBERS, IN_PERCENT, IN_CYCLES, IN_TIME };
+
+/* A column there can be conditions on. */
+struct condition_column {
+	const char *name;
+	enum condition_unit unit;
+};
+
+enum condition_of { OF_VALUE, OF_CHANGE, OF_PERCENT_CHANGE };
+
+/**
+ * struct condition - a condition of --fail-if.
+ * @text:   as given
+ * @total:  of the totals, else of each row
+ * @column: index of its column
+ * @op:     '>' or '<'; @or_equal with '='
+ * @value:  in the column's unit, or per cent
+ */
+struct condition {
+	const char *text;
+	bool total;
+	size_t column;
+	char op;
+	bool or_equal;
+	enum condition_of of;
+	double value;
+};
+
+/**
+ * condition_parse() - read a condition.
+ * @columns: of @nr, those it may be on
+ * @why: @size bytes, filled with what was expected if it is none
+ *
+ * Return: 0, or the position of what is wrong, the first character being 1.
+ */
+size_t condition_parse(struct condition *c, const char *text,
+		       const struct condition_column *columns, size_t nr, char *why, size_t size);
+
+/**
+ * condition_holds() - does a condition hold for a value before and after?
+ *
+ * A value that was 0 and is not 0 any more has grown by more than any percentage.
+ */
+bool condition_holds(const struct condition *c, double before, double after);
+
+/** condition_compare() - is a number what the condition's OP and VALUE ask for? */
+bool condition_compare(const struct condition *c, double v);
+
+#endif

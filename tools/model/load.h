@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * load.h - a data file in memory.
+ *
+ * Must never be given a symbol or a name: see symbolize.h.
+ */
+#ifndef ELIDE_LOAD_H
+#define ELIDE_LOAD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "../../lib/datafile.h"
+
+/* Bytes of an error message: a path and a sentence. */
+#define LOAD_ERROR_MAX 1400
+
+/* Suffix of the file beside a data file with the numbers that "elide ctl PID reset" subtracts. */
+#define LOAD_BASE_SUFFIX ".base"
+
+/**
+ * struct load_notes - faults of a file that could be read nevertheless.
+ * @lost_from:     offset from which on the file is missing, 0 if it is whole
+ * @lost_size:     bytes the header promises beyond @lost_from
+ * @nr_orphans:    rows and orders whose class is not in the file, left out
+ */
+struct load_notes {
+	uint64_t lost_from;
+	uint64_t lost_size;
+	uint64_t nr_orphans;
+};
+
+/**
+ * struct data_file - the records of a data file.
+ * @fd: the file, open
+ * @header: its strings are terminated
+ * @row_chunks: numbers of the chunks with rows; these stay in the file, there can be a great many,
+ *              see load_rows()
+ * @nr_rows: of these that have a class
+ * @stacks: in file order, as modules and classes are
+ * @samples, @details, @blames, @misuse: those that are alike in one
+ * @base: what load_base() leaves out; NULL if nothing
+ */
+struct data_file {
+	char *path;
+	int fd;
+	struct elide_header header;
+	struct elide_module *modules;
+	size_t nr_modules;
+	struct elide_class *classes;
+	size_t nr_classes;
+	uint32_t *row_chunks;
+	size_t nr_row_chunks;
+	size_t nr_rows;
+	struct elide_misuse *misuse;
+	size_t nr_misuse;
+	struct elide_order *orders;
+	size_t nr_orders;
+	struct elide_stack *stacks;
+	size_t nr_stacks;
+	struct elide_sample *samples;
+	size_t nr_samples;
+	struct elide_detail *details;
+	size_t nr_details;
+	struct elide_blame *blames;
+	size_t nr_blames;
+	struct elide_event *events;
+	size_t nr_events;
+	struct elide_counter *counters;
+	size_t nr_counters;
+	struct data_file *base;
+	struct load_notes notes;
+};
+
+/**
+ * load() - read a data file, whoever wrote it.
+ * @error: LOAD_ERROR_MAX bytes, filled with one line that names the offset of the problem
+ *
+ * Memory is allocated for the records that are there, never by a number in the
+ * file. A file that ends early, as of a killed process on a full disk,
+ * is read as far as it goes if at least one chunk is whole; see
+ * struct load_notes.
+ *
+ * Return: 0, or -errno; -EINVAL for a file that is not one or is damaged.
+ */
+int load(const char *path, struct data_file *file, char *error);
+
+/**
+ * load_rows() - call @row for each row of a file, in file order; then for each row that
+ * load_base() subtracts, with its numbers negated modulo 2^64.
+ * @row: ends the reading if it returns another value than 0
+ *
+ * The file may grow between two calls, so that the second has more rows.
+ *
+ * Return: what @row returned, 0, or -EIO if the file can no longer be read.
+ */
+int load_rows(const struct data_file *file, int (*row)(void *arg, const struct elide_row *row),
+	      void *arg);
+
+/**
+ * load_header() - read a data file's header only, its strings terminated.
+ *
+ * Return: 0 or -errno, silently.
+ */
+int load_header(const char *path, struct elide_header *header);
+
+/**
+ * load_base() - subtract what was counted before the last reset of the process.
+ * @file: a file that load() has read; a base of another process is ignored
+ *
+ * Minima and maxima stay those since the start.
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int load_base(struct data_file *file);
+
+/**
+ * load_free() - release what load() took.
+ */
+void load_free(struct data_file *file);
+
+#endif

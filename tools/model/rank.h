@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * rank.h - the order of a report's rows.
+ *
+ * Must never change a row.
+ */
+#ifndef ELIDE_RANK_H
+#define ELIDE_RANK_H
+
+#include "sums.h"
+
+/**
+ * struct rank - the key that a row is sorted by: a text or a number; @cost and then @acquired
+ * decide between equal keys.
+ * @sum: the row, as an index of the table of sums
+ */
+struct rank {
+	const char *text;
+	double number;
+	double cost;
+	uint64_t acquired;
+	uint32_t sum;
+};
+
+/**
+ * rank_rows() - find the first rows in the order of a key.
+ * @key: as of report_build()
+ * @max: rows wanted, 0 for all
+ * @nr: set to their number
+ *
+ * Return: an array to be freed, whose texts are gone; NULL without memory.
+ */
+struct rank *rank_rows(struct report *r, const struct sums *s, const char *key, size_t max,
+		       size_t *nr);
+
+/**
+ * report_sort_key() - is @key a key of --sort? *@nearest is set to the nearest one.
+ */
+int report_sort_key(const char *key, const char **nearest);
+
+/**
+ * report_by_key() - parse the argument of --by into @by.
+ *
+ * Return: 0, or -EINVAL after one line.
+ */
+int report_by_key(const char *text, enum report_by *by);
+
+/**
+ * report_sum_key() - like report_by_key(), but refuse everything but lock and site.
+ * @what: begins the message about other words: "top sums"
+ *
+ * Return: 0, or -EINVAL after one line.
+ */
+int report_sum_key(const char *text, const char *what, enum report_by *by);
+
+#endif

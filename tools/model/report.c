@@ -1,0 +1,396 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * rows.c - the rows of a report: summed, put in order, and those that are shown named.
+ *
+ * A file may hold a million rows: they are read once to be summed and put in
+ * order, and once more for the numbers of the rows that are shown. Must never
+ * order by address where something else tells two rows apart.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../lib/compiler.h"
+#include "../base/messages.h"
+#include "../base/sort.h"
+#include "../names/names.h"
+#include "attribute.h"
+#include "evidence.h"
+#include "order.h"
+#include "rank.h"
+#include "report.h"
+
+static void add_times(struct elide_times *to, const struct elide_times *t)
+{
+	if (!t->count)
+		return;
+	if (!to->count || t->min < to->min)
+		to->min = t->min;
+	if (t->max > to->max)
+		to->max = t->max;
+	to->count += t->count;
+	to->total += t->total;
+}
+
+/* Adds those numbers of a row that struct sum has no room for. */
+static void add_rest(struct line *l, const struct elide_row *row)
+{
+	add_times(&l->sum.wait, &row->wait);
+	add_times(&l->sum.hold, &row->hold);
+	for (int i = 0; i < ELIDE_MAX_CAUSES; i++)
+		if (row->causes[i])
+			l->sum.causes[i < ELIDE_NR_CAUSES ? i : ELIDE_CAUSE_other] += row->causes[i];
+}
+
+/* What sum_one() and fill_line() fill while the rows are read. */
+struct reading {
+	struct report *r;
+	struct sums *sums;
+	struct sum total;
+};
+
+static int sum_one(void *arg, const struct elide_row *row)
+{
+	struct reading *reading = arg;
+	struct sum *s = sums_get(reading->sums, row->class_index, row->site, row->kind, 1);
+
+	if (!s)
+		return -ENOMEM;
+	sum_row(s, row);
+	sum_row(&reading->total, row);
+	add_rest(&reading->r->total, row);
+	return 0;
+}
+
+/* A sum without acquisitions and aborts: its calls got no lock, or a reset removed its numbers. */
+static int is_empty(const struct sum *s)
+{
+	uint64_t sum = s->commits + s->nested + s->fallback + s->not_attempted;
+
+	for (int i = 0; i < NR_CAUSE_COLUMNS; i++)
+		sum += s->by_column[i];
+	return !sum;
+}
+
+static int compare_groups(const void *x, const void *y, void *arg)
+{
+	const struct sums *s = arg;
+	const struct sum *a = &s->sum[*(const uint32_t *)x], *b = &s->sum[*(const uint32_t *)y];
+	int c = by_number(a->kind, b->kind);
+
+	if (!c)
+		c = by_number(a->class_index, b->class_index);
+	return c ? c : by_number(a->site, b->site);
+}
+
+/* Sums the groups of one lock, or of one site, as --by asks for, into the first of them. */
+static int make_groups(struct report *r, struct sums *s, enum report_by by)
+{
+	struct sums firsts = {0};
+	uint32_t *index = reallocarray(NULL, s->nr + 1, sizeof(*index));
+	int rc = index ? 0 : -ENOMEM;
+
+	for (size_t i = 0; !rc && i < s->nr; i++) {
+		index[i] = i;
+		s->sum[i].group = i;
+		s->sum[i].is_empty = is_empty(&s->sum[i]);
+		s->sum[i].nr_classes = s->sum[i].nr_sites = 1;
+		s->sum[i].nr_locks = r->file->classes[s->sum[i].class_index].nr_locks;
+	}
+	/* Sorted, so that the first one does not depend on the order of the file. */
+	if (!rc && by != BY_LOCK_AND_SITE)
+		qsort_r(index, s->nr, sizeof(*index), compare_groups, s);
+	for (size_t i = 0; !rc && by != BY_LOCK_AND_SITE && i < s->nr; i++) {
+		struct sum *sum = &s->sum[index[i]], *first, *to;
+
+		if (sum->is_empty)
+			continue;
+		first = sums_get(&firsts, by == BY_LOCK ? sum->class_index : 0,
+				 by == BY_SITE ? sum->site : 0, sum->kind, 1);
+		if (!first) {
+			rc = -ENOMEM;
+			break;
+		}
+		if (!first->nr_rows++)
+			first->group = index[i];
+		sum->group = first->group;
+		to = &s->sum[first->group];
+		if (to == sum)
+			continue;
+		sum_add(to, sum);
+		/* By lock only the sites differ, by site only the classes. */
+		to->nr_classes += by == BY_SITE;
+		to->nr_locks += by == BY_SITE ? sum->nr_locks : 0;
+		to->nr_sites += by == BY_LOCK;
+	}
+	sums_free(&firsts);
+	free(index);
+	return rc;
+}
+
+static int name_lock(const struct report *r, struct line *l, const struct elide_class *c)
+{
+	l->class_type = c->type;
+	l->lock = class_name(r->symbols, c, &l->lock_place);
+	l->class = class_id(c, &l->lock_place);
+	short_lock(l->short_lock, sizeof(l->short_lock), c, l->lock, &l->lock_place);
+	return l->lock && l->class ? 0 : -ENOMEM;
+}
+
+int line_name(const struct report *r, struct line *l)
+{
+	int rc = 0;
+
+	if (l->nr_classes == 1) {
+		rc = name_lock(r, l, &r->file->classes[l->sum.class_index]);
+	} else {
+		snprintf(l->short_lock, sizeof(l->short_lock), "%u classes", l->nr_classes);
+		l->class = strdup("");
+		if (asprintf(&l->lock, "%u lock classes", l->nr_classes) < 0)
+			l->lock = NULL;
+	}
+	if (l->nr_sites == 1) {
+		symbolize_call(r->symbols, l->sum.site, &l->site_place);
+		l->site = code_name(&l->site_place);
+		short_place(l->short_site, sizeof(l->short_site), &l->site_place, "");
+	} else {
+		snprintf(l->short_site, sizeof(l->short_site), "%u sites", l->nr_sites);
+		l->site = strdup(l->short_site);
+	}
+	return !rc && l->lock && l->class && l->site ? 0 : -ENOMEM;
+}
+
+void line_free_names(struct line *l)
+{
+	free(l->lock);
+	free(l->site);
+	free(l->class);
+}
+
+/* Gives a sum its line, unless it has one. */
+static void show(struct report *r, struct sums *s, uint32_t sum)
+{
+	if (s->sum[sum].line)
+		return;
+	sum_line(r, &s->sum[sum], &r->lines[r->nr_built++]);
+	s->sum[sum].line = r->nr_built;
+}
+
+struct line *report_line(const struct report *r, uint32_t class_index, uint64_t site,
+			 unsigned int kind)
+{
+	const struct sum *s = sums_get(r->sums, class_index, site, kind, 0);
+
+	if (!s || !r->sums->sum[s->group].line)
+		return NULL;
+	return &r->lines[r->sums->sum[s->group].line - 1];
+}
+
+static int fill_line(void *arg, const struct elide_row *row)
+{
+	struct reading *reading = arg;
+	struct line *l = report_line(reading->r, row->class_index, row->site, row->kind);
+
+	if (!l)
+		return 0;
+	/* These are of the first reading, and a process that runs has counted on since then. */
+	if (!l->filled) {
+		l->sum.wait = l->sum.hold = (struct elide_times){0};
+		l->filled = 1;
+	}
+	add_rest(l, row);
+	return 0;
+}
+
+static int build_lines(struct report *r, struct reading *reading, const char *sort, size_t top)
+{
+	struct rank *ranks, *worst;
+	size_t nr, nr_worst;
+	int rc = -ENOMEM;
+
+	for (size_t i = 0; i < r->sums->nr; i++)
+		r->nr_all += !r->sums->sum[i].is_empty && r->sums->sum[i].group == i;
+	ranks = rank_rows(r, r->sums, sort, top, &nr);
+	worst = rank_rows(r, r->sums, "cost", WORST_MAX, &nr_worst);
+	r->lines = calloc(nr + nr_worst + 1, sizeof(*r->lines));
+	if (!ranks || !worst || !r->lines)
+		goto free_ranks;
+	for (size_t i = 0; i < nr; i++)
+		show(r, r->sums, ranks[i].sum);
+	r->nr_lines = r->nr_built;
+	for (size_t i = 0; i < nr_worst; i++) {
+		show(r, r->sums, worst[i].sum);
+		r->worst[r->nr_worst++] = &r->lines[r->sums->sum[worst[i].sum].line - 1];
+	}
+	rc = load_rows(r->file, fill_line, reading);
+	for (size_t i = 0; !rc && i < r->nr_built; i++)
+		rc = line_name(r, &r->lines[i]);
+free_ranks:
+	free(ranks);
+	free(worst);
+	return rc;
+}
+
+/*
+ * Counts the acquisitions that the policy did not attempt at call sites that it has given up and
+ * not resumed. The timeline has an event where a site was given up; the state of the row says that
+ * the site is still given up.
+ */
+static void find_unelidable(struct report *r)
+{
+	for (size_t i = 0; i < r->file->nr_events; i++) {
+		const struct elide_event *e = &r->file->events[i];
+		struct sum *s;
+
+		if (!event_is_unelidable(e))
+			continue;
+		s = sums_get(r->sums, e->class_index, e->site, e->kind, 0);
+		if (s && sum_state(s) == ELIDE_STATE_PAUSED)
+			s->given_up = s->not_attempted;
+	}
+}
+
+static void use_class(struct report *r, const struct sum *s)
+{
+	struct class_use *use = &r->uses[s->class_index];
+
+	use->acquired += s->commits + s->nested + s->fallback + s->not_attempted;
+	use->commits += s->commits + s->nested;
+	use->contended += s->contended;
+	use->hold_total += s->hold_total;
+	use->hold_count += s->hold_count;
+	class_conflicts(use, s);
+}
+
+/* Counts the acquisitions of uncontended locks, in each sum and in the total. */
+static void find_quiet(struct report *r, struct sum *total)
+{
+	for (size_t i = 0; i < r->sums->nr; i++)
+		use_class(r, &r->sums->sum[i]);
+	for (size_t i = 0; i < r->sums->nr; i++) {
+		struct sum *s = &r->sums->sum[i];
+
+		if (class_is_quiet(r, s->class_index))
+			s->quiet = s->commits + s->nested + s->fallback + s->not_attempted;
+		total->quiet += s->quiet;
+	}
+}
+
+static int sum_rows(struct report *r, enum report_by by, const char *sort, size_t top)
+{
+	struct reading reading = {.r = r, .sums = r->sums};
+	struct elide_times wait, hold;
+	uint64_t causes[ELIDE_MAX_CAUSES];
+	int rc = load_rows(r->file, sum_one, &reading);
+
+	if (rc)
+		return rc;
+	r->uses = calloc(r->file->nr_classes + 1, sizeof(*r->uses));
+	if (!r->uses)
+		return -ENOMEM;
+	find_quiet(r, &reading.total);
+	wait = r->total.sum.wait;
+	hold = r->total.sum.hold;
+	memcpy(causes, r->total.sum.causes, sizeof(causes));
+	sum_line(r, &reading.total, &r->total);
+	r->total.sum.wait = wait;
+	r->total.sum.hold = hold;
+	memcpy(r->total.sum.causes, causes, sizeof(causes));
+	for (size_t i = 0; i < r->file->nr_classes; i++)
+		r->total.nr_locks += r->file->classes[i].nr_locks;
+	find_unelidable(r);
+	rc = make_groups(r, r->sums, by);
+	return rc ? rc : build_lines(r, &reading, sort, top);
+}
+
+static int compare_misuse(const void *x, const void *y)
+{
+	const struct misuse_line *a = x, *b = y;
+	int c = by_number(b->record->count, a->record->count);
+
+	if (!c)
+		c = by_number(a->record->type, b->record->type);
+	if (!c && a->site.object && b->site.object)
+		c = strcmp(a->site.object, b->site.object);
+	return c ? c : by_number(a->site.offset, b->site.offset);
+}
+
+static int build_misuse(struct report *r)
+{
+	r->misuse = calloc(r->file->nr_misuse + 1, sizeof(*r->misuse));
+	if (!r->misuse)
+		return -ENOMEM;
+	for (size_t i = 0; i < r->file->nr_misuse; i++) {
+		struct misuse_line *m = &r->misuse[r->nr_misuse++];
+
+		m->record = &r->file->misuse[i];
+		symbolize_call(r->symbols, m->record->site, &m->site);
+		symbolize_data(r->symbols, m->record->lock, &m->lock);
+	}
+	qsort(r->misuse, r->nr_misuse, sizeof(*r->misuse), compare_misuse);
+	return 0;
+}
+
+static void say_line(const char *line)
+{
+	say("%s", line);
+}
+
+int report_build_top(struct report *r, const struct data_file *file, enum report_by by,
+		     const char *sort, size_t top)
+{
+	const struct elide_header *h = &file->header;
+	int rc = -ENOMEM;
+
+	memset(r, 0, sizeof(*r));
+	r->file = file;
+	r->elides = h->mode == ELIDE_RUN_ELIDE;
+	if (h->end_cycles > h->start_cycles && h->end_ns > h->start_ns) {
+		r->ns = h->end_ns - h->start_ns;
+		r->cycles = h->end_cycles - h->start_cycles;
+	}
+	r->symbols = symbolizer_new(file->modules, file->nr_modules, say_line);
+	r->sums = calloc(1, sizeof(*r->sums));
+	if (r->symbols && r->sums)
+		rc = sum_rows(r, by, sort, top);
+	if (!rc)
+		rc = build_misuse(r);
+	if (!rc)
+		rc = order_build(r);
+	if (!rc)
+		rc = evidence_build(r);
+	if (rc)
+		report_free(r);
+	return rc;
+}
+
+int report_build(struct report *r, const struct data_file *file, enum report_by by,
+		 const char *sort)
+{
+	return report_build_top(r, file, by, sort, 0);
+}
+
+int to_ns(const struct report *r, uint64_t cycles, uint64_t *ns)
+{
+	if (!r->cycles)
+		return -ENODATA;
+	*ns = (unsigned __int128)cycles * r->ns / r->cycles;
+	return 0;
+}
+
+void report_free(struct report *r)
+{
+	for (size_t i = 0; i < r->nr_built; i++)
+		line_free_names(&r->lines[i]);
+	free(r->lines);
+	free(r->uses);
+	free(r->misuse);
+	order_free(r);
+	evidence_free(r);
+	if (r->sums)
+		sums_free(r->sums);
+	free(r->sums);
+	symbolizer_free(r->symbols);
+	memset(r, 0, sizeof(*r));
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * run-files.c - the data files that the processes of one run wrote.
+ *
+ * Must never open a file for writing.
+ */
+#include "run-files.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../lib/compiler.h"
+#include "../base/text.h"
+#include "load.h"
+
+static int by_length_then_name(const void *x, const void *y)
+{
+	const char *a = *(char *const *)x, *b = *(char *const *)y;
+	size_t la = strlen(a), lb = strlen(b);
+
+	return la != lb ? (la > lb) - (la < lb) : strcmp(a, b);
+}
+
+int run_files(struct paths *p, const char *stem, uint64_t run, int (*accept)(const char *rest))
+{
+	const char *name = base_name(stem);
+	size_t first = p->nr, dir_len = name - stem, len = strlen(name);
+	char dir[4096], full[sizeof(dir) + sizeof(((struct dirent *)0)->d_name)];
+	struct elide_header header;
+	struct dirent *entry;
+	int rc = 0;
+	DIR *d;
+
+	if (dir_len >= sizeof(dir))
+		return 0;
+	snprintf(dir, sizeof(dir), "%.*s", (int)dir_len, stem);
+	d = opendir(dir_len ? dir : ".");
+	if (!d)
+		return 0;
+	while (!rc && (entry = readdir(d))) {
+		if (strncmp(entry->d_name, name, len) || (accept && !accept(entry->d_name + len)))
+			continue;
+		snprintf(full, sizeof(full), "%s%s", dir, entry->d_name);
+		if (!load_header(full, &header) && header.run == run)
+			rc = paths_add(p, full);
+	}
+	closedir(d);
+	if (p->nr > first)
+		qsort(p->path + first, p->nr - first, sizeof(*p->path), by_length_then_name);
+	return rc;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * stats.h - is a difference more than chance?
+ *
+ * Must never know what was measured.
+ */
+#ifndef ELIDE_STATS_H
+#define ELIDE_STATS_H
+
+#include <stddef.h>
+
+/**
+ * struct interval - a mean and how sure it is.
+ * @sd:        standard deviation of one value
+ * @low, @high: confidence interval of the mean; infinite of fewer than two values
+ */
+struct interval {
+	size_t n;
+	double mean;
+	double sd;
+	double low;
+	double high;
+};
+
+/**
+ * stats_t() - two-sided quantile of Student's t distribution.
+ * @confidence: between 0 and 1
+ * @freedom: degrees of freedom, at least 1
+ *
+ * The distribution function is Abramowitz and Stegun, Handbook of Mathematical
+ * Functions, 26.7.3 and 26.7.4; its inverse is found by bisection.
+ */
+double stats_t(double confidence, size_t freedom);
+
+/** stats_interval() - Student's confidence interval of the mean of @n values. */
+struct interval stats_interval(const double *values, size_t n, double confidence);
+
+/** stats_with() - what it would be of @n values with this mean and deviation. */
+struct interval stats_with(double mean, double sd, size_t n, double confidence);
+
+enum effect { EFFECT_PAYS, EFFECT_NEUTRAL, EFFECT_HURTS, EFFECT_UNDECIDED, NR_EFFECTS };
+
+/**
+ * stats_effect() - what an interval of log ratios of times says.
+ * @margin: ratios up to 1 + @margin either way are no difference worth the name
+ *
+ *   neutral    the interval lies within the margin
+ *   pays       it lies below 0
+ *   hurts      it lies above 0
+ *   undecided  all else
+ */
+enum effect stats_effect(const struct interval *i, double margin);
+
+/** stats_effect_name() - a word. */
+const char *stats_effect_name(enum effect e);
+
+/* No more runs than these are thought of. */
+#define STATS_RUNS_MAX 100000
+
+/**
+ * stats_more() - how many more values would decide, if they are like those there are.
+ *
+ * Return: 0 if it is decided; more than STATS_RUNS_MAX if STATS_RUNS_MAX runs would not decide it.
+ */
+size_t stats_more(const struct interval *i, double margin, double confidence);
+
+#endif

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * sums.c - rows of a file summed in a table.
+ *
+ * Must never keep a whole row: there are files of a million.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../lib/compiler.h"
+#include "attribute.h"
+#include "sums.h"
+
+/* Any mixing that spreads neighbouring return addresses; the constant is 2^64 / golden ratio. */
+static uint64_t hash(uint32_t class_index, uint64_t site, unsigned int kind)
+{
+	uint64_t h = (site ^ (uint64_t)class_index << 40 ^ (uint64_t)kind << 36) *
+		     0x9e3779b97f4a7c15ull;
+
+	h ^= class_index * 0xff51afd7ed558ccdull;
+	return h ^ h >> 32;
+}
+
+static uint32_t *place_of(const struct sums *s, uint32_t class_index, uint64_t site,
+			  unsigned int kind)
+{
+	size_t at = hash(class_index, site, kind) & (s->nr_index - 1);
+
+	for (;; at = (at + 1) & (s->nr_index - 1)) {
+		const struct sum *sum;
+
+		if (!s->index[at])
+			return &s->index[at];
+		sum = &s->sum[s->index[at] - 1];
+		if (sum->site == site && sum->class_index == class_index && sum->kind == kind)
+			return &s->index[at];
+	}
+}
+
+/* Twice the places, or the first ones; half of them are free at least. */
+static int grow_index(struct sums *s)
+{
+	size_t nr = s->nr_index ? 2 * s->nr_index : 1024;
+	uint32_t *index = calloc(nr, sizeof(*index));
+
+	if (!index)
+		return -1;
+	free(s->index);
+	s->index = index;
+	s->nr_index = nr;
+	for (size_t i = 0; i < s->nr; i++)
+		*place_of(s, s->sum[i].class_index, s->sum[i].site, s->sum[i].kind) = i + 1;
+	return 0;
+}
+
+struct sum *sums_get(struct sums *s, uint32_t class_index, uint64_t site, unsigned int kind,
+		     int make)
+{
+	struct sum *grown;
+	uint32_t *place;
+
+	if (make && 2 * s->nr >= s->nr_index && grow_index(s))
+		return NULL;
+	if (!s->nr_index)
+		return NULL;
+	place = place_of(s, class_index, site, kind);
+	if (*place)
+		return &s->sum[*place - 1];
+	if (!make)
+		return NULL;
+	if (s->nr == s->room) {
+		grown = reallocarray(s->sum, 2 * s->room + 1024, sizeof(*grown));
+		if (!grown)
+			return NULL;
+		s->sum = grown;
+		s->room = 2 * s->room + 1024;
+	}
+	memset(&s->sum[s->nr], 0, sizeof(*s->sum));
+	s->sum[s->nr].class_index = class_index;
+	s->sum[s->nr].site = site;
+	s->sum[s->nr].kind = kind;
+	*place = ++s->nr;
+	return &s->sum[s->nr - 1];
+}
+
+void sum_row(struct sum *to, const struct elide_row *row)
+{
+	to->nr_rows++;
+	to->commits += row->commits;
+	to->nested += row->nested;
+	to->fallback += row->fallback;
+	to->not_attempted += row->not_attempted;
+	to->contended += row->contended;
+	to->wasted_cycles += row->wasted_cycles;
+	to->wait_total += row->wait.total;
+	to->hold_total += row->hold.total;
+	to->hold_count += row->hold.count;
+	for (int i = 0; i < ELIDE_MAX_CAUSES; i++) {
+		/* A cause this elide has no name for yet counts as the unknown one. */
+		int cause = i < ELIDE_NR_CAUSES ? i : ELIDE_CAUSE_other;
+
+		if (row->causes[i])
+			to->by_column[cause_texts[cause].column] += row->causes[i];
+	}
+	/* A row that was touched counts, even before its first acquisition is counted. */
+	to->votes[row->state] += elide_row_acquired(row) + 1;
+}
+
+void sum_add(struct sum *to, const struct sum *from)
+{
+	to->nr_rows += from->nr_rows;
+	to->commits += from->commits;
+	to->nested += from->nested;
+	to->fallback += from->fallback;
+	to->not_attempted += from->not_attempted;
+	to->given_up += from->given_up;
+	to->quiet += from->quiet;
+	to->contended += from->contended;
+	to->wasted_cycles += from->wasted_cycles;
+	to->wait_total += from->wait_total;
+	to->hold_total += from->hold_total;
+	to->hold_count += from->hold_count;
+	for (int i = 0; i < NR_CAUSE_COLUMNS; i++)
+		to->by_column[i] += from->by_column[i];
+	for (int i = 0; i <= ELIDE_STATE_OFF; i++)
+		to->votes[i] += from->votes[i];
+}
+
+enum elide_row_state sum_state(const struct sum *s)
+{
+	const uint64_t *votes = s->votes;
+	static const enum elide_row_state eager[] = {ELIDE_STATE_ELIDING, ELIDE_STATE_PAUSED,
+						     ELIDE_STATE_OFF, ELIDE_STATE_PROFILED};
+	enum elide_row_state best = eager[0];
+
+	for (size_t i = 1; i < ARRAY_SIZE(eager); i++)
+		if (votes[eager[i]] > votes[best])
+			best = eager[i];
+	return best;
+}
+
+void sum_line(const struct report *r, const struct sum *sum, struct line *l)
+{
+	memset(l, 0, sizeof(*l));
+	l->kind = sum->kind;
+	l->nr_classes = sum->nr_classes;
+	l->nr_sites = sum->nr_sites;
+	l->nr_rows = sum->nr_rows;
+	l->nr_locks = sum->nr_locks;
+	l->sum.class_index = sum->class_index;
+	l->sum.site = sum->site;
+	l->sum.commits = sum->commits;
+	l->sum.nested = sum->nested;
+	l->sum.fallback = sum->fallback;
+	l->sum.not_attempted = sum->not_attempted;
+	l->given_up = sum->given_up;
+	l->quiet = sum->quiet;
+	l->sum.contended = sum->contended;
+	l->sum.wasted_cycles = sum->wasted_cycles;
+	l->sum.wait.total = sum->wait_total;
+	l->sum.hold.total = sum->hold_total;
+	l->sum.hold.count = sum->hold_count;
+	for (int i = 0; i < NR_CAUSE_COLUMNS; i++) {
+		l->by_column[i] = sum->by_column[i];
+		l->aborts += sum->by_column[i];
+	}
+	l->elided = sum->commits + sum->nested;
+	l->acquired = l->elided + sum->fallback + sum->not_attempted;
+	l->attempts = sum->commits + l->aborts;
+	l->state = sum_state(sum);
+	l->cost = line_cost(l);
+	l->verdict = line_verdict(r, l);
+}
+
+void sums_free(struct sums *s)
+{
+	free(s->sum);
+	free(s->index);
+	memset(s, 0, sizeof(*s));
+}

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * sums.h - the rows of a file summed over threads, as small as a million of them must be.
+ *
+ * Must never be given a name: only what is shown gets one.
+ */
+#ifndef ELIDE_SUMS_H
+#define ELIDE_SUMS_H
+
+#include "report.h"
+
+/**
+ * struct sum - the sum of all rows of one class, site and kind: what the report is sorted by.
+ * @class_index, @site: those of the first row, if the sum is of several classes or sites
+ * @nr_rows:  rows of the file in the sum: one for each thread
+ * @nr_classes, @nr_sites: lock classes and call sites in the sum
+ * @group:    index of the sum of the report's row that this sum belongs to
+ * @line:     the line of the report that shows the sum, counted from 1; 0 if none does
+ * @given_up: acquisitions not attempted at call sites that the policy has given up, see
+ *            find_unelidable()
+ * @quiet:    acquisitions of uncontended locks, see class_is_quiet()
+ * @votes:    acquisitions by enum elide_row_state, see sum_state()
+ */
+struct sum {
+	uint64_t site;
+	uint32_t class_index;
+	uint16_t kind;
+	uint16_t is_empty;
+	uint32_t nr_rows;
+	uint32_t nr_classes;
+	uint32_t nr_sites;
+	uint32_t group;
+	uint32_t line;
+	uint64_t nr_locks;
+	uint64_t commits;
+	uint64_t nested;
+	uint64_t fallback;
+	uint64_t not_attempted;
+	uint64_t given_up;
+	uint64_t quiet;
+	uint64_t contended;
+	uint64_t wasted_cycles;
+	uint64_t wait_total;
+	uint64_t hold_total;
+	uint64_t hold_count;
+	uint64_t by_column[NR_CAUSE_COLUMNS];
+	uint64_t votes[ELIDE_STATE_OFF + 1];
+};
+
+/**
+ * struct sums - a table of sums, found by class, site and kind.
+ * @index: @nr_index places (a power of two); each holds the number of a sum, counted from 1, or 0
+ */
+struct sums {
+	struct sum *sum;
+	size_t nr;
+	size_t room;
+	uint32_t *index;
+	size_t nr_index;
+};
+
+/**
+ * sums_get() - find the sum of a class, site and kind.
+ * @make: add the sum if there is none
+ *
+ * Return: the sum, valid until the next one is added; NULL if there is none, or no memory.
+ */
+struct sum *sums_get(struct sums *s, uint32_t class_index, uint64_t site, unsigned int kind,
+		     int make);
+
+/** sum_row() - add a row of the file to a sum. */
+void sum_row(struct sum *to, const struct elide_row *row);
+
+/** sum_add() - add a sum to another. */
+void sum_add(struct sum *to, const struct sum *from);
+
+/** sum_state() - the state of most acquisitions; of two with as many, the one that elides more. */
+enum elide_row_state sum_state(const struct sum *s);
+
+/** sum_line() - fill those numbers of a line that the sum has. */
+void sum_line(const struct report *r, const struct sum *sum, struct line *l);
+
+/** sums_free() - release the table. */
+void sums_free(struct sums *s);
+
+#endif

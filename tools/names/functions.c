@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * functions.c - a walk of a compilation unit down to an address.
+ *
+ * elfutils' own walk leaves out what lies in a function without the address: the
+ * call of a lambda, the methods of a local class. Must never recurse as deeply as
+ * a file asks for.
+ */
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+
+#include "functions.h"
+
+/* The deepest nesting of DWARF entries that is followed. */
+#define DEPTH_MAX 64
+
+/* Functions found on the way back from the address outwards. */
+struct walk {
+	Dwarf_Addr address;
+	Dwarf_Die *to;
+	size_t max;
+	size_t nr;
+	int whole; /* look into functions without the address too */
+};
+
+Dwarf_Die *functions_unit(Dwfl_Module *m, uint64_t address, Dwarf_Addr *bias)
+{
+	Dwarf_Die *unit = dwfl_module_addrdie(m, address, bias);
+
+	if (unit)
+		return unit;
+	/* clang writes no .debug_aranges, which that search needs: every unit is searched. */
+	while ((unit = dwfl_module_nextcu(m, unit, bias)))
+		if (dwarf_haspc(unit, address - *bias) == 1)
+			return unit;
+	return NULL;
+}
+
+/* May functions with code lie in it, though the address is not its own? */
+static int may_hold(const struct walk *w, int tag)
+{
+	switch (tag) {
+	case DW_TAG_namespace:
+	case DW_TAG_module:
+	case DW_TAG_class_type:
+	case DW_TAG_structure_type:
+	case DW_TAG_union_type:
+		return 1;
+	case DW_TAG_subprogram:
+	case DW_TAG_lexical_block:
+	case DW_TAG_inlined_subroutine:
+		return w->whole;
+	default:
+		return 0;
+	}
+}
+
+/* Is the address in something below @die? Then the functions there are taken. */
+static int descend(struct walk *w, Dwarf_Die *die, int depth)
+{
+	Dwarf_Die child;
+
+	if (depth > DEPTH_MAX || dwarf_child(die, &child))
+		return 0;
+	do {
+		int tag = dwarf_tag(&child), here;
+
+		here = (tag == DW_TAG_subprogram || tag == DW_TAG_lexical_block ||
+			tag == DW_TAG_inlined_subroutine) &&
+		       dwarf_haspc(&child, w->address) == 1;
+		if (!here && !may_hold(w, tag))
+			continue;
+		if (!descend(w, &child, depth + 1) && !here)
+			continue;
+		/* A function is the end: what it is nested in is not around its code. */
+		if (here && tag != DW_TAG_lexical_block && w->nr < w->max &&
+		    (!w->nr || dwarf_tag(&w->to[w->nr - 1]) != DW_TAG_subprogram))
+			w->to[w->nr++] = child;
+		return 1;
+	} while (!dwarf_siblingof(&child, &child));
+	return 0;
+}
+
+size_t functions_around(Dwarf_Die *unit, uint64_t address, Dwarf_Die *to, size_t max)
+{
+	struct walk w = {.address = address, .to = to, .max = max};
+
+	if (!descend(&w, unit, 0)) {
+		w.whole = 1;
+		descend(&w, unit, 0);
+	}
+	return w.nr;
+}

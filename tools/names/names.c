@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * names.c - the words of enumerations, and names of locks and code for people.
+ *
+ * Must never put an address into a name.
+ */
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include "../../lib/compiler.h"
+#include "../base/text.h"
+#include "names.h"
+
+#define NAMES(function, ...)                                                                       \
+	const char *function(unsigned int i)                                                       \
+	{                                                                                          \
+		static const char *const names[] = {__VA_ARGS__};                                  \
+                                                                                                   \
+		return i < ARRAY_SIZE(names) && names[i] ? names[i] : "unknown";                   \
+	}
+
+NAMES(kind_name, [ELIDE_KIND_MUTEX] = "mutex", [ELIDE_KIND_RWLOCK_READ] = "rwlock-read",
+      [ELIDE_KIND_RWLOCK_WRITE] = "rwlock-write", [ELIDE_KIND_SPIN] = "spin",
+      [ELIDE_KIND_CUSTOM] = "custom")
+NAMES(state_name, [ELIDE_STATE_PROFILED] = "profiled", [ELIDE_STATE_ELIDING] = "eliding",
+      [ELIDE_STATE_PAUSED] = "paused", [ELIDE_STATE_OFF] = "off")
+NAMES(mode_name, [ELIDE_RUN_OFF] = "off", [ELIDE_RUN_PROFILE] = "profile",
+      [ELIDE_RUN_ELIDE] = "elide")
+NAMES(rtm_name, [ELIDE_RTM_NONE] = "none", [ELIDE_RTM_HARDWARE] = "hardware",
+      [ELIDE_RTM_EMULATED] = "emulated")
+NAMES(misuse_name, [ELIDE_MISUSE_UNLOCK_FREE] = "unlock-free",
+      [ELIDE_MISUSE_UNLOCK_FOREIGN] = "unlock-foreign",
+      [ELIDE_MISUSE_DESTROY_HELD] = "destroy-held", [ELIDE_MISUSE_RELOCK] = "relock",
+      [ELIDE_MISUSE_EXIT_HELD] = "exit-held")
+NAMES(dropped_name, [ELIDE_DROPPED_LOCKS] = "locks", [ELIDE_DROPPED_CLASSES] = "classes",
+      [ELIDE_DROPPED_THREADS] = "threads", [ELIDE_DROPPED_ROWS] = "rows",
+      [ELIDE_DROPPED_MODULES] = "modules",
+      [ELIDE_DROPPED_ORDERS] = "orders", [ELIDE_DROPPED_STACKS] = "stacks",
+      [ELIDE_DROPPED_DETAILS] = "details", [ELIDE_DROPPED_EVENTS] = "events")
+
+NAMES(misuse_says, [ELIDE_MISUSE_UNLOCK_FREE] = "unlocks a lock that nobody holds",
+      [ELIDE_MISUSE_UNLOCK_FOREIGN] = "unlocks a lock that another thread holds",
+      [ELIDE_MISUSE_DESTROY_HELD] = "destroys a lock that is held",
+      [ELIDE_MISUSE_RELOCK] = "locks again a lock that it holds",
+      [ELIDE_MISUSE_EXIT_HELD] = "locks a lock that its thread holds when it ends")
+NAMES(sample_name, [ELIDE_SAMPLE_ABORT] = "abort", [ELIDE_SAMPLE_WAIT] = "wait",
+      [ELIDE_SAMPLE_BLOCK] = "block")
+NAMES(source_name, [ELIDE_DETAIL_STATUS] = "status", [ELIDE_DETAIL_EMULATOR] = "emulator",
+      [ELIDE_DETAIL_PMU] = "pmu", [ELIDE_DETAIL_HINT] = "hint")
+NAMES(data_type_name, [ELIDE_DATA_UNKNOWN] = "unknown", [ELIDE_DATA_STATIC] = "static",
+      [ELIDE_DATA_HEAP] = "heap", [ELIDE_DATA_STACK] = "stack", [ELIDE_DATA_LOCK] = "lock")
+NAMES(blame_name, [ELIDE_BLAME_ABORT] = "abort", [ELIDE_BLAME_INNER] = "inner",
+      [ELIDE_BLAME_WAIT] = "wait")
+NAMES(event_name, [ELIDE_EVENT_PAUSED] = "paused", [ELIDE_EVENT_RESUMED] = "resumed",
+      [ELIDE_EVENT_OFF] = "off", [ELIDE_EVENT_CHOSE] = "chose")
+NAMES(counter_source_name, [ELIDE_COUNTER_PMU] = "pmu", [ELIDE_COUNTER_PCM] = "pcm")
+
+static char *format(const char *format, ...) __printf(1, 2);
+
+static char *format(const char *format, ...)
+{
+	va_list args;
+	char *text;
+
+	va_start(args, format);
+	if (vasprintf(&text, format, args) < 0)
+		text = NULL;
+	va_end(args);
+	return text;
+}
+
+char *code_name(const struct place *p)
+{
+	if (p->symbol && p->file && p->inlined_into)
+		return format("%s %s:%d in %s", p->symbol, base_name(p->file), p->line,
+			      p->inlined_into);
+	if (p->symbol && p->file)
+		return format("%s %s:%d", p->symbol, base_name(p->file), p->line);
+	if (p->symbol)
+		return format("%s+0x%llx %s", p->symbol, (unsigned long long)p->symbol_offset,
+			      p->object);
+	if (p->object)
+		return format("%s+0x%llx", p->object, (unsigned long long)p->offset);
+	return format("unknown");
+}
+
+static char *data_name(const struct place *p)
+{
+	if (p->symbol && p->symbol_offset)
+		return format("%s+0x%llx", p->symbol, (unsigned long long)p->symbol_offset);
+	if (p->symbol)
+		return format("%s", p->symbol);
+	return code_name(p);
+}
+
+char *class_id(const struct elide_class *c, const struct place *place)
+{
+	static const char *const types[] = {"", "init", "static", "first"};
+
+	return place->object ? format("%s %s+0x%llx", types[c->type], place->object,
+				      (unsigned long long)place->offset) :
+			       format("%s unknown", types[c->type]);
+}
+
+char *class_name(struct symbolizer *symbols, const struct elide_class *c, struct place *place)
+{
+	char *code, *name;
+
+	if (c->type == ELIDE_CLASS_STATIC) {
+		symbolize_data(symbols, c->address, place);
+		/* A variable's name says that of which there are many. */
+		if (c->array && place->symbol)
+			return format("%s[]", place->symbol);
+		return data_name(place);
+	}
+	symbolize_call(symbols, c->address, place);
+	code = code_name(place);
+	if (!code)
+		return NULL;
+	name = format("%s %s", c->type == ELIDE_CLASS_INIT ? "init" : "first locked in", code);
+	free(code);
+	return name;
+}

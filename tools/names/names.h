@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * names.h - the words of enumerations, and the names of locks and code.
+ *
+ * Must never put an address into a name.
+ */
+#ifndef ELIDE_NAMES_H
+#define ELIDE_NAMES_H
+
+#include "symbolize.h"
+
+/* The words of enumerations: JSON, CSV and tables use the same. */
+const char *kind_name(unsigned int kind);
+const char *state_name(unsigned int state);
+const char *mode_name(unsigned int mode);
+const char *rtm_name(unsigned int rtm);
+const char *misuse_name(unsigned int type);
+const char *misuse_says(unsigned int type);
+const char *dropped_name(unsigned int what);
+const char *sample_name(unsigned int type);
+const char *source_name(unsigned int source);
+const char *data_type_name(unsigned int type);
+const char *blame_name(unsigned int type);
+const char *event_name(unsigned int type);
+const char *counter_source_name(unsigned int source);
+
+/**
+ * class_name() - the name of a lock class, for people.
+ * @place: set to the place that the class is named after
+ *
+ * Return: the name, to be freed; NULL without memory.
+ */
+char *class_name(struct symbolizer *symbols, const struct elide_class *c, struct place *place);
+
+/** class_id() - identify a class among all of the program. Return: as class_name(). */
+char *class_id(const struct elide_class *c, const struct place *place);
+
+/** code_name() - "function file:line" and what it was inlined into. Return: as class_name(). */
+char *code_name(const struct place *p);
+
+#endif

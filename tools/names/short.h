@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * short.h - names that fit a table or a sentence.
+ *
+ * Must never be used where a name has to be exact.
+ */
+#ifndef ELIDE_SHORT_H
+#define ELIDE_SHORT_H
+
+#include "symbolize.h"
+
+/* Bytes of a name in a table. */
+#define SHORT_NAME 128
+
+/**
+ * short_place() - name a place for a table: of a C++ name the last parts.
+ * @to:     @size bytes, filled with the name
+ * @before: a word in front of the name
+ */
+void short_place(char *to, size_t size, const struct place *p, const char *before);
+
+/**
+ * short_lock() - name a lock class for a table.
+ * @name, @p: the name and the place that class_name() gave
+ */
+void short_lock(char *to, size_t size, const struct elide_class *c, const char *name,
+		const struct place *p);
+
+/**
+ * short_symbol() - the last parts of a C++ name, without arguments.
+ *
+ * "ns::a<b::c>::f(int)" is a::f, and the call of a lambda is the lambda.
+ */
+void short_symbol(char *to, size_t size, const char *name);
+
+/* Characters of a name in a sentence; readable() shortens a longer one. */
+#define READABLE 60
+
+/**
+ * readable() - a name for a sentence: itself, or its last parts in @to if it is long.
+ */
+const char *readable(char *to, size_t size, const char *name);
+
+#endif

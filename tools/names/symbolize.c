@@ -1,0 +1,487 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * symbolize.c - addresses to names through elfutils.
+ *
+ * Every object gets a Dwfl of its own at bias 0, so that hostile ranges which
+ * overlap cannot disturb each other. Must never trust an object whose build-id
+ * is not the recorded one.
+ */
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <elfutils/libdwelf.h>
+#include <elfutils/libdwfl.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "../../lib/compiler.h"
+#include "datatype.h"
+#include "functions.h"
+#include "symbolize.h"
+
+/* From the C++ ABI (Itanium), section 3.4; libstdc++ exports it with C linkage. */
+extern char *__cxa_demangle(const char *mangled, char *buffer, size_t *length, int *status);
+
+/* A string that must live as long as the symbolizer. */
+struct text {
+	struct text *next;
+	char s[];
+};
+
+/* An object, opened when the first of its addresses is resolved. */
+struct object {
+	const struct elide_module *module;
+	const char *name;
+	Dwfl *dwfl;
+	Dwfl_Module *dwfl_module; /* NULL: no names from it */
+	int opened;
+};
+
+/* An address that was resolved, and the functions around it. */
+struct answer {
+	uint64_t address;
+	int exact;
+	size_t nr;
+	struct place *places; /* NULL: a free place in the table */
+};
+
+struct symbolizer {
+	void (*warn)(const char *line);
+	struct text *texts;
+	struct answer *answers;
+	size_t nr_answers;
+	size_t room; /* of @answers, a power of two or 0 */
+	size_t nr_objects;
+	struct object objects[];
+};
+
+static const Dwfl_Callbacks callbacks = {
+	.find_elf = dwfl_build_id_find_elf,
+	.find_debuginfo = dwfl_standard_find_debuginfo,
+	.section_address = dwfl_offline_section_address,
+};
+
+/* A copy of @string that lives as long as @s; NULL if there is no memory. */
+static const char *keep(struct symbolizer *s, const char *string)
+{
+	struct text *t = malloc(sizeof(*t) + strlen(string) + 1);
+
+	if (!t)
+		return NULL;
+	strcpy(t->s, string);
+	t->next = s->texts;
+	s->texts = t;
+	return t->s;
+}
+
+/*
+ * As people know it: without a version, without what glibc calls its own functions
+ * by, and of what the compiler cloned, the function.
+ */
+static const char *demangle(struct symbolizer *s, const char *name)
+{
+	int status;
+	char *plain = strncmp(name, "_Z", 2) ? strndup(name, strcspn(name, "@")) :
+					       __cxa_demangle(name, NULL, NULL, &status);
+	char *clone = plain ? strstr(plain, " [clone ") : NULL;
+	const char *own = plain && !strncmp(plain, "__GI_", 5) ? plain + 5 : plain;
+	const char *kept;
+
+	if (clone)
+		*clone = '\0';
+	kept = keep(s, own ? own : name);
+	free(plain);
+	return kept;
+}
+
+struct symbolizer *symbolizer_new(const struct elide_module *modules, size_t nr,
+				  void (*warn)(const char *line))
+{
+	struct symbolizer *s = calloc(1, sizeof(*s) + nr * sizeof(s->objects[0]));
+
+	if (!s)
+		return NULL;
+	s->warn = warn;
+	s->nr_objects = nr;
+	for (size_t i = 0; i < nr; i++) {
+		const char *slash = strrchr(modules[i].path, '/');
+
+		s->objects[i].module = &modules[i];
+		s->objects[i].name = slash ? slash + 1 : modules[i].path;
+	}
+	return s;
+}
+
+static void warn_of(struct symbolizer *s, const struct object *o, const char *what)
+{
+	char line[sizeof(o->module->path) + 160];
+
+	snprintf(line, sizeof(line), "%s %s: no names from it", o->module->path, what);
+	if (s->warn)
+		s->warn(line);
+}
+
+/* Is the file the object that ran? Objects without a build-id are taken on trust. */
+static int same_build(int fd, const struct elide_module *m)
+{
+	Elf *elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+	const void *id;
+	ssize_t len;
+	int same;
+
+	if (!elf)
+		return 0;
+	len = dwelf_elf_gnu_build_id(elf, &id);
+	same = !m->build_id_len || (len == m->build_id_len && !memcmp(id, m->build_id, len));
+	elf_end(elf);
+	return same;
+}
+
+static void open_object(struct symbolizer *s, struct object *o)
+{
+	struct stat st;
+	int fd;
+
+	o->opened = 1;
+	if (o->module->path[0] != '/')
+		return; /* the kernel's, or made at run time */
+	fd = open(o->module->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode)) {
+		warn_of(s, o, "cannot be opened");
+		goto close_fd;
+	}
+	elf_version(EV_CURRENT);
+	if (!same_build(fd, o->module)) {
+		warn_of(s, o, "is not the file the program ran (its build-id differs)");
+		goto close_fd;
+	}
+	o->dwfl = dwfl_begin(&callbacks);
+	if (!o->dwfl)
+		goto close_fd;
+	o->dwfl_module = dwfl_report_elf(o->dwfl, o->name, o->module->path, fd, 0, true);
+	dwfl_report_end(o->dwfl, NULL, NULL);
+	if (o->dwfl_module)
+		return; /* the descriptor is the Dwfl's now */
+	warn_of(s, o, "is not an ELF object");
+close_fd:
+	if (fd >= 0)
+		close(fd);
+}
+
+static struct object *find_object(struct symbolizer *s, uint64_t address)
+{
+	for (size_t i = 0; i < s->nr_objects; i++) {
+		struct object *o = &s->objects[i];
+
+		if (address < o->module->start || address >= o->module->end)
+			continue;
+		if (!o->opened)
+			open_object(s, o);
+		return o;
+	}
+	return NULL;
+}
+
+/* The linkage name of a function or inlined one if it has any, else its plain name. */
+static const char *die_name(Dwarf_Die *die)
+{
+	Dwarf_Attribute attr;
+	const char *name = dwarf_formstring(dwarf_attr_integrate(die, DW_AT_linkage_name, &attr));
+
+	return name ? name : dwarf_diename(die);
+}
+
+/* File and line of an address of a unit; 0 lines if it has none. */
+static const char *source_line(Dwarf_Die *unit, uint64_t address, int *number)
+{
+	Dwarf_Line *line = dwarf_getsrc_die(unit, address);
+	const char *file = line ? dwarf_linesrc(line, NULL, NULL) : NULL;
+
+	if (!file || dwarf_lineno(line, number))
+		*number = 0;
+	return file;
+}
+
+/* The symbol that covers an address, as the table has it; NULL if none does. */
+static const char *covering_symbol(Dwfl_Module *m, uint64_t address, uint64_t *offset)
+{
+	GElf_Sym sym;
+	const char *name = dwfl_module_addrinfo(m, address, offset, &sym, NULL, NULL, NULL);
+
+	/* elfutils answers with the symbol before if there is none around the address. */
+	return name && (!sym.st_size || *offset < sym.st_size) ? name : NULL;
+}
+
+/* Is an ELF symbol the function, or a clone the compiler made of it (name.isra.0)? */
+static int is_clone(const char *elf_symbol, const char *function)
+{
+	size_t len = strlen(function);
+
+	return !strncmp(elf_symbol, function, len) && (!elf_symbol[len] || elf_symbol[len] == '.');
+}
+
+/* The most functions inlined into each other that are resolved. */
+#define INLINED_MAX 32
+
+/*
+ * The functions that an inlined one was inlined into, outwards from the second:
+ * each is at the line that the one before it was called from.
+ */
+static size_t outer_functions(struct symbolizer *s, Dwarf_Die *unit, Dwarf_Die *functions,
+			      size_t nr, struct place *places)
+{
+	Dwarf_Files *files = NULL;
+	Dwarf_Attribute attr;
+	Dwarf_Word file, line;
+
+	dwarf_getsrcfiles(unit, &files, NULL);
+	for (size_t i = 1; i < nr; i++) {
+		const char *name = die_name(&functions[i]);
+
+		places[i] = places[i - 1];
+		/* The outermost is named as the symbol table has it, with its namespace. */
+		if (i == nr - 1)
+			places[i].symbol = places[0].inlined_into;
+		else if (name)
+			places[i].symbol = demangle(s, name);
+		if (dwarf_formudata(dwarf_attr(&functions[i - 1], DW_AT_call_line, &attr), &line) ||
+		    dwarf_formudata(dwarf_attr(&functions[i - 1], DW_AT_call_file, &attr), &file) ||
+		    !files || !dwarf_filesrc(files, file, NULL, NULL))
+			continue;
+		places[i].line = line;
+		places[i].file = keep(s, dwarf_filesrc(files, file, NULL, NULL));
+	}
+	return nr;
+}
+
+/* Fills the places of an address: their number. */
+static size_t name_code(struct symbolizer *s, Dwfl_Module *m, uint64_t address,
+			struct place *places)
+{
+	const char *inner = NULL, *outer, *file = NULL;
+	Dwarf_Die functions[INLINED_MAX];
+	struct place *place = &places[0];
+	Dwarf_Addr bias;
+	Dwarf_Die *unit = functions_unit(m, address, &bias);
+	uint64_t offset;
+	size_t nr = 0;
+
+	outer = covering_symbol(m, address, &offset);
+	if (unit) {
+		nr = functions_around(unit, address - bias, functions, INLINED_MAX);
+		inner = nr ? die_name(&functions[0]) : NULL;
+		file = source_line(unit, address - bias, &place->line);
+	}
+	if (outer)
+		place->elf_symbol = keep(s, outer);
+	if (file)
+		place->file = keep(s, file);
+	else if (outer)
+		place->symbol_offset = offset;
+	if (nr > 1 && inner && outer && !is_clone(outer, inner)) {
+		place->symbol = demangle(s, inner);
+		place->inlined_into = demangle(s, outer);
+		outer_functions(s, unit, functions, nr, places);
+		/* The last is the function that all were inlined into. */
+		places[nr - 1].inlined_into = NULL;
+		return nr;
+	}
+	/* DWARF may have another name of it, or one without its namespace. */
+	if (outer && !(inner && is_clone(outer, inner)))
+		inner = outer;
+	if (inner)
+		place->symbol = demangle(s, inner);
+	return 1;
+}
+
+/* Finds the object around an address and the address in it; NULL if it has no names for us. */
+static Dwfl_Module *locate(struct symbolizer *s, uint64_t address, struct place *place)
+{
+	struct object *o = find_object(s, address);
+
+	memset(place, 0, sizeof(*place));
+	if (!o)
+		return NULL;
+	place->object = o->name;
+	place->offset = address - o->module->base;
+	return o->dwfl_module;
+}
+
+void symbolize_object(struct symbolizer *s, uint64_t address, struct place *place)
+{
+	memset(place, 0, sizeof(*place));
+	for (size_t i = 0; i < s->nr_objects; i++) {
+		const struct object *o = &s->objects[i];
+
+		if (address < o->module->start || address >= o->module->end)
+			continue;
+		place->object = o->name;
+		place->offset = address - o->module->base;
+		return;
+	}
+}
+
+static size_t ask(struct symbolizer *s, uint64_t address, int exact, struct answer *to)
+{
+	struct place places[INLINED_MAX] = {0};
+	/* A call is what ends one byte before: the next line may be another function's. */
+	Dwfl_Module *m = locate(s, exact ? address : address - 1, &places[0]);
+	size_t nr = m ? name_code(s, m, places[0].offset, places) : 1;
+
+	to->places = malloc(nr * sizeof(*places));
+	if (!to->places)
+		return 0;
+	memcpy(to->places, places, nr * sizeof(*places));
+	to->address = address;
+	to->exact = exact;
+	to->nr = nr;
+	return nr;
+}
+
+static struct answer *answer_at(struct answer *answers, size_t room, uint64_t address, int exact)
+{
+	/* 2^64 / golden ratio spreads neighbours. */
+	size_t at = (address * 0x9e3779b97f4a7c15ull >> 32 ^ exact) & (room - 1);
+
+	while (answers[at].places &&
+	       (answers[at].address != address || answers[at].exact != exact))
+		at = (at + 1) & (room - 1);
+	return &answers[at];
+}
+
+static int grow_answers(struct symbolizer *s)
+{
+	size_t room = s->room ? 2 * s->room : 256;
+	struct answer *answers = calloc(room, sizeof(*answers));
+
+	if (!answers)
+		return -1;
+	for (size_t i = 0; i < s->room; i++)
+		if (s->answers[i].places)
+			*answer_at(answers, room, s->answers[i].address, s->answers[i].exact) =
+				s->answers[i];
+	free(s->answers);
+	s->answers = answers;
+	s->room = room;
+	return 0;
+}
+
+size_t symbolize_frames(struct symbolizer *s, uint64_t address, int exact,
+			const struct place **places)
+{
+	struct answer *answer;
+
+	if (2 * s->nr_answers >= s->room && grow_answers(s))
+		return 0;
+	answer = answer_at(s->answers, s->room, address, exact);
+	if (!answer->places) {
+		if (!ask(s, address, exact, answer))
+			return 0;
+		s->nr_answers++;
+	}
+	*places = answer->places;
+	return answer->nr;
+}
+
+int symbolize_in_header(const struct place *p)
+{
+	return p->file &&
+	       (!strncmp(p->file, "/usr/include/", 13) || strstr(p->file, "/include/c++/"));
+}
+
+void symbolize_call(struct symbolizer *s, uint64_t return_address, struct place *place)
+{
+	const struct place *places;
+	size_t nr = symbolize_frames(s, return_address, 0, &places), i = 0;
+
+	memset(place, 0, sizeof(*place));
+	while (i + 1 < nr && symbolize_in_header(&places[i]))
+		i++;
+	if (nr)
+		*place = places[i];
+}
+
+void symbolize_instruction(struct symbolizer *s, uint64_t address, struct place *place)
+{
+	const struct place *places;
+
+	memset(place, 0, sizeof(*place));
+	if (symbolize_frames(s, address, 1, &places))
+		*place = places[0];
+}
+
+size_t symbolize_bytes(struct symbolizer *s, uint64_t address, uint8_t *bytes, size_t size)
+{
+	struct place place;
+	Dwfl_Module *m = locate(s, address, &place);
+	GElf_Addr bias;
+	Elf *elf = m ? dwfl_module_getelf(m, &bias) : NULL;
+	size_t nr = 0;
+	GElf_Phdr p;
+
+	if (!elf || elf_getphdrnum(elf, &nr))
+		return 0;
+	for (size_t i = 0; i < nr; i++) {
+		uint64_t at;
+		size_t there;
+		const char *file = elf_rawfile(elf, &there);
+
+		if (!file || !gelf_getphdr(elf, i, &p) || p.p_type != PT_LOAD ||
+		    place.offset < p.p_vaddr || place.offset - p.p_vaddr >= p.p_filesz)
+			continue;
+		at = place.offset - p.p_vaddr;
+		if (size > p.p_filesz - at)
+			size = p.p_filesz - at;
+		if (p.p_offset > there || at > there - p.p_offset ||
+		    size > there - p.p_offset - at)
+			return 0;
+		memcpy(bytes, file + p.p_offset + at, size);
+		return size;
+	}
+	return 0;
+}
+
+void symbolize_data(struct symbolizer *s, uint64_t address, struct place *place)
+{
+	Dwfl_Module *m = locate(s, address, place);
+	const char *name = m ? covering_symbol(m, place->offset, &place->symbol_offset) : NULL;
+
+	if (!name)
+		return;
+	place->symbol = demangle(s, name);
+	place->elf_symbol = keep(s, name);
+}
+
+int symbolize_is_pointer(struct symbolizer *s, uint64_t address, uint64_t code)
+{
+	struct place data, own;
+	Dwfl_Module *m = locate(s, code, &own);
+	Dwarf_Addr bias = 0;
+	Dwarf_Die *unit = m ? functions_unit(m, own.offset, &bias) : NULL;
+
+	symbolize_data(s, address, &data);
+	return unit && data.elf_symbol &&
+	       datatype_is_pointer(unit, data.offset - data.symbol_offset - bias, data.elf_symbol,
+				   data.symbol_offset);
+}
+
+void symbolizer_free(struct symbolizer *s)
+{
+	if (!s)
+		return;
+	for (size_t i = 0; i < s->nr_objects; i++)
+		dwfl_end(s->objects[i].dwfl);
+	for (size_t i = 0; i < s->room; i++)
+		free(s->answers[i].places);
+	free(s->answers);
+	while (s->texts) {
+		struct text *next = s->texts->next;
+
+		free(s->texts);
+		s->texts = next;
+	}
+	free(s);
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * symbolize.h - addresses of a process that may be gone, as names.
+ *
+ * Must never give a name that is in doubt: an object that is not the one the
+ * process ran gives none.
+ */
+#ifndef ELIDE_SYMBOLIZE_H
+#define ELIDE_SYMBOLIZE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "../../lib/datafile.h"
+
+/**
+ * struct place - an address resolved; unknown members are NULL.
+ * @object:        file name of the object, without directory
+ * @symbol:        function or variable, demangled; an inlined function
+ * @symbol_offset: from the variable's start, or the function's where the line is unknown
+ * @elf_symbol:    function or variable as the symbol table has it, not demangled
+ * @inlined_into:  the function that holds the code, demangled, if @symbol was inlined into it
+ * @file:          as the compiler wrote it
+ * @line:          0 if unknown
+ * @offset:        address in the object, 0 without @object
+ *
+ * The strings belong to the symbolizer.
+ */
+struct place {
+	const char *object;
+	const char *symbol;
+	uint64_t symbol_offset;
+	const char *elf_symbol;
+	const char *inlined_into;
+	const char *file;
+	int line;
+	uint64_t offset;
+};
+
+struct symbolizer;
+
+/**
+ * symbolizer_new() - resolver for the objects of one data file.
+ * @modules: of @nr, must stay as long as the symbolizer
+ * @warn: called with one line per object that cannot be trusted or read, if one of its
+ *        addresses is resolved; may be NULL
+ *
+ * Return: NULL if there is no memory.
+ */
+struct symbolizer *symbolizer_new(const struct elide_module *modules, size_t nr,
+				  void (*warn)(const char *line));
+
+/**
+ * symbolize_call() - the call whose return address this is, in the innermost function that
+ * is not of a header of the system: not in std::mutex::lock(), but in what calls it.
+ */
+void symbolize_call(struct symbolizer *s, uint64_t return_address, struct place *place);
+
+/**
+ * symbolize_in_header() - does the code come from a header of the system?
+ *
+ * std::mutex, its guards and containers are inlined from there everywhere.
+ */
+int symbolize_in_header(const struct place *p);
+
+/**
+ * symbolize_instruction() - the instruction at an address.
+ */
+void symbolize_instruction(struct symbolizer *s, uint64_t address, struct place *place);
+
+/**
+ * symbolize_frames() - the functions around a frame of a stack, inlined ones apart.
+ * @address: of an instruction if @exact, else a return address
+ * @places: set to them, the innermost first
+ *
+ * Return: their number, at least 1; 0 without memory.
+ */
+size_t symbolize_frames(struct symbolizer *s, uint64_t address, int exact,
+			const struct place **places);
+
+/**
+ * symbolize_object() - object and offset only, without opening anything.
+ */
+void symbolize_object(struct symbolizer *s, uint64_t address, struct place *place);
+
+/**
+ * symbolize_bytes() - what an object holds at an address.
+ *
+ * Return: bytes copied, up to @size; 0 if they are in no file.
+ */
+size_t symbolize_bytes(struct symbolizer *s, uint64_t address, uint8_t *bytes, size_t size);
+
+/**
+ * symbolize_data() - the variable at an address.
+ */
+void symbolize_data(struct symbolizer *s, uint64_t address, struct place *place);
+
+/**
+ * symbolize_is_pointer() - does a variable hold a pointer at an address?
+ * @code: of an instruction that uses it: what its compilation unit says is believed
+ *
+ * Return: 1; 0 if it holds something else, or that is not known.
+ */
+int symbolize_is_pointer(struct symbolizer *s, uint64_t address, uint64_t code);
+
+/**
+ * symbolizer_free() - release it and every string of its places.
+ */
+void symbolizer_free(struct symbolizer *s);
+
+#endif

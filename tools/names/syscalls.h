@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * syscalls.h - names of system calls; the list is made from the kernel's header at build.
+ *
+ * Must never list a system call.
+ */
+#ifndef ELIDE_SYSCALLS_H
+#define ELIDE_SYSCALLS_H
+
+/** syscall_name() - the name of a system call's number on x86-64; NULL if it is unknown. */
+const char *syscall_name(int nr);
+
+#endif

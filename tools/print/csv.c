@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * csv.c - the report as comma-separated values (RFC 4180), one line per row.
+ *
+ * A value that is not known, or means nothing in the run's mode, is empty.
+ * Must never round.
+ */
+#include "../../lib/compiler.h"
+#include "../model/attribute.h"
+#include "../names/names.h"
+#include "csv.h"
+
+void csv_text(FILE *out, const char *s)
+{
+	fputs(",\"", out);
+	for (; s && *s; s++) {
+		if (*s == '"')
+			fputc('"', out);
+		fputc(*s, out);
+	}
+	fputc('"', out);
+}
+
+static void number(FILE *out, uint64_t v, int known)
+{
+	if (known)
+		fprintf(out, ",%llu", (unsigned long long)v);
+	else
+		fputc(',', out);
+}
+
+void csv_place(FILE *out, const struct place *p)
+{
+	csv_text(out, p->object);
+	csv_text(out, p->symbol);
+	csv_text(out, p->inlined_into);
+	csv_text(out, p->file);
+	number(out, p->line, p->line);
+}
+
+static void times_head(FILE *out, const char *name)
+{
+	fprintf(out, ",%s_count,%s_ns_min,%s_ns_mean,%s_ns_max,%s_ns_total", name, name, name, name,
+		name);
+}
+
+static void times(FILE *out, const struct report *r, const struct elide_times *t)
+{
+	const uint64_t cycles[] = {t->min, t->count ? t->total / t->count : 0, t->max, t->total};
+
+	number(out, t->count, 1);
+	for (size_t i = 0; i < ARRAY_SIZE(cycles); i++) {
+		uint64_t ns = 0;
+		int known = !to_ns(r, cycles[i], &ns) && t->count;
+
+		number(out, ns, known);
+	}
+}
+
+void csv_head(FILE *out)
+{
+	fputs("schema,pid,lock,class,kind,site_object,site_symbol,site_inlined_into,site_file,site_"
+	      "line,locks",
+	      out);
+#define ELIDE_FIELD(id, value, elision, help) fputs("," #id, out);
+#include "../model/columns.def"
+#undef ELIDE_FIELD
+#define ELIDE_CAUSE(id, code, column, help, advice) fputs(",cause_" #id, out);
+#include "../../lib/aborts.def"
+#undef ELIDE_CAUSE
+	times_head(out, "wait");
+	times_head(out, "hold");
+	fputs(",state,verdict\r\n", out);
+}
+
+static void row(const struct report *r, const struct line *l, FILE *out)
+{
+	fprintf(out, "%d,%u", REPORT_SCHEMA, r->file->header.pid);
+	csv_text(out, l->lock);
+	csv_text(out, l->class);
+	csv_text(out, kind_name(l->kind));
+	csv_place(out, &l->site_place);
+	number(out, l->nr_locks, 1);
+#define ELIDE_FIELD(id, value, elision, help) number(out, value, r->elides || !(elision));
+#include "../model/columns.def"
+#undef ELIDE_FIELD
+	for (int i = 0; i < ELIDE_NR_CAUSES; i++)
+		number(out, l->sum.causes[i], r->elides);
+	times(out, r, &l->sum.wait);
+	times(out, r, &l->sum.hold);
+	csv_text(out, state_name(l->state));
+	csv_text(out, verdict_name(l->verdict));
+	fputs("\r\n", out);
+}
+
+void csv_print(const struct report *r, FILE *out, size_t top)
+{
+	for (size_t i = 0; i < r->nr_lines && (!top || i < top); i++)
+		row(r, &r->lines[i], out);
+}

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * html-text.c - how text and numbers get into the page.
+ *
+ * Must never let a byte of the data file act as markup.
+ */
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../../lib/compiler.h"
+#include "../../base/text.h"
+#include "../../names/short.h"
+#include "html.h"
+
+/*
+ * Bytes of a character in UTF-8 that shows nothing or turns the text that
+ * follows: a control of either kind, and the marks of writing directions. A
+ * setting must not look other than it is. 0 if it is none of them.
+ */
+static size_t control(const unsigned char *c)
+{
+	if (c[0] < ' ' || c[0] == 0x7f)
+		return 1;
+	if (c[0] == 0xc2 && c[1] >= 0x80 && c[1] <= 0x9f)
+		return 2;
+	if (c[0] != 0xe2)
+		return 0;
+	/* U+200B to U+200F, U+2028 to U+202E, U+2060 to U+206F */
+	if (c[1] == 0x80 && ((c[2] >= 0x8b && c[2] <= 0x8f) || (c[2] >= 0xa8 && c[2] <= 0xae)))
+		return 3;
+	return c[1] == 0x81 && c[2] >= 0xa0 && c[2] <= 0xaf ? 3 : 0;
+}
+
+static void escape(FILE *out, const char *text)
+{
+	for (; text && *text; text++) {
+		size_t len = control((const unsigned char *)text);
+
+		if (len) {
+			fputc('?', out);
+			text += len - 1;
+			continue;
+		}
+		switch (*text) {
+		case '<':
+			fputs("&lt;", out);
+			break;
+		case '>':
+			fputs("&gt;", out);
+			break;
+		case '&':
+			fputs("&amp;", out);
+			break;
+		case '"':
+			fputs("&quot;", out);
+			break;
+		case '\'':
+			fputs("&#39;", out);
+			break;
+		default:
+			fputc(*text, out);
+		}
+	}
+}
+
+void html_print(FILE *out, const char *format, ...)
+{
+	char spec[16];
+	va_list args;
+
+	va_start(args, format);
+	for (; *format; format++) {
+		size_t len = 2 + strspn(format + (*format == '%'), ".0123456789zl");
+
+		if (*format != '%') {
+			fputc(*format, out);
+			continue;
+		}
+		snprintf(spec, sizeof(spec), "%.*s", (int)len, format);
+		format += len - 1;
+		switch (*format) {
+		case 's':
+			escape(out, va_arg(args, const char *));
+			break;
+		case '%':
+			fputc('%', out);
+			break;
+		case 'f':
+			fprintf(out, spec, va_arg(args, double));
+			break;
+		case 'u':
+			if (spec[1] == 'z')
+				fprintf(out, spec, va_arg(args, size_t));
+			else if (spec[1] == 'l')
+				fprintf(out, spec, va_arg(args, unsigned long long));
+			else
+				fprintf(out, spec, va_arg(args, unsigned int));
+			break;
+		case 'd':
+			fprintf(out, spec, va_arg(args, int));
+			break;
+		default:
+			/* A mistake in our own source; the next argument's type is unknown. */
+			abort();
+		}
+	}
+	va_end(args);
+}
+
+void html_count(FILE *out, const json_t *number)
+{
+	char digits[24];
+	int len;
+
+	if (!json_is_integer(number)) {
+		fputc('-', out);
+		return;
+	}
+	len = snprintf(digits, sizeof(digits), "%" JSON_INTEGER_FORMAT,
+		       json_integer_value(number));
+	for (int i = 0; i < len; i++) {
+		if (i && (len - i) % 3 == 0 && digits[i - 1] != '-')
+			fputc(',', out);
+		fputc(digits[i], out);
+	}
+}
+
+void html_ns(FILE *out, const json_t *ns)
+{
+	char text[32] = "-";
+
+	if (json_is_number(ns))
+		scale_ns(text, sizeof(text), json_number_value(ns));
+	fputs(text, out);
+}
+
+const char *text_of(const json_t *o, const char *key)
+{
+	return json_string_value(json_object_get(o, key));
+}
+
+uint64_t count_of(const json_t *o, const char *key)
+{
+	json_int_t v = json_integer_value(json_object_get(o, key));
+
+	return v > 0 ? v : 0;
+}
+
+size_t list_size(const json_t *o, const char *key)
+{
+	return json_array_size(json_object_get(o, key));
+}
+
+/* Prints the last parts of a long C++ name; its tooltip has the whole name. */
+static void print_symbol(FILE *out, const char *symbol)
+{
+	char shortened[SHORT_NAME];
+	const char *name = readable(shortened, sizeof(shortened), symbol);
+
+	if (name == symbol)
+		html_print(out, "<code>%s</code>", symbol);
+	else
+		html_print(out, "<code title=\"%s\">%s</code>", symbol, name);
+}
+
+void html_place(FILE *out, const json_t *place)
+{
+	const char *symbol = text_of(place, "symbol"), *file = text_of(place, "file");
+	const char *object = text_of(place, "object"), *into = text_of(place, "inlined_into");
+
+	if (!json_is_object(place)) {
+		fputs("a place that is not known", out);
+		return;
+	}
+	print_symbol(out, symbol ? symbol : "unknown");
+	if (file)
+		html_print(out, " <span class=at>%s:%llu</span>", base_name(file),
+			   (unsigned long long)count_of(place, "line"));
+	else if (object)
+		html_print(out, " <span class=at>in %s</span>", object);
+	if (into) {
+		html_print(out, " <span class=at>inlined into</span> ");
+		print_symbol(out, into);
+	}
+}
+
+void html_lock(FILE *out, const json_t *o)
+{
+	const char *lock = text_of(o, "lock"), *kind = text_of(o, "kind");
+	const json_t *site = json_object_get(o, "site");
+
+	html_print(out, "<code>%s</code> <span class=at>%s</span>", lock ? lock : "any lock",
+		   kind);
+	if (!json_is_null(site)) {
+		fputs(" at ", out);
+		html_place(out, site);
+	}
+}

@@ -1,0 +1,482 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * html.c - the report as a page: its frame, findings, table of rows, misuse,
+ * lock order, counters, and what ran where.
+ *
+ * Everything is in the page as it is written; the script only sorts, copies
+ * and changes the colours. Must never refer to anything outside the page.
+ */
+#include <string.h>
+
+#include "../../../lib/compiler.h"
+#include "../../base/text.h"
+#include "../../model/attribute.h"
+#include "../../model/columns.h"
+#include "../../model/compare.h"
+#include "../../names/names.h"
+#include "../json-report.h"
+#include "../view-line.h"
+#include "html.h"
+
+/* Rows whose findings are at the top of the page; those of further rows are with the row. */
+#define FINDING_ROWS_MAX 12
+
+static json_t *number(const struct report *r, enum unit unit, double v)
+{
+	char text[64];
+
+	number_cell(r, unit, v, text, sizeof(text));
+	return json_pack("[s, f]", text, v);
+}
+
+#define CELL_TEXT(v, unit)    json_pack("[o]", json_text(v))
+#define CELL_COUNT(v, unit)   number(r, unit, (double)(v))
+#define CELL_PERCENT(v, unit) CELL_COUNT(v, unit)
+#define CELL_CYCLES(v, unit)  CELL_COUNT(v, unit)
+#define CELL_TIME(v, unit)    CELL_COUNT(v, unit)
+
+/* The cells of a row: [text, value to sort by]. What means nothing without elision is left out. */
+static json_t *cells_of(const struct report *r, const struct line *l)
+{
+	json_t *list = json_array();
+
+#define ELIDE_COLUMN(id, head, unit, value, elision, drop)                                         \
+	if (r->elides || !(elision))                                                               \
+		json_array_append_new(list, CELL_##unit(value, unit));
+#include "../../model/columns.def"
+#undef ELIDE_COLUMN
+	return list;
+}
+
+json_t *html_tree(const struct report *r, size_t top)
+{
+	json_t *tree = json_report(r, top), *columns = json_array(), *row;
+	size_t i;
+
+#define ELIDE_COLUMN(id, head, unit, value, elision, drop)                                         \
+	if (r->elides || !(elision))                                                               \
+		json_array_append_new(columns, json_pack("{s:s, s:s, s:b}", "id", #id, "head",     \
+							 head, "number", unit != TEXT));
+#include "../../model/columns.def"
+#undef ELIDE_COLUMN
+	json_object_set_new(tree, "columns", columns);
+	json_object_set_new(tree, "lines", lines_json(r, 0));
+	json_array_foreach(json_object_get(tree, "rows"), i, row)
+		json_object_set_new(row, "cells", cells_of(r, &r->lines[i]));
+	json_object_set_new(tree, "more_rows", json_integer(r->nr_lines - i));
+	return tree;
+}
+
+static void setting(FILE *out, const char *text)
+{
+	html_print(out, "<p class=set><code>%s</code> "
+		   "<button type=button class=copy hidden>Copy</button></p>\n", text);
+}
+
+void html_findings(struct page *p, const json_t *row)
+{
+	const json_t *f;
+	size_t i;
+
+	fputs("<ul>\n", p->out);
+	json_array_foreach(json_object_get(row, "findings"), i, f) {
+		const char *set = text_of(f, "setting"), *cause = text_of(f, "cause");
+		uint64_t n = cause ? count_of(json_object_get(row, "causes"), cause) : 0;
+
+		fputs("<li><p>", p->out);
+		/* "none": nothing aborts, but there is nothing to win either. */
+		if (cause && strcmp(cause, "none"))
+			html_print(p->out, "<b class=cause>%s</b> ", cause);
+		if (n)
+			html_print(p->out, "<span class=at>%.1f%% of the aborts:</span> ",
+				   percent(n, count_of(row, "aborts")));
+		html_print(p->out, "%s</p>\n", text_of(f, "text"));
+		if (set)
+			setting(p->out, set);
+		fputs("</li>\n", p->out);
+	}
+	fputs("</ul>\n", p->out);
+}
+
+static size_t nr_findings(const struct page *p)
+{
+	const json_t *row;
+	size_t i, nr = 0;
+
+	json_array_foreach(json_object_get(p->r, "rows"), i, row)
+		nr += list_size(row, "findings") > 0;
+	return nr;
+}
+
+static void findings(struct page *p)
+{
+	size_t i, nr = nr_findings(p), told = 0;
+	const json_t *row;
+
+	fputs("<ol class=findings>\n", p->out);
+	json_array_foreach(json_object_get(p->r, "rows"), i, row) {
+		if (!list_size(row, "findings") || told++ >= FINDING_ROWS_MAX)
+			continue;
+		html_print(p->out, "<li><h4><a href=\"#p%u-r%zu\">", p->part, i + 1);
+		html_lock(p->out, row);
+		fputs("</a></h4>\n", p->out);
+		html_findings(p, row);
+		fputs("</li>\n", p->out);
+	}
+	fputs("</ol>\n", p->out);
+	if (nr > FINDING_ROWS_MAX)
+		html_print(p->out, "<p class=more>%zu more rows have findings: they are told with "
+			   "the row.</p>\n", nr - FINDING_ROWS_MAX);
+}
+
+static size_t nr_rows(const struct page *p)
+{
+	return list_size(p->r, "rows");
+}
+
+static void table_row(struct page *p, const json_t *columns, const json_t *row, size_t number)
+{
+	const json_t *column;
+	size_t i;
+
+	fputs("<tr>", p->out);
+	json_array_foreach(columns, i, column) {
+		const json_t *cell = json_array_get(json_object_get(row, "cells"), i);
+		const char *text = json_string_value(json_array_get(cell, 0));
+
+		if (!i)
+			html_print(p->out, "<th scope=row><a href=\"#p%u-r%zu\">%s</a></th>",
+				   p->part, number, text && *text ? text : "unknown");
+		else if (json_is_true(json_object_get(column, "number")))
+			html_print(p->out, "<td class=num data-v=\"%.6f\">%s</td>",
+				   json_number_value(json_array_get(cell, 1)), text);
+		else
+			html_print(p->out, "<td class=\"c-%s\" data-word=\"%s\">%s</td>",
+				   text_of(column, "id"), text, text);
+	}
+	fputs("</tr>\n", p->out);
+}
+
+static void table(struct page *p)
+{
+	const json_t *columns = json_object_get(p->r, "columns"), *row, *column;
+	uint64_t more = count_of(p->r, "more_rows");
+	size_t i;
+
+	html_print(p->out, "<p class=note id=p%u-columns>One row for each lock class, call site and "
+		   "kind of acquisition; elide-report(1) explains the columns.</p>\n"
+		   "<div class=scroll tabindex=0 role=region "
+		   "aria-label=\"Table of locks and call sites\">\n"
+		   "<table class=rows aria-describedby=p%u-columns>\n<thead><tr>",
+		   p->part, p->part);
+	json_array_foreach(columns, i, column)
+		html_print(p->out, "<th scope=col%s>%s</th>",
+			   json_is_true(json_object_get(column, "number")) ? " class=num" : "",
+			   text_of(column, "head"));
+	fputs("</tr></thead>\n<tbody>\n", p->out);
+	json_array_foreach(json_object_get(p->r, "rows"), i, row)
+		table_row(p, columns, row, i + 1);
+	fputs("</tbody>\n</table>\n</div>\n", p->out);
+	if (more)
+		html_print(p->out, "<p class=more>%llu more rows: --top 0</p>\n",
+			   (unsigned long long)more);
+}
+
+static size_t nr_misuse(const struct page *p)
+{
+	return list_size(p->r, "misuse");
+}
+
+/* The word of a misuse as a sentence. */
+static const char *misuse_text(const char *type)
+{
+	for (unsigned int i = 0; type && i <= ELIDE_MISUSE_EXIT_HELD; i++)
+		if (!strcmp(misuse_name(i), type))
+			return misuse_says(i);
+	return type;
+}
+
+static void misuse(struct page *p)
+{
+	const json_t *m;
+	size_t i;
+
+	fputs("<ul>\n", p->out);
+	json_array_foreach(json_object_get(p->r, "misuse"), i, m) {
+		const char *lock = text_of(m, "lock");
+
+		fputs("<li>", p->out);
+		html_place(p->out, json_object_get(m, "site"));
+		html_print(p->out, " %s <span class=at>%s</span>", misuse_text(text_of(m, "type")),
+			   text_of(m, "kind"));
+		if (lock)
+			html_print(p->out, " <code>%s</code>", lock);
+		fputs(", times: ", p->out);
+		html_count(p->out, json_object_get(m, "count"));
+		fputs("</li>\n", p->out);
+	}
+	fputs("</ul>\n", p->out);
+}
+
+static size_t nr_circles(const struct page *p)
+{
+	return list_size(p->r, "order");
+}
+
+static void circle(struct page *p, const json_t *edges)
+{
+	size_t i, nr = json_array_size(edges);
+	const json_t *e;
+
+	fputs("<ol class=circle>\n", p->out);
+	json_array_foreach(edges, i, e) {
+		const json_t *next = json_array_get(edges, (i + 1) % nr);
+
+		html_print(p->out, "<li>Thread %llu holds ",
+			   (unsigned long long)count_of(e, "thread"));
+		html_lock(p->out, e);
+		html_print(p->out, " and takes <code>%s</code> <span class=at>%s</span> at ",
+			   text_of(next, "lock"), text_of(e, "next_kind"));
+		html_place(p->out, json_object_get(e, "next_site"));
+		fputs("</li>\n", p->out);
+	}
+	fputs("</ol>\n", p->out);
+}
+
+static void circles(struct page *p)
+{
+	const json_t *o;
+	size_t i;
+
+	fputs("<p>Threads that do this at once can wait for each other for ever. Take these locks "
+	      "in one order everywhere; where that cannot be, take the second with a trylock and "
+	      "release the first if it fails.</p>\n", p->out);
+	json_array_foreach(json_object_get(p->r, "order"), i, o)
+		circle(p, json_object_get(o, "edges"));
+}
+
+static size_t nr_counters(const struct page *p)
+{
+	return list_size(p->r, "counters");
+}
+
+static void counters(struct page *p)
+{
+	const json_t *c;
+	size_t i;
+
+	fputs("<div class=scroll tabindex=0 role=region aria-label=\"Hardware counters\">\n"
+	      "<table>\n<thead><tr><th scope=col>Event</th><th scope=col>Source</th>"
+	      "<th scope=col class=num>Value</th><th scope=col class=num>Counted</th>"
+	      "</tr></thead>\n<tbody>\n", p->out);
+	json_array_foreach(json_object_get(p->r, "counters"), i, c) {
+		html_print(p->out, "<tr><th scope=row><code>%s</code></th><td>%s</td>"
+			   "<td class=num>", text_of(c, "name"), text_of(c, "source"));
+		html_count(p->out, json_object_get(c, "value"));
+		html_print(p->out, "</td><td class=num>%.1f%%</td></tr>\n",
+			   percent(count_of(c, "running_ns"), count_of(c, "enabled_ns")));
+	}
+	fputs("</tbody>\n</table>\n</div>\n<p class=note>Counted: the share of the run in which "
+	      "the processor counted this event; the value is scaled to all of it.</p>\n", p->out);
+}
+
+static void fact(FILE *out, const char *name, const char *text)
+{
+	if (text)
+		html_print(out, "<div><dt>%s</dt><dd>%s</dd></div>\n", name, text);
+}
+
+/* A number that names something or is small: not grouped. */
+static void fact_number(FILE *out, const char *name, const json_t *value)
+{
+	if (json_is_integer(value))
+		html_print(out, "<div><dt>%s</dt><dd>%llu</dd></div>\n", name,
+			   (unsigned long long)json_integer_value(value));
+}
+
+static size_t one(const struct page *p)
+{
+	return 1;
+}
+
+/* What is missing, because a limit was reached. */
+static void not_counted(FILE *out, json_t *dropped)
+{
+	const json_t *value;
+	const char *key, *gap = "<div><dt>Not counted</dt><dd>";
+
+	json_object_foreach(dropped, key, value) {
+		if (!count_of(dropped, key))
+			continue;
+		fputs(gap, out);
+		html_count(out, value);
+		html_print(out, " beyond the limit of %s", key);
+		gap = "; ";
+	}
+	if (gap[0] == ';')
+		fputs("</dd></div>\n", out);
+}
+
+static void run(struct page *p)
+{
+	static const char *const off[] = {"rtm_off", "ctl_off"};
+	const json_t *program = json_object_get(p->r, "program");
+	const json_t *machine = json_object_get(p->r, "machine");
+
+	fputs("<dl class=facts>\n", p->out);
+	fact(p->out, "Program", text_of(program, "exe"));
+	fact_number(p->out, "Process", json_object_get(program, "pid"));
+	fact(p->out, "Started", text_of(program, "start_date"));
+	fact_number(p->out, "Exit code", json_object_get(program, "exit"));
+	fact_number(p->out, "Threads", json_object_get(program, "threads"));
+	fact(p->out, "Mode", text_of(p->r, "mode"));
+	fact(p->out, "Policy", text_of(p->r, "policy"));
+	fact(p->out, "RTM", text_of(machine, "rtm"));
+	fact(p->out, "Why", text_of(machine, "why"));
+	fact(p->out, "Model", text_of(machine, "model"));
+	fact(p->out, "Changes to it", text_of(machine, "changes"));
+	fact_number(p->out, "Cores", json_object_get(machine, "cores"));
+	fact_number(p->out, "Threads a core", json_object_get(machine, "smt"));
+	fact_number(p->out, "Sockets", json_object_get(machine, "sockets"));
+	fact_number(p->out, "MHz", json_object_get(machine, "mhz"));
+	for (size_t i = 0; i < ARRAY_SIZE(off); i++)
+		if (json_is_true(json_object_get(machine, off[i])))
+			fact(p->out, i ? "Elision" : "Transactions",
+			     i ? "was switched off by elide ctl" : "stopped committing in the run");
+	not_counted(p->out, json_object_get(p->r, "dropped"));
+	fputs("</dl>\n", p->out);
+}
+
+/* The sections of a part, in the order in which one asks. */
+static const struct section {
+	const char *id;
+	const char *title;
+	size_t (*count)(const struct page *p);
+	void (*print)(struct page *p);
+} sections[] = {
+	{"findings", "What to do", nr_findings, findings},
+	{"table", "Locks and call sites", nr_rows, table},
+	{"misuse", "Misuse", nr_misuse, misuse},
+	{"order", "Lock order", nr_circles, circles},
+	{"causes", "Why transactions abort", html_nr_bars, html_bars},
+	{"lines", "Hottest cache lines", html_nr_lines, html_lines},
+	{"policy", "Decisions of the policy", html_nr_events, html_timeline},
+	{"rows", "Row by row", nr_rows, html_rows},
+	{"counters", "Hardware counters", nr_counters, counters},
+	{"run", "The run", one, run},
+};
+
+static void summary(struct page *p)
+{
+	const json_t *totals = json_object_get(p->r, "totals");
+	const json_t *elided = json_object_get(totals, "elided");
+	const json_t *elapsed = json_object_get(json_object_get(p->r, "program"), "elapsed_s");
+	const json_t *waited = json_object_get(json_object_get(totals, "wait_ns"), "total");
+
+	if (!nr_rows(p) && !nr_misuse(p)) {
+		fputs("<p class=sum>Took no lock that elide can see.</p>\n", p->out);
+		return;
+	}
+	fputs("<dl class=sum>\n<div><dt>acquisitions</dt><dd>", p->out);
+	html_count(p->out, json_object_get(totals, "acquired"));
+	fputs("</dd></div>\n", p->out);
+	if (json_is_integer(elided)) {
+		html_print(p->out, "<div><dt>elided</dt><dd>%.1f%%</dd></div>\n",
+			   percent(count_of(totals, "elided"), count_of(totals, "acquired")));
+		fputs("<div><dt>aborts</dt><dd>", p->out);
+		html_count(p->out, json_object_get(totals, "aborts"));
+		html_print(p->out, "</dd></div>\n<div><dt>verdict</dt><dd data-word=\"%s\">%s</dd>"
+			   "</div>\n", text_of(totals, "verdict"), text_of(totals, "verdict"));
+	}
+	if (json_is_integer(waited)) {
+		fputs("<div><dt>waited</dt><dd>", p->out);
+		html_ns(p->out, waited);
+		fputs("</dd></div>\n", p->out);
+	}
+	if (json_is_real(elapsed))
+		html_print(p->out, "<div><dt>the run</dt><dd>%.2fs</dd></div>\n",
+			   json_real_value(elapsed));
+	fputs("</dl>\n", p->out);
+}
+
+static const char *program_name(const json_t *part)
+{
+	const char *exe = text_of(json_object_get(part, "program"), "exe");
+
+	return exe && *exe ? base_name(exe) : "(program unknown)";
+}
+
+static void part(struct page *p, size_t nr_parts)
+{
+	const json_t *argv = json_object_get(json_object_get(p->r, "program"), "argv"), *arg;
+	size_t i;
+
+	html_print(p->out, "<article id=p%u aria-labelledby=p%u-name>\n<header>\n", p->part,
+		   p->part);
+	if (nr_parts > 1)
+		html_print(p->out, "<p class=eyebrow>process %u of %zu</p>\n", p->part, nr_parts);
+	html_print(p->out, "<h2 id=p%u-name>%s</h2>\n<p class=argv><code>", p->part,
+		   program_name(p->r));
+	json_array_foreach(argv, i, arg)
+		html_print(p->out, "%s%s", i ? " " : "", json_string_value(arg));
+	fputs("</code></p>\n", p->out);
+	summary(p);
+	html_print(p->out, "<nav aria-label=\"Sections of %s\"><ul>\n", program_name(p->r));
+	for (i = 0; i < ARRAY_SIZE(sections); i++)
+		if (sections[i].count(p))
+			html_print(p->out, "<li><a href=\"#p%u-%s\">%s</a></li>\n", p->part,
+				   sections[i].id, sections[i].title);
+	fputs("</ul></nav>\n</header>\n", p->out);
+	for (i = 0; i < ARRAY_SIZE(sections); i++) {
+		if (!sections[i].count(p))
+			continue;
+		html_print(p->out, "<section id=p%u-%s class=s-%s>\n<h3>%s</h3>\n", p->part,
+			   sections[i].id, sections[i].id, sections[i].title);
+		sections[i].print(p);
+		fputs("</section>\n", p->out);
+	}
+	fputs("</article>\n", p->out);
+}
+
+/* Drawn often: the 64 bytes of a cache line, and one that is touched. */
+static void symbols(FILE *out)
+{
+	fputs("<svg class=defs width=0 height=0 aria-hidden=true><symbol id=line>", out);
+	for (int i = 0; i < 64; i++)
+		html_print(out, "<rect class=empty x=\"%.4f%%\" width=\"1.25%%\" height=16 />",
+			   i * 100 / 64.0);
+	fputs("</symbol><symbol id=byte><rect width=\"1.25%\" height=16 /></symbol></svg>\n", out);
+}
+
+void html_page(const json_t *parts, FILE *out)
+{
+	size_t i, nr = json_array_size(parts);
+	const json_t *r;
+
+	html_print(out,
+		   "<!DOCTYPE html>\n<html lang=en>\n<head>\n<meta charset=utf-8>\n"
+		   "<meta http-equiv=Content-Security-Policy content=\"default-src 'none'; "
+		   "style-src '%s'; script-src '%s'; base-uri 'none'; form-action 'none'\">\n"
+		   "<meta name=viewport content=\"width=device-width, initial-scale=1\">\n"
+		   "<meta name=referrer content=no-referrer>\n<title>elide report: %s",
+		   page_css_hash, page_js_hash, nr ? program_name(json_array_get(parts, 0)) : "");
+	if (nr > 1)
+		html_print(out, " and %zu more", nr - 1);
+	fprintf(out, "</title>\n<style>%s</style>\n</head>\n<body>\n", page_css);
+	fputs("<a class=skip href=\"#main\">Skip to the report</a>\n<div class=top><h1>elide report"
+	      "</h1>\n<button type=button id=theme aria-pressed=false hidden>Dark</button></div>\n"
+	      "<main id=main tabindex=-1>\n", out);
+	symbols(out);
+	if (nr > 1) {
+		fputs("<nav class=parts aria-label=Processes><ul>\n", out);
+		json_array_foreach(parts, i, r)
+			html_print(out, "<li><a href=\"#p%zu\">%s %llu</a></li>\n", i + 1,
+				   program_name(r), (unsigned long long)
+				   count_of(json_object_get(r, "program"), "pid"));
+		fputs("</ul></nav>\n", out);
+	}
+	json_array_foreach(parts, i, r)
+		part(&(struct page){.out = out, .part = i + 1, .r = r}, nr);
+	fprintf(out, "</main>\n<p id=said class=hidden role=status></p>\n"
+		"<script>%s</script>\n</body>\n</html>\n", page_js);
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * html.h - the report as one page that needs nothing else.
+ *
+ * The page is made of the object that report --json prints, so both say the
+ * same: html.c (page, findings, table), html-rows.c (what is known of a row),
+ * html-draw.c (bars, cache lines), html-time.c (decisions), html-text.c (how
+ * text gets in). Names in a data file are hostile: they must never get in but through %s of
+ * html_print().
+ */
+#ifndef ELIDE_HTML_H
+#define ELIDE_HTML_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include "../../base/json.h"
+
+/* Made by assets.sh of report.css and report.js. */
+extern const char page_css[], page_css_hash[];
+extern const char page_js[], page_js_hash[];
+
+/**
+ * struct page - what is being written.
+ * @part: number of the data file, from 1; begins all its ids
+ * @r:    the object of this file
+ */
+struct page {
+	FILE *out;
+	unsigned int part;
+	const json_t *r;
+};
+
+/* html-text.c */
+
+/**
+ * html_print() - printf() whose %s is escaped.
+ *
+ * It knows %s, %%, %u, %d, %zu, %llu and %.Nf. The format itself is written as it is.
+ */
+void html_print(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/** html_count() - a whole number, grouped by three; "-" if it is null. */
+void html_count(FILE *out, const json_t *number);
+
+/** html_ns() - a time with its unit; "-" if it is null. */
+void html_ns(FILE *out, const json_t *ns);
+
+/** html_place() - "function file:line", or the best there is. */
+void html_place(FILE *out, const json_t *place);
+
+/** html_lock() - lock and kind of an object that has these, and its site. */
+void html_lock(FILE *out, const json_t *o);
+
+/** text_of() - a member that is a string; NULL if it is none. */
+const char *text_of(const json_t *o, const char *key);
+
+/** count_of() - a member that is a number; 0 if it is none. */
+uint64_t count_of(const json_t *o, const char *key);
+
+/** list_size() - entries of a member that is an array; 0 if it is none. */
+size_t list_size(const json_t *o, const char *key);
+
+/* html-rows.c */
+
+/** html_rows() - for each row of the table what else is known of it. */
+void html_rows(struct page *p);
+
+/* html-draw.c */
+
+/** html_bars() - aborts of each row by cause. html_nr_bars(): how many rows have any. */
+size_t html_nr_bars(const struct page *p);
+void html_bars(struct page *p);
+
+/** html_lines() - the cache lines that conflicts were about, by aborts; and how many are known. */
+size_t html_nr_lines(const struct page *p);
+void html_lines(struct page *p);
+
+/* html-time.c */
+
+/** html_timeline() - what the policy decided, over the time of the run; and how often. */
+size_t html_nr_events(const struct page *p);
+void html_timeline(struct page *p);
+
+/* html.c */
+
+struct report;
+
+/** html_findings() - what is wrong with a row, what to do, and the setting to paste. */
+void html_findings(struct page *p, const json_t *row);
+
+/**
+ * html_tree() - the object html_page() takes for a file: that of json_report(), with the
+ * columns of the table and the cache lines. NULL without memory.
+ */
+json_t *html_tree(const struct report *r, size_t top);
+
+/**
+ * html_page() - write the page.
+ * @parts: array of html_tree(); one part of the page each
+ */
+void html_page(const json_t *parts, FILE *out);
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * json-evidence.h - what was sampled of a report's rows, as JSON.
+ *
+ * Must never name a row that is not printed.
+ */
+#ifndef ELIDE_JSON_EVIDENCE_H
+#define ELIDE_JSON_EVIDENCE_H
+
+#include "../base/json.h"
+#include "../model/report.h"
+
+/**
+ * json_place() - a place in the program's code: object, symbol, inlined_into, file, line.
+ */
+json_t *json_place(const struct place *p);
+
+/** json_stack() - the frames of a stack, by its index + 1, the innermost first. */
+json_t *json_stack(const struct report *r, uint32_t stack);
+
+/** json_section() - class, lock, kind and site of a row; null of a kind that is not known. */
+json_t *json_section(const struct report *r, uint32_t class_index, unsigned int kind,
+		     uint64_t site);
+
+/** json_sample() - set what is known of a sampled stack. */
+void json_sample(const struct report *r, const struct elide_sample *s, json_t *o);
+
+/** json_data() - the data of a detail; null if it has none. */
+json_t *json_data(const struct report *r, const struct elide_detail *d);
+
+/** json_evidence() - set stacks, details, blame and findings of a row. */
+void json_evidence(const struct report *r, const struct line *l, json_t *row);
+
+/** json_timeline() - decisions of the policy, in the order of time. */
+json_t *json_timeline(const struct report *r);
+
+/** json_counters() - what hardware counted. */
+json_t *json_counters(const struct report *r);
+
+#endif

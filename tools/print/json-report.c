@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * json-report.c - the report as JSON; the schema is described in elide-data(5).
+ *
+ * Equal data give equal bytes: keys have a fixed order, nothing depends on
+ * addresses. Must never round a counter.
+ */
+#include <string.h>
+#include <time.h>
+
+#include "../../lib/compiler.h"
+#include "../base/exit.h"
+#include "../model/attribute.h"
+#include "../names/names.h"
+#include "json-evidence.h"
+#include "json-report.h"
+
+static json_t *known_number(uint64_t v, int known)
+{
+	return known ? json_number(v) : json_null();
+}
+
+static json_t *ns_number(const struct report *r, uint64_t cycles, uint64_t count)
+{
+	uint64_t ns;
+
+	return count && !to_ns(r, cycles, &ns) ? json_number(ns) : json_null();
+}
+
+static json_t *times(const struct report *r, const struct elide_times *t)
+{
+	json_t *o = json_object();
+
+	json_object_set_new(o, "count", json_number(t->count));
+	json_object_set_new(o, "min", ns_number(r, t->min, t->count));
+	json_object_set_new(o, "mean", ns_number(r, t->count ? t->total / t->count : 0, t->count));
+	json_object_set_new(o, "max", ns_number(r, t->max, t->count));
+	json_object_set_new(o, "total", ns_number(r, t->total, t->count));
+	return o;
+}
+
+/* What a row and the totals have in common. */
+static void counters(const struct report *r, const struct line *l, json_t *o)
+{
+	json_t *causes = json_object();
+
+	json_object_set_new(o, "locks", json_number(l->nr_locks));
+#define ELIDE_FIELD(id, value, elision, help)                                                      \
+	json_object_set_new(o, #id, known_number(value, r->elides || !(elision)));
+#include "../model/columns.def"
+#undef ELIDE_FIELD
+	for (int i = 0; i < ELIDE_NR_CAUSES; i++)
+		json_object_set_new(causes, cause_texts[i].id,
+				    known_number(l->sum.causes[i], r->elides));
+	json_object_set_new(o, "causes", causes);
+	json_object_set_new(o, "wait_ns", times(r, &l->sum.wait));
+	json_object_set_new(o, "hold_ns", times(r, &l->sum.hold));
+}
+
+/* The comparison by the adaptive policy that the verdict follows; null if there was none. */
+static json_t *measured(const struct report *r, const struct line *l)
+{
+	struct measured m = line_measured(r, l);
+	json_t *o;
+
+	if (!m.pairs)
+		return json_null();
+	o = json_object();
+	json_object_set_new(o, "gain_percent", json_real(100 * m.gain));
+	json_object_set_new(o, "confidence_percent", json_real(100 * m.confidence));
+	json_object_set_new(o, "pairs", json_number(m.pairs));
+	return o;
+}
+
+static json_t *row(const struct report *r, const struct line *l)
+{
+	json_t *o = json_object();
+
+	json_object_set_new(o, "class", l->nr_classes == 1 ? json_text(l->class) : json_null());
+	json_object_set_new(o, "lock", l->nr_classes == 1 ? json_text(l->lock) : json_null());
+	json_object_set_new(o, "kind", json_text(kind_name(l->kind)));
+	json_object_set_new(o, "site", l->nr_sites == 1 ? json_place(&l->site_place) : json_null());
+	counters(r, l, o);
+	json_object_set_new(o, "state", json_text(state_name(l->state)));
+	json_object_set_new(o, "verdict", json_text(verdict_name(l->verdict)));
+	json_object_set_new(o, "measured", measured(r, l));
+	json_object_set_new(o, "given_up", known_number(l->given_up, r->elides));
+	json_evidence(r, l, o);
+	return o;
+}
+
+static json_t *totals(const struct report *r)
+{
+	json_t *o = json_object();
+
+	counters(r, &r->total, o);
+	json_object_set_new(o, "verdict", json_text(verdict_name(r->total.verdict)));
+	return o;
+}
+
+/* ISO 8601 in UTC, to the second; null if the file does not say. */
+static json_t *date(uint64_t realtime_ns)
+{
+	time_t seconds = realtime_ns / 1000000000;
+	char text[32];
+	struct tm tm;
+
+	if (!realtime_ns || !gmtime_r(&seconds, &tm))
+		return json_null();
+	strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &tm);
+	return json_string(text);
+}
+
+static json_t *program(const struct report *r)
+{
+	const struct elide_header *h = &r->file->header;
+	json_t *o = json_object(), *argv = json_array();
+	int code = exit_code(h->exit_status);
+
+	for (size_t at = 0; at < h->args_len; at += strlen(h->args + at) + 1)
+		json_array_append_new(argv, json_text(h->args + at));
+	json_object_set_new(o, "exe", json_text(h->exe));
+	json_object_set_new(o, "argv", argv);
+	json_object_set_new(o, "pid", json_number(h->pid));
+	json_object_set_new(o, "start_date", date(h->start_realtime_ns));
+	json_object_set_new(o, "exit", known_number(code, code >= 0));
+	json_object_set_new(o, "elapsed_s", r->cycles ? json_real(r->ns / 1e9) : json_null());
+	json_object_set_new(o, "threads", json_number(h->nr_threads));
+	return o;
+}
+
+static json_t *machine(const struct report *r)
+{
+	const struct elide_header *h = &r->file->header;
+	json_t *o = json_object();
+
+	json_object_set_new(o, "rtm", json_text(rtm_name(h->rtm)));
+	json_object_set_new(o, "rtm_off", json_boolean(h->rtm_off));
+	json_object_set_new(o, "ctl_off", json_boolean(h->control == ELIDE_CONTROL_OFF));
+	json_object_set_new(o, "why", json_text(h->why));
+	json_object_set_new(o, "model", json_text(h->model[0] ? h->model : NULL));
+	json_object_set_new(o, "changes", json_text(h->changes[0] ? h->changes : NULL));
+	json_object_set_new(o, "cores", json_number(h->cores));
+	json_object_set_new(o, "smt", known_number(h->smt, h->smt));
+	json_object_set_new(o, "sockets", known_number(h->sockets, h->sockets));
+	json_object_set_new(o, "mhz", known_number(h->mhz, h->mhz));
+	return o;
+}
+
+static json_t *dropped(const struct report *r)
+{
+	json_t *o = json_object();
+
+	for (int i = 0; i < ELIDE_NR_DROPPED; i++)
+		json_object_set_new(o, dropped_name(i), json_number(r->file->header.dropped[i]));
+	return o;
+}
+
+static json_t *misuse(const struct report *r)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < r->nr_misuse; i++) {
+		const struct misuse_line *m = &r->misuse[i];
+		json_t *o = json_object();
+
+		json_object_set_new(o, "type", json_text(misuse_name(m->record->type)));
+		json_object_set_new(o, "kind", json_text(kind_name(m->record->kind)));
+		json_object_set_new(o, "lock", json_text(m->lock.symbol));
+		json_object_set_new(o, "site", json_place(&m->site));
+		json_object_set_new(o, "count", json_number(m->record->count));
+		json_array_append_new(list, o);
+	}
+	return list;
+}
+
+static json_t *order_edge(const struct order_edge *e, const struct elide_order_edge *record)
+{
+	json_t *o = json_object();
+
+	json_object_set_new(o, "class", json_text(e->class));
+	json_object_set_new(o, "lock", json_text(e->lock));
+	json_object_set_new(o, "kind", json_text(kind_name(record->held_kind)));
+	json_object_set_new(o, "site", json_place(&e->held));
+	json_object_set_new(o, "next_kind", json_text(kind_name(record->taken_kind)));
+	json_object_set_new(o, "next_site", json_place(&e->taken));
+	json_object_set_new(o, "thread", json_number(record->tid));
+	return o;
+}
+
+static json_t *orders(const struct report *r)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < r->nr_orders; i++) {
+		const struct order_line *line = &r->orders[i];
+		json_t *o = json_object(), *edges = json_array();
+
+		for (uint32_t j = 0; j < line->record->nr_edges; j++)
+			json_array_append_new(edges,
+					      order_edge(&line->edges[j], &line->record->edges[j]));
+		json_object_set_new(o, "edges", edges);
+		json_array_append_new(list, o);
+	}
+	return list;
+}
+
+json_t *json_head(const struct report *r)
+{
+	const struct elide_header *h = &r->file->header;
+	json_t *o = json_object();
+
+	json_object_set_new(o, "schema", json_integer(REPORT_SCHEMA));
+	json_object_set_new(o, "program", program(r));
+	json_object_set_new(o, "mode", json_text(mode_name(h->mode)));
+	json_object_set_new(o, "policy", json_text(h->policy[0] ? h->policy : NULL));
+	json_object_set_new(o, "machine", machine(r));
+	return o;
+}
+
+json_t *json_report(const struct report *r, size_t top)
+{
+	json_t *o = json_head(r), *rows = json_array();
+
+	json_object_set_new(o, "totals", totals(r));
+	json_object_set_new(o, "dropped", dropped(r));
+	json_object_set_new(o, "misuse", misuse(r));
+	json_object_set_new(o, "order", orders(r));
+	for (size_t i = 0; i < r->nr_lines && (!top || i < top); i++)
+		json_array_append_new(rows, row(r, &r->lines[i]));
+	json_object_set_new(o, "rows", rows);
+	json_object_set_new(o, "timeline", json_timeline(r));
+	json_object_set_new(o, "counters", json_counters(r));
+	return o;
+}

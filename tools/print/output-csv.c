@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * output-csv.c - elide report --csv.
+ *
+ * Must never round.
+ */
+#include "csv.h"
+#include "output.h"
+#include "view-line.h"
+#include "view-stack.h"
+
+static void begin(struct output *o)
+{
+	switch (o->options->by) {
+	case BY_LINE:
+		lines_csv_head(o->out);
+		break;
+	case BY_STACK:
+		stacks_csv_head(o->out);
+		break;
+	default:
+		csv_head(o->out);
+	}
+}
+
+static int rows(struct output *o, const struct report *r)
+{
+	csv_print(r, o->out, o->options->top);
+	return 0;
+}
+
+static int stacks(struct output *o, const struct report *r)
+{
+	stacks_csv(r, o->out, o->options->top);
+	return 0;
+}
+
+static int lines(struct output *o, const struct report *r)
+{
+	lines_csv(r, o->out, o->options->top);
+	return 0;
+}
+
+const struct report_output output_csv = {
+	.option = {.name = "csv", .help = "exact numbers as comma-separated values"},
+	.begin = begin,
+	.rows = rows,
+	.stacks = stacks,
+	.lines = lines,
+};

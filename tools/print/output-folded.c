@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * output-folded.c - elide report --folded: what flame graphs are made from.
+ *
+ * Must never print anything but stacks.
+ */
+#include <errno.h>
+
+#include "../../lib/compiler.h"
+#include "output.h"
+#include "view-stack.h"
+
+static int argument(struct report_options *o, const char *text)
+{
+	static const char *const words[] = {"abort", "wait", "block"};
+	size_t word = 0;
+
+	if (text && option_word("folded", text, words, ARRAY_SIZE(words), &word))
+		return -EINVAL;
+	o->folded = ELIDE_SAMPLE_ABORT + word;
+	return 0;
+}
+
+static int stacks(struct output *o, const struct report *r)
+{
+	folded_print(r, o->out, o->options->folded);
+	return 0;
+}
+
+const struct report_output output_folded = {
+	.option = {.name = "folded", .arg = "[TYPE]",
+		   .help = "stacks for flame graphs: of abort (default), wait or block"},
+	.by_row_only = true,
+	.argument = argument,
+	.stacks = stacks,
+};

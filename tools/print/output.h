@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * output.h - the formats of elide report: one file output-*.c and one line in output.c each.
+ *
+ * Must never decide what the files of a report are.
+ */
+#ifndef ELIDE_OUTPUT_H
+#define ELIDE_OUTPUT_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "../base/options.h"
+#include "../model/report.h"
+
+/* Rows of the table without --top: a screen. */
+#define REPORT_TOP 20
+
+/* Rows of a page without --top: what a browser shows at once. */
+#define REPORT_TOP_HTML 500
+
+/* Columns of a table that goes to a file or a pipe: more than any table has. */
+#define WIDTH_UNBOUNDED 10000
+
+struct perf_samples;
+struct report_output;
+
+/**
+ * struct report_options - how to report.
+ * @output: the format
+ * @file:   file that the format writes, "-" for the common one; NULL if it has none of its own
+ * @sort:   key, see report_sort_key()
+ * @top:    rows to print, 0 for all
+ * @width:  columns of the table
+ * @perf:   samples of perf to join with the rows, NULL for none
+ * @folded: enum elide_sample_type of the stacks that the format folded prints
+ */
+struct report_options {
+	const struct report_output *output;
+	enum report_by by;
+	const char *file;
+	const char *sort;
+	size_t top;
+	int width;
+	const struct perf_samples *perf;
+	unsigned int folded;
+};
+
+/**
+ * struct output - a report that is being printed.
+ * @nr_read: data files that could be read
+ * @state:   the format's own, @state_size bytes that are zero before begin()
+ */
+struct output {
+	const struct report_options *options;
+	FILE *out;
+	size_t nr_read;
+	void *state;
+};
+
+/**
+ * struct report_output - a format.
+ * @option:     of elide report; without a name the format is the default one. Its key is not used
+ * @top:        rows printed without --top, 0 for all
+ * @by_row_only: the format cannot sum over locks or sites, and has no views: --by is refused
+ * @state_size: bytes of struct output's state
+ * @argument:   takes the argument of @option. Return: 0, or -EINVAL after one line
+ * @begin:      is called once, before the first file
+ * @skip:       is the file to be left out? Called before its rows are summed
+ * @rows, @stacks, @lines: print one file's rows, its stacks or its cache lines; NULL if the format
+ *              cannot. Without @rows the format is a view of stacks. Return: 0 or -errno
+ * @end:        is called once, after the last file. Return: 0, or -errno after one line
+ *
+ * Only @option and one of @rows, @stacks and @lines must be there.
+ */
+struct report_output {
+	struct option_desc option;
+	size_t top;
+	bool by_row_only;
+	size_t state_size;
+	int (*argument)(struct report_options *o, const char *text);
+	void (*begin)(struct output *o);
+	bool (*skip)(struct output *o, const struct data_file *f);
+	int (*rows)(struct output *o, const struct report *r);
+	int (*stacks)(struct output *o, const struct report *r);
+	int (*lines)(struct output *o, const struct report *r);
+	int (*end)(struct output *o);
+};
+
+extern const struct report_output output_table, output_json, output_csv, output_html,
+	output_folded, output_suggest;
+
+/* All formats, the default one first; the others in the order of --help. */
+extern const struct report_output *const report_outputs[];
+extern const size_t nr_report_outputs;
+
+/** report_is_view() - is what was sampled shown, and not rows? */
+bool report_is_view(const struct report_options *o);
+
+/** report_width() - columns of the terminal behind @fd; WIDTH_UNBOUNDED if it is no terminal. */
+int report_width(int fd);
+
+/**
+ * report_files() - report on data files, one after another.
+ * @paths: of @nr
+ *
+ * Return: 0, or EXIT_USAGE after one line per file that could not be read.
+ */
+int report_files(const struct report_options *o, char *const *paths, size_t nr, FILE *out);
+
+#endif

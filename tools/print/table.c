@@ -1,0 +1,453 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * table.c - the report for people: table, totals, what is wrong and what to do.
+ *
+ * Numbers are rounded for reading; JSON and CSV have the exact ones.
+ * Must never print a control character of the data file.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../lib/compiler.h"
+#include "../base/exit.h"
+#include "../base/text.h"
+#include "../model/advice.h"
+#include "../model/attribute.h"
+#include "../model/columns.h"
+#include "../model/compare.h"
+#include "../names/names.h"
+#include "counters.h"
+#include "table.h"
+#include "views.h"
+
+/* Characters to which names are narrowed before columns are left out. */
+#define NAME_MIN 20
+/* Rows explained below the table. */
+#define EXPLAINED_MAX 5
+/* The first rows of the table that are examined for findings although they cost nothing. */
+#define REMARKED_MAX 20
+/* A row that costs less than 1 / WORST_SHARE of what the most expensive row costs is not explained. */
+#define WORST_SHARE 100
+
+struct cell {
+	char text[CELL_MAX + 1];
+};
+
+struct column {
+	const char *head;
+	enum unit unit;
+	int elision;
+	int drop;
+	int width;
+	int shown;
+};
+
+enum column_id {
+#define ELIDE_COLUMN(id, head, unit, value, elision, drop) CELL_##id,
+#include "../model/columns.def"
+#undef ELIDE_COLUMN
+	NR_COLUMNS
+};
+
+static const struct column all_columns[NR_COLUMNS] = {
+#define ELIDE_COLUMN(id, head, unit, value, elision, drop) {head, unit, elision, drop, 0, 1},
+#include "../model/columns.def"
+#undef ELIDE_COLUMN
+};
+
+#define FILL_TEXT(v, unit)    fit(c->text, (v), CELL_MAX)
+#define FILL_COUNT(v, unit)   number_cell(r, unit, (double)(v), c->text, sizeof(c->text))
+#define FILL_PERCENT(v, unit) FILL_COUNT(v, unit)
+#define FILL_CYCLES(v, unit)  FILL_COUNT(v, unit)
+#define FILL_TIME(v, unit)    FILL_COUNT(v, unit)
+
+static void fill_cells(const struct report *r, const struct line *l, struct cell *cells)
+{
+	struct cell *c = cells;
+
+#define ELIDE_COLUMN(id, head, unit, value, elision, drop)                                         \
+	if ((elision) && !r->elides)                                                               \
+		strcpy(c->text, "-");                                                              \
+	else                                                                                       \
+		FILL_##unit(value, unit);                                                          \
+	c++;
+#include "../model/columns.def"
+#undef ELIDE_COLUMN
+}
+
+static int table_width(const struct column *columns)
+{
+	int width = -1;
+
+	for (int i = 0; i < NR_COLUMNS; i++)
+		width += columns[i].shown ? columns[i].width + 1 : 0;
+	return width;
+}
+
+/* Makes names narrower, then leaves out columns, until the table fits; returns columns left out. */
+static int fit_columns(struct column *columns, int width)
+{
+	int left_out = 0;
+
+	for (;;) {
+		struct column *lock = &columns[CELL_lock], *site = &columns[CELL_site];
+		struct column *wide = lock->width > site->width ? lock : site, *drop = NULL;
+
+		if (table_width(columns) <= width)
+			return left_out;
+		if (wide->width > NAME_MIN) {
+			wide->width--;
+			continue;
+		}
+		for (int i = 0; i < NR_COLUMNS; i++)
+			if (columns[i].shown && columns[i].drop &&
+			    (!drop || columns[i].drop > drop->drop))
+				drop = &columns[i];
+		if (!drop)
+			return left_out;
+		drop->shown = 0;
+		left_out++;
+	}
+}
+
+static void print_row(FILE *out, const struct column *columns, const struct cell *cells)
+{
+	const char *gap = "";
+
+	for (int i = 0; i < NR_COLUMNS; i++) {
+		char text[CELL_MAX + 1];
+
+		if (!columns[i].shown)
+			continue;
+		fit(text, cells ? cells[i].text : columns[i].head, columns[i].width);
+		if (columns[i].unit == TEXT && i == NR_COLUMNS - 1)
+			fprintf(out, "%s%s", gap, text);
+		else
+			fprintf(out, "%s%*s", gap,
+				columns[i].unit == TEXT ? -columns[i].width : columns[i].width,
+				text);
+		gap = " ";
+	}
+	fputc('\n', out);
+}
+
+static void print_rows(const struct report *r, FILE *out, int width, size_t nr)
+{
+	struct cell(*cells)[NR_COLUMNS] = calloc(nr + 1, sizeof(*cells));
+	struct column columns[NR_COLUMNS];
+	int left_out;
+
+	if (!cells) {
+		fprintf(out, "(no memory for the table)\n");
+		return;
+	}
+	memcpy(columns, all_columns, sizeof(columns));
+	for (int i = 0; i < NR_COLUMNS; i++)
+		columns[i].width = strlen(columns[i].head);
+	for (size_t row = 0; row < nr; row++) {
+		fill_cells(r, &r->lines[row], cells[row]);
+		for (int i = 0; i < NR_COLUMNS; i++) {
+			int len = strlen(cells[row][i].text);
+
+			if (len > columns[i].width)
+				columns[i].width = len;
+		}
+	}
+	left_out = fit_columns(columns, width);
+	print_row(out, columns, NULL);
+	for (size_t row = 0; row < nr; row++)
+		print_row(out, columns, cells[row]);
+	if (nr < r->nr_all)
+		fprintf(out, "(%zu more rows: --top 0)\n", r->nr_all - nr);
+	if (left_out)
+		fprintf(out,
+			"(%d columns left out for want of width: widen the terminal, or --csv)\n",
+			left_out);
+	free(cells);
+}
+
+/* Prints the number of cores and, of an emulated machine, its model and clock rate. */
+static void print_machine(const struct elide_header *h, FILE *out)
+{
+	fprintf(out, "%u cores", h->cores);
+	if (h->smt > 1)
+		fprintf(out, " with %u hardware threads each", h->smt);
+	if (h->sockets > 1)
+		fprintf(out, " in %u sockets", h->sockets);
+	if (!h->model[0])
+		return;
+	fputs(" of ", out);
+	print_clean(out, h->model);
+	fputs(h->changes[0] ? " with " : "", out);
+	print_clean(out, h->changes);
+	fprintf(out, " at %u MHz", h->mhz);
+}
+
+void table_head(const struct report *r, FILE *out)
+{
+	const struct elide_header *h = &r->file->header;
+	int code = exit_code(h->exit_status);
+	char elapsed[32];
+
+	print_clean(out, h->exe[0] ? base_name(h->exe) : "(program unknown)");
+	for (size_t at = strnlen(h->args, h->args_len) + 1; at < h->args_len;
+	     at += strlen(h->args + at) + 1) {
+		fputc(' ', out);
+		print_clean(out, h->args + at);
+	}
+	fprintf(out, " (pid %u): ", h->pid);
+	scale_ns(elapsed, sizeof(elapsed), r->ns);
+	if (r->cycles)
+		fprintf(out, "ran %s%s", elapsed,
+			h->rtm == ELIDE_RTM_EMULATED ? " of simulated time" : "");
+	else
+		fprintf(out, "running, or was killed: times are in cycles");
+	if (code >= 0)
+		fprintf(out, ", exit code %d", code);
+	fprintf(out, "\nmode %s, RTM %s%s", mode_name(h->mode), rtm_name(h->rtm),
+		h->why[0] ? ": " : "");
+	print_clean(out, h->why);
+	if (h->control == ELIDE_CONTROL_OFF)
+		fprintf(out, "; switched off by elide ctl");
+	if (h->rtm_off)
+		fprintf(out, "; elision was switched off");
+	fputs(h->policy[0] ? "; policy " : "", out);
+	print_clean(out, h->policy);
+	fprintf(out, "; %u threads on ", h->nr_threads);
+	print_machine(h, out);
+	fputs("\n\n", out);
+}
+
+static void print_totals(const struct report *r, FILE *out)
+{
+	const struct line *t = &r->total;
+	char acquired[16], locks[16], contended[16], wait[32], aborts[16], wasted[16];
+
+	scale(acquired, sizeof(acquired), t->acquired, "");
+	scale(locks, sizeof(locks), t->nr_locks, "");
+	scale(contended, sizeof(contended), t->sum.contended, "");
+	scale_time(r, wait, sizeof(wait), t->sum.wait.total);
+	fprintf(out, "total: %s acquisitions of %s locks, %s contended, waited %s", acquired, locks,
+		contended, wait);
+	if (r->elides) {
+		scale(aborts, sizeof(aborts), t->aborts, "");
+		scale(wasted, sizeof(wasted), t->sum.wasted_cycles, "");
+		fprintf(out, "; %.1f%% elided, %s aborts, %s cycles wasted",
+			percent(t->elided, t->acquired), aborts, wasted);
+	}
+	fputc('\n', out);
+	for (int i = 0; i < ELIDE_NR_DROPPED; i++)
+		if (r->file->header.dropped[i])
+			fprintf(out, "not counted: %llu beyond the limit of %s\n",
+				(unsigned long long)r->file->header.dropped[i], dropped_name(i));
+}
+
+/* Prints "function file:line", or what is known of it. */
+static void print_place(FILE *out, const struct place *p)
+{
+	char shortened[SHORT_NAME];
+
+	if (!p->symbol) {
+		short_place(shortened, sizeof(shortened), p, "");
+		print_clean(out, shortened);
+		return;
+	}
+	print_clean(out, readable(shortened, sizeof(shortened), p->symbol));
+	if (p->file) {
+		fputc(' ', out);
+		print_clean(out, base_name(p->file));
+		fprintf(out, ":%d", p->line);
+	} else if (p->object) {
+		fprintf(out, " in %s", p->object);
+	}
+}
+
+static void print_misuse(const struct report *r, FILE *out)
+{
+	for (size_t i = 0; i < r->nr_misuse; i++) {
+		const struct misuse_line *m = &r->misuse[i];
+
+		fprintf(out, "misuse: ");
+		print_place(out, &m->site);
+		fprintf(out, " %s (%s", misuse_says(m->record->type), kind_name(m->record->kind));
+		if (m->lock.symbol) {
+			fputc(' ', out);
+			print_clean(out, m->lock.symbol);
+		}
+		fprintf(out, "), %llu times\n", (unsigned long long)m->record->count);
+	}
+}
+
+static void print_order(const struct report *r, FILE *out, const struct order_line *o)
+{
+	const struct elide_order *record = o->record;
+	uint32_t nr = record->nr_edges;
+	int one_class = 1;
+
+	fprintf(out, "\nlock order: ");
+	for (uint32_t i = 0; i < nr; i++) {
+		one_class &= record->edges[i].class_index == record->edges[0].class_index;
+		print_clean(out, o->edges[i].lock);
+		fprintf(out, " -> ");
+	}
+	print_clean(out, o->edges[0].lock);
+	fprintf(out, "%s\n", one_class ? ", locks of one class" : "");
+	for (uint32_t i = 0; i < nr; i++) {
+		const struct elide_order_edge *e = &record->edges[i];
+
+		fprintf(out, "   held: ");
+		print_clean(out, o->edges[i].lock);
+		fprintf(out, " (%s) at ", kind_name(e->held_kind));
+		print_place(out, &o->edges[i].held);
+		fprintf(out, "; taken: ");
+		print_clean(out, o->edges[(i + 1) % nr].lock);
+		fprintf(out, " (%s) at ", kind_name(e->taken_kind));
+		print_place(out, &o->edges[i].taken);
+		fprintf(out, "; by thread %u\n", e->tid);
+	}
+	fprintf(out,
+		"   %u threads that do this at once can wait for each other for ever\n"
+		"      -> take these locks in one order everywhere; where that cannot be, take the "
+		"second with a trylock and release the first if it fails\n",
+		nr);
+}
+
+static void print_cause(FILE *out, const struct line *l, const struct finding *f)
+{
+	char amount[32];
+
+	scale(amount, sizeof(amount), f->count, "");
+	for (int i = 0; i < ELIDE_NR_CAUSES; i++)
+		if (!strcmp(f->cause, cause_texts[i].id))
+			fprintf(out, "   %s, %.1f%% of the aborts (%s): %s\n", f->cause,
+				percent(f->count, l->aborts), amount, cause_texts[i].help);
+	fputs("      -> ", out);
+	print_clean(out, f->text);
+	if (f->setting[0]) {
+		fputs("\n      setting: ", out);
+		print_clean(out, f->setting);
+	}
+	fputc('\n', out);
+}
+
+/* Prints the section that a row waited for most often, if that is known. */
+static void print_holder(const struct report *r, FILE *out, const struct line *l)
+{
+	const struct elide_blame *most = NULL;
+	struct place holder;
+	uint64_t all = 0;
+
+	for (size_t i = 0; i < l->nr_blames; i++) {
+		const struct elide_blame *b = l->blames[i];
+
+		if (b->type != ELIDE_BLAME_WAIT)
+			continue;
+		all += b->count;
+		if (!most && b->held_kind)
+			most = b;
+	}
+	if (!most || !most->count)
+		return;
+	symbolize_call(r->symbols, most->held_site, &holder);
+	fprintf(out, "   most of all it waited for the section begun in ");
+	print_place(out, &holder);
+	fprintf(out, ": %.1f%% of its waits\n", percent(most->count, all));
+}
+
+/* Prints why the adaptive policy does not elide a row any more. */
+static void print_decision(const struct report *r, FILE *out, const struct line *l)
+{
+	struct measured m = line_measured(r, l);
+	char amount[32];
+
+	if (l->state != ELIDE_STATE_PAUSED)
+		return;
+	scale(amount, sizeof(amount), l->given_up ? l->given_up : l->sum.not_attempted, "");
+	if (l->given_up)
+		fprintf(out,
+			"   given up: none of the last attempts could succeed, so %s acquisitions "
+			"(%.1f%%) took the lock at once\n",
+			amount, percent(l->given_up, l->acquired));
+	else if (m.pairs)
+		fprintf(out,
+			"   paused: eliding made %+.1f%% sections in the same time (%u times compared, "
+			"%.1f%% sure), so %s acquisitions took the lock at once\n",
+			100 * m.gain, m.pairs, 100 * m.confidence, amount);
+}
+
+static void print_worst(const struct report *r, FILE *out, const struct line *l, size_t number)
+{
+	char wasted[32], mean[32], longest[32];
+	struct finding found[FINDINGS_MAX];
+	size_t nr = advise(r, l, found);
+
+	fprintf(out, "\n%zu. ", number);
+	line_print(out, l);
+	fprintf(out, "\n");
+	for (size_t i = 0; i < nr; i++)
+		print_cause(out, l, &found[i]);
+	scale(wasted, sizeof(wasted), l->sum.wasted_cycles, "");
+	if (l->aborts)
+		fprintf(out, "   in all %s cycles wasted, %.1f%% of the acquisitions fell back\n",
+			wasted, percent(l->sum.fallback, l->acquired));
+	print_decision(r, out, l);
+	if (l->sum.contended) {
+		scale_time(r, mean, sizeof(mean),
+			   l->sum.wait.count ? l->sum.wait.total / l->sum.wait.count : 0);
+		scale_time(r, longest, sizeof(longest), l->sum.wait.max);
+		fprintf(out,
+			"   the real lock was held at %.1f%% of the acquisitions: wait %s on "
+			"average, %s at most\n",
+			percent(l->sum.contended, l->acquired), mean, longest);
+		print_holder(r, out, l);
+	}
+}
+
+/* Does a row without aborts and waits have a finding? */
+static int is_remarkable(const struct report *r, const struct line *l)
+{
+	struct finding found[FINDINGS_MAX];
+
+	return !l->aborts && !l->sum.contended && advise(r, l, found);
+}
+
+static void print_notes(const struct report *r, FILE *out)
+{
+	const struct load_notes *n = &r->file->notes;
+
+	if (n->lost_from)
+		fprintf(out, "note: the file ends at offset %llu, %llu bytes are lost\n",
+			(unsigned long long)n->lost_from, (unsigned long long)n->lost_size);
+	if (n->nr_orphans)
+		fprintf(out, "note: %llu rows left out, their lock class is not in the file\n",
+			(unsigned long long)n->nr_orphans);
+}
+
+void table_print(const struct report *r, FILE *out, int width, size_t top)
+{
+	size_t nr = top && top < r->nr_lines ? top : r->nr_lines, explained = 0;
+
+	table_head(r, out);
+	print_rows(r, out, width, nr);
+	fputc('\n', out);
+	print_totals(r, out);
+	counters_print(r, out);
+	print_notes(r, out);
+	print_misuse(r, out);
+	for (size_t i = 0; i < r->nr_orders; i++)
+		print_order(r, out, &r->orders[i]);
+	for (size_t i = 0; i < r->nr_worst && explained < EXPLAINED_MAX; i++) {
+		const struct line *l = r->worst[i];
+
+		if (!l->cost || l->cost * WORST_SHARE < r->worst[0]->cost)
+			break;
+		if (l->aborts || l->sum.contended)
+			print_worst(r, out, l, ++explained);
+	}
+	for (size_t i = 0; i < nr && i < REMARKED_MAX && explained < EXPLAINED_MAX; i++)
+		if (is_remarkable(r, &r->lines[i]))
+			print_worst(r, out, &r->lines[i], ++explained);
+	if (!r->elides && r->total.sum.contended)
+		fprintf(out, "\nNothing was elided. What eliding these locks would do: elide run "
+			     "--emulate -- PROGRAM\n");
+}

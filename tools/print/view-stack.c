@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * view-stack.c - sampled stacks: a table, JSON, CSV, and the lines flame graphs are made from.
+ *
+ * Must never name a stack that is not shown.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../lib/compiler.h"
+#include "../base/sort.h"
+#include "../model/evidence.h"
+#include "../names/names.h"
+#include "csv.h"
+#include "json-evidence.h"
+#include "view-stack.h"
+#include "views.h"
+
+/* The most cycles first; of equals the order of the file's records, which records.c has made. */
+static int compare_samples(const void *x, const void *y)
+{
+	const struct elide_sample *a = *(const struct elide_sample *const *)x;
+	const struct elide_sample *b = *(const struct elide_sample *const *)y;
+	int c = by_number(b->cycles, a->cycles);
+
+	if (!c)
+		c = by_number(b->count, a->count);
+	return c ? c : by_number((uint64_t)a, (uint64_t)b);
+}
+
+/* The samples in their order; *@nr of them, at most @top. */
+static const struct elide_sample **sorted(const struct report *r, size_t top, size_t *nr)
+{
+	const struct data_file *f = r->file;
+	const struct elide_sample **all = reallocarray(NULL, f->nr_samples + 1, sizeof(*all));
+
+	*nr = 0;
+	if (!all)
+		return NULL;
+	for (size_t i = 0; i < f->nr_samples; i++)
+		all[i] = &f->samples[i];
+	qsort(all, f->nr_samples, sizeof(*all), compare_samples);
+	*nr = top && top < f->nr_samples ? top : f->nr_samples;
+	return all;
+}
+
+static int where_of(const struct report *r, const struct elide_sample *s, struct where *w)
+{
+	return where_fill(r, w, s->class_index, s->kind, s->site);
+}
+
+static void print_stack(const struct report *r, FILE *out, const struct elide_sample *s)
+{
+	static const char *const says[] = {
+		[ELIDE_SAMPLE_ABORT] = "aborts",
+		[ELIDE_SAMPLE_WAIT] = "waits",
+		[ELIDE_SAMPLE_BLOCK] = "releases that others waited for",
+	};
+	struct place frames[FRAMES_MAX];
+	size_t nr = evidence_frames(r, s->stack, frames);
+	struct where where;
+
+	if (where_of(r, s, &where)) {
+		where_free(&where);
+		return;
+	}
+	fprintf(out, "%s: %llu %s", sample_name(s->type), (unsigned long long)s->count,
+		says[s->type]);
+	if (s->type != ELIDE_SAMPLE_BLOCK)
+		fprintf(out, ", %llu cycles", (unsigned long long)s->cycles);
+	fprintf(out, " (%u sampled); ", s->samples);
+	where_print(out, &where);
+	fputc('\n', out);
+	for (size_t i = 0; i < nr; i++) {
+		/* The functions around an inlined one follow it. */
+		frames[i].inlined_into = NULL;
+		fputs("      ", out);
+		view_print(out, &frames[i]);
+		fputc('\n', out);
+	}
+	if (!nr)
+		fputs("      (no stack)\n", out);
+	where_free(&where);
+}
+
+void stacks_table(const struct report *r, FILE *out, size_t top)
+{
+	const struct elide_sample **all;
+	size_t nr;
+
+	if (!r->file->nr_samples) {
+		fputs("no stack was sampled: see ELIDE_STACKS in elide-tunables(7)\n", out);
+		return;
+	}
+	all = sorted(r, top, &nr);
+	for (size_t i = 0; i < nr; i++) {
+		fprintf(out, "%s%zu. ", i ? "\n" : "", i + 1);
+		print_stack(r, out, all[i]);
+	}
+	if (nr < r->file->nr_samples)
+		fprintf(out, "(%zu more stacks: --top 0)\n", r->file->nr_samples - nr);
+	free(all);
+}
+
+void stacks_csv_head(FILE *out)
+{
+	fputs("schema,pid,", out);
+	where_csv_head(out);
+	fputs(",type,samples,count,cycles,frames\r\n", out);
+}
+
+/* "outermost;...;innermost", what would end a frame or a line replaced. */
+static char *fold(const struct report *r, uint32_t stack, const char *first)
+{
+	struct place frames[FRAMES_MAX];
+	size_t nr = evidence_frames(r, stack, frames), size = 0;
+	char *text = NULL;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		return NULL;
+	if (first)
+		fputs(first, out);
+	for (size_t i = nr; i--;) {
+		const struct place *p = &frames[i];
+
+		if (first || i + 1 < nr)
+			fputc('\1', out);
+		fputs(p->symbol ? p->symbol : p->object ? p->object : "unknown", out);
+	}
+	fclose(out);
+	for (char *c = text; c && *c; c++) {
+		if (*c == '\1')
+			*c = ';';
+		else if (*c == ';')
+			*c = ',';
+		else if ((unsigned char)*c < ' ' || *c == 0x7f)
+			*c = '?';
+	}
+	return text;
+}
+
+void stacks_csv(const struct report *r, FILE *out, size_t top)
+{
+	size_t nr;
+	const struct elide_sample **all = sorted(r, top, &nr);
+
+	for (size_t i = 0; i < nr; i++) {
+		char *frames = fold(r, all[i]->stack, NULL);
+		struct where where;
+
+		if (!where_of(r, all[i], &where)) {
+			fprintf(out, "%d,%u", REPORT_SCHEMA, r->file->header.pid);
+			where_csv(out, &where);
+			csv_text(out, sample_name(all[i]->type));
+			fprintf(out, ",%u,%llu,%llu", all[i]->samples,
+				(unsigned long long)all[i]->count,
+				(unsigned long long)all[i]->cycles);
+			csv_text(out, frames);
+			fputs("\r\n", out);
+		}
+		where_free(&where);
+		free(frames);
+	}
+	free(all);
+}
+
+json_t *stacks_json(const struct report *r, size_t top)
+{
+	json_t *list = json_array();
+	size_t nr;
+	const struct elide_sample **all = sorted(r, top, &nr);
+
+	for (size_t i = 0; i < nr; i++) {
+		json_t *o = json_section(r, all[i]->class_index, all[i]->kind, all[i]->site);
+
+		json_sample(r, all[i], o);
+		json_array_append_new(list, o);
+	}
+	free(all);
+	return list;
+}
+
+/* A line of the output before equal ones are summed. */
+struct folded {
+	char *text;
+	uint64_t weight;
+};
+
+static int compare_folded(const void *x, const void *y)
+{
+	return strcmp(((const struct folded *)x)->text, ((const struct folded *)y)->text);
+}
+
+void folded_print(const struct report *r, FILE *out, unsigned int type)
+{
+	const struct data_file *f = r->file;
+	struct folded *lines = reallocarray(NULL, f->nr_samples + 1, sizeof(*lines));
+	size_t nr = 0;
+
+	for (size_t i = 0; lines && i < f->nr_samples; i++) {
+		const struct elide_sample *s = &f->samples[i];
+		struct where where = {0};
+
+		if (s->type != type)
+			continue;
+		if (!where_of(r, s, &where))
+			lines[nr].text = fold(r, s->stack, where.lock);
+		else
+			lines[nr].text = NULL;
+		/* A release costs nothing itself. */
+		lines[nr].weight = type == ELIDE_SAMPLE_BLOCK ? s->count : s->cycles;
+		nr += lines[nr].text != NULL;
+		where_free(&where);
+	}
+	if (nr)
+		qsort(lines, nr, sizeof(*lines), compare_folded);
+	for (size_t i = 0, n; i < nr; i += n) {
+		uint64_t weight = 0;
+
+		for (n = 0; i + n < nr && !strcmp(lines[i].text, lines[i + n].text); n++)
+			weight += lines[i + n].weight;
+		if (weight)
+			fprintf(out, "%s %llu\n", lines[i].text, (unsigned long long)weight);
+	}
+	for (size_t i = 0; i < nr; i++)
+		free(lines[i].text);
+	free(lines);
+}

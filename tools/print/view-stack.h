@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * view-stack.h - what was sampled, by stack: report --by stack, --folded.
+ *
+ * Must never sum counters: the samples stand for them, they are not they.
+ */
+#ifndef ELIDE_VIEW_STACK_H
+#define ELIDE_VIEW_STACK_H
+
+#include <stdio.h>
+
+#include "../base/json.h"
+#include "../model/report.h"
+
+/* Each shows the first @top stacks, most cycles first; 0 for all. */
+
+/** stacks_table() - print them for people. */
+void stacks_table(const struct report *r, FILE *out, size_t top);
+
+/** stacks_csv_head() - print the line of the columns' names. */
+void stacks_csv_head(FILE *out);
+
+/** stacks_csv() - print them as comma-separated values. */
+void stacks_csv(const struct report *r, FILE *out, size_t top);
+
+/** stacks_json() - an array of them. */
+json_t *stacks_json(const struct report *r, size_t top);
+
+/**
+ * folded_print() - print the stacks of one type as lines that flame graphs are made from.
+ * @type: enum elide_sample_type
+ */
+void folded_print(const struct report *r, FILE *out, unsigned int type);
+
+#endif

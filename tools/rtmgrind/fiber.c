@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * fiber.c - guest threads that change host threads.
+ *
+ * Valgrind gives each guest thread a host thread with a stack. To let another
+ * host thread run takes two system calls and a context switch, 1.8 us; to go on
+ * with what it was doing, on its stack, takes 14 registers. So the host thread
+ * that runs goes on as the next guest thread, and all others sleep.
+ *
+ *   a host thread    its own guest thread
+ *   runs             is what it runs
+ *   carries          waits on its own stack, while the host thread is on another's
+ *   sleeps           waits or runs elsewhere; the host thread is on its parking stack
+ *
+ * Must never leave a stack before its registers are on it: the caller holds the
+ * scheduler's guard across the change, and whoever comes next gives it up.
+ */
+#include "rtmgrind.h"
+#include "fiber.h"
+
+/* Bytes: room for the scheduler's deepest call from there, 1 KiB, and a signal frame of the host. */
+#define PARKING_SIZE 32768
+
+/*
+ * The stack pointer of a fiber that gave way points at what swap() pushed: MXCSR and the x87
+ * control word, the registers that a function keeps (System V ABI), and where to go on.
+ */
+struct frame {
+	UInt mxcsr;
+	UInt control_word;
+	ULong r15, r14, r13, r12, rbx, rbp;
+	void *next;
+};
+
+void fiber_swap(void **save, void *sp);
+void fiber_sleep(void);
+
+__asm__(".text\n"
+	"fiber_swap:\n"
+	"	pushq %rbp\n"
+	"	pushq %rbx\n"
+	"	pushq %r12\n"
+	"	pushq %r13\n"
+	"	pushq %r14\n"
+	"	pushq %r15\n"
+	"	subq $8, %rsp\n"
+	"	stmxcsr (%rsp)\n"
+	"	fnstcw 4(%rsp)\n"
+	"	movq %rsp, (%rdi)\n"
+	"	movq %rsi, %rsp\n"
+	"fiber_resume:\n"
+	"	ldmxcsr (%rsp)\n"
+	"	fldcw 4(%rsp)\n"
+	"	addq $8, %rsp\n"
+	"	popq %r15\n"
+	"	popq %r14\n"
+	"	popq %r13\n"
+	"	popq %r12\n"
+	"	popq %rbx\n"
+	"	popq %rbp\n"
+	"	ret\n"
+	/* On a parking stack: call the function, and go on as the fiber it returns. */
+	"fiber_sleep:\n"
+	"	movq %rbx, %rdi\n"
+	"	call *%r12\n"
+	"	movq (%rax), %rdx\n"
+	"	movq $0, (%rax)\n"
+	"	movq %rdx, %rsp\n"
+	"	jmp fiber_resume\n");
+
+/**
+ * fiber_switch() - go on as another guest thread, on the same host thread.
+ * @from: the running one
+ * @to: one that gave way
+ *
+ * Returns when somebody goes on as @from, perhaps on another host thread.
+ */
+void fiber_switch(struct fiber *from, struct fiber *to)
+{
+	void *sp = to->sp;
+
+	to->sp = NULL;
+	fiber_swap(&from->sp, sp);
+}
+
+/**
+ * fiber_park() - let the host thread sleep.
+ * @from: the running guest thread
+ * @host: the one that the host thread belongs to
+ * @sleep: sleeps, and returns whom the host thread goes on as
+ * @tid: its argument
+ *
+ * Returns when somebody goes on as @from, perhaps on another host thread.
+ */
+void fiber_park(struct fiber *from, struct fiber *host, struct fiber *(*sleep)(ThreadId tid),
+		ThreadId tid)
+{
+	struct frame *frame;
+
+	if (!host->parking)
+		host->parking = VG_(malloc)("rtmgrind.parking", PARKING_SIZE);
+	/* The address behind it is a multiple of 16, as at every call. */
+	frame = (struct frame *)(((Addr)host->parking + PARKING_SIZE) / 16 * 16 - sizeof(*frame));
+	frame->rbx = tid;
+	frame->r12 = (Addr)sleep;
+	frame->next = fiber_sleep;
+	__asm__("stmxcsr %0\n\tfnstcw %1" : "=m"(frame->mxcsr), "=m"(frame->control_word));
+	fiber_swap(&from->sp, frame);
+}
+
+/**
+ * fiber_free() - the host thread of a guest thread is gone.
+ * @fiber: what the guest thread had
+ */
+void fiber_free(struct fiber *fiber)
+{
+	VG_(free)(fiber->parking);
+	*fiber = (struct fiber){0};
+}

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * limit.c - RLIMIT_AS, the limit of a program's address space.
+ *
+ * Of the host's process the program is only a part: valgrind's code, translations and our tables
+ * are in it too, and where they find no more room the run is over. So the limit that the program
+ * sets, or was started with, is kept here and counts what the program maps, as its kernel would.
+ * Must never reach the host, but for a program that is about to be replaced by exec.
+ */
+#include "rtmgrind.h"
+#include "host.h"
+#include "pub_tool_aspacemgr.h"
+
+/* include/uapi/asm-generic/resource.h */
+#define RLIMIT_AS 9
+/* More segments than valgrind's own table holds are not counted. */
+#define MAX_SEGMENTS 4096
+
+/* struct rlimit64 (include/uapi/linux/resource.h), bytes */
+struct limit {
+	ULong soft;
+	ULong hard;
+};
+#define UNLIMITED (~0ULL)
+
+static struct limit limit = {UNLIMITED, UNLIMITED};
+/* The end of the program's data segment, 0 not known yet. */
+static Addr data_end;
+
+/**
+ * limit_mapped() - memory that the program has mapped, touched or not.
+ * @from: from this address on
+ * @to: below this one
+ *
+ * Return: bytes.
+ */
+SizeT limit_mapped(Addr from, Addr to)
+{
+	Addr starts[MAX_SEGMENTS];
+	SizeT size = 0;
+	Int i, nr;
+
+	nr = VG_(am_get_segment_starts)(SkAnonC | SkFileC | SkShmC, starts, MAX_SEGMENTS);
+	for (i = 0; i < nr; i++) {
+		const NSegment *segment = VG_(am_find_nsegment)(starts[i]);
+		Addr start = segment->start > from ? segment->start : from;
+		Addr end = segment->end + 1 < to ? segment->end + 1 : to;
+
+		size += end > start ? end - start : 0;
+	}
+	return size;
+}
+
+static void host_limit(const struct limit *new, struct limit *old)
+{
+	host_syscall(__NR_prlimit64, 0, RLIMIT_AS, (Long)new, (Long)old, 0, 0);
+}
+
+/** limit_init() - take over the limit that this program was started with. */
+void limit_init(void)
+{
+	struct limit wide;
+
+	host_limit(NULL, &limit);
+	wide = (struct limit){limit.hard, limit.hard};
+	if (limit.soft != limit.hard)
+		host_limit(&wide, NULL);
+}
+
+/**
+ * limit_exec() - a program is replaced by another one, which keeps its limit.
+ * @begins: False if that failed
+ */
+void limit_exec(Bool begins)
+{
+	struct limit wide = {limit.hard, limit.hard};
+
+	host_limit(begins ? &limit : &wide, NULL);
+}
+
+static enum syscall_verdict answer(VexGuestAMD64State *guest, Long result)
+{
+	guest->guest_RAX = result;
+	return SYSCALL_DONE;
+}
+
+/* @new and @old: struct limit in guest memory, 0 none. */
+static enum syscall_verdict change(VexGuestAMD64State *guest, Addr new, Addr old)
+{
+	struct limit before = limit, wanted;
+
+	if ((new && !guest_may(new, sizeof(limit), VKI_PROT_READ)) ||
+	    (old && !guest_may(old, sizeof(limit), VKI_PROT_WRITE)))
+		return answer(guest, -(Long)VKI_EFAULT);
+	if (new) {
+		wanted = *(const struct limit *)new;
+		if (wanted.soft > wanted.hard)
+			return answer(guest, -(Long)VKI_EINVAL);
+		if (wanted.hard > limit.hard && VG_(geteuid)())
+			return answer(guest, -(Long)VKI_EPERM);
+		limit = wanted;
+	}
+	if (old) {
+		if (txn_nr_open)
+			txn_access(current_tid, old, sizeof(limit), True);
+		*(struct limit *)old = before;
+	}
+	return answer(guest, 0);
+}
+
+/* Whether there is room for so much more. */
+static Bool fits(SizeT more)
+{
+	SizeT mapped;
+
+	if (limit.soft == UNLIMITED || !more)
+		return True;
+	mapped = limit_mapped(0, ~0UL);
+	return mapped <= limit.soft && VG_PGROUNDUP(more) <= limit.soft - mapped;
+}
+
+static Bool map_fits(const VexGuestAMD64State *guest)
+{
+	Addr start = guest->guest_RDI;
+	SizeT size = VG_PGROUNDUP(guest->guest_RSI);
+	SizeT replaced = guest->guest_R10 & VKI_MAP_FIXED && limit.soft != UNLIMITED ?
+				 limit_mapped(start, start + size) : 0;
+
+	return fits(size > replaced ? size - replaced : 0);
+}
+
+/* Moves of the end of the data segment are seen here alone. */
+static Bool data_fits(const VexGuestAMD64State *guest)
+{
+	Addr end = guest->guest_RDI;
+
+	return !data_end || end <= data_end || fits(end - data_end);
+}
+
+/**
+ * limit_data_end() - the program has asked for the end of its data segment, or moved it.
+ * @end: where it is now
+ */
+void limit_data_end(Addr end)
+{
+	data_end = end;
+}
+
+/**
+ * limit_call() - system calls about the limit, or that map memory.
+ * @guest: registers of the running thread
+ * @ours: set to False if the call is none of them, or may be made
+ *
+ * Return: what to do with the call.
+ */
+enum syscall_verdict limit_call(VexGuestAMD64State *guest, Bool *ours)
+{
+	Int pid = guest->guest_RDI;
+
+	*ours = True;
+	switch (guest->guest_RAX) {
+	case __NR_prlimit64:
+		if ((pid && pid != VG_(getpid)()) || guest->guest_RSI != RLIMIT_AS)
+			break;
+		return change(guest, guest->guest_RDX, guest->guest_R10);
+	case __NR_setrlimit:
+		if (guest->guest_RDI != RLIMIT_AS)
+			break;
+		if (!guest->guest_RSI)
+			return answer(guest, -(Long)VKI_EFAULT);
+		return change(guest, guest->guest_RSI, 0);
+	case __NR_getrlimit:
+		if (guest->guest_RDI != RLIMIT_AS)
+			break;
+		if (!guest->guest_RSI)
+			return answer(guest, -(Long)VKI_EFAULT);
+		return change(guest, 0, guest->guest_RSI);
+	case __NR_mmap:
+		if (map_fits(guest))
+			break;
+		return answer(guest, -(Long)VKI_ENOMEM);
+	case __NR_mremap:
+		if (guest->guest_RDX <= guest->guest_RSI ||
+		    fits(VG_PGROUNDUP(guest->guest_RDX) - VG_PGROUNDUP(guest->guest_RSI)))
+			break;
+		return answer(guest, -(Long)VKI_ENOMEM);
+	case __NR_brk:
+		if (data_fits(guest))
+			break;
+		return answer(guest, data_end);
+	}
+	*ours = False;
+	return SYSCALL_REAL;
+}

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * child.c - run a program, and find the data files that it wrote.
+ *
+ * Must never change how the program behaves.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../../lib/compiler.h"
+#include "../base/clock.h"
+#include "../model/load.h"
+#include "../model/run-files.h"
+#include "child.h"
+
+/* Signals that would end this process and that people send to stop or steer the program. */
+static const int handed_on[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
+
+/* Seconds that a bound program has to end after a signal; then it is killed. */
+#define GRACE_S 1
+
+/* In the child: executes the file; as execvp(3), runs a file without #! by the shell. */
+static void execute(const struct child *c, int report_fd)
+{
+	const char *path = c->path, *preload = c->preload;
+	char **argv = c->argv;
+	int rc;
+
+	if (c->in > STDERR_FILENO && dup2(c->in, STDIN_FILENO) < 0)
+		_exit(127);
+	if (c->out > STDERR_FILENO && dup2(c->out, STDOUT_FILENO) < 0)
+		_exit(127);
+	if (c->bound)
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (preload && setenv("LD_PRELOAD", preload, 1))
+		_exit(127);
+	execv(path, argv);
+	if (errno == ENOEXEC) {
+		size_t nr = 0;
+		char **shell;
+
+		while (argv[nr])
+			nr++;
+		shell = calloc(nr + 2, sizeof(*shell));
+		if (shell) {
+			shell[0] = "sh";
+			shell[1] = (char *)path;
+			memcpy(&shell[2], &argv[1], nr * sizeof(*shell));
+			execv("/bin/sh", shell);
+		}
+	}
+	rc = errno;
+	if (write(report_fd, &rc, sizeof(rc)) < 0)
+		_exit(126);
+	_exit(127);
+}
+
+static uint64_t timeval_ns(const struct timeval *t)
+{
+	return t->tv_sec * 1000000000ull + t->tv_usec * 1000ull;
+}
+
+/* Has the child ended? */
+static bool has_ended(struct child *c)
+{
+	struct rusage usage = {0};
+	pid_t ended = wait4(c->pid, &c->status, WNOHANG, &usage);
+
+	if (ended != c->pid && (ended >= 0 || errno == EINTR))
+		return false;
+	c->cpu_ns = timeval_ns(&usage.ru_utime) + timeval_ns(&usage.ru_stime);
+	return true;
+}
+
+/* Waits for the child's end; signals arrive here because they are blocked. */
+static void wait_for(struct child *c, const sigset_t *set)
+{
+	static const struct timespec grace = {.tv_sec = GRACE_S};
+	siginfo_t info;
+
+	for (;;) {
+		bool impatient = c->bound && c->signal;
+		int sig = sigtimedwait(set, &info, impatient ? &grace : NULL);
+
+		if (sig < 0 && errno == EAGAIN) {
+			kill(c->pid, SIGKILL);
+		} else if (sig == SIGCHLD) {
+			if (has_ended(c))
+				return;
+		} else if (sig > 0) {
+			if (sig != SIGUSR1 && sig != SIGUSR2)
+				c->signal = sig;
+			/* Sent by a process, to us. What the terminal sends has si_code above 0
+			 * and has gone to the program as well.
+			 */
+			if (info.si_code <= 0)
+				kill(c->pid, sig);
+		}
+	}
+}
+
+int child_measure(struct child *c)
+{
+	struct sigaction default_action = {.sa_handler = SIG_DFL}, chld;
+	sigset_t set, old;
+	int pipes[2], rc = 0;
+	uint64_t start;
+
+	if (pipe2(pipes, O_CLOEXEC))
+		return -errno;
+	sigemptyset(&set);
+	sigaddset(&set, SIGCHLD);
+	for (size_t i = 0; i < ARRAY_SIZE(handed_on); i++)
+		sigaddset(&set, handed_on[i]);
+	/* An ignored SIGCHLD would have the kernel reap the child. */
+	sigaction(SIGCHLD, &default_action, &chld);
+	sigprocmask(SIG_BLOCK, &set, &old);
+	fflush(NULL);
+	c->signal = 0;
+	start = now_ns();
+	c->pid = fork();
+	if (!c->pid) {
+		sigaction(SIGCHLD, &chld, NULL);
+		sigprocmask(SIG_SETMASK, &old, NULL);
+		execute(c, pipes[1]);
+	}
+	if (c->pid < 0)
+		rc = -errno;
+	close(pipes[1]);
+	if (!rc) {
+		int error;
+
+		wait_for(c, &set);
+		c->elapsed_ns = now_ns() - start;
+		if (read(pipes[0], &error, sizeof(error)) == sizeof(error))
+			rc = -error;
+	}
+	close(pipes[0]);
+	sigprocmask(SIG_SETMASK, &old, NULL);
+	sigaction(SIGCHLD, &chld, NULL);
+	return rc;
+}
+
+int child_run(const char *path, char **argv, const char *preload, pid_t *pid, int *status)
+{
+	struct child c = {.path = path, .argv = argv, .preload = preload, .status = *status};
+	int rc = child_measure(&c);
+
+	*pid = c.pid;
+	*status = c.status;
+	return rc;
+}
+
+/* Moves the program's own file to the front; if there is none, the shortest name stays there. */
+static void main_file_first(struct paths *f, pid_t pid)
+{
+	struct elide_header h;
+
+	for (size_t i = 0; i < f->nr; i++) {
+		char *path = f->path[i];
+
+		if (load_header(path, &h) || h.pid != (uint32_t)pid)
+			continue;
+		memmove(f->path + 1, f->path, i * sizeof(*f->path));
+		f->path[0] = path;
+		return;
+	}
+}
+
+int find_files(struct paths *f, const char *output, uint64_t run, pid_t pid)
+{
+	char stem[PATH_MAX];
+	int rc;
+
+	snprintf(stem, sizeof(stem), "%.*s", (int)strcspn(output, "%"), output);
+	rc = run_files(f, stem, run, NULL);
+	if (!rc && f->nr)
+		main_file_first(f, pid);
+	return rc;
+}
+
+void write_exit_status(const char *path, pid_t pid, int status)
+{
+	int32_t value = status;
+	struct elide_header h;
+	int fd;
+
+	if (load_header(path, &h) || h.pid != (uint32_t)pid)
+		return;
+	fd = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
+	if (fd < 0)
+		return;
+	if (pwrite(fd, &value, sizeof(value), offsetof(struct elide_header, exit_status)) < 0)
+		perror("elide: data file");
+	close(fd);
+}

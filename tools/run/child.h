@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * child.h - run a program, and find the data files that it wrote.
+ *
+ * Must never change how the program behaves.
+ */
+#ifndef ELIDE_CHILD_H
+#define ELIDE_CHILD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "../base/paths.h"
+
+/**
+ * struct child - a program, and how it ended.
+ * @path:    file to execute
+ * @argv:    its arguments, NULL last
+ * @preload: value of its LD_PRELOAD, NULL to leave it as it is
+ * @in, @out: its standard input and output if above 2, else ours
+ * @bound:   it is killed when this process ends, and when it does not end by a signal that would
+ *           have ended this process
+ * @pid:     set to its process id
+ * @status:  set to what wait(2) says
+ * @signal:  set to the last signal that came meanwhile and would have ended this process, or 0
+ * @elapsed_ns: set to the time from its start to its end
+ * @cpu_ns:  set to processor time of it and of the processes it has waited for
+ */
+struct child {
+	const char *path;
+	char **argv;
+	const char *preload;
+	int in;
+	int out;
+	bool bound;
+	pid_t pid;
+	int status;
+	int signal;
+	uint64_t elapsed_ns;
+	uint64_t cpu_ns;
+};
+
+/**
+ * child_measure() - run a program to its end, with the caller's signals, files and directory.
+ *
+ * Meanwhile this process lives on: it leaves to the program what the terminal
+ * sends to both, and hands on what other processes send.
+ *
+ * Return: 0, or -errno if the program could not be started.
+ */
+int child_measure(struct child *c);
+
+/** child_run() - child_measure() of what is not measured. */
+int child_run(const char *path, char **argv, const char *preload, pid_t *pid, int *status);
+
+/**
+ * find_files() - find the data files whose header has @run, that of @pid first if there is one.
+ * @f: an empty list
+ * @output: ELIDE_OUTPUT, with its %p and %e
+ * @pid: of the program
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int find_files(struct paths *f, const char *output, uint64_t run, pid_t pid);
+
+/**
+ * write_exit_status() - note how process @pid ended in its data file.
+ *
+ * Does nothing if the file is another process's: a program that took no lock
+ * leaves its name to the first of its children that does.
+ */
+void write_exit_status(const char *path, pid_t pid, int status);
+
+#endif

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * locks.h - which locks a program uses, as far as its symbols tell.
+ *
+ * Must never start the program or load a library.
+ */
+#ifndef ELIDE_LOCKS_H
+#define ELIDE_LOCKS_H
+
+#include <limits.h>
+#include <stddef.h>
+
+/* The most objects that are examined: the program and the libraries that it needs. */
+#define LOCKS_OBJECTS_MAX 256
+
+/* What an object's symbols tell of its locks. */
+enum lock_feature {
+	/* Functions it imports, which preloading sees. */
+	IMPORTS_MUTEX,
+	IMPORTS_RWLOCK,
+	IMPORTS_SPIN,
+	IMPORTS_COND,
+	IMPORTS_C11,
+	NR_IMPORTS,
+	/* Locks that no preloading sees. */
+	HIDDEN_GO = NR_IMPORTS,
+	HIDDEN_RUST_STD,
+	HIDDEN_PARKING_LOT,
+	HIDDEN_ABSEIL,
+	HIDDEN_FOLLY,
+	HIDDEN_TBB,
+	HIDDEN_SPIN,
+	HIDDEN_STATIC,
+	NR_LOCK_FEATURES
+};
+
+extern const char *const lock_feature_names[NR_LOCK_FEATURES];
+
+/**
+ * struct lock_object - what one ELF object uses.
+ * @features: bit per enum lock_feature
+ * @missing:  the object was not found where the loader would look
+ */
+struct lock_object {
+	char name[256];
+	char path[PATH_MAX];
+	unsigned int features;
+	int missing;
+};
+
+/**
+ * struct lock_uses - of a program and its libraries, in the loader's order.
+ */
+struct lock_uses {
+	struct lock_object *objects;
+	size_t nr;
+};
+
+/**
+ * locks_find() - look at an ELF file and the libraries it needs.
+ *
+ * Return: 0 or -errno.
+ */
+int locks_find(const char *elf, struct lock_uses *uses);
+
+/** locks_free() - release what locks_find() took. */
+void locks_free(struct lock_uses *uses);
+
+#endif

@@ -1,0 +1,479 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * run.c - what it takes to start a program with the library in it: options,
+ * a look at the program, the preloaded library, the emulator.
+ *
+ * Must never start it, nor write to standard output but where an option asks for that.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <getopt.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../../lib/compiler.h"
+#include "../base/exit.h"
+#include "../base/messages.h"
+#include "conf.h"
+#include "models.h"
+#include "run.h"
+
+/* -o and the options from OPT_MODE on have the name of a tunable and set it. */
+enum {
+	OPT_SET = 256,
+	OPT_EMULATE,
+	OPT_PMU,
+	OPT_PCM,
+	OPT_REPORT,
+	OPT_HEAP,
+	OPT_CONF,
+	OPT_MODE,
+	OPT_POLICY,
+	OPT_KINDS,
+	OPT_LOCKS,
+	OPT_CORES,
+	OPT_SMT,
+	OPT_SOCKETS,
+	OPT_PLACEMENT,
+	OPT_HLE,
+	OPT_SEED,
+	OPT_QUANTUM,
+	OPT_ABORT_RATE,
+	OPT_COUNTERS,
+	OPT_DEADLOCK,
+	OPT_STACKS,
+};
+
+const struct option_desc run_options[] = {
+	{OPT_MODE, "mode", "MODE", "auto, elide, profile or off"},
+	{OPT_POLICY, "policy", "NAME", "when to elide, and how often to retry"},
+	{OPT_KINDS, "kinds", "LIST", "kinds of locks to elide: mutex,rwlock,spin"},
+	{OPT_LOCKS, "locks", "RULES", "PATTERN=on|off|profile,... by lock or call site"},
+	{'o', "output", "FILE", "data file (elide.data); %p process id, %e program"},
+	{OPT_SET, "set", "NAME=VALUE", "any setting of elide tunables; may be given again"},
+	{OPT_CONF, "conf", "FILE", "settings of a file, such as elide report suggests"},
+	{OPT_STACKS, "stacks", "N", "keep the stack of one in N aborts and waits; 0 none"},
+	{OPT_REPORT, "report", "[FILE]", "print the report at the end, to stderr or a file"},
+	{OPT_PMU, "pmu", "[HOW]",
+	 "stat: count transactions with the processor's counters too; abort: also sample aborts"},
+	{OPT_PCM, "pcm", NULL, "run Intel's pcm-tsx beside the program, which needs root"},
+	{OPT_HEAP, "heap", "[N]", "name heap data in conflict: where one in N (64) was allocated"},
+	{OPT_EMULATE, "emulate", "[MODEL]",
+	 "run on an emulated machine with RTM, MODEL[:NUMBER=VALUE,...]; list prints them"},
+	{OPT_CORES, "cores", "N", "its cores, in all sockets"},
+	{OPT_SMT, "smt", "N", "hardware threads of each core of it, 1 or 2"},
+	{OPT_SOCKETS, "sockets", "N", "its sockets"},
+	{OPT_PLACEMENT, "placement", "HOW", "compact or spread: how threads are put on its cores"},
+	{OPT_HLE, "hle", "HOW", "yes, no or model: whether XACQUIRE elides on it"},
+	{OPT_SEED, "seed", "N", "seed of its random choices"},
+	{OPT_QUANTUM, "quantum", "N", "instructions a thread of it may run ahead"},
+	{OPT_ABORT_RATE, "abort-rate", "PERCENT", "transactions of it that abort for no reason"},
+	{OPT_COUNTERS, "counters", "FILE", "its performance counters at the end; yes: to stderr"},
+	{OPT_DEADLOCK, "deadlock", "HOW", "exit or wait when all threads on it wait for each other"},
+	{'q', "quiet", NULL, "say nothing but faults"},
+	{'v', "verbose", NULL, "the library says what it decides; -vv more"},
+	OPTION_HELP,
+};
+
+const size_t nr_run_options = ARRAY_SIZE(run_options);
+
+/* Sets the variable of a tunable, or removes it where the value is bad: the default then holds. */
+static void set_tunable(const struct setting *s, const char *value)
+{
+	char variable[64], message[512];
+
+	snprintf(variable, sizeof(variable), "ELIDE_%s", s->name);
+	if (!setting_check(s, value, message, sizeof(message))) {
+		setenv(variable, value, 1);
+		return;
+	}
+	say("%s", message);
+	unsetenv(variable);
+}
+
+void run_give(struct run_request *r, const struct setting *s, const char *value)
+{
+	if ((size_t)(s - settings) < SETTINGS_MAX)
+		r->given[s - settings] = 1;
+	set_tunable(s, value);
+}
+
+static int set_by_name(struct run_request *r, const char *assignment)
+{
+	char name[64];
+	const struct setting *s;
+	const char *equal = strchr(assignment, '=');
+
+	if (!equal) {
+		say("--set=%s: it takes NAME=VALUE, elide tunables lists the names", assignment);
+		return -EINVAL;
+	}
+	snprintf(name, sizeof(name), "%.*s", (int)(equal - assignment), assignment);
+	s = setting_find(name);
+	if (s)
+		run_give(r, s, equal + 1);
+	else
+		say("ELIDE_%s is unknown, nearest is ELIDE_%s, ignored", name,
+		    setting_nearest(name)->name);
+	return 0;
+}
+
+/* An option that is a tunable: abort-rate is ABORT_RATE. */
+static const struct setting *option_setting(int key)
+{
+	char name[64];
+	size_t i = 0;
+
+	while (run_options[i].key != key)
+		i++;
+	snprintf(name, sizeof(name), "%s", run_options[i].name);
+	for (char *c = name; *c; c++)
+		*c = *c == '-' ? '_' : toupper((unsigned char)*c);
+	return setting_find(name);
+}
+
+/* --emulate=list[:MODEL] */
+static int print_models(const char *model)
+{
+	char why[512];
+
+	if (!*model) {
+		models_print(stdout);
+		return 1;
+	}
+	if (!models_print_one(model + 1, stdout, why, sizeof(why)))
+		return 1;
+	say("--emulate: %s", why);
+	return -EDOM;
+}
+
+static int set_emulate(struct run_request *r, const char *model)
+{
+	static const char list[] = "list";
+	char why[512];
+
+	r->emulate = 1;
+	if (!model)
+		return 0;
+	if (!strncmp(model, list, strlen(list)) && (!model[4] || model[4] == ':'))
+		return print_models(model + strlen(list));
+	if (models_check(model, why, sizeof(why))) {
+		say("--emulate: %s", why);
+		return -EDOM;
+	}
+	run_give(r, setting_find("MODEL"), model);
+	return 0;
+}
+
+/* A machine that cannot be emulated is refused, because another one would give other results. */
+static int check_machine(int key, const char *value)
+{
+	const char *name = NULL;
+	char why[512];
+
+	if (key == OPT_CORES)
+		name = "cores";
+	else if (key == OPT_SMT)
+		name = "smt";
+	else if (key == OPT_SOCKETS)
+		name = "sockets";
+	if (!name || !models_check_number(name, value, why, sizeof(why)))
+		return 0;
+	say("--emulate: %s", why);
+	return -EDOM;
+}
+
+int run_apply(int key, struct run_request *r, const char **emulator_option)
+{
+	const struct setting *s;
+
+	switch (key) {
+	case 'q':
+		r->quiet = 1;
+		return 0;
+	case 'v':
+		r->verbose++;
+		return 0;
+	case OPT_SET:
+		return set_by_name(r, optarg);
+	case OPT_EMULATE:
+		return set_emulate(r, optarg);
+	case OPT_PMU:
+		run_give(r, setting_find("PMU"), optarg ? optarg : "abort");
+		return 0;
+	case OPT_PCM:
+		r->pcm = 1;
+		return 0;
+	case OPT_HEAP:
+		run_give(r, setting_find("HEAP"), optarg ? optarg : "64");
+		return 0;
+	case OPT_REPORT:
+		r->report = optarg ? optarg : "stderr";
+		return 0;
+	case OPT_CONF:
+		r->conf = optarg;
+		return 0;
+	case OPTIONS_BAD:
+		return -EINVAL;
+	}
+	if (check_machine(key, optarg))
+		return -EDOM;
+	s = option_setting(key);
+	if (s->scope == SETTING_EMU)
+		*emulator_option = s->name;
+	run_give(r, s, optarg);
+	return 0;
+}
+
+/* A setting of the file of settings. */
+static void set_from_file(void *arg, const char *where, const char *name, const char *value)
+{
+	const struct setting *s = setting_find(name);
+	struct run_request *r = arg;
+
+	if (!strcmp(name, "LD_BIND_NOW")) {
+		setenv(name, value, 1);
+		return;
+	}
+	if (s && s->scope == SETTING_RUN) {
+		say("%s: %s is not for people, ignored", where, s->name);
+		return;
+	}
+	if (!s) {
+		say("%s: %s is unknown, nearest is %s, ignored", where, name,
+		    setting_nearest(name)->name);
+		return;
+	}
+	if ((size_t)(s - settings) < SETTINGS_MAX && r->given[s - settings])
+		return;
+	if (s->scope == SETTING_EMU && !r->emulate && !r->quiet)
+		say("%s: %s is a setting of the emulated machine: it does nothing without --emulate",
+		    where, s->name);
+	set_tunable(s, value);
+}
+
+/* 0, or EXIT_LAUNCHER after one line. */
+static int read_conf(struct run_request *r, const struct program *p)
+{
+	int rc = r->conf ? conf_read(r->conf, p->elf[0] ? p->elf : NULL, r->quiet, set_from_file, r) :
+			   0;
+
+	if (!rc)
+		return 0;
+	say("--conf=%s: %s", r->conf, strerror(-rc));
+	return EXIT_LAUNCHER;
+}
+
+/* Finds and inspects the program. Return: 0, or the exit code after one line. */
+static int check_program(const struct run_request *r, struct program *p)
+{
+	char path[PATH_MAX];
+	const char *name = r->argv[0];
+	int rc = program_find(name, path);
+
+	if (rc == -EACCES) {
+		say("%s: not executable", name);
+		return EXIT_NOT_RUNNABLE;
+	}
+	if (rc) {
+		say("%s: %s", name, rc == -ENOENT ? "not found" : strerror(-rc));
+		return EXIT_NOT_FOUND;
+	}
+	rc = program_inspect(path, p);
+	if (rc == -ENOENT && p->is_script) {
+		say("%s: its interpreter %s is not there", name, p->elf);
+		return EXIT_NOT_FOUND;
+	}
+	/* An executable that may not be read can still be run. */
+	return 0;
+}
+
+/* Why this program cannot be elided, as far as its file tells; NULL if it can. */
+static const char *obstacle(const struct program *p)
+{
+	if (p->is_elf && p->is_32bit)
+		return "is a 32-bit program";
+	if (p->is_elf && !p->is_amd64)
+		return "is not an x86-64 program";
+	if (p->is_elf && p->is_static)
+		return "is statically linked, nothing can be preloaded into it";
+	if (p->is_privileged)
+		return "is setuid, setgid or has capabilities, the loader preloads nothing then";
+	return NULL;
+}
+
+/* 0, or EXIT_LAUNCHER if the emulator cannot run it. *@preload is cleared if it is of no use. */
+static int warn_of_program(const struct run_request *r, const struct program *p, int *preload)
+{
+	const char *why = obstacle(p);
+	int foreign = p->is_elf && !p->is_amd64;
+
+	if (!why)
+		return 0;
+	if (r->emulate && (foreign || p->is_privileged)) {
+		say("%s %s: the emulator cannot run it", p->elf, why);
+		return EXIT_LAUNCHER;
+	}
+	*preload = !foreign;
+	if (!r->quiet)
+		say("%s %s: it runs without elision", p->elf, why);
+	return 0;
+}
+
+/* Finds a library: beside this executable in the build tree, or in the installed tree. */
+static int find_library(const char *name, char *path)
+{
+	static const char *const places[] = {"../lib/", "../lib/x86_64-linux-gnu/"};
+	char place[PATH_MAX];
+
+	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
+		snprintf(place, sizeof(place), "%s%s", places[i], name);
+		if (!product_path(place, path))
+			return 0;
+	}
+	say("%s is not installed beside this elide", name);
+	return -ENOENT;
+}
+
+/* Whether a number in the environment is other than 0; @def where it is none. */
+static bool is_set(const char *variable, bool def)
+{
+	const char *value = getenv(variable);
+	char *end;
+	unsigned long long number = value ? strtoull(value, &end, 10) : 0;
+
+	return !value || end == value || *end ? def : number;
+}
+
+/* LD_PRELOAD: ours, that for the heap where it is asked for, and what was there. NULL: said why. */
+static char *preload_value(void)
+{
+	const char *existing = getenv("LD_PRELOAD");
+	char library[PATH_MAX], heap[PATH_MAX];
+	char *value;
+
+	*heap = '\0';
+	if (find_library("libelide-preload.so", library) ||
+	    (is_set("ELIDE_HEAP", false) && find_library("libelide-heap.so", heap)))
+		return NULL;
+	/* ld.so(8): names are separated by spaces or colons, neither can be quoted. */
+	if (strpbrk(library, " :")) {
+		say("%s cannot be preloaded: there is a space or colon in its path", library);
+		return NULL;
+	}
+	if (asprintf(&value, "%s%s%s%s%s", library, *heap ? ":" : "", heap,
+		     existing && *existing ? ":" : "", existing ? existing : "") < 0)
+		return NULL;
+	return value;
+}
+
+/*
+ * Value of a setting of the emulator, NULL if it is the default. The default is
+ * never passed on: of cores it is the model's number.
+ */
+static const char *emulator_value(const struct setting *s)
+{
+	char variable[64], message[512];
+	const char *value;
+
+	snprintf(variable, sizeof(variable), "ELIDE_%s", s->name);
+	value = getenv(variable);
+	/* The library warns of a bad value in the environment. */
+	if (s->scope != SETTING_EMU || !value ||
+	    setting_check(s, value, message, sizeof(message)))
+		return NULL;
+	if (s->type == SETTING_UINT && strtoull(value, NULL, 10) == strtoull(s->def, NULL, 10))
+		return NULL;
+	return strcmp(value, s->def) ? value : NULL;
+}
+
+/* The emulator's command line: its options, those of our settings, the program. */
+static char **emulator_argv(const struct emulator *e, const struct run_request *r)
+{
+	char **argv = calloc(nr_settings + r->argc + 6, sizeof(*argv)), *option;
+	int n = 0;
+
+	if (!argv)
+		return NULL;
+	argv[n++] = (char *)e->launch;
+	argv[n++] = "--tool=rtmgrind";
+	argv[n++] = "-q";
+	argv[n++] = "--trace-children=yes";
+	for (const struct setting *s = settings; s < settings + nr_settings; s++) {
+		const char *value = emulator_value(s);
+
+		if (!value || asprintf(&option, "--%s=%s", s->name, value) < 0)
+			continue;
+		for (char *c = option; *c != '='; c++)
+			*c = *c == '_' ? '-' : tolower((unsigned char)*c);
+		argv[n++] = option;
+	}
+	/* Without stacks the library needs no frames from the emulator. */
+	if (is_set("ELIDE_STACKS", true))
+		argv[n++] = "--stacks=yes";
+	memcpy(argv + n, r->argv, r->argc * sizeof(*argv));
+	return argv;
+}
+
+/* Finds the emulator if --emulate is given. Return: 0, or EXIT_MACHINE after one line. */
+static int prepare_emulator(const struct run_request *r, struct emulator *e)
+{
+	const char *model = getenv("ELIDE_MODEL");
+	char why[512];
+
+	if (!r->emulate)
+		return 0;
+	if (model && models_check(model, why, sizeof(why))) {
+		say("ELIDE_MODEL: %s; using %s", why, setting_find("MODEL")->def);
+		unsetenv("ELIDE_MODEL");
+	}
+	if (emulator_find(e, why, sizeof(why))) {
+		say("--emulate: %s", why);
+		return EXIT_MACHINE;
+	}
+	setenv("VALGRIND_LIB", e->lib, 1);
+	return 0;
+}
+
+int run_prepare(struct run_request *r, struct run_program *p)
+{
+	int use_preload = 1, rc;
+
+	p->preload = NULL;
+	rc = check_program(r, &p->program);
+	if (!rc)
+		rc = read_conf(r, &p->program);
+	if (!rc)
+		rc = warn_of_program(r, &p->program, &use_preload);
+	if (!rc)
+		rc = prepare_emulator(r, &p->emulator);
+	if (rc || !use_preload)
+		return rc;
+	p->preload = preload_value();
+	return p->preload ? 0 : EXIT_LAUNCHER;
+}
+
+char **run_command(const struct run_request *r, const struct run_program *p, const char **path)
+{
+	*path = r->emulate ? p->emulator.launch : p->program.path;
+	return r->emulate ? emulator_argv(&p->emulator, r) : r->argv;
+}
+
+/*
+ * It is read as hexadecimal, of decimal digits only, always as many and 0 not first: so it takes
+ * the emulated program the same number of instructions to read it.
+ */
+uint64_t run_mark(void)
+{
+	struct timespec now;
+	char text[32];
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	snprintf(text, sizeof(text), "1%08ld%07d", now.tv_nsec / 10, getpid() % 10000000);
+	setenv("ELIDE_RUN", text, 1);
+	return strtoull(text, NULL, 16);
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * run.h - what it takes to start a program with the library in it: options, a
+ * look at the program, the preloaded library, the emulator.
+ *
+ * Must never start the program.
+ */
+#ifndef ELIDE_RUN_H
+#define ELIDE_RUN_H
+
+#include <stdint.h>
+
+#include "../base/options.h"
+#include "../base/program.h"
+#include "../base/settings.h"
+#include "valgrind.h"
+
+/* More settings than there are. */
+#define SETTINGS_MAX 64
+
+/**
+ * struct run_request - what the command line asks for.
+ * @report: NULL: none; "stderr" or a file
+ * @conf:   a file of settings, NULL for none
+ * @given:  by number of the setting: the command line has it, which goes before the file
+ */
+struct run_request {
+	int emulate;
+	int pcm;
+	int quiet;
+	int verbose;
+	const char *report;
+	const char *conf;
+	unsigned char given[SETTINGS_MAX];
+	char **argv;
+	int argc;
+};
+
+/**
+ * struct run_program - the program, and what it is started with.
+ * @emulator: filled if it is wanted
+ * @preload:  value of its LD_PRELOAD, NULL if the library cannot be in it
+ */
+struct run_program {
+	struct program program;
+	struct emulator emulator;
+	char *preload;
+};
+
+/* The options of elide run; --help is among them. */
+extern const struct option_desc run_options[];
+extern const size_t nr_run_options;
+
+/**
+ * run_apply() - apply one of them, whose argument is in optarg; many set a variable of the
+ * environment.
+ * @emulator_option: set to the name if it is a setting of the emulated machine
+ *
+ * Return: 0; 1 if the option was a list to print; after one line -EDOM of a machine that cannot
+ * be, else -EINVAL.
+ */
+int run_apply(int key, struct run_request *r, const char **emulator_option);
+
+/**
+ * run_give() - a setting of the command line: set its variable, or remove that where the value is
+ * bad: the default then holds.
+ */
+void run_give(struct run_request *r, const struct setting *s, const char *value);
+
+/**
+ * run_prepare() - find program, library and emulator, read the file of settings, say what cannot be.
+ *
+ * Return: 0, or the exit code after one line.
+ */
+int run_prepare(struct run_request *r, struct run_program *p);
+
+/**
+ * run_command() - the command line, with the emulator's settings of the environment.
+ * @path: set to the file to execute
+ *
+ * Return: NULL without memory.
+ */
+char **run_command(const struct run_request *r, const struct run_program *p, const char **path);
+
+/** run_mark() - an identifier no other run on this machine has: nanoseconds and process id. */
+uint64_t run_mark(void);
+
+#endif
