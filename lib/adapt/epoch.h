@@ -131,7 +131,7 @@ void adapt_attach(struct elide_thread *t, struct elide_call *call);
 void adapt_thread_begin(struct elide_thread *t);
 
 /**
- * adapt_arm() - the arm of this acquisition: the adaptive policy's part of policy_enter().
+ * adapt_arm() - the arm of this acquisition, under the adaptive policy.
  * @t: the calling thread, outside transactions of ours
  * @call: the call; its countdown is 0, or does not contain this acquisition yet
  *

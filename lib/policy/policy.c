@@ -110,7 +110,7 @@ uint32_t policy_socket_wait(const struct policy_sockets *sockets, unsigned int s
 	return (start - at) % LEARN_SOCKETS_PERIOD;
 }
 
-bool policy_enter(const struct policy_config *config, struct policy_lock *lock)
+bool policy_lock_enter(const struct policy_config *config, struct policy_lock *lock)
 {
 	if (config->name == POLICY_NEVER)
 		return false;
@@ -254,8 +254,8 @@ static __cold bool changed(struct policy_window *window, struct policy_window on
 	return true;
 }
 
-bool policy_done(const struct policy_config *config, struct policy_lock *lock,
-		 struct policy_window *window, const struct policy_try *try, bool elided)
+bool policy_hpca_done(const struct policy_config *config, struct policy_lock *lock,
+		      struct policy_window *window, const struct policy_try *try, bool elided)
 {
 	uint32_t limit = (config->window * config->fail_percent + 99) / 100;
 	struct policy_window on;

@@ -32,18 +32,19 @@
  *   At the end of the thread's countdown adapt_arm() reports, and at the end of an epoch
  *   learn_epoch() compares incumbent and challenger and sets the arms of the sites: learn.h.
  *
- * One acquisition under the policies that keep a state of each lock (HPCA'14's, glibc's) or none:
+ * One acquisition under the other policies. HPCA'14's and glibc's keep a state of each lock, the
+ * others none; policy_hpca_done() does something under HPCA'14's alone:
  *
- *   policy_enter() --skip--> lock
+ *   policy_lock_enter() --skip--> lock
  *        | try
  *        v
- *   attempt --commit--> policy_done(elided)
+ *   attempt --commit--> policy_hpca_done(elided)
  *        | abort
  *        v
  *   policy_abort() --RETRY | WAIT | BACKOFF--> attempt
  *        | FALLBACK
  *        v
- *   lock, policy_done(not elided)
+ *   lock, policy_hpca_done(not elided)
  *
  * HPCA'14's policy disables a lock for a period when fallbacks reach a threshold; p: its pause,
  * in acquisitions.
@@ -108,7 +109,7 @@ struct policy_budget {
  * @measures:       calls are measured, and the arms of their sites learnt: adaptive
  * @looks_first:    no attempt begins while the lock is held: all but glibc and damon
  * @counts_skips:   policy_abort() has the lock skip the next acquisitions: glibc
- * @keeps_window:   policy_done() judges each lock over a window of acquisitions: hpca
+ * @keeps_window:   policy_hpca_done() judges each lock over a window of acquisitions: hpca
  * @budget:         of the policies that have one for all: RETRY_CONFLICT and its like
  * @arms:           what the adaptive policy chooses from, see policy_arms()
  * @spin_busy:      longest wait for a held lock, iterations
@@ -247,13 +248,15 @@ void policy_flags(struct policy_config *config);
 void policy_arms(struct policy_config *config);
 
 /**
- * policy_enter() - shall this acquisition be tried? The adaptive policy has adapt_arm() instead.
+ * policy_lock_enter() - is this acquisition tried, by the state of its single lock?
  * @config: settings
  * @lock: state of the lock; its @skip is counted down
  *
+ * Of all policies but the adaptive one, which has adapt_arm() instead.
+ *
  * Return: true to try, false to lock.
  */
-bool policy_enter(const struct policy_config *config, struct policy_lock *lock);
+bool policy_lock_enter(const struct policy_config *config, struct policy_lock *lock);
 
 /**
  * policy_abort() - what to do after an abort.
@@ -275,7 +278,7 @@ struct policy_verdict policy_abort(const struct policy_config *config, struct po
 				   enum elide_cause cause);
 
 /**
- * policy_done() - learn from an acquisition that was tried: HPCA'14's policy, which @keeps_window.
+ * policy_hpca_done() - learn from an acquisition that was tried, under HPCA'14's policy.
  * @config: settings
  * @lock: state of the lock, may be paused by this
  * @window: the calling thread's window of the lock
@@ -283,12 +286,12 @@ struct policy_verdict policy_abort(const struct policy_config *config, struct po
  * @elided: it was elided in the end
  *
  * HPCA'14 3.3.3: when aborts reach a threshold, disable elision for a period
- * and re-evaluate.
+ * and re-evaluate. Does nothing under the other policies.
  *
  * Return: true if @lock changed.
  */
-bool policy_done(const struct policy_config *config, struct policy_lock *lock,
-		 struct policy_window *window, const struct policy_try *try, bool elided);
+bool policy_hpca_done(const struct policy_config *config, struct policy_lock *lock,
+		      struct policy_window *window, const struct policy_try *try, bool elided);
 
 /**
  * policy_cause() - cause of an abort as far as the status word tells.

@@ -340,8 +340,8 @@ static __noinline void gave_up(struct elide_thread *t, const struct tries *tries
 
 		entry = row ? elide_cache_find(t, tries->word, (const void *)row->site, row->kind) :
 			      NULL;
-		if (entry && policy_done(&elide_process.config, lock, elide_window(t, entry), try,
-					 false))
+		if (entry && policy_hpca_done(&elide_process.config, lock, elide_window(t, entry),
+					      try, false))
 			elide_policy_changed(entry);
 	}
 }
@@ -456,7 +456,7 @@ enum elide_outcome elide_acquire(struct elide_thread *t, struct elide_cache *ent
 	if (unlikely(rtm_test()))
 		return ELIDE_NOTHING_DONE; /* somebody else's transaction; XEND is theirs */
 	if (!config->measures &&
-	    !policy_enter(config, &elide_registry_state(elide_cache_index(entry))->policy))
+	    !policy_lock_enter(config, &elide_registry_state(elide_cache_index(entry))->policy))
 		return ELIDE_SKIPPED;
 	test_point(enter);
 	if (unlikely(t->arm > POLICY_ARM_probe) && wait)

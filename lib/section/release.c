@@ -88,9 +88,9 @@ static __noinline void commit_judged(struct elide_thread *t, const void *lock,
 	struct elide_cache *entry =
 		elide_cache_find(t, lock, (const void *)row->site, row->kind);
 
-	if (entry && policy_done(&elide_process.config,
-				 &elide_registry_state(elide_cache_index(entry))->policy,
-				 elide_window(t, entry), &none, true))
+	if (entry && policy_hpca_done(&elide_process.config,
+				      &elide_registry_state(elide_cache_index(entry))->policy,
+				      elide_window(t, entry), &none, true))
 		elide_policy_changed(entry);
 }
 

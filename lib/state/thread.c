@@ -46,7 +46,10 @@ enum elide_way elide_way(const struct elide_thread *t, const struct elide_row *r
 		return ELIDE_WAY_LONG;
 	if (!elided)
 		return ELIDE_WAY_SHORT;
-	/* These skip acquisitions of single locks, and the short ways do not call policy_enter(). */
+	/*
+	 * Glibc's and HPCA'14's policy skip acquisitions of single locks, and the quick way does
+	 * not call policy_lock_enter().
+	 */
 	return elide_process.config.counts_skips || elide_process.config.keeps_window ?
 		       ELIDE_WAY_LONG :
 		       ELIDE_WAY_ELIDE;

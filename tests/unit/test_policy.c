@@ -272,10 +272,10 @@ static void enter_counts_the_pause_down(void **state)
 	struct policy_lock lock = {.skip = 3};
 
 	for (int i = 0; i < 3; i++)
-		assert_false(policy_enter(&config, &lock));
-	assert_true(policy_enter(&config, &lock));
+		assert_false(policy_lock_enter(&config, &lock));
+	assert_true(policy_lock_enter(&config, &lock));
 	config.name = POLICY_NEVER;
-	assert_false(policy_enter(&config, &lock));
+	assert_false(policy_lock_enter(&config, &lock));
 	assert_int_equal(lock.skip, 0);
 }
 
@@ -288,7 +288,7 @@ static unsigned int fail_until_paused(const struct policy_config *config, struct
 {
 	unsigned int n = 1;
 
-	while (!policy_done(config, lock, window, try, false))
+	while (!policy_hpca_done(config, lock, window, try, false))
 		assert_true(n++ < 100000);
 	return n;
 }
@@ -322,7 +322,7 @@ static void a_lock_is_paused_once(void **state)
 	struct policy_window window = {.tries = 31, .fails = 31};
 
 	/* Another thread has paused it while this one was still trying. */
-	assert_false(policy_done(&config, &lock, &window, &plain_failure, false));
+	assert_false(policy_hpca_done(&config, &lock, &window, &plain_failure, false));
 	assert_int_equal(lock.pause, 256);
 	assert_int_equal(lock.skip, 200);
 	assert_int_equal(window.fails, 0);
@@ -336,11 +336,11 @@ static void a_lost_update_of_the_pause_heals(void **state)
 	unsigned int n = 0;
 
 	lock.skip += 1; /* lost */
-	while (!policy_enter(&config, &lock))
+	while (!policy_lock_enter(&config, &lock))
 		n++;
 	assert_int_equal(n, 6);
 	lock.skip = 0; /* a thread that read 1 stores 0 after another has stored it: still 0 */
-	assert_true(policy_enter(&config, &lock));
+	assert_true(policy_lock_enter(&config, &lock));
 }
 
 /* What the engine has to do for each policy. */
@@ -379,7 +379,7 @@ static void the_others_never_pause(void **state)
 		struct policy_window window = {0};
 
 		for (int n = 0; n < 10000; n++)
-			assert_false(policy_done(&config, &lock, &window, &unelidable_failure, false));
+			assert_false(policy_hpca_done(&config, &lock, &window, &unelidable_failure, false));
 		assert_int_equal(lock.skip, 0);
 	}
 }
@@ -393,10 +393,10 @@ static void hpca_costs_what_it_says(void **state)
 	unsigned int tried = 0;
 
 	for (int n = 0; n < 288 * 1000; n++) {
-		if (!policy_enter(&config, &lock))
+		if (!policy_lock_enter(&config, &lock))
 			continue;
 		tried++;
-		policy_done(&config, &lock, &window, &plain_failure, false);
+		policy_hpca_done(&config, &lock, &window, &plain_failure, false);
 	}
 	assert_int_equal(tried, 32 * 1000);
 }
