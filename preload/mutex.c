@@ -152,9 +152,10 @@ static int answered_inside(struct elide_thread *t, struct elide_cache *entry, pt
 	return counted_inside(t, entry, m, site, KIND, how == HOW_LOCK, err);
 }
 
-/* The lock is not elided: lock and count that. */
-static __noinline int lock_really(struct elide_thread *t, struct elide_row *row,
-				  pthread_mutex_t *m, const void *site, enum elide_outcome outcome)
+/* Lock, not by elision, and count the acquisition as @outcome says. */
+static __noinline int lock_unelided(struct elide_thread *t, struct elide_row *row,
+				    pthread_mutex_t *m, const void *site,
+				    enum elide_outcome outcome)
 {
 	if (unlikely(!glibc_mutex_plain(m) || !glibc_layout.mutex || !take_plain(m, t->tid)))
 		return lock_waiting(t, row, m, site, outcome);
@@ -184,7 +185,7 @@ __noinline int mutex_lock(pthread_mutex_t *m, const void *site)
 		return 0;
 	if (outcome == ELIDE_NOTHING_DONE)
 		return real.mutex_lock(m);
-	return lock_really(elide_self, row, m, site, outcome);
+	return lock_unelided(elide_self, row, m, site, outcome);
 }
 
 /* The policy lets it be tried, and the first attempt has aborted, or is to be timed. */
@@ -194,7 +195,9 @@ static __noinline int lock_counted(struct elide_thread *t, struct elide_call *ca
 	enum elide_outcome outcome =
 		elide_acquire_counted(t, call, m, &glibc_mutex_rule, site, KIND, status);
 
-	return outcome == ELIDE_ELIDED ? 0 : lock_really(t, elide_call_row(call), m, site, outcome);
+	if (outcome == ELIDE_ELIDED)
+		return 0;
+	return lock_unelided(t, elide_call_row(call), m, site, outcome);
 }
 
 static __always_inline_fn int lock_known(struct elide_thread *t, struct elide_quick q,
@@ -211,7 +214,7 @@ static __always_inline_fn int lock_known(struct elide_thread *t, struct elide_qu
 	if (unlikely(outcome == ELIDE_NOTHING_DONE))
 		return mutex_lock(m, site);
 	if (unlikely(!take_plain(m, t->tid)))
-		return lock_really(t, q.row, m, site, ELIDE_SKIPPED);
+		return lock_unelided(t, q.row, m, site, ELIDE_SKIPPED);
 	return count_short(t, q.row, m);
 }
 

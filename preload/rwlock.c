@@ -67,11 +67,11 @@ static uint32_t writer(const pthread_rwlock_t *rw)
 	return glibc_layout.rwlock ? READ_ONCE(rw->__data.__cur_writer) : 0;
 }
 
-/* The lock is not elided: lock and count that. */
-static __always_inline_fn int lock_really(struct elide_thread *t, struct elide_row *row,
-					  pthread_rwlock_t *rw, const void *site,
-					  enum elide_kind kind, enum how how, clockid_t clock,
-					  const struct timespec *until, enum elide_outcome outcome)
+/* Lock, not by elision, and count the acquisition as @outcome says. */
+static __always_inline_fn int lock_unelided(struct elide_thread *t, struct elide_row *row,
+					    pthread_rwlock_t *rw, const void *site,
+					    enum elide_kind kind, enum how how, clockid_t clock,
+					    const struct timespec *until, enum elide_outcome outcome)
 {
 	struct wait w;
 	int err;
@@ -123,7 +123,7 @@ static __always_inline_fn int lock(pthread_rwlock_t *rw, const void *site, enum 
 		return 0;
 	if (outcome == ELIDE_NOTHING_DONE)
 		return call_real(rw, kind, how, clock, until);
-	return lock_really(elide_self, row, rw, site, kind, how, clock, until, outcome);
+	return lock_unelided(elide_self, row, rw, site, kind, how, clock, until, outcome);
 }
 
 WRAPPER int pthread_rwlock_init(pthread_rwlock_t *rw, const pthread_rwlockattr_t *attr)
@@ -222,7 +222,7 @@ static __always_inline_fn bool take(pthread_rwlock_t *rw, enum elide_kind kind)
 static __noinline int lock_skipped(struct elide_thread *t, struct elide_row *row,
 				   pthread_rwlock_t *rw, const void *site, enum elide_kind kind)
 {
-	return lock_really(t, row, rw, site, kind, HOW_LOCK, CLOCK_PLAIN, NULL, ELIDE_SKIPPED);
+	return lock_unelided(t, row, rw, site, kind, HOW_LOCK, CLOCK_PLAIN, NULL, ELIDE_SKIPPED);
 }
 
 /* The policy lets it be tried, and the first attempt has aborted, or is to be timed. */
@@ -235,8 +235,8 @@ static __noinline int lock_counted(struct elide_thread *t, struct elide_call *ca
 
 	if (outcome == ELIDE_ELIDED)
 		return 0;
-	return lock_really(t, elide_call_row(call), rw, site, kind, HOW_LOCK, CLOCK_PLAIN, NULL,
-			   outcome);
+	return lock_unelided(t, elide_call_row(call), rw, site, kind, HOW_LOCK, CLOCK_PLAIN, NULL,
+			     outcome);
 }
 
 static __always_inline_fn int lock_known(struct elide_thread *t, struct elide_quick q,

@@ -66,9 +66,9 @@ WRAPPER int pthread_spin_destroy(pthread_spinlock_t *s)
 	return err;
 }
 
-/* The lock is not elided: lock and count that. */
-static __noinline int lock_really(struct elide_thread *t, struct elide_row *row,
-				  pthread_spinlock_t *s, enum elide_outcome outcome)
+/* Lock, not by elision, and count the acquisition as @outcome says. */
+static __noinline int lock_unelided(struct elide_thread *t, struct elide_row *row,
+				    pthread_spinlock_t *s, enum elide_outcome outcome)
 {
 	if (unlikely(!glibc_layout.spin || !take(s)))
 		return lock_waiting(t, row, s, outcome);
@@ -98,7 +98,7 @@ static __noinline int lock(pthread_spinlock_t *s, const void *site)
 		return 0;
 	if (outcome == ELIDE_NOTHING_DONE)
 		return real.spin_lock(s);
-	return lock_really(elide_self, row, s, outcome);
+	return lock_unelided(elide_self, row, s, outcome);
 }
 
 /* The policy lets it be tried, and the first attempt has aborted, or is to be timed. */
@@ -108,7 +108,7 @@ static __noinline int lock_counted(struct elide_thread *t, struct elide_call *ca
 	enum elide_outcome outcome = elide_acquire_counted(t, call, (const void *)s,
 							   &glibc_spin_rule, site, KIND, status);
 
-	return outcome == ELIDE_ELIDED ? 0 : lock_really(t, elide_call_row(call), s, outcome);
+	return outcome == ELIDE_ELIDED ? 0 : lock_unelided(t, elide_call_row(call), s, outcome);
 }
 
 static __always_inline_fn int lock_known(struct elide_thread *t, struct elide_quick q,

@@ -50,7 +50,7 @@ enum how { HOW_LOCK, HOW_TRY, HOW_TIMED };
 		__attribute__((nothrow, leaf, alias(#target), visibility("default")))
 
 /**
- * struct wait - the time a real acquisition takes.
+ * struct wait - the time that it takes to lock.
  * @contended: the lock was held when it was asked for
  * @start: cycles
  * @who: who waits for whom, if it is this one's turn to be looked at
@@ -150,7 +150,7 @@ static inline int counted_inside(struct elide_thread *t, struct elide_cache *ent
 {
 	if (!err || err == EOWNERDEAD)
 		elide_defer(t, entry, lock, site, kind,
-			    wait ? ELIDE_DEFER_REAL : ELIDE_DEFER_REAL_TRY);
+			    wait ? ELIDE_DEFER_LOCKED : ELIDE_DEFER_LOCKED_TRY);
 	return err;
 }
 

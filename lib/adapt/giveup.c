@@ -112,10 +112,10 @@ void adapt_cond_wait(struct elide_thread *t, const void *lock)
 
 bool adapt_may_probe(struct elide_call *call, const struct elide_row *row)
 {
-	uint32_t real = row->not_attempted + row->fallback;
-	bool may = 2 * (uint32_t)call->waits <= real - call->seen;
+	uint32_t locked = row->not_attempted + row->fallback;
+	bool may = 2 * (uint32_t)call->waits <= locked - call->seen;
 
-	call->seen = real;
+	call->seen = locked;
 	call->waits = 0;
 	return may;
 }

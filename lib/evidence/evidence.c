@@ -416,7 +416,7 @@ void elide_evidence_locked(const struct elide_row *row, const void *lock)
 
 void elide_evidence_loads(struct elide_thread *t)
 {
-	const struct elide_row *row = t->real_row;
+	const struct elide_row *row = t->locked_row;
 	struct elide_pmu_load load;
 	struct elide_slow slow;
 
@@ -427,9 +427,9 @@ void elide_evidence_loads(struct elide_thread *t)
 		return;
 	test_point(loads_entered);
 	/* A handler may have forked before, and the row be the parent's. */
-	if (t->real_row == row) {
+	if (t->locked_row == row) {
 		test_point(loads_publish);
-		elide_detail_hint(row, t->real.lock, &load);
+		elide_detail_hint(row, t->locked.lock, &load);
 	}
 	test_point(loads_done);
 	elide_slow_leave(&slow);

@@ -329,7 +329,7 @@ static __noinline void gave_up(struct elide_thread *t, const struct tries *tries
 	struct elide_cache *entry;
 
 	/* No section has begun. */
-	if (!t->in_real)
+	if (!t->in_locked)
 		t->pending[0].what = 0;
 	if (t->queue)
 		elide_leave_queue(t);
@@ -354,8 +354,8 @@ static __always_inline_fn enum elide_outcome try_again(struct elide_thread *t,
 {
 	const struct policy_config *config = &elide_process.config;
 	struct elide_row *row = elide_call_row(tries->call);
-	/* A section under the real lock around it stays in the list until this one has begun. */
-	bool prepared = !t->in_real, judged = config->keeps_window;
+	/* A locked section around it stays first in the list until this one has begun. */
+	bool prepared = !t->in_locked, judged = config->keeps_window;
 	struct policy_lock *lock = config->counts_skips ? policy_of(tries->word) : NULL;
 	struct policy_try try = {.arm = tries->arm};
 	unsigned long long start = tries->start;

@@ -25,7 +25,7 @@ __export int elide_begin(const void *word, const struct elide_rule *rule)
 			rtm_abort(ELIDE_CODE_relock);
 		outcome = elide_acquire(t, entry, word, rule, site, ELIDE_KIND_CUSTOM, true);
 		if (outcome == ELIDE_NOTHING_DONE)
-			elide_defer(t, entry, word, site, ELIDE_KIND_CUSTOM, ELIDE_DEFER_REAL);
+			elide_defer(t, entry, word, site, ELIDE_KIND_CUSTOM, ELIDE_DEFER_LOCKED);
 		return outcome == ELIDE_ELIDED;
 	}
 	outcome = elide_try(entry, word, rule, site, ELIDE_KIND_CUSTOM, true, &row);

@@ -44,7 +44,7 @@ enum elide_outcome {
 	ELIDE_NOTHING_DONE, /*
 			     * elide_quick_acquire(): go the long way. elide_acquire(): lock and count
 			     * nothing, a transaction is open; if it is ours, elide_defer() with
-			     * ELIDE_DEFER_REAL once it is locked
+			     * ELIDE_DEFER_LOCKED once it is locked
 			     */
 };
 

@@ -61,30 +61,30 @@ __cold void elide_locked_begin(struct elide_thread *t, const struct elide_row *r
 		return;
 	elide_evidence_locked(row, lock);
 	/* Of a custom lock it is not known when it is released. */
-	if ((!elide_process.tell_section && !t->loads) || t->in_real ||
+	if ((!elide_process.tell_section && !t->loads) || t->in_locked ||
 	    row->kind == ELIDE_KIND_CUSTOM)
 		return;
 	if (!elide_process.tell_section)
 		elide_pmu_skip_loads(t->loads);
-	t->real_row = row;
-	t->real = (struct elide_pending){
-		.what = ELIDE_DEFER_REAL,
+	t->locked_row = row;
+	t->locked = (struct elide_pending){
+		.what = ELIDE_DEFER_LOCKED,
 		.kind = row->kind,
 		.lock = lock,
 		.site = (const void *)row->site,
 	};
-	t->pending[0] = t->real;
-	t->in_real = 1;
+	t->pending[0] = t->locked;
+	t->in_locked = 1;
 }
 
 __cold void elide_locked_end(struct elide_thread *t, const void *lock)
 {
 	if (t->nr_acquired)
 		elide_order_released(t, lock);
-	if (t->in_real && t->real.lock == lock) {
+	if (t->in_locked && t->locked.lock == lock) {
 		if (!elide_process.tell_section)
 			elide_evidence_loads(t);
-		t->in_real = 0;
+		t->in_locked = 0;
 		t->pending[0].what = 0;
 	}
 }

@@ -27,7 +27,7 @@ static void find_row(struct elide_pending *d)
 {
 	struct elide_cache *entry;
 
-	if (d->row || d->what > ELIDE_DEFER_REAL_TRY)
+	if (d->row || d->what > ELIDE_DEFER_LOCKED_TRY)
 		return;
 	entry = elide_cache_fill(d->lock, d->site, d->kind);
 	d->row = entry ? elide_row(entry) : NULL;
@@ -46,8 +46,8 @@ static void catch_up(struct elide_thread *t, struct elide_pending *d)
 		if (d->row)
 			counter_add(d->row->nested, 1);
 		break;
-	case ELIDE_DEFER_REAL:
-	case ELIDE_DEFER_REAL_TRY:
+	case ELIDE_DEFER_LOCKED:
+	case ELIDE_DEFER_LOCKED_TRY:
 		if (d->row)
 			elide_count(d->row, ELIDE_SKIPPED);
 		break;
@@ -73,7 +73,7 @@ static void catch_up(struct elide_thread *t, struct elide_pending *d)
 /* In which order the section took its locks. */
 static void catch_up_order(struct elide_thread *t, struct elide_pending *d)
 {
-	bool wait = d->what == ELIDE_DEFER_ELIDED || d->what == ELIDE_DEFER_REAL;
+	bool wait = d->what == ELIDE_DEFER_ELIDED || d->what == ELIDE_DEFER_LOCKED;
 
 	find_row(d);
 	if (d->row)
@@ -123,11 +123,11 @@ static __always_inline_fn void copy_pending(const struct elide_thread *t,
 	}
 }
 
-/* Back in the section under the real lock that it was inside of, if there is one. */
+/* The thread is back in the locked section around the elided one, if there is one. */
 static void section_again(struct elide_thread *t)
 {
-	if (t->in_real)
-		t->pending[0] = t->real;
+	if (t->in_locked)
+		t->pending[0] = t->locked;
 }
 
 static __noinline void commit_nested(struct elide_thread *t)

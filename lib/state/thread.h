@@ -103,8 +103,8 @@ struct elide_acquired {
 enum elide_deferred {
 	ELIDE_DEFER_ELIDED = 1, /* count it as elided */
 	ELIDE_DEFER_ELIDED_TRY, /* count it as elided by a trylock or a timed call */
-	ELIDE_DEFER_REAL,       /* count it as locked */
-	ELIDE_DEFER_REAL_TRY,   /* count it as locked by a trylock or a timed call */
+	ELIDE_DEFER_LOCKED,     /* count it as locked */
+	ELIDE_DEFER_LOCKED_TRY, /* count it as locked by a trylock or a timed call */
 	ELIDE_DEFER_UNELIDED,   /* ELIDE_ORDER=1: an elided lock, not the last, was released */
 	ELIDE_DEFER_RELEASED,   /* a lock that was locked was released */
 	ELIDE_DEFER_NEW,        /* it was initialised */
@@ -221,8 +221,8 @@ struct adapt_thread {
  * @nr_pending: lock calls of the open transaction
  * @odd:        more is to be done at its end than to count it
  * @nr_acquired: locks in @acquired; always 0 unless ELIDE_ORDER=1
- * @in_real:    1 in a section under the real lock, where the emulator is told or loads are
- *              sampled: @real, by a call that counts in @real_row
+ * @in_locked:  1 in a locked section, where the emulator is told of sections or loads are
+ *              sampled: @locked is that section, of a call that counts in @locked_row
  * @watched:    not 0 if either is not
  * @pending:    the calls; the first is the one of the outermost lock. Between transactions the
  *              first has the outermost locked lock, where that is watched, and else is empty
@@ -275,7 +275,7 @@ struct elide_thread {
 			union {
 				struct {
 					uint8_t nr_acquired;
-					uint8_t in_real;
+					uint8_t in_locked;
 				};
 				uint16_t watched;
 			};
@@ -313,7 +313,7 @@ struct elide_thread {
 	uint64_t stack_top;
 	uint32_t first_seen;
 	uint64_t nr_blocked;
-	struct elide_pending real;
+	struct elide_pending locked;
 	struct elide_last_class last_class;
 	int pid;
 	const void *handle;
@@ -328,7 +328,7 @@ struct elide_thread {
 	struct elide_acquired acquired[ELIDE_MAX_ACQUIRED];
 	void *pmu;
 	void *loads;
-	const struct elide_row *real_row;
+	const struct elide_row *locked_row;
 
 	struct elide_cache cache[ELIDE_MAX_CACHE] __attribute__((aligned(ELIDE_PAGE)));
 };
