@@ -148,9 +148,9 @@ static void thread_init(struct elide_thread *t)
 	t->halted = elide_halted();
 	t->queue = NULL;
 	adapt_thread_begin(t);
-	t->pending[0].what = 0;
+	t->outermost.what = 0;
 	if (elide_process.tell_section)
-		rtmgrind_request(RTMGRIND_SECTION, (unsigned long)&t->pending[0], 0);
+		rtmgrind_request(RTMGRIND_SECTION, (unsigned long)&t->outermost, 0);
 	if (!t->ready) {
 		elide_cache_start(t);
 		t->time_countdown = 1;

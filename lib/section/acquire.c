@@ -330,7 +330,7 @@ static __noinline void gave_up(struct elide_thread *t, const struct tries *tries
 
 	/* No section has begun. */
 	if (!t->in_locked)
-		t->pending[0].what = 0;
+		t->outermost.what = 0;
 	if (t->queue)
 		elide_leave_queue(t);
 	if (elide_process.config.measures) {

@@ -73,7 +73,7 @@ __cold void elide_locked_begin(struct elide_thread *t, const struct elide_row *r
 		.lock = lock,
 		.site = (const void *)row->site,
 	};
-	t->pending[0] = t->locked;
+	t->outermost = t->locked;
 	t->in_locked = 1;
 }
 
@@ -85,7 +85,7 @@ __cold void elide_locked_end(struct elide_thread *t, const void *lock)
 		if (!elide_process.tell_section)
 			elide_evidence_loads(t);
 		t->in_locked = 0;
-		t->pending[0].what = 0;
+		t->outermost.what = 0;
 	}
 }
 

@@ -144,13 +144,13 @@ static __always_inline_fn bool elide_quick_release(struct elide_thread *t, const
 
 	if (t->open != ELIDE_OPEN_ONE || t->held[0].word != word)
 		return false;
-	row = t->pending[0].row;
+	row = t->outermost.row;
 	test_point(release);
 	if (read_word(word, 4) != t->held[0].value)
 		rtm_abort(ELIDE_CODE_changed);
 	test_point(compared);
 	t->open = 0;
-	t->pending[0].what = 0;
+	t->outermost.what = 0;
 	test_point(commit);
 	rtm_end();
 	test_point(committed);

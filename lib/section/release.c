@@ -98,11 +98,11 @@ static __noinline void commit_judged(struct elide_thread *t, const void *lock,
 static __always_inline_fn void commit(struct elide_thread *t)
 {
 	bool judged = elide_process.config.keeps_window;
-	const void *lock = t->pending[0].lock;
-	struct elide_row *row = t->pending[0].row;
+	const void *lock = t->outermost.lock;
+	struct elide_row *row = t->outermost.row;
 
 	t->nr_held = t->nr_pending = t->odd = 0;
-	t->pending[0].what = 0;
+	t->outermost.what = 0;
 	test_point(commit);
 	rtm_end();
 	test_point(committed);
@@ -127,7 +127,7 @@ static __always_inline_fn void copy_pending(const struct elide_thread *t,
 static void section_again(struct elide_thread *t)
 {
 	if (t->in_locked)
-		t->pending[0] = t->locked;
+		t->outermost = t->locked;
 }
 
 static __noinline void commit_nested(struct elide_thread *t)

@@ -38,16 +38,16 @@ static __always_inline_fn void prepare(struct elide_thread *t, struct elide_row 
 				       const void *site, enum elide_kind kind, bool wait)
 {
 	/* The first, as the end of any section clears it: a handler's that comes from here on. */
-	WRITE_ONCE(t->pending[0].what, elided(wait));
+	WRITE_ONCE(t->outermost.what, elided(wait));
 	barrier();
 	/* One by one: the compiler would clear the structures first. */
 	t->held[0].word = word;
 	t->held[0].size = rule->size;
 	t->held[0].depth = 0;
-	t->pending[0].kind = kind;
-	t->pending[0].lock = word;
-	t->pending[0].site = site;
-	t->pending[0].row = row;
+	t->outermost.kind = kind;
+	t->outermost.lock = word;
+	t->outermost.site = site;
+	t->outermost.row = row;
 }
 
 /*
@@ -65,7 +65,7 @@ static __always_inline_fn void subscribe(struct elide_thread *t, struct elide_ro
 	if (!is_free(word, rule, &value))
 		rtm_abort(ELIDE_CODE_busy);
 	test_point(subscribed);
-	if (unlikely(!prepared || !t->pending[0].what))
+	if (unlikely(!prepared || !t->outermost.what))
 		prepare(t, row, word, rule, site, kind, wait);
 	t->held[0].value = value;
 	/* All of it was 0, but for what is watched. */

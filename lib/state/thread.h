@@ -224,8 +224,10 @@ struct adapt_thread {
  * @in_locked:  1 in a locked section, where the emulator is told of sections or loads are
  *              sampled: @locked is that section, of a call that counts in @locked_row
  * @watched:    not 0 if either is not
- * @pending:    the calls; the first is the one of the outermost lock. Between transactions the
- *              first has the outermost locked lock, where that is watched, and else is empty
+ * @pending:    lock calls of the open transaction
+ * @outermost:  the first of @pending: the call of the outermost elided lock, from the preparation
+ *              of the attempt on. Outside transactions it is a copy of @locked while @in_locked;
+ *              else its @what is 0
  * @halted:     nothing is elided for now: elide_halted(), when the thread last looked
  * @ready:      false in a block that a fork has wiped
  * @tid:        Linux thread id, as glibc writes it into mutexes it locks
@@ -282,7 +284,10 @@ struct elide_thread {
 		};
 		uint64_t open;
 	};
-	struct elide_pending pending[ELIDE_MAX_PENDING];
+	union {
+		struct elide_pending outermost;
+		struct elide_pending pending[ELIDE_MAX_PENDING];
+	};
 	struct elide_held held[ELIDE_MAX_HELD];
 
 	bool ready __cacheline_aligned;
