@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * thread-life.c - birth and end of threads: whose block it is, and what a thread leaves behind.
+ * threads.c - birth and end of threads: whose block it is, and what a thread leaves behind.
  *
  * Everything here runs outside transactions, between elide_slow_enter() and
  * elide_slow_leave().
@@ -22,6 +22,9 @@
 #include "../state/tunables.h"
 #include "../state/wiped.h"
 #include "threads.h"
+
+/* The help of the cause nesting in aborts.def names these two numbers. */
+_Static_assert(ELIDE_MAX_HELD == 16 && ELIDE_MAX_PENDING == 64, "see aborts.def");
 
 static struct {
 	struct elide_thread *free; /* blocks whose thread has ended */

@@ -212,15 +212,15 @@ static enum advice decide(struct advising *a, unsigned int cause)
 	return ADVICE_DEFAULT;
 }
 
-static int is_told(const struct line *l, unsigned int cause)
+static int is_telling(const struct line *l, unsigned int cause)
 {
 	uint64_t n = l->sum.causes[cause];
 
 	return n && percent(n, l->aborts) >= TELLING_SHARE && n >= l->attempts / TELLING_ATTEMPTS;
 }
 
-/* The causes that say that the lock was held, or was locked during the section. */
-static int is_taken(const struct report *r, const struct line *l, unsigned int cause)
+/* Does the cause say that another thread had locked the lock, or locked it during the section? */
+static int says_locked(const struct report *r, const struct line *l, unsigned int cause)
 {
 	const struct elide_detail *d = first_detail(l, cause);
 
@@ -229,24 +229,25 @@ static int is_taken(const struct report *r, const struct line *l, unsigned int c
 }
 
 /*
- * The next cause to report. Causes that say that the lock was held come last: something else made
- * a thread lock it, and if that is known it is the finding.
+ * The next cause to report, -1 if none is left. Causes that say that another thread had locked
+ * the lock come last: something else made that thread lock it, and if that is known it is the
+ * finding.
  */
-static int next_cause(const struct report *r, const struct line *l, const unsigned char *told)
+static int next_cause(const struct report *r, const struct line *l, const unsigned char *reported)
 {
-	int best = -1, best_taken = 0;
+	int best = -1, best_locked = 0;
 
 	for (int i = 0; i < ELIDE_NR_CAUSES; i++) {
-		int taken;
+		int locked;
 
-		if (told[i] || !is_told(l, i))
+		if (reported[i] || !is_telling(l, i))
 			continue;
-		taken = is_taken(r, l, i);
-		if (best >= 0 && (best_taken < taken || (best_taken == taken &&
+		locked = says_locked(r, l, i);
+		if (best >= 0 && (best_locked < locked || (best_locked == locked &&
 				  l->sum.causes[i] <= l->sum.causes[best])))
 			continue;
 		best = i;
-		best_taken = taken;
+		best_locked = locked;
 	}
 	return best;
 }
@@ -260,8 +261,8 @@ static const struct misuse_line *find_misuse(const struct report *r, const struc
 	return NULL;
 }
 
-static void tell(struct advising *a, struct finding *f, enum advice advice, const char *cause,
-		 uint64_t count)
+static void report_finding(struct advising *a, struct finding *f, enum advice advice,
+			   const char *cause, uint64_t count)
 {
 	f->cause = cause;
 	f->count = count;
@@ -270,21 +271,22 @@ static void tell(struct advising *a, struct finding *f, enum advice advice, cons
 
 size_t advise(const struct report *r, const struct line *l, struct finding *found)
 {
-	unsigned char told[ELIDE_NR_CAUSES] = {0};
+	unsigned char reported[ELIDE_NR_CAUSES] = {0};
 	struct advising a = {.r = r, .line = l};
 	size_t nr = 0;
 	int cause;
 
 	a.misuse = find_misuse(r, l);
 	if (a.misuse)
-		tell(&a, &found[nr++], ADVICE_misuse, "misuse", a.misuse->record->count);
-	while (nr < FINDINGS_MAX && (cause = next_cause(r, l, told)) >= 0) {
+		report_finding(&a, &found[nr++], ADVICE_misuse, "misuse", a.misuse->record->count);
+	while (nr < FINDINGS_MAX && (cause = next_cause(r, l, reported)) >= 0) {
 		enum advice advice = decide(&a, cause);
 
-		told[cause] = 1;
-		tell(&a, &found[nr++], advice, cause_texts[cause].id, l->sum.causes[cause]);
+		reported[cause] = 1;
+		report_finding(&a, &found[nr++], advice, cause_texts[cause].id,
+			       l->sum.causes[cause]);
 	}
 	if (nr < FINDINGS_MAX && l->nr_classes == 1 && line_is_quiet(r, l))
-		tell(&a, &found[nr++], ADVICE_uncontended, "none", 0);
+		report_finding(&a, &found[nr++], ADVICE_uncontended, "none", 0);
 	return nr;
 }

@@ -20,7 +20,7 @@ static int name_edge(struct report *r, struct order_edge *to, const struct elide
 	to->lock = class_name(r->symbols, class, &place);
 	to->class = class_id(class, &place);
 	symbolize_call(r->symbols, e->held_site, &to->held);
-	symbolize_call(r->symbols, e->taken_site, &to->taken);
+	symbolize_call(r->symbols, e->taken_site, &to->next);
 	return to->lock && to->class ? 0 : -ENOMEM;
 }
 

@@ -89,12 +89,12 @@ struct misuse_line {
 	struct place lock;
 };
 
-/* An edge of a circle of locks, named: a thread held one lock when it took the next. */
+/* An edge of a circle of locks, named: a thread held one lock when it acquired the next. */
 struct order_edge {
 	char *lock;
 	char *class;
 	struct place held;
-	struct place taken;
+	struct place next;
 };
 
 /* A circle of locks, named. */

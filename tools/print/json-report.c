@@ -183,7 +183,7 @@ static json_t *order_edge(const struct order_edge *e, const struct elide_order_e
 	json_object_set_new(o, "kind", json_text(kind_name(record->held_kind)));
 	json_object_set_new(o, "site", json_place(&e->held));
 	json_object_set_new(o, "next_kind", json_text(kind_name(record->taken_kind)));
-	json_object_set_new(o, "next_site", json_place(&e->taken));
+	json_object_set_new(o, "next_site", json_place(&e->next));
 	json_object_set_new(o, "thread", json_number(record->tid));
 	return o;
 }

@@ -302,7 +302,7 @@ static void print_order(const struct report *r, FILE *out, const struct order_li
 		fprintf(out, "; taken: ");
 		print_clean(out, o->edges[(i + 1) % nr].lock);
 		fprintf(out, " (%s) at ", kind_name(e->taken_kind));
-		print_place(out, &o->edges[i].taken);
+		print_place(out, &o->edges[i].next);
 		fprintf(out, "; by thread %u\n", e->tid);
 	}
 	fprintf(out,
