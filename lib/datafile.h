@@ -2,14 +2,14 @@
 /*
  * datafile.h - the format of elide.data, shared by its writer and its readers.
  *
- * The file is a shared mapping of the running process: what was counted is
- * in it whatever becomes of the process. It is a header of one page followed
- * by chunks of ELIDE_CHUNK_SIZE bytes, each holding records of one type.
- * Chunks are never moved, freed or reused for another type. Everything is
- * little-endian; times are cycles of the time-stamp counter unless the name
- * says otherwise. See elide-data(5).
+ * The file is a shared mapping of the running process: what was counted is in it even if the
+ * process is killed. It is a header of ELIDE_HEADER_SIZE bytes, followed by chunks of
+ * ELIDE_CHUNK_SIZE bytes, each with records of one type. Chunks are never moved, freed or reused
+ * for another type. Everything is little-endian; times are cycles of the time-stamp counter unless
+ * the name says otherwise. See elide-data(5).
  *
- * Must never hold a pointer that a reader would have to follow.
+ * Must never hold a pointer that a reader would have to follow. Longer than 500 lines, because it
+ * is the whole format, which readers in other programs include, and two thirds of it are comments.
  */
 #ifndef ELIDE_DATAFILE_H
 #define ELIDE_DATAFILE_H
@@ -30,8 +30,10 @@ enum elide_cause {
 	ELIDE_NR_CAUSES
 };
 
-/* Room in a record, so that a new cause needs no new version. */
+/* Room in a record, so that a new cause does not need a new version of the format. */
 #define ELIDE_MAX_CAUSES 24
+
+_Static_assert(ELIDE_NR_CAUSES <= ELIDE_MAX_CAUSES, "aborts.def has more causes than a row");
 
 enum elide_kind {
 	ELIDE_KIND_NONE,
@@ -63,7 +65,7 @@ enum elide_file_state {
 	ELIDE_FILE_CLOSED,   /* the process ended through exit() */
 };
 
-/* Calls that elide cannot count, header.dropped[]. */
+/* What there is no room for, header.dropped[]. */
 enum elide_dropped {
 	ELIDE_DROPPED_LOCKS,   /* acquisitions of locks beyond MAX_LOCKS */
 	ELIDE_DROPPED_CLASSES, /* locks of classes beyond MAX_CLASSES */
@@ -72,7 +74,7 @@ enum elide_dropped {
 	ELIDE_DROPPED_MODULES, /* objects beyond the room for them */
 	ELIDE_DROPPED_ORDERS,  /* locks held, orders and circles beyond the room for them */
 	ELIDE_DROPPED_STACKS,  /* sampled stacks beyond the room for them */
-	ELIDE_DROPPED_DETAILS, /* sampled aborts and waits of which the room is full */
+	ELIDE_DROPPED_DETAILS, /* samples of aborts and waits beyond the room for their records */
 	ELIDE_DROPPED_EVENTS,  /* decisions of the policy beyond the room for the timeline */
 	ELIDE_NR_DROPPED
 };
@@ -80,32 +82,32 @@ enum elide_dropped {
 #define ELIDE_MAX_DROPPED 16
 
 /**
- * struct elide_header - the first page of the file.
+ * struct elide_header - the header of the file.
  * @size:            bytes of the file that hold header and chunks; grows
  * @state:           enum elide_file_state
  * @pid:             process that writes; its start time is in @pid_start
- * @pid_start:       field 22 of /proc/PID/stat, so that a reused pid is told apart
- * @run:             identifies the processes of one elide run, 0 without launcher
+ * @pid_start:       field 22 of /proc/PID/stat, which differs in a process that reuses @pid
+ * @run:             identifies the processes of one elide run; 0 without launcher
  * @mode:            enum elide_run_mode
  * @rtm:             enum elide_rtm
- * @exit_status:     as of wait(2), written by the launcher; -1 unknown
+ * @exit_status:     status of wait(2), written by the launcher; -1: unknown
  * @start_realtime_ns: CLOCK_REALTIME at start
  * @start_ns, @start_cycles: CLOCK_MONOTONIC and time-stamp counter at start
- * @end_ns, @end_cycles: the same at exit; of a process that runs or was killed, at
- *                   some time before
+ * @end_ns, @end_cycles: both at exit; of a process that runs or was killed, at some earlier time
  * @rtm_off:         1 when elision was switched off: nothing committed, or glibc elides
- * @nr_threads:      threads seen in all
+ * @nr_threads:      threads that have called a lock function
  * @dropped:         by enum elide_dropped
  * @cores:           cores of the emulated machine, else processors that are online
- * @sample_period:   one in so many first attempts has its cycles measured natively
+ * @sample_period:   N: on a processor one in N first attempts has its cycles measured
  * @control:         enum elide_control, see elide-ctl(1)
- * @exe, @args:      path, and the arguments each ended by a NUL, @args_len bytes
+ * @exe:             path of the program
+ * @args:            its arguments, each ended by a NUL, @args_len bytes in all
  * @why:             why @mode is what it is, in words
  * @policy:          name of the policy
- * @model:           name of the emulated machine; empty on a real one, as the next four
- * @smt, @sockets:   its hardware threads of a core, and sockets
- * @mhz:             its clock; all times are cycles of it
- * @changes:         numbers of it that differ from the model's, NUMBER=VALUE,...
+ * @model:           name of the emulated machine; empty on a processor, as are the next four
+ * @smt, @sockets:   hardware threads of each core, and sockets, of the emulated machine
+ * @mhz:             its clock; all times are cycles of that
+ * @changes:         its numbers that differ from the model's, NUMBER=VALUE,...
  */
 struct elide_header {
 	uint64_t magic;
@@ -146,10 +148,10 @@ struct elide_header {
 
 _Static_assert(sizeof(struct elide_header) <= ELIDE_HEADER_SIZE, "the header is one unit");
 
-/* header.control: the one word that others than the process write. */
+/* header.control: the one word that other processes write, see elide-ctl(1). */
 enum elide_control {
 	ELIDE_CONTROL_NONE,
-	ELIDE_CONTROL_OFF, /* elide nothing for the time being */
+	ELIDE_CONTROL_OFF, /* elide nothing until the word changes */
 };
 
 enum elide_chunk_type {
@@ -171,7 +173,7 @@ enum elide_chunk_type {
  * @magic:       ELIDE_CHUNK_MAGIC; 0 for a chunk not yet in use
  * @type:        enum elide_chunk_type; a reader skips types it does not know
  * @record_size: bytes of a record
- * @nr_records:  complete records; raised after a record is filled
+ * @nr_records:  complete records; it grows after a record is written
  */
 struct elide_chunk {
 	uint32_t magic;
@@ -187,7 +189,9 @@ _Static_assert(sizeof(struct elide_chunk) == 64, "records begin on a cache line"
  * struct elide_module - an object mapped into the process.
  * @base:     load bias: run-time address minus address in the object
  * @start, @end: range of its mapping
- * @build_id: of @build_id_len bytes, 0 if it has none
+ * @build_id_len: bytes of @build_id, 0 if the object has none
+ * @build_id: GNU build-id
+ * @path:     path of the file
  */
 struct elide_module {
 	uint64_t base;
@@ -214,8 +218,8 @@ enum elide_class_type {
  * @address:  see the types
  * @nr_locks: locks of the class registered so far
  * @array:    bytes of the array they lie in, at most 2^32 - 1; 0 if they are in none
- * @nr_shared: of @nr_locks, those that more than one thread of the process has locked, at most
- *            2^32 - 1; a thread that begins after another has ended may count as the same one
+ * @nr_shared: locks of @nr_locks that more than one thread of the process has locked, at most
+ *            2^32 - 1; a thread that gets the block of one that has ended counts as that one
  */
 struct elide_class {
 	uint32_t type;
@@ -227,8 +231,11 @@ struct elide_class {
 };
 
 /**
- * struct elide_times - a distribution in four numbers, cycles.
+ * struct elide_times - a distribution of times, in cycles.
  * @count: measurements
+ * @total: their sum
+ * @min: the shortest
+ * @max: the longest
  */
 struct elide_times {
 	uint64_t count;
@@ -237,21 +244,20 @@ struct elide_times {
 	uint64_t max;
 };
 
-/* What was last decided about a row's locks: elide_row.state. */
+/* How a row's locks are treated now: elide_row.state. */
 enum elide_row_state {
 	ELIDE_STATE_PROFILED, /* not elided by mode, kind or rule */
 	ELIDE_STATE_ELIDING,
-	ELIDE_STATE_PAUSED,   /* the policy has stopped trying for a while */
+	ELIDE_STATE_PAUSED,   /* the policy makes no attempts for now */
 	ELIDE_STATE_OFF,      /* cannot be elided: robust, PI, process-shared, or a rule says off */
 };
 
 /**
  * struct elide_row - counters of one thread, lock class, call site and kind.
  *
- * Only the owning thread writes a row, with plain adds outside transactions;
- * a reader sums the rows of equal (class, site, kind). Each counter counts
- * one thing; what follows from them is not stored, so that the sums below
- * hold whenever the process was killed:
+ * Only the owning thread writes a row, with plain adds outside transactions; a reader sums the rows
+ * of equal (class, site, kind). Sums of counters are not stored, so that these hold whenever the
+ * process was killed:
  *
  *   elided   = commits + nested
  *   acquired = elided + fallback + not_attempted
@@ -263,14 +269,15 @@ enum elide_row_state {
  * @state:         enum elide_row_state
  * @unused:        0
  * @site:          return address of the lock call
- * @not_attempted: taken really without trying
- * @fallback:      taken really after one or more aborts
- * @commits:       elided, as the outermost section
- * @nested:        elided, inside another elided section
- * @contended:     real acquisitions that found the lock held
- * @wasted_cycles: in aborted attempts; sampled and scaled natively, exact when emulated
- * @wait:          time to get the real lock, of the @contended ones
- * @hold:          sampled time from acquisition to release
+ * @not_attempted: acquisitions that locked without an attempt
+ * @fallback:      acquisitions that locked after one or more aborts
+ * @commits:       elided acquisitions of the outermost lock of a section
+ * @nested:        elided acquisitions inside another elided section
+ * @contended:     acquisitions that locked and found the lock held
+ * @wasted_cycles: cycles in aborted attempts; sampled and scaled on a processor, exact in the
+ *                 emulator
+ * @wait:          time that the @contended acquisitions waited until they had locked
+ * @hold:          time from acquisition to release, of locked acquisitions that were sampled
  * @causes:        aborts by enum elide_cause
  */
 struct elide_row {
@@ -313,11 +320,11 @@ static inline uint64_t elide_row_aborts(const struct elide_row *row)
 }
 
 enum elide_misuse_type {
-	ELIDE_MISUSE_UNLOCK_FREE = 1, /* unlock of a lock nobody holds */
+	ELIDE_MISUSE_UNLOCK_FREE = 1, /* unlock of a lock that no thread holds */
 	ELIDE_MISUSE_UNLOCK_FOREIGN,  /* unlock by a thread that does not hold it */
 	ELIDE_MISUSE_DESTROY_HELD,    /* destroy of a held lock */
-	ELIDE_MISUSE_RELOCK,          /* lock of a non-recursive lock the thread holds */
-	ELIDE_MISUSE_EXIT_HELD,       /* a thread ended and holds the lock; the site locked it */
+	ELIDE_MISUSE_RELOCK,          /* lock of a non-recursive lock that the thread holds */
+	ELIDE_MISUSE_EXIT_HELD,       /* a thread ended holding the lock; the site locked it */
 	ELIDE_MISUSE_END              /* one more than the last */
 };
 
@@ -325,10 +332,10 @@ enum elide_misuse_type {
  * struct elide_misuse - one kind of misuse at one place.
  * @type:  enum elide_misuse_type
  * @kind:  enum elide_kind of the lock
- * @class: class of the first lock it happened to + 1, 0 if that is not known
+ * @class: class of the first lock that was misused + 1, 0 if that is not known
  * @site:  return address of the call
- * @lock:  address of the first lock it happened to
- * @count: how often
+ * @lock:  address of the first lock that was misused
+ * @count: times that it happened
  */
 struct elide_misuse {
 	uint32_t type;
@@ -339,16 +346,16 @@ struct elide_misuse {
 	uint64_t count;
 };
 
-/* Locks of a circle, at most. */
+/* Locks in a circle, at most. */
 #define ELIDE_ORDER_EDGES 8
 
 /**
- * struct elide_order_edge - a lock was taken while another was held.
+ * struct elide_order_edge - a thread acquired a lock while it held another one.
  * @class_index: class of the lock that was held
  * @tid:         first thread that did so
  * @held_kind, @taken_kind: enum elide_kind of the two acquisitions
- * @held_site:   return address of the call that took the lock that was held
- * @taken_site:  of the call that took the other one
+ * @held_site:   return address of the call that acquired the lock that was held
+ * @taken_site:  return address of the call that acquired the other one
  */
 struct elide_order_edge {
 	uint32_t class_index;
@@ -360,11 +367,12 @@ struct elide_order_edge {
 };
 
 /**
- * struct elide_order - locks that were taken in a circle.
- * @nr_edges: of @edges, at least 2
- * @edges:    each takes a lock of the class that the next one holds, the last of the first's
+ * struct elide_order - locks that were acquired in a circle.
+ * @nr_edges: edges in @edges, at least 2
+ * @edges:    each acquires a lock of the class that the next one holds; the last one a lock of the
+ *            class that the first one holds
  *
- * Where all are of one class it is the locks themselves that make the circle.
+ * If all edges are of one class, each acquires the very lock that the next one holds.
  */
 struct elide_order {
 	uint32_t nr_edges;
@@ -372,14 +380,14 @@ struct elide_order {
 	struct elide_order_edge edges[ELIDE_ORDER_EDGES];
 };
 
-/* Frames of a stack, at most: what is further out is cut off. */
+/* Frames of a stack, at most: outer ones are cut off. */
 #define ELIDE_STACK_FRAMES 31
 
-
 /**
- * struct elide_stack - where a thread was; each stack is in the file once.
- * @frames: return addresses, the innermost call first; but for the innermost frame of a stack
- *          taken at an instruction, which is that instruction: @exact is 1 then
+ * struct elide_stack - a stack of calls; each stack is in the file once.
+ * @nr_frames: frames in @frames
+ * @exact:  1 if the innermost frame is the address of an instruction; 0 if it is a return address
+ * @frames: return addresses, the innermost first
  *
  * Other records name a stack by its index in file order + 1, 0 for none.
  */
@@ -394,22 +402,22 @@ _Static_assert(sizeof(struct elide_stack) == 256, "fixed layout");
 
 /* What the stack of a sample shows. */
 enum elide_sample_type {
-	ELIDE_SAMPLE_ABORT = 1, /* the lock call whose attempt aborted; cycles are those wasted */
-	ELIDE_SAMPLE_WAIT,      /* the lock call that found the lock held; cycles waited: the blockee */
-	ELIDE_SAMPLE_BLOCK,     /* the unlock call of a lock that others waited for: the blocker;
-				 * the site is the call that took it, cycles 0
+	ELIDE_SAMPLE_ABORT = 1, /* the lock call whose attempt aborted; cycles wasted */
+	ELIDE_SAMPLE_WAIT,      /* the lock call that found the lock held; cycles waited */
+	ELIDE_SAMPLE_BLOCK,     /* the unlock call of a lock that others waited for; the site is the
+				 * call that locked it, cycles are 0
 				 */
 	ELIDE_SAMPLE_END        /* one more than the last */
 };
 
 /**
- * struct elide_sample - a stack of a row, sampled.
+ * struct elide_sample - sampled events of a row with one stack.
  * @class_index, @kind, @site: the row
  * @type:    enum elide_sample_type
- * @stack:   see struct elide_stack
- * @samples: times it was met
- * @count:   events these stand for
- * @cycles:  of these
+ * @stack:   number of the stack, see struct elide_stack
+ * @samples: events that were sampled
+ * @count:   events that these count as
+ * @cycles:  cycles that these count as
  */
 struct elide_sample {
 	uint32_t class_index;
@@ -422,12 +430,12 @@ struct elide_sample {
 	uint64_t cycles;
 };
 
-/* Who says what a detail says. */
+/* Where a detail comes from. */
 enum elide_detail_source {
 	ELIDE_DETAIL_STATUS = 1, /* the status word alone */
 	ELIDE_DETAIL_EMULATOR,   /* rtmgrind: exact */
 	ELIDE_DETAIL_PMU,        /* PEBS sample of the abort: own_pc and cause are exact */
-	ELIDE_DETAIL_HINT,       /* of no abort: own_pc, in a section of the row under the real lock,
+	ELIDE_DETAIL_HINT,       /* no abort: in a locked section of the row the instruction own_pc
 				  * loaded @line, which another core had modified; count is 0
 				  */
 	ELIDE_DETAIL_END         /* one more than the last */
@@ -437,9 +445,9 @@ enum elide_detail_source {
 enum elide_data_type {
 	ELIDE_DATA_UNKNOWN,
 	ELIDE_DATA_STATIC, /* in an object: a symbol names it */
-	ELIDE_DATA_HEAP,   /* in the block data_base, data_size, allocated at alloc_stack if that is known */
-	ELIDE_DATA_STACK,  /* of a thread */
-	ELIDE_DATA_LOCK,   /* the lock itself: the line holds its word */
+	ELIDE_DATA_HEAP,   /* on the heap; data_base, data_size, alloc_stack: its block, if known */
+	ELIDE_DATA_STACK,  /* on the stack of a thread */
+	ELIDE_DATA_LOCK,   /* the lock itself: its word lies in the line */
 	ELIDE_DATA_END     /* one more than the last */
 };
 
@@ -450,30 +458,32 @@ enum elide_data_type {
  * @source:      enum elide_detail_source
  * @data_type:   enum elide_data_type
  * @other_write: the other access was a write
- * @samples:     aborts looked at, of a hint loads
- * @count:       aborts these stand for, of a hint none
- * @cycles:      wasted in these
+ * @samples:     aborts that were sampled; of a hint, loads
+ * @count:       aborts that these count as; of a hint, 0
+ * @cycles:      wasted cycles that these count as
  * @own_pc:      instruction of this thread: its first access to @line, or the one that aborted
  * @other_pc:    the other thread's instruction, 0 if there is none
- * @other_site:  lock call of the section the other thread was in, 0 if it was in none
+ * @other_site:  lock call of the section that the other thread was in, 0 if it was in none
  * @other_class: class of that lock + 1, 0 if it was in none
  * @other_kind:  enum elide_kind of that call
- * @line:        address of the cache line, 0 if there is none; in the first abort of these
- * @own_bytes, @other_bytes: bytes of the line that each touched, a bit each; of all @samples
- * @data_base, @data_size: heap block that holds the line's first touched byte, 0 if there is none
- * @own_stack:   of the lock call
- * @abort_stack: of the instruction that aborted, for causes inside this thread
- * @other_stack: of @other_pc
- * @alloc_stack: that allocated the block
+ * @line:        address of the cache line, 0 if there is none; of the first abort of these
+ * @own_bytes, @other_bytes: bytes of the line that each thread touched, a bit each; of all @samples
+ *               of that line, but see merge() in evidence/detail.c
+ * @data_base, @data_size: heap block of the first byte that was touched, 0 if there is none
+ * @own_stack:   stack of the lock call
+ * @abort_stack: stack of the instruction that aborted, for causes inside this thread
+ * @other_stack: stack of @other_pc
+ * @alloc_stack: stack of the allocation of the block
  * @syscall_nr:  -1 if there is none
- * @signal:      of a fault: 0 for one the system mends (a page touched first), else the signal
- *               it would have raised
+ * @signal:      of a fault: 0 for one that the system handles (the first use of a page), else the
+ *               signal that it would have raised
  * @fault_addr:  address that faulted
- * @read_lines, @write_lines: of the first, and the largest of @samples
- * @cache_set:   set of the first-level cache that overflowed, @cache_ways of it needed;
- *               @cache_ways is 0 if it is not known, or not a set alone was too small
- * @lock:        address of the lock, of the first
- * @own_written, @other_written: of @own_bytes and @other_bytes, those that were written
+ * @read_lines, @write_lines: lines that the first abort of these had read and written
+ * @max_read_lines, @max_write_lines: the largest numbers in @samples
+ * @cache_set:   set of the first-level cache that overflowed
+ * @cache_ways:  ways of that set that the transaction needed; 0 if no set overflowed, or not known
+ * @lock:        address of the lock, of the first abort of these
+ * @own_written, @other_written: bytes of @own_bytes and @other_bytes that were written
  */
 struct elide_detail {
 	uint32_t class_index;
@@ -517,13 +527,14 @@ struct elide_detail {
 _Static_assert(sizeof(struct elide_detail) == 192, "fixed layout");
 
 enum elide_blame_type {
-	ELIDE_BLAME_ABORT = 1, /* a speculator found the lock really held, or was aborted by its
-				* being taken
+	ELIDE_BLAME_ABORT = 1, /* an attempt aborted as another thread had locked the lock, or
+				* locked it during the section
 				*/
-	ELIDE_BLAME_INNER,     /* it found another lock really held, that it took inside its section:
-				* held_class is that lock's; natively it is not known, and ~0
+	ELIDE_BLAME_INNER,     /* an attempt aborted as another thread had locked a lock that the
+				* section acquires inside: held_class is that of the inner lock,
+				* ~0 if it is not known, as on a processor
 				*/
-	ELIDE_BLAME_WAIT,      /* a real acquisition found the lock held, and waited */
+	ELIDE_BLAME_WAIT,      /* an acquisition that locked found the lock held, and waited */
 	ELIDE_BLAME_END        /* one more than the last */
 };
 
@@ -532,11 +543,11 @@ enum elide_blame_type {
  * @class_index, @kind, @site: the row that aborted or waited
  * @type:        enum elide_blame_type
  * @held_class:  class of the lock that was held
- * @held_kind:   enum elide_kind of the call that had taken it; ELIDE_KIND_NONE if not known
- * @held_site:   that call, 0 if not known
- * @samples:     times it was met
- * @count:       aborts or waits these stand for
- * @cycles:      wasted or waited in these
+ * @held_kind:   enum elide_kind of the call that had locked it; ELIDE_KIND_NONE if not known
+ * @held_site:   return address of that call, 0 if not known
+ * @samples:     aborts or waits that were sampled
+ * @count:       aborts or waits that these count as
+ * @cycles:      cycles wasted or waited that these count as
  */
 struct elide_blame {
 	uint32_t class_index;
@@ -553,30 +564,32 @@ struct elide_blame {
 };
 
 enum elide_event_type {
-	ELIDE_EVENT_PAUSED = 1, /* the policy stops trying; a: acquisitions to forgo, 0 until found better */
-	ELIDE_EVENT_RESUMED,    /* and tries again, having probed; a: 0 */
+	ELIDE_EVENT_PAUSED = 1, /* the policy makes no attempts from now on; a: for this number of
+				 * acquisitions, 0: until it finds that eliding is better
+				 */
+	ELIDE_EVENT_RESUMED,    /* the policy makes attempts again; a: 0 */
 	ELIDE_EVENT_OFF,        /* elision is switched off for the whole process; no row */
-	ELIDE_EVENT_CHOSE,      /* the adaptive policy has compared two ways; a: 1 if the new one is better */
+	ELIDE_EVENT_CHOSE,      /* the adaptive policy has compared two arms; a: the new one won */
 	ELIDE_EVENT_END         /* one more than the last */
 };
 
 /**
  * struct elide_event - a decision of the policy.
  * @time:   time-stamp counter
- * @class_index, @kind, @site: the row that decided
+ * @class_index, @kind, @site: the row that it is about
  * @type:   enum elide_event_type
  * @lock:   address of the lock
  * @a:      see the types
- * @tries, @fails: what it was decided on: acquisitions tried in the window; those that fell
- *          back, weighted
- * @arm, @before: of the adaptive policy: number in arms.def of the way that was compared, and
- *          of the one that was in use
- * @ratio:  logarithm of the sections per time with the one by those with the other, in 1/1000
- * @confidence: that its sign is right, in 1/1000
- * @pairs:  measurements of each; 0 where nothing was measured, because nothing could be elided
+ * @tries, @fails: policy hpca: acquisitions in the window, and those that fell back, of which one
+ *          that cannot be elided counts 8
+ * @arm:    policy adaptive, as the following fields: number in arms.def of the challenger
+ * @before: number of the arm that was in use
+ * @ratio:  logarithm of the ratio of the sections per time with @arm and with @before, in 1/1000
+ * @confidence: probability that the sign of @ratio is right, in 1/1000
+ * @pairs:  pairs of measurements; 0 if nothing was measured, because nothing could be elided
  *
- * Of a decision about all call sites of a class, @site is 0, and @kind that of the first. Of the
- * adaptive policy's, @lock is 0 but for a single lock that has become hot.
+ * In a decision about all call sites of a class @site is 0, and @kind is that of the first site. In
+ * decisions of the adaptive policy @lock is 0, unless they are about a hot lock.
  */
 struct elide_event {
 	uint64_t time;
@@ -607,9 +620,10 @@ enum elide_counter_source {
 /**
  * struct elide_counter - a hardware counter over the run, written by the launcher at its end.
  * @source:  enum elide_counter_source
- * @value:   scaled to the whole run
- * @enabled_ns, @running_ns: time it should have counted, and time it did
- * @name:    of the event
+ * @value:   events, scaled to the whole run
+ * @enabled_ns: time during which the counter should have counted
+ * @running_ns: time during which it did
+ * @name:    name of the event
  */
 struct elide_counter {
 	uint32_t source;

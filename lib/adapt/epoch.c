@@ -2,7 +2,8 @@
 /*
  * epoch.c - see epoch.h.
  *
- * Clocks may jump, and differ between processors: what cannot be is thrown away.
+ * Clocks may jump, and differ between processors: an epoch whose times contradict each other is
+ * discarded.
  */
 #include <errno.h>
 #include <sys/mman.h>
@@ -15,24 +16,27 @@
 #include "giveup.h"
 #include "sockets.h"
 
-/* Times between reports of a thread. */
+/*
+ * Times between reports of a thread, ns. All numbers here were chosen together with those of
+ * policy/learn.c, by runs of the policy suite on emulated cores.
+ */
 #define INTERVAL_HOLD      (80 * LEARN_US)
 #define INTERVAL_CHALLENGE (8 * LEARN_US)
 
 /*
- * An epoch is measured from when most threads have reported in it, but not before SETTLE_MIN; it is
- * measured after SETTLE_MAX in any case.
+ * The measured part of an epoch begins when 7 of 8 threads have reported in it, but not before
+ * SETTLE_MIN ns; after SETTLE_MAX ns it begins in any case.
  */
 #define SETTLE_MIN (3 * LEARN_US)
 #define SETTLE_MAX (100 * LEARN_US)
 
-/* Time after which an epoch ends though the clocks of threads are behind. */
+/* An epoch ends after this time, ns, even if no other thread has come as far: see in_step(). */
 #define IN_STEP_MAX (400 * LEARN_US)
 
-/* After this number of reports in a row with clocks that cannot be right, the epoch begins anew. */
+/* The epoch begins anew after this number of reports in a row more than LEARN_ABSURD off it. */
 #define STRAYS_MAX 16
 
-/* Sections between reports: the first, and at most. */
+/* Sections until a thread's second report, and sections between two reports at most. */
 #define COUNT_FIRST 4
 #define COUNT_MAX   4096
 
@@ -40,7 +44,7 @@ struct adapt_class *adapt_classes;
 static uint32_t nr_classes, first_hot;
 
 bool adapt_clocked;
-/* Nanoseconds of a cycle, in 1/1024. Until adapt_clock() has measured it: of 3 GHz. */
+/* Nanoseconds of a cycle, in 1/1024. Until adapt_clock() is called it is that of 3 GHz. */
 #define SCALE_BITS 10
 static uint32_t scale = (1000 << SCALE_BITS) / 3000;
 
@@ -66,7 +70,10 @@ struct adapt_class *adapt_hotlock(uint32_t nr)
 
 void adapt_clock(uint64_t cycles, uint64_t ns)
 {
-	/* Only the magnitude matters, but it must not change. Of a short time it is not known. */
+	/*
+	 * Only the magnitude matters, but it must not change much: a time of less than 100 us or
+	 * more than 1 s, or a rate that is not between 1/64 and 64 GHz, is not used.
+	 */
 	if (ns >= 100 * LEARN_US && ns < 1000000 * LEARN_US && cycles / 64 < ns && ns / 64 < cycles) {
 		WRITE_ONCE(scale, (ns << SCALE_BITS) / cycles);
 		adapt_clocked = true;
@@ -82,12 +89,12 @@ void adapt_forget(void)
 {
 	for (uint32_t i = 1; i < nr_classes; i++)
 		WRITE_ONCE(adapt_classes[i].lock, 0);
-	/* Pages never written stay so. */
+	/* A page that was never written is not written here. */
 	for (uint32_t i = 1; i <= ELIDE_NR_HOT && adapt_hotlock(i)->lock_address; i++)
 		WRITE_ONCE(adapt_hotlock(i)->lock, 0);
 }
 
-/* The state of a class, whose index is one more than the number of the class. */
+/* The state of a class: its index in adapt_classes is @class_index + 1. */
 static struct adapt_class *adapt_class_of(uint32_t class_index)
 {
 	struct adapt_class *p = &adapt_classes[class_index + 1];
@@ -100,7 +107,7 @@ static struct adapt_class *adapt_class_of(uint32_t class_index)
 	return p;
 }
 
-/* Number of a site. Beyond the room for them they share the last. */
+/* Number of a site; a new one gets the next number. Further than LEARN_SITES share the last. */
 static uint32_t site_of(struct adapt_class *p, uint64_t key)
 {
 	uint32_t i;
@@ -111,14 +118,14 @@ static uint32_t site_of(struct adapt_class *p, uint64_t key)
 	if (i == LEARN_SITES)
 		return LEARN_SITES - 1;
 	p->keys[i] = key;
-	/* As the class; whoever ends the epoch tells learn.c. */
+	/* It begins with the arm of the class; adapt_class_publish() adds it to @learn. */
 	WRITE_ONCE(p->arms[i], p->learn.arm);
 	WRITE_ONCE(p->settled[i], p->learn.arm);
 	WRITE_ONCE(p->nr_keys, i + 1);
 	return i;
 }
 
-/* Report after @nr sections from now. */
+/* The thread's next report comes after @nr sections. */
 static void count_down(struct adapt_thread *adapt, uint32_t nr)
 {
 	adapt->nr = nr;
@@ -130,7 +137,7 @@ static struct adapt_thread *adapt_thread_of(struct elide_thread *t, uint32_t ada
 {
 	uint32_t i = adapt_nr % ELIDE_NR_ROWS;
 
-	/* There are no more of these than rows, which leave room. */
+	/* A thread has at most ELIDE_MAX_ROWS of them, so a free entry is left. */
 	for (; t->adapts[i].adapt_nr && t->adapts[i].adapt_nr != adapt_nr; i = (i + 1) % ELIDE_NR_ROWS)
 		;
 	if (!t->adapts[i].adapt_nr) {
@@ -155,7 +162,7 @@ void adapt_attach(struct elide_thread *t, struct elide_call *call)
 void adapt_thread_begin(struct elide_thread *t)
 {
 	if (!t->nr_rows)
-		return; /* pages never written stay so */
+		return; /* a page that was never written is not written here */
 	for (uint32_t i = 0; i < ELIDE_NR_ROWS; i++)
 		if (t->adapts[i].adapt_nr) {
 			t->adapts[i].start = 0;
@@ -165,7 +172,7 @@ void adapt_thread_begin(struct elide_thread *t)
 		t->calls[i].streak = t->calls[i].probing = 0;
 }
 
-/* Never waited for: a signal handler may come while its own thread has it. */
+/* No thread waits for it: a signal handler may interrupt the thread that holds it. */
 bool adapt_class_try_lock(struct adapt_class *p)
 {
 	/* Pairs with the release in adapt_class_unlock(). */
@@ -177,7 +184,6 @@ void adapt_class_unlock(struct adapt_class *p)
 	__atomic_store_n(&p->lock, 0, __ATOMIC_RELEASE);
 }
 
-/* What acquisitions read, from what is known. */
 void adapt_class_publish(struct adapt_class *p)
 {
 	uint32_t nr = READ_ONCE(p->nr_keys);
@@ -199,8 +205,9 @@ void adapt_class_publish(struct adapt_class *p)
 }
 
 /*
- * Sections that all threads have completed. Other threads' counts are read as they go by,
- * and blocks of threads that have ended stay: nothing is missing in a difference.
+ * Sections that all threads have completed, and attempts that other threads have aborted. Other
+ * threads go on counting meanwhile, and the blocks of threads that have ended stay: each section is
+ * in the difference of two such sums that enclose it.
  */
 static uint64_t count(uint32_t adapt_nr, uint64_t *aborts)
 {
@@ -222,6 +229,7 @@ static uint64_t count(uint32_t adapt_nr, uint64_t *aborts)
 	return sum;
 }
 
+/* The next epoch begins at @now. @done, @aborts: from count(). */
 static void restart(struct adapt_class *p, uint64_t now, uint64_t done, uint64_t aborts)
 {
 	p->before = done;
@@ -238,8 +246,7 @@ static void restart(struct adapt_class *p, uint64_t now, uint64_t done, uint64_t
 		   p->learn.phase == LEARN_HOLD ? INTERVAL_HOLD : INTERVAL_CHALLENGE);
 }
 
-/* Tell what was decided. */
-void adapt_class_tell(const struct adapt_class *p, const struct learn_decision *d)
+void adapt_class_log(const struct adapt_class *p, const struct learn_decision *d)
 {
 	bool all = d->target == LEARN_ALL;
 	uint64_t key = p->keys[all ? 0 : d->target];
@@ -249,7 +256,11 @@ void adapt_class_tell(const struct adapt_class *p, const struct learn_decision *
 			     key & ELIDE_CACHE_KIND, d);
 }
 
-/* Measurement begins, or is over. @step: the threads have come equally far. */
+/*
+ * The measured part of the epoch begins, or the epoch ends.
+ * @from: the caller's view of @p->from; if that has changed, another thread was here
+ * @step: the threads have come equally far, see in_step()
+ */
 static void end_epoch(struct adapt_class *p, uint64_t now, uint64_t from, bool step)
 {
 	uint32_t number = p - adapt_classes;
@@ -257,7 +268,6 @@ static void end_epoch(struct adapt_class *p, uint64_t now, uint64_t from, bool s
 	struct learn_epoch epoch;
 	uint64_t done, aborts;
 
-	/* Another thread may have ended the epoch, or begun to measure, since @from was read. */
 	if (!adapt_class_try_lock(p))
 		return;
 	if (from != p->from || (int64_t)(now - p->start) < 0 || (int64_t)(now - from) < 0) {
@@ -273,7 +283,7 @@ static void end_epoch(struct adapt_class *p, uint64_t now, uint64_t from, bool s
 		.now = now,
 		.nr_sockets = adapt_sockets_used(p),
 	};
-	/* Without a clock that has gone by sensibly the epoch begins anew. */
+	/* The class was unused, or the clock has jumped: begin a new epoch. */
 	if (epoch.whole > LEARN_ABSURD) {
 		restart(p, now, done, aborts);
 	} else if (!p->from && step) {
@@ -281,7 +291,10 @@ static void end_epoch(struct adapt_class *p, uint64_t now, uint64_t from, bool s
 		p->aborts = aborts;
 		WRITE_ONCE(p->from, now);
 	} else if (!p->from) {
-		/* They had when the epoch began, and what they did first is little by now. */
+		/*
+		 * They were not in step for SETTLE_MAX. Measure from the start of the epoch: they
+		 * were when it began, and what each did before its first report is little by now.
+		 */
 		WRITE_ONCE(p->from, p->start);
 	} else if (learn_over(&p->learn, epoch.length, epoch.sections)) {
 		epoch.waits = __atomic_exchange_n(&p->waits, 0, __ATOMIC_RELAXED);
@@ -293,10 +306,10 @@ static void end_epoch(struct adapt_class *p, uint64_t now, uint64_t from, bool s
 	}
 	adapt_class_unlock(p);
 	if (decision.made)
-		adapt_class_tell(p, &decision);
+		adapt_class_log(p, &decision);
 }
 
-/* Do the threads do by now what the epoch wants of them? */
+/* A thread reports @since ns after the start: do most threads use the arms of this epoch by now? */
 static bool settled(struct adapt_class *p, struct adapt_thread *adapt, uint32_t socket,
 		    uint64_t since)
 {
@@ -312,8 +325,8 @@ static bool settled(struct adapt_class *p, struct adapt_thread *adapt, uint32_t 
 }
 
 /*
- * Has another thread come as far as this one? Where clocks differ, or one thread runs while
- * the others only seem to, what all have done and the time of one do not belong together.
+ * Has another thread come as far as this one? Where clocks differ, or one thread runs and the
+ * others do not, the sections that all have completed do not belong to the time of this thread.
  */
 static bool in_step(struct adapt_class *p, const struct adapt_thread *adapt, uint64_t now)
 {
@@ -328,9 +341,10 @@ static bool in_step(struct adapt_class *p, const struct adapt_thread *adapt, uin
 }
 
 /*
- * The epoch cannot have begun when its start says. It was long unused, or the clock has jumped:
- * then all find that. Where processors' clocks are that far apart, only those find it that run
- * by another than the one that began it, and they must not end it for the others.
+ * The report is more than LEARN_ABSURD away from the start of the epoch. If the class was unused in
+ * between, or the clock has jumped, the reports of all threads are. If the clocks of processors are
+ * that far apart, only those of threads on other processors are than the one that began the epoch,
+ * and they must not end it for the others: hence the reports in a row.
  */
 static void stray(struct adapt_class *p, uint64_t now)
 {
@@ -344,7 +358,7 @@ static void stray(struct adapt_class *p, uint64_t now)
 	adapt_class_unlock(p);
 }
 
-/* A thread reports: is the epoch over? */
+/* A thread reports: does the measured part begin, or is the epoch over? */
 static void look(struct adapt_class *p, struct adapt_thread *adapt, uint32_t socket, uint64_t now)
 {
 	uint64_t since = now - READ_ONCE(p->start), from = READ_ONCE(p->from);
@@ -358,14 +372,14 @@ static void look(struct adapt_class *p, struct adapt_thread *adapt, uint32_t soc
 	if (READ_ONCE(p->strays))
 		WRITE_ONCE(p->strays, 0);
 	if (since > LEARN_ABSURD)
-		return; /* between processors */
+		return; /* @now is before the start: the clocks of two processors */
 	step = in_step(p, adapt, now);
 	if (from ? learn_may_end(&p->learn, length) && (step || length >= IN_STEP_MAX) :
 		   ready && (step || since >= SETTLE_MAX))
 		end_epoch(p, now, from, step);
 }
 
-/* Sections until the next report. */
+/* Sections until the next report, after @nr in @elapsed ns; at most four times as many. */
 static uint32_t next_count(uint32_t nr, uint64_t elapsed, uint32_t interval)
 {
 	uint64_t most = 4 * (uint64_t)nr, next = nr * (uint64_t)interval / (elapsed + 1);
@@ -377,7 +391,7 @@ static uint32_t next_count(uint32_t nr, uint64_t elapsed, uint32_t interval)
 	return next ? next : 1;
 }
 
-/* The outcome of the thread's last probe, if there is one by now; and is this one a probe? */
+/* Pass the outcome of the thread's last probe on, if there was one. Return: begin another probe. */
 static bool probe(struct adapt_class *p, struct elide_call *call, const struct elide_row *row,
 		  uint64_t now)
 {
@@ -401,6 +415,7 @@ static bool probe(struct adapt_class *p, struct elide_call *call, const struct e
 	return due;
 }
 
+/* Read the clock and report. Return: the time. */
 static uint64_t report(struct elide_thread *t, struct adapt_class *p, struct adapt_thread *adapt,
 		       struct elide_call *call, const struct elide_row *row)
 {
@@ -424,13 +439,13 @@ static uint64_t report(struct elide_thread *t, struct adapt_class *p, struct ada
 }
 
 /*
- * May the thread lock without a question until adapt_wake()? Not where its countdown is shorter than
- * the acquisitions between two of these.
+ * May the call be parked until adapt_wake()? Not where the countdown is shorter than the
+ * acquisitions until then.
  */
 static bool may_park(const struct adapt_class *p, const struct elide_call *call,
 		     const struct adapt_thread *adapt, const struct elide_row *row)
 {
-	/* Custom locks are not seen being locked, so nothing would wake their calls. */
+	/* No hold time is measured of custom locks, so nothing would wake their calls. */
 	return READ_ONCE(p->parks) >> call->site & 1 && elide_short_way() &&
 	       adapt->nr > elide_hold_mask && row->kind != ELIDE_KIND_CUSTOM;
 }
@@ -441,7 +456,7 @@ static void park(const struct elide_thread *t, struct elide_call *call,
 	WRITE_ONCE(call->way, parked ? ELIDE_WAY_SHORT : elide_way(t, row));
 }
 
-/* The countdown is over. */
+/* The countdown is over: report. */
 static enum policy_arm_name ask(struct elide_thread *t, struct elide_call *call)
 {
 	struct adapt_class *p = &adapt_classes[call->adapt_nr];
@@ -451,7 +466,7 @@ static enum policy_arm_name ask(struct elide_thread *t, struct elide_call *call)
 
 	if (unlikely(!row || !adapt))
 		return POLICY_ARM_real; /* a handler has forked, and this is the child */
-	/* A transaction of the program's own: the next one will do. */
+	/* In a transaction of the program's own: report at the next acquisition. */
 	if (rtm_test()) {
 		count_down(adapt, 1);
 		return POLICY_ARM_real;
@@ -492,7 +507,7 @@ __cold void adapt_wake(struct elide_thread *t, struct elide_call *call, uint32_t
 	if (adapt->countdown > nr && READ_ONCE(p->parks) >> call->site & 1) {
 		adapt->countdown -= nr;
 	} else {
-		/* What is left of the count is more or less than what has gone by. */
+		/* @goal expected @countdown more sections, and @nr were completed. */
 		adapt->goal += (uint64_t)nr - adapt->countdown;
 		adapt->countdown = 0;
 		now = report(t, p, adapt, call, row);

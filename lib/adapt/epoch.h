@@ -24,16 +24,16 @@
  * struct adapt_class - the adaptive policy's state of a class of locks, or of one hot lock.
  * @arms:     by site, arm of its acquisitions now: enum policy_arm_name
  * @settled:  by site, the arm found best: the report calls it the state of the site
- * @parks:    bits by site: it is locked for now, and a thread need not ask about it
+ * @parks:    bits by site: its arm is "real" and there is no challenge: a call may be parked
  * @epoch:    number of the epoch
  * @start:    beginning of the epoch, ns
  * @from:     beginning of its measured part, ns; 0 while threads end what they began before it
  * @interval: time between two reports of a thread, ns
  * @class_index: number of the class in the registry
  * @lock_address: the lock, where this is the state of a hot lock; else 0
- * @sockets:  share of the time that each socket has, under the arm "turns"
+ * @sockets:  part of the time that each socket has, under the arm "turns"
  * @before:   sections that all threads had completed at @from
- * @aborts:   attempts that other threads had aborted at @from
+ * @aborts:   attempts at @from that other threads had aborted
  * @reporters: threads that have reported in the epoch
  * @threads:  threads that report in most epochs
  * @joined:   threads that have begun to use the class in the epoch
@@ -87,13 +87,13 @@ struct adapt_class {
 /* All states, by elide_call.adapt_nr. The one with number 0 locks every lock. */
 extern struct adapt_class *adapt_classes;
 
-/* Hot locks: at most this number of locks have a state of their own. */
+/* At most this number of locks of a process have a state of their own. */
 #define ELIDE_NR_HOT 64
 
 /** adapt_hotlock() - the state of the hot lock with number @nr, from 1. */
 struct adapt_class *adapt_hotlock(uint32_t nr);
 
-/** adapt_class_try_lock() - acquire @p->lock, to change @p. Return: false if it is held; never waits. */
+/** adapt_class_try_lock() - acquire @p->lock, without waiting. Return: false if it is held. */
 bool adapt_class_try_lock(struct adapt_class *p);
 
 /** adapt_class_unlock() - release @p->lock. */
@@ -102,10 +102,10 @@ void adapt_class_unlock(struct adapt_class *p);
 /** adapt_class_publish() - set @p->arms, settled and parks by @p->learn. With @p->lock. */
 void adapt_class_publish(struct adapt_class *p);
 
-/** adapt_class_tell() - write the decision @d about @p into the data file's timeline. */
-void adapt_class_tell(const struct adapt_class *p, const struct learn_decision *d);
+/** adapt_class_log() - write the decision @d about @p into the data file's timeline. */
+void adapt_class_log(const struct adapt_class *p, const struct learn_decision *d);
 
-/** adapt_start() - make room for @max_classes classes and ELIDE_NR_HOT locks. Return: 0 or -ENOMEM. */
+/** adapt_start() - make room for @max_classes and for ELIDE_NR_HOT locks. Return: 0 or -ENOMEM. */
 int adapt_start(uint32_t max_classes);
 
 /* adapt_clock() was called with a time long enough to know the rate of the time-stamp counter. */
@@ -145,9 +145,9 @@ enum policy_arm_name adapt_arm(struct elide_thread *t, struct elide_call *call);
  * @call: the call, whose way is ELIDE_WAY_SHORT
  * @nr: acquisitions of the call since the last adapt_wake() of it
  *
- * Where sections are short and locking is the best arm, the question at each acquisition would
- * cost more than the acquisition. The thread parks such a call: it locks without a question, and
- * comes here when a hold time is measured, once in elide_hold_mask + 1 acquisitions.
+ * Where sections are short and locking is the best arm, reading the arm and counting at each
+ * acquisition would cost more than the acquisition. The thread parks such a call: it locks without
+ * either, and comes here when a hold time is measured, once in elide_hold_mask + 1 acquisitions.
  */
 void adapt_wake(struct elide_thread *t, struct elide_call *call, uint32_t nr);
 

@@ -11,12 +11,12 @@
 #include "giveup.h"
 #include "hotlock.h"
 
-/* A site is unelidable after this number of acquisitions in a row that could not be elided. */
+/* A site is unelidable after this number of acquisitions in a row of a thread that cannot be. */
 #define UNELIDABLE_ROW 3
 
 /*
- * Commits of a site after which one lock with UNELIDABLE_ROW acquisitions in a row that could not be
- * elided gets a state of its own, and the site is not unelidable.
+ * A site with this number of commits is not unelidable: if the last UNELIDABLE_ROW acquisitions
+ * that could not be elided were all of one lock, that lock gets a state of its own.
  */
 #define OTHERS_ELIDED 4
 
@@ -59,7 +59,7 @@ void adapt_fell_back(struct elide_call *call, struct policy_lock *lock, const vo
 	others = adapt_not_failed(row);
 	if (!call->hot && call->adapt_nr)
 		adapt_hotlock_blame(p, lock, word, adapt_now());
-	/* Capacity is for the measurement to judge: it depends on what a section does. */
+	/* A capacity abort depends on what the section does this time: the rates decide there. */
 	if (!try->unelidable || try->capacity) {
 		call->streak = 0;
 		return;
@@ -86,7 +86,7 @@ void adapt_fell_back(struct elide_call *call, struct policy_lock *lock, const vo
 	}
 	adapt_class_unlock(p);
 	if (d.made)
-		adapt_class_tell(p, &d);
+		adapt_class_log(p, &d);
 }
 
 void adapt_cond_wait(struct elide_thread *t, const void *lock)
@@ -94,11 +94,11 @@ void adapt_cond_wait(struct elide_thread *t, const void *lock)
 	const struct elide_cache *entry;
 	struct elide_call *call = NULL;
 
-	/* With more locks than are found again without a search it is not worth one. */
+	/* With more entries than @filled has, it would take a search of the whole cache. */
 	if (!elide_process.config.measures || !elide_enabled ||
 	    t->nr_filled > ELIDE_NR_FILLED)
 		return;
-	/* Several calls may have acquired it, and it is not known which: then none is counted. */
+	/* If the thread has locked it by several calls, the last of them is not known: count none. */
 	for (uint32_t i = 0; (entry = elide_cache_used(t, i)); i++) {
 		if (entry->lock != lock || !elide_call_of(t, entry)->elided)
 			continue;

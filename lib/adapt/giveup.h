@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * giveup.h - sites and locks that cannot be elided: when an acquisition gives up.
+ * giveup.h - acquisitions that fall back: sites and locks that cannot be elided.
  */
 #ifndef ELIDE_GIVEUP_H
 #define ELIDE_GIVEUP_H
@@ -19,7 +19,7 @@
 void adapt_cond_wait(struct elide_thread *t, const void *lock);
 
 /**
- * adapt_may_probe() - is the call to be probed? Before each probe.
+ * adapt_may_probe() - may the call be probed? Called before each probe.
  * @call: the call
  * @row: its counters
  *
@@ -34,7 +34,7 @@ bool adapt_may_probe(struct elide_call *call, const struct elide_row *row);
  * @try: the acquisition
  *
  * An interrupt rarely comes twice, a system call of the section always does. After a further
- * attempt that aborted too, none is made for up to 15 aborts.
+ * attempt that aborted too, none is made for the next 1 to 15 such aborts.
  */
 bool adapt_may_retry(struct elide_call *call, const struct policy_try *try);
 
@@ -45,7 +45,7 @@ static inline uint64_t adapt_not_failed(const struct elide_row *row)
 }
 
 /**
- * adapt_aborted() - an attempt has aborted: set the attempts that are left.
+ * adapt_aborted() - an attempt has aborted: set the budget for further ones.
  * @call: the call
  * @try: the acquisition; it gets the arm "probe", with fewer attempts, if the acquisition before it
  *       could not be elided, and one attempt more after an abort that may have been an interrupt

@@ -2,31 +2,35 @@
 /*
  * hotlock.c - one lock of a class whose acquisitions fall back far more often than the others'.
  *
- * What is learned is learned of a class, so that a new lock need not begin with
- * nothing. But one lock of many may be contended while the others are not, as the root of a tree
- * or the bucket of a frequent key; or its sections alone may be unelidable. The acquisitions of a
+ * The policy learns of a class, so that a new lock begins with what is known of the others. But
+ * one lock of many may be contended while the others are not, as the root of a tree or the bucket
+ * of a frequent key; or the sections of one lock alone may be unelidable. The acquisitions of a
  * class that fall back are counted in windows of WINDOW; a lock that has MOST of a window gets
- * a state of its own, which begins as a copy of the class's. So does a lock whose acquisitions
- * could not be elided UNELIDABLE_ROW times in a row (giveup.c) at a site where others were. The
- * class begins its questions anew without that lock.
+ * a state of its own, which begins as a copy of that of the class. So does a lock whose
+ * acquisitions could not be elided UNELIDABLE_ROW times in a row (giveup.c) at a site where others
+ * were. The class begins its rotation of challenges anew without that lock.
  *
  * Outside transactions, after an acquisition has given up. Must never wait.
  */
 #include "hotlock.h"
 
-/* Acquisitions that fall back, in a window; a lock with this number of them has most. */
+/*
+ * Acquisitions of a class in a window that fall back, and how many of them one lock must have:
+ * five in eight. Chosen here; of two locks that are alike one has as many by chance in 1 of 170
+ * windows.
+ */
 #define WINDOW 128
 #define MOST   80
 
 static uint32_t nr_hot;
 
-/* Is there anything that the class would be without it? */
+/* Has the class other locks than this one? */
 static bool is_one_of_many(const struct adapt_class *p)
 {
 	return elide_registry_class_info(p->class_index)->nr_locks > 1;
 }
 
-/* A state for a lock, number of it from 1. 0: there are no more. */
+/* A state for a lock. Return: its number, from 1; 0: all ELIDE_NR_HOT are in use. */
 static uint32_t state_for(struct adapt_class *p, const void *word)
 {
 	uint32_t nr = __atomic_fetch_add(&nr_hot, 1, __ATOMIC_RELAXED);
@@ -63,7 +67,7 @@ bool adapt_hotlock_split(struct adapt_class *p, struct policy_lock *lock, const 
 	if (!nr)
 		return false;
 	WRITE_ONCE(lock->hot, nr);
-	/* Pairs with the look at it before a cache entry is made: all threads look again. */
+	/* Pairs with the acquire in cache.c: all threads make their entries of the lock anew. */
 	__atomic_add_fetch(elide_generation(word), 1, __ATOMIC_RELEASE);
 	return true;
 }
@@ -71,7 +75,7 @@ bool adapt_hotlock_split(struct adapt_class *p, struct policy_lock *lock, const 
 void adapt_hotlock_blame(struct adapt_class *p, struct policy_lock *lock, const void *word,
 			 uint64_t now)
 {
-	/* Counts may be lost: they are compared, not summed up. */
+	/* Increments may be lost: a window gets a little longer. */
 	if (READ_ONCE(p->fails) >= WINDOW) {
 		WRITE_ONCE(p->fails, 0);
 		WRITE_ONCE(p->window, p->window + 1);

@@ -6,7 +6,7 @@
 
 #include "sockets.h"
 
-/* RDTSCP may be used; processors with RTM have it, some virtual machines hide it. */
+/* The processor has RDTSCP: all with RTM do, but some virtual machines hide it. */
 static bool rdtscp;
 
 void adapt_sockets_start(void)
@@ -22,7 +22,7 @@ uint32_t adapt_socket(void)
 
 	if (rdtscp)
 		__builtin_ia32_rdtscp(&where);
-	/* Linux puts the node there, mostly a socket (VDSO_CPUNODE_BITS). */
+	/* Linux has the NUMA node in bits 12 and up (VDSO_CPUNODE_BITS): mostly a socket. */
 	return (where >> 12) % POLICY_SOCKETS;
 }
 
@@ -33,11 +33,11 @@ void adapt_sockets_wait(const struct elide_thread *t, const struct elide_call *c
 	struct policy_sockets sockets;
 	uint32_t wait;
 
-	/* They may be changing: a wait is wrong then, but no longer. */
+	/* Another thread may change them meanwhile: the wait is wrong then, but not longer. */
 	for (unsigned int i = 0; i < POLICY_SOCKETS; i++)
 		sockets.ends[i] = READ_ONCE(p->sockets.ends[i]);
 	wait = policy_socket_wait(&sockets, t->socket, start);
-	/* A clock that goes backwards ends this too. */
+	/* Unsigned: if the clock goes backwards, the wait ends at once. */
 	if (wait)
 		while (adapt_now() - start < wait)
 			cpu_relax();

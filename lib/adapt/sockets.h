@@ -2,9 +2,9 @@
 /*
  * sockets.h - the arm "turns": the threads of one socket at a time.
  *
- * NATLE's throttling (Brown, Kogan, Lev, Luchangco, SPAA'16), by the clock: no line has
- * to be written to pass the turn on. Outside transactions only. Must never wait for a
- * thread, only for a time that is known before.
+ * The throttling of NATLE (Brown, Kogan, Lev, Luchangco, SPAA'16), by the clock: no cache line
+ * is written to pass the turn on. Outside transactions only. Must never wait for a thread, only
+ * for a time that is known before.
  */
 #ifndef ELIDE_SOCKETS_H
 #define ELIDE_SOCKETS_H
@@ -22,7 +22,7 @@ uint32_t adapt_socket(void);
 /** adapt_sockets_used() - number of sockets with threads that report. */
 uint8_t adapt_sockets_used(const struct adapt_class *p);
 
-/** adapt_sockets_share() - an epoch is over: share the time out anew. With @p->lock. */
+/** adapt_sockets_share() - an epoch is over: set each socket's part of the time. With @p->lock. */
 void adapt_sockets_share(struct adapt_class *p);
 
 /**
@@ -30,7 +30,8 @@ void adapt_sockets_share(struct adapt_class *p);
  * @t: the calling thread, outside transactions
  * @call: the call
  *
- * At most LEARN_SOCKETS_PERIOD (131 us); 0 if no thread of another socket uses the class.
+ * Waits at most LEARN_SOCKETS_PERIOD (131 us), and not at all if no thread of another socket uses
+ * the class.
  */
 void adapt_sockets_wait(const struct elide_thread *t, const struct elide_call *call);
 

@@ -17,20 +17,20 @@
 #pragma GCC visibility push(hidden)
 
 enum elide_data_who {
-	ELIDE_DATA_FIRST, /* a program: the name asked for, unless it is in use */
+	ELIDE_DATA_FIRST, /* a program: the name of ELIDE_OUTPUT, unless it is in use */
 	ELIDE_DATA_CHILD, /* a forked child: always NAME.PID */
-	ELIDE_DATA_IDLE,  /* a program that took no lock: nothing, if another of the run has a file */
+	ELIDE_DATA_IDLE,  /* a program without a lock call: none, if another of the run has one */
 };
 
 /**
  * elide_data_open() - create and map the data file of this process.
- * @pattern: its name, %p and %e are replaced
+ * @pattern: its name, in which %p and %e are replaced
  * @run: identifier of the elide run, 0 for none
  * @max: bytes it may grow to
  * @who: the process that opens it
  *
- * Where the file cannot be had, anonymous memory takes its place and one
- * line on standard error says so.
+ * If the file cannot be created, anonymous memory takes its place and one line on standard error
+ * says so.
  *
  * Return: 0; -EEXIST if no file is needed; -errno if there is not even memory.
  */
@@ -68,14 +68,14 @@ void elide_data_publish(struct elide_chunk *chunk);
 const char *elide_data_path(void);
 
 /**
- * elide_data_detach() - at once in a forked child: what would be counted for the parent goes nowhere.
+ * elide_data_detach() - in a forked child, before all else: put memory where the file was mapped.
  *
- * The child has no mapping of the parent's file, but if a signal handler
- * forked it, it may return into a lock call that is about to count.
+ * The child has no mapping of the parent's file. If a signal handler forked it, it may return into
+ * a lock call that is about to count for the parent.
  */
 void elide_data_detach(void);
 
-/** elide_data_forget() - in a forked child: the file is the parent's. */
+/** elide_data_forget() - in a forked child: it has no data file yet. */
 void elide_data_forget(void);
 
 #pragma GCC visibility pop

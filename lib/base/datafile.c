@@ -2,11 +2,10 @@
 /*
  * datafile.c - the writer of elide.data.
  *
- * The whole size the file may reach is reserved as address space at once, so
- * that nothing ever moves; the file itself grows chunk by chunk, and each
- * chunk is backed by posix_fallocate() before it is touched, because a store
- * to a hole on a full disk is a SIGBUS in the host. Where the disk gives
- * nothing more, anonymous memory takes the place and one line says so.
+ * Address space for the largest size of the file is reserved at once, so that nothing ever moves.
+ * The file itself grows chunk by chunk, and posix_fallocate() backs each chunk before it is
+ * touched, because a store to a hole on a full disk is a SIGBUS in the host. If the disk is full,
+ * anonymous memory takes the place of further chunks, and one line on standard error says so.
  */
 #include <errno.h>
 #include <limits.h>
@@ -25,18 +24,18 @@
 #include "testpoint.h"
 #include "syscalls.h"
 
-/* Bytes for the name asked for and what own_name() appends. */
+/* Bytes for the name of ELIDE_OUTPUT and what own_name() appends. */
 #define OWN_NAME_MAX (PATH_MAX + 48)
 
-/* Processes of one number, in as many pid namespaces, that may share a directory. */
+/* Processes with one number, in pid namespaces of their own, that may share a directory. */
 #define MAX_SAME_PID 1000
 
 static struct {
 	char *map;      /* file_max bytes of address space */
 	size_t reserve;
 	size_t backed;  /* bytes at @map that may be touched */
-	bool saved;     /* a file stands behind the bytes still to be backed */
-	bool claims;    /* it is to take the name asked for once its header is complete */
+	bool saved;     /* the bytes still to be backed will be bytes of the file */
+	bool claims;    /* the file takes the name of ELIDE_OUTPUT once its header is complete */
 	dev_t dev;
 	ino_t ino;
 	char path[OWN_NAME_MAX];
@@ -48,9 +47,9 @@ static struct {
 struct elide_header *elide_data;
 
 /*
- * Field 22 of /proc/PID/stat, clock ticks after boot; 0 if there is no such process.
- * pid 0 is this process: no number is formatted, whose length would be seen in the
- * times of an emulated run.
+ * Field 22 of /proc/PID/stat, clock ticks after boot; 0 if there is no such process. With @pid 0 of
+ * this process: no number is formatted, because its length would change the times of an emulated
+ * run.
  */
 static uint64_t start_time(pid_t pid)
 {
@@ -85,8 +84,8 @@ static bool size_limit_allows(size_t size)
 }
 
 /*
- * Extend the file. No descriptor of it stays open between: a host that closes
- * descriptors it does not know would hand our number to a file of its own.
+ * Extend the file. No descriptor of it stays open between two calls: a host that closes descriptors
+ * which it does not know could then open a file of its own with the same number.
  */
 static int extend(size_t size)
 {
@@ -110,7 +109,7 @@ static int extend(size_t size)
 	return err;
 }
 
-/* Back the bytes up to @size; anonymous where the file cannot. */
+/* Back the bytes up to @size, by anonymous memory if the file cannot grow. */
 static int back(size_t size)
 {
 	void *p;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* pi-lock.c - see pi-lock.h. Must never spin or yield: a real-time thread would starve the holder. */
+/*
+ * pi-lock.c - see pi-lock.h. Must never spin or yield: a real-time thread would starve the holder.
+ */
 #include <errno.h>
 #include <linux/futex.h>
 #include <stdbool.h>

@@ -2,17 +2,17 @@
 /*
  * address.c - is an address in a thread's stack or in the heap?
  *
- * Not by a look into /proc/self/maps: what is in it differs from run to run,
- * and so would emulated runs, which must not.
+ * Does not read /proc/self/maps: it differs from run to run, so emulated runs with the same seed
+ * would differ, too.
  */
 #include <unistd.h>
 
 #include "address.h"
 
-/* Bytes below the top of a stack that are taken for it. Most stacks are larger, and used less. */
+/* 1 MiB below its top counts as a stack. Most stacks have more room, and use less. */
 #define STACK_BYTES (1u << 20)
 
-/* Nothing is mapped below, as the kernel has it. */
+/* The default of /proc/sys/vm/mmap_min_addr: nothing is mapped below it. */
 #define LOWEST_ADDRESS 65536
 
 /* Of the first thread, from the loader. */
@@ -35,7 +35,7 @@ enum elide_data_type elide_place(uint64_t address)
 {
 	if (address < LOWEST_ADDRESS)
 		return ELIDE_DATA_UNKNOWN;
-	/* The first thread may be one that takes no lock, and so is not known here. */
+	/* The first thread may never have called a lock function: then it has no block. */
 	if (is_below(address, (uintptr_t)__libc_stack_end))
 		return ELIDE_DATA_STACK;
 	for (const struct elide_thread *t = elide_threads_all(); t; t = t->next)

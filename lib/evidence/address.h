@@ -13,11 +13,9 @@
 uint64_t elide_stack_top(uint32_t tid);
 
 /**
- * elide_place() - what an address of this process lies in, if it is no object's.
+ * elide_place() - what an address of this process lies in, if not in an object's data.
  *
- * What is no stack's is the heap's; of a stack only its last MiB is known as such.
- *
- * In a slow path.
+ * The 1 MiB below the top of each thread's stack counts as stack, all else as heap. In a slow path.
  *
  * Return: ELIDE_DATA_STACK, ELIDE_DATA_HEAP or ELIDE_DATA_UNKNOWN.
  */

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * decisions.c - the decisions of the policy, for evidence.h.
- *
- * Not sampled, and there even where nothing else is: there are few.
+ * decisions.c - see decisions.h.
  */
 #include <errno.h>
 
@@ -12,10 +10,10 @@
 #include "../state/wiped.h"
 #include "decisions.h"
 
-/* Decisions in the timeline, at most: 4 MiB. */
+/* Decisions in the timeline, at most: 4 MiB of the data file. Further ones are counted. */
 #define MAX_EVENTS 65536
 
-/* The chunk that is being filled, and decisions so far. A fork wipes it. */
+/* The chunk that is being filled, and decisions so far. In memory that a fork wipes. */
 static struct {
 	struct elide_chunk *chunk;
 	uint32_t nr;
@@ -69,7 +67,7 @@ __cold void elide_evidence_event(enum elide_event_type type, const struct elide_
 	});
 }
 
-/* What it means for the report. */
+/* The report calls a site paused from a win of the arm "real" to the next win of another arm. */
 static enum elide_event_type type_of(const struct learn_decision *d)
 {
 	if (!d->won)

@@ -2,7 +2,7 @@
 /*
  * decisions.h - the policy's decisions, in the data file's timeline.
  *
- * Not sampled, and there even where nothing else is: there are few. Outside transactions only.
+ * All of them, also with ELIDE_STACKS=0: there are few. Outside transactions only.
  */
 #ifndef ELIDE_DECISIONS_H
 #define ELIDE_DECISIONS_H
@@ -16,23 +16,24 @@
 int elide_evidence_events_start(void);
 
 /**
- * elide_evidence_event() - the policy has decided something.
+ * elide_evidence_event() - write down a decision about a call, or about the whole process.
  * @type: enum elide_event_type
- * @row: counters of the call, NULL if it is about the whole process; as @lock and @policy
+ * @row: counters of the call; NULL, as @lock, @policy and @window then, for the whole process
  * @lock: the lock
- * @policy: its state
- * @window: what it was decided on
+ * @policy: state of the lock
+ * @window: the window that the decision was made by
  */
 void elide_evidence_event(enum elide_event_type type, const struct elide_row *row,
 			  const void *lock, const struct policy_lock *policy,
 			  const struct policy_window *window);
 
 /**
- * elide_evidence_chose() - the adaptive policy has decided something.
- * @class_index: of the locks
- * @lock: address of the lock, if it is about this one alone; 0
- * @site, @kind: call site it is about; NULL and the kind of the first for all
- * @decision: what was decided
+ * elide_evidence_chose() - write down a decision of the adaptive policy.
+ * @class_index: class of the locks
+ * @lock: address of the lock, if the decision is about a hot lock alone; else 0
+ * @site: call site that the decision is about; NULL for all sites
+ * @kind: kind of that site's calls; with NULL, of the first site's
+ * @decision: the decision
  */
 void elide_evidence_chose(uint32_t class_index, uint64_t lock, const void *site,
 			  enum elide_kind kind, const struct learn_decision *decision);

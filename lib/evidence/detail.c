@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * detail.c - how aborts came about: struct elide_detail, merged where they are alike.
+ * detail.c - how aborts came about: struct elide_detail, of which equal ones are merged.
  *
- * Alike means the same instructions and the same data, and that both threads
- * touched the same bytes, or other ones. A line of an object's
- * data is told by its address; of a heap block by where it was allocated,
- * because the nodes of a tree are all one story.
+ * Two aborts are equal if both threads' instructions and the data are the same, and if in both or
+ * in neither case the two threads touched the same bytes. Data of an object is the same if it lies
+ * in one cache line; heap blocks are the same if they were allocated by one stack, as the nodes of
+ * a tree are. See key_of().
  */
 #include "../state/modules.h"
 #include "../state/settings.h"
@@ -13,10 +13,10 @@
 #include "detail.h"
 #include "stack.h"
 
-/* Hints among the details, at most: they must not take the room of aborts. */
+/* Details that are hints, at most: of EVIDENCE_BOUND (6,144), the others are left to aborts. */
 #define MAX_HINTS 1024
 
-/* First byte of the line that is known to have been touched. */
+/* Address of the first byte of the line that this thread has touched; if unknown, of the line. */
 static uint64_t touched(const struct elide_detail *d, const struct rtmgrind_abort *r)
 {
 	if (r->own_addr)
@@ -79,7 +79,7 @@ static void fill_emulated(struct elide_detail *d, const struct rtmgrind_abort *r
 		name_data(d, touched(d, r));
 }
 
-/* Is a byte among those of both threads? */
+/* Have the two threads touched a common byte, in one of the two details or in both together? */
 static bool overlap(const struct elide_detail *a, const struct elide_detail *b)
 {
 	return (a->own_bytes | b->own_bytes) & (a->other_bytes | b->other_bytes);
@@ -91,7 +91,7 @@ static uint64_t span(uint64_t bytes)
 	return bytes ? ~0ull >> __builtin_clzll(bytes) & ~0ull << __builtin_ctzll(bytes) : 0;
 }
 
-/* The same of all bytes between: what is shown is the first and the last. */
+/* Do the threads' spans from first to last byte overlap? The report shows those. */
 static bool spans_meet(const struct elide_detail *a, const struct elide_detail *b)
 {
 	return span(a->own_bytes | b->own_bytes) & span(a->other_bytes | b->other_bytes);
@@ -122,8 +122,9 @@ static void merge(struct elide_detail *to, const struct elide_detail *d)
 	to->count += d->count;
 	to->cycles += d->cycles;
 	/*
-	 * Bytes of another line of the same kind of block lie elsewhere in theirs. And where
-	 * each thread has bytes of its own, all that they touch together is no longer apart.
+	 * Bytes of another line cannot be added to those of this one. And where the threads touch
+	 * different bytes each time, the sums over all aborts could overlap: then they stay as
+	 * they are, as the record stands for aborts without a common byte.
 	 */
 	if (to->line == d->line && overlap(to, d) == overlap(to, to) &&
 	    spans_meet(to, d) == spans_meet(to, to)) {
@@ -142,7 +143,7 @@ static void merge(struct elide_detail *to, const struct elide_detail *d)
 	raise_to(&to->max_write_lines, d->max_write_lines);
 }
 
-/* What only a new one needs: the stacks, and the objects of its addresses. */
+/* Fill in what only a new record needs: the stacks, and the objects that its addresses lie in. */
 static void complete(struct elide_detail *d, const struct rtmgrind_abort *r)
 {
 	uint64_t frames[ELIDE_STACK_FRAMES];
@@ -157,7 +158,7 @@ static void complete(struct elide_detail *d, const struct rtmgrind_abort *r)
 	elide_module_of((const void *)d->own_pc);
 	elide_module_of_past((const void *)d->other_pc);
 	elide_module_of_past((const void *)d->other_site);
-	/* Of an abort of our own making the program's call is told. */
+	/* If the abort was an XABORT of the engine, the stack begins with the program's call. */
 	nr = elide_stack_emulated(frames, r->own_frames, r->nr_own, true);
 	d->abort_stack = elide_stack_save(frames, nr, nr == r->nr_own);
 	nr = elide_stack_emulated(frames, r->other_frames, r->nr_other, false);
@@ -200,7 +201,7 @@ void elide_detail_add(struct elide_thread *t, const struct elide_row *row,
 	evidence_add(table, slot, key, ELIDE_CHUNK_DETAILS, &d, sizeof(d), ELIDE_DROPPED_DETAILS);
 }
 
-/* Of its bytes only the first is known: how many are loaded the instruction alone tells. */
+/* A sample has the address of the first byte, not the number of bytes that were loaded. */
 void elide_detail_hint(const struct elide_row *row, const void *lock,
 		       const struct elide_pmu_load *load)
 {

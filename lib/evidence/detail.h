@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * detail.h - how an abort came about: the other half of evidence.c.
+ * detail.h - how an abort came about, as a record of the data file.
  *
  * In slow paths only.
  */
@@ -16,8 +16,8 @@
  * @t: the calling thread
  * @row: counters of the call
  * @a: the abort
- * @weight: aborts it stands for
- * @stack: of the lock call
+ * @weight: aborts it counts as
+ * @stack: number of the stack of the lock call, from elide_stack_save()
  */
 void elide_detail_add(struct elide_thread *t, const struct elide_row *row,
 		      const struct elide_aborted *a, uint64_t weight, uint32_t stack);
@@ -26,7 +26,7 @@ void elide_detail_add(struct elide_thread *t, const struct elide_row *row,
  * elide_detail_hint() - write down a load that hints at the line of conflicts.
  * @row: counters of the call
  * @lock: address of the lock
- * @load: as it was sampled
+ * @load: the sample
  */
 void elide_detail_hint(const struct elide_row *row, const void *lock,
 		       const struct elide_pmu_load *load);

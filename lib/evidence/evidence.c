@@ -2,8 +2,8 @@
 /*
  * evidence.c - see evidence.h. The decisions are in decisions.c.
  *
- * Stacks are taken before the engine's lock is: the emulator and the unwinder
- * need none of it.
+ * A stack is walked before elide_slow_enter(): the emulator and the unwinder need nothing that
+ * the engine's lock protects.
  */
 #include <errno.h>
 
@@ -18,10 +18,10 @@
 #include "evidence.h"
 #include "stack.h"
 
-/* Threads among whose rows a holder without a name is looked for. */
+/* Threads, at most, whose rows are searched for a holder whose thread id is not in the lock. */
 #define MAX_SUSPECTS 16
 
-/* elide_thread_look(), which lies above. */
+/* @look of elide_evidence_start(). */
 static void (*thread_look)(uint32_t tid);
 
 int elide_evidence_start(void (*look)(uint32_t tid))
@@ -34,7 +34,10 @@ int elide_evidence_start(void (*look)(uint32_t tid))
 	return 0;
 }
 
-/* xorshift64 (Marsaglia, "Xorshift RNGs", 2003). Apart from the back-off's, which stays as it is. */
+/*
+ * xorshift64 (Marsaglia, "Xorshift RNGs", 2003), with a state of its own: sampling must not change
+ * the pauses that the back-off draws.
+ */
 static uint64_t draw(struct elide_thread *t)
 {
 	uint64_t x = t->sample_seed;
@@ -76,7 +79,7 @@ static struct elide_sample *find_sample(const struct elide_row *row, enum elide_
 			    ELIDE_DROPPED_DETAILS);
 }
 
-/* Not only in slow paths: a waiter adds to them when it has the lock. */
+/* Atomic: a thread that has waited adds to its records outside of slow paths. */
 static void add_to_sample(struct elide_sample *s, uint64_t weight, uint64_t cycles)
 {
 	if (!s)
@@ -95,7 +98,7 @@ static void add_to_blame(struct elide_blame *b, uint64_t weight, uint64_t cycles
 	__atomic_add_fetch(&b->cycles, cycles * weight, __ATOMIC_RELAXED);
 }
 
-/* Who held a lock, as far as that is known. */
+/* The call that held a lock; @kind is ELIDE_KIND_NONE and @site 0 if only the class is known. */
 struct holder {
 	uint32_t class_index;
 	uint32_t kind;
@@ -130,16 +133,16 @@ static struct elide_blame *find_blame(const struct elide_row *row, enum elide_bl
 }
 
 /*
- * Which of the rows of a thread a lock was taken by is not written down, for
- * that would cost every acquisition. So one is drawn, each with the chance
- * that its share of the time the lock was held is: the sums are right in
- * expectation, and with one row, which is the usual case, each of them is.
+ * A thread does not note by which of its calls it has locked a lock, as that would cost each
+ * acquisition. So one of the rows is drawn, with a probability that is its share of the time that
+ * the rows held locks: the expected sums are right. With one row, as usual, there is no choice.
  */
 struct choice {
 	uint64_t total;
 	const struct elide_row *row;
 };
 
+/* Cycles that a row's locks were held, by the mean hold time; where none is known, acquisitions. */
 static uint64_t time_held(const struct elide_row *row)
 {
 	uint64_t nr = row->not_attempted + row->fallback;
@@ -147,14 +150,17 @@ static uint64_t time_held(const struct elide_row *row)
 	return 1 + (row->hold.count ? nr * (row->hold.total / row->hold.count) : nr);
 }
 
-/* What is known of a holder before. */
+/* What is known of the holder that is searched for. */
 struct suspect {
 	const void *lock;
 	uint32_t class_index;
 	enum elide_kind kind;
 };
 
-/* The rows by which @holder has taken the lock; those of its class if none is in its cache. */
+/*
+ * Draw one of the rows of @holder that may have locked the lock: those whose entry for the lock is
+ * in its cache, or all of the class if there is none.
+ */
 static void choose(struct elide_thread *t, struct elide_thread *holder, const struct suspect *s,
 		   struct choice *choice)
 {
@@ -178,7 +184,10 @@ static void choose(struct elide_thread *t, struct elide_thread *holder, const st
 	}
 }
 
-/* What a real acquisition of a process that elides has left: exact, but for several readers. */
+/*
+ * The call that locked the lock last, which elide_evidence_locked() has noted. With several readers
+ * that may be another than the one that holds it.
+ */
 static bool known_holder(const void *lock, struct holder *holder)
 {
 	uint32_t index = elide_registry_find(lock);
@@ -192,7 +201,7 @@ static bool known_holder(const void *lock, struct holder *holder)
 	return true;
 }
 
-/* Readers leave no name in a rwlock, a writer does. */
+/* @tid: thread id in the lock. A writer of a rwlock leaves its own, readers leave none. */
 static enum elide_kind holder_kind(const struct elide_row *row, uint32_t tid)
 {
 	if (row->kind != ELIDE_KIND_RWLOCK_READ && row->kind != ELIDE_KIND_RWLOCK_WRITE)
@@ -221,8 +230,8 @@ static struct holder find_holder(struct elide_thread *t, const struct elide_row 
 }
 
 /*
- * Which lock call a stack is in: its site is the first frame outside of this
- * library. Its class is that of a row of that call.
+ * The lock call that a stack is in: its site is the first frame outside of this library. Its class
+ * is that of a row of that site, of any thread.
  */
 static bool find_by_stack(const unsigned long long *stack, unsigned int nr, struct holder *holder)
 {
@@ -245,10 +254,10 @@ static bool find_by_stack(const unsigned long long *stack, unsigned int nr, stru
 }
 
 /*
- * Of the inner lock it is known where the section took it. Which lock that is
- * its class says if it is of one static lock, else this thread has it in its
- * cache; if the call takes several, one that somebody is known to have taken. Of
- * no such, there is only the class.
+ * The emulator's stack says which call of the section found the inner lock held. If the class of
+ * that call is one static lock, it is that lock. Else it is a lock that this thread's cache has for
+ * the call; if the call acquires several, the first whose holder is known. If no holder is known,
+ * only the class is.
  */
 static void find_inner(struct elide_thread *t, const struct rtmgrind_abort *d,
 		       struct holder *holder)
@@ -282,7 +291,10 @@ static bool killed_by_holder(const struct elide_aborted *a)
 	return d->other_write && d->other_addr - (uintptr_t)a->lock < sizeof(uint64_t);
 }
 
-/* The emulator knows who it was that took it; who did so last may be another by now. */
+/*
+ * The emulator has the stack of the thread that locked the lock; by now another may have locked it
+ * last, which is what known_holder() finds.
+ */
 static void name_killer(const struct rtmgrind_abort *d, struct holder *holder)
 {
 	struct holder killer;
@@ -319,7 +331,7 @@ __cold void elide_evidence_abort(struct elide_thread *t, struct elide_row *row,
 	if (!row->kind || elide_busy)
 		return;
 	weight = elide_evidence_weight(t, row->causes[a->cause]);
-	/* Beyond the first, the processor chooses which are looked at, one in as many. */
+	/* After the first ones the processor chooses: one abort in elide_pmu_period(). */
 	if (t->pmu && row->causes[a->cause] > t->first_seen)
 		weight = a->sampled ? elide_pmu_period() : 0;
 	if (!weight)
@@ -426,7 +438,7 @@ void elide_evidence_loads(struct elide_thread *t)
 	    !elide_slow_enter(&slow))
 		return;
 	test_point(loads_entered);
-	/* A handler may have forked before, and the row be the parent's. */
+	/* If a handler has forked meanwhile, the row is the parent's. */
 	if (t->locked_row == row) {
 		test_point(loads_publish);
 		elide_detail_hint(row, t->locked.lock, &load);

@@ -2,14 +2,14 @@
 /*
  * evidence.h - why it aborted and who is to blame, sampled: ELIDE_STACKS.
  *
- * Of every cause of a row in a thread the first few aborts are looked at, and
- * then each with the chance of one in STACKS; each sample stands for as many
- * as its chance says, so that sums of counts are right in expectation. The
- * same for waits. What is seen of one goes into the records of stacks,
- * details and blame in the data file; equal ones are merged.
+ * Of the aborts of a row by one cause the first ones are sampled (elide_evidence_first()), and then
+ * each with a probability of 1 / ELIDE_STACKS. A sample counts as one abort, later as ELIDE_STACKS
+ * aborts, so that the expected sums are right. Waits of a row, and releases of locks that others
+ * waited for, are sampled in the same way. A sample goes into the records of stacks, details and
+ * blame in the data file, where equal ones are merged.
  *
- * Everything here is a slow path, outside transactions, and does nothing
- * where nothing is sampled; but the policy's decisions are always told.
+ * Everything here is a slow path, outside transactions, and does nothing where nothing is sampled.
+ * The policy's decisions are never sampled: decisions.h has all of them.
  */
 #ifndef ELIDE_EVIDENCE_H
 #define ELIDE_EVIDENCE_H
@@ -23,14 +23,14 @@
 #pragma GCC visibility push(hidden)
 
 /*
- * Of these each is looked at, in the first threads. Many threads that begin at
- * once would otherwise keep each other waiting for as long as the first of
- * them all are looked at; of a further one it is the very first.
+ * In the first EVIDENCE_THREADS threads the first EVIDENCE_FIRST events of each kind are sampled,
+ * in later threads the very first. Slow paths exclude each other: if many threads that begin at
+ * once sampled 8 events each, they would wait for each other. Both numbers were chosen here.
  */
 #define EVIDENCE_FIRST   8
 #define EVIDENCE_THREADS 4
 
-/** elide_evidence_first() - how many are looked at for certain in thread number @nr, from 1. */
+/** elide_evidence_first() - events of each kind that are always sampled, in thread @nr from 1. */
 static inline uint32_t elide_evidence_first(uint32_t nr)
 {
 	return nr <= EVIDENCE_THREADS ? EVIDENCE_FIRST : 1;
@@ -38,19 +38,19 @@ static inline uint32_t elide_evidence_first(uint32_t nr)
 
 /**
  * elide_evidence_start() - make the tables.
- * @look: called in a slow path with the id of a thread for whose lock another one waits: if that
- *        thread has ended, what belongs to its end is done
+ * @look: called in a slow path with the id of a thread that holds a lock for which another one
+ *        waits; if that thread has ended, @look does what its end requires
  *
  * Return: 0 or -ENOMEM.
  */
 int elide_evidence_start(void (*look)(uint32_t tid));
 
 /**
- * elide_evidence_weight() - is this event looked at?
+ * elide_evidence_weight() - draw whether this event is sampled.
  * @t: the calling thread
  * @nth: events of its kind so far, this one included
  *
- * Return: events that it stands for, 0 if it is not looked at.
+ * Return: events that it counts as, 0 if it is not sampled.
  */
 uint64_t elide_evidence_weight(struct elide_thread *t, uint64_t nth);
 
@@ -58,7 +58,8 @@ uint64_t elide_evidence_weight(struct elide_thread *t, uint64_t nth);
  * struct elide_aborted - an abort, as it is known right after it.
  * @lock:   address of the lock
  * @cause:  enum elide_cause
- * @cycles: that it has wasted
+ * @cycles: cycles that it adds to the row's wasted ones: the emulator's count of the attempt; on a
+ *          processor, for one in ELIDE_TIME_PERIOD attempts, that many times its length; else 0
  * @held:   the lock is locked now
  * @detail: the emulator's record, NULL if there is none
  * @sampled: the processor's sample, NULL if there is none
@@ -73,7 +74,7 @@ struct elide_aborted {
 };
 
 /**
- * elide_evidence_abort() - an attempt has aborted; it is counted already.
+ * elide_evidence_abort() - sample an abort, which is counted already.
  * @t: the calling thread
  * @row: counters of the call
  * @a: the abort
@@ -82,8 +83,8 @@ void elide_evidence_abort(struct elide_thread *t, struct elide_row *row,
 			  const struct elide_aborted *a);
 
 /**
- * struct elide_waits - a wait that is looked at.
- * @weight: waits it stands for, 0 if it is not looked at
+ * struct elide_waits - a wait that may be sampled.
+ * @weight: waits it counts as, 0 if it is not sampled
  * @sample, @blame: its records, NULL if there was no room
  */
 struct elide_waits {
@@ -93,7 +94,7 @@ struct elide_waits {
 };
 
 /**
- * elide_evidence_waits() - a lock was found held, and the thread is about to wait for it.
+ * elide_evidence_waits() - a thread has found a lock held and is about to wait for it.
  * @t: the calling thread
  * @row: counters of the call
  * @lock: the lock; only its address is used
@@ -104,11 +105,11 @@ void elide_evidence_waits(struct elide_thread *t, struct elide_row *row, const v
 			  uint32_t holder, struct elide_waits *w);
 
 /**
- * elide_evidence_waited() - it has the lock now.
+ * elide_evidence_waited() - a thread has locked the lock that it waited for.
  * @w: from elide_evidence_waits()
- * @cycles: waited
+ * @cycles: length of the wait
  *
- * Not called where the call gave up: then nothing is counted.
+ * Not called for a timed call that gave up: such a wait is not counted.
  */
 void elide_evidence_waited(const struct elide_waits *w, unsigned long long cycles);
 
@@ -116,24 +117,24 @@ void elide_evidence_waited(const struct elide_waits *w, unsigned long long cycle
  * elide_evidence_blocked() - a lock was released that others waited for.
  * @t: the calling thread
  * @lock: the lock; only its address is used
- * @kind: enum elide_kind of the call that had taken it
+ * @kind: enum elide_kind of the call that had locked it
  * @site: return address of the unlock call
  */
 void elide_evidence_blocked(struct elide_thread *t, const void *lock, enum elide_kind kind,
 			    const void *site);
 
 /**
- * elide_evidence_locked() - a lock was locked in a process that elides: remember by which call.
+ * elide_evidence_locked() - note by which call a lock was locked, in a process that elides.
  * @row: counters of the call
  * @lock: the lock
  */
 void elide_evidence_locked(const struct elide_row *row, const void *lock);
 
 /**
- * elide_evidence_loads() - a section under the real lock ends: what has been sampled in it?
+ * elide_evidence_loads() - write down a load that was sampled in a locked section, at its end.
  * @t: the calling thread, in that section
  *
- * Only where calls of its row, in this thread, abort by conflicts.
+ * Only if attempts of its row, which is of this thread, have aborted by conflicts.
  */
 void elide_evidence_loads(struct elide_thread *t);
 

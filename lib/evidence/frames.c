@@ -7,7 +7,7 @@
 #include "../emulator.h"
 #include "frames.h"
 
-/* Frames of our own and of the unwinder's below the call, at most. */
+/* Frames of this library and of the unwinder inside the call, at most. */
 #define OWN_FRAMES 12
 
 struct walk {

@@ -2,14 +2,13 @@
 /*
  * frames.h - the calling thread's stack, from a call on that has entered one of our libraries.
  *
- * Emulated, the emulator walks it. Natively libgcc's unwinder does, which is
- * linked into each library: it finds the tables with _dl_find_object() and so
- * takes no lock, allocates nothing and may run in a signal handler.
- * libunwind was not taken: its thread-local cache is allocated by malloc(),
- * which may be what called us, and it takes the loader's lock.
+ * Under the emulator, it walks the stack. Natively libgcc's unwinder does, which is linked into
+ * each library: it finds the tables with _dl_find_object(), so it acquires no lock, allocates
+ * nothing and may run in a signal handler. libunwind could not be used: it allocates its
+ * thread-local cache by malloc(), which may be what called this, and acquires the loader's lock.
  *
- * Must never be used inside a transaction, nor need anything of the engine:
- * the library in front of the allocator has this and not that.
+ * Must never be used inside a transaction, nor need anything of the engine: libelide-heap.so has
+ * this file and not the engine.
  */
 #ifndef ELIDE_FRAMES_H
 #define ELIDE_FRAMES_H
@@ -24,7 +23,7 @@
 /**
  * elide_walk() - the stack of the caller.
  * @frames: room for ELIDE_STACK_FRAMES return addresses, the innermost first
- * @site: return address of the call that has entered the library: what is further in is cut off
+ * @site: return address of the call that has entered the library: inner frames are cut off
  * @emulated: under rtmgrind
  *
  * Return: frames filled, at least 1: where the stack cannot be walked, @site alone.

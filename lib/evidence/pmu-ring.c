@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* Copies @length bytes from position @at, over the end of the ring if need be. */
+/* Copy @length bytes from position @at; they may go on at the start of the ring. */
 static void copy(void *to, const void *data, size_t size, uint64_t at, size_t length)
 {
 	size_t first = size - (at & (size - 1));
@@ -75,7 +75,7 @@ void elide_pmu_ring_read(const void *data, size_t size, uint64_t tail, uint64_t 
 			return;
 		}
 		copy(&header, data, size, tail, sizeof(header));
-		/* All sizes are multiples of 8. */
+		/* The kernel makes records whose size is a multiple of 8 bytes. */
 		if (header.size < sizeof(header) || header.size % 8 || header.size > head - tail) {
 			news->nr_damaged++;
 			return;

@@ -13,15 +13,15 @@
 
 #pragma GCC visibility push(hidden)
 
-/* What is asked for in a sample of an abort, and so its layout: struct elide_pmu_sample. */
+/* What the kernel writes of an abort: the layout of struct elide_pmu_sample. */
 #define ELIDE_PMU_SAMPLE_TYPE \
 	(PERF_SAMPLE_IP | PERF_SAMPLE_TIME | PERF_SAMPLE_WEIGHT | PERF_SAMPLE_TRANSACTION)
 
 /**
- * struct elide_pmu_sample - a sample without its header, as the kernel writes it.
- * @ip:     instruction
- * @time:   ns of the kernel's local clock
- * @weight: of an abort the cycles of the transaction
+ * struct elide_pmu_sample - a sample of an abort without its header, as the kernel writes it.
+ * @ip:     address of the instruction
+ * @time:   time by the kernel's local clock, ns
+ * @weight: length of the transaction, cycles
  * @transaction: PERF_TXN_*
  */
 struct elide_pmu_sample {
@@ -33,13 +33,13 @@ struct elide_pmu_sample {
 
 _Static_assert(sizeof(struct elide_pmu_sample) == 32, "no gaps");
 
-/* The same of a load: struct elide_pmu_load. */
+/* What the kernel writes of a load: the layout of struct elide_pmu_load. */
 #define ELIDE_PMU_LOAD_TYPE (PERF_SAMPLE_IP | PERF_SAMPLE_ADDR | PERF_SAMPLE_TRANSACTION)
 
 /**
- * struct elide_pmu_load - a sample without its header, as the kernel writes it.
- * @ip:      instruction
- * @address: of its first byte; 0 if it is not known
+ * struct elide_pmu_load - a sample of a load without its header, as the kernel writes it.
+ * @ip:      address of the instruction
+ * @address: address of the first byte that was loaded; 0 if it is not known
  * @transaction: PERF_TXN_*
  */
 struct elide_pmu_load {
@@ -51,10 +51,10 @@ struct elide_pmu_load {
 _Static_assert(sizeof(struct elide_pmu_load) == 24, "no gaps");
 
 /**
- * struct elide_pmu_news - what was in the ring.
+ * struct elide_pmu_news - records that were in the ring.
  * @nr_samples:   samples
- * @nr_lost:      samples that the kernel had no room for
- * @nr_throttles: times that it held back, as there were too many
+ * @nr_lost:      samples for which the ring had no room
+ * @nr_throttles: times that the kernel stopped sampling, as there were too many samples
  * @nr_others:    records of other types, left out
  * @nr_damaged:   samples of another layout, and ends of the ring that make no sense
  */
@@ -67,16 +67,16 @@ struct elide_pmu_news {
 };
 
 /**
- * elide_pmu_ring_read() - go through the records between two positions.
- * @data: of the ring
- * @size: bytes of it, a power of two
- * @tail: where reading ended last
- * @head: where the kernel writes next; both count on and on
- * @newest: filled with the last sample, if there is one
- * @sample_size: its bytes; a sample of any other size is damage
- * @news: filled
+ * elide_pmu_ring_read() - read the records between two positions.
+ * @data: the data of the ring
+ * @size: its size in bytes, a power of two
+ * @tail: position at which the last call ended
+ * @head: position at which the kernel writes next; positions grow beyond @size
+ * @newest: set to the last sample, if there is one
+ * @sample_size: its size in bytes; a sample of another size counts as damaged
+ * @news: set to the numbers of records
  *
- * After a record that cannot be, the rest up to @head is given up.
+ * Stops at a record whose size is impossible.
  */
 void elide_pmu_ring_read(const void *data, size_t size, uint64_t tail, uint64_t head,
 			 void *newest, size_t sample_size, struct elide_pmu_news *news);

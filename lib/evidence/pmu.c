@@ -2,8 +2,8 @@
 /*
  * pmu.c - samples of aborts, and of loads, by the processor's performance counters.
  *
- * Must never be called inside a transaction. Opening and closing make system
- * calls; looking into a ring, which every abort does, makes none.
+ * Must never be called inside a transaction. Opening and closing make system calls; reading a
+ * ring, which is done after each abort, makes none.
  */
 #include "pmu.h"
 
@@ -19,16 +19,19 @@
 #include "../policy/policy.h"
 #include "../rtm.h"
 
-/* One page of control and one of data; a sample takes 40 bytes of that, one is needed. */
+/* One page of control data and one of samples: room for 102 samples of 40 bytes, one is needed. */
 #define PAGE_BYTES 4096
 #define RING_BYTES (2 * PAGE_BYTES)
 
-/* The kernel throttles an event that interrupts more often than it allows. */
+/*
+ * Aborts for each sample, as with ELIDE_STACKS by default. The kernel throttles an event that
+ * interrupts more often than /proc/sys/kernel/perf_event_max_sample_rate.
+ */
 #define PERIOD_DEFAULT 64
 
 /*
- * Of loads one in so many: a line goes from core to core in 100 ns or so, which leaves
- * 100 us between two interrupts. A prime, so as not to keep step with a loop.
+ * Loads for each sample. A line goes from core to core in about 100 ns, so samples are at least
+ * 100 us apart. A prime number, so that samples do not keep step with a loop.
  */
 #define PERIOD_LOADS 1009
 
@@ -37,16 +40,16 @@ enum { HSW = 1, SKL = 2, ICL = 4 };
 
 static struct {
 	bool on[ELIDE_NR_PMU_EVENTS];
-	bool said[ELIDE_NR_PMU_EVENTS]; /* why there is no event: once */
+	bool said[ELIDE_NR_PMU_EVENTS]; /* the line that says why there is no event is written */
 	uint32_t period;
 } pmu;
 
-/* What elide_pmu_detach() has to put memory in place of; a thread's block is wiped by a fork. */
+/* The thread's rings for elide_pmu_detach(), as a fork wipes the pointers in the thread's block. */
 static __thread void *own_rings[ELIDE_NR_PMU_EVENTS];
-/* In a ring: a handler's aborts and loads are left to the interrupted call. */
+/* A ring is being read: a signal handler that comes then leaves its samples to this call. */
 static __thread bool taking;
 
-/* Of this processor; 0 if Intel's lists of it are not in pmu.def. */
+/* Generation of this processor; 0 if pmu.def does not have it. */
 static unsigned int generation(void)
 {
 	static const struct {
@@ -86,7 +89,7 @@ static uint64_t loads_of(unsigned int generation)
 	return 0;
 }
 
-/* Both with PEBS. RTM_RETIRED.ABORTED has the same code in all of pmu.def. */
+/* Both events are precise (PEBS). RTM_RETIRED.ABORTED is 0x04c9 in all generations of pmu.def. */
 static int choose(enum elide_pmu_event event, struct perf_event_attr *attr)
 {
 	unsigned int own = generation();
@@ -103,7 +106,7 @@ static int choose(enum elide_pmu_event event, struct perf_event_attr *attr)
 
 int (*elide_pmu_choose)(enum elide_pmu_event event, struct perf_event_attr *attr) = choose;
 
-/* In words, as strerror() may take memory. */
+/* What an error means here. Not strerror(), which may allocate memory. */
 static const char *reason(int err)
 {
 	switch (err) {
@@ -184,7 +187,7 @@ void elide_pmu_close(void *ring)
 	errno = saved;
 }
 
-/* Whether it can be had is told at the start, not at the first lock. */
+/* Open and close the event once at the start, so that the line why not comes then. */
 static void start(enum elide_pmu_event event)
 {
 	pmu.on[event] = true;
@@ -276,7 +279,7 @@ enum elide_cause elide_pmu_cause(enum elide_cause cause, uint64_t transaction, c
 		return cause;
 	if (is_unfriendly(code))
 		return ELIDE_CAUSE_instruction;
-	/* Operand size, then REX. */
+	/* Skip the prefix for the operand size, then REX. */
 	code += *code == 0x66;
 	code += (*code & 0xf0) == 0x40;
 	if (is_syscall(code))
@@ -286,13 +289,16 @@ enum elide_cause elide_pmu_cause(enum elide_cause cause, uint64_t transaction, c
 	return is_plain(code) ? ELIDE_CAUSE_fault : cause;
 }
 
-/* The instruction was just executed by this thread; the kernel's half is not ours to read. */
+/*
+ * Bytes of the instruction, which this thread has just executed, so its page is mapped. NULL in the
+ * kernel's half of the addresses, or if the 4 bytes could reach into the next page.
+ */
 static const uint8_t *code_at(uint64_t pc)
 {
 	return pc >> 47 || (pc & (PAGE_BYTES - 1)) > PAGE_BYTES - 4 ? NULL : (const uint8_t *)pc;
 }
 
-/* Empties a ring. Return: samples that were in it; @newest is the last of them. */
+/* Empty a ring. Return: number of samples that were in it; @newest is the last of them. */
 static uint32_t take(void *ring, void *newest, size_t size)
 {
 	struct perf_event_mmap_page *control = ring;

@@ -2,24 +2,22 @@
 /*
  * pmu.h - samples of aborts by the processor's performance counters, ELIDE_PMU=abort.
  *
- * Each thread has an event of its own on RTM_RETIRED.ABORTED and a small ring
- * that the kernel writes its samples to. After an abort the thread looks into
- * its ring, without a system call: a sample there is of this abort, if it
- * agrees with the status word. Must never be called inside a transaction.
+ * Each thread has an event of its own on RTM_RETIRED.ABORTED and a ring of one page that the
+ * kernel writes its samples to. After an abort the thread reads its ring, without a system call: a
+ * sample there is of this abort, if it agrees with the status word. Must never be called inside a
+ * transaction.
  *
- * A sample of an abort has no address of data. So a second event samples loads
- * that found their line modified by another core, into a second ring. What is
- * sampled in a transaction has no address either, and has aborted it (Intel SDM
- * vol. 3, "Intel TSX and PEBS Support"). Loads in sections under the real lock
- * have one: where transactions of a call abort by conflicts, what the same
- * section loads when it is held really is a hint at the lines. No more:
+ * A sample of an abort has no address of data. So a second event samples loads that found their
+ * line modified by another core, into a second ring. A load that is sampled in a transaction has no
+ * address either, and aborts the transaction (Intel SDM vol. 3, "Intel TSX and PEBS Support").
+ * Loads in locked sections have one: where attempts of a call abort by conflicts, the loads of its
+ * locked sections hint at the lines. They are no evidence:
  *   - lines that threads hand each other under the lock are among them;
- *   - a line that is only stored to, or comes from another socket, is not;
- *   - a load shortly before the section began may be taken for one of it.
+ *   - lines that are only stored to, or come from another socket, are not;
+ *   - a load shortly before the section began may count as one of it.
  *
- * An event lives as long as its ring is mapped: the descriptor is closed at
- * once, so that nothing is left to a program that closes or counts its own.
- * A fork does not copy the mapping.
+ * An event lives as long as its ring is mapped. The descriptor is closed at once, so that a program
+ * that closes or counts its descriptors finds none of ours. A fork does not copy the mapping.
  */
 #ifndef ELIDE_PMU_H
 #define ELIDE_PMU_H
@@ -34,13 +32,13 @@
 
 enum elide_pmu_event {
 	ELIDE_PMU_ABORTS,
-	ELIDE_PMU_LOADS, /* that hint at the lines of conflicts */
+	ELIDE_PMU_LOADS, /* loads that hint at the lines of conflicts */
 	ELIDE_NR_PMU_EVENTS
 };
 
 /**
  * struct elide_pmu_abort - what a sample says of an abort.
- * @pc:     instruction that aborted, or at which the abort arrived
+ * @pc:     address of the instruction that aborted, or at which the abort arrived
  * @weight: cycles of the transaction
  * @cause:  enum elide_cause
  */
@@ -51,79 +49,81 @@ struct elide_pmu_abort {
 };
 
 /**
- * elide_pmu_start() - from now on threads have events, if this machine lets them.
- * @period: one in so many aborts of a thread is sampled; 0 for a default and no loads, as
- *          nothing would be kept of them
+ * elide_pmu_start() - from now on elide_pmu_open() opens events, if this machine has them.
+ * @period: aborts of a thread for each sample; 0 for a default and no loads, as no records would
+ *          be kept of them
  *
- * One line on standard error says why not.
+ * If there are none, one line on standard error says why.
  */
 void elide_pmu_start(uint32_t period);
 
 /**
  * elide_pmu_open() - an event of the calling thread.
  *
- * Return: its ring; NULL if samples are off or it cannot be had, of which one line is said once.
+ * Return: its ring; NULL if samples are off, or if the kernel refuses the event, which one line on
+ * standard error says the first time.
  */
 void *elide_pmu_open(enum elide_pmu_event event);
 
-/** elide_pmu_period() - one in so many aborts of a thread is sampled. */
+/** elide_pmu_period() - aborts of a thread for each sample. */
 uint32_t elide_pmu_period(void);
 
 /** elide_pmu_close() - end an event. @ring: as elide_pmu_open() gave it; NULL does nothing. */
 void elide_pmu_close(void *ring);
 
 /**
- * elide_pmu_take() - has the calling thread's last abort been sampled?
- * @ring: of the thread
+ * elide_pmu_take() - the sample of the calling thread's last abort.
+ * @ring: of ELIDE_PMU_ABORTS, of the thread
  * @status: status word of the abort
- * @abort: filled if so
+ * @abort: filled in if there is one
  *
- * Return: false also where more than one sample has come since the last call, or
- * the sample contradicts @status: then it is of an abort that elide does not know of.
+ * Return: false if there is none; or if more than one sample has come since the last call, or if
+ * the sample contradicts @status: then it is of a transaction that is not elide's.
  */
 bool elide_pmu_take(void *ring, unsigned int status, struct elide_pmu_abort *abort);
 
 /**
- * elide_pmu_skip_loads() - what has been sampled so far is of no interest.
+ * elide_pmu_skip_loads() - discard the samples so far.
  * @ring: of ELIDE_PMU_LOADS
  */
 void elide_pmu_skip_loads(void *ring);
 
 /**
- * elide_pmu_take_load() - has a load of the calling thread been sampled since the last call?
- * @ring: of ELIDE_PMU_LOADS; NULL has none
- * @load: filled with the last one if so
+ * elide_pmu_take_load() - the last load of the calling thread that was sampled since the last call.
+ * @ring: of ELIDE_PMU_LOADS; NULL has no samples
+ * @load: filled in if there is one
  *
- * Return: false also if that one has no address, or was in a transaction.
+ * Return: false if there is none, or if it has no address or was in a transaction.
  */
 bool elide_pmu_take_load(void *ring, struct elide_pmu_load *load);
 
 /**
- * elide_pmu_detach() - at once in a forked child: the rings are not mapped there.
+ * elide_pmu_detach() - in a forked child, before all else: put memory where the rings were mapped.
  *
- * If a signal handler forked, the child may go on in elide_pmu_take(): it finds an empty ring.
+ * If a signal handler forked, the child may return into elide_pmu_take(), which finds no sample.
  */
 void elide_pmu_detach(void);
 
 /**
  * elide_pmu_agrees() - can a sample be of an abort with this status word?
- * @transaction: of the sample
+ * @status: the status word
+ * @transaction: PERF_TXN_* of the sample
  */
 bool elide_pmu_agrees(unsigned int status, uint64_t transaction);
 
 /**
- * elide_pmu_cause() - why a transaction aborted.
- * @cause: what the status word says
- * @transaction: of the sample
+ * elide_pmu_cause() - the cause of an abort that was sampled.
+ * @cause: the cause by the status word
+ * @transaction: PERF_TXN_* of the sample
  * @code: bytes of the instruction, at least 4; NULL if they cannot be read
  *
- * Only ELIDE_CAUSE_other is told more exactly.
+ * Return: @cause, but a more exact one for ELIDE_CAUSE_other if the sample shows it.
  */
 enum elide_cause elide_pmu_cause(enum elide_cause cause, uint64_t transaction,
 				 const uint8_t *code);
 
 /**
- * elide_pmu_choose - fills in an event that threads have; tests put another in its place.
+ * elide_pmu_choose - set the attributes of an event; tests put another function in its place.
  *
  * Return: 0, or -ENODEV on a processor whose events are not known.
  */

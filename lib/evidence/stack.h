@@ -14,22 +14,23 @@
 
 #pragma GCC visibility push(hidden)
 
-/** elide_stack_start() - have the unwinder do now what it does once. */
+/** elide_stack_start() - at the start: find this library, and make the unwinder set itself up. */
 void elide_stack_start(void);
 
 /**
  * elide_stack_take() - the stack of the caller.
  * @frames: room for ELIDE_STACK_FRAMES return addresses, the innermost first
- * @site: return address of the call that has entered this library: what is further in is cut off
+ * @site: return address of the call that has entered this library: inner frames are cut off
  *
  * Return: frames filled, at least 1: where the stack cannot be walked, @site alone.
  */
 unsigned int elide_stack_take(uint64_t *frames, const void *site);
 
 /**
- * elide_stack_emulated() - a stack as the emulator gives it.
- * @frames: room for ELIDE_STACK_FRAMES
- * @from, @nr: the emulator's
+ * elide_stack_emulated() - copy a stack that the emulator has given.
+ * @frames: room for ELIDE_STACK_FRAMES return addresses
+ * @from: the emulator's stack
+ * @nr: its length
  * @outside: leave out the innermost frames that are in this library
  *
  * Return: frames filled.
@@ -38,14 +39,15 @@ unsigned int elide_stack_emulated(uint64_t *frames, const unsigned long long *fr
 				  unsigned int nr, bool outside);
 
 /**
- * elide_stack_save() - have a stack in the data file.
+ * elide_stack_save() - write a stack to the data file, once.
  * @frames: the stack
  * @nr: its length; nothing is saved if it is 0
  * @exact: see struct elide_stack
  *
- * In a slow path. Its objects are registered, so that it can be resolved.
+ * In a slow path. The objects that its frames lie in are registered, so that the report can turn
+ * them into names.
  *
- * Return: its index + 1; 0 if there is none, or no room for it (counted).
+ * Return: its number from 1; 0 if @nr is 0 or there is no room for it, which is counted.
  */
 uint32_t elide_stack_save(const uint64_t *frames, unsigned int nr, bool exact);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * table.h - records of the data file that are found again by what they are about.
+ * table.h - records of the data file, by a hash of what each of them is about.
  *
- * Bounded hash tables in memory that a fork wipes. Only in slow paths.
+ * Bounded hash tables in memory that a fork wipes. Used in slow paths only.
  */
 #ifndef ELIDE_TABLE_H
 #define ELIDE_TABLE_H
@@ -15,16 +15,16 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Records of a table, at most; a quarter of its slots stays free. */
+/* Records of a table, at most: a quarter of its slots stays free, so that searches end soon. */
 #define EVIDENCE_SLOTS 8192
 #define EVIDENCE_BOUND (EVIDENCE_SLOTS * 3 / 4)
 
 /**
  * struct evidence_slot - one record.
- * @key:    hash of what it is about, never 0; 0 in a free slot. Two records with the same
- *          64 bits are taken for one: with a full table that is one chance in 10^12
- * @record: in the data file
- * @index:  of it, in the order in which they were written
+ * @key:    hash of what it is about, an odd number; 0 in a free slot. Two records with the same
+ *          hash count as one: in a full table that happens with a probability of 2 in 10^12
+ * @record: the record, in the data file
+ * @index:  its number among the records of the table, in the order in which they were written
  */
 struct evidence_slot {
 	uint64_t key;
@@ -34,7 +34,9 @@ struct evidence_slot {
 
 /**
  * struct evidence_table - all records of one type.
- * @chunk: of the data file, that is being filled
+ * @chunk: chunk of the data file that is being filled
+ * @nr:    records
+ * @slots: hash table with linear probing
  */
 struct evidence_table {
 	struct elide_chunk *chunk;
@@ -44,7 +46,11 @@ struct evidence_table {
 
 /**
  * struct evidence - the tables of a process.
- * @nr_hints: of @details
+ * @stacks:  struct elide_stack
+ * @samples: struct elide_sample
+ * @details: struct elide_detail
+ * @blame:   struct elide_blame
+ * @nr_hints: records of @details whose source is ELIDE_DETAIL_HINT
  */
 struct evidence {
 	struct evidence_table stacks;
@@ -82,11 +88,11 @@ struct evidence_slot *evidence_find(struct evidence_table *t, uint64_t key);
  * evidence_add() - write a new record.
  * @t: the table
  * @slot: free slot, from evidence_find()
- * @key: as there
- * @type: of the record
- * @record: its contents, copied
- * @size: its bytes
- * @dropped: where it is counted if there is no room
+ * @key: hash, as given to evidence_find()
+ * @type: type of the record
+ * @record: its contents, which are copied
+ * @size: its size in bytes
+ * @dropped: the counter of such records for which there is no room
  *
  * Return: the record in the data file, NULL if there is no room.
  */

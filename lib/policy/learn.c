@@ -10,10 +10,16 @@
 #include "question.h"
 
 /*
- * Time between two questions (challenges), doubling from PERIOD_MIN. Where nothing is elided only a
- * question tells whether eliding would pay by now: at most PERIOD_REAL if threads wait for the
- * locks, else PERIOD_MAX. Where sections are elided a change shows in the rate, and a question
- * costs: at most PERIOD_DEAR.
+ * The numbers here were chosen by runs of the tuned workloads of tests/policy/suite on 1, 4 and 16
+ * emulated cores, at 1 GHz; tests/policy/notes.md has what was compared. Where a comment derives a
+ * number, that is its source. None was measured on a processor with RTM.
+ */
+
+/*
+ * Time between two challenges, ns. It doubles from PERIOD_MIN. Where nothing is elided only a
+ * challenge shows whether eliding pays by now: it grows to PERIOD_REAL if threads wait for the
+ * locks, else to PERIOD_MAX. Where sections are elided a change shows in the rate, and a challenge
+ * costs time: by what it has cost the time grows to PERIOD_DEAR.
  */
 #define PERIOD_MIN  (500 * LEARN_US)
 #define PERIOD_REAL (8000 * LEARN_US)
@@ -21,19 +27,24 @@
 #define PERIOD_DEAR (256000 * LEARN_US)
 
 /*
- * A lost challenge has cost time. The next question comes after COST_SHARE times that, in the first
- * rotation of questions after COST_FIRST times, but not later than PERIOD_DEAR.
+ * A lost challenge has cost time. The next one comes after COST_SHARE times that time, so that
+ * challenges cost about 1/200 of all time; in the first rotation after COST_FIRST times that time;
+ * but not later than PERIOD_DEAR.
  */
 #define COST_SHARE 200
 #define COST_FIRST 10
 
-/* Logarithm of the ratio of rates below which locking is not asked about again in a rotation. */
+/*
+ * Logarithm of the ratio of rates; -1 is a factor of 0.37. After a challenger that is worse, if no
+ * candidate is left, COST_SHARE holds in the first rotation, too.
+ */
 #define FAR_BEHIND (-1.0)
 
 /*
- * An epoch lasts EPOCH_MIN and has EPOCH_SECTIONS sections, while there is no challenge
- * EPOCH_HOLD. After EPOCH_SLOW times its least length, or EPOCH_LONG, EPOCH_FEW sections are enough.
- * The epochs that compare eliding with locking grow up to STRETCH_MAX times, while unclear.
+ * An epoch lasts at least EPOCH_MIN ns, between challenges EPOCH_HOLD ns, and has at least
+ * EPOCH_SECTIONS sections. When it is EPOCH_SLOW times as long as that, or EPOCH_LONG ns, EPOCH_FEW
+ * sections are enough; at 8 * EPOCH_LONG it ends in any case. In the comparison of eliding with
+ * locking both bounds are up to STRETCH_MAX times as large, while that comparison is unclear.
  */
 #define EPOCH_MIN      (20 * LEARN_US)
 #define EPOCH_HOLD     (100 * LEARN_US)
@@ -43,49 +54,63 @@
 #define EPOCH_FEW      8
 #define EPOCH_SLOW     6
 
-/* Pairs of epochs (incumbent, challenger) after which an unclear challenge is lost. */
+/* Pairs of epochs, one of the incumbent and one of the challenger, after which a challenge ends. */
 #define PAIRS_MAX 10
 
 /*
  * From the third pair on: the challenger wins if the mean logarithm of the ratio of rates is SIGMAS
- * standard errors above MARGIN (half a percent), and loses if it is as far below.
+ * standard errors above MARGIN (0.5 %), and loses if it is SIGMAS standard errors below it.
  */
 #define MARGIN 0.005
 #define SIGMAS 2.0
 
-/* Mean logarithm below which the first pair loses; error apart, above which two pairs decide. */
+/*
+ * A challenger loses by the first pair if its logarithm is below FIRST_LOSES, a factor of 0.74. Two
+ * pairs decide if their mean is further from 0 than TWO_DECIDE (10 %) and one standard error.
+ */
 #define FIRST_LOSES (-0.3)
 #define TWO_DECIDE  0.1
 
-/* A first pair also loses by FIRST_ERRORS standard errors, if NOISE_KNOWN rates were measured. */
+/*
+ * The first pair also loses if it is FIRST_ERRORS standard errors below 0, where the noise is the
+ * mean of at least NOISE_KNOWN epochs.
+ */
 #define FIRST_ERRORS 3
 #define NOISE_KNOWN  8
 
 /*
- * Noise of a pair that is assumed even if few pairs happen to agree: NOISE_TIMES the noise of an
- * epoch of the incumbent, from NOISE_MIN to NOISE_MAX, with the weight of NOISE_PAIRS pairs.
+ * Few pairs may agree by chance, so NOISE_PAIRS pairs with a usual noise are added to the variance
+ * of those measured. The usual noise of a pair, as a logarithm, is NOISE_TIMES that of an epoch
+ * between challenges, at least NOISE_MIN and at most NOISE_MAX.
  */
 #define NOISE_MIN   0.01
 #define NOISE_MAX   0.3
 #define NOISE_TIMES 2
 #define NOISE_PAIRS 2
 
-/* A win whose mean logarithm is above this makes all other comparisons start anew. */
+/* A win whose mean logarithm is above this (10 %) begins the rotation of challenges anew. */
 #define CHANGES 0.1
 
 /*
- * The class has changed when the mean of about four epochs differs from the mean rate before
- * by a logarithm of DEPARTS, and by DEPARTS_NOISES times the noise of one epoch, DEPARTS_TIMES times
- * in a row. The noise of a mean of four is about half of that of one epoch: three of its own.
+ * The class has changed when the mean of about four epochs is further from the mean rate than
+ * DEPARTS (a logarithm: 22 % more or 18 % less), and than DEPARTS_NOISES times the noise of one
+ * epoch, in DEPARTS_TIMES epochs in a row. The noise of a mean of four epochs is about half of that
+ * of one, so 1.6 of the latter are about three of the former.
  */
 #define DEPARTS        0.2
 #define DEPARTS_NOISES 1.6
 #define DEPARTS_TIMES  3
 
-/* Acquisitions per section that find the lock held: with fewer, eliding frees no thread. */
+/*
+ * Acquisitions per section that find the lock held: where fewer than 1 in 100 do, threads wait
+ * seldom, and eliding can gain little.
+ */
 #define WAITS_MATTER 0.01
 
-/* Natural logarithm of a / b, within [-2, 2]; close where it is small, which is where it matters. */
+/*
+ * Natural logarithm of a / b, cut off at -2 and 2: the first three terms of the series of artanh.
+ * The error is below 0.001 where the logarithm is below 0.9, and decisions depend on small ones.
+ */
 static double log_ratio(double a, double b)
 {
 	double x, log;
@@ -124,16 +149,17 @@ enum policy_arm_name learn_arm(const struct learn_class *c, unsigned int site)
 	return c->sites[site].arm;
 }
 
-/* Is the question whether to elide at all? It is put to the class before all others. */
+/* Does the challenge compare eliding with locking, for the whole class? */
 static bool is_principal(const struct learn_class *c)
 {
 	return c->target == LEARN_ALL &&
 	       (c->arm == POLICY_ARM_real) != (c->challenger == POLICY_ARM_real);
 }
 
+/* The least length of the present epoch, ns. */
 static uint64_t shortest(const struct learn_class *c)
 {
-	/* Each socket has had its turn by then, once. */
+	/* Each socket has had its part of the time once. */
 	if (c->arm == POLICY_ARM_turns ||
 	    (c->phase != LEARN_HOLD && c->challenger == POLICY_ARM_turns))
 		return LEARN_SOCKETS_PERIOD;
@@ -155,10 +181,10 @@ bool learn_over(const struct learn_class *c, uint64_t length, double sections)
 		return false;
 	if (length >= EPOCH_LONG)
 		return sections >= EPOCH_FEW || length >= 8 * EPOCH_LONG;
-	/* One that is much worse must not last: that is known then. */
+	/* A challenger that is much worse must not last: few sections in twice the time show it. */
 	if (c->phase == LEARN_CHALLENGER)
 		return sections >= EPOCH_FEW || length >= 2 * shortest(c);
-	/* Of long sections fewer have to do. */
+	/* Where sections are long, EPOCH_FEW of them are enough. */
 	return sections >= (is_principal(c) ? c->stretch * EPOCH_SECTIONS : EPOCH_SECTIONS) ||
 	       (sections >= EPOCH_FEW && length >= EPOCH_SLOW * shortest(c));
 }
@@ -203,7 +229,10 @@ static void challenge(struct learn_class *c)
 	c->sum = c->squares = c->cost = c->reached = 0;
 }
 
-/* Of a normal distribution, in 1/1000: that it is above zero, its mean being @z deviations away. */
+/*
+ * Probability, in 1/1000, that a normally distributed number with mean @z and standard deviation 1
+ * is above 0. The table has the distribution function at 0, 0.5, 1, ... 3.
+ */
 static uint32_t confidence_of(double z)
 {
 	static const uint16_t table[] = {500, 691, 841, 933, 977, 994, 999};
@@ -225,6 +254,7 @@ static double root(double x)
 	return x > 0 ? y : 0;
 }
 
+/* Standard error of the mean logarithm of the pairs so far. */
 static double mean_error(const struct learn_class *c)
 {
 	double n = c->pairs, usual = NOISE_TIMES * c->noise, variance;
@@ -243,11 +273,11 @@ static enum outcome judge(const struct learn_class *c, double mean, double error
 	if (c->pairs == 1) {
 		if (c->nr_rates >= NOISE_KNOWN && mean < -FIRST_ERRORS * error)
 			return LOSES;
-		/* Never a win: what the sections do may have changed between the two. */
+		/* It never wins: what the sections do may have changed between the two epochs. */
 		return mean < FIRST_LOSES ? LOSES : UNCLEAR;
 	}
 	if (c->pairs == 2) {
-		/* Both agree, and by far. */
+		/* Both pairs agree, and the difference is large. */
 		if (mean - error > TWO_DECIDE)
 			return WINS;
 		return mean + error < -TWO_DECIDE ? LOSES : UNCLEAR;
@@ -258,17 +288,17 @@ static enum outcome judge(const struct learn_class *c, double mean, double error
 		return LOSES;
 	if (c->pairs < PAIRS_MAX)
 		return UNCLEAR;
-	/* Not clear after all: rather not elide. */
+	/* After PAIRS_MAX unclear pairs the incumbent stays, or locking wins by a better mean. */
 	return c->challenger == POLICY_ARM_real && mean > 0 ? WINS : LOSES;
 }
 
-/* Time after which a question is asked again, at most, but for what it costs. */
+/* Bound of the time between challenges, ns, without regard to what they cost. */
 static uint64_t longest(const struct learn_class *c)
 {
 	return c->arm == POLICY_ARM_real && c->waits >= WAITS_MATTER ? PERIOD_REAL : PERIOD_MAX;
 }
 
-/* At most, at all events: where something is elided, what the real lock has lost by counts. */
+/* Bound of the time to the next challenge, ns, in any case. */
 static uint64_t furthest(const struct learn_class *c)
 {
 	return c->arm == POLICY_ARM_real ? longest(c) : PERIOD_DEAR;
@@ -285,22 +315,23 @@ static void take_over(struct learn_class *c, double mean, uint64_t now)
 		c->arm = c->challenger;
 	if (principal || mean > CHANGES)
 		learn_anew(c, now);
-	/* What has just lost against it is the first question of all. */
+	/* Candidate 0 is the arm that has just lost: go on with the next one. */
 	if (principal)
 		c->asked = 1;
 	c->next_at = now + c->period;
 }
 
 /*
- * Is the real lock all there is to ask, and far behind? The threads then stand in line for it
- * when the question is over, too. What would change that is mostly seen in the rate.
+ * Sections are elided, the challenger was far worse, and no candidate is left in the rotation. In
+ * such a challenge threads stand in line for the lock, and still do when it is over; and a change
+ * that would make locking better mostly shows in the rate.
  */
 static bool is_hardly_worth_asking(const struct learn_class *c, double mean)
 {
 	return c->arm != POLICY_ARM_real && mean < FAR_BEHIND && learn_asked_all(c);
 }
 
-/* Ask it again later; at once what has not been asked since the last change. */
+/* A challenge is lost: when is the next one? Candidates that are left in a rotation come sooner. */
 static void lost(struct learn_class *c, double mean, uint64_t now)
 {
 	double pays = COST_FIRST * c->cost;
@@ -320,8 +351,9 @@ static void lost(struct learn_class *c, double mean, uint64_t now)
 }
 
 /*
- * The real lock's rate between challenges is less than it was before them: the threads that
- * eliding has let go on stand in a convoy then. What does not reach that is no gain.
+ * Locking is the incumbent, and its epochs in the challenge are slower than those between
+ * challenges, because the threads that the challenger has let run at the same time stand in a
+ * convoy then. A challenger that does not reach the rate between challenges is no gain.
  */
 static bool is_disturbed(const struct learn_class *c)
 {
@@ -371,7 +403,10 @@ static struct learn_decision compare(struct learn_class *c, double challenger, d
 	return d;
 }
 
-/* An epoch of a challenge is over. The order of the two turns each time: fewer changes. */
+/*
+ * An epoch of a challenge is over. The next pair begins with the arm that this one ends with, so
+ * the order of the two is reversed from pair to pair, and threads change arms half as often.
+ */
 static struct learn_decision step(struct learn_class *c, const struct learn_epoch *e, double rate)
 {
 	struct learn_decision d = {0};
@@ -391,7 +426,7 @@ static struct learn_decision step(struct learn_class *c, const struct learn_epoc
 	return d;
 }
 
-/* Is the incumbent's rate no more what it was? */
+/* An epoch between challenges is over: has the incumbent's rate changed for good? */
 static bool departs(struct learn_class *c, double rate)
 {
 	double off = log_ratio(rate, c->rate), log;
@@ -405,7 +440,7 @@ static bool departs(struct learn_class *c, double rate)
 		c->recent += (rate - c->recent) / 4;
 		log = log_ratio(c->recent, c->rate);
 		off = off < 0 ? -off : off;
-		/* What departs is no noise. */
+		/* A rate that is far off may be a change, which must not raise the noise. */
 		if (c->nr_rates >= NOISE_KNOWN && off > 2 * c->noise + NOISE_MIN)
 			off = 2 * c->noise + NOISE_MIN;
 		if (c->nr_rates >= DEPARTS_TIMES && (log > DEPARTS || log < -DEPARTS) &&
@@ -413,7 +448,7 @@ static bool departs(struct learn_class *c, double rate)
 			return ++c->departed >= DEPARTS_TIMES;
 	}
 	c->departed = 0;
-	/* Running means over about the last sixteen. */
+	/* Means over about the last 16 epochs. */
 	if (c->nr_rates < 16)
 		c->nr_rates++;
 	c->rate += (rate - c->rate) / c->nr_rates;
@@ -424,7 +459,7 @@ static bool departs(struct learn_class *c, double rate)
 	return false;
 }
 
-/* Was anything elided in this epoch? */
+/* Does any site have an arm that elides, in the present epoch? */
 static bool elides(const struct learn_class *c)
 {
 	for (unsigned int i = 0; i < c->nr_sites; i++)
@@ -449,7 +484,7 @@ struct learn_decision learn_epoch(struct learn_class *c, const struct learn_epoc
 		learn_anew(c, e->now);
 	if (departs(c, rate))
 		learn_anew(c, e->now);
-	/* Not both ways alike: a clock that jumped back must not stop the questions. */
+	/* After a clock that has jumped back, @next_at is not further away than it could be set. */
 	if (c->next_at > e->now + furthest(c))
 		c->next_at = e->now + furthest(c);
 	if (e->now >= c->next_at)

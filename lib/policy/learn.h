@@ -5,37 +5,42 @@
  * Pure functions of (state, what an epoch measured): no clock, no atomics, no
  * I/O, no randomness. lib/adapt/epoch.c measures, keeps the state and acts.
  *
- * Each call site of a class has an arm, a way to treat its acquisitions
- * (arms.def). The class is measured as a whole, for what one site does costs
- * the others: sections completed per cycle of a thread, in short epochs. Only
- * one thing at a time is tried: a challenge gives another arm to one site, or
- * to all, in every other epoch, and compares.
+ * Each call site of a class has an arm, a way to treat its acquisitions (arms.def). The class is
+ * measured as a whole, because what one site does costs the others: the rate is the number of
+ * sections that all threads have completed, per nanosecond of the epoch. A challenge compares two
+ * arms: in every other epoch one site, or all of them, have the challenger in place of the
+ * incumbent. Only one challenge is made at a time.
  *
- *   phase       event                                       next        then
- *   ---------   -----------------------------------------   ---------   --------------------
- *   hold        epoch, and the time has come to ask         incumbent   the next candidate
- *   hold        epoch like those before                     hold
- *   hold        a few epochs unlike those before            incumbent   all are asked again
- *   hold        threads have begun to use the class         incumbent   all are asked again
- *   incumbent   epoch                                       challenger
- *   challenger  epoch, and it is not clear yet              incumbent   (or the reverse order)
- *   challenger  clearly better, by much or elided or not    hold        kept, all are asked again
- *   challenger  clearly better, by little                   hold        kept, and no more
- *   challenger  clearly worse, or not clear after all       hold        wait longer
+ *   phase       event                                         next        then
+ *   ----------  --------------------------------------------  ----------  -------------------------
+ *   hold        epoch, and @next_at has not come              hold
+ *   hold        epoch, and @next_at has come                  incumbent   the next challenge
+ *   hold        the mean rate has changed, learn.c departs()  incumbent   rotation from the start
+ *   hold        threads have begun to use the class           incumbent   rotation from the start
+ *   incumbent   epoch, the first of a pair                    challenger
+ *   challenger  epoch, the first of a pair                    incumbent
+ *   either      epoch, the second of a pair, unclear          the same    a pair in reverse order
+ *   either      the challenger wins: by over 10 %, or in the  hold        it is the incumbent,
+ *               question whether to elide at all                          rotation from the start
+ *   either      the challenger wins otherwise                 hold        it is the incumbent
+ *   either      it loses, or 10 pairs are unclear             hold        @next_at is set
  *
- * How long at most: where nothing is elided and threads wait for each other, only a question
- * tells whether eliding would pay by now; else a change shows in the rate or in the waits. So
- * where sections are elided, wait longer goes by what the challenge has lost, too: if they are
- * long, each thread stands in line for one when the real lock is asked about.
+ * A rotation is one challenge of each candidate (question.h). In the first one each challenge
+ * follows the one before at once, or after COST_FIRST times what that one has cost; later ones
+ * come after @period, which doubles. Its bounds are in learn.c. While nothing is elided only a
+ * challenge can show that eliding pays by now, so the bound is small where threads wait for the
+ * locks. While sections are elided a change shows in the rate, and a challenge by locking makes
+ * the threads stand in line, so there the time also grows with what the last challenge has cost.
  *
- * Beside that, a site at which nothing can be elided (a system call in the section):
+ * Beside that, probe.c keeps a state of each site, for sections that cannot be elided (a system
+ * call in them, for example):
  *
  *   site        event                                       next        then
  *   ---------   -----------------------------------------   ---------   --------------------
- *   usual       3 acquisitions in a row unelidable          unelidable  locked, not elided
- *   unelidable  its time has come, one acquisition fails    unelidable  twice the time
- *   unelidable  ... and two in a row commit                 usual       as the class
- *   unelidable  ... or it cannot be told four times         usual       as the class
+ *   usual       3 acquisitions in a row unelidable          unelidable  it is locked, not elided
+ *   unelidable  a probe fails                               unelidable  @wait doubles, to 4 ms
+ *   unelidable  the second probe commits, and none failed   usual       as the class
+ *   unelidable  other threads end the fourth probe          usual       as the class
  */
 #ifndef ELIDE_LEARN_H
 #define ELIDE_LEARN_H
@@ -50,19 +55,28 @@ enum policy_arm_name {
 	POLICY_NR_ARMS
 };
 
-/* Sites of a class that are told apart; further ones share the last. */
+/*
+ * Sites of a class with a state of their own; further ones share the last. The arms of 8 sites are
+ * 8 bytes in the line that each acquisition reads.
+ */
 #define LEARN_SITES 8
 
-/* No site: all of them. */
+/* In place of the number of a site: all sites of the class. */
 #define LEARN_ALL LEARN_SITES
 
-/* Times are about nanoseconds. */
+/* A microsecond. Times are in ns, as exactly as the rate of the time-stamp counter is known. */
 #define LEARN_US 1000ull
 
-/* Longest time between two things that have to do with each other; more is a clock that jumped. */
+/*
+ * 100 ms. If more time lies between two reports of an epoch, the class was unused in between, or
+ * the clock has jumped: the longest epoch that learn_over() makes is 16 ms.
+ */
 #define LEARN_ABSURD (100000 * LEARN_US)
 
-/* Time in which each socket has its part once, under the arm "turns": 131 us. */
+/*
+ * Time in which each socket has its part once, under the arm "turns": 131 us. Of turns of 16, 33
+ * and 65 us for each of two sockets the longest was the best (tests/policy/notes.md).
+ */
 #define LEARN_SOCKETS_PERIOD (1u << 17)
 
 enum learn_phase {
@@ -73,12 +87,12 @@ enum learn_phase {
 
 /**
  * struct learn_site - a call site of a class.
- * @arm:      what was found best, or not yet been beaten
- * @unelidable: nothing can be elided here, as far as is known
- * @passed:   commits in a row of probes since
- * @unsure:   probes that told nothing: others held the lock
- * @probe_at: when it may be probed next
- * @wait:     time between probes, doubling
+ * @arm:      the incumbent: enum policy_arm_name
+ * @unelidable: the sections here cannot be elided, by the last acquisitions or probes
+ * @passed:   probes that committed since the last one that failed
+ * @unsure:   probes since then that other threads ended: they held the lock or aborted the probe
+ * @probe_at: time of the next probe, ns
+ * @wait:     time between probes, ns; it doubles with each that fails
  */
 struct learn_site {
 	uint8_t arm;
@@ -92,31 +106,36 @@ struct learn_site {
 /**
  * struct learn_class - all that is known of a class of locks.
  * @phase:      enum learn_phase
- * @arm:        of the class as a whole: of sites that are new
- * @target:     site that is challenged, LEARN_ALL
- * @challenger: arm it has in that
+ * @arm:        incumbent of the class as a whole; new sites begin with it
+ * @target:     site that is challenged, or LEARN_ALL
+ * @challenger: arm that @target has in epochs of the phase LEARN_CHALLENGER
  * @nr_sites:   sites in use
- * @nr_sockets: that threads which use the class are on
+ * @nr_sockets: sockets with threads that use the class
  * @turned:     the order of the present pair of epochs is challenger, incumbent
- * @half:       the first epoch of the pair is over
- * @pairs:      pairs that are over
- * @asked:      challenges since something changed, in the rotation; see question.h
- * @departed:   epochs in a row at which they were unlike those before
- * @rested:     the first epoch after a challenge is over: what follows is as usual
- * @sum, @squares: of the pairs' logarithms of rate of challenger by rate of incumbent
- * @first:      rate of the pair's first epoch
- * @reached:    sum of the challenger's rates
- * @rate, @noise, @nr_rates: mean rate while holding, its mean relative departure, epochs seen
- * @recent:     mean rate of the last few of these
- * @aborts:     by others, by section, when elided last; running mean
- * @waits:      acquisitions that found the lock held, by section, when nothing was elided last;
- *              running mean
- * @stretch:    how much longer epochs are that compare eliding with not eliding: it was not clear
- * @length:     of the incumbent's last epoch: the challenger gets as many
- * @cost:       time that the present challenge has lost, by its pairs so far
- * @next_at:    when to ask next
- * @period:     time between questions, doubling
- * @sites:      see there
+ * @half:       the first epoch of the present pair is over
+ * @pairs:      pairs of the present challenge that are over
+ * @departed:   epochs in a row in which @recent was far from @rate, see departs()
+ * @rested:     an epoch has ended since the last challenge: later ones are as usual
+ * @asked:      number of the next challenge in the rotation, see question.h
+ * @sum, @squares: sum, and sum of the squares, of ln(challenger's rate / incumbent's rate) of
+ *              the pairs
+ * @first:      rate of the first epoch of the present pair, sections per ns
+ * @reached:    sum of the challenger's rates in the present challenge
+ * @rate:       mean rate of the last @nr_rates epochs of the phase LEARN_HOLD
+ * @recent:     mean rate of about the last four of them
+ * @noise:      mean absolute departure of an epoch from @rate, as a logarithm
+ * @nr_rates:   epochs in these means, at most 16
+ * @aborts:     aborts by other threads for each section, in epochs in which something was elided;
+ *              mean of about the last four
+ * @waits:      acquisitions that found the lock held for each section, in epochs in which nothing
+ *              was elided; mean of about the last four
+ * @stretch:    factor of the length of epochs in the question whether to elide at all; it doubles
+ *              while that is unclear, to 8
+ * @length:     length of the incumbent's last epoch, ns: the challenger's is as long
+ * @cost:       time that the present challenge has lost so far, ns
+ * @next_at:    time of the next challenge, ns
+ * @period:     time between challenges, ns, after the first rotation; it doubles
+ * @sites:      states of the sites
  */
 struct learn_class {
 	uint8_t phase;
@@ -151,14 +170,14 @@ struct learn_class {
 
 /**
  * struct learn_epoch - what an epoch has measured.
- * @sections: completed, of all threads
- * @aborts:   of attempts in it, for which others were to blame
- * @waits:    real acquisitions that found the lock held
- * @length:   of what was measured of the epoch
- * @whole:    of all of it
- * @now:      its end
+ * @sections: sections that all threads completed in the measured part
+ * @aborts:   attempts in the measured part that other threads aborted
+ * @waits:    acquisitions in the whole epoch that locked and found the lock held
+ * @length:   length of the measured part, ns
+ * @whole:    length of the whole epoch, ns
+ * @now:      time of its end, ns
  * @joined:   threads have begun to use locks of the class in it
- * @nr_sockets: that threads which used them were on
+ * @nr_sockets: sockets with threads that used them
  */
 struct learn_epoch {
 	double sections;
@@ -173,12 +192,14 @@ struct learn_epoch {
 
 /**
  * struct learn_decision - a challenge that is over.
- * @made:       there is one
+ * @made:       a challenge is over; if not, the other fields mean nothing
  * @won:        the challenger is the incumbent now
- * @target, @arm, @before: what was challenged by which arm, and what it had (of the first site)
+ * @target:     the site that was challenged, or LEARN_ALL
+ * @arm:        the challenger
+ * @before:     the incumbent; with LEARN_ALL, of the class
  * @pairs:      pairs of epochs that were compared
- * @ratio:      the challenger was faster by so much, in 1/1000
- * @confidence: that the sign of it is right, in 1/1000
+ * @ratio:      mean of ln(challenger's rate / incumbent's rate), in 1/1000
+ * @confidence: probability that the sign of @ratio is right, in 1/1000
  */
 struct learn_decision {
 	bool made;
@@ -191,49 +212,54 @@ struct learn_decision {
 	uint32_t confidence;
 };
 
-/** learn_start() - nothing is known of a class. */
+/** learn_start() - begin with a class of which nothing is known: its arm is "keen". */
 void learn_start(struct learn_class *c);
 
 /**
- * learn_inherit() - a state begins with what another one knows.
- * @c: the new one, of a single lock
- * @from: of its class
+ * learn_inherit() - begin with what is known of another class.
+ * @c: the new state, of a single lock
+ * @from: state of the class of that lock
  *
- * The ways of the sites are taken over, and asked about anew.
+ * The sites with their arms and their probes are copied; the rotation begins anew.
  */
 void learn_inherit(struct learn_class *c, const struct learn_class *from);
 
 /**
- * learn_site() - one more call site of the class.
+ * learn_site() - add a call site to the class.
+ * @c: the class
  *
- * Return: its number; that of the last one if there is no room.
+ * Return: its number; that of the last one if LEARN_SITES are in use.
  */
 unsigned int learn_site(struct learn_class *c);
 
-/** learn_arm() - how an acquisition at that site is treated in the present epoch. */
+/** learn_arm() - the arm of @site in the present epoch. */
 enum policy_arm_name learn_arm(const struct learn_class *c, unsigned int site);
 
-/** learn_may_end() - has the present epoch lasted long enough, if @length is not too short? */
+/** learn_may_end() - may the present epoch end after @length ns, if it has enough sections? */
 bool learn_may_end(const struct learn_class *c, uint64_t length);
 
 /**
- * learn_over() - has the present epoch seen enough?
+ * learn_over() - is the present epoch over?
  * @c: the class
- * @length: time since it began
- * @sections: completed in it
+ * @length: length of its measured part, ns
+ * @sections: sections completed in that
  */
 bool learn_over(const struct learn_class *c, uint64_t length, double sections);
 
 /**
- * learn_epoch() - an epoch is over: what does the next one do?
- * @c: the class; learn_arm() tells of each site afterwards
+ * learn_epoch() - learn from an epoch that is over, and decide about the next one.
+ * @c: the class; learn_arm() is the arm of each site in the next epoch
  * @epoch: what was measured
  *
- * Return: what was decided.
+ * Return: the decision, if a challenge is over with this epoch.
  */
 struct learn_decision learn_epoch(struct learn_class *c, const struct learn_epoch *epoch);
 
-/** learn_anew() - something has changed: all questions are new. */
+/**
+ * learn_anew() - something has changed: begin the rotation of challenges and the probes anew.
+ * @c: the class
+ * @now: time of the first challenge, ns
+ */
 void learn_anew(struct learn_class *c, uint64_t now);
 
 #endif

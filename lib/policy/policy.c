@@ -15,10 +15,13 @@
 /* "Our experiments show that 2 attempts are optimal" (Cervini et al., DaMoN'15, 3.2). */
 #define DAMON_TRIES 2
 
-/* An abort that cannot go away counts as that many failures of the window. */
+/*
+ * Failures of the window that an acquisition counts as whose last abort would come again. Chosen
+ * here: one in eight acquisitions with a system call is as bad as a failure in each.
+ */
 #define UNELIDABLE_WEIGHT 8
 
-/* Parts of LEARN_SOCKETS_PERIOD that are shared out. */
+/* Parts that LEARN_SOCKETS_PERIOD is divided into: 128 ns each. */
 #define SOCKET_PARTS 1024
 
 static const struct {
@@ -160,10 +163,13 @@ static struct policy_verdict abort_damon(const struct policy_config *config, str
 	return fallback(try, false);
 }
 
-/* Longest mean pause, iterations. */
+/*
+ * Longest mean pause, iterations. At 40 cycles a PAUSE and 3 GHz that is 0.2 s; no default comes
+ * near it, it bounds what the tunables and an arm's patience can make together.
+ */
 #define BACKOFF_MAX (1u << 24)
 
-/* The back-off doubles with every conflict that has one, up to 1024 times. */
+/* Mean pause, iterations. It doubles with every conflict that has one, up to 1024 times. */
 static uint32_t backoff_after(const struct policy_config *config,
 			      const struct policy_budget *budget, unsigned int conflicts)
 {
@@ -193,7 +199,7 @@ static struct policy_verdict abort_conflict(const struct policy_config *config,
 		return fallback(try, false);
 	if (budget->queue == POLICY_QUEUE_ABORTED)
 		return verdict(POLICY_QUEUE, config->spin_busy);
-	/* Whoever was in the way the first time is mostly done by now. */
+	/* By the next attempt the thread that caused the first conflict is mostly done: notes.md. */
 	if (budget->patience == 1 && !--conflicts)
 		return verdict(POLICY_WAIT, config->spin_busy);
 	return verdict(POLICY_BACKOFF, backoff_after(config, budget, conflicts));
@@ -223,7 +229,7 @@ static struct policy_verdict abort_budgets(const struct policy_config *config,
 			return fallback(try, true);
 		return verdict(POLICY_WAIT, config->spin_busy);
 	default:
-		/* Our own codes: the section does something that only the real lock can answer. */
+		/* Codes of our own: the section does what only a thread that has locked can do. */
 		return fallback(try, true);
 	}
 }
@@ -246,7 +252,7 @@ struct policy_verdict policy_abort(const struct policy_config *config, struct po
 	return abort_budgets(config, budget, try, cause);
 }
 
-/* What the lock is changed on: the timeline tells it. */
+/* Keep the numbers by which the lock was changed, for the timeline of the data file. */
 static __cold bool changed(struct policy_window *window, struct policy_window on)
 {
 	window->last_tries = on.tries;

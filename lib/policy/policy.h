@@ -10,7 +10,7 @@
  *
  *   arm of the site now (adapt_arm())
  *     | real -------------------------------------------------------------> lock
- *     | turns: wait for the socket's part of the time, policy_socket_wait()
+ *     | turns: wait for the part of the time of the thread's socket, policy_socket_wait()
  *     v
  *   lock held? wait, at most spin_busy iterations --still held-------------> lock
  *     v
@@ -76,21 +76,25 @@ enum policy_name {
 };
 
 /**
- * enum policy_queue - who waits for his turn at a lock, while the others go on.
+ * enum policy_queue - which threads wait for their turn at a lock, while the others go on.
  *
- * ABORTED is Afek, Levy and Morrison's (PODC'14): those who lose make room for the others,
- * and for each other. SOCKET is NATLE's (Brown, Kogan, Lev, Luchangco, SPAA'16): lines that
- * cross between sockets make transactions long, and long ones abort.
+ * ABORTED is Afek, Levy and Morrison's (PODC'14): threads that conflicts have aborted leave the
+ * lock to the others and try again one at a time. SOCKET is NATLE's (Brown, Kogan, Lev, Luchangco,
+ * SPAA'16): cache lines that cross between sockets make transactions long, and long ones abort.
  */
 enum policy_queue {
 	POLICY_QUEUE_NOBODY,
-	POLICY_QUEUE_ABORTED, /* one at a time of those who try again after a conflict */
+	POLICY_QUEUE_ABORTED, /* one at a time of the threads that try again after a conflict */
 	POLICY_QUEUE_SOCKET,  /* the threads of one socket at a time */
 };
 
 /**
  * struct policy_budget - further attempts of an acquisition, after aborts of each group.
- * @patience: pauses after conflicts, in times of the back-off
+ * @conflict: after conflicts
+ * @busy: after aborts because the lock, or one inside the section, was held
+ * @capacity: after capacity aborts
+ * @other: after other aborts that are not by a code of ours
+ * @patience: factor of the pauses after conflicts, see ELIDE_BACKOFF
  * @queue: enum policy_queue
  */
 struct policy_budget {
@@ -103,20 +107,20 @@ struct policy_budget {
 };
 
 /**
- * struct policy_config - the tunables a policy reads.
+ * struct policy_config - the tunables that a policy reads.
  * @name:           enum policy_name
- * @elides:         any acquisition at all: not "never"
- * @measures:       calls are measured, and the arms of their sites learnt: adaptive
- * @looks_first:    no attempt begins while the lock is held: all but glibc and damon
- * @counts_skips:   policy_abort() has the lock skip the next acquisitions: glibc
- * @keeps_window:   policy_hpca_done() judges each lock over a window of acquisitions: hpca
- * @budget:         of the policies that have one for all: RETRY_CONFLICT and its like
- * @arms:           what the adaptive policy chooses from, see policy_arms()
+ * @elides:         acquisitions are elided at all; false under "never" alone
+ * @measures:       calls are measured, and the arms of their sites learnt; adaptive alone
+ * @looks_first:    no attempt begins while the lock is held; all but glibc and damon
+ * @counts_skips:   policy_abort() makes the lock skip the next acquisitions; glibc alone
+ * @keeps_window:   policy_hpca_done() judges each lock over a window of acquisitions; hpca alone
+ * @budget:         budget of fixed and hpca: the tunables RETRY_CONFLICT, RETRY_BUSY and so on
+ * @arms:           arms of the adaptive policy, see policy_arms()
  * @spin_busy:      longest wait for a held lock, iterations
  * @backoff:        mean pause after the first conflict, iterations
- * @window:         acquisitions a lock is judged over
- * @fail_percent:   share of fallbacks in a window that pauses the lock
- * @pause_min:      the pause, acquisitions
+ * @window:         acquisitions in a window, hpca
+ * @fail_percent:   share of a window that falls back and so pauses the lock, per cent, hpca
+ * @pause_min:      length of the pause, acquisitions, hpca
  */
 struct policy_config {
 	uint32_t name;
@@ -137,10 +141,11 @@ struct policy_config {
 /**
  * struct policy_lock - what is remembered of a lock between acquisitions.
  * @skip:  acquisitions to forgo before the next attempt
- * @pause: length of the last pause; 0 while the lock has a clean record
- * @queue: under the adaptive policy: id of the thread whose turn it is, the others wait
- * @hot:   under the adaptive policy: number of the lock's own state, 0: it has its class's
- * @fails, @window: acquisitions that fell back in a window of the class, and which one
+ * @pause: hpca: length of the last pause, acquisitions; 0 after a window without too many failures
+ * @queue: adaptive: id of the thread whose turn it is, while other aborted threads wait; 0 if none
+ * @hot:   adaptive: number of the lock's own state, from 1; 0 if it has that of its class
+ * @fails: adaptive: acquisitions of the lock that fell back in window @window of its class
+ * @window: adaptive: number of that window, modulo 256
  *
  * Shared by threads and, but for @queue, updated without synchronisation: a lost
  * update makes a pause a little longer or shorter, nothing else.
@@ -161,10 +166,11 @@ struct policy_lock {
 };
 
 /**
- * struct policy_window - a thread's running judgement of a lock.
+ * struct policy_window - a thread's window of a lock, under HPCA'14's policy.
  * @tries: acquisitions that were tried in this window
- * @fails: of these, those that fell back, weighted
- * @last_tries, @last_fails: the same of the last window that changed the lock
+ * @fails: of these, those that fell back; one that cannot be elided counts 8
+ * @last_tries: @tries of the last window that changed the lock
+ * @last_fails: @fails of that window
  */
 struct policy_window {
 	uint16_t tries;
@@ -174,37 +180,38 @@ struct policy_window {
 };
 
 /**
- * struct policy_try - attempts made for the present acquisition.
+ * struct policy_try - attempts made for the present acquisition, by group of aborts.
  *
- * @held and @again are told by the engine under the adaptive policy, after each abort.
+ * Under the adaptive policy the engine sets @held and @again after each abort.
  */
 struct policy_try {
 	uint16_t attempts;
 	uint16_t conflict;
-	uint16_t held_conflicts; /* conflicts with a thread that has locked it: @held */
+	uint16_t held_conflicts; /* conflicts after which the lock was locked */
 	uint16_t busy;
 	uint16_t capacity;
 	uint16_t other;
 	uint8_t arm;       /* enum policy_arm_name: how it is treated, under the adaptive policy */
 	bool unelidable;   /* the last abort cannot go away by trying again */
 	bool held;         /* the lock is held after the last abort */
-	bool again;        /* an abort without a reason may have been chance: once more */
+	bool again;        /* one attempt more after an abort that may have been an interrupt */
 };
 
 enum policy_action {
 	POLICY_RETRY,    /* at once */
 	POLICY_WAIT,     /* until the lock is free, at most @spins iterations */
 	POLICY_BACKOFF,  /* for a random time with mean @spins, then until it is free */
-	POLICY_QUEUE,    /* be the one that tries again, then as POLICY_WAIT */
+	POLICY_QUEUE,    /* until it is this thread's turn to try again, then as POLICY_WAIT */
 	POLICY_FALLBACK, /* lock */
 };
 
+/* What to do after an abort; @spins: iterations, by the action. */
 struct policy_verdict {
 	enum policy_action action;
 	uint32_t spins;
 };
 
-/* Sockets that are told apart; further ones share the turns of these. */
+/* Sockets with a part of the time of their own; socket n shares that of socket n % 4. */
 #define POLICY_SOCKETS 4
 
 /**
@@ -217,33 +224,34 @@ struct policy_sockets {
 };
 
 /**
- * policy_sockets_share() - share the time out.
+ * policy_sockets_share() - divide LEARN_SOCKETS_PERIOD among the sockets.
  * @nr: threads on each socket
  *
- * Return: to each a part by the number of its threads; nobody waits if all are on one.
+ * Return: each socket has a part in proportion to its threads; if all threads are on one socket, it
+ * has all of the time.
  */
 struct policy_sockets policy_sockets_share(const uint32_t nr[POLICY_SOCKETS]);
 
 /**
- * policy_socket_wait() - how long until it is a socket's turn.
- * @sockets: see there
+ * policy_socket_wait() - time until the part of a socket begins.
+ * @sockets: the parts
  * @socket: a number below POLICY_SOCKETS
- * @now: of a clock that all read
+ * @now: time, ns, by a clock that all threads read
  *
- * Return: nanoseconds, less than LEARN_SOCKETS_PERIOD; 0: now.
+ * Return: nanoseconds, less than LEARN_SOCKETS_PERIOD; 0 in that part, or if the socket has none.
  */
 uint32_t policy_socket_wait(const struct policy_sockets *sockets, unsigned int socket,
 			    uint64_t now);
 
 /**
- * policy_flags() - what the engine has to do for a policy.
- * @config: the flags are filled, by @name
+ * policy_flags() - set what the engine has to do for a policy.
+ * @config: @elides, @measures, @looks_first, @counts_skips and @keeps_window are set, by @name
  */
 void policy_flags(struct policy_config *config);
 
 /**
- * policy_arms() - what the adaptive policy chooses from.
- * @config: @arms is filled, by @budget and arms.def
+ * policy_arms() - set the arms that the adaptive policy chooses from.
+ * @config: @arms is set, by @budget and arms.def
  */
 void policy_arms(struct policy_config *config);
 

@@ -1,16 +1,21 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * probe.c - call sites at which nothing can be elided, and whether that is so still.
+ * probe.c - call sites whose sections cannot be elided, and probes whether that has changed.
  *
  * Must never look at a clock, a lock word or anything but its arguments.
  */
 #include "probe.h"
 
-/* Longest time between probes of an unelidable site. */
-#define PROBE_MAX  (4000 * LEARN_US)
+/* Longest time between probes of an unelidable site, ns. Chosen with the numbers of learn.c. */
+#define PROBE_MAX (4000 * LEARN_US)
+
+/* A site is usual again after this number of probes that committed. */
 #define PROBE_PASS 2
 
-/* If others were in its way: time until the next, and how many of these there are. */
+/*
+ * After a probe that other threads ended, the next one comes after PROBE_AGAIN ns; after the
+ * PROBE_UNSURE-th of them the site is usual again, as its sections may be elidable.
+ */
 #define PROBE_AGAIN  (100 * LEARN_US)
 #define PROBE_UNSURE 4
 
@@ -22,7 +27,7 @@ bool learn_unelidable(struct learn_class *c, unsigned int site, uint64_t now)
 		return false;
 	s->unelidable = true;
 	s->passed = s->unsure = 0;
-	/* What has passed its probes before, and fails again, is not asked as soon. */
+	/* @wait is kept when probes pass: a site that fails again is probed less often. */
 	if (s->wait < LEARN_PROBE_MIN)
 		s->wait = LEARN_PROBE_MIN;
 	else if (s->wait < PROBE_MAX)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * probe.h - call sites at which nothing can be elided.
+ * probe.h - call sites whose sections cannot be elided.
  *
  * A part of learn.c: pure functions of what is known of a class. The states of a site are drawn in
  * learn.h.
@@ -10,16 +10,16 @@
 
 #include "learn.h"
 
-/* First time between probes of an unelidable site; it doubles. */
+/* First time between probes of an unelidable site, ns; it doubles. Chosen with those of learn.c. */
 #define LEARN_PROBE_MIN (500 * LEARN_US)
 
 /**
- * learn_unelidable() - sections of a site cannot be elided: lock there, and probe from time to time.
+ * learn_unelidable() - sections of a site cannot be elided: lock there, and probe now and then.
  * @c: the class
  * @site: number of the site
  * @now: time, ns
  *
- * Return: false if that was known.
+ * Return: false if the site was unelidable already.
  */
 bool learn_unelidable(struct learn_class *c, unsigned int site, uint64_t now);
 
@@ -27,13 +27,13 @@ bool learn_unelidable(struct learn_class *c, unsigned int site, uint64_t now);
 bool learn_due(const struct learn_class *c, unsigned int site, uint64_t now);
 
 /**
- * learn_probe() - is this acquisition at an unelidable site to be a probe?
+ * learn_probe() - is this acquisition a probe?
  * @c: the class
  * @site: number of the site
  * @now: time, ns
  *
- * Return: true if a probe is due. The next one is due after learn_probed(), or when the time between
- * probes has passed again.
+ * Return: true if @site is unelidable and a probe is due. learn_probed() sets the time of the next
+ * one; if it is not called, that is when the time between probes has passed again.
  */
 bool learn_probe(struct learn_class *c, unsigned int site, uint64_t now);
 
@@ -51,7 +51,7 @@ enum learn_outcome {
  * @outcome: of the probe
  * @now: time, ns
  *
- * Return: true if the site is a usual one again.
+ * Return: true if the site is usual again.
  */
 bool learn_probed(struct learn_class *c, unsigned int site, enum learn_outcome outcome,
 		  uint64_t now);

@@ -6,12 +6,16 @@
  */
 #include "question.h"
 
-/* With fewer conflicts by section, arms that differ in what they do after one do not differ. */
+/*
+ * Aborts by other threads for each section: with fewer than 1 in 100, arms that differ only in what
+ * they do after such an abort cannot differ in their rates.
+ */
 #define ABORTS_MATTER 0.01
 
 /*
- * Which arms are asked where one is: the likeliest first. Without lean or queue a tenth is
- * lost where conflicts are frequent, on 16 or 4 cores; one that hardly ever gave up paid nowhere.
+ * Challengers of each arm, the likeliest to win first. In the policy suite workloads with frequent
+ * conflicts lose about a tenth without "lean" on 16 cores or without "queue" on 4. Arms that are
+ * left out are in tests/policy/notes.md.
  */
 #define NR_NEIGHBOURS 5
 static const uint8_t neighbours[POLICY_NR_ARMS][NR_NEIGHBOURS] = {
@@ -29,16 +33,16 @@ static const uint8_t neighbours[POLICY_NR_ARMS][NR_NEIGHBOURS] = {
 };
 
 /**
- * struct question - a challenge.
- * @target: site, LEARN_ALL
- * @arm: that it is to have
+ * struct question - a candidate for the next challenge.
+ * @target: site, or LEARN_ALL
+ * @arm: the challenger
  */
 struct question {
 	uint8_t target;
 	uint8_t arm;
 };
 
-/* Would the challenge change anything? */
+/* Does any site of @target have another arm now? */
 static bool makes_sense(const struct learn_class *c, unsigned int target, unsigned int arm)
 {
 	for (unsigned int i = 0; i < c->nr_sites; i++)
@@ -48,13 +52,13 @@ static bool makes_sense(const struct learn_class *c, unsigned int target, unsign
 	return false;
 }
 
-/* Questions in a rotation: each neighbour for the class, then for each site if there are several. */
+/* Each challenger for the whole class, then for each site by itself if there are several. */
 uint32_t learn_rotation(const struct learn_class *c)
 {
 	return NR_NEIGHBOURS * (c->nr_sites > 1 ? 1 + c->nr_sites : 1);
 }
 
-/* The challenge with number @n of the rotation. */
+/* Candidate @n of the rotation. Return: false if it makes no sense now. */
 static bool candidate(const struct learn_class *c, uint32_t n, struct question *q)
 {
 	uint32_t target = n / NR_NEIGHBOURS;
@@ -79,10 +83,7 @@ bool learn_asked_all(const struct learn_class *c)
 	return true;
 }
 
-/*
- * The next challenge. After the first rotation every other question is the one that matters
- * most: elide or not.
- */
+/* After the first rotation every other challenge is number 0: whether to elide at all. */
 bool learn_ask(struct learn_class *c)
 {
 	uint32_t nr = learn_rotation(c), n;

@@ -10,22 +10,22 @@
 #include "learn.h"
 
 /**
- * learn_rotation() - after how many questions all have been asked that there are.
+ * learn_rotation() - number of candidates in a rotation of challenges.
  * @c: the class
  */
 uint32_t learn_rotation(const struct learn_class *c);
 
 /**
- * learn_asked_all() - is there nothing else to ask, as things are, since something changed?
+ * learn_asked_all() - is no candidate left in the first rotation?
  * @c: the class
  */
 bool learn_asked_all(const struct learn_class *c);
 
 /**
- * learn_ask() - choose the next challenge that makes sense.
- * @c: the class; @asked goes on, @target and @challenger are set
+ * learn_ask() - choose the next challenge.
+ * @c: the class; @target and @challenger are set, @asked is moved on
  *
- * Return: false if there is none.
+ * Return: false if no candidate makes sense now.
  */
 bool learn_ask(struct learn_class *c);
 

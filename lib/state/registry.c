@@ -31,9 +31,9 @@ struct class {
 };
 
 static struct {
-	/* Of the lock in the slot of that index; apart, for look-ups do not need them. */
-	uint64_t *holders;
-	uint32_t *users; /* the thread that uses it, 0 none, ELIDE_NONE several */
+	/* By index of the lock; not in struct elide_lock_state, as look-ups do not need them. */
+	uint64_t *holders; /* see elide_registry_holder() */
+	uint32_t *users;   /* the thread that uses the lock; 0: none; ELIDE_NONE: several */
 	uint32_t max_locks;
 	uint32_t nr_locks; /* atomic */
 	struct class *classes;
@@ -42,13 +42,13 @@ static struct {
 	struct elide_chunk *chunk;
 } registry;
 
-/* By number of the module: what is known of the symbols of its data. */
+/* By number of the module: whether its symbols were read, and name its data. */
 static enum { UNREAD, STRIPPED, NAMED } symbols[ELIDE_MAX_MODULES];
 
-/* Bytes in which there is an object's data everywhere or nowhere. */
+/* Size of a page: objects' data is mapped by whole pages. */
 #define PAGE 4096
 
-/* Of the slow paths: thread.h has each thread's own. */
+/* The last class found in a slow path; thread.h has one for each thread's lock-free calls. */
 static struct elide_last_class last;
 
 /* Multiplicative hashing (Knuth, TAOCP vol. 3, 6.4) with 2^64 / phi. */
@@ -83,7 +83,7 @@ int elide_registry_start(uint32_t max_locks, uint32_t max_classes)
 {
 	registry.max_locks = max_locks;
 	registry.max_classes = max_classes;
-	/* At most half full: a neighbourhood overflows only by rare chance. */
+	/* At most half full, so that a neighbourhood seldom is. */
 	elide_locks.mask = 2 * power_of_two_above(max_locks) - 1;
 	registry.nr_buckets = 2 * power_of_two_above(max_classes);
 	elide_locks.state = reserve(nr_slots() * sizeof(*elide_locks.state));
@@ -203,7 +203,7 @@ static uint32_t class_find(const struct elide_class *wanted, bool shared)
 	return registry.nr_classes - 1;
 }
 
-/* The data that may be an array and has the lock; NULL if there is none. */
+/* The data that contains the lock and may be an array of locks; NULL if there is none. */
 static struct elide_array *array_of(const struct elide_module *m, const void *lock)
 {
 	if (symbols[elide_module_number(m)] == UNREAD)
@@ -213,7 +213,7 @@ static struct elide_array *array_of(const struct elide_module *m, const void *lo
 	return elide_array_find(m, (uintptr_t)lock);
 }
 
-/* A second lock was found in it: the class is that of all of them. */
+/* A second lock was found in the data: it is an array, and the class is that of all its locks. */
 static void become_array(const struct elide_array *a)
 {
 	struct class *c = &registry.classes[a->class_index];
@@ -302,7 +302,7 @@ static uint32_t static_class_known(const struct elide_module *m, const void *loc
 		       ELIDE_NONE;
 }
 
-/* What a lock was found to be of stays so for the page that it lies in. */
+/* What decides the class of a lock: the call, and the page that the lock lies in. */
 static struct elide_last_class key_of(const void *lock, enum elide_kind kind, const void *site,
 				      bool initialised, bool shared)
 {
@@ -315,7 +315,7 @@ static struct elide_last_class key_of(const void *lock, enum elide_kind kind, co
 	};
 }
 
-/* A call that initialises thousands of locks in a row looks up the object once for each page. */
+/* So a call that initialises thousands of locks in a row searches the objects once for a page. */
 static bool is_last(const struct elide_last_class *l, const struct elide_last_class *key)
 {
 	return l->page == key->page && l->site == key->site && l->kind == key->kind &&
@@ -323,8 +323,8 @@ static bool is_last(const struct elide_last_class *l, const struct elide_last_cl
 }
 
 /*
- * Of the class of that index is what @key says. A handler may jump out of here, or register
- * locks: what is left counts only where all of it was written by one caller.
+ * The class of @index has the locks of @key. A signal handler may leave this function by a jump, or
+ * call it: @site is set only if all other fields were written by one caller.
  */
 static void remember(struct elide_last_class *l, const struct elide_last_class *key,
 		     uint32_t index)
@@ -397,8 +397,9 @@ static uint32_t class_of_known(struct elide_last_class *own, const void *lock,
 }
 
 /*
- * To a counter that other threads add to at the same time, if there are any: a locked
- * instruction costs as much as ten others. Release, for raise_generation().
+ * Add to a counter that other threads add to at the same time. Without other threads no locked
+ * instruction is needed, which would cost about 20 cycles (A. Fog, "Instruction tables"). Release:
+ * see raise_generation().
  */
 #define add(counter, n)                                              \
 	do {                                                         \
@@ -410,7 +411,7 @@ static uint32_t class_of_known(struct elide_last_class *own, const void *lock,
 
 static void raise_generation(const void *lock)
 {
-	/* Pairs with the look at it before the registry's in cache.c. */
+	/* Release; pairs with the acquire in cache.c before the look-up of the lock. */
 	add(elide_generation(lock), 1);
 }
 
@@ -425,12 +426,12 @@ static bool change_key(uint32_t index, uint64_t from, uint64_t to)
 		WRITE_ONCE(elide_locks.state[index].key, to);
 		return true;
 	}
-	/* Release pairs with elide_registry_find(); the whole order, for drop_twins(). */
+	/* Release pairs with elide_registry_find(); sequentially consistent for drop_twins(). */
 	return __atomic_compare_exchange_n(&elide_locks.state[index].key, &from, to, false,
 					   __ATOMIC_SEQ_CST, __ATOMIC_RELAXED);
 }
 
-/* A slot for @lock: its own, else a released one, else an empty one. *@key: what it holds. */
+/* A slot for @lock: its own, else the first released or empty one. *@key: the key in it now. */
 static uint32_t slot_for(const void *lock, uint64_t *key)
 {
 	uint32_t first = elide_registry_home(lock), found = ELIDE_NONE;
@@ -453,9 +454,9 @@ static uint32_t slot_for(const void *lock, uint64_t *key)
 }
 
 /*
- * Two threads may have registered the lock in two slots at once. The lower slot stays: each
- * has written its own before it looks for the other's, so one of them at least finds it.
- * *@own: the slot of the caller, then the one that stays. Return: one was given back here.
+ * Two threads may have registered the lock in two slots at once. The lower slot stays. Each thread
+ * has written its own key before it searches for the other's, so at least one of them finds both.
+ * *@own: the slot of the caller; set to the one that stays. Return: this call has released one.
  */
 static bool drop_twins(const void *lock, uint32_t *own, uint64_t own_key)
 {
@@ -478,7 +479,7 @@ static bool drop_twins(const void *lock, uint32_t *own, uint64_t own_key)
 	return dropped;
 }
 
-/* The lock is one more of its class. */
+/* Count one more lock of its class. */
 static void class_count(uint32_t class_index)
 {
 	struct class *c = &registry.classes[class_index];
@@ -489,7 +490,7 @@ static void class_count(uint32_t class_index)
 }
 
 /*
- * Give the lock a slot. Lock-free; threads that do so, and do so in a slow path, may meet.
+ * Give the lock a slot. Lock-free: other threads may do so at the same time, in a slow path or not.
  * Return: its index; ELIDE_NONE if there is no room.
  */
 static uint32_t slot_take(const void *lock, uint32_t class_index, bool initialised)
@@ -521,6 +522,7 @@ static uint32_t slot_take(const void *lock, uint32_t class_index, bool initialis
 	return index;
 }
 
+/* A key has room for an address of 48 bits. */
 static bool has_room_for(const void *lock)
 {
 	return !((uintptr_t)lock >> (64 - ELIDE_CLASS_BITS));
@@ -576,7 +578,7 @@ void elide_registry_remove(const void *lock)
 void elide_registry_save(void)
 {
 	registry.chunk = NULL;
-	/* Of a child, whose threads and rows are new. */
+	/* In a forked child no thread has used a lock yet. */
 	madvise(registry.users, nr_slots() * sizeof(*registry.users), MADV_DONTNEED);
 	elide_modules_save();
 	for (uint32_t i = 0; i < registry.nr_classes; i++) {

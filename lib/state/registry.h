@@ -2,12 +2,11 @@
 /*
  * registry.h - which lock class a lock belongs to, and what is remembered of it.
  *
- * A lock is an address. Its class is the site that initialised it, or its own
- * symbol if it lies in an object's data (the array's, if that is one), or the
- * first site that locked it.
- * Look-ups are lock-free, and so are the registration of a lock whose class exists and its
- * removal; classes and modules are made under the engine's lock. Bounded:
- * what does not fit is counted as dropped and passes through.
+ * A lock is an address. If it lies in an object's data, its class is its own symbol, or that of
+ * the array which it lies in; else its class is the site that initialised it, or, where no call
+ * did, the site that first locked it. Look-ups are lock-free, and so are the registration of a lock
+ * whose class exists and its removal; classes and modules are made in slow paths. Bounded: a lock
+ * for which there is no room is counted as dropped, and its calls pass through.
  *
  * Must never be changed inside a transaction, and never touches a lock itself.
  */
@@ -28,11 +27,11 @@
 
 /**
  * struct elide_lock_state - a lock in the registry.
- * @key:    address << 16 | class; 0 never used, 1 released
- * @policy: what the policy remembers
+ * @key:    address << ELIDE_CLASS_BITS | class; 0 in a slot never used, 1 in a released one
+ * @policy: the policy's state of the lock
  *
- * User addresses have 47 bits, or 48 bits where 5-level paging is asked for
- * with an mmap() hint; locks there are not registered.
+ * User addresses have 47 bits. Where the processor has 5-level paging an mmap() hint gives up to 56
+ * bits; locks at addresses of more than 48 bits are not registered.
  */
 struct elide_lock_state {
 	uint64_t key;
@@ -40,8 +39,8 @@ struct elide_lock_state {
 };
 
 /*
- * Raised when a lock of that hash is initialised or destroyed, so that the
- * threads' caches forget it. 4 KiB that are nearly always only read.
+ * By hash of the address: grows when a lock is initialised or destroyed, which makes the entries
+ * for it in the threads' caches invalid. 4 KiB that all threads read and few write.
  */
 #define ELIDE_NR_GENERATIONS 1024
 extern uint32_t elide_generations[ELIDE_NR_GENERATIONS];
@@ -52,22 +51,22 @@ static inline uint32_t *elide_generation(const void *lock)
 }
 
 /*
- * The locks: open addressing within a neighbourhood of ELIDE_SLOTS entries, so a look-up
- * touches at most four cache lines, and a full neighbourhood is simply full.
+ * The table of locks has open addressing within a neighbourhood of ELIDE_SLOTS entries of 16 bytes,
+ * so a look-up touches at most five cache lines. A lock whose neighbourhood is full is dropped.
  */
 #define ELIDE_SLOTS 16
 
 /**
  * struct elide_locks - the table of locks.
- * @state: of each; ELIDE_SLOTS - 1 more than @mask + 1
- * @mask:  of a neighbourhood's first
+ * @state: the slots: @mask + ELIDE_SLOTS
+ * @mask:  mask of the hash that gives the first slot of a neighbourhood
  */
 extern struct elide_locks {
 	struct elide_lock_state *state;
 	uint32_t mask;
 } elide_locks;
 
-/* In the key, below the address: its class. */
+/* Bits of the class in a key, below the address. */
 #define ELIDE_CLASS_BITS 16
 
 /**
@@ -97,7 +96,7 @@ static inline uint32_t elide_registry_class(uint32_t index)
 	       ((1u << ELIDE_CLASS_BITS) - 1);
 }
 
-/* In the mark of a holder, below the site: the kind of its call. */
+/* Mask of the kind in what elide_registry_holder() returns. */
 #define ELIDE_HOLDER_KIND 7
 
 /**
@@ -108,7 +107,7 @@ static inline uint32_t elide_registry_class(uint32_t index)
  */
 uint64_t elide_registry_holder(uint32_t index);
 
-/** elide_registry_set_holder() - remember it. One plain store. */
+/** elide_registry_set_holder() - remember the call that has locked a lock, by one plain store. */
 void elide_registry_set_holder(uint32_t index, const void *site, enum elide_kind kind);
 
 /**
@@ -146,14 +145,13 @@ uint32_t elide_registry_add(const void *lock, enum elide_kind kind, const void *
 			    bool initialised, bool shared);
 
 /**
- * struct elide_last_class - a class, and which locks are of it: those in one page, which no
- * object has mapped, that one call registers.
- * @page: the page's number
- * @site: return address of the call; NULL: of none
+ * struct elide_last_class - the class of the locks in one page that one call registers.
+ * @page: number of the page, in which no object's data lies
+ * @site: return address of the call; NULL if nothing is known
  * @kind: enum elide_kind
- * @initialised, @shared: as of elide_registry_add()
- * @index: of the class
- * @changes: times that it was written, to find a handler that did so meanwhile
+ * @initialised, @shared: see elide_registry_add()
+ * @index: index of the class
+ * @changes: times that the structure was written; shows that a signal handler did so meanwhile
  */
 struct elide_last_class {
 	uintptr_t page;
@@ -167,12 +165,12 @@ struct elide_last_class {
 
 /**
  * elide_registry_add_known() - elide_registry_add() where the class exists already.
- * @own: the calling thread's, zeroed at first
+ * @own: the last class that this function found for the calling thread; zeroed at first
  *
  * The other parameters are those of elide_registry_add(). Lock-free, async-signal-safe.
  *
- * Return: index of the lock; ELIDE_NONE: the class does not exist yet, or there is no room.
- * Nothing has changed then, and elide_registry_add() says which.
+ * Return: index of the lock; ELIDE_NONE if the class does not exist yet or there is no room: then
+ * nothing has changed, and the caller goes on with elide_registry_add() in a slow path.
  */
 uint32_t elide_registry_add_known(struct elide_last_class *own, const void *lock,
 				  enum elide_kind kind, const void *site, bool initialised,
@@ -186,11 +184,12 @@ uint32_t elide_registry_add_known(struct elide_last_class *own, const void *lock
 void elide_registry_remove(const void *lock);
 
 /**
- * elide_registry_use() - a thread is about to lock a lock that it did not know, or has forgotten.
- * @index: of the lock, @class_index: of its class
- * @user: tells the thread apart from others; neither 0 nor ELIDE_NONE
+ * elide_registry_use() - a thread makes a cache entry for a lock.
+ * @index: index of the lock
+ * @class_index: index of its class
+ * @user: number of the thread's block, neither 0 nor ELIDE_NONE
  *
- * Counts the lock in its class's nr_shared when a second thread comes. Lock-free.
+ * Counts the lock in @nr_shared of its class when a second thread does so. Lock-free.
  */
 void elide_registry_use(uint32_t index, uint32_t class_index, uint32_t user);
 
