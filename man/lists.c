@@ -57,6 +57,14 @@ static void print_causes(void)
 #include "../lib/aborts.def"
 }
 
+static void print_arms(void)
+{
+#define ELIDE_ARM(id, conflict, busy, capacity, other, patience, queue, help)                      \
+	item("Cm " #id);                                                                           \
+	sentence(help);
+#include "../lib/arms.def"
+}
+
 static void print_fields(void)
 {
 #define ELIDE_FIELD(id, value, elision, help)                                                      \
@@ -173,6 +181,8 @@ int main(int argc, char **argv)
 		print_tunables();
 	else if (!strcmp(list, "causes"))
 		print_causes();
+	else if (!strcmp(list, "arms"))
+		print_arms();
 	else if (!strcmp(list, "fields"))
 		print_fields();
 	else if (!strcmp(list, "advice"))

@@ -63,6 +63,14 @@ void policy_flags(struct policy_config *config)
 	config->keeps_window = name == POLICY_HPCA;
 }
 
+/* The quick way (section/quick.h) knows by its number whether an arm waits before an attempt. */
+#define ELIDE_ARM(id, conflict, busy, capacity, other, patience, queue, help)                        \
+	_Static_assert((POLICY_QUEUE_##queue > POLICY_QUEUE_ABORTED) ==                              \
+			       (POLICY_ARM_##id > POLICY_ARM_probe),                                 \
+		       #id " of arms.def: arms after probe, and no others, wait before an attempt");
+#include "../arms.def"
+#undef ELIDE_ARM
+
 void policy_arms(struct policy_config *config)
 {
 	const struct policy_budget tuned = config->budget;

@@ -271,6 +271,20 @@ slow_paths_have_points() {
 	}'
 }
 
+# A cause with a code is raised by an XABORT, one without is found in the status word or by the
+# evidence. One is reserved, and says so.
+every_cause_is_counted() {
+	used=$({ lib_code; code preload/*.[ch]; } | grep -oE '\bELIDE_(CAUSE|CODE)_[a-z_]+' | sort -u)
+	sed -n 's/^ELIDE_CAUSE(\([a-z_]*\), \([0-9a-fx]*\),.*/\1 \2/p' lib/aborts.def | while read -r id code; do
+		case $id:$code in
+		unelidable:*) continue ;;
+		*:0) name=ELIDE_CAUSE_$id ;;
+		*) name=ELIDE_CODE_$id ;;
+		esac
+		echo "$used" | grep -qx "$name" || echo "lib/aborts.def: $name is used nowhere"
+	done
+}
+
 one_line_licence() {
 	for file in $(find lib preload -name '*.[ch]' -o -path 'lib/*.def' -o -path 'preload/*.def'); do
 		head -n 1 "$file" | grep -q 'SPDX-License-Identifier: LGPL-2.1-or-later' || echo "$file"
@@ -411,6 +425,8 @@ catches slow_paths_have_points lib/check/planted.c 'void planted(void)
 	test_point(planted_done);
 	elide_slow_leave(&slow);
 }'
+rule every_cause_is_counted lib/aborts.def 'ELIDE_CAUSE(planted, 0xf7, OTHER, "", "")'
+catches every_cause_is_counted lib/aborts.def 'ELIDE_CAUSE(planted, 0, OTHER, "", "")'
 rule one_line_licence lib/state/planted.c 'int planted;'
 
 echo "$nr tests, $failed failed"

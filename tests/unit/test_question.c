@@ -2,6 +2,7 @@
 /*
  * test_question.c - what the adaptive policy asks, how often, and what it does not.
  */
+#include "../../lib/policy/question.h"
 #include "learn-world.h"
 
 /* Where nothing aborts only one question is asked. */
@@ -20,6 +21,35 @@ static void what_cannot_differ_is_not_asked(void **state)
 			assert_int_equal(d.arm, KEEN);
 	}
 	assert_int_equal(w.class.sites[0].arm, REAL);
+}
+
+static const char *const arm_names[] = {
+#define ELIDE_ARM(id, conflict, busy, capacity, other, patience, queue, help) #id,
+#include "../../lib/arms.def"
+#undef ELIDE_ARM
+};
+
+/* In the first rotation each arm of arms.def but "probe" challenges each other one, once. */
+static void each_arm_is_asked_about(void **state)
+{
+	for (unsigned int arm = 0; arm < POLICY_NR_ARMS; arm++) {
+		unsigned int asked[POLICY_NR_ARMS] = {0};
+		struct world w;
+
+		begin(&w, 1, 1, 0);
+		w.class.nr_sockets = 2;
+		w.class.aborts = 1;
+		w.class.arm = w.class.sites[0].arm = arm;
+		while (w.class.asked < learn_rotation(&w.class) && learn_ask(&w.class))
+			asked[w.class.challenger]++;
+		for (unsigned int by = 0; arm != POLICY_ARM_probe && by < POLICY_NR_ARMS; by++) {
+			if (asked[by] == (by != arm && by != POLICY_ARM_probe))
+				continue;
+			print_message("%s challenges %s %u times: see question.c\n", arm_names[by],
+				      arm_names[arm], asked[by]);
+			fail();
+		}
+	}
 }
 
 static void begin_turns(struct world *w, uint64_t seed)
@@ -228,6 +258,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_cannot_differ_is_not_asked),
+		cmocka_unit_test(each_arm_is_asked_about),
 		cmocka_unit_test(turns_are_for_several_sockets),
 		cmocka_unit_test(chance_does_not_begin_it_anew),
 		cmocka_unit_test(one_lucky_pair_does_not_win),

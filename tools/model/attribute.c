@@ -114,11 +114,15 @@ int line_is_quiet(const struct report *r, const struct line *l)
 	return l->acquired >= QUIET_ACQUIRED && l->quiet == l->acquired;
 }
 
-/* No verdict is given on fewer attempts than this, which is one window of the adaptive policy. */
+/* No verdict is given on fewer attempts than this: the default of ELIDE_WINDOW. */
 #define EVIDENCE_ATTEMPTS 64
 
-/* The arm of arms.def that takes the lock; all other arms elide. */
-#define ARM_REAL 0
+/* Numbers of the arms: "real" locks, all others elide. */
+enum {
+#define ELIDE_ARM(id, conflict, busy, capacity, other, patience, queue, help) ARM_##id,
+#include "../../lib/arms.def"
+#undef ELIDE_ARM
+};
 
 int event_is_unelidable(const struct elide_event *e)
 {
@@ -129,7 +133,7 @@ static int is_about(const struct elide_event *e, const struct line *l)
 {
 	return e->pairs && !e->lock && e->class_index == l->sum.class_index && l->nr_classes == 1 &&
 	       (!e->site || (l->nr_sites == 1 && e->site == l->sum.site)) &&
-	       (e->arm == ARM_REAL) != (e->before == ARM_REAL);
+	       (e->arm == ARM_real) != (e->before == ARM_real);
 }
 
 struct measured line_measured(const struct report *r, const struct line *l)
@@ -145,7 +149,7 @@ struct measured line_measured(const struct report *r, const struct line *l)
 	}
 	if (!last)
 		return m;
-	m.gain = exp((last->arm == ARM_REAL ? -last->ratio : last->ratio) / 1000.0) - 1;
+	m.gain = exp((last->arm == ARM_real ? -last->ratio : last->ratio) / 1000.0) - 1;
 	m.confidence = last->confidence / 1000.0;
 	m.pairs = last->pairs;
 	return m;
