@@ -17,6 +17,7 @@
 #include "../policy/probe.h"
 #include "../state/settings.h"
 #include "../state/thread.h"
+#include "clock.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -107,15 +108,6 @@ void adapt_class_log(const struct adapt_class *p, const struct learn_decision *d
 
 /** adapt_start() - make room for @max_classes and for ELIDE_NR_HOT locks. Return: 0 or -ENOMEM. */
 int adapt_start(uint32_t max_classes);
-
-/* adapt_clock() was called with a time long enough to know the rate of the time-stamp counter. */
-extern bool adapt_clocked;
-
-/** adapt_now() - time in ns, by the time-stamp counter. It may wrap: only differences count. */
-uint64_t adapt_now(void);
-
-/** adapt_clock() - the time-stamp counter counted @cycles in @ns nanoseconds. In a slow path. */
-void adapt_clock(uint64_t cycles, uint64_t ns);
 
 /** adapt_forget() - in a forked child: release the locks of all states, whose holders are gone. */
 void adapt_forget(void);

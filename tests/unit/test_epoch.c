@@ -2,9 +2,9 @@
 /*
  * test_epoch.c - what lib/adapt/epoch.c measures with clocks that differ, jump and run backwards.
  *
- * Threads are made up and take turns in a time of the test's own; epoch.c reads a clock
- * that is that time with something added. Whatever that is, the arm that it comes to must
- * be the best. Must never look at the machine's clock: every run is the same.
+ * The threads are simulated, in a time of the test's own; the clock that epoch.c reads is that time
+ * plus an offset. With any offset the adaptive policy must choose the best arm. Must never read the
+ * machine's clock: every run is the same.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -34,6 +34,7 @@ static void fake_chose(uint32_t class_index, uint64_t lock, const void *site,
 /* Never in a transaction: a processor without RTM does not know the instruction. */
 #undef rtm_test
 #define rtm_test() 0
+#include "../../lib/adapt/clock.c"
 #include "../../lib/adapt/epoch.c"
 
 /* The engine itself does nothing here. */
@@ -84,7 +85,7 @@ static uint64_t draw(void)
 	return w.seed >> 33;
 }
 
-/* Of the 3 GHz that epoch.c takes for granted until it knows better. */
+/* At the 3 GHz that clock.c assumes until adapt_clock() is called. */
 static unsigned long long fake_cycles(void)
 {
 	return (w.at[w.running] + w.off[w.running]) * 3;
