@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * text.c - text for people: numbers are short, names have no control characters.
+ * text.c - text that users read: numbers are short, names have no control characters.
  *
  * Must never be used where a number has to be exact.
  */

@@ -61,7 +61,7 @@ static int write_all(int fd, const char *bytes, size_t size)
 	return 0;
 }
 
-/* Copies the file as it stands: under a name of its own first, so that it is whole or not there. */
+/* Copy the file as it is now, under another name first, so that the copy is complete or missing. */
 static int copy_file(const char *path, const char *to)
 {
 	char buffer[ELIDE_HEADER_SIZE], temporary[PATH_MAX + 40];
@@ -97,7 +97,7 @@ close_in:
 	return err;
 }
 
-/* What to do; each takes the data file and says what it did. */
+/* The actions: each changes or copies the data file and prints what it did. */
 static int do_off(const struct target *t, const char *output)
 {
 	return set_control(t->path, ELIDE_CONTROL_OFF);

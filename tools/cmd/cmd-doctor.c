@@ -29,7 +29,7 @@ static const struct option_desc options[] = {
 	OPTION_HELP,
 };
 
-/* glibc whose lock layout elide was tried with; the library verifies it at every start. */
+/* The glibc with whose locks elide was tested; the library verifies their layout at each start. */
 #define GLIBC_TRIED "2.36"
 
 /* All that elide doctor reports. */

@@ -168,7 +168,7 @@ static int look(struct top *t, char *error)
 	return 0;
 }
 
-/* Sums over something else. The old frame has other sums, so that the new one is the first. */
+/* Change what is summed over. The last frame has other sums, so the next one is a first one. */
 static void sum_over(struct top *t, enum report_by by)
 {
 	char error[LOAD_ERROR_MAX];

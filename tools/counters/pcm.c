@@ -2,9 +2,9 @@
 /*
  * pcm.c - Intel PCM's pcm-tsx beside a run.
  *
- * pcm-tsx can start a program itself and count until it ends. It is given one
- * that waits for the end of a pipe of ours: so it counts exactly from before
- * the run to after it, in one part. Must never end a process but its own.
+ * pcm-tsx can start a program itself and count until that ends. The program that it gets waits for
+ * the end of a pipe, which this process closes after the run: so pcm-tsx counts from before the run
+ * to after it, in one part. Must never end a process but its own.
  */
 #include "pcm.h"
 
@@ -63,7 +63,7 @@ int pcm_parse(FILE *f, struct elide_counter *counters)
 
 	memset(counters, 0, PCM_EVENTS_MAX * sizeof(*counters));
 	while (fgets(line, sizeof(line), f)) {
-		/* A line without its end is half of one: the writer was killed. */
+		/* A line without its newline is not complete: the writer was killed. */
 		if (!strchr(line, '\n'))
 			continue;
 		if (sscanf(line, "Time elapsed: %" SCNu64 " ms", &ms) == 1)
@@ -79,7 +79,7 @@ int pcm_parse(FILE *f, struct elide_counter *counters)
 	return nr_parts ? nr : -EINVAL;
 }
 
-/* Administrators' programs are not in everybody's path. */
+/* Directories of programs for administrators may not be in PATH. */
 static int find(const char *root, char *program)
 {
 	static const char *const places[] = {"/usr/sbin", "/usr/local/sbin", "/sbin"};

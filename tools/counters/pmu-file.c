@@ -16,7 +16,7 @@
 #include "pmu-file.h"
 #include "pmu.h"
 
-/* rtmgrind counts its own start-up probe apart; a processor cannot, but the number is of use. */
+/* rtmgrind counts the library's start-up probe separately, which a processor cannot: it is kept. */
 static int is_wanted(const char *name)
 {
 	return !strncmp(name, "RTM_RETIRED.", 12) || !strcmp(name, "TX_MEM.ABORT_CONFLICT") ||
@@ -79,7 +79,7 @@ int pmu_append(const char *path, pid_t pid, const struct elide_counter *counters
 		return -ESRCH;
 	if (nr > 2 * PMU_EVENTS_MAX)
 		nr = 2 * PMU_EVENTS_MAX;
-	/* As large as a file may get, and no larger. */
+	/* The file does not grow beyond ELIDE_FILE_MAX. */
 	if (h.size + ELIDE_CHUNK_SIZE > ELIDE_HEADER_SIZE + (settings_file_max << 20))
 		return -EFBIG;
 	fd = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);

@@ -101,7 +101,7 @@ void counting_start(struct counting *c, int emulate, const char *pmu, int pcm)
 	int wanted = pmu && (!strcmp(pmu, "stat") || !strcmp(pmu, "abort"));
 
 	memset(c, 0, sizeof(*c));
-	/* First: what is started after the counters are opened would be counted. */
+	/* Before the counters are opened, which would count it. */
 	if (pcm)
 		start_pcm(c, emulate);
 	if (wanted && emulate)

@@ -144,7 +144,7 @@ int pmu_why_not(const struct machine *m, pmu_open_fn *open, char *why, size_t si
 	if (rc)
 		return rc;
 	if (!open) {
-		/* Beyond 2, which some distributions have, nothing is allowed. */
+		/* Above 2, which some distributions set, no event is allowed. */
 		if (m->perf_paranoid <= 2)
 			return 0;
 		explain(m, EACCES, why, size);
@@ -195,7 +195,7 @@ size_t pmu_stat_close(struct pmu_stat *s, struct elide_counter *counters)
 		ssize_t n = read(s->fds[i], &r, sizeof(r));
 
 		close(s->fds[i]);
-		/* Never on the processor: there is no number, not even 0. */
+		/* The event was never on the processor: its number is not known. */
 		if (n != sizeof(r) || !r.running)
 			continue;
 		counters[nr] = (struct elide_counter){

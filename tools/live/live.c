@@ -22,7 +22,7 @@
 #include "../model/load.h"
 #include "live.h"
 
-/* What is the process called in its own pid namespace? That number is in its data file. */
+/* The number of the process in its own pid namespace, which its data file has. */
 static long inner_pid(long pid)
 {
 	char path[64], line[256];
@@ -40,7 +40,7 @@ static long inner_pid(long pid)
 	return inner;
 }
 
-/* As in the header's @pid_start: a number alone may be another namespace's. 0: no such process. */
+/* The start time as in @pid_start of the header; 0 if there is no such process. */
 static uint64_t started(long pid)
 {
 	char path[64], line[1024];
@@ -60,9 +60,9 @@ static uint64_t started(long pid)
 }
 
 /*
- * The name that a mapped file was given, from what /proc shows: it was made as
- * NAME.PID.new, with seven digits and perhaps a number after them, and shows as
- * deleted when it has got the name NAME.
+ * Turn the name of a mapped file that /proc shows into its name now. A data file is created as
+ * NAME.PID.new, with seven digits and maybe a number after them; when it has got the name NAME,
+ * /proc still shows the first one, as deleted.
  */
 static void given_name(char *name)
 {
@@ -90,9 +90,9 @@ static bool is_file_of(long pid, const char *path)
 }
 
 /*
- * The file @name of a process that has a root of its own, a container for
- * instance. A symbolic link there must not lead us out of it: the directory is
- * opened as if that root were ours, and stays open for as long as we run.
+ * Open the directory of the file of a process that has a root directory of its own, in a container
+ * for instance. It is opened with RESOLVE_IN_ROOT, so that a symbolic link there does not lead out
+ * of the container, and stays open until this process ends.
  */
 static int enter_root(long pid, struct target *t)
 {
@@ -181,7 +181,7 @@ const char *live_missing(long pid, int err)
 	return "writes no data file: it has taken no lock yet, or none can be written";
 }
 
-/* Of equals the higher number: a number is not used again for long. */
+/* Of two that began at the same time the higher number is newer, as numbers count up. */
 static bool is_newer(const struct elide_header *a, long pid, const struct elide_header *b,
 		     long best)
 {
@@ -229,7 +229,7 @@ void live_set_end(struct elide_header *h)
 	struct timespec ts;
 
 	if (h->rtm == ELIDE_RTM_EMULATED || h->state != ELIDE_FILE_LIVE)
-		return; /* its clock is not ours */
+		return; /* its clock is that of an emulated machine */
 	clock_gettime(CLOCK_MONOTONIC, &ts);
 	h->end_cycles = cycles_now();
 	h->end_ns = ts.tv_sec * 1000000000ull + ts.tv_nsec;

@@ -50,9 +50,9 @@ int live_newest(long *pid, struct target *t);
 bool live_runs(const struct elide_header *h, long pid);
 
 /**
- * live_set_end() - what time it is for a process that runs, which may not have said so for long.
+ * live_set_end() - set the end of a process that runs to now, as it may not have done so for long.
  *
- * Does nothing if it has ended, or if its clock is not ours: on an emulated machine.
+ * Does nothing if it has ended, or if it runs on an emulated machine, which has its own clock.
  */
 void live_set_end(struct elide_header *h);
 

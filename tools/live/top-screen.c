@@ -35,7 +35,7 @@ const char *screen_open(void)
 	noecho();
 	curs_set(0);
 	keypad(stdscr, TRUE);
-	/* The Escape key alone is none of ours: no need to wait for long. */
+	/* The Escape key alone has no meaning here: wait 25 ms for the rest of a key's sequence. */
 	set_escdelay(25);
 	return NULL;
 }
@@ -63,7 +63,7 @@ void screen_show(const char *text, int reverse)
 
 		if (line == reverse)
 			attron(A_REVERSE);
-		/* In the last place of the last line the cursor would go on. */
+		/* A character in the last place of the last line would scroll the screen. */
 		mvaddnstr(line, 0, text, len < COLS ? len : COLS - (line == LINES - 1));
 		if (line == reverse) {
 			for (int x = len; x < COLS; x++)
@@ -75,7 +75,7 @@ void screen_show(const char *text, int reverse)
 	refresh();
 }
 
-/* getch() tells a terminal that is gone and a time that is over alike. */
+/* Is the terminal gone? getch() returns the same for that as for a timeout. */
 static int is_gone(void)
 {
 	struct pollfd fd = {.fd = STDIN_FILENO, .events = POLLIN};

@@ -97,7 +97,7 @@ static int compare_values(const struct line *a, const struct line *b, size_t sor
 	return (x.number < y.number) - (x.number > y.number);
 }
 
-/* What did nothing comes last, whatever the order. */
+/* Rows that did nothing come last in any order. */
 static int compare_rows(const void *x, const void *y, void *arg)
 {
 	const struct view *v = arg;
@@ -122,7 +122,7 @@ static void time_text(const struct report *r, double cycles, char *to, size_t si
 		scale(to, size, cycles, "cy");
 }
 
-/* A cell; of a row that is not known what it did, or means nothing here, '-'. */
+/* The text of a cell; '-' if its value is not known, or means nothing without elision. */
 static void cell_text(const struct view *v, const struct frame *f, const struct top_row *row,
 		      size_t column, char *to)
 {

@@ -128,8 +128,9 @@ static void subtract(struct line *l, const struct line *before)
 }
 
 /*
- * By the clock of the file, if it went on: it is exact, and simulated time on an emulated machine.
- * That of a process that runs there stands still; then ours has to do.
+ * Seconds between two frames. By the clock of the file, if it has gone on: it is exact, and on an
+ * emulated machine it is virtual time. There it stands still while the process runs: then by the
+ * clock of this process.
  */
 static double seconds_between(const struct frame *f, const struct frame *before)
 {

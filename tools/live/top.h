@@ -14,9 +14,9 @@
 
 /**
  * struct top_row - a row of the report.
- * @key:  names it in all frames
- * @all:  its numbers since the start; its names are the short ones only
- * @new:  those of the interval
+ * @key:  name of the row, the same in all frames
+ * @all:  numbers since the start, and the short names
+ * @new:  numbers of the interval
  */
 struct top_row {
 	char *key;
@@ -26,11 +26,13 @@ struct top_row {
 
 /**
  * struct frame - what was read at one moment.
- * @file:    header and nothing else
- * @report:  of @file, so that numbers can be shown; has no lines
- * @seconds: of the interval, 0 if not known
- * @read_ns: CLOCK_MONOTONIC
- * @ended:   the process is no more
+ * @file:    its header alone
+ * @report:  report of @file without lines, by which times are shown
+ * @rows:    the rows, @nr of them
+ * @total:   their sum
+ * @seconds: length of the interval, 0 if not known
+ * @read_ns: time of reading, CLOCK_MONOTONIC
+ * @ended:   the process has ended
  */
 struct frame {
 	struct data_file file;
@@ -52,7 +54,7 @@ struct frame {
  */
 int frame_read(struct frame *f, const char *path, long pid, enum report_by by, char *error);
 
-/** frame_since() - have @new be what is not in @before; of no frame before, since the start. */
+/** frame_since() - set @new to @all less @all of @before; to @all if @before is NULL. */
 void frame_since(struct frame *f, const struct frame *before);
 
 /** frame_free() - release what frame_read() took. */

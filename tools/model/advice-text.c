@@ -30,7 +30,7 @@ static const struct advice_entry {
 #undef ELIDE_ADVICE
 };
 
-/* A text being put together; what does not fit is cut off. */
+/* A text that is being written; what does not fit is cut off. */
 struct writer {
 	char *to;
 	size_t size;
@@ -51,7 +51,7 @@ static void put(struct writer *w, const char *format, ...)
 		w->len += (size_t)n < w->size - w->len ? (size_t)n : w->size - w->len - 1;
 }
 
-/* "function (file:line)", or the best there is. */
+/* "function (file:line)"; without debugging information "function of OBJECT" or "OBJECT+0xN". */
 static void put_place(struct writer *w, const struct place *p)
 {
 	char shortened[SHORT_NAME];
@@ -159,7 +159,7 @@ static void write_loads(struct writer *w, const struct advising *a)
 	put(w, "%u sampled load%s", a->detail->samples, a->detail->samples == 1 ? "" : "s");
 }
 
-/* Objects of the system, whose callers people know better. */
+/* Does a place lie in an object of the system? Its caller in the program says more to a reader. */
 static int is_system(const struct place *p)
 {
 	return p->object && (!strncmp(p->object, "libelide", 8) ||
@@ -168,7 +168,7 @@ static int is_system(const struct place *p)
 			     !strncmp(p->object, "ld-", 3) || !strncmp(p->object, "[vdso", 5));
 }
 
-/* The innermost function of the program's own around the instruction, but not that itself. */
+/* The innermost caller of the function with the instruction that is not the system's. */
 static void write_caller(struct writer *w, const struct advising *a)
 {
 	struct place frames[FRAMES_MAX];
@@ -250,7 +250,7 @@ static void write_holder(struct writer *w, const struct advising *a)
 		write_other(w, a);
 }
 
-/* A share: the counts are estimates. */
+/* Per cent, at most 100: the counts are estimates. */
 static void write_kills(struct writer *w, const struct advising *a)
 {
 	double share = a->blame ? percent(a->blame->count, a->all) :
@@ -323,7 +323,7 @@ static void fill(struct writer *w, const struct advising *a, const char *text)
 	}
 }
 
-/* Would a rule for a row's lock, or else for the function of its call, hit a row that pays? */
+/* Would a rule for the row's lock (@by_lock) or its call's function match a row that pays? */
 static int others_pay(const struct report *r, const struct line *l, int by_lock)
 {
 	const struct place *site = &l->site_place;
@@ -352,7 +352,7 @@ void advice_pattern(const struct report *r, const struct line *l, char *to, size
 		snprintf(to, size, "%s", l->lock_place.elf_symbol);
 	else if (l->nr_sites == 1 && l->site_place.elf_symbol && !others_pay(r, l, 0))
 		snprintf(to, size, "%s!%s", l->site_place.object, l->site_place.elf_symbol);
-	/* What would end a rule, a line or the shell's quotes; '?' matches any character. */
+	/* What would end a rule, a line or the shell's quotes becomes '?', which matches any. */
 	for (char *c = to; *c; c++)
 		if (*c == ',' || *c == '=' || *c == '\'' || *c == '#' || (unsigned char)*c <= ' ')
 			*c = '?';
@@ -372,16 +372,16 @@ static void write_setting(const struct advising *a, enum setting_kind kind, stru
 		snprintf(f->setting, sizeof(f->setting), "ELIDE_LOCKS='%s=off'", pattern);
 }
 
-/* How the advice not to elide here begins, in aborts.def and advice.def. */
+/* The words in aborts.def and advice.def that advise not to elide. */
 #define OFF_WORDS "switch elision off"
 
-/* Causes whose own advice is not to elide here. */
+/* Does the text of the cause in aborts.def advise not to elide? */
 static enum setting_kind default_setting(unsigned int cause)
 {
 	return strstr(cause_texts[cause].advice, OFF_WORDS) ? OFF : NONE;
 }
 
-/* Where eliding pays all the same: ends without ", or switch elision off here" and its like. */
+/* Cut the advice not to elide off: for a row where eliding pays although some attempts abort. */
 static void cut_switch(char *text)
 {
 	char *at = strstr(text, OFF_WORDS);

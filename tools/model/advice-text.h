@@ -13,7 +13,7 @@ enum advice {
 #define ELIDE_ADVICE(id, setting, condition, text) ADVICE_##id,
 #include "advice.def"
 #undef ELIDE_ADVICE
-	ADVICE_DEFAULT, /* the cause's own text */
+	ADVICE_DEFAULT, /* the text of the cause in aborts.def */
 };
 
 /**

@@ -88,7 +88,7 @@ static int binds(const struct report *r, const struct elide_detail *d)
 
 static int allocates(const char *symbol)
 {
-	/* Not std::allocator among the arguments of another's name. */
+	/* Without template arguments, among which std::allocator is common. */
 	char name[SHORT_NAME];
 
 	if (symbol) {
@@ -127,12 +127,15 @@ static int is_counter(const struct report *r, const struct elide_detail *d, uint
 }
 
 /*
- * A conflict. Of the line of the lock itself: who writes the lock's own bytes
- * has locked it, which is a matter of the lemming effect.
+ * The advice for a conflict, by the bytes that the two threads touched. A thread that writes the
+ * bytes of the lock itself has locked it: the advice is about the lemming effect.
  *
- *   bytes of both that are common and not the lock's   -> split
- *   else the other's are not the lock's alone          -> the data lies beside the lock: pad
- *   else                                               -> locked
+ *   the other thread touched the lock's bytes only      lemming
+ *   both accesses are in functions of the allocator     allocator
+ *   no common bytes, in the line of the lock            pad_lock
+ *   no common bytes                                     pad_blocks, pad_variables
+ *   common bytes: a word that is no pointer             split_counter
+ *   other common bytes                                  split_data
  */
 static enum advice conflict(const struct report *r, const struct elide_detail *d)
 {

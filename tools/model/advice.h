@@ -14,9 +14,10 @@
 
 /**
  * struct finding - one thing that is wrong with a row.
- * @cause:   as in aborts.def; "misuse"; "none" if nothing is wrong but nothing can be gained
- * @count:   aborts with that cause, or times misused
- * @advice:  as in advice.def; the cause itself if there is no more than its text
+ * @cause:   name of a cause in aborts.def; "misuse"; "none" if nothing is wrong, but eliding gains
+ *           nothing
+ * @count:   aborts with that cause, or times that the lock was misused
+ * @advice:  name of an advice in advice.def; name of the cause if the text is that of the cause
  * @text:    the advice with its evidence
  * @setting: to paste, empty if there is none
  */

@@ -2,10 +2,9 @@
 /*
  * compare.c - what runs of a program plain and elided tell: does elision pay?
  *
- * The logarithms of the ratios elided/plain of each pair are taken for normally
- * distributed, and have Student's confidence interval: what disturbs both runs
- * of a pair drops out, and a ratio and its inverse count the same. Must never
- * call a difference one that may be chance.
+ * The logarithms of the ratios elided / plain of the pairs are assumed to be normally distributed,
+ * and have Student's confidence interval: what disturbs both runs of a pair cancels out, and a
+ * ratio and its inverse have the same weight. Must never call a difference one that may be chance.
  */
 #include <errno.h>
 #include <math.h>

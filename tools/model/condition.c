@@ -13,7 +13,7 @@
 #include "../base/suggest.h"
 #include "condition.h"
 
-/* The most columns that a condition can choose from; elide diff has the most. */
+/* The most columns that a condition can name: more than elide diff has. */
 #define COLUMNS_MAX 64
 
 /* A text being read: what is left, and where it began. */
@@ -82,7 +82,7 @@ static size_t read_op(struct cursor *s, struct condition *c)
 	return 0;
 }
 
-/* What may follow a number of a column. */
+/* Units that may follow the number, by the unit of the column. */
 static const struct suffix {
 	enum condition_unit unit;
 	const char *name;
@@ -94,14 +94,14 @@ static const struct suffix {
 	{IN_CYCLES, "G", 1e9},
 };
 
-/* A time without a unit could be anything. */
+/* The unit after the number. A time must have one. */
 static size_t read_unit(struct cursor *s, struct condition *c, enum condition_unit unit)
 {
 	if (c->of == OF_CHANGE && unit != IN_PERCENT && take(s, "%")) {
 		c->of = OF_PERCENT_CHANGE;
 		return 0;
 	}
-	/* Of a percentage, +5% are 5 per cent of what it was and +5 are points. */
+	/* Of a percentage, +5% is 5 per cent of the value before, and +5 is 5 points. */
 	if (unit == IN_PERCENT) {
 		if (take(s, "%") && c->of == OF_CHANGE)
 			c->of = OF_PERCENT_CHANGE;
@@ -125,7 +125,7 @@ static size_t read_value(struct cursor *s, struct condition *c, enum condition_u
 		c->of = OF_CHANGE;
 		sign = *s->at++ == '-' ? -1 : 1;
 	}
-	/* strtod() takes more than a number: signs, hexadecimal, infinity. */
+	/* strtod() also accepts signs, hexadecimal numbers and infinity, which are refused here. */
 	if (!strspn(s->at, "0123456789.") || !strncmp(s->at, "0x", 2) || !strncmp(s->at, "0X", 2))
 		return expected(s, "a number");
 	c->value = sign * strtod(s->at, &end);

@@ -20,7 +20,7 @@
 /* What a column counts; a time is in nanoseconds. */
 enum condition_unit { IN_NUMBERS, IN_PERCENT, IN_CYCLES, IN_TIME };
 
-/* A column there can be conditions on. */
+/* A column that a condition can name. */
 struct condition_column {
 	const char *name;
 	enum condition_unit unit;
@@ -48,10 +48,10 @@ struct condition {
 
 /**
  * condition_parse() - read a condition.
- * @columns: of @nr, those it may be on
- * @why: @size bytes, filled with what was expected if it is none
+ * @columns: the columns that it can name, @nr of them
+ * @why: @size bytes; if @text is no condition, set to what was expected
  *
- * Return: 0, or the position of what is wrong, the first character being 1.
+ * Return: 0, or the position of the error, counted from 1.
  */
 size_t condition_parse(struct condition *c, const char *text,
 		       const struct condition_column *columns, size_t nr, char *why, size_t size);

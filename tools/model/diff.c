@@ -69,7 +69,7 @@ bool diff_is_cause(size_t column)
 	return column >= nr_measures;
 }
 
-/* Value of measures[@i], cycles as they are. */
+/* Value of measures[@i]; times in cycles. */
 #define VALUE_TEXT(v)	 0
 #define VALUE_COUNT(v)	 (double)(v)
 #define VALUE_PERCENT(v) (double)(v)
@@ -100,7 +100,7 @@ int diff_value(const struct diff *d, const struct diff_row *row, int which, size
 		return -ENODATA;
 	if ((unit == TIME || (d->rate && unit != PERCENT)) && !r->cycles)
 		return -ENODATA;
-	/* What is not there did nothing, but no share of it. */
+	/* A row that one run does not have has counts of 0 there, but no percentage. */
 	if (!l && unit == PERCENT)
 		return -ENODATA;
 	*v = 0;
@@ -193,7 +193,7 @@ static uint64_t hash_line(const struct line *l, enum report_by by, enum match ho
 	return hash;
 }
 
-/* A line that has no like yet. */
+/* A line that is not matched yet. */
 struct waiting {
 	const struct line *line;
 	uint64_t hash;
@@ -212,10 +212,10 @@ static int by_hash(const void *x, const void *y)
 
 	if (a->hash != b->hash)
 		return a->hash < b->hash ? -1 : 1;
-	return (a->line > b->line) - (a->line < b->line); /* of one array: its order */
+	return (a->line > b->line) - (a->line < b->line); /* their order in one array */
 }
 
-/* How many of @nr are like @l? The first of them goes to *@at. */
+/* Number of lines among the @nr that match @l; *@at is set to the first. */
 static size_t likes(const struct matcher *m, const struct line *l, const struct waiting *in,
 		    size_t nr, enum match how, size_t *at)
 {
@@ -227,7 +227,7 @@ static size_t likes(const struct matcher *m, const struct line *l, const struct 
 	return found;
 }
 
-/* Matches lines of one hash. */
+/* Match lines with the same hash. */
 static void match_some(struct matcher *m, struct waiting *a, size_t nr_a, struct waiting *b,
 		       size_t nr_b, enum match how)
 {

@@ -150,7 +150,7 @@ const char *sharing_name(enum sharing s)
 
 uint64_t evidence_lock_bytes(const struct elide_detail *d)
 {
-	/* Of glibc's types on x86-64; of others the word is known, not what lies around it. */
+	/* Sizes of glibc's types on x86-64. Of a custom lock only the word is known. */
 	static const unsigned int sizes[ELIDE_NR_KINDS] = {
 		[ELIDE_KIND_MUTEX] = 40,	[ELIDE_KIND_RWLOCK_READ] = 56,
 		[ELIDE_KIND_RWLOCK_WRITE] = 56, [ELIDE_KIND_SPIN] = 4,
@@ -172,7 +172,7 @@ enum sharing evidence_sharing(const struct elide_detail *d)
 
 	if (!d->own_bytes || !d->other_bytes)
 		return SHARING_UNKNOWN;
-	/* Every elided section reads the lock: that two do is no sharing of what lies beside it. */
+	/* Every elided section reads the lock: its bytes do not make the data beside it shared. */
 	return d->own_bytes & (beside ? beside : d->other_bytes) ? SHARING_TRUE : SHARING_FALSE;
 }
 
@@ -197,7 +197,7 @@ size_t evidence_frames(const struct report *r, uint32_t stack, struct place *fra
 	return nr;
 }
 
-/* Functions of which the caller is the one that allocates. */
+/* Is it a function of an allocator, so that its caller is what allocates? */
 static int is_allocator(const char *symbol)
 {
 	static const char *const names[] = {"malloc", "calloc", "realloc", "aligned_alloc",
@@ -211,7 +211,7 @@ static int is_allocator(const char *symbol)
 	return 0;
 }
 
-/* The first frame of the program's own, or the first of all. */
+/* The first frame that is not an allocator's, or the first of all. */
 static const struct place *allocating(const struct place *frames, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++)

@@ -17,11 +17,12 @@ enum sharing { SHARING_UNKNOWN, SHARING_TRUE, SHARING_FALSE };
 /**
  * struct data_name - what lies at the bytes of a line that two threads touched.
  * @type:   enum elide_data_type
- * @name:   for people
- * @own, @other: the variables, if it is static; of @other nothing if it is not known
- * @block_size: of a heap block, 0 if it is none
- * @offset, @other_offset: of the first byte of each, in variable or block
- * @own_bytes, @other_bytes: first and last byte of the line; -1 if they are not known
+ * @name:   what a report calls it
+ * @own:    of static data, the variable that the thread of the abort touched
+ * @other:  of static data, the variable that the other thread touched; empty if it is not known
+ * @block_size: size of the heap block, 0 if there is none
+ * @offset, @other_offset: offset of the first byte that each touched, in variable or block
+ * @own_bytes, @other_bytes: first and last byte that each touched; -1 if they are not known
  */
 struct data_name {
 	unsigned int type;

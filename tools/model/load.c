@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * load.c - reads data files, hostile ones included.
+ * load.c - read data files, hostile ones included.
  *
  * The file may be live: it is read, not mapped, because its end may move.
  * Must never trust a number of the file before it was compared with a bound.
@@ -20,7 +20,7 @@
 #include "load.h"
 #include "records.h"
 
-/* A file being read: where, and where to put what went wrong; the highest class of a row. */
+/* A file that is being read, where an error message goes, and the highest class of a row so far. */
 struct reader {
 	int fd;
 	const char *path;
@@ -242,7 +242,7 @@ static int read_chunk(struct reader *r, struct data_file *f, uint64_t at)
 	return rc;
 }
 
-/* A row that, added to what it was copied from, leaves nothing: sums are modulo 2^64. */
+/* Negate a row, so that its sum with the row it was copied from is 0 modulo 2^64. */
 static void negate_times(struct elide_times *t)
 {
 	*t = (struct elide_times){.count = -t->count, .total = -t->total, .min = ~0ull};
@@ -337,7 +337,7 @@ static int read_chunks(struct reader *r, struct data_file *f)
 	return rc ? fail(r, "changed while it was read (offset %u)", ELIDE_HEADER_SIZE) : 0;
 }
 
-/* O_NONBLOCK: a name given to us may be a FIFO that nobody writes to. */
+/* O_NONBLOCK: the file may be a FIFO that no process writes to. */
 static int open_regular(const char *path, uint64_t *size)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), rc;
@@ -410,7 +410,7 @@ void load_free(struct data_file *file)
 	memset(file, 0, sizeof(*file));
 }
 
-/* Adds what the base has of what is summed, negated; leaves out decisions from before it. */
+/* Add the records of the base, negated, and leave out decisions from before the base. */
 static int subtract(struct data_file *file, struct data_file *base)
 {
 	size_t kept = 0;

@@ -22,7 +22,7 @@
  * struct load_notes - faults of a file that could be read nevertheless.
  * @lost_from:     offset from which on the file is missing, 0 if it is whole
  * @lost_size:     bytes the header promises beyond @lost_from
- * @nr_orphans:    rows and orders whose class is not in the file, left out
+ * @nr_orphans:    rows and orders that are left out, because their class is not in the file
  */
 struct load_notes {
 	uint64_t lost_from;

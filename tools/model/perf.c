@@ -2,9 +2,9 @@
 /*
  * perf.c - the text output of perf script.
  *
- * Format: perf-script(1), "--fields", and the output of perf 6.1. It is for
- * people, so this reader takes what it knows and counts what it does not.
- * Must never trust a length of the file.
+ * Format: perf-script(1), "--fields", and the output of perf 6.1, which is meant to be read by
+ * people and has no grammar. Lines that are not understood are counted. Must never trust a length
+ * of the file.
  */
 #include "perf.h"
 
@@ -70,14 +70,14 @@ static int is_decimal(const struct word *w)
 	return w->len <= 19 && all_in(w, "0123456789");
 }
 
-/* 966.474824: */
+/* A time: "966.474824:". */
 static int is_time(const struct word *w)
 {
 	return w->len > 3 && w->text[w->len - 1] == ':' && isdigit((unsigned char)w->text[0]) &&
 	       memchr(w->text, '.', w->len) && strspn(w->text, "0123456789.") == w->len - 1;
 }
 
-/* 123, or 123/124 of process and thread. */
+/* A thread id "123", or process and thread "123/124". */
 static int is_thread(const struct word *w)
 {
 	const char *slash = memchr(w->text, '/', w->len);
@@ -163,7 +163,7 @@ static void free_frames(struct perf_sample *s)
 	free(s->frames);
 }
 
-/* The open sample has no more lines; one that says no place is of no use. */
+/* The open sample has no more lines. Without an address it is left out. */
 static void end_sample(struct parser *p)
 {
 	struct perf_sample *s = last(p);
@@ -202,7 +202,7 @@ static struct perf_sample *begin_sample(struct parser *p)
 	return s;
 }
 
-/* Behind the event: [weight] [address symbol (object)]. */
+/* What follows the event: [weight] [address symbol (object)]. */
 static int parse_rest(struct parser *p, struct perf_sample *s, struct word *w, size_t nr)
 {
 	size_t ip = 0;
@@ -255,7 +255,7 @@ static int parse_head(struct parser *p, struct word *w, size_t nr)
 	if (event >= nr)
 		return -EINVAL;
 	thread = find_thread(w, has_time ? time : event, has_time);
-	/* Without both only what goes on with an address and its name is a sample. */
+	/* Without time and thread, only a line with an address and a name is a sample. */
 	if (!has_time && !thread &&
 	    (event + 2 >= nr || !is_hex(&w[event + 1]) || w[event + 2].text[0] == '('))
 		return -EINVAL;
@@ -278,7 +278,7 @@ static int parse_frame(struct parser *p, struct word *w)
 		if (!s)
 			return -ENOMEM;
 	}
-	/* So the number behind the event was a weight. */
+	/* So the number after the event was a weight. */
 	if (p->lone && s->nr_frames == 1) {
 		char decimal[24];
 
@@ -293,7 +293,7 @@ static int parse_frame(struct parser *p, struct word *w)
 	return add_frame(s, &w[0], w[0].text + w[0].len);
 }
 
-/* Lines of a dump. Return: 0 if it is none. */
+/* A line of a dump (-D). Return: 0 if it is none. */
 static int parse_dump(struct parser *p, const char *line)
 {
 	if (sscanf(line, "... weight: %llu", (unsigned long long *)&p->weight) == 1)

@@ -98,7 +98,7 @@ static int compare_ranks(const void *x, const void *y, void *arg)
 	return c ? c : by_number(s->kind, t->kind);
 }
 
-/* Only the keys that are names need the names of all rows. */
+/* Does the key need the names of all rows? Only keys that are names do. */
 static int needs_names(const char *key)
 {
 	return !strcmp(key, "lock") || !strcmp(key, "site");

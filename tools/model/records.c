@@ -17,7 +17,7 @@ static int is_kind(unsigned int kind)
 	return kind && kind < ELIDE_NR_KINDS;
 }
 
-/* 0 if @good, else -EINVAL and the words. */
+/* 0 if @good; else -EINVAL, and the text of the arguments in @what. */
 #define CHECK(good, ...)                                                                           \
 	do {                                                                                       \
 		if (good)                                                                          \
@@ -85,7 +85,7 @@ static int check_detail(struct elide_detail *d, char *what, size_t size)
 		   d->source >= ELIDE_DETAIL_STATUS && d->source < ELIDE_DETAIL_END &&
 		   d->data_type < ELIDE_DATA_END && d->other_kind < ELIDE_NR_KINDS;
 
-	/* A cause this elide has no name for yet counts as the unknown one. */
+	/* A cause of a later version counts as "other". */
 	if (d->cause >= ELIDE_NR_CAUSES && good)
 		d->cause = ELIDE_CAUSE_other;
 	CHECK(good, "detail of unknown kind %u, cause %u, source %u, data %u, other kind %u",
@@ -332,7 +332,7 @@ static void add_misuse(void *to, const void *from)
 	a->count += b->count;
 }
 
-/* Sums neighbours that are alike: their number then. */
+/* Sum up neighbours that are equal. Return: the number of records that are left. */
 static size_t merge(void *array, size_t nr, size_t size, int (*compare)(const void *, const void *),
 		    void (*add)(void *, const void *))
 {

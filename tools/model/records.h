@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * records.h - what a record of a data file may hold, and which are alike.
+ * records.h - what a record of a data file may hold, and which records are equal.
  *
  * Must never be given a record that lies in the file itself: texts are ended in it.
  */
@@ -16,8 +16,8 @@
 size_t record_size(int type);
 
 /**
- * record_check() - is every number of a record that stands for something one we know?
- * @what: filled with what is wrong, @size bytes
+ * record_check() - are the numbers in a record those of enumerations, and its texts ended?
+ * @what: @size bytes, set to what is wrong
  *
  * Indices of other records are not checked here: records_link() checks them.
  *
@@ -26,20 +26,21 @@ size_t record_size(int type);
 int record_check(int type, void *record, char *what, size_t size);
 
 /**
- * records_link() - leave out what names a lock class that is not in the file, and forget stacks
- * that are not: they came after what was lost, or are being written.
+ * records_link() - leave out records whose lock class is not in the file, and set numbers of stacks
+ * that are not in the file to 0. Both happen where the file has an end missing, or is being
+ * written.
  */
 void records_link(struct data_file *f);
 
 /**
- * records_merge() - sum the samples, details, blame and misuse that are alike, leaving out what
- * comes to nothing.
+ * records_merge() - sum up the samples, details, blame and misuse that are equal, and leave out
+ * those whose sums are 0.
  */
 void records_merge(struct data_file *f);
 
 /**
- * records_negate() - make samples, details, blame and misuse such that they come to nothing
- * together with what they were copied from: sums are modulo 2^64.
+ * records_negate() - negate samples, details, blame and misuse, so that their sums with the records
+ * they were copied from are 0 modulo 2^64.
  */
 void records_negate(struct data_file *f);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * rows.c - the rows of a report: summed, put in order, and those that are shown named.
+ * report.c - the rows of a report: summed, put in order, and those that are shown named.
  *
  * A file may hold a million rows: they are read once to be summed and put in
  * order, and once more for the numbers of the rows that are shown. Must never
@@ -33,7 +33,7 @@ static void add_times(struct elide_times *to, const struct elide_times *t)
 	to->total += t->total;
 }
 
-/* Adds those numbers of a row that struct sum has no room for. */
+/* Add the numbers of a row that struct sum does not have. */
 static void add_rest(struct line *l, const struct elide_row *row)
 {
 	add_times(&l->sum.wait, &row->wait);
@@ -194,7 +194,7 @@ static int fill_line(void *arg, const struct elide_row *row)
 
 	if (!l)
 		return 0;
-	/* These are of the first reading, and a process that runs has counted on since then. */
+	/* The sums are of the first reading, and a process that runs has gone on counting since. */
 	if (!l->filled) {
 		l->sum.wait = l->sum.hold = (struct elide_times){0};
 		l->filled = 1;

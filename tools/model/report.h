@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * report.h - a data file turned into the rows people read.
+ * report.h - a data file turned into the rows of a report.
  *
- * The way of the data: load.c -> rows.c (sum, sort, name) -> evidence.c (what
+ * The way of the data: load.c -> report.c (sum, sort, name) -> evidence.c (what
  * was sampled of each row) -> attribute.c, advice.c (verdict, findings) ->
  * an output of output.h. Must never depend on addresses, which change from run to run.
  */
@@ -42,7 +42,7 @@ enum report_by { BY_LOCK_AND_SITE, BY_LOCK, BY_SITE, BY_STACK, BY_LINE };
  * @given_up:   acquisitions not attempted because the policy has given up the call site
  * @quiet:      acquisitions of uncontended locks, see class_is_quiet()
  * @cost:       cycles, see line_cost()
- * @lock, @site: names for people
+ * @lock, @site: names, as a report shows them
  * @short_lock, @short_site: @lock and @site, short enough for a table
  * @class:      identifies the class among all of the program, without addresses
  * @lock_place, @site_place: the places that @lock and @site name

@@ -84,7 +84,7 @@ const char *stats_effect_name(enum effect e)
 	return names[e];
 }
 
-/* Would @n values decide? Once they do, more do too. */
+/* Would @n values decide, with this mean and deviation? If they would, more would, too. */
 static int decides(const struct interval *i, double margin, double confidence, size_t n)
 {
 	struct interval with = stats_with(i->mean, i->sd, n, confidence);
@@ -98,7 +98,7 @@ size_t stats_more(const struct interval *i, double margin, double confidence)
 
 	if (decides(i, margin, confidence, i->n))
 		return 0;
-	/* Of one value the deviation is not known. */
+	/* One value has no deviation. */
 	if (i->n < 2)
 		return 1;
 	if (!decides(i, margin, confidence, high))

@@ -35,7 +35,7 @@ double stats_t(double confidence, size_t freedom);
 /** stats_interval() - Student's confidence interval of the mean of @n values. */
 struct interval stats_interval(const double *values, size_t n, double confidence);
 
-/** stats_with() - what it would be of @n values with this mean and deviation. */
+/** stats_with() - the confidence interval of @n values with this mean and deviation. */
 struct interval stats_with(double mean, double sd, size_t n, double confidence);
 
 enum effect { EFFECT_PAYS, EFFECT_NEUTRAL, EFFECT_HURTS, EFFECT_UNDECIDED, NR_EFFECTS };
@@ -51,10 +51,10 @@ enum effect { EFFECT_PAYS, EFFECT_NEUTRAL, EFFECT_HURTS, EFFECT_UNDECIDED, NR_EF
  */
 enum effect stats_effect(const struct interval *i, double margin);
 
-/** stats_effect_name() - a word. */
+/** stats_effect_name() - the word for an effect. */
 const char *stats_effect_name(enum effect e);
 
-/* No more runs than these are thought of. */
+/* The most runs that stats_more() considers. */
 #define STATS_RUNS_MAX 100000
 
 /**

@@ -11,7 +11,7 @@
 #include "attribute.h"
 #include "sums.h"
 
-/* Any mixing that spreads neighbouring return addresses; the constant is 2^64 / golden ratio. */
+/* Multiplicative hashing with 2^64 / golden ratio, which spreads neighbouring return addresses. */
 static uint64_t hash(uint32_t class_index, uint64_t site, unsigned int kind)
 {
 	uint64_t h = (site ^ (uint64_t)class_index << 40 ^ (uint64_t)kind << 36) *
@@ -37,7 +37,7 @@ static uint32_t *place_of(const struct sums *s, uint32_t class_index, uint64_t s
 	}
 }
 
-/* Twice the places, or the first ones; half of them are free at least. */
+/* Double the number of places, or make the first ones: at least half of them stay free. */
 static int grow_index(struct sums *s)
 {
 	size_t nr = s->nr_index ? 2 * s->nr_index : 1024;
@@ -96,13 +96,13 @@ void sum_row(struct sum *to, const struct elide_row *row)
 	to->hold_total += row->hold.total;
 	to->hold_count += row->hold.count;
 	for (int i = 0; i < ELIDE_MAX_CAUSES; i++) {
-		/* A cause this elide has no name for yet counts as the unknown one. */
+		/* A cause of a later version counts as "other". */
 		int cause = i < ELIDE_NR_CAUSES ? i : ELIDE_CAUSE_other;
 
 		if (row->causes[i])
 			to->by_column[cause_texts[cause].column] += row->causes[i];
 	}
-	/* A row that was touched counts, even before its first acquisition is counted. */
+	/* + 1: the state of a row counts even before its first acquisition. */
 	to->votes[row->state] += elide_row_acquired(row) + 1;
 }
 

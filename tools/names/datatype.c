@@ -2,8 +2,8 @@
 /*
  * datatype.c - is a word of a variable a pointer, or a number?
  *
- * A unit that uses a variable has its declaration at least, so no other is
- * looked at: a large program has thousands. Must never loop on broken DWARF.
+ * A compilation unit that uses a variable has at least a declaration of it, so only that unit is
+ * searched: a large program has thousands. Must never loop on broken DWARF.
  */
 #include <dwarf.h>
 #include <string.h>
@@ -59,7 +59,7 @@ static int enter_member(Dwarf_Die *type, uint64_t *offset)
 
 		if (tag != DW_TAG_member && tag != DW_TAG_inheritance)
 			continue;
-		/* A union's members have none. */
+		/* Members of a union have no location: their offset is 0. */
 		if (dwarf_attr(&member, DW_AT_data_member_location, &attr) &&
 		    dwarf_formudata(&attr, &at))
 			continue;
@@ -123,12 +123,12 @@ static int is_at(Dwarf_Attribute *location, uint64_t address)
 		return 0;
 	if (ops[0].atom == DW_OP_addr)
 		return ops[0].number == address;
-	/* clang's are in a table. */
+	/* clang has addresses in a table. */
 	return ops[0].atom == DW_OP_addrx && !dwarf_getlocation_attr(location, ops, &indexed) &&
 	       !dwarf_formaddr(&indexed, &found) && found == address;
 }
 
-/* By its address; a declaration has none, and is known by its name. */
+/* Is it the variable? By its address; a declaration, which has none, by its name. */
 static int is_variable(Dwarf_Die *die, uint64_t address, const char *name)
 {
 	Dwarf_Attribute attr;
@@ -142,7 +142,7 @@ static int is_variable(Dwarf_Die *die, uint64_t address, const char *name)
 	return !strcmp(dwarf_diename(die) ?: "", name);
 }
 
-/* In a scope and those inside it; 1 if it is found, and *@found is it. */
+/* Find a variable in a scope and those inside it. Return: 1 if *@found is set to it. */
 static int find_variable(Dwarf_Die *scope, uint64_t address, const char *name, int depth,
 			 Dwarf_Die *found)
 {

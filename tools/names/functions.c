@@ -14,13 +14,13 @@
 /* The deepest nesting of DWARF entries that is followed. */
 #define DEPTH_MAX 64
 
-/* Functions found on the way back from the address outwards. */
+/* The functions found so far, from the innermost one outwards. */
 struct walk {
 	Dwarf_Addr address;
 	Dwarf_Die *to;
 	size_t max;
 	size_t nr;
-	int whole; /* look into functions without the address too */
+	int whole; /* also search functions that do not contain the address */
 };
 
 Dwarf_Die *functions_unit(Dwfl_Module *m, uint64_t address, Dwarf_Addr *bias)
@@ -36,7 +36,7 @@ Dwarf_Die *functions_unit(Dwfl_Module *m, uint64_t address, Dwarf_Addr *bias)
 	return NULL;
 }
 
-/* May functions with code lie in it, though the address is not its own? */
+/* May an entry that does not contain the address contain functions that do? */
 static int may_hold(const struct walk *w, int tag)
 {
 	switch (tag) {

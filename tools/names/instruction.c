@@ -13,7 +13,7 @@ enum opcode_map { OPCODE, OPCODE_0F, OPCODE_0F38, OPCODE_0F3A, VEX_0F, OTHER_MAP
 /* Mandatory prefixes, as unfriendly.def has them. */
 enum { NP = 1, P66 = 2, PF3 = 4, PF2 = 8, ANY_PREFIX = 15 };
 
-/* What must follow the opcode: a kind, and from bit 8 on the field or byte it asks for. */
+/* What must follow the opcode: a kind and, from bit 8 on, the field REG or the byte that it has. */
 enum { ANY = 0, MEMORY = 1, REGISTER = 2, VEX_128 = 4, WITH_REG = 8, WITH_BYTE = 16 };
 #define SLASH(reg, kind) ((kind) | WITH_REG | (reg) << 8)
 #define EXACTLY(byte)    (WITH_BYTE | (byte) << 8)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * names.c - the words of enumerations, and names of locks and code for people.
+ * names.c - the words of enumerations, and names of locks and code.
  *
  * Must never put an address into a name.
  */

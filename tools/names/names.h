@@ -25,7 +25,7 @@ const char *event_name(unsigned int type);
 const char *counter_source_name(unsigned int source);
 
 /**
- * class_name() - the name of a lock class, for people.
+ * class_name() - the name of a lock class that a report shows.
  * @place: set to the place that the class is named after
  *
  * Return: the name, to be freed; NULL without memory.

@@ -17,7 +17,7 @@ struct part {
 	int first; /* a type stood before it */
 };
 
-/* Behind what @open begins at @p, brackets in it skipped; the text's end if it is not closed. */
+/* The end of the bracket that @open begins at @p; the end of the text if it is not closed. */
 static const char *skip(const char *p, char open, char close)
 {
 	int depth = 0;
@@ -31,7 +31,7 @@ static const char *skip(const char *p, char open, char close)
 	return p;
 }
 
-/* Behind the name of an operator, operator() and operator<< among them; @p if there is none. */
+/* The end of an operator's name, such as operator() or operator<<; @p if there is none. */
 static const char *skip_operator(const char *p)
 {
 	const char *end = p + strlen("operator");

@@ -78,8 +78,8 @@ static const char *keep(struct symbolizer *s, const char *string)
 }
 
 /*
- * As people know it: without a version, without what glibc calls its own functions
- * by, and of what the compiler cloned, the function.
+ * The name as in the source: demangled, without a version, without the prefix that glibc gives its
+ * own functions, and without the suffix that the compiler gives a clone.
  */
 static const char *demangle(struct symbolizer *s, const char *name)
 {
@@ -147,7 +147,7 @@ static void open_object(struct symbolizer *s, struct object *o)
 
 	o->opened = 1;
 	if (o->module->path[0] != '/')
-		return; /* the kernel's, or made at run time */
+		return; /* the vDSO, or code made at run time */
 	fd = open(o->module->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode)) {
 		warn_of(s, o, "cannot be opened");
@@ -327,7 +327,7 @@ void symbolize_object(struct symbolizer *s, uint64_t address, struct place *plac
 static size_t ask(struct symbolizer *s, uint64_t address, int exact, struct answer *to)
 {
 	struct place places[INLINED_MAX] = {0};
-	/* A call is what ends one byte before: the next line may be another function's. */
+	/* A call ends one byte before its return address, which may be in another function. */
 	Dwfl_Module *m = locate(s, exact ? address : address - 1, &places[0]);
 	size_t nr = m ? name_code(s, m, places[0].offset, places) : 1;
 

@@ -51,8 +51,8 @@ struct symbolizer *symbolizer_new(const struct elide_module *modules, size_t nr,
 				  void (*warn)(const char *line));
 
 /**
- * symbolize_call() - the call whose return address this is, in the innermost function that
- * is not of a header of the system: not in std::mutex::lock(), but in what calls it.
+ * symbolize_call() - the call with this return address, in the innermost function that is not
+ * inlined from a header of the system: not in std::mutex::lock(), but in its caller.
  */
 void symbolize_call(struct symbolizer *s, uint64_t return_address, struct place *place);
 
@@ -97,7 +97,7 @@ void symbolize_data(struct symbolizer *s, uint64_t address, struct place *place)
 
 /**
  * symbolize_is_pointer() - does a variable hold a pointer at an address?
- * @code: of an instruction that uses it: what its compilation unit says is believed
+ * @code: address of an instruction that uses it, whose compilation unit has the type
  *
  * Return: 1; 0 if it holds something else, or that is not known.
  */

@@ -14,7 +14,7 @@
 /* Version of the JSON output; counts up on any incompatible change. */
 #define COMPARE_SCHEMA 1
 
-/** compare_print() - the result for people. */
+/** compare_print() - print the result as text. */
 void compare_print(const struct comparison *c, FILE *out);
 
 /**

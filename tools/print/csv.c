@@ -2,7 +2,7 @@
 /*
  * csv.c - the report as comma-separated values (RFC 4180), one line per row.
  *
- * A value that is not known, or means nothing in the run's mode, is empty.
+ * A value that is not known, or means nothing without elision, is empty.
  * Must never round.
  */
 #include "../../lib/compiler.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * diff-print.c - two reports beside each other: for people, as JSON and as CSV.
+ * diff-print.c - two reports beside each other: as text, as JSON and as CSV.
  *
  * Must never round in JSON and CSV more than a double does.
  */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * output-table.c - elide report for people, on a terminal.
+ * output-table.c - elide report as text, on a terminal.
  *
  * Must never print a control character of a data file.
  */
@@ -21,7 +21,7 @@ static int has_acquired(void *arg, const struct elide_row *row)
 	return elide_row_acquired(row) != 0;
 }
 
-/* A process that took no lock is only counted. */
+/* A process without an acquisition is only counted. */
 static bool skip(struct output *o, const struct data_file *f)
 {
 	struct state *s = o->state;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * table.c - the report for people: table, totals, what is wrong and what to do.
+ * table.c - the report as text: table, totals, findings and advice.
  *
  * Numbers are rounded for reading; JSON and CSV have the exact ones.
  * Must never print a control character of the data file.
@@ -26,7 +26,7 @@
 #define EXPLAINED_MAX 5
 /* The first rows of the table that are examined for findings although they cost nothing. */
 #define REMARKED_MAX 20
-/* A row that costs less than 1 / WORST_SHARE of what the most expensive row costs is not explained. */
+/* A row that costs less than 1 / WORST_SHARE of the most expensive row is not explained. */
 #define WORST_SHARE 100
 
 struct cell {

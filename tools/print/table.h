@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * table.h - the report for people.
+ * table.h - the report as text.
  *
  * Must never print a control character of the data file.
  */
@@ -15,7 +15,7 @@
 void table_head(const struct report *r, FILE *out);
 
 /**
- * table_print() - print the report for people.
+ * table_print() - print the report as text.
  * @width: columns of the terminal
  * @top:   rows to print, 0 for all
  */

@@ -20,7 +20,7 @@
 
 enum access { ACCESS_UNKNOWN, ACCESS_READ, ACCESS_WRITE };
 
-/* A thread that aborted, one that aborted it, or one that aborted at nothing: it only loaded. */
+/* Whose access: of the thread that aborted, of the one that aborted it, or a hint's load. */
 enum who { WHO_OWN, WHO_OTHER, WHO_HINT };
 
 /* A place in the code that touched bytes of a line. */
@@ -94,14 +94,14 @@ static int compare_lines(const void *x, const void *y)
 	return c ? c : by_number(a->line, b->line);
 }
 
-/* Its own access, and the other thread's if there was one. */
+/* The accesses of a detail: of the thread that aborted, and of the other thread if known. */
 static size_t split(const struct elide_detail *d, struct toucher *to)
 {
 	enum access own = d->source == ELIDE_DETAIL_EMULATOR ? ACCESS_READ : ACCESS_UNKNOWN;
 
 	if (d->source == ELIDE_DETAIL_HINT)
 		own = ACCESS_READ;
-	/* What conflicts with a read is a write. */
+	/* An access that conflicts with a read is a write. */
 	if (d->own_written || (d->other_pc && !d->other_write))
 		own = ACCESS_WRITE;
 	to[0] = (struct toucher){
@@ -123,7 +123,7 @@ static size_t split(const struct elide_detail *d, struct toucher *to)
 	return 2;
 }
 
-/* Sums touchers that are alike; they are sorted. */
+/* Sum up touchers that are equal, which are neighbours. Return: how many are left. */
 static size_t sum_touchers(struct toucher *t, size_t nr)
 {
 	size_t kept = 0;

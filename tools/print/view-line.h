@@ -2,7 +2,7 @@
 /*
  * view-line.h - what was sampled, by cache line: report --by line.
  *
- * Must never sum counters: the samples stand for them, they are not they.
+ * Must never print a sum as a counter: counts of samples are estimates.
  */
 #ifndef ELIDE_VIEW_LINE_H
 #define ELIDE_VIEW_LINE_H
@@ -14,16 +14,16 @@
 
 /* Each shows the first @top lines, most cycles first; 0 for all. */
 
-/** lines_table() - print them for people. */
+/** lines_table() - print the cache lines as text. */
 void lines_table(const struct report *r, FILE *out, size_t top);
 
 /** lines_csv_head() - print the line of the columns' names. */
 void lines_csv_head(FILE *out);
 
-/** lines_csv() - print them as comma-separated values. */
+/** lines_csv() - print the cache lines as comma-separated values. */
 void lines_csv(const struct report *r, FILE *out, size_t top);
 
-/** lines_json() - an array of them. */
+/** lines_json() - the cache lines as an array. */
 json_t *lines_json(const struct report *r, size_t top);
 
 #endif

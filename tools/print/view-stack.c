@@ -16,7 +16,7 @@
 #include "view-stack.h"
 #include "views.h"
 
-/* The most cycles first; of equals the order of the file's records, which records.c has made. */
+/* Most cycles first; samples with as many in the order of records_merge(). */
 static int compare_samples(const void *x, const void *y)
 {
 	const struct elide_sample *a = *(const struct elide_sample *const *)x;

@@ -14,16 +14,16 @@
 
 /* Each shows the first @top stacks, most cycles first; 0 for all. */
 
-/** stacks_table() - print them for people. */
+/** stacks_table() - print the stacks as text. */
 void stacks_table(const struct report *r, FILE *out, size_t top);
 
 /** stacks_csv_head() - print the line of the columns' names. */
 void stacks_csv_head(FILE *out);
 
-/** stacks_csv() - print them as comma-separated values. */
+/** stacks_csv() - print the stacks as comma-separated values. */
 void stacks_csv(const struct report *r, FILE *out, size_t top);
 
-/** stacks_json() - an array of them. */
+/** stacks_json() - the stacks as an array. */
 json_t *stacks_json(const struct report *r, size_t top);
 
 /**

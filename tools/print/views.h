@@ -31,7 +31,7 @@ int where_fill(const struct report *r, struct where *w, uint32_t class_index, un
 /** where_free() - release the names of a row. */
 void where_free(struct where *w);
 
-/** where_print() - "LOCK (KIND) at FUNCTION FILE:LINE" for people. */
+/** where_print() - print "LOCK (KIND) at FUNCTION FILE:LINE". */
 void where_print(FILE *out, const struct where *w);
 
 /** where_csv_head() - print the names of the columns of where_csv(). */

@@ -23,7 +23,7 @@
 #include "../model/run-files.h"
 #include "child.h"
 
-/* Signals that would end this process and that people send to stop or steer the program. */
+/* Signals by which users stop or control a program, and which would end this process. */
 static const int handed_on[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
 
 /* Seconds that a bound program has to end after a signal; then it is killed. */
@@ -100,8 +100,9 @@ static void wait_for(struct child *c, const sigset_t *set)
 		} else if (sig > 0) {
 			if (sig != SIGUSR1 && sig != SIGUSR2)
 				c->signal = sig;
-			/* Sent by a process, to us. What the terminal sends has si_code above 0
-			 * and has gone to the program as well.
+			/*
+			 * A process has sent it. A signal of the terminal, whose si_code is above
+			 * 0, has reached the program, too.
 			 */
 			if (info.si_code <= 0)
 				kill(c->pid, sig);

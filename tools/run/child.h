@@ -52,7 +52,7 @@ struct child {
  */
 int child_measure(struct child *c);
 
-/** child_run() - child_measure() of what is not measured. */
+/** child_run() - run a program as child_measure() does, without measuring it. */
 int child_run(const char *path, char **argv, const char *preload, pid_t *pid, int *status);
 
 /**

@@ -57,7 +57,7 @@ static int same_file(const char *a, const char *b)
 	return !stat(a, &x) && !stat(b, &y) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
-/* "OBJECT HEX": is it still that object? @own is set if it is the program. */
+/* "OBJECT HEX": warn if the object has another build-id now. @own: set if it is the program. */
 static void check_object(const char *path, const char *where, char *rest, const char *elf,
 			 int quiet, int *own)
 {

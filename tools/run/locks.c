@@ -36,7 +36,7 @@ const char *const lock_feature_names[NR_LOCK_FEATURES] = {
 	[HIDDEN_STATIC] = "pthread linked in statically",
 };
 
-/* Functions imported, or, for hidden locks, defined: as the compilers mangle them. */
+/* Functions that an object imports or, for hidden locks, defines; mangled names. */
 static const struct {
 	enum lock_feature feature;
 	const char *pattern;
@@ -60,7 +60,7 @@ static const struct {
 	{HIDDEN_STATIC, "pthread_mutex_lock"},
 };
 
-/* They define what the others import. */
+/* Is it a library that defines the lock functions, so that it does not use them? */
 static int is_libc(const char *name)
 {
 	return !strcmp(name, "libc.so.6") || !strcmp(name, "libpthread.so.0") ||

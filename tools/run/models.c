@@ -145,7 +145,7 @@ void models_print(FILE *out)
 			fprintf(out, "%-16s %s\n", lines[i].model, lines[i].text);
 }
 
-/* What a machine sets a number to, itself or the one it is like; NULL if neither does. */
+/* The line that sets a number for a machine, or for the one that it is LIKE; NULL if none does. */
 static const struct line *find_setting(const struct line *model, const char *number)
 {
 	for (const struct line *l = model + 1; l < lines + ARRAY_SIZE(lines) && !l->model; l++)

@@ -349,7 +349,10 @@ static bool is_set(const char *variable, bool def)
 	return !value || end == value || *end ? def : number;
 }
 
-/* LD_PRELOAD: ours, that for the heap where it is asked for, and what was there. NULL: said why. */
+/*
+ * Value of LD_PRELOAD: the library, with ELIDE_HEAP also that for the heap, and the value before.
+ * Return: NULL after one line.
+ */
 static char *preload_value(void)
 {
 	const char *existing = getenv("LD_PRELOAD");
@@ -412,7 +415,7 @@ static char **emulator_argv(const struct emulator *e, const struct run_request *
 			*c = *c == '_' ? '-' : tolower((unsigned char)*c);
 		argv[n++] = option;
 	}
-	/* Without stacks the library needs no frames from the emulator. */
+	/* With ELIDE_STACKS=0 the library needs no frames from the emulator. */
 	if (is_set("ELIDE_STACKS", true))
 		argv[n++] = "--stacks=yes";
 	memcpy(argv + n, r->argv, r->argc * sizeof(*argv));
@@ -464,8 +467,8 @@ char **run_command(const struct run_request *r, const struct run_program *p, con
 }
 
 /*
- * It is read as hexadecimal, of decimal digits only, always as many and 0 not first: so it takes
- * the emulated program the same number of instructions to read it.
+ * The number is written in decimal digits, always as many and the first not 0, and read as
+ * hexadecimal: so an emulated program needs the same number of instructions to read any of them.
  */
 uint64_t run_mark(void)
 {

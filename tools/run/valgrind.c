@@ -19,7 +19,7 @@
 
 static const char *const supported[] = {"3.19.0"};
 
-/* First line that `valgrind --version` prints, without its "valgrind-". */
+/* The first line that `valgrind --version` prints, without "valgrind-". */
 static int ask_version(const char *valgrind, char *to, size_t size)
 {
 	int pipes[2], status;

@@ -25,7 +25,7 @@ static void frames(struct page *p, const json_t *list)
 	fputs("</ol>\n</details>\n", p->out);
 }
 
-/* Nothing if there are no frames. */
+/* Print a stack, if it has frames. */
 static void stack(struct page *p, const char *title, const json_t *list)
 {
 	if (!json_array_size(list))

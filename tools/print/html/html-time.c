@@ -91,7 +91,7 @@ static json_t *lanes_of(const struct page *p)
 	return lanes;
 }
 
-/* What is less than a step is drawn as one step: the worst state in it. */
+/* Draw a state from @from to @to. A step with several states has the worst of them. */
 static void fill(unsigned char *steps, double from, double to, enum lane_state state)
 {
 	int last = to * LANE_STEPS;
@@ -156,7 +156,7 @@ static void axis(struct page *p, double length)
 	fputs("</svg></td></tr></tfoot>\n", p->out);
 }
 
-/* The adaptive policy's two ways, and how the first does beside the second. */
+/* The two arms that the adaptive policy has compared, and the gain of the first. */
 static void compared(struct page *p, const json_t *e)
 {
 	const json_t *gain = json_object_get(e, "gain_percent");

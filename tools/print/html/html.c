@@ -299,7 +299,7 @@ static size_t one(const struct page *p)
 	return 1;
 }
 
-/* What is missing, because a limit was reached. */
+/* List what was not counted, because a limit was reached. */
 static void not_counted(FILE *out, json_t *dropped)
 {
 	const json_t *value;
@@ -347,7 +347,7 @@ static void run(struct page *p)
 	fputs("</dl>\n", p->out);
 }
 
-/* The sections of a part, in the order in which one asks. */
+/* The sections of a part, the most important first. */
 static const struct section {
 	const char *id;
 	const char *title;

@@ -46,7 +46,7 @@ void html_count(FILE *out, const json_t *number);
 /** html_ns() - a time with its unit; "-" if it is null. */
 void html_ns(FILE *out, const json_t *ns);
 
-/** html_place() - "function file:line", or the best there is. */
+/** html_place() - print "function file:line", or what is known of it. */
 void html_place(FILE *out, const json_t *place);
 
 /** html_lock() - lock and kind of an object that has these, and its site. */
