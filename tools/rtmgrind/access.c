@@ -8,10 +8,22 @@
  * txn_access() must stay cheap for threads outside transactions, and must
  * read a line before it enters it anywhere: the read may fault.
  */
-#include "hle.h"
+#include "access.h"
 #include "pub_tool_machine.h"
-#include "txn.h"
+#include "account.h"
 #include "coherence.h"
+#include "hle.h"
+#include "line.h"
+#include "model.h"
+#include "options.h"
+#include "pages.h"
+#include "requests.h"
+#include "rng.h"
+#include "shared.h"
+#include "syscalls.h"
+#include "txn.h"
+#include "unwind.h"
+#include "vthread.h"
 
 ULong current_bytes;
 

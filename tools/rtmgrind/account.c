@@ -13,8 +13,12 @@
  * Where an instruction is a cycle, time is what was counted down, and nothing
  * is divided.
  */
-#include "rtmgrind.h"
+#include "account.h"
+#include "cores.h"
 #include "model.h"
+#include "requests.h"
+#include "txn.h"
+#include "vthread.h"
 
 /* Added to slice_left while transactions are open: more than any slice and charge. */
 #define TRACKING_BIAS (-(1LL << 48))

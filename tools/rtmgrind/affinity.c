@@ -5,8 +5,15 @@
  * Threads inherit it. Other processes are machines of their own: must never
  * be asked about here, nor told.
  */
-#include "rtmgrind.h"
+#include "affinity.h"
+#include "access.h"
+#include "cores.h"
 #include "model.h"
+#include "sched.h"
+#include "syscalls.h"
+#include "topology.h"
+#include "txn.h"
+#include "vthread.h"
 
 /* The kernel writes masks in words of 8 bytes. */
 static SizeT mask_size(void)

@@ -5,7 +5,8 @@
  * Counted in nanoseconds, so that an interval that is no whole number of cycles does not drift.
  * Must never know whose clock it is: the callers tell the time.
  */
-#include "rtmgrind.h"
+#include "alarm.h"
+#include "time.h"
 
 /**
  * alarm_pass() - time goes on.

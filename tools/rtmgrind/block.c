@@ -5,8 +5,12 @@
  * Must never emit a helper that changes guest registers without saying so.
  */
 #include "block.h"
+#include "account.h"
 #include "coherence.h"
+#include "core-hooks.h"
 #include "model.h"
+#include "sched.h"
+#include "txn.h"
 
 /**
  * block_assign() - compute a value.

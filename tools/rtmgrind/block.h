@@ -65,10 +65,4 @@ void block_stay_tracked(struct block *b);
 IRStmt *block_tracked_exit(const struct block *b, IRStmt *exit);
 void block_end(struct block *b, IRExpr *next);
 
-Bool insn_begins_block(Addr addr);
-Bool insn_ends_block(Addr addr);
-Bool insn_rewrite(struct block *b, Addr addr, UInt size);
-void insn_write(struct block *b, IRExpr *addr, Int size);
-Bool insn_finish(struct block *b);
-
 #endif

@@ -26,12 +26,19 @@
  *                the thread's own, if open, has written it
  */
 #include "coherence.h"
+#include "access.h"
+#include "account.h"
 #include "cache.h"
 #include "contention.h"
 #include "directory.h"
 #include "distance.h"
+#include "line.h"
 #include "model.h"
+#include "pages.h"
+#include "requests.h"
+#include "sched.h"
 #include "txn.h"
+#include "vthread.h"
 
 /**
  * struct core_caches - the caches of a core.

@@ -19,7 +19,11 @@
  * Must never leave a line reserved for a thread that will not come.
  */
 #include "contention.h"
+#include "account.h"
+#include "directory.h"
 #include "distance.h"
+#include "sched.h"
+#include "vthread.h"
 
 /**
  * struct request - what a thread asks for.

@@ -8,7 +8,7 @@
  * lock, and in the shapes instrument.c and insn.c recognise. core_hooks_check()
  * refuses to run on another version.
  */
-#include "rtmgrind.h"
+#include "core-hooks.h"
 #include "config.h"
 #include "libvex.h"
 #include "pub_tool_aspacemgr.h"
@@ -16,6 +16,13 @@
 #include "pub_tool_libcsetjmp.h"
 #include "pub_tool_machine.h"
 #include "pub_tool_options.h"
+#include "insn.h"
+#include "options.h"
+#include "sigwait.h"
+#include "syscalls.h"
+#include "timers.h"
+#include "txn.h"
+#include "vthread.h"
 
 /* The valgrind that these assumptions were verified on. */
 #define SUPPORTED_VERSION "3.19.0"

@@ -9,9 +9,12 @@
  * Must never change what it counts.
  */
 #include "counters.h"
-#include "model.h"
 #include "pub_tool_libcfile.h"
 #include "pub_tool_options.h"
+#include "model.h"
+#include "requests.h"
+#include "sched.h"
+#include "time.h"
 
 /* Names of the causes; the order of enum rtmgrind_cause. */
 static const HChar *const cause_names[] = {

@@ -7,11 +7,18 @@
  * timer, a wait for a signal, or a handler for a signal that people send may wake somebody, so
  * with one of them there is no report. Must never look before nobody else can run.
  */
-#include "rtmgrind.h"
-#include "counters.h"
+#include "deadlock.h"
 #include "pub_tool_debuginfo.h"
 #include "pub_tool_options.h"
 #include "pub_tool_stacktrace.h"
+#include "core-hooks.h"
+#include "counters.h"
+#include "options.h"
+#include "sigwait.h"
+#include "syscalls.h"
+#include "timers.h"
+#include "vthread.h"
+#include "wait.h"
 
 /* Exit status of a program that was ended here. */
 #define DEADLOCK_STATUS 3

@@ -8,9 +8,18 @@
  * timeout of zero, their own timeout being virtual; a signal mask of theirs
  * holds while the thread waits.
  */
-#include "rtmgrind.h"
-#include "model.h"
+#include "fdwait.h"
+#include "access.h"
+#include "account.h"
 #include "host.h"
+#include "model.h"
+#include "sigwait.h"
+#include "syscalls.h"
+#include "time.h"
+#include "timerfd.h"
+#include "txn.h"
+#include "vthread.h"
+#include "wait.h"
 
 #define POLL_IN 1
 #define POLL_PRI 2

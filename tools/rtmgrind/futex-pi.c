@@ -12,9 +12,17 @@
  *
  * Must never wait in the kernel, whose clocks are others.
  */
+#include "futex-pi.h"
+#include "access.h"
+#include "account.h"
 #include "futex.h"
-#include "model.h"
 #include "host.h"
+#include "model.h"
+#include "sched.h"
+#include "syscalls.h"
+#include "txn.h"
+#include "vthread.h"
+#include "wait.h"
 
 /* Of a lock that is there no more it says that nobody has it. */
 static UInt read_word(Addr word)

@@ -13,8 +13,18 @@
  * is sent back to look once that has happened.
  */
 #include "futex.h"
-#include "model.h"
+#include "access.h"
+#include "account.h"
+#include "futex-pi.h"
 #include "host.h"
+#include "lwp.h"
+#include "model.h"
+#include "shared.h"
+#include "syscalls.h"
+#include "time.h"
+#include "txn.h"
+#include "vthread.h"
+#include "wait.h"
 
 /**
  * futex_done() - a futex call of the running thread is over.

@@ -22,8 +22,14 @@
  * Must never leave a thread's own value in memory while another thread runs.
  */
 #include "hle.h"
+#include "access.h"
+#include "counters.h"
+#include "decode.h"
 #include "model.h"
+#include "options.h"
+#include "shared.h"
 #include "txn.h"
+#include "vthread.h"
 
 /* CMPXCHG8B and 64-bit operands are the widest. */
 #define WRITE_SIZE_MAX 8

@@ -9,9 +9,18 @@
  *
  * Must never make a thread run because of real time alone, but for what comes from outside.
  */
-#include "rtmgrind.h"
-#include "model.h"
+#include "idle.h"
+#include "deadlock.h"
+#include "futex-pi.h"
+#include "futex.h"
 #include "host.h"
+#include "model.h"
+#include "sched.h"
+#include "sigwait.h"
+#include "timerfd.h"
+#include "timers.h"
+#include "vthread.h"
+#include "wait.h"
 
 /* Longest real wait between two looks at signals, ns. */
 #define IDLE_NS 20000000LL

@@ -20,8 +20,15 @@
  *
  * Must never replace an RTM instruction with --rtm=no, nor a hint with --hle=no.
  */
+#include "insn.h"
 #include "block.h"
 #include "counters.h"
+#include "decode.h"
+#include "hle.h"
+#include "options.h"
+#include "txn.h"
+#include "unfriendly.h"
+#include "vthread.h"
 
 enum rtm_insn { INSN_OTHER, INSN_XBEGIN, INSN_XEND, INSN_XABORT, INSN_XTEST };
 

@@ -13,9 +13,21 @@
  * Must never emit a helper that could abort between two writes of one guest
  * instruction to the guest's registers.
  */
+#include "instrument.h"
+#include "access.h"
+#include "account.h"
 #include "block.h"
 #include "coherence.h"
+#include "core-hooks.h"
+#include "hle.h"
+#include "insn.h"
+#include "machine.h"
 #include "model.h"
+#include "options.h"
+#include "requests.h"
+#include "syscalls.h"
+#include "txn.h"
+#include "vthread.h"
 
 /* Size and instruction of an access in one word: user addresses have 47 bits. */
 #define PACK_SHIFT 48

@@ -7,9 +7,13 @@
  * sets, or was started with, is kept here and counts what the program maps, as its kernel would.
  * Must never reach the host, but for a program that is about to be replaced by exec.
  */
-#include "rtmgrind.h"
-#include "host.h"
+#include "limit.h"
 #include "pub_tool_aspacemgr.h"
+#include "access.h"
+#include "host.h"
+#include "syscalls.h"
+#include "txn.h"
+#include "vthread.h"
 
 /* include/uapi/asm-generic/resource.h */
 #define RLIMIT_AS 9

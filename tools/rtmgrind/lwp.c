@@ -15,8 +15,11 @@
  * every thread polls once after each of those. For others a thread polls now
  * and then.
  */
-#include "rtmgrind.h"
+#include "lwp.h"
 #include "host.h"
+#include "sched.h"
+#include "sigwait.h"
+#include "vthread.h"
 
 /*
  * Bytes between two calls of a thread's that are taken for one stack. The same

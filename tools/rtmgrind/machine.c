@@ -6,9 +6,21 @@
  * randomness, which are seeded. Must never let through what differs from run
  * to run where it is cheap to hide it.
  */
-#include "rtmgrind.h"
-#include "model.h"
+#include "machine.h"
 #include "pub_tool_machine.h"
+#include "access.h"
+#include "account.h"
+#include "affinity.h"
+#include "limit.h"
+#include "model.h"
+#include "options.h"
+#include "procfs.h"
+#include "rng.h"
+#include "syscalls.h"
+#include "time.h"
+#include "topology.h"
+#include "txn.h"
+#include "vthread.h"
 
 /* Leaf 1 EAX: family 6, model 0x55, stepping 7 (Cascade Lake): glibc leaves RTM alone on it. */
 #define CPU_SIGNATURE 0x50657

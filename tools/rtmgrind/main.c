@@ -2,10 +2,27 @@
 /*
  * main.c - rtmgrind, an RTM machine in software: registers the tool with valgrind.
  */
-#include "counters.h"
-#include "coherence.h"
-#include "hle.h"
+#include "rtmgrind.h"
 #include "pub_tool_options.h"
+#include "access.h"
+#include "account.h"
+#include "coherence.h"
+#include "core-hooks.h"
+#include "counters.h"
+#include "hle.h"
+#include "instrument.h"
+#include "limit.h"
+#include "machine.h"
+#include "options.h"
+#include "pages.h"
+#include "requests.h"
+#include "sched.h"
+#include "shared.h"
+#include "sigwait.h"
+#include "syscalls.h"
+#include "timers.h"
+#include "txn.h"
+#include "vthread.h"
 
 /* Valgrind's own, not in its installed headers. */
 extern Bool VG_(clo_sigill_diag);

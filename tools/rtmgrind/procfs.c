@@ -6,10 +6,14 @@
  * the simulated machine instead, and say the same in every run. The guest
  * gets an anonymous file with the text.
  */
-#include "rtmgrind.h"
-#include "model.h"
-#include "host.h"
+#include "procfs.h"
 #include "pub_tool_aspacemgr.h"
+#include "affinity.h"
+#include "host.h"
+#include "limit.h"
+#include "model.h"
+#include "syscalls.h"
+#include "topology.h"
 
 #define CPU_DIR "/sys/devices/system/cpu/"
 #define PAGE_KIB 4

@@ -4,10 +4,18 @@
  *
  * A request is a no-op on hardware, so it must never abort a transaction.
  */
-#include "counters.h"
-#include "coherence.h"
-#include "model.h"
+#include "requests.h"
 #include "pub_tool_machine.h"
+#include "access.h"
+#include "account.h"
+#include "coherence.h"
+#include "counters.h"
+#include "model.h"
+#include "sched.h"
+#include "syscalls.h"
+#include "txn.h"
+#include "unwind.h"
+#include "vthread.h"
 
 Bool in_region = True;
 

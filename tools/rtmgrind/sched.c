@@ -11,11 +11,28 @@
  * The state is guarded by a spin lock, held for moments only; the big lock
  * must never be waited for while it is held.
  */
-#include "hle.h"
-#include "model.h"
-#include "host.h"
+#include "sched.h"
+#include "access.h"
+#include "account.h"
+#include "affinity.h"
 #include "coherence.h"
 #include "contention.h"
+#include "core-hooks.h"
+#include "cores.h"
+#include "fiber.h"
+#include "futex.h"
+#include "hle.h"
+#include "host.h"
+#include "lwp.h"
+#include "model.h"
+#include "options.h"
+#include "pin.h"
+#include "requests.h"
+#include "rng.h"
+#include "timers.h"
+#include "turn.h"
+#include "txn.h"
+#include "vthread.h"
 
 /* Longest slice, instructions: valgrind polls for signals between two. */
 #define SLICE_MAX 100000

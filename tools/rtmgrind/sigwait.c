@@ -7,9 +7,15 @@
  * slice, and a signal sent while no thread runs arrives at a certain place. Must never take a
  * signal itself: valgrind keeps the book of them.
  */
-#include "rtmgrind.h"
-#include "model.h"
+#include "sigwait.h"
+#include "account.h"
+#include "core-hooks.h"
 #include "host.h"
+#include "model.h"
+#include "syscalls.h"
+#include "time.h"
+#include "vthread.h"
+#include "wait.h"
 
 #define NR_SIGNALS 65
 /* Bytes of the kernel's signal set. */

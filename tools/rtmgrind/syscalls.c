@@ -7,9 +7,30 @@
  * of it, or leaves it to valgrind; then nobody else runs until it is over,
  * unless it is one that may wait for the outside.
  */
-#include "rtmgrind.h"
-#include "model.h"
+#include "syscalls.h"
 #include "pub_tool_aspacemgr.h"
+#include "account.h"
+#include "fdwait.h"
+#include "futex.h"
+#include "idle.h"
+#include "limit.h"
+#include "lwp.h"
+#include "machine.h"
+#include "model.h"
+#include "pages.h"
+#include "pin.h"
+#include "requests.h"
+#include "sched.h"
+#include "shared.h"
+#include "sigwait.h"
+#include "time.h"
+#include "timerfd.h"
+#include "timers.h"
+#include "try.h"
+#include "txn.h"
+#include "unwind.h"
+#include "vthread.h"
+#include "wait.h"
 
 #define POLL_IN 1
 #define POLL_OUT 4

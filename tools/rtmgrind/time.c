@@ -5,8 +5,16 @@
  * Every run begins at the same moment, so that programs that print or hash
  * the time do the same each time. Must never look at the host's clock.
  */
-#include "rtmgrind.h"
+#include "time.h"
+#include "access.h"
+#include "account.h"
 #include "model.h"
+#include "options.h"
+#include "sched.h"
+#include "syscalls.h"
+#include "txn.h"
+#include "vthread.h"
+#include "wait.h"
 
 /* The wall clock at the start: 14 November 2023, 22:13:20 UTC. */
 #define EPOCH_SECONDS 1700000000LL

@@ -7,9 +7,16 @@
  * for the next nanosecond it is. How often it expired is counted here. Must never let the kernel
  * decide when.
  */
-#include "rtmgrind.h"
-#include "model.h"
+#include "timerfd.h"
+#include "account.h"
+#include "alarm.h"
 #include "host.h"
+#include "model.h"
+#include "sched.h"
+#include "syscalls.h"
+#include "time.h"
+#include "vthread.h"
+#include "wait.h"
 
 #define POLL_IN 1
 #define TIMER_ABSTIME 1

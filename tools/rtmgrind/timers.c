@@ -8,9 +8,18 @@
  * processor time count what threads ran in virtual time. Must never arm a timer of the host's,
  * but for a program that is about to be replaced by exec.
  */
-#include "rtmgrind.h"
-#include "model.h"
+#include "timers.h"
+#include "account.h"
+#include "alarm.h"
 #include "host.h"
+#include "lwp.h"
+#include "model.h"
+#include "sched.h"
+#include "syscalls.h"
+#include "time.h"
+#include "timerfd.h"
+#include "vthread.h"
+#include "wait.h"
 
 enum { REAL, VIRTUAL, PROF, NR_ITIMERS };
 

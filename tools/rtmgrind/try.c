@@ -11,7 +11,13 @@
  *
  * Must never change what the program sees of its registers.
  */
-#include "rtmgrind.h"
+#include "try.h"
+#include "account.h"
+#include "sched.h"
+#include "syscalls.h"
+#include "time.h"
+#include "vthread.h"
+#include "wait.h"
 
 /* flock(2), fcntl(2), msgop(2) */
 #define LOCK_NB 4

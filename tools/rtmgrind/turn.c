@@ -6,8 +6,14 @@
  * with the scheduler's guard held; must never look at real time but through
  * wait_due().
  */
-#include "rtmgrind.h"
+#include "turn.h"
 #include "contention.h"
+#include "core-hooks.h"
+#include "cores.h"
+#include "idle.h"
+#include "timers.h"
+#include "vthread.h"
+#include "wait.h"
 
 /* The waiting thread that is to wait for the outside on behalf of all: one with descriptors
  * if there is one. 0 if nobody waits.

@@ -10,10 +10,22 @@
  * Must never leave a line with an owner whose transaction is over.
  */
 #include "txn.h"
+#include "pub_tool_machine.h"
+#include "access.h"
+#include "account.h"
 #include "coherence.h"
 #include "contention.h"
+#include "core-hooks.h"
+#include "counters.h"
 #include "hle.h"
-#include "pub_tool_machine.h"
+#include "line.h"
+#include "model.h"
+#include "options.h"
+#include "requests.h"
+#include "rng.h"
+#include "syscalls.h"
+#include "unwind.h"
+#include "vthread.h"
 
 ULong txn_nr_open;
 Addr current_pc;

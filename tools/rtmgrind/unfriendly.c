@@ -4,6 +4,7 @@
  *
  * Must never be asked about an instruction that was not decoded from guest memory.
  */
+#include "unfriendly.h"
 #include "decode.h"
 #include "model.h"
 

@@ -10,8 +10,14 @@
  *
  * Must never look at real time.
  */
-#include "rtmgrind.h"
+#include "wait.h"
+#include "account.h"
+#include "core-hooks.h"
 #include "model.h"
+#include "sched.h"
+#include "timerfd.h"
+#include "timers.h"
+#include "vthread.h"
 
 /* Virtual time between two looks of a waiter at what the kernel alone knows, while others run. */
 #define LOOK_CYCLES 100000
