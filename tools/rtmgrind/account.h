@@ -71,7 +71,10 @@ void account_give(Long insns, Long lead);
 Bool account_end(struct vthread *t);
 void account_cut(Long at);
 Bool account_ahead(void);
-Long sched_now(void);
-void sched_track(void);
+Long account_now(void);
+Long account_latest(void);
+void account_note_end(void);
+Long account_end_time(void);
+void account_track(void);
 
 #endif

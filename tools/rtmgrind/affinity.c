@@ -8,9 +8,9 @@
 #include "affinity.h"
 #include "access.h"
 #include "cores.h"
+#include "guest.h"
 #include "model.h"
-#include "sched.h"
-#include "syscalls.h"
+#include "slice.h"
 #include "topology.h"
 #include "txn.h"
 #include "vthread.h"
@@ -147,7 +147,7 @@ static void move(VexGuestAMD64State *guest, ThreadId tid)
 	if (t->core < 0 || affinity_allows(t, t->core))
 		return;
 	if (tid == current_tid) {
-		sched_end_slice(guest);
+		slice_stop(guest);
 	} else if (t->state == VT_READY && !t->in_block) {
 		cores_evict(tid);
 		txn_abort_parked(tid, RTMGRIND_CAUSE_INTERRUPT);

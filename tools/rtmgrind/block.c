@@ -6,10 +6,10 @@
  */
 #include "block.h"
 #include "account.h"
-#include "coherence.h"
 #include "core-hooks.h"
+#include "filter.h"
 #include "model.h"
-#include "sched.h"
+#include "slice.h"
 #include "txn.h"
 
 /**
@@ -174,7 +174,7 @@ IRExpr *block_query(struct block *b, const HChar *name, void *helper, IRExpr **a
 
 static VG_REGPARM(1) void help_end_slice(VexGuestAMD64State *guest)
 {
-	sched_end_slice(guest);
+	slice_stop(guest);
 }
 
 static IRExpr *slice_left_after(struct block *b, Int insns)
@@ -228,7 +228,7 @@ static void begin_tracked(struct block *b, Addr addr, Int insns)
 
 		addStmtToIRSB(b->out, IRStmt_Exit(plain, Ijk_Boring, IRConst_U64(addr),
 						  OFFSET(RIP)));
-		b->filter = block_load64(b, &coherence_filter)->Iex.RdTmp.tmp;
+		b->filter = block_load64(b, &filter_entries)->Iex.RdTmp.tmp;
 	}
 	b->guard = block_assign(b, Ity_I1, IRExpr_Binop(Iop_CmpNE64,
 							block_load64(b, &txn_nr_open),

@@ -19,7 +19,7 @@
  * @out: what is emitted
  * @tracked: it is the tracked translation
  * @guard: 1-bit temporary: a transaction is open; only in a tracked block
- * @filter: 64-bit temporary: coherence_filter; only in a tracked block with caches
+ * @filter: 64-bit temporary: filter_entries; only in a tracked block with caches
  * @nr_accesses: memory accesses so far
  * @pc: the guest instruction being rewritten
  * @hint: its XACQUIRE or XRELEASE, if that may elide

@@ -22,7 +22,6 @@ Bool core_blocks_stay(void);
 void core_let_others_run(ThreadId tid);
 void core_restart_thread(void) __attribute__((noreturn));
 void core_set_mask(ThreadId tid, const vki_sigset_t *set, vki_sigset_t *old);
-void core_read_symbols(void);
 
 /* Valgrind's own, not in its installed headers: the thread is on its way out. */
 extern Bool VG_(is_exiting)(ThreadId tid);

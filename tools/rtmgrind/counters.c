@@ -11,9 +11,9 @@
 #include "counters.h"
 #include "pub_tool_libcfile.h"
 #include "pub_tool_options.h"
+#include "account.h"
 #include "model.h"
-#include "requests.h"
-#include "sched.h"
+#include "region.h"
 #include "time.h"
 
 /* Names of the causes; the order of enum rtmgrind_cause. */
@@ -174,7 +174,7 @@ void counters_print_totals(void)
 				      i > 1 ? " " : "", cause_names[i], counts.causes[0][i]);
 	VG_(umsg)("starts %llu commits %llu aborts %llu (%s) cycles %lld region %lld\n",
 		  counts.retired[0][RETIRED_START], counts.retired[0][RETIRED_COMMIT],
-		  counts.retired[0][RETIRED_ABORTED], causes, sched_end_time(), region_cycles());
+		  counts.retired[0][RETIRED_ABORTED], causes, account_end_time(), region_cycles());
 }
 
 /* To the file, or to the log if that is negative. */
@@ -207,7 +207,7 @@ static void put_all(Int fd)
 	put_line(fd, "probe.", "commits", probe.retired[0][RETIRED_COMMIT]);
 	for (i = 1; i < NR_CAUSES; i++)
 		put_line(fd, "probe.", cause_names[i], probe.causes[0][i]);
-	put_line(fd, "time.", "elapsed_ns", model_ns(sched_end_time()));
+	put_line(fd, "time.", "elapsed_ns", model_ns(account_end_time()));
 	put_line(fd, "time.", "cpu_ns", model_ns(cpu_cycles(True)));
 }
 

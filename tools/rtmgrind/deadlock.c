@@ -11,11 +11,11 @@
 #include "pub_tool_debuginfo.h"
 #include "pub_tool_options.h"
 #include "pub_tool_stacktrace.h"
-#include "core-hooks.h"
 #include "counters.h"
+#include "debuginfo.h"
+#include "guest.h"
 #include "options.h"
 #include "sigwait.h"
-#include "syscalls.h"
 #include "timers.h"
 #include "vthread.h"
 #include "wait.h"
@@ -129,7 +129,7 @@ void deadlock_check(void)
 
 	if (opt.deadlock_waits || !deadlocked())
 		return;
-	core_read_symbols();
+	debuginfo_read();
 	VG_(message)(Vg_UserMsg, "Deadlock: every thread waits for another one of this program\n");
 	for (tid = 1; tid < vthread_end; tid++)
 		if (vthreads[tid].state != VT_FREE)

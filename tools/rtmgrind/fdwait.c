@@ -11,10 +11,10 @@
 #include "fdwait.h"
 #include "access.h"
 #include "account.h"
+#include "guest.h"
 #include "host.h"
 #include "model.h"
 #include "sigwait.h"
-#include "syscalls.h"
 #include "time.h"
 #include "timerfd.h"
 #include "txn.h"
@@ -68,7 +68,7 @@ static Bool too_late(VexGuestAMD64State *guest, Addr mask, Long deadline)
 {
 	if (mask && !wait_again(guest))
 		return False;
-	return wait_expired() || (deadline && deadline <= sched_now());
+	return wait_expired() || (deadline && deadline <= account_now());
 }
 
 /* How long a call on a socket waits (SO_RCVTIMEO, SO_SNDTIMEO), cycles; 0 for ever. */
@@ -113,7 +113,7 @@ enum syscall_verdict fd_transfer(VexGuestAMD64State *guest, Short events)
 	enum syscall_verdict verdict;
 	Long timeout;
 
-	timerfd_expire(sched_now());
+	timerfd_expire(account_now());
 	if (timerfd_read(guest, &verdict))
 		return verdict;
 	if (host_poll(&fd, 1, 0) != 0 || will_not_wait(guest, fd.fd))
@@ -147,7 +147,7 @@ enum syscall_verdict fd_poll(VexGuestAMD64State *guest)
 		return leave_to_kernel();
 	if (forever && wait_kernel_may())
 		return leave_to_kernel();
-	timerfd_expire(sched_now());
+	timerfd_expire(account_now());
 	if (plain)
 		deadline = deadline_ms(guest->guest_RDX);
 	else if (!forever && !time_read_timeout(guest->guest_RDX, &deadline))
@@ -209,7 +209,7 @@ static Bool copy_sets(VexGuestAMD64State *guest, UChar sets[3][SET_MAX], SizeT s
 /* Both calls say how much of the timeout is left: select(2), under "C library/kernel differences". */
 static void write_select_left(VexGuestAMD64State *guest, Long deadline)
 {
-	Long left = deadline > sched_now() ? model_ns(deadline - sched_now()) : 0;
+	Long left = deadline > account_now() ? model_ns(deadline - account_now()) : 0;
 	/* struct timeval or timespec: two words */
 	Long *timeout = (Long *)guest->guest_R8;
 
@@ -261,7 +261,7 @@ enum syscall_verdict fd_select(VexGuestAMD64State *guest)
 	Long deadline, ready;
 	Addr mask;
 
-	timerfd_expire(sched_now());
+	timerfd_expire(account_now());
 	if (nr < 0 || size > SET_MAX || (!guest->guest_R8 && wait_kernel_may()) ||
 	    !select_deadline(guest, &deadline, &mask) || !copy_sets(guest, sets, size, False))
 		return leave_to_kernel();
@@ -294,7 +294,7 @@ enum syscall_verdict fd_epoll(VexGuestAMD64State *guest)
 	Long deadline = deadline_ms(timeout);
 	Long ready;
 
-	timerfd_expire(sched_now());
+	timerfd_expire(account_now());
 	if (max <= 0 || !guest_may(events, EPOLL_EVENT_SIZE, VKI_PROT_WRITE) ||
 	    (timeout < 0 && wait_kernel_may()))
 		return leave_to_kernel();

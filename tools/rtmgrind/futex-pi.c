@@ -16,10 +16,10 @@
 #include "access.h"
 #include "account.h"
 #include "futex.h"
+#include "guest.h"
+#include "handover.h"
 #include "host.h"
 #include "model.h"
-#include "sched.h"
-#include "syscalls.h"
 #include "txn.h"
 #include "vthread.h"
 #include "wait.h"
@@ -145,7 +145,7 @@ static enum syscall_verdict lock(VexGuestAMD64State *guest, UInt op, Addr word)
 			break;
 		if (closes_circle(value))
 			return futex_done(guest, -(Long)VKI_EDEADLK);
-		if (deadline && deadline <= sched_now())
+		if (deadline && deadline <= account_now())
 			return futex_done(guest, -(Long)VKI_ETIMEDOUT);
 		/* Another process may have released it meanwhile. */
 	} while (!(value & OWNER_MASK) || !futex_swap(word, value, value | LOCK_WAITERS));
@@ -164,7 +164,7 @@ static void hand_over(Addr word, UInt value)
 	if (!next)
 		futex_swap(word, value, 0);
 	else if (give(word, value, 0, next))
-		wait_complete(next, 0, sched_now() + model.wakeup);
+		wait_complete(next, 0, account_now() + model.wakeup);
 }
 
 static Long unlock(Addr word, UInt op)
@@ -178,7 +178,7 @@ static Long unlock(Addr word, UInt op)
 		return 0;
 	}
 	/* The kernel lets only the host thread whose id the word has release the lock. */
-	sched_go_home();
+	handover_go_home();
 	result = host_syscall(__NR_futex, word, CMD_UNLOCK_PI, 0, 0, 0, 0);
 	/* Nobody waited in the kernel. */
 	if (!result && !(read_word(word) & OWNER_MASK))
@@ -215,7 +215,7 @@ static Long requeue(VexGuestAMD64State *guest, UInt op)
 		wait_set_kind(wait, WAIT_PI);
 		wait->addr = to;
 		if (!(value & OWNER_MASK) && give(to, value, value & OWNER_DIED, tid))
-			wait_complete(tid, 0, sched_now() + model.wakeup);
+			wait_complete(tid, 0, account_now() + model.wakeup);
 		else
 			futex_swap(to, value, value | LOCK_WAITERS);
 	}
@@ -261,6 +261,6 @@ void futex_pi_owner_exits(ThreadId tid)
 		const struct wait *wait = &vthreads[waiter].wait;
 
 		if (wait->kind == WAIT_PI && owned_by(read_word(wait->addr), tid))
-			wait_poke(waiter, sched_now() + model.wakeup);
+			wait_poke(waiter, account_now() + model.wakeup);
 	}
 }

@@ -16,11 +16,11 @@
 #include "access.h"
 #include "account.h"
 #include "futex-pi.h"
+#include "guest.h"
 #include "host.h"
 #include "lwp.h"
 #include "model.h"
 #include "shared.h"
-#include "syscalls.h"
 #include "time.h"
 #include "txn.h"
 #include "vthread.h"
@@ -159,7 +159,7 @@ static enum syscall_verdict futex_wait(VexGuestAMD64State *guest, UInt op)
 	if (!wait->kind) {
 		if (!futex_deadline(guest, op, &deadline))
 			return futex_done(guest, -(Long)VKI_EINVAL);
-		if (deadline && deadline <= sched_now())
+		if (deadline && deadline <= account_now())
 			return futex_done(guest, -(Long)VKI_ETIMEDOUT);
 	}
 	/* Not private and naming a live thread: pthread_join(). */
@@ -230,7 +230,7 @@ static Long wake(Addr word, Int max, UInt mask, Bool outside)
 	if (max < 1)
 		max = 1;
 	while (woken < max && (tid = first_waiter(word, mask, False)) != 0) {
-		wait_complete(tid, 0, sched_now() + model.wakeup);
+		wait_complete(tid, 0, account_now() + model.wakeup);
 		woken++;
 	}
 	return woken;
@@ -258,7 +258,7 @@ static Long requeue(VexGuestAMD64State *guest, UInt op)
 	/* First those that it wakes, then those that it moves. */
 	woken = done < max_woken ? done : max_woken;
 	for (; woken < max_woken && (tid = first_waiter(from, ~0u, False)) != 0; woken++, done++)
-		wait_complete(tid, 0, sched_now() + model.wakeup);
+		wait_complete(tid, 0, account_now() + model.wakeup);
 	for (; from != to && done < (Long)max_woken + max &&
 	       (tid = first_waiter(from, ~0u, False)) != 0; done++) {
 		vthreads[tid].wait.addr = to;
@@ -389,7 +389,7 @@ void futex_thread_exits(ThreadId tid)
 
 		if ((wait->kind == WAIT_FUTEX || wait->kind == WAIT_EXIT) &&
 		    (wait->value & OWNER_MASK) == lwp)
-			wait_poke(waiter, sched_now() + model.wakeup);
+			wait_poke(waiter, account_now() + model.wakeup);
 	}
 	futex_pi_owner_exits(tid);
 }

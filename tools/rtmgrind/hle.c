@@ -25,6 +25,7 @@
 #include "access.h"
 #include "counters.h"
 #include "decode.h"
+#include "guest.h"
 #include "model.h"
 #include "options.h"
 #include "shared.h"

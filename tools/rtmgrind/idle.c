@@ -10,12 +10,13 @@
  * Must never make a thread run because of real time alone, but for what comes from outside.
  */
 #include "idle.h"
+#include "account.h"
 #include "deadlock.h"
 #include "futex-pi.h"
 #include "futex.h"
+#include "handover.h"
 #include "host.h"
 #include "model.h"
-#include "sched.h"
 #include "sigwait.h"
 #include "timerfd.h"
 #include "timers.h"
@@ -56,7 +57,7 @@ static Bool outside_may_come(void)
 /* The machine's clock while nobody runs, as a time to poke at. */
 static Long paced_now(void)
 {
-	Long now = pace.on ? pace.clock + model_cycles(host_now() - pace.real) : sched_latest();
+	Long now = pace.on ? pace.clock + model_cycles(host_now() - pace.real) : account_latest();
 
 	return now > 0 ? now : 1;
 }
@@ -74,7 +75,7 @@ Bool wait_due(Long deadline)
 	if (!outside_may_come())
 		return True;
 	if (!pace.on) {
-		pace.clock = sched_latest();
+		pace.clock = account_latest();
 		pace.real = host_now();
 		pace.on = True;
 	}
@@ -233,7 +234,7 @@ void wait_idle(void)
 	 * Word 0 is the scheduler's.
 	 */
 	if (!nr)
-		woken = sched_sleep(words, nr_words + 1, timeout) > 0;
+		woken = handover_sleep(words, nr_words + 1, timeout) > 0;
 	else if (host_poll(fds, nr, timeout) > 0)
 		poke_ready(fds);
 	/* SIGCHLD comes last of what a child's end means: with it the child is found, too. */

@@ -24,6 +24,7 @@
 #include "block.h"
 #include "counters.h"
 #include "decode.h"
+#include "guest.h"
 #include "hle.h"
 #include "options.h"
 #include "txn.h"

@@ -17,14 +17,15 @@
 #include "access.h"
 #include "account.h"
 #include "block.h"
-#include "coherence.h"
 #include "core-hooks.h"
+#include "filter.h"
+#include "guest.h"
 #include "hle.h"
 #include "insn.h"
 #include "machine.h"
 #include "model.h"
 #include "options.h"
-#include "requests.h"
+#include "region.h"
 #include "syscalls.h"
 #include "txn.h"
 #include "vthread.h"
@@ -51,7 +52,7 @@ static VG_REGPARM(2) void help_read_miss(Addr addr, UWord packed)
 	SizeT size = packed >> PACK_SHIFT;
 
 	current_pc = packed & ((1UL << PACK_SHIFT) - 1);
-	if (coherence_passes(addr, size, False))
+	if (filter_passes(addr, size, False))
 		guest_access_again(addr, size, False);
 	else
 		guest_access(addr, size, False);
@@ -62,7 +63,7 @@ static VG_REGPARM(2) void help_write_miss(Addr addr, UWord packed)
 	SizeT size = packed >> PACK_SHIFT;
 
 	current_pc = packed & ((1UL << PACK_SHIFT) - 1);
-	if (coherence_passes(addr, size, True))
+	if (filter_passes(addr, size, True))
 		guest_access_again(addr, size, True);
 	else
 		guest_access(addr, size, True);

@@ -10,8 +10,8 @@
 #include "limit.h"
 #include "pub_tool_aspacemgr.h"
 #include "access.h"
+#include "guest.h"
 #include "host.h"
-#include "syscalls.h"
 #include "txn.h"
 #include "vthread.h"
 

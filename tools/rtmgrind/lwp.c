@@ -16,8 +16,8 @@
  * and then.
  */
 #include "lwp.h"
+#include "handover.h"
 #include "host.h"
-#include "sched.h"
 #include "sigwait.h"
 #include "vthread.h"
 
@@ -87,7 +87,7 @@ Int __wrap_vgPlain_gettid(void)
 
 	if (t && !unknown && is_on(t, (Addr)__builtin_frame_address(0)))
 		return t->lwp;
-	return sched_lwp(__real_vgPlain_gettid());
+	return handover_lwp(__real_vgPlain_gettid());
 }
 
 /**
@@ -113,12 +113,12 @@ void __wrap_vgPlain_poll_signals(ThreadId tid)
 	if (t->polled_calls == nr_calls && t->clock - t->polled_at < POLL_CYCLES && !t->wait.kind)
 		return;
 	/* A signal may be pending for a host thread alone: none is taken on another's. */
-	if (!sched_at_home() && t->polled_calls == nr_calls && !t->wait.kind &&
+	if (!handover_at_home() && t->polled_calls == nr_calls && !t->wait.kind &&
 	    t->clock - t->polled_home < AWAY_CYCLES && !wait_signal_pending()) {
 		t->polled_at = t->clock;
 		return;
 	}
-	sched_go_home();
+	handover_go_home();
 	t->polled_calls = nr_calls;
 	t->polled_at = t->polled_home = t->clock;
 	__real_vgPlain_poll_signals(tid);

@@ -11,12 +11,12 @@
 #include "access.h"
 #include "account.h"
 #include "affinity.h"
+#include "guest.h"
 #include "limit.h"
 #include "model.h"
 #include "options.h"
 #include "procfs.h"
 #include "rng.h"
-#include "syscalls.h"
 #include "time.h"
 #include "topology.h"
 #include "txn.h"
@@ -132,7 +132,7 @@ void machine_cpuid_leave(VexGuestAMD64State *guest)
  */
 ULong machine_rdtsc(void)
 {
-	return sched_now();
+	return account_now();
 }
 
 /* Where Linux puts the node in what RDTSCP says of the processor (VDSO_CPUNODE_BITS). */
@@ -144,7 +144,7 @@ ULong machine_rdtsc(void)
  */
 void machine_rdtscp(VexGuestAMD64State *guest)
 {
-	ULong now = sched_now();
+	ULong now = account_now();
 
 	guest->guest_RAX = (UInt)now;
 	guest->guest_RDX = now >> 32;

@@ -9,6 +9,8 @@
 #include "coherence.h"
 #include "core-hooks.h"
 #include "counters.h"
+#include "guest.h"
+#include "handover.h"
 #include "hle.h"
 #include "instrument.h"
 #include "limit.h"
@@ -34,7 +36,7 @@ static void started(void)
 	sched_init();
 	coherence_init();
 	txn_init(nr_vthreads);
-	sched_track();
+	account_track();
 	hle_init(nr_vthreads);
 	counters_init();
 	pages_init();
@@ -51,7 +53,7 @@ static void started(void)
 static void finished(Int exit_code)
 {
 	/* A signal that ends the process is sent to the calling thread. */
-	sched_go_home();
+	handover_go_home();
 	if (VG_(clo_verbosity) > 0)
 		counters_print_totals();
 	counters_write();

@@ -14,7 +14,7 @@
 #include "account.h"
 #include "host.h"
 #include "model.h"
-#include "requests.h"
+#include "region.h"
 #include "shared.h"
 
 /* Pages known to be present, direct-mapped: 4,096 of them span 16 MiB. */

@@ -9,10 +9,10 @@
 #include "procfs.h"
 #include "pub_tool_aspacemgr.h"
 #include "affinity.h"
+#include "guest.h"
 #include "host.h"
 #include "limit.h"
 #include "model.h"
-#include "syscalls.h"
 #include "topology.h"
 
 #define CPU_DIR "/sys/devices/system/cpu/"

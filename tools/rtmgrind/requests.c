@@ -7,51 +7,16 @@
 #include "requests.h"
 #include "pub_tool_machine.h"
 #include "access.h"
-#include "account.h"
-#include "coherence.h"
 #include "counters.h"
+#include "guest.h"
 #include "model.h"
-#include "sched.h"
-#include "syscalls.h"
+#include "region.h"
 #include "txn.h"
 #include "unwind.h"
 #include "vthread.h"
 
-Bool in_region = True;
-
 /* Longest stack that RTMGRIND_STACK tells. */
 #define MAX_FRAMES 256
-
-/* Cycles of the regions that have ended, and when the running one began. */
-static Long ended_regions;
-static Long region_begun;
-static Bool region_asked;
-
-/**
- * region_cycles() - virtual time spent in the region of interest so far.
- *
- * Return: cycles.
- */
-Long region_cycles(void)
-{
-	return ended_regions + (in_region ? sched_end_time() - region_begun : 0);
-}
-
-static void set_region(Bool in)
-{
-	/* What ran before the first request was set-up. */
-	if (!region_asked) {
-		region_asked = True;
-		in_region = False;
-	}
-	if (in && !in_region)
-		region_begun = sched_now();
-	if (!in && in_region)
-		ended_regions += sched_now() - region_begun;
-	in_region = in;
-	sched_track();
-	coherence_forget_filters();
-}
 
 static Bool describe_machine(ThreadId tid, Addr to, SizeT size)
 {
@@ -112,7 +77,7 @@ Bool request_handle(ThreadId tid, UWord *args, UWord *answer)
 		return True;
 	case RTMGRIND_ROI_BEGIN:
 	case RTMGRIND_ROI_END:
-		set_region(args[0] == RTMGRIND_ROI_BEGIN);
+		region_set(args[0] == RTMGRIND_ROI_BEGIN);
 		*answer = 0;
 		return True;
 	case RTMGRIND_MACHINE:

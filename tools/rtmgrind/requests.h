@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * requests.h - client requests, and the region of interest; see requests.c.
+ * requests.h - client requests, what lib/emulator.h lets a program ask; see requests.c.
  *
  * Must never abort a transaction.
  */
@@ -9,10 +9,6 @@
 
 #include "rtmgrind.h"
 
-/* The cost model is on: False outside the region of interest. */
-extern Bool in_region;
-
-Long region_cycles(void);
 Bool request_handle(ThreadId tid, UWord *args, UWord *answer);
 
 #endif

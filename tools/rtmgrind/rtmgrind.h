@@ -2,14 +2,14 @@
 /*
  * rtmgrind.h - the types and constants that every file of the emulator needs.
  *
- * A block of guest code becomes calls of the emulator in instrument.c, with block.c and insn.c. Those
- * calls go to access.c, txn.c and hle.c (conflicts and transactions), to coherence.c (caches) and to
- * syscalls.c (system calls in virtual time). sched.c gives each thread slices of virtual time: turn.c
- * chooses the thread, cores.c its simulated processor, and account.c converts instructions to time.
- * A thread that waits is kept by wait.c on behalf of futex.c, futex-pi.c, fdwait.c, sigwait.c and
- * try.c; idle.c lets time pass while all threads wait.
+ * instrument.c, with block.c and insn.c, turns each block of guest code into calls of the emulator:
+ * of access.c, txn.c and hle.c (conflicts and transactions), coherence.c (caches), and syscalls.c
+ * (system calls in virtual time). sched.c gives threads slices of virtual time: turn.c chooses the
+ * thread, cores.c its simulated processor, slice.c the length; account.c converts instructions to
+ * time. wait.c keeps the threads that wait, on behalf of futex.c, futex-pi.c, fdwait.c, sigwait.c
+ * and try.c; idle.c lets time pass while all threads wait.
  *
- * Must never include libc, as a Valgrind tool has none, and must never declare a function: each file
+ * Must never include libc, as a Valgrind tool has none. Must never declare a function: each file
  * has a header of its own.
  */
 #ifndef RTMGRIND_RTMGRIND_H

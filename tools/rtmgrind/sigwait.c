@@ -10,9 +10,9 @@
 #include "sigwait.h"
 #include "account.h"
 #include "core-hooks.h"
+#include "guest.h"
 #include "host.h"
 #include "model.h"
-#include "syscalls.h"
 #include "time.h"
 #include "vthread.h"
 #include "wait.h"
@@ -225,7 +225,7 @@ static enum syscall_verdict timed_wait(VexGuestAMD64State *guest)
 
 	if (!guest_may((Addr)set, SIGSET_SIZE, VKI_PROT_READ) ||
 	    (timeout && !time_read_timeout(timeout, &deadline)) || pending() & *set ||
-	    (deadline && deadline <= sched_now()))
+	    (deadline && deadline <= account_now()))
 		return take_now();
 	if (!timeout && wait_kernel_may()) {
 		wait_cancel(current_tid);
@@ -317,6 +317,6 @@ enum syscall_verdict wait_child_call(VexGuestAMD64State *guest)
 	wait_begin(guest, WAIT_TRY, 0, 0);
 	/* It waits even if a child has ended by now: when one does, real time decides. */
 	if (!again)
-		wait_poke(current_tid, sched_now());
+		wait_poke(current_tid, account_now());
 	return SYSCALL_WAIT;
 }

@@ -12,6 +12,8 @@
 #include "account.h"
 #include "fdwait.h"
 #include "futex.h"
+#include "guest.h"
+#include "handover.h"
 #include "idle.h"
 #include "limit.h"
 #include "lwp.h"
@@ -19,10 +21,11 @@
 #include "model.h"
 #include "pages.h"
 #include "pin.h"
-#include "requests.h"
+#include "region.h"
 #include "sched.h"
 #include "shared.h"
 #include "sigwait.h"
+#include "slice.h"
 #include "time.h"
 #include "timerfd.h"
 #include "timers.h"
@@ -36,19 +39,6 @@
 #define POLL_OUT 4
 /* fcntl's F_OFD_SETLKW (include/uapi/asm-generic/fcntl.h) */
 #define OFD_SETLKW 38
-
-/**
- * guest_may() - may the guest access memory so?
- * @addr: first byte
- * @size: bytes
- * @prot: VKI_PROT_READ, VKI_PROT_WRITE or both
- *
- * Return: True if so.
- */
-Bool guest_may(Addr addr, SizeT size, UInt prot)
-{
-	return VG_(am_is_valid_for_client)(addr, size, prot);
-}
 
 /* Calls that interrupt every core of the process, and so abort all transactions: they change
  * mappings (the others' translation buffers must forget them) or copy the memory.
@@ -158,7 +148,7 @@ ULong syscall_enter(VexGuestAMD64State *guest)
 		uncharge_insn();
 		if (sched_is_idle()) {
 			wait_idle();
-			sched_end_slice(guest);
+			slice_stop(guest);
 			return SYSCALL_WAIT;
 		}
 	}
@@ -208,14 +198,14 @@ void syscall_pre(ThreadId tid, UInt nr, UWord *args, UInt nr_args)
 	struct vthread *t = &vthreads[tid];
 	Bool waits = !t->ready && !t->try_nr && waits_outside(nr, args);
 
-	sched_go_home();
+	handover_go_home();
 	t->calling = waits ? VT_OUTSIDE : VT_KERNEL;
 	t->ready = False;
 	lwp_note_call(nr == __NR_clone || nr == __NR_fork || nr == __NR_vfork);
 	if (nr == __NR_clone || nr == __NR_fork || nr == __NR_vfork || nr == __NR_execve)
 		pin_release(&vthreads[tid]);
 	if (nr == __NR_exit_group)
-		sched_note_end();
+		account_note_end();
 	if (nr == __NR_execve) {
 		timers_exec(True);
 		limit_exec(True);

@@ -9,7 +9,6 @@
 
 #include "rtmgrind.h"
 
-Bool guest_may(Addr addr, SizeT size, UInt prot);
 ULong syscall_enter(VexGuestAMD64State *guest);
 void syscall_pre(ThreadId tid, UInt nr, UWord *args, UInt nr_args);
 void syscall_post(ThreadId tid, UInt nr, UWord *args, UInt nr_args, SysRes res);

@@ -8,10 +8,10 @@
 #include "time.h"
 #include "access.h"
 #include "account.h"
+#include "guest.h"
 #include "model.h"
 #include "options.h"
-#include "sched.h"
-#include "syscalls.h"
+#include "slice.h"
 #include "txn.h"
 #include "vthread.h"
 #include "wait.h"
@@ -60,7 +60,7 @@ Long time_base(Int clock)
  */
 Long cpu_cycles(Bool process)
 {
-	Long cycles = sched_now() - current_vthread()->clock;
+	Long cycles = account_now() - current_vthread()->clock;
 	ThreadId tid;
 
 	if (!process)
@@ -76,8 +76,8 @@ Long cpu_cycles(Bool process)
  */
 static Long time_shown(void)
 {
-	if (shown < sched_now())
-		shown = sched_now();
+	if (shown < account_now())
+		shown = account_now();
 	current_vthread()->shown = shown;
 	return shown;
 }
@@ -91,7 +91,7 @@ static Long time_shown(void)
  */
 Long time_after(Long cycles)
 {
-	Long now = sched_now();
+	Long now = account_now();
 
 	if (cycles && now < current_vthread()->shown)
 		now = current_vthread()->shown;
@@ -341,7 +341,7 @@ static enum syscall_verdict sleep_call(VexGuestAMD64State *guest)
 		/* A sleep of 0 is a sleep of 1: it waits for the others. */
 		deadline += deadline == time_after(0);
 	}
-	if (absolute && !wait_again(guest) && deadline && deadline <= sched_now())
+	if (absolute && !wait_again(guest) && deadline && deadline <= account_now())
 		return answer(guest, 0);
 	wait_begin(guest, WAIT_SLEEP, deadline, 0);
 	return SYSCALL_WAIT;
@@ -352,7 +352,7 @@ static enum syscall_verdict yield_call(VexGuestAMD64State *guest)
 {
 	charge(opt.quantum);
 	current_vthread()->timeslice_end = 0;
-	sched_end_slice(guest);
+	slice_stop(guest);
 	return answer(guest, 0);
 }
 

@@ -10,10 +10,10 @@
 #include "timerfd.h"
 #include "account.h"
 #include "alarm.h"
+#include "guest.h"
 #include "host.h"
 #include "model.h"
-#include "sched.h"
-#include "syscalls.h"
+#include "slice.h"
 #include "time.h"
 #include "vthread.h"
 #include "wait.h"
@@ -277,12 +277,12 @@ static enum syscall_verdict settime(VexGuestAMD64State *guest, struct timerfd *t
 	if (!time_valid_spec(new))
 		return answer(guest, -(Long)VKI_EINVAL);
 	if (old)
-		alarm_get(&t->alarm, time_ns(sched_now()), old);
+		alarm_get(&t->alarm, time_ns(account_now()), old);
 	t->ticks = 0;
 	set_readable(t, False);
-	alarm_set(&t->alarm, new, time_ns(sched_now()), absolute ? time_base(t->clock) : -1);
+	alarm_set(&t->alarm, new, time_ns(account_now()), absolute ? time_base(t->clock) : -1);
 	/* The running slice may be longer than that. */
-	sched_end_slice(guest);
+	slice_stop(guest);
 	return answer(guest, 0);
 }
 
@@ -302,11 +302,11 @@ enum syscall_verdict timerfd_call(VexGuestAMD64State *guest, Bool *ours)
 		      guest->guest_RAX == __NR_timerfd_gettime);
 	if (!*ours)
 		return SYSCALL_REAL;
-	timerfd_expire(sched_now());
+	timerfd_expire(account_now());
 	if (guest->guest_RAX == __NR_timerfd_settime)
 		return settime(guest, t);
 	if (!guest_may((Addr)spec, sizeof(*spec), VKI_PROT_WRITE))
 		return answer(guest, -(Long)VKI_EFAULT);
-	alarm_get(&t->alarm, time_ns(sched_now()), spec);
+	alarm_get(&t->alarm, time_ns(account_now()), spec);
 	return answer(guest, 0);
 }

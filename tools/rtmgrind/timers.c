@@ -11,11 +11,11 @@
 #include "timers.h"
 #include "account.h"
 #include "alarm.h"
+#include "guest.h"
 #include "host.h"
 #include "lwp.h"
 #include "model.h"
-#include "sched.h"
-#include "syscalls.h"
+#include "slice.h"
 #include "time.h"
 #include "timerfd.h"
 #include "vthread.h"
@@ -80,7 +80,7 @@ static Long cpu_left(const struct timer *t)
 
 static Long now_of(const struct timer *t)
 {
-	return time_ns(t->cpu ? time_cpu(t->of) : sched_now());
+	return time_ns(t->cpu ? time_cpu(t->of) : account_now());
 }
 
 static Bool sends(const struct timer *t)
@@ -200,7 +200,7 @@ void timers_expire(Long now)
 			continue;
 		times = alarm_pass(&t->alarm, t->cpu ? model_ns(time_cpu(t->of)) : model_ns(now));
 		if (times)
-			expire(t, times, t->cpu ? sched_now() : now);
+			expire(t, times, t->cpu ? account_now() : now);
 	}
 }
 
@@ -317,7 +317,7 @@ static void set_timer(VexGuestAMD64State *guest, struct timer *t,
 	t->pending = False;
 	t->overrun = t->last_overrun = 0;
 	/* The running slice may be longer than that. */
-	sched_end_slice(guest);
+	slice_stop(guest);
 }
 
 static enum syscall_verdict alarm_call(VexGuestAMD64State *guest)

@@ -13,8 +13,8 @@
  */
 #include "try.h"
 #include "account.h"
-#include "sched.h"
-#include "syscalls.h"
+#include "guest.h"
+#include "slice.h"
 #include "time.h"
 #include "vthread.h"
 #include "wait.h"
@@ -147,7 +147,7 @@ enum syscall_verdict try_call(VexGuestAMD64State *guest)
 
 	if (t->wait.tried) {
 		t->wait.tried = False;
-		sched_end_slice(guest);
+		slice_stop(guest);
 		return SYSCALL_WAIT;
 	}
 	/* The kernel says what is wrong with a timeout. */
@@ -182,7 +182,7 @@ Bool try_over(struct vthread *t, Int error)
 	*argument(guest, form->arg) = t->try_arg;
 	if (error != form->error) {
 		wait_cancel(current_tid);
-	} else if (t->try_deadline && t->try_deadline <= sched_now()) {
+	} else if (t->try_deadline && t->try_deadline <= account_now()) {
 		/* What the kernel says is what it says after a timeout. */
 		wait_cancel(current_tid);
 	} else {

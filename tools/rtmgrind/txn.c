@@ -17,18 +17,17 @@
 #include "contention.h"
 #include "core-hooks.h"
 #include "counters.h"
+#include "guest.h"
 #include "hle.h"
 #include "line.h"
 #include "model.h"
 #include "options.h"
-#include "requests.h"
+#include "region.h"
 #include "rng.h"
-#include "syscalls.h"
 #include "unwind.h"
 #include "vthread.h"
 
 ULong txn_nr_open;
-Addr current_pc;
 
 struct txn **txns;
 struct rng txn_rng;
@@ -84,7 +83,7 @@ static void drop_lines(ThreadId tid, struct txn *txn, Bool undo)
 	}
 	txn->depth = 0;
 	txn_nr_open--;
-	sched_track();
+	account_track();
 	if (tid == current_tid)
 		coherence_resume(tid);
 }
@@ -121,7 +120,7 @@ void txn_rollback(ThreadId tid, const struct rtmgrind_abort *info, UInt code)
 	struct rtmgrind_abort *last = &txn->last;
 	const struct touch *touch;
 	HWord event_check[2];
-	Long now = tid == current_tid ? sched_now() : vthreads[tid].clock;
+	Long now = tid == current_tid ? account_now() : vthreads[tid].clock;
 
 	*last = *info;
 	last->status = status_of(txn, info->cause, code);
@@ -320,7 +319,7 @@ static void begin(VexGuestAMD64State *guest, Addr fallback, Bool hle)
 	txn->fallback = fallback;
 	txn->guest = guest;
 	txn->saved = *guest;
-	txn->begun = sched_now();
+	txn->begun = account_now();
 	txn->nr_read = txn->nr_written = txn->nr_beyond = 0;
 	VG_(memset)(txn->ways, 0, model_l1_sets());
 	txn->doomed = 0;
@@ -329,7 +328,7 @@ static void begin(VexGuestAMD64State *guest, Addr fallback, Bool hle)
 		/* Among the first lines: late enough to have something to undo. */
 		txn->doomed = 1 + rng_next(&txn_rng) % 4;
 	txn_nr_open++;
-	sched_track();
+	account_track();
 	coherence_txn_begin(current_tid);
 	counters_begin(hle);
 	if (in_region)

@@ -75,12 +75,6 @@ struct txn {
 
 /* Open transactions. Tracked code tests it once a block. */
 extern ULong txn_nr_open;
-/*
- * The guest instruction that has called the emulator: Valgrind keeps the register up to date too
- * coarsely.
- */
-extern Addr current_pc;
-
 /* Indexed by ThreadId; NULL for threads that never began one. */
 extern struct txn **txns;
 /* What chance decides about transactions. */

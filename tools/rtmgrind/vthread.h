@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * vthread.h - the simulated thread: what every part keeps about a guest thread.
+ * vthread.h - the simulated thread: what every part keeps about a guest thread; see vthread.c.
  *
  * Must never be needed by code that the guest's threads do not concern, as caches and decoding.
  */
@@ -74,8 +74,8 @@ struct wait {
  *   from         to           moved by                     when
  *   VT_FREE      VT_READY     arrive()                     the host thread of a new guest thread
  *                                                          takes the big lock for the first time
- *   VT_READY     VT_RUNNING   begin_slice()                it is the turn of the thread
- *   VT_WAITING   VT_RUNNING   begin_slice()                the thread tries its call again, or
+ *   VT_READY     VT_RUNNING   slice_begin()                it is the turn of the thread
+ *   VT_WAITING   VT_RUNNING   slice_begin()                the thread tries its call again, or
  *                                                          idles on behalf of all
  *   VT_RUNNING   VT_READY     leave()                      its slice is over
  *   VT_RUNNING   VT_WAITING   leave()                      wait_begin() has made it wait
@@ -88,11 +88,12 @@ struct wait {
  *   VT_WAITING   VT_READY     anybody_ready()              Valgrind wants the thread to end
  *   VT_KERNEL    VT_READY     arrive()                     the call is over
  *   VT_OUTSIDE   VT_READY     arrive()                     the call is over
- *   VT_KERNEL    VT_OUTSIDE   watch_kernel()               the short call has slept for STUCK_NS
+ *   VT_KERNEL    VT_OUTSIDE   sched_watch_kernel()         the short call has slept for STUCK_NS
  *   any          VT_FREE      restart_after_fork()         the thread is not in the child process
  *   VT_RUNNING   VT_READY     restart_after_fork()         the thread has forked the child process
  *
- * All of these functions are in sched.c, but wait_complete() (wait.c) and anybody_ready() (turn.c).
+ * These functions are in sched.c, but slice_begin() (slice.c), wait_complete() (wait.c) and
+ * anybody_ready() (turn.c).
  */
 enum vthread_state {
 	VT_FREE,		/* no thread */
@@ -127,7 +128,7 @@ enum vthread_state {
  * @meetings: slices for which it stays close to the others, as it has dealt with them
  * @whole_slice: valgrind gave it a whole slice when it entered generated code last
  * @in_block: it waits in the middle of a block, and must go on on the same core
- * @parked: see sched_park()
+ * @parked: see slice_park()
  * @section: struct rtmgrind_section in guest memory, 0 none
  * @guest: its registers; known from its first system call or transaction on
  * @shown: the latest time a clock showed it, cycles
@@ -186,5 +187,8 @@ static inline struct vthread *current_vthread(void)
 {
 	return &vthreads[current_tid];
 }
+
+void vthread_init(void);
+void vthread_renew(ThreadId tid);
 
 #endif
