@@ -301,6 +301,22 @@ void txn_access(ThreadId tid, Addr addr, SizeT size, Bool write)
 }
 
 /**
+ * access_kernel_write() - a system call that is answered here is about to write memory.
+ * @addr: first byte
+ * @size: bytes
+ *
+ * Return: False if the guest may not write there: the call fails with EFAULT.
+ */
+Bool access_kernel_write(Addr addr, SizeT size)
+{
+	if (!guest_may(addr, size, VKI_PROT_WRITE))
+		return False;
+	if (txn_nr_open)
+		txn_access(current_tid, addr, size, True);
+	return True;
+}
+
+/**
  * guest_access_again() - an access in a transaction that the filter lets pass.
  * @addr: first byte; all are in one line
  * @size: bytes

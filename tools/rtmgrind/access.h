@@ -14,6 +14,7 @@ extern ULong current_bytes;
 
 void txn_conflict(ThreadId tid, Addr addr, Bool write);
 void txn_access(ThreadId tid, Addr addr, SizeT size, Bool write);
+Bool access_kernel_write(Addr addr, SizeT size);
 void guest_access_again(Addr addr, SizeT size, Bool write);
 void guest_access(Addr addr, SizeT size, Bool write);
 void txn_evicted(ThreadId tid, Addr addr, Bool far);

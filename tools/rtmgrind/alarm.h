@@ -23,5 +23,7 @@ Long alarm_pass(struct alarm *alarm, Long now);
 void alarm_set(struct alarm *alarm, const struct vki_itimerspec *spec, Long now, Long base);
 void alarm_get(const struct alarm *alarm, Long now, struct vki_itimerspec *spec);
 Long alarm_due(const struct alarm *alarm);
+Long alarm_settime(VexGuestAMD64State *guest, struct alarm *alarm, Long now, Long base);
+Long alarm_gettime(VexGuestAMD64State *guest, const struct alarm *alarm, Long now);
 
 #endif

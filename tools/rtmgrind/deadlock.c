@@ -53,25 +53,15 @@ static Bool deadlocked(void)
 	return True;
 }
 
-static ThreadId thread_of(Int lwp)
-{
-	ThreadId tid;
-
-	for (tid = 1; tid < vthread_end; tid++)
-		if (lwp && vthreads[tid].lwp == lwp && vthreads[tid].state != VT_FREE)
-			return tid;
-	return 0;
-}
-
 /* The thread that holds the lock at @addr, if that is what it is and it is one of ours. */
 static ThreadId holder_of(Addr addr, enum wait_kind kind)
 {
 	if (kind == WAIT_PI)
-		return thread_of(*(UInt *)addr & PI_OWNER_MASK);
+		return vthread_find(*(UInt *)addr & PI_OWNER_MASK, True);
 	if (!guest_may(addr, OWNER_OFFSET + sizeof(Int), VKI_PROT_READ) ||
 	    *(Int *)addr != LOCK_WAITED_FOR)
 		return 0;
-	return thread_of(*(Int *)(addr + OWNER_OFFSET));
+	return vthread_find(*(Int *)(addr + OWNER_OFFSET), True);
 }
 
 static void print_frame(UInt n, DiEpoch epoch, Addr ip, void *unused)
@@ -96,7 +86,7 @@ static void print_wait(ThreadId tid)
 	VG_(message)(Vg_UserMsg, "\n");
 	if (t->wait.kind == WAIT_EXIT) {
 		VG_(message)(Vg_UserMsg, "Thread %u waits for the end of thread %u\n", tid,
-			     thread_of(t->wait.value));
+			     vthread_find(t->wait.value, True));
 		return;
 	}
 	if (!VG_(get_datasym_and_offset)(VG_(current_DiEpoch)(), t->wait.addr, &name, &offset))

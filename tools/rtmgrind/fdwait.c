@@ -32,13 +32,6 @@
 #define SET_MAX 512
 #define EPOLL_EVENT_SIZE 12
 
-static enum syscall_verdict done(VexGuestAMD64State *guest, Long result)
-{
-	wait_cancel(current_tid);
-	guest->guest_RAX = result;
-	return SYSCALL_DONE;
-}
-
 static enum syscall_verdict leave_to_kernel(void)
 {
 	wait_cancel(current_tid);
@@ -119,7 +112,7 @@ enum syscall_verdict fd_transfer(VexGuestAMD64State *guest, Short events)
 	if (host_poll(&fd, 1, 0) != 0 || will_not_wait(guest, fd.fd))
 		return leave_to_kernel();
 	if (wait_expired())
-		return done(guest, -(Long)VKI_EAGAIN);
+		return wait_answer(guest, -(Long)VKI_EAGAIN);
 	timeout = wait_again(guest) ? 0 : socket_timeout(fd.fd, events);
 	if (!timeout && !wait_again(guest) && wait_kernel_may())
 		return leave_to_kernel();
@@ -161,7 +154,7 @@ enum syscall_verdict fd_poll(VexGuestAMD64State *guest)
 		txn_access(current_tid, (Addr)fds, size, True);
 	ready = host_poll(fds, nr, 0);
 	if (ready || too_late(guest, mask, deadline))
-		return done(guest, ready);
+		return wait_answer(guest, ready);
 	VG_(memcpy)(wait_fds(nr), fds, size);
 	return wait_for(guest, mask, deadline);
 }
@@ -269,11 +262,11 @@ enum syscall_verdict fd_select(VexGuestAMD64State *guest)
 	ready = host_syscall(__NR_select, nr, (Long)sets[0], (Long)sets[1], (Long)sets[2],
 			     (Long)&now, 0);
 	if (ready < 0)
-		return done(guest, ready);
+		return wait_answer(guest, ready);
 	if (ready || too_late(guest, mask, deadline)) {
 		copy_sets(guest, sets, size, True);
 		write_select_left(guest, deadline);
-		return done(guest, ready);
+		return wait_answer(guest, ready);
 	}
 	fds_from_sets(wanted, nr);
 	return wait_for(guest, mask, deadline);
@@ -302,7 +295,7 @@ enum syscall_verdict fd_epoll(VexGuestAMD64State *guest)
 		txn_access(current_tid, events, (SizeT)max * EPOLL_EVENT_SIZE, True);
 	ready = host_syscall(__NR_epoll_wait, guest->guest_RDI, events, max, 0, 0, 0);
 	if (ready || too_late(guest, mask, deadline))
-		return done(guest, ready);
+		return wait_answer(guest, ready);
 	*wait_fds(1) = (struct vki_pollfd){.fd = guest->guest_RDI, .events = POLL_IN};
 	return wait_for(guest, mask, deadline);
 }

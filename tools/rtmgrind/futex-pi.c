@@ -65,7 +65,7 @@ static Bool owner_is_gone(UInt value, Bool outside)
 {
 	Int owner = value & OWNER_MASK;
 
-	if (futex_thread(owner, True))
+	if (vthread_find(owner, True))
 		return False;
 	return !outside || host_syscall(__NR_tkill, owner, 0, 0, 0, 0, 0) == -VKI_ESRCH;
 }
@@ -89,7 +89,7 @@ static Bool closes_circle(UInt owner)
 	UInt i;
 
 	for (i = 0; i < nr_vthreads; i++) {
-		ThreadId tid = futex_thread(owner & OWNER_MASK, True);
+		ThreadId tid = vthread_find(owner & OWNER_MASK, True);
 
 		if (!tid || vthreads[tid].wait.kind != WAIT_PI)
 			return False;
@@ -135,18 +135,18 @@ static enum syscall_verdict lock(VexGuestAMD64State *guest, UInt op, Addr word)
 	UInt value;
 
 	if (!wait->kind && !futex_deadline(guest, op, &deadline))
-		return futex_done(guest, -(Long)VKI_EINVAL);
+		return wait_answer(guest, -(Long)VKI_EINVAL);
 	do {
 		result = try_lock(word, outside);
 		value = read_word(word);
 		if (result != -(Long)VKI_EAGAIN || (op & CMD_MASK) == CMD_TRYLOCK_PI)
-			return futex_done(guest, result);
+			return wait_answer(guest, result);
 		if (wait->kind)
 			break;
 		if (closes_circle(value))
-			return futex_done(guest, -(Long)VKI_EDEADLK);
+			return wait_answer(guest, -(Long)VKI_EDEADLK);
 		if (deadline && deadline <= account_now())
-			return futex_done(guest, -(Long)VKI_ETIMEDOUT);
+			return wait_answer(guest, -(Long)VKI_ETIMEDOUT);
 		/* Another process may have released it meanwhile. */
 	} while (!(value & OWNER_MASK) || !futex_swap(word, value, value | LOCK_WAITERS));
 	wait_begin(guest, WAIT_PI, deadline, -(Long)VKI_ETIMEDOUT);
@@ -234,14 +234,14 @@ enum syscall_verdict futex_pi_call(VexGuestAMD64State *guest, UInt op)
 	Addr word = guest->guest_RDI;
 
 	if (!guest_may(word, sizeof(UInt), VKI_PROT_READ | VKI_PROT_WRITE))
-		return futex_done(guest, -(Long)VKI_EFAULT);
+		return wait_answer(guest, -(Long)VKI_EFAULT);
 	if (txn_nr_open)
 		txn_access(current_tid, word, sizeof(UInt), True);
 	switch (op & CMD_MASK) {
 	case CMD_UNLOCK_PI:
-		return futex_done(guest, unlock(word, op));
+		return wait_answer(guest, unlock(word, op));
 	case CMD_CMP_REQUEUE_PI:
-		return futex_done(guest, requeue(guest, op));
+		return wait_answer(guest, requeue(guest, op));
 	case CMD_WAIT_REQUEUE_PI:
 		return lock(guest, op, current_vthread()->wait.addr);
 	default:

@@ -27,46 +27,15 @@
 #include "wait.h"
 
 /**
- * futex_done() - a futex call of the running thread is over.
- * @guest: its registers
- * @result: of the call
- *
- * Return: what to do with the call.
- */
-enum syscall_verdict futex_done(VexGuestAMD64State *guest, Long result)
-{
-	wait_cancel(current_tid);
-	guest->guest_RAX = result;
-	return SYSCALL_DONE;
-}
-
-/**
- * futex_thread() - which thread has an id?
- * @lwp: Linux thread id
- * @alive: it is to be one that lives, or else one that has ended
- *
- * Return: the thread, 0 none of this process.
- */
-ThreadId futex_thread(Int lwp, Bool alive)
-{
-	ThreadId tid;
-
-	for (tid = 1; lwp && tid < vthread_end; tid++)
-		if (vthreads[tid].lwp == lwp && (vthreads[tid].state != VT_FREE) == alive)
-			return tid;
-	return 0;
-}
-
-/**
  * futex_await_host_exit() - let the kernel finish with a thread that has ended here.
  * @value: of a futex word that may name it
  */
 void futex_await_host_exit(UInt value)
 {
 	Int lwp = value & OWNER_MASK;
-	ThreadId tid = futex_thread(lwp, False);
+	ThreadId tid = vthread_find(lwp, False);
 
-	if (!tid || futex_thread(lwp, True))
+	if (!tid || vthread_find(lwp, True))
 		return;
 	lwp_await_end(lwp);
 	vthreads[tid].lwp = 0;
@@ -150,20 +119,20 @@ static enum syscall_verdict futex_wait(VexGuestAMD64State *guest, UInt op)
 	}
 	futex_await_host_exit(value);
 	if (wait->woken)
-		return futex_done(guest, 0);
+		return wait_answer(guest, 0);
 	/* A waiter that finds another value has missed who woke it. */
 	if (!futex_holds(word, value))
-		return futex_done(guest, wait->kind ? 0 : -(Long)VKI_EAGAIN);
+		return wait_answer(guest, wait->kind ? 0 : -(Long)VKI_EAGAIN);
 	if (!mask)
-		return futex_done(guest, -(Long)VKI_EINVAL);
+		return wait_answer(guest, -(Long)VKI_EINVAL);
 	if (!wait->kind) {
 		if (!futex_deadline(guest, op, &deadline))
-			return futex_done(guest, -(Long)VKI_EINVAL);
+			return wait_answer(guest, -(Long)VKI_EINVAL);
 		if (deadline && deadline <= account_now())
-			return futex_done(guest, -(Long)VKI_ETIMEDOUT);
+			return wait_answer(guest, -(Long)VKI_ETIMEDOUT);
 	}
 	/* Not private and naming a live thread: pthread_join(). */
-	if (!(op & FLAG_PRIVATE) && !outside && futex_thread(value & OWNER_MASK, True))
+	if (!(op & FLAG_PRIVATE) && !outside && vthread_find(value & OWNER_MASK, True))
 		kind = WAIT_EXIT;
 	wait_begin(guest, kind, deadline, -(Long)VKI_ETIMEDOUT);
 	if (outside)
@@ -337,7 +306,7 @@ enum syscall_verdict futex_call(VexGuestAMD64State *guest)
 	UInt mask = cmd == CMD_WAKE_BITSET ? (UInt)guest->guest_R9 : ~0u;
 
 	if (op & FLAG_REALTIME && !may_name_clock(cmd))
-		return futex_done(guest, -(Long)VKI_ENOSYS);
+		return wait_answer(guest, -(Long)VKI_ENOSYS);
 	/* The kernel says what is wrong with it. */
 	if (!guest_may(word, sizeof(UInt), VKI_PROT_READ) || word % sizeof(UInt)) {
 		wait_cancel(current_tid);
@@ -357,13 +326,13 @@ enum syscall_verdict futex_call(VexGuestAMD64State *guest)
 	case CMD_WAKE:
 	case CMD_WAKE_BITSET:
 		if (!mask)
-			return futex_done(guest, -(Long)VKI_EINVAL);
-		return futex_done(guest, wake(word, guest->guest_RDX, mask, futex_outside(word, op)));
+			return wait_answer(guest, -(Long)VKI_EINVAL);
+		return wait_answer(guest, wake(word, guest->guest_RDX, mask, futex_outside(word, op)));
 	case CMD_CMP_REQUEUE:
 	case CMD_REQUEUE:
-		return futex_done(guest, requeue(guest, op));
+		return wait_answer(guest, requeue(guest, op));
 	case CMD_WAKE_OP:
-		return futex_done(guest, wake_op(guest, op));
+		return wait_answer(guest, wake_op(guest, op));
 	case CMD_LOCK_PI:
 	case CMD_LOCK_PI2:
 	case CMD_TRYLOCK_PI:

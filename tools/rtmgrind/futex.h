@@ -2,8 +2,8 @@
 /*
  * futex.h - futexes in virtual time; see futex.c.
  *
- * The constants, and the functions from futex_done() to futex_wake_outside() but for
- * futex_holds(), are for futex-pi.c. Must never be needed by code that waits for anything else.
+ * The constants, and the functions above futex_call() but for futex_holds(), are for futex-pi.c.
+ * Must never be needed by code that waits for anything else.
  */
 #ifndef RTMGRIND_FUTEX_H
 #define RTMGRIND_FUTEX_H
@@ -39,8 +39,6 @@ enum {
 #define OWNER_DIED 0x40000000u
 #define LOCK_WAITERS 0x80000000u
 
-enum syscall_verdict futex_done(VexGuestAMD64State *guest, Long result);
-ThreadId futex_thread(Int lwp, Bool alive);
 void futex_await_host_exit(UInt value);
 Bool futex_holds(Addr word, UInt value);
 Bool futex_outside(Addr word, UInt op);

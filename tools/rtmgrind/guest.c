@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * guest.c - the guest program's memory and its current instruction.
+ * guest.c - the guest program's memory, its current instruction and its system call.
  *
  * Must never access guest memory itself: whoever does announces it to access.c.
  */
@@ -20,4 +20,17 @@ Addr current_pc;
 Bool guest_may(Addr addr, SizeT size, UInt prot)
 {
 	return VG_(am_is_valid_for_client)(addr, size, prot);
+}
+
+/**
+ * guest_answer() - finish a system call of the running thread without the kernel.
+ * @guest: registers of the thread
+ * @result: of the call, -errno if it failed
+ *
+ * Return: SYSCALL_DONE.
+ */
+enum syscall_verdict guest_answer(VexGuestAMD64State *guest, Long result)
+{
+	guest->guest_RAX = result;
+	return SYSCALL_DONE;
 }

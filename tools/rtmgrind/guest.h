@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * guest.h - the guest program's memory and its current instruction; see guest.c.
+ * guest.h - the guest program's memory, its current instruction and its system call; see guest.c.
  *
  * Must never be needed by code that knows no guest, as caches and distances.
  */
@@ -16,5 +16,6 @@
 extern Addr current_pc;
 
 Bool guest_may(Addr addr, SizeT size, UInt prot);
+enum syscall_verdict guest_answer(VexGuestAMD64State *guest, Long result);
 
 #endif

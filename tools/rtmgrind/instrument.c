@@ -46,27 +46,26 @@ static VG_REGPARM(2) void help_write(Addr addr, UWord packed)
 	txn_access(current_tid, addr, packed >> PACK_SHIFT, True);
 }
 
-/* The same on a machine with caches: the filter did not know the line. */
-static VG_REGPARM(2) void help_read_miss(Addr addr, UWord packed)
+/* An access of a machine with caches, to a line that the filter did not have. */
+static void access_miss(Addr addr, UWord packed, Bool write)
 {
 	SizeT size = packed >> PACK_SHIFT;
 
 	current_pc = packed & ((1UL << PACK_SHIFT) - 1);
-	if (filter_passes(addr, size, False))
-		guest_access_again(addr, size, False);
+	if (filter_passes(addr, size, write))
+		guest_access_again(addr, size, write);
 	else
-		guest_access(addr, size, False);
+		guest_access(addr, size, write);
+}
+
+static VG_REGPARM(2) void help_read_miss(Addr addr, UWord packed)
+{
+	access_miss(addr, packed, False);
 }
 
 static VG_REGPARM(2) void help_write_miss(Addr addr, UWord packed)
 {
-	SizeT size = packed >> PACK_SHIFT;
-
-	current_pc = packed & ((1UL << PACK_SHIFT) - 1);
-	if (filter_passes(addr, size, True))
-		guest_access_again(addr, size, True);
-	else
-		guest_access(addr, size, True);
+	access_miss(addr, packed, True);
 }
 
 static void help_fault(ULong signal, Addr pc)

@@ -65,18 +65,13 @@ ThreadId lwp_find(void)
 {
 	Addr stack = (Addr)__builtin_frame_address(0);
 	ThreadId tid;
-	Int lwp;
 
 	for (tid = 1; !unknown && tid < vthread_end; tid++)
 		if (is_on(&vthreads[tid], stack))
 			return tid;
-	lwp = __real_vgPlain_gettid();
-	for (tid = 1; tid < vthread_end; tid++)
-		if (vthreads[tid].lwp == lwp && vthreads[tid].state != VT_FREE)
-			break;
-	if (tid == vthread_end)
-		return 0;
-	vthreads[tid].stack = stack;
+	tid = vthread_find(__real_vgPlain_gettid(), True);
+	if (tid)
+		vthreads[tid].stack = stack;
 	return tid;
 }
 
@@ -128,15 +123,9 @@ void __wrap_vgPlain_poll_signals(ThreadId tid)
 static HChar state_of(Int lwp)
 {
 	HChar name[64], stat[256], *state;
-	Long fd, n;
 
 	VG_(sprintf)(name, "/proc/self/task/%d/stat", lwp);
-	fd = host_syscall(__NR_open, (Long)name, 0, 0, 0, 0, 0);
-	if (fd < 0)
-		return 0;
-	n = host_syscall(__NR_read, fd, (Long)stat, sizeof(stat) - 1, 0, 0, 0);
-	host_syscall(__NR_close, fd, 0, 0, 0, 0, 0);
-	stat[n > 0 ? n : 0] = 0;
+	host_read_file(name, stat, sizeof(stat));
 	state = VG_(strrchr)(stat, ')');
 	return state && state[1] == ' ' ? state[2] : 0;
 }
@@ -199,10 +188,9 @@ enum syscall_verdict lwp_signal_call(VexGuestAMD64State *guest)
 
 	if (lwp <= 0 || (group && (Int)guest->guest_RDI != pid))
 		return SYSCALL_REAL;
-	for (tid = 1; tid < vthread_end; tid++)
-		if (vthreads[tid].lwp == lwp && vthreads[tid].state != VT_FREE &&
-		    !vthreads[tid].exiting)
-			result = 0;
+	tid = vthread_find(lwp, True);
+	if (tid && !vthreads[tid].exiting)
+		result = 0;
 	/* Without a group it may be a thread of another process. */
 	if ((!result && signal) || (result && !group))
 		return SYSCALL_REAL;

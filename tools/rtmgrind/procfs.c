@@ -45,11 +45,8 @@ static SizeT self_statm(HChar *text)
 static HChar *host_text(const HChar *name)
 {
 	static HChar real[TEXT_MAX / 2];
-	Long fd = host_syscall(__NR_open, (Long)name, 0, 0, 0, 0, 0);
-	Long size = host_syscall(__NR_read, fd, (Long)real, sizeof(real) - 1, 0, 0, 0);
 
-	host_syscall(__NR_close, fd, 0, 0, 0, 0, 0);
-	real[size > 0 ? size : 0] = 0;
+	host_read_file(name, real, sizeof(real));
 	return real;
 }
 

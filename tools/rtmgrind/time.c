@@ -12,7 +12,6 @@
 #include "model.h"
 #include "options.h"
 #include "slice.h"
-#include "txn.h"
 #include "vthread.h"
 #include "wait.h"
 
@@ -135,10 +134,8 @@ Bool time_cpu_clock(Int clock, ThreadId *tid)
 		return False;
 	if (!(clock & CLOCK_OF_THREAD))
 		return !lwp || lwp == VG_(getpid)();
-	for (*tid = 1; *tid < vthread_end; (*tid)++)
-		if (vthreads[*tid].lwp == lwp && vthreads[*tid].state != VT_FREE)
-			return True;
-	return False;
+	*tid = vthread_find(lwp, True);
+	return *tid != 0;
 }
 
 /**
@@ -265,12 +262,6 @@ Bool time_read_deadline(Int clock, Addr timespec, Long *deadline)
 	return True;
 }
 
-static enum syscall_verdict answer(VexGuestAMD64State *guest, Long result)
-{
-	guest->guest_RAX = result;
-	return SYSCALL_DONE;
-}
-
 static enum syscall_verdict read_clock(VexGuestAMD64State *guest)
 {
 	Int clock = guest->guest_RDI;
@@ -281,14 +272,12 @@ static enum syscall_verdict read_clock(VexGuestAMD64State *guest)
 
 	if (time_base(clock) < 0 && !time_cpu_clock(clock, &of))
 		return SYSCALL_REAL;
-	if (!guest_may(addr, sizeof(*ts), VKI_PROT_WRITE))
-		return answer(guest, -(Long)VKI_EFAULT);
-	if (txn_nr_open)
-		txn_access(current_tid, addr, sizeof(*ts), True);
+	if (!access_kernel_write(addr, sizeof(*ts)))
+		return guest_answer(guest, -(Long)VKI_EFAULT);
 	ns = clock_ns(clock);
 	ts->tv_sec = ns / NS_PER_SECOND;
 	ts->tv_nsec = ns % NS_PER_SECOND;
-	return answer(guest, 0);
+	return guest_answer(guest, 0);
 }
 
 static enum syscall_verdict read_timeofday(VexGuestAMD64State *guest)
@@ -297,15 +286,13 @@ static enum syscall_verdict read_timeofday(VexGuestAMD64State *guest)
 	struct vki_timeval *tv = (struct vki_timeval *)addr;
 	Long ns = clock_ns(VKI_CLOCK_REALTIME);
 
-	if (addr && !guest_may(addr, sizeof(*tv), VKI_PROT_WRITE))
-		return answer(guest, -(Long)VKI_EFAULT);
+	if (addr && !access_kernel_write(addr, sizeof(*tv)))
+		return guest_answer(guest, -(Long)VKI_EFAULT);
 	if (addr) {
-		if (txn_nr_open)
-			txn_access(current_tid, addr, sizeof(*tv), True);
 		tv->tv_sec = ns / NS_PER_SECOND;
 		tv->tv_usec = ns % NS_PER_SECOND / 1000;
 	}
-	return answer(guest, 0);
+	return guest_answer(guest, 0);
 }
 
 static enum syscall_verdict read_time(VexGuestAMD64State *guest)
@@ -313,14 +300,11 @@ static enum syscall_verdict read_time(VexGuestAMD64State *guest)
 	Addr addr = guest->guest_RDI;
 	Long seconds = clock_ns(VKI_CLOCK_REALTIME) / NS_PER_SECOND;
 
-	if (addr && !guest_may(addr, sizeof(Long), VKI_PROT_WRITE))
-		return answer(guest, -(Long)VKI_EFAULT);
-	if (addr) {
-		if (txn_nr_open)
-			txn_access(current_tid, addr, sizeof(Long), True);
+	if (addr && !access_kernel_write(addr, sizeof(Long)))
+		return guest_answer(guest, -(Long)VKI_EFAULT);
+	if (addr)
 		*(Long *)addr = seconds;
-	}
-	return answer(guest, seconds);
+	return guest_answer(guest, seconds);
 }
 
 static enum syscall_verdict sleep_call(VexGuestAMD64State *guest)
@@ -342,7 +326,7 @@ static enum syscall_verdict sleep_call(VexGuestAMD64State *guest)
 		deadline += deadline == time_after(0);
 	}
 	if (absolute && !wait_again(guest) && deadline && deadline <= account_now())
-		return answer(guest, 0);
+		return guest_answer(guest, 0);
 	wait_begin(guest, WAIT_SLEEP, deadline, 0);
 	return SYSCALL_WAIT;
 }
@@ -353,7 +337,7 @@ static enum syscall_verdict yield_call(VexGuestAMD64State *guest)
 	charge(opt.quantum);
 	current_vthread()->timeslice_end = 0;
 	slice_stop(guest);
-	return answer(guest, 0);
+	return guest_answer(guest, 0);
 }
 
 /**

@@ -192,19 +192,26 @@ void txn_abort_self(enum rtmgrind_cause cause, Int syscall_nr)
 		txn_abort_running(&info, 0);
 }
 
-/**
- * txn_abort_fault() - the same because of a fault.
- * @signal: that it would raise, 0 none
- * @addr: its address, 0 none
- */
-void txn_abort_fault(Int signal, Addr addr)
+static struct rtmgrind_abort fault_info(Int signal, Addr addr)
 {
-	struct rtmgrind_abort info = {
+	return (struct rtmgrind_abort){
 		.cause = RTMGRIND_CAUSE_FAULT,
 		.signal = signal,
 		.fault_addr = addr,
 		.syscall_nr = -1,
 	};
+}
+
+/**
+ * txn_abort_fault() - abort the running thread's transaction, if one is open, because of a fault.
+ * @signal: the signal that the fault would raise, 0 none
+ * @addr: address of the fault, 0 none
+ *
+ * Called from generated code. Does not return if a transaction was open.
+ */
+void txn_abort_fault(Int signal, Addr addr)
+{
+	struct rtmgrind_abort info = fault_info(signal, addr);
 
 	if (txn_open(current_tid))
 		txn_abort_running(&info, 0);
@@ -233,12 +240,7 @@ void txn_abort_parked(ThreadId tid, enum rtmgrind_cause cause)
  */
 void txn_abort_faulted(ThreadId tid, Int signal, Addr addr)
 {
-	struct rtmgrind_abort info = {
-		.cause = RTMGRIND_CAUSE_FAULT,
-		.signal = signal,
-		.fault_addr = addr,
-		.syscall_nr = -1,
-	};
+	struct rtmgrind_abort info = fault_info(signal, addr);
 
 	txn_rollback(tid, &info, 0);
 }

@@ -40,3 +40,20 @@ void vthread_renew(ThreadId tid)
 	if (tid >= vthread_end)
 		vthread_end = tid + 1;
 }
+
+/**
+ * vthread_find() - find the thread with a Linux thread id.
+ * @lwp: the id
+ * @alive: True: a thread that lives; False: one that has ended, and whose number is still free
+ *
+ * Return: the thread, 0 if there is none.
+ */
+ThreadId vthread_find(Int lwp, Bool alive)
+{
+	ThreadId tid;
+
+	for (tid = 1; lwp && tid < vthread_end; tid++)
+		if (vthreads[tid].lwp == lwp && (vthreads[tid].state != VT_FREE) == alive)
+			return tid;
+	return 0;
+}

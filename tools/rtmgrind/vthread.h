@@ -190,5 +190,6 @@ static inline struct vthread *current_vthread(void)
 
 void vthread_init(void);
 void vthread_renew(ThreadId tid);
+ThreadId vthread_find(Int lwp, Bool alive);
 
 #endif

@@ -13,6 +13,7 @@
 #include "wait.h"
 #include "account.h"
 #include "core-hooks.h"
+#include "guest.h"
 #include "model.h"
 #include "sched.h"
 #include "slice.h"
@@ -122,6 +123,19 @@ void wait_cancel(ThreadId tid)
 	wait->requeue_to = 0;
 	wait->deadline = wait->check_at = wait->look_at = 0;
 	wait->nr_fds = 0;
+}
+
+/**
+ * wait_answer() - finish a call of the running thread that waits, or would have waited.
+ * @guest: registers of the thread
+ * @result: of the call, -errno if it failed
+ *
+ * Return: SYSCALL_DONE.
+ */
+enum syscall_verdict wait_answer(VexGuestAMD64State *guest, Long result)
+{
+	wait_cancel(current_tid);
+	return guest_answer(guest, result);
 }
 
 /**

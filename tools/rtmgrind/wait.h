@@ -15,6 +15,7 @@ void wait_begin(VexGuestAMD64State *guest, enum wait_kind kind, Long deadline, L
 void wait_outside(void);
 struct vki_pollfd *wait_fds(UInt nr);
 void wait_cancel(ThreadId tid);
+enum syscall_verdict wait_answer(VexGuestAMD64State *guest, Long result);
 void wait_complete(ThreadId tid, Long result, Long at);
 void wait_expire(ThreadId tid);
 Bool wait_expired(void);
