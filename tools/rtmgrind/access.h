@@ -12,11 +12,11 @@
 /* The bytes of its cache line that the running access touches, a bit each. */
 extern ULong current_bytes;
 
-void txn_conflict(ThreadId tid, Addr addr, Bool write);
-void txn_access(ThreadId tid, Addr addr, SizeT size, Bool write);
+void access_conflict(ThreadId tid, Addr addr, Bool write);
+void access_direct(ThreadId tid, Addr addr, SizeT size, Bool write);
 Bool access_kernel_write(Addr addr, SizeT size);
-void guest_access_again(Addr addr, SizeT size, Bool write);
-void guest_access(Addr addr, SizeT size, Bool write);
-void txn_evicted(ThreadId tid, Addr addr, Bool far);
+void access_again(Addr addr, SizeT size, Bool write);
+void access_cached(Addr addr, SizeT size, Bool write);
+void access_evicted(ThreadId tid, Addr addr, Bool far);
 
 #endif

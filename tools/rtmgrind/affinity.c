@@ -164,7 +164,7 @@ enum syscall_verdict affinity_set(VexGuestAMD64State *guest)
 	if (!tid)
 		return guest_answer(guest, -(Long)VKI_ESRCH);
 	if (txn_nr_open && size)
-		txn_access(current_tid, (Addr)mask, size, False);
+		access_direct(current_tid, (Addr)mask, size, False);
 	for (i = 0; i < model_cpus() && (SizeT)i < size * 8; i++)
 		any |= has_bit(mask, i);
 	if (!any)

@@ -124,10 +124,10 @@ static void uses_registers(IRDirty *call, Int offset, Int size)
 }
 
 /**
- * call_uses_registers() - let a helper read and write every guest register.
+ * block_uses_registers() - let a helper read and write every guest register.
  * @call: the call of it
  */
-void call_uses_registers(IRDirty *call)
+void block_uses_registers(IRDirty *call)
 {
 	uses_registers(call, 0, sizeof(VexGuestAMD64State));
 }
@@ -167,7 +167,7 @@ IRExpr *block_query(struct block *b, const HChar *name, void *helper, IRExpr **a
 	IRTemp result = newIRTemp(b->out->tyenv, Ity_I64);
 	IRDirty *call = unsafeIRDirty_1_N(result, 0, name, helper, args);
 
-	call_uses_registers(call);
+	block_uses_registers(call);
 	addStmtToIRSB(b->out, IRStmt_Dirty(call));
 	return IRExpr_RdTmp(result);
 }

@@ -58,7 +58,7 @@ void block_put(struct block *b, Int offset, IRExpr *value);
 IRDirty *block_call(struct block *b, const HChar *name, void *helper, IRExpr **args,
 		    IRExpr *condition);
 IRExpr *block_query(struct block *b, const HChar *name, void *helper, IRExpr **args);
-void call_uses_registers(IRDirty *call);
+void block_uses_registers(IRDirty *call);
 void block_begin(struct block *b, Addr addr, Int insns);
 void block_charge(struct block *b, Int insns);
 void block_stay_tracked(struct block *b);

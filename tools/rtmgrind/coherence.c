@@ -241,7 +241,7 @@ static void depart(struct shared_line *entry, Int core, Addr addr, Bool write)
 	Int other;
 
 	if (txn_nr_open)
-		txn_conflict(current_tid, addr, write);
+		access_conflict(current_tid, addr, write);
 	directory_add(entry, core);
 	if (!write) {
 		if (entry->owner >= 0 && entry->owner != core) {
@@ -344,9 +344,9 @@ static void tell_evicted(Int core, Addr line, Bool far)
 	for (cpu = core; cpu < model_cpus(); cpu += model.cores)
 		if (runs[cpu] && runs[cpu] != current_tid && vthreads[runs[cpu]].core == cpu &&
 		    txn_open(runs[cpu]))
-			txn_evicted(runs[cpu], line, far);
+			access_evicted(runs[cpu], line, far);
 	if (txn_open(current_tid))
-		txn_evicted(current_tid, line, far);
+		access_evicted(current_tid, line, far);
 }
 
 /* Puts a line into the first level. Return: the line it takes the place of, 0 none. */

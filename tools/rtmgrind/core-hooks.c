@@ -328,7 +328,7 @@ void __wrap_vgPlain_sigframe_create(ThreadId tid, Bool alt_stack, Addr top,
 				    void *handler, UInt flags, const vki_sigset_t *mask,
 				    void *restorer)
 {
-	wait_frame_mask(tid, (vki_sigset_t *)mask);
+	sigwait_frame_mask(tid, (vki_sigset_t *)mask);
 	__real_vgPlain_sigframe_create(tid, alt_stack, top, info, context, handler, flags, mask,
 				       restorer);
 }

@@ -76,10 +76,10 @@ void counters_init(void)
 }
 
 /**
- * counter_add() - count something.
+ * counters_add() - count something.
  * @counter: what
  */
-void counter_add(enum counter counter)
+void counters_add(enum counter counter)
 {
 	counts.other[counter]++;
 }
@@ -116,18 +116,18 @@ void counters_abort(Bool hle, enum rtmgrind_cause cause)
 	switch (cause) {
 	case RTMGRIND_CAUSE_CONFLICT:
 		retired[RETIRED_MEM]++;
-		counter_add(COUNTER_CONFLICT);
+		counters_add(COUNTER_CONFLICT);
 		break;
 	case RTMGRIND_CAUSE_CAPACITY:
 		retired[RETIRED_MEM]++;
-		counter_add(COUNTER_CAPACITY);
+		counters_add(COUNTER_CAPACITY);
 		break;
 	case RTMGRIND_CAUSE_INSTRUCTION:
 	case RTMGRIND_CAUSE_SYSCALL:
 		retired[RETIRED_UNFRIENDLY]++;
 		break;
 	case RTMGRIND_CAUSE_NEST:
-		counter_add(COUNTER_TX_EXEC_MISC3);
+		counters_add(COUNTER_TX_EXEC_MISC3);
 		retired[RETIRED_EVENTS]++;
 		break;
 	default:
@@ -208,7 +208,7 @@ static void put_all(Int fd)
 	for (i = 1; i < NR_CAUSES; i++)
 		put_line(fd, "probe.", cause_names[i], probe.causes[0][i]);
 	put_line(fd, "time.", "elapsed_ns", model_ns(account_end_time()));
-	put_line(fd, "time.", "cpu_ns", model_ns(cpu_cycles(True)));
+	put_line(fd, "time.", "cpu_ns", model_ns(time_cpu_cycles(True)));
 }
 
 /** counters_write() - at the end: where --counters says. */

@@ -45,7 +45,7 @@ static Bool deadlocked(void)
 {
 	ThreadId tid;
 
-	if (wait_signals_handled() || wait_children() || timers_armed() || wait_signal_pending())
+	if (sigwait_any_handled() || wait_children() || timers_armed() || sigwait_pending())
 		return False;
 	for (tid = 1; tid < vthread_end; tid++)
 		if (vthreads[tid].state != VT_FREE && !waits_inside(&vthreads[tid]))

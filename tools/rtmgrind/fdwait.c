@@ -47,7 +47,7 @@ static Long deadline_ms(Int timeout)
 /* @mask: in guest memory, 0 none. */
 static enum syscall_verdict wait_for(VexGuestAMD64State *guest, Addr mask, Long deadline)
 {
-	if (!wait_again(guest) && !wait_mask(mask))
+	if (!wait_again(guest) && !sigwait_mask(mask))
 		return leave_to_kernel();
 	wait_begin(guest, WAIT_FD, deadline, 0);
 	return SYSCALL_WAIT;
@@ -94,13 +94,13 @@ static Bool will_not_wait(VexGuestAMD64State *guest, Int fd)
 }
 
 /**
- * fd_transfer() - read, write and their like on the descriptor in the first argument.
+ * fdwait_transfer() - read, write and their like on the descriptor in the first argument.
  * @guest: registers of the running thread
  * @events: what the call waits for, as in poll(2)
  *
  * Return: what to do with the call.
  */
-enum syscall_verdict fd_transfer(VexGuestAMD64State *guest, Short events)
+enum syscall_verdict fdwait_transfer(VexGuestAMD64State *guest, Short events)
 {
 	struct vki_pollfd fd = {.fd = guest->guest_RDI, .events = events};
 	enum syscall_verdict verdict;
@@ -121,12 +121,12 @@ enum syscall_verdict fd_transfer(VexGuestAMD64State *guest, Short events)
 }
 
 /**
- * fd_poll() - poll and ppoll.
+ * fdwait_poll() - poll and ppoll.
  * @guest: registers of the running thread
  *
  * Return: what to do with the call.
  */
-enum syscall_verdict fd_poll(VexGuestAMD64State *guest)
+enum syscall_verdict fdwait_poll(VexGuestAMD64State *guest)
 {
 	Bool plain = guest->guest_RAX == __NR_poll;
 	struct vki_pollfd *fds = (struct vki_pollfd *)guest->guest_RDI;
@@ -151,7 +151,7 @@ enum syscall_verdict fd_poll(VexGuestAMD64State *guest)
 		return SYSCALL_WAIT;
 	}
 	if (txn_nr_open)
-		txn_access(current_tid, (Addr)fds, size, True);
+		access_direct(current_tid, (Addr)fds, size, True);
 	ready = host_poll(fds, nr, 0);
 	if (ready || too_late(guest, mask, deadline))
 		return wait_answer(guest, ready);
@@ -190,7 +190,7 @@ static Bool copy_sets(VexGuestAMD64State *guest, UChar sets[3][SET_MAX], SizeT s
 		if (!guest_may(addrs[i], size, VKI_PROT_READ | VKI_PROT_WRITE))
 			return False;
 		if (txn_nr_open)
-			txn_access(current_tid, addrs[i], size, back);
+			access_direct(current_tid, addrs[i], size, back);
 		if (back)
 			VG_(memcpy)((void *)addrs[i], sets[i], size);
 		else
@@ -240,12 +240,12 @@ static Bool select_deadline(VexGuestAMD64State *guest, Long *deadline, Addr *mas
 }
 
 /**
- * fd_select() - select and pselect6.
+ * fdwait_select() - select and pselect6.
  * @guest: registers of the running thread
  *
  * Return: what to do with the call.
  */
-enum syscall_verdict fd_select(VexGuestAMD64State *guest)
+enum syscall_verdict fdwait_select(VexGuestAMD64State *guest)
 {
 	UChar sets[3][SET_MAX] = {{0}}, wanted[3][SET_MAX];
 	Int nr = guest->guest_RDI;
@@ -273,12 +273,12 @@ enum syscall_verdict fd_select(VexGuestAMD64State *guest)
 }
 
 /**
- * fd_epoll() - epoll_wait and epoll_pwait.
+ * fdwait_epoll() - epoll_wait and epoll_pwait.
  * @guest: registers of the running thread
  *
  * Return: what to do with the call.
  */
-enum syscall_verdict fd_epoll(VexGuestAMD64State *guest)
+enum syscall_verdict fdwait_epoll(VexGuestAMD64State *guest)
 {
 	Addr events = guest->guest_RSI;
 	Int max = guest->guest_RDX;
@@ -292,7 +292,7 @@ enum syscall_verdict fd_epoll(VexGuestAMD64State *guest)
 	    (timeout < 0 && wait_kernel_may()))
 		return leave_to_kernel();
 	if (txn_nr_open)
-		txn_access(current_tid, events, (SizeT)max * EPOLL_EVENT_SIZE, True);
+		access_direct(current_tid, events, (SizeT)max * EPOLL_EVENT_SIZE, True);
 	ready = host_syscall(__NR_epoll_wait, guest->guest_RDI, events, max, 0, 0, 0);
 	if (ready || too_late(guest, mask, deadline))
 		return wait_answer(guest, ready);

@@ -9,9 +9,9 @@
 
 #include "rtmgrind.h"
 
-enum syscall_verdict fd_transfer(VexGuestAMD64State *guest, Short events);
-enum syscall_verdict fd_poll(VexGuestAMD64State *guest);
-enum syscall_verdict fd_select(VexGuestAMD64State *guest);
-enum syscall_verdict fd_epoll(VexGuestAMD64State *guest);
+enum syscall_verdict fdwait_transfer(VexGuestAMD64State *guest, Short events);
+enum syscall_verdict fdwait_poll(VexGuestAMD64State *guest);
+enum syscall_verdict fdwait_select(VexGuestAMD64State *guest);
+enum syscall_verdict fdwait_epoll(VexGuestAMD64State *guest);
 
 #endif

@@ -200,7 +200,7 @@ static Long requeue(VexGuestAMD64State *guest, UInt op)
 		return -(Long)VKI_EFAULT;
 	if (!futex_holds(from, guest->guest_R9))
 		return -(Long)VKI_EAGAIN;
-	txn_access(current_tid, to, sizeof(UInt), True);
+	access_direct(current_tid, to, sizeof(UInt), True);
 	if (outside || futex_outside(from, op)) {
 		done = host_syscall(__NR_futex, from, op, 1, max - 1, to, guest->guest_R9);
 		if (done < 0)
@@ -236,7 +236,7 @@ enum syscall_verdict futex_pi_call(VexGuestAMD64State *guest, UInt op)
 	if (!guest_may(word, sizeof(UInt), VKI_PROT_READ | VKI_PROT_WRITE))
 		return wait_answer(guest, -(Long)VKI_EFAULT);
 	if (txn_nr_open)
-		txn_access(current_tid, word, sizeof(UInt), True);
+		access_direct(current_tid, word, sizeof(UInt), True);
 	switch (op & CMD_MASK) {
 	case CMD_UNLOCK_PI:
 		return wait_answer(guest, unlock(word, op));

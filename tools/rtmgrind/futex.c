@@ -276,7 +276,7 @@ static Long wake_op(VexGuestAMD64State *guest, UInt op)
 
 	if (!guest_may(second, sizeof(UInt), VKI_PROT_READ | VKI_PROT_WRITE))
 		return -(Long)VKI_EFAULT;
-	txn_access(current_tid, second, sizeof(UInt), True);
+	access_direct(current_tid, second, sizeof(UInt), True);
 	do {
 		old = *(volatile UInt *)second;
 	} while (!futex_swap(second, old, new_value(old, guest->guest_R9)));
@@ -313,7 +313,7 @@ enum syscall_verdict futex_call(VexGuestAMD64State *guest)
 		return SYSCALL_REAL;
 	}
 	if (txn_nr_open)
-		txn_access(current_tid, word, sizeof(UInt), False);
+		access_direct(current_tid, word, sizeof(UInt), False);
 
 	switch (cmd) {
 	case CMD_WAIT:

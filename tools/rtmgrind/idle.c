@@ -63,12 +63,12 @@ static Long paced_now(void)
 }
 
 /**
- * wait_due() - nobody can run: has the time of a deadline come?
+ * idle_due() - nobody can run: has the time of a deadline come?
  * @deadline: virtual time of the next timeout, 0 none
  *
  * Return: True if so.
  */
-Bool wait_due(Long deadline)
+Bool idle_due(Long deadline)
 {
 	if (!deadline)
 		return False;
@@ -82,8 +82,8 @@ Bool wait_due(Long deadline)
 	return paced_now() >= deadline;
 }
 
-/** wait_pace_stop() - somebody can run again: virtual time is what they take. */
-void wait_pace_stop(void)
+/** idle_pace_stop() - somebody can run again: virtual time is what they take. */
+void idle_pace_stop(void)
 {
 	pace.on = False;
 }
@@ -183,7 +183,7 @@ static Bool may_have_come(const struct vthread *t)
 	const struct wait *wait = &t->wait;
 
 	if (wait->kind == WAIT_TRY)
-		return wait_child_there(t);
+		return sigwait_child_there(t);
 	if (!wait->outside)
 		return False;
 	if (wait->kind == WAIT_PI)
@@ -210,12 +210,12 @@ static void poke_outside(Bool woken)
 }
 
 /**
- * wait_idle() - really wait a moment, for descriptors, other processes or other threads.
+ * idle_wait() - really wait a moment, for descriptors, other processes or other threads.
  *
  * Called by the thread that was woken for it; the threads it wakes are chosen
  * when it gives up the lock again.
  */
-void wait_idle(void)
+void idle_wait(void)
 {
 	struct host_waitv words[HOST_WAITV_MAX];
 	struct vki_pollfd *fds;
@@ -238,6 +238,6 @@ void wait_idle(void)
 	else if (host_poll(fds, nr, timeout) > 0)
 		poke_ready(fds);
 	/* SIGCHLD comes last of what a child's end means: with it the child is found, too. */
-	wait_look_outside(paced_now());
+	sigwait_look(paced_now());
 	poke_outside(woken);
 }

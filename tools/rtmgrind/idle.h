@@ -9,8 +9,8 @@
 
 #include "rtmgrind.h"
 
-Bool wait_due(Long deadline);
-void wait_pace_stop(void);
-void wait_idle(void);
+Bool idle_due(Long deadline);
+void idle_pace_stop(void);
+void idle_wait(void);
 
 #endif

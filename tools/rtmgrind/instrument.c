@@ -6,7 +6,7 @@
  * down from the running slice and looks at no memory access. If the slice ends
  * with it, or a transaction is open anywhere, it gives way to the tracked one
  * before it has done anything. That one does everything: it ends the slice,
- * and every memory access calls txn_access() while a transaction is open. It
+ * and every memory access calls access_direct() while a transaction is open. It
  * goes on to plain blocks, as the state may have changed. A plain block is
  * only ever executed while no transaction is open: XBEGIN ends its block.
  *
@@ -37,13 +37,13 @@
 static VG_REGPARM(2) void help_read(Addr addr, UWord packed)
 {
 	current_pc = packed & ((1UL << PACK_SHIFT) - 1);
-	txn_access(current_tid, addr, packed >> PACK_SHIFT, False);
+	access_direct(current_tid, addr, packed >> PACK_SHIFT, False);
 }
 
 static VG_REGPARM(2) void help_write(Addr addr, UWord packed)
 {
 	current_pc = packed & ((1UL << PACK_SHIFT) - 1);
-	txn_access(current_tid, addr, packed >> PACK_SHIFT, True);
+	access_direct(current_tid, addr, packed >> PACK_SHIFT, True);
 }
 
 /* An access of a machine with caches, to a line that the filter did not have. */
@@ -53,9 +53,9 @@ static void access_miss(Addr addr, UWord packed, Bool write)
 
 	current_pc = packed & ((1UL << PACK_SHIFT) - 1);
 	if (filter_passes(addr, size, write))
-		guest_access_again(addr, size, write);
+		access_again(addr, size, write);
 	else
-		guest_access(addr, size, write);
+		access_cached(addr, size, write);
 }
 
 static VG_REGPARM(2) void help_read_miss(Addr addr, UWord packed)
@@ -214,7 +214,7 @@ static void rewrite_dirty(struct block *b, IRStmt *stmt)
 	if (is_helper(call, "amd64g_dirtyhelper_RDTSCP"))
 		call->cee->addr = machine_rdtscp;
 	if (cpuid)
-		call_uses_registers(block_call(b, "machine_cpuid_enter", machine_cpuid_enter,
+		block_uses_registers(block_call(b, "machine_cpuid_enter", machine_cpuid_enter,
 						mkIRExprVec_1(IRExpr_GSPTR()), NULL));
 	if (call->mFx == Ifx_Read || call->mFx == Ifx_Modify)
 		emit_access(b, False, call->mAddr, call->mSize, condition);
@@ -222,7 +222,7 @@ static void rewrite_dirty(struct block *b, IRStmt *stmt)
 		emit_access(b, True, call->mAddr, call->mSize, condition);
 	addStmtToIRSB(b->out, stmt);
 	if (cpuid)
-		call_uses_registers(block_call(b, "machine_cpuid_leave", machine_cpuid_leave,
+		block_uses_registers(block_call(b, "machine_cpuid_leave", machine_cpuid_leave,
 						mkIRExprVec_1(IRExpr_GSPTR()), NULL));
 }
 

@@ -100,7 +100,7 @@ static enum syscall_verdict change(VexGuestAMD64State *guest, Addr new, Addr old
 	}
 	if (old) {
 		if (txn_nr_open)
-			txn_access(current_tid, old, sizeof(limit), True);
+			access_direct(current_tid, old, sizeof(limit), True);
 		*(struct limit *)old = before;
 	}
 	return guest_answer(guest, 0);

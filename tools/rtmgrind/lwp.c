@@ -109,7 +109,7 @@ void __wrap_vgPlain_poll_signals(ThreadId tid)
 		return;
 	/* A signal may be pending for a host thread alone: none is taken on another's. */
 	if (!handover_at_home() && t->polled_calls == nr_calls && !t->wait.kind &&
-	    t->clock - t->polled_home < AWAY_CYCLES && !wait_signal_pending()) {
+	    t->clock - t->polled_home < AWAY_CYCLES && !sigwait_pending()) {
 		t->polled_at = t->clock;
 		return;
 	}

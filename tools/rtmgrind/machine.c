@@ -187,7 +187,7 @@ static enum syscall_verdict getrusage(VexGuestAMD64State *guest)
 		return SYSCALL_REAL;
 	if (!access_kernel_write((Addr)usage, sizeof(*usage)))
 		return guest_answer(guest, -(Long)VKI_EFAULT);
-	ns = model_ns(cpu_cycles(who == VKI_RUSAGE_SELF));
+	ns = model_ns(time_cpu_cycles(who == VKI_RUSAGE_SELF));
 	VG_(memset)(usage, 0, sizeof(*usage));
 	usage->ru_utime.tv_sec = ns / NS_PER_SECOND;
 	usage->ru_utime.tv_usec = ns % NS_PER_SECOND / 1000;

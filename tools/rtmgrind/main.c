@@ -62,7 +62,7 @@ static void finished(Int exit_code)
 static void kernel_reads(CorePart part, ThreadId tid, const HChar *what, Addr addr, SizeT size)
 {
 	if (txn_nr_open && size && part == Vg_CoreSysCall)
-		txn_access(tid, addr, size, False);
+		access_direct(tid, addr, size, False);
 }
 
 static void kernel_reads_string(CorePart part, ThreadId tid, const HChar *what, Addr addr)
@@ -75,12 +75,12 @@ static void kernel_reads_string(CorePart part, ThreadId tid, const HChar *what, 
 static void kernel_writes(CorePart part, ThreadId tid, const HChar *what, Addr addr, SizeT size)
 {
 	if (txn_nr_open && size && part == Vg_CoreSysCall)
-		txn_access(tid, addr, size, True);
+		access_direct(tid, addr, size, True);
 }
 
 static void signal_arrives(ThreadId tid, Int signal, Bool alt_stack)
 {
-	wait_signal(tid, signal);
+	sigwait_handler(tid, signal);
 }
 
 static void register_tool(void)

@@ -33,7 +33,7 @@ static Bool describe_machine(ThreadId tid, Addr to, SizeT size)
 		return False;
 	VG_(snprintf)(machine.model, sizeof(machine.model), "%s", model_name());
 	VG_(snprintf)(machine.changes, sizeof(machine.changes), "%s", model_differences());
-	txn_access(tid, to, size, True);
+	access_direct(tid, to, size, True);
 	VG_(memcpy)((void *)to, &machine, size);
 	return True;
 }
@@ -47,7 +47,7 @@ static UInt give_stack(ThreadId tid, Addr to, UWord number)
 
 	if (!nr || !guest_may(to, nr * sizeof(*frames), VKI_PROT_WRITE))
 		return 0;
-	txn_access(tid, to, nr * sizeof(*frames), True);
+	access_direct(tid, to, nr * sizeof(*frames), True);
 	VG_(memcpy)((void *)to, frames, nr * sizeof(*frames));
 	return nr;
 }

@@ -9,16 +9,16 @@
 
 #include "vthread.h"
 
-void wait_sigaction(Int signal, const struct vki_sigaction_base *action);
-Bool wait_signals_handled(void);
-Bool wait_signal_pending(void);
-void wait_look_outside(Long at);
-Bool wait_mask(Addr set);
-void wait_frame_mask(ThreadId tid, vki_sigset_t *mask);
-void wait_signal_taken(Int signal);
-void wait_signal(ThreadId tid, Int signal);
-enum syscall_verdict wait_signal_call(VexGuestAMD64State *guest);
-Bool wait_child_there(const struct vthread *t);
-enum syscall_verdict wait_child_call(VexGuestAMD64State *guest);
+void sigwait_action(Int signal, const struct vki_sigaction_base *action);
+Bool sigwait_any_handled(void);
+Bool sigwait_pending(void);
+void sigwait_look(Long at);
+Bool sigwait_mask(Addr set);
+void sigwait_frame_mask(ThreadId tid, vki_sigset_t *mask);
+void sigwait_taken(Int signal);
+void sigwait_handler(ThreadId tid, Int signal);
+enum syscall_verdict sigwait_call(VexGuestAMD64State *guest);
+Bool sigwait_child_there(const struct vthread *t);
+enum syscall_verdict sigwait_child_call(VexGuestAMD64State *guest);
 
 #endif

@@ -78,29 +78,29 @@ static enum syscall_verdict dispatch(VexGuestAMD64State *guest)
 	case __NR_recvmmsg:
 	case __NR_accept:
 	case __NR_accept4:
-		return fd_transfer(guest, POLL_IN);
+		return fdwait_transfer(guest, POLL_IN);
 	case __NR_write:
 	case __NR_writev:
 	case __NR_sendto:
 	case __NR_sendmsg:
 	case __NR_sendmmsg:
-		return fd_transfer(guest, POLL_OUT);
+		return fdwait_transfer(guest, POLL_OUT);
 	case __NR_poll:
 	case __NR_ppoll:
-		return fd_poll(guest);
+		return fdwait_poll(guest);
 	case __NR_select:
 	case __NR_pselect6:
-		return fd_select(guest);
+		return fdwait_select(guest);
 	case __NR_epoll_wait:
 	case __NR_epoll_pwait:
-		return fd_epoll(guest);
+		return fdwait_epoll(guest);
 	case __NR_pause:
 	case __NR_rt_sigsuspend:
 	case __NR_rt_sigtimedwait:
-		return wait_signal_call(guest);
+		return sigwait_call(guest);
 	case __NR_wait4:
 	case __NR_waitid:
-		return wait_child_call(guest);
+		return sigwait_child_call(guest);
 	case __NR_flock:
 	case __NR_fcntl:
 	case __NR_semop:
@@ -147,7 +147,7 @@ ULong syscall_enter(VexGuestAMD64State *guest)
 	} else {
 		uncharge_insn();
 		if (sched_is_idle()) {
-			wait_idle();
+			idle_wait();
 			slice_stop(guest);
 			return SYSCALL_WAIT;
 		}
@@ -256,10 +256,10 @@ static void note_success(ThreadId tid, UInt nr, const UWord *args, Long result)
 		break;
 	case __NR_rt_sigaction:
 		if (args[1])
-			wait_sigaction(args[0], (const struct vki_sigaction_base *)args[1]);
+			sigwait_action(args[0], (const struct vki_sigaction_base *)args[1]);
 		break;
 	case __NR_rt_sigtimedwait:
-		wait_signal_taken(result);
+		sigwait_taken(result);
 		if (args[1])
 			timers_delivered((vki_siginfo_t *)args[1]);
 		break;

@@ -52,12 +52,12 @@ Long time_base(Int clock)
 }
 
 /**
- * cpu_cycles() - processor time used.
+ * time_cpu_cycles() - processor time used.
  * @process: by all threads of the process rather than by the running one
  *
  * Return: cycles.
  */
-Long cpu_cycles(Bool process)
+Long time_cpu_cycles(Bool process)
 {
 	Long cycles = account_now() - current_vthread()->clock;
 	ThreadId tid;
@@ -146,7 +146,7 @@ Bool time_cpu_clock(Int clock, ThreadId *tid)
  */
 Long time_cpu(ThreadId tid)
 {
-	return !tid || tid == current_tid ? cpu_cycles(!tid) : vthreads[tid].cpu;
+	return !tid || tid == current_tid ? time_cpu_cycles(!tid) : vthreads[tid].cpu;
 }
 
 static Long clock_ns(Int clock)

@@ -10,7 +10,7 @@
 #include "rtmgrind.h"
 
 Long time_base(Int clock);
-Long cpu_cycles(Bool process);
+Long time_cpu_cycles(Bool process);
 Long time_after(Long cycles);
 Long time_ns(Long cycles);
 Bool time_cpu_clock(Int clock, ThreadId *tid);

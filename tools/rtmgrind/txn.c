@@ -345,7 +345,7 @@ static void refuse_in_hle(void)
 {
 	if (!txn_open(current_tid) || !txns[current_tid]->hle)
 		return;
-	counter_add(COUNTER_TX_EXEC_MISC4);
+	counters_add(COUNTER_TX_EXEC_MISC4);
 	txn_abort_self(RTMGRIND_CAUSE_INSTRUCTION, -1);
 }
 
@@ -451,7 +451,7 @@ Bool txn_last_abort(ThreadId tid, Addr record, SizeT size)
 		size = sizeof(txn->last);
 	if (!guest_may(record, size, VKI_PROT_WRITE))
 		return False;
-	txn_access(tid, record, size, True);
+	access_direct(tid, record, size, True);
 	VG_(memcpy)((void *)record, &txn->last, size);
 	txn->last_valid = False;
 	return True;

@@ -9,6 +9,6 @@
 
 #include "decode.h"
 
-Bool insn_is_unfriendly(const struct decoded *insn);
+Bool unfriendly_insn(const struct decoded *insn);
 
 #endif
