@@ -164,16 +164,25 @@ tools_files_have_a_floor() { tools_files | grep -vE '^tools/(cmd|print|print/htm
 # More files than this in a folder are not looked through any more.
 tools_folders_are_small() { tools_files | grep '\.c$' | sed 's|/[^/]*$||' | sort | uniq -c | awk '$1 > 25'; }
 
+# declared HEADER...: the functions that headers declare, as FILE:LINE NAME.
+declared() {
+	code "$@" | grep -vE ':([[:space:]]|#|static|typedef|$)' |
+		sed -n 's/^\([^:]*:[0-9]*\):[^(]*[ *]\([a-z0-9_]*\)(.*/\1 \2/p'
+}
+
+# Those of the headers on standard input that the file of the same name does not define.
+declared_elsewhere() {
+	while read -r header; do
+		declared "$header" | while read -r where name; do
+			grep -qE "^[A-Za-z].*\b$name\b" "${header%.h}.c" 2>/dev/null || echo "$where: $name"
+		done
+	done
+}
+
 # But for a table of commands, of formats, and the family of the page.
 tools_header_is_of_one_file() {
 	tools_files | grep '\.h$' | grep -vE '^tools/(cmd/cmd|print/output|print/html/html)\.h$' |
-		while read -r header; do
-			code "$header" | grep -vE ':([[:space:]]|#|static|typedef|$)' |
-				sed -n 's/^\([^:]*:[0-9]*\):[^(]*[ *]\([a-z0-9_]*\)(.*/\1 \2/p' |
-				while read -r where name; do
-					grep -qE "^[A-Za-z].*\b$name\b" "${header%.h}.c" 2>/dev/null || echo "$where: $name"
-				done
-		done
+		declared_elsewhere
 }
 
 tools_link_no_engine() { grep -nE 'libelide|LIB_OBJ|PRELOAD_OBJ' tools/build.mk tools/launch/build.mk 2>/dev/null; }
@@ -183,6 +192,45 @@ emulator_sees_valgrind_only() {
 	code tools/rtmgrind/*.[ch] | grep -E '#[ \t]*include[ \t]*<' | grep -vE '<(stddef|stdarg|stdbool|stdint|linux/[a-z]+|asm/[a-z_]+|valgrind/[a-z_]+)\.h>'
 	includes tools/rtmgrind/*.[ch] | grep -E ':(\.\./)+(lib|preload|demo)/' |
 		grep -vE '/lib/(emulator\.h|rtm\.h|[a-z]+\.def)$'
+}
+
+# The common header, rtmgrind.h, has no file of its name, so it declares no function at all.
+emulator_header_is_of_one_file() { ls tools/rtmgrind/*.h 2>/dev/null | declared_elsewhere; }
+
+# A file of the emulator includes the header of each function of another file that it calls.
+emulator_includes_what_it_calls() {
+	{
+		declared tools/rtmgrind/*.h | sed 's/^/declared /'
+		code tools/rtmgrind/*.c
+	} | awk '
+	$1 == "declared" {
+		header = $2
+		sub(/:.*/, "", header)
+		sub(/.*\//, "", header)
+		of[$3] = header
+		next
+	}
+	{
+		file = $0
+		sub(/:.*/, "", file)
+		text = substr($0, length(file) + 2)
+		line = text
+		sub(/:.*/, "", line)
+		text = substr(text, length(line) + 2)
+		own = file
+		sub(/.*\//, "", own)
+		sub(/c$/, "h", own)
+		if (text ~ /^#[ \t]*include "/) {
+			split(text, part, "\"")
+			included[file, part[2]] = 1
+		}
+		while (match(text, /[a-z_][a-z0-9_]*/)) {
+			name = substr(text, RSTART, RLENGTH)
+			text = substr(text, RSTART + RLENGTH)
+			if (name in of && of[name] != own && !((file, of[name]) in included) && text ~ /^\(/)
+				print file ":" line ": " name " is of " of[name]
+		}
+	}'
 }
 
 demo_has_no_elide() {
@@ -376,6 +424,9 @@ rule tools_folders_are_small "$(seq -f 'tools/base/planted%g.c' 26)" 'int plante
 rule tools_header_is_of_one_file tools/model/load.h 'int records_planted(void);'
 rule tools_link_no_engine tools/build.mk 'TOOLS_OBJ += $(LIBDIR)/libelide.a'
 rule emulator_sees_valgrind_only tools/rtmgrind/planted.c '#include <stdio.h>'
+rule emulator_header_is_of_one_file tools/rtmgrind/line.h 'void line_planted(void);'
+catches emulator_header_is_of_one_file tools/rtmgrind/rtmgrind.h 'void planted(void);'
+rule emulator_includes_what_it_calls tools/rtmgrind/line.c 'void planted(void) { wait_cancel(1); }'
 rule demo_has_no_elide demo/sync/planted.c 'void f(void) { elide_lock(); }'
 rule demo_folders_in_order demo/btree/node.h '#include "../latch/spin.h"'
 catches demo_folders_in_order demo/planted.c 'int planted;'

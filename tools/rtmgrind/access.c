@@ -5,13 +5,25 @@
  * The requester wins, as on Intel's processors: whoever touches a line aborts
  * the transactions that hold it.
  *
- * txn_access() must stay cheap for threads outside transactions, and must
+ * access_direct() must stay cheap for threads outside transactions, and must
  * read a line before it enters it anywhere: the read may fault.
  */
-#include "hle.h"
+#include "access.h"
 #include "pub_tool_machine.h"
-#include "txn.h"
+#include "account.h"
 #include "coherence.h"
+#include "guest.h"
+#include "hle.h"
+#include "line.h"
+#include "model.h"
+#include "options.h"
+#include "pages.h"
+#include "region.h"
+#include "rng.h"
+#include "shared.h"
+#include "txn.h"
+#include "unwind.h"
+#include "vthread.h"
 
 ULong current_bytes;
 
@@ -218,14 +230,14 @@ static void check_elided(ThreadId tid, Addr addr, SizeT size, Bool write)
 }
 
 /**
- * txn_conflict() - abort the transactions that an access conflicts with.
+ * access_conflict() - abort the transactions that an access conflicts with.
  * @tid: the thread that accesses
  * @addr: where
  * @write: False for a read
  *
  * current_bytes says which bytes of the line.
  */
-void txn_conflict(ThreadId tid, Addr addr, Bool write)
+void access_conflict(ThreadId tid, Addr addr, Bool write)
 {
 	struct line *line = line_find(line_of(addr));
 
@@ -261,7 +273,7 @@ static void access_line(ThreadId tid, struct txn *txn, Addr addr, SizeT size, Bo
 	/* What it has, nobody conflicts with: that would have aborted the one or the other. */
 	if (touch && touch_again(touch, write))
 		return;
-	txn_conflict(tid, addr, write);
+	access_conflict(tid, addr, write);
 	if (txn && write)
 		add_write(tid, txn, touch, addr);
 	else if (txn)
@@ -269,7 +281,7 @@ static void access_line(ThreadId tid, struct txn *txn, Addr addr, SizeT size, Bo
 }
 
 /**
- * txn_access() - a thread is about to access memory, through no simulated cache.
+ * access_direct() - a thread is about to access memory, through no simulated cache.
  * @tid: the thread, running; in a system call the kernel accesses for it
  * @addr: first byte
  * @size: bytes
@@ -278,7 +290,7 @@ static void access_line(ThreadId tid, struct txn *txn, Addr addr, SizeT size, Bo
  * Aborts the transactions it conflicts with and, in a transaction, enters the
  * lines. Does not return if that aborts the thread's own transaction.
  */
-void txn_access(ThreadId tid, Addr addr, SizeT size, Bool write)
+void access_direct(ThreadId tid, Addr addr, SizeT size, Bool write)
 {
 	Addr end = addr + size;
 	Addr at;
@@ -289,12 +301,28 @@ void txn_access(ThreadId tid, Addr addr, SizeT size, Bool write)
 }
 
 /**
- * guest_access_again() - an access in a transaction that the filter lets pass.
+ * access_kernel_write() - a system call that is answered here is about to write memory.
+ * @addr: first byte
+ * @size: bytes
+ *
+ * Return: False if the guest may not write there: the call fails with EFAULT.
+ */
+Bool access_kernel_write(Addr addr, SizeT size)
+{
+	if (!guest_may(addr, size, VKI_PROT_WRITE))
+		return False;
+	if (txn_nr_open)
+		access_direct(current_tid, addr, size, True);
+	return True;
+}
+
+/**
+ * access_again() - an access in a transaction that the filter lets pass.
  * @addr: first byte; all are in one line
  * @size: bytes
  * @write: False for a read
  */
-void guest_access_again(Addr addr, SizeT size, Bool write)
+void access_again(Addr addr, SizeT size, Bool write)
 {
 	struct touch *touch = txn_touch(txns[current_tid], line_of(addr));
 
@@ -304,14 +332,14 @@ void guest_access_again(Addr addr, SizeT size, Bool write)
 }
 
 /**
- * guest_access() - the running thread is about to access memory, and the machine has caches.
+ * access_cached() - the running thread is about to access memory, and the machine has caches.
  * @addr: first byte
  * @size: bytes
  * @write: False for a read
  *
- * Like txn_access(), and charges what it costs in the region of interest.
+ * Like access_direct(), and charges what it costs in the region of interest.
  */
-void guest_access(Addr addr, SizeT size, Bool write)
+void access_cached(Addr addr, SizeT size, Bool write)
 {
 	ThreadId tid = current_tid;
 	/* If others abort it meanwhile this does not return. */
@@ -372,7 +400,7 @@ static void abort_evicted(ThreadId tid, Addr addr, Bool written)
 }
 
 /**
- * txn_evicted() - the first-level cache has lost a line.
+ * access_evicted() - the first-level cache has lost a line.
  * @tid: a thread of that core with an open transaction
  * @addr: first byte of the line
  * @far: the line that took its place came from beyond the second level
@@ -381,7 +409,7 @@ static void abort_evicted(ThreadId tid, Addr addr, Bool written)
  * secondary structure (HPCA'14 3.2), which has room for so many and may lose
  * some. Does not return if it aborts the running thread's transaction.
  */
-void txn_evicted(ThreadId tid, Addr addr, Bool far)
+void access_evicted(ThreadId tid, Addr addr, Bool far)
 {
 	struct line *line = line_find(addr);
 	struct txn *txn = txns[tid];

@@ -13,8 +13,12 @@
  * Where an instruction is a cycle, time is what was counted down, and nothing
  * is divided.
  */
-#include "rtmgrind.h"
+#include "account.h"
+#include "cores.h"
 #include "model.h"
+#include "region.h"
+#include "txn.h"
+#include "vthread.h"
 
 /* Added to slice_left while transactions are open: more than any slice and charge. */
 #define TRACKING_BIAS (-(1LL << 48))
@@ -22,6 +26,11 @@
 Long slice_left;
 Long slice_bias;
 struct slice slice;
+
+/* The latest clock of a thread at the end of a slice. */
+static Long latest;
+/* Virtual time of the end of the process, 0 not yet. */
+static Long end_time;
 
 /* Parts of a cycle that time is kept in: then an instruction is a whole number of them. */
 static Long parts_of_cycle(void)
@@ -91,16 +100,43 @@ static Long elapsed(Long *rest)
 }
 
 /**
- * sched_now() - the running thread's clock.
+ * account_now() - the running thread's clock.
  *
  * Return: cycles since the start of the run.
  */
-Long sched_now(void)
+Long account_now(void)
 {
 	const struct vthread *t = &vthreads[current_tid];
 	Long rest = t->rest;
 
 	return t->clock + elapsed(&rest);
+}
+
+/**
+ * account_latest() - the machine's clock while no thread runs.
+ *
+ * Return: cycles since the start of the run.
+ */
+Long account_latest(void)
+{
+	return latest;
+}
+
+/** account_note_end() - the process ends now; what follows takes no virtual time. */
+void account_note_end(void)
+{
+	if (!end_time)
+		end_time = account_now();
+}
+
+/**
+ * account_end_time() - how long the run took.
+ *
+ * Return: cycles since the start of the run; to now, while it lasts.
+ */
+Long account_end_time(void)
+{
+	return end_time ? end_time : account_now();
 }
 
 /**
@@ -118,18 +154,20 @@ Bool account_end(struct vthread *t)
 		t->clock += cycles;
 		t->cpu += cycles;
 	}
+	if (t->clock > latest)
+		latest = t->clock;
 	slice.scaled = False;
 	account_give(0, 0);
 	return any;
 }
 
 /**
- * sched_track() - let memory accesses be looked at, or no more, from the next block on.
+ * account_track() - let memory accesses be looked at, or no more, from the next block on.
  *
  * They are while a transaction is open, and in the region of interest of a
  * machine with caches.
  */
-void sched_track(void)
+void account_track(void)
 {
 	slice_left -= slice_bias;
 	slice_bias = txn_nr_open || (model.caches && in_region) ? TRACKING_BIAS : 0;
@@ -142,7 +180,7 @@ void sched_track(void)
  */
 void account_cut(Long at)
 {
-	Long now = sched_now();
+	Long now = account_now();
 	Long left = slice_left - slice_bias;
 	Long allowed = at > now ? account_insns(at - now, left > 0 ? left : 0) : 0;
 

@@ -5,8 +5,15 @@
  * Threads inherit it. Other processes are machines of their own: must never
  * be asked about here, nor told.
  */
-#include "rtmgrind.h"
+#include "affinity.h"
+#include "access.h"
+#include "cores.h"
+#include "guest.h"
 #include "model.h"
+#include "slice.h"
+#include "topology.h"
+#include "txn.h"
+#include "vthread.h"
 
 /* The kernel writes masks in words of 8 bytes. */
 static SizeT mask_size(void)
@@ -81,23 +88,10 @@ SizeT affinity_mask(HChar *text)
 	return used + VG_(sprintf)(text + used, "\n");
 }
 
-static enum syscall_verdict answer(VexGuestAMD64State *guest, Long result)
-{
-	guest->guest_RAX = result;
-	return SYSCALL_DONE;
-}
-
 /* The thread that a call names, 0 if it is none of this process. */
 static ThreadId find_thread(Int lwp)
 {
-	ThreadId tid;
-
-	if (!lwp)
-		return current_tid;
-	for (tid = 1; tid < vthread_end; tid++)
-		if (vthreads[tid].state != VT_FREE && vthreads[tid].lwp == lwp)
-			return tid;
-	return 0;
+	return lwp ? vthread_find(lwp, True) : current_tid;
 }
 
 /**
@@ -114,18 +108,16 @@ enum syscall_verdict affinity_get(VexGuestAMD64State *guest)
 	Int i;
 
 	if (room < mask_size() || room % 8)
-		return answer(guest, -(Long)VKI_EINVAL);
+		return guest_answer(guest, -(Long)VKI_EINVAL);
 	if (!tid)
-		return answer(guest, -(Long)VKI_ESRCH);
-	if (!guest_may((Addr)mask, mask_size(), VKI_PROT_WRITE))
-		return answer(guest, -(Long)VKI_EFAULT);
-	if (txn_nr_open)
-		txn_access(current_tid, (Addr)mask, mask_size(), True);
+		return guest_answer(guest, -(Long)VKI_ESRCH);
+	if (!access_kernel_write((Addr)mask, mask_size()))
+		return guest_answer(guest, -(Long)VKI_EFAULT);
 	VG_(memset)(mask, 0, mask_size());
 	for (i = 0; i < model_cpus(); i++)
 		if (affinity_allows(&vthreads[tid], i))
 			mask[i / 8] |= 1 << i % 8;
-	return answer(guest, mask_size());
+	return guest_answer(guest, mask_size());
 }
 
 /*
@@ -140,7 +132,7 @@ static void move(VexGuestAMD64State *guest, ThreadId tid)
 	if (t->core < 0 || affinity_allows(t, t->core))
 		return;
 	if (tid == current_tid) {
-		sched_end_slice(guest);
+		slice_stop(guest);
 	} else if (t->state == VT_READY && !t->in_block) {
 		cores_evict(tid);
 		txn_abort_parked(tid, RTMGRIND_CAUSE_INTERRUPT);
@@ -168,15 +160,15 @@ enum syscall_verdict affinity_set(VexGuestAMD64State *guest)
 	if (size > mask_size())
 		size = mask_size();
 	if (size && !guest_may((Addr)mask, size, VKI_PROT_READ))
-		return answer(guest, -(Long)VKI_EFAULT);
+		return guest_answer(guest, -(Long)VKI_EFAULT);
 	if (!tid)
-		return answer(guest, -(Long)VKI_ESRCH);
+		return guest_answer(guest, -(Long)VKI_ESRCH);
 	if (txn_nr_open && size)
-		txn_access(current_tid, (Addr)mask, size, False);
+		access_direct(current_tid, (Addr)mask, size, False);
 	for (i = 0; i < model_cpus() && (SizeT)i < size * 8; i++)
 		any |= has_bit(mask, i);
 	if (!any)
-		return answer(guest, -(Long)VKI_EINVAL);
+		return guest_answer(guest, -(Long)VKI_EINVAL);
 	affinity = vthreads[tid].affinity;
 	if (!affinity)
 		affinity = VG_(malloc)("rtmgrind.affinity", mask_size());
@@ -184,5 +176,5 @@ enum syscall_verdict affinity_set(VexGuestAMD64State *guest)
 	VG_(memcpy)(affinity, mask, size);
 	vthreads[tid].affinity = affinity;
 	move(guest, tid);
-	return answer(guest, 0);
+	return guest_answer(guest, 0);
 }

@@ -5,7 +5,13 @@
  * Counted in nanoseconds, so that an interval that is no whole number of cycles does not drift.
  * Must never know whose clock it is: the callers tell the time.
  */
-#include "rtmgrind.h"
+#include "alarm.h"
+#include "guest.h"
+#include "slice.h"
+#include "time.h"
+
+/* Flag of the settime calls (include/uapi/linux/time.h). */
+#define TIMER_ABSTIME 1
 
 /**
  * alarm_pass() - time goes on.
@@ -80,4 +86,50 @@ void alarm_get(const struct alarm *alarm, Long now, struct vki_itimerspec *spec)
 Long alarm_due(const struct alarm *alarm)
 {
 	return alarm->expiry ? time_never(time_cycles(0, alarm->expiry)) : 0;
+}
+
+/**
+ * alarm_settime() - what timer_settime(2) and timerfd_settime(2) have in common.
+ * @guest: registers of the running thread, with the call's arguments
+ * @alarm: the timer that the call names
+ * @now: on its clock, ns
+ * @base: what the clock showed at 0, seconds
+ *
+ * Return: 0, or -errno and nothing has changed.
+ */
+Long alarm_settime(VexGuestAMD64State *guest, struct alarm *alarm, Long now, Long base)
+{
+	Bool absolute = guest->guest_RSI & TIMER_ABSTIME;
+	const struct vki_itimerspec *new = (const struct vki_itimerspec *)guest->guest_RDX;
+	struct vki_itimerspec *old = (struct vki_itimerspec *)guest->guest_R10;
+
+	if (!guest_may((Addr)new, sizeof(*new), VKI_PROT_READ) ||
+	    (old && !guest_may((Addr)old, sizeof(*old), VKI_PROT_WRITE)))
+		return -(Long)VKI_EFAULT;
+	if (!time_valid_spec(new))
+		return -(Long)VKI_EINVAL;
+	if (old)
+		alarm_get(alarm, now, old);
+	alarm_set(alarm, new, now, absolute ? base : -1);
+	/* The running slice may end after the expiry. */
+	slice_stop(guest);
+	return 0;
+}
+
+/**
+ * alarm_gettime() - what timer_gettime(2) and timerfd_gettime(2) have in common.
+ * @guest: registers of the running thread, with the call's arguments
+ * @alarm: the timer that the call names
+ * @now: on its clock, ns
+ *
+ * Return: 0 or -errno.
+ */
+Long alarm_gettime(VexGuestAMD64State *guest, const struct alarm *alarm, Long now)
+{
+	struct vki_itimerspec *spec = (struct vki_itimerspec *)guest->guest_RSI;
+
+	if (!guest_may((Addr)spec, sizeof(*spec), VKI_PROT_WRITE))
+		return -(Long)VKI_EFAULT;
+	alarm_get(alarm, now, spec);
+	return 0;
 }

@@ -5,8 +5,12 @@
  * Must never emit a helper that changes guest registers without saying so.
  */
 #include "block.h"
-#include "coherence.h"
+#include "account.h"
+#include "core-hooks.h"
+#include "filter.h"
 #include "model.h"
+#include "slice.h"
+#include "txn.h"
 
 /**
  * block_assign() - compute a value.
@@ -120,10 +124,10 @@ static void uses_registers(IRDirty *call, Int offset, Int size)
 }
 
 /**
- * call_uses_registers() - let a helper read and write every guest register.
+ * block_uses_registers() - let a helper read and write every guest register.
  * @call: the call of it
  */
-void call_uses_registers(IRDirty *call)
+void block_uses_registers(IRDirty *call)
 {
 	uses_registers(call, 0, sizeof(VexGuestAMD64State));
 }
@@ -163,14 +167,14 @@ IRExpr *block_query(struct block *b, const HChar *name, void *helper, IRExpr **a
 	IRTemp result = newIRTemp(b->out->tyenv, Ity_I64);
 	IRDirty *call = unsafeIRDirty_1_N(result, 0, name, helper, args);
 
-	call_uses_registers(call);
+	block_uses_registers(call);
 	addStmtToIRSB(b->out, IRStmt_Dirty(call));
 	return IRExpr_RdTmp(result);
 }
 
 static VG_REGPARM(1) void help_end_slice(VexGuestAMD64State *guest)
 {
-	sched_end_slice(guest);
+	slice_stop(guest);
 }
 
 static IRExpr *slice_left_after(struct block *b, Int insns)
@@ -224,7 +228,7 @@ static void begin_tracked(struct block *b, Addr addr, Int insns)
 
 		addStmtToIRSB(b->out, IRStmt_Exit(plain, Ijk_Boring, IRConst_U64(addr),
 						  OFFSET(RIP)));
-		b->filter = block_load64(b, &coherence_filter)->Iex.RdTmp.tmp;
+		b->filter = block_load64(b, &filter_entries)->Iex.RdTmp.tmp;
 	}
 	b->guard = block_assign(b, Ity_I1, IRExpr_Binop(Iop_CmpNE64,
 							block_load64(b, &txn_nr_open),

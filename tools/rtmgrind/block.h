@@ -19,7 +19,7 @@
  * @out: what is emitted
  * @tracked: it is the tracked translation
  * @guard: 1-bit temporary: a transaction is open; only in a tracked block
- * @filter: 64-bit temporary: coherence_filter; only in a tracked block with caches
+ * @filter: 64-bit temporary: filter_entries; only in a tracked block with caches
  * @nr_accesses: memory accesses so far
  * @pc: the guest instruction being rewritten
  * @hint: its XACQUIRE or XRELEASE, if that may elide
@@ -58,17 +58,11 @@ void block_put(struct block *b, Int offset, IRExpr *value);
 IRDirty *block_call(struct block *b, const HChar *name, void *helper, IRExpr **args,
 		    IRExpr *condition);
 IRExpr *block_query(struct block *b, const HChar *name, void *helper, IRExpr **args);
-void call_uses_registers(IRDirty *call);
+void block_uses_registers(IRDirty *call);
 void block_begin(struct block *b, Addr addr, Int insns);
 void block_charge(struct block *b, Int insns);
 void block_stay_tracked(struct block *b);
 IRStmt *block_tracked_exit(const struct block *b, IRStmt *exit);
 void block_end(struct block *b, IRExpr *next);
-
-Bool insn_begins_block(Addr addr);
-Bool insn_ends_block(Addr addr);
-Bool insn_rewrite(struct block *b, Addr addr, UInt size);
-void insn_write(struct block *b, IRExpr *addr, Int size);
-Bool insn_finish(struct block *b);
 
 #endif

@@ -16,22 +16,23 @@
  * one move at a time: that bounds the rate of a contended lock. Who comes next is
  * contention.c's business.
  *
- * Most accesses never come here. Whatever changes a line's state, or opens a
- * transaction that has touched it, must take it out of the filters of all who
- * could then no longer access it without notice:
- *
- *   read entry   the line is the latest of its set in this core's first level; no other
- *                thread's transaction has written it; the thread's own has it, if open
- *   write entry  besides, this core owns it, no other thread's transaction has read it, and
- *                the thread's own, if open, has written it
+ * Most accesses never come here: see filter.c.
  */
 #include "coherence.h"
+#include "access.h"
+#include "account.h"
 #include "cache.h"
 #include "contention.h"
 #include "directory.h"
 #include "distance.h"
+#include "filter.h"
+#include "line.h"
 #include "model.h"
+#include "pages.h"
+#include "region.h"
+#include "slice.h"
 #include "txn.h"
+#include "vthread.h"
 
 /**
  * struct core_caches - the caches of a core.
@@ -45,16 +46,8 @@ struct core_caches {
 
 static struct core_caches *cores;
 static struct cache *llcs;
-/* Of each hardware thread. */
-static Addr *filters;
+/* The thread that each hardware thread executed last. */
 static ThreadId *runs;
-
-static UInt nr_sets;
-static Addr *no_filter;
-
-Addr *coherence_filter;
-Addr *coherence_txn_filter;
-UInt coherence_set_mask;
 
 static Int core_of(Int cpu)
 {
@@ -66,25 +59,12 @@ static struct cache *llc_of(Int core)
 	return &llcs[core / model.domain];
 }
 
-static Addr *filter_of(Int cpu)
-{
-	return filters + cpu * 2 * nr_sets;
-}
-
-static UInt set_of(Addr line)
-{
-	return line / LINE_SIZE % nr_sets;
-}
-
 /** coherence_init() - empty caches, if the machine has some. */
 void coherence_init(void)
 {
 	Int i;
 
-	nr_sets = model_l1_sets();
-	no_filter = VG_(calloc)("rtmgrind.filter", 2 * nr_sets, sizeof(*no_filter));
-	coherence_filter = coherence_txn_filter = no_filter;
-	coherence_set_mask = nr_sets - 1;
+	filter_init();
 	contention_init(nr_vthreads);
 	if (!model.caches)
 		return;
@@ -96,18 +76,8 @@ void coherence_init(void)
 	llcs = VG_(calloc)("rtmgrind.llcs", model.cores / model.domain, sizeof(*llcs));
 	for (i = 0; i < model.cores / model.domain; i++)
 		cache_init(&llcs[i], model.llc_kib, model.llc_ways, 0);
-	filters = VG_(calloc)("rtmgrind.filters", model_cpus() * 2 * nr_sets, sizeof(*filters));
 	runs = VG_(calloc)("rtmgrind.runs", model_cpus(), sizeof(*runs));
 	directory_init(model.cores);
-}
-
-/* No hardware thread of the core may access that set's latest line unnoticed any more. */
-static void forget_set(Int core, UInt set)
-{
-	Int cpu;
-
-	for (cpu = core; cpu < model_cpus(); cpu += model.cores)
-		filter_of(cpu)[set] = filter_of(cpu)[nr_sets + set] = 0;
 }
 
 static void llc_fill(Int core, Addr line)
@@ -158,7 +128,7 @@ static Addr take_away(Int core, Addr line)
 {
 	Addr tags = cache_remove(&cores[core].l1, line) | cache_remove(&cores[core].l2, line);
 
-	forget_set(core, set_of(line));
+	filter_forget(core, line);
 	return tags;
 }
 
@@ -173,7 +143,7 @@ static Addr share(Int core, Addr line)
 		*upper = line;
 	if (lower)
 		*lower = line;
-	forget_set(core, set_of(line));
+	filter_forget(core, line);
 	return tags;
 }
 
@@ -271,7 +241,7 @@ static void depart(struct shared_line *entry, Int core, Addr addr, Bool write)
 	Int other;
 
 	if (txn_nr_open)
-		txn_conflict(current_tid, addr, write);
+		access_conflict(current_tid, addr, write);
 	directory_add(entry, core);
 	if (!write) {
 		if (entry->owner >= 0 && entry->owner != core) {
@@ -304,7 +274,7 @@ static void wait_for_others(struct shared_line *entry, Int core, Addr addr, Bool
 	Bool reserved;
 
 	charge(cycles / 2);
-	sched_wait_turn();
+	slice_wait_turn();
 	entry = directory_find(line_of(addr));
 	if (!concerns_others(entry, core, write)) {
 		charge(cycles - cycles / 2);
@@ -318,7 +288,7 @@ static void wait_for_others(struct shared_line *entry, Int core, Addr addr, Bool
 	if (!reserved)
 		return;
 	depart(entry, core, addr, write);
-	sched_wait_turn();
+	slice_wait_turn();
 }
 
 /* Lets the time pass until a line that the core's caches do not have, or not to write, is here. */
@@ -374,9 +344,9 @@ static void tell_evicted(Int core, Addr line, Bool far)
 	for (cpu = core; cpu < model_cpus(); cpu += model.cores)
 		if (runs[cpu] && runs[cpu] != current_tid && vthreads[runs[cpu]].core == cpu &&
 		    txn_open(runs[cpu]))
-			txn_evicted(runs[cpu], line, far);
+			access_evicted(runs[cpu], line, far);
 	if (txn_open(current_tid))
-		txn_evicted(current_tid, line, far);
+		access_evicted(current_tid, line, far);
 }
 
 /* Puts a line into the first level. Return: the line it takes the place of, 0 none. */
@@ -429,7 +399,7 @@ void coherence_access(ThreadId tid, Addr addr, Bool write)
 	contention_done(tid, model.atomic);
 	if (write)
 		state |= TAG_OWNED | TAG_DIRTY;
-	forget_set(core, set_of(line));
+	filter_forget(core, line);
 	evicted = fill(core, line | state);
 	if (evicted && txn_nr_open)
 		tell_evicted(core, evicted, far);
@@ -444,15 +414,14 @@ void coherence_access(ThreadId tid, Addr addr, Bool write)
  */
 void coherence_allow(ThreadId tid, Addr line, Bool write)
 {
-	Addr *filter = filter_of(vthreads[tid].core);
-	Addr *tag = cache_find(&cores[core_of(vthreads[tid].core)].l1, line);
+	Int cpu = vthreads[tid].core;
+	Addr *tag = cache_find(&cores[core_of(cpu)].l1, line);
 
 	/* A transaction of the core's other thread, aborted by this access, has taken it along. */
 	if (!tag)
 		return;
-	filter[set_of(line)] = line;
-	if (*tag & TAG_OWNED && (write || (!txn_open(tid) && may_own(tid, line))))
-		filter[nr_sets + set_of(line)] = line;
+	filter_allow(cpu, line,
+		     *tag & TAG_OWNED && (write || (!txn_open(tid) && may_own(tid, line))));
 }
 
 /**
@@ -463,14 +432,12 @@ void coherence_resume(ThreadId tid)
 {
 	Int cpu = vthreads[tid].core;
 
-	coherence_filter = coherence_txn_filter = no_filter;
-	if (!model.caches || !in_region || cpu < 0)
+	if (!model.caches || !in_region || cpu < 0) {
+		filter_use_none();
 		return;
+	}
 	runs[cpu] = tid;
-	if (txn_open(tid))
-		coherence_txn_filter = filter_of(cpu);
-	else
-		coherence_filter = filter_of(cpu);
+	filter_use(cpu, txn_open(tid));
 }
 
 /** coherence_forget_filters() - the region of interest begins or ends: what was known is old. */
@@ -478,7 +445,7 @@ void coherence_forget_filters(void)
 {
 	if (!model.caches)
 		return;
-	VG_(memset)(filters, 0, model_cpus() * 2 * nr_sets * sizeof(*filters));
+	filter_forget_all();
 	coherence_resume(current_tid);
 }
 
@@ -491,7 +458,7 @@ void coherence_txn_begin(ThreadId tid)
 	Int cpu = vthreads[tid].core;
 
 	if (model.caches && cpu >= 0)
-		VG_(memset)(filter_of(cpu), 0, 2 * nr_sets * sizeof(*filters));
+		filter_forget_cpu(cpu);
 	coherence_resume(tid);
 }
 
@@ -510,7 +477,7 @@ void coherence_txn_undo(ThreadId tid, Addr line)
 	if (!model.caches || cpu < 0)
 		return;
 	tag = cache_remove(&cores[core_of(cpu)].l1, line);
-	forget_set(core_of(cpu), set_of(line));
+	filter_forget(core_of(cpu), line);
 	if (tag)
 		leave_l1(core_of(cpu), tag);
 }

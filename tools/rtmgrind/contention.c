@@ -19,7 +19,11 @@
  * Must never leave a line reserved for a thread that will not come.
  */
 #include "contention.h"
+#include "account.h"
+#include "directory.h"
 #include "distance.h"
+#include "slice.h"
+#include "vthread.h"
 
 /**
  * struct request - what a thread asks for.
@@ -154,7 +158,7 @@ Bool contention_take(struct shared_line *entry, Int core, Bool write)
 		tail = &(*tail)->next;
 	*tail = request;
 	request->queued = True;
-	sched_park();
+	slice_park();
 	if (request->queued)
 		dequeue(request);
 	request->asked = True;
@@ -171,7 +175,7 @@ static void grant_readers(struct shared_line *entry)
 		if (request->write)
 			continue;
 		dequeue(request);
-		sched_unpark(tid_of(request), sched_now());
+		slice_unpark(tid_of(request), account_now());
 	}
 }
 
@@ -188,7 +192,7 @@ static void grant_nearest(struct shared_line *entry, Int core, Long hold)
 	dequeue(nearest);
 	reserve(entry, tid_of(nearest), False);
 	entry->last_core = core;
-	sched_unpark(tid_of(nearest), sched_now() + hold + distance_probe(core, nearest->core));
+	slice_unpark(tid_of(nearest), account_now() + hold + distance_probe(core, nearest->core));
 }
 
 /**
@@ -225,5 +229,5 @@ void contention_cancel(ThreadId tid)
 		return;
 	dequeue(request);
 	directory_settle(request->entry);
-	sched_unpark(tid, vthreads[tid].clock);
+	slice_unpark(tid, vthreads[tid].clock);
 }

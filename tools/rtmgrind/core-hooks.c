@@ -2,20 +2,26 @@
 /*
  * core-hooks.c - where the emulator reaches into valgrind's core.
  *
- * The core is linked statically; the linker's --wrap puts these functions in
- * front of some of its own (build.mk lists them). Everything that depends on
- * the version of valgrind beyond its public headers is here, in sched.c's big
- * lock, and in the shapes instrument.c and insn.c recognise. core_hooks_check()
- * refuses to run on another version.
+ * The core is linked statically. The linker's --wrap puts functions of this file, of lwp.c and of
+ * debuginfo.c in front of some of the core's own; build.mk lists them. What else depends on the
+ * version of Valgrind beyond its public headers is the big lock in sched.c, and the shapes of
+ * code that instrument.c and insn.c recognise. core_hooks_check() refuses to run with another
+ * version than the one that all this was verified with.
  */
-#include "rtmgrind.h"
+#include "core-hooks.h"
 #include "config.h"
 #include "libvex.h"
-#include "pub_tool_aspacemgr.h"
 #include "pub_tool_execontext.h"
 #include "pub_tool_libcsetjmp.h"
 #include "pub_tool_machine.h"
 #include "pub_tool_options.h"
+#include "guest.h"
+#include "insn.h"
+#include "options.h"
+#include "sigwait.h"
+#include "timers.h"
+#include "txn.h"
+#include "vthread.h"
 
 /* The valgrind that these assumptions were verified on. */
 #define SUPPORTED_VERSION "3.19.0"
@@ -40,7 +46,6 @@ extern UInt VG_(stats__n_xIndirs_32), VG_(stats__n_xIndir_hits1_32),
 	VG_(stats__n_xIndir_hits2_32), VG_(stats__n_xIndir_hits3_32),
 	VG_(stats__n_xIndir_misses_32);
 extern VexControl vex_control;
-extern Bool VG_(am_notify_mprotect)(Addr start, SizeT len, UInt prot);
 extern SysRes VG_(do_sys_sigprocmask)(ThreadId tid, Int how, vki_sigset_t *set,
 				      vki_sigset_t *old);
 
@@ -62,8 +67,6 @@ void __wrap_vgPlain_sigframe_create(ThreadId tid, Bool alt_stack, Addr top,
 UInt __wrap_vgPlain_umsg(const HChar *format, ...);
 void __real_vgPlain_pp_ExeContext(ExeContext *context);
 void __wrap_vgPlain_pp_ExeContext(ExeContext *context);
-ULong __real_vgPlain_di_notify_mmap(Addr addr, Bool allow_shared_rw, Int fd);
-ULong __wrap_vgPlain_di_notify_mmap(Addr addr, Bool allow_shared_rw, Int fd);
 VexTranslateResult __real_LibVEX_Translate(VexTranslateArgs *args);
 VexTranslateResult __wrap_LibVEX_Translate(VexTranslateArgs *args);
 Int __wrap_LibVEX_evCheckSzB(VexArch arch);
@@ -325,7 +328,7 @@ void __wrap_vgPlain_sigframe_create(ThreadId tid, Bool alt_stack, Addr top,
 				    void *handler, UInt flags, const vki_sigset_t *mask,
 				    void *restorer)
 {
-	wait_frame_mask(tid, (vki_sigset_t *)mask);
+	sigwait_frame_mask(tid, (vki_sigset_t *)mask);
 	__real_vgPlain_sigframe_create(tid, alt_stack, top, info, context, handler, flags, mask,
 				       restorer);
 }
@@ -368,93 +371,6 @@ void __wrap_vgPlain_pp_ExeContext(ExeContext *context)
 {
 	if (VG_(clo_verbosity) > 0)
 		__real_vgPlain_pp_ExeContext(context);
-}
-
-/* A file was mapped: nobody here needs its debug information, which takes long to read, and the
- * core complains about forms newer than itself.
- */
-ULong __wrap_vgPlain_di_notify_mmap(Addr addr, Bool allow_shared_rw, Int fd)
-{
-	return 0;
-}
-
-/* The mappings of files; to be freed. */
-static Addr *file_mappings(Int *nr)
-{
-	Addr first, *starts;
-
-	/* Where there is no room for all of them it says how many there are, below 0. */
-	*nr = VG_(am_get_segment_starts)(SkFileC, &first, 1);
-	*nr = *nr < 0 ? -*nr : *nr;
-	starts = VG_(malloc)("rtmgrind.segments", (*nr + 1) * sizeof(*starts));
-	*nr = VG_(am_get_segment_starts)(SkFileC, starts, *nr + 1);
-	return starts;
-}
-
-/* A program header of an ELF object (System V ABI). */
-struct program_header {
-	UInt type;
-	UInt flags;
-	ULong offset;
-	ULong vaddr;
-	ULong paddr;
-	ULong filesz;
-	ULong memsz;
-	ULong align;
-};
-#define PT_LOAD 1
-#define PT_GNU_RELRO 0x6474e552
-/* In the ELF header: the program headers' place in the file, and their number. */
-#define E_PHOFF 32
-#define E_PHNUM 56
-
-/*
- * The core wants to see an object's mappings as the loader made them. By now the loader has taken
- * the right to write from the head of the data (RELRO): in the core's book it gets that back.
- * @start is a mapping of a file.
- */
-static void undo_relro(Addr start)
-{
-	const NSegment *segment = VG_(am_find_nsegment)(start);
-	const struct program_header *h;
-	Addr bias = start;
-	UInt i, nr;
-
-	if (segment->offset || !segment->hasR || VG_(memcmp)((void *)start, "\177ELF", 4) != 0)
-		return;
-	h = (const struct program_header *)(start + *(ULong *)(start + E_PHOFF));
-	nr = *(UShort *)(start + E_PHNUM);
-	if ((Addr)h < start || (Addr)(h + nr) > segment->end)
-		return;
-	for (i = 0; i < nr; i++) {
-		Addr from = VG_PGROUNDDN(bias + h[i].vaddr);
-		Addr to = VG_PGROUNDDN(bias + h[i].vaddr + h[i].memsz);
-
-		if (h[i].type == PT_LOAD && !h[i].offset)
-			bias = start - h[i].vaddr;
-		if (h[i].type == PT_GNU_RELRO && to > from)
-			VG_(am_notify_mprotect)(from, to - from, VKI_PROT_READ | VKI_PROT_WRITE);
-	}
-}
-
-/**
- * core_read_symbols() - read, late, the debug information of what is mapped now.
- *
- * For a program that is to end: the core's book of mappings is not right afterwards.
- */
-void core_read_symbols(void)
-{
-	Addr *starts;
-	Int i, nr;
-
-	starts = file_mappings(&nr);
-	for (i = 0; i < nr; i++)
-		undo_relro(starts[i]);
-	VG_(free)(starts);
-	starts = file_mappings(&nr);
-	for (i = 0; i < nr; i++)
-		__real_vgPlain_di_notify_mmap(starts[i], False, -1);
-	VG_(free)(starts);
 }
 
 static UInt (*core_needs_self_check)(void *, VexRegisterUpdates *, const VexGuestExtents *);

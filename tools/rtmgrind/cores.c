@@ -17,8 +17,11 @@
  * While there is none it queues. Called with the scheduler's guard held, or
  * by the running thread; must never look at real time.
  */
-#include "rtmgrind.h"
+#include "cores.h"
+#include "affinity.h"
 #include "model.h"
+#include "options.h"
+#include "vthread.h"
 
 /**
  * struct cpu - a simulated processor.

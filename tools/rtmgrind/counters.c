@@ -9,9 +9,12 @@
  * Must never change what it counts.
  */
 #include "counters.h"
-#include "model.h"
 #include "pub_tool_libcfile.h"
 #include "pub_tool_options.h"
+#include "account.h"
+#include "model.h"
+#include "region.h"
+#include "time.h"
 
 /* Names of the causes; the order of enum rtmgrind_cause. */
 static const HChar *const cause_names[] = {
@@ -73,10 +76,10 @@ void counters_init(void)
 }
 
 /**
- * counter_add() - count something.
+ * counters_add() - count something.
  * @counter: what
  */
-void counter_add(enum counter counter)
+void counters_add(enum counter counter)
 {
 	counts.other[counter]++;
 }
@@ -113,18 +116,18 @@ void counters_abort(Bool hle, enum rtmgrind_cause cause)
 	switch (cause) {
 	case RTMGRIND_CAUSE_CONFLICT:
 		retired[RETIRED_MEM]++;
-		counter_add(COUNTER_CONFLICT);
+		counters_add(COUNTER_CONFLICT);
 		break;
 	case RTMGRIND_CAUSE_CAPACITY:
 		retired[RETIRED_MEM]++;
-		counter_add(COUNTER_CAPACITY);
+		counters_add(COUNTER_CAPACITY);
 		break;
 	case RTMGRIND_CAUSE_INSTRUCTION:
 	case RTMGRIND_CAUSE_SYSCALL:
 		retired[RETIRED_UNFRIENDLY]++;
 		break;
 	case RTMGRIND_CAUSE_NEST:
-		counter_add(COUNTER_TX_EXEC_MISC3);
+		counters_add(COUNTER_TX_EXEC_MISC3);
 		retired[RETIRED_EVENTS]++;
 		break;
 	default:
@@ -171,7 +174,7 @@ void counters_print_totals(void)
 				      i > 1 ? " " : "", cause_names[i], counts.causes[0][i]);
 	VG_(umsg)("starts %llu commits %llu aborts %llu (%s) cycles %lld region %lld\n",
 		  counts.retired[0][RETIRED_START], counts.retired[0][RETIRED_COMMIT],
-		  counts.retired[0][RETIRED_ABORTED], causes, sched_end_time(), region_cycles());
+		  counts.retired[0][RETIRED_ABORTED], causes, account_end_time(), region_cycles());
 }
 
 /* To the file, or to the log if that is negative. */
@@ -204,8 +207,8 @@ static void put_all(Int fd)
 	put_line(fd, "probe.", "commits", probe.retired[0][RETIRED_COMMIT]);
 	for (i = 1; i < NR_CAUSES; i++)
 		put_line(fd, "probe.", cause_names[i], probe.causes[0][i]);
-	put_line(fd, "time.", "elapsed_ns", model_ns(sched_end_time()));
-	put_line(fd, "time.", "cpu_ns", model_ns(cpu_cycles(True)));
+	put_line(fd, "time.", "elapsed_ns", model_ns(account_end_time()));
+	put_line(fd, "time.", "cpu_ns", model_ns(time_cpu_cycles(True)));
 }
 
 /** counters_write() - at the end: where --counters says. */

@@ -18,7 +18,7 @@ enum counter {
 };
 
 void counters_init(void);
-void counter_add(enum counter counter);
+void counters_add(enum counter counter);
 void counters_begin(Bool hle);
 void counters_commit(Bool hle);
 void counters_abort(Bool hle, enum rtmgrind_cause cause);

@@ -7,11 +7,18 @@
  * timer, a wait for a signal, or a handler for a signal that people send may wake somebody, so
  * with one of them there is no report. Must never look before nobody else can run.
  */
-#include "rtmgrind.h"
-#include "counters.h"
+#include "deadlock.h"
 #include "pub_tool_debuginfo.h"
 #include "pub_tool_options.h"
 #include "pub_tool_stacktrace.h"
+#include "counters.h"
+#include "debuginfo.h"
+#include "guest.h"
+#include "options.h"
+#include "sigwait.h"
+#include "timers.h"
+#include "vthread.h"
+#include "wait.h"
 
 /* Exit status of a program that was ended here. */
 #define DEADLOCK_STATUS 3
@@ -38,7 +45,7 @@ static Bool deadlocked(void)
 {
 	ThreadId tid;
 
-	if (wait_signals_handled() || wait_children() || timers_armed() || wait_signal_pending())
+	if (sigwait_any_handled() || wait_children() || timers_armed() || sigwait_pending())
 		return False;
 	for (tid = 1; tid < vthread_end; tid++)
 		if (vthreads[tid].state != VT_FREE && !waits_inside(&vthreads[tid]))
@@ -46,25 +53,15 @@ static Bool deadlocked(void)
 	return True;
 }
 
-static ThreadId thread_of(Int lwp)
-{
-	ThreadId tid;
-
-	for (tid = 1; tid < vthread_end; tid++)
-		if (lwp && vthreads[tid].lwp == lwp && vthreads[tid].state != VT_FREE)
-			return tid;
-	return 0;
-}
-
 /* The thread that holds the lock at @addr, if that is what it is and it is one of ours. */
 static ThreadId holder_of(Addr addr, enum wait_kind kind)
 {
 	if (kind == WAIT_PI)
-		return thread_of(*(UInt *)addr & PI_OWNER_MASK);
+		return vthread_find(*(UInt *)addr & PI_OWNER_MASK, True);
 	if (!guest_may(addr, OWNER_OFFSET + sizeof(Int), VKI_PROT_READ) ||
 	    *(Int *)addr != LOCK_WAITED_FOR)
 		return 0;
-	return thread_of(*(Int *)(addr + OWNER_OFFSET));
+	return vthread_find(*(Int *)(addr + OWNER_OFFSET), True);
 }
 
 static void print_frame(UInt n, DiEpoch epoch, Addr ip, void *unused)
@@ -89,7 +86,7 @@ static void print_wait(ThreadId tid)
 	VG_(message)(Vg_UserMsg, "\n");
 	if (t->wait.kind == WAIT_EXIT) {
 		VG_(message)(Vg_UserMsg, "Thread %u waits for the end of thread %u\n", tid,
-			     thread_of(t->wait.value));
+			     vthread_find(t->wait.value, True));
 		return;
 	}
 	if (!VG_(get_datasym_and_offset)(VG_(current_DiEpoch)(), t->wait.addr, &name, &offset))
@@ -122,7 +119,7 @@ void deadlock_check(void)
 
 	if (opt.deadlock_waits || !deadlocked())
 		return;
-	core_read_symbols();
+	debuginfo_read();
 	VG_(message)(Vg_UserMsg, "Deadlock: every thread waits for another one of this program\n");
 	for (tid = 1; tid < vthread_end; tid++)
 		if (vthreads[tid].state != VT_FREE)

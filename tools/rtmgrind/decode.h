@@ -48,7 +48,6 @@ struct decoded {
 };
 
 Bool decode(const UChar *code, UInt limit, struct decoded *insn);
-Bool insn_is_unfriendly(const struct decoded *insn);
 
 static inline Bool modrm_is_memory(UChar modrm)
 {

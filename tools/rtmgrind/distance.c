@@ -4,6 +4,7 @@
  */
 #include "distance.h"
 #include "model.h"
+#include "rtmgrind.h"
 
 /**
  * distance_between() - how far a line has to go between two cores.

@@ -8,9 +8,18 @@
  * timeout of zero, their own timeout being virtual; a signal mask of theirs
  * holds while the thread waits.
  */
-#include "rtmgrind.h"
-#include "model.h"
+#include "fdwait.h"
+#include "access.h"
+#include "account.h"
+#include "guest.h"
 #include "host.h"
+#include "model.h"
+#include "sigwait.h"
+#include "time.h"
+#include "timerfd.h"
+#include "txn.h"
+#include "vthread.h"
+#include "wait.h"
 
 #define POLL_IN 1
 #define POLL_PRI 2
@@ -22,13 +31,6 @@
 /* Bytes of an fd_set that select() is answered for here; larger ones go to the kernel. */
 #define SET_MAX 512
 #define EPOLL_EVENT_SIZE 12
-
-static enum syscall_verdict done(VexGuestAMD64State *guest, Long result)
-{
-	wait_cancel(current_tid);
-	guest->guest_RAX = result;
-	return SYSCALL_DONE;
-}
 
 static enum syscall_verdict leave_to_kernel(void)
 {
@@ -45,7 +47,7 @@ static Long deadline_ms(Int timeout)
 /* @mask: in guest memory, 0 none. */
 static enum syscall_verdict wait_for(VexGuestAMD64State *guest, Addr mask, Long deadline)
 {
-	if (!wait_again(guest) && !wait_mask(mask))
+	if (!wait_again(guest) && !sigwait_mask(mask))
 		return leave_to_kernel();
 	wait_begin(guest, WAIT_FD, deadline, 0);
 	return SYSCALL_WAIT;
@@ -59,7 +61,7 @@ static Bool too_late(VexGuestAMD64State *guest, Addr mask, Long deadline)
 {
 	if (mask && !wait_again(guest))
 		return False;
-	return wait_expired() || (deadline && deadline <= sched_now());
+	return wait_expired() || (deadline && deadline <= account_now());
 }
 
 /* How long a call on a socket waits (SO_RCVTIMEO, SO_SNDTIMEO), cycles; 0 for ever. */
@@ -92,25 +94,25 @@ static Bool will_not_wait(VexGuestAMD64State *guest, Int fd)
 }
 
 /**
- * fd_transfer() - read, write and their like on the descriptor in the first argument.
+ * fdwait_transfer() - read, write and their like on the descriptor in the first argument.
  * @guest: registers of the running thread
  * @events: what the call waits for, as in poll(2)
  *
  * Return: what to do with the call.
  */
-enum syscall_verdict fd_transfer(VexGuestAMD64State *guest, Short events)
+enum syscall_verdict fdwait_transfer(VexGuestAMD64State *guest, Short events)
 {
 	struct vki_pollfd fd = {.fd = guest->guest_RDI, .events = events};
 	enum syscall_verdict verdict;
 	Long timeout;
 
-	timerfd_expire(sched_now());
+	timerfd_expire(account_now());
 	if (timerfd_read(guest, &verdict))
 		return verdict;
 	if (host_poll(&fd, 1, 0) != 0 || will_not_wait(guest, fd.fd))
 		return leave_to_kernel();
 	if (wait_expired())
-		return done(guest, -(Long)VKI_EAGAIN);
+		return wait_answer(guest, -(Long)VKI_EAGAIN);
 	timeout = wait_again(guest) ? 0 : socket_timeout(fd.fd, events);
 	if (!timeout && !wait_again(guest) && wait_kernel_may())
 		return leave_to_kernel();
@@ -119,12 +121,12 @@ enum syscall_verdict fd_transfer(VexGuestAMD64State *guest, Short events)
 }
 
 /**
- * fd_poll() - poll and ppoll.
+ * fdwait_poll() - poll and ppoll.
  * @guest: registers of the running thread
  *
  * Return: what to do with the call.
  */
-enum syscall_verdict fd_poll(VexGuestAMD64State *guest)
+enum syscall_verdict fdwait_poll(VexGuestAMD64State *guest)
 {
 	Bool plain = guest->guest_RAX == __NR_poll;
 	struct vki_pollfd *fds = (struct vki_pollfd *)guest->guest_RDI;
@@ -138,7 +140,7 @@ enum syscall_verdict fd_poll(VexGuestAMD64State *guest)
 		return leave_to_kernel();
 	if (forever && wait_kernel_may())
 		return leave_to_kernel();
-	timerfd_expire(sched_now());
+	timerfd_expire(account_now());
 	if (plain)
 		deadline = deadline_ms(guest->guest_RDX);
 	else if (!forever && !time_read_timeout(guest->guest_RDX, &deadline))
@@ -149,10 +151,10 @@ enum syscall_verdict fd_poll(VexGuestAMD64State *guest)
 		return SYSCALL_WAIT;
 	}
 	if (txn_nr_open)
-		txn_access(current_tid, (Addr)fds, size, True);
+		access_direct(current_tid, (Addr)fds, size, True);
 	ready = host_poll(fds, nr, 0);
 	if (ready || too_late(guest, mask, deadline))
-		return done(guest, ready);
+		return wait_answer(guest, ready);
 	VG_(memcpy)(wait_fds(nr), fds, size);
 	return wait_for(guest, mask, deadline);
 }
@@ -188,7 +190,7 @@ static Bool copy_sets(VexGuestAMD64State *guest, UChar sets[3][SET_MAX], SizeT s
 		if (!guest_may(addrs[i], size, VKI_PROT_READ | VKI_PROT_WRITE))
 			return False;
 		if (txn_nr_open)
-			txn_access(current_tid, addrs[i], size, back);
+			access_direct(current_tid, addrs[i], size, back);
 		if (back)
 			VG_(memcpy)((void *)addrs[i], sets[i], size);
 		else
@@ -200,7 +202,7 @@ static Bool copy_sets(VexGuestAMD64State *guest, UChar sets[3][SET_MAX], SizeT s
 /* Both calls say how much of the timeout is left: select(2), under "C library/kernel differences". */
 static void write_select_left(VexGuestAMD64State *guest, Long deadline)
 {
-	Long left = deadline > sched_now() ? model_ns(deadline - sched_now()) : 0;
+	Long left = deadline > account_now() ? model_ns(deadline - account_now()) : 0;
 	/* struct timeval or timespec: two words */
 	Long *timeout = (Long *)guest->guest_R8;
 
@@ -238,12 +240,12 @@ static Bool select_deadline(VexGuestAMD64State *guest, Long *deadline, Addr *mas
 }
 
 /**
- * fd_select() - select and pselect6.
+ * fdwait_select() - select and pselect6.
  * @guest: registers of the running thread
  *
  * Return: what to do with the call.
  */
-enum syscall_verdict fd_select(VexGuestAMD64State *guest)
+enum syscall_verdict fdwait_select(VexGuestAMD64State *guest)
 {
 	UChar sets[3][SET_MAX] = {{0}}, wanted[3][SET_MAX];
 	Int nr = guest->guest_RDI;
@@ -252,7 +254,7 @@ enum syscall_verdict fd_select(VexGuestAMD64State *guest)
 	Long deadline, ready;
 	Addr mask;
 
-	timerfd_expire(sched_now());
+	timerfd_expire(account_now());
 	if (nr < 0 || size > SET_MAX || (!guest->guest_R8 && wait_kernel_may()) ||
 	    !select_deadline(guest, &deadline, &mask) || !copy_sets(guest, sets, size, False))
 		return leave_to_kernel();
@@ -260,23 +262,23 @@ enum syscall_verdict fd_select(VexGuestAMD64State *guest)
 	ready = host_syscall(__NR_select, nr, (Long)sets[0], (Long)sets[1], (Long)sets[2],
 			     (Long)&now, 0);
 	if (ready < 0)
-		return done(guest, ready);
+		return wait_answer(guest, ready);
 	if (ready || too_late(guest, mask, deadline)) {
 		copy_sets(guest, sets, size, True);
 		write_select_left(guest, deadline);
-		return done(guest, ready);
+		return wait_answer(guest, ready);
 	}
 	fds_from_sets(wanted, nr);
 	return wait_for(guest, mask, deadline);
 }
 
 /**
- * fd_epoll() - epoll_wait and epoll_pwait.
+ * fdwait_epoll() - epoll_wait and epoll_pwait.
  * @guest: registers of the running thread
  *
  * Return: what to do with the call.
  */
-enum syscall_verdict fd_epoll(VexGuestAMD64State *guest)
+enum syscall_verdict fdwait_epoll(VexGuestAMD64State *guest)
 {
 	Addr events = guest->guest_RSI;
 	Int max = guest->guest_RDX;
@@ -285,15 +287,15 @@ enum syscall_verdict fd_epoll(VexGuestAMD64State *guest)
 	Long deadline = deadline_ms(timeout);
 	Long ready;
 
-	timerfd_expire(sched_now());
+	timerfd_expire(account_now());
 	if (max <= 0 || !guest_may(events, EPOLL_EVENT_SIZE, VKI_PROT_WRITE) ||
 	    (timeout < 0 && wait_kernel_may()))
 		return leave_to_kernel();
 	if (txn_nr_open)
-		txn_access(current_tid, events, (SizeT)max * EPOLL_EVENT_SIZE, True);
+		access_direct(current_tid, events, (SizeT)max * EPOLL_EVENT_SIZE, True);
 	ready = host_syscall(__NR_epoll_wait, guest->guest_RDI, events, max, 0, 0, 0);
 	if (ready || too_late(guest, mask, deadline))
-		return done(guest, ready);
+		return wait_answer(guest, ready);
 	*wait_fds(1) = (struct vki_pollfd){.fd = guest->guest_RDI, .events = POLL_IN};
 	return wait_for(guest, mask, deadline);
 }

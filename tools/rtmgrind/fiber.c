@@ -15,7 +15,6 @@
  * Must never leave a stack before its registers are on it: the caller holds the
  * scheduler's guard across the change, and whoever comes next gives it up.
  */
-#include "rtmgrind.h"
 #include "fiber.h"
 
 /* Bytes: room for the scheduler's deepest call from there, 1 KiB, and a signal frame of the host. */

@@ -5,7 +5,7 @@
 #ifndef RTMGRIND_FIBER_H
 #define RTMGRIND_FIBER_H
 
-#include "pub_tool_basics.h"
+#include "rtmgrind.h"
 
 /**
  * struct fiber - what a guest thread was doing on the host when it gave way.

@@ -12,9 +12,17 @@
  *
  * Must never wait in the kernel, whose clocks are others.
  */
+#include "futex-pi.h"
+#include "access.h"
+#include "account.h"
 #include "futex.h"
-#include "model.h"
+#include "guest.h"
+#include "handover.h"
 #include "host.h"
+#include "model.h"
+#include "txn.h"
+#include "vthread.h"
+#include "wait.h"
 
 /* Of a lock that is there no more it says that nobody has it. */
 static UInt read_word(Addr word)
@@ -57,7 +65,7 @@ static Bool owner_is_gone(UInt value, Bool outside)
 {
 	Int owner = value & OWNER_MASK;
 
-	if (futex_thread(owner, True))
+	if (vthread_find(owner, True))
 		return False;
 	return !outside || host_syscall(__NR_tkill, owner, 0, 0, 0, 0, 0) == -VKI_ESRCH;
 }
@@ -81,7 +89,7 @@ static Bool closes_circle(UInt owner)
 	UInt i;
 
 	for (i = 0; i < nr_vthreads; i++) {
-		ThreadId tid = futex_thread(owner & OWNER_MASK, True);
+		ThreadId tid = vthread_find(owner & OWNER_MASK, True);
 
 		if (!tid || vthreads[tid].wait.kind != WAIT_PI)
 			return False;
@@ -127,18 +135,18 @@ static enum syscall_verdict lock(VexGuestAMD64State *guest, UInt op, Addr word)
 	UInt value;
 
 	if (!wait->kind && !futex_deadline(guest, op, &deadline))
-		return futex_done(guest, -(Long)VKI_EINVAL);
+		return wait_answer(guest, -(Long)VKI_EINVAL);
 	do {
 		result = try_lock(word, outside);
 		value = read_word(word);
 		if (result != -(Long)VKI_EAGAIN || (op & CMD_MASK) == CMD_TRYLOCK_PI)
-			return futex_done(guest, result);
+			return wait_answer(guest, result);
 		if (wait->kind)
 			break;
 		if (closes_circle(value))
-			return futex_done(guest, -(Long)VKI_EDEADLK);
-		if (deadline && deadline <= sched_now())
-			return futex_done(guest, -(Long)VKI_ETIMEDOUT);
+			return wait_answer(guest, -(Long)VKI_EDEADLK);
+		if (deadline && deadline <= account_now())
+			return wait_answer(guest, -(Long)VKI_ETIMEDOUT);
 		/* Another process may have released it meanwhile. */
 	} while (!(value & OWNER_MASK) || !futex_swap(word, value, value | LOCK_WAITERS));
 	wait_begin(guest, WAIT_PI, deadline, -(Long)VKI_ETIMEDOUT);
@@ -156,7 +164,7 @@ static void hand_over(Addr word, UInt value)
 	if (!next)
 		futex_swap(word, value, 0);
 	else if (give(word, value, 0, next))
-		wait_complete(next, 0, sched_now() + model.wakeup);
+		wait_complete(next, 0, account_now() + model.wakeup);
 }
 
 static Long unlock(Addr word, UInt op)
@@ -170,7 +178,7 @@ static Long unlock(Addr word, UInt op)
 		return 0;
 	}
 	/* The kernel lets only the host thread whose id the word has release the lock. */
-	sched_go_home();
+	handover_go_home();
 	result = host_syscall(__NR_futex, word, CMD_UNLOCK_PI, 0, 0, 0, 0);
 	/* Nobody waited in the kernel. */
 	if (!result && !(read_word(word) & OWNER_MASK))
@@ -192,7 +200,7 @@ static Long requeue(VexGuestAMD64State *guest, UInt op)
 		return -(Long)VKI_EFAULT;
 	if (!futex_holds(from, guest->guest_R9))
 		return -(Long)VKI_EAGAIN;
-	txn_access(current_tid, to, sizeof(UInt), True);
+	access_direct(current_tid, to, sizeof(UInt), True);
 	if (outside || futex_outside(from, op)) {
 		done = host_syscall(__NR_futex, from, op, 1, max - 1, to, guest->guest_R9);
 		if (done < 0)
@@ -207,7 +215,7 @@ static Long requeue(VexGuestAMD64State *guest, UInt op)
 		wait_set_kind(wait, WAIT_PI);
 		wait->addr = to;
 		if (!(value & OWNER_MASK) && give(to, value, value & OWNER_DIED, tid))
-			wait_complete(tid, 0, sched_now() + model.wakeup);
+			wait_complete(tid, 0, account_now() + model.wakeup);
 		else
 			futex_swap(to, value, value | LOCK_WAITERS);
 	}
@@ -226,14 +234,14 @@ enum syscall_verdict futex_pi_call(VexGuestAMD64State *guest, UInt op)
 	Addr word = guest->guest_RDI;
 
 	if (!guest_may(word, sizeof(UInt), VKI_PROT_READ | VKI_PROT_WRITE))
-		return futex_done(guest, -(Long)VKI_EFAULT);
+		return wait_answer(guest, -(Long)VKI_EFAULT);
 	if (txn_nr_open)
-		txn_access(current_tid, word, sizeof(UInt), True);
+		access_direct(current_tid, word, sizeof(UInt), True);
 	switch (op & CMD_MASK) {
 	case CMD_UNLOCK_PI:
-		return futex_done(guest, unlock(word, op));
+		return wait_answer(guest, unlock(word, op));
 	case CMD_CMP_REQUEUE_PI:
-		return futex_done(guest, requeue(guest, op));
+		return wait_answer(guest, requeue(guest, op));
 	case CMD_WAIT_REQUEUE_PI:
 		return lock(guest, op, current_vthread()->wait.addr);
 	default:
@@ -253,6 +261,6 @@ void futex_pi_owner_exits(ThreadId tid)
 		const struct wait *wait = &vthreads[waiter].wait;
 
 		if (wait->kind == WAIT_PI && owned_by(read_word(wait->addr), tid))
-			wait_poke(waiter, sched_now() + model.wakeup);
+			wait_poke(waiter, account_now() + model.wakeup);
 	}
 }

@@ -13,39 +13,18 @@
  * is sent back to look once that has happened.
  */
 #include "futex.h"
-#include "model.h"
+#include "access.h"
+#include "account.h"
+#include "futex-pi.h"
+#include "guest.h"
 #include "host.h"
-
-/**
- * futex_done() - a futex call of the running thread is over.
- * @guest: its registers
- * @result: of the call
- *
- * Return: what to do with the call.
- */
-enum syscall_verdict futex_done(VexGuestAMD64State *guest, Long result)
-{
-	wait_cancel(current_tid);
-	guest->guest_RAX = result;
-	return SYSCALL_DONE;
-}
-
-/**
- * futex_thread() - which thread has an id?
- * @lwp: Linux thread id
- * @alive: it is to be one that lives, or else one that has ended
- *
- * Return: the thread, 0 none of this process.
- */
-ThreadId futex_thread(Int lwp, Bool alive)
-{
-	ThreadId tid;
-
-	for (tid = 1; lwp && tid < vthread_end; tid++)
-		if (vthreads[tid].lwp == lwp && (vthreads[tid].state != VT_FREE) == alive)
-			return tid;
-	return 0;
-}
+#include "lwp.h"
+#include "model.h"
+#include "shared.h"
+#include "time.h"
+#include "txn.h"
+#include "vthread.h"
+#include "wait.h"
 
 /**
  * futex_await_host_exit() - let the kernel finish with a thread that has ended here.
@@ -54,9 +33,9 @@ ThreadId futex_thread(Int lwp, Bool alive)
 void futex_await_host_exit(UInt value)
 {
 	Int lwp = value & OWNER_MASK;
-	ThreadId tid = futex_thread(lwp, False);
+	ThreadId tid = vthread_find(lwp, False);
 
-	if (!tid || futex_thread(lwp, True))
+	if (!tid || vthread_find(lwp, True))
 		return;
 	lwp_await_end(lwp);
 	vthreads[tid].lwp = 0;
@@ -140,20 +119,20 @@ static enum syscall_verdict futex_wait(VexGuestAMD64State *guest, UInt op)
 	}
 	futex_await_host_exit(value);
 	if (wait->woken)
-		return futex_done(guest, 0);
+		return wait_answer(guest, 0);
 	/* A waiter that finds another value has missed who woke it. */
 	if (!futex_holds(word, value))
-		return futex_done(guest, wait->kind ? 0 : -(Long)VKI_EAGAIN);
+		return wait_answer(guest, wait->kind ? 0 : -(Long)VKI_EAGAIN);
 	if (!mask)
-		return futex_done(guest, -(Long)VKI_EINVAL);
+		return wait_answer(guest, -(Long)VKI_EINVAL);
 	if (!wait->kind) {
 		if (!futex_deadline(guest, op, &deadline))
-			return futex_done(guest, -(Long)VKI_EINVAL);
-		if (deadline && deadline <= sched_now())
-			return futex_done(guest, -(Long)VKI_ETIMEDOUT);
+			return wait_answer(guest, -(Long)VKI_EINVAL);
+		if (deadline && deadline <= account_now())
+			return wait_answer(guest, -(Long)VKI_ETIMEDOUT);
 	}
 	/* Not private and naming a live thread: pthread_join(). */
-	if (!(op & FLAG_PRIVATE) && !outside && futex_thread(value & OWNER_MASK, True))
+	if (!(op & FLAG_PRIVATE) && !outside && vthread_find(value & OWNER_MASK, True))
 		kind = WAIT_EXIT;
 	wait_begin(guest, kind, deadline, -(Long)VKI_ETIMEDOUT);
 	if (outside)
@@ -220,7 +199,7 @@ static Long wake(Addr word, Int max, UInt mask, Bool outside)
 	if (max < 1)
 		max = 1;
 	while (woken < max && (tid = first_waiter(word, mask, False)) != 0) {
-		wait_complete(tid, 0, sched_now() + model.wakeup);
+		wait_complete(tid, 0, account_now() + model.wakeup);
 		woken++;
 	}
 	return woken;
@@ -248,7 +227,7 @@ static Long requeue(VexGuestAMD64State *guest, UInt op)
 	/* First those that it wakes, then those that it moves. */
 	woken = done < max_woken ? done : max_woken;
 	for (; woken < max_woken && (tid = first_waiter(from, ~0u, False)) != 0; woken++, done++)
-		wait_complete(tid, 0, sched_now() + model.wakeup);
+		wait_complete(tid, 0, account_now() + model.wakeup);
 	for (; from != to && done < (Long)max_woken + max &&
 	       (tid = first_waiter(from, ~0u, False)) != 0; done++) {
 		vthreads[tid].wait.addr = to;
@@ -297,7 +276,7 @@ static Long wake_op(VexGuestAMD64State *guest, UInt op)
 
 	if (!guest_may(second, sizeof(UInt), VKI_PROT_READ | VKI_PROT_WRITE))
 		return -(Long)VKI_EFAULT;
-	txn_access(current_tid, second, sizeof(UInt), True);
+	access_direct(current_tid, second, sizeof(UInt), True);
 	do {
 		old = *(volatile UInt *)second;
 	} while (!futex_swap(second, old, new_value(old, guest->guest_R9)));
@@ -327,14 +306,14 @@ enum syscall_verdict futex_call(VexGuestAMD64State *guest)
 	UInt mask = cmd == CMD_WAKE_BITSET ? (UInt)guest->guest_R9 : ~0u;
 
 	if (op & FLAG_REALTIME && !may_name_clock(cmd))
-		return futex_done(guest, -(Long)VKI_ENOSYS);
+		return wait_answer(guest, -(Long)VKI_ENOSYS);
 	/* The kernel says what is wrong with it. */
 	if (!guest_may(word, sizeof(UInt), VKI_PROT_READ) || word % sizeof(UInt)) {
 		wait_cancel(current_tid);
 		return SYSCALL_REAL;
 	}
 	if (txn_nr_open)
-		txn_access(current_tid, word, sizeof(UInt), False);
+		access_direct(current_tid, word, sizeof(UInt), False);
 
 	switch (cmd) {
 	case CMD_WAIT:
@@ -347,13 +326,13 @@ enum syscall_verdict futex_call(VexGuestAMD64State *guest)
 	case CMD_WAKE:
 	case CMD_WAKE_BITSET:
 		if (!mask)
-			return futex_done(guest, -(Long)VKI_EINVAL);
-		return futex_done(guest, wake(word, guest->guest_RDX, mask, futex_outside(word, op)));
+			return wait_answer(guest, -(Long)VKI_EINVAL);
+		return wait_answer(guest, wake(word, guest->guest_RDX, mask, futex_outside(word, op)));
 	case CMD_CMP_REQUEUE:
 	case CMD_REQUEUE:
-		return futex_done(guest, requeue(guest, op));
+		return wait_answer(guest, requeue(guest, op));
 	case CMD_WAKE_OP:
-		return futex_done(guest, wake_op(guest, op));
+		return wait_answer(guest, wake_op(guest, op));
 	case CMD_LOCK_PI:
 	case CMD_LOCK_PI2:
 	case CMD_TRYLOCK_PI:
@@ -379,7 +358,7 @@ void futex_thread_exits(ThreadId tid)
 
 		if ((wait->kind == WAIT_FUTEX || wait->kind == WAIT_EXIT) &&
 		    (wait->value & OWNER_MASK) == lwp)
-			wait_poke(waiter, sched_now() + model.wakeup);
+			wait_poke(waiter, account_now() + model.wakeup);
 	}
 	futex_pi_owner_exits(tid);
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * futex.h - what futex.c and futex-pi.c share: futexes in virtual time.
+ * futex.h - futexes in virtual time; see futex.c.
  *
- * Must never be included by others.
+ * The constants, and the functions above futex_call() but for futex_holds(), are for futex-pi.c.
+ * Must never be needed by code that waits for anything else.
  */
 #ifndef RTMGRIND_FUTEX_H
 #define RTMGRIND_FUTEX_H
@@ -38,15 +39,14 @@ enum {
 #define OWNER_DIED 0x40000000u
 #define LOCK_WAITERS 0x80000000u
 
-enum syscall_verdict futex_done(VexGuestAMD64State *guest, Long result);
-ThreadId futex_thread(Int lwp, Bool alive);
-Bool futex_deadline(VexGuestAMD64State *guest, UInt op, Long *deadline);
-Bool futex_outside(Addr word, UInt op);
 void futex_await_host_exit(UInt value);
+Bool futex_holds(Addr word, UInt value);
+Bool futex_outside(Addr word, UInt op);
 Bool futex_swap(Addr word, UInt old, UInt new);
-Long futex_wake_outside(Addr word, Int max, UInt mask);
+Bool futex_deadline(VexGuestAMD64State *guest, UInt op, Long *deadline);
 ThreadId futex_waiter_to_requeue(Addr word);
-void futex_pi_owner_exits(ThreadId tid);
-enum syscall_verdict futex_pi_call(VexGuestAMD64State *guest, UInt op);
+Long futex_wake_outside(Addr word, Int max, UInt mask);
+enum syscall_verdict futex_call(VexGuestAMD64State *guest);
+void futex_thread_exits(ThreadId tid);
 
 #endif

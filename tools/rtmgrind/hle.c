@@ -22,8 +22,15 @@
  * Must never leave a thread's own value in memory while another thread runs.
  */
 #include "hle.h"
+#include "access.h"
+#include "counters.h"
+#include "decode.h"
+#include "guest.h"
 #include "model.h"
+#include "options.h"
+#include "shared.h"
 #include "txn.h"
+#include "vthread.h"
 
 /* CMPXCHG8B and 64-bit operands are the widest. */
 #define WRITE_SIZE_MAX 8
@@ -163,7 +170,7 @@ static void __attribute__((noreturn)) give_up(enum counter counter, Addr addr)
 		.syscall_nr = -1,
 	};
 
-	counter_add(counter);
+	counters_add(counter);
 	txn_abort_running(&info, 0);
 }
 
@@ -185,7 +192,7 @@ void hle_acquire(VexGuestAMD64State *guest, Addr pc)
 	if (hle->really == pc)
 		return;
 	if (txn_open(current_tid) && !txns[current_tid]->hle) {
-		counter_add(COUNTER_TX_EXEC_MISC5);
+		counters_add(COUNTER_TX_EXEC_MISC5);
 		return;
 	}
 	hle->kind = HLE_XACQUIRE;
@@ -211,9 +218,9 @@ void hle_release(Addr pc)
 static void access(Addr addr, UWord size, Bool write)
 {
 	if (model.caches)
-		guest_access(addr, size, write);
+		access_cached(addr, size, write);
 	else if (txn_nr_open)
-		txn_access(current_tid, addr, size, write);
+		access_direct(current_tid, addr, size, write);
 }
 
 static void elide(struct hle *hle, Addr addr, UWord size)
@@ -226,7 +233,7 @@ static void elide(struct hle *hle, Addr addr, UWord size)
 	if (line_of(addr) != line_of(addr + size - 1))
 		give_up(COUNTER_HLE_ALIGNMENT, addr);
 	if (hle->nr == model.hle_locks) {
-		counter_add(COUNTER_HLE_FULL);
+		counters_add(COUNTER_HLE_FULL);
 		access(addr, size, True);
 		return;
 	}

@@ -9,9 +9,19 @@
  *
  * Must never make a thread run because of real time alone, but for what comes from outside.
  */
-#include "rtmgrind.h"
-#include "model.h"
+#include "idle.h"
+#include "account.h"
+#include "deadlock.h"
+#include "futex-pi.h"
+#include "futex.h"
+#include "handover.h"
 #include "host.h"
+#include "model.h"
+#include "sigwait.h"
+#include "timerfd.h"
+#include "timers.h"
+#include "vthread.h"
+#include "wait.h"
 
 /* Longest real wait between two looks at signals, ns. */
 #define IDLE_NS 20000000LL
@@ -47,33 +57,33 @@ static Bool outside_may_come(void)
 /* The machine's clock while nobody runs, as a time to poke at. */
 static Long paced_now(void)
 {
-	Long now = pace.on ? pace.clock + model_cycles(host_now() - pace.real) : sched_latest();
+	Long now = pace.on ? pace.clock + model_cycles(host_now() - pace.real) : account_latest();
 
 	return now > 0 ? now : 1;
 }
 
 /**
- * wait_due() - nobody can run: has the time of a deadline come?
+ * idle_due() - nobody can run: has the time of a deadline come?
  * @deadline: virtual time of the next timeout, 0 none
  *
  * Return: True if so.
  */
-Bool wait_due(Long deadline)
+Bool idle_due(Long deadline)
 {
 	if (!deadline)
 		return False;
 	if (!outside_may_come())
 		return True;
 	if (!pace.on) {
-		pace.clock = sched_latest();
+		pace.clock = account_latest();
 		pace.real = host_now();
 		pace.on = True;
 	}
 	return paced_now() >= deadline;
 }
 
-/** wait_pace_stop() - somebody can run again: virtual time is what they take. */
-void wait_pace_stop(void)
+/** idle_pace_stop() - somebody can run again: virtual time is what they take. */
+void idle_pace_stop(void)
 {
 	pace.on = False;
 }
@@ -173,7 +183,7 @@ static Bool may_have_come(const struct vthread *t)
 	const struct wait *wait = &t->wait;
 
 	if (wait->kind == WAIT_TRY)
-		return wait_child_there(t);
+		return sigwait_child_there(t);
 	if (!wait->outside)
 		return False;
 	if (wait->kind == WAIT_PI)
@@ -200,12 +210,12 @@ static void poke_outside(Bool woken)
 }
 
 /**
- * wait_idle() - really wait a moment, for descriptors, other processes or other threads.
+ * idle_wait() - really wait a moment, for descriptors, other processes or other threads.
  *
  * Called by the thread that was woken for it; the threads it wakes are chosen
  * when it gives up the lock again.
  */
-void wait_idle(void)
+void idle_wait(void)
 {
 	struct host_waitv words[HOST_WAITV_MAX];
 	struct vki_pollfd *fds;
@@ -224,10 +234,10 @@ void wait_idle(void)
 	 * Word 0 is the scheduler's.
 	 */
 	if (!nr)
-		woken = sched_sleep(words, nr_words + 1, timeout) > 0;
+		woken = handover_sleep(words, nr_words + 1, timeout) > 0;
 	else if (host_poll(fds, nr, timeout) > 0)
 		poke_ready(fds);
 	/* SIGCHLD comes last of what a child's end means: with it the child is found, too. */
-	wait_look_outside(paced_now());
+	sigwait_look(paced_now());
 	poke_outside(woken);
 }

@@ -20,8 +20,16 @@
  *
  * Must never replace an RTM instruction with --rtm=no, nor a hint with --hle=no.
  */
+#include "insn.h"
 #include "block.h"
 #include "counters.h"
+#include "decode.h"
+#include "guest.h"
+#include "hle.h"
+#include "options.h"
+#include "txn.h"
+#include "unfriendly.h"
+#include "vthread.h"
 
 enum rtm_insn { INSN_OTHER, INSN_XBEGIN, INSN_XEND, INSN_XABORT, INSN_XTEST };
 
@@ -176,7 +184,7 @@ static void help_unfriendly(Addr pc)
 {
 	current_pc = pc;
 	if (txn_open(current_tid))
-		counter_add(COUNTER_TX_EXEC_MISC1);
+		counters_add(COUNTER_TX_EXEC_MISC1);
 	txn_abort_self(RTMGRIND_CAUSE_INSTRUCTION, -1);
 }
 
@@ -193,7 +201,7 @@ static void rewrite_other(struct block *b, Addr addr, UInt size)
 
 	if (!decode((const UChar *)addr, size ? size : INSN_SIZE_MAX, &insn))
 		return;
-	if (b->tracked && insn_is_unfriendly(&insn))
+	if (b->tracked && unfriendly_insn(&insn))
 		block_call(b, "help_unfriendly", help_unfriendly, mkIRExprVec_1(const64(addr)),
 			   block_guarded(b, NULL));
 	if (b->tracked && is_division(&insn))
@@ -204,8 +212,9 @@ static void rewrite_other(struct block *b, Addr addr, UInt size)
 		return;
 	b->hle_width = hle_width(&insn);
 	if (b->hint == HLE_XACQUIRE)
-		call_uses_registers(block_call(b, "hle_acquire", hle_acquire,
-					       mkIRExprVec_2(IRExpr_GSPTR(), const64(addr)), NULL));
+		block_uses_registers(block_call(b, "hle_acquire", hle_acquire,
+						mkIRExprVec_2(IRExpr_GSPTR(), const64(addr)),
+						NULL));
 	else
 		block_call(b, "hle_release", hle_release, mkIRExprVec_1(const64(addr)), NULL);
 }

@@ -6,16 +6,29 @@
  * down from the running slice and looks at no memory access. If the slice ends
  * with it, or a transaction is open anywhere, it gives way to the tracked one
  * before it has done anything. That one does everything: it ends the slice,
- * and every memory access calls txn_access() while a transaction is open. It
+ * and every memory access calls access_direct() while a transaction is open. It
  * goes on to plain blocks, as the state may have changed. A plain block is
  * only ever executed while no transaction is open: XBEGIN ends its block.
  *
  * Must never emit a helper that could abort between two writes of one guest
  * instruction to the guest's registers.
  */
+#include "instrument.h"
+#include "access.h"
+#include "account.h"
 #include "block.h"
-#include "coherence.h"
+#include "core-hooks.h"
+#include "filter.h"
+#include "guest.h"
+#include "hle.h"
+#include "insn.h"
+#include "machine.h"
 #include "model.h"
+#include "options.h"
+#include "region.h"
+#include "syscalls.h"
+#include "txn.h"
+#include "vthread.h"
 
 /* Size and instruction of an access in one word: user addresses have 47 bits. */
 #define PACK_SHIFT 48
@@ -24,36 +37,35 @@
 static VG_REGPARM(2) void help_read(Addr addr, UWord packed)
 {
 	current_pc = packed & ((1UL << PACK_SHIFT) - 1);
-	txn_access(current_tid, addr, packed >> PACK_SHIFT, False);
+	access_direct(current_tid, addr, packed >> PACK_SHIFT, False);
 }
 
 static VG_REGPARM(2) void help_write(Addr addr, UWord packed)
 {
 	current_pc = packed & ((1UL << PACK_SHIFT) - 1);
-	txn_access(current_tid, addr, packed >> PACK_SHIFT, True);
+	access_direct(current_tid, addr, packed >> PACK_SHIFT, True);
 }
 
-/* The same on a machine with caches: the filter did not know the line. */
-static VG_REGPARM(2) void help_read_miss(Addr addr, UWord packed)
+/* An access of a machine with caches, to a line that the filter did not have. */
+static void access_miss(Addr addr, UWord packed, Bool write)
 {
 	SizeT size = packed >> PACK_SHIFT;
 
 	current_pc = packed & ((1UL << PACK_SHIFT) - 1);
-	if (coherence_passes(addr, size, False))
-		guest_access_again(addr, size, False);
+	if (filter_passes(addr, size, write))
+		access_again(addr, size, write);
 	else
-		guest_access(addr, size, False);
+		access_cached(addr, size, write);
+}
+
+static VG_REGPARM(2) void help_read_miss(Addr addr, UWord packed)
+{
+	access_miss(addr, packed, False);
 }
 
 static VG_REGPARM(2) void help_write_miss(Addr addr, UWord packed)
 {
-	SizeT size = packed >> PACK_SHIFT;
-
-	current_pc = packed & ((1UL << PACK_SHIFT) - 1);
-	if (coherence_passes(addr, size, True))
-		guest_access_again(addr, size, True);
-	else
-		guest_access(addr, size, True);
+	access_miss(addr, packed, True);
 }
 
 static void help_fault(ULong signal, Addr pc)
@@ -202,7 +214,7 @@ static void rewrite_dirty(struct block *b, IRStmt *stmt)
 	if (is_helper(call, "amd64g_dirtyhelper_RDTSCP"))
 		call->cee->addr = machine_rdtscp;
 	if (cpuid)
-		call_uses_registers(block_call(b, "machine_cpuid_enter", machine_cpuid_enter,
+		block_uses_registers(block_call(b, "machine_cpuid_enter", machine_cpuid_enter,
 						mkIRExprVec_1(IRExpr_GSPTR()), NULL));
 	if (call->mFx == Ifx_Read || call->mFx == Ifx_Modify)
 		emit_access(b, False, call->mAddr, call->mSize, condition);
@@ -210,7 +222,7 @@ static void rewrite_dirty(struct block *b, IRStmt *stmt)
 		emit_access(b, True, call->mAddr, call->mSize, condition);
 	addStmtToIRSB(b->out, stmt);
 	if (cpuid)
-		call_uses_registers(block_call(b, "machine_cpuid_leave", machine_cpuid_leave,
+		block_uses_registers(block_call(b, "machine_cpuid_leave", machine_cpuid_leave,
 						mkIRExprVec_1(IRExpr_GSPTR()), NULL));
 }
 

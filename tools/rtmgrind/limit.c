@@ -7,9 +7,13 @@
  * sets, or was started with, is kept here and counts what the program maps, as its kernel would.
  * Must never reach the host, but for a program that is about to be replaced by exec.
  */
-#include "rtmgrind.h"
-#include "host.h"
+#include "limit.h"
 #include "pub_tool_aspacemgr.h"
+#include "access.h"
+#include "guest.h"
+#include "host.h"
+#include "txn.h"
+#include "vthread.h"
 
 /* include/uapi/asm-generic/resource.h */
 #define RLIMIT_AS 9
@@ -78,12 +82,6 @@ void limit_exec(Bool begins)
 	host_limit(begins ? &limit : &wide, NULL);
 }
 
-static enum syscall_verdict answer(VexGuestAMD64State *guest, Long result)
-{
-	guest->guest_RAX = result;
-	return SYSCALL_DONE;
-}
-
 /* @new and @old: struct limit in guest memory, 0 none. */
 static enum syscall_verdict change(VexGuestAMD64State *guest, Addr new, Addr old)
 {
@@ -91,21 +89,21 @@ static enum syscall_verdict change(VexGuestAMD64State *guest, Addr new, Addr old
 
 	if ((new && !guest_may(new, sizeof(limit), VKI_PROT_READ)) ||
 	    (old && !guest_may(old, sizeof(limit), VKI_PROT_WRITE)))
-		return answer(guest, -(Long)VKI_EFAULT);
+		return guest_answer(guest, -(Long)VKI_EFAULT);
 	if (new) {
 		wanted = *(const struct limit *)new;
 		if (wanted.soft > wanted.hard)
-			return answer(guest, -(Long)VKI_EINVAL);
+			return guest_answer(guest, -(Long)VKI_EINVAL);
 		if (wanted.hard > limit.hard && VG_(geteuid)())
-			return answer(guest, -(Long)VKI_EPERM);
+			return guest_answer(guest, -(Long)VKI_EPERM);
 		limit = wanted;
 	}
 	if (old) {
 		if (txn_nr_open)
-			txn_access(current_tid, old, sizeof(limit), True);
+			access_direct(current_tid, old, sizeof(limit), True);
 		*(struct limit *)old = before;
 	}
-	return answer(guest, 0);
+	return guest_answer(guest, 0);
 }
 
 /* Whether there is room for so much more. */
@@ -167,27 +165,27 @@ enum syscall_verdict limit_call(VexGuestAMD64State *guest, Bool *ours)
 		if (guest->guest_RDI != RLIMIT_AS)
 			break;
 		if (!guest->guest_RSI)
-			return answer(guest, -(Long)VKI_EFAULT);
+			return guest_answer(guest, -(Long)VKI_EFAULT);
 		return change(guest, guest->guest_RSI, 0);
 	case __NR_getrlimit:
 		if (guest->guest_RDI != RLIMIT_AS)
 			break;
 		if (!guest->guest_RSI)
-			return answer(guest, -(Long)VKI_EFAULT);
+			return guest_answer(guest, -(Long)VKI_EFAULT);
 		return change(guest, 0, guest->guest_RSI);
 	case __NR_mmap:
 		if (map_fits(guest))
 			break;
-		return answer(guest, -(Long)VKI_ENOMEM);
+		return guest_answer(guest, -(Long)VKI_ENOMEM);
 	case __NR_mremap:
 		if (guest->guest_RDX <= guest->guest_RSI ||
 		    fits(VG_PGROUNDUP(guest->guest_RDX) - VG_PGROUNDUP(guest->guest_RSI)))
 			break;
-		return answer(guest, -(Long)VKI_ENOMEM);
+		return guest_answer(guest, -(Long)VKI_ENOMEM);
 	case __NR_brk:
 		if (data_fits(guest))
 			break;
-		return answer(guest, data_end);
+		return guest_answer(guest, data_end);
 	}
 	*ours = False;
 	return SYSCALL_REAL;

@@ -5,7 +5,7 @@
  * Only ever changed by the thread that has the big lock. Must never touch
  * the memory of the line itself: that may fault, and is txn.c's business.
  */
-#include "rtmgrind.h"
+#include "line.h"
 
 #define NR_BUCKETS 65536
 

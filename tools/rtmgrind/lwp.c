@@ -15,8 +15,11 @@
  * every thread polls once after each of those. For others a thread polls now
  * and then.
  */
-#include "rtmgrind.h"
+#include "lwp.h"
+#include "handover.h"
 #include "host.h"
+#include "sigwait.h"
+#include "vthread.h"
 
 /*
  * Bytes between two calls of a thread's that are taken for one stack. The same
@@ -62,18 +65,13 @@ ThreadId lwp_find(void)
 {
 	Addr stack = (Addr)__builtin_frame_address(0);
 	ThreadId tid;
-	Int lwp;
 
 	for (tid = 1; !unknown && tid < vthread_end; tid++)
 		if (is_on(&vthreads[tid], stack))
 			return tid;
-	lwp = __real_vgPlain_gettid();
-	for (tid = 1; tid < vthread_end; tid++)
-		if (vthreads[tid].lwp == lwp && vthreads[tid].state != VT_FREE)
-			break;
-	if (tid == vthread_end)
-		return 0;
-	vthreads[tid].stack = stack;
+	tid = vthread_find(__real_vgPlain_gettid(), True);
+	if (tid)
+		vthreads[tid].stack = stack;
 	return tid;
 }
 
@@ -84,7 +82,7 @@ Int __wrap_vgPlain_gettid(void)
 
 	if (t && !unknown && is_on(t, (Addr)__builtin_frame_address(0)))
 		return t->lwp;
-	return sched_lwp(__real_vgPlain_gettid());
+	return handover_lwp(__real_vgPlain_gettid());
 }
 
 /**
@@ -110,12 +108,12 @@ void __wrap_vgPlain_poll_signals(ThreadId tid)
 	if (t->polled_calls == nr_calls && t->clock - t->polled_at < POLL_CYCLES && !t->wait.kind)
 		return;
 	/* A signal may be pending for a host thread alone: none is taken on another's. */
-	if (!sched_at_home() && t->polled_calls == nr_calls && !t->wait.kind &&
-	    t->clock - t->polled_home < AWAY_CYCLES && !wait_signal_pending()) {
+	if (!handover_at_home() && t->polled_calls == nr_calls && !t->wait.kind &&
+	    t->clock - t->polled_home < AWAY_CYCLES && !sigwait_pending()) {
 		t->polled_at = t->clock;
 		return;
 	}
-	sched_go_home();
+	handover_go_home();
 	t->polled_calls = nr_calls;
 	t->polled_at = t->polled_home = t->clock;
 	__real_vgPlain_poll_signals(tid);
@@ -125,15 +123,9 @@ void __wrap_vgPlain_poll_signals(ThreadId tid)
 static HChar state_of(Int lwp)
 {
 	HChar name[64], stat[256], *state;
-	Long fd, n;
 
 	VG_(sprintf)(name, "/proc/self/task/%d/stat", lwp);
-	fd = host_syscall(__NR_open, (Long)name, 0, 0, 0, 0, 0);
-	if (fd < 0)
-		return 0;
-	n = host_syscall(__NR_read, fd, (Long)stat, sizeof(stat) - 1, 0, 0, 0);
-	host_syscall(__NR_close, fd, 0, 0, 0, 0, 0);
-	stat[n > 0 ? n : 0] = 0;
+	host_read_file(name, stat, sizeof(stat));
 	state = VG_(strrchr)(stat, ')');
 	return state && state[1] == ' ' ? state[2] : 0;
 }
@@ -196,10 +188,9 @@ enum syscall_verdict lwp_signal_call(VexGuestAMD64State *guest)
 
 	if (lwp <= 0 || (group && (Int)guest->guest_RDI != pid))
 		return SYSCALL_REAL;
-	for (tid = 1; tid < vthread_end; tid++)
-		if (vthreads[tid].lwp == lwp && vthreads[tid].state != VT_FREE &&
-		    !vthreads[tid].exiting)
-			result = 0;
+	tid = vthread_find(lwp, True);
+	if (tid && !vthreads[tid].exiting)
+		result = 0;
 	/* Without a group it may be a thread of another process. */
 	if ((!result && signal) || (result && !group))
 		return SYSCALL_REAL;

@@ -6,9 +6,20 @@
  * randomness, which are seeded. Must never let through what differs from run
  * to run where it is cheap to hide it.
  */
-#include "rtmgrind.h"
-#include "model.h"
+#include "machine.h"
 #include "pub_tool_machine.h"
+#include "access.h"
+#include "account.h"
+#include "affinity.h"
+#include "guest.h"
+#include "limit.h"
+#include "model.h"
+#include "options.h"
+#include "procfs.h"
+#include "rng.h"
+#include "time.h"
+#include "topology.h"
+#include "vthread.h"
 
 /* Leaf 1 EAX: family 6, model 0x55, stepping 7 (Cascade Lake): glibc leaves RTM alone on it. */
 #define CPU_SIGNATURE 0x50657
@@ -120,7 +131,7 @@ void machine_cpuid_leave(VexGuestAMD64State *guest)
  */
 ULong machine_rdtsc(void)
 {
-	return sched_now();
+	return account_now();
 }
 
 /* Where Linux puts the node in what RDTSCP says of the processor (VDSO_CPUNODE_BITS). */
@@ -132,27 +143,11 @@ ULong machine_rdtsc(void)
  */
 void machine_rdtscp(VexGuestAMD64State *guest)
 {
-	ULong now = sched_now();
+	ULong now = account_now();
 
 	guest->guest_RAX = (UInt)now;
 	guest->guest_RDX = now >> 32;
 	guest->guest_RCX = current_core() | model_socket(current_core()) << NODE_SHIFT;
-}
-
-static enum syscall_verdict answer(VexGuestAMD64State *guest, Long result)
-{
-	guest->guest_RAX = result;
-	return SYSCALL_DONE;
-}
-
-/* Checks an output buffer of a call. */
-static Bool may_write(Addr addr, SizeT size)
-{
-	if (!guest_may(addr, size, VKI_PROT_WRITE))
-		return False;
-	if (txn_nr_open)
-		txn_access(current_tid, addr, size, True);
-	return True;
 }
 
 static enum syscall_verdict getcpu(VexGuestAMD64State *guest)
@@ -160,14 +155,14 @@ static enum syscall_verdict getcpu(VexGuestAMD64State *guest)
 	UInt *cpu = (UInt *)guest->guest_RDI;
 	UInt *node = (UInt *)guest->guest_RSI;
 
-	if ((cpu && !may_write((Addr)cpu, sizeof(*cpu))) ||
-	    (node && !may_write((Addr)node, sizeof(*node))))
-		return answer(guest, -(Long)VKI_EFAULT);
+	if ((cpu && !access_kernel_write((Addr)cpu, sizeof(*cpu))) ||
+	    (node && !access_kernel_write((Addr)node, sizeof(*node))))
+		return guest_answer(guest, -(Long)VKI_EFAULT);
 	if (cpu)
 		*cpu = current_core();
 	if (node)
 		*node = model_socket(current_core());
-	return answer(guest, 0);
+	return guest_answer(guest, 0);
 }
 
 static enum syscall_verdict getrandom(VexGuestAMD64State *guest)
@@ -175,10 +170,10 @@ static enum syscall_verdict getrandom(VexGuestAMD64State *guest)
 	Addr buffer = guest->guest_RDI;
 	SizeT size = guest->guest_RSI;
 
-	if (size && !may_write(buffer, size))
-		return answer(guest, -(Long)VKI_EFAULT);
+	if (size && !access_kernel_write(buffer, size))
+		return guest_answer(guest, -(Long)VKI_EFAULT);
 	fill_random((UChar *)buffer, size);
-	return answer(guest, size);
+	return guest_answer(guest, size);
 }
 
 /* The processor time is virtual and the memory what is mapped; the rest of it is not counted. */
@@ -190,14 +185,14 @@ static enum syscall_verdict getrusage(VexGuestAMD64State *guest)
 
 	if (who != VKI_RUSAGE_SELF && who != RUSAGE_THREAD)
 		return SYSCALL_REAL;
-	if (!may_write((Addr)usage, sizeof(*usage)))
-		return answer(guest, -(Long)VKI_EFAULT);
-	ns = model_ns(cpu_cycles(who == VKI_RUSAGE_SELF));
+	if (!access_kernel_write((Addr)usage, sizeof(*usage)))
+		return guest_answer(guest, -(Long)VKI_EFAULT);
+	ns = model_ns(time_cpu_cycles(who == VKI_RUSAGE_SELF));
 	VG_(memset)(usage, 0, sizeof(*usage));
 	usage->ru_utime.tv_sec = ns / NS_PER_SECOND;
 	usage->ru_utime.tv_usec = ns % NS_PER_SECOND / 1000;
 	usage->ru_maxrss = limit_mapped(0, ~0UL) / 1024;
-	return answer(guest, 0);
+	return guest_answer(guest, 0);
 }
 
 /*
@@ -211,7 +206,7 @@ static enum syscall_verdict set_limit(VexGuestAMD64State *guest, UInt resource, 
 	if (resource != VKI_RLIMIT_NOFILE || !guest_may(limit, sizeof(*wanted), VKI_PROT_READ) ||
 	    wanted->rlim_cur > wanted->rlim_max || wanted->rlim_max >= (UWord)VG_(fd_hard_limit))
 		return SYSCALL_REAL;
-	return answer(guest, 0);
+	return guest_answer(guest, 0);
 }
 
 /**

@@ -2,10 +2,29 @@
 /*
  * main.c - rtmgrind, an RTM machine in software: registers the tool with valgrind.
  */
-#include "counters.h"
-#include "coherence.h"
-#include "hle.h"
+#include "rtmgrind.h"
 #include "pub_tool_options.h"
+#include "access.h"
+#include "account.h"
+#include "coherence.h"
+#include "core-hooks.h"
+#include "counters.h"
+#include "guest.h"
+#include "handover.h"
+#include "hle.h"
+#include "instrument.h"
+#include "limit.h"
+#include "machine.h"
+#include "options.h"
+#include "pages.h"
+#include "requests.h"
+#include "sched.h"
+#include "shared.h"
+#include "sigwait.h"
+#include "syscalls.h"
+#include "timers.h"
+#include "txn.h"
+#include "vthread.h"
 
 /* Valgrind's own, not in its installed headers. */
 extern Bool VG_(clo_sigill_diag);
@@ -17,7 +36,7 @@ static void started(void)
 	sched_init();
 	coherence_init();
 	txn_init(nr_vthreads);
-	sched_track();
+	account_track();
 	hle_init(nr_vthreads);
 	counters_init();
 	pages_init();
@@ -34,7 +53,7 @@ static void started(void)
 static void finished(Int exit_code)
 {
 	/* A signal that ends the process is sent to the calling thread. */
-	sched_go_home();
+	handover_go_home();
 	if (VG_(clo_verbosity) > 0)
 		counters_print_totals();
 	counters_write();
@@ -43,7 +62,7 @@ static void finished(Int exit_code)
 static void kernel_reads(CorePart part, ThreadId tid, const HChar *what, Addr addr, SizeT size)
 {
 	if (txn_nr_open && size && part == Vg_CoreSysCall)
-		txn_access(tid, addr, size, False);
+		access_direct(tid, addr, size, False);
 }
 
 static void kernel_reads_string(CorePart part, ThreadId tid, const HChar *what, Addr addr)
@@ -56,12 +75,12 @@ static void kernel_reads_string(CorePart part, ThreadId tid, const HChar *what, 
 static void kernel_writes(CorePart part, ThreadId tid, const HChar *what, Addr addr, SizeT size)
 {
 	if (txn_nr_open && size && part == Vg_CoreSysCall)
-		txn_access(tid, addr, size, True);
+		access_direct(tid, addr, size, True);
 }
 
 static void signal_arrives(ThreadId tid, Int signal, Bool alt_stack)
 {
-	wait_signal(tid, signal);
+	sigwait_handler(tid, signal);
 }
 
 static void register_tool(void)

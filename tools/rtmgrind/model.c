@@ -5,8 +5,8 @@
  * Everything here happens before the program starts; a fault ends the run with
  * one line and status 2.
  */
-#include "rtmgrind.h"
 #include "model.h"
+#include "rtmgrind.h"
 
 struct model model = {
 #define PARAM(name, unit, min, max, initial, help) .name = initial,

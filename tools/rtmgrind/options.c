@@ -2,9 +2,10 @@
 /*
  * options.c - the command line. Must never accept an option without an effect.
  */
+#include "options.h"
+#include "pub_tool_options.h"
 #include "counters.h"
 #include "model.h"
-#include "pub_tool_options.h"
 
 struct rtmgrind_options opt = {
 	.seed = 1,

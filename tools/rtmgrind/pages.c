@@ -9,10 +9,13 @@
  *
  * Must never touch a page itself.
  */
-#include "rtmgrind.h"
-#include "model.h"
-#include "host.h"
+#include "pages.h"
 #include "pub_tool_aspacemgr.h"
+#include "account.h"
+#include "host.h"
+#include "model.h"
+#include "region.h"
+#include "shared.h"
 
 /* Pages known to be present, direct-mapped: 4,096 of them span 16 MiB. */
 #define NR_KNOWN 4096

@@ -9,8 +9,9 @@
  * Must never show: a program that is started from here gets the processors
  * that we were given.
  */
-#include "rtmgrind.h"
+#include "pin.h"
 #include "host.h"
+#include "vthread.h"
 
 /* Hand-overs: pinned for some 10 ms, and then free for a tenth of that. */
 #define PINNED_TURNS 4096

@@ -6,10 +6,14 @@
  * the simulated machine instead, and say the same in every run. The guest
  * gets an anonymous file with the text.
  */
-#include "rtmgrind.h"
-#include "model.h"
-#include "host.h"
+#include "procfs.h"
 #include "pub_tool_aspacemgr.h"
+#include "affinity.h"
+#include "guest.h"
+#include "host.h"
+#include "limit.h"
+#include "model.h"
+#include "topology.h"
 
 #define CPU_DIR "/sys/devices/system/cpu/"
 #define PAGE_KIB 4
@@ -41,11 +45,8 @@ static SizeT self_statm(HChar *text)
 static HChar *host_text(const HChar *name)
 {
 	static HChar real[TEXT_MAX / 2];
-	Long fd = host_syscall(__NR_open, (Long)name, 0, 0, 0, 0, 0);
-	Long size = host_syscall(__NR_read, fd, (Long)real, sizeof(real) - 1, 0, 0, 0);
 
-	host_syscall(__NR_close, fd, 0, 0, 0, 0, 0);
-	real[size > 0 ? size : 0] = 0;
+	host_read_file(name, real, sizeof(real));
 	return real;
 }
 

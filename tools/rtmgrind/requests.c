@@ -4,46 +4,19 @@
  *
  * A request is a no-op on hardware, so it must never abort a transaction.
  */
-#include "counters.h"
-#include "coherence.h"
-#include "model.h"
+#include "requests.h"
 #include "pub_tool_machine.h"
-
-Bool in_region = True;
+#include "access.h"
+#include "counters.h"
+#include "guest.h"
+#include "model.h"
+#include "region.h"
+#include "txn.h"
+#include "unwind.h"
+#include "vthread.h"
 
 /* Longest stack that RTMGRIND_STACK tells. */
 #define MAX_FRAMES 256
-
-/* Cycles of the regions that have ended, and when the running one began. */
-static Long ended_regions;
-static Long region_begun;
-static Bool region_asked;
-
-/**
- * region_cycles() - virtual time spent in the region of interest so far.
- *
- * Return: cycles.
- */
-Long region_cycles(void)
-{
-	return ended_regions + (in_region ? sched_end_time() - region_begun : 0);
-}
-
-static void set_region(Bool in)
-{
-	/* What ran before the first request was set-up. */
-	if (!region_asked) {
-		region_asked = True;
-		in_region = False;
-	}
-	if (in && !in_region)
-		region_begun = sched_now();
-	if (!in && in_region)
-		ended_regions += sched_now() - region_begun;
-	in_region = in;
-	sched_track();
-	coherence_forget_filters();
-}
 
 static Bool describe_machine(ThreadId tid, Addr to, SizeT size)
 {
@@ -60,7 +33,7 @@ static Bool describe_machine(ThreadId tid, Addr to, SizeT size)
 		return False;
 	VG_(snprintf)(machine.model, sizeof(machine.model), "%s", model_name());
 	VG_(snprintf)(machine.changes, sizeof(machine.changes), "%s", model_differences());
-	txn_access(tid, to, size, True);
+	access_direct(tid, to, size, True);
 	VG_(memcpy)((void *)to, &machine, size);
 	return True;
 }
@@ -74,7 +47,7 @@ static UInt give_stack(ThreadId tid, Addr to, UWord number)
 
 	if (!nr || !guest_may(to, nr * sizeof(*frames), VKI_PROT_WRITE))
 		return 0;
-	txn_access(tid, to, nr * sizeof(*frames), True);
+	access_direct(tid, to, nr * sizeof(*frames), True);
 	VG_(memcpy)((void *)to, frames, nr * sizeof(*frames));
 	return nr;
 }
@@ -104,7 +77,7 @@ Bool request_handle(ThreadId tid, UWord *args, UWord *answer)
 		return True;
 	case RTMGRIND_ROI_BEGIN:
 	case RTMGRIND_ROI_END:
-		set_region(args[0] == RTMGRIND_ROI_BEGIN);
+		region_set(args[0] == RTMGRIND_ROI_BEGIN);
 		*answer = 0;
 		return True;
 	case RTMGRIND_MACHINE:

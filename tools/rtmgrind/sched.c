@@ -11,105 +11,68 @@
  * The state is guarded by a spin lock, held for moments only; the big lock
  * must never be waited for while it is held.
  */
-#include "hle.h"
-#include "model.h"
-#include "host.h"
-#include "coherence.h"
+#include "sched.h"
+#include "account.h"
+#include "affinity.h"
 #include "contention.h"
+#include "core-hooks.h"
+#include "cores.h"
+#include "futex.h"
+#include "handover.h"
+#include "hle.h"
+#include "host.h"
+#include "lwp.h"
+#include "model.h"
+#include "pin.h"
+#include "slice.h"
+#include "timers.h"
+#include "turn.h"
+#include "txn.h"
+#include "vthread.h"
 
-/* Longest slice, instructions: valgrind polls for signals between two. */
-#define SLICE_MAX 100000
-/* Outside the region of interest threads run ahead so many times further. */
-#define SLOPPY_FACTOR 50
-/*
- * A thread that fights for lines with others runs ahead only so far, on average; a thread that
- * has not done so for that many slices runs ahead as far as it is told.
- */
-#define MEETING_QUANTUM 20
-#define MEETING_SLICES 16
-/* How often a parked thread looks whether the one in the kernel is stuck there, ns. */
-#define WATCH_NS 50000000LL
 /* After so long asleep in a system call, ns, the others go on without it. */
 #define STUCK_NS 1000000000LL
 
-extern UInt VG_N_THREADS;
 extern volatile Bool VG_(in_generated_code);
 
 struct sched_lock {
 	Int unused;
 };
 
-struct vthread *vthreads;
-UInt nr_vthreads;
-ThreadId vthread_end;
-ThreadId current_tid;
-
 /**
  * struct sched - the state of the big lock.
- * @guard: spin lock
  * @owner: thread that has the lock or is to take it, 0 none
- * @host: thread on whose host thread @owner runs or is to run, 0 none
- * @last_host: the one before
- * @to_wake: thread whose host thread is to be woken when the guard is given up, 0 none
  * @yielder: where on its stack @owner has given up the lock, to take it again at once; 0 it has not
  * @owner_lwp: its Linux thread id once it runs, 0 none
  * @unborn: thread that was created and whose host thread has not shown up yet
  * @kernel: thread in a short system call, 0 none
- * @latest: clock of the thread that ran last
- * @end_time: virtual time of the end of the process, 0 not yet
  * @idle: @owner was chosen to wait for the outside, for there is nothing else to do
- * @asleep: the idle thread sleeps on @arrivals
- * @arrivals: host futex word, counts threads that want the lock
  * @nr_calls: short system calls so far
  * @watched_call: the one that was being watched
  * @watched_since: real time since when
- * @rng: lengths of slices
  */
 static struct {
-	volatile Int guard;
 	volatile ThreadId owner;
-	volatile ThreadId host;
-	ThreadId last_host;
-	ThreadId to_wake;
 	Addr yielder;
 	Int owner_lwp;
 	volatile ThreadId unborn;
 	Int ending_lwp; /* gave up the big lock for good, and may not be gone yet */
 	ThreadId kernel;
-	Long latest;
-	Long end_time;
 	Bool idle;
-	Bool asleep;
-	volatile Int arrivals;
 	ULong nr_calls;
 	ULong watched_call;
 	Long watched_since;
-	struct rng rng;
 } sched;
 
 static struct sched_lock the_lock;
 
-static void guard_lock(void)
-{
-	while (__atomic_exchange_n(&sched.guard, 1, __ATOMIC_ACQUIRE))
-		host_yield();
-}
-
-/* Pairs with the acquire in guard_lock(). */
-static void guard_unlock(void)
-{
-	__atomic_store_n(&sched.guard, 0, __ATOMIC_RELEASE);
-}
-
-static void init_vthreads(void)
+/* What comes first calls it: sched_init(), or valgrind's request for the big lock. */
+static void init(void)
 {
 	if (vthreads)
 		return;
 	model_build();
-	nr_vthreads = VG_N_THREADS;
-	vthreads = VG_(calloc)("rtmgrind.vthreads", nr_vthreads, sizeof(*vthreads));
-	vthreads[1].core = vthreads[1].last_core = -1;
-	vthread_end = 2;
+	vthread_init();
 	sched.unborn = 1;
 	cores_init();
 }
@@ -117,44 +80,8 @@ static void init_vthreads(void)
 /** sched_init() - prepare, once the options are known. */
 void sched_init(void)
 {
-	init_vthreads();
-	rng_seed(&sched.rng, opt.seed, 0);
-}
-
-/**
- * sched_latest() - the machine's clock while no thread runs.
- *
- * Return: cycles since the start of the run.
- */
-Long sched_latest(void)
-{
-	return sched.latest;
-}
-
-/** sched_note_end() - the process ends now; what follows takes no virtual time. */
-void sched_note_end(void)
-{
-	if (!sched.end_time)
-		sched.end_time = sched_now();
-}
-
-/**
- * sched_end_time() - how long the run took.
- *
- * Return: cycles.
- */
-Long sched_end_time(void)
-{
-	return sched.end_time ? sched.end_time : sched_now();
-}
-
-/**
- * sched_end_slice() - let others run before the next block.
- * @guest: registers of the running thread
- */
-void sched_end_slice(VexGuestAMD64State *guest)
-{
-	guest->host_EvC_COUNTER = 0;
+	init();
+	slice_init();
 }
 
 /**
@@ -182,97 +109,9 @@ Bool sched_alone(void)
 	return True;
 }
 
-/* In the middle of a block, in a helper: others run first. */
-static void leave_block(void)
-{
-	ThreadId me = current_tid;
-	Addr pc = current_pc;
-	ULong bytes = current_bytes;
-	Bool in_txn = txn_open(me);
-
-	vthreads[me].in_block = True;
-	core_let_others_run(me);
-	vthreads[me].in_block = False;
-	current_pc = pc;
-	current_bytes = bytes;
-	if (in_txn && !txn_open(me)) {
-		contention_done(me, 0);
-		core_restart_thread();
-	}
-}
-
-/**
- * sched_wait_turn() - let all others run up to the running thread's clock, in the middle of a block.
- *
- * Does not return if they abort the thread's transaction. A thread that ran
- * ahead of the others would else see, and change, what lies in their future.
- */
-void sched_wait_turn(void)
-{
-	vthreads[current_tid].meetings = MEETING_SLICES;
-	if (account_ahead() && core_blocks_stay())
-		leave_block();
-}
-
-/**
- * sched_park() - let others run until one of them calls sched_unpark().
- *
- * Like sched_wait_turn() otherwise.
- */
-void sched_park(void)
-{
-	vthreads[current_tid].parked = core_blocks_stay();
-	if (vthreads[current_tid].parked)
-		leave_block();
-}
-
-/**
- * sched_unpark() - a parked thread can go on.
- * @tid: the thread
- * @at: virtual time from which it can
- */
-void sched_unpark(ThreadId tid, Long at)
-{
-	struct vthread *t = &vthreads[tid];
-
-	if (!t->parked)
-		return;
-	t->parked = False;
-	if (t->clock < at) {
-		t->cpu += at - t->clock;
-		t->clock = at;
-	}
-	if (tid != current_tid)
-		account_cut(t->clock);
-}
-
-/**
- * sched_sleep() - really sleep until somebody wants the lock, or a futex word is woken.
- * @words: the words; the first one is filled in here
- * @nr: how many, with that
- * @timeout_ns: longest sleep, ns
- *
- * Return: the number of a word that was woken, else 0 or below.
- */
-Long sched_sleep(struct host_waitv *words, UInt nr, Long timeout_ns)
-{
-	Int arrivals;
-	Long woken = 0;
-
-	guard_lock();
-	arrivals = sched.arrivals;
-	sched.asleep = True;
-	guard_unlock();
-	if (nr > 1)
-		woken = host_futex_waitv(words, nr, &sched.arrivals, arrivals, timeout_ns);
-	else
-		host_futex_wait(&sched.arrivals, arrivals, timeout_ns);
-	sched.asleep = False;
-	return woken;
-}
-
-/* Decides who is next. The caller wakes that thread, and not before it has given up the guard:
- * the woken thread needs it at once, and often on the same host processor.
+/*
+ * Decides which thread is next. The caller wakes its home, if that is to run, once it has given up
+ * the guard.
  */
 static ThreadId hand_over(void)
 {
@@ -284,24 +123,25 @@ static ThreadId hand_over(void)
 	return next;
 }
 
-/* Like it, for a host thread that does not go on as the next one. */
+/* Like it, for a host thread that does not go on as the next thread. */
 static ThreadId hand_over_at_home(void)
 {
-	return sched.host = hand_over();
+	ThreadId next = hand_over();
+
+	handover_set_host(next);
+	return next;
 }
 
-static void wake(ThreadId tid)
-{
-	if (tid)
-		host_futex_wake(&vthreads[tid].turn);
-}
-
-/*
- * Everybody waits for the thread in the kernel. If it sleeps there for another
- * of our threads, as a writer to a full pipe does, that would be for ever.
- * Returns whom to wake then, else 0.
+/**
+ * sched_watch_kernel() - does the thread in a short system call sleep there?
+ *
+ * All threads wait for it. If it waits for another thread of this process, as a writer to a full
+ * pipe does, nothing would ever end that, so after STUCK_NS the others go on without it. Called
+ * with the guard held by host threads that sleep.
+ *
+ * Return: the thread whose home is to be woken then, else 0.
  */
-static ThreadId watch_kernel(void)
+ThreadId sched_watch_kernel(void)
 {
 	struct vthread *t = &vthreads[sched.kernel];
 	Long now;
@@ -319,81 +159,6 @@ static ThreadId watch_kernel(void)
 		return hand_over_at_home();
 	}
 	return 0;
-}
-
-/* On the parking stack of a thread's host thread, with the guard: sleeps until it is wanted. */
-static struct fiber *sleep_at_home(ThreadId me)
-{
-	ThreadId next = sched.to_wake;
-
-	sched.to_wake = 0;
-	while (sched.host != me) {
-		Int turn = vthreads[me].turn;
-
-		guard_unlock();
-		wake(next);
-		host_futex_wait(&vthreads[me].turn, turn, WATCH_NS);
-		guard_lock();
-		next = watch_kernel();
-	}
-	return &vthreads[me].fiber;
-}
-
-/*
- * Lets the thread wait until it is its turn, with the guard. Its host thread goes on as @next,
- * if that is possible: one that is on its way out has to end on its own.
- */
-static void give_way(ThreadId me, ThreadId host, ThreadId next)
-{
-	struct fiber *fiber = &vthreads[me].fiber;
-
-	if (next == host || (next && vthreads[next].fiber.sp && !VG_(is_exiting)(next))) {
-		sched.host = host;
-		fiber_switch(fiber, &vthreads[next].fiber);
-		return;
-	}
-	if (next || !sched.owner)
-		sched.host = next;
-	sched.to_wake = next;
-	fiber_park(fiber, &vthreads[host].fiber, sleep_at_home, host);
-}
-
-/** sched_at_home() - Return: True if the running thread is on its own host thread. */
-Bool sched_at_home(void)
-{
-	return sched.host == current_tid;
-}
-
-/**
- * sched_go_home() - let the running thread go on on its own host thread.
- *
- * For what the host's kernel does to the thread that asks for it.
- */
-void sched_go_home(void)
-{
-	ThreadId me = current_tid;
-	ThreadId host = sched.host;
-
-	if (host == me)
-		return;
-	guard_lock();
-	sched.host = sched.to_wake = me;
-	vthreads[me].turn++;
-	fiber_park(&vthreads[me].fiber, &vthreads[host].fiber, sleep_at_home, host);
-	guard_unlock();
-}
-
-/**
- * sched_lwp() - the Linux thread id of the guest thread that a host thread runs.
- * @lwp: that of the calling host thread
- *
- * Return: the id.
- */
-Int sched_lwp(Int lwp)
-{
-	ThreadId host = sched.host;
-
-	return host && vthreads[host].lwp == lwp ? current_vthread()->lwp : lwp;
 }
 
 /* The calling host thread wants the lock: who is it, and what does that change? */
@@ -416,73 +181,12 @@ static ThreadId arrive(void)
 		sched.kernel = 0;
 		t->state = VT_READY;
 	} else if (t->state == VT_OUTSIDE) {
-		if (t->clock < sched.latest)
-			t->clock = sched.latest;
+		if (t->clock < account_latest())
+			t->clock = account_latest();
 		t->state = VT_READY;
 	}
 	t->calling = VT_FREE;
 	return me;
-}
-
-/* Instructions that the thread may execute now; @lead receives those until another is behind. */
-static Long slice_length(ThreadId me, Long *lead)
-{
-	struct vthread *t = &vthreads[me];
-	Long quantum = in_region ? opt.quantum : opt.quantum * SLOPPY_FACTOR;
-	Long key, length;
-
-	if (t->meetings) {
-		t->meetings--;
-		if (quantum > MEETING_QUANTUM)
-			quantum = MEETING_QUANTUM;
-	}
-	*lead = 0;
-	/* Only to look again; real time may decide how often, so no random number. */
-	if (t->state == VT_WAITING)
-		return 1;
-	if (!turn_next(me, True, &key))
-		return *lead = SLICE_MAX;
-	if (key > t->clock)
-		*lead = account_insns(key - t->clock, SLICE_MAX);
-	length = *lead + 1 + rng_next(&sched.rng) % (2 * quantum);
-	return length < SLICE_MAX ? length : SLICE_MAX;
-}
-
-static void begin_slice(ThreadId me)
-{
-	struct vthread *t = &vthreads[me];
-	Long length, lead, rest;
-
-	sched.owner_lwp = t->lwp;
-	current_tid = me;
-	account_begin(t);
-	length = slice_length(me, &lead);
-	rest = t->timeslice_end - t->clock;
-	rest = account_insns(rest > 0 ? rest : 1, length);
-	if (rest < length && cores_wanted(me))
-		length = rest;
-	/* A timer that expires ends it too. */
-	length = account_insns(timers_slice(me, NS_PER_SECOND), length);
-	account_give(length, lead);
-	t->state = VT_RUNNING;
-	coherence_resume(me);
-}
-
-/* Enters the time of the slice that ends into the books. */
-static void account(ThreadId me)
-{
-	struct vthread *t = &vthreads[me];
-	Long before = t->clock;
-	Bool any = account_end(t);
-
-	if (t->clock > sched.latest)
-		sched.latest = t->clock;
-	txn_tick(me, before, t->clock);
-	/* Valgrind waits for threads that end by yielding: then nobody may stay the smallest. How
-	 * often one that waits looks, real time may decide.
-	 */
-	if (!any && !t->wait.kind)
-		t->clock += opt.quantum;
 }
 
 static void leave(ThreadId me)
@@ -521,18 +225,12 @@ void sched_thread_create(ThreadId parent, ThreadId child)
 	/* The main thread is known from the start; once it has ended, another one has its number. */
 	if (!parent)
 		return;
-	guard_lock();
-	VG_(free)(t->wait.fds);
-	VG_(free)(t->affinity);
-	fiber_free(&t->fiber);
-	VG_(memset)(t, 0, sizeof(*t));
-	t->core = t->last_core = -1;
+	handover_lock();
+	vthread_renew(child);
 	affinity_copy(t, &vthreads[parent]);
-	t->clock = sched_now() + model.wakeup;
+	t->clock = account_now() + model.wakeup;
 	sched.unborn = child;
-	if (child >= vthread_end)
-		vthread_end = child + 1;
-	guard_unlock();
+	handover_unlock();
 }
 
 /**
@@ -542,8 +240,8 @@ void sched_thread_create(ThreadId parent, ThreadId child)
 void sched_thread_exit(ThreadId tid)
 {
 	if (tid == current_tid)
-		sched_go_home();
-	guard_lock();
+		handover_go_home();
+	handover_lock();
 	if (sched.unborn == tid) {
 		sched.unborn = 0;
 	} else {
@@ -553,7 +251,7 @@ void sched_thread_exit(ThreadId tid)
 		futex_thread_exits(tid);
 		timers_thread_exits(tid);
 	}
-	guard_unlock();
+	handover_unlock();
 }
 
 /* The child of a fork(): only the thread that forked is left. */
@@ -573,11 +271,10 @@ static void restart_after_fork(void)
 	vthreads[current_tid].state = VT_READY;
 	vthreads[current_tid].calling = VT_FREE;
 	sched.owner = 0;
-	sched.host = 0;
 	sched.yielder = 0;
 	sched.kernel = 0;
 	sched.unborn = 0;
-	sched.guard = 0;
+	handover_forked();
 }
 
 /* The big lock, as valgrind's scheduler.c calls it. */
@@ -592,7 +289,7 @@ Bool vgModuleLocal_set_sched_lock_impl(int type);
 
 struct sched_lock *vgModuleLocal_create_sched_lock(void)
 {
-	init_vthreads();
+	init();
 	if (current_tid)
 		restart_after_fork();
 	return &the_lock;
@@ -623,11 +320,11 @@ static void end_turn(ThreadId me)
 {
 	/* So that a new thread takes part from a fixed point in virtual time on. */
 	while (sched.unborn) {
-		guard_unlock();
+		handover_unlock();
 		host_yield();
-		guard_lock();
+		handover_lock();
 	}
-	account(me);
+	slice_end(me);
 	leave(me);
 	sched.owner_lwp = 0;
 	sched.owner = 0;
@@ -635,12 +332,12 @@ static void end_turn(ThreadId me)
 
 void vgModuleLocal_acquire_sched_lock(struct sched_lock *lock)
 {
-	ThreadId me, host, next = 0;
-	Bool moved, arrives, in_code = False;
+	ThreadId me, host, moved, next = 0;
+	Bool arrives, in_code = False;
 
-	guard_lock();
+	handover_lock();
 	me = current_tid;
-	host = sched.host;
+	host = handover_host();
 	arrives = !sched.yielder ||
 		  !lwp_same_stack(sched.yielder, (Addr)__builtin_frame_address(0));
 	if (arrives) {
@@ -653,28 +350,26 @@ void vgModuleLocal_acquire_sched_lock(struct sched_lock *lock)
 	}
 	if (!sched.owner)
 		next = hand_over();
-	else if (sched.asleep) {
-		sched.arrivals++;
-		host_futex_wake(&sched.arrivals);
-	}
+	else
+		handover_wake_sleeper();
 	if (sched.owner == me) {
-		sched.host = host;
+		handover_set_host(host);
 	} else {
 		if (arrives)
 			host_let_faults_through();
-		give_way(me, host, next);
+		handover_give_way(me, host, next, sched.owner != 0);
 	}
 	lwp_await_end(sched.ending_lwp);
 	sched.ending_lwp = 0;
-	host = sched.host;
-	moved = sched.last_host != host;
-	sched.last_host = host;
+	moved = handover_moved();
 	VG_(in_generated_code) = in_code;
-	begin_slice(me);
+	sched.owner_lwp = vthreads[me].lwp;
+	current_tid = me;
+	slice_begin(me);
 	hle_unpark(me);
-	guard_unlock();
+	handover_unlock();
 	if (moved)
-		pin_turn(&vthreads[host]);
+		pin_turn(&vthreads[moved]);
 }
 
 void vgModuleLocal_release_sched_lock(struct sched_lock *lock)
@@ -689,9 +384,9 @@ void vgModuleLocal_release_sched_lock(struct sched_lock *lock)
 		sched.yielder = (Addr)__builtin_frame_address(0);
 		return;
 	}
-	guard_lock();
+	handover_lock();
 	end_turn(me);
 	next = hand_over_at_home();
-	guard_unlock();
-	wake(next);
+	handover_unlock();
+	handover_wake(next);
 }

@@ -6,7 +6,7 @@
  * run, and futexes there are the kernel's. Kept from the guest's own mmap,
  * shmat, mremap and munmap calls, as valgrind does not record it.
  */
-#include "rtmgrind.h"
+#include "shared.h"
 #include "pub_tool_rangemap.h"
 
 static RangeMap *map;

@@ -7,9 +7,15 @@
  * slice, and a signal sent while no thread runs arrives at a certain place. Must never take a
  * signal itself: valgrind keeps the book of them.
  */
-#include "rtmgrind.h"
-#include "model.h"
+#include "sigwait.h"
+#include "account.h"
+#include "core-hooks.h"
+#include "guest.h"
 #include "host.h"
+#include "model.h"
+#include "time.h"
+#include "vthread.h"
+#include "wait.h"
 
 #define NR_SIGNALS 65
 /* Bytes of the kernel's signal set. */
@@ -26,11 +32,11 @@ static Bool handled[NR_SIGNALS];
 static ULong seen;
 
 /**
- * wait_sigaction() - remember what a signal's handler means to those that wait.
+ * sigwait_action() - remember what a signal's handler means to those that wait.
  * @signal: its number
  * @action: what the program wants done
  */
-void wait_sigaction(Int signal, const struct vki_sigaction_base *action)
+void sigwait_action(Int signal, const struct vki_sigaction_base *action)
 {
 	if (signal <= 0 || signal >= NR_SIGNALS)
 		return;
@@ -39,11 +45,11 @@ void wait_sigaction(Int signal, const struct vki_sigaction_base *action)
 }
 
 /**
- * wait_signals_handled() - does a handler expect a signal from people or other programs?
+ * sigwait_any_handled() - does a handler expect a signal from people or other programs?
  *
  * Return: True if so: such a signal may wake anybody.
  */
-Bool wait_signals_handled(void)
+Bool sigwait_any_handled(void)
 {
 	return handled[VKI_SIGHUP] || handled[VKI_SIGINT] || handled[VKI_SIGQUIT] ||
 	       handled[VKI_SIGTERM] || handled[VKI_SIGUSR1] || handled[VKI_SIGUSR2];
@@ -59,20 +65,20 @@ static ULong pending(void)
 }
 
 /**
- * wait_signal_pending() - has a signal come that nobody has taken?
+ * sigwait_pending() - has a signal come that nobody has taken?
  *
  * Return: True if so.
  */
-Bool wait_signal_pending(void)
+Bool sigwait_pending(void)
 {
 	return pending() != 0;
 }
 
 /**
- * wait_look_outside() - after a wait: poke those whom a signal may concern.
+ * sigwait_look() - after a wait: poke those whom a signal may concern.
  * @at: virtual time
  */
-void wait_look_outside(Long at)
+void sigwait_look(Long at)
 {
 	ULong now = pending();
 
@@ -82,14 +88,14 @@ void wait_look_outside(Long at)
 }
 
 /**
- * wait_mask() - a call of the running thread waits with a signal mask of its own.
+ * sigwait_mask() - a call of the running thread waits with a signal mask of its own.
  * @set: the mask, in guest memory; 0 none
  *
  * wait_cancel() brings the old one back.
  *
  * Return: False if it is not readable.
  */
-Bool wait_mask(Addr set)
+Bool sigwait_mask(Addr set)
 {
 	struct wait *wait = &current_vthread()->wait;
 
@@ -103,11 +109,11 @@ Bool wait_mask(Addr set)
 }
 
 /**
- * wait_frame_mask() - the mask that a signal frame is to keep.
+ * sigwait_frame_mask() - the mask that a signal frame is to keep.
  * @tid: the thread
  * @mask: the one it has; changed to that from before the call that the signal interrupts
  */
-void wait_frame_mask(ThreadId tid, vki_sigset_t *mask)
+void sigwait_frame_mask(ThreadId tid, vki_sigset_t *mask)
 {
 	struct vthread *t = &vthreads[tid];
 
@@ -165,25 +171,25 @@ static void write_remaining(const struct vthread *t)
 }
 
 /**
- * wait_signal_taken() - a signal is pending no longer: the next of that number is another one.
+ * sigwait_taken() - a signal is pending no longer: the next of that number is another one.
  * @signal: its number
  */
-void wait_signal_taken(Int signal)
+void sigwait_taken(Int signal)
 {
 	if (signal > 0 && signal < NR_SIGNALS)
 		seen &= ~(1ULL << (signal - 1));
 }
 
 /**
- * wait_signal() - a thread is about to run a signal handler.
+ * sigwait_handler() - a thread is about to run a signal handler.
  * @tid: the thread
  * @signal: the signal
  */
-void wait_signal(ThreadId tid, Int signal)
+void sigwait_handler(ThreadId tid, Int signal)
 {
 	struct vthread *t = &vthreads[tid];
 
-	wait_signal_taken(signal);
+	sigwait_taken(signal);
 	if (!t->wait.kind)
 		return;
 	/* The handler runs with the call's mask; wait_cancel() must not change it now. */
@@ -219,7 +225,7 @@ static enum syscall_verdict timed_wait(VexGuestAMD64State *guest)
 
 	if (!guest_may((Addr)set, SIGSET_SIZE, VKI_PROT_READ) ||
 	    (timeout && !time_read_timeout(timeout, &deadline)) || pending() & *set ||
-	    (deadline && deadline <= sched_now()))
+	    (deadline && deadline <= account_now()))
 		return take_now();
 	if (!timeout && wait_kernel_may()) {
 		wait_cancel(current_tid);
@@ -230,19 +236,19 @@ static enum syscall_verdict timed_wait(VexGuestAMD64State *guest)
 }
 
 /**
- * wait_signal_call() - pause, sigsuspend and sigtimedwait.
+ * sigwait_call() - pause, sigsuspend and sigtimedwait.
  * @guest: registers of the running thread
  *
  * Return: what to do with the call.
  */
-enum syscall_verdict wait_signal_call(VexGuestAMD64State *guest)
+enum syscall_verdict sigwait_call(VexGuestAMD64State *guest)
 {
 	if (guest->guest_RAX == __NR_rt_sigtimedwait)
 		return timed_wait(guest);
 	if (!wait_again(guest)) {
 		if (wait_kernel_may())
 			return SYSCALL_REAL;
-		if (guest->guest_RAX == __NR_rt_sigsuspend && !wait_mask(guest->guest_RDI))
+		if (guest->guest_RAX == __NR_rt_sigsuspend && !sigwait_mask(guest->guest_RDI))
 			return SYSCALL_REAL;
 	}
 	wait_begin(guest, WAIT_SIGNAL, 0, 0);
@@ -279,12 +285,12 @@ static Bool child_may_come(const VexGuestAMD64State *guest, Int nr)
 }
 
 /**
- * wait_child_there() - would a thread's wait for a child be over?
+ * sigwait_child_there() - would a thread's wait for a child be over?
  * @t: the thread; it waits for something that is tried
  *
  * Return: True if so, and of other calls.
  */
-Bool wait_child_there(const struct vthread *t)
+Bool sigwait_child_there(const struct vthread *t)
 {
 	Int nr = t->wait.syscall_nr;
 
@@ -292,12 +298,12 @@ Bool wait_child_there(const struct vthread *t)
 }
 
 /**
- * wait_child_call() - wait4 and waitid.
+ * sigwait_child_call() - wait4 and waitid.
  * @guest: registers of the running thread
  *
  * Return: what to do with the call.
  */
-enum syscall_verdict wait_child_call(VexGuestAMD64State *guest)
+enum syscall_verdict sigwait_child_call(VexGuestAMD64State *guest)
 {
 	Bool again = wait_again(guest);
 
@@ -311,6 +317,6 @@ enum syscall_verdict wait_child_call(VexGuestAMD64State *guest)
 	wait_begin(guest, WAIT_TRY, 0, 0);
 	/* It waits even if a child has ended by now: when one does, real time decides. */
 	if (!again)
-		wait_poke(current_tid, sched_now());
+		wait_poke(current_tid, account_now());
 	return SYSCALL_WAIT;
 }

@@ -7,27 +7,38 @@
  * of it, or leaves it to valgrind; then nobody else runs until it is over,
  * unless it is one that may wait for the outside.
  */
-#include "rtmgrind.h"
-#include "model.h"
+#include "syscalls.h"
 #include "pub_tool_aspacemgr.h"
+#include "account.h"
+#include "fdwait.h"
+#include "futex.h"
+#include "guest.h"
+#include "handover.h"
+#include "idle.h"
+#include "limit.h"
+#include "lwp.h"
+#include "machine.h"
+#include "model.h"
+#include "pages.h"
+#include "pin.h"
+#include "region.h"
+#include "sched.h"
+#include "shared.h"
+#include "sigwait.h"
+#include "slice.h"
+#include "time.h"
+#include "timerfd.h"
+#include "timers.h"
+#include "try.h"
+#include "txn.h"
+#include "unwind.h"
+#include "vthread.h"
+#include "wait.h"
 
 #define POLL_IN 1
 #define POLL_OUT 4
 /* fcntl's F_OFD_SETLKW (include/uapi/asm-generic/fcntl.h) */
 #define OFD_SETLKW 38
-
-/**
- * guest_may() - may the guest access memory so?
- * @addr: first byte
- * @size: bytes
- * @prot: VKI_PROT_READ, VKI_PROT_WRITE or both
- *
- * Return: True if so.
- */
-Bool guest_may(Addr addr, SizeT size, UInt prot)
-{
-	return VG_(am_is_valid_for_client)(addr, size, prot);
-}
 
 /* Calls that interrupt every core of the process, and so abort all transactions: they change
  * mappings (the others' translation buffers must forget them) or copy the memory.
@@ -67,29 +78,29 @@ static enum syscall_verdict dispatch(VexGuestAMD64State *guest)
 	case __NR_recvmmsg:
 	case __NR_accept:
 	case __NR_accept4:
-		return fd_transfer(guest, POLL_IN);
+		return fdwait_transfer(guest, POLL_IN);
 	case __NR_write:
 	case __NR_writev:
 	case __NR_sendto:
 	case __NR_sendmsg:
 	case __NR_sendmmsg:
-		return fd_transfer(guest, POLL_OUT);
+		return fdwait_transfer(guest, POLL_OUT);
 	case __NR_poll:
 	case __NR_ppoll:
-		return fd_poll(guest);
+		return fdwait_poll(guest);
 	case __NR_select:
 	case __NR_pselect6:
-		return fd_select(guest);
+		return fdwait_select(guest);
 	case __NR_epoll_wait:
 	case __NR_epoll_pwait:
-		return fd_epoll(guest);
+		return fdwait_epoll(guest);
 	case __NR_pause:
 	case __NR_rt_sigsuspend:
 	case __NR_rt_sigtimedwait:
-		return wait_signal_call(guest);
+		return sigwait_call(guest);
 	case __NR_wait4:
 	case __NR_waitid:
-		return wait_child_call(guest);
+		return sigwait_child_call(guest);
 	case __NR_flock:
 	case __NR_fcntl:
 	case __NR_semop:
@@ -136,8 +147,8 @@ ULong syscall_enter(VexGuestAMD64State *guest)
 	} else {
 		uncharge_insn();
 		if (sched_is_idle()) {
-			wait_idle();
-			sched_end_slice(guest);
+			idle_wait();
+			slice_stop(guest);
 			return SYSCALL_WAIT;
 		}
 	}
@@ -187,14 +198,14 @@ void syscall_pre(ThreadId tid, UInt nr, UWord *args, UInt nr_args)
 	struct vthread *t = &vthreads[tid];
 	Bool waits = !t->ready && !t->try_nr && waits_outside(nr, args);
 
-	sched_go_home();
+	handover_go_home();
 	t->calling = waits ? VT_OUTSIDE : VT_KERNEL;
 	t->ready = False;
 	lwp_note_call(nr == __NR_clone || nr == __NR_fork || nr == __NR_vfork);
 	if (nr == __NR_clone || nr == __NR_fork || nr == __NR_vfork || nr == __NR_execve)
 		pin_release(&vthreads[tid]);
 	if (nr == __NR_exit_group)
-		sched_note_end();
+		account_note_end();
 	if (nr == __NR_execve) {
 		timers_exec(True);
 		limit_exec(True);
@@ -245,10 +256,10 @@ static void note_success(ThreadId tid, UInt nr, const UWord *args, Long result)
 		break;
 	case __NR_rt_sigaction:
 		if (args[1])
-			wait_sigaction(args[0], (const struct vki_sigaction_base *)args[1]);
+			sigwait_action(args[0], (const struct vki_sigaction_base *)args[1]);
 		break;
 	case __NR_rt_sigtimedwait:
-		wait_signal_taken(result);
+		sigwait_taken(result);
 		if (args[1])
 			timers_delivered((vki_siginfo_t *)args[1]);
 		break;

@@ -5,8 +5,15 @@
  * Every run begins at the same moment, so that programs that print or hash
  * the time do the same each time. Must never look at the host's clock.
  */
-#include "rtmgrind.h"
+#include "time.h"
+#include "access.h"
+#include "account.h"
+#include "guest.h"
 #include "model.h"
+#include "options.h"
+#include "slice.h"
+#include "vthread.h"
+#include "wait.h"
 
 /* The wall clock at the start: 14 November 2023, 22:13:20 UTC. */
 #define EPOCH_SECONDS 1700000000LL
@@ -45,14 +52,14 @@ Long time_base(Int clock)
 }
 
 /**
- * cpu_cycles() - processor time used.
+ * time_cpu_cycles() - processor time used.
  * @process: by all threads of the process rather than by the running one
  *
  * Return: cycles.
  */
-Long cpu_cycles(Bool process)
+Long time_cpu_cycles(Bool process)
 {
-	Long cycles = sched_now() - current_vthread()->clock;
+	Long cycles = account_now() - current_vthread()->clock;
 	ThreadId tid;
 
 	if (!process)
@@ -68,8 +75,8 @@ Long cpu_cycles(Bool process)
  */
 static Long time_shown(void)
 {
-	if (shown < sched_now())
-		shown = sched_now();
+	if (shown < account_now())
+		shown = account_now();
 	current_vthread()->shown = shown;
 	return shown;
 }
@@ -83,7 +90,7 @@ static Long time_shown(void)
  */
 Long time_after(Long cycles)
 {
-	Long now = sched_now();
+	Long now = account_now();
 
 	if (cycles && now < current_vthread()->shown)
 		now = current_vthread()->shown;
@@ -127,10 +134,8 @@ Bool time_cpu_clock(Int clock, ThreadId *tid)
 		return False;
 	if (!(clock & CLOCK_OF_THREAD))
 		return !lwp || lwp == VG_(getpid)();
-	for (*tid = 1; *tid < vthread_end; (*tid)++)
-		if (vthreads[*tid].lwp == lwp && vthreads[*tid].state != VT_FREE)
-			return True;
-	return False;
+	*tid = vthread_find(lwp, True);
+	return *tid != 0;
 }
 
 /**
@@ -141,7 +146,7 @@ Bool time_cpu_clock(Int clock, ThreadId *tid)
  */
 Long time_cpu(ThreadId tid)
 {
-	return !tid || tid == current_tid ? cpu_cycles(!tid) : vthreads[tid].cpu;
+	return !tid || tid == current_tid ? time_cpu_cycles(!tid) : vthreads[tid].cpu;
 }
 
 static Long clock_ns(Int clock)
@@ -257,12 +262,6 @@ Bool time_read_deadline(Int clock, Addr timespec, Long *deadline)
 	return True;
 }
 
-static enum syscall_verdict answer(VexGuestAMD64State *guest, Long result)
-{
-	guest->guest_RAX = result;
-	return SYSCALL_DONE;
-}
-
 static enum syscall_verdict read_clock(VexGuestAMD64State *guest)
 {
 	Int clock = guest->guest_RDI;
@@ -273,14 +272,12 @@ static enum syscall_verdict read_clock(VexGuestAMD64State *guest)
 
 	if (time_base(clock) < 0 && !time_cpu_clock(clock, &of))
 		return SYSCALL_REAL;
-	if (!guest_may(addr, sizeof(*ts), VKI_PROT_WRITE))
-		return answer(guest, -(Long)VKI_EFAULT);
-	if (txn_nr_open)
-		txn_access(current_tid, addr, sizeof(*ts), True);
+	if (!access_kernel_write(addr, sizeof(*ts)))
+		return guest_answer(guest, -(Long)VKI_EFAULT);
 	ns = clock_ns(clock);
 	ts->tv_sec = ns / NS_PER_SECOND;
 	ts->tv_nsec = ns % NS_PER_SECOND;
-	return answer(guest, 0);
+	return guest_answer(guest, 0);
 }
 
 static enum syscall_verdict read_timeofday(VexGuestAMD64State *guest)
@@ -289,15 +286,13 @@ static enum syscall_verdict read_timeofday(VexGuestAMD64State *guest)
 	struct vki_timeval *tv = (struct vki_timeval *)addr;
 	Long ns = clock_ns(VKI_CLOCK_REALTIME);
 
-	if (addr && !guest_may(addr, sizeof(*tv), VKI_PROT_WRITE))
-		return answer(guest, -(Long)VKI_EFAULT);
+	if (addr && !access_kernel_write(addr, sizeof(*tv)))
+		return guest_answer(guest, -(Long)VKI_EFAULT);
 	if (addr) {
-		if (txn_nr_open)
-			txn_access(current_tid, addr, sizeof(*tv), True);
 		tv->tv_sec = ns / NS_PER_SECOND;
 		tv->tv_usec = ns % NS_PER_SECOND / 1000;
 	}
-	return answer(guest, 0);
+	return guest_answer(guest, 0);
 }
 
 static enum syscall_verdict read_time(VexGuestAMD64State *guest)
@@ -305,14 +300,11 @@ static enum syscall_verdict read_time(VexGuestAMD64State *guest)
 	Addr addr = guest->guest_RDI;
 	Long seconds = clock_ns(VKI_CLOCK_REALTIME) / NS_PER_SECOND;
 
-	if (addr && !guest_may(addr, sizeof(Long), VKI_PROT_WRITE))
-		return answer(guest, -(Long)VKI_EFAULT);
-	if (addr) {
-		if (txn_nr_open)
-			txn_access(current_tid, addr, sizeof(Long), True);
+	if (addr && !access_kernel_write(addr, sizeof(Long)))
+		return guest_answer(guest, -(Long)VKI_EFAULT);
+	if (addr)
 		*(Long *)addr = seconds;
-	}
-	return answer(guest, seconds);
+	return guest_answer(guest, seconds);
 }
 
 static enum syscall_verdict sleep_call(VexGuestAMD64State *guest)
@@ -333,8 +325,8 @@ static enum syscall_verdict sleep_call(VexGuestAMD64State *guest)
 		/* A sleep of 0 is a sleep of 1: it waits for the others. */
 		deadline += deadline == time_after(0);
 	}
-	if (absolute && !wait_again(guest) && deadline && deadline <= sched_now())
-		return answer(guest, 0);
+	if (absolute && !wait_again(guest) && deadline && deadline <= account_now())
+		return guest_answer(guest, 0);
 	wait_begin(guest, WAIT_SLEEP, deadline, 0);
 	return SYSCALL_WAIT;
 }
@@ -344,8 +336,8 @@ static enum syscall_verdict yield_call(VexGuestAMD64State *guest)
 {
 	charge(opt.quantum);
 	current_vthread()->timeslice_end = 0;
-	sched_end_slice(guest);
-	return answer(guest, 0);
+	slice_stop(guest);
+	return guest_answer(guest, 0);
 }
 
 /**

@@ -7,12 +7,17 @@
  * for the next nanosecond it is. How often it expired is counted here. Must never let the kernel
  * decide when.
  */
-#include "rtmgrind.h"
-#include "model.h"
+#include "timerfd.h"
+#include "account.h"
+#include "alarm.h"
+#include "guest.h"
 #include "host.h"
+#include "model.h"
+#include "time.h"
+#include "vthread.h"
+#include "wait.h"
 
 #define POLL_IN 1
-#define TIMER_ABSTIME 1
 /* Longest wait for the kernel to make a descriptor readable that is due, ns. */
 #define SWITCH_NS NS_PER_SECOND
 /* Kernel's, missing from valgrind's headers (include/uapi/asm-generic/fcntl.h). */
@@ -178,18 +183,11 @@ static Bool only_timers(Int epoll, Int depth)
 {
 	HChar name[64], info[4096], *at;
 	Bool only = True;
-	Long fd, n;
 
 	VG_(sprintf)(name, "/proc/self/fdinfo/%d", epoll);
-	fd = host_syscall(__NR_open, (Long)name, 0, 0, 0, 0, 0);
-	if (fd < 0)
-		return False;
-	n = host_syscall(__NR_read, fd, (Long)info, sizeof(info) - 1, 0, 0, 0);
-	host_syscall(__NR_close, fd, 0, 0, 0, 0, 0);
 	/* A set that does not fit in contains others, most likely. */
-	if (n <= 0 || n == sizeof(info) - 1)
+	if (host_read_file(name, info, sizeof(info)) == sizeof(info) - 1)
 		return False;
-	info[n] = 0;
 	at = VG_(strstr)(info, "\ntfd:");
 	if (!at)
 		return False;
@@ -218,13 +216,6 @@ Bool timerfd_outside(const struct vki_pollfd *fds, UInt nr)
 	return False;
 }
 
-static enum syscall_verdict answer(VexGuestAMD64State *guest, Long result)
-{
-	wait_cancel(current_tid);
-	guest->guest_RAX = result;
-	return SYSCALL_DONE;
-}
-
 /**
  * timerfd_read() - read() of a timer.
  * @guest: registers of the running thread
@@ -240,16 +231,16 @@ Bool timerfd_read(VexGuestAMD64State *guest, enum syscall_verdict *verdict)
 	if (guest->guest_RAX != __NR_read || !t)
 		return False;
 	if (guest->guest_RDX < sizeof(*ticks)) {
-		*verdict = answer(guest, -(Long)VKI_EINVAL);
+		*verdict = wait_answer(guest, -(Long)VKI_EINVAL);
 	} else if (!guest_may((Addr)ticks, sizeof(*ticks), VKI_PROT_WRITE)) {
-		*verdict = answer(guest, -(Long)VKI_EFAULT);
+		*verdict = wait_answer(guest, -(Long)VKI_EFAULT);
 	} else if (t->ticks) {
 		*ticks = t->ticks;
 		t->ticks = 0;
 		set_readable(t, False);
-		*verdict = answer(guest, sizeof(*ticks));
+		*verdict = wait_answer(guest, sizeof(*ticks));
 	} else if (host_syscall(__NR_fcntl, t->fd, VKI_F_GETFL, 0, 0, 0, 0) & VKI_O_NONBLOCK) {
-		*verdict = answer(guest, -(Long)VKI_EAGAIN);
+		*verdict = wait_answer(guest, -(Long)VKI_EAGAIN);
 	} else {
 		*wait_fds(1) = (struct vki_pollfd){.fd = t->fd, .events = POLL_IN};
 		wait_begin(guest, WAIT_FD, 0, 0);
@@ -258,25 +249,15 @@ Bool timerfd_read(VexGuestAMD64State *guest, enum syscall_verdict *verdict)
 	return True;
 }
 
-static enum syscall_verdict settime(VexGuestAMD64State *guest, struct timerfd *t)
+static Long settime(VexGuestAMD64State *guest, struct timerfd *t)
 {
-	const struct vki_itimerspec *new = (const struct vki_itimerspec *)guest->guest_RDX;
-	struct vki_itimerspec *old = (struct vki_itimerspec *)guest->guest_R10;
-	Bool absolute = guest->guest_RSI & TIMER_ABSTIME;
+	Long result = alarm_settime(guest, &t->alarm, time_ns(account_now()), time_base(t->clock));
 
-	if (!guest_may((Addr)new, sizeof(*new), VKI_PROT_READ) ||
-	    (old && !guest_may((Addr)old, sizeof(*old), VKI_PROT_WRITE)))
-		return answer(guest, -(Long)VKI_EFAULT);
-	if (!time_valid_spec(new))
-		return answer(guest, -(Long)VKI_EINVAL);
-	if (old)
-		alarm_get(&t->alarm, time_ns(sched_now()), old);
-	t->ticks = 0;
-	set_readable(t, False);
-	alarm_set(&t->alarm, new, time_ns(sched_now()), absolute ? time_base(t->clock) : -1);
-	/* The running slice may be longer than that. */
-	sched_end_slice(guest);
-	return answer(guest, 0);
+	if (!result) {
+		t->ticks = 0;
+		set_readable(t, False);
+	}
+	return result;
 }
 
 /**
@@ -289,17 +270,16 @@ static enum syscall_verdict settime(VexGuestAMD64State *guest, struct timerfd *t
 enum syscall_verdict timerfd_call(VexGuestAMD64State *guest, Bool *ours)
 {
 	struct timerfd *t = find(guest->guest_RDI);
-	struct vki_itimerspec *spec = (struct vki_itimerspec *)guest->guest_RSI;
+	Long result;
 
 	*ours = t && (guest->guest_RAX == __NR_timerfd_settime ||
 		      guest->guest_RAX == __NR_timerfd_gettime);
 	if (!*ours)
 		return SYSCALL_REAL;
-	timerfd_expire(sched_now());
+	timerfd_expire(account_now());
 	if (guest->guest_RAX == __NR_timerfd_settime)
-		return settime(guest, t);
-	if (!guest_may((Addr)spec, sizeof(*spec), VKI_PROT_WRITE))
-		return answer(guest, -(Long)VKI_EFAULT);
-	alarm_get(&t->alarm, time_ns(sched_now()), spec);
-	return answer(guest, 0);
+		result = settime(guest, t);
+	else
+		result = alarm_gettime(guest, &t->alarm, time_ns(account_now()));
+	return wait_answer(guest, result);
 }

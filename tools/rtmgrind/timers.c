@@ -8,9 +8,18 @@
  * processor time count what threads ran in virtual time. Must never arm a timer of the host's,
  * but for a program that is about to be replaced by exec.
  */
-#include "rtmgrind.h"
-#include "model.h"
+#include "timers.h"
+#include "account.h"
+#include "alarm.h"
+#include "guest.h"
 #include "host.h"
+#include "lwp.h"
+#include "model.h"
+#include "slice.h"
+#include "time.h"
+#include "timerfd.h"
+#include "vthread.h"
+#include "wait.h"
 
 enum { REAL, VIRTUAL, PROF, NR_ITIMERS };
 
@@ -18,7 +27,6 @@ enum { REAL, VIRTUAL, PROF, NR_ITIMERS };
 enum { SIGEV_SIGNAL, SIGEV_NONE };
 #define SI_TIMER (-2)
 #define SI_KERNEL 0x80
-#define TIMER_ABSTIME 1
 
 #define SIGALRM 14
 #define SIGVTALRM 26
@@ -71,7 +79,7 @@ static Long cpu_left(const struct timer *t)
 
 static Long now_of(const struct timer *t)
 {
-	return time_ns(t->cpu ? time_cpu(t->of) : sched_now());
+	return time_ns(t->cpu ? time_cpu(t->of) : account_now());
 }
 
 static Bool sends(const struct timer *t)
@@ -141,15 +149,9 @@ static Bool still_pending(const struct timer *t)
 {
 	const HChar *field = t->lwp ? "\nSigPnd:" : "\nShdPnd:";
 	HChar name[64], status[4096], *at;
-	Long fd, n;
 
 	VG_(sprintf)(name, "/proc/self/task/%d/status", t->lwp ? t->lwp : VG_(getpid)());
-	fd = host_syscall(__NR_open, (Long)name, 0, 0, 0, 0, 0);
-	if (fd < 0)
-		return False;
-	n = host_syscall(__NR_read, fd, (Long)status, sizeof(status) - 1, 0, 0, 0);
-	host_syscall(__NR_close, fd, 0, 0, 0, 0, 0);
-	status[n > 0 ? n : 0] = 0;
+	host_read_file(name, status, sizeof(status));
 	at = VG_(strstr)(status, field);
 	return at && VG_(strtoull16)(at + VG_(strlen)(field) + 1, NULL) >> (t->signal - 1) & 1;
 }
@@ -191,7 +193,7 @@ void timers_expire(Long now)
 			continue;
 		times = alarm_pass(&t->alarm, t->cpu ? model_ns(time_cpu(t->of)) : model_ns(now));
 		if (times)
-			expire(t, times, t->cpu ? sched_now() : now);
+			expire(t, times, t->cpu ? account_now() : now);
 	}
 }
 
@@ -295,20 +297,20 @@ void timers_init(void)
 		alarm_set(&timers[REAL].alarm, &spec, 0, -1);
 }
 
-static enum syscall_verdict answer(VexGuestAMD64State *guest, Long result)
+/* A timer was set: its expiries before that count no longer. */
+static void restart(struct timer *t)
 {
-	guest->guest_RAX = result;
-	return SYSCALL_DONE;
-}
-
-static void set_timer(VexGuestAMD64State *guest, struct timer *t,
-		      const struct vki_itimerspec *spec, Long base)
-{
-	alarm_set(&t->alarm, spec, now_of(t), base);
 	t->pending = False;
 	t->overrun = t->last_overrun = 0;
+}
+
+/* Arms a timer for a time from now on, or disarms it. */
+static void set_timer(VexGuestAMD64State *guest, struct timer *t, const struct vki_itimerspec *spec)
+{
+	alarm_set(&t->alarm, spec, now_of(t), -1);
+	restart(t);
 	/* The running slice may be longer than that. */
-	sched_end_slice(guest);
+	slice_stop(guest);
 }
 
 static enum syscall_verdict alarm_call(VexGuestAMD64State *guest)
@@ -317,9 +319,9 @@ static enum syscall_verdict alarm_call(VexGuestAMD64State *guest)
 	struct vki_itimerspec left, spec = {{0, 0}, {(UInt)guest->guest_RDI, 0}};
 
 	alarm_get(&t->alarm, now_of(t), &left);
-	set_timer(guest, t, &spec, -1);
+	set_timer(guest, t, &spec);
 	/* Half a second counts as one, and so does less if it is all: alarm_setitimer(). */
-	return answer(guest, left.it_value.tv_sec +
+	return guest_answer(guest, left.it_value.tv_sec +
 				     (left.it_value.tv_nsec >= NS_PER_SECOND / 2 ||
 				      (left.it_value.tv_nsec && !left.it_value.tv_sec)));
 }
@@ -330,19 +332,19 @@ static enum syscall_verdict itimer_call(VexGuestAMD64State *guest, Addr new, Add
 	struct vki_itimerspec spec = {{0, 0}, {0, 0}}, left;
 
 	if (which >= NR_ITIMERS)
-		return answer(guest, -(Long)VKI_EINVAL);
+		return guest_answer(guest, -(Long)VKI_EINVAL);
 	if ((new && !guest_may(new, sizeof(struct vki_itimerval), VKI_PROT_READ)) ||
 	    (old && !guest_may(old, sizeof(struct vki_itimerval), VKI_PROT_WRITE)))
-		return answer(guest, -(Long)VKI_EFAULT);
+		return guest_answer(guest, -(Long)VKI_EFAULT);
 	if (new && !from_itimerval((const struct vki_itimerval *)new, &spec))
-		return answer(guest, -(Long)VKI_EINVAL);
+		return guest_answer(guest, -(Long)VKI_EINVAL);
 	alarm_get(&timers[which].alarm, now_of(&timers[which]), &left);
 	/* setitimer() without a value disarms. */
 	if (guest->guest_RAX == __NR_setitimer)
-		set_timer(guest, &timers[which], &spec, -1);
+		set_timer(guest, &timers[which], &spec);
 	if (old)
 		to_itimerval(&left, (struct vki_itimerval *)old);
-	return answer(guest, 0);
+	return guest_answer(guest, 0);
 }
 
 static struct timer *new_timer(void)
@@ -371,10 +373,10 @@ static enum syscall_verdict create(VexGuestAMD64State *guest)
 
 	if ((event && !guest_may((Addr)event, sizeof(*event), VKI_PROT_READ)) ||
 	    !guest_may((Addr)id, sizeof(*id), VKI_PROT_WRITE))
-		return answer(guest, -(Long)VKI_EFAULT);
+		return guest_answer(guest, -(Long)VKI_EFAULT);
 	made.cpu = time_cpu_clock(made.clock, &made.of);
 	if (!made.cpu && time_base(made.clock) <= 0)
-		return answer(guest, -(Long)VKI_EINVAL);
+		return guest_answer(guest, -(Long)VKI_EINVAL);
 	if (event) {
 		made.silent = event->sigev_notify == SIGEV_NONE;
 		made.signal = event->sigev_signo;
@@ -382,43 +384,31 @@ static enum syscall_verdict create(VexGuestAMD64State *guest)
 		if (event->sigev_notify & VKI_SIGEV_THREAD_ID)
 			made.lwp = event->vki_sigev_notify_thread_id;
 		if (!made.silent && (made.signal < 1 || made.signal > _VKI_NSIG))
-			return answer(guest, -(Long)VKI_EINVAL);
+			return guest_answer(guest, -(Long)VKI_EINVAL);
 	}
 	t = new_timer();
 	*t = made;
 	*id = t - timers - NR_ITIMERS;
 	if (!event)
 		t->value.sival_int = *id;
-	return answer(guest, 0);
+	return guest_answer(guest, 0);
 }
 
 static enum syscall_verdict settime(VexGuestAMD64State *guest, struct timer *t)
 {
-	const struct vki_itimerspec *new = (const struct vki_itimerspec *)guest->guest_RDX;
-	struct vki_itimerspec *old = (struct vki_itimerspec *)guest->guest_R10;
-	Bool absolute = guest->guest_RSI & TIMER_ABSTIME;
+	Long base = t->cpu ? 0 : time_base(t->clock);
+	Long result = alarm_settime(guest, &t->alarm, now_of(t), base);
 
-	if (!guest_may((Addr)new, sizeof(*new), VKI_PROT_READ) ||
-	    (old && !guest_may((Addr)old, sizeof(*old), VKI_PROT_WRITE)))
-		return answer(guest, -(Long)VKI_EFAULT);
-	if (!time_valid_spec(new))
-		return answer(guest, -(Long)VKI_EINVAL);
-	if (old)
-		alarm_get(&t->alarm, now_of(t), old);
-	set_timer(guest, t, new, !absolute ? -1 : t->cpu ? 0 : time_base(t->clock));
-	return answer(guest, 0);
+	if (!result)
+		restart(t);
+	return guest_answer(guest, result);
 }
 
 static enum syscall_verdict gettime(VexGuestAMD64State *guest, struct timer *t)
 {
-	struct vki_itimerspec *spec = (struct vki_itimerspec *)guest->guest_RSI;
-
-	if (!guest_may((Addr)spec, sizeof(*spec), VKI_PROT_WRITE))
-		return answer(guest, -(Long)VKI_EFAULT);
 	if (t->silent)
 		alarm_pass(&t->alarm, now_of(t));
-	alarm_get(&t->alarm, now_of(t), spec);
-	return answer(guest, 0);
+	return guest_answer(guest, alarm_gettime(guest, &t->alarm, now_of(t)));
 }
 
 /**
@@ -453,13 +443,13 @@ enum syscall_verdict timers_call(VexGuestAMD64State *guest, Bool *ours)
 		return SYSCALL_REAL;
 	}
 	if (index < NR_ITIMERS || index >= nr_timers || !timers[index].used)
-		return answer(guest, -(Long)VKI_EINVAL);
+		return guest_answer(guest, -(Long)VKI_EINVAL);
 	if (nr == __NR_timer_settime)
 		return settime(guest, &timers[index]);
 	if (nr == __NR_timer_gettime)
 		return gettime(guest, &timers[index]);
 	if (nr == __NR_timer_getoverrun)
-		return answer(guest, timers[index].last_overrun);
+		return guest_answer(guest, timers[index].last_overrun);
 	timers[index].used = False;
-	return answer(guest, 0);
+	return guest_answer(guest, 0);
 }

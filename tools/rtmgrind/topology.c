@@ -6,7 +6,7 @@
  * Only machines with caches have leaves of their own; the others show what
  * valgrind does. Must never disagree with model.h about who shares what.
  */
-#include "rtmgrind.h"
+#include "topology.h"
 #include "model.h"
 
 /* Intel, Software Developer's Manual 2, CPUID. */

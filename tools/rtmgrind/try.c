@@ -11,7 +11,13 @@
  *
  * Must never change what the program sees of its registers.
  */
-#include "rtmgrind.h"
+#include "try.h"
+#include "account.h"
+#include "guest.h"
+#include "slice.h"
+#include "time.h"
+#include "vthread.h"
+#include "wait.h"
 
 /* flock(2), fcntl(2), msgop(2) */
 #define LOCK_NB 4
@@ -141,7 +147,7 @@ enum syscall_verdict try_call(VexGuestAMD64State *guest)
 
 	if (t->wait.tried) {
 		t->wait.tried = False;
-		sched_end_slice(guest);
+		slice_stop(guest);
 		return SYSCALL_WAIT;
 	}
 	/* The kernel says what is wrong with a timeout. */
@@ -176,7 +182,7 @@ Bool try_over(struct vthread *t, Int error)
 	*argument(guest, form->arg) = t->try_arg;
 	if (error != form->error) {
 		wait_cancel(current_tid);
-	} else if (t->try_deadline && t->try_deadline <= sched_now()) {
+	} else if (t->try_deadline && t->try_deadline <= account_now()) {
 		/* What the kernel says is what it says after a timeout. */
 		wait_cancel(current_tid);
 	} else {

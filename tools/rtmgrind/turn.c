@@ -4,10 +4,16 @@
  *
  * A waiting thread counts with the time at which it has something to do. Called
  * with the scheduler's guard held; must never look at real time but through
- * wait_due().
+ * idle_due().
  */
-#include "rtmgrind.h"
+#include "turn.h"
 #include "contention.h"
+#include "core-hooks.h"
+#include "cores.h"
+#include "idle.h"
+#include "timers.h"
+#include "vthread.h"
+#include "wait.h"
 
 /* The waiting thread that is to wait for the outside on behalf of all: one with descriptors
  * if there is one. 0 if nobody waits.
@@ -103,7 +109,7 @@ ThreadId turn_pick(Bool *idle)
 		tid = turn_next(0, busy, &key);
 		timer = timers_next();
 		if (timer && (!tid || timer <= key)) {
-			if (!busy && !wait_due(timer)) {
+			if (!busy && !idle_due(timer)) {
 				*idle = True;
 				return choose_idler();
 			}
@@ -122,12 +128,12 @@ ThreadId turn_pick(Bool *idle)
 			t->clock = key;
 			break;
 		}
-		if (!tid || !(busy || wait_due(t->wait.deadline))) {
+		if (!tid || !(busy || idle_due(t->wait.deadline))) {
 			*idle = True;
 			return choose_idler();
 		}
 		wait_expire(tid);
 	}
-	wait_pace_stop();
+	idle_pace_stop();
 	return tid;
 }

@@ -10,13 +10,24 @@
  * Must never leave a line with an owner whose transaction is over.
  */
 #include "txn.h"
+#include "pub_tool_machine.h"
+#include "access.h"
+#include "account.h"
 #include "coherence.h"
 #include "contention.h"
+#include "core-hooks.h"
+#include "counters.h"
+#include "guest.h"
 #include "hle.h"
-#include "pub_tool_machine.h"
+#include "line.h"
+#include "model.h"
+#include "options.h"
+#include "region.h"
+#include "rng.h"
+#include "unwind.h"
+#include "vthread.h"
 
 ULong txn_nr_open;
-Addr current_pc;
 
 struct txn **txns;
 struct rng txn_rng;
@@ -72,7 +83,7 @@ static void drop_lines(ThreadId tid, struct txn *txn, Bool undo)
 	}
 	txn->depth = 0;
 	txn_nr_open--;
-	sched_track();
+	account_track();
 	if (tid == current_tid)
 		coherence_resume(tid);
 }
@@ -109,7 +120,7 @@ void txn_rollback(ThreadId tid, const struct rtmgrind_abort *info, UInt code)
 	struct rtmgrind_abort *last = &txn->last;
 	const struct touch *touch;
 	HWord event_check[2];
-	Long now = tid == current_tid ? sched_now() : vthreads[tid].clock;
+	Long now = tid == current_tid ? account_now() : vthreads[tid].clock;
 
 	*last = *info;
 	last->status = status_of(txn, info->cause, code);
@@ -181,19 +192,26 @@ void txn_abort_self(enum rtmgrind_cause cause, Int syscall_nr)
 		txn_abort_running(&info, 0);
 }
 
-/**
- * txn_abort_fault() - the same because of a fault.
- * @signal: that it would raise, 0 none
- * @addr: its address, 0 none
- */
-void txn_abort_fault(Int signal, Addr addr)
+static struct rtmgrind_abort fault_info(Int signal, Addr addr)
 {
-	struct rtmgrind_abort info = {
+	return (struct rtmgrind_abort){
 		.cause = RTMGRIND_CAUSE_FAULT,
 		.signal = signal,
 		.fault_addr = addr,
 		.syscall_nr = -1,
 	};
+}
+
+/**
+ * txn_abort_fault() - abort the running thread's transaction, if one is open, because of a fault.
+ * @signal: the signal that the fault would raise, 0 none
+ * @addr: address of the fault, 0 none
+ *
+ * Called from generated code. Does not return if a transaction was open.
+ */
+void txn_abort_fault(Int signal, Addr addr)
+{
+	struct rtmgrind_abort info = fault_info(signal, addr);
 
 	if (txn_open(current_tid))
 		txn_abort_running(&info, 0);
@@ -222,12 +240,7 @@ void txn_abort_parked(ThreadId tid, enum rtmgrind_cause cause)
  */
 void txn_abort_faulted(ThreadId tid, Int signal, Addr addr)
 {
-	struct rtmgrind_abort info = {
-		.cause = RTMGRIND_CAUSE_FAULT,
-		.signal = signal,
-		.fault_addr = addr,
-		.syscall_nr = -1,
-	};
+	struct rtmgrind_abort info = fault_info(signal, addr);
 
 	txn_rollback(tid, &info, 0);
 }
@@ -308,7 +321,7 @@ static void begin(VexGuestAMD64State *guest, Addr fallback, Bool hle)
 	txn->fallback = fallback;
 	txn->guest = guest;
 	txn->saved = *guest;
-	txn->begun = sched_now();
+	txn->begun = account_now();
 	txn->nr_read = txn->nr_written = txn->nr_beyond = 0;
 	VG_(memset)(txn->ways, 0, model_l1_sets());
 	txn->doomed = 0;
@@ -317,7 +330,7 @@ static void begin(VexGuestAMD64State *guest, Addr fallback, Bool hle)
 		/* Among the first lines: late enough to have something to undo. */
 		txn->doomed = 1 + rng_next(&txn_rng) % 4;
 	txn_nr_open++;
-	sched_track();
+	account_track();
 	coherence_txn_begin(current_tid);
 	counters_begin(hle);
 	if (in_region)
@@ -332,7 +345,7 @@ static void refuse_in_hle(void)
 {
 	if (!txn_open(current_tid) || !txns[current_tid]->hle)
 		return;
-	counter_add(COUNTER_TX_EXEC_MISC4);
+	counters_add(COUNTER_TX_EXEC_MISC4);
 	txn_abort_self(RTMGRIND_CAUSE_INSTRUCTION, -1);
 }
 
@@ -438,7 +451,7 @@ Bool txn_last_abort(ThreadId tid, Addr record, SizeT size)
 		size = sizeof(txn->last);
 	if (!guest_may(record, size, VKI_PROT_WRITE))
 		return False;
-	txn_access(tid, record, size, True);
+	access_direct(tid, record, size, True);
 	VG_(memcpy)((void *)record, &txn->last, size);
 	txn->last_valid = False;
 	return True;

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * txn.h - a transaction, as txn.c and access.c know it.
+ * txn.h - transactions: begin, commit, abort; see txn.c.
  *
- * Must never be needed by anything else.
+ * What is in struct txn concerns txn.c, access.c and hle.c. Must never be read by what gives
+ * threads their turns.
  */
 #ifndef RTMGRIND_TXN_H
 #define RTMGRIND_TXN_H
 
 #include "rtmgrind.h"
-#include "counters.h"
-#include "model.h"
+#include "line.h"
+#include "rng.h"
 
 /**
  * struct touch - a line of a transaction's read or write set.
@@ -72,6 +73,8 @@ struct txn {
 	UChar ways[];
 };
 
+/* Open transactions. Tracked code tests it once a block. */
+extern ULong txn_nr_open;
 /* Indexed by ThreadId; NULL for threads that never began one. */
 extern struct txn **txns;
 /* What chance decides about transactions. */
@@ -93,12 +96,25 @@ static inline struct touch *txn_touch(struct txn *txn, Addr line_addr)
 	return NULL;
 }
 
+void txn_init(UInt nr_threads);
+void txn_noise_start(void);
+Bool txn_open(ThreadId tid);
 void txn_rollback(ThreadId tid, const struct rtmgrind_abort *info, UInt code);
 void txn_abort_running(const struct rtmgrind_abort *info, UInt code) __attribute__((noreturn));
+void txn_abort_self(enum rtmgrind_cause cause, Int syscall_nr);
+void txn_abort_fault(Int signal, Addr addr);
+void txn_abort_parked(ThreadId tid, enum rtmgrind_cause cause);
+void txn_abort_faulted(ThreadId tid, Int signal, Addr addr);
+void txn_abort_others(ThreadId tid, enum rtmgrind_cause cause);
+void txn_forget(ThreadId tid);
+void txn_tick(ThreadId tid, Long before, Long after);
 void txn_spurious_point(struct txn *txn);
-void txn_conflict(ThreadId tid, Addr addr, Bool write);
-void txn_evicted(ThreadId tid, Addr addr, Bool far);
+ULong txn_begin(VexGuestAMD64State *guest, ULong fallback, ULong next);
 void txn_begin_hle(VexGuestAMD64State *guest, Addr pc);
 void txn_commit(void);
+ULong txn_end(ULong next);
+void txn_xabort(ULong code);
+ULong txn_test(void);
+Bool txn_last_abort(ThreadId tid, Addr record, SizeT size);
 
 #endif

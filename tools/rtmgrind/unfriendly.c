@@ -4,6 +4,7 @@
  *
  * Must never be asked about an instruction that was not decoded from guest memory.
  */
+#include "unfriendly.h"
 #include "decode.h"
 #include "model.h"
 
@@ -68,12 +69,12 @@ static Bool operand_fits(UInt operand, const struct decoded *insn)
 }
 
 /**
- * insn_is_unfriendly() - does an instruction abort every transaction?
+ * unfriendly_insn() - does an instruction abort every transaction?
  * @insn: the instruction
  *
  * Return: True if it does on the chosen machine.
  */
-Bool insn_is_unfriendly(const struct decoded *insn)
+Bool unfriendly_insn(const struct decoded *insn)
 {
 	UInt i;
 

@@ -4,10 +4,12 @@
  *
  * Must never change anything the guest sees, nor virtual time.
  */
-#include "cfi.h"
-#include "decode.h"
+#include "unwind.h"
 #include "pub_tool_aspacemgr.h"
 #include "pub_tool_machine.h"
+#include "cfi.h"
+#include "decode.h"
+#include "vthread.h"
 
 /* Places whose rows are known, direct-mapped. */
 #define NR_KNOWN 4096

@@ -10,8 +10,16 @@
  *
  * Must never look at real time.
  */
-#include "rtmgrind.h"
+#include "wait.h"
+#include "account.h"
+#include "core-hooks.h"
+#include "guest.h"
 #include "model.h"
+#include "sched.h"
+#include "slice.h"
+#include "timerfd.h"
+#include "timers.h"
+#include "vthread.h"
 
 /* Virtual time between two looks of a waiter at what the kernel alone knows, while others run. */
 #define LOOK_CYCLES 100000
@@ -63,14 +71,14 @@ void wait_begin(VexGuestAMD64State *guest, enum wait_kind kind, Long deadline, L
 		wait->deadline = deadline;
 		wait->queued = nr_queued++;
 		/* A signal that only this call lets in may be there already. */
-		wait->check_at = kind == WAIT_SIGNAL || wait->masked ? sched_now() : 0;
+		wait->check_at = kind == WAIT_SIGNAL || wait->masked ? account_now() : 0;
 	} else {
 		wait->check_at = 0;
 	}
 	wait_set_kind(wait, kind);
 	wait->at_deadline = at_deadline;
-	wait->look_at = kind == WAIT_FD || kind == WAIT_TRY ? sched_now() + LOOK_CYCLES : 0;
-	sched_end_slice(guest);
+	wait->look_at = kind == WAIT_FD || kind == WAIT_TRY ? account_now() + LOOK_CYCLES : 0;
+	slice_stop(guest);
 }
 
 /** wait_outside() - another process may end what the running thread waits for: so it looks. */
@@ -79,7 +87,7 @@ void wait_outside(void)
 	struct wait *wait = &current_vthread()->wait;
 
 	wait->outside = True;
-	wait->look_at = sched_now() + LOOK_CYCLES;
+	wait->look_at = account_now() + LOOK_CYCLES;
 }
 
 /**
@@ -115,6 +123,19 @@ void wait_cancel(ThreadId tid)
 	wait->requeue_to = 0;
 	wait->deadline = wait->check_at = wait->look_at = 0;
 	wait->nr_fds = 0;
+}
+
+/**
+ * wait_answer() - finish a call of the running thread that waits, or would have waited.
+ * @guest: registers of the thread
+ * @result: of the call, -errno if it failed
+ *
+ * Return: SYSCALL_DONE.
+ */
+enum syscall_verdict wait_answer(VexGuestAMD64State *guest, Long result)
+{
+	wait_cancel(current_tid);
+	return guest_answer(guest, result);
 }
 
 /**
@@ -162,7 +183,7 @@ Bool wait_expired(void)
 {
 	const struct wait *wait = &current_vthread()->wait;
 
-	return wait->kind && wait->deadline && sched_now() >= wait->deadline;
+	return wait->kind && wait->deadline && account_now() >= wait->deadline;
 }
 
 /**
@@ -219,7 +240,7 @@ void wait_poke_signalled_at(Int lwp, Long at)
  */
 void wait_poke_signalled(Int lwp)
 {
-	wait_poke_signalled_at(lwp, sched_now() + model.wakeup);
+	wait_poke_signalled_at(lwp, account_now() + model.wakeup);
 }
 
 /**
@@ -240,7 +261,7 @@ void wait_poke_fds(Long at)
 /** wait_fds_changed() - a system call may have done what other threads wait for. */
 void wait_fds_changed(void)
 {
-	wait_poke_fds(sched_now() + model.wakeup);
+	wait_poke_fds(account_now() + model.wakeup);
 }
 
 /**

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * debuginfo.h - names of functions and lines, for a program that is about to end; see debuginfo.c.
+ *
+ * Must never be called by a program that is to go on.
+ */
+#ifndef RTMGRIND_DEBUGINFO_H
+#define RTMGRIND_DEBUGINFO_H
+
+#include "rtmgrind.h"
+
+void debuginfo_read(void);
+
+#endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * lwp.h - host threads: who is calling, who sleeps, who is gone; see lwp.c.
+ *
+ * Must never tell a child process what is true of its parent.
+ */
+#ifndef RTMGRIND_LWP_H
+#define RTMGRIND_LWP_H
+
+#include "rtmgrind.h"
+
+Bool lwp_same_stack(Addr a, Addr b);
+ThreadId lwp_find(void);
+void lwp_note_call(Bool forks);
+void lwp_poll_soon(void);
+Bool lwp_sleeps(Int lwp);
+void lwp_await_end(Int lwp);
+enum syscall_verdict lwp_signal_call(VexGuestAMD64State *guest);
+
+#endif

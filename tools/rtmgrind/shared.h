@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * shared.h - which memory other processes may see; see shared.c.
+ *
+ * Must never be asked about memory that the program did not map itself.
+ */
+#ifndef RTMGRIND_SHARED_H
+#define RTMGRIND_SHARED_H
+
+#include "rtmgrind.h"
+
+void shared_init(void);
+void shared_map(Addr start, SizeT size, Bool shared);
+Bool shared_contains(Addr addr);
+
+#endif
