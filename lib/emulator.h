@@ -31,23 +31,45 @@ enum rtmgrind_request {
 	 * addresses. Costs no virtual time.
 	 */
 	RTMGRIND_STACK,
-	/* (const struct rtmgrind_section *) where the calling thread says in which section it is;
+	/* (const struct rtmgrind_outer *) where the calling thread says in which section it is;
 	 * 0 from now on nowhere. The emulator reads it when the thread aborts another one.
 	 */
 	RTMGRIND_SECTION,
 };
 
-#define RTMGRIND_PROTOCOL 2
+#define RTMGRIND_PROTOCOL 3
 
 /* Frames of the stacks in struct rtmgrind_abort. */
 #define RTMGRIND_FRAMES 31
 
 /**
- * struct rtmgrind_section - the critical section a thread is in, kept by the library.
+ * struct rtmgrind_call - a lock call: how the library's counters of it begin.
+ * @kind: enum elide_kind
+ * @site: return address of the call
+ */
+struct rtmgrind_call {
+	unsigned int unused;
+	unsigned short kind;
+	unsigned short unused2;
+	unsigned long long site;
+};
+
+/**
+ * struct rtmgrind_outer - the outermost section a thread is in, kept by the library.
+ * @call: address of a struct rtmgrind_call; 0 outside of sections
+ * @lock: address of the lock
+ */
+struct rtmgrind_outer {
+	unsigned long long call;
+	unsigned long long lock;
+};
+
+/**
+ * struct rtmgrind_section - the critical section a thread was in.
  * @open: not 0 inside of one
  * @kind: enum elide_kind of the lock call
  * @lock: address of the outermost lock
- * @site: return address of the call that took it
+ * @site: return address of the call that acquired it
  */
 struct rtmgrind_section {
 	unsigned int open;

@@ -38,6 +38,29 @@ static inline __attribute__((always_inline)) unsigned int rtm_begin(void)
 	return status;
 }
 
+/**
+ * rtm_started() - start a transaction, with a branch of its own for the abort.
+ * @status: set to the status word after an abort; undefined inside the transaction
+ *
+ * Return: true inside the transaction; after an abort, control comes back a second time with false.
+ * Three instructions fewer than rtm_begin() and a comparison.
+ */
+static inline __attribute__((always_inline)) int rtm_started(unsigned int *status)
+{
+	unsigned int eax;
+
+	/* XBEGIN rel32: relative to the end of the instruction, which is that of the operand. */
+	__asm__ goto(".byte 0xc7, 0xf8; .long %l[aborted] - . - 4"
+		     : "=a"(eax)
+		     :
+		     : "memory"
+		     : aborted);
+	return 1;
+aborted:
+	*status = eax;
+	return 0;
+}
+
 /** rtm_end() - commit. Outside a transaction it faults (#GP). */
 static inline __attribute__((always_inline)) void rtm_end(void)
 {

@@ -188,29 +188,26 @@ __noinline int mutex_lock(pthread_mutex_t *m, const void *site)
 	return lock_unelided(elide_self, row, m, site, outcome);
 }
 
-/* The policy lets it be tried, and the first attempt has aborted, or is to be timed. */
-static __noinline int lock_counted(struct elide_thread *t, struct elide_call *call,
-				   pthread_mutex_t *m, const void *site, unsigned int status)
+/* The policy lets it be tried, and the first attempt has aborted. */
+static __noinline int lock_again(struct elide_thread *t, struct elide_call *call,
+				 pthread_mutex_t *m, const void *site, unsigned int status)
 {
-	enum elide_outcome outcome =
-		elide_acquire_counted(t, call, m, &glibc_mutex_rule, site, KIND, status);
-
-	if (outcome == ELIDE_ELIDED)
+	if (elide_acquire_again(t, call, m, &glibc_mutex_rule, true, status) == ELIDE_ELIDED)
 		return 0;
-	return lock_unelided(t, elide_call_row(call), m, site, outcome);
+	return lock_unelided(t, elide_call_row(call), m, site, ELIDE_FELL_BACK);
 }
 
 static __always_inline_fn int lock_known(struct elide_thread *t, struct elide_quick q,
 					 pthread_mutex_t *m, const void *site)
 {
 	unsigned int status;
-	enum elide_outcome outcome = elide_quick_acquire(t, q, m, (struct elide_rule)MUTEX_IS_FREE,
-							 site, KIND, &status);
+	enum elide_outcome outcome =
+		elide_quick_acquire(t, q, m, (struct elide_rule)MUTEX_IS_FREE, &status);
 
 	if (likely(outcome == ELIDE_ELIDED))
 		return 0;
 	if (unlikely(outcome == ELIDE_FELL_BACK))
-		return lock_counted(t, q.call, m, site, status);
+		return lock_again(t, q.call, m, site, status);
 	if (unlikely(outcome == ELIDE_NOTHING_DONE))
 		return mutex_lock(m, site);
 	if (unlikely(!take_plain(m, t->tid)))
@@ -218,8 +215,10 @@ static __always_inline_fn int lock_known(struct elide_thread *t, struct elide_qu
 	return count_short(t, q.row, m);
 }
 
-static __noinline int lock_unknown(struct elide_thread *t, pthread_mutex_t *m, const void *site)
+/* A mutex that the thread does not know, or of another type, which it may hold already. */
+static __noinline int lock_unknown(pthread_mutex_t *m, const void *site)
 {
+	struct elide_thread *t = elide_self_quick;
 	struct elide_quick q = {0};
 
 	PASS(mutex_lock, m);
@@ -230,12 +229,18 @@ static __noinline int lock_unknown(struct elide_thread *t, pthread_mutex_t *m, c
 
 WRAPPER int pthread_mutex_lock(pthread_mutex_t *m)
 {
-	struct elide_thread *t = elide_self;
-	struct elide_quick q = elide_quick(t, m, CALL_SITE(), KIND);
+	struct elide_thread *t = elide_self_quick;
+	struct elide_quick q;
 
-	/* One of another type may be held by this thread already. */
+	if (unlikely(t->open)) {
+		if (likely(glibc_mutex_plain(m)) &&
+		    elide_quick_nested(t, m, (struct elide_rule)MUTEX_IS_FREE, CALL_SITE(), KIND))
+			return 0;
+		return lock_unknown(m, CALL_SITE());
+	}
+	q = elide_quick(t, m, CALL_SITE(), KIND);
 	if (unlikely(!q.known || !glibc_mutex_plain(m)))
-		return lock_unknown(t, m, CALL_SITE());
+		return lock_unknown(m, CALL_SITE());
 	return lock_known(t, q, m, CALL_SITE());
 }
 
@@ -363,19 +368,23 @@ __noinline int mutex_unlock(pthread_mutex_t *m, const void *site)
 	return release_plain(m, site);
 }
 
+/* Every case; pthread_mutex_unlock() does what is usual. */
+static __noinline int unlock_long(pthread_mutex_t *m, const void *site)
+{
+	PASS(mutex_unlock, m);
+	return mutex_unlock(m, site);
+}
+
 WRAPPER int pthread_mutex_unlock(pthread_mutex_t *m)
 {
-	struct elide_thread *t = elide_self;
+	struct elide_thread *t = elide_self_quick;
 
-	if (unlikely(!t)) {
-		PASS(mutex_unlock, m);
-		return mutex_unlock(m, CALL_SITE());
-	}
-	if (elide_quick_release(t, m))
+	if (elide_quick_release(t, m, 4))
 		return 0;
-	if (unlikely(t->open || (uint32_t)m->__data.__owner != t->short_tid ||
-		     !glibc_mutex_plain(m)))
-		return mutex_unlock(m, CALL_SITE());
+	if (unlikely(t->open))
+		return elide_quick_release_nested(t, m, 4) ? 0 : unlock_long(m, CALL_SITE());
+	if (unlikely((uint32_t)m->__data.__owner != t->short_tid || !glibc_mutex_plain(m)))
+		return unlock_long(m, CALL_SITE());
 	return release_plain(m, CALL_SITE());
 }
 
@@ -404,10 +413,47 @@ WRAPPER int pthread_mutex_destroy(pthread_mutex_t *m)
 	return err;
 }
 
-WRAPPER int pthread_mutex_trylock(pthread_mutex_t *m)
+/* A trylock whose first attempt has aborted. */
+static __noinline int trylock_again(struct elide_thread *t, struct elide_call *call,
+				    pthread_mutex_t *m, unsigned int status)
+{
+	int err;
+
+	if (elide_acquire_again(t, call, m, &glibc_mutex_rule, false, status) == ELIDE_ELIDED)
+		return 0;
+	err = real.mutex_trylock(m);
+	if (!err)
+		count_locked(t, elide_call_row(call), m, ELIDE_FELL_BACK, false);
+	return err;
+}
+
+/* Every case; pthread_mutex_trylock() does what is usual. */
+static __noinline int trylock_long(struct elide_thread *t, pthread_mutex_t *m, const void *site)
 {
 	PASS(mutex_trylock, m);
-	return mutex_trylock(m, CALL_SITE());
+	if (t->open && likely(glibc_mutex_plain(m)) &&
+	    elide_quick_nested(t, m, (struct elide_rule)MUTEX_IS_FREE, site, KIND))
+		return 0;
+	return mutex_trylock(m, site);
+}
+
+WRAPPER int pthread_mutex_trylock(pthread_mutex_t *m)
+{
+	struct elide_thread *t = elide_self_quick;
+	struct elide_quick q = elide_quick(t, m, CALL_SITE(), KIND);
+	enum elide_outcome outcome;
+	unsigned int status;
+
+	if (unlikely(!q.known || !glibc_mutex_plain(m)))
+		return trylock_long(t, m, CALL_SITE());
+	outcome = elide_quick_acquire(t, q, m, (struct elide_rule)MUTEX_IS_FREE, &status);
+	if (likely(outcome == ELIDE_ELIDED))
+		return 0;
+	if (unlikely(outcome == ELIDE_FELL_BACK))
+		return trylock_again(t, q.call, m, status);
+	if (unlikely(outcome == ELIDE_NOTHING_DONE))
+		return trylock_long(t, m, CALL_SITE());
+	return take_plain(m, t->tid) ? count_short(t, q.row, m) : EBUSY;
 }
 
 WRAPPER int pthread_mutex_timedlock(pthread_mutex_t *m, const struct timespec *until)

@@ -225,38 +225,35 @@ static __noinline int lock_skipped(struct elide_thread *t, struct elide_row *row
 	return lock_unelided(t, row, rw, site, kind, HOW_LOCK, CLOCK_PLAIN, NULL, ELIDE_SKIPPED);
 }
 
-/* The policy lets it be tried, and the first attempt has aborted, or is to be timed. */
-static __noinline int lock_counted(struct elide_thread *t, struct elide_call *call,
-				   pthread_rwlock_t *rw, const void *site, enum elide_kind kind,
-				   unsigned int status)
+/* The policy lets it be tried, and the first attempt has aborted. */
+static __noinline int lock_again(struct elide_thread *t, struct elide_call *call,
+				 pthread_rwlock_t *rw, const void *site, enum elide_kind kind,
+				 unsigned int status)
 {
-	enum elide_outcome outcome =
-		elide_acquire_counted(t, call, rw, rule_of(kind), site, kind, status);
-
-	if (outcome == ELIDE_ELIDED)
+	if (elide_acquire_again(t, call, rw, rule_of(kind), true, status) == ELIDE_ELIDED)
 		return 0;
 	return lock_unelided(t, elide_call_row(call), rw, site, kind, HOW_LOCK, CLOCK_PLAIN, NULL,
-			     outcome);
+			     ELIDE_FELL_BACK);
+}
+
+static __always_inline_fn struct elide_rule free_if(enum elide_kind kind)
+{
+	return kind == ELIDE_KIND_RWLOCK_READ ? (struct elide_rule)READ_IS_FREE :
+						(struct elide_rule)WRITE_IS_FREE;
 }
 
 static __always_inline_fn int lock_known(struct elide_thread *t, struct elide_quick q,
 					 pthread_rwlock_t *rw, const void *site,
 					 enum elide_kind kind)
 {
-	bool read = kind == ELIDE_KIND_RWLOCK_READ;
 	enum elide_outcome outcome;
 	unsigned int status;
 
-	if (unlikely(q.way == ELIDE_WAY_ELIDE && rw->__data.__shared))
-		q.way = ELIDE_WAY_LONG;
-	outcome = elide_quick_acquire(t, q, rw,
-				      read ? (struct elide_rule)READ_IS_FREE :
-					     (struct elide_rule)WRITE_IS_FREE,
-				      site, kind, &status);
+	outcome = elide_quick_acquire(t, q, rw, free_if(kind), &status);
 	if (likely(outcome == ELIDE_ELIDED))
 		return 0;
 	if (unlikely(outcome == ELIDE_FELL_BACK))
-		return lock_counted(t, q.call, rw, site, kind, status);
+		return lock_again(t, q.call, rw, site, kind, status);
 	if (unlikely(outcome == ELIDE_NOTHING_DONE))
 		return lock_long(rw, site, kind);
 	if (unlikely(!take(rw, kind)))
@@ -265,14 +262,15 @@ static __always_inline_fn int lock_known(struct elide_thread *t, struct elide_qu
 	return count_short(t, q.row, rw);
 }
 
-static __noinline int lock_unknown(struct elide_thread *t, pthread_rwlock_t *rw, const void *site,
-				   enum elide_kind kind)
+static __noinline int lock_unknown(pthread_rwlock_t *rw, const void *site, enum elide_kind kind)
 {
-	struct elide_quick q;
+	struct elide_thread *t = elide_self_quick;
+	struct elide_quick q = {0};
 
 	if (unlikely(!elide_process.running))
 		return call_real(rw, kind, HOW_LOCK, CLOCK_PLAIN, NULL);
-	q = elide_quick_refill(t, rw, site, kind);
+	if (likely(!rw->__data.__shared))
+		q = elide_quick_refill(t, rw, site, kind);
 	if (!q.known)
 		return lock_long(rw, site, kind);
 	return kind == ELIDE_KIND_RWLOCK_READ ?
@@ -283,11 +281,19 @@ static __noinline int lock_unknown(struct elide_thread *t, pthread_rwlock_t *rw,
 static __always_inline_fn int lock_quick(pthread_rwlock_t *rw, const void *site,
 					 enum elide_kind kind)
 {
-	struct elide_thread *t = elide_self;
-	struct elide_quick q = elide_quick(t, rw, site, kind);
+	struct elide_thread *t = elide_self_quick;
+	struct elide_quick q;
 
-	if (unlikely(!q.known))
-		return lock_unknown(t, rw, site, kind);
+	if (unlikely(t->open)) {
+		if (likely(!rw->__data.__shared) &&
+		    elide_quick_nested(t, rw, free_if(kind), site, kind))
+			return 0;
+		return lock_unknown(rw, site, kind);
+	}
+	q = elide_quick(t, rw, site, kind);
+	/* A process-shared one is never elided. */
+	if (unlikely(!q.known || rw->__data.__shared))
+		return lock_unknown(rw, site, kind);
 	return lock_known(t, q, rw, site, kind);
 }
 
@@ -372,16 +378,16 @@ static __noinline int unlock_long(pthread_rwlock_t *rw, const void *site)
 
 WRAPPER int pthread_rwlock_unlock(pthread_rwlock_t *rw)
 {
-	struct elide_thread *t = elide_self;
+	struct elide_thread *t = elide_self_quick;
 
-	if (unlikely(!t)) {
+	if (elide_quick_release(t, rw, 4))
+		return 0;
+	if (unlikely(t->open) && elide_quick_release_nested(t, rw, 4))
+		return 0;
+	if (unlikely(t->open || t->short_tid == ELIDE_NO_TID || !t->nr_rwlocks)) {
 		PASS(rwlock_unlock, rw);
 		return unlock_long(rw, CALL_SITE());
 	}
-	if (elide_quick_release(t, rw))
-		return 0;
-	if (unlikely(t->open || t->short_tid == ELIDE_NO_TID || !t->nr_rwlocks))
-		return unlock_long(rw, CALL_SITE());
 	t->nr_rwlocks--;
 	return likely(reader_goes(rw)) ? 0 : release_real(t, rw, CALL_SITE());
 }

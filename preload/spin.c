@@ -101,14 +101,14 @@ static __noinline int lock(pthread_spinlock_t *s, const void *site)
 	return lock_unelided(elide_self, row, s, outcome);
 }
 
-/* The policy lets it be tried, and the first attempt has aborted, or is to be timed. */
-static __noinline int lock_counted(struct elide_thread *t, struct elide_call *call,
-				   pthread_spinlock_t *s, const void *site, unsigned int status)
+/* The policy lets it be tried, and the first attempt has aborted. */
+static __noinline int lock_again(struct elide_thread *t, struct elide_call *call,
+				 pthread_spinlock_t *s, unsigned int status)
 {
-	enum elide_outcome outcome = elide_acquire_counted(t, call, (const void *)s,
-							   &glibc_spin_rule, site, KIND, status);
-
-	return outcome == ELIDE_ELIDED ? 0 : lock_unelided(t, elide_call_row(call), s, outcome);
+	if (elide_acquire_again(t, call, (const void *)s, &glibc_spin_rule, true, status) ==
+	    ELIDE_ELIDED)
+		return 0;
+	return lock_unelided(t, elide_call_row(call), s, ELIDE_FELL_BACK);
 }
 
 static __always_inline_fn int lock_known(struct elide_thread *t, struct elide_quick q,
@@ -116,13 +116,13 @@ static __always_inline_fn int lock_known(struct elide_thread *t, struct elide_qu
 {
 	const void *word = (const void *)s;
 	unsigned int status;
-	enum elide_outcome outcome = elide_quick_acquire(t, q, word, (struct elide_rule)SPIN_IS_FREE,
-							 site, KIND, &status);
+	enum elide_outcome outcome =
+		elide_quick_acquire(t, q, word, (struct elide_rule)SPIN_IS_FREE, &status);
 
 	if (likely(outcome == ELIDE_ELIDED))
 		return 0;
 	if (unlikely(outcome == ELIDE_FELL_BACK))
-		return lock_counted(t, q.call, s, site, status);
+		return lock_again(t, q.call, s, status);
 	if (unlikely(outcome == ELIDE_NOTHING_DONE))
 		return lock(s, site);
 	if (unlikely(!take(s)))
@@ -131,8 +131,9 @@ static __always_inline_fn int lock_known(struct elide_thread *t, struct elide_qu
 	return count_short(t, q.row, word);
 }
 
-static __noinline int lock_unknown(struct elide_thread *t, pthread_spinlock_t *s, const void *site)
+static __noinline int lock_unknown(pthread_spinlock_t *s, const void *site)
 {
+	struct elide_thread *t = elide_self_quick;
 	struct elide_quick q;
 
 	PASS(spin_lock, s);
@@ -142,17 +143,25 @@ static __noinline int lock_unknown(struct elide_thread *t, pthread_spinlock_t *s
 
 WRAPPER int pthread_spin_lock(pthread_spinlock_t *s)
 {
-	struct elide_thread *t = elide_self;
-	struct elide_quick q = elide_quick(t, (const void *)s, CALL_SITE(), KIND);
+	struct elide_thread *t = elide_self_quick;
+	struct elide_quick q;
 
+	if (unlikely(t->open)) {
+		if (elide_quick_nested(t, (const void *)s, (struct elide_rule)SPIN_IS_FREE,
+				       CALL_SITE(), KIND))
+			return 0;
+		return lock_unknown(s, CALL_SITE());
+	}
+	q = elide_quick(t, (const void *)s, CALL_SITE(), KIND);
 	if (unlikely(!q.known))
-		return lock_unknown(t, s, CALL_SITE());
+		return lock_unknown(s, CALL_SITE());
 	return lock_known(t, q, s, CALL_SITE());
 }
 
-WRAPPER int pthread_spin_trylock(pthread_spinlock_t *s)
+/* Every case; pthread_spin_trylock() does what is usual. */
+static __noinline int trylock(pthread_spinlock_t *s, const void *site)
 {
-	const void *site = CALL_SITE(), *word = (const void *)s;
+	const void *word = (const void *)s;
 	struct elide_thread *t = elide_self;
 	struct elide_cache *entry = elide_cache_find(t, word, site, KIND);
 	enum elide_outcome outcome;
@@ -178,6 +187,40 @@ WRAPPER int pthread_spin_trylock(pthread_spinlock_t *s)
 	return err;
 }
 
+/* A trylock whose first attempt has aborted. */
+static __noinline int trylock_again(struct elide_thread *t, struct elide_call *call,
+				    pthread_spinlock_t *s, unsigned int status)
+{
+	const void *word = (const void *)s;
+	int err;
+
+	if (elide_acquire_again(t, call, word, &glibc_spin_rule, false, status) == ELIDE_ELIDED)
+		return 0;
+	err = real.spin_trylock(s);
+	if (!err)
+		count_locked(t, elide_call_row(call), word, ELIDE_FELL_BACK, false);
+	return err;
+}
+
+WRAPPER int pthread_spin_trylock(pthread_spinlock_t *s)
+{
+	const void *word = (const void *)s;
+	struct elide_thread *t = elide_self_quick;
+	struct elide_quick q = elide_quick(t, word, CALL_SITE(), KIND);
+	enum elide_outcome outcome;
+	unsigned int status;
+
+	/* One that locks counts as the long way does: not how many spinlocks the thread holds. */
+	if (unlikely(!q.known))
+		return trylock(s, CALL_SITE());
+	outcome = elide_quick_acquire(t, q, word, (struct elide_rule)SPIN_IS_FREE, &status);
+	if (likely(outcome == ELIDE_ELIDED))
+		return 0;
+	if (unlikely(outcome == ELIDE_FELL_BACK))
+		return trylock_again(t, q.call, s, status);
+	return trylock(s, CALL_SITE());
+}
+
 static __noinline int unlock(pthread_spinlock_t *s, const void *site)
 {
 	const void *word = (const void *)s;
@@ -196,16 +239,18 @@ static __noinline int unlock(pthread_spinlock_t *s, const void *site)
 
 WRAPPER int pthread_spin_unlock(pthread_spinlock_t *s)
 {
-	struct elide_thread *t = elide_self;
+	struct elide_thread *t = elide_self_quick;
 
-	if (likely(t) && elide_quick_release(t, (const void *)s))
+	if (elide_quick_release(t, (const void *)s, 4))
+		return 0;
+	if (unlikely(t->open) && elide_quick_release_nested(t, (const void *)s, 4))
 		return 0;
 	/*
 	 * A look at the word would wait for the locked instruction that took it,
 	 * which costs more than all the rest: only a thread that holds no
 	 * spinlock looks whether it releases a free one.
 	 */
-	if (unlikely(!t || t->open || t->short_tid == ELIDE_NO_TID || !t->nr_spins)) {
+	if (unlikely(t->open || t->short_tid == ELIDE_NO_TID || !t->nr_spins)) {
 		PASS(spin_unlock, s);
 		return unlock(s, CALL_SITE());
 	}

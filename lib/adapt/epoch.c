@@ -52,6 +52,8 @@ int adapt_start(uint32_t max_classes)
 	if (p == MAP_FAILED)
 		return -ENOMEM;
 	adapt_classes = p;
+	for (int i = 0; i < LEARN_SITES; i++)
+		adapt_classes[0].arms[i] = ELIDE_ARM_LOCK;
 	nr_classes = 1;
 	first_hot = max_classes + 1;
 	adapt_sockets_start();
@@ -97,18 +99,41 @@ static uint32_t site_of(struct adapt_class *p, uint64_t key)
 		return LEARN_SITES - 1;
 	p->keys[i] = key;
 	/* It begins with the arm of the class; adapt_class_publish() adds it to @learn. */
-	WRITE_ONCE(p->arms[i], p->learn.arm);
+	WRITE_ONCE(p->arms[i], ELIDE_ARM_CODE(p->learn.arm));
 	WRITE_ONCE(p->settled[i], p->learn.arm);
 	WRITE_ONCE(p->nr_keys, i + 1);
 	return i;
+}
+
+/* Sections that the thread has completed. */
+static uint64_t completed(const struct adapt_thread *adapt)
+{
+	return READ_ONCE(adapt->goal) - READ_ONCE(adapt->countdown);
+}
+
+/* The next event is after @nr sections from now. */
+static void next_event(struct adapt_thread *adapt, uint32_t nr)
+{
+	WRITE_ONCE(adapt->goal, completed(adapt) + nr);
+	WRITE_ONCE(adapt->countdown, nr);
 }
 
 /* The thread's next report comes after @nr sections. */
 static void count_down(struct adapt_thread *adapt, uint32_t nr)
 {
 	adapt->nr = nr;
-	WRITE_ONCE(adapt->goal, adapt->goal - adapt->countdown + nr);
-	WRITE_ONCE(adapt->countdown, nr);
+	adapt->due = completed(adapt) + nr;
+	next_event(adapt, nr);
+}
+
+/* The attempt to come is timed; it is an event, and so is the one after a random number. */
+static void time_attempt(struct elide_thread *t, struct adapt_thread *adapt)
+{
+	uint64_t left = adapt->due - completed(adapt);
+	uint32_t nr = elide_random_period(t, ELIDE_TIME_PERIOD);
+
+	t->time_weight = nr;
+	next_event(adapt, left < nr ? left : nr);
 }
 
 static struct adapt_thread *adapt_thread_of(struct elide_thread *t, uint32_t adapt_nr)
@@ -134,7 +159,6 @@ void adapt_attach(struct elide_thread *t, struct elide_call *call)
 	call->adapt_nr = p - adapt_classes;
 	call->adapt = adapt_thread_of(t, call->adapt_nr);
 	call->site = site_of(p, elide_cache_key((const void *)row->site, row->kind));
-	call->arm = &p->arms[call->site];
 }
 
 void adapt_thread_begin(struct elide_thread *t)
@@ -173,8 +197,8 @@ void adapt_class_publish(struct adapt_class *p)
 		const struct learn_site *s = &p->learn.sites[i];
 		uint8_t arm = learn_arm(&p->learn, i);
 
-		if (p->arms[i] != arm)
-			WRITE_ONCE(p->arms[i], arm);
+		if (p->arms[i] != ELIDE_ARM_CODE(arm))
+			WRITE_ONCE(p->arms[i], ELIDE_ARM_CODE(arm));
 		WRITE_ONCE(p->settled[i], s->unelidable ? POLICY_ARM_real : s->arm);
 		if (p->learn.phase == LEARN_HOLD && arm == POLICY_ARM_real)
 			parks |= 1u << i;
@@ -201,7 +225,7 @@ static uint64_t count(uint32_t adapt_nr, uint64_t *aborts)
 		adapt = &t->adapts[i];
 		if (adapt->adapt_nr != adapt_nr)
 			continue;
-		sum += READ_ONCE(adapt->goal) - READ_ONCE(adapt->countdown);
+		sum += completed(adapt);
 		*aborts += READ_ONCE(adapt->aborts);
 	}
 	return sum;
@@ -398,11 +422,12 @@ static uint64_t report(struct elide_thread *t, struct adapt_class *p, struct ada
 		       struct elide_call *call, const struct elide_row *row)
 {
 	uint64_t now = adapt_now(), elapsed = now - adapt->start;
-	uint32_t nr = COUNT_FIRST;
+	uint32_t nr = COUNT_FIRST, contended;
 
-	if (call->contended != row->contended) {
-		__atomic_add_fetch(&p->waits, row->contended - call->contended, __ATOMIC_RELAXED);
-		call->contended = row->contended;
+	contended = (uint32_t)row->contended - call->contended;
+	if (contended) {
+		__atomic_add_fetch(&p->waits, contended, __ATOMIC_RELAXED);
+		call->contended += contended;
 	}
 	if (!adapt->start)
 		__atomic_add_fetch(&p->joined, 1, __ATOMIC_RELAXED);
@@ -431,7 +456,7 @@ static bool may_park(const struct adapt_class *p, const struct elide_call *call,
 static void park(const struct elide_thread *t, struct elide_call *call,
 		 const struct elide_row *row, bool parked)
 {
-	WRITE_ONCE(call->way, parked ? ELIDE_WAY_SHORT : elide_way(t, row));
+	elide_call_set_way(call, parked ? ELIDE_WAY_SHORT : elide_way(t, row), adapt_arm_of(call));
 }
 
 /* The countdown is over: report. */
@@ -449,6 +474,10 @@ static enum policy_arm_name ask(struct elide_thread *t, struct elide_call *call)
 		count_down(adapt, 1);
 		return POLICY_ARM_real;
 	}
+	if (completed(adapt) < adapt->due) {
+		time_attempt(t, adapt);
+		return adapt_arm_now(call);
+	}
 	now = report(t, p, adapt, call, row);
 	if (!call->hot)
 		WRITE_ONCE(row->state, READ_ONCE(p->settled[call->site]) == POLICY_ARM_real ?
@@ -459,18 +488,18 @@ static enum policy_arm_name ask(struct elide_thread *t, struct elide_call *call)
 		count_down(adapt, 1);
 		return POLICY_ARM_probe;
 	}
-	return READ_ONCE(p->arms[call->site]);
+	time_attempt(t, adapt);
+	return adapt_arm_now(call);
 }
 
 enum policy_arm_name adapt_arm(struct elide_thread *t, struct elide_call *call)
 {
 	struct adapt_thread *adapt = READ_ONCE(call->adapt);
-	const uint8_t *arm = READ_ONCE(call->arm);
 
 	/* The wrapper may have counted it already, but only if it was the last. */
-	if (unlikely(!arm || !adapt->countdown || !--adapt->countdown))
+	if (unlikely(!adapt || !adapt->countdown || !--adapt->countdown))
 		return ask(t, call);
-	return READ_ONCE(*arm);
+	return adapt_arm_now(call);
 }
 
 __cold void adapt_wake(struct elide_thread *t, struct elide_call *call, uint32_t nr)
@@ -478,16 +507,16 @@ __cold void adapt_wake(struct elide_thread *t, struct elide_call *call, uint32_t
 	struct adapt_class *p = &adapt_classes[call->adapt_nr];
 	struct adapt_thread *adapt = READ_ONCE(call->adapt);
 	const struct elide_row *row = READ_ONCE(call->row);
-	uint64_t now;
+	uint64_t now, done;
 
 	if (unlikely(!row || !adapt))
 		return; /* a handler has forked, and this is the child */
-	if (adapt->countdown > nr && READ_ONCE(p->parks) >> call->site & 1) {
-		adapt->countdown -= nr;
+	done = completed(adapt) + nr;
+	WRITE_ONCE(adapt->goal, done);
+	WRITE_ONCE(adapt->countdown, 0);
+	if (done < adapt->due && READ_ONCE(p->parks) >> call->site & 1) {
+		next_event(adapt, adapt->due - done);
 	} else {
-		/* @goal expected @countdown more sections, and @nr were completed. */
-		adapt->goal += (uint64_t)nr - adapt->countdown;
-		adapt->countdown = 0;
 		now = report(t, p, adapt, call, row);
 		/* The site is unelidable, and a probe is due: the next acquisition may be one. */
 		if (learn_due(&p->learn, call->site, now)) {

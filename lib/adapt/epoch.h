@@ -23,7 +23,7 @@
 
 /**
  * struct adapt_class - the adaptive policy's state of a class of locks, or of one hot lock.
- * @arms:     by site, arm of its acquisitions now: enum policy_arm_name
+ * @arms:     by site, arm of its acquisitions now, as ELIDE_ARM_CODE()
  * @settled:  by site, the arm found best: the report calls it the state of the site
  * @parks:    bits by site: its arm is "real" and there is no challenge: a call may be parked
  * @epoch:    number of the epoch
@@ -122,12 +122,28 @@ void adapt_attach(struct elide_thread *t, struct elide_call *call);
 /** adapt_thread_begin() - the block @t belongs to a new thread: its measurements begin anew. */
 void adapt_thread_begin(struct elide_thread *t);
 
+/** adapt_arm_of() - where the code of the arm of the call's site is; it may be not measured. */
+static inline const uint8_t *adapt_arm_of(const struct elide_call *call)
+{
+	return call->adapt_nr ? &adapt_classes[call->adapt_nr].arms[call->site] :
+				&elide_way_arms[ELIDE_WAY_ELIDE];
+}
+
+/** adapt_arm_now() - that arm. */
+static inline enum policy_arm_name adapt_arm_now(const struct elide_call *call)
+{
+	uint8_t code = READ_ONCE(*adapt_arm_of(call));
+
+	return ELIDE_ARM_OF(code);
+}
+
 /**
  * adapt_arm() - the arm of this acquisition, under the adaptive policy.
  * @t: the calling thread, outside transactions of ours
  * @call: the call; its countdown is 0, or does not contain this acquisition yet
  *
- * Reports if the countdown ends with this acquisition.
+ * If the countdown ends with this acquisition, the thread reports if that is due, and the attempt
+ * is timed.
  */
 enum policy_arm_name adapt_arm(struct elide_thread *t, struct elide_call *call);
 

@@ -52,6 +52,7 @@ void adapt_fell_back(struct elide_call *call, struct policy_lock *lock, const vo
 	struct adapt_class *p = &adapt_classes[call->adapt_nr];
 	struct learn_decision d = {.target = call->site, .arm = POLICY_ARM_real, .won = true};
 	const struct elide_row *row = READ_ONCE(call->row);
+	uint32_t number = (uintptr_t)word >> 2;
 	uint64_t others, now;
 
 	if (unlikely(!row))
@@ -66,8 +67,8 @@ void adapt_fell_back(struct elide_call *call, struct policy_lock *lock, const vo
 	}
 	call->streak = call->commits == others && call->streak < 127 ? call->streak + 1 : 1;
 	call->commits = call->probing ? row->commits : others;
-	if (call->streak == 1 || call->failed != word)
-		call->failed = call->streak == 1 ? word : NULL;
+	if (call->streak == 1 || call->failed != number)
+		call->failed = call->streak == 1 ? number : 0;
 	if (call->streak >= UNELIDABLE_ROW && call->failed && row->commits >= OTHERS_ELIDED &&
 	    !call->hot && adapt_hotlock_split(p, lock, word, adapt_now())) {
 		call->streak = 0;

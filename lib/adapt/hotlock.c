@@ -45,7 +45,8 @@ static uint32_t state_for(struct adapt_class *p, const void *word)
 	own->lock_address = (uintptr_t)word;
 	for (uint32_t i = 0; i < LEARN_SITES; i++) {
 		own->keys[i] = p->keys[i];
-		own->arms[i] = own->settled[i] = p->settled[i];
+		own->settled[i] = p->settled[i];
+		own->arms[i] = ELIDE_ARM_CODE(p->settled[i]);
 	}
 	own->nr_keys = p->nr_keys;
 	own->interval = p->interval;

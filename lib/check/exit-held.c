@@ -40,11 +40,10 @@ static bool holder_word(struct elide_thread *t, const struct elide_cache *entry,
  */
 static bool counts(const struct elide_cache *entry, const struct elide_row *row)
 {
-	uint32_t index = elide_cache_index(entry);
+	uint32_t index = elide_registry_find(entry->lock);
 
-	if (entry->generation != READ_ONCE(*elide_generation(entry->lock)) &&
-	    (elide_registry_find(entry->lock) != index ||
-	     elide_registry_class(index) != row->class_index))
+	if (index == ELIDE_NONE || (entry->generation != READ_ONCE(*elide_generation(entry->lock)) &&
+				    elide_registry_class(index) != row->class_index))
 		return false;
 	/* A robust mutex may: the next one is told. Its class counts as shared. */
 	return !elide_registry_class_shared(elide_registry_class(index));

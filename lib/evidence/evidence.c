@@ -172,7 +172,7 @@ static void choose(struct elide_thread *t, struct elide_thread *holder, const st
 
 			if (!row || row->class_index != s->class_index || row->kind != s->kind)
 				continue;
-			entry = elide_cache_slot(holder, s->lock, (const void *)row->site);
+			entry = elide_cache_slot(holder, s->lock, holder->calls[i].key);
 			if (exact && (READ_ONCE(entry->lock) != s->lock ||
 				      elide_call_of(holder, entry) != &holder->calls[i]))
 				continue;
@@ -441,7 +441,7 @@ void elide_evidence_loads(struct elide_thread *t)
 	/* If a handler has forked meanwhile, the row is the parent's. */
 	if (t->locked_row == row) {
 		test_point(loads_publish);
-		elide_detail_hint(row, t->locked.lock, &load);
+		elide_detail_hint(row, t->locked, &load);
 	}
 	test_point(loads_done);
 	elide_slow_leave(&slow);

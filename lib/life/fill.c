@@ -51,17 +51,32 @@ static struct elide_call *call_make(struct elide_thread *t, struct elide_row *ro
 	struct elide_call *call = &t->calls[t->nr_rows];
 
 	*call = (struct elide_call){
-		.way = elide_way(t, row),
 		.elided = row->state == ELIDE_STATE_ELIDING || row->state == ELIDE_STATE_PAUSED,
 		.hot = hot,
-		.arm = elide_no_call.arm,
 		.adapt = &t->no_adapt,
 		.row = row,
+		.key = elide_cache_key((const void *)row->site, row->kind),
 	};
 	if (elide_process.config.measures)
 		adapt_attach(t, call);
+	elide_call_set_way(call, elide_way(t, row), adapt_arm_of(call));
 	t->nr_rows++;
 	return call;
+}
+
+/* One more acquisition has no row. */
+static void uncounted(struct elide_thread *t)
+{
+	if (!(++t->nr_uncounted % ELIDE_UNCOUNTED))
+		__atomic_add_fetch(&elide_data->dropped[ELIDE_DROPPED_ROWS], ELIDE_UNCOUNTED,
+				   __ATOMIC_RELAXED);
+}
+
+void elide_uncounted_end(void)
+{
+	for (const struct elide_thread *t = elide_threads_all(); t; t = t->next)
+		__atomic_add_fetch(&elide_data->dropped[ELIDE_DROPPED_ROWS],
+				   READ_ONCE(t->nr_uncounted) % ELIDE_UNCOUNTED, __ATOMIC_RELAXED);
 }
 
 static struct elide_call *call_get(struct elide_thread *t, uint32_t class_index, const void *site,
@@ -90,7 +105,8 @@ static struct elide_call *call_get(struct elide_thread *t, uint32_t class_index,
 	*slot = call - t->calls + 1;
 	return call;
 full:
-	elide_data->dropped[ELIDE_DROPPED_ROWS]++;
+	t->full = true;
+	uncounted(t);
 	return NULL;
 }
 
@@ -147,6 +163,11 @@ __noinline struct elide_cache *elide_cache_fill(const void *lock, const void *si
 	entry = elide_self ? elide_cache_refill(elide_self, lock, site, kind) : NULL;
 	if (likely(entry))
 		return entry;
+	/* It would find no room for a row again. */
+	if (elide_self && elide_self->ready && elide_self->full && !elide_busy) {
+		uncounted(elide_self);
+		return NULL;
+	}
 	if (!elide_slow_enter(&slow))
 		return NULL;
 	test_point(fill_entered);

@@ -19,15 +19,14 @@ static void order_forget(const void *lock)
 
 void elide_lock_new(const void *lock, enum elide_kind kind, const void *site, bool shared)
 {
-	struct elide_thread *t = elide_self;
 	struct elide_slow slow;
 
 	order_forget(lock);
 	if (!elide_process.running || elide_busy)
 		return;
 	test_point(new_begin);
-	if (likely(t && t->ready) &&
-	    elide_registry_add_known(&t->last_class, lock, kind, site, true, shared) != ELIDE_NONE)
+	if (likely(elide_gate_same_process()) &&
+	    elide_registry_add_known(lock, kind, site, true, shared) != ELIDE_NONE)
 		return;
 	if (!elide_slow_enter(&slow))
 		return;

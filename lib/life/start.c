@@ -22,6 +22,7 @@
 #include "../state/settings.h"
 #include "../state/tunables.h"
 #include "exit-report.h"
+#include "fill.h"
 #include "start.h"
 #include "threads.h"
 
@@ -163,6 +164,8 @@ __cold void elide_disable(const char *why)
 
 void elide_start(bool secure)
 {
+	bool blames;
+
 	read_start();
 	elide_tunables_read(secure ? NULL : environ);
 	if (secure || elide_tunables.mode == ELIDE_MODE_OFF)
@@ -179,10 +182,11 @@ void elide_start(bool secure)
 	elide_evidence_events_start();
 	if (elide_tunables.stacks)
 		elide_evidence_start(elide_thread_look);
-	elide_process.watch_locked = elide_process.order ||
-				    (elide_evidence && elide_process.mode == ELIDE_RUN_ELIDE);
+	blames = elide_evidence && elide_process.config.elides &&
+		 elide_process.mode == ELIDE_RUN_ELIDE;
+	elide_process.watch_locked = elide_process.order || blames;
 	elide_short_mask = elide_process.watch_locked ? 0 : elide_hold_mask;
-	elide_process.tell_section = elide_evidence && elide_process.rtm == ELIDE_RTM_EMULATED;
+	elide_process.tell_section = blames && elide_process.rtm == ELIDE_RTM_EMULATED;
 	/* Under rtmgrind the emulator itself tells more than samples do. */
 	if (elide_tunables.pmu == ELIDE_PMU_ABORT && elide_enabled &&
 	    elide_process.rtm == ELIDE_RTM_HARDWARE)
@@ -206,6 +210,7 @@ void elide_stop(void)
 	own_file = elide_data && elide_gate_same_process();
 	if (own_file) {
 		elide_threads_end();
+		elide_uncounted_end();
 		tell_end();
 		test_point(stop_publish);
 		WRITE_ONCE(elide_data->state, ELIDE_FILE_CLOSED);

@@ -147,16 +147,16 @@ static void thread_init(struct elide_thread *t)
 	t->pmu = elide_pmu_open(ELIDE_PMU_ABORTS);
 	t->loads = elide_pmu_open(ELIDE_PMU_LOADS);
 	t->nr_spins = t->nr_rwlocks = 0;
-	t->no_adapt.countdown = ELIDE_NO_ADAPT;
+	t->no_adapt.countdown = 1;
+	t->time_weight = 0;
 	t->halted = elide_halted();
 	t->queue = NULL;
 	adapt_thread_begin(t);
-	t->outermost.what = 0;
+	t->outer = NULL;
 	if (elide_process.tell_section)
-		rtmgrind_request(RTMGRIND_SECTION, (unsigned long)&t->outermost, 0);
+		rtmgrind_request(RTMGRIND_SECTION, (unsigned long)&t->outer, 0);
 	if (!t->ready) {
 		elide_cache_start(t);
-		t->time_countdown = 1;
 		elide_threads_add(t);
 		t->ready = true;
 	}
@@ -184,7 +184,7 @@ struct elide_thread *elide_thread_get(void)
 		return NULL;
 	}
 	thread_init(t);
-	elide_self = t;
+	elide_self = elide_self_quick = t;
 	return t;
 }
 

@@ -35,19 +35,13 @@
 #define QUEUE_LONGEST 16
 #define QUEUE_OTHERS  256
 
-static __always_inline_fn void push_pending(struct elide_thread *t, struct elide_row *row,
-					    const void *lock, const void *site,
-					    enum elide_kind kind, enum elide_deferred what)
-{
-	t->pending[t->nr_pending++] = (struct elide_pending){what, kind, lock, site, row};
-}
-
 void elide_defer(struct elide_thread *t, struct elide_cache *entry, const void *lock,
 		 const void *site, enum elide_kind kind, enum elide_deferred what)
 {
 	if (t->nr_pending == ELIDE_MAX_PENDING)
 		rtm_abort(ELIDE_CODE_nesting);
-	push_pending(t, entry ? elide_row(entry) : NULL, lock, site, kind, what);
+	t->pending[t->nr_pending++] =
+		(struct elide_pending){what, kind, lock, site, entry ? elide_row(entry) : NULL};
 }
 
 /* A call that is not known yet: only the registry can tell, and it may be read here. */
@@ -76,23 +70,12 @@ static __noinline enum elide_outcome acquire_nested(struct elide_thread *t,
 	test_point(nested);
 	t->held[t->nr_held++] =
 		(struct elide_held){.word = word, .value = value, .size = rule->size};
-	elide_defer(t, entry, word, site, kind, elided(wait));
+	if (entry && t->nr_nested < ELIDE_MAX_NESTED && !elide_process.order)
+		t->nested[t->nr_nested++] = elide_row(entry);
+	else
+		elide_defer(t, entry, word, site, kind,
+			    wait ? ELIDE_DEFER_ELIDED : ELIDE_DEFER_ELIDED_TRY);
 	return ELIDE_ELIDED;
-}
-
-/* xorshift32 (Marsaglia, "Xorshift RNGs", 2003). */
-static uint32_t next_random(struct elide_thread *t)
-{
-	t->seed ^= t->seed << 13;
-	t->seed ^= t->seed >> 17;
-	t->seed ^= t->seed << 5;
-	return t->seed;
-}
-
-/* A sampling period of that mean: a fixed one may keep step with the program. 0 stays 0: never. */
-static uint32_t random_period(struct elide_thread *t, uint32_t mean)
-{
-	return mean > 1 ? 1 + ((uint64_t)next_random(t) * (2 * mean - 1) >> 32) : mean;
 }
 
 static __noinline bool wait_longer(const void *word, const struct elide_rule *rule,
@@ -124,6 +107,7 @@ static __always_inline_fn bool wait_until_free(const void *word, const struct el
  * @wait: the call waits until it has the lock
  * @prepared: prepare() was called for the attempt before
  * @start: when the attempt began, if it is one that is timed; 0
+ * @weight: attempts that a timed one stands for
  */
 struct tries {
 	struct elide_call *call;
@@ -133,6 +117,7 @@ struct tries {
 	bool wait;
 	bool prepared;
 	unsigned long long start;
+	uint32_t weight;
 };
 
 /* Evidence that only the emulator has: why EAX was zero. */
@@ -183,11 +168,11 @@ static __noinline void watch(struct elide_thread *t)
 }
 
 /* An abort of which more is known, or to be known, than its cause. */
-static __noinline void look_into(struct elide_thread *t, struct elide_row *row, const void *word,
-				 const struct elide_rule *rule, unsigned int status,
+static __noinline void look_into(struct elide_thread *t, struct elide_row *row,
+				 const struct tries *tries, unsigned int status,
 				 unsigned long long start)
 {
-	struct elide_aborted a = {.lock = word, .cause = policy_cause(status)};
+	struct elide_aborted a = {.lock = tries->word, .cause = policy_cause(status)};
 	struct rtmgrind_abort detail;
 	struct elide_pmu_abort sampled;
 	uint64_t value;
@@ -208,12 +193,12 @@ static __noinline void look_into(struct elide_thread *t, struct elide_row *row, 
 		unsigned long long cycles = cycles_now() - start;
 
 		/* A long one has been off the processor: it stands for itself only. */
-		a.cycles = cycles < LONGEST_SCALED ? cycles * ELIDE_TIME_PERIOD : cycles;
+		a.cycles = cycles < LONGEST_SCALED ? cycles * tries->weight : cycles;
 	}
 	counter_add(row->wasted_cycles, a.cycles);
 	counter_add(row->causes[a.cause], 1);
 	if (elide_evidence) {
-		a.held = !is_free(word, rule, &value);
+		a.held = !is_free(tries->word, tries->rule, &value);
 		elide_evidence_abort(t, row, &a);
 	}
 }
@@ -223,7 +208,7 @@ static __always_inline_fn void count_abort(struct elide_thread *t, struct elide_
 					   enum elide_cause cause, unsigned long long start)
 {
 	if (unlikely(start || elide_evidence || t->pmu || cause == ELIDE_CAUSE_other))
-		look_into(t, row, tries->word, tries->rule, status, start);
+		look_into(t, row, tries, status, start);
 	else
 		counter_add(row->causes[cause], 1);
 	if (unlikely(++t->streak >= elide_tunables.watch))
@@ -233,8 +218,7 @@ static __always_inline_fn void count_abort(struct elide_thread *t, struct elide_
 /* The policy has changed its mind. */
 __cold void elide_policy_changed(const struct elide_cache *entry)
 {
-	const struct policy_lock *policy =
-		&elide_registry_state(elide_cache_index(entry))->policy;
+	const struct policy_lock *policy = elide_policy_of(entry->lock);
 	struct elide_row *row = elide_row(entry);
 	bool paused = policy->pause != 0;
 
@@ -243,8 +227,7 @@ __cold void elide_policy_changed(const struct elide_cache *entry)
 			     policy, elide_window(elide_self, entry));
 }
 
-/* The lock's state in the policy; one for nobody if it has just been forgotten. */
-static struct policy_lock *policy_of(const void *word)
+struct policy_lock *elide_policy_of(const void *word)
 {
 	static struct policy_lock nobody;
 	uint32_t index = elide_registry_find(word);
@@ -308,13 +291,13 @@ static __always_inline_fn bool carry_out(struct elide_thread *t, const struct tr
 		break;
 	case POLICY_BACKOFF:
 		if (wait)
-			for (uint32_t n = random_period(t, v.spins); n; n--)
+			for (uint32_t n = elide_random_period(t, v.spins); n; n--)
 				cpu_relax();
 		break;
 	case POLICY_QUEUE:
 		spins = v.spins;
 		if (wait)
-			queue_up(t, policy_of(tries->word), spins);
+			queue_up(t, elide_policy_of(tries->word), spins);
 		break;
 	case POLICY_FALLBACK:
 		return false;
@@ -325,12 +308,12 @@ static __always_inline_fn bool carry_out(struct elide_thread *t, const struct tr
 static __noinline void gave_up(struct elide_thread *t, const struct tries *tries,
 			       const struct policy_try *try)
 {
-	struct policy_lock *lock = policy_of(tries->word);
+	struct policy_lock *lock = elide_policy_of(tries->word);
 	struct elide_cache *entry;
 
 	/* No section has begun. */
 	if (!t->in_locked)
-		t->outermost.what = 0;
+		t->outer = NULL;
 	if (t->queue)
 		elide_leave_queue(t);
 	if (elide_process.config.measures) {
@@ -346,24 +329,38 @@ static __noinline void gave_up(struct elide_thread *t, const struct tries *tries
 	}
 }
 
+/* The section has begun, and who looks at its end wants to know which lock it began with. */
+static __always_inline_fn void remember(struct elide_thread *t, const struct tries *tries,
+					struct elide_row *row)
+{
+	if (likely(!elide_process.order && !elide_process.config.keeps_window))
+		return;
+	t->pending[t->nr_pending++] = (struct elide_pending){
+		.what = tries->wait ? ELIDE_DEFER_ELIDED : ELIDE_DEFER_ELIDED_TRY,
+		.kind = row->kind,
+		.lock = tries->word,
+		.site = (const void *)row->site,
+		.row = row,
+	};
+}
+
 /* The attempt before has aborted. Return: ELIDE_ELIDED or ELIDE_FELL_BACK. */
 static __always_inline_fn enum elide_outcome try_again(struct elide_thread *t,
 						       const struct tries *tries,
-						       const void *site, enum elide_kind kind,
 						       unsigned int status)
 {
 	const struct policy_config *config = &elide_process.config;
 	struct elide_row *row = elide_call_row(tries->call);
 	/* A locked section around it stays first in the list until this one has begun. */
-	bool prepared = !t->in_locked, judged = config->keeps_window;
-	struct policy_lock *lock = config->counts_skips ? policy_of(tries->word) : NULL;
+	bool prepared = !t->in_locked;
+	struct policy_lock *lock = config->counts_skips ? elide_policy_of(tries->word) : NULL;
 	struct policy_try try = {.arm = tries->arm};
 	unsigned long long start = tries->start;
 	uint64_t value;
 
 	/* The quick path has. */
 	if (prepared && !tries->prepared)
-		prepare(t, row, tries->word, tries->rule, site, kind, tries->wait);
+		prepare(t, row, tries->word, tries->rule);
 	for (;;) {
 		enum elide_cause cause = policy_cause(status);
 
@@ -378,9 +375,9 @@ static __always_inline_fn enum elide_outcome try_again(struct elide_thread *t,
 		start = start ? cycles_now() : 0;
 		status = rtm_begin();
 		if (likely(status == RTM_STARTED)) {
-			subscribe(t, row, tries->word, tries->rule, site, kind, tries->wait,
-				  prepared);
-			t->odd = t->queue || judged;
+			subscribe(t, row, tries->word, tries->rule, prepared);
+			t->odd = t->queue != NULL;
+			remember(t, tries, row);
 			return ELIDE_ELIDED;
 		}
 	}
@@ -389,31 +386,20 @@ static __always_inline_fn enum elide_outcome try_again(struct elide_thread *t,
 	return ELIDE_FELL_BACK;
 }
 
-/* The attempt to come is one that is timed. Return: cycles. */
-static unsigned long long time_attempt(struct elide_thread *t)
+enum elide_outcome elide_acquire_again(struct elide_thread *t, struct elide_call *call,
+				       const void *word, const struct elide_rule *rule, bool wait,
+				       unsigned int status)
 {
-	t->time_countdown = random_period(t, ELIDE_TIME_PERIOD);
-	return cycles_now();
-}
+	struct tries tries = {
+		.call = call,
+		.word = word,
+		.rule = rule,
+		.arm = adapt_arm_now(call),
+		.wait = wait,
+		.prepared = true,
+	};
 
-enum elide_outcome elide_acquire_counted(struct elide_thread *t, struct elide_call *call,
-					 const void *word, const struct elide_rule *rule,
-					 const void *site, enum elide_kind kind,
-					 unsigned int status)
-{
-	const uint8_t *arm = READ_ONCE(call->arm);
-	struct tries tries = {call, word, rule, arm ? READ_ONCE(*arm) : POLICY_ARM_keen, true,
-			      status != RTM_STARTED, 0};
-
-	if (status == RTM_STARTED) {
-		tries.start = time_attempt(t);
-		status = rtm_begin();
-		if (likely(status == RTM_STARTED)) {
-			subscribe(t, elide_call_row(call), word, rule, site, kind, true, false);
-			return ELIDE_ELIDED;
-		}
-	}
-	return try_again(t, &tries, site, kind, status);
+	return try_again(t, &tries, status);
 }
 
 /* Somebody has said that nothing is to be elided, or that it is again: by elide ctl, or watch(). */
@@ -421,7 +407,8 @@ static __cold void change_ways(struct elide_thread *t, bool halted)
 {
 	t->halted = halted;
 	for (uint32_t i = 0; i < t->nr_rows; i++)
-		WRITE_ONCE(t->calls[i].way, elide_way(t, t->calls[i].row));
+		elide_call_set_way(&t->calls[i], elide_way(t, t->calls[i].row),
+				   adapt_arm_of(&t->calls[i]));
 }
 
 __noinline bool elide_may_try(struct elide_thread *t, const struct elide_cache *entry)
@@ -435,8 +422,9 @@ __noinline bool elide_may_try(struct elide_thread *t, const struct elide_cache *
 	t->arm = POLICY_ARM_keen;
 	if (likely(elide_process.config.measures))
 		t->arm = adapt_arm(t, call);
-	else if (!call->adapt->countdown)
-		call->adapt->countdown = ELIDE_NO_ADAPT;
+	else if (!call->adapt->countdown || !--call->adapt->countdown)
+		call->adapt->countdown = t->time_weight =
+			elide_random_period(t, ELIDE_TIME_PERIOD);
 	return t->arm != POLICY_ARM_real;
 }
 
@@ -456,7 +444,7 @@ enum elide_outcome elide_acquire(struct elide_thread *t, struct elide_cache *ent
 	if (unlikely(rtm_test()))
 		return ELIDE_NOTHING_DONE; /* somebody else's transaction; XEND is theirs */
 	if (!config->measures &&
-	    !policy_lock_enter(config, &elide_registry_state(elide_cache_index(entry))->policy))
+	    !policy_lock_enter(config, elide_policy_of(word)))
 		return ELIDE_SKIPPED;
 	test_point(enter);
 	if (unlikely(t->arm > POLICY_ARM_probe) && wait)
@@ -464,15 +452,17 @@ enum elide_outcome elide_acquire(struct elide_thread *t, struct elide_cache *ent
 	if (unlikely(!is_free(word, rule, &value)) && config->looks_first &&
 	    !wait_until_free(word, rule, wait ? config->spin_busy : 0))
 		return ELIDE_SKIPPED;
-	tries = (struct tries){elide_call_of(t, entry), word, rule, t->arm, wait, false, 0};
-	/* The wrapper may have counted this one already. */
-	if (!t->time_countdown || !--t->time_countdown)
-		tries.start = time_attempt(t);
+	tries = (struct tries){elide_call_of(t, entry), word, rule, t->arm, wait, false, 0, 0};
+	if (unlikely(t->time_weight)) {
+		tries.weight = t->time_weight;
+		tries.start = cycles_now();
+		t->time_weight = 0;
+	}
 	status = rtm_begin();
 	if (unlikely(status != RTM_STARTED))
-		return try_again(t, &tries, site, kind, status);
-	subscribe(t, elide_row(entry), word, rule, site, kind, wait, false);
-	t->odd = config->keeps_window;
+		return try_again(t, &tries, status);
+	subscribe(t, elide_row(entry), word, rule, false);
+	remember(t, &tries, tries.call->row);
 	return ELIDE_ELIDED;
 }
 

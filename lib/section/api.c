@@ -11,10 +11,20 @@
 #include "../life/start.h"
 #include "engine.h"
 #include "held.h"
+#include "quick.h"
 
-__export int elide_begin(const void *word, const struct elide_rule *rule)
+/* The caller is about to lock; when it has is not known here. */
+static void count(struct elide_thread *t, struct elide_row *row, const void *word,
+		  enum elide_outcome outcome)
 {
-	const void *site = __builtin_return_address(0);
+	elide_count(row, outcome);
+	if (unlikely(elide_process.watch_locked))
+		elide_locked_begin(t, row, word, true);
+}
+
+/* Every case; elide_begin() does what is usual. */
+static __noinline int begin(const void *word, const struct elide_rule *rule, const void *site)
+{
 	struct elide_thread *t = elide_self;
 	struct elide_cache *entry = elide_cache_find(t, word, site, ELIDE_KIND_CUSTOM);
 	enum elide_outcome outcome;
@@ -29,20 +39,45 @@ __export int elide_begin(const void *word, const struct elide_rule *rule)
 		return outcome == ELIDE_ELIDED;
 	}
 	outcome = elide_try(entry, word, rule, site, ELIDE_KIND_CUSTOM, true, &row);
-	if (outcome == ELIDE_SKIPPED || outcome == ELIDE_FELL_BACK) {
-		elide_count(row, outcome);
-		/* The caller is about to lock; when it has is not known here. */
-		if (unlikely(elide_process.watch_locked))
-			elide_locked_begin(elide_self, row, word, true);
-	}
+	if (outcome == ELIDE_SKIPPED || outcome == ELIDE_FELL_BACK)
+		count(elide_self, row, word, outcome);
 	return outcome == ELIDE_ELIDED;
+}
+
+__export int elide_begin(const void *word, const struct elide_rule *rule)
+{
+	const void *site = __builtin_return_address(0);
+	struct elide_thread *t = elide_self_quick;
+	enum elide_outcome outcome;
+	struct elide_quick q;
+	unsigned int status;
+
+	if (t->open)
+		return elide_quick_nested(t, word, *rule, site, ELIDE_KIND_CUSTOM) ||
+		       begin(word, rule, site);
+	q = elide_quick(t, word, site, ELIDE_KIND_CUSTOM);
+	if (unlikely(!q.known))
+		return begin(word, rule, site);
+	outcome = elide_quick_acquire(t, q, word, *rule, &status);
+	if (likely(outcome == ELIDE_ELIDED))
+		return 1;
+	if (outcome == ELIDE_NOTHING_DONE)
+		return begin(word, rule, site);
+	if (outcome == ELIDE_FELL_BACK)
+		outcome = elide_acquire_again(t, q.call, word, rule, true, status);
+	if (outcome == ELIDE_ELIDED)
+		return 1;
+	count(t, elide_call_row(q.call), word, outcome);
+	return 0;
 }
 
 __export int elide_end(const void *word)
 {
-	struct elide_thread *t = elide_self;
+	struct elide_thread *t = elide_self_quick;
 
-	return elide_inside(t) && elide_release(t, word);
+	if (likely(t->open == ELIDE_OPEN_ONE) && elide_quick_release(t, word, t->held[0].size))
+		return 1;
+	return elide_inside(elide_self) && elide_release(t, word);
 }
 
 __export void elide_forget(const void *word)

@@ -102,22 +102,19 @@ enum elide_outcome elide_try(struct elide_cache *entry, const void *word,
 			     enum elide_kind kind, bool wait, struct elide_row **row);
 
 /**
- * elide_acquire_counted() - go on with an acquisition that quick.h has begun.
+ * elide_acquire_again() - go on with an acquisition that quick.h has begun: its attempt has aborted.
  * @t: the calling thread
- * @call: of the call
+ * @call: the call
  * @word: lock word
  * @rule: when it is free
- * @site: return address of the call; its acquisition is counted, and one of those that are tried
- * @kind: enum elide_kind
- * @status: of the attempt that has aborted; RTM_STARTED: none has begun, and the first is to be
- *          timed
+ * @wait: as for elide_acquire()
+ * @status: of the attempt
  *
  * Return: ELIDE_ELIDED or ELIDE_FELL_BACK.
  */
-enum elide_outcome elide_acquire_counted(struct elide_thread *t, struct elide_call *call,
-					 const void *word, const struct elide_rule *rule,
-					 const void *site, enum elide_kind kind,
-					 unsigned int status);
+enum elide_outcome elide_acquire_again(struct elide_thread *t, struct elide_call *call,
+				       const void *word, const struct elide_rule *rule, bool wait,
+				       unsigned int status);
 
 /**
  * elide_release() - release a lock if it is held by elision.

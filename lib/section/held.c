@@ -10,6 +10,7 @@
 #include "../state/cache.h"
 #include "../state/settings.h"
 #include "held.h"
+#include "section.h"
 
 void elide_time_add(struct elide_times *times, unsigned long long cycles)
 {
@@ -52,8 +53,8 @@ __cold void elide_hold_end(struct elide_thread *t)
 	elide_hold_cancel(t);
 }
 
-__cold void elide_locked_begin(struct elide_thread *t, const struct elide_row *row,
-			       const void *lock, bool wait)
+__cold void elide_locked_begin(struct elide_thread *t, struct elide_row *row, const void *lock,
+			       bool wait)
 {
 	if (elide_process.order)
 		elide_order_acquired(t, row, lock, wait);
@@ -67,13 +68,8 @@ __cold void elide_locked_begin(struct elide_thread *t, const struct elide_row *r
 	if (!elide_process.tell_section)
 		elide_pmu_skip_loads(t->loads);
 	t->locked_row = row;
-	t->locked = (struct elide_pending){
-		.what = ELIDE_DEFER_LOCKED,
-		.kind = row->kind,
-		.lock = lock,
-		.site = (const void *)row->site,
-	};
-	t->outermost = t->locked;
+	t->locked = lock;
+	section_locked(t);
 	t->in_locked = 1;
 }
 
@@ -81,11 +77,11 @@ __cold void elide_locked_end(struct elide_thread *t, const void *lock)
 {
 	if (t->nr_acquired)
 		elide_order_released(t, lock);
-	if (t->in_locked && t->locked.lock == lock) {
+	if (t->in_locked && t->locked == lock) {
 		if (!elide_process.tell_section)
 			elide_evidence_loads(t);
 		t->in_locked = 0;
-		t->outermost.what = 0;
+		t->outer = NULL;
 	}
 }
 

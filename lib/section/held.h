@@ -31,7 +31,7 @@ static inline void elide_count(struct elide_row *row, enum elide_outcome outcome
  * @lock: the lock; only its address is used
  * @wait: the call would have waited for ever
  */
-void elide_locked_begin(struct elide_thread *t, const struct elide_row *row, const void *lock,
+void elide_locked_begin(struct elide_thread *t, struct elide_row *row, const void *lock,
 			bool wait);
 
 /** elide_locked_end() - @lock is released: end of elide_locked_begin(), if that was called for it. */

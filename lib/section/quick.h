@@ -22,51 +22,58 @@
 /**
  * struct elide_quick - a call that the thread knows.
  * @known: it does, and has no section open
- * @call: what the thread knows of the call
- * @way: enum elide_way; @way, @row, @adapt and @arm are copies of what @call has
+ * @call: what the thread knows of the call; @row, @adapt and @arm are copies of what that has
  * @row: counters
  * @adapt: the thread's measurement of the class
- * @arm: arm of the site
+ * @arm: where the code of the arm of the site is, ELIDE_ARM_CODE()
  */
 struct elide_quick {
 	bool known;
-	uint8_t way;
 	struct elide_call *call;
 	struct elide_row *row;
 	struct adapt_thread *adapt;
 	const uint8_t *arm;
 };
 
-/**
- * elide_quick() - does the thread know that call, and is it in no section?
- * @t: the calling thread, NULL if it has no block
- * @lock: address
- * @site: return address of the call
- * @kind: enum elide_kind
- *
+/*
  * The call is copied before the entry is compared. A signal handler may fork, which wipes the
  * block in the child: then either the entry does not fit, or the copy is whole. The call of an
  * empty entry is some place in the block.
  */
+static __always_inline_fn struct elide_quick quick_find(struct elide_thread *t, const void *lock,
+							const void *site, enum elide_kind kind,
+							bool measured)
+{
+	uint64_t key = elide_cache_key(site, kind);
+	const struct elide_cache *entry = elide_cache_slot(t, lock, key);
+	struct elide_call *call = (struct elide_call *)((char *)t + READ_ONCE(entry->call));
+	struct elide_quick q = {
+		.call = call,
+		.row = READ_ONCE(call->row),
+		.arm = READ_ONCE(call->arm),
+	};
+
+	if (measured)
+		q.adapt = READ_ONCE(call->adapt);
+	barrier();
+	q.known = likely(entry->lock == lock && call->key == key &&
+			 entry->generation == READ_ONCE(elide_generations[entry->counter]));
+	return q;
+}
+
+/**
+ * elide_quick() - does the thread know that call, and is it in no section?
+ * @t: elide_self_quick
+ * @lock: address
+ * @site: return address of the call
+ * @kind: enum elide_kind
+ */
 static __always_inline_fn struct elide_quick elide_quick(struct elide_thread *t, const void *lock,
 							 const void *site, enum elide_kind kind)
 {
-	struct elide_quick q = {0};
-	const struct elide_cache *entry;
-	struct elide_call *call;
-
-	if (unlikely(!t || t->open))
-		return q;
-	entry = elide_cache_slot(t, lock, site);
-	call = (struct elide_call *)((char *)t + READ_ONCE(entry->call));
-	q.call = call;
-	q.row = READ_ONCE(call->row);
-	q.adapt = READ_ONCE(call->adapt);
-	q.arm = READ_ONCE(call->arm);
-	q.way = READ_ONCE(call->way);
-	barrier();
-	q.known = likely(elide_cache_fits(entry, q.row, lock, site, kind));
-	return q;
+	if (unlikely(t->open))
+		return (struct elide_quick){0};
+	return quick_find(t, lock, site, kind, true);
 }
 
 /**
@@ -79,82 +86,173 @@ static __always_inline_fn struct elide_quick elide_quick_refill(struct elide_thr
 								const void *lock, const void *site,
 								enum elide_kind kind)
 {
-	if (likely(t && !t->open && elide_cache_refill(t, lock, site, kind)))
+	if (likely(!t->open && elide_cache_refill(t, lock, site, kind)))
 		return elide_quick(t, lock, site, kind);
 	return (struct elide_quick){0};
 }
 
 /**
- * elide_quick_acquire() - do as the way of the call says, and try to elide if that is the arm.
- * @t: the calling thread
- * @q: the call, which waits until it has the lock
+ * elide_quick_nested() - a lock call in an elided section, which elides that lock, too.
+ * @t: elide_self_quick
  * @word: lock word
- * @rule: when it is free; a constant, so that the compiler knows it
+ * @rule: when it is free; best a constant, so that the compiler knows it
  * @site: return address of the call
  * @kind: enum elide_kind
- * @status: where it has to go on from: elide_acquire_counted()
+ *
+ * Return: false if the section has more than elided locks, or the call is not known, or the lock
+ * is held, by others or by this thread. Nothing has been done then.
+ */
+static __always_inline_fn bool elide_quick_nested(struct elide_thread *t, const void *word,
+						  struct elide_rule rule, const void *site,
+						  enum elide_kind kind)
+{
+	uint64_t open = t->open, value;
+	struct elide_quick q;
+	struct elide_held *h, *other;
+
+	/* No more than ELIDE_MAX_NESTED locks inside, so there is room in @t->held, too. */
+	if (unlikely(open >= ELIDE_OPEN_ROOM))
+		return false;
+	q = quick_find(t, word, site, kind, false);
+	if (unlikely(!q.known || *q.arm > ELIDE_ARM_PARKED ||
+		     !is_free(word, &rule, &value)))
+		return false;
+	h = &t->held[(uint16_t)open];
+	other = h;
+	do
+		if (unlikely((--other)->word == word))
+			return false;
+	while (unlikely(other != t->held));
+	test_point(nested);
+	h->word = word;
+	h->value = value;
+	h->shape = rule.size;
+	t->nested[open >> 16] = q.row;
+	t->open = open + ELIDE_OPEN_NESTED;
+	return true;
+}
+
+/**
+ * elide_quick_acquire() - do as the arm of the call says, and try to elide if it says so.
+ * @t: the calling thread
+ * @q: the call
+ * @word: lock word
+ * @rule: when it is free; best a constant, so that the compiler knows it
+ * @status: for ELIDE_FELL_BACK: that of the attempt, for elide_acquire_again()
  *
  * Return: ELIDE_ELIDED; ELIDE_SKIPPED: lock, the call or its arm says so;
- * ELIDE_FELL_BACK: go on with elide_acquire_counted(); ELIDE_NOTHING_DONE: nothing has been done, go
- * the long way.
+ * ELIDE_FELL_BACK: go on with elide_acquire_again(); ELIDE_NOTHING_DONE: go the long way.
  */
 static __always_inline_fn enum elide_outcome
 elide_quick_acquire(struct elide_thread *t, struct elide_quick q, const void *word,
-		    struct elide_rule rule, const void *site, enum elide_kind kind,
-		    unsigned int *status)
+		    struct elide_rule rule, unsigned int *status)
 {
 	uint64_t value;
-	uint8_t arm;
 
-	if (unlikely(q.way != ELIDE_WAY_ELIDE))
-		return q.way == ELIDE_WAY_SHORT ? ELIDE_SKIPPED : ELIDE_NOTHING_DONE;
-	arm = READ_ONCE(*q.arm);
-	if ((uint8_t)(arm - 1) >= POLICY_ARM_probe) {
-		if (unlikely(arm))
-			return ELIDE_NOTHING_DONE; /* it waits for its turn first */
+	/* Whatever another thread makes of it meanwhile is an answer, too. */
+	if (unlikely(*q.arm >= ELIDE_ARM_NOW)) {
+		uint8_t arm = READ_ONCE(*q.arm);
+
+		if (likely(arm == ELIDE_ARM_PARKED || arm == ELIDE_ARM_SHORT))
+			return ELIDE_SKIPPED;
+		if (unlikely(arm != ELIDE_ARM_LOCK))
+			return ELIDE_NOTHING_DONE;
 		return likely(--q.adapt->countdown) ? ELIDE_SKIPPED : ELIDE_NOTHING_DONE;
 	}
 	if (unlikely(!is_free(word, &rule, &value) || rtm_test()))
 		return ELIDE_NOTHING_DONE;
 	if (unlikely(!--q.adapt->countdown))
 		return ELIDE_NOTHING_DONE; /* which finds it at 0 */
-	*status = RTM_STARTED;
-	if (unlikely(!--t->time_countdown))
-		return ELIDE_FELL_BACK;
 	test_point(enter);
-	prepare(t, q.row, word, &rule, site, kind, true);
+	prepare(t, q.row, word, &rule);
 	test_point(prepared);
-	*status = rtm_begin();
-	if (unlikely(*status != RTM_STARTED))
+	if (unlikely(!rtm_started(status)))
 		return ELIDE_FELL_BACK;
-	subscribe(t, q.row, word, &rule, site, kind, true, true);
+	subscribe(t, q.row, word, &rule, true);
 	return ELIDE_ELIDED;
 }
 
 /**
  * elide_quick_release() - end a section that is this one lock.
- * @t: the calling thread, NULL if it has no block
- * @word: lock word, of 4 bytes
+ * @t: elide_self_quick
+ * @word: lock word
+ * @size: of the word, 4 or 8 bytes
  *
  * Return: false if it is not, or there is more to be done at its end.
  */
-static __always_inline_fn bool elide_quick_release(struct elide_thread *t, const void *word)
+static __always_inline_fn bool elide_quick_release(struct elide_thread *t, const void *word,
+						   uint32_t size)
 {
 	struct elide_row *row;
 
 	if (t->open != ELIDE_OPEN_ONE || t->held[0].word != word)
 		return false;
-	row = t->outermost.row;
+	row = t->outer;
 	test_point(release);
-	if (read_word(word, 4) != t->held[0].value)
+	if (read_word(word, size) != t->held[0].value)
 		rtm_abort(ELIDE_CODE_changed);
 	test_point(compared);
 	t->open = 0;
-	t->outermost.what = 0;
+	t->outer = NULL;
 	test_point(commit);
 	rtm_end();
 	test_point(committed);
 	counter_add(row->commits, 1);
+	return true;
+}
+
+/**
+ * elide_quick_release_nested() - release the lock acquired last, or the older of two.
+ * @t: elide_self_quick
+ * @word: lock word
+ * @size: of the word, 4 or 8 bytes
+ *
+ * If it is the last one, commits a section of two lock calls; those with more are for
+ * elide_release().
+ *
+ * Return: false if nothing has been done.
+ */
+static __always_inline_fn bool elide_quick_release_nested(struct elide_thread *t, const void *word,
+							  uint32_t size)
+{
+	struct elide_row *outer, *inner;
+	const struct elide_held *h;
+	uint32_t nr;
+
+	if (unlikely(t->open >> 32))
+		return false; /* or there is no block */
+	nr = t->nr_held;
+	h = &t->held[nr] - 1;
+	if (unlikely(h->word != word)) {
+		/* Hand over hand: the older of two. */
+		if (nr != 2 || (--h)->word != word)
+			return false;
+		test_point(release);
+		if (read_word(word, size) != h->value)
+			rtm_abort(ELIDE_CODE_changed);
+		t->held[0] = t->held[1];
+		t->open--;
+		return true;
+	}
+	if (unlikely(!nr || (nr == 1 && t->nr_nested != 1)))
+		return false;
+	test_point(release);
+	if (read_word(word, size) != h->value)
+		rtm_abort(ELIDE_CODE_changed);
+	test_point(compared);
+	if (nr > 1) {
+		t->open--;
+		return true;
+	}
+	outer = t->outer;
+	inner = t->nested[0];
+	t->open = 0;
+	t->outer = NULL;
+	test_point(commit);
+	rtm_end();
+	test_point(committed);
+	counter_add(outer->commits, 1);
+	counter_add(inner->nested, 1);
 	return true;
 }
 

@@ -89,68 +89,79 @@ static __noinline void commit_judged(struct elide_thread *t, const void *lock,
 		elide_cache_find(t, lock, (const void *)row->site, row->kind);
 
 	if (entry && policy_hpca_done(&elide_process.config,
-				      &elide_registry_state(elide_cache_index(entry))->policy,
+				      elide_policy_of(lock),
 				      elide_window(t, entry), &none, true))
 		elide_policy_changed(entry);
 }
 
-/* Commit, and count the outermost section. The lock may be gone: only its address is used. */
+/* Commit, and count the outermost section. */
 static __always_inline_fn void commit(struct elide_thread *t)
 {
-	bool judged = elide_process.config.keeps_window;
-	const void *lock = t->outermost.lock;
-	struct elide_row *row = t->outermost.row;
+	struct elide_row *row = t->outer;
 
-	t->nr_held = t->nr_pending = t->odd = 0;
-	t->outermost.what = 0;
+	t->nr_held = t->nr_nested = t->nr_pending = t->odd = 0;
+	t->outer = NULL;
 	test_point(commit);
 	rtm_end();
 	test_point(committed);
 	counter_add(row->commits, 1);
-	if (t->queue)
+	if (unlikely(t->queue))
 		elide_leave_queue(t);
-	if (judged)
-		commit_judged(t, lock, row);
+	/* Back in the locked section that it was inside of, if there is one. */
+	if (unlikely(t->in_locked))
+		section_locked(t);
+}
+
+/* The section is the outermost lock and elided ones inside, whose calls are known. */
+static void commit_nested(struct elide_thread *t)
+{
+	struct elide_row *rows[ELIDE_MAX_NESTED];
+	uint32_t nr = t->nr_nested;
+
+	/* Before the commit: a signal handler may have sections of its own as soon as it is over. */
+	for (uint32_t i = 0; i < nr; i++)
+		rows[i] = t->nested[i];
+	commit(t);
+	for (uint32_t i = 0; i < nr; i++)
+		counter_add(rows[i]->nested, 1);
 }
 
 static __always_inline_fn void copy_pending(const struct elide_thread *t,
-					    struct elide_pending *list, uint32_t first, uint32_t nr)
+					    struct elide_pending *list, uint32_t nr)
 {
 	/* The barrier keeps the compiler from calling memcpy(), see elide_release(). */
-	for (uint32_t i = first; i < nr; i++) {
+	for (uint32_t i = 0; i < nr; i++) {
 		list[i] = t->pending[i];
 		barrier();
 	}
 }
 
-/* The thread is back in the locked section around the elided one, if there is one. */
-static void section_again(struct elide_thread *t)
+/* There is more to be done, whatever it is. */
+static __noinline void commit_odd(struct elide_thread *t)
 {
-	if (t->in_locked)
-		t->outermost = t->locked;
-}
-
-static __noinline void commit_nested(struct elide_thread *t)
-{
+	bool judged = elide_process.config.keeps_window;
 	struct elide_pending list[ELIDE_MAX_PENDING];
 	uint32_t nr = t->nr_pending;
 
-	copy_pending(t, list, 1, nr);
-	commit(t);
-	section_again(t);
-	for (uint32_t i = 1; i < nr; i++)
+	copy_pending(t, list, nr);
+	commit_nested(t);
+	if (judged)
+		commit_judged(t, list[0].lock, list[0].row);
+	for (uint32_t i = judged; i < nr; i++)
 		catch_up(t, &list[i]);
 }
 
 /* The same where the order of locks is watched. @last: the lock released last. */
 static __cold void commit_ordered(struct elide_thread *t, const void *last)
 {
+	bool judged = elide_process.config.keeps_window;
 	struct elide_pending list[ELIDE_MAX_PENDING];
 	uint32_t nr = t->nr_pending;
 
-	copy_pending(t, list, 0, nr);
+	copy_pending(t, list, nr);
 	commit(t);
-	section_again(t);
+	if (judged)
+		commit_judged(t, list[0].lock, list[0].row);
 	catch_up_order(t, &list[0]);
 	for (uint32_t i = 1; i < nr; i++) {
 		catch_up_order(t, &list[i]);
@@ -161,15 +172,18 @@ static __cold void commit_ordered(struct elide_thread *t, const void *last)
 
 bool elide_release(struct elide_thread *t, const void *word)
 {
-	struct elide_held *h = elide_find_held(t, word);
+	struct elide_held *h = &t->held[t->nr_held], *last = h - 1;
 
-	if (!h)
-		return false;
+	do {
+		if (h == t->held)
+			return false;
+		h--;
+	} while (h->word != word);
 	test_point(release);
 	if (read_word(word, h->size) != h->value)
 		rtm_abort(ELIDE_CODE_changed);
 	test_point(compared);
-	if (h->depth) {
+	if (unlikely(h->depth)) {
 		h->depth--;
 		return true;
 	}
@@ -178,23 +192,19 @@ bool elide_release(struct elide_thread *t, const void *word)
 	 * barrier keeps the compiler from calling memmove(): binding that lazily
 	 * would abort every time, and so never be done with.
 	 */
-	for (struct elide_held *last = &t->held[t->nr_held - 1]; h < last; h++) {
+	for (; h < last; h++) {
 		*h = h[1];
 		barrier();
 	}
 	if (--t->nr_held) {
-		if (elide_process.order)
+		if (unlikely(elide_process.order))
 			elide_defer(t, NULL, word, NULL, ELIDE_KIND_NONE, ELIDE_DEFER_UNELIDED);
-		return true;
-	}
-	if (elide_process.order) {
+	} else if (unlikely(elide_process.order)) {
 		commit_ordered(t, word);
-	} else if (t->nr_pending > 1) {
-		commit_nested(t);
+	} else if (unlikely(t->nr_pending)) {
+		commit_odd(t);
 	} else {
-		commit(t);
-		section_again(t);
+		commit_nested(t);
 	}
 	return true;
 }
-

@@ -24,30 +24,19 @@ static __always_inline_fn bool is_free(const void *word, const struct elide_rule
 	return (*value & rule->mask) == rule->free;
 }
 
-static __always_inline_fn enum elide_deferred elided(bool wait)
-{
-	return wait ? ELIDE_DEFER_ELIDED : ELIDE_DEFER_ELIDED_TRY;
-}
-
 /*
  * What is known of a section before it begins. Not counted as held, and outside of the transaction,
  * which is shorter by that: the less there is in it, the less often it is aborted.
  */
 static __always_inline_fn void prepare(struct elide_thread *t, struct elide_row *row,
-				       const void *word, const struct elide_rule *rule,
-				       const void *site, enum elide_kind kind, bool wait)
+				       const void *word, const struct elide_rule *rule)
 {
 	/* The first, as the end of any section clears it: a handler's that comes from here on. */
-	WRITE_ONCE(t->outermost.what, elided(wait));
+	WRITE_ONCE(t->outer, row);
 	barrier();
-	/* One by one: the compiler would clear the structures first. */
+	/* One by one: the compiler would clear the structure first. */
 	t->held[0].word = word;
-	t->held[0].size = rule->size;
-	t->held[0].depth = 0;
-	t->outermost.kind = kind;
-	t->outermost.lock = word;
-	t->outermost.site = site;
-	t->outermost.row = row;
+	t->held[0].shape = rule->size;
 }
 
 /*
@@ -56,7 +45,6 @@ static __always_inline_fn void prepare(struct elide_thread *t, struct elide_row 
  */
 static __always_inline_fn void subscribe(struct elide_thread *t, struct elide_row *row,
 					 const void *word, const struct elide_rule *rule,
-					 const void *site, enum elide_kind kind, bool wait,
 					 bool prepared)
 {
 	uint64_t value;
@@ -65,16 +53,26 @@ static __always_inline_fn void subscribe(struct elide_thread *t, struct elide_ro
 	if (!is_free(word, rule, &value))
 		rtm_abort(ELIDE_CODE_busy);
 	test_point(subscribed);
-	if (unlikely(!prepared || !t->outermost.what))
-		prepare(t, row, word, rule, site, kind, wait);
+	if (unlikely(!prepared || !t->outer))
+		prepare(t, row, word, rule);
 	t->held[0].value = value;
 	/* All of it was 0, but for what is watched. */
 	t->open |= ELIDE_OPEN_ONE;
 	test_point(held);
 }
 
+/* The thread is in the locked section that is told of: outside transactions. */
+static inline void section_locked(struct elide_thread *t)
+{
+	t->held[0].word = t->locked;
+	WRITE_ONCE(t->outer, t->locked_row);
+}
+
 /** elide_policy_changed() - HPCA'14's policy has changed its mind about the lock of that entry. */
 void elide_policy_changed(const struct elide_cache *entry);
+
+/** elide_policy_of() - the lock's state in the policy; one for nobody if it has just been forgotten. */
+struct policy_lock *elide_policy_of(const void *word);
 
 /** elide_leave_queue() - let the next aborted thread have its turn. */
 void elide_leave_queue(struct elide_thread *t);

@@ -92,7 +92,7 @@ static __always_inline_fn void entry_write(struct elide_thread *t, struct elide_
 	barrier();
 	entry->generation = what->generation;
 	entry->call = what->call;
-	entry->slot = what->slot;
+	entry->counter = what->counter;
 	barrier();
 	if (likely(READ_ONCE(nr_writes) == number))
 		WRITE_ONCE(entry->lock, what->lock);
@@ -117,12 +117,12 @@ static __cold void cache_grow(struct elide_thread *t)
 	t->nr_filled = 0;
 	for (uint32_t i = 0; i < nr; i++) {
 		struct elide_cache entry = t->cache[i];
-		const void *site = (const void *)elide_row(&entry)->site;
+		uint64_t key = elide_call_of(t, &entry)->key;
 
 		if (!entry.lock)
 			continue;
 		WRITE_ONCE(t->cache[i].lock, NULL);
-		entry_write(t, elide_cache_slot(t, entry.lock, site), &entry);
+		entry_write(t, elide_cache_slot(t, entry.lock, key), &entry);
 	}
 	/* A handler has forked, and of this child's block none was to be written. */
 	if (unlikely(!READ_ONCE(t->ready)))
@@ -135,7 +135,7 @@ static __always_inline_fn struct elide_cache *entry_make(struct elide_thread *t,
 							 const void *lock, uint32_t index,
 							 uint32_t generation)
 {
-	struct elide_cache *entry = elide_cache_slot(t, lock, (const void *)row->site);
+	struct elide_cache *entry = elide_cache_slot(t, lock, call->key);
 	const void *old = entry->lock;
 
 	/* The block stands for its thread, and for those after it that get it. */
@@ -143,7 +143,7 @@ static __always_inline_fn struct elide_cache *entry_make(struct elide_thread *t,
 	if (old && old != lock && entry->generation == READ_ONCE(*elide_generation(old)) &&
 	    unlikely(++t->nr_evicted > elide_nr_cache(t) / 8)) {
 		cache_grow(t);
-		entry = elide_cache_slot(t, lock, (const void *)row->site);
+		entry = elide_cache_slot(t, lock, call->key);
 	}
 	if (elide_process.config.keeps_window)
 		*elide_window(t, entry) = (struct policy_window){0};
@@ -152,7 +152,7 @@ static __always_inline_fn struct elide_cache *entry_make(struct elide_thread *t,
 			    .lock = lock,
 			    .generation = generation,
 			    .call = (const char *)call - (const char *)t,
-			    .slot = index - elide_registry_home(lock),
+			    .counter = elide_counter(lock),
 		    });
 	return entry;
 }
@@ -221,7 +221,7 @@ struct elide_cache *elide_cache_refill(struct elide_thread *t, const void *lock,
 	generation = __atomic_load_n(elide_generation(lock), __ATOMIC_ACQUIRE);
 	index = elide_registry_find(lock);
 	if (index == ELIDE_NONE) {
-		index = elide_registry_add_known(&t->last_class, lock, kind, site, false, false);
+		index = elide_registry_add_known(lock, kind, site, false, false);
 		generation = __atomic_load_n(elide_generation(lock), __ATOMIC_ACQUIRE);
 	}
 	if (index == ELIDE_NONE)

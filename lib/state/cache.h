@@ -23,21 +23,25 @@ static inline uint64_t elide_cache_key(const void *site, enum elide_kind kind)
 }
 
 /*
- * The best of half a million random ones. At strides of 4 to 4096 bytes three fifths as many locks
- * as there are entries share none with another to 94 %, at the worst stride to 61 %; with
- * 2^64 / phi to 64 % and to 6 %. See strides_are_spread in tests/unit/test_cache.c.
+ * Multiplicative hashing (TAOCP vol. 3, 6.4) of the lock and of the key, by odd factors that are
+ * immediate operands. The key has one of its own: neighbouring locks and the calls of one function
+ * differ by as many bytes, so their sums would meet. The factors are the best of 60,000 random
+ * pairs: at strides of 4 to 4096 bytes three fifths as many locks as there are entries share none
+ * with another to 94 %, at the worst stride to 66 %; with 2^64 / phi to 64 % and to 6 %. See
+ * strides_are_spread and neighbours_are_parted in tests/unit/test_cache.c.
  */
-#define ELIDE_CACHE_FACTOR 0x6c6148add9f61debull
+#define ELIDE_CACHE_LOCK  ((uint64_t)(int32_t)0xe256f947)
+#define ELIDE_CACHE_SITE  ((uint64_t)(int32_t)0xece61e01)
+#define ELIDE_CACHE_SHIFT 28
 
 static inline struct elide_cache *elide_cache_slot(struct elide_thread *t, const void *lock,
-						   const void *site)
+						   uint64_t key)
 {
-	/* Multiplicative hashing (TAOCP vol. 3, 6.4). */
-	uint64_t h = ((uintptr_t)lock + (uintptr_t)site * 8) * ELIDE_CACHE_FACTOR;
+	uint64_t h = ((uintptr_t)lock + key * ELIDE_CACHE_SITE) * ELIDE_CACHE_LOCK;
 
-	/* The index in bytes, in two instructions. */
+	/* The index in bytes: an entry has 2^4. */
 	return (struct elide_cache *)((char *)t->cache +
-				      (h >> (64 - ELIDE_MAX_CACHE_BITS - 4) & t->cache_mask));
+				      (h >> (ELIDE_CACHE_SHIFT - 4) & t->cache_mask));
 }
 
 /* Entries of the cache now. */
@@ -85,14 +89,14 @@ static inline struct elide_row *elide_row(const struct elide_cache *entry)
 }
 
 /*
- * Is @entry that of a call of @site and @kind on @lock? If so, @row, which was read before, is
- * its row; otherwise @row may be anything.
+ * Is @entry that of @lock and of the call with the key @key? @found is the key of the entry's call,
+ * which was read before.
  */
-static inline bool elide_cache_fits(const struct elide_cache *entry, const struct elide_row *row,
-				    const void *lock, const void *site, enum elide_kind kind)
+static __always_inline_fn bool elide_cache_fits(const struct elide_cache *entry, uint64_t found,
+						const void *lock, uint64_t key)
 {
-	return entry->lock == lock && row->site == (uintptr_t)site && row->kind == kind &&
-	       entry->generation == READ_ONCE(*elide_generation(lock));
+	return entry->lock == lock && found == key &&
+	       entry->generation == READ_ONCE(elide_generations[entry->counter]);
 }
 
 /**
@@ -103,21 +107,15 @@ static inline bool elide_cache_fits(const struct elide_cache *entry, const struc
 static inline struct elide_cache *elide_cache_find(struct elide_thread *t, const void *lock,
 						   const void *site, enum elide_kind kind)
 {
-	const struct elide_row *row;
+	uint64_t key = elide_cache_key(site, kind), found;
 	struct elide_cache *entry;
 
 	if (unlikely(!t))
 		return NULL;
-	entry = elide_cache_slot(t, lock, site);
-	row = elide_row(entry);
+	entry = elide_cache_slot(t, lock, key);
+	found = READ_ONCE(elide_call_of(t, entry)->key);
 	barrier();
-	return likely(elide_cache_fits(entry, row, lock, site, kind)) ? entry : NULL;
-}
-
-/* Where it is in the registry. */
-static inline uint32_t elide_cache_index(const struct elide_cache *entry)
-{
-	return elide_registry_home(entry->lock) + entry->slot;
+	return likely(elide_cache_fits(entry, found, lock, key)) ? entry : NULL;
 }
 
 /** elide_cache_start() - of a block that is all zeroes: look-ups find room from now on. */
@@ -134,7 +132,7 @@ void elide_caches_forget(void);
  * @t: the calling thread
  * @call: of the call
  * @lock: its lock
- * @index: of that in the registry
+ * @index: of the lock in the registry
  * @generation: of its hash, read before it was looked up
  */
 struct elide_cache *elide_cache_make(struct elide_thread *t, const struct elide_call *call,

@@ -48,8 +48,28 @@ static enum { UNREAD, STRIPPED, NAMED } symbols[ELIDE_MAX_MODULES];
 /* Size of a page: objects' data is mapped by whole pages. */
 #define PAGE 4096
 
-/* The last class found in a slow path; thread.h has one for each thread's lock-free calls. */
-static struct elide_last_class last;
+/*
+ * The class of the locks in one page that one call registers.
+ * @page: number of the page, in which no object's data lies
+ * @site: return address of the call; NULL if nothing is known
+ * @kind: enum elide_kind
+ * @initialised, @shared: see elide_registry_add()
+ * @index: index of the class
+ * @changes: times that the structure was written; shows that a signal handler did so meanwhile
+ */
+struct last_class {
+	uintptr_t page;
+	const void *site;
+	enum elide_kind kind;
+	bool initialised;
+	bool shared;
+	uint32_t index;
+	uint32_t changes;
+};
+
+/* The last class found in a slow path, and the last that this thread found outside of them. */
+static struct last_class last;
+static __thread struct last_class own;
 
 /* Multiplicative hashing (Knuth, TAOCP vol. 3, 6.4) with 2^64 / phi. */
 static uint64_t hash(uint64_t key)
@@ -283,16 +303,16 @@ static uint32_t static_class(const struct elide_module *m, const void *lock,
 static uint32_t static_class_known(const struct elide_module *m, const void *lock,
 				   const struct elide_class *wanted, bool shared)
 {
-	struct elide_class own = *wanted;
+	struct elide_class named = *wanted;
 	const struct elide_array *a;
 
 	if (__atomic_load_n(&symbols[elide_module_number(m)], __ATOMIC_ACQUIRE) == UNREAD)
 		return ELIDE_NONE;
-	own.type = ELIDE_CLASS_STATIC;
-	own.address = (uintptr_t)lock;
+	named.type = ELIDE_CLASS_STATIC;
+	named.address = (uintptr_t)lock;
 	a = elide_array_find(m, (uintptr_t)lock);
 	if (!a)
-		return class_known(&own, shared);
+		return class_known(&named, shared);
 	/* Pairs with static_class(): acquire. */
 	if (!__atomic_load_n(&a->first, __ATOMIC_ACQUIRE) ||
 	    !elide_array_has(a, (uintptr_t)lock, wanted->kind, shared))
@@ -303,10 +323,10 @@ static uint32_t static_class_known(const struct elide_module *m, const void *loc
 }
 
 /* What decides the class of a lock: the call, and the page that the lock lies in. */
-static struct elide_last_class key_of(const void *lock, enum elide_kind kind, const void *site,
-				      bool initialised, bool shared)
+static struct last_class key_of(const void *lock, enum elide_kind kind, const void *site,
+				bool initialised, bool shared)
 {
-	return (struct elide_last_class){
+	return (struct last_class){
 		.page = (uintptr_t)lock / PAGE,
 		.site = site,
 		.kind = kind,
@@ -316,7 +336,7 @@ static struct elide_last_class key_of(const void *lock, enum elide_kind kind, co
 }
 
 /* So a call that initialises thousands of locks in a row searches the objects once for a page. */
-static bool is_last(const struct elide_last_class *l, const struct elide_last_class *key)
+static bool is_last(const struct last_class *l, const struct last_class *key)
 {
 	return l->page == key->page && l->site == key->site && l->kind == key->kind &&
 	       l->initialised == key->initialised && l->shared == key->shared;
@@ -326,7 +346,7 @@ static bool is_last(const struct elide_last_class *l, const struct elide_last_cl
  * The class of @index has the locks of @key. A signal handler may leave this function by a jump, or
  * call it: @site is set only if all other fields were written by one caller.
  */
-static void remember(struct elide_last_class *l, const struct elide_last_class *key,
+static void remember(struct last_class *l, const struct last_class *key,
 		     uint32_t index)
 {
 	uint32_t change = ++l->changes;
@@ -346,7 +366,7 @@ static void remember(struct elide_last_class *l, const struct elide_last_class *
 		WRITE_ONCE(l->site, NULL);
 }
 
-static struct elide_class class_wanted(const struct elide_last_class *key)
+static struct elide_class class_wanted(const struct last_class *key)
 {
 	return (struct elide_class){
 		.type = key->initialised ? ELIDE_CLASS_INIT : ELIDE_CLASS_FIRST,
@@ -355,7 +375,7 @@ static struct elide_class class_wanted(const struct elide_last_class *key)
 	};
 }
 
-static uint32_t class_of(const void *lock, const struct elide_last_class *key)
+static uint32_t class_of(const void *lock, const struct last_class *key)
 {
 	const struct elide_module *m;
 	struct elide_class wanted;
@@ -374,16 +394,15 @@ static uint32_t class_of(const void *lock, const struct elide_last_class *key)
 }
 
 /* The class that class_of() would find without a change to anything. Lock-free. */
-static uint32_t class_of_known(struct elide_last_class *own, const void *lock,
-			       const struct elide_last_class *key)
+static uint32_t class_of_known(const void *lock, const struct last_class *key)
 {
 	const struct elide_module *m;
 	struct elide_class wanted;
 	uint32_t index;
 	bool in_object;
 
-	if (is_last(own, key))
-		return own->index;
+	if (is_last(&own, key))
+		return own.index;
 	m = elide_module_known(lock, &in_object);
 	if (in_object && !m)
 		return ELIDE_NONE;
@@ -392,7 +411,7 @@ static uint32_t class_of_known(struct elide_last_class *own, const void *lock,
 		return static_class_known(m, lock, &wanted, key->shared);
 	index = class_known(&wanted, key->shared);
 	if (index != ELIDE_NONE)
-		remember(own, key, index);
+		remember(&own, key, index);
 	return index;
 }
 
@@ -456,9 +475,9 @@ static uint32_t slot_for(const void *lock, uint64_t *key)
 /*
  * Two threads may have registered the lock in two slots at once. The lower slot stays. Each thread
  * has written its own key before it searches for the other's, so at least one of them finds both.
- * *@own: the slot of the caller; set to the one that stays. Return: this call has released one.
+ * *@mine: the slot of the caller; set to the one that stays. Return: this call has released one.
  */
-static bool drop_twins(const void *lock, uint32_t *own, uint64_t own_key)
+static bool drop_twins(const void *lock, uint32_t *mine, uint64_t own_key)
 {
 	uint32_t first = elide_registry_home(lock);
 	bool dropped = false;
@@ -468,12 +487,12 @@ static bool drop_twins(const void *lock, uint32_t *own, uint64_t own_key)
 
 		if (!key)
 			break;
-		if (i == *own || !key_is_of(key, lock))
+		if (i == *mine || !key_is_of(key, lock))
 			continue;
-		if (i > *own)
+		if (i > *mine)
 			return change_key(i, key, RELEASED) || dropped;
-		dropped = change_key(*own, own_key, RELEASED);
-		*own = i;
+		dropped = change_key(*mine, own_key, RELEASED);
+		*mine = i;
 		return dropped;
 	}
 	return dropped;
@@ -531,7 +550,7 @@ static bool has_room_for(const void *lock)
 uint32_t elide_registry_add(const void *lock, enum elide_kind kind, const void *site,
 			    bool initialised, bool shared)
 {
-	struct elide_last_class key = key_of(lock, kind, site, initialised, shared);
+	struct last_class key = key_of(lock, kind, site, initialised, shared);
 	uint32_t index, class_index;
 
 	if (!has_room_for(lock))
@@ -548,16 +567,15 @@ uint32_t elide_registry_add(const void *lock, enum elide_kind kind, const void *
 	return index;
 }
 
-uint32_t elide_registry_add_known(struct elide_last_class *own, const void *lock,
-				  enum elide_kind kind, const void *site, bool initialised,
-				  bool shared)
+uint32_t elide_registry_add_known(const void *lock, enum elide_kind kind, const void *site,
+				  bool initialised, bool shared)
 {
-	struct elide_last_class key = key_of(lock, kind, site, initialised, shared);
+	struct last_class key = key_of(lock, kind, site, initialised, shared);
 	uint32_t class_index;
 
 	if (!has_room_for(lock))
 		return ELIDE_NONE;
-	class_index = class_of_known(own, lock, &key);
+	class_index = class_of_known(lock, &key);
 	return class_index == ELIDE_NONE ? ELIDE_NONE : slot_take(lock, class_index, initialised);
 }
 

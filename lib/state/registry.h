@@ -45,9 +45,15 @@ struct elide_lock_state {
 #define ELIDE_NR_GENERATIONS 1024
 extern uint32_t elide_generations[ELIDE_NR_GENERATIONS];
 
+/** elide_counter() - which of the generations is that of a lock's hash. */
+static inline uint32_t elide_counter(const void *lock)
+{
+	return ((uintptr_t)lock / CACHE_LINE) % ELIDE_NR_GENERATIONS;
+}
+
 static inline uint32_t *elide_generation(const void *lock)
 {
-	return &elide_generations[((uintptr_t)lock / CACHE_LINE) % ELIDE_NR_GENERATIONS];
+	return &elide_generations[elide_counter(lock)];
 }
 
 /*
@@ -145,36 +151,16 @@ uint32_t elide_registry_add(const void *lock, enum elide_kind kind, const void *
 			    bool initialised, bool shared);
 
 /**
- * struct elide_last_class - the class of the locks in one page that one call registers.
- * @page: number of the page, in which no object's data lies
- * @site: return address of the call; NULL if nothing is known
- * @kind: enum elide_kind
- * @initialised, @shared: see elide_registry_add()
- * @index: index of the class
- * @changes: times that the structure was written; shows that a signal handler did so meanwhile
- */
-struct elide_last_class {
-	uintptr_t page;
-	const void *site;
-	enum elide_kind kind;
-	bool initialised;
-	bool shared;
-	uint32_t index;
-	uint32_t changes;
-};
-
-/**
  * elide_registry_add_known() - elide_registry_add() where the class exists already.
- * @own: the last class that this function found for the calling thread; zeroed at first
  *
- * The other parameters are those of elide_registry_add(). Lock-free, async-signal-safe.
+ * The parameters are those of elide_registry_add(). Lock-free, async-signal-safe. Not in a forked
+ * child whose registry is still its parent's: elide_gate_same_process().
  *
  * Return: index of the lock; ELIDE_NONE if the class does not exist yet or there is no room: then
  * nothing has changed, and the caller goes on with elide_registry_add() in a slow path.
  */
-uint32_t elide_registry_add_known(struct elide_last_class *own, const void *lock,
-				  enum elide_kind kind, const void *site, bool initialised,
-				  bool shared);
+uint32_t elide_registry_add_known(const void *lock, enum elide_kind kind, const void *site,
+				  bool initialised, bool shared);
 
 /**
  * elide_registry_remove() - the lock was destroyed; its class keeps what was counted.

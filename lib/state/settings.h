@@ -15,8 +15,11 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Natively one of 16 first attempts is timed: two RDTSC cost about as much as a short section. */
-#define ELIDE_TIME_PERIOD 16
+/*
+ * Natively one of 128 first attempts is timed: for that it goes the long way, which costs as much
+ * as three short sections.
+ */
+#define ELIDE_TIME_PERIOD 128
 
 /**
  * struct elide_process - constant after the start, but for @running.

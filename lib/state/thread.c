@@ -8,12 +8,26 @@
 #include "settings.h"
 #include "thread.h"
 
+/* Where there is no block. */
+static const uint64_t always_open = ~0ull;
+
 __thread struct elide_thread *elide_self;
+__thread struct elide_thread *elide_self_quick = (struct elide_thread *)&always_open;
 struct elide_row elide_no_row;
 
-static const uint8_t eliding = POLICY_ARM_keen;
+const uint8_t elide_way_arms[] = {
+	[ELIDE_WAY_LONG] = ELIDE_ARM_LONG,
+	[ELIDE_WAY_SHORT] = ELIDE_ARM_SHORT,
+	[ELIDE_WAY_ELIDE] = ELIDE_ARM_CODE(POLICY_ARM_keen),
+	[ELIDE_NR_WAYS] = ELIDE_ARM_PARKED,
+};
+
 static struct adapt_thread nobody;
-struct elide_call elide_no_call = {.arm = &eliding, .adapt = &nobody, .row = &elide_no_row};
+struct elide_call elide_no_call = {
+	.arm = &elide_way_arms[ELIDE_WAY_LONG],
+	.adapt = &nobody,
+	.row = &elide_no_row,
+};
 
 /* What this thread was called before each fork, the latest first. */
 #define MAX_FORKS 4

@@ -7,8 +7,8 @@
  * file of its own. When a thread ends, its block with all that was counted
  * goes to the next one; nothing is folded, so nothing can be lost.
  *
- * Inside a transaction only the first union (nr_held to watched), @pending and @held of struct
- * elide_thread are written.
+ * Inside a transaction only the first union (nr_held to watched), @outer, @held and @pending of
+ * struct elide_thread are written.
  */
 #ifndef ELIDE_THREAD_H
 #define ELIDE_THREAD_H
@@ -28,6 +28,9 @@
 #define ELIDE_MAX_HELD    16
 #define ELIDE_MAX_PENDING 64
 
+/* Elided locks inside the outermost whose calls are known, per transaction. */
+#define ELIDE_MAX_NESTED (ELIDE_MAX_HELD - 1)
+
 /*
  * Entries of the look-up cache: 32 KiB at first, for a thousand locks at one site. Where that does
  * not do it is doubled, up to 256 KiB, as long as there is room in what all threads together may
@@ -44,6 +47,9 @@
 /* Entries of it that are found again without a search: most threads use no more. */
 #define ELIDE_NR_FILLED 64
 
+/* A thread adds its acquisitions without a row to the data file's by this number. */
+#define ELIDE_UNCOUNTED 64
+
 /* No thread's id. */
 #define ELIDE_NO_TID (~0u)
 
@@ -55,15 +61,15 @@
  * struct elide_cache - what is known of (lock, site, kind), wherever in the cache it is.
  * @lock:       its address, NULL for an empty entry
  * @generation: of the lock's hash when the entry was made
- * @call:       offset in the thread's block, in bytes, of the struct elide_call, whose row has the
- *              site and the kind
- * @slot:       where in its neighbourhood in the registry the lock is
+ * @call:       offset in the thread's block, in bytes, of the struct elide_call, which has the site
+ *              and the kind
+ * @counter:    index in elide_generations of the lock's hash
  */
 struct elide_cache {
 	const void *lock;
 	uint32_t generation;
 	uint16_t call;
-	uint16_t slot;
+	uint16_t counter;
 };
 
 _Static_assert(sizeof(struct elide_cache) == 16, "four entries per cache line");
@@ -74,13 +80,19 @@ _Static_assert(sizeof(struct elide_cache) == 16, "four entries per cache line");
  * @value: what it held when it was subscribed to
  * @size:  bytes of the word, 4 or 8
  * @depth: how often a recursive lock was relocked
+ * @shape: @size with @depth 0, in one store
  */
 struct elide_held {
 	const void *word;
 	uint64_t value;
-	uint32_t size;
-	uint32_t depth;
-};
+	union {
+		struct {
+			uint32_t size;
+			uint32_t depth;
+		};
+		uint64_t shape;
+	};
+} __attribute__((aligned(32)));
 
 /**
  * struct elide_acquired - a lock that the thread has acquired, elided or locked; ELIDE_ORDER=1.
@@ -121,8 +133,6 @@ enum elide_deferred {
  * @site:  return address of the call
  * @row:   counters of the call, NULL if (lock, site) was not known yet
  *
- * Begins as struct rtmgrind_section does: the emulator reads in the first one
- * which section the thread is in.
  */
 struct elide_pending {
 	uint32_t what;
@@ -132,20 +142,35 @@ struct elide_pending {
 	struct elide_row *row;
 };
 
-#define ELIDE_SAME_PLACE(a, b) \
-	_Static_assert(offsetof(struct elide_pending, a) == offsetof(struct rtmgrind_section, b), \
-		       "the emulator reads it")
-ELIDE_SAME_PLACE(what, open);
-ELIDE_SAME_PLACE(kind, kind);
-ELIDE_SAME_PLACE(lock, lock);
-ELIDE_SAME_PLACE(site, site);
+#define ELIDE_SAME_PLACE(type, a, other, b) \
+	_Static_assert(offsetof(struct type, a) == offsetof(struct other, b), "the emulator reads it")
+ELIDE_SAME_PLACE(elide_row, kind, rtmgrind_call, kind);
+ELIDE_SAME_PLACE(elide_row, site, rtmgrind_call, site);
 
 /* How a wrapper treats a call whose lock is in the look-up cache. */
 enum elide_way {
 	ELIDE_WAY_LONG,  /* call the functions of engine.h, which know every case */
 	ELIDE_WAY_SHORT, /* lock it and count that */
 	ELIDE_WAY_ELIDE, /* do as the policy's arm says */
+	ELIDE_NR_WAYS
 };
+
+/*
+ * What elide_call.arm points to: a code of which one comparison tells whether an attempt is made at
+ * once, below ELIDE_ARM_NOW, and another whether the lock may be elided inside a section, up to
+ * ELIDE_ARM_PARKED. Other codes are of arms that wait first, of the arm that locks, and of ways
+ * that do not depend on an arm.
+ */
+#define ELIDE_ARM_CODE(arm)  ((arm) == POLICY_ARM_real ? ELIDE_ARM_LOCK : (arm) - 1)
+#define ELIDE_ARM_OF(code)   ((code) == ELIDE_ARM_LOCK ? POLICY_ARM_real : (code) + 1)
+#define ELIDE_ARM_NOW        POLICY_ARM_probe
+#define ELIDE_ARM_LOCK       252
+#define ELIDE_ARM_PARKED     253 /* ELIDE_WAY_SHORT of a lock that may be elided */
+#define ELIDE_ARM_SHORT      254
+#define ELIDE_ARM_LONG       255
+
+/* The codes of ways, and that of an arm where the call is not measured, by enum elide_way. */
+extern const uint8_t elide_way_arms[];
 
 /**
  * struct elide_call - what a thread knows of a call: locks of one class, acquired at one site.
@@ -159,13 +184,16 @@ enum elide_way {
  *            that is made; adapt/giveup.c
  * @hot:      number of the state of its own that the lock has, from 1; 0: it has that of its class
  * @adapt_nr: index in adapt_classes of that state; 0: the call is not measured
- * @arm:      arm of the site, in that state: enum policy_arm_name
+ * @arm:      where the code of the arm of the site is, in that state, if @way is ELIDE_WAY_ELIDE;
+ *            else that of @way: ELIDE_ARM_CODE()
  * @adapt:    the thread's measurement in that state
+ * @key:      elide_cache_key() of its site and kind
  * @row:      counters of the call, in the data file; NULL for an unused entry
  * @commits:  commits of @row when @probing began; else its commits and its acquisitions that were
  *            not attempted, at the last acquisition of @streak
- * @contended: acquisitions of @row that found the lock held, at the last report
- * @failed:   the lock of @streak, NULL if there were several
+ * @contended: low 32 bits of the acquisitions of @row that found the lock held, at the last report
+ * @failed:   low 32 bits of the address, in units of 4 bytes, of the lock of @streak; 0 if there
+ *            were several
  * @waits:    locked sections since @seen that have waited for a condition variable
  * @seen:     low 32 bits of the locked acquisitions of @row when a probe was last due
  */
@@ -181,9 +209,10 @@ struct elide_call {
 	const uint8_t *arm;
 	struct adapt_thread *adapt;
 	struct elide_row *row;
+	uint64_t key;
 	uint64_t commits;
-	uint64_t contended;
-	const void *failed;
+	uint32_t contended;
+	uint32_t failed;
 } __cacheline_aligned;
 
 _Static_assert(sizeof(struct elide_call) == CACHE_LINE, "one line for each call");
@@ -192,8 +221,9 @@ _Static_assert(sizeof(struct elide_call) == CACHE_LINE, "one line for each call"
  * struct adapt_thread - a thread's measurement of the locks that share a struct adapt_class.
  * @start:     time of the last report, ns; 0 before the first
  * @goal:      sections that the thread will have completed when @countdown is 0
- * @countdown: sections until the next report
- * @nr:        what @countdown began with
+ * @due:       sections that it will have completed when it reports next
+ * @countdown: sections until the next event: the next attempt is timed, or the thread reports
+ * @nr:        sections between the last report and the next
  * @adapt_nr:  index in adapt_classes; 0 for an unused entry
  * @epoch:     number of the epoch of the last report
  * @aborts:    attempts that other threads have aborted: conflicts, and locks found held
@@ -201,6 +231,7 @@ _Static_assert(sizeof(struct elide_call) == CACHE_LINE, "one line for each call"
 struct adapt_thread {
 	uint64_t start;
 	uint64_t goal;
+	uint64_t due;
 	uint32_t countdown;
 	uint32_t nr;
 	uint32_t adapt_nr;
@@ -208,26 +239,33 @@ struct adapt_thread {
 	uint64_t aborts;
 };
 
-/* elide_thread.open in the usual section: one lock, one call, nothing else to be done. */
-#define ELIDE_OPEN_ONE 0x10001
+/* elide_thread.open in the usual section: one lock, nothing else to be done. */
+#define ELIDE_OPEN_ONE 1
 
-/* A call that is not measured reads elide_halted() after this number of acquisitions. */
-#define ELIDE_NO_ADAPT 256
+/* What one more elided lock inside, whose call is known, adds to it. */
+#define ELIDE_OPEN_NESTED 0x10001
+
+/* Below this only locks are open, whose calls are known, and there is room for one more. */
+#define ELIDE_OPEN_ROOM (ELIDE_MAX_NESTED * 0x10000ull)
 
 /**
  * struct elide_thread - a thread's block.
  * @open:       the next ones together: 0 outside sections, where nothing is watched
  * @nr_held:    elided locks open; not zero exactly inside a transaction of ours
- * @nr_pending: lock calls of the open transaction
- * @odd:        more is to be done at its end than to count it
+ * @nr_pending: number of calls in @pending
+ * @nr_nested:  elided locks in @nested
+ * @odd:        more is to be done at its end than to count it and the locks elided in it
  * @nr_acquired: locks in @acquired; always 0 unless ELIDE_ORDER=1
  * @in_locked:  1 in a locked section, where the emulator is told of sections or loads are
- *              sampled: @locked is that section, of a call that counts in @locked_row
+ *              sampled: the lock @locked, by a call that counts in @locked_row
  * @watched:    not 0 if either is not
- * @pending:    lock calls of the open transaction
- * @outermost:  the first of @pending: the call of the outermost elided lock, from the preparation
- *              of the attempt on. Outside transactions it is a copy of @locked while @in_locked;
- *              else its @what is 0
+ * @outer:      counters of the outermost call: of an elided section, from the preparation of its
+ *              attempt on; else @locked_row while @in_locked; else NULL. The emulator reads it and
+ *              the first word of @held, which is the lock: struct rtmgrind_outer
+ * @held:       the elided locks
+ * @nested:     counters of the elided locks inside, whose calls are known, as far as there is room
+ * @pending:    other lock calls of the open transaction; with ELIDE_ORDER=1 and under HPCA'14's
+ *              policy all, the outermost first
  * @halted:     nothing is elided for now: elide_halted(), when the thread last looked
  * @ready:      false in a block that a fork has wiped
  * @tid:        Linux thread id, as glibc writes it into mutexes it locks
@@ -235,17 +273,20 @@ struct adapt_thread {
  *              ELIDE_NO_TID: nothing is elided here, no hold time is being measured
  * @cache_mask: of an entry's place in the cache, in bytes; 0 in a block that a fork has wiped,
  *              where all look-ups go to the first entry and miss
- * @seed:       state of the back-off's random generator
+ * @seed:       state of elide_random()
  * @streak:     aborts since the watch last looked
  * @committed:  commits of all threads when it did
  * @arm:        how the adaptive policy treats the present acquisition
  * @socket:     that it was on at its last report, below POLICY_SOCKETS
  * @queue:      word of the lock at which it is the one that tries again; NULL
- * @time_countdown: first attempts until one is timed
+ * @time_weight: the next attempt is timed, and stands for this number of attempts; 0: it is not
  * @nr_spins, @nr_rwlocks: locks of these kinds that it has locked, as far as the wrappers know
  * @hold_lock, @hold_row, @hold_start: the acquisition being measured
  * @chunk:      chunk of the data file that rows are taken from
  * @nr_rows, @rows: hash of its rows: index in @calls, from 1
+ * @full:       there is no room for further rows
+ * @nr_uncounted: acquisitions without a row, for which there was no room; ELIDE_DROPPED_ROWS has
+ *              those up to the last multiple of ELIDE_UNCOUNTED
  * @last_call:  index in @calls of the call that a cache entry was last made for, from 0
  * @next_free:  list of blocks whose thread has ended
  * @next:       list of all blocks
@@ -255,7 +296,6 @@ struct adapt_thread {
  * @nr_blocked: locks it has released that others waited for
  * @pid:        its process
  * @handle:     its thread control block, which is what glibc's pthread_t points to
- * @last_class: class that a lock of the thread was last found to be of
  * @nr_filled:  entries of the cache in use; the first are in @filled, see elide_cache_used()
  * @nr_evicted: entries of live locks that others have taken the place of, since it was last doubled
  * @windows:    this thread's judgement of the lock in the cache entry of that index: policy hpca,
@@ -272,8 +312,9 @@ struct elide_thread {
 	union {
 		struct {
 			uint16_t nr_held;
-			uint16_t nr_pending;
-			uint16_t odd;
+			uint16_t nr_nested;
+			uint8_t nr_pending;
+			uint8_t odd;
 			union {
 				struct {
 					uint8_t nr_acquired;
@@ -284,11 +325,12 @@ struct elide_thread {
 		};
 		uint64_t open;
 	};
-	union {
-		struct elide_pending outermost;
-		struct elide_pending pending[ELIDE_MAX_PENDING];
-	};
+	const void *locked;
+	struct elide_row *locked_row;
+	struct elide_row *outer;
 	struct elide_held held[ELIDE_MAX_HELD];
+	struct elide_row *nested[ELIDE_MAX_NESTED];
+	struct elide_pending pending[ELIDE_MAX_PENDING];
 
 	bool ready __cacheline_aligned;
 	bool halted;
@@ -297,7 +339,7 @@ struct elide_thread {
 	uint64_t cache_mask;
 	uint32_t seed;
 	uint32_t streak;
-	uint32_t time_countdown;
+	uint32_t time_weight;
 	uint32_t nr_spins;
 	uint32_t nr_rwlocks;
 	uint32_t arm;
@@ -310,6 +352,8 @@ struct elide_thread {
 
 	struct elide_chunk *chunk;
 	uint32_t nr_rows;
+	uint32_t nr_uncounted;
+	bool full;
 	uint32_t last_call;
 	uint16_t rows[ELIDE_NR_ROWS];
 	struct elide_thread *next_free;
@@ -318,8 +362,6 @@ struct elide_thread {
 	uint64_t stack_top;
 	uint32_t first_seen;
 	uint64_t nr_blocked;
-	struct elide_pending locked;
-	struct elide_last_class last_class;
 	int pid;
 	const void *handle;
 	uint32_t nr_filled;
@@ -333,7 +375,6 @@ struct elide_thread {
 	struct elide_acquired acquired[ELIDE_MAX_ACQUIRED];
 	void *pmu;
 	void *loads;
-	const struct elide_row *locked_row;
 
 	struct elide_cache cache[ELIDE_MAX_CACHE] __attribute__((aligned(ELIDE_PAGE)));
 };
@@ -341,8 +382,18 @@ struct elide_thread {
 _Static_assert(offsetof(struct elide_thread, calls[ELIDE_MAX_ROWS]) <= UINT16_MAX,
 	       "an entry of the cache says where its call is");
 
+_Static_assert(offsetof(struct elide_thread, held[0].word) - offsetof(struct elide_thread, outer) ==
+		       offsetof(struct rtmgrind_outer, lock),
+	       "the emulator reads both");
+
 /* The calling thread's block; NULL before its first lock call and where there is none. */
 extern __thread struct elide_thread *elide_self;
+
+/*
+ * The same for the quick way, which reads elide_thread.open first: where there is no block,
+ * something of which that is not 0, and nothing else may be read.
+ */
+extern __thread struct elide_thread *elide_self_quick;
 
 /* What a thread knows of a call that a fork has wiped from its block in the middle of it. */
 extern struct elide_call elide_no_call;
@@ -363,6 +414,21 @@ static inline struct elide_row *elide_call_row(const struct elide_call *call)
 	return likely(row) ? row : &elide_no_row;
 }
 
+/* xorshift32 (Marsaglia, "Xorshift RNGs", 2003). */
+static inline uint32_t elide_random(struct elide_thread *t)
+{
+	t->seed ^= t->seed << 13;
+	t->seed ^= t->seed >> 17;
+	t->seed ^= t->seed << 5;
+	return t->seed;
+}
+
+/* A sampling period of that mean: a fixed one may keep step with the program. 0 stays 0: never. */
+static inline uint32_t elide_random_period(struct elide_thread *t, uint32_t mean)
+{
+	return mean > 1 ? 1 + ((uint64_t)elide_random(t) * (2 * mean - 1) >> 32) : mean;
+}
+
 /** elide_threads_all() - the first of all blocks of threads, of ended ones too. In a slow path. */
 struct elide_thread *elide_threads_all(void);
 
@@ -371,6 +437,19 @@ void elide_threads_add(struct elide_thread *t);
 
 /** elide_threads_clear() - in a forked child: there are no blocks. */
 void elide_threads_clear(void);
+
+/**
+ * elide_call_set_way() - treat a call that way from now on.
+ * @arm: where the code of its arm is
+ */
+static inline void elide_call_set_way(struct elide_call *call, enum elide_way way,
+				      const uint8_t *arm)
+{
+	call->way = way;
+	if (way != ELIDE_WAY_ELIDE)
+		arm = &elide_way_arms[way == ELIDE_WAY_SHORT && call->elided ? ELIDE_NR_WAYS : way];
+	WRITE_ONCE(call->arm, arm);
+}
 
 /** elide_way() - how the wrappers are to treat calls of a row of the thread @t. */
 enum elide_way elide_way(const struct elide_thread *t, const struct elide_row *row);

@@ -6,8 +6,8 @@
 # with and without, in turn, medians side by side. Figures only, no test:
 # a missed limit is printed and does not fail. Text to stdout, CSV to
 # $O/bench.csv. O is the build directory, ROUNDS the runs of each kind, the
-# arguments the sections wanted, which are all without: locks program emulator native
-# index report.
+# arguments the sections wanted, which are all without: locks pairs program emulator
+# native index report.
 set -u
 
 O=$(cd "${O:-build}" && pwd) || exit 1
@@ -187,6 +187,64 @@ bench_locks() {
 	table 'Uncontended lock and unlock in profile mode' plain profile less "$lock_limits"
 }
 
+# The policies' names in the table of pairs; glibc's own elision is without the library.
+ways='plain glibc-own never fixed adaptive'
+
+# pairs_of WAY: "case,unit,way,cycles" in virtual time, the same in each run.
+pairs_of() {
+	emulated="$O/bin/elide run -q --emulate=flat --cores=1 -o $tmp/elide.data"
+	case $1 in
+	plain) set -- "$1" env VALGRIND_LIB="$O/libexec/elide" valgrind -q --tool=rtmgrind ;;
+	glibc-own) set -- "$1" env GLIBC_TUNABLES=glibc.elision.enable=1 \
+		VALGRIND_LIB="$O/libexec/elide" valgrind -q --tool=rtmgrind ;;
+	# shellcheck disable=SC2086 # a command and its arguments
+	*) set -- "$1" $emulated "--policy=$1" -- ;;
+	esac
+	way=$1
+	shift
+	timeout 120 "$@" "$O/tests/bench/pairs" >"$tmp/out" 2>"$tmp/err" ||
+		die "$way: exit $?: $(tail -n 3 "$tmp/err")"
+	sed "s/^\(.*\),\([0-9]*\),\([0-9.]*\)$/\1 of \2,cycles,$way,\3/" "$tmp/out" >>"$samples"
+}
+
+# A cycle is a nanosecond on the flat machine, which runs at 1 GHz.
+bench_pairs() {
+	title='Uncontended pairs in virtual cycles, flat machine, one thread'
+	if [ ! -e "$O/libexec/elide/rtmgrind-amd64-linux" ] || ! command -v valgrind >/dev/null; then
+		printf '\n%s: left out, rtmgrind is not built or valgrind not installed\n' "$title"
+		return
+	fi
+	for way in $ways; do
+		pairs_of "$way"
+	done
+	printf '\n%s\n' "$title"
+	awk -F, -v ways="$ways" -v title="$title" -v csv="$O/bench.csv" '
+	BEGIN {
+		n = split(ways, way, " ")
+		printf "%-30s", "case"
+		for (i = 1; i <= n; i++)
+			printf " %10s", way[i]
+		printf "  %s\n", "fixed beyond glibc-own"
+	}
+	!($1 in seen) { seen[$1]; order[++cases] = $1 }
+	{ cycles[$1, $3] = $4 }
+	END {
+		for (c = 1; c <= cases; c++) {
+			printf "%-30s", order[c]
+			for (i = 1; i <= n; i++) {
+				printf " %10.1f", cycles[order[c], way[i]]
+				if (i > 1)
+					printf "%s,%s,cycles,plain,%.1f,%s,%.1f,%.4f,-,-,1\n", title,
+						order[c], cycles[order[c], "plain"], way[i],
+						cycles[order[c], way[i]],
+						cycles[order[c], way[i]] / cycles[order[c], "plain"] >>csv
+			}
+			printf "  %10.1f\n", cycles[order[c], "fixed"] - cycles[order[c], "glibc-own"]
+		}
+	}' "$samples"
+	: >"$samples"
+}
+
 bench_program() {
 	if ! command -v kccachetest >/dev/null; then
 		printf '\nA whole program in profile mode: left out, kccachetest is not installed\n'
@@ -293,11 +351,11 @@ bench_report() {
 [ -e "$lib" ] || die "$lib is not built"
 echo "table,case,unit,base,base_median,ours,ours_median,ratio,limit,verdict,rounds" >"$O/bench.csv"
 echo "Medians of runs in turn, on $(nproc) processors."
-[ $# -gt 0 ] || set -- locks program emulator native index report
+[ $# -gt 0 ] || set -- locks pairs program emulator native index report
 for section; do
 	case $section in
-	locks | program | emulator | native | index | report) "bench_$section" ;;
-	*) die "$section is no section: locks, program, emulator, native, index, report" ;;
+	locks | pairs | program | emulator | native | index | report) "bench_$section" ;;
+	*) die "$section is no section: locks, pairs, program, emulator, native, index, report" ;;
 	esac
 done
 printf '\nThe same figures as CSV: %s\n' "$O/bench.csv"

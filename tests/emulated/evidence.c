@@ -151,17 +151,22 @@ static void test_bytes(void)
 
 static void test_section(void)
 {
-	static struct rtmgrind_section section = {1, 2, 0x1234, 0x5678};
+	static const struct rtmgrind_section section = {1, 2, 0x1234, 0x5678};
+	static const struct rtmgrind_call call = {.kind = 2, .site = 0x5678};
+	struct rtmgrind_outer outer = {(unsigned long)&call, 0x1234};
 	static const unsigned long bad[] = {8, -8UL, 1UL << 62, (1UL << 47) - 8};
 	size_t i;
 
-	conflict("a section", write_5, (unsigned long)&section);
+	conflict("a section", write_5, (unsigned long)&outer);
 	check("section", memcmp(&last.other_section, &section, sizeof(section)), 0);
 	conflict("none", write_5, 0);
 	check("the next thread has none", last.other_section.open, 0);
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		conflict("bad address", write_5, bad[i]);
 		check("no section there", last.other_section.open, 0);
+		outer.call = bad[i];
+		conflict("bad call", write_5, (unsigned long)&outer);
+		check("no call there", last.other_section.open, 0);
 	}
 }
 
@@ -175,12 +180,13 @@ static void *doomed(void *arg)
 /* The section's thread is another one in a child process, and has said nothing yet. */
 static void test_section_fork(void)
 {
-	static struct rtmgrind_section section = {1, 2, 0x1234, 0x5678};
+	static const struct rtmgrind_call call = {.kind = 2, .site = 0x5678};
+	struct rtmgrind_outer outer = {(unsigned long)&call, 0x1234};
 	pthread_t thread;
 	int status;
 	pid_t pid;
 
-	rtmgrind_request(RTMGRIND_SECTION, (unsigned long)&section, 0);
+	rtmgrind_request(RTMGRIND_SECTION, (unsigned long)&outer, 0);
 	pid = fork();
 	if (!pid) {
 		pthread_create(&thread, NULL, doomed, NULL);

@@ -40,6 +40,12 @@ static inline __attribute__((always_inline)) unsigned int rtm_begin(void)
 	return status;
 }
 
+static inline __attribute__((always_inline)) int rtm_started(unsigned int *status)
+{
+	*status = rtm_begin();
+	return *status == RTM_STARTED;
+}
+
 static inline __attribute__((always_inline)) void rtm_end(void)
 {
 	__asm__ volatile("" ::: "memory");

@@ -63,7 +63,7 @@ static bool use(unsigned int nr)
 		if (!entry)
 			entry = elide_cache_fill(&locks[i], site, KIND);
 		if (!entry || entry != elide_cache_find(elide_self, &locks[i], site, KIND) ||
-		    elide_cache_index(entry) != elide_registry_find(&locks[i]) ||
+		    entry->lock != &locks[i] ||
 		    elide_row(entry)->site != (uintptr_t)site)
 			return false;
 	}
@@ -120,7 +120,7 @@ static void strides_are_spread(void **state)
 			memset(taken, 0, sizeof(taken));
 			for (uint32_t n = 0; n < nr_locks; n++) {
 				uintptr_t lock = 0x7f1234560040 + (uintptr_t)n * strides[i];
-				size_t slot = elide_cache_slot(t, (void *)lock, site) - t->cache;
+				size_t slot = elide_cache_slot(t, (void *)lock, elide_cache_key(site, KIND)) - t->cache;
 
 				assert_in_range(slot, 0, nr - 1);
 				distinct += !taken[slot];
@@ -129,6 +129,33 @@ static void strides_are_spread(void **state)
 			assert_in_range(distinct, nr_locks * 6 / 10, nr_locks);
 		}
 	}
+	free(t);
+}
+
+/*
+ * Neighbouring locks that are acquired by neighbouring calls have places of their own: whatever
+ * differs by as many bytes, few of the pairs meet.
+ */
+static void neighbours_are_parted(void **state)
+{
+	struct elide_thread *t = aligned_alloc(ELIDE_PAGE, sizeof(*t));
+	const uintptr_t lock = 0x7f1234560040, call = 0x401234;
+	unsigned int met = 0, pairs = 0;
+
+	t->cache_mask = (ELIDE_NR_CACHE - 1) * sizeof(struct elide_cache);
+	for (int locks_apart = -256; locks_apart <= 256; locks_apart += 8)
+		for (int calls_apart = -48; calls_apart <= 48; calls_apart++) {
+			uint64_t key = elide_cache_key((void *)call, KIND);
+			uint64_t other = elide_cache_key((void *)(call + calls_apart), KIND);
+
+			if (!locks_apart && !calls_apart)
+				continue;
+			met += elide_cache_slot(t, (void *)lock, key) ==
+			       elide_cache_slot(t, (void *)(lock + locks_apart), other);
+			pairs++;
+		}
+	/* By chance it would be one in ELIDE_NR_CACHE. */
+	assert_in_range(met, 0, 4 * pairs / ELIDE_NR_CACHE);
 	free(t);
 }
 
@@ -165,7 +192,8 @@ static bool meet(unsigned int other, uint32_t nr)
 	bool same;
 
 	t->cache_mask = (nr - 1) * sizeof(struct elide_cache);
-	same = elide_cache_slot(t, &locks[0], site) == elide_cache_slot(t, &locks[other], site);
+	same = elide_cache_slot(t, &locks[0], elide_cache_key(site, KIND)) ==
+	       elide_cache_slot(t, &locks[other], elide_cache_key(site, KIND));
 	t->cache_mask = mask;
 	return same;
 }
@@ -329,6 +357,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(strides_are_spread),
+		cmocka_unit_test(neighbours_are_parted),
 		cmocka_unit_test(grows),
 		cmocka_unit_test(conflict_grows),
 		cmocka_unit_test(entries_are_what_they_say),

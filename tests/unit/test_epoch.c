@@ -122,6 +122,7 @@ static void begin(uint64_t seed, uint64_t eliding, uint64_t real)
 		w.rows[i].site = (uintptr_t)site;
 		w.at[i] = 1000000 * MS + draw() % 1000;
 		w.rows[i].class_index = class_index;
+		w.threads[i]->seed = i + 1;
 		w.threads[i]->calls[0].row = &w.rows[i];
 		adapt_attach(w.threads[i], &w.threads[i]->calls[0]);
 	}

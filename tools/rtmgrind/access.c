@@ -42,11 +42,24 @@ static Bool pushes(ThreadId tid, Addr addr, Bool write)
 	return write && addr == VG_(get_SP)(tid) && unwind_insn_pushes(current_pc);
 }
 
+/* The section that a struct rtmgrind_outer at @address in the program's memory says. */
+static void describe_section(struct rtmgrind_section *section, Addr address)
+{
+	const struct rtmgrind_outer *outer = (void *)address;
+	const struct rtmgrind_call *call;
+
+	if (!outer || !guest_may(address, sizeof(*outer), VKI_PROT_READ))
+		return;
+	call = (void *)(Addr)outer->call;
+	if (!call || !guest_may((Addr)call, sizeof(*call), VKI_PROT_READ))
+		return;
+	*section = (struct rtmgrind_section){1, call->kind, outer->lock, call->site};
+}
+
 /* What is known of a thread at its access that aborts others. */
 static void describe_other(struct rtmgrind_abort *info, ThreadId tid, Addr addr, Bool write)
 {
 	const struct touch *touch = txn_open(tid) ? txn_touch(txns[tid], info->line) : NULL;
-	const struct rtmgrind_section *section = (void *)vthreads[tid].section;
 
 	info->other_bytes = current_bytes;
 	info->other_written = write ? current_bytes : 0;
@@ -54,8 +67,7 @@ static void describe_other(struct rtmgrind_abort *info, ThreadId tid, Addr addr,
 		info->other_bytes |= touch->read | touch->written;
 		info->other_written |= touch->written;
 	}
-	if (section && guest_may((Addr)section, sizeof(*section), VKI_PROT_READ))
-		info->other_section = *section;
+	describe_section(&info->other_section, vthreads[tid].section);
 	if (opt.stacks)
 		info->nr_other = unwind_stack(tid, current_pc, pushes(tid, addr, write),
 					      info->other_frames, RTMGRIND_FRAMES);
