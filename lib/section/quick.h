@@ -2,13 +2,13 @@
 /*
  * quick.h - the usual lock call in few instructions, for the wrappers.
  *
- * The thread knows the call, and is in no section of ours; the lock is free,
- * and elided or locked at once. An unlock call ends a section that is
- * one lock and nothing else. Whatever is not so is left to engine.h, which
- * knows every case: nothing may be done here that is not done there too.
+ * The thread knows the call, and is in no section of ours or in one of elided locks
+ * alone; the lock is free, and elided or locked at once. An unlock call releases the
+ * lock acquired last, or ends a section of one or two. Whatever is not so is left to
+ * engine.h, which knows every case: nothing may be done here that is not done there too.
  *
- * Between begin and commit it must never store to anything but the thread's
- * held list and list of pending calls; see acquire.c.
+ * Between begin and commit it must never store to anything but the thread's open
+ * counters, held list and rows of nested calls; see acquire.c.
  */
 #ifndef ELIDE_QUICK_H
 #define ELIDE_QUICK_H
@@ -21,7 +21,7 @@
 
 /**
  * struct elide_quick - a call that the thread knows.
- * @known: it does, and has no section open
+ * @known: it does
  * @call: what the thread knows of the call; @row, @adapt and @arm are copies of what that has
  * @row: counters
  * @adapt: the thread's measurement of the class
