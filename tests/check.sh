@@ -7,9 +7,9 @@
 # at a time. What they print appears in the order of their names, the text of each whole, and the
 # seconds that each took go to $O/tests/seconds.
 #
-# A script prints "ok NAME", "not ok NAME: why", "skip NAME: reason", and "note TEXT" with what
-# is to be seen of a success too. One that prints none of these, or ends with another status than
-# 0, has failed. A line "# check: WORD..." among its first ten lines says what is special of it:
+# A script prints "ok NAME", "not ok NAME: why", "skip NAME: reason", and "note TEXT", which is
+# also shown of a success. One that prints none of these, or ends with another status than 0, has
+# failed. A line "# check: WORD..." among its first ten lines says how it is run:
 #   no, REASON   it is no test and is not run
 #   seconds=N    what it takes on an idle processor: what takes longest is started first
 #   parts=N      it is run N times at once, with PART=1/N to N/N, and divides its tests: part.sh
@@ -23,7 +23,7 @@ O=${O:-build}
 JOBS=${JOBS:-$(nproc)}
 # Seconds for one script: one that hangs is a failure. The slowest takes a twentieth of this.
 LIMIT=${LIMIT:-1800}
-# Seconds that a process has to end after it was asked to.
+# Seconds that a process has to end after SIGTERM.
 GRACE=5
 export O
 tmp=$(mktemp -d) || exit 1
@@ -42,7 +42,7 @@ case ${SAN:-} in
 	;;
 esac
 
-# end_marked MARK: the processes with such a CHECK_JOB are asked to end, and those that stay are
+# end_marked MARK: the processes with such a CHECK_JOB get SIGTERM, and those that stay are
 # killed. Twice none is there: one that has been forked gets its environment a moment later.
 end_marked() {
 	local signal=TERM tries=$((GRACE * 10)) none=0 pids

@@ -3,7 +3,7 @@
  * peak.c - runs a command, its output thrown away: peak COMMAND... prints its seconds, largest
  * resident memory in MiB and seconds on processors.
  *
- * Must never add to either: it waits and does nothing else.
+ * Must never add to these numbers: it waits and does nothing else.
  */
 #include <fcntl.h>
 #include <stdio.h>

@@ -61,7 +61,7 @@ gone() {
 
 	shift
 	for pid in $(cat "$@"); do
-		# Init need not have looked at it yet.
+		# Init may not have reaped it yet.
 		if [ -e "/proc/$pid" ] && ! grep -q '^State:.Z' "/proc/$pid/status" 2>/dev/null; then
 			kill -KILL "$pid"
 			not_ok "$name" "process $pid of $* is there"
@@ -196,7 +196,7 @@ not ok tests/a.sh: exit 137, after 1 s it is ended
 END
 gone 'nothing stays of a script that hangs' pid.inner pid.outer
 
-# interrupted SIGNAL RC: the run is told to end.
+# interrupted SIGNAL RC: the run gets the signal.
 interrupted() {
 	tree
 	echo "$stays" | script a.sh

@@ -2,7 +2,7 @@
 /*
  * script.c - see script.h.
  *
- * The threads are told their turns by futexes of their own: not by any lock that the library
+ * The threads hand turns over by futexes of their own: not by any lock that the library
  * knows. Must never print while a script runs.
  */
 #include <errno.h>

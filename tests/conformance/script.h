@@ -10,14 +10,14 @@
  *
  *   REALTIME, MONOTONIC, ...  the clock of a call that takes one, of clock_ids
  *   past, far, +15, ...       the deadline, of deadlines; +N is N ms from now by the call's clock
- *   ?                         what was acquired is released again; that has no answer of its own
+ *   ?                         what was acquired is released again, which prints nothing
  *   &                         ends the turn, and the next step does not wait for it; the step
  *                             "done" of that thread does
  *
  * Steps of every script, beside the calls of its subject:
  *
- *   ready       one more thread is about to wait: plain counting, under the lock
- *   real        a system call: from here on the thread holds its locks for real
+ *   ready       one more thread is about to wait: counted under the lock
+ *   real        a system call: from here on the locks that the thread holds are locked
  *   pause N     N ms pass
  *   exit        the thread ends
  *   done        the turn that & has left is over

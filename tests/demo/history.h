@@ -50,7 +50,7 @@ struct history {
 	unsigned int nr[HISTORY_THREADS];
 };
 
-/* A bit for each set of operations that are done: so many of each thread. */
+/* A bit for each set of operations that are done, by the number of those of each thread. */
 struct visited {
 	uint8_t bits[(HISTORY_OPS + 1) * (HISTORY_OPS + 1) * (HISTORY_OPS + 1) *
 		     (HISTORY_OPS + 1) / 8 + 1];

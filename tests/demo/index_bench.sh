@@ -38,7 +38,7 @@ refused() {
 	fi
 }
 
-# exact NAME ARG...: exit 0, check "ok", nothing on stderr, as many operations as asked for.
+# exact NAME ARG...: exit 0, check "ok", nothing on stderr, all operations that ARG... asks for.
 exact() {
 	name=$1
 	shift

@@ -16,7 +16,7 @@
 #include "../../lib/state/symbol.h"
 #include "fuzz.h"
 
-/* Longest pattern and name that the obvious matcher is asked about. */
+/* Longest pattern and name that the obvious matcher gets: it is slow. */
 #define MAX_MATCH 64
 
 static const char *symbol;

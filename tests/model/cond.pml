@@ -4,9 +4,9 @@
  *
  * Producers set a flag and signal, inside the section or after it; as many
  * consumers wait for it, some with a time limit. A wake-up that is lost leaves
- * a consumer asleep at the end. glibc releases the mutex and takes it again
- * inside of cond_wait, past the library: it must be held really there, or the
- * wait fails with EPERM, as it does of an errorcheck mutex that nobody owns.
+ * a consumer asleep at the end. glibc releases the mutex and locks it again
+ * inside of cond_wait, without the library: the mutex must be locked there, or
+ * the wait fails with EPERM, as for any errorcheck mutex without an owner.
  */
 #ifndef THREADS
 #define THREADS 2

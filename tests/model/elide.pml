@@ -97,7 +97,7 @@ inline pop(w)
 	fi
 }
 
-/* A section that commits has been alone with its locks, whoever held them really. */
+/* A section that commits has been alone with its locks: no thread had locked them. */
 inline commit()
 {
 	atomic {

@@ -4,15 +4,15 @@
  *
  * A transaction is a speculative execution: its stores wait in a buffer of its
  * own until it commits, and the words it has read and written are watched.
- * Whoever touches a watched word in a conflicting way - another thread's real
- * access, or an access of another transaction - wins, and the transaction is
- * lost (requester wins, as cache coherence decides it on Intel's processors).
- * Besides, it may be lost at any access for no reason that the program knows.
- * A system call inside ends it. Rolling back restores all that it wrote, the
- * thread's held list among it, and continues after the XBEGIN.
+ * An access of another thread that conflicts with a watched word, inside a
+ * transaction or outside, wins, and the transaction is lost (requester wins, as
+ * cache coherence decides on Intel's processors). A transaction may also be lost
+ * at any access for no reason that the program knows. A system call inside ends
+ * it. Rolling back restores all that it wrote, the thread's held list included,
+ * and continues after the XBEGIN.
  *
- * Memory is sequentially consistent: real accesses of locks are atomic
- * read-modify-writes, which is what x86 orders everything else by.
+ * Memory is sequentially consistent: outside of transactions locks are accessed
+ * by atomic read-modify-writes, which x86 orders with all other accesses.
  *
  * A model that includes this defines THREADS (2 or 3), WORDS (at most 8), has
  * the variables me, word and start in its processes, and there a label
@@ -22,8 +22,8 @@
 
 /*
  * held, seen: the held list, the locks in it as bits, and what their words held.
- * reading, writing: locks the section is about; took, gave: locks taken and released
- * really in it. For the assertions, when it commits.
+ * reading, writing: locks the section is about; took, gave: locks that were locked and
+ * released in it. For the assertions, when it commits.
  */
 typedef transaction {
 	bool open;

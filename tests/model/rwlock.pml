@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * rwlock.pml - readers and writers of one rwlock, each elided or real.
+ * rwlock.pml - readers and writers of one rwlock, each elided or locked.
  *
- * Writers add one to X and to Y. Readers must find them equal; real ones look
- * at them one after the other, while others may commit.
+ * Writers add one to X and to Y. Readers must find them equal; locked ones read
+ * them one after the other, while others may commit.
  */
 #ifndef THREADS
 #define THREADS 2

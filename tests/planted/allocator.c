@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * allocator.c - sections allocate and free: all threads meet in the allocator, which
- * has one arena here. Repaired: allocated before the section, freed behind it.
+ * has one arena here. Repaired: allocated before the section, freed after it.
  */
 #include <malloc.h>
 #include <pthread.h>

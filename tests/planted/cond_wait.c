@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * cond_wait.c - a section waits for a reply on a condition variable. Repaired: it
- * looks, and goes away if there is none.
+ * checks for one, and leaves the section if there is none.
  */
 #include <pthread.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * contended.c - an audit holds the lock for long, and those who pay wait for it.
+ * contended.c - an audit holds the lock for long, and threads that pay wait for it.
  * Nothing is elided here: it is for profile mode, on any machine. Repaired: the audit
  * has a lock of its own.
  */

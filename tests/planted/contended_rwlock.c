@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * contended_rwlock.c - those who read the prices wait for one who takes long to
+ * contended_rwlock.c - threads that read the prices wait for one that takes long to
  * write them. For profile mode, as contended.c. Repaired: the new prices are worked out
  * before they are written.
  */

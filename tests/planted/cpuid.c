@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * cpuid.c - a section asks the processor who it is. Repaired: asked once before.
+ * cpuid.c - a section executes CPUID. Repaired: it is executed once before.
  */
 #include <cpuid.h>
 #include <pthread.h>

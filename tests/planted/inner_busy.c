@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * inner_busy.c - transfers take a second lock inside, the journal's, which another
- * thread often holds really, as it writes. Repaired: a transfer notes what it did, and
- * the journal's lock is left to the thread that writes.
+ * inner_busy.c - transfers acquire a second lock inside, the journal's, which another
+ * thread has often locked, as it writes. Repaired: a transfer notes what it did, and
+ * only the thread that writes acquires the journal's lock.
  */
 #include <fcntl.h>
 #include <pthread.h>

@@ -191,7 +191,7 @@ def twin_wrong(report, expected):
                 return f'{finding["advice"]} advised at {shown(row["site"])}'
         for blame in row.get("blame") or []:
             held = blame["held"] and blame["held"]["site"]
-            # The policy takes a lock really in a while of comparing.
+            # While it compares, the policy locks without an attempt.
             if row["attempts"] and 100 * blame["count"] / row["attempts"] <= bound:
                 continue
             if "blame" in expected and expected["blame"].split()[0] == blame["type"]:

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * lemming.c - one thread takes the lock really again and again, as it writes with
- * the lock held, and each time aborts all who elide it. Repaired: it copies with the
- * lock held, and writes behind it.
+ * lemming.c - one thread locks again and again, as it writes to a file with the lock
+ * held, and each time aborts all threads that elide the lock. Repaired: it copies with
+ * the lock held, and writes after the release.
  */
 #include <fcntl.h>
 #include <pthread.h>

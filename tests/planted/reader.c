@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * reader.c - a reader that takes the lock really, as it writes what it reads to a
- * file, aborts those who elide it to write. Repaired: it copies with the lock held,
- * and writes to the file behind it.
+ * reader.c - a reader that locks, as it writes what it reads to a file, aborts the
+ * writers that elide the lock. Repaired: it copies with the lock held, and writes to
+ * the file after the release.
  */
 #include <fcntl.h>
 #include <pthread.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * signal_inside.c - a section wakes the thread that waits, with the lock held.
- * Repaired: behind it.
+ * Repaired: after the release.
  */
 #include <pthread.h>
 #include <semaphore.h>

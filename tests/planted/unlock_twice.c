@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * unlock_twice.c - a way out of the section unlocks what is unlocked already.
- * Repaired: once.
+ * unlock_twice.c - one path out of the section unlocks the lock a second time.
+ * Repaired: each path unlocks it once.
  */
 #include <pthread.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * write.c - the log is written with the lock held. Repaired: the line is made with
- * the lock held, and written behind it.
+ * the lock held, and written after the release.
  */
 #include <fcntl.h>
 #include <pthread.h>

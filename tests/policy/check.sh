@@ -138,8 +138,8 @@ not_slower() {
 	fi
 }
 
-# One of many threads takes the lock really, as its section was interrupted: the others wait for
-# it and go on. If they did as it does, in turn, sections would take as long as with never.
+# One of many threads locks, as its section was interrupted: the others wait for it and elide
+# again. If each of them locked in its turn, sections would take as long as with never.
 test_no_lemming() {
 	local cores=16 ours never
 	ours=$(emulate adaptive write --work=6000 --think=3000 --ms=$MS)

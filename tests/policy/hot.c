@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * hot.c - many locks of one class, of which one is fought for.
+ * hot.c - many locks of one class, of which one is contended.
  *
  * hot [--threads=N] [--seed=N] [--ms=N] [--sections=N] [--hot=PERCENT] [--call=1]. All locks are
  * initialised at one place and taken at one place: only the lock itself tells a hostile section,
- * which conflicts or makes a system call, from a friendly one. Prints what load.c prints. An ordinary program: must never include anything of
- * the library.
+ * which conflicts or makes a system call, from a friendly one. Prints what load.c prints. An
+ * ordinary program: must never include anything of the library.
  */
 #include <pthread.h>
 #include <stdint.h>

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * nop.h - the RTM instructions as nothing at all, for the library's own cost.
+ * nop.h - RTM instructions that do nothing, to measure the cost of the library itself.
  *
  * Included before everything else when the library is compiled for tests/policy/entry.sh:
  * a transaction always starts, never aborts and isolates nothing, so one thread alone may
- * take locks. Must never be part of a library that anybody else loads.
+ * take locks. Must never be part of a library that any other program loads.
  */
 #ifndef TESTS_POLICY_NOP_H
 #define TESTS_POLICY_NOP_H
 
 #include <cpuid.h>
 
-/* What the kernel says of the real transactions does not matter. */
+/* What the kernel says of the processor's transactions does not matter. */
 #define ELIDE_TAA_FILE "/dev/null"
 
 /* Takes the place of lib/rtm.h. */

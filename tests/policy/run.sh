@@ -37,7 +37,7 @@ LIMIT=${LIMIT:-1800}
 # The defaults: what two idle cores do in about half an hour.
 ms=${MS:-50} cores=${CORES:-1 4 16} seeds=${SEEDS:-1} sections=0
 policies=${POLICIES:-adaptive never fixed-1 fixed-5 damon sites plain glibc-own tbb ck}
-# Operations of an index and of kccachetest, for each core; at least so many of an index.
+# Operations of an index and of kccachetest for each core; least operations of an index.
 index_ops=40000 index_min=0 kc_ops=1600
 if [ -n "${FULL:-}" ]; then
 	cores=${CORES:-1 2 4 8 16} seeds=${SEEDS:-1 2 3 4 5} sections=100000

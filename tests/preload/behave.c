@@ -183,7 +183,7 @@ enum before {
 	OWN_TWICE,  /* if it can be had twice */
 	FOREIGN,    /* another thread holds it */
 	IN_SECTION, /* free, inside a section of another lock */
-	OWN_IN_SECTION, /* locked and asked for inside a section of another lock */
+	OWN_IN_SECTION, /* locked, and locked again inside a section of another lock */
 	OWN_OUTSIDE, /* locked before the section of another lock began */
 	NR_BEFORE
 };

@@ -12,7 +12,7 @@ preload-tests: $(PRELOAD) $(PRELOAD_TEST_BIN)
 # The programs are other people's: only the library has the sanitizer in it.
 $(PRELOAD_TEST_BIN): private SANFLAGS :=
 
-# With frame pointers and without tricks: call sites are told apart by return addresses.
+# With frame pointers and without tail calls: call sites differ by their return addresses.
 $(PRELOAD_TEST_DIR)/%: tests/preload/%.c
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)

@@ -2,7 +2,7 @@
 /*
  * count.c - counters under locks: count KIND SEED. Threads add to counters
  * under a lock of KIND and now and then make a system call in the section, so
- * that elided and real holders meet. Exit 0 if the totals are exact.
+ * that elided and locked sections meet. Exit 0 if the totals are exact.
  *
  * Prints the number of acquisitions made, for comparison with the data file.
  */

@@ -3,7 +3,7 @@
  * evidence.c - the data file says who waited for whom, and what aborted what.
  *
  * evidence waits DATAFILE   contended locks: who waits, and who is waited for
- * evidence aborts DATAFILE  elided: a site that takes the lock really, an inner
+ * evidence aborts DATAFILE  elided: a site that falls back, an inner
  *                           lock that is held, a system call
  * evidence pauses DATAFILE  the policy's decisions
  * evidence silent DATAFILE  with ELIDE_STACKS=0: nothing of it, but decisions
@@ -237,13 +237,13 @@ static void waits(void)
 	pthread_barrier_init(&barrier, NULL, 2);
 	pair(holder, wanter);
 	say("waits-mutex", blamed(ELIDE_BLAME_WAIT, want_mutex, hold_mutex, ELIDE_KIND_MUTEX) ==
-				   ROUNDS, "not each wait for hold_mutex() is told");
+				   ROUNDS, "a wait for hold_mutex() has no record");
 	say("waits-for-writer", blamed(ELIDE_BLAME_WAIT, want_to_read, hold_writing,
 				       ELIDE_KIND_RWLOCK_WRITE) == ROUNDS,
-	    "not each wait for hold_writing() is told");
+	    "a wait for hold_writing() has no record");
 	say("waits-for-reader", blamed(ELIDE_BLAME_WAIT, want_to_write, hold_reading,
 				       ELIDE_KIND_RWLOCK_READ) == ROUNDS,
-	    "not each wait for hold_reading() is told");
+	    "a wait for hold_reading() has no record");
 	say("waits-stack", has_sample(ELIDE_SAMPLE_WAIT, want_mutex, want_mutex, wanter) &&
 				   has_sample(ELIDE_SAMPLE_WAIT, want_to_read, want_to_read, wanter),
 	    "no stack of a waiter");
@@ -256,7 +256,7 @@ static void waits(void)
 static pthread_mutex_t inner = PTHREAD_MUTEX_INITIALIZER;
 static volatile int stop;
 
-/* Its system call makes it take the lock really, and all others abort. */
+/* Its system call makes it fall back, and all others abort. */
 static void __noinline call_inside(void)
 {
 	pthread_mutex_lock(&mutex);
@@ -329,7 +329,7 @@ static bool has_system_call(void)
 	return false;
 }
 
-/* What is counted of a row is what its samples stand for, as long as each is looked at. */
+/* While each event is sampled, the samples of a row add up to its counters. */
 static bool counts_fit(void)
 {
 	const struct elide_sample *s = NULL;
@@ -373,7 +373,7 @@ static void aborts(void)
 	say("aborts-counts", counts_fit(), "the samples do not add up to the aborts");
 	if (!emulated)
 		return;
-	say("aborts-system-call", has_system_call(), "getppid() in call_inside() is not told");
+	say("aborts-system-call", has_system_call(), "getppid() in call_inside() has no record");
 	if (rtmgrind_request(RTMGRIND_VERSION, 0, 0) >= 2)
 		say("aborts-inner",
 		    blamed(ELIDE_BLAME_INNER, nest, call_inside_inner, ELIDE_KIND_MUTEX) > 0,

@@ -376,7 +376,7 @@ test_heap() {
 	else
 		skip heap-elided "$elided"
 	fi
-	# One in so many: others are not known, which the program finds.
+	# With one allocation in N sampled other blocks are not known, which the program finds.
 	ELIDE_HEAP=1000
 	with "$heap" profile "$bin/heap" find
 	check heap-one-in-many "$rc" = 1

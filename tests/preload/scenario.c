@@ -264,7 +264,7 @@ static int unlocks_twice(const char *arg)
 	return 0;
 }
 
-/* A recursive mutex that is held really is locked again: 1 acquisition and 1 misuse of the other. */
+/* A recursive mutex that is locked is locked again: 1 acquisition and 1 misuse of the other. */
 static int relocks(const char *arg)
 {
 	pthread_mutex_t r = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
@@ -272,7 +272,7 @@ static int relocks(const char *arg)
 	int err = 0;
 
 	pthread_mutex_lock(&r);
-	getppid(); /* taken really */
+	getppid(); /* locked */
 	for (int i = 0; i < 10; i++)
 		err |= i & 1 ? pthread_mutex_lock(&r) : pthread_mutex_trylock(&r);
 	for (int i = 0; i < 11; i++)

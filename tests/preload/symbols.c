@@ -383,7 +383,7 @@ static const char *test_cond_timedwait(cond_timedwait_fn f)
 
 	pthread_mutex_lock(m);
 	expect(f(c, m, &past) == ETIMEDOUT);
-	/* It is held again, really. */
+	/* It is locked again. */
 	expect(elsewhere(pthread_mutex_trylock, m) == EBUSY);
 	expect(pthread_mutex_unlock(m) == 0);
 	return NULL;

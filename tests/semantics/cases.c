@@ -102,7 +102,7 @@ static int reuse(void)
 	return 0;
 }
 
-/* A mutex that is held really (a system call sees to it), and sections in it, about it, across it. */
+/* A mutex that is locked (by a system call), and sections in it, around it, across its end. */
 static int held_both(void)
 {
 	for (int i = 0; i < ROUNDS; i++) {
@@ -543,7 +543,7 @@ static int preference(void)
 		printf("%ld", elsewhere(try_read));
 		pthread_rwlock_rdlock(&rwlock);
 		pthread_create(&writer, NULL, in_thread, (void *)write_it);
-		/* Until the writer has left its mark: held really, by both. */
+		/* Until the writer has set its flag: both have locked. */
 		while (!(__atomic_load_n(&rwlock.__data.__readers, __ATOMIC_RELAXED) & 2))
 			usleep(1000);
 		printf(" %ld", elsewhere(try_read));

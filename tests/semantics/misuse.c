@@ -200,7 +200,7 @@ static int deadlocks(void)
 	if (!pid) {
 		alarm(1);
 		pthread_mutex_lock(&mutex);
-		getppid(); /* held really */
+		getppid(); /* locked */
 		relock_normal();
 		_exit(0);
 	}

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A page in headless Chromium, driven over a pipe: no port, no further package.
 
-Must never reach a network: it opens files, and the browser is told to resolve nothing.
+Must never reach a network: it opens files, and the browser resolves no names.
 """
 import base64
 import json

@@ -61,7 +61,7 @@ def pixels(png):
 
 
 def looks(browser, page, folder, dark):
-    """Shown as it should be: not blank, in the colours that were asked for."""
+    """Shown as it should be: not blank, in the colours of the theme."""
     theme = "dark" if dark else "light"
     for width in (1280, 600):
         browser.open(page, width=width, height=900, dark=dark)
@@ -80,7 +80,7 @@ def looks(browser, page, folder, dark):
     test(f"{theme}: no complaint of the browser", not bad, str(bad))
     urls = {e["params"]["request"]["url"].split("#")[0] for e in browser.events
             if e["method"] == "Network.requestWillBeSent"}
-    test(f"{theme}: nothing but the page is asked for", urls == {"file://" + page}, str(urls))
+    test(f"{theme}: nothing but the page is loaded", urls == {"file://" + page}, str(urls))
 
 
 def focus(browser, selector, most=200):

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * page.c - the page of report --html with what a test lays over the report:
- * page FILE OVERLAY REPORT; the page goes to standard output, what it was made
- * of to REPORT.
+ * page.c - the page of report --html, of a report that a test has changed.
  *
- * OVERLAY is JSON, whose members replace those of the report; those of rows[I]
- * are laid over row I. So a name can be what no program's symbol table holds.
+ * page FILE OVERLAY REPORT: the page goes to standard output, the JSON that it was
+ * made of to REPORT. OVERLAY is JSON whose members replace those of the report of
+ * FILE; the members of rows[I] replace those of row I. So the page can have a name
+ * that no program's symbol table has.
  */
 #include <stdio.h>
 

@@ -54,7 +54,7 @@ static void add_rows(struct synth *s, const struct subject_sites *sites)
 		/* pages touched first */
 		{.class_index = 1, .site = sites->create, .fallback = 40, .commits = 60,
 		 .wasted_cycles = 60000, .causes[ELIDE_CAUSE_fault] = 80},
-		/* killed by another call that takes the lock really */
+		/* aborted by another call that falls back */
 		{.class_index = 2, .site = sites->lookup, .fallback = 50, .commits = 150,
 		 .contended = 20, .wasted_cycles = 50000, .wait = {20, 60000, 500, 9000},
 		 .causes[ELIDE_CAUSE_busy] = 300},

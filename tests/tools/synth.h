@@ -65,7 +65,7 @@ void synth_large(const char *path, uint32_t nr_classes, uint32_t nr_sites);
 /** synth_free() - release the memory. */
 void synth_free(struct synth *s);
 
-/* subject.c: a static lock, one inside a structure, and calls whose return addresses are told. */
+/* subject.c: a static lock, one inside a structure, and calls that return their return address. */
 extern int subject_index_lock;
 extern struct subject_table {
 	long rows[4];

@@ -135,7 +135,7 @@ expect 'file of settings: what is wrong in it' 0 '||||' \
 	'elide: bad.conf:1: POLCY is unknown, nearest is POLICY, ignored
 elide: bad.conf:2: "nonsense" is no setting NAME = VALUE, ignored
 elide: ELIDE_POLICY=fixd is not one of adaptive|fixed|glibc|damon|hpca|never, nearest is fixed, using adaptive
-elide: bad.conf:4: RUN is not for people, ignored
+elide: bad.conf:4: RUN is set by the launcher alone, ignored
 elide: bad.conf:5: build-id takes the path of an object and its build-id, ignored' \
 	run -q --conf bad.conf ./shows
 echo 'CORES = 4' >c.conf

@@ -337,7 +337,7 @@ arrays 'an array of locks without symbols' array-stripped 64 <<'END'
 3 array-stripped+N mutex 1 200
 END
 
-# No evidence was asked for: that is another thing than none
+# With ELIDE_STACKS=0 the view says so; that is not the same as no evidence
 if [ -x "$O/libexec/elide/rtmgrind-amd64-linux" ] && [ -z "${SAN:-}" ]; then
 	run_elide run -q --emulate --stacks=0 -o quiet.data -- "$O/tests/tools/lambda"
 	run_elide report --by=line quiet.data

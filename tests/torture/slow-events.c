@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* slow-events.c - what is inflicted on threads in slow paths. See slow.h. */
+/* slow-events.c - what happens to threads in slow paths. See slow.h. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <sched.h>
@@ -117,7 +117,7 @@ static void *help(void *arg)
 			exit(EXIT_STATUS);
 		else if (event == EVENT_unloads)
 			library_unload_or_load();
-		/* Who asked may be gone. */
+		/* The thread that has asked may have ended. */
 		__atomic_add_fetch(&helper.nr_done, 1, __ATOMIC_RELEASE);
 		__atomic_store_n(&helper.taken, false, __ATOMIC_RELEASE);
 	}
@@ -143,7 +143,7 @@ static void ask(void)
 	sem_post(&helper.asked);
 	if (event == EVENT_exits) {
 		nap(200000);
-		return; /* it is asked once */
+		return; /* one request at a time */
 	}
 	while (__atomic_load_n(&helper.nr_done, __ATOMIC_ACQUIRE) == before)
 		nap(20000);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * slow.h - what slow.c, the threads that live in slow paths, and slow-events.c, what is
- * inflicted on them there, know of each other.
+ * slow.h - what two files share: slow.c, threads that go through slow paths, and
+ * slow-events.c, what happens to them there.
  */
 #ifndef TESTS_TORTURE_SLOW_H
 #define TESTS_TORTURE_SLOW_H

@@ -99,7 +99,7 @@ static inline bool one_in(struct random *r, uint32_t n)
 }
 
 /**
- * struct run - what was asked for on the command line.
+ * struct run - the options of the command line.
  * @seed: of everything
  * @threads: workers
  * @rounds: of each, in a unit of the scenario
@@ -173,7 +173,7 @@ void write_cell(struct worker *w, struct cell *cell, unsigned int index);
 /** say() - a failure in a line on standard error; returns 1. */
 unsigned int say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/** deadline() - so many microseconds from now. */
+/** deadline() - the time @us microseconds from now. */
 struct timespec deadline(clockid_t clock, long us);
 
 /* Scenarios: return failures; the acquisitions that must be in the data file in @acquired. */

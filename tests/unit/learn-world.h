@@ -2,8 +2,8 @@
 /*
  * learn-world.h - synthetic streams for the adaptive policy's decisions.
  *
- * A world is a class of locks whose sections take a known time, with noise, by how they
- * are treated; learn.c sees its epochs. Must never look at a clock: every run is the same.
+ * A world is a class of locks whose sections take a known time with each arm, with noise;
+ * learn.c gets its epochs. Must never read a clock: every run is the same.
  */
 #ifndef TESTS_UNIT_LEARN_WORLD_H
 #define TESTS_UNIT_LEARN_WORLD_H
@@ -30,15 +30,16 @@
 #define MS    (1000 * LEARN_US)
 
 /**
- * struct world - what a class of locks is like, and how it went.
+ * struct world - a class of locks, and what has been completed in it.
  * @rates: sections per microsecond of a thread, by site and arm
- * @noise: of each epoch, relative
- * @aborts: by section where anything is elided
- * @waits: by section where nothing is
- * @convoy: what is left of the real lock's rate while another way is tried now and then; 0 all
+ * @noise: standard deviation of an epoch's rate, relative
+ * @aborts: aborts for each section where anything is elided
+ * @waits: waits for each section where nothing is elided
+ * @convoy: factor of the rate of locking during a challenge; 0 stands for 1
  * @nr_sites: sites, each with the same part of the sections
  * @nr_sockets: sockets that the threads are on
- * @done, @best: sections completed, and what the best arms would have
+ * @done: sections completed
+ * @best: sections that the best arms would have completed
  */
 struct world {
 	double rates[LEARN_SITES][POLICY_NR_ARMS];

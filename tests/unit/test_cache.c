@@ -184,7 +184,7 @@ static void grows(void **state)
 		assert_int_equal(elide_nr_cache(t), ELIDE_NR_CACHE);
 }
 
-/* Would that lock be in the place of the first in a cache of so many entries? */
+/* Would the two locks share a place in a cache of that size? */
 static bool meet(unsigned int other, uint32_t nr)
 {
 	struct elide_thread *t = elide_self;

@@ -2,7 +2,7 @@
 /*
  * test_elide.c - the public interface on a lock that is not pthread's.
  *
- * Without RTM every section takes the lock really, and the same tests hold.
+ * Without RTM every section locks, and the same tests hold.
  */
 #include <pthread.h>
 #include <setjmp.h>
@@ -55,7 +55,7 @@ static bool leave(struct latch *latch)
 	return false;
 }
 
-/* The sums over all rows of this process so far. */
+/* The sums over all rows of this process. */
 static struct elide_row totals(void)
 {
 	struct elide_row sum = {0};

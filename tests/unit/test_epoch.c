@@ -56,15 +56,15 @@ static const char site[1];
 
 /**
  * struct world - a class of locks with one call site, and its threads.
- * @threads: their blocks
- * @rows:    of the call, by thread
+ * @threads: blocks of the threads
+ * @rows:    row of the call, by thread
  * @at:      time of each thread, ns
- * @off:     what each one's clock adds to it
- * @running: the thread whose turn it is
- * @eliding, @real: length of a section elided, and under the real lock
- * @class_index: a new one each time
- * @wrong:   decisions for what is slower
- * @decisions: made
+ * @off:     offset of each thread's clock, ns
+ * @running: the thread that runs
+ * @eliding, @real: length of an elided section, and of a locked one, ns
+ * @class_index: index of the class, a new one in each run
+ * @wrong:   decisions for the slower arm
+ * @decisions: all decisions
  */
 static struct world {
 	struct elide_thread *threads[NR_THREADS];
@@ -366,7 +366,7 @@ static void what_waits_is_not_probed(void **state)
 	assert_int_equal(probes(8), 0);
 }
 
-/* Further attempts of @nr acquisitions: of ten so many are interrupted, or all call. */
+/* Further attempts of @nr acquisitions: interrupts end that number of ten, or system calls all. */
 static unsigned int chances(unsigned int nr, unsigned int interrupted, bool calls)
 {
 	struct elide_call *call;

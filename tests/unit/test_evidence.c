@@ -66,7 +66,7 @@ static struct elide_row *row_of(const void *site)
 	return elide_row(entry);
 }
 
-/* The records of a type in the file so far: the number of them, and @found as the last one. */
+/* The number of records of a type in the file; @found is set to the last one. */
 static unsigned int records(enum elide_chunk_type type, void *found, size_t size)
 {
 	unsigned int nr = 0;
@@ -126,7 +126,7 @@ static void weights_add_up(void **state)
 	elide_tunables.stacks = 64;
 }
 
-/* Few events too, in the first threads and in those of which fewer are looked at for certain. */
+/* Sums of few events are right, too, in the first threads and in later ones. */
 static void few_weights_add_up(void **state)
 {
 	static const uint64_t trials = 20000, nr = 200;
@@ -253,7 +253,7 @@ static int choose_clock(enum elide_pmu_event event, struct perf_event_attr *attr
 	return 0;
 }
 
-/* Where the processor samples aborts it chooses which are looked at; counts still add up. */
+/* Where the processor samples aborts, counts still add up. */
 static void sampled_by_the_processor(void **state)
 {
 	static const struct elide_pmu_abort sampled = {0x4000, 123, ELIDE_CAUSE_conflict};

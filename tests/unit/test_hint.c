@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * test_hint.c - loads sampled in sections under the real lock, as hints in the data file.
+ * test_hint.c - loads sampled in locked sections, as hints in the data file.
  *
  * The samples are made up, in a ring of memory.
  */
@@ -59,7 +59,7 @@ static struct elide_row *row_of(const void *site, enum elide_kind kind)
 	return elide_row(entry);
 }
 
-/* The details in the file so far, and the last one. */
+/* The number of details in the file, and the last one. */
 static unsigned int details(struct elide_detail *d)
 {
 	unsigned int nr = 0;

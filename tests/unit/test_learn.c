@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * test_learn.c - where lib/policy/learn.c comes to, on streams of epochs that are made up.
+ * test_learn.c - what lib/policy/learn.c decides, on synthetic streams of epochs.
  */
 #include "learn-world.h"
 
@@ -135,7 +135,7 @@ static void a_clock_that_jumps_does_no_harm(void **state)
 	}
 }
 
-/* What was to be asked some milliseconds from now must not wait for the clock to be there again. */
+/* After the clock has jumped back, a challenge does not wait until it reaches its time again. */
 static void a_clock_that_went_back_delays_no_question(void **state)
 {
 	struct world w;

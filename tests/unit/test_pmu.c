@@ -287,7 +287,7 @@ static void abort_is_joined(void **state)
 	/* Of another abort. */
 	put_sample(ring, (uintptr_t)code, TX | PERF_TXN_SYNC);
 	assert_false(elide_pmu_take(ring, RTM_CONFLICT, &abort));
-	/* Two: it cannot be told which. */
+	/* With two samples it is not known which is of the abort. */
 	put_sample(ring, (uintptr_t)code, TX | PERF_TXN_SYNC);
 	put_sample(ring, (uintptr_t)code, TX | PERF_TXN_SYNC);
 	assert_false(elide_pmu_take(ring, 0, &abort));

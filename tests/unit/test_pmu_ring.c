@@ -112,7 +112,7 @@ static void full_ring(void **state)
 	record(PERF_RECORD_THROTTLE, 16, pad, 1);
 	assert_int_equal(ring.head, SIZE);
 	assert_int_equal(read_from(0, &s).nr_samples, 6);
-	/* More than a ring: the reader was overtaken, nothing in it can be told. */
+	/* More than a ring: the kernel has overtaken the reader, and all of it is damaged. */
 	ring.head += 8;
 	assert_int_equal(read_from(0, &s).nr_samples, 0);
 	assert_int_equal(read_from(0, &s).nr_damaged, 1);

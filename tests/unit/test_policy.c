@@ -117,12 +117,12 @@ static const struct reaction reactions[] = {
 	{POLICY_ADAPTIVE, KEEN, RTM_DEBUG, 2, POLICY_FALLBACK, 0, 1, 0},
 	{POLICY_ADAPTIVE, KEEN, RTM_NESTED, 0, POLICY_WAIT, 1000, 0, 0},
 	{POLICY_ADAPTIVE, KEEN, XABORT(7), 0, POLICY_WAIT, 1000, 0, 0},
-	/* Our own codes but for busy: only the real lock can answer. */
+	/* Codes of our own but for busy: only a locked section can do it. */
 	{POLICY_ADAPTIVE, KEEN, XABORT(0xfe), 0, POLICY_FALLBACK, 0, 1, 0},
 	{POLICY_ADAPTIVE, KEEN, XABORT(0xfd), 0, POLICY_FALLBACK, 0, 1, 0},
 	{POLICY_ADAPTIVE, KEEN, XABORT(0xfc), 0, POLICY_FALLBACK, 0, 1, 0},
 	{POLICY_ADAPTIVE, KEEN, XABORT(0xf9), 0, POLICY_FALLBACK, 0, 1, 0},
-	/* The other arms; what belongs to none of the groups goes as ever. */
+	/* The other arms. */
 	{POLICY_ADAPTIVE, REAL, RTM_CONFLICT, 0, POLICY_FALLBACK, 0, 0, 0},
 	{POLICY_ADAPTIVE, LEAN, RTM_CONFLICT, 0, POLICY_WAIT, 1000, 0, 0},
 	{POLICY_ADAPTIVE, LEAN, RTM_CONFLICT, 1, POLICY_FALLBACK, 0, 0, 0},
@@ -135,8 +135,7 @@ static const struct reaction reactions[] = {
 	{POLICY_ADAPTIVE, QUEUE, RTM_CONFLICT, 10, POLICY_FALLBACK, 0, 0, 0},
 	{POLICY_ADAPTIVE, QUEUE, XABORT(0xff), 0, POLICY_WAIT, 1000, 0, 0},
 	{POLICY_ADAPTIVE, QUEUE, XABORT(0xfe), 0, POLICY_FALLBACK, 0, 1, 0},
-	/* One that has been alone among its like may still meet others. */
-	/* Whose turn it is has nothing to do with who aborted. */
+	/* Under the arm turns, too, a conflict leads to a pause. */
 	{POLICY_ADAPTIVE, TURNS, RTM_CONFLICT, 0, POLICY_BACKOFF, 256, 0, 0},
 	{POLICY_ADAPTIVE, PATIENT, RTM_CONFLICT, 0, POLICY_BACKOFF, 512, 0, 0},
 	{POLICY_ADAPTIVE, PATIENT, RTM_CONFLICT, 1, POLICY_BACKOFF, 1024, 0, 0},

@@ -52,7 +52,7 @@ static void two_commits_give_hope(void **state)
 	assert_true(learn_probe(&w.class, 0, w.now + 10 * MS));
 }
 
-/* Whether there is hope cannot be told from outside a crowd: then all try. */
+/* If other threads end four probes, the site is usual again. */
 static void unsure_is_hope(void **state)
 {
 	struct world w;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * test_question.c - what the adaptive policy asks, how often, and what it does not.
+ * test_question.c - which challenges the adaptive policy makes, how often, and which it leaves out.
  */
 #include "../../lib/policy/question.h"
 #include "learn-world.h"
 
-/* Where nothing aborts only one question is asked. */
+/* Where nothing aborts the only challenge is whether to elide. */
 static void what_cannot_differ_is_not_asked(void **state)
 {
 	struct learn_decision d;
@@ -62,7 +62,7 @@ static void begin_turns(struct world *w, uint64_t seed)
 	w->aborts = 0.5;
 }
 
-/* Threads of two sockets that are in each other's way take turns; on one that is not asked. */
+/* Threads of two sockets that conflict take turns; on one socket that arm never challenges. */
 static void turns_are_for_several_sockets(void **state)
 {
 	struct learn_decision d;
@@ -99,7 +99,7 @@ static double share_asked(struct world *w, uint64_t time)
 	return (double)asked / time;
 }
 
-/* Arms that differ by nothing but noise: one that wins by chance must not begin it all anew. */
+/* Arms that differ by noise alone: one that wins by chance must not begin the rotation anew. */
 static void chance_does_not_begin_it_anew(void **state)
 {
 	struct world w;
@@ -113,7 +113,7 @@ static void chance_does_not_begin_it_anew(void **state)
 	}
 }
 
-/* An epoch of real locking measures anything at times: it must not take over by that alone. */
+/* One epoch may measure any rate: an arm must not win by that alone. */
 static void one_lucky_pair_does_not_win(void **state)
 {
 	struct learn_decision d = {0};
@@ -133,7 +133,7 @@ static void one_lucky_pair_does_not_win(void **state)
 	assert_false(d.won);
 }
 
-/* What loses by much is known to after one pair, where little noise is known. */
+/* A challenger that is far worse loses after one pair, where the noise is known to be small. */
 static void a_clear_loser_is_cut_off(void **state)
 {
 	struct learn_decision d;
@@ -156,7 +156,7 @@ static void a_clear_loser_is_cut_off(void **state)
 	assert_true(nr > 10 * SEEDS);
 }
 
-/* Where the real lock is all there is to ask, and far behind, a question is dear: few are asked. */
+/* Where locking is the only challenger, and far behind, challenges are few. */
 static void what_is_far_behind_is_asked_seldom(void **state)
 {
 	struct learn_decision d;
@@ -174,14 +174,14 @@ static void what_is_far_behind_is_asked_seldom(void **state)
 		}
 		check(&w, seed, nr == 1);
 		check(&w, seed, share_asked(&w, 4000 * MS) < 0.005);
-		/* It is asked all the same. */
+		/* It challenges all the same. */
 		set(&w, 0, 0.1, 0.08, 0.08);
 		run_for(&w, 600 * MS);
 		check(&w, seed, w.class.arm == REAL);
 	}
 }
 
-/* Where nobody waits for anybody, eliding has nothing to win: it is asked four times as seldom. */
+/* Where no thread waits, eliding can gain little: there are a quarter of the challenges. */
 static void without_waits_it_is_asked_seldom(void **state)
 {
 	unsigned int nr[2] = {0, 0};
@@ -203,7 +203,7 @@ static void without_waits_it_is_asked_seldom(void **state)
 	assert_in_range(nr[1], 60, 90);
 }
 
-/* Others wait by now: the question comes as soon as if they always had. */
+/* When threads begin to wait, a challenge comes as soon as if they always had. */
 static void waits_are_noticed(void **state)
 {
 	struct world w;

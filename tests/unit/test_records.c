@@ -190,7 +190,7 @@ static void dangling(void **state)
 	synth_free(&s);
 }
 
-/* A cause of a later elide counts as one without a reason; so many stacks, frames and lines. */
+/* A cause of a later version counts as "other"; numbers of stacks, frames and lines are bounded. */
 static void extremes(void **state)
 {
 	struct elide_stack stack = {.nr_frames = ELIDE_STACK_FRAMES};
@@ -341,7 +341,7 @@ static void sharing(void **state)
 		{0x0000ff000000000full, 0x0001ff000000000full, 0x1000, SHARING_TRUE},
 		/* One has only read the lock. */
 		{0xf, 0x00ff000000000000ull, 0x1000, SHARING_FALSE},
-		/* The lock was taken really. */
+		/* The thread had locked the lock. */
 		{0xf, 0xf, 0x1000, SHARING_TRUE},
 	};
 

@@ -111,7 +111,7 @@ static void array_is_one_class(void)
 	}
 	check(address_of(a) == large_data && info(a)->array == sizeof(large_data));
 	check(info(a)->type == ELIDE_CLASS_STATIC && info(a)->nr_locks >= 16);
-	/* No element: not so far from the first. Not of the same kind. Process-shared. */
+	/* No elements: one too near to the first, one of another kind, one that is process-shared. */
 	other = elide_registry_add(large_data + 24, MUTEX, SITE_A, false, false);
 	check(address_of(other) == large_data + 24 && !info(other)->array);
 	other = elide_registry_add(large_data + 32, ELIDE_KIND_SPIN, SITE_A, false, false);

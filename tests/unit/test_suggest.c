@@ -36,7 +36,7 @@ static void distances(void **state)
 	}
 }
 
-/* Words longer than are looked at are cut, not overrun. */
+/* Longer words than the comparison has room for are cut off. */
 static void long_words(void **state)
 {
 	char word[300];

@@ -59,7 +59,7 @@ static void calls(void **state)
 	assert_int_equal(nr_warnings, 0);
 }
 
-/* The innermost function names the call, the one that holds the code is told with it. */
+/* The innermost function names the call, followed by the one that it is inlined into. */
 static void inlined_call(void **state)
 {
 	struct symbolizer *s = symbolizer_new(&module, 1, take_warning);
@@ -147,7 +147,7 @@ static void outside_all_objects(void **state)
 	assert_int_equal(nr_warnings, 0);
 }
 
-/* One warning, and offsets instead of names, however many addresses are asked for. */
+/* One warning, and offsets instead of names, for any number of addresses. */
 static void untrusted(struct elide_module *m, const char *says)
 {
 	struct symbolizer *s = symbolizer_new(m, 1, take_warning);

@@ -283,7 +283,7 @@ static void unknown_policy_is_the_default(void **state)
 	expect_defaults();
 }
 
-/* The policy, and the budgets in the order of the list; what is read, and whether it is told. */
+/* The policy, and the budgets in the order of the list; the value, and whether a warning comes. */
 static void fixed_with_no_budget_is_told(void **state)
 {
 	static const struct {

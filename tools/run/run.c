@@ -240,7 +240,7 @@ static void set_from_file(void *arg, const char *where, const char *name, const 
 		return;
 	}
 	if (s && s->scope == SETTING_RUN) {
-		say("%s: %s is not for people, ignored", where, s->name);
+		say("%s: %s is set by the launcher alone, ignored", where, s->name);
 		return;
 	}
 	if (!s) {
