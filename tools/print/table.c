@@ -349,7 +349,7 @@ static void print_holder(const struct report *r, FILE *out, const struct line *l
 	if (!most || !most->count)
 		return;
 	symbolize_call(r->symbols, most->held_site, &holder);
-	fprintf(out, "   most of all it waited for the section begun in ");
+	fprintf(out, "   mostly for the section begun in ");
 	print_place(out, &holder);
 	fprintf(out, ": %.1f%% of its waits\n", percent(most->count, all));
 }
@@ -396,7 +396,7 @@ static void print_worst(const struct report *r, FILE *out, const struct line *l,
 			   l->sum.wait.count ? l->sum.wait.total / l->sum.wait.count : 0);
 		scale_time(r, longest, sizeof(longest), l->sum.wait.max);
 		fprintf(out,
-			"   the real lock was held at %.1f%% of the acquisitions: wait %s on "
+			"   waited for the lock at %.1f%% of the acquisitions: %s on "
 			"average, %s at most\n",
 			percent(l->sum.contended, l->acquired), mean, longest);
 		print_holder(r, out, l);
