@@ -6,8 +6,8 @@
  * discarded.
  */
 #include <errno.h>
-#include <sys/mman.h>
 
+#include "../base/reserve.h"
 #include "../evidence/decisions.h"
 #include "../rtm.h"
 #include "../state/cache.h"
@@ -45,13 +45,9 @@ static uint32_t nr_classes, first_hot;
 
 int adapt_start(uint32_t max_classes)
 {
-	size_t size = (max_classes + 1 + ELIDE_NR_HOT) * sizeof(*adapt_classes);
-	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE,
-		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-	if (p == MAP_FAILED)
+	adapt_classes = elide_reserve((max_classes + 1 + ELIDE_NR_HOT) * sizeof(*adapt_classes));
+	if (!adapt_classes)
 		return -ENOMEM;
-	adapt_classes = p;
 	for (int i = 0; i < LEARN_SITES; i++)
 		adapt_classes[0].arms[i] = ELIDE_ARM_LOCK;
 	nr_classes = 1;

@@ -27,7 +27,7 @@ static uint32_t nr_hot;
 /* Has the class other locks than this one? */
 static bool is_one_of_many(const struct adapt_class *p)
 {
-	return elide_registry_class_info(p->class_index)->nr_locks > 1;
+	return elide_class_info(p->class_index)->nr_locks > 1;
 }
 
 /* A state for a lock. Return: its number, from 1; 0: all ELIDE_NR_HOT are in use. */

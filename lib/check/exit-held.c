@@ -46,7 +46,7 @@ static bool counts(const struct elide_cache *entry, const struct elide_row *row)
 				    elide_registry_class(index) != row->class_index))
 		return false;
 	/* A robust mutex may: the next one is told. Its class counts as shared. */
-	return !elide_registry_class_shared(elide_registry_class(index));
+	return !elide_class_shared(elide_registry_class(index));
 }
 
 /*

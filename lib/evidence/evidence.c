@@ -270,7 +270,7 @@ static void find_inner(struct elide_thread *t, const struct rtmgrind_abort *d,
 	if (!d || !find_by_stack(d->own_frames, d->nr_own, &call))
 		return;
 	holder->class_index = call.class_index;
-	class = elide_registry_class_info(call.class_index);
+	class = elide_class_info(call.class_index);
 	if (class->type == ELIDE_CLASS_STATIC && !class->array) {
 		known_holder((const void *)(uintptr_t)class->address, holder);
 		return;

@@ -34,9 +34,9 @@ static bool kind_wanted(enum elide_kind kind)
 static enum elide_row_state row_state(uint32_t class_index, const void *site, enum elide_kind kind)
 {
 	enum elide_ruling ruling =
-		elide_rules_match(elide_registry_class_info(class_index), site);
+		elide_rules_match(elide_class_info(class_index), site);
 
-	if (elide_registry_class_shared(class_index) || ruling == ELIDE_RULING_OFF)
+	if (elide_class_shared(class_index) || ruling == ELIDE_RULING_OFF)
 		return ELIDE_STATE_OFF;
 	if (!elide_enabled || ruling == ELIDE_RULING_PROFILE)
 		return ELIDE_STATE_PROFILED;

@@ -49,7 +49,7 @@ static bool is_shared(const void *lock)
 {
 	uint32_t index = elide_registry_find(lock);
 
-	return index != ELIDE_NONE && elide_registry_class_shared(elide_registry_class(index));
+	return index != ELIDE_NONE && elide_class_shared(elide_registry_class(index));
 }
 
 /* A lock inside an elided section: check its word and push it, no nested XBEGIN. */

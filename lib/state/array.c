@@ -2,8 +2,8 @@
 /* array.c - see array.h. */
 #include <errno.h>
 #include <stddef.h>
-#include <sys/mman.h>
 
+#include "../base/reserve.h"
 #include "array.h"
 #include "symbol.h"
 
@@ -19,14 +19,9 @@ static uint32_t nr_arrays;
 
 int elide_array_start(void)
 {
-	void *p = mmap(NULL, MAX_ARRAYS * sizeof(*arrays), PROT_READ | PROT_WRITE,
-		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-	if (p == MAP_FAILED)
-		return -ENOMEM;
-	arrays = p;
+	arrays = elide_reserve(MAX_ARRAYS * sizeof(*arrays));
 	nr_arrays = 0;
-	return 0;
+	return arrays ? 0 : -ENOMEM;
 }
 
 static uint64_t least_size(enum elide_kind kind)

@@ -2,11 +2,9 @@
 /*
  * registry.h - which lock class a lock belongs to, and what is remembered of it.
  *
- * A lock is an address. If it lies in an object's data, its class is its own symbol, or that of
- * the array which it lies in; else its class is the site that initialised it, or, where no call
- * did, the site that first locked it. Look-ups are lock-free, and so are the registration of a lock
- * whose class exists and its removal; classes and modules are made in slow paths. Bounded: a lock
- * for which there is no room is counted as dropped, and its calls pass through.
+ * A lock is an address; class.h says which its class is. Look-ups are lock-free, and so are the
+ * registration of a lock whose class exists and its removal. Bounded: a lock for which there is no
+ * room is counted as dropped, and its calls pass through.
  *
  * Must never be changed inside a transaction, and never touches a lock itself.
  */
@@ -19,11 +17,9 @@
 #include "../compiler.h"
 #include "../datafile.h"
 #include "../policy/policy.h"
+#include "class.h"
 
 #pragma GCC visibility push(hidden)
-
-/* Index of no lock and of no class. */
-#define ELIDE_NONE 0xffffffffu
 
 /**
  * struct elide_lock_state - a lock in the registry.
@@ -178,12 +174,6 @@ void elide_registry_remove(const void *lock);
  * Counts the lock in @nr_shared of its class when a second thread does so. Lock-free.
  */
 void elide_registry_use(uint32_t index, uint32_t class_index, uint32_t user);
-
-/** elide_registry_class_shared() - are locks of the class process-shared? */
-bool elide_registry_class_shared(uint32_t class_index);
-
-/** elide_registry_class_info() - a class as it stands in the data file. */
-const struct elide_class *elide_registry_class_info(uint32_t class_index);
 
 /**
  * elide_registry_save() - write modules and classes to a new data file.

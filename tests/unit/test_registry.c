@@ -63,7 +63,7 @@ static char *heap_locks(size_t nr)
 
 static const struct elide_class *info(uint32_t index)
 {
-	return elide_registry_class_info(elide_registry_class(index));
+	return elide_class_info(elide_registry_class(index));
 }
 
 static void classes(void)
@@ -160,8 +160,8 @@ static void shared_is_apart(void)
 
 	private = elide_registry_add(heap, MUTEX, SITE_A, true, false);
 	shared = elide_registry_add(heap + 64, MUTEX, SITE_A, true, true);
-	check(!elide_registry_class_shared(elide_registry_class(private)));
-	check(elide_registry_class_shared(elide_registry_class(shared)));
+	check(!elide_class_shared(elide_registry_class(private)));
+	check(elide_class_shared(elide_registry_class(shared)));
 }
 
 static void life_of_an_address(void)

@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* class.c - see class.h. A small hash from (type, address, kind, shared) to an index. */
+#include <errno.h>
+#include <string.h>
+
+#include "../base/datafile-writer.h"
+#include "../base/reserve.h"
+#include "../base/testpoint.h"
+#include "array.h"
+#include "class.h"
+#include "modules.h"
+
+/* A class in memory. The copy in the data file shares its first member. */
+struct class {
+	struct elide_class info;
+	bool shared;
+	const void *site; /* that registered its first lock */
+	struct elide_class *saved; /* in the data file, or NULL if it is full */
+};
+
+static struct {
+	struct class *all;
+	uint32_t *buckets; /* class index + 1 */
+	uint32_t nr_buckets, max_classes, nr_classes;
+	struct elide_chunk *chunk;
+} classes;
+
+/* By number of the module: whether its symbols were read, and name its data. */
+static enum { UNREAD, STRIPPED, NAMED } symbols[ELIDE_MAX_MODULES];
+
+/* Size of a page: objects' data is mapped by whole pages. */
+#define PAGE 4096
+
+/*
+ * The class of the locks in one page that one call registers.
+ * @page: number of the page, in which no object's data lies
+ * @site: return address of the call; NULL if nothing is known
+ * @kind: enum elide_kind
+ * @initialised, @shared: see elide_registry_add()
+ * @index: index of the class
+ * @changes: times that the structure was written; shows that a signal handler did so meanwhile
+ */
+struct last_class {
+	uintptr_t page;
+	const void *site;
+	enum elide_kind kind;
+	bool initialised;
+	bool shared;
+	uint32_t index;
+	uint32_t changes;
+};
+
+/* The last class found in a slow path, and the last that this thread found outside of them. */
+static struct last_class last;
+static __thread struct last_class own;
+
+/* Multiplicative hashing (Knuth, TAOCP vol. 3, 6.4) with 2^64 / phi. */
+static uint64_t class_hash(uint64_t key)
+{
+	return (key * 0x9e3779b97f4a7c15ull) >> 20;
+}
+
+int elide_class_start(uint32_t max_classes)
+{
+	classes.max_classes = max_classes;
+	classes.nr_buckets = 2 * elide_power_of_two(max_classes);
+	classes.all = elide_reserve(max_classes * sizeof(*classes.all));
+	classes.buckets = elide_reserve(classes.nr_buckets * sizeof(*classes.buckets));
+	if (!classes.all || !classes.buckets)
+		return -ENOMEM;
+	memset(symbols, 0, sizeof(symbols));
+	last.site = NULL;
+	return elide_array_start();
+}
+
+bool elide_class_shared(uint32_t class_index)
+{
+	return classes.all[class_index].shared;
+}
+
+const struct elide_class *elide_class_info(uint32_t class_index)
+{
+	return &classes.all[class_index].info;
+}
+
+static void drop(enum elide_dropped what)
+{
+	if (elide_data)
+		__atomic_add_fetch(&elide_data->dropped[what], 1, __ATOMIC_RELAXED);
+}
+
+static void class_save(struct class *c)
+{
+	c->saved = elide_data_record(&classes.chunk, ELIDE_CHUNK_CLASSES, sizeof(c->info));
+	if (!c->saved)
+		return;
+	*c->saved = c->info;
+	elide_data_publish(classes.chunk);
+}
+
+/*
+ * The bucket of a class: its own or, where it has none yet, an empty one. Lock-free: acquire
+ * pairs with the release in class_make(), after which the class is whole.
+ */
+static uint32_t *class_bucket(const struct elide_class *wanted, bool shared)
+{
+	uint64_t h = class_hash(wanted->address ^ (uint64_t)wanted->type << 56 ^
+			  (uint64_t)wanted->kind << 60 ^ shared);
+	uint32_t mask = classes.nr_buckets - 1, number;
+
+	for (uint32_t i = h & mask;; i = (i + 1) & mask) {
+		const struct class *c;
+
+		number = __atomic_load_n(&classes.buckets[i], __ATOMIC_ACQUIRE);
+		c = &classes.all[number - 1];
+		if (!number ||
+		    (c->info.address == wanted->address && c->info.type == wanted->type &&
+		     c->info.kind == wanted->kind && c->shared == shared))
+			return &classes.buckets[i];
+	}
+}
+
+/* Lock-free. */
+static uint32_t class_known(const struct elide_class *wanted, bool shared)
+{
+	uint32_t number = READ_ONCE(*class_bucket(wanted, shared));
+
+	return number ? number - 1 : ELIDE_NONE;
+}
+
+static uint32_t class_find(const struct elide_class *wanted, bool shared)
+{
+	uint32_t *bucket = class_bucket(wanted, shared);
+	struct class *c;
+
+	if (*bucket)
+		return *bucket - 1;
+	if (classes.nr_classes == classes.max_classes) {
+		drop(ELIDE_DROPPED_CLASSES);
+		return ELIDE_NONE;
+	}
+	elide_module_of((const void *)wanted->address);
+	c = &classes.all[classes.nr_classes];
+	c->info = *wanted;
+	c->shared = shared;
+	class_save(c);
+	classes.nr_classes++;
+	__atomic_store_n(bucket, classes.nr_classes, __ATOMIC_RELEASE); /* pairs with class_bucket() */
+	return classes.nr_classes - 1;
+}
+
+/* The data that contains the lock and may be an array of locks; NULL if there is none. */
+static struct elide_array *array_of(const struct elide_module *m, const void *lock)
+{
+	if (symbols[elide_module_number(m)] == UNREAD)
+		/* Pairs with static_class_known(). */
+		__atomic_store_n(&symbols[elide_module_number(m)], elide_array_read(m) ? NAMED : STRIPPED,
+				 __ATOMIC_RELEASE);
+	return elide_array_find(m, (uintptr_t)lock);
+}
+
+/* A second lock was found in the data: it is an array, and the class is that of all its locks. */
+static void become_array(const struct elide_array *a)
+{
+	struct class *c = &classes.all[a->class_index];
+	uint32_t size = a->size < UINT32_MAX ? a->size : UINT32_MAX;
+
+	c->info.address = a->start;
+	c->info.array = size;
+	if (c->saved) {
+		c->saved->address = a->start;
+		c->saved->array = size;
+	}
+}
+
+/* Are ELIDE_ARRAY_LOCKS static locks without names known that were first locked at @site? */
+static bool is_crowd(const struct elide_module *m, const void *site, uint32_t kind)
+{
+	uint32_t nr = 0;
+
+	if (symbols[elide_module_number(m)] != STRIPPED)
+		return false;
+	for (uint32_t i = 0; i < classes.nr_classes && nr < ELIDE_ARRAY_LOCKS; i++) {
+		const struct class *c = &classes.all[i];
+
+		nr += c->info.type == ELIDE_CLASS_STATIC && c->site == site &&
+		      c->info.kind == kind && c->info.address - m->start < m->end - m->start;
+	}
+	return nr == ELIDE_ARRAY_LOCKS;
+}
+
+/*
+ * A lock in an object's data has a name of its own, however it was initialised. In an
+ * array all locks have one name, and a class. In an object without symbols arrays are not
+ * known: there the first ELIDE_ARRAY_LOCKS locks that are met at a call are a class each, and
+ * further ones are of the call's.
+ */
+static uint32_t static_class(const struct elide_module *m, const void *lock,
+			     struct elide_class *wanted, bool shared)
+{
+	const void *site = (const void *)wanted->address;
+	struct elide_array *a = array_of(m, lock);
+	uint32_t index;
+
+	if (a && a->first && elide_array_has(a, (uintptr_t)lock, wanted->kind, shared)) {
+		if (a->first != (uintptr_t)lock)
+			become_array(a);
+		return a->class_index;
+	}
+	if (!a && is_crowd(m, site, wanted->kind))
+		return class_find(wanted, shared);
+	wanted->type = ELIDE_CLASS_STATIC;
+	wanted->address = (uintptr_t)lock;
+	index = class_find(wanted, shared);
+	if (index == ELIDE_NONE)
+		return ELIDE_NONE;
+	classes.all[index].site = site;
+	if (a && !a->first) {
+		a->class_index = index;
+		a->kind = wanted->kind;
+		a->shared = shared;
+		/* Pairs with static_class_known(). */
+		__atomic_store_n(&a->first, (uintptr_t)lock, __ATOMIC_RELEASE);
+	}
+	return index;
+}
+
+/* The class that static_class() would find without a change to anything. Lock-free. */
+static uint32_t static_class_known(const struct elide_module *m, const void *lock,
+				   const struct elide_class *wanted, bool shared)
+{
+	struct elide_class named = *wanted;
+	const struct elide_array *a;
+
+	if (__atomic_load_n(&symbols[elide_module_number(m)], __ATOMIC_ACQUIRE) == UNREAD)
+		return ELIDE_NONE;
+	named.type = ELIDE_CLASS_STATIC;
+	named.address = (uintptr_t)lock;
+	a = elide_array_find(m, (uintptr_t)lock);
+	if (!a)
+		return class_known(&named, shared);
+	/* Pairs with static_class(): acquire. */
+	if (!__atomic_load_n(&a->first, __ATOMIC_ACQUIRE) ||
+	    !elide_array_has(a, (uintptr_t)lock, wanted->kind, shared))
+		return ELIDE_NONE;
+	return a->first == (uintptr_t)lock || classes.all[a->class_index].info.array ?
+		       a->class_index :
+		       ELIDE_NONE;
+}
+
+/* What decides the class of a lock: the call, and the page that the lock lies in. */
+static struct last_class key_of(const void *lock, enum elide_kind kind, const void *site,
+				bool initialised, bool shared)
+{
+	return (struct last_class){
+		.page = (uintptr_t)lock / PAGE,
+		.site = site,
+		.kind = kind,
+		.initialised = initialised,
+		.shared = shared,
+	};
+}
+
+/* So a call that initialises thousands of locks in a row searches the objects once for a page. */
+static bool is_last(const struct last_class *l, const struct last_class *key)
+{
+	return l->page == key->page && l->site == key->site && l->kind == key->kind &&
+	       l->initialised == key->initialised && l->shared == key->shared;
+}
+
+/*
+ * The class of @index has the locks of @key. A signal handler may leave this function by a jump, or
+ * call it: @site is set only if all other fields were written by one caller.
+ */
+static void remember(struct last_class *l, const struct last_class *key,
+		     uint32_t index)
+{
+	uint32_t change = ++l->changes;
+
+	WRITE_ONCE(l->site, NULL);
+	barrier();
+	l->page = key->page;
+	l->kind = key->kind;
+	l->initialised = key->initialised;
+	l->shared = key->shared;
+	l->index = index;
+	test_point(known_publish);
+	barrier();
+	WRITE_ONCE(l->site, key->site);
+	barrier();
+	if (READ_ONCE(l->changes) != change)
+		WRITE_ONCE(l->site, NULL);
+}
+
+static struct elide_class class_wanted(const struct last_class *key)
+{
+	return (struct elide_class){
+		.type = key->initialised ? ELIDE_CLASS_INIT : ELIDE_CLASS_FIRST,
+		.kind = key->kind == ELIDE_KIND_RWLOCK_WRITE ? ELIDE_KIND_RWLOCK_READ : key->kind,
+		.address = (uintptr_t)key->site,
+	};
+}
+
+uint32_t elide_class_of(const void *lock, enum elide_kind kind, const void *site, bool initialised,
+			bool shared)
+{
+	const struct last_class key = key_of(lock, kind, site, initialised, shared);
+	const struct elide_module *m;
+	struct elide_class wanted;
+	uint32_t index;
+
+	if (is_last(&last, &key))
+		return last.index;
+	m = elide_module_of(lock);
+	wanted = class_wanted(&key);
+	if (m)
+		return static_class(m, lock, &wanted, key.shared);
+	index = class_find(&wanted, key.shared);
+	if (index != ELIDE_NONE)
+		remember(&last, &key, index);
+	return index;
+}
+
+uint32_t elide_class_of_known(const void *lock, enum elide_kind kind, const void *site,
+			      bool initialised, bool shared)
+{
+	const struct last_class key = key_of(lock, kind, site, initialised, shared);
+	const struct elide_module *m;
+	struct elide_class wanted;
+	uint32_t index;
+	bool in_object;
+
+	if (is_last(&own, &key))
+		return own.index;
+	m = elide_module_known(lock, &in_object);
+	if (in_object && !m)
+		return ELIDE_NONE;
+	wanted = class_wanted(&key);
+	if (m)
+		return static_class_known(m, lock, &wanted, key.shared);
+	index = class_known(&wanted, key.shared);
+	if (index != ELIDE_NONE)
+		remember(&own, &key, index);
+	return index;
+}
+
+void elide_class_count(uint32_t class_index)
+{
+	struct class *c = &classes.all[class_index];
+
+	elide_add_shared(&c->info.nr_locks, 1);
+	if (c->saved)
+		elide_add_shared(&c->saved->nr_locks, 1);
+}
+
+void elide_class_count_shared(uint32_t class_index)
+{
+	struct class *c = &classes.all[class_index];
+
+	__atomic_add_fetch(&c->info.nr_shared, 1, __ATOMIC_RELAXED);
+	if (c->saved)
+		__atomic_add_fetch(&c->saved->nr_shared, 1, __ATOMIC_RELAXED);
+}
+
+void elide_class_save(void)
+{
+	classes.chunk = NULL;
+	elide_modules_save();
+	for (uint32_t i = 0; i < classes.nr_classes; i++) {
+		classes.all[i].info.nr_shared = 0;
+		class_save(&classes.all[i]);
+	}
+}
