@@ -65,6 +65,43 @@ static void print_arms(void)
 #include "../lib/arms.def"
 }
 
+enum { HSW = 1, SKL = 2, ICL = 4, ALL_GENERATIONS = 7 };
+
+static void print_event(const char *name, unsigned int generations, const char *help)
+{
+	item(name);
+	sentence(help);
+	if (generations == ALL_GENERATIONS)
+		return;
+	printf("On processors%s%s%s.\n", generations & HSW ? " up to Broadwell" : "",
+	       generations == (HSW | ICL) ? " and" : "",
+	       generations == (SKL | ICL) ? " from Skylake on" :
+	       generations & SKL	   ? " from Skylake to Comet Lake" :
+	       generations & ICL	   ? " from Ice Lake on" :
+					     "");
+}
+
+static void print_events(void)
+{
+#define ELIDE_PMU_EVENT(name, code, umask, flags, generations, help)                               \
+	print_event("Cm " name, generations, help);
+#include "../lib/pmu.def"
+#undef ELIDE_PMU_EVENT
+}
+
+static void print_processors(void)
+{
+	const char *before = NULL;
+
+#define ELIDE_PMU_MODEL(model, generation, name)                                                   \
+	if (!before || strcmp(before, name))                                                       \
+		printf("%s%s", before ? ",\n" : "", name);                                         \
+	before = name;
+#include "../lib/pmu.def"
+#undef ELIDE_PMU_MODEL
+	puts(".");
+}
+
 static void print_fields(void)
 {
 #define ELIDE_FIELD(id, value, elision, help)                                                      \
@@ -183,6 +220,10 @@ int main(int argc, char **argv)
 		print_causes();
 	else if (!strcmp(list, "arms"))
 		print_arms();
+	else if (!strcmp(list, "events"))
+		print_events();
+	else if (!strcmp(list, "processors"))
+		print_processors();
 	else if (!strcmp(list, "fields"))
 		print_fields();
 	else if (!strcmp(list, "advice"))

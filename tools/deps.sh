@@ -41,7 +41,7 @@ jq tests: the sums of a report after a crash
 mandoc tests: the manual pages
 bubblewrap tests: containers, without a daemon or an image
 spin tests: searches the models of the protocol
-kyotocabinet-utils the demo: a program that nobody here wrote
+kyotocabinet-utils the demo: a program of Debian
 gnuplot-nox make figures, make bench-policy: the pictures
 linux-perf tests: samples to join with a report
 '

@@ -2,23 +2,21 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # plot.sh PLAN RESULTS: draws each figure of the plan from RESULTS/figures.csv, and
-# figure 7 from RESULTS/fidelity-curves.csv, as SVG and PNG. Must never draw a point
-# that is not in these files.
+# figure 7 from RESULTS/fidelity-curves.csv, as SVG. Must never draw a point that is not
+# in these files.
 set -u -o pipefail
 plan=$1
 results=$2
 
-# draw NAME: draw the plot whose gnuplot commands are on stdin, in both formats
+# draw NAME: draw the plot whose gnuplot commands are on stdin
 draw() {
-	local name=$1 commands terminal
+	local name=$1 commands
 	commands=$(cat)
-	for terminal in 'svg size 760,440 background "white"|svg' 'pngcairo size 912,528|png'; do
-		gnuplot <<-PLOT || return 1
-		set terminal ${terminal%|*} font 'DejaVu Sans,12'
-		set output '$results/$name.${terminal#*|}'
-		$commands
-		PLOT
-	done
+	gnuplot <<-PLOT
+	set terminal svg size 760,440 background "white" font 'DejaVu Sans,12'
+	set output '$results/$name.svg'
+	$commands
+	PLOT
 }
 
 # common TITLE: commands that all pictures have; the key is beside the plot, never on it

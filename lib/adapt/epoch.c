@@ -3,7 +3,8 @@
  * epoch.c - see epoch.h.
  *
  * Clocks may jump, and differ between processors: an epoch whose times contradict each other is
- * discarded.
+ * discarded. A little longer than 500 lines, because a report, which may begin or end the measured
+ * part of an epoch or the epoch itself, is read from its countdown to its decision.
  */
 #include <errno.h>
 

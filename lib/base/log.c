@@ -20,6 +20,6 @@ void elide_log(const char *format, ...)
 		len += n < (int)sizeof(line) - len - 1 ? n : (int)sizeof(line) - len - 2;
 	line[len++] = '\n';
 	if (sys_write(STDERR_FILENO, line, len) < 0)
-		errno = saved; /* nobody to tell */
+		errno = saved; /* no other place for an error */
 	errno = saved;
 }

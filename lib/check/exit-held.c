@@ -15,7 +15,7 @@
 #include "exit-held.h"
 #include "misuse.h"
 
-/* Locks looked at with one system call; each takes 2 * 16 bytes of the stack. */
+/* Locks whose words are read by one system call; each takes 2 * 16 bytes of the stack. */
 #define BATCH 64
 
 /* The word in which the kind of lock names its holder; false: it does not. */
@@ -45,14 +45,13 @@ static bool counts(const struct elide_cache *entry, const struct elide_row *row)
 	if (index == ELIDE_NONE || (entry->generation != READ_ONCE(*elide_generation(entry->lock)) &&
 				    elide_registry_class(index) != row->class_index))
 		return false;
-	/* A robust mutex may: the next one is told. Its class counts as shared. */
+	/* A robust mutex may be left held, as its next owner learns of it; its class is shared. */
 	return !elide_class_shared(elide_registry_class(index));
 }
 
 /*
- * Through the kernel, which stops at memory that is not there: begin again
- * after that. Where it refuses altogether (a container's filter) all are
- * taken as free.
+ * Read the words by the kernel, which stops at memory that is not mapped: continue after that. If
+ * it refuses the call, as filters of containers do, all locks count as free.
  */
 static void read_words(const struct iovec *words, uint32_t nr, uint32_t *values)
 {
@@ -70,8 +69,8 @@ static void read_words(const struct iovec *words, uint32_t nr, uint32_t *values)
 }
 
 /*
- * Counts those that the thread has left held. Which of several sites locked one last is
- * not known: the first found is named, and the others are forgotten.
+ * Count the locks that the thread has left held. If it has locked one at several sites, the last of
+ * them is not known: the first that is found is named.
  */
 static void count_batch(struct elide_thread *t, struct elide_cache *const *entries,
 			const struct iovec *words, uint32_t nr)

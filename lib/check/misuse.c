@@ -2,7 +2,7 @@
 /*
  * misuse.c - calls that a correct program does not make, counted by place.
  *
- * Must never change what the program gets: it only writes down.
+ * Must never change what a call returns.
  */
 #include "../base/datafile-writer.h"
 #include "../base/testpoint.h"

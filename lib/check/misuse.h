@@ -10,7 +10,7 @@
 #pragma GCC visibility push(hidden)
 
 /**
- * elide_misuse() - count a misuse and remember where.
+ * elide_misuse() - count a misuse at its place.
  * @type: enum elide_misuse_type
  * @kind: enum elide_kind
  * @site: return address of the call

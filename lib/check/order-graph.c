@@ -66,13 +66,13 @@ int order_graph_add(struct order_graph *g, const struct order_edge *edge)
 	return index;
 }
 
-/* Can who goes the first edge be held up by who went the second? */
+/* Can a thread of the first edge wait for a thread of the second? Two readers do not wait. */
 static bool follows(const struct order_edge *first, const struct order_edge *second)
 {
 	return second->from == first->to && !(reads(first->to_kind) && reads(second->from_kind));
 }
 
-/* Writes the way from @start to @last; the parents lead back, so it is written from its end. */
+/* Write the path from @start to @last, from its end, because the parents lead back. */
 static int way(const struct order_graph *g, uint32_t start, uint32_t last,
 	       const struct order_edge **circle, int max)
 {
@@ -94,7 +94,7 @@ int order_graph_circle(struct order_graph *g, uint32_t edge, const struct order_
 	const struct order_edge *start = &g->edges[edge];
 	uint32_t head = 0, tail = 0;
 
-	/* Over edges and not over nodes: how a node may be left depends on how it was reached. */
+	/* A search over edges, not nodes: how a node may be left depends on how it was reached. */
 	memset(g->seen, 0, g->nr * sizeof(*g->seen));
 	g->queue[tail++] = edge;
 	g->seen[edge] = true;

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * order-graph.h - which locks were taken while which others were held, and circles of that.
+ * order-graph.h - a graph of the orders in which locks are acquired, and its circles.
  *
- * A node is whatever number stands for a lock or for a class of locks; an
- * edge says that @to was taken while @from was held. The idea, that a circle
- * of edges is a deadlock which only wants the right moment, is that of the
- * kernel's lockdep (Documentation/locking/lockdep-design.rst).
+ * A node is a number for a lock or for a class of locks; an edge says that @to was acquired while
+ * @from was held. The idea that a circle of edges can deadlock is that of the kernel's lockdep
+ * (Documentation/locking/lockdep-design.rst).
  *
  * Must never allocate, lock or call the system: the caller serialises
  * order_graph_add() and order_graph_circle(); order_graph_has() may run beside them.
@@ -19,17 +18,17 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Edges of a graph; with their lists 66 bytes each, which take memory once they are used. */
+/* Edges of a graph: 66 bytes each with their lists, of which only used pages take memory. */
 #define ORDER_MAX_EDGES 8192
 /* Lists of edges; a power of two. */
 #define ORDER_NR_LISTS 2048
 
 /**
- * struct order_edge - a lock was taken while another was held.
+ * struct order_edge - a thread acquired a lock while it held another one.
  * @from, @to: nodes
- * @from_site: return address of the call that took @from
- * @to_site:   of the one that took @to
- * @tid:       of the first thread that did
+ * @from_site: return address of the call that acquired @from
+ * @to_site:   return address of the call that acquired @to
+ * @tid:       id of the first thread that did so
  * @from_class: index of the class of @from
  * @from_kind, @to_kind: enum elide_kind
  */
@@ -45,11 +44,12 @@ struct order_edge {
 };
 
 /**
- * struct order_graph - edges, found by both their nodes or by the first.
+ * struct order_graph - edges, in lists by both nodes and by the first node.
  * @nr: edges
- * @by_pair, @by_from: heads of lists, index + 1
- * @next_pair, @next_from: the lists
- * @queue, @parent, @seen: of the search
+ * @by_pair, @by_from: heads of the lists: index of the first edge + 1
+ * @next_pair, @next_from: index of the next edge + 1, by edge
+ * @edges: the edges
+ * @queue, @parent, @seen: state of order_graph_circle()
  */
 struct order_graph {
 	uint32_t nr;
@@ -72,7 +72,7 @@ struct order_graph {
 bool order_graph_has(const struct order_graph *g, const struct order_edge *edge);
 
 /**
- * order_graph_add() - add an edge that is not there.
+ * order_graph_add() - add an edge that the graph does not have.
  *
  * Return: its index; -ENOSPC if the graph is full.
  */
@@ -80,12 +80,13 @@ int order_graph_add(struct order_graph *g, const struct order_edge *edge);
 
 /**
  * order_graph_circle() - the shortest circle that an edge closes.
- * @edge: its index
- * @circle: filled with the edges, @edge first
- * @max: room there
+ * @g: the graph
+ * @edge: index of the edge
+ * @circle: set to the edges, @edge first
+ * @max: room in @circle
  *
- * A reader holds up no other reader: where a circle comes to a rwlock as a
- * reader and leaves it as a reader, nobody waits there, and it is none.
+ * A reader does not wait for a reader: a circle in which a rwlock is both acquired and held by
+ * readers is none.
  *
  * Return: number of edges; 0 if there is no circle; -E2BIG if it is longer than @max.
  */

@@ -15,18 +15,19 @@
 #include "order-graph.h"
 #include "order.h"
 
-/* Circles written. As many classes as that in wrong orders are enough to begin with. */
+/* Circles that are written to the data file, at most; further ones are counted. Chosen here. */
 #define MAX_CIRCLES 256
 
-/* Bits of an address; what is above tells locks apart that were there one after the other. */
+/* Bits of an address in a node; the bits above are the generation of the lock at it. */
 #define ADDRESS_BITS 48
 
 /**
  * struct order - the tables of a process, wiped by a fork.
  * @classes: order of classes
  * @locks:   order of locks of one class
- * @chunk:   of the data file, for the circles
- * @written: what stands for the classes of each circle written, @nr_written of them
+ * @chunk:   chunk of the data file for the circles
+ * @nr_written: circles written
+ * @written: circle_key() of each of them
  */
 struct order {
 	struct order_graph classes;
@@ -51,15 +52,15 @@ static void drop(void)
 }
 
 /*
- * The node of a lock among those of its class. A lock that is initialised
- * where another one was must not inherit its edges.
+ * The node of a lock in the graph of locks. A lock that is initialised at the address of an
+ * earlier one must not inherit its edges.
  */
 static uint64_t lock_node(const void *lock)
 {
 	return (uintptr_t)lock ^ (uint64_t)READ_ONCE(*elide_generation(lock)) << ADDRESS_BITS;
 }
 
-/* Stands for the classes of a circle, wherever it begins: a sum of them well mixed. */
+/* Hash of the classes of a circle: a sum, so that it does not depend on the first one. */
 static uint64_t circle_key(const struct order_edge *const *circle, int nr)
 {
 	uint64_t key = 0;
@@ -74,7 +75,7 @@ static uint64_t circle_key(const struct order_edge *const *circle, int nr)
 	return key;
 }
 
-/* One circle of the same classes says it all. */
+/* Has a circle of the same classes been written? Only one of them is. */
 static bool is_written(uint64_t key)
 {
 	for (uint32_t i = 0; i < order->nr_written; i++)
@@ -115,7 +116,7 @@ static void write_circle(const struct order_edge *const *circle, int nr)
 	order->written[order->nr_written++] = key;
 }
 
-/* In a slow path. Another thread may have added it by now. */
+/* In a slow path. Another thread may have added the edge meanwhile. */
 static void add_locked(struct order_graph *g, const struct order_edge *edge)
 {
 	const struct order_edge *circle[ELIDE_ORDER_EDGES];
@@ -138,7 +139,7 @@ static __cold void add(struct order_graph *g, const struct order_edge *edge)
 {
 	struct elide_slow slow;
 
-	/* Full: no lock for what will not be written. */
+	/* The graph is full: do not enter a slow path for what will not be written. */
 	if (READ_ONCE(g->nr) >= ORDER_MAX_EDGES)
 		return drop();
 	if (!elide_slow_enter(&slow))
@@ -177,7 +178,7 @@ static void edges_to(const struct elide_thread *t, const struct elide_acquired *
 			edge_between(t, &t->acquired[i], acquired);
 }
 
-/* Index in the thread's list, -1 if it is not there. */
+/* Index of the lock in the thread's list, -1 if it is not in it. */
 static int find(const struct elide_thread *t, const void *lock)
 {
 	for (int i = t->nr_acquired; i--;)

@@ -1,26 +1,24 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * order.h - locks taken in orders that can deadlock, ELIDE_ORDER=1.
+ * order.h - locks acquired in orders that can deadlock, ELIDE_ORDER=1.
  *
- * Each thread keeps a list of the locks it holds. When it takes one, there is
- * an edge from the class of every lock held to the class of that one, the
- * first time with both call sites; an edge that closes a circle is written to
- * the data file. What counts:
+ * Each thread keeps a list of the locks that it holds. When it acquires a lock, edges are added
+ * from the class of each lock in the list to the class of that one, with both call sites of the
+ * first time. A circle that an edge closes is written to the data file.
  *
- *   lock call that waits    edges from all that are held, and it is held
- *   trylock, timed call     no edge to it, for it does not wait for ever; it is held
- *   cond_wait               the mutex is taken again: edges from all others held
- *   elided                  as if locked, written down after the commit
- *   relock, second reader   nothing: it is held already
- *   two locks of one class  no edge of the class, or every tree that is walked
- *                           hand over hand would be one; but an edge between the
- *                           two locks themselves, in a graph of its own
+ *   lock call that waits    edges from all locks in the list; it is added to the list
+ *   trylock, timed call     no edge, as it does not wait for ever; it is added to the list
+ *   cond_wait               the mutex is acquired again: edges from all others in the list
+ *   elided                  as a lock call, after the commit
+ *   relock, second reader   nothing: the lock is in the list already
+ *   two locks of one class  no edge between classes, or each tree that is walked hand over
+ *                           hand would be a circle; an edge between the two locks
+ *                           themselves, in a graph of its own
  *   reader after reader     edges, but see order_graph_circle()
- *   custom locks            nothing: whether their callers wait is not known
+ *   custom locks            nothing: it is not known whether their callers wait
  *
- * That all of it was one thread, or that one more lock is always held around
- * it, is not looked at. Must never change what a call answers, and never
- * write anything inside a transaction.
+ * A circle counts also if one thread made all its edges, or if another lock is always held around
+ * them. Must never change what a call returns, nor write anything inside a transaction.
  */
 #ifndef ELIDE_ORDER_H
 #define ELIDE_ORDER_H

@@ -224,7 +224,7 @@ static void challenge(struct learn_class *c)
 	if (!learn_ask(c))
 		return;
 	c->phase = LEARN_INCUMBENT;
-	c->turned = c->half = false;
+	c->half = false;
 	c->pairs = 0;
 	c->sum = c->squares = c->cost = c->reached = 0;
 }
@@ -422,7 +422,6 @@ static struct learn_decision step(struct learn_class *c, const struct learn_epoc
 	}
 	d = challenger ? compare(c, rate, c->first, e) : compare(c, c->first, rate, e);
 	c->half = false;
-	c->turned = !c->turned;
 	return d;
 }
 

@@ -111,7 +111,6 @@ struct learn_site {
  * @challenger: arm that @target has in epochs of the phase LEARN_CHALLENGER
  * @nr_sites:   sites in use
  * @nr_sockets: sockets with threads that use the class
- * @turned:     the order of the present pair of epochs is challenger, incumbent
  * @half:       the first epoch of the present pair is over
  * @pairs:      pairs of the present challenge that are over
  * @departed:   epochs in a row in which @recent was far from @rate, see departs()
@@ -144,7 +143,6 @@ struct learn_class {
 	uint8_t challenger;
 	uint8_t nr_sites;
 	uint8_t nr_sockets;
-	bool turned;
 	bool half;
 	uint8_t pairs;
 	uint8_t departed;

@@ -19,7 +19,7 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Fewer locks are told apart: as the members of a structure, say. */
+/* Fewer locks are a class each: they may be members of a structure. */
 #define ELIDE_ARRAY_LOCKS 16
 
 /**

@@ -88,7 +88,7 @@ static int map_image(const char *path, struct image *image)
 	int fd, err = -ENOENT;
 	void *map;
 
-	/* O_NONBLOCK: the name may be a FIFO's by now. */
+	/* O_NONBLOCK: the name may meanwhile be that of a FIFO. */
 	fd = sys_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0);
 	if (fd < 0)
 		return -ENOENT;

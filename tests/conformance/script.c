@@ -20,7 +20,6 @@
 
 /* Of a script. */
 #define MAX_STEPS 40
-#define MAX_WORDS 6
 #define NR_ACTORS 3
 
 /* So long after its deadline a wait is absurdly late, seconds: no machine is as busy. */

@@ -7,7 +7,7 @@
 set -u
 
 O=$(realpath "${O:-build}") || exit 1
-page=$(realpath "$(dirname "$0")/../../man/elide.7")
+page=$O/man/elide.7
 elide=$O/bin/elide
 lib=$O/lib/libelide-preload.so
 server=$O/tests/tools/looper

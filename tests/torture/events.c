@@ -288,7 +288,6 @@ struct victim {
 	struct worker w;
 	struct cell *cell;
 	const struct calls *calls;
-	bool in_order;
 };
 
 static void let_go(void *arg)

@@ -393,7 +393,7 @@ static unsigned int chances(unsigned int nr, unsigned int interrupted, bool call
 }
 
 /* After an interrupt the section is tried once more, after system calls that is soon given up. */
-static void interrupts_are_told_from_calls(void **state)
+static void interrupts_differ_from_system_calls(void **state)
 {
 	struct policy_try try = {.arm = POLICY_ARM_keen};
 
@@ -425,7 +425,7 @@ static bool is_hopeless_after(uint64_t *counter)
 }
 
 /* What has not been tried in between does not make a row of those that have failed. */
-static void hopeless_is_a_row(void **state)
+static void unelidable_is_three_in_a_row(void **state)
 {
 	begin(1, LONG_NS, LONG_NS);
 	run_for(MS);
@@ -444,8 +444,8 @@ int main(void)
 		cmocka_unit_test(the_clock_goes_round),
 		cmocka_unit_test(a_report_before_the_last),
 		cmocka_unit_test(what_waits_is_not_probed),
-		cmocka_unit_test(interrupts_are_told_from_calls),
-		cmocka_unit_test(hopeless_is_a_row),
+		cmocka_unit_test(interrupts_differ_from_system_calls),
+		cmocka_unit_test(unelidable_is_three_in_a_row),
 	};
 
 	if (adapt_start(4096))

@@ -157,7 +157,7 @@ static void *first_of_thread(void *first)
 }
 
 /* The first four threads of the process look at eight, as many as there are after them at one. */
-static void further_threads_look_at_one(void **state)
+static void further_threads_sample_one(void **state)
 {
 	assert_int_equal(elide_self->first_seen, 8);
 	for (uint32_t nr = elide_data->nr_threads + 1; nr <= 8; nr++) {
@@ -193,7 +193,7 @@ static void counts_are_unbiased(void **state)
 	assert_int_equal(detail.own_stack, sample.stack);
 }
 
-static void alike_are_merged(void **state)
+static void equal_ones_are_merged(void **state)
 {
 	static uint64_t line[16] __cacheline_aligned;
 	struct elide_row *row = row_of((const void *)0x700);
@@ -428,7 +428,7 @@ static void the_holder_of_a_busy_abort(void **state)
 	assert_int_equal(blame.cycles, 7);
 }
 
-static void decisions_are_told(void **state)
+static void decisions_are_in_the_timeline(void **state)
 {
 	const struct policy_window window = {.last_tries = 3, .last_fails = 2};
 	const struct policy_lock policy = {.pause = 256, .skip = 256};
@@ -523,16 +523,16 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(weights_add_up),
 		cmocka_unit_test(few_weights_add_up),
-		cmocka_unit_test(further_threads_look_at_one),
+		cmocka_unit_test(further_threads_sample_one),
 		cmocka_unit_test(counts_are_unbiased),
-		cmocka_unit_test(alike_are_merged),
+		cmocka_unit_test(equal_ones_are_merged),
 		cmocka_unit_test(sampled_by_the_processor),
 		cmocka_unit_test(data_is_named),
 		cmocka_unit_test(stacks_begin_at_the_call),
 		cmocka_unit_test(deep_stacks_are_cut_off),
 		cmocka_unit_test(waits_count_when_they_end),
 		cmocka_unit_test(the_holder_of_a_busy_abort),
-		cmocka_unit_test(decisions_are_told),
+		cmocka_unit_test(decisions_are_in_the_timeline),
 		cmocka_unit_test(a_child_has_its_own),
 		cmocka_unit_test(full_tables_are_counted),
 	};

@@ -43,7 +43,7 @@ static void the_queue_is_found(void **state)
 	}
 }
 
-static void sites_are_told_apart(void **state)
+static void sites_have_arms_of_their_own(void **state)
 {
 	struct world w;
 
@@ -136,7 +136,7 @@ static void a_clock_that_jumps_does_no_harm(void **state)
 }
 
 /* After the clock has jumped back, a challenge does not wait until it reaches its time again. */
-static void a_clock_that_went_back_delays_no_question(void **state)
+static void a_clock_that_went_back_delays_no_challenge(void **state)
 {
 	struct world w;
 	uint64_t end;
@@ -194,13 +194,13 @@ int main(void)
 		cmocka_unit_test(friendly_is_elided),
 		cmocka_unit_test(hostile_is_not),
 		cmocka_unit_test(the_queue_is_found),
-		cmocka_unit_test(sites_are_told_apart),
+		cmocka_unit_test(sites_have_arms_of_their_own),
 		cmocka_unit_test(noise_does_not_cost),
 		cmocka_unit_test(much_is_found_through_noise),
 		cmocka_unit_test(a_change_is_noticed),
 		cmocka_unit_test(a_silent_change_is_noticed),
 		cmocka_unit_test(a_clock_that_jumps_does_no_harm),
-		cmocka_unit_test(a_clock_that_went_back_delays_no_question),
+		cmocka_unit_test(a_clock_that_went_back_delays_no_challenge),
 		cmocka_unit_test(sites_beyond_the_room_share_the_last),
 		cmocka_unit_test(a_new_site_begins_as_its_class),
 		cmocka_unit_test(nothing_happens_without_sections),

@@ -202,7 +202,7 @@ static void budgets_are_apart(void **state)
 }
 
 /* Who has taken the lock is waited for, so often that not all take it in turn; not for ever. */
-static void the_lock_was_taken(void **state)
+static void the_lock_was_locked(void **state)
 {
 	struct policy_config config = config_of(POLICY_ADAPTIVE);
 	struct policy_try try = {.arm = KEEN};
@@ -292,7 +292,7 @@ static unsigned int fail_until_paused(const struct policy_config *config, struct
 	return n;
 }
 
-static void hopeless_aborts_pause_sooner(void **state)
+static void unelidable_aborts_pause_sooner(void **state)
 {
 	struct policy_config config = config_of(POLICY_HPCA);
 	struct policy_lock lock = {0};
@@ -470,12 +470,12 @@ int main(void)
 		cmocka_unit_test(cause_of_each_own_code),
 		cmocka_unit_test(reaction_of_each_policy),
 		cmocka_unit_test(budgets_are_apart),
-		cmocka_unit_test(the_lock_was_taken),
+		cmocka_unit_test(the_lock_was_locked),
 		cmocka_unit_test(chance_is_one_attempt_more),
 		cmocka_unit_test(no_budget_is_one_attempt),
 		cmocka_unit_test(backoff_doubles_to_a_bound),
 		cmocka_unit_test(enter_counts_the_pause_down),
-		cmocka_unit_test(hopeless_aborts_pause_sooner),
+		cmocka_unit_test(unelidable_aborts_pause_sooner),
 		cmocka_unit_test(hpca_does_not_double),
 		cmocka_unit_test(a_lock_is_paused_once),
 		cmocka_unit_test(a_lost_update_of_the_pause_heals),

@@ -53,7 +53,7 @@ static void two_commits_give_hope(void **state)
 }
 
 /* If other threads end four probes, the site is usual again. */
-static void unsure_is_hope(void **state)
+static void four_ended_by_others_are_enough(void **state)
 {
 	struct world w;
 	int n = 0;
@@ -97,7 +97,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(without_hope_it_is_probed_seldom),
 		cmocka_unit_test(two_commits_give_hope),
-		cmocka_unit_test(unsure_is_hope),
+		cmocka_unit_test(four_ended_by_others_are_enough),
 		cmocka_unit_test(without_hope_it_is_not_asked),
 	};
 

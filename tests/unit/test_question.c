@@ -6,7 +6,7 @@
 #include "learn-world.h"
 
 /* Where nothing aborts the only challenge is whether to elide. */
-static void what_cannot_differ_is_not_asked(void **state)
+static void arms_that_cannot_differ_do_not_challenge(void **state)
 {
 	struct learn_decision d;
 	struct world w;
@@ -30,7 +30,7 @@ static const char *const arm_names[] = {
 };
 
 /* In the first rotation each arm of arms.def but "probe" challenges each other one, once. */
-static void each_arm_is_asked_about(void **state)
+static void each_arm_challenges(void **state)
 {
 	for (unsigned int arm = 0; arm < POLICY_NR_ARMS; arm++) {
 		unsigned int asked[POLICY_NR_ARMS] = {0};
@@ -100,7 +100,7 @@ static double share_asked(struct world *w, uint64_t time)
 }
 
 /* Arms that differ by noise alone: one that wins by chance must not begin the rotation anew. */
-static void chance_does_not_begin_it_anew(void **state)
+static void chance_does_not_begin_the_rotation_anew(void **state)
 {
 	struct world w;
 
@@ -157,7 +157,7 @@ static void a_clear_loser_is_cut_off(void **state)
 }
 
 /* Where locking is the only challenger, and far behind, challenges are few. */
-static void what_is_far_behind_is_asked_seldom(void **state)
+static void few_challenges_by_what_is_far_behind(void **state)
 {
 	struct learn_decision d;
 	struct world w;
@@ -182,7 +182,7 @@ static void what_is_far_behind_is_asked_seldom(void **state)
 }
 
 /* Where no thread waits, eliding can gain little: there are a quarter of the challenges. */
-static void without_waits_it_is_asked_seldom(void **state)
+static void few_challenges_without_waits(void **state)
 {
 	unsigned int nr[2] = {0, 0};
 	struct learn_decision d;
@@ -257,14 +257,14 @@ static void a_convoy_is_not_what_is_beaten(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_cannot_differ_is_not_asked),
-		cmocka_unit_test(each_arm_is_asked_about),
+		cmocka_unit_test(arms_that_cannot_differ_do_not_challenge),
+		cmocka_unit_test(each_arm_challenges),
 		cmocka_unit_test(turns_are_for_several_sockets),
-		cmocka_unit_test(chance_does_not_begin_it_anew),
+		cmocka_unit_test(chance_does_not_begin_the_rotation_anew),
 		cmocka_unit_test(one_lucky_pair_does_not_win),
 		cmocka_unit_test(a_clear_loser_is_cut_off),
-		cmocka_unit_test(what_is_far_behind_is_asked_seldom),
-		cmocka_unit_test(without_waits_it_is_asked_seldom),
+		cmocka_unit_test(few_challenges_by_what_is_far_behind),
+		cmocka_unit_test(few_challenges_without_waits),
 		cmocka_unit_test(waits_are_noticed),
 		cmocka_unit_test(a_collapse_is_noticed_through_noise),
 		cmocka_unit_test(a_convoy_is_not_what_is_beaten),

@@ -52,7 +52,7 @@ static int parse(int argc, char **argv, struct run_request *r)
 		say("%s is a setting of the emulated machine: it does nothing without --emulate",
 		    emulator_option);
 	if (r->verbose)
-		run_give(r, setting_find("VERBOSE"), r->verbose > 1 ? "2" : "1");
+		run_give(r, setting_find("VERBOSE"), "1");
 	return 0;
 }
 

@@ -19,7 +19,7 @@ static int cmd_version(int argc, char **argv);
 static const struct command commands[] = {
 	{"run", cmd_run, "run a program with its locks elided, or profiled"},
 	{"report", cmd_report, "lock by lock and call site by call site, what happened"},
-	{"top", cmd_top, "the same of a running process, live"},
+	{"top", cmd_top, "the report of a running process, as it changes"},
 	{"diff", cmd_diff, "what is different between two runs, lock by lock"},
 	{"compare", cmd_compare, "run a program plain and elided: does elision pay?"},
 	{"doctor", cmd_doctor, "can locks be elided on this machine, in this program?"},

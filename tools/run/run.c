@@ -75,7 +75,7 @@ const struct option_desc run_options[] = {
 	{OPT_COUNTERS, "counters", "FILE", "its performance counters at the end; yes: to stderr"},
 	{OPT_DEADLOCK, "deadlock", "HOW", "exit or wait when all threads on it wait for each other"},
 	{'q', "quiet", NULL, "say nothing but faults"},
-	{'v', "verbose", NULL, "the library says what it decides; -vv more"},
+	{'v', "verbose", NULL, "the library prints what it decides at the start"},
 	OPTION_HELP,
 };
 
@@ -196,7 +196,7 @@ int run_apply(int key, struct run_request *r, const char **emulator_option)
 		r->quiet = 1;
 		return 0;
 	case 'v':
-		r->verbose++;
+		r->verbose = 1;
 		return 0;
 	case OPT_SET:
 		return set_by_name(r, optarg);

@@ -167,7 +167,7 @@ static void details(struct page *p, const json_t *row)
 
 	if (!list_size(row, "details"))
 		return;
-	fputs("<h4>Aborts looked at closely</h4>\n<ul class=details>\n", p->out);
+	fputs("<h4>Sampled aborts</h4>\n<ul class=details>\n", p->out);
 	json_array_foreach(json_object_get(row, "details"), i, d)
 		detail(p, d);
 	fputs("</ul>\n", p->out);

@@ -125,7 +125,7 @@ static void findings(struct page *p)
 	}
 	fputs("</ol>\n", p->out);
 	if (nr > FINDING_ROWS_MAX)
-		html_print(p->out, "<p class=more>%zu more rows have findings: they are told with "
+		html_print(p->out, "<p class=more>%zu more rows have findings: they are shown with "
 			   "the row.</p>\n", nr - FINDING_ROWS_MAX);
 }
 
