@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * affinity.c - threads run where they are allowed to; run with --cores=4 --sockets=2.
+ * affinity.c - threads run on the processors of their affinity; run with --cores=4 --sockets=2.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -11,7 +11,7 @@
 #include "emu.h"
 
 #define CPUS 4
-/* Instructions, some ms: longer than any slice of a thread among others. */
+/* Instructions, which take 1 ms or more: longer than a slice of a thread that is not alone. */
 #define WORK 1000000
 
 static volatile int stop, started;
@@ -82,7 +82,7 @@ static void *run_until_stopped(void *arg)
 	return (void *)(long)cpu_now(NULL);
 }
 
-/* Another thread is moved, by its id, while it runs. */
+/* A thread moves another one, by its id, while that runs. */
 static void test_other(void)
 {
 	pthread_t thread;
@@ -155,7 +155,7 @@ static long long timed(long first, long second)
 	return emu_ns() - begun;
 }
 
-/* Two threads on one processor take its time in turn, though others are idle. */
+/* Two threads that are bound to one processor share its time, though other processors are idle. */
 static void test_sharing(void)
 {
 	long long apart = timed(1, 2), together = timed(1, 1);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Programs that run under rtmgrind. They hold RTM instructions as bytes, so any compiler will do.
+# Programs that run under rtmgrind. They have RTM instructions as bytes, for any compiler.
 
 EMULATED_SRC := $(wildcard tests/emulated/*.c)
 EMULATED_CXX := exceptions locks
@@ -13,20 +13,20 @@ EMULATED_BIN := $(EMULATED_SRC:%.c=$(O)/%) $(EMULATED_CXX:%=$(O)/tests/emulated/
 emulated-tests: $(EMULATED_BIN)
 .PHONY: emulated-tests
 
-# A sanitizer's runtime and Valgrind want the same addresses.
+# A sanitizer's runtime and Valgrind need the same addresses.
 $(EMULATED_SRC:%.c=$(O)/%): private SANFLAGS :=
 $(EMULATED_SRC:%.c=$(O)/%): $(O)/%: %.c
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $< -pthread
 
-# No C library, so no start files either.
+# Without a C library, and without its start files.
 $(O)/tests/emulated/bare: tests/emulated/bare.S
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -nostdlib -static -o $@ $<
 
-# Without -mrtm its headers make the speculative mutex a plain one.
+# Without -mrtm oneTBB's headers make the speculative mutex a plain one.
 $(O)/tests/emulated/tbb: CXXFLAGS := -mrtm
 $(O)/tests/emulated/tbb: LDLIBS := -ltbb
 $(EMULATED_CXX:%=$(O)/tests/emulated/%): $(O)/tests/emulated/%: tests/emulated/%.cc

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * caches.c - what an access costs on the simulated machine, and what its first-level cache holds
- * of a transaction.
+ * caches.c - the latency of accesses on the simulated machine, and which transactions fit into its
+ * first-level cache.
  *
  * usage: caches latency L2 LLC MEMORY
  *        caches transfer CLEAN DIRTY
@@ -12,9 +12,10 @@
  *        caches lost SETS WAYS
  *        caches siblings SETS WAYS commits|capacity
  *
- * The arguments are the machine's: SETS and WAYS of the first level, cycles, lines that a read
- * set may have beyond it, and the LEAST and MOST misses of a round. For latency the first level has 32 KiB, the second 64, the last
- * 512. Prints only what is wrong.
+ * The arguments are numbers of the machine: SETS and WAYS of the first level; latencies in cycles;
+ * BEYOND, the lines that a read set may have beyond the first level; and the LEAST and MOST misses
+ * of a round. For latency the first level has 32 KiB, the second 64, the last 512. Prints only what
+ * is wrong.
  */
 #include <pthread.h>
 #include <string.h>
@@ -24,10 +25,11 @@
 
 #define LINE 64
 #define PAGE 4096
-#define MANY 16384 /* lines, more than the last level has */
+#define MANY 16384 /* lines: more than the last level has */
 
-/* Cycles by which an average may be off: what the loop around the accesses costs, and the
- * few lines of the stack.
+/*
+ * Cycles by which an average may differ: for the loop around the accesses, and the few lines of the
+ * stack.
  */
 #define SLACK 4
 
@@ -43,7 +45,7 @@ static char *lines_of(size_t nr)
 	return p;
 }
 
-/* Cycles for reading, or writing, every @stride'th byte. */
+/* Reads or writes @nr bytes that are @stride apart. Return: cycles. */
 static long walk(char *first, long nr, long stride, int write)
 {
 	unsigned long long begun = __builtin_ia32_rdtsc();
@@ -59,7 +61,7 @@ static long walk(char *first, long nr, long stride, int write)
 	return __builtin_ia32_rdtsc() - begun;
 }
 
-/* The same without a cache miss, for @nr accesses. */
+/* Makes @nr accesses to one line. Return: cycles, those of a walk() without a cache miss. */
 static long walk_free(long nr, int write)
 {
 	static char here[LINE];
@@ -76,7 +78,7 @@ static void check_cycles(const char *name, long got, long want)
 	}
 }
 
-/* Cost of an access beyond the first level's, going round @nr lines. */
+/* Reads @nr lines three times. Return: average cycles beyond a first-level hit, the last time. */
 static long round_cost(long nr, long stride)
 {
 	int i;
@@ -96,7 +98,7 @@ static void latency(char **argv)
 	check_cycles("memory", round_cost(MANY, LINE), atol(argv[2]));
 }
 
-/* The threads of a test take turns by this word, in a line of its own. */
+/* The number of the thread whose turn it is. */
 static volatile int turn __cacheline_aligned;
 
 static void wait_for(int which)
@@ -143,7 +145,7 @@ static void transfer(char **argv)
 #define ROUNDS 1000
 #define THREADS 4
 
-/* Cycles between two increments: more than a line's way, so that it is gone by then. */
+/* Cycles between two increments: more than the latency of a line, so that others get it. */
 static unsigned long long work;
 
 static long counters[THREADS][LINE / sizeof(long)] __cacheline_aligned;
@@ -164,7 +166,7 @@ static void *increment(void *arg)
 	return NULL;
 }
 
-/* Cycles a round, all threads at work. */
+/* Lets all threads increment. Return: cycles from one increment to the next. */
 static long increment_all(void)
 {
 	unsigned long long begun = __builtin_ia32_rdtsc();
@@ -179,8 +181,8 @@ static long increment_all(void)
 }
 
 /*
- * A line moves to one core at a time; half of its way is on nobody's behalf but the asker's.
- * At the beginning and at the end not all are at work: a fifth off.
+ * A line moves to one core at a time, and only the second half of its latency keeps others from it.
+ * The average may differ by a fifth, as not all threads run at the beginning and at the end.
  */
 static void contended(char **argv)
 {
@@ -197,7 +199,7 @@ static void contended(char **argv)
 	check("increments", counters[0][0], THREADS * ROUNDS + ROUNDS);
 }
 
-/* Lines of one set of the first level, which is not that of this thread's stack. */
+/* The first line of a set of the first level, which is not the set of this thread's stack. */
 static char *lines_of_set(void)
 {
 	char on_stack;
@@ -208,8 +210,8 @@ static char *lines_of_set(void)
 #define NEW_LINES 16
 
 /*
- * Reads lines in turn, each once more when three others have come after it, and
- * one line before every one of these. Return: cycles.
+ * Reads new lines of a set, each a second time after three others, and one fixed line in front of
+ * each new one. Return: cycles.
  */
 static long read_twice(char *first, long distance)
 {
@@ -218,7 +220,7 @@ static long read_twice(char *first, long distance)
 	char used = 0;
 	long i;
 
-	/* A load whose value is not used may be left out of the translation. */
+	/* VEX may leave out a load whose value is not used. */
 	for (i = 0; i < NEW_LINES; i++) {
 		used += *at;
 		used += at[(1 + i) * distance];
@@ -230,9 +232,9 @@ static long read_twice(char *first, long distance)
 }
 
 /*
- * Eight ways that replace the least recently used line keep a line until it is
- * read again. A tree of bits does not: it protects the half of the set with the
- * line that is read all the time, and all others share the other half.
+ * With exact LRU, eight ways keep each line until its second read. A tree of bits does not: it
+ * protects the half of the set that has the line that is read all the time, and all others share
+ * the other half.
  */
 static void replacement(char **argv)
 {
@@ -250,7 +252,7 @@ static void replacement(char **argv)
 	}
 }
 
-/* Return: 0 committed, else the status. */
+/* Reads or writes lines in a transaction. Return: 0 if it commits, else the status word. */
 static unsigned int transaction(char *first, long nr, long distance, int write)
 {
 	unsigned int status = rtm_begin();
@@ -298,7 +300,7 @@ static void reads(char **argv)
 	expect_capacity("reads beyond that", transaction(set, ways + beyond + 1, sets * LINE, 0));
 }
 
-/* Every line that is read and leaves the first level is lost. */
+/* On this machine each line of a read set that leaves the first level is lost. */
 static void lost(char **argv)
 {
 	char *set = lines_of_set();
@@ -316,7 +318,7 @@ static void *use_set(void *arg)
 	return NULL;
 }
 
-/* The other thread reads other lines of the set that a transaction writes. */
+/* A thread reads lines of the set of which another thread's transaction writes lines. */
 static void siblings(char **argv)
 {
 	char *set = lines_of_set();
@@ -374,7 +376,7 @@ int main(int argc, char **argv)
 		if (s->has_geometry) {
 			sets = atol(argv[2]);
 			ways = atol(argv[3]);
-			/* The first touch of a page would abort a transaction. */
+			/* Touches all pages: the first touch of one would abort a transaction. */
 			walk(memory, MANY * LINE / PAGE, PAGE, 1);
 		}
 		s->run(argv + 2);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * charges.c - what instructions and latencies take, to the cycle.
+ * charges.c - the exact time of instructions and latencies.
  *
  * usage: charges insns|txns|pauses NUMBER
  *
- * Prints the cycles that so many turns of a loop take.
+ * Prints the cycles that NUMBER turns of a loop take.
  */
 #include <string.h>
 

@@ -4,8 +4,8 @@
  *
  * usage: cores THREADS
  *
- * Prints how many processors the program sees, and how long that many threads
- * take for the same work each, in units of the time one alone takes.
+ * Prints the number of processors that the program sees, and the time in which THREADS threads each
+ * do the same work, as a multiple of the time of a single thread.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -13,7 +13,7 @@
 
 #include "emu.h"
 
-/* Ten time slices of 3 ms at a few cycles each. */
+/* Turns of a loop that take at least ten time slices of 3 ms. */
 #define WORK 8000000
 
 static void *work(void *arg)

@@ -4,8 +4,8 @@
  *
  * usage: counter THREADS ITERATIONS COUNTERS
  *
- * The sum must be exact whatever aborts. Prints what happened, all of which
- * is the same for the same seed.
+ * The sum must be exact whatever aborts. Prints commits and aborts, which are the same in each run
+ * with the same seed.
  */
 #include <pthread.h>
 #include <string.h>
@@ -108,7 +108,7 @@ int main(int argc, char **argv)
 	nr_iterations = atoi(argv[2]);
 	nr_counters = atoi(argv[3]);
 	threads = calloc(nr_threads, sizeof(*threads));
-	/* As the library does once its start-up probe is over. */
+	/* The library sends this request when its start-up probe is over. */
 	rtmgrind_request(RTMGRIND_PROBE_DONE, 0, 0);
 
 	begun = emu_ns();

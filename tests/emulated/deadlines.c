@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * deadlines.c - timeouts and dates of calls that the kernel has a part in: locks shared with other
- * processes, priority-inheriting ones, semaphores and queues of the kernel.
+ * deadlines.c - relative and absolute timeouts of calls that involve the host's kernel: for locks
+ * shared with other processes, priority-inheriting locks, semaphores and queues of the kernel.
  *
- * Prints the times it saw, for comparison between runs. What is wrong makes it fail.
+ * Prints the times that the calls took, for comparison between runs. Fails if one is wrong.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -26,14 +26,15 @@
 
 #define MS 1000000LL
 #define SECOND (1000 * MS)
-/* Wake-up latency and the calls around, ns. */
+/* Largest time of a wake-up and of the calls around the one that is measured, ns. */
 #define SLACK 60000
-/* How long the waits of this program last; a whole number of the ticks in which kernels count the
+/*
+ * Timeout of the waits of this program, ns: a multiple of the ticks in which kernels count the
  * timeouts of sockets. Some pass in real time, as another process could end them.
  */
 #define SOON (40 * MS)
 
-/* Memory that a child sees, too. */
+/* Memory that is shared with child processes. */
 static struct shared {
 	pthread_mutex_t mutex;
 	pthread_mutex_t pi;
@@ -63,7 +64,7 @@ static void took(const char *name, long long begun, long long want)
 		check(name, ns, want);
 }
 
-/* @call is to fail with @error after SOON. */
+/* Checks that @call fails with @error after SOON. */
 #define expires(name, call, error)                      \
 	do {                                            \
 		long long begun_ = emu_ns();            \
@@ -123,7 +124,7 @@ static void *lock_until_told(void *unused)
 	return unused;
 }
 
-/* A mutex that another thread has. */
+/* Waits with timeouts for a mutex that another thread has. */
 static void timed_lock(const char *name, pthread_mutex_t *mutex)
 {
 	struct timespec until;
@@ -139,7 +140,7 @@ static void timed_lock(const char *name, pthread_mutex_t *mutex)
 	begun = emu_ns();
 	check(name, pthread_mutex_clocklock(mutex, CLOCK_MONOTONIC, &until), ETIMEDOUT);
 	took(name, begun, SOON / 4);
-	/* Released before this date. */
+	/* The other thread releases the mutex before this date. */
 	until = after(CLOCK_REALTIME, 1000 * SECOND);
 	begun = emu_ns();
 	check(name, pthread_mutex_timedlock(mutex, &until), 0);
@@ -208,7 +209,7 @@ static void *wait_requeue(void *result)
 	return NULL;
 }
 
-/* The waiters of a condition get the lock one after the other. */
+/* The waiters of a condition variable get its priority-inheriting mutex one after the other. */
 static void test_requeue_pi(void)
 {
 	pthread_t threads[3];
@@ -244,7 +245,7 @@ static void *lock_and_end(void *unused)
 	return unused;
 }
 
-/* Of a thread that ends with the lock, whether others wait for it by then or not. */
+/* The owner of a lock ends, before or while another thread waits: that one gets EOWNERDEAD. */
 static void test_owner_dies(void)
 {
 	for (int waits = 0; waits < 2; waits++) {
@@ -277,7 +278,7 @@ static void *lock_second(void *unused)
 	return unused;
 }
 
-/* A lock that closes a circle is refused. */
+/* Acquiring a lock that would close a circle of waiters fails. */
 static void test_circle(void)
 {
 	pthread_t thread;
@@ -370,7 +371,7 @@ static void signal_cond(void)
 	pthread_mutex_unlock(&shared->mutex);
 }
 
-/* Until somebody is there to be woken; the word stays as it is. */
+/* Wakes until there is a waiter, and does not change the word. */
 static void plain_wake(void)
 {
 	while (futex(&shared->word, FUTEX_WAKE, 1, NULL, NULL, 0) != 1)
@@ -385,7 +386,7 @@ static void hold_pi(void)
 	pthread_mutex_unlock(&shared->pi);
 }
 
-/* What another process does ends a wait long before its date, which is far off in real time. */
+/* Another process ends a wait long before its timeout, which would not come in real time. */
 static void test_other_process(void)
 {
 	struct timespec until;
@@ -411,7 +412,7 @@ static void test_other_process(void)
 	pid = child_wakes(hold_pi);
 	check("it has the lock", sem_wait(&shared->sem), 0);
 	check("PI mutex of a child", pthread_mutex_timedlock(&shared->pi, &until), 0);
-	/* A child waits for ours: in the kernel, or in an emulator of its own. */
+	/* A child waits for a lock of this process: in the kernel, or in an emulator of its own. */
 	pid = child_wakes(hold_pi);
 	usleep(20000);
 	pthread_mutex_unlock(&shared->pi);
@@ -435,7 +436,7 @@ int main(void)
 	test_circle();
 	test_kernel_queues();
 	test_sockets();
-	/* Its times are those of the host. */
+	/* What follows depends on real time, so it is not compared. */
 	fflush(stdout);
 	test_other_process();
 	return emu_status();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * deadlock.c - programs that never end, and some that only look like it: deadlock CASE.
+ * deadlock.c - programs that are deadlocked, and some that only seem so: deadlock CASE.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -40,13 +40,13 @@ static void *backwards(void *unused)
 	return unused;
 }
 
-/* For who waits until this begins; the next that happens is that nothing does. */
+/* Tells the test that the program has begun; all threads wait after this. */
 static void say_so(void)
 {
 	fputs("waits\n", stderr);
 }
 
-/* Two threads take two mutexes in different orders. */
+/* Two threads acquire two mutexes in different orders. */
 static int abba(void)
 {
 	pthread_t thread;
@@ -70,7 +70,7 @@ static void *signal_event(void *unused)
 	return unused;
 }
 
-/* The signal comes before anybody waits, and nobody looks whether it did. */
+/* The condition is signalled before the thread waits, which does not check for that. */
 static int missed(void)
 {
 	pthread_t thread;
@@ -86,7 +86,7 @@ static void *join(void *other)
 	return NULL;
 }
 
-/* A thread waits for the end of the one that waits for its own. */
+/* Two threads wait for the end of each other. */
 static int joins(void)
 {
 	pthread_t self = pthread_self(), thread;
@@ -103,7 +103,7 @@ static void *lock_inheriting(void *unused)
 	return unused;
 }
 
-/* A thread with a priority-inheriting mutex waits for what never comes. */
+/* A thread that holds a priority-inheriting mutex waits for a signal that never comes. */
 static int inherits(void)
 {
 	pthread_mutexattr_t attr;
@@ -117,7 +117,7 @@ static int inherits(void)
 	return wait_for_event();
 }
 
-/* SIGALRM ends it, in virtual time. */
+/* SIGALRM ends the wait, in virtual time. */
 static int with_alarm(void)
 {
 	alarm(3600);
@@ -130,7 +130,7 @@ static void leave(int signal)
 	_exit(HANDLER_STATUS);
 }
 
-/* Somebody may send the signal that it handles. */
+/* Another process may send the signal that the program handles. */
 static int with_handler(void)
 {
 	signal(SIGTERM, leave);
@@ -149,7 +149,7 @@ static void *wait_for_signal(void *unused)
 	return unused;
 }
 
-/* The same, in a thread of its own. */
+/* Another process may send the signal that a thread waits for. */
 static int with_sigwait(void)
 {
 	pthread_t thread;

@@ -14,7 +14,7 @@ static volatile char big[1 << 20] __attribute__((aligned(4096)));
 static volatile int ready __cacheline_aligned, go __cacheline_aligned;
 static volatile int intruder_lwp;
 
-/* Functions of their own, so that an instruction address can be told to lie in one. */
+/* Functions of their own, so that it is known which one has the address of an instruction. */
 static void __noinline intrude(void)
 {
 	shared[5] = 1;
@@ -27,7 +27,7 @@ static long __noinline touch_shared(void)
 
 static int lies_in(unsigned long long pc, unsigned long function)
 {
-	/* Longer than either function, shorter than to the next but one. */
+	/* More than the length of either function, less than the distance to the next but one. */
 	return pc >= function && pc < function + 32;
 }
 

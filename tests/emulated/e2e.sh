@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # check: seconds=300 parts=8
 #
-# The whole chain on an emulated machine, launcher to report: e2e.sh [NAME...];
-# O is the build directory. EXACT_SEEDS is how many seeds the programs that count
-# are run with, JOBS how many of them run at a time.
+# All parts together on an emulated machine, from the launcher to the report: e2e.sh [NAME...];
+# O is the build directory. EXACT_SEEDS is the number of seeds that the programs that count
+# run with, JOBS the number of them that run at a time.
 #
 # Prints a line for each test - ok NAME, not ok NAME: why, skip NAME: reason -
-# and a count. Nothing here depends on how fast this machine is.
+# and a count. No test depends on the speed of this machine.
 
 . "${0%/*}/pids.sh"
 . "${0%/*}/../part.sh"
@@ -17,7 +17,7 @@ elide=$O/bin/elide
 index_bench=$O/bin/index_bench
 counter=$O/tests/emulated/locked-counter
 seeds=${EXACT_SEEDS:-50}
-# Longest run of one program, seconds of real time: forty times what the slowest takes.
+# Longest run of one program, seconds of real time: forty times the time of the slowest.
 LIMIT=240
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
@@ -37,8 +37,9 @@ skip() {
 	return 1
 }
 
-# emulate NAME OPTION... -- PROGRAM ARG...: into NAME.data, NAME.out, NAME.err and, as
-# reported, NAME.json. Fails if the program does. Always from the same state of the directory.
+# emulate NAME OPTION... -- PROGRAM ARG...: runs it; the data file is NAME.data, the output
+# NAME.out and NAME.err, the report NAME.json. Fails if the program does. The directory is in the
+# same state before each run.
 emulate() {
 	local name=$1
 
@@ -50,17 +51,17 @@ emulate() {
 		timeout $LIMIT "$elide" report --json --no-children "$name.data" >"$name.json"
 }
 
-# preloaded LIBRARY OPTION... PROGRAM ARG...: what elide run has no option for
+# preloaded LIBRARY OPTION... PROGRAM ARG...: runs it with a library that elide run cannot preload
 preloaded() {
 	local library=$1
 
 	shift
-	# The programs that start it do without the library.
+	# The programs that start it do not load the library.
 	VALGRIND_LIB=$O/libexec/elide timeout -k 5 $LIMIT env LD_PRELOAD="$library" \
 		"$O/libexec/elide/launch" --tool=rtmgrind "$@"
 }
 
-# holds NAME CONDITION...: of NAME.json
+# holds NAME CONDITION...: the condition holds for the report NAME.json
 holds() {
 	local name=$1
 
@@ -80,7 +81,7 @@ has_kccachetest() {
 kccachetest=(kccachetest wicked -th 4 5000)
 bench=("$index_bench" --threads=4 --preload=5000 --ops=20000 --updates=5 --json)
 
-# A program that nobody here wrote
+# A program that is not part of this project
 test_kccachetest_elided() {
 	has_kccachetest && emulate kc --policy=fixed -- "${kccachetest[@]}" && want '^ok$' kc.out &&
 		holds kc 'd["mode"] == "elide"' 'd["machine"]["rtm"] == "emulated"' \
@@ -103,7 +104,7 @@ test_index_bench_elided() {
 			'd["totals"]["acquired"] == 20000' 'd["totals"]["causes"]["conflict"] > 0'
 }
 
-# The emulator's counters say what the library says.
+# The emulator's counters and the library's agree.
 test_counters_agree() {
 	local rate
 
@@ -115,8 +116,8 @@ test_counters_agree() {
 	done
 }
 
-# The same seed, arguments, environment and directory: the same report, byte for byte. The
-# process id is masked, and nothing else: dates and times are the simulated machine's.
+# The same seed, arguments, environment and directory give the same report, byte for byte, except
+# for the process id. Dates and times are those of the simulated machine.
 masked() {
 	sed 's/^  "pid": [0-9]*,$/  "pid": PID,/' "$1.json"
 }
@@ -143,21 +144,21 @@ test_index_bench_repeats() { repeats "${bench[@]}"; }
 test_counter_repeats() { repeats "$counter" 4 300; }
 test_kccachetest_repeats() { has_kccachetest && repeats "${kccachetest[@]}"; }
 
-# Output without what differs from seed to seed.
+# The output without the parts that depend on the seed.
 unvarying() {
 	sed 's/,"seconds".*"check"/,"check"/
 	     s/"\(hits\|done\|seed\)":[0-9]*/"\1":/g'
 }
 
-# exact_run SEED RATE NAME PROGRAM ARG...: the program's output is NAME.want, but for what
-# varies; transactions commit, or at 100 % only abort. Prints nothing if all is well.
+# exact_run SEED RATE NAME PROGRAM ARG...: the program's output is NAME.want, except for the parts
+# that depend on the seed; transactions commit, or with RATE 100 all abort. Prints what is wrong.
 exact_run() {
 	local seed=$1 rate=$2 name=$3 policy=fixed attempts commits
 	local run=$name.$seed.$rate
 
 	shift 3
 	[ $((seed % 2)) = 0 ] || policy=adaptive
-	# Without the watch, which switches elision off where nothing commits; and without
+	# Without the watch, which switches elision off if no transaction commits; and without
 	# further attempts, so that many sections are elided while others hold the lock.
 	timeout -k 5 $LIMIT "$elide" run -q --emulate --seed="$seed" --abort-rate="$rate" \
 		--policy=$policy --set WATCH=0 --set RETRY_CONFLICT=0 --set RETRY_OTHER=0 \
@@ -179,8 +180,8 @@ exact_run() {
 export -f exact_run unvarying
 export elide LIMIT
 
-# exact NAME PROGRAM ARG...: under every seed and rate; NAME.want is its output.
-# SEED in the arguments is the seed.
+# exact NAME PROGRAM ARG...: exact_run with each seed and rate; NAME.want is the program's output.
+# SEED in the arguments is replaced by the seed.
 exact() {
 	local name=$1 seed rate
 
@@ -201,7 +202,7 @@ test_counter_exact() {
 test_counter_checks() {
 	local seed
 
-	# The subject itself: without working locks it must fail, on one of these seeds at least.
+	# The test itself: without working locks the program must fail with one of these seeds.
 	printf '%s\n' '#include <pthread.h>' \
 		'int pthread_mutex_lock(pthread_mutex_t *m) { return m == 0; }' \
 		'int pthread_mutex_trylock(pthread_mutex_t *m) { return m == 0; }' \
@@ -231,13 +232,13 @@ test_btree_spin_exact() { exact_index spin; }
 test_schemes_are_all_tested() {
 	local scheme
 
-	# Those that call pthreads; there is nothing to elide in the others.
+	# The variants that call pthreads; the others have nothing to elide.
 	for scheme in $("$index_bench" --list | awk '$1 == "scheme" && / pthread / { print $2 }'); do
 		declare -F "test_btree_${scheme//-/_}_exact" >/dev/null || fail "$scheme is not" || return
 	done
 }
 
-# RTM that never commits is switched off: said once, and in the report.
+# RTM that never commits is switched off, with one message, and the report tells it.
 test_watch() {
 	emulate watch --policy=fixed --abort-rate=100 --set WATCH=1000 -- "$counter" 4 400 || return
 	[ "$(grep -c 'elision switched off: transactions have stopped committing' watch.err)" = 1 ] &&
@@ -246,7 +247,7 @@ test_watch() {
 		'd["totals"]["attempts"] >= 1000' 'd["totals"]["not_attempted"] > 0'
 }
 
-# Two eliders on one lock: ours stands down.
+# The C library elides, too: the library of this project leaves the lock to it.
 test_glibc_elision() {
 	GLIBC_TUNABLES=glibc.elision.enable=1 emulate glibc -- "$counter" 4 100 || return
 	[ "$(grep -c "elision switched off: glibc's own elision is on" glibc.err)" = 1 ] &&
@@ -255,24 +256,24 @@ test_glibc_elision() {
 		'd["totals"]["acquired"] == d["totals"]["not_attempted"] > 0'
 }
 
-# figure NAME KEY: a number that index_bench printed
+# figure NAME KEY: prints a number of index_bench's output
 figure() {
 	sed -n "s/.*\"$2\":\([0-9.]*\).*/\1/p" "$1.out"
 }
 
-# between LOW A/B HIGH: the ratio of two numbers
+# between LOW A/B HIGH: the ratio of two numbers is in that range
 between() {
 	awk -v low="$1" -v a="${2%/*}" -v b="${2#*/}" -v high="$3" \
 		'BEGIN { exit !(b > 0 && a / b >= low && a / b <= high) }' || fail "$2 is not from $1 to $3"
 }
 
-# --mode=off: the same machine, unelided and uncounted
+# --mode=off: the same machine, without elision and without counts
 test_off_is_not_counted() {
 	emulate off --mode=off --cores=4 -- "${bench[@]}" && want '"check":"ok"' off.out || return
 	[ ! -e off.data ] || fail 'a data file was written'
 }
 
-# Simulated time depends on the work and on the cores, not on this machine.
+# Simulated time depends on the work and on the simulated cores, not on this machine.
 test_virtual_time() {
 	local search=("$index_bench" --threads=4 --preload=2000 --updates=0 --scheme=rwlock --json)
 
@@ -284,7 +285,7 @@ test_virtual_time() {
 	between 3.0 "$(figure one seconds)/$(figure four seconds)" 6.0
 }
 
-# With one processor the adaptive policy has nothing to win: locks are only counted, unless insisted.
+# With one processor elision cannot gain: locks are only counted, unless an option insists.
 test_one_processor() {
 	local options mode
 
@@ -304,7 +305,7 @@ test_one_processor() {
 	"$elide" report lone.data | grep -q 'there is one processor' || fail 'it does not say why'
 }
 
-# What it is for: a tree under one mutex.
+# The purpose of elision: a tree under one mutex.
 test_elided_is_faster() {
 	local plain elided
 
@@ -313,14 +314,14 @@ test_elided_is_faster() {
 	for policy in fixed adaptive; do
 		emulate on --policy=$policy --cores=4 -- "${bench[@]}" || return
 		elided=$(figure on throughput_ops_s)
-		# Whatever is gained must be more than rounding.
+		# The gain must be larger than the rounding.
 		between 1.1 "$elided/$plain" 100 || return
 		awk -v p=$policy -v a="$elided" -v b="$plain" \
 			'BEGIN { printf "index_bench, %s: %.2f times the throughput of --mode=off\n", p, a / b }'
 	done
 }
 
-# A processor without RTM: contention is measured, elision is not spoken of.
+# A processor without RTM: contention is measured, and the report does not mention elision.
 test_profile_without_rtm() {
 	rm -f none.data*
 	ELIDE_OUTPUT=none.data preloaded "$O/lib/libelide-preload.so" -q --rtm=no --cores=4 \
@@ -338,7 +339,7 @@ test_profile_without_rtm() {
 		'all(row["state"] == "profiled" for row in d["rows"])'
 }
 
-# A program that deadlocks is ended, unless the user says otherwise.
+# A program that deadlocks is ended, unless an option tells to let it wait.
 test_deadlock() {
 	timeout -k 5 $LIMIT "$elide" run -q --emulate -- "$O/tests/emulated/deadlock" abba 2>err
 	[ $? = 3 ] || fail "exit $? instead of 3" || return
@@ -348,7 +349,7 @@ test_deadlock() {
 	[ $? = 124 ] && ! grep -q Deadlock err || fail "DEADLOCK=wait has no effect"
 }
 
-# same_as_native PROGRAM ARG...: output and exit status, elided on the emulated machine
+# same_as_native PROGRAM ARG...: elided on the emulated machine, output and exit status are the same
 same_as_native() {
 	local native emulated
 
@@ -400,7 +401,7 @@ test_shell_pipeline() {
 		false || echo no >&2; exit 7'
 }
 
-# named FILE: how many of the details name a block of the heap by the function that allocated it
+# named FILE: prints the number of details that name a heap block by the function that allocated it
 named() {
 	python3 - "$1" <<'END'
 import json, sys
@@ -410,7 +411,7 @@ print(sum(d["data"]["type"] == "heap" and "chunk_alloc" in [f["symbol"] for f in
 END
 }
 
-# The nodes of an index are in blocks from malloc(): with --heap they are named by where that was.
+# The nodes of an index are in blocks from malloc(): with --heap the caller of that is their name.
 test_heap_is_named() {
 	local index=("$index_bench" --threads=8 --preload=200 --ops=20000 --updates=100)
 
@@ -420,7 +421,7 @@ test_heap_is_named() {
 	[ "$(named no-heap.json)" = 0 ] || fail "blocks are named without --heap"
 }
 
-# The launcher has the emulator find stacks unless the library asks for none. The program says
+# The launcher has the emulator unwind stacks unless the library needs none. The program prints
 # what is missing; timer interrupts, which the library lets begin, may disturb its other checks.
 test_stacks_are_asked_for() {
 	local evidence=$O/tests/emulated/evidence
@@ -431,8 +432,8 @@ test_stacks_are_asked_for() {
 	grep -q '^own frames' no-stacks.out || fail 'stacks that nobody asked for'
 }
 
-# What one fact is called: a lock that nothing contends for, elided or only counted, and with or
-# without another one that is contended.
+# The words of the report for an uncontended lock, elided or only counted, and with or without a
+# contended one beside it.
 test_uncontended_in_each_mode() {
 	local mode program=$O/tests/emulated/idle
 	local quiet='all(r["verdict"] == "neutral" and "uncontended" in [f["advice"] for f in r["findings"]]

@@ -2,8 +2,8 @@
 /*
  * emu.h - what the programs that run under rtmgrind share.
  *
- * They contain RTM instructions without any further gate: emu_require() must
- * come first in main(), and lets none of them run outside the emulator.
+ * They have RTM instructions that do not check whether the processor has RTM: main() must call
+ * emu_require() first, which ends a program that does not run under rtmgrind.
  */
 #ifndef TESTS_EMU_H
 #define TESTS_EMU_H
@@ -16,7 +16,7 @@
 #include "../../lib/emulator.h"
 #include "../../lib/rtm.h"
 
-/* Exit status that says: not under rtmgrind. */
+/* Exit status of a program that does not run under rtmgrind. */
 #define EMU_SKIP 77
 
 static int emu_failed __attribute__((unused));
@@ -29,7 +29,7 @@ static inline void emu_require(void)
 	}
 }
 
-/* One line per check; the program's status is emu_status(). */
+/* Prints one line for each failed check; emu_status() is the program's exit status. */
 #define check(name, got, want)                                                          \
 	do {                                                                            \
 		long long got_ = (got), want_ = (want);                                 \
@@ -53,7 +53,7 @@ static inline long long emu_ns(void)
 	return ts.tv_sec * 1000000000LL + ts.tv_nsec;
 }
 
-/* The last abort of this thread; fails the check of that name if there is none. */
+/* The record of this thread's last abort. The check @name fails if there is none. */
 static inline struct rtmgrind_abort emu_last_abort(const char *name)
 {
 	struct rtmgrind_abort abort = {0};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * ended.c - threads that end: others join them, the first one too, and ask whether they live.
+ * ended.c - threads that end, the first one, too: others join them, and check whether they live.
  *
- * Prints when each was seen to be gone, for comparison between runs.
+ * Prints the times at which threads were found to have ended, for comparison between runs.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -32,7 +32,7 @@ static void *end_soon(void *arg)
 	return NULL;
 }
 
-/* Looks from when it has begun until it is gone; then it stays so. */
+/* Checks a thread from its beginning until it has ended; then it must not live again. */
 static void watch(long number)
 {
 	int tid, looks = 0;
@@ -57,7 +57,7 @@ static void *others(void *unused)
 
 	check("join the first thread", pthread_join(main_thread, &result), 0);
 	check("its result", (long)result, 7);
-	/* As on Linux: it stays as a zombie while the process lives. */
+	/* As on Linux, the first thread stays as a zombie while the process lives. */
 	check("the first thread", ask(getpid(), 0), 0);
 	for (i = 0; i < NR_THREADS; i++) {
 		pthread_create(&thread, NULL, end_soon, (void *)i);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * evidence.c - what the record of an abort says about who did what: the bytes that both threads
- * touched, the other's section, faults, sets of the cache, and both stacks.
+ * evidence.c - the record of an abort: the bytes that both threads touched, the other thread's
+ * section, faults, sets of the cache, and both stacks.
  *
- * For --stacks=yes. With an argument: the machine has caches and page faults.
+ * Run with --stacks=yes. With an argument the machine has caches and page faults.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -17,7 +17,7 @@
 #include "emu.h"
 
 #define PAGE 4096
-/* Of the first-level cache, in all models that this runs on. */
+/* Sets of the first-level cache of all machines that this runs on. */
 #define SETS 64
 #define WAYS 8
 /* Bytes @first to @last of a line. */
@@ -30,7 +30,7 @@ static volatile int zero, one = 1;
 static int only_reads;
 static struct rtmgrind_abort last;
 
-/* Functions of their own, so that an address can be told to lie in one; no calls become jumps. */
+/* Functions of their own, so that it is known which one has an address; no call becomes a jump. */
 static void __noinline inner(void (*act)(void))
 {
 	act();
@@ -43,13 +43,13 @@ static void __noinline outer(void (*act)(void))
 	__asm__ volatile("" ::: "memory");
 }
 
-/* None of the functions asked for is longer. */
+/* Whether an address is in a function; none of those that are checked has more bytes than this. */
 static int lies_in(unsigned long long pc, const void *function)
 {
 	return pc >= (unsigned long)function && pc < (unsigned long)function + 192;
 }
 
-/* The other thread's deeds. */
+/* What the other thread does. */
 static void __noinline write_5(void)
 {
 	shared[5] = 1;
@@ -74,7 +74,7 @@ static void __noinline txn_write_5(void)
 	}
 }
 
-/* What the other thread says with RTMGRIND_SECTION, and then does. */
+/* The section that the other thread passes with RTMGRIND_SECTION, and what it does then. */
 struct deed {
 	void (*act)(void);
 	unsigned long section;
@@ -96,7 +96,7 @@ static void __noinline touch(long i)
 	(void)shared[i];
 }
 
-/* Reads words 0 and 2, and writes 1 and half of 3; some of it again and again, until it aborts. */
+/* Reads words 0 and 2, and writes word 1 and half of word 3; reads some again until it aborts. */
 static void __noinline victim(void)
 {
 	if (rtm_begin() != RTM_STARTED)
@@ -177,7 +177,7 @@ static void *doomed(void *arg)
 	return NULL;
 }
 
-/* The section's thread is another one in a child process, and has said nothing yet. */
+/* A child process has passed no section, though its parent has. */
 static void test_section_fork(void)
 {
 	static const struct rtmgrind_call call = {.kind = 2, .site = 0x5678};
@@ -213,7 +213,7 @@ static void test_other_stack(void)
 	check("and its", lies_in(last.other_frames[3] - 1, other), 1);
 }
 
-/* The last abort of a transaction around @act, whose stack begins @depth functions further in. */
+/* The record of a transaction around @act; its stack begins @depth functions further in. */
 static void alone(const char *name, void (*act)(void), int cause, unsigned int depth)
 {
 	if (rtm_begin() == RTM_STARTED) {
@@ -223,7 +223,7 @@ static void alone(const char *name, void (*act)(void), int cause, unsigned int d
 	last = emu_last_abort(name);
 	check(name, last.cause, cause);
 	check("own frames", last.nr_own >= depth + 3 && last.nr_own <= RTMGRIND_FRAMES, 1);
-	/* That of a line that fell out is the one that had brought it in. */
+	/* For a line that left the cache, the record has the access that had brought it in. */
 	if (cause != RTMGRIND_CAUSE_CAPACITY)
 		check("own instruction", last.own_frames[0], last.own_pc);
 	check("in act", lies_in(last.own_frames[depth] - !!depth, act), 1);
@@ -381,7 +381,7 @@ static void __noinline raise_it(void)
 	__asm__ volatile("" ::: "memory");
 }
 
-/* Up through the frame that the kernel makes. */
+/* A stack through the frame of a signal handler. */
 static void test_stack_signal(void)
 {
 	unsigned long i;
@@ -398,7 +398,7 @@ static void test_stack_signal(void)
 int main(int argc, char **argv)
 {
 	emu_require();
-	/* Pages are there, and functions of libraries are found. */
+	/* Touches the pages, and has the dynamic linker look the functions up. */
 	shared[0] = zero = 0;
 	call_kernel();
 	test_bytes();

@@ -2,7 +2,8 @@
 /*
  * hle.c - XACQUIRE and XRELEASE: hle elides|ignored.
  *
- * The argument says what the machine does. Prints what is wrong. The hints are prefixes without effect where there is no HLE.
+ * The argument tells whether the machine has HLE; without it the hints have no effect. Prints what
+ * is wrong.
  */
 #include <cpuid.h>
 #include <pthread.h>
@@ -14,19 +15,19 @@
 #define XRELEASE ".byte 0xf3; "
 #define NR_LOOKS 2000
 #define NR_ROUNDS 40
-/* Clocks of two threads are compared: each may run ahead by two quanta of 200 instructions. */
+/* Cycles by which two threads' clocks may differ: two quanta of 200 instructions, and more. */
 #define SLACK 1000
 
 static int elides;
-/* A line each. */
+/* Words in lines of their own. */
 static struct word {
 	volatile unsigned int value;
 	unsigned int pad[31];
 } first, second, data __attribute__((aligned(64)));
 
 /*
- * PAIR(name, before, acquire, release): the lock is the 8 bytes at RDI, @before at first.
- * RAX, RBX, RCX and RDX are 0, 0, 1 and 1, for CMPXCHG8B 0, 0, 1 and 5.
+ * PAIR(name, before, acquire, release): the lock has 8 bytes at RDI, whose value is @before at
+ * first. RAX, RBX, RCX and RDX are 0, 0, 1 and 1; for CMPXCHG8B they are 0, 0, 1 and 5.
  */
 #define PAIRS(PAIR)                                                                             \
 	PAIR(xchg_mov_c7, 0, "xchg %%ecx, (%%rdi)", "movl $0, (%%rdi)")                         \
@@ -108,7 +109,7 @@ static void spin_acquire(struct word *lock)
 			cpu_relax();
 }
 
-/* Each runs @code inside: the first try aborts, the second has the lock really. */
+/* Runs @code in a region: the first execution aborts, the second one has locked the lock. */
 #define aborts_once(name, code)                                        \
 	do {                                                           \
 		int inside_;                                           \
@@ -138,13 +139,13 @@ static void test_aborts(void)
 		aborts_once("xbegin", if (rtm_begin() == RTM_STARTED) rtm_end());
 	}
 
-	/* Registers are as they were in front of the XACQUIRE, RAX too. */
+	/* After an abort the registers, RAX included, are those in front of the XACQUIRE. */
 	__asm__ volatile("mov $0x1234, %%eax\n\tmov $1, %%ecx\n\t" XACQUIRE "xchg %%ecx, %1\n\t"
 			 "add $1, %%eax\n\tpause\n\t" XRELEASE "movl $0, %1"
 			 : "=&a"(a), "+m"(first.value)::"rcx", "memory", "cc");
 	check("registers", a, 0x1235);
 
-	/* Only the next execution takes the lock really. */
+	/* Only the next execution of the XACQUIRE locks the lock. */
 	first.value = 0;
 	acquire(&first);
 	inside = rtm_test();
@@ -163,7 +164,7 @@ static void test_mismatch(void)
 	check("other value: not elided", inside, 0);
 	check("other value: written", first.value, 2);
 
-	/* Narrower than what was acquired. */
+	/* The release writes fewer bytes than the acquisition. */
 	first.value = 0;
 	acquire(&first);
 	inside = rtm_test();
@@ -189,7 +190,7 @@ static void test_nesting(void)
 	check("two locks: over", inside, 0);
 	check("two locks: free", first.value + second.value, 0);
 
-	/* Released in the order of acquisition; only the elided may be left over. */
+	/* Released in the order of acquisition: the second release ends the region. */
 	acquire(&first);
 	acquire(&second);
 	between = rtm_test();
@@ -215,7 +216,7 @@ static void test_in_rtm(void)
 	check("in RTM the lock is written", seen, 2);
 }
 
-/* The owner: when it was in its elided section. */
+/* Beginning and end of the owner's elided sections. */
 static struct {
 	unsigned long long begin, end;
 	int elided;
@@ -248,7 +249,7 @@ static void *own(void *unused)
 	return unused;
 }
 
-/* Others see the lock free while it is elided, and taken while it is not. */
+/* Other threads see the lock free while it is elided, and taken while it is locked. */
 static void test_seen_free(void)
 {
 	static struct {
@@ -265,14 +266,14 @@ static void test_seen_free(void)
 	for (int i = 0; i < NR_LOOKS; i++) {
 		looks[i].value = first.value;
 		looks[i].at = now();
-		/* So that the looks last about as long as the rounds, whatever the compiler. */
+		/* So that the reads of the lock last about as long as the rounds. */
 		for (volatile int pace = 0; pace < 20; pace++)
 			;
 	}
 	pthread_join(owner, NULL);
 	for (int r = 0; r < NR_ROUNDS; r++)
 		for (int i = 1; i < NR_LOOKS; i++)
-			/* The look is somewhere between two readings of the clock. */
+			/* The lock was read between two readings of the clock. */
 			if (looks[i - 1].at > rounds[r].begin + SLACK &&
 			    looks[i].at < rounds[r].end - SLACK) {
 				hits++;
@@ -304,7 +305,7 @@ static void test_counter(void)
 	check("counter", shared, 4 * 300);
 }
 
-/* Threads with a counter each and one lock: nothing but the lock is shared. */
+/* Threads that each have a counter, and share one lock and nothing else. */
 static void test_disjoint(void)
 {
 	static struct word counters[4] __attribute__((aligned(64)));

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * idle.c - idle [quiet]: locks that nothing contends for, beside one that is contended. Each
- * of four threads has a lock of its own, taken in own(). The first one also takes a static lock
- * in once() and again(), which no other thread does. All take common_lock in common(), where
- * they write to lines of their own; not if the argument is there.
+ * idle.c - uncontended locks beside a contended one: idle [quiet]
+ *
+ * Each of four threads has a lock of its own, which it acquires in own(). The first thread also
+ * acquires a static lock in once() and again(), which no other thread does. Without the argument
+ * all acquire common_lock in common(), where they write to lines of their own.
  */
 #include <pthread.h>
 #include <stdlib.h>
 
 #define NR_THREADS 4
 #define ROUNDS     300
-/* Increments in a section: it takes most of a round, so that a shared lock has to be waited for. */
+/* Increments in a section, which take most of a round, so that threads wait for a shared lock. */
 #define WORK       60
 
 struct worker {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * isolation.c - other threads never see a transaction half done: not by plain
- * loads, not by atomics, and not through the kernel's eyes in write(2).
+ * isolation.c - other threads never see a part of a transaction's writes: not with plain loads, not
+ * with atomic instructions, and not with write(2), in which the kernel reads.
  */
 #include <pthread.h>
 #include <unistd.h>

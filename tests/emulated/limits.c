@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * limits.c - RLIMIT_AS counts what the program maps, and nothing of the emulator's.
+ * limits.c - RLIMIT_AS limits the program's mappings, without those of the emulator.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -13,10 +13,10 @@
 #include "emu.h"
 
 #define MIB (1UL << 20)
-/* Room that is left to the program. */
+/* MiB that the limit leaves to the program. */
 #define ROOM 20
 
-/* Bytes that the program has mapped; nothing is mapped here for that. */
+/* Bytes that the program has mapped. Maps nothing itself. */
 static size_t mapped(void)
 {
 	static FILE *file;
@@ -54,7 +54,7 @@ static void *nothing(void *unused)
 	return unused;
 }
 
-/* All the room is used, by blocks of a mebibyte; then nothing fits, and all the same it goes on. */
+/* Uses all of the room with blocks of 1 MiB: the next mapping fails, and the program goes on. */
 static void test_full(void)
 {
 	static char *blocks[ROOM + 1];
@@ -83,7 +83,7 @@ static void test_full(void)
 	check("mremap, fits", mremap(blocks[1], MIB, 2 * MIB, MREMAP_MAYMOVE) != MAP_FAILED, 1);
 }
 
-/* A child has its parent's limit, and what it starts has it too, on the host. */
+/* A child process has its parent's limit, and so has a program that it executes on the host. */
 static void test_children(void)
 {
 	int status = -1;

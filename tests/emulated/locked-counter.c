@@ -1,22 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * locked-counter.c - a plain pthread program that counts under every kind of
- * lock: locked-counter THREADS ROUNDS. Who elides the locks, if anybody, is a
- * preloaded library.
+ * locked-counter.c - a plain pthread program that counts under each kind of lock: locked-counter
+ * THREADS ROUNDS. Its locks are elided only if a preloaded library does so.
  *
- * Prints the counts, which are the same in every correct run. Exits with 1 and
- * says what is wrong if one is not exact, if a reader saw half of an update, or if
- * a lock is not free at the end.
+ * Prints the counts, which are the same in each correct run. Prints what is wrong and exits with 1
+ * if a count is not exact, if a reader saw half of an update, or if a lock is not free at the end.
  */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #define MAX_THREADS 64
-#define CELLS	    4 /* few, so that sections of several threads meet */
+#define CELLS	    4 /* few, so that several threads write the same one */
 #define START	    1000
 
-/* On a cache line of its own. */
+/* A counter on a cache line of its own. */
 struct cell {
 	long value;
 } __attribute__((aligned(64)));
@@ -27,24 +25,24 @@ static pthread_mutex_t inner = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t tried = PTHREAD_MUTEX_INITIALIZER;
 static pthread_rwlock_t rwlock = PTHREAD_RWLOCK_INITIALIZER;
 static pthread_spinlock_t spin;
-static pthread_barrier_t start; /* or the first thread would be done before the last begins */
+static pthread_barrier_t start; /* the first thread must not end before the last begins */
 
 static struct cell by_mutex[CELLS], by_spin[CELLS], by_try[CELLS];
-static struct cell twins[2];	      /* always equal, under the rwlock */
-static struct cell accounts[CELLS];   /* their sum stays, under outer and inner */
+static struct cell twins[2];	      /* equal whenever the rwlock is free */
+static struct cell accounts[CELLS];   /* their sum is constant whenever outer is free */
 static struct cell torn[MAX_THREADS]; /* times that a reader saw unequal twins */
 
 static long rounds;
 static int failures;
 
-/* Its own random numbers: rand() has a lock. Knuth's MMIX constants. */
+/* Random numbers of a thread, as rand() has a lock. The constants are those of Knuth's MMIX. */
 static unsigned int draw(unsigned long long *state)
 {
 	*state = *state * 6364136223846793005ull + 1442695040888963407ull;
 	return *state >> 33;
 }
 
-/* Load and store apart; others come in between, in the loop, if nothing keeps them out. */
+/* Loads and stores with a loop in between, in which other threads run if no lock excludes them. */
 static void add(struct cell *cell, long n)
 {
 	long value = *(volatile long *)&cell->value;
@@ -62,7 +60,7 @@ static void add_by_try(unsigned int cell)
 	pthread_mutex_unlock(&tried);
 }
 
-/* Whoever changes accounts holds outer; inner is another lock to nest. */
+/* Changes accounts under the lock outer, in which it nests the lock inner. */
 static void transfer(unsigned int from, unsigned int to)
 {
 	pthread_mutex_lock(&outer);

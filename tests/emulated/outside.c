@@ -2,9 +2,9 @@
 /*
  * outside.c - waits that another process ends, while a timer of virtual time is armed.
  *
- * Each wait is ended by a child long before the alarm, which would end the program; and each is
- * interrupted by an alarm where no child ends it. First the thread that waits is the only one,
- * then another one waits, too, for what never comes.
+ * A child process ends each wait long before an alarm, which would end the program; and an alarm
+ * interrupts each wait that no child ends. This is done first with a single thread, and then with
+ * a second one that waits for an event that never comes.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -28,9 +28,9 @@
 
 /* Real time that a child waits before it ends a wait, us. */
 #define CHILD_US 10000
-/* The alarm that must not come; it would in real time. */
+/* The alarm that must not come, s. */
 #define LATE_SECONDS 60
-/* The alarm that comes, us. */
+/* The alarm that interrupts a wait, us. */
 #define SOON_US 20000
 
 struct message {
@@ -91,12 +91,12 @@ static void send_message(void)
 	msgsnd(msgs, &message, sizeof(message.text), 0);
 }
 
-/* The child ends, and with it the locks that it takes here at its start. */
+/* The child acquires locks at its start, which are released when it ends. */
 static void take_flock(void)
 {
 	char path[32];
 
-	/* As a file opened anew. */
+	/* Opened a second time, as flock() locks belong to the open file. */
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", file);
 	flock(open(path, O_RDWR), LOCK_EX);
 }
@@ -205,8 +205,8 @@ static int do_fcntl(void)
 static const struct {
 	const char *name;
 	int (*wait)(void);
-	void (*begin)(void);	/* by the child, at once */
-	void (*wake)(void);	/* and later */
+	void (*begin)(void);	/* called by the child at its start */
+	void (*wake)(void);	/* called by the child after CHILD_US */
 } waits[] = {
 	{"waitpid", do_waitpid, NULL, end},
 	{"waitid", do_waitid, NULL, end},
@@ -223,7 +223,7 @@ static const struct {
 	{"fcntl", do_fcntl, take_fcntl, end},
 };
 
-/* A child that does, later, what the wait is for; it has begun when this returns. */
+/* Starts a child that calls @begin before this returns, and @wake after CHILD_US. */
 static pid_t start_child(void (*begin)(void), void (*wake)(void))
 {
 	int begun[2];
@@ -270,7 +270,7 @@ static void count(int signal)
 	nr_alarms++;
 }
 
-/* The child goes on for as long as the alarm needs, and longer. */
+/* The child lives until after the alarm. */
 static void test_interrupted(size_t i)
 {
 	pid_t pid = start_child(waits[i].begin, pause_for_ever);
@@ -313,7 +313,7 @@ static void *arm(void *unused)
 	return unused;
 }
 
-/* The thread that sets the alarm ends, while another one is already waiting. */
+/* The thread that sets the alarm ends while another thread waits already. */
 static void test_timer_of_another(void)
 {
 	pid_t pid = start_child(NULL, pause_for_ever);
@@ -341,7 +341,7 @@ static void count_shared(int signal)
 	++*nr_user_signals;
 }
 
-/* Each comes as soon as the one before it was handled. */
+/* Sends each signal when the one before was handled. */
 static void send_signals(void)
 {
 	int sent;
@@ -384,7 +384,7 @@ static void set_up(void)
 	msgs = msgget(IPC_PRIVATE, 0600);
 	file = memfd_create("elide-outside", 0);
 	listener = socket(AF_UNIX, SOCK_STREAM, 0);
-	/* A name of its own, in no directory. */
+	/* An abstract address: the name of no file. */
 	snprintf(address.sun_path + 1, sizeof(address.sun_path) - 1, "elide-outside-%d", getpid());
 	sem = mmap(NULL, sizeof(*sem), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (sems < 0 || msgs < 0 || file < 0 || pipe(fds) || sem_init(sem, 1, 0) ||

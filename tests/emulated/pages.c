@@ -2,7 +2,7 @@
 /*
  * pages.c - the first touch of a page in a transaction: pages faults|given.
  *
- * The argument says what the machine does: a page fault aborts, or there are none.
+ * The argument tells whether page faults abort on the machine, or whether it has none.
  */
 #include <string.h>
 #include <sys/mman.h>
@@ -15,7 +15,7 @@
 static int faults;
 static volatile int sink;
 
-/* Return: the cause of the abort, RTMGRIND_CAUSE_NONE if it commits. */
+/* Touches a page in a transaction. Return: cause of the abort, RTMGRIND_CAUSE_NONE: it commits. */
 static unsigned int attempt(volatile char *at, int write)
 {
 	unsigned int status = rtm_begin();
@@ -71,7 +71,7 @@ int main(int argc, char **argv)
 {
 	emu_require();
 	faults = argc > 1 && strcmp(argv[1], "faults") == 0;
-	/* The stack is touched too. */
+	/* Touches the page of the stack first. */
 	attempt(&(volatile char){0}, 1);
 	test_first_touch(0);
 	test_first_touch(1);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * peers.c - two processes, each on a machine of its own or one of them on the host, share locks,
- * semaphores and a condition variable: nobody is left waiting, and the locks exclude.
+ * semaphores and a condition variable: each wait ends, and the locks exclude.
  *
- * peers [FD]: starts itself again, by its whole name, with the descriptor of the shared memory.
+ * peers [FD]: starts itself again, by its full name, with the descriptor of the shared memory.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -17,7 +17,7 @@
 #define NR_THREADS 2
 #define NR_SECTIONS 100
 #define NR_TURNS 100
-/* A date that does not come in a test. */
+/* A timeout that is longer than the test, s. */
 #define LATE_SECONDS 1000
 
 enum { PLAIN, ROBUST, INHERITS, NR_MUTEXES };
@@ -73,7 +73,7 @@ static void *sections(void *unused)
 			check("lock", i % 2 ? pthread_mutex_lock(mutex) :
 					      pthread_mutex_timedlock(mutex, &until), 0);
 			count = shared->counts[m];
-			/* Now and then so long that the others come to wait. */
+			/* In one of ten rounds, long enough for the others to wait. */
 			if (i % 10 == m)
 				usleep(200);
 			shared->counts[m] = count + 1;

@@ -4,11 +4,11 @@
 # For tests that compare emulated runs: process ids are the host's, and a program whose id has
 # more digits takes longer to print it, and has a longer environment.
 
-# Of each call of settle_pids, how many digits the ids have.
+# The number of digits of process ids at each call of settle_pids.
 pid_digits=''
 
-# settle_pids: to be called before each run. The next 3000 processes, more than others start until
-# those of the run are there, have ids of one length; of five digits where there are no longer ones.
+# settle_pids: to be called before each run. Starts processes until the next 3000 ids, more than
+# are used until the processes of the run have begun, have the same number of digits: five or more.
 settle_pids() {
 	local pid limit room=3000 max
 
@@ -18,14 +18,14 @@ settle_pids() {
 		limit=$(echo "$pid" | sed 's/./9/g')
 		[ "$limit" -lt "$max" ] || limit=$max
 		[ ${#pid} -lt 5 ] || [ $((limit - pid)) -le $room ] || break
-		# Uses up some.
+		# Uses up ten ids.
 		for limit in 1 2 3 4 5 6 7 8 9 10; do (:); done
 	done
 	pid_digits="$pid_digits ${#pid}"
 }
 
-# like_pids COMMAND...: the command makes several runs. Makes them again if ids have become longer
-# from one to the next. Returns what the command does the last time.
+# like_pids COMMAND...: the command makes several runs. Executes it again, at most three times in
+# all, if the number of digits of ids has changed between two runs. Returns its last status.
 like_pids() {
 	local tries=3 status
 

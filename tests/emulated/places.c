@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * places.c - where threads are put.
+ * places.c - the processors on which threads are placed.
  *
  * usage: places THREADS
  *
- * Prints the processors and the nodes that threads have that all run at once.
+ * Prints the processors and the nodes of THREADS threads that run at the same time.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -23,7 +23,7 @@ struct place {
 	unsigned int node;
 };
 
-/* None of them waits in the kernel, where it would give up its processor. */
+/* A thread that does not wait in the kernel, where it would give up its processor. */
 static void *stay(void *arg)
 {
 	struct place *place = arg;
@@ -47,7 +47,7 @@ int main(int argc, char **argv)
 	emu_require();
 	if (argc != 2)
 		return 2;
-	/* The main thread is one of them. */
+	/* The main thread is one of the threads. */
 	nr_threads = atoi(argv[1]);
 	for (i = 1; i < nr_threads; i++)
 		pthread_create(&threads[i], NULL, stay, &places[i]);

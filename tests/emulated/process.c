@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * process.c - several processes: fork with transactions open in other threads,
- * vfork, posix_spawn, shared memory, what cannot be emulated there.
+ * process.c - several processes: fork with transactions open in other threads, vfork, posix_spawn,
+ * shared memory, and transactions that write to it, which abort.
  */
 #include <errno.h>
 #include <linux/futex.h>
@@ -60,7 +60,7 @@ static void test_fork(void)
 
 		usleep(20 + 13 * i);
 		pid = fork();
-		/* The other thread is gone, and nothing half done may be left of it. */
+		/* The child has no such thread, and must not have its transaction's writes. */
 		if (!pid)
 			_exit(pair & 1 ? 1 : 42);
 		check("fork sees whole transactions", WEXITSTATUS(status_of(pid)), 42);
@@ -77,7 +77,7 @@ static void *wait_for_word(void *unused)
 	return unused;
 }
 
-/* A wake-up in the child goes to the child's thread, not to one that is only its parent's. */
+/* A wake-up in the child goes to a thread of the child, not to one of its parent's. */
 static void test_fork_with_waiters(void)
 {
 	pthread_t thread, waiters[2];
@@ -130,7 +130,7 @@ static void test_interrupted_wait(void)
 	if (pipe(fds))
 		return;
 	pid = fork();
-	/* Again and again: the first may come before the read. */
+	/* Repeated, as the first signal may come before the read. */
 	while (!pid)
 		kill(getppid(), SIGUSR1);
 	check("read is interrupted", read(fds[0], &byte, 1) < 0 && errno == EINTR, 1);
@@ -181,7 +181,7 @@ static void test_shared_semaphore(sem_t *sem)
 	sem_init(&sem[0], 1, 0);
 	sem_init(&sem[1], 1, 0);
 	pid = fork();
-	/* Its end is not what wakes the parent. */
+	/* The child lives until the parent was woken, as its end would wake the parent, too. */
 	if (!pid) {
 		usleep(50000);
 		sem_post(&sem[0]);

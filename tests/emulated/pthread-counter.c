@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * pthread-counter.c - a plain pthread program without any RTM of its own: who
- * elides its mutex, if anybody, is the C library.
+ * pthread-counter.c - a plain pthread program without RTM of its own, whose mutex the C library
+ * elides if it is set to.
  */
 #include <pthread.h>
 #include <stdio.h>

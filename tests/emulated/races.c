@@ -2,9 +2,9 @@
 /*
  * races.c - timeouts that race with wake-ups: races KIND [ROUNDS].
  *
- * Three threads wait, with timeouts of about the time that it takes a fourth to wake them, on a
- * condition variable, a semaphore or a mutex. Prints how many were woken and how many timed out.
- * Nobody may be lost: with a lock that is always held the program would hang.
+ * Three threads wait for a condition variable, a semaphore or a mutex, with timeouts that are about
+ * as long as a fourth thread takes to wake them. Prints the number of waits that were woken and of
+ * those that timed out. The program would hang if a wake-up or a release of the mutex were lost.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -41,7 +41,7 @@ static void count(int result)
 	__atomic_fetch_add(result ? &nr_timed_out : &nr_woken, 1, __ATOMIC_RELAXED);
 }
 
-/* Waits until there is an item, or the time is over. */
+/* Waits until there is an item, at most @us. */
 static void wait_cond(long us)
 {
 	struct timespec until = in_us(us);
@@ -97,7 +97,7 @@ static void wait_mutex(long us)
 	count(result);
 }
 
-/* Holds it as long as the others are ready to wait. */
+/* Holds the mutex for about as long as the timeouts of the others. */
 static void wake_mutex(long round)
 {
 	pthread_mutex_lock(&mutex);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * region.c - the region of interest: spurious aborts and costs are for inside.
+ * region.c - the region of interest: only inside are there spurious aborts and latencies.
  *
- * Run with --abort-rate=100 --abort-from-start=yes: nothing commits inside.
+ * Run with --abort-rate=100 --abort-from-start=yes, so that no transaction commits inside.
  */
 #include <unistd.h>
 

@@ -24,15 +24,15 @@ fi
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
-# Its elision makes transactions of every program's mutexes, and its interleaving matters.
+# glibc's elision makes transactions of each program's mutexes, so their conflicts repeat, too.
 GLIBC_TUNABLES=glibc.elision.enable=1
 export GLIBC_TUNABLES
 unset LD_PRELOAD
 nr_ok=0 nr_failed=0 nr_skipped=0
 
-# run SEED FILE PROGRAM ARG...: output and counters, into a file of kept/. Names of files do not
-# differ between runs: their length would change where things lie on the stack, and Python reads
-# what is in its script's directory.
+# run SEED FILE PROGRAM ARG...: writes output and counters to a file of kept/. All runs use the same
+# names of files, as their length would change addresses on the stack, and Python reads the names
+# of the files in its script's directory.
 run() {
 	local seed=$1 file=$2
 
@@ -50,7 +50,7 @@ run() {
 	[ -s counters ] || { echo 'no counters' >why; return 1; }
 }
 
-# repeats NAME PROGRAM ARG...
+# repeats NAME PROGRAM ARG...: a test
 repeats() {
 	local name=$1
 
@@ -99,7 +99,7 @@ END
 test_kccachetest() { repeats "$1" kccachetest wicked -th 4 2000; }
 test_xz() { repeats "$1" xz -T4 -1 --block-size=60000 -c plain; }
 test_server_and_clients() { repeats "$1" "$O/tests/emulated/served" 100; }
-# The hash seed is the interpreter's own, from getrandom(2).
+# The interpreter's hash seed is from getrandom(2).
 test_python_threads() { repeats "$1" /usr/bin/python3 threads.py; }
 test_index_bench() {
 	repeats "$1" "$O/bin/index_bench" --threads=4 --preload=5000 --ops=10000 --updates=20 --json

@@ -18,11 +18,11 @@ VALGRIND_LIB=$(cd "$O/libexec/elide" 2>/dev/null && pwd)
 export VALGRIND_LIB
 WORK=$(mktemp -d) || exit 1
 trap 'rm -rf "$WORK"' EXIT
-# Longest run of one program, seconds of real time: forty times what the slowest takes.
+# Longest run of one program, seconds of real time: forty times the time of the slowest.
 LIMIT=240
 nr_ok=0 nr_failed=0 nr_skipped=0
 
-# emu OPTION... -- PROGRAM ARG...: run under the emulator, its log in $WORK/log
+# emu OPTION... -- PROGRAM ARG...: runs it under the emulator, whose log is $WORK/log
 emu() {
 	local options=()
 
@@ -44,12 +44,12 @@ want() {
 	grep -Eq -- "$1" "$2" || fail "no '$1' in: $(tail -n 3 "$2" | tr '\n' ' ')"
 }
 
-# total NAME: a number of the totals line, summed over all processes' logs
+# total NAME: prints a number of the last totals line in the log
 total() {
 	sed -n "s/.* starts .*/&/;s/.*[ (]$1 \([0-9]*\).*/\1/p" "$WORK/log" | tail -n 1
 }
 
-# checks OPTION... -- PROGRAM ARG...: a program that prints only what is wrong
+# checks OPTION... -- PROGRAM ARG...: runs a program that prints only what is wrong
 checks() {
 	emu "$@" >"$WORK/out" 2>&1 || fail "status $?: $(head -n 3 "$WORK/out" | tr '\n' ' ')"
 }
@@ -69,7 +69,7 @@ test_vtime() {
 	done
 }
 
-# At clocks that do not divide a nanosecond evenly, and the same twice.
+# With clocks of which a cycle is no whole number of nanoseconds; two runs print the same times.
 test_timers() {
 	local mhz seed
 
@@ -84,7 +84,7 @@ test_timers() {
 	done
 }
 
-# same_times PROGRAM: it prints the same twice, with each of two seeds
+# same_times PROGRAM: two runs print the same times, with each of two seeds
 same_times() {
 	local seed
 
@@ -101,7 +101,7 @@ test_deadlines() { same_times deadlines; }
 test_ended() { same_times ended; }
 test_outside() { checks -- "$BIN/outside"; }
 
-# With a process on the host, and with one that is emulated, too.
+# The other process runs on the host, and then in the emulator.
 test_peers() {
 	local follow
 
@@ -127,13 +127,13 @@ test_races() {
 	done
 }
 
-# An alarm outlives exec, as the new program's.
+# A program that exec replaces passes its alarm on to the new one.
 test_alarm_exec() {
 	emu -q --trace-children=yes -- perl -e 'alarm(2); exec("/bin/sleep", "100")' 2>"$WORK/err"
 	[ $? = 142 ] || fail "not ended by SIGALRM"
 }
 
-# deadlocks CASE PATTERN...: it is ended, and the log has a line that matches each
+# deadlocks CASE PATTERN...: the program is ended, and the log has a line for each pattern
 deadlocks() {
 	local case=$1 status
 
@@ -167,13 +167,13 @@ test_deadlock_inherits() {
 		'Thread 2 waits for the mutex at .*inheriting_mutex.*, which thread 1 has'
 }
 
-# goes_on SIGNAL STATUS OPTION... -- CASE: it waits without a report, and ends so; the signal
-# comes a second after it has begun to wait, or none does
+# goes_on SIGNAL STATUS OPTION... -- CASE: the program waits without a report, and ends with that
+# status. SIGNAL is sent a second after it has begun to wait, none if it is empty.
 goes_on() {
 	local signal=$1 expected=$2 status
 
 	shift 2
-	# The subshell keeps what bash has to say about signals.
+	# The subshell takes bash's messages about signals.
 	(
 		timeout --preserve-status -k 5 "$LIMIT" valgrind -q --tool=rtmgrind \
 			--log-file="$WORK/log" "${@:1:$#-2}" "$BIN/deadlock" "${@: -1}" &
@@ -190,7 +190,7 @@ goes_on() {
 	[ $status = "$expected" ] || fail "${*: -1}: status $status instead of $expected"
 }
 
-# 7 is what the program does at SIGTERM, 143 that it does nothing about it, 142 is SIGALRM.
+# Status 7: the program's handler of SIGTERM; 143: SIGTERM without a handler; 142: SIGALRM.
 test_deadlock_not() {
 	goes_on none 142 -- with-alarm && goes_on TERM 7 -- with-handler &&
 		goes_on TERM 7 -- with-sigwait && goes_on TERM 143 -- with-shared &&
@@ -221,7 +221,7 @@ test_hle_seeds() {
 	done
 }
 
-# bare_exits STATUS OPTION...: the program without a C library
+# bare_exits STATUS OPTION...: the program without a C library exits with that status
 bare_exits() {
 	local status=$1
 
@@ -230,7 +230,7 @@ bare_exits() {
 	[ $? = "$status" ] || fail "not status $status with $*"
 }
 
-# counter NAME: of the file that --counters made
+# counter NAME: prints a counter of the file that --counters wrote
 counter() {
 	sed -n "s/^$1 //p" "$WORK/counters"
 }
@@ -249,7 +249,7 @@ retired_adds_up() {
 		}' "$WORK/counters" || fail "the counters of $1 do not add up: $(cat "$WORK/counters")"
 }
 
-# One cause, several signals; a program that aborts for every reason.
+# An abort has one cause and raises several events; the program has aborts of each cause.
 test_counters() {
 	checks --counters="$WORK/counters" -- "$BIN/semantics" || return
 	retired_adds_up RTM rtm || return
@@ -286,12 +286,12 @@ test_counters_of_processes() {
 	[ "$(ls "$WORK"/counters.* | wc -l)" -gt 1 ] || fail "one file only"
 }
 
-# answers SWITCHES: what the emulator says of each instruction, into $WORK/out
+# answers SWITCHES: writes what each instruction does in the emulator to $WORK/out
 answers() {
 	emu --model="$1" -- "$BIN/unfriendly" >"$WORK/out" || fail "status $?"
 }
 
-# As measured, but for what valgrind does not know.
+# As measured on a processor, except for instructions that Valgrind does not support.
 test_unfriendly() {
 	answers graniterapids || return
 	grep -v '^#' "$MEASURED" | diff - "$WORK/out" | grep '^>' | grep -v ' absent$' >"$WORK/diff"
@@ -309,7 +309,7 @@ test_unfriendly_measured() {
 		fail "$(tr '\n' ' ' <"$WORK/diff")"
 }
 
-# Each switch has its instructions, and no others.
+# Each switch makes its instructions abort, and no others.
 test_unfriendly_switches() {
 	local switch name
 
@@ -331,7 +331,7 @@ test_page_faults() {
 		checks -- "$BIN/pages" given
 }
 
-# Machines with numbers that cannot be taken for each other; on them caches.c measures.
+# Machines whose latencies are all different and far apart; caches.c measures them.
 test_cache_latencies() {
 	local machine
 
@@ -343,7 +343,7 @@ test_cache_latencies() {
 	done
 }
 
-# Two cores as near or far as they can be.
+# Two cores in each of the possible distances.
 test_cache_transfers() {
 	local costs machine place
 
@@ -366,7 +366,7 @@ test_cache_line_moves_once_at_a_time() {
 	checks --model=haswell:dirty_domain=2000 -- "$BIN/caches" contended 2000
 }
 
-# The loser drops its line from the first level that both have.
+# The transaction that aborts drops its line from the first level that both threads share.
 test_siblings_conflict() {
 	checks --model=haswell:faults=0 --cores=2 --smt=2 --quantum=20 -- "$BIN/counter" 8 500 4 ||
 		return
@@ -374,7 +374,7 @@ test_siblings_conflict() {
 	[ "$(total fault)" = 0 ] || fail "$(total fault) faults"
 }
 
-# Misses of a round for eight ways: as computed by hand for exact LRU; trees miss more.
+# Misses of a round with eight ways: computed by hand for exact LRU; trees have more.
 test_cache_replacement() {
 	checks --model=haswell:l2=1000,l1_trees=0 -- \
 		"$BIN/caches" replacement 64 8 1000 16 16 || return
@@ -383,7 +383,7 @@ test_cache_replacement() {
 			"$BIN/caches" replacement 64 8 1000 20 32
 }
 
-# A transaction writes what the first level holds, no line more.
+# A transaction can write as many lines as the first level has, and no more.
 test_cache_bounds_writes() {
 	local geometry
 
@@ -396,7 +396,7 @@ test_cache_bounds_writes() {
 	done
 }
 
-# What it reads may leave the first level, as far as the secondary structure holds it.
+# Lines that it reads may leave the first level, as many as the secondary structure holds.
 test_cache_bounds_reads() {
 	local never=read_loss=0,read_loss_far=0 always=read_loss=1000000,read_loss_far=1000000
 
@@ -420,7 +420,7 @@ test_isolation() {
 	checks --block-accesses=1 --quantum=20 -- "$BIN/isolation"
 }
 
-# The known-broken subject: the suite would not notice anything if this passed.
+# A program with RTM instructions refuses to run outside of the emulator.
 test_native_refused() {
 	"$BIN/semantics" >"$WORK/out" 2>&1
 	[ $? = 77 ] || fail "a program with RTM instructions ran outside the emulator"
@@ -455,7 +455,7 @@ test_abort_rate() {
 }
 
 test_abort_rate_waits_for_probe() {
-	# This program never says that its probe is over.
+	# This program never sends RTMGRIND_PROBE_DONE.
 	checks --abort-rate=100 -- "$BIN/semantics"
 }
 
@@ -471,7 +471,7 @@ test_cores() {
 	for cores in 1:4.0 2:2.0 4:1.0 8:1.0; do
 		factor=${cores#*:} cores=${cores%:*}
 		emu --cores="$cores" -- "$BIN/cores" 4 >"$WORK/out" || fail "status $?" || return
-		# A little is lost to switching.
+		# Changes between threads take some time, too.
 		awk -v cores="$cores" -v factor="$factor" \
 			'$2 == cores && $3 == cores && $4 == cores && $6 >= factor &&
 			 $6 <= factor * 1.05 { found = 1 } END { exit !found }' "$WORK/out" ||
@@ -479,7 +479,7 @@ test_cores() {
 	done
 }
 
-# factor_is FACTOR OPTION... -- THREADS: so much longer than alone, give or take 2 %
+# factor_is FACTOR OPTION... -- THREADS: cores.c prints that factor, within 2 %
 factor_is() {
 	local factor=$1 options=()
 
@@ -493,7 +493,7 @@ factor_is() {
 		END { exit !found }' "$WORK/out" || fail "${options[*]}, $2 threads: $(cat "$WORK/out")"
 }
 
-# Siblings slow each other down, two threads with a core each do not.
+# Two threads on one core slow each other down; two threads on two cores do not.
 test_smt() {
 	factor_is 1.0 --cores=2 --smt=2 -- 2 &&
 		factor_is 2.0 --model=flat:smt_speed=50 --cores=2 --smt=2 -- 4 &&
@@ -501,7 +501,7 @@ test_smt() {
 		factor_is 4.0 --model=flat:smt_speed=50,cpi=33 --cores=1 --smt=2 -- 4
 }
 
-# More threads than processors take turns, whatever the rate of either.
+# More threads than processors share them, whatever the speed of a hardware thread.
 test_time_slices() {
 	factor_is 4.0 --model=flat:cpi=50 --cores=2 -- 8 &&
 		factor_is 2.5 --cores=2 -- 5
@@ -527,19 +527,19 @@ test_topology() {
 		fail "status $?: $(head -n 3 "$WORK/out")" || return
 	want '^cpus 32 ids 16 htt 1 threads 2 in socket 16 L1 32/8 shared 2 L2 256/8 shared 2 L3 20480/20 shared 16 sysconf 32 256 20480$' \
 		"$WORK/out" || return
-	# Numbers that are no powers of two.
+	# Numbers of cores that are no powers of two.
 	emu --model=icelake-server --cores=12 --sockets=2 -- "$BIN/topology" >"$WORK/out" ||
 		fail "status $?: $(head -n 3 "$WORK/out")" || return
 	want '^cpus 12 ids 8 htt 1 threads 1 in socket 6 L1 48/12 shared 1 L2 1280/20 shared 1 L3 61440/12 shared 8 sysconf 48 1280 61440$' \
 		"$WORK/out"
 }
 
-# takes MODEL WHAT NUMBER: cycles
+# takes MODEL WHAT NUMBER: prints the cycles that charges.c takes
 takes() {
 	emu --model="$1" -- "$BIN/charges" "$2" "$3"
 }
 
-# near NAME VALUE WANTED SLACK
+# near NAME VALUE WANTED SLACK: the two values differ by at most SLACK
 near() {
 	[ $(($2 - $3)) -ge -"$4" ] && [ $(($2 - $3)) -le "$4" ] || fail "$1: $2 instead of $3"
 }
@@ -547,22 +547,22 @@ near() {
 test_charges() {
 	local cpi insns txns pauses
 
-	# Thirty slices; nothing is lost between them.
+	# The run has about thirty slices, and no fraction of a cycle is lost between two.
 	insns=$(takes flat insns 500000)
 	for cpi in 1 33 50 101 250; do
 		near "cpi $cpi" "$(takes flat:cpi=$cpi insns 500000)" $((insns * cpi / 100)) 1 || return
 		txns=$(takes flat:cpi=$cpi,xbegin=20 txns 1000)
 		near "XBEGIN, cpi $cpi" "$(takes flat:cpi=$cpi,xbegin=1020 txns 1000)" \
 			$((txns + 1000000)) 1 || return
-		# Generated code counts instructions: each is rounded to half of one.
+		# Generated code counts instructions, so each latency is rounded to half of one.
 		pauses=$(takes flat:cpi=$cpi,pause=0 pauses 1000)
 		near "PAUSE, cpi $cpi" "$(takes flat:cpi=$cpi,pause=140 pauses 1000)" \
 			$((pauses + 140000)) $((1000 * cpi / 200 + 1)) || return
 	done
 }
 
-# repeats OPTION... -- PROGRAM ARG...: twelve at once on a loaded machine, with the host's own
-# randomisation on.
+# repeats OPTION... -- PROGRAM ARG...: twelve runs at the same time, with the host's own
+# randomisation on, have the same result.
 repeats() {
 	local i options=()
 
@@ -604,8 +604,8 @@ test_quantum() {
 	! cmp -s "$WORK/one" "$WORK/two" || fail "the quantum has no effect"
 }
 
-# What a thread may run ahead of another, cycles of the machine flat: two quanta of 200
-# instructions, a block, and what a system call and a locked instruction charge.
+# Cycles by which a thread may run ahead of another on the machine flat: two quanta of 200
+# instructions, a block, a system call and a locked instruction.
 SLACK=1000
 slices() {
 	local law seed
@@ -647,7 +647,7 @@ test_bad_option() {
 	done
 }
 
-# same_as_native PROGRAM ARG...: output and exit status
+# same_as_native PROGRAM ARG...: output and exit status are those outside of the emulator
 same_as_native() {
 	local native emulated
 
@@ -695,7 +695,7 @@ test_shell_pipeline() {
 test_killed_by_signal() {
 	emu -q -- sh -c 'kill -TERM $$' 2>/dev/null
 	[ $? = 143 ] || fail "not killed by the signal" || return
-	# The outer shell's stderr takes what bash itself has to say about that.
+	# The outer shell's stderr takes bash's own message.
 	(valgrind -q --tool=rtmgrind sh -c 'kill -SEGV $$' 2>"$WORK/err"; :) 2>/dev/null
 	[ ! -s "$WORK/err" ] || fail "stderr: $(head -n 1 "$WORK/err")"
 }
@@ -706,7 +706,7 @@ test_kccachetest() {
 	want '^ok$' "$WORK/out"
 }
 
-# The C library's own elision: another user of RTM that knows nothing of us.
+# The C library's own elision, which does not know the emulator.
 test_glibc_elision() {
 	GLIBC_TUNABLES=glibc.elision.enable=1 emu -- "$BIN/pthread-counter" >"$WORK/out" ||
 		fail "status $?" || return

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * semantics.c - what each instruction does to one thread: begin, commit,
- * explicit abort, nesting, capacity, everything that aborts, registers, flags.
+ * semantics.c - the instructions in a single thread: begin, commit, explicit abort, nesting,
+ * capacity, all that aborts, registers, flags.
  */
 #include <cpuid.h>
 #include <setjmp.h>
@@ -20,7 +20,7 @@
 static volatile char big[4096 * KIB] __attribute__((aligned(4096)));
 static volatile int nr_signals;
 static sigjmp_buf after_fault;
-/* In memory, so that an abort can be seen to undo it. */
+/* In memory, so that a test can check that an abort undoes a write to it. */
 static volatile int x;
 static volatile long seen;
 
@@ -159,13 +159,13 @@ static void test_unfriendly(void)
 
 	status = rtm_begin();
 	if (status == RTM_STARTED) {
-		/* <cpuid.h>'s is not volatile. */
+		/* The macro of <cpuid.h> is not volatile. */
 		__asm__ volatile("cpuid" : "=a"(a), "=b"(b), "=c"(c), "=d"(d) : "a"(0));
 		rtm_end();
 	}
 	check("cpuid", status, 0);
 
-	/* A request is no instruction on hardware and must not abort. */
+	/* A request has no effect on hardware and must not abort. */
 	status = rtm_begin();
 	if (status == RTM_STARTED) {
 		seen = rtmgrind_request(RTMGRIND_VERSION, 0, 0);
@@ -174,7 +174,7 @@ static void test_unfriendly(void)
 	check("client request", status, COMMITTED);
 }
 
-/* Each runs @insn in a transaction: it aborts with status 0 and no signal is delivered. */
+/* Runs @insn in a transaction, which must abort with status 0 and without a signal. */
 #define fault_in_txn(name, insn)                              \
 	do {                                                  \
 		unsigned int status_ = rtm_begin();           \
@@ -226,13 +226,13 @@ static void test_registers(void)
 	check("registers are restored", r12, 0x1234);
 	check("status of that", status, 0x03000000 | RTM_EXPLICIT);
 
-	/* XBEGIN with a 16-bit operand jumps as far. */
+	/* XBEGIN with a 16-bit operand: the fallback is at the same distance. */
 	__asm__ volatile("movl $-1, %%eax\n\t.byte 0x66, 0xc7, 0xf8, 3, 0\n\t"
 			 ".byte 0xc6, 0xf8, 6\n\tmovl %%eax, %0"
 			 : "=r"(status)::"rax", "memory");
 	check("xbegin rel16", status, 0x06000000 | RTM_EXPLICIT);
 
-	/* Valgrind folds the flags of XTEST into what follows: nothing may get lost. */
+	/* VEX uses the flags of XTEST in the code that follows, which must still be executed. */
 	__asm__ volatile("movq $5, %%rcx\n\t.byte 0x0f, 0x01, 0xd6\n\tmovq $6, %%rcx\n\t"
 			 "setnz %%al\n\tmovzbl %%al, %%eax\n\tmovq %%rax, %0\n\tmovq %%rcx, %1"
 			 : "=r"(flag), "=r"(rcx)::"rax", "rcx");

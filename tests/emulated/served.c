@@ -3,7 +3,7 @@
  * served.c - a server and its clients as threads of one process: usage: served REQUESTS
  *
  * Each client has a socket pair; the server, two threads, waits for all of them with poll(2)
- * and counts under a mutex. Prints what was counted, and when by the clock.
+ * and counts under a mutex. Prints the counts, and the time at the end.
  */
 #include <poll.h>
 #include <pthread.h>

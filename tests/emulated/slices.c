@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * slices.c - what must hold however far a thread runs ahead of the others.
+ * slices.c - laws that must hold however far a thread runs ahead of the others.
  *
- * slices LAW [SLACK]: the law's name, and the cycles by which RDTSC may lag
- * behind another thread's; the system's clock may not at all.
+ * slices LAW [SLACK]: the name of the law, and the cycles by which RDTSC may be behind that of
+ * another thread; the system's clock must never be.
  *
  *   spin ticket mcs optimistic mutex   sections under one lock do not overlap in virtual time
- *   broken                             so does not this one: fails if its sections do not overlap
- *   flag                               a plain store is seen by a loop of plain loads in time
+ *   broken                             a lock that excludes nothing: fails if no sections overlap
+ *   flag                               a loop of plain loads sees a plain store within SLACK
  *   meet                               transactions that write one line conflict
  *   alone                              four threads that share nothing take as long as one
  *   signals                            a signal for a thread is handled by that thread
@@ -25,11 +25,11 @@
 
 #define NR_THREADS 4
 #define NR_SECTIONS 60
-/* Iterations inside a section and outside: from far below a slice to far above. */
+/* Iterations inside a section and outside: from much less than a slice to much more. */
 #define SHORTEST 10
 #define LONGEST 3000
 
-/* When it was entered and left, and whether others may overlap that do not write either. */
+/* When a section began and ended, and whether it only reads: such sections may overlap. */
 struct section {
 	long long begin, end;
 	int writes;
@@ -124,7 +124,7 @@ static void release(struct node *node)
 	}
 }
 
-/* A reader of the optimistic lock: the section counts if no writer came meanwhile. */
+/* A read section of the optimistic lock, which counts if no thread has written meanwhile. */
 static void read_section(struct section *s, long length)
 {
 	long seen;
@@ -211,7 +211,7 @@ static void *store_or_poll(void *arg)
 		work(100 * LONGEST);
 		stored_at = __rdtsc();
 		word = 1;
-		/* Whoever sees it must not need this thread to do anything more. */
+		/* The store must become visible although this thread makes no further access. */
 		work(100 * LONGEST);
 	} else {
 		while (!word)
@@ -245,7 +245,7 @@ static void *transact(void *arg)
 			done++;
 		} else if (status & RTM_CONFLICT) {
 			__atomic_fetch_add(&nr_conflicts, 1, __ATOMIC_RELAXED);
-			/* Requester wins: without a pause of another length they would for ever. */
+			/* A random pause, without which both could abort each other for ever. */
 			work(rand() % (8 * LONGEST));
 		}
 	}
@@ -313,7 +313,7 @@ static void *compute_until(void *arg)
 	return NULL;
 }
 
-/* One from this process, one from another, which rtmgrind does not see being sent. */
+/* One signal from this process, and one from another, whose sending rtmgrind does not see. */
 static void test_signals(void)
 {
 	pthread_t threads[NR_THREADS];
@@ -345,7 +345,7 @@ static void test_signals(void)
 
 static volatile char *volatile nowhere;
 
-/* The last to come writes where nothing is, while the others compute. */
+/* The last thread writes to memory that is not mapped, while the others compute. */
 static void *crash(void *arg)
 {
 	pthread_barrier_wait(&barrier);

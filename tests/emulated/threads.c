@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * threads.c - the life of threads: many at once, joined, detached, cancelled,
- * signalled; futexes of every kind; an exit while others wait.
+ * threads.c - the life of threads: many at the same time, joined, detached, cancelled, signalled;
+ * futexes of each kind; the end of the process while threads wait.
  */
 #include <errno.h>
 #include <linux/futex.h>
@@ -26,7 +26,7 @@ static int pipe_fds[2];
 static void *meet(void *arg)
 {
 	pthread_barrier_wait(&barrier);
-	/* All of them are alive here: every one reads a line that all write in turn. */
+	/* All threads live here: each reads a line that all write in turn. */
 	for (;;) {
 		unsigned int status = rtm_begin();
 
@@ -164,7 +164,7 @@ static void test_requeue(void)
 	usleep(1000);
 	check("one is awake", nr_done, 1);
 	check("the first word has none", syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, 9), 0);
-	/* Adds 5 to the second word, and wakes there as it was 0. */
+	/* Adds 5 to the second word, and wakes its waiters if it was 0. */
 	check("wake_op", syscall(SYS_futex, &word, FUTEX_WAKE_OP_PRIVATE, 1, 9L, &second,
 				 FUTEX_OP(FUTEX_OP_ADD, 5, FUTEX_OP_CMP_EQ, 0)), 3);
 	check("wake_op's sum", second, 5);
@@ -240,7 +240,7 @@ static void *__attribute__((noreturn)) spin(void *arg)
 		__asm__ volatile("" ::: "memory");
 }
 
-/* The process must end although one spins, one reads and one waits for a lock. */
+/* The process must end while one thread spins, one reads and one waits for a lock. */
 static void leave_others_behind(void)
 {
 	pthread_t thread;

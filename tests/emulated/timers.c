@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * timers.c - timers expire in virtual time, to the nanosecond, and interrupt what waits.
+ * timers.c - timers expire in virtual time, exact to the nanosecond, and interrupt calls that wait.
  *
- * Prints the times it saw, for comparison between runs. What is wrong makes it fail.
+ * Prints the times that it measured, for comparison between runs. Fails if one is wrong.
  */
 #include <errno.h>
 #include <poll.h>
@@ -24,7 +24,7 @@
 #define MS 1000000LL
 #define SECOND (1000 * MS)
 #define HOUR (3600 * SECOND)
-/* Wake-up latency and the calls around, ns; at 700 MHz, and a little of the quantum. */
+/* Largest time of a wake-up, of the calls around it and of a quantum at 700 MHz, ns. */
 #define SLACK 40000
 
 static volatile sig_atomic_t nr_signals, last_signal, last_code, last_value, last_overrun;
@@ -47,7 +47,7 @@ static void handle(int signal, int flags)
 	nr_signals = 0;
 }
 
-/* Prints how long @name took, and checks that it is @want ns, and not less. */
+/* Prints the time since @begun, and checks that it is at least @want ns and at most SLACK more. */
 static void took(const char *name, long long begun, long long want)
 {
 	long long ns = emu_ns() - begun;
@@ -178,7 +178,7 @@ static void test_posix_signal(void)
 	took("timer", begun, HOUR);
 	check("its value", last_value, 4711);
 	check("its code", last_code, SI_TIMER);
-	/* Blocked for ten intervals, one signal comes and tells of nine more. */
+	/* The signal is blocked for ten intervals: one signal comes, with an overrun of nine. */
 	sigemptyset(&set);
 	sigaddset(&set, SIGRTMIN + 1);
 	sigprocmask(SIG_BLOCK, &set, &old);
@@ -330,7 +330,7 @@ static void test_masks(void)
 	check("sigtimedwait, nothing", sigtimedwait(&blocked, &info, &hour), -1);
 	check("EAGAIN", errno, EAGAIN);
 	took("sigtimedwait, timeout", begun, 5 * SECOND);
-	/* One that is there already comes in at once, even if there is no time. */
+	/* A signal that is pending already interrupts the call, even if its timeout is 0. */
 	raise(SIGALRM);
 	hour.tv_sec = 0;
 	check("ppoll of no time", ppoll(&fd, 0, &hour, &none), -1);
@@ -349,7 +349,7 @@ static void *lock_later(void *mutex)
 	return NULL;
 }
 
-/* SA_RESTART: a lock goes on being waited for, a timed semaphore and a sleep do not. */
+/* SA_RESTART restarts the wait for a lock, but not a timed wait for a semaphore or a sleep. */
 static void test_restart(void)
 {
 	static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -382,7 +382,7 @@ static void test_restart(void)
 	check("read is interrupted", errno, EINTR);
 }
 
-/* Children: the alarm interrupts the wait, the child has none. */
+/* The alarm interrupts the wait for a child, which does not inherit the alarm. */
 static void test_child(void)
 {
 	int fds[2], status;
@@ -405,7 +405,7 @@ static void test_child(void)
 	check("without an alarm", status, 0);
 }
 
-/* What is further off than can be counted never comes; nothing overflows. */
+/* A timeout that is too long to be counted never comes, and does not overflow. */
 static void test_far(void)
 {
 	struct timespec far = {0x7fffffffffffffffLL, 999999999}, old;

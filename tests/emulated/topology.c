@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * topology.c - what CPUID and the kernel's files say of the machine.
+ * topology.c - the description of the machine by CPUID and by the kernel's files.
  *
- * Prints it, and checks on every processor that both say the same.
+ * Prints it, and checks on each processor that the two agree.
  */
 #include <cpuid.h>
 #include <sched.h>

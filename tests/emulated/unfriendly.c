@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * unfriendly.c - which instructions a transaction survives.
+ * unfriendly.c - which instructions abort a transaction.
  *
- * Prints "NAME commits", "NAME aborts" or, where CPUID lacks it, "NAME absent",
- * for each instruction of the list below, in the emulator or on a processor
- * whose RTM works; on others it exits with status 77.
+ * Prints "NAME commits", "NAME aborts" or, if the processor does not have the instruction, "NAME
+ * absent", for each instruction of the list below. Runs in the emulator and on processors on which
+ * RTM works; on others it exits with status 77.
  *
  * An instruction must never be executed outside of a transaction: some fault.
  */
@@ -14,10 +14,10 @@
 
 #include "emu.h"
 
-/* A single try may fail for another reason, such as an interrupt. */
+/* Attempts with each instruction, as a single one may abort for another reason. Chosen. */
 #define NR_TRIES 200
 
-/* What CPUID must show; features of every x86-64 processor are ALWAYS. */
+/* The feature that CPUID must show; ALWAYS: each x86-64 processor has the instruction. */
 enum feature {
 	ALWAYS,
 	HAS_AVX,
@@ -32,9 +32,8 @@ enum feature {
 };
 
 /*
- * X(name, feature, code): the code may use RAX, RCX, RDX, RSI, R8 and R9, and
- * memory at RDI, aligned to 64 bytes. What it changes besides is put back in
- * it or in restore().
+ * X(name, feature, code): the code may use RAX, RCX, RDX, RSI, R8 and R9, and memory at RDI, which
+ * is aligned to 64 bytes. Other state that it changes is restored by it or by restore().
  */
 #define INSTRUCTIONS(X)                                                                        \
 	/* the yardsticks */                                                                   \
@@ -199,14 +198,14 @@ static bool has(enum feature feature)
 	}
 }
 
-/* The fields that the instructions load: control words and state to restore. */
+/* Sets the memory that the instructions load: control words, and state for XRSTOR and FXRSTOR. */
 static void prepare(void)
 {
 	memset(area, 0, sizeof(area));
 	__asm__ volatile("fnstcw (%0)\n\tstmxcsr 8(%0)\n\tfxsave (%1)" ::"r"(area + 64),
 			 "r"(area + 1024)
 			 : "memory");
-	/* XRSTOR: no component saved but the registers' initial state; its header is reserved. */
+	/* XRSTOR: the header tells that all components have their initial state. */
 	memset(area + 1024 + 512, 0, 64);
 }
 
@@ -233,7 +232,7 @@ static const char *outcome(const struct instruction *insn)
 	return "aborts";
 }
 
-/* In the emulator, or with RTM that is there and not switched off. */
+/* Whether RTM works: in the emulator, or on a processor that has it and has not disabled it. */
 static bool rtm_works(void)
 {
 	unsigned int a, b, c, d;
@@ -258,7 +257,7 @@ int main(void)
 		printf("%s %s\n", instructions[i].name, outcome(&instructions[i]));
 		fflush(stdout);
 	}
-	/* None of the aborts above left anything behind. */
+	/* After all these aborts a transaction must still be able to commit. */
 	for (i = 0, status = 0; i < NR_TRIES && status != RTM_STARTED; i++)
 		status = try_NOP();
 	check("a transaction in the end", status, RTM_STARTED);

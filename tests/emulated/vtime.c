@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * vtime.c - timeouts pass in virtual time, to the nanosecond, and cost none
- * of ours where nothing outside can come first: vtime MHZ, the machine's clock.
+ * vtime.c - timeouts pass in virtual time, exact to the nanosecond, and take no real time if no
+ * event from outside the process can come first: vtime MHZ, the machine's clock.
  */
 #include <errno.h>
 #include <poll.h>
@@ -15,12 +15,12 @@
 
 #define MS 1000000LL
 #define HOUR (3600 * 1000 * MS)
-/* Wake-up latency and the calls themselves. */
+/* Largest time of a wake-up and of the calls themselves, ns. */
 #define SLACK 20000
 
 static int pipe_fds[2];
 
-/* Checks that @statement takes @ns of virtual time, give or take the calls around it. */
+/* Checks that @statement takes @ns of virtual time, at most SLACK more or less. */
 #define takes(name, ns, statement)                                            \
 	do {                                                                  \
 		long long begun_ = emu_ns(), took_;                           \
@@ -66,7 +66,7 @@ static void test_condition(void)
 	pthread_mutex_unlock(&mutex);
 }
 
-/* Descriptors: the outside could write first, so these take as long in real time. */
+/* Another process could write to the descriptors, so these timeouts pass in real time, too. */
 static void test_descriptors(void)
 {
 	struct pollfd fd = {.fd = pipe_fds[0], .events = POLLIN};
@@ -116,7 +116,7 @@ static void test_ready(void)
 
 	epoll_ctl(epoll, EPOLL_CTL_ADD, pipe_fds[0], &event);
 	for (round = 0; round < 4; round++) {
-		/* The writer is on its way when the clock is read; give it that. */
+		/* The writer may begin to sleep before the clock is read. */
 		pthread_create(&thread, NULL, write_later, NULL);
 		switch (round) {
 		case 0:
@@ -165,7 +165,7 @@ static void *read_clock(void *unused)
 	return unused;
 }
 
-/* Who reads the clock after another thread did, as the lock between them says, reads no less. */
+/* A thread that reads the clock after another one, ordered by a lock, reads no earlier time. */
 static void test_monotonic(void)
 {
 	pthread_t threads[NR_READERS];

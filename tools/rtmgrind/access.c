@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * access.c - memory accesses: who conflicts with whom, and what a transaction touches.
+ * access.c - memory accesses: conflicts, and the read and write sets of transactions.
  *
- * The requester wins, as on Intel's processors: whoever touches a line aborts
- * the transactions that hold it.
+ * The requester wins, as on Intel's processors: an access aborts the transactions of other threads
+ * that have the line in a conflicting set. A read conflicts with write sets, a write with both.
  *
- * access_direct() must stay cheap for threads outside transactions, and must
- * read a line before it enters it anywhere: the read may fault.
+ * access_direct() must stay cheap for threads without a transaction, and must read a line before
+ * it enters the line into a set: the read may fault.
  */
 #include "access.h"
 #include "pub_tool_machine.h"
@@ -27,7 +27,7 @@
 
 ULong current_bytes;
 
-/* The bytes of an access that lie in the line of its first, a bit each. */
+/* The bytes of an access that lie in the same line as its first byte, a bit each. */
 static ULong bytes_of(Addr addr, SizeT size)
 {
 	UInt offset = addr % LINE_SIZE;
@@ -36,7 +36,10 @@ static ULong bytes_of(Addr addr, SizeT size)
 	return ~0ULL >> (LINE_SIZE - (size < room ? size : room)) << offset;
 }
 
-/* Whether the running instruction has made room on the stack for what it is about to write. */
+/*
+ * Whether the running instruction is a push or call that has moved the stack pointer already, so
+ * that the pointer is one word below the value with which the stack can be unwound.
+ */
 static Bool pushes(ThreadId tid, Addr addr, Bool write)
 {
 	return write && addr == VG_(get_SP)(tid) && unwind_insn_pushes(current_pc);
@@ -56,7 +59,7 @@ static void describe_section(struct rtmgrind_section *section, Addr address)
 	*section = (struct rtmgrind_section){1, call->kind, outer->lock, call->site};
 }
 
-/* What is known of a thread at its access that aborts others. */
+/* Describes a thread whose access aborts the transactions of others. */
 static void describe_other(struct rtmgrind_abort *info, ThreadId tid, Addr addr, Bool write)
 {
 	const struct touch *touch = txn_open(tid) ? txn_touch(txns[tid], info->line) : NULL;
@@ -95,7 +98,7 @@ static void abort_holders(struct line *line, ThreadId tid, Addr addr, Bool write
 	Addr line_addr = line->addr;
 	ThreadId victim;
 
-	/* A rollback may free the line: look it up again each time. */
+	/* A rollback may free the line, so it is looked up again after each. */
 	while (line) {
 		if (line->writer && line->writer != tid)
 			victim = line->writer;
@@ -130,7 +133,10 @@ static void __attribute__((noreturn, noinline)) abort_first_touch(Addr addr, Boo
 	abort_at_line(&info, addr, write);
 }
 
-/* A fault in a transaction is not taken, so the page stays away until it is touched outside. */
+/*
+ * The kernel never sees a page fault of a transaction: it aborts the transaction, and the page is
+ * absent until an access outside of transactions touches it.
+ */
 static void need_page(Addr addr, Bool write)
 {
 	if (!pages_present(addr))
@@ -138,16 +144,16 @@ static void need_page(Addr addr, Bool write)
 }
 
 /*
- * Whether so many lines are far from filling the first-level cache: then a set that overflows
- * says something about where they lie. Of lines that lie anywhere, a quarter of what a cache of 64
- * sets and 8 ways has room for overflows one in 1 case of 60.
+ * Whether @lines lines are at most a quarter of the first-level cache. If so few lines overflow a
+ * set of it, their addresses are the reason, and the abort record names the set: 128 lines at
+ * random addresses overflow a set of a cache of 64 sets and 8 ways in 1 case of 60 (computed).
  */
 static Bool has_room(UInt lines)
 {
 	return lines <= model_l1_sets() * model.l1_ways / 4;
 }
 
-/* No room for another line. */
+/* The transaction has no room for another line: the write set or the read set is full. */
 static void abort_capacity(const struct txn *txn, Addr addr, Bool write)
 {
 	struct rtmgrind_abort info = {.cause = RTMGRIND_CAUSE_CAPACITY};
@@ -178,7 +184,7 @@ static struct touch *push_touch(struct txn *txn, struct line *line, Addr addr)
 	return touch;
 }
 
-/* Enters a line that the transaction has not touched. */
+/* Enters a line that the transaction has not touched into its read set. */
 static void add_read(ThreadId tid, struct txn *txn, Addr addr)
 {
 	struct line *line;
@@ -187,7 +193,7 @@ static void add_read(ThreadId tid, struct txn *txn, Addr addr)
 		abort_capacity(txn, addr, False);
 	need_page(addr, False);
 	txn_spurious_point(txn);
-	/* If this faults, nothing has been entered yet. */
+	/* If this read faults, no set has the line yet. */
 	(void)*(volatile UChar *)addr;
 	line = line_get(line_of(addr));
 	line_set_reader(line, tid, True);
@@ -200,7 +206,7 @@ static void refuse_shared(Addr addr)
 	struct rtmgrind_abort info = {.cause = RTMGRIND_CAUSE_INSTRUCTION};
 	static Bool said;
 
-	/* Even with -q: such locks do not do what the program thinks. */
+	/* Even with -q: the program counts on elision that cannot take place. */
 	if (!said)
 		VG_(message)(Vg_UserMsg, "transactions cannot write memory shared with other "
 			     "processes (at %#lx): they abort\n", addr);
@@ -208,7 +214,7 @@ static void refuse_shared(Addr addr)
 	abort_at_line(&info, addr, True);
 }
 
-/* Enters a line that the transaction has not written; @touch if it has read it. */
+/* Enters a line into the write set; @touch is its touch if the transaction has read the line. */
 static void add_write(ThreadId tid, struct txn *txn, struct touch *touch, Addr addr)
 {
 	UInt set = addr / LINE_SIZE % model_l1_sets();
@@ -221,7 +227,7 @@ static void add_write(ThreadId tid, struct txn *txn, struct touch *touch, Addr a
 		abort_capacity(txn, addr, True);
 	need_page(addr, True);
 	txn_spurious_point(txn);
-	/* Faults there, if the line does, and not at its first byte. */
+	/* A fault must name @addr and not the first byte of the line, which is copied next. */
 	(void)*(volatile UChar *)addr;
 	VG_(memcpy)(old, (void *)line_of(addr), LINE_SIZE);
 	line = line_get(line_of(addr));
@@ -234,7 +240,7 @@ static void add_write(ThreadId tid, struct txn *txn, struct touch *touch, Addr a
 	touch->written = current_bytes;
 }
 
-/* In an HLE region an elided lock may be written with XRELEASE only. */
+/* In an HLE region only XRELEASE may write to an elided lock: another store aborts. */
 static void check_elided(ThreadId tid, Addr addr, SizeT size, Bool write)
 {
 	if (write && txn_open(tid) && txns[tid]->hle)
@@ -244,10 +250,8 @@ static void check_elided(ThreadId tid, Addr addr, SizeT size, Bool write)
 /**
  * access_conflict() - abort the transactions that an access conflicts with.
  * @tid: the thread that accesses
- * @addr: where
+ * @addr: first byte; current_bytes has the bytes of the line
  * @write: False for a read
- *
- * current_bytes says which bytes of the line.
  */
 void access_conflict(ThreadId tid, Addr addr, Bool write)
 {
@@ -257,7 +261,10 @@ void access_conflict(ThreadId tid, Addr addr, Bool write)
 		abort_holders(line, tid, addr, write);
 }
 
-/* Return: False if a transaction that has touched the line must enter it anew for the access. */
+/*
+ * Notes a further access to a line that a transaction has touched. Return: False if it is the
+ * first write, for which the line must be entered into the write set.
+ */
 static Bool touch_again(struct touch *touch, Bool write)
 {
 	if (!write)
@@ -276,13 +283,19 @@ static struct txn *open_txn(ThreadId tid)
 	return txn && txn->depth ? txn : NULL;
 }
 
-/* Conflicts of an access to one line, and its place in the thread's own transaction, if open. */
+/*
+ * An access to one line: aborts the transactions that it conflicts with, and enters the line into
+ * the sets of the thread's own transaction @txn, NULL none.
+ */
 static void access_line(ThreadId tid, struct txn *txn, Addr addr, SizeT size, Bool write)
 {
 	struct touch *touch = txn ? txn_touch(txn, line_of(addr)) : NULL;
 
 	current_bytes = bytes_of(addr, size);
-	/* What it has, nobody conflicts with: that would have aborted the one or the other. */
+	/*
+	 * No other transaction conflicts with an access that the sets cover already: when the later
+	 * of the two was made it aborted one of the transactions.
+	 */
 	if (touch && touch_again(touch, write))
 		return;
 	access_conflict(tid, addr, write);
@@ -294,13 +307,13 @@ static void access_line(ThreadId tid, struct txn *txn, Addr addr, SizeT size, Bo
 
 /**
  * access_direct() - a thread is about to access memory, through no simulated cache.
- * @tid: the thread, running; in a system call the kernel accesses for it
+ * @tid: the running thread; during a system call the kernel accesses memory on its behalf
  * @addr: first byte
  * @size: bytes
  * @write: False for a read
  *
- * Aborts the transactions it conflicts with and, in a transaction, enters the
- * lines. Does not return if that aborts the thread's own transaction.
+ * Aborts the transactions that the access conflicts with, and enters the lines into the sets of
+ * the thread's own transaction. Does not return if that aborts the thread's own transaction.
  */
 void access_direct(ThreadId tid, Addr addr, SizeT size, Bool write)
 {
@@ -329,8 +342,8 @@ Bool access_kernel_write(Addr addr, SizeT size)
 }
 
 /**
- * access_again() - an access in a transaction that the filter lets pass.
- * @addr: first byte; all are in one line
+ * access_again() - an access of the running thread's transaction that the filter lets pass.
+ * @addr: first byte; all bytes are in one line
  * @size: bytes
  * @write: False for a read
  */
@@ -349,12 +362,12 @@ void access_again(Addr addr, SizeT size, Bool write)
  * @size: bytes
  * @write: False for a read
  *
- * Like access_direct(), and charges what it costs in the region of interest.
+ * Does what access_direct() does and, in the region of interest, charges the access's latency.
  */
 void access_cached(Addr addr, SizeT size, Bool write)
 {
 	ThreadId tid = current_tid;
-	/* If others abort it meanwhile this does not return. */
+	/* Stays valid: if others abort it while this function waits, that does not return. */
 	struct txn *txn = open_txn(tid);
 	Addr end = addr + size;
 	Addr at;
@@ -364,7 +377,10 @@ void access_cached(Addr addr, SizeT size, Bool write)
 		Bool cached = in_region && vthreads[tid].core >= 0;
 
 		current_bytes = bytes_of(at, end - at);
-		/* Before a cache has the line, or it would never miss it outside. */
+		/*
+		 * Before a cache gets the line: a page fault is charged at a miss, so a line of an
+		 * absent page must not be in a cache.
+		 */
 		if (txn)
 			need_page(at, write);
 		if (cached)
@@ -376,13 +392,16 @@ void access_cached(Addr addr, SizeT size, Bool write)
 	}
 }
 
-/* A set of the first level has lost a written line: whether for the transaction's own lines. */
+/*
+ * The first-level cache has lost a written line. Names the set in the abort record if the lines of
+ * the transaction alone overflow it.
+ */
 static void describe_set(struct rtmgrind_abort *info, ThreadId tid, Addr addr)
 {
 	const struct txn *txn = txns[tid];
 	UInt nr_sets = model_l1_sets();
 	UInt set = addr / LINE_SIZE % nr_sets;
-	/* The line that comes in is not entered yet. */
+	/* The line that takes the place is not in the transaction's sets yet. */
 	UInt more = tid == current_tid;
 	UInt ways = more, i;
 
@@ -394,7 +413,7 @@ static void describe_set(struct rtmgrind_abort *info, ThreadId tid, Addr addr)
 	info->cache_ways = ways;
 }
 
-/* The first level of its core has lost a line of an open transaction. */
+/* The first-level cache of a thread's core has lost a line of the thread's transaction. */
 static void abort_evicted(ThreadId tid, Addr addr, Bool written)
 {
 	struct rtmgrind_abort info = {
@@ -417,9 +436,10 @@ static void abort_evicted(ThreadId tid, Addr addr, Bool written)
  * @addr: first byte of the line
  * @far: the line that took its place came from beyond the second level
  *
- * A written line is gone for good. A line that was only read goes to a
- * secondary structure (HPCA'14 3.2), which has room for so many and may lose
- * some. Does not return if it aborts the running thread's transaction.
+ * The loss of a written line aborts the transaction. A line that was only read goes to a secondary
+ * structure (HPCA'14 3.2), which has room for model.read_lines lines and loses each one with the
+ * probability model.read_loss or model.read_loss_far; then the transaction aborts, too. Does not
+ * return if that is the running thread's transaction.
  */
 void access_evicted(ThreadId tid, Addr addr, Bool far)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * access.h - memory accesses: conflicts, and what a transaction touches; see access.c.
+ * access.h - memory accesses: conflicts, and the sets of transactions; see access.c.
  *
  * Must never be called behind the access that it announces.
  */

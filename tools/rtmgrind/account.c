@@ -2,16 +2,15 @@
 /*
  * account.c - how instructions become virtual time.
  *
- * Generated code counts a slice down in instructions. One takes model.cpi
- * hundredths of a cycle, and longer while the thread's sibling on the core runs
- * too; which of both is settled when the slice begins. Latencies are charged
- * in cycles and take just those, so they are kept apart from the instructions;
- * only the end of the slice, which counts them as the instructions that take as
- * long, is rounded. What is left of a cycle at the end of a slice stays with the
- * thread, so no time is lost and none invented.
+ * Generated code counts the instructions of a slice down. An instruction takes model.cpi hundredths
+ * of a cycle; while the other hardware thread of the core runs, too, it takes 100 / model.smt_speed
+ * times that. Which of the two holds is decided when the slice begins. Latencies are charged in
+ * cycles and are exact: struct slice keeps them apart from the instructions. Only the point at
+ * which the slice ends is rounded, as it counts a latency as a number of instructions. The fraction
+ * of a cycle that is left at the end of a slice is kept in vthread.rest, so the sum is exact.
  *
- * Where an instruction is a cycle, time is what was counted down, and nothing
- * is divided.
+ * Where an instruction takes one cycle, the number of instructions is the time and no division is
+ * needed: slice.scaled is False.
  */
 #include "account.h"
 #include "cores.h"
@@ -20,7 +19,7 @@
 #include "txn.h"
 #include "vthread.h"
 
-/* Added to slice_left while transactions are open: more than any slice and charge. */
+/* Added to slice_left while accesses are tracked: below the largest slice and any charge. */
 #define TRACKING_BIAS (-(1LL << 48))
 
 Long slice_left;
@@ -32,15 +31,15 @@ static Long latest;
 /* Virtual time of the end of the process, 0 not yet. */
 static Long end_time;
 
-/* Parts of a cycle that time is kept in: then an instruction is a whole number of them. */
+/* The unit of vthread.rest is 1 / parts_of_cycle() cycles: an instruction is a multiple of it. */
 static Long parts_of_cycle(void)
 {
 	return 100 * model.smt_speed;
 }
 
 /**
- * account_begin() - a slice begins: settle how long an instruction takes in it.
- * @t: the thread, on a processor
+ * account_begin() - a slice begins: compute how long an instruction takes in it.
+ * @t: the thread; it has a simulated processor unless it is about to end
  */
 void account_begin(const struct vthread *t)
 {
@@ -53,26 +52,26 @@ void account_begin(const struct vthread *t)
 }
 
 /**
- * account_insns() - instructions of the slice that has begun that take some time.
- * @cycles: how long, not negative
- * @max: more than so many do not matter
+ * account_insns() - convert a time to instructions of the running slice.
+ * @cycles: the time, not negative
+ * @max: upper limit of the result
  *
- * Return: their number, rounded up, at most @max.
+ * Return: number of instructions that take @cycles, rounded up, at most @max.
  */
 Long account_insns(Long cycles, Long max)
 {
 	if (!slice.scaled)
 		return cycles < max ? cycles : max;
-	/* Keeps the product far from an overflow; an instruction takes at least 1/100 cycle. */
+	/* Without this the product below could overflow. */
 	if (cycles > max * slice.parts / parts_of_cycle())
 		return max;
 	return (cycles * parts_of_cycle() + slice.parts - 1) / slice.parts;
 }
 
 /**
- * account_give() - let the running thread execute instructions.
- * @insns: how many
- * @lead: of these, until it is no longer the one with the smallest clock
+ * account_give() - set the length of the running slice.
+ * @insns: instructions
+ * @lead: the first of these, during which no other thread has a smaller clock
  */
 void account_give(Long insns, Long lead)
 {
@@ -81,13 +80,13 @@ void account_give(Long insns, Long lead)
 	slice_left = insns + slice_bias;
 }
 
-/* Instructions of the slice that are over, and charges in their measure. */
+/* Instructions that the slice has used up, with latencies counted as instructions. */
 static Long counted(void)
 {
 	return slice.given + slice_bias - slice_left;
 }
 
-/* Cycles of the slice that are over; @rest receives the parts of a cycle beyond. */
+/* Cycles that the slice has used up; @rest is the fraction of a cycle before and after. */
 static Long elapsed(Long *rest)
 {
 	Long parts;
@@ -140,10 +139,10 @@ Long account_end_time(void)
 }
 
 /**
- * account_end() - the slice ends: enter its time into the thread's books.
+ * account_end() - the slice ends: add its time to the thread's clock.
  * @t: the thread
  *
- * Return: False if nothing was executed or charged.
+ * Return: False if the slice has executed no instruction and charged no latency.
  */
 Bool account_end(struct vthread *t)
 {
@@ -162,10 +161,9 @@ Bool account_end(struct vthread *t)
 }
 
 /**
- * account_track() - let memory accesses be looked at, or no more, from the next block on.
+ * account_track() - decide whether generated code tracks memory accesses from the next block on.
  *
- * They are while a transaction is open, and in the region of interest of a
- * machine with caches.
+ * It does so while a transaction is open, and in the region of interest of a machine with caches.
  */
 void account_track(void)
 {
@@ -175,8 +173,8 @@ void account_track(void)
 }
 
 /**
- * account_cut() - another thread runs from some time on: the running slice ends there.
- * @at: virtual time
+ * account_cut() - end the running slice where another thread can run.
+ * @at: virtual time from which the other thread can run
  */
 void account_cut(Long at)
 {
@@ -193,7 +191,7 @@ void account_cut(Long at)
 }
 
 /**
- * account_ahead() - has the running thread run past another's clock?
+ * account_ahead() - does another thread that can run have a smaller clock than the running one?
  *
  * Return: True if so.
  */

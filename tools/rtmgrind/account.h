@@ -11,25 +11,25 @@
 #include "vthread.h"
 
 /*
- * Instructions left in the running slice, counted down by generated code, plus
- * slice_bias. Plain code only asks whether this is below 0; the bias, negative
- * while a transaction is open, makes it so in one test. See instrument.c.
+ * Instructions left in the running slice, plus slice_bias. Generated code counts slice_left down.
+ * Plain code tests only whether it is below 0. The bias is negative while accesses are tracked, so
+ * one test finds both the end of the slice and that the tracked code is needed; see instrument.c.
  */
 extern Long slice_left;
 extern Long slice_bias;
 
-/* slice.insns_per_cycle is a multiple of 2^-SLICE_RATE_SHIFT. */
+/* The unit of slice.insns_per_cycle is 2^-SLICE_RATE_SHIFT instructions per cycle. */
 #define SLICE_RATE_SHIFT 16
 
 /**
  * struct slice - how time passes in the running slice.
- * @scaled: an instruction is not a cycle; else only @given and @lead mean anything
- * @given: instructions it began with
- * @lead: of these, until the thread is no longer the one with the smallest clock
- * @parts: of a cycle that an instruction takes, see account.c
- * @charged: cycles of latencies
- * @charged_insns: instructions that were taken off slice_left for them
- * @insns_per_cycle: how many take as long as a cycle
+ * @scaled: an instruction does not take one cycle; if False, only @given and @lead are used
+ * @given: instructions that the slice began with
+ * @lead: the first of these, during which no other thread has a smaller clock
+ * @parts: time of an instruction, in the unit of vthread.rest
+ * @charged: sum of the latencies, cycles
+ * @charged_insns: instructions that were subtracted from slice_left for these
+ * @insns_per_cycle: instructions that take a cycle, in units of 2^-SLICE_RATE_SHIFT
  */
 struct slice {
 	Bool scaled;
@@ -45,7 +45,7 @@ extern struct slice slice;
 
 /**
  * charge() - let virtual time pass for the running thread.
- * @cycles: exactly so long, whatever its sibling does
+ * @cycles: the time; it is the same whether or not the core's other hardware thread runs
  */
 static inline void charge(Long cycles)
 {
@@ -59,7 +59,7 @@ static inline void charge(Long cycles)
 	slice_left -= insns;
 }
 
-/** uncharge_insn() - the running instruction was paid for once before. */
+/** uncharge_insn() - the running instruction is executed again and takes no time now. */
 static inline void uncharge_insn(void)
 {
 	slice_left++;

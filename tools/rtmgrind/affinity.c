@@ -2,8 +2,8 @@
 /*
  * affinity.c - on which of the simulated processors each thread may run.
  *
- * Threads inherit it. Other processes are machines of their own: must never
- * be asked about here, nor told.
+ * A new thread inherits the affinity of the one that creates it. Each process is simulated on a
+ * machine of its own: must never answer for threads of other processes, nor change them.
  */
 #include "affinity.h"
 #include "access.h"
@@ -39,9 +39,9 @@ Bool affinity_allows(const struct vthread *t, Int cpu)
 }
 
 /**
- * affinity_copy() - a new thread inherits it.
- * @to: the new one
- * @from: its parent
+ * affinity_copy() - let a new thread inherit an affinity.
+ * @to: the new thread
+ * @from: the thread that creates it
  */
 void affinity_copy(struct vthread *to, const struct vthread *from)
 {
@@ -57,8 +57,8 @@ static Bool main_may(Int cpu, Long unused)
 }
 
 /**
- * affinity_list() - the main thread's processors, as the kernel lists them.
- * @text: receives the list, a line
+ * affinity_list() - the main thread's processors as a list, for Cpus_allowed_list in /proc.
+ * @text: receives the list, such as "0-3,8", and a newline
  *
  * Return: length of the text.
  */
@@ -68,8 +68,8 @@ SizeT affinity_list(HChar *text)
 }
 
 /**
- * affinity_mask() - the same as a mask: words of 32 bits, the highest first.
- * @text: receives the mask, a line
+ * affinity_mask() - the main thread's processors as a mask, for Cpus_allowed in /proc.
+ * @text: receives words of 32 bits in hexadecimal digits, the highest first, and a newline
  *
  * Return: length of the text.
  */
@@ -88,14 +88,14 @@ SizeT affinity_mask(HChar *text)
 	return used + VG_(sprintf)(text + used, "\n");
 }
 
-/* The thread that a call names, 0 if it is none of this process. */
+/* The thread that a call names by its Linux thread id, 0 if it is not of this process. */
 static ThreadId find_thread(Int lwp)
 {
 	return lwp ? vthread_find(lwp, True) : current_tid;
 }
 
 /**
- * affinity_get() - sched_getaffinity.
+ * affinity_get() - sched_getaffinity(2).
  * @guest: registers of the running thread
  *
  * Return: what to do with the call.
@@ -121,9 +121,9 @@ enum syscall_verdict affinity_get(VexGuestAMD64State *guest)
 }
 
 /*
- * A thread that must leave its processor migrates: the running one at the end
- * of its slice, which is now, another that is ready on the spot, unless it is
- * in the middle of a block: then after its next slice.
+ * A thread that must leave its processor migrates. The running thread does so at the end of its
+ * slice, which ends now. A thread that is ready loses its processor at once, unless it stopped in
+ * the middle of a block: then at the end of its next slice.
  */
 static void move(VexGuestAMD64State *guest, ThreadId tid)
 {
@@ -140,11 +140,11 @@ static void move(VexGuestAMD64State *guest, ThreadId tid)
 }
 
 /**
- * affinity_set() - sched_setaffinity.
+ * affinity_set() - sched_setaffinity(2).
  * @guest: registers of the running thread
  *
- * As the kernel's, bits beyond the last processor do not count, and bytes that
- * the mask does not have are 0.
+ * As in the kernel, bits beyond the last processor are ignored, and bytes beyond the end of the
+ * mask are 0.
  *
  * Return: what to do with the call.
  */

@@ -2,8 +2,8 @@
 /*
  * alarm.c - when a timer expires, once or again and again.
  *
- * Counted in nanoseconds, so that an interval that is no whole number of cycles does not drift.
- * Must never know whose clock it is: the callers tell the time.
+ * Times are in nanoseconds, so that an interval that is not a multiple of a cycle does not drift.
+ * Must never read a clock: the callers pass the time.
  */
 #include "alarm.h"
 #include "guest.h"
@@ -14,11 +14,11 @@
 #define TIMER_ABSTIME 1
 
 /**
- * alarm_pass() - time goes on.
- * @alarm: when it expires; moved on
- * @now: on its clock, ns
+ * alarm_pass() - let time pass until now.
+ * @alarm: the alarm; its next expiry is behind @now afterwards
+ * @now: time on its clock, ns
  *
- * Return: how often it expired.
+ * Return: number of times that it expired.
  */
 Long alarm_pass(struct alarm *alarm, Long now)
 {
@@ -36,11 +36,11 @@ Long alarm_pass(struct alarm *alarm, Long now)
 }
 
 /**
- * alarm_set() - arm, or disarm.
- * @alarm: what
- * @spec: as the program gave it
- * @now: on its clock, ns
- * @base: what the clock showed at 0, seconds; -1 if @spec says how long rather than when
+ * alarm_set() - arm or disarm an alarm.
+ * @alarm: the alarm
+ * @spec: the value and interval that the program passed
+ * @now: time on the alarm's clock, ns
+ * @base: what the clock showed at virtual time 0, seconds; -1: @spec is relative to @now
  */
 void alarm_set(struct alarm *alarm, const struct vki_itimerspec *spec, Long now, Long base)
 {
@@ -59,16 +59,16 @@ void alarm_set(struct alarm *alarm, const struct vki_itimerspec *spec, Long now,
 }
 
 /**
- * alarm_get() - how much is left.
- * @alarm: of what
- * @now: on its clock, ns
- * @spec: receives it
+ * alarm_get() - tell the time that is left until the next expiry.
+ * @alarm: the alarm
+ * @now: time on its clock, ns
+ * @spec: receives the time left, 0 if it is not armed, and the interval
  */
 void alarm_get(const struct alarm *alarm, Long now, struct vki_itimerspec *spec)
 {
 	Long left = alarm->expiry - now;
 
-	/* What is armed and not yet over has never nothing left. */
+	/* A value of 0 would mean that the timer is not armed. */
 	if (left < 1)
 		left = alarm->expiry ? 1 : 0;
 	spec->it_value.tv_sec = left / NS_PER_SECOND;
@@ -78,8 +78,8 @@ void alarm_get(const struct alarm *alarm, Long now, struct vki_itimerspec *spec)
 }
 
 /**
- * alarm_due() - the virtual time of an expiry on the machine's clock.
- * @alarm: of what
+ * alarm_due() - the virtual time of the next expiry.
+ * @alarm: an alarm whose clock is virtual time and not processor time
  *
  * Return: cycles, 0 never.
  */
@@ -92,8 +92,8 @@ Long alarm_due(const struct alarm *alarm)
  * alarm_settime() - what timer_settime(2) and timerfd_settime(2) have in common.
  * @guest: registers of the running thread, with the call's arguments
  * @alarm: the timer that the call names
- * @now: on its clock, ns
- * @base: what the clock showed at 0, seconds
+ * @now: time on its clock, ns
+ * @base: what the clock showed at virtual time 0, seconds
  *
  * Return: 0, or -errno and nothing has changed.
  */
@@ -120,7 +120,7 @@ Long alarm_settime(VexGuestAMD64State *guest, struct alarm *alarm, Long now, Lon
  * alarm_gettime() - what timer_gettime(2) and timerfd_gettime(2) have in common.
  * @guest: registers of the running thread, with the call's arguments
  * @alarm: the timer that the call names
- * @now: on its clock, ns
+ * @now: time on its clock, ns
  *
  * Return: 0 or -errno.
  */

@@ -11,8 +11,8 @@
 
 /**
  * struct alarm - when a timer expires.
- * @expiry: on its clock, ns; 0 not armed
- * @interval: ns from one expiry to the next, 0 only one
+ * @expiry: time of the next expiry on the alarm's clock, ns; 0 not armed
+ * @interval: time from one expiry to the next, ns; 0: it expires once
  */
 struct alarm {
 	Long expiry;

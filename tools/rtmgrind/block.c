@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * block.c - the code that a rewritten block is made of, and how each begins and ends.
+ * block.c - the pieces of code that a rewritten block is made of, and how a block begins and ends.
  *
- * Must never emit a helper that changes guest registers without saying so.
+ * Must never emit a call of a helper that changes guest registers without declaring them.
  */
 #include "block.h"
 #include "account.h"
@@ -15,10 +15,10 @@
 /**
  * block_assign() - compute a value.
  * @b: the block
- * @type: of the value
- * @value: how
+ * @type: type of the value
+ * @value: the expression to compute
  *
- * Return: an atom that stands for it.
+ * Return: an atom, a temporary, that has the value.
  */
 IRExpr *block_assign(struct block *b, IRType type, IRExpr *value)
 {
@@ -29,11 +29,11 @@ IRExpr *block_assign(struct block *b, IRType type, IRExpr *value)
 }
 
 /**
- * block_load64() - read a word of the emulator.
+ * block_load64() - read a 64-bit variable of the emulator.
  * @b: the block
- * @addr: the word
+ * @addr: address of the variable
  *
- * Return: an atom that stands for its value.
+ * Return: an atom that has its value.
  */
 IRExpr *block_load64(struct block *b, const void *addr)
 {
@@ -41,9 +41,9 @@ IRExpr *block_load64(struct block *b, const void *addr)
 }
 
 /**
- * block_guarded() - is a transaction open?
+ * block_guarded() - make the condition that a transaction is open.
  * @b: the block, tracked
- * @condition: must hold too, NULL none
+ * @condition: a further condition that must hold, a 1-bit atom; NULL none
  *
  * Return: a 1-bit atom.
  */
@@ -62,15 +62,15 @@ static IRExpr *and64(struct block *b, IRExpr *value, ULong mask)
 }
 
 /**
- * block_filter_miss() - does the running thread need a helper for this access?
+ * block_filter_miss() - make the condition that the filter does not let an access pass.
  * @b: the block, tracked, of a machine with caches
  * @addr: first byte, an atom
  * @size: bytes
  * @write: False for a read
- * @condition: must hold too, NULL none
+ * @condition: a further condition that must hold, a 1-bit atom; NULL none
  *
- * The set is that of the first byte and the line that of the last: an access
- * to two lines always misses.
+ * The code compares the line of the last byte with the entry for the set of the first byte, so an
+ * access to two lines always misses.
  *
  * Return: a 1-bit atom.
  */
@@ -81,7 +81,7 @@ IRExpr *block_filter_miss(struct block *b, IRExpr *addr, Int size, Bool write, I
 				   block_assign(b, Ity_I64, IRExpr_Binop(Iop_Add64, addr,
 									 const64(size - 1)));
 	IRExpr *line = and64(b, last, ~(ULong)(LINE_SIZE - 1));
-	/* The index times the size of an entry: 64 over 8. */
+	/* Line number times the size of an entry: addr / 64 * 8, the low bits are masked below. */
 	IRExpr *shifted = block_assign(b, Ity_I64, IRExpr_Binop(Iop_Shr64, addr,
 								IRExpr_Const(IRConst_U8(3))));
 	IRExpr *entry = block_assign(b, Ity_I64,
@@ -102,9 +102,9 @@ IRExpr *block_filter_miss(struct block *b, IRExpr *addr, Int size, Bool write, I
 }
 
 /**
- * block_put() - write a guest register.
+ * block_put() - emit a write to a guest register.
  * @b: the block
- * @offset: of the register in the guest's state
+ * @offset: offset of the register in the guest's state, bytes
  * @value: an atom
  */
 void block_put(struct block *b, Int offset, IRExpr *value)
@@ -112,7 +112,7 @@ void block_put(struct block *b, Int offset, IRExpr *value)
 	addStmtToIRSB(b->out, IRStmt_Put(offset, value));
 }
 
-/* The helper may read and write these bytes of the guest's state. */
+/* Declares that a helper may read and write these bytes of the guest's state. */
 static void uses_registers(IRDirty *call, Int offset, Int size)
 {
 	call->nFxState = 1;
@@ -124,8 +124,8 @@ static void uses_registers(IRDirty *call, Int offset, Int size)
 }
 
 /**
- * block_uses_registers() - let a helper read and write every guest register.
- * @call: the call of it
+ * block_uses_registers() - declare that a helper may read and write every guest register.
+ * @call: the call of the helper
  */
 void block_uses_registers(IRDirty *call)
 {
@@ -133,12 +133,12 @@ void block_uses_registers(IRDirty *call)
 }
 
 /**
- * block_call() - call a helper without result.
+ * block_call() - emit a call of a helper without result.
  * @b: the block
- * @name: of the helper, for valgrind's messages
+ * @name: name of the helper, for Valgrind's messages
  * @helper: the function
  * @args: its arguments
- * @condition: the call is made if this holds, NULL always
+ * @condition: the call is made if this 1-bit atom holds, NULL always
  *
  * Return: the call.
  */
@@ -154,13 +154,13 @@ IRDirty *block_call(struct block *b, const HChar *name, void *helper, IRExpr **a
 }
 
 /**
- * block_query() - call a helper that may change all registers and returns a word.
+ * block_query() - emit a call of a helper that may change all registers and returns a word.
  * @b: the block
- * @name: of the helper, for valgrind's messages
+ * @name: name of the helper, for Valgrind's messages
  * @helper: the function
  * @args: its arguments
  *
- * Return: an atom that stands for the word.
+ * Return: an atom that has the returned word.
  */
 IRExpr *block_query(struct block *b, const HChar *name, void *helper, IRExpr **args)
 {
@@ -189,9 +189,9 @@ static void store_slice_left(struct block *b, IRExpr *left)
 }
 
 /**
- * block_charge() - let virtual time pass, and end the slice if it is over.
- * @b: the block, tracked, or at its end: it cannot give way any more
- * @insns: how much, in instructions
+ * block_charge() - emit code that lets virtual time pass, and ends the slice if it is used up.
+ * @b: the block: tracked, or plain and at its end, where it no longer goes over to the tracked one
+ * @insns: the time, in instructions
  */
 void block_charge(struct block *b, Int insns)
 {
@@ -206,7 +206,10 @@ void block_charge(struct block *b, Int insns)
 		       offsetof(VexGuestAMD64State, host_EvC_COUNTER), sizeof(UInt));
 }
 
-/* At the beginning of a plain block at @addr: charge it, or give way to the tracked one. */
+/*
+ * The beginning of a plain block: it goes over to its tracked translation if that is needed, else
+ * it takes the time of the whole block off the slice.
+ */
 static void begin_plain(struct block *b, Addr addr, Int insns)
 {
 	IRExpr *left = slice_left_after(b, insns);
@@ -219,7 +222,7 @@ static void begin_plain(struct block *b, Addr addr, Int insns)
 
 static void begin_tracked(struct block *b, Addr addr, Int insns)
 {
-	/* Until now it holds core_tracked_addr(). */
+	/* Until here the instruction pointer is core_tracked_addr(addr). */
 	block_put(b, OFFSET(RIP), const64(addr));
 	if (model.caches) {
 		IRExpr *plain = block_assign(b, Ity_I1,
@@ -237,10 +240,13 @@ static void begin_tracked(struct block *b, Addr addr, Int insns)
 }
 
 /**
- * block_begin() - begin a block: charge it, or let a plain one give way to the tracked one.
+ * block_begin() - emit the beginning of a block, which takes the block's time off the slice.
  * @b: the block
- * @addr: where valgrind looks for it: if it redirects a function, not where the code is
- * @insns: what the block costs, in instructions
+ * @addr: address that Valgrind finds the block by; where Valgrind redirects a function, the code
+ *        itself is elsewhere
+ * @insns: time of the block, in instructions
+ *
+ * A plain block goes over to its tracked translation instead if that is needed.
  */
 void block_begin(struct block *b, Addr addr, Int insns)
 {
@@ -256,10 +262,10 @@ static Bool is_jump(IRJumpKind kind)
 }
 
 /**
- * block_stay_tracked() - with caches a tracked block goes on to tracked ones.
+ * block_stay_tracked() - on a machine with caches, let a tracked block go on to tracked ones.
  * @b: the block, complete but for its end
  *
- * A plain one would only give way.
+ * A plain block would only go over to its tracked translation.
  */
 void block_stay_tracked(struct block *b)
 {
@@ -270,14 +276,15 @@ void block_stay_tracked(struct block *b)
 	if (next->tag == Iex_Const)
 		b->out->next = const64(core_tracked_addr(next->Iex.Const.con->Ico.U64));
 	else
-		b->out->next = block_assign(b, Ity_I64, IRExpr_Binop(Iop_Or64, next,
-								     const64(core_tracked_addr(0))));
+		b->out->next = block_assign(b, Ity_I64,
+					    IRExpr_Binop(Iop_Or64, next,
+							 const64(core_tracked_addr(0))));
 }
 
 /**
- * block_tracked_exit() - the same for a conditional jump out of the block.
+ * block_tracked_exit() - on a machine with caches, let a jump out of a tracked block go to one.
  * @b: the block
- * @exit: the jump
+ * @exit: the conditional jump
  *
  * Return: the jump to emit.
  */
@@ -291,9 +298,9 @@ IRStmt *block_tracked_exit(const struct block *b, IRStmt *exit)
 }
 
 /**
- * block_end() - end the block here.
+ * block_end() - end the block here with a jump.
  * @b: the block
- * @next: address to go on at
+ * @next: address of the next instruction, an atom
  */
 void block_end(struct block *b, IRExpr *next)
 {

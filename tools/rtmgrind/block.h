@@ -1,31 +1,32 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * block.h - a block of guest code while it is rewritten, and what its code is made of.
+ * block.h - a block of guest code while it is rewritten, and what its code is made of; see block.c.
  *
- * Must never be included where the guest's time runs: these functions make code, at translation.
+ * Must never be called while the guest runs: these functions make code, at translation.
  */
 #ifndef RTMGRIND_BLOCK_H
 #define RTMGRIND_BLOCK_H
 
 #include "hle.h"
 
-/* Accesses of a block that are remembered; few blocks have more. */
+/* Accesses of a block that are remembered, see is_repeated() in instrument.c. Chosen. */
 #define MAX_SEEN 32
 
 #define OFFSET(reg) ((Int)offsetof(VexGuestAMD64State, guest_##reg))
 
 /**
  * struct block - the block being rewritten.
- * @out: what is emitted
- * @tracked: it is the tracked translation
+ * @out: the new block
+ * @tracked: it is the tracked translation, see instrument.c
  * @guard: 1-bit temporary: a transaction is open; only in a tracked block
- * @filter: 64-bit temporary: filter_entries; only in a tracked block with caches
- * @nr_accesses: memory accesses so far
- * @pc: the guest instruction being rewritten
- * @hint: its XACQUIRE or XRELEASE, if that may elide
- * @hle_width: bytes of its write then; 0: as VEX says
- * @seen: unconditional accesses so far, the first of them
- * @nr_seen: how many
+ * @filter: 64-bit temporary with the value of filter_entries; only in a tracked block of a machine
+ *          with caches
+ * @nr_accesses: memory accesses rewritten until now
+ * @pc: address of the guest instruction being rewritten
+ * @hint: the XACQUIRE or XRELEASE prefix of that instruction, HLE_NONE if it cannot elide
+ * @hle_width: bytes that an instruction with such a prefix writes; 0: as many as VEX says
+ * @seen: the first MAX_SEEN different unconditional accesses
+ * @nr_seen: number of entries of @seen in use
  */
 struct block {
 	IRSB *out;

@@ -2,22 +2,23 @@
 /*
  * cache.c - one set-associative cache.
  *
- * Replacement is exact LRU, kept by the order of a set's tags, or what processors
- * approximate it with: a tree of bits each of whose nodes points away from the
- * half that was used last (Al-Zoubi, Milenkovic and Milenkovic, "Performance
- * Evaluation of Cache Replacement Policies for the SPEC CPU2000 Benchmark Suite",
- * 2004, section 2), or several such trees over parts of the set, in LRU order
- * (LRU3PLRU4 of Abel and Reineke, uops.info/cache.html).
+ * Replacement is exact LRU, in which the tags of a set are kept in the order of use, or one of the
+ * approximations that processors use: a tree of bits in which each node points away from the half
+ * that was used last (Al-Zoubi, Milenkovic and Milenkovic, "Performance Evaluation of Cache
+ * Replacement Policies for the SPEC CPU2000 Benchmark Suite", 2004, section 2), or several such
+ * trees over parts of the set, of which the least recently used tree decides (LRU3PLRU4 of Abel
+ * and Reineke, uops.info/cache.html).
+ *
  * Must never allocate after cache_init().
  */
 #include "cache.h"
 
 /**
  * cache_init() - make an empty cache.
- * @cache: receives it
- * @kib: size
+ * @cache: receives the cache
+ * @kib: size, KiB
  * @ways: associativity
- * @nr_trees: replacement trees of a set, each over a power of two of ways; 0 exact LRU
+ * @nr_trees: replacement trees of a set, each over a power of two of ways; 0: exact LRU
  */
 void cache_init(struct cache *cache, Long kib, Long ways, Long nr_trees)
 {
@@ -36,7 +37,7 @@ static Addr *set_of(const struct cache *cache, Addr line)
 }
 
 /**
- * cache_find() - look a line up; does not count as a use.
+ * cache_find() - look a line up, which does not count as a use.
  * @cache: the cache
  * @line: address of its first byte
  *
@@ -53,7 +54,7 @@ Addr *cache_find(struct cache *cache, Addr line)
 	return NULL;
 }
 
-/* @way was used: its tree's nodes point away from it, and the tree is the latest of the set. */
+/* @way was used: the nodes of its tree point away from it, and its tree is the last one used. */
 static void point_away(struct cache *cache, UInt set, UInt way)
 {
 	UInt leaves = cache->ways / cache->nr_trees;
@@ -62,7 +63,7 @@ static void point_away(struct cache *cache, UInt set, UInt way)
 	UInt node = way % leaves + leaves;
 	UInt i;
 
-	/* A heap of nodes; behind the inner ones come the ways. */
+	/* The nodes are numbered as in a binary heap; the ways are its leaves. */
 	for (; node > 1; node /= 2) {
 		if (node & 1)
 			tree->bits &= ~(1U << node / 2);
@@ -90,9 +91,9 @@ static UInt pointed_at(const struct cache *cache, UInt set)
 }
 
 /**
- * cache_use() - a line is used: it will be replaced late.
+ * cache_use() - note that a line is used.
  * @cache: the cache
- * @tag: its tag; it may move
+ * @tag: the line's tag; not valid afterwards, as it may move
  */
 void cache_use(struct cache *cache, Addr *tag)
 {
@@ -122,7 +123,7 @@ static Addr *victim_of(struct cache *cache, Addr *first)
 }
 
 /**
- * cache_insert() - enter a line that is not there, as used.
+ * cache_insert() - enter a line that the cache does not have, and note that it is used.
  * @cache: the cache
  * @tag: address and state
  *

@@ -9,15 +9,15 @@
 
 #include "rtmgrind.h"
 
-/* A line in a cache: its address, and in the free bits below it: */
-#define TAG_OWNED 1UL	/* no other core has it (E or M): it may be written */
-#define TAG_DIRTY 2UL	/* it was (M) */
+/* A tag is the address of a line, with its state in the low bits, which the address leaves free. */
+#define TAG_OWNED 1UL	/* no other core has the line, so it may be written: state E or M */
+#define TAG_DIRTY 2UL	/* the line was written: state M */
 #define tag_line(tag) line_of(tag)
 
 /**
- * struct tree - what is known of the order in which some ways of a set were used.
- * @bits: bit n says which half below node n is to be replaced next; the root is node 1
- * @used: when one of them was used last, counting the uses of the set's other trees
+ * struct tree - the approximate order in which some ways of a set were used.
+ * @bits: bit n is the half below node n in which to look for the way to replace; the root is node 1
+ * @used: rank among the trees of the set: nr_trees for the one used last
  */
 struct tree {
 	UInt bits;
@@ -28,9 +28,10 @@ struct tree {
  * struct cache - a cache.
  * @sets: number of sets
  * @ways: lines of a set
- * @nr_trees: replacement trees of a set, 0: the least recently used line is replaced
- * @tags: sets * ways, 0 is empty; without trees in the order of use, latest first
- * @trees: sets * nr_trees, the trees of each set
+ * @nr_trees: replacement trees of a set; 0: the least recently used line is replaced
+ * @tags: @sets * @ways tags, 0 for an empty way; without trees each set is in the order of use,
+ *        the line used last first
+ * @trees: @sets * @nr_trees trees
  */
 struct cache {
 	UInt sets;

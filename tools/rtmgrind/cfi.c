@@ -1,38 +1,41 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * cfi.c - reads the call frame information of the guest's objects where it lies in its memory.
+ * cfi.c - reads the call frame information of the guest's objects in the guest's memory.
  *
- * Valgrind's own reader wants all the debug information of an object, when that is mapped. This
- * one looks up single places in .eh_frame, by the table in .eh_frame_hdr (LSB Core, "DWARF
- * Extensions"; DWARF 5, 6.4), and knows what compilers and the C library make of it on amd64.
+ * Valgrind's own reader reads all debug information of an object when the object is mapped. This
+ * one looks up single addresses in .eh_frame, through the table in .eh_frame_hdr (LSB Core, "DWARF
+ * Extensions"; DWARF 5, 6.4). It knows the subset that compilers and the C library use on amd64.
  *
  * Must never trust what it reads: the program may have written it.
  */
 #include "cfi.h"
 #include "pub_tool_aspacemgr.h"
 
-/* DWARF's numbers of registers (System V ABI, amd64 supplement). */
+/* DWARF's numbers of the registers of enum cfi_reg (System V ABI, amd64 supplement). */
 static const UChar dwarf_regs[NR_CFI_REGS] = {3, 6, 7, 16};
 
 #define PT_GNU_EH_FRAME 0x6474e550
-/* In the ELF header: the program headers' place in the file, and their number. */
+/* Offsets in the ELF header of the program headers' offset in the file and of their number. */
 #define E_PHOFF 32
 #define E_PHNUM 56
 #define PHDR_SIZE 56
-/* Of a file; the most that linkers make is 5, and RELRO splits one. */
+/* Mappings of a file that are searched: linkers make at most 5, of which RELRO splits one. */
 #define MAX_MAPPINGS 16
-/* Encodings of pointers: signed 32 bits, from the place itself and from .eh_frame_hdr. */
+/*
+ * Encodings of pointers: signed 32 bits relative to the pointer's own address, signed 32 bits
+ * relative to .eh_frame_hdr, and unsigned 32 bits.
+ */
 #define PCREL_SDATA4 0x1b
 #define DATAREL_SDATA4 0x3b
 #define UDATA4 0x03
-/* Rules that are remembered inside each other; compilers nest one deep. */
+/* Depth of DW_CFA_remember_state inside another one; compilers use a depth of 1. */
 #define MAX_REMEMBERED 4
 
 /**
- * struct reader - bytes in guest memory.
- * @at: the next
- * @end: behind the last
- * @bad: there were not enough
+ * struct reader - bytes in guest memory that are read one after the other.
+ * @at: the next byte
+ * @end: the address behind the last byte
+ * @bad: a read went beyond @end
  */
 struct reader {
 	const UChar *at;
@@ -41,12 +44,12 @@ struct reader {
 };
 
 /**
- * struct cie - what functions have in common.
- * @code_align: unit of advances
- * @data_align: unit of offsets
- * @augmented: functions have augmentation data
- * @signal: they are signal trampolines
- * @program: instructions
+ * struct cie - a common information entry: what the entries of several functions share.
+ * @code_align: unit of advances of the address, bytes
+ * @data_align: unit of offsets on the stack, bytes
+ * @augmented: the functions' entries have augmentation data
+ * @signal: the functions are signal trampolines
+ * @program: initial instructions of each function
  */
 struct cie {
 	ULong code_align;
@@ -107,7 +110,7 @@ static struct reader read_at(Addr addr)
 	return (struct reader){.at = (UChar *)addr, .end = (UChar *)segment->end + 1};
 }
 
-/* Where the object is mapped whose code is at @pc; 0 if none. */
+/* Address of the first mapping of the object whose code is at @pc; 0 if there is none. */
 static Addr object_of(Addr pc)
 {
 	const NSegment *segment = VG_(am_find_nsegment)(pc);
@@ -127,7 +130,7 @@ static Addr object_of(Addr pc)
 	return 0;
 }
 
-/* .eh_frame_hdr of an object, which must be 64-bit ELF as it was loaded. */
+/* Address of the .eh_frame_hdr of a 64-bit ELF object that is mapped at @object; 0 if none. */
 static Addr find_header(Addr object)
 {
 	struct reader elf = read_at(object), h;
@@ -146,7 +149,7 @@ static Addr find_header(Addr object)
 		skip(&h, PHDR_SIZE);
 		if (h.bad)
 			break;
-		/* Where the linker wanted the beginning of the file. */
+		/* PT_LOAD at file offset 0: the others are relative to its address. */
 		if (words[0] == 1 && !longs[1])
 			first = longs[2];
 		if (words[0] == PT_GNU_EH_FRAME)
@@ -155,7 +158,7 @@ static Addr find_header(Addr object)
 	return header ? object + header - first : 0;
 }
 
-/* The description of the function at @pc according to the sorted table; 0 if none. */
+/* Looks the entry of the function at @pc up in the sorted table of .eh_frame_hdr; 0 if none. */
 static Addr find_function(Addr header, Addr pc)
 {
 	struct reader r = read_at(header);
@@ -163,7 +166,7 @@ static Addr find_function(Addr header, Addr pc)
 	UInt nr, low = 0;
 	const Int *table;
 
-	/* Version 1; the other encodings are not in use. */
+	/* Version 1; linkers use no other encodings. */
 	if (encodings >> 16 != (DATAREL_SDATA4 << 8 | UDATA4) || (encodings & 0xff) != 1)
 		return 0;
 	read_bytes(&r, 4);
@@ -185,13 +188,13 @@ static Addr find_function(Addr header, Addr pc)
 	return low ? header + table[2 * low - 1] : 0;
 }
 
-/* One entry of .eh_frame: its contents behind the length. */
+/* Reads the length of an entry of .eh_frame. Return: the bytes behind the length. */
 static struct reader read_entry(Addr addr)
 {
 	struct reader r = read_at(addr);
 	UInt size = read_bytes(&r, 4);
 
-	/* 64-bit entries are not in use. */
+	/* A length of 0xffffffff begins a 64-bit entry, which compilers do not make. */
 	if (!size || size >= 0xfffffff0 || size > (ULong)(r.end - r.at))
 		return (struct reader){.bad = True};
 	r.end = r.at + size;
@@ -259,7 +262,10 @@ static Int followed(ULong dwarf_reg)
 	return -1;
 }
 
-/* The expressions in use: a register + offset (DW_OP_breg), or what lies there (DW_OP_deref). */
+/*
+ * Reads an expression. Known are register + offset (DW_OP_breg) and the word in memory there
+ * (DW_OP_deref behind it); compilers and the C library use no others.
+ */
 static struct cfi_place read_expression(struct reader *r, Bool location)
 {
 	ULong size = read_leb(r, False);
@@ -283,7 +289,7 @@ static struct cfi_place read_expression(struct reader *r, Bool location)
 	return place;
 }
 
-/* Operands of an instruction that no rule follows from. False: not known. */
+/* Skips the operands of an instruction that changes no rule. Return: False if it is not known. */
 static Bool skip_other(struct reader *r, UInt op)
 {
 	switch (op) {
@@ -297,7 +303,7 @@ static Bool skip_other(struct reader *r, UInt op)
 	}
 }
 
-/* How far an instruction advances; False if it is none that does. */
+/* Reads by how much an instruction advances the address. Return: False if it is of another kind. */
 static Bool read_advance(struct reader *r, UInt op, ULong *distance)
 {
 	if (op >> 6 == 1)
@@ -371,7 +377,10 @@ static Bool run_register(struct reader *r, UInt op, const struct cie *cie, struc
 	return True;
 }
 
-/* Carries out instructions up to those for places behind @pc; @at is where the first hold. */
+/*
+ * Executes call frame instructions until the address, which begins at @at, is behind @pc. Return:
+ * False if one of them is not known.
+ */
 static Bool run(struct reader r, const struct cie *cie, Addr at, Addr pc, struct cfi_row *row,
 		const struct cfi_row *initial)
 {
@@ -403,11 +412,11 @@ static Bool run(struct reader r, const struct cie *cie, Addr at, Addr pc, struct
 }
 
 /**
- * cfi_find() - how does one get to the caller?
- * @pc: a place in the guest's code
- * @row: receives it
+ * cfi_find() - look up how to get from an instruction's frame to the caller's.
+ * @pc: address of the instruction
+ * @row: receives the rules
  *
- * Return: False if nothing is known of the place.
+ * Return: False if there is no call frame information for @pc, or none that is known here.
  */
 Bool cfi_find(Addr pc, struct cfi_row *row)
 {
@@ -432,7 +441,7 @@ Bool cfi_find(Addr pc, struct cfi_row *row)
 	VG_(memset)(row, 0, sizeof(*row));
 	row->regs[CFI_RBX].rule = row->regs[CFI_RBP].rule = CFI_SAME;
 	row->signal = cie.signal;
-	/* All of the common ones hold. */
+	/* All initial instructions are executed, whatever address they hold for. */
 	if (r.bad || !run(cie.program, &cie, 0, ~(Addr)0, row, row))
 		return False;
 	initial = *row;

@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * cfi.h - what call frame information says about one place in the guest's code.
+ * cfi.h - call frame information for one instruction of the guest; see cfi.c.
  *
- * Must never be asked about memory that the guest could not read itself.
+ * Must never read memory that the guest could not read itself.
  */
 #ifndef RTMGRIND_CFI_H
 #define RTMGRIND_CFI_H
 
 #include "rtmgrind.h"
 
-/* The registers that are followed; anything else ends the stack. */
+/* The registers whose values are known in each frame. A rule with any other ends the stack. */
 enum cfi_reg { CFI_RBX, CFI_RBP, CFI_RSP, CFI_RIP, NR_CFI_REGS };
 
 enum cfi_rule {
 	CFI_UNKNOWN,	/* the stack ends here */
-	CFI_SAME,	/* the caller's value is this one's */
-	CFI_FRAME,	/* in memory, at the frame's address + offset */
-	CFI_AT,		/* in memory, at a register + offset */
-	CFI_SUM,	/* a register + offset */
+	CFI_SAME,	/* the caller's value is the one in this frame */
+	CFI_FRAME,	/* the value is in memory, at the frame's address + offset */
+	CFI_AT,		/* the value is in memory, at a register + offset */
+	CFI_SUM,	/* the value is a register + offset */
 };
 
 /**
  * struct cfi_place - where the caller's value of a register is.
  * @rule: enum cfi_rule
- * @reg: of CFI_AT and CFI_SUM
- * @offset: bytes
+ * @reg: the register that CFI_AT and CFI_SUM refer to, enum cfi_reg
+ * @offset: what is added to the register or to the frame's address, bytes
  */
 struct cfi_place {
 	UChar rule;
@@ -33,10 +33,10 @@ struct cfi_place {
 };
 
 /**
- * struct cfi_row - how to get from a place in a function to its caller.
- * @frame: the frame's address: the caller's RSP, CFI_AT or CFI_SUM
- * @regs: the others; that of RSP is not used
- * @signal: a signal handler returns here: the caller was interrupted and did not call
+ * struct cfi_row - the rules that lead from an instruction's frame to the caller's.
+ * @frame: the frame's address, which is the caller's RSP: CFI_AT or CFI_SUM
+ * @regs: the caller's other registers; the entry of RSP is not used
+ * @signal: the function is a signal trampoline: its caller was interrupted and made no call
  */
 struct cfi_row {
 	struct cfi_place frame;

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * coherence.c - the simulated caches: what an access costs, and who loses the line by it.
+ * coherence.c - the simulated caches: the latency of an access, and which cores lose the line.
  *
- * Each core has a first- and a second-level cache, each domain a last level.
- * A directory knows which cores have a line, and keeps it in one of the states
- * of the MESI protocol (Papamarcos and Patel, ISCA 1984): owned by one core,
- * which may write it (M and E: the difference is a bit of its tag), or shared.
+ * Each core has a first- and a second-level cache, each domain a last-level cache. A directory
+ * knows which cores have a line, and the line's state in the MESI protocol (Papamarcos and Patel,
+ * ISCA 1984): owned by one core, which may write it (M or E; TAG_DIRTY tells which), or shared (S).
  *
- *   read miss    owned elsewhere: both share it then; shared: from the last level or the
- *                nearest core; nobody has it: from the last level or memory, owned
- *   write miss   everybody else loses it; owned and dirty
+ *   access       line is         then
+ *   read miss    owned           the owner and the reader share it
+ *                shared          it comes from the last level or the nearest core that has it
+ *                in no core      it comes from the last level or memory, and the reader owns it
+ *   write miss   any             all other cores lose it, and the writer owns it, dirty
  *
- * What an access does to other cores it does when the request has arrived, and
- * what it does to memory when the line has; see wait_for_others(). A line makes
- * one move at a time: that bounds the rate of a contended lock. Who comes next is
- * contention.c's business.
+ * An access takes effect on other cores when its request arrives there, and on memory when the
+ * line arrives at the core; see wait_for_others(). A line makes one move at a time, which bounds
+ * the rate of a contended lock; contention.c decides whose move is next.
  *
- * Most accesses never come here: see filter.c.
+ * Most accesses do not come here: see filter.c.
  */
 #include "coherence.h"
 #include "access.h"
@@ -37,7 +37,7 @@
 /**
  * struct core_caches - the caches of a core.
  * @l1: first level, data
- * @l2: second level; may or may not hold what the first one does
+ * @l2: second level; a line can be in both
  */
 struct core_caches {
 	struct cache l1;
@@ -59,7 +59,7 @@ static struct cache *llc_of(Int core)
 	return &llcs[core / model.domain];
 }
 
-/** coherence_init() - empty caches, if the machine has some. */
+/** coherence_init() - make empty caches, if the machine has caches. */
 void coherence_init(void)
 {
 	Int i;
@@ -91,7 +91,7 @@ static void llc_fill(Int core, Addr line)
 		cache_insert(llc, line);
 }
 
-/* A line has left the second level; it may be in the first one still. */
+/* A line has left the second level of a core. The first level may still have it. */
 static void leave_l2(Int core, Addr tag)
 {
 	Addr *upper = cache_find(&cores[core].l1, tag_line(tag));
@@ -107,7 +107,7 @@ static void leave_l2(Int core, Addr tag)
 	llc_fill(core, tag_line(tag));
 }
 
-/* A line has left the first level: it goes to the second. */
+/* A line has left the first level of a core: it goes to the second level. */
 static void leave_l1(Int core, Addr tag)
 {
 	struct cache *l2 = &cores[core].l2;
@@ -123,7 +123,7 @@ static void leave_l1(Int core, Addr tag)
 		leave_l2(core, victim);
 }
 
-/* Takes a line away from a core. Return: the state it had there. */
+/* Takes a line away from a core. Return: the state bits it had there. */
 static Addr take_away(Int core, Addr line)
 {
 	Addr tags = cache_remove(&cores[core].l1, line) | cache_remove(&cores[core].l2, line);
@@ -132,7 +132,7 @@ static Addr take_away(Int core, Addr line)
 	return tags;
 }
 
-/* The owner of a line may keep it, but no longer write it. Return: the state it had there. */
+/* The owner of a line keeps it, but may no longer write it. Return: the state bits it had there. */
 static Addr share(Int core, Addr line)
 {
 	Addr *upper = cache_find(&cores[core].l1, line);
@@ -147,7 +147,7 @@ static Addr share(Int core, Addr line)
 	return tags;
 }
 
-/* Cost of a line that no core has. */
+/* Reads a line that no core has. Return: latency, cycles. */
 static Long fetch(Int core, Addr line)
 {
 	struct cache *own = llc_of(core);
@@ -170,7 +170,7 @@ static Long fetch(Int core, Addr line)
 	return cycles;
 }
 
-/* Cost of a line that cores share. */
+/* Reads a line that cores share. Return: latency, cycles. */
 static Long read_shared(const struct shared_line *entry, Int core)
 {
 	Addr *tag = cache_find(llc_of(core), entry->line);
@@ -200,7 +200,7 @@ static Bool has_dirty(Int core, Addr line)
 	return ((upper ? *upper : 0) | (lower ? *lower : 0)) & TAG_DIRTY;
 }
 
-/* Cycles of a line's way from whoever has it, or will have had it by then. */
+/* Latency of a move to @core from the core that has the line, or will have it before that move. */
 static Long move_cost(const struct shared_line *entry, Int core, Bool write)
 {
 	Long cycles = 0;
@@ -214,7 +214,7 @@ static Long move_cost(const struct shared_line *entry, Int core, Bool write)
 		return distance_clean(entry->owner, core);
 	if (!write)
 		return read_shared(entry, core);
-	/* All that share it are told at once; the farthest decides. */
+	/* All cores that share the line are invalidated at once: the farthest one decides. */
 	for (other = directory_next(entry, -1); other >= 0; other = directory_next(entry, other)) {
 		Long far = distance_clean(other, core);
 
@@ -224,7 +224,7 @@ static Long move_cost(const struct shared_line *entry, Int core, Bool write)
 	return cycles;
 }
 
-/* Whether other cores have to do something about an access. */
+/* Whether an access has to wait for other cores: the line moves, or they must give it up. */
 static Bool concerns_others(const struct shared_line *entry, Int core, Bool write)
 {
 	if (!entry)
@@ -234,7 +234,7 @@ static Bool concerns_others(const struct shared_line *entry, Int core, Bool writ
 	return write && entry->nr_cores > directory_has(entry, core);
 }
 
-/* The line leaves those who have it, for a core that will. */
+/* Moves a line to @core: the other cores lose it, or share it if it is read. */
 static void depart(struct shared_line *entry, Int core, Addr addr, Bool write)
 {
 	Addr line = line_of(addr);
@@ -262,11 +262,10 @@ static void depart(struct shared_line *entry, Int core, Addr addr, Bool write)
 }
 
 /*
- * Waits until a line that other cores have is here. Half of the time the
- * request is on its way: who is nearer arrives sooner. If the line is on its
- * way to somebody else the request queues. Then the line leaves those who have
- * it, and for the other half nobody can use it. Others run meanwhile, and all
- * may be different behind it.
+ * Waits until a line that other cores have arrives at @core. The first half of the latency is the
+ * way of the request, so a nearer core's request arrives sooner. If the line moves to another core
+ * then, the request queues. The second half is the way of the line, during which no core can use
+ * it. Other threads run meanwhile, so whatever was known of the line may have changed afterwards.
  */
 static void wait_for_others(struct shared_line *entry, Int core, Addr addr, Bool write)
 {
@@ -284,14 +283,14 @@ static void wait_for_others(struct shared_line *entry, Int core, Addr addr, Bool
 	entry = directory_get(line_of(addr));
 	cycles = move_cost(entry, core, write);
 	charge(cycles - cycles / 2);
-	/* What is read with others is what they read. */
+	/* The read was granted together with others: the line does not leave its core. */
 	if (!reserved)
 		return;
 	depart(entry, core, addr, write);
 	slice_wait_turn();
 }
 
-/* Lets the time pass until a line that the core's caches do not have, or not to write, is here. */
+/* Waits for a line that the core's caches do not have, or for the right to write it. */
 static void wait_for_line(Int core, Addr addr, Bool write)
 {
 	struct shared_line *entry = directory_find(line_of(addr));
@@ -304,7 +303,10 @@ static void wait_for_line(Int core, Addr addr, Bool write)
 		charge(write ? model.llc : read_shared(entry, core));
 }
 
-/* A transaction that lost sight of the line must notice when it is written. */
+/*
+ * Whether the thread's core may own a line. It may not while another transaction has the line in
+ * its read set, even if no cache has it any more: a write must conflict with that transaction.
+ */
 static Bool may_own(ThreadId tid, Addr line)
 {
 	struct line *touched = txn_nr_open ? line_find(line) : NULL;
@@ -312,7 +314,7 @@ static Bool may_own(ThreadId tid, Addr line)
 	return !touched || !line_other_reader(touched, tid);
 }
 
-/* The line is here. Return: what the core may do with it. */
+/* The line has arrived at the core. Return: TAG_OWNED if the core owns it now, else 0. */
 static Addr arrive(ThreadId tid, Int core, Addr addr, Bool write)
 {
 	struct shared_line *entry = directory_get(line_of(addr));
@@ -328,19 +330,19 @@ static Bool allows(const Addr *tag, Bool write)
 	return tag && (!write || *tag & TAG_OWNED);
 }
 
-/* Whether the core's caches have the line, to be written if @write. */
+/* Whether the core's caches have the line, in a state that allows a write if @write. */
 static Bool has(Int core, Addr line, Bool write)
 {
 	return allows(cache_find(&cores[core].l1, line), write) ||
 	       allows(cache_find(&cores[core].l2, line), write);
 }
 
-/* Lets transactions know that a line has left the first level under them. */
+/* Tells the transactions on a core's hardware threads that a line has left its first level. */
 static void tell_evicted(Int core, Addr line, Bool far)
 {
 	Int cpu;
 
-	/* The running thread comes last: if its own transaction aborts this does not return. */
+	/* The running thread comes last: if its transaction aborts, this does not return. */
 	for (cpu = core; cpu < model_cpus(); cpu += model.cores)
 		if (runs[cpu] && runs[cpu] != current_tid && vthreads[runs[cpu]].core == cpu &&
 		    txn_open(runs[cpu]))
@@ -349,7 +351,7 @@ static void tell_evicted(Int core, Addr line, Bool far)
 		access_evicted(current_tid, line, far);
 }
 
-/* Puts a line into the first level. Return: the line it takes the place of, 0 none. */
+/* Puts a line into the first level. Return: the line that it replaces, 0 none. */
 static Addr fill(Int core, Addr tag)
 {
 	Addr *upper = cache_find(&cores[core].l1, tag_line(tag));
@@ -367,14 +369,14 @@ static Addr fill(Int core, Addr tag)
 }
 
 /**
- * coherence_access() - an access that the filter did not know.
+ * coherence_access() - simulate an access that the filter has not let pass.
  * @tid: the running thread, in the region of interest
- * @addr: first byte, and all are in one line
+ * @addr: first byte; all bytes are in one line
  * @write: False for a read
  *
- * Charges its latency. Does not return if the thread's transaction aborts while
- * it waits, or if the line takes the place of one that the transaction cannot
- * do without. Nobody else runs between its return and the access itself.
+ * Charges the access's latency. Does not return if the thread's transaction aborts: while it waits,
+ * or because the line replaces one of the transaction's. No other thread runs between the return
+ * and the access itself.
  */
 void coherence_access(ThreadId tid, Addr addr, Bool write)
 {
@@ -406,9 +408,9 @@ void coherence_access(ThreadId tid, Addr addr, Bool write)
 }
 
 /**
- * coherence_allow() - the same access need not ask again.
- * @tid: the running thread; coherence_access() has been called, and its transaction, if open,
- *       has the line
+ * coherence_allow() - let the filter pass the same access from now on.
+ * @tid: the running thread; coherence_access() has been called, and the thread's transaction, if
+ *       one is open, has the line in its sets
  * @line: address of the line's first byte
  * @write: False for a read
  */
@@ -417,7 +419,10 @@ void coherence_allow(ThreadId tid, Addr line, Bool write)
 	Int cpu = vthreads[tid].core;
 	Addr *tag = cache_find(&cores[core_of(cpu)].l1, line);
 
-	/* A transaction of the core's other thread, aborted by this access, has taken it along. */
+	/*
+	 * The access has aborted a transaction of the core's other hardware thread that had written
+	 * the line, so the first level has dropped it.
+	 */
 	if (!tag)
 		return;
 	filter_allow(cpu, line,
@@ -440,7 +445,7 @@ void coherence_resume(ThreadId tid)
 	filter_use(cpu, txn_open(tid));
 }
 
-/** coherence_forget_filters() - the region of interest begins or ends: what was known is old. */
+/** coherence_forget_filters() - the region of interest begins or ends: empty all filters. */
 void coherence_forget_filters(void)
 {
 	if (!model.caches)
@@ -450,7 +455,7 @@ void coherence_forget_filters(void)
 }
 
 /**
- * coherence_txn_begin() - a transaction begins: it must see each line's first access.
+ * coherence_txn_begin() - a transaction begins: no filter may hide its first access to a line.
  * @tid: the thread
  */
 void coherence_txn_begin(ThreadId tid)
@@ -463,11 +468,11 @@ void coherence_txn_begin(ThreadId tid)
 }
 
 /**
- * coherence_txn_undo() - a transaction that wrote a line aborts: the first level drops it.
+ * coherence_txn_undo() - a transaction that wrote a line aborts: the first level drops the line.
  * @tid: the thread
  * @line: address of the line's first byte
  *
- * What it held before the transaction is in the second level.
+ * The second level has the contents from before the transaction.
  */
 void coherence_txn_undo(ThreadId tid, Addr line)
 {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * coherence.h - the simulated caches, as the rest of the emulator sees them.
+ * coherence.h - the simulated caches, as the rest of the emulator sees them; see coherence.c.
+ *
+ * Must never be needed to decide which transactions conflict.
  */
 #ifndef RTMGRIND_COHERENCE_H
 #define RTMGRIND_COHERENCE_H

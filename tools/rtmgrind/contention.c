@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * contention.c - who gets a line next that several cores ask for.
+ * contention.c - which core gets a line next that several cores request.
  *
- * A line makes one move at a time. Requests that arrive meanwhile queue. When
- * the move is over, all that want to read get it at once if it may be shared
- * then; of the others the one nearest to where the line is comes first, and
- * among equals the first that arrived. Requests of one domain do not go through
- * the directory, where the others stand: it asks the core that has the line
- * when the move is over, and until that arrives nearer ones come first. That a
- * busy-waiting lock then stays in one part of a processor is what CIDR'21 A.2
- * observed.
+ * A line makes one move at a time, and requests that arrive during the move queue. When the move
+ * is over and the line is shared, all queued reads are granted at once. Of the other requests the
+ * one from the core nearest to the line is granted, among equally near ones the first to arrive.
+ * Requests from the domain that has the line reach it at once. One from another domain waits in
+ * the directory, which then has to ask the core that has the line; until its question arrives, a
+ * request from a nearer core overtakes. So a busy-waiting lock stays in one part of a processor,
+ * which is what CIDR'21 A.2 observed.
  *
- *   state of a request   is
- *   idle                 none
- *   queued               its thread is parked
- *   moving               the line is on its way to its core, or reserved for it
+ *   state of a request   meaning
+ *   idle                 the thread requests no line
+ *   queued               the thread is parked in the line's queue
+ *   moving               the line moves to the thread's core, or is reserved for it
  *
- * Must never leave a line reserved for a thread that will not come.
+ * Must never leave a line reserved for a thread that no longer requests it.
  */
 #include "contention.h"
 #include "account.h"
@@ -26,14 +25,15 @@
 #include "vthread.h"
 
 /**
- * struct request - what a thread asks for.
- * @next: behind it in the line's queue
- * @entry: the line, unless idle
+ * struct request - a thread's request for a line.
+ * @next: the next request in the line's queue
+ * @entry: the line; not valid while the request is idle
  * @core: the thread's core
- * @write: it wants the line for itself
- * @queued: see above
- * @moving: see above
- * @asked: the core that has the line has been asked for it, or is at once
+ * @write: the thread wants to write: no other core may keep the line
+ * @queued: the request is queued, see above
+ * @moving: the line moves or is reserved, see above
+ * @asked: the directory's question has reached the core that has the line: the request cannot be
+ *         overtaken any more
  */
 struct request {
 	struct request *next;
@@ -48,7 +48,7 @@ struct request {
 /* Indexed by ThreadId. */
 static struct request *requests;
 static UInt nr_requests;
-/* Counts forks: what a line knows of an older one's threads is void. */
+/* Number of forks. A line's mover and queue count only if its epoch is the present one. */
 static UInt epoch;
 
 /**
@@ -61,20 +61,20 @@ void contention_init(UInt nr_threads)
 	requests = VG_(calloc)("rtmgrind.requests", nr_threads, sizeof(*requests));
 }
 
-/** contention_forked() - this is a child process: nobody else asks for anything. */
+/** contention_forked() - this is a child process: the requests of its parent's threads are void. */
 void contention_forked(void)
 {
 	epoch++;
 	VG_(memset)(requests, 0, nr_requests * sizeof(*requests));
 }
 
-/** contention_busy() - Return: True if the line is on its way to some core. */
+/** contention_busy() - Return: True if the line moves, or is reserved for a core. */
 Bool contention_busy(const struct shared_line *entry)
 {
 	return entry->mover && entry->epoch == epoch;
 }
 
-/** contention_next_core() - Return: the core that a busy line goes to. */
+/** contention_next_core() - Return: the core that a busy line moves to or is reserved for. */
 Int contention_next_core(const struct shared_line *entry)
 {
 	return requests[entry->mover].core;
@@ -102,7 +102,7 @@ static void dequeue(struct request *request)
 	request->queued = False;
 }
 
-/* Whether a request comes before the one for which its line is reserved. */
+/* Whether a request comes before the one that its line is reserved for. */
 static Bool overtakes(const struct request *request)
 {
 	const struct shared_line *entry = request->entry;
@@ -112,7 +112,7 @@ static Bool overtakes(const struct request *request)
 					   distance_between(entry->last_core, reserved->core);
 }
 
-/* The reservation is void: its thread waits again, before all others. */
+/* Takes the reservation back: its request is the first of the queue again. */
 static void put_back(struct shared_line *entry)
 {
 	struct request *reserved = &requests[entry->mover];
@@ -126,16 +126,16 @@ static void put_back(struct shared_line *entry)
 }
 
 /**
- * contention_take() - the running thread's request for a line arrives.
+ * contention_take() - the running thread's request for a line arrives at the line.
  * @entry: the line
- * @core: where it is to go
- * @write: nobody else is to have it then
+ * @core: the thread's core
+ * @write: the thread wants to write: no other core may keep the line
  *
- * Waits for its turn, in virtual time, and does not return if the thread's
- * transaction aborts meanwhile.
+ * Waits in virtual time until the request is granted. Does not return if the thread's transaction
+ * aborts meanwhile.
  *
- * Return: True if the line is reserved until contention_done(), False if it can
- * be read at once as others do.
+ * Return: True if the line is reserved until contention_done(); False if it is shared, and may be
+ * read without a reservation.
  */
 Bool contention_take(struct shared_line *entry, Int core, Bool write)
 {
@@ -165,7 +165,7 @@ Bool contention_take(struct shared_line *entry, Int core, Bool write)
 	return request->moving;
 }
 
-/* Those who only read need not wait for each other. */
+/* The line is shared: grants all queued reads. */
 static void grant_readers(struct shared_line *entry)
 {
 	struct request *request, *next;
@@ -196,9 +196,9 @@ static void grant_nearest(struct shared_line *entry, Int core, Long hold)
 }
 
 /**
- * contention_done() - a thread's move is over, or will not take place.
- * @tid: the thread; if it has reserved no line nothing happens
- * @hold: cycles until the line can leave its core again
+ * contention_done() - the move of a line is over, or does not take place.
+ * @tid: the thread that the line was reserved for; nothing happens if there is no such line
+ * @hold: cycles for which the line stays at its core before it can move again
  */
 void contention_done(ThreadId tid, Long hold)
 {
@@ -216,10 +216,10 @@ void contention_done(ThreadId tid, Long hold)
 }
 
 /**
- * contention_cancel() - a parked thread does not want its line any more.
- * @tid: a thread, parked or not
+ * contention_cancel() - withdraw the queued request of a thread.
+ * @tid: the thread; nothing happens if it has no queued request
  *
- * It runs again, as soon as it is its turn.
+ * The thread is no longer parked.
  */
 void contention_cancel(ThreadId tid)
 {

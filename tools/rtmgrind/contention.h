@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * contention.h - who gets a line next that several cores ask for.
+ * contention.h - which core gets a line next that several cores request; see contention.c.
  *
- * Must never know what a cache is, nor what anything costs but by @hold.
+ * Must never know what a cache is.
  */
 #ifndef RTMGRIND_CONTENTION_H
 #define RTMGRIND_CONTENTION_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * core-hooks.c - where the emulator reaches into valgrind's core.
+ * core-hooks.c - where the emulator reaches into Valgrind's core.
  *
  * The core is linked statically. The linker's --wrap puts functions of this file, of lwp.c and of
  * debuginfo.c in front of some of the core's own; build.mk lists them. What else depends on the
@@ -23,14 +23,14 @@
 #include "txn.h"
 #include "vthread.h"
 
-/* The valgrind that these assumptions were verified on. */
+/* The version of Valgrind that these assumptions were verified with. */
 #define SUPPORTED_VERSION "3.19.0"
 
 /*
- * Each block of guest code has two translations, plain and tracked (see
- * instrument.c), but valgrind finds a translation by its address alone. So the
- * tracked one is entered under this address bit. Hardware faults on such
- * addresses, and those of the kernel's half have the bit above set too.
+ * Each block of guest code has two translations, plain and tracked (see instrument.c), but Valgrind
+ * finds a translation by its address alone. So the tracked one is entered under the block's address
+ * with this bit set. No guest address has it alone: such addresses are not canonical, and those of
+ * the kernel's half have KERNEL_BIT set, too.
  */
 #define TRACKED_BIT (1UL << 62)
 #define KERNEL_BIT (1UL << 63)
@@ -39,7 +39,7 @@
 extern void VG_(set_IP)(ThreadId tid, Addr addr);
 extern void VG_(release_BigLock)(ThreadId tid, UInt status, const HChar *who);
 extern void VG_(acquire_BigLock)(ThreadId tid, const HChar *who);
-/* A thread's status: it wants the lock. */
+/* Status of a thread that gives up the big lock, to take it again at once. */
 #define VgTs_Yielding 4
 extern volatile Bool VG_(in_generated_code);
 extern UInt VG_(stats__n_xIndirs_32), VG_(stats__n_xIndir_hits1_32),
@@ -49,7 +49,7 @@ extern VexControl vex_control;
 extern SysRes VG_(do_sys_sigprocmask)(ThreadId tid, Int how, vki_sigset_t *set,
 				      vki_sigset_t *old);
 
-/* Declared here as they replace functions of other files. */
+/* The linker gives these names to functions of Valgrind's and to what replaces them. */
 Bool __real_vgPlain_gdbserver_report_signal(vki_siginfo_t *info, ThreadId tid);
 Bool __wrap_vgPlain_gdbserver_report_signal(vki_siginfo_t *info, ThreadId tid);
 void __real_vgPlain_synth_fault_mapping(ThreadId tid, Addr addr);
@@ -86,8 +86,9 @@ Bool core_slice_over(VexGuestAMD64State *guest);
 extern void VG_(poll_signals)(ThreadId tid);
 int __popcountdi2(long long value);
 
-/* Set by the wrapper below to the buffer of the last VG_MINIMAL_SETJMP: whenever generated
- * code runs, that is the running thread's, as the scheduler sets it just before.
+/*
+ * The buffer of the last VG_MINIMAL_SETJMP, set by the wrapper below. While generated code runs it
+ * is the running thread's: Valgrind's scheduler calls setjmp just before.
  */
 ULong *core_jump_buffer;
 
@@ -98,7 +99,7 @@ __asm__(".text\n"
 	"	jmp __real_VG_MINIMAL_SETJMP\n");
 
 /**
- * core_hooks_check() - refuse a valgrind that was never tried.
+ * core_hooks_check() - end the run under a version of Valgrind that is not supported.
  */
 void core_hooks_check(void)
 {
@@ -110,7 +111,10 @@ void core_hooks_check(void)
 
 Bool core_tracked;
 
-/* A sector of valgrind's cache takes about so many translations, of this size on average. */
+/*
+ * Translations after which a sector of Valgrind's cache counts as full, rounded down: 65 per cent
+ * of 65521 (N_TTES_PER_SECTOR in m_transtab.c). Their average size is AVERAGE_TRANSLATION.
+ */
 #define SECTOR_TRANSLATIONS 40000
 extern UInt VG_(clo_num_transtab_sectors);
 static ULong nr_translations, translated_bytes;
@@ -121,8 +125,8 @@ static Bool is_tracked(Addr addr)
 }
 
 /**
- * core_tracked_addr() - under which address is a block's tracked translation entered?
- * @addr: its own
+ * core_tracked_addr() - the address that a block's tracked translation is entered under.
+ * @addr: address of the block
  *
  * Return: the address, which must not stay in the guest's registers.
  */
@@ -132,8 +136,8 @@ Addr core_tracked_addr(Addr addr)
 }
 
 /**
- * core_untrack_ip() - let a thread that stopped in front of a tracked block stand before the plain.
- * @tid: the thread, not in generated code
+ * core_untrack_ip() - set the instruction pointer of a thread to the guest's own address.
+ * @tid: the thread, which is not in generated code; it may have stopped in front of a tracked block
  */
 void core_untrack_ip(ThreadId tid)
 {
@@ -143,7 +147,7 @@ void core_untrack_ip(ThreadId tid)
 		VG_(set_IP)(tid, ip & ~TRACKED_BIT);
 }
 
-/* Every translation passes here and, made, through the next function. */
+/* Every translation passes here and, once it is made, through the next function. */
 Bool __wrap_vgPlain_translate(ThreadId tid, Addr addr, Bool debugging, Int verbosity, ULong bbs,
 			      Bool redirect)
 {
@@ -154,7 +158,7 @@ Bool __wrap_vgPlain_translate(ThreadId tid, Addr addr, Bool debugging, Int verbo
 		addr &= ~TRACKED_BIT;
 	done = __real_vgPlain_translate(tid, addr, debugging, verbosity, bbs, redirect);
 	core_tracked = False;
-	/* Then the thread gets a signal and not the block. */
+	/* The thread gets a signal instead of the block. */
 	if (!done)
 		core_untrack_ip(tid);
 	return done;
@@ -175,10 +179,10 @@ void __wrap_vgPlain_add_to_transtab(const VexGuestExtents *extents, Addr addr, A
 /**
  * core_blocks_stay() - may a thread stop in the middle of a block and come back to it?
  *
- * Once valgrind's cache of translations is nearly full it throws old ones away:
- * never while a thread is in one of them.
+ * Valgrind throws old translations away when its cache of them is full. That must not happen while
+ * a thread has stopped in the middle of one.
  *
- * Return: True unless that is near.
+ * Return: False if the cache is nearly full.
  */
 Bool core_blocks_stay(void)
 {
@@ -192,14 +196,18 @@ Bool core_blocks_stay(void)
  * core_let_others_run() - give up the big lock in the middle of a block, and take it again.
  * @tid: the running thread, in a helper that generated code has called
  *
- * Meanwhile its registers are known only in part: nobody may look at them, but
- * all may be set back to a transaction's begin. Only while core_blocks_stay().
+ * Only some of the thread's registers are in its guest state meanwhile: they must not be read, but
+ * all of them may be set back to the values at a transaction's begin. Must be called only while
+ * core_blocks_stay().
  */
 void core_let_others_run(ThreadId tid)
 {
 	ULong *jump_buffer = core_jump_buffer;
 
-	/* Counts for valgrind's statistics, which must not be left to another thread. */
+	/*
+	 * Valgrind's scheduler takes these statistics and sets them to 0 after each run of
+	 * generated code: the next thread must begin with 0.
+	 */
 	VG_(stats__n_xIndirs_32) = 0;
 	VG_(stats__n_xIndir_hits1_32) = 0;
 	VG_(stats__n_xIndir_hits2_32) = 0;
@@ -212,10 +220,10 @@ void core_let_others_run(ThreadId tid)
 	core_jump_buffer = jump_buffer;
 }
 
-/* Blocks that valgrind's scheduler lets a thread execute: SCHEDULING_QUANTUM of scheduler.c. */
+/* Blocks that Valgrind lets a thread execute in a row: SCHEDULING_QUANTUM in scheduler.c. */
 #define CORE_SLICE 100000
 
-/* Generated code begins to run: remembers whether with a slice that nothing was taken from. */
+/* Generated code begins to run: notes whether none of the thread's CORE_SLICE blocks is used up. */
 void __wrap_vgPlain_disp_run_translations(UWord *two_words, volatile void *guest, Addr host_code)
 {
 	const volatile VexGuestAMD64State *registers = guest;
@@ -225,11 +233,12 @@ void __wrap_vgPlain_disp_run_translations(UWord *two_words, volatile void *guest
 }
 
 /*
- * The event counter is used up, between two blocks: does what valgrind's scheduler would, without
- * leaving generated code, which takes longer than all the rest of a hand-over. The scheduler
- * asserts that no run leaves more of a slice than it got; then it does it itself.
+ * The event counter is used up, between two blocks. Does what Valgrind's scheduler would do, but
+ * without leaving generated code, which takes longer than the rest of a hand-over. Valgrind's
+ * scheduler asserts that a run of generated code does not end with a larger counter than it began
+ * with; as the counter is set to CORE_SLICE here, this works only for a run that began with that.
  *
- * Return: True if the thread goes on here, from its registers.
+ * Return: True if the thread goes on from its registers; False if the scheduler has to act.
  */
 Bool core_slice_over(VexGuestAMD64State *guest)
 {
@@ -260,12 +269,12 @@ __asm__(".text\n"
 	"	jz __real_vgPlain_disp_cp_evcheck_fail\n"
 	"	jmp vgPlain_disp_cp_xindir\n");
 
-/** core_restart_thread() - leave generated code; the thread goes on from its registers. */
+/** core_restart_thread() - leave generated code, and let the thread go on from its registers. */
 void core_restart_thread(void)
 {
 	tl_assert(core_jump_buffer);
 	VG_MINIMAL_LONGJMP(core_jump_buffer);
-	/* It does not return, which its declaration does not say. */
+	/* VG_MINIMAL_LONGJMP() does not return, but is not declared so. */
 	for (;;)
 		;
 }
@@ -284,10 +293,11 @@ static Bool is_fault(const vki_siginfo_t *info)
 	}
 }
 
-/* Every signal passes here before it is delivered. A fault in a transaction aborts it and is
- * not delivered; what comes from elsewhere is delivered after the abort. The abort comes here
- * and not in signal_arrives(): before that is called, the core has chosen the place of the
- * signal frame by the stack pointer, which the abort moves.
+/*
+ * Every signal passes here before it is delivered. A fault in a transaction aborts the transaction
+ * and is not delivered; any other signal is delivered after it has aborted the transaction. The
+ * abort cannot wait for signal_arrives(): by then the core has chosen the address of the signal
+ * frame by the stack pointer, which the abort changes.
  */
 Bool __wrap_vgPlain_gdbserver_report_signal(vki_siginfo_t *info, ThreadId tid)
 {
@@ -311,17 +321,19 @@ Bool __wrap_vgPlain_gdbserver_report_signal(vki_siginfo_t *info, ThreadId tid)
 /**
  * core_set_mask() - change which signals a thread blocks.
  * @tid: the thread
- * @set: those it blocks from now on
- * @old: receives those it blocked, unless NULL
+ * @set: the signals that it blocks from now on
+ * @old: receives the signals that it blocked before, unless NULL
  */
 void core_set_mask(ThreadId tid, const vki_sigset_t *set, vki_sigset_t *old)
 {
 	VG_(do_sys_sigprocmask)(tid, VKI_SIG_SETMASK, (vki_sigset_t *)set, old);
 }
 
-/* The frame of a handler keeps the mask that holds when it returns: the core takes it from the
- * thread's state, where @mask points. For a thread in a call with a mask of its own that is to be
- * the one from before the call. The handler itself runs with the call's, which the core has twice.
+/*
+ * The frame of a signal handler has the mask that holds again when the handler returns. The core
+ * takes it from the thread's state, where @mask points. If the signal interrupts a call with a mask
+ * of its own, the frame must have the mask from before the call instead. The handler itself runs
+ * with the call's mask, which the core has in a second place.
  */
 void __wrap_vgPlain_sigframe_create(ThreadId tid, Bool alt_stack, Addr top,
 				    const vki_siginfo_t *info, const struct vki_ucontext *context,
@@ -333,7 +345,10 @@ void __wrap_vgPlain_sigframe_create(ThreadId tid, Bool alt_stack, Addr top,
 				       restorer);
 }
 
-/* A jump to where no code may be. The core does not ask the function above about these. */
+/*
+ * A jump to an address that is not mapped, or below not executable. These two faults do not pass
+ * through __wrap_vgPlain_gdbserver_report_signal() before they become signals.
+ */
 void __wrap_vgPlain_synth_fault_mapping(ThreadId tid, Addr addr)
 {
 	current_pc = VG_(get_IP)(tid);
@@ -352,7 +367,7 @@ void __wrap_vgPlain_synth_fault_perms(ThreadId tid, Addr addr)
 		__real_vgPlain_synth_fault_perms(tid, addr);
 }
 
-/* With -q the core still explains fatal signals; the program's stderr is not ours. */
+/* The core explains fatal signals even with -q. That must not appear on the program's stderr. */
 UInt __wrap_vgPlain_umsg(const HChar *format, ...)
 {
 	va_list args;
@@ -366,7 +381,7 @@ UInt __wrap_vgPlain_umsg(const HChar *format, ...)
 	return printed;
 }
 
-/* The stack trace that belongs to it. */
+/* The stack trace of a fatal signal, which does not appear with -q either. */
 void __wrap_vgPlain_pp_ExeContext(ExeContext *context)
 {
 	if (VG_(clo_verbosity) > 0)
@@ -375,8 +390,10 @@ void __wrap_vgPlain_pp_ExeContext(ExeContext *context)
 
 static UInt (*core_needs_self_check)(void *, VexRegisterUpdates *, const VexGuestExtents *);
 
-/* The one callback that sees the guest's bytes before the optimiser runs: blocks that end early
- * or are rolled back must have every register in memory at every instruction.
+/*
+ * VEX's one callback that sees the guest's code before the optimiser runs. Blocks that end early,
+ * or from which a transaction is rolled back, must have every register in the guest state at every
+ * instruction.
  */
 static UInt choose_register_updates(void *opaque, VexRegisterUpdates *updates,
 				    const VexGuestExtents *extents)
@@ -388,21 +405,22 @@ static UInt choose_register_updates(void *opaque, VexRegisterUpdates *updates,
 	return check;
 }
 
-/* Longest instruction, and what VEX looks at behind it, bytes. */
+/* More than the longest instruction and the bytes that VEX reads behind it, bytes. */
 #define PATCH_SIZE 64
-/* A prefix without meaning in 64-bit code: the data segment. */
+/* The DS segment prefix, which has no effect in 64-bit code. */
 #define EMPTY_PREFIX 0x3e
 
-/* Nothing is decoded beyond the instruction that was copied. */
+/* VEX must not decode beyond the instruction that was copied. */
 static Bool chase_nothing(void *opaque, Addr addr)
 {
 	return False;
 }
 
 /*
- * VEX rejects XACQUIRE and XRELEASE in front of arithmetic with an immediate
- * operand. A block that begins there is made of a copy of that one instruction
- * without the hint; instrument.c ends the block in front of it.
+ * VEX rejects XACQUIRE and XRELEASE in front of arithmetic with an immediate operand.
+ * instrument.c ends a block in front of such an instruction, and the block that begins there is
+ * translated from a copy of that one instruction without the hint, which is @at bytes behind its
+ * beginning.
  */
 static VexTranslateResult translate_without_hint(VexTranslateArgs *args, UInt at)
 {
@@ -435,15 +453,16 @@ VexTranslateResult __wrap_LibVEX_Translate(VexTranslateArgs *args)
 	return __real_LibVEX_Translate(args);
 }
 
-/* Forward jumps between blocks enter behind a check of this size, and so never notice the end
- * of a slice. Size 0 lets them enter in front of it.
+/*
+ * Jumps to a higher address enter a block behind the event check, whose size this is, so they would
+ * not notice the end of a slice. With size 0 they enter in front of it.
  */
 Int __wrap_LibVEX_evCheckSzB(VexArch arch)
 {
 	return 0;
 }
 
-/* VEX calls it; valgrind's own copy is in libgcc, which a tool does not link. */
+/* VEX calls it. The compiler's library has it, but tools are not linked with that. */
 int __popcountdi2(long long value)
 {
 	unsigned long long left = value;

@@ -9,7 +9,10 @@
 
 #include "rtmgrind.h"
 
-/* Sizes Valgrind's cache of translations, bytes: plain translations take 260, tracked ones more. */
+/*
+ * Average size of a translation, bytes, by which Valgrind sizes its cache. Plain translations take
+ * 260 bytes on average, tracked ones more.
+ */
 #define AVERAGE_TRANSLATION 400
 
 /* The block being translated is to be a tracked one, see instrument.c. */

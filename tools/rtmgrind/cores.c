@@ -2,20 +2,20 @@
 /*
  * cores.c - which threads have one of the simulated processors.
  *
- * A processor here is a hardware thread. One is given up when its thread
- * waits, and at the end of a time slice if somebody queues. A thread that is
- * ready takes, among those its affinity allows,
+ * A processor here is a hardware thread. A thread gives up its processor when it waits, and at the
+ * end of its time slice if another thread queues for the processor. A ready thread without one
+ * takes, among the free processors that its affinity allows,
  *
  *   1. the one it had last;
- *   2. one on a core that is idle altogether: in the first domain that has
- *      one, so sockets fill up in order, or with --placement=spread in the
- *      socket, and there in the domain, with the fewest threads; of these,
- *      the one that has been idle longest;
- *   3. the sibling of one in use, chosen likewise;
- *   4. the one that is free first, if that is still in its future.
+ *   2. one on a core of which no hardware thread is in use: in the first domain that has such a
+ *      core, so sockets fill up in order, or with --placement=spread in the socket with the fewest
+ *      threads and there in the domain with the fewest; of these, the one that has been free for
+ *      the longest time;
+ *   3. one whose sibling is in use, chosen likewise;
+ *   4. if all become free later than the thread's clock, the one that becomes free first.
  *
- * While there is none it queues. Called with the scheduler's guard held, or
- * by the running thread; must never look at real time.
+ * If no processor is free the thread queues. Called with the scheduler's guard held, or by the
+ * running thread. Must never depend on real time.
  */
 #include "cores.h"
 #include "affinity.h"
@@ -25,8 +25,8 @@
 
 /**
  * struct cpu - a simulated processor.
- * @tid: thread that has it, 0 free
- * @free_at: virtual time from which it can be taken
+ * @tid: the thread that has it, 0: it is free
+ * @free_at: virtual time from which another thread can take it
  */
 struct cpu {
 	ThreadId tid;
@@ -36,11 +36,11 @@ struct cpu {
 static struct cpu *cpus;
 static Int nr_free;
 
-/* Threads in each domain and socket. */
+/* Number of threads that have a processor, in each domain and in each socket. */
 static Int *in_domain;
 static Int *in_socket;
 
-/** cores_init() - build the machine. */
+/** cores_init() - make the processors of the chosen machine. */
 void cores_init(void)
 {
 	nr_free = model_cpus();
@@ -49,7 +49,7 @@ void cores_init(void)
 	in_socket = VG_(calloc)("rtmgrind.sockets", model.sockets, sizeof(*in_socket));
 }
 
-/* @tid is 0 or @cpu is free. */
+/* Gives a free processor to a thread, or with @tid 0 frees it. */
 static void assign(Int cpu, ThreadId tid)
 {
 	Int change = tid ? 1 : -1;
@@ -61,8 +61,8 @@ static void assign(Int cpu, ThreadId tid)
 }
 
 /**
- * cores_reset() - after fork(): only one thread is left.
- * @only: that thread
+ * cores_reset() - free the processors of threads that are not in the child of a fork().
+ * @only: the thread that is
  */
 void cores_reset(ThreadId only)
 {
@@ -90,7 +90,7 @@ void cores_release(ThreadId tid)
 }
 
 /**
- * cores_shared() - does another thread have the other half of the core?
+ * cores_shared() - does a thread have the core's other hardware thread?
  * @cpu: a processor, -1 none
  *
  * Return: True if so.
@@ -112,7 +112,7 @@ static Bool is_free(const struct vthread *t, Int cpu)
 	return !cpus[cpu].tid && affinity_allows(t, cpu);
 }
 
-/* Below 0 if a thread is better placed on @a than on @b; both are free at once. */
+/* Below 0 if a thread is better placed on @a than on @b, above 0 if on @b. */
 static Int compare_places(Int a, Int b)
 {
 	Int difference = cores_shared(a) - cores_shared(b);
@@ -124,7 +124,7 @@ static Int compare_places(Int a, Int b)
 	return difference ? difference : model_domain(a) - model_domain(b);
 }
 
-/* Whether the thread goes to @a rather than to @b, both free. */
+/* Whether the thread takes @a rather than @b; both are free. */
 static Bool is_better(const struct vthread *t, Int a, Int b)
 {
 	Int difference = 0;
@@ -134,7 +134,7 @@ static Bool is_better(const struct vthread *t, Int a, Int b)
 	return difference ? difference < 0 : cpus[a].free_at < cpus[b].free_at;
 }
 
-/* Where the thread goes to; -1 if it has to queue. */
+/* The free processor that a thread takes, -1 if it has to queue. */
 static Int best_cpu(const struct vthread *t)
 {
 	Int i, best = -1;
@@ -148,7 +148,10 @@ static Int best_cpu(const struct vthread *t)
 	return best;
 }
 
-/* Of the threads that queue and can be placed now, the one that has queued longest; 0 none. */
+/*
+ * Of the threads that queue and for which a processor is free, the one that has queued for the
+ * longest time, 0 none; @cpu receives the processor.
+ */
 static ThreadId first_placeable(Int *cpu)
 {
 	ThreadId tid, first = 0;
@@ -185,7 +188,7 @@ void cores_place(void)
 	}
 }
 
-/* The thread that has queued longest for a processor, 0 none. */
+/* The thread that has queued for a processor for the longest time, 0 none. */
 static ThreadId first_queued(Int cpu)
 {
 	ThreadId tid, first = 0;
@@ -198,7 +201,7 @@ static ThreadId first_queued(Int cpu)
 }
 
 /**
- * cores_wanted() - does anybody queue for a thread's processor?
+ * cores_wanted() - does another thread queue for a thread's processor?
  * @tid: the thread
  *
  * Return: True if so.
@@ -209,7 +212,7 @@ Bool cores_wanted(ThreadId tid)
 }
 
 /**
- * cores_preempt() - end a thread's time slice if it is over and somebody queues.
+ * cores_preempt() - take the processor away if the time slice is over and a thread queues for it.
  * @tid: the thread, ready
  *
  * Return: True if it lost its processor.

@@ -2,7 +2,7 @@
 /*
  * cores.h - which threads have one of the simulated processors; see cores.c.
  *
- * Must never be called by a thread that neither runs nor has the scheduler's guard.
+ * Must never be called but by the running thread, or with the scheduler's guard held.
  */
 #ifndef RTMGRIND_CORES_H
 #define RTMGRIND_CORES_H

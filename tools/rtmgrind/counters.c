@@ -2,11 +2,11 @@
 /*
  * counters.c - counts transactions, as the processor's performance counters would.
  *
- * Beside the causes, of which each abort has one, are the signals of
- * counters.def, of which an abort may raise several (cf. the DaMoN 2015 paper
- * on TSX, which reads them with PCM). A child of fork() counts from 0.
+ * Each abort is counted under one cause. Besides, it raises one or several of the processor's
+ * events, which counters.def lists (a DaMoN 2015 paper on TSX reads these with PCM). The child of a
+ * fork() counts from 0.
  *
- * Must never change what it counts.
+ * Must never influence a transaction.
  */
 #include "counters.h"
 #include "pub_tool_libcfile.h"
@@ -16,14 +16,14 @@
 #include "region.h"
 #include "time.h"
 
-/* Names of the causes; the order of enum rtmgrind_cause. */
+/* Names of the causes, in the order of enum rtmgrind_cause. */
 static const HChar *const cause_names[] = {
 	"none", "explicit", "conflict", "capacity", "syscall",
 	"fault", "instruction", "interrupt", "spurious", "nest",
 };
 #define NR_CAUSES (sizeof(cause_names) / sizeof(cause_names[0]))
 
-/* RTM_RETIRED.* and HLE_RETIRED.*, by their second half. */
+/* The events RTM_RETIRED.* and HLE_RETIRED.*, by the second half of their names. */
 enum retired {
 #define RETIRED(id, name, help) RETIRED_##id,
 #include "counters.def"
@@ -45,10 +45,10 @@ static const HChar *const names[] = {
 };
 
 /**
- * struct counts - what is counted.
- * @retired: of RTM and, second, of HLE
- * @other: the rest of counters.def
- * @causes: aborts of RTM and of HLE by cause
+ * struct counts - the counters.
+ * @retired: RTM_RETIRED.* in [0], HLE_RETIRED.* in [1]
+ * @other: the events that RTM and HLE do not have each, by enum counter
+ * @causes: aborts by cause: of RTM transactions in [0], of HLE regions in [1]
  */
 static struct counts {
 	ULong retired[2][NR_RETIRED];
@@ -56,10 +56,10 @@ static struct counts {
 	ULong causes[2][NR_CAUSES];
 } counts;
 
-/* When the program said that its start-up probe is over; the last time. */
+/* The counters when the program last reported that its start-up probe is over. */
 static struct counts probe;
 
-/* --counters= */
+/* The option --counters: whether to write to the log, and the name of the file, NULL none. */
 static Bool to_log;
 static const HChar *file_format;
 
@@ -76,8 +76,8 @@ void counters_init(void)
 }
 
 /**
- * counters_add() - count something.
- * @counter: what
+ * counters_add() - count an event.
+ * @counter: the event
  */
 void counters_add(enum counter counter)
 {
@@ -85,8 +85,8 @@ void counters_add(enum counter counter)
 }
 
 /**
- * counters_begin() - a transaction begins.
- * @hle: by XACQUIRE
+ * counters_begin() - count a transaction that begins.
+ * @hle: XACQUIRE begins it
  */
 void counters_begin(Bool hle)
 {
@@ -94,8 +94,8 @@ void counters_begin(Bool hle)
 }
 
 /**
- * counters_commit() - a transaction commits.
- * @hle: it was begun by XACQUIRE
+ * counters_commit() - count a transaction that commits.
+ * @hle: XACQUIRE began it
  */
 void counters_commit(Bool hle)
 {
@@ -103,9 +103,9 @@ void counters_commit(Bool hle)
 }
 
 /**
- * counters_abort() - a transaction aborts.
- * @hle: it was begun by XACQUIRE
- * @cause: why
+ * counters_abort() - count a transaction that aborts.
+ * @hle: XACQUIRE began it
+ * @cause: the cause
  */
 void counters_abort(Bool hle, enum rtmgrind_cause cause)
 {
@@ -136,25 +136,25 @@ void counters_abort(Bool hle, enum rtmgrind_cause cause)
 }
 
 /**
- * counters_cause_name() - one word for a cause.
+ * counters_cause_name() - the name of a cause.
  * @cause: the cause
  *
- * Return: the word.
+ * Return: one word.
  */
 const HChar *counters_cause_name(enum rtmgrind_cause cause)
 {
 	return cause_names[cause];
 }
 
-/** counters_probe_done() - what was counted until now is a start-up probe. */
+/** counters_probe_done() - what was counted until now belongs to the program's start-up probe. */
 void counters_probe_done(void)
 {
 	probe = counts;
 }
 
 /**
- * counters_option() - --counters=no|yes|FILE.
- * @text: the value
+ * counters_option() - note the option --counters.
+ * @text: its value: no, yes or the name of a file
  */
 void counters_option(const HChar *text)
 {
@@ -162,7 +162,7 @@ void counters_option(const HChar *text)
 	file_format = to_log || VG_(strcmp)(text, "no") == 0 ? NULL : text;
 }
 
-/** counters_print_totals() - one line for the log, RTM's. */
+/** counters_print_totals() - write one line to the log: RTM transactions, causes and cycles. */
 void counters_print_totals(void)
 {
 	HChar causes[400];
@@ -177,7 +177,7 @@ void counters_print_totals(void)
 		  counts.retired[0][RETIRED_ABORTED], causes, account_end_time(), region_cycles());
 }
 
-/* To the file, or to the log if that is negative. */
+/* Writes a counter to a file, or to the log if @fd is negative. */
 static void put_line(Int fd, const HChar *prefix, const HChar *name, ULong value)
 {
 	HChar line[200];
@@ -211,7 +211,7 @@ static void put_all(Int fd)
 	put_line(fd, "time.", "cpu_ns", model_ns(time_cpu_cycles(True)));
 }
 
-/** counters_write() - at the end: where --counters says. */
+/** counters_write() - write all counters, at the end, to where the option --counters says. */
 void counters_write(void)
 {
 	HChar *name;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * counters.h - what is counted of transactions; see counters.c.
+ * counters.h - counts transactions, as the processor's performance counters would; see counters.c.
  *
- * Must never be read by what decides how the machine behaves.
+ * Must never be read to decide how the simulated machine behaves.
  */
 #ifndef RTMGRIND_COUNTERS_H
 #define RTMGRIND_COUNTERS_H

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * deadlock.c - a program of which no thread can ever go on says where each stands, and ends.
+ * deadlock.c - reports where each thread of a deadlocked program stands, and ends the program.
  *
- * Only certainty counts: every thread waits, without a deadline, for what another thread of this
- * process would have to do. A descriptor, a child, memory shared with another process, an armed
- * timer, a wait for a signal, or a handler for a signal that people send may wake somebody, so
- * with one of them there is no report. Must never look before nobody else can run.
+ * A program is reported only if no thread can ever go on: each waits, without a deadline, for
+ * another thread of this process. A descriptor, a child process, memory shared with another
+ * process, an armed timer, a wait for a signal, or a handler for a signal that people send might
+ * still wake a thread: a program with one of these is not reported. Must never be called while a
+ * thread can run.
  */
 #include "deadlock.h"
 #include "pub_tool_debuginfo.h"
@@ -20,18 +21,18 @@
 #include "vthread.h"
 #include "wait.h"
 
-/* Exit status of a program that was ended here. */
+/* Exit status of a program that is ended because it is deadlocked. */
 #define DEADLOCK_STATUS 3
-/* Callers shown of each thread. */
+/* Frames of each thread that are shown. Chosen. */
 #define MAX_FRAMES 32
 /* Value of the lock word of a pthread mutex that is held and waited for (glibc's lowlevellock). */
 #define LOCK_WAITED_FOR 2
 /* Thread id in the word of a priority-inheriting lock (futex(2)). */
 #define PI_OWNER_MASK 0x3fffffff
-/* From the lock word of a pthread mutex to its owner's thread id, bytes (glibc's ABI on amd64). */
+/* Offset of a pthread mutex's owner behind its lock word, bytes (glibc's ABI on amd64). */
 #define OWNER_OFFSET 8
 
-/* A thread that only others of this process could wake. */
+/* Whether only another thread of this process could wake a thread. */
 static Bool waits_inside(const struct vthread *t)
 {
 	const struct wait *wait = &t->wait;
@@ -40,7 +41,7 @@ static Bool waits_inside(const struct vthread *t)
 	       !wait->outside && !wait->deadline;
 }
 
-/* Whether the program is told, once nobody can run. */
+/* Whether no thread can ever run again; none can now. */
 static Bool deadlocked(void)
 {
 	ThreadId tid;
@@ -53,7 +54,7 @@ static Bool deadlocked(void)
 	return True;
 }
 
-/* The thread that holds the lock at @addr, if that is what it is and it is one of ours. */
+/* The thread of this process that holds the lock at @addr; 0 if there is none, or no lock. */
 static ThreadId holder_of(Addr addr, enum wait_kind kind)
 {
 	if (kind == WAIT_PI)
@@ -111,7 +112,7 @@ static void print_thread(ThreadId tid)
 }
 
 /**
- * deadlock_check() - nobody can run: if nobody ever will, report that and end the program.
+ * deadlock_check() - no thread can run: if none ever will, report that and end the program.
  */
 void deadlock_check(void)
 {

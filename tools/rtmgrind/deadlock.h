@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * deadlock.h - a program of which no thread can ever go on; see deadlock.c.
+ * deadlock.h - reports a deadlocked program and ends it; see deadlock.c.
  *
  * Must never be called while a thread is ready.
  */

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * debuginfo.c - names of functions and lines, which only a program that is about to end needs.
+ * debuginfo.c - reads debug information, for the report about a program that is about to end.
  *
- * Valgrind would read the debug information of each object when it is mapped. That takes long, and
- * most runs never need it. Must never be called by a program that is to go on.
+ * Valgrind would read the debug information of each object when the object is mapped. That takes
+ * long, and most runs never need it. Must never be called if the program is to go on.
  */
 #include "debuginfo.h"
 #include "pub_tool_aspacemgr.h"
@@ -14,20 +14,21 @@ extern Bool VG_(am_notify_mprotect)(Addr start, SizeT len, UInt prot);
 ULong __real_vgPlain_di_notify_mmap(Addr addr, Bool allow_shared_rw, Int fd);
 ULong __wrap_vgPlain_di_notify_mmap(Addr addr, Bool allow_shared_rw, Int fd);
 
-/* A file was mapped: nobody here needs its debug information, which takes long to read, and the
- * core complains about forms newer than itself.
+/*
+ * A file was mapped. Its debug information is not read: that takes long, and the core warns about
+ * forms that are newer than itself.
  */
 ULong __wrap_vgPlain_di_notify_mmap(Addr addr, Bool allow_shared_rw, Int fd)
 {
 	return 0;
 }
 
-/* The mappings of files; to be freed. */
+/* The first addresses of all mappings of files, @nr of them. To be freed. */
 static Addr *file_mappings(Int *nr)
 {
 	Addr first, *starts;
 
-	/* Where there is no room for all of them it says how many there are, below 0. */
+	/* If the array is too small the function returns minus the number of mappings. */
 	*nr = VG_(am_get_segment_starts)(SkFileC, &first, 1);
 	*nr = *nr < 0 ? -*nr : *nr;
 	starts = VG_(malloc)("rtmgrind.segments", (*nr + 1) * sizeof(*starts));
@@ -48,14 +49,14 @@ struct program_header {
 };
 #define PT_LOAD 1
 #define PT_GNU_RELRO 0x6474e552
-/* In the ELF header: the program headers' place in the file, and their number. */
+/* Offsets in the ELF header of the program headers' offset in the file and of their number. */
 #define E_PHOFF 32
 #define E_PHNUM 56
 
 /*
- * The core wants to see an object's mappings as the loader made them. By now the loader has taken
- * the right to write from the head of the data (RELRO): in the core's book it gets that back.
- * @start is a mapping of a file.
+ * The core reads an object's debug information only if the object is mapped as the loader mapped
+ * it at first. Since then the loader has made the beginning of the data read-only (RELRO): the
+ * core's record of the mapping is made writable again. @start is a mapping of a file.
  */
 static void undo_relro(Addr start)
 {
@@ -82,9 +83,9 @@ static void undo_relro(Addr start)
 }
 
 /**
- * debuginfo_read() - read, late, the debug information of what is mapped now.
+ * debuginfo_read() - read the debug information of all objects that are mapped now.
  *
- * For a program that is to end: the core's book of mappings is not right afterwards.
+ * The program must end afterwards, as the core's record of mappings is wrong then.
  */
 void debuginfo_read(void)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * debuginfo.h - names of functions and lines, for a program that is about to end; see debuginfo.c.
+ * debuginfo.h - reads debug information for a program that is about to end; see debuginfo.c.
  *
- * Must never be called by a program that is to go on.
+ * Must never be called if the program is to go on.
  */
 #ifndef RTMGRIND_DEBUGINFO_H
 #define RTMGRIND_DEBUGINFO_H

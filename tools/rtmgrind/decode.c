@@ -2,11 +2,11 @@
 /*
  * decode.c - prefixes, map and opcode of a guest instruction (Intel SDM vol. 2, chapter 2).
  *
- * Must never read further than the processor itself would, nor beyond the limit it is given.
+ * Must never read more bytes than the processor itself would, nor than the caller allows.
  */
 #include "decode.h"
 
-/* Return: False if the byte is no legacy prefix. */
+/* Takes a legacy prefix. Return: False if the byte is none. */
 static Bool take_prefix(const UChar *code, UInt at, struct decoded *insn)
 {
 	switch (code[at]) {
@@ -41,7 +41,7 @@ static UChar legacy_prefix(const struct decoded *insn)
 	return insn->operand_16 ? P66 : NP;
 }
 
-/* Return: where the opcode is, 0 if it is of a map that does not matter. */
+/* Takes a VEX prefix. Return: index of the opcode, 0 if its map is not the one of 0F. */
 static UInt take_vex(const UChar *code, UInt at, UInt limit, struct decoded *insn)
 {
 	/* VEX.pp: none, 66, F3, F2. */
@@ -71,12 +71,12 @@ static UInt take_map(const UChar *code, UInt at, UInt limit, struct decoded *ins
 }
 
 /**
- * decode() - take an instruction apart.
+ * decode() - decode the prefixes and the opcode of an instruction.
  * @code: its bytes
- * @limit: so many of them may be read
- * @insn: receives what it is
+ * @limit: number of bytes that may be read
+ * @insn: receives the result
  *
- * Return: False if it ends early or is of no map we know.
+ * Return: False if the opcode is beyond @limit, or in a map that enum opcode_map does not have.
  */
 Bool decode(const UChar *code, UInt limit, struct decoded *insn)
 {

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * decode.h - enough of a guest instruction to tell which one it is.
+ * decode.h - prefixes, map and opcode of a guest instruction; see decode.c.
  *
- * Must never read further than the processor itself would.
+ * Must never read more bytes than the processor itself would.
  */
 #ifndef RTMGRIND_DECODE_H
 #define RTMGRIND_DECODE_H
 
 #include "rtmgrind.h"
 
-/* No instruction is longer, bytes (Intel SDM vol. 2, 2.3.11). */
+/* Length of the longest instruction, bytes (Intel SDM vol. 2, 2.3.11). */
 #define INSN_SIZE_MAX 15
 
 enum opcode_map { OPCODE, OPCODE_0F, OPCODE_0F38, OPCODE_0F3A, VEX_0F, OPCODE_UNKNOWN };
 
-/* Mandatory prefixes, as bits. */
+/* Mandatory prefixes, as bits: none, 66, F3, F2. */
 #define NP 1
 #define P66 2
 #define PF3 4
@@ -23,15 +23,15 @@ enum opcode_map { OPCODE, OPCODE_0F, OPCODE_0F38, OPCODE_0F3A, VEX_0F, OPCODE_UN
 
 /**
  * struct decoded - an instruction up to its opcode.
- * @map: which table the opcode is of
+ * @map: the opcode map
  * @opcode: the opcode
  * @prefix: the mandatory prefix, one of the bits above
- * @lock: it has a LOCK prefix
- * @operand_16: it has an operand-size prefix
- * @rex_w: 64-bit operand
- * @vex_256: VEX.L
- * @repeat: the last of F2 and F3 in front of it, 0 none
- * @repeat_at: where that is
+ * @lock: the instruction has a LOCK prefix
+ * @operand_16: the instruction has an operand-size prefix
+ * @rex_w: REX.W is set: the operand has 64 bits
+ * @vex_256: VEX.L is set: the operand has 256 bits
+ * @repeat: the last one of the prefixes F2 and F3, 0 none
+ * @repeat_at: index of @repeat in the instruction, bytes
  * @behind: the byte behind the opcode, usually ModRM
  */
 struct decoded {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * directory.c - which cores have a line: a hash table.
+ * directory.c - a hash table of the lines that some core has, with the cores that have each.
  *
- * It holds no more lines than the cores' caches do together. An entry nobody
- * has any more is dropped, and with it the memory of when it was last busy.
+ * It has no more entries than the caches of all cores have lines, and one for each line that
+ * moves. An entry is dropped when no core has the line and no request for it is left.
+ *
+ * Must never charge virtual time.
  */
 #include "directory.h"
 
@@ -14,8 +16,8 @@ static struct shared_line *unused;
 static UInt nr_words;
 
 /**
- * directory_init() - make it, empty.
- * @nr_cores: cores are below this
+ * directory_init() - make an empty directory.
+ * @nr_cores: number of cores
  */
 void directory_init(UInt nr_cores)
 {
@@ -46,10 +48,10 @@ struct shared_line *directory_find(Addr line)
 }
 
 /**
- * directory_get() - look a line up, entering it if need be.
+ * directory_get() - look a line up, and enter it if it is not there.
  * @line: address of its first byte
  *
- * Return: its entry. A new one has no cores: add one.
+ * Return: its entry. A new one has no cores; the caller must add one.
  */
 struct shared_line *directory_get(Addr line)
 {
@@ -76,7 +78,7 @@ struct shared_line *directory_get(Addr line)
 }
 
 /**
- * directory_add() - a core has the line now.
+ * directory_add() - enter a core among those that have a line.
  * @entry: the line
  * @core: the core
  */
@@ -89,8 +91,8 @@ void directory_add(struct shared_line *entry, Int core)
 }
 
 /**
- * directory_remove() - a core has it no more.
- * @entry: the line; dropped if nobody has it, or will
+ * directory_remove() - remove a core from those that have a line.
+ * @entry: the line; dropped if no core has it and no request for it is left
  * @core: the core
  */
 void directory_remove(struct shared_line *entry, Int core)
@@ -107,7 +109,7 @@ void directory_remove(struct shared_line *entry, Int core)
 }
 
 /**
- * directory_settle() - drop a line that nobody has, and nobody waits for.
+ * directory_settle() - drop a line if no core has it and no request for it is left.
  * @entry: the line
  */
 void directory_settle(struct shared_line *entry)
@@ -130,11 +132,11 @@ Bool directory_has(const struct shared_line *entry, Int core)
 }
 
 /**
- * directory_next() - go through the cores that have a line.
+ * directory_next() - iterate over the cores that have a line.
  * @entry: the line
- * @core: the one before, -1 at the beginning
+ * @core: result of the call before, -1 in the first call
  *
- * Return: the next, -1 at the end.
+ * Return: the next core, -1 at the end.
  */
 Int directory_next(const struct shared_line *entry, Int core)
 {

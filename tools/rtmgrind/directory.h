@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * directory.h - which cores have a line.
+ * directory.h - which cores have a line; see directory.c.
  *
  * Must never know what a cache is.
  */
@@ -13,13 +13,13 @@
  * struct shared_line - a line that some core has.
  * @next: chain of the hash table, or of the free list
  * @line: address of its first byte
- * @owner: core that has it alone and may have written it (E or M), -1 none
- * @nr_cores: how many cores have it
- * @mover: thread for whose core it is on its way or reserved, 0 none; contention.c's
- * @queue: requests that wait for that; contention.c's
- * @last_core: where it was when it was reserved; contention.c's
- * @epoch: of @mover and @queue; contention.c's
- * @cores: bit set of them
+ * @owner: the only core that has it, which may write it (E or M); -1: it is shared
+ * @nr_cores: number of cores that have it
+ * @mover: thread to whose core it moves, or for whose core it is reserved, 0 none; contention.c's
+ * @queue: requests that wait for the line; contention.c's
+ * @last_core: core that had it when it was reserved; contention.c's
+ * @epoch: number of forks when @mover and @queue were set; contention.c's
+ * @cores: bit set of the cores that have it
  */
 struct shared_line {
 	struct shared_line *next;

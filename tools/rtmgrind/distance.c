@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * distance.c - how far cores are from each other, and what that costs a line.
+ * distance.c - how far cores are from each other, and how long a line takes between them.
+ *
+ * Must never have a number of its own: all latencies are in model.def.
  */
 #include "distance.h"
 #include "model.h"
 #include "rtmgrind.h"
 
 /**
- * distance_between() - how far a line has to go between two cores.
+ * distance_between() - the part of the machine that two cores have in common.
  * @a: a core
- * @b: another
+ * @b: another core
  *
- * Return: greater if it is farther.
+ * Return: enum distance, which is in the order of the distance.
  */
 enum distance distance_between(Int a, Int b)
 {
@@ -24,7 +26,7 @@ enum distance distance_between(Int a, Int b)
 	return model_socket(a) == model_socket(b) ? SAME_SOCKET : REMOTE;
 }
 
-/** distance_clean() - Return: cycles of a line that core @from has unchanged to core @to. */
+/** distance_clean() - Return: latency of an unmodified line from core @from to core @to, cycles. */
 Long distance_clean(Int from, Int to)
 {
 	switch (distance_between(from, to)) {
@@ -41,7 +43,7 @@ Long distance_clean(Int from, Int to)
 	}
 }
 
-/** distance_dirty() - Return: cycles of a line that core @from has modified to core @to. */
+/** distance_dirty() - Return: latency of a modified line from core @from to core @to, cycles. */
 Long distance_dirty(Int from, Int to)
 {
 	switch (distance_between(from, to)) {
@@ -59,11 +61,13 @@ Long distance_dirty(Int from, Int to)
 }
 
 /**
- * distance_probe() - how long the directory's question to a core takes.
- * @from: the core that has a line
- * @to: the one that wants it; none is asked in a domain, where all see each other's requests
+ * distance_probe() - how long the directory's question to the core that has a line takes.
+ * @from: the core that has the line
+ * @to: the core that requests it
  *
- * Return: cycles.
+ * Inside a domain, cores see each other's requests, and the directory does not ask.
+ *
+ * Return: cycles: half of a modified line's latency, 0 inside a domain.
  */
 Long distance_probe(Int from, Int to)
 {

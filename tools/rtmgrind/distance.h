@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * distance.h - how far cores are from each other, and what that costs a line.
+ * distance.h - how far cores are from each other; see distance.c.
  *
  * Must never know where a line is.
  */

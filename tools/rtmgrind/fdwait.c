@@ -2,11 +2,12 @@
 /*
  * fdwait.c - system calls that may wait for a file descriptor.
  *
- * Such a call is really made only when it will not block, so that it is over
- * at once and its place in virtual time is certain; until then the thread
- * waits in front of it. poll, select and epoll_wait are made from here with a
- * timeout of zero, their own timeout being virtual; a signal mask of theirs
+ * Valgrind carries such a call out only when it will not block: then it is over at once, at a
+ * defined virtual time. Until then the thread waits in front of it. poll, select and epoll_wait are
+ * made here with a timeout of 0, as their own timeout is one of virtual time; their signal mask
  * holds while the thread waits.
+ *
+ * Must never let such a call wait in the kernel while another thread could run.
  */
 #include "fdwait.h"
 #include "access.h"
@@ -28,7 +29,7 @@
 /* include/uapi/asm-generic/socket.h */
 #define SO_RCVTIMEO 20
 #define SO_SNDTIMEO 21
-/* Bytes of an fd_set that select() is answered for here; larger ones go to the kernel. */
+/* Bytes of the largest fd_set for which select() is answered here: 4096 descriptors. Chosen. */
 #define SET_MAX 512
 #define EPOLL_EVENT_SIZE 12
 
@@ -38,13 +39,13 @@ static enum syscall_verdict leave_to_kernel(void)
 	return SYSCALL_REAL;
 }
 
-/* Virtual deadline of a timeout in milliseconds; negative is for ever. */
+/* The virtual deadline of a timeout in milliseconds; 0, which is none, if it is negative. */
 static Long deadline_ms(Int timeout)
 {
 	return timeout < 0 ? 0 : time_after(time_cycles(0, timeout * 1000000LL));
 }
 
-/* @mask: in guest memory, 0 none. */
+/* Lets the running thread wait for its descriptors. @mask is in guest memory, 0 none. */
 static enum syscall_verdict wait_for(VexGuestAMD64State *guest, Addr mask, Long deadline)
 {
 	if (!wait_again(guest) && !sigwait_mask(mask))
@@ -54,8 +55,9 @@ static enum syscall_verdict wait_for(VexGuestAMD64State *guest, Addr mask, Long 
 }
 
 /*
- * Whether the look that found nothing was the last. A call with a mask of its own lets pending
- * signals in even if it has no time: only a second look, after they could come, is its last.
+ * Whether the call is over, though no descriptor is ready. A call with a signal mask of its own
+ * lets pending signals in even if its timeout is 0, so it polls a second time after these could be
+ * delivered.
  */
 static Bool too_late(VexGuestAMD64State *guest, Addr mask, Long deadline)
 {
@@ -64,7 +66,7 @@ static Bool too_late(VexGuestAMD64State *guest, Addr mask, Long deadline)
 	return wait_expired() || (deadline && deadline <= account_now());
 }
 
-/* How long a call on a socket waits (SO_RCVTIMEO, SO_SNDTIMEO), cycles; 0 for ever. */
+/* Timeout of a call on a socket (SO_RCVTIMEO, SO_SNDTIMEO), cycles; 0 none. */
 static Long socket_timeout(Int fd, Short events)
 {
 	struct vki_timeval tv = {0, 0};
@@ -94,7 +96,7 @@ static Bool will_not_wait(VexGuestAMD64State *guest, Int fd)
 }
 
 /**
- * fdwait_transfer() - read, write and their like on the descriptor in the first argument.
+ * fdwait_transfer() - calls that read or write the descriptor in their first argument.
  * @guest: registers of the running thread
  * @events: what the call waits for, as in poll(2)
  *
@@ -159,7 +161,7 @@ enum syscall_verdict fdwait_poll(VexGuestAMD64State *guest)
 	return wait_for(guest, mask, deadline);
 }
 
-/* Turns three sets of @nr bits into the running thread's descriptors. */
+/* Enters the descriptors in the three sets of a select(), @nr bits each, for the running thread. */
 static void fds_from_sets(UChar sets[3][SET_MAX], UInt nr)
 {
 	static const Short events[3] = {POLL_IN, POLL_OUT, POLL_PRI};
@@ -178,7 +180,7 @@ static void fds_from_sets(UChar sets[3][SET_MAX], UInt nr)
 	wait_fds(used);
 }
 
-/* Copies the guest's three sets in, or the answer back. */
+/* Copies the three sets of a select() from guest memory, or with @back to it. False: EFAULT. */
 static Bool copy_sets(VexGuestAMD64State *guest, UChar sets[3][SET_MAX], SizeT size, Bool back)
 {
 	Addr addrs[3] = {guest->guest_RSI, guest->guest_RDX, guest->guest_R10};
@@ -199,7 +201,10 @@ static Bool copy_sets(VexGuestAMD64State *guest, UChar sets[3][SET_MAX], SizeT s
 	return True;
 }
 
-/* Both calls say how much of the timeout is left: select(2), under "C library/kernel differences". */
+/*
+ * Writes the time that is left to the timeout, as the kernel does (select(2), "C library/kernel
+ * differences").
+ */
 static void write_select_left(VexGuestAMD64State *guest, Long deadline)
 {
 	Long left = deadline > account_now() ? model_ns(deadline - account_now()) : 0;
@@ -212,7 +217,10 @@ static void write_select_left(VexGuestAMD64State *guest, Long deadline)
 	timeout[1] = left % NS_PER_SECOND / (guest->guest_RAX == __NR_select ? 1000 : 1);
 }
 
-/* The virtual deadline of a select call, 0 none, and its mask. False: let the kernel answer. */
+/*
+ * Reads the virtual deadline of a select() or pselect6(), 0 none, and the address of its signal
+ * mask, 0 none. Return: False if an argument is not valid; then the kernel answers.
+ */
 static Bool select_deadline(VexGuestAMD64State *guest, Long *deadline, Addr *mask)
 {
 	const struct vki_timeval *tv = (const struct vki_timeval *)guest->guest_R8;

@@ -2,27 +2,27 @@
 /*
  * fiber.c - guest threads that change host threads.
  *
- * Valgrind gives each guest thread a host thread with a stack. To let another
- * host thread run takes two system calls and a context switch, 1.8 us; to go on
- * with what it was doing, on its stack, takes 14 registers. So the host thread
- * that runs goes on as the next guest thread, and all others sleep.
+ * Valgrind gives each guest thread a host thread with a stack. To let another host thread run takes
+ * two system calls and a context switch, 1.8 us (measured). To go on where that thread stopped, on
+ * its stack, takes the exchange of 14 registers. So the host thread that runs goes on as the next
+ * guest thread, and all other host threads sleep.
  *
- *   a host thread    its own guest thread
- *   runs             is what it runs
- *   carries          waits on its own stack, while the host thread is on another's
- *   sleeps           waits or runs elsewhere; the host thread is on its parking stack
+ *   a host thread   its stack pointer is on   its own guest thread
+ *   runs            its own stack             runs
+ *   carries         another thread's stack    waits
+ *   sleeps          its parking stack         waits, or runs on another host thread
  *
- * Must never leave a stack before its registers are on it: the caller holds the
- * scheduler's guard across the change, and whoever comes next gives it up.
+ * Must never leave a stack before its registers are saved on it: the caller holds the scheduler's
+ * guard across the change, and gives it up after it has come back on the other stack.
  */
 #include "fiber.h"
 
-/* Bytes: room for the scheduler's deepest call from there, 1 KiB, and a signal frame of the host. */
+/* Bytes: for the deepest call of the scheduler there, 1 KiB, and a signal frame of the host. */
 #define PARKING_SIZE 32768
 
 /*
- * The stack pointer of a fiber that gave way points at what swap() pushed: MXCSR and the x87
- * control word, the registers that a function keeps (System V ABI), and where to go on.
+ * The stack pointer of a fiber that gave way points to what fiber_swap() pushed: MXCSR and the x87
+ * control word, the registers that a function preserves (System V ABI), and the return address.
  */
 struct frame {
 	UInt mxcsr;
@@ -58,7 +58,7 @@ __asm__(".text\n"
 	"	popq %rbx\n"
 	"	popq %rbp\n"
 	"	ret\n"
-	/* On a parking stack: call the function, and go on as the fiber it returns. */
+	/* On a parking stack: calls the function in R12, goes on as the fiber that it returns. */
 	"fiber_sleep:\n"
 	"	movq %rbx, %rdi\n"
 	"	call *%r12\n"
@@ -69,10 +69,10 @@ __asm__(".text\n"
 
 /**
  * fiber_switch() - go on as another guest thread, on the same host thread.
- * @from: the running one
- * @to: one that gave way
+ * @from: fiber of the running guest thread
+ * @to: fiber of a guest thread that gave way
  *
- * Returns when somebody goes on as @from, perhaps on another host thread.
+ * Returns when a host thread, which may be another one, goes on as @from.
  */
 void fiber_switch(struct fiber *from, struct fiber *to)
 {
@@ -84,12 +84,12 @@ void fiber_switch(struct fiber *from, struct fiber *to)
 
 /**
  * fiber_park() - let the host thread sleep.
- * @from: the running guest thread
- * @host: the one that the host thread belongs to
- * @sleep: sleeps, and returns whom the host thread goes on as
- * @tid: its argument
+ * @from: fiber of the running guest thread
+ * @host: fiber of the guest thread that the host thread belongs to
+ * @sleep: called on the parking stack; sleeps, and returns the fiber to go on as
+ * @tid: argument of @sleep
  *
- * Returns when somebody goes on as @from, perhaps on another host thread.
+ * Returns when a host thread, which may be another one, goes on as @from.
  */
 void fiber_park(struct fiber *from, struct fiber *host, struct fiber *(*sleep)(ThreadId tid),
 		ThreadId tid)
@@ -98,7 +98,7 @@ void fiber_park(struct fiber *from, struct fiber *host, struct fiber *(*sleep)(T
 
 	if (!host->parking)
 		host->parking = VG_(malloc)("rtmgrind.parking", PARKING_SIZE);
-	/* The address behind it is a multiple of 16, as at every call. */
+	/* The address behind the frame is a multiple of 16, as the ABI demands at a call. */
 	frame = (struct frame *)(((Addr)host->parking + PARKING_SIZE) / 16 * 16 - sizeof(*frame));
 	frame->rbx = tid;
 	frame->r12 = (Addr)sleep;
@@ -108,8 +108,8 @@ void fiber_park(struct fiber *from, struct fiber *host, struct fiber *(*sleep)(T
 }
 
 /**
- * fiber_free() - the host thread of a guest thread is gone.
- * @fiber: what the guest thread had
+ * fiber_free() - free the parking stack of a host thread that has ended.
+ * @fiber: fiber of its guest thread
  */
 void fiber_free(struct fiber *fiber)
 {

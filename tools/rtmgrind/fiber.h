@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * fiber.h - guest threads that change host threads; see fiber.c.
+ *
+ * Must never know which guest thread runs next.
  */
 #ifndef RTMGRIND_FIBER_H
 #define RTMGRIND_FIBER_H
@@ -8,9 +10,9 @@
 #include "rtmgrind.h"
 
 /**
- * struct fiber - what a guest thread was doing on the host when it gave way.
- * @sp: its stack pointer, NULL while it runs, or is in the kernel
- * @parking: the stack on which its host thread sleeps meanwhile, NULL none yet
+ * struct fiber - where a guest thread that gave way goes on.
+ * @sp: its stack pointer, NULL while the thread runs or is in the kernel
+ * @parking: the stack on which its host thread sleeps, NULL until it first does
  */
 struct fiber {
 	void *sp;

@@ -2,15 +2,16 @@
 /*
  * futex-pi.c - priority-inheriting locks in virtual time.
  *
- * The word of such a lock names its owner; the flag LOCK_WAITERS makes the owner release it by a
- * system call, which hands it over to the thread that has waited longest. Nothing here has
- * priorities, so none are inherited.
+ * The word of such a lock has the id of its owner. The flag LOCK_WAITERS makes the owner release
+ * the lock by a system call, which gives it to the thread that has waited for the longest time.
+ * Simulated threads have no priorities, so none is inherited.
  *
- * A lock in memory shared with other processes is the kernel's too: when a thread of this process
- * releases it, first those get it who wait in the kernel; when another process does, the lock is
- * free, and the waiters of this process find that when they look.
+ * For a lock in memory shared with other processes there is also the kernel's queue: when a thread
+ * of this process releases the lock, waiters of other processes get it first. When a thread of
+ * another process does, it leaves the lock free, and the waiters of this process find that when
+ * they check it at intervals.
  *
- * Must never wait in the kernel, whose clocks are others.
+ * Must never wait in the kernel, whose clocks are not those of virtual time.
  */
 #include "futex-pi.h"
 #include "access.h"
@@ -24,7 +25,7 @@
 #include "vthread.h"
 #include "wait.h"
 
-/* Of a lock that is there no more it says that nobody has it. */
+/* The value of a lock's word; 0, which is a free lock, if it cannot be read any more. */
 static UInt read_word(Addr word)
 {
 	return guest_may(word, sizeof(UInt), VKI_PROT_READ) ? *(volatile UInt *)word : 0;
@@ -35,7 +36,7 @@ static Bool owned_by(UInt value, ThreadId tid)
 	return (Int)(value & OWNER_MASK) == vthreads[tid].lwp;
 }
 
-/* The thread that has waited longest for the lock, 0 none; not @except. */
+/* The thread other than @except that has waited for the lock for the longest time, 0 none. */
 static ThreadId first_waiter(Addr word, ThreadId except)
 {
 	ThreadId tid, first = 0;
@@ -50,7 +51,7 @@ static ThreadId first_waiter(Addr word, ThreadId except)
 	return first;
 }
 
-/* Makes @tid the owner of a lock whose word is @old. False if another process changed it. */
+/* Makes @tid the owner of a lock whose word is @old. False if another process has changed it. */
 static Bool give(Addr word, UInt old, UInt died, ThreadId tid)
 {
 	UInt new = vthreads[tid].lwp | died;
@@ -60,7 +61,7 @@ static Bool give(Addr word, UInt old, UInt died, ThreadId tid)
 	return futex_swap(word, old, new);
 }
 
-/* Whether the owner that a word names exists no more, after what the kernel does at its end. */
+/* Whether the owner that a word names has ended, and the kernel has done what it does then. */
 static Bool owner_is_gone(UInt value, Bool outside)
 {
 	Int owner = value & OWNER_MASK;
@@ -71,10 +72,10 @@ static Bool owner_is_gone(UInt value, Bool outside)
 }
 
 /**
- * futex_pi_free() - may a waiter take a lock that other processes see?
+ * futex_pi_free() - may a waiter take a lock in memory shared with other processes?
  * @word: the lock
  *
- * Return: True if nobody has it, or nobody who exists.
+ * Return: True if it has no owner, or one that has ended.
  */
 Bool futex_pi_free(Addr word)
 {
@@ -83,7 +84,7 @@ Bool futex_pi_free(Addr word)
 	return !(value & OWNER_MASK) || owner_is_gone(value, True);
 }
 
-/* Whether the owner of a lock waits, over others, for one that the running thread has. */
+/* Whether the owner of a lock waits, perhaps through others, for a lock of the running thread. */
 static Bool closes_circle(UInt owner)
 {
 	UInt i;
@@ -101,8 +102,8 @@ static Bool closes_circle(UInt owner)
 }
 
 /*
- * Takes the lock if nobody has it; a thread that waits takes one whose owner is gone, too.
- * Returns 0 or -errno: -EAGAIN if somebody has it.
+ * Takes the lock if it has no owner; a waiter also takes one whose owner has ended. Returns 0, or
+ * -errno: -EAGAIN if the lock has an owner.
  */
 static Long try_lock(Addr word, Bool outside)
 {
@@ -120,7 +121,7 @@ static Long try_lock(Addr word, Bool outside)
 			return -(Long)VKI_ESRCH;
 		if (value & OWNER_MASK && !gone)
 			return -(Long)VKI_EAGAIN;
-		/* Who has waited longest is sent to look as well. */
+		/* The waiter that has waited for the longest time gets it: it checks, too. */
 		if (waits && first_waiter(word, 0) != current_tid)
 			return -(Long)VKI_EAGAIN;
 	} while (!give(word, value, gone ? OWNER_DIED : value & OWNER_DIED, current_tid));
@@ -147,7 +148,7 @@ static enum syscall_verdict lock(VexGuestAMD64State *guest, UInt op, Addr word)
 			return wait_answer(guest, -(Long)VKI_EDEADLK);
 		if (deadline && deadline <= account_now())
 			return wait_answer(guest, -(Long)VKI_ETIMEDOUT);
-		/* Another process may have released it meanwhile. */
+		/* Again if another process has released the lock meanwhile. */
 	} while (!(value & OWNER_MASK) || !futex_swap(word, value, value | LOCK_WAITERS));
 	wait_begin(guest, WAIT_PI, deadline, -(Long)VKI_ETIMEDOUT);
 	if (outside)
@@ -156,7 +157,7 @@ static enum syscall_verdict lock(VexGuestAMD64State *guest, UInt op, Addr word)
 	return SYSCALL_WAIT;
 }
 
-/* Hands a lock that the running thread has released, in its word, to whom it belongs next. */
+/* Gives a lock that the running thread releases, whose word is @value, to its first waiter. */
 static void hand_over(Addr word, UInt value)
 {
 	ThreadId next = first_waiter(word, 0);
@@ -177,16 +178,16 @@ static Long unlock(Addr word, UInt op)
 		hand_over(word, read_word(word));
 		return 0;
 	}
-	/* The kernel lets only the host thread whose id the word has release the lock. */
+	/* The kernel lets only the host thread whose id is in the word release the lock. */
 	handover_go_home();
 	result = host_syscall(__NR_futex, word, CMD_UNLOCK_PI, 0, 0, 0, 0);
-	/* Nobody waited in the kernel. */
+	/* No thread of another process has got it. */
 	if (!result && !(read_word(word) & OWNER_MASK))
 		hand_over(word, read_word(word));
 	return result;
 }
 
-/* FUTEX_CMP_REQUEUE_PI: a condition variable is signalled; who wakes, wakes with the lock. */
+/* FUTEX_CMP_REQUEUE_PI: signals a condition variable; a woken waiter has the lock. */
 static Long requeue(VexGuestAMD64State *guest, UInt op)
 {
 	Addr from = guest->guest_RDI, to = guest->guest_R8;
@@ -225,7 +226,7 @@ static Long requeue(VexGuestAMD64State *guest, UInt op)
 /**
  * futex_pi_call() - a futex call about a priority-inheriting lock.
  * @guest: registers of the running thread
- * @op: the call's
+ * @op: operation of the call, with its flags
  *
  * Return: what to do with the call.
  */
@@ -250,7 +251,7 @@ enum syscall_verdict futex_pi_call(VexGuestAMD64State *guest, UInt op)
 }
 
 /**
- * futex_pi_owner_exits() - send those who wait for a lock that a thread has to look.
+ * futex_pi_owner_exits() - let the waiters for a thread's locks check these again.
  * @tid: the thread, which ends
  */
 void futex_pi_owner_exits(ThreadId tid)

@@ -2,7 +2,7 @@
 /*
  * futex-pi.h - priority-inheriting locks in virtual time; see futex-pi.c.
  *
- * Must never wait in the kernel.
+ * Must never wait in the kernel, whose clocks are not those of virtual time.
  */
 #ifndef RTMGRIND_FUTEX_PI_H
 #define RTMGRIND_FUTEX_PI_H

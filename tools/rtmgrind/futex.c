@@ -2,15 +2,18 @@
 /*
  * futex.c - futexes in virtual time.
  *
- * Waiters of this process are kept here and woken in the order they came. One in memory shared
- * with other processes is the kernel's too: a wake goes to those who wait there first, and who
- * waits here looks now and then whether another process has changed the word. While no thread
- * of this process can run its waiters stand in the kernel's queue, see idle.c. No date reaches the
- * kernel: there it would be long past.
+ * Waiters of this process are kept here, and woken in the order in which they came. For a futex in
+ * memory shared with other processes there is also the kernel's queue: a wake goes to waiters of
+ * other processes first, and a waiter of this process checks at intervals whether another process
+ * has changed the word. While no thread of this process can run, its waiters are in the kernel's
+ * queue; see idle.c. No absolute timeout reaches the kernel, whose clocks are ahead of virtual
+ * time.
  *
- * The kernel also ends a thread's life: it clears the thread-id word that joiners wait on and
- * marks the robust mutexes the thread held, so whoever waits on a word that names an ending thread
- * is sent back to look once that has happened.
+ * When a thread ends the kernel clears the thread-id word that pthread_join() waits on, and marks
+ * the robust mutexes that the thread held. So a thread that waits on a word with the id of an
+ * ending thread checks the word again once the kernel has done that.
+ *
+ * Must never let a thread wait in the kernel while another thread of this process can run.
  */
 #include "futex.h"
 #include "access.h"
@@ -27,8 +30,8 @@
 #include "wait.h"
 
 /**
- * futex_await_host_exit() - let the kernel finish with a thread that has ended here.
- * @value: of a futex word that may name it
+ * futex_await_host_exit() - wait until the kernel is done with a thread that has ended here.
+ * @value: value of a futex word, which may have the thread's id
  */
 void futex_await_host_exit(UInt value)
 {
@@ -46,7 +49,7 @@ void futex_await_host_exit(UInt value)
  * @word: its address
  * @value: the value
  *
- * Return: False if it has another one, or cannot be read any more.
+ * Return: False if it has another value, or cannot be read any more.
  */
 Bool futex_holds(Addr word, UInt value)
 {
@@ -54,9 +57,9 @@ Bool futex_holds(Addr word, UInt value)
 }
 
 /**
- * futex_outside() - may another process wait for a futex, or wake it?
- * @word: its address
- * @op: the call's
+ * futex_outside() - may another process wait for a futex, or wake its waiters?
+ * @word: address of the futex word
+ * @op: operation of the futex call, with its flags
  *
  * Return: True if so.
  */
@@ -66,16 +69,16 @@ Bool futex_outside(Addr word, UInt op)
 }
 
 /**
- * futex_swap() - change a futex word, as one access: another process may do that, too.
- * @word: its address
- * @old: value it is to have
- * @new: value it gets
+ * futex_swap() - compare and exchange a futex word; another process may change it, too.
+ * @word: address of the word
+ * @old: the expected value
+ * @new: the new value
  *
- * Return: False if it has another one.
+ * Return: False if the word has another value than @old.
  */
 Bool futex_swap(Addr word, UInt old, UInt new)
 {
-	/* Relaxed: those who wait learn of it by a system call. */
+	/* Relaxed: a waiter is woken by a system call, which orders the accesses. */
 	return __atomic_compare_exchange_n((UInt *)word, &old, new, False, __ATOMIC_RELAXED,
 					   __ATOMIC_RELAXED);
 }
@@ -83,7 +86,7 @@ Bool futex_swap(Addr word, UInt old, UInt new)
 /**
  * futex_deadline() - read the timeout of a call that waits.
  * @guest: registers of the running thread
- * @op: the call's
+ * @op: operation of the call, with its flags
  * @deadline: receives the virtual time, 0 never
  *
  * Return: False if it is not readable or not valid.
@@ -113,14 +116,14 @@ static enum syscall_verdict futex_wait(VexGuestAMD64State *guest, UInt op)
 	Long deadline = 0;
 
 	if (wait->kind) {
-		/* It may have been moved to another word. */
+		/* FUTEX_REQUEUE may have moved the waiter to another word. */
 		word = wait->addr;
 		value = wait->value;
 	}
 	futex_await_host_exit(value);
 	if (wait->woken)
 		return wait_answer(guest, 0);
-	/* A waiter that finds another value has missed who woke it. */
+	/* A waiter that finds another value has missed the wake-up: its call returns 0. */
 	if (!futex_holds(word, value))
 		return wait_answer(guest, wait->kind ? 0 : -(Long)VKI_EAGAIN);
 	if (!mask)
@@ -131,7 +134,7 @@ static enum syscall_verdict futex_wait(VexGuestAMD64State *guest, UInt op)
 		if (deadline && deadline <= account_now())
 			return wait_answer(guest, -(Long)VKI_ETIMEDOUT);
 	}
-	/* Not private and naming a live thread: pthread_join(). */
+	/* The word is not private, and has the id of a live thread: this is pthread_join(). */
 	if (!(op & FLAG_PRIVATE) && !outside && vthread_find(value & OWNER_MASK, True))
 		kind = WAIT_EXIT;
 	wait_begin(guest, kind, deadline, -(Long)VKI_ETIMEDOUT);
@@ -150,7 +153,7 @@ static Bool waits_on(const struct wait *wait, Addr word, UInt mask, Bool requeue
 	       wait->mask & mask && !wait->requeue_to == !requeue;
 }
 
-/* The thread that has waited longest on @word with a bit of @mask, 0 none. */
+/* The thread that has waited for the longest time on @word with a bit of @mask, 0 none. */
 static ThreadId first_waiter(Addr word, UInt mask, Bool requeue)
 {
 	ThreadId tid, first = 0;
@@ -163,10 +166,10 @@ static ThreadId first_waiter(Addr word, UInt mask, Bool requeue)
 }
 
 /**
- * futex_waiter_to_requeue() - who waits to be moved to a priority-inheriting lock?
- * @word: the futex word that they wait on
+ * futex_waiter_to_requeue() - find a waiter of FUTEX_WAIT_REQUEUE_PI.
+ * @word: the futex word that it waits on
  *
- * Return: the thread that has waited longest, 0 none.
+ * Return: the thread that has waited for the longest time, 0 none.
  */
 ThreadId futex_waiter_to_requeue(Addr word)
 {
@@ -174,14 +177,14 @@ ThreadId futex_waiter_to_requeue(Addr word)
 }
 
 /**
- * futex_wake_outside() - wake those of other processes that wait in the kernel.
+ * futex_wake_outside() - wake waiters of other processes, which wait in the kernel.
  * @word: futex word, in memory shared with them
- * @max: at most so many
+ * @max: largest number of waiters to wake
  * @mask: bit set
  *
  * No thread of this process is in the kernel's queue while another one runs.
  *
- * Return: how many there were.
+ * Return: number of waiters that were woken.
  */
 Long futex_wake_outside(Addr word, Int max, UInt mask)
 {
@@ -195,7 +198,7 @@ static Long wake(Addr word, Int max, UInt mask, Bool outside)
 	Long woken = outside ? futex_wake_outside(word, max, mask) : 0;
 	ThreadId tid;
 
-	/* The kernel wakes one even if it is asked for none or fewer. */
+	/* The kernel wakes one waiter even if the number is 0 or negative. */
 	if (max < 1)
 		max = 1;
 	while (woken < max && (tid = first_waiter(word, mask, False)) != 0) {
@@ -224,7 +227,7 @@ static Long requeue(VexGuestAMD64State *guest, UInt op)
 		if (done < 0)
 			return done;
 	}
-	/* First those that it wakes, then those that it moves. */
+	/* The first waiters are woken, the next ones moved. */
 	woken = done < max_woken ? done : max_woken;
 	for (; woken < max_woken && (tid = first_waiter(from, ~0u, False)) != 0; woken++, done++)
 		wait_complete(tid, 0, account_now() + model.wakeup);
@@ -286,7 +289,7 @@ static Long wake_op(VexGuestAMD64State *guest, UInt op)
 	return woken;
 }
 
-/* The kernel lets only some of the calls say by which clock they wait. */
+/* Whether a command may have the flag FUTEX_CLOCK_REALTIME; the kernel refuses it with others. */
 static Bool may_name_clock(UInt cmd)
 {
 	return cmd == CMD_WAIT_BITSET || cmd == CMD_WAIT_REQUEUE_PI || cmd == CMD_LOCK_PI2;
@@ -307,7 +310,7 @@ enum syscall_verdict futex_call(VexGuestAMD64State *guest)
 
 	if (op & FLAG_REALTIME && !may_name_clock(cmd))
 		return wait_answer(guest, -(Long)VKI_ENOSYS);
-	/* The kernel says what is wrong with it. */
+	/* An invalid address: the kernel returns the error. */
 	if (!guest_may(word, sizeof(UInt), VKI_PROT_READ) || word % sizeof(UInt)) {
 		wait_cancel(current_tid);
 		return SYSCALL_REAL;
@@ -327,7 +330,8 @@ enum syscall_verdict futex_call(VexGuestAMD64State *guest)
 	case CMD_WAKE_BITSET:
 		if (!mask)
 			return wait_answer(guest, -(Long)VKI_EINVAL);
-		return wait_answer(guest, wake(word, guest->guest_RDX, mask, futex_outside(word, op)));
+		return wait_answer(guest, wake(word, guest->guest_RDX, mask,
+					       futex_outside(word, op)));
 	case CMD_CMP_REQUEUE:
 	case CMD_REQUEUE:
 		return wait_answer(guest, requeue(guest, op));
@@ -345,7 +349,7 @@ enum syscall_verdict futex_call(VexGuestAMD64State *guest)
 }
 
 /**
- * futex_thread_exits() - send those who wait for the end of a thread to look.
+ * futex_thread_exits() - let the waiters on words with the id of a thread check these again.
  * @tid: the thread that ends
  */
 void futex_thread_exits(ThreadId tid)

@@ -30,11 +30,11 @@ enum {
 	CMD_MASK = 127,
 };
 
-/* Missing from valgrind's headers (include/uapi/asm-generic/errno.h). */
+/* Missing from Valgrind's headers (include/uapi/asm-generic/errno.h). */
 #define VKI_EDEADLK 35
 #define VKI_ETIMEDOUT 110
 
-/* Thread id in the word of a robust or priority-inheriting futex, and its two flags (futex(2)). */
+/* The thread id in the word of a robust or priority-inheriting futex, and two flags (futex(2)). */
 #define OWNER_MASK 0x3fffffffu
 #define OWNER_DIED 0x40000000u
 #define LOCK_WAITERS 0x80000000u

@@ -3,12 +3,11 @@
  * hle.c - hardware lock elision: XACQUIRE and XRELEASE (Intel SDM vol. 1, 16.3; vol. 2,
  * XACQUIRE/XRELEASE).
  *
- * XACQUIRE begins a transaction in front of its instruction and keeps the
- * write of that instruction from the others: it is done in place, the value
- * before is kept, and whenever the thread gives up its turn the two change
- * places. So the others see the lock free, and whoever writes it finds it in
- * the thread's read set and aborts the transaction. XRELEASE must write the
- * value that was kept.
+ * XACQUIRE begins a transaction in front of its instruction, and hides the write of that
+ * instruction from other threads: the write is done in place, the value before it is saved, and
+ * the two are exchanged whenever the thread gives up its turn. So other threads see the lock free,
+ * and a thread that writes it aborts the transaction, as the lock is in the transaction's read set.
+ * XRELEASE must write the value that was saved.
  *
  *   instruction  outside        in an HLE region              in an RTM transaction
  *   XACQUIRE     begin, elide   depth + 1; elide if there is  as without the prefix
@@ -16,8 +15,8 @@
  *   XRELEASE     no prefix      compare, depth - 1; at 0      as without the prefix
  *                               commit
  *   XBEGIN etc.  (insn.c)       abort (txn.c)                 -
- *   abort        -              from the XACQUIRE on without  at the fallback
- *                               eliding, once
+ *   abort        -              execute the XACQUIRE once     go on at the fallback
+ *                               more, without eliding
  *
  * Must never leave a thread's own value in memory while another thread runs.
  */
@@ -32,15 +31,15 @@
 #include "txn.h"
 #include "vthread.h"
 
-/* CMPXCHG8B and 64-bit operands are the widest. */
+/* Bytes of the widest write of an instruction with a hint: CMPXCHG8B, or a 64-bit operand. */
 #define WRITE_SIZE_MAX 8
 
 /**
  * struct elision - a lock that is elided.
- * @addr: the write that is elided
- * @size: its bytes
- * @old: what others see there
- * @own: what the thread sees there, while others run
+ * @addr: address of the write that is elided
+ * @size: bytes of the write
+ * @old: the value before the write, which other threads see
+ * @own: the written value, which the thread sees; saved here while other threads run
  */
 struct elision {
 	Addr addr;
@@ -50,12 +49,12 @@ struct elision {
 };
 
 /**
- * struct hle - what a thread elides.
- * @really: XACQUIRE whose lock is to be taken really when it is next executed, 0 none
- * @kind: the prefixed instruction it is in; HLE_NONE if that acts as without the prefix
- * @released: the lock that releases, NULL if that was not elided
- * @nr: locks elided
- * @locks: these, model.hle_locks of them at most
+ * struct hle - the locks that a thread elides.
+ * @really: address of the XACQUIRE that does not elide when it is executed next, 0 none
+ * @kind: hint of the running instruction; HLE_NONE if it acts as without the prefix
+ * @released: the elided lock that the running XRELEASE writes to, NULL none
+ * @nr: number of elided locks
+ * @locks: the elided locks, with room for model.hle_locks
  */
 struct hle {
 	Addr really;
@@ -81,7 +80,7 @@ void hle_init(UInt nr_threads)
 	hles = VG_(calloc)("rtmgrind.hles", nr_threads, sizeof(*hles));
 }
 
-/* Instructions with a LOCK prefix that both hints go with, apart from XCHG. */
+/* Whether both hints are valid for an instruction with a LOCK prefix. XCHG needs none. */
 static Bool is_locked_rmw(const struct decoded *insn)
 {
 	UInt reg = modrm_reg(*insn->behind);
@@ -103,12 +102,12 @@ static Bool is_locked_rmw(const struct decoded *insn)
 }
 
 /**
- * hle_recognise() - is an instruction one that a hint goes with, and has it one?
+ * hle_recognise() - find the hint of an instruction.
  * @insn: the instruction
  *
- * The prefix next to the opcode counts.
+ * Of several F2 and F3 prefixes the last one counts.
  *
- * Return: which hint.
+ * Return: the hint, HLE_NONE if the instruction has none, or none that is valid for it.
  */
 enum hle_insn hle_recognise(const struct decoded *insn)
 {
@@ -129,7 +128,7 @@ enum hle_insn hle_recognise(const struct decoded *insn)
 }
 
 /**
- * hle_is_immediate() - is it one of those that VEX refuses to translate with a hint?
+ * hle_is_immediate() - is an instruction one that VEX refuses to translate with a hint?
  * @insn: the instruction, with a hint
  *
  * Return: True for arithmetic with an immediate operand that is not a byte with a byte.
@@ -140,12 +139,12 @@ Bool hle_is_immediate(const struct decoded *insn)
 }
 
 /**
- * hle_width() - how wide is the write really, if VEX has it narrower?
+ * hle_width() - the width of an instruction's write, if VEX translates it to a narrower one.
  * @insn: the instruction, with a hint
  *
- * VEX translates BTS, BTR and BTC with the bit's number in a register as accesses to a byte.
+ * VEX translates BTS, BTR and BTC with the number of the bit in a register to accesses of a byte.
  *
- * Return: bytes; 0: as VEX says.
+ * Return: bytes; 0: as many as VEX says.
  */
 UInt hle_width(const struct decoded *insn)
 {
@@ -175,9 +174,9 @@ static void __attribute__((noreturn)) give_up(enum counter counter, Addr addr)
 }
 
 /**
- * hle_acquire() - in front of an XACQUIRE.
- * @guest: registers of the running thread, exact
- * @pc: the instruction
+ * hle_acquire() - called in front of an instruction with XACQUIRE.
+ * @guest: registers of the running thread, all of them up to date
+ * @pc: address of the instruction
  */
 void hle_acquire(VexGuestAMD64State *guest, Addr pc)
 {
@@ -200,8 +199,8 @@ void hle_acquire(VexGuestAMD64State *guest, Addr pc)
 }
 
 /**
- * hle_release() - in front of an XRELEASE.
- * @pc: the instruction
+ * hle_release() - called in front of an instruction with XRELEASE.
+ * @pc: address of the instruction
  */
 void hle_release(Addr pc)
 {
@@ -214,7 +213,7 @@ void hle_release(Addr pc)
 	hle->released = NULL;
 }
 
-/* Other threads may run meanwhile, on a machine with caches. */
+/* An access of an instruction with a hint. Other threads may run meanwhile if there are caches. */
 static void access(Addr addr, UWord size, Bool write)
 {
 	if (model.caches)
@@ -227,7 +226,7 @@ static void elide(struct hle *hle, Addr addr, UWord size)
 {
 	struct elision *lock = &hle->locks[hle->nr];
 
-	/* The other process is not emulated, and would see the lock free. */
+	/* Another process runs at any time: it could see the lock free. */
 	if (shared_contains(addr))
 		give_up(COUNTER_NONE, addr);
 	if (line_of(addr) != line_of(addr + size - 1))
@@ -268,7 +267,7 @@ static void release(struct hle *hle, Addr addr, UWord size)
 }
 
 /**
- * hle_write() - the prefixed instruction is about to write.
+ * hle_write() - an instruction with a hint is about to write.
  * @addr: first byte
  * @size: bytes
  */
@@ -303,8 +302,8 @@ static void drop_released(struct hle *hle)
 }
 
 /**
- * hle_finish() - behind a prefixed instruction.
- * @pc: the instruction
+ * hle_finish() - called behind an instruction with a hint.
+ * @pc: address of the instruction
  */
 void hle_finish(Addr pc)
 {
@@ -313,7 +312,7 @@ void hle_finish(Addr pc)
 	hle_elides = False;
 	if (!hle)
 		return;
-	/* Not before: an atomic write that another thread was quicker than starts again. */
+	/* Not earlier: an atomic instruction whose compare-and-exchange fails is executed again. */
 	if (hle->really == pc)
 		hle->really = 0;
 	if (hle->kind != HLE_XRELEASE)
@@ -326,7 +325,7 @@ void hle_finish(Addr pc)
 }
 
 /**
- * hle_check_store() - a store without XRELEASE in an HLE region: one to an elided lock aborts.
+ * hle_check_store() - abort the HLE region if a store without XRELEASE is to an elided lock.
  * @tid: the running thread
  * @addr: first byte
  * @size: bytes
@@ -342,7 +341,7 @@ void hle_check_store(ThreadId tid, Addr addr, SizeT size)
 }
 
 /**
- * hle_rollback() - a thread's HLE region aborted: the locks are as they were.
+ * hle_rollback() - undo the writes to elided locks of an HLE region that aborts.
  * @tid: the thread, running or parked; its other writes have been undone
  */
 void hle_rollback(ThreadId tid)
@@ -362,7 +361,7 @@ void hle_rollback(ThreadId tid)
 }
 
 /**
- * hle_park() - a thread gives up its turn: others see its locks free.
+ * hle_park() - a thread gives up its turn: other threads are to see its elided locks free.
  * @tid: the thread
  */
 void hle_park(ThreadId tid)
@@ -379,7 +378,7 @@ void hle_park(ThreadId tid)
 }
 
 /**
- * hle_unpark() - a thread has its turn again: it sees its locks taken.
+ * hle_unpark() - a thread has its turn again: it is to see its elided locks taken.
  * @tid: the thread
  */
 void hle_unpark(ThreadId tid)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * hle.h - hardware lock elision, as insn.c, txn.c and sched.c know it; see hle.c.
+ * hle.h - hardware lock elision: XACQUIRE and XRELEASE; see hle.c.
  *
- * Must never be needed by code that only asks whether a transaction is open.
+ * Must never be needed to tell whether a transaction is open.
  */
 #ifndef RTMGRIND_HLE_H
 #define RTMGRIND_HLE_H
@@ -11,7 +11,7 @@
 
 enum hle_insn { HLE_NONE, HLE_XACQUIRE, HLE_XRELEASE };
 
-/* Whether the instruction that the running thread executes elides its write. */
+/* The instruction that the running thread executes elides its write. */
 extern Bool hle_elides;
 
 void hle_init(UInt nr_threads);

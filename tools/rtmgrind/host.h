@@ -2,8 +2,8 @@
 /*
  * host.h - system calls of the emulator itself.
  *
- * They bypass Valgrind's wrappers, so must never be made on the guest's
- * behalf where Valgrind keeps a record (mappings, signals, threads).
+ * They bypass Valgrind's wrappers. Must never be made on the guest's behalf where Valgrind keeps a
+ * record: of mappings, signal handlers and threads.
  */
 #ifndef RTMGRIND_HOST_H
 #define RTMGRIND_HOST_H
@@ -32,7 +32,7 @@ static inline void host_yield(void)
 	host_syscall(__NR_sched_yield, 0, 0, 0, 0, 0, 0);
 }
 
-/* Sleeps while *word == value, at most timeout_ns (0: no limit). */
+/* Sleeps while *@word == @value, for at most @timeout_ns, 0 without limit. */
 static inline void host_futex_wait(volatile Int *word, Int value, Long timeout_ns)
 {
 	struct vki_timespec ts = {timeout_ns / 1000000000, timeout_ns % 1000000000};
@@ -46,9 +46,9 @@ static inline void host_futex_wake(volatile Int *word)
 }
 
 /*
- * Lets the calling host thread take the signals of its own faults, and no others. A new one, and one
- * in a signal handler, blocks these too; valgrind mends that in the thread's name, when another host
- * thread may have gone on with it.
+ * Lets the calling host thread take the signals of its own faults, and blocks all others. A new
+ * host thread, and one in a signal handler, blocks these signals, too. Valgrind unblocks them on
+ * behalf of the guest thread, but another host thread may execute that by then.
  */
 static inline void host_let_faults_through(void)
 {
@@ -56,12 +56,13 @@ static inline void host_let_faults_through(void)
 			  1ULL << (VKI_SIGFPE - 1) | 1ULL << (VKI_SIGILL - 1) |
 			  1ULL << (VKI_SIGTRAP - 1));
 
-	host_syscall(__NR_rt_sigprocmask, VKI_SIG_SETMASK, (Long)&blocked, 0, sizeof(blocked), 0, 0);
+	host_syscall(__NR_rt_sigprocmask, VKI_SIG_SETMASK, (Long)&blocked, 0, sizeof(blocked), 0,
+		     0);
 }
 
 /*
- * Reads a file that has no contents to wait for, as those in /proc, in one piece. @text, @size bytes
- * long, receives a string, which is empty if the file cannot be read. Returns its length.
+ * Reads the beginning of a file, such as one of /proc, with a single read(). @text, which has @size
+ * bytes, receives a string; it is empty if the file cannot be read. Returns the string's length.
  */
 static inline SizeT host_read_file(const HChar *name, HChar *text, SizeT size)
 {
@@ -87,7 +88,7 @@ static inline Long host_now(void)
 	return ts.tv_sec * 1000000000LL + ts.tv_nsec;
 }
 
-/* One of the words that futex_waitv(2) waits for (include/uapi/linux/futex.h). */
+/* A futex word that futex_waitv(2) waits on (include/uapi/linux/futex.h). */
 struct host_waitv {
 	ULong value;
 	ULong word;
@@ -96,15 +97,15 @@ struct host_waitv {
 };
 #define HOST_NR_FUTEX_WAITV 449
 #define HOST_WAITV_MAX 128
-/* Words of 32 bits, seen by other processes or not. */
+/* Flags: a word of 32 bits, in memory shared with other processes or not. */
 #define HOST_WAITV_SHARED 2
 #define HOST_WAITV_PRIVATE (2 | 128)
-/* Longest sleep on a kernel before 5.16, which cannot wait for several words, ns. Chosen. */
+/* Longest sleep with a kernel before 5.16, which has no futex_waitv(2), ns. Chosen. */
 #define HOST_WAITV_MISSING_NS 1000000LL
 
 /*
- * Sleeps while all @nr words have their values, at most timeout_ns. The first of them becomes
- * *@own == @value. Returns the number of one that was woken, or -errno.
+ * Sleeps while all @nr words have their values, for at most @timeout_ns. The first one is filled in
+ * here: *@own and @value. Returns the index of a word that was woken, or -errno.
  */
 static inline Long host_futex_waitv(struct host_waitv *words, UInt nr, volatile Int *own, Int value,
 				    Long timeout_ns)
@@ -114,7 +115,7 @@ static inline Long host_futex_waitv(struct host_waitv *words, UInt nr, volatile 
 
 	words[0] = (struct host_waitv){(UInt)value, (Addr)own, HOST_WAITV_PRIVATE, 0};
 	result = host_syscall(HOST_NR_FUTEX_WAITV, (Long)words, nr, 0, (Long)&ts, 1, 0);
-	/* Missing, or a word is not readable any more. */
+	/* The kernel does not have the call, or a word is not readable any more. */
 	if (result == -VKI_ENOSYS || result == -VKI_EFAULT || result == -VKI_EINVAL)
 		host_futex_wait(own, value,
 				timeout_ns < HOST_WAITV_MISSING_NS ? timeout_ns :

@@ -2,12 +2,12 @@
 /*
  * idle.c - the passing of time while no thread can run.
  *
- * Virtual time jumps to the next timeout. Only if something outside the process may come first (a
- * descriptor that somebody waits for, a child process, a futex that other processes see, a thread
- * in a blocking system call) does it pass at the pace of real time. One of the threads that wait
- * then waits in the kernel on behalf of all.
+ * Virtual time jumps to the next timeout. Only if an event from outside the process could come
+ * first, virtual time passes at the pace of real time: while a thread waits for a descriptor, for a
+ * child process, for a futex in memory shared with other processes, or in a blocking system call.
+ * Then one of the waiting threads, which idles, waits in the kernel on behalf of all.
  *
- * Must never make a thread run because of real time alone, but for what comes from outside.
+ * Must never let a thread run because of real time alone, unless an event came from outside.
  */
 #include "idle.h"
 #include "account.h"
@@ -23,20 +23,21 @@
 #include "vthread.h"
 #include "wait.h"
 
-/* Longest real wait between two looks at signals, ns. */
+/* Longest wait in real time between two checks for signals, ns. */
 #define IDLE_NS 20000000LL
-/* The same where nothing wakes us when what a thread waits for has come, ns. Chosen. */
+/* Longest wait if one of the events does not end a wait in the kernel, ns. Chosen. */
 #define TRY_NS 1000000LL
 
-/* Real time and virtual time when pacing began. */
+/* Whether virtual time passes at the pace of real time, and both when that began: ns and cycles. */
 static struct {
 	Bool on;
 	Long real;
 	Long clock;
 } pace;
 
-/* Whether something from outside the process may come before the next timeout. Not for a signal:
- * nobody is known to send one.
+/*
+ * Whether an event from outside the process may come before the next timeout. Signals do not count,
+ * as no sender of one is known.
  */
 static Bool outside_may_come(void)
 {
@@ -54,7 +55,7 @@ static Bool outside_may_come(void)
 	return False;
 }
 
-/* The machine's clock while nobody runs, as a time to poke at. */
+/* Virtual time while no thread runs, cycles; at least 1, as 0 means never. */
 static Long paced_now(void)
 {
 	Long now = pace.on ? pace.clock + model_cycles(host_now() - pace.real) : account_latest();
@@ -63,7 +64,7 @@ static Long paced_now(void)
 }
 
 /**
- * idle_due() - nobody can run: has the time of a deadline come?
+ * idle_due() - no thread can run: has the time of a deadline come?
  * @deadline: virtual time of the next timeout, 0 none
  *
  * Return: True if so.
@@ -82,19 +83,19 @@ Bool idle_due(Long deadline)
 	return paced_now() >= deadline;
 }
 
-/** idle_pace_stop() - somebody can run again: virtual time is what they take. */
+/** idle_pace_stop() - a thread can run again: virtual time does not follow real time any more. */
 void idle_pace_stop(void)
 {
 	pace.on = False;
 }
 
-/* Whether the kernel wakes nobody when what a thread waits for has come. */
+/* Whether a thread waits for an event that does not end a wait in the kernel. */
 static Bool only_tries(const struct wait *wait)
 {
 	return wait->kind == WAIT_TRY || (wait->kind == WAIT_PI && wait->outside);
 }
 
-/* How long to wait in real time, ns: to the next deadline if there is one. */
+/* How long to wait in real time, ns: at most until the next deadline. */
 static Long idle_time(void)
 {
 	Long left = IDLE_NS;
@@ -116,7 +117,7 @@ static Long idle_time(void)
 	return left > 0 ? left : 1;
 }
 
-/* All descriptors that anybody waits for; the array is kept. */
+/* All descriptors that threads wait for, @nr of them. The array is valid until the next call. */
 static struct vki_pollfd *gather_fds(UInt *nr)
 {
 	static struct vki_pollfd *all;
@@ -139,7 +140,7 @@ static struct vki_pollfd *gather_fds(UInt *nr)
 	return all;
 }
 
-/* Pokes the threads whose descriptors are ready; @fds as gathered. */
+/* Lets the threads retry whose descriptors are ready; @fds is the result of gather_fds(). */
 static void poke_ready(const struct vki_pollfd *fds)
 {
 	ThreadId tid;
@@ -158,7 +159,8 @@ static void poke_ready(const struct vki_pollfd *fds)
 	}
 }
 
-/* The futex words in memory shared with other processes that anybody waits for. Returns how many,
+/*
+ * The futex words in memory shared with other processes that threads wait on. Returns their number,
  * at most @max.
  */
 static UInt gather_words(struct host_waitv *words, UInt max)
@@ -177,7 +179,7 @@ static UInt gather_words(struct host_waitv *words, UInt max)
 	return nr;
 }
 
-/* Whether a thread that waits for another process may find that it has come. */
+/* Whether a thread that waits for another process may find that its wait is over. */
 static Bool may_have_come(const struct vthread *t)
 {
 	const struct wait *wait = &t->wait;
@@ -192,9 +194,9 @@ static Bool may_have_come(const struct vthread *t)
 }
 
 /*
- * Lets those look that wait for other processes, and no others: when they do real time decides.
- * With @woken one of them was woken in the kernel: which others were as well it does not tell, so
- * all are; a futex may wake without a reason.
+ * Lets the threads retry that wait for other processes, and no others, as real time decides when
+ * this happens. With @woken, at least one of them was woken in the kernel. The kernel does not tell
+ * which others were, so all are woken: futex(2) allows that a wait ends without a reason.
  */
 static void poke_outside(Bool woken)
 {
@@ -210,10 +212,10 @@ static void poke_outside(Bool woken)
 }
 
 /**
- * idle_wait() - really wait a moment, for descriptors, other processes or other threads.
+ * idle_wait() - wait in real time for descriptors, other processes or other threads.
  *
- * Called by the thread that was woken for it; the threads it wakes are chosen
- * when it gives up the lock again.
+ * Called by the thread that was chosen to idle. When it gives up the big lock again, turn.c chooses
+ * among the threads that can run then.
  */
 void idle_wait(void)
 {
@@ -227,17 +229,18 @@ void idle_wait(void)
 	timeout = idle_time();
 	fds = gather_fds(&nr);
 	nr_words = gather_words(words + 1, HOST_WAITV_MAX - 1);
-	/* The kernel has no call that waits for both. */
+	/* The kernel has no call that waits for descriptors and futexes. */
 	if (nr && nr_words && timeout > TRY_NS)
 		timeout = TRY_NS;
-	/* In the kernel's queues stands whoever waits for a futex, as long as nobody here can run.
-	 * Word 0 is the scheduler's.
+	/*
+	 * The shared futexes that threads wait on are passed to the kernel, so that other processes
+	 * can wake them. Word 0 is handover_sleep()'s.
 	 */
 	if (!nr)
 		woken = handover_sleep(words, nr_words + 1, timeout) > 0;
 	else if (host_poll(fds, nr, timeout) > 0)
 		poke_ready(fds);
-	/* SIGCHLD comes last of what a child's end means: with it the child is found, too. */
+	/* SIGCHLD is sent after the child can be waited for, so both are found in this order. */
 	sigwait_look(paced_now());
 	poke_outside(woken);
 }

@@ -1,22 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * insn.c - the instructions that matter to transactions: recognised by their bytes, replaced
- * by calls of txn.c and hle.c.
+ * insn.c - recognises the instructions that matter to transactions by their bytes, and replaces
+ * them by calls of txn.c and hle.c.
  *
- * Valgrind translates them as a processor would whose transactions always
- * abort. Here
+ * Valgrind translates them as if every transaction aborted at once. What they become here:
  *
- *   XBEGIN  ends the block; next address from a helper
- *   XEND    likewise; raises SIGSEGV outside a transaction
- *   XABORT  a helper that does not return if a transaction is open
- *   XTEST   sets the flags, and ends the block: valgrind has folded its
- *           constant answer into what follows
- *
- *   XACQUIRE, XRELEASE
- *           calls in front of the instruction, in front of its write, and
- *           behind it, where the block ends
- *   those of unfriendly.def
- *           a helper that does not return if a transaction is open
+ *   XBEGIN               a helper whose result is the next address; the block ends
+ *   XEND                 likewise; SIGSEGV outside of a transaction
+ *   XABORT               a helper that does not return if a transaction is open
+ *   XTEST                a helper that sets the flags; the block ends, as VEX has used its constant
+ *                        result in the code that follows
+ *   XACQUIRE, XRELEASE   helpers in front of the instruction, in front of its write, and behind it,
+ *                        where the block ends
+ *   unfriendly.def's     a helper that does not return if a transaction is open
  *
  * Must never replace an RTM instruction with --rtm=no, nor a hint with --hle=no.
  */
@@ -44,7 +40,7 @@ static enum rtm_insn recognise(Addr addr, Int *length)
 	const UChar *code = (const UChar *)addr;
 
 	*length = 3;
-	/* A processor with either has it. */
+	/* A processor with RTM or HLE has XTEST. */
 	if ((opt.rtm || opt.hle) && code[0] == 0x0f && code[1] == 0x01 && code[2] == 0xd6)
 		return INSN_XTEST;
 	if (!opt.rtm)
@@ -62,7 +58,7 @@ static enum rtm_insn recognise(Addr addr, Int *length)
 	return INSN_OTHER;
 }
 
-/* The hint that an instruction has; if it is to have an effect. */
+/* The hint of an instruction, HLE_NONE if the simulated processor ignores hints. */
 static enum hle_insn recognise_hint(Addr addr, UInt limit, struct decoded *insn)
 {
 	if (opt.hle && decode((const UChar *)addr, limit, insn))
@@ -71,10 +67,11 @@ static enum hle_insn recognise_hint(Addr addr, UInt limit, struct decoded *insn)
 }
 
 /**
- * insn_needs_exact_registers() - does a block hold an instruction that we replace?
+ * insn_needs_exact_registers() - may a block have an instruction whose helper needs all registers?
  * @extents: the guest code of the block
  *
- * Return: True if it may; operands that look like one count.
+ * Return: True if it may. Each byte is checked, so operands that look like such an instruction
+ * count, too.
  */
 Bool insn_needs_exact_registers(const VexGuestExtents *extents)
 {
@@ -88,7 +85,7 @@ Bool insn_needs_exact_registers(const VexGuestExtents *extents)
 		for (at = 0; at + 1 < size; at++) {
 			Int length;
 
-			/* CPUID (0F A2) too */
+			/* CPUID (0F A2), whose answer is corrected, counts as well. */
 			if ((code[at] == 0x0f && code[at + 1] == 0xa2) ||
 			    recognise((Addr)&code[at], &length) != INSN_OTHER ||
 			    (code[at] == 0xf2 &&
@@ -102,9 +99,9 @@ Bool insn_needs_exact_registers(const VexGuestExtents *extents)
 /**
  * insn_hint_at() - has an instruction a hint with which VEX cannot translate it?
  * @addr: the instruction
- * @at: receives where the hint is, in bytes behind @addr
+ * @at: receives the offset of the hint in the instruction, bytes
  *
- * Return: True if so; without the hint it can, if the block begins and ends there.
+ * Return: True if so. VEX can translate it without the hint, as a block of its own.
  */
 Bool insn_hint_at(Addr addr, UInt *at)
 {
@@ -121,7 +118,7 @@ Bool insn_hint_at(Addr addr, UInt *at)
 }
 
 /**
- * insn_begins_block() - is it an instruction in front of which a block must end?
+ * insn_begins_block() - must a block end in front of an instruction?
  * @addr: the instruction
  *
  * Return: True if so.
@@ -134,7 +131,7 @@ Bool insn_begins_block(Addr addr)
 }
 
 /**
- * insn_ends_block() - is it an instruction behind which a new block begins?
+ * insn_ends_block() - must a block end behind an instruction?
  * @addr: the instruction
  *
  * Return: True if so.
@@ -172,7 +169,7 @@ static void emit_xtest(struct block *b, Addr addr, Int length)
 {
 	IRExpr *flags = block_query(b, "txn_test", txn_test, mkIRExprVec_0());
 
-	/* CC_OP 0 (copy): CC_DEP1 holds the flags themselves. */
+	/* CC_OP 0 (copy) means that CC_DEP1 has the flags themselves. */
 	block_put(b, OFFSET(CC_OP), const64(0));
 	block_put(b, OFFSET(CC_DEP1), flags);
 	block_put(b, OFFSET(CC_DEP2), const64(0));
@@ -188,13 +185,16 @@ static void help_unfriendly(Addr pc)
 	txn_abort_self(RTMGRIND_CAUSE_INSTRUCTION, -1);
 }
 
-/* DIV and IDIV fault in the host's own, when valgrind's instruction pointer is anywhere before. */
+/*
+ * DIV and IDIV fault in the division that VEX has made of them, when Valgrind's instruction pointer
+ * may be that of an earlier instruction. So current_pc is set in front of them.
+ */
 static Bool is_division(const struct decoded *insn)
 {
 	return insn->map == OPCODE && (insn->opcode | 1) == 0xf7 && modrm_reg(*insn->behind) >= 6;
 }
 
-/* An instruction that may abort, or have a hint. */
+/* Rewrites an instruction that is none of RTM: it may be unfriendly, a division, or have a hint. */
 static void rewrite_other(struct block *b, Addr addr, UInt size)
 {
 	struct decoded insn;
@@ -220,9 +220,9 @@ static void rewrite_other(struct block *b, Addr addr, UInt size)
 }
 
 /**
- * insn_write() - the instruction with a hint writes.
+ * insn_write() - emit the call of a helper for a write of an instruction with a hint.
  * @b: the block
- * @addr: where, an atom
+ * @addr: first byte, an atom
  * @size: bytes, as VEX says
  */
 void insn_write(struct block *b, IRExpr *addr, Int size)
@@ -235,7 +235,7 @@ void insn_write(struct block *b, IRExpr *addr, Int size)
 }
 
 /**
- * insn_finish() - behind an instruction: end its elision if it has one.
+ * insn_finish() - emit, behind an instruction with a hint, the call that ends it.
  * @b: the block
  *
  * Return: True if the block must end here.
@@ -250,10 +250,10 @@ Bool insn_finish(struct block *b)
 }
 
 /**
- * insn_rewrite() - replace an instruction if it is one of ours.
+ * insn_rewrite() - replace an instruction if it matters to transactions.
  * @b: the block
  * @addr: the instruction
- * @size: its bytes, 0 unknown
+ * @size: number of its bytes, 0 unknown
  *
  * Return: True if the block ends here.
  */

@@ -2,16 +2,17 @@
 /*
  * instrument.c - rewrites each translated block of guest code.
  *
- * Every block has two translations. The plain one counts its instructions
- * down from the running slice and looks at no memory access. If the slice ends
- * with it, or a transaction is open anywhere, it gives way to the tracked one
- * before it has done anything. That one does everything: it ends the slice,
- * and every memory access calls access_direct() while a transaction is open. It
- * goes on to plain blocks, as the state may have changed. A plain block is
- * only ever executed while no transaction is open: XBEGIN ends its block.
+ * Each block has two translations. The plain one takes the number of its instructions off the
+ * running slice, and its memory accesses call no helper. If the slice would end in it, or accesses
+ * must be tracked (see account_track()), it goes over to the tracked translation before it has
+ * changed anything. The tracked one ends the slice, and each of its memory accesses calls a helper
+ * while a transaction is open, or, on a machine with caches, if the filter does not let it pass.
+ * It goes on to plain blocks, as a transaction may have ended meanwhile, and on a machine with
+ * caches to tracked ones. A plain block runs only while no transaction is open: XBEGIN ends its
+ * block.
  *
- * Must never emit a helper that could abort between two writes of one guest
- * instruction to the guest's registers.
+ * Must never emit a helper that could abort between two writes of one guest instruction to the
+ * guest's registers.
  */
 #include "instrument.h"
 #include "access.h"
@@ -30,7 +31,7 @@
 #include "txn.h"
 #include "vthread.h"
 
-/* Size and instruction of an access in one word: user addresses have 47 bits. */
+/* The size of an access and the address of its instruction, which has 47 bits, in one word. */
 #define PACK_SHIFT 48
 #define pack(pc, size) ((pc) | (ULong)(size) << PACK_SHIFT)
 
@@ -46,7 +47,7 @@ static VG_REGPARM(2) void help_write(Addr addr, UWord packed)
 	access_direct(current_tid, addr, packed >> PACK_SHIFT, True);
 }
 
-/* An access of a machine with caches, to a line that the filter did not have. */
+/* An access on a machine with caches that filter_entries has not let pass. */
 static void access_miss(Addr addr, UWord packed, Bool write)
 {
 	SizeT size = packed >> PACK_SHIFT;
@@ -70,14 +71,14 @@ static VG_REGPARM(2) void help_write_miss(Addr addr, UWord packed)
 
 static void help_fault(ULong signal, Addr pc)
 {
-	/* A general protection fault tells no address; the others that of the instruction. */
+	/* A general protection fault has no address; other faults have that of the instruction. */
 	Addr addr = signal == VKI_SIGSEGV || signal == VKI_SIGBUS ? 0 : pc;
 
 	current_pc = pc;
 	txn_abort_fault(signal, addr);
 }
 
-/* Last thread's core to have done an atomic access, by line; direct-mapped. */
+/* The core of the last atomic access to a line, for the last NR_OWNERS lines; direct-mapped. */
 #define NR_OWNERS 4096
 static struct {
 	Addr line;
@@ -100,7 +101,7 @@ static VG_REGPARM(1) void help_atomic(Addr addr)
 	owners[slot].core = core;
 }
 
-/* The signal that the core raises where a block ends so, 0 none. */
+/* The signal that Valgrind's core raises where a block ends in such a jump, 0 none. */
 static Int signal_of(IRJumpKind kind)
 {
 	switch (kind) {
@@ -129,13 +130,14 @@ static void emit_fault(struct block *b, IRJumpKind kind, IRExpr *condition)
 	if (!b->tracked)
 		return;
 	when = block_guarded(b, condition);
-	block_call(b, "help_fault", help_fault, mkIRExprVec_2(const64(signal_of(kind)), const64(b->pc)),
-		   when);
+	block_call(b, "help_fault", help_fault,
+		   mkIRExprVec_2(const64(signal_of(kind)), const64(b->pc)), when);
 }
 
 /*
- * Without caches nobody else runs in the middle of a block, so an access to what
- * the block has accessed already changes nothing. Remembers it if it is new.
+ * Whether the block has accessed the same bytes in the same way before. Without caches no other
+ * thread runs in the middle of a block, so such an access needs no helper. A new access is
+ * remembered.
  */
 static Bool is_repeated(struct block *b, Bool write, const IRExpr *addr, Int size)
 {
@@ -182,7 +184,7 @@ static void emit_access(struct block *b, Bool write, IRExpr *addr, Int size, IRE
 		   mkIRExprVec_2(addr, const64(pack(b->pc, size))), when);
 }
 
-/* Return: True if the block ends here. */
+/* Rewrites the beginning of an instruction. Return: True if the block ends here. */
 static Bool rewrite_insn(struct block *b, IRStmt *mark)
 {
 	Addr addr = mark->Ist.IMark.addr;
@@ -202,7 +204,7 @@ static Bool is_helper(const IRDirty *call, const HChar *name)
 	return VG_(strcmp)(call->cee->name, name) == 0;
 }
 
-/* A helper of VEX: an instruction too big to be expressed otherwise. */
+/* Rewrites the call of a helper of VEX, which executes an instruction that its code cannot. */
 static void rewrite_dirty(struct block *b, IRStmt *stmt)
 {
 	IRDirty *call = stmt->Ist.Dirty.details;
@@ -235,7 +237,7 @@ static void rewrite_cas(struct block *b, const IRStmt *stmt)
 	block_call(b, "help_atomic", help_atomic, mkIRExprVec_1(cas->addr), NULL);
 }
 
-/* Announces the statement's memory accesses, then emits it. */
+/* Emits a statement, behind the helpers for its memory accesses. */
 static void rewrite_stmt(struct block *b, IRStmt *stmt)
 {
 	IRTypeEnv *types = b->out->tyenv;
@@ -277,7 +279,7 @@ static void rewrite_stmt(struct block *b, IRStmt *stmt)
 	case Ist_Exit: {
 		IRJumpKind kind = stmt->Ist.Exit.jk;
 
-		/* Any other exit raises a signal or asks the core for something. */
+		/* Any other exit raises a signal, or needs Valgrind's core. */
 		if (kind != Ijk_Boring && kind != Ijk_Call && kind != Ijk_Ret)
 			emit_fault(b, kind, stmt->Ist.Exit.guard);
 		stmt = block_tracked_exit(b, stmt);
@@ -289,7 +291,10 @@ static void rewrite_stmt(struct block *b, IRStmt *stmt)
 	addStmtToIRSB(b->out, stmt);
 }
 
-/* In front of a system call; afterwards the block goes on, stays, or lets valgrind act. */
+/*
+ * Emits the call of syscall_enter() in front of a system call. Its verdict decides whether the
+ * thread goes on behind the call, stays in front of it, or lets Valgrind carry it out.
+ */
 static void emit_syscall(struct block *b, const IRSB *in)
 {
 	IRExpr *verdict = block_query(b, "syscall_enter", syscall_enter,
@@ -301,7 +306,8 @@ static void emit_syscall(struct block *b, const IRSB *in)
 							 const64(SYSCALL_DONE)));
 
 	addStmtToIRSB(b->out,
-		      IRStmt_Exit(is_wait, Ijk_Boring, IRConst_U64(behind - SYSCALL_INSN_SIZE), OFFSET(RIP)));
+		      IRStmt_Exit(is_wait, Ijk_Boring, IRConst_U64(behind - SYSCALL_INSN_SIZE),
+				  OFFSET(RIP)));
 	addStmtToIRSB(b->out, IRStmt_Exit(is_done, Ijk_Boring, IRConst_U64(behind), OFFSET(RIP)));
 }
 
@@ -333,7 +339,7 @@ static void emit_end(struct block *b, const IRSB *in)
 	}
 }
 
-/* What the block costs before anything happens in it, in instructions: its own, and fences. */
+/* The time that a block takes off the slice at its beginning, in instructions: these and fences. */
 static Int static_cost(const IRSB *in, Int first)
 {
 	Int i, cost = 0, accesses = 0;
@@ -371,8 +377,8 @@ static Int static_cost(const IRSB *in, Int first)
 }
 
 /**
- * instrument() - rewrite a block; see struct VgToolInterface in valgrind's headers.
- * @closure: says where the block is looked for
+ * instrument() - rewrite a block; see struct VgToolInterface in Valgrind's headers.
+ * @closure: has the address that Valgrind finds the block by
  * @in: the block
  * @layout: unused
  * @extents: unused
@@ -389,7 +395,7 @@ IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *lay
 	struct block b = {.out = deepCopyIRSBExceptStmts(in), .tracked = core_tracked};
 	Int i = 0;
 
-	/* The preamble is valgrind's own. */
+	/* The statements in front of the first instruction are Valgrind's own. */
 	while (i < in->stmts_used && in->stmts[i]->tag != Ist_IMark)
 		addStmtToIRSB(b.out, in->stmts[i++]);
 

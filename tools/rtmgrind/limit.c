@@ -2,10 +2,11 @@
 /*
  * limit.c - RLIMIT_AS, the limit of a program's address space.
  *
- * Of the host's process the program is only a part: valgrind's code, translations and our tables
- * are in it too, and where they find no more room the run is over. So the limit that the program
- * sets, or was started with, is kept here and counts what the program maps, as its kernel would.
- * Must never reach the host, but for a program that is about to be replaced by exec.
+ * The host process has the program's memory and besides Valgrind's code, its translations and the
+ * tables of the emulator, which must not run into the program's limit. So the limit that the
+ * program sets, or was started with, is kept here, and compared with the size of the program's own
+ * mappings. Must never be set on the host, except for a program that is about to be replaced by
+ * exec.
  */
 #include "limit.h"
 #include "pub_tool_aspacemgr.h"
@@ -17,7 +18,7 @@
 
 /* include/uapi/asm-generic/resource.h */
 #define RLIMIT_AS 9
-/* More segments than valgrind's own table holds are not counted. */
+/* Largest number of mappings: of a program with more, none is counted. Chosen. */
 #define MAX_SEGMENTS 4096
 
 /* struct rlimit64 (include/uapi/linux/resource.h), bytes */
@@ -32,11 +33,11 @@ static struct limit limit = {UNLIMITED, UNLIMITED};
 static Addr data_end;
 
 /**
- * limit_mapped() - memory that the program has mapped, touched or not.
- * @from: from this address on
- * @to: below this one
+ * limit_mapped() - the size of the program's mappings.
+ * @from: lowest address that counts
+ * @to: address behind the highest one that counts
  *
- * Return: bytes.
+ * Return: bytes, whether they have been touched or not.
  */
 SizeT limit_mapped(Addr from, Addr to)
 {
@@ -72,8 +73,8 @@ void limit_init(void)
 }
 
 /**
- * limit_exec() - a program is replaced by another one, which keeps its limit.
- * @begins: False if that failed
+ * limit_exec() - set the host's limit to the program's, which another program will inherit.
+ * @begins: True before exec; False after it has failed, when the host's limit is lifted again
  */
 void limit_exec(Bool begins)
 {
@@ -82,7 +83,7 @@ void limit_exec(Bool begins)
 	host_limit(begins ? &limit : &wide, NULL);
 }
 
-/* @new and @old: struct limit in guest memory, 0 none. */
+/* Changes and reads the limit. @new and @old: struct limit in guest memory, 0 none. */
 static enum syscall_verdict change(VexGuestAMD64State *guest, Addr new, Addr old)
 {
 	struct limit before = limit, wanted;
@@ -106,7 +107,7 @@ static enum syscall_verdict change(VexGuestAMD64State *guest, Addr new, Addr old
 	return guest_answer(guest, 0);
 }
 
-/* Whether there is room for so much more. */
+/* Whether the program may map @more bytes. */
 static Bool fits(SizeT more)
 {
 	SizeT mapped;
@@ -127,7 +128,7 @@ static Bool map_fits(const VexGuestAMD64State *guest)
 	return fits(size > replaced ? size - replaced : 0);
 }
 
-/* Moves of the end of the data segment are seen here alone. */
+/* Whether the program may move the end of its data segment, as brk() asks. */
 static Bool data_fits(const VexGuestAMD64State *guest)
 {
 	Addr end = guest->guest_RDI;
@@ -136,8 +137,8 @@ static Bool data_fits(const VexGuestAMD64State *guest)
 }
 
 /**
- * limit_data_end() - the program has asked for the end of its data segment, or moved it.
- * @end: where it is now
+ * limit_data_end() - note the end of the program's data segment, the result of a brk().
+ * @end: the end
  */
 void limit_data_end(Addr end)
 {
@@ -147,7 +148,7 @@ void limit_data_end(Addr end)
 /**
  * limit_call() - system calls about the limit, or that map memory.
  * @guest: registers of the running thread
- * @ours: set to False if the call is none of them, or may be made
+ * @ours: set to False if the call is another one, or one that the limit allows
  *
  * Return: what to do with the call.
  */

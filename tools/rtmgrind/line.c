@@ -2,8 +2,8 @@
 /*
  * line.c - the table of cache lines that open transactions have touched.
  *
- * Only ever changed by the thread that has the big lock. Must never touch
- * the memory of the line itself: that may fault, and is txn.c's business.
+ * Only the thread that has the big lock changes it. Must never touch the memory of a line, which
+ * may fault: txn.c and access.c do that.
  */
 #include "line.h"
 
@@ -19,7 +19,7 @@ static struct line **bucket_of(Addr addr)
 }
 
 /**
- * line_init() - make room for the reader sets.
+ * line_init() - set the size of the reader sets.
  * @nr_threads: ThreadIds are below this
  */
 void line_init(UInt nr_threads)
@@ -43,7 +43,7 @@ struct line *line_find(Addr addr)
 }
 
 /**
- * line_get() - look a line up, entering it if need be.
+ * line_get() - look a line up, and enter it if it is not there.
  * @addr: its first byte
  *
  * Return: the line.
@@ -71,7 +71,7 @@ struct line *line_get(Addr addr)
 }
 
 /**
- * line_put() - drop a line from the table if nobody has it any more.
+ * line_put() - drop a line from the table if no transaction has it in a set any more.
  * @line: the line
  */
 void line_put(struct line *line)
@@ -100,7 +100,7 @@ Bool line_reads(const struct line *line, ThreadId tid)
 }
 
 /**
- * line_set_reader() - enter a thread into the line's readers or remove it.
+ * line_set_reader() - enter a thread into a line's readers, or remove it.
  * @line: the line
  * @tid: the thread
  * @reads: True to enter
@@ -114,9 +114,9 @@ void line_set_reader(struct line *line, ThreadId tid, Bool reads)
 }
 
 /**
- * line_other_reader() - find a reader to abort.
+ * line_other_reader() - find another thread that has a line in its read set.
  * @line: the line
- * @tid: the thread that may stay
+ * @tid: the thread that does not count
  *
  * Return: the lowest other thread that has the line in its read set, 0 if none.
  */

@@ -13,10 +13,10 @@
  * struct line - a cache line that some open transaction has touched.
  * @next: chain of the hash table, or of the free list
  * @addr: address of its first byte
- * @writer: thread that wrote it in its transaction, 0 none
- * @nr_readers: threads that have it in their read set
+ * @writer: thread that has it in its write set, 0 none
+ * @nr_readers: number of threads that have it in their read set
  * @old: contents to restore if @writer aborts
- * @readers: bit set of those threads, reader_words long
+ * @readers: bit set of these threads, reader_words long
  */
 struct line {
 	struct line *next;

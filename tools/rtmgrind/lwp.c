@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * lwp.c - host threads: who is calling, who sleeps, who is gone, and whether a
- * signal has come.
+ * lwp.c - what is known of host threads: which one calls, sleeps or has ended, and when each polls
+ * for signals.
  *
- * The first and the last are asked in every slice, and slices are short, so the
- * host is rarely asked for them.
+ * Every slice needs to know which host thread calls and whether to poll. Slices are short, so both
+ * are found without a system call in most of them. A host thread is recognised by its stack, which
+ * it has for all its life; only if that is not known, the host's kernel is asked for the thread id.
+ * Must never tell a child process what is true of its parent: while a process is being made, no
+ * stack counts.
  *
- * A host thread is known by its stack: each has one of its own for life. What
- * is not found so is asked. Must never answer in a child process what is true
- * of its parent: nothing is known while one is made.
- *
- * Signals stay pending in the host until valgrind polls for them. One that the
- * program sends itself comes with a system call that valgrind carries out, so
- * every thread polls once after each of those. For others a thread polls now
- * and then.
+ * Signals stay pending in the host until Valgrind polls for them. A signal that the program sends
+ * itself comes with a system call that Valgrind carries out, so each thread polls once after each
+ * of these. For signals of other processes it polls every POLL_CYCLES.
  */
 #include "lwp.h"
 #include "handover.h"
@@ -22,16 +20,19 @@
 #include "vthread.h"
 
 /*
- * Bytes between two calls of a thread's that are taken for one stack. The same
- * depth of two stacks is further apart: valgrind's smallest stack has two pages
+ * Two addresses on stacks that are less than half of this apart, bytes, are on the same stack.
+ * Calls of the same depth on two stacks are further apart: Valgrind's smallest stack has two pages
  * and a guard of two.
  */
 #define STACK_WINDOW 8192
-/* Longest time between two polls of a running thread: no more than of old between two slices. */
+/* Longest time between two polls of a running thread. Chosen. */
 #define POLL_CYCLES 20000
-/* The same for one that is on another's host thread, where only part can be seen. */
+/*
+ * Longest time between two polls at home, which find signals sent to that host thread alone, of a
+ * thread that another host thread executes. Chosen.
+ */
 #define AWAY_CYCLES 2000000
-/* Looks at a thread that ends before the others go on all the same: a second or more. */
+/* Checks whether a thread has ended before the others go on without that: they take 1 s or more. */
 #define ENDING_TRIES 1000000
 
 Int __real_vgPlain_gettid(void);
@@ -40,10 +41,10 @@ void __real_vgPlain_poll_signals(ThreadId tid);
 void __wrap_vgPlain_poll_signals(ThreadId tid);
 
 static Bool unknown;
-/* System calls that valgrind has begun or finished. */
+/* Number of times that Valgrind began or finished a system call, or a timer sent a signal. */
 static ULong nr_calls;
 
-/** lwp_same_stack() - Return: True if both addresses, in calls of about one depth, are of one stack. */
+/** lwp_same_stack() - Return: True if two addresses, at the same depth, are on one stack. */
 Bool lwp_same_stack(Addr a, Addr b)
 {
 	return a - b + STACK_WINDOW / 2 < STACK_WINDOW;
@@ -55,11 +56,11 @@ static Bool is_on(const struct vthread *t, Addr stack)
 }
 
 /**
- * lwp_find() - which thread is calling?
+ * lwp_find() - find the guest thread that the calling host thread is the home of.
  *
  * Called with the scheduler's guard held.
  *
- * Return: the thread, 0 if it is new.
+ * Return: the thread, 0 if it is not known yet.
  */
 ThreadId lwp_find(void)
 {
@@ -75,7 +76,7 @@ ThreadId lwp_find(void)
 	return tid;
 }
 
-/* Valgrind asks twice a slice, mostly on behalf of the thread that has the big lock. */
+/* Valgrind calls it twice in each slice, mostly on behalf of the thread that has the big lock. */
 Int __wrap_vgPlain_gettid(void)
 {
 	const struct vthread *t = current_tid ? current_vthread() : NULL;
@@ -86,7 +87,7 @@ Int __wrap_vgPlain_gettid(void)
 }
 
 /**
- * lwp_note_call() - valgrind begins or has finished a system call.
+ * lwp_note_call() - Valgrind begins or has finished a system call.
  * @forks: it begins one that may make a process
  */
 void lwp_note_call(Bool forks)
@@ -95,7 +96,7 @@ void lwp_note_call(Bool forks)
 	nr_calls++;
 }
 
-/** lwp_poll_soon() - a signal was sent: every thread looks for it when it runs next. */
+/** lwp_poll_soon() - a signal was sent: every thread polls for it when it runs next. */
 void lwp_poll_soon(void)
 {
 	nr_calls++;
@@ -107,7 +108,7 @@ void __wrap_vgPlain_poll_signals(ThreadId tid)
 
 	if (t->polled_calls == nr_calls && t->clock - t->polled_at < POLL_CYCLES && !t->wait.kind)
 		return;
-	/* A signal may be pending for a host thread alone: none is taken on another's. */
+	/* Away from home a poll would not find signals that were sent to the home alone. */
 	if (!handover_at_home() && t->polled_calls == nr_calls && !t->wait.kind &&
 	    t->clock - t->polled_home < AWAY_CYCLES && !sigwait_pending()) {
 		t->polled_at = t->clock;
@@ -119,7 +120,7 @@ void __wrap_vgPlain_poll_signals(ThreadId tid)
 	__real_vgPlain_poll_signals(tid);
 }
 
-/* What the host says a thread does: the letter of proc(5), 0 if it is gone. */
+/* The state of a host thread: the letter of proc(5), 0 if it has ended. */
 static HChar state_of(Int lwp)
 {
 	HChar name[64], stat[256], *state;
@@ -131,7 +132,7 @@ static HChar state_of(Int lwp)
 }
 
 /**
- * lwp_sleeps() - does the host say that a thread sleeps, interruptibly, in a system call?
+ * lwp_sleeps() - does a host thread sleep in a system call that signals can interrupt?
  * @lwp: the thread
  *
  * Return: True if so.
@@ -141,7 +142,10 @@ Bool lwp_sleeps(Int lwp)
 	return state_of(lwp) == 'S';
 }
 
-/* The first thread of the process stays as a zombie that can be sent signals, until all end. */
+/*
+ * Whether a host thread has ended. The first thread of a process stays as a zombie, to which
+ * signals can be sent, until all have ended.
+ */
 static Bool has_ended(Int lwp, Int pid)
 {
 	if (lwp == pid)
@@ -150,12 +154,12 @@ static Bool has_ended(Int lwp, Int pid)
 }
 
 /**
- * lwp_await_end() - wait until a thread that gave up the big lock for good is gone.
+ * lwp_await_end() - wait until a host thread that gave up the big lock for good has ended.
  * @lwp: the thread, 0 none
  *
- * The kernel clears the id of a thread that ends in the program's memory,
- * where others look before they wait for it: so that they see the same in
- * every run, nobody goes on before the thread is gone.
+ * The kernel clears the id of a thread that ends in the program's memory, where other threads read
+ * it before they wait for the thread. So that they read the same value in every run, no thread goes
+ * on before that.
  */
 void lwp_await_end(Int lwp)
 {
@@ -169,11 +173,11 @@ void lwp_await_end(Int lwp)
 }
 
 /**
- * lwp_signal_call() - tkill and tgkill, whose answer tells whether a thread lives.
+ * lwp_signal_call() - tkill(2) and tgkill(2), whose result tells whether a thread lives.
  * @guest: registers of the running thread
  *
- * A thread lives until it ends in virtual time, whatever the host does with it at that moment. The
- * first one is found, as a zombie, as long as the process lives.
+ * A thread lives until it ends in virtual time, whatever the state of its host thread is then. The
+ * first thread exists, as a zombie, as long as the process does.
  *
  * Return: what to do with the call.
  */
@@ -191,7 +195,7 @@ enum syscall_verdict lwp_signal_call(VexGuestAMD64State *guest)
 	tid = vthread_find(lwp, True);
 	if (tid && !vthreads[tid].exiting)
 		result = 0;
-	/* Without a group it may be a thread of another process. */
+	/* tkill() does not name the process: the thread may be one of another process. */
 	if ((!result && signal) || (result && !group))
 		return SYSCALL_REAL;
 	guest->guest_RAX = result;

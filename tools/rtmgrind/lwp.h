@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * lwp.h - host threads: who is calling, who sleeps, who is gone; see lwp.c.
+ * lwp.h - host threads: which one calls, sleeps or has ended, and when each polls; see lwp.c.
  *
  * Must never tell a child process what is true of its parent.
  */

@@ -2,9 +2,9 @@
 /*
  * machine.c - what the program can find out about the simulated machine.
  *
- * CPUID, the time-stamp counter, the number of cores, and sources of
- * randomness, which are seeded. Must never let through what differs from run
- * to run where it is cheap to hide it.
+ * These are CPUID, the time-stamp counter, the number of processors, resource limits and usage, and
+ * sources of randomness, which are seeded. Must never show a property of the host that differs
+ * from run to run.
  */
 #include "machine.h"
 #include "pub_tool_machine.h"
@@ -21,7 +21,7 @@
 #include "topology.h"
 #include "vthread.h"
 
-/* Leaf 1 EAX: family 6, model 0x55, stepping 7 (Cascade Lake): glibc leaves RTM alone on it. */
+/* Leaf 1 EAX: family 6, model 0x55, stepping 7 (Cascade Lake): glibc does not disable RTM on it. */
 #define CPU_SIGNATURE 0x50657
 #define LEAF1_ECX_RDRAND (1u << 30)
 #define LEAF7_EBX_HLE (1u << 4)
@@ -36,7 +36,7 @@
 #define AT_NULL 0
 #define AT_RANDOM 25
 
-/* Valgrind's own, not in its installed headers: the descriptors it leaves to the program. */
+/* Valgrind's own, not in its installed headers: number of descriptors that the program may have. */
 extern Int VG_(fd_hard_limit);
 
 static struct rng guest_rng;
@@ -57,15 +57,15 @@ static void fill_random(UChar *buffer, SizeT size)
 }
 
 /**
- * machine_first_insn() - the program begins: replace the random bytes the kernel gave it.
- * @tid: the thread; only the main one matters
+ * machine_first_insn() - replace the random bytes that the kernel has given the program.
+ * @tid: a thread that begins; the program begins with the first one
  */
 void machine_first_insn(ThreadId tid)
 {
 	static Bool begun;
 	UWord *at = (UWord *)VG_(get_SP)(tid);
 
-	/* Later threads may have that number again. */
+	/* A later thread may have the number of the first one, if that has ended. */
 	if (tid != 1 || begun)
 		return;
 	begun = True;
@@ -79,7 +79,7 @@ void machine_first_insn(ThreadId tid)
 }
 
 /**
- * machine_cpuid_enter() - before CPUID: remember what is asked.
+ * machine_cpuid_enter() - called in front of CPUID: remember its leaf and subleaf.
  * @guest: registers of the running thread
  */
 void machine_cpuid_enter(VexGuestAMD64State *guest)
@@ -94,10 +94,10 @@ static Int current_core(void)
 }
 
 /**
- * machine_cpuid_leave() - after CPUID: correct valgrind's answer.
+ * machine_cpuid_leave() - called behind CPUID: correct Valgrind's answer.
  * @guest: registers of the running thread
  *
- * RDRAND and RDSEED are hidden, as they would answer differently each time.
+ * RDRAND and RDSEED are hidden, as their results differ from run to run.
  */
 void machine_cpuid_leave(VexGuestAMD64State *guest)
 {
@@ -125,20 +125,20 @@ void machine_cpuid_leave(VexGuestAMD64State *guest)
 }
 
 /**
- * machine_rdtsc() - RDTSC.
+ * machine_rdtsc() - the value of the time-stamp counter, for RDTSC.
  *
- * Return: virtual cycles.
+ * Return: virtual time, cycles.
  */
 ULong machine_rdtsc(void)
 {
 	return account_now();
 }
 
-/* Where Linux puts the node in what RDTSCP says of the processor (VDSO_CPUNODE_BITS). */
+/* Bit position of the NUMA node in the processor's number as RDTSCP has it (VDSO_CPUNODE_BITS). */
 #define NODE_SHIFT 12
 
 /**
- * machine_rdtscp() - RDTSCP: the counter, and in ECX the processor and its node, the socket.
+ * machine_rdtscp() - RDTSCP: the time-stamp counter, and in ECX the processor and its NUMA node.
  * @guest: registers of the running thread
  */
 void machine_rdtscp(VexGuestAMD64State *guest)
@@ -176,7 +176,10 @@ static enum syscall_verdict getrandom(VexGuestAMD64State *guest)
 	return guest_answer(guest, size);
 }
 
-/* The processor time is virtual and the memory what is mapped; the rest of it is not counted. */
+/*
+ * getrusage(2): the processor time is virtual, the resident size is the size of the program's
+ * mappings, and all other numbers are 0.
+ */
 static enum syscall_verdict getrusage(VexGuestAMD64State *guest)
 {
 	Int who = guest->guest_RDI;
@@ -196,8 +199,8 @@ static enum syscall_verdict getrusage(VexGuestAMD64State *guest)
 }
 
 /*
- * Valgrind keeps the highest descriptors for itself and refuses to lower the hard limit, which
- * makes servers give up that lower both together. For them it stays as it is.
+ * Valgrind keeps the highest descriptors for itself and refuses to lower the hard limit. Servers
+ * that lower both limits together would end: for them the call succeeds and changes nothing.
  */
 static enum syscall_verdict set_limit(VexGuestAMD64State *guest, UInt resource, Addr limit)
 {
@@ -236,7 +239,7 @@ enum syscall_verdict machine_call(VexGuestAMD64State *guest, Bool *ours)
 	case __NR_setrlimit:
 		return set_limit(guest, guest->guest_RDI, guest->guest_RSI);
 	case __NR_prlimit64:
-		/* Only of the process itself, and if the old limit is not asked for. */
+		/* Answered for the process itself only, and if the old limit is not requested. */
 		if (guest->guest_RDI || guest->guest_R10)
 			return SYSCALL_REAL;
 		return set_limit(guest, guest->guest_RSI, guest->guest_RDX);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * main.c - rtmgrind, an RTM machine in software: registers the tool with valgrind.
+ * main.c - rtmgrind, an RTM machine in software: registers the tool with Valgrind.
+ *
+ * Must never do more than pass Valgrind's events on to the parts.
  */
 #include "rtmgrind.h"
 #include "pub_tool_options.h"
@@ -44,15 +46,15 @@ static void started(void)
 	shared_init();
 	timers_init();
 	limit_init();
-	/* Valgrind explains illegal instructions at length; a transaction just aborts. */
+	/* Valgrind would explain each illegal instruction, even one that aborts a transaction. */
 	VG_(clo_sigill_diag) = False;
-	/* Its checks between slices are too slow for slices of this length. */
+	/* Valgrind's sanity checks between two slices take longer than a slice. */
 	VG_(clo_sanity_level) = 0;
 }
 
 static void finished(Int exit_code)
 {
-	/* A signal that ends the process is sent to the calling thread. */
+	/* Valgrind sends a signal that ends the process to the calling host thread. */
 	handover_go_home();
 	if (VG_(clo_verbosity) > 0)
 		counters_print_totals();
@@ -67,7 +69,7 @@ static void kernel_reads(CorePart part, ThreadId tid, const HChar *what, Addr ad
 
 static void kernel_reads_string(CorePart part, ThreadId tid, const HChar *what, Addr addr)
 {
-	/* The call fails on a bad pointer; only the first line is sure to be read. */
+	/* The call fails on a bad pointer. Only the first byte is certain to be read. */
 	if (guest_may(addr, 1, VKI_PROT_READ))
 		kernel_reads(part, tid, what, addr, 1);
 }

@@ -2,8 +2,8 @@
 /*
  * model.c - chooses the simulated machine, and refuses an impossible one.
  *
- * Everything here happens before the program starts; a fault ends the run with
- * one line and status 2.
+ * All of it happens before the program starts. An impossible machine ends the run with one line and
+ * status 2. Must never change a number once the program runs.
  */
 #include "model.h"
 #include "rtmgrind.h"
@@ -28,10 +28,10 @@ static const struct param {
 
 /**
  * struct models_line - a line of models.def.
- * @model: a machine begins here, NULL if the line belongs to the one above
- * @base: the machine whose numbers it begins with, NULL: flat
- * @offset: number that is set, in struct model
- * @value: to this
+ * @model: name of the machine that begins here, NULL if the line belongs to the one above
+ * @base: name of the machine whose numbers it begins with, NULL: flat
+ * @offset: offset in struct model of the number that is set
+ * @value: the value that it is set to
  */
 static const struct models_line {
 	const HChar *model;
@@ -50,10 +50,10 @@ static const struct models_line {
 #define NR_LINES (sizeof(lines) / sizeof(lines[0]))
 
 static const HChar *chosen = "flat";
-/* As in struct rtmgrind_machine. */
+/* The result of model_differences(). */
 static HChar differences[256];
 
-/* From the command line: they hold for whichever machine it chooses. */
+/* Numbers that options set, whichever machine is chosen. */
 #define MAX_CHANGES 64
 static struct change {
 	const HChar *name;
@@ -76,7 +76,7 @@ static Long *number_at(SizeT offset)
 	return (Long *)((UChar *)&model + offset);
 }
 
-/* Return: False if there is no such machine. */
+/* Sets the numbers of a machine. Return: False if there is none of that name. */
 static Bool apply(const HChar *name)
 {
 	UInt i;
@@ -113,7 +113,7 @@ static void set_number(const HChar *name, const HChar *text)
 }
 
 /**
- * model_select() - choose the machine.
+ * model_select() - choose the machine, for the option --model.
  * @spec: NAME[:NUMBER=VALUE,...]
  */
 void model_select(const HChar *spec)
@@ -122,9 +122,9 @@ void model_select(const HChar *spec)
 }
 
 /**
- * model_set() - change a number of the machine, whichever is chosen.
- * @name: as in model.def
- * @text: the number
+ * model_set() - change a number of the machine, whichever machine is chosen.
+ * @name: name of the number in model.def
+ * @text: the value
  */
 void model_set(const HChar *name, const HChar *text)
 {
@@ -132,7 +132,7 @@ void model_set(const HChar *name, const HChar *text)
 	changes[nr_changes++] = (struct change){name, text};
 }
 
-/* NUMBER=VALUE,...; the text is taken apart. */
+/* Sets the numbers of a text NUMBER=VALUE,..., which is changed. */
 static void set_numbers(HChar *text)
 {
 	HChar *next, *equals;
@@ -149,7 +149,7 @@ static void set_numbers(HChar *text)
 	}
 }
 
-/* Whether every machine tells this number anyway. */
+/* Whether struct rtmgrind_machine has a field for the number: then it is no difference. */
 static Bool always_told(const Long *number)
 {
 	return number == &model.cores || number == &model.smt || number == &model.sockets;
@@ -198,13 +198,13 @@ static void build(void)
 	chosen = name;
 }
 
-/** model_name() - Return: the name of the machine. */
+/** model_name() - Return: the name of the chosen machine. */
 const HChar *model_name(void)
 {
 	return chosen;
 }
 
-/** model_differences() - Return: its numbers that are not those of that name, "l1_ways=4,...". */
+/** model_differences() - Return: the numbers that were changed by options, "l1_ways=4,...". */
 const HChar *model_differences(void)
 {
 	return differences;
@@ -236,7 +236,7 @@ static void check_level(const HChar *name, Long *size, Long inner, Long outer)
 		       name, *size, inner, outer);
 }
 
-/** model_build() - make the machine that was chosen; end the run if it cannot be. */
+/** model_build() - set the numbers of the chosen machine; end the run if it is impossible. */
 void model_build(void)
 {
 	Long socket;
@@ -246,7 +246,7 @@ void model_build(void)
 	if (model.cores % model.sockets)
 		refuse("%lld cores cannot be dealt out to %lld sockets\n", model.cores,
 		       model.sockets);
-	/* A preset's groups shrink with the machine. */
+	/* With fewer cores than its model has, a machine has smaller domains, dies and groups. */
 	if (!model.domain || model.domain > socket)
 		model.domain = socket;
 	if (model.die > socket)

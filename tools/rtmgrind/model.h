@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * model.h - the simulated machine: every number of it.
+ * model.h - the numbers of the simulated machine; see model.c.
  *
- * Read-only once the program starts. Must never hold a number itself: they
- * are in model.def and models.def.
+ * They do not change once the program runs. Must never have a number itself: all are in model.def
+ * and models.def.
  */
 #ifndef RTMGRIND_MODEL_H
 #define RTMGRIND_MODEL_H
@@ -13,8 +13,8 @@
 /**
  * struct model - the numbers of model.def, by name.
  *
- * Those that depend on others are resolved by model_build(): domain, die and
- * quadrant are then numbers of cores above 0.
+ * model_build() replaces defaults of 0 that depend on other numbers: afterwards domain, die and
+ * quadrant are numbers of cores above 0.
  */
 struct model {
 #define PARAM(name, unit, min, max, initial, help) Long name;
@@ -24,13 +24,13 @@ struct model {
 
 extern struct model model;
 
-/* Hardware threads, as the guest sees processors. */
+/* Number of hardware threads, which are the processors that the guest sees. */
 static inline Int model_cpus(void)
 {
 	return model.cores * model.smt;
 }
 
-/* Processors are numbered as Linux does: n and n + cores are siblings, on core n. */
+/* The core of a processor. As in Linux, processors n and n + cores are siblings, on core n. */
 static inline Int model_core(Int cpu)
 {
 	return cpu % model.cores;
@@ -46,33 +46,34 @@ static inline Int model_domain(Int cpu)
 	return model_core(cpu) / model.domain;
 }
 
-/* What generated code charges for a latency known at translation: the instructions that take
- * as long on an unshared core, rounded to nearest.
+/*
+ * The number of instructions that take as long as a latency on a core of which one hardware thread
+ * runs, rounded to nearest. Generated code charges latencies so that are known at translation.
  */
 static inline Int model_insns(Long cycles)
 {
 	return (cycles * 100 + model.cpi / 2) / model.cpi;
 }
 
-/* A power of two. */
+/* Sets of the first-level cache, a power of two. */
 static inline UInt model_l1_sets(void)
 {
 	return model.l1_kib * 1024 / 64 / model.l1_ways;
 }
 
-/* Virtual time is counted in cycles; these are a second's. */
+/* Cycles of virtual time in a second. */
 static inline Long model_hz(void)
 {
 	return model.mhz * 1000000;
 }
 
-/* Nanoseconds, rounded down. Both exact for every run below a century. */
+/* Cycles to nanoseconds, rounded down. No product overflows in a run of less than a century. */
 static inline Long model_ns(Long cycles)
 {
 	return cycles / model.mhz * 1000 + cycles % model.mhz * 1000 / model.mhz;
 }
 
-/* Cycles, rounded up: a sleep is never too short. */
+/* Nanoseconds to cycles, rounded up, so that no sleep is too short. */
 static inline Long model_cycles(Long ns)
 {
 	return ns / 1000 * model.mhz + (ns % 1000 * model.mhz + 999) / 1000;

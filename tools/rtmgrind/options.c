@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * options.c - the command line. Must never accept an option without an effect.
+ * options.c - parses the command line.
+ *
+ * Must never accept an option without an effect.
  */
 #include "options.h"
 #include "pub_tool_options.h"
@@ -15,10 +17,10 @@ struct rtmgrind_options opt = {
 };
 
 /**
- * options_parse() - one command-line option.
+ * options_parse() - parse one command-line option.
  * @arg: the option
  *
- * Return: False if it is not ours.
+ * Return: False if it is none of the emulator's.
  */
 Bool options_parse(const HChar *arg)
 {
@@ -55,7 +57,7 @@ Bool options_parse(const HChar *arg)
 	return True;
 }
 
-/** options_usage() - the part of --help that is ours. */
+/** options_usage() - print the emulator's part of --help. */
 void options_usage(void)
 {
 	VG_(printf)(
@@ -80,7 +82,7 @@ void options_usage(void)
 	);
 }
 
-/** options_debug_usage() - the part of --help-debug that is ours. */
+/** options_debug_usage() - print the emulator's part of --help-debug. */
 void options_debug_usage(void)
 {
 	VG_(printf)(

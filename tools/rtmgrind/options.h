@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * options.h - the command line.
+ * options.h - the command line; see options.c.
  *
  * Must never change once the program runs.
  */

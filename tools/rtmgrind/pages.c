@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * pages.c - page faults: which memory the kernel has not given out yet.
+ * pages.c - page faults: which pages the kernel has not allocated yet.
  *
- * The simulated machine gives memory out when the real one does, at the first
- * touch of each page of anonymous private memory; what is mapped from files
- * counts as there, as that depends on the host's page cache. Transparent huge
- * pages are switched off, for whether they come depends on the host too.
+ * On the simulated machine a page of anonymous private memory is allocated when it is on the host:
+ * at its first touch. Pages of files count as present, as whether they are depends on the host's
+ * page cache. Transparent huge pages are switched off, as whether the kernel uses them depends on
+ * the host, too.
  *
  * Must never touch a page itself.
  */
@@ -17,7 +17,7 @@
 #include "region.h"
 #include "shared.h"
 
-/* Pages known to be present, direct-mapped: 4,096 of them span 16 MiB. */
+/* Pages that are known to be present, direct-mapped: 4096 pages are 16 MiB. Chosen. */
 #define NR_KNOWN 4096
 /* linux/prctl.h */
 #define SET_THP_DISABLE 41
@@ -25,8 +25,9 @@
 #define PAGEMAP_PRESENT (1ULL << 63)
 #define PAGEMAP_SWAPPED (1ULL << 62)
 
-/* Valgrind's own, not in its installed headers: moves a descriptor out of the program's
- * sight, closed on exec.
+/*
+ * Valgrind's own, not in its installed headers: moves a descriptor to a number that the program
+ * cannot use, and has it closed on exec.
  */
 extern Int VG_(safe_fd)(Int fd);
 
@@ -35,7 +36,7 @@ static struct {
 	ULong era;
 } known[NR_KNOWN];
 
-/* Counts up when pages may have gone. */
+/* Number of times that pages may have been freed. A known page counts only in its own era. */
 static ULong era = 1;
 static Long pagemap_fd = -1;
 
@@ -48,7 +49,7 @@ static void open_pagemap(void)
 		VG_(umsg)("/proc/self/pagemap cannot be read: no page faults are simulated\n");
 }
 
-/* What was open is the parent's, and its pages are now shared until they are written. */
+/* The descriptor is of the parent's pages; and all pages are shared with it until written to. */
 static void forked(ThreadId tid)
 {
 	if (pagemap_fd >= 0)
@@ -67,7 +68,7 @@ void pages_init(void)
 	VG_(atfork)(NULL, NULL, forked);
 }
 
-/** pages_forget() - pages may have been taken away from the process. */
+/** pages_forget() - pages may have been freed: none is known to be present. */
 void pages_forget(void)
 {
 	era++;
@@ -87,11 +88,11 @@ static Bool host_has(Addr page)
 }
 
 /**
- * pages_present() - would a touch of memory go without a page fault?
- * @addr: a byte
+ * pages_present() - is a page present?
+ * @addr: a byte of it
  *
- * Return: True if so, or if no faults are simulated; the page need
- * not be accessible.
+ * Return: False if its first touch would fault. True if no page faults are simulated, and for a
+ * page that may not be accessed at all.
  */
 Bool pages_present(Addr addr)
 {
@@ -108,8 +109,8 @@ Bool pages_present(Addr addr)
 }
 
 /**
- * pages_touch() - the running thread, in no transaction, touches memory: charge it the fault.
- * @addr: a byte
+ * pages_touch() - charge a page fault if the running thread touches a page that is not present.
+ * @addr: a byte of it; the thread's transactions have aborted if there is a fault
  */
 void pages_touch(Addr addr)
 {

@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * pin.c - on which of the host's processors our host threads run: all on one.
+ * pin.c - keeps the host threads of the process on one of the host's processors.
  *
- * Only one of them runs at a time, and to wake one on another processor takes
- * an interrupt. So while threads take turns they stay where one of them was,
- * and are let go now and then, for the host to find them a better place.
+ * Only one host thread runs at a time, and to wake one on another processor takes an interrupt. So
+ * for PINNED_TURNS hand-overs all stay on the processor of one of them; then they are free for
+ * FREE_TURNS, so that the host's scheduler can move them to a better one.
  *
- * Must never show: a program that is started from here gets the processors
- * that we were given.
+ * Must never show to the program: another program that it starts gets the processors that this
+ * process was given.
  */
 #include "pin.h"
 #include "host.h"
 #include "vthread.h"
 
-/* Hand-overs: pinned for some 10 ms, and then free for a tenth of that. */
+/* Hand-overs to another host thread: pinned for about 10 ms, free for a tenth of that. Chosen. */
 #define PINNED_TURNS 4096
 #define FREE_TURNS 400
-/* Bytes of the host's mask: for 8192 processors, the most that Linux can be built for. */
+/* Bytes of the host's affinity mask, for 8192 processors: the most that Linux can be built for. */
 #define MASK_SIZE 1024
 
 /**
- * struct pin - where the host threads are to run.
- * @given: the processors the process was given
- * @size: bytes of it, 0 not asked for yet, below 0 if there is nothing to choose
- * @home: processor + 1, 0 any
- * @turns: hand-overs left until that changes
+ * struct pin - the processor that the host threads are pinned to.
+ * @given: bit set of the processors that the process was given
+ * @size: bytes of @given, 0 not known yet, below 0: nothing is pinned, as there is one processor
+ * @home: number of the processor + 1, 0: any of @given
+ * @turns: hand-overs left until @home changes
  */
 static struct {
 	UChar given[MASK_SIZE];
@@ -52,7 +52,7 @@ static void init(void)
 	pin.turns = FREE_TURNS;
 }
 
-/* The calling host thread's. */
+/* Pins the calling host thread, the home of @t, to a processor; @home as in struct pin. */
 static void set_home(struct vthread *t, UInt home)
 {
 	UChar mask[MASK_SIZE] = {0};
@@ -66,8 +66,8 @@ static void set_home(struct vthread *t, UInt home)
 }
 
 /**
- * pin_turn() - the big lock has changed hands.
- * @t: the thread that has it, the calling one
+ * pin_turn() - another host thread runs: pin it, or let it go.
+ * @t: the guest thread whose home the calling host thread is
  */
 void pin_turn(struct vthread *t)
 {
@@ -90,8 +90,8 @@ void pin_turn(struct vthread *t)
 }
 
 /**
- * pin_release() - let the calling host thread go: it makes a thread or process, or becomes one.
- * @t: the thread
+ * pin_release() - let the calling host thread go, as what it creates or executes inherits this.
+ * @t: the guest thread whose home it is
  */
 void pin_release(struct vthread *t)
 {

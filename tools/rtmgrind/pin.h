@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * pin.h - on which of the host's processors the host threads run; see pin.c.
+ * pin.h - keeps the host threads of the process on one of the host's processors; see pin.c.
  *
  * Must never show to the program.
  */

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * procfs.c - files in which the kernel describes the machine and the process.
+ * procfs.c - files of /proc and /sys in which the kernel describes the machine and the process.
  *
- * Those that programs commonly count processors or measure memory by describe
- * the simulated machine instead, and say the same in every run. The guest
- * gets an anonymous file with the text.
+ * The files from which programs commonly read the number of processors or the use of memory
+ * describe the simulated machine instead, and have the same text in every run. The program gets a
+ * descriptor of an anonymous file with that text.
+ *
+ * Must never show a number that differs from run to run.
  */
 #include "procfs.h"
 #include "pub_tool_aspacemgr.h"
@@ -41,7 +43,7 @@ static SizeT self_statm(HChar *text)
 	return VG_(sprintf)(text, "%lu %lu 0 0 0 %lu 0\n", pages, pages, pages);
 }
 
-/* The text of a file of the host's. */
+/* The text of a file of the host. */
 static HChar *host_text(const HChar *name)
 {
 	static HChar real[TEXT_MAX / 2];
@@ -55,7 +57,10 @@ static Bool starts_with(const HChar *text, const HChar *with)
 	return VG_(strncmp)(text, with, VG_(strlen)(with)) == 0;
 }
 
-/* Copies a file of lines "name: number unit"; @replace changes the number of those that vary. */
+/*
+ * Copies a file of the host with lines "name: number unit". @replace returns True for a line with
+ * another number on the simulated machine. The lines about affinity are the main thread's.
+ */
 static SizeT copy_lines(HChar *text, const HChar *name, Bool (*replace)(const HChar *, SizeT *))
 {
 	HChar *line, *end;
@@ -85,9 +90,9 @@ static SizeT copy_lines(HChar *text, const HChar *name, Bool (*replace)(const HC
 }
 
 /*
- * Memory differs from run to run, and is shown as what is mapped, switches as 0.
- * Ids of processes do, too: they stay, all as wide, so that reading them takes
- * the program as long in every run.
+ * In /proc/self/status, memory is the size of the program's mappings, and numbers of context
+ * switches are 0. The ids of processes stay, though they differ from run to run; all get the same
+ * width, so that a program takes the same time to read them in every run.
  */
 static Bool replace_status(const HChar *line, SizeT *number)
 {
@@ -111,7 +116,7 @@ static SizeT self_status(HChar *text)
 	return copy_lines(text, "/proc/self/status", replace_status);
 }
 
-/* Nobody else uses the memory of the simulated machine. */
+/* In /proc/meminfo, the program is the only one that uses the memory of the simulated machine. */
 static Bool replace_meminfo(const HChar *line, SizeT *number)
 {
 	static SizeT total;
@@ -135,10 +140,10 @@ static SizeT meminfo(HChar *text)
 }
 
 /*
- * proc(5): who the process is, up to field 9, and when and how it was started,
- * fields 18 to 22, are the host's; ids of processes all as wide, as above, and
- * with zeros because fields are told apart by single blanks. Field 23 is memory in
- * bytes, 24 in pages; times, faults and addresses are 0.
+ * /proc/self/stat, see proc(5). Fields 1 to 9 (ids, state, terminal) and 18 to 22 (priority, number
+ * of threads, start time) are the host's. The ids of processes have 7 digits, with leading zeros,
+ * as single blanks separate the fields. Field 23 is the size of the program's mappings in bytes,
+ * 24 in pages. All others (times, faults, addresses) are 0.
  */
 static SizeT self_stat(HChar *text)
 {
@@ -184,14 +189,14 @@ static const struct {
 	{"/proc/self/status", self_status},
 };
 
-/* Compares strings of which the guest's may end at the end of its memory. */
+/* Compares a string in guest memory, whose end may not be readable, with another one. */
 static Bool same_name(Addr guest_name, const HChar *name)
 {
 	return guest_may(guest_name, VG_(strlen)(name) + 1, VKI_PROT_READ) &&
 	       VG_(strcmp)((const HChar *)guest_name, name) == 0;
 }
 
-/* Also /proc/PID/... of the process itself. */
+/* Whether a name is that of a file, for /proc/self/... also by the process's own id. */
 static Bool is_file(Addr guest_name, const HChar *name)
 {
 	static const HChar self[] = "/proc/self/";
@@ -205,7 +210,7 @@ static Bool is_file(Addr guest_name, const HChar *name)
 	return same_name(guest_name, by_pid);
 }
 
-/* CPU_DIR cpuN/topology/NAME; 0 if it is another file. */
+/* The text of the file CPU_DIR cpuN/topology/NAME; 0 if the name is another one. */
 static SizeT cpu_file(Addr guest_name, HChar *text)
 {
 	static const HChar dir[] = CPU_DIR "cpu", topology[] = "/topology/";
@@ -213,7 +218,7 @@ static SizeT cpu_file(Addr guest_name, HChar *text)
 	Long cpu;
 	UInt i;
 
-	/* The name may end at the end of the guest's memory. */
+	/* The end of the guest's string may not be readable. */
 	for (i = 0; i < sizeof(name); i++) {
 		if (!guest_may(guest_name + i, 1, VKI_PROT_READ))
 			return 0;
@@ -231,7 +236,7 @@ static SizeT cpu_file(Addr guest_name, HChar *text)
 	return topology_file(end + sizeof(topology) - 1, cpu, text);
 }
 
-/* A new descriptor of a file with the text, or -errno. */
+/* Opens an anonymous file with a text. Return: its descriptor, or -errno. */
 static Long open_text(const HChar *text, SizeT size)
 {
 	Long fd = host_syscall(__NR_memfd_create, (Long)"rtmgrind", 0, 0, 0, 0, 0);
@@ -241,7 +246,7 @@ static Long open_text(const HChar *text, SizeT size)
 	return fd;
 }
 
-/* As long as the machine has processors. */
+/* Opens /proc/cpuinfo, whose length depends on the number of processors. */
 static Long open_cpuinfo(void)
 {
 	const HChar *host = host_text("/proc/cpuinfo");
@@ -254,7 +259,7 @@ static Long open_cpuinfo(void)
 }
 
 /**
- * procfs_open() - open or openat.
+ * procfs_open() - open(2) or openat(2) of a file.
  * @guest: registers of the running thread
  *
  * Return: what to do with the call.

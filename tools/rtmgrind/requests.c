@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * requests.c - client requests: what lib/emulator.h lets a program ask.
+ * requests.c - answers the client requests of lib/emulator.h.
  *
  * A request is a no-op on hardware, so it must never abort a transaction.
  */
@@ -15,7 +15,7 @@
 #include "unwind.h"
 #include "vthread.h"
 
-/* Longest stack that RTMGRIND_STACK tells. */
+/* Largest number of frames of RTMGRIND_STACK. Chosen. */
 #define MAX_FRAMES 256
 
 static Bool describe_machine(ThreadId tid, Addr to, SizeT size)
@@ -38,7 +38,7 @@ static Bool describe_machine(ThreadId tid, Addr to, SizeT size)
 	return True;
 }
 
-/* The thread's stack; it begins behind the request. */
+/* RTMGRIND_STACK: the thread's stack, which begins at the instruction behind the request. */
 static UInt give_stack(ThreadId tid, Addr to, UWord number)
 {
 	ULong frames[MAX_FRAMES];
@@ -54,11 +54,11 @@ static UInt give_stack(ThreadId tid, Addr to, UWord number)
 
 /**
  * request_handle() - answer a client request.
- * @tid: the thread that asks
- * @args: request and arguments
+ * @tid: the thread that sends it
+ * @args: the request and its arguments
  * @answer: receives the answer
  *
- * Return: False if the request is not one of ours.
+ * Return: False if the request is none of lib/emulator.h.
  */
 Bool request_handle(ThreadId tid, UWord *args, UWord *answer)
 {

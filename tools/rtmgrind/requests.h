@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * requests.h - client requests, what lib/emulator.h lets a program ask; see requests.c.
+ * requests.h - answers the client requests of lib/emulator.h; see requests.c.
  *
  * Must never abort a transaction.
  */

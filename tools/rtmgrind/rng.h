@@ -19,7 +19,7 @@ struct rng {
 
 static inline void rng_seed(struct rng *rng, ULong seed, ULong stream)
 {
-	/* Golden-ratio steps keep neighbouring seeds and streams apart. */
+	/* Odd multipliers (the first is 2^64 over the golden ratio) keep close seeds apart. */
 	rng->state = (seed + 1) * 0x9E3779B97F4A7C15ULL ^ (stream + 1) * 0xD1B54A32D192ED03ULL;
 	if (!rng->state)
 		rng->state = 1;

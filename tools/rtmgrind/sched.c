@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * sched.c - whose turn it is.
+ * sched.c - Valgrind's big lock: which guest thread runs.
  *
- * Valgrind runs one guest thread at a time, the one that has its big lock.
- * The six functions of that lock are defined here, so the linker leaves out
- * valgrind's own, and the hand-over is ours: the ready thread with the
- * smallest virtual clock runs, for a slice of seeded random length. So the
- * same seed gives the same interleaving whatever the host does.
+ * Valgrind runs one guest thread at a time, the one that has its big lock. The seven functions of
+ * that lock are defined here, so the linker leaves out Valgrind's own. The lock goes to the ready
+ * thread with the smallest virtual clock (turn.c), for a slice of seeded random length (slice.c).
+ * So the same seed gives the same interleaving, whatever the host does.
  *
- * The state is guarded by a spin lock, held for moments only; the big lock
- * must never be waited for while it is held.
+ * The scheduler's guard protects the state, see handover.c. Must never wait for the big lock while
+ * the guard is held.
  */
 #include "sched.h"
 #include "account.h"
@@ -30,7 +29,7 @@
 #include "txn.h"
 #include "vthread.h"
 
-/* After so long asleep in a system call, ns, the others go on without it. */
+/* Time after which the others run though a thread sleeps in a short system call, ns. Chosen. */
 #define STUCK_NS 1000000000LL
 
 extern volatile Bool VG_(in_generated_code);
@@ -41,22 +40,25 @@ struct sched_lock {
 
 /**
  * struct sched - the state of the big lock.
- * @owner: thread that has the lock or is to take it, 0 none
- * @yielder: where on its stack @owner has given up the lock, to take it again at once; 0 it has not
- * @owner_lwp: its Linux thread id once it runs, 0 none
- * @unborn: thread that was created and whose host thread has not shown up yet
+ * @owner: thread that has the lock or was chosen to take it, 0 none
+ * @yielder: an address on the stack of @owner, if it has given up the lock to take it again at
+ *           once; else 0
+ * @owner_lwp: Linux thread id of @owner while it runs, 0 none
+ * @unborn: thread that was created and whose host thread has not taken the lock yet, 0 none
+ * @ending_lwp: Linux thread id of a thread that gave up the lock for good and may not have ended
+ *              yet, 0 none
  * @kernel: thread in a short system call, 0 none
- * @idle: @owner was chosen to wait for the outside, for there is nothing else to do
- * @nr_calls: short system calls so far
- * @watched_call: the one that was being watched
- * @watched_since: real time since when
+ * @idle: @owner was chosen to idle: to wait in real time, as no thread can run
+ * @nr_calls: number of short system calls since the start
+ * @watched_call: @nr_calls when sched_watch_kernel() first found the present call
+ * @watched_since: real time of that, ns
  */
 static struct {
 	volatile ThreadId owner;
 	Addr yielder;
 	Int owner_lwp;
 	volatile ThreadId unborn;
-	Int ending_lwp; /* gave up the big lock for good, and may not be gone yet */
+	Int ending_lwp;
 	ThreadId kernel;
 	Bool idle;
 	ULong nr_calls;
@@ -66,7 +68,7 @@ static struct {
 
 static struct sched_lock the_lock;
 
-/* What comes first calls it: sched_init(), or valgrind's request for the big lock. */
+/* Called by sched_init() and when Valgrind asks for its big lock, whichever is first. */
 static void init(void)
 {
 	if (vthreads)
@@ -85,7 +87,7 @@ void sched_init(void)
 }
 
 /**
- * sched_is_idle() - was the running thread woken only to wait for the outside?
+ * sched_is_idle() - was the running thread chosen to idle?
  *
  * Return: True if so.
  */
@@ -95,7 +97,7 @@ Bool sched_is_idle(void)
 }
 
 /**
- * sched_alone() - is the running thread the only one?
+ * sched_alone() - is the running thread the only one of the process?
  *
  * Return: True if so.
  */
@@ -110,8 +112,8 @@ Bool sched_alone(void)
 }
 
 /*
- * Decides which thread is next. The caller wakes its home, if that is to run, once it has given up
- * the guard.
+ * Chooses the next owner of the lock. The caller wakes the thread's home, if that is to run, once
+ * it has given up the guard.
  */
 static ThreadId hand_over(void)
 {
@@ -123,7 +125,7 @@ static ThreadId hand_over(void)
 	return next;
 }
 
-/* Like it, for a host thread that does not go on as the next thread. */
+/* Chooses the next owner, whose home is to run: the calling host thread does not go on as it. */
 static ThreadId hand_over_at_home(void)
 {
 	ThreadId next = hand_over();
@@ -161,7 +163,7 @@ ThreadId sched_watch_kernel(void)
 	return 0;
 }
 
-/* The calling host thread wants the lock: who is it, and what does that change? */
+/* The calling host thread wants the lock. Return: its guest thread, whose state is up to date. */
 static ThreadId arrive(void)
 {
 	ThreadId me = lwp_find();
@@ -222,7 +224,7 @@ void sched_thread_create(ThreadId parent, ThreadId child)
 {
 	struct vthread *t = &vthreads[child];
 
-	/* The main thread is known from the start; once it has ended, another one has its number. */
+	/* This is the main thread, which is in the table from the start. */
 	if (!parent)
 		return;
 	handover_lock();
@@ -254,7 +256,7 @@ void sched_thread_exit(ThreadId tid)
 	handover_unlock();
 }
 
-/* The child of a fork(): only the thread that forked is left. */
+/* The child of a fork(), in which the thread that forked is the only one. */
 static void restart_after_fork(void)
 {
 	ThreadId tid;
@@ -262,7 +264,7 @@ static void restart_after_fork(void)
 	for (tid = 1; tid < vthread_end; tid++)
 		if (tid != current_tid)
 			vthreads[tid].state = VT_FREE;
-	/* What the parent's thread said; the child has not yet. */
+	/* They are those of the parent's threads: the child passes its own addresses later. */
 	for (tid = 1; tid < vthread_end; tid++)
 		vthreads[tid].section = 0;
 	contention_forked();
@@ -277,7 +279,7 @@ static void restart_after_fork(void)
 	handover_forked();
 }
 
-/* The big lock, as valgrind's scheduler.c calls it. */
+/* The big lock, as Valgrind's scheduler.c calls it. */
 
 struct sched_lock *vgModuleLocal_create_sched_lock(void);
 void vgModuleLocal_destroy_sched_lock(struct sched_lock *lock);
@@ -309,7 +311,7 @@ const HChar *vgModuleLocal_get_sched_lock_name(void)
 	return "rtmgrind";
 }
 
-/* --fair-sched chooses between valgrind's locks; there is one here. */
+/* The option --fair-sched, which chooses among Valgrind's own locks, has no effect. */
 Bool vgModuleLocal_set_sched_lock_impl(int type)
 {
 	return True;
@@ -318,7 +320,7 @@ Bool vgModuleLocal_set_sched_lock_impl(int type)
 /* The running thread's turn ends; the guard is held. */
 static void end_turn(ThreadId me)
 {
-	/* So that a new thread takes part from a fixed point in virtual time on. */
+	/* A new thread takes part from a defined virtual time on: it must have taken the lock. */
 	while (sched.unborn) {
 		handover_unlock();
 		host_yield();
@@ -345,7 +347,7 @@ void vgModuleLocal_acquire_sched_lock(struct sched_lock *lock)
 	} else {
 		sched.yielder = 0;
 		end_turn(me);
-		/* In a handler of a fault of generated code: the core waits there for threads to end. */
+		/* True in the handler of a fault of generated code, where threads are awaited. */
 		in_code = VG_(in_generated_code);
 	}
 	if (!sched.owner)

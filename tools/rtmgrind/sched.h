@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * sched.h - which guest thread runs, and for how long; see sched.c.
+ * sched.h - Valgrind's big lock: which guest thread runs; see sched.c.
  *
- * Must never be called with the scheduler's guard held, but for sched_watch_kernel().
+ * Must never be called with the scheduler's guard held, except for sched_watch_kernel().
  */
 #ifndef RTMGRIND_SCHED_H
 #define RTMGRIND_SCHED_H

@@ -2,9 +2,11 @@
 /*
  * shared.c - which memory other processes may see.
  *
- * Transactions cannot be isolated from processes that the emulator does not
- * run, and futexes there are the kernel's. Kept from the guest's own mmap,
- * shmat, mremap and munmap calls, as valgrind does not record it.
+ * In such memory a transaction cannot be isolated, as other processes do not wait for their turn,
+ * and futexes have waiters in the kernel. Valgrind does not record which memory is shared, so this
+ * is noted at the guest's mmap, shmat, mremap and munmap calls.
+ *
+ * Must never be needed for memory that the program has not mapped itself.
  */
 #include "shared.h"
 #include "pub_tool_rangemap.h"
@@ -12,17 +14,17 @@
 static RangeMap *map;
 static UInt nr_shared;
 
-/** shared_init() - begin with no shared memory. */
+/** shared_init() - make an empty map of shared memory. */
 void shared_init(void)
 {
 	map = VG_(newRangeMap)(VG_(malloc), "rtmgrind.shared", VG_(free), 0);
 }
 
 /**
- * shared_map() - memory was mapped or unmapped.
+ * shared_map() - note that memory was mapped or unmapped.
  * @start: first byte
  * @size: bytes
- * @shared: other processes may see it
+ * @shared: it was mapped so that other processes may see it
  */
 void shared_map(Addr start, SizeT size, Bool shared)
 {

@@ -2,7 +2,7 @@
 /*
  * shared.h - which memory other processes may see; see shared.c.
  *
- * Must never be asked about memory that the program did not map itself.
+ * Must never be needed for memory that the program has not mapped itself.
  */
 #ifndef RTMGRIND_SHARED_H
 #define RTMGRIND_SHARED_H

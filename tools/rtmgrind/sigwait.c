@@ -2,10 +2,10 @@
 /*
  * sigwait.c - what signals mean to threads that wait, and calls that wait for them.
  *
- * Valgrind keeps the guest's signals blocked on the host, and looks for one at the start of each
- * slice; then it makes the handler's frame. So a thread that a signal may concern is given a
- * slice, and a signal sent while no thread runs arrives at a certain place. Must never take a
- * signal itself: valgrind keeps the book of them.
+ * Valgrind keeps the guest's signals blocked on the host, polls for one at the start of each slice,
+ * and then makes the handler's frame. So a thread that may receive a signal gets a slice, and the
+ * place at which a signal interrupts the program is always between two slices. Must never take a
+ * signal itself: Valgrind keeps the record of them.
  */
 #include "sigwait.h"
 #include "account.h"
@@ -18,7 +18,7 @@
 #include "wait.h"
 
 #define NR_SIGNALS 65
-/* Bytes of the kernel's signal set. */
+/* Bytes of a signal set of the kernel. */
 #define SIGSET_SIZE 8
 /* waitid(2), include/uapi/linux/wait.h */
 #define NO_HANG 1
@@ -28,13 +28,13 @@ enum { ID_ALL, ID_PID, ID_GROUP };
 
 static Bool restarts[NR_SIGNALS];
 static Bool handled[NR_SIGNALS];
-/* Signals that were pending when the threads that wait were poked for them last. */
+/* Signals that were pending when sigwait_look() was last called, a bit each. */
 static ULong seen;
 
 /**
- * sigwait_action() - remember what a signal's handler means to those that wait.
- * @signal: its number
- * @action: what the program wants done
+ * sigwait_action() - note what a signal does to a thread that waits.
+ * @signal: number of the signal
+ * @action: the argument of the program's rt_sigaction()
  */
 void sigwait_action(Int signal, const struct vki_sigaction_base *action)
 {
@@ -45,9 +45,9 @@ void sigwait_action(Int signal, const struct vki_sigaction_base *action)
 }
 
 /**
- * sigwait_any_handled() - does a handler expect a signal from people or other programs?
+ * sigwait_any_handled() - has a signal that users or other programs send a handler?
  *
- * Return: True if so: such a signal may wake anybody.
+ * Return: True if so: such a signal might end a wait.
  */
 Bool sigwait_any_handled(void)
 {
@@ -65,7 +65,7 @@ static ULong pending(void)
 }
 
 /**
- * sigwait_pending() - has a signal come that nobody has taken?
+ * sigwait_pending() - is a signal pending for the process or the calling host thread?
  *
  * Return: True if so.
  */
@@ -75,8 +75,8 @@ Bool sigwait_pending(void)
 }
 
 /**
- * sigwait_look() - after a wait: poke those whom a signal may concern.
- * @at: virtual time
+ * sigwait_look() - after a wait in the kernel: let waiting threads retry if a signal has come.
+ * @at: virtual time of that
  */
 void sigwait_look(Long at)
 {
@@ -88,12 +88,12 @@ void sigwait_look(Long at)
 }
 
 /**
- * sigwait_mask() - a call of the running thread waits with a signal mask of its own.
- * @set: the mask, in guest memory; 0 none
+ * sigwait_mask() - set the signal mask that a waiting call of the running thread has as argument.
+ * @set: address of the mask in guest memory, 0 none
  *
- * wait_cancel() brings the old one back.
+ * wait_cancel() sets the thread's old mask again.
  *
- * Return: False if it is not readable.
+ * Return: False if the mask is not readable.
  */
 Bool sigwait_mask(Addr set)
 {
@@ -109,9 +109,10 @@ Bool sigwait_mask(Addr set)
 }
 
 /**
- * sigwait_frame_mask() - the mask that a signal frame is to keep.
+ * sigwait_frame_mask() - correct the mask that a signal frame saves.
  * @tid: the thread
- * @mask: the one it has; changed to that from before the call that the signal interrupts
+ * @mask: the thread's mask; replaced by the one from before the call that the signal interrupts, if
+ *        that has a mask of its own
  */
 void sigwait_frame_mask(ThreadId tid, vki_sigset_t *mask)
 {
@@ -122,8 +123,9 @@ void sigwait_frame_mask(ThreadId tid, vki_sigset_t *mask)
 	t->frame_masked = False;
 }
 
-/* Whether signal(7) lists the call among those that SA_RESTART restarts. A futex wait with a
- * timeout is none in fact: the kernel's futex_wait() restarts it only where no handler ran.
+/*
+ * Whether SA_RESTART restarts the call, according to signal(7). For a futex wait with a timeout
+ * that is wrong: the kernel's futex_wait() restarts it only if no handler ran.
  */
 static Bool restartable(const struct wait *wait)
 {
@@ -151,7 +153,7 @@ static Bool restartable(const struct wait *wait)
 	}
 }
 
-/* An interrupted sleep says how much is left of it. */
+/* Writes the time that is left of an interrupted nanosleep() or clock_nanosleep(). */
 static void write_remaining(const struct vthread *t)
 {
 	Bool plain = t->wait.syscall_nr == __NR_nanosleep;
@@ -159,7 +161,7 @@ static void write_remaining(const struct vthread *t)
 	Long left = t->wait.deadline - t->clock;
 	struct vki_timespec *ts = (struct vki_timespec *)rem;
 
-	/* A sleep without an end has as much left as it had. */
+	/* The program's timeout stays if it is too long for virtual time, which is no deadline. */
 	if (t->wait.kind != WAIT_SLEEP || !t->wait.deadline ||
 	    !guest_may(rem, sizeof(*ts), VKI_PROT_WRITE))
 		return;
@@ -171,8 +173,8 @@ static void write_remaining(const struct vthread *t)
 }
 
 /**
- * sigwait_taken() - a signal is pending no longer: the next of that number is another one.
- * @signal: its number
+ * sigwait_taken() - a signal is no longer pending: when it is found again, it is another one.
+ * @signal: number of the signal
  */
 void sigwait_taken(Int signal)
 {
@@ -192,14 +194,15 @@ void sigwait_handler(ThreadId tid, Int signal)
 	sigwait_taken(signal);
 	if (!t->wait.kind)
 		return;
-	/* The handler runs with the call's mask; wait_cancel() must not change it now. */
+	/* The handler runs with the call's mask, so wait_cancel() must not change it now. */
 	if (t->wait.masked) {
 		t->wait.masked = False;
 		t->frame_masked = True;
 		t->frame_mask = t->wait.old_mask;
 	}
-	/* Left in front of the call, it begins again when the handler returns. A lock is waited for
-	 * again after any handler (-ERESTARTNOINTR).
+	/*
+	 * The thread stays in front of the call, which it makes again when the handler returns. The
+	 * wait for a lock is always restarted (-ERESTARTNOINTR).
 	 */
 	if (t->wait.kind == WAIT_PI || (restarts[signal] && restartable(&t->wait))) {
 		wait_cancel(tid);
@@ -209,7 +212,7 @@ void sigwait_handler(ThreadId tid, Int signal)
 	wait_complete(tid, -(Long)VKI_EINTR, t->clock);
 }
 
-/* What the running thread waits for is there: the kernel only hands it out. */
+/* The event that the running thread waits for has come: the call will not wait in the kernel. */
 static enum syscall_verdict take_now(void)
 {
 	wait_cancel(current_tid);
@@ -236,7 +239,7 @@ static enum syscall_verdict timed_wait(VexGuestAMD64State *guest)
 }
 
 /**
- * sigwait_call() - pause, sigsuspend and sigtimedwait.
+ * sigwait_call() - pause(2), sigsuspend(2) and sigtimedwait(2).
  * @guest: registers of the running thread
  *
  * Return: what to do with the call.
@@ -255,7 +258,7 @@ enum syscall_verdict sigwait_call(VexGuestAMD64State *guest)
 	return SYSCALL_WAIT;
 }
 
-/* Whether waitid() of the kernel would wait. */
+/* Whether the kernel's waitid() would wait. */
 static Bool no_child_yet(Int type, Int id, Int options)
 {
 	vki_siginfo_t info = {0};
@@ -285,10 +288,10 @@ static Bool child_may_come(const VexGuestAMD64State *guest, Int nr)
 }
 
 /**
- * sigwait_child_there() - would a thread's wait for a child be over?
- * @t: the thread; it waits for something that is tried
+ * sigwait_child_there() - may the call of a thread that waits by trying succeed now?
+ * @t: the thread; its wait is WAIT_TRY
  *
- * Return: True if so, and of other calls.
+ * Return: False if it waits for a child process and no such child has ended.
  */
 Bool sigwait_child_there(const struct vthread *t)
 {
@@ -298,7 +301,7 @@ Bool sigwait_child_there(const struct vthread *t)
 }
 
 /**
- * sigwait_child_call() - wait4 and waitid.
+ * sigwait_child_call() - wait4(2) and waitid(2).
  * @guest: registers of the running thread
  *
  * Return: what to do with the call.
@@ -315,7 +318,10 @@ enum syscall_verdict sigwait_child_call(VexGuestAMD64State *guest)
 		return SYSCALL_REAL;
 	}
 	wait_begin(guest, WAIT_TRY, 0, 0);
-	/* It waits even if a child has ended by now: when one does, real time decides. */
+	/*
+	 * The thread waits even if a child has ended: in another run the child may end later, as
+	 * real time decides that.
+	 */
 	if (!again)
 		wait_poke(current_tid, account_now());
 	return SYSCALL_WAIT;

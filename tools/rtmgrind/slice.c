@@ -22,16 +22,18 @@
 #include "txn.h"
 #include "vthread.h"
 
-/* Longest slice, instructions: valgrind polls for signals between two. */
+/* Longest slice, instructions: Valgrind polls for signals between two slices. Chosen. */
 #define SLICE_MAX 100000
-/* Outside the region of interest threads run ahead so many times further. */
+/* Outside the region of interest a thread runs ahead this many times further. Chosen. */
 #define SLOPPY_FACTOR 50
 /*
- * A thread that fights for lines with others runs ahead only so far, on average; a thread that
- * has not done so for that many slices runs ahead as far as it is told.
+ * A thread that had to wait for a line of another core in one of its last MEETING_SLICES slices
+ * runs ahead of the others by this number of instructions on average, or by --quantum if that is
+ * smaller. Chosen.
  */
 #define MEETING_QUANTUM 20
 #define MEETING_SLICES 16
+
 /* Decides the lengths of slices. */
 static struct rng lengths;
 
@@ -42,7 +44,7 @@ void slice_init(void)
 }
 
 /**
- * slice_stop() - let others run before the next block.
+ * slice_stop() - end the running slice before the next block.
  * @guest: registers of the running thread
  */
 void slice_stop(VexGuestAMD64State *guest)
@@ -50,7 +52,7 @@ void slice_stop(VexGuestAMD64State *guest)
 	guest->host_EvC_COUNTER = 0;
 }
 
-/* In the middle of a block, in a helper: others run first. */
+/* Lets other threads run in the middle of a block, in a helper that generated code has called. */
 static void leave_block(void)
 {
 	ThreadId me = current_tid;
@@ -70,10 +72,10 @@ static void leave_block(void)
 }
 
 /**
- * slice_wait_turn() - let all others run up to the running thread's clock, in the middle of a block.
+ * slice_wait_turn() - let all others run up to the running thread's clock, even inside a block.
  *
- * Does not return if they abort the thread's transaction. A thread that ran
- * ahead of the others would else see, and change, what lies in their future.
+ * A thread that is ahead of the others would else see, and change, what is in their future. Does
+ * not return if another thread aborts the running thread's transaction.
  */
 void slice_wait_turn(void)
 {
@@ -83,9 +85,9 @@ void slice_wait_turn(void)
 }
 
 /**
- * slice_park() - let others run until one of them calls slice_unpark().
+ * slice_park() - let others run, in the middle of a block, until one of them calls slice_unpark().
  *
- * Like slice_wait_turn() otherwise.
+ * Does not return if another thread aborts the running thread's transaction.
  */
 void slice_park(void)
 {
@@ -95,9 +97,9 @@ void slice_park(void)
 }
 
 /**
- * slice_unpark() - a parked thread can go on.
- * @tid: the thread
- * @at: virtual time from which it can
+ * slice_unpark() - let a parked thread go on.
+ * @tid: the thread; nothing happens if it is not parked
+ * @at: virtual time from which it can go on
  */
 void slice_unpark(ThreadId tid, Long at)
 {
@@ -114,7 +116,10 @@ void slice_unpark(ThreadId tid, Long at)
 		account_cut(t->clock);
 }
 
-/* Instructions that the thread may execute now; @lead receives those until another is behind. */
+/*
+ * The length of a slice, instructions. @lead receives the first of these, during which no other
+ * thread has a smaller clock.
+ */
 static Long slice_length(ThreadId me, Long *lead)
 {
 	struct vthread *t = &vthreads[me];
@@ -127,7 +132,7 @@ static Long slice_length(ThreadId me, Long *lead)
 			quantum = MEETING_QUANTUM;
 	}
 	*lead = 0;
-	/* Only to look again; real time may decide how often, so no random number. */
+	/* The thread only retries its call. No random number: real time may decide how often. */
 	if (t->state == VT_WAITING)
 		return 1;
 	if (!turn_next(me, True, &key))
@@ -153,7 +158,7 @@ void slice_begin(ThreadId me)
 	rest = account_insns(rest > 0 ? rest : 1, length);
 	if (rest < length && cores_wanted(me))
 		length = rest;
-	/* A timer that expires ends it too. */
+	/* The slice also ends where a timer expires. */
 	length = account_insns(timers_slice(me, NS_PER_SECOND), length);
 	account_give(length, lead);
 	t->state = VT_RUNNING;
@@ -161,7 +166,7 @@ void slice_begin(ThreadId me)
 }
 
 /**
- * slice_end() - the running thread's slice ends: its time is entered into the books.
+ * slice_end() - the running thread's slice ends: add its time to the thread's clock.
  * @me: the thread
  */
 void slice_end(ThreadId me)
@@ -171,8 +176,10 @@ void slice_end(ThreadId me)
 	Bool any = account_end(t);
 
 	txn_tick(me, before, t->clock);
-	/* Valgrind waits for threads that end by yielding: then nobody may stay the smallest. How
-	 * often one that waits looks, real time may decide.
+	/*
+	 * Valgrind yields in a loop until threads have ended: without progress of its clock such a
+	 * thread would remain the one with the smallest. A waiting thread's clock must not advance,
+	 * as real time may decide how often it retries.
 	 */
 	if (!any && !t->wait.kind)
 		t->clock += opt.quantum;

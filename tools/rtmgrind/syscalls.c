@@ -2,10 +2,12 @@
 /*
  * syscalls.c - what happens at a system call.
  *
- * syscall_enter() is called from generated code in front of every one. It
- * answers the call itself (clocks, futexes), makes the thread wait in front
- * of it, or leaves it to valgrind; then nobody else runs until it is over,
- * unless it is one that may wait for the outside.
+ * Generated code calls syscall_enter() in front of each system call. It answers the call itself
+ * (clocks, futexes), makes the thread wait in front of it, or leaves it to Valgrind. While Valgrind
+ * carries out a call no other thread runs, unless the call may wait for an event from outside the
+ * process.
+ *
+ * Must never let a thread wait in the kernel for another thread of the process.
  */
 #include "syscalls.h"
 #include "pub_tool_aspacemgr.h"
@@ -40,8 +42,10 @@
 /* fcntl's F_OFD_SETLKW (include/uapi/asm-generic/fcntl.h) */
 #define OFD_SETLKW 38
 
-/* Calls that interrupt every core of the process, and so abort all transactions: they change
- * mappings (the others' translation buffers must forget them) or copy the memory.
+/*
+ * Whether a call interrupts all cores that execute threads of the process, and so aborts all
+ * transactions: it changes mappings, which must leave the translation buffers of the other cores,
+ * or copies the memory.
  */
 static Bool interrupts_all(Int nr, const VexGuestAMD64State *guest)
 {
@@ -127,8 +131,8 @@ static enum syscall_verdict dispatch(VexGuestAMD64State *guest)
 }
 
 /**
- * syscall_enter() - a thread is about to make a system call.
- * @guest: its registers
+ * syscall_enter() - the running thread is about to make a system call.
+ * @guest: registers of the thread
  *
  * Return: enum syscall_verdict.
  */
@@ -137,7 +141,7 @@ ULong syscall_enter(VexGuestAMD64State *guest)
 	Int nr = guest->guest_RAX;
 
 	current_vthread()->guest = guest;
-	/* The register is behind the instruction already. */
+	/* The instruction pointer is behind the instruction already. */
 	current_pc = guest->guest_RIP - SYSCALL_INSN_SIZE;
 	txn_abort_self(RTMGRIND_CAUSE_SYSCALL, nr);
 	if (txn_nr_open && interrupts_all(nr, guest))
@@ -155,7 +159,7 @@ ULong syscall_enter(VexGuestAMD64State *guest)
 	return dispatch(guest);
 }
 
-/* Whether a call that valgrind carries out may wait for something outside the process. */
+/* Whether a call that Valgrind carries out may wait for an event from outside the process. */
 static Bool waits_outside(UInt nr, const UWord *args)
 {
 	switch (nr) {
@@ -187,11 +191,11 @@ static Bool waits_outside(UInt nr, const UWord *args)
 }
 
 /**
- * syscall_pre() - valgrind is about to carry out a system call.
+ * syscall_pre() - Valgrind is about to carry out a system call.
  * @tid: the thread
- * @nr: the call
+ * @nr: number of the call
  * @args: its arguments
- * @nr_args: how many
+ * @nr_args: number of arguments
  */
 void syscall_pre(ThreadId tid, UInt nr, UWord *args, UInt nr_args)
 {
@@ -289,11 +293,11 @@ static void note_success(ThreadId tid, UInt nr, const UWord *args, Long result)
 }
 
 /**
- * syscall_post() - valgrind has carried out a system call.
+ * syscall_post() - Valgrind has carried out a system call.
  * @tid: the thread
- * @nr: the call
+ * @nr: number of the call
  * @args: its arguments
- * @nr_args: how many
+ * @nr_args: number of arguments
  * @res: its result
  */
 void syscall_post(ThreadId tid, UInt nr, UWord *args, UInt nr_args, SysRes res)

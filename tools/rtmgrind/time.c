@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * time.c - clocks and sleeps, answered from the running thread's virtual clock.
+ * time.c - clocks and sleeps, which are those of virtual time, and conversion to virtual time.
  *
- * Every run begins at the same moment, so that programs that print or hash
- * the time do the same each time. Must never look at the host's clock.
+ * Each run begins at the same date, so that programs that print or hash the time do the same in
+ * each run. Must never read a clock of the host.
  */
 #include "time.h"
 #include "access.h"
@@ -15,27 +15,27 @@
 #include "vthread.h"
 #include "wait.h"
 
-/* The wall clock at the start: 14 November 2023, 22:13:20 UTC. */
+/* CLOCK_REALTIME at virtual time 0: 14 November 2023, 22:13:20 UTC. Chosen. */
 #define EPOCH_SECONDS 1700000000LL
-/* The monotonic clocks at the start: a machine that has been up a while. */
+/* CLOCK_MONOTONIC at virtual time 0: the time since the start of the machine. Chosen. */
 #define UPTIME_SECONDS 1000LL
-/* Cycles, and ns: what is further off never comes. May still be added to. */
+/* A deadline this far away, cycles or ns, never comes. Sums of two such numbers do not overflow. */
 #define FOR_EVER (1LL << 61)
 
-/* The latest time that a clock has shown to any thread, cycles. */
+/* The latest time that a clock has shown to a thread, cycles. */
 static Long shown;
 
 #define CLOCK_PROCESS_CPU 2
 #define CLOCK_THREAD_CPU 3
-/* In the number of a clock of processor time (include/linux/posix-timers.h). */
+/* Bits in the number of a clock of processor time (include/linux/posix-timers.h). */
 #define CLOCK_SCHED 2
 #define CLOCK_OF_THREAD 4
 
 /**
  * time_base() - what a clock showed at virtual time 0.
- * @clock: its number
+ * @clock: number of the clock
  *
- * Return: seconds; -1 if it is not one of ours.
+ * Return: seconds; -1 if the clock is not simulated.
  */
 Long time_base(Int clock)
 {
@@ -52,8 +52,8 @@ Long time_base(Int clock)
 }
 
 /**
- * time_cpu_cycles() - processor time used.
- * @process: by all threads of the process rather than by the running one
+ * time_cpu_cycles() - the processor time of the running thread or of the process.
+ * @process: True: the sum of all threads
  *
  * Return: cycles.
  */
@@ -70,8 +70,9 @@ Long time_cpu_cycles(Bool process)
 }
 
 /*
- * Threads run ahead of each other by up to a slice. A thread that reads the time after another
- * one, and because of what that did, must not be shown an earlier one: so nobody is.
+ * Reads the clock of the running thread, but never shows an earlier time than a clock has shown to
+ * another thread. Threads run ahead of each other by up to a slice: if the other thread wakes this
+ * one after it has read the time, this one must not read an earlier time.
  */
 static Long time_shown(void)
 {
@@ -82,11 +83,11 @@ static Long time_shown(void)
 }
 
 /**
- * time_after() - when a time from now on has passed.
- * @cycles: how long
+ * time_after() - the deadline of a timeout that begins now.
+ * @cycles: the timeout; with 0 the deadline is now
  *
- * Return: virtual time, counted from what the thread has last been shown; 0 never. No time has
- * passed now.
+ * Return: virtual time, 0 never. A timeout begins at the time that a clock last showed the running
+ * thread, if that is later than its own clock.
  */
 Long time_after(Long cycles)
 {
@@ -100,7 +101,7 @@ Long time_after(Long cycles)
 }
 
 /**
- * time_ns() - nanoseconds, rounded up as a deadline is that must not come too soon.
+ * time_ns() - convert virtual time to nanoseconds, rounded up.
  * @cycles: virtual time
  *
  * Return: ns.
@@ -114,10 +115,10 @@ Long time_ns(Long cycles)
 
 /**
  * time_cpu_clock() - is a clock one of processor time?
- * @clock: its number; those of other threads hold their ids (clock_getcpuclockid(3))
- * @tid: receives whose: a thread, 0 the process
+ * @clock: number of the clock; it has the id of the thread or process (clock_getcpuclockid(3))
+ * @tid: receives the thread whose processor time it is, 0 for the whole process
  *
- * Return: False if it is not, or not one of this process.
+ * Return: False if it is another clock, or one of another process.
  */
 Bool time_cpu_clock(Int clock, ThreadId *tid)
 {
@@ -139,8 +140,8 @@ Bool time_cpu_clock(Int clock, ThreadId *tid)
 }
 
 /**
- * time_cpu() - processor time used.
- * @tid: by a thread, 0 by all of the process
+ * time_cpu() - the processor time of a thread or of the process.
+ * @tid: the thread, 0: the sum of all threads
  *
  * Return: cycles.
  */
@@ -159,11 +160,11 @@ static Long clock_ns(Int clock)
 }
 
 /**
- * time_cycles() - convert to virtual time.
- * @seconds: how long
- * @ns: and so long more
+ * time_cycles() - convert a time to cycles.
+ * @seconds: the seconds of the time
+ * @ns: the nanoseconds that are added to these
  *
- * Return: cycles; FOR_EVER for a time that neither cycles nor nanoseconds can count.
+ * Return: cycles; FOR_EVER if the time is too long to be counted in cycles or in nanoseconds.
  */
 Long time_cycles(ULong seconds, ULong ns)
 {
@@ -175,10 +176,10 @@ Long time_cycles(ULong seconds, ULong ns)
 }
 
 /**
- * time_never() - a deadline, of a time.
- * @cycles: virtual time
+ * time_never() - turn a virtual time into a deadline.
+ * @cycles: the time
  *
- * Return: the same; 0, which means never, if it is out of reach.
+ * Return: @cycles; 0, which means never, if it is FOR_EVER or more.
  */
 Long time_never(Long cycles)
 {
@@ -186,11 +187,11 @@ Long time_never(Long cycles)
 }
 
 /**
- * time_saturated_ns() - seconds and nanoseconds as nanoseconds.
+ * time_saturated_ns() - convert seconds and nanoseconds to nanoseconds.
  * @seconds: not negative
- * @ns: less than a second's
+ * @ns: less than NS_PER_SECOND
  *
- * Return: ns; FOR_EVER for more than that.
+ * Return: ns, at most FOR_EVER.
  */
 Long time_saturated_ns(Long seconds, Long ns)
 {
@@ -203,10 +204,10 @@ static Bool valid(const struct vki_timespec *ts)
 }
 
 /**
- * time_valid_spec() - may a timer be set so?
- * @spec: its value and interval
+ * time_valid_spec() - are the arguments of a timer valid?
+ * @spec: value and interval
  *
- * Return: False if the kernel would refuse it.
+ * Return: False if the kernel would refuse them.
  */
 Bool time_valid_spec(const struct vki_itimerspec *spec)
 {
@@ -222,9 +223,9 @@ static Bool read_timespec(Addr timespec, struct vki_timespec *ts)
 }
 
 /**
- * time_read_timeout() - read a struct timespec that says how long.
- * @timespec: in guest memory
- * @deadline: receives the virtual time at which it has passed, 0 never
+ * time_read_timeout() - read a relative timeout.
+ * @timespec: address of a struct timespec in guest memory
+ * @deadline: receives the virtual time at which it is over, 0 never
  *
  * Return: False if it is not readable or not valid.
  */
@@ -239,10 +240,10 @@ Bool time_read_timeout(Addr timespec, Long *deadline)
 }
 
 /**
- * time_read_deadline() - read a struct timespec that says until when.
- * @clock: the clock it refers to
- * @timespec: in guest memory
- * @deadline: receives the virtual time, 0 never
+ * time_read_deadline() - read an absolute timeout.
+ * @clock: number of the clock that it refers to
+ * @timespec: address of a struct timespec in guest memory
+ * @deadline: receives the virtual time of the timeout, 0 never
  *
  * Return: False if it is not readable or not valid.
  */
@@ -253,7 +254,7 @@ Bool time_read_deadline(Int clock, Addr timespec, Long *deadline)
 
 	if (base <= 0 || !read_timespec(timespec, &ts))
 		return False;
-	/* What is over was over at 1: 0 means never. */
+	/* A date in the past becomes 1, as 0 means never. */
 	*deadline = ts.tv_sec < base ? 1 : time_cycles(ts.tv_sec - base, ts.tv_nsec);
 	if (*deadline >= FOR_EVER)
 		*deadline = 0;
@@ -315,14 +316,14 @@ static enum syscall_verdict sleep_call(VexGuestAMD64State *guest)
 	Long deadline = 0;
 
 	if (wait_again(guest)) {
-		/* It sleeps on; the deadline is known. */
+		/* The thread goes on sleeping; its deadline is known. */
 	} else if (absolute) {
 		if (!time_read_deadline(guest->guest_RDI, timespec, &deadline))
 			return SYSCALL_REAL;
 	} else {
 		if (!time_read_timeout(timespec, &deadline))
 			return SYSCALL_REAL;
-		/* A sleep of 0 is a sleep of 1: it waits for the others. */
+		/* A sleep of 0 ns lasts 1 cycle, so that other threads run. */
 		deadline += deadline == time_after(0);
 	}
 	if (absolute && !wait_again(guest) && deadline && deadline <= account_now())
@@ -331,7 +332,7 @@ static enum syscall_verdict sleep_call(VexGuestAMD64State *guest)
 	return SYSCALL_WAIT;
 }
 
-/* sched_yield(): whoever else is ready comes first. */
+/* sched_yield(): the thread gives up its time slice, and lets threads behind it run first. */
 static enum syscall_verdict yield_call(VexGuestAMD64State *guest)
 {
 	charge(opt.quantum);

@@ -2,7 +2,7 @@
 /*
  * time.h - clocks, sleeps, and conversion to virtual time; see time.c.
  *
- * Must never show the time of the host.
+ * Must never read a clock of the host.
  */
 #ifndef RTMGRIND_TIME_H
 #define RTMGRIND_TIME_H

@@ -2,10 +2,10 @@
 /*
  * timerfd.c - timers that are file descriptors, in virtual time.
  *
- * The kernel's descriptor is real, so that it can be polled, put into an epoll set, duplicated and
- * closed, but its timer is only used as a switch: disarmed the descriptor is not readable, armed
- * for the next nanosecond it is. How often it expired is counted here. Must never let the kernel
- * decide when.
+ * The descriptor is the kernel's, so that it can be polled, added to an epoll set, duplicated and
+ * closed. Its timer in the kernel is used only to make the descriptor readable: it is armed for
+ * the next nanosecond when the virtual timer expires, and is disarmed otherwise. The number of
+ * expiries is counted here. Must never let the kernel decide when a timer expires.
  */
 #include "timerfd.h"
 #include "account.h"
@@ -18,20 +18,20 @@
 #include "wait.h"
 
 #define POLL_IN 1
-/* Longest wait for the kernel to make a descriptor readable that is due, ns. */
+/* Longest wait for the kernel to make a descriptor readable whose timer is armed, ns. Chosen. */
 #define SWITCH_NS NS_PER_SECOND
-/* Kernel's, missing from valgrind's headers (include/uapi/asm-generic/fcntl.h). */
+/* F_DUPFD_CLOEXEC, missing from Valgrind's headers (include/uapi/asm-generic/fcntl.h). */
 #define DUPFD_CLOEXEC 1030
-/* Epoll sets inside of epoll sets that are looked into; the kernel allows as many. */
+/* Depth of epoll sets inside each other that are searched; the kernel allows no more. */
 #define MAX_DEPTH 5
 
 /**
  * struct timerfd - one timer.
- * @refs: descriptors that name it
- * @fd: one of them
- * @clock: clock id it was made with
- * @alarm: when
- * @ticks: expiries that nobody has read
+ * @refs: number of descriptors that refer to it
+ * @fd: one of these
+ * @clock: number of the clock that it was made with
+ * @alarm: its next expiry
+ * @ticks: expiries since the last read
  */
 struct timerfd {
 	UInt refs;
@@ -41,7 +41,7 @@ struct timerfd {
 	ULong ticks;
 };
 
-/* By descriptor. */
+/* Indexed by descriptor, of nr_timerfds entries; NULL for other descriptors. */
 static struct timerfd **timerfds;
 static Int nr_timerfds;
 
@@ -50,7 +50,7 @@ static struct timerfd *find(Int fd)
 	return fd >= 0 && fd < nr_timerfds ? timerfds[fd] : NULL;
 }
 
-/* A timer may have several descriptors: is this the one it is looked at by? */
+/* The timer if @fd is the one of its descriptors that timerfd.fd names, else NULL. */
 static struct timerfd *first_of(Int fd)
 {
 	struct timerfd *t = find(fd);
@@ -92,10 +92,10 @@ static void enter(Int fd, struct timerfd *t)
 }
 
 /**
- * timerfd_note() - a system call succeeded that may make or close descriptors.
- * @nr: the call
+ * timerfd_note() - a system call succeeded, which may have made or closed descriptors.
+ * @nr: number of the call
  * @args: its arguments
- * @result: of it
+ * @result: its result
  */
 void timerfd_note(UInt nr, const UWord *args, Long result)
 {
@@ -127,7 +127,7 @@ void timerfd_note(UInt nr, const UWord *args, Long result)
 	}
 }
 
-/* Lets the descriptor be readable, or not. */
+/* Makes the descriptors of a timer readable, or not readable. */
 static void set_readable(const struct timerfd *t, Bool readable)
 {
 	struct vki_itimerspec spec = {{0, 0}, {0, readable}};
@@ -139,7 +139,7 @@ static void set_readable(const struct timerfd *t, Bool readable)
 }
 
 /**
- * timerfd_next() - when the next of them expires.
+ * timerfd_next() - the next expiry of all these timers.
  *
  * Return: virtual time, 0 never.
  */
@@ -159,7 +159,7 @@ Long timerfd_next(void)
 }
 
 /**
- * timerfd_expire() - make those readable that have expired, and let waiters look.
+ * timerfd_expire() - make expired timers readable, and let threads that wait for them retry.
  * @now: virtual time
  */
 void timerfd_expire(Long now)
@@ -178,14 +178,14 @@ void timerfd_expire(Long now)
 	}
 }
 
-/* Whether all that an epoll set contains are timers, as the kernel lists it. */
+/* Whether an epoll set has only timers as members, according to the kernel's list of these. */
 static Bool only_timers(Int epoll, Int depth)
 {
 	HChar name[64], info[4096], *at;
 	Bool only = True;
 
 	VG_(sprintf)(name, "/proc/self/fdinfo/%d", epoll);
-	/* A set that does not fit in contains others, most likely. */
+	/* A list that fills the buffer is cut off; such a long one most likely has others, too. */
 	if (host_read_file(name, info, sizeof(info)) == sizeof(info) - 1)
 		return False;
 	at = VG_(strstr)(info, "\ntfd:");
@@ -200,11 +200,11 @@ static Bool only_timers(Int epoll, Int depth)
 }
 
 /**
- * timerfd_outside() - may something outside the process make one of these ready?
+ * timerfd_outside() - may an event from outside the process make a descriptor ready?
  * @fds: descriptors that a thread waits for
- * @nr: how many
+ * @nr: number of descriptors
  *
- * Return: False if they are all timers, or epoll sets of timers.
+ * Return: False if all are timers, or epoll sets of timers.
  */
 Bool timerfd_outside(const struct vki_pollfd *fds, UInt nr)
 {
@@ -217,11 +217,11 @@ Bool timerfd_outside(const struct vki_pollfd *fds, UInt nr)
 }
 
 /**
- * timerfd_read() - read() of a timer.
+ * timerfd_read() - read(2) of a timer.
  * @guest: registers of the running thread
  * @verdict: receives what to do with the call
  *
- * Return: False if the descriptor is none.
+ * Return: False if the call is another one, or the descriptor is no timer.
  */
 Bool timerfd_read(VexGuestAMD64State *guest, enum syscall_verdict *verdict)
 {
@@ -263,7 +263,7 @@ static Long settime(VexGuestAMD64State *guest, struct timerfd *t)
 /**
  * timerfd_call() - system calls about timers that are descriptors.
  * @guest: registers of the running thread
- * @ours: set to False if the call is none of them
+ * @ours: set to False if the call is another one
  *
  * Return: what to do with the call.
  */

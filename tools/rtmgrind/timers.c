@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * timers.c - timers that send signals: alarm, setitimer, timer_create.
+ * timers.c - timers that send signals: alarm(2), setitimer(2), timer_create(2).
  *
- * The virtual clock decides when one expires, and slices end there. The signal is really sent,
- * to the process or to the host thread, between two slices; valgrind finds it when the receiver's
- * next slice begins (see sigwait.c), so it arrives at a place that the seed decides. Timers of
- * processor time count what threads ran in virtual time. Must never arm a timer of the host's,
- * but for a program that is about to be replaced by exec.
+ * A timer expires in virtual time, and a slice ends there. Its signal is sent through the host's
+ * kernel, to the process or to a host thread, between two slices. Valgrind polls for it when the
+ * receiver's next slice begins (see sigwait.c), so only the seed decides where it interrupts the
+ * program. The clock of a timer of processor time is the processor time in virtual cycles. Must
+ * never arm a timer of the host, except for a program that is about to be replaced by exec.
  */
 #include "timers.h"
 #include "account.h"
@@ -23,7 +23,7 @@
 
 enum { REAL, VIRTUAL, PROF, NR_ITIMERS };
 
-/* struct sigevent (include/uapi/asm-generic/siginfo.h); VKI_SIGEV_THREAD_ID is the fourth. */
+/* Values of sigev_notify (include/uapi/asm-generic/siginfo.h); Valgrind has SIGEV_THREAD_ID. */
 enum { SIGEV_SIGNAL, SIGEV_NONE };
 #define SI_TIMER (-2)
 #define SI_KERNEL 0x80
@@ -36,16 +36,16 @@ enum { SIGEV_SIGNAL, SIGEV_NONE };
  * struct timer - a timer that sends a signal.
  * @used: it exists
  * @cpu: its clock is processor time
- * @of: whose: a thread's, 0 the process's
- * @clock: clock id it was made with
- * @silent: SIGEV_NONE: it is only asked for the time
- * @lwp: thread the signal goes to, 0 the process
- * @signal: the signal
- * @value: what it carries
- * @alarm: when
- * @pending: the signal was sent, and nobody is known to have got it
- * @overrun: expiries since then
- * @last_overrun: those of the signal that was delivered last
+ * @of: the thread whose processor time it is, 0: the process
+ * @clock: number of the clock that it was made with
+ * @silent: SIGEV_NONE: it sends no signal, and the program reads the time that is left
+ * @lwp: Linux id of the thread that the signal is sent to, 0: the process
+ * @signal: number of the signal
+ * @value: data that the signal carries
+ * @alarm: its next expiry
+ * @pending: the signal was sent and not yet delivered
+ * @overrun: expiries since the signal was sent
+ * @last_overrun: @overrun of the signal that was delivered last
  */
 struct timer {
 	Bool used;
@@ -67,11 +67,11 @@ static struct timer first_timers[NR_ITIMERS] = {
 	[VIRTUAL] = {.used = True, .signal = SIGVTALRM, .cpu = True, .clock = 2},
 	[PROF] = {.used = True, .signal = SIGPROF, .cpu = True, .clock = 2},
 };
-/* The three of setitimer(), then those of timer_create(). */
+/* The three timers of setitimer(), then those of timer_create(). */
 static struct timer *timers = first_timers;
 static Int nr_timers = NR_ITIMERS;
 
-/* Cycles of processor time until it expires, at most 0 if it is due. */
+/* Cycles of processor time until a timer expires, at most 0 if it is due. */
 static Long cpu_left(const struct timer *t)
 {
 	return time_cycles(0, t->alarm.expiry) - time_cpu(t->of);
@@ -88,9 +88,9 @@ static Bool sends(const struct timer *t)
 }
 
 /**
- * timers_next() - when the next timer is to be looked at.
+ * timers_next() - the next virtual time at which timers_expire() must be called.
  *
- * Return: virtual time, 0 never. One of processor time counts when it is over.
+ * Return: virtual time, 0 never. A timer of processor time counts only once it is due, with 1.
  */
 Long timers_next(void)
 {
@@ -110,7 +110,7 @@ Long timers_next(void)
 }
 
 /**
- * timers_armed() - may a timer send a signal while nobody runs?
+ * timers_armed() - can a timer send a signal while no thread runs?
  *
  * Return: True if so.
  */
@@ -125,9 +125,9 @@ Bool timers_armed(void)
 }
 
 /**
- * timers_slice() - let a slice end where a timer expires.
- * @tid: the thread that gets it
- * @slice: cycles
+ * timers_slice() - shorten a slice to the next expiry of a timer.
+ * @tid: the thread whose slice it is
+ * @slice: length of the slice, cycles
  *
  * Return: cycles, at least 1 and no more than @slice.
  */
@@ -144,7 +144,7 @@ Long timers_slice(ThreadId tid, Long slice)
 	return slice > 0 ? slice : 1;
 }
 
-/* Whether the host still keeps the signal of @t for its receiver. */
+/* Whether the signal of a timer is still pending in the host's kernel. */
 static Bool still_pending(const struct timer *t)
 {
 	const HChar *field = t->lwp ? "\nSigPnd:" : "\nShdPnd:";
@@ -178,8 +178,8 @@ static void expire(struct timer *t, Long times, Long at)
 }
 
 /**
- * timers_expire() - between two slices: timers expire.
- * @now: virtual time, as timers_next() said
+ * timers_expire() - let timers expire, between two slices.
+ * @now: virtual time, the result of timers_next()
  */
 void timers_expire(Long now)
 {
@@ -198,8 +198,8 @@ void timers_expire(Long now)
 }
 
 /**
- * timers_delivered() - a signal is about to reach the program.
- * @info: what comes with it; that of a timer is completed
+ * timers_delivered() - a signal is about to be delivered to the program.
+ * @info: what the program is told about it; completed if a timer sent it
  */
 void timers_delivered(vki_siginfo_t *info)
 {
@@ -218,7 +218,7 @@ void timers_delivered(vki_siginfo_t *info)
 }
 
 /**
- * timers_thread_exits() - a thread ends, and with it what only it could notice.
+ * timers_thread_exits() - disarm the timers of a thread that ends.
  * @tid: the thread
  */
 void timers_thread_exits(ThreadId tid)
@@ -230,7 +230,7 @@ void timers_thread_exits(ThreadId tid)
 			t->alarm.expiry = 0;
 }
 
-/** timers_forked() - this is a child process: it has none of its parent's timers. */
+/** timers_forked() - this is a child process, which does not inherit its parent's timers. */
 void timers_forked(void)
 {
 	Int i;
@@ -242,7 +242,7 @@ void timers_forked(void)
 	}
 }
 
-/* Of the host: the value of the interval timer, and what it was. */
+/* Sets the interval timer of the host; @old receives what it was. */
 static void host_itimer(const struct vki_itimerval *value, struct vki_itimerval *old)
 {
 	host_syscall(__NR_setitimer, REAL, (Long)value, (Long)old, 0, 0, 0);
@@ -254,7 +254,7 @@ static void to_itimerval(const struct vki_itimerspec *spec, struct vki_itimerval
 	value->it_value.tv_usec = spec->it_value.tv_nsec / 1000;
 	value->it_interval.tv_sec = spec->it_interval.tv_sec;
 	value->it_interval.tv_usec = spec->it_interval.tv_nsec / 1000;
-	/* What is armed has never nothing left. */
+	/* A value of 0 would mean that the timer is not armed. */
 	if (spec->it_value.tv_nsec && !value->it_value.tv_sec && !value->it_value.tv_usec)
 		value->it_value.tv_usec = 1;
 }
@@ -270,9 +270,8 @@ static Bool from_itimerval(const struct vki_itimerval *value, struct vki_itimers
 }
 
 /**
- * timers_exec() - a program is replaced by another one, which keeps its alarm: the host has it
- * in between.
- * @begins: False if that failed
+ * timers_exec() - pass the alarm on to the program that exec replaces this one by.
+ * @begins: True before exec: the host's timer is armed; False after it has failed: disarmed
  */
 void timers_exec(Bool begins)
 {
@@ -297,7 +296,7 @@ void timers_init(void)
 		alarm_set(&timers[REAL].alarm, &spec, 0, -1);
 }
 
-/* A timer was set: its expiries before that count no longer. */
+/* Forgets the expiries of a timer from before it was set. */
 static void restart(struct timer *t)
 {
 	t->pending = False;
@@ -309,7 +308,7 @@ static void set_timer(VexGuestAMD64State *guest, struct timer *t, const struct v
 {
 	alarm_set(&t->alarm, spec, now_of(t), -1);
 	restart(t);
-	/* The running slice may be longer than that. */
+	/* The running slice may end after the expiry. */
 	slice_stop(guest);
 }
 
@@ -320,7 +319,7 @@ static enum syscall_verdict alarm_call(VexGuestAMD64State *guest)
 
 	alarm_get(&t->alarm, now_of(t), &left);
 	set_timer(guest, t, &spec);
-	/* Half a second counts as one, and so does less if it is all: alarm_setitimer(). */
+	/* Rounded as in the kernel's alarm_setitimer(): to nearest, but never to 0. */
 	return guest_answer(guest, left.it_value.tv_sec +
 				     (left.it_value.tv_nsec >= NS_PER_SECOND / 2 ||
 				      (left.it_value.tv_nsec && !left.it_value.tv_sec)));
@@ -414,7 +413,7 @@ static enum syscall_verdict gettime(VexGuestAMD64State *guest, struct timer *t)
 /**
  * timers_call() - system calls about timers that send signals.
  * @guest: registers of the running thread
- * @ours: set to False if the call is none of them
+ * @ours: set to False if the call is another one
  *
  * Return: what to do with the call.
  */

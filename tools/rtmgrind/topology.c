@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * topology.c - how the simulated machine describes itself: CPUID's leaves about
- * processors and caches, and the kernel's files about them.
+ * topology.c - how the simulated machine describes itself: the leaves of CPUID about processors and
+ * caches, and the kernel's files about processors.
  *
- * Only machines with caches have leaves of their own; the others show what
- * valgrind does. Must never disagree with model.h about who shares what.
+ * On a machine without caches CPUID has Valgrind's own leaves. Must never disagree with model.h
+ * about which hardware threads share a core, a cache or a socket.
  */
 #include "topology.h"
 #include "model.h"
@@ -17,7 +17,7 @@
 #define LEVEL_SMT 1
 #define LEVEL_CORE 2
 
-/* Bits that number so many things. */
+/* Number of bits in which @nr things can be numbered. */
 static UInt bits_for(Long nr)
 {
 	UInt bits = 0;
@@ -48,8 +48,8 @@ static UInt socket_bits(void)
 }
 
 /*
- * The x2APIC id: socket, domain, core and thread, each in bits of its own, so
- * that whoever shares something has the upper bits in common.
+ * The x2APIC id: the numbers of socket, domain, core and hardware thread, each in bits of its own,
+ * so that processors that share a part of the machine have the upper bits in common.
  */
 static UInt apic_id(Int cpu)
 {
@@ -68,7 +68,7 @@ static void set_registers(VexGuestAMD64State *guest, UInt a, UInt b, UInt c, UIn
 	guest->guest_RDX = d;
 }
 
-/* Leaf 1: ids in a socket, a power of two, and the id itself as far as 8 bits go. */
+/* Leaf 1: number of ids in a socket, a power of two, and the lower 8 bits of the processor's id. */
 static void leaf_basic(VexGuestAMD64State *guest, Int cpu)
 {
 	UInt ids = 1u << socket_bits();
@@ -79,7 +79,7 @@ static void leaf_basic(VexGuestAMD64State *guest, Int cpu)
 		guest->guest_RDX |= LEAF1_EDX_HTT;
 }
 
-/* Leaf 4: the caches. There are none of instructions. */
+/* Leaf 4: the caches. The simulated machine has no instruction caches. */
 static void leaf_caches(VexGuestAMD64State *guest, UInt subleaf)
 {
 	const struct {
@@ -98,7 +98,7 @@ static void leaf_caches(VexGuestAMD64State *guest, UInt subleaf)
 		set_registers(guest, 0, 0, 0, 0);
 		return;
 	}
-	/* There are 6 bits for the number of cores, and 10 for that of ways. */
+	/* The field for the number of cores has 6 bits, that for the number of ways 10. */
 	set_registers(guest,
 		      caches[subleaf].type | (subleaf + 1) << 5 | CACHE_SELF_INITIALISING |
 			      ((1u << caches[subleaf].shared_bits) - 1) << 14 |
@@ -107,7 +107,7 @@ static void leaf_caches(VexGuestAMD64State *guest, UInt subleaf)
 		      caches[subleaf].kib * 1024 / LINE_SIZE / caches[subleaf].ways - 1, 0);
 }
 
-/* Leaf 0BH: threads of a core, then of a socket. */
+/* Leaf 0BH: the hardware threads of a core, then those of a socket. */
 static void leaf_topology(VexGuestAMD64State *guest, UInt subleaf, Int cpu)
 {
 	UInt id = apic_id(cpu);
@@ -124,9 +124,9 @@ static void leaf_topology(VexGuestAMD64State *guest, UInt subleaf, Int cpu)
 /**
  * topology_cpuid() - correct CPUID's answer.
  * @guest: registers of the running thread
- * @leaf: what was asked
- * @subleaf: likewise
- * @cpu: the processor that answers
+ * @leaf: EAX before the instruction
+ * @subleaf: ECX before the instruction
+ * @cpu: the processor that executes it
  */
 void topology_cpuid(VexGuestAMD64State *guest, UInt leaf, UInt subleaf, Int cpu)
 {
@@ -150,10 +150,10 @@ void topology_cpuid(VexGuestAMD64State *guest, UInt leaf, UInt subleaf, Int cpu)
 }
 
 /**
- * topology_list() - write numbers of processors as the kernel lists them.
- * @text: receives the list, a line
- * @has: is the processor in it?
- * @what: passed to @has
+ * topology_list() - write numbers of processors in the kernel's form.
+ * @text: receives the list, such as "0-3,8", and a newline
+ * @has: tells whether a processor is in the list
+ * @what: second argument of @has
  *
  * Return: length of the text.
  */
@@ -185,7 +185,7 @@ static Bool in_socket(Int cpu, Long other)
 	return model_socket(cpu) == model_socket(other);
 }
 
-/* Core's number inside its socket. */
+/* The number of a processor's core inside its socket. */
 static Int core_id(Int cpu)
 {
 	return model_core(cpu) % cores_of_socket();
@@ -197,7 +197,7 @@ static Int core_id(Int cpu)
  * @cpu: N
  * @text: receives its text, at most 8192 bytes
  *
- * Return: length of the text, 0 if it is none of ours.
+ * Return: length of the text, 0 if the file is not simulated.
  */
 SizeT topology_file(const HChar *name, Int cpu, HChar *text)
 {
@@ -214,7 +214,7 @@ SizeT topology_file(const HChar *name, Int cpu, HChar *text)
 	return 0;
 }
 
-/* A line of /proc/cpuinfo that is about one processor. */
+/* Whether a line of /proc/cpuinfo has another number than the host's; @value receives it. */
 static Bool replace_cpuinfo(const HChar *line, Int cpu, Long *value)
 {
 	const struct {
@@ -242,11 +242,11 @@ static Bool replace_cpuinfo(const HChar *line, Int cpu, Long *value)
 
 /**
  * topology_cpuinfo() - /proc/cpuinfo.
- * @text: receives it, at most as long as @host for each processor, and CPUINFO_ADDED
- * @host: what the host says of its first processor
+ * @text: receives it: for each processor at most the length of @host and CPUINFO_ADDED bytes
+ * @host: the host's /proc/cpuinfo, of which the first processor is used
  *
- * Of that, everything stays that is not about numbers of processors: the
- * program runs instructions of the host.
+ * Everything in that stays, as the program runs instructions of the host, except the numbers of
+ * processors and their clock.
  *
  * Return: length of the text.
  */

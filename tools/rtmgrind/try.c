@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * try.c - system calls that wait for what the kernel alone knows: locks of files, queues of
+ * try.c - system calls that wait for events that only the kernel knows: locks of files, queues of
  * messages, System V semaphores.
  *
- * The thread makes such a call in a form that does not wait, and where the kernel says that it
- * would have waited, stands in front of it and tries again: when others have made system calls,
- * now and then while they run, and in short intervals of real time while nobody can. So timeouts
- * and timers are those of virtual time. No date of the program's reaches the kernel, where it would
- * be long past.
+ * The thread makes such a call in a form that does not wait. If the kernel's error tells that the
+ * call would have waited, the thread stays in front of it and tries again: when another thread has
+ * made a system call, at intervals of virtual time while others run, and at intervals of real time
+ * while none can. So timeouts and timers are those of virtual time. No absolute timeout of the
+ * program reaches the kernel, whose clocks are ahead of virtual time.
  *
  * Must never change what the program sees of its registers.
  */
@@ -22,15 +22,16 @@
 /* flock(2), fcntl(2), msgop(2) */
 #define LOCK_NB 4
 #define IPC_NOWAIT 04000
-/* fcntl's F_OFD_SETLKW (include/uapi/asm-generic/fcntl.h); each of its kind has its own without
- * waiting just below.
+/*
+ * F_OFD_SETLKW of fcntl() (include/uapi/asm-generic/fcntl.h). The command of the same kind that
+ * does not wait has the number below, as with F_SETLKW.
  */
 #define OFD_SETLKW 38
 /* include/uapi/asm-generic/errno.h, errno-base.h */
 #define VKI_ENOMSG 42
 #define VKI_ETIMEDOUT 110
 
-/* As a timeout: no time at all; as a date: long past. */
+/* A timeout of 0 if it is relative, one in the past if it is absolute. */
 static const struct vki_timespec no_time;
 
 /* struct sembuf (include/uapi/linux/sem.h) */
@@ -41,13 +42,13 @@ struct operation {
 };
 
 /**
- * struct form - how a call does not wait.
- * @nr: the call
- * @tried_as: the call that is made
+ * struct form - the form of a call that does not wait.
+ * @nr: number of the call
+ * @tried_as: number of the call that is made instead
  * @arg: number of the argument that is changed, from 1
- * @or: set in it
- * @no_time: @arg is a timeout: the shortest
- * @error: what the call says then where it would have waited
+ * @or: bits that are set in @arg
+ * @no_time: @arg is a timeout, which becomes no_time
+ * @error: error of the changed call if the call would have waited
  */
 static const struct form {
 	Int nr;
@@ -88,7 +89,7 @@ static ULong *argument(VexGuestAMD64State *guest, UInt arg)
 	}
 }
 
-/* Whether one of the semaphore operations of a call is not to wait: then all are not. */
+/* Whether semaphore operations may wait: none of them does if one has IPC_NOWAIT. */
 static Bool operations_wait(Addr operations, UWord nr)
 {
 	const struct operation *op = (const struct operation *)operations;
@@ -113,7 +114,7 @@ static Bool may_wait(VexGuestAMD64State *guest, const struct form *form)
 	return !(arg & form->or);
 }
 
-/* The deadline of a call that has a timeout. False if it is not valid. */
+/* Reads the virtual deadline of a call, 0 none. Return: False if its timeout is not valid. */
 static Bool read_deadline(VexGuestAMD64State *guest, const struct form *form, Long *deadline)
 {
 	Addr timeout = form->no_time && form->nr != __NR_semop ? *argument(guest, form->arg) : 0;
@@ -134,7 +135,7 @@ static ULong tried_argument(const struct form *form, ULong arg)
 }
 
 /**
- * try_call() - a call that may wait for what the kernel alone knows.
+ * try_call() - a call that may wait for an event that only the kernel knows.
  * @guest: registers of the running thread
  *
  * Return: what to do with the call.
@@ -150,7 +151,7 @@ enum syscall_verdict try_call(VexGuestAMD64State *guest)
 		slice_stop(guest);
 		return SYSCALL_WAIT;
 	}
-	/* The kernel says what is wrong with a timeout. */
+	/* An invalid timeout: the kernel returns the error. */
 	if (!wait_again(guest) &&
 	    (!may_wait(guest, form) || !read_deadline(guest, form, &deadline) ||
 	     (!deadline && wait_kernel_may())))
@@ -165,11 +166,11 @@ enum syscall_verdict try_call(VexGuestAMD64State *guest)
 }
 
 /**
- * try_over() - valgrind has carried out a system call, which may have been such a try.
- * @t: the thread, which runs
- * @error: of the call, 0 none
+ * try_over() - Valgrind has carried out a system call, which may have been such a try.
+ * @t: the running thread
+ * @error: error of the call, 0 none
  *
- * Return: False if it would have waited; then the thread stands in front of it.
+ * Return: False if the call would have waited; then the thread stays in front of it.
  */
 Bool try_over(struct vthread *t, Int error)
 {
@@ -183,7 +184,7 @@ Bool try_over(struct vthread *t, Int error)
 	if (error != form->error) {
 		wait_cancel(current_tid);
 	} else if (t->try_deadline && t->try_deadline <= account_now()) {
-		/* What the kernel says is what it says after a timeout. */
+		/* The error of the try is the one that the call has after a timeout. */
 		wait_cancel(current_tid);
 	} else {
 		guest->guest_RAX = t->try_nr;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * try.h - system calls that wait for what only the kernel knows; see try.c.
+ * try.h - system calls that wait for events that only the kernel knows; see try.c.
  *
  * Must never change what the program sees of its registers.
  */

@@ -2,9 +2,8 @@
 /*
  * turn.c - which thread comes next: the one with the smallest virtual clock.
  *
- * A waiting thread counts with the time at which it has something to do. Called
- * with the scheduler's guard held; must never look at real time but through
- * idle_due().
+ * A waiting thread counts with the virtual time at which its deadline comes or it retries its call.
+ * Called with the scheduler's guard held. Must never depend on real time except by idle_due().
  */
 #include "turn.h"
 #include "contention.h"
@@ -15,8 +14,9 @@
 #include "vthread.h"
 #include "wait.h"
 
-/* The waiting thread that is to wait for the outside on behalf of all: one with descriptors
- * if there is one. 0 if nobody waits.
+/*
+ * The thread that idles, which means to wait in real time on behalf of all: one that waits for
+ * descriptors if there is one, else any that waits, 0 none.
  */
 static ThreadId choose_idler(void)
 {
@@ -33,7 +33,7 @@ static ThreadId choose_idler(void)
 	return idler;
 }
 
-/* When the thread could run next, if it may: @busy says that somebody is ready. */
+/* The virtual time at which a thread can run next, -1 never; @busy: a thread is ready. */
 static Long turn_key(ThreadId tid, Bool busy)
 {
 	const struct vthread *t = &vthreads[tid];
@@ -48,10 +48,10 @@ static Long turn_key(ThreadId tid, Bool busy)
 }
 
 /**
- * turn_next() - the thread that could run first.
- * @except: one that is left out, 0 none
- * @busy: somebody is ready
- * @key: receives the virtual time at which it could, -1 if there is none
+ * turn_next() - find the thread that can run first.
+ * @except: a thread that does not count, 0 none
+ * @busy: a thread is ready
+ * @key: receives the virtual time at which it can run, -1 if there is none
  *
  * Return: the thread, 0 none.
  */
@@ -77,7 +77,7 @@ static Bool anybody_ready(void)
 	Bool ready = False;
 
 	for (tid = 1; tid < vthread_end; tid++) {
-		/* A thread that is told to end must come and see that, whatever it waits for. */
+		/* A thread that Valgrind wants to end must run to notice that, even if it waits. */
 		if (vthreads[tid].parked && VG_(is_exiting)(tid))
 			contention_cancel(tid);
 		if (vthreads[tid].state == VT_WAITING && VG_(is_exiting)(tid)) {
@@ -90,10 +90,10 @@ static Bool anybody_ready(void)
 }
 
 /**
- * turn_pick() - whose turn is it?
- * @idle: receives whether it is the thread's turn only to wait for the outside
+ * turn_pick() - choose the thread that runs next.
+ * @idle: receives whether no thread can run, so that the chosen one has to idle
  *
- * Return: the thread, 0 nobody: then the next that arrives asks again.
+ * Return: the thread, 0 none: then the next thread that wants the big lock chooses again.
  */
 ThreadId turn_pick(Bool *idle)
 {

@@ -2,12 +2,11 @@
 /*
  * txn.c - transactions: begin, commit, abort.
  *
- * A transaction writes memory in place and keeps the old contents of each
- * line; the registers are copied at XBEGIN. Who aborts whom is in access.c;
- * the victim is parked between two translated blocks, so the aggressor can put
- * back its memory and registers on the spot.
+ * A transaction writes memory in place and saves the old contents of each line; the registers are
+ * copied at XBEGIN. access.c decides which transactions an access aborts. The victim does not run
+ * then, so the thread that aborts it restores the victim's memory and registers at once.
  *
- * Must never leave a line with an owner whose transaction is over.
+ * Must never leave a line in a set of a transaction that is over.
  */
 #include "txn.h"
 #include "pub_tool_machine.h"
@@ -34,7 +33,7 @@ struct rng txn_rng;
 static Bool noise;
 
 /**
- * txn_init() - prepare for threads.
+ * txn_init() - prepare, once the options are known.
  * @nr_threads: ThreadIds are below this
  */
 void txn_init(UInt nr_threads)
@@ -45,14 +44,14 @@ void txn_init(UInt nr_threads)
 	noise = opt.abort_from_start;
 }
 
-/** txn_noise_start() - spurious aborts and timer ticks may happen from now on. */
+/** txn_noise_start() - let spurious aborts and timer interrupts happen from now on. */
 void txn_noise_start(void)
 {
 	noise = True;
 }
 
 /**
- * txn_open() - is the thread in a transaction?
+ * txn_open() - is a thread in a transaction?
  * @tid: the thread
  *
  * Return: True if it is.
@@ -62,7 +61,7 @@ Bool txn_open(ThreadId tid)
 	return txns[tid] && txns[tid]->depth;
 }
 
-/* Ends the transaction; if @undo its writes never happened. */
+/* Ends a transaction; with @undo its writes are undone. */
 static void drop_lines(ThreadId tid, struct txn *txn, Bool undo)
 {
 	while (txn->nr_touches) {
@@ -71,7 +70,7 @@ static void drop_lines(ThreadId tid, struct txn *txn, Bool undo)
 
 		*txn_chain(txn, line->addr) = 0;
 		if (line->writer == tid) {
-			/* Unchanged lines are left alone: their page may have become read-only. */
+			/* An unchanged line is not written: its page may have become read-only. */
 			if (undo && VG_(memcmp)(memory, line->old, LINE_SIZE))
 				VG_(memcpy)(memory, line->old, LINE_SIZE);
 			if (undo)
@@ -109,9 +108,9 @@ static UInt status_of(const struct txn *txn, enum rtmgrind_cause cause, UInt cod
 }
 
 /**
- * txn_rollback() - put a thread back to its XBEGIN.
- * @tid: the thread, running or parked between two blocks
- * @info: what is known of the abort
+ * txn_rollback() - abort a thread's transaction: set the thread back to its XBEGIN.
+ * @tid: the thread, running or not
+ * @info: the fields of the abort record that the caller knows
  * @code: operand of XABORT if that is the cause
  */
 void txn_rollback(ThreadId tid, const struct rtmgrind_abort *info, UInt code)
@@ -125,7 +124,7 @@ void txn_rollback(ThreadId tid, const struct rtmgrind_abort *info, UInt code)
 	*last = *info;
 	last->status = status_of(txn, info->cause, code);
 	last->own_pc = tid == current_tid ? current_pc : VG_(get_IP)(tid);
-	/* The other's stack explains a conflict, and this one was not doing anything wrong. */
+	/* A conflict is explained by the stack of the other thread, not by the victim's. */
 	if (opt.stacks && !last->nr_own && info->cause != RTMGRIND_CAUSE_CONFLICT)
 		last->nr_own = unwind_stack(tid, last->own_pc, False, last->own_frames,
 					    RTMGRIND_FRAMES);
@@ -143,15 +142,15 @@ void txn_rollback(ThreadId tid, const struct rtmgrind_abort *info, UInt code)
 	counters_abort(txn->hle, info->cause);
 	if (opt.trace)
 		VG_(umsg)("thread %u aborts: %s, status %#x, pc %#llx, line %#llx, other %#llx\n",
-			  tid, counters_cause_name(info->cause), last->status, last->own_pc, last->line,
-			  last->other_pc);
+			  tid, counters_cause_name(info->cause), last->status, last->own_pc,
+			  last->line, last->other_pc);
 
 	drop_lines(tid, txn, True);
 	contention_cancel(tid);
-	/* Behind the lines: what they restore of a lock is the thread's own value. */
+	/* After the lines, as these restore the thread's own value of an elided lock. */
 	if (txn->hle)
 		hle_rollback(tid);
-	/* The first two fields belong to valgrind's dispatcher and not to the guest. */
+	/* The first two fields belong to Valgrind's dispatcher and not to the guest. */
 	event_check[0] = txn->guest->host_EvC_FAILADDR;
 	event_check[1] = txn->guest->host_EvC_COUNTER;
 	*txn->guest = txn->saved;
@@ -168,7 +167,7 @@ void txn_rollback(ThreadId tid, const struct rtmgrind_abort *info, UInt code)
 
 /**
  * txn_abort_running() - abort the running thread's transaction; it goes on at its fallback.
- * @info: what is known of the abort
+ * @info: the fields of the abort record that the caller knows
  * @code: operand of XABORT if that is the cause
  */
 void __attribute__((noreturn)) txn_abort_running(const struct rtmgrind_abort *info, UInt code)
@@ -179,8 +178,8 @@ void __attribute__((noreturn)) txn_abort_running(const struct rtmgrind_abort *in
 
 /**
  * txn_abort_self() - abort the running thread's transaction, if one is open.
- * @cause: why
- * @syscall_nr: the system call if @cause is one, else -1
+ * @cause: the cause
+ * @syscall_nr: number of the system call that is the cause, else -1
  *
  * Called from generated code. Does not return if a transaction was open.
  */
@@ -218,9 +217,9 @@ void txn_abort_fault(Int signal, Addr addr)
 }
 
 /**
- * txn_abort_parked() - abort a transaction from outside generated code.
- * @tid: the thread, parked or being scheduled
- * @cause: why
+ * txn_abort_parked() - abort a thread's transaction, if one is open, from outside generated code.
+ * @tid: the thread, which does not execute generated code
+ * @cause: the cause
  */
 void txn_abort_parked(ThreadId tid, enum rtmgrind_cause cause)
 {
@@ -246,9 +245,9 @@ void txn_abort_faulted(ThreadId tid, Int signal, Addr addr)
 }
 
 /**
- * txn_abort_others() - abort every transaction but one thread's.
- * @tid: the thread that is spared
- * @cause: why
+ * txn_abort_others() - abort the transactions of all threads but one.
+ * @tid: the thread whose transaction stays open
+ * @cause: the cause
  */
 void txn_abort_others(ThreadId tid, enum rtmgrind_cause cause)
 {
@@ -260,7 +259,7 @@ void txn_abort_others(ThreadId tid, enum rtmgrind_cause cause)
 }
 
 /**
- * txn_forget() - a thread ends: undo its transaction, free what it has.
+ * txn_forget() - a thread ends: undo its transaction, and free its memory.
  * @tid: the thread
  */
 void txn_forget(ThreadId tid)
@@ -281,14 +280,14 @@ void txn_forget(ThreadId tid)
 }
 
 /**
- * txn_tick() - let the timer interrupt strike.
+ * txn_tick() - abort a thread's transaction if a timer interrupt of its core came in its slice.
  * @tid: the thread, between two blocks
  * @before: virtual time when its slice began
  * @after: virtual time now
  */
 void txn_tick(ThreadId tid, Long before, Long after)
 {
-	/* The cores' timers are spread over the period. */
+	/* The timers of the processors are spread evenly over the period. */
 	Long period = model.tick ? model_hz() / model.tick : 0;
 	Long phase = vthreads[tid].core * period / model_cpus();
 
@@ -297,8 +296,8 @@ void txn_tick(ThreadId tid, Long before, Long after)
 }
 
 /**
- * txn_spurious_point() - a new line, or the commit: let a spurious abort strike if one is due.
- * @txn: the running thread's transaction
+ * txn_spurious_point() - let a spurious abort happen if one is due.
+ * @txn: the running thread's transaction, which enters a new line or commits
  */
 void txn_spurious_point(struct txn *txn)
 {
@@ -306,13 +305,14 @@ void txn_spurious_point(struct txn *txn)
 		txn_abort_self(RTMGRIND_CAUSE_SPURIOUS, -1);
 }
 
-/* Begins the running thread's transaction, or one inside it. */
+/* Begins a transaction of the running thread, or a nested one. */
 static void begin(VexGuestAMD64State *guest, Addr fallback, Bool hle)
 {
 	struct txn *txn = txns[current_tid];
 
 	if (!txn)
-		txn = txns[current_tid] = VG_(calloc)("rtmgrind.txn", 1, sizeof(*txn) + model_l1_sets());
+		txn = txns[current_tid] = VG_(calloc)("rtmgrind.txn", 1,
+						      sizeof(*txn) + model_l1_sets());
 	if (txn->depth == RTM_NEST_MAX)
 		txn_abort_self(RTMGRIND_CAUSE_NEST, -1);
 	if (txn->depth++)
@@ -327,7 +327,7 @@ static void begin(VexGuestAMD64State *guest, Addr fallback, Bool hle)
 	txn->doomed = 0;
 	if (noise && in_region && opt.abort_rate &&
 	    (Long)(rng_next(&txn_rng) % 100) < opt.abort_rate)
-		/* Among the first lines: late enough to have something to undo. */
+		/* At one of the first 4 new lines, so that there can be writes to undo. */
 		txn->doomed = 1 + rng_next(&txn_rng) % 4;
 	txn_nr_open++;
 	account_track();
@@ -340,7 +340,7 @@ static void begin(VexGuestAMD64State *guest, Addr fallback, Bool hle)
 			  hle ? (ULong)fallback : current_pc);
 }
 
-/* An RTM instruction in an HLE region aborts that, and is executed again outside. */
+/* An RTM instruction in an HLE region aborts the region, and is executed again outside of it. */
 static void refuse_in_hle(void)
 {
 	if (!txn_open(current_tid) || !txns[current_tid]->hle)
@@ -352,10 +352,10 @@ static void refuse_in_hle(void)
 /**
  * txn_begin() - XBEGIN.
  * @guest: registers of the running thread
- * @fallback: where an abort goes to
- * @next: the instruction behind
+ * @fallback: address of the fallback
+ * @next: address of the instruction behind
  *
- * Return: address to go on at.
+ * Return: address of the next instruction to execute.
  */
 ULong txn_begin(VexGuestAMD64State *guest, ULong fallback, ULong next)
 {
@@ -366,16 +366,16 @@ ULong txn_begin(VexGuestAMD64State *guest, ULong fallback, ULong next)
 }
 
 /**
- * txn_begin_hle() - XACQUIRE outside of RTM.
- * @guest: registers of the running thread, as they are in front of it
- * @pc: the instruction
+ * txn_begin_hle() - XACQUIRE outside of an RTM transaction.
+ * @guest: registers of the running thread in front of the instruction
+ * @pc: address of the instruction
  */
 void txn_begin_hle(VexGuestAMD64State *guest, Addr pc)
 {
 	begin(guest, pc, True);
 }
 
-/** txn_commit() - the innermost transaction of the running thread ends; the outermost commits. */
+/** txn_commit() - end the running thread's innermost transaction, and commit if it is the last. */
 void txn_commit(void)
 {
 	struct txn *txn = txns[current_tid];
@@ -397,9 +397,9 @@ void txn_commit(void)
 
 /**
  * txn_end() - XEND.
- * @next: the instruction behind
+ * @next: address of the instruction behind
  *
- * Return: @next, or 0 outside a transaction, where XEND faults.
+ * Return: @next; 0 outside of a transaction, where XEND faults.
  */
 ULong txn_end(ULong next)
 {
@@ -411,7 +411,7 @@ ULong txn_end(ULong next)
 }
 
 /**
- * txn_xabort() - XABORT; a no-op outside transactions.
+ * txn_xabort() - XABORT, which has no effect outside of a transaction.
  * @code: its operand
  */
 void txn_xabort(ULong code)
@@ -426,7 +426,7 @@ void txn_xabort(ULong code)
 /**
  * txn_test() - XTEST.
  *
- * Return: the flags as in EFLAGS: ZF (bit 6) is set outside transactions.
+ * Return: the flags as in EFLAGS: ZF (bit 6) is set outside of a transaction.
  */
 ULong txn_test(void)
 {
@@ -435,11 +435,11 @@ ULong txn_test(void)
 
 /**
  * txn_last_abort() - answer RTMGRIND_LAST_ABORT.
- * @tid: the thread that asks
- * @record: struct rtmgrind_abort in guest memory
- * @size: its size there
+ * @tid: the thread that sends the request
+ * @record: address of a struct rtmgrind_abort in guest memory
+ * @size: size of the program's struct, bytes
  *
- * Return: True if there was an abort since the last question and @record was filled.
+ * Return: True if there was an abort since the last request and @record was filled.
  */
 Bool txn_last_abort(ThreadId tid, Addr record, SizeT size)
 {

@@ -2,8 +2,8 @@
 /*
  * txn.h - transactions: begin, commit, abort; see txn.c.
  *
- * What is in struct txn concerns txn.c, access.c and hle.c. Must never be read by what gives
- * threads their turns.
+ * The contents of struct txn are for txn.c, access.c and hle.c. Must never be read to decide which
+ * thread runs.
  */
 #ifndef RTMGRIND_TXN_H
 #define RTMGRIND_TXN_H
@@ -13,13 +13,13 @@
 #include "rng.h"
 
 /**
- * struct touch - a line of a transaction's read or write set.
+ * struct touch - a line in a transaction's read or write set.
  * @line: the line
- * @pc: instruction that touched it first
- * @addr: byte that it touched
+ * @pc: address of the instruction that touched it first
+ * @addr: first byte that this instruction touched
  * @read: bytes that were read, a bit each
- * @written: bytes that were written, 0 if it is in the read set only
- * @next: the next one of its chain, see struct txn; counts from 1
+ * @written: bytes that were written, a bit each; 0: the line is in the read set only
+ * @next: index + 1 in txn.touches of the next one in its chain, 0 none
  */
 struct touch {
 	struct line *line;
@@ -30,28 +30,28 @@ struct touch {
 	UInt next;
 };
 
-/* A power of two: few transactions touch more lines. */
+/* Hash chains of a transaction's lines, a power of two: few have more lines than this. Chosen. */
 #define NR_CHAINS 256
 
 /**
  * struct txn - the transaction of a thread.
- * @depth: nesting, 0 outside
+ * @depth: depth of nesting, 0: no transaction is open
  * @hle: XACQUIRE began it
- * @fallback: where XBEGIN's operand points; the XACQUIRE
+ * @fallback: address at which the thread goes on after an abort: XBEGIN's operand, or the XACQUIRE
  * @saved: registers at XBEGIN
- * @guest: the registers themselves
- * @touches: read and write set, in order
- * @chains: by line, the latest touch; they count from 1
- * @nr_touches: lines in both
- * @touches_room: room in @touches
- * @nr_read: lines read
- * @nr_written: lines written
- * @nr_beyond: times that a line it had read left the first-level cache
- * @doomed: new lines and commits left before a spurious abort, 0 none is due
+ * @guest: the thread's registers
+ * @touches: lines of the read and write set, in the order in which they were entered
+ * @chains: index + 1 in @touches of the last line of each hash chain, 0 none
+ * @nr_touches: number of @touches
+ * @touches_room: number of touches that @touches has room for
+ * @nr_read: lines in the read set
+ * @nr_written: lines in the write set
+ * @nr_beyond: times that a line of the read set has left the first-level cache
+ * @doomed: new lines, the commit included, until a spurious abort; 0: none will happen
  * @begun: virtual time of XBEGIN
- * @last: detail of the last abort
- * @last_valid: @last has not been asked for yet
- * @ways: lines written per set of the first-level cache
+ * @last: record of the last abort
+ * @last_valid: @last has not been requested yet
+ * @ways: number of lines of the write set in each set of the first-level cache
  */
 struct txn {
 	UInt depth;
@@ -73,11 +73,11 @@ struct txn {
 	UChar ways[];
 };
 
-/* Open transactions. Tracked code tests it once a block. */
+/* Number of open transactions. Tracked code tests it once in each block. */
 extern ULong txn_nr_open;
-/* Indexed by ThreadId; NULL for threads that never began one. */
+/* Indexed by ThreadId; NULL for a thread that has never begun a transaction. */
 extern struct txn **txns;
-/* What chance decides about transactions. */
+/* Random numbers for spurious aborts and for losses from the read set. */
 extern struct rng txn_rng;
 
 static inline UInt *txn_chain(struct txn *txn, Addr line_addr)
@@ -85,7 +85,7 @@ static inline UInt *txn_chain(struct txn *txn, Addr line_addr)
 	return &txn->chains[line_addr / LINE_SIZE % NR_CHAINS];
 }
 
-/* The transaction's touch of a line, NULL if it has not touched it. */
+/* The touch of a line by a transaction, NULL if the line is in none of its sets. */
 static inline struct touch *txn_touch(struct txn *txn, Addr line_addr)
 {
 	UInt i;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * unfriendly.c - does an instruction abort transactions? Answers from unfriendly.def.
+ * unfriendly.c - whether an instruction aborts transactions, according to unfriendly.def.
  *
- * Must never be asked about an instruction that was not decoded from guest memory.
+ * Must never be called for an instruction that was not decoded from guest memory.
  */
 #include "unfriendly.h"
 #include "decode.h"
 #include "model.h"
 
-/* What must follow the opcode: a kind, and from bit 8 on the field or byte it asks for. */
+/* What must follow the opcode: one of these kinds, and from bit 8 on the value of field or byte. */
 enum operand {
 	ANY = 0,
 	MEMORY = 1,
@@ -20,7 +20,7 @@ enum operand {
 #define SLASH(reg, kind) ((kind) | WITH_REG | (reg) << 8)
 #define EXACTLY(byte) (WITH_BYTE | (byte) << 8)
 
-/* Names that are no number of the model. */
+/* The switches of unfriendly.def: two that are constant, and numbers of the machine. */
 static const Long always = 1, never;
 #define SWITCH_ALWAYS (&always)
 #define SWITCH_NEVER (&never)
@@ -31,11 +31,11 @@ static const Long always = 1, never;
 
 /**
  * struct row - a line of unfriendly.def.
- * @map: table of the opcode
- * @prefixes: mandatory prefixes with which it is meant
- * @first: opcode
+ * @map: opcode map
+ * @prefixes: mandatory prefixes for which the line holds, as bits
+ * @first: first opcode
  * @last: last opcode
- * @active: not 0 if the instruction aborts
+ * @active: points to a number that is not 0 if the instruction aborts
  * @operand: see enum operand
  */
 static const struct row {
@@ -69,10 +69,10 @@ static Bool operand_fits(UInt operand, const struct decoded *insn)
 }
 
 /**
- * unfriendly_insn() - does an instruction abort every transaction?
+ * unfriendly_insn() - does an instruction abort every transaction on the simulated machine?
  * @insn: the instruction
  *
- * Return: True if it does on the chosen machine.
+ * Return: True if it does.
  */
 Bool unfriendly_insn(const struct decoded *insn)
 {

@@ -2,7 +2,7 @@
 /*
  * unfriendly.h - the instructions that abort a transaction; see unfriendly.c.
  *
- * Must never be asked about an instruction that was not decoded from guest memory.
+ * Must never be called for an instruction that was not decoded from guest memory.
  */
 #ifndef RTMGRIND_UNFRIENDLY_H
 #define RTMGRIND_UNFRIENDLY_H

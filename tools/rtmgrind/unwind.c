@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * unwind.c - the guest's stacks: from the registers of a thread to the functions it is in.
+ * unwind.c - the call stack of a guest thread, from its registers and the call frame information.
  *
  * Must never change anything the guest sees, nor virtual time.
  */
@@ -11,7 +11,7 @@
 #include "decode.h"
 #include "vthread.h"
 
-/* Places whose rows are known, direct-mapped. */
+/* Addresses whose call frame information is known, direct-mapped. Chosen. */
 #define NR_KNOWN 4096
 
 static struct {
@@ -21,10 +21,10 @@ static struct {
 	struct cfi_row row;
 } known[NR_KNOWN];
 
-/* Counts up when other code may lie where there was some. */
+/* Number of times that mappings have changed. A known address counts only in its own era. */
 static ULong era = 1;
 
-/** unwind_forget() - mappings have changed. */
+/** unwind_forget() - mappings have changed, so there may be other code at a known address. */
 void unwind_forget(void)
 {
 	era++;
@@ -43,10 +43,10 @@ static const struct cfi_row *row_of(Addr pc)
 }
 
 /**
- * struct stack - a stack on the way up.
- * @regs: the registers of the frame that is looked at
+ * struct stack - a stack that is being unwound.
+ * @regs: the registers of the present frame
  * @start: first byte of the mapping that the stack is in
- * @end: the last
+ * @end: last byte of that mapping
  */
 struct stack {
 	Addr regs[NR_CFI_REGS];
@@ -80,17 +80,17 @@ static Bool follow(const struct stack *stack, const struct cfi_place *place, Add
 	}
 }
 
-/* Goes on to the caller. Return: False if it is not known. */
+/* Goes on to the caller's frame. Return: False if that is not known. */
 static Bool ascend(struct stack *stack, const struct cfi_row *row)
 {
 	struct stack next = *stack;
 	Addr frame = 0;
 
-	/* Towards higher addresses only, so that it ends. */
+	/* The frame's address must increase, so that unwinding ends. */
 	if (!follow(stack, &row->frame, 0, &frame) || frame <= stack->regs[CFI_RSP] ||
 	    !follow(stack, &row->regs[CFI_RIP], frame, &next.regs[CFI_RIP]))
 		return False;
-	/* Without these the next frame may be known all the same. */
+	/* The next frame may be known even without these two registers. */
 	if (!follow(stack, &row->regs[CFI_RBP], frame, &next.regs[CFI_RBP]))
 		next.regs[CFI_RBP] = 0;
 	if (!follow(stack, &row->regs[CFI_RBX], frame, &next.regs[CFI_RBX]))
@@ -101,10 +101,10 @@ static Bool ascend(struct stack *stack, const struct cfi_row *row)
 }
 
 /**
- * unwind_insn_pushes() - is it an instruction that writes to the stack below where it points?
- * @pc: the instruction
+ * unwind_insn_pushes() - does an instruction push a word to the stack?
+ * @pc: address of the instruction
  *
- * Return: True for those that push and call.
+ * Return: True for pushes and calls.
  */
 Bool unwind_insn_pushes(Addr pc)
 {
@@ -127,10 +127,10 @@ Bool unwind_insn_pushes(Addr pc)
 }
 
 /**
- * unwind_stack() - the functions that a thread is in.
- * @tid: the thread, running or parked
- * @pc: the instruction it is at
- * @pushed: that has moved the stack pointer by one word already
+ * unwind_stack() - unwind the stack of a thread.
+ * @tid: the thread, running or not
+ * @pc: address of its present instruction
+ * @pushed: this instruction is a push or call that has moved the stack pointer by one word already
  * @frames: receives @pc, then return addresses
  * @max: room in @frames
  *
@@ -147,7 +147,7 @@ UInt unwind_stack(ThreadId tid, Addr pc, Bool pushed, ULong *frames, UInt max)
 	}};
 	const NSegment *segment = VG_(am_find_nsegment)(stack.regs[CFI_RSP]);
 	const struct cfi_row *row;
-	/* Behind a call, the place of the call itself counts. */
+	/* The call, and not the return address behind it, decides which information holds. */
 	UInt back = 0, nr = 0;
 
 	if (max)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * unwind.h - the guest's stacks; see unwind.c.
+ * unwind.h - the call stack of a guest thread; see unwind.c.
  *
  * Must never change anything that the guest sees, nor virtual time.
  */

@@ -2,7 +2,7 @@
 /*
  * vthread.c - the table of the simulated threads.
  *
- * Must never change the state of a thread that exists: vthread.h lists who does.
+ * Must never change the state of a thread that exists; vthread.h lists the functions that do.
  */
 #include "vthread.h"
 #include "fiber.h"

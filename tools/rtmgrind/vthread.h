@@ -2,7 +2,7 @@
 /*
  * vthread.h - the simulated thread: what every part keeps about a guest thread; see vthread.c.
  *
- * Must never be needed by code that the guest's threads do not concern, as caches and decoding.
+ * Must never be needed by code that does not depend on threads, such as caches and decoding.
  */
 #ifndef RTMGRIND_VTHREAD_H
 #define RTMGRIND_VTHREAD_H
@@ -12,38 +12,38 @@
 
 enum wait_kind {
 	WAIT_NONE,
-	WAIT_FUTEX,		/* for a wake of @addr */
+	WAIT_FUTEX,		/* for a wake-up of the futex at @addr */
 	WAIT_EXIT,		/* for the end of the thread whose id is @value */
 	WAIT_SLEEP,		/* for @deadline alone */
 	WAIT_FD,		/* for one of @fds */
 	WAIT_SIGNAL,		/* for a signal, or for @deadline */
-	WAIT_TRY,		/* for what only the kernel knows: the call is tried now and then */
+	WAIT_TRY,		/* for an event that only the kernel knows, see try.c */
 	WAIT_PI,		/* for the priority-inheriting lock at @addr */
 	NR_WAIT_KINDS
 };
 
 /**
- * struct wait - why a thread stands in front of a system call.
- * @kind: what it waits for
- * @syscall_nr: the call
- * @deadline: virtual time at which it gives up, 0 never
- * @at_deadline: result of the call then
- * @check_at: virtual time at which to look again because something happened, 0 none
- * @look_at: virtual time of the next routine look while others run (WAIT_FD, WAIT_TRY or
- *           @outside), 0 none
- * @outside: another process may end it
- * @woken: another process has
+ * struct wait - why a thread stands in front of a system call; see wait.c.
+ * @kind: what the thread waits for
+ * @syscall_nr: number of the call
+ * @deadline: virtual time at which the wait ends at the latest, 0 never
+ * @at_deadline: result of the call at @deadline
+ * @check_at: virtual time at which the thread retries the call because of an event, 0 none
+ * @look_at: virtual time at which the thread retries the call in any case while others run
+ *           (WAIT_FD, WAIT_TRY or @outside), 0 none
+ * @outside: another process may end the wait
+ * @woken: another process has ended the wait
  * @tried: the call was just tried, and would have waited
- * @addr: futex word
- * @mask: futex bit set
- * @value: futex value waited on
+ * @addr: address of the futex word
+ * @mask: bit set of the futex call
+ * @value: value of the futex word that the thread waits on
  * @requeue_to: priority-inheriting lock that FUTEX_CMP_REQUEUE_PI moves the waiter to, 0 none
- * @queued: order of arrival among futex waiters
- * @fds: descriptors, the thread's own array of room for @fds_room
- * @nr_fds: how many
- * @fds_room: see @fds
- * @masked: the call has a signal mask of its own, which holds now
- * @old_mask: the thread's mask before, and afterwards
+ * @queued: sequence number of the wait: the waiter with the smallest is woken first
+ * @fds: the descriptors
+ * @nr_fds: number of descriptors
+ * @fds_room: number of descriptors that @fds has room for
+ * @masked: the call has a signal mask of its own, which is set
+ * @old_mask: the thread's mask before the call, and after it
  */
 struct wait {
 	enum wait_kind kind;
@@ -96,52 +96,54 @@ struct wait {
  * anybody_ready() (turn.c).
  */
 enum vthread_state {
-	VT_FREE,		/* no thread */
-	VT_READY,		/* wants the big lock and a core */
-	VT_RUNNING,		/* has both */
-	VT_WAITING,		/* stands in front of a call that virtual time completes */
-	VT_KERNEL,		/* in a short system call: nobody runs until it is back */
-	VT_OUTSIDE,		/* in a call that waits for the outside: others run */
+	VT_FREE,		/* the entry is free: there is no such thread */
+	VT_READY,		/* the thread wants the big lock and a processor */
+	VT_RUNNING,		/* it has both */
+	VT_WAITING,		/* it waits in front of a call that is completed in virtual time */
+	VT_KERNEL,		/* it is in a short system call: no other thread runs meanwhile */
+	VT_OUTSIDE,		/* it is in a call that may wait for another process: others run */
 };
 
 /**
  * struct vthread - a guest thread as the simulated machine sees it.
  * @state: see above
- * @calling: VT_KERNEL or VT_OUTSIDE while valgrind carries out a system call, else VT_FREE
- * @exiting: the thread gives up the big lock for good next time
- * @lwp: Linux thread id, which is also what the guest sees; kept after the end of the
- *       thread until its host thread is gone
- * @stack: where on its stack its host thread was last seen, 0 not yet
- * @polled_calls: what had happened when it polled for signals last, see lwp.c
- * @polled_at: virtual time of that
- * @polled_home: the same, on its own host thread
- * @home: host processor + 1 that it is pinned to, 0 none
- * @turn: host futex word the host thread sleeps on
- * @fiber: where it goes on after it gave way
+ * @calling: VT_KERNEL or VT_OUTSIDE while Valgrind carries out a system call, else VT_FREE
+ * @exiting: the thread ends: it gives up the big lock for good next time
+ * @whole_slice: none of its CORE_SLICE blocks was used up when it entered generated code, see
+ *               core-hooks.c
+ * @in_block: it has stopped in the middle of a block, and must go on on the same core
+ * @parked: it has stopped until slice_unpark()
+ * @core: simulated processor that it has, a hardware thread; -1 none
  * @clock: virtual time, cycles since the start of the run
- * @rest: parts of a cycle beyond @clock, see account.c
- * @cpu: cycles it ran
- * @core: hardware thread it has, -1 none
- * @timeslice_end: virtual time from which it gives its core to a queued thread
- * @last_core: hardware thread it had last, -1 none
- * @affinity: bit set of those it may have, model_cpus() long; NULL all
- * @meetings: slices for which it stays close to the others, as it has dealt with them
- * @whole_slice: valgrind gave it a whole slice when it entered generated code last
- * @in_block: it waits in the middle of a block, and must go on on the same core
- * @parked: see slice_park()
- * @section: struct rtmgrind_section in guest memory, 0 none
- * @guest: its registers; known from its first system call or transaction on
- * @shown: the latest time a clock showed it, cycles
- * @wait: see struct wait
- * @ready: the system call that valgrind carries out next does not wait
- * @try_nr: the call that is being tried, 0 none, see try.c
- * @try_arg: the argument of it that was changed
- * @try_deadline: virtual time at which it gives up, 0 never
- * @frame_masked: the signal frame about to be made keeps @frame_mask
- * @frame_mask: the mask from before the call that the signal interrupts
+ * @rest: fraction of a cycle beyond @clock, see account.c
+ * @cpu: processor time, cycles
+ * @timeslice_end: virtual time from which it gives its processor to a thread that queues
+ * @turn: host futex word that the thread's home sleeps on; counts the times that the thread was
+ *        chosen to run
+ * @meetings: slices for which it must not run far ahead of the others, see slice.c
+ * @lwp: Linux thread id, which the guest sees, too; kept after the end of the thread until its host
+ *       thread has ended
+ * @home: host processor + 1 that its host thread is pinned to, 0 none
+ * @stack: an address on the stack of its host thread, 0 not known yet
+ * @polled_calls: number of events that may have sent a signal when it polled last, see lwp.c
+ * @polled_at: its clock when it polled last
+ * @polled_home: its clock when it polled at home last
+ * @fiber: where it goes on after it gave way
+ * @last_core: simulated processor that it had last, -1 none
+ * @section: address of a struct rtmgrind_section in guest memory, 0 none
+ * @affinity: bit set of the processors that it may have, model_cpus() bits; NULL all
+ * @guest: its registers, NULL before its first system call
+ * @shown: the latest time that a clock has shown it, cycles
+ * @wait: why it waits, see struct wait
+ * @ready: the system call that Valgrind carries out next will not wait
+ * @try_nr: number of the call that is being tried, 0 none; see try.c
+ * @try_arg: the program's value of the argument that the try has changed
+ * @try_deadline: virtual deadline of the call that is being tried, 0 none
+ * @frame_masked: the next signal frame must save @frame_mask
+ * @frame_mask: signal mask from before the call that the signal interrupts
  */
 struct vthread {
-	/* What is asked of every thread at each hand-over: one line of the host's cache. */
+	/* The fields that each hand-over reads of all threads share a line of the host's cache. */
 	enum vthread_state state;
 	enum vthread_state calling;
 	Bool exiting;
@@ -176,7 +178,7 @@ struct vthread {
 	vki_sigset_t frame_mask;
 };
 
-/* Indexed by ThreadId, of nr_vthreads entries; those in use are below vthread_end. */
+/* Indexed by ThreadId, with nr_vthreads entries; all that are in use are below vthread_end. */
 extern struct vthread *vthreads;
 extern UInt nr_vthreads;
 extern ThreadId vthread_end;

@@ -2,13 +2,13 @@
 /*
  * wait.c - threads that wait.
  *
- * A thread that waits stands in front of its system call. What it waits for
- * either completes the call on its behalf (a futex wake, the end of a sleep)
- * or lets it execute the call again (a descriptor that may be ready, a
- * signal that may be pending). So a thread can be looked after at any moment
- * and nothing is lost. What happens while all of them wait is in idle.c.
+ * A thread that waits stands in front of its system call. The event that it waits for either
+ * completes the call on its behalf (a futex wake-up, the end of a sleep) or lets it retry: the
+ * thread gets a slice, executes the call again, and waits on if the call still has to (a descriptor
+ * that may be ready, a signal that may be pending). So a thread can be given a slice at any time
+ * without harm. idle.c has what happens while all threads wait.
  *
- * Must never look at real time.
+ * Must never depend on real time.
  */
 #include "wait.h"
 #include "account.h"
@@ -21,7 +21,7 @@
 #include "timers.h"
 #include "vthread.h"
 
-/* Virtual time between two looks of a waiter at what the kernel alone knows, while others run. */
+/* Time after which a waiter for an event that only the kernel knows retries, cycles. Chosen. */
 #define LOOK_CYCLES 100000
 
 static UInt nr_waiters[NR_WAIT_KINDS];
@@ -29,9 +29,9 @@ static UInt nr_children;
 static ULong nr_queued;
 
 /**
- * wait_set_kind() - what a thread waits for changes.
- * @wait: the thread's
- * @kind: for what
+ * wait_set_kind() - change what a thread waits for.
+ * @wait: the wait of the thread
+ * @kind: what it waits for now
  */
 void wait_set_kind(struct wait *wait, enum wait_kind kind)
 {
@@ -41,10 +41,10 @@ void wait_set_kind(struct wait *wait, enum wait_kind kind)
 }
 
 /**
- * wait_again() - does the running thread stand in front of the call it waits in?
- * @guest: its registers
+ * wait_again() - does the running thread execute the call again that it waits in?
+ * @guest: registers of the thread
  *
- * Return: True if so; then its struct wait still holds.
+ * Return: True if so; then its struct wait is still valid.
  */
 Bool wait_again(VexGuestAMD64State *guest)
 {
@@ -57,10 +57,10 @@ Bool wait_again(VexGuestAMD64State *guest)
 
 /**
  * wait_begin() - make the running thread wait, or wait on.
- * @guest: its registers; it stands in front of a system call
- * @kind: for what
- * @deadline: virtual time at which it gives up, 0 never; ignored if it waits on
- * @at_deadline: result of the call then (not for WAIT_FD: the call looks for itself)
+ * @guest: registers of the thread, which stands in front of a system call
+ * @kind: what it waits for
+ * @deadline: virtual time at which the wait ends, 0 never; ignored if the thread waits on
+ * @at_deadline: result of the call at @deadline; not used for WAIT_FD, which retries then
  */
 void wait_begin(VexGuestAMD64State *guest, enum wait_kind kind, Long deadline, Long at_deadline)
 {
@@ -70,7 +70,7 @@ void wait_begin(VexGuestAMD64State *guest, enum wait_kind kind, Long deadline, L
 		wait->syscall_nr = guest->guest_RAX;
 		wait->deadline = deadline;
 		wait->queued = nr_queued++;
-		/* A signal that only this call lets in may be there already. */
+		/* A signal that only this call's mask lets in may be pending already. */
 		wait->check_at = kind == WAIT_SIGNAL || wait->masked ? account_now() : 0;
 	} else {
 		wait->check_at = 0;
@@ -81,7 +81,7 @@ void wait_begin(VexGuestAMD64State *guest, enum wait_kind kind, Long deadline, L
 	slice_stop(guest);
 }
 
-/** wait_outside() - another process may end what the running thread waits for: so it looks. */
+/** wait_outside() - another process may end the running thread's wait: it retries at intervals. */
 void wait_outside(void)
 {
 	struct wait *wait = &current_vthread()->wait;
@@ -91,8 +91,8 @@ void wait_outside(void)
 }
 
 /**
- * wait_fds() - room for the descriptors the running thread waits for.
- * @nr: how many
+ * wait_fds() - make room for the descriptors that the running thread waits for.
+ * @nr: number of descriptors
  *
  * Return: the array, to be filled.
  */
@@ -109,7 +109,7 @@ struct vki_pollfd *wait_fds(UInt nr)
 }
 
 /**
- * wait_cancel() - a thread no longer waits.
+ * wait_cancel() - end a thread's wait.
  * @tid: the thread
  */
 void wait_cancel(ThreadId tid)
@@ -139,10 +139,10 @@ enum syscall_verdict wait_answer(VexGuestAMD64State *guest, Long result)
 }
 
 /**
- * wait_complete() - finish the call a thread waits in.
+ * wait_complete() - finish the call that a thread waits in, on its behalf.
  * @tid: the thread
- * @result: of the call
- * @at: virtual time of that
+ * @result: result of the call
+ * @at: virtual time from which the thread can go on
  */
 void wait_complete(ThreadId tid, Long result, Long at)
 {
@@ -154,14 +154,14 @@ void wait_complete(ThreadId tid, Long result, Long at)
 		t->clock = at;
 	if (t->state == VT_WAITING) {
 		t->state = VT_READY;
-		/* The running thread was given a slice as if nobody else came. */
+		/* The running thread's slice was given as if this thread could not run. */
 		account_cut(t->clock);
 	}
 	wait_cancel(tid);
 }
 
 /**
- * wait_expire() - a waiting thread's deadline has come.
+ * wait_expire() - end a thread's wait at its deadline.
  * @tid: the thread
  */
 void wait_expire(ThreadId tid)
@@ -175,7 +175,7 @@ void wait_expire(ThreadId tid)
 }
 
 /**
- * wait_expired() - is the running thread's wait over its deadline?
+ * wait_expired() - has the deadline of the running thread's wait come?
  *
  * Return: True if so.
  */
@@ -187,9 +187,9 @@ Bool wait_expired(void)
 }
 
 /**
- * wait_key() - when a waiting thread has something to do.
+ * wait_key() - the virtual time at which a waiting thread retries or its deadline comes.
  * @t: the thread
- * @busy: other threads can run, so routine looks count
+ * @busy: other threads can run: wait.look_at counts
  *
  * Return: virtual time, -1 never.
  */
@@ -208,9 +208,9 @@ Long wait_key(const struct vthread *t, Bool busy)
 }
 
 /**
- * wait_poke() - let a waiting thread look for itself.
- * @tid: the thread; the one that idles on behalf of all waits, too, though it counts as running
- * @at: virtual time from when on
+ * wait_poke() - let a waiting thread retry.
+ * @tid: the thread; it may also be the one that idles, which waits though its state is VT_RUNNING
+ * @at: virtual time at which it retries
  */
 void wait_poke(ThreadId tid, Long at)
 {
@@ -221,9 +221,9 @@ void wait_poke(ThreadId tid, Long at)
 }
 
 /**
- * wait_poke_signalled_at() - a signal may be pending for threads that wait.
- * @lwp: Linux thread id of the receiver, 0 any
- * @at: virtual time from when on
+ * wait_poke_signalled_at() - let waiting threads retry that may receive a signal.
+ * @lwp: Linux thread id of the receiver, 0: any thread
+ * @at: virtual time at which they retry
  */
 void wait_poke_signalled_at(Int lwp, Long at)
 {
@@ -235,8 +235,8 @@ void wait_poke_signalled_at(Int lwp, Long at)
 }
 
 /**
- * wait_poke_signalled() - the running thread may have sent a signal.
- * @lwp: Linux thread id of the receiver, 0 any
+ * wait_poke_signalled() - the running thread may have sent a signal: let waiting threads retry.
+ * @lwp: Linux thread id of the receiver, 0: any thread
  */
 void wait_poke_signalled(Int lwp)
 {
@@ -244,8 +244,8 @@ void wait_poke_signalled(Int lwp)
 }
 
 /**
- * wait_poke_fds() - descriptors may be ready, and calls that were tried succeed.
- * @at: virtual time from when on
+ * wait_poke_fds() - let threads retry that wait for descriptors, or for what only the kernel knows.
+ * @at: virtual time at which they retry
  */
 void wait_poke_fds(Long at)
 {
@@ -258,7 +258,7 @@ void wait_poke_fds(Long at)
 			wait_poke(tid, at);
 }
 
-/** wait_fds_changed() - a system call may have done what other threads wait for. */
+/** wait_fds_changed() - a system call of the running thread may have made descriptors ready. */
 void wait_fds_changed(void)
 {
 	wait_poke_fds(account_now() + model.wakeup);
@@ -274,13 +274,13 @@ Bool wait_fd_waiters(void)
 	return nr_waiters[WAIT_FD] != 0;
 }
 
-/** wait_child_started() - a child process runs now. */
+/** wait_child_started() - the process has made a child process. */
 void wait_child_started(void)
 {
 	nr_children++;
 }
 
-/** wait_child_reaped() - a child process is gone. */
+/** wait_child_reaped() - the process has waited for a child process, which no longer exists. */
 void wait_child_reaped(void)
 {
 	if (nr_children)
@@ -288,9 +288,9 @@ void wait_child_reaped(void)
 }
 
 /**
- * wait_children() - are there child processes?
+ * wait_children() - has the process child processes?
  *
- * Return: True if so, also if they have ended and nobody has waited for them.
+ * Return: True if so, also if they have ended and have not been waited for.
  */
 Bool wait_children(void)
 {
@@ -298,8 +298,9 @@ Bool wait_children(void)
 }
 
 /**
- * wait_forked() - this is a child process: it has no children of its own, and of its parent's
- * threads only the one that runs. A wake-up must not go to one of the others.
+ * wait_forked() - this is a child process: it has no child processes, and no thread of it waits.
+ *
+ * A wake-up must not go to a thread of the parent.
  */
 void wait_forked(void)
 {
@@ -311,10 +312,9 @@ void wait_forked(void)
 }
 
 /**
- * wait_kernel_may() - may the kernel carry out a call that waits without a timeout?
+ * wait_kernel_may() - may the running thread wait in the kernel, in a call without a timeout?
  *
- * Return: True if nobody else could run, so that nobody is kept waiting, and no virtual timer is
- * to interrupt it.
+ * Return: True if the process has no other thread and no armed timer, so that neither is delayed.
  */
 Bool wait_kernel_may(void)
 {
