@@ -152,7 +152,7 @@ static int options_check(const struct options *opts, const struct index_ops *ops
 /* Insert the even keys in random order, which fills nodes as random inserts do. */
 static int load(struct index *index, struct index_thread *share, uint64_t preload)
 {
-	const struct tree_ops *tree = index->ops->tree;
+	const struct index_ops *ops = index->ops;
 	int err = 0;
 
 	for (uint64_t i = 0; i < preload && !err; i++) {
@@ -160,9 +160,9 @@ static int load(struct index *index, struct index_thread *share, uint64_t preloa
 
 		if (i % PROGRESS_KEYS == 0)
 			progress_show("loading", i, preload);
-		err = tree->reserve(index->tree, share);
+		err = ops->reserve(index, share);
 		if (!err)
-			tree->insert(index->tree, share, key, value_of(key, WRITER_LOAD, 0));
+			ops->load(index, share, key, value_of(key, WRITER_LOAD, 0));
 	}
 	progress_clear();
 	return err;

@@ -27,9 +27,9 @@ static bool look_up(struct worker *w, uint64_t key, uint64_t *value)
 	bool found;
 
 	if (likely(!w->footprint))
-		return index->ops->search(index, key, value);
+		return index->ops->search(index, w->share, key, value);
 	footprint_begin(w->footprint);
-	found = index->ops->search_counted(index, key, value, w->footprint);
+	found = index->ops->search_counted(index, w->share, key, value, w->footprint);
 	footprint_end(w->footprint);
 	return found;
 }
@@ -66,8 +66,10 @@ static int do_remove(struct worker *w, uint64_t key)
 {
 	struct index *index = w->run->index;
 	uint64_t value;
-	int err = journal_room(&w->journal);
+	int err = index->ops->reserve(index, w->share);
 
+	if (!err)
+		err = journal_room(&w->journal);
 	if (err || !index->ops->remove(index, w->share, key, &value))
 		return err;
 	w->hits[OP_remove]++;
@@ -97,7 +99,7 @@ static void do_scan(struct worker *w, uint64_t from)
 	struct index *index = w->run->index;
 	struct scan_result res;
 
-	index->ops->scan(index, from, w->run->scan_length, &res);
+	index->ops->scan(index, w->share, from, w->run->scan_length, &res);
 	w->hits[OP_scan] += !!res.nr;
 	w->sum += res.sum;
 	w->wrong += !scan_possible(w, from, &res);

@@ -65,7 +65,7 @@ static struct event act(struct index_thread *share, enum event_kind kind, uint64
 		event.took_place = ops->remove(index_, share, key, &event.value);
 		break;
 	case EVENT_search:
-		event.took_place = ops->search(index_, key, &event.value);
+		event.took_place = ops->search(index_, share, key, &event.value);
 		break;
 	}
 	event.end = tick();
@@ -121,7 +121,7 @@ static struct index_thread *load(void)
 	for (uint64_t i = 0; i < rounds; i++) {
 		if (!share || ops->reserve(index_, share))
 			die("out of memory");
-		ops->tree->insert(index_->tree, share, i * STRIDE, 1);
+		ops->load(index_, share, i * STRIDE, 1);
 	}
 	return share;
 }

@@ -63,6 +63,7 @@ static void step_remove(struct subject *s, unsigned int thread, uint64_t key)
 	struct entry *entry = model_find(&s->model, key);
 	uint64_t value = 0;
 
+	assert_int_equal(s->ops->reserve(s->index, s->shares[thread]), 0);
 	assert_int_equal(s->ops->remove(s->index, s->shares[thread], key, &value), entry != NULL);
 	if (entry) {
 		assert_int_equal(value, entry->value);
@@ -76,13 +77,14 @@ static void step_search(struct subject *s, uint64_t key)
 	const struct entry *entry = model_find(&s->model, key);
 	uint64_t value = 0, counted = 0;
 
-	assert_int_equal(s->ops->search(s->index, key, &value), entry != NULL);
+	assert_int_equal(s->ops->search(s->index, s->shares[0], key, &value), entry != NULL);
 	if (entry)
 		assert_int_equal(value, entry->value);
 	if (!s->ops->tree->search_counted)
 		return;
 	footprint_begin(&s->fp);
-	assert_int_equal(s->ops->search_counted(s->index, key, &counted, &s->fp), entry != NULL);
+	assert_int_equal(s->ops->search_counted(s->index, s->shares[0], key, &counted, &s->fp),
+			 entry != NULL);
 	footprint_end(&s->fp);
 	assert_int_equal(value, counted);
 	assert_true(s->fp.nr > 1);
@@ -94,7 +96,7 @@ static void step_scan(struct subject *s, uint64_t from, unsigned long limit)
 	uint64_t sum;
 	size_t nr = model_scan(&s->model, from, limit, &sum);
 
-	s->ops->scan(s->index, from, limit, &res);
+	s->ops->scan(s->index, s->shares[0], from, limit, &res);
 	assert_int_equal(res.nr, nr);
 	assert_int_equal(res.sum, sum);
 	if (nr)
