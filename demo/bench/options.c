@@ -204,8 +204,10 @@ int options_parse(struct options *opts, int argc, char **argv)
 	int c;
 
 	parser_init(&parser);
-	for (unsigned int i = 0; i < NR_OPTIONS; i++)
+	for (unsigned int i = 0; i < NR_OPTIONS; i++) {
 		opts->value[i] = rows[i].def;
+		opts->given[i] = false;
+	}
 	for (unsigned int i = 0; i < parser.nr; i++) {
 		longopts[i].name = parser.row[i]->name;
 		longopts[i].has_arg = parser.row[i]->type == OPTION_FLAG ? no_argument :
@@ -220,9 +222,12 @@ int options_parse(struct options *opts, int argc, char **argv)
 			complain(&parser, c, argv[optind - 1]);
 			return -EINVAL;
 		}
-		if (i >= NR_OPTIONS)
+		if (i >= NR_OPTIONS) {
 			parser.text[i] = optarg ? optarg : "";
-		else if (parse_one(&rows[i], optarg, &opts->value[i]))
+			continue;
+		}
+		opts->given[i] = true;
+		if (parse_one(&rows[i], optarg, &opts->value[i]))
 			return -EINVAL;
 	}
 	if (optind < argc) {
@@ -271,10 +276,16 @@ static void list(const struct option_row *table)
 			printf("%-10s %-10s %s\n", table->name, c->name, c->help);
 }
 
-/** options_list() - print the names that options take to stdout */
+/** options_list() - print the names that options take, and each index with its schemes */
 void options_list(void)
 {
+	char schemes[256];
+
 	list(rows);
+	for (unsigned int index = 0; index < NR_INDEXES; index++) {
+		schemes_allowed(schemes, sizeof(schemes), index, 1, true);
+		printf("%-10s %-10s %s\n", "variant", index_choices[index].name, schemes);
+	}
 	for (unsigned int index = 0; index < NR_INDEXES; index++)
 		list(index_options(index));
 }

@@ -34,6 +34,7 @@ enum option_id {
  * struct options - the values of a command line
  * @value: value of each row of options.def, which also has a name; see option.h
  * @of_index: value of each row of the options of the index
+ * @given: the option was on the command line
  */
 struct options {
 	union {
@@ -46,6 +47,7 @@ struct options {
 		};
 	};
 	uint64_t of_index[TREE_OPTIONS_MAX];
+	bool given[NR_OPTIONS];
 };
 
 int options_parse(struct options *opts, int argc, char **argv);

@@ -91,20 +91,46 @@ static void index_fields(struct fields *f, const struct options *opts)
 	}
 }
 
+static double bytes_per_entry(const struct tree_shape *shape)
+{
+	return shape->entries ? (double)shape->bytes / (double)shape->entries : 0;
+}
+
 static void setting_fields(struct fields *f, const struct options *opts)
 {
+	struct mix mix = mix_of(opts);
+
 	field_text(f, "index", index_choices[opts->index].name);
 	field_text(f, "scheme", scheme_choices[opts->scheme].name);
 	index_fields(f, opts);
 	field_number(f, "threads", opts->threads);
 	field(f, "pinned", "%s", opts->pin ? "true" : "false");
 	field_number(f, "preload", opts->preload);
+	field_number(f, "fill", opts->fill);
 	field_number(f, "warmup", opts->warmup);
-	field_number(f, "updates", opts->updates);
-	field_number(f, "deletes_percent", opts->deletes);
+	field(f, "updates", "%g", 100.0 * mix.share[OP_insert] / SHARES);
+	field(f, "deletes_percent", "%g", 100.0 * mix.share[OP_remove] / SHARES);
 	field_number(f, "scans_percent", opts->scans);
 	field_text(f, "keys", keys_choices[opts->keys].name);
 	field_number(f, "seed", opts->seed);
+}
+
+/* The size of the tree and what the scheme counted. */
+static void tree_fields(struct fields *f, const struct index_ops *ops, const struct outcome *out)
+{
+	const struct tree_shape *shape = &out->shape;
+
+	if (ops->tree->shape) {
+		grouped(f, "tree", "height", shape->height);
+		grouped(f, "tree", "leaves", shape->leaves);
+		grouped(f, "tree", "inner", shape->inner);
+		grouped(f, "tree", "entries", shape->entries);
+		field(f, "tree.bytes_per_entry", "%.2f", bytes_per_entry(shape));
+	}
+	if (ops->counts) {
+#define COUNT(id, help) grouped(f, "transactions", #id, out->counts.id);
+#include "../index/counts.def"
+	}
 }
 
 static void result_fields(struct fields *f, const struct outcome *out)
@@ -188,7 +214,7 @@ static void print_index_options(const struct options *opts)
 		if (rows[i].type == OPTION_CHOICE)
 			printf("%s%s %s", separator, rows[i].choices[value].name, rows[i].name);
 		else if (rows[i].type == OPTION_UINT)
-			printf("%s%" PRIu64 " %s", separator, value, rows[i].name);
+			printf("%s%s %" PRIu64, separator, rows[i].name, value);
 		else if (value)
 			printf("%s%s", separator, rows[i].words);
 		else
@@ -212,7 +238,24 @@ static void print_heading(const struct options *opts)
 		       "is as there\n", opts->preload, PRELOAD_PAPER / 1000000, PRELOAD_PAPER);
 }
 
-static void print_text(const struct options *opts, const struct outcome *out)
+static void print_tree(const struct index_ops *ops, const struct outcome *out)
+{
+	const struct tree_shape *shape = &out->shape;
+
+	if (ops->tree->shape)
+		printf("  %-10s %12u levels, %" PRIu64 " leaves, %" PRIu64
+		       " inner nodes, %.2f bytes an entry\n", "tree", shape->height, shape->leaves,
+		       shape->inner, bytes_per_entry(shape));
+	if (ops->counts) {
+#define COUNT(id, help)                                                                      \
+	if (out->counts.id)                                                                        \
+		printf("  %-10s %12" PRIu64 "  %s\n", #id, out->counts.id, help);
+#include "../index/counts.def"
+	}
+}
+
+static void print_text(const struct options *opts, const struct index_ops *ops,
+		       const struct outcome *out)
 {
 	static const char *const hit[NR_OPS] = {
 		[OP_search] = "found",
@@ -238,6 +281,7 @@ static void print_text(const struct options *opts, const struct outcome *out)
 		       "footprint",
 		       (double)out->footprint->total / (double)out->footprint->traversals,
 		       out->footprint->worst);
+	print_tree(ops, out);
 	printf("  %-10s %12.6f s\n  %-10s %12.0f operations/s\n  %-10s %12s\n", "time",
 	       out->seconds, "throughput", (double)out->ops / out->seconds, "check", out->check);
 }
@@ -245,17 +289,20 @@ static void print_text(const struct options *opts, const struct outcome *out)
 /**
  * output_print() - print the results of a run
  * @opts: the command line, which selects text, JSON or CSV
+ * @ops: the operations of the index
  * @out: the results
  */
-void output_print(const struct options *opts, const struct outcome *out)
+void output_print(const struct options *opts, const struct index_ops *ops,
+		  const struct outcome *out)
 {
 	struct fields fields = { .nr = 0 };
 
 	if (!opts->json && !opts->csv) {
-		print_text(opts, out);
+		print_text(opts, ops, out);
 		return;
 	}
 	setting_fields(&fields, opts);
+	tree_fields(&fields, ops, out);
 	result_fields(&fields, out);
 	(opts->json ? print_json : print_csv)(&fields);
 }

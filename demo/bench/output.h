@@ -20,6 +20,8 @@
  * @ops: number of operations of all kinds
  * @seconds: time from the start of the first thread to the end of the last one
  * @merge: result of merging the column data
+ * @shape: size of the tree after the run, if it knows it
+ * @counts: what the scheme counted, if it counts
  * @latency: durations of all threads' operations, NULL if they were not timed
  * @footprint: sums of all threads, NULL if cache lines were not counted
  * @check: "ok", or a description of the first fault
@@ -30,12 +32,15 @@ struct outcome {
 	uint64_t ops;
 	double seconds;
 	struct merge_result merge;
+	struct tree_shape shape;
+	struct counts counts;
 	struct histogram *latency;
 	struct footprint *footprint;
 	char check[CHECK_LEN];
 };
 
-void output_print(const struct options *opts, const struct outcome *out);
+void output_print(const struct options *opts, const struct index_ops *ops,
+		  const struct outcome *out);
 void progress_show(const char *what, uint64_t done, uint64_t all);
 void progress_clear(void);
 

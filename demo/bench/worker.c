@@ -18,7 +18,7 @@
 /* True if no operation deletes keys, so that each loaded key must be found. */
 static bool loaded_keys_stay(const struct worker *w)
 {
-	return !w->run->mix.percent[OP_remove];
+	return !w->run->mix.share[OP_remove];
 }
 
 static bool look_up(struct worker *w, uint64_t key, uint64_t *value)
@@ -66,7 +66,7 @@ static int do_remove(struct worker *w, uint64_t key)
 {
 	struct index *index = w->run->index;
 	uint64_t value;
-	int err = index->ops->reserve(index, w->share);
+	int err = index_reserve_remove(index, w->share);
 
 	if (!err)
 		err = journal_room(&w->journal);
@@ -132,15 +132,15 @@ static int do_next(struct worker *w, uint64_t serial)
 /**
  * likely_share() - number of operations of a kind that a stream rarely exceeds
  * @nr_ops: number of operations of all kinds
- * @percent: share of the kind in per cent
+ * @share: share of the kind, of SHARES
  *
  * Return: 17/16 of the mean, plus 64; 0 for a share of 0.
  */
-uint64_t likely_share(uint64_t nr_ops, unsigned int percent)
+uint64_t likely_share(uint64_t nr_ops, unsigned int share)
 {
-	uint64_t mean = nr_ops / 100 * percent + nr_ops % 100 * percent / 100;
+	uint64_t mean = nr_ops / SHARES * share + nr_ops % SHARES * share / SHARES;
 
-	return percent ? mean + mean / 16 + 64 : 0;
+	return share ? mean + mean / 16 + 64 : 0;
 }
 
 /**
@@ -161,8 +161,8 @@ int worker_init(struct worker *worker, struct run *run, unsigned int nr, uint64_
 		uint64_t nr_ops)
 {
 	uint64_t expected = nr_warmup + (run->duration_ns ? 0 : nr_ops);
-	uint64_t inserts = likely_share(expected, run->mix.percent[OP_insert]);
-	uint64_t removes = likely_share(expected, run->mix.percent[OP_remove]);
+	uint64_t inserts = likely_share(expected, run->mix.share[OP_insert]);
+	uint64_t removes = likely_share(expected, run->mix.share[OP_remove]);
 
 	*worker = (struct worker){ .run = run, .nr_warmup = nr_warmup, .nr_ops = nr_ops };
 	stream_init(&worker->stream, &run->mix, nr);
@@ -180,6 +180,8 @@ int worker_init(struct worker *worker, struct run *run, unsigned int nr, uint64_
 static void forget_warmup(struct worker *w)
 {
 	w->warmup_inserts = w->done[OP_insert];
+	if (w->run->ops->counts)
+		w->counts = *w->run->ops->counts(w->share);
 	for (unsigned int op = 0; op < NR_OPS; op++)
 		w->done[op] = w->hits[op] = 0;
 	if (w->footprint)
@@ -226,6 +228,9 @@ void *worker_main(void *worker)
 	w->start_ns = now_ns();
 	work(w, w->nr_warmup);
 	w->end_ns = now_ns();
+	/* Memory that other threads retire from now on need not wait for this thread. */
+	if (w->run->ops->idle)
+		w->run->ops->idle(w->run->index, w->share);
 	return NULL;
 }
 

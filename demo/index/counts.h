@@ -12,8 +12,21 @@
 
 /* struct counts - the counts of counts.def */
 struct counts {
-#define COUNT(id, name, help) uint64_t id;
+#define COUNT(id, help) uint64_t id;
 #include "counts.def"
 };
+
+/**
+ * counts_add() - add what a thread counted from a time on
+ * @to: receives the sums
+ * @now: the counts of the thread
+ * @then: the same at that time
+ */
+static inline void counts_add(struct counts *to, const struct counts *now,
+			      const struct counts *then)
+{
+#define COUNT(id, help) to->id += now->id - then->id;
+#include "counts.def"
+}
 
 #endif

@@ -34,14 +34,16 @@ struct index {
  * @search: true and the value if @key is present
  * @search_counted: search and record the cache lines; only if the tree has it
  * @insert: true if @key was absent and was inserted; after @reserve
- * @remove: true and the value if @key was present and was deleted; after @reserve
+ * @remove: true and the value if @key was present and was deleted; after @reserve_remove
  * @scan: visit up to @limit entries from the first key that is not below @from
  *
  * Optional, NULL if the scheme has no such operation:
+ * @reserve_remove: reserve the memory of one delete, as @reserve for an insert
  * @idle: the thread begins no operation until further notice, so that memory which other
  *	  threads retire need not wait for it
  * @counts: what the thread counted
- * @unusable: message if this machine cannot run the scheme, else NULL
+ * @unfit: message if the scheme does not run with these options or on this machine, else
+ *	   NULL; @why has room for it
  *
  * As many threads as the scheme allows may call @search, @search_counted, @insert,
  * @remove and @scan at the same time, each with its own share.
@@ -64,9 +66,24 @@ struct index_ops {
 	void (*scan)(struct index *index, struct index_thread *thread, uint64_t from,
 		     unsigned long limit, struct scan_result *res);
 
+	int (*reserve_remove)(struct index *index, struct index_thread *thread);
 	void (*idle)(struct index *index, struct index_thread *thread);
 	const struct counts *(*counts)(const struct index_thread *thread);
-	const char *(*unusable)(void);
+	const char *(*unfit)(const struct index_config *config, char *why, size_t len);
 };
+
+/**
+ * index_reserve_remove() - reserve the memory of one delete, if deletes need any
+ * @index: the index
+ * @thread: the calling thread's share
+ *
+ * Return: 0, or -ENOMEM with the index unchanged.
+ */
+static inline int index_reserve_remove(struct index *index, struct index_thread *thread)
+{
+	const struct index_ops *ops = index->ops;
+
+	return ops->reserve_remove ? ops->reserve_remove(index, thread) : 0;
+}
 
 #endif

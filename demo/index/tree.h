@@ -102,8 +102,8 @@ typedef int (*visit_fn)(void *ctx, uint64_t key, uint64_t value);
  * @attach: reserve memory for the expected inserts of a thread, whose number from 0 is
  *	    also the number of its core; NULL if out of memory
  * @detach: free that memory; nodes may have moved from and to other threads' memory
- * @reserve: reserve the memory of one insert or delete: 0, or -ENOMEM with the tree
- *	     unchanged; called outside critical sections
+ * @reserve: reserve the memory of one insert: 0, or -ENOMEM with the tree unchanged;
+ *	     called outside critical sections
  * @search: true and the value if @key is present
  * @insert: true if @key was absent and was inserted; after @reserve
  * @remove: true and the value if @key was present and was deleted

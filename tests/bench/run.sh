@@ -292,7 +292,7 @@ bench_native() {
 	fi
 	in_turn "$ROUNDS" plain fixed sample_locks
 	table 'Uncontended lock and unlock, elided on this processor' plain fixed less ''
-	schemes=$("$index_bench" --list | awk '$1 == "scheme" && / pthread / { print $2 }')
+	schemes=$("$index_bench" --list | awk '$1 == "scheme" && /one global pthread / { print $2 }')
 	for policy in fixed adaptive; do
 		for scheme in $schemes; do
 			for updates in 0 5 20 100; do

@@ -54,7 +54,7 @@ static struct event act(struct index_thread *share, enum event_kind kind, uint64
 {
 	struct event event = { .kind = kind, .value = value };
 
-	if (ops->reserve(index_, share))
+	if (ops->reserve(index_, share) || index_reserve_remove(index_, share))
 		die("out of memory");
 	event.begin = tick();
 	switch (kind) {
@@ -110,6 +110,8 @@ static void *thread_main(void *arg)
 		if (pthread_barrier_wait(&barrier) == PTHREAD_BARRIER_SERIAL_THREAD)
 			judge(round);
 	}
+	if (ops->idle)
+		ops->idle(index_, share);
 	return share;
 }
 

@@ -63,7 +63,7 @@ static void step_remove(struct subject *s, unsigned int thread, uint64_t key)
 	struct entry *entry = model_find(&s->model, key);
 	uint64_t value = 0;
 
-	assert_int_equal(s->ops->reserve(s->index, s->shares[thread]), 0);
+	assert_int_equal(index_reserve_remove(s->index, s->shares[thread]), 0);
 	assert_int_equal(s->ops->remove(s->index, s->shares[thread], key, &value), entry != NULL);
 	if (entry) {
 		assert_int_equal(value, entry->value);
