@@ -19,17 +19,22 @@
 #define DEMO_LATCH_SUX_H
 
 #include "back-off.h"
+#include "latch.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 
 /*
- * The word of a latch:
+ * struct sux_latch - the latch in one word
+ *
  *	SUX_EXCLUSIVE  a thread holds X
  *	SUX_UPDATE     a thread holds U
  *	SUX_WAITING    a thread waits until the readers have left
  *	other bits     number of threads that hold S, in units of SUX_READER
  */
+struct sux_latch {
+	uint32_t word;
+};
+
 #define SUX_EXCLUSIVE 1u
 #define SUX_UPDATE 2u
 #define SUX_WAITING 4u
@@ -57,49 +62,62 @@ static inline void sux_change(uint32_t *word, uint32_t busy, uint32_t clear, uin
 	}
 }
 
-/** sux_share() - acquire S; @word: the word of the latch */
-static inline void sux_share(uint32_t *word)
+static inline int sux_init(struct sux_latch *latch)
 {
-	sux_change(word, SUX_EXCLUSIVE | SUX_WAITING, 0, SUX_READER, 0);
+	latch->word = 0;
+	return 0;
 }
 
-/** sux_share_release() - release S; @word: the word of the latch */
-static inline void sux_share_release(uint32_t *word)
+static inline void sux_destroy(struct sux_latch *latch)
+{
+}
+
+/** sux_read() - acquire S; @latch: the latch */
+static inline void sux_read(struct sux_latch *latch)
+{
+	sux_change(&latch->word, SUX_EXCLUSIVE | SUX_WAITING, 0, SUX_READER, 0);
+}
+
+/** sux_read_release() - release S; @latch: the latch */
+static inline void sux_read_release(struct sux_latch *latch)
 {
 	/* Release: pairs with the acquire in sux_change(). */
-	__atomic_fetch_sub(word, SUX_READER, __ATOMIC_RELEASE);
+	__atomic_fetch_sub(&latch->word, SUX_READER, __ATOMIC_RELEASE);
 }
 
-/** sux_update() - acquire U; @word: the word of the latch */
-static inline void sux_update(uint32_t *word)
+/** sux_update() - acquire U; @latch: the latch */
+static inline void sux_update(struct sux_latch *latch)
 {
-	sux_change(word, SUX_EXCLUSIVE | SUX_UPDATE, 0, SUX_UPDATE, 0);
+	sux_change(&latch->word, SUX_EXCLUSIVE | SUX_UPDATE, 0, SUX_UPDATE, 0);
 }
 
-/** sux_update_release() - release U, which was not upgraded; @word: the word of the latch */
-static inline void sux_update_release(uint32_t *word)
+/** sux_update_release() - release U, which was not upgraded; @latch: the latch */
+static inline void sux_update_release(struct sux_latch *latch)
 {
-	__atomic_fetch_and(word, ~SUX_UPDATE, __ATOMIC_RELEASE);
+	__atomic_fetch_and(&latch->word, ~SUX_UPDATE, __ATOMIC_RELEASE);
 }
 
-/** sux_upgrade() - change U into X, without readers; @word: the word of the latch */
-static inline void sux_upgrade(uint32_t *word)
+/** sux_upgrade() - change U into X, once the readers have left; @latch: the latch */
+static inline void sux_upgrade(struct sux_latch *latch)
 {
-	/* A waiter for X sets SUX_WAITING again after it was cleared here. */
-	sux_change(word, ~(SUX_UPDATE | SUX_WAITING), SUX_UPDATE | SUX_WAITING, SUX_EXCLUSIVE,
-		   SUX_WAITING);
+	/* A thread that waits for X sets SUX_WAITING again after it was cleared here. */
+	sux_change(&latch->word, ~(SUX_UPDATE | SUX_WAITING), SUX_UPDATE | SUX_WAITING,
+		   SUX_EXCLUSIVE, SUX_WAITING);
 }
 
-/** sux_exclude() - acquire X; @word: the word of the latch */
-static inline void sux_exclude(uint32_t *word)
+/** sux_write() - acquire X; @latch: the latch */
+static inline void sux_write(struct sux_latch *latch)
 {
-	sux_change(word, ~SUX_WAITING, SUX_WAITING, SUX_EXCLUSIVE, SUX_WAITING);
+	sux_change(&latch->word, ~SUX_WAITING, SUX_WAITING, SUX_EXCLUSIVE, SUX_WAITING);
 }
 
-/** sux_exclude_release() - release X; @word: the word of the latch */
-static inline void sux_exclude_release(uint32_t *word)
+/** sux_write_release() - release X; @latch: the latch */
+static inline void sux_write_release(struct sux_latch *latch)
 {
-	__atomic_fetch_and(word, ~SUX_EXCLUSIVE, __ATOMIC_RELEASE);
+	/* Release: pairs with the acquire in sux_change(). */
+	__atomic_fetch_and(&latch->word, ~SUX_EXCLUSIVE, __ATOMIC_RELEASE);
 }
+
+LATCH_SHARED(sux)
 
 #endif
