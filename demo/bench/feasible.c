@@ -78,7 +78,7 @@ static double bytes_needed(const struct options *opts, const struct index_ops *o
 static int check_scheme(const struct options *opts, const struct index_ops *ops)
 {
 	struct mix mix = mix_of(opts);
-	bool writes = mix.share[OP_insert] + mix.share[OP_remove] > 0;
+	bool writes = opts->replay || mix.share[OP_insert] + mix.share[OP_remove] > 0;
 	char possible[CHECK_LEN];
 
 	schemes_allowed(possible, sizeof(possible), opts->index, (unsigned int)opts->threads,
@@ -106,7 +106,7 @@ static int check_tree(const struct options *opts, const struct index_ops *ops)
 {
 	struct index_config config = config_of(opts, opts->preload);
 	const struct tree_ops *tree = ops->tree;
-	bool deletes = mix_of(opts).share[OP_remove];
+	bool deletes = opts->replay || mix_of(opts).share[OP_remove];
 	const char *why = tree->no_deletes && deletes ? tree->no_deletes(&config) : NULL;
 	char text[CHECK_LEN];
 
@@ -160,12 +160,70 @@ int options_check(const struct options *opts, const struct index_ops *ops)
 		ret = check_scheme(opts, ops);
 	if (!ret)
 		ret = check_tree(opts, ops);
-	if (ret)
+	if (ret || opts->replay)
 		return ret;
 	need = bytes_needed(opts, ops);
 	if (need > memory_bytes()) {
 		fprintf(stderr, "index_bench: --preload, --ops: need up to %.0f MiB of memory, and "
 			"there are %.0f\n", need / 0x1p20, memory_bytes() / 0x1p20);
+		return EXIT_USAGE;
+	}
+	return 0;
+}
+
+/**
+ * entries_check() - why an index cannot have a number of entries
+ * @opts: the command line, with --replay
+ * @ops: the operations of the index
+ * @entries: the number
+ *
+ * Return: 0, or EXIT_USAGE after one line on stderr.
+ */
+int entries_check(const struct options *opts, const struct index_ops *ops, uint64_t entries)
+{
+	struct index_config config = config_of(opts, entries ? entries : 1);
+	/* The changes are compared with the content. */
+	double need = ops->tree->bytes(&config) + (double)entries * sizeof(struct change);
+
+	if (ops->tree->entries_max && entries > ops->tree->entries_max(&config)) {
+		fprintf(stderr, "index_bench: --replay=%s: %" PRIu64 " inserts, at most %" PRIu64
+			" IDs here\n", opts->replay, entries, ops->tree->entries_max(&config));
+		return EXIT_USAGE;
+	}
+	if (need > memory_bytes()) {
+		fprintf(stderr, "index_bench: --replay=%s: needs up to %.0f MiB of memory, and "
+			"there are %.0f\n", opts->replay, need / 0x1p20, memory_bytes() / 0x1p20);
+		return EXIT_USAGE;
+	}
+	return 0;
+}
+
+/* Options of the generated workload, which operation files contain already. */
+static const enum option_id not_with_replay[] = {
+	OPTION_ID_preload, OPTION_ID_fill,	  OPTION_ID_ops,     OPTION_ID_run_seconds,
+	OPTION_ID_warmup,  OPTION_ID_updates,	  OPTION_ID_deletes, OPTION_ID_update_rate,
+	OPTION_ID_scans,   OPTION_ID_scan_length, OPTION_ID_keys,    OPTION_ID_seed,
+	OPTION_ID_latency, OPTION_ID_footprint,	  OPTION_ID_unsafe,
+};
+
+/**
+ * files_check() - why the options of operation files do not fit together
+ * @opts: the command line
+ *
+ * Return: 0, or EXIT_USAGE after one line on stderr.
+ */
+int files_check(const struct options *opts)
+{
+	if (opts->generate && opts->replay)
+		return refuse("--generate, --replay: one of them");
+	if (opts->given[OPTION_ID_deal] && !opts->replay)
+		return refuse("--deal: is for --replay alone");
+	for (size_t i = 0; opts->replay && i < sizeof(not_with_replay) / sizeof(*not_with_replay);
+	     i++) {
+		if (!opts->given[not_with_replay[i]])
+			continue;
+		fprintf(stderr, "index_bench: --%s: not with --replay\n",
+			option_name(not_with_replay[i]));
 		return EXIT_USAGE;
 	}
 	return 0;

@@ -9,6 +9,8 @@
 
 struct index_config config_of(const struct options *opts, uint64_t entries);
 uint64_t most_entries(const struct options *opts, const struct index_ops *ops);
+int entries_check(const struct options *opts, const struct index_ops *ops, uint64_t entries);
+int files_check(const struct options *opts);
 int options_check(const struct options *opts, const struct index_ops *ops);
 
 #endif

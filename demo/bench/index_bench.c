@@ -12,6 +12,9 @@
 #include "output.h"
 #include "../base/region.h"
 #include "../base/topology.h"
+#include "generate.h"
+#include "replay.h"
+#include "threads.h"
 #include "worker.h"
 
 #include <errno.h>
@@ -30,27 +33,6 @@
 
 /* Interval of progress_show() in nanoseconds while time runs. */
 #define PROGRESS_NS 100000000
-
-/* Start thread @nr on the processor cpus[nr % nr_cpus], on any processor if nr_cpus is 0. */
-static int start(struct worker *worker, const unsigned int *cpus, unsigned int nr_cpus,
-		 unsigned int nr)
-{
-	pthread_attr_t attr;
-	cpu_set_t set;
-	int err = pthread_attr_init(&attr);
-
-	if (err)
-		return err;
-	if (nr_cpus) {
-		CPU_ZERO(&set);
-		CPU_SET(cpus[nr % nr_cpus], &set);
-		err = pthread_attr_setaffinity_np(&attr, sizeof(set), &set);
-	}
-	if (!err)
-		err = pthread_create(&worker->thread, &attr, worker_main, worker);
-	pthread_attr_destroy(&attr);
-	return err;
-}
 
 /* Show the elapsed time on a terminal until the run ends. */
 static void watch(uint64_t duration_ns)
@@ -72,7 +54,8 @@ static void run_threads(struct worker *workers, unsigned int nr, bool pin)
 	unsigned int nr_cpus = pin ? topology_order(cpus) : 0;
 
 	for (unsigned int i = 0; i < nr; i++) {
-		int err = start(&workers[i], cpus, nr_cpus, i);
+		int err = thread_start(&workers[i].thread, worker_main, &workers[i], cpus, nr_cpus,
+				       i);
 
 		if (err) {
 			/* The threads that were started wait at the barrier and cannot end. */
@@ -192,12 +175,6 @@ struct bench {
 	struct index_thread *loader;
 };
 
-/* The number of operations of thread @i; the remainder of the division goes to the first. */
-static uint64_t share_of(uint64_t all, unsigned int nr, unsigned int i)
-{
-	return all / nr + (i < all % nr);
-}
-
 /* Allocate all memory and load the index. Returns 0 or -ENOMEM; then bench_free() in any case. */
 static int bench_prepare(struct bench *b, const struct options *opts, const struct index_ops *ops)
 {
@@ -295,9 +272,14 @@ int main(int argc, char **argv)
 		return EXIT_SUCCESS;
 	}
 	ops = variant_ops(opts.index, opts.scheme);
-	ret = options_check(&opts, ops);
-	if (!ret)
-		ret = bench(&opts, ops);
+	ret = files_check(&opts);
+	if (!ret && opts.generate) {
+		ret = generate(&opts);
+	} else if (!ret) {
+		ret = options_check(&opts, ops);
+		if (!ret)
+			ret = opts.replay ? replay(&opts, ops) : bench(&opts, ops);
+	}
 	/* An output that could not be written, as to a full disk, is an error. */
 	if (fflush(stdout) || ferror(stdout)) {
 		fprintf(stderr, "index_bench: standard output: %s\n", strerror(errno));

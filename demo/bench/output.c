@@ -96,15 +96,11 @@ static double bytes_per_entry(const struct tree_shape *shape)
 	return shape->entries ? (double)shape->bytes / (double)shape->entries : 0;
 }
 
-static void setting_fields(struct fields *f, const struct options *opts)
+/* What the generated operations are. */
+static void workload_fields(struct fields *f, const struct options *opts)
 {
 	struct mix mix = mix_of(opts);
 
-	field_text(f, "index", index_choices[opts->index].name);
-	field_text(f, "scheme", scheme_choices[opts->scheme].name);
-	index_fields(f, opts);
-	field_number(f, "threads", opts->threads);
-	field(f, "pinned", "%s", opts->pin ? "true" : "false");
 	field_number(f, "preload", opts->preload);
 	field_number(f, "fill", opts->fill);
 	field_number(f, "warmup", opts->warmup);
@@ -113,6 +109,29 @@ static void setting_fields(struct fields *f, const struct options *opts)
 	field_number(f, "scans_percent", opts->scans);
 	field_text(f, "keys", keys_choices[opts->keys].name);
 	field_number(f, "seed", opts->seed);
+}
+
+static void replay_fields(struct fields *f, const struct options *opts,
+			  const struct replay_result *replay)
+{
+	field_text(f, "deal", deal_choices[opts->deal].name);
+	field_number(f, "files", replay->files);
+	grouped(f, "load", "ops", replay->load_ops);
+	field(f, "load.seconds", "%.9f", replay->load_seconds);
+}
+
+static void setting_fields(struct fields *f, const struct options *opts,
+			   const struct outcome *out)
+{
+	field_text(f, "index", index_choices[opts->index].name);
+	field_text(f, "scheme", scheme_choices[opts->scheme].name);
+	index_fields(f, opts);
+	field_number(f, "threads", opts->threads);
+	field(f, "pinned", "%s", opts->pin ? "true" : "false");
+	if (out->replay)
+		replay_fields(f, opts, out->replay);
+	else
+		workload_fields(f, opts);
 }
 
 /* The size of the tree and what the scheme counted. */
@@ -225,15 +244,28 @@ static void print_index_options(const struct options *opts)
 		putchar('\n');
 }
 
-/* The heading has the paper's number of keys, because results depend on it. */
-static void print_heading(const struct options *opts)
+static void print_replay(const struct options *opts, const struct replay_result *replay)
+{
+	printf("%s under %s, %" PRIu64 " threads%s, %u operation files, dealt by %s\n",
+	       index_choices[opts->index].name, scheme_choices[opts->scheme].name, opts->threads,
+	       opts->pin ? " pinned" : "", replay->files, deal_choices[opts->deal].name);
+	print_index_options(opts);
+	printf("  %-10s %12" PRIu64 "  operations of file 0, in %.6f s\n", "loading",
+	       replay->load_ops, replay->load_seconds);
+}
+
+/*
+ * The heading of the trees of HPCA 2014, which do not know their shape, has the paper's
+ * number of keys, because results depend on it.
+ */
+static void print_heading(const struct options *opts, const struct index_ops *ops)
 {
 	printf("%s under %s, %" PRIu64 " threads%s, %" PRIu64 " keys loaded, %s keys, seed %" PRIu64
 	       "\n", index_choices[opts->index].name, scheme_choices[opts->scheme].name,
 	       opts->threads, opts->pin ? " pinned" : "", opts->preload,
 	       keys_choices[opts->keys].name, opts->seed);
 	print_index_options(opts);
-	if (opts->preload < PRELOAD_PAPER)
+	if (!ops->tree->shape && opts->preload < PRELOAD_PAPER)
 		printf("  %" PRIu64 " keys are fewer than the %d million of HPCA 2014; --preload=%d "
 		       "is as there\n", opts->preload, PRELOAD_PAPER / 1000000, PRELOAD_PAPER);
 }
@@ -264,7 +296,10 @@ static void print_text(const struct options *opts, const struct index_ops *ops,
 		[OP_scan] = "not empty",
 	};
 
-	print_heading(opts);
+	if (out->replay)
+		print_replay(opts, out->replay);
+	else
+		print_heading(opts, ops);
 	for (unsigned int op = 0; op < NR_OPS; op++) {
 		if (out->done[op])
 			printf("  %-10s %12" PRIu64 "  %" PRIu64 " %s\n", plural[op],
@@ -301,7 +336,7 @@ void output_print(const struct options *opts, const struct index_ops *ops,
 		print_text(opts, ops, out);
 		return;
 	}
-	setting_fields(&fields, opts);
+	setting_fields(&fields, opts, out);
 	tree_fields(&fields, ops, out);
 	result_fields(&fields, out);
 	(opts->json ? print_json : print_csv)(&fields);
