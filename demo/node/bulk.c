@@ -15,11 +15,13 @@
 
 /*
  * struct level - a level under construction
- * @max: maximum size of a node: entries of a leaf, children of an inner node
+ * @min: minimum size of a node: 1 entry of a leaf, 2 children of an inner node
+ * @max: maximum size of a node
  * @mean: mean size of a node
  * @made: number of nodes
  */
 struct level {
+	unsigned int min;
 	unsigned int max;
 	double mean;
 	uint64_t made;
@@ -28,36 +30,36 @@ struct level {
 static struct level level_of(const struct node_layout *layout, unsigned int level,
 			     unsigned int fill)
 {
-	struct level l = { .max = level ? layout->inner_max + 1u : layout->leaf_max };
+	struct level l = {
+		.min = level ? 2 : 1,
+		.max = level ? layout->inner_max + 1u : layout->leaf_max,
+	};
 
 	l.mean = (double)l.max * fill / 100;
-	/* Below 2 children a node would not be worth its level. */
-	if (l.mean < (level ? 2 : 1))
-		l.mean = level ? 2 : 1;
+	if (l.mean < l.min)
+		l.mean = l.min;
 	return l;
 }
 
 /* The size of the next node of a level that has @left elements to distribute, at least 1. */
 static uint64_t next_size(struct level *l, uint64_t left)
 {
-	double spread = (double)l->max - l->mean, least = l->mean - spread;
+	double spread = (double)l->max - l->mean;
 	double unit = (double)(mix64(l->made++) >> 11) * 0x1p-53;
 	uint64_t size;
 
-	/* Below half of the maximum the mean is in the middle of 0 and twice the mean. */
-	if (least < 1) {
-		spread = l->mean - 1;
-		least = 1;
-	}
-	size = (uint64_t)(least + unit * 2 * spread + 0.5);
+	/* Where the mean is small, the sizes are spread down to the minimum alone. */
+	if (spread > l->mean - l->min)
+		spread = l->mean - l->min;
+	size = (uint64_t)(l->mean + (2 * unit - 1) * spread + 0.5);
 	if (size > l->max)
 		size = l->max;
-	if (size < 1)
-		size = 1;
 	if (size >= left)
 		return left;
-	/* An inner node with one child at the end of the level would have no key. */
-	return left - size == 1 && size > 1 ? size - 1 : size;
+	/* The last node would be too small: this one has to have all, or to leave enough. */
+	if (left - size < l->min)
+		return left <= l->max ? left : left - l->min;
+	return size;
 }
 
 /* Append a new node to a level, whose last node is @last; NULL if out of memory. */
