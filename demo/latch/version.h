@@ -91,7 +91,8 @@ static inline void version_acquire(uint32_t *word)
 static inline void version_release(uint32_t *word)
 {
 	/* Release: pairs with the acquire in version_begin() and version_upgrade(). */
-	__atomic_store_n(word, *word + VERSION_HELD, __ATOMIC_RELEASE);
+	__atomic_store_n(word, __atomic_load_n(word, __ATOMIC_RELAXED) + VERSION_HELD,
+			 __ATOMIC_RELEASE);
 }
 
 /**

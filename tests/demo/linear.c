@@ -181,6 +181,9 @@ int main(int argc, char **argv)
 	rounds = (unsigned int)atoi(argv[4]);
 	if (!ops || !rounds || rounds > ROUNDS_MAX)
 		die("no such pair, or ROUNDS not from 1 to 100000");
+	if ((ops->tree->unfit && ops->tree->unfit(&config, why, sizeof(why))) ||
+	    (ops->unfit && ops->unfit(&config, why, sizeof(why))))
+		die(why);
 	config.entries = (uint64_t)rounds * (1 + KEYS);
 	index_ = ops->create(&config);
 	if (!index_)

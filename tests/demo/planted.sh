@@ -114,7 +114,7 @@ caught olc-no-version-check latch/version.h \
 	's/return __atomic_load_n(word, __ATOMIC_RELAXED) == version;/return 1;/' \
 	sync/bplus-olc.c bplus olc node=128
 caught olc-no-increment latch/version.h \
-	's/\*word + VERSION_HELD, __ATOMIC_RELEASE/*word - VERSION_HELD, __ATOMIC_RELEASE/' \
+	's/__atomic_load_n(word, __ATOMIC_RELAXED) + VERSION_HELD,/__atomic_load_n(word, 0) - 1,/' \
 	sync/bplus-olc.c bplus olc node=128
 echo "planted: $((nr - failed)) of $nr passed, 0 skipped"
 [ $failed -eq 0 ]

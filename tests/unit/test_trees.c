@@ -179,7 +179,7 @@ static struct bulk_source source = { .entry = third_key };
 
 static void run_bulk(void)
 {
-	static const struct random_case c = { 60, 30, 5, 4000, 2000 };
+	static const struct random_case c = { 60, 30, 5, 4000, 400 };
 
 	if (!subject.ops->tree->bulk)
 		return;
@@ -208,7 +208,7 @@ static void test_bulk(void **state)
 /* 69 per cent full: at most 25 bytes an entry, and as high as the mean fill says. */
 static void run_fill(void)
 {
-	struct bulk_source large = { .nr = 400000, .fill = 69, .entry = third_key };
+	struct bulk_source large = { .nr = 100000, .fill = 69, .entry = third_key };
 	struct tree_shape shape;
 	char why[128];
 
