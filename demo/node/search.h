@@ -20,7 +20,7 @@ static __inline_always unsigned int keys_below(const uint64_t *keys, unsigned in
 	while (nr > 1) {
 		unsigned int half = nr / 2;
 
-		base += node_get(base[half - 1]) < bound ? half : 0;
+		base += half & -(unsigned int)(node_get(base[half - 1]) < bound);
 		nr -= half;
 	}
 	return (unsigned int)(base - keys) + (nr && node_get(*base) < bound);
@@ -34,7 +34,7 @@ static __inline_always unsigned int keys_upto(const uint64_t *keys, unsigned int
 	while (nr > 1) {
 		unsigned int half = nr / 2;
 
-		base += node_get(base[half - 1]) <= key ? half : 0;
+		base += half & -(unsigned int)(node_get(base[half - 1]) <= key);
 		nr -= half;
 	}
 	return (unsigned int)(base - keys) + (nr && node_get(*base) <= key);

@@ -1,5 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
+# check: seconds=40
+#
 # index_bench: its command line, its output, and that it is exact under every
 # scheme. $O is the build directory. Prints a line a test and a count.
 set -u
