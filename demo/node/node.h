@@ -59,7 +59,7 @@ struct node {
 } __attribute__((aligned(8)));
 
 #define NODE_HEADER offsetof(struct node, slots)
-_Static_assert(NODE_HEADER == 24, "the header is that of table 5.1 without the pointer to children");
+_Static_assert(NODE_HEADER == 24, "the header of table 5.1 without the pointer to children");
 
 /**
  * struct node_layout - the capacities of nodes of one size

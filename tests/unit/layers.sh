@@ -248,7 +248,7 @@ demo_has_no_elide() {
 demo_include_allowed() {
 	case $1:$2 in
 	base:*) return 1 ;;
-	bench:base/*.h | bench:index/*.h | bench:sync/variants.h) ;;
+	bench:base/*.h | bench:index/*.h | bench:index/counts.def | bench:sync/variants.h) ;;
 	bench:* | *:bench/*) return 1 ;;
 	sync:*) ;;
 	*:base/*.h) ;;
