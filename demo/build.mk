@@ -8,10 +8,16 @@ DEMO_PART_OBJ := $(filter-out $(OBJ)/demo/bench/index_bench.o,$(DEMO_OBJ))
 
 demo-bin: $(BINDIR)/index_bench
 
+# The trees with latches in their nodes, and their schemes, are compiled with -O3, as those
+# of the thesis they come from. The others keep the level at which their figures were made.
+DEMO_O2 := $(addprefix demo/,$(addsuffix /%,base mem latch index btree delta bench)) \
+	   demo/sync/global.c demo/sync/variants.c
+demo_cflags = $(if $(filter $(DEMO_O2),$1),$(ALL_CFLAGS),$(patsubst -O2,-O3,$(ALL_CFLAGS)))
+
 $(OBJ)/demo/%.o: demo/%.c
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(ALL_CFLAGS) -c -o $@ $<
+	$(Q)$(CC) $(call demo_cflags,$<) -c -o $@ $<
 
 # Symbols are bound at program start, as in programs of distributions, so no critical
 # section looks a symbol up.

@@ -5,7 +5,7 @@
  * A part of a program lists its options in a file options.def and makes a table of
  * them. The driver parses the command line by these tables. The values of the rows of
  * a table are an array of 64-bit numbers, in which a choice has the number of its name
- * and a flag is 0 or 1.
+ * and a flag is 0 or 1. The value of a text is the address of the argument, or 0.
  */
 #ifndef DEMO_OPTION_H
 #define DEMO_OPTION_H
@@ -26,12 +26,13 @@ enum option_type {
 	OPTION_CHOICE,
 	OPTION_UINT,
 	OPTION_FLAG,
+	OPTION_TEXT,
 };
 
 /**
  * struct option_row - an option
  * @name: name on the command line, without --; NULL ends a table
- * @type: a name, a decimal number, or a flag without a value
+ * @type: a name, a decimal number, a flag without a value, or a text
  * @help: description of the option
  * @choices: the names of an OPTION_CHOICE
  * @min: least value of an OPTION_UINT

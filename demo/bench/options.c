@@ -19,12 +19,18 @@ const struct choice keys_choices[NR_KEYS + 1] = {
 #include "options.def"
 };
 
+const struct choice deal_choices[NR_DEALS + 1] = {
+#define DEAL(id, name, help) { name, help },
+#include "options.def"
+};
+
 static const struct option_row rows[NR_OPTIONS + 1] = {
 #define OPT_CHOICE(field, name, choices, def, help)                                                \
 	{ name, OPTION_CHOICE, help, choices, 0, 0, def, NULL },
 #define OPT_UINT(field, name, min, max, def, help)                                                 \
 	{ name, OPTION_UINT, help, NULL, min, max, def, NULL },
 #define OPT_FLAG(field, name, help) { name, OPTION_FLAG, help, NULL, 0, 1, 0, NULL },
+#define OPT_TEXT(field, name, help) { name, OPTION_TEXT, help, NULL, 0, 0, 0, NULL },
 #include "options.def"
 };
 
@@ -73,12 +79,23 @@ static int parse_uint(const struct option_row *row, const char *text, uint64_t *
 	return -EINVAL;
 }
 
+static int parse_text(const struct option_row *row, const char *text, uint64_t *value)
+{
+	*value = (uint64_t)(uintptr_t)text;
+	if (*text)
+		return 0;
+	fprintf(stderr, "index_bench: --%s=: must not be empty\n", row->name);
+	return -EINVAL;
+}
+
 static int parse_one(const struct option_row *row, const char *text, uint64_t *value)
 {
 	if (row->type == OPTION_CHOICE)
 		return parse_choice(row, text, value);
 	if (row->type == OPTION_UINT)
 		return parse_uint(row, text, value);
+	if (row->type == OPTION_TEXT)
+		return parse_text(row, text, value);
 	*value = 1;
 	return 0;
 }
@@ -204,8 +221,10 @@ int options_parse(struct options *opts, int argc, char **argv)
 	int c;
 
 	parser_init(&parser);
-	for (unsigned int i = 0; i < NR_OPTIONS; i++)
+	for (unsigned int i = 0; i < NR_OPTIONS; i++) {
 		opts->value[i] = rows[i].def;
+		opts->given[i] = false;
+	}
 	for (unsigned int i = 0; i < parser.nr; i++) {
 		longopts[i].name = parser.row[i]->name;
 		longopts[i].has_arg = parser.row[i]->type == OPTION_FLAG ? no_argument :
@@ -220,9 +239,12 @@ int options_parse(struct options *opts, int argc, char **argv)
 			complain(&parser, c, argv[optind - 1]);
 			return -EINVAL;
 		}
-		if (i >= NR_OPTIONS)
+		if (i >= NR_OPTIONS) {
 			parser.text[i] = optarg ? optarg : "";
-		else if (parse_one(&rows[i], optarg, &opts->value[i]))
+			continue;
+		}
+		opts->given[i] = true;
+		if (parse_one(&rows[i], optarg, &opts->value[i]))
 			return -EINVAL;
 	}
 	if (optind < argc) {
@@ -232,13 +254,23 @@ int options_parse(struct options *opts, int argc, char **argv)
 	return parse_index_options(opts, &parser);
 }
 
+/**
+ * option_name() - the name of an option of the driver
+ * @id: the option
+ */
+const char *option_name(enum option_id id)
+{
+	return rows[id].name;
+}
+
 /* A line of --help; @of is the index that has the option, NULL if the driver has it. */
 static void help(const struct option_row *row, const char *of)
 {
 	char left[32];
 
 	snprintf(left, sizeof(left), "--%s%s", row->name,
-		 row->type == OPTION_CHOICE ? "=NAME" : row->type == OPTION_UINT ? "=N" : "");
+		 row->type == OPTION_CHOICE ? "=NAME" : row->type == OPTION_UINT ? "=N" :
+		 row->type == OPTION_TEXT   ? "=DIR" : "");
 	printf("  %-16s %s%s%s", left, of ? of : "", of ? ": " : "", row->help);
 	if (row->type == OPTION_UINT)
 		printf(" [%" PRIu64 "]", row->def);
@@ -271,10 +303,16 @@ static void list(const struct option_row *table)
 			printf("%-10s %-10s %s\n", table->name, c->name, c->help);
 }
 
-/** options_list() - print the names that options take to stdout */
+/** options_list() - print the names that options take, and each index with its schemes */
 void options_list(void)
 {
+	char schemes[256];
+
 	list(rows);
+	for (unsigned int index = 0; index < NR_INDEXES; index++) {
+		schemes_allowed(schemes, sizeof(schemes), index, 1, true);
+		printf("%-10s %-10s %s\n", "variant", index_choices[index].name, schemes);
+	}
 	for (unsigned int index = 0; index < NR_INDEXES; index++)
 		list(index_options(index));
 }

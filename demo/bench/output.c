@@ -91,20 +91,65 @@ static void index_fields(struct fields *f, const struct options *opts)
 	}
 }
 
-static void setting_fields(struct fields *f, const struct options *opts)
+static double bytes_per_entry(const struct tree_shape *shape)
+{
+	return shape->entries ? (double)shape->bytes / (double)shape->entries : 0;
+}
+
+/* What the generated operations are. */
+static void workload_fields(struct fields *f, const struct options *opts)
+{
+	struct mix mix = mix_of(opts);
+
+	field_number(f, "preload", opts->preload);
+	field_number(f, "fill", opts->fill);
+	field_number(f, "warmup", opts->warmup);
+	field(f, "updates", "%g", 100.0 * mix.share[OP_insert] / SHARES);
+	field(f, "deletes_percent", "%g", 100.0 * mix.share[OP_remove] / SHARES);
+	field_number(f, "scans_percent", opts->scans);
+	field_text(f, "keys", keys_choices[opts->keys].name);
+	field_number(f, "seed", opts->seed);
+}
+
+static void replay_fields(struct fields *f, const struct options *opts,
+			  const struct replay_result *replay)
+{
+	field_text(f, "deal", deal_choices[opts->deal].name);
+	field_number(f, "files", replay->files);
+	grouped(f, "load", "ops", replay->load_ops);
+	field(f, "load.seconds", "%.9f", replay->load_seconds);
+}
+
+static void setting_fields(struct fields *f, const struct options *opts,
+			   const struct outcome *out)
 {
 	field_text(f, "index", index_choices[opts->index].name);
 	field_text(f, "scheme", scheme_choices[opts->scheme].name);
 	index_fields(f, opts);
 	field_number(f, "threads", opts->threads);
 	field(f, "pinned", "%s", opts->pin ? "true" : "false");
-	field_number(f, "preload", opts->preload);
-	field_number(f, "warmup", opts->warmup);
-	field_number(f, "updates", opts->updates);
-	field_number(f, "deletes_percent", opts->deletes);
-	field_number(f, "scans_percent", opts->scans);
-	field_text(f, "keys", keys_choices[opts->keys].name);
-	field_number(f, "seed", opts->seed);
+	if (out->replay)
+		replay_fields(f, opts, out->replay);
+	else
+		workload_fields(f, opts);
+}
+
+/* The size of the tree and what the scheme counted. */
+static void tree_fields(struct fields *f, const struct index_ops *ops, const struct outcome *out)
+{
+	const struct tree_shape *shape = &out->shape;
+
+	if (ops->tree->shape) {
+		grouped(f, "tree", "height", shape->height);
+		grouped(f, "tree", "leaves", shape->leaves);
+		grouped(f, "tree", "inner", shape->inner);
+		grouped(f, "tree", "entries", shape->entries);
+		field(f, "tree.bytes_per_entry", "%.2f", bytes_per_entry(shape));
+	}
+	if (ops->counts) {
+#define COUNT(id, help) grouped(f, "transactions", #id, out->counts.id);
+#include "../index/counts.def"
+	}
 }
 
 static void result_fields(struct fields *f, const struct outcome *out)
@@ -188,7 +233,7 @@ static void print_index_options(const struct options *opts)
 		if (rows[i].type == OPTION_CHOICE)
 			printf("%s%s %s", separator, rows[i].choices[value].name, rows[i].name);
 		else if (rows[i].type == OPTION_UINT)
-			printf("%s%" PRIu64 " %s", separator, value, rows[i].name);
+			printf("%s%s %" PRIu64, separator, rows[i].name, value);
 		else if (value)
 			printf("%s%s", separator, rows[i].words);
 		else
@@ -199,20 +244,50 @@ static void print_index_options(const struct options *opts)
 		putchar('\n');
 }
 
-/* The heading has the paper's number of keys, because results depend on it. */
-static void print_heading(const struct options *opts)
+static void print_replay(const struct options *opts, const struct replay_result *replay)
+{
+	printf("%s under %s, %" PRIu64 " threads%s, %u operation files, dealt by %s\n",
+	       index_choices[opts->index].name, scheme_choices[opts->scheme].name, opts->threads,
+	       opts->pin ? " pinned" : "", replay->files, deal_choices[opts->deal].name);
+	print_index_options(opts);
+	printf("  %-10s %12" PRIu64 "  operations of file 0, in %.6f s\n", "loading",
+	       replay->load_ops, replay->load_seconds);
+}
+
+/*
+ * The heading of the trees of HPCA 2014, which do not know their shape, has the paper's
+ * number of keys, because results depend on it.
+ */
+static void print_heading(const struct options *opts, const struct index_ops *ops)
 {
 	printf("%s under %s, %" PRIu64 " threads%s, %" PRIu64 " keys loaded, %s keys, seed %" PRIu64
 	       "\n", index_choices[opts->index].name, scheme_choices[opts->scheme].name,
 	       opts->threads, opts->pin ? " pinned" : "", opts->preload,
 	       keys_choices[opts->keys].name, opts->seed);
 	print_index_options(opts);
-	if (opts->preload < PRELOAD_PAPER)
+	if (!ops->tree->shape && opts->preload < PRELOAD_PAPER)
 		printf("  %" PRIu64 " keys are fewer than the %d million of HPCA 2014; --preload=%d "
 		       "is as there\n", opts->preload, PRELOAD_PAPER / 1000000, PRELOAD_PAPER);
 }
 
-static void print_text(const struct options *opts, const struct outcome *out)
+static void print_tree(const struct index_ops *ops, const struct outcome *out)
+{
+	const struct tree_shape *shape = &out->shape;
+
+	if (ops->tree->shape)
+		printf("  %-10s %12u levels, %" PRIu64 " leaves, %" PRIu64
+		       " inner nodes, %.2f bytes an entry\n", "tree", shape->height, shape->leaves,
+		       shape->inner, bytes_per_entry(shape));
+	if (ops->counts) {
+#define COUNT(id, help)                                                                      \
+	if (out->counts.id)                                                                        \
+		printf("  %-10s %12" PRIu64 "  %s\n", #id, out->counts.id, help);
+#include "../index/counts.def"
+	}
+}
+
+static void print_text(const struct options *opts, const struct index_ops *ops,
+		       const struct outcome *out)
 {
 	static const char *const hit[NR_OPS] = {
 		[OP_search] = "found",
@@ -221,7 +296,10 @@ static void print_text(const struct options *opts, const struct outcome *out)
 		[OP_scan] = "not empty",
 	};
 
-	print_heading(opts);
+	if (out->replay)
+		print_replay(opts, out->replay);
+	else
+		print_heading(opts, ops);
 	for (unsigned int op = 0; op < NR_OPS; op++) {
 		if (out->done[op])
 			printf("  %-10s %12" PRIu64 "  %" PRIu64 " %s\n", plural[op],
@@ -238,6 +316,7 @@ static void print_text(const struct options *opts, const struct outcome *out)
 		       "footprint",
 		       (double)out->footprint->total / (double)out->footprint->traversals,
 		       out->footprint->worst);
+	print_tree(ops, out);
 	printf("  %-10s %12.6f s\n  %-10s %12.0f operations/s\n  %-10s %12s\n", "time",
 	       out->seconds, "throughput", (double)out->ops / out->seconds, "check", out->check);
 }
@@ -245,17 +324,20 @@ static void print_text(const struct options *opts, const struct outcome *out)
 /**
  * output_print() - print the results of a run
  * @opts: the command line, which selects text, JSON or CSV
+ * @ops: the operations of the index
  * @out: the results
  */
-void output_print(const struct options *opts, const struct outcome *out)
+void output_print(const struct options *opts, const struct index_ops *ops,
+		  const struct outcome *out)
 {
 	struct fields fields = { .nr = 0 };
 
 	if (!opts->json && !opts->csv) {
-		print_text(opts, out);
+		print_text(opts, ops, out);
 		return;
 	}
-	setting_fields(&fields, opts);
+	setting_fields(&fields, opts, out);
+	tree_fields(&fields, ops, out);
 	result_fields(&fields, out);
 	(opts->json ? print_json : print_csv)(&fields);
 }

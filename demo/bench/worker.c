@@ -18,7 +18,7 @@
 /* True if no operation deletes keys, so that each loaded key must be found. */
 static bool loaded_keys_stay(const struct worker *w)
 {
-	return !w->run->mix.percent[OP_remove];
+	return !w->run->mix.share[OP_remove];
 }
 
 static bool look_up(struct worker *w, uint64_t key, uint64_t *value)
@@ -27,9 +27,9 @@ static bool look_up(struct worker *w, uint64_t key, uint64_t *value)
 	bool found;
 
 	if (likely(!w->footprint))
-		return index->ops->search(index, key, value);
+		return index->ops->search(index, w->share, key, value);
 	footprint_begin(w->footprint);
-	found = index->ops->search_counted(index, key, value, w->footprint);
+	found = index->ops->search_counted(index, w->share, key, value, w->footprint);
 	footprint_end(w->footprint);
 	return found;
 }
@@ -66,8 +66,10 @@ static int do_remove(struct worker *w, uint64_t key)
 {
 	struct index *index = w->run->index;
 	uint64_t value;
-	int err = journal_room(&w->journal);
+	int err = index_reserve_remove(index, w->share);
 
+	if (!err)
+		err = journal_room(&w->journal);
 	if (err || !index->ops->remove(index, w->share, key, &value))
 		return err;
 	w->hits[OP_remove]++;
@@ -97,7 +99,7 @@ static void do_scan(struct worker *w, uint64_t from)
 	struct index *index = w->run->index;
 	struct scan_result res;
 
-	index->ops->scan(index, from, w->run->scan_length, &res);
+	index->ops->scan(index, w->share, from, w->run->scan_length, &res);
 	w->hits[OP_scan] += !!res.nr;
 	w->sum += res.sum;
 	w->wrong += !scan_possible(w, from, &res);
@@ -130,15 +132,15 @@ static int do_next(struct worker *w, uint64_t serial)
 /**
  * likely_share() - number of operations of a kind that a stream rarely exceeds
  * @nr_ops: number of operations of all kinds
- * @percent: share of the kind in per cent
+ * @share: share of the kind, of SHARES
  *
  * Return: 17/16 of the mean, plus 64; 0 for a share of 0.
  */
-uint64_t likely_share(uint64_t nr_ops, unsigned int percent)
+uint64_t likely_share(uint64_t nr_ops, unsigned int share)
 {
-	uint64_t mean = nr_ops / 100 * percent + nr_ops % 100 * percent / 100;
+	uint64_t mean = nr_ops / SHARES * share + nr_ops % SHARES * share / SHARES;
 
-	return percent ? mean + mean / 16 + 64 : 0;
+	return share ? mean + mean / 16 + 64 : 0;
 }
 
 /**
@@ -159,8 +161,8 @@ int worker_init(struct worker *worker, struct run *run, unsigned int nr, uint64_
 		uint64_t nr_ops)
 {
 	uint64_t expected = nr_warmup + (run->duration_ns ? 0 : nr_ops);
-	uint64_t inserts = likely_share(expected, run->mix.percent[OP_insert]);
-	uint64_t removes = likely_share(expected, run->mix.percent[OP_remove]);
+	uint64_t inserts = likely_share(expected, run->mix.share[OP_insert]);
+	uint64_t removes = likely_share(expected, run->mix.share[OP_remove]);
 
 	*worker = (struct worker){ .run = run, .nr_warmup = nr_warmup, .nr_ops = nr_ops };
 	stream_init(&worker->stream, &run->mix, nr);
@@ -178,6 +180,8 @@ int worker_init(struct worker *worker, struct run *run, unsigned int nr, uint64_
 static void forget_warmup(struct worker *w)
 {
 	w->warmup_inserts = w->done[OP_insert];
+	if (w->run->ops->counts)
+		w->counts = *w->run->ops->counts(w->share);
 	for (unsigned int op = 0; op < NR_OPS; op++)
 		w->done[op] = w->hits[op] = 0;
 	if (w->footprint)
@@ -224,6 +228,9 @@ void *worker_main(void *worker)
 	w->start_ns = now_ns();
 	work(w, w->nr_warmup);
 	w->end_ns = now_ns();
+	/* Memory that other threads retire from now on need not wait for this thread. */
+	if (w->run->ops->idle)
+		w->run->ops->idle(w->run->index, w->share);
 	return NULL;
 }
 

@@ -47,6 +47,7 @@ struct run {
  * @hits: number of these that found, inserted or deleted a key, or visited an entry
  * @wrong: number of results that no correct index could have returned
  * @warmup_inserts: number of inserts of the warm-up
+ * @counts: what the scheme counted in the warm-up
  * @latency: durations of the operations, NULL if they are not timed
  * @footprint: cache lines of the searches, NULL if they are not counted
  * @sum: sum of all values read, so that the compiler removes no read
@@ -69,6 +70,7 @@ struct worker {
 	uint64_t hits[NR_OPS];
 	uint64_t wrong;
 	uint64_t warmup_inserts;
+	struct counts counts;
 	struct histogram *latency;
 	struct footprint *footprint;
 	uint64_t sum;
@@ -77,7 +79,7 @@ struct worker {
 	int err;
 } __cacheline_aligned;
 
-uint64_t likely_share(uint64_t nr_ops, unsigned int percent);
+uint64_t likely_share(uint64_t nr_ops, unsigned int share);
 int worker_init(struct worker *worker, struct run *run, unsigned int nr, uint64_t nr_warmup,
 		uint64_t nr_ops);
 void *worker_main(void *worker);

@@ -80,6 +80,31 @@ static uint64_t zipf_next(const struct zipf *zipf, struct rng *rng, uint64_t n)
 }
 
 /**
+ * mix_of() - the distribution of operations and keys of a command line
+ * @opts: the command line
+ */
+struct mix mix_of(const struct options *opts)
+{
+	unsigned int rate = (unsigned int)opts->update_rate, percent = SHARES / 100;
+	bool together = opts->given[OPTION_ID_update_rate];
+	struct mix mix = {
+		.seed = opts->seed,
+		.threads = (unsigned int)opts->threads,
+		.keys = opts->keys,
+		.preload = opts->preload,
+		.delete_loaded = together,
+	};
+
+	/* Half of the rate is inserts, half deletes. */
+	mix.share[OP_insert] = together ? rate * percent / 2 : (unsigned int)opts->updates * percent;
+	mix.share[OP_remove] = together ? rate * percent / 2 : (unsigned int)opts->deletes * percent;
+	mix.share[OP_scan] = (unsigned int)opts->scans * percent;
+	mix.share[OP_search] = SHARES - mix.share[OP_insert] - mix.share[OP_remove] -
+			       mix.share[OP_scan];
+	return mix;
+}
+
+/**
  * stream_init() - initialise the stream of a thread
  * @stream: the stream
  * @mix: distribution of the run; must stay valid as long as the stream is used
@@ -94,11 +119,11 @@ void stream_init(struct stream *stream, const struct mix *mix, unsigned int thre
 
 static enum op_kind next_op(struct stream *stream)
 {
-	unsigned int at = (unsigned int)rng_below(&stream->rng, 100);
+	unsigned int at = (unsigned int)rng_below(&stream->rng, SHARES);
 	unsigned int op = 0;
 
-	while (at >= stream->mix->percent[op])
-		at -= stream->mix->percent[op++];
+	while (at >= stream->mix->share[op])
+		at -= stream->mix->share[op++];
 	return (enum op_kind)op;
 }
 
@@ -133,7 +158,7 @@ enum op_kind stream_next(struct stream *stream, uint64_t *key)
 
 	if (op == OP_insert)
 		odd = 1;
-	else if (op == OP_remove)
+	else if (op == OP_remove && !stream->mix->delete_loaded)
 		odd = rng_next(&stream->rng) >> 63;
 	*key = 2 * next_position(stream, op) + odd;
 	stream->nr[op]++;

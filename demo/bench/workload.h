@@ -6,7 +6,7 @@
  * performance with Intel Transactional Synchronization Extensions", HPCA 2014,
  * section 2.1.2: the index is loaded with even keys from 0 on, searches look these up,
  * inserts add odd keys. Scans begin at an even key. Deletes draw odd and even keys, so
- * they delete loaded and inserted entries.
+ * they delete loaded and inserted entries; or even keys alone, which are present at first.
  *
  * A stream depends only on the seed, the thread's number and the position in it.
  */
@@ -30,20 +30,25 @@ enum op_kind {
 	NR_OPS
 };
 
+/* Shares are in units of half a per cent, so that half of an odd percentage is a share. */
+#define SHARES 200
+
 /**
  * struct mix - distribution of operations and keys, the same for all threads of a run
  * @seed: seed of the run
  * @threads: number of threads
  * @keys: distribution of the keys
  * @preload: number of loaded even keys, at least 1
- * @percent: share of each operation in per cent; the sum is 100
+ * @share: share of each operation; the sum is SHARES
+ * @delete_loaded: deletes draw even keys only
  */
 struct mix {
 	uint64_t seed;
 	unsigned int threads;
 	enum keys_id keys;
 	uint64_t preload;
-	unsigned int percent[NR_OPS];
+	unsigned int share[NR_OPS];
+	bool delete_loaded;
 };
 
 /*
@@ -69,6 +74,7 @@ struct stream {
 	struct zipf zipf;
 };
 
+struct mix mix_of(const struct options *opts);
 void stream_init(struct stream *stream, const struct mix *mix, unsigned int thread);
 enum op_kind stream_next(struct stream *stream, uint64_t *key);
 uint64_t scatter(uint64_t i, uint64_t n);

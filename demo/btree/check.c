@@ -33,12 +33,12 @@ static int order(const struct check *check, const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static const void *child(const void *node, unsigned int i)
+static const void *child(const struct check *check, const void *node, unsigned int i)
 {
 	return ((const struct btree_node *)node)->children[i];
 }
 
-static const void *next(const void *leaf)
+static const void *next(const struct check *check, const void *leaf)
 {
 	return ((const struct btree_node *)leaf)->next;
 }

@@ -69,12 +69,12 @@ static int order(const struct check *check, const void *a, const void *b)
 	return delta_value_order(delta->dicts.texts, a, b);
 }
 
-static const void *child(const void *node, unsigned int i)
+static const void *child(const struct check *check, const void *node, unsigned int i)
 {
 	return container_of(node, const struct delta_inner, node)->children[i];
 }
 
-static const void *next(const void *leaf)
+static const void *next(const struct check *check, const void *leaf)
 {
 	return container_of(leaf, const struct delta_leaf, node)->next;
 }

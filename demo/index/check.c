@@ -53,11 +53,35 @@ static int keys_check(struct check *c, const void *node, const struct range *ran
 	return 0;
 }
 
-static int leaf_check(struct check *c, const void *leaf)
+/* The chain of each level that has one must be the nodes in the order of the tree. */
+static int chain_check(struct check *c, const void *node, unsigned int level)
 {
-	if (c->prev && c->ops->next(c->prev) != leaf)
-		return fault(&c->fault, "the leaf list skips or repeats a leaf");
-	c->prev = leaf;
+	const void **prev = &c->prev[level];
+
+	if (level && !c->ops->high)
+		return 0;
+	if (*prev && c->ops->next(c, *prev) != node)
+		return level ? fault(&c->fault, "the chain of level %u skips or repeats a node",
+				     level) :
+			       fault(&c->fault, "the leaf list skips or repeats a leaf");
+	*prev = node;
+	return 0;
+}
+
+/* A high key is the upper bound of the node's subtree. The last node of a level has none. */
+static int high_check(struct check *c, const void *node, unsigned int level,
+		      const struct range *range)
+{
+	const struct check_ops *ops = c->ops;
+
+	if (!ops->high)
+		return 0;
+	if (!ops->next(c, node) != !range->high)
+		return fault(&c->fault, "a node of level %u %s a right sibling", level,
+			     range->high ? "without" : "with");
+	if (range->high && ops->order(c, ops->high(c, node), range->high))
+		return fault(&c->fault, "the high key of a node of level %u is not that of its parent",
+			     level);
 	return 0;
 }
 
@@ -65,7 +89,7 @@ static int node_check(struct check *c, const void *node, unsigned int level, boo
 		      const struct range *range)
 {
 	const struct check_ops *ops = c->ops;
-	unsigned int fewest = root ? (level ? 1 : 0) : ops->min;
+	unsigned int fewest = root ? (level && ops->min ? 1 : 0) : ops->min;
 
 	if (ops->level(node) != level)
 		return fault(&c->fault, "a node of level %u where level %u belongs",
@@ -73,7 +97,8 @@ static int node_check(struct check *c, const void *node, unsigned int level, boo
 	if (ops->nr(node) < fewest || ops->nr(node) > ops->max)
 		return fault(&c->fault, "a node of level %u with %u %ss", level, ops->nr(node),
 			     ops->word);
-	if (keys_check(c, node, range) || (!level && leaf_check(c, node)))
+	if (keys_check(c, node, range) || chain_check(c, node, level) ||
+	    high_check(c, node, level, range))
 		return -EINVAL;
 	return ops->visit ? ops->visit(c, node) : 0;
 }
@@ -87,7 +112,7 @@ static int subtree_check(struct check *c, const void *node, unsigned int level, 
 	if (node_check(c, node, level, root, range))
 		return -EINVAL;
 	for (unsigned int i = 0; level && i <= ops->nr(node); i++) {
-		const void *child = ops->child(node, i);
+		const void *child = ops->child(c, node, i);
 		struct range sub = *range;
 
 		if (i)
@@ -103,7 +128,7 @@ static int subtree_check(struct check *c, const void *node, unsigned int level, 
 }
 
 /**
- * tree_check() - check order and range of keys, fill, depth and leaf list of a tree
+ * tree_check() - check order and range of keys, fill, depth, chains and high keys of a tree
  * @check: how nodes are read, and where a fault is described
  * @root: root of the tree
  *
@@ -114,12 +139,13 @@ int tree_check(struct check *check, const void *root)
 	unsigned int level = check->ops->level(root);
 	struct range all = { NULL, NULL };
 
-	check->prev = NULL;
+	for (unsigned int i = 0; i < CHECK_LEVELS_MAX; i++)
+		check->prev[i] = NULL;
 	if (level >= check->ops->levels)
 		return fault(&check->fault, "a root of level %u", level);
 	if (subtree_check(check, root, level, true, &all))
 		return -EINVAL;
-	if (check->ops->next(check->prev))
+	if (check->ops->next(check, check->prev[0]))
 		return fault(&check->fault, "the leaf list goes on behind the last leaf");
 	return 0;
 }

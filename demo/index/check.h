@@ -36,7 +36,9 @@ struct check;
  * @value: key i of a node, for @order; NULL after fault()
  * @order: compare two keys: negative, 0 or positive
  * @child: child i of an inner node
- * @next: leaf with the next higher keys
+ * @next: leaf with the next higher keys; with @high: right sibling of any node
+ * @high: the least key of the right sibling, which a node with one must have; NULL if the
+ *	  nodes of a tree have no such key
  * @visit: further checks of a node whose keys are correct, 0 or -EINVAL; may be NULL
  */
 struct check_ops {
@@ -47,21 +49,27 @@ struct check_ops {
 	unsigned long long (*number)(const void *node, unsigned int i);
 	const void *(*value)(struct check *check, const void *node, unsigned int i);
 	int (*order)(const struct check *check, const void *a, const void *b);
-	const void *(*child)(const void *node, unsigned int i);
-	const void *(*next)(const void *leaf);
+	const void *(*child)(const struct check *check, const void *node, unsigned int i);
+	const void *(*next)(const struct check *check, const void *node);
+	const void *(*high)(const struct check *check, const void *node);
 	int (*visit)(struct check *check, const void *node);
 };
+
+/* Maximum number of levels of any tree. */
+#define CHECK_LEVELS_MAX 64
 
 /**
  * struct check - state of the check of a tree
  * @ops: how the nodes are read
  * @fault: receives the first fault
- * @prev: the leaf visited last, whose link must lead to the next one
+ * @ctx: for @ops
+ * @prev: node of each level visited last, whose link must lead to the next one
  */
 struct check {
 	const struct check_ops *ops;
 	struct fault fault;
-	const void *prev;
+	void *ctx;
+	const void *prev[CHECK_LEVELS_MAX];
 };
 
 int fault(const struct fault *fault, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -62,6 +62,35 @@ struct merge_result {
 	uint64_t wrong;
 };
 
+/**
+ * struct bulk_source - sorted entries from which an empty tree is built
+ * @nr: number of entries
+ * @fill: mean fill of the nodes in per cent, 1 to 100
+ * @entry: entry @i, below @nr; keys ascend strictly with @i
+ * @ctx: first argument of @entry
+ */
+struct bulk_source {
+	uint64_t nr;
+	unsigned int fill;
+	void (*entry)(void *ctx, uint64_t i, uint64_t *key, uint64_t *value);
+	void *ctx;
+};
+
+/**
+ * struct tree_shape - the size of a tree
+ * @entries: number of entries
+ * @height: number of levels
+ * @leaves: number of leaves
+ * @inner: number of inner nodes
+ * @bytes: memory of the nodes in the tree, without free and retired ones
+ */
+struct tree_shape {
+	uint64_t entries;
+	unsigned int height;
+	uint64_t leaves, inner;
+	uint64_t bytes;
+};
+
 /* Called for each entry in ascending order of keys; a result other than 0 ends the walk. */
 typedef int (*visit_fn)(void *ctx, uint64_t key, uint64_t value);
 
@@ -82,12 +111,20 @@ typedef int (*visit_fn)(void *ctx, uint64_t key, uint64_t value);
  * @check: true, or false and a description of the first fault of the structure
  * @walk: visit all entries; returns the result of the last @visit
  *
+ * @search, @insert, @remove and @scan are for schemes that hold one latch around them. A
+ * tree whose latches lie in its nodes has none of the four: its schemes contain them.
+ *
  * Optional, NULL if the tree has no such operation:
  * @options: the table of its options
  * @search_counted: search and record the cache lines that are read
  * @entries_max: maximum number of entries that one thread can insert
  * @no_deletes: message if this configuration has no deletes, else NULL
  * @merge: merge the column data and compare it: 0 or -ENOMEM, with the tree unchanged
+ * @unfit: message if the values of the options do not fit together, else NULL; @why has
+ *	   room for it
+ * @bulk: build an empty tree from sorted entries: 0, or -ENOMEM with the tree empty; takes
+ *	  the nodes from @thread
+ * @shape: the size of the tree; no other thread may use it
  *
  * One thread at a time may call @search, @insert, @remove and @scan, or a scheme allows
  * more. No other thread may use the tree during @check, @walk and @merge.
@@ -111,6 +148,9 @@ struct tree_ops {
 	uint64_t (*entries_max)(const struct index_config *config);
 	const char *(*no_deletes)(const struct index_config *config);
 	int (*merge)(const void *tree, struct merge_result *res);
+	const char *(*unfit)(const struct index_config *config, char *why, size_t len);
+	int (*bulk)(void *tree, void *thread, const struct bulk_source *source);
+	void (*shape)(const void *tree, struct tree_shape *shape);
 };
 
 /* Wrap the functions of a tree in functions that take pointers to void. */

@@ -23,8 +23,14 @@
 /* Chunks of CHUNK_NODES_MIN nodes that a pool takes before its first large page. */
 #define SMALL_CHUNKS 8
 
+/*
+ * struct pool_chunk - memory from the heap, the nodes behind this header
+ * @next: chunk that the pool took before
+ * @nr: number of nodes
+ */
 struct pool_chunk {
 	struct pool_chunk *next;
+	unsigned long nr;
 } __cacheline_aligned;
 
 /**
@@ -34,7 +40,17 @@ struct pool_chunk {
  */
 void pool_init(struct node_pool *pool, size_t node_size)
 {
-	*pool = (struct node_pool){ .node_size = node_size };
+	*pool = (struct node_pool){ .of = { .size = node_size } };
+}
+
+/**
+ * pool_init_nodes() - initialise an empty pool of nodes that need preparation
+ * @pool: the pool
+ * @of: what the nodes are
+ */
+void pool_init_nodes(struct node_pool *pool, const struct pool_nodes *of)
+{
+	*pool = (struct node_pool){ .of = *of };
 }
 
 /* Where the kernel provides no large pages, the chunk has small ones and is slower. */
@@ -69,22 +85,36 @@ int pool_grow(struct node_pool *pool, unsigned long nr)
 
 	if (nr < CHUNK_NODES_MIN)
 		nr = CHUNK_NODES_MIN;
-	if (pool->nr_chunks >= SMALL_CHUNKS && nr < LARGE_PAGE / pool->node_size - 1)
-		nr = LARGE_PAGE / pool->node_size - 1;
-	if (__builtin_mul_overflow(nr, pool->node_size, &bytes) ||
+	if (pool->nr_chunks >= SMALL_CHUNKS && nr < LARGE_PAGE / pool->of.size - 1)
+		nr = LARGE_PAGE / pool->of.size - 1;
+	if (__builtin_mul_overflow(nr, pool->of.size, &bytes) ||
 	    __builtin_add_overflow(bytes, sizeof(*chunk), &bytes))
 		return -ENOMEM;
 	chunk = chunk_alloc(bytes);
 	if (!chunk)
 		return -ENOMEM;
-	chunk->next = pool->chunks;
+	*chunk = (struct pool_chunk){ .next = pool->chunks, .nr = nr };
 	pool->chunks = chunk;
 	pool->nr_chunks++;
+	pool->nr_nodes += nr;
 	nodes = (char *)(chunk + 1);
 	/* The last node is put first, so pool_get() returns nodes in ascending address order. */
-	while (nr--)
-		pool_put(pool, nodes + nr * pool->node_size);
+	while (nr--) {
+		if (pool->of.init)
+			pool->of.init(nodes + nr * pool->of.size);
+		pool_put(pool, nodes + nr * pool->of.size);
+	}
 	return 0;
+}
+
+/* End the nodes of a chunk, free ones and those that were in use. */
+static void chunk_end(const struct node_pool *pool, struct pool_chunk *chunk)
+{
+	char *nodes = (char *)(chunk + 1);
+
+	unpoison(nodes, chunk->nr * pool->of.size);
+	for (unsigned long i = 0; pool->of.fini && i < chunk->nr; i++)
+		pool->of.fini(nodes + i * pool->of.size);
 }
 
 /**
@@ -97,7 +127,8 @@ void pool_destroy(struct node_pool *pool)
 
 	while ((chunk = pool->chunks)) {
 		pool->chunks = chunk->next;
+		chunk_end(pool, chunk);
 		free(chunk);
 	}
-	pool_init(pool, pool->node_size);
+	*pool = (struct node_pool){ .of = pool->of };
 }

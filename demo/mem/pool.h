@@ -7,24 +7,45 @@
  * thread fills its pool before the operation. Inside the operation, to take a
  * node or to give one back is two stores to memory that only this thread writes.
  * pool_get() and pool_put() must never allocate, fault or lock.
+ *
+ * AddressSanitizer reports each access to a free node: its bytes other than the link
+ * are poisoned.
  */
 #ifndef DEMO_POOL_H
 #define DEMO_POOL_H
 
 #include "../base/base.h"
 
+#include "poison.h"
+
 struct pool_chunk;
 
-/* A free node. Its first 8 bytes link the list; the other bytes keep their content. */
+/* The link of a free node, at the offset @link; its other bytes keep their content. */
 struct pool_free {
 	struct pool_free *next;
+};
+
+/**
+ * struct pool_nodes - what the nodes of a pool are
+ * @size: size of a node in bytes, a multiple of the cache line
+ * @link: offset of the 8 bytes that link free nodes, a multiple of 8
+ * @init: called once for each node that the pool takes from the heap, so that a free node
+ *	  has a latch that is ready; NULL for nothing
+ * @fini: called once for each node before its memory goes back to the heap; NULL for nothing
+ */
+struct pool_nodes {
+	size_t size;
+	size_t link;
+	void (*init)(void *node);
+	void (*fini)(void *node);
 };
 
 /**
  * struct node_pool - the free nodes of one thread
  * @free: list of the free nodes; all their pages have been written
  * @nr_free: number of nodes in @free
- * @node_size: size of a node in bytes, a multiple of the cache line
+ * @of: what the nodes are
+ * @nr_nodes: number of nodes that the pool took from the heap
  * @nr_chunks: number of chunks in @chunks
  * @chunks: list of the memory that pool_grow() took from the heap
  *
@@ -34,12 +55,14 @@ struct pool_free {
 struct node_pool {
 	struct pool_free *free;
 	unsigned long nr_free;
-	size_t node_size;
+	struct pool_nodes of;
+	unsigned long nr_nodes;
 	unsigned long nr_chunks;
 	struct pool_chunk *chunks;
 } __cacheline_aligned;
 
 void pool_init(struct node_pool *pool, size_t node_size);
+void pool_init_nodes(struct node_pool *pool, const struct pool_nodes *of);
 int pool_grow(struct node_pool *pool, unsigned long nr);
 void pool_destroy(struct node_pool *pool);
 
@@ -63,10 +86,12 @@ static inline int pool_reserve(struct node_pool *pool, unsigned long nr)
  */
 static inline void *pool_get(struct node_pool *pool)
 {
-	struct pool_free *node = pool->free;
+	struct pool_free *link = pool->free;
+	void *node = (char *)link - pool->of.link;
 
-	pool->free = node->next;
+	pool->free = link->next;
 	pool->nr_free--;
+	unpoison(node, pool->of.size);
 	return node;
 }
 
@@ -77,11 +102,13 @@ static inline void *pool_get(struct node_pool *pool)
  */
 static inline void pool_put(struct node_pool *pool, void *node)
 {
-	struct pool_free *link = node;
+	struct pool_free *link = (void *)((char *)node + pool->of.link);
 
 	link->next = pool->free;
 	pool->free = link;
 	pool->nr_free++;
+	poison(node, pool->of.link);
+	poison(link + 1, pool->of.size - pool->of.link - sizeof(*link));
 }
 
 #endif

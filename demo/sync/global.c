@@ -151,12 +151,19 @@ static __inline_always void scan(struct global g, uint64_t from, unsigned long l
 	{                                                                                          \
 		return id##_tree.reserve(root(id##_##kind(head)), thread);                         \
 	}                                                                                          \
-	static bool id##_##kind##_search(struct index *head, uint64_t key, uint64_t *value)        \
+	static bool id##_##kind##_load(struct index *head, struct index_thread *thread,            \
+				       uint64_t key, uint64_t value)                               \
+	{                                                                                          \
+		return id##_tree.insert(root(id##_##kind(head)), thread, key, value);              \
+	}                                                                                          \
+	static bool id##_##kind##_search(struct index *head, struct index_thread *thread,          \
+					 uint64_t key, uint64_t *value)                            \
 	{                                                                                          \
 		return search(id##_##kind(head), key, value);                                      \
 	}                                                                                          \
-	static bool id##_##kind##_search_counted(struct index *head, uint64_t key,                 \
-						 uint64_t *value, struct footprint *fp)            \
+	static bool id##_##kind##_search_counted(struct index *head, struct index_thread *thread,  \
+						 uint64_t key, uint64_t *value,                    \
+						 struct footprint *fp)                             \
 	{                                                                                          \
 		return search_counted(id##_##kind(head), key, value, fp);                          \
 	}                                                                                          \
@@ -170,7 +177,8 @@ static __inline_always void scan(struct global g, uint64_t from, unsigned long l
 	{                                                                                          \
 		return remove_key(id##_##kind(head), thread, key, value);                          \
 	}                                                                                          \
-	static void id##_##kind##_scan(struct index *head, uint64_t from, unsigned long limit,     \
+	static void id##_##kind##_scan(struct index *head, struct index_thread *thread,            \
+				       uint64_t from, unsigned long limit,                         \
 				       struct scan_result *res)                                    \
 	{                                                                                          \
 		scan(id##_##kind(head), from, limit, res);                                         \
@@ -180,6 +188,7 @@ static __inline_always void scan(struct global g, uint64_t from, unsigned long l
 		.create = id##_##kind##_create,                                                    \
 		.destroy = id##_##kind##_destroy,                                                  \
 		.reserve = id##_##kind##_reserve,                                                  \
+		.load = id##_##kind##_load,                                                        \
 		.search = id##_##kind##_search,                                                    \
 		.search_counted = id##_##kind##_search_counted,                                    \
 		.insert = id##_##kind##_insert,                                                    \

@@ -10,7 +10,7 @@ $(O)/tests/bench/lockbench $(O)/tests/bench/pairs: $(O)/tests/bench/%: tests/ben
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu11 $(CFLAGS) $(WARN) -o $@ $< -pthread
 
-# The B+Tree beside absl::btree_map, where libabsl-dev is installed.
+# The trees beside absl::btree_map, where libabsl-dev is installed.
 ifneq ($(wildcard /usr/include/absl/container/btree_map.h),)
 BENCH_INDEX := $(O)/tests/bench/index
 endif
@@ -21,10 +21,10 @@ $(OBJ)/tests/bench/%.o: tests/bench/%.c
 	$(Q)$(CC) $(ALL_CFLAGS) -c -o $@ $<
 
 $(O)/tests/bench/index: tests/bench/index.cc $(OBJ)/tests/bench/index-tree.o \
-			$(patsubst %,$(OBJ)/demo/%.o,btree/btree btree/memory mem/pool)
+			$(DEMO_PART_OBJ)
 	$(call say,CXX,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CXX) -std=c++17 -O2 -g -Wall -Wextra -Werror $(SANFLAGS) -o $@ $^ -labsl_throw_delegate
+	$(Q)$(CXX) -std=c++17 -O2 -g -Wall -Wextra -Werror $(SANFLAGS) -o $@ $^ -labsl_throw_delegate -pthread -lm
 
 $(O)/tests/bench/peak: tests/bench/peak.c
 	$(call say,LD,$@)

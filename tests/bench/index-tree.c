@@ -1,37 +1,62 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * index-tree.c - loops over the demo's B+Tree for index.cc.
+ * index-tree.c - loops over a tree of the demo for index.cc.
  *
- * Without a latch, as absl::btree_map has none, and with the reservation of
- * nodes that an insert needs.
+ * The operations are those of the driver, with the reservation of nodes that an insert
+ * needs. They are called through the driver's table, which absl::btree_map has not to.
  */
-#include "../../demo/btree/btree.h"
+#include "../../demo/sync/variants.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 struct bench_tree {
-	struct btree tree;
-	struct node_pool *pool;
+	struct index *index;
+	struct index_thread *share;
 };
 
-struct bench_tree *bench_tree_new(void);
+struct bench_tree *bench_tree_new(const char *index, const char *scheme, uint64_t node);
 void bench_tree_free(struct bench_tree *b);
 bool bench_tree_insert_all(struct bench_tree *b, const uint64_t *keys, size_t nr);
 uint64_t bench_tree_find_all(struct bench_tree *b, const uint64_t *keys, size_t nr);
 
-/** bench_tree_new() - an empty tree, or NULL without memory */
-struct bench_tree *bench_tree_new(void)
+static int choice(const struct choice *choices, const char *name)
 {
-	struct bench_tree *b = aligned_alloc(CACHE_LINE, sizeof(*b));
+	for (int i = 0; choices[i].name; i++)
+		if (!strcmp(choices[i].name, name))
+			return i;
+	return -1;
+}
+
+/**
+ * bench_tree_new() - make an empty tree
+ * @index: name of the tree, as of index_bench --index
+ * @scheme: name of its scheme
+ * @node: bytes of a node, if the tree has the option --node; 0: its default
+ *
+ * Return: the tree, or NULL without memory or if there is no such tree.
+ */
+struct bench_tree *bench_tree_new(const char *index, const char *scheme, uint64_t node)
+{
+	int id = choice(index_choices, index), under = choice(scheme_choices, scheme);
+	const struct index_ops *ops = id < 0 || under < 0 ? NULL : variant_ops(id, under);
+	struct bench_tree *b = ops ? malloc(sizeof(*b)) : NULL;
+	uint64_t options[TREE_OPTIONS_MAX] = { 0 };
+	struct index_config config = { .threads = 1, .entries = 1ull << 27, .options = options };
 
 	if (!b)
 		return NULL;
-	if (btree_init(&b->tree, NULL) || !(b->pool = btree_attach(&b->tree, 0, 0))) {
-		btree_destroy(&b->tree);
-		free(b);
-		return NULL;
-	}
-	return b;
+	for (const struct option_row *row = index_options(id); row->name; row++)
+		options[row - index_options(id)] = node && !strcmp(row->name, "node") ? node :
+										       row->def;
+	b->index = ops->create(&config);
+	b->share = b->index ? ops->tree->attach(b->index->tree, 0, 0) : NULL;
+	if (b->share)
+		return b;
+	if (b->index)
+		ops->destroy(b->index);
+	free(b);
+	return NULL;
 }
 
 /**
@@ -40,8 +65,10 @@ struct bench_tree *bench_tree_new(void)
  */
 void bench_tree_free(struct bench_tree *b)
 {
-	btree_destroy(&b->tree);
-	btree_detach(b->pool);
+	const struct index_ops *ops = b->index->ops;
+
+	ops->destroy(b->index);
+	ops->tree->detach(b->share);
 	free(b);
 }
 
@@ -55,10 +82,12 @@ void bench_tree_free(struct bench_tree *b)
  */
 bool bench_tree_insert_all(struct bench_tree *b, const uint64_t *keys, size_t nr)
 {
+	const struct index_ops *ops = b->index->ops;
+
 	for (size_t i = 0; i < nr; i++) {
-		if (btree_reserve(&b->tree, b->pool))
+		if (ops->reserve(b->index, b->share))
 			return false;
-		btree_insert(&b->tree, b->pool, keys[i], i);
+		ops->insert(b->index, b->share, keys[i], i);
 	}
 	return true;
 }
@@ -73,9 +102,10 @@ bool bench_tree_insert_all(struct bench_tree *b, const uint64_t *keys, size_t nr
  */
 uint64_t bench_tree_find_all(struct bench_tree *b, const uint64_t *keys, size_t nr)
 {
+	const struct index_ops *ops = b->index->ops;
 	uint64_t sum = 0, value = 0;
 
 	for (size_t i = 0; i < nr; i++)
-		sum += btree_search(&b->tree, keys[i], &value) ? value : 0;
+		sum += ops->search(b->index, b->share, keys[i], &value) ? value : 0;
 	return sum;
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * index.cc - the B+Tree of the demo beside absl::btree_map, one thread.
+ * index.cc - a tree of the demo beside absl::btree_map, one thread.
  *
  * Both get the same random 8-byte keys in the same order, in turn and in one
  * process. Prints "OPERATION,OURS,THEIRS" for each round, in operations a
- * second. Arguments: keys, rounds. Must not call either through a pointer that
- * the other does not pay for.
+ * second. Arguments: keys, rounds, and index, scheme and bytes of a node of the demo's tree,
+ * btree without a lock by default.
  */
 #include <cinttypes>
 #include <cstdio>
@@ -18,11 +18,15 @@
 /* From index-tree.c, because the demo's headers are C. */
 extern "C" {
 struct bench_tree;
-struct bench_tree *bench_tree_new(void);
+struct bench_tree *bench_tree_new(const char *index, const char *scheme, uint64_t node);
 void bench_tree_free(struct bench_tree *tree);
 bool bench_tree_insert_all(struct bench_tree *tree, const uint64_t *keys, size_t nr);
 uint64_t bench_tree_find_all(struct bench_tree *tree, const uint64_t *keys, size_t nr);
 }
+
+/* The demo's tree. */
+static const char *tree_index = "btree", *tree_scheme = "none";
+static uint64_t tree_node;
 
 static double now(void)
 {
@@ -49,7 +53,7 @@ struct rates {
 
 static struct rates ours(const uint64_t *keys, const uint64_t *looked_up, size_t nr)
 {
-	struct bench_tree *tree = bench_tree_new();
+	struct bench_tree *tree = bench_tree_new(tree_index, tree_scheme, tree_node);
 	double begin = now(), middle, end;
 	struct rates rates;
 
@@ -85,6 +89,9 @@ int main(int argc, char **argv)
 {
 	size_t nr = argc > 1 ? strtoull(argv[1], NULL, 10) : 4000000;
 	int rounds = argc > 2 ? atoi(argv[2]) : 1;
+	tree_index = argc > 3 ? argv[3] : tree_index;
+	tree_scheme = argc > 4 ? argv[4] : tree_scheme;
+	tree_node = argc > 5 ? strtoull(argv[5], NULL, 10) : 0;
 	uint64_t *keys = new uint64_t[nr], *looked_up = new uint64_t[nr];
 
 	for (size_t i = 0; i < nr; i++)

@@ -292,7 +292,7 @@ bench_native() {
 	fi
 	in_turn "$ROUNDS" plain fixed sample_locks
 	table 'Uncontended lock and unlock, elided on this processor' plain fixed less ''
-	schemes=$("$index_bench" --list | awk '$1 == "scheme" && / pthread / { print $2 }')
+	schemes=$("$index_bench" --list | awk '$1 == "scheme" && /one global pthread / { print $2 }')
 	for policy in fixed adaptive; do
 		for scheme in $schemes; do
 			for updates in 0 5 20 100; do
@@ -307,16 +307,20 @@ bench_native() {
 # Both run in one process, the one that goes first changing from round to round.
 bench_index() {
 	if [ ! -x "$O/tests/bench/index" ]; then
-		printf '\nThe B+Tree beside absl::btree_map: left out, libabsl-dev is not installed\n'
+		printf '\nThe trees beside absl::btree_map: left out, libabsl-dev is not installed\n'
 		return
 	fi
-	timeout 600 "$O/tests/bench/index" 4000000 "$ROUNDS" >"$tmp/out" 2>"$tmp/err" ||
-		die "index: exit $?: $(tail -n 3 "$tmp/err")"
-	awk -F, '{
-		printf "%s 4000000 random keys,ops/s,absl,%s\n", $1, $3
-		printf "%s 4000000 random keys,ops/s,btree,%s\n", $1, $2
-	}' "$tmp/out" >>"$samples"
-	table 'The B+Tree beside absl::btree_map, one thread' absl btree more ''
+	"$O/bin/index_bench" --list | awk '$1 == "variant" && $2 != "delta" {
+		gsub(",", ""); print $2, / none/ ? "none" : $3 }' >"$tmp/trees"
+	while read -r tree scheme; do
+		timeout 600 "$O/tests/bench/index" 4000000 "$ROUNDS" "$tree" "$scheme" \
+			>"$tmp/out" 2>"$tmp/err" || die "index: exit $?: $(tail -n 3 "$tmp/err")"
+		awk -F, -v tree="$tree" '{
+			printf "%s %s 4000000 random keys,ops/s,absl,%s\n", tree, $1, $3
+			printf "%s %s 4000000 random keys,ops/s,tree,%s\n", tree, $1, $2
+		}' "$tmp/out" >>"$samples"
+	done <"$tmp/trees"
+	table 'Trees beside absl::btree_map, one thread' absl tree more ''
 }
 
 # What the report on a large file takes: seconds and MiB, each with the limit it has.

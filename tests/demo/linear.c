@@ -5,8 +5,8 @@
  * is left with what was reported; this one compares every answer, so that a
  * read of what has been deleted shows, too.
  *
- * linear INDEX SCHEME SEED ROUNDS: "ok", or the first key no order explains and
- * status 1. An ordinary pthread program, as index_bench: it must contain no
+ * linear INDEX SCHEME SEED ROUNDS [OPTION=VALUE]...: "ok", or the first key no order
+ * explains and status 1. The options are those of the index. An ordinary pthread program, as index_bench: it must contain no
  * part of the library.
  */
 #include "../../demo/base/rng.h"
@@ -54,7 +54,7 @@ static struct event act(struct index_thread *share, enum event_kind kind, uint64
 {
 	struct event event = { .kind = kind, .value = value };
 
-	if (ops->reserve(index_, share))
+	if (ops->reserve(index_, share) || index_reserve_remove(index_, share))
 		die("out of memory");
 	event.begin = tick();
 	switch (kind) {
@@ -65,7 +65,7 @@ static struct event act(struct index_thread *share, enum event_kind kind, uint64
 		event.took_place = ops->remove(index_, share, key, &event.value);
 		break;
 	case EVENT_search:
-		event.took_place = ops->search(index_, key, &event.value);
+		event.took_place = ops->search(index_, share, key, &event.value);
 		break;
 	}
 	event.end = tick();
@@ -110,6 +110,8 @@ static void *thread_main(void *arg)
 		if (pthread_barrier_wait(&barrier) == PTHREAD_BARRIER_SERIAL_THREAD)
 			judge(round);
 	}
+	if (ops->idle)
+		ops->idle(index_, share);
 	return share;
 }
 
@@ -121,8 +123,10 @@ static struct index_thread *load(void)
 	for (uint64_t i = 0; i < rounds; i++) {
 		if (!share || ops->reserve(index_, share))
 			die("out of memory");
-		ops->tree->insert(index_->tree, share, i * STRIDE, 1);
+		ops->load(index_, share, i * STRIDE, 1);
 	}
+	if (ops->idle)
+		ops->idle(index_, share);
 	return share;
 }
 
@@ -135,21 +139,51 @@ static unsigned int choice(const struct choice *choices, const char *name)
 	return 0;
 }
 
+/* The value of an option of the index: a number or a name. */
+static uint64_t value_of_row(const struct option_row *row, const char *text)
+{
+	return row->type == OPTION_CHOICE ? choice(row->choices, text) : strtoull(text, NULL, 10);
+}
+
+/* The defaults of the options of @index, and those of the command line from @args on. */
+static void options_of(unsigned int index, char **args, uint64_t *values)
+{
+	const struct option_row *rows = index_options(index);
+
+	for (unsigned int i = 0; rows[i].name; i++)
+		values[i] = rows[i].def;
+	for (; *args; args++) {
+		size_t len = strcspn(*args, "=");
+		unsigned int i = 0;
+
+		while (rows[i].name && (strncmp(rows[i].name, *args, len) || rows[i].name[len]))
+			i++;
+		if (!rows[i].name || !(*args)[len])
+			die("no such option of the index");
+		values[i] = value_of_row(&rows[i], *args + len + 1);
+	}
+}
+
 int main(int argc, char **argv)
 {
-	struct index_config config = { .threads = HISTORY_THREADS };
+	uint64_t options[TREE_OPTIONS_MAX];
+	struct index_config config = { .threads = HISTORY_THREADS, .options = options };
 	pthread_t threads[HISTORY_THREADS];
 	void *shares[HISTORY_THREADS];
 	struct index_thread *loader;
 	char why[256];
 
-	if (argc != 5)
-		die("linear INDEX SCHEME SEED ROUNDS");
+	if (argc < 5)
+		die("linear INDEX SCHEME SEED ROUNDS [OPTION=VALUE]...");
+	options_of(choice(index_choices, argv[1]), argv + 5, options);
 	ops = variant_ops(choice(index_choices, argv[1]), choice(scheme_choices, argv[2]));
 	seed = strtoull(argv[3], NULL, 10);
 	rounds = (unsigned int)atoi(argv[4]);
 	if (!ops || !rounds || rounds > ROUNDS_MAX)
 		die("no such pair, or ROUNDS not from 1 to 100000");
+	if ((ops->tree->unfit && ops->tree->unfit(&config, why, sizeof(why))) ||
+	    (ops->unfit && ops->unfit(&config, why, sizeof(why))))
+		die(why);
 	config.entries = (uint64_t)rounds * (1 + KEYS);
 	index_ = ops->create(&config);
 	if (!index_)

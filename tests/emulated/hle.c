@@ -319,6 +319,17 @@ static void test_disjoint(void)
 	}
 }
 
+/* A register that is set in front of XRELEASE and again behind it, in a block without XACQUIRE. */
+static void test_registers(void)
+{
+	unsigned long rax = 0;
+
+	spin_acquire(&first);
+	__asm__ volatile("jmp 1f\n1:\tmov $5, %%rax\n\t" XRELEASE "movl $0, %1\n\tadd $3, %%rax"
+			 : "=&a"(rax), "=m"(first.value)::"memory", "cc");
+	check("register behind XRELEASE", rax, 8);
+}
+
 static void test_cpuid(void)
 {
 	unsigned int a, b, c, d;
@@ -340,5 +351,6 @@ int main(int argc, char **argv)
 	test_seen_free();
 	test_counter();
 	test_disjoint();
+	test_registers();
 	return emu_status();
 }

@@ -3,15 +3,23 @@
 # links the engine's archive unless NAME_LINK says what else, and NAME_LIBS
 # besides. demo/ and lib/ have been included before, by their names.
 
+comma := ,
 UNIT_SRC := $(wildcard tests/unit/test_*.c)
 UNIT_BIN := $(UNIT_SRC:tests/unit/%.c=$(O)/tests/unit/%)
 
 test_btree_LINK    := $(DEMO_PART_OBJ)
 test_delta_LINK    := $(DEMO_PART_OBJ)
 test_index_LINK    := $(DEMO_PART_OBJ)
+test_trees_LINK    := $(DEMO_PART_OBJ)
+test_reclaim_LINK  := $(DEMO_PART_OBJ)
+test_memory_LINK   := $(DEMO_PART_OBJ)
+test_latch_LINK    := $(DEMO_PART_OBJ)
 test_histogram_LINK := $(DEMO_PART_OBJ)
 test_verify_LINK   := $(DEMO_PART_OBJ)
 test_workload_LINK := $(DEMO_PART_OBJ)
+
+# Allocations go through functions of the test, which let them fail.
+test_memory_LIBS   := $(addprefix -Wl$(comma)--wrap=,malloc calloc reallocarray aligned_alloc mmap)
 
 # Tests of the tools link them all but main(), and the maker of data files.
 TOOLS_PART_OBJ := $(patsubst %.c,$(OBJ)/%.o,$(filter-out tools/cmd/elide.c,$(TOOLS_SRC))) \

@@ -51,15 +51,18 @@ lib_names_no_pthread() { lib_code | grep -E 'pthread_[a-z]|<pthread\.h>'; }
 
 # The instructions by their encodings, names and the compiler's intrinsics.
 rtm_only_in_one_header() {
-	find lib preload tools demo -name '*.[chS]' ! -path lib/rtm.h ! -path 'tools/rtmgrind/*' |
+	find lib preload tools demo -name '*.[chS]' ! -path lib/rtm.h ! -path 'tools/rtmgrind/*' \
+		! -path demo/latch/rtm.h |
 		while read -r file; do code "$file"; done |
 		grep -iE '0xc7, *0xf8|0x0f, *0x01, *0xd[56]|0xc6, *0xf8|\bx(begin|end|abort|test)\b|_x(begin|end|abort|test)\b|immintrin'
 }
 
-# Transactions are begun and ended by the engine's elision and by the probe that looks whether they work.
+# Transactions are begun and ended by the engine's elision and by the probe that looks whether they
+# work; in the demo by the Bx tree and by the CAS of several words.
 transactions_only_in_elision() {
 	code preload/*.[ch] $(tools_files) demo/*/*.[ch] | grep -E 'rtm_(begin|end)\b' |
-		grep -v '^tools/base/machine\.c:' # doctor's probe, in a child
+		grep -v '^tools/base/machine\.c:' | # doctor's probe, in a child
+		grep -vE '^demo/(latch/(rtm|mwcas)\.h|sync/bx\.c):'
 	lib_code | grep -E '\brtm_(begin|end)\(' |
 		grep -vE '^lib/section/(acquire|release)\.c:|^lib/section/quick\.h:|^lib/base/detect\.c:|^lib/rtm\.h:'
 }
@@ -238,13 +241,14 @@ demo_has_no_elide() {
 	grep -nE 'libelide|LIB_OBJ|\$\(LIBDIR\)' demo/build.mk
 }
 
-# base <- mem, latch <- index <- sync <- bench, and every other folder is a tree, below sync:
-# trees and index include no latch and no scheme, a tree includes no other tree, and the
-# driver includes neither trees nor latches, and of sync the list of variants alone.
+# base <- mem, latch <- index <- node <- sync <- bench, and every other folder is a tree, below
+# sync: trees, index and node include no latch and no scheme, a tree includes no other tree but
+# the nodes that several share, and the driver includes neither trees nor latches, and of sync
+# the list of variants alone.
 demo_include_allowed() {
 	case $1:$2 in
 	base:*) return 1 ;;
-	bench:base/*.h | bench:index/*.h | bench:sync/variants.h) ;;
+	bench:base/*.h | bench:index/*.h | bench:index/counts.def | bench:sync/variants.h) ;;
 	bench:* | *:bench/*) return 1 ;;
 	sync:*) ;;
 	*:base/*.h) ;;
@@ -252,6 +256,8 @@ demo_include_allowed() {
 	*:mem/*.h) ;;
 	index:*) return 1 ;;
 	*:index/*.h) ;;
+	node:*) return 1 ;;
+	*:node/*.h) ;;
 	*) return 1 ;;
 	esac
 }
@@ -396,6 +402,8 @@ arrow() {
 rule lib_names_no_pthread lib/state/planted.c 'static pthread_mutex_t m;'
 rule rtm_only_in_one_header preload/planted.c '__asm__(".byte 0x0f, 0x01, 0xd5");'
 rule transactions_only_in_elision lib/state/planted.c 'void f(void) { rtm_end(); }'
+catches transactions_only_in_elision demo/sync/planted.c 'void f(void) { rtm_end(); }'
+catches rtm_only_in_one_header demo/sync/planted.c '__asm__(".byte 0x0f, 0x01, 0xd5");'
 rule lib_has_no_cancellation_point lib/state/planted.c 'void f(int fd) { close(fd); }'
 rule lib_includes_itself lib/state/planted.c '#include "../../preload/wrap.h"'
 rule lib_root_is_public lib/planted.c 'int planted;'
@@ -440,6 +448,8 @@ catches demo_folders_in_order demo/index/planted.c '#include "../btree/node.h"'
 catches demo_folders_in_order demo/delta/options.def '#include "../sync/variants.def"'
 catches demo_folders_in_order demo/planted/node.h '#include "../latch/latch.h"'
 catches demo_folders_in_order demo/planted/planted.c '#include "../btree/btree.h"'
+catches demo_folders_in_order demo/node/planted.h '#include "../latch/ttas.h"'
+catches demo_folders_in_order demo/node/planted.c '#include "../blink/blink.h"'
 catches demo_folders_in_order demo/planted/planted.c '#include "../bench/options.h"'
 catches demo_folders_in_order demo/sync/planted.c '#include "../bench/worker.h"'
 catches demo_folders_in_order demo/bench/planted.c '#include "../delta/delta.h"'

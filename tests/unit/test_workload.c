@@ -35,7 +35,7 @@ static void test_scatter_is_a_permutation(void **state)
 }
 
 static const struct mix even_mix = {
-	.seed = 1, .threads = 4, .preload = 1000, .percent = { 25, 25, 25, 25 },
+	.seed = 1, .threads = 4, .preload = 1000, .share = { 50, 50, 50, 50 },
 };
 
 static void test_parity_range_and_shares(void **state)
@@ -70,7 +70,7 @@ static void test_parity_range_and_shares(void **state)
 static void test_sorted_threads_share_the_keys(void **state)
 {
 	struct mix mix = { .seed = 1, .threads = 4, .keys = KEYS_sorted, .preload = 10,
-			   .percent = { [OP_insert] = 100 } };
+			   .share = { [OP_insert] = SHARES } };
 	unsigned char seen[400] = { 0 };
 
 	for (unsigned int thread = 0; thread < mix.threads; thread++) {
@@ -97,7 +97,7 @@ static int compare_down(const void *a, const void *b)
 static void test_zipf_frequencies(void **state)
 {
 	struct mix mix = { .seed = 1, .threads = 1, .keys = KEYS_zipf, .preload = 1000,
-			   .percent = { [OP_search] = 100 } };
+			   .share = { [OP_search] = SHARES } };
 	/* sum of k^-0.99 for k = 1..1000 is 7.729; so rank 1: 12.94 %, 2: 6.515 %, 10: 1.324 % */
 	static const struct { unsigned int rank; double share; } want[] = {
 		{ 1, 0.1294 }, { 2, 0.06515 }, { 10, 0.01324 },

@@ -88,8 +88,8 @@ Bool insn_needs_exact_registers(const VexGuestExtents *extents)
 			/* CPUID (0F A2), whose answer is corrected, counts as well. */
 			if ((code[at] == 0x0f && code[at + 1] == 0xa2) ||
 			    recognise((Addr)&code[at], &length) != INSN_OTHER ||
-			    (code[at] == 0xf2 &&
-			     recognise_hint((Addr)&code[at], size - at, &insn) == HLE_XACQUIRE))
+			    ((code[at] == 0xf2 || code[at] == 0xf3) &&
+			     recognise_hint((Addr)&code[at], size - at, &insn) != HLE_NONE))
 				return True;
 		}
 	}

@@ -1,0 +1,120 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# check: seconds=60
+#
+# Faults planted into the trees with latches in their nodes: each must be caught by the
+# per-key histories of linear or by the check of the structure, on simulated cores. The
+# faults are edits of copies of source files. $O is the build directory, $CC the compiler.
+# Prints a line a test and a count.
+set -u
+
+. "$(dirname "$0")/../emulated/pids.sh"
+root=$(cd "$(dirname "$0")/../.." && pwd)
+O=$(cd "${O:-build}" && pwd) || exit 1
+CC=${CC:-gcc}
+elide=$O/bin/elide
+# Seeds that may pass before a fault is caught.
+SEEDS_MAX=${PLANTED_SEEDS:-20}
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+cd "$tmp" || exit 1
+unset LD_PRELOAD
+nr=0 failed=0
+
+ok() { nr=$((nr + 1)); echo "ok $1"; }
+not_ok() { nr=$((nr + 1)); failed=$((failed + 1)); echo "not ok $1: $2"; }
+
+# build NAME FILE EDIT SOURCES: ./linear with FILE of demo/ edited by sed; SOURCES, FILE itself or
+# those that include it, are compiled again.
+build() {
+	rm -rf demo new linear
+	cp -r "$root/demo" demo
+	sed -i "$3" "demo/$2"
+	if cmp -s "$root/demo/$2" "demo/$2"; then
+		not_ok "$1" "the edit does not change $2"
+		return 1
+	fi
+	objects=
+	mkdir new
+	for source in $4; do
+		object=new/$(echo "$source" | tr / _).o
+		$CC -std=gnu11 -D_GNU_SOURCE -O2 -g -w -c -o "$object" "demo/$source" || return 1
+		objects="$objects $object"
+	done
+	for object in "$O"/obj/demo/*/*.o; do
+		part=${object#"$O"/obj/demo/}
+		case " $4 bench/index_bench.c " in
+		*" ${part%.o}.c "*) ;;
+		*) objects="$objects $object" ;;
+		esac
+	done
+	# shellcheck disable=SC2086 # several objects
+	$CC -o linear "$O/obj/tests/demo/linear.o" $objects -pthread -lm
+}
+
+# caught NAME FILE EDIT SOURCES ARG...: a seed on which linear with the fault says that something
+# is wrong, crashes, or does not end.
+caught() {
+	name=$1 file=$2 edit=$3 sources=$4
+	shift 4
+	build "$name" "$file" "$edit" "$sources" || { not_ok "$name" 'not built'; return; }
+	seed=0
+	ulimit -c 0
+	while [ $seed -lt "$SEEDS_MAX" ]; do
+		seed=$((seed + 1))
+		index=$1 scheme=$2
+		timeout -k 5 20 "$elide" run -q --emulate --cores=4 --seed=$seed --mode=off \
+			-o d.data -- ./linear "$index" "$scheme" $seed 20 "$3" >out 2>&1
+		rc=$?
+		[ $rc -ne 0 ] || continue
+		ok "$name"
+		return
+	done
+	not_ok "$name" "nothing was found on $SEEDS_MAX seeds"
+}
+
+# sound INDEX SCHEME OPTION: the same without a fault, on the same seeds.
+sound() {
+	seed=0
+	while [ $seed -lt 5 ]; do
+		seed=$((seed + 1))
+		if ! timeout -k 5 60 "$elide" run -q --emulate --cores=4 --seed=$seed --mode=off \
+			-o d.data -- "$O/tests/demo/linear" "$1" "$2" $seed 20 "$3" >out 2>&1; then
+			not_ok "sound-$1-$2" "seed $seed: $(cat out)"
+			return
+		fi
+	done
+	ok "sound-$1-$2"
+}
+
+if [ ! -x "$O/libexec/elide/rtmgrind-amd64-linux" ]; then
+	echo 'skip planted: rtmgrind is not built'
+	echo 'planted: 0 of 0 passed, 1 skipped'
+	exit 0
+fi
+if ldd "$O/tests/demo/linear" | grep -q 'lib.san'; then
+	echo 'skip planted: a sanitizer does not run under valgrind'
+	echo 'planted: 0 of 0 passed, 1 skipped'
+	exit 0
+fi
+sound blink latch node=64
+sound bplus latch node=64
+sound bplus olc node=128
+caught blink-no-move-right sync/blink.c 's/while (node_beyond(node, key))/while (0)/' \
+	sync/blink.c blink latch node=64
+caught blink-parent-without-move-right sync/blink.c \
+	's/node = write_right(g, parent_of(\(.*\)), key);/node_write(g, node = parent_of(\1));/' \
+	sync/blink.c blink latch node=64
+caught bplus-no-coupling sync/bplus.c '/^static.*couple(/,/^}/s/acquire(g, child.*/;/;
+	/^static.*couple(/,/^}/{s/release(g, node, inner);/release(g, node, inner); acquire(g, child, node->level > 1 ? inner : leaf);/}' \
+	sync/bplus.c bplus latch node=64
+caught bplus-stale-root sync/bplus.c 's/if (likely(root == node_get_link(tree->root)))/if (1)/' \
+	sync/bplus.c bplus latch node=64
+caught olc-no-version-check latch/version.h \
+	's/return __atomic_load_n(word, __ATOMIC_RELAXED) == version;/return 1;/' \
+	sync/bplus-olc.c bplus olc node=128
+caught olc-no-increment latch/version.h \
+	's/__atomic_load_n(word, __ATOMIC_RELAXED) + VERSION_HELD,/__atomic_load_n(word, 0) - 1,/' \
+	sync/bplus-olc.c bplus olc node=128
+echo "planted: $((nr - failed)) of $nr passed, 0 skipped"
+[ $failed -eq 0 ]

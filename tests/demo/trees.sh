@@ -1,0 +1,143 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# check: seconds=120 parts=4
+#
+# The trees with latches in their nodes on simulated cores: under each scheme exact, and every
+# answer linearizable, with TREE_SEEDS seeds and 0, 10 and 100 per cent of the transactions aborted
+# (TREE_RATES=all: every rate with every seed, instead of in turn). Nodes are small, so that
+# they split all the time. $O is the build directory. Prints a line a test and a count.
+set -u
+
+. "$(dirname "$0")/../part.sh"
+O=$(cd "${O:-build}" && pwd) || exit 1
+elide=$O/bin/elide
+bench=$O/bin/index_bench
+linear=$O/tests/demo/linear
+seeds=${TREE_SEEDS:-30}
+# Longest run, seconds of real time: a hundred times what one takes.
+LIMIT=60
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+cd "$tmp" || exit 1
+unset LD_PRELOAD
+# shellcheck disable=SC2046 # several names
+unset $(env | sed -n 's/^\(ELIDE_[A-Z_]*\)=.*/\1/p')
+nr=0 failed=0 skipped=0
+
+ok() { nr=$((nr + 1)); echo "ok $1"; }
+not_ok() { nr=$((nr + 1)); failed=$((failed + 1)); echo "not ok $1: $2"; }
+
+# variants: INDEX SCHEME of each tree whose schemes are not one global latch
+variants() {
+	"$bench" --list | awk '$1 == "variant" && $2 != "btree" && $2 != "delta" {
+		gsub(",", ""); for (i = 3; i <= NF; i++) if ($i != "none") print $2, $i }'
+}
+
+rates_of() {
+	if [ "${TREE_RATES:-}" = all ]; then
+		echo 0 10 100
+		return
+	fi
+	case $(($1 % 3)) in
+	0) echo 0 ;;
+	1) echo 10 ;;
+	2) echo 100 ;;
+	esac
+}
+
+# emulated SCHEME SEED RATE COMMAND...: with the library for the locks that it can elide.
+emulated() {
+	case $1 in
+	latch-pthread) mode=--policy=fixed model= ;;
+	latch-hle) mode='--mode=off --hle=yes' model==haswell ;;
+	*) mode=--mode=off model= ;;
+	esac
+	seed=$2 rate=$3
+	shift 3
+	# shellcheck disable=SC2086 # several arguments
+	timeout -k 5 $LIMIT "$elide" run -q --emulate$model --cores=4 --seed="$seed" \
+		--abort-rate="$rate" $mode -o d.data -- "$@" >out 2>err
+}
+
+# Small nodes, if the tree has the option; the smallest that all schemes have.
+node_of() {
+	case $1 in bplus | blink | olfit | bx | csb) echo 128 ;; esac
+}
+
+# test_exact INDEX SCHEME [OPTION=VALUE]
+test_exact() {
+	name=$1-$2${3:+-$3} node=$(node_of "$1") at=0
+	while [ $at -lt "$seeds" ]; do
+		at=$((at + 1))
+		for rate in $(rates_of $at); do
+			if ! emulated "$2" $at "$rate" "$bench" --index="$1" --scheme="$2" \
+				${node:+--node="$node"} ${3:+"--$3"} --seed=$at --threads=4 \
+				--preload=300 --ops=2000 --updates=40 --deletes=20 --scans=5 --json ||
+			   ! grep -q '"check":"ok"' out; then
+				not_ok "exact-$name" "seed $at, rate $rate: $(cat out err)"
+				return
+			fi
+		done
+	done
+	ok "exact-$name"
+}
+
+test_linear() {
+	name=$1-$2${3:+-$3} node=$(node_of "$1") at=0
+	while [ $at -lt "$seeds" ]; do
+		at=$((at + 1))
+		for rate in $(rates_of $at); do
+			if ! emulated "$2" $at "$rate" "$linear" "$1" "$2" $at 4 \
+				${node:+node="$node"} ${3:+"$3"}; then
+				not_ok "linear-$name" "seed $at, rate $rate: $(cat out err)"
+				return
+			fi
+		done
+	done
+	ok "linear-$name"
+}
+
+# Elided without spurious aborts, and never where all abort.
+test_elided() {
+	for rate in 0 100; do
+		emulated latch-pthread 1 $rate "$bench" --index="$1" --scheme=latch-pthread \
+			--threads=4 --preload=3000 --ops=4000 --json &&
+			timeout $LIMIT "$elide" report --json d.data >"report$rate" 2>>err || break
+	done
+	if [ -s report100 ] && python3 - <<'PYTHON'
+import json
+total = [json.load(open(f"report{rate}"))["totals"] for rate in (0, 100)]
+assert total[0]["elided"] > 10 * total[0]["fallback"], total[0]
+assert total[1]["elided"] == 0 and total[1]["fallback"] > 0, total[1]
+PYTHON
+	then
+		ok "elided-$1"
+	else
+		not_ok "elided-$1" "$(cat out err)"
+	fi
+	rm -f report0 report100
+}
+
+if [ ! -x "$O/libexec/elide/rtmgrind-amd64-linux" ] || ! command -v python3 >/dev/null; then
+	echo 'skip trees: rtmgrind is not built or python3 not installed'
+	echo 'trees: 0 of 0 passed, 1 skipped'
+	exit 0
+fi
+if ldd "$bench" | grep -q 'lib.san'; then
+	echo 'skip trees: a sanitizer does not run under valgrind'
+	echo 'trees: 0 of 0 passed, 1 skipped'
+	exit 0
+fi
+variants >variants
+while read -r index scheme; do
+	! mine || test_exact "$index" "$scheme" </dev/null
+	! mine || test_linear "$index" "$scheme" </dev/null
+	[ "$scheme" != latch-pthread ] || ! mine || test_elided "$index" </dev/null
+done <variants
+for split in path upgrade proactive; do
+	! mine || test_exact bplus latch split=$split
+	! mine || test_linear bplus latch split=$split
+done
+! mine || test_linear bplus latch-pthread split=proactive
+echo "trees: $((nr - failed)) of $nr passed, $skipped skipped"
+[ $failed -eq 0 ]
