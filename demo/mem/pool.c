@@ -67,6 +67,30 @@ static struct pool_chunk *chunk_alloc(size_t bytes)
 	return chunk;
 }
 
+/* Call a function for each part of a node. */
+static void each_part(const struct node_pool *pool, void *node, void (*call)(void *part))
+{
+	unsigned int parts = pool->of.parts ? pool->of.parts : 1;
+
+	for (unsigned int i = 0; call && i < parts; i++)
+		call((char *)node + i * (pool->of.size / parts));
+}
+
+/*
+ * The number of nodes of a chunk that @nr or more are taken for. Large nodes are not taken
+ * in advance beyond a large page.
+ */
+static unsigned long chunk_nodes(const struct node_pool *pool, unsigned long nr)
+{
+	unsigned long page = LARGE_PAGE / pool->of.size;
+	unsigned long least = page < CHUNK_NODES_MIN ? page : CHUNK_NODES_MIN;
+
+	/* The header of the chunk takes the place of a node. */
+	if (pool->nr_chunks >= SMALL_CHUNKS && page > 1)
+		least = page - 1;
+	return nr > least ? nr : least;
+}
+
 /**
  * pool_grow() - add nodes from the heap
  * @pool: the calling thread's pool
@@ -83,10 +107,7 @@ int pool_grow(struct node_pool *pool, unsigned long nr)
 	size_t bytes;
 	char *nodes;
 
-	if (nr < CHUNK_NODES_MIN)
-		nr = CHUNK_NODES_MIN;
-	if (pool->nr_chunks >= SMALL_CHUNKS && nr < LARGE_PAGE / pool->of.size - 1)
-		nr = LARGE_PAGE / pool->of.size - 1;
+	nr = chunk_nodes(pool, nr);
 	if (__builtin_mul_overflow(nr, pool->of.size, &bytes) ||
 	    __builtin_add_overflow(bytes, sizeof(*chunk), &bytes))
 		return -ENOMEM;
@@ -100,8 +121,7 @@ int pool_grow(struct node_pool *pool, unsigned long nr)
 	nodes = (char *)(chunk + 1);
 	/* The last node is put first, so pool_get() returns nodes in ascending address order. */
 	while (nr--) {
-		if (pool->of.init)
-			pool->of.init(nodes + nr * pool->of.size);
+		each_part(pool, nodes + nr * pool->of.size, pool->of.init);
 		pool_put(pool, nodes + nr * pool->of.size);
 	}
 	return 0;
@@ -113,8 +133,8 @@ static void chunk_end(const struct node_pool *pool, struct pool_chunk *chunk)
 	char *nodes = (char *)(chunk + 1);
 
 	unpoison(nodes, chunk->nr * pool->of.size);
-	for (unsigned long i = 0; pool->of.fini && i < chunk->nr; i++)
-		pool->of.fini(nodes + i * pool->of.size);
+	for (unsigned long i = 0; i < chunk->nr; i++)
+		each_part(pool, nodes + i * pool->of.size, pool->of.fini);
 }
 
 /**

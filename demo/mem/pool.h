@@ -29,15 +29,17 @@ struct pool_free {
  * struct pool_nodes - what the nodes of a pool are
  * @size: size of a node in bytes, a multiple of the cache line
  * @link: offset of the 8 bytes that link free nodes, a multiple of 8
- * @init: called once for each node that the pool takes from the heap, so that a free node
- *	  has a latch that is ready; NULL for nothing
- * @fini: called once for each node before its memory goes back to the heap; NULL for nothing
+ * @parts: number of parts of a node, of @size / @parts bytes each; 0 is 1
+ * @init: called once for each part of each node that the pool takes from the heap, so that
+ *	  a free node has latches that are ready; NULL for nothing
+ * @fini: called once for each part before its memory goes back to the heap; NULL for nothing
  */
 struct pool_nodes {
 	size_t size;
 	size_t link;
-	void (*init)(void *node);
-	void (*fini)(void *node);
+	unsigned int parts;
+	void (*init)(void *part);
+	void (*fini)(void *part);
 };
 
 /**
