@@ -1,65 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * bulk.c - builds a tree of struct node from sorted entries, level by level.
- *
- * The sizes of the nodes of a level are spread evenly around the mean up to full nodes,
- * as random inserts leave them. So the first inserts after the loading split about as
- * many nodes as later ones: if all nodes had the same size, none would be split for a
- * long time, and then all at once.
  */
+#include "sizes.h"
 #include "tree.h"
-
-#include "../base/rng.h"
 
 #include <errno.h>
 
-/*
- * struct level - a level under construction
- * @min: minimum size of a node: 1 entry of a leaf, 2 children of an inner node
- * @max: maximum size of a node
- * @mean: mean size of a node
- * @made: number of nodes
- */
-struct level {
-	unsigned int min;
-	unsigned int max;
-	double mean;
-	uint64_t made;
-};
-
-static struct level level_of(const struct node_layout *layout, unsigned int level,
-			     unsigned int fill)
+/* The sizes of the nodes of a level: entries of leaves, children of inner nodes. */
+static struct sizes level_sizes(const struct node_layout *layout, unsigned int level,
+				unsigned int fill)
 {
-	struct level l = {
-		.min = level ? 2 : 1,
-		.max = level ? layout->inner_max + 1u : layout->leaf_max,
-	};
-
-	l.mean = (double)l.max * fill / 100;
-	if (l.mean < l.min)
-		l.mean = l.min;
-	return l;
-}
-
-/* The size of the next node of a level that has @left elements to distribute, at least 1. */
-static uint64_t next_size(struct level *l, uint64_t left)
-{
-	double spread = (double)l->max - l->mean;
-	double unit = (double)(mix64(l->made++) >> 11) * 0x1p-53;
-	uint64_t size;
-
-	/* Where the mean is small, the sizes are spread down to the minimum alone. */
-	if (spread > l->mean - l->min)
-		spread = l->mean - l->min;
-	size = (uint64_t)(l->mean + (2 * unit - 1) * spread + 0.5);
-	if (size > l->max)
-		size = l->max;
-	if (size >= left)
-		return left;
-	/* The last node would be too small: this one has to have all, or to leave enough. */
-	if (left - size < l->min)
-		return left <= l->max ? left : left - l->min;
-	return size;
+	return level ? sizes_of(layout->inner_max + 1u, 2, fill) :
+		       sizes_of(layout->leaf_max, 1, fill);
 }
 
 /* Append a new node to a level, whose last node is @last; NULL if out of memory. */
@@ -95,11 +48,11 @@ static void discard(const struct node_layout *layout, struct node_thread *thread
 static struct node *build_leaves(const struct node_layout *layout, struct node_thread *thread,
 				 const struct bulk_source *source)
 {
-	struct level l = level_of(layout, 0, source->fill);
+	struct sizes sizes = level_sizes(layout, 0, source->fill);
 	struct node *first = NULL, *last = NULL;
 
 	for (uint64_t i = 0; i < source->nr;) {
-		uint64_t size = next_size(&l, source->nr - i);
+		uint64_t size = sizes_next(&sizes, source->nr - i);
 		struct node *leaf = append(thread, 0, last);
 
 		if (!leaf) {
@@ -131,12 +84,12 @@ static uint64_t length(const struct node *node)
 static struct node *build_level(const struct node_layout *layout, struct node_thread *thread,
 				struct node *below, unsigned int fill)
 {
-	struct level l = level_of(layout, below->level + 1u, fill);
+	struct sizes sizes = level_sizes(layout, below->level + 1u, fill);
 	struct node *first = NULL, *last = NULL;
 	uint64_t left = length(below);
 
 	while (left) {
-		uint64_t size = next_size(&l, left);
+		uint64_t size = sizes_next(&sizes, left);
 		struct node *node = append(thread, below->level + 1u, last);
 
 		if (!node) {

@@ -5,22 +5,17 @@
  */
 #include "tree.h"
 
+#include "../index/census.h"
 #include "../index/check.h"
 
-#include <errno.h>
-#include <stdlib.h>
-
 /*
- * struct census - the nodes of a tree and of its pools
+ * struct tree_census - the tree that is checked and its nodes
  * @tree: the tree
- * @nr: number of nodes that were found
- * @all: their addresses; NULL if there is no memory for them
- * @max: number of nodes that the pools took from the heap
+ * @nodes: the nodes
  */
-struct census {
+struct tree_census {
 	const struct node_tree *tree;
-	uint64_t nr, max;
-	const void **all;
+	struct census nodes;
 };
 
 static unsigned int nr(const void *node)
@@ -62,76 +57,35 @@ static const void *high(const struct check *check, const void *node)
 
 static const void *child(const struct check *check, const void *node, unsigned int i)
 {
-	const struct census *census = check->ctx;
+	const struct tree_census *census = check->ctx;
 
 	return node_children(&census->tree->layout, (struct node *)(uintptr_t)node)[i];
 }
 
-static void count(struct census *census, const void *node)
-{
-	if (census->all && census->nr < census->max)
-		census->all[census->nr] = node;
-	census->nr++;
-}
-
 static int visit(struct check *check, const void *node)
 {
-	struct census *census = check->ctx;
+	struct tree_census *census = check->ctx;
 	const struct node *n = node;
 
 	if (n->nr > node_max(&census->tree->layout, n))
 		return fault(&check->fault, "a node of level %u with %u keys", n->level, n->nr);
 	if (n->latch || (n->word & census->tree->held) != census->tree->free)
 		return fault(&check->fault, "a node of level %u whose latch is held", n->level);
-	count(census, node);
+	census_add(&census->nodes, node);
 	return 0;
-}
-
-static void count_pool(struct census *census, const struct node_pool *pool)
-{
-	const struct pool_free *link = pool->free;
-
-	for (unsigned long i = 0; i < pool->nr_free; i++, link = link->next)
-		count(census, (const char *)link - pool->of.link);
-}
-
-static void count_retired(struct census *census, const struct epoch_thread *thread)
-{
-	for (unsigned int i = 0; i < EPOCH_LISTS; i++)
-		for (size_t at = 0; at < thread->lists[i].nr; at++)
-			count(census, thread->lists[i].nodes[at].node);
-}
-
-static int by_address(const void *a, const void *b)
-{
-	const char *x = *(const char *const *)a, *y = *(const char *const *)b;
-
-	return (x > y) - (x < y);
 }
 
 /* Each node of the pools must be in the tree, free or retired, and in no two of them. */
-static int census_check(struct census *census, const struct fault *where)
+static int all_nodes_check(struct tree_census *census, const struct fault *where)
 {
 	const struct node_tree *tree = census->tree;
-	uint64_t in_tree = census->nr;
 
-	count_pool(census, &tree->own);
+	census_add_pool(&census->nodes, &tree->own);
 	for (const struct node_thread *t = tree->threads; t; t = t->next) {
-		count_pool(census, &t->pool);
-		count_retired(census, &t->epoch);
+		census_add_pool(&census->nodes, &t->pool);
+		census_add_retired(&census->nodes, &t->epoch);
 	}
-	if (census->nr != census->max)
-		return fault(where, "%llu nodes in the tree, free or retired, of %llu: %lld lost",
-			     (unsigned long long)census->nr, (unsigned long long)census->max,
-			     (long long)(census->max - census->nr));
-	if (!census->all)
-		return 0;
-	qsort(census->all, census->nr, sizeof(census->all[0]), by_address);
-	for (uint64_t i = 1; i < census->nr; i++)
-		if (census->all[i] == census->all[i - 1])
-			return fault(where, "a node is in two places, %llu nodes in the tree",
-				     (unsigned long long)in_tree);
-	return 0;
+	return census_check(&census->nodes, where);
 }
 
 /**
@@ -140,15 +94,13 @@ static int census_check(struct census *census, const struct fault *where)
  * @why: receives the description of the first fault, without quotes or backslashes
  * @len: size of @why in bytes
  *
- * If there is no memory for the addresses of the nodes, a node that is in two places
- * while another one is lost is not found.
- *
  * Return: true if the tree is correct, else false with @why written.
  */
 bool node_tree_check(const void *tree, char *why, size_t len)
 {
 	const struct node_tree *t = tree;
-	struct census census = { .tree = t, .max = t->own.nr_nodes };
+	struct tree_census census = { .tree = t };
+	uint64_t nodes = t->own.nr_nodes;
 	struct check_ops ops = {
 		.word = "key",
 		.max = t->layout.leaf_max > t->layout.inner_max ? t->layout.leaf_max :
@@ -168,12 +120,12 @@ bool node_tree_check(const void *tree, char *why, size_t len)
 	int err;
 
 	for (const struct node_thread *thread = t->threads; thread; thread = thread->next)
-		census.max += thread->pool.nr_nodes;
-	census.all = calloc(census.max, sizeof(census.all[0]));
+		nodes += thread->pool.nr_nodes;
+	census_begin(&census.nodes, nodes);
 	err = tree_check(&check, t->root);
 	if (!err)
-		err = census_check(&census, &check.fault);
-	free(census.all);
+		err = all_nodes_check(&census, &check.fault);
+	census_end(&census.nodes);
 	return !err;
 }
 
