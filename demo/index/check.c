@@ -58,7 +58,7 @@ static int chain_check(struct check *c, const void *node, unsigned int level)
 {
 	const void **prev = &c->prev[level];
 
-	if (level && !c->ops->high)
+	if (!c->ops->next || (level && !c->ops->high))
 		return 0;
 	if (*prev && c->ops->next(c, *prev) != node)
 		return level ? fault(&c->fault, "the chain of level %u skips or repeats a node",
@@ -145,7 +145,7 @@ int tree_check(struct check *check, const void *root)
 		return fault(&check->fault, "a root of level %u", level);
 	if (subtree_check(check, root, level, true, &all))
 		return -EINVAL;
-	if (check->ops->next(check, check->prev[0]))
+	if (check->ops->next && check->ops->next(check, check->prev[0]))
 		return fault(&check->fault, "the leaf list goes on behind the last leaf");
 	return 0;
 }

@@ -36,7 +36,8 @@ struct check;
  * @value: key i of a node, for @order; NULL after fault()
  * @order: compare two keys: negative, 0 or positive
  * @child: child i of an inner node
- * @next: leaf with the next higher keys; with @high: right sibling of any node
+ * @next: leaf with the next higher keys; with @high: right sibling of any node; NULL if the
+ *	  nodes of a tree have no such link
  * @high: the least key of the right sibling, which a node with one must have; NULL if the
  *	  nodes of a tree have no such key
  * @visit: further checks of a node whose keys are correct, 0 or -EINVAL; may be NULL
