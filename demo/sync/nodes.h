@@ -2,24 +2,13 @@
 /*
  * nodes.h - index operations on a tree of struct node, for the files NAME.c of this folder.
  *
- * A file defines the four operations once, as inline functions that take what differs
- * between its schemes as their first argument:
- *
- *	static __inline_always bool FAMILY_search(HOW, struct node_tree *,
- *						  struct node_thread *, uint64_t key,
- *						  uint64_t *value);
- *	static __inline_always bool FAMILY_insert(HOW, ..., uint64_t key, uint64_t value);
- *	static __inline_always bool FAMILY_remove(HOW, ..., uint64_t key, uint64_t *value);
- *	static __inline_always void FAMILY_scan(HOW, ..., uint64_t from, unsigned long limit,
- *						struct scan_result *res);
- *
- * and instantiates them with NODE_INDEX(tree, scheme, family, how, latching, ...). HOW is a
- * constant, mostly a struct guard, so the compiler makes all calls direct. The functions
- * have the names that profiles show: blink_latch_insert().
+ * A file defines the four operations once (see family.h) and instantiates them with
+ * NODE_INDEX(tree, scheme, family, how, ...) for each scheme. HOW is mostly a struct guard.
  */
 #ifndef DEMO_SYNC_NODES_H
 #define DEMO_SYNC_NODES_H
 
+#include "family.h"
 #include "../index/index.h"
 #include "../latch/hle.h"
 #include "../latch/none.h"
@@ -112,12 +101,12 @@ struct node_index {
 	struct node_tree tree __cacheline_aligned;
 };
 
-static inline struct node_tree *tree_of(struct index *index)
+static inline struct node_tree *node_index_tree(struct index *index)
 {
 	return &container_of(index, struct node_index, head)->tree;
 }
 
-static inline struct node_thread *thread_of(struct index_thread *thread)
+static inline struct node_thread *node_index_thread(struct index_thread *thread)
 {
 	return (struct node_thread *)thread;
 }
@@ -151,7 +140,7 @@ static inline void node_index_destroy(struct index *index, struct guard root)
 
 static inline int node_index_reserve(struct index *index, struct index_thread *thread)
 {
-	return node_reserve(tree_of(index), thread_of(thread));
+	return node_reserve(node_index_tree(index), node_index_thread(thread));
 }
 
 /* For the member @counts of a scheme that counts. */
@@ -163,79 +152,22 @@ static inline const struct counts *node_index_counts(const struct index_thread *
 /* For the member @idle of a scheme that retires nodes. */
 static inline void node_index_idle(struct index *index, struct index_thread *thread)
 {
-	epoch_idle(&thread_of(thread)->epoch);
+	epoch_idle(&node_index_thread(thread)->epoch);
 }
 
 /*
- * The operations of a tree under a scheme. @id and @scheme are those of variants.def, and
- * the loading uses @family with @plain, the argument of the scheme none. @root is the guard
- * of the pointer to the root. What follows are further members of struct index_ops, such as
- * .counts = node_index_counts.
+ * The operations of a tree of struct node under a scheme: FAMILY_INDEX() of family.h. @root
+ * is the guard of the pointer to the root.
  */
 #define NODE_INDEX(id, scheme, family, how, plain, root, latching, ...)                            \
-	extern const struct index_ops id##_##scheme##_ops;                                         \
-	static struct index *id##_##scheme##_create(const struct index_config *config)             \
-	{                                                                                          \
-		return node_index_create(&id##_##scheme##_ops, config, &latching, root);           \
-	}                                                                                          \
-	static void id##_##scheme##_destroy(struct index *index)                                   \
-	{                                                                                          \
-		node_index_destroy(index, root);                                                   \
-	}                                                                                          \
-	static bool id##_##scheme##_load(struct index *index, struct index_thread *thread,         \
-					 uint64_t key, uint64_t value)                             \
-	{                                                                                          \
-		return family##_insert(plain, tree_of(index), thread_of(thread), key, value);      \
-	}                                                                                          \
-	static bool id##_##scheme##_search(struct index *index, struct index_thread *thread,       \
-					   uint64_t key, uint64_t *value)                          \
-	{                                                                                          \
-		return family##_search(how, tree_of(index), thread_of(thread), key, value);        \
-	}                                                                                          \
-	static bool id##_##scheme##_insert(struct index *index, struct index_thread *thread,       \
-					   uint64_t key, uint64_t value)                           \
-	{                                                                                          \
-		return family##_insert(how, tree_of(index), thread_of(thread), key, value);        \
-	}                                                                                          \
-	static bool id##_##scheme##_remove(struct index *index, struct index_thread *thread,       \
-					   uint64_t key, uint64_t *value)                          \
-	{                                                                                          \
-		return family##_remove(how, tree_of(index), thread_of(thread), key, value);        \
-	}                                                                                          \
-	static void id##_##scheme##_scan(struct index *index, struct index_thread *thread,         \
-					 uint64_t from, unsigned long limit,                       \
-					 struct scan_result *res)                                  \
-	{                                                                                          \
-		family##_scan(how, tree_of(index), thread_of(thread), from, limit, res);           \
-	}                                                                                          \
-	const struct index_ops id##_##scheme##_ops = {                                             \
-		.tree = &id##_tree,                                                                \
-		.create = id##_##scheme##_create,                                                  \
-		.destroy = id##_##scheme##_destroy,                                                \
-		.reserve = node_index_reserve,                                                     \
-		.load = id##_##scheme##_load,                                                      \
-		.search = id##_##scheme##_search,                                                  \
-		.insert = id##_##scheme##_insert,                                                  \
-		.remove = id##_##scheme##_remove,                                                  \
-		.scan = id##_##scheme##_scan,                                                      \
-		__VA_ARGS__                                                                        \
-	};
+	FAMILY_INDEX(node, id, scheme, family, how, plain, root, latching, __VA_ARGS__)
 
 /* Add the entries of a leaf from the first one that is not below @from on to a scan. */
 static __inline_always void scan_leaf(const struct node_layout *layout, struct node *leaf,
 				      uint64_t from, unsigned long limit, struct scan_result *res)
 {
-	unsigned int nr = node_get(leaf->nr);
-
-	for (unsigned int at = keys_below(node_keys(leaf), nr, from); at < nr && res->nr < limit;
-	     at++) {
-		uint64_t key = node_get(node_keys(leaf)[at]);
-
-		if (!res->nr++)
-			res->first = key;
-		res->last = key;
-		res->sum += node_get(node_values(layout, leaf)[at]);
-	}
+	scan_entries(node_keys(leaf), node_values(layout, leaf), node_get(leaf->nr), from, limit,
+		     res);
 }
 
 #endif
