@@ -25,17 +25,25 @@ struct node_layout node_layout(uint64_t bytes)
 		.bytes = (uint32_t)bytes,
 		.leaf_max = (uint16_t)((bytes - NODE_HEADER - NODE_SLOT) / (2 * NODE_SLOT)),
 		.inner_max = (uint16_t)((bytes - NODE_HEADER - 2 * NODE_SLOT) / (2 * NODE_SLOT)),
-		.levels_max = 2,
 	};
-	unsigned int children;
 
 	if (bytes == NODE_BYTES_MIN)
 		layout.inner_max = 2;
-	/* The smaller half of a split has @children children, at least. */
-	children = layout.inner_max < 4 ? 2 : layout.inner_max / 2;
-	for (unsigned int bits = 0; bits < ENTRIES_BITS; bits += 31 - __builtin_clz(children))
-		layout.levels_max++;
+	layout.levels_max = (uint16_t)node_levels_max(layout.inner_max < 4 ? 2 : layout.inner_max / 2);
 	return layout;
+}
+
+/**
+ * node_levels_max() - the maximum number of levels of a tree
+ * @children: children that the smaller half of a split has at least, 2 or more
+ */
+unsigned int node_levels_max(unsigned int children)
+{
+	unsigned int levels = 2;
+
+	for (unsigned int bits = 0; bits < ENTRIES_BITS; bits += 31 - __builtin_clz(children))
+		levels++;
+	return levels;
 }
 
 /**

@@ -76,6 +76,7 @@ struct node_layout {
 };
 
 struct node_layout node_layout(uint64_t bytes);
+unsigned int node_levels_max(unsigned int children);
 
 /* Read and write a field that other threads access at the same time. */
 #define node_get(field) __atomic_load_n(&(field), __ATOMIC_RELAXED)
