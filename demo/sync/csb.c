@@ -61,7 +61,7 @@ static __inline_always struct csb_node *acquire_child(struct guard g,
 {
 	struct csb_node *child = csb_child(layout, node, child_at(node, key));
 
-	csb_prefetch(layout, child, node->level - 1u);
+	csb_prefetch(layout, child);
 	acquire(g, child);
 	return child;
 }
