@@ -9,6 +9,7 @@ UNIT_BIN := $(UNIT_SRC:tests/unit/%.c=$(O)/tests/unit/%)
 
 test_btree_LINK    := $(DEMO_PART_OBJ)
 test_delta_LINK    := $(DEMO_PART_OBJ)
+test_csb_LINK      := $(DEMO_PART_OBJ)
 test_index_LINK    := $(DEMO_PART_OBJ)
 test_trees_LINK    := $(DEMO_PART_OBJ)
 test_reclaim_LINK  := $(DEMO_PART_OBJ)
