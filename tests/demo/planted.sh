@@ -27,7 +27,7 @@ not_ok() { nr=$((nr + 1)); failed=$((failed + 1)); echo "not ok $1: $2"; }
 # build NAME FILE EDIT SOURCES: ./linear with FILE of demo/ edited by sed; SOURCES, FILE itself or
 # those that include it, are compiled again.
 build() {
-	rm -rf demo new linear
+	rm -rf demo new linear index_bench
 	cp -r "$root/demo" demo
 	sed -i "$3" "demo/$2"
 	if cmp -s "$root/demo/$2" "demo/$2"; then
@@ -49,7 +49,8 @@ build() {
 		esac
 	done
 	# shellcheck disable=SC2086 # several objects
-	$CC -o linear "$O/obj/tests/demo/linear.o" $objects -pthread -lm
+	$CC -o linear "$O/obj/tests/demo/linear.o" $objects -pthread -lm &&
+		$CC -o index_bench "$O/obj/demo/bench/index_bench.o" $objects -pthread -lm
 }
 
 # caught NAME FILE EDIT SOURCES ARG...: a seed on which linear with the fault says that something
@@ -67,6 +68,24 @@ caught() {
 			-o d.data -- ./linear "$index" "$scheme" $seed 20 "$3" >out 2>&1
 		rc=$?
 		[ $rc -ne 0 ] || continue
+		ok "$name"
+		return
+	done
+	not_ok "$name" "nothing was found on $SEEDS_MAX seeds"
+}
+
+# caught_sorted NAME FILE EDIT SOURCES ARG...: as caught, with index_bench, whose threads all insert
+# behind the last key, so that nodes with a thread inside are moved.
+caught_sorted() {
+	name=$1 file=$2 edit=$3 sources=$4
+	shift 4
+	build "$name" "$file" "$edit" "$sources" || { not_ok "$name" 'not built'; return; }
+	seed=0
+	while [ $seed -lt "$SEEDS_MAX" ]; do
+		seed=$((seed + 1))
+		timeout -k 5 20 "$elide" run -q --emulate --cores=8 --seed=$seed --mode=off \
+			-o d.data -- ./index_bench "$@" --keys=sorted --updates=100 --threads=8 \
+			--preload=200 --ops=6000 --seed=$seed >out 2>&1 && continue
 		ok "$name"
 		return
 	done
@@ -100,6 +119,7 @@ fi
 sound blink latch node=64
 sound bplus latch node=64
 sound bplus olc node=128
+sound csb latch node=64
 caught blink-no-move-right sync/blink.c 's/while (node_beyond(node, key))/while (0)/' \
 	sync/blink.c blink latch node=64
 caught blink-parent-without-move-right sync/blink.c \
@@ -116,5 +136,13 @@ caught olc-no-version-check latch/version.h \
 caught olc-no-increment latch/version.h \
 	's/__atomic_load_n(word, __ATOMIC_RELAXED) + VERSION_HELD,/__atomic_load_n(word, 0) - 1,/' \
 	sync/bplus-olc.c bplus olc node=128
+caught csb-moved-without-latch sync/csb.c \
+	's/[a-z]*_children(g, layout, node, from, last, NULL);/;/' sync/csb.c csb latch node=64
+caught_sorted csb-moved-to-group-without-latch sync/csb.c \
+	's/[a-z]*_children(g, layout, node, from, last, below);/;/' sync/csb.c \
+	--index=csb --scheme=latch --node=64
+caught csb-no-coupling sync/csb.c '/^static.*couple(/,/^}/{
+	s/csb_node \*child = acquire_child(g, &tree->layout, node, key);/csb_node *child = csb_child(\&tree->layout, node, child_at(node, key));/
+	s/release(g, node);/release(g, node); acquire(g, child);/}' sync/csb.c csb latch node=64
 echo "planted: $((nr - failed)) of $nr passed, 0 skipped"
 [ $failed -eq 0 ]
