@@ -7,17 +7,8 @@
 
 #include "../node/tree.h"
 
-/* Positions in struct node_tree @options. */
-enum blink_option {
-#define OPT_UINT(id, name, min, max, def, help) BLINK_OPTION_##id,
-#include "options.def"
-	NR_BLINK_OPTIONS
-};
-
-extern const struct option_row blink_options[NR_BLINK_OPTIONS + 1];
-
 static const struct tree_ops blink_tree = {
-	NODE_TREE_OPS(blink_options),
+	NODE_TREE_OPS(node_options),
 };
 
 #endif

@@ -5,9 +5,9 @@
  * bplus, blink, olfit and bx have the same nodes and differ in how threads pass through
  * them, which is in sync/. Such a tree consists of
  *
- *	NAME/NAME.h       its struct option_row table and the table NAME_tree, made by
- *			  NODE_TREE_OPS()
- *	NAME/options.def  its options; the first one is --node
+ *	NAME/NAME.h       the table NAME_tree, made by NODE_TREE_OPS() with node_options, or
+ *			  with a table of its own, whose first option is --node, of
+ *	NAME/options.def
  *	sync/NAME.c       search, insert, remove and scan, and NODE_INDEX() of sync/nodes.h
  *			  for each scheme
  *	sync/variants.def a line INDEX and a line VARIANT for each scheme
@@ -71,6 +71,9 @@ struct node_tree {
 
 /* The option that all trees of struct node have, and its place in their tables. */
 #define NODE_OPTION_bytes 0
+
+/* The table of a tree that has no other option. */
+extern const struct option_row node_options[];
 
 /**
  * struct node_thread - a thread that uses a tree of struct node

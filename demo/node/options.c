@@ -2,10 +2,11 @@
 /*
  * options.c - the table made of options.def.
  */
-#include "blink.h"
+#include "tree.h"
 
-const struct option_row blink_options[NR_BLINK_OPTIONS + 1] = {
+const struct option_row node_options[] = {
 #define OPT_UINT(id, name, min, max, def, help)                                                    \
 	{ name, OPTION_UINT, help, NULL, min, max, def, NULL },
 #include "options.def"
+	{ .name = NULL },
 };
