@@ -130,8 +130,9 @@ test_usage() {
 			skip "$index-out-of-memory" 'a sanitizer needs the address space'
 			continue
 		fi
-		(ulimit -v 200000; timeout 30 "$bench" --index="$index" --scheme=none --preload=10000000 \
-			>"$tmp/out" 2>"$tmp/err")
+		scheme=$(schemes "$index" | tail -n 1)
+		(ulimit -v 200000; timeout 30 "$bench" --index="$index" --scheme="$scheme" \
+			--preload=10000000 >"$tmp/out" 2>"$tmp/err")
 		rc=$?
 		if [ $rc -eq 1 ] && grep -q '^index_bench: out of memory before' "$tmp/err" &&
 		     [ "$(wc -l <"$tmp/err")" -eq 1 ] && [ ! -s "$tmp/out" ]; then
