@@ -61,6 +61,11 @@ schemes() {
 		gsub(",", ""); for (i = 3; i <= NF; i++) print $i }'
 }
 
+# without_rtm SCHEME: the option that makes its operations possible on a processor without RTM
+without_rtm() {
+	case $1 in rtm) grep -qw rtm /proc/cpuinfo || echo --attempts=0 ;; esac
+}
+
 # in_words KIND: "a, b, c"
 in_words() { names "$1" | paste -sd, | sed 's/,/, /g'; }
 
@@ -100,6 +105,16 @@ test_usage() {
 	for option in search=binary dictionary=per-core allocator=per-core values=string rows; do
 		refused "btree-$option" "$only_delta" "--$option"
 	done
+	refused bad-fallback '--fallback=olfit: must be one of latch, version' \
+		--index=bx --scheme=rtm --fallback=olfit
+	refused attempts=1001 '--attempts=1001: must be a number from 0 to 1000' \
+		--index=bx --scheme=rtm --attempts=1001
+	if [ -n "$(without_rtm rtm)" ]; then
+		no_rtm='--scheme=rtm: this processor has no RTM; possible with --attempts=0, '
+		refused no-rtm "${no_rtm}which acquires latches" --index=bx --scheme=rtm
+	else
+		skip no-rtm 'this processor has RTM'
+	fi
 	refused bad-search "--search=fast: must be one of $(in_words search)" --search=fast
 	refused bad-dictionary "--dictionary=core: must be one of $(in_words dictionary)" \
 		--dictionary=core
@@ -132,7 +147,7 @@ test_usage() {
 		fi
 		scheme=$(schemes "$index" | tail -n 1)
 		(ulimit -v 200000; timeout 30 "$bench" --index="$index" --scheme="$scheme" \
-			--preload=10000000 >"$tmp/out" 2>"$tmp/err")
+			$(without_rtm "$scheme") --preload=10000000 >"$tmp/out" 2>"$tmp/err")
 		rc=$?
 		if [ $rc -eq 1 ] && grep -q '^index_bench: out of memory before' "$tmp/err" &&
 		     [ "$(wc -l <"$tmp/err")" -eq 1 ] && [ ! -s "$tmp/out" ]; then
@@ -259,7 +274,7 @@ test_exact() {
 
 # exact_scheme INDEX SCHEME THREADS: mixes of operations, seeds and keys.
 exact_scheme() {
-	on="--index=$1 --scheme=$2 --threads=$3"
+	on="--index=$1 --scheme=$2 --threads=$3 $(without_rtm "$2")"
 	for seed in 1 2 3; do
 		# shellcheck disable=SC2086 # several arguments
 		exact "$1-$2-small-seed-$seed" $on --preload=100 --updates=40 --deletes=40 \

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# check: seconds=60
+# check: seconds=80
 #
 # Faults planted into the trees with latches in their nodes: each must be caught by the
 # per-key histories of linear or by the check of the structure, on simulated cores. The
@@ -20,6 +20,8 @@ trap 'rm -rf "$tmp"' EXIT
 cd "$tmp" || exit 1
 unset LD_PRELOAD
 nr=0 failed=0
+# Per cent of the program's own transactions that abort for no reason.
+rate=0
 
 ok() { nr=$((nr + 1)); echo "ok $1"; }
 not_ok() { nr=$((nr + 1)); failed=$((failed + 1)); echo "not ok $1: $2"; }
@@ -53,19 +55,26 @@ build() {
 		$CC -o index_bench "$O/obj/demo/bench/index_bench.o" $objects -pthread -lm
 }
 
+# emulated SECONDS COMMAND...: into out. The library takes no part but that it begins the aborts.
+emulated() {
+	limit=$1
+	shift
+	timeout -k 5 "$limit" "$elide" run -q --emulate --cores=4 --seed=$seed --abort-rate=$rate \
+		--mode=profile -o d.data -- "$@" >out 2>&1
+}
+
 # caught NAME FILE EDIT SOURCES ARG...: a seed on which linear with the fault says that something
 # is wrong, crashes, or does not end.
 caught() {
 	name=$1 file=$2 edit=$3 sources=$4
 	shift 4
 	build "$name" "$file" "$edit" "$sources" || { not_ok "$name" 'not built'; return; }
-	seed=0
+	index=$1 scheme=$2 seed=0
+	shift 2
 	ulimit -c 0
 	while [ $seed -lt "$SEEDS_MAX" ]; do
 		seed=$((seed + 1))
-		index=$1 scheme=$2
-		timeout -k 5 20 "$elide" run -q --emulate --cores=4 --seed=$seed --mode=off \
-			-o d.data -- ./linear "$index" "$scheme" $seed 20 "$3" >out 2>&1
+		emulated 20 ./linear "$index" "$scheme" $seed 20 "$@"
 		rc=$?
 		[ $rc -ne 0 ] || continue
 		ok "$name"
@@ -93,17 +102,19 @@ caught_sorted() {
 }
 
 # sound INDEX SCHEME OPTION: the same without a fault, on the same seeds.
+# sound INDEX SCHEME OPTION...: the same without a fault, on the same seeds.
 sound() {
-	seed=0
+	name=$(echo "sound $*" | tr ' =' '--')
+	index=$1 scheme=$2 seed=0
+	shift 2
 	while [ $seed -lt 5 ]; do
 		seed=$((seed + 1))
-		if ! timeout -k 5 60 "$elide" run -q --emulate --cores=4 --seed=$seed --mode=off \
-			-o d.data -- "$O/tests/demo/linear" "$1" "$2" $seed 20 "$3" >out 2>&1; then
-			not_ok "sound-$1-$2" "seed $seed: $(cat out)"
+		if ! emulated 60 "$O/tests/demo/linear" "$index" "$scheme" $seed 20 "$@"; then
+			not_ok "$name" "seed $seed: $(cat out)"
 			return
 		fi
 	done
-	ok "sound-$1-$2"
+	ok "$name"
 }
 
 if [ ! -x "$O/libexec/elide/rtmgrind-amd64-linux" ]; then
@@ -121,9 +132,10 @@ sound bplus latch node=64
 sound bplus olc node=128
 sound csb latch node=64
 caught blink-no-move-right sync/blink.c 's/while (node_beyond(node, key))/while (0)/' \
+caught blink-no-move-right sync/link.h 's/while (node_beyond(node, key))/while (0)/' \
 	sync/blink.c blink latch node=64
-caught blink-parent-without-move-right sync/blink.c \
-	's/node = write_right(g, parent_of(\(.*\)), key);/node_write(g, node = parent_of(\1));/' \
+caught blink-parent-without-move-right sync/link.h \
+	's/node = write_right(g, node, p->key);/if (node->level) node_write(g, node); else &/' \
 	sync/blink.c blink latch node=64
 caught bplus-no-coupling sync/bplus.c '/^static.*couple(/,/^}/s/acquire(g, child.*/;/;
 	/^static.*couple(/,/^}/{s/release(g, node, inner);/release(g, node, inner); acquire(g, child, node->level > 1 ? inner : leaf);/}' \
@@ -144,5 +156,29 @@ caught_sorted csb-moved-to-group-without-latch sync/csb.c \
 caught csb-no-coupling sync/csb.c '/^static.*couple(/,/^}/{
 	s/csb_node \*child = acquire_child(g, &tree->layout, node, key);/csb_node *child = csb_child(\&tree->layout, node, child_at(node, key));/
 	s/release(g, node);/release(g, node); acquire(g, child);/}' sync/csb.c csb latch node=64
+
+sound olfit version node=64
+caught olfit-no-move-right sync/link-version.h 's/if (likely(!node_beyond(node, key)))/if (1)/' \
+	sync/olfit.c olfit version node=64
+caught olfit-no-version-check latch/version.h \
+	's/return __atomic_load_n(word, __ATOMIC_RELAXED) == version;/return 1;/' \
+	sync/olfit.c olfit version node=64
+caught olfit-no-increment latch/version.h \
+	's/\*word + VERSION_HELD, __ATOMIC_RELEASE/*word - VERSION_HELD, __ATOMIC_RELEASE/' \
+	sync/olfit.c olfit version node=64
+caught olfit-latch-without-check sync/link-version.h \
+	's/!version_upgrade(&node->word, version)/(version_acquire(\&node->word), 0)/' \
+	sync/olfit.c olfit version node=64
+
+# With spurious aborts, so that steps under latches run beside transactions.
+rate=20
+sound bx rtm node=64
+sound bx rtm node=64 fallback=version
+caught bx-no-move-right sync/bx.c 's/while (node_beyond(node, key))/while (0)/' \
+	sync/bx.c bx rtm node=64
+caught bx-latch-not-read sync/bx.c 's/if (unlikely(by_version(g) ? .*/if (0)/' \
+	sync/bx.c bx rtm node=64
+caught bx-version-not-raised sync/bx.c 's/node_set(node->word, .*/;/' \
+	sync/bx.c bx rtm node=64 fallback=version
 echo "planted: $((nr - failed)) of $nr passed, 0 skipped"
 [ $failed -eq 0 ]

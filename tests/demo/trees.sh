@@ -45,12 +45,13 @@ rates_of() {
 	esac
 }
 
-# emulated SCHEME SEED RATE COMMAND...: with the library for the locks that it can elide.
+# emulated SCHEME SEED RATE COMMAND...: with the library for the locks that it can elide. The
+# library also begins the spurious aborts, so it is loaded for transactions of the program, too.
 emulated() {
 	case $1 in
 	latch-pthread) mode=--policy=fixed model= ;;
-	latch-hle) mode='--mode=off --hle=yes' model==haswell ;;
-	*) mode=--mode=off model= ;;
+	latch-hle) mode='--mode=profile --hle=yes' model==haswell ;;
+	*) mode=--mode=profile model= ;;
 	esac
 	seed=$2 rate=$3
 	shift 3
@@ -118,6 +119,33 @@ PYTHON
 	rm -f report0 report100
 }
 
+# Each transaction commits or aborts for one cause; most commit without spurious aborts, and
+# none where all abort.
+test_counts() {
+	for rate in 0 10 100; do
+		emulated rtm 1 $rate "$bench" --index=bx --scheme=rtm --node=128 --threads=4 \
+			--preload=3000 --ops=4000 --updates=20 --deletes=20 --json || break
+		cp out "counts$rate"
+	done
+	if [ -s counts100 ] && python3 - 2>>err <<'PYTHON'
+import json
+for rate in (0, 10, 100):
+    c = json.load(open(f"counts{rate}"))["transactions"]
+    aborts = c["conflict"] + c["capacity"] + c["held"] + c["other"]
+    assert c["begun"] == c["committed"] + aborts, c
+    assert c["fallbacks"] <= aborts, c
+    assert (c["committed"] == 0) == (rate == 100), c
+    assert rate or c["committed"] > 50 * c["fallbacks"], c
+    assert c["other"] * 200 >= rate * c["begun"], c
+PYTHON
+	then
+		ok counts
+	else
+		not_ok counts "$(cat counts* err)"
+	fi
+	rm -f counts0 counts10 counts100
+}
+
 if [ ! -x "$O/libexec/elide/rtmgrind-amd64-linux" ] || ! command -v python3 >/dev/null; then
 	echo 'skip trees: rtmgrind is not built or python3 not installed'
 	echo 'trees: 0 of 0 passed, 1 skipped'
@@ -139,5 +167,10 @@ for split in path upgrade proactive; do
 	! mine || test_linear bplus latch split=$split
 done
 ! mine || test_linear bplus latch-pthread split=proactive
+for option in fallback=version attempts=1; do
+	! mine || test_exact bx rtm $option
+	! mine || test_linear bx rtm $option
+done
+! mine || test_counts
 echo "trees: $((nr - failed)) of $nr passed, $skipped skipped"
 [ $failed -eq 0 ]

@@ -8,6 +8,7 @@
 
 #include "../../demo/base/footprint.h"
 #include "../../demo/base/rng.h"
+#include "../../demo/latch/rtm.h"
 #include "../../demo/sync/variants.h"
 #include "model.h"
 
@@ -169,13 +170,23 @@ static inline void random_run(struct subject *s, const struct random_case *c, ui
 	assert_whole(s);
 }
 
-/* The defaults of the options of @index, with a node of @node bytes if it has the option. */
+static inline uint64_t option_default(const struct option_row *row, uint64_t node)
+{
+	if (node && !strcmp(row->name, "node"))
+		return node;
+	return !strcmp(row->name, "attempts") && !rtm_usable() ? 0 : row->def;
+}
+
+/*
+ * The defaults of the options of @index, with a node of @node bytes if it has the option, and
+ * without transactions if this processor has no RTM.
+ */
 static inline void options_default(enum index_id index, uint64_t *options, uint64_t node)
 {
 	const struct option_row *rows = index_options(index);
 
 	for (unsigned int i = 0; rows[i].name; i++)
-		options[i] = node && !strcmp(rows[i].name, "node") ? node : rows[i].def;
+		options[i] = option_default(&rows[i], node);
 }
 
 /* Can the index run with these options under the scheme? */

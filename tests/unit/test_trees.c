@@ -16,6 +16,7 @@
 #include <cmocka.h>
 
 #include "../../demo/bplus/bplus.h"
+#include "../../demo/bx/bx.h"
 #include "subject.h"
 
 static struct subject subject;
@@ -103,6 +104,18 @@ static void test_splits(void **state)
 			subject_destroy(&subject);
 		}
 	}
+}
+
+/* Reads by versions, with all the transactions that this processor has. */
+static void test_fallback(void **state)
+{
+	static const struct random_case c = { 60, 30, 5, 3000, 12000 };
+
+	options_default(INDEX_bx, options, 128);
+	options[BX_OPTION_fallback] = BX_FALLBACK_version;
+	subject_init(&subject, variant_ops(INDEX_bx, SCHEME_rtm), &config);
+	random_run(&subject, &c, 4, 1000);
+	subject_destroy(&subject);
 }
 
 /* Orders of inserts; a tree must not grow beyond what halves of full nodes need. */
@@ -255,6 +268,13 @@ static void test_unfit(void **state)
 	options[BPLUS_OPTION_split] = BPLUS_SPLIT_safe;
 	assert_string_equal(variant_ops(INDEX_bplus, SCHEME_olc)->unfit(&config, why, sizeof(why)),
 			    "--scheme=olc: needs --node=128 at least");
+	options_default(INDEX_bx, options, 0);
+	assert_true(variant_fits(variant_ops(INDEX_bx, SCHEME_rtm), &config));
+	options[BX_OPTION_attempts] = 1;
+	if (!rtm_usable())
+		assert_string_equal(variant_ops(INDEX_bx, SCHEME_rtm)->unfit(&config, why, sizeof(why)),
+				    "--scheme=rtm: this processor has no RTM; possible with "
+				    "--attempts=0, which acquires latches");
 }
 
 static struct node *child_at(struct node_tree *tree, struct node *node, unsigned int i)
@@ -405,6 +425,7 @@ int main(void)
 		cmocka_unit_test(test_million),
 		cmocka_unit_test(test_node_sizes),
 		cmocka_unit_test(test_splits),
+		cmocka_unit_test(test_fallback),
 		cmocka_unit_test(test_ordered),
 		cmocka_unit_test(test_borders),
 		cmocka_unit_test(test_bulk),
