@@ -6,6 +6,7 @@
 # scheme. $O is the build directory. Prints a line a test and a count.
 set -u
 
+. "$(dirname "$0")/rtm.sh"
 O=${O:-build}
 bench=$O/bin/index_bench
 broken=$O/tests/demo/broken-lock.so
@@ -59,11 +60,6 @@ names() { "$bench" --list | awk -v kind="$1" '$1 == kind { print $2 }'; }
 schemes() {
 	"$bench" --list | awk -v index_="$1" '$1 == "variant" && $2 == index_ {
 		gsub(",", ""); for (i = 3; i <= NF; i++) print $i }'
-}
-
-# without_rtm SCHEME: the option that makes its operations possible on a processor without RTM
-without_rtm() {
-	case $1 in rtm) grep -qw rtm /proc/cpuinfo || echo --attempts=0 ;; esac
 }
 
 # in_words KIND: "a, b, c"
@@ -256,7 +252,8 @@ left_out() {
 		fi
 		;;
 	esac
-	bench_run --index="$2" --scheme="$3" --preload=1 --ops=1
+	# shellcheck disable=SC2046 # none or one argument
+	bench_run --index="$2" --scheme="$3" $(without_rtm "$3") --preload=1 --ops=1
 	[ $rc -eq 2 ] || return
 	skip "$1" "$(cat "$tmp/err")"
 }
@@ -401,7 +398,9 @@ test_linear() {
 
 linear_seeds() {
 	for seed in 1 2 3; do
-		timeout 60 "$linear" "$1" "$2" $seed 300 >"$tmp/out" 2>"$tmp/err" && continue
+		# shellcheck disable=SC2046 # none or one argument
+		timeout 60 "$linear" "$1" "$2" $seed 300 $(without_rtm "$2" | tr -d -) \
+			>"$tmp/out" 2>"$tmp/err" && continue
 		not_ok "linear-$1-$2" "seed $seed: $(cat "$tmp/out" "$tmp/err")"
 		return
 	done

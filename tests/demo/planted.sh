@@ -164,7 +164,7 @@ caught olfit-no-version-check latch/version.h \
 	's/return __atomic_load_n(word, __ATOMIC_RELAXED) == version;/return 1;/' \
 	sync/olfit.c olfit version node=64
 caught olfit-no-increment latch/version.h \
-	's/\*word + VERSION_HELD, __ATOMIC_RELEASE/*word - VERSION_HELD, __ATOMIC_RELEASE/' \
+	's/__atomic_load_n(word, __ATOMIC_RELAXED) + VERSION_HELD,/__atomic_load_n(word, 0) - 1,/' \
 	sync/olfit.c olfit version node=64
 caught olfit-latch-without-check sync/link-version.h \
 	's/!version_upgrade(&node->word, version)/(version_acquire(\&node->word), 0)/' \

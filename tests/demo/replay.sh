@@ -7,6 +7,7 @@
 # Prints a line a test and a count.
 set -u
 
+. "$(dirname "$0")/rtm.sh"
 O=$(cd "${O:-build}" && pwd) || exit 1
 bench=$O/bin/index_bench
 tmp=$(mktemp -d) || exit 1
@@ -156,14 +157,15 @@ test_variants() {
 			fi
 			;;
 		esac
-		bench_run --index="$index" --scheme="$scheme" --preload=1 --ops=1
+		attempts=$(without_rtm "$scheme")
+		bench_run --index="$index" --scheme="$scheme" $attempts --preload=1 --ops=1
 		if [ $rc -eq 2 ]; then
 			skip "$index-$scheme" "$(cat err)"
 			continue
 		fi
 		for deal in counter share; do
-			bench_run --replay=files --index="$index" --scheme="$scheme" --deal=$deal \
-				--threads=$threads --json
+			bench_run --replay=files --index="$index" --scheme="$scheme" $attempts \
+				--deal=$deal --threads=$threads --json
 			if [ $rc -eq 0 ] && [ ! -s err ] && grep -q '"check":"ok"' out &&
 			   grep -q '"ops":9000,' out; then
 				ok "$index-$scheme-$deal"

@@ -272,7 +272,8 @@ static void test_unfit(void **state)
 	assert_true(variant_fits(variant_ops(INDEX_bx, SCHEME_rtm), &config));
 	options[BX_OPTION_attempts] = 1;
 	if (!rtm_usable())
-		assert_string_equal(variant_ops(INDEX_bx, SCHEME_rtm)->unfit(&config, why, sizeof(why)),
+		assert_string_equal(variant_ops(INDEX_bx, SCHEME_rtm)->unfit(&config, why,
+									     sizeof(why)),
 				    "--scheme=rtm: this processor has no RTM; possible with "
 				    "--attempts=0, which acquires latches");
 }
