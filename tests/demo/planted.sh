@@ -101,7 +101,6 @@ caught_sorted() {
 	not_ok "$name" "nothing was found on $SEEDS_MAX seeds"
 }
 
-# sound INDEX SCHEME OPTION: the same without a fault, on the same seeds.
 # sound INDEX SCHEME OPTION...: the same without a fault, on the same seeds.
 sound() {
 	name=$(echo "sound $*" | tr ' =' '--')
