@@ -130,7 +130,6 @@ sound blink latch node=64
 sound bplus latch node=64
 sound bplus olc node=128
 sound csb latch node=64
-caught blink-no-move-right sync/blink.c 's/while (node_beyond(node, key))/while (0)/' \
 caught blink-no-move-right sync/link.h 's/while (node_beyond(node, key))/while (0)/' \
 	sync/blink.c blink latch node=64
 caught blink-parent-without-move-right sync/link.h \
