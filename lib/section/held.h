@@ -38,7 +38,15 @@ void elide_locked_begin(struct elide_thread *t, struct elide_row *row, const voi
 void elide_locked_end(struct elide_thread *t, const void *lock);
 
 /** elide_time_add() - add a measurement of @cycles to a distribution. */
-void elide_time_add(struct elide_times *times, unsigned long long cycles);
+static inline void elide_time_add(struct elide_times *times, unsigned long long cycles)
+{
+	counter_add(times->count, 1);
+	counter_add(times->total, cycles);
+	if (cycles < times->min)
+		WRITE_ONCE(times->min, cycles);
+	if (cycles > times->max)
+		WRITE_ONCE(times->max, cycles);
+}
 
 /** elide_hold_begin() - begin to measure the hold time of @lock, for @row. */
 void elide_hold_begin(struct elide_thread *t, struct elide_row *row, const void *lock);
@@ -66,6 +74,25 @@ void elide_hold_cancel(struct elide_thread *t);
  * Return: 0.
  */
 int elide_short_more(struct elide_thread *t, struct elide_row *row, const void *lock);
+
+/**
+ * elide_locked_more() - after an acquisition has locked and was counted: hold time, watching.
+ * @t: the calling thread
+ * @row: counters of the call
+ * @lock: the lock; only its address is used
+ * @wait: the call would have waited for ever
+ */
+void elide_locked_more(struct elide_thread *t, struct elide_row *row, const void *lock, bool wait);
+
+/**
+ * elide_awake_most() - how long a call waits on the processor for a held lock before it sleeps.
+ * @row: counters of the call
+ *
+ * A process that does not elide waits as it would without this library.
+ *
+ * Return: cycles; 0: not at all.
+ */
+uint32_t elide_awake_most(const struct elide_row *row);
 
 /**
  * elide_hold_due() - is the next acquisition one whose hold time is measured?

@@ -30,6 +30,7 @@
  * @policy:  its name
  * @why:     why @mode is what it is
  * @short_way: the wrappers know the locks' words and may take them without calling glibc
+ * @nr_processors: processors that the process may use
  * @order:   the order of locks is watched, see order.h
  * @watch_locked: each real acquisition is written down: for @order, or for who is to blame
  * @tell_section: each thread reports its present section to the emulator
@@ -43,6 +44,7 @@ struct elide_process {
 	char policy[32];
 	char why[256];
 	bool short_way;
+	uint32_t nr_processors;
 	bool order;
 	bool watch_locked;
 	bool tell_section;
