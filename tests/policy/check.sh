@@ -208,6 +208,9 @@ test_contended() {
 	done
 	beside awake "$(emulate never nested --locks=8 --think=20 --ms=3)" \
 		"$(set=SPIN_BUSY=0 emulate never nested --locks=8 --think=20 --ms=3)" 0.7
+	# Who waits for the end of others needs no processor.
+	beside awake_first "$(emulate never nested --locks=8 --think=20 --ms=3 --first=1)" \
+		"$(set=SPIN_BUSY=0 emulate never nested --locks=8 --think=20 --ms=3)" 0.7
 	beside crowded "$(set=SPIN_BUSY=0 threads=5 emulate never nested --locks=8 --think=20 --ms=3)" \
 		"$(threads=5 emulate never nested --locks=8 --think=20 --ms=3)" 1.05
 }

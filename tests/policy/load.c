@@ -127,6 +127,16 @@ static uint32_t nr_own(void)
 	return nr < LINES_TOO_MANY && numbers.how == 2 ? LINES_TOO_MANY : nr;
 }
 
+/* As the main thread of most programs does. */
+static void lock_first(void)
+{
+	static union lock lock;
+
+	lock_init(&lock, LOCKS_MAX - 1);
+	lock_acquire(&lock, &workers[0].guard);
+	lock_release(&lock, &workers[0].guard);
+}
+
 static int start(void)
 {
 	pthread_t threads[THREADS_MAX];
@@ -140,6 +150,8 @@ static int start(void)
 		w->own = lines_of(nr_own() * sizeof(*w->own));
 		lock_init(&w->lock, numbers.locks + 1 + i % 63);
 	}
+	if (numbers.first)
+		lock_first();
 	find_rate();
 	for (uint32_t i = 0; i < numbers.threads; i++)
 		if (pthread_create(&threads[i], NULL, work, &workers[i]))
