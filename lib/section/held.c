@@ -6,7 +6,6 @@
  */
 #include "../adapt/epoch.h"
 #include "../check/order.h"
-#include "../evidence/evidence.h"
 #include "../state/cache.h"
 #include "../state/holds.h"
 #include "../state/settings.h"
@@ -52,9 +51,6 @@ __cold void elide_locked_begin(struct elide_thread *t, struct elide_row *row, co
 {
 	if (elide_process.order)
 		elide_order_acquired(t, row, lock, wait);
-	if (!elide_evidence || elide_process.mode != ELIDE_RUN_ELIDE)
-		return;
-	elide_evidence_locked(row, lock);
 	/* Of a custom lock it is not known when it is released. */
 	if ((!elide_process.tell_section && !t->loads) || t->in_locked ||
 	    row->kind == ELIDE_KIND_CUSTOM)
@@ -79,14 +75,13 @@ __cold void elide_locked_end(struct elide_thread *t, const void *lock)
 	}
 }
 
-__cold void elide_locked_more(struct elide_thread *t, struct elide_row *row, const void *lock,
-			      bool wait)
+void elide_locked_more(struct elide_thread *t, struct elide_row *row, const void *lock, bool wait)
 {
 	/* It is counted already. */
-	if (!((row->not_attempted + row->fallback - 1) & elide_hold_mask))
+	if (unlikely(!((row->not_attempted + row->fallback - 1) & elide_hold_mask)))
 		elide_hold_begin(t, row, lock);
 	if (elide_process.watch_locked)
-		elide_locked_begin(t, row, lock, wait);
+		elide_watch_locked(t, row, lock, wait);
 }
 
 uint32_t elide_awake_most(const struct elide_row *row)
@@ -96,13 +91,13 @@ uint32_t elide_awake_most(const struct elide_row *row)
 	return policy_wait_sleep(elide_hold_known(row->class_index), elide_crowded());
 }
 
-__cold int elide_short_more(struct elide_thread *t, struct elide_row *row, const void *lock)
+int elide_short_more(struct elide_thread *t, struct elide_row *row, const void *lock)
 {
 	/* It is counted already. */
-	if (!((row->not_attempted - 1) & elide_hold_mask))
+	if (unlikely(!((row->not_attempted - 1) & elide_hold_mask)))
 		elide_hold_begin(t, row, lock);
 	if (elide_process.watch_locked)
-		elide_locked_begin(t, row, lock, true);
+		elide_watch_locked(t, row, lock, true);
 	return 0;
 }
 

@@ -7,6 +7,7 @@
 #ifndef ELIDE_HELD_H
 #define ELIDE_HELD_H
 
+#include "../evidence/evidence.h"
 #include "engine.h"
 
 #pragma GCC visibility push(hidden)
@@ -25,7 +26,7 @@ static inline void elide_count(struct elide_row *row, enum elide_outcome outcome
 }
 
 /**
- * elide_locked_begin() - a thread has locked a lock, where elide_process.watch_locked is set.
+ * elide_locked_begin() - the part of elide_watch_locked() that most processes do not need.
  * @t: the calling thread, outside a transaction
  * @row: counters of the call
  * @lock: the lock; only its address is used
@@ -33,6 +34,20 @@ static inline void elide_count(struct elide_row *row, enum elide_outcome outcome
  */
 void elide_locked_begin(struct elide_thread *t, struct elide_row *row, const void *lock,
 			bool wait);
+
+/**
+ * elide_watch_locked() - a thread has locked a lock, where elide_process.watch_locked is set.
+ *
+ * Parameters are those of elide_locked_begin(). Other threads wait for the lock meanwhile.
+ */
+static inline void elide_watch_locked(struct elide_thread *t, struct elide_row *row,
+				      const void *lock, bool wait)
+{
+	if (likely(elide_process.blames))
+		elide_evidence_locked(row, lock);
+	if (unlikely(elide_process.order || elide_process.tell_section || t->loads))
+		elide_locked_begin(t, row, lock, wait);
+}
 
 /** elide_locked_end() - @lock is released: end of elide_locked_begin(), if that was called for it. */
 void elide_locked_end(struct elide_thread *t, const void *lock);
