@@ -7,6 +7,7 @@
  */
 #include <time.h>
 
+#include "state/holds.h"
 #include "wrap.h"
 
 /*
@@ -14,6 +15,17 @@
  * three bits (clock_getcpuclockid(3) returns it likewise). A thread that has ended has no clock.
  */
 #define CLOCK_TID(clock) (~(uint32_t)((clock) >> 3))
+
+/* The calling thread waits for the end of another, and needs no processor meanwhile. */
+static void set_joining(bool joining)
+{
+	struct elide_thread *t = elide_self;
+
+	if (!t || elide_inside(t) || t->joining == joining)
+		return;
+	t->joining = joining;
+	elide_active_add(joining ? -1 : 1);
+}
 
 /*
  * Before the call: the thread's id. A thread that has ended needs none, as no other one gets
@@ -25,6 +37,7 @@ static uint32_t before(pthread_t thread)
 
 	if (elide_inside(elide_self))
 		return 0;
+	set_joining(true);
 	if (!pthread_getcpuclockid(thread, &clock))
 		return CLOCK_TID(clock);
 	elide_thread_joined((const void *)thread, 0);
@@ -34,6 +47,7 @@ static uint32_t before(pthread_t thread)
 /* After it. Returns what the real function did. */
 static int joined(pthread_t thread, uint32_t tid, int err)
 {
+	set_joining(false);
 	if (!err && tid)
 		elide_thread_joined((const void *)thread, tid);
 	return err;

@@ -87,22 +87,35 @@ static uint32_t holder(const pthread_mutex_t *m)
 	return glibc_layout.mutex ? READ_ONCE(m->__data.__owner) : 0;
 }
 
+/* Lock a plain mutex if it looks free: a try by itself would take the line from the holder. */
+static __always_inline_fn bool take_free(void *lock, uint32_t tid)
+{
+	pthread_mutex_t *m = lock;
+
+	return !READ_ONCE(m->__data.__lock) && take_plain(m, tid);
+}
+
 static __noinline int lock_waiting(struct elide_thread *t, struct elide_row *row,
 				   pthread_mutex_t *m, const void *site,
 				   enum elide_outcome outcome)
 {
+	bool plain = glibc_mutex_plain(m) && glibc_layout.mutex;
+	struct count count = count_begin(row, outcome);
 	struct wait w;
-	int err;
+	int err = 0;
 
 	wait_begin(&w, READ_ONCE(m->__data.__lock) != 0, t, row, m, holder(m));
 	if (unlikely((uint32_t)m->__data.__owner == t->tid && glibc_layout.mutex))
 		elide_misuse(ELIDE_MISUSE_RELOCK, KIND, site, m); /* for ever */
 	wait_locked(t, row, m);
-	err = real.mutex_lock(m);
-	if (err && err != EOWNERDEAD)
-		return err;
+	if (!plain || !w.contended || !wait_awake(&w, row, take_free, m, t->tid)) {
+		err = real.mutex_lock(m);
+		if (err && err != EOWNERDEAD)
+			return err;
+		w.end = cycles_now();
+	}
 	wait_end(row, &w);
-	count_locked(t, row, m, outcome, true);
+	count_end(count, t, row, m, true);
 	return err;
 }
 
@@ -157,9 +170,11 @@ static __noinline int lock_unelided(struct elide_thread *t, struct elide_row *ro
 				    pthread_mutex_t *m, const void *site,
 				    enum elide_outcome outcome)
 {
-	if (unlikely(!glibc_mutex_plain(m) || !glibc_layout.mutex || !take_plain(m, t->tid)))
+	struct count count = count_begin(row, outcome);
+
+	if (unlikely(!glibc_mutex_plain(m) || !glibc_layout.mutex || !take_free(m, t->tid)))
 		return lock_waiting(t, row, m, site, outcome);
-	count_locked(t, row, m, outcome, true);
+	count_end(count, t, row, m, true);
 	return 0;
 }
 
@@ -305,6 +320,7 @@ int mutex_timedlock(pthread_mutex_t *m, const void *site, clockid_t clock,
 	err = real_timed(m, clock, until);
 	if (err && err != EOWNERDEAD)
 		return err;
+	w.end = cycles_now();
 	wait_end(row, &w);
 	count_locked(t, row, m, outcome, false);
 	return err;

@@ -61,6 +61,14 @@ static bool elided_inside(struct elide_thread *t, struct elide_cache *entry, pth
 	       ELIDE_ELIDED;
 }
 
+/* Lock it if it looks free: a try by itself would take the line from the holder. */
+static __noinline bool take_free(void *lock, uint32_t kind)
+{
+	pthread_rwlock_t *rw = lock;
+
+	return looks_free(rw, kind) && !call_real(rw, kind, HOW_TRY, CLOCK_PLAIN, NULL);
+}
+
 /* Thread id of the writer that holds it, 0 if none does or it does not say. */
 static uint32_t writer(const pthread_rwlock_t *rw)
 {
@@ -73,6 +81,7 @@ static __always_inline_fn int lock_unelided(struct elide_thread *t, struct elide
 					    enum elide_kind kind, enum how how, clockid_t clock,
 					    const struct timespec *until, enum elide_outcome outcome)
 {
+	struct count count = count_begin(row, outcome);
 	struct wait w;
 	int err;
 
@@ -82,7 +91,13 @@ static __always_inline_fn int lock_unelided(struct elide_thread *t, struct elide
 		wait_begin(&w, true, t, row, rw, writer(rw));
 		if (how == HOW_LOCK)
 			wait_locked(t, row, rw);
-		err = call_real(rw, kind, how, clock, until);
+		if (how == HOW_LOCK && glibc_layout.rwlock &&
+		    wait_awake(&w, row, take_free, rw, kind)) {
+			err = 0;
+		} else {
+			err = call_real(rw, kind, how, clock, until);
+			w.end = cycles_now();
+		}
 		if (!err)
 			wait_end(row, &w);
 	}
@@ -91,7 +106,7 @@ static __always_inline_fn int lock_unelided(struct elide_thread *t, struct elide
 	if (err)
 		return err;
 	t->nr_rwlocks++;
-	count_locked(t, row, rw, outcome, how == HOW_LOCK);
+	count_end(count, t, row, rw, how == HOW_LOCK);
 	return 0;
 }
 

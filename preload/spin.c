@@ -29,14 +29,16 @@ static const struct elide_rule *rule(void)
 static __noinline int lock_waiting(struct elide_thread *t, struct elide_row *row,
 				   pthread_spinlock_t *s, enum elide_outcome outcome)
 {
+	struct count count = count_begin(row, outcome);
 	struct wait w;
 	int err;
 
 	wait_begin(&w, READ_ONCE(*s) != SPIN_FREE, t, row, (const void *)s, 0);
 	wait_locked(t, row, (const void *)s);
 	err = real.spin_lock(s);
+	w.end = cycles_now();
 	wait_end(row, &w);
-	count_locked(t, row, (const void *)s, outcome, true);
+	count_end(count, t, row, (const void *)s, true);
 	return err;
 }
 
@@ -70,9 +72,11 @@ WRAPPER int pthread_spin_destroy(pthread_spinlock_t *s)
 static __noinline int lock_unelided(struct elide_thread *t, struct elide_row *row,
 				    pthread_spinlock_t *s, enum elide_outcome outcome)
 {
+	struct count count = count_begin(row, outcome);
+
 	if (unlikely(!glibc_layout.spin || !take(s)))
 		return lock_waiting(t, row, s, outcome);
-	count_locked(t, row, (const void *)s, outcome, true);
+	count_end(count, t, row, (const void *)s, true);
 	return 0;
 }
 

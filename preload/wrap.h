@@ -50,14 +50,16 @@ enum how { HOW_LOCK, HOW_TRY, HOW_TIMED };
 		__attribute__((nothrow, leaf, alias(#target), visibility("default")))
 
 /**
- * struct wait - the time that it takes to lock.
- * @contended: the lock was held when it was asked for
+ * struct wait - the time that a locked acquisition waits.
+ * @contended: the lock was held when the call came
  * @start: cycles
- * @who: who waits for whom, if it is this one's turn to be looked at
+ * @end: cycles; set by whoever waits
+ * @who: who waits for whom, if this wait is sampled
  */
 struct wait {
 	bool contended;
 	unsigned long long start;
+	unsigned long long end;
 	struct elide_waits who;
 };
 
@@ -66,22 +68,42 @@ static __always_inline_fn void wait_begin(struct wait *w, bool contended, struct
 					  struct elide_row *row, const void *lock, uint32_t holder)
 {
 	w->contended = contended;
+	w->who.weight = 0;
 	if (likely(!contended))
 		return;
 	w->start = cycles_now();
 	elide_evidence_waits(t, row, lock, holder, &w->who);
 }
 
+/* The lock is locked, and others may wait for it: not a call unless it is sampled. */
 static __always_inline_fn void wait_end(struct elide_row *row, const struct wait *w)
 {
-	unsigned long long cycles;
+	unsigned long long cycles = w->end - w->start;
 
 	if (likely(!w->contended))
 		return;
-	cycles = cycles_now() - w->start;
 	counter_add(row->contended, 1);
 	elide_time_add(&row->wait, cycles);
-	elide_evidence_waited(&w->who, cycles);
+	if (unlikely(w->who.weight))
+		elide_evidence_waited(&w->who, cycles);
+}
+
+/*
+ * Wait on the processor for about as long as it would take to sleep, if the policy says so, until
+ * @take(@lock, @arg) has locked the lock. False: it has not.
+ */
+static __always_inline_fn bool wait_awake(struct wait *w, const struct elide_row *row,
+					  bool (*take)(void *lock, uint32_t arg), void *lock,
+					  uint32_t arg)
+{
+	uint32_t most = elide_awake_most(row);
+
+	while ((w->end = cycles_now()) - w->start < most) {
+		if (take(lock, arg))
+			return true;
+		cpu_relax();
+	}
+	return false;
 }
 
 /* The clocks of glibc's timed calls. It refuses others before it looks at the lock. */
@@ -98,28 +120,53 @@ static __always_inline_fn void wait_locked(struct elide_thread *t, const struct 
 		elide_order_waits(t, row, lock);
 }
 
-/*
- * The lock was locked: count it, and measure its hold time if elide_hold_due().
- * @wait: the call would have waited for ever.
+/**
+ * struct count - what will be counted of an acquisition that locks, found out before.
+ * @counter: of its row; NULL: it is not counted
+ * @more: its hold time is measured, or it is watched
+ *
+ * Other threads wait while it is counted.
  */
-static __always_inline_fn void count_locked(struct elide_thread *t, struct elide_row *row,
-					    const void *lock, enum elide_outcome outcome, bool wait)
-{
-	bool due;
+struct count {
+	uint64_t *counter;
+	bool more;
+};
 
+static __always_inline_fn struct count count_begin(struct elide_row *row,
+						   enum elide_outcome outcome)
+{
 	/*
 	 * In a transaction of the program's own the counters would be in its write set, and other
 	 * threads' reads of them would abort it. Such an acquisition is not counted. A look-up
 	 * (state/cache.c) may write to the thread's own cache there, which an abort undoes.
 	 */
 	if (READ_ONCE(elide_enabled) && rtm_test())
+		return (struct count){NULL, false};
+	return (struct count){
+		.counter = likely(outcome == ELIDE_SKIPPED) ? &row->not_attempted : &row->fallback,
+		.more = elide_hold_due(row) || elide_process.watch_locked,
+	};
+}
+
+/*
+ * The lock is locked.
+ * @wait: the call would have waited for ever
+ */
+static __always_inline_fn void count_end(struct count count, struct elide_thread *t,
+					 struct elide_row *row, const void *lock, bool wait)
+{
+	if (unlikely(!count.counter))
 		return;
-	due = elide_hold_due(row);
-	elide_count(row, outcome);
-	if (due)
-		elide_hold_begin(t, row, lock);
-	if (unlikely(elide_process.watch_locked))
-		elide_locked_begin(t, row, lock, wait);
+	counter_add(*count.counter, 1);
+	if (unlikely(count.more))
+		elide_locked_more(t, row, lock, wait);
+}
+
+/* Both, where the lock is locked already. */
+static __always_inline_fn void count_locked(struct elide_thread *t, struct elide_row *row,
+					    const void *lock, enum elide_outcome outcome, bool wait)
+{
+	count_end(count_begin(row, outcome), t, row, lock, wait);
 }
 
 /*

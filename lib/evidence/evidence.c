@@ -418,14 +418,6 @@ __cold void elide_evidence_blocked(struct elide_thread *t, const void *lock,
 	elide_slow_leave(&slow);
 }
 
-void elide_evidence_locked(const struct elide_row *row, const void *lock)
-{
-	uint32_t index = elide_registry_find(lock);
-
-	if (index != ELIDE_NONE && row->kind)
-		elide_registry_set_holder(index, (const void *)row->site, row->kind);
-}
-
 void elide_evidence_loads(struct elide_thread *t)
 {
 	const struct elide_row *row = t->locked_row;

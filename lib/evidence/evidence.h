@@ -16,6 +16,7 @@
 
 #include "../base/heap.h"
 #include "../emulator.h"
+#include "../state/registry.h"
 #include "../state/thread.h"
 #include "pmu.h"
 #include "table.h"
@@ -128,7 +129,13 @@ void elide_evidence_blocked(struct elide_thread *t, const void *lock, enum elide
  * @row: counters of the call
  * @lock: the lock
  */
-void elide_evidence_locked(const struct elide_row *row, const void *lock);
+static inline void elide_evidence_locked(const struct elide_row *row, const void *lock)
+{
+	uint32_t index = elide_registry_find(lock);
+
+	if (index != ELIDE_NONE && row->kind)
+		elide_registry_set_holder(index, (const void *)row->site, row->kind);
+}
 
 /**
  * elide_evidence_loads() - write down a load that was sampled in a locked section, at its end.

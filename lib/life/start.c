@@ -164,8 +164,6 @@ __cold void elide_disable(const char *why)
 
 void elide_start(bool secure)
 {
-	bool blames;
-
 	read_start();
 	elide_tunables_read(secure ? NULL : environ);
 	if (secure || elide_tunables.mode == ELIDE_MODE_OFF)
@@ -182,11 +180,12 @@ void elide_start(bool secure)
 	elide_evidence_events_start();
 	if (elide_tunables.stacks)
 		elide_evidence_start(elide_thread_look);
-	blames = elide_evidence && elide_process.config.elides &&
-		 elide_process.mode == ELIDE_RUN_ELIDE;
-	elide_process.watch_locked = elide_process.order || blames;
+	elide_process.blames = elide_evidence && elide_process.config.elides &&
+			       elide_process.mode == ELIDE_RUN_ELIDE;
+	elide_process.watch_locked = elide_process.order || elide_process.blames;
 	elide_short_mask = elide_process.watch_locked ? 0 : elide_hold_mask;
-	elide_process.tell_section = blames && elide_process.rtm == ELIDE_RTM_EMULATED;
+	elide_process.tell_section =
+		elide_process.blames && elide_process.rtm == ELIDE_RTM_EMULATED;
 	/* Under rtmgrind the emulator itself tells more than samples do. */
 	if (elide_tunables.pmu == ELIDE_PMU_ABORT && elide_enabled &&
 	    elide_process.rtm == ELIDE_RTM_HARDWARE)

@@ -18,6 +18,7 @@
 #include "../evidence/pmu.h"
 #include "../state/cache.h"
 #include "../state/gate.h"
+#include "../state/holds.h"
 #include "../state/settings.h"
 #include "../state/tunables.h"
 #include "../state/wiped.h"
@@ -54,6 +55,8 @@ static bool has_ended(const struct elide_thread *t, pid_t pid)
 static void thread_end(struct elide_thread *t)
 {
 	elide_exit_held(t);
+	if (!t->joining)
+		elide_active_add(-1);
 	t->hold_lock = NULL;
 	elide_pmu_close(t->pmu);
 	elide_pmu_close(t->loads);
@@ -141,6 +144,8 @@ static void thread_init(struct elide_thread *t)
 	t->stack_top = elide_stack_top(t->tid);
 	t->streak = 0;
 	t->hold_lock = NULL;
+	t->joining = false;
+	elide_active_add(1);
 	/* A thread whose end was not told has left its own. */
 	elide_pmu_close(t->pmu);
 	elide_pmu_close(t->loads);
@@ -192,6 +197,7 @@ void elide_threads_forget(void)
 {
 	threads.free = threads.look = NULL;
 	threads.nr = 0;
+	elide_nr_active = 0;
 	elide_threads_clear();
 	elide_caches_forget();
 	/* Wiped, but a lock call that a handler's fork has interrupted went on in it. */

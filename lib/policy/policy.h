@@ -12,7 +12,7 @@
  *     | real -------------------------------------------------------------> lock
  *     | turns: wait for the part of the time of the thread's socket, policy_socket_wait()
  *     v
- *   lock held? wait, at most spin_busy iterations --still held-------------> lock
+ *   lock held? wait, see wait.h -----------------------------still held----> lock
  *     v
  *   attempt --commit--> elided
  *     ^   | abort: policy_abort(), by the budget that the arm has for the cause
@@ -116,7 +116,7 @@ struct policy_budget {
  * @keeps_window:   policy_hpca_done() judges each lock over a window of acquisitions; hpca alone
  * @budget:         budget of fixed and hpca: the tunables RETRY_CONFLICT, RETRY_BUSY and so on
  * @arms:           arms of the adaptive policy, see policy_arms()
- * @spin_busy:      longest wait for a held lock, iterations
+ * @spin_busy:      wait for a held lock, iterations; may be longer by its hold times, see wait.h
  * @backoff:        mean pause after the first conflict, iterations
  * @window:         acquisitions in a window, hpca
  * @fail_percent:   share of a window that falls back and so pauses the lock, per cent, hpca

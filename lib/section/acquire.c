@@ -20,6 +20,7 @@
 #include "../evidence/pmu.h"
 #include "../life/fill.h"
 #include "../life/start.h"
+#include "../state/holds.h"
 #include "../state/settings.h"
 #include "../state/tunables.h"
 #include "engine.h"
@@ -78,25 +79,37 @@ static __noinline enum elide_outcome acquire_nested(struct elide_thread *t,
 	return ELIDE_ELIDED;
 }
 
-static __noinline bool wait_longer(const void *word, const struct elide_rule *rule,
-				   uint32_t spins)
+/* The lock is held. @spins: iterations to wait at least; 0: the call does not wait */
+static __noinline bool wait_longer(const struct elide_call *call, const void *word,
+				   const struct elide_rule *rule, uint32_t spins)
 {
+	uint32_t class_index = elide_call_row(call)->class_index;
+	unsigned long long start;
 	uint64_t value;
+	uint32_t cycles;
 
-	do {
-		if (!spins--)
-			return false;
+	if (!spins)
+		return false;
+	while (spins--) {
 		cpu_relax();
-	} while (!is_free(word, rule, &value));
-	return true;
+		if (is_free(word, rule, &value))
+			return true;
+	}
+	cycles = policy_wait_attempt(elide_hold_known(class_index), elide_crowded());
+	for (start = cycles_now(); cycles_now() - start < cycles;) {
+		cpu_relax();
+		if (is_free(word, rule, &value))
+			return true;
+	}
+	return false;
 }
 
-static __always_inline_fn bool wait_until_free(const void *word, const struct elide_rule *rule,
-					       uint32_t spins)
+static __always_inline_fn bool wait_until_free(const struct elide_call *call, const void *word,
+					       const struct elide_rule *rule, uint32_t spins)
 {
 	uint64_t value;
 
-	return likely(is_free(word, rule, &value)) || wait_longer(word, rule, spins);
+	return likely(is_free(word, rule, &value)) || wait_longer(call, word, rule, spins);
 }
 
 /**
@@ -302,7 +315,7 @@ static __always_inline_fn bool carry_out(struct elide_thread *t, const struct tr
 	case POLICY_FALLBACK:
 		return false;
 	}
-	return wait_until_free(tries->word, tries->rule, wait ? spins : 0);
+	return wait_until_free(tries->call, tries->word, tries->rule, wait ? spins : 0);
 }
 
 static __noinline void gave_up(struct elide_thread *t, const struct tries *tries,
@@ -450,7 +463,7 @@ enum elide_outcome elide_acquire(struct elide_thread *t, struct elide_cache *ent
 	if (unlikely(t->arm > POLICY_ARM_probe) && wait)
 		adapt_sockets_wait(t, elide_call_of(t, entry));
 	if (unlikely(!is_free(word, rule, &value)) && config->looks_first &&
-	    !wait_until_free(word, rule, wait ? config->spin_busy : 0))
+	    !wait_until_free(elide_call_of(t, entry), word, rule, wait ? config->spin_busy : 0))
 		return ELIDE_SKIPPED;
 	tries = (struct tries){elide_call_of(t, entry), word, rule, t->arm, wait, false, 0, 0};
 	if (unlikely(t->time_weight)) {

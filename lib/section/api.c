@@ -19,7 +19,7 @@ static void count(struct elide_thread *t, struct elide_row *row, const void *wor
 {
 	elide_count(row, outcome);
 	if (unlikely(elide_process.watch_locked))
-		elide_locked_begin(t, row, word, true);
+		elide_watch_locked(t, row, word, true);
 }
 
 /* Every case; elide_begin() does what is usual. */

@@ -6,21 +6,11 @@
  */
 #include "../adapt/epoch.h"
 #include "../check/order.h"
-#include "../evidence/evidence.h"
 #include "../state/cache.h"
+#include "../state/holds.h"
 #include "../state/settings.h"
 #include "held.h"
 #include "section.h"
-
-void elide_time_add(struct elide_times *times, unsigned long long cycles)
-{
-	counter_add(times->count, 1);
-	counter_add(times->total, cycles);
-	if (cycles < times->min)
-		WRITE_ONCE(times->min, cycles);
-	if (cycles > times->max)
-		WRITE_ONCE(times->max, cycles);
-}
 
 /* A parked call is woken. */
 static void wake(struct elide_thread *t, const struct elide_row *row, const void *lock)
@@ -49,7 +39,10 @@ void elide_hold_cancel(struct elide_thread *t)
 
 __cold void elide_hold_end(struct elide_thread *t)
 {
-	elide_time_add(&t->hold_row->hold, cycles_now() - t->hold_start);
+	unsigned long long cycles = cycles_now() - t->hold_start;
+
+	elide_time_add(&t->hold_row->hold, cycles);
+	elide_hold_seen(t->hold_row->class_index, cycles);
 	elide_hold_cancel(t);
 }
 
@@ -58,9 +51,6 @@ __cold void elide_locked_begin(struct elide_thread *t, struct elide_row *row, co
 {
 	if (elide_process.order)
 		elide_order_acquired(t, row, lock, wait);
-	if (!elide_evidence || elide_process.mode != ELIDE_RUN_ELIDE)
-		return;
-	elide_evidence_locked(row, lock);
 	/* Of a custom lock it is not known when it is released. */
 	if ((!elide_process.tell_section && !t->loads) || t->in_locked ||
 	    row->kind == ELIDE_KIND_CUSTOM)
@@ -85,13 +75,29 @@ __cold void elide_locked_end(struct elide_thread *t, const void *lock)
 	}
 }
 
-__cold int elide_short_more(struct elide_thread *t, struct elide_row *row, const void *lock)
+void elide_locked_more(struct elide_thread *t, struct elide_row *row, const void *lock, bool wait)
 {
 	/* It is counted already. */
-	if (!((row->not_attempted - 1) & elide_hold_mask))
+	if (unlikely(!((row->not_attempted + row->fallback - 1) & elide_hold_mask)))
 		elide_hold_begin(t, row, lock);
 	if (elide_process.watch_locked)
-		elide_locked_begin(t, row, lock, true);
+		elide_watch_locked(t, row, lock, wait);
+}
+
+uint32_t elide_awake_most(const struct elide_row *row)
+{
+	if (elide_halted() || !elide_process.config.spin_busy)
+		return 0;
+	return policy_wait_sleep(elide_hold_known(row->class_index), elide_crowded());
+}
+
+int elide_short_more(struct elide_thread *t, struct elide_row *row, const void *lock)
+{
+	/* It is counted already. */
+	if (unlikely(!((row->not_attempted - 1) & elide_hold_mask)))
+		elide_hold_begin(t, row, lock);
+	if (elide_process.watch_locked)
+		elide_watch_locked(t, row, lock, true);
 	return 0;
 }
 

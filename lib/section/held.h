@@ -7,6 +7,7 @@
 #ifndef ELIDE_HELD_H
 #define ELIDE_HELD_H
 
+#include "../evidence/evidence.h"
 #include "engine.h"
 
 #pragma GCC visibility push(hidden)
@@ -25,7 +26,7 @@ static inline void elide_count(struct elide_row *row, enum elide_outcome outcome
 }
 
 /**
- * elide_locked_begin() - a thread has locked a lock, where elide_process.watch_locked is set.
+ * elide_locked_begin() - the part of elide_watch_locked() that most processes do not need.
  * @t: the calling thread, outside a transaction
  * @row: counters of the call
  * @lock: the lock; only its address is used
@@ -34,11 +35,33 @@ static inline void elide_count(struct elide_row *row, enum elide_outcome outcome
 void elide_locked_begin(struct elide_thread *t, struct elide_row *row, const void *lock,
 			bool wait);
 
+/**
+ * elide_watch_locked() - a thread has locked a lock, where elide_process.watch_locked is set.
+ *
+ * Parameters are those of elide_locked_begin(). Other threads wait for the lock meanwhile.
+ */
+static inline void elide_watch_locked(struct elide_thread *t, struct elide_row *row,
+				      const void *lock, bool wait)
+{
+	if (likely(elide_process.blames))
+		elide_evidence_locked(row, lock);
+	if (unlikely(elide_process.order || elide_process.tell_section || t->loads))
+		elide_locked_begin(t, row, lock, wait);
+}
+
 /** elide_locked_end() - @lock is released: end of elide_locked_begin(), if that was called for it. */
 void elide_locked_end(struct elide_thread *t, const void *lock);
 
 /** elide_time_add() - add a measurement of @cycles to a distribution. */
-void elide_time_add(struct elide_times *times, unsigned long long cycles);
+static inline void elide_time_add(struct elide_times *times, unsigned long long cycles)
+{
+	counter_add(times->count, 1);
+	counter_add(times->total, cycles);
+	if (cycles < times->min)
+		WRITE_ONCE(times->min, cycles);
+	if (cycles > times->max)
+		WRITE_ONCE(times->max, cycles);
+}
 
 /** elide_hold_begin() - begin to measure the hold time of @lock, for @row. */
 void elide_hold_begin(struct elide_thread *t, struct elide_row *row, const void *lock);
@@ -66,6 +89,25 @@ void elide_hold_cancel(struct elide_thread *t);
  * Return: 0.
  */
 int elide_short_more(struct elide_thread *t, struct elide_row *row, const void *lock);
+
+/**
+ * elide_locked_more() - after an acquisition has locked and was counted: hold time, watching.
+ * @t: the calling thread
+ * @row: counters of the call
+ * @lock: the lock; only its address is used
+ * @wait: the call would have waited for ever
+ */
+void elide_locked_more(struct elide_thread *t, struct elide_row *row, const void *lock, bool wait);
+
+/**
+ * elide_awake_most() - how long a call waits on the processor for a held lock before it sleeps.
+ * @row: counters of the call
+ *
+ * A process that does not elide waits as it would without this library.
+ *
+ * Return: cycles; 0: not at all.
+ */
+uint32_t elide_awake_most(const struct elide_row *row);
 
 /**
  * elide_hold_due() - is the next acquisition one whose hold time is measured?

@@ -16,7 +16,6 @@ struct elide_locks elide_locks;
 
 static struct {
 	/* By index of the lock; not in struct elide_lock_state, as look-ups do not need them. */
-	uint64_t *holders; /* see elide_registry_holder() */
 	uint32_t *users;   /* the thread that uses the lock; 0: none; ELIDE_NONE: several */
 	uint32_t max_locks;
 	uint32_t nr_locks; /* atomic */
@@ -33,21 +32,11 @@ int elide_registry_start(uint32_t max_locks, uint32_t max_classes)
 	/* At most half full, so that a neighbourhood seldom is. */
 	elide_locks.mask = 2 * elide_power_of_two(max_locks) - 1;
 	elide_locks.state = elide_reserve(nr_slots() * sizeof(*elide_locks.state));
-	registry.holders = elide_reserve(nr_slots() * sizeof(*registry.holders));
+	elide_locks.holders = elide_reserve(nr_slots() * sizeof(*elide_locks.holders));
 	registry.users = elide_reserve(nr_slots() * sizeof(*registry.users));
-	if (!elide_locks.state || !registry.holders || !registry.users)
+	if (!elide_locks.state || !elide_locks.holders || !registry.users)
 		return -ENOMEM;
 	return elide_class_start(max_classes);
-}
-
-uint64_t elide_registry_holder(uint32_t index)
-{
-	return READ_ONCE(registry.holders[index]);
-}
-
-void elide_registry_set_holder(uint32_t index, const void *site, enum elide_kind kind)
-{
-	WRITE_ONCE(registry.holders[index], (uintptr_t)site * (ELIDE_HOLDER_KIND + 1) | kind);
 }
 
 void elide_registry_use(uint32_t index, uint32_t class_index, uint32_t user)
@@ -155,7 +144,7 @@ static uint32_t slot_take(const void *lock, uint32_t class_index, bool initialis
 		if (fresh && READ_ONCE(registry.nr_locks) >= registry.max_locks)
 			return ELIDE_NONE;
 		elide_locks.state[index].policy = (struct policy_lock){0};
-		WRITE_ONCE(registry.holders[index], 0);
+		WRITE_ONCE(elide_locks.holders[index], 0);
 		WRITE_ONCE(registry.users[index], 0);
 		test_point(new_publish);
 	} while (!change_key(index, old, key));

@@ -61,10 +61,12 @@ static inline uint32_t *elide_generation(const void *lock)
 /**
  * struct elide_locks - the table of locks.
  * @state: the slots: @mask + ELIDE_SLOTS
+ * @holders: of each, which call locked it last: elide_registry_holder()
  * @mask:  mask of the hash that gives the first slot of a neighbourhood
  */
 extern struct elide_locks {
 	struct elide_lock_state *state;
+	uint64_t *holders;
 	uint32_t mask;
 } elide_locks;
 
@@ -107,10 +109,24 @@ static inline uint32_t elide_registry_class(uint32_t index)
  *
  * Return: site * (ELIDE_HOLDER_KIND + 1) | kind; 0 if not known.
  */
-uint64_t elide_registry_holder(uint32_t index);
+static inline uint64_t elide_registry_holder(uint32_t index)
+{
+	return READ_ONCE(elide_locks.holders[index]);
+}
 
-/** elide_registry_set_holder() - remember the call that has locked a lock, by one plain store. */
-void elide_registry_set_holder(uint32_t index, const void *site, enum elide_kind kind);
+/**
+ * elide_registry_set_holder() - remember the call that has locked a lock, by one plain store.
+ *
+ * Threads share the line: what is there already is not stored again.
+ */
+static inline void elide_registry_set_holder(uint32_t index, const void *site,
+					     enum elide_kind kind)
+{
+	uint64_t mark = (uintptr_t)site * (ELIDE_HOLDER_KIND + 1) | kind;
+
+	if (elide_registry_holder(index) != mark)
+		WRITE_ONCE(elide_locks.holders[index], mark);
+}
 
 /**
  * elide_registry_find() - look a lock up.

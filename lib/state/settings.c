@@ -16,12 +16,14 @@ bool elide_enabled;
 uint64_t elide_hold_mask = ~0ull;
 uint64_t elide_short_mask = ~0ull;
 
-/* No more than one processor may be used; more are not asked for than a set has room for. */
-static bool has_one_processor(void)
+/* Processors that may be used. With more than a set has room for: those that are online. */
+static uint32_t count_processors(void)
 {
 	cpu_set_t set;
 
-	return !sched_getaffinity(0, sizeof(set), &set) && CPU_COUNT(&set) == 1;
+	if (!sched_getaffinity(0, sizeof(set), &set))
+		return CPU_COUNT(&set);
+	return sysconf(_SC_NPROCESSORS_ONLN);
 }
 
 static void choose_mode(void)
@@ -36,7 +38,7 @@ static void choose_mode(void)
 		snprintf(p->why, sizeof(p->why), "ELIDE_MODE=profile");
 		p->mode = ELIDE_RUN_PROFILE;
 	} else if (p->rtm != ELIDE_RTM_NONE && elide_tunables.mode == ELIDE_MODE_AUTO &&
-		   elide_tunables.policy == POLICY_ADAPTIVE && has_one_processor()) {
+		   elide_tunables.policy == POLICY_ADAPTIVE && p->nr_processors == 1) {
 		snprintf(p->why, sizeof(p->why),
 			 "there is one processor: no two sections run at once; ELIDE_MODE=elide insists");
 		p->mode = ELIDE_RUN_PROFILE;
@@ -96,6 +98,7 @@ static void make_output_absolute(void)
 void elide_settings_decide(void)
 {
 	make_output_absolute();
+	elide_process.nr_processors = count_processors();
 	choose_mode();
 	configure_policy();
 	elide_hold_mask = hold_mask(elide_tunables.hold_period);

@@ -30,8 +30,10 @@
  * @policy:  its name
  * @why:     why @mode is what it is
  * @short_way: the wrappers know the locks' words and may take them without calling glibc
+ * @nr_processors: processors that the process may use
  * @order:   the order of locks is watched, see order.h
- * @watch_locked: each real acquisition is written down: for @order, or for who is to blame
+ * @blames:  the call that locks a lock is noted, as it may be to blame for aborts of others
+ * @watch_locked: @order or @blames: more is done about each acquisition that locks
  * @tell_section: each thread reports its present section to the emulator
  * @holder:  by enum elide_kind, where in a lock its holder's thread id is; 0 nowhere
  */
@@ -43,7 +45,9 @@ struct elide_process {
 	char policy[32];
 	char why[256];
 	bool short_way;
+	uint32_t nr_processors;
 	bool order;
+	bool blames;
 	bool watch_locked;
 	bool tell_section;
 	uint32_t holder[ELIDE_NR_KINDS];

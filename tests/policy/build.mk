@@ -18,12 +18,16 @@ POLICY_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(CFLAGS) $(WARN)
 POLICY_LDFLAGS := -pthread -Wl,-z,relro,-z,now
 POLICY_H := $(wildcard tests/policy/*.h tests/policy/*.def)
 
-$(POLICY_DIR)/load: tests/policy/load.c tests/policy/sections.c $(POLICY_H)
+# A peer's locks have no condition variables.
+LOADS := tests/policy/load.c tests/policy/sections.c $(wildcard tests/policy/load-*.c)
+PEER_LOADS := $(filter-out %/load-queue.c,$(LOADS))
+
+$(POLICY_DIR)/load: $(LOADS) $(POLICY_H)
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(POLICY_CFLAGS) -o $@ $(filter %.c,$^) $(POLICY_LDFLAGS)
 
-$(POLICY_DIR)/load-none: tests/policy/load.c tests/policy/sections.c $(POLICY_H)
+$(POLICY_DIR)/load-none: $(PEER_LOADS) $(POLICY_H)
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(POLICY_CFLAGS) -DLOCKS_OF=3 -o $@ $(filter %.c,$^) $(POLICY_LDFLAGS)
@@ -33,7 +37,7 @@ $(POLICY_DIR)/hot: tests/policy/hot.c
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(POLICY_CFLAGS) -o $@ $< $(POLICY_LDFLAGS)
 
-$(POLICY_DIR)/load-ck: tests/policy/load.c tests/policy/sections.c tests/policy/lock-ck.c $(POLICY_H)
+$(POLICY_DIR)/load-ck: $(PEER_LOADS) tests/policy/lock-ck.c $(POLICY_H)
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(POLICY_CFLAGS) -DLOCKS_OF=2 -DCK_MD_RTM_ENABLE -o $@ $(filter %.c,$^) \
@@ -45,17 +49,12 @@ $(POLICY_DIR)/lock-tbb.o: tests/policy/lock-tbb.cc $(POLICY_H)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CXX) -std=c++17 -mrtm $(CFLAGS) -Wall -Wextra -Werror -c -o $@ $<
 
-$(POLICY_DIR)/load-tbb.o: tests/policy/load.c $(POLICY_H)
+$(POLICY_DIR)/tbb/%.o: tests/policy/%.c $(POLICY_H)
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(POLICY_CFLAGS) -DLOCKS_OF=1 -c -o $@ $<
 
-$(POLICY_DIR)/sections-tbb.o: tests/policy/sections.c $(POLICY_H)
-	$(call say,CC,$@)
-	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(POLICY_CFLAGS) -DLOCKS_OF=1 -c -o $@ $<
-
-$(POLICY_DIR)/load-tbb: $(POLICY_DIR)/load-tbb.o $(POLICY_DIR)/sections-tbb.o $(POLICY_DIR)/lock-tbb.o
+$(POLICY_DIR)/load-tbb: $(PEER_LOADS:tests/policy/%.c=$(POLICY_DIR)/tbb/%.o) $(POLICY_DIR)/lock-tbb.o
 	$(call say,LD,$@)
 	$(Q)$(CXX) $(CFLAGS) -o $@ $^ $(POLICY_LDFLAGS) -ltbb
 

@@ -4,7 +4,7 @@
  *
  * load NAME [--NUMBER=N...]; load --list. Prints one line of NAME=VALUE: sections, ns
  * from the start to the end of the last thread, ns_per_section and check, which is ok if
- * the sum of all lines is what the sections added. Load phase prints before it a line
+ * the sum of all data is what the sections added. Load phase prints before it a line
  * for each half millisecond, "slice MS SECTIONS". An ordinary program: must never
  * include anything of the library.
  */
@@ -20,7 +20,14 @@
 
 #include "load.h"
 
+struct numbers numbers;
+
 static const struct load *load;
+
+static const struct load loads[] = {
+#define LOAD(name, data, help) { #name, help, &family_##data, load_##name },
+#include "loads.def"
+};
 
 /* The time stamp counter at the start and of the run's end, and its ticks in a slice. */
 static uint64_t tsc_start, tsc_end, tsc_slice;
@@ -37,7 +44,18 @@ static const struct {
 #include "loads.def"
 };
 
+#define NR_LOADS   (sizeof(loads) / sizeof(loads[0]))
 #define NR_OPTIONS (sizeof(options) / sizeof(options[0]))
+
+void *lines_of(size_t bytes)
+{
+	void *lines = aligned_alloc(CACHE_LINE, (bytes + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE);
+
+	if (!lines)
+		abort();
+	memset(lines, 0, bytes);
+	return lines;
+}
 
 static uint64_t now_ns(void)
 {
@@ -96,6 +114,8 @@ static void *work(void *arg)
 		if (numbers.think)
 			spend(draw(w, 2 * numbers.think + 1));
 	}
+	if (load->family->leave)
+		load->family->leave(w);
 	return NULL;
 }
 
@@ -107,25 +127,31 @@ static uint32_t nr_own(void)
 	return nr < LINES_TOO_MANY && numbers.how == 2 ? LINES_TOO_MANY : nr;
 }
 
+/* As the main thread of most programs does. */
+static void lock_first(void)
+{
+	static union lock lock;
+
+	lock_init(&lock, LOCKS_MAX - 1);
+	lock_acquire(&lock, &workers[0].guard);
+	lock_release(&lock, &workers[0].guard);
+}
+
 static int start(void)
 {
 	pthread_t threads[THREADS_MAX];
 
-	workers = aligned_alloc(CACHE_LINE, numbers.threads * sizeof(*workers));
-	if (!workers)
-		return -ENOMEM;
-	memset(workers, 0, numbers.threads * sizeof(*workers));
+	workers = lines_of(numbers.threads * sizeof(*workers));
 	for (uint32_t i = 0; i < numbers.threads; i++) {
 		struct worker *w = &workers[i];
 
 		w->number = i;
 		w->random = (numbers.seed * 1000003ull + i + 1) * 0x9e3779b97f4a7c15ull;
-		w->own = aligned_alloc(CACHE_LINE, nr_own() * sizeof(*w->own));
-		if (!w->own)
-			return -ENOMEM;
-		memset(w->own, 0, nr_own() * sizeof(*w->own));
+		w->own = lines_of(nr_own() * sizeof(*w->own));
 		lock_init(&w->lock, numbers.locks + 1 + i % 63);
 	}
+	if (numbers.first)
+		lock_first();
 	find_rate();
 	for (uint32_t i = 0; i < numbers.threads; i++)
 		if (pthread_create(&threads[i], NULL, work, &workers[i]))
@@ -151,7 +177,8 @@ static void print_slices(void)
 /* 0 if no section was lost and none saw half of another. */
 static int finish(uint64_t ns)
 {
-	uint64_t sections = 0, added = 0, bad = 0, sum = sections_sum();
+	uint64_t sections = 0, added = 0, bad = 0, sum = 0;
+	bool whole = load->family->sum(&sum);
 
 	for (uint32_t i = 0; i < numbers.threads; i++) {
 		sections += workers[i].sections;
@@ -160,17 +187,18 @@ static int finish(uint64_t ns)
 		for (uint32_t line = 0; line < nr_own(); line++)
 			sum += workers[i].own[line].value;
 	}
+	whole = whole && sum == added && !bad;
 	if (!strcmp(load->name, "phase"))
 		print_slices();
 	printf("sections=%llu ns=%llu ns_per_section=%.3f check=%s\n",
 	       (unsigned long long)sections, (unsigned long long)ns,
-	       (double)ns / (double)sections, sum == added && !bad ? "ok" : "broken");
-	return sum == added && !bad ? 0 : 1;
+	       (double)ns / (double)sections, whole ? "ok" : "broken");
+	return whole ? 0 : 1;
 }
 
 static void list(void)
 {
-	for (unsigned int i = 0; i < nr_loads; i++)
+	for (unsigned int i = 0; i < NR_LOADS; i++)
 		printf("%-10s %s\n", loads[i].name, loads[i].help);
 	for (size_t i = 0; i < NR_OPTIONS; i++)
 		printf("--%-10s %s (%u to %u, %u)\n", options[i].name, options[i].help,
@@ -211,7 +239,7 @@ int main(int argc, char **argv)
 	}
 	for (size_t i = 0; i < NR_OPTIONS; i++)
 		*(uint32_t *)((char *)&numbers + options[i].at) = options[i].def;
-	for (unsigned int i = 0; argc > 1 && i < nr_loads; i++)
+	for (unsigned int i = 0; argc > 1 && i < NR_LOADS; i++)
 		if (!strcmp(argv[1], loads[i].name))
 			load = &loads[i];
 	if (!load) {
@@ -226,7 +254,7 @@ int main(int argc, char **argv)
 	}
 	if (numbers.lines > numbers.span)
 		numbers.span = numbers.lines;
-	sections_init(!strcmp(load->name, "rwlock"));
+	load->family->init();
 	if (start()) {
 		fputs("load: cannot start\n", stderr);
 		return 1;

@@ -8,6 +8,7 @@
 #define TESTS_POLICY_LOAD_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "lock.h"
@@ -43,7 +44,8 @@ struct line {
  * @bad:      sections that saw what no order of sections can show
  * @number:   0 to threads - 1
  * @hostile:  load phase: in the middle third
- * @guard:    for the locks
+ * @guard:    for the lock
+ * @second:   for the other lock of a section with two
  * @lock:     its own, of load alone
  * @slices:   sections done in each slice of the run
  */
@@ -56,9 +58,23 @@ struct worker {
 	uint32_t number;
 	uint32_t hostile;
 	struct guard guard;
+	struct guard second;
 	union lock lock;
 	uint64_t slices[SLICES];
 } __attribute__((aligned(CACHE_LINE)));
+
+/**
+ * struct family - loads that share locks and data, in a file of their own
+ * @init:  makes them, before the threads start; numbers is set
+ * @sum:   of the shared data, at the end, which is what all sections added; false: the data is
+ *         broken
+ * @leave: a thread does no more sections; NULL
+ */
+struct family {
+	void (*init)(void);
+	bool (*sum)(uint64_t *sum);
+	void (*leave)(struct worker *w);
+};
 
 /**
  * struct load - one of loads.def
@@ -67,15 +83,26 @@ struct worker {
 struct load {
 	const char *name;
 	const char *help;
+	const struct family *family;
 	void (*section)(struct worker *w);
 };
 
-extern const struct load loads[];
-extern const unsigned int nr_loads;
+#define LOAD(name, data, help)                 \
+	extern const struct family family_##data; \
+	void load_##name(struct worker *w);
+#include "loads.def"
+
 extern struct numbers numbers;
 
-void sections_init(bool rwlock);
-uint64_t sections_sum(void);
+/* A section is a function of its own: rules of a setting name call sites by it. */
+#ifdef __clang__
+#define site __attribute__((noinline))
+#else
+#define site __attribute__((noinline, noclone))
+#endif
+
+/* lines_of() - zeroed memory of whole cache lines, which stays until the end. */
+void *lines_of(size_t bytes);
 
 /* xorshift64 (Marsaglia 2003): enough for choosing lines. */
 static inline uint32_t draw(struct worker *w, uint32_t below)
@@ -84,6 +111,12 @@ static inline uint32_t draw(struct worker *w, uint32_t below)
 	w->random ^= w->random >> 7;
 	w->random ^= w->random << 17;
 	return (uint32_t)(((w->random >> 32) * below) >> 32);
+}
+
+/* Multiplicative hashing (TAOCP vol. 3, 6.4); a bijection of 32 bits. */
+static inline uint32_t mix(uint32_t key)
+{
+	return (key + 1) * 0x9e3779b1u;
 }
 
 /* Two instructions a round. */

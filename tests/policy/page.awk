@@ -15,7 +15,12 @@ NR == 1 {
 	next
 }
 
-function of(name) { return $(at[name]) }
+function of(name) { return name in at ? $(at[name]) : "-" }
+
+# Ours against another time, per cent.
+function against(name) {
+	return of(name) == "-" ? "-" : sprintf("%.2f", 100 * (of(ours) / of(name) - 1))
+}
 
 function count(set) {
 	rows[set]++
@@ -28,15 +33,20 @@ function count(set) {
 		slower[set] = of("vs_never") + 0
 		slower_at[set] = of("workload") ", " of("cores")
 	}
+	if (of("vs_plain") != "-" && (!(set in behind) || of("vs_plain") + 0 > behind[set])) {
+		behind[set] = of("vs_plain") + 0
+		behind_at[set] = of("workload") ", " of("cores")
+	}
 	reached[set] += of("verdict") == "reached"
 }
 
 {
 	count("all")
 	count(of("set"))
-	line[++nr] = sprintf("| %s | %s | %d | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |",
+	line[++nr] = sprintf("| %s | %s | %d | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |",
 		of("workload"), of("set"), of("cores"), of("best_static"), of("best"), of(ours), of("regret"),
-		of("never"), of("vs_never"), of("plain"), of("vs_plain"), of("best_peer"),
+		of("never"), of("vs_never"), of("plain"), of("vs_plain"), of("glibc-own"),
+		against("glibc-own"), of("best_peer"),
 		of("hostile_ms") == "-" ? "-" : of("hostile_ms") " / " of("friendly_ms"), of("verdict"))
 	for (i = 1; i <= nr_peers; i++)
 		if (of(peers[i]) != "-") {
@@ -63,18 +73,20 @@ END {
 	print "Regret is time / that of the best static choice - 1; times are nanoseconds for a section"
 	print "(an operation of an index or of kccachetest). `make bench-policy` writes this page."
 	print ""
-	print "| rows | number | reached | mean regret, % (3) | worst regret, % (10) | at | worst against never, % (2) | at |"
-	print "| --- | ---: | ---: | --- | --- | --- | --- | --- |"
+	print "| rows | number | reached | mean regret, % (3) | worst regret, % (10) | at | worst against never, % (2) | at | worst against plain, % | at |"
+	print "| --- | ---: | ---: | --- | --- | --- | --- | --- | ---: | --- |"
 	n = split("all tuned held", which, " ")
 	for (i = 1; i <= n; i++) {
 		s = which[i]
 		if (!rows[s])
 			continue
 		m = regret[s] / rows[s]
-		printf "| %s | %d | %d | %.2f: %s | %.2f: %s | %s | %s | %s |\n", s, rows[s], reached[s], m,
+		printf "| %s | %d | %d | %.2f: %s | %.2f: %s | %s | %s | %s | %s | %s |\n", s, rows[s], reached[s], m,
 			verdict_of(m, 3), worst[s], verdict_of(worst[s], 10), worst_at[s],
 			((s in slower) ? sprintf("%.2f: %s", slower[s], verdict_of(slower[s], 2)) : "-"),
-			((s in slower) ? slower_at[s] : "-")
+			((s in slower) ? slower_at[s] : "-"),
+			((s in behind) ? sprintf("%.2f", behind[s]) : "-"),
+			((s in behind) ? behind_at[s] : "-")
 	}
 	print ""
 	print "| beside | rows | geometric mean of its time / ours | ahead |"
@@ -87,8 +99,8 @@ END {
 			printf "| %s | %d | %.3f | %s |\n", peers[i], both[i],
 				exp((theirs[i] - own[i]) / both[i]), (theirs[i] >= own[i] ? "yes" : "no")
 	print ""
-	printf "| workload | set | cores | best static | ns | %s | regret, %% | never | %% | plain | %% | best peer | phases, ms | verdict |\n", ours
-	print "| --- | --- | ---: | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- | --- |"
+	printf "| workload | set | cores | best static | ns | %s | regret, %% | never | %% | plain | %% | glibc-own | %% | best peer | phases, ms | verdict |\n", ours
+	print "| --- | --- | ---: | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- | --- |"
 	for (i = 1; i <= nr; i++)
 		print line[i]
 }

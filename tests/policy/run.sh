@@ -88,10 +88,16 @@ program() {
 	esac
 }
 
+# peer_has FILE COMMAND: whether there is such a load with the peer's locks
+peer_has() {
+	local load=${2#load }
+	[ -x "$1" ] && "$1" --list | grep -q "^${load%% *} "
+}
+
 # has POLICY COMMAND SITES: whether there is such a run
 has() {
 	case $1 in
-	tbb | ck) [ "${2%% *}" = load ] && [ -x "$(program "$1" "$2")" ] ;;
+	tbb | ck) [ "${2%% *}" = load ] && peer_has "$(program "$1" "$2")" "$2" ;;
 	sites) [ "$3" != - ] ;;
 	*) [ -n "$(program "$1" "$2")" ] ;;
 	esac
@@ -153,10 +159,15 @@ measure() {
 	file=$(program "$policy" "$command")
 	command="$file ${command#* }"
 	case $file in
-	*/load* | */hot) command="$command --threads=$core --seed=$seed --ms=$ms --sections=$sections" ;;
+	*/load* | */hot)
+		command="$command --seed=$seed --ms=$ms --sections=$sections"
+		[ "${command#*--threads=}" != "$command" ] || command="$command --threads=$core"
+		;;
 	*/index_bench) command="$command --threads=$core --seed=$seed --preload=20000 --csv \
 		--ops=$((index_ops * core > index_min ? index_ops * core : index_min))" ;;
 	esac
+	command=${command//@C2/$((2 * core))}
+	command=${command//@C4/$((4 * core))}
 	command=${command//@C/$core}
 	command=${command//@K/$kc_ops}
 	set -f

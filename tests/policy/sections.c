@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * sections.c - the critical sections of the loads.
+ * sections.c - critical sections that read and write lines: the loads whose data is a table.
  *
  * Each adds to lines what it says it adds, so that the sum of the lines proves that
  * none was lost. Random numbers are drawn before the lock is taken.
  */
-#include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "load.h"
-
-struct numbers numbers;
 
 /* The lock of all threads, and the lines that they share. */
 static union lock common;
@@ -20,33 +17,8 @@ static uint32_t table_lines;
 static union lock *nodes;
 static struct line *node_lines;
 
-/* A section is a function of its own: rules of a setting name call sites by it. */
-#ifdef __clang__
-#define site __attribute__((noinline))
-#else
-#define site __attribute__((noinline, noclone))
-#endif
-
-static void *lines_of(size_t bytes)
+static void init_data(void)
 {
-	void *lines = aligned_alloc(CACHE_LINE, bytes);
-
-	if (!lines)
-		abort();
-	__builtin_memset(lines, 0, bytes);
-	return lines;
-}
-
-/**
- * sections_init() - locks and lines, before the threads start; @numbers is set.
- * @rwlock: the common lock is one of these
- */
-void sections_init(bool rwlock)
-{
-	if (rwlock)
-		rwlock_init(&common, 0);
-	else
-		lock_init(&common, 0);
 	table_lines = numbers.span + numbers.lines + (numbers.how == 2 ? LINES_TOO_MANY : 0);
 	table = lines_of(table_lines * sizeof(*table));
 	nodes = lines_of(numbers.locks * sizeof(*nodes));
@@ -55,17 +27,29 @@ void sections_init(bool rwlock)
 		lock_init(&nodes[i], i + 1);
 }
 
-/** sections_sum() - of the lines that threads share, at the end. */
-uint64_t sections_sum(void)
+static void init_lines(void)
 {
-	uint64_t sum = 0;
-
-	for (uint32_t i = 0; i < table_lines; i++)
-		sum += table[i].value;
-	for (uint32_t i = 0; i < numbers.locks; i++)
-		sum += node_lines[i].value;
-	return sum;
+	lock_init(&common, 0);
+	init_data();
 }
+
+static void init_rwlock(void)
+{
+	rwlock_init(&common, 0);
+	init_data();
+}
+
+static bool sum_lines(uint64_t *sum)
+{
+	for (uint32_t i = 0; i < table_lines; i++)
+		*sum += table[i].value;
+	for (uint32_t i = 0; i < numbers.locks; i++)
+		*sum += node_lines[i].value;
+	return true;
+}
+
+const struct family family_lines = { .init = init_lines, .sum = sum_lines };
+const struct family family_rwlock = { .init = init_rwlock, .sum = sum_lines };
 
 static uint32_t draw_lines(struct worker *w)
 {
@@ -97,7 +81,7 @@ static struct line *draw_group(struct worker *w)
 	return table + (size_t)numbers.lines * (groups > 1 ? draw(w, groups) : 0);
 }
 
-static site void load_read(struct worker *w)
+site void load_read(struct worker *w)
 {
 	struct line *group = draw_group(w);
 	uint32_t write = numbers.writes && draw(w, 100) < numbers.writes;
@@ -131,7 +115,7 @@ static site void write_shared(struct worker *w, struct line *group)
 	w->added += numbers.lines;
 }
 
-static void load_rwlock(struct worker *w)
+void load_rwlock(struct worker *w)
 {
 	struct line *group = draw_group(w);
 
@@ -141,7 +125,7 @@ static void load_rwlock(struct worker *w)
 		read_shared(w, group);
 }
 
-static site void load_write(struct worker *w)
+site void load_write(struct worker *w)
 {
 	uint32_t nr = draw_lines(w);
 
@@ -151,7 +135,7 @@ static site void load_write(struct worker *w)
 	w->added += nr;
 }
 
-static site void load_shared(struct worker *w)
+site void load_shared(struct worker *w)
 {
 	struct line *at = table + draw(w, numbers.span);
 
@@ -161,7 +145,7 @@ static site void load_shared(struct worker *w)
 	w->added += numbers.lines;
 }
 
-static site void load_call(struct worker *w)
+site void load_call(struct worker *w)
 {
 	uint32_t call = w->sections % numbers.every == numbers.every - 1;
 
@@ -193,7 +177,7 @@ static site void hostile(struct worker *w)
 	w->added += nr;
 }
 
-static void load_sites(struct worker *w)
+void load_sites(struct worker *w)
 {
 	if (draw(w, 100) < numbers.hostile)
 		hostile(w);
@@ -202,7 +186,7 @@ static void load_sites(struct worker *w)
 }
 
 /* One site, so that nothing but the time tells one phase from another. */
-static site void load_phase(struct worker *w)
+site void load_phase(struct worker *w)
 {
 	uint32_t nasty = w->hostile, nr = nasty && numbers.how == 2 ? LINES_TOO_MANY : numbers.lines;
 	struct line *lines = nasty && numbers.how == 1 ? table : w->own;
@@ -215,7 +199,7 @@ static site void load_phase(struct worker *w)
 	w->added += nr;
 }
 
-static site void load_alone(struct worker *w)
+site void load_alone(struct worker *w)
 {
 	lock_acquire(&w->lock, &w->guard);
 	add_lines(w->own, numbers.lines);
@@ -223,7 +207,7 @@ static site void load_alone(struct worker *w)
 	w->added += numbers.lines;
 }
 
-static site void load_nodes(struct worker *w)
+site void load_nodes(struct worker *w)
 {
 	uint32_t node = draw(w, numbers.locks);
 
@@ -233,10 +217,3 @@ static site void load_nodes(struct worker *w)
 	lock_release(&nodes[node], &w->guard);
 	w->added++;
 }
-
-const struct load loads[] = {
-#define LOAD(name, help) { #name, help, load_##name },
-#include "loads.def"
-};
-
-const unsigned int nr_loads = sizeof(loads) / sizeof(loads[0]);

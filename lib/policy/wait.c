@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * wait.c - see wait.h.
+ *
+ * Must never look at a clock, a lock word or anything but its arguments.
+ */
+#include "wait.h"
+
+uint32_t policy_hold(uint32_t known, uint64_t cycles)
+{
+	uint32_t seen = cycles < POLICY_WAIT_MAX ? cycles : POLICY_WAIT_MAX;
+
+	if (!seen)
+		seen = 1;
+	if (!known)
+		return seen;
+	if (seen > known + known / 8)
+		return seen < 2 * known ? seen : 2 * known;
+	if (seen < known / 2)
+		return known - (known - seen) / 4;
+	return known;
+}
+
+uint32_t policy_wait_attempt(uint32_t hold, bool crowded)
+{
+	if (crowded)
+		return 0;
+	return hold < POLICY_WAIT_MAX / POLICY_HOLDS ? POLICY_HOLDS * hold : POLICY_WAIT_MAX;
+}
+
+uint32_t policy_wait_sleep(uint32_t hold, bool crowded)
+{
+	return crowded || hold >= POLICY_WAIT_SLEEP ? 0 : POLICY_WAIT_SLEEP;
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * wait.h - how long a thread waits on its processor for a lock that another thread has locked.
+ *
+ * Pure functions, like those of policy.h. All times are cycles of the time-stamp counter.
+ *
+ *   waits for                   waits at most
+ *   -------------------------   ------------------------------------------------------------------
+ *   an attempt to elide         SPIN_BUSY iterations; then, unless the process is crowded, until
+ *                               POLICY_HOLDS hold times have passed, or POLICY_WAIT_MAX
+ *   the lock, before it sleeps  POLICY_WAIT_SLEEP, where hold times are shorter and the process is
+ *                               not crowded
+ *
+ * A process is crowded that has more threads than processors: the holder may have none.
+ */
+#ifndef ELIDE_WAIT_H
+#define ELIDE_WAIT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/*
+ * Hold times that an attempt waits for: whoever comes when the lock has just been locked waits for
+ * one, and hold times differ.
+ */
+#define POLICY_HOLDS 2
+
+/*
+ * The longest such wait, whatever the hold time: it bounds what a thread of high priority can lose
+ * to a holder that does not run. 1 ms at 2 GHz.
+ */
+#define POLICY_WAIT_MAX (1u << 21)
+
+/*
+ * To sleep and be woken costs about as much: two system calls and a wake-up, 3,600 cycles of
+ * rtmgrind's flat machine, 2 to 5 us natively. Whoever waits that long before he sleeps loses no
+ * more than that much again (Karlin, Li, Manasse, Owicki, "Empirical studies of competitive spinning
+ * for a shared-memory multiprocessor", SOSP'91).
+ */
+#define POLICY_WAIT_SLEEP (1u << 13)
+
+/**
+ * policy_hold() - learn from a hold time.
+ * @known: the usual hold time of the class so far; 0: none was measured
+ * @cycles: a hold time
+ *
+ * The usual hold time follows longer ones by at most twofold steps, and shorter ones slowly, as
+ * locks of a class may be held by several sites. It stays as it is while hold times are between
+ * half of it and nine eighths: threads share it, and would write it too often.
+ *
+ * Return: the usual hold time from now on, from 1 to POLICY_WAIT_MAX.
+ */
+uint32_t policy_hold(uint32_t known, uint64_t cycles);
+
+/**
+ * policy_wait_attempt() - how long to wait for a held lock before an attempt to elide it.
+ * @hold: usual hold time of the class, 0 if none was measured
+ * @crowded: there are more threads than processors
+ *
+ * Return: cycles, after the iterations of SPIN_BUSY; at most POLICY_WAIT_MAX.
+ */
+uint32_t policy_wait_attempt(uint32_t hold, bool crowded);
+
+/**
+ * policy_wait_sleep() - how long to wait for a held lock before the thread sleeps.
+ * @hold: usual hold time of the class, 0 if none was measured
+ * @crowded: there are more threads than processors
+ *
+ * Return: cycles, POLICY_WAIT_SLEEP or 0.
+ */
+uint32_t policy_wait_sleep(uint32_t hold, bool crowded);
+
+#endif

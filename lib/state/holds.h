@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * holds.h - the usual hold time of the locks of each class, and whether the process is crowded.
+ *
+ * From hold times of locked locks, which are measured anyway, one in HOLD_PERIOD. Written without
+ * synchronisation: a lost update is a hold time that nobody has learnt from.
+ */
+#ifndef ELIDE_HOLDS_H
+#define ELIDE_HOLDS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "../compiler.h"
+#include "../policy/wait.h"
+
+#pragma GCC visibility push(hidden)
+
+/* Further classes share the hold times of these. */
+#define ELIDE_NR_HOLDS 4096
+
+extern uint32_t elide_holds[ELIDE_NR_HOLDS];
+
+/** elide_hold_known() - usual hold time of a class, cycles; 0: none was measured. */
+static inline uint32_t elide_hold_known(uint32_t class_index)
+{
+	return READ_ONCE(elide_holds[class_index % ELIDE_NR_HOLDS]);
+}
+
+/** elide_hold_seen() - a lock of the class was held for @cycles. */
+void elide_hold_seen(uint32_t class_index, uint64_t cycles);
+
+/*
+ * Threads that have a block and have not ended, as far as is known, but for those that wait for
+ * the end of another.
+ */
+extern uint32_t elide_nr_active;
+
+/** elide_active_add() - @change threads more, or fewer. */
+static inline void elide_active_add(int change)
+{
+	__atomic_add_fetch(&elide_nr_active, change, __ATOMIC_RELAXED);
+}
+
+/** elide_crowded() - are there more threads than processors? Then a holder may have none. */
+bool elide_crowded(void);
+
+#pragma GCC visibility pop
+
+#endif
