@@ -146,8 +146,9 @@ caught olc-no-version-check latch/version.h \
 caught olc-no-increment latch/version.h \
 	's/__atomic_load_n(word, __ATOMIC_RELAXED) + VERSION_HELD,/__atomic_load_n(word, 0) - 1,/' \
 	sync/bplus-olc.c bplus olc node=128
-caught csb-moved-without-latch sync/csb.c \
-	's/[a-z]*_children(g, layout, node, from, last, NULL);/;/' sync/csb.c csb latch node=64
+caught_sorted csb-moved-without-latch sync/csb.c \
+	's/[a-z]*_children(g, layout, node, from, last, NULL);/;/' sync/csb.c \
+	--index=csb --scheme=latch --node=64
 caught_sorted csb-moved-to-group-without-latch sync/csb.c \
 	's/[a-z]*_children(g, layout, node, from, last, below);/;/' sync/csb.c \
 	--index=csb --scheme=latch --node=64
