@@ -51,6 +51,8 @@ __cold void elide_locked_begin(struct elide_thread *t, struct elide_row *row, co
 {
 	if (elide_process.order)
 		elide_order_acquired(t, row, lock, wait);
+	if (elide_process.mode != ELIDE_RUN_ELIDE)
+		return;
 	/* Of a custom lock it is not known when it is released. */
 	if ((!elide_process.tell_section && !t->loads) || t->in_locked ||
 	    row->kind == ELIDE_KIND_CUSTOM)
