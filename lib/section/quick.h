@@ -91,6 +91,18 @@ static __always_inline_fn struct elide_quick elide_quick_refill(struct elide_thr
 	return (struct elide_quick){0};
 }
 
+/* One more elided lock in the section, whose elide_thread.open is @open. */
+static __always_inline_fn void push_nested(struct elide_thread *t, uint64_t open, uint32_t nr,
+					   uint32_t nr_nested, const void *word, uint64_t value,
+					   uint32_t size, struct elide_row *row)
+{
+	t->held[nr].word = word;
+	t->held[nr].value = value;
+	t->held[nr].shape = size;
+	t->nested[nr_nested] = row;
+	t->open = open + ELIDE_OPEN_NESTED;
+}
+
 /**
  * elide_quick_nested() - a lock call in an elided section, which elides that lock, too.
  * @t: elide_self_quick
@@ -108,27 +120,24 @@ static __always_inline_fn bool elide_quick_nested(struct elide_thread *t, const 
 {
 	uint64_t open = t->open, value;
 	struct elide_quick q;
-	struct elide_held *h, *other;
 
 	/* No more than ELIDE_MAX_NESTED locks inside, so there is room in @t->held, too. */
 	if (unlikely(open >= ELIDE_OPEN_ROOM))
 		return false;
 	q = quick_find(t, word, site, kind, false);
 	if (unlikely(!q.known || *q.arm > ELIDE_ARM_PARKED ||
-		     !is_free(word, &rule, &value)))
+		     !is_free(word, &rule, &value) || t->held[0].word == word))
 		return false;
-	h = &t->held[(uint16_t)open];
-	other = h;
-	do
-		if (unlikely((--other)->word == word))
-			return false;
-	while (unlikely(other != t->held));
 	test_point(nested);
-	h->word = word;
-	h->value = value;
-	h->shape = rule.size;
-	t->nested[open >> 16] = q.row;
-	t->open = open + ELIDE_OPEN_NESTED;
+	if (likely(open == ELIDE_OPEN_ONE)) {
+		/* The second lock, as most are: its places are known. */
+		push_nested(t, open, 1, 0, word, value, rule.size, q.row);
+		return true;
+	}
+	for (uint32_t i = (uint16_t)open; --i;)
+		if (unlikely(t->held[i].word == word))
+			return false;
+	push_nested(t, open, (uint16_t)open, open >> 16, word, value, rule.size, q.row);
 	return true;
 }
 
@@ -201,6 +210,35 @@ static __always_inline_fn bool elide_quick_release(struct elide_thread *t, const
 	return true;
 }
 
+/* Release a lock that is not the only one of its section. */
+static __always_inline_fn void pop_nested(struct elide_thread *t, uint32_t i, const void *word,
+					  uint32_t size)
+{
+	test_point(release);
+	if (read_word(word, size) != t->held[i].value)
+		rtm_abort(ELIDE_CODE_changed);
+	test_point(compared);
+	t->open--;
+}
+
+/* Release the last lock of a section of two lock calls, both counted after the commit. */
+static __always_inline_fn void commit_pair(struct elide_thread *t, const void *word, uint32_t size)
+{
+	struct elide_row *outer = t->outer, *inner = t->nested[0];
+
+	test_point(release);
+	if (read_word(word, size) != t->held[0].value)
+		rtm_abort(ELIDE_CODE_changed);
+	test_point(compared);
+	t->open = 0;
+	t->outer = NULL;
+	test_point(commit);
+	rtm_end();
+	test_point(committed);
+	counter_add(outer->commits, 1);
+	counter_add(inner->nested, 1);
+}
+
 /**
  * elide_quick_release_nested() - release the lock acquired last, or the older of two.
  * @t: elide_self_quick
@@ -215,44 +253,29 @@ static __always_inline_fn bool elide_quick_release(struct elide_thread *t, const
 static __always_inline_fn bool elide_quick_release_nested(struct elide_thread *t, const void *word,
 							  uint32_t size)
 {
-	struct elide_row *outer, *inner;
-	const struct elide_held *h;
-	uint32_t nr;
+	uint64_t open = t->open;
+	uint32_t nr = (uint16_t)open;
 
-	if (unlikely(t->open >> 32))
+	/* A section of two: the inner one, then the outer one. */
+	if (likely(open == ELIDE_OPEN_ONE + ELIDE_OPEN_NESTED && t->held[1].word == word)) {
+		pop_nested(t, 1, word, size);
+		return true;
+	}
+	if (likely(open == ELIDE_OPEN_NESTED && t->held[0].word == word)) {
+		commit_pair(t, word, size);
+		return true;
+	}
+	if (unlikely(open >> 32 || nr < 2))
 		return false; /* or there is no block */
-	nr = t->nr_held;
-	h = &t->held[nr] - 1;
-	if (unlikely(h->word != word)) {
-		/* Hand over hand: the older of two. */
-		if (nr != 2 || (--h)->word != word)
-			return false;
-		test_point(release);
-		if (read_word(word, size) != h->value)
-			rtm_abort(ELIDE_CODE_changed);
-		t->held[0] = t->held[1];
-		t->open--;
+	if (t->held[nr - 1].word == word) {
+		pop_nested(t, nr - 1, word, size);
 		return true;
 	}
-	if (unlikely(!nr || (nr == 1 && t->nr_nested != 1)))
+	/* Hand over hand: the older of two. */
+	if (unlikely(nr != 2 || t->held[0].word != word))
 		return false;
-	test_point(release);
-	if (read_word(word, size) != h->value)
-		rtm_abort(ELIDE_CODE_changed);
-	test_point(compared);
-	if (nr > 1) {
-		t->open--;
-		return true;
-	}
-	outer = t->outer;
-	inner = t->nested[0];
-	t->open = 0;
-	t->outer = NULL;
-	test_point(commit);
-	rtm_end();
-	test_point(committed);
-	counter_add(outer->commits, 1);
-	counter_add(inner->nested, 1);
+	pop_nested(t, 0, word, size);
+	t->held[0] = t->held[1];
 	return true;
 }
 
