@@ -1,12 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# index_bench: an ordinary pthread program; it includes and links no part of elide.
+# index_bench and tatp_bench: ordinary pthread programs; they include and link no part of elide.
 
-DEMO_SRC := $(wildcard demo/*/*.c)
+DEMO_SRC := $(filter-out demo/tatp/%,$(wildcard demo/*/*.c))
 DEMO_OBJ := $(DEMO_SRC:%.c=$(OBJ)/%.o)
 # All objects but main(), for the tests.
 DEMO_PART_OBJ := $(filter-out $(OBJ)/demo/bench/index_bench.o,$(DEMO_OBJ))
 
-demo-bin: $(BINDIR)/index_bench
+# tatp_bench and what it shares with index_bench.
+TATP_SRC := $(wildcard demo/tatp/*.c demo/base/*.c demo/mem/*.c) demo/bench/threads.c
+TATP_OBJ := $(TATP_SRC:%.c=$(OBJ)/%.o)
+TATP_PART_OBJ := $(filter-out $(OBJ)/demo/tatp/tatp_bench.o,$(TATP_OBJ))
+TATP_LIBS := -lz
+
+demo-bin: $(BINDIR)/index_bench $(BINDIR)/tatp_bench
 
 # The trees with latches in their nodes, and their schemes, are compiled with -O3, as those
 # of the thesis they come from. The others keep the level at which their figures were made.
@@ -25,6 +31,11 @@ $(BINDIR)/index_bench: $(DEMO_OBJ)
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -o $@ $^ -pthread -lm -Wl,-z,relro,-z,now
+
+$(BINDIR)/tatp_bench: $(TATP_OBJ)
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -o $@ $^ -pthread -lm $(TATP_LIBS) -Wl,-z,relro,-z,now
 
 # The packages are installed first, because the build needs them.
 demo:

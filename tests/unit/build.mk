@@ -19,6 +19,9 @@ test_histogram_LINK := $(DEMO_PART_OBJ)
 test_verify_LINK   := $(DEMO_PART_OBJ)
 test_workload_LINK := $(DEMO_PART_OBJ)
 
+$(foreach test,$(filter test_tatp%,$(notdir $(UNIT_SRC:.c=))),\
+	$(eval $(test)_LINK := $(TATP_PART_OBJ))$(eval $(test)_LIBS := $(TATP_LIBS)))
+
 # Allocations go through functions of the test, which let them fail.
 test_memory_LIBS   := $(addprefix -Wl$(comma)--wrap=,malloc calloc reallocarray aligned_alloc mmap)
 

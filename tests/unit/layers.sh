@@ -244,10 +244,13 @@ demo_has_no_elide() {
 # base <- mem, latch <- index <- node <- sync <- bench, and every other folder is a tree, below
 # sync: trees, index and node include no latch and no scheme, a tree includes no other tree but
 # the nodes that several share, and the driver includes neither trees nor latches, and of sync
-# the list of variants alone.
+# the list of variants alone. The storage manager, tatp, includes nothing of the indexes, and
+# nothing includes it.
 demo_include_allowed() {
 	case $1:$2 in
 	base:*) return 1 ;;
+	tatp:base/*.h | tatp:mem/*.h | tatp:latch/*.h | tatp:bench/threads.h) ;;
+	tatp:* | *:tatp/*) return 1 ;;
 	bench:base/*.h | bench:index/*.h | bench:index/counts.def | bench:sync/variants.h) ;;
 	bench:* | *:bench/*) return 1 ;;
 	sync:*) ;;
@@ -275,9 +278,9 @@ demo_folders_in_order() {
 	done
 }
 
-# Locks are called in latches, and by the driver, which starts threads.
+# Locks are called in latches, and by the drivers, which start threads.
 demo_locks_in_latches() {
-	code demo/*/*.[ch] demo/*/*.def | grep -E 'pthread_[a-z]|<pthread\.h>' | grep -vE '^demo/(latch|bench)/'
+	code demo/*/*.[ch] demo/*/*.def | grep -E 'pthread_[a-z]|<pthread\.h>' | grep -vE '^demo/(latch|bench)/|^demo/tatp/(latch[a-z-]*\.h|helpers\.[ch]|worker\.[ch])'
 }
 
 policy_is_pure() {
@@ -454,8 +457,12 @@ catches demo_folders_in_order demo/planted/planted.c '#include "../bench/options
 catches demo_folders_in_order demo/sync/planted.c '#include "../bench/worker.h"'
 catches demo_folders_in_order demo/bench/planted.c '#include "../delta/delta.h"'
 catches demo_folders_in_order demo/bench/planted.c '#include "../latch/mutex.h"'
+catches demo_folders_in_order demo/tatp/planted.c '#include "../index/index.h"'
+catches demo_folders_in_order demo/tatp/planted.c '#include "../bench/worker.h"'
+catches demo_folders_in_order demo/sync/planted.c '#include "../tatp/lock.h"'
 catches demo_folders_in_order demo/bench/planted.c '#include "../sync/../btree/btree.h"'
 rule demo_locks_in_latches demo/planted/planted.c 'static pthread_mutex_t m;'
+catches demo_locks_in_latches demo/tatp/lock.c 'static pthread_mutex_t m;'
 rule policy_is_pure lib/policy/probe.c 'static long now(void) { return time(0); }'
 rule slow_paths_have_points lib/points.def 'ELIDE_POINT(planted, 0)'
 catches slow_paths_have_points lib/check/planted.c 'void planted(void)

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * lock-deadlock.c - finds out whether a thread waits for itself (see lock.h).
+ *
+ * The search follows the edges "waits for" from the calling thread, with the latch of one
+ * lock at a time. A cycle is complete when the last of its threads begins to wait, and the
+ * others wait then and stay in it. So that thread finds it. A cycle whose edges were not
+ * there at the same time may be found, too; then a transaction is repeated in vain.
+ */
+#include "lock.h"
+
+#include <string.h>
+
+/**
+ * struct search - a search
+ * @todo: agents to follow
+ * @nr: number of agents in @todo
+ * @seen: agents that are, or have been, in @todo
+ */
+struct search {
+	uint16_t todo[LOCK_AGENTS_MAX];
+	unsigned int nr;
+	bool seen[LOCK_AGENTS_MAX];
+};
+
+static void add(struct search *s, const struct lock_agent *a)
+{
+	if (s->seen[a->nr])
+		return;
+	s->seen[a->nr] = true;
+	s->todo[s->nr++] = (uint16_t)a->nr;
+}
+
+/* True if @r waits for @other of the same queue; @before: @other is before it. */
+static bool waits_for(const struct lock_request *r, const struct lock_request *other, bool before)
+{
+	uint32_t state = __atomic_load_n(&other->state, __ATOMIC_RELAXED);
+
+	if (other == r || state == REQUEST_INACTIVE)
+		return false;
+	if (!lock_compatible((enum lock_mode)r->want, (enum lock_mode)other->mode))
+		return true;
+	return r->state == REQUEST_WAITING && before && state == REQUEST_WAITING;
+}
+
+/* Add the agents that @a waits for. */
+static void follow(struct search *s, const struct lock_agent *a)
+{
+	const struct lock_request *r = __atomic_load_n(&a->waiting, __ATOMIC_SEQ_CST);
+	bool before = true;
+	struct lock_head *head;
+	struct latch_hold hold;
+
+	/*
+	 * Memory of requests and heads keeps its type, so a request that is granted and used
+	 * anew in the meantime has a head, or none yet.
+	 */
+	head = r ? __atomic_load_n(&r->head, __ATOMIC_RELAXED) : NULL;
+	if (!head)
+		return;
+	latch_acquire(&head->latch, LATCH_WRITE, &hold);
+	if (__atomic_load_n(&a->waiting, __ATOMIC_SEQ_CST) == r &&
+	    __atomic_load_n(&r->head, __ATOMIC_RELAXED) == head &&
+	    (r->state == REQUEST_WAITING || r->state == REQUEST_CONVERTING)) {
+		for (const struct lock_request *other = head->first; other; other = other->next) {
+			before = before && other != r;
+			if (waits_for(r, other, before))
+				add(s, other->agent);
+		}
+	}
+	latch_release(&head->latch, &hold);
+}
+
+/**
+ * lock_deadlock() - true if the calling thread waits for itself
+ * @a: its agent, which waits
+ */
+bool lock_deadlock(struct lock_agent *a)
+{
+	struct search s;
+
+	s.nr = 0;
+	memset(s.seen, 0, sizeof(s.seen));
+	follow(&s, a);
+	while (s.nr && !s.seen[a->nr])
+		follow(&s, a->manager->agents[s.todo[--s.nr]]);
+	return s.seen[a->nr];
+}
