@@ -40,7 +40,9 @@ static bool waits_for(const struct lock_request *r, const struct lock_request *o
 		return false;
 	if (!lock_compatible((enum lock_mode)r->want, (enum lock_mode)other->mode))
 		return true;
-	return r->state == REQUEST_WAITING && before && state == REQUEST_WAITING;
+	/* The queue: conversions come first, and a new request waits behind those before it. */
+	return r->state == REQUEST_WAITING &&
+	       (state == REQUEST_CONVERTING || (before && state == REQUEST_WAITING));
 }
 
 /* Add the agents that @a waits for. */

@@ -4,8 +4,9 @@
  * transaction make together.
  *
  * The tables are those of Gray and Reuter, "Transaction Processing: Concepts and
- * Techniques", 1993, section 7.8.2. U is granted beside S, but nothing is granted beside U,
- * so that its holder's conversion to X does not wait for readers that come later.
+ * Techniques", 1993, section 7.8.2, but that U is granted beside IS, too. U is granted beside
+ * S, but nothing is granted beside U, so that its holder's conversion to X does not wait for
+ * readers that come later.
  */
 #ifndef DEMO_TATP_LOCK_MODE_H
 #define DEMO_TATP_LOCK_MODE_H
@@ -33,7 +34,7 @@ static inline bool lock_compatible(enum lock_mode asked, enum lock_mode held)
 		[LOCK_IX] =  {	1, 1, 1, 0, 0, 0, 0 },
 		[LOCK_S] =   {	1, 1, 0, 1, 0, 0, 0 },
 		[LOCK_SIX] = {	1, 1, 0, 0, 0, 0, 0 },
-		[LOCK_U] =   {	1, 0, 0, 1, 0, 0, 0 },
+		[LOCK_U] =   {	1, 1, 0, 1, 0, 0, 0 },
 		[LOCK_X] =   {	1, 0, 0, 0, 0, 0, 0 },
 	};
 

@@ -236,27 +236,36 @@ static bool grant(struct lock_head *head, struct lock_request *r, struct lock_wa
 	return true;
 }
 
-/* Grant what is grantable: conversions, then the others in their order. */
-static void serve(struct lock_head *head, struct lock_wake *wake)
+/**
+ * lock_serve() - grant what is grantable: conversions, and if none of them waits, the others in
+ * their order
+ * @head: the lock, latched
+ * @wake: receives the agents that are to be woken after the release of the latch
+ */
+void lock_serve(struct lock_head *head, struct lock_wake *wake)
 {
 	struct lock_request *r;
+	bool converting = false;
 
-	wake->more = false;
 	for (r = head->first; r && head->waiting; r = r->next) {
-		if (wake->nr == LOCK_WAKE_MAX) {
-			wake->more = true;
+		if (wake->nr == LOCK_WAKE_MAX)
 			return;
-		}
 		if (r->state == REQUEST_CONVERTING)
-			grant(head, r, wake);
+			converting |= !grant(head, r, wake);
 	}
-	for (r = head->first; r && head->waiting; r = r->next) {
+	for (r = head->first; r && head->waiting && !converting; r = r->next) {
 		if (r->state != REQUEST_WAITING)
 			continue;
-		wake->more = wake->nr == LOCK_WAKE_MAX;
-		if (wake->more || !grant(head, r, wake))
+		if (wake->nr == LOCK_WAKE_MAX || !grant(head, r, wake))
 			return;
 	}
+}
+
+/** lock_wake() - wake the agents that lock_serve() has granted something; no latch is held */
+void lock_wake(const struct lock_wake *wake)
+{
+	for (unsigned int i = 0; i < wake->nr; i++)
+		sleep_end(&wake->agents[i]->woken, &wake->agents[i]->sleeping, 0);
 }
 
 /* Take a head without requests out of its bucket. Both are latched. */
@@ -303,20 +312,20 @@ bool lock_leave_queue(struct lock_agent *a, struct lock_request *r, bool cancel)
 	struct lock_bucket *bucket = bucket_of(a->manager, r->id);
 	struct latch_hold bucket_hold, hold;
 	struct lock_head *head = r->head;
-	struct lock_wake wake = { .nr = 0 };
+	struct lock_wake wake;
 	bool quitted;
 
 	latch_acquire(&bucket->latch, LATCH_WRITE, &bucket_hold);
 	lock_head_latch(head, &hold);
+	wake.nr = 0;
 	quitted = quit(head, r, cancel);
 	if (unlikely(head->waiting))
-		serve(head, &wake);
+		lock_serve(head, &wake);
 	if (!head->first)
 		head_drop(a, bucket, head);
 	latch_release(&head->latch, &hold);
 	latch_release(&bucket->latch, &bucket_hold);
-	for (unsigned int i = 0; i < wake.nr; i++)
-		sleep_end(&wake.agents[i]->woken, &wake.agents[i]->sleeping, 0);
+	lock_wake(&wake);
 	return quitted;
 }
 

@@ -122,35 +122,44 @@ static bool try_grant(struct lock_head *head, struct lock_request *r, enum lock_
 	return true;
 }
 
-/* What a request that is not granted does; @waiting counts it. Returns -EAGAIN or 0. */
-static int or_wait(struct lock_head *head, bool wait)
+/*
+ * What a request does that is not granted and that @waiting counts: it waits, or not. Others
+ * that wait may be granted, because inherited locks were invalidated which their owner was about
+ * to release. Returns 0 or -EAGAIN.
+ */
+static int or_wait(struct lock_head *head, struct lock_request *r, bool wait,
+		   enum lock_state state, struct lock_wake *wake)
 {
 	if (wait)
-		return 0;
-	__atomic_fetch_sub(&head->waiting, 1, __ATOMIC_SEQ_CST);
-	return -EAGAIN;
+		__atomic_store_n(&r->state, state, __ATOMIC_RELAXED);
+	else
+		__atomic_fetch_sub(&head->waiting, 1, __ATOMIC_SEQ_CST);
+	if (wait && state == REQUEST_WAITING)
+		lock_queue_add(head, r, NULL);
+	lock_serve(head, wake);
+	return wait ? 0 : -EAGAIN;
 }
 
 /* Convert a granted request to a stronger mode. */
 static int convert(struct lock_agent *a, struct lock_request *r, enum lock_mode mode, bool wait)
 {
 	struct lock_head *head = r->head;
+	struct lock_wake wake;
 	struct latch_hold hold;
 	int err = 0;
 
+	wake.nr = 0;
 	lock_head_latch(head, &hold);
 	if (try_grant(head, r, mode)) {
 		head->held[r->mode]--;
 		head->held[mode]++;
 		r->mode = r->want = (uint8_t)mode;
 	} else {
-		err = or_wait(head, wait);
-		if (!err) {
-			r->want = (uint8_t)mode;
-			__atomic_store_n(&r->state, REQUEST_CONVERTING, __ATOMIC_RELAXED);
-		}
+		r->want = wait ? (uint8_t)mode : r->mode;
+		err = or_wait(head, r, wait, REQUEST_CONVERTING, &wake);
 	}
 	latch_release(&head->latch, &hold);
+	lock_wake(&wake);
 	return err || granted(r) ? err : lock_wait(a, r);
 }
 
@@ -159,20 +168,21 @@ static int acquire(struct lock_agent *a, struct lock_request *r, enum lock_mode 
 {
 	struct latch_hold hold;
 	struct lock_head *head = lock_head_get(a, r->id, &hold);
+	struct lock_wake wake;
 	int err = 0;
 
+	wake.nr = 0;
 	r->head = head;
 	r->want = (uint8_t)mode;
 	if (try_grant(head, r, mode)) {
 		r->mode = (uint8_t)mode;
 		__atomic_store_n(&r->state, REQUEST_GRANTED, __ATOMIC_RELAXED);
-	} else {
-		err = or_wait(head, wait);
-		__atomic_store_n(&r->state, REQUEST_WAITING, __ATOMIC_RELAXED);
-	}
-	if (!err)
 		lock_queue_add(head, r, NULL);
+	} else {
+		err = or_wait(head, r, wait, REQUEST_WAITING, &wake);
+	}
 	latch_release(&head->latch, &hold);
+	lock_wake(&wake);
 	if (err)
 		return err;
 	a->counts.acquired++;

@@ -206,18 +206,16 @@ int lock_table(struct lock_agent *a, unsigned int store, enum lock_mode mode);
 enum lock_mode lock_held(struct lock_agent *a, uint64_t id);
 void lock_end(struct lock_agent *a);
 
-/* Agents that a thread wakes after it has released the latches of a lock. */
-#define LOCK_WAKE_MAX 16
+/* Agents that a thread wakes at a time: all that there are. */
+#define LOCK_WAKE_MAX LOCK_AGENTS_MAX
 
 /**
  * struct lock_wake - agents whose requests were granted
  * @nr: number of agents
- * @more: there may be further requests that can be granted
  * @agents: the agents
  */
 struct lock_wake {
 	unsigned int nr;
-	bool more;
 	struct lock_agent *agents[LOCK_WAKE_MAX];
 };
 
@@ -228,6 +226,8 @@ void lock_head_latch(struct lock_head *head, struct latch_hold *hold);
 void lock_queue_add(struct lock_head *head, struct lock_request *r, struct lock_request *before);
 void lock_queue_remove(struct lock_head *head, struct lock_request *r);
 bool lock_grantable(const struct lock_head *head, enum lock_mode mode, enum lock_mode own);
+void lock_serve(struct lock_head *head, struct lock_wake *wake);
+void lock_wake(const struct lock_wake *wake);
 bool lock_leave_queue(struct lock_agent *a, struct lock_request *r, bool cancel);
 bool lock_deadlock(struct lock_agent *a);
 bool sli_reuse(struct lock_agent *a, struct lock_request *r);

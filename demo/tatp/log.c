@@ -22,6 +22,12 @@ static uint32_t record_crc(const struct log_record *r)
 	return io_crc((const char *)r + sizeof(r->crc), r->len - sizeof(r->crc));
 }
 
+/** log_seal() - set the checksum of a record */
+void log_seal(struct log_record *r)
+{
+	r->crc = record_crc(r);
+}
+
 static int log_init(struct log *log, const struct log_options *opts)
 {
 	uint64_t reserve = (uint64_t)opts->threads * LOG_ROOM;
@@ -186,7 +192,7 @@ uint64_t log_insert(struct log *log, struct log_record *r)
 	r->lsn = log->tail;
 	__atomic_store_n(&log->tail, r->lsn + r->len, __ATOMIC_RELAXED);
 	latch_release(&log->insert, &hold);
-	r->crc = record_crc(r);
+	log_seal(r);
 	ring_copy(log, r->lsn, r, r->len);
 	fill(log, r->lsn, r->lsn + r->len);
 	return r->lsn;

@@ -21,6 +21,8 @@ test_workload_LINK := $(DEMO_PART_OBJ)
 
 $(foreach test,$(filter test_tatp%,$(notdir $(UNIT_SRC:.c=))),\
 	$(eval $(test)_LINK := $(TATP_PART_OBJ))$(eval $(test)_LIBS := $(TATP_LIBS)))
+# It compiles these two with the points of speculative lock inheritance.
+test_tatp_lock_LINK := $(filter-out $(OBJ)/demo/tatp/lock.o $(OBJ)/demo/tatp/sli.o,$(TATP_PART_OBJ))
 
 # Allocations go through functions of the test, which let them fail.
 test_memory_LIBS   := $(addprefix -Wl$(comma)--wrap=,malloc calloc reallocarray aligned_alloc mmap)
