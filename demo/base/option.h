@@ -49,4 +49,9 @@ struct option_row {
 	const char *words;
 };
 
+int option_parse(const char *program, const struct option_row *row, const char *text,
+		 uint64_t *value);
+void option_help(const struct option_row *row, const char *of);
+void option_list(const struct option_row *table);
+
 #endif

@@ -24,6 +24,8 @@ const struct choice deal_choices[NR_DEALS + 1] = {
 #include "options.def"
 };
 
+static const char program[] = "index_bench";
+
 static const struct option_row rows[NR_OPTIONS + 1] = {
 #define OPT_CHOICE(field, name, choices, def, help)                                                \
 	{ name, OPTION_CHOICE, help, choices, 0, 0, def, NULL },
@@ -51,54 +53,6 @@ struct parser {
 	const char *text[OPTIONS_MAX];
 	unsigned int nr;
 };
-
-static int parse_choice(const struct option_row *row, const char *text, uint64_t *value)
-{
-	for (*value = 0; row->choices[*value].name; ++*value)
-		if (!strcmp(row->choices[*value].name, text))
-			return 0;
-	fprintf(stderr, "index_bench: --%s=%s: must be one of", row->name, text);
-	for (const struct choice *c = row->choices; c->name; c++)
-		fprintf(stderr, "%s %s", c == row->choices ? "" : ",", c->name);
-	fputc('\n', stderr);
-	return -EINVAL;
-}
-
-static int parse_uint(const struct option_row *row, const char *text, uint64_t *value)
-{
-	char *end;
-
-	errno = 0;
-	*value = strtoull(text, &end, 10);
-	/* strtoull() also accepts blanks and signs, and negates a negative number. */
-	if (*text >= '0' && *text <= '9' && !*end && !errno && *value >= row->min &&
-	    *value <= row->max)
-		return 0;
-	fprintf(stderr, "index_bench: --%s=%s: must be a number from %" PRIu64 " to %" PRIu64 "\n",
-		row->name, text, row->min, row->max);
-	return -EINVAL;
-}
-
-static int parse_text(const struct option_row *row, const char *text, uint64_t *value)
-{
-	*value = (uint64_t)(uintptr_t)text;
-	if (*text)
-		return 0;
-	fprintf(stderr, "index_bench: --%s=: must not be empty\n", row->name);
-	return -EINVAL;
-}
-
-static int parse_one(const struct option_row *row, const char *text, uint64_t *value)
-{
-	if (row->type == OPTION_CHOICE)
-		return parse_choice(row, text, value);
-	if (row->type == OPTION_UINT)
-		return parse_uint(row, text, value);
-	if (row->type == OPTION_TEXT)
-		return parse_text(row, text, value);
-	*value = 1;
-	return 0;
-}
 
 static const struct option_row *find(const struct option_row *table, const char *name)
 {
@@ -149,7 +103,7 @@ static int parse_foreign(const struct options *opts, const char *name, const cha
 
 	while (!(row = find(index_options(i), name)))
 		i++;
-	if (parse_one(row, text, &value))
+	if (option_parse(program, row, text, &value))
 		return -EINVAL;
 	return value == row->def ? 0 : refuse_foreign(index_options(i), opts->index, name);
 }
@@ -167,7 +121,7 @@ static int parse_index_options(struct options *opts, const struct parser *parser
 
 		if (!text)
 			continue;
-		if (row ? parse_one(row, text, &opts->of_index[row - own]) :
+		if (row ? option_parse(program, row, text, &opts->of_index[row - own]) :
 			  parse_foreign(opts, name, text))
 			return -EINVAL;
 	}
@@ -244,7 +198,7 @@ int options_parse(struct options *opts, int argc, char **argv)
 			continue;
 		}
 		opts->given[i] = true;
-		if (parse_one(&rows[i], optarg, &opts->value[i]))
+		if (option_parse(program, &rows[i], optarg, &opts->value[i]))
 			return -EINVAL;
 	}
 	if (optind < argc) {
@@ -263,44 +217,18 @@ const char *option_name(enum option_id id)
 	return rows[id].name;
 }
 
-/* A line of --help; @of is the index that has the option, NULL if the driver has it. */
-static void help(const struct option_row *row, const char *of)
-{
-	char left[32];
-
-	snprintf(left, sizeof(left), "--%s%s", row->name,
-		 row->type == OPTION_CHOICE ? "=NAME" : row->type == OPTION_UINT ? "=N" :
-		 row->type == OPTION_TEXT   ? "=DIR" : "");
-	printf("  %-16s %s%s%s", left, of ? of : "", of ? ": " : "", row->help);
-	if (row->type == OPTION_UINT)
-		printf(" [%" PRIu64 "]", row->def);
-	if (row->type == OPTION_CHOICE) {
-		for (const struct choice *c = row->choices; c->name; c++)
-			printf("%s%s", c == row->choices ? ": " : ", ", c->name);
-		printf(" [%s]", row->choices[row->def].name);
-	}
-	putchar('\n');
-}
-
 /** options_help() - print each option with its values and its default to stdout */
 void options_help(void)
 {
 	puts("Usage: index_bench [OPTION]...\n"
 	     "Runs threads on an index and verifies its structure and its content.\n");
 	for (unsigned int i = 0; i < NR_OPTIONS; i++) {
-		help(&rows[i], NULL);
+		option_help(&rows[i], NULL);
 		for (unsigned int index = 0; i == OPTION_ID_scheme && index < NR_INDEXES; index++)
 			for (const struct option_row *r = index_options(index); r->name; r++)
-				help(r, index_choices[index].name);
+				option_help(r, index_choices[index].name);
 	}
 	puts("\nExit status: 0 no fault found, 1 a fault found or out of memory, 2 bad usage.");
-}
-
-static void list(const struct option_row *table)
-{
-	for (; table->name; table++)
-		for (const struct choice *c = table->choices; c && c->name; c++)
-			printf("%-10s %-10s %s\n", table->name, c->name, c->help);
 }
 
 /** options_list() - print the names that options take, and each index with its schemes */
@@ -308,11 +236,11 @@ void options_list(void)
 {
 	char schemes[256];
 
-	list(rows);
+	option_list(rows);
 	for (unsigned int index = 0; index < NR_INDEXES; index++) {
 		schemes_allowed(schemes, sizeof(schemes), index, 1, true);
 		printf("%-10s %-10s %s\n", "variant", index_choices[index].name, schemes);
 	}
 	for (unsigned int index = 0; index < NR_INDEXES; index++)
-		list(index_options(index));
+		option_list(index_options(index));
 }

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * output.c - prints the results of a run and the progress of its phases.
+ * output.c - prints the results of a run.
  *
- * JSON and CSV have the same list of fields. JSON makes an object of the part of a
- * name before its point; CSV prints the name as it is. Results go to stdout. Progress
- * goes to stderr, and only to a terminal.
+ * JSON and CSV have the same list of fields. Results go to stdout.
  */
 #include "output.h"
 
@@ -30,54 +28,6 @@ static const struct percentile {
 
 #define NR_PERCENTILES (sizeof(percentiles) / sizeof(percentiles[0]))
 
-/* Maximum number of fields; bytes of a name, and of a value including its quotes. */
-#define FIELDS_MAX 64
-#define NAME_LEN 32
-#define TEXT_LEN (CHECK_LEN + 2)
-
-/*
- * struct fields - a list of fields
- * @nr: number of fields
- * @all: names, "group.name" or "name", and values in the notation of JSON
- */
-struct fields {
-	unsigned int nr;
-	struct {
-		char name[NAME_LEN];
-		char text[TEXT_LEN];
-	} all[FIELDS_MAX];
-};
-
-static void __attribute__((format(printf, 3, 4))) field(struct fields *f, const char *name,
-							const char *fmt, ...)
-{
-	va_list ap;
-
-	snprintf(f->all[f->nr].name, NAME_LEN, "%s", name);
-	va_start(ap, fmt);
-	vsnprintf(f->all[f->nr++].text, TEXT_LEN, fmt, ap);
-	va_end(ap);
-}
-
-/* Texts are names and messages of this program, without characters that JSON escapes. */
-static void field_text(struct fields *f, const char *name, const char *text)
-{
-	field(f, name, "\"%s\"", text);
-}
-
-static void field_number(struct fields *f, const char *name, uint64_t number)
-{
-	field(f, name, "%" PRIu64, number);
-}
-
-static void grouped(struct fields *f, const char *group, const char *name, uint64_t number)
-{
-	char full[NAME_LEN];
-
-	snprintf(full, sizeof(full), "%s.%s", group, name);
-	field_number(f, full, number);
-}
-
 /* The options of the index. The results show what a flag of an index does. */
 static void index_fields(struct fields *f, const struct options *opts)
 {
@@ -85,9 +35,9 @@ static void index_fields(struct fields *f, const struct options *opts)
 
 	for (unsigned int i = 0; rows[i].name; i++) {
 		if (rows[i].type == OPTION_CHOICE)
-			field_text(f, rows[i].name, rows[i].choices[opts->of_index[i]].name);
+			fields_text(f, rows[i].name, rows[i].choices[opts->of_index[i]].name);
 		else if (rows[i].type == OPTION_UINT)
-			field_number(f, rows[i].name, opts->of_index[i]);
+			fields_number(f, rows[i].name, opts->of_index[i]);
 	}
 }
 
@@ -101,33 +51,33 @@ static void workload_fields(struct fields *f, const struct options *opts)
 {
 	struct mix mix = mix_of(opts);
 
-	field_number(f, "preload", opts->preload);
-	field_number(f, "fill", opts->fill);
-	field_number(f, "warmup", opts->warmup);
-	field(f, "updates", "%g", 100.0 * mix.share[OP_insert] / SHARES);
-	field(f, "deletes_percent", "%g", 100.0 * mix.share[OP_remove] / SHARES);
-	field_number(f, "scans_percent", opts->scans);
-	field_text(f, "keys", keys_choices[opts->keys].name);
-	field_number(f, "seed", opts->seed);
+	fields_number(f, "preload", opts->preload);
+	fields_number(f, "fill", opts->fill);
+	fields_number(f, "warmup", opts->warmup);
+	fields_add(f, "updates", "%g", 100.0 * mix.share[OP_insert] / SHARES);
+	fields_add(f, "deletes_percent", "%g", 100.0 * mix.share[OP_remove] / SHARES);
+	fields_number(f, "scans_percent", opts->scans);
+	fields_text(f, "keys", keys_choices[opts->keys].name);
+	fields_number(f, "seed", opts->seed);
 }
 
 static void replay_fields(struct fields *f, const struct options *opts,
 			  const struct replay_result *replay)
 {
-	field_text(f, "deal", deal_choices[opts->deal].name);
-	field_number(f, "files", replay->files);
-	grouped(f, "load", "ops", replay->load_ops);
-	field(f, "load.seconds", "%.9f", replay->load_seconds);
+	fields_text(f, "deal", deal_choices[opts->deal].name);
+	fields_number(f, "files", replay->files);
+	fields_grouped(f, "load", "ops", replay->load_ops);
+	fields_add(f, "load.seconds", "%.9f", replay->load_seconds);
 }
 
 static void setting_fields(struct fields *f, const struct options *opts,
 			   const struct outcome *out)
 {
-	field_text(f, "index", index_choices[opts->index].name);
-	field_text(f, "scheme", scheme_choices[opts->scheme].name);
+	fields_text(f, "index", index_choices[opts->index].name);
+	fields_text(f, "scheme", scheme_choices[opts->scheme].name);
 	index_fields(f, opts);
-	field_number(f, "threads", opts->threads);
-	field(f, "pinned", "%s", opts->pin ? "true" : "false");
+	fields_number(f, "threads", opts->threads);
+	fields_add(f, "pinned", "%s", opts->pin ? "true" : "false");
 	if (out->replay)
 		replay_fields(f, opts, out->replay);
 	else
@@ -140,85 +90,42 @@ static void tree_fields(struct fields *f, const struct index_ops *ops, const str
 	const struct tree_shape *shape = &out->shape;
 
 	if (ops->tree->shape) {
-		grouped(f, "tree", "height", shape->height);
-		grouped(f, "tree", "leaves", shape->leaves);
-		grouped(f, "tree", "inner", shape->inner);
-		grouped(f, "tree", "entries", shape->entries);
-		field(f, "tree.bytes_per_entry", "%.2f", bytes_per_entry(shape));
+		fields_grouped(f, "tree", "height", shape->height);
+		fields_grouped(f, "tree", "leaves", shape->leaves);
+		fields_grouped(f, "tree", "inner", shape->inner);
+		fields_grouped(f, "tree", "entries", shape->entries);
+		fields_add(f, "tree.bytes_per_entry", "%.2f", bytes_per_entry(shape));
 	}
 	if (ops->counts) {
-#define COUNT(id, help) grouped(f, "transactions", #id, out->counts.id);
+#define COUNT(id, help) fields_grouped(f, "transactions", #id, out->counts.id);
 #include "../index/counts.def"
 	}
 }
 
 static void result_fields(struct fields *f, const struct outcome *out)
 {
-	field_number(f, "ops", out->ops);
+	fields_number(f, "ops", out->ops);
 	for (unsigned int op = 0; op < NR_OPS; op++) {
-		grouped(f, plural[op], "done", out->done[op]);
-		grouped(f, plural[op], "hits", out->hits[op]);
+		fields_grouped(f, plural[op], "done", out->done[op]);
+		fields_grouped(f, plural[op], "hits", out->hits[op]);
 	}
 	if (out->merge.rows) {
-		grouped(f, "merge", "rows", out->merge.rows);
-		grouped(f, "merge", "values", out->merge.values);
-		grouped(f, "merge", "bits_per_row", out->merge.bits);
+		fields_grouped(f, "merge", "rows", out->merge.rows);
+		fields_grouped(f, "merge", "values", out->merge.values);
+		fields_grouped(f, "merge", "bits_per_row", out->merge.bits);
 	}
 	for (unsigned int i = 0; out->latency && i < NR_PERCENTILES; i++)
-		grouped(f, "latency_ns", percentiles[i].name,
+		fields_grouped(f, "latency_ns", percentiles[i].name,
 			histogram_at(out->latency, percentiles[i].per_mille));
 	if (out->footprint && out->footprint->traversals) {
-		grouped(f, "footprint_lines", "traversals", out->footprint->traversals);
-		field(f, "footprint_lines.average", "%.2f",
+		fields_grouped(f, "footprint_lines", "traversals", out->footprint->traversals);
+		fields_add(f, "footprint_lines.average", "%.2f",
 		      (double)out->footprint->total / (double)out->footprint->traversals);
-		grouped(f, "footprint_lines", "worst", out->footprint->worst);
+		fields_grouped(f, "footprint_lines", "worst", out->footprint->worst);
 	}
-	field(f, "seconds", "%.9f", out->seconds);
-	field(f, "throughput_ops_s", "%.0f", (double)out->ops / out->seconds);
-	field_text(f, "check", out->check);
-}
-
-/* Length of the group in a field's name, 0 without a group. */
-static size_t group_len(const char *name)
-{
-	const char *point = strchr(name, '.');
-
-	return point ? (size_t)(point - name) : 0;
-}
-
-/* Fields of a group are consecutive, so an object is open from its first to its last field. */
-static void print_json(const struct fields *f)
-{
-	const char *group = "";
-	size_t open = 0;
-
-	putchar('{');
-	for (unsigned int i = 0; i < f->nr; i++) {
-		const char *name = f->all[i].name;
-		size_t len = group_len(name);
-		bool same = len && len == open && !strncmp(name, group, len);
-
-		if (open && !same)
-			putchar('}');
-		if (i)
-			putchar(',');
-		if (len && !same)
-			printf("\"%.*s\":{", (int)len, name);
-		printf("\"%s\":%s", name + (len ? len + 1 : 0), f->all[i].text);
-		group = name;
-		open = len;
-	}
-	puts(open ? "}}" : "}");
-}
-
-static void print_csv(const struct fields *f)
-{
-	for (unsigned int i = 0; i < f->nr; i++)
-		printf("%s%s", i ? "," : "", f->all[i].name);
-	putchar('\n');
-	for (unsigned int i = 0; i < f->nr; i++)
-		printf("%s%s", i ? "," : "", f->all[i].text);
-	putchar('\n');
+	fields_add(f, "seconds", "%.9f", out->seconds);
+	fields_add(f, "throughput_ops_s", "%.0f", (double)out->ops / out->seconds);
+	fields_text(f, "check", out->check);
 }
 
 /* The options of the index in one line, if it has any. */
@@ -339,28 +246,5 @@ void output_print(const struct options *opts, const struct index_ops *ops,
 	setting_fields(&fields, opts, out);
 	tree_fields(&fields, ops, out);
 	result_fields(&fields, out);
-	(opts->json ? print_json : print_csv)(&fields);
-}
-
-/**
- * progress_show() - show the progress of a phase on a terminal
- * @what: name of the phase
- * @done: part of @all that is done
- * @all: size of the phase, at least 1
- */
-void progress_show(const char *what, uint64_t done, uint64_t all)
-{
-	static const char bar[] = "########################################";
-	int filled = (int)((double)done / (double)all * (double)(sizeof(bar) - 1));
-
-	if (isatty(STDERR_FILENO))
-		fprintf(stderr, "\r%s [%-40.*s] %3d %%", what, filled, bar,
-			(int)((double)done / (double)all * 100));
-}
-
-/** progress_clear() - clear the line of progress_show() at the end of a phase */
-void progress_clear(void)
-{
-	if (isatty(STDERR_FILENO))
-		fputs("\r\033[K", stderr);
+	(opts->json ? fields_json : fields_csv)(&fields);
 }

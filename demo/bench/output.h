@@ -5,13 +5,11 @@
 #ifndef DEMO_OUTPUT_H
 #define DEMO_OUTPUT_H
 
+#include "../base/fields.h"
 #include "../base/footprint.h"
 #include "../base/histogram.h"
 #include "options.h"
 #include "workload.h"
-
-/* Bytes of the result of the check. */
-#define CHECK_LEN 128
 
 /**
  * struct replay_result - what a run of operation files has beyond its outcome
@@ -55,7 +53,5 @@ struct outcome {
 
 void output_print(const struct options *opts, const struct index_ops *ops,
 		  const struct outcome *out);
-void progress_show(const char *what, uint64_t done, uint64_t all);
-void progress_clear(void);
 
 #endif
