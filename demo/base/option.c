@@ -5,6 +5,7 @@
 #include "option.h"
 
 #include <errno.h>
+#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -97,4 +98,23 @@ void option_list(const struct option_row *table)
 	for (; table->name; table++)
 		for (const struct choice *c = table->choices; c && c->name; c++)
 			printf("%-10s %-10s %s\n", table->name, c->name, c->help);
+}
+
+/**
+ * option_complain() - print why getopt_long() did not return an option
+ * @program: name of the program
+ * @c: what it returned
+ * @arg: the argument
+ * @name: the option in optopt, if it is a long one, else NULL
+ */
+void option_complain(const char *program, int c, const char *arg, const char *name)
+{
+	if (c == ':')
+		fprintf(stderr, "%s: %s: needs a value\n", program, arg);
+	else if (name)
+		fprintf(stderr, "%s: --%s: takes no value\n", program, name);
+	else if (optopt)
+		fprintf(stderr, "%s: -%c: no such option; see --help\n", program, optopt);
+	else
+		fprintf(stderr, "%s: %s: no such option; see --help\n", program, arg);
 }

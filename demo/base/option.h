@@ -52,6 +52,7 @@ struct option_row {
 int option_parse(const char *program, const struct option_row *row, const char *text,
 		 uint64_t *value);
 void option_help(const struct option_row *row, const char *of);
+void option_complain(const char *program, int c, const char *arg, const char *name);
 void option_list(const struct option_row *table);
 
 #endif

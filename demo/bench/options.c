@@ -128,20 +128,6 @@ static int parse_index_options(struct options *opts, const struct parser *parser
 	return 0;
 }
 
-/* Print why getopt_long() returned @c; optopt has the option, @arg the argument. */
-static void complain(const struct parser *parser, int c, const char *arg)
-{
-	if (c == ':')
-		fprintf(stderr, "index_bench: %s: needs a value\n", arg);
-	else if (optopt >= FIRST_LONG)
-		fprintf(stderr, "index_bench: --%s: takes no value\n",
-			parser->row[optopt - FIRST_LONG]->name);
-	else if (optopt)
-		fprintf(stderr, "index_bench: -%c: no such option; see --help\n", optopt);
-	else
-		fprintf(stderr, "index_bench: %s: no such option; see --help\n", arg);
-}
-
 /* All options: those of options.def, then those of the indexes, each name once. */
 static void parser_init(struct parser *parser)
 {
@@ -190,7 +176,9 @@ int options_parse(struct options *opts, int argc, char **argv)
 		int i = c - FIRST_LONG;
 
 		if (i < 0) {
-			complain(&parser, c, argv[optind - 1]);
+			option_complain(program, c, argv[optind - 1],
+					optopt >= FIRST_LONG ? parser.row[optopt - FIRST_LONG]->name :
+							       NULL);
 			return -EINVAL;
 		}
 		if (i >= NR_OPTIONS) {

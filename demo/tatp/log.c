@@ -119,7 +119,7 @@ int log_room(struct log *log)
 	int err = 0;
 
 	if (unlikely(tail - __atomic_load_n(&log->durable, __ATOMIC_RELAXED) > log->room))
-		err = log_durable(log, tail - 1);
+		err = log_flush(log);
 	while (unlikely(store_full(log, tail)) && !err) {
 		if (!__atomic_load_n(&log->kept, __ATOMIC_RELAXED))
 			return -ENOSPC;
@@ -254,8 +254,11 @@ static uint64_t end_of(const struct log *log, uint64_t lsn)
 	return lsn + len;
 }
 
-/* Write what is filled. The caller has set @flushing and holds no latch. */
-static void flush(struct log *log, uint64_t lsn)
+/*
+ * Write what is filled, or without group commit and @all up to the end of one record. The caller
+ * has set @flushing and holds no latch.
+ */
+static void flush(struct log *log, uint64_t lsn, bool all)
 {
 	uint64_t from = log->durable, to, begin;
 	struct latch_hold hold;
@@ -263,7 +266,7 @@ static void flush(struct log *log, uint64_t lsn)
 
 	gather(log);
 	to = filled_behind(log, lsn);
-	if (!log->group)
+	if (!log->group && !all)
 		to = end_of(log, lsn);
 	begin = now_ns();
 	err = write_ring(log, from, to);
@@ -280,14 +283,8 @@ static void flush(struct log *log, uint64_t lsn)
 	sleep_end(&log->written, &log->waiting, 1);
 }
 
-/**
- * log_durable() - wait until a record is durable
- * @log: the log
- * @lsn: number of the record
- *
- * Return: 0, or the error of the store.
- */
-int log_durable(struct log *log, uint64_t lsn)
+/* Wait until the log is durable behind @lsn, which without @all is a record's number. */
+static int make_durable(struct log *log, uint64_t lsn, bool all)
 {
 	bool counted = false;
 	int err;
@@ -310,12 +307,54 @@ int log_durable(struct log *log, uint64_t lsn)
 			__atomic_fetch_add(&log->waiting, 1, __ATOMIC_SEQ_CST);
 		counted = true;
 		if (lead)
-			flush(log, lsn);
+			flush(log, lsn, all);
 		else
 			sleep_on(&log->written, written, SLEEP_NS);
 	}
 	if (counted)
 		__atomic_fetch_sub(&log->waiting, 1, __ATOMIC_RELAXED);
+	return err;
+}
+
+/**
+ * log_durable() - wait until a record is durable
+ * @log: the log
+ * @lsn: number of the record
+ *
+ * Return: 0, or the error of the store.
+ */
+int log_durable(struct log *log, uint64_t lsn)
+{
+	return make_durable(log, lsn, false);
+}
+
+/**
+ * log_flush() - wait until all records that were inserted before the call are durable
+ * @log: the log
+ *
+ * Return: 0, or the error of the store.
+ */
+int log_flush(struct log *log)
+{
+	return make_durable(log, __atomic_load_n(&log->tail, __ATOMIC_RELAXED) - 1, true);
+}
+
+/**
+ * log_identity() - read which database the file of a log belongs to
+ * @path: the file
+ * @id: receives it
+ * @why: receives the reason of an error, to follow the name of the file
+ * @len: size of @why in bytes
+ *
+ * Return: 0 or -errno.
+ */
+int log_identity(const char *path, struct identity *id, char *why, size_t len)
+{
+	struct log_position last;
+	struct log_store store;
+	int err = store_open(&store, path, id, &last, why, len);
+
+	store_close(&store);
 	return err;
 }
 

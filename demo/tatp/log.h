@@ -178,6 +178,8 @@ int log_room(struct log *log);
 void log_seal(struct log_record *r);
 uint64_t log_insert(struct log *log, struct log_record *r);
 int log_durable(struct log *log, uint64_t lsn);
+int log_flush(struct log *log);
+int log_identity(const char *path, struct identity *id, char *why, size_t len);
 int log_mark(struct log *log, uint64_t checkpoint, uint64_t forget);
 int log_fetch(const struct log *log, uint64_t lsn, struct log_record *r);
 void log_continue(struct log *log, uint64_t end);

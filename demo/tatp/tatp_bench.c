@@ -1,5 +1,332 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-int main(void)
+/*
+ * tatp_bench.c - runs TATP on a storage manager and verifies the database.
+ *
+ * It is an ordinary pthread program: the library may be preloaded into it, but no part of the
+ * library is linked.
+ */
+#include "output.h"
+#include "worker.h"
+
+#include "../base/region.h"
+#include "../base/topology.h"
+#include "../bench/threads.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Interval at which the main thread looks whether the run is to end. */
+#define WATCH_NS 10000000
+
+/* Set by the handler of SIGINT and SIGTERM. */
+static volatile sig_atomic_t interrupted;
+
+static void interrupt(int sig)
 {
-	return 0;
+	interrupted = 1;
+}
+
+/*
+ * struct bench - the data of a run
+ * @sm: the storage manager
+ * @run: what its threads share
+ * @helpers: the helpers
+ * @draws: how transactions are drawn
+ * @workers: the threads
+ * @nr: number of threads
+ */
+struct bench {
+	struct sm sm;
+	struct run run;
+	struct helpers helpers;
+	struct draws draws;
+	struct worker *workers;
+	unsigned int nr;
+};
+
+static int complain(const char *what, int err)
+{
+	fprintf(stderr, "tatp_bench: %s: %s\n", what, strerror(-err));
+	return EXIT_FAILURE;
+}
+
+static void show_population(uint64_t done, uint64_t all)
+{
+	progress_show("populating", done, all);
+}
+
+/* Make and populate the database. Returns 0 or an exit status after one line on stderr. */
+static int prepare(struct bench *b, const struct options *opts)
+{
+	struct sm_options sm = schema_options(opts->subscribers, opts->seed,
+					      now_ns() ^ (uint64_t)getpid() << 40);
+	const char *file = options_file(opts);
+	int err;
+
+	sm.log = (struct log_options){ .path = file, .group = opts->group_commit,
+				       .threads = (unsigned int)opts->threads };
+	sm.inherit = opts->sli;
+	err = sm_create(&b->sm, &sm);
+	if (err == -EEXIST) {
+		fprintf(stderr, "tatp_bench: --log=%s: it or its .pages exists; --recover reads it\n",
+			file);
+		return EXIT_USAGE;
+	}
+	if (err && err != -ENOMEM && file && b->sm.log.store.fd < 0) {
+		fprintf(stderr, "tatp_bench: --log=%s: %s\n", file, strerror(-err));
+		return EXIT_USAGE;
+	}
+	if (!err)
+		err = populate(&b->sm, show_population);
+	progress_clear();
+	return err ? complain("population", err) : 0;
+}
+
+static int prepare_workers(struct bench *b, const struct options *opts)
+{
+	b->nr = (unsigned int)opts->threads;
+	b->run = (struct run){ .sm = &b->sm, .running = b->nr };
+	b->draws = (struct draws){
+		.subscribers = opts->subscribers,
+		.nurand = opts->keys == KEYS_nurand ? nurand_of(opts->subscribers) : 0,
+		.only = opts->mix == MIX_tatp	? NR_TRANSACTIONS :
+			opts->mix == MIX_getsub ? XCT_get_subscriber_data :
+						  (unsigned int)opts->mix - MIX_first,
+	};
+	b->workers = aligned_alloc(CACHE_LINE, b->nr * sizeof(*b->workers));
+	if (!b->workers)
+		return -ENOMEM;
+	memset(b->workers, 0, b->nr * sizeof(*b->workers));
+	for (unsigned int i = 0; i < b->nr; i++) {
+		struct worker *w = &b->workers[i];
+
+		w->run = &b->run;
+		w->operations = opts->duration ? UINT64_MAX :
+				opts->operations / b->nr + (i < opts->operations % b->nr);
+		client_init(&w->client, &b->sm, i, &b->draws, opts->seed);
+	}
+	return -pthread_barrier_init(&b->run.start, NULL, b->nr);
+}
+
+/* Wait until all threads have ended, and end them after the time or a signal. */
+static void watch(struct run *run, uint64_t duration_ns)
+{
+	uint64_t begin = now_ns(), now;
+	struct timespec pause = { .tv_nsec = WATCH_NS };
+
+	while (__atomic_load_n(&run->running, __ATOMIC_ACQUIRE)) {
+		now = now_ns();
+		if (interrupted || (duration_ns && now - begin >= duration_ns))
+			__atomic_store_n(&run->stop, true, __ATOMIC_RELAXED);
+		else if (duration_ns)
+			progress_show("running", now - begin, duration_ns);
+		nanosleep(&pause, NULL);
+	}
+	progress_clear();
+}
+
+static void run_threads(struct bench *b, const struct options *opts)
+{
+	static unsigned int cpus[TOPOLOGY_MAX];
+	unsigned int nr_cpus = opts->pin ? topology_order(cpus) : 0;
+
+	for (unsigned int i = 0; i < b->nr; i++) {
+		int err = thread_start(&b->workers[i].thread, worker_main, &b->workers[i], cpus,
+				       nr_cpus, i);
+
+		if (err) {
+			/* The threads that were started wait at the barrier and cannot end. */
+			fprintf(stderr, "tatp_bench: --threads=%u: thread %u: %s\n", b->nr, i + 1,
+				strerror(err));
+			exit(EXIT_FAILURE);
+		}
+	}
+	watch(&b->run, opts->duration * 1000000000u);
+	for (unsigned int i = 0; i < b->nr; i++)
+		pthread_join(b->workers[i].thread, NULL);
+	region_request(REGION_END);
+}
+
+/* Add up what the threads did. Returns the first error of a thread. */
+static int add_up(const struct bench *b, struct outcome *out)
+{
+	uint64_t start = UINT64_MAX, end = 0;
+	int err = 0;
+
+	for (const struct worker *w = b->workers; w < b->workers + b->nr; w++) {
+		const struct lock_counts *l = &w->client.x->locks->counts;
+
+		for (unsigned int i = 0; i < NR_TRANSACTIONS; i++) {
+			out->tally.done[i] += w->client.tally.done[i];
+			out->tally.ok[i] += w->client.tally.ok[i];
+			out->tally.retried[i] += w->client.tally.retried[i];
+		}
+#define X(name, help) out->locks.name += l->name;
+		LOCK_COUNTS(X)
+#undef X
+		start = w->start_ns < start ? w->start_ns : start;
+		end = w->end_ns > end ? w->end_ns : end;
+		err = err ? err : w->err;
+	}
+	/* At least 1 ns, so that the throughput of a short run does not divide by 0. */
+	out->seconds = (double)(end > start ? end - start : 1) * 1e-9;
+	out->bytes = (uint64_t)b->sm.volume.nr * PAGE_BYTES;
+	out->log_writes = b->sm.log.syncs;
+	out->log_bytes = b->sm.log.tail - LOG_BEGIN;
+	out->checkpoints = b->helpers.checkpoints;
+	out->cleaned = b->helpers.cleaned;
+	out->interrupted = interrupted;
+	return err;
+}
+
+/* Check the database after a run. @err is why it ended early. Returns true if all is well. */
+static bool check(struct bench *b, int err, struct outcome *out)
+{
+	struct client *clients = calloc(b->nr, sizeof(*clients));
+	bool ok = false;
+
+	if (!clients) {
+		snprintf(out->check, sizeof(out->check), "out of memory for the check");
+		return false;
+	}
+	for (unsigned int i = 0; i < b->nr; i++)
+		clients[i] = b->workers[i].client;
+	/* After an error of the log a transaction is neither committed nor rolled back. */
+	if (err && err != -ENOMEM)
+		snprintf(out->check, sizeof(out->check), "%s; what was committed is in the log",
+			 strerror(-err));
+	else
+		ok = check_integrity(&b->sm, out->check, sizeof(out->check)) &&
+		     verify_content(&b->sm, clients, b->nr, out->check, sizeof(out->check));
+	if (ok && err)
+		snprintf(out->check, sizeof(out->check), "out of memory, the database is whole");
+	else if (ok)
+		strcpy(out->check, "ok");
+	free(clients);
+	return ok && !err;
+}
+
+/* Sections of each role so far. */
+static void sections(uint64_t nr[NR_ROLES])
+{
+	for (unsigned int i = 0; i < NR_ROLES; i++)
+		nr[i] = latch_counts(i).acquired;
+}
+
+/* Run the threads and helpers, and check. Returns the exit status. */
+static int measure(struct bench *b, const struct options *opts)
+{
+	struct outcome out = { .seconds = 0 };
+	uint64_t before[NR_ROLES], writes = b->sm.log.syncs, tail = b->sm.log.tail;
+	int err = opts->helpers ? helpers_start(&b->helpers, &b->sm) : 0, helper_err = 0;
+
+	if (err) {
+		helpers_stop(&b->helpers);
+		return complain("helpers", err);
+	}
+	sections(before);
+	run_threads(b, opts);
+	sections(out.sections);
+	if (opts->helpers)
+		helper_err = helpers_stop(&b->helpers);
+	for (unsigned int i = 0; i < NR_ROLES; i++)
+		out.sections[i] -= before[i];
+	err = add_up(b, &out);
+	out.log_writes -= writes;
+	out.log_bytes -= tail - LOG_BEGIN;
+	if (!check(b, err ? err : helper_err, &out)) {
+		fprintf(stderr, "tatp_bench: %s\n", out.check);
+		err = EXIT_FAILURE;
+	}
+	output_print(opts, &out);
+	return err ? EXIT_FAILURE : interrupted ? EXIT_INTERRUPTED : EXIT_SUCCESS;
+}
+
+static int bench(const struct options *opts)
+{
+	static struct bench b;
+	int ret;
+
+	/* A simulated machine measures nothing before the threads start. */
+	region_request(REGION_END);
+	ret = prepare(&b, opts);
+	if (!ret) {
+		int err = prepare_workers(&b, opts);
+
+		ret = err ? complain("--threads", err) : measure(&b, opts);
+	}
+	for (unsigned int i = 0; i < b.nr && b.workers; i++)
+		client_free(&b.workers[i].client);
+	free(b.workers);
+	sm_destroy(&b.sm);
+	return ret;
+}
+
+/* Recover the database of a log, and check it. */
+static int recover_file(const struct options *opts)
+{
+	const char *file = options_file(opts);
+	struct sm_options sm_opts;
+	char why[CHECK_LEN] = "";
+	struct identity id;
+	struct recovered r;
+	static struct sm sm;
+	int ret = EXIT_SUCCESS;
+
+	if (log_identity(file, &id, why, sizeof(why)))
+		goto refuse;
+	if (id.subscribers < 1 || id.subscribers > SUBSCRIBERS_MAX) {
+		snprintf(why, sizeof(why), "has %" PRIu64 " subscribers", id.subscribers);
+		goto refuse;
+	}
+	sm_opts = schema_options(id.subscribers, id.seed, id.born);
+	sm_opts.log = (struct log_options){ .path = file, .group = true, .threads = 1 };
+	if (sm_open(&sm, &sm_opts, &r, why, sizeof(why))) {
+		sm_destroy(&sm);
+		goto refuse;
+	}
+	if (!check_integrity(&sm, why, sizeof(why))) {
+		fprintf(stderr, "tatp_bench: %s\n", why);
+		ret = EXIT_FAILURE;
+	}
+	output_recovered(opts, &sm, &r, ret ? why : "ok");
+	sm_destroy(&sm);
+	return ret;
+refuse:
+	fprintf(stderr, "tatp_bench: --log=%s: %s\n", file, why);
+	return EXIT_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+	struct sigaction action = { .sa_handler = interrupt };
+	struct options opts;
+	int ret;
+
+	if (options_parse(&opts, argc, argv))
+		return EXIT_USAGE;
+	if (opts.help || opts.list) {
+		if (opts.help)
+			options_help();
+		else
+			options_list();
+		return EXIT_SUCCESS;
+	}
+	if (options_check(&opts))
+		return EXIT_USAGE;
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	ret = opts.recover ? recover_file(&opts) : bench(&opts);
+	/* An output that could not be written, as to a full disk, is an error. */
+	if (fflush(stdout) || ferror(stdout)) {
+		fprintf(stderr, "tatp_bench: standard output: %s\n", strerror(errno));
+		return EXIT_FAILURE;
+	}
+	return ret;
 }

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * options.c - parses the command line of tatp_bench by options.def.
+ *
+ * An error is one line that names the option and the values that it allows.
+ */
+#include "options.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char program[] = "tatp_bench";
+
+const struct choice mix_choices[NR_MIXES + 1] = {
+	[MIX_tatp] = { "tatp", "all seven, in the shares of TATP" },
+	[MIX_getsub] = { "getsub", "get-subscriber-data alone" },
+#define TRANSACTION(id, name, share, success, help) [MIX_first + XCT_##id] = { name, help },
+#include "transactions.def"
+};
+
+const struct choice keys_choices[NR_KEYS + 1] = {
+#define KEYS(id, name, help) { name, help },
+#include "options.def"
+};
+
+static const struct choice switch_choices[NR_SWITCHES + 1] = {
+#define SWITCH(id, name, help) { name, help },
+#include "options.def"
+};
+
+static const struct option_row rows[NR_OPTIONS + 1] = {
+#define OPT_CHOICE(field, name, choices, def, help)                                                \
+	{ name, OPTION_CHOICE, help, choices, 0, 0, def, NULL },
+#define OPT_UINT(field, name, min, max, def, help)                                                 \
+	{ name, OPTION_UINT, help, NULL, min, max, def, NULL },
+#define OPT_FLAG(field, name, help) { name, OPTION_FLAG, help, NULL, 0, 1, 0, NULL },
+#define OPT_TEXT(field, name, help) { name, OPTION_TEXT, help, NULL, 0, 0, 0, NULL },
+#include "options.def"
+};
+
+/* What getopt_long() returns for the first option: a number that no character has. */
+#define FIRST_LONG 256
+
+/**
+ * options_parse() - parse the command line
+ * @opts: receives the values
+ * @argc: as of main()
+ * @argv: as of main()
+ *
+ * Return: 0, or -EINVAL after one line on stderr.
+ */
+int options_parse(struct options *opts, int argc, char **argv)
+{
+	struct option longopts[NR_OPTIONS + 1] = { { 0 } };
+	int c;
+
+	memset(opts, 0, sizeof(*opts));
+	for (unsigned int i = 0; i < NR_OPTIONS; i++) {
+		opts->value[i] = rows[i].def;
+		longopts[i].name = rows[i].name;
+		longopts[i].has_arg = rows[i].type == OPTION_FLAG ? no_argument : required_argument;
+		longopts[i].val = FIRST_LONG + (int)i;
+	}
+	opterr = 0;
+	while ((c = getopt_long(argc, argv, ":", longopts, NULL)) != -1) {
+		if (c < FIRST_LONG) {
+			option_complain(program, c, argv[optind - 1],
+					optopt >= FIRST_LONG ? rows[optopt - FIRST_LONG].name :
+							       NULL);
+			return -EINVAL;
+		}
+		opts->given[c - FIRST_LONG] = true;
+		if (option_parse(program, &rows[c - FIRST_LONG], optarg,
+				 &opts->value[c - FIRST_LONG]))
+			return -EINVAL;
+	}
+	if (optind == argc)
+		return 0;
+	fprintf(stderr, "%s: %s: not an option; see --help\n", program, argv[optind]);
+	return -EINVAL;
+}
+
+/** options_file() - the file of the log, NULL for memory */
+const char *options_file(const struct options *opts)
+{
+	return opts->log && strcmp(opts->log, "memory") ? opts->log : NULL;
+}
+
+static int refuse(const char *what)
+{
+	fprintf(stderr, "%s: %s\n", program, what);
+	return -EINVAL;
+}
+
+/* Options that say what to populate and run, which a recovery does not. */
+static const enum option_id not_with_recover[] = {
+	OPTION_ID_mix,	    OPTION_ID_subscribers, OPTION_ID_keys,
+	OPTION_ID_sli,	    OPTION_ID_threads,	   OPTION_ID_pin,
+	OPTION_ID_duration, OPTION_ID_operations,  OPTION_ID_group_commit,
+	OPTION_ID_helpers,  OPTION_ID_seed,
+};
+
+static int check_recover(const struct options *opts)
+{
+	if (!options_file(opts))
+		return refuse("--recover: needs --log=FILE");
+	for (size_t i = 0; i < sizeof(not_with_recover) / sizeof(*not_with_recover); i++) {
+		if (!opts->given[not_with_recover[i]])
+			continue;
+		fprintf(stderr, "%s: --%s: not with --recover\n", program,
+			rows[not_with_recover[i]].name);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+/**
+ * options_check() - why a command line cannot be carried out
+ * @opts: the command line
+ *
+ * Return: 0, or -EINVAL after one line on stderr.
+ */
+int options_check(const struct options *opts)
+{
+	double there = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE), need;
+
+	if (opts->json && opts->csv)
+		return refuse("--json, --csv: one of them");
+	if (opts->duration && opts->given[OPTION_ID_operations])
+		return refuse("--duration, --operations: one of them");
+	if (opts->recover)
+		return check_recover(opts);
+	need = schema_bytes(opts->subscribers, !options_file(opts));
+	/* Journals of the changes: two entries for a fifth of the transactions, doubling, sorted. */
+	if (!opts->duration)
+		need += (double)opts->operations * 0.2 * 2 * sizeof(struct change) * 3;
+	if (need <= there)
+		return 0;
+	fprintf(stderr, "%s: --subscribers=%" PRIu64 ", --operations: need up to %.0f MiB of "
+		"memory, and there are %.0f\n", program, opts->subscribers, need / 0x1p20,
+		there / 0x1p20);
+	return -EINVAL;
+}
+
+/** options_help() - print each option with its values and its default to stdout */
+void options_help(void)
+{
+	puts("Usage: tatp_bench [OPTION]...\n"
+	     "Runs the TATP benchmark on a storage manager and verifies the database.\n");
+	for (unsigned int i = 0; i < NR_OPTIONS; i++)
+		option_help(&rows[i], NULL);
+	puts("\nExit status: 0 no fault found, 1 a fault found, or memory or a disk full, 2 bad usage\n"
+	     "or a log that cannot be recovered, 130 interrupted.");
+}
+
+/** options_list() - print the names that options take */
+void options_list(void)
+{
+	option_list(rows);
+}

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * output.c - prints the results of a run or a recovery.
+ */
+#include "output.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+static const char *const names[NR_TRANSACTIONS] = {
+#define TRANSACTION(id, name, share, success, help) name,
+#include "transactions.def"
+};
+
+static const char *const ids[NR_TRANSACTIONS] = {
+#define TRANSACTION(id, name, share, success, help) #id,
+#include "transactions.def"
+};
+
+/* struct count - a count of the lock manager with its name and description */
+struct count {
+	const char *name;
+	const char *help;
+	uint64_t value;
+};
+
+#define NR_COUNTS (sizeof(struct lock_counts) / sizeof(uint64_t))
+
+static void lock_counts(const struct outcome *out, struct count counts[NR_COUNTS])
+{
+	unsigned int nr = 0;
+
+#define X(name, help) counts[nr++] = (struct count){ #name, help, out->locks.name };
+	LOCK_COUNTS(X)
+#undef X
+}
+
+/** outcome_done() - number of transactions of all kinds */
+uint64_t outcome_done(const struct outcome *out)
+{
+	uint64_t sum = 0;
+
+	for (unsigned int i = 0; i < NR_TRANSACTIONS; i++)
+		sum += out->tally.done[i];
+	return sum;
+}
+
+static uint64_t all_sections(const struct outcome *out)
+{
+	uint64_t sum = 0;
+
+	for (unsigned int i = 0; i < NR_ROLES; i++)
+		sum += out->sections[i];
+	return sum;
+}
+
+static double each(const struct outcome *out, uint64_t nr)
+{
+	uint64_t done = outcome_done(out);
+
+	return done ? (double)nr / (double)done : 0;
+}
+
+static void setting_fields(struct fields *f, const struct options *opts)
+{
+	fields_text(f, "mix", mix_choices[opts->mix].name);
+	fields_number(f, "subscribers", opts->subscribers);
+	fields_text(f, "keys", keys_choices[opts->keys].name);
+	fields_number(f, "threads", opts->threads);
+	fields_add(f, "pinned", "%s", opts->pin ? "true" : "false");
+	fields_add(f, "sli", "%s", opts->sli ? "true" : "false");
+	fields_text(f, "log", options_file(opts) ? "file" : "memory");
+	fields_add(f, "group_commit", "%s", opts->group_commit ? "true" : "false");
+	fields_add(f, "helpers", "%s", opts->helpers ? "true" : "false");
+	fields_number(f, "seed", opts->seed);
+}
+
+static void result_fields(struct fields *f, const struct outcome *out)
+{
+	struct count counts[NR_COUNTS];
+
+	fields_number(f, "transactions", outcome_done(out));
+	for (unsigned int i = 0; i < NR_TRANSACTIONS; i++) {
+		fields_grouped(f, ids[i], "done", out->tally.done[i]);
+		fields_grouped(f, ids[i], "ok", out->tally.ok[i]);
+		fields_grouped(f, ids[i], "retried", out->tally.retried[i]);
+	}
+	for (unsigned int i = 0; i < NR_ROLES; i++)
+		fields_grouped(f, "sections", latch_role_name(i), out->sections[i]);
+	fields_add(f, "sections_each", "%.2f", each(out, all_sections(out)));
+	lock_counts(out, counts);
+	for (unsigned int i = 0; i < NR_COUNTS; i++)
+		fields_grouped(f, "locks", counts[i].name, counts[i].value);
+	fields_number(f, "page_bytes", out->bytes);
+	fields_number(f, "log_bytes", out->log_bytes);
+	fields_number(f, "log_writes", out->log_writes);
+	fields_number(f, "checkpoints", out->checkpoints);
+	fields_number(f, "pages_cleaned", out->cleaned);
+	fields_add(f, "interrupted", "%s", out->interrupted ? "true" : "false");
+	fields_add(f, "seconds", "%.9f", out->seconds);
+	fields_add(f, "throughput_tps", "%.0f", (double)outcome_done(out) / out->seconds);
+	fields_text(f, "check", out->check);
+}
+
+static void print_transactions(const struct outcome *out)
+{
+	for (unsigned int i = 0; i < NR_TRANSACTIONS; i++) {
+		const struct tally *t = &out->tally;
+
+		if (!t->done[i] && !t->retried[i])
+			continue;
+		printf("  %-24s %12" PRIu64 "  %" PRIu64 " successful", names[i], t->done[i],
+		       t->ok[i]);
+		if (t->retried[i])
+			printf(", repeated %" PRIu64 " times after deadlocks", t->retried[i]);
+		putchar('\n');
+	}
+}
+
+static void print_text(const struct options *opts, const struct outcome *out)
+{
+	struct count counts[NR_COUNTS];
+
+	printf("%s, %" PRIu64 " threads%s, %" PRIu64 " subscribers, %s keys, seed %" PRIu64 "\n",
+	       mix_choices[opts->mix].name, opts->threads, opts->pin ? " pinned" : "",
+	       opts->subscribers, keys_choices[opts->keys].name, opts->seed);
+	printf("  log in %s%s, lock inheritance %s, helpers %s\n",
+	       options_file(opts) ? options_file(opts) : "memory",
+	       opts->group_commit ? "" : " without group commit", opts->sli ? "on" : "off",
+	       opts->helpers ? "on" : "off");
+	print_transactions(out);
+	printf("  %-24s %12.2f  a transaction\n", "critical sections", each(out, all_sections(out)));
+	for (unsigned int i = 0; i < NR_ROLES; i++)
+		if (out->sections[i])
+			printf("    %-22s %12.2f\n", latch_role_name(i), each(out, out->sections[i]));
+	lock_counts(out, counts);
+	for (unsigned int i = 0; i < NR_COUNTS; i++)
+		if (counts[i].value)
+			printf("  %-24s %12" PRIu64 "  %s\n", counts[i].name, counts[i].value,
+			       counts[i].help);
+	printf("  %-24s %12.1f  MiB\n  %-24s %12.1f  MiB in %" PRIu64 " writes\n", "pages",
+	       (double)out->bytes / 0x1p20, "log", (double)out->log_bytes / 0x1p20,
+	       out->log_writes);
+	if (out->checkpoints)
+		printf("  %-24s %12" PRIu64 "  %" PRIu64 " pages cleaned\n", "checkpoints",
+		       out->checkpoints, out->cleaned);
+	printf("  %-24s %12.6f  s%s\n  %-24s %12.0f  transactions/s\n  %-24s %12s\n", "time",
+	       out->seconds, out->interrupted ? ", interrupted" : "", "throughput",
+	       (double)outcome_done(out) / out->seconds, "check", out->check);
+}
+
+static void print_fields(const struct options *opts, const struct fields *f)
+{
+	if (opts->json)
+		fields_json(f);
+	else
+		fields_csv(f);
+}
+
+/**
+ * output_print() - print the results of a run
+ * @opts: the command line, which selects text, JSON or CSV
+ * @out: the results
+ */
+void output_print(const struct options *opts, const struct outcome *out)
+{
+	struct fields fields = { .nr = 0 };
+
+	if (!opts->json && !opts->csv) {
+		print_text(opts, out);
+		return;
+	}
+	setting_fields(&fields, opts);
+	result_fields(&fields, out);
+	print_fields(opts, &fields);
+}
+
+/**
+ * output_recovered() - print what a recovery did
+ * @opts: the command line
+ * @sm: the storage manager
+ * @r: what it did
+ * @check: "ok" or the first fault
+ */
+void output_recovered(const struct options *opts, const struct sm *sm, const struct recovered *r,
+		      const char *check)
+{
+	struct fields f = { .nr = 0 };
+
+	if (opts->json || opts->csv) {
+		fields_number(&f, "subscribers", sm->opts.identity.subscribers);
+		fields_number(&f, "seed", sm->opts.identity.seed);
+		fields_number(&f, "records", r->records);
+		fields_number(&f, "changes_repeated", r->redone);
+		fields_number(&f, "committed", r->committed);
+		fields_number(&f, "rolled_back", r->undone);
+		fields_text(&f, "check", check);
+		print_fields(opts, &f);
+		return;
+	}
+	printf("recovered %" PRIu64 " subscribers, seed %" PRIu64 "\n",
+	       sm->opts.identity.subscribers, sm->opts.identity.seed);
+	printf("  %-24s %12" PRIu64 "  bytes %" PRIu64 " to %" PRIu64 " of the log\n", "records",
+	       r->records, r->begin, r->end);
+	printf("  %-24s %12" PRIu64 "\n  %-24s %12" PRIu64 "  since the last checkpoint\n"
+	       "  %-24s %12" PRIu64 "\n  %-24s %12s\n", "changes repeated", r->redone,
+	       "transactions committed", r->committed, "rolled back", r->undone, "check", check);
+}
