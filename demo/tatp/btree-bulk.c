@@ -47,7 +47,7 @@ static int next_node(struct btree *tree, unsigned int level, struct page_ref *at
 		left.page->next = at->page->id;
 	if (left.frame) {
 		buffer_dirty(&left, 1);
-		buffer_unpin(&left);
+		buffer_unpin(&tree->sm->buffer, &left);
 	}
 	/* Nobody else knows the tree, so its nodes need no latch, which a ref could not move. */
 	if (!err)
@@ -80,7 +80,7 @@ static int build(struct btree *tree, unsigned int level, uint64_t nr, unsigned i
 	}
 	if (at.frame) {
 		buffer_dirty(&at, 1);
-		buffer_unpin(&at);
+		buffer_unpin(&tree->sm->buffer, &at);
 	}
 	return err;
 }
@@ -124,7 +124,7 @@ int btree_bulk(struct btree *tree, uint64_t nr, unsigned int fill,
 		for (uint64_t i = 0; i < nr; i++)
 			entry(ctx, i, &node_entries(root.page)[root.page->nr++]);
 		buffer_dirty(&root, 1);
-		buffer_unfix(&root);
+		buffer_unfix(&tree->sm->buffer, &root);
 	}
 	free(below.entries);
 	return err;
@@ -202,7 +202,7 @@ static bool walk_node(struct walk *w, uint32_t id, unsigned int level, uint64_t 
 		ok = walk_node(w, (uint32_t)e->value, level - 1, i ? e->key : low,
 			       i + 1u < ref.page->nr ? e[1].key - 1 : high);
 	}
-	buffer_unfix(&ref);
+	buffer_unfix(b, &ref);
 	return ok;
 }
 
@@ -227,7 +227,7 @@ bool btree_check(struct btree *tree, int (*visit)(void *ctx, uint64_t key, uint6
 	*why = '\0';
 	buffer_fix(&tree->sm->buffer, tree->root, LATCH_READ, &root);
 	level = root.page->level;
-	buffer_unfix(&root);
+	buffer_unfix(&tree->sm->buffer, &root);
 	ok = walk_node(&w, tree->root, level, 0, UINT64_MAX);
 	for (unsigned int i = 0; i <= level && i < 16 && ok; i++)
 		if (w.next[i])

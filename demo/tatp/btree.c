@@ -107,9 +107,9 @@ static __inline_always void read_fix(struct btree *tree, uint32_t id, struct pag
 static __inline_always void read_unfix(struct btree *tree, struct page_ref *ref)
 {
 	if (tree->one_lock)
-		buffer_unpin(ref);
+		buffer_unpin(&tree->sm->buffer, ref);
 	else
-		buffer_unfix(ref);
+		buffer_unfix(&tree->sm->buffer, ref);
 }
 
 /* Fix the leaf of a key for reading, in one of two refs. */
@@ -202,11 +202,11 @@ static struct page_ref *descend_write(struct btree *tree, uint64_t key, struct p
 		buffer_fix(b, tree->root, LATCH_READ, at);
 		if (!at->page->level) {
 			/* The root was the leaf, and may have become an inner node. */
-			buffer_unfix(at);
+			buffer_unfix(&tree->sm->buffer, at);
 			buffer_fix(b, tree->root, LATCH_WRITE, at);
 			if (!at->page->level)
 				return at;
-			buffer_unfix(at);
+			buffer_unfix(&tree->sm->buffer, at);
 			continue;
 		}
 		while (at->page->level) {
@@ -214,7 +214,7 @@ static struct page_ref *descend_write(struct btree *tree, uint64_t key, struct p
 
 			buffer_fix(b, child_of(at->page, key),
 				   at->page->level == 1 ? LATCH_WRITE : LATCH_READ, child);
-			buffer_unfix(at);
+			buffer_unfix(&tree->sm->buffer, at);
 			at = child;
 		}
 		return at;
@@ -267,7 +267,7 @@ static int split_root(struct xct *x, struct btree *tree, struct page_ref *root)
 		return err;
 	err = buffer_new(b, PAGE_NODE, tree->store, &right);
 	if (err) {
-		buffer_unfix(&left);
+		buffer_unfix(&tree->sm->buffer, &left);
 		return err;
 	}
 	left.page->level = root->page->level;
@@ -281,8 +281,8 @@ static int split_root(struct xct *x, struct btree *tree, struct page_ref *root)
 	node_entries(root->page)[1] = (struct index_entry){
 		.key = node_entries(right.page)->key, .value = right.page->id };
 	log_split(x, tree, (struct page_ref *const[3]){ root, &left, &right });
-	buffer_unfix(&right);
-	buffer_unfix(&left);
+	buffer_unfix(&tree->sm->buffer, &right);
+	buffer_unfix(&tree->sm->buffer, &left);
 	return 0;
 }
 
@@ -303,10 +303,10 @@ static int split_child(struct xct *x, struct btree *tree, struct page_ref *paren
 	first = node_entries(right.page)->key;
 	node_insert(parent->page, first, id);
 	log_split(x, tree, (struct page_ref *const[3]){ parent, child, &right });
-	buffer_unfix(&right);
+	buffer_unfix(&tree->sm->buffer, &right);
 	if (key < first)
 		return 0;
-	buffer_unfix(child);
+	buffer_unfix(&tree->sm->buffer, child);
 	buffer_fix(b, id, LATCH_WRITE, child);
 	return 0;
 }
@@ -329,13 +329,13 @@ static int descend_split(struct xct *x, struct btree *tree, uint64_t key, struct
 		if (child->page->nr == NODE_MAX)
 			err = split_child(x, tree, at, child, key);
 		if (err)
-			buffer_unfix(child);
+			buffer_unfix(&tree->sm->buffer, child);
 		else
-			buffer_unfix(at);
+			buffer_unfix(&tree->sm->buffer, at);
 		at = err ? at : child;
 	}
 	if (err)
-		buffer_unfix(at);
+		buffer_unfix(&tree->sm->buffer, at);
 	*leaf = at;
 	return err;
 }
@@ -374,7 +374,7 @@ int btree_insert(struct xct *x, struct btree *tree, uint64_t key, uint64_t value
 	leaf = descend_write(tree, key, refs);
 	node_find(leaf->page, key, &found);
 	if (!found && leaf->page->nr == NODE_MAX) {
-		buffer_unfix(leaf);
+		buffer_unfix(&tree->sm->buffer, leaf);
 		err = descend_split(x, tree, key, refs, &leaf);
 		if (err)
 			goto release;
@@ -385,7 +385,7 @@ int btree_insert(struct xct *x, struct btree *tree, uint64_t key, uint64_t value
 		err = -EEXIST;
 	else
 		leaf_change(x, tree, leaf, LOG_INDEX_INSERT, key, value);
-	buffer_unfix(leaf);
+	buffer_unfix(&tree->sm->buffer, leaf);
 release:
 	latch_release(&tree->latch, &hold);
 	return err;
@@ -414,7 +414,7 @@ int btree_delete(struct xct *x, struct btree *tree, uint64_t key)
 	at = node_find(leaf->page, key, &found);
 	if (found)
 		leaf_change(x, tree, leaf, LOG_INDEX_DELETE, key, node_entries(leaf->page)[at].value);
-	buffer_unfix(leaf);
+	buffer_unfix(&tree->sm->buffer, leaf);
 	latch_release(&tree->latch, &hold);
 	return found ? 0 : -ENOENT;
 }

@@ -78,9 +78,7 @@ static bool evict(struct buffer *b, struct frame *frame)
 		return false;
 
 	latch_acquire(&bucket->latch, LATCH_WRITE, &hold);
-	/* Acquire: pairs with buffer_unpin(). The last user's changes are seen. */
-	evicted = frame->id == id && !__atomic_load_n(&frame->pins, __ATOMIC_ACQUIRE) &&
-		  !frame->rec_lsn;
+	evicted = frame->id == id && !frame->pins && !frame->rec_lsn;
 	if (evicted) {
 		for (link = &bucket->first; *link != frame; link = &(*link)->next)
 			;
@@ -174,7 +172,7 @@ static struct frame *bucket_pin(struct buffer *b, uint32_t id, struct frame *fre
 	for (frame = bucket->first; frame && frame->id != id; frame = frame->next)
 		;
 	if (frame) {
-		__atomic_fetch_add(&frame->pins, 1, __ATOMIC_RELAXED);
+		__atomic_store_n(&frame->pins, frame->pins + 1, __ATOMIC_RELAXED);
 	} else if (fresh) {
 		fresh->id = id;
 		fresh->next = bucket->first;
@@ -227,6 +225,23 @@ static void pin(struct buffer *b, uint32_t id, struct page_ref *ref)
 void buffer_pin(struct buffer *b, uint32_t id, struct page_ref *ref)
 {
 	pin(b, id, ref);
+}
+
+/**
+ * buffer_unpin() - give a page back that is not latched
+ * @b: the pool
+ * @ref: the page
+ */
+void buffer_unpin(struct buffer *b, struct page_ref *ref)
+{
+	struct frame *frame = ref->frame;
+	struct bucket *bucket = bucket_of(b, frame->id);
+	struct latch_hold hold;
+
+	latch_acquire(&bucket->latch, LATCH_WRITE, &hold);
+	/* The clock hand looks at the number without the latch. */
+	__atomic_store_n(&frame->pins, frame->pins - 1, __ATOMIC_RELAXED);
+	latch_release(&bucket->latch, &hold);
 }
 
 /**
@@ -303,7 +318,7 @@ static bool copy(struct frame *frame, struct buffer *b, struct page *to, struct 
 		return false;
 	/* The thread may be in need of a frame while it has latches of pages, this one or others. */
 	if (!latch_try(&ref->frame->latch, LATCH_READ, &ref->hold)) {
-		buffer_unpin(ref);
+		buffer_unpin(b, ref);
 		return false;
 	}
 	changed = ref->frame->rec_lsn;
@@ -315,12 +330,12 @@ static bool copy(struct frame *frame, struct buffer *b, struct page *to, struct 
 	}
 	latch_release(&ref->frame->latch, &ref->hold);
 	if (!changed)
-		buffer_unpin(ref);
+		buffer_unpin(b, ref);
 	return changed;
 }
 
 /* End the cleaning of a page; if it was not written, it is changed as before. */
-static void copied(struct page_ref *ref, bool written)
+static void copied(struct buffer *b, struct page_ref *ref, bool written)
 {
 	struct frame *frame = ref->frame;
 
@@ -328,7 +343,7 @@ static void copied(struct page_ref *ref, bool written)
 	if (!written)
 		__atomic_store_n(&frame->rec_lsn, frame->cleaning, __ATOMIC_SEQ_CST);
 	__atomic_store_n(&frame->cleaning, 0, __ATOMIC_SEQ_CST);
-	buffer_unpin(ref);
+	buffer_unpin(b, ref);
 }
 
 /* Make the log durable up to the changes of a batch, and write it. */
@@ -344,7 +359,7 @@ static int write_batch(struct buffer *b, struct page **pages, struct page_ref *r
 	if (!err)
 		err = volume_write(b->volume, pages, nr);
 	for (unsigned int i = 0; i < nr; i++)
-		copied(&refs[i], !err);
+		copied(b, &refs[i], !err);
 	return err;
 }
 

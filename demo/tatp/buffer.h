@@ -22,7 +22,7 @@
  * @page: the memory of the page
  * @next: next frame of the bucket, under the bucket's latch
  * @id: number of the page, 0 for none, under the bucket's latch
- * @pins: number of users; it grows under the bucket's latch alone
+ * @pins: number of users, under the bucket's latch
  * @rec_lsn: log record of the first change that the volume has not got, 0 if it has all;
  *	     changed under the latch
  * @cleaning: @rec_lsn of the version that is being written to the volume, else 0
@@ -97,21 +97,15 @@ int buffer_new(struct buffer *b, enum page_kind kind, unsigned int store, struct
 void buffer_renew(struct buffer *b, uint32_t id, struct page_ref *ref);
 void buffer_pin(struct buffer *b, uint32_t id, struct page_ref *ref);
 int buffer_clean(struct buffer *b, uint32_t most, uint32_t *written);
+void buffer_unpin(struct buffer *b, struct page_ref *ref);
 uint64_t buffer_redo_lsn(struct buffer *b);
 bool buffer_at_rest(const struct buffer *b);
 
-/** buffer_unpin() - give a page back that is not latched */
-static inline void buffer_unpin(struct page_ref *ref)
-{
-	/* Release: pairs with the load in evict(), which gives the frame to another page. */
-	__atomic_fetch_sub(&ref->frame->pins, 1, __ATOMIC_RELEASE);
-}
-
 /** buffer_unfix() - release a page that buffer_fix() or buffer_new() fixed */
-static inline void buffer_unfix(struct page_ref *ref)
+static inline void buffer_unfix(struct buffer *b, struct page_ref *ref)
 {
 	latch_release(&ref->frame->latch, &ref->hold);
-	buffer_unpin(ref);
+	buffer_unpin(b, ref);
 }
 
 /**

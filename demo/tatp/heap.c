@@ -135,7 +135,7 @@ static int place_find(struct xct *x, struct heap *heap, struct page_ref *ref, un
 			x->hint[heap->store] = page;
 			return 0;
 		}
-		buffer_unfix(ref);
+		buffer_unfix(&heap->sm->buffer, ref);
 		if (err != -EAGAIN)
 			return err;
 		page++;
@@ -146,7 +146,7 @@ static int place_find(struct xct *x, struct heap *heap, struct page_ref *ref, un
 	x->hint[heap->store] = ref->page->id;
 	err = slot_find(x, heap, ref->page, slot);
 	if (err)
-		buffer_unfix(ref);
+		buffer_unfix(&heap->sm->buffer, ref);
 	return err;
 }
 
@@ -181,7 +181,7 @@ int heap_insert(struct xct *x, struct heap *heap, const void *row, uint64_t *rid
 	xct_change(x, &ref);
 	heap_changed(heap, ref.page, ref.page->nr - 1u);
 	*rid = rid_of(ref.page->id, slot);
-	buffer_unfix(&ref);
+	buffer_unfix(&heap->sm->buffer, &ref);
 	return 0;
 }
 
@@ -207,7 +207,7 @@ int heap_read(struct xct *x, struct heap *heap, uint64_t rid, enum lock_mode mod
 		memcpy(row, heap_page_row(ref.page, rid_slot(rid)), heap->stride);
 	else
 		err = -ENOENT;
-	buffer_unfix(&ref);
+	buffer_unfix(&heap->sm->buffer, &ref);
 	return err;
 }
 
@@ -236,7 +236,7 @@ int heap_update(struct xct *x, struct heap *heap, uint64_t rid, unsigned int off
 		return err;
 	buffer_fix(&heap->sm->buffer, rid_page(rid), LATCH_WRITE, &ref);
 	if (!heap_page_has(ref.page, rid_slot(rid))) {
-		buffer_unfix(&ref);
+		buffer_unfix(&heap->sm->buffer, &ref);
 		return -ENOENT;
 	}
 	memcpy(old, heap_page_row(ref.page, rid_slot(rid)) + off, n);
@@ -248,7 +248,7 @@ int heap_update(struct xct *x, struct heap *heap, uint64_t rid, unsigned int off
 	memcpy(r->payload, old, n);
 	memcpy(r->payload + n, data, n);
 	xct_change(x, &ref);
-	buffer_unfix(&ref);
+	buffer_unfix(&heap->sm->buffer, &ref);
 	return 0;
 }
 
@@ -273,7 +273,7 @@ int heap_delete(struct xct *x, struct heap *heap, uint64_t rid, void *old)
 		return err;
 	buffer_fix(&heap->sm->buffer, rid_page(rid), LATCH_WRITE, &ref);
 	if (!heap_page_has(ref.page, rid_slot(rid))) {
-		buffer_unfix(&ref);
+		buffer_unfix(&heap->sm->buffer, &ref);
 		return -ENOENT;
 	}
 	memcpy(old, heap_page_row(ref.page, rid_slot(rid)), heap->stride);
@@ -284,7 +284,7 @@ int heap_delete(struct xct *x, struct heap *heap, uint64_t rid, void *old)
 	memcpy(r->payload, old, r->n);
 	xct_change(x, &ref);
 	heap_changed(heap, ref.page, ref.page->nr + 1u);
-	buffer_unfix(&ref);
+	buffer_unfix(&heap->sm->buffer, &ref);
 	return 0;
 }
 
@@ -304,7 +304,7 @@ int heap_append(struct heap *heap, const void *row, struct page_ref *at, uint64_
 
 	if (at->frame && slot == heap_page_rows(heap->stride)) {
 		room_set(heap, at->page->id, false);
-		buffer_unpin(at);
+		buffer_unpin(&heap->sm->buffer, at);
 		at->frame = NULL;
 	}
 	if (!at->frame) {

@@ -8,6 +8,7 @@
 #include "sleep.h"
 
 #include <errno.h>
+#include <string.h>
 
 /*
  * Longest sleep before a waiting thread looks for deadlocks again, 20 ms: a deadlock is
@@ -25,13 +26,17 @@ static struct lock_slot *slot_of(struct lock_agent *a, uint64_t id)
 static struct lock_request *find(struct lock_agent *a, uint64_t id)
 {
 	struct lock_slot *slot = slot_of(a, id);
+	struct lock_request *r = NULL;
+	struct latch_hold hold;
 
+	latch_acquire(&a->latch, LATCH_READ, &hold);
 	if (slot->id == id && slot->request)
-		return slot->request;
-	for (unsigned int i = 0; unlikely(a->lost) && i < a->nr_requests; i++)
+		r = slot->request;
+	for (unsigned int i = 0; unlikely(a->lost) && i < a->nr_requests && !r; i++)
 		if (a->list[i]->id == id)
-			return a->list[i];
-	return NULL;
+			r = a->list[i];
+	latch_release(&a->latch, &hold);
+	return r;
 }
 
 /* Enter a request into the list and the table of its agent. */
@@ -40,9 +45,9 @@ static void enter(struct lock_agent *a, struct lock_request *r)
 	struct lock_slot *slot = slot_of(a, r->id);
 	struct latch_hold hold;
 
+	latch_acquire(&a->latch, LATCH_WRITE, &hold);
 	a->lost = a->lost || slot->request;
 	*slot = (struct lock_slot){ .id = r->id, .request = r };
-	latch_acquire(&a->latch, LATCH_WRITE, &hold);
 	a->list[a->nr_requests++] = r;
 	latch_release(&a->latch, &hold);
 }
@@ -55,18 +60,18 @@ static void forget_slot(struct lock_agent *a, struct lock_request *r)
 		slot->request = NULL;
 }
 
-/* Take a request out of the list that is in no queue any more. */
+/* Take a request out of the list that is in no queue any more, mostly one of the last. */
 static void forget(struct lock_agent *a, struct lock_request *r)
 {
 	struct latch_hold hold;
-	unsigned int to = 0;
+	unsigned int at;
 
-	forget_slot(a, r);
 	latch_acquire(&a->latch, LATCH_WRITE, &hold);
-	for (unsigned int i = 0; i < a->nr_requests; i++)
-		if (a->list[i] != r)
-			a->list[to++] = a->list[i];
-	a->nr_requests = to;
+	forget_slot(a, r);
+	for (at = a->nr_requests - 1; a->list[at] != r; at--)
+		;
+	a->nr_requests--;
+	memmove(a->list + at, a->list + at + 1, (a->nr_requests - at) * sizeof(*a->list));
 	latch_release(&a->latch, &hold);
 	lock_free(a, r);
 }
@@ -316,9 +321,6 @@ enum lock_mode lock_held(struct lock_agent *a, uint64_t id)
  */
 void lock_end(struct lock_agent *a)
 {
-	struct latch_hold hold;
-	unsigned int kept = 0;
-
 	/* A parent is before its children, which stay with it alone. */
 	for (unsigned int i = 0; i < a->nr_requests && a->manager->inherit; i++)
 		a->list[i]->keep = sli_keep(a, a->list[i]);
@@ -327,21 +329,16 @@ void lock_end(struct lock_agent *a)
 
 		if (r->keep)
 			continue;
-		forget_slot(a, r);
 		if (granted(r))
 			lock_leave_queue(a, r, false);
 		else
 			a->counts.invalidated++;
-		lock_free(a, r);
-		a->list[i] = NULL;
+		forget(a, r);
 	}
-	latch_acquire(&a->latch, LATCH_WRITE, &hold);
-	for (unsigned int i = 0; i < a->nr_requests; i++)
-		if (a->list[i])
-			a->list[kept++] = a->list[i];
-	a->nr_requests = kept;
-	latch_release(&a->latch, &hold);
-	a->lost = false;
-	for (unsigned int i = 0; i < kept; i++)
-		a->lost = a->lost || slot_of(a, a->list[i]->id)->request != a->list[i];
+	/* Requests whose slots were given to others are found in the list, as long as there are any. */
+	for (unsigned int i = 0; unlikely(a->lost); i++) {
+		a->lost = i < a->nr_requests;
+		if (a->lost && slot_of(a, a->list[i]->id)->request != a->list[i])
+			break;
+	}
 }

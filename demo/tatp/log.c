@@ -199,7 +199,7 @@ uint64_t log_insert(struct log *log, struct log_record *r)
 }
 
 /*
- * Wait for the threads that waited for the last write, at most half the time that it took:
+ * Wait for the threads that waited during the last write, at most half the time that it took:
  * they have begun another transaction since, and a write that comes too early would leave
  * them to the next one.
  */
@@ -210,7 +210,7 @@ static void gather(const struct log *log)
 	if (!log->group || log->store.fd < 0 || log->expected < 2)
 		return;
 	begin = now_ns();
-	while (__atomic_load_n(&log->waiting, __ATOMIC_RELAXED) < log->expected &&
+	while (__atomic_load_n(&log->arrived, __ATOMIC_RELAXED) - log->covered < log->expected &&
 	       now_ns() - begin < most)
 		sched_yield();
 }
@@ -243,31 +243,43 @@ static int write_ring(struct log *log, uint64_t from, uint64_t to)
 	return err ? err : store_sync(&log->store);
 }
 
-/* The end of the record at @lsn, which is in the ring. */
-static uint64_t end_of(const struct log *log, uint64_t lsn)
+/* A field of a record in the ring, where the record may begin at the end of the ring. */
+static void ring_field(const struct log *log, uint64_t at, void *field, size_t len)
 {
-	uint32_t len;
+	/* Fields are within 8 bytes, which do not wrap, as records are multiples of 8. */
+	memcpy(field, log->ring.base + at % log->ring_size, len);
+}
 
-	/* Records and the ring are multiples of 8, so the first 8 bytes do not wrap. */
-	memcpy(&len, log->ring.base + lsn % log->ring_size + offsetof(struct log_record, len),
-	       sizeof(len));
-	return lsn + len;
+/* The end of the first commit from @from on, at most that of the record @lsn. */
+static uint64_t first_commit(const struct log *log, uint64_t from, uint64_t lsn)
+{
+	for (;;) {
+		uint32_t len;
+		uint8_t type;
+
+		ring_field(log, from + offsetof(struct log_record, len), &len, sizeof(len));
+		ring_field(log, from + offsetof(struct log_record, type), &type, sizeof(type));
+		from += len;
+		if (from > lsn || type == LOG_COMMIT)
+			return from;
+	}
 }
 
 /*
- * Write what is filled, or without group commit and @all up to the end of one record. The caller
- * has set @flushing and holds no latch.
+ * Write what is filled, or without group commit and @all one commit. The caller has set @flushing
+ * and holds no latch.
  */
 static void flush(struct log *log, uint64_t lsn, bool all)
 {
-	uint64_t from = log->durable, to, begin;
+	uint64_t from = log->durable, to, begin, before = log->covered;
 	struct latch_hold hold;
 	int err;
 
 	gather(log);
+	log->covered = __atomic_load_n(&log->arrived, __ATOMIC_RELAXED);
 	to = filled_behind(log, lsn);
 	if (!log->group && !all)
-		to = end_of(log, lsn);
+		to = first_commit(log, from, lsn);
 	begin = now_ns();
 	err = write_ring(log, from, to);
 	latch_acquire(&log->flush, LATCH_WRITE, &hold);
@@ -278,7 +290,7 @@ static void flush(struct log *log, uint64_t lsn, bool all)
 	log->sync_ns = now_ns() - begin;
 	log->syncs++;
 	log->flushing = false;
-	log->expected = __atomic_load_n(&log->waiting, __ATOMIC_RELAXED);
+	log->expected = __atomic_load_n(&log->arrived, __ATOMIC_RELAXED) - before;
 	latch_release(&log->flush, &hold);
 	sleep_end(&log->written, &log->waiting, 1);
 }
@@ -303,8 +315,10 @@ static int make_durable(struct log *log, uint64_t lsn, bool all)
 		latch_release(&log->flush, &hold);
 		if (done)
 			break;
-		if (!counted)
+		if (!counted) {
+			__atomic_fetch_add(&log->arrived, 1, __ATOMIC_RELAXED);
 			__atomic_fetch_add(&log->waiting, 1, __ATOMIC_SEQ_CST);
+		}
 		counted = true;
 		if (lead)
 			flush(log, lsn, all);

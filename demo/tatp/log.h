@@ -134,10 +134,13 @@ struct log_position {
  * @last: the last checkpoint
  * @insert: latch of @tail
  * @consolidate: latch of @filled, @pending and @nr_pending
- * @flush: latch of @durable, @flushing, @err and @expected
+ * @flush: latch of @durable, @flushing and @err; @expected and @covered are those of the
+ *	   thread that writes
  * @flushing: a thread writes
  * @err: the first error of the store, which all later commits get
- * @expected: threads that waited for the last write, or will wait for the next one
+ * @expected: number of threads that waited during the last write, for it or for the next one
+ * @covered: @arrived when the last write began
+ * @arrived: number of times that a thread began to wait
  * @waiting: threads that need a record durable
  * @written: changes after each write, for sleep_on()
  * @sync_ns: duration of the last write
@@ -164,8 +167,10 @@ struct log {
 	uint64_t durable __cacheline_aligned;
 	bool flushing;
 	int err;
-	unsigned int expected;
-	unsigned int waiting __cacheline_aligned;
+	uint64_t expected;
+	uint64_t covered;
+	uint64_t arrived __cacheline_aligned;
+	unsigned int waiting;
 	uint32_t written;
 	uint64_t sync_ns;
 	uint64_t syncs;

@@ -108,7 +108,7 @@ int populate(struct sm *sm, void (*progress)(uint64_t done, uint64_t all))
 	}
 	for (unsigned int i = 0; i < NR_TABLES; i++)
 		if (l->at[i].frame)
-			buffer_unpin(&l->at[i]);
+			buffer_unpin(&sm->buffer, &l->at[i]);
 	for (enum tree tree = 0; tree < NR_TREES; tree++) {
 		if (!err)
 			err = btree_bulk(&sm->trees[tree], l->entries[tree].nr, FILL, entry,
@@ -167,7 +167,7 @@ static int check_entry(void *ctx, uint64_t key, uint64_t rid)
 		what = "names no row of its table";
 	else
 		memcpy(&row, heap_page_row(ref.page, rid_slot(rid)), ref.page->stride);
-	buffer_unfix(&ref);
+	buffer_unfix(&in->sm->buffer, &ref);
 	if (!what && row_key(in->tree, &row) != key)
 		what = "names a row with another key";
 	if (!what && !refers(in, &row))
@@ -195,7 +195,7 @@ static bool count_rows(struct sm *sm, uint64_t *rows, char *why, size_t len)
 		} else {
 			nr = counted;
 		}
-		buffer_unfix(&ref);
+		buffer_unfix(&sm->buffer, &ref);
 		if (nr != counted) {
 			snprintf(why, len, "page %" PRIu32 ": has %u rows and counts %u", id, nr,
 				 counted);

@@ -68,7 +68,7 @@ static void redo_page(struct redo *d, uint32_t id, const void *image)
 		buffer_dirty(&ref, d->r->lsn);
 		d->out->redone++;
 	}
-	buffer_unfix(&ref);
+	buffer_unfix(&d->sm->buffer, &ref);
 }
 
 static void redo_record(struct redo *d)
@@ -173,7 +173,7 @@ static int find_pages(struct redo *d)
 		if (ref.page->kind == PAGE_HEAP)
 			heap_changed(&sm->heaps[ref.page->store], ref.page,
 				     heap_page_rows(ref.page->stride));
-		buffer_unfix(&ref);
+		buffer_unfix(&d->sm->buffer, &ref);
 		if (ahead)
 			return refuse(d, "is truncated at byte %" PRIu64 ": page %" PRIu32
 				      " has a later change", d->out->end, id);

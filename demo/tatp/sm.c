@@ -82,7 +82,7 @@ int sm_create(struct sm *sm, const struct sm_options *opts)
 		if (err)
 			break;
 		buffer_dirty(&root, 1);
-		buffer_unfix(&root);
+		buffer_unfix(&sm->buffer, &root);
 	}
 	return err;
 }

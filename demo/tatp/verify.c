@@ -110,7 +110,7 @@ static bool read_row(struct sm *sm, enum tree tree, uint64_t key, void *row)
 		return false;
 	buffer_fix(&sm->buffer, rid_page(rid), LATCH_READ, &ref);
 	memcpy(row, heap_page_row(ref.page, rid_slot(rid)), ref.page->stride);
-	buffer_unfix(&ref);
+	buffer_unfix(&sm->buffer, &ref);
 	return true;
 }
 

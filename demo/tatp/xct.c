@@ -113,7 +113,7 @@ static int undo(struct xct *x, const struct log_record *r)
 	before = ref.page->nr;
 	xct_change(x, &ref);
 	heap_changed(&x->sm->heaps[r->store], ref.page, before);
-	buffer_unfix(&ref);
+	buffer_unfix(&x->sm->buffer, &ref);
 	return 0;
 }
 

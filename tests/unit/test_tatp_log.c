@@ -61,7 +61,7 @@ static void populate(struct sm *sm, struct content *content)
 		content->value[i] = row.value;
 		assert_int_equal(heap_append(&sm->heaps[0], &row, &at, &entries[i].value), 0);
 	}
-	buffer_unpin(&at);
+	buffer_unpin(&sm->buffer, &at);
 	assert_int_equal(btree_bulk(&sm->trees[0], LOADED, 69, load_entry, entries), 0);
 	assert_int_equal(sm_loaded(sm), 0);
 }
@@ -146,7 +146,7 @@ static unsigned int heap_rows(struct sm *sm)
 
 		buffer_fix(&sm->buffer, id, LATCH_READ, &ref);
 		nr += ref.page->kind == PAGE_HEAP ? ref.page->nr : 0;
-		buffer_unfix(&ref);
+		buffer_unfix(&sm->buffer, &ref);
 	}
 	return nr;
 }

@@ -164,7 +164,7 @@ static void test_tree_faults(void **state)
 			page->level = 1;
 		else
 			page->store++;
-		buffer_unfix(&ref);
+		buffer_unfix(&sm.buffer, &ref);
 		assert_false(btree_check(&sm.trees[0], NULL, NULL, why, sizeof(why)));
 		assert_string_not_equal(why, "");
 		destroy();
