@@ -22,8 +22,8 @@
 #define VOLUME_MAGIC "tatpvol\n"
 #define VOLUME_VERSION 1u
 
-/* Pages for which the file gets space at a time: 8 MiB. */
-#define VOLUME_EXTENT 1024
+/* Pages for which the file gets space at a time: 1 MiB. */
+#define VOLUME_EXTENT 128
 
 /**
  * struct volume_header - the first bytes of the file

@@ -1,0 +1,312 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# check: seconds=60
+#
+# tatp_bench: its command line, its output, that its database is exact under every option, and
+# recovery after a kill and of logs that are damaged. $O is the build directory. Prints a line a
+# test and a count.
+set -u
+
+O=${O:-build}
+bench=$O/bin/tatp_bench
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+nr=0 failed=0
+log=$tmp/log
+
+ok() { nr=$((nr + 1)); echo "ok $1"; }
+not_ok() { nr=$((nr + 1)); failed=$((failed + 1)); echo "not ok $1: $2"; }
+
+# bench_run ARG...: into $tmp/out, $tmp/err and $rc. 60 s: a hundred times what a run takes.
+bench_run() {
+	timeout 60 "$bench" "$@" >"$tmp/out" 2>"$tmp/err"
+	rc=$?
+}
+
+# refused NAME MESSAGE ARG...: exit 2, nothing on stdout, exactly this one line on stderr.
+refused() {
+	name=$1 want="tatp_bench: $2"
+	shift 2
+	bench_run "$@"
+	if [ $rc -ne 2 ]; then
+		not_ok "$name" "exit $rc, not 2"
+	elif [ -s "$tmp/out" ]; then
+		not_ok "$name" "wrote to stdout"
+	elif [ "$(cat "$tmp/err")" != "$want" ]; then
+		not_ok "$name" "said \"$(cat "$tmp/err")\", not \"$want\""
+	else
+		ok "$name"
+	fi
+}
+
+# exact NAME ARG...: exit 0, check "ok", nothing on stderr, all transactions.
+exact() {
+	name=$1
+	shift
+	bench_run "$@" --subscribers=1000 --operations=8000 --json
+	if [ $rc -eq 0 ] && [ ! -s "$tmp/err" ] && grep -q '"check":"ok"' "$tmp/out" &&
+	   grep -q '"transactions":8000[,}]' "$tmp/out"; then
+		ok "$name"
+	else
+		not_ok "$name" "$* : exit $rc: $(cat "$tmp/out" "$tmp/err")"
+	fi
+}
+
+names() { "$bench" --list | awk -v kind="$1" '$1 == kind { print $2 }'; }
+in_words() { names "$1" | paste -sd, | sed 's/,/, /g'; }
+
+# value PATH: a number of the JSON object of the last run.
+value() { jq "$1" "$tmp/out"; }
+
+# holds NAME EXPRESSION: of the JSON object of the last run.
+holds() {
+	if [ "$(jq "$2" "$tmp/out" 2>"$tmp/err")" = true ]; then
+		ok "$1"
+	else
+		not_ok "$1" "not $2: $(cat "$tmp/out" "$tmp/err")"
+	fi
+}
+
+fresh() { rm -f "$log" "$log.pages"; }
+
+test_usage() {
+	refused unknown-option '--threads-count: no such option; see --help' --threads-count
+	refused unknown-letter '-x: no such option; see --help' -x
+	refused not-an-option 'tatp: not an option; see --help' tatp
+	refused no-value '--mix: needs a value' --mix
+	refused unwanted-value '--json: takes no value' --json=1
+	refused bad-mix "--mix=tpcc: must be one of $(in_words mix)" --mix=tpcc
+	refused bad-keys "--keys=zipf: must be one of uniform, nurand" --keys=zipf
+	refused bad-sli '--sli=1: must be one of off, on' --sli=1
+	for value in 0 -1 1025 4x '' 99999999999999999999; do
+		refused "threads=$value" "--threads=$value: must be a number from 1 to 1024" \
+			"--threads=$value"
+	done
+	refused subscribers=0 '--subscribers=0: must be a number from 1 to 10000000' --subscribers=0
+	refused subscribers=10000001 \
+		'--subscribers=10000001: must be a number from 1 to 10000000' --subscribers=10000001
+	refused operations=0 '--operations=0: must be a number from 1 to 1099511627776' \
+		--operations=0
+	refused empty-log '--log=: must not be empty' --log=
+	refused json-csv '--json, --csv: one of them' --json --csv
+	refused duration-operations '--duration, --operations: one of them' \
+		--duration=1 --operations=5
+	refused recover-memory '--recover: needs --log=FILE' --recover --log=memory
+	refused recover-mix '--mix: not with --recover' --recover --log="$log" --mix=tatp
+	refused no-folder "--log=$tmp/none/log: No such file or directory" --log="$tmp/none/log"
+	bench_run --operations=1099511627776
+	case $rc:$(cat "$tmp/err") in
+	'2:tatp_bench: --subscribers=80000, --operations: need up to '*' MiB of memory, and there are '*)
+		ok too-large ;;
+	*) not_ok too-large "exit $rc: $(cat "$tmp/err")" ;;
+	esac
+}
+
+# --help and --list name all options and names, and end with 0.
+test_help() {
+	bench_run --help
+	for option in mix subscribers keys sli threads pin operations duration log group-commit \
+		recover helpers seed json csv list help; do
+		grep -q -- "  --$option" "$tmp/out" || not_ok help "--$option is missing"
+	done
+	[ $rc -eq 0 ] && ok help
+}
+
+test_options() {
+	for mix in $(names mix); do exact "mix-$mix" --mix="$mix"; done
+	for sli in on off; do
+		for keys in uniform nurand; do
+			exact "sli-$sli-$keys" --sli=$sli --keys=$keys --threads=4
+		done
+	done
+	exact helpers-off --helpers=off --threads=2
+	exact pin --pin --threads=2
+	exact one-subscriber-seed --seed=99 --threads=3
+	for group in on off; do
+		fresh
+		exact "file-group-$group" --log="$log" --group-commit=$group --threads=4 \
+			--mix=update-location
+	done
+	bench_run --subscribers=100 --duration=1 --threads=2 --json
+	holds duration '.seconds >= 1 and .seconds < 20 and .check == "ok" and .transactions > 100'
+}
+
+# The same seed gives the same transactions; another one gives others.
+test_seed() {
+	for seed in 1 1 2; do
+		bench_run --subscribers=500 --operations=5000 --seed=$seed --csv
+		sed 1d "$tmp/out" | cut -d, -f 11-32 >>"$tmp/seeds"
+	done
+	if [ "$(sed -n 1p "$tmp/seeds")" = "$(sed -n 2p "$tmp/seeds")" ] &&
+	   [ "$(sed -n 2p "$tmp/seeds")" != "$(sed -n 3p "$tmp/seeds")" ]; then
+		ok seed
+	else
+		not_ok seed "$(cat "$tmp/seeds")"
+	fi
+}
+
+# The critical sections of an update of one row: about 70 by Cervini et al., section 3, without
+# inheritance; with it those of the locks above pages go.
+test_sections() {
+	for sli in on off; do
+		bench_run --mix=update-location --operations=20000 --helpers=off --sli=$sli --json
+		holds "sections-sli-$sli" '.sections_each >= 50 and .sections_each <= 90'
+	done
+	bench_run --mix=getsub --operations=20000 --helpers=off --json
+	holds size '.page_bytes >= 110000000 and .page_bytes <= 130000000'
+	holds getsub-logs-nothing '.log_bytes == 0 and .sections.log_insert == 0'
+	holds inherits '.locks.reused > 59000 and .locks.waits == 0'
+	bench_run --mix=getsub --operations=20000 --helpers=off --json --sli=off
+	holds no-sli '.locks.inherited == 0 and .locks.reused == 0'
+}
+
+# What a run that is over has left is what recovery finds.
+test_recover() {
+	fresh
+	bench_run --log="$log" --subscribers=300 --operations=3000 --threads=3 --json
+	holds file-run '.check == "ok"'
+	refused exists "--log=$log: it or its .pages exists; --recover reads it" --log="$log"
+	for time in 1 2; do
+		bench_run --log="$log" --recover --json
+		holds "recover-$time" '.check == "ok" and .subscribers == 300 and .rolled_back == 0'
+	done
+	bench_run --log="$log" --recover
+	grep -q 'recovered 300 subscribers, seed 1' "$tmp/out" && ok recover-text ||
+		not_ok recover-text "$(cat "$tmp/out" "$tmp/err")"
+}
+
+# A process that is killed while it runs: each commit that was durable is in the log, and the
+# database is whole. The unit test compares its content.
+test_kill() {
+	for round in 1 2 3; do
+		fresh
+		"$bench" --log="$log" --subscribers=300 --duration=60 --threads=4 --seed=$round \
+			>"$tmp/out" 2>&1 &
+		pid=$!
+		while [ "$(stat -c %s "$log" 2>/dev/null || echo 0)" -lt 200000 ]; do sleep 0.05; done
+		kill -KILL $pid
+		wait $pid 2>/dev/null
+		bench_run --log="$log" --recover --json
+		holds "kill-$round" '.check == "ok" and .committed > 0'
+	done
+}
+
+# The signal of Ctrl-C ends the run early; its results and its log are whole.
+test_interrupt() {
+	fresh
+	"$bench" --log="$log" --subscribers=300 --duration=60 --threads=2 --json \
+		>"$tmp/out" 2>"$tmp/err" &
+	pid=$!
+	while [ "$(stat -c %s "$log" 2>/dev/null || echo 0)" -lt 100000 ]; do sleep 0.05; done
+	kill -INT $pid
+	wait $pid
+	rc=$?
+	if [ $rc -eq 130 ]; then ok interrupt-status; else not_ok interrupt-status "exit $rc"; fi
+	holds interrupt '.interrupted and .check == "ok" and .transactions > 0 and .seconds < 60'
+	bench_run --log="$log" --recover --json
+	holds interrupt-recovers '.check == "ok"'
+}
+
+# edit NAME MESSAGE PYTHON: a copy of the log and the pages is edited; the message is said.
+edit() {
+	cp "$log" "$tmp/edited"
+	cp "$log.pages" "$tmp/edited.pages"
+	python3 - "$tmp/edited" <<END
+import os, sys
+path = sys.argv[1]
+log = open(path, "r+b")
+pages = open(path + ".pages", "r+b")
+def flip(file, at):
+    file.seek(at)
+    byte = file.read(1)[0]
+    file.seek(at)
+    file.write(bytes([byte ^ 16]))
+$3
+END
+	bench_run --log="$tmp/edited" --recover
+	if [ $rc -eq 2 ] && [ ! -s "$tmp/out" ] && [ "$(wc -l <"$tmp/err")" -eq 1 ] &&
+	   grep -q "^tatp_bench: --log=$tmp/edited: $2" "$tmp/err"; then
+		ok "$1"
+	else
+		not_ok "$1" "exit $rc: $(cat "$tmp/out" "$tmp/err")"
+	fi
+}
+
+# A killed run, so that the log has records after its last checkpoint.
+test_damage() {
+	fresh
+	"$bench" --log="$log" --subscribers=100 --duration=60 --mix=update-location --helpers=off \
+		>"$tmp/out" 2>&1 &
+	pid=$!
+	while [ "$(stat -c %s "$log" 2>/dev/null || echo 0)" -lt 30000 ]; do sleep 0.05; done
+	kill -KILL $pid
+	wait $pid 2>/dev/null
+	edit truncated-header 'is truncated in its header' 'log.truncate(20)'
+	edit truncated-checkpoint 'is truncated before its last checkpoint' 'log.truncate(4096)'
+	edit cut-checkpoint 'is damaged or truncated at its last checkpoint' 'log.truncate(4100)'
+	edit not-a-log 'is not a log of tatp_bench' 'flip(log, 0)'
+	edit version 'is a log of another version' 'flip(log, 8)'
+	edit header 'has a damaged header' 'flip(log, 17)'
+	edit no-checkpoint 'has no checkpoint: its population was not finished' \
+		'flip(log, 1024); flip(log, 1536)'
+	edit flipped 'is damaged at byte ' 'flip(log, 20000)'
+	edit pages-version '.pages has pages of another version' 'flip(pages, 8)'
+	edit no-pages '.pages No such file or directory' 'os.unlink(path + ".pages")'
+	edit other-database 'belongs to another database than its .pages' '
+import struct, zlib
+log.seek(16); identity = bytearray(log.read(24)); identity[16] ^= 1
+log.seek(12); log.write(struct.pack("<I", zlib.crc32(bytes(identity))) + identity)'
+	fresh
+	refused no-log "--log=$log: No such file or directory" --log="$log" --recover
+}
+
+# A disk that is full, played by a limit on the size of files.
+test_full() {
+	fresh
+	(
+		trap '' XFSZ
+		ulimit -f 6000
+		timeout 60 "$bench" --log="$log" --subscribers=300 --duration=30 --threads=2 \
+			--mix=update-location --helpers=off >"$tmp/out" 2>"$tmp/err"
+		echo $? >"$tmp/rc"
+	)
+	if [ "$(cat "$tmp/rc")" = 1 ] && [ "$(wc -l <"$tmp/err")" -eq 1 ] &&
+	   grep -q 'File too large; what was committed is in the log' "$tmp/err"; then
+		ok full
+	else
+		not_ok full "exit $(cat "$tmp/rc"): $(cat "$tmp/err")"
+	fi
+	bench_run --log="$log" --recover --json
+	holds full-recovers '.check == "ok" and .committed > 0'
+	fresh
+	(
+		trap '' XFSZ
+		ulimit -f 2000
+		timeout 60 "$bench" --log="$log" --subscribers=3000 >"$tmp/out" 2>"$tmp/err"
+		echo $? >"$tmp/rc"
+	)
+	if [ "$(cat "$tmp/rc")" = 1 ] &&
+	   [ "$(cat "$tmp/err")" = 'tatp_bench: population: File too large' ]; then
+		ok full-population
+	else
+		not_ok full-population "exit $(cat "$tmp/rc"): $(cat "$tmp/err")"
+	fi
+	if "$bench" --subscribers=10 --operations=10 >/dev/full 2>"$tmp/err"; then
+		not_ok full-output 'exit 0'
+	else
+		ok full-output
+	fi
+}
+
+test_usage
+test_help
+test_options
+test_seed
+test_sections
+test_recover
+test_kill
+test_interrupt
+test_damage
+test_full
+echo "$nr tests, $failed failed"
+[ $failed -eq 0 ]
