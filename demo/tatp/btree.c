@@ -413,7 +413,8 @@ int btree_delete(struct xct *x, struct btree *tree, uint64_t key)
 	leaf = descend_write(tree, key, refs);
 	at = node_find(leaf->page, key, &found);
 	if (found)
-		leaf_change(x, tree, leaf, LOG_INDEX_DELETE, key, node_entries(leaf->page)[at].value);
+		leaf_change(x, tree, leaf, LOG_INDEX_DELETE, key,
+			    node_entries(leaf->page)[at].value);
 	buffer_unfix(&tree->sm->buffer, leaf);
 	latch_release(&tree->latch, &hold);
 	return found ? 0 : -ENOENT;

@@ -78,13 +78,14 @@ static bool evict(struct buffer *b, struct frame *frame)
 		return false;
 
 	latch_acquire(&bucket->latch, LATCH_WRITE, &hold);
-	evicted = frame->id == id && !frame->pins && !frame->rec_lsn;
+	evicted = __atomic_load_n(&frame->id, __ATOMIC_RELAXED) == id && !frame->pins &&
+		  !__atomic_load_n(&frame->rec_lsn, __ATOMIC_RELAXED);
 	if (evicted) {
 		for (link = &bucket->first; *link != frame; link = &(*link)->next)
 			;
 		*link = frame->next;
-		frame->id = 0;
-		frame->pins = 1;
+		__atomic_store_n(&frame->id, 0, __ATOMIC_RELAXED);
+		__atomic_store_n(&frame->pins, 1, __ATOMIC_RELAXED);
 	}
 	latch_release(&bucket->latch, &hold);
 	return evicted;
@@ -128,7 +129,7 @@ static struct frame *frame_get(struct buffer *b)
 	if (used < b->nr) {
 		used = __atomic_fetch_add(&b->used, 1, __ATOMIC_RELAXED);
 		if (used < b->nr) {
-			b->frames[used].pins = 1;
+			__atomic_store_n(&b->frames[used].pins, 1, __ATOMIC_RELAXED);
 			return &b->frames[used];
 		}
 		__atomic_fetch_sub(&b->used, 1, __ATOMIC_RELAXED);
@@ -174,7 +175,7 @@ static struct frame *bucket_pin(struct buffer *b, uint32_t id, struct frame *fre
 	if (frame) {
 		__atomic_store_n(&frame->pins, frame->pins + 1, __ATOMIC_RELAXED);
 	} else if (fresh) {
-		fresh->id = id;
+		__atomic_store_n(&fresh->id, id, __ATOMIC_RELAXED);
 		fresh->next = bucket->first;
 		bucket->first = fresh;
 		frame = fresh;
@@ -316,7 +317,7 @@ static bool copy(struct frame *frame, struct buffer *b, struct page *to, struct 
 	ref->frame = bucket_pin(b, id, NULL);
 	if (!ref->frame)
 		return false;
-	/* The thread may be in need of a frame while it has latches of pages, this one or others. */
+	/* The thread may need a frame while it has latches of pages, this one or others. */
 	if (!latch_try(&ref->frame->latch, LATCH_READ, &ref->hold)) {
 		buffer_unpin(b, ref);
 		return false;
@@ -347,7 +348,8 @@ static void copied(struct buffer *b, struct page_ref *ref, bool written)
 }
 
 /* Make the log durable up to the changes of a batch, and write it. */
-static int write_batch(struct buffer *b, struct page **pages, struct page_ref *refs, unsigned int nr)
+static int write_batch(struct buffer *b, struct page **pages, struct page_ref *refs,
+		       unsigned int nr)
 {
 	uint64_t lsn = 0;
 	int err = 0;
@@ -364,7 +366,7 @@ static int write_batch(struct buffer *b, struct page **pages, struct page_ref *r
 }
 
 /**
- * buffer_clean() - write changed pages to the volume, but not those that are latched for writing
+ * buffer_clean() - write changed pages to the volume but those that are latched for writing
  * @b: the pool
  * @most: number of frames to look at
  * @written: receives the number of pages written, if not NULL

@@ -116,7 +116,7 @@ static inline void buffer_unfix(struct buffer *b, struct page_ref *ref)
 static inline void buffer_dirty(struct page_ref *ref, uint64_t lsn)
 {
 	ref->page->lsn = lsn;
-	if (!ref->frame->rec_lsn)
+	if (!__atomic_load_n(&ref->frame->rec_lsn, __ATOMIC_RELAXED))
 		__atomic_store_n(&ref->frame->rec_lsn, lsn, __ATOMIC_RELEASE);
 }
 

@@ -34,15 +34,28 @@ static void add(struct search *s, const struct lock_agent *a)
 /* True if @r waits for @other of the same queue; @before: @other is before it. */
 static bool waits_for(const struct lock_request *r, const struct lock_request *other, bool before)
 {
-	uint32_t state = __atomic_load_n(&other->state, __ATOMIC_RELAXED);
+	enum lock_state state = lock_state(other);
 
 	if (other == r || state == REQUEST_INACTIVE)
 		return false;
-	if (!lock_compatible((enum lock_mode)r->want, (enum lock_mode)other->mode))
+	if (!lock_compatible((enum lock_mode)__atomic_load_n(&r->want, __ATOMIC_RELAXED),
+			     (enum lock_mode)other->mode))
 		return true;
 	/* The queue: conversions come first, and a new request waits behind those before it. */
-	return r->state == REQUEST_WAITING &&
+	return lock_state(r) == REQUEST_WAITING &&
 	       (state == REQUEST_CONVERTING || (before && state == REQUEST_WAITING));
+}
+
+/* True if the request is the one that @a waits for, and waits in the queue of a latched lock. */
+static bool waits_in(const struct lock_agent *a, const struct lock_request *r,
+		     const struct lock_head *head)
+{
+	enum lock_state state = lock_state(r);
+
+	/* The head is written before the state, so a later use of the request has another one. */
+	return (state == REQUEST_WAITING || state == REQUEST_CONVERTING) &&
+	       __atomic_load_n(&r->head, __ATOMIC_RELAXED) == head &&
+	       __atomic_load_n(&a->waiting, __ATOMIC_SEQ_CST) == r;
 }
 
 /* Add the agents that @a waits for. */
@@ -61,9 +74,7 @@ static void follow(struct search *s, const struct lock_agent *a)
 	if (!head)
 		return;
 	latch_acquire(&head->latch, LATCH_WRITE, &hold);
-	if (__atomic_load_n(&a->waiting, __ATOMIC_SEQ_CST) == r &&
-	    __atomic_load_n(&r->head, __ATOMIC_RELAXED) == head &&
-	    (r->state == REQUEST_WAITING || r->state == REQUEST_CONVERTING)) {
+	if (waits_in(a, r, head)) {
 		for (const struct lock_request *other = head->first; other; other = other->next) {
 			before = before && other != r;
 			if (waits_for(r, other, before))

@@ -250,11 +250,11 @@ void lock_serve(struct lock_head *head, struct lock_wake *wake)
 	for (r = head->first; r && head->waiting; r = r->next) {
 		if (wake->nr == LOCK_WAKE_MAX)
 			return;
-		if (r->state == REQUEST_CONVERTING)
+		if (lock_state(r) == REQUEST_CONVERTING)
 			converting |= !grant(head, r, wake);
 	}
 	for (r = head->first; r && head->waiting && !converting; r = r->next) {
-		if (r->state != REQUEST_WAITING)
+		if (lock_state(r) != REQUEST_WAITING)
 			continue;
 		if (wake->nr == LOCK_WAKE_MAX || !grant(head, r, wake))
 			return;
@@ -284,10 +284,10 @@ static void head_drop(struct lock_agent *a, struct lock_bucket *bucket, struct l
 static bool quit(struct lock_head *head, struct lock_request *r, bool cancel)
 {
 	if (cancel) {
-		if (r->state == REQUEST_GRANTED)
+		if (lock_state(r) == REQUEST_GRANTED)
 			return false;
 		__atomic_fetch_sub(&head->waiting, 1, __ATOMIC_SEQ_CST);
-		if (r->state == REQUEST_CONVERTING) {
+		if (lock_state(r) == REQUEST_CONVERTING) {
 			r->want = r->mode;
 			__atomic_store_n(&r->state, REQUEST_GRANTED, __ATOMIC_RELAXED);
 			return true;
@@ -339,7 +339,7 @@ bool lock_at_rest(const struct lock_manager *m)
 		for (struct lock_head *h = m->buckets[i].first; h; h = h->next) {
 			rest = rest && !latch_held(&h->latch) && !h->waiting && h->first;
 			for (struct lock_request *r = h->first; r; r = r->next)
-				rest = rest && r->state == REQUEST_INACTIVE;
+				rest = rest && lock_state(r) == REQUEST_INACTIVE;
 		}
 	}
 	for (unsigned int i = 0; i < m->nr_agents; i++)

@@ -78,8 +78,7 @@ static void forget(struct lock_agent *a, struct lock_request *r)
 
 static bool granted(const struct lock_request *r)
 {
-	/* Acquire: pairs with the store in grant(). */
-	return __atomic_load_n(&r->state, __ATOMIC_ACQUIRE) == REQUEST_GRANTED;
+	return lock_state(r) == REQUEST_GRANTED;
 }
 
 /* Wait until a request is granted. Returns 0 or -EDEADLK; then it is as before the wait. */
@@ -136,7 +135,7 @@ static int or_wait(struct lock_head *head, struct lock_request *r, bool wait,
 		   enum lock_state state, struct lock_wake *wake)
 {
 	if (wait)
-		__atomic_store_n(&r->state, state, __ATOMIC_RELAXED);
+		__atomic_store_n(&r->state, state, __ATOMIC_RELEASE);
 	else
 		__atomic_fetch_sub(&head->waiting, 1, __ATOMIC_SEQ_CST);
 	if (wait && state == REQUEST_WAITING)
@@ -177,7 +176,7 @@ static int acquire(struct lock_agent *a, struct lock_request *r, enum lock_mode 
 	int err = 0;
 
 	wake.nr = 0;
-	r->head = head;
+	__atomic_store_n(&r->head, head, __ATOMIC_RELAXED);
 	r->want = (uint8_t)mode;
 	if (try_grant(head, r, mode)) {
 		r->mode = (uint8_t)mode;
@@ -193,6 +192,19 @@ static int acquire(struct lock_agent *a, struct lock_request *r, enum lock_mode 
 	a->counts.acquired++;
 	enter(a, r);
 	return granted(r) ? 0 : lock_wait(a, r);
+}
+
+/* The deadlock detection of another thread may still look at what the request was before. */
+static void request_init(struct lock_agent *a, struct lock_request *r, uint64_t id,
+			 struct lock_request *parent)
+{
+	__atomic_store_n(&r->head, NULL, __ATOMIC_RELAXED);
+	r->mode = LOCK_NL;
+	__atomic_store_n(&r->want, LOCK_NL, __ATOMIC_RELAXED);
+	r->left = r->keep = false;
+	r->id = id;
+	r->agent = a;
+	r->parent = parent;
 }
 
 /**
@@ -230,7 +242,7 @@ int lock_acquire(struct lock_agent *a, uint64_t id, enum lock_mode mode, bool wa
 			return err;
 		r = a->requests;
 		a->requests = r->next;
-		*r = (struct lock_request){ .id = id, .agent = a, .parent = parent };
+		request_init(a, r, id, parent);
 		err = acquire(a, r, mode, wait);
 		if (err == -EAGAIN)
 			lock_free(a, r);
@@ -274,7 +286,8 @@ int lock_table(struct lock_agent *a, unsigned int store, enum lock_mode mode)
  *
  * Return: as lock_acquire().
  */
-int lock_row(struct lock_agent *a, unsigned int store, uint64_t rid, enum lock_mode mode, bool wait)
+int lock_row(struct lock_agent *a, unsigned int store, uint64_t rid, enum lock_mode mode,
+	     bool wait)
 {
 	uint32_t page = (uint32_t)(rid >> 16);
 	struct lock_request *table, *in;
@@ -335,7 +348,7 @@ void lock_end(struct lock_agent *a)
 			a->counts.invalidated++;
 		forget(a, r);
 	}
-	/* Requests whose slots were given to others are found in the list, as long as there are any. */
+	/* Requests whose slots were given to others are found in the list. */
 	for (unsigned int i = 0; unlikely(a->lost); i++) {
 		a->lost = i < a->nr_requests;
 		if (a->lost && slot_of(a, a->list[i]->id)->request != a->list[i])

@@ -200,7 +200,8 @@ struct lock_agent *lock_agent_new(struct lock_manager *m);
 
 int lock_acquire(struct lock_agent *a, uint64_t id, enum lock_mode mode, bool wait,
 		 struct lock_request *parent, struct lock_request **request);
-int lock_row(struct lock_agent *a, unsigned int store, uint64_t rid, enum lock_mode mode, bool wait);
+int lock_row(struct lock_agent *a, unsigned int store, uint64_t rid, enum lock_mode mode,
+	     bool wait);
 int lock_key(struct lock_agent *a, unsigned int store, uint32_t key, enum lock_mode mode);
 int lock_table(struct lock_agent *a, unsigned int store, enum lock_mode mode);
 enum lock_mode lock_held(struct lock_agent *a, uint64_t id);
@@ -233,6 +234,12 @@ bool lock_deadlock(struct lock_agent *a);
 bool sli_reuse(struct lock_agent *a, struct lock_request *r);
 void sli_invalidate(struct lock_head *head, enum lock_mode mode);
 bool sli_keep(struct lock_agent *a, struct lock_request *r);
+
+static inline enum lock_state lock_state(const struct lock_request *r)
+{
+	/* Acquire: pairs with each store. What was written to the request before is seen. */
+	return (enum lock_state)__atomic_load_n(&r->state, __ATOMIC_ACQUIRE);
+}
 
 /* Put a request that is in no queue to the free ones. */
 static inline void lock_free(struct lock_agent *a, struct lock_request *r)

@@ -73,7 +73,8 @@ static int complain(char *why, size_t len, const char *text)
 }
 
 /* The newer of the marks that are whole. */
-static int read_marks(const struct log_store *s, struct log_position *last, char *why, size_t len)
+static int read_marks(const struct log_store *s, struct log_position *last, char *why,
+		      size_t len)
 {
 
 	*last = (struct log_position){ 0 };

@@ -135,7 +135,7 @@ int options_check(const struct options *opts)
 	if (opts->recover)
 		return check_recover(opts);
 	need = schema_bytes(opts->subscribers, !options_file(opts));
-	/* Journals of the changes: two entries for a fifth of the transactions, doubling, sorted. */
+	/* Journals: two changes of a fifth of the transactions, an array that doubles, a copy. */
 	if (!opts->duration)
 		need += (double)opts->operations * 0.2 * 2 * sizeof(struct change) * 3;
 	if (need <= there)
@@ -153,8 +153,8 @@ void options_help(void)
 	     "Runs the TATP benchmark on a storage manager and verifies the database.\n");
 	for (unsigned int i = 0; i < NR_OPTIONS; i++)
 		option_help(&rows[i], NULL);
-	puts("\nExit status: 0 no fault found, 1 a fault found, or memory or a disk full, 2 bad usage\n"
-	     "or a log that cannot be recovered, 130 interrupted.");
+	puts("\nExit status: 0 no fault found, 1 a fault found, or memory or a disk full, 2 bad\n"
+	     "usage or a log that cannot be recovered, 130 interrupted.");
 }
 
 /** options_list() - print the names that options take */

@@ -129,10 +129,12 @@ static void print_text(const struct options *opts, const struct outcome *out)
 	       opts->group_commit ? "" : " without group commit", opts->sli ? "on" : "off",
 	       opts->helpers ? "on" : "off");
 	print_transactions(out);
-	printf("  %-24s %12.2f  a transaction\n", "critical sections", each(out, all_sections(out)));
+	printf("  %-24s %12.2f  a transaction\n", "critical sections",
+	       each(out, all_sections(out)));
 	for (unsigned int i = 0; i < NR_ROLES; i++)
 		if (out->sections[i])
-			printf("    %-22s %12.2f\n", latch_role_name(i), each(out, out->sections[i]));
+			printf("    %-22s %12.2f\n", latch_role_name(i),
+			       each(out, out->sections[i]));
 	lock_counts(out, counts);
 	for (unsigned int i = 0; i < NR_COUNTS; i++)
 		if (counts[i].value)

@@ -81,7 +81,8 @@ static int read_forwardings(struct client *c, const struct input *in)
 	struct btree *tree = &c->sm->trees[CALL_FORWARDING_KEY];
 	struct index_entry found[NR_STARTS];
 	unsigned int nr, hits = 0;
-	int err = lock_key(c->x->locks, tree->store, (uint32_t)type_key(in->s_id, in->type), LOCK_S);
+	int err = lock_key(c->x->locks, tree->store, (uint32_t)type_key(in->s_id, in->type),
+			   LOCK_S);
 
 	if (err)
 		return err;

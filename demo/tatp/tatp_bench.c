@@ -74,8 +74,8 @@ static int prepare(struct bench *b, const struct options *opts)
 	sm.inherit = opts->sli;
 	err = sm_create(&b->sm, &sm);
 	if (err == -EEXIST) {
-		fprintf(stderr, "tatp_bench: --log=%s: it or its .pages exists; --recover reads it\n",
-			file);
+		fprintf(stderr, "tatp_bench: --log=%s: it or its .pages exists; --recover reads "
+			"it\n", file);
 		return EXIT_USAGE;
 	}
 	if (err && err != -ENOMEM && file && b->sm.log.store.fd < 0) {
@@ -91,7 +91,6 @@ static int prepare(struct bench *b, const struct options *opts)
 static int prepare_workers(struct bench *b, const struct options *opts)
 {
 	b->nr = (unsigned int)opts->threads;
-	b->run = (struct run){ .sm = &b->sm, .running = b->nr };
 	b->draws = (struct draws){
 		.subscribers = opts->subscribers,
 		.nurand = opts->keys == KEYS_nurand ? nurand_of(opts->subscribers) : 0,
@@ -111,7 +110,7 @@ static int prepare_workers(struct bench *b, const struct options *opts)
 				opts->operations / b->nr + (i < opts->operations % b->nr);
 		client_init(&w->client, &b->sm, i, &b->draws, opts->seed);
 	}
-	return -pthread_barrier_init(&b->run.start, NULL, b->nr);
+	return run_init(&b->run, b->nr);
 }
 
 /* Wait until all threads have ended, and end them after the time or a signal. */
@@ -149,7 +148,7 @@ static void run_threads(struct bench *b, const struct options *opts)
 	}
 	watch(&b->run, opts->duration * 1000000000u);
 	for (unsigned int i = 0; i < b->nr; i++)
-		pthread_join(b->workers[i].thread, NULL);
+		worker_join(&b->workers[i]);
 	region_request(REGION_END);
 }
 

@@ -72,7 +72,8 @@ static bool differs(struct verify *v, uint64_t s_id, unsigned int item, const ch
 }
 
 /* Compare the value of an item that is there with the population's one and the changes. */
-static bool settle(struct verify *v, uint64_t s_id, unsigned int item, uint64_t load, uint64_t there)
+static bool settle(struct verify *v, uint64_t s_id, unsigned int item, uint64_t load,
+		   uint64_t there)
 {
 	uint64_t key = item_key(s_id, item);
 	bool seen_load = load == NONE, seen_there = there == NONE;
@@ -205,7 +206,8 @@ bool verify_content(struct sm *sm, struct client *clients, unsigned int nr, char
 		struct population p;
 
 		population_of(&p, id->seed, s_id);
-		ok = verify_subscriber(&v, &p) && verify_types(&v, &p) && verify_forwardings(&v, &p);
+		ok = verify_subscriber(&v, &p) && verify_types(&v, &p) &&
+		     verify_forwardings(&v, &p);
 	}
 	if (ok && v.at < v.nr)
 		ok = differs(&v, v.changes[v.at].key >> 8, v.changes[v.at].key & 0xff,

@@ -82,8 +82,11 @@ static int read_page(int fd, struct page *page, off_t at)
  */
 int volume_create(struct volume *v, const char *path, const struct identity *id, uint32_t max)
 {
-	struct volume_header header = { .version = VOLUME_VERSION, .crc = io_crc(id, sizeof(struct identity)),
-					.identity = *id };
+	struct volume_header header = {
+		.version = VOLUME_VERSION,
+		.crc = io_crc(id, sizeof(*id)),
+		.identity = *id,
+	};
 	int err;
 
 	*v = (struct volume){ .fd = -1, .max = max, .nr = 1, .identity = *id };
@@ -174,8 +177,9 @@ int volume_open(struct volume *v, const char *path, uint32_t max, char *why, siz
 		err = err ? err : -errno;
 		goto close;
 	}
-	v->nr = st.st_size > place(1) ? (uint32_t)(st.st_size / PAGE_BYTES - place(0) / PAGE_BYTES) :
-					1;
+	v->nr = 1;
+	if (st.st_size > place(1))
+		v->nr = (uint32_t)((st.st_size - place(0)) / PAGE_BYTES);
 	v->backed = v->nr;
 	if (v->nr <= max)
 		return 0;
@@ -214,7 +218,8 @@ int volume_allocate(struct volume *v, uint32_t *id)
 	if (v->fd < 0 || *id < backed)
 		return 0;
 	/* Threads that come here together get the same space, which does no harm. */
-	err = posix_fallocate(v->fd, place(backed), (off_t)(*id + VOLUME_EXTENT - backed) * PAGE_BYTES);
+	err = posix_fallocate(v->fd, place(backed),
+			      (off_t)(*id + VOLUME_EXTENT - backed) * PAGE_BYTES);
 	if (!err)
 		__atomic_store_n(&v->backed, *id + VOLUME_EXTENT, __ATOMIC_RELAXED);
 	return -err;

@@ -1,12 +1,31 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * worker.c - the main function of a thread that runs transactions.
+ * worker.c - the begin, the main function and the end of threads that run transactions.
  */
 #include "worker.h"
 
 #include "../base/region.h"
 
 #include <errno.h>
+
+/**
+ * run_init() - make a run
+ * @run: the run
+ * @threads: number of its threads
+ *
+ * Return: 0 or -errno.
+ */
+int run_init(struct run *run, unsigned int threads)
+{
+	*run = (struct run){ .running = threads };
+	return -pthread_barrier_init(&run->start, NULL, threads);
+}
+
+/** worker_join() - wait until a thread has ended */
+void worker_join(struct worker *w)
+{
+	pthread_join(w->thread, NULL);
+}
 
 /**
  * worker_main() - run transactions until their number is reached or the run ends

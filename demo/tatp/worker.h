@@ -11,13 +11,11 @@
 
 /**
  * struct run - a run of all threads
- * @sm: the storage manager
  * @start: barrier at which the threads begin
  * @stop: set when the threads are to end; the handler of SIGINT sets it, too
  * @running: number of threads that have not ended
  */
 struct run {
-	struct sm *sm;
 	pthread_barrier_t start;
 	bool stop;
 	unsigned int running;
@@ -42,18 +40,19 @@ struct worker {
 	int err;
 } __cacheline_aligned;
 
+/* The flusher, the cleaner and the checkpointer. */
+#define NR_HELPERS 3
+
 /**
  * struct helpers - the threads that write pages and log beside the others
  * @sm: the storage manager
- * @threads: the threads: flusher, cleaner, checkpointer
+ * @threads: the threads
  * @nr: number of threads that were started
  * @stop: set when they are to end
  * @err: the first error of one of them
  * @checkpoints: number of checkpoints
  * @cleaned: number of pages written
  */
-#define NR_HELPERS 3
-
 struct helpers {
 	struct sm *sm;
 	pthread_t threads[NR_HELPERS];
@@ -64,7 +63,9 @@ struct helpers {
 	uint64_t cleaned;
 };
 
+int run_init(struct run *run, unsigned int threads);
 void *worker_main(void *arg);
+void worker_join(struct worker *w);
 int helpers_start(struct helpers *h, struct sm *sm);
 int helpers_stop(struct helpers *h);
 

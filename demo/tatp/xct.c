@@ -67,7 +67,7 @@ void xct_change(struct xct *x, struct page_ref *ref)
 	uint64_t lsn = 1;
 
 	if (sm->logging) {
-		/* The checkpointer finds the page changed, if its record is before the checkpoint's. */
+		/* The checkpointer finds a page changed whose record is before the checkpoint's. */
 		latch_acquire(&sm->gate, LATCH_READ, &hold);
 		lsn = r->type == LOG_FORMAT ? log_insert(&sm->log, r) : insert(x);
 		change_apply(ref->page, r);

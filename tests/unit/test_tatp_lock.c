@@ -116,7 +116,8 @@ static void test_hierarchy(void **state)
 	create(2, false);
 	for (unsigned int i = 0; i < 3; i++) {
 		assert_int_equal(lock_row(agents[0], STORE, RID, modes[i].row, true), 0);
-		assert_int_equal(lock_held(agents[0], lock_id(LOCK_ROW, STORE, 2, 3)), modes[i].row);
+		assert_int_equal(lock_held(agents[0], lock_id(LOCK_ROW, STORE, 2, 3)),
+				 modes[i].row);
 		assert_int_equal(lock_held(agents[0], lock_id(LOCK_PAGE, STORE, 2, 0)),
 				 modes[i].above);
 		assert_int_equal(lock_held(agents[0], lock_id(LOCK_TABLE, STORE, 0, 0)),
@@ -177,7 +178,8 @@ static int join(struct waiter *w)
 
 static int lock_slot(unsigned int agent, unsigned int slot, enum lock_mode mode)
 {
-	return lock_acquire(agents[agent], lock_id(LOCK_ROW, STORE, 1, slot), mode, true, NULL, NULL);
+	return lock_acquire(agents[agent], lock_id(LOCK_ROW, STORE, 1, slot), mode, true, NULL,
+			    NULL);
 }
 
 /* First come, first served: a reader waits behind a writer that waits. Conversions go ahead. */
@@ -428,7 +430,8 @@ static void test_discard_race(void **state)
 		until(&stop.reached);
 		assert_true(stop.reached);
 		if (invalidated)
-			assert_int_equal(lock_acquire(agents[1], page, LOCK_X, false, NULL, NULL), 0);
+			assert_int_equal(lock_acquire(agents[1], page, LOCK_X, false, NULL, NULL),
+					 0);
 		__atomic_store_n(&stop.go, 1, __ATOMIC_RELEASE);
 		pthread_join(owner, NULL);
 		assert_int_equal(agents[0]->counts.discarded, !invalidated);
@@ -450,7 +453,8 @@ static struct {
 /* Lock and change a row, or read a table, or change all of it. */
 static int torture_step(struct lock_agent *a, struct rng *rng, uint64_t *sum)
 {
-	unsigned int table = (unsigned int)rng_below(rng, 2), row = (unsigned int)rng_below(rng, ROWS);
+	unsigned int table = (unsigned int)rng_below(rng, 2);
+	unsigned int row = (unsigned int)rng_below(rng, ROWS);
 	unsigned int what = (unsigned int)rng_below(rng, 20);
 	uint64_t *rows = guarded.rows[table];
 	int err;
@@ -465,7 +469,8 @@ static int torture_step(struct lock_agent *a, struct rng *rng, uint64_t *sum)
 	} else if (what < 19) {
 		err = lock_table(a, table, LOCK_S);
 		for (unsigned int i = 0; i < ROWS && !err; i++)
-			guarded.bad += rows[i] % 2;
+			if (rows[i] % 2)
+				__atomic_store_n(&guarded.bad, 1, __ATOMIC_RELAXED);
 	} else {
 		err = lock_table(a, table, LOCK_X);
 		for (unsigned int i = 0; i < ROWS && !err; i++)

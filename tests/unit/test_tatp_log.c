@@ -67,7 +67,8 @@ static void populate(struct sm *sm, struct content *content)
 }
 
 /* Insert, change or delete the row of a number. */
-static int change_row(struct xct *x, uint64_t key, uint64_t value, bool drop, struct content *content)
+static int change_row(struct xct *x, uint64_t key, uint64_t value, bool drop,
+		      struct content *content)
 {
 	struct heap *heap = &x->sm->heaps[0];
 	struct btree *tree = &x->sm->trees[0];
@@ -346,7 +347,8 @@ static void test_damage(void **state)
 	}
 	/* A page with a change that the log has not got: the log was cut. */
 	assert_int_equal(checkpoint_clean(&sm), 0);
-	assert_int_not_equal(sm_recover_memory(&other, &sm, commit_lsn[1], &r, why, sizeof(why)), 0);
+	assert_int_not_equal(sm_recover_memory(&other, &sm, commit_lsn[1], &r, why, sizeof(why)),
+			     0);
 	assert_non_null(strstr(why, "is truncated at byte"));
 	sm_destroy(&other);
 	end(&sm);
@@ -371,7 +373,7 @@ static void test_planted(void **state)
 		begin(&sm, &opts);
 		while (commits < 20)
 			transaction(sm.xcts, &rng);
-		/* The last record of a type becomes one that says nothing, with a right checksum. */
+		/* Records of a type become others, with a right checksum. */
 		for (uint64_t at = sm.log.last.checkpoint; at < sm.log.durable; at += r->len) {
 			static const uint8_t types[] = { LOG_COMMIT, LOG_ROW_UPDATE, LOG_END };
 
@@ -502,7 +504,8 @@ struct acknowledged {
 	struct content content[COMMITS_MAX];
 };
 
-static void __attribute__((noreturn)) child(const char *path, struct acknowledged *ack, uint64_t seed)
+static void __attribute__((noreturn)) child(const char *path, struct acknowledged *ack,
+					    uint64_t seed)
 {
 	struct sm_options opts = small_options(64, true);
 	struct rng rng;
