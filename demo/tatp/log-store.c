@@ -107,8 +107,8 @@ static int read_marks(const struct log_store *s, struct log_position *last, char
  *
  * Return: 0 or -errno.
  */
-int store_open(struct log_store *s, const char *path, struct identity *id, struct log_position *last,
-	       char *why, size_t len)
+int store_open(struct log_store *s, const char *path, struct identity *id,
+	       struct log_position *last, char *why, size_t len)
 {
 	struct log_header header;
 	struct stat st;

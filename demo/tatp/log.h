@@ -191,8 +191,8 @@ void log_continue(struct log *log, uint64_t end);
 bool log_at_rest(const struct log *log);
 
 int store_create(struct log_store *s, const char *path, const struct identity *id);
-int store_open(struct log_store *s, const char *path, struct identity *id, struct log_position *last,
-	       char *why, size_t len);
+int store_open(struct log_store *s, const char *path, struct identity *id,
+	       struct log_position *last, char *why, size_t len);
 void store_close(struct log_store *s);
 int store_write(struct log_store *s, uint64_t at, const void *buf, size_t len);
 int store_read(const struct log_store *s, uint64_t at, void *buf, size_t len);
