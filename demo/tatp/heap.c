@@ -211,6 +211,22 @@ int heap_read(struct xct *x, struct heap *heap, uint64_t rid, enum lock_mode mod
 	return err;
 }
 
+/* Lock a row and fix its page for a change. */
+static int fix_row(struct xct *x, struct heap *heap, uint64_t rid, struct page_ref *ref)
+{
+	int err = lock_row(x->locks, heap->store, rid, LOCK_X, true);
+
+	if (!err)
+		err = xct_room(x);
+	if (err)
+		return err;
+	buffer_fix(&heap->sm->buffer, rid_page(rid), LATCH_WRITE, ref);
+	if (heap_page_has(ref->page, rid_slot(rid)))
+		return 0;
+	buffer_unfix(&heap->sm->buffer, ref);
+	return -ENOENT;
+}
+
 /**
  * heap_update() - change some bytes of a row
  * @x: the transaction
@@ -228,17 +244,10 @@ int heap_update(struct xct *x, struct heap *heap, uint64_t rid, unsigned int off
 {
 	struct page_ref ref;
 	struct log_record *r;
-	int err = lock_row(x->locks, heap->store, rid, LOCK_X, true);
+	int err = fix_row(x, heap, rid, &ref);
 
-	if (!err)
-		err = xct_room(x);
 	if (err)
 		return err;
-	buffer_fix(&heap->sm->buffer, rid_page(rid), LATCH_WRITE, &ref);
-	if (!heap_page_has(ref.page, rid_slot(rid))) {
-		buffer_unfix(&heap->sm->buffer, &ref);
-		return -ENOENT;
-	}
 	memcpy(old, heap_page_row(ref.page, rid_slot(rid)) + off, n);
 	r = xct_record(x, LOG_ROW_UPDATE, heap->store, ref.page);
 	r->slot = (uint16_t)rid_slot(rid);
@@ -265,17 +274,10 @@ int heap_delete(struct xct *x, struct heap *heap, uint64_t rid, void *old)
 {
 	struct page_ref ref;
 	struct log_record *r;
-	int err = lock_row(x->locks, heap->store, rid, LOCK_X, true);
+	int err = fix_row(x, heap, rid, &ref);
 
-	if (!err)
-		err = xct_room(x);
 	if (err)
 		return err;
-	buffer_fix(&heap->sm->buffer, rid_page(rid), LATCH_WRITE, &ref);
-	if (!heap_page_has(ref.page, rid_slot(rid))) {
-		buffer_unfix(&heap->sm->buffer, &ref);
-		return -ENOENT;
-	}
 	memcpy(old, heap_page_row(ref.page, rid_slot(rid)), heap->stride);
 	r = xct_record(x, LOG_ROW_DELETE, heap->store, ref.page);
 	r->slot = (uint16_t)rid_slot(rid);

@@ -7,40 +7,13 @@
 set -u
 
 . "$(dirname "$0")/rtm.sh"
+. "$(dirname "$0")/bench.sh"
 O=${O:-build}
 bench=$O/bin/index_bench
 broken=$O/tests/demo/broken-lock.so
 linear=$O/tests/demo/linear
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
-nr=0 failed=0 skipped=0
-
-ok() { nr=$((nr + 1)); echo "ok $1"; }
-not_ok() { nr=$((nr + 1)); failed=$((failed + 1)); echo "not ok $1: $2"; }
-skip() { skipped=$((skipped + 1)); echo "skip $1: $2"; }
-
-# bench_run ARG...: into $tmp/out, $tmp/err and $rc. 30 s: a hundred times what a run takes.
-bench_run() {
-	timeout 30 "$bench" "$@" >"$tmp/out" 2>"$tmp/err"
-	rc=$?
-}
-
-# refused NAME MESSAGE ARG...: exit 2, nothing on stdout, exactly this one line on stderr.
-refused() {
-	name=$1 want="index_bench: $2"
-	shift 2
-	bench_run "$@"
-	if [ $rc -ne 2 ]; then
-		not_ok "$name" "exit $rc, not 2"
-	elif [ -s "$tmp/out" ]; then
-		not_ok "$name" "wrote to stdout"
-	elif [ "$(cat "$tmp/err")" != "$want" ]; then
-		not_ok "$name" "said \"$(cat "$tmp/err")\", not \"$want\""
-	else
-		ok "$name"
-	fi
-}
-
 # exact NAME ARG...: exit 0, check "ok", nothing on stderr, all operations that ARG... asks for.
 exact() {
 	name=$1
@@ -54,16 +27,11 @@ exact() {
 	fi
 }
 
-names() { "$bench" --list | awk -v kind="$1" '$1 == kind { print $2 }'; }
-
 # schemes INDEX: the schemes that it runs under
 schemes() {
 	"$bench" --list | awk -v index_="$1" '$1 == "variant" && $2 == index_ {
 		gsub(",", ""); for (i = 3; i <= NF; i++) print $i }'
 }
-
-# in_words KIND: "a, b, c"
-in_words() { names "$1" | paste -sd, | sed 's/,/, /g'; }
 
 test_usage() {
 	refused unknown-option '--thread-count: no such option; see --help' --thread-count
@@ -191,23 +159,7 @@ mid_run_out_of_memory() {
 
 # Everything in the lists must be in --list, --help and the manual page.
 test_help() {
-	"$bench" --help >"$tmp/help"
-	missing=
-	for word in $(sed -n 's/^OPT_[A-Z]*([a-z_]*, "\([a-z-]*\)".*/\1/p' demo/*/options.def); do
-		grep -q "^  --$word" "$tmp/help" || missing="$missing --help:$word"
-		grep -q "^\.It Fl -$word\( \|\$\)" man/index_bench.1 ||
-			missing="$missing man:$word"
-	done
-	for word in $(sed -n 's/^[A-Z]*([a-z_]*, "\([a-z-]*\)",.*/\1/p' demo/*/*.def); do
-		"$bench" --list | grep -qw -- "$word" || missing="$missing --list:$word"
-		grep -qw -- "$word" "$tmp/help" || missing="$missing --help:$word"
-		grep -qw -- "$word" man/index_bench.1 || missing="$missing man:$word"
-	done
-	if [ -n "$missing" ]; then
-		not_ok names-are-documented "missing:$missing"
-	else
-		ok names-are-documented
-	fi
+	documented $(ls demo/*/*.def | grep -v '^demo/tatp/')
 }
 
 test_json() {

@@ -7,37 +7,12 @@
 # test and a count.
 set -u
 
+. "$(dirname "$0")/bench.sh"
 O=${O:-build}
 bench=$O/bin/tatp_bench
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
-nr=0 failed=0
 log=$tmp/log
-
-ok() { nr=$((nr + 1)); echo "ok $1"; }
-not_ok() { nr=$((nr + 1)); failed=$((failed + 1)); echo "not ok $1: $2"; }
-
-# bench_run ARG...: into $tmp/out, $tmp/err and $rc. 60 s: a hundred times what a run takes.
-bench_run() {
-	timeout 60 "$bench" "$@" >"$tmp/out" 2>"$tmp/err"
-	rc=$?
-}
-
-# refused NAME MESSAGE ARG...: exit 2, nothing on stdout, exactly this one line on stderr.
-refused() {
-	name=$1 want="tatp_bench: $2"
-	shift 2
-	bench_run "$@"
-	if [ $rc -ne 2 ]; then
-		not_ok "$name" "exit $rc, not 2"
-	elif [ -s "$tmp/out" ]; then
-		not_ok "$name" "wrote to stdout"
-	elif [ "$(cat "$tmp/err")" != "$want" ]; then
-		not_ok "$name" "said \"$(cat "$tmp/err")\", not \"$want\""
-	else
-		ok "$name"
-	fi
-}
 
 # exact NAME ARG...: exit 0, check "ok", nothing on stderr, all transactions.
 exact() {
@@ -51,12 +26,6 @@ exact() {
 		not_ok "$name" "$* : exit $rc: $(cat "$tmp/out" "$tmp/err")"
 	fi
 }
-
-names() { "$bench" --list | awk -v kind="$1" '$1 == kind { print $2 }'; }
-in_words() { names "$1" | paste -sd, | sed 's/,/, /g'; }
-
-# value PATH: a number of the JSON object of the last run.
-value() { jq "$1" "$tmp/out"; }
 
 # holds NAME EXPRESSION: of the JSON object of the last run.
 holds() {
@@ -100,16 +69,6 @@ test_usage() {
 		ok too-large ;;
 	*) not_ok too-large "exit $rc: $(cat "$tmp/err")" ;;
 	esac
-}
-
-# --help and --list name all options and names, and end with 0.
-test_help() {
-	bench_run --help
-	for option in mix subscribers keys sli threads pin operations duration log group-commit \
-		recover helpers seed json csv list help; do
-		grep -q -- "  --$option" "$tmp/out" || not_ok help "--$option is missing"
-	done
-	[ $rc -eq 0 ] && ok help
 }
 
 test_options() {
@@ -299,7 +258,7 @@ test_full() {
 }
 
 test_usage
-test_help
+documented demo/tatp/options.def demo/tatp/transactions.def
 test_options
 test_seed
 test_sections

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# check: no, sourced by tests
+#
+# Tests of a demo program: $bench is the program, $tmp a folder.
+
+nr=0 failed=0 skipped=0
+
+ok() { nr=$((nr + 1)); echo "ok $1"; }
+not_ok() { nr=$((nr + 1)); failed=$((failed + 1)); echo "not ok $1: $2"; }
+skip() { skipped=$((skipped + 1)); echo "skip $1: $2"; }
+
+# bench_run ARG...: into $tmp/out, $tmp/err and $rc. 60 s: a hundred times what a run takes.
+bench_run() {
+	timeout 60 "$bench" "$@" >"$tmp/out" 2>"$tmp/err"
+	rc=$?
+}
+
+# refused NAME MESSAGE ARG...: exit 2, nothing on stdout, exactly this one line on stderr.
+refused() {
+	name=$1 want="${bench##*/}: $2"
+	shift 2
+	bench_run "$@"
+	if [ $rc -ne 2 ]; then
+		not_ok "$name" "exit $rc, not 2"
+	elif [ -s "$tmp/out" ]; then
+		not_ok "$name" "wrote to stdout"
+	elif [ "$(cat "$tmp/err")" != "$want" ]; then
+		not_ok "$name" "said \"$(cat "$tmp/err")\", not \"$want\""
+	else
+		ok "$name"
+	fi
+}
+
+names() { "$bench" --list | awk -v kind="$1" '$1 == kind { print $2 }'; }
+
+# in_words KIND: "a, b, c"
+in_words() { names "$1" | paste -sd, | sed 's/,/, /g'; }
+
+# documented LIST...: the options of the lists are in --help and the manual page, and the names
+# that they have as values in --list, too.
+documented() {
+	"$bench" --help >"$tmp/help"
+	page=man/${bench##*/}.1 missing=
+	for word in $(sed -n 's/^OPT_[A-Z]*([a-z_]*, "\([a-z-]*\)".*/\1/p' "$@"); do
+		grep -q "^  --$word" "$tmp/help" || missing="$missing --help:$word"
+		grep -q "^\.It Fl -$word\( \|\$\)" "$page" || missing="$missing man:$word"
+	done
+	for word in $(sed -n 's/^[A-Z]*([a-z_]*, "\([a-z-]*\)",.*/\1/p' "$@"); do
+		"$bench" --list | grep -qw -- "$word" || missing="$missing --list:$word"
+		grep -qw -- "$word" "$tmp/help" || missing="$missing --help:$word"
+		grep -qw -- "$word" "$page" || missing="$missing man:$word"
+	done
+	if [ -n "$missing" ]; then
+		not_ok names-are-documented "missing:$missing"
+	else
+		ok names-are-documented
+	fi
+}
