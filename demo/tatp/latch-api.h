@@ -29,6 +29,12 @@ static inline bool latch_api_usable(void)
 	       elide_status;
 }
 
+/** latch_api_status() - true if the library elides; sets *@why to the reason in words */
+static inline bool latch_api_status(const char **why)
+{
+	return elide_status(why);
+}
+
 static __inline_always const struct elide_rule *latch_api_rule(uint64_t mask)
 {
 	return mask == 1 ? &latch_api_no_writer : &latch_api_free;
@@ -61,27 +67,16 @@ static __inline_always void latch_api_end(const uint64_t *word)
 	elide_end(word);
 }
 
-/*
- * The site of initialisation names the class of a latch in reports: a function for each role. The
- * barrier keeps its call from becoming a jump, whose site would be the caller's.
- */
-#define LATCH_ROLE(id, name, kind, help)                                                           \
-	static __attribute__((noinline)) void id##_latches(const uint64_t *word)                   \
-	{                                                                                          \
-		elide_init(word, NULL);                                                            \
-		__asm__ volatile("" : : : "memory");                                               \
-	}
-#include "roles.def"
-
-/** latch_api_init() - name the class of a latch after its role; in one file only */
-static inline void latch_api_init(const uint64_t *word, enum latch_role role)
+/** latch_api_init() - a latch comes into being; the function that it is inlined in names its class */
+static __inline_always void latch_api_init(const uint64_t *word)
 {
-	static void (*const init[])(const uint64_t *word) = {
-#define LATCH_ROLE(id, name, kind, help) [LATCH_ROLE_##id] = id##_latches,
-#include "roles.def"
-	};
+	elide_init(word, NULL);
+}
 
-	init[role](word);
+/** latch_api_forget() - the latch is destroyed */
+static inline void latch_api_forget(const uint64_t *word)
+{
+	elide_forget(word);
 }
 
 #endif
