@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * latches.c - latches [--seed=N] [--threads=N] [--rounds=N] [OPTION...] KIND: torture of the
- * latches of tatp_bench.
+ * latches.c - latches [--seed=N] [--threads=N] [--rounds=N] [--readers=PERCENT] [OPTION...] KIND:
+ * torture of the latches of tatp_bench.
  *
  * OPTION is one of latch_option(). Threads acquire one to three of four latches of the kind, each
  * of another role, in order, and release them in any order. In between they look for others beside
@@ -69,12 +69,14 @@ static struct worker {
 	uint64_t wrong;
 } __cacheline_aligned workers[MAX_THREADS];
 
+/* struct grip - a latch in hand; @value: of the words when they were last looked at */
 struct grip {
 	unsigned int cell;
+	uint64_t value;
 	struct latch_hold hold;
 };
 
-static unsigned int nr_threads = 4, nr_rounds = 2000;
+static unsigned int nr_threads = 4, nr_rounds = 2000, readers = 67;
 
 static bool one_in(struct worker *w, unsigned int n)
 {
@@ -112,11 +114,11 @@ static void read_cell(struct worker *w, struct cell *cell, uint64_t *value)
 	cell->reading[w->me].value = 0;
 }
 
-static void write_cell(struct worker *w, struct grip *g, uint64_t *value)
+static void write_cell(struct worker *w, struct grip *g)
 {
 	struct cell *cell = &cells[g->cell];
 
-	look(w, cell, value);
+	look(w, cell, &g->value);
 	cell->inside.value = 1;
 	for (unsigned int i = 0; i < nr_threads; i++)
 		w->overlaps += cell->reading[i].value;
@@ -124,7 +126,7 @@ static void write_cell(struct worker *w, struct grip *g, uint64_t *value)
 		cell->words[i].value++;
 		linger(w);
 	}
-	++*value;
+	g->value++;
 	cell->inside.value = 0;
 	w->written[g->cell]++;
 }
@@ -144,7 +146,7 @@ static void check_state(struct worker *w, struct grip *g)
 static __attribute__((noinline)) bool acquire(struct worker *w, struct grip *g)
 {
 	struct latch *latch = &cells[g->cell].latch;
-	enum latch_mode mode = one_in(w, 3) ? LATCH_WRITE : LATCH_READ;
+	enum latch_mode mode = rng_below(&w->rng, 100) < readers ? LATCH_READ : LATCH_WRITE;
 
 	if (!one_in(w, 4))
 		latch_acquire(latch, mode, &g->hold);
@@ -157,25 +159,26 @@ static __attribute__((noinline)) bool acquire(struct worker *w, struct grip *g)
 static __attribute__((noinline)) void body(struct worker *w, struct grip *g)
 {
 	struct cell *cell = &cells[g->cell];
-	uint64_t value = 0;
 
+	g->value = 0;
 	check_state(w, g);
 	if (g->hold.mode == LATCH_READ) {
-		read_cell(w, cell, &value);
-		if (!one_in(w, 4) || !latch_try_upgrade(&cell->latch, &g->hold))
+		read_cell(w, cell, &g->value);
+		/* With readers alone nobody writes. */
+		if (readers == 100 || !one_in(w, 4) || !latch_try_upgrade(&cell->latch, &g->hold))
 			return;
 		check_state(w, g);
 		w->upgraded++;
 	}
-	write_cell(w, g, &value);
+	write_cell(w, g);
 	if (one_in(w, 2))
 		return;
 	latch_downgrade(&cell->latch, &g->hold);
 	check_state(w, g);
 	if (g->hold.mode == LATCH_READ)
-		read_cell(w, cell, &value);
+		read_cell(w, cell, &g->value);
 	else
-		look(w, cell, &value);
+		look(w, cell, &g->value);
 }
 
 static void section(struct worker *w)
@@ -198,6 +201,8 @@ static void section(struct worker *w)
 		for (unsigned int i = 0; i < nr; i++) {
 			if (grips[i].cell == NR_CELLS || at--)
 				continue;
+			linger(w);
+			look(w, &cells[grips[i].cell], &grips[i].value);
 			latch_release(&cells[grips[i].cell].latch, &grips[i].hold);
 			grips[i].cell = NR_CELLS;
 			break;
@@ -289,7 +294,9 @@ static void print_counts(void)
 
 static int usage(void)
 {
-	fprintf(stderr, "usage: latches [--seed=N] [--threads=2..%d] [--rounds=N] [OPTION...] KIND\n",
+	fprintf(stderr,
+		"usage: latches [--seed=N] [--threads=2..%d] [--rounds=N] [--readers=PERCENT] "
+		"[OPTION...] KIND\n",
 		MAX_THREADS);
 	return 2;
 }
@@ -321,6 +328,8 @@ static bool option(char *arg, uint64_t *seed)
 		nr_threads = strtoul(value, NULL, 10);
 	else if (!strcmp(arg, "--rounds"))
 		nr_rounds = strtoul(value, NULL, 10);
+	else if (!strcmp(arg, "--readers"))
+		readers = strtoul(value, NULL, 10);
 	else
 		return !latch_option(arg + 2, value);
 	return true;
