@@ -225,7 +225,7 @@ static __inline_always void latch_prepare(struct latch *l, enum latch_mode mode,
  * latch_acquire() - acquire a latch, by elision if the options want that
  * @l: the latch
  * @mode: to read or to write
- * @h: the holder's record, kept until the release
+ * @h: the holder's record, kept where it is until the release: others may wait on its node
  */
 static __inline_always void latch_acquire(struct latch *l, enum latch_mode mode,
 					  struct latch_hold *h)
