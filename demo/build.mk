@@ -12,6 +12,9 @@ TATP_OBJ := $(TATP_SRC:%.c=$(OBJ)/%.o)
 TATP_PART_OBJ := $(filter-out $(OBJ)/demo/tatp/tatp_bench.o,$(TATP_OBJ))
 TATP_LIBS := -lz
 
+# The latches of the storage manager, for the tests.
+TATP_LATCH_OBJ := $(OBJ)/demo/tatp/latch.o
+
 demo-bin: $(BINDIR)/index_bench $(BINDIR)/tatp_bench
 
 # The trees with latches in their nodes, and their schemes, are compiled with -O3, as those

@@ -31,9 +31,9 @@ void btree_init(struct btree *tree, struct sm *sm, unsigned int nr)
 		.sm = sm,
 		.store = TREE_STORE(nr),
 		.root = TREE_ROOT(nr),
-		.one_lock = !latch_is_none(ROLE_tree),
+		.one_lock = latch_settings.kinds[LATCH_ROLE_tree] != LATCH_KIND_none,
 	};
-	latch_init(&tree->latch, ROLE_tree);
+	latch_init(&tree->latch, LATCH_ROLE_tree);
 }
 
 /**

@@ -35,18 +35,18 @@ int buffer_init(struct buffer *b, struct volume *v, uint32_t frames)
 	b->volume = v;
 	b->frames = aligned_alloc(CACHE_LINE, frames * sizeof(*b->frames));
 	b->buckets = aligned_alloc(CACHE_LINE, buckets * sizeof(*b->buckets));
-	latch_init(&b->clock, ROLE_clock_hand);
+	latch_init(&b->clock, LATCH_ROLE_clock_hand);
 	if (!b->frames || !b->buckets || area_init(&b->pages, PAGE_BYTES, frames))
 		return -ENOMEM;
 	b->nr = frames;
 	b->mask = buckets - 1;
 	memset(b->frames, 0, frames * sizeof(*b->frames));
 	for (uint32_t i = 0; i < frames; i++) {
-		latch_init(&b->frames[i].latch, ROLE_page);
+		latch_init(&b->frames[i].latch, LATCH_ROLE_page);
 		b->frames[i].page = area_at(&b->pages, i);
 	}
 	for (uint32_t i = 0; i < buckets; i++) {
-		latch_init(&b->buckets[i].latch, ROLE_buffer_buckets);
+		latch_init(&b->buckets[i].latch, LATCH_ROLE_buffer_buckets);
 		b->buckets[i].first = NULL;
 	}
 	return 0;

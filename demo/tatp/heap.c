@@ -22,7 +22,7 @@
 int heap_init(struct heap *heap, struct sm *sm, unsigned int nr, uint32_t stride)
 {
 	*heap = (struct heap){ .sm = sm, .store = nr, .stride = stride };
-	latch_init(&heap->latch, ROLE_histogram);
+	latch_init(&heap->latch, LATCH_ROLE_histogram);
 	return area_init(&heap->room, sizeof(uint64_t), sm->opts.pages / 64 + 1);
 }
 

@@ -43,7 +43,7 @@ int lock_manager_init(struct lock_manager *m, unsigned int agents, bool inherit)
 	if (!m->buckets || !m->agents)
 		return -ENOMEM;
 	for (unsigned int i = 0; i < BUCKETS; i++) {
-		latch_init(&m->buckets[i].latch, ROLE_lock_buckets);
+		latch_init(&m->buckets[i].latch, LATCH_ROLE_lock_buckets);
 		m->buckets[i].first = NULL;
 	}
 	return 0;
@@ -90,7 +90,7 @@ struct lock_agent *lock_agent_new(struct lock_manager *m)
 	memset(a, 0, sizeof(*a));
 	a->manager = m;
 	a->nr = m->nr_agents;
-	latch_init(&a->latch, ROLE_xct_locks);
+	latch_init(&a->latch, LATCH_ROLE_xct_locks);
 	m->agents[m->nr_agents++] = a;
 	return a;
 }
@@ -121,7 +121,7 @@ int lock_memory(struct lock_agent *a)
 		chunk->next = a->memory;
 		a->memory = chunk;
 		for (unsigned int i = 0; i < CHUNK; i++) {
-			latch_init(&chunk->heads[i].latch, ROLE_lock_heads);
+			latch_init(&chunk->heads[i].latch, LATCH_ROLE_lock_heads);
 			chunk->heads[i].next = a->heads;
 			a->heads = &chunk->heads[i];
 			lock_free(a, &chunk->requests[i]);

@@ -37,9 +37,9 @@ static int log_init(struct log *log, const struct log_options *opts)
 		log->ring_size *= 2;
 	log->room = log->ring_size - reserve;
 	log->group = opts->group;
-	latch_init(&log->insert, ROLE_log_insert);
-	latch_init(&log->consolidate, ROLE_log_consolidate);
-	latch_init(&log->flush, ROLE_log_flush);
+	latch_init(&log->insert, LATCH_ROLE_log_insert);
+	latch_init(&log->consolidate, LATCH_ROLE_log_consolidate);
+	latch_init(&log->flush, LATCH_ROLE_log_flush);
 	log_continue(log, LOG_BEGIN);
 	return area_init(&log->ring, 1, log->ring_size);
 }

@@ -42,6 +42,24 @@ static const struct option_row rows[NR_OPTIONS + 1] = {
 #include "options.def"
 };
 
+/* The options of the latches, which latch_option() parses. */
+static const bool of_latches[NR_OPTIONS] = {
+#define OPT_LATCH(field, name, help) [OPTION_ID_##field] = true,
+#include "options.def"
+};
+
+static int take_latch(const char *name, const char *value)
+{
+	const char *wrong = latch_option(name, value);
+
+	if (!wrong)
+		return 0;
+	fprintf(stderr, "%s: ", program);
+	fprintf(stderr, wrong, value);
+	fputc('\n', stderr);
+	return -EINVAL;
+}
+
 /* What getopt_long() returns for the first option: a number that no character has. */
 #define FIRST_LONG 256
 
@@ -75,7 +93,8 @@ int options_parse(struct options *opts, int argc, char **argv)
 		}
 		opts->given[c - FIRST_LONG] = true;
 		if (option_parse(program, &rows[c - FIRST_LONG], optarg,
-				 &opts->value[c - FIRST_LONG]))
+				 &opts->value[c - FIRST_LONG]) ||
+		    (of_latches[c - FIRST_LONG] && take_latch(rows[c - FIRST_LONG].name, optarg)))
 			return -EINVAL;
 	}
 	if (optind == argc)
@@ -101,7 +120,9 @@ static const enum option_id not_with_recover[] = {
 	OPTION_ID_mix,	    OPTION_ID_subscribers, OPTION_ID_keys,
 	OPTION_ID_sli,	    OPTION_ID_threads,	   OPTION_ID_pin,
 	OPTION_ID_duration, OPTION_ID_operations,  OPTION_ID_group_commit,
-	OPTION_ID_helpers,  OPTION_ID_seed,
+	OPTION_ID_helpers,  OPTION_ID_seed,	   OPTION_ID_locks,
+	OPTION_ID_latch,    OPTION_ID_means,	   OPTION_ID_fences,
+	OPTION_ID_latch_stats,
 };
 
 static int check_recover(const struct options *opts)
@@ -161,4 +182,9 @@ void options_help(void)
 void options_list(void)
 {
 	option_list(rows);
+	for (unsigned int i = 0; i < NR_LATCH_ROLES; i++)
+		printf("%-10s %-10s %s\n", "role", latch_role_name(i),
+		       latch_kind_name(latch_settings.kinds[i]));
+	for (unsigned int i = 0; i < NR_LATCH_KINDS; i++)
+		printf("%-10s %s\n", "kind", latch_kind_name(i));
 }

@@ -49,7 +49,7 @@ static uint64_t all_sections(const struct outcome *out)
 {
 	uint64_t sum = 0;
 
-	for (unsigned int i = 0; i < NR_ROLES; i++)
+	for (unsigned int i = 0; i < NR_LATCH_ROLES; i++)
 		sum += out->sections[i];
 	return sum;
 }
@@ -72,6 +72,8 @@ static void setting_fields(struct fields *f, const struct options *opts)
 	fields_text(f, "log", options_file(opts) ? "file" : "memory");
 	fields_add(f, "group_commit", "%s", opts->group_commit ? "true" : "false");
 	fields_add(f, "helpers", "%s", opts->helpers ? "true" : "false");
+	fields_text(f, "elided", opts->locks ? opts->locks : "plain");
+	fields_text(f, "elision", latch_says());
 	fields_number(f, "seed", opts->seed);
 }
 
@@ -85,7 +87,7 @@ static void result_fields(struct fields *f, const struct outcome *out)
 		fields_grouped(f, ids[i], "ok", out->tally.ok[i]);
 		fields_grouped(f, ids[i], "retried", out->tally.retried[i]);
 	}
-	for (unsigned int i = 0; i < NR_ROLES; i++)
+	for (unsigned int i = 0; i < NR_LATCH_ROLES; i++)
 		fields_grouped(f, "sections", latch_role_name(i), out->sections[i]);
 	fields_add(f, "sections_each", "%.2f", each(out, all_sections(out)));
 	lock_counts(out, counts);
@@ -128,10 +130,11 @@ static void print_text(const struct options *opts, const struct outcome *out)
 	       options_file(opts) ? options_file(opts) : "memory",
 	       opts->group_commit ? "" : " without group commit", opts->sli ? "on" : "off",
 	       opts->helpers ? "on" : "off");
+	printf("  latches %s\n", latch_says());
 	print_transactions(out);
 	printf("  %-24s %12.2f  a transaction\n", "critical sections",
 	       each(out, all_sections(out)));
-	for (unsigned int i = 0; i < NR_ROLES; i++)
+	for (unsigned int i = 0; i < NR_LATCH_ROLES; i++)
 		if (out->sections[i])
 			printf("    %-22s %12.2f\n", latch_role_name(i),
 			       each(out, out->sections[i]));

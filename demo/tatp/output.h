@@ -26,7 +26,7 @@
 struct outcome {
 	struct tally tally;
 	double seconds;
-	uint64_t sections[NR_ROLES];
+	uint64_t sections[NR_LATCH_ROLES];
 	struct lock_counts locks;
 	uint64_t bytes, log_bytes, log_writes, checkpoints, cleaned;
 	bool interrupted;

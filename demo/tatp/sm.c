@@ -15,7 +15,7 @@ static int init_parts(struct sm *sm)
 	const struct sm_options *o = &sm->opts;
 	int err = buffer_init(&sm->buffer, &sm->volume, o->frames);
 
-	latch_init(&sm->gate, ROLE_checkpoint_gate);
+	latch_init(&sm->gate, LATCH_ROLE_checkpoint_gate);
 	if (!err)
 		err = lock_manager_init(&sm->locks, o->log.threads, o->inherit);
 	for (unsigned int i = 0; i < o->heaps && !err; i++)

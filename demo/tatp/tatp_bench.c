@@ -211,18 +211,19 @@ static bool check(struct bench *b, int err, struct outcome *out)
 	return ok && !err;
 }
 
-/* Sections of each role so far. */
-static void sections(uint64_t nr[NR_ROLES])
+/* Sections of each role, up to now. A role without a latch has none. */
+static void sections(uint64_t nr[NR_LATCH_ROLES])
 {
-	for (unsigned int i = 0; i < NR_ROLES; i++)
-		nr[i] = latch_counts(i).acquired;
+	for (unsigned int i = 0; i < NR_LATCH_ROLES; i++)
+		nr[i] = latch_settings.kinds[i] == LATCH_KIND_none ? 0 :
+								     latch_counts(i).acquisitions;
 }
 
 /* Run the threads and helpers, and check. Returns the exit status. */
 static int measure(struct bench *b, const struct options *opts)
 {
 	struct outcome out = { .seconds = 0 };
-	uint64_t before[NR_ROLES], writes = b->sm.log.syncs, tail = b->sm.log.tail;
+	uint64_t before[NR_LATCH_ROLES], writes = b->sm.log.syncs, tail = b->sm.log.tail;
 	int err = opts->helpers ? helpers_start(&b->helpers, &b->sm) : 0, helper_err = 0;
 
 	if (err) {
@@ -234,7 +235,7 @@ static int measure(struct bench *b, const struct options *opts)
 	sections(out.sections);
 	if (opts->helpers)
 		helper_err = helpers_stop(&b->helpers);
-	for (unsigned int i = 0; i < NR_ROLES; i++)
+	for (unsigned int i = 0; i < NR_LATCH_ROLES; i++)
 		out.sections[i] -= before[i];
 	err = add_up(b, &out);
 	out.log_writes -= writes;
@@ -319,6 +320,7 @@ int main(int argc, char **argv)
 	}
 	if (options_check(&opts))
 		return EXIT_USAGE;
+	latch_setup();
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 	ret = opts.recover ? recover_file(&opts) : bench(&opts);

@@ -60,6 +60,13 @@ test_usage() {
 	refused json-csv '--json, --csv: one of them' --json --csv
 	refused duration-operations '--duration, --operations: one of them' \
 		--duration=1 --operations=5
+	refused bad-locks '--locks=none: not plain, selected, all or tree' --locks=none
+	refused bad-role '--latch=pages=mcs: there is no such role' --latch=pages=mcs
+	refused bad-kind '--latch=page=ticket: there is no such kind of latch' --latch=page=ticket
+	refused no-kind '--latch=page: not ROLE=KIND' --latch=page
+	refused bad-means '--means=preload: not inline or api' --means=preload
+	refused bad-fences '--fences=half: not full or none' --fences=half
+	refused bad-latch-stats '--latch-stats=none: not shared or thread' --latch-stats=none
 	refused recover-memory '--recover: needs --log=FILE' --recover --log=memory
 	refused recover-mix '--mix: not with --recover' --recover --log="$log" --mix=tatp
 	refused no-folder "--log=$tmp/none/log: No such file or directory" --log="$tmp/none/log"
@@ -78,6 +85,15 @@ test_options() {
 			exact "sli-$sli-$keys" --sli=$sli --keys=$keys --threads=4
 		done
 	done
+	for locks in plain selected all tree; do
+		exact "locks-$locks" --locks=$locks --threads=4 --latch-stats=thread
+	done
+	for kind in $(names kind | grep -v '^none$'); do
+		for role in $(names role); do set -- "$@" "--latch=$role=$kind"; done
+		exact "all-roles-$kind" --threads=4 "$@"
+		set --
+	done
+	exact fences --fences=full --means=api --locks=all
 	exact helpers-off --helpers=off --threads=2
 	exact pin --pin --threads=2
 	exact one-subscriber-seed --seed=99 --threads=3
@@ -94,7 +110,7 @@ test_options() {
 test_seed() {
 	for seed in 1 1 2; do
 		bench_run --subscribers=500 --operations=5000 --seed=$seed --csv
-		sed 1d "$tmp/out" | cut -d, -f 11-32 >>"$tmp/seeds"
+		sed 1d "$tmp/out" | cut -d, -f 13-34 >>"$tmp/seeds"
 	done
 	if [ "$(sed -n 1p "$tmp/seeds")" = "$(sed -n 2p "$tmp/seeds")" ] &&
 	   [ "$(sed -n 2p "$tmp/seeds")" != "$(sed -n 3p "$tmp/seeds")" ]; then
