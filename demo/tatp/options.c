@@ -153,6 +153,14 @@ int options_check(const struct options *opts)
 		return refuse("--json, --csv: one of them");
 	if (opts->duration && opts->given[OPTION_ID_operations])
 		return refuse("--duration, --operations: one of them");
+	for (unsigned int i = 0; i < NR_LATCH_ROLES; i++) {
+		if (i == LATCH_ROLE_tree || latch_settings.kinds[i] != LATCH_KIND_none ||
+		    (opts->threads == 1 && !opts->helpers))
+			continue;
+		fprintf(stderr, "%s: --latch=%s=none: several threads would destroy the database\n",
+			program, latch_role_name(i));
+		return -EINVAL;
+	}
 	if (opts->recover)
 		return check_recover(opts);
 	need = schema_bytes(opts->subscribers, !options_file(opts));

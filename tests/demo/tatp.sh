@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# check: seconds=60
+# check: seconds=80
 #
 # tatp_bench: its command line, its output, that its database is exact under every option, and
 # recovery after a kill and of logs that are damaged. $O is the build directory. Prints a line a
@@ -63,6 +63,8 @@ test_usage() {
 	refused bad-locks '--locks=none: not plain, selected, all or tree' --locks=none
 	refused bad-role '--latch=pages=mcs: there is no such role' --latch=pages=mcs
 	refused bad-kind '--latch=page=ticket: there is no such kind of latch' --latch=page=ticket
+	refused none '--latch=page=none: several threads would destroy the database' \
+		--latch=page=none
 	refused no-kind '--latch=page: not ROLE=KIND' --latch=page
 	refused bad-means '--means=preload: not inline or api' --means=preload
 	refused bad-fences '--fences=half: not full or none' --fences=half
@@ -93,6 +95,7 @@ test_options() {
 		exact "all-roles-$kind" --threads=4 "$@"
 		set --
 	done
+	exact none --latch=page=none --latch=log_insert=none --helpers=off
 	exact fences --fences=full --means=api --locks=all
 	exact helpers-off --helpers=off --threads=2
 	exact pin --pin --threads=2
@@ -273,6 +276,20 @@ test_full() {
 	fi
 }
 
+# On simulated cores, with elided latches of which none or half abort.
+test_elided() {
+	for locks in selected all tree; do
+		for rate in 0 50; do
+			timeout 120 "$O/bin/elide" run -q --emulate --cores=4 --seed=1 \
+				--abort-rate=$rate -o "$tmp/data" -- "$bench" --subscribers=100 \
+				--threads=3 --operations=900 --locks=$locks --latch-stats=thread \
+				--json >"$tmp/out" 2>"$tmp/err"
+			holds "elided-$locks-$rate" '.check == "ok" and .transactions == 900 and
+				(.elision | startswith("inline"))'
+		done
+	done
+}
+
 test_usage
 documented demo/tatp/options.def demo/tatp/transactions.def
 test_options
@@ -283,5 +300,6 @@ test_kill
 test_interrupt
 test_damage
 test_full
+test_elided
 echo "$nr tests, $failed failed"
 [ $failed -eq 0 ]
