@@ -153,12 +153,13 @@ void store_close(struct log_store *s)
  */
 int store_write(struct log_store *s, uint64_t at, const void *buf, size_t len)
 {
-	uint64_t in = at % s->size, first;
+	uint64_t in, first;
 
 	if (s->fd >= 0)
 		return io_write(s->fd, buf, len, (off_t)at);
 	if (at + len - __atomic_load_n(&s->forgotten, __ATOMIC_RELAXED) > s->size)
 		return -ENOSPC;
+	in = at % s->size;
 	first = len < s->size - in ? len : s->size - in;
 	memcpy(s->memory.base + in, buf, first);
 	memcpy(s->memory.base, (const char *)buf + first, len - first);
