@@ -177,10 +177,11 @@ static __always_inline_fn void count_locked(struct elide_thread *t, struct elide
 static __always_inline_fn int count_short(struct elide_thread *t, struct elide_row *row,
 					     const void *lock)
 {
-	uint64_t nr = row->not_attempted;
+	uint64_t mask = elide_short_mask;
+	bool more = !(READ_ONCE(row->not_attempted) & mask);
 
-	WRITE_ONCE(row->not_attempted, nr + 1);
-	return unlikely(!(nr & elide_short_mask)) ? elide_short_more(t, row, lock) : 0;
+	row->not_attempted++;
+	return unlikely(more) ? elide_short_more(t, row, lock) : 0;
 }
 
 /* A lock that was locked is about to be released. */

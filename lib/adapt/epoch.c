@@ -453,7 +453,7 @@ static bool may_park(const struct adapt_class *p, const struct elide_call *call,
 static void park(const struct elide_thread *t, struct elide_call *call,
 		 const struct elide_row *row, bool parked)
 {
-	elide_call_set_way(call, parked ? ELIDE_WAY_SHORT : elide_way(t, row), adapt_arm_of(call));
+	elide_call_set_way(call, parked ? ELIDE_WAY_PARKED : elide_way(t, row), adapt_arm_of(call));
 }
 
 /* The countdown is over: report. */

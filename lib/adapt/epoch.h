@@ -150,7 +150,7 @@ enum policy_arm_name adapt_arm(struct elide_thread *t, struct elide_call *call);
 /**
  * adapt_wake() - count the acquisitions of a parked call, and report if it is time.
  * @t: the calling thread, which has locked the lock
- * @call: the call, whose way is ELIDE_WAY_SHORT
+ * @call: the call, whose way is ELIDE_WAY_PARKED
  * @nr: acquisitions of the call since the last adapt_wake() of it
  *
  * Where sections are short and locking is the best arm, reading the arm and counting at each

@@ -428,7 +428,7 @@ __noinline bool elide_may_try(struct elide_thread *t, const struct elide_cache *
 {
 	struct elide_call *call = elide_call_of(t, entry);
 
-	if (!call->elided || call->way == ELIDE_WAY_SHORT)
+	if (!call->elided || call->way == ELIDE_WAY_PARKED)
 		return false;
 	if (unlikely(t->halted != elide_halted()))
 		change_ways(t, elide_halted());

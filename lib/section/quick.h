@@ -125,7 +125,7 @@ static __always_inline_fn bool elide_quick_nested(struct elide_thread *t, const 
 	if (unlikely(open >= ELIDE_OPEN_ROOM))
 		return false;
 	q = quick_find(t, word, site, kind, false);
-	if (unlikely(!q.known || *q.arm > ELIDE_ARM_PARKED ||
+	if (unlikely(!q.known || q.call->way < ELIDE_WAY_PARKED ||
 		     !is_free(word, &rule, &value) || t->held[0].word == word))
 		return false;
 	test_point(nested);
@@ -160,11 +160,11 @@ elide_quick_acquire(struct elide_thread *t, struct elide_quick q, const void *wo
 
 	/* Whatever another thread makes of it meanwhile is an answer, too. */
 	if (unlikely(*q.arm >= ELIDE_ARM_NOW)) {
-		uint8_t arm = READ_ONCE(*q.arm);
-
-		if (likely(arm == ELIDE_ARM_PARKED || arm == ELIDE_ARM_SHORT))
+		barrier(); /* a comparison with memory each */
+		if (likely(*q.arm == ELIDE_ARM_SHORT))
 			return ELIDE_SKIPPED;
-		if (unlikely(arm != ELIDE_ARM_LOCK))
+		barrier();
+		if (unlikely(*q.arm != ELIDE_ARM_LOCK))
 			return ELIDE_NOTHING_DONE;
 		return likely(--q.adapt->countdown) ? ELIDE_SKIPPED : ELIDE_NOTHING_DONE;
 	}

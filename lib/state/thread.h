@@ -147,25 +147,27 @@ struct elide_pending {
 ELIDE_SAME_PLACE(elide_row, kind, rtmgrind_call, kind);
 ELIDE_SAME_PLACE(elide_row, site, rtmgrind_call, site);
 
-/* How a wrapper treats a call whose lock is in the look-up cache. */
+/*
+ * How a wrapper treats a call whose lock is in the look-up cache. From ELIDE_WAY_PARKED on the lock
+ * may be elided in the quick way inside a section.
+ */
 enum elide_way {
-	ELIDE_WAY_LONG,  /* call the functions of engine.h, which know every case */
-	ELIDE_WAY_SHORT, /* lock it and count that */
-	ELIDE_WAY_ELIDE, /* do as the policy's arm says */
+	ELIDE_WAY_LONG,   /* call the functions of engine.h, which know every case */
+	ELIDE_WAY_SHORT,  /* lock it and count that: it is never elided */
+	ELIDE_WAY_PARKED, /* the same for now */
+	ELIDE_WAY_ELIDE,  /* do as the policy's arm says */
 	ELIDE_NR_WAYS
 };
 
 /*
  * What elide_call.arm points to: a code of which one comparison tells whether an attempt is made at
- * once, below ELIDE_ARM_NOW, and another whether the lock may be elided inside a section, up to
- * ELIDE_ARM_PARKED. Other codes are of arms that wait first, of the arm that locks, and of ways
- * that do not depend on an arm.
+ * once, below ELIDE_ARM_NOW. Other codes are of arms that wait first, of the arm that locks, and of
+ * ways that do not depend on an arm.
  */
 #define ELIDE_ARM_CODE(arm)  ((arm) == POLICY_ARM_real ? ELIDE_ARM_LOCK : (arm) - 1)
 #define ELIDE_ARM_OF(code)   ((code) == ELIDE_ARM_LOCK ? POLICY_ARM_real : (code) + 1)
 #define ELIDE_ARM_NOW        POLICY_ARM_probe
-#define ELIDE_ARM_LOCK       252
-#define ELIDE_ARM_PARKED     253 /* ELIDE_WAY_SHORT of a lock that may be elided */
+#define ELIDE_ARM_LOCK       253
 #define ELIDE_ARM_SHORT      254
 #define ELIDE_ARM_LONG       255
 
@@ -447,10 +449,8 @@ void elide_threads_clear(void);
 static inline void elide_call_set_way(struct elide_call *call, enum elide_way way,
 				      const uint8_t *arm)
 {
-	call->way = way;
-	if (way != ELIDE_WAY_ELIDE)
-		arm = &elide_way_arms[way == ELIDE_WAY_SHORT && call->elided ? ELIDE_NR_WAYS : way];
-	WRITE_ONCE(call->arm, arm);
+	call->way = way == ELIDE_WAY_SHORT && call->elided ? ELIDE_WAY_PARKED : way;
+	WRITE_ONCE(call->arm, way == ELIDE_WAY_ELIDE ? arm : &elide_way_arms[way]);
 }
 
 /** elide_way() - how the wrappers are to treat calls of a row of the thread @t. */
