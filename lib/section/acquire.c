@@ -72,7 +72,7 @@ static __noinline enum elide_outcome acquire_nested(struct elide_thread *t,
 	t->held[t->nr_held++] =
 		(struct elide_held){.word = word, .value = value, .size = rule->size};
 	if (entry && t->nr_nested < ELIDE_MAX_NESTED && !elide_process.order)
-		t->nested[t->nr_nested++] = elide_row(entry);
+		t->nested[t->nr_nested++] = elide_call_of(t, entry);
 	else
 		elide_defer(t, entry, word, site, kind,
 			    wait ? ELIDE_DEFER_ELIDED : ELIDE_DEFER_ELIDED_TRY);

@@ -222,7 +222,8 @@ _Static_assert(sizeof(struct elide_call) == CACHE_LINE, "one line for each call"
 /**
  * struct adapt_thread - a thread's measurement of the locks that share a struct adapt_class.
  * @start:     time of the last report, ns; 0 before the first
- * @goal:      sections that the thread will have completed when @countdown is 0
+ * @goal:      sections that the thread will have completed when @countdown is 0; one more with each
+ *             lock that is elided inside a section
  * @due:       sections that it will have completed when it reports next
  * @countdown: sections until the next event: the next attempt is timed, or the thread reports
  * @nr:        sections between the last report and the next
@@ -265,7 +266,7 @@ struct adapt_thread {
  *              attempt on; else @locked_row while @in_locked; else NULL. The emulator reads it and
  *              the first word of @held, which is the lock: struct rtmgrind_outer
  * @held:       the elided locks
- * @nested:     counters of the elided locks inside, whose calls are known, as far as there is room
+ * @nested:     calls of the elided locks inside that are known, as far as there is room
  * @pending:    other lock calls of the open transaction; with ELIDE_ORDER=1 and under HPCA'14's
  *              policy all, the outermost first
  * @halted:     nothing is elided for now: elide_halted(), when the thread last looked
@@ -332,7 +333,7 @@ struct elide_thread {
 	struct elide_row *locked_row;
 	struct elide_row *outer;
 	struct elide_held held[ELIDE_MAX_HELD];
-	struct elide_row *nested[ELIDE_MAX_NESTED];
+	struct elide_call *nested[ELIDE_MAX_NESTED];
 	struct elide_pending pending[ELIDE_MAX_PENDING];
 
 	bool ready __cacheline_aligned;

@@ -237,6 +237,23 @@ sys.exit(not (single and elided > 0.6 and tried < 0.02))
 		not_ok hot_lock "$(tail -qn 1 "$work/out" "$work/err" | tr '\n' ' ')"
 }
 
+# Of two nested locks both acquisitions count, elided or locked: if those inside an elided section
+# did not, a section of one would look half as fast as the same two locked one after the other.
+test_nested() {
+	command -v python3 >/dev/null || { echo 'skip nested: python3 is not installed'; return; }
+	timeout 100 "$O/bin/elide" run -q --stacks=0 --emulate --cores=4 --policy=adaptive -o "$work/data" -- \
+		"$bin/load" nested --locks=1000 --think=20 --threads=4 --ms=20 >"$work/out" 2>"$work/err" &&
+		"$O/bin/elide" report --json -i "$work/data" >"$work/json" &&
+		python3 -c '
+import json, sys
+rows = json.load(open(sys.argv[1]))["rows"]
+share = sum(x["nested"] for x in rows) / sum(x["acquired"] for x in rows)
+print(f"{share:.3f} of the acquisitions elided inside another section")
+sys.exit(not share > 0.3)
+' "$work/json" >>"$work/out" && ok nested ||
+		not_ok nested "$(tail -qn 1 "$work/out" "$work/err" | tr '\n' ' ')"
+}
+
 # A line that every section writes would make them wait for each other: threads with locks and
 # data of their own do as much each as one alone, but for SHARED per cent. Most of what is seen,
 # 4 to 5, is the start; one such line would cost them a fifth at least: 100 of 500 ns.
@@ -272,6 +289,7 @@ test_no_lemming
 test_long_holds
 test_contended
 test_hot_lock
+test_nested
 test_no_shared_line
 not_slower shared shared
 not_slower conflict shared --span=2 --lines=2
