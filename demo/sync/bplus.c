@@ -431,3 +431,4 @@ static const char *latch_unfit(const struct index_config *config, char *why, siz
 BPLUS(none, coupled, GUARD_NONE, LATCHING_PLAIN, exclusive_unfit)
 BPLUS(latch, latched, GUARD_TTAS, LATCHING_PLAIN, latch_unfit)
 BPLUS(latch_pthread, coupled, GUARD_SPIN, LATCHING_SPIN, exclusive_unfit)
+BPLUS(latch_hle, coupled, GUARD_HLE, LATCHING_PLAIN, exclusive_unfit)
