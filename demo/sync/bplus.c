@@ -120,13 +120,6 @@ struct held {
 	unsigned int top;
 };
 
-/* Release the nodes from level @from to the highest one. */
-static __inline_always void release_above(struct guard g, struct held *held, unsigned int from)
-{
-	while (held->top + 1 > from)
-		release(g, held->node[held->top--], WRITE);
-}
-
 /*
  * Acquire the nodes from the root to the leaf of @key to write. With @safe the nodes above
  * one that is not full are released.
