@@ -191,6 +191,18 @@ static __always_inline_fn void release_locked(struct elide_thread *t, const void
 		elide_hold_end(t);
 }
 
+/*
+ * Does the thread hold locks of a kind that it counts? Then one less from now on. The subtraction
+ * itself answers, in fewer instructions than a comparison before it.
+ */
+static __always_inline_fn bool held_less(uint32_t *nr)
+{
+	if (likely((int32_t)--*nr >= 0))
+		return true;
+	*nr = 0;
+	return false;
+}
+
 /* Inside an elided section the real function answered: count the lock if it gave it. Returns @err. */
 static inline int counted_inside(struct elide_thread *t, struct elide_cache *entry,
 				 const void *lock, const void *site, enum elide_kind kind,

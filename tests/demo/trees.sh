@@ -50,7 +50,11 @@ rates_of() {
 emulated() {
 	case $1 in
 	latch-pthread) mode=--policy=fixed model= ;;
-	latch-hle) mode='--mode=profile --hle=yes' model==haswell ;;
+	latch-hle)
+		# The machines that have HLE, in turn.
+		mode='--mode=profile --hle=yes'
+		case $(($2 % 2)) in 0) model==haswell ;; 1) model==skylake-client ;; esac
+		;;
 	*) mode=--mode=profile model= ;;
 	esac
 	seed=$2 rate=$3

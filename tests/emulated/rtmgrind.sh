@@ -267,9 +267,10 @@ test_counters() {
 
 test_counters_of_hle() {
 	checks --hle=yes --counters="$WORK/counters" -- "$BIN/hle" elides || return
-	[ "$(counter TX_MEM.ABORT_HLE_STORE_TO_ELIDED_LOCK)" = 1 ] &&
+	[ "$(counter TX_MEM.ABORT_HLE_STORE_TO_ELIDED_LOCK)" = 2 ] &&
+		[ "$(counter TX_MEM.ABORT_HLE_ELISION_BUFFER_NOT_EMPTY)" = 1 ] &&
 		[ "$(counter TX_MEM.ABORT_HLE_ELISION_BUFFER_MISMATCH)" = 2 ] &&
-		[ "$(counter TX_MEM.HLE_ELISION_BUFFER_FULL)" = 2 ] &&
+		[ "$(counter TX_MEM.HLE_ELISION_BUFFER_FULL)" = 5 ] &&
 		[ "$(counter TX_EXEC.MISC4)" = 2 ] && [ "$(counter TX_EXEC.MISC5)" = 1 ] ||
 		fail "not what the program did: $(cat "$WORK/counters")"
 }

@@ -262,7 +262,7 @@ static void test_unfit(void **state)
 	assert_string_equal(variant_ops(INDEX_bplus, SCHEME_latch)->unfit(&config, why, sizeof(why)),
 			    "--split=proactive: needs --node=128 at least");
 	options[BPLUS_OPTION_split] = BPLUS_SPLIT_path;
-	assert_string_equal(variant_ops(INDEX_bplus, SCHEME_latch_pthread)->unfit(&config, why,
+	assert_string_equal(variant_ops(INDEX_bplus, SCHEME_latch_hle)->unfit(&config, why,
 									      sizeof(why)),
 			    "--split=path: with --scheme=latch only, whose latches can be shared");
 	options[BPLUS_OPTION_split] = BPLUS_SPLIT_safe;
