@@ -401,7 +401,7 @@ static bool probe(struct adapt_class *p, struct elide_call *call, const struct e
 	if (call->probing) {
 		call->probing = 0;
 		if (learn_probed(&p->learn, call->site,
-				 row->commits != call->commits ? LEARN_PASSED : LEARN_UNSURE, now))
+				 (uint32_t)row->commits != call->commits ? LEARN_PASSED : LEARN_UNSURE, now))
 			adapt_class_publish(p);
 	}
 	if (!call->probing && learn_probe(&p->learn, call->site, now)) {

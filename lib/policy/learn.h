@@ -37,7 +37,8 @@
  *
  *   site        event                                       next        then
  *   ---------   -----------------------------------------   ---------   --------------------
- *   usual       3 acquisitions in a row unelidable          unelidable  it is locked, not elided
+ *   usual       3 acquisitions in a row, and most of those  unelidable  it is locked, not elided
+ *               before, unelidable
  *   unelidable  a probe fails                               unelidable  @wait doubles, to 4 ms
  *   unelidable  the second probe commits, and none failed   usual       as the class
  *   unelidable  other threads end the fourth probe          usual       as the class

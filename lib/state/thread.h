@@ -174,12 +174,17 @@ enum elide_way {
 /* The codes of ways, and that of an arm where the call is not measured, by enum elide_way. */
 extern const uint8_t elide_way_arms[];
 
+/* Greatest elide_call.credit. */
+#define ELIDE_CREDIT_MAX 31
+
 /**
  * struct elide_call - what a thread knows of a call: locks of one class, acquired at one site.
  * @way:      enum elide_way
  * @site:     number of the site in the class, below LEARN_SITES
  * @elided:   the policy decides about the call; 0: its locks are never elided
- * @streak:   acquisitions in a row that fell back because the section cannot be elided
+ * @credit:   grows by one with each commit, to ELIDE_CREDIT_MAX, and shrinks by one with each
+ *            acquisition that fell back because the section cannot be elided
+ * @streak:   such acquisitions in a row
  * @probing:  the next acquisition that ends is a probe
  * @retry_skip: next aborts without a cause after which no further attempt is made
  * @retry_failures: grows by two with each further attempt that aborted, shrinks by one with each
@@ -191,8 +196,10 @@ extern const uint8_t elide_way_arms[];
  * @adapt:    the thread's measurement in that state
  * @key:      elide_cache_key() of its site and kind
  * @row:      counters of the call, in the data file; NULL for an unused entry
- * @commits:  commits of @row when @probing began; else its commits and its acquisitions that were
- *            not attempted, at the last acquisition of @streak
+ * @commits:  low 32 bits of the commits of @row at the last acquisition of @streak, or when
+ *            @probing began if that was later
+ * @others:   low 32 bits of its commits and its acquisitions that were not attempted, at the last
+ *            acquisition of @streak
  * @contended: low 32 bits of the acquisitions of @row that found the lock held, at the last report
  * @failed:   low 32 bits of the address, in units of 4 bytes, of the lock of @streak; 0 if there
  *            were several
@@ -201,7 +208,7 @@ extern const uint8_t elide_way_arms[];
  */
 struct elide_call {
 	uint8_t way;
-	uint8_t site;
+	uint8_t site : 3, credit : 5;
 	uint8_t streak : 7, probing : 1;
 	uint8_t elided : 1, retry_skip : 4, retry_failures : 3;
 	uint16_t hot;
@@ -212,7 +219,8 @@ struct elide_call {
 	struct adapt_thread *adapt;
 	struct elide_row *row;
 	uint64_t key;
-	uint64_t commits;
+	uint32_t commits;
+	uint32_t others;
 	uint32_t contended;
 	uint32_t failed;
 } __cacheline_aligned;
