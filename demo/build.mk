@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # index_bench: an ordinary pthread program; it includes and links no part of elide.
 
-DEMO_SRC := $(wildcard demo/*/*.c)
+DEMO_SRC := $(filter-out demo/tatp/%,$(wildcard demo/*/*.c))
 DEMO_OBJ := $(DEMO_SRC:%.c=$(OBJ)/%.o)
 # All objects but main(), for the tests.
 DEMO_PART_OBJ := $(filter-out $(OBJ)/demo/bench/index_bench.o,$(DEMO_OBJ))
+
+# The latches of the storage manager, for the tests.
+TATP_LATCH_OBJ := $(OBJ)/demo/tatp/latch.o
 
 demo-bin: $(BINDIR)/index_bench
 

@@ -24,7 +24,7 @@
 #include <stdint.h>
 
 /* Grows by one with each function or field that is added here. */
-#define ELIDE_API_VERSION 1
+#define ELIDE_API_VERSION 3
 
 #ifdef __cplusplus
 extern "C" {
@@ -73,6 +73,33 @@ int elide_begin(const void *word, const struct elide_rule *rule);
  * Return: 1: it was elided, do not release the lock; 0: release it.
  */
 int elide_end(const void *word);
+
+/**
+ * elide_try_begin() - begin a critical section if the lock is free, by elision if that works.
+ * @word: the lock word
+ * @rule: when the lock is free
+ *
+ * Does not wait, neither for the lock nor after a conflict; the attempts are bounded as those of
+ * elide_begin(). A section that begins is ended with elide_end(). Where 0 is returned the lock was
+ * free a moment ago: the call is counted as an acquisition under the lock, also if another thread
+ * then comes first. Thread-safe; not for locks in memory that other processes map.
+ *
+ * Return: 1: the section is elided, do not take the lock; 0: try to take it; -1: the lock is held,
+ * by another thread or by an elided section of this one, and nothing was counted.
+ */
+int elide_try_begin(const void *word, const struct elide_rule *rule);
+
+/**
+ * elide_init() - a lock comes into being at that address.
+ * @word: the lock word
+ * @site: a return address that stands for the place where the lock is initialised, for example
+ *        that of the lock's own function for it; NULL: this call
+ *
+ * Optional. In reports all locks of one such place are a class, with the name of the place, unless
+ * they lie in data of the program, which has a name of its own. Without it the class is named after
+ * the first call of elide_begin(). An earlier lock at the address is forgotten.
+ */
+void elide_init(const void *word, const void *site);
 
 /** elide_forget() - the lock is destroyed or its memory reused; what was counted stays. */
 void elide_forget(const void *word);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * rtm.h - the RTM instructions, for the trees that hold transactions themselves.
+ * rtm.h - the RTM instructions, for the trees and latches that hold transactions themselves.
  *
- * It is the only file of the trees with these instructions. They must be executed only
+ * It is the only file of the demo programs with these instructions. They must be executed only
  * where rtm_usable() returned true: a processor without RTM does not know them. Encodings
  * and bits of the status: Intel SDM volume 1, chapter 16.
  *
- * A transaction must be begun and ended in one function, which neither returns nor calls
- * the operating system meanwhile. Counts are written outside (see index/counts.h).
+ * A transaction of a tree must be begun and ended in one function, which neither returns nor
+ * calls the operating system meanwhile. Counts are written outside (see index/counts.h).
  */
 #ifndef DEMO_LATCH_RTM_H
 #define DEMO_LATCH_RTM_H
@@ -23,6 +23,10 @@
 #define RTM_RETRY (1u << 1) /* the processor expects that a retry may succeed */
 #define RTM_CONFLICT (1u << 2)
 #define RTM_CAPACITY (1u << 3)
+#define RTM_CODE(status) ((status) >> 24) /* operand of the XABORT, with RTM_EXPLICIT */
+
+/* Operand of rtm_abort(). */
+#define RTM_HELD 0xff
 
 /* Bits of CPUID leaf 7: EBX, the processor has RTM; EDX, it aborts all transactions. */
 #define CPUID_RTM (1u << 11)
@@ -48,6 +52,15 @@ static __inline_always void rtm_end(void)
 static __inline_always void rtm_abort(void)
 {
 	__asm__ volatile(".byte 0xc6, 0xf8, 0xff" : : : "memory");
+}
+
+/** rtm_test() - true in a transaction, whoever began it */
+static __inline_always bool rtm_test(void)
+{
+	bool inside;
+
+	__asm__ volatile(".byte 0x0f, 0x01, 0xd6" : "=@ccnz"(inside) : : "memory");
+	return inside;
 }
 
 /**

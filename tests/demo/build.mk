@@ -2,7 +2,7 @@
 # Tests of the demo programs, and the broken subject they must catch.
 
 .PHONY: demo-tests
-demo-tests: $(BINDIR)/index_bench $(O)/tests/demo/broken-lock.so $(O)/tests/demo/linear
+demo-tests: $(BINDIR)/index_bench $(O)/tests/demo/broken-lock.so $(O)/tests/demo/linear $(O)/tests/demo/latches
 
 $(O)/tests/demo/broken-lock.so: tests/demo/broken-lock.c
 	$(call say,LD,$@)
@@ -13,6 +13,11 @@ $(O)/tests/demo/linear: $(OBJ)/tests/demo/linear.o $(DEMO_PART_OBJ)
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -o $@ $^ -pthread -lm -Wl,-z,relro,-z,now
+
+$(O)/tests/demo/latches: $(OBJ)/tests/demo/latches.o $(TATP_LATCH_OBJ)
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -o $@ $^ -pthread -Wl,-z,relro,-z,now
 
 $(OBJ)/tests/demo/%.o: tests/demo/%.c
 	$(call say,CC,$@)

@@ -92,7 +92,9 @@ void locks_start(void)
 
 /* A lock of our own: 0 free, 1 held. Where the library is not preloaded there is no engine. */
 #pragma weak elide_begin
+#pragma weak elide_try_begin
 #pragma weak elide_end
+#pragma weak elide_init
 #pragma weak elide_forget
 
 static const struct elide_rule word_rule = {.mask = ~0u, .free = 0, .size = 4};
@@ -128,6 +130,32 @@ static __noinline int on_word_lock(void *lock)
 static __noinline int off_word_lock(void *lock)
 {
 	return elide_begin && elide_begin(lock, &word_rule) ? 0 : past_word_lock(lock);
+}
+
+/*
+ * A lock that was free is waited for where another thread comes first: each call that the library
+ * counts is an acquisition then.
+ */
+static __always_inline_fn int try_word(void *lock)
+{
+	int answer;
+
+	if (!elide_try_begin)
+		return past_word_trylock(lock);
+	answer = elide_try_begin(lock, &word_rule);
+	if (answer < 0)
+		return EBUSY;
+	return answer ? 0 : past_word_lock(lock);
+}
+
+static __noinline int on_word_trylock(void *lock)
+{
+	return try_word(lock);
+}
+
+static __noinline int off_word_trylock(void *lock)
+{
+	return try_word(lock);
 }
 
 static int on_word_unlock(void *lock)
@@ -175,8 +203,8 @@ static const struct calls spin_calls[NR_WAYS] = {
 	{.lock = past_spin_lock, .trylock = past_spin_trylock, .unlock = past_spin_unlock},
 };
 static const struct calls word_calls[NR_WAYS] = {
-	{.lock = on_word_lock, .unlock = on_word_unlock},
-	{.lock = off_word_lock, .unlock = on_word_unlock},
+	{.lock = on_word_lock, .trylock = on_word_trylock, .unlock = on_word_unlock},
+	{.lock = off_word_lock, .trylock = off_word_trylock, .unlock = on_word_unlock},
 	{.lock = past_word_lock, .trylock = past_word_trylock, .unlock = past_word_unlock},
 };
 static const struct calls broken_calls[NR_WAYS] = {
@@ -231,7 +259,12 @@ static void destroy_spin(union any_lock *lock) { pthread_spin_destroy(&lock->spi
 static void init_mtx(union any_lock *lock) { mtx_init(&lock->mtx, mtx_timed); }
 static void init_mtx_recursive(union any_lock *l) { mtx_init(&l->mtx, mtx_timed | mtx_recursive); }
 static void destroy_mtx(union any_lock *lock) { mtx_destroy(&lock->mtx); }
-static void init_word(union any_lock *lock) { lock->word = 0; }
+static void init_word(union any_lock *lock)
+{
+	lock->word = 0;
+	if (elide_init)
+		elide_init(&lock->word, NULL);
+}
 static void destroy_word(union any_lock *lock)
 {
 	if (elide_forget)

@@ -16,6 +16,7 @@ test_reclaim_LINK  := $(DEMO_PART_OBJ)
 test_memory_LINK   := $(DEMO_PART_OBJ)
 test_latch_LINK    := $(DEMO_PART_OBJ)
 test_histogram_LINK := $(DEMO_PART_OBJ)
+test_tatp_latch_LINK := $(TATP_LATCH_OBJ)
 test_verify_LINK   := $(DEMO_PART_OBJ)
 test_workload_LINK := $(DEMO_PART_OBJ)
 

@@ -74,6 +74,7 @@ static struct elide_row totals(void)
 			sum.causes[ELIDE_CAUSE_changed] += row->causes[ELIDE_CAUSE_changed];
 			sum.causes[ELIDE_CAUSE_relock] += row->causes[ELIDE_CAUSE_relock];
 			sum.causes[ELIDE_CAUSE_busy] += row->causes[ELIDE_CAUSE_busy];
+			sum.causes[ELIDE_CAUSE_inner_busy] += row->causes[ELIDE_CAUSE_inner_busy];
 			sum.causes[ELIDE_CAUSE_nesting] += row->causes[ELIDE_CAUSE_nesting];
 		}
 	}
@@ -225,6 +226,124 @@ static void word_of_eight_bytes(void **state)
 		assert_true(elided > 50);
 }
 
+/* A try never waits and says which it was: elided, free, or held. */
+static void try_is_counted(void **state)
+{
+	struct elide_row before = totals(), after;
+	unsigned int elided = 0;
+
+	for (int i = 0; i < 1000; i++) {
+		int answer = elide_try_begin(&a.held, &rule);
+
+		assert_in_range(answer, 0, 1);
+		elided += answer;
+		assert_int_equal(elide_end(&a.held), answer);
+	}
+	after = totals();
+	assert_int_equal(elide_row_acquired(&after) - elide_row_acquired(&before), 1000);
+	assert_int_equal(elide_row_elided(&after) - elide_row_elided(&before), elided);
+	if (elide_status(NULL))
+		assert_in_range(elided, 900, 1000);
+	else
+		assert_int_equal(elided, 0);
+}
+
+static void try_of_a_held_lock_is_not_counted(void **state)
+{
+	struct elide_row before, after;
+
+	a.held = 1;
+	before = totals();
+	for (int i = 0; i < 100; i++)
+		assert_int_equal(elide_try_begin(&a.held, &rule), -1);
+	after = totals();
+	a.held = 0;
+	assert_int_equal(elide_row_acquired(&after), elide_row_acquired(&before));
+	/* The word is looked at before an attempt. */
+	assert_int_equal(after.causes[ELIDE_CAUSE_busy], before.causes[ELIDE_CAUSE_busy]);
+}
+
+/* In an elided section an answer aborts nothing, also where the lock is the section's own. */
+static void try_inside_a_section(void **state)
+{
+	struct elide_row before = totals(), after;
+	unsigned int outer = 0;
+
+	for (int i = 0; i < 1000; i++) {
+		bool elided = enter(&a);
+		int free = elide_try_begin(&b.held, &rule), own, held;
+
+		own = elided ? elide_try_begin(&a.held, &rule) : -1;
+		*(volatile uint32_t *)&c.held = 1;
+		held = elide_try_begin(&c.held, &rule);
+		*(volatile uint32_t *)&c.held = 0;
+		assert_int_equal(elide_end(&b.held), free);
+		leave(&a);
+		outer += elided;
+		assert_int_equal(own, -1);
+		assert_int_equal(held, -1);
+		assert_in_range(free, 0, 1);
+	}
+	after = totals();
+	assert_int_equal(elide_row_acquired(&after) - elide_row_acquired(&before), 2000);
+	assert_int_equal(after.causes[ELIDE_CAUSE_inner_busy], before.causes[ELIDE_CAUSE_inner_busy]);
+	if (elide_status(NULL)) {
+		assert_in_range(outer, 900, 1000);
+		assert_in_range(after.nested - before.nested, 900, 1000);
+	}
+}
+
+/* Is there a class of @nr locks that were initialised at @site? */
+static bool class_of(const void *site, uint32_t nr)
+{
+	for (uint64_t at = ELIDE_HEADER_SIZE; elide_data && at < elide_data->size;
+	     at += ELIDE_CHUNK_SIZE) {
+		const struct elide_chunk *chunk = (const void *)((const char *)elide_data + at);
+		const struct elide_class *class = (const void *)(chunk + 1);
+
+		for (uint32_t i = 0; chunk->type == ELIDE_CHUNK_CLASSES && i < chunk->nr_records;
+		     i++, class++)
+			if (class->type == ELIDE_CLASS_INIT && class->kind == ELIDE_KIND_CUSTOM &&
+			    class->address == (uintptr_t)site && class->nr_locks == nr)
+				return true;
+	}
+	return false;
+}
+
+static __noinline void make(struct latch *latch, const void **site)
+{
+	latch->held = 0;
+	*site = __builtin_return_address(0);
+	elide_init(&latch->held, *site);
+}
+
+static void class_has_the_site_of_initialisation(void **state)
+{
+	struct latch *many = aligned_alloc(CACHE_LINE, 9 * sizeof(*many));
+	const void *site, *other;
+
+	for (volatile int i = 0; i < 7; i++)
+		make(&many[i], &site);
+	make(&many[7], &other);
+	assert_ptr_not_equal(site, other);
+	assert_true(class_of(site, 7));
+	assert_true(class_of(other, 1));
+	/* In a section of another lock the class is found after the commit. */
+	many[8].held = 0;
+	for (int i = 0; i < 20; i++) {
+		enter(&a);
+		elide_init(&many[8].held, &many);
+		leave(&a);
+	}
+	assert_true(class_of(&many, 20));
+	for (int i = 0; i < 9; i++) {
+		enter(&many[i]);
+		leave(&many[i]);
+		elide_forget(&many[i].held);
+	}
+	free(many);
+}
+
 static void forgotten_lock_is_another(void **state)
 {
 	struct latch *latch = aligned_alloc(CACHE_LINE, sizeof(*latch));
@@ -303,6 +422,10 @@ int main(void)
 		cmocka_unit_test(changed_word_does_not_commit),
 		cmocka_unit_test(deeper_than_the_held_list),
 		cmocka_unit_test(word_of_eight_bytes),
+		cmocka_unit_test(try_is_counted),
+		cmocka_unit_test(try_of_a_held_lock_is_not_counted),
+		cmocka_unit_test(try_inside_a_section),
+		cmocka_unit_test(class_has_the_site_of_initialisation),
 		cmocka_unit_test(forgotten_lock_is_another),
 		cmocka_unit_test(threads_are_exact),
 	};
