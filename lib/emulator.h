@@ -35,6 +35,12 @@ enum rtmgrind_request {
 	 * 0 from now on nowhere. The emulator reads it when the thread aborts another one.
 	 */
 	RTMGRIND_SECTION,
+	/* () virtual time stands still for the calling thread until RTMGRIND_TIME_GOES_ON: what it
+	 * does meanwhile takes no time and enters no simulated cache. For what the library does
+	 * with names and numbers that differ from place to place. The two nest.
+	 */
+	RTMGRIND_TIME_STOPS,
+	RTMGRIND_TIME_GOES_ON,
 };
 
 #define RTMGRIND_PROTOCOL 3

@@ -26,7 +26,7 @@
 #include "machine.h"
 #include "model.h"
 #include "options.h"
-#include "region.h"
+#include "startup.h"
 #include "syscalls.h"
 #include "txn.h"
 #include "vthread.h"
@@ -90,7 +90,7 @@ static VG_REGPARM(1) void help_atomic(Addr addr)
 	UInt slot = addr / LINE_SIZE % NR_OWNERS;
 	Int core = current_vthread()->core;
 
-	if (!in_region || hle_elides)
+	if (!account_costs() || hle_elides)
 		return;
 	charge(model.atomic);
 	if (model.caches)
@@ -196,6 +196,7 @@ static Bool rewrite_insn(struct block *b, IRStmt *mark)
 	}
 	b->pc = addr;
 	addStmtToIRSB(b->out, mark);
+	startup_emit_insn(b, addr);
 	return insn_rewrite(b, addr, mark->Ist.IMark.len);
 }
 
@@ -408,5 +409,6 @@ IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *lay
 	}
 	insn_finish(&b);
 	emit_end(&b, in);
+	startup_emit_end(&b, closure->nraddr);
 	return b.out;
 }

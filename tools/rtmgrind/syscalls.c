@@ -28,6 +28,7 @@
 #include "shared.h"
 #include "sigwait.h"
 #include "slice.h"
+#include "startup.h"
 #include "time.h"
 #include "timerfd.h"
 #include "timers.h"
@@ -143,6 +144,7 @@ ULong syscall_enter(VexGuestAMD64State *guest)
 	current_vthread()->guest = guest;
 	/* The instruction pointer is behind the instruction already. */
 	current_pc = guest->guest_RIP - SYSCALL_INSN_SIZE;
+	startup_call(guest);
 	txn_abort_self(RTMGRIND_CAUSE_SYSCALL, nr);
 	if (txn_nr_open && interrupts_all(nr, guest))
 		txn_abort_others(current_tid, RTMGRIND_CAUSE_INTERRUPT);

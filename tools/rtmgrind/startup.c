@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * startup.c - the time before the program begins.
+ *
+ * Before a program begins, the loader and the C library search directories, copy names and read the
+ * whole environment. How long that takes depends on the folder, the user and the host, and is no
+ * matter of the program. So virtual time stands still until the program begins: it is 0 then, all
+ * caches are empty, and no random number has been used.
+ *
+ *   program                    begins
+ *   dynamically linked         at its entry point, behind the loader and the constructors of its
+ *                              libraries
+ *   statically linked          at main(), whose address the C library's _start has in RDI when it
+ *                              makes its first call, behind the C library's start and the
+ *                              program's own constructors; without such a _start at its entry point
+ *   any                        earlier if a constructor looks at time or starts a thread or process
+ *
+ * Must never let time pass that the program could notice before it begins.
+ */
+#include "startup.h"
+#include "pub_tool_aspacemgr.h"
+#include "account.h"
+#include "guest.h"
+#include "image.h"
+#include "vthread.h"
+
+/* The program has not begun. */
+Bool startup_lasts = True;
+
+/* Where the program begins, 0 not known. */
+static Addr entry;
+/* Where main() begins, if @entry is that of a statically linked program; 0 none or not known. */
+static Addr main_addr;
+static Bool is_static;
+/* The loader, 0 none. */
+static Addr loader;
+
+/* Whether two addresses are in mappings of the same file. */
+static Bool same_object(Addr a, Addr b)
+{
+	const NSegment *x = VG_(am_find_nsegment)(a), *y = VG_(am_find_nsegment)(b);
+
+	return x && y && x->kind == SkFileC && y->kind == SkFileC && x->dev == y->dev &&
+	       x->ino == y->ino;
+}
+
+/**
+ * startup_init() - prepare, in front of the first instruction of the process.
+ * @auxv: auxiliary vector of the process
+ */
+void startup_init(const UWord *auxv)
+{
+	for (; auxv[0] != AT_NULL; auxv += 2) {
+		if (auxv[0] == AT_ENTRY)
+			entry = auxv[1];
+		if (auxv[0] == AT_BASE)
+			loader = auxv[1];
+	}
+	is_static = !loader;
+}
+
+static void end(void)
+{
+	if (!startup_lasts)
+		return;
+	startup_lasts = False;
+	image_restore();
+	account_stand_still(False);
+}
+
+/* The program is at its entry point, or at main(). */
+static void help_begin(void)
+{
+	end();
+}
+
+/* A statically linked program makes its first call. */
+static VG_REGPARM(1) void help_first_call(ULong rdi)
+{
+	if (!startup_lasts || main_addr)
+		return;
+	if (same_object(rdi, entry) && guest_may(rdi, 1, VKI_PROT_EXEC))
+		main_addr = rdi;
+	else
+		end();
+}
+
+/*
+ * Whether a system call looks at time, lets it pass or starts something that goes on in it. The
+ * loader makes none of these.
+ */
+static Bool looks_at_time(UInt nr)
+{
+	switch (nr) {
+	case __NR_clock_gettime: case __NR_gettimeofday: case __NR_time: case __NR_times:
+	case __NR_getrusage: case __NR_nanosleep: case __NR_clock_nanosleep:
+	case __NR_sched_yield: case __NR_futex: case __NR_alarm: case __NR_setitimer:
+	case __NR_getitimer: case __NR_timer_create: case __NR_timerfd_create:
+	case __NR_poll: case __NR_ppoll: case __NR_select: case __NR_pselect6:
+	case __NR_epoll_wait: case __NR_epoll_pwait: case __NR_pause: case __NR_rt_sigsuspend:
+	case __NR_rt_sigtimedwait: case __NR_semtimedop: case __NR_mq_timedsend:
+	case __NR_mq_timedreceive: case __NR_clone: case __NR_fork: case __NR_vfork:
+	case __NR_clone3: case __NR_wait4: case __NR_waitid:
+		return True;
+	default:
+		return False;
+	}
+}
+
+/* Whether a request of RTMGRIND_TIME_STOPS is in force, too: then nobody looks at time. */
+static Bool in_request(void)
+{
+	return current_vthread()->nr_still > 1;
+}
+
+/**
+ * startup_call() - the running thread makes a system call.
+ * @guest: its registers
+ */
+void startup_call(const VexGuestAMD64State *guest)
+{
+	if (startup_lasts && !in_request() && looks_at_time(guest->guest_RAX))
+		end();
+}
+
+/** startup_rdtsc() - the running thread reads the time-stamp counter, as the loader does, too. */
+void startup_rdtsc(void)
+{
+	if (startup_lasts && !in_request() && !same_object(VG_(get_IP)(current_tid), loader))
+		end();
+}
+
+/**
+ * startup_emit_insn() - emit what an instruction needs at which the program may begin.
+ * @b: the block
+ * @addr: address of the instruction
+ */
+void startup_emit_insn(struct block *b, Addr addr)
+{
+	if (startup_lasts && (addr == main_addr || (addr == entry && !is_static)))
+		block_call(b, "help_begin", help_begin, mkIRExprVec_0(), NULL);
+}
+
+/**
+ * startup_emit_end() - emit what the end of a block needs with which the program may begin.
+ * @b: the block, complete but for its end
+ * @first: address of its first instruction
+ */
+void startup_emit_end(struct block *b, Addr first)
+{
+	IRExpr *rdi;
+
+	if (!startup_lasts || !is_static || first != entry)
+		return;
+	/* Without a call it is no _start of a C library. */
+	rdi = b->out->jumpkind == Ijk_Call ?
+		block_assign(b, Ity_I64, IRExpr_Get(OFFSET(RDI), Ity_I64)) : const64(0);
+	block_call(b, "help_first_call", help_first_call, mkIRExprVec_1(rdi), NULL);
+}
