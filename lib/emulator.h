@@ -204,4 +204,20 @@ static inline unsigned long rtmgrind_request(unsigned long request, unsigned lon
 	return answer;
 }
 
+/**
+ * rtmgrind_time_stops() - virtual time stands still for the calling thread.
+ *
+ * For what takes a time that depends on names of files, the environment or ids of processes.
+ */
+static inline void rtmgrind_time_stops(void)
+{
+	rtmgrind_request(RTMGRIND_TIME_STOPS, 0, 0);
+}
+
+/** rtmgrind_time_goes_on() - virtual time goes on, as before rtmgrind_time_stops(). */
+static inline void rtmgrind_time_goes_on(void)
+{
+	rtmgrind_request(RTMGRIND_TIME_GOES_ON, 0, 0);
+}
+
 #endif

@@ -42,7 +42,6 @@
 
 /* Valgrind's own, not in its installed headers. */
 extern Addr VG_(clstk_end);
-extern SizeT VG_(clstk_max_size);
 extern HChar **VG_(client_envp);
 extern UWord *VG_(client_auxv);
 extern Bool VG_(extend_stack)(ThreadId tid, Addr addr);
@@ -303,6 +302,14 @@ static void put_auxv(const struct image *image, UWord *to, HChar *strings)
 	}
 }
 
+/* Whether the stack can grow down to an address: Valgrind has reserved the addresses for it. */
+static Bool has_room(Addr addr)
+{
+	const NSegment *segment = VG_(am_find_nsegment)(addr);
+
+	return segment && (segment->kind == SkResvn || segment->kind == SkAnonC);
+}
+
 /**
  * image_lay_out() - lay out the stack, in front of the first instruction of the process.
  * @tid: the first thread
@@ -325,7 +332,7 @@ const UWord *image_lay_out(ThreadId tid)
 	       NAME_SPACE + image.bytes + RANDOM_SIZE > space / 2)
 		space *= 2;
 	sp = top - space;
-	if (space > VG_(clstk_max_size) / 2 || VG_(strlen)(image.argv[0]) >= NAME_SPACE ||
+	if (!has_room(sp - space) || VG_(strlen)(image.argv[0]) >= NAME_SPACE ||
 	    !VG_(extend_stack)(tid, sp - VKI_PAGE_SIZE))
 		return image.auxv;
 	copy = save(&image, old, top);

@@ -19,10 +19,19 @@
  */
 #include "startup.h"
 #include "pub_tool_aspacemgr.h"
+#include "pub_tool_machine.h"
 #include "account.h"
 #include "guest.h"
+#include "host.h"
 #include "image.h"
+#include "pages.h"
 #include "vthread.h"
+
+/* include/uapi/asm-generic/mman-common.h */
+#define MADV_DONTNEED 4
+
+/* Valgrind's own, not in its installed headers: the last byte of the first thread's stack. */
+extern Addr VG_(clstk_end);
 
 /* The program has not begun. */
 Bool startup_lasts = True;
@@ -59,12 +68,29 @@ void startup_init(const UWord *auxv)
 	is_static = !loader;
 }
 
+/*
+ * Frees the pages of the stack below the stack pointer. How many of them the loader has touched
+ * depends on names, and a page that is present does not fault.
+ */
+static void free_dead_stack(void)
+{
+	Addr end = (VG_(get_SP)(current_tid) - VG_STACK_REDZONE_SZB) & ~(Addr)(VKI_PAGE_SIZE - 1);
+	const NSegment *segment = VG_(am_find_nsegment)(end);
+
+	/* A constructor may have a stack of its own, in memory that has other data, too. */
+	if (segment && segment->end == VG_(clstk_end) && segment->start < end)
+		host_syscall(__NR_madvise, segment->start, end - segment->start, MADV_DONTNEED, 0,
+			     0, 0);
+	pages_forget();
+}
+
 static void end(void)
 {
 	if (!startup_lasts)
 		return;
 	startup_lasts = False;
 	image_restore();
+	free_dead_stack();
 	account_stand_still(False);
 }
 
