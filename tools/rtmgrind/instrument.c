@@ -20,6 +20,7 @@
 #include "block.h"
 #include "core-hooks.h"
 #include "filter.h"
+#include "getenv.h"
 #include "guest.h"
 #include "hle.h"
 #include "insn.h"
@@ -197,6 +198,7 @@ static Bool rewrite_insn(struct block *b, IRStmt *mark)
 	b->pc = addr;
 	addStmtToIRSB(b->out, mark);
 	startup_emit_insn(b, addr);
+	getenv_emit_insn(b, addr);
 	return insn_rewrite(b, addr, mark->Ist.IMark.len);
 }
 
@@ -400,6 +402,7 @@ IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *lay
 	while (i < in->stmts_used && in->stmts[i]->tag != Ist_IMark)
 		addStmtToIRSB(b.out, in->stmts[i++]);
 
+	b.first = closure->nraddr;
 	block_begin(&b, closure->nraddr, static_cost(in, i));
 	for (; i < in->stmts_used; i++) {
 		if (in->stmts[i]->tag != Ist_IMark)
@@ -409,6 +412,7 @@ IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *lay
 	}
 	insn_finish(&b);
 	emit_end(&b, in);
-	startup_emit_end(&b, closure->nraddr);
+	startup_emit_end(&b);
+	getenv_emit_end(&b);
 	return b.out;
 }

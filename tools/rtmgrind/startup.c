@@ -33,6 +33,9 @@
 /* Valgrind's own, not in its installed headers: the last byte of the first thread's stack. */
 extern Addr VG_(clstk_end);
 
+/* More bytes than _start has: 38 in glibc 2.36, 24 in musl 1.2.3. */
+#define START_SIZE 64
+
 /* The program has not begun. */
 Bool startup_lasts = True;
 
@@ -100,8 +103,8 @@ static void help_begin(void)
 	end();
 }
 
-/* A statically linked program makes its first call. */
-static VG_REGPARM(1) void help_first_call(ULong rdi)
+/* A statically linked program makes its first call. Without one it has no _start of a C library. */
+static void help_first_call(ULong rdi)
 {
 	if (!startup_lasts || main_addr)
 		return;
@@ -157,29 +160,45 @@ void startup_rdtsc(void)
 }
 
 /**
+ * startup_needs_registers() - must all registers be in the guest state at each instruction?
+ * @extents: the guest code of a block
+ *
+ * Return: True for the block that has the entry point of a statically linked program.
+ */
+Bool startup_needs_registers(const VexGuestExtents *extents)
+{
+	return startup_lasts && is_static && extents->base[0] == entry;
+}
+
+static void emit_first_call(struct block *b)
+{
+	IRExpr *rdi = block_assign(b, Ity_I64, IRExpr_Get(OFFSET(RDI), Ity_I64));
+
+	block_call(b, "help_first_call", help_first_call, mkIRExprVec_1(rdi), NULL);
+}
+
+/**
  * startup_emit_insn() - emit what an instruction needs at which the program may begin.
  * @b: the block
  * @addr: address of the instruction
  */
 void startup_emit_insn(struct block *b, Addr addr)
 {
-	if (startup_lasts && (addr == main_addr || (addr == entry && !is_static)))
+	if (!startup_lasts)
+		return;
+	if (addr == main_addr || (addr == entry && !is_static))
 		block_call(b, "help_begin", help_begin, mkIRExprVec_0(), NULL);
+	/* The block goes on in the function that _start calls. */
+	if (b->first == entry && is_static && addr - entry >= START_SIZE)
+		emit_first_call(b);
 }
 
 /**
  * startup_emit_end() - emit what the end of a block needs with which the program may begin.
  * @b: the block, complete but for its end
- * @first: address of its first instruction
  */
-void startup_emit_end(struct block *b, Addr first)
+void startup_emit_end(struct block *b)
 {
-	IRExpr *rdi;
-
-	if (!startup_lasts || !is_static || first != entry)
-		return;
-	/* Without a call it is no _start of a C library. */
-	rdi = b->out->jumpkind == Ijk_Call ?
-		block_assign(b, Ity_I64, IRExpr_Get(OFFSET(RDI), Ity_I64)) : const64(0);
-	block_call(b, "help_first_call", help_first_call, mkIRExprVec_1(rdi), NULL);
+	if (startup_lasts && is_static && b->first == entry)
+		emit_first_call(b);
 }

@@ -15,6 +15,7 @@ void startup_init(const UWord *auxv);
 void startup_call(const VexGuestAMD64State *guest);
 void startup_rdtsc(void);
 void startup_emit_insn(struct block *b, Addr addr);
-void startup_emit_end(struct block *b, Addr first);
+void startup_emit_end(struct block *b);
+Bool startup_needs_registers(const VexGuestExtents *extents);
 
 #endif
