@@ -26,6 +26,7 @@ struct program_header {
 };
 #define PT_LOAD 1
 #define PT_DYNAMIC 2
+#define PT_PHDR 6
 #define PT_GNU_RELRO 0x6474e552
 
 /* An entry of the dynamic section. */
@@ -36,6 +37,7 @@ struct dynamic {
 #define DT_NULL 0
 #define DT_STRTAB 5
 #define DT_SYMTAB 6
+#define DT_DEBUG 21
 #define DT_GNU_HASH 0x6ffffef5
 
 /* A symbol. */

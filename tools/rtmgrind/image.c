@@ -11,20 +11,21 @@
  *                            this address
  *                            argv[1] and so on, and the environment, without gaps
  *                            (programs that change their title write over both)
- *                            lists for the loader, see below; AT_EXECFN; AT_PLATFORM; AT_RANDOM
+ *                            LD_PRELOAD for the loader, see below; AT_EXECFN; AT_PLATFORM; AT_RANDOM
  *   top                      end of the stack
  *
  * The loader keeps the names of libraries in memory of its own, in front of what it allocates for
- * threads, and so moves that by the length of a folder's name. Until the program begins, each name
- * in LD_PRELOAD and LD_LIBRARY_PATH is therefore padded by "/." to a multiple of PADDED bytes;
- * image_restore() puts the environment's own strings back. Valgrind's library, which serves other
- * tools, is not loaded.
+ * threads, and so moves that by the length of a folder's name. Until the loader has loaded them,
+ * each name in LD_PRELOAD is therefore padded by "/." to a multiple of PADDED bytes;
+ * image_restore() puts the names back. Valgrind's library, which serves other tools, is not loaded.
  *
  * Must never change what the program finds in its environment, but for the removal of that library.
  */
 #include "image.h"
 #include "pub_tool_aspacemgr.h"
 #include "pub_tool_machine.h"
+#include "elf.h"
+#include "guest.h"
 
 /* Smallest size of the space, bytes. Chosen: few environments have more than 64 KiB. */
 #define SPACE_MIN (256UL << 10)
@@ -34,8 +35,6 @@
 #define PADDED 512
 /* Longest name that is padded: the loader accepts names of up to 4096 bytes. */
 #define PADDED_MAX (4096 - PADDED)
-/* Lists of names that are padded: two of them may be given more than once. */
-#define MAX_LISTS 8
 /* CPUID leaf 1 EDX, as Valgrind shows it: the kernel passes that on as AT_HWCAP. */
 #define HWCAP 0xbfebfbff
 #define RANDOM_SIZE 16
@@ -67,125 +66,90 @@ struct image {
 	SizeT bytes;
 };
 
-/* A string of the environment that the loader sees padded, and the program as it was. */
-static struct {
-	HChar **slot;
-	HChar *padded;
-	HChar *own;
-} lists[MAX_LISTS];
-static UInt nr_lists;
+static const HChar preload[] = "LD_PRELOAD=";
+/* What separates the names in it. */
+static const HChar separators[] = " :";
 
-static const struct {
-	const HChar *prefix;
-	const HChar *separators;
-	Bool of_files;
-} padded_lists[] = {
-	{"LD_PRELOAD=", " :", True},
-	{"LD_LIBRARY_PATH=", ":;", False},
-};
+/* Where the environment has LD_PRELOAD, the string that the loader reads, and the program's. */
+static HChar **preload_slot, *padded, *own;
+/* Program headers of the program, from which the loader's list of objects is found. */
+static const struct program_header *headers;
+static UInt nr_headers;
 
 static Bool starts_with(const HChar *text, const HChar *with)
 {
 	return VG_(strncmp)(text, with, VG_(strlen)(with)) == 0;
 }
 
-/* Writes @nr bytes that do not change a name behind which they stand, in front of a "/" or "". */
-static void put_padding(HChar *to, SizeT nr)
-{
-	if (nr % 2)
-		*to++ = '/';
-	for (nr /= 2; nr; nr--) {
-		*to++ = '/';
-		*to++ = '.';
-	}
-}
-
 /*
- * Copies a name of @length bytes, padded: of a file in front of its last "/", of a directory at its
- * end. Return: bytes written.
+ * Copies the name of a file of @length bytes, padded in front of its last "/". Return: bytes
+ * written.
  */
-static SizeT pad_name(HChar *to, const HChar *name, SizeT length, Bool of_file)
+static SizeT pad_name(HChar *to, const HChar *name, SizeT length)
 {
-	SizeT padding = (PADDED - length % PADDED) % PADDED, head = length;
+	SizeT padding = (PADDED - length % PADDED) % PADDED, head = length, i;
 
-	while (of_file && head && name[head - 1] != '/')
+	while (head && name[head - 1] != '/')
 		head--;
-	/* A file without a folder is searched for; the empty folder is the current one. */
+	/* A file without a folder is searched for. */
 	if (!head || length > PADDED_MAX)
 		padding = 0;
-	head -= padding && of_file;
+	head -= padding != 0;
 	VG_(memcpy)(to, name, head);
-	put_padding(to + head, padding);
+	/* "/./." or "//./." */
+	for (i = 0; i < padding; i++)
+		to[head + i] = !i || (padding - i) % 2 == 0 ? '/' : '.';
 	VG_(memcpy)(to + head + padding, name + head, length - head);
 	return length + padding;
 }
 
-/**
- * image_pad_file() - pad the name of a file.
- * @to: receives the name, up to PADDED bytes longer, and a 0
- * @name: the name
- *
- * Return: length of the padded name.
- */
-SizeT image_pad_file(HChar *to, const HChar *name)
+/* Removes the padding from the name of a file. */
+static void unpad_name(HChar *name)
 {
-	SizeT length = pad_name(to, name, VG_(strlen)(name), True);
+	HChar *tail = VG_(strrchr)(name, '/'), *to = tail;
 
-	to[length] = 0;
-	return length;
+	while (to - name >= 2 && to[-1] == '.' && to[-2] == '/')
+		to -= 2;
+	if (to > name && to != tail && to[-1] == '/')
+		to--;
+	VG_(memmove)(to, tail, VG_(strlen)(tail) + 1);
 }
 
-/* Copies a list of names without Valgrind's library, and padded if @pad. Return: any name is left. */
-static Bool copy_list(HChar *to, const HChar *text, UInt kind, Bool pad)
+/* Copies LD_PRELOAD without Valgrind's library, and padded if @pad. Return: any name is left. */
+static Bool copy_preload(HChar *to, const HChar *text, Bool pad)
 {
-	const HChar *separators = padded_lists[kind].separators;
-	Bool of_files = padded_lists[kind].of_files, any = False;
-	SizeT prefix = VG_(strlen)(padded_lists[kind].prefix);
+	SizeT prefix = sizeof(preload) - 1, length;
+	const HChar *valgrinds;
+	Bool any = False;
 
 	VG_(memcpy)(to, text, prefix);
 	to += prefix;
-	text += prefix;
-	for (;;) {
-		SizeT length = 0;
-
-		while (text[length] && !VG_(strchr)(separators, text[length]))
+	for (text += prefix;; text += length + 1) {
+		for (length = 0; text[length] && !VG_(strchr)(separators, text[length]);)
 			length++;
-		if (!of_files || !VG_(strstr)(text, "/vgpreload_") ||
-		    VG_(strstr)(text, "/vgpreload_") >= text + length) {
+		valgrinds = VG_(strstr)(text, "/vgpreload_");
+		if (!valgrinds || valgrinds >= text + length) {
 			any |= length != 0;
 			if (pad)
-				to += pad_name(to, text, length, of_files);
+				to += pad_name(to, text, length);
 			else
 				to = (HChar *)VG_(memcpy)(to, text, length) + length;
-			if (text[length])
-				*to++ = text[length];
+			*to++ = text[length];
 		}
 		if (!text[length])
 			break;
-		text += length + 1;
 	}
 	*to = 0;
 	return any;
 }
 
-/* Index into padded_lists of a string of the environment, -1 none. */
-static Int list_kind(const HChar *text)
-{
-	UInt i;
-
-	for (i = 0; i < sizeof(padded_lists) / sizeof(padded_lists[0]); i++)
-		if (starts_with(text, padded_lists[i].prefix))
-			return i;
-	return -1;
-}
-
-/* Bytes that a list may take when padded. */
+/* Bytes that LD_PRELOAD may take when padded. */
 static SizeT padded_size(const HChar *text)
 {
 	SizeT nr = 1, length = VG_(strlen)(text);
 
 	for (; *text; text++)
-		nr += VG_(strchr)(" :;", *text) != NULL;
+		nr += VG_(strchr)(separators, *text) != NULL;
 	return length + nr * PADDED + 1;
 }
 
@@ -203,7 +167,7 @@ static void find(struct image *image, UWord *sp)
 		const HChar *text = image->envp[image->nr_env];
 
 		image->bytes += VG_(strlen)(text) + 1;
-		if (list_kind(text) >= 0)
+		if (starts_with(text, preload))
 			image->bytes += padded_size(text);
 	}
 	image->auxv = (UWord *)(image->envp + image->nr_env + 1);
@@ -252,33 +216,25 @@ static void put_environment(const struct image *image, HChar ***slot, HChar **at
 {
 	UWord i;
 
-	nr_lists = 0;
 	for (i = 0; i < image->nr_env; i++) {
-		Int kind = list_kind(image->envp[i]);
+		const HChar *text = image->envp[i];
 
-		**slot = *at;
-		if (kind < 0) {
-			put(at, image->envp[i]);
-		} else if (copy_list(*at, image->envp[i], kind, False)) {
-			if (nr_lists < MAX_LISTS) {
-				lists[nr_lists].slot = *slot;
-				lists[nr_lists++].own = *at;
-			}
-			*at += VG_(strlen)(*at) + 1;
-		} else if (!padded_lists[kind].of_files) {
-			*at += VG_(strlen)(*at) + 1;
-		} else {
-			continue;
+		if (!starts_with(text, preload)) {
+			*(*slot)++ = put(at, text);
+		} else if (copy_preload(*at, text, False)) {
+			preload_slot = *slot;
+			own = *at;
+			*(*slot)++ = own;
+			*at += VG_(strlen)(own) + 1;
 		}
-		++*slot;
 	}
 	*(*slot)++ = NULL;
-	for (i = 0; i < nr_lists; i++) {
-		lists[i].padded = *at;
-		copy_list(*at, lists[i].own, list_kind(lists[i].own), True);
-		*at += VG_(strlen)(*at) + 1;
-		*lists[i].slot = lists[i].padded;
-	}
+	if (!preload_slot)
+		return;
+	padded = *at;
+	copy_preload(padded, own, True);
+	*at += VG_(strlen)(padded) + 1;
+	*preload_slot = padded;
 }
 
 /* Writes the auxiliary vector; @strings: where those of its strings begin that have any length. */
@@ -300,6 +256,20 @@ static void put_auxv(const struct image *image, UWord *to, HChar *strings)
 		*to++ = kind;
 		*to++ = value;
 	}
+}
+
+/* Notes where the program's headers are. Return: @auxv. */
+static const UWord *note_headers(const UWord *auxv)
+{
+	const UWord *at;
+
+	for (at = auxv; at[0] != AT_NULL; at += 2) {
+		if (at[0] == AT_PHDR)
+			headers = (const struct program_header *)at[1];
+		if (at[0] == AT_PHNUM)
+			nr_headers = at[1];
+	}
+	return auxv;
 }
 
 /* Whether the stack can grow down to an address: Valgrind has reserved the addresses for it. */
@@ -334,7 +304,7 @@ const UWord *image_lay_out(ThreadId tid)
 	sp = top - space;
 	if (!has_room(sp - space) || VG_(strlen)(image.argv[0]) >= NAME_SPACE ||
 	    !VG_(extend_stack)(tid, sp - VKI_PAGE_SIZE))
-		return image.auxv;
+		return note_headers(image.auxv);
 	copy = save(&image, old, top);
 	slot = (HChar **)sp;
 	*(UWord *)slot++ = image.nr_args;
@@ -351,15 +321,53 @@ const UWord *image_lay_out(ThreadId tid)
 	put_auxv(&image, (UWord *)slot, at);
 	VG_(free)(copy);
 	VG_(set_SP)(tid, sp);
-	return (UWord *)slot;
+	return note_headers((UWord *)slot);
 }
 
-/** image_restore() - the program begins: it finds its own strings in the environment. */
-void image_restore(void)
+/* The loader's list of objects, as debuggers find it; 0 none. Return: the first struct link_map. */
+static Addr first_object(void)
 {
+	Addr bias = 0, at = 0;
+	const struct dynamic *d;
 	UInt i;
 
-	for (i = 0; i < nr_lists; i++)
-		if (*lists[i].slot == lists[i].padded)
-			*lists[i].slot = lists[i].own;
+	for (i = 0; i < nr_headers; i++) {
+		if (headers[i].type == PT_PHDR)
+			bias = (Addr)headers - headers[i].vaddr;
+		if (headers[i].type == PT_DYNAMIC)
+			at = headers[i].vaddr;
+	}
+	if (!at)
+		return 0;
+	for (d = (const struct dynamic *)(bias + at); guest_may((Addr)d, sizeof(*d), VKI_PROT_READ) &&
+						     d->tag != DT_NULL; d++)
+		if (d->tag == DT_DEBUG && guest_may(d->value, 2 * sizeof(Addr), VKI_PROT_READ))
+			return ((const Addr *)d->value)[1];
+	return 0;
+}
+
+/* The fields of struct link_map in <link.h>. */
+enum { LINK_ADDR, LINK_NAME, LINK_DYNAMIC, LINK_NEXT, NR_LINK_WORDS };
+
+/**
+ * image_restore() - the loader has loaded the program's libraries: they get their own names back.
+ */
+void image_restore(void)
+{
+	const Addr *object;
+	HChar *name;
+
+	if (!preload_slot)
+		return;
+	if (*preload_slot == padded)
+		*preload_slot = own;
+	preload_slot = NULL;
+	for (object = (const Addr *)first_object();
+	     object && guest_may((Addr)object, NR_LINK_WORDS * sizeof(Addr), VKI_PROT_READ);
+	     object = (const Addr *)object[LINK_NEXT]) {
+		name = (HChar *)object[LINK_NAME];
+		if (guest_may((Addr)name, PADDED, VKI_PROT_WRITE) &&
+		    VG_(strlen)(name) >= PADDED && VG_(strstr)(padded, name))
+			unpad_name(name);
+	}
 }

@@ -12,6 +12,8 @@
 /* include/uapi/linux/auxvec.h */
 #define AT_NULL 0
 #define AT_IGNORE 1
+#define AT_PHDR 3
+#define AT_PHNUM 5
 #define AT_BASE 7
 #define AT_ENTRY 9
 #define AT_PLATFORM 15
@@ -21,6 +23,5 @@
 
 const UWord *image_lay_out(ThreadId tid);
 void image_restore(void);
-SizeT image_pad_file(HChar *to, const HChar *name);
 
 #endif

@@ -92,7 +92,6 @@ static void end(void)
 	if (!startup_lasts)
 		return;
 	startup_lasts = False;
-	image_restore();
 	free_dead_stack();
 	account_stand_still(False);
 }
@@ -186,6 +185,9 @@ void startup_emit_insn(struct block *b, Addr addr)
 {
 	if (!startup_lasts)
 		return;
+	/* The first code outside of the loader: it has loaded all libraries. */
+	if (!loader || !same_object(addr, loader))
+		image_restore();
 	if (addr == main_addr || (addr == entry && !is_static))
 		block_call(b, "help_begin", help_begin, mkIRExprVec_0(), NULL);
 	/* The block goes on in the function that _start calls. */
