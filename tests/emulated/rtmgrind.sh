@@ -201,6 +201,25 @@ test_threads() { checks -- "$BIN/threads"; }
 test_process() { checks --trace-children=yes -- "$BIN/process"; }
 test_region() { checks --abort-rate=100 --abort-from-start=yes -- "$BIN/region"; }
 
+# Time begins with main(), or with a library's constructor that looks at it.
+test_startup() {
+	local how
+
+	for how in startup startup-static; do
+		checks -- "$BIN/$how" begins || return
+		checks --model=haswell -- "$BIN/$how" begins || return
+	done
+	for how in clock counter sleep thread process; do
+		EARLY=$how LD_PRELOAD=$PWD/$BIN/startup-early.so checks -- "$BIN/startup" began ||
+			fail "$how: $(cat "$WORK/why")" || return
+	done
+}
+
+test_time_stops() {
+	checks -- "$BIN/startup" stops && checks --model=flat:cpi=70 --smt=2 -- "$BIN/startup" stops &&
+		checks --model=haswell -- "$BIN/startup" stops && checks -- "$BIN/startup" waits
+}
+
 test_hle() { checks --hle=yes -- "$BIN/hle" elides; }
 test_hle_ignored() { checks -- "$BIN/hle" ignored; }
 test_hle_two_locks() { checks --model=flat:hle=1,hle_locks=2 -- "$BIN/hle" elides; }

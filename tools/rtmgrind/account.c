@@ -31,10 +31,10 @@ Long slice_bias;
 struct slice slice;
 
 /*
- * Instructions after which time goes on for a thread for which it stands still: 50 times as many as
- * the loader executes for a program of 100 libraries. Chosen.
+ * Instructions after which time goes on for a thread for which it stands still. The loader executes
+ * 20 to 50 million for a program of 100 libraries. Chosen.
  */
-#define STILL_MAX 1000000000LL
+#define STILL_MAX 200000000LL
 
 /* The latest clock of a thread at the end of a slice. */
 static Long latest;
