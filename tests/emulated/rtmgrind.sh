@@ -8,7 +8,6 @@
 # and a count. Only unfriendly_measured runs an RTM instruction outside of the emulator, on
 # the processor whose answers are in unfriendly.measured.
 
-. "${0%/*}/pids.sh"
 . "${0%/*}/../part.sh"
 O=${O:-build}
 BIN=$O/tests/emulated
@@ -739,16 +738,11 @@ test_glibc_without_elision() {
 }
 
 test_kccachetest_elided_repeats() {
-	[ -n "$(command -v kccachetest)" ] || { echo "no kccachetest" >"$WORK/skip"; return 1; }
-	like_pids elided_repeats
-}
-
-elided_repeats() {
 	local i
 
+	[ -n "$(command -v kccachetest)" ] || { echo "no kccachetest" >"$WORK/skip"; return 1; }
 	for i in 1 2; do
-		settle_pids
-		GLIBC_TUNABLES=glibc.elision.enable=1 emu -- kccachetest wicked -th 4 2000 \
+			GLIBC_TUNABLES=glibc.elision.enable=1 emu -- kccachetest wicked -th 4 2000 \
 			>"$WORK/run.$i" || fail "status $?" || return
 		grep -o 'starts.*' "$WORK/log" >>"$WORK/run.$i"
 	done
