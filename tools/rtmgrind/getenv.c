@@ -13,6 +13,7 @@
 #include "getenv.h"
 #include "pub_tool_aspacemgr.h"
 #include "account.h"
+#include "block.h"
 #include "elf.h"
 #include "guest.h"
 #include "txn.h"

@@ -7,7 +7,9 @@
 #ifndef RTMGRIND_GETENV_H
 #define RTMGRIND_GETENV_H
 
-#include "block.h"
+#include "rtmgrind.h"
+
+struct block;
 
 void getenv_mapped(Addr addr);
 void getenv_emit_insn(struct block *b, Addr addr);

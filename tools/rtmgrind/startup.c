@@ -21,6 +21,7 @@
 #include "pub_tool_aspacemgr.h"
 #include "pub_tool_machine.h"
 #include "account.h"
+#include "block.h"
 #include "guest.h"
 #include "host.h"
 #include "image.h"

@@ -7,7 +7,9 @@
 #ifndef RTMGRIND_STARTUP_H
 #define RTMGRIND_STARTUP_H
 
-#include "block.h"
+#include "rtmgrind.h"
+
+struct block;
 
 extern Bool startup_lasts;
 
