@@ -11,15 +11,17 @@
  *                            this address
  *                            argv[1] and so on, and the environment, without gaps
  *                            (programs that change their title write over both)
- *                            LD_PRELOAD for the loader, see below; AT_EXECFN; AT_PLATFORM; AT_RANDOM
+ *                            AT_EXECFN; AT_PLATFORM; AT_RANDOM
  *   top                      end of the stack
  *
  * The loader keeps the names of libraries in memory of its own, in front of what it allocates for
- * threads, and so moves that by the length of a folder's name. Until the loader has loaded them,
- * each name in LD_PRELOAD is therefore padded by "/." to a multiple of PADDED bytes;
- * image_restore() puts the names back. Valgrind's library, which serves other tools, is not loaded.
+ * threads, and so moves that by the length of a folder's name. Programs such as shells copy the
+ * whole environment. So each name in LD_PRELOAD is padded by "/." to a multiple of PADDED bytes; in
+ * the loader's list of libraries they get their own names back once the loader has loaded them.
+ * Valgrind's library, which serves other tools, is not loaded, and VALGRIND_LIB is removed if it
+ * was set by elide's launcher.
  *
- * Must never change what the program finds in its environment, but for the removal of that library.
+ * Must never change what else the program finds in its environment.
  */
 #include "image.h"
 #include "pub_tool_aspacemgr.h"
@@ -41,6 +43,7 @@
 
 /* Valgrind's own, not in its installed headers. */
 extern Addr VG_(clstk_end);
+extern const HChar *VG_(name_of_launcher);
 extern HChar **VG_(client_envp);
 extern UWord *VG_(client_auxv);
 extern Bool VG_(extend_stack)(ThreadId tid, Addr addr);
@@ -54,7 +57,7 @@ extern void VG_(set_SP)(ThreadId tid, Addr sp);
  * @nr_env: number of strings in it
  * @auxv: auxiliary vector
  * @nr_aux: number of its entries, with AT_NULL
- * @bytes: size of the strings of all three, with two copies of lists for the loader
+ * @bytes: size of the strings of all three, with LD_PRELOAD padded
  */
 struct image {
 	HChar **argv;
@@ -70,8 +73,8 @@ static const HChar preload[] = "LD_PRELOAD=";
 /* What separates the names in it. */
 static const HChar separators[] = " :";
 
-/* Where the environment has LD_PRELOAD, the string that the loader reads, and the program's. */
-static HChar **preload_slot, *padded, *own;
+/* The padded LD_PRELOAD, NULL none. */
+static HChar *padded;
 /* Program headers of the program, from which the loader's list of objects is found. */
 static const struct program_header *headers;
 static UInt nr_headers;
@@ -115,8 +118,8 @@ static void unpad_name(HChar *name)
 	VG_(memmove)(to, tail, VG_(strlen)(tail) + 1);
 }
 
-/* Copies LD_PRELOAD without Valgrind's library, and padded if @pad. Return: any name is left. */
-static Bool copy_preload(HChar *to, const HChar *text, Bool pad)
+/* Copies LD_PRELOAD without Valgrind's library, and padded. Return: any name is left. */
+static Bool copy_preload(HChar *to, const HChar *text)
 {
 	SizeT prefix = sizeof(preload) - 1, length;
 	const HChar *valgrinds;
@@ -130,10 +133,7 @@ static Bool copy_preload(HChar *to, const HChar *text, Bool pad)
 		valgrinds = VG_(strstr)(text, "/vgpreload_");
 		if (!valgrinds || valgrinds >= text + length) {
 			any |= length != 0;
-			if (pad)
-				to += pad_name(to, text, length);
-			else
-				to = (HChar *)VG_(memcpy)(to, text, length) + length;
+			to += pad_name(to, text, length);
 			*to++ = text[length];
 		}
 		if (!text[length])
@@ -211,6 +211,18 @@ static HChar *put(HChar **at, const HChar *text)
 	return to;
 }
 
+/*
+ * Whether a string of the environment is elide's: its launcher sets VALGRIND_LIB, and sets it again
+ * for each program that this one executes.
+ */
+static Bool is_launchers(const HChar *text)
+{
+	const HChar *name = VG_(name_of_launcher);
+	const HChar *base = name ? VG_(strrchr)(name, '/') : NULL;
+
+	return base && VG_(strcmp)(base, "/launch") == 0 && starts_with(text, "VALGRIND_LIB=");
+}
+
 /* Writes the environment's strings to *@at, and its array to *@slot. */
 static void put_environment(const struct image *image, HChar ***slot, HChar **at)
 {
@@ -219,22 +231,16 @@ static void put_environment(const struct image *image, HChar ***slot, HChar **at
 	for (i = 0; i < image->nr_env; i++) {
 		const HChar *text = image->envp[i];
 
+		if (is_launchers(text))
+			continue;
 		if (!starts_with(text, preload)) {
 			*(*slot)++ = put(at, text);
-		} else if (copy_preload(*at, text, False)) {
-			preload_slot = *slot;
-			own = *at;
-			*(*slot)++ = own;
-			*at += VG_(strlen)(own) + 1;
+		} else if (copy_preload(*at, text)) {
+			padded = *(*slot)++ = *at;
+			*at += VG_(strlen)(*at) + 1;
 		}
 	}
 	*(*slot)++ = NULL;
-	if (!preload_slot)
-		return;
-	padded = *at;
-	copy_preload(padded, own, True);
-	*at += VG_(strlen)(padded) + 1;
-	*preload_slot = padded;
 }
 
 /* Writes the auxiliary vector; @strings: where those of its strings begin that have any length. */
@@ -350,18 +356,15 @@ static Addr first_object(void)
 enum { LINK_ADDR, LINK_NAME, LINK_DYNAMIC, LINK_NEXT, NR_LINK_WORDS };
 
 /**
- * image_restore() - the loader has loaded the program's libraries: they get their own names back.
+ * image_restore() - the loader has loaded the libraries of LD_PRELOAD: they get their own names back.
  */
 void image_restore(void)
 {
 	const Addr *object;
 	HChar *name;
 
-	if (!preload_slot)
+	if (!padded)
 		return;
-	if (*preload_slot == padded)
-		*preload_slot = own;
-	preload_slot = NULL;
 	for (object = (const Addr *)first_object();
 	     object && guest_may((Addr)object, NR_LINK_WORDS * sizeof(Addr), VKI_PROT_READ);
 	     object = (const Addr *)object[LINK_NEXT]) {
@@ -370,4 +373,5 @@ void image_restore(void)
 		    VG_(strlen)(name) >= PADDED && VG_(strstr)(padded, name))
 			unpad_name(name);
 	}
+	padded = NULL;
 }
