@@ -7,7 +7,7 @@
  *
  *   address                  contents
  *   top - size               argc, argv, envp, auxv: the program's first stack pointer
- *   top - size / 2           argv[0], which ends where argv[1] begins, PAGES_OF_NAME behind
+ *   top - size / 2           argv[0], which ends where argv[1] begins, NAME_SPACE bytes behind
  *                            this address
  *                            argv[1] and so on, and the environment, without gaps
  *                            (programs that change their title write over both)
