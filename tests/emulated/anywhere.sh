@@ -16,6 +16,10 @@ if [ ! -x "$O/libexec/elide/rtmgrind-amd64-linux" ]; then
 	echo 'skip anywhere: rtmgrind was not built (no supported valgrind)'
 	exit 0
 fi
+if ! command -v python3 >/dev/null; then
+	echo 'skip anywhere: python3 is not installed'
+	exit 0
+fi
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 nr_ok=0 nr_failed=0
@@ -142,6 +146,13 @@ test_elided_heap() {
 }
 # The program that exec starts has a start of its own.
 test_elided_exec() { elided haswell nice -n 1 "${counter[@]}"; }
+
+# A program that copies its whole environment: what elide adds there has the same length everywhere.
+test_elided_environment() {
+	local -a places=(user)
+
+	elided haswell /usr/bin/python3 -I -S -c 'import os; print(len(os.environ["LD_PRELOAD"]) % 512)'
+}
 
 # Another seed has other digits: the test does not compare what never changes.
 test_seeds_differ() {
