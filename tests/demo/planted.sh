@@ -8,7 +8,6 @@
 # Prints a line a test and a count.
 set -u
 
-. "$(dirname "$0")/../emulated/pids.sh"
 root=$(cd "$(dirname "$0")/../.." && pwd)
 O=$(cd "${O:-build}" && pwd) || exit 1
 CC=${CC:-gcc}

@@ -376,7 +376,7 @@ void access_cached(Addr addr, SizeT size, Bool write)
 
 	check_elided(tid, addr, size, write);
 	for (at = addr; at < end; at = line_of(at) + LINE_SIZE) {
-		Bool cached = in_region && vthreads[tid].core >= 0;
+		Bool cached = account_costs() && vthreads[tid].core >= 0;
 
 		current_bytes = bytes_of(at, end - at);
 		/*
