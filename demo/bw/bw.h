@@ -281,7 +281,7 @@ static __inline_always bool bw_beyond(const struct bw_node *node, uint64_t key)
 	return unlikely(key >= node->high) && node->right;
 }
 
-/* Does a node with the records above it have @key, and if it is a leaf, with which value? */
+/* Does a leaf with the records above it have @key, and with which value? */
 static __inline_always bool bw_find(const struct node_layout *layout, const struct bw_head *head,
 				    const struct bw_node *node, uint64_t key, uint64_t *value)
 {
@@ -296,8 +296,7 @@ static __inline_always bool bw_find(const struct node_layout *layout, const stru
 	at = keys_below(node->slots, node->head.nr, key);
 	if (at == node->head.nr || node->slots[at] != key)
 		return false;
-	if (!node->head.level)
-		*value = bw_values(layout, node)[at];
+	*value = bw_values(layout, node)[at];
 	return true;
 }
 

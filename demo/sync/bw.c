@@ -195,13 +195,13 @@ static void __attribute__((noinline)) tell_parent(struct bw_tree *tree, struct b
 	for (;;) {
 		struct bw_op op = { BW_INSERT, separator, right };
 		const struct bw_head *head;
-		uint64_t child;
 		uint32_t id;
 
 		if (level > path->top && grow(tree, thread, level, separator, right))
 			return;
 		head = find_parent(tree, path, level, separator, &id);
-		if (bw_find(&tree->layout, head, bw_node(head), separator, &child))
+		/* The separator may have gone up, in a split of the parent. */
+		if (bw_child(&tree->layout, head, bw_node(head), separator) == right)
 			return;
 		bw_prepare(tree, thread, &step, id, head, &op);
 		if (!swap_or_discard(tree, thread, &step))
