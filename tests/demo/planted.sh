@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # check: seconds=80
 #
-# Faults planted into the trees with latches in their nodes: each must be caught by the
+# Faults planted into the trees of the thesis: each must be caught by the
 # per-key histories of linear or by the check of the structure, on simulated cores. The
 # faults are edits of copies of source files. $O is the build directory, $CC the compiler.
 # Prints a line a test and a count.

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # check: seconds=120 parts=4
 #
-# The trees with latches in their nodes on simulated cores: under each scheme exact, and every
+# The trees of the thesis on simulated cores: under each scheme exact, and every
 # answer linearizable, with TREE_SEEDS seeds and 0, 10 and 100 per cent of the transactions aborted
 # (TREE_RATES=all: every rate with every seed, instead of in turn). Nodes are small, so that
 # they split all the time. $O is the build directory. Prints a line a test and a count.
