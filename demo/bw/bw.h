@@ -135,8 +135,7 @@ struct bw_block {
  * @ids: the least ID that no thread has taken yet
  * @own: pool that provided the first root
  * @blocks: what the blocks of the pools are
- * @epoch: epoch of the nodes and blocks that threads retire
- * @threads: list of the threads that were attached
+ * @epoch: epoch of the nodes and blocks that threads retire; has the list of the threads
  */
 struct bw_tree {
 	struct area table;
@@ -149,7 +148,6 @@ struct bw_tree {
 	struct node_pool own __cacheline_aligned;
 	struct pool_nodes blocks;
 	struct epoch epoch;
-	struct bw_thread *threads;
 } __cacheline_aligned;
 
 /**
@@ -160,8 +158,7 @@ struct bw_tree {
  * @nr_spare: number of IDs in @spare
  * @spare: IDs that it took for steps that were discarded
  * @counts: what it counted, written outside transactions
- * @epoch: nodes and blocks that it retired
- * @next: thread that was attached before
+ * @epoch: nodes and blocks that it retired, and the thread that was attached before
  */
 struct bw_thread {
 	struct node_pool nodes;
@@ -171,7 +168,6 @@ struct bw_thread {
 	uint32_t spare[BW_LEVELS_MAX + 1];
 	struct counts counts __cacheline_aligned;
 	struct epoch_thread epoch;
-	struct bw_thread *next;
 };
 
 /* struct bw_op - a change of a node; @kind is not BW_NODE, and the others as in a record */
@@ -279,6 +275,22 @@ static __inline_always uint32_t *bw_children(const struct node_layout *layout,
 static __inline_always bool bw_beyond(const struct bw_node *node, uint64_t key)
 {
 	return unlikely(key >= node->high) && node->right;
+}
+
+/* The thread of @epoch, an element of the list of threads; NULL behind the last one. */
+static inline struct bw_thread *bw_thread(const struct epoch_thread *epoch)
+{
+	return epoch ? container_of(epoch, struct bw_thread, epoch) : NULL;
+}
+
+static inline struct bw_thread *bw_thread_first(const struct bw_tree *tree)
+{
+	return bw_thread(tree->epoch.threads);
+}
+
+static inline struct bw_thread *bw_thread_next(const struct bw_thread *thread)
+{
+	return bw_thread(thread->epoch.next);
 }
 
 /* Does a leaf with the records above it have @key, and with which value? */

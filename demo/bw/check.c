@@ -65,13 +65,6 @@ static const void *value(struct check *check, const void *node, unsigned int i)
 	return &((const struct view *)node)->keys[i];
 }
 
-static int order(const struct check *check, const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 static const void *high(const struct check *check, const void *node)
 {
 	return &((const struct view *)node)->high;
@@ -81,7 +74,8 @@ static const void *high(const struct check *check, const void *node)
 static const void *next(const struct check *check, const void *node)
 {
 	struct bw_census *census = check->ctx;
-	const struct view *view = node, *last = &census->views[view->level][census->now[view->level]];
+	const struct view *view = node;
+	const struct view *last = &census->views[view->level][census->now[view->level]];
 
 	if (!view->right)
 		return NULL;
@@ -145,7 +139,7 @@ static int all_check(struct bw_census *census, const struct fault *where)
 	uint64_t taken = tree->ids - BW_FIRST, spare = 0;
 
 	census_add_pool(&census->nodes, &tree->own);
-	for (const struct bw_thread *t = tree->threads; t; t = t->next) {
+	for (const struct bw_thread *t = bw_thread_first(tree); t; t = bw_thread_next(t)) {
 		census_add_pool(&census->nodes, &t->nodes);
 		census_add_pool(&census->nodes, &t->blocks);
 		census_add_retired(&census->nodes, &t->epoch);
@@ -162,7 +156,7 @@ static uint64_t nodes_of(const struct bw_tree *tree)
 {
 	uint64_t nodes = tree->own.nr_nodes;
 
-	for (const struct bw_thread *t = tree->threads; t; t = t->next)
+	for (const struct bw_thread *t = bw_thread_first(tree); t; t = bw_thread_next(t))
 		nodes += t->nodes.nr_nodes + t->blocks.nr_nodes;
 	return nodes;
 }
@@ -206,7 +200,7 @@ bool bw_check(const void *tree, char *why, size_t len)
 		.level = level,
 		.number = number,
 		.value = value,
-		.order = order,
+		.order = check_order,
 		.child = child,
 		.next = next,
 		.high = high,

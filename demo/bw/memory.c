@@ -163,10 +163,6 @@ void *bw_attach(void *tree, unsigned int core, uint64_t inserts)
 		return NULL;
 	}
 	epoch_attach(&t->epoch, &thread->epoch);
-	thread->next = __atomic_load_n(&t->threads, __ATOMIC_RELAXED);
-	while (!__atomic_compare_exchange_n(&t->threads, &thread->next, thread, true,
-					    __ATOMIC_RELEASE, __ATOMIC_RELAXED))
-		;
 	return thread;
 }
 

@@ -153,7 +153,7 @@ static void rebuild(struct bw_tree *tree, struct bw_thread *thread, struct bw_st
 		return;
 	bw_merge_next(&merge, &key, &value);
 	step->separator = node->high = key;
-	/* The key between two inner nodes is in neither; its child is the first of the right one. */
+	/* The key between inner nodes is in neither; its child is the first of the right one. */
 	if (head->level)
 		bw_children(layout, right)[0] = (uint32_t)value;
 	else

@@ -21,10 +21,8 @@
  * An ID is never used again, nodes and records are freed by epochs, and a word never becomes
  * again what it was while a thread has read it. So the comparison of one word suffices.
  */
-#include "attempt.h"
+#include "bw-words.h"
 #include "family.h"
-#include "../bw/bw.h"
-#include "../latch/ttas.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -127,16 +125,6 @@ static __inline_always const struct bw_head *descend(struct bw_how how, struct b
 	}
 }
 
-/* Compare and swap one word. */
-static bool swap_word(struct bw_tree *tree, const struct bw_step *step)
-{
-	uint64_t old = step->old;
-
-	/* Release: pairs with bw_get(). What the new word leads to is complete. */
-	return __atomic_compare_exchange_n(bw_word(tree, step->id), &old, step->new, false,
-					   __ATOMIC_RELEASE, __ATOMIC_RELAXED);
-}
-
 /* Replace a word of @step by a new one, or count the restart and discard what was prepared. */
 static bool swap_or_discard(struct bw_tree *tree, struct bw_thread *thread, struct bw_step *step)
 {
@@ -213,92 +201,6 @@ static void __attribute__((noinline)) tell_parent(struct bw_tree *tree, struct b
 		level++;
 		step = (struct bw_step){ .id = 0 };
 	}
-}
-
-static __inline_always bool words_same(const struct bw_tree *tree, const struct bw_step *steps,
-				       unsigned int nr)
-{
-	for (unsigned int i = 0; i < nr; i++)
-		if (node_get(*bw_word(tree, steps[i].id)) != steps[i].old)
-			return false;
-	return true;
-}
-
-/* From the leaf up, because readers may see some of the stores and not the others. */
-static __inline_always void words_store(const struct bw_tree *tree, const struct bw_step *steps,
-					unsigned int nr)
-{
-	for (unsigned int i = 0; i < nr; i++)
-		node_set_link(*bw_word(tree, steps[i].id), steps[i].new);
-}
-
-static struct ttas_latch *latch_of(struct bw_tree *tree)
-{
-	return (struct ttas_latch *)(void *)&tree->latch;
-}
-
-_Static_assert(sizeof(struct ttas_latch) == sizeof(((struct bw_tree *)0)->latch), "fits");
-
-/* Wait until the latch is free: transactions that begin before would abort. */
-static void await_free(struct bw_tree *tree)
-{
-	unsigned int pauses = 1;
-
-	while (node_get(tree->latch))
-		back_off(&pauses);
-}
-
-/*
- * Begin a transaction with the latch free. Returns true in the transaction, or false if
- * the latch must be acquired.
- */
-static __inline_always bool begin(struct bw_tree *tree, struct bw_thread *thread)
-{
-	uint64_t left = usable ? tree->attempts : 0;
-
-	if (!left)
-		return false;
-	for (;;) {
-		unsigned int status;
-		bool again;
-
-		thread->counts.begun++;
-		status = rtm_begin();
-		if (likely(status == RTM_STARTED)) {
-			if (unlikely(node_get(tree->latch)))
-				rtm_abort();
-			return true;
-		}
-		again = aborted(&thread->counts, status) || (status & RTM_EXPLICIT);
-		if (!again || !--left)
-			break;
-		await_free(tree);
-		__builtin_ia32_pause();
-	}
-	thread->counts.fallbacks++;
-	return false;
-}
-
-/* Compare and swap several words at once. */
-static bool swap_words(struct bw_tree *tree, struct bw_thread *thread, const struct bw_step *steps,
-		       unsigned int nr)
-{
-	bool same;
-
-	if (likely(begin(tree, thread))) {
-		same = words_same(tree, steps, nr);
-		if (same)
-			words_store(tree, steps, nr);
-		rtm_end();
-		thread->counts.committed++;
-		return same;
-	}
-	ttas_acquire(latch_of(tree));
-	same = words_same(tree, steps, nr);
-	if (same)
-		words_store(tree, steps, nr);
-	ttas_release(latch_of(tree));
-	return same;
 }
 
 /*

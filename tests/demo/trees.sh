@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# check: seconds=120 parts=4
+# check: seconds=190 parts=4
 #
 # The trees of the thesis on simulated cores: under each scheme exact, and every
 # answer linearizable, with TREE_SEEDS seeds and 0, 10 and 100 per cent of the transactions aborted

@@ -62,7 +62,7 @@ rtm_only_in_one_header() {
 transactions_only_in_elision() {
 	code preload/*.[ch] $(tools_files) demo/*/*.[ch] | grep -E 'rtm_(begin|end)\b' |
 		grep -v '^tools/base/machine\.c:' | # doctor's probe, in a child
-		grep -vE '^demo/(latch/rtm\.h|sync/(bx|bw)\.c):'
+		grep -vE '^demo/(latch/rtm\.h|sync/(bx\.c|bw-words\.h)):'
 	lib_code | grep -E '\brtm_(begin|end)\(' |
 		grep -vE '^lib/section/(acquire|release)\.c:|^lib/section/quick\.h:|^lib/base/detect\.c:|^lib/rtm\.h:'
 }

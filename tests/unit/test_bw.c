@@ -260,19 +260,19 @@ static void break_id(struct bw_tree *tree)
 
 static void break_spare(struct bw_tree *tree)
 {
-	struct bw_thread *thread = tree->threads;
+	struct bw_thread *thread = bw_thread_first(tree);
 
 	thread->spare[thread->nr_spare++] = bw_root(tree);
 }
 
 static void break_lost(struct bw_tree *tree)
 {
-	pool_get(&tree->threads->nodes);
+	pool_get(&bw_thread_first(tree)->nodes);
 }
 
 static void break_lost_block(struct bw_tree *tree)
 {
-	pool_get(&tree->threads->blocks);
+	pool_get(&bw_thread_first(tree)->blocks);
 }
 
 static void break_twice(struct bw_tree *tree)
@@ -281,8 +281,8 @@ static void break_twice(struct bw_tree *tree)
 	struct bw_node *leaf = node_at(tree, 0);
 	uint64_t high = leaf->high;
 
-	pool_get(&tree->threads->nodes);
-	pool_put(&tree->threads->nodes, leaf);
+	pool_get(&bw_thread_first(tree)->nodes);
+	pool_put(&bw_thread_first(tree)->nodes, leaf);
 	/* AddressSanitizer must let the check read it, and the link is where the high key was. */
 	unpoison(leaf, tree->own.of.size);
 	assert_int_not_equal(leaf->high, high);
