@@ -8,6 +8,7 @@
  */
 #include "output.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -340,6 +341,15 @@ void output_print(const struct options *opts, const struct index_ops *ops,
 	tree_fields(&fields, ops, out);
 	result_fields(&fields, out);
 	(opts->json ? print_json : print_csv)(&fields);
+}
+
+/**
+ * shortage() - what an operation of an index ran out of
+ * @err: what it returned: -ENOMEM, or -ENOSPC if the table of a tree has no more IDs
+ */
+const char *shortage(int err)
+{
+	return err == -ENOSPC ? "IDs of nodes" : "memory";
 }
 
 /**

@@ -55,6 +55,7 @@ struct outcome {
 
 void output_print(const struct options *opts, const struct index_ops *ops,
 		  const struct outcome *out);
+const char *shortage(int err);
 void progress_show(const char *what, uint64_t done, uint64_t all);
 void progress_clear(void);
 

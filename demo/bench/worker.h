@@ -53,7 +53,7 @@ struct run {
  * @sum: sum of all values read, so that the compiler removes no read
  * @start_ns: time of the begin of the measured part in nanoseconds
  * @end_ns: time of the end of its last operation in nanoseconds
- * @err: 0, or -ENOMEM if the thread ended early; the index is whole then
+ * @err: 0, or -ENOMEM or -ENOSPC if the thread ended early; the index is whole then
  *
  * No other thread accesses the struct before the thread has ended, and no two of them
  * share a cache line.

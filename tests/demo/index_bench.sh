@@ -105,6 +105,13 @@ test_usage() {
 		--index=bx --scheme=rtm --fallback=olfit
 	refused attempts=1001 '--attempts=1001: must be a number from 0 to 1000' \
 		--index=bx --scheme=rtm --attempts=1001
+	refused chain=65 '--chain=65: must be a number from 0 to 64' \
+		--index=bw --scheme=cas --chain=65
+	refused attempts-of-cas '--attempts=7: with --scheme=mwcas only' \
+		--index=bw --scheme=cas --attempts=7
+	few='the mapping table has 1048576 IDs, enough for 2097152 entries with --node=64'
+	refused more-keys-than-nodes "--preload=9000000: $few" \
+		--index=bw --scheme=cas --node=64 --preload=9000000
 	if [ -n "$(without_rtm rtm)" ]; then
 		no_rtm='--scheme=rtm: this processor has no RTM; possible with --attempts=0, '
 		refused no-rtm "${no_rtm}which acquires latches" --index=bx --scheme=rtm
@@ -134,6 +141,18 @@ test_usage() {
 	else
 		not_ok more-keys-than-memory "exit $rc: $(cat "$tmp/err")"
 	fi
+
+	# A mapping table that becomes full before the run, and in it.
+	for case in '1500000:out of IDs of nodes before the run; a smaller --preload or --ops needs less' \
+		'1000000:thread 0 ran out of IDs of nodes, the index is whole'; do
+		bench_run --index=bw --scheme=cas --node=64 --fill=100 --preload="${case%%:*}" \
+			--updates=100 --ops=3000000
+		if [ $rc -eq 1 ] && [ "$(cat "$tmp/err")" = "index_bench: ${case#*:}" ]; then
+			ok "out-of-ids-${case%%:*}"
+		else
+			not_ok "out-of-ids-${case%%:*}" "exit $rc: $(cat "$tmp/err")"
+		fi
+	done
 
 	# Less address space than the keys take, though there is memory for them.
 	for index in $(names index); do

@@ -58,11 +58,12 @@ rtm_only_in_one_header() {
 }
 
 # Transactions are begun and ended by the engine's elision and by the probe that looks whether they
-# work; in the demo by the Bx tree, by the CAS of several words, and by the storage manager's wrapper.
+# work; in the demo by the Bx tree, by the Bw-tree's CAS of several words, and by the storage
+# manager's wrapper.
 transactions_only_in_elision() {
 	code preload/*.[ch] $(tools_files) demo/*/*.[ch] | grep -E 'rtm_(begin|end)\b' |
 		grep -v '^tools/base/machine\.c:' | # doctor's probe, in a child
-		grep -vE '^demo/(latch/(rtm|mwcas)\.h|sync/bx\.c|tatp/section\.h):'
+		grep -vE '^demo/(latch/rtm\.h|sync/(bx\.c|bw-words\.h)|tatp/section\.h):'
 	lib_code | grep -E '\brtm_(begin|end)\(' |
 		grep -vE '^lib/section/(acquire|release)\.c:|^lib/section/quick\.h:|^lib/base/detect\.c:|^lib/rtm\.h:'
 }

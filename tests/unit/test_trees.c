@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * test_trees.c - the trees with latches in their nodes against a sorted array: sizes of
+ * test_trees.c - the trees of the thesis against a sorted array: sizes of
  * nodes, split schemes, bulk loading, the order of inserts; and the checker against trees
  * that are broken on purpose.
  *
