@@ -189,6 +189,9 @@ mid_run_out_of_memory() {
 	ok btree-out-of-memory-in-the-run
 }
 
+# The lists of index_bench: the microbenchmarks have their own.
+lists() { ls demo/*/*.def | grep -v '^demo/micro/'; }
+
 # Everything in the lists must be in --list, --help and the manual page.
 test_help() {
 	"$bench" --help >"$tmp/help"
@@ -198,7 +201,7 @@ test_help() {
 		grep -q "^\.It Fl -$word\( \|\$\)" man/index_bench.1 ||
 			missing="$missing man:$word"
 	done
-	for word in $(sed -n 's/^[A-Z]*([a-z_]*, "\([a-z-]*\)",.*/\1/p' demo/*/*.def); do
+	for word in $(sed -n 's/^[A-Z]*([a-z_]*, "\([a-z-]*\)",.*/\1/p' $(lists)); do
 		"$bench" --list | grep -qw -- "$word" || missing="$missing --list:$word"
 		grep -qw -- "$word" "$tmp/help" || missing="$missing --help:$word"
 		grep -qw -- "$word" man/index_bench.1 || missing="$missing man:$word"

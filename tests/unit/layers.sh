@@ -244,12 +244,13 @@ demo_has_no_elide() {
 # base <- mem, latch <- index <- node <- sync <- bench, and every other folder is a tree, below
 # sync: trees, index and node include no latch and no scheme, a tree includes no other tree but
 # the nodes that several share, and the driver includes neither trees nor latches, and of sync
-# the list of variants alone.
+# the list of variants alone. The microbenchmarks have latches and neither trees nor nodes.
 demo_include_allowed() {
 	case $1:$2 in
 	base:*) return 1 ;;
 	bench:base/*.h | bench:index/*.h | bench:index/counts.def | bench:sync/variants.h) ;;
-	bench:* | *:bench/*) return 1 ;;
+	micro:base/*.h | micro:latch/*.h | micro:bench/threads.h) ;;
+	bench:* | *:bench/* | micro:*) return 1 ;;
 	sync:*) ;;
 	*:base/*.h) ;;
 	mem:* | latch:*) return 1 ;;
@@ -275,9 +276,9 @@ demo_folders_in_order() {
 	done
 }
 
-# Locks are called in latches, and by the driver, which starts threads.
+# Locks are called in latches, and by the drivers, which start threads.
 demo_locks_in_latches() {
-	code demo/*/*.[ch] demo/*/*.def | grep -E 'pthread_[a-z]|<pthread\.h>' | grep -vE '^demo/(latch|bench)/'
+	code demo/*/*.[ch] demo/*/*.def | grep -E 'pthread_[a-z]|<pthread\.h>' | grep -vE '^demo/(latch|bench|micro)/'
 }
 
 policy_is_pure() {
