@@ -55,6 +55,10 @@ static void workload_fields(struct fields *f, const struct options *opts)
 	field_number(f, "preload", opts->preload);
 	field_number(f, "fill", opts->fill);
 	field_number(f, "warmup", opts->warmup);
+	if (opts->given[OPTION_ID_deal])
+		field_text(f, "deal", deal_choices[opts->deal].name);
+	if (opts->writers)
+		field_number(f, "writers", opts->writers);
 	field(f, "updates", "%g", 100.0 * mix.share[OP_insert] / SHARES);
 	field(f, "deletes_percent", "%g", 100.0 * mix.share[OP_remove] / SHARES);
 	field_number(f, "scans_percent", opts->scans);
