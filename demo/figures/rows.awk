@@ -213,7 +213,8 @@ function evaluate(how, accept,    part, n, i, v, text, bound) {
 		else if (v == "none")
 			verdict = verdict == "not run" ? verdict : "missed"
 		else {
-			v = sprintf("%.3g", v) + 0
+			# Values of * are exact.
+			v = (v ~ /^-?[0-9]+$/ ? v : sprintf("%.3g", v)) + 0
 			if (verdict == "within" && ((bound[1] != "" && v < bound[1] + 0) ||
 						    (bound[2] != "" && v > bound[2] + 0)))
 				verdict = "missed"
