@@ -54,23 +54,31 @@ native() {
 # throughput POINT: million operations a second
 throughput() { awk -v p="$1" '$1 == p { printf "%.2f", $2 / 1e6 }' "$points"; }
 
+# rates_of INDEX: the rates at which the plan elides it, ascending
+rates_of() {
+	awk -F'|' -v i="$1" '$1 == "curve" && $3 == i && $4 == "elided" { print $7 }' "$plan" |
+		tr ' ' '\n' | sort -nu
+}
+
 # Gain of elision per tree and rate, from the points of the report's curves.
 gains() {
 	local label point index machine threads rate off fixed adaptive
-	echo '| tree | updates, % | not elided, million operations/s | fixed budgets | adaptive | best beside not elided |'
-	echo '|---|--:|--:|--:|--:|--:|'
+	echo '| tree | updates, % | not elided, million operations/s | fixed budgets | adaptive | best beside not elided | elision |'
+	echo '|---|--:|--:|--:|--:|--:|---|'
 	while IFS='|' read -r _ label point; do
 		IFS=. read -r index _ machine threads _ <<<"$point"
-		for rate in $(awk -F'|' -v i="$index" '$1 == "curve" && $3 == i && $4 == "elided" { print $7; exit }' "$plan"); do
+		for rate in $(rates_of "$index"); do
 			off=$(throughput "$index.plain.$machine.$threads.$rate")
 			fixed=$(throughput "$index.elided.$machine.$threads.$rate")
 			adaptive=$(throughput "$index.adaptive.$machine.$threads.$rate")
 			awk -v label="$label" -v rate="$rate" -v off="$off" -v fixed="$fixed" \
 				-v adaptive="$adaptive" 'BEGIN {
 				best = fixed > adaptive ? fixed : adaptive
-				printf "| %s | %s | %s | %s | %s | %s |\n", label, rate, off == "" ? "-" : off,
-					fixed == "" ? "-" : fixed, adaptive == "" ? "-" : adaptive,
-					off > 0 && best > 0 ? sprintf("%.2f", best / off) : "-" }'
+				gain = off > 0 && best > 0 ? sprintf("%.2f", best / off) : "-"
+				word = gain == "-" ? "-" : gain >= 1.02 ? "gains" : gain > 0.98 ? "changes nothing" : "loses"
+				printf "| %s | %s | %s | %s | %s | %s | %s |\n", label, rate, off == "" ? "-" : off,
+					fixed == "" ? "-" : fixed, adaptive == "" ? "-" : adaptive, gain, word
+				}'
 		done
 	done < <(grep '^report|' "$plan")
 }

@@ -35,11 +35,13 @@ common() {
 	COMMON
 }
 
+# A figure is compared as a text, because 6.1 and 6.10 are the same number.
+
 # labels FIGURE: the names of its curves that have points, in the order of the plan, each once
 labels() {
 	awk -F'|' -v figure="$1" '
 		FNR == NR { split($0, part, "\""); has[part[1] part[2]] = 1; next }
-		$1 == "figure" { inside = $2 == figure }
+		$1 == "figure" { inside = $2 "" == figure }
 		$1 == "curve" && inside && (figure "," $2) in has && !seen[$2]++ { print $2 }' \
 		"$csv" "$plan"
 }
@@ -80,19 +82,19 @@ x_axis() {
 		[ "$logscale" = no ] || echo 'set logscale x 2'
 		# The axis ends at 1.1 times the largest number of threads.
 		awk -F, -v figure="$1" '
-			$1 == figure && $(NF - 5) > last { last = $(NF - 5) }
+			$1 "" == figure && $(NF - 5) > last { last = $(NF - 5) }
 			END { printf "set xrange [0.9:%g]\n", last * 1.1 }' "$csv"
 		[ "$logscale" = no ] && echo 'set xtics 1' || echo 'set xtics (1, 2, 4, 8, 16, 32)'
 		;;
 	value)
 		letter=$(awk -F'|' -v figure="$1" '
-			$1 == "figure" { inside = $2 == figure }
+			$1 == "figure" { inside = $2 "" == figure }
 			$1 == "curve" && inside { print substr($3, length($3)); exit }' "$plan")
 		what=$(awk -F'|' -v l="$letter" '$1 == "vary" && $2 == l { print $4 }' "$plan")
 		echo "set xlabel '$what'; set format x '%.0f'"
 		# A logarithmic axis for doubled values; each of them has a tic.
 		awk -F, -v figure="$1" '
-			$1 == figure { x[$(NF - 5)] = 1; if ($(NF - 5) + 0 > last) last = $(NF - 5) + 0 }
+			$1 "" == figure { x[$(NF - 5)] = 1; if ($(NF - 5) + 0 > last) last = $(NF - 5) + 0 }
 			END {
 				printf last > 16 ? "set logscale x 2; set xtics (" : "set xtics ("
 				for (v in x)
@@ -121,7 +123,7 @@ y_label() {
 # data FIGURE LABEL BASE: the points of a curve
 data() {
 	awk -F'"' -v figure="$1," -v label="$2" -v base="$3" '
-		$1 == figure && $2 == label {
+		$1 "" == figure && $2 == label {
 			split($3, v, ",")
 			print v[2], base == "-" ? v[3] / 1e6 : base == "ns" ? 1e9 / v[3] : v[4]
 		}' "$csv" | sort -n

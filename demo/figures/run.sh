@@ -48,7 +48,7 @@ use_size() {
 # Each point, INDEX.SCHEME.MACHINE.THREADS.RATE, once; INDEX may end in @ and a value.
 points() {
 	awk -F'|' -v only="${ONLY:-}" '
-	$1 == "figure" { wanted = only == "" || $2 == only }
+	$1 == "figure" { wanted = only == "" || $2 "" == only }
 	$1 == "curve" && wanted {
 		nr_threads = split($6, threads, " ")
 		nr_rates = split($7, rates, " ")
