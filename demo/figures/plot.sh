@@ -96,10 +96,11 @@ x_axis() {
 		awk -F, -v figure="$1" '
 			$1 "" == figure { x[$(NF - 5)] = 1; if ($(NF - 5) + 0 > last) last = $(NF - 5) + 0 }
 			END {
-				printf last > 16 ? "set logscale x 2; set xtics (" : "set xtics ("
-				for (v in x)
-					printf "%s%s", n++ ? ", " : "", v >= 1e6 ? "\"" v / 1e6 " M\" " v : v
-				print ")"
+				for (v in x) {
+					text = v + 0 >= 1e6 ? "\"" v / 1e6 " M\" " v : v
+					tics = tics (tics == "" ? "" : ", ") text
+				}
+				print "set xtics (" tics ")" (last > 16 ? "; set logscale x 2" : "")
 			}' "$csv"
 		;;
 	*) echo "set xlabel '$2, per cent of the operations'; set xrange [0:100]" ;;
