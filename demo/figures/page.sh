@@ -18,7 +18,7 @@ source=$(awk -F'|' '$1 == "source" { print $2 }' "$plan")
 # rows PART: see rows.awk
 rows() {
 	awk -v points="$points" -v native="$native" -v source="$source" -v part="$1" \
-		-f "$here/rows.awk" "$plan" "$plan"
+		-v planned=<(awk -f "$here/points.awk" "$plan") -f "$here/rows.awk" "$plan"
 }
 
 pictures() {
@@ -33,6 +33,8 @@ failed() {
 	awk '{
 		point = $1 == "simulated" ? $2 : $2 " natively"
 		sub(/^[^ ]* [^ ]* ?/, "")
+		# What would be possible instead is of no interest.
+		sub(/; .*/, "")
 		if (!($0 in list))
 			order[++nr] = $0
 		list[$0] = list[$0] " `" point "`"

@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# rows.awk: the rows of a plan as lines of Markdown; the plan is read twice, the second time
-# behind part=PART: rows, the table; shown, the table of rows without a verdict; notes, why
+# rows.awk: the rows of a plan as lines of Markdown. -v part=PART: rows, the table; shown, the table of rows without a verdict; notes, why
 # rows are missed; count, the verdicts; retries, real acquisitions by budget; broken, the
 # points of damaged indexes. -v points= and -v native= name files with lines POINT OPS_S
-# REAL% ABORTS% whole|broken. Must never print a number that does not follow from them.
+# REAL% ABORTS% whole|broken, -v planned= one with the lines of points.awk. Must never print a number that does not follow from them.
 
 BEGIN {
 	FS = "|"
 	load("simulated", points)
+	while ((getline line <planned) > 0) {
+		split(line, f, "|")
+		in_plan[f[4]] = 1
+	}
 	has_native = native != "" && load("native", native)
 }
 
@@ -41,7 +44,7 @@ function values(pattern, list,    n, place, head, tail, p, v, i, j) {
 	head = substr(pattern, 1, place - 1)
 	tail = substr(pattern, place + 1)
 	n = 0
-	for (p in planned) {
+	for (p in in_plan) {
 		if (substr(p, 1, place - 1) != head || length(p) < place + length(tail) ||
 		    substr(p, length(p) - length(tail) + 1) != tail)
 			continue
@@ -60,7 +63,7 @@ function values(pattern, list,    n, place, head, tail, p, v, i, j) {
 function ratio_at(p, n, value,    i, point, best) {
 	for (i = 2; i <= n; i++) {
 		point = with(p[i], value)
-		if (!(point in planned))
+		if (!(point in in_plan))
 			return ""
 		if (!at(point))
 			return "-"
@@ -236,25 +239,13 @@ function head(    line) {
 	print "|---|---|---|---|--:|--:|--:|" (has_native ? "--:|" : "") "--:|---|---|"
 }
 
-FNR == 1 { pass++ }
-
-pass == 1 && $1 == "curve" {
-	nr_threads = split($6, threads, " ")
-	nr_rates = split($7, rates, " ")
-	nr_values = split($8 == "" ? "-" : $8, of_index, " ")
-	for (t = 1; t <= nr_threads; t++)
-		for (r = 1; r <= nr_rates; r++)
-			for (v = 1; v <= nr_values; v++)
-				planned[$3 ($8 == "" ? "" : of_index[v]) "." $4 "." $5 "." threads[t] "." rates[r]] = 1
-}
-
-pass == 2 && FNR == 1 && part == "rows" { head() }
-pass == 2 && FNR == 1 && part == "shown" {
+FNR == 1 && part == "rows" { head() }
+FNR == 1 && part == "shown" {
 	print "| figure | what | ours |" (has_native ? " natively |" : "") " unit |"
 	print "|---|---|--:|" (has_native ? "--:|" : "") "---|"
 }
 
-pass == 2 && $1 == "row" {
+$1 == "row" {
 	set = "native"
 	natively = has_native ? " " evaluate($3, $6) " |" : ""
 	set = "simulated"
@@ -274,7 +265,7 @@ pass == 2 && $1 == "row" {
 		printf "- **%s** (%s): %s.\n", $2, $9, verdict == "missed" ? why : "points of it could not be run"
 }
 
-pass == 2 && $1 == "curve" && part == "retries" && $4 ~ /^retry-|^no-retries$/ && $7 ~ /100$/ {
+$1 == "curve" && part == "retries" && $4 ~ /^retry-|^no-retries$/ && $7 ~ /100$/ {
 	n = $4 == "no-retries" ? 0 : substr($4, 7)
 	p = $3 "." $4 "." $5 "." $6 ".100"
 	if (!seen[p]++ && ("simulated", p) in ops)

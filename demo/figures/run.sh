@@ -47,17 +47,8 @@ use_size() {
 
 # Each point, INDEX.SCHEME.MACHINE.THREADS.RATE, once; INDEX may end in @ and a value.
 points() {
-	awk -F'|' -v only="${ONLY:-}" '
-	$1 == "figure" { wanted = only == "" || $2 "" == only }
-	$1 == "curve" && wanted {
-		nr_threads = split($6, threads, " ")
-		nr_rates = split($7, rates, " ")
-		nr_values = split($8 == "" ? "-" : $8, values, " ")
-		for (t = 1; t <= nr_threads; t++)
-			for (i = 1; i <= nr_rates; i++)
-				for (v = 1; v <= nr_values; v++)
-					print $3 ($8 == "" ? "" : values[v]) "." $4 "." $5 "." threads[t] "." rates[i]
-	}' "$plan" | sort -u
+	awk -f "$here/points.awk" "$plan" | awk -F'|' -v only="${ONLY:-}" '
+		only == "" || $1 "" == only { print $4 }' | sort -u
 }
 
 # varied INDEX: the options of its values, which follow @ and a letter each
@@ -245,32 +236,23 @@ has_rtm() { grep -qw rtm /proc/cpuinfo; }
 # Each point under each figure that has it: figure,curve,x,ops_s,relative,real,aborts,index
 figures_csv() {
 	echo 'figure,curve,x,ops_s,relative,real_percent,aborts_percent,index'
-	awk -F'|' -v OFS=, -v points="$work/points-simulated" '
+	awk -f "$here/points.awk" "$plan" | awk -F'|' -v OFS=, -v plan="$plan" \
+		-v points="$work/points-simulated" '
 	BEGIN {
-		while ((getline line < points) > 0) {
+		while ((getline <plan) > 0)
+			if ($1 == "figure")
+				base[$2] = $4
+		while ((getline line <points) > 0) {
 			split(line, part, " ")
 			ops[part[1]] = part[2]
-			real[part[1]] = part[3]
-			aborts[part[1]] = part[4]
-			kept[part[1]] = part[5]
+			rest[part[1]] = part[3] "," part[4] "," part[5]
 		}
 	}
-	$1 == "figure" { figure = $2; x = $3; base = $4 }
-	$1 == "curve" {
-		nr_threads = split($6, threads, " ")
-		nr_rates = split($7, rates, " ")
-		nr_values = split($8 == "" ? "-" : $8, values, " ")
-		for (t = 1; t <= nr_threads; t++)
-			for (i = 1; i <= nr_rates; i++)
-				for (v = 1; v <= nr_values; v++) {
-					p = $3 ($8 == "" ? "" : values[v]) "." $4 "." $5 "." threads[t] "." rates[i]
-					if (p in ops)
-						print figure, "\"" $2 "\"",
-							x == "threads" ? threads[t] : x == "value" ? values[v] : rates[i],
-							ops[p], ops[base] ? sprintf("%.3f", ops[p] / ops[base]) : "-",
-							real[p], aborts[p], kept[p]
-				}
-	}' "$plan"
+	$4 in ops {
+		to = base[$1]
+		print $1, "\"" $2 "\"", $3, ops[$4],
+			ops[to] ? sprintf("%.3f", ops[$4] / ops[to]) : "-", rest[$4]
+	}'
 }
 
 command -v gnuplot >/dev/null || die 'gnuplot is missing: tools/deps.sh installs it'

@@ -53,8 +53,9 @@ points() {
 
 # part NAME PLAN [NATIVE]: the lines of a part
 part() {
+	awk -f "$figures/points.awk" "$2" >"$tmp/planned"
 	awk -v points="$tmp/points" -v native="${3:-}" -v source=S -v part="$1" \
-		-f "$figures/rows.awk" "$2" "$2"
+		-v planned="$tmp/planned" -f "$figures/rows.awk" "$2"
 }
 
 # way HOW ACCEPT OURS VERDICT
@@ -133,17 +134,10 @@ test_parts() {
 # A row of a point that is no curve could never have a number.
 test_plans() {
 	for plan in plan plan-trees; do
+		awk -f "$figures/points.awk" "$figures/$plan" >"$tmp/planned"
 		awk -F'|' '
-		$1 == "curve" {
-			nr_threads = split($6, threads, " ")
-			nr_rates = split($7, rates, " ")
-			nr_values = split($8 == "" ? "-" : $8, values, " ")
-			for (t = 1; t <= nr_threads; t++)
-				for (r = 1; r <= nr_rates; r++)
-					for (v = 1; v <= nr_values; v++)
-						planned[$3 ($8 == "" ? "" : values[v]) "." $4 "." $5 "." threads[t] "." rates[r]] = 1
-			named["index", $3] = named["scheme", $4] = named["machine", $5] = 1
-		}
+		FNR == NR { planned[$4] = 1; next }
+		$1 == "curve" { named["index", $3] = named["scheme", $4] = named["machine", $5] = 1 }
 		$1 == "index" || $1 == "scheme" || $1 == "machine" { defined[$1, $2] = 1 }
 		$1 == "row" { how[$2] = $3 }
 		$1 == "report" { how[$2] = "real " $3 }
@@ -160,7 +154,7 @@ test_plans() {
 				if (!((part[1], part[2]) in defined))
 					print part[1] " " part[2]
 			}
-		}' "$figures/$plan" >"$tmp/unknown"
+		}' "$tmp/planned" "$figures/$plan" >"$tmp/unknown"
 		if [ -s "$tmp/unknown" ]; then
 			not_ok "$plan names what it has" "$(head -n 3 "$tmp/unknown" | tr '\n' ' ')"
 		else
