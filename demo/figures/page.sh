@@ -27,10 +27,15 @@ pictures() {
 		"$plan"
 }
 
-# The points that could not be run, by their reasons.
+# The points that could not be run, by their reasons, and those that were not.
 failed() {
-	[ -s "$failed" ] || { echo 'None.'; return; }
-	awk '{
+	{
+		cat "$failed"
+		awk -f "$here/points.awk" "$plan" | awk -F'|' '
+			FILENAME != "-" { split($0, f, " "); known[f[1]] = known[f[2]] = 1; next }
+			!($4 in known) { known[$4] = 1; print "simulated", $4, "not run this time" }' \
+			"$points" "$failed" -
+	} | awk '{
 		point = $1 == "simulated" ? $2 : $2 " natively"
 		sub(/^[^ ]* [^ ]* ?/, "")
 		# What would be possible instead is of no interest.
@@ -40,9 +45,11 @@ failed() {
 		list[$0] = list[$0] " `" point "`"
 	}
 	END {
+		if (!nr)
+			print "None."
 		for (i = 1; i <= nr; i++)
 			printf "- %s:%s\n", order[i] == "" ? "no reason given" : order[i], list[order[i]]
-	}' "$failed"
+	}'
 }
 
 native() {

@@ -8,8 +8,8 @@
 # O is the build directory. FULL=1 loads the published number of keys. JOBS is the number
 # of simulated machines that run at the same time; points of the machine "native" run
 # alone. Each point is appended to O/NAME.points (FULL=1: O/NAME-full.points) when it is
-# measured. POINTS=FILE has points, which are not run again. ONLY=FIGURE runs and prints the
-# points of one figure only. A processor with RTM also runs the simulated points natively
+# measured. POINTS=FILE has points, which are not run again; RUN=no runs none at all. ONLY=FIGURE
+# runs and prints the points of one figure only. A processor with RTM also runs the simulated points natively
 # (NATIVE=no: it does not; NATIVE=yes: one without RTM does, too). Must never print a number
 # that no run gave.
 
@@ -200,6 +200,7 @@ points_of() { points | awk -F. -v kind="$1" '($3 == "native" ? "native" : "simul
 # run_all KIND JOBS: the points of this kind that are not measured yet
 run_all() {
 	local point nr=0 all running=0
+	[ "${RUN:-}" != no ] || return 0
 	all=$(points_of "$1" | wc -l)
 	for point in $(points_of "$1"); do
 		nr=$((nr + 1))
