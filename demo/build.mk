@@ -50,7 +50,7 @@ demo:
 	$(Q)O=$(O) bash demo/run/demo.sh
 
 # make figures takes minutes, and make figures-trees half an hour; with FULL=1, the published
-# sizes, both take hours.
+# sizes, hours and days.
 FIGURES := $(Q)O=$(O) FULL=$(FULL) ONLY=$(ONLY) bash demo/figures/run.sh
 .PHONY: figures figures-trees
 figures: emulator preload tools demo-bin

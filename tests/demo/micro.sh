@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# check: seconds=30
+# check: seconds=5
 #
 # search_bench and latch_bench: their command lines, their output, that every search is right
 # on every size and every latch keeps the number of searches, and that planted faults are
