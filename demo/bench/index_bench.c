@@ -185,11 +185,15 @@ static int bench_prepare(struct bench *b, const struct options *opts, const stru
 	b->run = (struct run){
 		.ops = ops,
 		.mix = mix_of(opts),
+		.writers = (unsigned int)opts->writers,
+		.dealt = opts->given[OPTION_ID_deal] && opts->deal == DEAL_counter,
+		.turns = opts->ops,
 		.scan_length = opts->scan_length,
 		.duration_ns = opts->run_seconds * 1000000000u,
 		.latency = opts->latency,
 		.footprint = opts->footprint,
 	};
+	b->run.readers = mix_of_readers(&b->run.mix);
 	b->workers = aligned_alloc(CACHE_LINE, b->nr * sizeof(*b->workers));
 	b->journals = calloc(b->nr, sizeof(*b->journals));
 	b->run.index = ops->create(&config);

@@ -8,7 +8,6 @@
 #include "options.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,71 +33,27 @@ static const struct option_row rows[NR_OPTIONS + 1] = {
 #include "options.def"
 };
 
+/* The program as its messages name it. */
+#define PROGRAM "index_bench"
+
 /* Maximum number of options: those of options.def and of all indexes. */
 #define OPTIONS_MAX (NR_OPTIONS + NR_INDEXES * TREE_OPTIONS_MAX)
 
-/* What getopt_long() returns for the first option: a number that no character has. */
-#define FIRST_LONG 256
+_Static_assert(OPTIONS_MAX <= OPTION_WALK_MAX, "option_walk() takes all options");
 
 /*
  * struct parser - state of options_parse()
+ * @opts: receives the values
  * @row: the options by their number on the command line, each name once
  * @text: value of each option of an index that was given, parsed after @index is known
  * @nr: number of options
  */
 struct parser {
+	struct options *opts;
 	const struct option_row *row[OPTIONS_MAX];
 	const char *text[OPTIONS_MAX];
 	unsigned int nr;
 };
-
-static int parse_choice(const struct option_row *row, const char *text, uint64_t *value)
-{
-	for (*value = 0; row->choices[*value].name; ++*value)
-		if (!strcmp(row->choices[*value].name, text))
-			return 0;
-	fprintf(stderr, "index_bench: --%s=%s: must be one of", row->name, text);
-	for (const struct choice *c = row->choices; c->name; c++)
-		fprintf(stderr, "%s %s", c == row->choices ? "" : ",", c->name);
-	fputc('\n', stderr);
-	return -EINVAL;
-}
-
-static int parse_uint(const struct option_row *row, const char *text, uint64_t *value)
-{
-	char *end;
-
-	errno = 0;
-	*value = strtoull(text, &end, 10);
-	/* strtoull() also accepts blanks and signs, and negates a negative number. */
-	if (*text >= '0' && *text <= '9' && !*end && !errno && *value >= row->min &&
-	    *value <= row->max)
-		return 0;
-	fprintf(stderr, "index_bench: --%s=%s: must be a number from %" PRIu64 " to %" PRIu64 "\n",
-		row->name, text, row->min, row->max);
-	return -EINVAL;
-}
-
-static int parse_text(const struct option_row *row, const char *text, uint64_t *value)
-{
-	*value = (uint64_t)(uintptr_t)text;
-	if (*text)
-		return 0;
-	fprintf(stderr, "index_bench: --%s=: must not be empty\n", row->name);
-	return -EINVAL;
-}
-
-static int parse_one(const struct option_row *row, const char *text, uint64_t *value)
-{
-	if (row->type == OPTION_CHOICE)
-		return parse_choice(row, text, value);
-	if (row->type == OPTION_UINT)
-		return parse_uint(row, text, value);
-	if (row->type == OPTION_TEXT)
-		return parse_text(row, text, value);
-	*value = 1;
-	return 0;
-}
 
 static const struct option_row *find(const struct option_row *table, const char *name)
 {
@@ -149,7 +104,7 @@ static int parse_foreign(const struct options *opts, const char *name, const cha
 
 	while (!(row = find(index_options(i), name)))
 		i++;
-	if (parse_one(row, text, &value))
+	if (option_value(PROGRAM, row, text, &value))
 		return -EINVAL;
 	return value == row->def ? 0 : refuse_foreign(index_options(i), opts->index, name);
 }
@@ -167,25 +122,11 @@ static int parse_index_options(struct options *opts, const struct parser *parser
 
 		if (!text)
 			continue;
-		if (row ? parse_one(row, text, &opts->of_index[row - own]) :
+		if (row ? option_value(PROGRAM, row, text, &opts->of_index[row - own]) :
 			  parse_foreign(opts, name, text))
 			return -EINVAL;
 	}
 	return 0;
-}
-
-/* Print why getopt_long() returned @c; optopt has the option, @arg the argument. */
-static void complain(const struct parser *parser, int c, const char *arg)
-{
-	if (c == ':')
-		fprintf(stderr, "index_bench: %s: needs a value\n", arg);
-	else if (optopt >= FIRST_LONG)
-		fprintf(stderr, "index_bench: --%s: takes no value\n",
-			parser->row[optopt - FIRST_LONG]->name);
-	else if (optopt)
-		fprintf(stderr, "index_bench: -%c: no such option; see --help\n", optopt);
-	else
-		fprintf(stderr, "index_bench: %s: no such option; see --help\n", arg);
 }
 
 /* All options: those of options.def, then those of the indexes, each name once. */
@@ -206,6 +147,19 @@ static void parser_init(struct parser *parser)
 	}
 }
 
+/* Parse an option of the driver; keep the text of one of the indexes. */
+static int take(void *ctx, unsigned int nr, const char *text)
+{
+	struct parser *parser = ctx;
+
+	if (nr >= NR_OPTIONS) {
+		parser->text[nr] = text ? text : "";
+		return 0;
+	}
+	parser->opts->given[nr] = true;
+	return option_value(PROGRAM, &rows[nr], text, &parser->opts->value[nr]);
+}
+
 /**
  * options_parse() - parse a command line
  * @opts: receives a value for each option
@@ -216,41 +170,16 @@ static void parser_init(struct parser *parser)
  */
 int options_parse(struct options *opts, int argc, char **argv)
 {
-	struct option longopts[OPTIONS_MAX + 1] = { 0 };
 	struct parser parser;
-	int c;
 
 	parser_init(&parser);
+	parser.opts = opts;
 	for (unsigned int i = 0; i < NR_OPTIONS; i++) {
 		opts->value[i] = rows[i].def;
 		opts->given[i] = false;
 	}
-	for (unsigned int i = 0; i < parser.nr; i++) {
-		longopts[i].name = parser.row[i]->name;
-		longopts[i].has_arg = parser.row[i]->type == OPTION_FLAG ? no_argument :
-									   required_argument;
-		longopts[i].val = FIRST_LONG + (int)i;
-	}
-	opterr = 0;
-	while ((c = getopt_long(argc, argv, ":", longopts, NULL)) != -1) {
-		int i = c - FIRST_LONG;
-
-		if (i < 0) {
-			complain(&parser, c, argv[optind - 1]);
-			return -EINVAL;
-		}
-		if (i >= NR_OPTIONS) {
-			parser.text[i] = optarg ? optarg : "";
-			continue;
-		}
-		opts->given[i] = true;
-		if (parse_one(&rows[i], optarg, &opts->value[i]))
-			return -EINVAL;
-	}
-	if (optind < argc) {
-		fprintf(stderr, "index_bench: %s: not an option; see --help\n", argv[optind]);
+	if (option_walk(PROGRAM, parser.row, parser.nr, argc, argv, take, &parser))
 		return -EINVAL;
-	}
 	return parse_index_options(opts, &parser);
 }
 
@@ -263,35 +192,16 @@ const char *option_name(enum option_id id)
 	return rows[id].name;
 }
 
-/* A line of --help; @of is the index that has the option, NULL if the driver has it. */
-static void help(const struct option_row *row, const char *of)
-{
-	char left[32];
-
-	snprintf(left, sizeof(left), "--%s%s", row->name,
-		 row->type == OPTION_CHOICE ? "=NAME" : row->type == OPTION_UINT ? "=N" :
-		 row->type == OPTION_TEXT   ? "=DIR" : "");
-	printf("  %-16s %s%s%s", left, of ? of : "", of ? ": " : "", row->help);
-	if (row->type == OPTION_UINT)
-		printf(" [%" PRIu64 "]", row->def);
-	if (row->type == OPTION_CHOICE) {
-		for (const struct choice *c = row->choices; c->name; c++)
-			printf("%s%s", c == row->choices ? ": " : ", ", c->name);
-		printf(" [%s]", row->choices[row->def].name);
-	}
-	putchar('\n');
-}
-
 /** options_help() - print each option with its values and its default to stdout */
 void options_help(void)
 {
 	puts("Usage: index_bench [OPTION]...\n"
 	     "Runs threads on an index and verifies its structure and its content.\n");
 	for (unsigned int i = 0; i < NR_OPTIONS; i++) {
-		help(&rows[i], NULL);
+		option_help(&rows[i], NULL);
 		for (unsigned int index = 0; i == OPTION_ID_scheme && index < NR_INDEXES; index++)
 			for (const struct option_row *r = index_options(index); r->name; r++)
-				help(r, index_choices[index].name);
+				option_help(r, index_choices[index].name);
 	}
 	puts("\nExit status: 0 no fault found, 1 a fault found or out of memory, 2 bad usage.");
 }

@@ -2,18 +2,16 @@
 /*
  * output.c - prints the results of a run and the progress of its phases.
  *
- * JSON and CSV have the same list of fields. JSON makes an object of the part of a
- * name before its point; CSV prints the name as it is. Results go to stdout. Progress
- * goes to stderr, and only to a terminal.
+ * JSON and CSV have the same list of fields. Results go to stdout. Progress goes to
+ * stderr, and only to a terminal.
  */
-#include "output.h"
-
 #include <errno.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
+
+#include "../base/fields.h"
+#include "output.h"
 
 static const char *const plural[NR_OPS] = {
 #define OP(name, plural) plural,
@@ -30,54 +28,6 @@ static const struct percentile {
 };
 
 #define NR_PERCENTILES (sizeof(percentiles) / sizeof(percentiles[0]))
-
-/* Maximum number of fields; bytes of a name, and of a value including its quotes. */
-#define FIELDS_MAX 64
-#define NAME_LEN 32
-#define TEXT_LEN (CHECK_LEN + 2)
-
-/*
- * struct fields - a list of fields
- * @nr: number of fields
- * @all: names, "group.name" or "name", and values in the notation of JSON
- */
-struct fields {
-	unsigned int nr;
-	struct {
-		char name[NAME_LEN];
-		char text[TEXT_LEN];
-	} all[FIELDS_MAX];
-};
-
-static void __attribute__((format(printf, 3, 4))) field(struct fields *f, const char *name,
-							const char *fmt, ...)
-{
-	va_list ap;
-
-	snprintf(f->all[f->nr].name, NAME_LEN, "%s", name);
-	va_start(ap, fmt);
-	vsnprintf(f->all[f->nr++].text, TEXT_LEN, fmt, ap);
-	va_end(ap);
-}
-
-/* Texts are names and messages of this program, without characters that JSON escapes. */
-static void field_text(struct fields *f, const char *name, const char *text)
-{
-	field(f, name, "\"%s\"", text);
-}
-
-static void field_number(struct fields *f, const char *name, uint64_t number)
-{
-	field(f, name, "%" PRIu64, number);
-}
-
-static void grouped(struct fields *f, const char *group, const char *name, uint64_t number)
-{
-	char full[NAME_LEN];
-
-	snprintf(full, sizeof(full), "%s.%s", group, name);
-	field_number(f, full, number);
-}
 
 /* The options of the index. The results show what a flag of an index does. */
 static void index_fields(struct fields *f, const struct options *opts)
@@ -105,6 +55,10 @@ static void workload_fields(struct fields *f, const struct options *opts)
 	field_number(f, "preload", opts->preload);
 	field_number(f, "fill", opts->fill);
 	field_number(f, "warmup", opts->warmup);
+	if (opts->given[OPTION_ID_deal])
+		field_text(f, "deal", deal_choices[opts->deal].name);
+	if (opts->writers)
+		field_number(f, "writers", opts->writers);
 	field(f, "updates", "%g", 100.0 * mix.share[OP_insert] / SHARES);
 	field(f, "deletes_percent", "%g", 100.0 * mix.share[OP_remove] / SHARES);
 	field_number(f, "scans_percent", opts->scans);
@@ -117,7 +71,7 @@ static void replay_fields(struct fields *f, const struct options *opts,
 {
 	field_text(f, "deal", deal_choices[opts->deal].name);
 	field_number(f, "files", replay->files);
-	grouped(f, "load", "ops", replay->load_ops);
+	field_grouped(f, "load", "ops", replay->load_ops);
 	field(f, "load.seconds", "%.9f", replay->load_seconds);
 }
 
@@ -141,14 +95,14 @@ static void tree_fields(struct fields *f, const struct index_ops *ops, const str
 	const struct tree_shape *shape = &out->shape;
 
 	if (ops->tree->shape) {
-		grouped(f, "tree", "height", shape->height);
-		grouped(f, "tree", "leaves", shape->leaves);
-		grouped(f, "tree", "inner", shape->inner);
-		grouped(f, "tree", "entries", shape->entries);
+		field_grouped(f, "tree", "height", shape->height);
+		field_grouped(f, "tree", "leaves", shape->leaves);
+		field_grouped(f, "tree", "inner", shape->inner);
+		field_grouped(f, "tree", "entries", shape->entries);
 		field(f, "tree.bytes_per_entry", "%.2f", bytes_per_entry(shape));
 	}
 	if (ops->counts) {
-#define COUNT(id, help) grouped(f, "transactions", #id, out->counts.id);
+#define COUNT(id, help) field_grouped(f, "transactions", #id, out->counts.id);
 #include "../index/counts.def"
 	}
 }
@@ -157,69 +111,26 @@ static void result_fields(struct fields *f, const struct outcome *out)
 {
 	field_number(f, "ops", out->ops);
 	for (unsigned int op = 0; op < NR_OPS; op++) {
-		grouped(f, plural[op], "done", out->done[op]);
-		grouped(f, plural[op], "hits", out->hits[op]);
+		field_grouped(f, plural[op], "done", out->done[op]);
+		field_grouped(f, plural[op], "hits", out->hits[op]);
 	}
 	if (out->merge.rows) {
-		grouped(f, "merge", "rows", out->merge.rows);
-		grouped(f, "merge", "values", out->merge.values);
-		grouped(f, "merge", "bits_per_row", out->merge.bits);
+		field_grouped(f, "merge", "rows", out->merge.rows);
+		field_grouped(f, "merge", "values", out->merge.values);
+		field_grouped(f, "merge", "bits_per_row", out->merge.bits);
 	}
 	for (unsigned int i = 0; out->latency && i < NR_PERCENTILES; i++)
-		grouped(f, "latency_ns", percentiles[i].name,
-			histogram_at(out->latency, percentiles[i].per_mille));
+		field_grouped(f, "latency_ns", percentiles[i].name,
+			      histogram_at(out->latency, percentiles[i].per_mille));
 	if (out->footprint && out->footprint->traversals) {
-		grouped(f, "footprint_lines", "traversals", out->footprint->traversals);
+		field_grouped(f, "footprint_lines", "traversals", out->footprint->traversals);
 		field(f, "footprint_lines.average", "%.2f",
 		      (double)out->footprint->total / (double)out->footprint->traversals);
-		grouped(f, "footprint_lines", "worst", out->footprint->worst);
+		field_grouped(f, "footprint_lines", "worst", out->footprint->worst);
 	}
 	field(f, "seconds", "%.9f", out->seconds);
 	field(f, "throughput_ops_s", "%.0f", (double)out->ops / out->seconds);
 	field_text(f, "check", out->check);
-}
-
-/* Length of the group in a field's name, 0 without a group. */
-static size_t group_len(const char *name)
-{
-	const char *point = strchr(name, '.');
-
-	return point ? (size_t)(point - name) : 0;
-}
-
-/* Fields of a group are consecutive, so an object is open from its first to its last field. */
-static void print_json(const struct fields *f)
-{
-	const char *group = "";
-	size_t open = 0;
-
-	putchar('{');
-	for (unsigned int i = 0; i < f->nr; i++) {
-		const char *name = f->all[i].name;
-		size_t len = group_len(name);
-		bool same = len && len == open && !strncmp(name, group, len);
-
-		if (open && !same)
-			putchar('}');
-		if (i)
-			putchar(',');
-		if (len && !same)
-			printf("\"%.*s\":{", (int)len, name);
-		printf("\"%s\":%s", name + (len ? len + 1 : 0), f->all[i].text);
-		group = name;
-		open = len;
-	}
-	puts(open ? "}}" : "}");
-}
-
-static void print_csv(const struct fields *f)
-{
-	for (unsigned int i = 0; i < f->nr; i++)
-		printf("%s%s", i ? "," : "", f->all[i].name);
-	putchar('\n');
-	for (unsigned int i = 0; i < f->nr; i++)
-		printf("%s%s", i ? "," : "", f->all[i].text);
-	putchar('\n');
 }
 
 /* The options of the index in one line, if it has any. */
@@ -340,7 +251,12 @@ void output_print(const struct options *opts, const struct index_ops *ops,
 	setting_fields(&fields, opts, out);
 	tree_fields(&fields, ops, out);
 	result_fields(&fields, out);
-	(opts->json ? print_json : print_csv)(&fields);
+	if (opts->json) {
+		fields_json(&fields);
+		return;
+	}
+	fields_csv_names(&fields);
+	fields_csv(&fields);
 }
 
 /**

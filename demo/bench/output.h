@@ -5,13 +5,14 @@
 #ifndef DEMO_OUTPUT_H
 #define DEMO_OUTPUT_H
 
+#include "../base/fields.h"
 #include "../base/footprint.h"
 #include "../base/histogram.h"
 #include "options.h"
 #include "workload.h"
 
-/* Bytes of the result of the check. */
-#define CHECK_LEN 128
+/* Bytes of the result of the check: a value of the results. */
+#define CHECK_LEN FIELD_TEXT_LEN
 
 /**
  * struct replay_result - what a run of operation files has beyond its outcome

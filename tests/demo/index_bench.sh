@@ -128,6 +128,11 @@ test_usage() {
 	refused more-keys-than-ids '--preload=100000000: at most 67102720 IDs here' \
 		--index=delta --dictionary=per-core --threads=2 --preload=100000000
 	refused unsafe-alone '--unsafe: is for --scheme=none alone' --unsafe --scheme=spin
+	refused counter-and-seconds '--deal=counter: not with --seconds' --deal=counter --seconds=1
+	refused too-many-writers '--writers: at most --threads' --writers=2
+	refused writers-and-rate \
+		'--writers: excludes --updates, --deletes, --update-rate and --scans' \
+		--writers=1 --update-rate=5
 	refused json-and-csv '--json, --csv: one of them' --json --csv
 	refused seconds=x '--seconds=x: must be a number from 0 to 86400' --seconds=x
 	refused none-with-updates "$unsafe" --scheme=none --threads=2 --updates=1
@@ -208,6 +213,9 @@ mid_run_out_of_memory() {
 	ok btree-out-of-memory-in-the-run
 }
 
+# The lists of index_bench: the microbenchmarks have their own.
+lists() { ls demo/*/*.def | grep -v '^demo/micro/'; }
+
 # Everything in the lists must be in --list, --help and the manual page.
 test_help() {
 	"$bench" --help >"$tmp/help"
@@ -217,7 +225,7 @@ test_help() {
 		grep -q "^\.It Fl -$word\( \|\$\)" man/index_bench.1 ||
 			missing="$missing man:$word"
 	done
-	for word in $(sed -n 's/^[A-Z]*([a-z_]*, "\([a-z-]*\)",.*/\1/p' demo/*/*.def); do
+	for word in $(sed -n 's/^[A-Z]*([a-z_]*, "\([a-z-]*\)",.*/\1/p' $(lists)); do
 		"$bench" --list | grep -qw -- "$word" || missing="$missing --list:$word"
 		grep -qw -- "$word" "$tmp/help" || missing="$missing --help:$word"
 		grep -qw -- "$word" man/index_bench.1 || missing="$missing man:$word"
@@ -346,6 +354,25 @@ test_footprint() {
 	fi
 }
 
+# Two threads write and two search, and a counter deals their turns; the sum is what is asked for.
+test_writers() {
+	for index in btree blink; do
+		[ $index = btree ] && scheme=spin || scheme=latch
+		exact "$index-writers" --index=$index --scheme=$scheme --threads=4 --writers=2
+		exact "$index-dealt" --index=$index --scheme=$scheme --threads=4 --deal=counter
+		exact "$index-writers-dealt" --index=$index --scheme=$scheme --threads=4 \
+			--preload=500 --writers=2 --deal=counter --warmup=500
+	done
+	bench_run --threads=4 --writers=3 --ops=40000 --csv
+	if [ $rc -eq 0 ] && awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+		{ exit !($at["searches.done"] == 10000 && $at["scans.done"] == 0 &&
+			 $at["inserts.done"] > 14000 && $at["deletes.done"] > 14000) }' "$tmp/out"; then
+		ok writers-write
+	else
+		not_ok writers-write "exit $rc: $(cat "$tmp/out" "$tmp/err")"
+	fi
+}
+
 # Time ends the run: a second of it, or more where threads do not get a processor, and a check.
 test_seconds() {
 	bench_run --seconds=1 --threads=2 --json
@@ -463,6 +490,7 @@ test_json
 test_exact
 test_delta
 test_footprint
+test_writers
 test_seconds
 test_csv
 test_seed

@@ -46,7 +46,7 @@ build() {
 		part=${object#"$O"/obj/demo/}
 		case " $4 bench/index_bench.c " in
 		*" ${part%.o}.c "*) ;;
-		*) objects="$objects $object" ;;
+		*) [ "${part%/*}" = micro ] || objects="$objects $object" ;;
 		esac
 	done
 	# shellcheck disable=SC2086 # several objects

@@ -247,13 +247,14 @@ demo_has_no_elide() {
 # base <- mem, latch <- index <- node <- sync <- bench, and every other folder is a tree, below
 # sync: trees, index and node include no latch and no scheme, a tree includes no other tree but
 # the nodes that several share, and the driver includes neither trees nor latches, and of sync
-# the list of variants alone. The storage manager has base, mem and the pthread latches; one file of
-# it has the instructions.
+# the list of variants alone. The microbenchmarks have latches and neither trees nor nodes. The
+# storage manager has base, mem and the pthread latches; one file of it has the instructions.
 demo_include_allowed() {
 	case $1:$2 in
 	base:*) return 1 ;;
 	bench:base/*.h | bench:index/*.h | bench:index/counts.def | bench:sync/variants.h) ;;
-	bench:* | *:bench/*) return 1 ;;
+	micro:base/*.h | micro:latch/*.h | micro:bench/threads.h) ;;
+	bench:* | *:bench/* | micro:*) return 1 ;;
 	tatp:base/*.h | tatp:mem/*.h | tatp:latch/mutex.h | tatp:latch/rwlock.h | tatp:latch/spin.h) ;;
 	tatp:* | *:tatp/*) return 1 ;;
 	sync:*) ;;
@@ -284,11 +285,11 @@ demo_folders_in_order() {
 	done
 }
 
-# Locks are called in latches, and by the driver, which starts threads. pthread_ also begins names of
+# Locks are called in latches, and by the drivers, which start threads. pthread_ also begins names of
 # kinds of the storage manager's latches.
 demo_locks_in_latches() {
 	code demo/*/*.[ch] demo/*/*.def | grep -E 'pthread_[a-z]|<pthread\.h>' |
-		grep -vE '^demo/(latch/|bench/|tatp/(latch-(occ|pthread)\.h|latches\.def):)'
+		grep -vE '^demo/(latch/|bench/|micro/|tatp/(latch-(occ|pthread)\.h|latches\.def):)'
 }
 
 policy_is_pure() {
