@@ -5,13 +5,14 @@
  * JSON and CSV have the same list of fields. Results go to stdout. Progress goes to
  * stderr, and only to a terminal.
  */
+#include "output.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <unistd.h>
 
 #include "../base/fields.h"
-#include "output.h"
 
 static const char *const plural[NR_OPS] = {
 #define OP(name, plural) plural,
