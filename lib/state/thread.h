@@ -238,6 +238,7 @@ _Static_assert(sizeof(struct elide_call) == CACHE_LINE, "one line for each call"
  * @adapt_nr:  index in adapt_classes; 0 for an unused entry
  * @epoch:     number of the epoch of the last report
  * @aborts:    attempts that other threads have aborted: conflicts, and locks found held
+ * @met:       entries made in the thread's look-up cache
  */
 struct adapt_thread {
 	uint64_t start;
@@ -248,6 +249,7 @@ struct adapt_thread {
 	uint32_t adapt_nr;
 	uint32_t epoch;
 	uint64_t aborts;
+	uint64_t met;
 };
 
 /* elide_thread.open in the usual section: one lock, nothing else to be done. */
