@@ -134,6 +134,29 @@ summary() {
 	}' "$1"
 }
 
+# cost POINT CSV TEXT: what elision adds to an acquisition, and the part of it that aborts are.
+# Operations of the warm-up are in the report, too.
+cost() {
+	local index machine threads rate
+	IFS=. read -r index _ machine threads rate <<<"$1"
+	awk -F, -v elided="$(throughput "$1")" -v threads="$threads" -v ops="$((OPS + WARMUP))" \
+		-v plain="$(throughput "$index.plain.$machine.$threads.$rate")" \
+		-v mhz="$(sed -n 's/.* at \([0-9]*\) MHz.*/\1/p' "$3" | head -n 1)" '
+	NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+	{
+		acquired += $at["acquired"]
+		wasted += $at["wasted_cycles"]
+	}
+	END {
+		if (!acquired || !mhz || !(elided > 0) || !(plain > 0))
+			exit
+		# Microseconds an operation of a thread, in nanoseconds an acquisition.
+		printf "An operation has %.1f acquisitions. Elided, each takes %.0f ns more than the spin lock does; " \
+			"aborts are %.1f ns of that.\n", acquired / ops,
+			1000 * threads * (1 / elided - 1 / plain) / (acquired / ops), 1000 * wasted / mhz / acquired
+	}' "$2"
+}
+
 # A section per report of the plan.
 reports() {
 	local label point
@@ -146,6 +169,7 @@ reports() {
 		fi
 		printf 'The report on `%s`: ' "$point"
 		summary "$results/$name-$label.csv"
+		cost "$point" "$results/$name-$label.csv" "$results/$name-$label.txt"
 		printf '\n```text\n'
 		cat "$results/$name-$label.txt"
 		printf '```\n'

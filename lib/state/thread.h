@@ -301,6 +301,8 @@ struct adapt_thread {
  * @full:       there is no room for further rows
  * @nr_uncounted: acquisitions without a row, for which there was no room; ELIDE_DROPPED_ROWS has
  *              those up to the last multiple of ELIDE_UNCOUNTED
+ * @nr_unregistered: the same of acquisitions whose lock is not registered, for which there was no
+ *              room; ELIDE_DROPPED_LOCKS
  * @last_call:  index in @calls of the call that a cache entry was last made for, from 0
  * @next_free:  list of blocks whose thread has ended
  * @next:       list of all blocks
@@ -368,6 +370,7 @@ struct elide_thread {
 	struct elide_chunk *chunk;
 	uint32_t nr_rows;
 	uint32_t nr_uncounted;
+	uint32_t nr_unregistered;
 	bool full;
 	uint32_t last_call;
 	uint16_t rows[ELIDE_NR_ROWS];
