@@ -67,6 +67,7 @@ help:
 	@echo 'make bench-entry   what its decision costs a section on this processor'
 	@echo 'make fidelity   the simulated machine beside published figures: tests/fidelity/FIDELITY.md'
 	@echo 'make figures    the figures of a paper on simulated machines: demo/RESULTS.md; FULL=1: its sizes'
+	@echo 'make figures-trees  those of a thesis on trees and their latches: demo/TREES.md'
 	@echo 'make install    PREFIX=/usr/local DESTDIR='
 	@echo 'variables       CC=gcc|clang V=1 O=dir SAN=address|thread|undefined ELIDE_DEPS=skip'
 

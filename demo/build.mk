@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# index_bench and tatp_bench: ordinary pthread programs; they include and link no part of elide.
+# index_bench, search_bench, latch_bench and tatp_bench: ordinary pthread programs; they include
+# and link no part of elide.
 
-DEMO_SRC := $(filter-out demo/tatp/%,$(wildcard demo/*/*.c))
+DEMO_SRC := $(filter-out demo/micro/% demo/tatp/%,$(wildcard demo/*/*.c))
 DEMO_OBJ := $(DEMO_SRC:%.c=$(OBJ)/%.o)
 # All objects but main(), for the tests.
 DEMO_PART_OBJ := $(filter-out $(OBJ)/demo/bench/index_bench.o,$(DEMO_OBJ))
@@ -15,11 +16,11 @@ TATP_LIBS := -lz
 # The latches of the storage manager, for the tests.
 TATP_LATCH_OBJ := $(OBJ)/demo/tatp/latch.o
 
-demo-bin: $(BINDIR)/index_bench $(BINDIR)/tatp_bench
+demo-bin: $(BINDIR)/index_bench $(BINDIR)/search_bench $(BINDIR)/latch_bench $(BINDIR)/tatp_bench
 
 # The trees with latches in their nodes, and their schemes, are compiled with -O3, as those
 # of the thesis they come from. The others keep the level at which their figures were made.
-DEMO_O2 := $(addprefix demo/,$(addsuffix /%,base mem latch index btree delta bench)) \
+DEMO_O2 := $(addprefix demo/,$(addsuffix /%,base mem latch index btree delta bench micro)) \
 	   demo/sync/global.c demo/sync/variants.c
 demo_cflags = $(if $(filter $(DEMO_O2),$1),$(ALL_CFLAGS),$(patsubst -O2,-O3,$(ALL_CFLAGS)))
 
@@ -40,13 +41,33 @@ $(BINDIR)/tatp_bench: $(TATP_OBJ)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -o $@ $^ -pthread -lm $(TATP_LIBS) -Wl,-z,relro,-z,now
 
+# The microbenchmarks. The loops around searches are compiled once for each level of search.def.
+MICRO_BASE := $(addprefix $(OBJ)/demo/,micro/micro.o base/fields.o base/option.o)
+MICRO_KERNELS := $(OBJ)/demo/micro/kernels-O2.o $(OBJ)/demo/micro/kernels-O3.o
+
+$(OBJ)/demo/micro/kernels-%.o: demo/micro/kernels.c
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(filter-out -O%,$(ALL_CFLAGS)) -$* -DKERNELS=kernels_$* -c -o $@ $<
+
+$(BINDIR)/search_bench: $(OBJ)/demo/micro/search.o $(MICRO_KERNELS) $(MICRO_BASE)
+$(BINDIR)/latch_bench: $(addprefix $(OBJ)/demo/,micro/latch.o base/topology.o bench/threads.o) $(MICRO_BASE)
+$(BINDIR)/search_bench $(BINDIR)/latch_bench:
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -o $@ $^ -pthread -Wl,-z,relro,-z,now
+
 # The packages are installed first, because the build needs them.
 demo:
 	$(Q)$(MAKE) deps
 	$(Q)$(MAKE) all
 	$(Q)O=$(O) bash demo/run/demo.sh
 
-# make figures takes minutes; with FULL=1, which loads the paper's number of keys, hours.
-.PHONY: figures
+# make figures takes minutes, and make figures-trees half an hour; with FULL=1, the published
+# sizes, hours and days.
+FIGURES := $(Q)O=$(O) FULL=$(FULL) ONLY=$(ONLY) bash demo/figures/run.sh
+.PHONY: figures figures-trees
 figures: emulator preload tools demo-bin
-	$(Q)O=$(O) FULL=$(FULL) ONLY=$(ONLY) bash demo/figures/run.sh
+	$(FIGURES) plan RESULTS.md
+figures-trees: emulator preload tools demo-bin
+	$(FIGURES) plan-trees TREES.md

@@ -35,6 +35,12 @@ enum rtmgrind_request {
 	 * 0 from now on nowhere. The emulator reads it when the thread aborts another one.
 	 */
 	RTMGRIND_SECTION,
+	/* () virtual time stands still for the calling thread until RTMGRIND_TIME_GOES_ON: what it
+	 * does meanwhile takes no time and enters no simulated cache. For what the library does
+	 * with names and numbers that differ from place to place. The two nest.
+	 */
+	RTMGRIND_TIME_STOPS,
+	RTMGRIND_TIME_GOES_ON,
 };
 
 #define RTMGRIND_PROTOCOL 3
@@ -196,6 +202,22 @@ static inline unsigned long rtmgrind_request(unsigned long request, unsigned lon
 			 : "a"(&args[0])
 			 : "cc", "memory");
 	return answer;
+}
+
+/**
+ * rtmgrind_time_stops() - virtual time stands still for the calling thread.
+ *
+ * For what takes a time that depends on names of files, the environment or ids of processes.
+ */
+static inline void rtmgrind_time_stops(void)
+{
+	rtmgrind_request(RTMGRIND_TIME_STOPS, 0, 0);
+}
+
+/** rtmgrind_time_goes_on() - virtual time goes on, as before rtmgrind_time_stops(). */
+static inline void rtmgrind_time_goes_on(void)
+{
+	rtmgrind_request(RTMGRIND_TIME_GOES_ON, 0, 0);
 }
 
 #endif

@@ -38,19 +38,31 @@ static bool check_mutex(void)
 	return good && !(kind & MUTEX_GLIBC_ELIDES);
 }
 
+static bool rwlock_words(const pthread_rwlock_t *rw, unsigned int readers, unsigned int wrphase,
+			 int writer)
+{
+	return rw->__data.__readers == readers && rw->__data.__wrphase_futex == wrphase &&
+	       rw->__data.__writers_futex == (writer != 0) && rw->__data.__cur_writer == writer;
+}
+
 static bool check_rwlock(void)
 {
 	pthread_rwlock_t rw = PTHREAD_RWLOCK_INITIALIZER;
+	int tid = syscall(SYS_gettid);
 	bool good;
 
 	real.rwlock_rdlock(&rw);
-	good = rw.__data.__readers == 1 << RWLOCK_READER_SHIFT;
+	good = rwlock_words(&rw, 1 << RWLOCK_READER_SHIFT, 0, 0);
 	real.rwlock_unlock(&rw);
-	good &= rw.__data.__readers == 0;
-	real.rwlock_wrlock(&rw);
-	good &= rw.__data.__readers == (RWLOCK_WRPHASE | RWLOCK_WRLOCKED);
-	real.rwlock_unlock(&rw);
-	return good && rw.__data.__readers == RWLOCK_WRPHASE && !rw.__data.__shared;
+	good &= rwlock_words(&rw, 0, 0, 0);
+	/* From both states in which it is free. */
+	for (int i = 0; i < 2; i++) {
+		real.rwlock_wrlock(&rw);
+		good &= rwlock_words(&rw, RWLOCK_WRPHASE | RWLOCK_WRLOCKED, 1, tid);
+		real.rwlock_unlock(&rw);
+		good &= rwlock_words(&rw, RWLOCK_WRPHASE, 1, 0);
+	}
+	return good && !rw.__data.__flags && !rw.__data.__shared;
 }
 
 static bool check_spin(void)

@@ -175,10 +175,18 @@ static __noinline int lock_long(pthread_rwlock_t *rw, const void *site, enum eli
 /*
  * The plain states of glibc's rwlock are handled here as glibc does: a reader
  * comes or goes while no writer holds or waits for the lock and no reader
- * sleeps. In all others, and with another preference, glibc is asked.
+ * sleeps; a writer comes or goes while no other thread holds or waits for it.
+ * All others, and another preference, are left to glibc.
+ *
+ *   words of glibc         free, after readers  free, after a writer  one writer
+ *   __readers              0                    WRPHASE               WRPHASE | WRLOCKED
+ *   __wrphase_futex        0                    1                     1
+ *   __writers_futex        0                    0                     1
+ *   __cur_writer           0                    0                     its thread id
  */
 #define NOT_PLAIN (RWLOCK_WRPHASE | RWLOCK_WRLOCKED | RWLOCK_RWAITING)
 #define READER    (1u << RWLOCK_READER_SHIFT)
+#define ONE_WRITER (RWLOCK_WRPHASE | RWLOCK_WRLOCKED)
 /* Far below glibc's own limit, where it answers EAGAIN. */
 #define MANY_READERS (1u << 30)
 
@@ -186,7 +194,7 @@ static __always_inline_fn bool reader_comes(pthread_rwlock_t *rw)
 {
 	uint32_t word = READ_ONCE(rw->__data.__readers);
 
-	/* Acquire pairs with the release of a writer, which is glibc's. */
+	/* Acquire pairs with the release of a writer, ours in writer_goes() and glibc's. */
 	return !(word & NOT_PLAIN) && word < MANY_READERS && !rw->__data.__flags &&
 	       __atomic_compare_exchange_n(&rw->__data.__readers, &word, word + READER, false,
 					   __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
@@ -194,16 +202,62 @@ static __always_inline_fn bool reader_comes(pthread_rwlock_t *rw)
 
 static __always_inline_fn bool reader_goes(pthread_rwlock_t *rw)
 {
-	uint32_t word;
+	uint32_t word = READ_ONCE(rw->__data.__readers);
 
-	/* Not the word itself: after a writer's atomic its load would have to wait. */
-	if (rw->__data.__cur_writer)
-		return false;
-	word = READ_ONCE(rw->__data.__readers);
-	/* Release pairs with the acquire of a writer, which is glibc's. */
+	/* Release pairs with the acquire of a writer, ours in writer_comes() and glibc's. */
 	return !(word & NOT_PLAIN) && word >= READER &&
 	       __atomic_compare_exchange_n(&rw->__data.__readers, &word, word - READER, false,
 					   __ATOMIC_RELEASE, __ATOMIC_RELAXED);
+}
+
+static __always_inline_fn bool writer_comes(pthread_rwlock_t *rw, uint32_t tid)
+{
+	uint32_t word = READ_ONCE(rw->__data.__readers);
+
+	/* Acquire pairs with the release of readers and writers, ours and glibc's. */
+	if ((word & ~RWLOCK_WRPHASE) ||
+	    !__atomic_compare_exchange_n(&rw->__data.__readers, &word, ONE_WRITER, false,
+					 __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+		return false;
+	WRITE_ONCE(rw->__data.__writers_futex, 1);
+	if (unlikely(!word))
+		WRITE_ONCE(rw->__data.__wrphase_futex, 1);
+	WRITE_ONCE(rw->__data.__cur_writer, tid);
+	return true;
+}
+
+/*
+ * Whoever waits has said so in one of the two words that are exchanged here. Then the lock is as
+ * before, and glibc releases it: a writer that waits does not sleep, and does not change
+ * __writers_futex, while that is 0.
+ */
+static __always_inline_fn bool writer_goes(pthread_rwlock_t *rw, uint32_t tid)
+{
+	uint32_t word = ONE_WRITER, waits;
+
+	if (rw->__data.__flags)
+		return false;
+	WRITE_ONCE(rw->__data.__cur_writer, 0);
+	waits = __atomic_exchange_n(&rw->__data.__writers_futex, 0, __ATOMIC_RELAXED);
+	/* Release pairs with the acquire of readers and writers, ours and glibc's. */
+	if (likely(waits == 1) &&
+	    likely(__atomic_compare_exchange_n(&rw->__data.__readers, &word, RWLOCK_WRPHASE, false,
+					       __ATOMIC_RELEASE, __ATOMIC_RELAXED)))
+		return true;
+	WRITE_ONCE(rw->__data.__writers_futex, waits);
+	WRITE_ONCE(rw->__data.__cur_writer, tid);
+	return false;
+}
+
+/* Release the lock if it is in a plain state. */
+static __always_inline_fn bool goes(const struct elide_thread *t, pthread_rwlock_t *rw)
+{
+	/* Not the word of the readers: after a writer's atomic its load would have to wait. */
+	uint32_t writer = rw->__data.__cur_writer;
+
+	if (writer)
+		return likely(writer == t->tid) && writer_goes(rw, writer);
+	return reader_goes(rw);
 }
 
 /* Somebody sleeps until it is released. After that it may be gone. */
@@ -227,9 +281,11 @@ static __always_inline_fn int release_real(struct elide_thread *t, pthread_rwloc
 }
 
 /* The lock is to be had at once, or it is glibc's. */
-static __always_inline_fn bool take(pthread_rwlock_t *rw, enum elide_kind kind)
+static __always_inline_fn bool take(const struct elide_thread *t, pthread_rwlock_t *rw,
+				    enum elide_kind kind)
 {
-	return (kind == ELIDE_KIND_RWLOCK_READ && reader_comes(rw)) ||
+	return likely(kind == ELIDE_KIND_RWLOCK_READ ? reader_comes(rw) :
+						       writer_comes(rw, t->tid)) ||
 	       likely(!call_real(rw, kind, HOW_TRY, CLOCK_PLAIN, NULL));
 }
 
@@ -271,7 +327,7 @@ static __always_inline_fn int lock_known(struct elide_thread *t, struct elide_qu
 		return lock_again(t, q.call, rw, site, kind, status);
 	if (unlikely(outcome == ELIDE_NOTHING_DONE))
 		return lock_long(rw, site, kind);
-	if (unlikely(!take(rw, kind)))
+	if (unlikely(!take(t, rw, kind)))
 		return lock_skipped(t, q.row, rw, site, kind);
 	t->nr_rwlocks++;
 	return count_short(t, q.row, rw);
@@ -399,12 +455,11 @@ WRAPPER int pthread_rwlock_unlock(pthread_rwlock_t *rw)
 		return 0;
 	if (unlikely(t->open) && elide_quick_release_nested(t, rw, 4))
 		return 0;
-	if (unlikely(t->open || t->short_tid == ELIDE_NO_TID || !t->nr_rwlocks)) {
+	if (unlikely(t->open || t->short_tid == ELIDE_NO_TID || !held_less(&t->nr_rwlocks))) {
 		PASS(rwlock_unlock, rw);
 		return unlock_long(rw, CALL_SITE());
 	}
-	t->nr_rwlocks--;
-	return likely(reader_goes(rw)) ? 0 : release_real(t, rw, CALL_SITE());
+	return likely(goes(t, rw)) ? 0 : release_real(t, rw, CALL_SITE());
 }
 
 WRAPPER_ALIAS(__pthread_rwlock_init, pthread_rwlock_init);

@@ -254,11 +254,10 @@ WRAPPER int pthread_spin_unlock(pthread_spinlock_t *s)
 	 * which costs more than all the rest: only a thread that holds no
 	 * spinlock looks whether it releases a free one.
 	 */
-	if (unlikely(t->open || t->short_tid == ELIDE_NO_TID || !t->nr_spins)) {
+	if (unlikely(t->open || t->short_tid == ELIDE_NO_TID || !held_less(&t->nr_spins))) {
 		PASS(spin_unlock, s);
 		return unlock(s, CALL_SITE());
 	}
-	t->nr_spins--;
 	__atomic_store_n(s, SPIN_FREE, __ATOMIC_RELEASE); /* pairs with take() */
 	return 0;
 }

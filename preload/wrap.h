@@ -177,10 +177,11 @@ static __always_inline_fn void count_locked(struct elide_thread *t, struct elide
 static __always_inline_fn int count_short(struct elide_thread *t, struct elide_row *row,
 					     const void *lock)
 {
-	uint64_t nr = row->not_attempted;
+	uint64_t mask = elide_short_mask;
+	bool more = !(READ_ONCE(row->not_attempted) & mask);
 
-	WRITE_ONCE(row->not_attempted, nr + 1);
-	return unlikely(!(nr & elide_short_mask)) ? elide_short_more(t, row, lock) : 0;
+	row->not_attempted++;
+	return unlikely(more) ? elide_short_more(t, row, lock) : 0;
 }
 
 /* A lock that was locked is about to be released. */
@@ -188,6 +189,18 @@ static __always_inline_fn void release_locked(struct elide_thread *t, const void
 {
 	if (unlikely(t->hold_lock == lock))
 		elide_hold_end(t);
+}
+
+/*
+ * Does the thread hold locks of a kind that it counts? Then one less from now on. The subtraction
+ * itself answers, in fewer instructions than a comparison before it.
+ */
+static __always_inline_fn bool held_less(uint32_t *nr)
+{
+	if (likely((int32_t)--*nr >= 0))
+		return true;
+	*nr = 0;
+	return false;
 }
 
 /* Inside an elided section the real function answered: count the lock if it gave it. Returns @err. */

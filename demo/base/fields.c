@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * fields.c - lists of fields, printed as JSON or CSV, and a line of progress (see fields.h).
+ * fields.c - prints results as JSON or as CSV.
+ *
+ * Both have the same list of fields. JSON makes an object of the part of a name before
+ * its point; CSV prints the name as it is.
  */
 #include "fields.h"
 
@@ -9,38 +12,58 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
-/** fields_add() - add a field whose value is printed by @fmt in the notation of JSON */
-void fields_add(struct fields *f, const char *name, const char *fmt, ...)
+/**
+ * field() - append a field
+ * @f: the list, with room for it
+ * @name: its name, "group.name" or "name"
+ * @fmt: format of its value, in the notation of JSON
+ */
+void field(struct fields *f, const char *name, const char *fmt, ...)
 {
 	va_list ap;
 
-	snprintf(f->all[f->nr].name, FIELD_NAME_LEN, "%s", name);
+	snprintf(f->all[f->nr].name, sizeof(f->all[0].name), "%s", name);
 	va_start(ap, fmt);
-	vsnprintf(f->all[f->nr++].text, FIELD_TEXT_LEN, fmt, ap);
+	vsnprintf(f->all[f->nr++].text, sizeof(f->all[0].text), fmt, ap);
 	va_end(ap);
 }
 
-/** fields_text() - add a text without characters that JSON escapes */
-void fields_text(struct fields *f, const char *name, const char *text)
+/**
+ * field_text() - append a text
+ * @f: the list
+ * @name: name of the field
+ * @text: a text without characters that JSON escapes
+ */
+void field_text(struct fields *f, const char *name, const char *text)
 {
-	fields_add(f, name, "\"%s\"", text);
+	field(f, name, "\"%s\"", text);
 }
 
-/** fields_number() - add a number */
-void fields_number(struct fields *f, const char *name, uint64_t number)
+/**
+ * field_number() - append a number
+ * @f: the list
+ * @name: name of the field
+ * @number: the number
+ */
+void field_number(struct fields *f, const char *name, uint64_t number)
 {
-	fields_add(f, name, "%" PRIu64, number);
+	field(f, name, "%" PRIu64, number);
 }
 
-/** fields_grouped() - add a number to a group */
-void fields_grouped(struct fields *f, const char *group, const char *name, uint64_t number)
+/**
+ * field_grouped() - append a number to a group
+ * @f: the list, whose last field is of the group or the first one of it follows
+ * @group: name of the group
+ * @name: name of the field in the group
+ * @number: the number
+ */
+void field_grouped(struct fields *f, const char *group, const char *name, uint64_t number)
 {
 	char full[FIELD_NAME_LEN];
 
 	snprintf(full, sizeof(full), "%s.%s", group, name);
-	fields_number(f, full, number);
+	field_number(f, full, number);
 }
 
 /* Length of the group in a field's name, 0 without a group. */
@@ -52,14 +75,15 @@ static size_t group_len(const char *name)
 }
 
 /**
- * fields_json() - print the fields as a JSON object
- * @f: the fields; those of a group are consecutive
+ * fields_json() - print the fields as a JSON object, on one line of stdout
+ * @f: the list
  */
 void fields_json(const struct fields *f)
 {
 	const char *group = "";
 	size_t open = 0;
 
+	/* Fields of a group are consecutive: its object is open from its first to its last field. */
 	putchar('{');
 	for (unsigned int i = 0; i < f->nr; i++) {
 		const char *name = f->all[i].name;
@@ -79,36 +103,24 @@ void fields_json(const struct fields *f)
 	puts(open ? "}}" : "}");
 }
 
-/** fields_csv() - print a line of names and a line of values, separated by commas */
-void fields_csv(const struct fields *f)
+/**
+ * fields_csv_names() - print the names on one line of stdout
+ * @f: the list
+ */
+void fields_csv_names(const struct fields *f)
 {
 	for (unsigned int i = 0; i < f->nr; i++)
 		printf("%s%s", i ? "," : "", f->all[i].name);
 	putchar('\n');
-	for (unsigned int i = 0; i < f->nr; i++)
-		printf("%s%s", i ? "," : "", f->all[i].text);
-	putchar('\n');
 }
 
 /**
- * progress_show() - show the progress of a phase on a terminal
- * @what: name of the phase
- * @done: part of @all that is done
- * @all: size of the phase, at least 1
+ * fields_csv() - print the values on one line of stdout
+ * @f: the list
  */
-void progress_show(const char *what, uint64_t done, uint64_t all)
+void fields_csv(const struct fields *f)
 {
-	static const char bar[] = "########################################";
-	int filled = (int)((double)done / (double)all * (double)(sizeof(bar) - 1));
-
-	if (isatty(STDERR_FILENO))
-		fprintf(stderr, "\r%s [%-40.*s] %3d %%", what, filled, bar,
-			(int)((double)done / (double)all * 100));
-}
-
-/** progress_clear() - clear the line of progress_show() at the end of a phase */
-void progress_clear(void)
-{
-	if (isatty(STDERR_FILENO))
-		fputs("\r\033[K", stderr);
+	for (unsigned int i = 0; i < f->nr; i++)
+		printf("%s%s", i ? "," : "", f->all[i].text);
+	putchar('\n');
 }

@@ -49,10 +49,25 @@ struct option_row {
 	const char *words;
 };
 
-int option_parse(const char *program, const struct option_row *row, const char *text,
+/* Maximum number of options of a program. */
+#define OPTION_WALK_MAX 512
+
+/**
+ * option_fn - receives an option of the command line
+ * @ctx: as given to option_walk()
+ * @nr: number of its row
+ * @text: its value, NULL for a flag
+ *
+ * Return: 0, or -EINVAL after one line on stderr.
+ */
+typedef int (*option_fn)(void *ctx, unsigned int nr, const char *text);
+
+int option_value(const char *program, const struct option_row *row, const char *text,
 		 uint64_t *value);
+int option_walk(const char *program, const struct option_row *const *rows, unsigned int nr,
+		int argc, char **argv, option_fn take, void *ctx);
+int option_table(const char *program, const struct option_row *table, uint64_t *values, int argc,
+		 char **argv);
 void option_help(const struct option_row *row, const char *of);
-void option_complain(const char *program, int c, const char *arg, const char *name);
-void option_list(const struct option_row *table);
 
 #endif

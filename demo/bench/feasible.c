@@ -139,6 +139,12 @@ static int check_shares(const struct options *opts)
 	} else if (opts->updates + opts->deletes + opts->scans > 100) {
 		return refuse("--updates, --deletes and --scans: must add up to at most 100");
 	}
+	if (opts->writers &&
+	    (opts->given[OPTION_ID_updates] || opts->given[OPTION_ID_deletes] ||
+	     opts->given[OPTION_ID_update_rate] || opts->given[OPTION_ID_scans]))
+		return refuse("--writers: excludes --updates, --deletes, --update-rate and --scans");
+	if (opts->writers > opts->threads)
+		return refuse("--writers: at most --threads");
 	if (opts->json && opts->csv)
 		return refuse("--json, --csv: one of them");
 	return 0;
@@ -203,7 +209,7 @@ static const enum option_id not_with_replay[] = {
 	OPTION_ID_preload, OPTION_ID_fill,	  OPTION_ID_ops,     OPTION_ID_run_seconds,
 	OPTION_ID_warmup,  OPTION_ID_updates,	  OPTION_ID_deletes, OPTION_ID_update_rate,
 	OPTION_ID_scans,   OPTION_ID_scan_length, OPTION_ID_keys,    OPTION_ID_seed,
-	OPTION_ID_latency, OPTION_ID_footprint,	  OPTION_ID_unsafe,
+	OPTION_ID_latency, OPTION_ID_footprint,	  OPTION_ID_unsafe,  OPTION_ID_writers,
 };
 
 /**
@@ -216,8 +222,12 @@ int files_check(const struct options *opts)
 {
 	if (opts->generate && opts->replay)
 		return refuse("--generate, --replay: one of them");
-	if (opts->given[OPTION_ID_deal] && !opts->replay)
-		return refuse("--deal: is for --replay alone");
+	if (opts->given[OPTION_ID_deal] && opts->generate)
+		return refuse("--deal: not with --generate");
+	if (opts->given[OPTION_ID_deal] && opts->deal == DEAL_counter && opts->run_seconds)
+		return refuse("--deal=counter: not with --seconds");
+	if (opts->generate && opts->writers)
+		return refuse("--writers: not with --generate");
 	for (size_t i = 0; opts->replay && i < sizeof(not_with_replay) / sizeof(*not_with_replay);
 	     i++) {
 		if (!opts->given[not_with_replay[i]])

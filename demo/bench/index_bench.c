@@ -124,13 +124,13 @@ static bool check_rows(const struct run *run, const struct worker *workers, unsi
 	return false;
 }
 
-/* True if a thread ran out of memory and ended early. Called after the content was verified. */
+/* True if a thread ran out of memory or IDs and ended early. Called after the content was verified. */
 static bool ran_out(const struct worker *workers, unsigned int nr, struct outcome *out)
 {
 	for (unsigned int i = 0; i < nr; i++) {
 		if (workers[i].err) {
-			snprintf(out->check, sizeof(out->check), "thread %u ran out of memory, "
-				 "the index is whole", i);
+			snprintf(out->check, sizeof(out->check), "thread %u ran out of %s, the "
+				 "index is whole", i, shortage(workers[i].err));
 			return true;
 		}
 	}
@@ -175,7 +175,7 @@ struct bench {
 	struct index_thread *loader;
 };
 
-/* Allocate all memory and load the index. Returns 0 or -ENOMEM; then bench_free() in any case. */
+/* Allocate all memory and load the index. Returns 0, -ENOMEM or -ENOSPC; then bench_free() in any case. */
 static int bench_prepare(struct bench *b, const struct options *opts, const struct index_ops *ops)
 {
 	struct index_config config = config_of(opts, most_entries(opts, ops));
@@ -185,11 +185,15 @@ static int bench_prepare(struct bench *b, const struct options *opts, const stru
 	b->run = (struct run){
 		.ops = ops,
 		.mix = mix_of(opts),
+		.writers = (unsigned int)opts->writers,
+		.dealt = opts->given[OPTION_ID_deal] && opts->deal == DEAL_counter,
+		.turns = opts->ops,
 		.scan_length = opts->scan_length,
 		.duration_ns = opts->run_seconds * 1000000000u,
 		.latency = opts->latency,
 		.footprint = opts->footprint,
 	};
+	b->run.readers = mix_of_readers(&b->run.mix);
 	b->workers = aligned_alloc(CACHE_LINE, b->nr * sizeof(*b->workers));
 	b->journals = calloc(b->nr, sizeof(*b->journals));
 	b->run.index = ops->create(&config);
@@ -229,14 +233,15 @@ static void bench_free(struct bench *b)
 static int bench(const struct options *opts, const struct index_ops *ops)
 {
 	struct outcome out = { .seconds = 0 };
-	int status = EXIT_FAILURE;
+	int status = EXIT_FAILURE, err;
 	struct bench b;
 
 	/* A simulated machine measures nothing before the threads start. */
 	region_request(REGION_END);
-	if (bench_prepare(&b, opts, ops) || pthread_barrier_init(&b.run.start, NULL, b.nr)) {
-		fputs("index_bench: out of memory before the run; a smaller --preload or --ops "
-		      "needs less\n", stderr);
+	err = bench_prepare(&b, opts, ops);
+	if (err || pthread_barrier_init(&b.run.start, NULL, b.nr)) {
+		fprintf(stderr, "index_bench: out of %s before the run; a smaller --preload or "
+			"--ops needs less\n", shortage(err));
 		goto free_bench;
 	}
 	run_threads(b.workers, b.nr, opts->pin);

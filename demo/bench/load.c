@@ -46,7 +46,7 @@ static void even_entry(void *ctx, uint64_t i, uint64_t *key, uint64_t *value)
  * @fill: mean fill of the nodes in per cent, built from sorted keys; 0: insert the keys in
  *	  random order
  *
- * Return: 0 or -ENOMEM.
+ * Return: 0, -ENOMEM, or -ENOSPC.
  */
 int load(struct index *index, struct index_thread *share, uint64_t preload, unsigned int fill)
 {

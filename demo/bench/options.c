@@ -8,7 +8,6 @@
 #include "options.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,8 +23,6 @@ const struct choice deal_choices[NR_DEALS + 1] = {
 #include "options.def"
 };
 
-static const char program[] = "index_bench";
-
 static const struct option_row rows[NR_OPTIONS + 1] = {
 #define OPT_CHOICE(field, name, choices, def, help)                                                \
 	{ name, OPTION_CHOICE, help, choices, 0, 0, def, NULL },
@@ -36,19 +33,23 @@ static const struct option_row rows[NR_OPTIONS + 1] = {
 #include "options.def"
 };
 
+/* The program as its messages name it. */
+#define PROGRAM "index_bench"
+
 /* Maximum number of options: those of options.def and of all indexes. */
 #define OPTIONS_MAX (NR_OPTIONS + NR_INDEXES * TREE_OPTIONS_MAX)
 
-/* What getopt_long() returns for the first option: a number that no character has. */
-#define FIRST_LONG 256
+_Static_assert(OPTIONS_MAX <= OPTION_WALK_MAX, "option_walk() takes all options");
 
 /*
  * struct parser - state of options_parse()
+ * @opts: receives the values
  * @row: the options by their number on the command line, each name once
  * @text: value of each option of an index that was given, parsed after @index is known
  * @nr: number of options
  */
 struct parser {
+	struct options *opts;
 	const struct option_row *row[OPTIONS_MAX];
 	const char *text[OPTIONS_MAX];
 	unsigned int nr;
@@ -103,7 +104,7 @@ static int parse_foreign(const struct options *opts, const char *name, const cha
 
 	while (!(row = find(index_options(i), name)))
 		i++;
-	if (option_parse(program, row, text, &value))
+	if (option_value(PROGRAM, row, text, &value))
 		return -EINVAL;
 	return value == row->def ? 0 : refuse_foreign(index_options(i), opts->index, name);
 }
@@ -121,7 +122,7 @@ static int parse_index_options(struct options *opts, const struct parser *parser
 
 		if (!text)
 			continue;
-		if (row ? option_parse(program, row, text, &opts->of_index[row - own]) :
+		if (row ? option_value(PROGRAM, row, text, &opts->of_index[row - own]) :
 			  parse_foreign(opts, name, text))
 			return -EINVAL;
 	}
@@ -146,6 +147,19 @@ static void parser_init(struct parser *parser)
 	}
 }
 
+/* Parse an option of the driver; keep the text of one of the indexes. */
+static int take(void *ctx, unsigned int nr, const char *text)
+{
+	struct parser *parser = ctx;
+
+	if (nr >= NR_OPTIONS) {
+		parser->text[nr] = text ? text : "";
+		return 0;
+	}
+	parser->opts->given[nr] = true;
+	return option_value(PROGRAM, &rows[nr], text, &parser->opts->value[nr]);
+}
+
 /**
  * options_parse() - parse a command line
  * @opts: receives a value for each option
@@ -156,43 +170,16 @@ static void parser_init(struct parser *parser)
  */
 int options_parse(struct options *opts, int argc, char **argv)
 {
-	struct option longopts[OPTIONS_MAX + 1] = { 0 };
 	struct parser parser;
-	int c;
 
 	parser_init(&parser);
+	parser.opts = opts;
 	for (unsigned int i = 0; i < NR_OPTIONS; i++) {
 		opts->value[i] = rows[i].def;
 		opts->given[i] = false;
 	}
-	for (unsigned int i = 0; i < parser.nr; i++) {
-		longopts[i].name = parser.row[i]->name;
-		longopts[i].has_arg = parser.row[i]->type == OPTION_FLAG ? no_argument :
-									   required_argument;
-		longopts[i].val = FIRST_LONG + (int)i;
-	}
-	opterr = 0;
-	while ((c = getopt_long(argc, argv, ":", longopts, NULL)) != -1) {
-		int i = c - FIRST_LONG;
-
-		if (i < 0) {
-			option_complain(program, c, argv[optind - 1],
-					optopt >= FIRST_LONG ? parser.row[optopt - FIRST_LONG]->name :
-							       NULL);
-			return -EINVAL;
-		}
-		if (i >= NR_OPTIONS) {
-			parser.text[i] = optarg ? optarg : "";
-			continue;
-		}
-		opts->given[i] = true;
-		if (option_parse(program, &rows[i], optarg, &opts->value[i]))
-			return -EINVAL;
-	}
-	if (optind < argc) {
-		fprintf(stderr, "index_bench: %s: not an option; see --help\n", argv[optind]);
+	if (option_walk(PROGRAM, parser.row, parser.nr, argc, argv, take, &parser))
 		return -EINVAL;
-	}
 	return parse_index_options(opts, &parser);
 }
 
@@ -219,16 +206,23 @@ void options_help(void)
 	puts("\nExit status: 0 no fault found, 1 a fault found or out of memory, 2 bad usage.");
 }
 
+static void list(const struct option_row *table)
+{
+	for (; table->name; table++)
+		for (const struct choice *c = table->choices; c && c->name; c++)
+			printf("%-10s %-10s %s\n", table->name, c->name, c->help);
+}
+
 /** options_list() - print the names that options take, and each index with its schemes */
 void options_list(void)
 {
 	char schemes[256];
 
-	option_list(rows);
+	list(rows);
 	for (unsigned int index = 0; index < NR_INDEXES; index++) {
 		schemes_allowed(schemes, sizeof(schemes), index, 1, true);
 		printf("%-10s %-10s %s\n", "variant", index_choices[index].name, schemes);
 	}
 	for (unsigned int index = 0; index < NR_INDEXES; index++)
-		option_list(index_options(index));
+		list(index_options(index));
 }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * output.c - prints the results of a run.
+ * output.c - prints the results of a run to stdout.
  *
- * JSON and CSV have the same list of fields. Results go to stdout.
+ * JSON and CSV have the same list of fields.
  */
 #include "output.h"
 
+#include <errno.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
-#include <unistd.h>
+
+#include "../base/fields.h"
 
 static const char *const plural[NR_OPS] = {
 #define OP(name, plural) plural,
@@ -35,9 +35,9 @@ static void index_fields(struct fields *f, const struct options *opts)
 
 	for (unsigned int i = 0; rows[i].name; i++) {
 		if (rows[i].type == OPTION_CHOICE)
-			fields_text(f, rows[i].name, rows[i].choices[opts->of_index[i]].name);
+			field_text(f, rows[i].name, rows[i].choices[opts->of_index[i]].name);
 		else if (rows[i].type == OPTION_UINT)
-			fields_number(f, rows[i].name, opts->of_index[i]);
+			field_number(f, rows[i].name, opts->of_index[i]);
 	}
 }
 
@@ -51,33 +51,37 @@ static void workload_fields(struct fields *f, const struct options *opts)
 {
 	struct mix mix = mix_of(opts);
 
-	fields_number(f, "preload", opts->preload);
-	fields_number(f, "fill", opts->fill);
-	fields_number(f, "warmup", opts->warmup);
-	fields_add(f, "updates", "%g", 100.0 * mix.share[OP_insert] / SHARES);
-	fields_add(f, "deletes_percent", "%g", 100.0 * mix.share[OP_remove] / SHARES);
-	fields_number(f, "scans_percent", opts->scans);
-	fields_text(f, "keys", keys_choices[opts->keys].name);
-	fields_number(f, "seed", opts->seed);
+	field_number(f, "preload", opts->preload);
+	field_number(f, "fill", opts->fill);
+	field_number(f, "warmup", opts->warmup);
+	if (opts->given[OPTION_ID_deal])
+		field_text(f, "deal", deal_choices[opts->deal].name);
+	if (opts->writers)
+		field_number(f, "writers", opts->writers);
+	field(f, "updates", "%g", 100.0 * mix.share[OP_insert] / SHARES);
+	field(f, "deletes_percent", "%g", 100.0 * mix.share[OP_remove] / SHARES);
+	field_number(f, "scans_percent", opts->scans);
+	field_text(f, "keys", keys_choices[opts->keys].name);
+	field_number(f, "seed", opts->seed);
 }
 
 static void replay_fields(struct fields *f, const struct options *opts,
 			  const struct replay_result *replay)
 {
-	fields_text(f, "deal", deal_choices[opts->deal].name);
-	fields_number(f, "files", replay->files);
-	fields_grouped(f, "load", "ops", replay->load_ops);
-	fields_add(f, "load.seconds", "%.9f", replay->load_seconds);
+	field_text(f, "deal", deal_choices[opts->deal].name);
+	field_number(f, "files", replay->files);
+	field_grouped(f, "load", "ops", replay->load_ops);
+	field(f, "load.seconds", "%.9f", replay->load_seconds);
 }
 
 static void setting_fields(struct fields *f, const struct options *opts,
 			   const struct outcome *out)
 {
-	fields_text(f, "index", index_choices[opts->index].name);
-	fields_text(f, "scheme", scheme_choices[opts->scheme].name);
+	field_text(f, "index", index_choices[opts->index].name);
+	field_text(f, "scheme", scheme_choices[opts->scheme].name);
 	index_fields(f, opts);
-	fields_number(f, "threads", opts->threads);
-	fields_add(f, "pinned", "%s", opts->pin ? "true" : "false");
+	field_number(f, "threads", opts->threads);
+	field(f, "pinned", "%s", opts->pin ? "true" : "false");
 	if (out->replay)
 		replay_fields(f, opts, out->replay);
 	else
@@ -90,42 +94,42 @@ static void tree_fields(struct fields *f, const struct index_ops *ops, const str
 	const struct tree_shape *shape = &out->shape;
 
 	if (ops->tree->shape) {
-		fields_grouped(f, "tree", "height", shape->height);
-		fields_grouped(f, "tree", "leaves", shape->leaves);
-		fields_grouped(f, "tree", "inner", shape->inner);
-		fields_grouped(f, "tree", "entries", shape->entries);
-		fields_add(f, "tree.bytes_per_entry", "%.2f", bytes_per_entry(shape));
+		field_grouped(f, "tree", "height", shape->height);
+		field_grouped(f, "tree", "leaves", shape->leaves);
+		field_grouped(f, "tree", "inner", shape->inner);
+		field_grouped(f, "tree", "entries", shape->entries);
+		field(f, "tree.bytes_per_entry", "%.2f", bytes_per_entry(shape));
 	}
 	if (ops->counts) {
-#define COUNT(id, help) fields_grouped(f, "transactions", #id, out->counts.id);
+#define COUNT(id, help) field_grouped(f, "transactions", #id, out->counts.id);
 #include "../index/counts.def"
 	}
 }
 
 static void result_fields(struct fields *f, const struct outcome *out)
 {
-	fields_number(f, "ops", out->ops);
+	field_number(f, "ops", out->ops);
 	for (unsigned int op = 0; op < NR_OPS; op++) {
-		fields_grouped(f, plural[op], "done", out->done[op]);
-		fields_grouped(f, plural[op], "hits", out->hits[op]);
+		field_grouped(f, plural[op], "done", out->done[op]);
+		field_grouped(f, plural[op], "hits", out->hits[op]);
 	}
 	if (out->merge.rows) {
-		fields_grouped(f, "merge", "rows", out->merge.rows);
-		fields_grouped(f, "merge", "values", out->merge.values);
-		fields_grouped(f, "merge", "bits_per_row", out->merge.bits);
+		field_grouped(f, "merge", "rows", out->merge.rows);
+		field_grouped(f, "merge", "values", out->merge.values);
+		field_grouped(f, "merge", "bits_per_row", out->merge.bits);
 	}
 	for (unsigned int i = 0; out->latency && i < NR_PERCENTILES; i++)
-		fields_grouped(f, "latency_ns", percentiles[i].name,
-			histogram_at(out->latency, percentiles[i].per_mille));
+		field_grouped(f, "latency_ns", percentiles[i].name,
+			      histogram_at(out->latency, percentiles[i].per_mille));
 	if (out->footprint && out->footprint->traversals) {
-		fields_grouped(f, "footprint_lines", "traversals", out->footprint->traversals);
-		fields_add(f, "footprint_lines.average", "%.2f",
+		field_grouped(f, "footprint_lines", "traversals", out->footprint->traversals);
+		field(f, "footprint_lines.average", "%.2f",
 		      (double)out->footprint->total / (double)out->footprint->traversals);
-		fields_grouped(f, "footprint_lines", "worst", out->footprint->worst);
+		field_grouped(f, "footprint_lines", "worst", out->footprint->worst);
 	}
-	fields_add(f, "seconds", "%.9f", out->seconds);
-	fields_add(f, "throughput_ops_s", "%.0f", (double)out->ops / out->seconds);
-	fields_text(f, "check", out->check);
+	field(f, "seconds", "%.9f", out->seconds);
+	field(f, "throughput_ops_s", "%.0f", (double)out->ops / out->seconds);
+	field_text(f, "check", out->check);
 }
 
 /* The options of the index in one line, if it has any. */
@@ -246,5 +250,19 @@ void output_print(const struct options *opts, const struct index_ops *ops,
 	setting_fields(&fields, opts, out);
 	tree_fields(&fields, ops, out);
 	result_fields(&fields, out);
-	(opts->json ? fields_json : fields_csv)(&fields);
+	if (opts->json) {
+		fields_json(&fields);
+		return;
+	}
+	fields_csv_names(&fields);
+	fields_csv(&fields);
+}
+
+/**
+ * shortage() - what an operation of an index ran out of
+ * @err: what it returned: -ENOMEM, or -ENOSPC if the table of a tree has no more IDs
+ */
+const char *shortage(int err)
+{
+	return err == -ENOSPC ? "IDs of nodes" : "memory";
 }

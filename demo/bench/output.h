@@ -8,8 +8,12 @@
 #include "../base/fields.h"
 #include "../base/footprint.h"
 #include "../base/histogram.h"
+#include "../base/progress.h"
 #include "options.h"
 #include "workload.h"
+
+/* Bytes of the result of the check: a value of the results. */
+#define CHECK_LEN FIELD_TEXT_LEN
 
 /**
  * struct replay_result - what a run of operation files has beyond its outcome
@@ -53,5 +57,6 @@ struct outcome {
 
 void output_print(const struct options *opts, const struct index_ops *ops,
 		  const struct outcome *out);
+const char *shortage(int err);
 
 #endif

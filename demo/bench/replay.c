@@ -70,7 +70,7 @@ struct replay {
  * @failed: number of operations that did not succeed with their values, of all files
  * @first: the first record of the file that failed, or NO_RECORD
  * @start_ns, @end_ns: time of its start and its end
- * @err: 0, or -ENOMEM if it ended early
+ * @err: 0, or -ENOMEM or -ENOSPC if it ended early
  */
 struct replayer {
 	struct replay *run;
@@ -90,7 +90,7 @@ static uint64_t key_in_index(int64_t key)
 	return (uint64_t)key ^ 1ull << 63;
 }
 
-/* Run an operation. Returns 1 if it succeeded, 0 if not, or -ENOMEM. */
+/* Run an operation. Returns 1 if it succeeded, 0 if not, or -ENOMEM or -ENOSPC. */
 static int act(struct replayer *t, const struct record *record)
 {
 	struct index *index = t->run->index;
@@ -277,7 +277,8 @@ static bool check(struct replay *run)
 	for (unsigned int i = 0; i < run->opts->threads; i++) {
 		failed += run->threads[i].failed;
 		if (run->threads[i].err) {
-			snprintf(why, len, "thread %u ran out of memory", i);
+			snprintf(why, len, "thread %u ran out of %s", i,
+				 shortage(run->threads[i].err));
 			return false;
 		}
 	}

@@ -161,11 +161,12 @@ int worker_init(struct worker *worker, struct run *run, unsigned int nr, uint64_
 		uint64_t nr_ops)
 {
 	uint64_t expected = nr_warmup + (run->duration_ns ? 0 : nr_ops);
-	uint64_t inserts = likely_share(expected, run->mix.share[OP_insert]);
-	uint64_t removes = likely_share(expected, run->mix.share[OP_remove]);
+	const struct mix *mix = !run->writers || nr < run->writers ? &run->mix : &run->readers;
+	uint64_t inserts = likely_share(expected, mix->share[OP_insert]);
+	uint64_t removes = likely_share(expected, mix->share[OP_remove]);
 
 	*worker = (struct worker){ .run = run, .nr_warmup = nr_warmup, .nr_ops = nr_ops };
-	stream_init(&worker->stream, &run->mix, nr);
+	stream_init(&worker->stream, mix, nr);
 	if (run->latency && !(worker->latency = calloc(1, sizeof(*worker->latency))))
 		return -ENOMEM;
 	if (run->footprint && !(worker->footprint = calloc(1, sizeof(*worker->footprint))))
@@ -188,12 +189,23 @@ static void forget_warmup(struct worker *w)
 		*w->footprint = (struct footprint){ 0 };
 }
 
-/* The measured part: @nr_ops operations, or as many as the time allows, from @serial on. */
+/* True if the thread has a further turn in the measured part, of which it had @i. */
+static bool has_turn(const struct worker *w, uint64_t i)
+{
+	if (w->run->dealt)
+		return __atomic_fetch_add(&w->run->next, 1, __ATOMIC_RELAXED) < w->run->turns;
+	return i < w->nr_ops;
+}
+
+/*
+ * The measured part: @nr_ops operations, as many as are dealt to the thread, or as many as
+ * the time allows, from @serial on.
+ */
 static void work(struct worker *w, uint64_t serial)
 {
 	uint64_t end = w->run->duration_ns ? w->start_ns + w->run->duration_ns : UINT64_MAX;
 
-	for (uint64_t i = 0; i < w->nr_ops && !w->err; i++) {
+	for (uint64_t i = 0; !w->err && has_turn(w, i); i++) {
 		if (w->latency) {
 			uint64_t begin = now_ns();
 

@@ -16,22 +16,31 @@
  * struct run - data of a run that all its threads read
  * @index: the index
  * @ops: the operations of the index, valid also after it is destroyed
- * @mix: distribution of operations and keys
+ * @mix: distribution of operations and keys, with @writers that of the threads that write
+ * @readers: distribution of the other threads
+ * @writers: number of threads that write, 0: all threads have the same distribution
  * @scan_length: maximum number of entries that a scan visits
  * @duration_ns: duration of the run in nanoseconds, 0 if a number of operations ends it
  * @latency: each operation is timed
  * @footprint: the cache lines of searches are counted
+ * @dealt: the threads draw their turns from @next until @turns of them are drawn
+ * @turns: operations of the measured part of all threads
+ * @next: turns that are drawn, in a cache line of its own
  * @start: barrier before warm-up and before the measured part
  */
 struct run {
 	struct index *index;
 	const struct index_ops *ops;
-	struct mix mix;
+	struct mix mix, readers;
+	unsigned int writers;
 	uint64_t scan_length;
 	uint64_t duration_ns;
 	bool latency;
 	bool footprint;
-	pthread_barrier_t start;
+	bool dealt;
+	uint64_t turns;
+	uint64_t next __cacheline_aligned;
+	pthread_barrier_t start __cacheline_aligned;
 };
 
 /**
@@ -53,7 +62,7 @@ struct run {
  * @sum: sum of all values read, so that the compiler removes no read
  * @start_ns: time of the begin of the measured part in nanoseconds
  * @end_ns: time of the end of its last operation in nanoseconds
- * @err: 0, or -ENOMEM if the thread ended early; the index is whole then
+ * @err: 0, or -ENOMEM or -ENOSPC if the thread ended early; the index is whole then
  *
  * No other thread accesses the struct before the thread has ended, and no two of them
  * share a cache line.

@@ -82,11 +82,14 @@ static uint64_t zipf_next(const struct zipf *zipf, struct rng *rng, uint64_t n)
 /**
  * mix_of() - the distribution of operations and keys of a command line
  * @opts: the command line
+ *
+ * Return: the distribution of all threads, with --writers that of the threads that write.
  */
 struct mix mix_of(const struct options *opts)
 {
-	unsigned int rate = (unsigned int)opts->update_rate, percent = SHARES / 100;
-	bool together = opts->given[OPTION_ID_update_rate];
+	unsigned int rate = opts->writers ? 100 : (unsigned int)opts->update_rate;
+	unsigned int percent = SHARES / 100;
+	bool together = opts->given[OPTION_ID_update_rate] || opts->writers;
 	struct mix mix = {
 		.seed = opts->seed,
 		.threads = (unsigned int)opts->threads,
@@ -102,6 +105,19 @@ struct mix mix_of(const struct options *opts)
 	mix.share[OP_search] = SHARES - mix.share[OP_insert] - mix.share[OP_remove] -
 			       mix.share[OP_scan];
 	return mix;
+}
+
+/**
+ * mix_of_readers() - the distribution of the threads that do not write
+ * @mix: distribution of the threads that write
+ */
+struct mix mix_of_readers(const struct mix *mix)
+{
+	struct mix readers = *mix;
+
+	for (unsigned int op = 0; op < NR_OPS; op++)
+		readers.share[op] = op == OP_search ? SHARES : 0;
+	return readers;
 }
 
 /**

@@ -34,7 +34,7 @@ enum op_kind {
 #define SHARES 200
 
 /**
- * struct mix - distribution of operations and keys, the same for all threads of a run
+ * struct mix - distribution of operations and keys, of all threads or of those that write
  * @seed: seed of the run
  * @threads: number of threads
  * @keys: distribution of the keys
@@ -75,6 +75,7 @@ struct stream {
 };
 
 struct mix mix_of(const struct options *opts);
+struct mix mix_of_readers(const struct mix *mix);
 void stream_init(struct stream *stream, const struct mix *mix, unsigned int thread);
 enum op_kind stream_next(struct stream *stream, uint64_t *key);
 uint64_t scatter(uint64_t i, uint64_t n);

@@ -26,13 +26,6 @@ static const void *value(struct check *check, const void *node, unsigned int i)
 	return &((const struct btree_node *)node)->keys[i];
 }
 
-static int order(const struct check *check, const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 static const void *child(const struct check *check, const void *node, unsigned int i)
 {
 	return ((const struct btree_node *)node)->children[i];
@@ -52,7 +45,7 @@ static const struct check_ops ops = {
 	.level = level,
 	.number = number,
 	.value = value,
-	.order = order,
+	.order = check_order,
 	.child = child,
 	.next = next,
 };

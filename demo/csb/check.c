@@ -38,13 +38,6 @@ static const void *value(struct check *check, const void *node, unsigned int i)
 	return &((const struct csb_node *)node)->slots[i];
 }
 
-static int order(const struct check *check, const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 static const void *child(const struct check *check, const void *node, unsigned int i)
 {
 	const struct csb_census *census = check->ctx;
@@ -118,7 +111,7 @@ bool csb_check(const void *tree, char *why, size_t len)
 		.level = level,
 		.number = number,
 		.value = value,
-		.order = order,
+		.order = check_order,
 		.child = child,
 		.visit = visit,
 	};

@@ -1,155 +1,197 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# page.sh PLAN POINTS: prints demo/RESULTS.md: the rows of the plan with the numbers
-# measured. POINTS has lines INDEX.SCHEME.MACHINE.THREADS.INSERTS OPS_S REAL% ABORTS%
-# whole|broken. KEYS and OPS are the sizes of the runs. Must never print a number that
-# is not in POINTS.
+# page.sh PLAN TEMPLATE RESULTS POINTS NATIVE FAILED: prints the page of a plan: the template, in
+# which a line @PART@ becomes that part and @KEYS@, @OPS@ and @WARMUP@ the sizes of the
+# runs, which are in the environment. POINTS and NATIVE have lines INDEX.SCHEME.MACHINE.THREADS.RATE
+# OPS_S REAL% ABORTS% whole|broken of the simulated and the native runs; FAILED has lines PASS
+# POINT REASON. Must never print a number that is not in these files.
 set -u
-plan=$1
-points=$2
+[ $# -eq 6 ] || { echo 'usage: page.sh PLAN TEMPLATE RESULTS POINTS NATIVE FAILED' >&2; exit 2; }
+plan=$1 template=$2 results=$3 points=$4 native=$5 failed=$6
 here=$(dirname "$0")
+name=$(awk -F'|' '$1 == "results" { print $2 }' "$plan")
+prefix=$(awk -F'|' '$1 == "results" { print $3 }' "$plan")
+# What the column of the sources is called: the first word of the plan's source line.
+source=$(awk -F'|' '$1 == "source" { print $2 }' "$plan")
 
-# tables PART: rows, the table; notes, why rows are missed; retries, real acquisitions by
-# budget; count, the verdicts; broken, the points of damaged indexes
-tables() {
-	awk -F'|' -v points="$points" -v part="$1" '
-	BEGIN {
-		while ((getline line < points) > 0) {
-			split(line, f, " ")
-			ops[f[1]] = f[2]
-			real[f[1]] = f[3]
-			if (f[5] != "whole")
-				broken[++nr_broken] = f[1]
-		}
-		nr_shares = split("0 2 5 20 50 100", shares, " ")
-		if (part == "rows") {
-			print "| figure | what | kind | HPCA 2014 | published | accepted | ours | difference | unit | verdict |"
-			print "|---|---|---|---|--:|--:|--:|--:|---|---|"
-		}
-	}
-	function at(pattern, share) {
-		sub(/\*/, share, pattern)
-		return pattern in ops ? ops[pattern] : 0
-	}
-	function ratio(p, n,    i, best) {
-		for (i = 3; i <= n; i++) {
-			if (!(p[i] in ops))
-				return "-"
-			if (ops[p[i]] > best)
-				best = ops[p[i]]
-		}
-		return p[2] in ops && best ? ops[p[2]] / best : "-"
-	}
-	function least(p,    i, r, found) {
-		found = "-"
-		for (i = 1; i <= nr_shares; i++)
-			if (at(p[2], shares[i]) && at(p[3], shares[i])) {
-				r = at(p[2], shares[i]) / at(p[3], shares[i])
-				if (found == "-" || r < found)
-					found = r
-			}
-		return found
-	}
-	# The ratio is interpolated linearly between two shares of inserts.
-	function crossing(p,    i, r, before, r_before) {
-		before = ""
-		for (i = 1; i <= nr_shares; i++) {
-			if (!at(p[2], shares[i]) || !at(p[3], shares[i]))
-				continue
-			r = at(p[2], shares[i]) / at(p[3], shares[i])
-			if (r >= 1)
-				return before == "" ? 0 : before + (shares[i] - before) * (1 - r_before) / (r - r_before)
-			before = shares[i]
-			r_before = r
-		}
-		return "-"
-	}
-	function value(how,    p, n) {
-		n = split(how, p, " ")
-		if (p[1] == "real")
-			return p[2] in real ? real[p[2]] : "-"
-		if (p[1] == "ratio")
-			return ratio(p, n)
-		if (p[1] == "least")
-			return least(p)
-		return crossing(p)
-	}
-	$1 == "row" {
-		split($6, bound, /\.\./)
-		ours = value($3)
-		if (ours == "-")
-			verdict = "failed"
-		else {
-			ours = sprintf("%.3g", ours) + 0
-			verdict = "within"
-			if ((bound[1] != "" && ours < bound[1] + 0) || (bound[2] != "" && ours > bound[2] + 0))
-				verdict = "missed"
-		}
-		nr[verdict]++
-		if (part == "rows")
-			printf "| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", $2, $9, $4, $8, $5, $6,
-				ours, $5 == "-" || ours == "-" ? "-" : sprintf("%+.3g", ours - $5), $7,
-				verdict == "within" ? verdict : "**" verdict "**"
-		if (part == "notes" && verdict != "within")
-			printf "- **%s** (%s): %s.\n", $2, $9, $10 == "" ? "not explained" : $10
-	}
-	$1 == "curve" && part == "retries" && $4 ~ /^retry-|^no-retries$/ && $7 ~ /100$/ {
-		n = $4 == "no-retries" ? 0 : substr($4, 7)
-		p = $3 "." $4 "." $5 "." $6 ".100"
-		if (!seen[p]++ && p in ops)
-			print sprintf("| %s | %d | %d | %.1f | %.2f |", ($3 == "delta") ? "before" : "after",
-				$6, n, real[p], ops[p] / 1e6) | "sort -t\"|\" -k2,2r -k3,3n -k4,4n"
-	}
-	END {
-		if (part == "count")
-			printf "%d rows: %d within, %d missed, %d failed.\n",
-				nr["within"] + nr["missed"] + nr["failed"], nr["within"],
-				nr["missed"], nr["failed"]
-		for (i = 1; part == "broken" && i <= nr_broken; i++)
-			printf "`%s` ", broken[i]
-	}' "$plan"
+# rows PART: see rows.awk
+rows() {
+	awk -v points="$points" -v native="$native" -v source="$source" -v part="$1" \
+		-v planned=<(awk -f "$here/points.awk" "$plan") -f "$here/rows.awk" "$plan"
 }
 
-cat <<PAGE
-<!-- make figures writes this page from demo/figures/plan, notes.md and its runs. Do not edit. -->
-# The figures of HPCA 2014, reproduced
+pictures() {
+	awk -F'|' -v prefix="$prefix" '$1 == "figure" && $2 != "-" {
+		printf "**Figure %s**: %s.\n\n![figure %s](results/%s%s.svg)\n\n", $2, $5, $2, prefix, $2 }' \
+		"$plan"
+}
 
-Karnagel et al., *Improving In-Memory Database Index Performance with Intel Transactional
-Synchronization Extensions*, HPCA 2014, beside \`index_bench\` on simulated machines. A run loads $KEYS
-keys (the paper: 20,000,000) and measures $OPS operations of all threads together, from cold caches.
-Each point is one run with a fixed seed. \`FULL=1 make figures\` loads the paper's number of keys and
-takes hours: see *The paper's size* below.
+# The points that could not be run, by their reasons, and those that were not.
+failed() {
+	{
+		cat "$failed"
+		awk -f "$here/points.awk" "$plan" | awk -F'|' '
+			FILENAME != "-" { split($0, f, " "); known[f[1]] = known[f[2]] = 1; next }
+			!($4 in known) { known[$4] = 1; print "simulated", $4, "not run this time" }' \
+			"$points" "$failed" -
+	} | awk '{
+		point = $1 == "simulated" ? $2 : $2 " natively"
+		sub(/^[^ ]* [^ ]* ?/, "")
+		# What would be possible instead is of no interest.
+		sub(/; .*/, "")
+		if (!($0 in list))
+			order[++nr] = $0
+		list[$0] = list[$0] " `" point "`"
+	}
+	END {
+		if (!nr)
+			print "None."
+		for (i = 1; i <= nr; i++)
+			printf "- %s:%s\n", order[i] == "" ? "no reason given" : order[i], list[order[i]]
+	}'
+}
 
-$(tables count)
+native() {
+	if [ -s "$native" ]; then
+		echo "The column *natively* has the same rows, measured on a processor with RTM."
+	else
+		echo 'No native column: the processor of this run has no RTM.'
+	fi
+}
 
-$(tables rows)
+# throughput POINT: million operations a second
+throughput() { awk -v p="$1" '$1 == p { printf "%.2f", $2 / 1e6 }' "$points"; }
 
-The ranges *accepted* were written down before the first run. Kind *prose*: the paper has words and no
-number, and the range is our reading of them. A *real* acquisition is one that took the lock.
+# rates_of INDEX: the rates at which the plan elides it, ascending
+rates_of() {
+	awk -F'|' -v i="$1" '$1 == "curve" && $3 == i && $4 == "elided" { print $7 }' "$plan" |
+		tr ' ' '\n' | sort -nu
+}
 
-## Why the missed ones are missed
+# Gain of elision per tree and rate, from the points of the report's curves.
+gains() {
+	local label point index machine threads rate off fixed adaptive
+	echo '| tree | updates, % | not elided, million operations/s | fixed budgets | adaptive | best beside not elided | elision |'
+	echo '|---|--:|--:|--:|--:|--:|---|'
+	while IFS='|' read -r _ label point; do
+		IFS=. read -r index _ machine threads _ <<<"$point"
+		for rate in $(rates_of "$index"); do
+			off=$(throughput "$index.plain.$machine.$threads.$rate")
+			fixed=$(throughput "$index.elided.$machine.$threads.$rate")
+			adaptive=$(throughput "$index.adaptive.$machine.$threads.$rate")
+			awk -v label="$label" -v rate="$rate" -v off="$off" -v fixed="$fixed" \
+				-v adaptive="$adaptive" 'BEGIN {
+				best = fixed > adaptive ? fixed : adaptive
+				gain = off > 0 && best > 0 ? sprintf("%.2f", best / off) : "-"
+				word = gain == "-" ? "-" : gain >= 1.02 ? "gains" : gain > 0.98 ? "changes nothing" : "loses"
+				printf "| %s | %s | %s | %s | %s | %s | %s |\n", label, rate, off == "" ? "-" : off,
+					fixed == "" ? "-" : fixed, adaptive == "" ? "-" : adaptive, gain, word
+				}'
+		done
+	done < <(grep '^report|' "$plan")
+}
 
-$(tables notes)
+# summary CSV: what was elided, what aborted, and where most aborts are, in one paragraph
+summary() {
+	awk -F, '
+	NR == 1 {
+		for (i = 1; i <= NF; i++) {
+			at[$i] = i
+			if ($i ~ /^cause_/)
+				cause[i] = substr($i, 7)
+		}
+		next
+	}
+	{
+		gsub(/"/, "")
+		acquired += $at["acquired"]
+		elided += $at["elided"]
+		attempts += $at["attempts"]
+		aborts += $at["aborts"]
+		where = $at["site_inlined_into"] == "" ? $at["site_symbol"] : $at["site_inlined_into"]
+		of[where] += $at["aborts"]
+		for (i in cause)
+			by[cause[i]] += $i
+	}
+	END {
+		if (!attempts) {
+			print "No section was elided."
+			exit
+		}
+		for (w in of)
+			if (worst == "" || of[w] > of[worst])
+				worst = w
+		for (c in by)
+			if (most == "" || by[c] > by[most])
+				most = c
+		printf "%.1f %% of %d acquisitions were elided; %.2f %% of %d attempts aborted", 100 * elided / acquired,
+			acquired, 100 * aborts / attempts, attempts
+		if (aborts)
+			printf ", %.0f %% of them in `%s` and %.0f %% because of *%s*", 100 * of[worst] / aborts,
+				worst, 100 * by[most] / aborts, most
+		print "."
+	}' "$1"
+}
 
-PAGE
-cat "$here/notes.md"
-cat <<PAGE
+# cost POINT CSV TEXT: what elision adds to an acquisition, and the part of it that aborts are.
+# Operations of the warm-up are in the report, too.
+cost() {
+	local index machine threads rate
+	IFS=. read -r index _ machine threads rate <<<"$1"
+	awk -F, -v elided="$(throughput "$1")" -v threads="$threads" -v ops="$((OPS + WARMUP))" \
+		-v plain="$(throughput "$index.plain.$machine.$threads.$rate")" \
+		-v mhz="$(sed -n 's/.* at \([0-9]*\) MHz.*/\1/p' "$3" | head -n 1)" '
+	NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+	{
+		acquired += $at["acquired"]
+		wasted += $at["wasted_cycles"]
+	}
+	END {
+		if (!acquired || !mhz || !(elided > 0) || !(plain > 0))
+			exit
+		# Microseconds an operation of a thread, in nanoseconds an acquisition.
+		printf "An operation has %.1f acquisitions. Elided, each takes %.0f ns more than the spin lock does; " \
+			"aborts are %.1f ns of that.\n", acquired / ops,
+			1000 * threads * (1 / elided - 1 / plain) / (acquired / ops), 1000 * wasted / mhz / acquired
+	}' "$2"
+}
 
-| transformations | threads | further attempts | real acquisitions, % | million operations/s |
-|---|--:|--:|--:|--:|
-$(tables retries)
+# A section per report of the plan.
+reports() {
+	local label point
+	gains
+	while IFS='|' read -r _ label point; do
+		printf '\n### %s\n\n' "$label"
+		if [ ! -s "$results/$name-$label.txt" ]; then
+			echo "The point \`$point\` could not be run."
+			continue
+		fi
+		printf 'The report on `%s`: ' "$point"
+		summary "$results/$name-$label.csv"
+		cost "$point" "$results/$name-$label.csv" "$results/$name-$label.txt"
+		printf '\n```text\n'
+		cat "$results/$name-$label.txt"
+		printf '```\n'
+	done < <(grep '^report|' "$plan")
+}
 
-## Pictures
-
-PAGE
-awk -F'|' '$1 == "figure" && $2 != "-" { printf "**Figure %s**: %s.\n\n![figure %s](results/figure-%s.svg)\n\n", $2, $5, $2, $2 }' "$plan"
-cat <<PAGE
-**Figure 7**: probability of an overflow, measured by \`make fidelity\`;
-[FIDELITY.md](../tests/fidelity/FIDELITY.md) has its rows.
-
-![figure 7](results/figure-7.svg)
-
-Points without concurrency control for which no seed kept the index whole, so their throughput is that
-of a run with a damaged index: $(tables broken | grep . || echo none)
-PAGE
+while IFS= read -r line; do
+	case $line in
+	@rows@ | @shown@ | @notes@ | @count@ | @retries@)
+		part=${line#@}
+		rows "${part%@}" || exit 1
+		;;
+	@pictures@) pictures ;;
+	@failed@) failed ;;
+	@native@) native ;;
+	@reports@) reports ;;
+	*)
+		line=${line//@KEYS@/$KEYS}
+		line=${line//@OPS@/$OPS}
+		line=${line//@WARMUP@/$WARMUP}
+		case $line in *@broken@*) line=${line//@broken@/$(rows broken | grep . || echo none)} ;; esac
+		printf '%s\n' "$line"
+		;;
+	esac
+done <"$template"

@@ -1,12 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# plot.sh PLAN RESULTS: draws each figure of the plan from RESULTS/figures.csv, and
-# figure 7 from RESULTS/fidelity-curves.csv, as SVG. Must never draw a point that is not
-# in these files.
+# plot.sh PLAN RESULTS: draws each figure of the plan from its CSV in RESULTS, and figure 7,
+# if the plan has it, from RESULTS/fidelity-curves.csv, as SVG. Must never draw a point that
+# is not in these files.
 set -u -o pipefail
 plan=$1
 results=$2
+csv=$results/$(awk -F'|' '$1 == "results" { print $2 }' "$plan").csv
+prefix=$(awk -F'|' '$1 == "results" { print $3 }' "$plan")
+# The numbers of threads of a plan are doubled, or it says that they are not.
+logscale=$(awk -F'|' '$1 == "threads" { print $2 == "all" ? "no" : "yes" }' "$plan")
 
 # draw NAME: draw the plot whose gnuplot commands are on stdin
 draw() {
@@ -31,15 +35,28 @@ common() {
 	COMMON
 }
 
-# labels FIGURE: the names of its curves in the order of the plan, each once
+# A figure is compared as a text, because 6.1 and 6.10 are the same number.
+
+# labels FIGURE: the names of its curves that have points, in the order of the plan, each once
 labels() {
 	awk -F'|' -v figure="$1" '
-		$1 == "figure" { inside = $2 == figure }
-		$1 == "curve" && inside && !seen[$2]++ { print $2 }' "$plan"
+		FNR == NR { split($0, part, "\""); has[part[1] part[2]] = 1; next }
+		$1 == "figure" { inside = $2 "" == figure }
+		$1 == "curve" && inside && (figure "," $2) in has && !seen[$2]++ { print $2 }' \
+		"$csv" "$plan"
 }
 
-# colour LABEL: the colour of a curve, which is the same in all figures
+# colour LABEL NUMBER: the colour of a curve; a lock of the paper has the same in all figures
 colour() {
+	local colours=('#1f77b4' '#d62728' '#2ca02c' '#ff7f0e' '#9467bd' '#8c564b' '#17becf' '#7f7f7f'
+		'#e377c2' '#bcbd22')
+	case $1 in
+	*lock* | TSX* | no* | 'the same, friendly') ;;
+	*)
+		echo "${colours[$((($2 - 1) % 10))]}"
+		return
+		;;
+	esac
 	case $1 in
 	'the same, friendly') echo '#7f7f7f' ;;
 	no*) echo '#000000' ;;
@@ -56,37 +73,80 @@ colour() {
 	esac
 }
 
+# x_axis FIGURE X: the commands of the horizontal axis
+x_axis() {
+	local letter what
+	case $2 in
+	threads)
+		echo "set xlabel 'threads'"
+		[ "$logscale" = no ] || echo 'set logscale x 2'
+		# The axis ends at 1.1 times the largest number of threads.
+		awk -F, -v figure="$1" '
+			$1 "" == figure && $(NF - 5) > last { last = $(NF - 5) }
+			END { printf "set xrange [0.9:%g]\n", last * 1.1 }' "$csv"
+		[ "$logscale" = no ] && echo 'set xtics 1' || echo 'set xtics (1, 2, 4, 8, 16, 32)'
+		;;
+	value)
+		letter=$(awk -F'|' -v figure="$1" '
+			$1 == "figure" { inside = $2 "" == figure }
+			$1 == "curve" && inside { print substr($3, length($3)); exit }' "$plan")
+		what=$(awk -F'|' -v l="$letter" '$1 == "vary" && $2 == l { print $4 }' "$plan")
+		echo "set xlabel '$what'; set format x '%.0f'"
+		# A logarithmic axis for doubled values; each of them has a tic.
+		awk -F, -v figure="$1" '
+			$1 "" == figure { x[$(NF - 5)] = 1; if ($(NF - 5) + 0 > last) last = $(NF - 5) + 0 }
+			END {
+				for (v in x) {
+					text = v + 0 >= 1e6 ? "\"" v / 1e6 " M\" " v : v
+					tics = tics (tics == "" ? "" : ", ") text
+				}
+				print "set xtics (" tics ")" (last > 16 ? "; set logscale x 2" : "")
+			}' "$csv"
+		;;
+	*) echo "set xlabel '$2, per cent of the operations'; set xrange [0:100]" ;;
+	esac
+}
+
+# y_label BASE: the name of the vertical axis
+y_label() {
+	local scheme threads rate unit
+	case $1 in
+	-) echo "set ylabel 'million operations a second'" ;;
+	ns) echo "set ylabel 'nanoseconds an operation'" ;;
+	*)
+		IFS=. read -r _ scheme _ threads rate <<<"$1"
+		[ "$threads" = 1 ] && unit=thread || unit=threads
+		echo "set ylabel 'throughput (1: $scheme lock, $threads $unit, $rate % inserts)'"
+		;;
+	esac
+}
+
+# data FIGURE LABEL BASE: the points of a curve
+data() {
+	awk -F'"' -v figure="$1," -v label="$2" -v base="$3" '
+		$1 "" == figure && $2 == label {
+			split($3, v, ",")
+			print v[2], base == "-" ? v[3] / 1e6 : base == "ns" ? 1e9 / v[3] : v[4]
+		}' "$csv" | sort -n
+}
+
 # figure NAME X BASE TITLE: the commands of a figure of the plan
 figure() {
 	local name=$1 x=$2 base=$3 title=$4 label nr=0 separator='plot'
-	local base_threads base_inserts base_scheme unit
-	IFS=. read -r _ base_scheme _ base_threads base_inserts <<<"$base"
-	[ "$base_threads" = 1 ] && unit=thread || unit=threads
 	common "$title"
-	if [ "$x" = threads ]; then
-		echo "set xlabel 'threads'; set logscale x 2; "
-		# The axis ends at 1.1 times the largest number of threads.
-		awk -F, -v figure="$name" '
-			$1 == figure && $(NF - 5) > last { last = $(NF - 5) }
-			END { printf "set xrange [0.9:%g]\n", last * 1.1 }' "$results/figures.csv"
-		echo 'set xtics (1, 2, 4, 8, 16, 32)'
-	else
-		echo "set xlabel 'inserts, per cent of the operations'; set xrange [0:100]"
-	fi
-	echo "set ylabel 'throughput (1: $base_scheme lock, $base_threads $unit, $base_inserts % inserts)'"
+	x_axis "$name" "$x"
+	y_label "$base"
 	while read -r label; do
 		nr=$((nr + 1))
 		echo "\$curve$nr << END"
-		awk -F'"' -v figure="$name," -v label="$label" '
-			$1 == figure && $2 == label { split($3, v, ","); print v[2], v[4] }' \
-			"$results/figures.csv" | sort -n
+		data "$name" "$label" "$base"
 		echo END
 	done < <(labels "$name")
 	nr=0
 	while read -r label; do
 		nr=$((nr + 1))
 		printf "%s \$curve%d with linespoints lw 2 pt %d lc rgb '%s' title '%s'" \
-			"$separator" $nr $((nr + 3)) "$(colour "$label")" "$label"
+			"$separator" $nr $((nr + 3)) "$(colour "$label" $nr)" "$label"
 		separator=,
 	done < <(labels "$name")
 	echo
@@ -116,8 +176,11 @@ figure_7() {
 	echo "NaN with lines dt 3 lc rgb '#999999' title '47, 53, 93, 213 lines'"
 }
 
+# measured FIGURE: at least one of its points was measured
+measured() { grep -q "^$1," "$csv"; }
+
 while IFS='|' read -r keyword name x base title; do
-	[ "$keyword" = figure ] && [ "$name" != - ] || continue
-	figure "$name" "$x" "$base" "$title" | draw "figure-$name" || exit 1
+	[ "$keyword" = figure ] && [ "$name" != - ] && measured "$name" || continue
+	figure "$name" "$x" "$base" "$title" | draw "$prefix$name" || exit 1
 done <"$plan"
-figure_7 | draw figure-7
+! grep -q '^overflow|7' "$plan" || figure_7 | draw figure-7

@@ -1,31 +1,26 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# The figures of HPCA 2014 on simulated machines: runs each point of the plan
-# once, then writes demo/results/figures.csv, a picture of each figure and
-# demo/RESULTS.md. O is the build directory. FULL=1 loads the paper's number of keys.
-# JOBS is the number of simulated machines that run at the same time. Each point is
-# appended to O/figures.points (FULL=1: O/figures-full.points) when it is measured.
-# POINTS=FILE takes the points of such a file instead of running them. ONLY=FIGURE runs
-# and prints the points of one figure only. Must never print a number that no run gave.
+# run.sh PLAN PAGE: runs each point of demo/figures/PLAN once, then writes the results, a
+# picture of each figure and demo/PAGE, which is made of demo/figures/PAGE.in. The plan
+# "plan" describes the format of plans.
+#
+# O is the build directory. FULL=1 loads the published number of keys. JOBS is the number
+# of simulated machines that run at the same time; points of the machine "native" run
+# alone. Each point is appended to O/NAME.points (FULL=1: O/NAME-full.points) when it is
+# measured. POINTS=FILE has points, which are not run again; RUN=no runs none at all. ONLY=FIGURE
+# runs and prints the points of one figure only. A processor with RTM also runs the simulated points natively
+# (NATIVE=no: it does not; NATIVE=yes: one without RTM does, too). Must never print a number
+# that no run gave.
 
+[ $# -eq 2 ] || { echo 'usage: run.sh PLAN PAGE' >&2; exit 2; }
 O=$(cd "${O:-build}" && pwd) || exit 1
 here=$(cd "$(dirname "$0")" && pwd) || exit 1
 results=$here/../results
-page=$here/../RESULTS.md
-plan=$here/plan
+plan=$here/$1
+page=$here/../$2
+template=$here/$2.in
 PATH=$O/bin:$PATH
-# Keys loaded and operations measured. A B+Tree of 200,000 keys fits into the last-level cache.
-KEYS=200000
-OPS=20000
-# Limit of a run in seconds: many times the duration of the slowest.
-LIMIT=120
-if [ -n "${FULL:-}" ]; then
-	KEYS=20000000
-	OPS=200000
-	LIMIT=3600
-fi
-left=$O/figures${FULL:+-full}.points
 # Without concurrency control a run can damage the index: the seeds that are tried in turn.
 SEEDS='1 2'
 work=$(mktemp -d) || exit 1
@@ -39,37 +34,77 @@ die() {
 }
 
 # field KEYWORD NAME NUMBER: of the line of the plan
-field() { awk -F'|' -v k="$1" -v n="$2" -v i="$3" '$1 == k && $2 == n { print $i }' "$plan"; }
+field() { awk -F'|' -v k="$1" -v n="$2" -v i="$3" '$1 == k && $2 == n { print $i; exit }' "$plan"; }
 
-# Each point, INDEX.SCHEME.MACHINE.THREADS.INSERTS, once.
-points() {
-	awk -F'|' -v only="${ONLY:-}" '
-	$1 == "figure" { wanted = only == "" || $2 == only }
-	$1 == "curve" && wanted {
-		nr_threads = split($6, threads, " ")
-		nr_inserts = split($7, inserts, " ")
-		for (t = 1; t <= nr_threads; t++)
-			for (i = 1; i <= nr_inserts; i++)
-				print $3 "." $4 "." $5 "." threads[t] "." inserts[i]
-	}' "$plan" | sort -u
+# use_size NAME: the sizes of a run
+use_size() {
+	KEYS=$(field size "$1" 3)
+	OPS=$(field size "$1" 4)
+	WARMUP=$(field size "$1" 5)
+	LIMIT=$(field size "$1" 6)
+	[ -n "$LIMIT" ] || die "$plan: no size $1"
 }
 
-# attempt POINT SEED: run the point; writes POINT.attempt: POINT OPS_S REAL% ABORTS% CHECK
-attempt() {
-	local point=$1 seed=$2 index scheme machine threads inserts counted
-	IFS=. read -r index scheme machine threads inserts <<<"$point"
+# Each point, INDEX.SCHEME.MACHINE.THREADS.RATE, once; INDEX may end in @ and a value.
+points() {
+	awk -f "$here/points.awk" "$plan" | awk -F'|' -v only="${ONLY:-}" '
+		only == "" || $1 "" == only { print $4 }' | sort -u
+}
+
+# varied INDEX: the options of its values, which follow @ and a letter each
+varied() {
+	local value
+	for value in $(tr '@' '\n' <<<"$1" | tail -n +2); do
+		echo "$(field vary "${value:0:1}" 3)${value:1}"
+	done
+}
+
+# expand TEXT THREADS RATE SEED: TEXT with the numbers of a run
+expand() {
+	local smt=1
+	[ "$2" -le 4 ] || smt=2
+	sed "s|@threads|$2|g; s|@rate|$3|g; s|@seed|$4|g; s|@keys|$KEYS|g; s|@ops|$OPS|g
+		s|@warmup|$WARMUP|g; s|@smt|$smt|g; s|@files|$work/files|g" <<<"$1"
+}
+
+# program_of INDEX: the name of its program line
+program_of() {
+	local name
+	name=$(field index "${1%%@*}" 4)
+	echo "${name:-index_bench}"
+}
+
+# make_files TEXT: the operation files that the command TEXT reads, if it reads any
+make_files() {
+	local name
+	name=$(sed -n 's|.*@files/\([a-z]*\).*|\1|p' <<<"$1")
+	[ -n "$name" ] && [ ! -e "$work/files/$name" ] || return 0
+	mkdir -p "$work/files"
 	# shellcheck disable=SC2046 # options of the plan
-	timeout -k 5 $LIMIT elide run -q -o "$work/$point.data" --seed="$seed" \
-		$(field machine "$machine" 3) $(field scheme "$scheme" 3) -- \
-		index_bench --pin --threads="$threads" --updates="$inserts" --preload=$KEYS \
-		--ops=$OPS --seed="$seed" --csv $(field index "$index" 3) \
-		$(field scheme "$scheme" 4) >"$work/$point.out" 2>"$work/$point.err" &
-	# timeout puts the run into a process group of its own, which gets no signal of ours.
-	trap "kill $!; exit 1" TERM
-	wait $!
-	trap - TERM
-	[ -s "$work/$point.out" ] || return 1
-	counted=$(elide report --csv "$work/$point.data" 2>/dev/null | awk -F, '
+	index_bench --generate="$work/files/$name" $(expand "$(field files "$name" 3)" 1 0 1)
+}
+
+# command_of POINT SEED: the command of a point, in the current pass
+command_of() {
+	local index scheme machine threads rate options wrap=
+	IFS=. read -r index scheme machine threads rate <<<"$1"
+	options="$(field program "$(program_of "$index")" 3) $(field index "${index%%@*}" 3)"
+	options+=" $(field scheme "$scheme" 4) $(varied "$index")"
+	make_files "$options" || return 1
+	if [ "$machine" != native ]; then
+		wrap="elide run -q -o $work/$1.data --seed=@seed"
+		if [ $pass = simulated ]; then
+			wrap+=" $(field machine "$machine" 3) $(field scheme "$scheme" 3) --"
+		else
+			wrap+=" $(field scheme "$scheme" 3 | sed 's/--hle=[a-z]*//') --"
+		fi
+	fi
+	expand "$wrap $options" "$threads" "$rate" "$2" | tr '\n' ' '
+}
+
+# counted DATA: REAL% ABORTS% of the sections that elide has elided
+counted() {
+	elide report --csv "$1" 2>/dev/null | awk -F, '
 		NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
 		{
 			acquired += $at["acquired"]
@@ -82,110 +117,185 @@ attempt() {
 				printf "%.3f %.3f", 100 * real / acquired, 100 * aborts / attempts
 			else
 				printf "- -"
-		}')
-	awk -F, -v point="$point" -v counted="${counted:-- -}" '
+		}'
+}
+
+# attempt POINT SEED: run the point; writes POINT.attempt: POINT OPS_S REAL% ABORTS% CHECK
+attempt() {
+	local point=$1 command counted value
+	command=$(command_of "$point" "$2") || return 1
+	# shellcheck disable=SC2086 # several arguments
+	timeout -k 5 "$LIMIT" $command >"$work/$point.out" 2>"$work/$point.err" &
+	# timeout puts the run into a process group of its own, which gets no signal of ours.
+	trap "kill $!; exit 1" TERM
+	wait $!
+	[ $? -ne 124 ] || echo "ended after $LIMIT seconds" >>"$work/$point.err"
+	trap - TERM
+	[ -s "$work/$point.out" ] || return 1
+	counted=$(counted "$work/$point.data")
+	value=$(field program "$(program_of "${point%%.*}")" 4)
+	awk -F, -v point="$point" -v counted="${counted:-- -}" -v value="$value" '
 		NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
 		{
 			check = $at["check"]
 			gsub(/"/, "", check)
-			print point, $at["throughput_ops_s"], counted, check == "ok" ? "whole" : "broken"
+			split(value, part, "/")
+			ops = $at[part[1]]
+			if (part[2] != "")
+				ops = sprintf("%.0f", ops / $at[part[2]])
+			print point, ops, counted, check == "ok" ? "whole" : "broken"
 		}' "$work/$point.out" >"$work/$point.attempt"
+	[ $pass != simulated ] || keep_report "$point"
 	rm -f "$work/$point.data"
+}
+
+# keep_report POINT: what elide reports of it, if the plan asks for that
+keep_report() {
+	local label
+	for label in $(awk -F'|' -v p="$1" '$1 == "report" && $3 == p { print $2 }' "$plan"); do
+		# The name of the build directory is of no interest.
+		elide report --width=130 --top=4 "$work/$1.data" 2>/dev/null |
+			sed '/^Next:/d' >"$work/$label.report"
+		elide report --csv "$work/$1.data" >"$work/$label.csv" 2>/dev/null
+	done
 }
 
 # measure POINT: run the point and append its line to $left
 measure() {
-	try "$1"
-	[ ! -e "$work/$1.point" ] || cat "$work/$1.point" >>"$left"
+	local runs
+	runs=$(field machine "$(cut -d . -f 3 <<<"$1")" 4)
+	for _ in $(seq "${runs:-1}"); do
+		try "$1"
+		[ -e "$work/$1.$pass" ] || return
+	done
+	cat "$work/$1.$pass" >>"$left"
 }
 
-# try POINT: the first attempt that keeps the index whole, else the first one that ended
+# try POINT: the first attempt that keeps the index whole, else the first one that ended; of
+# several runs the fastest
 try() {
 	local point=$1 seed
 	for seed in $SEEDS; do
 		attempt "$point" "$seed" || continue
-		[ -e "$work/$point.point" ] || cp "$work/$point.attempt" "$work/$point.point"
-		if grep -q whole "$work/$point.attempt"; then
-			cp "$work/$point.attempt" "$work/$point.point"
-			return
+		if [ ! -e "$work/$point.$pass" ] || better "$point"; then
+			cp "$work/$point.attempt" "$work/$point.$pass"
 		fi
+		grep -q whole "$work/$point.attempt" && return
 		[[ $point = *.none.* ]] || return
 	done
-	[ -e "$work/$point.point" ] ||
-		echo "$point: $(tail -n 1 "$work/$point.err")" >>"$work/failed"
+	[ -e "$work/$point.$pass" ] ||
+		echo "$pass $point $(tail -n 1 "$work/$point.err")" >>"$work/failed"
 }
 
+# better POINT: its last attempt is whole, and faster than what is kept or the first whole one
+better() {
+	cat "$work/$1.$pass" "$work/$1.attempt" | awk '
+		NR == 1 { ops = $2; whole = $5 == "whole"; next }
+		{ exit !($5 == "whole" && (!whole || $2 > ops)) }'
+}
+
+# points_of KIND: those of the machine "native", or the simulated ones
+points_of() { points | awk -F. -v kind="$1" '($3 == "native" ? "native" : "simulated") == kind'; }
+
+# run_all KIND JOBS: the points of this kind that are not measured yet
 run_all() {
 	local point nr=0 all running=0
-	all=$(points | wc -l)
-	for point in $(points); do
+	[ "${RUN:-}" != no ] || return 0
+	all=$(points_of "$1" | wc -l)
+	for point in $(points_of "$1"); do
 		nr=$((nr + 1))
-		[ ! -e "$work/$point.point" ] || continue
-		[ ! -t 2 ] || printf '\rpoint %d of %d\e[K' $nr "$all" >&2
+		[ ! -e "$work/$point.$pass" ] || continue
+		[ ! -t 2 ] || printf '\r%s: point %d of %d\e[K' $pass $nr "$all" >&2
 		measure "$point" &
 		running=$((running + 1))
-		if [ $running -ge "${JOBS:-2}" ]; then
+		if [ $running -ge "$2" ]; then
 			wait -n
 			running=$((running - 1))
 		fi
 	done
 	wait
 	[ ! -t 2 ] || printf '\r\e[K' >&2
-	cat "$work"/*.point >"$work/points" 2>/dev/null
 }
+
+# run_pass NAME: simulated, with the points of the machine "native"; or native, the others
+run_pass() {
+	pass=$1
+	left=$O/$name${FULL:+-full}$([ "$pass" = simulated ] || echo "-$pass").points
+	cat /dev/null "$work"/*."$pass" 2>/dev/null >"$left"
+	if [ "$pass" = simulated ]; then
+		run_all simulated "${JOBS:-2}"
+		run_all native 1
+	else
+		run_all simulated 1
+	fi
+	cat "$work"/*."$pass" >"$work/points-$pass" 2>/dev/null
+	cp "$work/points-$pass" "$left"
+}
+
+has_rtm() { grep -qw rtm /proc/cpuinfo; }
 
 # Each point under each figure that has it: figure,curve,x,ops_s,relative,real,aborts,index
 figures_csv() {
 	echo 'figure,curve,x,ops_s,relative,real_percent,aborts_percent,index'
-	awk -F'|' -v OFS=, -v points="$work/points" '
+	awk -f "$here/points.awk" "$plan" | awk -F'|' -v OFS=, -v plan="$plan" \
+		-v points="$work/points-simulated" '
 	BEGIN {
-		while ((getline line < points) > 0) {
+		while ((getline <plan) > 0)
+			if ($1 == "figure")
+				base[$2] = $4
+		while ((getline line <points) > 0) {
 			split(line, part, " ")
 			ops[part[1]] = part[2]
-			real[part[1]] = part[3]
-			aborts[part[1]] = part[4]
-			kept[part[1]] = part[5]
+			rest[part[1]] = part[3] "," part[4] "," part[5]
 		}
 	}
-	$1 == "figure" { figure = $2; x = $3; base = $4 }
-	$1 == "curve" {
-		nr_threads = split($6, threads, " ")
-		nr_inserts = split($7, inserts, " ")
-		for (t = 1; t <= nr_threads; t++)
-			for (i = 1; i <= nr_inserts; i++) {
-				p = $3 "." $4 "." $5 "." threads[t] "." inserts[i]
-				if (p in ops)
-					print figure, "\"" $2 "\"", x == "threads" ? threads[t] : inserts[i],
-						ops[p], ops[base] ? sprintf("%.3f", ops[p] / ops[base]) : "-",
-						real[p], aborts[p], kept[p]
-			}
-	}' "$plan"
+	$4 in ops {
+		to = base[$1]
+		print $1, "\"" $2 "\"", $3, ops[$4],
+			ops[to] ? sprintf("%.3f", ops[$4] / ops[to]) : "-", rest[$4]
+	}'
 }
 
 command -v gnuplot >/dev/null || die 'gnuplot is missing: tools/deps.sh installs it'
 [ -x "$O/libexec/elide/rtmgrind-amd64-linux" ] || die 'rtmgrind is not built'
+[ -e "$template" ] || die "$template is missing"
+name=$(awk -F'|' '$1 == "results" { print $2 }' "$plan")
+[ -n "$name" ] || die "$plan: no results line"
+if [ -n "${FULL:-}" ]; then use_size full; else use_size quick; fi
 if [ -n "${POINTS:-}" ]; then
 	while read -r point rest; do
-		echo "$point $rest" >"$work/$point.point"
+		echo "$point $rest" >"$work/$point.simulated"
 	done <"$POINTS" || die "no points in $POINTS"
 fi
 [ -n "$(points)" ] || die "ONLY=${ONLY:-}: no such figure"
-cat /dev/null "$work"/*.point 2>/dev/null >"$left"
-run_all
-[ -s "$work/points" ] || die 'no point was measured'
-cp "$work/points" "$left"
+run_pass simulated
+[ -s "$work/points-simulated" ] || die 'no point was measured'
 if [ -n "${ONLY:-}" ]; then
 	echo "$KEYS keys, $OPS operations: POINT OPERATIONS/S REAL% ABORTS% INDEX"
-	cat "$left"
+	cat "$work/points-simulated"
 	[ ! -e "$work/failed" ] || sed 's/^/figures: no result: /' "$work/failed" >&2
 	[ ! -e "$work/failed" ]
 	exit
 fi
-figures_csv >"$results/figures.csv" || die 'cannot write the results'
-O=$O bash "$here/plot.sh" "$plan" "$results" || die 'a picture failed'
-KEYS=$KEYS OPS=$OPS bash "$here/page.sh" "$plan" "$work/points" >"$page" || die 'no page'
+figures_csv >"$results/$name.csv" || die 'cannot write the results'
+cp "$work/points-simulated" "$results/$name${FULL:+-full}.points"
+for label in $(awk -F'|' '$1 == "report" { print $2 }' "$plan"); do
+	[ ! -e "$work/$label.report" ] || cp "$work/$label.report" "$results/$name-$label.txt"
+	[ ! -e "$work/$label.csv" ] || cp "$work/$label.csv" "$results/$name-$label.csv"
+done
+bash "$here/plot.sh" "$plan" "$results" || die 'a picture failed'
+quick_keys=$KEYS quick_ops=$OPS quick_warmup=$WARMUP
+: >"$work/points-native"
+if [ "${NATIVE:-}" = yes ] || { [ "${NATIVE:-}" != no ] && has_rtm; }; then
+	[ -z "$(field size native 3)" ] || { use_size native && run_pass native; }
+fi
+touch "$work/failed"
+KEYS=$quick_keys OPS=$quick_ops WARMUP=$quick_warmup bash "$here/page.sh" "$plan" "$template" \
+	"$results" "$work/points-simulated" "$work/points-native" "$work/failed" >"$work/page" ||
+	die 'no page'
+cp "$work/page" "$page"
 grep '^|' "$page"
-if [ -e "$work/failed" ]; then
+if [ -s "$work/failed" ]; then
 	sed 's/^/figures: no result: /' "$work/failed" >&2
 	exit 1
 fi

@@ -30,6 +30,19 @@ int fault(const struct fault *fault, const char *fmt, ...)
 	return -EINVAL;
 }
 
+/**
+ * check_order() - member @order of trees whose keys are numbers of 8 bytes
+ * @check: the check
+ * @a: a key
+ * @b: a key
+ */
+int check_order(const struct check *check, const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
 static int keys_check(struct check *c, const void *node, const struct range *range)
 {
 	const struct check_ops *ops = c->ops;

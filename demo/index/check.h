@@ -74,6 +74,7 @@ struct check {
 };
 
 int fault(const struct fault *fault, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+int check_order(const struct check *check, const void *a, const void *b);
 int tree_check(struct check *check, const void *root);
 
 #endif

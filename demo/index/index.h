@@ -77,7 +77,7 @@ struct index_ops {
  * @index: the index
  * @thread: the calling thread's share
  *
- * Return: 0, or -ENOMEM with the index unchanged.
+ * Return: 0, or, with the index unchanged, -ENOMEM, or -ENOSPC if there are no more IDs.
  */
 static inline int index_reserve_remove(struct index *index, struct index_thread *thread)
 {

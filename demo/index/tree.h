@@ -102,8 +102,8 @@ typedef int (*visit_fn)(void *ctx, uint64_t key, uint64_t value);
  * @attach: reserve memory for the expected inserts of a thread, whose number from 0 is
  *	    also the number of its core; NULL if out of memory
  * @detach: free that memory; nodes may have moved from and to other threads' memory
- * @reserve: reserve the memory of one insert: 0, or -ENOMEM with the tree unchanged;
- *	     called outside critical sections
+ * @reserve: reserve the memory of one insert: 0, or, with the tree unchanged, -ENOMEM, or
+ *	     -ENOSPC if the tree may have no more IDs of nodes; called outside critical sections
  * @search: true and the value if @key is present
  * @insert: true if @key was absent and was inserted; after @reserve
  * @remove: true and the value if @key was present and was deleted
@@ -122,8 +122,8 @@ typedef int (*visit_fn)(void *ctx, uint64_t key, uint64_t value);
  * @merge: merge the column data and compare it: 0 or -ENOMEM, with the tree unchanged
  * @unfit: message if the values of the options do not fit together, else NULL; @why has
  *	   room for it
- * @bulk: build an empty tree from sorted entries: 0, or -ENOMEM with the tree empty; takes
- *	  the nodes from @thread
+ * @bulk: build an empty tree from sorted entries: 0, or -ENOMEM or -ENOSPC with the tree
+ *	  empty; takes the nodes from @thread
  * @shape: the size of the tree; no other thread may use it
  *
  * One thread at a time may call @search, @insert, @remove and @scan, or a scheme allows

@@ -14,10 +14,7 @@
 /* Bytes of the smallest page of x86-64. Larger pages consist of these. */
 #define PAGE 4096
 
-/*
- * Elements that area_promise() hands to a thread at once. A thread writes the shared
- * counter once in 1024 appends, so the counter is hardly contended.
- */
+/* The default of @batch: a thread writes the shared counter once in 1024 appends. */
 #define BATCH 1024
 
 /**
@@ -28,12 +25,12 @@
  *
  * Return: 0, or -ENOMEM with nothing reserved.
  */
-int area_init(struct area *area, size_t stride, uint64_t max)
+int area_init(struct area *area, uint32_t stride, uint64_t max)
 {
 	size_t bytes;
 	void *base;
 
-	*area = (struct area){ .stride = stride, .max = max };
+	*area = (struct area){ .stride = stride, .max = max, .batch = BATCH };
 	if (__builtin_mul_overflow(max, stride, &bytes))
 		return -ENOMEM;
 	base = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
@@ -94,7 +91,7 @@ int area_promise(const struct area *area, uint64_t first, uint64_t limit, uint64
 	 * the accesses to the elements themselves.
 	 */
 	do {
-		take = nr - *credit > BATCH ? nr - *credit : BATCH;
+		take = nr - *credit > area->batch ? nr - *credit : area->batch;
 		if (take > limit - old)
 			take = limit - old;
 		if (take < nr - *credit)

@@ -16,18 +16,21 @@
  * struct area - an array of elements of one size
  * @base: address of the first element
  * @stride: size of an element in bytes
+ * @batch: elements that area_promise() hands to a thread at once, so that the shared counter is
+ *	   hardly contended; who wants another number writes it after area_init()
  * @max: number of elements that the reserved address space holds
  *
- * Nothing writes the struct after area_init(), so it may share a cache line with
+ * Nothing writes the struct after it was initialised, so it may share a cache line with
  * other read-only data.
  */
 struct area {
 	char *base;
-	size_t stride;
+	uint32_t stride;
+	uint32_t batch;
 	uint64_t max;
 };
 
-int area_init(struct area *area, size_t stride, uint64_t max);
+int area_init(struct area *area, uint32_t stride, uint64_t max);
 void area_destroy(struct area *area);
 int area_promise(const struct area *area, uint64_t first, uint64_t limit, uint64_t *promised,
 		 uint64_t *credit, uint64_t nr);

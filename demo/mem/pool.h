@@ -20,10 +20,13 @@
 
 struct pool_chunk;
 
-/* The link of a free node, at the offset @link; its other bytes keep their content. */
+/*
+ * The link of a free node, at the offset @link; its other bytes keep their content. It lies
+ * where a node in use has a field of another type.
+ */
 struct pool_free {
 	struct pool_free *next;
-};
+} __attribute__((may_alias));
 
 /**
  * struct pool_nodes - what the nodes of a pool are

@@ -120,13 +120,6 @@ struct held {
 	unsigned int top;
 };
 
-/* Release the nodes from level @from to the highest one. */
-static __inline_always void release_above(struct guard g, struct held *held, unsigned int from)
-{
-	while (held->top + 1 > from)
-		release(g, held->node[held->top--], WRITE);
-}
-
 /*
  * Acquire the nodes from the root to the leaf of @key to write. With @safe the nodes above
  * one that is not full are released.
@@ -431,3 +424,4 @@ static const char *latch_unfit(const struct index_config *config, char *why, siz
 BPLUS(none, coupled, GUARD_NONE, LATCHING_PLAIN, exclusive_unfit)
 BPLUS(latch, latched, GUARD_TTAS, LATCHING_PLAIN, latch_unfit)
 BPLUS(latch_pthread, coupled, GUARD_SPIN, LATCHING_SPIN, exclusive_unfit)
+BPLUS(latch_hle, coupled, GUARD_HLE, LATCHING_PLAIN, exclusive_unfit)

@@ -22,37 +22,15 @@
  * for each level. The nodes that a split needs are in the thread's pool, so a transaction
  * allocates nothing.
  */
+#include "attempt.h"
 #include "link-version.h"
 #include "../bx/bx.h"
-#include "../latch/rtm.h"
 
 #include <stdio.h>
-
-/* False where rtm_usable() is: then no step tries a transaction. Set before main(). */
-static bool usable;
-
-static void __attribute__((constructor)) probe(void)
-{
-	usable = rtm_usable();
-}
 
 static __inline_always bool by_version(struct guard g)
 {
 	return g.latch == &latch_version;
-}
-
-/* Count an abort. Returns true if a retry may succeed. */
-static bool __attribute__((noinline, cold)) aborted(struct counts *counts, unsigned int status)
-{
-	if (status & RTM_EXPLICIT)
-		counts->held++;
-	else if (status & RTM_CONFLICT)
-		counts->conflict++;
-	else if (status & RTM_CAPACITY)
-		counts->capacity++;
-	else
-		counts->other++;
-	return status & RTM_RETRY;
 }
 
 /*

@@ -67,7 +67,11 @@ static __inline_always void latch_api_end(const uint64_t *word)
 	elide_end(word);
 }
 
-/** latch_api_init() - a latch comes into being; the function that it is inlined in names its class */
+/**
+ * latch_api_init() - a latch comes into being
+ *
+ * The function that it is inlined in names its class.
+ */
 static __inline_always void latch_api_init(const uint64_t *word)
 {
 	elide_init(word, NULL);

@@ -24,7 +24,8 @@ static inline void latch_tatas_destroy(struct latch_tatas *l)
 {
 }
 
-static inline bool latch_tatas_try(struct latch_tatas *l, enum latch_mode mode, struct latch_hold *h)
+static inline bool latch_tatas_try(struct latch_tatas *l, enum latch_mode mode,
+				   struct latch_hold *h)
 {
 	uint64_t free = 0;
 

@@ -7,7 +7,6 @@
 #include "options.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -60,8 +59,16 @@ static int take_latch(const char *name, const char *value)
 	return -EINVAL;
 }
 
-/* What getopt_long() returns for the first option: a number that no character has. */
-#define FIRST_LONG 256
+static int take(void *ctx, unsigned int nr, const char *text)
+{
+	struct options *opts = ctx;
+	int err = option_value(program, &rows[nr], text, &opts->value[nr]);
+
+	opts->given[nr] = true;
+	if (!err && of_latches[nr])
+		err = take_latch(rows[nr].name, text);
+	return err;
+}
 
 /**
  * options_parse() - parse the command line
@@ -73,34 +80,14 @@ static int take_latch(const char *name, const char *value)
  */
 int options_parse(struct options *opts, int argc, char **argv)
 {
-	struct option longopts[NR_OPTIONS + 1] = { { 0 } };
-	int c;
+	const struct option_row *all[NR_OPTIONS];
 
 	memset(opts, 0, sizeof(*opts));
 	for (unsigned int i = 0; i < NR_OPTIONS; i++) {
 		opts->value[i] = rows[i].def;
-		longopts[i].name = rows[i].name;
-		longopts[i].has_arg = rows[i].type == OPTION_FLAG ? no_argument : required_argument;
-		longopts[i].val = FIRST_LONG + (int)i;
+		all[i] = &rows[i];
 	}
-	opterr = 0;
-	while ((c = getopt_long(argc, argv, ":", longopts, NULL)) != -1) {
-		if (c < FIRST_LONG) {
-			option_complain(program, c, argv[optind - 1],
-					optopt >= FIRST_LONG ? rows[optopt - FIRST_LONG].name :
-							       NULL);
-			return -EINVAL;
-		}
-		opts->given[c - FIRST_LONG] = true;
-		if (option_parse(program, &rows[c - FIRST_LONG], optarg,
-				 &opts->value[c - FIRST_LONG]) ||
-		    (of_latches[c - FIRST_LONG] && take_latch(rows[c - FIRST_LONG].name, optarg)))
-			return -EINVAL;
-	}
-	if (optind == argc)
-		return 0;
-	fprintf(stderr, "%s: %s: not an option; see --help\n", program, argv[optind]);
-	return -EINVAL;
+	return option_walk(program, all, NR_OPTIONS, argc, argv, take, opts);
 }
 
 /** options_file() - the file of the log, NULL for memory */
@@ -189,7 +176,9 @@ void options_help(void)
 /** options_list() - print the names that options take */
 void options_list(void)
 {
-	option_list(rows);
+	for (unsigned int i = 0; i < NR_OPTIONS; i++)
+		for (const struct choice *c = rows[i].choices; c && c->name; c++)
+			printf("%-10s %-10s %s\n", rows[i].name, c->name, c->help);
 	for (unsigned int i = 0; i < NR_LATCH_ROLES; i++)
 		printf("%-10s %-10s %s\n", "role", latch_role_name(i),
 		       latch_kind_name(latch_settings.kinds[i]));

@@ -26,6 +26,10 @@ struct count {
 
 #define NR_COUNTS (sizeof(struct lock_counts) / sizeof(uint64_t))
 
+/* The fields of a run: 23 and those of transactions, latches and locks. */
+_Static_assert(23 + 3 * NR_TRANSACTIONS + NR_LATCH_ROLES + NR_COUNTS <= FIELDS_MAX,
+	       "the fields of a run have room");
+
 static void lock_counts(const struct outcome *out, struct count counts[NR_COUNTS])
 {
 	unsigned int nr = 0;
@@ -63,45 +67,45 @@ static double each(const struct outcome *out, uint64_t nr)
 
 static void setting_fields(struct fields *f, const struct options *opts)
 {
-	fields_text(f, "mix", mix_choices[opts->mix].name);
-	fields_number(f, "subscribers", opts->subscribers);
-	fields_text(f, "keys", keys_choices[opts->keys].name);
-	fields_number(f, "threads", opts->threads);
-	fields_add(f, "pinned", "%s", opts->pin ? "true" : "false");
-	fields_add(f, "sli", "%s", opts->sli ? "true" : "false");
-	fields_text(f, "log", options_file(opts) ? "file" : "memory");
-	fields_add(f, "group_commit", "%s", opts->group_commit ? "true" : "false");
-	fields_add(f, "helpers", "%s", opts->helpers ? "true" : "false");
-	fields_text(f, "elided", opts->locks ? opts->locks : "plain");
-	fields_text(f, "elision", latch_says());
-	fields_number(f, "seed", opts->seed);
+	field_text(f, "mix", mix_choices[opts->mix].name);
+	field_number(f, "subscribers", opts->subscribers);
+	field_text(f, "keys", keys_choices[opts->keys].name);
+	field_number(f, "threads", opts->threads);
+	field(f, "pinned", "%s", opts->pin ? "true" : "false");
+	field(f, "sli", "%s", opts->sli ? "true" : "false");
+	field_text(f, "log", options_file(opts) ? "file" : "memory");
+	field(f, "group_commit", "%s", opts->group_commit ? "true" : "false");
+	field(f, "helpers", "%s", opts->helpers ? "true" : "false");
+	field_text(f, "elided", opts->locks ? opts->locks : "plain");
+	field_text(f, "elision", latch_says());
+	field_number(f, "seed", opts->seed);
 }
 
 static void result_fields(struct fields *f, const struct outcome *out)
 {
 	struct count counts[NR_COUNTS];
 
-	fields_number(f, "transactions", outcome_done(out));
+	field_number(f, "transactions", outcome_done(out));
 	for (unsigned int i = 0; i < NR_TRANSACTIONS; i++) {
-		fields_grouped(f, ids[i], "done", out->tally.done[i]);
-		fields_grouped(f, ids[i], "ok", out->tally.ok[i]);
-		fields_grouped(f, ids[i], "retried", out->tally.retried[i]);
+		field_grouped(f, ids[i], "done", out->tally.done[i]);
+		field_grouped(f, ids[i], "ok", out->tally.ok[i]);
+		field_grouped(f, ids[i], "retried", out->tally.retried[i]);
 	}
 	for (unsigned int i = 0; i < NR_LATCH_ROLES; i++)
-		fields_grouped(f, "sections", latch_role_name(i), out->sections[i]);
-	fields_add(f, "sections_each", "%.2f", each(out, all_sections(out)));
+		field_grouped(f, "sections", latch_role_name(i), out->sections[i]);
+	field(f, "sections_each", "%.2f", each(out, all_sections(out)));
 	lock_counts(out, counts);
 	for (unsigned int i = 0; i < NR_COUNTS; i++)
-		fields_grouped(f, "locks", counts[i].name, counts[i].value);
-	fields_number(f, "page_bytes", out->bytes);
-	fields_number(f, "log_bytes", out->log_bytes);
-	fields_number(f, "log_writes", out->log_writes);
-	fields_number(f, "checkpoints", out->checkpoints);
-	fields_number(f, "pages_cleaned", out->cleaned);
-	fields_add(f, "interrupted", "%s", out->interrupted ? "true" : "false");
-	fields_add(f, "seconds", "%.9f", out->seconds);
-	fields_add(f, "throughput_tps", "%.0f", (double)outcome_done(out) / out->seconds);
-	fields_text(f, "check", out->check);
+		field_grouped(f, "locks", counts[i].name, counts[i].value);
+	field_number(f, "page_bytes", out->bytes);
+	field_number(f, "log_bytes", out->log_bytes);
+	field_number(f, "log_writes", out->log_writes);
+	field_number(f, "checkpoints", out->checkpoints);
+	field_number(f, "pages_cleaned", out->cleaned);
+	field(f, "interrupted", "%s", out->interrupted ? "true" : "false");
+	field(f, "seconds", "%.9f", out->seconds);
+	field(f, "throughput_tps", "%.0f", (double)outcome_done(out) / out->seconds);
+	field_text(f, "check", out->check);
 }
 
 static void print_transactions(const struct outcome *out)
@@ -156,10 +160,12 @@ static void print_text(const struct options *opts, const struct outcome *out)
 
 static void print_fields(const struct options *opts, const struct fields *f)
 {
-	if (opts->json)
+	if (opts->json) {
 		fields_json(f);
-	else
-		fields_csv(f);
+		return;
+	}
+	fields_csv_names(f);
+	fields_csv(f);
 }
 
 /**
@@ -193,13 +199,13 @@ void output_recovered(const struct options *opts, const struct sm *sm, const str
 	struct fields f = { .nr = 0 };
 
 	if (opts->json || opts->csv) {
-		fields_number(&f, "subscribers", sm->opts.identity.subscribers);
-		fields_number(&f, "seed", sm->opts.identity.seed);
-		fields_number(&f, "records", r->records);
-		fields_number(&f, "changes_repeated", r->redone);
-		fields_number(&f, "committed", r->committed);
-		fields_number(&f, "rolled_back", r->undone);
-		fields_text(&f, "check", check);
+		field_number(&f, "subscribers", sm->opts.identity.subscribers);
+		field_number(&f, "seed", sm->opts.identity.seed);
+		field_number(&f, "records", r->records);
+		field_number(&f, "changes_repeated", r->redone);
+		field_number(&f, "committed", r->committed);
+		field_number(&f, "rolled_back", r->undone);
+		field_text(&f, "check", check);
 		print_fields(opts, &f);
 		return;
 	}

@@ -203,16 +203,26 @@ void adapt_class_publish(struct adapt_class *p)
 	WRITE_ONCE(p->parks, parks);
 }
 
-/*
- * Sections that all threads have completed, and attempts that other threads have aborted. Other
- * threads go on counting meanwhile, and the blocks of threads that have ended stay: each section is
- * in the difference of two such sums that enclose it.
+/**
+ * struct counted - what all threads have done with the locks of a class.
+ * @sections: sections completed
+ * @aborts:   attempts that other threads have aborted
+ * @met:      entries made in look-up caches
  */
-static uint64_t count(uint32_t adapt_nr, uint64_t *aborts)
-{
-	uint64_t sum = 0;
+struct counted {
+	uint64_t sections;
+	uint64_t aborts;
+	uint64_t met;
+};
 
-	*aborts = 0;
+/*
+ * Other threads go on counting meanwhile, and the blocks of threads that have ended stay: each
+ * section is in the difference of two such sums that enclose it.
+ */
+static struct counted count(uint32_t adapt_nr)
+{
+	struct counted sum = {0};
+
 	for (const struct elide_thread *t = elide_threads_all(); t; t = t->next) {
 		uint32_t i = adapt_nr % ELIDE_NR_ROWS;
 		const struct adapt_thread *adapt;
@@ -222,17 +232,24 @@ static uint64_t count(uint32_t adapt_nr, uint64_t *aborts)
 		adapt = &t->adapts[i];
 		if (adapt->adapt_nr != adapt_nr)
 			continue;
-		sum += completed(adapt);
-		*aborts += READ_ONCE(adapt->aborts);
+		sum.sections += completed(adapt);
+		sum.aborts += READ_ONCE(adapt->aborts);
+		sum.met += READ_ONCE(adapt->met);
 	}
 	return sum;
 }
 
-/* The next epoch begins at @now. @done, @aborts: from count(). */
-static void restart(struct adapt_class *p, uint64_t now, uint64_t done, uint64_t aborts)
+/* What is measured from here on begins with @done. */
+static void measure_from(struct adapt_class *p, struct counted done)
 {
-	p->before = done;
-	p->aborts = aborts;
+	p->before = done.sections;
+	p->aborts = done.aborts;
+	p->met = done.met;
+}
+
+/* The next epoch begins at @now. */
+static void restart(struct adapt_class *p, uint64_t now)
+{
 	WRITE_ONCE(p->start, now);
 	WRITE_ONCE(p->from, 0);
 	WRITE_ONCE(p->epoch, p->epoch + 1);
@@ -265,7 +282,7 @@ static void end_epoch(struct adapt_class *p, uint64_t now, uint64_t from, bool s
 	uint32_t number = p - adapt_classes;
 	struct learn_decision decision = {0};
 	struct learn_epoch epoch;
-	uint64_t done, aborts;
+	struct counted done;
 
 	if (!adapt_class_try_lock(p))
 		return;
@@ -273,10 +290,11 @@ static void end_epoch(struct adapt_class *p, uint64_t now, uint64_t from, bool s
 		adapt_class_unlock(p);
 		return;
 	}
-	done = count(number, &aborts);
+	done = count(number);
 	epoch = (struct learn_epoch){
-		.sections = done - p->before,
-		.aborts = aborts - p->aborts,
+		.sections = done.sections - p->before,
+		.aborts = done.aborts - p->aborts,
+		.met = done.met - p->met,
 		.length = now - p->from,
 		.whole = now - p->start,
 		.now = now,
@@ -284,10 +302,10 @@ static void end_epoch(struct adapt_class *p, uint64_t now, uint64_t from, bool s
 	};
 	/* The class was unused, or the clock has jumped: begin a new epoch. */
 	if (epoch.whole > LEARN_ABSURD) {
-		restart(p, now, done, aborts);
+		measure_from(p, done);
+		restart(p, now);
 	} else if (!p->from && step) {
-		p->before = done;
-		p->aborts = aborts;
+		measure_from(p, done);
 		WRITE_ONCE(p->from, now);
 	} else if (!p->from) {
 		/*
@@ -301,7 +319,8 @@ static void end_epoch(struct adapt_class *p, uint64_t now, uint64_t from, bool s
 		adapt_class_publish(p);
 		decision = learn_epoch(&p->learn, &epoch);
 		adapt_class_publish(p);
-		restart(p, now, done, aborts);
+		measure_from(p, done);
+		restart(p, now);
 	}
 	adapt_class_unlock(p);
 	if (decision.made)
@@ -353,7 +372,7 @@ static void stray(struct adapt_class *p, uint64_t now)
 	if ((strays < STRAYS_MAX && READ_ONCE(p->start)) || !adapt_class_try_lock(p))
 		return;
 	WRITE_ONCE(p->latest, now);
-	restart(p, now, p->before, p->aborts);
+	restart(p, now);
 	adapt_class_unlock(p);
 }
 
@@ -401,7 +420,7 @@ static bool probe(struct adapt_class *p, struct elide_call *call, const struct e
 	if (call->probing) {
 		call->probing = 0;
 		if (learn_probed(&p->learn, call->site,
-				 row->commits != call->commits ? LEARN_PASSED : LEARN_UNSURE, now))
+				 (uint32_t)row->commits != call->commits ? LEARN_PASSED : LEARN_UNSURE, now))
 			adapt_class_publish(p);
 	}
 	if (!call->probing && learn_probe(&p->learn, call->site, now)) {
@@ -453,7 +472,7 @@ static bool may_park(const struct adapt_class *p, const struct elide_call *call,
 static void park(const struct elide_thread *t, struct elide_call *call,
 		 const struct elide_row *row, bool parked)
 {
-	elide_call_set_way(call, parked ? ELIDE_WAY_SHORT : elide_way(t, row), adapt_arm_of(call));
+	elide_call_set_way(call, parked ? ELIDE_WAY_PARKED : elide_way(t, row), adapt_arm_of(call));
 }
 
 /* The countdown is over: report. */

@@ -35,6 +35,7 @@
  * @sockets:  part of the time that each socket has, under the arm "turns"
  * @before:   sections that all threads had completed at @from
  * @aborts:   attempts at @from that other threads had aborted
+ * @met:      entries at @from that threads had made in their look-up caches
  * @reporters: threads that have reported in the epoch
  * @threads:  threads that report in most epochs
  * @joined:   threads that have begun to use the class in the epoch
@@ -67,6 +68,7 @@ struct adapt_class {
 
 	uint64_t before __cacheline_aligned;
 	uint64_t aborts;
+	uint64_t met;
 	uint32_t reporters;
 	uint32_t threads;
 	uint32_t joined;
@@ -150,7 +152,7 @@ enum policy_arm_name adapt_arm(struct elide_thread *t, struct elide_call *call);
 /**
  * adapt_wake() - count the acquisitions of a parked call, and report if it is time.
  * @t: the calling thread, which has locked the lock
- * @call: the call, whose way is ELIDE_WAY_SHORT
+ * @call: the call, whose way is ELIDE_WAY_PARKED
  * @nr: acquisitions of the call since the last adapt_wake() of it
  *
  * Where sections are short and locking is the best arm, reading the arm and counting at each

@@ -11,7 +11,12 @@
 #include "giveup.h"
 #include "hotlock.h"
 
-/* A site is unelidable after this number of acquisitions in a row of a thread that cannot be. */
+/*
+ * A site is unelidable after this number of acquisitions in a row of a thread that cannot be, if
+ * the thread's last ones were mostly like that: elide_call.credit is used up. Where only some
+ * sections cannot be elided, three of them follow each other by chance in no time: there the rates
+ * of the arms decide.
+ */
 #define UNELIDABLE_ROW 3
 
 /*
@@ -53,7 +58,9 @@ void adapt_fell_back(struct elide_call *call, struct policy_lock *lock, const vo
 	struct learn_decision d = {.target = call->site, .arm = POLICY_ARM_real, .won = true};
 	const struct elide_row *row = READ_ONCE(call->row);
 	uint32_t number = (uintptr_t)word >> 2;
-	uint64_t others, now;
+	bool unelidable;
+	uint32_t others, credit;
+	uint64_t now;
 
 	if (unlikely(!row))
 		return; /* a handler has forked, and this is the child */
@@ -65,8 +72,13 @@ void adapt_fell_back(struct elide_call *call, struct policy_lock *lock, const vo
 		call->streak = 0;
 		return;
 	}
-	call->streak = call->commits == others && call->streak < 127 ? call->streak + 1 : 1;
-	call->commits = call->probing ? row->commits : others;
+	credit = (uint32_t)row->commits - call->commits;
+	credit = credit > ELIDE_CREDIT_MAX ? ELIDE_CREDIT_MAX : credit;
+	credit = credit + call->credit > ELIDE_CREDIT_MAX ? ELIDE_CREDIT_MAX : credit + call->credit;
+	call->credit = credit ? credit - 1 : 0;
+	call->streak = call->others == others && call->streak < 127 ? call->streak + 1 : 1;
+	call->commits = row->commits;
+	call->others = others;
 	if (call->streak == 1 || call->failed != number)
 		call->failed = call->streak == 1 ? number : 0;
 	if (call->streak >= UNELIDABLE_ROW && call->failed && row->commits >= OTHERS_ELIDED &&
@@ -74,13 +86,14 @@ void adapt_fell_back(struct elide_call *call, struct policy_lock *lock, const vo
 		call->streak = 0;
 		return;
 	}
-	if (!(call->probing || call->streak >= UNELIDABLE_ROW) || !adapt_class_try_lock(p))
+	unelidable = call->streak >= UNELIDABLE_ROW && !credit;
+	if (!(call->probing || unelidable) || !adapt_class_try_lock(p))
 		return;
 	now = adapt_now();
 	if (call->probing)
 		learn_probed(&p->learn, call->site, LEARN_FAILED, now);
 	call->probing = 0;
-	if (call->streak >= UNELIDABLE_ROW) {
+	if (unelidable) {
 		d.before = p->settled[call->site];
 		d.made = learn_unelidable(&p->learn, call->site, now);
 		adapt_class_publish(p);

@@ -61,7 +61,7 @@ static __always_inline_fn void adapt_aborted(struct elide_call *call, struct pol
 		return; /* a handler has forked, and this is the child */
 	if (cause == ELIDE_CAUSE_conflict || cause == ELIDE_CAUSE_busy)
 		counter_add(adapt->aborts, 1);
-	if (unlikely(call->streak) && call->commits == adapt_not_failed(row))
+	if (unlikely(call->streak) && call->others == (uint32_t)adapt_not_failed(row))
 		try->arm = POLICY_ARM_probe;
 	else if (unlikely(cause == ELIDE_CAUSE_other))
 		try->again = adapt_may_retry(call, try);

@@ -122,8 +122,8 @@ static enum older older_file(const char *name, uint64_t run)
 
 /*
  * A name that no other process of the pid namespace uses: NAME.PID or, until the header is
- * complete, NAME.PID.new with all 7 digits that an id can have, as an emulated run must take the
- * same time with any id. Where a process of another namespace has that name: NAME.PID.2 and so on.
+ * complete, NAME.PID.new with all 7 digits that an id can have, of which elide top makes NAME.
+ * Where a process of another namespace has that name: NAME.PID.2 and so on.
  */
 static void own_name(char *to, const char *name, bool temporary, unsigned int nr)
 {

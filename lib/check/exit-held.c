@@ -18,6 +18,13 @@
 /* Locks whose words are read by one system call; each takes 2 * 16 bytes of the stack. */
 #define BATCH 64
 
+/*
+ * Entries of the cache that are looked at, for each some 65 instructions and a sixty-fourth of a
+ * system call: whoever joins a thread waits for that. A thread that has used more locks is looked
+ * at in part.
+ */
+#define MAX_LOOKS ELIDE_NR_CACHE
+
 /* The word in which the kind of lock names its holder; false: it does not. */
 static bool holder_word(struct elide_thread *t, const struct elide_cache *entry,
 			struct iovec *word)
@@ -98,7 +105,7 @@ void elide_exit_held(struct elide_thread *t)
 	struct iovec words[BATCH];
 	uint32_t nr = 0;
 
-	for (uint32_t i = 0; (e = elide_cache_used(t, i)); i++) {
+	for (uint32_t i = 0; i < MAX_LOOKS && (e = elide_cache_used(t, i)); i++) {
 		if (!holder_word(t, e, &words[nr]))
 			continue;
 		entries[nr++] = e;

@@ -13,7 +13,8 @@
  * elide_exit_held() - count the locks that a thread has left held when it ended.
  * @t: its block; the thread has ended, and the caller is in a slow path
  *
- * Each is counted as a misuse, at a site where the thread has locked it.
+ * Each is counted as a misuse, at a site where the thread has locked it. Of the entries of its
+ * look-up cache ELIDE_NR_CACHE are looked at.
  */
 void elide_exit_held(struct elide_thread *t);
 

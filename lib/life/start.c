@@ -101,9 +101,13 @@ static void fill_header(void)
 
 static int data_open(enum elide_data_who who)
 {
-	int err = elide_data_open(elide_tunables.output, strtoull(elide_tunables.run, NULL, 16),
-				  (size_t)elide_tunables.file_max << 20, who);
+	int err;
 
+	/* How long this takes depends on the name of the file, and on whether there is one. */
+	rtmgrind_time_stops();
+	err = elide_data_open(elide_tunables.output, strtoull(elide_tunables.run, NULL, 16),
+			      (size_t)elide_tunables.file_max << 20, who);
+	rtmgrind_time_goes_on();
 	if (err) {
 		elide_process.running = false;
 		return err;
@@ -202,6 +206,8 @@ void elide_stop(void)
 
 	if (!elide_slow_lock(&slow))
 		return;
+	/* The names of the data file and of the report are handled. */
+	rtmgrind_time_stops();
 	test_point(stop_entered);
 	/* A child that took no lock has no file, and its parent's is not its own. */
 	if (!elide_data && elide_gate_same_process())
@@ -218,4 +224,5 @@ void elide_stop(void)
 	elide_slow_leave(&slow);
 	if (own_file && *elide_tunables.report)
 		elide_exit_report(elide_tunables.report);
+	rtmgrind_time_goes_on();
 }

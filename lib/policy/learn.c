@@ -108,6 +108,17 @@
 #define WAITS_MATTER 0.01
 
 /*
+ * A class warms up while more than one section in 16 meets a lock or a call that is new to its
+ * thread. That takes as long as several sections, longer inside an elided one, and becomes rarer
+ * from epoch to epoch, so whichever arm came later would look better. It ends after WARM_MAX in any
+ * case, as some programs make new locks for ever, and begins again where threads come anew, but in
+ * a sixteenth of the time at most.
+ */
+#define WARM_SHARE (1.0 / 16)
+#define WARM_MAX   (4000 * LEARN_US)
+#define WARM_AGAIN (16 * WARM_MAX)
+
+/*
  * Natural logarithm of a / b, cut off at -2 and 2: the first three terms of the series of artanh.
  * The error is below 0.001 where the logarithm is below 0.9, and decisions depend on small ones.
  */
@@ -467,6 +478,13 @@ static bool elides(const struct learn_class *c)
 	return false;
 }
 
+static bool warms_up(struct learn_class *c, const struct learn_epoch *e)
+{
+	if (!c->warms_from || (e->joined && e->now - c->warms_from > WARM_AGAIN))
+		c->warms_from = e->now - e->whole;
+	return e->met > WARM_SHARE * e->sections && e->now - c->warms_from < WARM_MAX;
+}
+
 struct learn_decision learn_epoch(struct learn_class *c, const struct learn_epoch *e)
 {
 	struct learn_decision none = {0};
@@ -477,6 +495,11 @@ struct learn_decision learn_epoch(struct learn_class *c, const struct learn_epoc
 		c->aborts += (e->aborts / e->sections - c->aborts) / 4;
 	else if (e->sections > 0)
 		c->waits += (e->waits / e->sections - c->waits) / 4;
+	if (warms_up(c, e)) {
+		learn_anew(c, e->now);
+		hold(c);
+		return none;
+	}
 	if (c->phase != LEARN_HOLD)
 		return step(c, e, rate);
 	if (e->joined)

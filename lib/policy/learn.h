@@ -17,6 +17,7 @@
  *   hold        epoch, and @next_at has come                  incumbent   the next challenge
  *   hold        the mean rate has changed, learn.c departs()  incumbent   rotation from the start
  *   hold        threads have begun to use the class           incumbent   rotation from the start
+ *   any         the class warms up, see @met                  hold        @next_at is now
  *   incumbent   epoch, the first of a pair                    challenger
  *   challenger  epoch, the first of a pair                    incumbent
  *   either      epoch, the second of a pair, unclear          the same    a pair in reverse order
@@ -37,7 +38,8 @@
  *
  *   site        event                                       next        then
  *   ---------   -----------------------------------------   ---------   --------------------
- *   usual       3 acquisitions in a row unelidable          unelidable  it is locked, not elided
+ *   usual       3 acquisitions in a row, and most of those  unelidable  it is locked, not elided
+ *               before, unelidable
  *   unelidable  a probe fails                               unelidable  @wait doubles, to 4 ms
  *   unelidable  the second probe commits, and none failed   usual       as the class
  *   unelidable  other threads end the fourth probe          usual       as the class
@@ -132,6 +134,7 @@ struct learn_site {
  *              while that is unclear, to 8
  * @length:     length of the incumbent's last epoch, ns: the challenger's is as long
  * @cost:       time that the present challenge has lost so far, ns
+ * @warms_from: when the class began to warm up, ns; 0: no epoch has ended
  * @next_at:    time of the next challenge, ns
  * @period:     time between challenges, ns, after the first rotation; it doubles
  * @sites:      states of the sites
@@ -161,6 +164,7 @@ struct learn_class {
 	uint32_t stretch;
 	uint64_t length;
 	double cost;
+	uint64_t warms_from;
 	uint64_t next_at;
 	uint64_t period;
 	struct learn_site sites[LEARN_SITES];
@@ -170,6 +174,8 @@ struct learn_class {
  * struct learn_epoch - what an epoch has measured.
  * @sections: sections that all threads completed in the measured part
  * @aborts:   attempts in the measured part that other threads aborted
+ * @met:      look-up entries that threads have made in the measured part, for locks and calls that
+ *            were new to them; that takes longer than a section
  * @waits:    acquisitions in the whole epoch that locked and found the lock held
  * @length:   length of the measured part, ns
  * @whole:    length of the whole epoch, ns
@@ -180,6 +186,7 @@ struct learn_class {
 struct learn_epoch {
 	double sections;
 	double aborts;
+	double met;
 	double waits;
 	uint64_t length;
 	uint64_t whole;

@@ -27,7 +27,8 @@
  *         v
  *       fall back: lock, and adapt_fell_back() learns
  *         of the lock   80 of 128 acquisitions of the class that fell back: a state of its own
- *         of the site   3 in a row that cannot be elided: unelidable, locked but for probes
+ *         of the site   3 in a row, and most before, cannot be elided: unelidable, locked but for
+ *                       probes
  *
  *   At the end of the thread's countdown adapt_arm() reports, and at the end of an epoch
  *   learn_epoch() compares incumbent and challenger and sets the arms of the sites: learn.h.

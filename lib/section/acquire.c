@@ -72,7 +72,7 @@ static __noinline enum elide_outcome acquire_nested(struct elide_thread *t,
 	t->held[t->nr_held++] =
 		(struct elide_held){.word = word, .value = value, .size = rule->size};
 	if (entry && t->nr_nested < ELIDE_MAX_NESTED && !elide_process.order)
-		t->nested[t->nr_nested++] = elide_row(entry);
+		t->nested[t->nr_nested++] = elide_call_of(t, entry);
 	else
 		elide_defer(t, entry, word, site, kind,
 			    wait ? ELIDE_DEFER_ELIDED : ELIDE_DEFER_ELIDED_TRY);
@@ -428,7 +428,7 @@ __noinline bool elide_may_try(struct elide_thread *t, const struct elide_cache *
 {
 	struct elide_call *call = elide_call_of(t, entry);
 
-	if (!call->elided || call->way == ELIDE_WAY_SHORT)
+	if (!call->elided || call->way == ELIDE_WAY_PARKED)
 		return false;
 	if (unlikely(t->halted != elide_halted()))
 		change_ways(t, elide_halted());

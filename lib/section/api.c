@@ -6,6 +6,7 @@
  */
 #include <sys/auxv.h>
 
+#include "../emulator.h"
 #include "../life/fill.h"
 #include "../life/lock.h"
 #include "../life/start.h"
@@ -191,7 +192,10 @@ __export int elide_status(const char **why)
 /* Before the constructor of preload/, which may have to switch elision off. */
 __attribute__((constructor(65000))) static void start(void)
 {
+	/* It reads the whole environment. */
+	rtmgrind_time_stops();
 	elide_start(getauxval(AT_SECURE));
+	rtmgrind_time_goes_on();
 }
 
 __attribute__((destructor)) static void stop(void)

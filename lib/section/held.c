@@ -18,7 +18,7 @@ static void wake(struct elide_thread *t, const struct elide_row *row, const void
 	const struct elide_cache *entry =
 		elide_cache_find(t, lock, (const void *)row->site, row->kind);
 
-	if (entry && elide_call_of(t, entry)->elided && elide_call_of(t, entry)->way == ELIDE_WAY_SHORT)
+	if (entry && elide_call_of(t, entry)->way == ELIDE_WAY_PARKED)
 		adapt_wake(t, elide_call_of(t, entry), elide_hold_mask + 1);
 }
 

@@ -94,12 +94,12 @@ static __always_inline_fn struct elide_quick elide_quick_refill(struct elide_thr
 /* One more elided lock in the section, whose elide_thread.open is @open. */
 static __always_inline_fn void push_nested(struct elide_thread *t, uint64_t open, uint32_t nr,
 					   uint32_t nr_nested, const void *word, uint64_t value,
-					   uint32_t size, struct elide_row *row)
+					   uint32_t size, struct elide_call *call)
 {
 	t->held[nr].word = word;
 	t->held[nr].value = value;
 	t->held[nr].shape = size;
-	t->nested[nr_nested] = row;
+	t->nested[nr_nested] = call;
 	t->open = open + ELIDE_OPEN_NESTED;
 }
 
@@ -125,19 +125,19 @@ static __always_inline_fn bool elide_quick_nested(struct elide_thread *t, const 
 	if (unlikely(open >= ELIDE_OPEN_ROOM))
 		return false;
 	q = quick_find(t, word, site, kind, false);
-	if (unlikely(!q.known || *q.arm > ELIDE_ARM_PARKED ||
+	if (unlikely(!q.known || q.call->way < ELIDE_WAY_PARKED ||
 		     !is_free(word, &rule, &value) || t->held[0].word == word))
 		return false;
 	test_point(nested);
 	if (likely(open == ELIDE_OPEN_ONE)) {
 		/* The second lock, as most are: its places are known. */
-		push_nested(t, open, 1, 0, word, value, rule.size, q.row);
+		push_nested(t, open, 1, 0, word, value, rule.size, q.call);
 		return true;
 	}
 	for (uint32_t i = (uint16_t)open; --i;)
 		if (unlikely(t->held[i].word == word))
 			return false;
-	push_nested(t, open, (uint16_t)open, open >> 16, word, value, rule.size, q.row);
+	push_nested(t, open, (uint16_t)open, open >> 16, word, value, rule.size, q.call);
 	return true;
 }
 
@@ -160,11 +160,11 @@ elide_quick_acquire(struct elide_thread *t, struct elide_quick q, const void *wo
 
 	/* Whatever another thread makes of it meanwhile is an answer, too. */
 	if (unlikely(*q.arm >= ELIDE_ARM_NOW)) {
-		uint8_t arm = READ_ONCE(*q.arm);
-
-		if (likely(arm == ELIDE_ARM_PARKED || arm == ELIDE_ARM_SHORT))
+		barrier(); /* a comparison with memory each */
+		if (likely(*q.arm == ELIDE_ARM_SHORT))
 			return ELIDE_SKIPPED;
-		if (unlikely(arm != ELIDE_ARM_LOCK))
+		barrier();
+		if (unlikely(*q.arm != ELIDE_ARM_LOCK))
 			return ELIDE_NOTHING_DONE;
 		return likely(--q.adapt->countdown) ? ELIDE_SKIPPED : ELIDE_NOTHING_DONE;
 	}
@@ -224,7 +224,8 @@ static __always_inline_fn void pop_nested(struct elide_thread *t, uint32_t i, co
 /* Release the last lock of a section of two lock calls, both counted after the commit. */
 static __always_inline_fn void commit_pair(struct elide_thread *t, const void *word, uint32_t size)
 {
-	struct elide_row *outer = t->outer, *inner = t->nested[0];
+	struct elide_row *outer = t->outer, *inner = t->nested[0]->row;
+	struct adapt_thread *adapt = t->nested[0]->adapt;
 
 	test_point(release);
 	if (read_word(word, size) != t->held[0].value)
@@ -236,7 +237,7 @@ static __always_inline_fn void commit_pair(struct elide_thread *t, const void *w
 	rtm_end();
 	test_point(committed);
 	counter_add(outer->commits, 1);
-	counter_add(inner->nested, 1);
+	count_nested(inner, adapt);
 }
 
 /**

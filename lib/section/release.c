@@ -39,11 +39,16 @@ static void find_row(struct elide_pending *d)
  */
 static void catch_up(struct elide_thread *t, struct elide_pending *d)
 {
+	struct elide_cache *entry;
+
 	find_row(d);
 	switch (d->what) {
 	case ELIDE_DEFER_ELIDED:
 	case ELIDE_DEFER_ELIDED_TRY:
-		if (d->row)
+		entry = elide_cache_find(t, d->lock, d->site, d->kind);
+		if (entry)
+			count_nested(elide_row(entry), elide_call_of(t, entry)->adapt);
+		else if (d->row)
 			counter_add(d->row->nested, 1);
 		break;
 	case ELIDE_DEFER_LOCKED:
@@ -115,15 +120,18 @@ static __always_inline_fn void commit(struct elide_thread *t)
 /* The section is the outermost lock and elided ones inside, whose calls are known. */
 static void commit_nested(struct elide_thread *t)
 {
+	struct adapt_thread *adapts[ELIDE_MAX_NESTED];
 	struct elide_row *rows[ELIDE_MAX_NESTED];
 	uint32_t nr = t->nr_nested;
 
 	/* Before the commit: a signal handler may have sections of its own as soon as it is over. */
-	for (uint32_t i = 0; i < nr; i++)
-		rows[i] = t->nested[i];
+	for (uint32_t i = 0; i < nr; i++) {
+		rows[i] = t->nested[i]->row;
+		adapts[i] = t->nested[i]->adapt;
+	}
 	commit(t);
 	for (uint32_t i = 0; i < nr; i++)
-		counter_add(rows[i]->nested, 1);
+		count_nested(rows[i], adapts[i]);
 }
 
 static __always_inline_fn void copy_pending(const struct elide_thread *t,

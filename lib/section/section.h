@@ -68,6 +68,16 @@ static inline void section_locked(struct elide_thread *t)
 	WRITE_ONCE(t->outer, t->locked_row);
 }
 
+/*
+ * A lock inside an elided section, elided with it. It is one of the sections that are completed, as
+ * it would be if it were locked: the policy compares their numbers.
+ */
+static __always_inline_fn void count_nested(struct elide_row *row, struct adapt_thread *adapt)
+{
+	counter_add(row->nested, 1);
+	counter_add(adapt->goal, 1);
+}
+
 /** elide_policy_changed() - HPCA'14's policy has changed its mind about the lock of that entry. */
 void elide_policy_changed(const struct elide_cache *entry);
 

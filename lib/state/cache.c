@@ -136,8 +136,11 @@ static __always_inline_fn struct elide_cache *entry_make(struct elide_thread *t,
 							 uint32_t generation)
 {
 	struct elide_cache *entry = elide_cache_slot(t, lock, call->key);
+	struct adapt_thread *adapt = READ_ONCE(call->adapt);
 	const void *old = entry->lock;
 
+	if (likely(adapt)) /* not where a handler has forked, and this is the child */
+		counter_add(adapt->met, 1);
 	/* The block stands for its thread, and for those after it that get it. */
 	elide_registry_use(index, row->class_index, (uintptr_t)t / ELIDE_PAGE);
 	if (old && old != lock && entry->generation == READ_ONCE(*elide_generation(old)) &&

@@ -10,16 +10,20 @@
 #include "class.h"
 #include "modules.h"
 
-/* A class in memory. The copy in the data file shares its first member. */
+/*
+ * A class in memory. The copy in the data file shares its first member, whose counts any
+ * thread may write at any time. So what elided sections read is not in here, but in
+ * classes.shared.
+ */
 struct class {
 	struct elide_class info;
-	bool shared;
 	const void *site; /* that registered its first lock */
 	struct elide_class *saved; /* in the data file, or NULL if it is full */
 };
 
 static struct {
 	struct class *all;
+	bool *shared; /* by index: process-shared; apart, as elided sections read it */
 	uint32_t *buckets; /* class index + 1 */
 	uint32_t nr_buckets, max_classes, nr_classes;
 	struct elide_chunk *chunk;
@@ -65,8 +69,9 @@ int elide_class_start(uint32_t max_classes)
 	classes.max_classes = max_classes;
 	classes.nr_buckets = 2 * elide_power_of_two(max_classes);
 	classes.all = elide_reserve(max_classes * sizeof(*classes.all));
+	classes.shared = elide_reserve(max_classes * sizeof(*classes.shared));
 	classes.buckets = elide_reserve(classes.nr_buckets * sizeof(*classes.buckets));
-	if (!classes.all || !classes.buckets)
+	if (!classes.all || !classes.shared || !classes.buckets)
 		return -ENOMEM;
 	memset(symbols, 0, sizeof(symbols));
 	last.site = NULL;
@@ -75,7 +80,7 @@ int elide_class_start(uint32_t max_classes)
 
 bool elide_class_shared(uint32_t class_index)
 {
-	return classes.all[class_index].shared;
+	return classes.shared[class_index];
 }
 
 const struct elide_class *elide_class_info(uint32_t class_index)
@@ -115,7 +120,7 @@ static uint32_t *class_bucket(const struct elide_class *wanted, bool shared)
 		c = &classes.all[number - 1];
 		if (!number ||
 		    (c->info.address == wanted->address && c->info.type == wanted->type &&
-		     c->info.kind == wanted->kind && c->shared == shared))
+		     c->info.kind == wanted->kind && classes.shared[number - 1] == shared))
 			return &classes.buckets[i];
 	}
 }
@@ -142,7 +147,7 @@ static uint32_t class_find(const struct elide_class *wanted, bool shared)
 	elide_module_of((const void *)wanted->address);
 	c = &classes.all[classes.nr_classes];
 	c->info = *wanted;
-	c->shared = shared;
+	classes.shared[classes.nr_classes] = shared;
 	class_save(c);
 	classes.nr_classes++;
 	__atomic_store_n(bucket, classes.nr_classes, __ATOMIC_RELEASE); /* pairs with class_bucket() */

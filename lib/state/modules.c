@@ -11,6 +11,7 @@
 
 #include "../base/datafile-writer.h"
 #include "../base/testpoint.h"
+#include "../emulator.h"
 #include "modules.h"
 
 static struct elide_module modules[ELIDE_MAX_MODULES];
@@ -25,16 +26,21 @@ static const char *module_name(const struct dl_find_object *found)
 	return *name ? name : elide_data->exe;
 }
 
-/* Of @nr modules that are known the one that was found; @nr if it is none of them. */
+/*
+ * Of @nr modules that are known the one that was found; @nr if it is none of them. Virtual time
+ * stands still meanwhile, as the length of names decides how long it takes.
+ */
 static unsigned int module_index(const struct dl_find_object *found, unsigned int nr)
 {
 	const char *name = module_name(found);
 	unsigned int i = 0;
 
+	rtmgrind_time_stops();
 	while (i < nr && !(modules[i].start == (uintptr_t)found->dlfo_map_start &&
 			   modules[i].end == (uintptr_t)found->dlfo_map_end &&
 			   !strncmp(modules[i].path, name, sizeof(modules[i].path) - 1)))
 		i++;
+	rtmgrind_time_goes_on();
 	return i;
 }
 
@@ -115,7 +121,9 @@ const struct elide_module *elide_module_of(const void *address)
 		.start = (uintptr_t)found.dlfo_map_start,
 		.end = (uintptr_t)found.dlfo_map_end,
 	};
+	rtmgrind_time_stops();
 	snprintf(m.path, sizeof(m.path), "%.*s", (int)sizeof(m.path) - 1, name);
+	rtmgrind_time_goes_on();
 	read_build_id(&m);
 	modules[nr_modules] = m;
 	__atomic_store_n(&nr_modules, nr_modules + 1, __ATOMIC_RELEASE); /* pairs with elide_module_known() */

@@ -124,6 +124,11 @@ static bool drop_twins(const void *lock, uint32_t *mine, uint64_t own_key)
 	return dropped;
 }
 
+bool elide_registry_full(void)
+{
+	return READ_ONCE(registry.nr_locks) >= registry.max_locks;
+}
+
 /*
  * Give the lock a slot. Lock-free: other threads may do so at the same time, in a slow path or not.
  * Return: its index; ELIDE_NONE if there is no room.
@@ -141,7 +146,7 @@ static uint32_t slot_take(const void *lock, uint32_t class_index, bool initialis
 		fresh = !key_is_of(old, lock);
 		if (!fresh && !initialised)
 			return index; /* another thread found it first */
-		if (fresh && READ_ONCE(registry.nr_locks) >= registry.max_locks)
+		if (fresh && elide_registry_full())
 			return ELIDE_NONE;
 		elide_locks.state[index].policy = (struct policy_lock){0};
 		WRITE_ONCE(elide_locks.holders[index], 0);

@@ -93,6 +93,9 @@ static inline uint32_t elide_registry_home(const void *lock)
 	return (((uintptr_t)lock >> 2) * 0x9e3779b97f4a7c15ull) >> 20 & elide_locks.mask;
 }
 
+/** elide_registry_full() - is there no room for a lock that is not registered? Lock-free. */
+bool elide_registry_full(void);
+
 /** elide_registry_class() - index of the class of the lock with that index. */
 static inline uint32_t elide_registry_class(uint32_t index)
 {

@@ -18,8 +18,8 @@ struct elide_row elide_no_row;
 const uint8_t elide_way_arms[] = {
 	[ELIDE_WAY_LONG] = ELIDE_ARM_LONG,
 	[ELIDE_WAY_SHORT] = ELIDE_ARM_SHORT,
+	[ELIDE_WAY_PARKED] = ELIDE_ARM_SHORT,
 	[ELIDE_WAY_ELIDE] = ELIDE_ARM_CODE(POLICY_ARM_keen),
-	[ELIDE_NR_WAYS] = ELIDE_ARM_PARKED,
 };
 
 static struct adapt_thread nobody;

@@ -147,37 +147,44 @@ struct elide_pending {
 ELIDE_SAME_PLACE(elide_row, kind, rtmgrind_call, kind);
 ELIDE_SAME_PLACE(elide_row, site, rtmgrind_call, site);
 
-/* How a wrapper treats a call whose lock is in the look-up cache. */
+/*
+ * How a wrapper treats a call whose lock is in the look-up cache. From ELIDE_WAY_PARKED on the lock
+ * may be elided in the quick way inside a section.
+ */
 enum elide_way {
-	ELIDE_WAY_LONG,  /* call the functions of engine.h, which know every case */
-	ELIDE_WAY_SHORT, /* lock it and count that */
-	ELIDE_WAY_ELIDE, /* do as the policy's arm says */
+	ELIDE_WAY_LONG,   /* call the functions of engine.h, which know every case */
+	ELIDE_WAY_SHORT,  /* lock it and count that: it is never elided */
+	ELIDE_WAY_PARKED, /* the same for now */
+	ELIDE_WAY_ELIDE,  /* do as the policy's arm says */
 	ELIDE_NR_WAYS
 };
 
 /*
  * What elide_call.arm points to: a code of which one comparison tells whether an attempt is made at
- * once, below ELIDE_ARM_NOW, and another whether the lock may be elided inside a section, up to
- * ELIDE_ARM_PARKED. Other codes are of arms that wait first, of the arm that locks, and of ways
- * that do not depend on an arm.
+ * once, below ELIDE_ARM_NOW. Other codes are of arms that wait first, of the arm that locks, and of
+ * ways that do not depend on an arm.
  */
 #define ELIDE_ARM_CODE(arm)  ((arm) == POLICY_ARM_real ? ELIDE_ARM_LOCK : (arm) - 1)
 #define ELIDE_ARM_OF(code)   ((code) == ELIDE_ARM_LOCK ? POLICY_ARM_real : (code) + 1)
 #define ELIDE_ARM_NOW        POLICY_ARM_probe
-#define ELIDE_ARM_LOCK       252
-#define ELIDE_ARM_PARKED     253 /* ELIDE_WAY_SHORT of a lock that may be elided */
+#define ELIDE_ARM_LOCK       253
 #define ELIDE_ARM_SHORT      254
 #define ELIDE_ARM_LONG       255
 
 /* The codes of ways, and that of an arm where the call is not measured, by enum elide_way. */
 extern const uint8_t elide_way_arms[];
 
+/* Greatest elide_call.credit. */
+#define ELIDE_CREDIT_MAX 31
+
 /**
  * struct elide_call - what a thread knows of a call: locks of one class, acquired at one site.
  * @way:      enum elide_way
  * @site:     number of the site in the class, below LEARN_SITES
  * @elided:   the policy decides about the call; 0: its locks are never elided
- * @streak:   acquisitions in a row that fell back because the section cannot be elided
+ * @credit:   grows by one with each commit, to ELIDE_CREDIT_MAX, and shrinks by one with each
+ *            acquisition that fell back because the section cannot be elided
+ * @streak:   such acquisitions in a row
  * @probing:  the next acquisition that ends is a probe
  * @retry_skip: next aborts without a cause after which no further attempt is made
  * @retry_failures: grows by two with each further attempt that aborted, shrinks by one with each
@@ -189,8 +196,10 @@ extern const uint8_t elide_way_arms[];
  * @adapt:    the thread's measurement in that state
  * @key:      elide_cache_key() of its site and kind
  * @row:      counters of the call, in the data file; NULL for an unused entry
- * @commits:  commits of @row when @probing began; else its commits and its acquisitions that were
- *            not attempted, at the last acquisition of @streak
+ * @commits:  low 32 bits of the commits of @row at the last acquisition of @streak, or when
+ *            @probing began if that was later
+ * @others:   low 32 bits of its commits and its acquisitions that were not attempted, at the last
+ *            acquisition of @streak
  * @contended: low 32 bits of the acquisitions of @row that found the lock held, at the last report
  * @failed:   low 32 bits of the address, in units of 4 bytes, of the lock of @streak; 0 if there
  *            were several
@@ -199,7 +208,7 @@ extern const uint8_t elide_way_arms[];
  */
 struct elide_call {
 	uint8_t way;
-	uint8_t site;
+	uint8_t site : 3, credit : 5;
 	uint8_t streak : 7, probing : 1;
 	uint8_t elided : 1, retry_skip : 4, retry_failures : 3;
 	uint16_t hot;
@@ -210,7 +219,8 @@ struct elide_call {
 	struct adapt_thread *adapt;
 	struct elide_row *row;
 	uint64_t key;
-	uint64_t commits;
+	uint32_t commits;
+	uint32_t others;
 	uint32_t contended;
 	uint32_t failed;
 } __cacheline_aligned;
@@ -220,13 +230,15 @@ _Static_assert(sizeof(struct elide_call) == CACHE_LINE, "one line for each call"
 /**
  * struct adapt_thread - a thread's measurement of the locks that share a struct adapt_class.
  * @start:     time of the last report, ns; 0 before the first
- * @goal:      sections that the thread will have completed when @countdown is 0
+ * @goal:      sections that the thread will have completed when @countdown is 0; one more with each
+ *             lock that is elided inside a section
  * @due:       sections that it will have completed when it reports next
  * @countdown: sections until the next event: the next attempt is timed, or the thread reports
  * @nr:        sections between the last report and the next
  * @adapt_nr:  index in adapt_classes; 0 for an unused entry
  * @epoch:     number of the epoch of the last report
  * @aborts:    attempts that other threads have aborted: conflicts, and locks found held
+ * @met:       entries made in the thread's look-up cache
  */
 struct adapt_thread {
 	uint64_t start;
@@ -237,6 +249,7 @@ struct adapt_thread {
 	uint32_t adapt_nr;
 	uint32_t epoch;
 	uint64_t aborts;
+	uint64_t met;
 };
 
 /* elide_thread.open in the usual section: one lock, nothing else to be done. */
@@ -263,7 +276,7 @@ struct adapt_thread {
  *              attempt on; else @locked_row while @in_locked; else NULL. The emulator reads it and
  *              the first word of @held, which is the lock: struct rtmgrind_outer
  * @held:       the elided locks
- * @nested:     counters of the elided locks inside, whose calls are known, as far as there is room
+ * @nested:     calls of the elided locks inside that are known, as far as there is room
  * @pending:    other lock calls of the open transaction; with ELIDE_ORDER=1 and under HPCA'14's
  *              policy all, the outermost first
  * @halted:     nothing is elided for now: elide_halted(), when the thread last looked
@@ -288,6 +301,8 @@ struct adapt_thread {
  * @full:       there is no room for further rows
  * @nr_uncounted: acquisitions without a row, for which there was no room; ELIDE_DROPPED_ROWS has
  *              those up to the last multiple of ELIDE_UNCOUNTED
+ * @nr_unregistered: the same of acquisitions whose lock is not registered, for which there was no
+ *              room; ELIDE_DROPPED_LOCKS
  * @last_call:  index in @calls of the call that a cache entry was last made for, from 0
  * @next_free:  list of blocks whose thread has ended
  * @next:       list of all blocks
@@ -330,7 +345,7 @@ struct elide_thread {
 	struct elide_row *locked_row;
 	struct elide_row *outer;
 	struct elide_held held[ELIDE_MAX_HELD];
-	struct elide_row *nested[ELIDE_MAX_NESTED];
+	struct elide_call *nested[ELIDE_MAX_NESTED];
 	struct elide_pending pending[ELIDE_MAX_PENDING];
 
 	bool ready __cacheline_aligned;
@@ -355,6 +370,7 @@ struct elide_thread {
 	struct elide_chunk *chunk;
 	uint32_t nr_rows;
 	uint32_t nr_uncounted;
+	uint32_t nr_unregistered;
 	bool full;
 	uint32_t last_call;
 	uint16_t rows[ELIDE_NR_ROWS];
@@ -447,10 +463,8 @@ void elide_threads_clear(void);
 static inline void elide_call_set_way(struct elide_call *call, enum elide_way way,
 				      const uint8_t *arm)
 {
-	call->way = way;
-	if (way != ELIDE_WAY_ELIDE)
-		arm = &elide_way_arms[way == ELIDE_WAY_SHORT && call->elided ? ELIDE_NR_WAYS : way];
-	WRITE_ONCE(call->arm, arm);
+	call->way = way == ELIDE_WAY_SHORT && call->elided ? ELIDE_WAY_PARKED : way;
+	WRITE_ONCE(call->arm, way == ELIDE_WAY_ELIDE ? arm : &elide_way_arms[way]);
 }
 
 /** elide_way() - how the wrappers are to treat calls of a row of the thread @t. */

@@ -2,7 +2,7 @@
 # Tests of the demo programs, and the broken subject they must catch.
 
 .PHONY: demo-tests
-demo-tests: $(BINDIR)/index_bench $(O)/tests/demo/broken-lock.so $(O)/tests/demo/linear $(O)/tests/demo/latches
+demo-tests: demo-bin $(O)/tests/demo/broken-lock.so $(O)/tests/demo/linear $(O)/tests/demo/latches
 
 $(O)/tests/demo/broken-lock.so: tests/demo/broken-lock.c
 	$(call say,LD,$@)

@@ -10,7 +10,6 @@
 # machine is.
 set -u
 
-. "$(dirname "$0")/../emulated/pids.sh"
 . "$(dirname "$0")/../part.sh"
 O=$(cd "${O:-build}" && pwd) || exit 1
 elide=$O/bin/elide
@@ -143,17 +142,12 @@ test_linear_no_lock() {
 }
 
 # One number for one seed, however often.
-run_twice() {
+test_repeats() {
 	for run in 1 2; do
-		settle_pids
 		# shellcheck disable=SC2086
 		emulated 7 10 4 --threads=4 --preload=300 --ops=2000 --updates=40 $friendly
 		cp out "run$run"
 	done
-}
-
-test_repeats() {
-	like_pids run_twice
 	if [ -s run1 ] && cmp -s run1 run2; then
 		ok repeats
 	else

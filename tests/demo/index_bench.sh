@@ -73,6 +73,13 @@ test_usage() {
 		--index=bx --scheme=rtm --fallback=olfit
 	refused attempts=1001 '--attempts=1001: must be a number from 0 to 1000' \
 		--index=bx --scheme=rtm --attempts=1001
+	refused chain=65 '--chain=65: must be a number from 0 to 64' \
+		--index=bw --scheme=cas --chain=65
+	refused attempts-of-cas '--attempts=7: with --scheme=mwcas only' \
+		--index=bw --scheme=cas --attempts=7
+	few='the mapping table has 1048576 IDs, enough for 2097152 entries with --node=64'
+	refused more-keys-than-nodes "--preload=9000000: $few" \
+		--index=bw --scheme=cas --node=64 --preload=9000000
 	if [ -n "$(without_rtm rtm)" ]; then
 		no_rtm='--scheme=rtm: this processor has no RTM; possible with --attempts=0, '
 		refused no-rtm "${no_rtm}which acquires latches" --index=bx --scheme=rtm
@@ -89,6 +96,11 @@ test_usage() {
 	refused more-keys-than-ids '--preload=100000000: at most 67102720 IDs here' \
 		--index=delta --dictionary=per-core --threads=2 --preload=100000000
 	refused unsafe-alone '--unsafe: is for --scheme=none alone' --unsafe --scheme=spin
+	refused counter-and-seconds '--deal=counter: not with --seconds' --deal=counter --seconds=1
+	refused too-many-writers '--writers: at most --threads' --writers=2
+	refused writers-and-rate \
+		'--writers: excludes --updates, --deletes, --update-rate and --scans' \
+		--writers=1 --update-rate=5
 	refused json-and-csv '--json, --csv: one of them' --json --csv
 	refused seconds=x '--seconds=x: must be a number from 0 to 86400' --seconds=x
 	refused none-with-updates "$unsafe" --scheme=none --threads=2 --updates=1
@@ -102,6 +114,18 @@ test_usage() {
 	else
 		not_ok more-keys-than-memory "exit $rc: $(cat "$tmp/err")"
 	fi
+
+	# A mapping table that becomes full before the run, and in it.
+	for case in '1500000:out of IDs of nodes before the run; a smaller --preload or --ops needs less' \
+		'1000000:thread 0 ran out of IDs of nodes, the index is whole'; do
+		bench_run --index=bw --scheme=cas --node=64 --fill=100 --preload="${case%%:*}" \
+			--updates=100 --ops=3000000
+		if [ $rc -eq 1 ] && [ "$(cat "$tmp/err")" = "index_bench: ${case#*:}" ]; then
+			ok "out-of-ids-${case%%:*}"
+		else
+			not_ok "out-of-ids-${case%%:*}" "exit $rc: $(cat "$tmp/err")"
+		fi
+	done
 
 	# Less address space than the keys take, though there is memory for them.
 	for index in $(names index); do
@@ -157,9 +181,12 @@ mid_run_out_of_memory() {
 	ok btree-out-of-memory-in-the-run
 }
 
+# The lists of index_bench: the microbenchmarks and tatp_bench have their own.
+lists() { ls demo/*/*.def | grep -vE '^demo/(micro|tatp)/'; }
+
 # Everything in the lists must be in --list, --help and the manual page.
 test_help() {
-	documented $(ls demo/*/*.def | grep -v '^demo/tatp/')
+	documented $(lists)
 }
 
 test_json() {
@@ -276,6 +303,25 @@ test_footprint() {
 		ok footprint
 	else
 		not_ok footprint "linear $(cat "$tmp/linear"), binary $(cat "$tmp/binary")"
+	fi
+}
+
+# Two threads write and two search, and a counter deals their turns; the sum is what is asked for.
+test_writers() {
+	for index in btree blink; do
+		[ $index = btree ] && scheme=spin || scheme=latch
+		exact "$index-writers" --index=$index --scheme=$scheme --threads=4 --writers=2
+		exact "$index-dealt" --index=$index --scheme=$scheme --threads=4 --deal=counter
+		exact "$index-writers-dealt" --index=$index --scheme=$scheme --threads=4 \
+			--preload=500 --writers=2 --deal=counter --warmup=500
+	done
+	bench_run --threads=4 --writers=3 --ops=40000 --csv
+	if [ $rc -eq 0 ] && awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+		{ exit !($at["searches.done"] == 10000 && $at["scans.done"] == 0 &&
+			 $at["inserts.done"] > 14000 && $at["deletes.done"] > 14000) }' "$tmp/out"; then
+		ok writers-write
+	else
+		not_ok writers-write "exit $rc: $(cat "$tmp/out" "$tmp/err")"
 	fi
 }
 
@@ -396,6 +442,7 @@ test_json
 test_exact
 test_delta
 test_footprint
+test_writers
 test_seconds
 test_csv
 test_seed

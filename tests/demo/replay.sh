@@ -94,7 +94,7 @@ test_bad_folders() {
 	refused empty-name '--replay=: must not be empty' --replay=
 	refused generate-twice '--generate=small: has operation files already' --generate=small
 	refused both '--generate, --replay: one of them' --generate=a --replay=b
-	refused deal-alone '--deal: is for --replay alone' --deal=share
+	refused deal-and-generate '--deal: not with --generate' --generate=x --deal=share
 	for option in preload=5 ops=5 updates=1 update-rate=1 seed=1 keys=zipf latency unsafe; do
 		refused "replay-$option" "--${option%%=*}: not with --replay" --replay=small \
 			--$option

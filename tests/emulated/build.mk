@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Programs that run under rtmgrind. They have RTM instructions as bytes, for any compiler.
 
-EMULATED_SRC := $(wildcard tests/emulated/*.c)
+EMULATED_EARLY := $(O)/tests/emulated/startup-early.so
+EMULATED_SRC := $(filter-out tests/emulated/startup-early.c,$(wildcard tests/emulated/*.c))
 EMULATED_CXX := exceptions locks
 # oneTBB is tested where its headers are installed.
 ifneq ($(wildcard /usr/include/tbb/spin_mutex.h),)
 EMULATED_CXX += tbb
 endif
 EMULATED_BIN := $(EMULATED_SRC:%.c=$(O)/%) $(EMULATED_CXX:%=$(O)/tests/emulated/%) \
-		$(O)/tests/emulated/bare
+		$(O)/tests/emulated/bare $(O)/tests/emulated/startup-static $(EMULATED_EARLY)
 
 emulated-tests: $(EMULATED_BIN)
 .PHONY: emulated-tests
@@ -25,6 +26,18 @@ $(O)/tests/emulated/bare: tests/emulated/bare.S
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -nostdlib -static -o $@ $<
+
+$(EMULATED_EARLY): tests/emulated/startup-early.c
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(filter-out -MMD -MP,$(ALL_CFLAGS)) -shared -fPIC -o $@ $< -pthread
+
+$(O)/tests/emulated/startup-static: tests/emulated/startup.c
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(filter-out -MMD -MP,$(ALL_CFLAGS)) -static -o $@ $< -pthread
+
+$(EMULATED_EARLY) $(O)/tests/emulated/startup-static: private SANFLAGS :=
 
 # Without -mrtm oneTBB's headers make the speculative mutex a plain one.
 $(O)/tests/emulated/tbb: CXXFLAGS := -mrtm

@@ -157,9 +157,11 @@ static void *increment(void *arg)
 	int i;
 
 	for (i = 0; i < ROUNDS; i++) {
-		unsigned long long begun = __builtin_ia32_rdtsc();
+		unsigned long long begun;
 
 		__atomic_fetch_add(word, 1, __ATOMIC_RELAXED);
+		/* Behind the wait for the line: else the next increment could follow at once. */
+		begun = __builtin_ia32_rdtsc();
 		while (__builtin_ia32_rdtsc() - begun < work)
 			;
 	}

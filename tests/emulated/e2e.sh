@@ -9,7 +9,6 @@
 # Prints a line for each test - ok NAME, not ok NAME: why, skip NAME: reason -
 # and a count. No test depends on the speed of this machine.
 
-. "${0%/*}/pids.sh"
 . "${0%/*}/../part.sh"
 O=$(realpath "${O:-build}") || exit 1
 here=$(realpath "$(dirname "$0")")
@@ -116,19 +115,15 @@ test_counters_agree() {
 	done
 }
 
-# The same seed, arguments, environment and directory give the same report, byte for byte, except
-# for the process id. Dates and times are those of the simulated machine.
+# The same seed and arguments give the same report, byte for byte, except for the process id. Dates and times are those of the simulated machine.
 masked() {
 	sed 's/^  "pid": [0-9]*,$/  "pid": PID,/' "$1.json"
 }
 
-repeats() { like_pids repeated "$@"; }
-
-repeated() {
+repeats() {
 	local run
 
 	for run in 1 2; do
-		settle_pids
 		emulate same --policy=fixed --seed=7 -- "$@" || return
 		masked same >"repeat.$run"
 	done

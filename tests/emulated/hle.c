@@ -23,7 +23,7 @@ static int elides;
 static struct word {
 	volatile unsigned int value;
 	unsigned int pad[31];
-} first, second, data __attribute__((aligned(64)));
+} first, second, third, data __attribute__((aligned(64)));
 
 /*
  * PAIR(name, before, acquire, release): the lock has 8 bytes at RDI, whose value is @before at
@@ -200,6 +200,46 @@ static void test_nesting(void)
 	check("crossed locks: free", first.value + second.value, 0);
 }
 
+/* An abort restores a lock whose line the region has written, also one that it has released. */
+static void test_written_lines(void)
+{
+	unsigned int before;
+
+	/* Coupled, so that the third lock is elided even if there is room for one lock only. */
+	first.value = second.value = third.value = third.pad[0] = 0;
+	acquire(&first);
+	acquire(&second);
+	release(&first, 0);
+	check("released lock: free", acquire(&third), 0);
+	third.pad[0]++;
+	release(&third, 0);
+	cpu_relax();
+	release(&second, 0);
+	check("released lock: line written once", third.pad[0], 1);
+
+	/* Elided twice; the second time with the thread's own value. */
+	second.value = second.pad[0] = 0;
+	check("lock twice: free", acquire(&second), 0);
+	check("lock twice: held", acquire(&second), 1);
+	second.pad[0]++;
+	release(&second, 1);
+	cpu_relax();
+	release(&second, 0);
+	check("lock twice: line written once", second.pad[0], 1);
+
+	/* Written by the region before it is elided. */
+	first.value = second.value = 0;
+	acquire(&first);
+	before = second.value;
+	second.value = 5;
+	check("written lock: as written", acquire(&second), 5);
+	cpu_relax();
+	release(&second, 5);
+	release(&first, 0);
+	check("written lock: undone", before, 0);
+	check("written lock: written again", second.value, 5);
+}
+
 static void test_in_rtm(void)
 {
 	unsigned int status, seen = 0;
@@ -347,6 +387,7 @@ int main(int argc, char **argv)
 	test_aborts();
 	test_mismatch();
 	test_nesting();
+	test_written_lines();
 	test_in_rtm();
 	test_seen_free();
 	test_counter();

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# check: seconds=60
+# check: seconds=30
 #
 # Multi-threaded programs on a machine with caches: the same seed gives the same
 # output and the same counters, another seed others. repeat.sh [NAME...]; O is
@@ -9,7 +9,6 @@
 # Prints a line for each test - ok NAME, not ok NAME: why, skip NAME: reason -
 # and a count.
 
-. "${0%/*}/pids.sh"
 . "${0%/*}/../part.sh"
 O=$(realpath "${O:-build}") || exit 1
 REPEATS=${REPEATS:-3}
@@ -31,13 +30,11 @@ unset LD_PRELOAD
 nr_ok=0 nr_failed=0 nr_skipped=0
 
 # run SEED FILE PROGRAM ARG...: writes output and counters to a file of kept/. All runs use the same
-# names of files, as their length would change addresses on the stack, and Python reads the names
-# of the files in its script's directory.
+# names of files, as Python reads the names of the files in its script's directory.
 run() {
 	local seed=$1 file=$2
 
 	shift 2
-	settle_pids
 	rm -f counters out log
 	timeout -k 5 $LIMIT valgrind --log-file="$work/log" --tool=rtmgrind --model=haswell --seed="$seed" \
 		--counters="$work/counters" "$@" >out 2>err || {
@@ -58,7 +55,7 @@ repeats() {
 	if ! command -v "$1" >/dev/null; then
 		echo "skip $name: $1 is not installed"
 		nr_skipped=$((nr_skipped + 1))
-	elif like_pids repeated "$@"; then
+	elif repeated "$@"; then
 		echo "ok $name"
 		nr_ok=$((nr_ok + 1))
 	else

@@ -175,6 +175,8 @@ round() {
 	fi
 	[ "$2" ] || return 0
 	one profile "$1" --rounds=2000 exclusion
+	# Writers that find readers waiting as they release.
+	one profile "$1" --rounds=2000 exclusion rwlock
 	one profile "$1" signals
 	churns profile "$1"
 	[ "$emulator" ] && all_emulated "$1"

@@ -58,11 +58,12 @@ rtm_only_in_one_header() {
 }
 
 # Transactions are begun and ended by the engine's elision and by the probe that looks whether they
-# work; in the demo by the Bx tree, by the CAS of several words, and by the storage manager's wrapper.
+# work; in the demo by the Bx tree, by the Bw-tree's CAS of several words, and by the storage
+# manager's wrapper.
 transactions_only_in_elision() {
 	code preload/*.[ch] $(tools_files) demo/*/*.[ch] | grep -E 'rtm_(begin|end)\b' |
 		grep -v '^tools/base/machine\.c:' | # doctor's probe, in a child
-		grep -vE '^demo/(latch/(rtm|mwcas)\.h|sync/bx\.c|tatp/section\.h):'
+		grep -vE '^demo/(latch/rtm\.h|sync/(bx\.c|bw-words\.h)|tatp/section\.h):'
 	lib_code | grep -E '\brtm_(begin|end)\(' |
 		grep -vE '^lib/section/(acquire|release)\.c:|^lib/section/quick\.h:|^lib/base/detect\.c:|^lib/rtm\.h:'
 }
@@ -246,14 +247,16 @@ demo_has_no_elide() {
 # base <- mem, latch <- index <- node <- sync <- bench, and every other folder is a tree, below
 # sync: trees, index and node include no latch and no scheme, a tree includes no other tree but
 # the nodes that several share, and the driver includes neither trees nor latches, and of sync
-# the list of variants alone. The storage manager has base, mem, the pthread latches and the start of
-# threads; one file of it has the instructions.
+# the list of variants alone. The microbenchmarks have latches and neither trees nor nodes. The
+# storage manager has base, mem, the pthread latches and the start of threads; one file of it has
+# the instructions.
 demo_include_allowed() {
 	case $1:$2 in
 	base:*) return 1 ;;
 	tatp:bench/threads.h) ;;
 	bench:base/*.h | bench:index/*.h | bench:index/counts.def | bench:sync/variants.h) ;;
-	bench:* | *:bench/*) return 1 ;;
+	micro:base/*.h | micro:latch/*.h | micro:bench/threads.h) ;;
+	bench:* | *:bench/* | micro:*) return 1 ;;
 	tatp:base/*.h | tatp:mem/*.h | tatp:latch/mutex.h | tatp:latch/rwlock.h | tatp:latch/spin.h) ;;
 	tatp:* | *:tatp/*) return 1 ;;
 	sync:*) ;;
@@ -288,7 +291,7 @@ demo_folders_in_order() {
 # kinds of the storage manager's latches.
 demo_locks_in_latches() {
 	code demo/*/*.[ch] demo/*/*.def | grep -E 'pthread_[a-z]|<pthread\.h>' |
-		grep -vE '^demo/(latch/|bench/|tatp/(latch-(occ|pthread)\.h|latches\.def|helpers\.c|worker\.[ch]):)'
+		grep -vE '^demo/(latch/|bench/|micro/|tatp/(latch-(occ|pthread)\.h|latches\.def|helpers\.c|worker\.[ch]):)'
 }
 
 policy_is_pure() {

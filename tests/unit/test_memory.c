@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * test_memory.c - each allocation of a tree with latches in its nodes fails once, or from
+ * test_memory.c - each allocation of a tree of the thesis fails once, or from
  * one on: the operation that needs it says so, and the tree is whole and goes on.
  *
  * The linker sends the allocations of the test to the functions here (--wrap).

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * test_trees.c - the trees with latches in their nodes against a sorted array: sizes of
+ * test_trees.c - the trees of the thesis against a sorted array: sizes of
  * nodes, split schemes, bulk loading, the order of inserts; and the checker against trees
  * that are broken on purpose.
  *
@@ -262,7 +262,7 @@ static void test_unfit(void **state)
 	assert_string_equal(variant_ops(INDEX_bplus, SCHEME_latch)->unfit(&config, why, sizeof(why)),
 			    "--split=proactive: needs --node=128 at least");
 	options[BPLUS_OPTION_split] = BPLUS_SPLIT_path;
-	assert_string_equal(variant_ops(INDEX_bplus, SCHEME_latch_pthread)->unfit(&config, why,
+	assert_string_equal(variant_ops(INDEX_bplus, SCHEME_latch_hle)->unfit(&config, why,
 									      sizeof(why)),
 			    "--split=path: with --scheme=latch only, whose latches can be shared");
 	options[BPLUS_OPTION_split] = BPLUS_SPLIT_safe;

@@ -230,6 +230,8 @@ static void add_write(ThreadId tid, struct txn *txn, struct touch *touch, Addr a
 	/* A fault must name @addr and not the first byte of the line, which is copied next. */
 	(void)*(volatile UChar *)addr;
 	VG_(memcpy)(old, (void *)line_of(addr), LINE_SIZE);
+	if (txn->hle)
+		hle_hide(tid, line_of(addr), old);
 	line = line_get(line_of(addr));
 	VG_(memcpy)(line->old, old, LINE_SIZE);
 	line->writer = tid;
@@ -374,7 +376,7 @@ void access_cached(Addr addr, SizeT size, Bool write)
 
 	check_elided(tid, addr, size, write);
 	for (at = addr; at < end; at = line_of(at) + LINE_SIZE) {
-		Bool cached = in_region && vthreads[tid].core >= 0;
+		Bool cached = account_costs() && vthreads[tid].core >= 0;
 
 		current_bytes = bytes_of(at, end - at);
 		/*

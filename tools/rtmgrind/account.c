@@ -11,11 +11,15 @@
  *
  * Where an instruction takes one cycle, the number of instructions is the time and no division is
  * needed: slice.scaled is False.
+ *
+ * Time can stand still for a thread (vthread.nr_still, startup.c): then its instructions take no
+ * time, enter no cache, and no random number decides the length of its slices, so what it does
+ * leaves no trace in the simulated machine.
  */
 #include "account.h"
+#include "coherence.h"
 #include "cores.h"
 #include "model.h"
-#include "region.h"
 #include "txn.h"
 #include "vthread.h"
 
@@ -25,6 +29,12 @@
 Long slice_left;
 Long slice_bias;
 struct slice slice;
+
+/*
+ * Instructions after which time goes on for a thread for which it stands still. The loader executes
+ * 20 to 50 million for a program of 100 libraries. Chosen.
+ */
+#define STILL_MAX 200000000LL
 
 /* The latest clock of a thread at the end of a slice. */
 static Long latest;
@@ -49,6 +59,10 @@ void account_begin(const struct vthread *t)
 	slice.scaled = parts != parts_of_cycle();
 	slice.charged = slice.charged_insns = 0;
 	slice.insns_per_cycle = (parts_of_cycle() << SLICE_RATE_SHIFT) / parts;
+	slice.still = account_stands(t);
+	slice.divided = False;
+	slice.kept = slice.kept_lead = 0;
+	account_track();
 }
 
 /**
@@ -91,6 +105,8 @@ static Long elapsed(Long *rest)
 {
 	Long parts;
 
+	if (slice.still)
+		return 0;
 	if (!slice.scaled)
 		return counted();
 	parts = (counted() - slice.charged_insns) * slice.parts + *rest;
@@ -138,6 +154,21 @@ Long account_end_time(void)
 	return end_time ? end_time : account_now();
 }
 
+/* Adds the time of the slice until now to the thread's clock. */
+static void settle(struct vthread *t)
+{
+	Long cycles = elapsed(&t->rest);
+
+	if (slice.still)
+		t->still_insns += counted();
+	if (cycles > 0) {
+		t->clock += cycles;
+		t->cpu += cycles;
+	}
+	if (t->clock > latest)
+		latest = t->clock;
+}
+
 /**
  * account_end() - the slice ends: add its time to the thread's clock.
  * @t: the thread
@@ -146,29 +177,73 @@ Long account_end_time(void)
  */
 Bool account_end(struct vthread *t)
 {
-	Bool any = counted() != 0;
-	Long cycles = elapsed(&t->rest);
+	Bool any = slice.divided || counted() != 0;
 
-	if (cycles > 0) {
-		t->clock += cycles;
-		t->cpu += cycles;
-	}
-	if (t->clock > latest)
-		latest = t->clock;
-	slice.scaled = False;
+	settle(t);
+	slice.scaled = slice.still = False;
 	account_give(0, 0);
 	return any;
 }
 
 /**
+ * account_stands() - does time stand still for a thread?
+ * @t: the thread
+ *
+ * Return: True if so. False once it has executed STILL_MAX instructions while time stood still: it
+ * may wait in a loop for another thread, or for time to pass.
+ */
+Bool account_stands(const struct vthread *t)
+{
+	return t->nr_still && t->still_insns < STILL_MAX;
+}
+
+/**
+ * account_stand_still() - time stands still for the running thread from now on, or goes on.
+ * @still: True: it stands still; the calls nest
+ *
+ * If time goes on in the same slice in which it stopped, the slice has the length that it would
+ * have had; else it ends at the next block.
+ */
+void account_stand_still(Bool still)
+{
+	struct vthread *t = current_vthread();
+	Long left = slice_left - slice_bias;
+	Long lead = slice.lead - counted();
+	Bool before = slice.still;
+
+	if (!still && !t->nr_still)
+		return;
+	t->nr_still += still ? 1 : -1;
+	if (account_stands(t) != before)
+		settle(t);
+	if (!t->nr_still)
+		t->still_insns = 0;
+	if (account_stands(t) == before)
+		return;
+	if (before) {
+		left = slice.kept;
+		lead = slice.kept_lead;
+		account_begin(t);
+		account_give(left, lead);
+	} else {
+		account_begin(t);
+		account_give(STILL_SLICE, STILL_SLICE);
+		slice.kept = left > 0 ? left : 0;
+		slice.kept_lead = lead > 0 ? lead : 0;
+	}
+	slice.divided = True;
+	coherence_resume(current_tid);
+}
+
+/**
  * account_track() - decide whether generated code tracks memory accesses from the next block on.
  *
- * It does so while a transaction is open, and in the region of interest of a machine with caches.
+ * It does so while a transaction is open, and on a machine with caches where the cost model is on.
  */
 void account_track(void)
 {
 	slice_left -= slice_bias;
-	slice_bias = txn_nr_open || (model.caches && in_region) ? TRACKING_BIAS : 0;
+	slice_bias = txn_nr_open || (model.caches && account_costs()) ? TRACKING_BIAS : 0;
 	slice_left += slice_bias;
 }
 

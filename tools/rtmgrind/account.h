@@ -8,6 +8,7 @@
 #define RTMGRIND_ACCOUNT_H
 
 #include "rtmgrind.h"
+#include "region.h"
 #include "vthread.h"
 
 /*
@@ -30,6 +31,10 @@ extern Long slice_bias;
  * @charged: sum of the latencies, cycles
  * @charged_insns: instructions that were subtracted from slice_left for these
  * @insns_per_cycle: instructions that take a cycle, in units of 2^-SLICE_RATE_SHIFT
+ * @still: time stands still
+ * @divided: time has stopped or gone on in the slice: what came before is not in these numbers
+ * @kept: instructions that the slice had left when time stopped in it, 0 if time did not
+ * @kept_lead: those of @kept during which no other thread has a smaller clock
  */
 struct slice {
 	Bool scaled;
@@ -39,9 +44,22 @@ struct slice {
 	Long charged;
 	Long charged_insns;
 	Long insns_per_cycle;
+	Bool still;
+	Bool divided;
+	Long kept;
+	Long kept_lead;
 };
 
 extern struct slice slice;
+
+/* Longest slice while time stands still, instructions: signals are polled for between two. Chosen. */
+#define STILL_SLICE 100000
+
+/* Whether the cost model is on: the running thread is in the region of interest, in its time. */
+static inline Bool account_costs(void)
+{
+	return in_region && !slice.still;
+}
 
 /**
  * charge() - let virtual time pass for the running thread.
@@ -69,6 +87,8 @@ void account_begin(const struct vthread *t);
 Long account_insns(Long cycles, Long max);
 void account_give(Long insns, Long lead);
 Bool account_end(struct vthread *t);
+Bool account_stands(const struct vthread *t);
+void account_stand_still(Bool still);
 void account_cut(Long at);
 Bool account_ahead(void);
 Long account_now(void);

@@ -22,6 +22,7 @@
  * @filter: 64-bit temporary with the value of filter_entries; only in a tracked block of a machine
  *          with caches
  * @nr_accesses: memory accesses rewritten until now
+ * @first: address that Valgrind finds the block by
  * @pc: address of the guest instruction being rewritten
  * @hint: the XACQUIRE or XRELEASE prefix of that instruction, HLE_NONE if it cannot elide
  * @hle_width: bytes that an instruction with such a prefix writes; 0: as many as VEX says
@@ -34,6 +35,7 @@ struct block {
 	IRTemp guard;
 	IRTemp filter;
 	Int nr_accesses;
+	Addr first;
 	Addr pc;
 	enum hle_insn hint;
 	UInt hle_width;

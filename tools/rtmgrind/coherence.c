@@ -29,7 +29,6 @@
 #include "line.h"
 #include "model.h"
 #include "pages.h"
-#include "region.h"
 #include "slice.h"
 #include "txn.h"
 #include "vthread.h"
@@ -437,7 +436,7 @@ void coherence_resume(ThreadId tid)
 {
 	Int cpu = vthreads[tid].core;
 
-	if (!model.caches || !in_region || cpu < 0) {
+	if (!model.caches || !account_costs() || cpu < 0) {
 		filter_use_none();
 		return;
 	}

@@ -19,6 +19,7 @@
 #include "insn.h"
 #include "options.h"
 #include "sigwait.h"
+#include "startup.h"
 #include "timers.h"
 #include "txn.h"
 #include "vthread.h"
@@ -400,7 +401,8 @@ static UInt choose_register_updates(void *opaque, VexRegisterUpdates *updates,
 {
 	UInt check = core_needs_self_check(opaque, updates, extents);
 
-	if (opt.block_accesses || insn_needs_exact_registers(extents))
+	if (opt.block_accesses || insn_needs_exact_registers(extents) ||
+	    startup_needs_registers(extents))
 		*updates = VexRegUpdAllregsAtEachInsn;
 	return check;
 }

@@ -7,6 +7,8 @@
  */
 #include "debuginfo.h"
 #include "pub_tool_aspacemgr.h"
+#include "elf.h"
+#include "getenv.h"
 
 /* Valgrind's own, not in its installed headers. */
 extern Bool VG_(am_notify_mprotect)(Addr start, SizeT len, UInt prot);
@@ -20,6 +22,7 @@ ULong __wrap_vgPlain_di_notify_mmap(Addr addr, Bool allow_shared_rw, Int fd);
  */
 ULong __wrap_vgPlain_di_notify_mmap(Addr addr, Bool allow_shared_rw, Int fd)
 {
+	getenv_mapped(addr);
 	return 0;
 }
 
@@ -35,23 +38,6 @@ static Addr *file_mappings(Int *nr)
 	*nr = VG_(am_get_segment_starts)(SkFileC, starts, *nr + 1);
 	return starts;
 }
-
-/* A program header of an ELF object (System V ABI). */
-struct program_header {
-	UInt type;
-	UInt flags;
-	ULong offset;
-	ULong vaddr;
-	ULong paddr;
-	ULong filesz;
-	ULong memsz;
-	ULong align;
-};
-#define PT_LOAD 1
-#define PT_GNU_RELRO 0x6474e552
-/* Offsets in the ELF header of the program headers' offset in the file and of their number. */
-#define E_PHOFF 32
-#define E_PHNUM 56
 
 /*
  * The core reads an object's debug information only if the object is mapped as the loader mapped

@@ -9,6 +9,10 @@
  * and a thread that writes it aborts the transaction, as the lock is in the transaction's read set.
  * XRELEASE must write the value that was saved.
  *
+ * A lock can lie in a line that the transaction writes, and can be released before the transaction
+ * ends. So the saved contents of a line have the values of before the elisions, not the thread's
+ * own: with these an abort would leave a lock held that nobody holds.
+ *
  *   instruction  outside        in an HLE region              in an RTM transaction
  *   XACQUIRE     begin, elide   depth + 1; elide if there is  as without the prefix
  *                               room, else write
@@ -341,8 +345,30 @@ void hle_check_store(ThreadId tid, Addr addr, SizeT size)
 }
 
 /**
+ * hle_hide() - take the elided writes out of a copy of a line.
+ * @tid: the thread that has elided them, running, in an HLE region
+ * @line: address of the line's first byte
+ * @copy: the line's contents, LINE_SIZE bytes; receives those that other threads see
+ */
+void hle_hide(ThreadId tid, Addr line, UChar *copy)
+{
+	const struct hle *hle = hles[tid];
+	UInt i;
+
+	/* The last one first: a lock can be elided more than once. */
+	for (i = hle->nr; i--;) {
+		const struct elision *lock = &hle->locks[i];
+
+		if (line_of(lock->addr) == line)
+			VG_(memcpy)(copy + (lock->addr - line), lock->old, lock->size);
+	}
+}
+
+/**
  * hle_rollback() - undo the writes to elided locks of an HLE region that aborts.
- * @tid: the thread, running or parked; its other writes have been undone
+ * @tid: the thread, running or parked; its other writes are undone afterwards
+ *
+ * The region may have written a lock before it elided it, so the lines have the last word.
  */
 void hle_rollback(ThreadId tid)
 {

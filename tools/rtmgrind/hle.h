@@ -25,6 +25,7 @@ void hle_write(Addr addr, UWord size);
 void hle_finish(Addr pc);
 
 void hle_check_store(ThreadId tid, Addr addr, SizeT size);
+void hle_hide(ThreadId tid, Addr line, UChar *copy);
 void hle_rollback(ThreadId tid);
 void hle_park(ThreadId tid);
 void hle_unpark(ThreadId tid);

@@ -20,13 +20,14 @@
 #include "block.h"
 #include "core-hooks.h"
 #include "filter.h"
+#include "getenv.h"
 #include "guest.h"
 #include "hle.h"
 #include "insn.h"
 #include "machine.h"
 #include "model.h"
 #include "options.h"
-#include "region.h"
+#include "startup.h"
 #include "syscalls.h"
 #include "txn.h"
 #include "vthread.h"
@@ -90,7 +91,7 @@ static VG_REGPARM(1) void help_atomic(Addr addr)
 	UInt slot = addr / LINE_SIZE % NR_OWNERS;
 	Int core = current_vthread()->core;
 
-	if (!in_region || hle_elides)
+	if (!account_costs() || hle_elides)
 		return;
 	charge(model.atomic);
 	if (model.caches)
@@ -196,6 +197,8 @@ static Bool rewrite_insn(struct block *b, IRStmt *mark)
 	}
 	b->pc = addr;
 	addStmtToIRSB(b->out, mark);
+	startup_emit_insn(b, addr);
+	getenv_emit_insn(b, addr);
 	return insn_rewrite(b, addr, mark->Ist.IMark.len);
 }
 
@@ -399,6 +402,7 @@ IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *lay
 	while (i < in->stmts_used && in->stmts[i]->tag != Ist_IMark)
 		addStmtToIRSB(b.out, in->stmts[i++]);
 
+	b.first = closure->nraddr;
 	block_begin(&b, closure->nraddr, static_cost(in, i));
 	for (; i < in->stmts_used; i++) {
 		if (in->stmts[i]->tag != Ist_IMark)
@@ -408,5 +412,7 @@ IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *lay
 	}
 	insn_finish(&b);
 	emit_end(&b, in);
+	startup_emit_end(&b);
+	getenv_emit_end(&b);
 	return b.out;
 }

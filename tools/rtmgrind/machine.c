@@ -12,11 +12,13 @@
 #include "account.h"
 #include "affinity.h"
 #include "guest.h"
+#include "image.h"
 #include "limit.h"
 #include "model.h"
 #include "options.h"
 #include "procfs.h"
 #include "rng.h"
+#include "startup.h"
 #include "time.h"
 #include "topology.h"
 #include "vthread.h"
@@ -31,10 +33,6 @@
 
 /* include/uapi/linux/resource.h */
 #define RUSAGE_THREAD 1
-
-/* include/uapi/linux/auxvec.h */
-#define AT_NULL 0
-#define AT_RANDOM 25
 
 /* Valgrind's own, not in its installed headers: number of descriptors that the program may have. */
 extern Int VG_(fd_hard_limit);
@@ -57,25 +55,24 @@ static void fill_random(UChar *buffer, SizeT size)
 }
 
 /**
- * machine_first_insn() - replace the random bytes that the kernel has given the program.
+ * machine_first_insn() - lay out the program's stack, and replace the random bytes on it that the
+ * kernel has given the program.
  * @tid: a thread that begins; the program begins with the first one
  */
 void machine_first_insn(ThreadId tid)
 {
 	static Bool begun;
-	UWord *at = (UWord *)VG_(get_SP)(tid);
+	const UWord *auxv;
 
 	/* A later thread may have the number of the first one, if that has ended. */
 	if (tid != 1 || begun)
 		return;
 	begun = True;
-	/* argc, argv, NULL, environment, NULL, auxiliary vector (System V ABI, amd64). */
-	at += 1 + *at + 1;
-	while (*at++)
-		;
-	for (; at[0] != AT_NULL; at += 2)
-		if (at[0] == AT_RANDOM)
-			fill_random((UChar *)at[1], 16);
+	auxv = image_lay_out(tid);
+	startup_init(auxv);
+	for (; auxv[0] != AT_NULL; auxv += 2)
+		if (auxv[0] == AT_RANDOM)
+			fill_random((UChar *)auxv[1], 16);
 }
 
 /**
@@ -131,6 +128,7 @@ void machine_cpuid_leave(VexGuestAMD64State *guest)
  */
 ULong machine_rdtsc(void)
 {
+	startup_rdtsc();
 	return account_now();
 }
 
@@ -143,7 +141,7 @@ ULong machine_rdtsc(void)
  */
 void machine_rdtscp(VexGuestAMD64State *guest)
 {
-	ULong now = account_now();
+	ULong now = machine_rdtsc();
 
 	guest->guest_RAX = (UInt)now;
 	guest->guest_RDX = now >> 32;

@@ -7,6 +7,7 @@
 #include "requests.h"
 #include "pub_tool_machine.h"
 #include "access.h"
+#include "account.h"
 #include "counters.h"
 #include "guest.h"
 #include "model.h"
@@ -79,6 +80,11 @@ Bool request_handle(ThreadId tid, UWord *args, UWord *answer)
 	case RTMGRIND_ROI_END:
 		region_set(args[0] == RTMGRIND_ROI_BEGIN);
 		*answer = 0;
+		return True;
+	case RTMGRIND_TIME_STOPS:
+	case RTMGRIND_TIME_GOES_ON:
+		account_stand_still(args[0] == RTMGRIND_TIME_STOPS);
+		*answer = 1;
 		return True;
 	case RTMGRIND_MACHINE:
 		*answer = describe_machine(tid, args[1], args[2]);

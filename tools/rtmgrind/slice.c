@@ -126,6 +126,8 @@ static Long slice_length(ThreadId me, Long *lead)
 	Long quantum = in_region ? opt.quantum : opt.quantum * SLOPPY_FACTOR;
 	Long key, length;
 
+	if (slice.still)
+		return *lead = STILL_SLICE;
 	if (t->meetings) {
 		t->meetings--;
 		if (quantum > MEETING_QUANTUM)

@@ -14,6 +14,7 @@
 #include "account.h"
 #include "fdwait.h"
 #include "futex.h"
+#include "getenv.h"
 #include "guest.h"
 #include "handover.h"
 #include "idle.h"
@@ -28,6 +29,7 @@
 #include "shared.h"
 #include "sigwait.h"
 #include "slice.h"
+#include "startup.h"
 #include "time.h"
 #include "timerfd.h"
 #include "timers.h"
@@ -143,6 +145,8 @@ ULong syscall_enter(VexGuestAMD64State *guest)
 	current_vthread()->guest = guest;
 	/* The instruction pointer is behind the instruction already. */
 	current_pc = guest->guest_RIP - SYSCALL_INSN_SIZE;
+	startup_call(guest);
+	getenv_check(guest);
 	txn_abort_self(RTMGRIND_CAUSE_SYSCALL, nr);
 	if (txn_nr_open && interrupts_all(nr, guest))
 		txn_abort_others(current_tid, RTMGRIND_CAUSE_INTERRUPT);

@@ -87,6 +87,14 @@ static void drop_lines(ThreadId tid, struct txn *txn, Bool undo)
 		coherence_resume(tid);
 }
 
+/* Ends a transaction and undoes its writes, those to elided locks first, see hle_rollback(). */
+static void restore_memory(ThreadId tid, struct txn *txn)
+{
+	if (txn->hle)
+		hle_rollback(tid);
+	drop_lines(tid, txn, True);
+}
+
 static UInt status_of(const struct txn *txn, enum rtmgrind_cause cause, UInt code)
 {
 	UInt status = 0;
@@ -145,11 +153,8 @@ void txn_rollback(ThreadId tid, const struct rtmgrind_abort *info, UInt code)
 			  tid, counters_cause_name(info->cause), last->status, last->own_pc,
 			  last->line, last->other_pc);
 
-	drop_lines(tid, txn, True);
+	restore_memory(tid, txn);
 	contention_cancel(tid);
-	/* After the lines, as these restore the thread's own value of an elided lock. */
-	if (txn->hle)
-		hle_rollback(tid);
 	/* The first two fields belong to Valgrind's dispatcher and not to the guest. */
 	event_check[0] = txn->guest->host_EvC_FAILADDR;
 	event_check[1] = txn->guest->host_EvC_COUNTER;
@@ -268,11 +273,8 @@ void txn_forget(ThreadId tid)
 
 	if (!txn)
 		return;
-	if (txn->depth) {
-		drop_lines(tid, txn, True);
-		if (txn->hle)
-			hle_rollback(tid);
-	}
+	if (txn->depth)
+		restore_memory(tid, txn);
 	hle_forget(tid);
 	VG_(free)(txn->touches);
 	VG_(free)(txn);

@@ -21,6 +21,8 @@ void vthread_init(void)
 	nr_vthreads = VG_N_THREADS;
 	vthreads = VG_(calloc)("rtmgrind.vthreads", nr_vthreads, sizeof(*vthreads));
 	vthreads[1].core = vthreads[1].last_core = -1;
+	/* Until the program begins, see startup.c. */
+	vthreads[1].nr_still = 1;
 	vthread_end = 2;
 }
 

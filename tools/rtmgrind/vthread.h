@@ -117,6 +117,9 @@ enum vthread_state {
  * @clock: virtual time, cycles since the start of the run
  * @rest: fraction of a cycle beyond @clock, see account.c
  * @cpu: processor time, cycles
+ * @nr_still: not 0: time stands still for the thread; calls of account_stand_still() nest
+ * @lookup_sp: stack pointer at the beginning of its look-up in the environment, 0 none; see getenv.c
+ * @still_insns: instructions that it has executed since time stopped for it
  * @timeslice_end: virtual time from which it gives its processor to a thread that queues
  * @turn: host futex word that the thread's home sleeps on; counts the times that the thread was
  *        chosen to run
@@ -154,6 +157,9 @@ struct vthread {
 	Long clock;
 	Long rest;
 	Long cpu;
+	Long still_insns;
+	Int nr_still;
+	Addr lookup_sp;
 	Long timeslice_end;
 	volatile Int turn;
 	Int meetings;

@@ -468,7 +468,7 @@ char **run_command(const struct run_request *r, const struct run_program *p, con
 
 /*
  * The number is written in decimal digits, always as many and the first not 0, and read as
- * hexadecimal: so an emulated program needs the same number of instructions to read any of them.
+ * hexadecimal: so an emulated program that copies its environment takes the same time in each run.
  */
 uint64_t run_mark(void)
 {

@@ -1,0 +1,171 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# check: seconds=5
+#
+# How the pages of demo/figures get their numbers: each way of a row on points whose results are
+# known, verdicts at the ends of ranges, points that are missing, and that every point that a
+# row of a plan names is one of its curves. Prints a line a test and a count.
+set -u
+
+figures=$(cd "$(dirname "$0")/../../demo/figures" && pwd)
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+nr=0 failed=0
+
+ok() { nr=$((nr + 1)); echo "ok $1"; }
+not_ok() { nr=$((nr + 1)); failed=$((failed + 1)); echo "not ok $1: $2"; }
+
+# plan ROW...: a plan with the curves of the points below and these rows, which lack "row|"
+plan() {
+	cat <<-'PLAN'
+	figure|1|threads|-|one
+	curve|a|a|x|m|1 2 4|0
+	curve|b|b|x|m|1 2 4|0
+	curve|c|c@n|x|m|1|0|64 256 1024
+	curve|d|d@n|x|m|1|0|64 256 1024
+	curve|e|a|x|m|4|10 100
+	curve|f|b|x|m|4|10 100
+	curve|missing|g|x|m|1|0
+	PLAN
+	for row; do echo "row|$row"; done
+}
+
+points() {
+	cat <<-'POINTS'
+	a.x.m.1.0 100 - - whole
+	a.x.m.2.0 150 - - whole
+	a.x.m.4.0 250 2.5 - whole
+	a.x.m.4.10 300 - - whole
+	a.x.m.4.100 40 - - broken
+	b.x.m.1.0 50 - - whole
+	b.x.m.2.0 200 - - whole
+	b.x.m.4.0 100 - - whole
+	b.x.m.4.10 600 - - whole
+	b.x.m.4.100 20 - - whole
+	c@n64.x.m.1.0 10 - - whole
+	c@n256.x.m.1.0 40 - - whole
+	c@n1024.x.m.1.0 30 - - whole
+	d@n64.x.m.1.0 20 - - whole
+	d@n256.x.m.1.0 10 - - whole
+	d@n1024.x.m.1.0 50 - - whole
+	POINTS
+}
+
+# part NAME PLAN [NATIVE]: the lines of a part
+part() {
+	awk -f "$figures/points.awk" "$2" >"$tmp/planned"
+	awk -v points="$tmp/points" -v native="${3:-}" -v source=S -v part="$1" \
+		-v planned="$tmp/planned" -f "$figures/rows.awk" "$2"
+}
+
+# way HOW ACCEPT OURS VERDICT
+way() {
+	plan "1|$1|prose|-|$2|ratio|1|what|" >"$tmp/plan"
+	got=$(part rows "$tmp/plan" | tail -n 1 | awk -F' [|] ' '{ print $7 "|" $10 }' | tr -d '* ' | sed 's/|$//')
+	if [ "$got" = "$(echo "$3|$4" | tr -d ' ')" ]; then
+		ok "$1 in $2"
+	else
+		not_ok "$1 in $2" "$got, not $3|$4"
+	fi
+}
+
+test_ways() {
+	way 'real a.x.m.4.0' 2.5..2.5 2.5 within
+	way 'ratio a.x.m.4.0 a.x.m.2.0 b.x.m.2.0' 1.26.. 1.25 missed
+	way 'ratio a.x.m.4.0 a.x.m.2.0' ..1.67 1.67 within
+	way 'lesser a.x.m.2.0 a.x.m.1.0 b.x.m.4.0 b.x.m.2.0' 0.5..1 0.5 within
+	way 'double a.x.m.4.0 a.x.m.1.0 b.x.m.4.0 b.x.m.1.0' 1.3..  1.25 missed
+	way 'least a.x.m.*.0 b.x.m.*.0' 0.75.. 0.75 within
+	way 'least a.x.m.{1,4}.0 b.x.m.{1,4}.0' 2..2 2 within
+	way 'least a.x.m.4.* b.x.m.4.*' 0.5..0.5 0.5 within
+	way 'spread c@n*.x.m.1.0' 0.25..0.25 0.25 within
+	way 'crossing b.x.m.*.0 a.x.m.*.0' 1.6..1.6 1.6 within
+	way 'leads c@n*.x.m.1.0 d@n*.x.m.1.0' 16..256 256 within
+	way 'leads a.x.m.4.{10} b.x.m.4.{10}' ..50 none missed
+	way 'best c@n*.x.m.1.0' 256..256 256 within
+	way 'best b.x.m.*.0' 3..4 2 missed
+	way 'bests d@n*.x.m.1.0 c@n*.x.m.1.0' 1.2.. 1.25 within
+	way 'steps c@n*.x.m.1.0 d@n*.x.m.1.0' 0..1 2 missed
+	way 'steps d@n*.x.m.1.0 c@n*.x.m.1.0' -2..0 -2 within
+	way 'share c@n*.x.m.1.0 d@n*.x.m.1.0' 0.3..0.4 0.333 within
+	way 'speedup a.x.m.*.0 4' ..2 2.5 missed
+	way 'gain a.x.m.*.0 1 4' 0.5..0.5 0.5 within
+	way 'change a.x.m.*.0 2 4' 20..30 29.1 within
+	way 'best c@n*.x.m.1.0 ; best d@n*.x.m.1.0' 256..1024 '256,1024' within
+	way 'best c@n*.x.m.1.0 ; best d@n*.x.m.1.0' 256..512 '256,1024' missed
+	way 'ratio g.x.m.1.0 a.x.m.1.0' 0.. - notrun
+	way 'ratio a.x.m.1.0 g.x.m.1.0 b.x.m.1.0' 0.. - notrun
+	way 'ratio a.x.m.2.0 a.x.m.1.0 ; ratio g.x.m.1.0 a.x.m.1.0' 0.. '1.5,-' notrun
+}
+
+# The other parts: why a row is missed, the count, a row without verdict, damaged indexes, and
+# the column of native numbers.
+test_parts() {
+	plan '1|ratio a.x.m.2.0 a.x.m.1.0|prose|-|2..|ratio|1|what|because' \
+		'2|ratio a.x.m.2.0 a.x.m.1.0|prose|1|1..|ratio|1|what|' \
+		'3|ratio g.x.m.1.0 a.x.m.1.0|prose|-|1..|ratio|1|what|' \
+		'4|ratio b.x.m.2.0 b.x.m.1.0|shown|-|..|ratio|1|what|' >"$tmp/plan"
+	sed 's/ 150 / 180 /' "$tmp/points" >"$tmp/native"
+	for name in count notes shown broken; do
+		part $name "$tmp/plan"
+		echo
+	done >"$tmp/got"
+	part rows "$tmp/plan" "$tmp/native" | sed -n 4p >>"$tmp/got"
+	cat >"$tmp/want" <<-'WANT'
+	3 rows: 1 within, 1 missed, 1 not run.
+
+	- **1** (what): because.
+	- **3** (what): points of it could not be run.
+
+	| figure | what | ours | unit |
+	|---|---|--:|---|
+	| 4 | what | 4 | ratio |
+
+	`a.x.m.4.100` 
+	| 2 | what | prose | 1 | 1 | 1.. | 1.5 | 1.8 | +0.5 | ratio | within |
+	WANT
+	if cmp -s "$tmp/got" "$tmp/want"; then
+		ok parts
+	else
+		not_ok parts "$(diff "$tmp/got" "$tmp/want" | head -n 5 | tr '\n' ' ')"
+	fi
+}
+
+# A row of a point that is no curve could never have a number.
+test_plans() {
+	for plan in plan plan-trees; do
+		awk -f "$figures/points.awk" "$figures/$plan" >"$tmp/planned"
+		awk -F'|' '
+		FNR == NR { planned[$4] = 1; next }
+		$1 == "curve" { named["index", $3] = named["scheme", $4] = named["machine", $5] = 1 }
+		$1 == "index" || $1 == "scheme" || $1 == "machine" { defined[$1, $2] = 1 }
+		$1 == "row" { how[$2] = $3 }
+		$1 == "report" { how[$2] = "real " $3 }
+		END {
+			for (row in how) {
+				nr = split(how[row], word, " ")
+				for (i = 1; i <= nr; i++)
+					if (word[i] ~ /\./ && word[i] !~ /[*{]/ && !(word[i] in planned))
+						print row ": " word[i]
+			}
+			for (n in named) {
+				split(n, part, SUBSEP)
+				sub(/@.*/, "", part[2])
+				if (!((part[1], part[2]) in defined))
+					print part[1] " " part[2]
+			}
+		}' "$tmp/planned" "$figures/$plan" >"$tmp/unknown"
+		if [ -s "$tmp/unknown" ]; then
+			not_ok "$plan names what it has" "$(head -n 3 "$tmp/unknown" | tr '\n' ' ')"
+		else
+			ok "$plan names what it has"
+		fi
+	done
+}
+
+points >"$tmp/points"
+test_ways
+test_parts
+test_plans
+echo "figures: $((nr - failed)) of $nr passed"
+[ $failed -eq 0 ]
