@@ -128,7 +128,7 @@ struct bw_block {
  * @table: the mapping table; an entry that is not in use is 0
  * @layout: the capacities of the nodes
  * @chain: maximum number of records above a leaf
- * @chain_inner: the same of an inner node
+ * @chain_inner: maximum number of records above an inner node
  * @attempts: transactions that an update tries, for the schemes
  * @latch: one latch for all of the table, for the schemes; 1 byte
  * @promised: number of entries of the table whose pages are present, see mem/area.h

@@ -70,7 +70,7 @@ int micro_end(const char *program, int status)
  * @json: print a JSON object
  * @csv: print a line of values, before the first one a line of names
  *
- * Return: false if neither is asked for.
+ * Return: false if the options name neither.
  */
 bool micro_print(const struct fields *f, bool json, bool csv)
 {

@@ -5,7 +5,7 @@
  * The search follows the edges "waits for" from the calling thread, with the latch of one
  * lock at a time. A cycle is complete when the last of its threads begins to wait, and the
  * others wait then and stay in it. So that thread finds it. A cycle whose edges were not
- * there at the same time may be found, too; then a transaction is repeated in vain.
+ * there at the same time may be found, too; then a transaction is repeated without need.
  */
 #include "lock.h"
 
@@ -13,22 +13,22 @@
 
 /**
  * struct search - a search
- * @todo: agents to follow
- * @nr: number of agents in @todo
- * @seen: agents that are, or have been, in @todo
+ * @open: clients to follow
+ * @nr: number of clients in @open
+ * @seen: clients that are, or have been, in @open
  */
 struct search {
-	uint16_t todo[LOCK_AGENTS_MAX];
+	uint16_t open[LOCK_CLIENTS_MAX];
 	unsigned int nr;
-	bool seen[LOCK_AGENTS_MAX];
+	bool seen[LOCK_CLIENTS_MAX];
 };
 
-static void add(struct search *s, const struct lock_agent *a)
+static void add(struct search *s, const struct lock_client *a)
 {
 	if (s->seen[a->nr])
 		return;
 	s->seen[a->nr] = true;
-	s->todo[s->nr++] = (uint16_t)a->nr;
+	s->open[s->nr++] = (uint16_t)a->nr;
 }
 
 /* True if @r waits for @other of the same queue; @before: @other is before it. */
@@ -47,7 +47,7 @@ static bool waits_for(const struct lock_request *r, const struct lock_request *o
 }
 
 /* True if the request is the one that @a waits for, and waits in the queue of a latched lock. */
-static bool waits_in(const struct lock_agent *a, const struct lock_request *r,
+static bool waits_in(const struct lock_client *a, const struct lock_request *r,
 		     const struct lock_head *head)
 {
 	enum lock_state state = lock_state(r);
@@ -58,8 +58,8 @@ static bool waits_in(const struct lock_agent *a, const struct lock_request *r,
 	       __atomic_load_n(&a->waiting, __ATOMIC_SEQ_CST) == r;
 }
 
-/* Add the agents that @a waits for. */
-static void follow(struct search *s, const struct lock_agent *a)
+/* Add the clients that @a waits for. */
+static void follow(struct search *s, const struct lock_client *a)
 {
 	const struct lock_request *r = __atomic_load_n(&a->waiting, __ATOMIC_SEQ_CST);
 	bool before = true;
@@ -78,7 +78,7 @@ static void follow(struct search *s, const struct lock_agent *a)
 		for (const struct lock_request *other = head->first; other; other = other->next) {
 			before = before && other != r;
 			if (waits_for(r, other, before))
-				add(s, other->agent);
+				add(s, other->client);
 		}
 	}
 	latch_release(&head->latch, &hold);
@@ -86,9 +86,9 @@ static void follow(struct search *s, const struct lock_agent *a)
 
 /**
  * lock_deadlock() - true if the calling thread waits for itself
- * @a: its agent, which waits
+ * @a: its client, which waits
  */
-bool lock_deadlock(struct lock_agent *a)
+bool lock_deadlock(struct lock_client *a)
 {
 	struct search s;
 
@@ -96,6 +96,6 @@ bool lock_deadlock(struct lock_agent *a)
 	memset(s.seen, 0, sizeof(s.seen));
 	follow(&s, a);
 	while (s.nr && !s.seen[a->nr])
-		follow(&s, a->manager->agents[s.todo[--s.nr]]);
+		follow(&s, a->manager->clients[s.open[--s.nr]]);
 	return s.seen[a->nr];
 }

@@ -11,16 +11,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Heads and requests that an agent allocates at a time. */
+/* Heads and requests that a client allocates at a time. */
 #define CHUNK 64
 
-/* Buckets: 16 locks a transaction of 256 agents. */
+/* Buckets: 16 locks a transaction of 256 clients. */
 #define BUCKETS 4096
 
 /* Decay of the heat of a head at each acquisition of its latch, as in Shore-MT: 7/8. */
 #define HEAT_DECAY 8
 
-/* struct lock_chunk - memory of an agent, kept until the lock manager ends */
+/* struct lock_chunk - memory of a client, kept until the lock manager ends */
 struct lock_chunk {
 	struct lock_chunk *next;
 	struct lock_request requests[CHUNK];
@@ -28,19 +28,19 @@ struct lock_chunk {
 };
 
 /**
- * lock_manager_init() - make a lock manager without agents
+ * lock_manager_init() - make a lock manager without clients
  * @m: the lock manager
- * @agents: greatest number of agents
+ * @clients: greatest number of clients
  * @inherit: speculative lock inheritance is on
  *
  * Return: 0, or -ENOMEM; then lock_manager_destroy() in any case.
  */
-int lock_manager_init(struct lock_manager *m, unsigned int agents, bool inherit)
+int lock_manager_init(struct lock_manager *m, unsigned int clients, bool inherit)
 {
 	*m = (struct lock_manager){ .mask = BUCKETS - 1, .inherit = inherit };
 	m->buckets = aligned_alloc(CACHE_LINE, BUCKETS * sizeof(*m->buckets));
-	m->agents = calloc(agents, sizeof(struct lock_agent *));
-	if (!m->buckets || !m->agents)
+	m->clients = calloc(clients, sizeof(struct lock_client *));
+	if (!m->buckets || !m->clients)
 		return -ENOMEM;
 	for (unsigned int i = 0; i < BUCKETS; i++) {
 		latch_init(&m->buckets[i].latch, LATCH_ROLE_lock_buckets);
@@ -49,7 +49,7 @@ int lock_manager_init(struct lock_manager *m, unsigned int agents, bool inherit)
 	return 0;
 }
 
-static void agent_free(struct lock_agent *a)
+static void client_free(struct lock_client *a)
 {
 	while (a->memory) {
 		struct lock_chunk *chunk = a->memory;
@@ -64,44 +64,44 @@ static void agent_free(struct lock_agent *a)
 	free(a);
 }
 
-/** lock_manager_destroy() - free a lock manager with its agents; no thread may use it */
+/** lock_manager_destroy() - free a lock manager with its clients; no thread may use it */
 void lock_manager_destroy(struct lock_manager *m)
 {
-	while (m->nr_agents)
-		agent_free(m->agents[--m->nr_agents]);
+	while (m->nr_clients)
+		client_free(m->clients[--m->nr_clients]);
 	for (unsigned int i = 0; m->buckets && i < BUCKETS; i++)
 		latch_destroy(&m->buckets[i].latch);
-	free(m->agents);
+	free(m->clients);
 	free(m->buckets);
 }
 
 /**
- * lock_agent_new() - make an agent, before threads run
+ * lock_client_new() - make a client, before threads run
  * @m: the lock manager
  *
- * Return: the agent or NULL.
+ * Return: the client or NULL.
  */
-struct lock_agent *lock_agent_new(struct lock_manager *m)
+struct lock_client *lock_client_new(struct lock_manager *m)
 {
-	struct lock_agent *a = aligned_alloc(CACHE_LINE, sizeof(*a));
+	struct lock_client *a = aligned_alloc(CACHE_LINE, sizeof(*a));
 
 	if (!a)
 		return NULL;
 	memset(a, 0, sizeof(*a));
 	a->manager = m;
-	a->nr = m->nr_agents;
+	a->nr = m->nr_clients;
 	latch_init(&a->latch, LATCH_ROLE_xct_locks);
-	m->agents[m->nr_agents++] = a;
+	m->clients[m->nr_clients++] = a;
 	return a;
 }
 
 /**
  * lock_memory() - have a free request, a free head and a place in the list
- * @a: the agent
+ * @a: the client
  *
  * Return: 0 or -ENOMEM.
  */
-int lock_memory(struct lock_agent *a)
+int lock_memory(struct lock_client *a)
 {
 	if (unlikely(a->nr_requests == a->max_requests)) {
 		unsigned int max = a->max_requests ? 2 * a->max_requests : CHUNK;
@@ -156,13 +156,13 @@ void lock_head_latch(struct lock_head *head, struct latch_hold *hold)
 
 /**
  * lock_head_get() - find or make the head of a lock
- * @a: the agent, with lock_memory()
+ * @a: the client, with lock_memory()
  * @id: name of the lock
  * @hold: record of the head's latch
  *
  * Return: the head, latched. It stays as long as its latch is held or its queue is not empty.
  */
-struct lock_head *lock_head_get(struct lock_agent *a, uint64_t id, struct latch_hold *hold)
+struct lock_head *lock_head_get(struct lock_client *a, uint64_t id, struct latch_hold *hold)
 {
 	struct lock_bucket *bucket = bucket_of(a->manager, id);
 	struct latch_hold bucket_hold;
@@ -230,7 +230,7 @@ static bool grant(struct lock_head *head, struct lock_request *r, struct lock_wa
 	head->held[r->want]++;
 	r->mode = r->want;
 	__atomic_fetch_sub(&head->waiting, 1, __ATOMIC_SEQ_CST);
-	wake->agents[wake->nr++] = r->agent;
+	wake->clients[wake->nr++] = r->client;
 	/* Release: pairs with the load in lock_wait(). The owner then uses the request. */
 	__atomic_store_n(&r->state, REQUEST_GRANTED, __ATOMIC_RELEASE);
 	return true;
@@ -240,7 +240,7 @@ static bool grant(struct lock_head *head, struct lock_request *r, struct lock_wa
  * lock_serve() - grant what is grantable: conversions, and if none of them waits, the others in
  * their order
  * @head: the lock, latched
- * @wake: receives the agents that are to be woken after the release of the latch
+ * @wake: receives the clients that are to be woken after the release of the latch
  */
 void lock_serve(struct lock_head *head, struct lock_wake *wake)
 {
@@ -261,15 +261,15 @@ void lock_serve(struct lock_head *head, struct lock_wake *wake)
 	}
 }
 
-/** lock_wake() - wake the agents that lock_serve() has granted something; no latch is held */
+/** lock_wake() - wake the clients that lock_serve() has granted something; no latch is held */
 void lock_wake(const struct lock_wake *wake)
 {
 	for (unsigned int i = 0; i < wake->nr; i++)
-		sleep_end(&wake->agents[i]->woken, &wake->agents[i]->sleeping, 0);
+		sleep_end(&wake->clients[i]->woken, &wake->clients[i]->sleeping, 0);
 }
 
 /* Take a head without requests out of its bucket. Both are latched. */
-static void head_drop(struct lock_agent *a, struct lock_bucket *bucket, struct lock_head *head)
+static void head_drop(struct lock_client *a, struct lock_bucket *bucket, struct lock_head *head)
 {
 	struct lock_head **link;
 
@@ -307,7 +307,7 @@ static bool quit(struct lock_head *head, struct lock_request *r, bool cancel)
  *
  * Return: false if the wait is not ended because the request has been granted.
  */
-bool lock_leave_queue(struct lock_agent *a, struct lock_request *r, bool cancel)
+bool lock_leave_queue(struct lock_client *a, struct lock_request *r, bool cancel)
 {
 	struct lock_bucket *bucket = bucket_of(a->manager, r->id);
 	struct latch_hold bucket_hold, hold;
@@ -342,7 +342,7 @@ bool lock_at_rest(const struct lock_manager *m)
 				rest = rest && lock_state(r) == REQUEST_INACTIVE;
 		}
 	}
-	for (unsigned int i = 0; i < m->nr_agents; i++)
-		rest = rest && !latch_held(&m->agents[i]->latch);
+	for (unsigned int i = 0; i < m->nr_clients; i++)
+		rest = rest && !latch_held(&m->clients[i]->latch);
 	return rest;
 }

@@ -16,14 +16,14 @@
  */
 #define WAIT_NS 20000000
 
-static struct lock_slot *slot_of(struct lock_agent *a, uint64_t id)
+static struct lock_slot *slot_of(struct lock_client *a, uint64_t id)
 {
 	/* The page and the slot differ between the locks of a level, or the table does. */
 	return &a->cache[lock_level(id)][(id ^ id >> 16 ^ id >> 48) % LOCK_CACHE];
 }
 
-/* The agent's request of a lock, or NULL. */
-static struct lock_request *find(struct lock_agent *a, uint64_t id)
+/* The client's request of a lock, or NULL. */
+static struct lock_request *find(struct lock_client *a, uint64_t id)
 {
 	struct lock_slot *slot = slot_of(a, id);
 	struct lock_request *r = NULL;
@@ -39,8 +39,8 @@ static struct lock_request *find(struct lock_agent *a, uint64_t id)
 	return r;
 }
 
-/* Enter a request into the list and the table of its agent. */
-static void enter(struct lock_agent *a, struct lock_request *r)
+/* Enter a request into the list and the table of its client. */
+static void enter(struct lock_client *a, struct lock_request *r)
 {
 	struct lock_slot *slot = slot_of(a, r->id);
 	struct latch_hold hold;
@@ -52,7 +52,7 @@ static void enter(struct lock_agent *a, struct lock_request *r)
 	latch_release(&a->latch, &hold);
 }
 
-static void forget_slot(struct lock_agent *a, struct lock_request *r)
+static void forget_slot(struct lock_client *a, struct lock_request *r)
 {
 	struct lock_slot *slot = slot_of(a, r->id);
 
@@ -61,7 +61,7 @@ static void forget_slot(struct lock_agent *a, struct lock_request *r)
 }
 
 /* Take a request out of the list that is in no queue any more, mostly one of the last. */
-static void forget(struct lock_agent *a, struct lock_request *r)
+static void forget(struct lock_client *a, struct lock_request *r)
 {
 	struct latch_hold hold;
 	unsigned int at;
@@ -82,7 +82,7 @@ static bool granted(const struct lock_request *r)
 }
 
 /* Wait until a request is granted. Returns 0 or -EDEADLK; then it is as before the wait. */
-static int lock_wait(struct lock_agent *a, struct lock_request *r)
+static int lock_wait(struct lock_client *a, struct lock_request *r)
 {
 	int err = 0;
 
@@ -145,7 +145,7 @@ static int or_wait(struct lock_head *head, struct lock_request *r, bool wait,
 }
 
 /* Convert a granted request to a stronger mode. */
-static int convert(struct lock_agent *a, struct lock_request *r, enum lock_mode mode, bool wait)
+static int convert(struct lock_client *a, struct lock_request *r, enum lock_mode mode, bool wait)
 {
 	struct lock_head *head = r->head;
 	struct lock_wake wake;
@@ -167,8 +167,8 @@ static int convert(struct lock_agent *a, struct lock_request *r, enum lock_mode 
 	return err || granted(r) ? err : lock_wait(a, r);
 }
 
-/* Acquire a lock of which the agent has no request. */
-static int acquire(struct lock_agent *a, struct lock_request *r, enum lock_mode mode, bool wait)
+/* Acquire a lock of which the client has no request. */
+static int acquire(struct lock_client *a, struct lock_request *r, enum lock_mode mode, bool wait)
 {
 	struct latch_hold hold;
 	struct lock_head *head = lock_head_get(a, r->id, &hold);
@@ -195,7 +195,7 @@ static int acquire(struct lock_agent *a, struct lock_request *r, enum lock_mode 
 }
 
 /* The deadlock detection of another thread may still look at what the request was before. */
-static void request_init(struct lock_agent *a, struct lock_request *r, uint64_t id,
+static void request_init(struct lock_client *a, struct lock_request *r, uint64_t id,
 			 struct lock_request *parent)
 {
 	__atomic_store_n(&r->head, NULL, __ATOMIC_RELAXED);
@@ -203,23 +203,23 @@ static void request_init(struct lock_agent *a, struct lock_request *r, uint64_t 
 	__atomic_store_n(&r->want, LOCK_NL, __ATOMIC_RELAXED);
 	r->left = r->keep = false;
 	r->id = id;
-	r->agent = a;
+	r->client = a;
 	r->parent = parent;
 }
 
 /**
  * lock_acquire() - acquire a lock, or a stronger mode of it
- * @a: the agent
+ * @a: the client
  * @id: name of the lock
  * @mode: the mode
  * @wait: wait if necessary
- * @parent: the agent's request of the level above, NULL for none
+ * @parent: the client's request of the level above, NULL for none
  * @request: receives the request, if not NULL
  *
  * Return: 0; -EDEADLK if waiting would not end; -EAGAIN if it would wait and may not;
  * -ENOMEM.
  */
-int lock_acquire(struct lock_agent *a, uint64_t id, enum lock_mode mode, bool wait,
+int lock_acquire(struct lock_client *a, uint64_t id, enum lock_mode mode, bool wait,
 		 struct lock_request *parent, struct lock_request **request)
 {
 	struct lock_request *r = find(a, id);
@@ -259,7 +259,7 @@ static enum lock_mode intention(enum lock_mode mode)
 	return mode == LOCK_IS || mode == LOCK_S ? LOCK_IS : LOCK_IX;
 }
 
-static int lock_above(struct lock_agent *a, unsigned int store, enum lock_mode mode,
+static int lock_above(struct lock_client *a, unsigned int store, enum lock_mode mode,
 		      struct lock_request **table)
 {
 	struct lock_request *database;
@@ -271,14 +271,14 @@ static int lock_above(struct lock_agent *a, unsigned int store, enum lock_mode m
 }
 
 /** lock_table() - lock a table or an index, after the database; as lock_acquire() */
-int lock_table(struct lock_agent *a, unsigned int store, enum lock_mode mode)
+int lock_table(struct lock_client *a, unsigned int store, enum lock_mode mode)
 {
 	return lock_above(a, store, mode, NULL);
 }
 
 /**
  * lock_row() - lock a row, after the database, its table and its page
- * @a: the agent
+ * @a: the client
  * @store: the table
  * @rid: the row
  * @mode: the mode
@@ -286,7 +286,7 @@ int lock_table(struct lock_agent *a, unsigned int store, enum lock_mode mode)
  *
  * Return: as lock_acquire().
  */
-int lock_row(struct lock_agent *a, unsigned int store, uint64_t rid, enum lock_mode mode,
+int lock_row(struct lock_client *a, unsigned int store, uint64_t rid, enum lock_mode mode,
 	     bool wait)
 {
 	uint32_t page = (uint32_t)(rid >> 16);
@@ -302,14 +302,14 @@ int lock_row(struct lock_agent *a, unsigned int store, uint64_t rid, enum lock_m
 
 /**
  * lock_key() - lock the entries of an index whose keys have a prefix, present or not
- * @a: the agent
+ * @a: the client
  * @store: the index
  * @key: number of the prefix
  * @mode: the mode
  *
  * Return: as lock_acquire().
  */
-int lock_key(struct lock_agent *a, unsigned int store, uint32_t key, enum lock_mode mode)
+int lock_key(struct lock_client *a, unsigned int store, uint32_t key, enum lock_mode mode)
 {
 	struct lock_request *index;
 	int err = lock_above(a, store, intention(mode), &index);
@@ -318,8 +318,8 @@ int lock_key(struct lock_agent *a, unsigned int store, uint32_t key, enum lock_m
 					NULL);
 }
 
-/** lock_held() - mode of a lock that the agent's transaction holds, LOCK_NL for none */
-enum lock_mode lock_held(struct lock_agent *a, uint64_t id)
+/** lock_held() - mode of a lock that the client's transaction holds, LOCK_NL for none */
+enum lock_mode lock_held(struct lock_client *a, uint64_t id)
 {
 	struct lock_request *r = find(a, id);
 
@@ -328,11 +328,11 @@ enum lock_mode lock_held(struct lock_agent *a, uint64_t id)
 
 /**
  * lock_end() - end the locks of a transaction, after its end
- * @a: the agent
+ * @a: the client
  *
  * With speculative lock inheritance some of them stay for the next transaction.
  */
-void lock_end(struct lock_agent *a)
+void lock_end(struct lock_client *a)
 {
 	/* A parent is before its children, which stay with it alone. */
 	for (unsigned int i = 0; i < a->nr_requests && a->manager->inherit; i++)

@@ -29,7 +29,7 @@
 #include "lock-mode.h"
 
 /* Maximum number of transactions at a time, one a thread. */
-#define LOCK_AGENTS_MAX 1088
+#define LOCK_CLIENTS_MAX 1088
 
 /* Slots a level of a transaction's table of its requests, as in Shore-MT. */
 #define LOCK_CACHE 25
@@ -51,7 +51,7 @@ enum lock_state {
 	REQUEST_INVALID,
 };
 
-struct lock_agent;
+struct lock_client;
 struct lock_request;
 
 /**
@@ -82,14 +82,14 @@ struct lock_head {
  * @want: mode that is wanted; equal to @mode while it is granted
  * @id: name of the lock
  * @head: the lock
- * @agent: the transaction
+ * @client: the transaction
  * @prev: request before it in the queue
  * @next: request behind it in the queue, or in a list of free ones
  * @parent: the request of the level above, or NULL
  * @left: its transaction leaves it to the next one
- * @keep: it stays in the list of its agent at the end of a transaction
+ * @keep: it stays in the list of its client at the end of a transaction
  *
- * The owner writes @head, @id, @agent and @parent, the holder of the head's latch the rest.
+ * The owner writes @head, @id, @client and @parent, the holder of the head's latch the rest.
  */
 struct lock_request {
 	uint32_t state;
@@ -99,7 +99,7 @@ struct lock_request {
 	bool keep;
 	uint64_t id;
 	struct lock_head *head;
-	struct lock_agent *agent;
+	struct lock_client *client;
 	struct lock_request *prev, *next;
 	struct lock_request *parent;
 } __cacheline_aligned;
@@ -126,9 +126,9 @@ struct lock_slot {
 };
 
 /**
- * struct lock_agent - the locks of a thread's transactions, one after the other
+ * struct lock_client - the locks of a thread's transactions, one after the other
  * @manager: the lock manager
- * @nr: number of the agent
+ * @nr: number of the client
  * @latch: latch of @list and @nr_requests
  * @list: requests in the order of their acquisition, so that a parent is before its children
  * @nr_requests: number of requests in @list
@@ -143,7 +143,7 @@ struct lock_slot {
  * @sleeping: 1 while the thread may sleep
  * @counts: what it counted
  */
-struct lock_agent {
+struct lock_client {
 	struct lock_manager *manager;
 	unsigned int nr;
 	struct latch latch;
@@ -169,15 +169,15 @@ struct lock_bucket {
  * struct lock_manager - all locks
  * @buckets: hash table of the heads
  * @mask: number of buckets less 1
- * @agents: all agents
- * @nr_agents: number of agents
+ * @clients: all clients
+ * @nr_clients: number of clients
  * @inherit: speculative lock inheritance is on
  */
 struct lock_manager {
 	struct lock_bucket *buckets;
 	uint32_t mask;
-	struct lock_agent **agents;
-	unsigned int nr_agents;
+	struct lock_client **clients;
+	unsigned int nr_clients;
 	bool inherit;
 };
 
@@ -193,47 +193,47 @@ static inline enum lock_level lock_level(uint64_t id)
 	return (enum lock_level)(id >> 62);
 }
 
-int lock_manager_init(struct lock_manager *m, unsigned int agents, bool inherit);
+int lock_manager_init(struct lock_manager *m, unsigned int clients, bool inherit);
 void lock_manager_destroy(struct lock_manager *m);
 bool lock_at_rest(const struct lock_manager *m);
-struct lock_agent *lock_agent_new(struct lock_manager *m);
+struct lock_client *lock_client_new(struct lock_manager *m);
 
-int lock_acquire(struct lock_agent *a, uint64_t id, enum lock_mode mode, bool wait,
+int lock_acquire(struct lock_client *a, uint64_t id, enum lock_mode mode, bool wait,
 		 struct lock_request *parent, struct lock_request **request);
-int lock_row(struct lock_agent *a, unsigned int store, uint64_t rid, enum lock_mode mode,
+int lock_row(struct lock_client *a, unsigned int store, uint64_t rid, enum lock_mode mode,
 	     bool wait);
-int lock_key(struct lock_agent *a, unsigned int store, uint32_t key, enum lock_mode mode);
-int lock_table(struct lock_agent *a, unsigned int store, enum lock_mode mode);
-enum lock_mode lock_held(struct lock_agent *a, uint64_t id);
-void lock_end(struct lock_agent *a);
+int lock_key(struct lock_client *a, unsigned int store, uint32_t key, enum lock_mode mode);
+int lock_table(struct lock_client *a, unsigned int store, enum lock_mode mode);
+enum lock_mode lock_held(struct lock_client *a, uint64_t id);
+void lock_end(struct lock_client *a);
 
-/* Agents that a thread wakes at a time: all that there are. */
-#define LOCK_WAKE_MAX LOCK_AGENTS_MAX
+/* Clients that a thread wakes at a time: all that there are. */
+#define LOCK_WAKE_MAX LOCK_CLIENTS_MAX
 
 /**
- * struct lock_wake - agents whose requests were granted
- * @nr: number of agents
- * @agents: the agents
+ * struct lock_wake - clients whose requests were granted
+ * @nr: number of clients
+ * @clients: the clients
  */
 struct lock_wake {
 	unsigned int nr;
-	struct lock_agent *agents[LOCK_WAKE_MAX];
+	struct lock_client *clients[LOCK_WAKE_MAX];
 };
 
 /* Between the files of the lock manager. */
-int lock_memory(struct lock_agent *a);
-struct lock_head *lock_head_get(struct lock_agent *a, uint64_t id, struct latch_hold *hold);
+int lock_memory(struct lock_client *a);
+struct lock_head *lock_head_get(struct lock_client *a, uint64_t id, struct latch_hold *hold);
 void lock_head_latch(struct lock_head *head, struct latch_hold *hold);
 void lock_queue_add(struct lock_head *head, struct lock_request *r, struct lock_request *before);
 void lock_queue_remove(struct lock_head *head, struct lock_request *r);
 bool lock_grantable(const struct lock_head *head, enum lock_mode mode, enum lock_mode own);
 void lock_serve(struct lock_head *head, struct lock_wake *wake);
 void lock_wake(const struct lock_wake *wake);
-bool lock_leave_queue(struct lock_agent *a, struct lock_request *r, bool cancel);
-bool lock_deadlock(struct lock_agent *a);
-bool sli_reuse(struct lock_agent *a, struct lock_request *r);
+bool lock_leave_queue(struct lock_client *a, struct lock_request *r, bool cancel);
+bool lock_deadlock(struct lock_client *a);
+bool sli_reuse(struct lock_client *a, struct lock_request *r);
 void sli_invalidate(struct lock_head *head, enum lock_mode mode);
-bool sli_keep(struct lock_agent *a, struct lock_request *r);
+bool sli_keep(struct lock_client *a, struct lock_request *r);
 
 static inline enum lock_state lock_state(const struct lock_request *r)
 {
@@ -242,7 +242,7 @@ static inline enum lock_state lock_state(const struct lock_request *r)
 }
 
 /* Put a request that is in no queue to the free ones. */
-static inline void lock_free(struct lock_agent *a, struct lock_request *r)
+static inline void lock_free(struct lock_client *a, struct lock_request *r)
 {
 	__atomic_store_n(&r->state, REQUEST_FREE, __ATOMIC_RELAXED);
 	r->next = a->requests;

@@ -30,7 +30,7 @@ static bool change(struct lock_request *r, uint32_t from, uint32_t to)
  *
  * Return: false if it was invalidated.
  */
-bool sli_reuse(struct lock_agent *a, struct lock_request *r)
+bool sli_reuse(struct lock_client *a, struct lock_request *r)
 {
 	sli_point(SLI_REUSING);
 	if (!change(r, REQUEST_INACTIVE, REQUEST_GRANTED))
@@ -77,7 +77,7 @@ static bool leavable(const struct lock_request *r)
 }
 
 /* Leave a request. Returns false if it must be released. */
-static bool leave(struct lock_agent *a, struct lock_request *r)
+static bool leave(struct lock_client *a, struct lock_request *r)
 {
 	struct lock_head *head = r->head;
 
@@ -106,10 +106,10 @@ static bool leave(struct lock_agent *a, struct lock_request *r)
  * @a: its owner
  * @r: the request
  *
- * Return: true if it stays in the agent's list; else the caller releases it if it is granted,
+ * Return: true if it stays in the client's list; else the caller releases it if it is granted,
  * or frees it if it is invalid.
  */
-bool sli_keep(struct lock_agent *a, struct lock_request *r)
+bool sli_keep(struct lock_client *a, struct lock_request *r)
 {
 	uint32_t state = __atomic_load_n(&r->state, __ATOMIC_SEQ_CST);
 

@@ -31,7 +31,7 @@ static int init_parts(struct sm *sm)
 		struct xct *x = &sm->xcts[sm->nr_xcts];
 
 		*x = (struct xct){ .sm = sm, .nr = sm->nr_xcts };
-		x->locks = lock_agent_new(&sm->locks);
+		x->locks = lock_client_new(&sm->locks);
 		x->record = malloc(LOG_RECORD_MAX);
 		if (!x->locks || !x->record) {
 			free(x->record);

@@ -88,7 +88,7 @@ struct xct {
 	uint64_t last;
 	uint64_t undo_next;
 	bool undoing;
-	struct lock_agent *locks;
+	struct lock_client *locks;
 	struct log_record *record;
 	unsigned char *undo;
 	size_t undo_len, undo_max;

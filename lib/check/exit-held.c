@@ -19,9 +19,9 @@
 #define BATCH 64
 
 /*
- * Entries of the cache that are looked at, for each some 65 instructions and a sixty-fourth of a
- * system call: whoever joins a thread waits for that. A thread that has used more locks is looked
- * at in part.
+ * Entries of the cache that are examined. Each takes 65 instructions and a sixty-fourth of a system
+ * call, and whoever joins the thread waits for that. Of a thread that has used more locks, some
+ * are not examined.
  */
 #define MAX_LOOKS ELIDE_NR_CACHE
 

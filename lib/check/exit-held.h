@@ -14,7 +14,7 @@
  * @t: its block; the thread has ended, and the caller is in a slow path
  *
  * Each is counted as a misuse, at a site where the thread has locked it. Of the entries of its
- * look-up cache ELIDE_NR_CACHE are looked at.
+ * look-up cache ELIDE_NR_CACHE are examined.
  */
 void elide_exit_held(struct elide_thread *t);
 

@@ -301,8 +301,8 @@ struct adapt_thread {
  * @full:       there is no room for further rows
  * @nr_uncounted: acquisitions without a row, for which there was no room; ELIDE_DROPPED_ROWS has
  *              those up to the last multiple of ELIDE_UNCOUNTED
- * @nr_unregistered: the same of acquisitions whose lock is not registered, for which there was no
- *              room; ELIDE_DROPPED_LOCKS
+ * @nr_unregistered: acquisitions of locks that the registry had no room for; ELIDE_DROPPED_LOCKS
+ *              has those up to the last multiple of ELIDE_UNCOUNTED
  * @last_call:  index in @calls of the call that a cache entry was last made for, from 0
  * @next_free:  list of blocks whose thread has ended
  * @next:       list of all blocks

@@ -20,14 +20,14 @@
 #define RID 0x20003
 
 static struct lock_manager manager;
-static struct lock_agent *agents[16];
+static struct lock_client *clients[16];
 
 static void create(unsigned int nr, bool inherit)
 {
 	assert_int_equal(lock_manager_init(&manager, nr, inherit), 0);
 	for (unsigned int i = 0; i < nr; i++) {
-		agents[i] = lock_agent_new(&manager);
-		assert_non_null(agents[i]);
+		clients[i] = lock_client_new(&manager);
+		assert_non_null(clients[i]);
 	}
 }
 
@@ -75,12 +75,12 @@ static void test_matrix(void **state)
 		for (enum lock_mode asked = LOCK_IS; asked < NR_LOCK_MODES; asked++) {
 			int err;
 
-			assert_int_equal(lock_acquire(agents[0], id, held, false, NULL, NULL), 0);
-			err = lock_acquire(agents[1], id, asked, false, NULL, NULL);
+			assert_int_equal(lock_acquire(clients[0], id, held, false, NULL, NULL), 0);
+			err = lock_acquire(clients[1], id, asked, false, NULL, NULL);
 			assert_int_equal(err, granted[asked][held - 1] == 'y' ? 0 : -EAGAIN);
-			assert_int_equal(lock_held(agents[1], id), err ? LOCK_NL : asked);
-			lock_end(agents[0]);
-			lock_end(agents[1]);
+			assert_int_equal(lock_held(clients[1], id), err ? LOCK_NL : asked);
+			lock_end(clients[0]);
+			lock_end(clients[1]);
 		}
 	}
 	destroy();
@@ -115,32 +115,32 @@ static void test_hierarchy(void **state)
 
 	create(2, false);
 	for (unsigned int i = 0; i < 3; i++) {
-		assert_int_equal(lock_row(agents[0], STORE, RID, modes[i].row, true), 0);
-		assert_int_equal(lock_held(agents[0], lock_id(LOCK_ROW, STORE, 2, 3)),
+		assert_int_equal(lock_row(clients[0], STORE, RID, modes[i].row, true), 0);
+		assert_int_equal(lock_held(clients[0], lock_id(LOCK_ROW, STORE, 2, 3)),
 				 modes[i].row);
-		assert_int_equal(lock_held(agents[0], lock_id(LOCK_PAGE, STORE, 2, 0)),
+		assert_int_equal(lock_held(clients[0], lock_id(LOCK_PAGE, STORE, 2, 0)),
 				 modes[i].above);
-		assert_int_equal(lock_held(agents[0], lock_id(LOCK_TABLE, STORE, 0, 0)),
+		assert_int_equal(lock_held(clients[0], lock_id(LOCK_TABLE, STORE, 0, 0)),
 				 modes[i].above);
-		assert_int_equal(lock_held(agents[0], lock_id(LOCK_DATABASE, 0, 0, 0)),
+		assert_int_equal(lock_held(clients[0], lock_id(LOCK_DATABASE, 0, 0, 0)),
 				 modes[i].above);
 	}
-	assert_int_equal(agents[0]->nr_requests, 4);
+	assert_int_equal(clients[0]->nr_requests, 4);
 	/* More rows than the table of requests has slots. */
 	for (unsigned int i = 0; i < 100; i++)
-		assert_int_equal(lock_row(agents[0], STORE, RID + i * 25, LOCK_S, true), 0);
-	assert_int_equal(lock_held(agents[0], lock_id(LOCK_ROW, STORE, 2, 3)), LOCK_X);
-	assert_int_equal(lock_row(agents[1], STORE, RID + 25, LOCK_X, false), -EAGAIN);
-	lock_end(agents[0]);
-	assert_int_equal(lock_row(agents[1], STORE, RID + 25, LOCK_X, false), 0);
-	lock_end(agents[1]);
+		assert_int_equal(lock_row(clients[0], STORE, RID + i * 25, LOCK_S, true), 0);
+	assert_int_equal(lock_held(clients[0], lock_id(LOCK_ROW, STORE, 2, 3)), LOCK_X);
+	assert_int_equal(lock_row(clients[1], STORE, RID + 25, LOCK_X, false), -EAGAIN);
+	lock_end(clients[0]);
+	assert_int_equal(lock_row(clients[1], STORE, RID + 25, LOCK_X, false), 0);
+	lock_end(clients[1]);
 	destroy();
 }
 
 /* Waits in a thread of its own. */
 struct waiter {
 	pthread_t thread;
-	struct lock_agent *agent;
+	struct lock_client *client;
 	uint64_t id;
 	enum lock_mode mode;
 	int err;
@@ -151,14 +151,14 @@ static void *waits(void *arg)
 {
 	struct waiter *w = arg;
 
-	w->err = lock_acquire(w->agent, w->id, w->mode, true, NULL, NULL);
+	w->err = lock_acquire(w->client, w->id, w->mode, true, NULL, NULL);
 	__atomic_store_n(&w->done, 1, __ATOMIC_RELEASE);
 	return NULL;
 }
 
-static void start(struct waiter *w, unsigned int agent, unsigned int slot, enum lock_mode mode)
+static void start(struct waiter *w, unsigned int client, unsigned int slot, enum lock_mode mode)
 {
-	*w = (struct waiter){ .agent = agents[agent], .mode = mode,
+	*w = (struct waiter){ .client = clients[client], .mode = mode,
 			      .id = lock_id(LOCK_ROW, STORE, 1, slot) };
 	assert_int_equal(pthread_create(&w->thread, NULL, waits, w), 0);
 }
@@ -166,7 +166,7 @@ static void start(struct waiter *w, unsigned int agent, unsigned int slot, enum 
 /* Until its thread sleeps, or has begun to wait. */
 static void await_waiting(const struct waiter *w)
 {
-	while (!__atomic_load_n(&w->agent->waiting, __ATOMIC_ACQUIRE))
+	while (!__atomic_load_n(&w->client->waiting, __ATOMIC_ACQUIRE))
 		sched_yield();
 }
 
@@ -176,9 +176,9 @@ static int join(struct waiter *w)
 	return w->err;
 }
 
-static int lock_slot(unsigned int agent, unsigned int slot, enum lock_mode mode)
+static int lock_slot(unsigned int client, unsigned int slot, enum lock_mode mode)
 {
-	return lock_acquire(agents[agent], lock_id(LOCK_ROW, STORE, 1, slot), mode, true, NULL,
+	return lock_acquire(clients[client], lock_id(LOCK_ROW, STORE, 1, slot), mode, true, NULL,
 			    NULL);
 }
 
@@ -197,15 +197,15 @@ static void test_queue(void **state)
 	start(&convert, 1, 1, LOCK_X);
 	await_waiting(&convert);
 	assert_int_equal(x.done + s.done + convert.done, 0);
-	lock_end(agents[0]);
+	lock_end(clients[0]);
 	assert_int_equal(join(&convert), 0);
 	assert_int_equal(x.done + s.done, 0);
-	lock_end(agents[1]);
+	lock_end(clients[1]);
 	assert_int_equal(join(&x), 0);
 	assert_int_equal(s.done, 0);
-	lock_end(agents[2]);
+	lock_end(clients[2]);
 	assert_int_equal(join(&s), 0);
-	lock_end(agents[3]);
+	lock_end(clients[3]);
 	destroy();
 }
 
@@ -222,14 +222,14 @@ static void cycle(unsigned int nr)
 		await_waiting(&w[i]);
 	}
 	assert_int_equal(lock_slot(nr - 1, 0, LOCK_X), -EDEADLK);
-	assert_int_equal(agents[nr - 1]->counts.deadlocks, 1);
+	assert_int_equal(clients[nr - 1]->counts.deadlocks, 1);
 	for (unsigned int i = nr; i-- > 0;) {
-		lock_end(agents[i]);
+		lock_end(clients[i]);
 		if (i)
 			assert_int_equal(join(&w[i - 1]), 0);
 	}
 	for (unsigned int i = 0; i < nr; i++)
-		assert_int_equal(agents[i]->counts.deadlocks, i == nr - 1);
+		assert_int_equal(clients[i]->counts.deadlocks, i == nr - 1);
 	destroy();
 }
 
@@ -246,25 +246,25 @@ static void test_deadlock(void **state)
 	start(&w, 0, 1, LOCK_X);
 	await_waiting(&w);
 	assert_int_equal(lock_slot(1, 1, LOCK_X), -EDEADLK);
-	assert_int_equal(lock_held(agents[1], lock_id(LOCK_ROW, STORE, 1, 1)), LOCK_S);
-	lock_end(agents[1]);
+	assert_int_equal(lock_held(clients[1], lock_id(LOCK_ROW, STORE, 1, 1)), LOCK_S);
+	lock_end(clients[1]);
 	assert_int_equal(join(&w), 0);
-	lock_end(agents[0]);
+	lock_end(clients[0]);
 	/* With U the second one waits before it reads. */
 	assert_int_equal(lock_slot(0, 1, LOCK_U), 0);
 	start(&w, 1, 1, LOCK_U);
 	await_waiting(&w);
 	assert_int_equal(lock_slot(0, 1, LOCK_X), 0);
-	lock_end(agents[0]);
+	lock_end(clients[0]);
 	assert_int_equal(join(&w), 0);
-	lock_end(agents[1]);
+	lock_end(clients[1]);
 	/* A line is no cycle. */
 	assert_int_equal(lock_slot(0, 1, LOCK_X), 0);
 	start(&w, 1, 1, LOCK_S);
 	await_waiting(&w);
-	lock_end(agents[0]);
+	lock_end(clients[0]);
 	assert_int_equal(join(&w), 0);
-	lock_end(agents[1]);
+	lock_end(clients[1]);
 	destroy();
 }
 
@@ -274,10 +274,10 @@ static void test_deadlock(void **state)
 /* What is left to the next transaction, and what is not. */
 static void test_inherit(void **state)
 {
-	struct lock_agent *a;
+	struct lock_client *a;
 
 	create(2, true);
-	a = agents[0];
+	a = clients[0];
 	assert_int_equal(lock_row(a, STORE, RID, LOCK_S, true), 0);
 	lock_end(a);
 	/* The database and the table; the page is not hot. */
@@ -303,8 +303,8 @@ static void test_inherit(void **state)
 	lock_end(a);
 	assert_int_equal(lock_held(a, TABLE), LOCK_NL);
 	/* X is not left to anybody: another one gets it at once. */
-	assert_int_equal(lock_acquire(agents[1], TABLE, LOCK_X, false, NULL, NULL), 0);
-	lock_end(agents[1]);
+	assert_int_equal(lock_acquire(clients[1], TABLE, LOCK_X, false, NULL, NULL), 0);
+	lock_end(clients[1]);
 	destroy();
 }
 
@@ -312,30 +312,30 @@ static void test_inherit(void **state)
 static void test_invalidate(void **state)
 {
 	create(2, true);
-	assert_int_equal(lock_table(agents[0], STORE, LOCK_IX), 0);
-	lock_end(agents[0]);
-	assert_int_equal(lock_acquire(agents[1], DATABASE, LOCK_IS, false, NULL, NULL), 0);
-	assert_int_equal(lock_acquire(agents[1], TABLE, LOCK_S, false, NULL, NULL), 0);
+	assert_int_equal(lock_table(clients[0], STORE, LOCK_IX), 0);
+	lock_end(clients[0]);
+	assert_int_equal(lock_acquire(clients[1], DATABASE, LOCK_IS, false, NULL, NULL), 0);
+	assert_int_equal(lock_acquire(clients[1], TABLE, LOCK_S, false, NULL, NULL), 0);
 	/* The owner's next transaction has to wait for it now. */
-	assert_int_equal(lock_acquire(agents[0], DATABASE, LOCK_IX, false, NULL, NULL), 0);
-	assert_int_equal(agents[0]->counts.reused, 1);
-	assert_int_equal(lock_acquire(agents[0], TABLE, LOCK_IX, false, NULL, NULL), -EAGAIN);
-	assert_int_equal(agents[0]->counts.invalidated, 1);
-	lock_end(agents[1]);
-	assert_int_equal(lock_acquire(agents[0], TABLE, LOCK_IX, false, NULL, NULL), 0);
-	lock_end(agents[0]);
+	assert_int_equal(lock_acquire(clients[0], DATABASE, LOCK_IX, false, NULL, NULL), 0);
+	assert_int_equal(clients[0]->counts.reused, 1);
+	assert_int_equal(lock_acquire(clients[0], TABLE, LOCK_IX, false, NULL, NULL), -EAGAIN);
+	assert_int_equal(clients[0]->counts.invalidated, 1);
+	lock_end(clients[1]);
+	assert_int_equal(lock_acquire(clients[0], TABLE, LOCK_IX, false, NULL, NULL), 0);
+	lock_end(clients[0]);
 	destroy();
 }
 
-/* Two transactions of an agent that read a table, the first one of which leaves it. */
+/* Two transactions of a client that read a table, the first one of which leaves it. */
 static void *two_readers(void *arg)
 {
 	unsigned int *saw = arg;
 
 	for (unsigned int i = 0; i < 2; i++) {
-		lock_table(agents[0], STORE, LOCK_S);
+		lock_table(clients[0], STORE, LOCK_S);
 		saw[i] = __atomic_load_n(&saw[2], __ATOMIC_ACQUIRE);
-		lock_end(agents[0]);
+		lock_end(clients[0]);
 	}
 	return NULL;
 }
@@ -344,13 +344,13 @@ static void *writer(void *arg)
 {
 	unsigned int *saw = arg;
 
-	lock_table(agents[1], STORE, LOCK_X);
+	lock_table(clients[1], STORE, LOCK_X);
 	/* While it has the table no reader is there, so a reader sees 0 or 2. */
 	__atomic_store_n(&saw[2], 1, __ATOMIC_RELEASE);
 	for (unsigned int i = 0; i < 100; i++)
 		sched_yield();
 	__atomic_store_n(&saw[2], 2, __ATOMIC_RELEASE);
-	lock_end(agents[1]);
+	lock_end(clients[1]);
 	return NULL;
 }
 
@@ -370,8 +370,8 @@ static void race(enum sli_points at, bool writer_stops)
 	create(2, true);
 	/* A writer that is stopped finds an inherited lock, or there is nothing to stop at. */
 	if (writer_stops) {
-		lock_table(agents[0], STORE, LOCK_S);
-		lock_end(agents[0]);
+		lock_table(clients[0], STORE, LOCK_S);
+		lock_end(clients[0]);
 	}
 	stop.at = at;
 	stop.reached = stop.go = 0;
@@ -404,8 +404,8 @@ static void test_races(void **state)
 /* A page that was left and is not used: released by its owner or invalidated. */
 static void *discard(void *arg)
 {
-	lock_table(agents[0], STORE, LOCK_IS);
-	lock_end(agents[0]);
+	lock_table(clients[0], STORE, LOCK_IS);
+	lock_end(clients[0]);
 	return NULL;
 }
 
@@ -417,12 +417,12 @@ static void test_discard_race(void **state)
 		pthread_t owner;
 
 		create(2, true);
-		assert_int_equal(lock_row(agents[0], STORE, RID, LOCK_S, true), 0);
-		r = agents[0]->list[2];
+		assert_int_equal(lock_row(clients[0], STORE, RID, LOCK_S, true), 0);
+		r = clients[0]->list[2];
 		assert_true(r->id == page);
 		r->head->heat = 256;
-		lock_end(agents[0]);
-		assert_int_equal(agents[0]->nr_requests, 3);
+		lock_end(clients[0]);
+		assert_int_equal(clients[0]->nr_requests, 3);
 		stop.at = SLI_DISCARDING;
 		stop.reached = stop.go = 0;
 		__atomic_store_n(&stop.on, true, __ATOMIC_RELEASE);
@@ -430,14 +430,14 @@ static void test_discard_race(void **state)
 		until(&stop.reached);
 		assert_true(stop.reached);
 		if (invalidated)
-			assert_int_equal(lock_acquire(agents[1], page, LOCK_X, false, NULL, NULL),
+			assert_int_equal(lock_acquire(clients[1], page, LOCK_X, false, NULL, NULL),
 					 0);
 		__atomic_store_n(&stop.go, 1, __ATOMIC_RELEASE);
 		pthread_join(owner, NULL);
-		assert_int_equal(agents[0]->counts.discarded, !invalidated);
-		assert_int_equal(agents[0]->counts.invalidated, invalidated);
-		assert_int_equal(agents[0]->nr_requests, 2);
-		lock_end(agents[1]);
+		assert_int_equal(clients[0]->counts.discarded, !invalidated);
+		assert_int_equal(clients[0]->counts.invalidated, invalidated);
+		assert_int_equal(clients[0]->nr_requests, 2);
+		lock_end(clients[1]);
 		destroy();
 	}
 }
@@ -451,7 +451,7 @@ static struct {
 } guarded;
 
 /* Lock and change a row, or read a table, or change all of it. */
-static int torture_step(struct lock_agent *a, struct rng *rng, uint64_t *sum)
+static int torture_step(struct lock_client *a, struct rng *rng, uint64_t *sum)
 {
 	unsigned int table = (unsigned int)rng_below(rng, 2);
 	unsigned int row = (unsigned int)rng_below(rng, ROWS);
@@ -493,9 +493,9 @@ static void *torture(void *arg)
 	rng_seed(&yield_rng, *(uint64_t *)t->arg, t->nr + 100);
 	for (unsigned int i = 0; i < 15000; i++) {
 		for (uint64_t nr = 1 + rng_below(&rng, 3); nr; nr--)
-			if (torture_step(agents[t->nr], &rng, &changes[t->nr]))
+			if (torture_step(clients[t->nr], &rng, &changes[t->nr]))
 				break;
-		lock_end(agents[t->nr]);
+		lock_end(clients[t->nr]);
 	}
 	return NULL;
 }
