@@ -131,7 +131,7 @@ static void write_cell(struct worker *w, struct grip *g)
 	w->written[g->cell]++;
 }
 
-/* A holder that is not elided is seen by all. */
+/* A holder that is not elided is seen by all. Beside a writer readers of occ come and leave again. */
 static void check_state(struct worker *w, struct grip *g)
 {
 	const struct latch *latch = &cells[g->cell].latch;
@@ -140,7 +140,7 @@ static void check_state(struct worker *w, struct grip *g)
 	if (g->hold.elided || latch->kind == LATCH_KIND_none || !one_in(w, 4))
 		return;
 	state = latch_state(latch);
-	w->wrong += g->hold.mode == LATCH_WRITE ? state != LATCH_WRITER : state < LATCH_READER;
+	w->wrong += g->hold.mode == LATCH_WRITE ? !(state & LATCH_WRITER) : state < LATCH_READER;
 }
 
 static __attribute__((noinline)) bool acquire(struct worker *w, struct grip *g)
