@@ -306,7 +306,7 @@ test_footprint() {
 	fi
 }
 
-# Two threads write and two search, and a counter deals their turns; the sum is what is asked for.
+# Two threads write and two search, and a counter deals their turns; all do --ops together.
 test_writers() {
 	for index in btree blink; do
 		[ $index = btree ] && scheme=spin || scheme=latch

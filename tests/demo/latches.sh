@@ -208,7 +208,7 @@ caught() {
 	fails "$name" ./broken "$@"
 }
 
-# fails NAME PROGRAM ARG...: the same of a program.
+# fails NAME PROGRAM ARG...: with one of SEEDS_MAX seeds the program fails, or does not end.
 fails() {
 	name=$1 latches=$2 at=0
 	shift 2

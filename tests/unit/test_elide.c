@@ -259,7 +259,7 @@ static void try_of_a_held_lock_is_not_counted(void **state)
 	after = totals();
 	a.held = 0;
 	assert_int_equal(elide_row_acquired(&after), elide_row_acquired(&before));
-	/* The word is looked at before an attempt. */
+	/* The call reads the word before it makes an attempt. */
 	assert_int_equal(after.causes[ELIDE_CAUSE_busy], before.causes[ELIDE_CAUSE_busy]);
 }
 

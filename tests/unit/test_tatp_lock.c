@@ -63,7 +63,7 @@ void sli_point(enum sli_points point)
 /* Each mode beside each other one, of two transactions. */
 static void test_matrix(void **state)
 {
-	/* Rows: what is asked; columns: what is held. */
+	/* Rows: the requested mode; columns: the granted mode. */
 	static const char *const granted[NR_LOCK_MODES] = {
 		[LOCK_IS] = "yyyynn", [LOCK_IX] = "yynnnn",  [LOCK_S] = "ynynnn",
 		[LOCK_SIX] = "ynnnnn", [LOCK_U] = "ynynnn", [LOCK_X] = "nnnnnn",

@@ -315,7 +315,7 @@ static void test_checkpoint(void **state)
 	}
 }
 
-/* A damaged log is told from one that ends early. */
+/* Recovery distinguishes a damaged log from one that ends early. */
 static void test_damage(void **state)
 {
 	struct sm_options opts = small_options(32, false);
