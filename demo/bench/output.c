@@ -72,6 +72,8 @@ static void replay_fields(struct fields *f, const struct options *opts,
 	field_number(f, "files", replay->files);
 	field_grouped(f, "load", "ops", replay->load_ops);
 	field(f, "load.seconds", "%.9f", replay->load_seconds);
+	field(f, "load.cpu_seconds", "%.9f", replay->load_cpu_seconds);
+	field(f, "cpu_seconds", "%.9f", replay->cpu_seconds);
 }
 
 static void setting_fields(struct fields *f, const struct options *opts,
