@@ -179,8 +179,8 @@ static void print_heading(const struct options *opts, const struct index_ops *op
 	       keys_choices[opts->keys].name, opts->seed);
 	print_index_options(opts);
 	if (!ops->tree->shape && opts->preload < PRELOAD_PAPER)
-		printf("  %" PRIu64 " keys are fewer than the %d million of HPCA 2014; --preload=%d "
-		       "is as there\n", opts->preload, PRELOAD_PAPER / 1000000, PRELOAD_PAPER);
+		printf("  %" PRIu64 " keys are fewer than the %d million of HPCA 2014; "
+		       "--preload=%d is as there\n", opts->preload, PRELOAD_PAPER / 1000000, PRELOAD_PAPER);
 }
 
 static void print_tree(const struct index_ops *ops, const struct outcome *out)
