@@ -248,23 +248,36 @@ static int measure(struct bench *b, const struct options *opts)
 	return err ? EXIT_FAILURE : interrupted ? EXIT_INTERRUPTED : EXIT_SUCCESS;
 }
 
+/* Memory of the heap: a profile names latches there by the functions that initialise them. */
+static void *heap_zeroed(size_t size)
+{
+	void *p = aligned_alloc(CACHE_LINE, (size + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE);
+
+	if (!p) {
+		complain("memory", -ENOMEM);
+		exit(EXIT_FAILURE);
+	}
+	return memset(p, 0, size);
+}
+
 static int bench(const struct options *opts)
 {
-	static struct bench b;
+	struct bench *b = heap_zeroed(sizeof(*b));
 	int ret;
 
 	/* A simulated machine measures nothing before the threads start. */
 	region_request(REGION_END);
-	ret = prepare(&b, opts);
+	ret = prepare(b, opts);
 	if (!ret) {
-		int err = prepare_workers(&b, opts);
+		int err = prepare_workers(b, opts);
 
-		ret = err ? complain("--threads", err) : measure(&b, opts);
+		ret = err ? complain("--threads", err) : measure(b, opts);
 	}
-	for (unsigned int i = 0; i < b.nr && b.workers; i++)
-		client_free(&b.workers[i].client);
-	free(b.workers);
-	sm_destroy(&b.sm);
+	for (unsigned int i = 0; i < b->nr && b->workers; i++)
+		client_free(&b->workers[i].client);
+	free(b->workers);
+	sm_destroy(&b->sm);
+	free(b);
 	return ret;
 }
 
