@@ -126,6 +126,47 @@ static int check_recover(const struct options *opts)
 	return 0;
 }
 
+/* True if a number of bytes fits the machine's memory, else one line on stderr. */
+static bool fits(const char *what, uint64_t subscribers, const char *more, double need)
+{
+	double there = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+
+	if (need <= there)
+		return true;
+	fprintf(stderr, "%s: %s%" PRIu64 "%s: need up to %.0f MiB of memory, and there are %.0f\n",
+		program, what, subscribers, more, need / 0x1p20, there / 0x1p20);
+	return false;
+}
+
+/** options_fit() - false after one line on stderr if recovery needs more memory than there is */
+bool options_fit(const struct options *opts, uint64_t subscribers)
+{
+	return fits("--recover: subscribers=", subscribers, "",
+		    schema_bytes(subscribers, false, opts->pool << 20));
+}
+
+/* A pool that is too small for the pages that threads pin would let them wait for each other. */
+static int check_pool(const struct options *opts)
+{
+	uint64_t threads = opts->recover ? 1 : opts->threads;
+	uint64_t least = (threads * BUFFER_PINS + 2 * VOLUME_BATCH) * PAGE_BYTES;
+
+	if (!opts->pool || opts->pool << 20 >= least)
+		return 0;
+	fprintf(stderr, "%s: --pool=%" PRIu64 ": %" PRIu64 " thread%s need %" PRIu64 " MiB\n",
+		program, opts->pool, threads, threads > 1 ? "s" : "",
+		(least + (1 << 20) - 1) >> 20);
+	return -EINVAL;
+}
+
+/** options_frames() - frames of the buffer pool for a database of so many pages */
+uint32_t options_frames(const struct options *opts, uint32_t pages)
+{
+	uint64_t frames = (opts->pool << 20) / PAGE_BYTES;
+
+	return frames && frames < pages ? (uint32_t)frames : pages;
+}
+
 /**
  * options_check() - why a command line cannot be carried out
  * @opts: the command line
@@ -134,7 +175,7 @@ static int check_recover(const struct options *opts)
  */
 int options_check(const struct options *opts)
 {
-	double there = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE), need;
+	double need;
 
 	if (opts->json && opts->csv)
 		return refuse("--json, --csv: one of them");
@@ -148,18 +189,15 @@ int options_check(const struct options *opts)
 			program, latch_role_name(i));
 		return -EINVAL;
 	}
+	if (check_pool(opts))
+		return -EINVAL;
 	if (opts->recover)
 		return check_recover(opts);
-	need = schema_bytes(opts->subscribers, !options_file(opts));
+	need = schema_bytes(opts->subscribers, !options_file(opts), opts->pool << 20);
 	/* Journals: two changes of a fifth of the transactions, an array that doubles, a copy. */
 	if (!opts->duration)
 		need += (double)opts->operations * 0.2 * 2 * sizeof(struct change) * 3;
-	if (need <= there)
-		return 0;
-	fprintf(stderr, "%s: --subscribers=%" PRIu64 ", --operations: need up to %.0f MiB of "
-		"memory, and there are %.0f\n", program, opts->subscribers, need / 0x1p20,
-		there / 0x1p20);
-	return -EINVAL;
+	return fits("--subscribers=", opts->subscribers, ", --operations", need) ? 0 : -EINVAL;
 }
 
 /** options_help() - print each option with its values and its default to stdout */

@@ -71,6 +71,8 @@ _Static_assert(sizeof(const char *) == sizeof(uint64_t), "a text is one of the v
 int options_parse(struct options *opts, int argc, char **argv);
 int options_check(const struct options *opts);
 const char *options_file(const struct options *opts);
+bool options_fit(const struct options *opts, uint64_t subscribers);
+uint32_t options_frames(const struct options *opts, uint32_t pages);
 void options_help(void);
 void options_list(void);
 

@@ -72,6 +72,7 @@ static int prepare(struct bench *b, const struct options *opts)
 	sm.log = (struct log_options){ .path = file, .group = opts->group_commit,
 				       .threads = (unsigned int)opts->threads };
 	sm.inherit = opts->sli;
+	sm.frames = options_frames(opts, sm.pages);
 	err = sm_create(&b->sm, &sm);
 	if (err == -EEXIST) {
 		fprintf(stderr, "tatp_bench: --log=%s: it or its .pages exists; --recover reads "
@@ -180,6 +181,7 @@ static int add_up(const struct bench *b, struct outcome *out)
 	out->log_bytes = b->sm.log.tail - LOG_BEGIN;
 	out->checkpoints = b->helpers.checkpoints;
 	out->cleaned = b->helpers.cleaned;
+	out->reads = b->sm.buffer.reads;
 	out->interrupted = interrupted;
 	return err;
 }
@@ -197,14 +199,15 @@ static bool check(struct bench *b, int err, struct outcome *out)
 	for (unsigned int i = 0; i < b->nr; i++)
 		clients[i] = b->workers[i].client;
 	/* After an error of the log a transaction is neither committed nor rolled back. */
-	if (err && err != -ENOMEM)
+	if (b->sm.log.err)
 		snprintf(out->check, sizeof(out->check), "%s; what was committed is in the log",
-			 strerror(-err));
+			 strerror(-b->sm.log.err));
 	else
 		ok = check_integrity(&b->sm, out->check, sizeof(out->check)) &&
 		     verify_content(&b->sm, clients, b->nr, out->check, sizeof(out->check));
 	if (ok && err)
-		snprintf(out->check, sizeof(out->check), "out of memory, the database is whole");
+		snprintf(out->check, sizeof(out->check), "%s, the database is whole",
+			 strerror(-err));
 	else if (ok)
 		strcpy(out->check, "ok");
 	free(clients);
@@ -299,7 +302,10 @@ static int recover_file(const struct options *opts)
 		goto refuse;
 	}
 	sm_opts = schema_options(id.subscribers, id.seed, id.born);
+	if (!options_fit(opts, id.subscribers))
+		return EXIT_USAGE;
 	sm_opts.log = (struct log_options){ .path = file, .group = true, .threads = 1 };
+	sm_opts.frames = options_frames(opts, sm_opts.pages);
 	if (sm_open(&sm, &sm_opts, &r, why, sizeof(why))) {
 		sm_destroy(&sm);
 		goto refuse;
