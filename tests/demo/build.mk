@@ -3,9 +3,9 @@
 
 .PHONY: demo-tests
 demo-tests: demo-bin $(O)/tests/demo/broken-lock.so $(O)/tests/demo/linear $(O)/tests/demo/latches \
-	    $(O)/tests/demo/serial
+	    $(O)/tests/demo/serial $(O)/tests/demo/no-memory.so
 
-$(O)/tests/demo/broken-lock.so: tests/demo/broken-lock.c
+$(O)/tests/demo/broken-lock.so $(O)/tests/demo/no-memory.so: $(O)/tests/demo/%.so: tests/demo/%.c
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu11 $(CFLAGS) $(WARN) -fPIC -shared -o $@ $<
