@@ -24,7 +24,8 @@ $(O)/tests/demo/latches: $(OBJ)/tests/demo/latches.o $(TATP_LATCH_OBJ)
 comma := ,
 SERIAL_WRAP := $(addprefix -Wl$(comma)--wrap=,btree_lookup btree_range btree_insert btree_delete \
 	       heap_read heap_update heap_insert heap_delete xct_commit xct_rollback)
-$(O)/tests/demo/serial: $(OBJ)/tests/demo/serial.o $(TATP_PART_OBJ)
+$(O)/tests/demo/serial: $(OBJ)/tests/demo/serial.o $(OBJ)/tests/demo/serial-record.o \
+			$(TATP_PART_OBJ)
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -o $@ $^ -pthread -lm $(TATP_LIBS) $(SERIAL_WRAP) \

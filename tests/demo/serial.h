@@ -380,7 +380,8 @@ static inline void serial_show(struct serial *s, uint32_t start, uint32_t nodes)
 static inline bool serial_acyclic(struct serial *s)
 {
 	uint32_t nodes = 2 * s->h->nr_xacts, tail = 0, left = nodes, node = 0;
-	uint32_t *in = serial_memory(nodes, sizeof(*in)), *queue = serial_memory(nodes, sizeof(*queue));
+	uint32_t *in = serial_memory(nodes, sizeof(*in));
+	uint32_t *queue = serial_memory(nodes, sizeof(*queue));
 	bool *back;
 
 	qsort(s->edges, s->nr, sizeof(*s->edges), serial_by_from);
@@ -398,7 +399,7 @@ static inline bool serial_acyclic(struct serial *s)
 		for (size_t e = s->first[queue[i]]; e < s->first[queue[i] + 1]; e++)
 			if (!--in[s->edges[e].to])
 				queue[tail++] = s->edges[e].to;
-	/* Each node that is left has one before it: going back as long as possible ends in a cycle. */
+	/* Each node that is left has one before it: going back again and again is in a cycle. */
 	back = serial_memory(nodes, sizeof(*back));
 	while (left && !in[node])
 		node++;

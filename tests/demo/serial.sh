@@ -64,8 +64,8 @@ simulated() {
 	ok "$name"
 }
 
-# caught NAME FILE EDIT SOURCE...: with FILE of demo/tatp edited by sed, and the SOURCEs that have it
-# compiled again, a history is not serializable, the content is wrong, or it does not end.
+# caught NAME FILE EDIT SOURCE...: with FILE of demo/tatp edited by sed, and the SOURCEs that have
+# it compiled again, a history is not serializable, the content is wrong, or it does not end.
 caught() {
 	name=$1 file=$2 edit=$3 objects=
 	shift 3
@@ -95,7 +95,7 @@ caught() {
 		objects="$objects new/$source.o"
 	done
 	# shellcheck disable=SC2046,SC2086 # several objects and options
-	if ! $CC -o broken "$O/obj/tests/demo/serial.o" $objects -pthread -lm -lz $(printf \
+	if ! $CC -o broken "$O"/obj/tests/demo/serial*.o $objects -pthread -lm -lz $(printf \
 		' -Wl,--wrap=%s' btree_lookup btree_range btree_insert btree_delete heap_read \
 		heap_update heap_insert heap_delete xct_commit xct_rollback) >out 2>&1; then
 		not_ok "$name" "not linked: $(head -n 3 out)"
@@ -133,10 +133,10 @@ test_caught() {
 	caught rollback-leaves-one xct.c 's/while (nr && !err)/while (nr > 1 \&\& !err)/' xct
 	caught release-before-commit xct.c \
 		'/^int xct_commit/,/^}/s/^\tint err = 0;/&\n\tlock_end(x->locks);/' xct
-	caught inherited-beside-writer sli.c 's/if (!change(r, REQUEST_INACTIVE, REQUEST_INVALID))/if (0)/' \
-		sli
-	caught converts-beside-others lock.c 's/if (first && lock_grantable/if (own || first \&\& lock_grantable/' \
-		lock
+	caught inherited-beside-writer sli.c \
+		's/if (!change(r, REQUEST_INACTIVE, REQUEST_INVALID))/if (0)/' sli
+	caught converts-beside-others lock.c \
+		's/if (first && lock_grantable/if (own || first \&\& lock_grantable/' lock
 }
 
 test_sound() {

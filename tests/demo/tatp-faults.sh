@@ -18,8 +18,8 @@ log=$tmp/log
 
 fresh() { rm -f "$log" "$log.pages"; }
 
-# without N ARG...: tatp_bench whose allocation N fails, into $tmp/out, $tmp/err and $rc. Fails if it
-# made fewer.
+# without N ARG...: tatp_bench whose allocation N fails, into $tmp/out, $tmp/err and $rc. Fails if
+# it made fewer.
 without() {
 	rm -f "$tmp/hit"
 	nth=$1
@@ -46,8 +46,8 @@ recovers() {
 	bench_run --log="$log" --recover --json
 	case $rc in
 	0) grep -q '"check":"ok"' "$tmp/out" ;;
-	2) grep -q 'population was not finished\|is truncated in its header\|pages No such file\|.pages is truncated' \
-		"$tmp/err" ;;
+	2) grep -q -e 'population was not finished' -e 'is truncated in its header' \
+		-e 'pages No such file' -e '.pages is truncated' "$tmp/err" ;;
 	*) false ;;
 	esac
 }
@@ -155,7 +155,11 @@ test_pool() {
 		not_ok pool-recovers "exit $rc: $(cat "$tmp/err" "$tmp/out")"
 	fi
 	bench_run --subscribers=3000 --operations=1000 --json
-	jq -e '.pages_read == 0' "$tmp/out" >/dev/null && ok pool-all || not_ok pool-all "$(cat "$tmp/out")"
+	if jq -e '.pages_read == 0' "$tmp/out" >/dev/null; then
+		ok pool-all
+	else
+		not_ok pool-all "exit $rc: $(cat "$tmp/err" "$tmp/out")"
+	fi
 	refused pool-small '--pool=1: 4 threads need 2 MiB' --pool=1 --threads=4
 }
 

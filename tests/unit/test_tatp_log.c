@@ -502,6 +502,8 @@ static void test_group(void **state)
  * What the threads of a process that is killed have acknowledged, in memory that the test shares
  * with it. A thread changes the rows whose numbers are its own, modulo the number of threads.
  */
+#define OWN_ROWS (ROWS / TATP_THREADS)
+
 struct acknowledged {
 	uint64_t sum;
 	struct {
@@ -525,7 +527,7 @@ static void *acknowledge(void *arg)
 		struct content next = ack->threads[t->nr].content[nr];
 
 		for (uint64_t i = 1 + rng_below(&rng, 3); i; i--)
-			if (change_row(x, rng_below(&rng, ROWS / TATP_THREADS) * TATP_THREADS + t->nr,
+			if (change_row(x, rng_below(&rng, OWN_ROWS) * TATP_THREADS + t->nr,
 				       rng_next(&rng) | 1, rng_below(&rng, 2), &next))
 				_exit(1);
 		if (!rng_below(&rng, 4)) {
@@ -618,7 +620,8 @@ static const char *kill_one(const char *path, const char *pages, uint64_t seed, 
 	pid = fork();
 	if (!pid)
 		child(path, seed, too_early);
-	while (__atomic_load_n(&ack->sum, __ATOMIC_SEQ_CST) < enough && !waitpid(pid, NULL, WNOHANG))
+	while (__atomic_load_n(&ack->sum, __ATOMIC_SEQ_CST) < enough &&
+	       !waitpid(pid, NULL, WNOHANG))
 		usleep(100);
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);

@@ -17,7 +17,7 @@ enum advice {
 };
 
 /**
- * struct section_counter - a word that sections write themselves, and that most conflicts are about.
+ * struct section_counter - a word that sections write and that most conflicts are about.
  * @detail:    the most frequent record of these conflicts
  * @written:   bytes of its line that the section had written
  * @count:     the conflicts about the word, of @all of the row

@@ -136,7 +136,7 @@ static uint64_t written_beside(const struct elide_detail *d)
 	return d->other_write && !(d->other_written & own) ? 0 : own;
 }
 
-/* The word that a section wrote: its distance from the lock in whose line it lies, else its address. */
+/* Where a section wrote: the distance from the lock in whose line it lies, else the address. */
 static uint64_t word_place(const struct elide_detail *d, uint64_t written)
 {
 	uint64_t at = d->line + __builtin_ctzll(written);
