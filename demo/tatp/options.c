@@ -31,15 +31,8 @@ static const struct choice switch_choices[NR_SWITCHES + 1] = {
 #include "options.def"
 };
 
-static const struct option_row rows[NR_OPTIONS + 1] = {
-#define OPT_CHOICE(field, name, choices, def, help)                                                \
-	{ name, OPTION_CHOICE, help, choices, 0, 0, def, NULL },
-#define OPT_UINT(field, name, min, max, def, help)                                                 \
-	{ name, OPTION_UINT, help, NULL, min, max, def, NULL },
-#define OPT_FLAG(field, name, help) { name, OPTION_FLAG, help, NULL, 0, 1, 0, NULL },
-#define OPT_TEXT(field, name, help) { name, OPTION_TEXT, help, NULL, 0, 0, 0, NULL },
-#include "options.def"
-};
+#define OPTIONS_ROWS
+#include "../base/options.h"
 
 /* The options of the latches, which latch_option() parses. */
 static const bool of_latches[NR_OPTIONS] = {
@@ -62,11 +55,11 @@ static int take_latch(const char *name, const char *value)
 static int take(void *ctx, unsigned int nr, const char *text)
 {
 	struct options *opts = ctx;
-	int err = option_value(program, &rows[nr], text, &opts->value[nr]);
+	int err = option_value(program, &option_rows[nr], text, &opts->value[nr]);
 
 	opts->given[nr] = true;
 	if (!err && of_latches[nr])
-		err = take_latch(rows[nr].name, text);
+		err = take_latch(option_rows[nr].name, text);
 	return err;
 }
 
@@ -84,8 +77,8 @@ int options_parse(struct options *opts, int argc, char **argv)
 
 	memset(opts, 0, sizeof(*opts));
 	for (unsigned int i = 0; i < NR_OPTIONS; i++) {
-		opts->value[i] = rows[i].def;
-		all[i] = &rows[i];
+		opts->value[i] = option_rows[i].def;
+		all[i] = &option_rows[i];
 	}
 	return option_walk(program, all, NR_OPTIONS, argc, argv, take, opts);
 }
@@ -120,7 +113,7 @@ static int check_recover(const struct options *opts)
 		if (!opts->given[not_with_recover[i]])
 			continue;
 		fprintf(stderr, "%s: --%s: not with --recover\n", program,
-			rows[not_with_recover[i]].name);
+			option_rows[not_with_recover[i]].name);
 		return -EINVAL;
 	}
 	return 0;
@@ -206,7 +199,7 @@ void options_help(void)
 	puts("Usage: tatp_bench [OPTION]...\n"
 	     "Runs the TATP benchmark on a storage manager and verifies the database.\n");
 	for (unsigned int i = 0; i < NR_OPTIONS; i++)
-		option_help(&rows[i], NULL);
+		option_help(&option_rows[i], NULL);
 	puts("\nExit status: 0 no fault found, 1 a fault found, or memory or a disk full, 2 bad\n"
 	     "usage or a log that cannot be recovered, 130 interrupted.");
 }
@@ -214,9 +207,7 @@ void options_help(void)
 /** options_list() - print the names that options take */
 void options_list(void)
 {
-	for (unsigned int i = 0; i < NR_OPTIONS; i++)
-		for (const struct choice *c = rows[i].choices; c && c->name; c++)
-			printf("%-10s %-10s %s\n", rows[i].name, c->name, c->help);
+	option_list(option_rows);
 	for (unsigned int i = 0; i < NR_LATCH_ROLES; i++)
 		printf("%-10s %-10s %s\n", "role", latch_role_name(i),
 		       latch_kind_name(latch_settings.kinds[i]));
