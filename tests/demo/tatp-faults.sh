@@ -97,7 +97,7 @@ limited() {
 	(
 		trap '' XFSZ
 		ulimit -f $((kib * 2))
-		timeout 60 "$bench" "$@" >"$tmp/out" 2>"$tmp/err"
+		timeout 300 "$bench" "$@" >"$tmp/out" 2>"$tmp/err"
 		echo $? >"$tmp/rc"
 	)
 	rc=$(cat "$tmp/rc")
@@ -109,7 +109,7 @@ test_full_pages() {
 	"$bench" --log="$log" --subscribers=9000 --operations=1 --seed=3 >"$tmp/out" 2>"$tmp/err"
 	room=$(($(stat -c %s "$log.pages") / 1024))
 	fresh
-	limited $room --log="$log" --subscribers=9000 --seed=3 --duration=30 --threads=2 \
+	limited $room --log="$log" --subscribers=9000 --seed=3 --duration=600 --threads=2 \
 		--mix=insert-call-forwarding --group-commit=on
 	if [ "$rc" = 1 ] && [ "$(stat -c %s "$log")" -lt $((room * 1000)) ] &&
 	   [ "$(cat "$tmp/err")" = 'tatp_bench: File too large, the database is whole' ]; then
@@ -126,7 +126,9 @@ test_full_pages() {
 
 # A log in memory that is full, because no helper makes checkpoints.
 test_full_memory() {
-	bench_run --subscribers=200 --duration=60 --threads=3 --helpers=off --mix=update-location
+	timeout 300 "$bench" --subscribers=200 --duration=600 --threads=3 --helpers=off \
+		--mix=update-location >"$tmp/out" 2>"$tmp/err"
+	rc=$?
 	if [ $rc -eq 1 ] &&
 	   [ "$(cat "$tmp/err")" = 'tatp_bench: No space left on device, the database is whole' ]; then
 		ok full-memory

@@ -244,7 +244,7 @@ test_full() {
 	(
 		trap '' XFSZ
 		ulimit -f 6000
-		timeout 60 "$bench" --log="$log" --subscribers=300 --duration=30 --threads=2 \
+		timeout 300 "$bench" --log="$log" --subscribers=300 --duration=600 --threads=2 \
 			--mix=update-location --helpers=off >"$tmp/out" 2>"$tmp/err"
 		echo $? >"$tmp/rc"
 	)
