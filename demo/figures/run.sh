@@ -126,6 +126,23 @@ counted() {
 		}'
 }
 
+# waited POINT: " waited=PERCENT" of the time of its threads, which elide counted
+waited() {
+	local threads seconds
+	[ -e "$work/$1.data" ] || return 0
+	IFS=. read -r _ _ _ threads _ <<<"$1"
+	seconds=$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i } END { print $at["seconds"] }' \
+		"$work/$1.out")
+	elide report --csv "$work/$1.data" 2>/dev/null | awk -F, -v time="$seconds $threads" '
+		NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+		{ ns += $at["wait_ns_total"] }
+		END {
+			split(time, t, " ")
+			if (NR && t[1] > 0)
+				printf " waited=%.2f", ns / 1e7 / t[1] / t[2]
+		}'
+}
+
 # metrics POINT: NAME=VALUE of the plan's columns and of the counters of the region, in one line.
 # aborts, capacity, conflict and neither are per cent of the transactions begun, explicit those
 # that the program aborted itself, lost is cycles an abort.
@@ -137,6 +154,7 @@ metrics() {
 			for (i = 1; i <= nr; i++)
 				printf " %s=%s", name[i], $at[name[i]]
 		}' "$work/$1.out"
+	waited "$1"
 	[ -s "$work/$1.counters" ] || return 0
 	awk '
 		$1 ~ /^region\./ { n[substr($1, 8)] = $2; if ($1 !~ /starts|commits|lost/) aborts += $2 }
