@@ -143,6 +143,33 @@ waited() {
 		}'
 }
 
+# evidence POINT: " NAME=PERCENT" for each evidence line of the plan: of the aborts at cache lines
+# that sections of LOCK used, those at lines that FUNCTION used, too
+evidence() {
+	local name lock function
+	[ -e "$work/$1.data" ] || return 0
+	while IFS='|' read -r _ name lock function; do
+		elide report --by line --csv "$work/$1.data" 2>/dev/null |
+			awk -F, -v name="$name" -v lock="$lock" -v function_name="\"$function\"" '
+			NR > 1 {
+				aborts[$3] = $6
+				if (index($0, " in " lock "\""))
+					of_lock[$3] = 1
+				if (index($0, function_name))
+					of_function[$3] = 1
+			}
+			END {
+				for (line in of_lock) {
+					all += aborts[line]
+					if (line in of_function)
+						part += aborts[line]
+				}
+				if (all)
+					printf " %s=%.1f", name, 100 * part / all
+			}'
+	done < <(grep '^evidence|' "$plan")
+}
+
 # metrics POINT: NAME=VALUE of the plan's columns and of the counters of the region, in one line.
 # aborts, capacity, conflict and neither are per cent of the transactions begun, explicit those
 # that the program aborted itself, lost is cycles an abort.
@@ -155,6 +182,7 @@ metrics() {
 				printf " %s=%s", name[i], $at[name[i]]
 		}' "$work/$1.out"
 	waited "$1"
+	evidence "$1"
 	[ -s "$work/$1.counters" ] || return 0
 	awk '
 		$1 ~ /^region\./ { n[substr($1, 8)] = $2; if ($1 !~ /starts|commits|lost/) aborts += $2 }
