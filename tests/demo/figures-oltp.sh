@@ -30,13 +30,14 @@ has() {
 plan() {
 	grep -E '^(results|source|threads|counters|program|machine|index|scheme)[|]' "$figures/plan-oltp"
 	cat <<-'PLAN'
-	size|quick|2000|3000|0|120|1|--check=on
+	size|quick|2000|2000|0|120|1|--check=on
 	size|full|300|400|0|120|2|--check=off
 	scheme|once|--mode=off|--locks=all --attempts=1
 	scheme|often|--mode=off|--locks=all --attempts=50
 	figure|4|threads|-|attempts
 	curve|once|getsub|once|haswell|4|0
 	curve|often|getsub|often|haswell|4|0
+	figure|-|threads|-|
 	curve|plain|mix|mutex-plain|haswell|2|0
 	curve|never|mix|mutex-never|haswell|2|0
 	curve|adaptive|mix|mutex-adaptive|haswell|2|0
