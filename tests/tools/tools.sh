@@ -356,6 +356,13 @@ for scenario in elide profile killed idle full; do
 		compare $scenario $form
 	done
 done
+# A file in version 1 of the format has all but what version 2 adds.
+"$mkdata" old.data old
+for form in --json --csv --width=200; do
+	"$elide" report $form elide.data >elide.form
+	"$elide" report $form old.data >old.form
+	same "report $form of version 1" elide.form old.form
+done
 for view in --by=stack --by=line; do
 	for form in --json --csv --width=200; do
 		compare full $view $form
@@ -401,22 +408,22 @@ json() {
 	"$@" 2>err | python3 -c "import json, sys; d = json.load(sys.stdin); assert $condition" 2>>err &&
 		ok "$name" || not_ok "$name" "$(tail -1 err)"
 }
-json 'JSON of several processes' 'd["schema"] == 1 and len(d["processes"]) == 3' \
+json 'JSON of several processes' 'd["schema"] == 2 and len(d["processes"]) == 3' \
 	"$elide" report --json parent
-json 'JSON of one process' 'd["schema"] == 1 and len(d["rows"]) == 4' "$elide" report --json elide.data
+json 'JSON of one process' 'd["schema"] == 2 and len(d["rows"]) == 4' "$elide" report --json elide.data
 
 # Reports: bad files
 : >empty
 head -c 300 /dev/urandom >foreign
 head -c 10000 elide.data >cut
-printf 'ELDEDATA\002' >version
+printf 'ELDEDATA\003' >version
 tail -c +10 elide.data >>version
 expect 'no data file' 2 '' 'elide: elide.nosuch: No such file or directory' report elide.nosuch
 expect 'empty file' 2 '' 'elide: empty: empty (offset 0)' report empty
 expect 'foreign file' 2 '' 'elide: foreign: not an elide data file (offset 0)' report foreign
 expect 'cut file' 2 '' 'elide: cut: ends before its first chunk does (offset 10000)' report cut
 expect 'other version' 2 '' \
-	'elide: version: written in version 2 of the format, this elide reads 1 (offset 8)' report version
+	'elide: version: written in version 3 of the format, this elide reads 1 to 2 (offset 8)' report version
 head -c 65536 elide.data >cut
 run_elide report cut
 [ $rc -eq 0 ] && grep -q 'note: the file ends at offset 65536, 24576 bytes are lost' out &&

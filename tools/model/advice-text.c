@@ -16,7 +16,10 @@
 #include "../names/syscalls.h"
 #include "advice-text.h"
 #include "attribute.h"
+#include "blocker.h"
+#include "columns.h"
 #include "evidence.h"
+#include "sums.h"
 
 enum setting_kind { NONE, OFF, BIND_NOW };
 
@@ -275,8 +278,42 @@ static void write_quiet(struct writer *w, const struct advising *a)
 	if (line_has_one_thread(a->r, a->line))
 		put(w, a->line->nr_locks > 1 ? ", and one thread only uses each of the locks" :
 					       ", and one thread only uses it");
+	else if (held > 100)
+		put(w, ", and on average %.1f of its holders are there at once", held / 100);
 	else if (held >= 0)
 		put(w, ", and it is held for %.1f%% of the run", held);
+}
+
+static void put_time(struct writer *w, const struct report *r, uint64_t cycles)
+{
+	char text[32];
+
+	scale_time(r, text, sizeof(text), cycles);
+	put(w, "%s", text);
+}
+
+static void write_waited(struct writer *w, const struct advising *a)
+{
+	put_time(w, a->r, a->line->sum.wait.total);
+}
+
+/* Who held the lock, if that is known, and for how long on average. */
+static void write_blocked(struct writer *w, const struct advising *a)
+{
+	const struct line *l = a->line;
+	uint64_t hold;
+
+	if (!l->blocker)
+		return;
+	put(w, ", %.0f%% of that time while the section begun in ", 100 * l->blocked);
+	put_call(w, a->r, l->blocker->held_site);
+	put(w, " held it");
+	hold = blocker_hold(a->r, l);
+	if (!hold)
+		return;
+	put(w, ", which takes ");
+	put_time(w, a->r, hold);
+	put(w, " on average");
 }
 
 static const struct {
@@ -304,6 +341,8 @@ static const struct {
 	{"kills", write_kills},
 	{"misuse", write_misuse},
 	{"quiet", write_quiet},
+	{"waited", write_waited},
+	{"blocked", write_blocked},
 };
 
 static void fill(struct writer *w, const struct advising *a, const char *text)
@@ -323,39 +362,120 @@ static void fill(struct writer *w, const struct advising *a, const char *text)
 	}
 }
 
-/* Would a rule for the row's lock (@by_lock) or its call's function match a row that pays? */
-static int others_pay(const struct report *r, const struct line *l, int by_lock)
+/* What would end a rule, a line or the shell's quotes becomes '?', which matches any. */
+static void make_pattern(char *to, size_t size, const char *object, const char *symbol)
 {
-	const struct place *site = &l->site_place;
+	snprintf(to, size, "%s%s%s", object ? object : "", object ? "!" : "", symbol);
+	for (char *c = to; *c; c++)
+		if (*c == ',' || *c == '=' || *c == '\'' || *c == '#' || *c == '*' ||
+		    (unsigned char)*c <= ' ')
+			*c = '?';
+}
 
-	for (size_t i = 0; i < r->nr_built; i++) {
-		const struct line *other = &r->lines[i];
-		const struct place *p = &other->site_place;
-
-		if (other == l || other->verdict != VERDICT_PAYS)
-			continue;
-		if (by_lock ? other->nr_classes == 1 &&
-				      other->sum.class_index == l->sum.class_index :
-			      p->elf_symbol && !strcmp(p->elf_symbol, site->elf_symbol) &&
-				      !strcmp(p->object, site->object))
-			return 1;
+/* Does a pattern that make_pattern() made fit a name, as the library fits them? */
+static int fits(const char *pattern, const char *name)
+{
+	while (*pattern && *name && (*pattern == '?' || *pattern == *name)) {
+		pattern++;
+		name++;
 	}
-	return 0;
+	return !*pattern && !*name;
+}
+
+/* Symbols of one name, at most: a rule that fits more is not suggested. */
+#define SAME_NAME_MAX 64
+
+/* What a rule matches: classes by what they are named after, and the code of functions. */
+struct rule_hits {
+	unsigned char *class;
+	struct symbol_range code[SAME_NAME_MAX];
+	size_t nr;
+};
+
+static bool is_in(const struct rule_hits *rule, uint64_t address)
+{
+	for (size_t i = 0; i < rule->nr; i++)
+		if (address >= rule->code[i].start && address < rule->code[i].end)
+			return true;
+	return false;
+}
+
+/* The classes and the code that a rule matches. False: too many of one name, or no memory. */
+static bool rule_hits(const struct report *r, struct rule_hits *rule, const char *object,
+		      const char *symbol)
+{
+	const struct data_file *f = r->file;
+	struct place place;
+
+	rule->class = calloc(f->nr_classes + 1, 1);
+	rule->nr = object ? symbolize_ranges(r->symbols, object, fits, symbol, rule->code,
+					     SAME_NAME_MAX) : 0;
+	if (!rule->class || rule->nr > SAME_NAME_MAX)
+		return false;
+	for (size_t i = 0; i < f->nr_classes; i++) {
+		const struct elide_class *c = &f->classes[i];
+		/* A return address may be the first byte of the next function. */
+		uint64_t address = c->address - (c->type != ELIDE_CLASS_STATIC);
+
+		rule->class[i] = is_in(rule, address);
+		if (object)
+			continue;
+		symbolize_data(r->symbols, address, &place);
+		rule->class[i] = place.elf_symbol && fits(symbol, place.elf_symbol);
+	}
+	return true;
+}
+
+/* Is it right to switch elision off for a row? */
+static bool may_be_off(const struct report *r, const struct sum *s)
+{
+	struct line l;
+
+	if (class_is_quiet(r, s->class_index))
+		return true;
+	sum_line(r, s, &l);
+	l.nr_classes = l.nr_sites = 1;
+	return r->elides && line_verdict(r, &l) == VERDICT_HURTS;
+}
+
+/*
+ * Would a rule hit a row that had better be elided, or of which that is not known? A function may
+ * hold many call sites, those of functions that are inlined into it among them.
+ * @object: NULL in a rule for a lock
+ */
+static bool hits_others(const struct report *r, const struct line *l, const char *object,
+			const char *symbol)
+{
+	struct rule_hits rule;
+	bool others = !rule_hits(r, &rule, object, symbol);
+
+	for (size_t i = 0; !others && i < r->sums->nr; i++) {
+		const struct sum *s = &r->sums->sum[i];
+
+		others = (rule.class[s->class_index] || is_in(&rule, s->site - 1)) &&
+			 report_line(r, s->class_index, s->site, s->kind) != l &&
+			 !may_be_off(r, s);
+	}
+	free(rule.class);
+	return others;
 }
 
 void advice_pattern(const struct report *r, const struct line *l, char *to, size_t size)
 {
-	*to = '\0';
+	const struct place *lock = &l->lock_place, *site = &l->site_place;
+
 	/* The library matches names as symbol tables have them. */
-	if (l->nr_classes == 1 && l->class_type == ELIDE_CLASS_STATIC &&
-	    l->lock_place.elf_symbol && !others_pay(r, l, 1))
-		snprintf(to, size, "%s", l->lock_place.elf_symbol);
-	else if (l->nr_sites == 1 && l->site_place.elf_symbol && !others_pay(r, l, 0))
-		snprintf(to, size, "%s!%s", l->site_place.object, l->site_place.elf_symbol);
-	/* What would end a rule, a line or the shell's quotes becomes '?', which matches any. */
-	for (char *c = to; *c; c++)
-		if (*c == ',' || *c == '=' || *c == '\'' || *c == '#' || (unsigned char)*c <= ' ')
-			*c = '?';
+	if (l->nr_classes == 1 && l->class_type == ELIDE_CLASS_STATIC && lock->elf_symbol) {
+		make_pattern(to, size, NULL, lock->elf_symbol);
+		if (!hits_others(r, l, NULL, to))
+			return;
+	}
+	if (l->nr_sites == 1 && site->elf_symbol && site->object) {
+		make_pattern(to, size, site->object, site->elf_symbol);
+		if (!hits_others(r, l, site->object, to + strlen(site->object) + 1))
+			return;
+	}
+	*to = '\0';
 }
 
 static void write_setting(const struct advising *a, enum setting_kind kind, struct finding *f)

@@ -37,7 +37,8 @@ void advice_write(const struct advising *a, enum advice advice, struct finding *
 /**
  * advice_pattern() - the pattern of an ELIDE_LOCKS rule that matches a row.
  *
- * @to is empty if there is no such pattern, or if it would match a row where eliding pays.
+ * @to is empty if there is no such pattern, or if it
+ * would match a row that is not to be switched off.
  */
 void advice_pattern(const struct report *r, const struct line *l, char *to, size_t size);
 

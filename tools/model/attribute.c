@@ -23,6 +23,11 @@ const char *verdict_name(enum verdict v)
 		[VERDICT_PAYS] = "pays",
 		[VERDICT_NEUTRAL] = "neutral",
 		[VERDICT_HURTS] = "hurts",
+		[VERDICT_BOTTLENECK] = "bottleneck",
+		[VERDICT_CONTENDED] = "contended",
+		[VERDICT_BLOCKS] = "blocks others",
+		[VERDICT_BUSY] = "busy, uncontended",
+		[VERDICT_IDLE] = "idle",
 	};
 
 	return names[v];
@@ -31,6 +36,44 @@ const char *verdict_name(enum verdict v)
 static double mean(const struct elide_times *t)
 {
 	return t->count ? (double)t->total / (double)t->count : 0;
+}
+
+double line_failed(const struct report *r, const struct line *l)
+{
+	return r->total.sum.failed ? (double)l->sum.failed : NAN;
+}
+
+double line_avg_wait(const struct line *l)
+{
+	return l->sum.wait.count ? mean(&l->sum.wait) : NAN;
+}
+
+double line_max_wait(const struct line *l)
+{
+	return l->sum.wait.count ? (double)l->sum.wait.max : NAN;
+}
+
+double line_avg_hold(const struct line *l)
+{
+	return l->sum.hold.count ? mean(&l->sum.hold) : NAN;
+}
+
+double line_hold(const struct line *l)
+{
+	return l->sum.hold.count ? l->held : NAN;
+}
+
+/* One lock that excludes all others is held for no more than the run, whatever samples say. */
+static double share(const struct report *r, double held, uint64_t nr_locks, unsigned int kind)
+{
+	double percent = r->cycles ? 100 * held / (double)r->cycles : NAN;
+
+	return nr_locks == 1 && kind != ELIDE_KIND_RWLOCK_READ && percent > 100 ? 100 : percent;
+}
+
+double line_held(const struct report *r, const struct line *l)
+{
+	return share(r, line_hold(l), l->nr_locks, l->kind);
 }
 
 /*
@@ -63,10 +106,12 @@ static double held_percent(const struct report *r, uint32_t class_index)
 {
 	const struct class_use *use = &r->uses[class_index];
 
+	const struct elide_class *class = &r->file->classes[class_index];
+
 	if (!use->hold_count || !r->cycles)
 		return -1;
-	return 100.0 * (double)use->hold_total / (double)use->hold_count * (double)use->acquired /
-	       (double)r->cycles;
+	return share(r, (double)use->hold_total / (double)use->hold_count * (double)use->acquired,
+		     class->nr_locks, class->kind);
 }
 
 double line_held_percent(const struct report *r, const struct line *l)
@@ -95,7 +140,8 @@ void class_conflicts(struct class_use *use, const struct sum *s)
 }
 
 /*
- * The locks of a class are uncontended if no thread waited for them and no transaction conflicted,
+ * The locks of a class are uncontended if no thread waited for them, no trylock failed, no
+ * transaction conflicted,
  * and one of these holds: each lock is used by one thread only; the locks were held for less than
  * QUIET_SHARE per cent of the run; nothing was elided, so that every wait would have been counted.
  */
@@ -104,7 +150,7 @@ int class_is_quiet(const struct report *r, uint32_t class_index)
 	const struct class_use *use = &r->uses[class_index];
 	double held = held_percent(r, class_index);
 
-	if (use->acquired < QUIET_ACQUIRED || use->contended || use->conflicts)
+	if (use->acquired < QUIET_ACQUIRED || use->contended || use->failed || use->conflicts)
 		return 0;
 	return has_one_thread(r, class_index) || !use->commits || (held >= 0 && held < QUIET_SHARE);
 }
@@ -170,6 +216,40 @@ static enum verdict measured_verdict(const struct measured *m, int quiet)
 }
 
 /*
+ * A row whose threads waited for this share of the run, in per cent, is a bottleneck: on average
+ * one thread in ten is always waiting there.
+ */
+#define BOTTLENECK_SHARE 10
+/* A lock that is held for this share of the run, in per cent, is busy. */
+#define BUSY_SHARE 10
+
+/*
+ * The verdict on a row that was only profiled:
+ *
+ *   bottleneck         the sum of the waits is at least BOTTLENECK_SHARE per cent of the run
+ *   contended          some acquisitions waited, or some tries failed
+ *   blocks others      none did, but others waited for locks that were locked there
+ *   busy, uncontended  none did, though the locks are held for BUSY_SHARE per cent of the run
+ *   idle               none did, and they are held for less
+ *   unknown            none did, and for how long they are held is not known
+ */
+static enum verdict profile_verdict(const struct report *r, const struct line *l)
+{
+	double held = line_held(r, l);
+
+	if (r->cycles && 100.0 * (double)l->sum.wait.total >=
+				 BOTTLENECK_SHARE * (double)r->cycles)
+		return VERDICT_BOTTLENECK;
+	if (l->sum.contended || l->sum.failed)
+		return VERDICT_CONTENDED;
+	if (l->blocks)
+		return VERDICT_BLOCKS;
+	if (isnan(held))
+		return VERDICT_UNKNOWN;
+	return held >= BUSY_SHARE ? VERDICT_BUSY : VERDICT_IDLE;
+}
+
+/*
  * Does eliding pay? If the adaptive policy has compared elision with the lock, its result is the
  * verdict. That result is the class's: for a call site that the policy has given up, the attempts
  * at that site decide instead. Without a comparison the verdict is computed from this run alone:
@@ -195,8 +275,10 @@ enum verdict line_verdict(const struct report *r, const struct line *l)
 	double gained = (double)l->elided * (measured ? mean(&l->sum.hold) : 1);
 	double lost = measured ? l->sum.wasted_cycles : l->aborts;
 	struct measured m = line_measured(r, l);
-	int quiet = line_is_quiet(r, l), judged = r->elides && l->attempts >= EVIDENCE_ATTEMPTS;
+	int quiet = line_is_quiet(r, l), judged = l->attempts >= EVIDENCE_ATTEMPTS;
 
+	if (!r->elides)
+		return profile_verdict(r, l);
 	if (l->given_up)
 		return lost > gained ? VERDICT_HURTS : VERDICT_NEUTRAL;
 	if (m.pairs)

@@ -468,6 +468,35 @@ int symbolize_is_pointer(struct symbolizer *s, uint64_t address, uint64_t code)
 				   data.symbol_offset);
 }
 
+size_t symbolize_ranges(struct symbolizer *s, const char *object,
+			int (*fits)(const char *pattern, const char *name), const char *pattern,
+			struct symbol_range *to, size_t max)
+{
+	size_t found = 0;
+
+	for (size_t i = 0; i < s->nr_objects; i++) {
+		struct object *o = find_object(s, s->objects[i].module->start);
+		int nr = o && o->dwfl_module && (!object || !strcmp(o->name, object)) ?
+				 dwfl_module_getsymtab(o->dwfl_module) : 0;
+
+		for (int j = 1; j < nr; j++) {
+			GElf_Sym sym;
+			const char *name = dwfl_module_getsym(o->dwfl_module, j, &sym, NULL);
+			int type = GELF_ST_TYPE(sym.st_info);
+
+			if (!name || sym.st_shndx == SHN_UNDEF ||
+			    (type != STT_FUNC && type != STT_OBJECT) || !fits(pattern, name))
+				continue;
+			if (found < max)
+				to[found] = (struct symbol_range){
+					o->module->base + sym.st_value,
+					o->module->base + sym.st_value + sym.st_size};
+			found++;
+		}
+	}
+	return found;
+}
+
 void symbolizer_free(struct symbolizer *s)
 {
 	if (!s)

@@ -56,6 +56,8 @@ static int add_line(struct suggestion *s, const struct report *r, const struct l
 	char pattern[256];
 	int unnamed = 0;
 
+	if (!r->elides)
+		nr = advise_quiet(r, l, &found[0]);
 	for (size_t i = 0; i < nr; i++) {
 		int quiet = !strcmp(found[i].cause, "none");
 
@@ -109,8 +111,8 @@ void suggestion_print(struct suggestion *s, FILE *out)
 	fputs(nr ? "\n" : s->nr_unnamed ? "" : "# Nothing to switch off.\n", out);
 	if (s->nr_unnamed)
 		fprintf(out,
-			"# No rule for rows that gain nothing: %zu (no symbols, or others that it "
-			"would hit pay).\n",
+			"# No rule for rows that gain nothing: %zu (no symbols, or it would hit "
+			"others).\n",
 			s->nr_unnamed);
 	if (nr < s->rules.nr)
 		fprintf(out, "# %zu more rules have no room in LOCKS.\n", s->rules.nr - nr);

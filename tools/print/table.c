@@ -20,6 +20,10 @@
 #include "table.h"
 #include "views.h"
 
+/* column.shown: there is no width for it. */
+#define LEFT_OUT 2
+/* The greatest drop of columns.def. */
+#define DROP_MAX 11
 /* Characters to which names are narrowed before columns are left out. */
 #define NAME_MIN 20
 /* Rows explained below the table. */
@@ -36,21 +40,13 @@ struct cell {
 struct column {
 	const char *head;
 	enum unit unit;
-	int elision;
 	int drop;
 	int width;
 	int shown;
 };
 
-enum column_id {
-#define ELIDE_COLUMN(id, head, unit, value, elision, drop) CELL_##id,
-#include "../model/columns.def"
-#undef ELIDE_COLUMN
-	NR_COLUMNS
-};
-
 static const struct column all_columns[NR_COLUMNS] = {
-#define ELIDE_COLUMN(id, head, unit, value, elision, drop) {head, unit, elision, drop, 0, 1},
+#define ELIDE_COLUMN(id, head, unit, value, view, drop) {head, unit, drop, 0, 1},
 #include "../model/columns.def"
 #undef ELIDE_COLUMN
 };
@@ -60,16 +56,14 @@ static const struct column all_columns[NR_COLUMNS] = {
 #define FILL_PERCENT(v, unit) FILL_COUNT(v, unit)
 #define FILL_CYCLES(v, unit)  FILL_COUNT(v, unit)
 #define FILL_TIME(v, unit)    FILL_COUNT(v, unit)
+#define FILL_MEAN(v, unit)    FILL_COUNT(v, unit)
 
 static void fill_cells(const struct report *r, const struct line *l, struct cell *cells)
 {
 	struct cell *c = cells;
 
-#define ELIDE_COLUMN(id, head, unit, value, elision, drop)                                         \
-	if ((elision) && !r->elides)                                                               \
-		strcpy(c->text, "-");                                                              \
-	else                                                                                       \
-		FILL_##unit(value, unit);                                                          \
+#define ELIDE_COLUMN(id, head, unit, value, view, drop)                                         \
+	FILL_##unit(value, unit);                                                                  \
 	c++;
 #include "../model/columns.def"
 #undef ELIDE_COLUMN
@@ -80,32 +74,62 @@ static int table_width(const struct column *columns)
 	int width = -1;
 
 	for (int i = 0; i < NR_COLUMNS; i++)
-		width += columns[i].shown ? columns[i].width + 1 : 0;
+		width += columns[i].shown == 1 ? columns[i].width + 1 : 0;
 	return width;
+}
+
+/* Uses width that is left: for columns that were left out, and then for names. */
+static int fill_width(struct column *columns, const int *wanted, int width, int left_out)
+{
+	bool grown = true;
+
+	for (int drop = 1; drop <= DROP_MAX; drop++)
+		for (int i = 0; i < NR_COLUMNS; i++) {
+			if (columns[i].drop != drop || columns[i].shown != LEFT_OUT ||
+			    table_width(columns) + columns[i].width + 1 > width)
+				continue;
+			columns[i].shown = 1;
+			left_out--;
+		}
+	while (grown) {
+		grown = false;
+		for (int i = 0; i < NR_COLUMNS; i++)
+			if (columns[i].shown == 1 && columns[i].width < wanted[i] &&
+			    table_width(columns) < width) {
+				columns[i].width++;
+				grown = true;
+			}
+	}
+	return left_out;
 }
 
 /* Makes names narrower, then leaves out columns, until the table fits; returns columns left out. */
 static int fit_columns(struct column *columns, int width)
 {
-	int left_out = 0;
+	int left_out = 0, wanted[NR_COLUMNS];
 
+	for (int i = 0; i < NR_COLUMNS; i++)
+		wanted[i] = columns[i].width;
 	for (;;) {
-		struct column *lock = &columns[CELL_lock], *site = &columns[CELL_site];
-		struct column *wide = lock->width > site->width ? lock : site, *drop = NULL;
+		static const enum column_id names[] = {CELL_site, CELL_blocker};
+		struct column *wide = &columns[CELL_lock], *drop = NULL;
 
 		if (table_width(columns) <= width)
-			return left_out;
+			return fill_width(columns, wanted, width, left_out);
+		for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+			if (columns[names[i]].shown == 1 && columns[names[i]].width > wide->width)
+				wide = &columns[names[i]];
 		if (wide->width > NAME_MIN) {
 			wide->width--;
 			continue;
 		}
 		for (int i = 0; i < NR_COLUMNS; i++)
-			if (columns[i].shown && columns[i].drop &&
+			if (columns[i].shown == 1 && columns[i].drop &&
 			    (!drop || columns[i].drop > drop->drop))
 				drop = &columns[i];
 		if (!drop)
 			return left_out;
-		drop->shown = 0;
+		drop->shown = LEFT_OUT;
 		left_out++;
 	}
 }
@@ -117,7 +141,7 @@ static void print_row(FILE *out, const struct column *columns, const struct cell
 	for (int i = 0; i < NR_COLUMNS; i++) {
 		char text[CELL_MAX + 1];
 
-		if (!columns[i].shown)
+		if (columns[i].shown != 1)
 			continue;
 		fit(text, cells ? cells[i].text : columns[i].head, columns[i].width);
 		if (columns[i].unit == TEXT && i == NR_COLUMNS - 1)
@@ -135,6 +159,7 @@ static void print_rows(const struct report *r, FILE *out, int width, size_t nr)
 {
 	struct cell(*cells)[NR_COLUMNS] = calloc(nr + 1, sizeof(*cells));
 	struct column columns[NR_COLUMNS];
+	bool shown[NR_COLUMNS];
 	int left_out;
 
 	if (!cells) {
@@ -142,8 +167,11 @@ static void print_rows(const struct report *r, FILE *out, int width, size_t nr)
 		return;
 	}
 	memcpy(columns, all_columns, sizeof(columns));
-	for (int i = 0; i < NR_COLUMNS; i++)
+	columns_find(r, nr, shown);
+	for (int i = 0; i < NR_COLUMNS; i++) {
+		columns[i].shown = shown[i];
 		columns[i].width = strlen(columns[i].head);
+	}
 	for (size_t row = 0; row < nr; row++) {
 		fill_cells(r, &r->lines[row], cells[row]);
 		for (int i = 0; i < NR_COLUMNS; i++) {
@@ -330,28 +358,17 @@ static void print_cause(FILE *out, const struct line *l, const struct finding *f
 	fputc('\n', out);
 }
 
-/* Prints the section that a row waited for most often, if that is known. */
+/* Prints the section that a row waited for longest, if that is known. */
 static void print_holder(const struct report *r, FILE *out, const struct line *l)
 {
-	const struct elide_blame *most = NULL;
 	struct place holder;
-	uint64_t all = 0;
 
-	for (size_t i = 0; i < l->nr_blames; i++) {
-		const struct elide_blame *b = l->blames[i];
-
-		if (b->type != ELIDE_BLAME_WAIT)
-			continue;
-		all += b->count;
-		if (!most && b->held_kind)
-			most = b;
-	}
-	if (!most || !most->count)
+	if (!l->blocker)
 		return;
-	symbolize_call(r->symbols, most->held_site, &holder);
+	symbolize_call(r->symbols, l->blocker->held_site, &holder);
 	fprintf(out, "   mostly for the section begun in ");
 	print_place(out, &holder);
-	fprintf(out, ": %.1f%% of its waits\n", percent(most->count, all));
+	fprintf(out, ": %.1f%% of the time waited\n", 100 * l->blocked);
 }
 
 /* Prints why the adaptive policy does not elide a row any more. */
@@ -375,15 +392,31 @@ static void print_decision(const struct report *r, FILE *out, const struct line 
 			100 * m.gain, m.pairs, 100 * m.confidence, amount);
 }
 
+static void print_waits(const struct report *r, FILE *out, const struct line *l)
+{
+	char mean[32], longest[32];
+
+	if (!l->sum.contended)
+		return;
+	scale_time(r, mean, sizeof(mean),
+		   l->sum.wait.count ? l->sum.wait.total / l->sum.wait.count : 0);
+	scale_time(r, longest, sizeof(longest), l->sum.wait.max);
+	fprintf(out,
+		"   waited for the lock at %.1f%% of the acquisitions: %s on average, %s at most\n",
+		percent(l->sum.contended, l->acquired), mean, longest);
+}
+
 static void print_worst(const struct report *r, FILE *out, const struct line *l, size_t number)
 {
-	char wasted[32], mean[32], longest[32];
+	char wasted[32];
 	struct finding found[FINDINGS_MAX];
 	size_t nr = advise(r, l, found);
 
 	fprintf(out, "\n%zu. ", number);
 	line_print(out, l);
 	fprintf(out, "\n");
+	if (!r->elides)
+		print_waits(r, out, l);
 	for (size_t i = 0; i < nr; i++)
 		print_cause(out, l, &found[i]);
 	scale(wasted, sizeof(wasted), l->sum.wasted_cycles, "");
@@ -391,14 +424,8 @@ static void print_worst(const struct report *r, FILE *out, const struct line *l,
 		fprintf(out, "   in all %s cycles wasted, %.1f%% of the acquisitions fell back\n",
 			wasted, percent(l->sum.fallback, l->acquired));
 	print_decision(r, out, l);
-	if (l->sum.contended) {
-		scale_time(r, mean, sizeof(mean),
-			   l->sum.wait.count ? l->sum.wait.total / l->sum.wait.count : 0);
-		scale_time(r, longest, sizeof(longest), l->sum.wait.max);
-		fprintf(out,
-			"   waited for the lock at %.1f%% of the acquisitions: %s on "
-			"average, %s at most\n",
-			percent(l->sum.contended, l->acquired), mean, longest);
+	if (r->elides && l->sum.contended) {
+		print_waits(r, out, l);
 		print_holder(r, out, l);
 	}
 }

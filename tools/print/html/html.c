@@ -6,6 +6,7 @@
  * Everything is in the page as it is written; the script only sorts, copies
  * and changes the colours. Must never refer to anything outside the page.
  */
+#include <math.h>
 #include <string.h>
 
 #include "../../../lib/compiler.h"
@@ -26,7 +27,8 @@ static json_t *number(const struct report *r, enum unit unit, double v)
 	char text[64];
 
 	number_cell(r, unit, v, text, sizeof(text));
-	return json_pack("[s, f]", text, v);
+	/* What is not known comes after all others. */
+	return json_pack("[s, f]", text, isnan(v) ? -1.0 : v);
 }
 
 #define CELL_TEXT(v, unit)    json_pack("[o]", json_text(v))
@@ -34,14 +36,15 @@ static json_t *number(const struct report *r, enum unit unit, double v)
 #define CELL_PERCENT(v, unit) CELL_COUNT(v, unit)
 #define CELL_CYCLES(v, unit)  CELL_COUNT(v, unit)
 #define CELL_TIME(v, unit)    CELL_COUNT(v, unit)
+#define CELL_MEAN(v, unit)    CELL_COUNT(v, unit)
 
-/* The cells of a row: [text, value to sort by]. What means nothing without elision is left out. */
-static json_t *cells_of(const struct report *r, const struct line *l)
+/* The cells of a row: [text, value to sort by], of the columns that are shown. */
+static json_t *cells_of(const struct report *r, const struct line *l, const bool *shown)
 {
 	json_t *list = json_array();
 
-#define ELIDE_COLUMN(id, head, unit, value, elision, drop)                                         \
-	if (r->elides || !(elision))                                                               \
+#define ELIDE_COLUMN(id, head, unit, value, view, drop)                                         \
+	if (shown[CELL_##id])                                                                      \
 		json_array_append_new(list, CELL_##unit(value, unit));
 #include "../../model/columns.def"
 #undef ELIDE_COLUMN
@@ -51,10 +54,12 @@ static json_t *cells_of(const struct report *r, const struct line *l)
 json_t *html_tree(const struct report *r, size_t top)
 {
 	json_t *tree = json_report(r, top), *columns = json_array(), *row;
+	bool shown[NR_COLUMNS];
 	size_t i;
 
-#define ELIDE_COLUMN(id, head, unit, value, elision, drop)                                         \
-	if (r->elides || !(elision))                                                               \
+	columns_find(r, r->nr_lines, shown);
+#define ELIDE_COLUMN(id, head, unit, value, view, drop)                                         \
+	if (shown[CELL_##id])                                                                      \
 		json_array_append_new(columns, json_pack("{s:s, s:s, s:b}", "id", #id, "head",     \
 							 head, "number", unit != TEXT));
 #include "../../model/columns.def"
@@ -62,7 +67,7 @@ json_t *html_tree(const struct report *r, size_t top)
 	json_object_set_new(tree, "columns", columns);
 	json_object_set_new(tree, "lines", lines_json(r, 0));
 	json_array_foreach(json_object_get(tree, "rows"), i, row)
-		json_object_set_new(row, "cells", cells_of(r, &r->lines[i]));
+		json_object_set_new(row, "cells", cells_of(r, &r->lines[i], shown));
 	json_object_set_new(tree, "more_rows", json_integer(r->nr_lines - i));
 	return tree;
 }
