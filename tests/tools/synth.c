@@ -227,6 +227,12 @@ static void add_rows(struct synth *s, enum synth_scenario scenario,
 			};
 		if (scenario == SYNTH_PROFILE && !i)
 			row->wait = (struct elide_times){200, 1200000000, 1000, 40000000};
+		/* 2^9 to 2^10 cycles, 2^22 to 2^23, 2^25 to 2^26. */
+		if (scenario == SYNTH_PROFILE && !i) {
+			row->wait_bins[9 - ELIDE_BIN_SHIFT] = 50;
+			row->wait_bins[22 - ELIDE_BIN_SHIFT] = 140;
+			row->wait_bins[25 - ELIDE_BIN_SHIFT] = 10;
+		}
 		if (scenario == SYNTH_PROFILE && i == 4)
 			row->failed = 12;
 		synth_add(s, ELIDE_CHUNK_ROWS, row,

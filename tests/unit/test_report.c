@@ -225,15 +225,91 @@ static void verdicts(void **state)
 		};
 
 		assert_int_equal(line_verdict(&r, &l), table[i].verdict);
-		r.elides = 0;
-		assert_int_equal(line_verdict(&r, &l), VERDICT_UNKNOWN);
-		/* Nothing contends: elision cannot pay, elided or not. */
+		/* Nothing contends: elision cannot pay. */
 		l.quiet = l.acquired;
-		assert_int_equal(line_verdict(&r, &l), VERDICT_NEUTRAL);
-		r.elides = 1;
 		assert_int_equal(line_verdict(&r, &l), table[i].verdict == VERDICT_HURTS ?
 						       VERDICT_HURTS : VERDICT_NEUTRAL);
 	}
+}
+
+static void profile_verdicts(void **state)
+{
+	static const struct {
+		uint64_t wait, contended, failed;
+		double held;
+		uint64_t holds;
+		int blocks;
+		uint64_t cycles;
+		enum verdict verdict;
+	} table[] = {
+		/* A tenth of the run is waited. */
+		{100000, 1, 0, 0, 0, 0, 1000000, VERDICT_BOTTLENECK},
+		{99999, 1, 0, 900000, 9, 1, 1000000, VERDICT_CONTENDED},
+		/* Polled: nothing waits. */
+		{0, 0, 1, 400000, 9, 0, 1000000, VERDICT_CONTENDED},
+		{0, 0, 0, 400000, 9, 1, 1000000, VERDICT_BLOCKS},
+		{0, 0, 0, 100000, 9, 0, 1000000, VERDICT_BUSY},
+		{0, 0, 0, 99999, 9, 0, 1000000, VERDICT_IDLE},
+		/* No hold time; no length of the run. */
+		{0, 0, 0, 0, 0, 0, 1000000, VERDICT_UNKNOWN},
+		{100000, 1, 0, 0, 0, 0, 0, VERDICT_CONTENDED},
+		{0, 0, 0, 100000, 9, 0, 0, VERDICT_UNKNOWN},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
+		struct data_file f = {.header = {.nr_threads = 4}};
+		struct report r = {.file = &f, .cycles = table[i].cycles};
+		struct line l = {
+			.acquired = 100, .held = table[i].held, .blocks = table[i].blocks,
+			.sum = {.not_attempted = 100, .contended = table[i].contended,
+				.failed = table[i].failed,
+				.wait = {table[i].contended, table[i].wait, 0, 0},
+				.hold = {table[i].holds, 900, 100, 100}},
+		};
+
+		assert_int_equal(line_verdict(&r, &l), table[i].verdict);
+	}
+}
+
+/* A lock that excludes others is not held for longer than the run; several locks may be. */
+static void held_shares(void **state)
+{
+	struct report r = {.cycles = 1000};
+	struct line l = {.kind = ELIDE_KIND_MUTEX, .nr_locks = 1, .held = 1029,
+			 .sum = {.hold = {1, 1, 1, 1}}};
+
+	assert_true(line_held(&r, &l) == 100);
+	l.nr_locks = 2;
+	assert_true(fabs(line_held(&r, &l) - 102.9) < 1e-9);
+	l.nr_locks = 1;
+	l.kind = ELIDE_KIND_RWLOCK_READ;
+	assert_true(fabs(line_held(&r, &l) - 102.9) < 1e-9);
+	l.sum.hold.count = 0;
+	assert_true(isnan(line_held(&r, &l)));
+}
+
+static void quantiles(void **state)
+{
+	uint32_t bins[ELIDE_NR_BINS] = {0};
+	const struct elide_times t = {.count = 100, .min = 40, .max = 5000};
+
+	/* Each time is in the bin whose bounds it lies between. */
+	assert_int_equal(elide_bin(0), 0);
+	assert_int_equal(elide_bin(63), 0);
+	assert_int_equal(elide_bin(64), 1);
+	assert_int_equal(elide_bin(127), 1);
+	assert_int_equal(elide_bin(1ull << 34), 29);
+	assert_int_equal(elide_bin(1ull << 35), 30);
+	assert_int_equal(elide_bin(~0ull), 30);
+	assert_true(isnan(bins_quantile(bins, &t, 0.5)));
+	bins[elide_bin(100)] = 50;
+	bins[elide_bin(1000)] = 49;
+	bins[elide_bin(5000)] = 1;
+	assert_true(bins_quantile(bins, &t, 0) == 64);
+	assert_true(bins_quantile(bins, &t, 0.5) == 128);
+	assert_true(bins_quantile(bins, &t, 0.99) == 1024);
+	/* The last bin ends at 8192, but nothing was longer than 5000. */
+	assert_true(bins_quantile(bins, &t, 1) == 5000);
 }
 
 /* The line of the worst rows at a lock and site; NULL if it is not among them. */
@@ -259,7 +335,7 @@ static void findings(void **state)
 		 "ELIDE_LOCKS='subject_index_lock=off'"},
 		{"subject_table+0x20", "subject_lookup", "busy", "lemming", ""},
 		{"subject_table+0x20", "subject_create", "capacity", "aliasing",
-		 "ELIDE_LOCKS='subject_table=off'"},
+		 "ELIDE_LOCKS='test_report!subject_create=off'"},
 		{"subject_table+0x20", "subject_insert", "conflict", "pad_blocks", ""},
 		{"subject_table+0x20", "subject_insert", "inner_busy", "inner_lock", ""},
 		{"subject_quiet_lock", "subject_create", "none", "uncontended",
@@ -411,6 +487,9 @@ int main(void)
 		cmocka_unit_test(sorting),
 		cmocka_unit_test(order_of_rows),
 		cmocka_unit_test(verdicts),
+		cmocka_unit_test(profile_verdicts),
+		cmocka_unit_test(held_shares),
+		cmocka_unit_test(quantiles),
 		cmocka_unit_test(findings),
 		cmocka_unit_test(given_up),
 		cmocka_unit_test(top),

@@ -65,6 +65,32 @@ int program_find(const char *name, char *path)
 	return rc;
 }
 
+/*
+ * An interpreter that env(1) finds: the first word of its arguments that is neither an option nor a
+ * variable. @to is left as it is if that is not in PATH, or if the interpreter is not env.
+ */
+static void run_by_env(const char *arguments, char *to)
+{
+	char word[PATH_MAX], path[PATH_MAX];
+	const char *name = strrchr(to, '/');
+
+	if (strcmp(name ? name + 1 : to, "env"))
+		return;
+	for (const char *at = arguments; *at;) {
+		size_t len;
+
+		at += strspn(at, " \t");
+		len = strcspn(at, " \t");
+		snprintf(word, sizeof(word), "%.*s", (int)len, at);
+		at += len;
+		if (!*word || *word == '-' || strchr(word, '='))
+			continue;
+		if (!program_find(word, path))
+			strcpy(to, path);
+		return;
+	}
+}
+
 /* Interpreter of a script into @to: 1, or 0 if the file is no script. */
 static int read_interpreter(const char *path, char *to)
 {
@@ -81,6 +107,7 @@ static int read_interpreter(const char *path, char *to)
 	line[strcspn(line, "\n")] = '\0';
 	from = line + 2 + strspn(line + 2, " \t");
 	snprintf(to, PATH_MAX, "%.*s", (int)strcspn(from, " \t"), from);
+	run_by_env(from + strcspn(from, " \t"), to);
 	return *to != '\0';
 }
 

@@ -266,8 +266,23 @@ static void print_line(const int *widths, char (*cells)[CELL_MAX + 1], FILE *out
 	fputc('\n', out);
 }
 
+/* Fits the names in a column to its width, so that they stay different; to be freed. */
+static char (*fit_column(const struct frame *f, size_t column, int width))[CELL_MAX + 1]
+{
+	const char **texts = reallocarray(NULL, f->nr + 1, sizeof(*texts));
+	char(*fitted)[CELL_MAX + 1] = reallocarray(NULL, f->nr + 1, sizeof(*fitted));
+
+	for (size_t i = 0; texts && i < f->nr; i++)
+		texts[i] = value_of(&f->report, &f->rows[i].all, column).text;
+	if (texts && fitted)
+		fit_apart(fitted, texts, f->nr, width < CELL_MAX ? width : CELL_MAX);
+	free(texts);
+	return fitted;
+}
+
 static void print_rows(const struct view *v, const struct frame *f, FILE *out)
 {
+	char(*names[NR_COLUMNS])[CELL_MAX + 1] = {NULL};
 	size_t end = v->rows && v->skip + v->rows < f->nr ? v->skip + v->rows : f->nr;
 	char cells[NR_COLUMNS][CELL_MAX + 1];
 	int widths[NR_COLUMNS] = {0};
@@ -295,11 +310,19 @@ static void print_rows(const struct view *v, const struct frame *f, FILE *out)
 	}
 	fit_columns(v, widths);
 	print_line(widths, cells, out);
+	for (size_t c = 0; c < NR_COLUMNS; c++)
+		if (widths[c] && columns[c].unit == TEXT)
+			names[c] = fit_column(f, c, widths[c]);
 	for (size_t i = v->skip; i < end; i++) {
 		for (size_t c = 0; c < NR_COLUMNS; c++)
-			cell_text(v, f, &f->rows[i], c, cells[c]);
+			if (names[c])
+				strcpy(cells[c], names[c][i]);
+			else
+				cell_text(v, f, &f->rows[i], c, cells[c]);
 		print_line(widths, cells, out);
 	}
+	for (size_t c = 0; c < NR_COLUMNS; c++)
+		free(names[c]);
 }
 
 static void print_program(const struct frame *f, FILE *out)
@@ -308,7 +331,7 @@ static void print_program(const struct frame *f, FILE *out)
 	int code = exit_code(h->exit_status);
 	char time[32];
 
-	print_clean(out, h->exe[0] ? base_name(h->exe) : "(program unknown)");
+	print_clean(out, program_title(h));
 	fprintf(out, " (pid %u): ", h->pid);
 	if (f->ended && code >= 0)
 		fprintf(out, "ended with %d", code);
@@ -321,9 +344,10 @@ static void print_program(const struct frame *f, FILE *out)
 	fprintf(out, ", mode %s, RTM %s", mode_name(h->mode), rtm_name(h->rtm));
 	fprintf(out, "%s%s", h->control == ELIDE_CONTROL_OFF ? ", off by elide ctl" : "",
 		h->rtm_off ? ", elision switched off" : "");
-	fprintf(out, ", %u cores%s", h->cores, h->model[0] ? " of " : "");
+	fprintf(out, ", %u core%s%s", h->cores, h->cores == 1 ? "" : "s",
+		h->model[0] ? " of " : "");
 	print_clean(out, h->model);
-	fprintf(out, ", %u threads\n", h->nr_threads);
+	fprintf(out, ", %u thread%s\n", h->nr_threads, h->nr_threads == 1 ? "" : "s");
 }
 
 static void print_totals(const struct view *v, const struct frame *f, FILE *out)

@@ -101,14 +101,38 @@ static void put_lock(struct writer *w, const struct report *r, uint32_t class_in
 	free(name);
 }
 
+/* Is an instruction this project's own? */
+static bool is_own_code(const struct report *r, uint64_t pc)
+{
+	struct place p;
+
+	symbolize_object(r->symbols, pc, &p);
+	return pc && p.object && !strncmp(p.object, "libelide", 8);
+}
+
+/* An instruction; for one of the library, which the program has not written, the lock call. */
+static void put_access(struct writer *w, const struct report *r, uint64_t pc, uint64_t site)
+{
+	if (!is_own_code(r, pc) || !site) {
+		put_instruction(w, r, pc);
+		return;
+	}
+	put(w, "the lock call in ");
+	put_call(w, r, site);
+}
+
 static void write_own(struct writer *w, const struct advising *a)
 {
-	put_instruction(w, a->r, a->detail ? a->detail->own_pc : 0);
+	const struct elide_detail *d = a->detail;
+
+	put_access(w, a->r, d ? d->own_pc : 0, d ? d->site : 0);
 }
 
 static void write_other(struct writer *w, const struct advising *a)
 {
-	put_instruction(w, a->r, a->detail ? a->detail->other_pc : 0);
+	const struct elide_detail *d = a->detail;
+
+	put_access(w, a->r, d ? d->other_pc : 0, d && d->other_kind ? d->other_site : 0);
 }
 
 static void write_data(struct writer *w, const struct advising *a)

@@ -55,12 +55,34 @@ double line_max_wait(const struct line *l)
 
 double line_avg_hold(const struct line *l)
 {
-	return l->sum.hold.count ? mean(&l->sum.hold) : NAN;
+	uint64_t locked = l->sum.not_attempted + l->sum.fallback;
+
+	return l->sum.hold.count && locked ? l->held / (double)locked : NAN;
 }
 
 double line_hold(const struct line *l)
 {
 	return l->sum.hold.count ? l->held : NAN;
+}
+
+double bins_quantile(const uint32_t *bins, const struct elide_times *t, double q)
+{
+	double all = 0, before = 0, v = NAN;
+
+	for (int i = 0; i < ELIDE_NR_BINS; i++)
+		all += bins[i];
+	for (int i = 0; i < ELIDE_NR_BINS && all > 0; i++) {
+		if (!bins[i] || before + bins[i] < q * all) {
+			before += bins[i];
+			continue;
+		}
+		v = exp2(i + ELIDE_BIN_SHIFT + (q * all - before) / bins[i]);
+		break;
+	}
+	/* Of a file of which a part is subtracted, minimum and maximum are those since the start. */
+	if (t->min <= t->max)
+		v = fmin(fmax(v, (double)t->min), (double)t->max);
+	return all > 0 ? v : NAN;
 }
 
 /* One lock that excludes all others is held for no more than the run, whatever samples say. */
@@ -208,6 +230,9 @@ struct measured line_measured(const struct report *r, const struct line *l)
 #define TELLING_GAIN 0.01
 #define SURE         0.9
 
+/* Per cent of the acquisitions that are elided, at least, where eliding pays. */
+#define PAYS_SHARE 1
+
 static enum verdict measured_verdict(const struct measured *m, int quiet)
 {
 	if (m->confidence < SURE || fabs(m->gain) < TELLING_GAIN)
@@ -281,6 +306,10 @@ enum verdict line_verdict(const struct report *r, const struct line *l)
 		return profile_verdict(r, l);
 	if (l->given_up)
 		return lost > gained ? VERDICT_HURTS : VERDICT_NEUTRAL;
+	/* What pays is what was done: where next to nothing is elided, a gain was only measured. */
+	if (m.pairs && measured_verdict(&m, quiet) == VERDICT_PAYS &&
+	    percent(l->elided, l->acquired) < PAYS_SHARE)
+		return VERDICT_NEUTRAL;
 	if (m.pairs)
 		return measured_verdict(&m, quiet);
 	if (judged && lost > gained)

@@ -34,10 +34,10 @@ double line_avg_wait(const struct line *l);
 /** line_max_wait() - the longest time that one of them waited. */
 double line_max_wait(const struct line *l);
 
-/** line_avg_hold() - mean of the hold times that were sampled. */
+/** line_avg_hold() - line_hold() by the locked acquisitions. */
 double line_avg_hold(const struct line *l);
 
-/** line_hold() - time that the locks were held: the mean of the samples times the locked acquisitions. */
+/** line_hold() - time that the locks were held, by the samples: see struct sum. */
 double line_hold(const struct line *l);
 
 /**
@@ -47,6 +47,19 @@ double line_hold(const struct line *l);
  * That of one lock that excludes others is an estimate that does not.
  */
 double line_held(const struct report *r, const struct line *l);
+
+/**
+ * bins_quantile() - a quantile of a histogram of times.
+ * @bins: ELIDE_NR_BINS of elide_bin()
+ * @t: the same times, which bound it
+ * @q: 0 to 1
+ *
+ * Within a bin, whose end is twice its beginning, the times are taken to be spread evenly on a
+ * logarithmic scale.
+ *
+ * Return: cycles; NAN if the histogram is empty, as in a file of version 1.
+ */
+double bins_quantile(const uint32_t *bins, const struct elide_times *t, double q);
 
 /** line_cost() - cycles that a row's locks cost the program; attribute.c has the formula. */
 double line_cost(const struct line *l);

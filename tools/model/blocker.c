@@ -98,5 +98,7 @@ uint64_t blocker_hold(const struct report *r, const struct line *l)
 	const struct sum *s =
 		b ? sums_get(r->sums, b->held_class, b->held_site, b->held_kind, 0) : NULL;
 
-	return s && s->hold_count ? s->hold_total / s->hold_count : 0;
+	uint64_t locked = s ? s->not_attempted + s->fallback : 0;
+
+	return locked && s->held > 0 ? (uint64_t)(s->held / (double)locked) : 0;
 }

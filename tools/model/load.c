@@ -362,6 +362,9 @@ static int read_chunks(struct reader *r, struct data_file *f)
 		if (at == ELIDE_HEADER_SIZE)
 			return fail(r, "ends before its first chunk does (offset %llu)",
 				    (unsigned long long)r->end);
+		if (!f->nr_rows)
+			return fail(r, "ends before its first row (offset %llu)",
+				    (unsigned long long)r->end);
 		f->notes.lost_from = r->end < promised ? r->end : at;
 		f->notes.lost_size = promised - f->notes.lost_from;
 	}

@@ -15,6 +15,7 @@
 #include "../base/messages.h"
 #include "../base/sort.h"
 #include "../names/names.h"
+#include "apart.h"
 #include "attribute.h"
 #include "blocker.h"
 #include "columns.h"
@@ -246,6 +247,8 @@ static int build_lines(struct report *r, struct reading *reading, const char *so
 	rc = load_rows(r->file, fill_line, reading);
 	for (size_t i = 0; !rc && i < r->nr_built; i++)
 		rc = line_name(r, &r->lines[i]);
+	if (!rc)
+		rc = names_apart(r);
 free_ranks:
 	free(ranks);
 	free(worst);
@@ -301,8 +304,7 @@ static void find_quiet(struct report *r, struct sum *total)
 static int sum_rows(struct report *r, enum report_by by, const char *sort, size_t top)
 {
 	struct reading reading = {.r = r, .sums = r->sums};
-	struct elide_times wait, hold;
-	uint64_t causes[ELIDE_MAX_CAUSES];
+	struct elide_row rest;
 	int rc = load_rows(r->file, sum_one, &reading);
 
 	if (rc)
@@ -311,13 +313,13 @@ static int sum_rows(struct report *r, enum report_by by, const char *sort, size_
 	if (!r->uses)
 		return -ENOMEM;
 	find_quiet(r, &reading.total);
-	wait = r->total.sum.wait;
-	hold = r->total.sum.hold;
-	memcpy(causes, r->total.sum.causes, sizeof(causes));
+	rest = r->total.sum;
 	sum_line(r, &reading.total, &r->total);
-	r->total.sum.wait = wait;
-	r->total.sum.hold = hold;
-	memcpy(r->total.sum.causes, causes, sizeof(causes));
+	r->total.sum.wait = rest.wait;
+	r->total.sum.hold = rest.hold;
+	memcpy(r->total.sum.causes, rest.causes, sizeof(rest.causes));
+	memcpy(r->total.sum.wait_bins, rest.wait_bins, sizeof(rest.wait_bins));
+	memcpy(r->total.sum.hold_bins, rest.hold_bins, sizeof(rest.hold_bins));
 	for (size_t i = 0; i < r->file->nr_classes; i++)
 		r->total.nr_locks += r->file->classes[i].nr_locks;
 	find_unelidable(r);

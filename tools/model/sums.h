@@ -24,7 +24,7 @@
  * @blocked:  the share of the time waited that @blocker stands for
  * @blocks:   1 if it is the blocker of another sum, or of itself
  * @held:     cycles that the locks were held: of each row of the file the mean of its samples times
- *            its locked acquisitions
+ *            its locked acquisitions; of few samples the longest counts once
  * @votes:    acquisitions by enum elide_row_state, see sum_state()
  */
 struct sum {

@@ -132,7 +132,7 @@ static void print_run(const struct report *r, const char *which, FILE *out)
 	fprintf(out, "%s: ", which);
 	print_clean(out, r->file->path);
 	fputs(": ", out);
-	print_clean(out, h->exe[0] ? base_name(h->exe) : "(program unknown)");
+	print_clean(out, program_title(h));
 	if (r->cycles) {
 		scale_ns(length, sizeof(length), r->ns);
 		fprintf(out, ", ran %s", length);

@@ -33,14 +33,25 @@ static json_t *ns_number(const struct report *r, uint64_t cycles, uint64_t count
 	return count && !to_ns(r, cycles, &ns) ? json_number(ns) : json_null();
 }
 
+static json_t *quantile(const struct report *r, const struct elide_times *t, const uint32_t *bins,
+			double q)
+{
+	double v = bins_quantile(bins, t, q);
+
+	return isnan(v) ? json_null() : ns_number(r, (uint64_t)v, 1);
+}
+
 /* @total: of the hold times, which are sampled, that of all acquisitions */
-static json_t *times(const struct report *r, const struct elide_times *t, uint64_t total)
+static json_t *times(const struct report *r, const struct elide_times *t, const uint32_t *bins,
+		     uint64_t total)
 {
 	json_t *o = json_object();
 
 	json_object_set_new(o, "count", json_number(t->count));
 	json_object_set_new(o, "min", ns_number(r, t->min, t->count));
 	json_object_set_new(o, "mean", ns_number(r, t->count ? t->total / t->count : 0, t->count));
+	json_object_set_new(o, "p50", quantile(r, t, bins, 0.5));
+	json_object_set_new(o, "p99", quantile(r, t, bins, 0.99));
 	json_object_set_new(o, "max", ns_number(r, t->max, t->count));
 	json_object_set_new(o, "total", ns_number(r, total, t->count));
 	return o;
@@ -60,8 +71,8 @@ static void counters(const struct report *r, const struct line *l, json_t *o)
 		json_object_set_new(causes, cause_texts[i].id,
 				    known_number(l->sum.causes[i], r->elides));
 	json_object_set_new(o, "causes", causes);
-	json_object_set_new(o, "wait_ns", times(r, &l->sum.wait, l->sum.wait.total));
-	json_object_set_new(o, "hold_ns", times(r, &l->sum.hold, l->sum.hold.count ? line_hold(l) : 0));
+	json_object_set_new(o, "wait_ns", times(r, &l->sum.wait, l->sum.wait_bins, l->sum.wait.total));
+	json_object_set_new(o, "hold_ns", times(r, &l->sum.hold, l->sum.hold_bins, l->sum.hold.count ? line_hold(l) : 0));
 	json_object_set_new(o, "held_percent", known_real(line_held(r, l)));
 }
 

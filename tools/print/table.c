@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "../../lib/compiler.h"
+#include "../base/colour.h"
 #include "../base/exit.h"
 #include "../base/text.h"
 #include "../model/advice.h"
@@ -134,10 +135,13 @@ static int fit_columns(struct column *columns, int width)
 	}
 }
 
-static void print_row(FILE *out, const struct column *columns, const struct cell *cells)
+/* @colour: of the last cell; of all of the line that names the columns */
+static void print_row(FILE *out, const struct column *columns, const struct cell *cells,
+		      enum colour colour)
 {
 	const char *gap = "";
 
+	fputs(cells ? "" : colour_on(COLOUR_HEAD), out);
 	for (int i = 0; i < NR_COLUMNS; i++) {
 		char text[CELL_MAX + 1];
 
@@ -145,14 +149,53 @@ static void print_row(FILE *out, const struct column *columns, const struct cell
 			continue;
 		fit(text, cells ? cells[i].text : columns[i].head, columns[i].width);
 		if (columns[i].unit == TEXT && i == NR_COLUMNS - 1)
-			fprintf(out, "%s%s", gap, text);
+			fprintf(out, "%s%s%s%s", gap, colour_on(colour), text,
+				colour_off(colour));
 		else
 			fprintf(out, "%s%*s", gap,
 				columns[i].unit == TEXT ? -columns[i].width : columns[i].width,
 				text);
 		gap = " ";
 	}
+	fputs(cells ? "" : colour_off(COLOUR_HEAD), out);
 	fputc('\n', out);
+}
+
+static enum colour verdict_colour(enum verdict v)
+{
+	static const enum colour colours[] = {
+		[VERDICT_PAYS] = COLOUR_GOOD,	  [VERDICT_HURTS] = COLOUR_BAD,
+		[VERDICT_BOTTLENECK] = COLOUR_BAD, [VERDICT_CONTENDED] = COLOUR_WARN,
+		[VERDICT_BLOCKS] = COLOUR_WARN,	  [VERDICT_IDLE] = COLOUR_DIM,
+	};
+
+	return colours[v];
+}
+
+/* Fits the names of locks, calls and blockers to their columns, so that they stay different. */
+static void fit_names(const struct report *r, size_t nr, const struct column *columns,
+		      struct cell (*cells)[NR_COLUMNS])
+{
+	static const enum column_id names[] = {CELL_lock, CELL_site, CELL_blocker};
+	const char **texts = reallocarray(NULL, nr + 1, sizeof(*texts));
+	char(*fitted)[CELL_MAX + 1] = reallocarray(NULL, nr + 1, sizeof(*fitted));
+
+	for (size_t i = 0; texts && fitted && i < ARRAY_SIZE(names); i++) {
+		int width = columns[names[i]].width;
+
+		for (size_t row = 0; row < nr; row++) {
+			const struct line *l = &r->lines[row];
+
+			texts[row] = names[i] == CELL_lock ? l->short_lock :
+				     names[i] == CELL_site ? l->short_site :
+							     l->short_blocker;
+		}
+		fit_apart(fitted, texts, nr, width < CELL_MAX ? width : CELL_MAX);
+		for (size_t row = 0; row < nr; row++)
+			strcpy(cells[row][names[i]].text, fitted[row]);
+	}
+	free(texts);
+	free(fitted);
 }
 
 static void print_rows(const struct report *r, FILE *out, int width, size_t nr)
@@ -182,9 +225,10 @@ static void print_rows(const struct report *r, FILE *out, int width, size_t nr)
 		}
 	}
 	left_out = fit_columns(columns, width);
-	print_row(out, columns, NULL);
+	fit_names(r, nr, columns, cells);
+	print_row(out, columns, NULL, COLOUR_NONE);
 	for (size_t row = 0; row < nr; row++)
-		print_row(out, columns, cells[row]);
+		print_row(out, columns, cells[row], verdict_colour(r->lines[row].verdict));
 	if (nr < r->nr_all)
 		fprintf(out, "(%zu more rows: --top 0)\n", r->nr_all - nr);
 	if (left_out)
@@ -197,7 +241,7 @@ static void print_rows(const struct report *r, FILE *out, int width, size_t nr)
 /* Prints the number of cores and, of an emulated machine, its model and clock rate. */
 static void print_machine(const struct elide_header *h, FILE *out)
 {
-	fprintf(out, "%u cores", h->cores);
+	fprintf(out, "%u core%s", h->cores, h->cores == 1 ? "" : "s");
 	if (h->smt > 1)
 		fprintf(out, " with %u hardware threads each", h->smt);
 	if (h->sockets > 1)
@@ -217,7 +261,7 @@ void table_head(const struct report *r, FILE *out)
 	int code = exit_code(h->exit_status);
 	char elapsed[32];
 
-	print_clean(out, h->exe[0] ? base_name(h->exe) : "(program unknown)");
+	print_clean(out, program_title(h));
 	for (size_t at = strnlen(h->args, h->args_len) + 1; at < h->args_len;
 	     at += strlen(h->args + at) + 1) {
 		fputc(' ', out);
@@ -241,7 +285,7 @@ void table_head(const struct report *r, FILE *out)
 		fprintf(out, "; elision was switched off");
 	fputs(h->policy[0] ? "; policy " : "", out);
 	print_clean(out, h->policy);
-	fprintf(out, "; %u threads on ", h->nr_threads);
+	fprintf(out, "; %u thread%s on ", h->nr_threads, h->nr_threads == 1 ? "" : "s");
 	print_machine(h, out);
 	fputs("\n\n", out);
 }
@@ -388,8 +432,9 @@ static void print_decision(const struct report *r, FILE *out, const struct line 
 	else if (m.pairs)
 		fprintf(out,
 			"   paused: eliding made %+.1f%% sections in the same time (%u times compared, "
-			"%.1f%% sure), so %s acquisitions took the lock at once\n",
-			100 * m.gain, m.pairs, 100 * m.confidence, amount);
+			"%.1f%% sure)%s %s acquisitions took the lock at once\n",
+			100 * m.gain, m.pairs, 100 * m.confidence,
+			m.gain < 0 ? ", so" : " when it was compared last;", amount);
 }
 
 static void print_waits(const struct report *r, FILE *out, const struct line *l)
@@ -412,9 +457,9 @@ static void print_worst(const struct report *r, FILE *out, const struct line *l,
 	struct finding found[FINDINGS_MAX];
 	size_t nr = advise(r, l, found);
 
-	fprintf(out, "\n%zu. ", number);
+	fprintf(out, "\n%s%zu. ", colour_on(COLOUR_HEAD), number);
 	line_print(out, l);
-	fprintf(out, "\n");
+	fprintf(out, "%s\n", colour_off(COLOUR_HEAD));
 	if (!r->elides)
 		print_waits(r, out, l);
 	for (size_t i = 0; i < nr; i++)

@@ -95,11 +95,21 @@ static void set_tunable(const struct setting *s, const char *value)
 	unsetenv(variable);
 }
 
-void run_give(struct run_request *r, const struct setting *s, const char *value)
+int run_give(struct run_request *r, const struct setting *s, const char *value)
 {
+	char variable[64], message[512];
+
+	if (setting_check(s, value, message, sizeof(message))) {
+		/* The end of the message says what holds instead, which is nothing here. */
+		*strstr(message, ", using ") = '\0';
+		say("%s", message);
+		return -EINVAL;
+	}
 	if ((size_t)(s - settings) < SETTINGS_MAX)
 		r->given[s - settings] = 1;
-	set_tunable(s, value);
+	snprintf(variable, sizeof(variable), "ELIDE_%s", s->name);
+	setenv(variable, value, 1);
+	return 0;
 }
 
 static int set_by_name(struct run_request *r, const char *assignment)
@@ -115,11 +125,9 @@ static int set_by_name(struct run_request *r, const char *assignment)
 	snprintf(name, sizeof(name), "%.*s", (int)(equal - assignment), assignment);
 	s = setting_find(name);
 	if (s)
-		run_give(r, s, equal + 1);
-	else
-		say("ELIDE_%s is unknown, nearest is ELIDE_%s, ignored", name,
-		    setting_nearest(name)->name);
-	return 0;
+		return run_give(r, s, equal + 1);
+	say("ELIDE_%s is unknown, nearest is ELIDE_%s", name, setting_nearest(name)->name);
+	return -EINVAL;
 }
 
 /* An option that is a tunable: abort-rate is ABORT_RATE. */
@@ -165,8 +173,7 @@ static int set_emulate(struct run_request *r, const char *model)
 		say("--emulate: %s", why);
 		return -EDOM;
 	}
-	run_give(r, setting_find("MODEL"), model);
-	return 0;
+	return run_give(r, setting_find("MODEL"), model);
 }
 
 /* A machine that cannot be emulated is refused, because another one would give other results. */
@@ -203,14 +210,12 @@ int run_apply(int key, struct run_request *r, const char **emulator_option)
 	case OPT_EMULATE:
 		return set_emulate(r, optarg);
 	case OPT_PMU:
-		run_give(r, setting_find("PMU"), optarg ? optarg : "abort");
-		return 0;
+		return run_give(r, setting_find("PMU"), optarg ? optarg : "abort");
 	case OPT_PCM:
 		r->pcm = 1;
 		return 0;
 	case OPT_HEAP:
-		run_give(r, setting_find("HEAP"), optarg ? optarg : "64");
-		return 0;
+		return run_give(r, setting_find("HEAP"), optarg ? optarg : "64");
 	case OPT_REPORT:
 		r->report = optarg ? optarg : "stderr";
 		return 0;
@@ -225,8 +230,7 @@ int run_apply(int key, struct run_request *r, const char **emulator_option)
 	s = option_setting(key);
 	if (s->scope == SETTING_EMU)
 		*emulator_option = s->name;
-	run_give(r, s, optarg);
-	return 0;
+	return run_give(r, s, optarg);
 }
 
 /* A setting of the file of settings. */
@@ -330,6 +334,10 @@ static int find_library(const char *name, char *path)
 	static const char *const places[] = {"../lib/", "../lib/x86_64-linux-gnu/"};
 	char place[PATH_MAX];
 
+	if (access("/proc/self/exe", F_OK)) {
+		say("%s is not found: /proc is not mounted, and it says where this elide is", name);
+		return -ENOENT;
+	}
 	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
 		snprintf(place, sizeof(place), "%s%s", places[i], name);
 		if (!product_path(place, path))

@@ -406,8 +406,12 @@ static void summary(struct page *p)
 
 static const char *program_name(const json_t *part)
 {
-	const char *exe = text_of(json_object_get(part, "program"), "exe");
+	const json_t *program = json_object_get(part, "program");
+	const char *called = json_string_value(json_array_get(json_object_get(program, "argv"), 0));
+	const char *exe = text_of(program, "exe");
 
+	if (called && *base_name(called))
+		return base_name(called);
 	return exe && *exe ? base_name(exe) : "(program unknown)";
 }
 
@@ -459,7 +463,7 @@ void html_page(const json_t *parts, FILE *out)
 	const json_t *r;
 
 	html_print(out,
-		   "<!DOCTYPE html>\n<html lang=en>\n<head>\n<meta charset=utf-8>\n"
+		   "<!DOCTYPE html>\n<html lang=en>\n<head>\n<meta charset=utf-8>\n" HTML_MARK "\n"
 		   "<meta http-equiv=Content-Security-Policy content=\"default-src 'none'; "
 		   "style-src '%s'; script-src '%s'; base-uri 'none'; form-action 'none'\">\n"
 		   "<meta name=viewport content=\"width=device-width, initial-scale=1\">\n"
