@@ -79,11 +79,9 @@ static int table_width(const struct column *columns)
 	return width;
 }
 
-/* Uses width that is left: for columns that were left out, and then for names. */
-static int fill_width(struct column *columns, const int *wanted, int width, int left_out)
+/* Uses width that is left for columns that were left out; returns columns still left out. */
+static int fill_columns(struct column *columns, int width, int left_out)
 {
-	bool grown = true;
-
 	for (int drop = 1; drop <= DROP_MAX; drop++)
 		for (int i = 0; i < NR_COLUMNS; i++) {
 			if (columns[i].drop != drop || columns[i].shown != LEFT_OUT ||
@@ -92,6 +90,15 @@ static int fill_width(struct column *columns, const int *wanted, int width, int 
 			columns[i].shown = 1;
 			left_out--;
 		}
+	return left_out;
+}
+
+/* Uses width that is left: for columns that were left out, and then for names. */
+static int fill_width(struct column *columns, const int *wanted, int width, int left_out)
+{
+	bool grown = true;
+
+	left_out = fill_columns(columns, width, left_out);
 	while (grown) {
 		grown = false;
 		for (int i = 0; i < NR_COLUMNS; i++)
@@ -173,7 +180,7 @@ static enum colour verdict_colour(enum verdict v)
 }
 
 /* Fits the names of locks, calls and blockers to their columns, so that they stay different. */
-static void fit_names(const struct report *r, size_t nr, const struct column *columns,
+static void fit_names(const struct report *r, size_t nr, struct column *columns,
 		      struct cell (*cells)[NR_COLUMNS])
 {
 	static const enum column_id names[] = {CELL_lock, CELL_site, CELL_blocker};
@@ -181,7 +188,7 @@ static void fit_names(const struct report *r, size_t nr, const struct column *co
 	char(*fitted)[CELL_MAX + 1] = reallocarray(NULL, nr + 1, sizeof(*fitted));
 
 	for (size_t i = 0; texts && fitted && i < ARRAY_SIZE(names); i++) {
-		int width = columns[names[i]].width;
+		int width = columns[names[i]].width, used = strlen(columns[names[i]].head);
 
 		for (size_t row = 0; row < nr; row++) {
 			const struct line *l = &r->lines[row];
@@ -191,8 +198,14 @@ static void fit_names(const struct report *r, size_t nr, const struct column *co
 							     l->short_blocker;
 		}
 		fit_apart(fitted, texts, nr, width < CELL_MAX ? width : CELL_MAX);
-		for (size_t row = 0; row < nr; row++)
+		for (size_t row = 0; row < nr; row++) {
+			int len = strlen(fitted[row]);
+
 			strcpy(cells[row][names[i]].text, fitted[row]);
+			used = len > used ? len : used;
+		}
+		/* A name without its "file:line" is shorter than its room. */
+		columns[names[i]].width = used < width ? used : width;
 	}
 	free(texts);
 	free(fitted);
@@ -226,6 +239,7 @@ static void print_rows(const struct report *r, FILE *out, int width, size_t nr)
 	}
 	left_out = fit_columns(columns, width);
 	fit_names(r, nr, columns, cells);
+	left_out = fill_columns(columns, width, left_out);
 	print_row(out, columns, NULL, COLOUR_NONE);
 	for (size_t row = 0; row < nr; row++)
 		print_row(out, columns, cells[row], verdict_colour(r->lines[row].verdict));
