@@ -221,6 +221,24 @@ else
 	skip 'setuid' "cannot make a program another user's: $(cat cc.err)"
 fi
 
+# Launcher: a sanitizer's runtime has to be the first object
+printf '#include <pthread.h>\npthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;\n' >san.c
+printf 'int main(void) { pthread_mutex_lock(&m); pthread_mutex_unlock(&m); return 9; }\n' >>san.c
+for sanitizer in address thread; do
+	name="sanitizer: $sanitizer"
+	if [ -n "${SAN:-}" ] || ! ${CC:-cc} -fsanitize=$sanitizer -o san san.c -pthread 2>cc.err ||
+	   ! ldd san | grep -q "lib[at]san.so"; then
+		skip "$name" "no shared runtime: $(head -1 cc.err)"
+		continue
+	fi
+	run_elide run -q --mode=profile -o san.data ./san
+	[ $rc -eq 9 ] && [ ! -s err ] && [ "$("$elide" report --csv san.data | wc -l)" -eq 2 ] && ok "$name" ||
+		not_ok "$name" "exit $rc: $(cat err)"
+	run_elide doctor ./san
+	grep -q "^sanitizer  *lib[at]san.so.*, which elide run loads before its library" out &&
+		ok "$name, doctor" || not_ok "$name, doctor" "$(cat out err)"
+done
+
 # Launcher: output
 expect 'output not writable' 4 '' \
 	'elide: /nonexistent/x cannot be written: No such file or directory; the program runs, what is counted is lost
@@ -349,8 +367,8 @@ fi # preload library
 # doctor: an interpreter that env finds, and futexes
 printf '#!/usr/bin/env -S LC_ALL=C sh -e\n' >by-env
 chmod +x by-env
-run_elide doctor by-env
-grep -qx "by-env: a script for $(command -v sh)" out && ok 'doctor: a script for env' ||
+run_elide doctor ./by-env
+grep -qx "./by-env: a script for $(command -v sh)" out && ok 'doctor: a script for env' ||
 	not_ok 'doctor: a script for env' "$(cat out err)"
 cat >futex.c <<'EOF2'
 #include <linux/futex.h>
@@ -360,13 +378,13 @@ int word;
 int main(void) { return syscall(SYS_futex, &word, FUTEX_WAKE, 1, 0, 0, 0); }
 EOF2
 if ${CC:-cc} -o futex futex.c 2>cc.err; then
-	run_elide doctor futex
+	run_elide doctor ./futex
 	grep -qx '  futex calls of its own: futex' out && ok 'doctor: futex calls' ||
 		not_ok 'doctor: futex calls' "$(cat out err)"
 else
 	skip 'doctor: futex calls' "cannot build: $(head -1 cc.err)"
 fi
-cp "$(command -v true)" five && run_elide doctor five
+cp /bin/true five && run_elide doctor ./five
 grep -q 'futex calls' out && not_ok 'doctor: no futex calls' "$(cat out)" || ok 'doctor: no futex calls'
 
 # Reports: the exact texts. Addresses in the objects differ from build to build, and clang's

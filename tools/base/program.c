@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <gelf.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -124,6 +125,41 @@ static int asks_for_loader(Elf *elf)
 	return 0;
 }
 
+/* Names of the runtimes of gcc and of clang, up to the version or the machine. */
+static bool is_sanitizer(const char *name)
+{
+	static const char *const names[] = {"libasan.so.", "libtsan.so.", "libclang_rt.asan",
+					    "libclang_rt.tsan"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (!strncmp(name, names[i], strlen(names[i])))
+			return true;
+	return false;
+}
+
+/* Finds the sanitizer's runtime among the libraries that the program names. */
+static void find_sanitizer(Elf *elf, struct program *p)
+{
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+	GElf_Dyn dyn;
+
+	while ((section = elf_nextscn(elf, section))) {
+		Elf_Data *data;
+
+		if (!gelf_getshdr(section, &header) || header.sh_type != SHT_DYNAMIC)
+			continue;
+		data = elf_getdata(section, NULL);
+		for (int i = 0; data && gelf_getdyn(data, i, &dyn); i++) {
+			const char *name = dyn.d_tag == DT_NEEDED ?
+				elf_strptr(elf, header.sh_link, dyn.d_un.d_val) : NULL;
+
+			if (name && is_sanitizer(name) && strlen(name) < sizeof(p->sanitizer))
+				strcpy(p->sanitizer, name);
+		}
+	}
+}
+
 /* Will the kernel set AT_SECURE for the loader? Root gains nothing by capabilities. */
 static int gains_privilege(const char *path, const struct stat *st)
 {
@@ -167,6 +203,7 @@ int program_inspect(const char *path, struct program *p)
 		p->is_32bit = ehdr.e_ident[EI_CLASS] == ELFCLASS32;
 		p->is_amd64 = !p->is_32bit && ehdr.e_machine == EM_X86_64;
 		p->is_static = !asks_for_loader(elf);
+		find_sanitizer(elf, p);
 	}
 	elf_end(elf);
 	close(fd);

@@ -358,11 +358,12 @@ static bool is_set(const char *variable, bool def)
 }
 
 /*
- * Value of LD_PRELOAD: the library, with ELIDE_HEAP also that for the heap, and the value before.
+ * Value of LD_PRELOAD: the runtime of a sanitizer, which has to be the first object, the library, with ELIDE_HEAP also that for the heap, and the value before.
  * Return: NULL after one line.
  */
-static char *preload_value(void)
+static char *preload_value(const struct program *p)
 {
+	const char *runtime = p->sanitizer;
 	const char *existing = getenv("LD_PRELOAD");
 	char library[PATH_MAX], heap[PATH_MAX];
 	char *value;
@@ -376,7 +377,7 @@ static char *preload_value(void)
 		say("%s cannot be preloaded: there is a space or colon in its path", library);
 		return NULL;
 	}
-	if (asprintf(&value, "%s%s%s%s%s", library, *heap ? ":" : "", heap,
+	if (asprintf(&value, "%s%s%s%s%s%s%s", runtime, *runtime ? ":" : "", library, *heap ? ":" : "", heap,
 		     existing && *existing ? ":" : "", existing ? existing : "") < 0)
 		return NULL;
 	return value;
@@ -450,6 +451,25 @@ static int prepare_emulator(const struct run_request *r, struct emulator *e)
 	return 0;
 }
 
+/*
+ * ThreadSanitizer has wrappers of its own, which call the library's. The library is not
+ * instrumented, so that what it synchronises would look like races.
+ */
+static void prepare_thread_sanitizer(const struct run_request *r, const char *runtime)
+{
+	const char *before = getenv("TSAN_OPTIONS");
+	char *options;
+
+	if (asprintf(&options, "%s%signore_noninstrumented_modules=1", before ? before : "",
+		     before && *before ? ":" : "") < 0)
+		return;
+	setenv("TSAN_OPTIONS", options, 1);
+	free(options);
+	if (!r->quiet)
+		say("%s is loaded first: all lock calls come from its wrappers, which are their call "
+		    "sites", runtime);
+}
+
 int run_prepare(struct run_request *r, struct run_program *p)
 {
 	int use_preload = 1, rc;
@@ -464,7 +484,9 @@ int run_prepare(struct run_request *r, struct run_program *p)
 		rc = prepare_emulator(r, &p->emulator);
 	if (rc || !use_preload)
 		return rc;
-	p->preload = preload_value();
+	if (strstr(p->program.sanitizer, "tsan"))
+		prepare_thread_sanitizer(r, p->program.sanitizer);
+	p->preload = preload_value(&p->program);
 	return p->preload ? 0 : EXIT_LAUNCHER;
 }
 

@@ -377,6 +377,7 @@ static void summary(struct page *p)
 	const json_t *elided = json_object_get(totals, "elided");
 	const json_t *elapsed = json_object_get(json_object_get(p->r, "program"), "elapsed_s");
 	const json_t *waited = json_object_get(json_object_get(totals, "wait_ns"), "total");
+	char run[32];
 
 	if (!nr_rows(p) && !nr_misuse(p)) {
 		fputs("<p class=sum>Took no lock that elide can see.</p>\n", p->out);
@@ -398,9 +399,11 @@ static void summary(struct page *p)
 		html_ns(p->out, waited);
 		fputs("</dd></div>\n", p->out);
 	}
-	if (json_is_real(elapsed))
-		html_print(p->out, "<div><dt>the run</dt><dd>%.2fs</dd></div>\n",
-			   json_real_value(elapsed));
+	if (json_is_real(elapsed)) {
+		fputs("<div><dt>the run</dt><dd>", p->out);
+		scale_ns(run, sizeof(run), 1e9 * json_real_value(elapsed));
+		html_print(p->out, "%s</dd></div>\n", run);
+	}
 	fputs("</dl>\n", p->out);
 }
 
