@@ -336,6 +336,37 @@ arrays 'an array of locks without symbols' array-stripped 64 <<'END'
 3 array-stripped+N mutex 1 200
 END
 
+# A lock is named after the caller of the function that wraps its initialisation.
+# wrapped NAME WRAPPERS <WANT: lock and acquisitions of each class.
+wrapped() {
+	cat >want
+	run_elide run -q --mode=profile --set WRAPPERS="$2" -o wrapped.data -- "$O/tests/tools/wrapped"
+	"$elide" report --by lock --csv wrapped.data | tr -d '\r' |
+		sed -n 's/^2,[0-9]*,"init \([a-z_]*\)[^"]*",.*",,*"*[^,]*,1,\([0-9]*\),.*/\1/p' | sort >out
+	same "$1" want out
+}
+wrapped 'wrappers are found' auto <<'END'
+guard_make
+make_queue
+END
+wrapped 'wrappers are named' 'auto,guard_*' <<'END'
+make_queue
+make_table
+END
+# And a call in a wrapper after the caller that waits. Whether it finds the lock held is up to the
+# scheduler, which has 20 ms for it.
+run_elide report --width=200 wrapped.data
+if grep -q ' bottleneck\| contended' out; then
+	grep -q '^init make_queue.* pop via mutex_acquire ' out &&
+		grep -q '^   called by pop wrapped.c:[0-9]*: ~100.0% of the time waited$' out &&
+		ok 'the caller of a wrapper' || not_ok 'the caller of a wrapper' "$(cat out)"
+else
+	skip 'the caller of a wrapper' 'the thread did not get a processor in 20 ms'
+fi
+wrapped 'wrappers are switched off' no <<'END'
+mutex_create
+END
+
 # With ELIDE_STACKS=0 the view says so; that is not the same as no evidence
 if [ -x "$O/libexec/elide/rtmgrind-amd64-linux" ] && [ -z "${SAN:-}" ]; then
 	run_elide run -q --emulate --stacks=0 -o quiet.data -- "$O/tests/tools/lambda"

@@ -321,6 +321,9 @@ static void write_waited(struct writer *w, const struct advising *a)
 	put_time(w, a->r, a->line->sum.wait.total);
 }
 
+/* A wait of more mean hold times than this is not explained by them: of so many threads in a queue. */
+#define WAITS_PER_HOLD 100
+
 /* Who held the lock, if that is known, and for how long on average. */
 static void write_blocked(struct writer *w, const struct advising *a)
 {
@@ -333,7 +336,8 @@ static void write_blocked(struct writer *w, const struct advising *a)
 	put_call(w, a->r, l->blocker->held_site);
 	put(w, " held it");
 	hold = blocker_hold(a->r, l);
-	if (!hold)
+	/* Where waits are much longer, the sampled holds were not those that were waited for. */
+	if (!hold || (double)hold * WAITS_PER_HOLD < line_avg_wait(l))
 		return;
 	put(w, ", which takes ");
 	put_time(w, a->r, hold);

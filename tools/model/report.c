@@ -18,6 +18,7 @@
 #include "apart.h"
 #include "attribute.h"
 #include "blocker.h"
+#include "callers.h"
 #include "columns.h"
 #include "evidence.h"
 #include "order.h"
@@ -247,6 +248,8 @@ static int build_lines(struct report *r, struct reading *reading, const char *so
 	rc = load_rows(r->file, fill_line, reading);
 	for (size_t i = 0; !rc && i < r->nr_built; i++)
 		rc = line_name(r, &r->lines[i]);
+	for (size_t i = 0; !rc && i < r->nr_built; i++)
+		callers_name(r, &r->lines[i]);
 	if (!rc)
 		rc = names_apart(r);
 free_ranks:

@@ -12,6 +12,7 @@
 #include "../../lib/compiler.h"
 #include "../base/exit.h"
 #include "../model/attribute.h"
+#include "../model/callers.h"
 #include "../names/names.h"
 #include "json-evidence.h"
 #include "json-report.h"
@@ -104,6 +105,25 @@ static json_t *blocker(const struct report *r, const struct line *l)
 	return o;
 }
 
+/* The calls of a wrapper that the waits come from. */
+static json_t *callers(const struct report *r, const struct line *l)
+{
+	struct caller found[CALLERS_MAX];
+	size_t nr = callers_find(r, l, found);
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < nr; i++) {
+		struct place p;
+		json_t *o;
+
+		symbolize_call(r->symbols, found[i].address, &p);
+		o = json_place(&p);
+		json_object_set_new(o, "percent", json_real(100 * found[i].share));
+		json_array_append_new(list, o);
+	}
+	return list;
+}
+
 static json_t *row(const struct report *r, const struct line *l)
 {
 	json_t *o = json_object();
@@ -114,6 +134,7 @@ static json_t *row(const struct report *r, const struct line *l)
 	json_object_set_new(o, "site", l->nr_sites == 1 ? json_place(&l->site_place) : json_null());
 	counters(r, l, o);
 	json_object_set_new(o, "blocker", blocker(r, l));
+	json_object_set_new(o, "callers", callers(r, l));
 	json_object_set_new(o, "state", json_text(state_name(l->state)));
 	json_object_set_new(o, "verdict", json_text(verdict_name(l->verdict)));
 	json_object_set_new(o, "measured", measured(r, l));

@@ -14,6 +14,7 @@
 #include "../base/text.h"
 #include "../model/advice.h"
 #include "../model/attribute.h"
+#include "../model/callers.h"
 #include "../model/columns.h"
 #include "../model/compare.h"
 #include "../names/names.h"
@@ -451,6 +452,24 @@ static void print_decision(const struct report *r, FILE *out, const struct line 
 			m.gain < 0 ? ", so" : " when it was compared last;", amount);
 }
 
+/* Callers of a wrapper that are printed. */
+#define CALLERS_SHOWN 3
+
+/* Prints where the waits of a row come from whose call is in a wrapper. */
+static void print_callers(const struct report *r, FILE *out, const struct line *l)
+{
+	struct caller callers[CALLERS_MAX];
+	size_t nr = callers_find(r, l, callers);
+	struct place p;
+
+	for (size_t i = 0; i < nr && i < CALLERS_SHOWN; i++) {
+		symbolize_call(r->symbols, callers[i].address, &p);
+		fputs("   called by ", out);
+		print_place(out, &p);
+		fprintf(out, ": ~%.1f%% of the time waited\n", 100 * callers[i].share);
+	}
+}
+
 static void print_waits(const struct report *r, FILE *out, const struct line *l)
 {
 	char mean[32], longest[32];
@@ -463,6 +482,7 @@ static void print_waits(const struct report *r, FILE *out, const struct line *l)
 	fprintf(out,
 		"   waited for the lock at %.1f%% of the acquisitions: %s on average, %s at most\n",
 		percent(l->sum.contended, l->acquired), mean, longest);
+	print_callers(r, out, l);
 }
 
 static void print_worst(const struct report *r, FILE *out, const struct line *l, size_t number)
