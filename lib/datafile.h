@@ -221,8 +221,9 @@ enum elide_class_type {
  * @address:  see the types
  * @nr_locks: locks of the class registered so far
  * @array:    bytes of the array they lie in, at most 2^32 - 1; 0 if they are in none
- * @nr_shared: locks of @nr_locks that more than one thread of the process has locked, at most
- *            2^32 - 1; a thread that gets the block of one that has ended counts as that one
+ * @nr_shared: locks of @nr_locks that more than one thread of the process has locked, counted up to
+ *            ELIDE_SHARED_COUNTED; a thread that gets the block of one that has ended counts as
+ *            that one
  */
 struct elide_class {
 	uint32_t type;
@@ -232,6 +233,9 @@ struct elide_class {
 	uint32_t array;
 	uint32_t nr_shared;
 };
+
+/* Threads that find a lock shared at the same time may each count one more. */
+#define ELIDE_SHARED_COUNTED 64
 
 /**
  * struct elide_times - a distribution of times, in cycles.

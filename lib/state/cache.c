@@ -23,9 +23,8 @@ static const struct elide_call unknown_call;
 static __thread uint32_t nr_writes;
 
 /*
- * A look-up in a transaction must not be the first to touch a page of the
- * block: a page fault aborts, and the next attempt would meet it again. Reading
- * takes no memory, it maps the page of zeroes.
+ * A look-up in a transaction must not be the first to touch a page: a page fault aborts, and the
+ * next attempt would meet it again. Reading takes no memory, it maps the page of zeroes.
  */
 static void map_pages(const void *start, const void *end)
 {
@@ -35,7 +34,9 @@ static void map_pages(const void *start, const void *end)
 
 void elide_cache_start(struct elide_thread *t)
 {
-	map_pages(t, &t->cache[ELIDE_NR_CACHE]);
+	/* Of what is between, a transaction reads calls alone, and each has been written. */
+	map_pages(t, t->calls);
+	map_pages(t->cache, &t->cache[ELIDE_NR_CACHE]);
 	t->cache_mask = CACHE_MASK(ELIDE_NR_CACHE);
 }
 

@@ -41,9 +41,12 @@ int elide_registry_start(uint32_t max_locks, uint32_t max_classes)
 
 void elide_registry_use(uint32_t index, uint32_t class_index, uint32_t user)
 {
-	uint32_t *users = &registry.users[index], old = READ_ONCE(*users);
+	uint32_t *users = &registry.users[index], old;
 
-	if (likely(old == user || old == ELIDE_NONE))
+	if (likely(elide_class_info(class_index)->nr_shared >= ELIDE_SHARED_COUNTED))
+		return;
+	old = READ_ONCE(*users);
+	if (old == user || old == ELIDE_NONE)
 		return;
 	/* Relaxed: nothing else is read that depends on it. */
 	if (!old && __atomic_compare_exchange_n(users, &old, user, false, __ATOMIC_RELAXED,

@@ -190,7 +190,8 @@ void elide_registry_remove(const void *lock);
  * @class_index: index of its class
  * @user: number of the thread's block, neither 0 nor ELIDE_NONE
  *
- * Counts the lock in @nr_shared of its class when a second thread does so. Lock-free.
+ * Counts the lock in @nr_shared of its class when a second thread does so, up to
+ * ELIDE_SHARED_COUNTED: who locked each of 100,000 locks is a cache miss for each. Lock-free.
  */
 void elide_registry_use(uint32_t index, uint32_t class_index, uint32_t user);
 

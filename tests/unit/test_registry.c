@@ -232,6 +232,21 @@ static void shared_locks(void)
 	check(!info(at[0])->nr_shared);
 }
 
+/* Of many locks that two threads have used, the first are counted. */
+static void shared_bound(void)
+{
+	char *locks = heap_locks(2 * ELIDE_SHARED_COUNTED);
+
+	for (uint32_t i = 0; i < 2 * ELIDE_SHARED_COUNTED; i++) {
+		uint32_t at = elide_registry_add(locks + 64 * i, MUTEX, SITE_B, true, false);
+
+		elide_registry_use(at, elide_registry_class(at), 1);
+		elide_registry_use(at, elide_registry_class(at), 2);
+		check(info(at)->nr_shared ==
+		      (i < ELIDE_SHARED_COUNTED ? i + 1 : ELIDE_SHARED_COUNTED));
+	}
+}
+
 static void unlikely_address(void)
 {
 	/* Bit 48: only with 5-level paging; there is no room for it in the key. */
@@ -325,6 +340,7 @@ TEST(rwlock_is_one_class, 1024, 64)
 TEST(shared_is_apart, 1024, 64)
 TEST(life_of_an_address, 1024, 64)
 TEST(shared_locks, 1024, 64)
+TEST(shared_bound, 1024, 64)
 TEST(unlikely_address, 1024, 64)
 TEST(locks_have_a_bound, 64, 64)
 TEST(classes_have_a_bound, 1024, 16)
@@ -353,6 +369,7 @@ int main(void)
 		cmocka_unit_test(test_shared_is_apart),
 		cmocka_unit_test(test_life_of_an_address),
 		cmocka_unit_test(test_shared_locks),
+		cmocka_unit_test(test_shared_bound),
 		cmocka_unit_test(test_unlikely_address),
 		cmocka_unit_test(test_locks_have_a_bound),
 		cmocka_unit_test(test_classes_have_a_bound),
