@@ -16,6 +16,7 @@
 
 #include "../../lib/compiler.h"
 #include "../../tools/model/advice.h"
+#include "../../tools/model/apart.h"
 #include "../../tools/model/attribute.h"
 #include "../../tools/base/exit.h"
 #include "../../tools/print/json-report.h"
@@ -312,6 +313,34 @@ static void quantiles(void **state)
 	assert_true(bins_quantile(bins, &t, 1) == 5000);
 }
 
+/* The short names of rows that are not the same differ. */
+static void names_differ(void **state)
+{
+	static const enum synth_scenario scenarios[] = {SYNTH_FULL, SYNTH_PROFILE};
+
+	for (size_t i = 0; i < ARRAY_SIZE(scenarios); i++) {
+		struct loaded l;
+
+		make(&l, scenarios[i], BY_LOCK_AND_SITE, "cost");
+		/* As in a program whose functions are all called _M_run. */
+		for (size_t j = 0; j < l.report.nr_built; j++) {
+			strcpy(l.report.lines[j].short_lock, "init _M_run");
+			strcpy(l.report.lines[j].short_site, "_M_run");
+		}
+		assert_int_equal(names_apart(&l.report), 0);
+		for (size_t j = 0; j < l.report.nr_built; j++)
+			for (size_t k = 0; k < j; k++) {
+				const struct line *a = &l.report.lines[j], *b = &l.report.lines[k];
+
+				assert_int_equal(!strcmp(a->short_lock, b->short_lock),
+						 !strcmp(a->class, b->class));
+				assert_int_equal(!strcmp(a->short_site, b->short_site),
+						 a->sum.site == b->sum.site);
+			}
+		drop(&l);
+	}
+}
+
 /* The line of the worst rows at a lock and site; NULL if it is not among them. */
 static const struct line *worst(const struct report *r, const char *lock, const char *site)
 {
@@ -490,6 +519,7 @@ int main(void)
 		cmocka_unit_test(profile_verdicts),
 		cmocka_unit_test(held_shares),
 		cmocka_unit_test(quantiles),
+		cmocka_unit_test(names_differ),
 		cmocka_unit_test(findings),
 		cmocka_unit_test(given_up),
 		cmocka_unit_test(top),

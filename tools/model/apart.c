@@ -24,7 +24,7 @@ struct name {
 	const struct place *place;
 };
 
-/* Ways to make a name longer, the most readable first. */
+/* Ways to make a name longer, the most readable first: by the line, or the offset in the function. */
 enum way { BY_FILE, BY_WHOLE, BY_ADDRESS, NR_WAYS };
 
 static int compare_names(const void *x, const void *y)
@@ -53,6 +53,9 @@ static void lengthen(const struct name *n, enum way way, char *to)
 	case BY_FILE:
 		if (p->file && !strstr(n->text, line))
 			snprintf(to, SHORT_NAME, "%.90s%.37s", n->text, line);
+		else if (!p->file && p->symbol && p->symbol_offset)
+			snprintf(to, SHORT_NAME, "%.100s+0x%llx", n->text,
+				 (unsigned long long)p->symbol_offset);
 		return;
 	case BY_WHOLE:
 		if (strlen(n->whole) < SHORT_NAME)

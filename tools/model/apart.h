@@ -11,7 +11,7 @@
 
 /**
  * names_apart() - lengthen the short names of lines that are the same for different locks or calls:
- * by file and line, else by all of a C++ name, else by the address in the object.
+ * by file and line or by the offset in the function, else by all of a C++ name, else by the address in the object.
  *
  * Return: 0 or -ENOMEM.
  */
