@@ -9,7 +9,9 @@
 
 #include "../../lib/compiler.h"
 #include "../base/text.h"
-#include "../model/advice-text.h"
+#include "../model/advice.h"
+#include "../model/attribute.h"
+#include "../model/rule.h"
 #include "suggestion.h"
 
 /* Bytes of a setting's value, at most: as many as the library reads of a tunable. */
@@ -30,7 +32,7 @@ static int add_rule(struct suggestion *s, const struct report *r, const struct l
 	size_t before = s->rules.nr;
 	int rc;
 
-	advice_pattern(r, l, pattern, sizeof(pattern));
+	rule_pattern(r, l, pattern, sizeof(pattern));
 	if (!pattern[0])
 		return 0;
 	rc = add_once(&s->rules, pattern);
@@ -70,7 +72,7 @@ static int add_line(struct suggestion *s, const struct report *r, const struct l
 		else
 			unnamed |= l->verdict != VERDICT_PAYS;
 	}
-	advice_pattern(r, l, pattern, sizeof(pattern));
+	rule_pattern(r, l, pattern, sizeof(pattern));
 	s->nr_unnamed += unnamed && !pattern[0];
 	return 0;
 }

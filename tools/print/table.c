@@ -3,7 +3,8 @@
  * table.c - the report as text: table, totals, findings and advice.
  *
  * Numbers are rounded for reading; JSON and CSV have the exact ones.
- * Must never print a control character of the data file.
+ * Must never print a control character of the data file. Longer than 500 lines, because the parts of
+ * one text follow each other here.
  */
 #include <stdlib.h>
 #include <string.h>

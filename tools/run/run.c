@@ -3,7 +3,8 @@
  * run.c - what it takes to start a program with the library in it: options,
  * a look at the program, the preloaded library, the emulator.
  *
- * Must never start it, nor write to standard output but where an option asks for that.
+ * Longer than 500 lines by a few, for the settings of all kinds of programs. Must never start it, nor
+ * write to standard output but where an option asks for that.
  */
 #include <ctype.h>
 #include <errno.h>
