@@ -337,12 +337,12 @@ arrays 'an array of locks without symbols' array-stripped 64 <<'END'
 END
 
 # A lock is named after the caller of the function that wraps its initialisation.
-# wrapped NAME WRAPPERS <WANT: lock and acquisitions of each class.
+# wrapped NAME WRAPPERS <WANT: what each class is named after.
 wrapped() {
 	cat >want
 	run_elide run -q --mode=profile --set WRAPPERS="$2" -o wrapped.data -- "$O/tests/tools/wrapped"
 	"$elide" report --by lock --csv wrapped.data | tr -d '\r' |
-		sed -n 's/^2,[0-9]*,"init \([a-z_]*\)[^"]*",.*",,*"*[^,]*,1,\([0-9]*\),.*/\1/p' | sort >out
+		sed -n 's/^2,[0-9]*,"init \([a-z_]*\)[ "].*/\1/p' | sort >out
 	same "$1" want out
 }
 wrapped 'wrappers are found' auto <<'END'
