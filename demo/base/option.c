@@ -198,3 +198,11 @@ void option_help(const struct option_row *row, const char *of)
 	}
 	putchar('\n');
 }
+
+/** option_list() - print the names that the options of a table take as values */
+void option_list(const struct option_row *table)
+{
+	for (; table->name; table++)
+		for (const struct choice *c = table->choices; c && c->name; c++)
+			printf("%-10s %-10s %s\n", table->name, c->name, c->help);
+}

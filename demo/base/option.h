@@ -12,6 +12,9 @@
 
 #include <stdint.h>
 
+/* Exit status for a command line, or a file that it names, that cannot be carried out. */
+#define EXIT_USAGE 2
+
 /**
  * struct choice - a name that an option may have as its value
  * @name: the name; NULL ends a list
@@ -69,5 +72,6 @@ int option_walk(const char *program, const struct option_row *const *rows, unsig
 int option_table(const char *program, const struct option_row *table, uint64_t *values, int argc,
 		 char **argv);
 void option_help(const struct option_row *row, const char *of);
+void option_list(const struct option_row *table);
 
 #endif

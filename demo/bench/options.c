@@ -23,15 +23,8 @@ const struct choice deal_choices[NR_DEALS + 1] = {
 #include "options.def"
 };
 
-static const struct option_row rows[NR_OPTIONS + 1] = {
-#define OPT_CHOICE(field, name, choices, def, help)                                                \
-	{ name, OPTION_CHOICE, help, choices, 0, 0, def, NULL },
-#define OPT_UINT(field, name, min, max, def, help)                                                 \
-	{ name, OPTION_UINT, help, NULL, min, max, def, NULL },
-#define OPT_FLAG(field, name, help) { name, OPTION_FLAG, help, NULL, 0, 1, 0, NULL },
-#define OPT_TEXT(field, name, help) { name, OPTION_TEXT, help, NULL, 0, 0, 0, NULL },
-#include "options.def"
-};
+#define OPTIONS_ROWS
+#include "../base/options.h"
 
 /* The program as its messages name it. */
 #define PROGRAM "index_bench"
@@ -134,7 +127,7 @@ static void parser_init(struct parser *parser)
 {
 	*parser = (struct parser){ .nr = NR_OPTIONS };
 	for (unsigned int i = 0; i < NR_OPTIONS; i++)
-		parser->row[i] = &rows[i];
+		parser->row[i] = &option_rows[i];
 	for (unsigned int index = 0; index < NR_INDEXES; index++) {
 		for (const struct option_row *row = index_options(index); row->name; row++) {
 			unsigned int i = 0;
@@ -157,7 +150,7 @@ static int take(void *ctx, unsigned int nr, const char *text)
 		return 0;
 	}
 	parser->opts->given[nr] = true;
-	return option_value(PROGRAM, &rows[nr], text, &parser->opts->value[nr]);
+	return option_value(PROGRAM, &option_rows[nr], text, &parser->opts->value[nr]);
 }
 
 /**
@@ -175,7 +168,7 @@ int options_parse(struct options *opts, int argc, char **argv)
 	parser_init(&parser);
 	parser.opts = opts;
 	for (unsigned int i = 0; i < NR_OPTIONS; i++) {
-		opts->value[i] = rows[i].def;
+		opts->value[i] = option_rows[i].def;
 		opts->given[i] = false;
 	}
 	if (option_walk(PROGRAM, parser.row, parser.nr, argc, argv, take, &parser))
@@ -189,7 +182,7 @@ int options_parse(struct options *opts, int argc, char **argv)
  */
 const char *option_name(enum option_id id)
 {
-	return rows[id].name;
+	return option_rows[id].name;
 }
 
 /** options_help() - print each option with its values and its default to stdout */
@@ -198,7 +191,7 @@ void options_help(void)
 	puts("Usage: index_bench [OPTION]...\n"
 	     "Runs threads on an index and verifies its structure and its content.\n");
 	for (unsigned int i = 0; i < NR_OPTIONS; i++) {
-		option_help(&rows[i], NULL);
+		option_help(&option_rows[i], NULL);
 		for (unsigned int index = 0; i == OPTION_ID_scheme && index < NR_INDEXES; index++)
 			for (const struct option_row *r = index_options(index); r->name; r++)
 				option_help(r, index_choices[index].name);
@@ -206,23 +199,16 @@ void options_help(void)
 	puts("\nExit status: 0 no fault found, 1 a fault found or out of memory, 2 bad usage.");
 }
 
-static void list(const struct option_row *table)
-{
-	for (; table->name; table++)
-		for (const struct choice *c = table->choices; c && c->name; c++)
-			printf("%-10s %-10s %s\n", table->name, c->name, c->help);
-}
-
 /** options_list() - print the names that options take, and each index with its schemes */
 void options_list(void)
 {
 	char schemes[256];
 
-	list(rows);
+	option_list(option_rows);
 	for (unsigned int index = 0; index < NR_INDEXES; index++) {
 		schemes_allowed(schemes, sizeof(schemes), index, 1, true);
 		printf("%-10s %-10s %s\n", "variant", index_choices[index].name, schemes);
 	}
 	for (unsigned int index = 0; index < NR_INDEXES; index++)
-		list(index_options(index));
+		option_list(index_options(index));
 }

@@ -41,8 +41,9 @@ static const struct choice latch_choices[] = {
 	{ .name = NULL },
 };
 
-#define OPTIONS_DEF "latch.def"
-#include "options.h"
+#define OPTIONS_DEF "../micro/latch.def"
+#define OPTIONS_ROWS
+#include "../base/options.h"
 
 /*
  * struct run - what the threads share

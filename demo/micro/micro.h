@@ -10,9 +10,6 @@
 
 #include <stdbool.h>
 
-/* Exit status for a command line that cannot be carried out. */
-#define EXIT_USAGE 2
-
 int micro_begin(const char *program, const char *what, const struct option_row *table,
 		uint64_t *values, int argc, char **argv, unsigned int help, unsigned int json,
 		unsigned int csv);

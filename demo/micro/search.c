@@ -45,8 +45,9 @@ static const struct choice level_choices[] = {
 	{ .name = NULL },
 };
 
-#define OPTIONS_DEF "search.def"
-#include "options.h"
+#define OPTIONS_DEF "../micro/search.def"
+#define OPTIONS_ROWS
+#include "../base/options.h"
 
 static const kernel_fn *const kernels[NR_LEVELS] = {
 #define LEVEL(id, name, help) kernels_##id,

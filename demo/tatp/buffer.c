@@ -36,7 +36,8 @@ int buffer_init(struct buffer *b, struct volume *v, uint32_t frames)
 	b->frames = aligned_alloc(CACHE_LINE, frames * sizeof(*b->frames));
 	b->buckets = aligned_alloc(CACHE_LINE, buckets * sizeof(*b->buckets));
 	latch_init(&b->clock, LATCH_ROLE_clock_hand);
-	if (!b->frames || !b->buckets || area_init(&b->pages, PAGE_BYTES, frames))
+	if (!b->frames || !b->buckets || area_init(&b->pages, PAGE_BYTES, frames) ||
+	    area_init(&b->batch, PAGE_BYTES, VOLUME_BATCH))
 		return -ENOMEM;
 	b->nr = frames;
 	b->mask = buckets - 1;
@@ -63,6 +64,7 @@ void buffer_destroy(struct buffer *b)
 	free(b->frames);
 	free(b->buckets);
 	area_destroy(&b->pages);
+	area_destroy(&b->batch);
 }
 
 /* Take a frame out of its bucket if its page may go. The frame is pinned then. */
@@ -210,6 +212,7 @@ static void pin(struct buffer *b, uint32_t id, struct page_ref *ref)
 	if (unlikely(!ref->frame) && enter(b, id, ref)) {
 		int err = volume_read(b->volume, id, ref->page);
 
+		__atomic_fetch_add(&b->reads, 1, __ATOMIC_RELAXED);
 		if (err)
 			fatal_io("page", id, err);
 		latch_release(&ref->frame->latch, &ref->hold);
@@ -371,12 +374,11 @@ static int write_batch(struct buffer *b, struct page **pages, struct page_ref *r
  * @most: number of frames to look at
  * @written: receives the number of pages written, if not NULL
  *
- * Return: 0, -EBUSY if another thread is in this function, -ENOMEM, or the error of the volume
- * or the log.
+ * Return: 0, -EBUSY if another thread is in this function, or the error of the volume or the log.
  */
 int buffer_clean(struct buffer *b, uint32_t most, uint32_t *written)
 {
-	struct page *pages[VOLUME_BATCH], *memory;
+	struct page *pages[VOLUME_BATCH];
 	struct page_ref refs[VOLUME_BATCH];
 	unsigned int nr = 0;
 	uint32_t sum = 0;
@@ -385,14 +387,11 @@ int buffer_clean(struct buffer *b, uint32_t most, uint32_t *written)
 	/* Acquire, and release below: the next cleaner sees next_clean and the volume's batch. */
 	if (__atomic_exchange_n(&b->cleaning, true, __ATOMIC_ACQUIRE))
 		return -EBUSY;
-	memory = malloc(sizeof(*memory) * VOLUME_BATCH);
-	if (!memory)
-		err = -ENOMEM;
 	for (uint32_t i = 0; i < most && i < b->nr && !err; i++) {
 		struct frame *frame = &b->frames[b->next_clean];
 
 		b->next_clean = b->next_clean + 1 == b->nr ? 0 : b->next_clean + 1;
-		pages[nr] = &memory[nr];
+		pages[nr] = area_at(&b->batch, nr);
 		if (!copy(frame, b, pages[nr], &refs[nr]))
 			continue;
 		sum++;
@@ -403,7 +402,6 @@ int buffer_clean(struct buffer *b, uint32_t most, uint32_t *written)
 	}
 	if (nr)
 		err = write_batch(b, pages, refs, nr);
-	free(memory);
 	__atomic_store_n(&b->cleaning, false, __ATOMIC_RELEASE);
 	if (written)
 		*written = sum;

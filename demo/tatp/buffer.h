@@ -5,7 +5,8 @@
  * buffer_fix() pins a page, so that its frame keeps it, and acquires its latch. A hash table
  * whose buckets each have a latch finds the frame. A page without a frame gets the frame of
  * a page that nobody has pinned, that was not used for a turn of the clock hand and that is
- * in the volume as it is in memory.
+ * in the volume as it is in memory. A pool needs frames for all pages that its users pin at a time:
+ * BUFFER_PINS a thread, and the pages that are being written.
  *
  * Order of latches: pages (in a tree from the root down and to the right) before buckets,
  * and the clock hand before nothing.
@@ -15,6 +16,9 @@
 
 #include "latch.h"
 #include "volume.h"
+
+/* Pages that a thread pins at a time, at most: three of a split, and twice as many in reserve. */
+#define BUFFER_PINS 8
 
 /**
  * struct frame - a place for a page
@@ -60,6 +64,8 @@ struct bucket {
  * @hand: number of the frame at which the clock hand is
  * @cleaning: true while a thread writes pages to the volume
  * @next_clean: number of the frame at which buffer_clean() goes on
+ * @batch: copies of the pages that it writes
+ * @reads: number of pages that were read from the volume
  */
 struct buffer {
 	struct volume *volume;
@@ -76,6 +82,8 @@ struct buffer {
 	uint32_t hand;
 	bool cleaning;
 	uint32_t next_clean;
+	struct area batch;
+	uint64_t reads;
 };
 
 /**

@@ -108,19 +108,21 @@ static bool store_full(const struct log *log, uint64_t tail)
 /**
  * log_room() - wait until the ring has room for LOG_ROOM bytes of each thread
  * @log: the log
+ * @undo: the records are of a rollback, for which a log in memory that is full has room yet: the
+ *	  size of the ring
  *
  * Called without latches, before an operation that inserts records.
  *
- * Return: 0, or the error of the store.
+ * Return: 0, -ENOSPC if a log in memory is full, or the error of the store.
  */
-int log_room(struct log *log)
+int log_room(struct log *log, bool undo)
 {
 	uint64_t tail = __atomic_load_n(&log->tail, __ATOMIC_RELAXED);
 	int err = 0;
 
 	if (unlikely(tail - __atomic_load_n(&log->durable, __ATOMIC_RELAXED) > log->room))
 		err = log_flush(log);
-	while (unlikely(store_full(log, tail)) && !err) {
+	while (!undo && unlikely(store_full(log, tail)) && !err) {
 		if (!__atomic_load_n(&log->kept, __ATOMIC_RELAXED))
 			return -ENOSPC;
 		sched_yield();

@@ -179,7 +179,7 @@ struct log {
 int log_create(struct log *log, const struct log_options *opts, const struct identity *id);
 int log_open(struct log *log, const struct log_options *opts, char *why, size_t len);
 void log_close(struct log *log);
-int log_room(struct log *log);
+int log_room(struct log *log, bool undo);
 void log_seal(struct log_record *r);
 uint64_t log_insert(struct log *log, struct log_record *r);
 int log_durable(struct log *log, uint64_t lsn);

@@ -31,15 +31,8 @@ static const struct choice switch_choices[NR_SWITCHES + 1] = {
 #include "options.def"
 };
 
-static const struct option_row rows[NR_OPTIONS + 1] = {
-#define OPT_CHOICE(field, name, choices, def, help)                                                \
-	{ name, OPTION_CHOICE, help, choices, 0, 0, def, NULL },
-#define OPT_UINT(field, name, min, max, def, help)                                                 \
-	{ name, OPTION_UINT, help, NULL, min, max, def, NULL },
-#define OPT_FLAG(field, name, help) { name, OPTION_FLAG, help, NULL, 0, 1, 0, NULL },
-#define OPT_TEXT(field, name, help) { name, OPTION_TEXT, help, NULL, 0, 0, 0, NULL },
-#include "options.def"
-};
+#define OPTIONS_ROWS
+#include "../base/options.h"
 
 /* The options of the latches, which latch_option() parses. */
 static const bool of_latches[NR_OPTIONS] = {
@@ -62,11 +55,11 @@ static int take_latch(const char *name, const char *value)
 static int take(void *ctx, unsigned int nr, const char *text)
 {
 	struct options *opts = ctx;
-	int err = option_value(program, &rows[nr], text, &opts->value[nr]);
+	int err = option_value(program, &option_rows[nr], text, &opts->value[nr]);
 
 	opts->given[nr] = true;
 	if (!err && of_latches[nr])
-		err = take_latch(rows[nr].name, text);
+		err = take_latch(option_rows[nr].name, text);
 	return err;
 }
 
@@ -84,8 +77,8 @@ int options_parse(struct options *opts, int argc, char **argv)
 
 	memset(opts, 0, sizeof(*opts));
 	for (unsigned int i = 0; i < NR_OPTIONS; i++) {
-		opts->value[i] = rows[i].def;
-		all[i] = &rows[i];
+		opts->value[i] = option_rows[i].def;
+		all[i] = &option_rows[i];
 	}
 	return option_walk(program, all, NR_OPTIONS, argc, argv, take, opts);
 }
@@ -120,10 +113,51 @@ static int check_recover(const struct options *opts)
 		if (!opts->given[not_with_recover[i]])
 			continue;
 		fprintf(stderr, "%s: --%s: not with --recover\n", program,
-			rows[not_with_recover[i]].name);
+			option_rows[not_with_recover[i]].name);
 		return -EINVAL;
 	}
 	return 0;
+}
+
+/* True if a number of bytes fits the machine's memory, else one line on stderr. */
+static bool fits(const char *what, uint64_t subscribers, const char *more, double need)
+{
+	double there = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+
+	if (need <= there)
+		return true;
+	fprintf(stderr, "%s: %s%" PRIu64 "%s: need up to %.0f MiB of memory, and there are %.0f\n",
+		program, what, subscribers, more, need / 0x1p20, there / 0x1p20);
+	return false;
+}
+
+/** options_fit() - false after one line on stderr if recovery needs more memory than there is */
+bool options_fit(const struct options *opts, uint64_t subscribers)
+{
+	return fits("--recover: subscribers=", subscribers, "",
+		    schema_bytes(subscribers, false, opts->pool << 20));
+}
+
+/* A pool that is too small for the pages that threads pin would let them wait for each other. */
+static int check_pool(const struct options *opts)
+{
+	uint64_t threads = opts->recover ? 1 : opts->threads;
+	uint64_t least = (threads * BUFFER_PINS + 2 * VOLUME_BATCH) * PAGE_BYTES;
+
+	if (!opts->pool || opts->pool << 20 >= least)
+		return 0;
+	fprintf(stderr, "%s: --pool=%" PRIu64 ": %" PRIu64 " thread%s need %" PRIu64 " MiB\n",
+		program, opts->pool, threads, threads > 1 ? "s" : "",
+		(least + (1 << 20) - 1) >> 20);
+	return -EINVAL;
+}
+
+/** options_frames() - frames of the buffer pool for a database of so many pages */
+uint32_t options_frames(const struct options *opts, uint32_t pages)
+{
+	uint64_t frames = (opts->pool << 20) / PAGE_BYTES;
+
+	return frames && frames < pages ? (uint32_t)frames : pages;
 }
 
 /**
@@ -134,7 +168,7 @@ static int check_recover(const struct options *opts)
  */
 int options_check(const struct options *opts)
 {
-	double there = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE), need;
+	double need;
 
 	if (opts->json && opts->csv)
 		return refuse("--json, --csv: one of them");
@@ -148,18 +182,15 @@ int options_check(const struct options *opts)
 			program, latch_role_name(i));
 		return -EINVAL;
 	}
+	if (check_pool(opts))
+		return -EINVAL;
 	if (opts->recover)
 		return check_recover(opts);
-	need = schema_bytes(opts->subscribers, !options_file(opts));
+	need = schema_bytes(opts->subscribers, !options_file(opts), opts->pool << 20);
 	/* Journals: two changes of a fifth of the transactions, an array that doubles, a copy. */
 	if (!opts->duration)
 		need += (double)opts->operations * 0.2 * 2 * sizeof(struct change) * 3;
-	if (need <= there)
-		return 0;
-	fprintf(stderr, "%s: --subscribers=%" PRIu64 ", --operations: need up to %.0f MiB of "
-		"memory, and there are %.0f\n", program, opts->subscribers, need / 0x1p20,
-		there / 0x1p20);
-	return -EINVAL;
+	return fits("--subscribers=", opts->subscribers, ", --operations", need) ? 0 : -EINVAL;
 }
 
 /** options_help() - print each option with its values and its default to stdout */
@@ -168,7 +199,7 @@ void options_help(void)
 	puts("Usage: tatp_bench [OPTION]...\n"
 	     "Runs the TATP benchmark on a storage manager and verifies the database.\n");
 	for (unsigned int i = 0; i < NR_OPTIONS; i++)
-		option_help(&rows[i], NULL);
+		option_help(&option_rows[i], NULL);
 	puts("\nExit status: 0 no fault found, 1 a fault found, or memory or a disk full, 2 bad\n"
 	     "usage or a log that cannot be recovered, 130 interrupted.");
 }
@@ -176,9 +207,7 @@ void options_help(void)
 /** options_list() - print the names that options take */
 void options_list(void)
 {
-	for (unsigned int i = 0; i < NR_OPTIONS; i++)
-		for (const struct choice *c = rows[i].choices; c && c->name; c++)
-			printf("%-10s %-10s %s\n", rows[i].name, c->name, c->help);
+	option_list(option_rows);
 	for (unsigned int i = 0; i < NR_LATCH_ROLES; i++)
 		printf("%-10s %-10s %s\n", "role", latch_role_name(i),
 		       latch_kind_name(latch_settings.kinds[i]));

@@ -26,8 +26,8 @@ struct count {
 
 #define NR_COUNTS (sizeof(struct lock_counts) / sizeof(uint64_t))
 
-/* The fields of a run: 23 and those of transactions, latches and locks. */
-_Static_assert(23 + 3 * NR_TRANSACTIONS + NR_LATCH_ROLES + NR_COUNTS <= FIELDS_MAX,
+/* The fields of a run: 24 and those of transactions, latches and locks. */
+_Static_assert(24 + 3 * NR_TRANSACTIONS + NR_LATCH_ROLES + NR_COUNTS <= FIELDS_MAX,
 	       "the fields of a run have room");
 
 static void lock_counts(const struct outcome *out, struct count counts[NR_COUNTS])
@@ -102,6 +102,7 @@ static void result_fields(struct fields *f, const struct outcome *out)
 	field_number(f, "log_writes", out->log_writes);
 	field_number(f, "checkpoints", out->checkpoints);
 	field_number(f, "pages_cleaned", out->cleaned);
+	field_number(f, "pages_read", out->reads);
 	field(f, "interrupted", "%s", out->interrupted ? "true" : "false");
 	field(f, "seconds", "%.9f", out->seconds);
 	field(f, "throughput_tps", "%.0f", (double)outcome_done(out) / out->seconds);
@@ -150,6 +151,8 @@ static void print_text(const struct options *opts, const struct outcome *out)
 	printf("  %-24s %12.1f  MiB\n  %-24s %12.1f  MiB in %" PRIu64 " writes\n", "pages",
 	       (double)out->bytes / 0x1p20, "log", (double)out->log_bytes / 0x1p20,
 	       out->log_writes);
+	if (opts->pool)
+		printf("  %-24s %12" PRIu64 "\n", "pages read", out->reads);
 	if (out->checkpoints)
 		printf("  %-24s %12" PRIu64 "  %" PRIu64 " pages cleaned\n", "checkpoints",
 		       out->checkpoints, out->cleaned);

@@ -24,6 +24,7 @@
  * @log_writes: number of writes of the log
  * @checkpoints: number of checkpoints of the helper
  * @cleaned: pages that the cleaner wrote
+ * @reads: pages that were read into the buffer pool
  * @interrupted: a signal ended the run
  * @check: "ok", or a description of the first fault
  */
@@ -32,7 +33,7 @@ struct outcome {
 	double seconds;
 	uint64_t sections[NR_LATCH_ROLES];
 	struct lock_counts locks;
-	uint64_t bytes, log_bytes, log_writes, checkpoints, cleaned;
+	uint64_t bytes, log_bytes, log_writes, checkpoints, cleaned, reads;
 	bool interrupted;
 	char check[CHECK_LEN];
 };

@@ -2,8 +2,9 @@
 /*
  * recover.c - recovery as in ARIES (Mohan et al., "ARIES: a transaction recovery method
  * supporting fine-granularity locking and partial rollbacks using write-ahead logging", TODS
- * 17(1), 1992): repeat all changes from the last checkpoint's first record on, then roll the
- * transactions back that had not ended.
+ * 17(1), 1992): read the log from the last checkpoint's first record on, repeat all changes, then
+ * roll the transactions back that had not ended. A log or pages that are refused are as they were,
+ * because nothing is written before all of them have been read.
  *
  * The log ends before the first record that is not valid. A valid record behind that one,
  * which says that the log was durable beyond it, shows that the log is damaged.
@@ -133,8 +134,8 @@ static int read_checkpoint(struct redo *d, uint64_t *begin)
 	return 0;
 }
 
-/* Read the log from the checkpoint's first record to its end, and repeat all changes. */
-static int redo_all(struct redo *d)
+/* Read the log from the checkpoint's first record to its end. */
+static int analyse(struct redo *d)
 {
 	uint64_t at = 0;
 	int err = read_checkpoint(d, &at);
@@ -144,7 +145,6 @@ static int redo_all(struct redo *d)
 	d->out->begin = at;
 	while (!(err = log_fetch(&d->sm->log, at, d->r))) {
 		note_xct(d);
-		redo_record(d);
 		d->out->records++;
 		at += d->r->len;
 	}
@@ -157,29 +157,58 @@ static int redo_all(struct redo *d)
 	return check_end(d, at);
 }
 
+/* Read the pages: each is whole, and has no change that the log has not got. */
+static int check_pages(struct redo *d)
+{
+	struct page *page = malloc(sizeof(*page));
+	int err = page ? volume_mend(&d->sm->volume) : -ENOMEM;
+
+	for (uint32_t id = 1; id < d->sm->volume.nr && !err; id++) {
+		err = volume_read(&d->sm->volume, id, page);
+		if (err == -EBADMSG)
+			err = refuse(d, ".pages is damaged at page %" PRIu32, id);
+		else if (err)
+			err = refuse(d, ".pages %s", strerror(-err));
+		else if (page->lsn >= d->out->end)
+			err = refuse(d, "is truncated at byte %" PRIu64 ": page %" PRIu32
+				     " has a later change", d->out->end, id);
+	}
+	if (err && err != -EINVAL)
+		err = refuse(d, "%s", strerror(-err));
+	free(page);
+	return err;
+}
+
+/* Repeat all changes. The log was read once and ends at @out->end. */
+static int redo_all(struct redo *d)
+{
+	for (uint64_t at = d->out->begin; at < d->out->end; at += d->r->len) {
+		int err = log_fetch(&d->sm->log, at, d->r);
+
+		if (err)
+			return refuse(d, "%s", strerror(-err));
+		redo_record(d);
+	}
+	return 0;
+}
+
 /* Find the pages of the heaps with free rows, and the end of the volume. */
-static int find_pages(struct redo *d)
+static void find_pages(struct redo *d)
 {
 	struct sm *sm = d->sm;
 	uint32_t nr = sm->volume.nr, last = 0;
 
 	for (uint32_t id = 1; id < nr; id++) {
 		struct page_ref ref;
-		bool ahead;
 
 		buffer_fix(&sm->buffer, id, LATCH_READ, &ref);
 		last = ref.page->id ? id : last;
-		ahead = ref.page->lsn >= d->out->end;
 		if (ref.page->kind == PAGE_HEAP)
 			heap_changed(&sm->heaps[ref.page->store], ref.page,
 				     heap_page_rows(ref.page->stride));
 		buffer_unfix(&d->sm->buffer, &ref);
-		if (ahead)
-			return refuse(d, "is truncated at byte %" PRIu64 ": page %" PRIu32
-				      " has a later change", d->out->end, id);
 	}
 	sm->volume.nr = last + 1;
-	return 0;
 }
 
 static int undo_all(struct redo *d)
@@ -222,9 +251,9 @@ int recover(struct sm *sm, struct recovered *out, char *why, size_t len)
 		goto free;
 	}
 	sm->logging = false;
-	err = redo_all(&d);
+	err = analyse(&d);
 	if (!err)
-		err = find_pages(&d);
+		err = check_pages(&d);
 	if (err)
 		goto free;
 	err = store_cut(&sm->log.store, out->end);
@@ -233,6 +262,10 @@ int recover(struct sm *sm, struct recovered *out, char *why, size_t len)
 		goto free;
 	}
 	log_continue(&sm->log, out->end);
+	err = redo_all(&d);
+	if (err)
+		goto free;
+	find_pages(&d);
 	sm->logging = true;
 	err = undo_all(&d);
 free:

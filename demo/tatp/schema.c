@@ -188,13 +188,19 @@ struct sm_options schema_options(uint64_t subscribers, uint64_t seed, uint64_t b
  * schema_bytes() - memory that a database needs, about
  * @subscribers: number of subscribers
  * @in_memory: its log and volume are in memory, too
+ * @pool: bytes of the pages of the buffer pool, 0 for all pages
  */
-double schema_bytes(uint64_t subscribers, bool in_memory)
+double schema_bytes(uint64_t subscribers, bool in_memory, uint64_t pool)
 {
-	double frames = pages_bytes(subscribers) / PAGE_BYTES * 1.25 *
-			(sizeof(struct frame) + sizeof(struct bucket));
+	double pages = pages_bytes(subscribers), there = pages;
+	double frames = pages / PAGE_BYTES * 1.25;
 
+	if (pool && (double)pool < there) {
+		there = (double)pool;
+		frames = there / PAGE_BYTES;
+	}
 	/* The population sorts the entries of the indexes, or rather has them in order. */
-	return pages_bytes(subscribers) * (in_memory ? 2 : 1) + frames +
+	return there + (in_memory ? pages : 0) +
+	       frames * (sizeof(struct frame) + sizeof(struct bucket)) +
 	       (double)subscribers * INDEX_ENTRIES * sizeof(struct index_entry) + 0x1p27;
 }

@@ -127,7 +127,7 @@ void population_of(struct population *p, uint64_t seed, uint32_t s_id);
 uint64_t row_key(enum tree tree, const union row *row);
 enum table tree_table(enum tree tree);
 struct sm_options schema_options(uint64_t subscribers, uint64_t seed, uint64_t born);
-double schema_bytes(uint64_t subscribers, bool in_memory);
+double schema_bytes(uint64_t subscribers, bool in_memory, uint64_t pool);
 int populate(struct sm *sm, void (*progress)(uint64_t done, uint64_t all));
 bool check_integrity(struct sm *sm, char *why, size_t len);
 

@@ -139,7 +139,10 @@ int sm_open(struct sm *sm, const struct sm_options *opts, struct recovered *r, c
 	memset(sm, 0, sizeof(*sm));
 	sm->opts = *opts;
 	sm->volume.fd = sm->log.store.fd = -1;
+	*why = '\0';
 	err = log_open(&sm->log, &opts->log, why, len);
+	if (err && !*why)
+		snprintf(why, len, "%s", strerror(-err));
 	if (!err) {
 		err = path ? volume_open(&sm->volume, path, opts->pages, pages, sizeof(pages)) :
 			     -ENOMEM;

@@ -72,6 +72,7 @@ static int prepare(struct bench *b, const struct options *opts)
 	sm.log = (struct log_options){ .path = file, .group = opts->group_commit,
 				       .threads = (unsigned int)opts->threads };
 	sm.inherit = opts->sli;
+	sm.frames = options_frames(opts, sm.pages);
 	err = sm_create(&b->sm, &sm);
 	if (err == -EEXIST) {
 		fprintf(stderr, "tatp_bench: --log=%s: it or its .pages exists; --recover reads "
@@ -180,6 +181,7 @@ static int add_up(const struct bench *b, struct outcome *out)
 	out->log_bytes = b->sm.log.tail - LOG_BEGIN;
 	out->checkpoints = b->helpers.checkpoints;
 	out->cleaned = b->helpers.cleaned;
+	out->reads = b->sm.buffer.reads;
 	out->interrupted = interrupted;
 	return err;
 }
@@ -197,14 +199,15 @@ static bool check(struct bench *b, int err, struct outcome *out)
 	for (unsigned int i = 0; i < b->nr; i++)
 		clients[i] = b->workers[i].client;
 	/* After an error of the log a transaction is neither committed nor rolled back. */
-	if (err && err != -ENOMEM)
+	if (b->sm.log.err)
 		snprintf(out->check, sizeof(out->check), "%s; what was committed is in the log",
-			 strerror(-err));
+			 strerror(-b->sm.log.err));
 	else
 		ok = check_integrity(&b->sm, out->check, sizeof(out->check)) &&
 		     verify_content(&b->sm, clients, b->nr, out->check, sizeof(out->check));
 	if (ok && err)
-		snprintf(out->check, sizeof(out->check), "out of memory, the database is whole");
+		snprintf(out->check, sizeof(out->check), "%s, the database is whole",
+			 strerror(-err));
 	else if (ok)
 		strcpy(out->check, "ok");
 	free(clients);
@@ -248,23 +251,36 @@ static int measure(struct bench *b, const struct options *opts)
 	return err ? EXIT_FAILURE : interrupted ? EXIT_INTERRUPTED : EXIT_SUCCESS;
 }
 
+/* Memory of the heap: a profile names latches there by the functions that initialise them. */
+static void *heap_zeroed(size_t size)
+{
+	void *p = aligned_alloc(CACHE_LINE, (size + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE);
+
+	if (!p) {
+		complain("memory", -ENOMEM);
+		exit(EXIT_FAILURE);
+	}
+	return memset(p, 0, size);
+}
+
 static int bench(const struct options *opts)
 {
-	static struct bench b;
+	struct bench *b = heap_zeroed(sizeof(*b));
 	int ret;
 
 	/* A simulated machine measures nothing before the threads start. */
 	region_request(REGION_END);
-	ret = prepare(&b, opts);
+	ret = prepare(b, opts);
 	if (!ret) {
-		int err = prepare_workers(&b, opts);
+		int err = prepare_workers(b, opts);
 
-		ret = err ? complain("--threads", err) : measure(&b, opts);
+		ret = err ? complain("--threads", err) : measure(b, opts);
 	}
-	for (unsigned int i = 0; i < b.nr && b.workers; i++)
-		client_free(&b.workers[i].client);
-	free(b.workers);
-	sm_destroy(&b.sm);
+	for (unsigned int i = 0; i < b->nr && b->workers; i++)
+		client_free(&b->workers[i].client);
+	free(b->workers);
+	sm_destroy(&b->sm);
+	free(b);
 	return ret;
 }
 
@@ -286,7 +302,10 @@ static int recover_file(const struct options *opts)
 		goto refuse;
 	}
 	sm_opts = schema_options(id.subscribers, id.seed, id.born);
+	if (!options_fit(opts, id.subscribers))
+		return EXIT_USAGE;
 	sm_opts.log = (struct log_options){ .path = file, .group = true, .threads = 1 };
+	sm_opts.frames = options_frames(opts, sm_opts.pages);
 	if (sm_open(&sm, &sm_opts, &r, why, sizeof(why))) {
 		sm_destroy(&sm);
 		goto refuse;

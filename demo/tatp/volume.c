@@ -4,7 +4,7 @@
  *
  * A file has a header, an area of VOLUME_BATCH pages and the pages. A batch is written to
  * that area first, and after that is durable to the places of its pages. So a page that was
- * half written when the machine stopped is whole in the area, and volume_open() copies it
+ * half written when the machine stopped is whole in the area, and volume_mend() copies it
  * (the doublewrite buffer of InnoDB). Each page has a checksum in the file.
  */
 #include "volume.h"
@@ -102,25 +102,6 @@ int volume_create(struct volume *v, const char *path, const struct identity *id,
 	return err;
 }
 
-/* Copy the pages of the last batch whose places have not got them whole. */
-static int mend(struct volume *v, struct page *page, struct page *there)
-{
-	for (int64_t i = -VOLUME_BATCH; i < 0; i++) {
-		int err = read_page(v->fd, page, place(i));
-
-		if (err)
-			return err;
-		if (!page->id || page->id >= v->max || page->crc != page_crc(page))
-			continue;
-		err = read_page(v->fd, there, place(page->id));
-		if (!err && there->crc != page_crc(there))
-			err = io_write(v->fd, page, PAGE_BYTES, place(page->id));
-		if (err)
-			return err;
-	}
-	return 0;
-}
-
 static int complain(char *why, size_t len, const char *text)
 {
 	snprintf(why, len, "%s", text);
@@ -156,7 +137,6 @@ static int check_header(struct volume *v, char *why, size_t len)
  */
 int volume_open(struct volume *v, const char *path, uint32_t max, char *why, size_t len)
 {
-	struct page *two = NULL;
 	struct stat st;
 	int err;
 
@@ -169,12 +149,9 @@ int volume_open(struct volume *v, const char *path, uint32_t max, char *why, siz
 	err = check_header(v, why, len);
 	if (err)
 		goto close;
-	two = malloc(2 * sizeof(*two));
-	err = two ? mend(v, &two[0], &two[1]) : -ENOMEM;
-	free(two);
-	if (err || fstat(v->fd, &st)) {
-		snprintf(why, len, "%s", strerror(err ? -err : errno));
-		err = err ? err : -errno;
+	if (fstat(v->fd, &st)) {
+		err = -errno;
+		snprintf(why, len, "%s", strerror(-err));
 		goto close;
 	}
 	v->nr = 1;
@@ -186,6 +163,46 @@ int volume_open(struct volume *v, const char *path, uint32_t max, char *why, siz
 	err = complain(why, len, "has more pages than memory has room for");
 close:
 	volume_close(v);
+	return err;
+}
+
+/* Copy the pages of the last batch whose places have not got them whole. */
+static int mend(struct volume *v, struct page *page, struct page *there)
+{
+	for (int64_t i = -VOLUME_BATCH; i < 0; i++) {
+		int err = read_page(v->fd, page, place(i));
+
+		if (err)
+			return err;
+		if (!page->id || page->id >= v->max || page->crc != page_crc(page))
+			continue;
+		err = read_page(v->fd, there, place(page->id));
+		if (!err && there->crc != page_crc(there))
+			err = io_write(v->fd, page, PAGE_BYTES, place(page->id));
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+/**
+ * volume_mend() - make the pages whole that were being written when the machine stopped
+ * @v: a volume that was opened
+ *
+ * Return: 0 or -errno.
+ */
+int volume_mend(struct volume *v)
+{
+	struct page *two;
+	int err;
+
+	if (v->fd < 0)
+		return 0;
+	two = malloc(2 * sizeof(*two));
+	if (!two)
+		return -ENOMEM;
+	err = mend(v, &two[0], &two[1]);
+	free(two);
 	return err;
 }
 

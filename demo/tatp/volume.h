@@ -45,6 +45,7 @@ struct volume {
 int volume_create(struct volume *v, const char *path, const struct identity *id, uint32_t max);
 int volume_open(struct volume *v, const char *path, uint32_t max, char *why, size_t len);
 void volume_close(struct volume *v);
+int volume_mend(struct volume *v);
 int volume_allocate(struct volume *v, uint32_t *id);
 int volume_read(const struct volume *v, uint32_t id, struct page *page);
 int volume_write(struct volume *v, struct page *const *pages, unsigned int nr);

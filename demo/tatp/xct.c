@@ -18,7 +18,8 @@
  * xct_room() - have memory and room in the log for an operation that changes something
  * @x: the transaction; the thread holds no latch
  *
- * Return: 0, -ENOMEM, or the error of the log's store.
+ * Return: 0, -ENOMEM, -ENOSPC if a log in memory is full, or the error of the log's store. A
+ * rollback gets no error but the last one.
  */
 int xct_room(struct xct *x)
 {
@@ -32,7 +33,7 @@ int xct_room(struct xct *x)
 		x->undo = undo;
 		x->undo_max = max;
 	}
-	return x->sm->logging ? log_room(&x->sm->log) : 0;
+	return x->sm->logging ? log_room(&x->sm->log, x->undoing) : 0;
 }
 
 /* Insert the record of the transaction. The thread has the gate. */
@@ -64,7 +65,7 @@ void xct_change(struct xct *x, struct page_ref *ref)
 	struct log_record *r = x->record;
 	struct sm *sm = x->sm;
 	struct latch_hold hold;
-	uint64_t lsn = 1;
+	uint64_t lsn = 1, len;
 
 	if (sm->logging) {
 		/* The checkpointer finds a page changed whose record is before the checkpoint's. */
@@ -80,8 +81,12 @@ void xct_change(struct xct *x, struct page_ref *ref)
 	if (x->undoing || r->type == LOG_FORMAT)
 		return;
 	r->lsn = lsn;
+	/* The length stands behind the record, too: a rollback goes backwards. */
+	len = (r->len + 7) & ~7u;
 	memcpy(x->undo + x->undo_len, r, r->len);
-	x->undo_len += r->len;
+	x->undo_len += len;
+	memcpy(x->undo + x->undo_len, &len, sizeof(len));
+	x->undo_len += sizeof(len);
 }
 
 /* Reverse a change to an entry of an index, which may be in another page by now. */
@@ -117,28 +122,20 @@ static int undo(struct xct *x, const struct log_record *r)
 	return 0;
 }
 
-/* Reverse the records of @undo, the last one first. */
+/* Reverse the records of @undo, the last one first. It needs no memory. */
 static int undo_all(struct xct *x)
 {
-	size_t *starts, nr = 0, at;
-	const struct log_record *r;
+	size_t at = x->undo_len;
 	int err = 0;
 
-	for (at = 0; at < x->undo_len; at += r->len, nr++)
-		r = (const struct log_record *)(x->undo + at);
-	starts = malloc((nr + 1) * sizeof(*starts));
-	if (!starts)
-		return -ENOMEM;
-	nr = 0;
-	for (at = 0; at < x->undo_len; at += r->len) {
-		r = (const struct log_record *)(x->undo + at);
-		starts[nr++] = at;
+	while (at && !err) {
+		uint64_t len;
+
+		at -= sizeof(len);
+		memcpy(&len, x->undo + at, sizeof(len));
+		at -= len;
+		err = undo(x, (const struct log_record *)(x->undo + at));
 	}
-	while (nr && !err) {
-		r = (const struct log_record *)(x->undo + starts[--nr]);
-		err = undo(x, r);
-	}
-	free(starts);
 	return err;
 }
 

@@ -2,9 +2,10 @@
 # Tests of the demo programs, and the broken subject they must catch.
 
 .PHONY: demo-tests
-demo-tests: demo-bin $(O)/tests/demo/broken-lock.so $(O)/tests/demo/linear $(O)/tests/demo/latches
+demo-tests: demo-bin $(O)/tests/demo/broken-lock.so $(O)/tests/demo/linear $(O)/tests/demo/latches \
+	    $(O)/tests/demo/serial $(O)/tests/demo/no-memory.so
 
-$(O)/tests/demo/broken-lock.so: tests/demo/broken-lock.c
+$(O)/tests/demo/broken-lock.so $(O)/tests/demo/no-memory.so: $(O)/tests/demo/%.so: tests/demo/%.c
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu11 $(CFLAGS) $(WARN) -fPIC -shared -o $@ $<
@@ -18,6 +19,17 @@ $(O)/tests/demo/latches: $(OBJ)/tests/demo/latches.o $(TATP_LATCH_OBJ)
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -o $@ $^ -pthread -Wl,-z,relro,-z,now
+
+# It records what transactions read and write.
+comma := ,
+SERIAL_WRAP := $(addprefix -Wl$(comma)--wrap=,btree_lookup btree_range btree_insert btree_delete \
+	       heap_read heap_update heap_insert heap_delete xct_commit xct_rollback)
+$(O)/tests/demo/serial: $(OBJ)/tests/demo/serial.o $(OBJ)/tests/demo/serial-record.o \
+			$(TATP_PART_OBJ)
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -o $@ $^ -pthread -lm $(TATP_LIBS) $(SERIAL_WRAP) \
+		-Wl,-z,relro,-z,now
 
 $(OBJ)/tests/demo/%.o: tests/demo/%.c
 	$(call say,CC,$@)

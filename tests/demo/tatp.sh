@@ -244,7 +244,7 @@ test_full() {
 	(
 		trap '' XFSZ
 		ulimit -f 6000
-		timeout 60 "$bench" --log="$log" --subscribers=300 --duration=30 --threads=2 \
+		timeout 300 "$bench" --log="$log" --subscribers=300 --duration=600 --threads=2 \
 			--mix=update-location --helpers=off >"$tmp/out" 2>"$tmp/err"
 		echo $? >"$tmp/rc"
 	)
@@ -276,10 +276,10 @@ test_full() {
 	fi
 }
 
-# On simulated cores, with elided latches of which none or half abort.
+# On simulated cores, with elided latches of which none, half or all abort.
 test_elided() {
 	for locks in selected all tree; do
-		for rate in 0 50; do
+		for rate in 0 50 100; do
 			timeout 120 "$O/bin/elide" run -q --emulate --cores=4 --seed=1 \
 				--abort-rate=$rate -o "$tmp/data" -- "$bench" --subscribers=100 \
 				--threads=3 --operations=900 --locks=$locks --latch-stats=thread \

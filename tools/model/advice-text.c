@@ -162,6 +162,35 @@ static void write_other_bytes(struct writer *w, const struct advising *a)
 	put_bytes(w, a->detail->other_bytes);
 }
 
+/* Who writes the word; where nobody was seen writing it, the section does. */
+static void write_writer(struct writer *w, const struct advising *a)
+{
+	if (a->counter.writer_pc)
+		put_instruction(w, a->r, a->counter.writer_pc);
+	else
+		put(w, "the section");
+}
+
+static void write_written(struct writer *w, const struct advising *a)
+{
+	put_bytes(w, a->counter.written);
+}
+
+static void write_counter_line(struct writer *w, const struct advising *a)
+{
+	struct data_name n;
+
+	if (evidence_lock_bytes(a->counter.detail))
+		put(w, "the line that the lock lies on");
+	else if (evidence_data(a->r, a->counter.detail, &n))
+		put(w, "the line of %s", n.name);
+}
+
+static void write_counter_share(struct writer *w, const struct advising *a)
+{
+	put(w, "%.0f%%", percent(a->counter.count, a->counter.all));
+}
+
 static void write_accesses(struct writer *w, const struct advising *a)
 {
 	put(w, a->detail->other_write ? "writes" : "reads");
@@ -352,6 +381,10 @@ static const struct {
 	{"other", write_other},
 	{"data", write_data},
 	{"own_bytes", write_own_bytes},
+	{"writer", write_writer},
+	{"written", write_written},
+	{"counter_line", write_counter_line},
+	{"counter_share", write_counter_share},
 	{"other_bytes", write_other_bytes},
 	{"accesses", write_accesses},
 	{"section", write_section},

@@ -127,35 +127,117 @@ static int is_counter(const struct report *r, const struct elide_detail *d, uint
 	       !symbolize_is_pointer(r->symbols, d->line + __builtin_ctzll(own), d->own_pc);
 }
 
+/* Is a detail a conflict that a write of the aborted section to bytes beside the lock explains? */
+static uint64_t written_beside(const struct elide_detail *d)
+{
+	uint64_t lock = evidence_lock_bytes(d), own = d->own_written & ~lock;
+
+	if (d->cause != ELIDE_CAUSE_conflict || !d->line || (d->other_written & lock))
+		return 0;
+	return d->other_write && !(d->other_written & own) ? 0 : own;
+}
+
+/* Where a section wrote: the distance from the lock in whose line it lies, else the address. */
+static uint64_t word_place(const struct elide_detail *d, uint64_t written)
+{
+	uint64_t at = d->line + __builtin_ctzll(written);
+
+	return evidence_lock_bytes(d) ? at - d->lock : at;
+}
+
+/* The instruction that most often wrote the word and aborted a section of a lock of the class. */
+static uint64_t find_writer(const struct report *r, const struct elide_detail *of, uint64_t at)
+{
+	uint64_t pc = 0, most = 0;
+
+	for (size_t i = 0; i < r->file->nr_details; i++) {
+		const struct elide_detail *d = &r->file->details[i];
+		uint64_t word = d->line ? d->other_written & ~evidence_lock_bytes(d) : 0;
+
+		if (d->class_index != of->class_index || !d->other_pc || d->count <= most ||
+		    !is_word(word) || !evidence_lock_bytes(d) != !evidence_lock_bytes(of) ||
+		    word_place(d, word) != at)
+			continue;
+		most = d->count;
+		pc = d->other_pc;
+	}
+	return pc;
+}
+
+/*
+ * Are more than half of the row's conflicts about one word that its sections write themselves? In
+ * the line of the lock that is the same word for all sections, and whoever reads the lock conflicts
+ * with it. In another line some section must have been aborted by a write to that word.
+ */
+static int find_counter(const struct report *r, const struct line *l, struct section_counter *c)
+{
+	for (size_t i = 0; i < l->nr_details; i++) {
+		const struct elide_detail *first = l->details[i];
+		uint64_t word = written_beside(first), at;
+		int shared;
+
+		if (!is_word(word) ||
+		    symbolize_is_pointer(r->symbols, first->line + __builtin_ctzll(word),
+					 first->own_pc))
+			continue;
+		at = word_place(first, word);
+		shared = evidence_lock_bytes(first) != 0;
+		*c = (struct section_counter){.detail = first, .written = word};
+		for (size_t j = 0; j < l->nr_details; j++) {
+			const struct elide_detail *d = l->details[j];
+			uint64_t own = written_beside(d);
+
+			if (d->cause == ELIDE_CAUSE_conflict)
+				c->all += d->count;
+			if (!is_word(own) || word_place(d, own) != at)
+				continue;
+			c->count += d->count;
+			shared |= (d->other_written & own) != 0;
+		}
+		if (!shared || 2 * c->count <= c->all)
+			continue;
+		c->writer_pc = find_writer(r, first, at);
+		return 1;
+	}
+	return 0;
+}
+
 /*
  * The advice for a conflict, by the bytes that the two threads touched. A thread that writes the
  * bytes of the lock itself has locked it: the advice is about the lemming effect.
  *
- *   the other thread touched the lock's bytes only      lemming
  *   both accesses are in functions of the allocator     allocator
+ *   common bytes: a word that is no pointer             split_counter
+ *   most conflicts of the row are about one word that its sections write, while others touch other
+ *   bytes of its line                                   section_counter
+ *   the other thread touched the lock's bytes only      lemming
  *   no common bytes, in the line of the lock            pad_lock
  *   no common bytes                                     pad_blocks, pad_variables
- *   common bytes: a word that is no pointer             split_counter
  *   other common bytes                                  split_data
  */
-static enum advice conflict(const struct report *r, const struct elide_detail *d)
+static enum advice conflict(const struct report *r, const struct line *l,
+			    const struct elide_detail *d, struct section_counter *c)
 {
 	uint64_t lock = evidence_lock_bytes(d), other = d->other_bytes & ~lock;
 	struct data_name n;
 
 	if (!d || !evidence_data(r, d, &n) || n.sharing == SHARING_UNKNOWN)
 		return ADVICE_DEFAULT;
+	if (in_allocator(r, d) && !(lock && !other))
+		return ADVICE_allocator;
+	if (n.sharing == SHARING_TRUE && is_counter(r, d, lock))
+		return ADVICE_split_counter;
+	if (find_counter(r, l, c))
+		return ADVICE_section_counter;
 	if (lock && !other)
 		return ADVICE_lemming;
-	if (in_allocator(r, d))
-		return ADVICE_allocator;
 	if (n.sharing == SHARING_FALSE && lock)
 		return ADVICE_pad_lock;
 	if (n.sharing == SHARING_FALSE)
 		return n.type == ELIDE_DATA_HEAP    ? ADVICE_pad_blocks :
 		       n.type != ELIDE_DATA_UNKNOWN ? ADVICE_pad_variables :
 						      ADVICE_DEFAULT;
-	return is_counter(r, d, lock) ? ADVICE_split_counter : ADVICE_split_data;
+	return ADVICE_split_data;
 }
 
 static enum advice instruction(const struct report *r, const struct elide_detail *d)
@@ -203,7 +285,7 @@ static enum advice decide(struct advising *a, unsigned int cause)
 		return ADVICE_bind_now;
 	switch (cause) {
 	case ELIDE_CAUSE_conflict:
-		return conflict(a->r, d);
+		return conflict(a->r, l, d, &a->counter);
 	case ELIDE_CAUSE_capacity:
 		return d->cache_ways ? ADVICE_aliasing : ADVICE_footprint;
 	case ELIDE_CAUSE_syscall:
@@ -227,9 +309,10 @@ static int is_telling(const struct line *l, unsigned int cause)
 static int says_locked(const struct report *r, const struct line *l, unsigned int cause)
 {
 	const struct elide_detail *d = first_detail(l, cause);
+	struct section_counter c;
 
 	return cause == ELIDE_CAUSE_busy ||
-	       (cause == ELIDE_CAUSE_conflict && d && conflict(r, d) == ADVICE_lemming);
+	       (cause == ELIDE_CAUSE_conflict && d && conflict(r, l, d, &c) == ADVICE_lemming);
 }
 
 /*
