@@ -446,6 +446,23 @@ static void given_up(void **state)
 	assert_int_equal(after(compared, ELIDE_STATE_PAUSED).verdict, VERDICT_HURTS);
 }
 
+/* A gain that was measured does not pay where next to nothing is elided. */
+static void measured_gain(void **state)
+{
+	const struct elide_event gain = {.type = ELIDE_EVENT_CHOSE, .class_index = 0,
+					 .kind = ELIDE_KIND_MUTEX, .arm = 1, .pairs = 3,
+					 .ratio = 400, .confidence = 990};
+	struct data_file f = {.header = {.nr_threads = 4}, .nr_events = 1,
+			      .events = (struct elide_event *)&gain};
+	struct report r = {.file = &f, .elides = 1};
+	struct line l = {.nr_classes = 1, .nr_sites = 1, .acquired = 1000, .elided = 10,
+			 .attempts = 100, .sum = {.commits = 10}};
+
+	assert_int_equal(line_verdict(&r, &l), VERDICT_PAYS);
+	l.elided = 9;
+	assert_int_equal(line_verdict(&r, &l), VERDICT_NEUTRAL);
+}
+
 /* Cut to the first rows, the same rows come first; the totals are of all. */
 static void top(void **state)
 {
@@ -522,6 +539,7 @@ int main(void)
 		cmocka_unit_test(names_differ),
 		cmocka_unit_test(findings),
 		cmocka_unit_test(given_up),
+		cmocka_unit_test(measured_gain),
 		cmocka_unit_test(top),
 		cmocka_unit_test(nanoseconds),
 		cmocka_unit_test(json_numbers_and_text),
