@@ -142,7 +142,8 @@ static int check_shares(const struct options *opts)
 	if (opts->writers &&
 	    (opts->given[OPTION_ID_updates] || opts->given[OPTION_ID_deletes] ||
 	     opts->given[OPTION_ID_update_rate] || opts->given[OPTION_ID_scans]))
-		return refuse("--writers: excludes --updates, --deletes, --update-rate and --scans");
+		return refuse("--writers: excludes --updates, --deletes, --update-rate and "
+			      "--scans");
 	if (opts->writers > opts->threads)
 		return refuse("--writers: at most --threads");
 	if (opts->json && opts->csv)

@@ -135,7 +135,8 @@ int generate(const struct options *opts)
 	int err = 0;
 
 	if (mkdir(opts->generate, 0777) && errno != EEXIST) {
-		fprintf(stderr, "index_bench: --generate=%s: %s\n", opts->generate, strerror(errno));
+		fprintf(stderr, "index_bench: --generate=%s: %s\n", opts->generate,
+			strerror(errno));
 		return EXIT_USAGE;
 	}
 	if (opfile_exists(opts->generate, 0)) {

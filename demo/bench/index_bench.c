@@ -124,7 +124,10 @@ static bool check_rows(const struct run *run, const struct worker *workers, unsi
 	return false;
 }
 
-/* True if a thread ran out of memory or IDs and ended early. Called after the content was verified. */
+/*
+ * True if a thread ran out of memory or IDs and ended early. Called after the content was
+ * verified.
+ */
 static bool ran_out(const struct worker *workers, unsigned int nr, struct outcome *out)
 {
 	for (unsigned int i = 0; i < nr; i++) {
@@ -175,7 +178,10 @@ struct bench {
 	struct index_thread *loader;
 };
 
-/* Allocate all memory and load the index. Returns 0, -ENOMEM or -ENOSPC; then bench_free() in any case. */
+/*
+ * Allocate all memory and load the index. Returns 0, -ENOMEM or -ENOSPC; then bench_free() in
+ * any case.
+ */
 static int bench_prepare(struct bench *b, const struct options *opts, const struct index_ops *ops)
 {
 	struct index_config config = config_of(opts, most_entries(opts, ops));

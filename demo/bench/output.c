@@ -72,6 +72,8 @@ static void replay_fields(struct fields *f, const struct options *opts,
 	field_number(f, "files", replay->files);
 	field_grouped(f, "load", "ops", replay->load_ops);
 	field(f, "load.seconds", "%.9f", replay->load_seconds);
+	field(f, "load.cpu_seconds", "%.9f", replay->load_cpu_seconds);
+	field(f, "cpu_seconds", "%.9f", replay->cpu_seconds);
 }
 
 static void setting_fields(struct fields *f, const struct options *opts,
@@ -177,8 +179,8 @@ static void print_heading(const struct options *opts, const struct index_ops *op
 	       keys_choices[opts->keys].name, opts->seed);
 	print_index_options(opts);
 	if (!ops->tree->shape && opts->preload < PRELOAD_PAPER)
-		printf("  %" PRIu64 " keys are fewer than the %d million of HPCA 2014; --preload=%d "
-		       "is as there\n", opts->preload, PRELOAD_PAPER / 1000000, PRELOAD_PAPER);
+		printf("  %" PRIu64 " keys are fewer than the %d million of HPCA 2014; "
+		       "--preload=%d is as there\n", opts->preload, PRELOAD_PAPER / 1000000, PRELOAD_PAPER);
 }
 
 static void print_tree(const struct index_ops *ops, const struct outcome *out)

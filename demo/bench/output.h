@@ -20,11 +20,15 @@
  * @files: number of files
  * @load_ops: number of operations of file 0
  * @load_seconds: duration of file 0, which the outcome does not have
+ * @load_cpu_seconds: processor time of all threads for file 0
+ * @cpu_seconds: processor time of all threads for the other files
  */
 struct replay_result {
 	unsigned int files;
 	uint64_t load_ops;
 	double load_seconds;
+	double load_cpu_seconds;
+	double cpu_seconds;
 };
 
 /**

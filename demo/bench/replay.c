@@ -70,6 +70,7 @@ struct replay {
  * @failed: number of operations that did not succeed with their values, of all files
  * @first: the first record of the file that failed, or NO_RECORD
  * @start_ns, @end_ns: time of its start and its end
+ * @cpu_ns: processor time that it used between the two
  * @err: 0, or -ENOMEM or -ENOSPC if it ended early
  */
 struct replayer {
@@ -81,6 +82,7 @@ struct replayer {
 	uint64_t failed;
 	uint64_t first;
 	uint64_t start_ns, end_ns;
+	uint64_t cpu_ns;
 	int err;
 } __cacheline_aligned;
 
@@ -156,10 +158,12 @@ static void *replayer_main(void *arg)
 
 	pthread_barrier_wait(&t->run->start);
 	t->start_ns = now_ns();
+	t->cpu_ns = thread_ns();
 	if (t->run->opts->deal == DEAL_counter)
 		run_counter(t);
 	else
 		run_share(t);
+	t->cpu_ns = thread_ns() - t->cpu_ns;
 	t->end_ns = now_ns();
 	if (t->run->ops->idle)
 		t->run->ops->idle(t->run->index, t->share);
@@ -204,7 +208,7 @@ static void note_failure(struct replay *run)
 static void run_file(struct replay *run, const unsigned int *cpus, unsigned int nr_cpus)
 {
 	unsigned int nr = (unsigned int)run->opts->threads;
-	uint64_t start = UINT64_MAX, end = 0;
+	uint64_t start = UINT64_MAX, end = 0, cpu_ns = 0;
 	double seconds;
 
 	run->next = 0;
@@ -230,14 +234,17 @@ static void run_file(struct replay *run, const unsigned int *cpus, unsigned int 
 		pthread_join(t->thread, NULL);
 		start = t->start_ns < start ? t->start_ns : start;
 		end = t->end_ns > end ? t->end_ns : end;
+		cpu_ns += t->cpu_ns;
 	}
 	note_failure(run);
 	seconds = (double)(end > start ? end - start : 1) * 1e-9;
 	if (run->file == run->files) {
 		run->result.load_seconds = seconds;
+		run->result.load_cpu_seconds = (double)cpu_ns * 1e-9;
 		return;
 	}
 	run->outcome.seconds += seconds;
+	run->result.cpu_seconds += (double)cpu_ns * 1e-9;
 	run->outcome.ops += run->file->nr;
 	run->outcome.done[OP_search] += run->file->nr_of[OPFILE_SEARCH];
 	run->outcome.done[OP_insert] += run->file->nr_of[OPFILE_INSERT];

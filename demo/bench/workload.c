@@ -99,8 +99,10 @@ struct mix mix_of(const struct options *opts)
 	};
 
 	/* Half of the rate is inserts, half deletes. */
-	mix.share[OP_insert] = together ? rate * percent / 2 : (unsigned int)opts->updates * percent;
-	mix.share[OP_remove] = together ? rate * percent / 2 : (unsigned int)opts->deletes * percent;
+	mix.share[OP_insert] = together ? rate * percent / 2 :
+					  (unsigned int)opts->updates * percent;
+	mix.share[OP_remove] = together ? rate * percent / 2 :
+					  (unsigned int)opts->deletes * percent;
 	mix.share[OP_scan] = (unsigned int)opts->scans * percent;
 	mix.share[OP_search] = SHARES - mix.share[OP_insert] - mix.share[OP_remove] -
 			       mix.share[OP_scan];

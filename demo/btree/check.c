@@ -6,25 +6,7 @@
 
 #include "../index/check.h"
 
-static unsigned int nr(const void *node)
-{
-	return ((const struct btree_node *)node)->nr;
-}
-
-static unsigned int level(const void *node)
-{
-	return ((const struct btree_node *)node)->level;
-}
-
-static unsigned long long number(const void *node, unsigned int i)
-{
-	return ((const struct btree_node *)node)->keys[i];
-}
-
-static const void *value(struct check *check, const void *node, unsigned int i)
-{
-	return &((const struct btree_node *)node)->keys[i];
-}
+CHECK_NODE_OF_NUMBERS(struct btree_node, keys)
 
 static const void *child(const struct check *check, const void *node, unsigned int i)
 {
@@ -37,15 +19,10 @@ static const void *next(const struct check *check, const void *leaf)
 }
 
 static const struct check_ops ops = {
-	.word = "key",
+	CHECK_NUMBERS,
 	.min = BTREE_KEYS_MIN,
 	.max = BTREE_KEYS,
 	.levels = BTREE_LEVELS_MAX,
-	.nr = nr,
-	.level = level,
-	.number = number,
-	.value = value,
-	.order = check_order,
 	.child = child,
 	.next = next,
 };

@@ -45,25 +45,7 @@ struct bw_census {
 	unsigned int now[BW_LEVELS_MAX];
 };
 
-static unsigned int nr(const void *node)
-{
-	return ((const struct view *)node)->nr;
-}
-
-static unsigned int level(const void *node)
-{
-	return ((const struct view *)node)->level;
-}
-
-static unsigned long long number(const void *node, unsigned int i)
-{
-	return ((const struct view *)node)->keys[i];
-}
-
-static const void *value(struct check *check, const void *node, unsigned int i)
-{
-	return &((const struct view *)node)->keys[i];
-}
+CHECK_NODE_OF_NUMBERS(struct view, keys)
 
 static const void *high(const struct check *check, const void *node)
 {
@@ -193,14 +175,9 @@ bool bw_check(const void *tree, char *why, size_t len)
 	const struct bw_tree *t = tree;
 	struct bw_census *census = calloc(1, sizeof(*census));
 	struct check_ops ops = {
-		.word = "key",
+		CHECK_NUMBERS,
 		.max = (unsigned int)t->layout.leaf_max + t->chain,
 		.levels = BW_LEVELS_MAX,
-		.nr = nr,
-		.level = level,
-		.number = number,
-		.value = value,
-		.order = check_order,
 		.child = child,
 		.next = next,
 		.high = high,

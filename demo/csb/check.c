@@ -18,25 +18,7 @@ struct csb_census {
 	struct census groups;
 };
 
-static unsigned int nr(const void *node)
-{
-	return ((const struct csb_node *)node)->nr;
-}
-
-static unsigned int level(const void *node)
-{
-	return ((const struct csb_node *)node)->level;
-}
-
-static unsigned long long number(const void *node, unsigned int i)
-{
-	return ((const struct csb_node *)node)->slots[i];
-}
-
-static const void *value(struct check *check, const void *node, unsigned int i)
-{
-	return &((const struct csb_node *)node)->slots[i];
-}
+CHECK_NODE_OF_NUMBERS(struct csb_node, slots)
 
 static const void *child(const struct check *check, const void *node, unsigned int i)
 {
@@ -104,14 +86,9 @@ bool csb_check(const void *tree, char *why, size_t len)
 	struct csb_census census = { .tree = t };
 	uint64_t groups = t->own.nr_nodes;
 	struct check_ops ops = {
-		.word = "key",
+		CHECK_NUMBERS,
 		.max = t->layout.inner_max,
 		.levels = NODE_LEVELS_MAX,
-		.nr = nr,
-		.level = level,
-		.number = number,
-		.value = value,
-		.order = check_order,
 		.child = child,
 		.visit = visit,
 	};

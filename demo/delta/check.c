@@ -36,20 +36,7 @@ static bool id_exists(const struct delta *delta, uint32_t id)
 	       dictionary_position(dicts, id) < dicts->array[which].size;
 }
 
-static unsigned int nr(const void *node)
-{
-	return ((const struct delta_node *)node)->nr;
-}
-
-static unsigned int level(const void *node)
-{
-	return ((const struct delta_node *)node)->level;
-}
-
-static unsigned long long number(const void *node, unsigned int i)
-{
-	return ((const struct delta_node *)node)->ids[i];
-}
+CHECK_NODE(struct delta_node, ids)
 
 static const void *value(struct check *check, const void *node, unsigned int i)
 {

@@ -171,7 +171,7 @@ reports() {
 		summary "$results/$name-$label.csv"
 		cost "$point" "$results/$name-$label.csv" "$results/$name-$label.txt"
 		printf '\n```text\n'
-		cat "$results/$name-$label.txt"
+		sed 's/[[:blank:]]*$//' "$results/$name-$label.txt"
 		printf '```\n'
 	done < <(grep '^report|' "$plan")
 }

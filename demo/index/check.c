@@ -93,8 +93,8 @@ static int high_check(struct check *c, const void *node, unsigned int level,
 		return fault(&c->fault, "a node of level %u %s a right sibling", level,
 			     range->high ? "without" : "with");
 	if (range->high && ops->order(c, ops->high(c, node), range->high))
-		return fault(&c->fault, "the high key of a node of level %u is not that of its parent",
-			     level);
+		return fault(&c->fault,
+			     "the high key of a node of level %u is not that of its parent", level);
 	return 0;
 }
 

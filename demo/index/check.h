@@ -56,6 +56,41 @@ struct check_ops {
 	int (*visit)(struct check *check, const void *node);
 };
 
+/*
+ * CHECK_NODE() - the members nr, level and number of struct check_ops, as functions of a checker
+ * @type: a node, with the members nr, level and @keys
+ * @keys: its keys, an array of integers
+ */
+#define CHECK_NODE(type, keys)                                                                     \
+	static unsigned int nr(const void *node)                                                   \
+	{                                                                                          \
+		return ((const type *)node)->nr;                                                   \
+	}                                                                                          \
+                                                                                                   \
+	static unsigned int level(const void *node)                                                \
+	{                                                                                          \
+		return ((const type *)node)->level;                                                \
+	}                                                                                          \
+                                                                                                   \
+	static unsigned long long number(const void *node, unsigned int i)                         \
+	{                                                                                          \
+		return ((const type *)node)->keys[i];                                              \
+	}
+
+/* The same for a tree whose keys are numbers of 8 bytes, with the member value. */
+#define CHECK_NODE_OF_NUMBERS(type, keys)                                                          \
+	CHECK_NODE(type, keys)                                                                     \
+                                                                                                   \
+	static const void *value(struct check *check, const void *node, unsigned int i)            \
+	{                                                                                          \
+		return &((const type *)node)->keys[i];                                             \
+	}
+
+/* Initialisers of struct check_ops: the functions of CHECK_NODE_OF_NUMBERS(). */
+#define CHECK_NUMBERS                                                                              \
+	.word = "key", .nr = nr, .level = level, .number = number, .value = value,                 \
+	.order = check_order
+
 /* Maximum number of levels of any tree. */
 #define CHECK_LEVELS_MAX 64
 

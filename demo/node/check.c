@@ -18,25 +18,7 @@ struct tree_census {
 	struct census nodes;
 };
 
-static unsigned int nr(const void *node)
-{
-	return ((const struct node *)node)->nr;
-}
-
-static unsigned int level(const void *node)
-{
-	return ((const struct node *)node)->level;
-}
-
-static unsigned long long number(const void *node, unsigned int i)
-{
-	return ((const struct node *)node)->slots[i];
-}
-
-static const void *value(struct check *check, const void *node, unsigned int i)
-{
-	return &((const struct node *)node)->slots[i];
-}
+CHECK_NODE_OF_NUMBERS(struct node, slots)
 
 static const void *next(const struct check *check, const void *node)
 {
@@ -95,15 +77,10 @@ bool node_tree_check(const void *tree, char *why, size_t len)
 	struct tree_census census = { .tree = t };
 	uint64_t nodes = t->own.nr_nodes;
 	struct check_ops ops = {
-		.word = "key",
+		CHECK_NUMBERS,
 		.max = t->layout.leaf_max > t->layout.inner_max ? t->layout.leaf_max :
 								  t->layout.inner_max,
 		.levels = NODE_LEVELS_MAX,
-		.nr = nr,
-		.level = level,
-		.number = number,
-		.value = value,
-		.order = check_order,
 		.child = child,
 		.next = next,
 		.high = high,

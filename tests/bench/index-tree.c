@@ -28,6 +28,25 @@ static int choice(const struct choice *choices, const char *name)
 	return -1;
 }
 
+/*
+ * The defaults of the options of an index, but @node bytes a node unless 0. Without RTM a tree
+ * that needs it tries no transaction and takes its fallback at once.
+ */
+static void set_options(uint64_t *options, int index, const struct index_ops *ops, uint64_t node)
+{
+	struct index_config config = { .threads = 1, .options = options };
+	const struct option_row *rows = index_options(index);
+	char why[256];
+
+	for (const struct option_row *row = rows; row->name; row++)
+		options[row - rows] = node && !strcmp(row->name, "node") ? node : row->def;
+	if (!ops->unfit || !ops->unfit(&config, why, sizeof(why)))
+		return;
+	for (const struct option_row *row = rows; row->name; row++)
+		if (!strcmp(row->name, "attempts"))
+			options[row - rows] = 0;
+}
+
 /**
  * bench_tree_new() - make an empty tree
  * @index: name of the tree, as of index_bench --index
@@ -46,9 +65,7 @@ struct bench_tree *bench_tree_new(const char *index, const char *scheme, uint64_
 
 	if (!b)
 		return NULL;
-	for (const struct option_row *row = index_options(id); row->name; row++)
-		options[row - index_options(id)] = node && !strcmp(row->name, "node") ? node :
-										       row->def;
+	set_options(options, id, ops, node);
 	b->index = ops->create(&config);
 	b->share = b->index ? ops->tree->attach(b->index->tree, 0, 0) : NULL;
 	if (b->share)

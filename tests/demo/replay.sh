@@ -193,6 +193,7 @@ run = json.load(open(sys.argv[1]))
 done = {kind: run[kind]["done"] for kind in ("searches", "inserts", "deletes")}
 assert sum(done.values()) == run["ops"] == 9000 and run["files"] == 4, run
 assert run["load"]["ops"] == 3000 and run["load"]["seconds"] > 0, run
+assert run["load"]["cpu_seconds"] > 0 and run["cpu_seconds"] > 0, run
 assert all(2000 < done[kind] < 2500 for kind in ("inserts", "deletes")), done
 PYTHON
 	then
