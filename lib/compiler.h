@@ -33,6 +33,10 @@
 #define counter_add(x, n) \
 	__asm__("addq %1, %0" : "+m"(x) : "er"((unsigned long long)(n)) : "cc")
 
+/* The same of a counter of 32 bits. */
+#define counter_add_32(x, n) \
+	__asm__("addl %1, %0" : "+m"(x) : "er"((unsigned int)(n)) : "cc")
+
 #define barrier() __asm__ volatile("" ::: "memory")
 
 static inline void cpu_relax(void)

@@ -14,10 +14,13 @@
 #ifndef ELIDE_DATAFILE_H
 #define ELIDE_DATAFILE_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #define ELIDE_DATA_MAGIC   0x4154414445444c45ull /* "ELDEDATA" */
-#define ELIDE_DATA_VERSION 1
+#define ELIDE_DATA_VERSION 2
+/* The oldest version that readers take: its rows end before @failed of struct elide_row. */
+#define ELIDE_DATA_OLDEST  1
 #define ELIDE_HEADER_SIZE  8192
 #define ELIDE_CHUNK_SIZE   16384
 #define ELIDE_CHUNK_MAGIC  0x4b4e4843u /* "CHNK" */
@@ -248,6 +251,24 @@ struct elide_times {
 	uint64_t max;
 };
 
+/*
+ * Bins of a histogram of times. Bin 0 has times below 2^(ELIDE_BIN_SHIFT + 1) cycles, each further
+ * one times up to twice as long, the last one all that are longer: 2^35 cycles are 11 s at 3 GHz.
+ */
+#define ELIDE_NR_BINS   31
+#define ELIDE_BIN_SHIFT 5
+
+/* Bytes of a row in version 1 of the format. */
+#define ELIDE_ROW_SIZE_1 320
+
+/** elide_bin() - the bin of a time in cycles. */
+static inline unsigned int elide_bin(uint64_t cycles)
+{
+	unsigned int log2 = 63 - (unsigned int)__builtin_clzll(cycles | 1 << ELIDE_BIN_SHIFT);
+
+	return log2 - ELIDE_BIN_SHIFT < ELIDE_NR_BINS ? log2 - ELIDE_BIN_SHIFT : ELIDE_NR_BINS - 1;
+}
+
 /* How a row's locks are treated now: elide_row.state. */
 enum elide_row_state {
 	ELIDE_STATE_PROFILED, /* not elided by mode, kind or rule */
@@ -283,6 +304,9 @@ enum elide_row_state {
  * @wait:          time that the @contended acquisitions waited until they had locked
  * @hold:          time from acquisition to release, of locked acquisitions that were sampled
  * @causes:        aborts by enum elide_cause
+ * @failed:        trylock and timed calls that found the lock held and did not get it
+ * @wait_bins:     the measurements of @wait by elide_bin()
+ * @hold_bins:     the measurements of @hold by elide_bin()
  */
 struct elide_row {
 	uint32_t class_index;
@@ -300,9 +324,15 @@ struct elide_row {
 	struct elide_times wait;
 	struct elide_times hold;
 	uint64_t causes[ELIDE_MAX_CAUSES];
+
+	/* From version 2 of the format on. */
+	uint64_t failed;
+	uint32_t wait_bins[ELIDE_NR_BINS];
+	uint32_t hold_bins[ELIDE_NR_BINS];
 };
 
-_Static_assert(sizeof(struct elide_row) == 320, "five cache lines");
+_Static_assert(offsetof(struct elide_row, failed) == ELIDE_ROW_SIZE_1, "rows of version 1");
+_Static_assert(sizeof(struct elide_row) == 576, "nine cache lines");
 
 static inline uint64_t elide_row_elided(const struct elide_row *row)
 {

@@ -279,8 +279,12 @@ int mutex_trylock(pthread_mutex_t *m, const void *site)
 	if (outcome == ELIDE_ELIDED)
 		return 0;
 	err = real.mutex_trylock(m);
-	if (outcome != ELIDE_NOTHING_DONE && (!err || err == EOWNERDEAD))
+	if (outcome == ELIDE_NOTHING_DONE)
+		return err;
+	if (!err || err == EOWNERDEAD)
 		count_locked(elide_self, row, m, outcome, false);
+	else if (is_held_error(err))
+		count_failed(row, err);
 	return err;
 }
 
@@ -318,6 +322,8 @@ int mutex_timedlock(pthread_mutex_t *m, const void *site, clockid_t clock,
 	t = elide_self;
 	wait_begin(&w, READ_ONCE(m->__data.__lock) != 0, t, row, m, holder(m));
 	err = real_timed(m, clock, until);
+	if (is_held_error(err))
+		return count_failed(row, err);
 	if (err && err != EOWNERDEAD)
 		return err;
 	w.end = cycles_now();
@@ -440,6 +446,8 @@ static __noinline int trylock_again(struct elide_thread *t, struct elide_call *c
 	err = real.mutex_trylock(m);
 	if (!err)
 		count_locked(t, elide_call_row(call), m, ELIDE_FELL_BACK, false);
+	else if (is_held_error(err))
+		count_failed(elide_call_row(call), err);
 	return err;
 }
 
@@ -469,7 +477,7 @@ WRAPPER int pthread_mutex_trylock(pthread_mutex_t *m)
 		return trylock_again(t, q.call, m, status);
 	if (unlikely(outcome == ELIDE_NOTHING_DONE))
 		return trylock_long(t, m, CALL_SITE());
-	return take_plain(m, t->tid) ? count_short(t, q.row, m) : EBUSY;
+	return take_plain(m, t->tid) ? count_short(t, q.row, m) : count_failed(q.row, EBUSY);
 }
 
 WRAPPER int pthread_mutex_timedlock(pthread_mutex_t *m, const struct timespec *until)

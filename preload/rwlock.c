@@ -104,7 +104,7 @@ static __always_inline_fn int lock_unelided(struct elide_thread *t, struct elide
 	if (err == EDEADLK)
 		elide_misuse(ELIDE_MISUSE_RELOCK, kind, site, rw);
 	if (err)
-		return err;
+		return is_held_error(err) ? count_failed(row, err) : err;
 	t->nr_rwlocks++;
 	count_end(count, t, row, rw, how == HOW_LOCK);
 	return 0;

@@ -186,8 +186,12 @@ static __noinline int trylock(pthread_spinlock_t *s, const void *site)
 	if (outcome == ELIDE_ELIDED)
 		return 0;
 	err = real.spin_trylock(s);
-	if (!err && outcome != ELIDE_NOTHING_DONE)
+	if (outcome == ELIDE_NOTHING_DONE)
+		return err;
+	if (!err)
 		count_locked(elide_self, row, word, outcome, false);
+	else if (is_held_error(err))
+		count_failed(row, err);
 	return err;
 }
 
@@ -203,6 +207,8 @@ static __noinline int trylock_again(struct elide_thread *t, struct elide_call *c
 	err = real.spin_trylock(s);
 	if (!err)
 		count_locked(t, elide_call_row(call), word, ELIDE_FELL_BACK, false);
+	else if (is_held_error(err))
+		count_failed(elide_call_row(call), err);
 	return err;
 }
 

@@ -32,3 +32,11 @@ void wrap_destroy_end(const void *lock, enum elide_kind kind)
 	else
 		elide_lock_gone(lock);
 }
+
+__cold int count_failed(struct elide_row *row, int err)
+{
+	/* Not in a transaction of the program's own, as count_begin() says. */
+	if (!(READ_ONCE(elide_enabled) && rtm_test()))
+		counter_add(row->failed, 1);
+	return err;
+}

@@ -83,9 +83,18 @@ static __always_inline_fn void wait_end(struct elide_row *row, const struct wait
 	if (likely(!w->contended))
 		return;
 	counter_add(row->contended, 1);
-	elide_time_add(&row->wait, cycles);
+	elide_time_add(&row->wait, row->wait_bins, cycles);
 	if (unlikely(w->who.weight))
 		elide_evidence_waited(&w->who, cycles);
+}
+
+/* A trylock or a timed call has found the lock held, and has not got it. Returns @err. */
+int count_failed(struct elide_row *row, int err);
+
+/* Has a trylock or a timed call failed because another thread holds the lock? */
+static __always_inline_fn bool is_held_error(int err)
+{
+	return err == EBUSY || err == ETIMEDOUT;
 }
 
 /*

@@ -28,8 +28,13 @@ static _Unwind_Reason_Code take_frame(struct _Unwind_Context *context, void *arg
 
 unsigned int elide_walk(uint64_t *frames, const void *site, bool emulated)
 {
+	return elide_walk_some(frames, ELIDE_STACK_FRAMES, site, emulated);
+}
+
+unsigned int elide_walk_some(uint64_t *frames, unsigned int room, const void *site, bool emulated)
+{
 	uint64_t all[ELIDE_STACK_FRAMES + OWN_FRAMES];
-	struct walk w = {.frames = all, .room = ARRAY_SIZE(all)};
+	struct walk w = {.frames = all, .room = room + OWN_FRAMES};
 	unsigned int first = 0;
 
 	if (emulated)
@@ -43,8 +48,8 @@ unsigned int elide_walk(uint64_t *frames, const void *site, bool emulated)
 		return 1;
 	}
 	w.nr -= first;
-	if (w.nr > ELIDE_STACK_FRAMES)
-		w.nr = ELIDE_STACK_FRAMES;
+	if (w.nr > room)
+		w.nr = room;
 	memcpy(frames, all + first, w.nr * sizeof(*frames));
 	return w.nr;
 }

@@ -2,6 +2,7 @@
 /* lock.c - see lock.h. */
 #include "../base/testpoint.h"
 #include "../check/order.h"
+#include "../evidence/wrapper.h"
 #include "../state/gate.h"
 #include "../state/registry.h"
 #include "../state/settings.h"
@@ -25,6 +26,8 @@ void elide_lock_new(const void *lock, enum elide_kind kind, const void *site, bo
 	if (!elide_process.running || elide_busy)
 		return;
 	test_point(new_begin);
+	if (kind != ELIDE_KIND_CUSTOM)
+		site = elide_wrapper_caller(site);
 	if (likely(elide_gate_same_process()) &&
 	    elide_registry_add_known(lock, kind, site, true, shared) != ELIDE_NONE)
 		return;

@@ -41,7 +41,7 @@ __cold void elide_hold_end(struct elide_thread *t)
 {
 	unsigned long long cycles = cycles_now() - t->hold_start;
 
-	elide_time_add(&t->hold_row->hold, cycles);
+	elide_time_add(&t->hold_row->hold, t->hold_row->hold_bins, cycles);
 	elide_hold_seen(t->hold_row->class_index, cycles);
 	elide_hold_cancel(t);
 }

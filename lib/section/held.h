@@ -52,9 +52,11 @@ static inline void elide_watch_locked(struct elide_thread *t, struct elide_row *
 /** elide_locked_end() - @lock is released: end of elide_locked_begin(), if that was called for it. */
 void elide_locked_end(struct elide_thread *t, const void *lock);
 
-/** elide_time_add() - add a measurement of @cycles to a distribution. */
-static inline void elide_time_add(struct elide_times *times, unsigned long long cycles)
+/** elide_time_add() - add a measurement of @cycles to a distribution and its histogram. */
+static inline void elide_time_add(struct elide_times *times, uint32_t *bins,
+				  unsigned long long cycles)
 {
+	counter_add_32(bins[elide_bin(cycles)], 1);
 	counter_add(times->count, 1);
 	counter_add(times->total, cycles);
 	if (cycles < times->min)

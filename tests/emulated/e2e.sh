@@ -431,18 +431,24 @@ test_stacks_are_asked_for() {
 # The words of the report for an uncontended lock, elided or only counted, and with or without a
 # contended one beside it.
 test_uncontended_in_each_mode() {
-	local mode program=$O/tests/emulated/idle
-	local quiet='all(r["verdict"] == "neutral" and "uncontended" in [f["advice"] for f in r["findings"]]
-			for r in d["rows"] if r["lock"] != "common_lock")'
+	local program=$O/tests/emulated/idle
+	local others='for r in d["rows"] if r["lock"] != "common_lock")'
+	local common='[r for r in d["rows"] if r["lock"] == "common_lock"]'
+	local quiet="all(r['verdict'] == 'neutral' and
+			 'uncontended' in [f['advice'] for f in r['findings']] $others"
+	local idle="all(r['verdict'] in ('idle', 'busy, uncontended') and not r['findings'] $others"
 
-	for mode in --mode=profile --policy=fixed; do
-		emulate idle "$mode" -- "$program" quiet || return
-		holds idle 'len(d["rows"]) == 3' 'd["totals"]["verdict"] == "neutral"' "$quiet" || return
-		emulate idle "$mode" -- "$program" || return
-		holds idle 'len(d["rows"]) == 4' "$quiet" \
-			"[(r['verdict'], r['findings']) for r in d['rows'] if r['lock'] == 'common_lock'] ==
-			 [('$([ $mode = --mode=profile ] && echo unknown || echo pays)', [])]" || return
-	done
+	emulate idle --policy=fixed -- "$program" quiet || return
+	holds idle 'len(d["rows"]) == 3' 'd["totals"]["verdict"] == "neutral"' "$quiet" || return
+	emulate idle --policy=fixed -- "$program" || return
+	holds idle 'len(d["rows"]) == 4' "$quiet" \
+		"[(r['verdict'], r['findings']) for r in $common] == [('pays', [])]" || return
+	emulate idle --mode=profile -- "$program" quiet || return
+	holds idle 'len(d["rows"]) == 3' 'd["totals"]["contended"] == 0' "$idle" || return
+	emulate idle --mode=profile -- "$program" || return
+	holds idle 'len(d["rows"]) == 4' "$idle" \
+		"all(r['verdict'] in ('contended', 'bottleneck') and
+		     [f['cause'] for f in r['findings']] == ['wait'] for r in $common)" || return
 }
 
 run_test() {

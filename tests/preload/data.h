@@ -36,6 +36,8 @@ struct sums {
 
 static inline void sum_row(struct sums *s, const struct elide_row *row)
 {
+	uint64_t waits = 0, holds = 0;
+
 	for (int i = 0; i < ELIDE_NR_CAUSES; i++)
 		s->all.causes[i] += row->causes[i];
 	s->bad += row->contended > row->fallback + row->not_attempted ||
@@ -48,6 +50,12 @@ static inline void sum_row(struct sums *s, const struct elide_row *row)
 	s->all.nested += row->nested;
 	s->all.contended += row->contended;
 	s->all.hold.count += row->hold.count;
+	s->all.failed += row->failed;
+	for (int i = 0; i < ELIDE_NR_BINS; i++) {
+		waits += row->wait_bins[i];
+		holds += row->hold_bins[i];
+	}
+	s->bad += waits != row->wait.count || holds != row->hold.count;
 	s->nr_rows++;
 }
 

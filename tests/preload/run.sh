@@ -150,6 +150,10 @@ test_processes() {
 		quiet "plain-$m-quiet"
 		check "plain-$m" "$(sum acquired) $(sum bad) $(sum state)" = '100 0 2'
 
+		in_mode $m "$bin/scenario" tries
+		quiet "tries-$m-quiet"
+		check "tries-$m" "$(sum acquired) $(sum failed) $(sum bad)" = '3 9 0'
+
 		in_mode $m "$bin/scenario" fork
 		quiet "fork-$m-quiet"
 		check "fork-$m-parent" "$(sum acquired)" = 107

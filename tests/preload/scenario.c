@@ -23,6 +23,8 @@
 extern char **environ;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_rwlock_t held_rwlock = PTHREAD_RWLOCK_INITIALIZER;
+static pthread_spinlock_t held_spin;
 static volatile unsigned long value;
 
 static void take(unsigned int n)
@@ -50,6 +52,41 @@ static int plain(const char *arg)
 {
 	take(100);
 	return 0;
+}
+
+/* Nine calls that do not wait for ever, and fail: another thread holds each of the locks. */
+static void *try_all(void *arg)
+{
+	struct timespec past = {0};
+	int bad = 0;
+
+	for (int i = 0; i < 3; i++)
+		bad += pthread_mutex_trylock(&lock) != EBUSY;
+	bad += pthread_mutex_timedlock(&lock, &past) != ETIMEDOUT;
+	bad += pthread_spin_trylock(&held_spin) != EBUSY;
+	bad += pthread_rwlock_tryrdlock(&held_rwlock) != EBUSY;
+	bad += pthread_rwlock_trywrlock(&held_rwlock) != EBUSY;
+	bad += pthread_rwlock_timedrdlock(&held_rwlock, &past) != ETIMEDOUT;
+	bad += pthread_rwlock_timedwrlock(&held_rwlock, &past) != ETIMEDOUT;
+	return (void *)(intptr_t)bad;
+}
+
+/* The three acquisitions are locked: each section creates a thread. */
+static int tries(const char *arg)
+{
+	pthread_t thread;
+	void *bad;
+
+	pthread_spin_init(&held_spin, PTHREAD_PROCESS_PRIVATE);
+	pthread_mutex_lock(&lock);
+	pthread_spin_lock(&held_spin);
+	pthread_rwlock_wrlock(&held_rwlock);
+	pthread_create(&thread, NULL, try_all, NULL);
+	pthread_join(thread, &bad);
+	pthread_rwlock_unlock(&held_rwlock);
+	pthread_spin_unlock(&held_spin);
+	pthread_mutex_unlock(&lock);
+	return bad != NULL;
 }
 
 static int nothing(const char *arg)
@@ -432,7 +469,7 @@ static const struct {
 	const char *name;
 	int (*run)(const char *arg);
 } scenarios[] = {
-	{"plain", plain}, {"nothing", nothing}, {"fork", forks}, {"fork-holding", forks_holding},
+	{"tries", tries}, {"plain", plain}, {"nothing", nothing}, {"fork", forks}, {"fork-holding", forks_holding},
 	{"fork-among-threads", forks_among_threads}, {"exec", execs}, {"fork-exec", forks_and_execs},
 	{"vfork", vforks}, {"spawn", spawns}, {"_exit", exits_at_once}, {"killed", is_killed},
 	{"crash", crashes}, {"churn", churns}, {"errno", keeps_errno},

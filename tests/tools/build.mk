@@ -3,7 +3,7 @@
 
 SYNTH_OBJ := $(patsubst %,$(OBJ)/tests/tools/%.o,synth synth-full subject)
 TOOLS_TEST_BIN := $(O)/tests/tools/mkdata $(O)/tests/tools/looper $(O)/tests/tools/page \
-		  $(O)/tests/tools/sections $(O)/tests/tools/lambda \
+		  $(O)/tests/tools/sections $(O)/tests/tools/lambda $(O)/tests/tools/wrapped \
 		  $(O)/tests/tools/array $(O)/tests/tools/array-stripped
 
 tools-tests: $(TOOLS_TEST_BIN)
@@ -30,6 +30,11 @@ $(O)/tests/tools/page: $(OBJ)/tests/tools/page.o $(filter-out %/elide.o,$(TOOLS_
 	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -o $@ $^ $(TOOLS_LIBS)
 
 $(O)/tests/tools/sections: $(OBJ)/tests/tools/sections.o
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -o $@ $^ -pthread
+
+$(O)/tests/tools/wrapped: $(OBJ)/tests/tools/wrapped.o
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -o $@ $^ -pthread

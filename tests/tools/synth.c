@@ -20,6 +20,7 @@ const char *const synth_names[SYNTH_NR] = {
 	[SYNTH_IDLE] = "idle",
 	[SYNTH_FULL] = "full",
 	[SYNTH_LATER] = "later",
+	[SYNTH_OLD] = "old",
 };
 
 /* One cycle is half a nanosecond: 3 s in 6e9 cycles. */
@@ -121,7 +122,7 @@ static void make_header(struct synth *s, enum synth_scenario scenario, uint64_t 
 	s->bytes = must(calloc(1, s->size));
 	h = synth_header(s);
 	h->magic = ELIDE_DATA_MAGIC;
-	h->version = ELIDE_DATA_VERSION;
+	h->version = scenario == SYNTH_OLD ? 1 : ELIDE_DATA_VERSION;
 	h->header_size = ELIDE_HEADER_SIZE;
 	h->chunk_size = ELIDE_CHUNK_SIZE;
 	h->state = scenario == SYNTH_KILLED ? ELIDE_FILE_LIVE : ELIDE_FILE_CLOSED;
@@ -224,8 +225,43 @@ static void add_rows(struct synth *s, enum synth_scenario scenario,
 						 row->not_attempted,
 				.contended = row->contended, .wait = row->wait, .hold = row->hold,
 			};
-		synth_add(s, ELIDE_CHUNK_ROWS, row, sizeof(*row));
+		if (scenario == SYNTH_PROFILE && !i)
+			row->wait = (struct elide_times){200, 1200000000, 1000, 40000000};
+		/* 2^9 to 2^10 cycles, 2^22 to 2^23, 2^25 to 2^26. */
+		if (scenario == SYNTH_PROFILE && !i) {
+			row->wait_bins[9 - ELIDE_BIN_SHIFT] = 50;
+			row->wait_bins[22 - ELIDE_BIN_SHIFT] = 140;
+			row->wait_bins[25 - ELIDE_BIN_SHIFT] = 10;
+		}
+		if (scenario == SYNTH_PROFILE && i == 4)
+			row->failed = 12;
+		synth_add(s, ELIDE_CHUNK_ROWS, row,
+			  scenario == SYNTH_OLD ? ELIDE_ROW_SIZE_1 : sizeof(*row));
 	}
+}
+
+/* A row that others wait for, and who waited for whom: 80 per cent of the time for that row. */
+static void add_blockers(struct synth *s, const struct subject_sites *sites)
+{
+	const struct elide_row row = {
+		.class_index = 0, .kind = ELIDE_KIND_MUTEX, .state = ELIDE_STATE_PROFILED,
+		.site = sites->lookup, .not_attempted = 5000, .hold = {50, 10000000, 9000, 900000},
+	};
+	const struct elide_blame blames[] = {
+		{.class_index = 0, .kind = ELIDE_KIND_MUTEX, .type = ELIDE_BLAME_WAIT,
+		 .site = sites->insert, .held_class = 0, .held_kind = ELIDE_KIND_MUTEX,
+		 .held_site = sites->lookup, .samples = 4, .count = 70, .cycles = 800000000},
+		{.class_index = 0, .kind = ELIDE_KIND_MUTEX, .type = ELIDE_BLAME_WAIT,
+		 .site = sites->insert, .held_class = 0, .held_kind = ELIDE_KIND_MUTEX,
+		 .held_site = sites->insert, .samples = 9, .count = 180, .cycles = 200000000},
+		{.class_index = 2, .kind = ELIDE_KIND_MUTEX, .type = ELIDE_BLAME_WAIT,
+		 .site = sites->inlined, .held_class = 2, .held_kind = ELIDE_KIND_NONE,
+		 .samples = 4, .count = 4, .cycles = 8000},
+	};
+
+	synth_add(s, ELIDE_CHUNK_ROWS, &row, sizeof(row));
+	for (size_t i = 0; i < 3; i++)
+		synth_add(s, ELIDE_CHUNK_BLAME, &blames[i], sizeof(blames[i]));
 }
 
 /* What the process of SYNTH_ELIDE did in the second after it. */
@@ -282,11 +318,13 @@ void synth_make(struct synth *s, enum synth_scenario scenario, uint64_t run, uin
 	add_rows(s, scenario, &sites);
 	misuse.site = sites.lookup;
 	synth_add(s, ELIDE_CHUNK_MISUSE, &misuse, sizeof(misuse));
+	if (scenario == SYNTH_PROFILE)
+		add_blockers(s, &sites);
 	if (scenario == SYNTH_FULL)
 		synth_full(s, &sites);
 	if (scenario == SYNTH_LATER)
 		add_later(s, &sites);
-	if (scenario != SYNTH_ELIDE)
+	if (scenario != SYNTH_ELIDE && scenario != SYNTH_OLD)
 		return;
 	synth_header(s)->dropped[ELIDE_DROPPED_LOCKS] = 7;
 	add_order(s, &sites);

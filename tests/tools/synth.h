@@ -16,11 +16,12 @@
 /* What is in the file. */
 enum synth_scenario {
 	SYNTH_ELIDE,   /* two threads that elided: three locks, four rows, a misuse, a circle */
-	SYNTH_PROFILE, /* the same locks, only profiled */
+	SYNTH_PROFILE, /* the same locks and one more row, only profiled: long waits, failed tries */
 	SYNTH_KILLED,  /* as SYNTH_ELIDE, of a process that did not end through exit() */
 	SYNTH_IDLE,    /* a process that took no lock */
 	SYNTH_FULL,    /* as SYNTH_ELIDE, with all that is sampled: see synth-full.c */
 	SYNTH_LATER,   /* the process of SYNTH_ELIDE a second later: more in some rows, and one more */
+	SYNTH_OLD,     /* as SYNTH_ELIDE, in version 1 of the format */
 	SYNTH_NR
 };
 

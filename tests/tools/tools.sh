@@ -105,11 +105,22 @@ expect 'found by PATH' 3 '' '' run -q -- sh -c 'exit 3'
 expect 'killed by a signal' 137 '' '' run -q sh -c 'kill -KILL $$'
 expect 'settings' 0 "$preload|fixed|" '' run -q --policy fixed ./show
 expect 'any setting' 0 "$preload|glibc|" '' run -q --set policy=glibc ./show
-expect 'unknown setting' 0 "$preload|unset|" \
-	'elide: ELIDE_POLCY is unknown, nearest is ELIDE_POLICY, ignored' run -q --set POLCY=x ./show
-expect 'bad value' 0 "$preload|unset|" \
-	'elide: ELIDE_POLICY=fixd is not one of adaptive|fixed|glibc|damon|hpca|never, nearest is fixed, using adaptive' \
+expect 'unknown setting' 125 '' \
+	'elide: ELIDE_POLCY is unknown, nearest is ELIDE_POLICY' run -q --set POLCY=x ./show
+expect 'bad value' 125 '' \
+	'elide: ELIDE_POLICY=fixd is not one of adaptive|fixed|glibc|damon|hpca|never, nearest is fixed' \
 	run -q --policy=fixd ./show
+expect 'bad value of a set' 125 '' \
+	'elide: ELIDE_KINDS=mutx is not one of mutex|rwlock|spin, nearest is mutex' run -q --kinds=mutx ./show
+expect 'bad value that nothing is near' 125 '' \
+	'elide: ELIDE_MODE=xyz is not one of auto|elide|profile|off' run -q --set MODE=xyz ./show
+expect 'bad number' 125 '' 'elide: ELIDE_STACKS=many is not a number' run -q --stacks=many ./show
+ELIDE_POLICY=fixd
+export ELIDE_POLICY
+run_elide run -q --mode=profile ./show
+[ $rc -eq 0 ] && [ "$(cat out)" = "$preload|fixd|" ] && ok 'a bad value in the environment does not end the run' ||
+	not_ok 'a bad value in the environment does not end the run' "exit $rc: $(cat out err)"
+unset ELIDE_POLICY
 # Launcher: files of settings
 cat >elide.conf <<'EOF'
 # comments, and empty lines
@@ -183,7 +194,7 @@ printf 'int main(void) { return 5; }\n' >five.c
 runs='it runs without elision'
 if ${CC:-cc} -static -o static five.c 2>cc.err; then
 	expect 'static' 5 '' "elide: ./static is statically linked, nothing can be preloaded into it: $runs
-elide: no data file was written: no lock was taken, or the library was not loaded" run ./static
+elide: no data file was written: the program is statically linked" run ./static
 else
 	skip 'static' "cannot link: $(head -1 cc.err)"
 fi
@@ -210,10 +221,28 @@ else
 	skip 'setuid' "cannot make a program another user's: $(cat cc.err)"
 fi
 
+# Launcher: a sanitizer's runtime has to be the first object
+printf '#include <pthread.h>\npthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;\n' >san.c
+printf 'int main(void) { pthread_mutex_lock(&m); pthread_mutex_unlock(&m); return 9; }\n' >>san.c
+for sanitizer in address thread; do
+	name="sanitizer: $sanitizer"
+	if [ -n "${SAN:-}" ] || ! ${CC:-cc} -fsanitize=$sanitizer -o san san.c -pthread 2>cc.err ||
+	   ! ldd san | grep -q "lib[at]san.so"; then
+		skip "$name" "no shared runtime: $(head -1 cc.err)"
+		continue
+	fi
+	run_elide run -q --mode=profile -o san.data ./san
+	[ $rc -eq 9 ] && [ ! -s err ] && [ "$("$elide" report --csv san.data | wc -l)" -eq 2 ] && ok "$name" ||
+		not_ok "$name" "exit $rc: $(cat err)"
+	run_elide doctor ./san
+	grep -q "^sanitizer  *lib[at]san.so.*, which elide run loads before its library" out &&
+		ok "$name, doctor" || not_ok "$name, doctor" "$(cat out err)"
+done
+
 # Launcher: output
 expect 'output not writable' 4 '' \
 	'elide: /nonexistent/x cannot be written: No such file or directory; the program runs, what is counted is lost
-elide: no data file was written: no lock was taken, or the library was not loaded' \
+elide: no data file was written: /nonexistent/: No such file or directory' \
 	run -o /nonexistent/x sh -c 'exit 4'
 
 # Launcher: a program that writes a data file itself, as the library would
@@ -335,6 +364,29 @@ else
 fi
 fi # preload library
 
+# doctor: an interpreter that env finds, and futexes
+printf '#!/usr/bin/env -S LC_ALL=C sh -e\n' >by-env
+chmod +x by-env
+run_elide doctor ./by-env
+grep -qx "./by-env: a script for $(command -v sh)" out && ok 'doctor: a script for env' ||
+	not_ok 'doctor: a script for env' "$(cat out err)"
+cat >futex.c <<'EOF2'
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+int word;
+int main(void) { return syscall(SYS_futex, &word, FUTEX_WAKE, 1, 0, 0, 0); }
+EOF2
+if ${CC:-cc} -o futex futex.c 2>cc.err; then
+	run_elide doctor ./futex
+	grep -qx '  futex calls of its own: futex' out && ok 'doctor: futex calls' ||
+		not_ok 'doctor: futex calls' "$(cat out err)"
+else
+	skip 'doctor: futex calls' "cannot build: $(head -1 cc.err)"
+fi
+cp /bin/true five && run_elide doctor ./five
+grep -q 'futex calls' out && not_ok 'doctor: no futex calls' "$(cat out)" || ok 'doctor: no futex calls'
+
 # Reports: the exact texts. Addresses in the objects differ from build to build, and clang's
 # paths are absolute.
 # compare SCENARIO FORM...: what is printed, of one data file.
@@ -356,6 +408,39 @@ for scenario in elide profile killed idle full; do
 		compare $scenario $form
 	done
 done
+# --html replaces an earlier page, and nothing else.
+cp elide.data kept.data
+expect '--html does not replace the data' 2 '' \
+	'elide: kept.data is there and is no page of elide report: it is left as it is' \
+	report --html kept.data kept.data
+cmp -s elide.data kept.data && ok 'the data is left as it is' || not_ok 'the data is left as it is' changed
+: >first.html
+expect '--html fills an empty file' 0 '' '' report --html first.html full.data
+cp first.html again.html
+expect '--html replaces a page' 0 '' '' report --html first.html elide.data
+! cmp -s first.html again.html && "$elide" report --html - elide.data | cmp -s - first.html &&
+	ok 'the page is the new one' || not_ok 'the page is the new one' 'it is not'
+# A full disk is said, and so is a file whose rows are lost.
+if [ -c /dev/full ]; then
+	for form in --json --csv --width=100; do
+		"$elide" report $form elide.data >/dev/full 2>err
+		rc=$?
+		[ $rc -eq 2 ] && [ "$(cat err)" = 'elide: standard output: No space left on device' ] &&
+			ok "report $form to a full disk" || not_ok "report $form to a full disk" "exit $rc: $(cat err)"
+	done
+else
+	skip 'a full disk' 'there is no /dev/full'
+fi
+head -c 50000 elide.data >norows.data
+expect 'a file without its rows' 2 '' \
+	'elide: norows.data: ends before its first row (offset 50000)' report norows.data
+# A file in version 1 of the format has all but what version 2 adds.
+"$mkdata" old.data old
+for form in --json --csv --width=200; do
+	"$elide" report $form elide.data >elide.form
+	"$elide" report $form old.data >old.form
+	same "report $form of version 1" elide.form old.form
+done
 for view in --by=stack --by=line; do
 	for form in --json --csv --width=200; do
 		compare full $view $form
@@ -368,6 +453,44 @@ done
 compare profile --suggest
 compare full --by=lock --width=200
 compare full --by=site --width=200
+# Colours: none in a pipe unless asked for; on a terminal, but with NO_COLOR.
+on_terminal() { script -qec "$*" /dev/null </dev/null; }
+escape=$(printf '\033')
+coloured() {
+	name=$1 want=$2
+	shift 2
+	case $("$@" | tr -d '\r') in
+	*"$escape[1;31mbottleneck$escape[0m"*) is=yes ;;
+	*"$escape"*) is=partly ;;
+	*) is=no ;;
+	esac
+	[ $is = "$want" ] && ok "$name" || not_ok "$name" "coloured: $is"
+}
+coloured 'no colour in a pipe' no "$elide" report profile.data
+coloured '--color=always' yes "$elide" report --color=always profile.data
+if command -v script >/dev/null; then
+	TERM=xterm
+	export TERM
+	coloured 'colour on a terminal' yes on_terminal "$elide" report profile.data
+	coloured '--color=never' no on_terminal "$elide" report --color=never profile.data
+	NO_COLOR=1
+	export NO_COLOR
+	coloured 'NO_COLOR' no on_terminal "$elide" report profile.data
+	coloured '--color=always goes before NO_COLOR' yes "$elide" report --color=always profile.data
+	unset NO_COLOR
+else
+	skip 'colour on a terminal' 'script is not installed'
+fi
+expect 'a wrong --color' 2 '' 'elide: --color=alway: nearest is always' report --color=alway
+# The profile view fits, and names stay before numbers that matter less.
+for width in 80 100 120; do
+	"$elide" report --width=$width profile.data | sed '/^total/,$d; 1,3d' >fitted
+	longest=$(awk '{ if (length > n) n = length } END { print n }' fitted)
+	[ "$longest" -le $width ] && grep -q '^subject_index_lock .*subject_insert.* bottleneck$' fitted &&
+		! grep -q ' - .* - .* - ' fitted &&
+		ok "profile view fits $width columns" ||
+		not_ok "profile view fits $width columns" "$(cat fitted)"
+done
 for width in 80 120; do
 	longest=$("$elide" report --width=$width elide.data | sed '/^total/,$d; 1,3d' |
 		awk '{ if (length > n) n = length } END { print n }')
@@ -401,22 +524,22 @@ json() {
 	"$@" 2>err | python3 -c "import json, sys; d = json.load(sys.stdin); assert $condition" 2>>err &&
 		ok "$name" || not_ok "$name" "$(tail -1 err)"
 }
-json 'JSON of several processes' 'd["schema"] == 1 and len(d["processes"]) == 3' \
+json 'JSON of several processes' 'd["schema"] == 2 and len(d["processes"]) == 3' \
 	"$elide" report --json parent
-json 'JSON of one process' 'd["schema"] == 1 and len(d["rows"]) == 4' "$elide" report --json elide.data
+json 'JSON of one process' 'd["schema"] == 2 and len(d["rows"]) == 4' "$elide" report --json elide.data
 
 # Reports: bad files
 : >empty
 head -c 300 /dev/urandom >foreign
 head -c 10000 elide.data >cut
-printf 'ELDEDATA\002' >version
+printf 'ELDEDATA\003' >version
 tail -c +10 elide.data >>version
 expect 'no data file' 2 '' 'elide: elide.nosuch: No such file or directory' report elide.nosuch
 expect 'empty file' 2 '' 'elide: empty: empty (offset 0)' report empty
 expect 'foreign file' 2 '' 'elide: foreign: not an elide data file (offset 0)' report foreign
 expect 'cut file' 2 '' 'elide: cut: ends before its first chunk does (offset 10000)' report cut
 expect 'other version' 2 '' \
-	'elide: version: written in version 2 of the format, this elide reads 1 (offset 8)' report version
+	'elide: version: written in version 3 of the format, this elide reads 1 to 2 (offset 8)' report version
 head -c 65536 elide.data >cut
 run_elide report cut
 [ $rc -eq 0 ] && grep -q 'note: the file ends at offset 65536, 24576 bytes are lost' out &&

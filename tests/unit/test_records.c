@@ -234,7 +234,8 @@ static void truncated(void **state)
 	make(&s);
 	nameless(&s);
 	synth_write(&s, path, s.size);
-	for (size_t size = s.size; size > ELIDE_HEADER_SIZE + ELIDE_CHUNK_SIZE; size -= 4096) {
+	/* The third chunk has the rows, without which there is nothing to report. */
+	for (size_t size = s.size; size >= ELIDE_HEADER_SIZE + 3 * ELIDE_CHUNK_SIZE; size -= 4096) {
 		assert_int_equal(truncate(path, size), 0);
 		assert_int_equal(load(path, &f, error), 0);
 		report_on(&f);

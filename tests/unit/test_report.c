@@ -16,6 +16,7 @@
 
 #include "../../lib/compiler.h"
 #include "../../tools/model/advice.h"
+#include "../../tools/model/apart.h"
 #include "../../tools/model/attribute.h"
 #include "../../tools/base/exit.h"
 #include "../../tools/print/json-report.h"
@@ -225,14 +226,118 @@ static void verdicts(void **state)
 		};
 
 		assert_int_equal(line_verdict(&r, &l), table[i].verdict);
-		r.elides = 0;
-		assert_int_equal(line_verdict(&r, &l), VERDICT_UNKNOWN);
-		/* Nothing contends: elision cannot pay, elided or not. */
+		/* Nothing contends: elision cannot pay. */
 		l.quiet = l.acquired;
-		assert_int_equal(line_verdict(&r, &l), VERDICT_NEUTRAL);
-		r.elides = 1;
 		assert_int_equal(line_verdict(&r, &l), table[i].verdict == VERDICT_HURTS ?
 						       VERDICT_HURTS : VERDICT_NEUTRAL);
+	}
+}
+
+static void profile_verdicts(void **state)
+{
+	static const struct {
+		uint64_t wait, contended, failed;
+		double held;
+		uint64_t holds;
+		int blocks;
+		uint64_t cycles;
+		enum verdict verdict;
+	} table[] = {
+		/* A tenth of the run is waited. */
+		{100000, 1, 0, 0, 0, 0, 1000000, VERDICT_BOTTLENECK},
+		{99999, 1, 0, 900000, 9, 1, 1000000, VERDICT_CONTENDED},
+		/* Polled: nothing waits. */
+		{0, 0, 1, 400000, 9, 0, 1000000, VERDICT_CONTENDED},
+		{0, 0, 0, 400000, 9, 1, 1000000, VERDICT_BLOCKS},
+		{0, 0, 0, 100000, 9, 0, 1000000, VERDICT_BUSY},
+		{0, 0, 0, 99999, 9, 0, 1000000, VERDICT_IDLE},
+		/* No hold time; no length of the run. */
+		{0, 0, 0, 0, 0, 0, 1000000, VERDICT_UNKNOWN},
+		{100000, 1, 0, 0, 0, 0, 0, VERDICT_CONTENDED},
+		{0, 0, 0, 100000, 9, 0, 0, VERDICT_UNKNOWN},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
+		struct data_file f = {.header = {.nr_threads = 4}};
+		struct report r = {.file = &f, .cycles = table[i].cycles};
+		struct line l = {
+			.acquired = 100, .held = table[i].held, .blocks = table[i].blocks,
+			.sum = {.not_attempted = 100, .contended = table[i].contended,
+				.failed = table[i].failed,
+				.wait = {table[i].contended, table[i].wait, 0, 0},
+				.hold = {table[i].holds, 900, 100, 100}},
+		};
+
+		assert_int_equal(line_verdict(&r, &l), table[i].verdict);
+	}
+}
+
+/* A lock that excludes others is not held for longer than the run; several locks may be. */
+static void held_shares(void **state)
+{
+	struct report r = {.cycles = 1000};
+	struct line l = {.kind = ELIDE_KIND_MUTEX, .nr_locks = 1, .held = 1029,
+			 .sum = {.hold = {1, 1, 1, 1}}};
+
+	assert_true(line_held(&r, &l) == 100);
+	l.nr_locks = 2;
+	assert_true(fabs(line_held(&r, &l) - 102.9) < 1e-9);
+	l.nr_locks = 1;
+	l.kind = ELIDE_KIND_RWLOCK_READ;
+	assert_true(fabs(line_held(&r, &l) - 102.9) < 1e-9);
+	l.sum.hold.count = 0;
+	assert_true(isnan(line_held(&r, &l)));
+}
+
+static void quantiles(void **state)
+{
+	uint32_t bins[ELIDE_NR_BINS] = {0};
+	const struct elide_times t = {.count = 100, .min = 40, .max = 5000};
+
+	/* Each time is in the bin whose bounds it lies between. */
+	assert_int_equal(elide_bin(0), 0);
+	assert_int_equal(elide_bin(63), 0);
+	assert_int_equal(elide_bin(64), 1);
+	assert_int_equal(elide_bin(127), 1);
+	assert_int_equal(elide_bin(1ull << 34), 29);
+	assert_int_equal(elide_bin(1ull << 35), 30);
+	assert_int_equal(elide_bin(~0ull), 30);
+	assert_true(isnan(bins_quantile(bins, &t, 0.5)));
+	bins[elide_bin(100)] = 50;
+	bins[elide_bin(1000)] = 49;
+	bins[elide_bin(5000)] = 1;
+	assert_true(bins_quantile(bins, &t, 0) == 64);
+	assert_true(bins_quantile(bins, &t, 0.5) == 128);
+	assert_true(bins_quantile(bins, &t, 0.99) == 1024);
+	/* The last bin ends at 8192, but nothing was longer than 5000. */
+	assert_true(bins_quantile(bins, &t, 1) == 5000);
+}
+
+/* The short names of rows that are not the same differ. */
+static void names_differ(void **state)
+{
+	static const enum synth_scenario scenarios[] = {SYNTH_FULL, SYNTH_PROFILE};
+
+	for (size_t i = 0; i < ARRAY_SIZE(scenarios); i++) {
+		struct loaded l;
+
+		make(&l, scenarios[i], BY_LOCK_AND_SITE, "cost");
+		/* As in a program whose functions are all called _M_run. */
+		for (size_t j = 0; j < l.report.nr_built; j++) {
+			strcpy(l.report.lines[j].short_lock, "init _M_run");
+			strcpy(l.report.lines[j].short_site, "_M_run");
+		}
+		assert_int_equal(names_apart(&l.report), 0);
+		for (size_t j = 0; j < l.report.nr_built; j++)
+			for (size_t k = 0; k < j; k++) {
+				const struct line *a = &l.report.lines[j], *b = &l.report.lines[k];
+
+				assert_int_equal(!strcmp(a->short_lock, b->short_lock),
+						 !strcmp(a->class, b->class));
+				assert_int_equal(!strcmp(a->short_site, b->short_site),
+						 a->sum.site == b->sum.site);
+			}
+		drop(&l);
 	}
 }
 
@@ -259,7 +364,7 @@ static void findings(void **state)
 		 "ELIDE_LOCKS='subject_index_lock=off'"},
 		{"subject_table+0x20", "subject_lookup", "busy", "lemming", ""},
 		{"subject_table+0x20", "subject_create", "capacity", "aliasing",
-		 "ELIDE_LOCKS='subject_table=off'"},
+		 "ELIDE_LOCKS='test_report!subject_create=off'"},
 		{"subject_table+0x20", "subject_insert", "conflict", "pad_blocks", ""},
 		{"subject_table+0x20", "subject_insert", "inner_busy", "inner_lock", ""},
 		{"subject_quiet_lock", "subject_create", "none", "uncontended",
@@ -341,6 +446,23 @@ static void given_up(void **state)
 	assert_int_equal(after(compared, ELIDE_STATE_PAUSED).verdict, VERDICT_HURTS);
 }
 
+/* A gain that was measured does not pay where next to nothing is elided. */
+static void measured_gain(void **state)
+{
+	const struct elide_event gain = {.type = ELIDE_EVENT_CHOSE, .class_index = 0,
+					 .kind = ELIDE_KIND_MUTEX, .arm = 1, .pairs = 3,
+					 .ratio = 400, .confidence = 990};
+	struct data_file f = {.header = {.nr_threads = 4}, .nr_events = 1,
+			      .events = (struct elide_event *)&gain};
+	struct report r = {.file = &f, .elides = 1};
+	struct line l = {.nr_classes = 1, .nr_sites = 1, .acquired = 1000, .elided = 10,
+			 .attempts = 100, .sum = {.commits = 10}};
+
+	assert_int_equal(line_verdict(&r, &l), VERDICT_PAYS);
+	l.elided = 9;
+	assert_int_equal(line_verdict(&r, &l), VERDICT_NEUTRAL);
+}
+
 /* Cut to the first rows, the same rows come first; the totals are of all. */
 static void top(void **state)
 {
@@ -411,8 +533,13 @@ int main(void)
 		cmocka_unit_test(sorting),
 		cmocka_unit_test(order_of_rows),
 		cmocka_unit_test(verdicts),
+		cmocka_unit_test(profile_verdicts),
+		cmocka_unit_test(held_shares),
+		cmocka_unit_test(quantiles),
+		cmocka_unit_test(names_differ),
 		cmocka_unit_test(findings),
 		cmocka_unit_test(given_up),
+		cmocka_unit_test(measured_gain),
 		cmocka_unit_test(top),
 		cmocka_unit_test(nanoseconds),
 		cmocka_unit_test(json_numbers_and_text),

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "../../lib/compiler.h"
+#include "../../tools/base/text.h"
 #include "../../tools/names/short.h"
 
 static void last_parts(void **state)
@@ -75,9 +76,49 @@ static void sentences(void **state)
 			    "a::f");
 }
 
+static void fitted(void **state)
+{
+	static const struct {
+		const char *text;
+		int width;
+		const char *fitted;
+	} table[] = {
+		{"insert b.c:12", 20, "insert b.c:12"},
+		{"insert b.c:12", 10, "insert"},
+		{"guard in user b.c:12", 15, "guard in user"},
+		{"guard in user b.c:12", 8, "guard"},
+		/* A name with colons is no place. */
+		{"init node::Environment", 12, "init ..nment"},
+		{"first ns::a::f", 8, "fir..::f"},
+	};
+	char to[CELL_MAX + 1];
+
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
+		fit(to, table[i].text, table[i].width);
+		assert_string_equal(to, table[i].fitted);
+	}
+}
+
+static void fitted_apart(void **state)
+{
+	static const char *const texts[] = {
+		"first a::run", "first b::run", "first a::run", "first c::run", "other",
+	};
+	char to[5][CELL_MAX + 1];
+
+	fit_apart(to, texts, 5, 8);
+	assert_string_equal(to[0], "fir..run");
+	assert_string_equal(to[1], "fir..r#2");
+	assert_string_equal(to[2], "fir..run");
+	assert_string_equal(to[3], "fir..r#3");
+	assert_string_equal(to[4], "other");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(fitted),
+		cmocka_unit_test(fitted_apart),
 		cmocka_unit_test(last_parts),
 		cmocka_unit_test(long_names),
 		cmocka_unit_test(sentences),

@@ -51,6 +51,8 @@ static void nearest(void **state)
 {
 	static const char *const names[] = {"run", "report", "doctor", "tunables"};
 
+	assert_string_equal(suggest("skylak", (const char *const[]){"flat", "skylake-client"}, 2),
+			    "skylake-client");
 	assert_string_equal(suggest("reprot", names, 4), "report");
 	assert_string_equal(suggest("DOCTER", names, 4), "doctor");
 	assert_string_equal(suggest("tunable", names, 4), "tunables");

@@ -73,6 +73,8 @@ static void inlined_call(void **state)
 	symbolizer_free(s);
 }
 
+extern const char _GLOBAL_OFFSET_TABLE_[];
+
 static void variables(void **state)
 {
 	struct symbolizer *s = symbolizer_new(&module, 1, take_warning);
@@ -84,6 +86,10 @@ static void variables(void **state)
 	symbolize_data(s, (uint64_t)&subject_table.lock, &p);
 	assert_string_equal(p.symbol, "subject_table");
 	assert_int_equal(p.symbol_offset, offsetof(struct subject_table, lock));
+	/* The linker's symbol is the name of no variable. */
+	symbolize_data(s, (uint64_t)&_GLOBAL_OFFSET_TABLE_, &p);
+	assert_non_null(p.object);
+	assert_null(p.symbol);
 	symbolizer_free(s);
 }
 

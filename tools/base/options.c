@@ -18,12 +18,13 @@
 static void say_unknown(const char *arg, const struct option_desc *options, size_t nr)
 {
 	const char *names[OPTIONS_MAX];
-	char word[64];
+	char word[64], nearest[SUGGEST_WORDS];
 
 	snprintf(word, sizeof(word), "%.*s", (int)strcspn(arg + 2, "="), arg + 2);
 	for (size_t i = 0; i < nr; i++)
 		names[i] = options[i].name;
-	say("unknown option --%s, nearest is --%s", word, suggest(word, names, nr));
+	say("unknown option --%s%s", word,
+	    suggest_words(word, "--", names, nr, nearest, sizeof(nearest)));
 }
 
 /* The lists getopt wants: @shorts has room for 3 * OPTIONS_MAX + 3 bytes, @longs for one more. */

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <gelf.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,6 +66,32 @@ int program_find(const char *name, char *path)
 	return rc;
 }
 
+/*
+ * An interpreter that env(1) finds: the first word of its arguments that is neither an option nor a
+ * variable. @to is left as it is if that is not in PATH, or if the interpreter is not env.
+ */
+static void run_by_env(const char *arguments, char *to)
+{
+	char word[PATH_MAX], path[PATH_MAX];
+	const char *name = strrchr(to, '/');
+
+	if (strcmp(name ? name + 1 : to, "env"))
+		return;
+	for (const char *at = arguments; *at;) {
+		size_t len;
+
+		at += strspn(at, " \t");
+		len = strcspn(at, " \t");
+		snprintf(word, sizeof(word), "%.*s", (int)len, at);
+		at += len;
+		if (!*word || *word == '-' || strchr(word, '='))
+			continue;
+		if (!program_find(word, path))
+			strcpy(to, path);
+		return;
+	}
+}
+
 /* Interpreter of a script into @to: 1, or 0 if the file is no script. */
 static int read_interpreter(const char *path, char *to)
 {
@@ -81,6 +108,7 @@ static int read_interpreter(const char *path, char *to)
 	line[strcspn(line, "\n")] = '\0';
 	from = line + 2 + strspn(line + 2, " \t");
 	snprintf(to, PATH_MAX, "%.*s", (int)strcspn(from, " \t"), from);
+	run_by_env(from + strcspn(from, " \t"), to);
 	return *to != '\0';
 }
 
@@ -95,6 +123,41 @@ static int asks_for_loader(Elf *elf)
 		if (gelf_getphdr(elf, i, &phdr) && phdr.p_type == PT_INTERP)
 			return 1;
 	return 0;
+}
+
+/* Names of the runtimes of gcc and of clang, up to the version or the machine. */
+static bool is_sanitizer(const char *name)
+{
+	static const char *const names[] = {"libasan.so.", "libtsan.so.", "libclang_rt.asan",
+					    "libclang_rt.tsan"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (!strncmp(name, names[i], strlen(names[i])))
+			return true;
+	return false;
+}
+
+/* Finds the sanitizer's runtime among the libraries that the program names. */
+static void find_sanitizer(Elf *elf, struct program *p)
+{
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+	GElf_Dyn dyn;
+
+	while ((section = elf_nextscn(elf, section))) {
+		Elf_Data *data;
+
+		if (!gelf_getshdr(section, &header) || header.sh_type != SHT_DYNAMIC)
+			continue;
+		data = elf_getdata(section, NULL);
+		for (int i = 0; data && gelf_getdyn(data, i, &dyn); i++) {
+			const char *name = dyn.d_tag == DT_NEEDED ?
+				elf_strptr(elf, header.sh_link, dyn.d_un.d_val) : NULL;
+
+			if (name && is_sanitizer(name) && strlen(name) < sizeof(p->sanitizer))
+				strcpy(p->sanitizer, name);
+		}
+	}
 }
 
 /* Will the kernel set AT_SECURE for the loader? Root gains nothing by capabilities. */
@@ -140,6 +203,7 @@ int program_inspect(const char *path, struct program *p)
 		p->is_32bit = ehdr.e_ident[EI_CLASS] == ELFCLASS32;
 		p->is_amd64 = !p->is_32bit && ehdr.e_machine == EM_X86_64;
 		p->is_static = !asks_for_loader(elf);
+		find_sanitizer(elf, p);
 	}
 	elf_end(elf);
 	close(fd);

@@ -21,8 +21,11 @@
  * @is_static:  asks for no loader, so that nothing is preloaded
  * @is_privileged: setuid, setgid or with file capabilities, to this user: the loader then
  *              ignores LD_PRELOAD
+ * @sanitizer: name of the runtime of AddressSanitizer or ThreadSanitizer that it needs; empty if it
+ *            needs none
  */
 struct program {
+	char sanitizer[64];
 	char path[PATH_MAX];
 	char elf[PATH_MAX];
 	int is_script;

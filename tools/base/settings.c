@@ -89,6 +89,7 @@ static int check_uint(const struct setting *s, const char *value, char *message,
 static int check_words(const struct setting *s, const char *value, char *message, size_t size)
 {
 	char all[256], given[256], *save = NULL;
+	char nearest[SUGGEST_WORDS];
 	const char *words[32];
 	size_t nr = 0;
 
@@ -109,8 +110,9 @@ static int check_words(const struct setting *s, const char *value, char *message
 			i++;
 		if (i < nr)
 			continue;
-		snprintf(message, size, "ELIDE_%s=%.40s is not one of %s, nearest is %s, using %s",
-			 s->name, value, s->values, suggest(word, words, nr), s->def);
+		snprintf(message, size, "ELIDE_%s=%.40s is not one of %s%s, using %s", s->name,
+			 value, s->values,
+			 suggest_words(word, "", words, nr, nearest, sizeof(nearest)), s->def);
 		return -EINVAL;
 	}
 	return 0;

@@ -5,6 +5,7 @@
  * Must never allocate.
  */
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "../../lib/compiler.h"
@@ -39,13 +40,48 @@ unsigned int suggest_distance(const char *a, const char *b)
 	return above[lb];
 }
 
+/* Letters that two words begin with, whatever their case. */
+static size_t common_start(const char *a, const char *b)
+{
+	size_t nr = 0;
+
+	while (a[nr] && tolower((unsigned char)a[nr]) == tolower((unsigned char)b[nr]))
+		nr++;
+	return nr;
+}
+
+/*
+ * How far a name is from a word. A common start of START_MIN letters outweighs what is missing at
+ * the end: of a long name people write the beginning.
+ */
+#define START_MIN 3
+
+static int remoteness(const char *word, const char *name)
+{
+	size_t start = common_start(word, name);
+
+	return (int)suggest_distance(word, name) - (start >= START_MIN ? 2 * (int)start : 0);
+}
+
+const char *suggest_words(const char *word, const char *before, const char *const *names, size_t nr,
+			  char *to, size_t size)
+{
+	const char *best = suggest(word, names, nr);
+	size_t len = strlen(word);
+
+	*to = '\0';
+	if (common_start(word, best) >= START_MIN || 2 * suggest_distance(word, best) <= len + 1)
+		snprintf(to, size, ", nearest is %s%s", before, best);
+	return to;
+}
+
 const char *suggest(const char *word, const char *const *names, size_t nr)
 {
 	const char *best = names[0];
-	unsigned int least = suggest_distance(word, best);
+	int least = remoteness(word, best);
 
 	for (size_t i = 1; i < nr; i++) {
-		unsigned int d = suggest_distance(word, names[i]);
+		int d = remoteness(word, names[i]);
 
 		if (d < least) {
 			least = d;

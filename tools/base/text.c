@@ -41,22 +41,70 @@ void scale_ns(char *to, size_t size, double ns)
 	snprintf(to, size, "%.*f%s", unit ? decimals(ns) : 0, ns, units[unit]);
 }
 
+/* The " file:line" at the end of a name; NULL if there is none. */
+static const char *place_of(const char *text)
+{
+	const char *place = strrchr(text, ' '), *colon = place ? strrchr(place, ':') : NULL;
+
+	return colon && colon[1] && !colon[1 + strspn(colon + 1, "0123456789")] ? place : NULL;
+}
+
 void fit(char *to, const char *text, int width)
 {
 	int len = strlen(text), head = (width - 2) / 2;
-	const char *place = strrchr(text, ' '), *outer = strstr(text, " in ");
+	const char *place = place_of(text), *outer = strstr(text, " in ");
 
 	if (len <= width)
 		strcpy(to, text);
+	else if (place && place - text <= width)
+		sprintf(to, "%.*s", (int)(place - text), text);
 	else if (outer && outer - text <= width)
 		sprintf(to, "%.*s", (int)(outer - text), text);
-	else if (place && strchr(place, ':') && place - text <= width)
-		sprintf(to, "%.*s", (int)(place - text), text);
 	else
 		sprintf(to, "%.*s..%s", head, text, text + len - (width - 2 - head));
 	for (; *to; to++)
 		if ((unsigned char)*to < ' ' || *to == 0x7f)
 			*to = '?';
+}
+
+/* More texts are fitted, but not compared. */
+#define APART_MAX 4096
+
+/* The number of a text, from 0, among the different ones that are fitted to the same as it. */
+static size_t number_of(char (*to)[CELL_MAX + 1], const char *const *texts, const size_t *number,
+			size_t i)
+{
+	size_t nr = 0;
+
+	for (size_t j = 0; j < i; j++) {
+		if (strcmp(to[j], to[i]))
+			continue;
+		if (!strcmp(texts[j], texts[i]))
+			return number[j];
+		if (number[j] >= nr)
+			nr = number[j] + 1;
+	}
+	return nr;
+}
+
+void fit_apart(char (*to)[CELL_MAX + 1], const char *const *texts, size_t nr, int width)
+{
+	size_t number[APART_MAX];
+
+	for (size_t i = 0; i < nr; i++)
+		fit(to[i], texts[i], width);
+	if (nr > APART_MAX)
+		return;
+	for (size_t i = 0; i < nr; i++)
+		number[i] = number_of(to, texts, number, i);
+	for (size_t i = 0; i < nr; i++) {
+		char mark[24];
+		int len = snprintf(mark, sizeof(mark), "#%zu", number[i] + 1);
+		int room = width - len, used = strlen(to[i]);
+
+		if (number[i] && room > 0)
+			strcpy(to[i] + (used < room ? used : room), mark);
+	}
 }
 
 void print_clean(FILE *out, const char *text)

@@ -33,6 +33,13 @@ void scale_ns(char *to, size_t size, double ns);
  */
 void fit(char *to, const char *text, int width);
 
+/**
+ * fit_apart() - fit() names so that different ones stay different: where two are shortened to the
+ * same text, the second ends in #2, and so on.
+ * @to: of @nr
+ */
+void fit_apart(char (*to)[CELL_MAX + 1], const char *const *texts, size_t nr, int width);
+
 /** print_clean() - print text of a data file, control characters as '?'. */
 void print_clean(FILE *out, const char *text);
 

@@ -144,13 +144,15 @@ static const struct verb {
 static const struct verb *find_verb(const char *name)
 {
 	const char *names[ARRAY_SIZE(verbs)];
+	char nearest[SUGGEST_WORDS];
 
 	for (size_t i = 0; i < ARRAY_SIZE(verbs); i++) {
 		names[i] = verbs[i].name;
 		if (!strcmp(name, verbs[i].name))
 			return &verbs[i];
 	}
-	say("ctl: unknown verb %s, nearest is %s", name, suggest(name, names, ARRAY_SIZE(names)));
+	say("ctl: unknown verb %s%s", name,
+	    suggest_words(name, "", names, ARRAY_SIZE(names), nearest, sizeof(nearest)));
 	return NULL;
 }
 

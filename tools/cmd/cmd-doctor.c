@@ -138,6 +138,9 @@ static void print_program(const struct findings *f)
 	       obstacle ? obstacle : "");
 	if (!p->is_elf)
 		return;
+	if (p->sanitizer[0])
+		printf("sanitizer              %s, which elide run loads before its library\n",
+		       p->sanitizer);
 	for (int i = 0; i < NR_IMPORTS; i++) {
 		printf("uses %-17s ", lock_feature_names[i]);
 		print_users(&f->uses, i);
@@ -169,6 +172,7 @@ static json_t *json_program(const struct findings *f)
 			json_object_set_new(hidden, lock_feature_names[i], users(&f->uses, i));
 	json_object_set_new(o, "path", json_text(p->path));
 	json_object_set_new(o, "interpreter", json_text(p->is_script ? p->elf : NULL));
+	json_object_set_new(o, "sanitizer", json_text(p->sanitizer[0] ? p->sanitizer : NULL));
 	json_object_set_new(o, "obstacle", json_text(program_obstacle(p)));
 	json_object_set_new(o, "uses", uses);
 	json_object_set_new(o, "hidden", hidden);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "../../lib/compiler.h"
+#include "../base/colour.h"
 #include "../base/exit.h"
 #include "../base/messages.h"
 #include "../base/settings.h"
@@ -22,7 +23,7 @@
 #include "cmd.h"
 
 /* Option keys without a letter; those of the formats follow, in the order of report_outputs. */
-enum { OPT_SORT = 256, OPT_TOP, OPT_BY, OPT_WIDTH, OPT_NO_CHILDREN, OPT_PERF, OPT_OUTPUT };
+enum { OPT_SORT = 256, OPT_TOP, OPT_BY, OPT_WIDTH, OPT_NO_CHILDREN, OPT_PERF, OPT_COLOUR, OPT_OUTPUT };
 
 /* The options before those of the formats, and after them. */
 static const struct option_desc first_options[] = {
@@ -35,6 +36,7 @@ static const struct option_desc first_options[] = {
 static const struct option_desc last_options[] = {
 	{OPT_WIDTH, "width", "N", "columns of the table (those of the terminal)"},
 	{OPT_NO_CHILDREN, "no-children", NULL, "leave out FILE.PID of child processes"},
+	{OPT_COLOUR, "color", "WHEN", "colour: auto (default, on a terminal), always, never"},
 	{OPT_PERF, "perf", "FILE", "join the samples of perf, as perf script prints them (- stdin)"},
 	OPTION_HELP,
 };
@@ -153,6 +155,17 @@ static int check_options(const struct report_options *o)
 	return 0;
 }
 
+static int set_colour(const char *when)
+{
+	static const char *const words[] = {"auto", "always", "never"};
+	size_t word;
+
+	if (option_word("color", when, words, ARRAY_SIZE(words), &word))
+		return -EINVAL;
+	colour_set(COLOUR_AUTO + word, STDOUT_FILENO);
+	return 0;
+}
+
 /* Applies one option. Return: 0, or -EINVAL after one line. */
 static int apply(int key, struct report_options *o, int *top_given)
 {
@@ -176,6 +189,8 @@ static int apply(int key, struct report_options *o, int *top_given)
 		return 0;
 	case OPT_BY:
 		return report_by_key(optarg, &o->by);
+	case OPT_COLOUR:
+		return set_colour(optarg);
 	}
 	if (key < OPT_OUTPUT)
 		return -EINVAL;
@@ -197,6 +212,7 @@ int cmd_report(int argc, char **argv)
 	struct perf_samples samples = {0};
 	const char *perf = NULL;
 
+	colour_set(COLOUR_AUTO, STDOUT_FILENO);
 	while (!rc && (key = options_next(argc, argv, options, nr_options, 0)) != OPTIONS_END) {
 		if (key == 'h') {
 			options_help("report [OPTION...] [FILE...]",

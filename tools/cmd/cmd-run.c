@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "../../lib/compiler.h"
@@ -96,8 +97,32 @@ static void print_report(const struct run_request *r, const struct paths *f)
 /* Data files named in the last line; more are counted. */
 #define NAMED_MAX 4
 
-static void say_next(const struct run_request *r, const struct paths *f, const char *output,
-		     int code)
+/* Why there is no data file of the run, as far as that can be told from outside. */
+static const char *why_none(const struct program *p, const char *output)
+{
+	static char why[PATH_MAX + 128];
+	struct statvfs fs;
+	char dir[PATH_MAX];
+	size_t len = base_name(output) - output;
+
+	if (p->is_elf && p->is_static)
+		return "the program is statically linked";
+	if (p->is_privileged)
+		return "the loader preloads nothing into a program with privileges";
+	if (len < sizeof(dir) && !memchr(output, '%', len)) {
+		snprintf(dir, sizeof(dir), "%.*s", (int)len, output);
+		if (access(len ? dir : ".", W_OK | X_OK)) {
+			snprintf(why, sizeof(why), "%s: %s", len ? dir : ".", strerror(errno));
+			return why;
+		}
+		if (!statvfs(len ? dir : ".", &fs) && !fs.f_bavail)
+			return "no space is left on the device";
+	}
+	return "no lock was taken, or the library was not loaded";
+}
+
+static void say_next(const struct run_request *r, const struct program *p, const struct paths *f,
+		     const char *output, int code)
 {
 	char list[2048] = "";
 	size_t len = 0;
@@ -110,7 +135,7 @@ static void say_next(const struct run_request *r, const struct paths *f, const c
 	if (!f->nr && r->emulate && code == EXIT_MACHINE)
 		return;
 	if (!f->nr) {
-		say("no data file was written: no lock was taken, or the library was not loaded");
+		say("no data file was written: %s", why_none(p, output));
 		return;
 	}
 	/* Without %p the report finds the children's files itself. */
@@ -127,8 +152,8 @@ static void say_next(const struct run_request *r, const struct paths *f, const c
 	    f->nr > 1 ? " and files of its children" : "", list);
 }
 
-static void finish(const struct run_request *r, struct counting *c, const char *output,
-		   uint64_t run, pid_t pid, int status)
+static void finish(const struct run_request *r, const struct program *p, struct counting *c,
+		   const char *output, uint64_t run, pid_t pid, int status)
 {
 	struct paths f = {0};
 
@@ -140,7 +165,7 @@ static void finish(const struct run_request *r, struct counting *c, const char *
 	if (r->report && f.nr)
 		print_report(r, &f);
 	else if (!r->quiet)
-		say_next(r, &f, output, exit_code(status));
+		say_next(r, p, &f, output, exit_code(status));
 	paths_free(&f);
 }
 
@@ -182,6 +207,6 @@ int cmd_run(int argc, char **argv)
 		return rc == -ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_RUNNABLE;
 	}
 	if (p.preload)
-		finish(&r, &counting, output, run, pid, status);
+		finish(&r, &p.program, &counting, output, run, pid, status);
 	return exit_code(status);
 }

@@ -4,6 +4,7 @@
  *
  * Must never do a command's work.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -54,10 +55,12 @@ static const struct command *find(const char *name)
 static int say_unknown(const char *name)
 {
 	const char *names[ARRAY_SIZE(commands)];
+	char nearest[SUGGEST_WORDS];
 
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
 		names[i] = commands[i].name;
-	say("unknown command %s, nearest is %s", name, suggest(name, names, ARRAY_SIZE(names)));
+	say("unknown command %s%s", name,
+	    suggest_words(name, "", names, ARRAY_SIZE(names), nearest, sizeof(nearest)));
 	return EXIT_USAGE;
 }
 
@@ -79,6 +82,16 @@ static int cmd_help(int argc, char **argv)
 	return c->run(2, help);
 }
 
+/* What was printed may not have got through: then the command has failed, and says so. */
+static int check_output(int code)
+{
+	errno = 0;
+	if (!fflush(stdout) && !ferror(stdout))
+		return code;
+	say("standard output: %s", errno ? strerror(errno) : "not all could be written");
+	return code ? code : EXIT_USAGE;
+}
+
 int main(int argc, char **argv)
 {
 	const struct command *c;
@@ -93,5 +106,5 @@ int main(int argc, char **argv)
 	else if (!strcmp(name, "--version") || !strcmp(name, "-V"))
 		name = "version";
 	c = find(name);
-	return c ? c->run(argc - 1, argv + 1) : say_unknown(name);
+	return c ? check_output(c->run(argc - 1, argv + 1)) : say_unknown(name);
 }

@@ -4,6 +4,7 @@
  *
  * Must never print a control character of the data file.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,13 +25,13 @@ static const struct view_column {
 	const char *id;
 	const char *head;
 	enum unit unit;
-	int elision;
+	enum column_view view;
 	int drop;
 } columns[] = {
-#define ELIDE_COLUMN(id, head, unit, value, elision, drop) {#id, head, unit, elision, drop},
+#define ELIDE_COLUMN(id, head, unit, value, view, drop) {#id, head, unit, view, drop},
 #include "../model/columns.def"
 #undef ELIDE_COLUMN
-	{"total", "TOTAL", COUNT, 0, 2},
+	{"total", "TOTAL", COUNT, BOTH, 2},
 };
 
 #define NR_COLUMNS ARRAY_SIZE(columns)
@@ -47,12 +48,14 @@ struct datum {
 #define VALUE_PERCENT(v) VALUE_COUNT(v)
 #define VALUE_CYCLES(v)	 VALUE_COUNT(v)
 #define VALUE_TIME(v)	 VALUE_COUNT(v)
+#define VALUE_MEAN(v)	 VALUE_COUNT(v)
 
-static struct datum value_of(const struct line *l, size_t column)
+/* @r: the length of the run, or of the interval, that @l is of */
+static struct datum value_of(const struct report *r, const struct line *l, size_t column)
 {
 	size_t at = 0;
 
-#define ELIDE_COLUMN(id, head, unit, value, elision, drop)                                         \
+#define ELIDE_COLUMN(id, head, unit, value, view, drop)                                         \
 	if (at++ == column)                                                                        \
 		return (struct datum)VALUE_##unit(value);
 #include "../model/columns.def"
@@ -84,31 +87,59 @@ static const struct line *shown_line(const struct view *v, const struct top_row 
 	return v->totals ? &row->all : &row->new;
 }
 
-static int compare_values(const struct line *a, const struct line *b, size_t sort)
+/* The part of a report that values depend on: of the whole run, or of the interval. */
+static struct report length_of(const struct frame *f, bool total)
+{
+	struct report r = f->report;
+
+	if (!total && r.ns)
+		r.cycles = (uint64_t)((double)r.cycles / (double)r.ns * 1e9 * f->seconds);
+	if (!total)
+		r.ns = (uint64_t)(1e9 * f->seconds);
+	return r;
+}
+
+static int compare_values(const struct report *r, const struct line *a, const struct line *b,
+			  size_t sort)
 {
 	struct datum x = {.number = a->cost}, y = {.number = b->cost};
 
 	if (sort < COLUMN_TOTAL) {
-		x = value_of(a, sort);
-		y = value_of(b, sort);
+		x = value_of(r, a, sort);
+		y = value_of(r, b, sort);
 	}
 	if (x.text && y.text)
 		return strcmp(x.text, y.text);
+	/* What is not known comes last. */
+	if (isnan(x.number) || isnan(y.number))
+		return isnan(x.number) - isnan(y.number);
 	return (x.number < y.number) - (x.number > y.number);
 }
+
+static bool is_idle(const struct line *l)
+{
+	return !(l->acquired + l->aborts + l->sum.failed);
+}
+
+/* What rows are ordered by. */
+struct ordering {
+	const struct view *view;
+	struct report length;
+};
 
 /* Rows that did nothing come last in any order. */
 static int compare_rows(const void *x, const void *y, void *arg)
 {
-	const struct view *v = arg;
+	const struct ordering *o = arg;
+	const struct view *v = o->view;
 	const struct top_row *a = x, *b = y;
 	const struct line *l = shown_line(v, a), *m = shown_line(v, b);
-	int c = !(l->acquired + l->aborts) - !(m->acquired + m->aborts);
+	int c = is_idle(l) - is_idle(m);
 
 	if (!c)
-		c = compare_values(l, m, v->sort);
+		c = compare_values(&o->length, l, m, v->sort);
 	if (!c)
-		c = compare_values(l, m, COLUMN_TOTAL);
+		c = compare_values(&o->length, l, m, COLUMN_TOTAL);
 	if (!c)
 		c = (a->all.acquired < b->all.acquired) - (a->all.acquired > b->all.acquired);
 	return c ? c : strcmp(a->key, b->key);
@@ -128,18 +159,19 @@ static void cell_text(const struct view *v, const struct frame *f, const struct 
 {
 	const struct view_column *c = &columns[column];
 	bool total = v->totals || column == COLUMN_TOTAL;
-	struct datum value = value_of(total ? &row->all : &row->new, column);
-	double per = total || c->unit == PERCENT ? 1 : f->seconds;
+	struct report r = length_of(f, total);
+	struct datum value = value_of(&r, total ? &row->all : &row->new, column);
+	double per = total || c->unit == PERCENT || c->unit == MEAN ? 1 : f->seconds;
 
 	if (c->unit == TEXT)
 		fit(to, value.text, CELL_MAX);
-	else if (per <= 0)
-		strcpy(to, "-");
-	else if (c->unit == PERCENT && !total && !row->new.acquired && !row->new.aborts)
-		strcpy(to, "-");
+	else if (per <= 0 || isnan(value.number))
+		strcpy(to, UNKNOWN_CELL);
+	else if (c->unit == PERCENT && !total && is_idle(&row->new))
+		strcpy(to, UNKNOWN_CELL);
 	else if (c->unit == PERCENT)
 		snprintf(to, CELL_MAX, "%.1f", value.number);
-	else if (c->unit == TIME)
+	else if (c->unit == TIME || c->unit == MEAN)
 		time_text(&f->report, value.number / per, to, CELL_MAX);
 	else
 		scale(to, CELL_MAX, value.number / per, "");
@@ -148,19 +180,22 @@ static void cell_text(const struct view *v, const struct frame *f, const struct 
 static void head_text(const struct view *v, size_t column, char *to)
 {
 	const struct view_column *c = &columns[column];
-	bool rate = !v->totals && column != COLUMN_TOTAL && c->unit != TEXT && c->unit != PERCENT;
+	bool rate = !v->totals && column != COLUMN_TOTAL && c->unit != TEXT && c->unit != PERCENT &&
+		    c->unit != MEAN;
 
 	snprintf(to, CELL_MAX, "%s%s", c->head, rate ? "/s" : "");
 }
 
-/* The verdict is on the whole run, so that it goes with the totals. */
+/* The verdict and the longest wait are of the whole run, so that they go with the totals. */
 static bool is_of_view(const struct view *v, const struct frame *f, size_t column)
 {
-	if (columns[column].elision && !f->report.elides)
+	const char *id = columns[column].id;
+
+	if (!column_shown(columns[column].view, f->report.elides))
 		return false;
 	if (column == COLUMN_TOTAL)
 		return !v->totals;
-	return v->totals || strcmp(columns[column].id, "verdict");
+	return v->totals || (strcmp(id, "verdict") && strcmp(id, "max_wait"));
 }
 
 static int table_width(const int *widths)
@@ -231,13 +266,30 @@ static void print_line(const int *widths, char (*cells)[CELL_MAX + 1], FILE *out
 	fputc('\n', out);
 }
 
+/* Fits the names in a column to its width, so that they stay different; to be freed. */
+static char (*fit_column(const struct frame *f, size_t column, int width))[CELL_MAX + 1]
+{
+	const char **texts = reallocarray(NULL, f->nr + 1, sizeof(*texts));
+	char(*fitted)[CELL_MAX + 1] = reallocarray(NULL, f->nr + 1, sizeof(*fitted));
+
+	for (size_t i = 0; texts && i < f->nr; i++)
+		texts[i] = value_of(&f->report, &f->rows[i].all, column).text;
+	if (texts && fitted)
+		fit_apart(fitted, texts, f->nr, width < CELL_MAX ? width : CELL_MAX);
+	free(texts);
+	return fitted;
+}
+
 static void print_rows(const struct view *v, const struct frame *f, FILE *out)
 {
+	char(*names[NR_COLUMNS])[CELL_MAX + 1] = {NULL};
 	size_t end = v->rows && v->skip + v->rows < f->nr ? v->skip + v->rows : f->nr;
 	char cells[NR_COLUMNS][CELL_MAX + 1];
 	int widths[NR_COLUMNS] = {0};
 
 	for (size_t c = 0; c < NR_COLUMNS; c++) {
+		bool known = false;
+
 		if (!is_of_view(v, f, c))
 			continue;
 		head_text(v, c, cells[c]);
@@ -250,15 +302,27 @@ static void print_rows(const struct view *v, const struct frame *f, FILE *out)
 			cell_text(v, f, &f->rows[i], c, text);
 			len = strlen(text);
 			widths[c] = len > widths[c] ? len : widths[c];
+			known |= strcmp(text, UNKNOWN_CELL) != 0;
 		}
+		/* A column that no row can fill. */
+		if (!known && f->nr && columns[c].view == PROFILE)
+			widths[c] = 0;
 	}
 	fit_columns(v, widths);
 	print_line(widths, cells, out);
+	for (size_t c = 0; c < NR_COLUMNS; c++)
+		if (widths[c] && columns[c].unit == TEXT)
+			names[c] = fit_column(f, c, widths[c]);
 	for (size_t i = v->skip; i < end; i++) {
 		for (size_t c = 0; c < NR_COLUMNS; c++)
-			cell_text(v, f, &f->rows[i], c, cells[c]);
+			if (names[c])
+				strcpy(cells[c], names[c][i]);
+			else
+				cell_text(v, f, &f->rows[i], c, cells[c]);
 		print_line(widths, cells, out);
 	}
+	for (size_t c = 0; c < NR_COLUMNS; c++)
+		free(names[c]);
 }
 
 static void print_program(const struct frame *f, FILE *out)
@@ -267,7 +331,7 @@ static void print_program(const struct frame *f, FILE *out)
 	int code = exit_code(h->exit_status);
 	char time[32];
 
-	print_clean(out, h->exe[0] ? base_name(h->exe) : "(program unknown)");
+	print_clean(out, program_title(h));
 	fprintf(out, " (pid %u): ", h->pid);
 	if (f->ended && code >= 0)
 		fprintf(out, "ended with %d", code);
@@ -280,9 +344,10 @@ static void print_program(const struct frame *f, FILE *out)
 	fprintf(out, ", mode %s, RTM %s", mode_name(h->mode), rtm_name(h->rtm));
 	fprintf(out, "%s%s", h->control == ELIDE_CONTROL_OFF ? ", off by elide ctl" : "",
 		h->rtm_off ? ", elision switched off" : "");
-	fprintf(out, ", %u cores%s", h->cores, h->model[0] ? " of " : "");
+	fprintf(out, ", %u core%s%s", h->cores, h->cores == 1 ? "" : "s",
+		h->model[0] ? " of " : "");
 	print_clean(out, h->model);
-	fprintf(out, ", %u threads\n", h->nr_threads);
+	fprintf(out, ", %u thread%s\n", h->nr_threads, h->nr_threads == 1 ? "" : "s");
 }
 
 static void print_totals(const struct view *v, const struct frame *f, FILE *out)
@@ -326,7 +391,9 @@ static void print_view(const struct view *v, const struct frame *f, FILE *out)
 
 void top_print(const struct view *v, struct frame *f, FILE *out)
 {
-	qsort_r(f->rows, f->nr, sizeof(*f->rows), compare_rows, (void *)v);
+	struct ordering o = {v, length_of(f, v->totals)};
+
+	qsort_r(f->rows, f->nr, sizeof(*f->rows), compare_rows, &o);
 	print_program(f, out);
 	print_totals(v, f, out);
 	print_view(v, f, out);

@@ -39,6 +39,7 @@ static void copy_line(struct line *to, const struct line *from)
 {
 	*to = *from;
 	to->lock = to->site = to->class = NULL;
+	to->blocker = NULL;
 	memset(&to->lock_place, 0, sizeof(to->lock_place));
 	memset(&to->site_place, 0, sizeof(to->site_place));
 }
@@ -83,6 +84,7 @@ int frame_read(struct frame *f, const char *path, long pid, enum report_by by, c
 		f->file.header = file.header;
 		f->report = (struct report){.elides = r.elides, .ns = r.ns,
 					    .cycles = r.cycles};
+		f->report.total.sum.failed = r.total.sum.failed;
 		rc = copy_rows(f, &r);
 		report_free(&r);
 	}
@@ -112,10 +114,12 @@ static void subtract(struct line *l, const struct line *before)
 	l->sum.fallback = less(l->sum.fallback, before->sum.fallback);
 	l->sum.commits = less(l->sum.commits, before->sum.commits);
 	l->sum.nested = less(l->sum.nested, before->sum.nested);
+	l->sum.failed = less(l->sum.failed, before->sum.failed);
 	l->sum.contended = less(l->sum.contended, before->sum.contended);
 	l->sum.wasted_cycles = less(l->sum.wasted_cycles, before->sum.wasted_cycles);
 	subtract_times(&l->sum.wait, &before->sum.wait);
 	subtract_times(&l->sum.hold, &before->sum.hold);
+	l->held = l->held > before->held ? l->held - before->held : 0;
 	for (int i = 0; i < ELIDE_MAX_CAUSES; i++)
 		l->sum.causes[i] = less(l->sum.causes[i], before->sum.causes[i]);
 	for (int i = 0; i < NR_CAUSE_COLUMNS; i++)

@@ -16,7 +16,10 @@
 #include "../names/syscalls.h"
 #include "advice-text.h"
 #include "attribute.h"
+#include "blocker.h"
+#include "columns.h"
 #include "evidence.h"
+#include "rule.h"
 
 enum setting_kind { NONE, OFF, BIND_NOW };
 
@@ -98,14 +101,38 @@ static void put_lock(struct writer *w, const struct report *r, uint32_t class_in
 	free(name);
 }
 
+/* Is an instruction this project's own? */
+static bool is_own_code(const struct report *r, uint64_t pc)
+{
+	struct place p;
+
+	symbolize_object(r->symbols, pc, &p);
+	return pc && p.object && !strncmp(p.object, "libelide", 8);
+}
+
+/* An instruction; for one of the library, which the program has not written, the lock call. */
+static void put_access(struct writer *w, const struct report *r, uint64_t pc, uint64_t site)
+{
+	if (!is_own_code(r, pc) || !site) {
+		put_instruction(w, r, pc);
+		return;
+	}
+	put(w, "the lock call in ");
+	put_call(w, r, site);
+}
+
 static void write_own(struct writer *w, const struct advising *a)
 {
-	put_instruction(w, a->r, a->detail ? a->detail->own_pc : 0);
+	const struct elide_detail *d = a->detail;
+
+	put_access(w, a->r, d ? d->own_pc : 0, d ? d->site : 0);
 }
 
 static void write_other(struct writer *w, const struct advising *a)
 {
-	put_instruction(w, a->r, a->detail ? a->detail->other_pc : 0);
+	const struct elide_detail *d = a->detail;
+
+	put_access(w, a->r, d ? d->other_pc : 0, d && d->other_kind ? d->other_site : 0);
 }
 
 static void write_data(struct writer *w, const struct advising *a)
@@ -304,8 +331,46 @@ static void write_quiet(struct writer *w, const struct advising *a)
 	if (line_has_one_thread(a->r, a->line))
 		put(w, a->line->nr_locks > 1 ? ", and one thread only uses each of the locks" :
 					       ", and one thread only uses it");
+	else if (held > 100)
+		put(w, ", and on average %.1f of its holders are there at once", held / 100);
 	else if (held >= 0)
 		put(w, ", and it is held for %.1f%% of the run", held);
+}
+
+static void put_time(struct writer *w, const struct report *r, uint64_t cycles)
+{
+	char text[32];
+
+	scale_time(r, text, sizeof(text), cycles);
+	put(w, "%s", text);
+}
+
+static void write_waited(struct writer *w, const struct advising *a)
+{
+	put_time(w, a->r, a->line->sum.wait.total);
+}
+
+/* A wait of more mean hold times than this is not explained by them: of so many threads in a queue. */
+#define WAITS_PER_HOLD 100
+
+/* Who held the lock, if that is known, and for how long on average. */
+static void write_blocked(struct writer *w, const struct advising *a)
+{
+	const struct line *l = a->line;
+	uint64_t hold;
+
+	if (!l->blocker)
+		return;
+	put(w, ", %.0f%% of that time while the section begun in ", 100 * l->blocked);
+	put_call(w, a->r, l->blocker->held_site);
+	put(w, " held it");
+	hold = blocker_hold(a->r, l);
+	/* Where waits are much longer, the sampled holds were not those that were waited for. */
+	if (!hold || (double)hold * WAITS_PER_HOLD < line_avg_wait(l))
+		return;
+	put(w, ", which takes ");
+	put_time(w, a->r, hold);
+	put(w, " on average");
 }
 
 static const struct {
@@ -337,6 +402,8 @@ static const struct {
 	{"kills", write_kills},
 	{"misuse", write_misuse},
 	{"quiet", write_quiet},
+	{"waited", write_waited},
+	{"blocked", write_blocked},
 };
 
 static void fill(struct writer *w, const struct advising *a, const char *text)
@@ -356,41 +423,6 @@ static void fill(struct writer *w, const struct advising *a, const char *text)
 	}
 }
 
-/* Would a rule for the row's lock (@by_lock) or its call's function match a row that pays? */
-static int others_pay(const struct report *r, const struct line *l, int by_lock)
-{
-	const struct place *site = &l->site_place;
-
-	for (size_t i = 0; i < r->nr_built; i++) {
-		const struct line *other = &r->lines[i];
-		const struct place *p = &other->site_place;
-
-		if (other == l || other->verdict != VERDICT_PAYS)
-			continue;
-		if (by_lock ? other->nr_classes == 1 &&
-				      other->sum.class_index == l->sum.class_index :
-			      p->elf_symbol && !strcmp(p->elf_symbol, site->elf_symbol) &&
-				      !strcmp(p->object, site->object))
-			return 1;
-	}
-	return 0;
-}
-
-void advice_pattern(const struct report *r, const struct line *l, char *to, size_t size)
-{
-	*to = '\0';
-	/* The library matches names as symbol tables have them. */
-	if (l->nr_classes == 1 && l->class_type == ELIDE_CLASS_STATIC &&
-	    l->lock_place.elf_symbol && !others_pay(r, l, 1))
-		snprintf(to, size, "%s", l->lock_place.elf_symbol);
-	else if (l->nr_sites == 1 && l->site_place.elf_symbol && !others_pay(r, l, 0))
-		snprintf(to, size, "%s!%s", l->site_place.object, l->site_place.elf_symbol);
-	/* What would end a rule, a line or the shell's quotes becomes '?', which matches any. */
-	for (char *c = to; *c; c++)
-		if (*c == ',' || *c == '=' || *c == '\'' || *c == '#' || (unsigned char)*c <= ' ')
-			*c = '?';
-}
-
 static void write_setting(const struct advising *a, enum setting_kind kind, struct finding *f)
 {
 	char pattern[256];
@@ -400,7 +432,7 @@ static void write_setting(const struct advising *a, enum setting_kind kind, stru
 		snprintf(f->setting, sizeof(f->setting), "LD_BIND_NOW=1");
 	if (kind != OFF)
 		return;
-	advice_pattern(a->r, a->line, pattern, sizeof(pattern));
+	rule_pattern(a->r, a->line, pattern, sizeof(pattern));
 	if (pattern[0])
 		snprintf(f->setting, sizeof(f->setting), "ELIDE_LOCKS='%s=off'", pattern);
 }

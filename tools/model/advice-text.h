@@ -51,11 +51,4 @@ struct advising {
 /** advice_write() - fill the advice, text and setting of a finding. */
 void advice_write(const struct advising *a, enum advice advice, struct finding *f);
 
-/**
- * advice_pattern() - the pattern of an ELIDE_LOCKS rule that matches a row.
- *
- * @to is empty if there is no such pattern, or if it would match a row where eliding pays.
- */
-void advice_pattern(const struct report *r, const struct line *l, char *to, size_t size);
-
 #endif

@@ -14,6 +14,7 @@
 #include "advice-text.h"
 #include "advice.h"
 #include "attribute.h"
+#include "blocker.h"
 #include "evidence.h"
 
 /*
@@ -355,6 +356,22 @@ static void report_finding(struct advising *a, struct finding *f, enum advice ad
 	advice_write(a, advice, f);
 }
 
+/*
+ * Nanoseconds. A section that is held for as long is worth to be made shorter: a thread that waits
+ * for it sleeps and is woken, which takes two system calls and two changes of context.
+ */
+#define LONG_HOLD_NS 10000
+
+/* The advice for a row that waited and was not elided. */
+static enum advice profiled(const struct report *r, const struct line *l)
+{
+	uint64_t ns;
+
+	if (l->blocker && !to_ns(r, blocker_hold(r, l), &ns) && ns >= LONG_HOLD_NS)
+		return ADVICE_long_hold;
+	return ADVICE_short_holds;
+}
+
 size_t advise(const struct report *r, const struct line *l, struct finding *found)
 {
 	unsigned char reported[ELIDE_NR_CAUSES] = {0};
@@ -372,7 +389,19 @@ size_t advise(const struct report *r, const struct line *l, struct finding *foun
 		report_finding(&a, &found[nr++], advice, cause_texts[cause].id,
 			       l->sum.causes[cause]);
 	}
-	if (nr < FINDINGS_MAX && l->nr_classes == 1 && line_is_quiet(r, l))
-		report_finding(&a, &found[nr++], ADVICE_uncontended, "none", 0);
+	if (nr < FINDINGS_MAX && !r->elides && l->sum.contended)
+		report_finding(&a, &found[nr++], profiled(r, l), "wait", l->sum.contended);
+	if (nr < FINDINGS_MAX && r->elides)
+		nr += advise_quiet(r, l, &found[nr]);
 	return nr;
+}
+
+bool advise_quiet(const struct report *r, const struct line *l, struct finding *found)
+{
+	struct advising a = {.r = r, .line = l};
+
+	if (l->nr_classes != 1 || !line_is_quiet(r, l))
+		return false;
+	report_finding(&a, found, ADVICE_uncontended, "none", 0);
+	return true;
 }

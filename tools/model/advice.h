@@ -7,6 +7,8 @@
 #ifndef ELIDE_ADVICE_H
 #define ELIDE_ADVICE_H
 
+#include <stdbool.h>
+
 #include "report.h"
 
 /* Findings of a row, at most. */
@@ -15,8 +17,8 @@
 /**
  * struct finding - one thing that is wrong with a row.
  * @cause:   name of a cause in aborts.def; "misuse"; "none" if nothing is wrong, but eliding gains
- *           nothing
- * @count:   aborts with that cause, or times that the lock was misused
+ *           nothing; "wait" if threads waited in a run that did not elide
+ * @count:   aborts with that cause, times that the lock was misused, or acquisitions that waited
  * @advice:  name of an advice in advice.def; name of the cause if the text is that of the cause
  * @text:    the advice with its evidence
  * @setting: to paste, empty if there is none
@@ -36,5 +38,13 @@ struct finding {
  * Return: their number.
  */
 size_t advise(const struct report *r, const struct line *l, struct finding *found);
+
+/**
+ * advise_quiet() - the finding of a row whose lock nothing contends for. It says why the lock need
+ * not be elided; advise() has it in a run that elided, where that is what can be done.
+ *
+ * Return: false if something may contend for the lock.
+ */
+bool advise_quiet(const struct report *r, const struct line *l, struct finding *found);
 
 #endif

@@ -23,6 +23,11 @@ const char *verdict_name(enum verdict v)
 		[VERDICT_PAYS] = "pays",
 		[VERDICT_NEUTRAL] = "neutral",
 		[VERDICT_HURTS] = "hurts",
+		[VERDICT_BOTTLENECK] = "bottleneck",
+		[VERDICT_CONTENDED] = "contended",
+		[VERDICT_BLOCKS] = "blocks others",
+		[VERDICT_BUSY] = "busy, uncontended",
+		[VERDICT_IDLE] = "idle",
 	};
 
 	return names[v];
@@ -31,6 +36,66 @@ const char *verdict_name(enum verdict v)
 static double mean(const struct elide_times *t)
 {
 	return t->count ? (double)t->total / (double)t->count : 0;
+}
+
+double line_failed(const struct report *r, const struct line *l)
+{
+	return r->total.sum.failed ? (double)l->sum.failed : NAN;
+}
+
+double line_avg_wait(const struct line *l)
+{
+	return l->sum.wait.count ? mean(&l->sum.wait) : NAN;
+}
+
+double line_max_wait(const struct line *l)
+{
+	return l->sum.wait.count ? (double)l->sum.wait.max : NAN;
+}
+
+double line_avg_hold(const struct line *l)
+{
+	uint64_t locked = l->sum.not_attempted + l->sum.fallback;
+
+	return l->sum.hold.count && locked ? l->held / (double)locked : NAN;
+}
+
+double line_hold(const struct line *l)
+{
+	return l->sum.hold.count ? l->held : NAN;
+}
+
+double bins_quantile(const uint32_t *bins, const struct elide_times *t, double q)
+{
+	double all = 0, before = 0, v = NAN;
+
+	for (int i = 0; i < ELIDE_NR_BINS; i++)
+		all += bins[i];
+	for (int i = 0; i < ELIDE_NR_BINS && all > 0; i++) {
+		if (!bins[i] || before + bins[i] < q * all) {
+			before += bins[i];
+			continue;
+		}
+		v = exp2(i + ELIDE_BIN_SHIFT + (q * all - before) / bins[i]);
+		break;
+	}
+	/* Of a file of which a part is subtracted, minimum and maximum are those since the start. */
+	if (t->min <= t->max)
+		v = fmin(fmax(v, (double)t->min), (double)t->max);
+	return all > 0 ? v : NAN;
+}
+
+/* One lock that excludes all others is held for no more than the run, whatever samples say. */
+static double share(const struct report *r, double held, uint64_t nr_locks, unsigned int kind)
+{
+	double percent = r->cycles ? 100 * held / (double)r->cycles : NAN;
+
+	return nr_locks == 1 && kind != ELIDE_KIND_RWLOCK_READ && percent > 100 ? 100 : percent;
+}
+
+double line_held(const struct report *r, const struct line *l)
+{
+	return share(r, line_hold(l), l->nr_locks, l->kind);
 }
 
 /*
@@ -63,10 +128,12 @@ static double held_percent(const struct report *r, uint32_t class_index)
 {
 	const struct class_use *use = &r->uses[class_index];
 
+	const struct elide_class *class = &r->file->classes[class_index];
+
 	if (!use->hold_count || !r->cycles)
 		return -1;
-	return 100.0 * (double)use->hold_total / (double)use->hold_count * (double)use->acquired /
-	       (double)r->cycles;
+	return share(r, (double)use->hold_total / (double)use->hold_count * (double)use->acquired,
+		     class->nr_locks, class->kind);
 }
 
 double line_held_percent(const struct report *r, const struct line *l)
@@ -95,7 +162,8 @@ void class_conflicts(struct class_use *use, const struct sum *s)
 }
 
 /*
- * The locks of a class are uncontended if no thread waited for them and no transaction conflicted,
+ * The locks of a class are uncontended if no thread waited for them, no trylock failed, no
+ * transaction conflicted,
  * and one of these holds: each lock is used by one thread only; the locks were held for less than
  * QUIET_SHARE per cent of the run; nothing was elided, so that every wait would have been counted.
  */
@@ -104,7 +172,7 @@ int class_is_quiet(const struct report *r, uint32_t class_index)
 	const struct class_use *use = &r->uses[class_index];
 	double held = held_percent(r, class_index);
 
-	if (use->acquired < QUIET_ACQUIRED || use->contended || use->conflicts)
+	if (use->acquired < QUIET_ACQUIRED || use->contended || use->failed || use->conflicts)
 		return 0;
 	return has_one_thread(r, class_index) || !use->commits || (held >= 0 && held < QUIET_SHARE);
 }
@@ -162,11 +230,48 @@ struct measured line_measured(const struct report *r, const struct line *l)
 #define TELLING_GAIN 0.01
 #define SURE         0.9
 
+/* Per cent of the acquisitions that are elided, at least, where eliding pays. */
+#define PAYS_SHARE 1
+
 static enum verdict measured_verdict(const struct measured *m, int quiet)
 {
 	if (m->confidence < SURE || fabs(m->gain) < TELLING_GAIN)
 		return VERDICT_NEUTRAL;
 	return m->gain < 0 ? VERDICT_HURTS : quiet ? VERDICT_NEUTRAL : VERDICT_PAYS;
+}
+
+/*
+ * A row whose threads waited for this share of the run, in per cent, is a bottleneck: on average
+ * one thread in ten is always waiting there.
+ */
+#define BOTTLENECK_SHARE 10
+/* A lock that is held for this share of the run, in per cent, is busy. */
+#define BUSY_SHARE 10
+
+/*
+ * The verdict on a row that was only profiled:
+ *
+ *   bottleneck         the sum of the waits is at least BOTTLENECK_SHARE per cent of the run
+ *   contended          some acquisitions waited, or some tries failed
+ *   blocks others      none did, but others waited for locks that were locked there
+ *   busy, uncontended  none did, though the locks are held for BUSY_SHARE per cent of the run
+ *   idle               none did, and they are held for less
+ *   unknown            none did, and for how long they are held is not known
+ */
+static enum verdict profile_verdict(const struct report *r, const struct line *l)
+{
+	double held = line_held(r, l);
+
+	if (r->cycles && 100.0 * (double)l->sum.wait.total >=
+				 BOTTLENECK_SHARE * (double)r->cycles)
+		return VERDICT_BOTTLENECK;
+	if (l->sum.contended || l->sum.failed)
+		return VERDICT_CONTENDED;
+	if (l->blocks)
+		return VERDICT_BLOCKS;
+	if (isnan(held))
+		return VERDICT_UNKNOWN;
+	return held >= BUSY_SHARE ? VERDICT_BUSY : VERDICT_IDLE;
 }
 
 /*
@@ -195,10 +300,16 @@ enum verdict line_verdict(const struct report *r, const struct line *l)
 	double gained = (double)l->elided * (measured ? mean(&l->sum.hold) : 1);
 	double lost = measured ? l->sum.wasted_cycles : l->aborts;
 	struct measured m = line_measured(r, l);
-	int quiet = line_is_quiet(r, l), judged = r->elides && l->attempts >= EVIDENCE_ATTEMPTS;
+	int quiet = line_is_quiet(r, l), judged = l->attempts >= EVIDENCE_ATTEMPTS;
 
+	if (!r->elides)
+		return profile_verdict(r, l);
 	if (l->given_up)
 		return lost > gained ? VERDICT_HURTS : VERDICT_NEUTRAL;
+	/* What pays is what was done: where next to nothing is elided, a gain was only measured. */
+	if (m.pairs && measured_verdict(&m, quiet) == VERDICT_PAYS &&
+	    percent(l->elided, l->acquired) < PAYS_SHARE)
+		return VERDICT_NEUTRAL;
 	if (m.pairs)
 		return measured_verdict(&m, quiet);
 	if (judged && lost > gained)

@@ -21,6 +21,46 @@ struct cause_text {
 
 extern const struct cause_text cause_texts[ELIDE_NR_CAUSES];
 
+/**
+ * line_failed() - trylock and timed calls that did not get the lock; NAN if none of the run failed.
+ *
+ * The following functions return NAN where nothing was measured. Times are cycles.
+ */
+double line_failed(const struct report *r, const struct line *l);
+
+/** line_avg_wait() - mean time that the contended acquisitions waited. */
+double line_avg_wait(const struct line *l);
+
+/** line_max_wait() - the longest time that one of them waited. */
+double line_max_wait(const struct line *l);
+
+/** line_avg_hold() - line_hold() by the locked acquisitions. */
+double line_avg_hold(const struct line *l);
+
+/** line_hold() - time that the locks were held, by the samples: see struct sum. */
+double line_hold(const struct line *l);
+
+/**
+ * line_held() - line_hold() in per cent of the run.
+ *
+ * Locks of one class, and readers of one lock, are held at the same time: the sum may exceed 100.
+ * That of one lock that excludes others is an estimate that does not.
+ */
+double line_held(const struct report *r, const struct line *l);
+
+/**
+ * bins_quantile() - a quantile of a histogram of times.
+ * @bins: ELIDE_NR_BINS of elide_bin()
+ * @t: the same times, which bound it
+ * @q: 0 to 1
+ *
+ * Within a bin, whose end is twice its beginning, the times are taken to be spread evenly on a
+ * logarithmic scale.
+ *
+ * Return: cycles; NAN if the histogram is empty, as in a file of version 1.
+ */
+double bins_quantile(const uint32_t *bins, const struct elide_times *t, double q);
+
 /** line_cost() - cycles that a row's locks cost the program; attribute.c has the formula. */
 double line_cost(const struct line *l);
 
@@ -33,7 +73,7 @@ int class_is_quiet(const struct report *r, uint32_t class_index);
 /** line_is_quiet() - does nothing contend for any of the locks of a row? */
 int line_is_quiet(const struct report *r, const struct line *l);
 
-/** line_held_percent() - per cent of the run in which the class's locks were held; -1 unknown. */
+/** line_held_percent() - as line_held(), of all call sites of the class; -1 unknown. */
 double line_held_percent(const struct report *r, const struct line *l);
 
 /** line_has_one_thread() - is each lock of the class used by one thread only? */

@@ -7,15 +7,47 @@
 #ifndef ELIDE_COLUMNS_H
 #define ELIDE_COLUMNS_H
 
+#include <stdbool.h>
+
 #include "report.h"
 
 /* Units of columns.def. */
-enum unit { TEXT, COUNT, PERCENT, CYCLES, TIME };
+enum unit { TEXT, COUNT, PERCENT, CYCLES, TIME, MEAN };
+
+/* Where a column of columns.def is shown. */
+enum column_view { BOTH, ELISION, PROFILE };
+
+/* What is shown of a value that is not known. */
+#define UNKNOWN_CELL "-"
+
+/* The columns, numbered. */
+enum column_id {
+#define ELIDE_COLUMN(id, head, unit, value, view, drop) CELL_##id,
+#include "columns.def"
+#undef ELIDE_COLUMN
+	NR_COLUMNS
+};
+
+/** column_shown() - does a report of a run that elided, or did not, show a column? */
+static inline bool column_shown(enum column_view view, bool elides)
+{
+	return view == BOTH || (view == ELISION) == elides;
+}
+
+/**
+ * columns_find() - find the columns that a report shows: those of its view, but for columns of the
+ * profile view that no row can fill.
+ * @nr: rows that are shown
+ */
+void columns_find(const struct report *r, size_t nr, bool shown[NR_COLUMNS]);
 
 /** scale_time() - cycles as a time with its unit; as cycles if their length is unknown. */
 void scale_time(const struct report *r, char *to, size_t size, uint64_t cycles);
 
-/** number_cell() - a value of columns.def that is no text; @to has @size bytes. */
+/**
+ * number_cell() - a value of columns.def that is no text; @to has @size bytes.
+ * @v: NAN if it is not known
+ */
 void number_cell(const struct report *r, enum unit unit, double v, char *to, size_t size);
 
 #endif

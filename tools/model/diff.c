@@ -21,9 +21,9 @@
 static const struct measure {
 	const char *id;
 	int unit;
-	int elision;
+	enum column_view view;
 } measures[] = {
-#define ELIDE_COLUMN(id, head, unit, value, elision, drop) {#id, unit, elision},
+#define ELIDE_COLUMN(id, head, unit, value, view, drop) {#id, unit, view},
 #include "columns.def"
 #undef ELIDE_COLUMN
 };
@@ -46,6 +46,7 @@ const struct condition_column *diff_columns(size_t *nr)
 	static const enum condition_unit units[] = {
 		[COUNT] = IN_NUMBERS, [PERCENT] = IN_PERCENT,
 		[CYCLES] = IN_CYCLES, [TIME] = IN_TIME,
+		[MEAN] = IN_TIME,
 	};
 
 	if (!nr_measures) {
@@ -75,12 +76,13 @@ bool diff_is_cause(size_t column)
 #define VALUE_PERCENT(v) (double)(v)
 #define VALUE_CYCLES(v)	 (double)(v)
 #define VALUE_TIME(v)	 (double)(v)
+#define VALUE_MEAN(v)	 (double)(v)
 
-static double measure_value(const struct line *l, size_t i)
+static double measure_value(const struct report *r, const struct line *l, size_t i)
 {
 	size_t at = 0;
 
-#define ELIDE_COLUMN(id, head, unit, value, elision, drop)                                         \
+#define ELIDE_COLUMN(id, head, unit, value, view, drop)                                         \
 	if (at++ == i)                                                                             \
 		return VALUE_##unit(value);
 #include "columns.def"
@@ -96,22 +98,31 @@ int diff_value(const struct diff *d, const struct diff_row *row, int which, size
 	bool cause = diff_is_cause(column);
 	int unit = cause ? COUNT : measures[from[column]].unit;
 
-	if ((cause || measures[from[column]].elision) && !r->elides)
+	if ((cause || measures[from[column]].view == ELISION) && !r->elides)
 		return -ENODATA;
-	if ((unit == TIME || (d->rate && unit != PERCENT)) && !r->cycles)
+	if ((unit == TIME || unit == MEAN || (d->rate && unit != PERCENT)) && !r->cycles)
 		return -ENODATA;
-	/* A row that one run does not have has counts of 0 there, but no percentage. */
-	if (!l && unit == PERCENT)
+	/* A row that one run does not have has counts of 0 there, but no percentage and no mean. */
+	if (!l && (unit == PERCENT || unit == MEAN))
 		return -ENODATA;
 	*v = 0;
 	if (l)
 		*v = cause ? (double)l->sum.causes[column - nr_measures] :
-			     measure_value(l, from[column]);
-	if (unit == TIME)
+			     measure_value(r, l, from[column]);
+	if (isnan(*v))
+		return -ENODATA;
+	if (unit == TIME || unit == MEAN)
 		*v = *v * (double)r->ns / (double)r->cycles;
-	if (d->rate && unit != PERCENT)
+	if (d->rate && unit != PERCENT && unit != MEAN)
 		*v = *v * 1e9 / (double)r->ns;
 	return 0;
+}
+
+bool diff_shows(const struct diff *d, size_t column)
+{
+	enum column_view view = diff_is_cause(column) ? ELISION : measures[from[column]].view;
+
+	return column_shown(view, d->report[0]->elides) || column_shown(view, d->report[1]->elides);
 }
 
 const struct line *diff_line(const struct diff_row *row)
@@ -292,7 +303,7 @@ static void set_status(const struct diff *d, struct diff_row *row)
 	for (size_t i = 0; i < nr && row->status == DIFF_SAME; i++) {
 		double a, b;
 
-		if (!diff_value(d, row, 0, i, &a) && !diff_value(d, row, 1, i, &b) && a != b)
+		if (diff_shows(d, i) && !diff_value(d, row, 0, i, &a) && !diff_value(d, row, 1, i, &b) && a != b)
 			row->status = DIFF_CHANGED;
 	}
 }

@@ -63,6 +63,9 @@ bool diff_is_cause(size_t column);
 int diff_value(const struct diff *d, const struct diff_row *row, int which, size_t column,
 	       double *v);
 
+/** diff_shows() - is a column in the view of either run? The others are in JSON and CSV only. */
+bool diff_shows(const struct diff *d, size_t column);
+
 /**
  * diff_build() - match the rows.
  * @by: what the reports' rows are summed over

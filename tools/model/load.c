@@ -20,12 +20,16 @@
 #include "load.h"
 #include "records.h"
 
-/* A file that is being read, where an error message goes, and the highest class of a row so far. */
+/*
+ * A file that is being read, its version, where an error message goes, and the highest class of a
+ * row so far.
+ */
 struct reader {
 	int fd;
 	const char *path;
 	uint64_t end;
 	char *error;
+	uint32_t version;
 	uint32_t last_class;
 };
 
@@ -77,10 +81,12 @@ static int check_header(struct reader *r, const struct elide_header *h)
 {
 	if (h->magic != ELIDE_DATA_MAGIC)
 		return fail(r, "not an elide data file (offset %u)", AT(magic));
-	if (h->version != ELIDE_DATA_VERSION)
+	if (h->version < ELIDE_DATA_OLDEST || h->version > ELIDE_DATA_VERSION)
 		return fail(r,
-			    "written in version %u of the format, this elide reads %u (offset %u)",
-			    h->version, ELIDE_DATA_VERSION, AT(version));
+			    "written in version %u of the format, this elide reads %u to %u "
+			    "(offset %u)",
+			    h->version, ELIDE_DATA_OLDEST, ELIDE_DATA_VERSION, AT(version));
+	r->version = h->version;
 	if (h->header_size != ELIDE_HEADER_SIZE)
 		return fail(r, "header of %u bytes (offset %u)", h->header_size, AT(header_size));
 	if (h->chunk_size != ELIDE_CHUNK_SIZE)
@@ -175,11 +181,32 @@ static void **destination(struct data_file *f, int type, size_t **have)
 #undef TO
 }
 
-/* A chunk in memory. */
+/* Bytes of a chunk for its records in the file. */
+#define ROOM (ELIDE_CHUNK_SIZE - sizeof(struct elide_chunk))
+
+/* A chunk in memory, with room for the rows of a chunk of version 1 as they are made wider. */
 struct chunk {
 	_Alignas(64) struct elide_chunk head;
-	char records[ELIDE_CHUNK_SIZE - sizeof(struct elide_chunk)];
+	char records[ROOM / ELIDE_ROW_SIZE_1 * sizeof(struct elide_row)];
 };
+
+_Static_assert(sizeof(((struct chunk *)0)->records) >= ROOM, "any other record fits");
+
+/*
+ * Rows of version 1 end before @failed of struct elide_row: widen them in place, from the last one
+ * on. What they do not have is 0.
+ */
+static void widen_rows(struct chunk *c)
+{
+	struct elide_row row;
+
+	for (uint32_t i = c->head.nr_records; i--;) {
+		memset(&row, 0, sizeof(row));
+		memcpy(&row, c->records + i * ELIDE_ROW_SIZE_1, ELIDE_ROW_SIZE_1);
+		memcpy(c->records + i * sizeof(row), &row, sizeof(row));
+	}
+	c->head.record_size = sizeof(row);
+}
 
 /*
  * Reads a chunk if it is in use and of a type we know. Return: bytes of its
@@ -188,6 +215,7 @@ struct chunk {
 static ssize_t get_chunk(struct reader *r, struct chunk *c, uint64_t at, size_t *size)
 {
 	ssize_t n = read_at(r->fd, &c->head, sizeof(c->head), at), length;
+	size_t saved;
 
 	if (n != sizeof(c->head))
 		return fail(r, "cannot be read (offset %llu)", (unsigned long long)at);
@@ -198,14 +226,17 @@ static ssize_t get_chunk(struct reader *r, struct chunk *c, uint64_t at, size_t 
 	*size = record_size(c->head.type);
 	if (!*size)
 		return 0;
-	if (c->head.record_size != *size || c->head.nr_records > sizeof(c->records) / *size)
+	saved = c->head.type == ELIDE_CHUNK_ROWS && r->version == 1 ? ELIDE_ROW_SIZE_1 : *size;
+	if (c->head.record_size != saved || c->head.nr_records > ROOM / saved)
 		return fail(r, "chunk of %u records of %u bytes (offset %llu)", c->head.nr_records,
 			    c->head.record_size, (unsigned long long)at);
-	length = c->head.nr_records * *size;
+	length = c->head.nr_records * saved;
 	if (read_at(r->fd, c->records, length, at + sizeof(c->head)) != length)
 		return fail(r, "cannot be read (offset %llu)",
 			    (unsigned long long)at + sizeof(c->head));
-	return length;
+	if (saved != *size)
+		widen_rows(c);
+	return c->head.nr_records * *size;
 }
 
 static int read_chunk(struct reader *r, struct data_file *f, uint64_t at)
@@ -255,6 +286,11 @@ static void negate_row(struct elide_row *row)
 	row->commits = -row->commits;
 	row->nested = -row->nested;
 	row->contended = -row->contended;
+	row->failed = -row->failed;
+	for (int i = 0; i < ELIDE_NR_BINS; i++) {
+		row->wait_bins[i] = -row->wait_bins[i];
+		row->hold_bins[i] = -row->hold_bins[i];
+	}
 	row->wasted_cycles = -row->wasted_cycles;
 	negate_times(&row->wait);
 	negate_times(&row->hold);
@@ -267,7 +303,8 @@ static int rows_of(const struct data_file *f, int negated, uint64_t *nr_orphans,
 		   int (*row)(void *arg, const struct elide_row *row), void *arg)
 {
 	char error[LOAD_ERROR_MAX], what[256];
-	struct reader r = {.fd = f->fd, .path = f->path, .error = error};
+	struct reader r = {.fd = f->fd, .path = f->path, .error = error,
+			   .version = f->header.version};
 	struct chunk c;
 	size_t size;
 	int rc = 0;
@@ -324,6 +361,9 @@ static int read_chunks(struct reader *r, struct data_file *f)
 	if (at < promised) {
 		if (at == ELIDE_HEADER_SIZE)
 			return fail(r, "ends before its first chunk does (offset %llu)",
+				    (unsigned long long)r->end);
+		if (!f->nr_rows)
+			return fail(r, "ends before its first row (offset %llu)",
 				    (unsigned long long)r->end);
 		f->notes.lost_from = r->end < promised ? r->end : at;
 		f->notes.lost_size = promised - f->notes.lost_from;

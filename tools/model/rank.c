@@ -6,6 +6,7 @@
  * name rows for an order that needs no names.
  */
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,7 +25,7 @@
 /* The keys of --sort: the columns, and cost, which is the default. */
 static const char *const sort_keys[] = {
 	"cost",
-#define ELIDE_COLUMN(id, head, unit, value, elision, drop) #id,
+#define ELIDE_COLUMN(id, head, unit, value, view, drop) #id,
 #include "columns.def"
 #undef ELIDE_COLUMN
 };
@@ -42,16 +43,19 @@ struct ranking {
 };
 
 #define KEY_TEXT(rank, value)    ((rank)->text = (value))
-#define KEY_COUNT(rank, value)   ((rank)->number = (value))
+#define KEY_COUNT(rank, value)   ((rank)->number = (double)(value))
 #define KEY_PERCENT(rank, value) KEY_COUNT(rank, value)
 #define KEY_CYCLES(rank, value)  KEY_COUNT(rank, value)
 #define KEY_TIME(rank, value)    KEY_COUNT(rank, value)
+#define KEY_MEAN(rank, value)    KEY_COUNT(rank, value)
 
-static void set_key(struct rank *rank, const char *key, const struct line *l)
+/* A value that is not known comes after all others. */
+static void set_key(const struct report *r, struct rank *rank, const char *key,
+		    const struct line *l)
 {
 	rank->text = "";
 	rank->number = l->cost;
-#define ELIDE_COLUMN(id, head, unit, value, elision, drop)                                         \
+#define ELIDE_COLUMN(id, head, unit, value, view, drop)                                         \
 	if (!strcmp(key, #id)) {                                                                   \
 		KEY_##unit(rank, value);                                                           \
 		return;                                                                            \
@@ -89,6 +93,8 @@ static int compare_ranks(const void *x, const void *y, void *arg)
 	if (!c)
 		c = LARGER_FIRST(a->cost, b->cost);
 	if (!c)
+		c = LARGER_FIRST(a->hold, b->hold);
+	if (!c)
 		c = LARGER_FIRST(a->acquired, b->acquired);
 	if (!c)
 		c = compare_places(ranking->r, classes[s->class_index].address,
@@ -101,7 +107,7 @@ static int compare_ranks(const void *x, const void *y, void *arg)
 /* Does the key need the names of all rows? Only keys that are names do. */
 static int needs_names(const char *key)
 {
-	return !strcmp(key, "lock") || !strcmp(key, "site");
+	return !strcmp(key, "lock") || !strcmp(key, "site") || !strcmp(key, "blocker");
 }
 
 static int rank_one(struct report *r, const struct sum *sum, const char *key, struct rank *rank)
@@ -112,8 +118,11 @@ static int rank_one(struct report *r, const struct sum *sum, const char *key, st
 	sum_line(r, sum, &l);
 	if (needs_names(key))
 		rc = line_name(r, &l);
-	set_key(rank, key, &l);
+	set_key(r, rank, key, &l);
+	if (isnan(rank->number))
+		rank->number = -1;
 	rank->cost = l.cost;
+	rank->hold = r->elides || !l.sum.hold.count ? 0 : line_hold(&l);
 	rank->acquired = l.acquired;
 	if (needs_names(key)) {
 		rank->text = strdup(rank->text);

@@ -15,7 +15,11 @@
 #include "../base/messages.h"
 #include "../base/sort.h"
 #include "../names/names.h"
+#include "apart.h"
 #include "attribute.h"
+#include "blocker.h"
+#include "callers.h"
+#include "columns.h"
 #include "evidence.h"
 #include "order.h"
 #include "rank.h"
@@ -38,6 +42,10 @@ static void add_rest(struct line *l, const struct elide_row *row)
 {
 	add_times(&l->sum.wait, &row->wait);
 	add_times(&l->sum.hold, &row->hold);
+	for (int i = 0; i < ELIDE_NR_BINS; i++) {
+		l->sum.wait_bins[i] += row->wait_bins[i];
+		l->sum.hold_bins[i] += row->hold_bins[i];
+	}
 	for (int i = 0; i < ELIDE_MAX_CAUSES; i++)
 		if (row->causes[i])
 			l->sum.causes[i < ELIDE_NR_CAUSES ? i : ELIDE_CAUSE_other] += row->causes[i];
@@ -63,10 +71,10 @@ static int sum_one(void *arg, const struct elide_row *row)
 	return 0;
 }
 
-/* A sum without acquisitions and aborts: its calls got no lock, or a reset removed its numbers. */
+/* A sum without acquisitions, failed tries and aborts, as after a reset. */
 static int is_empty(const struct sum *s)
 {
-	uint64_t sum = s->commits + s->nested + s->fallback + s->not_attempted;
+	uint64_t sum = s->commits + s->nested + s->fallback + s->not_attempted + s->failed;
 
 	for (int i = 0; i < NR_CAUSE_COLUMNS; i++)
 		sum += s->by_column[i];
@@ -138,6 +146,17 @@ static int name_lock(const struct report *r, struct line *l, const struct elide_
 	return l->lock && l->class ? 0 : -ENOMEM;
 }
 
+static void name_blocker(const struct report *r, struct line *l)
+{
+	struct place place;
+
+	snprintf(l->short_blocker, sizeof(l->short_blocker), UNKNOWN_CELL);
+	if (!l->blocker)
+		return;
+	symbolize_call(r->symbols, l->blocker->held_site, &place);
+	short_place(l->short_blocker, sizeof(l->short_blocker), &place, "");
+}
+
 int line_name(const struct report *r, struct line *l)
 {
 	int rc = 0;
@@ -158,6 +177,7 @@ int line_name(const struct report *r, struct line *l)
 		snprintf(l->short_site, sizeof(l->short_site), "%u sites", l->nr_sites);
 		l->site = strdup(l->short_site);
 	}
+	name_blocker(r, l);
 	return !rc && l->lock && l->class && l->site ? 0 : -ENOMEM;
 }
 
@@ -197,6 +217,8 @@ static int fill_line(void *arg, const struct elide_row *row)
 	/* The sums are of the first reading, and a process that runs has gone on counting since. */
 	if (!l->filled) {
 		l->sum.wait = l->sum.hold = (struct elide_times){0};
+		memset(l->sum.wait_bins, 0, sizeof(l->sum.wait_bins));
+		memset(l->sum.hold_bins, 0, sizeof(l->sum.hold_bins));
 		l->filled = 1;
 	}
 	add_rest(l, row);
@@ -226,6 +248,10 @@ static int build_lines(struct report *r, struct reading *reading, const char *so
 	rc = load_rows(r->file, fill_line, reading);
 	for (size_t i = 0; !rc && i < r->nr_built; i++)
 		rc = line_name(r, &r->lines[i]);
+	for (size_t i = 0; !rc && i < r->nr_built; i++)
+		callers_name(r, &r->lines[i]);
+	if (!rc)
+		rc = names_apart(r);
 free_ranks:
 	free(ranks);
 	free(worst);
@@ -258,6 +284,7 @@ static void use_class(struct report *r, const struct sum *s)
 	use->acquired += s->commits + s->nested + s->fallback + s->not_attempted;
 	use->commits += s->commits + s->nested;
 	use->contended += s->contended;
+	use->failed += s->failed;
 	use->hold_total += s->hold_total;
 	use->hold_count += s->hold_count;
 	class_conflicts(use, s);
@@ -280,8 +307,7 @@ static void find_quiet(struct report *r, struct sum *total)
 static int sum_rows(struct report *r, enum report_by by, const char *sort, size_t top)
 {
 	struct reading reading = {.r = r, .sums = r->sums};
-	struct elide_times wait, hold;
-	uint64_t causes[ELIDE_MAX_CAUSES];
+	struct elide_row rest;
 	int rc = load_rows(r->file, sum_one, &reading);
 
 	if (rc)
@@ -290,17 +316,19 @@ static int sum_rows(struct report *r, enum report_by by, const char *sort, size_
 	if (!r->uses)
 		return -ENOMEM;
 	find_quiet(r, &reading.total);
-	wait = r->total.sum.wait;
-	hold = r->total.sum.hold;
-	memcpy(causes, r->total.sum.causes, sizeof(causes));
+	rest = r->total.sum;
 	sum_line(r, &reading.total, &r->total);
-	r->total.sum.wait = wait;
-	r->total.sum.hold = hold;
-	memcpy(r->total.sum.causes, causes, sizeof(causes));
+	r->total.sum.wait = rest.wait;
+	r->total.sum.hold = rest.hold;
+	memcpy(r->total.sum.causes, rest.causes, sizeof(rest.causes));
+	memcpy(r->total.sum.wait_bins, rest.wait_bins, sizeof(rest.wait_bins));
+	memcpy(r->total.sum.hold_bins, rest.hold_bins, sizeof(rest.hold_bins));
 	for (size_t i = 0; i < r->file->nr_classes; i++)
 		r->total.nr_locks += r->file->classes[i].nr_locks;
 	find_unelidable(r);
 	rc = make_groups(r, r->sums, by);
+	if (!rc)
+		rc = blockers_find(r);
 	return rc ? rc : build_lines(r, &reading, sort, top);
 }
 

@@ -13,7 +13,7 @@
 #include "load.h"
 
 /* Version of the JSON and CSV output; counts up on any incompatible change. */
-#define REPORT_SCHEMA 1
+#define REPORT_SCHEMA 2
 
 /* The table's columns that causes are summed into; aborts.def says which. */
 enum cause_column {
@@ -25,7 +25,18 @@ enum cause_column {
 	NR_CAUSE_COLUMNS
 };
 
-enum verdict { VERDICT_UNKNOWN, VERDICT_PAYS, VERDICT_NEUTRAL, VERDICT_HURTS };
+/* The first are of a run that elided, the others of one that did not. */
+enum verdict {
+	VERDICT_UNKNOWN,
+	VERDICT_PAYS,
+	VERDICT_NEUTRAL,
+	VERDICT_HURTS,
+	VERDICT_BOTTLENECK,
+	VERDICT_CONTENDED,
+	VERDICT_BLOCKS,
+	VERDICT_BUSY,
+	VERDICT_IDLE,
+};
 
 /* What rows are summed over: report --by. The last two show what was sampled: see views.h. */
 enum report_by { BY_LOCK_AND_SITE, BY_LOCK, BY_SITE, BY_STACK, BY_LINE };
@@ -38,12 +49,17 @@ enum report_by { BY_LOCK_AND_SITE, BY_LOCK, BY_SITE, BY_STACK, BY_LINE };
  * @filled:     rows.c has read what sums.c does not keep
  * @class_type: enum elide_class_type
  * @sum:        counters; its class and site are those of the first, its state is meaningless
+ * @held:       cycles that the locks were held, see struct sum
  * @acquired, @elided, @attempts, @aborts: what follows from them, see struct elide_row
  * @given_up:   acquisitions not attempted because the policy has given up the call site
  * @quiet:      acquisitions of uncontended locks, see class_is_quiet()
  * @cost:       cycles, see line_cost()
  * @lock, @site: names, as a report shows them
  * @short_lock, @short_site: @lock and @site, short enough for a table
+ * @blocker:    names the call that held the lock for most of the time waited; NULL if not known
+ * @blocked:    its share of the time waited
+ * @blocks:     another row waited for it longer than for any other call
+ * @short_blocker: that call, short enough for a table
  * @class:      identifies the class among all of the program, without addresses
  * @lock_place, @site_place: the places that @lock and @site name
  * @samples, @details, @blames: what was sampled of the row, in descending order of count
@@ -57,6 +73,7 @@ struct line {
 	unsigned int class_type;
 	uint64_t nr_locks;
 	struct elide_row sum;
+	double held;
 	uint64_t acquired;
 	uint64_t elided;
 	uint64_t attempts;
@@ -71,6 +88,10 @@ struct line {
 	char *site;
 	char short_lock[SHORT_NAME];
 	char short_site[SHORT_NAME];
+	const struct elide_blame *blocker;
+	double blocked;
+	int blocks;
+	char short_blocker[SHORT_NAME];
 	char *class;
 	struct place lock_place;
 	struct place site_place;
@@ -116,6 +137,7 @@ struct class_use {
 	uint64_t acquired;
 	uint64_t commits;
 	uint64_t contended;
+	uint64_t failed;
 	uint64_t hold_total;
 	uint64_t hold_count;
 	int conflicts;

@@ -83,6 +83,26 @@ struct sum *sums_get(struct sums *s, uint32_t class_index, uint64_t site, unsign
 	return &s->sum[s->nr - 1];
 }
 
+/* Of fewer samples of a row the longest does not stand for others: it may be the very first one. */
+#define FEW_HOLDS 16
+
+/* Signed, so that a row that load_base() subtracts comes out negative. */
+static double held_cycles(const struct elide_row *row)
+{
+	int64_t locked = row->not_attempted + row->fallback, count = row->hold.count;
+	double total = (double)(int64_t)row->hold.total, once = 0;
+
+	if (!count)
+		return 0;
+	if (count > 1 && count < FEW_HOLDS && locked > count) {
+		once = (double)row->hold.max;
+		total -= once;
+		count--;
+		locked--;
+	}
+	return once + total / (double)count * (double)locked;
+}
+
 void sum_row(struct sum *to, const struct elide_row *row)
 {
 	to->nr_rows++;
@@ -92,7 +112,12 @@ void sum_row(struct sum *to, const struct elide_row *row)
 	to->not_attempted += row->not_attempted;
 	to->contended += row->contended;
 	to->wasted_cycles += row->wasted_cycles;
+	to->failed += row->failed;
 	to->wait_total += row->wait.total;
+	to->wait_count += row->wait.count;
+	if (row->wait.max > to->wait_max)
+		to->wait_max = row->wait.max;
+	to->held += held_cycles(row);
 	to->hold_total += row->hold.total;
 	to->hold_count += row->hold.count;
 	for (int i = 0; i < ELIDE_MAX_CAUSES; i++) {
@@ -117,7 +142,12 @@ void sum_add(struct sum *to, const struct sum *from)
 	to->quiet += from->quiet;
 	to->contended += from->contended;
 	to->wasted_cycles += from->wasted_cycles;
+	to->failed += from->failed;
 	to->wait_total += from->wait_total;
+	to->wait_count += from->wait_count;
+	if (from->wait_max > to->wait_max)
+		to->wait_max = from->wait_max;
+	to->held += from->held;
 	to->hold_total += from->hold_total;
 	to->hold_count += from->hold_count;
 	for (int i = 0; i < NR_CAUSE_COLUMNS; i++)
@@ -157,7 +187,11 @@ void sum_line(const struct report *r, const struct sum *sum, struct line *l)
 	l->quiet = sum->quiet;
 	l->sum.contended = sum->contended;
 	l->sum.wasted_cycles = sum->wasted_cycles;
+	l->sum.failed = sum->failed;
 	l->sum.wait.total = sum->wait_total;
+	l->sum.wait.count = sum->wait_count;
+	l->sum.wait.max = sum->wait_max;
+	l->held = sum->held > 0 ? sum->held : 0;
 	l->sum.hold.total = sum->hold_total;
 	l->sum.hold.count = sum->hold_count;
 	for (int i = 0; i < NR_CAUSE_COLUMNS; i++) {
@@ -168,6 +202,9 @@ void sum_line(const struct report *r, const struct sum *sum, struct line *l)
 	l->acquired = l->elided + sum->fallback + sum->not_attempted;
 	l->attempts = sum->commits + l->aborts;
 	l->state = sum_state(sum);
+	l->blocker = sum->blocker ? &r->file->blames[sum->blocker - 1] : NULL;
+	l->blocked = sum->blocked;
+	l->blocks = sum->blocks;
 	l->cost = line_cost(l);
 	l->verdict = line_verdict(r, l);
 }

@@ -19,6 +19,12 @@
  * @given_up: acquisitions not attempted at call sites that the policy has given up, see
  *            find_unelidable()
  * @quiet:    acquisitions of uncontended locks, see class_is_quiet()
+ * @blocker:  the record of the data file that names who held the lock for most of the time waited,
+ *            counted from 1; 0 if that is not known
+ * @blocked:  the share of the time waited that @blocker stands for
+ * @blocks:   1 if it is the blocker of another sum, or of itself
+ * @held:     cycles that the locks were held: of each row of the file the mean of its samples times
+ *            its locked acquisitions; of few samples the longest counts once
  * @votes:    acquisitions by enum elide_row_state, see sum_state()
  */
 struct sum {
@@ -31,6 +37,9 @@ struct sum {
 	uint32_t nr_sites;
 	uint32_t group;
 	uint32_t line;
+	uint32_t blocker;
+	float blocked;
+	uint32_t blocks;
 	uint64_t nr_locks;
 	uint64_t commits;
 	uint64_t nested;
@@ -40,7 +49,11 @@ struct sum {
 	uint64_t quiet;
 	uint64_t contended;
 	uint64_t wasted_cycles;
+	uint64_t failed;
 	uint64_t wait_total;
+	uint64_t wait_count;
+	uint64_t wait_max;
+	double held;
 	uint64_t hold_total;
 	uint64_t hold_count;
 	uint64_t by_column[NR_CAUSE_COLUMNS];

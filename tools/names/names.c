@@ -69,6 +69,17 @@ static char *format(const char *format, ...)
 	return text;
 }
 
+const char *program_title(const struct elide_header *h)
+{
+	const char *called = h->args_len && h->args[0] ? base_name(h->args) : "";
+
+	/* A login shell is called with a dash. */
+	called += *called == '-';
+	if (*called)
+		return called;
+	return h->exe[0] ? base_name(h->exe) : "(program unknown)";
+}
+
 char *code_name(const struct place *p)
 {
 	if (p->symbol && p->file && p->inlined_into)

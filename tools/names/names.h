@@ -25,6 +25,12 @@ const char *event_name(unsigned int type);
 const char *counter_source_name(unsigned int source);
 
 /**
+ * program_title() - what the program of a data file is called: by its first argument, because a file
+ * may have several names.
+ */
+const char *program_title(const struct elide_header *h);
+
+/**
  * class_name() - the name of a lock class that a report shows.
  * @place: set to the place that the class is named after
  *

@@ -205,6 +205,26 @@ static const char *source_line(Dwarf_Die *unit, uint64_t address, int *number)
 	return file;
 }
 
+/* Symbols that the linker makes: they mark places, and no variable has their name. */
+static int is_linkers(const char *name)
+{
+	static const char *const names[] = {
+		"_GLOBAL_OFFSET_TABLE_", "_DYNAMIC", "_PROCEDURE_LINKAGE_TABLE_", "__bss_start",
+		"_edata", "_end", "__data_start", "data_start", "__dso_handle", "__TMC_END__",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (!strcmp(name, names[i]))
+			return 1;
+	return 0;
+}
+
+/* glibc has one function for both: the one that is called often gives it its name. */
+static const char *usual_name(const char *name)
+{
+	return strcmp(name, "pthread_spin_init") ? name : "pthread_spin_unlock";
+}
+
 /* The symbol that covers an address, as the table has it; NULL if none does. */
 static const char *covering_symbol(Dwfl_Module *m, uint64_t address, uint64_t *offset)
 {
@@ -212,7 +232,9 @@ static const char *covering_symbol(Dwfl_Module *m, uint64_t address, uint64_t *o
 	const char *name = dwfl_module_addrinfo(m, address, offset, &sym, NULL, NULL, NULL);
 
 	/* elfutils answers with the symbol before if there is none around the address. */
-	return name && (!sym.st_size || *offset < sym.st_size) ? name : NULL;
+	if (!name || (sym.st_size && *offset >= sym.st_size) || is_linkers(name))
+		return NULL;
+	return usual_name(name);
 }
 
 /* Is an ELF symbol the function, or a clone the compiler made of it (name.isra.0)? */
@@ -466,6 +488,35 @@ int symbolize_is_pointer(struct symbolizer *s, uint64_t address, uint64_t code)
 	return unit && data.elf_symbol &&
 	       datatype_is_pointer(unit, data.offset - data.symbol_offset - bias, data.elf_symbol,
 				   data.symbol_offset);
+}
+
+size_t symbolize_ranges(struct symbolizer *s, const char *object,
+			int (*fits)(const char *pattern, const char *name), const char *pattern,
+			struct symbol_range *to, size_t max)
+{
+	size_t found = 0;
+
+	for (size_t i = 0; i < s->nr_objects; i++) {
+		struct object *o = find_object(s, s->objects[i].module->start);
+		int nr = o && o->dwfl_module && (!object || !strcmp(o->name, object)) ?
+				 dwfl_module_getsymtab(o->dwfl_module) : 0;
+
+		for (int j = 1; j < nr; j++) {
+			GElf_Sym sym;
+			const char *name = dwfl_module_getsym(o->dwfl_module, j, &sym, NULL);
+			int type = GELF_ST_TYPE(sym.st_info);
+
+			if (!name || sym.st_shndx == SHN_UNDEF ||
+			    (type != STT_FUNC && type != STT_OBJECT) || !fits(pattern, name))
+				continue;
+			if (found < max)
+				to[found] = (struct symbol_range){
+					o->module->base + sym.st_value,
+					o->module->base + sym.st_value + sym.st_size};
+			found++;
+		}
+	}
+	return found;
 }
 
 void symbolizer_free(struct symbolizer *s)

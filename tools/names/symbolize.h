@@ -90,6 +90,24 @@ void symbolize_object(struct symbolizer *s, uint64_t address, struct place *plac
  */
 size_t symbolize_bytes(struct symbolizer *s, uint64_t address, uint8_t *bytes, size_t size);
 
+/* Addresses of a symbol in the process: from @start, before @end. */
+struct symbol_range {
+	uint64_t start;
+	uint64_t end;
+};
+
+/**
+ * symbolize_ranges() - the functions and variables whose names fit a pattern.
+ * @object: file name of the objects to search, NULL for all
+ * @fits: does the name of a symbol table fit?
+ * @to: filled with up to @max of them
+ *
+ * Return: their number, which may be more than @max.
+ */
+size_t symbolize_ranges(struct symbolizer *s, const char *object,
+			int (*fits)(const char *pattern, const char *name), const char *pattern,
+			struct symbol_range *to, size_t max);
+
 /**
  * symbolize_data() - the variable at an address.
  */

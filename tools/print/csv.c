@@ -5,6 +5,8 @@
  * A value that is not known, or means nothing without elision, is empty.
  * Must never round.
  */
+#include <math.h>
+
 #include "../../lib/compiler.h"
 #include "../model/attribute.h"
 #include "../names/names.h"
@@ -44,9 +46,10 @@ static void times_head(FILE *out, const char *name)
 		name);
 }
 
-static void times(FILE *out, const struct report *r, const struct elide_times *t)
+/* @total: of the hold times, which are sampled, that of all acquisitions */
+static void times(FILE *out, const struct report *r, const struct elide_times *t, uint64_t total)
 {
-	const uint64_t cycles[] = {t->min, t->count ? t->total / t->count : 0, t->max, t->total};
+	const uint64_t cycles[] = {t->min, t->count ? t->total / t->count : 0, t->max, total};
 
 	number(out, t->count, 1);
 	for (size_t i = 0; i < ARRAY_SIZE(cycles); i++) {
@@ -70,11 +73,13 @@ void csv_head(FILE *out)
 #undef ELIDE_CAUSE
 	times_head(out, "wait");
 	times_head(out, "hold");
-	fputs(",state,verdict\r\n", out);
+	fputs(",held_percent,blocker,state,verdict\r\n", out);
 }
 
 static void row(const struct report *r, const struct line *l, FILE *out)
 {
+	double held = line_held(r, l);
+
 	fprintf(out, "%d,%u", REPORT_SCHEMA, r->file->header.pid);
 	csv_text(out, l->lock);
 	csv_text(out, l->class);
@@ -86,8 +91,13 @@ static void row(const struct report *r, const struct line *l, FILE *out)
 #undef ELIDE_FIELD
 	for (int i = 0; i < ELIDE_NR_CAUSES; i++)
 		number(out, l->sum.causes[i], r->elides);
-	times(out, r, &l->sum.wait);
-	times(out, r, &l->sum.hold);
+	times(out, r, &l->sum.wait, l->sum.wait.total);
+	times(out, r, &l->sum.hold, l->sum.hold.count ? line_hold(l) : 0);
+	if (isnan(held))
+		fputc(',', out);
+	else
+		fprintf(out, ",%.15g", held);
+	csv_text(out, l->blocker ? l->short_blocker : NULL);
 	csv_text(out, state_name(l->state));
 	csv_text(out, verdict_name(l->verdict));
 	fputs("\r\n", out);

@@ -9,6 +9,7 @@
 
 #include "../../lib/compiler.h"
 #include "../base/text.h"
+#include "../model/attribute.h"
 #include "../names/names.h"
 #include "csv.h"
 #include "diff-print.h"
@@ -80,6 +81,18 @@ static void print_pair(FILE *out, const struct condition_column *c, const struct
 		VALUE_WIDTH, change);
 }
 
+/* A column of words, if they differ. */
+static void print_words(FILE *out, const char *column, const char *before, const char *after)
+{
+	if (!strcmp(before, after))
+		return;
+	fprintf(out, "  %-14s ", column);
+	print_clean(out, before);
+	fputs(" -> ", out);
+	print_clean(out, after);
+	fputc('\n', out);
+}
+
 /* Columns always, causes where there were any. */
 static void print_values(const struct diff *d, const struct diff_row *row, FILE *out)
 {
@@ -89,8 +102,14 @@ static void print_values(const struct diff *d, const struct diff_row *row, FILE 
 	for (size_t i = 0; i < nr; i++) {
 		struct pair p = pair_of(d, row, i);
 
-		if ((p.known[0] || p.known[1]) && (!diff_is_cause(i) || p.v[0] || p.v[1]))
+		if (diff_shows(d, i) && (p.known[0] || p.known[1]) && (!diff_is_cause(i) || p.v[0] || p.v[1]))
 			print_pair(out, &columns[i], &p);
+	}
+	if (row->line[0] && row->line[1] && row != &d->total) {
+		print_words(out, "blocker", row->line[0]->short_blocker,
+			    row->line[1]->short_blocker);
+		print_words(out, "verdict", verdict_name(row->line[0]->verdict),
+			    verdict_name(row->line[1]->verdict));
 	}
 }
 
@@ -113,7 +132,7 @@ static void print_run(const struct report *r, const char *which, FILE *out)
 	fprintf(out, "%s: ", which);
 	print_clean(out, r->file->path);
 	fputs(": ", out);
-	print_clean(out, h->exe[0] ? base_name(h->exe) : "(program unknown)");
+	print_clean(out, program_title(h));
 	if (r->cycles) {
 		scale_ns(length, sizeof(length), r->ns);
 		fprintf(out, ", ran %s", length);

@@ -5,12 +5,14 @@
  * Equal data give equal bytes: keys have a fixed order, nothing depends on
  * addresses. Must never round a counter.
  */
+#include <math.h>
 #include <string.h>
 #include <time.h>
 
 #include "../../lib/compiler.h"
 #include "../base/exit.h"
 #include "../model/attribute.h"
+#include "../model/callers.h"
 #include "../names/names.h"
 #include "json-evidence.h"
 #include "json-report.h"
@@ -20,6 +22,11 @@ static json_t *known_number(uint64_t v, int known)
 	return known ? json_number(v) : json_null();
 }
 
+static json_t *known_real(double v)
+{
+	return isnan(v) ? json_null() : json_real(v);
+}
+
 static json_t *ns_number(const struct report *r, uint64_t cycles, uint64_t count)
 {
 	uint64_t ns;
@@ -27,15 +34,27 @@ static json_t *ns_number(const struct report *r, uint64_t cycles, uint64_t count
 	return count && !to_ns(r, cycles, &ns) ? json_number(ns) : json_null();
 }
 
-static json_t *times(const struct report *r, const struct elide_times *t)
+static json_t *quantile(const struct report *r, const struct elide_times *t, const uint32_t *bins,
+			double q)
+{
+	double v = bins_quantile(bins, t, q);
+
+	return isnan(v) ? json_null() : ns_number(r, (uint64_t)v, 1);
+}
+
+/* @total: of the hold times, which are sampled, that of all acquisitions */
+static json_t *times(const struct report *r, const struct elide_times *t, const uint32_t *bins,
+		     uint64_t total)
 {
 	json_t *o = json_object();
 
 	json_object_set_new(o, "count", json_number(t->count));
 	json_object_set_new(o, "min", ns_number(r, t->min, t->count));
 	json_object_set_new(o, "mean", ns_number(r, t->count ? t->total / t->count : 0, t->count));
+	json_object_set_new(o, "p50", quantile(r, t, bins, 0.5));
+	json_object_set_new(o, "p99", quantile(r, t, bins, 0.99));
 	json_object_set_new(o, "max", ns_number(r, t->max, t->count));
-	json_object_set_new(o, "total", ns_number(r, t->total, t->count));
+	json_object_set_new(o, "total", ns_number(r, total, t->count));
 	return o;
 }
 
@@ -53,8 +72,9 @@ static void counters(const struct report *r, const struct line *l, json_t *o)
 		json_object_set_new(causes, cause_texts[i].id,
 				    known_number(l->sum.causes[i], r->elides));
 	json_object_set_new(o, "causes", causes);
-	json_object_set_new(o, "wait_ns", times(r, &l->sum.wait));
-	json_object_set_new(o, "hold_ns", times(r, &l->sum.hold));
+	json_object_set_new(o, "wait_ns", times(r, &l->sum.wait, l->sum.wait_bins, l->sum.wait.total));
+	json_object_set_new(o, "hold_ns", times(r, &l->sum.hold, l->sum.hold_bins, l->sum.hold.count ? line_hold(l) : 0));
+	json_object_set_new(o, "held_percent", known_real(line_held(r, l)));
 }
 
 /* The comparison by the adaptive policy that the verdict follows; null if there was none. */
@@ -72,6 +92,38 @@ static json_t *measured(const struct report *r, const struct line *l)
 	return o;
 }
 
+/* The call that held the lock for most of the time waited; null if it is not known. */
+static json_t *blocker(const struct report *r, const struct line *l)
+{
+	const struct elide_blame *b = l->blocker;
+	json_t *o;
+
+	if (!b)
+		return json_null();
+	o = json_section(r, b->held_class, b->held_kind, b->held_site);
+	json_object_set_new(o, "percent", json_real(100 * l->blocked));
+	return o;
+}
+
+/* The calls of a wrapper that the waits come from. */
+static json_t *callers(const struct report *r, const struct line *l)
+{
+	struct caller found[CALLERS_MAX];
+	size_t nr = callers_find(r, l, found);
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < nr; i++) {
+		struct place p;
+		json_t *o;
+
+		symbolize_call(r->symbols, found[i].address, &p);
+		o = json_place(&p);
+		json_object_set_new(o, "percent", json_real(100 * found[i].share));
+		json_array_append_new(list, o);
+	}
+	return list;
+}
+
 static json_t *row(const struct report *r, const struct line *l)
 {
 	json_t *o = json_object();
@@ -81,6 +133,8 @@ static json_t *row(const struct report *r, const struct line *l)
 	json_object_set_new(o, "kind", json_text(kind_name(l->kind)));
 	json_object_set_new(o, "site", l->nr_sites == 1 ? json_place(&l->site_place) : json_null());
 	counters(r, l, o);
+	json_object_set_new(o, "blocker", blocker(r, l));
+	json_object_set_new(o, "callers", callers(r, l));
 	json_object_set_new(o, "state", json_text(state_name(l->state)));
 	json_object_set_new(o, "verdict", json_text(verdict_name(l->verdict)));
 	json_object_set_new(o, "measured", measured(r, l));

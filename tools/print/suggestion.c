@@ -9,7 +9,9 @@
 
 #include "../../lib/compiler.h"
 #include "../base/text.h"
-#include "../model/advice-text.h"
+#include "../model/advice.h"
+#include "../model/attribute.h"
+#include "../model/rule.h"
 #include "suggestion.h"
 
 /* Bytes of a setting's value, at most: as many as the library reads of a tunable. */
@@ -30,7 +32,7 @@ static int add_rule(struct suggestion *s, const struct report *r, const struct l
 	size_t before = s->rules.nr;
 	int rc;
 
-	advice_pattern(r, l, pattern, sizeof(pattern));
+	rule_pattern(r, l, pattern, sizeof(pattern));
 	if (!pattern[0])
 		return 0;
 	rc = add_once(&s->rules, pattern);
@@ -56,6 +58,8 @@ static int add_line(struct suggestion *s, const struct report *r, const struct l
 	char pattern[256];
 	int unnamed = 0;
 
+	if (!r->elides)
+		nr = advise_quiet(r, l, &found[0]);
 	for (size_t i = 0; i < nr; i++) {
 		int quiet = !strcmp(found[i].cause, "none");
 
@@ -68,7 +72,7 @@ static int add_line(struct suggestion *s, const struct report *r, const struct l
 		else
 			unnamed |= l->verdict != VERDICT_PAYS;
 	}
-	advice_pattern(r, l, pattern, sizeof(pattern));
+	rule_pattern(r, l, pattern, sizeof(pattern));
 	s->nr_unnamed += unnamed && !pattern[0];
 	return 0;
 }
@@ -109,8 +113,8 @@ void suggestion_print(struct suggestion *s, FILE *out)
 	fputs(nr ? "\n" : s->nr_unnamed ? "" : "# Nothing to switch off.\n", out);
 	if (s->nr_unnamed)
 		fprintf(out,
-			"# No rule for rows that gain nothing: %zu (no symbols, or others that it "
-			"would hit pay).\n",
+			"# No rule for rows that gain nothing: %zu (no symbols, or it would hit "
+			"others).\n",
 			s->nr_unnamed);
 	if (nr < s->rules.nr)
 		fprintf(out, "# %zu more rules have no room in LOCKS.\n", s->rules.nr - nr);

@@ -3,16 +3,19 @@
  * table.c - the report as text: table, totals, findings and advice.
  *
  * Numbers are rounded for reading; JSON and CSV have the exact ones.
- * Must never print a control character of the data file.
+ * Must never print a control character of the data file. Longer than 500 lines, because the parts of
+ * one text follow each other here.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "../../lib/compiler.h"
+#include "../base/colour.h"
 #include "../base/exit.h"
 #include "../base/text.h"
 #include "../model/advice.h"
 #include "../model/attribute.h"
+#include "../model/callers.h"
 #include "../model/columns.h"
 #include "../model/compare.h"
 #include "../names/names.h"
@@ -20,6 +23,10 @@
 #include "table.h"
 #include "views.h"
 
+/* column.shown: there is no width for it. */
+#define LEFT_OUT 2
+/* The greatest drop of columns.def. */
+#define DROP_MAX 11
 /* Characters to which names are narrowed before columns are left out. */
 #define NAME_MIN 20
 /* Rows explained below the table. */
@@ -36,21 +43,13 @@ struct cell {
 struct column {
 	const char *head;
 	enum unit unit;
-	int elision;
 	int drop;
 	int width;
 	int shown;
 };
 
-enum column_id {
-#define ELIDE_COLUMN(id, head, unit, value, elision, drop) CELL_##id,
-#include "../model/columns.def"
-#undef ELIDE_COLUMN
-	NR_COLUMNS
-};
-
 static const struct column all_columns[NR_COLUMNS] = {
-#define ELIDE_COLUMN(id, head, unit, value, elision, drop) {head, unit, elision, drop, 0, 1},
+#define ELIDE_COLUMN(id, head, unit, value, view, drop) {head, unit, drop, 0, 1},
 #include "../model/columns.def"
 #undef ELIDE_COLUMN
 };
@@ -60,16 +59,14 @@ static const struct column all_columns[NR_COLUMNS] = {
 #define FILL_PERCENT(v, unit) FILL_COUNT(v, unit)
 #define FILL_CYCLES(v, unit)  FILL_COUNT(v, unit)
 #define FILL_TIME(v, unit)    FILL_COUNT(v, unit)
+#define FILL_MEAN(v, unit)    FILL_COUNT(v, unit)
 
 static void fill_cells(const struct report *r, const struct line *l, struct cell *cells)
 {
 	struct cell *c = cells;
 
-#define ELIDE_COLUMN(id, head, unit, value, elision, drop)                                         \
-	if ((elision) && !r->elides)                                                               \
-		strcpy(c->text, "-");                                                              \
-	else                                                                                       \
-		FILL_##unit(value, unit);                                                          \
+#define ELIDE_COLUMN(id, head, unit, value, view, drop)                                         \
+	FILL_##unit(value, unit);                                                                  \
 	c++;
 #include "../model/columns.def"
 #undef ELIDE_COLUMN
@@ -80,61 +77,147 @@ static int table_width(const struct column *columns)
 	int width = -1;
 
 	for (int i = 0; i < NR_COLUMNS; i++)
-		width += columns[i].shown ? columns[i].width + 1 : 0;
+		width += columns[i].shown == 1 ? columns[i].width + 1 : 0;
 	return width;
+}
+
+/* Uses width that is left for columns that were left out; returns columns still left out. */
+static int fill_columns(struct column *columns, int width, int left_out)
+{
+	for (int drop = 1; drop <= DROP_MAX; drop++)
+		for (int i = 0; i < NR_COLUMNS; i++) {
+			if (columns[i].drop != drop || columns[i].shown != LEFT_OUT ||
+			    table_width(columns) + columns[i].width + 1 > width)
+				continue;
+			columns[i].shown = 1;
+			left_out--;
+		}
+	return left_out;
+}
+
+/* Uses width that is left: for columns that were left out, and then for names. */
+static int fill_width(struct column *columns, const int *wanted, int width, int left_out)
+{
+	bool grown = true;
+
+	left_out = fill_columns(columns, width, left_out);
+	while (grown) {
+		grown = false;
+		for (int i = 0; i < NR_COLUMNS; i++)
+			if (columns[i].shown == 1 && columns[i].width < wanted[i] &&
+			    table_width(columns) < width) {
+				columns[i].width++;
+				grown = true;
+			}
+	}
+	return left_out;
 }
 
 /* Makes names narrower, then leaves out columns, until the table fits; returns columns left out. */
 static int fit_columns(struct column *columns, int width)
 {
-	int left_out = 0;
+	int left_out = 0, wanted[NR_COLUMNS];
 
+	for (int i = 0; i < NR_COLUMNS; i++)
+		wanted[i] = columns[i].width;
 	for (;;) {
-		struct column *lock = &columns[CELL_lock], *site = &columns[CELL_site];
-		struct column *wide = lock->width > site->width ? lock : site, *drop = NULL;
+		static const enum column_id names[] = {CELL_site, CELL_blocker};
+		struct column *wide = &columns[CELL_lock], *drop = NULL;
 
 		if (table_width(columns) <= width)
-			return left_out;
+			return fill_width(columns, wanted, width, left_out);
+		for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+			if (columns[names[i]].shown == 1 && columns[names[i]].width > wide->width)
+				wide = &columns[names[i]];
 		if (wide->width > NAME_MIN) {
 			wide->width--;
 			continue;
 		}
 		for (int i = 0; i < NR_COLUMNS; i++)
-			if (columns[i].shown && columns[i].drop &&
+			if (columns[i].shown == 1 && columns[i].drop &&
 			    (!drop || columns[i].drop > drop->drop))
 				drop = &columns[i];
 		if (!drop)
 			return left_out;
-		drop->shown = 0;
+		drop->shown = LEFT_OUT;
 		left_out++;
 	}
 }
 
-static void print_row(FILE *out, const struct column *columns, const struct cell *cells)
+/* @colour: of the last cell; of all of the line that names the columns */
+static void print_row(FILE *out, const struct column *columns, const struct cell *cells,
+		      enum colour colour)
 {
 	const char *gap = "";
 
+	fputs(cells ? "" : colour_on(COLOUR_HEAD), out);
 	for (int i = 0; i < NR_COLUMNS; i++) {
 		char text[CELL_MAX + 1];
 
-		if (!columns[i].shown)
+		if (columns[i].shown != 1)
 			continue;
 		fit(text, cells ? cells[i].text : columns[i].head, columns[i].width);
 		if (columns[i].unit == TEXT && i == NR_COLUMNS - 1)
-			fprintf(out, "%s%s", gap, text);
+			fprintf(out, "%s%s%s%s", gap, colour_on(colour), text,
+				colour_off(colour));
 		else
 			fprintf(out, "%s%*s", gap,
 				columns[i].unit == TEXT ? -columns[i].width : columns[i].width,
 				text);
 		gap = " ";
 	}
+	fputs(cells ? "" : colour_off(COLOUR_HEAD), out);
 	fputc('\n', out);
+}
+
+static enum colour verdict_colour(enum verdict v)
+{
+	static const enum colour colours[] = {
+		[VERDICT_PAYS] = COLOUR_GOOD,	  [VERDICT_HURTS] = COLOUR_BAD,
+		[VERDICT_BOTTLENECK] = COLOUR_BAD, [VERDICT_CONTENDED] = COLOUR_WARN,
+		[VERDICT_BLOCKS] = COLOUR_WARN,	  [VERDICT_IDLE] = COLOUR_DIM,
+	};
+
+	return colours[v];
+}
+
+/* Fits the names of locks, calls and blockers to their columns, so that they stay different. */
+static void fit_names(const struct report *r, size_t nr, struct column *columns,
+		      struct cell (*cells)[NR_COLUMNS])
+{
+	static const enum column_id names[] = {CELL_lock, CELL_site, CELL_blocker};
+	const char **texts = reallocarray(NULL, nr + 1, sizeof(*texts));
+	char(*fitted)[CELL_MAX + 1] = reallocarray(NULL, nr + 1, sizeof(*fitted));
+
+	for (size_t i = 0; texts && fitted && i < ARRAY_SIZE(names); i++) {
+		int width = columns[names[i]].width, used = strlen(columns[names[i]].head);
+
+		for (size_t row = 0; row < nr; row++) {
+			const struct line *l = &r->lines[row];
+
+			texts[row] = names[i] == CELL_lock ? l->short_lock :
+				     names[i] == CELL_site ? l->short_site :
+							     l->short_blocker;
+		}
+		fit_apart(fitted, texts, nr, width < CELL_MAX ? width : CELL_MAX);
+		for (size_t row = 0; row < nr; row++) {
+			int len = strlen(fitted[row]);
+
+			strcpy(cells[row][names[i]].text, fitted[row]);
+			used = len > used ? len : used;
+		}
+		/* A name without its "file:line" is shorter than its room. */
+		columns[names[i]].width = used < width ? used : width;
+	}
+	free(texts);
+	free(fitted);
 }
 
 static void print_rows(const struct report *r, FILE *out, int width, size_t nr)
 {
 	struct cell(*cells)[NR_COLUMNS] = calloc(nr + 1, sizeof(*cells));
 	struct column columns[NR_COLUMNS];
+	bool shown[NR_COLUMNS];
 	int left_out;
 
 	if (!cells) {
@@ -142,8 +225,11 @@ static void print_rows(const struct report *r, FILE *out, int width, size_t nr)
 		return;
 	}
 	memcpy(columns, all_columns, sizeof(columns));
-	for (int i = 0; i < NR_COLUMNS; i++)
+	columns_find(r, nr, shown);
+	for (int i = 0; i < NR_COLUMNS; i++) {
+		columns[i].shown = shown[i];
 		columns[i].width = strlen(columns[i].head);
+	}
 	for (size_t row = 0; row < nr; row++) {
 		fill_cells(r, &r->lines[row], cells[row]);
 		for (int i = 0; i < NR_COLUMNS; i++) {
@@ -154,9 +240,11 @@ static void print_rows(const struct report *r, FILE *out, int width, size_t nr)
 		}
 	}
 	left_out = fit_columns(columns, width);
-	print_row(out, columns, NULL);
+	fit_names(r, nr, columns, cells);
+	left_out = fill_columns(columns, width, left_out);
+	print_row(out, columns, NULL, COLOUR_NONE);
 	for (size_t row = 0; row < nr; row++)
-		print_row(out, columns, cells[row]);
+		print_row(out, columns, cells[row], verdict_colour(r->lines[row].verdict));
 	if (nr < r->nr_all)
 		fprintf(out, "(%zu more rows: --top 0)\n", r->nr_all - nr);
 	if (left_out)
@@ -169,7 +257,7 @@ static void print_rows(const struct report *r, FILE *out, int width, size_t nr)
 /* Prints the number of cores and, of an emulated machine, its model and clock rate. */
 static void print_machine(const struct elide_header *h, FILE *out)
 {
-	fprintf(out, "%u cores", h->cores);
+	fprintf(out, "%u core%s", h->cores, h->cores == 1 ? "" : "s");
 	if (h->smt > 1)
 		fprintf(out, " with %u hardware threads each", h->smt);
 	if (h->sockets > 1)
@@ -189,7 +277,7 @@ void table_head(const struct report *r, FILE *out)
 	int code = exit_code(h->exit_status);
 	char elapsed[32];
 
-	print_clean(out, h->exe[0] ? base_name(h->exe) : "(program unknown)");
+	print_clean(out, program_title(h));
 	for (size_t at = strnlen(h->args, h->args_len) + 1; at < h->args_len;
 	     at += strlen(h->args + at) + 1) {
 		fputc(' ', out);
@@ -213,7 +301,7 @@ void table_head(const struct report *r, FILE *out)
 		fprintf(out, "; elision was switched off");
 	fputs(h->policy[0] ? "; policy " : "", out);
 	print_clean(out, h->policy);
-	fprintf(out, "; %u threads on ", h->nr_threads);
+	fprintf(out, "; %u thread%s on ", h->nr_threads, h->nr_threads == 1 ? "" : "s");
 	print_machine(h, out);
 	fputs("\n\n", out);
 }
@@ -330,28 +418,17 @@ static void print_cause(FILE *out, const struct line *l, const struct finding *f
 	fputc('\n', out);
 }
 
-/* Prints the section that a row waited for most often, if that is known. */
+/* Prints the section that a row waited for longest, if that is known. */
 static void print_holder(const struct report *r, FILE *out, const struct line *l)
 {
-	const struct elide_blame *most = NULL;
 	struct place holder;
-	uint64_t all = 0;
 
-	for (size_t i = 0; i < l->nr_blames; i++) {
-		const struct elide_blame *b = l->blames[i];
-
-		if (b->type != ELIDE_BLAME_WAIT)
-			continue;
-		all += b->count;
-		if (!most && b->held_kind)
-			most = b;
-	}
-	if (!most || !most->count)
+	if (!l->blocker)
 		return;
-	symbolize_call(r->symbols, most->held_site, &holder);
+	symbolize_call(r->symbols, l->blocker->held_site, &holder);
 	fprintf(out, "   mostly for the section begun in ");
 	print_place(out, &holder);
-	fprintf(out, ": %.1f%% of its waits\n", percent(most->count, all));
+	fprintf(out, ": %.1f%% of the time waited\n", 100 * l->blocked);
 }
 
 /* Prints why the adaptive policy does not elide a row any more. */
@@ -371,19 +448,55 @@ static void print_decision(const struct report *r, FILE *out, const struct line 
 	else if (m.pairs)
 		fprintf(out,
 			"   paused: eliding made %+.1f%% sections in the same time (%u times compared, "
-			"%.1f%% sure), so %s acquisitions took the lock at once\n",
-			100 * m.gain, m.pairs, 100 * m.confidence, amount);
+			"%.1f%% sure)%s %s acquisitions took the lock at once\n",
+			100 * m.gain, m.pairs, 100 * m.confidence,
+			m.gain < 0 ? ", so" : " when it was compared last;", amount);
+}
+
+/* Callers of a wrapper that are printed. */
+#define CALLERS_SHOWN 3
+
+/* Prints where the waits of a row come from whose call is in a wrapper. */
+static void print_callers(const struct report *r, FILE *out, const struct line *l)
+{
+	struct caller callers[CALLERS_MAX];
+	size_t nr = callers_find(r, l, callers);
+	struct place p;
+
+	for (size_t i = 0; i < nr && i < CALLERS_SHOWN; i++) {
+		symbolize_call(r->symbols, callers[i].address, &p);
+		fputs("   called by ", out);
+		print_place(out, &p);
+		fprintf(out, ": ~%.1f%% of the time waited\n", 100 * callers[i].share);
+	}
+}
+
+static void print_waits(const struct report *r, FILE *out, const struct line *l)
+{
+	char mean[32], longest[32];
+
+	if (!l->sum.contended)
+		return;
+	scale_time(r, mean, sizeof(mean),
+		   l->sum.wait.count ? l->sum.wait.total / l->sum.wait.count : 0);
+	scale_time(r, longest, sizeof(longest), l->sum.wait.max);
+	fprintf(out,
+		"   waited for the lock at %.1f%% of the acquisitions: %s on average, %s at most\n",
+		percent(l->sum.contended, l->acquired), mean, longest);
+	print_callers(r, out, l);
 }
 
 static void print_worst(const struct report *r, FILE *out, const struct line *l, size_t number)
 {
-	char wasted[32], mean[32], longest[32];
+	char wasted[32];
 	struct finding found[FINDINGS_MAX];
 	size_t nr = advise(r, l, found);
 
-	fprintf(out, "\n%zu. ", number);
+	fprintf(out, "\n%s%zu. ", colour_on(COLOUR_HEAD), number);
 	line_print(out, l);
-	fprintf(out, "\n");
+	fprintf(out, "%s\n", colour_off(COLOUR_HEAD));
+	if (!r->elides)
+		print_waits(r, out, l);
 	for (size_t i = 0; i < nr; i++)
 		print_cause(out, l, &found[i]);
 	scale(wasted, sizeof(wasted), l->sum.wasted_cycles, "");
@@ -391,14 +504,8 @@ static void print_worst(const struct report *r, FILE *out, const struct line *l,
 		fprintf(out, "   in all %s cycles wasted, %.1f%% of the acquisitions fell back\n",
 			wasted, percent(l->sum.fallback, l->acquired));
 	print_decision(r, out, l);
-	if (l->sum.contended) {
-		scale_time(r, mean, sizeof(mean),
-			   l->sum.wait.count ? l->sum.wait.total / l->sum.wait.count : 0);
-		scale_time(r, longest, sizeof(longest), l->sum.wait.max);
-		fprintf(out,
-			"   waited for the lock at %.1f%% of the acquisitions: %s on "
-			"average, %s at most\n",
-			percent(l->sum.contended, l->acquired), mean, longest);
+	if (r->elides && l->sum.contended) {
+		print_waits(r, out, l);
 		print_holder(r, out, l);
 	}
 }

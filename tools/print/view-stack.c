@@ -4,12 +4,16 @@
  *
  * Must never name a stack that is not shown.
  */
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "../../lib/compiler.h"
 #include "../base/sort.h"
+#include "../base/text.h"
+#include "../model/columns.h"
 #include "../model/evidence.h"
+#include "../model/sums.h"
 #include "../names/names.h"
 #include "csv.h"
 #include "json-evidence.h"
@@ -49,6 +53,49 @@ static int where_of(const struct report *r, const struct elide_sample *s, struct
 	return where_fill(r, w, s->class_index, s->kind, s->site);
 }
 
+/* Events and cycles that a sample stands for. */
+struct weight {
+	double count;
+	double cycles;
+	bool exact;
+};
+
+/*
+ * The samples of a row's events of one type stand for all of them: their numbers are scaled to the
+ * row's counters, which are exact. Of blocked releases there is no such counter.
+ */
+static struct weight scaled(const struct report *r, const struct elide_sample *s)
+{
+	const struct sum *sum = sums_get(r->sums, s->class_index, s->site, s->kind, 0);
+	struct weight w = {s->count, s->cycles, s->samples == s->count};
+	double count = 0, cycles = 0, all = 0, all_cycles = 0;
+
+	if (!sum || s->type == ELIDE_SAMPLE_BLOCK || w.exact)
+		return w;
+	for (size_t i = 0; i < r->file->nr_samples; i++) {
+		const struct elide_sample *other = &r->file->samples[i];
+
+		if (other->class_index != s->class_index || other->site != s->site ||
+		    other->kind != s->kind || other->type != s->type)
+			continue;
+		count += other->count;
+		cycles += other->cycles;
+	}
+	all = sum->wait_count;
+	all_cycles = sum->wait_total;
+	if (s->type == ELIDE_SAMPLE_ABORT) {
+		all = 0;
+		for (int i = 0; i < NR_CAUSE_COLUMNS; i++)
+			all += sum->by_column[i];
+		all_cycles = sum->wasted_cycles;
+	}
+	if (count > 0 && all > 0)
+		w.count *= all / count;
+	if (cycles > 0 && all_cycles > 0)
+		w.cycles *= all_cycles / cycles;
+	return w;
+}
+
 static void print_stack(const struct report *r, FILE *out, const struct elide_sample *s)
 {
 	static const char *const says[] = {
@@ -58,16 +105,22 @@ static void print_stack(const struct report *r, FILE *out, const struct elide_sa
 	};
 	struct place frames[FRAMES_MAX];
 	size_t nr = evidence_frames(r, s->stack, frames);
+	char count[32], time[32];
+	struct weight weight;
 	struct where where;
 
 	if (where_of(r, s, &where)) {
 		where_free(&where);
 		return;
 	}
-	fprintf(out, "%s: %llu %s", sample_name(s->type), (unsigned long long)s->count,
+	weight = scaled(r, s);
+	scale(count, sizeof(count), weight.count, "");
+	fprintf(out, "%s: %s%s %s", sample_name(s->type), weight.exact ? "" : "~", count,
 		says[s->type]);
-	if (s->type != ELIDE_SAMPLE_BLOCK)
-		fprintf(out, ", %llu cycles", (unsigned long long)s->cycles);
+	if (s->type != ELIDE_SAMPLE_BLOCK) {
+		scale_time(r, time, sizeof(time), weight.cycles);
+		fprintf(out, ", %s%s", weight.exact ? "" : "~", time);
+	}
 	fprintf(out, " (%u sampled); ", s->samples);
 	where_print(out, &where);
 	fputc('\n', out);
@@ -109,9 +162,13 @@ void stacks_csv_head(FILE *out)
 	fputs(",type,samples,count,cycles,frames\r\n", out);
 }
 
-/* "outermost;...;innermost", what would end a frame or a line replaced. */
-static char *fold(const struct report *r, uint32_t stack, const char *first)
+/*
+ * "outermost;...;innermost", what would end a frame or a line replaced.
+ * @shortened: C++ names without their arguments
+ */
+static char *fold(const struct report *r, uint32_t stack, const char *first, bool shortened)
 {
+	char name[SHORT_NAME];
 	struct place frames[FRAMES_MAX];
 	size_t nr = evidence_frames(r, stack, frames), size = 0;
 	char *text = NULL;
@@ -126,7 +183,10 @@ static char *fold(const struct report *r, uint32_t stack, const char *first)
 
 		if (first || i + 1 < nr)
 			fputc('\1', out);
-		fputs(p->symbol ? p->symbol : p->object ? p->object : "unknown", out);
+		if (p->symbol && shortened)
+			short_symbol(name, sizeof(name), p->symbol);
+		fputs(p->symbol ? shortened && *name ? name : p->symbol :
+		      p->object ? p->object : "unknown", out);
 	}
 	fclose(out);
 	for (char *c = text; c && *c; c++) {
@@ -146,7 +206,7 @@ void stacks_csv(const struct report *r, FILE *out, size_t top)
 	const struct elide_sample **all = sorted(r, top, &nr);
 
 	for (size_t i = 0; i < nr; i++) {
-		char *frames = fold(r, all[i]->stack, NULL);
+		char *frames = fold(r, all[i]->stack, NULL, false);
 		struct where where;
 
 		if (!where_of(r, all[i], &where)) {
@@ -192,6 +252,17 @@ static int compare_folded(const void *x, const void *y)
 	return strcmp(((const struct folded *)x)->text, ((const struct folded *)y)->text);
 }
 
+/* Releases by number, for they cost nothing themselves; else ns, or cycles if they are unknown. */
+static uint64_t folded_weight(const struct report *r, const struct elide_sample *s)
+{
+	struct weight w = scaled(r, s);
+	uint64_t ns;
+
+	if (s->type == ELIDE_SAMPLE_BLOCK)
+		return s->count;
+	return to_ns(r, (uint64_t)w.cycles, &ns) ? (uint64_t)w.cycles : ns;
+}
+
 void folded_print(const struct report *r, FILE *out, unsigned int type)
 {
 	const struct data_file *f = r->file;
@@ -205,11 +276,10 @@ void folded_print(const struct report *r, FILE *out, unsigned int type)
 		if (s->type != type)
 			continue;
 		if (!where_of(r, s, &where))
-			lines[nr].text = fold(r, s->stack, where.lock);
+			lines[nr].text = fold(r, s->stack, where.short_lock, true);
 		else
 			lines[nr].text = NULL;
-		/* A release costs nothing itself. */
-		lines[nr].weight = type == ELIDE_SAMPLE_BLOCK ? s->count : s->cycles;
+		lines[nr].weight = folded_weight(r, s);
 		nr += lines[nr].text != NULL;
 		where_free(&where);
 	}

@@ -33,6 +33,7 @@ const char *const lock_feature_names[NR_LOCK_FEATURES] = {
 	[HIDDEN_FOLLY] = "folly locks",
 	[HIDDEN_TBB] = "oneTBB mutexes",
 	[HIDDEN_SPIN] = "spinlocks of its own",
+	[HIDDEN_FUTEX] = "futex calls of its own",
 	[HIDDEN_STATIC] = "pthread linked in statically",
 };
 
@@ -69,6 +70,8 @@ static int is_libc(const char *name)
 
 static void look_at_symbol(struct lock_object *o, const char *name, int defined)
 {
+	if (!defined && !strcmp(name, "syscall"))
+		o->imports_syscall = true;
 	if (defined && !fnmatch("*pthread_spin_*", name, 0))
 		return;
 	for (size_t i = 0; i < ARRAY_SIZE(patterns); i++)
@@ -209,6 +212,54 @@ static void add_needed(struct search *s, Elf *elf, Elf_Scn *section, const GElf_
 	}
 }
 
+/* Number of futex(2) on x86-64. */
+#define SYS_FUTEX 202
+/* Bytes from the number of a system call to the instruction SYSCALL, at most. */
+#define SYSCALL_WITHIN 64
+
+/*
+ * Does code call futex(2) itself? It puts the number of the call into a register: EDI for
+ * syscall(3), if the object imports that, or EAX for the instruction SYSCALL soon after.
+ */
+static bool calls_futex(const unsigned char *code, size_t size, bool imports_syscall)
+{
+	static const unsigned char edi[] = {0xbf, SYS_FUTEX, 0, 0, 0};
+	static const unsigned char eax[] = {0xb8, SYS_FUTEX, 0, 0, 0};
+	const unsigned char *at = code, *end = code + size;
+
+	while ((at = memmem(at, end - at, edi + 1, sizeof(edi) - 1))) {
+		const unsigned char *before = at++ - 1;
+		size_t left = end - at;
+
+		if (before < code)
+			continue;
+		if (imports_syscall && *before == edi[0])
+			return true;
+		if (*before == eax[0] &&
+		    memmem(at, left < SYSCALL_WITHIN ? left : SYSCALL_WITHIN, "\x0f\x05", 2))
+			return true;
+	}
+	return false;
+}
+
+/* Searches the code of an object. */
+static void look_at_code(struct lock_object *o, Elf *elf)
+{
+	Elf_Scn *section = NULL;
+
+	while ((section = elf_nextscn(elf, section))) {
+		Elf_Data *data;
+		GElf_Shdr header;
+
+		if (!gelf_getshdr(section, &header) || header.sh_type != SHT_PROGBITS ||
+		    !(header.sh_flags & SHF_EXECINSTR))
+			continue;
+		data = elf_rawdata(section, NULL);
+		if (data && data->d_buf && calls_futex(data->d_buf, data->d_size, o->imports_syscall))
+			o->features |= 1u << HIDDEN_FUTEX;
+	}
+}
+
 static int look_at_object(struct lock_uses *uses, size_t index)
 {
 	struct lock_object *o = &uses->objects[index];
@@ -241,6 +292,8 @@ static int look_at_object(struct lock_uses *uses, size_t index)
 		    !is_libc(o->name))
 			look_at_symbols(o, elf, section, &header);
 	}
+	if (!is_libc(o->name))
+		look_at_code(o, elf);
 close_elf:
 	elf_end(elf);
 	close(fd);

@@ -8,6 +8,7 @@
 #define ELIDE_LOCKS_H
 
 #include <limits.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 /* The most objects that are examined: the program and the libraries that it needs. */
@@ -30,6 +31,7 @@ enum lock_feature {
 	HIDDEN_FOLLY,
 	HIDDEN_TBB,
 	HIDDEN_SPIN,
+	HIDDEN_FUTEX,
 	HIDDEN_STATIC,
 	NR_LOCK_FEATURES
 };
@@ -39,12 +41,14 @@ extern const char *const lock_feature_names[NR_LOCK_FEATURES];
 /**
  * struct lock_object - what one ELF object uses.
  * @features: bit per enum lock_feature
+ * @imports_syscall: it imports syscall(3)
  * @missing:  the object was not found where the loader would look
  */
 struct lock_object {
 	char name[256];
 	char path[PATH_MAX];
 	unsigned int features;
+	bool imports_syscall;
 	int missing;
 };
 

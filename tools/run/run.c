@@ -3,7 +3,8 @@
  * run.c - what it takes to start a program with the library in it: options,
  * a look at the program, the preloaded library, the emulator.
  *
- * Must never start it, nor write to standard output but where an option asks for that.
+ * Longer than 500 lines by a few, for the settings of all kinds of programs. Must never start it, nor
+ * write to standard output but where an option asks for that.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -95,11 +96,21 @@ static void set_tunable(const struct setting *s, const char *value)
 	unsetenv(variable);
 }
 
-void run_give(struct run_request *r, const struct setting *s, const char *value)
+int run_give(struct run_request *r, const struct setting *s, const char *value)
 {
+	char variable[64], message[512];
+
+	if (setting_check(s, value, message, sizeof(message))) {
+		/* The end of the message says what holds instead, which is nothing here. */
+		*strstr(message, ", using ") = '\0';
+		say("%s", message);
+		return -EINVAL;
+	}
 	if ((size_t)(s - settings) < SETTINGS_MAX)
 		r->given[s - settings] = 1;
-	set_tunable(s, value);
+	snprintf(variable, sizeof(variable), "ELIDE_%s", s->name);
+	setenv(variable, value, 1);
+	return 0;
 }
 
 static int set_by_name(struct run_request *r, const char *assignment)
@@ -115,11 +126,9 @@ static int set_by_name(struct run_request *r, const char *assignment)
 	snprintf(name, sizeof(name), "%.*s", (int)(equal - assignment), assignment);
 	s = setting_find(name);
 	if (s)
-		run_give(r, s, equal + 1);
-	else
-		say("ELIDE_%s is unknown, nearest is ELIDE_%s, ignored", name,
-		    setting_nearest(name)->name);
-	return 0;
+		return run_give(r, s, equal + 1);
+	say("ELIDE_%s is unknown, nearest is ELIDE_%s", name, setting_nearest(name)->name);
+	return -EINVAL;
 }
 
 /* An option that is a tunable: abort-rate is ABORT_RATE. */
@@ -165,8 +174,7 @@ static int set_emulate(struct run_request *r, const char *model)
 		say("--emulate: %s", why);
 		return -EDOM;
 	}
-	run_give(r, setting_find("MODEL"), model);
-	return 0;
+	return run_give(r, setting_find("MODEL"), model);
 }
 
 /* A machine that cannot be emulated is refused, because another one would give other results. */
@@ -203,14 +211,12 @@ int run_apply(int key, struct run_request *r, const char **emulator_option)
 	case OPT_EMULATE:
 		return set_emulate(r, optarg);
 	case OPT_PMU:
-		run_give(r, setting_find("PMU"), optarg ? optarg : "abort");
-		return 0;
+		return run_give(r, setting_find("PMU"), optarg ? optarg : "abort");
 	case OPT_PCM:
 		r->pcm = 1;
 		return 0;
 	case OPT_HEAP:
-		run_give(r, setting_find("HEAP"), optarg ? optarg : "64");
-		return 0;
+		return run_give(r, setting_find("HEAP"), optarg ? optarg : "64");
 	case OPT_REPORT:
 		r->report = optarg ? optarg : "stderr";
 		return 0;
@@ -225,8 +231,7 @@ int run_apply(int key, struct run_request *r, const char **emulator_option)
 	s = option_setting(key);
 	if (s->scope == SETTING_EMU)
 		*emulator_option = s->name;
-	run_give(r, s, optarg);
-	return 0;
+	return run_give(r, s, optarg);
 }
 
 /* A setting of the file of settings. */
@@ -330,6 +335,10 @@ static int find_library(const char *name, char *path)
 	static const char *const places[] = {"../lib/", "../lib/x86_64-linux-gnu/"};
 	char place[PATH_MAX];
 
+	if (access("/proc/self/exe", F_OK)) {
+		say("%s is not found: /proc is not mounted, and it says where this elide is", name);
+		return -ENOENT;
+	}
 	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
 		snprintf(place, sizeof(place), "%s%s", places[i], name);
 		if (!product_path(place, path))
@@ -350,11 +359,12 @@ static bool is_set(const char *variable, bool def)
 }
 
 /*
- * Value of LD_PRELOAD: the library, with ELIDE_HEAP also that for the heap, and the value before.
+ * Value of LD_PRELOAD: the runtime of a sanitizer, which has to be the first object, the library, with ELIDE_HEAP also that for the heap, and the value before.
  * Return: NULL after one line.
  */
-static char *preload_value(void)
+static char *preload_value(const struct program *p)
 {
+	const char *runtime = p->sanitizer;
 	const char *existing = getenv("LD_PRELOAD");
 	char library[PATH_MAX], heap[PATH_MAX];
 	char *value;
@@ -368,7 +378,7 @@ static char *preload_value(void)
 		say("%s cannot be preloaded: there is a space or colon in its path", library);
 		return NULL;
 	}
-	if (asprintf(&value, "%s%s%s%s%s", library, *heap ? ":" : "", heap,
+	if (asprintf(&value, "%s%s%s%s%s%s%s", runtime, *runtime ? ":" : "", library, *heap ? ":" : "", heap,
 		     existing && *existing ? ":" : "", existing ? existing : "") < 0)
 		return NULL;
 	return value;
@@ -442,6 +452,25 @@ static int prepare_emulator(const struct run_request *r, struct emulator *e)
 	return 0;
 }
 
+/*
+ * ThreadSanitizer has wrappers of its own, which call the library's. The library is not
+ * instrumented, so that what it synchronises would look like races.
+ */
+static void prepare_thread_sanitizer(const struct run_request *r, const char *runtime)
+{
+	const char *before = getenv("TSAN_OPTIONS");
+	char *options;
+
+	if (asprintf(&options, "%s%signore_noninstrumented_modules=1", before ? before : "",
+		     before && *before ? ":" : "") < 0)
+		return;
+	setenv("TSAN_OPTIONS", options, 1);
+	free(options);
+	if (!r->quiet)
+		say("%s is loaded first: all lock calls come from its wrappers, which are their call "
+		    "sites", runtime);
+}
+
 int run_prepare(struct run_request *r, struct run_program *p)
 {
 	int use_preload = 1, rc;
@@ -456,7 +485,9 @@ int run_prepare(struct run_request *r, struct run_program *p)
 		rc = prepare_emulator(r, &p->emulator);
 	if (rc || !use_preload)
 		return rc;
-	p->preload = preload_value();
+	if (strstr(p->program.sanitizer, "tsan"))
+		prepare_thread_sanitizer(r, p->program.sanitizer);
+	p->preload = preload_value(&p->program);
 	return p->preload ? 0 : EXIT_LAUNCHER;
 }
 

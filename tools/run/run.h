@@ -62,10 +62,10 @@ extern const size_t nr_run_options;
 int run_apply(int key, struct run_request *r, const char **emulator_option);
 
 /**
- * run_give() - a setting of the command line: set its variable, or remove that where the value is
+ * run_give() - a setting of the command line: set its variable, unless the value is
  * bad: the default then holds.
  */
-void run_give(struct run_request *r, const struct setting *s, const char *value);
+int run_give(struct run_request *r, const struct setting *s, const char *value);
 
 /**
  * run_prepare() - find program, library and emulator, read the file of settings, say what cannot be.

@@ -203,6 +203,12 @@ static void times(struct page *p, const char *name, const json_t *t)
 	html_print(p->out, "<div><dt>%s</dt><dd>", name);
 	html_ns(p->out, json_object_get(t, "mean"));
 	fputs(" on average, ", p->out);
+	if (json_is_integer(json_object_get(t, "p50"))) {
+		html_ns(p->out, json_object_get(t, "p50"));
+		fputs(" for half and ", p->out);
+		html_ns(p->out, json_object_get(t, "p99"));
+		fputs(" for 99% of them or less, ", p->out);
+	}
 	html_ns(p->out, json_object_get(t, "max"));
 	fputs(" at most</dd></div>\n", p->out);
 }

@@ -6,6 +6,7 @@
  * Everything is in the page as it is written; the script only sorts, copies
  * and changes the colours. Must never refer to anything outside the page.
  */
+#include <math.h>
 #include <string.h>
 
 #include "../../../lib/compiler.h"
@@ -26,7 +27,8 @@ static json_t *number(const struct report *r, enum unit unit, double v)
 	char text[64];
 
 	number_cell(r, unit, v, text, sizeof(text));
-	return json_pack("[s, f]", text, v);
+	/* What is not known comes after all others. */
+	return json_pack("[s, f]", text, isnan(v) ? -1.0 : v);
 }
 
 #define CELL_TEXT(v, unit)    json_pack("[o]", json_text(v))
@@ -34,14 +36,15 @@ static json_t *number(const struct report *r, enum unit unit, double v)
 #define CELL_PERCENT(v, unit) CELL_COUNT(v, unit)
 #define CELL_CYCLES(v, unit)  CELL_COUNT(v, unit)
 #define CELL_TIME(v, unit)    CELL_COUNT(v, unit)
+#define CELL_MEAN(v, unit)    CELL_COUNT(v, unit)
 
-/* The cells of a row: [text, value to sort by]. What means nothing without elision is left out. */
-static json_t *cells_of(const struct report *r, const struct line *l)
+/* The cells of a row: [text, value to sort by], of the columns that are shown. */
+static json_t *cells_of(const struct report *r, const struct line *l, const bool *shown)
 {
 	json_t *list = json_array();
 
-#define ELIDE_COLUMN(id, head, unit, value, elision, drop)                                         \
-	if (r->elides || !(elision))                                                               \
+#define ELIDE_COLUMN(id, head, unit, value, view, drop)                                         \
+	if (shown[CELL_##id])                                                                      \
 		json_array_append_new(list, CELL_##unit(value, unit));
 #include "../../model/columns.def"
 #undef ELIDE_COLUMN
@@ -51,10 +54,12 @@ static json_t *cells_of(const struct report *r, const struct line *l)
 json_t *html_tree(const struct report *r, size_t top)
 {
 	json_t *tree = json_report(r, top), *columns = json_array(), *row;
+	bool shown[NR_COLUMNS];
 	size_t i;
 
-#define ELIDE_COLUMN(id, head, unit, value, elision, drop)                                         \
-	if (r->elides || !(elision))                                                               \
+	columns_find(r, r->nr_lines, shown);
+#define ELIDE_COLUMN(id, head, unit, value, view, drop)                                         \
+	if (shown[CELL_##id])                                                                      \
 		json_array_append_new(columns, json_pack("{s:s, s:s, s:b}", "id", #id, "head",     \
 							 head, "number", unit != TEXT));
 #include "../../model/columns.def"
@@ -62,7 +67,7 @@ json_t *html_tree(const struct report *r, size_t top)
 	json_object_set_new(tree, "columns", columns);
 	json_object_set_new(tree, "lines", lines_json(r, 0));
 	json_array_foreach(json_object_get(tree, "rows"), i, row)
-		json_object_set_new(row, "cells", cells_of(r, &r->lines[i]));
+		json_object_set_new(row, "cells", cells_of(r, &r->lines[i], shown));
 	json_object_set_new(tree, "more_rows", json_integer(r->nr_lines - i));
 	return tree;
 }
@@ -372,6 +377,7 @@ static void summary(struct page *p)
 	const json_t *elided = json_object_get(totals, "elided");
 	const json_t *elapsed = json_object_get(json_object_get(p->r, "program"), "elapsed_s");
 	const json_t *waited = json_object_get(json_object_get(totals, "wait_ns"), "total");
+	char run[32];
 
 	if (!nr_rows(p) && !nr_misuse(p)) {
 		fputs("<p class=sum>Took no lock that elide can see.</p>\n", p->out);
@@ -393,16 +399,22 @@ static void summary(struct page *p)
 		html_ns(p->out, waited);
 		fputs("</dd></div>\n", p->out);
 	}
-	if (json_is_real(elapsed))
-		html_print(p->out, "<div><dt>the run</dt><dd>%.2fs</dd></div>\n",
-			   json_real_value(elapsed));
+	if (json_is_real(elapsed)) {
+		fputs("<div><dt>the run</dt><dd>", p->out);
+		scale_ns(run, sizeof(run), 1e9 * json_real_value(elapsed));
+		html_print(p->out, "%s</dd></div>\n", run);
+	}
 	fputs("</dl>\n", p->out);
 }
 
 static const char *program_name(const json_t *part)
 {
-	const char *exe = text_of(json_object_get(part, "program"), "exe");
+	const json_t *program = json_object_get(part, "program");
+	const char *called = json_string_value(json_array_get(json_object_get(program, "argv"), 0));
+	const char *exe = text_of(program, "exe");
 
+	if (called && *base_name(called))
+		return base_name(called);
 	return exe && *exe ? base_name(exe) : "(program unknown)";
 }
 
@@ -454,7 +466,7 @@ void html_page(const json_t *parts, FILE *out)
 	const json_t *r;
 
 	html_print(out,
-		   "<!DOCTYPE html>\n<html lang=en>\n<head>\n<meta charset=utf-8>\n"
+		   "<!DOCTYPE html>\n<html lang=en>\n<head>\n<meta charset=utf-8>\n" HTML_MARK "\n"
 		   "<meta http-equiv=Content-Security-Policy content=\"default-src 'none'; "
 		   "style-src '%s'; script-src '%s'; base-uri 'none'; form-action 'none'\">\n"
 		   "<meta name=viewport content=\"width=device-width, initial-scale=1\">\n"

@@ -95,6 +95,10 @@ void html_findings(struct page *p, const json_t *row);
  */
 json_t *html_tree(const struct report *r, size_t top);
 
+/* What a page has within its first bytes, so that it is known again. */
+#define HTML_MARK        "<meta name=generator content=\"elide report\">"
+#define HTML_MARK_WITHIN 1024
+
 /**
  * html_page() - write the page.
  * @parts: array of html_tree(); one part of the page each

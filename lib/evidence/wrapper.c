@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* wrapper.c - see wrapper.h. Lock-free, and no memory is allocated. */
+#include <dlfcn.h>
+#include <link.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "../compiler.h"
+#include "../state/rules.h"
+#include "../state/settings.h"
+#include "../state/symbol.h"
+#include "../state/tunables.h"
+#include "frames.h"
+#include "wrapper.h"
+
+/* Wrappers that call each other, at most. */
+#define WRAPPERS_DEEP 4
+
+/*
+ * Bytes. A function that initialises a lock and does little else makes that call within these; the
+ * constructors and creators of mutexes that were measured (RocksDB, libuv, OpenSSL) do so within
+ * 120.
+ */
+#define THIN 256
+
+/* Calls that are remembered, each in one place of a table; further ones take their places. */
+#define NR_KNOWN 1024
+
+/* Return address << 1 | 1 for a call in a wrapper; 0 for an empty place. */
+static uint64_t known[NR_KNOWN];
+
+static const char *const words[] = {
+#define ELIDE_WRAPPER_WORD(word) word,
+#include "../wrappers.def"
+#undef ELIDE_WRAPPER_WORD
+};
+
+/* From GCC's unwind-dw2-fde.h, whose function the unwinder itself uses. */
+struct dwarf_eh_bases {
+	void *tbase;
+	void *dbase;
+	void *func;
+};
+
+extern const void *_Unwind_Find_FDE(void *pc, struct dwarf_eh_bases *bases);
+
+/* The patterns of ELIDE_WRAPPERS, one after another. False: there is none left. */
+static bool next_pattern(const char **list, char *to, size_t size)
+{
+	size_t len = strcspn(*list, ",");
+
+	if (!**list)
+		return false;
+	snprintf(to, size, "%.*s", (int)len, *list);
+	*list += len + ((*list)[len] == ',');
+	return true;
+}
+
+static bool contains(const char *name, const char *word)
+{
+	for (; *name; name++)
+		if (!strncasecmp(name, word, strlen(word)))
+			return true;
+	return false;
+}
+
+static bool speaks_of_locks(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+		if (contains(name, words[i]))
+			return true;
+	return false;
+}
+
+/* Is the call near the beginning of its function? */
+static bool is_thin(const void *site)
+{
+	struct dwarf_eh_bases bases = {0};
+
+	return _Unwind_Find_FDE((char *)site - 1, &bases) &&
+	       (uintptr_t)site - (uintptr_t)bases.func <= THIN;
+}
+
+static bool is_wrapper_name(const char *name, bool thin)
+{
+	const char *list = elide_tunables.wrappers;
+	char pattern[256];
+
+	while (next_pattern(&list, pattern, sizeof(pattern)))
+		if (!strcmp(pattern, "auto") ? thin && speaks_of_locks(name) :
+					       elide_rules_glob(pattern, name))
+			return true;
+	return false;
+}
+
+static bool find_out(const void *site)
+{
+	struct dl_find_object found;
+	const char *path;
+	char name[256];
+
+	/* Without patterns, a symbol is searched for calls that may be in a wrapper only. */
+	if (!strcmp(elide_tunables.wrappers, "auto") && !is_thin(site))
+		return false;
+	if (_dl_find_object((char *)site - 1, &found) || !found.dlfo_link_map)
+		return false;
+	path = *found.dlfo_link_map->l_name ? found.dlfo_link_map->l_name : "/proc/self/exe";
+	if (elide_symbol_find(path, (uintptr_t)site - 1 - found.dlfo_link_map->l_addr, name,
+			      sizeof(name)))
+		return false;
+	return is_wrapper_name(name, is_thin(site));
+}
+
+static bool is_wrapper(const void *site)
+{
+	/* Multiplicative hashing (Knuth, TAOCP vol. 3, 6.4) with 2^64 / phi. */
+	uint64_t *place = &known[((uintptr_t)site * 0x9e3779b97f4a7c15ull >> 32) % NR_KNOWN];
+	uint64_t value = READ_ONCE(*place);
+	bool wraps;
+
+	if (likely(value >> 1 == (uintptr_t)site))
+		return value & 1;
+	wraps = find_out(site);
+	WRITE_ONCE(*place, (uint64_t)(uintptr_t)site << 1 | wraps);
+	return wraps;
+}
+
+const void *elide_wrapper_caller(const void *site)
+{
+	uint64_t frames[WRAPPERS_DEEP + 1];
+	unsigned int nr, i = 0;
+
+	if (!strcmp(elide_tunables.wrappers, "no") || likely(!is_wrapper(site)))
+		return site;
+	nr = elide_walk_some(frames, ARRAY_SIZE(frames), site,
+			     elide_process.rtm == ELIDE_RTM_EMULATED);
+	while (i + 1 < nr && is_wrapper((const void *)frames[i]))
+		i++;
+	return (const void *)frames[i];
+}

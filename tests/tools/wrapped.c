@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * wrapped.c - mutexes that two owners initialise and lock by functions of their own.
+ */
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define NOINLINE __attribute__((noinline, used))
+
+struct mutex {
+	pthread_mutex_t m;
+};
+
+static NOINLINE void mutex_create(struct mutex *m)
+{
+	pthread_mutex_init(&m->m, NULL);
+	__asm__ volatile("" ::: "memory"); /* no tail call: that would leave no frame */
+}
+
+static NOINLINE void mutex_acquire(struct mutex *m)
+{
+	pthread_mutex_lock(&m->m);
+	__asm__ volatile("" ::: "memory");
+}
+
+static NOINLINE void mutex_release(struct mutex *m)
+{
+	pthread_mutex_unlock(&m->m);
+	__asm__ volatile("" ::: "memory");
+}
+
+/* A wrapper of another name. */
+static NOINLINE void guard_make(struct mutex *m)
+{
+	mutex_create(m);
+	__asm__ volatile("" ::: "memory");
+}
+
+static NOINLINE struct mutex *make_queue(void)
+{
+	struct mutex *m = malloc(sizeof(*m));
+
+	mutex_create(m);
+	return m;
+}
+
+static NOINLINE struct mutex *make_table(void)
+{
+	struct mutex *m = malloc(sizeof(*m));
+
+	guard_make(m);
+	return m;
+}
+
+static volatile int waiting;
+
+static NOINLINE void pop(struct mutex *queue)
+{
+	waiting = 1;
+	mutex_acquire(queue);
+	mutex_release(queue);
+	__asm__ volatile("" ::: "memory");
+}
+
+static void *pop_one(void *queue)
+{
+	pop(queue);
+	return NULL;
+}
+
+/* One wait: the lock is held until some time after the other thread is about to acquire it. */
+static void contend(struct mutex *queue)
+{
+	pthread_t thread;
+
+	mutex_acquire(queue);
+	pthread_create(&thread, NULL, pop_one, queue);
+	while (!waiting)
+		usleep(1000);
+	usleep(20000);
+	mutex_release(queue);
+	pthread_join(thread, NULL);
+}
+
+int main(void)
+{
+	struct mutex *queue = make_queue(), *table = make_table();
+
+	for (int i = 0; i < 100; i++) {
+		mutex_acquire(queue);
+		mutex_release(queue);
+	}
+	for (int i = 0; i < 50; i++) {
+		mutex_acquire(table);
+		mutex_release(table);
+	}
+	contend(queue);
+	free(queue);
+	free(table);
+	return 0;
+}
