@@ -5,8 +5,6 @@
  */
 #include "node.h"
 
-#include <string.h>
-
 static bool in_heap(const struct node *node, unsigned int offset, unsigned int len)
 {
 	return offset >= node->heap && offset + len <= NODE_BYTES;
@@ -35,7 +33,6 @@ static const char *check_slot(const struct node *node, unsigned int at)
 {
 	const struct node_slot *slot = &node->slots[at];
 	unsigned int key = node->prefix + slot->key;
-	unsigned char head[4] = { 0 };
 
 	if (!in_heap(node, slot->offset, slot->key + slot->value))
 		return "an entry is outside the heap";
@@ -43,9 +40,7 @@ static const char *check_slot(const struct node *node, unsigned int at)
 		return "an entry has a wrong length";
 	if (node->level && slot->value != sizeof(node->last))
 		return "a child has a wrong length";
-	memcpy(head, node_suffix(node, at).data, slot->key < 4 ? slot->key : 4);
-	if (slot->head != ((uint32_t)head[0] << 24 | (uint32_t)head[1] << 16 |
-			   (uint32_t)head[2] << 8 | head[3]))
+	if (slot->head != node_head(node_suffix(node, at)))
 		return "a head is not that of its key";
 	return NULL;
 }

@@ -22,8 +22,13 @@ int bytes_compare(struct bytes a, struct bytes b)
 	return order ? order : (a.len > b.len) - (a.len < b.len);
 }
 
-/* The head of the bytes of a key behind the prefix: see struct node_slot. */
-static uint32_t head_of(struct bytes suffix)
+/**
+ * node_head() - the head of a key
+ * @suffix: the bytes of the key behind the prefix
+ *
+ * Return: see struct node_slot.
+ */
+uint32_t node_head(struct bytes suffix)
 {
 	unsigned char head[4] = { 0 };
 
@@ -130,7 +135,7 @@ unsigned int node_find(const struct node *node, struct bytes key, bool *found)
 	struct bytes suffix = { (const unsigned char *)key.data + node->prefix,
 				key.len - node->prefix };
 	unsigned int low = 0, high = node->nr;
-	uint32_t head = head_of(suffix);
+	uint32_t head = node_head(suffix);
 
 	*found = false;
 	hints_narrow(node, head, &low, &high);
@@ -180,7 +185,7 @@ static void slot_put(struct node *node, unsigned int at, struct bytes suffix, st
 		memcpy(to, suffix.data, suffix.len);
 	if (value.len)
 		memcpy(to + suffix.len, value.data, value.len);
-	node->slots[at] = (struct node_slot){ head_of(suffix), offset, (uint16_t)suffix.len,
+	node->slots[at] = (struct node_slot){ node_head(suffix), offset, (uint16_t)suffix.len,
 					      (uint16_t)value.len };
 }
 

@@ -132,6 +132,7 @@ static inline unsigned int node_free(const struct node *node)
 }
 
 int bytes_compare(struct bytes a, struct bytes b);
+uint32_t node_head(struct bytes suffix);
 void node_init(struct node *node, unsigned int level, struct bytes lower, struct bytes upper);
 bool node_covers(const struct node *node, struct bytes key);
 unsigned int node_find(const struct node *node, struct bytes key, bool *found);
