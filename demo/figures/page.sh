@@ -4,7 +4,7 @@
 # page.sh PLAN TEMPLATE RESULTS POINTS NATIVE FAILED: prints the page of a plan: the template, in
 # which a line @PART@ becomes that part and @KEYS@, @OPS@ and @WARMUP@ the sizes of the
 # runs, which are in the environment. POINTS and NATIVE have lines INDEX.SCHEME.MACHINE.THREADS.RATE
-# OPS_S REAL% ABORTS% whole|broken of the simulated and the native runs; FAILED has lines PASS
+# OPS_S REAL% ABORTS% whole|unchecked|broken NAME=VALUE... of the simulated and the native runs; FAILED has lines PASS
 # POINT REASON. Must never print a number that is not in these files.
 set -u
 [ $# -eq 6 ] || { echo 'usage: page.sh PLAN TEMPLATE RESULTS POINTS NATIVE FAILED' >&2; exit 2; }
@@ -157,10 +157,86 @@ cost() {
 	}' "$2"
 }
 
-# A section per report of the plan.
+# threads_of INDEX SCHEME: the numbers of threads at which the plan has it, ascending
+threads_of() {
+	awk -F'|' -v i="$1" -v s="$2" '$1 == "curve" && $3 == i && $4 == s { print $6 }' "$plan" |
+		tr ' ' '\n' | sort -nu
+}
+
+# machine_of INDEX SCHEME: the machine of its points
+machine_of() {
+	awk -F'|' -v i="$1" -v s="$2" '$1 == "curve" && $3 == i && $4 == s { print $5; exit }' "$plan"
+}
+
+# number NAME POINT: a number of a point, a dash if it has none
+number() {
+	awk -v p="$2" -v name="$1" '
+		$1 == p { for (i = 6; i <= NF; i++) if (split($i, part, "=") && part[1] == name) value = part[2] }
+		END { print value == "" ? "-" : value }' "$points"
+}
+
+# operations POINT: operations a second
+operations() { awk -v p="$1" '$1 == p { print $2 }' "$points"; }
+
+# beside A B: the quotient of two throughputs
+beside() {
+	awk -v a="$1" -v b="$2" 'BEGIN { if (a && b) printf "%.3f\n", a / b; else print "-" }'
+}
+
+# The tables of the plan: what was published, and what was measured.
+tables() {
+	local title index scheme base published machine threads point
+	while IFS='|' read -r _ title index scheme base published; do
+		machine=$(machine_of "$index" "$scheme")
+		printf '**%s**\n\n' "$title"
+		echo '| threads | baseline, million/s | elided, million/s | r | published: aborts/capacity/conflict, % | aborts, % | capacity, % | conflict, % | the latch was held, % | cycles lost an abort |'
+		echo '|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|'
+		for threads in $(threads_of "$index" "$scheme"); do
+			point=$index.$scheme.$machine.$threads.0
+			printf '| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n' "$threads" \
+				"$(throughput "$index.$base.$machine.$threads.0")" "$(throughput "$point")" \
+				"$(beside "$(operations "$point")" "$(operations "$index.$base.$machine.$threads.0")")" \
+				"$(cut -s -d ' ' -f "$threads" <<<"$published" | grep . || echo -)" \
+				"$(number aborts "$point")" "$(number capacity "$point")" \
+				"$(number conflict "$point")" "$(number explicit "$point")" \
+				"$(number lost "$point")"
+		done
+		echo
+	done < <(grep '^table|' "$plan")
+}
+
+# The library beside the same program without it, and with it but without elision.
+product() {
+	local label index plain never adaptive machine threads without with_never with_it
+	echo '| latches | threads | plain, million/s | never | adaptive | adaptive beside never | beside plain | waited, % of the time | sections under the lock, % | aborts, % |'
+	echo '|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|'
+	while IFS='|' read -r _ label index plain never adaptive; do
+		machine=$(machine_of "$index" "$adaptive")
+		for threads in $(threads_of "$index" "$adaptive"); do
+			without=$index.$plain.$machine.$threads.0
+			with_never=$index.$never.$machine.$threads.0
+			with_it=$index.$adaptive.$machine.$threads.0
+			printf '| %s | %s | %s | %s | %s | %s | %s | %s | %s |\n' "$label" "$threads" \
+				"$(throughput "$without")" "$(throughput "$with_never")" \
+				"$(throughput "$with_it")" \
+				"$(beside "$(operations "$with_it")" "$(operations "$with_never")")" \
+				"$(beside "$(operations "$with_it")" "$(operations "$without")")" \
+				"$(number waited "$with_never")" \
+				"$(awk -v p="$with_it" '
+					$1 == p { at = $3 " | " $4 } END { print at == "" ? "- | -" : at }' "$points")"
+		done
+	done < <(grep '^product|' "$plan")
+}
+
+# A section per report of the plan, after the gains of the trees.
 reports() {
-	local label point
 	gains
+	excerpts with-cost
+}
+
+# excerpts [with-cost]: a section per report of the plan
+excerpts() {
+	local label point
 	while IFS='|' read -r _ label point; do
 		printf '\n### %s\n\n' "$label"
 		if [ ! -s "$results/$name-$label.txt" ]; then
@@ -169,7 +245,7 @@ reports() {
 		fi
 		printf 'The report on `%s`: ' "$point"
 		summary "$results/$name-$label.csv"
-		cost "$point" "$results/$name-$label.csv" "$results/$name-$label.txt"
+		[ -z "${1:-}" ] || cost "$point" "$results/$name-$label.csv" "$results/$name-$label.txt"
 		printf '\n```text\n'
 		sed 's/[[:blank:]]*$//' "$results/$name-$label.txt"
 		printf '```\n'
@@ -186,6 +262,9 @@ while IFS= read -r line; do
 	@failed@) failed ;;
 	@native@) native ;;
 	@reports@) reports ;;
+	@excerpts@) excerpts ;;
+	@tables@) tables ;;
+	@product@) product ;;
 	*)
 		line=${line//@KEYS@/$KEYS}
 		line=${line//@OPS@/$OPS}

@@ -15,13 +15,18 @@ BEGIN {
 	has_native = native != "" && load("native", native)
 }
 
-function load(set, file,    line, f, nr) {
+function load(set, file,    line, f, nr, m, part_of) {
 	while ((getline line < file) > 0) {
+		delete f
 		split(line, f, " ")
 		ops[set, f[1]] = f[2]
 		real[set, f[1]] = f[3]
-		if (f[5] != "whole")
+		if (f[5] == "broken")
 			broken[++nr_broken] = f[1]
+		for (m = 6; m in f; m++) {
+			split(f[m], part_of, "=")
+			metric[set, f[1], part_of[1]] = part_of[2]
+		}
 		nr++
 	}
 	return nr
@@ -73,6 +78,71 @@ function ratio_at(p, n, value,    i, point, best) {
 	return at(with(p[2], value)) / best
 }
 
+# A number of a point by its name; "-" if it has none.
+function number(name, point) {
+	return (set, point, name) in metric ? metric[set, point, name] : "-"
+}
+
+# Two of them, divided: "none" if both are 0, "inf" if the second is.
+function quotient(a, b) {
+	if (a == "-" || b == "-")
+		return "-"
+	return b + 0 ? a / b : a + 0 ? "inf" : "none"
+}
+
+# p[2] divided by p[3] of the point p[4] at each of its values, the least one.
+function least_quotient(p,    list, nr, i, q, found) {
+	nr = values(p[4], list)
+	found = "inf"
+	for (i = 1; i <= nr; i++) {
+		q = quotient(number(p[2], with(p[4], list[i])), number(p[3], with(p[4], list[i])))
+		if (q == "-" || q == "none")
+			return q
+		if (q != "inf" && (found == "inf" || q < found))
+			found = q
+	}
+	return nr ? found : "-"
+}
+
+# Mean of the ratios of two points over the values.
+function mean(first, second,    p, list, nr, i, r, sum) {
+	p[2] = first
+	p[3] = second
+	nr = values(first, list)
+	for (i = 1; i <= nr; i++) {
+		r = ratio_at(p, 3, list[i])
+		if (r == "-" || r == "")
+			return "-"
+		sum += r
+	}
+	return nr ? sum / nr : "-"
+}
+
+# The least ratio of p[4] to p[5] over the values at which the number p[2] of p[6] is above p[3].
+function where(p,    list, nr, i, q, waited, found) {
+	nr = values(p[4], list)
+	found = "nowhere"
+	for (i = 1; i <= nr; i++) {
+		waited = number(p[2], with(p[6], list[i]))
+		if (waited == "-" || !at(with(p[4], list[i])) || !at(with(p[5], list[i])))
+			return "-"
+		q = at(with(p[4], list[i])) / at(with(p[5], list[i]))
+		if (waited > p[3] + 0 && (found == "nowhere" || q < found))
+			found = q
+	}
+	return found
+}
+
+# Of the conflicts that p[3] has more than p[4], the per cent that p[2] does not have.
+function vanished(p,    part, all, base) {
+	part = number("conflict", p[2])
+	all = number("conflict", p[3])
+	base = number("conflict", p[4])
+	if (part == "-" || all == "-" || base == "-" || all <= base)
+		return "-"
+	return 100 * (all - part) / (all - base)
+}
+
 function ratio(p, n) { return ratio_at(p, n, "") }
 
 # Least of the ratios of pairs.
@@ -94,7 +164,7 @@ function double(p) {
 	return at(p[2]) / at(p[3]) / (at(p[4]) / at(p[5]))
 }
 
-# What a row with * needs of each of its values: least: the least ratio; leads: the first
+# What a row with * needs of each of its values: least and greatest: the ratio; leads: the first
 # value with a ratio above 1; share: the part of these.
 function over(p, n, how,    list, nr, i, r, seen, above, found) {
 	nr = values(p[2], list)
@@ -108,6 +178,8 @@ function over(p, n, how,    list, nr, i, r, seen, above, found) {
 		seen++
 		above += r > 1
 		if (how == "least" && (found == "-" || r < found))
+			found = r
+		if (how == "greatest" && (found == "-" || r > found))
 			found = r
 		if (how == "leads" && r > 1 && found == "-")
 			found = list[i]
@@ -191,7 +263,21 @@ function value(how,    p, n) {
 		return lesser(p, n)
 	if (p[1] == "double")
 		return double(p)
-	if (p[1] ~ /^(least|leads|share)$/)
+	if (p[1] == "number")
+		return number(p[2], p[3])
+	if (p[1] == "quotient")
+		return quotient(number(p[2], p[3]), number(p[4], p[5]))
+	if (p[1] == "least-quotient")
+		return least_quotient(p)
+	if (p[1] == "mean")
+		return mean(p[2], p[3])
+	if (p[1] == "means")
+		return quotient(mean(p[2], p[3]), mean(p[4], p[5]))
+	if (p[1] == "where")
+		return where(p)
+	if (p[1] == "vanished")
+		return vanished(p)
+	if (p[1] ~ /^(least|greatest|leads|share)$/)
 		return over(p, n, p[1])
 	if (p[1] == "crossing")
 		return crossing(p)
@@ -213,8 +299,10 @@ function evaluate(how, accept,    part, n, i, v, text, bound) {
 		v = value(part[i])
 		if (v == "-")
 			verdict = "not run"
-		else if (v == "none")
+		else if (v == "none" || (v == "inf" && bound[2] != ""))
 			verdict = verdict == "not run" ? verdict : "missed"
+		else if (v == "inf" || v == "nowhere")
+			; # above each least value, or nothing to judge
 		else {
 			# Values of * are exact.
 			v = (v ~ /^-?[0-9]+$/ ? v : sprintf("%.3g", v)) + 0

@@ -42,13 +42,16 @@ use_size() {
 	OPS=$(field size "$1" 4)
 	WARMUP=$(field size "$1" 5)
 	LIMIT=$(field size "$1" 6)
+	NR_SEEDS=$(field size "$1" 7)
+	OPTIONS=$(field size "$1" 8)
 	[ -n "$LIMIT" ] || die "$plan: no size $1"
 }
 
-# Each point, INDEX.SCHEME.MACHINE.THREADS.RATE, once; INDEX may end in @ and a value.
+# Each point, INDEX.SCHEME.MACHINE.THREADS.RATE, once, in the order of the plan; INDEX may end in
+# @ and a value.
 points() {
 	awk -f "$here/points.awk" "$plan" | awk -F'|' -v only="${ONLY:-}" '
-		only == "" || $1 "" == only { print $4 }' | sort -u
+		(only == "" || $1 "" == only) && !seen[$4]++ { print $4 }'
 }
 
 # varied INDEX: the options of its values, which follow @ and a letter each
@@ -64,7 +67,8 @@ expand() {
 	local smt=1
 	[ "$2" -le 4 ] || smt=2
 	sed "s|@threads|$2|g; s|@rate|$3|g; s|@seed|$4|g; s|@keys|$KEYS|g; s|@ops|$OPS|g
-		s|@warmup|$WARMUP|g; s|@smt|$smt|g; s|@files|$work/files|g" <<<"$1"
+		s|@warmup|$WARMUP|g; s|@smt|$smt|g; s|@files|$work/files|g
+		s|@options|$OPTIONS|g" <<<"$1"
 }
 
 # program_of INDEX: the name of its program line
@@ -94,7 +98,9 @@ command_of() {
 	if [ "$machine" != native ]; then
 		wrap="elide run -q -o $work/$1.data --seed=@seed"
 		if [ $pass = simulated ]; then
-			wrap+=" $(field machine "$machine" 3) $(field scheme "$scheme" 3) --"
+			wrap+=" $(field machine "$machine" 3) $(field scheme "$scheme" 3)"
+			[ -z "$counters" ] || wrap+=" --counters=$work/$1.counters"
+			wrap+=" --"
 		else
 			wrap+=" $(field scheme "$scheme" 3 | sed 's/--hle=[a-z]*//') --"
 		fi
@@ -120,7 +126,80 @@ counted() {
 		}'
 }
 
-# attempt POINT SEED: run the point; writes POINT.attempt: POINT OPS_S REAL% ABORTS% CHECK
+# waited POINT: " waited=PERCENT" of the time of its threads, which elide counted
+waited() {
+	local threads seconds
+	[ -e "$work/$1.data" ] || return 0
+	IFS=. read -r _ _ _ threads _ <<<"$1"
+	seconds=$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i } END { print $at["seconds"] }' \
+		"$work/$1.out")
+	elide report --csv "$work/$1.data" 2>/dev/null | awk -F, -v time="$seconds $threads" '
+		NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+		{ ns += $at["wait_ns_total"] }
+		END {
+			split(time, t, " ")
+			if (NR && t[1] > 0)
+				printf " waited=%.2f", ns / 1e7 / t[1] / t[2]
+		}'
+}
+
+# evidence POINT: " NAME=PERCENT" for each evidence line of the plan: of the aborts at cache lines
+# that sections of LOCK used, those at lines that FUNCTION used, too
+evidence() {
+	local name lock function
+	[ -e "$work/$1.data" ] || return 0
+	while IFS='|' read -r _ name lock function; do
+		elide report --by line --csv "$work/$1.data" 2>/dev/null |
+			awk -F, -v name="$name" -v lock="$lock" -v function_name="\"$function\"" '
+			NR > 1 {
+				aborts[$3] = $6
+				if (index($0, " in " lock "\""))
+					of_lock[$3] = 1
+				if (index($0, function_name))
+					of_function[$3] = 1
+			}
+			END {
+				for (line in of_lock) {
+					all += aborts[line]
+					if (line in of_function)
+						part += aborts[line]
+				}
+				if (all)
+					printf " %s=%.1f", name, 100 * part / all
+			}'
+	done < <(grep '^evidence|' "$plan")
+}
+
+# metrics POINT: NAME=VALUE of the plan's columns and of the counters of the region, in one line.
+# aborts, capacity, conflict and neither are per cent of the transactions begun, explicit those
+# that the program aborted itself, lost is cycles an abort.
+metrics() {
+	awk -F, -v names="$(field program "$(program_of "${1%%.*}")" 5)" '
+		NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+		{
+			nr = split(names, name, " ")
+			for (i = 1; i <= nr; i++)
+				printf " %s=%s", name[i], $at[name[i]]
+		}' "$work/$1.out"
+	waited "$1"
+	evidence "$1"
+	[ -s "$work/$1.counters" ] || return 0
+	awk '
+		$1 ~ /^region\./ { n[substr($1, 8)] = $2; if ($1 !~ /starts|commits|lost/) aborts += $2 }
+		function part(nr) { return sprintf("%.4g", 100 * nr / n["starts"]) }
+		END {
+			if (!n["starts"])
+				exit
+			printf " aborts=%s capacity=%s conflict=%s explicit=%s neither=%s starts=%d", part(aborts),
+				part(n["capacity"]), part(n["conflict"]), part(n["explicit"]),
+				part(aborts - n["capacity"] - n["conflict"]), n["starts"]
+			if (aborts)
+				printf " lost=%.0f", n["lost_cycles"] / aborts
+		}' "$work/$1.counters"
+}
+
+# attempt POINT SEED: run the point; writes POINT.attempt: POINT OPS_S REAL% ABORTS% CHECK and
+# metrics; CHECK is whole, broken, or unchecked where the program was to check nothing
 attempt() {
 	local point=$1 command counted value
 	command=$(command_of "$point" "$2") || return 1
@@ -134,7 +213,8 @@ attempt() {
 	[ -s "$work/$point.out" ] || return 1
 	counted=$(counted "$work/$point.data")
 	value=$(field program "$(program_of "${point%%.*}")" 4)
-	awk -F, -v point="$point" -v counted="${counted:-- -}" -v value="$value" '
+	awk -F, -v point="$point" -v counted="${counted:-- -}" -v value="$value" \
+		-v metrics="$(metrics "$point")" '
 		NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
 		{
 			check = $at["check"]
@@ -143,7 +223,8 @@ attempt() {
 			ops = $at[part[1]]
 			if (part[2] != "")
 				ops = sprintf("%.0f", ops / $at[part[2]])
-			print point, ops, counted, check == "ok" ? "whole" : "broken"
+			print point, ops, counted (check == "ok" ? " whole" : check == "off" ? " unchecked" : " broken") \
+				metrics
 		}' "$work/$point.out" >"$work/$point.attempt"
 	[ $pass != simulated ] || keep_report "$point"
 	rm -f "$work/$point.data"
@@ -163,11 +244,51 @@ keep_report() {
 # measure POINT: run the point and append its line to $left
 measure() {
 	local runs
+	if [ "${NR_SEEDS:-1}" -gt 1 ]; then
+		measure_seeds "$1"
+		return
+	fi
 	runs=$(field machine "$(cut -d . -f 3 <<<"$1")" 4)
 	for _ in $(seq "${runs:-1}"); do
 		try "$1"
 		[ -e "$work/$1.$pass" ] || return
 	done
+	cat "$work/$1.$pass" >>"$left"
+}
+
+# measure_seeds POINT: run the point with each seed, and append the means of its numbers; spread is
+# the difference of the greatest and the least throughput, in per cent of the mean
+measure_seeds() {
+	local seed
+	: >"$work/$1.seeds"
+	for seed in $(seq "$NR_SEEDS"); do
+		attempt "$1" "$seed" && cat "$work/$1.attempt" >>"$work/$1.seeds"
+	done
+	if [ ! -s "$work/$1.seeds" ]; then
+		echo "$pass $1 $(tail -n 1 "$work/$1.err")" >>"$work/failed"
+		return
+	fi
+	awk '
+		function mean(i, v) { return v == "-" ? v : sprintf("%.7g", sum[i] / NR) }
+		{
+			point = $1
+			least = NR == 1 || $2 < least ? $2 : least
+			most = NR == 1 || $2 > most ? $2 : most
+			state = state == "broken" ? state : $5
+			for (i = 2; i <= NF; i++) {
+				nr = split($i, part, "=")
+				sum[i] += part[nr]
+				name[i] = nr > 1 ? part[1] "=" : ""
+				last[i] = part[nr]
+			}
+			nf = NF
+		}
+		END {
+			printf "%s %s %s %s %s", point, mean(2, last[2]), mean(3, last[3]), mean(4, last[4]), state
+			for (i = 6; i <= nf; i++)
+				printf " %s%s", name[i], mean(i, last[i])
+			printf " spread=%.2f\n", 100 * (most - least) * NR / sum[2]
+		}' "$work/$1.seeds" >"$work/$1.$pass"
 	cat "$work/$1.$pass" >>"$left"
 }
 
@@ -180,7 +301,7 @@ try() {
 		if [ ! -e "$work/$point.$pass" ] || better "$point"; then
 			cp "$work/$point.attempt" "$work/$point.$pass"
 		fi
-		grep -q whole "$work/$point.attempt" && return
+		grep -q broken "$work/$point.attempt" || return
 		[[ $point = *.none.* ]] || return
 	done
 	[ -e "$work/$point.$pass" ] ||
@@ -190,8 +311,8 @@ try() {
 # better POINT: its last attempt is whole, and faster than what is kept or the first whole one
 better() {
 	cat "$work/$1.$pass" "$work/$1.attempt" | awk '
-		NR == 1 { ops = $2; whole = $5 == "whole"; next }
-		{ exit !($5 == "whole" && (!whole || $2 > ops)) }'
+		NR == 1 { ops = $2; whole = $5 != "broken"; next }
+		{ exit !($5 != "broken" && (!whole || $2 > ops)) }'
 }
 
 # points_of KIND: those of the machine "native", or the simulated ones
@@ -261,6 +382,7 @@ command -v gnuplot >/dev/null || die 'gnuplot is missing: tools/deps.sh installs
 [ -e "$template" ] || die "$template is missing"
 name=$(awk -F'|' '$1 == "results" { print $2 }' "$plan")
 [ -n "$name" ] || die "$plan: no results line"
+counters=$(awk -F'|' '$1 == "counters" { print $2 }' "$plan")
 if [ -n "${FULL:-}" ]; then use_size full; else use_size quick; fi
 if [ -n "${POINTS:-}" ]; then
 	while read -r point rest; do

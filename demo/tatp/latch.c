@@ -35,6 +35,8 @@ struct latch_settings latch_settings = {
 	.stats = LATCH_STATS_SHARED,
 };
 
+unsigned int section_attempts = 2;
+
 __thread struct latch_thread *latch_thread;
 
 /* The counters of all threads. */

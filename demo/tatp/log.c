@@ -273,7 +273,7 @@ static uint64_t first_commit(const struct log *log, uint64_t from, uint64_t lsn)
  */
 static void flush(struct log *log, uint64_t lsn, bool all)
 {
-	uint64_t from = log->durable, to, begin, before = log->covered;
+	uint64_t from = log->durable, to, begin, took, before = log->covered;
 	struct latch_hold hold;
 	int err;
 
@@ -284,12 +284,14 @@ static void flush(struct log *log, uint64_t lsn, bool all)
 		to = first_commit(log, from, lsn);
 	begin = now_ns();
 	err = write_ring(log, from, to);
+	/* Not in the section: where reading the clock is a system call, it would abort. */
+	took = now_ns() - begin;
 	latch_acquire(&log->flush, LATCH_WRITE, &hold);
 	if (err)
 		log->err = err;
 	else
 		__atomic_store_n(&log->durable, to, __ATOMIC_RELAXED);
-	log->sync_ns = now_ns() - begin;
+	log->sync_ns = took;
 	log->syncs++;
 	log->flushing = false;
 	log->expected = __atomic_load_n(&log->arrived, __ATOMIC_RELAXED) - before;

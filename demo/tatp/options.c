@@ -102,7 +102,7 @@ static const enum option_id not_with_recover[] = {
 	OPTION_ID_duration, OPTION_ID_operations,  OPTION_ID_group_commit,
 	OPTION_ID_helpers,  OPTION_ID_seed,	   OPTION_ID_locks,
 	OPTION_ID_latch,    OPTION_ID_means,	   OPTION_ID_fences,
-	OPTION_ID_latch_stats,
+	OPTION_ID_latch_stats, OPTION_ID_attempts,    OPTION_ID_check,
 };
 
 static int check_recover(const struct options *opts)

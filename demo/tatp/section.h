@@ -12,7 +12,7 @@
  *		retry			a pause; one more attempt
  *		else			lock
  *
- * Each of these uses up one of SECTION_ATTEMPTS. A latch that is acquired in a section begins a
+ * Each of these uses up one of section_attempts. A latch that is acquired in a section begins a
  * nested transaction: an abort returns to the outermost one. After an XABORT in there that waits
  * for its own latch, which is free, and then tries again, as the wrapper of the paper does.
  */
@@ -22,8 +22,11 @@
 #include "../latch/rtm.h"
 #include "latch-base.h"
 
-/* "Our experiments show that 2 attempts are optimal for our scenario", section 3.2. */
-#define SECTION_ATTEMPTS 2
+/*
+ * Transactions that are begun before a thread locks; set before the first section. "Our experiments
+ * show that 2 attempts are optimal for our scenario", section 3.2.
+ */
+extern unsigned int section_attempts;
 
 /* Transactions that are tried before the first section. */
 #define SECTION_TRIALS 32
@@ -86,13 +89,12 @@ static __inline_always bool section_begin(const uint64_t *word, uint64_t mask, u
 {
 	unsigned int status;
 
-	for (unsigned int i = 0; i < SECTION_ATTEMPTS; i++) {
+	for (unsigned int i = 1;; i++) {
 		if (likely(section_attempt(word, mask, &status)))
 			return true;
-		if (!section_aborted(status, word, mask, role))
+		if (!section_aborted(status, word, mask, role) || i >= section_attempts)
 			return false;
 	}
-	return false;
 }
 
 /** section_try() - as section_begin(), with one attempt and without a wait: the paper's attempt */

@@ -42,10 +42,10 @@ points() {
 	b.x.m.4.0 100 - - whole
 	b.x.m.4.10 600 - - whole
 	b.x.m.4.100 20 - - whole
-	c@n64.x.m.1.0 10 - - whole
-	c@n256.x.m.1.0 40 - - whole
+	c@n64.x.m.1.0 10 - - whole hits=3 misses=12 conflict=2 waited=9.5
+	c@n256.x.m.1.0 40 - - unchecked hits=8 misses=0 conflict=10 waited=5
 	c@n1024.x.m.1.0 30 - - whole
-	d@n64.x.m.1.0 20 - - whole
+	d@n64.x.m.1.0 20 - - whole hits=0 misses=0 conflict=4
 	d@n256.x.m.1.0 10 - - whole
 	d@n1024.x.m.1.0 50 - - whole
 	POINTS
@@ -93,6 +93,23 @@ test_ways() {
 	way 'change a.x.m.*.0 2 4' 20..30 29.1 within
 	way 'best c@n*.x.m.1.0 ; best d@n*.x.m.1.0' 256..1024 '256,1024' within
 	way 'best c@n*.x.m.1.0 ; best d@n*.x.m.1.0' 256..512 '256,1024' missed
+	way 'greatest a.x.m.{1,4}.0 b.x.m.{1,4}.0' ..2 2.5 missed
+	way 'mean a.x.m.{1,2,4}.0 b.x.m.{1,2,4}.0' 1.75..1.75 1.75 within
+	way 'means a.x.m.{1,4}.0 b.x.m.{1,4}.0 a.x.m.{2}.0 b.x.m.{2}.0' 3..3 3 within
+	way 'number hits c@n64.x.m.1.0' 3..3 3 within
+	way 'number hits a.x.m.1.0' 0.. - notrun
+	way 'quotient misses c@n64.x.m.1.0 hits c@n64.x.m.1.0' 5.. 4 missed
+	way 'quotient hits c@n256.x.m.1.0 misses c@n256.x.m.1.0' 5.. inf within
+	way 'quotient hits c@n256.x.m.1.0 misses c@n256.x.m.1.0' ..5 inf missed
+	way 'quotient hits d@n64.x.m.1.0 misses d@n64.x.m.1.0' 0.. none missed
+	way 'least-quotient hits misses c@n{64,256}.x.m.1.0' 0.25.. 0.25 within
+	way 'least-quotient hits misses c@n{256}.x.m.1.0' 1.. inf within
+	way 'least-quotient hits misses d@n{64}.x.m.1.0' 0.. none missed
+	way 'vanished d@n64.x.m.1.0 c@n256.x.m.1.0 c@n64.x.m.1.0' 75..75 75 within
+	way 'vanished c@n64.x.m.1.0 c@n64.x.m.1.0 c@n256.x.m.1.0' 0.. - notrun
+	way 'where waited 5 d@n{64,256}.x.m.1.0 c@n{64,256}.x.m.1.0 c@n{64,256}.x.m.1.0' 3.. 2 missed
+	way 'where waited 9.9 d@n{64,256}.x.m.1.0 c@n{64,256}.x.m.1.0 c@n{64,256}.x.m.1.0' 3.. nowhere within
+	way 'where waited 5 d@n{1024}.x.m.1.0 c@n{1024}.x.m.1.0 c@n{1024}.x.m.1.0' 0.. - notrun
 	way 'ratio g.x.m.1.0 a.x.m.1.0' 0.. - notrun
 	way 'ratio a.x.m.1.0 g.x.m.1.0 b.x.m.1.0' 0.. - notrun
 	way 'ratio a.x.m.2.0 a.x.m.1.0 ; ratio g.x.m.1.0 a.x.m.1.0' 0.. '1.5,-' notrun
@@ -133,7 +150,7 @@ test_parts() {
 
 # A row of a point that is no curve could never have a number.
 test_plans() {
-	for plan in plan plan-trees; do
+	for plan in plan plan-trees plan-oltp; do
 		awk -f "$figures/points.awk" "$figures/$plan" >"$tmp/planned"
 		awk -F'|' '
 		FNR == NR { planned[$4] = 1; next }

@@ -198,7 +198,15 @@ test_deadlock_not() {
 
 test_threads() { checks -- "$BIN/threads"; }
 test_process() { checks --trace-children=yes -- "$BIN/process"; }
-test_region() { checks --abort-rate=100 --abort-from-start=yes -- "$BIN/region"; }
+# The counters of the region are those of its hundred transactions, of which none commits.
+test_region() {
+	checks --abort-rate=100 --abort-from-start=yes --counters="$WORK/counters" -- "$BIN/region" &&
+		want '^region.starts 100$' "$WORK/counters" &&
+		want '^region.commits 0$' "$WORK/counters" &&
+		want '^region.spurious 100$' "$WORK/counters" &&
+		want '^region.lost_cycles [1-9][0-9]*$' "$WORK/counters" &&
+		want '^RTM_RETIRED.START 400$' "$WORK/counters"
+}
 
 # Time begins with main(), or with a library's constructor that looks at it.
 test_startup() {

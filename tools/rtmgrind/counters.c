@@ -49,15 +49,25 @@ static const HChar *const names[] = {
  * @retired: RTM_RETIRED.* in [0], HLE_RETIRED.* in [1]
  * @other: the events that RTM and HLE do not have each, by enum counter
  * @causes: aborts by cause: of RTM transactions in [0], of HLE regions in [1]
+ * @lost: cycles that transactions lasted which aborted, with their aborts, as @causes
  */
 static struct counts {
 	ULong retired[2][NR_RETIRED];
 	ULong other[NR_COUNTERS];
 	ULong causes[2][NR_CAUSES];
+	ULong lost[2];
 } counts;
 
 /* The counters when the program last reported that its start-up probe is over. */
 static struct counts probe;
+
+/*
+ * The counters when the last region of interest began, and the sum of those that have ended. They
+ * are written if the program has marked a region.
+ */
+static struct counts region_begun;
+static struct counts regions;
+static Bool has_regions;
 
 /* The option --counters: whether to write to the log, and the name of the file, NULL none. */
 static Bool to_log;
@@ -67,6 +77,8 @@ static void restart(ThreadId tid)
 {
 	VG_(memset)(&counts, 0, sizeof(counts));
 	VG_(memset)(&probe, 0, sizeof(probe));
+	VG_(memset)(&region_begun, 0, sizeof(region_begun));
+	VG_(memset)(&regions, 0, sizeof(regions));
 }
 
 /** counters_init() - begin to count. */
@@ -106,12 +118,14 @@ void counters_commit(Bool hle)
  * counters_abort() - count a transaction that aborts.
  * @hle: XACQUIRE began it
  * @cause: the cause
+ * @cycles: how long it lasted, with its abort
  */
-void counters_abort(Bool hle, enum rtmgrind_cause cause)
+void counters_abort(Bool hle, enum rtmgrind_cause cause, Long cycles)
 {
 	ULong *retired = counts.retired[hle];
 
 	counts.causes[hle][cause]++;
+	counts.lost[hle] += cycles;
 	retired[RETIRED_ABORTED]++;
 	switch (cause) {
 	case RTMGRIND_CAUSE_CONFLICT:
@@ -152,6 +166,32 @@ void counters_probe_done(void)
 	probe = counts;
 }
 
+/* Adds what was counted since the running region of interest began. */
+static void add_region(struct counts *to)
+{
+	UInt i;
+
+	for (i = 0; i < NR_RETIRED; i++)
+		to->retired[0][i] += counts.retired[0][i] - region_begun.retired[0][i];
+	for (i = 0; i < NR_CAUSES; i++)
+		to->causes[0][i] += counts.causes[0][i] - region_begun.causes[0][i];
+	to->lost[0] += counts.lost[0] - region_begun.lost[0];
+}
+
+/**
+ * counters_region() - the program begins or ends a region of interest.
+ * @was: True if it was in one
+ * @in: True if it is in one from now on
+ */
+void counters_region(Bool was, Bool in)
+{
+	has_regions = True;
+	if (was)
+		add_region(&regions);
+	if (in)
+		region_begun = counts;
+}
+
 /**
  * counters_option() - note the option --counters.
  * @text: its value: no, yes or the name of a file
@@ -189,6 +229,21 @@ static void put_line(Int fd, const HChar *prefix, const HChar *name, ULong value
 		VG_(write)(fd, line, size);
 }
 
+/* Writes the counters of RTM in the regions of interest. */
+static void put_regions(Int fd)
+{
+	struct counts sum = regions;
+	UInt i;
+
+	if (in_region)
+		add_region(&sum);
+	put_line(fd, "region.", "starts", sum.retired[0][RETIRED_START]);
+	put_line(fd, "region.", "commits", sum.retired[0][RETIRED_COMMIT]);
+	for (i = 1; i < NR_CAUSES; i++)
+		put_line(fd, "region.", cause_names[i], sum.causes[0][i]);
+	put_line(fd, "region.", "lost_cycles", sum.lost[0]);
+}
+
 static void put_all(Int fd)
 {
 	UInt i;
@@ -207,6 +262,8 @@ static void put_all(Int fd)
 	put_line(fd, "probe.", "commits", probe.retired[0][RETIRED_COMMIT]);
 	for (i = 1; i < NR_CAUSES; i++)
 		put_line(fd, "probe.", cause_names[i], probe.causes[0][i]);
+	if (has_regions)
+		put_regions(fd);
 	put_line(fd, "time.", "elapsed_ns", model_ns(account_end_time()));
 	put_line(fd, "time.", "cpu_ns", model_ns(time_cpu_cycles(True)));
 }

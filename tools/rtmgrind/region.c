@@ -8,6 +8,7 @@
 #include "region.h"
 #include "account.h"
 #include "coherence.h"
+#include "counters.h"
 
 Bool in_region = True;
 
@@ -37,6 +38,7 @@ void region_set(Bool in)
 		asked = True;
 		in_region = False;
 	}
+	counters_region(in_region, in);
 	if (in && !in_region)
 		region_begun = account_now();
 	if (!in && in_region)

@@ -147,7 +147,7 @@ void txn_rollback(ThreadId tid, const struct rtmgrind_abort *info, UInt code)
 	last->write_lines = txn->nr_written;
 	last->cycles = now - txn->begun + model.abort;
 	txn->last_valid = True;
-	counters_abort(txn->hle, info->cause);
+	counters_abort(txn->hle, info->cause, last->cycles);
 	if (opt.trace)
 		VG_(umsg)("thread %u aborts: %s, status %#x, pc %#llx, line %#llx, other %#llx\n",
 			  tid, counters_cause_name(info->cause), last->status, last->own_pc,

@@ -1,0 +1,106 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# check: seconds=25
+#
+# make figures-oltp with a plan of five small points on the simulated machine, of which the first two are
+# the means of two seeds: the page has their numbers in its tables, and the report that names a
+# latch by its role. And what the options of tatp_bench do that the plan needs. $O is the build
+# directory. Prints a line a test and a count.
+set -u
+
+O=$(cd "${O:-build}" && pwd) || exit 1
+figures=$(cd "$(dirname "$0")/../../demo/figures" && pwd)
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+nr=0 failed=0
+
+ok() { nr=$((nr + 1)); echo "ok $1"; }
+not_ok() { nr=$((nr + 1)); failed=$((failed + 1)); echo "not ok $1: $2"; }
+
+# has NAME PATTERN FILE: the file has a line that matches
+has() {
+	if grep -Eq -- "$2" "$3"; then
+		ok "$1"
+	else
+		not_ok "$1" "no $2 in $(grep -E '^[|]|rows:|[.]haswell[.]' "$3")"
+	fi
+}
+
+# The schemes of the plan, with two that differ in their attempts, in small points.
+plan() {
+	grep -E '^(results|source|threads|counters|program|machine|index|scheme)[|]' "$figures/plan-oltp"
+	cat <<-'PLAN'
+	size|quick|2000|2000|0|120|1|--check=on
+	size|full|300|400|0|120|2|--check=off
+	scheme|once|--mode=off|--locks=all --attempts=1
+	scheme|often|--mode=off|--locks=all --attempts=50
+	figure|4|threads|-|attempts
+	curve|once|getsub|once|haswell|4|0
+	curve|often|getsub|often|haswell|4|0
+	figure|-|threads|-|
+	curve|plain|mix|mutex-plain|haswell|2|0
+	curve|never|mix|mutex-never|haswell|2|0
+	curve|adaptive|mix|mutex-adaptive|haswell|2|0
+	table|attempts|getsub|often|once|1/2/3 1/2/3 1/2/3 4/5/6
+	product|mutexes|mix|mutex-plain|mutex-never|mutex-adaptive
+	report|mutex|mix.mutex-adaptive.haswell.2.0
+	row|more|quotient starts getsub.often.haswell.4.0 starts getsub.once.haswell.4.0|goal|-|1.02..|ratio|-|attempts|
+	row|each|number sections_each getsub.once.haswell.4.0|goal|-|30..40|sections|-|sections|
+	row|conflicts|number conflict getsub.often.haswell.4.0|goal|-|1..100|%|-|conflicts|
+	row|lost|number lost getsub.often.haswell.4.0|goal|-|100..10000|cycles|-|cycles|
+	row|waited|number waited mix.mutex-never.haswell.2.0|goal|-|0..100|%|-|waited|
+	PLAN
+}
+
+# make_page [VARIABLE=VALUE...]: runs the plan as make figures-oltp does
+make_page() {
+	env O="$tmp/build" NATIVE=no "$@" bash "$tmp/demo/figures/run.sh" plan-small OLTP.md \
+		>"$tmp/out" 2>"$tmp/err" || not_ok "run $*" "$(tail -n 3 "$tmp/err")"
+}
+
+test_page() {
+	make_page
+	has quick '^5 rows: 5 within, 0 missed, 0 not run' "$tmp/demo/OLTP.md"
+	has unbroken '^getsub.once.haswell.4.0 [0-9]+ - - whole sections_each=' \
+		"$tmp/demo/results/oltp.points"
+	has table '^\| 4 \| [0-9.]+ \| [0-9.]+ \| [0-9.]+ \| 4/5/6 \| [0-9.]+ \|' "$tmp/demo/OLTP.md"
+	has product '^\| mutexes \| 2 \| [0-9.]+ \| [0-9.]+ \| [0-9.]+ \| [0-9.]+ \| [0-9.]+ \| [0-9.]+ \| [0-9.]+ \| ' \
+		"$tmp/demo/OLTP.md"
+	has report 'page_latches' "$tmp/demo/OLTP.md"
+	has picture '<svg' "$tmp/demo/results/oltp-4.svg"
+}
+
+# One figure only, with the mean of two seeds, and without a check of the database.
+test_seeds() {
+	make_page FULL=1 ONLY=4
+	has seeds '^getsub.once.haswell.4.0 [0-9.]+ - - unchecked sections_each=.* spread=[0-9.]+$' "$tmp/out"
+}
+
+# The options that the plan needs.
+test_options() {
+	for option in --attempts=0 --attempts=1001 --check=maybe; do
+		"$O/bin/tatp_bench" $option >"$tmp/out" 2>&1
+		if [ $? -eq 2 ] && grep -q -- "^tatp_bench: $option: must be" "$tmp/out"; then
+			ok "$option"
+		else
+			not_ok "$option" "$(cat "$tmp/out")"
+		fi
+	done
+	"$O/bin/tatp_bench" --check=off --subscribers=10 --operations=10 --json >"$tmp/out"
+	has check-off '"check":"off"' "$tmp/out"
+}
+
+mkdir -p "$tmp/demo/results" "$tmp/build"
+cp -r "$figures" "$tmp/demo/"
+# The simulated points of the seeds need the programs, but not the files of the last run.
+ln -s "$O/bin" "$O/lib" "$O/libexec" "$tmp/build/"
+plan >"$tmp/demo/figures/plan-small"
+if command -v gnuplot >/dev/null; then
+	test_page
+	test_seeds
+else
+	echo 'skip page: gnuplot is missing'
+fi
+test_options
+echo "figures-oltp: $((nr - failed)) of $nr passed"
+[ $failed -eq 0 ]
