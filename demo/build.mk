@@ -2,7 +2,7 @@
 # index_bench, search_bench, latch_bench and tatp_bench: ordinary pthread programs; they include
 # and link no part of elide.
 
-DEMO_SRC := $(filter-out demo/micro/% demo/tatp/%,$(wildcard demo/*/*.c))
+DEMO_SRC := $(filter-out demo/micro/% demo/tatp/% demo/pages/%,$(wildcard demo/*/*.c))
 DEMO_OBJ := $(DEMO_SRC:%.c=$(OBJ)/%.o)
 # All objects but main(), for the tests.
 DEMO_PART_OBJ := $(filter-out $(OBJ)/demo/bench/index_bench.o,$(DEMO_OBJ))
@@ -12,6 +12,9 @@ TATP_SRC := $(wildcard demo/tatp/*.c demo/base/*.c demo/mem/*.c) demo/bench/thre
 TATP_OBJ := $(TATP_SRC:%.c=$(OBJ)/%.o)
 TATP_PART_OBJ := $(filter-out $(OBJ)/demo/tatp/tatp_bench.o,$(TATP_OBJ))
 TATP_LIBS := -lz
+
+# The slotted pages of the buffer-managed B-tree, for the tests.
+PAGES_PART_OBJ := $(patsubst %.c,$(OBJ)/%.o,$(wildcard demo/pages/*.c))
 
 # The latches of the storage manager, for the tests.
 TATP_LATCH_OBJ := $(OBJ)/demo/tatp/latch.o

@@ -259,6 +259,8 @@ demo_include_allowed() {
 	bench:* | *:bench/* | micro:*) return 1 ;;
 	tatp:base/*.h | tatp:mem/*.h | tatp:latch/mutex.h | tatp:latch/rwlock.h | tatp:latch/spin.h) ;;
 	tatp:* | *:tatp/*) return 1 ;;
+	pages:base/*.h) ;;
+	pages:* | *:pages/*) return 1 ;;
 	sync:*) ;;
 	*:base/*.h) ;;
 	mem:* | latch:*) return 1 ;;
@@ -482,6 +484,9 @@ catches demo_folders_in_order demo/tatp/planted.c '#include "../index/index.h"'
 catches demo_folders_in_order demo/tatp/planted.c '#include "../bench/worker.h"'
 catches demo_folders_in_order demo/bench/planted.c '#include "../tatp/latch.h"'
 catches demo_folders_in_order demo/sync/planted.c '#include "../tatp/latch.h"'
+catches demo_folders_in_order demo/pages/planted.c '#include "../latch/mutex.h"'
+catches demo_folders_in_order demo/bench/planted.c '#include "../pages/node.h"'
+catches demo_folders_in_order demo/sync/planted.c '#include "../pages/node.h"'
 rule demo_locks_in_latches demo/planted/planted.c 'static pthread_mutex_t m;'
 catches demo_locks_in_latches demo/tatp/lock.c 'static pthread_mutex_t m;'
 catches demo_locks_in_latches demo/tatp/latch.c 'static pthread_mutex_t m;'

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * node.c - search and change of one slotted page. It never reads another page.
+ */
+#include "node.h"
+
+#include <errno.h>
+#include <string.h>
+
+/**
+ * bytes_compare() - the order of keys: byte by byte, a prefix before what it begins
+ * @a: a key
+ * @b: another key
+ *
+ * Return: less than, equal to or greater than 0, as @a is below, equal to or above @b.
+ */
+int bytes_compare(struct bytes a, struct bytes b)
+{
+	unsigned int len = a.len < b.len ? a.len : b.len;
+	int order = len ? memcmp(a.data, b.data, len) : 0;
+
+	return order ? order : (a.len > b.len) - (a.len < b.len);
+}
+
+/**
+ * node_head() - the head of a key
+ * @suffix: the bytes of the key behind the prefix
+ *
+ * Return: see struct node_slot.
+ */
+uint32_t node_head(struct bytes suffix)
+{
+	unsigned char head[4] = { 0 };
+
+	if (suffix.len)
+		memcpy(head, suffix.data, suffix.len < 4 ? suffix.len : 4);
+	return (uint32_t)head[0] << 24 | (uint32_t)head[1] << 16 | (uint32_t)head[2] << 8 | head[3];
+}
+
+/* Take bytes from the free part, which has room for them, and return their offset. */
+static uint16_t heap_take(struct node *node, unsigned int len)
+{
+	node->heap = (uint16_t)(node->heap - len);
+	return node->heap;
+}
+
+static struct node_fence fence_put(struct node *node, struct bytes fence)
+{
+	struct node_fence at = { heap_take(node, fence.len), (uint16_t)fence.len };
+
+	if (fence.len)
+		memcpy((unsigned char *)node + at.offset, fence.data, fence.len);
+	return at;
+}
+
+/**
+ * node_init() - make an empty node
+ * @node: the node
+ * @level: 0 for a leaf
+ * @lower: bound that all keys are above; 0 bytes for none
+ * @upper: bound that no key is above; 0 bytes for none
+ *
+ * Neither bound lies in @node.
+ */
+void node_init(struct node *node, unsigned int level, struct bytes lower, struct bytes upper)
+{
+	unsigned int len = lower.len < upper.len ? lower.len : upper.len, prefix = 0;
+	const unsigned char *low = lower.data, *high = upper.data;
+
+	memset(node, 0, sizeof(*node));
+	node->level = (uint16_t)level;
+	node->heap = NODE_BYTES;
+	node->lower = fence_put(node, lower);
+	node->upper = fence_put(node, upper);
+	while (prefix < len && low[prefix] == high[prefix])
+		prefix++;
+	node->prefix = (uint16_t)prefix;
+}
+
+/**
+ * node_covers() - true if a key is between the fences of a node
+ * @node: the node
+ * @key: the key
+ */
+bool node_covers(const struct node *node, struct bytes key)
+{
+	struct bytes lower = node_fence(node, node->lower), upper = node_fence(node, node->upper);
+
+	return (!lower.len || bytes_compare(key, lower) > 0) &&
+	       (!upper.len || bytes_compare(key, upper) <= 0);
+}
+
+static unsigned int hint_distance(const struct node *node)
+{
+	return node->nr / (NODE_HINTS + 1);
+}
+
+static void hints_set(struct node *node)
+{
+	unsigned int distance = hint_distance(node);
+
+	if (node->nr <= 2 * NODE_HINTS)
+		return;
+	for (unsigned int i = 0; i < NODE_HINTS; i++)
+		node->hints[i] = node->slots[distance * (i + 1)].head;
+}
+
+/* Narrow the slots [*low, *high) that the first key not below @head can be in, *high included. */
+static void hints_narrow(const struct node *node, uint32_t head, unsigned int *low,
+			 unsigned int *high)
+{
+	unsigned int distance = hint_distance(node), i = 0;
+
+	if (node->nr <= 2 * NODE_HINTS)
+		return;
+	while (i < NODE_HINTS && node->hints[i] < head)
+		i++;
+	*low = distance * i;
+	while (i < NODE_HINTS && node->hints[i] == head)
+		i++;
+	if (i < NODE_HINTS)
+		*high = distance * (i + 1);
+}
+
+/**
+ * node_find() - the first entry whose key is not below a key
+ * @node: the node
+ * @key: the key, between the fences of the node
+ * @found: set to whether that entry has this key
+ *
+ * Return: number of its slot, or the number of entries if all keys are below.
+ */
+unsigned int node_find(const struct node *node, struct bytes key, bool *found)
+{
+	struct bytes suffix = { (const unsigned char *)key.data + node->prefix,
+				key.len - node->prefix };
+	unsigned int low = 0, high = node->nr;
+	uint32_t head = node_head(suffix);
+
+	*found = false;
+	hints_narrow(node, head, &low, &high);
+	while (low < high) {
+		unsigned int mid = (low + high) / 2;
+		uint32_t other = node->slots[mid].head;
+		int order = (other > head) - (other < head);
+
+		if (!order)
+			order = bytes_compare(node_suffix(node, mid), suffix);
+		if (!order) {
+			*found = true;
+			return mid;
+		}
+		if (order < 0)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+/**
+ * node_key() - copy the whole key of an entry
+ * @node: the node
+ * @at: number of its slot
+ * @key: receives up to NODE_KEY_MAX bytes
+ *
+ * Return: number of bytes.
+ */
+unsigned int node_key(const struct node *node, unsigned int at, unsigned char *key)
+{
+	struct bytes suffix = node_suffix(node, at);
+
+	memcpy(key, node_fence(node, node->lower).data, node->prefix);
+	memcpy(key + node->prefix, suffix.data, suffix.len);
+	return node->prefix + suffix.len;
+}
+
+/* Write an entry into a slot. The heap has room for it. */
+static void slot_put(struct node *node, unsigned int at, struct bytes suffix, struct bytes value)
+{
+	uint16_t offset = heap_take(node, suffix.len + value.len);
+	unsigned char *to = (unsigned char *)node + offset;
+
+	if (suffix.len)
+		memcpy(to, suffix.data, suffix.len);
+	if (value.len)
+		memcpy(to + suffix.len, value.data, value.len);
+	node->slots[at] = (struct node_slot){ node_head(suffix), offset, (uint16_t)suffix.len,
+					      (uint16_t)value.len };
+}
+
+/* Make @len bytes of the free part contiguous; @slots more slots are taken from it. */
+static bool make_room(struct node *node, unsigned int slots, unsigned int len)
+{
+	unsigned int need = len + slots * (unsigned int)sizeof(struct node_slot);
+
+	if (node_free(node) < need)
+		return false;
+	if (node_free(node) - node->dead < need)
+		node_compact(node);
+	return true;
+}
+
+/**
+ * node_insert() - add an entry
+ * @node: the node
+ * @key: its key, between the fences, of 1..NODE_KEY_MAX bytes, not in the node
+ * @value: its value; with the key at most NODE_ENTRY_MAX bytes, not in the node
+ *
+ * Return: 0, -EEXIST if the key is there, or -ENOSPC if the entry does not fit. The entries are
+ * as before unless the result is 0.
+ */
+int node_insert(struct node *node, struct bytes key, struct bytes value)
+{
+	struct bytes suffix = { (const unsigned char *)key.data + node->prefix,
+				key.len - node->prefix };
+	bool found;
+	unsigned int at = node_find(node, key, &found);
+
+	if (found)
+		return -EEXIST;
+	if (!make_room(node, 1, suffix.len + value.len))
+		return -ENOSPC;
+	memmove(&node->slots[at + 1], &node->slots[at],
+		(node->nr - at) * sizeof(struct node_slot));
+	node->nr++;
+	slot_put(node, at, suffix, value);
+	hints_set(node);
+	return 0;
+}
+
+/**
+ * node_update() - replace the value of an entry
+ * @node: the node
+ * @at: number of its slot
+ * @value: the value, which may have another length; with the key at most NODE_ENTRY_MAX bytes,
+ *	   not in the node
+ *
+ * Return: 0, or -ENOSPC if the value does not fit, and the entry is as before.
+ */
+int node_update(struct node *node, unsigned int at, struct bytes value)
+{
+	struct node_slot *slot = &node->slots[at];
+	unsigned char key[NODE_KEY_MAX];
+	struct bytes suffix = { key, slot->key };
+	unsigned int old = slot->key + slot->value;
+
+	if (value.len == slot->value) {
+		if (value.len)
+			memcpy((unsigned char *)node + slot->offset + slot->key, value.data,
+			       value.len);
+		return 0;
+	}
+	if (node_free(node) + old < suffix.len + value.len)
+		return -ENOSPC;
+	memcpy(key, node_suffix(node, at).data, suffix.len);
+	node->dead = (uint16_t)(node->dead + old);
+	slot->key = slot->value = 0;
+	make_room(node, 0, suffix.len + value.len);
+	slot_put(node, at, suffix, value);
+	return 0;
+}
+
+/**
+ * node_remove() - remove an entry
+ * @node: the node
+ * @at: number of its slot
+ */
+void node_remove(struct node *node, unsigned int at)
+{
+	node->dead = (uint16_t)(node->dead + node->slots[at].key + node->slots[at].value);
+	node->nr--;
+	memmove(&node->slots[at], &node->slots[at + 1],
+		(node->nr - at) * sizeof(struct node_slot));
+	hints_set(node);
+}
+
+/**
+ * node_compact() - make the free bytes of a node contiguous
+ * @node: the node
+ */
+void node_compact(struct node *node)
+{
+	struct node old = *node;
+
+	node->heap = NODE_BYTES;
+	node->dead = 0;
+	node->lower = fence_put(node, node_fence(&old, old.lower));
+	node->upper = fence_put(node, node_fence(&old, old.upper));
+	for (unsigned int i = 0; i < old.nr; i++)
+		slot_put(node, i, node_suffix(&old, i), node_value(&old, i));
+}
