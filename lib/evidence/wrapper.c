@@ -19,9 +19,8 @@
 #define WRAPPERS_DEEP 4
 
 /*
- * Bytes. A function that initialises a lock and does little else makes that call within these; the
- * constructors and creators of mutexes that were measured (RocksDB, libuv, OpenSSL) do so within
- * 120.
+ * Bytes. A function that initialises a lock and does little else makes that call within these. Chosen,
+ * not measured.
  */
 #define THIN 256
 
