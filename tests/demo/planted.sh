@@ -45,7 +45,7 @@ build() {
 	for object in "$O"/obj/demo/*/*.o; do
 		part=${object#"$O"/obj/demo/}
 		case $part in
-		micro/* | tatp/*) continue ;;
+		micro/* | pages/* | tatp/*) continue ;;
 		esac
 		case " $4 bench/index_bench.c " in
 		*" ${part%.o}.c "*) ;;
