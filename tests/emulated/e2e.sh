@@ -96,7 +96,7 @@ test_kccachetest_adaptive() {
 }
 
 test_index_bench_elided() {
-	emulate bench --policy=fixed -- "${bench[@]}" && want '"check":"ok"' bench.out &&
+	emulate bench --policy=fixed --set=WRAPPERS=no -- "${bench[@]}" && want '"check":"ok"' bench.out &&
 		holds bench 'percent_elided(d) >= 80' 'every_lock_has(d, "btree_mutex_create")' \
 			'{row["site"]["inlined_into"] or row["site"]["symbol"] for row in d["rows"]} >=
 			 {"btree_mutex_search", "btree_mutex_insert"}' \
