@@ -98,16 +98,21 @@ static void add_to_blame(struct elide_blame *b, uint64_t weight, uint64_t cycles
 	__atomic_add_fetch(&b->cycles, cycles * weight, __ATOMIC_RELAXED);
 }
 
-/* The call that held a lock; @kind is ELIDE_KIND_NONE and @site 0 if only the class is known. */
+/*
+ * The call that held a lock, or that ended a wait; @kind is ELIDE_KIND_NONE and @site 0 if only the
+ * class is known. @peer as in struct elide_blame.
+ */
 struct holder {
 	uint32_t class_index;
 	uint32_t kind;
 	uint64_t site;
+	bool peer;
 };
 
 static struct elide_blame *find_blame(const struct elide_row *row, enum elide_blame_type type,
 				      const struct holder *holder)
 {
+	bool peer = holder->peer;
 	const struct elide_blame blame = {
 		.class_index = row->class_index,
 		.kind = row->kind,
@@ -115,6 +120,7 @@ static struct elide_blame *find_blame(const struct elide_row *row, enum elide_bl
 		.site = row->site,
 		.held_class = holder->class_index,
 		.held_kind = holder->kind,
+		.peer = peer,
 		.held_site = holder->site,
 	};
 	struct evidence_table *table = &elide_evidence->blame;
@@ -122,7 +128,7 @@ static struct elide_blame *find_blame(const struct elide_row *row, enum elide_bl
 							(uint64_t)row->kind << 16 | type);
 	struct evidence_slot *slot;
 
-	key = evidence_hash(key, (uint64_t)holder->class_index << 32 | holder->kind);
+	key = evidence_hash(key, (uint64_t)holder->class_index << 32 | peer << 8 | holder->kind);
 	key = evidence_hash(key, holder->site) | 1;
 	slot = evidence_find(table, key);
 	if (slot->key)
@@ -204,6 +210,8 @@ static bool known_holder(const void *lock, struct holder *holder)
 /* @tid: thread id in the lock. A writer of a rwlock leaves its own, readers leave none. */
 static enum elide_kind holder_kind(const struct elide_row *row, uint32_t tid)
 {
+	if (row->kind == ELIDE_KIND_REACQUIRE)
+		return ELIDE_KIND_MUTEX;
 	if (row->kind != ELIDE_KIND_RWLOCK_READ && row->kind != ELIDE_KIND_RWLOCK_WRITE)
 		return row->kind;
 	return tid ? ELIDE_KIND_RWLOCK_WRITE : ELIDE_KIND_RWLOCK_READ;
@@ -377,6 +385,70 @@ __cold void elide_evidence_waits(struct elide_thread *t, struct elide_row *row, 
 	w->blame = find_blame(row, ELIDE_BLAME_WAIT, &holder);
 	test_point(wait_done);
 	elide_slow_leave(&slow);
+}
+
+void elide_evidence_sleeps(struct elide_thread *t, struct elide_row *row, struct elide_waits *w)
+{
+	uint64_t frames[ELIDE_STACK_FRAMES];
+	struct elide_slow slow;
+	unsigned int nr;
+
+	w->weight = 0;
+	if (!elide_evidence || !row->kind || elide_busy)
+		return;
+	w->weight = elide_evidence_weight(t, row->contended + 1);
+	if (likely(!w->weight))
+		return;
+	nr = elide_stack_take(frames, (const void *)row->site);
+	if (!elide_slow_enter(&slow)) {
+		w->weight = 0;
+		return;
+	}
+	w->sample = find_sample(row, ELIDE_SAMPLE_WAIT, elide_stack_save(frames, nr, false));
+	w->blame = NULL;
+	elide_slow_leave(&slow);
+}
+
+__cold void elide_evidence_woken(struct elide_row *row, const struct elide_waker *waker,
+				 struct elide_waits *w, unsigned long long cycles)
+{
+	struct holder holder = {.class_index = row->class_index};
+	struct elide_slow slow;
+
+	if (!row->kind || !elide_slow_enter(&slow))
+		return;
+	if (waker) {
+		holder.kind = row->kind;
+		holder.site = waker->by;
+		holder.peer = waker->peer;
+	}
+	w->blame = find_blame(row, ELIDE_BLAME_WAIT, &holder);
+	elide_slow_leave(&slow);
+	elide_evidence_waited(w, cycles);
+}
+
+void elide_evidence_reacquired(struct elide_thread *t, struct elide_row *row, const void *mutex,
+			       uint32_t tid, unsigned long long cycles)
+{
+	uint64_t frames[ELIDE_STACK_FRAMES];
+	struct elide_waits w = {0};
+	struct elide_slow slow;
+	struct holder holder;
+	unsigned int nr;
+
+	if (!elide_evidence || !row->kind || elide_busy)
+		return;
+	w.weight = elide_evidence_weight(t, row->contended);
+	if (likely(!w.weight))
+		return;
+	nr = elide_stack_take(frames, (const void *)row->site);
+	if (!elide_slow_enter(&slow))
+		return;
+	holder = find_holder(t, row, mutex, tid);
+	w.sample = find_sample(row, ELIDE_SAMPLE_WAIT, elide_stack_save(frames, nr, false));
+	w.blame = find_blame(row, ELIDE_BLAME_WAIT, &holder);
+	elide_slow_leave(&slow);
+	elide_evidence_waited(&w, cycles);
 }
 
 __cold void elide_evidence_waited(const struct elide_waits *w, unsigned long long cycles)

@@ -18,6 +18,7 @@
 #include "../emulator.h"
 #include "../state/registry.h"
 #include "../state/thread.h"
+#include "../state/waker.h"
 #include "pmu.h"
 #include "table.h"
 
@@ -113,6 +114,37 @@ void elide_evidence_waits(struct elide_thread *t, struct elide_row *row, const v
  * Not called for a timed call that gave up: such a wait is not counted.
  */
 void elide_evidence_waited(const struct elide_waits *w, unsigned long long cycles);
+
+/**
+ * elide_evidence_sleeps() - a thread is about to wait where nothing is held afterwards.
+ * @t: the calling thread
+ * @row: counters of the call
+ * @w: filled
+ *
+ * Who ends the wait is known only at its end: elide_evidence_woken().
+ */
+void elide_evidence_sleeps(struct elide_thread *t, struct elide_row *row, struct elide_waits *w);
+
+/**
+ * elide_evidence_woken() - such a wait, which is sampled, is over.
+ * @row: counters of the call
+ * @waker: the call that ended it, NULL if that is not known
+ * @w: from elide_evidence_sleeps()
+ * @cycles: length of the wait
+ */
+void elide_evidence_woken(struct elide_row *row, const struct elide_waker *waker,
+			  struct elide_waits *w, unsigned long long cycles);
+
+/**
+ * elide_evidence_reacquired() - a wait for a condition variable has waited for its mutex, too.
+ * @t: the calling thread, which holds the mutex
+ * @row: counters of the call, of kind ELIDE_KIND_REACQUIRE, in which the wait is counted
+ * @mutex: the mutex; only its address is used
+ * @tid: the thread that held it before
+ * @cycles: length of the wait
+ */
+void elide_evidence_reacquired(struct elide_thread *t, struct elide_row *row, const void *mutex,
+			       uint32_t tid, unsigned long long cycles);
 
 /**
  * elide_evidence_blocked() - a lock was released that others waited for.
