@@ -21,6 +21,8 @@
  * @all: rows of locks; @waits: those of the other kinds, by kind
  * @bad: rows whose counters contradict each other
  * @nr_locks: locks registered, over all classes; not condition variables, semaphores and barriers
+ * @nr_objects: those
+ * @nr_woken: sampled waits for those of which it is known which call ended them
  * @misuse: by enum elide_misuse_type
  * @orders: circles of locks
  */
@@ -31,6 +33,8 @@ struct sums {
 	unsigned long bad;
 	unsigned long nr_rows;
 	unsigned long nr_locks;
+	unsigned long nr_objects;
+	unsigned long nr_woken;
 	unsigned long misuse[8];
 	unsigned long orders;
 	unsigned long size;
@@ -92,11 +96,15 @@ static inline bool sum_file(const char *path, struct sums *s)
 		for (uint32_t i = 0; i < chunk->nr_records; i++, record += chunk->record_size) {
 			const struct elide_class *class = (const void *)record;
 			const struct elide_misuse *misuse = (const void *)record;
+			const struct elide_blame *blame = (const void *)record;
 
 			if (chunk->type == ELIDE_CHUNK_ROWS)
 				sum_row(s, (const void *)record);
 			else if (chunk->type == ELIDE_CHUNK_CLASSES)
-				s->nr_locks += elide_kind_is_lock(class->kind) ? class->nr_locks : 0;
+				*(elide_kind_is_lock(class->kind) ? &s->nr_locks : &s->nr_objects) +=
+					class->nr_locks;
+			else if (chunk->type == ELIDE_CHUNK_BLAME)
+				s->nr_woken += elide_kind_is_lock(blame->held_kind) ? 0 : blame->samples;
 			else if (chunk->type == ELIDE_CHUNK_MISUSE && misuse->type < 8)
 				s->misuse[misuse->type] += misuse->count;
 			else if (chunk->type == ELIDE_CHUNK_ORDER)
