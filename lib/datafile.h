@@ -602,7 +602,8 @@ enum elide_blame_type {
  * @type:        enum elide_blame_type
  * @held_class:  class of the lock that was held
  * @held_kind:   enum elide_kind of the call that had locked it; ELIDE_KIND_NONE if not known
- * @peer:        of a kind that is no lock: 1 if the thread that ended the wait waits there itself
+ * @peer:        of a kind that is no lock: 1 if the thread that ended the wait has waited there itself,
+ *               or taken a unit of the semaphore
  * @held_site:   return address of that call, 0 if not known; of a condition variable, semaphore or
  *               barrier the call that signalled, posted or arrived last
  * @samples:     aborts or waits that were sampled

@@ -31,9 +31,12 @@ void elide_blocking_begin(struct elide_blocking *b, const void *object, const vo
 		return;
 	b->row = row_of(object, site, kind);
 	b->waits = waits && b->row;
+	if (!b->row)
+		return;
+	/* Also a semaphore that has a unit left: who takes units is a peer of who waits for them. */
+	note_waited(elide_self, object);
 	if (!b->waits)
 		return;
-	note_waited(elide_self, object);
 	elide_evidence_sleeps(elide_self, b->row, &b->who);
 	b->start = cycles_now();
 }

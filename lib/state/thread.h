@@ -313,8 +313,8 @@ struct adapt_thread {
  * @stack_top:  end of its stack; 0 in a block whose thread has ended
  * @first_seen: of each kind of event as many are looked at for certain, see evidence.h
  * @nr_blocked: locks it has released that others waited for
- * @waited, @last_waited: the objects that it has last waited for, where nothing is held afterwards,
- *              in a ring; blocking.h
+ * @waited, @last_waited: the objects that it has last waited for, or taken a unit of, in a ring;
+ *              blocking.h
  * @pid:        its process
  * @handle:     its thread control block, which is what glibc's pthread_t points to
  * @nr_filled:  entries of the cache in use; the first are in @filled, see elide_cache_used()

@@ -107,6 +107,7 @@ natively() {
 	one "$1" "$2" --rounds=1000 --threads=3 exclusion spin
 	one "$1" "$2" --rounds=2000 exclusion
 	one "$1" "$2" cond
+	one "$1" "$2" waits
 	one "$1" "$2" fork
 	one "$1" "$2" signals
 	one "$1" "$2" --rounds=100 cancel rwlock
@@ -119,6 +120,7 @@ emulated() {
 	one "$how" "$2" --rounds=100 exclusion
 	one "$how" "$2" --rounds=100 exclusion rwlock-nonrecursive
 	one "$how" "$2" --rounds=50 cond
+	one "$how" "$2" --rounds=30 waits
 	one "$how" "$2" --rounds=3 fork
 	one "$how" "$2" --rounds=15 signals
 	one "$how" "$2" --rounds=5 cancel
@@ -178,6 +180,8 @@ round() {
 	# Writers that find readers waiting as they release.
 	one profile "$1" --rounds=2000 exclusion rwlock
 	one profile "$1" signals
+	one profile "$1" cond
+	one profile "$1" waits
 	churns profile "$1"
 	[ "$emulator" ] && all_emulated "$1"
 	return 0
