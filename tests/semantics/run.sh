@@ -208,7 +208,7 @@ exit-held=locks a lock that its thread holds when it ends'
 		print name, "misuse.c:" NR, p[2], p[3] }' "$here/misuse.c" | sort >"$TMP/places"
 	for mode in $modes; do
 		case $mode in plain | emulated-plain) continue ;; esac
-		cd "$TMP/$mode/misuse" || continue
+		cd "$TMP/$mode/misuse" 2>/dev/null || continue
 		"$elide" report $(sed 's/^/-i /' files) 2>/dev/null | sed -n 's/^misuse: //p' >said
 		echo "$says" | while IFS='=' read -r type words; do
 			sed -n "s/^\([^ ]* [^ ]*\) $words (\([a-z-]*\).*/\1 $type \2/p" said
@@ -235,7 +235,7 @@ order_places() {
 		" (" $(NF - 1) ") at " at }' "$here/order.c" "$here/order.c" | sort >"$TMP/edges"
 	for mode in $modes; do
 		case $mode in plain | emulated-plain) continue ;; esac
-		cd "$TMP/$mode/order-planted" || continue
+		cd "$TMP/$mode/order-planted" 2>/dev/null || continue
 		"$elide" report $(sed 's/^/-i /' files) 2>/dev/null |
 			sed -n 's/^ *\(held: .*\); by thread [0-9]*$/\1/p' | sort -u >named
 		if cmp -s "$TMP/edges" named; then
