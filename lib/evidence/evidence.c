@@ -404,10 +404,11 @@ void elide_evidence_sleeps(struct elide_thread *t, struct elide_row *row, struct
 		w->weight = 0;
 		return;
 	}
-	test_point(wait_entered);
+	test_point(sleep_entered);
+	test_point(sleep_publish);
 	w->sample = find_sample(row, ELIDE_SAMPLE_WAIT, elide_stack_save(frames, nr, false));
 	w->blame = NULL;
-	test_point(wait_done);
+	test_point(sleep_done);
 	elide_slow_leave(&slow);
 }
 
@@ -419,14 +420,15 @@ __cold void elide_evidence_woken(struct elide_row *row, const struct elide_waker
 
 	if (!row->kind || !elide_slow_enter(&slow))
 		return;
+	test_point(woken_entered);
 	if (waker) {
 		holder.kind = row->kind;
 		holder.site = waker->by;
 		holder.peer = waker->peer;
 	}
-	test_point(wait_publish);
+	test_point(woken_publish);
 	w->blame = find_blame(row, ELIDE_BLAME_WAIT, &holder);
-	test_point(wait_done);
+	test_point(woken_done);
 	elide_slow_leave(&slow);
 	elide_evidence_waited(w, cycles);
 }
@@ -448,11 +450,12 @@ void elide_evidence_reacquired(struct elide_thread *t, struct elide_row *row, co
 	nr = elide_stack_take(frames, (const void *)row->site);
 	if (!elide_slow_enter(&slow))
 		return;
-	test_point(wait_entered);
+	test_point(reacquire_entered);
 	holder = find_holder(t, row, mutex, tid);
 	w.sample = find_sample(row, ELIDE_SAMPLE_WAIT, elide_stack_save(frames, nr, false));
+	test_point(reacquire_publish);
 	w.blame = find_blame(row, ELIDE_BLAME_WAIT, &holder);
-	test_point(wait_done);
+	test_point(reacquire_done);
 	elide_slow_leave(&slow);
 	elide_evidence_waited(&w, cycles);
 }

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <semaphore.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "torture.h"
 
@@ -91,6 +92,9 @@ static void *use_units(void *arg)
 			w->wrong_answer = err;
 		} else {
 			count_unit(w, 1);
+			/* Long enough for others to find no unit left. */
+			if (one_in(&w->random, 32))
+				usleep(50);
 			count_unit(w, -1);
 			w->wrong += sem_post(&place.units) != 0;
 		}
