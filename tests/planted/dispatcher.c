@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * dispatcher.c - one thread prepares all jobs, slowly, and the others wait for them. Nothing is elided
- * here: it is for profile mode, on any machine. Repaired: each thread prepares its own.
+ * dispatcher.c - one thread prepares all jobs, slowly, and the others wait for them at a semaphore.
+ * Nothing is elided here: it is for profile mode, on any machine. Repaired: each thread prepares its
+ * own.
  */
-#include <pthread.h>
+#include <semaphore.h>
 #include <unistd.h>
 
 #include "planted.h"
 
-static pthread_mutex_t jobs_lock APART = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t job_ready APART = PTHREAD_COND_INITIALIZER;
-static long jobs;
+static sem_t jobs_ready;
 static struct {
 	long nr;
 } APART done[PLANTED_THREADS];
@@ -22,20 +21,14 @@ PLACE void prepare(void)
 
 PLACE void dispatch(void)
 {
-	pthread_mutex_lock(&jobs_lock);
-	jobs++;
-	pthread_mutex_unlock(&jobs_lock);
-	pthread_cond_signal(&job_ready);
+	sem_post(&jobs_ready);
 	planted_dwell(1);
 }
 
 PLACE void take_job(void)
 {
-	pthread_mutex_lock(&jobs_lock);
-	while (!jobs)
-		pthread_cond_wait(&job_ready, &jobs_lock);
-	jobs--;
-	pthread_mutex_unlock(&jobs_lock);
+	while (sem_wait(&jobs_ready))
+		;
 }
 
 PLACE void do_job(int thread)
@@ -64,8 +57,10 @@ static void work(struct worker *w)
 
 int main(int argc, char **argv)
 {
-	long rounds = planted_run(argc, argv, work), sum = 0;
+	long rounds, sum = 0;
 
+	sem_init(&jobs_ready, 0, 0);
+	rounds = planted_run(argc, argv, work);
 	for (int i = 0; i < PLANTED_THREADS; i++)
 		sum += done[i].nr;
 	return planted_end("jobs", sum, rounds);

@@ -82,5 +82,5 @@ shown() {
 
 shown semaphore connections borrow give_back
 shown monitor printer_free take_printer leave_printer
-shown dispatcher job_ready take_job dispatch
+shown dispatcher jobs_ready take_job dispatch
 exit $status

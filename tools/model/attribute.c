@@ -108,8 +108,8 @@ double line_held(const struct report *r, const struct line *l)
 /* Is it a semaphore or condition variable by which threads share something out among each other? */
 static int line_is_shared_out(const struct line *l)
 {
-	return l->kind == ELIDE_KIND_REACQUIRE ||
-	       (l->kind != ELIDE_KIND_BARRIER && l->peers >= PEERS_SHARE);
+	return (l->kind == ELIDE_KIND_COND || l->kind == ELIDE_KIND_SEM) &&
+	       l->peers >= PEERS_SHARE;
 }
 
 /*
@@ -121,7 +121,8 @@ static int line_is_shared_out(const struct line *l)
  * A wait for a condition variable, a semaphore or a barrier costs its time only where the threads wait
  * for each other, as for a unit of a resource: threads that wait for others to give them work may be
  * a pool without work. Such rows come behind each lock that threads waited for longer than
- * 1 / IDLE_PART of the run, and before the others.
+ * 1 / IDLE_PART of the run, and before the others. So do waits for the mutex after a wait for a
+ * condition variable: how much of that is the time until the thread was scheduled is not known.
  */
 double line_cost(const struct report *r, const struct line *l)
 {
@@ -275,6 +276,8 @@ static enum verdict measured_verdict(const struct measured *m, int quiet)
  *   waits for work     it has waited or timed out at a condition variable or semaphore, mostly for
  *                      threads that do not wait there themselves
  *   waits for others   it has waited at a barrier
+ *
+ * A mutex that is locked again after a wait for a condition variable is contended or idle.
  *   bottleneck         the sum of the waits is at least BOTTLENECK_SHARE per cent of the run
  *   contended          some acquisitions waited, or some tries failed
  *   blocks others      none did, but others waited for locks that were locked there
@@ -286,6 +289,8 @@ static enum verdict profile_verdict(const struct report *r, const struct line *l
 {
 	double held = line_held(r, l);
 
+	if (l->kind == ELIDE_KIND_REACQUIRE)
+		return l->sum.contended ? VERDICT_CONTENDED : VERDICT_IDLE;
 	if (!elide_kind_is_lock(l->kind) && !line_is_shared_out(l) &&
 	    (l->sum.contended || l->sum.failed))
 		return l->kind == ELIDE_KIND_BARRIER ? VERDICT_OTHERS : VERDICT_WORK;
