@@ -320,6 +320,42 @@ static void blame_abort(struct elide_thread *t, const struct elide_row *row,
 	}
 }
 
+uint8_t elide_contended_classes[(1 << ELIDE_CLASS_BITS) / 8];
+
+/* From now on it is noted who locks the locks of the class. */
+static void contended(uint32_t class_index)
+{
+	uint8_t *bits = &elide_contended_classes[class_index / 8];
+
+	if (!elide_process.blames)
+		return;
+	if (!(READ_ONCE(*bits) >> class_index % 8 & 1))
+		__atomic_fetch_or(bits, 1 << class_index % 8, __ATOMIC_RELAXED);
+	if (READ_ONCE(elide_process.watch_locked))
+		return;
+	WRITE_ONCE(elide_process.tell_section, elide_process.rtm == ELIDE_RTM_EMULATED);
+	WRITE_ONCE(elide_process.watch_locked, true);
+	WRITE_ONCE(elide_short_mask, 0);
+}
+
+/* The classes of the locks that the section holds may be those of the lock that was held inside. */
+static void contended_by(const struct elide_thread *t, const struct elide_row *row,
+			 enum elide_cause cause)
+{
+	switch (cause) {
+	case ELIDE_CAUSE_inner_busy:
+		for (uint32_t i = 0; i < t->nr_rows; i++)
+			contended(t->calls[i].row->class_index);
+		break;
+	case ELIDE_CAUSE_conflict:
+	case ELIDE_CAUSE_busy:
+		contended(row->class_index);
+		break;
+	default:
+		break;
+	}
+}
+
 __cold void elide_evidence_abort(struct elide_thread *t, struct elide_row *row,
 				 const struct elide_aborted *a)
 {
@@ -330,6 +366,7 @@ __cold void elide_evidence_abort(struct elide_thread *t, struct elide_row *row,
 
 	if (!row->kind || elide_busy)
 		return;
+	contended_by(t, row, a->cause);
 	weight = elide_evidence_weight(t, row->causes[a->cause]);
 	/* After the first ones the processor chooses: one abort in elide_pmu_period(). */
 	if (t->pmu && row->causes[a->cause] > t->first_seen)
@@ -360,6 +397,7 @@ __cold void elide_evidence_waits(struct elide_thread *t, struct elide_row *row, 
 	*w = (struct elide_waits){0};
 	if (!elide_evidence || !row->kind || elide_busy)
 		return;
+	contended(row->class_index);
 	w->weight = elide_evidence_weight(t, row->contended + 1);
 	if (!w->weight)
 		return;

@@ -124,15 +124,25 @@ void elide_evidence_waited(const struct elide_waits *w, unsigned long long cycle
 void elide_evidence_blocked(struct elide_thread *t, const void *lock, enum elide_kind kind,
 			    const void *site);
 
+/* Bits by class: threads have waited for its locks, or transactions were aborted at them. */
+extern uint8_t elide_contended_classes[(1 << ELIDE_CLASS_BITS) / 8];
+
 /**
  * elide_evidence_locked() - note by which call a lock was locked, in a process that elides.
  * @row: counters of the call
  * @lock: the lock
+ *
+ * Only of classes that are contended: to find the lock may be a cache miss, and nobody is to blame
+ * for what does not happen. So the holders at the first wait or abort of a class are not known.
  */
 static inline void elide_evidence_locked(const struct elide_row *row, const void *lock)
 {
-	uint32_t index = elide_registry_find(lock);
+	uint32_t index;
 
+	if (likely(!(READ_ONCE(elide_contended_classes[row->class_index / 8]) >>
+		     row->class_index % 8 & 1)))
+		return;
+	index = elide_registry_find(lock);
 	if (index != ELIDE_NONE && row->kind)
 		elide_registry_set_holder(index, (const void *)row->site, row->kind);
 }
