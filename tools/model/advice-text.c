@@ -101,24 +101,17 @@ static void put_lock(struct writer *w, const struct report *r, uint32_t class_in
 	free(name);
 }
 
-/* Is an instruction this project's own? */
-static bool is_own_code(const struct report *r, uint64_t pc)
-{
-	struct place p;
-
-	symbolize_object(r->symbols, pc, &p);
-	return pc && p.object && !strncmp(p.object, "libelide", 8);
-}
-
 /* An instruction; for one of the library, which the program has not written, the lock call. */
 static void put_access(struct writer *w, const struct report *r, uint64_t pc, uint64_t site)
 {
-	if (!is_own_code(r, pc) || !site) {
+	if (!evidence_own_code(r, pc)) {
 		put_instruction(w, r, pc);
-		return;
+	} else if (!site) {
+		put(w, "a lock call");
+	} else {
+		put(w, "the lock call in ");
+		put_call(w, r, site);
 	}
-	put(w, "the lock call in ");
-	put_call(w, r, site);
 }
 
 static void write_own(struct writer *w, const struct advising *a)
@@ -496,6 +489,9 @@ void advice_write(const struct advising *a, enum advice advice, struct finding *
 	}
 	if (a->line->verdict == VERDICT_PAYS) {
 		cut_switch(f->text);
+		if (!f->text[0])
+			snprintf(f->text, sizeof(f->text),
+				 "nothing: eliding pays although these attempts abort");
 		setting = NONE;
 	}
 	write_setting(a, setting, f);

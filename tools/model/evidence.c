@@ -168,6 +168,14 @@ uint64_t evidence_lock_bytes(const struct elide_detail *d)
 	return mask;
 }
 
+int evidence_own_code(const struct report *r, uint64_t pc)
+{
+	struct place p;
+
+	symbolize_object(r->symbols, pc, &p);
+	return pc && p.object && !strncmp(p.object, "libelide", 8);
+}
+
 enum sharing evidence_sharing(const struct elide_detail *d)
 {
 	uint64_t beside = d->other_bytes & ~evidence_lock_bytes(d);

@@ -66,6 +66,9 @@ size_t evidence_frames(const struct report *r, uint32_t stack, struct place *fra
 /** evidence_lock_bytes() - the bytes of a detail's cache line that the lock lies in, a bit each. */
 uint64_t evidence_lock_bytes(const struct elide_detail *d);
 
+/** evidence_own_code() - is the instruction at an address one of this project's library? */
+int evidence_own_code(const struct report *r, uint64_t pc);
+
 /** evidence_sharing() - true or false sharing, as the bytes of a line tell. */
 enum sharing evidence_sharing(const struct elide_detail *d);
 
