@@ -330,7 +330,10 @@ static void blame_abort(struct elide_thread *t, const struct elide_row *row,
 
 uint8_t elide_contended_classes[(1 << ELIDE_CLASS_BITS) / 8];
 
-/* From now on each acquisition that locks is watched. */
+/*
+ * From now on each acquisition that locks is watched. Transactions read the line that is written
+ * here, so this is done once.
+ */
 static void watch_locked(void)
 {
 	if (READ_ONCE(elide_process.watch_locked))
@@ -363,7 +366,7 @@ static void contended_by(const struct elide_thread *t, const struct elide_row *r
 			contended(t->calls[i].row->class_index);
 	/* The emulator knows who has aborted the transaction, if that thread says what it does. */
 	if (a->cause == ELIDE_CAUSE_conflict && elide_process.blames &&
-	    elide_process.rtm == ELIDE_RTM_EMULATED) {
+	    elide_process.rtm == ELIDE_RTM_EMULATED && !READ_ONCE(elide_process.tell_section)) {
 		WRITE_ONCE(elide_process.tell_section, true);
 		watch_locked();
 	}
