@@ -23,19 +23,23 @@
 #include "cmd.h"
 
 /* Option keys without a letter; those of the formats follow, in the order of report_outputs. */
-enum { OPT_SORT = 256, OPT_TOP, OPT_BY, OPT_WIDTH, OPT_NO_CHILDREN, OPT_PERF, OPT_COLOUR, OPT_OUTPUT };
+enum { OPT_SORT = 256, OPT_TOP, OPT_BY, OPT_WIDTH, OPT_NO_CHILDREN, OPT_PERF, OPT_COLOUR,
+       OPT_MERGE, OPT_EACH, OPT_OUTPUT };
 
 /* The options before those of the formats, and after them. */
 static const struct option_desc first_options[] = {
 	{'i', "input", "FILE", "data file to report on (elide.data); may be given again"},
 	{OPT_SORT, "sort", "KEY", "order of the rows: cost (default) or a column's name"},
 	{OPT_TOP, "top", "N", "print N rows, 0 for all (20 in the table, 500 on a page, else all)"},
-	{OPT_BY, "by", "WHAT", "sum over: lock, or site; or show what was sampled: stack, line"},
+	{OPT_BY, "by", "WHAT", "sum over: lock, or site; or show what was sampled: stack, line; "
+	 "or thread, time"},
 };
 
 static const struct option_desc last_options[] = {
 	{OPT_WIDTH, "width", "N", "columns of the table (those of the terminal)"},
 	{OPT_NO_CHILDREN, "no-children", NULL, "leave out FILE.PID of child processes"},
+	{OPT_MERGE, "merge", NULL, "one report for all files, their rows summed (the table's default)"},
+	{OPT_EACH, "each", NULL, "a report for each process (the default of --json and --csv)"},
 	{OPT_COLOUR, "color", "WHEN", "colour: auto (default, on a terminal), always, never"},
 	{OPT_PERF, "perf", "FILE", "join the samples of perf, as perf script prints them (- stdin)"},
 	OPTION_HELP,
@@ -133,7 +137,12 @@ static int read_perf(const char *path, struct perf_samples *samples)
 /* Refuses options that do not go together. Return: 0, or -EINVAL after one line. */
 static int check_options(const struct report_options *o)
 {
-	static const char *const views[] = {[BY_STACK] = "--by=stack", [BY_LINE] = "--by=line"};
+	static const char *const views[] = {
+		[BY_STACK] = "--by=stack",
+		[BY_LINE] = "--by=line",
+		[BY_THREAD] = "--by=thread",
+		[BY_TIME] = "--by=time",
+	};
 	const struct report_output *output = o->output;
 	const char *view = o->by >= BY_STACK ? views[o->by] : NULL;
 
@@ -147,7 +156,7 @@ static int check_options(const struct report_options *o)
 		say("--by does not go with --%s", output->option.name);
 		return -EINVAL;
 	}
-	if (view && !output->stacks) {
+	if (o->by >= BY_STACK && !output->views[VIEW(o->by)]) {
 		say("%s does not go with --%s: the page has what it shows", view,
 		    output->option.name);
 		return -EINVAL;
@@ -191,6 +200,10 @@ static int apply(int key, struct report_options *o, int *top_given)
 		return report_by_key(optarg, &o->by);
 	case OPT_COLOUR:
 		return set_colour(optarg);
+	case OPT_MERGE:
+	case OPT_EACH:
+		o->merge = key == OPT_MERGE ? MERGE_ALL : MERGE_NONE;
+		return 0;
 	}
 	if (key < OPT_OUTPUT)
 		return -EINVAL;
@@ -244,6 +257,10 @@ int cmd_report(int argc, char **argv)
 		goto free_paths;
 	if (perf && (o.output != &output_table || report_is_view(&o))) {
 		say("--perf goes with the table only");
+		goto free_paths;
+	}
+	if (perf && o.merge == MERGE_ALL) {
+		say("--perf does not go with --merge: its samples are of one process");
 		goto free_paths;
 	}
 	if (perf && read_perf(perf, &samples))

@@ -38,8 +38,8 @@ enum verdict {
 	VERDICT_IDLE,
 };
 
-/* What rows are summed over: report --by. The last two show what was sampled: see views.h. */
-enum report_by { BY_LOCK_AND_SITE, BY_LOCK, BY_SITE, BY_STACK, BY_LINE };
+/* What rows are summed over: report --by. From BY_STACK on no rows are shown, but views of output.h. */
+enum report_by { BY_LOCK_AND_SITE, BY_LOCK, BY_SITE, BY_STACK, BY_LINE, BY_THREAD, BY_TIME };
 
 /**
  * struct line - a row of the report: sum over threads of equal lock class, site and kind.

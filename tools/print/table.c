@@ -283,7 +283,10 @@ void table_head(const struct report *r, FILE *out)
 		fputc(' ', out);
 		print_clean(out, h->args + at);
 	}
-	fprintf(out, " (pid %u): ", h->pid);
+	if (r->file->nr_processes)
+		fprintf(out, " (%zu processes, the first is %u): ", r->file->nr_processes, h->pid);
+	else
+		fprintf(out, " (pid %u): ", h->pid);
 	scale_ns(elapsed, sizeof(elapsed), r->ns);
 	if (r->cycles)
 		fprintf(out, "ran %s%s", elapsed,
