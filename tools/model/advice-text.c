@@ -106,8 +106,9 @@ static bool is_own_code(const struct report *r, uint64_t pc)
 {
 	struct place p;
 
-	symbolize_object(r->symbols, pc, &p);
-	return pc && p.object && !strncmp(p.object, "libelide", 8);
+	if (pc)
+		symbolize_instruction(r->symbols, pc, &p);
+	return pc && symbolize_is_own(&p);
 }
 
 /* An instruction; for one of the library, which the program has not written, the lock call. */
