@@ -164,17 +164,6 @@ static int check_options(const struct report_options *o)
 	return 0;
 }
 
-static int set_colour(const char *when)
-{
-	static const char *const words[] = {"auto", "always", "never"};
-	size_t word;
-
-	if (option_word("color", when, words, ARRAY_SIZE(words), &word))
-		return -EINVAL;
-	colour_set(COLOUR_AUTO + word, STDOUT_FILENO);
-	return 0;
-}
-
 /* Applies one option. Return: 0, or -EINVAL after one line. */
 static int apply(int key, struct report_options *o, int *top_given)
 {
@@ -199,7 +188,7 @@ static int apply(int key, struct report_options *o, int *top_given)
 	case OPT_BY:
 		return report_by_key(optarg, &o->by);
 	case OPT_COLOUR:
-		return set_colour(optarg);
+		return colour_option(optarg);
 	case OPT_MERGE:
 	case OPT_EACH:
 		o->merge = key == OPT_MERGE ? MERGE_ALL : MERGE_NONE;

@@ -38,6 +38,17 @@ void columns_find(const struct report *r, size_t nr, bool shown[NR_COLUMNS])
 	}
 }
 
+enum colour verdict_colour(enum verdict v)
+{
+	static const enum colour colours[] = {
+		[VERDICT_PAYS] = COLOUR_GOOD,	   [VERDICT_HURTS] = COLOUR_BAD,
+		[VERDICT_BOTTLENECK] = COLOUR_BAD, [VERDICT_CONTENDED] = COLOUR_WARN,
+		[VERDICT_BLOCKS] = COLOUR_WARN,	   [VERDICT_IDLE] = COLOUR_DIM,
+	};
+
+	return colours[v];
+}
+
 void scale_time(const struct report *r, char *to, size_t size, uint64_t cycles)
 {
 	uint64_t ns;

@@ -170,17 +170,6 @@ static void print_row(FILE *out, const struct column *columns, const struct cell
 	fputc('\n', out);
 }
 
-static enum colour verdict_colour(enum verdict v)
-{
-	static const enum colour colours[] = {
-		[VERDICT_PAYS] = COLOUR_GOOD,	  [VERDICT_HURTS] = COLOUR_BAD,
-		[VERDICT_BOTTLENECK] = COLOUR_BAD, [VERDICT_CONTENDED] = COLOUR_WARN,
-		[VERDICT_BLOCKS] = COLOUR_WARN,	  [VERDICT_IDLE] = COLOUR_DIM,
-	};
-
-	return colours[v];
-}
-
 /* Fits the names of locks, calls and blockers to their columns, so that they stay different. */
 static void fit_names(const struct report *r, size_t nr, struct column *columns,
 		      struct cell (*cells)[NR_COLUMNS])
@@ -249,8 +238,8 @@ static void print_rows(const struct report *r, FILE *out, int width, size_t nr)
 		fprintf(out, "(%zu more rows: --top 0)\n", r->nr_all - nr);
 	if (left_out)
 		fprintf(out,
-			"(%d columns left out for want of width: widen the terminal, or --csv)\n",
-			left_out);
+			"(%d column%s left out for want of width: widen the terminal, or --csv)\n",
+			left_out, left_out == 1 ? "" : "s");
 	free(cells);
 }
 
