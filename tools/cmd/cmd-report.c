@@ -16,6 +16,7 @@
 #include "../base/exit.h"
 #include "../base/messages.h"
 #include "../base/settings.h"
+#include "../base/text.h"
 #include "../model/perf.h"
 #include "../model/rank.h"
 #include "../model/run-files.h"
@@ -75,10 +76,26 @@ static int has_path(const struct paths *p, const char *path)
 	return 0;
 }
 
-/* Is it ".PID", or ".PID.N"? */
-static int is_pid_suffix(const char *rest)
+/* Files of other runs that are named, when they are left out. */
+#define STALE_NAMED 3
+
+/* Tells of data files FILE.PID that are left out, because they are of another run than FILE. */
+static void tell_stale(const char *path, uint64_t run)
 {
-	return rest[0] == '.' && rest[1] && !rest[1 + strspn(rest + 1, "0123456789.")];
+	char list[512] = "";
+	struct paths stale = {0};
+	size_t len = 0;
+
+	/* Without a launcher there is no run to be of: nothing tells them apart. */
+	if (run_files_other(&stale, path, run ? run : UINT64_MAX, run_files_is_child))
+		return;
+	for (size_t i = 0; i < stale.nr && i < STALE_NAMED && len < sizeof(list); i++)
+		len += snprintf(list + len, sizeof(list) - len, "%s%s", i ? ", " : "", stale.path[i]);
+	if (stale.nr)
+		say("%zu data file%s of other %s %s left out: %s%s", stale.nr, plural(stale.nr),
+		    run ? "runs" : "processes", stale.nr == 1 ? "is" : "are", list,
+		    stale.nr > STALE_NAMED ? ", ..." : "");
+	paths_free(&stale);
 }
 
 /* Adds a file and, if @children, FILE.PID of the same run, unless they are in the list already. */
@@ -88,8 +105,11 @@ static int add_input(struct paths *all, const char *path, int children)
 	struct paths found = {0};
 	int rc = paths_add(&found, path);
 
-	if (!rc && children && !load_header(path, &header) && header.run)
-		rc = run_files(&found, path, header.run, is_pid_suffix);
+	if (!rc && children && !load_header(path, &header)) {
+		if (header.run)
+			rc = run_files(&found, path, header.run, run_files_is_child);
+		tell_stale(path, header.run);
+	}
 	for (size_t i = 0; !rc && i < found.nr; i++)
 		if (!has_path(all, found.path[i]))
 			rc = paths_add(all, found.path[i]);

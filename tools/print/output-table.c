@@ -65,15 +65,16 @@ static void print_processes(const struct output *o, const struct report *r)
 		const struct elide_header *h = &o->files[i].header;
 		char acquired[16], wait[32];
 		struct sum s = {0};
+		uint64_t nr;
 
 		load_rows(&o->files[i], add_row, &s);
-		scale(acquired, sizeof(acquired),
-		      (double)(s.commits + s.nested + s.fallback + s.not_attempted), "");
+		nr = s.commits + s.nested + s.fallback + s.not_attempted;
+		scale(acquired, sizeof(acquired), (double)nr, "");
 		scale_time(r, wait, sizeof(wait), s.wait_total);
 		fprintf(o->out, "   pid %u, ", h->pid);
 		print_clean(o->out, program_title(h));
-		fprintf(o->out, ": %s acquisitions, waited %s, %u thread%s\n", acquired, wait,
-			h->nr_threads, h->nr_threads == 1 ? "" : "s");
+		fprintf(o->out, ": %s acquisition%s, waited %s, %u thread%s\n", acquired,
+			plural(nr), wait, h->nr_threads, plural(h->nr_threads));
 	}
 	if (o->nr_files > PROCESSES_MAX)
 		fprintf(o->out, "   (%zu more)\n", o->nr_files - PROCESSES_MAX);

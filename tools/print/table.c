@@ -235,7 +235,7 @@ static void print_rows(const struct report *r, FILE *out, int width, size_t nr)
 	for (size_t row = 0; row < nr; row++)
 		print_row(out, columns, cells[row], verdict_colour(r->lines[row].verdict));
 	if (nr < r->nr_all)
-		fprintf(out, "(%zu more rows: --top 0)\n", r->nr_all - nr);
+		fprintf(out, "(%zu more row%s: --top 0)\n", r->nr_all - nr, plural(r->nr_all - nr));
 	if (left_out)
 		fprintf(out,
 			"(%d column%s left out for want of width: widen the terminal, or --csv)\n",
@@ -307,13 +307,13 @@ static void print_totals(const struct report *r, FILE *out)
 	scale(locks, sizeof(locks), t->nr_locks, "");
 	scale(contended, sizeof(contended), t->sum.contended, "");
 	scale_time(r, wait, sizeof(wait), t->sum.wait.total);
-	fprintf(out, "total: %s acquisitions of %s locks, %s contended, waited %s", acquired, locks,
-		contended, wait);
+	fprintf(out, "total: %s acquisition%s of %s lock%s, %s contended, waited %s", acquired,
+		plural(t->acquired), locks, plural(t->nr_locks), contended, wait);
 	if (r->elides) {
 		scale(aborts, sizeof(aborts), t->aborts, "");
 		scale(wasted, sizeof(wasted), t->sum.wasted_cycles, "");
-		fprintf(out, "; %.1f%% elided, %s aborts, %s cycles wasted",
-			percent(t->elided, t->acquired), aborts, wasted);
+		fprintf(out, "; %.1f%% elided, %s abort%s, %s cycles wasted",
+			percent(t->elided, t->acquired), aborts, plural(t->aborts), wasted);
 	}
 	fputc('\n', out);
 	for (int i = 0; i < ELIDE_NR_DROPPED; i++)
@@ -354,7 +354,8 @@ static void print_misuse(const struct report *r, FILE *out)
 			fputc(' ', out);
 			print_clean(out, m->lock.symbol);
 		}
-		fprintf(out, "), %llu times\n", (unsigned long long)m->record->count);
+		fprintf(out, "), %llu time%s\n", (unsigned long long)m->record->count,
+			plural(m->record->count));
 	}
 }
 
@@ -434,15 +435,16 @@ static void print_decision(const struct report *r, FILE *out, const struct line 
 	scale(amount, sizeof(amount), l->given_up ? l->given_up : l->sum.not_attempted, "");
 	if (l->given_up)
 		fprintf(out,
-			"   given up: none of the last attempts could succeed, so %s acquisitions "
+			"   given up: none of the last attempts could succeed, so %s acquisition%s "
 			"(%.1f%%) took the lock at once\n",
-			amount, percent(l->given_up, l->acquired));
+			amount, plural(l->given_up), percent(l->given_up, l->acquired));
 	else if (m.pairs)
 		fprintf(out,
-			"   paused: eliding made %+.1f%% sections in the same time (%u times compared, "
-			"%.1f%% sure)%s %s acquisitions took the lock at once\n",
-			100 * m.gain, m.pairs, 100 * m.confidence,
-			m.gain < 0 ? ", so" : " when it was compared last;", amount);
+			"   paused: eliding made %+.1f%% sections in the same time (%u time%s compared, "
+			"%.1f%% sure)%s %s acquisition%s took the lock at once\n",
+			100 * m.gain, m.pairs, plural(m.pairs), 100 * m.confidence,
+			m.gain < 0 ? ", so" : " when it was compared last;", amount,
+			plural(l->sum.not_attempted));
 }
 
 /* Callers of a wrapper that are printed. */
@@ -518,8 +520,8 @@ static void print_notes(const struct report *r, FILE *out)
 		fprintf(out, "note: the file ends at offset %llu, %llu bytes are lost\n",
 			(unsigned long long)n->lost_from, (unsigned long long)n->lost_size);
 	if (n->nr_orphans)
-		fprintf(out, "note: %llu rows left out, their lock class is not in the file\n",
-			(unsigned long long)n->nr_orphans);
+		fprintf(out, "note: %llu row%s left out, whose lock class is not in the file\n",
+			(unsigned long long)n->nr_orphans, plural(n->nr_orphans));
 }
 
 void table_print(const struct report *r, FILE *out, int width, size_t top)

@@ -86,13 +86,21 @@ struct stack_weight stack_weight(const struct report *r, const struct elide_samp
 	return w;
 }
 
+/* What a sample is of, of which there are @nr. */
+static void print_events(FILE *out, unsigned int type, uint64_t nr)
+{
+	static const char *const says[][2] = {
+		[ELIDE_SAMPLE_ABORT] = {"abort", "aborts"},
+		[ELIDE_SAMPLE_WAIT] = {"wait", "waits"},
+		[ELIDE_SAMPLE_BLOCK] = {"release that others waited for",
+					"releases that others waited for"},
+	};
+
+	fputs(says[type][nr != 1], out);
+}
+
 static void print_stack(const struct report *r, FILE *out, const struct elide_sample *s)
 {
-	static const char *const says[] = {
-		[ELIDE_SAMPLE_ABORT] = "aborts",
-		[ELIDE_SAMPLE_WAIT] = "waits",
-		[ELIDE_SAMPLE_BLOCK] = "releases that others waited for",
-	};
 	struct place frames[FRAMES_MAX];
 	size_t nr = evidence_frames(r, s->stack, frames);
 	char count[32], time[32];
@@ -105,8 +113,8 @@ static void print_stack(const struct report *r, FILE *out, const struct elide_sa
 	}
 	weight = stack_weight(r, s);
 	scale(count, sizeof(count), weight.count, "");
-	fprintf(out, "%s: %s%s %s", sample_name(s->type), weight.exact ? "" : "~", count,
-		says[s->type]);
+	fprintf(out, "%s: %s%s ", sample_name(s->type), weight.exact ? "" : "~", count);
+	print_events(out, s->type, weight.count < 1.5 ? 1 : 2);
 	if (s->type != ELIDE_SAMPLE_BLOCK) {
 		scale_time(r, time, sizeof(time), weight.cycles);
 		fprintf(out, ", %s%s", weight.exact ? "" : "~", time);
@@ -141,7 +149,8 @@ void stacks_table(const struct report *r, FILE *out, size_t top)
 		print_stack(r, out, all[i]);
 	}
 	if (nr < r->file->nr_samples)
-		fprintf(out, "(%zu more stacks: --top 0)\n", r->file->nr_samples - nr);
+		fprintf(out, "(%zu more stack%s: --top 0)\n", r->file->nr_samples - nr,
+			plural(r->file->nr_samples - nr));
 	free(all);
 }
 

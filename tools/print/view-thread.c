@@ -95,7 +95,7 @@ int threads_table(const struct report *r, FILE *out, size_t top)
 	}
 	if (nr < threads.nr)
 		fprintf(out, "(%zu more thread%s: --top 0)\n", threads.nr - nr,
-			threads.nr - nr == 1 ? "" : "s");
+			plural(threads.nr - nr));
 	threads_free(&threads);
 	return 0;
 }

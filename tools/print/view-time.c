@@ -131,7 +131,7 @@ int activity_table(const struct report *r, FILE *out, int width)
 	scale_ns(run, sizeof(run), (double)r->ns);
 	fprintf(out, "threads that waited for each lock, and how long it was held, over the %s of the "
 		"run\n(a column is %s; by %zu sample%s; each line has a height of its own)\n\n",
-		run, step, a.samples, a.samples == 1 ? "" : "s");
+		run, step, a.samples, plural(a.samples));
 	for (size_t i = 0; i < a.nr; i++)
 		print_lane(r, &a, &a.lanes[i], nr, out);
 	if (a.nr < a.nr_all)
