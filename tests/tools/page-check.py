@@ -16,9 +16,10 @@ VOID = {"meta", "br", "img", "input", "link", "hr", "base", "col"}
 # The only elements the page is made of; what a name smuggles in is none of them.
 KNOWN = set("""html head meta title style body a div h1 h2 h3 h4 button main nav ul ol li article
 header section p code span dl dt dd table thead tbody tfoot tr th td details summary b svg symbol
-rect use text line script""".split())
+rect use text line script path label input""".split())
 TEXT = [("ink", "page"), ("ink", "panel"), ("dim", "page"), ("dim", "panel"), ("link", "page"),
-        ("link", "panel"), ("good", "page"), ("bad", "page"), ("page", "ink")]
+        ("link", "panel"), ("good", "page"), ("bad", "page"), ("page", "ink"),
+        ("ink", "f0"), ("ink", "f1"), ("ink", "f2"), ("ink", "hit")]
 DRAWN = [(name, "page") for name in ("k0", "k1", "k2", "k3", "k4", "good")]
 # All but the tabs and ends of lines that the page is written with.
 CONTROL = "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f]"

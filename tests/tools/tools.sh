@@ -76,7 +76,7 @@ sed -n 's/^PARAM(\([a-z0-9_]*\),.*/\1/p' "$here/../../tools/rtmgrind/model.def" 
 	grep -q '^domain  *0 ' out && ok 'numbers of a machine are listed' || # and nobody's
 	not_ok 'numbers of a machine are listed' "exit $rc: $(cat diff.out err)"
 expect 'numbers of an unknown machine' 2 '' \
-	"elide: --emulate: there is no machine 'x', nearest is flat; there are $list" \
+	"elide: --emulate: there is no machine 'x'; there are $list" \
 	run --emulate=list:x
 
 # A valgrind that is not the one known, then none.
