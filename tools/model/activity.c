@@ -123,6 +123,9 @@ static int make_lanes(const struct data_file *f, struct sums *sums, struct activ
 				 rows[i].weight[ELIDE_MOMENT_HOLD];
 	}
 	qsort(a->lanes, a->nr, sizeof(*a->lanes), compare_lanes);
+	/* Rows without any time come last. */
+	while (a->nr && a->lanes[a->nr - 1].wait + a->lanes[a->nr - 1].held_total <= 0)
+		a->nr--;
 	a->nr_all = a->nr;
 	if (a->nr > ACTIVITY_LANES)
 		a->nr = ACTIVITY_LANES;
