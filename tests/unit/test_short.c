@@ -61,6 +61,8 @@ static void plain_names(void **state)
 		{"", ""},
 		{"f(" STRING " const&)", "f(std::string const&)"},
 		{"shop::names[abi:cxx11]", "shop::names"},
+		{"shelf<" STRING " >::put(" STRING ")", "shelf<std::string>::put(std::string)"},
+		{"shelf<b<a > >::put()", "shelf<b<a > >::put()"},
 		{"std::map<" STRING ", int, std::less<" STRING " >, std::allocator<std::pair<" STRING
 		 " const, int> > >::at(" STRING " const&)", "std::map<std::string, int>::at(std::string const&)"},
 		{"std::vector<int, std::allocator<int> >::push_back(int)",

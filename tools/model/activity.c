@@ -158,9 +158,7 @@ static void add_moment(const struct data_file *f, struct sums *sums, struct acti
 {
 	struct row_weight key = row_of(m), *row;
 	double end = ((double)m->time - (double)f->header.start_cycles) / a->step;
-	/* It stands for others that came before it, of the same thread as long as none were merged. */
-	double length = fmax((double)m->cycles, fmin((double)m->weight, a->step));
-	double begin = end - length / a->step, cycles;
+	double begin, length, cycles, run = (double)a->nr_steps * a->step;
 
 	row = bsearch(&key, rows, nr, sizeof(*rows), compare_rows);
 	for (size_t i = 0; row && i < a->nr; i++) {
@@ -169,6 +167,17 @@ static void add_moment(const struct data_file *f, struct sums *sums, struct acti
 		if (l->class_index != m->class_index)
 			continue;
 		cycles = (double)m->weight * scale_of(sums, row, m->type);
+		/*
+		 * It stands for others: waits that came before it, of the same thread as long as
+		 * none were merged; holds before and after it, that were not measured.
+		 */
+		length = fmax((double)m->cycles, fmin((double)m->weight, a->step));
+		if (m->type == ELIDE_MOMENT_HOLD && cycles > length) {
+			end += (fmin(cycles, run) - length) / 2 / a->step;
+			length = fmin(cycles, run);
+		}
+		end = fmax(fmin(end, (double)a->nr_steps), length / a->step);
+		begin = end - length / a->step;
 		spread(a, m->type == ELIDE_MOMENT_WAIT ? l->waiting : l->held, begin, end, cycles);
 		l->nr++;
 	}

@@ -41,9 +41,9 @@ void columns_find(const struct report *r, size_t nr, bool shown[NR_COLUMNS])
 enum colour verdict_colour(enum verdict v)
 {
 	static const enum colour colours[] = {
-		[VERDICT_PAYS] = COLOUR_GOOD,	   [VERDICT_HURTS] = COLOUR_BAD,
-		[VERDICT_BOTTLENECK] = COLOUR_BAD, [VERDICT_CONTENDED] = COLOUR_WARN,
-		[VERDICT_BLOCKS] = COLOUR_WARN,	   [VERDICT_IDLE] = COLOUR_DIM,
+#define ELIDE_VERDICT(ID, word, colour) [VERDICT_##ID] = COLOUR_##colour,
+#include "verdicts.def"
+#undef ELIDE_VERDICT
 	};
 
 	return colours[v];

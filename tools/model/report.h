@@ -25,17 +25,10 @@ enum cause_column {
 	NR_CAUSE_COLUMNS
 };
 
-/* The first are of a run that elided, the others of one that did not. */
 enum verdict {
-	VERDICT_UNKNOWN,
-	VERDICT_PAYS,
-	VERDICT_NEUTRAL,
-	VERDICT_HURTS,
-	VERDICT_BOTTLENECK,
-	VERDICT_CONTENDED,
-	VERDICT_BLOCKS,
-	VERDICT_BUSY,
-	VERDICT_IDLE,
+#define ELIDE_VERDICT(ID, word, colour) VERDICT_##ID,
+#include "verdicts.def"
+#undef ELIDE_VERDICT
 };
 
 /* What rows are summed over: report --by. From BY_STACK on no rows are shown, but views of output.h. */

@@ -182,6 +182,8 @@ size_t plain_symbol(char *to, size_t size, const char *name)
 			memcpy(to + len, text, n);
 		len += n;
 		p = end > p ? end : p + 1;
+		/* Of "> >" one blank was for the argument of a string. */
+		p += text != p - 1 && n > 1 && end[-1] == '>' && p[0] == ' ' && p[1] == '>';
 	}
 	if (size)
 		to[len < size ? len : size - 1] = '\0';

@@ -6,6 +6,7 @@
  * Must never draw more than LANE_STEPS pieces of a lane, however many
  * decisions there were.
  */
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -180,6 +181,41 @@ static void compared(struct page *p, const json_t *e)
 		   json_number_value(json_object_get(e, "confidence_percent")));
 }
 
+static const struct {
+	const char *id;
+	const char *help;
+} arms[] = {
+#define ELIDE_ARM(id, conflict, busy, capacity, other, patience, queue, help) {#id, help},
+#include "../../../lib/arms.def"
+#undef ELIDE_ARM
+};
+
+/* What the arms are that were compared. */
+static void explain_arms(struct page *p)
+{
+	const char *gap = "<p class=note>Compared are ways to treat an acquisition. ";
+	const json_t *e;
+	size_t i;
+
+	for (size_t arm = 0; arm < ARRAY_SIZE(arms); arm++) {
+		bool used = false;
+
+		json_array_foreach(json_object_get(p->r, "timeline"), i, e) {
+			const char *one = text_of(e, "arm"), *other = text_of(e, "before");
+
+			used |= (one && !strcmp(one, arms[arm].id)) ||
+				(other && !strcmp(other, arms[arm].id));
+		}
+		if (!used)
+			continue;
+		fputs(gap, p->out);
+		html_print(p->out, "<code>%s</code>: %s", arms[arm].id, arms[arm].help);
+		gap = "; ";
+	}
+	if (*gap == ';')
+		fputs(".</p>\n", p->out);
+}
+
 static void list(struct page *p)
 {
 	const json_t *e;
@@ -219,6 +255,7 @@ static void list(struct page *p)
 		fputs("</tr>\n", p->out);
 	}
 	fputs("</tbody>\n</table>\n</div>\n", p->out);
+	explain_arms(p);
 	if (html_nr_events(p) > EVENTS_MAX)
 		html_print(p->out, "<p class=more>%zu more: --json has all of them.</p>\n",
 			   html_nr_events(p) - EVENTS_MAX);
