@@ -87,27 +87,26 @@ __cold void elide_moment_record(struct elide_thread *t, const struct elide_row *
 		return;
 	test_point(moment_entered);
 	m = &elide_evidence->moments[type];
+	/* If a handler has forked meanwhile, the row is the parent's. */
 	to = t->ready ? next_moment(m, type) : NULL;
-	if (!to) {
-		elide_slow_leave(&slow);
-		return;
+	if (to) {
+		*to = (struct elide_moment){
+			.class_index = row->class_index,
+			.kind = row->kind,
+			.type = type,
+			.site = row->site,
+			.time = end,
+			.cycles = cycles,
+			.weight = weight,
+			.block = t->record ? t->record->block : 0,
+			.tid = t->tid,
+		};
+		test_point(moment_publish);
+		chunk = m->chunks[m->nr / MOMENTS_IN_CHUNK];
+		if (m->nr % MOMENTS_IN_CHUNK == chunk->nr_records)
+			elide_data_publish(chunk);
+		m->nr++;
 	}
-	*to = (struct elide_moment){
-		.class_index = row->class_index,
-		.kind = row->kind,
-		.type = type,
-		.site = row->site,
-		.time = end,
-		.cycles = cycles,
-		.weight = weight,
-		.block = t->record ? t->record->block : 0,
-		.tid = t->tid,
-	};
-	test_point(moment_publish);
-	chunk = m->chunks[m->nr / MOMENTS_IN_CHUNK];
-	if (m->nr % MOMENTS_IN_CHUNK == chunk->nr_records)
-		elide_data_publish(chunk);
-	m->nr++;
 	test_point(moment_done);
 	elide_slow_leave(&slow);
 }

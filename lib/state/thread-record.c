@@ -37,7 +37,7 @@ static void sum_rows(const struct elide_thread *t, struct elide_thread_record *t
 	for (uint32_t i = 0; i < t->nr_rows; i++) {
 		const struct elide_row *row = t->calls[i].row;
 
-		if (!row || t->calls[i].hot)
+		if (!row || t->calls[i].hot || !elide_kind_is_lock(row->kind))
 			continue;
 		to->acquired += elide_row_acquired(row);
 		to->elided += elide_row_elided(row);

@@ -37,6 +37,9 @@ static int add_row(void *arg, uint32_t block, const struct elide_row *row)
 	struct blocks *b = arg;
 	struct counts *c = &b->counts[block < b->nr ? block : 0];
 
+	/* As in the totals. */
+	if (!elide_kind_is_lock(row->kind))
+		return 0;
 	c->acquired += (int64_t)elide_row_acquired(row);
 	c->elided += (int64_t)elide_row_elided(row);
 	c->contended += (int64_t)row->contended;

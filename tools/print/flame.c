@@ -166,7 +166,8 @@ json_t *flame_json(const struct report *r)
 
 	node_add(&t, "", "");
 	for (size_t i = 0; t.nr && i < r->file->nr_samples; i++)
-		if (r->file->samples[i].type == ELIDE_SAMPLE_WAIT)
+		if (r->file->samples[i].type == ELIDE_SAMPLE_WAIT &&
+		    elide_kind_is_lock(r->file->samples[i].kind))
 			add_sample(r, &t, &r->file->samples[i]);
 	if (t.nr && t.nodes[0].ns > 0)
 		o = node_json(&t, 0);

@@ -6,6 +6,7 @@
  * never the only place that says something: the text beside them does, too.
  */
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,6 +25,14 @@
 static uint64_t waited(const json_t *row)
 {
 	return count_of(json_object_get(row, "wait_ns"), "total");
+}
+
+/* A thread that waits for work, or for others at a barrier, is not kept from any. */
+static bool waits_for_nothing(const json_t *row)
+{
+	const char *verdict = text_of(row, "verdict");
+
+	return verdict && !strncmp(verdict, "waits for ", strlen("waits for "));
 }
 
 /* The rows of a lock class. */
@@ -54,7 +63,7 @@ static struct lock *locks_of(const struct page *p, size_t *nr)
 		const char *class = text_of(row, "class");
 		struct lock *l = locks;
 
-		if (!locks || !waited(row))
+		if (!locks || !waited(row) || waits_for_nothing(row))
 			continue;
 		while (l < locks + *nr && (!class || !l->class || strcmp(l->class, class)))
 			l++;
