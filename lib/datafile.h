@@ -184,6 +184,8 @@ enum elide_chunk_type {
 	ELIDE_CHUNK_BLAME,
 	ELIDE_CHUNK_TIMELINE,
 	ELIDE_CHUNK_COUNTERS,
+	ELIDE_CHUNK_THREADS,
+	ELIDE_CHUNK_MOMENTS,
 };
 
 /**
@@ -192,13 +194,15 @@ enum elide_chunk_type {
  * @type:        enum elide_chunk_type; a reader skips types it does not know
  * @record_size: bytes of a record
  * @nr_records:  complete records; it grows after a record is written
+ * @block:       of rows: whose they are, as in struct elide_thread_record; 0 if that is not known
  */
 struct elide_chunk {
 	uint32_t magic;
 	uint16_t type;
 	uint16_t record_size;
 	uint32_t nr_records;
-	uint32_t reserved[13];
+	uint32_t block;
+	uint32_t reserved[12];
 };
 
 _Static_assert(sizeof(struct elide_chunk) == 64, "records begin on a cache line");
@@ -374,6 +378,116 @@ static inline uint64_t elide_row_aborts(const struct elide_row *row)
 		sum += row->causes[i];
 	return sum;
 }
+
+/* Of fewer measurements of a row the longest does not stand for others: it may be the very first. */
+#define ELIDE_FEW_HOLDS 16
+
+/**
+ * elide_row_held() - cycles that the locks of a row were held: the mean of those that were measured
+ * times the acquisitions that locked. Signed, so that a row of negated counters comes out negative.
+ */
+static inline double elide_row_held(const struct elide_row *row)
+{
+	int64_t locked = (int64_t)(row->not_attempted + row->fallback);
+	int64_t count = (int64_t)row->hold.count;
+	double total = (double)(int64_t)row->hold.total, once = 0;
+
+	if (!count)
+		return 0;
+	if (count > 1 && count < ELIDE_FEW_HOLDS && locked > count) {
+		once = (double)row->hold.max;
+		total -= once;
+		count--;
+		locked--;
+	}
+	return once + total / (double)count * (double)locked;
+}
+
+/* What a thread record is of: elide_thread_record.state. */
+enum elide_thread_state {
+	ELIDE_THREAD_RUNS = 1, /* a thread that counts in the rows of its block */
+	ELIDE_THREAD_ENDED,    /* a thread that has ended; no other one has its block yet */
+	ELIDE_THREAD_PAST,     /* ended threads of one name, whose blocks others have got */
+	ELIDE_THREAD_END       /* one more than the last */
+};
+
+/* Names of ended threads, at most: those of further names are summed up under an empty name. */
+#define ELIDE_PAST_NAMES 64
+
+/**
+ * struct elide_thread_record - a thread, or ended threads of one name.
+ *
+ * Rows belong to blocks, and a thread that begins gets the block of one that has ended. So the
+ * numbers of a thread that has a block are those of the rows of the block, less what these had when
+ * the thread began, which is what is here. Of past threads the numbers here are their own.
+ *
+ * @state:    enum elide_thread_state
+ * @block:    number of its block, from 1: that of chunks of rows; 0 of past threads
+ * @tid:      Linux thread id; 0 of past threads
+ * @nr:       threads: 1, or as many as are past
+ * @name:     name that the thread had when it was last read, as in /proc/PID/comm; ended by a NUL
+ * @acquired: acquisitions
+ * @elided:   of these, elided ones
+ * @contended: of these, those that locked and found the lock held
+ * @wait:     cycles waited
+ * @held:     cycles that locks were held: the sum of elide_row_held()
+ */
+struct elide_thread_record {
+	uint32_t state;
+	uint32_t block;
+	uint32_t tid;
+	uint32_t nr;
+	char name[16];
+	uint64_t acquired;
+	uint64_t elided;
+	uint64_t contended;
+	uint64_t wait;
+	uint64_t held;
+	uint64_t reserved;
+};
+
+_Static_assert(sizeof(struct elide_thread_record) == 80, "fixed layout");
+
+enum elide_moment_type {
+	ELIDE_MOMENT_NONE, /* the record is not in use */
+	ELIDE_MOMENT_WAIT,
+	ELIDE_MOMENT_HOLD,
+	ELIDE_MOMENT_END   /* one more than the last */
+};
+
+/* Records of each type, at most. */
+#define ELIDE_MAX_MOMENTS 2040
+
+/**
+ * struct elide_moment - a wait or a hold that was sampled, with its time.
+ *
+ * A thread makes one each time that its waits, or the holds that are measured, have come to some
+ * number of cycles. So the probability of one to be sampled is proportional to its length, and each
+ * record stands for @weight cycles. When there is no room for more, that number is doubled, and of
+ * the records that stand for less every second one goes. A record that is not in use any more, or
+ * not yet, has a @type of ELIDE_MOMENT_NONE.
+ *
+ * @class_index, @kind, @site: the row
+ * @type:   enum elide_moment_type
+ * @time:   time-stamp counter at its end
+ * @cycles: its length
+ * @weight: cycles of waits, or of measured holds, that it stands for
+ * @block:  block of the thread, see struct elide_thread_record
+ * @tid:    the thread
+ */
+struct elide_moment {
+	uint32_t class_index;
+	uint16_t kind;
+	uint16_t type;
+	uint64_t site;
+	uint64_t time;
+	uint64_t cycles;
+	uint64_t weight;
+	uint32_t block;
+	uint32_t tid;
+};
+
+_Static_assert(sizeof(struct elide_moment) == 48, "fixed layout");
 
 enum elide_misuse_type {
 	ELIDE_MISUSE_UNLOCK_FREE = 1, /* unlock of a lock that no thread holds */

@@ -16,6 +16,7 @@
 #include "check/misuse.h"
 #include "check/order.h"
 #include "evidence/evidence.h"
+#include "evidence/moments.h"
 #include "glibc-layout.h"
 #include "life/fill.h"
 #include "life/lock.h"
@@ -87,6 +88,7 @@ static __always_inline_fn void wait_end(struct elide_row *row, const struct wait
 	elide_time_add(&row->wait, row->wait_bins, cycles);
 	if (unlikely(w->who.weight))
 		elide_evidence_waited(&w->who, cycles);
+	elide_moment(elide_self, row, ELIDE_MOMENT_WAIT, w->end, cycles);
 }
 
 /* A trylock or a timed call has found the lock held, and has not got it. Returns @err. */

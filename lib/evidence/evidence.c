@@ -12,10 +12,12 @@
 #include "../state/gate.h"
 #include "../state/modules.h"
 #include "../state/settings.h"
+#include "../state/thread-record.h"
 #include "../state/tunables.h"
 #include "../state/wiped.h"
 #include "detail.h"
 #include "evidence.h"
+#include "moments.h"
 #include "stack.h"
 
 /* Threads, at most, whose rows are searched for a holder whose thread id is not in the lock. */
@@ -31,6 +33,7 @@ int elide_evidence_start(void (*look)(uint32_t tid))
 	if (!elide_evidence)
 		return -ENOMEM;
 	elide_stack_start();
+	elide_moments_start();
 	return 0;
 }
 
@@ -423,6 +426,7 @@ __cold void elide_evidence_waits(struct elide_thread *t, struct elide_row *row, 
 		return;
 	}
 	test_point(wait_entered);
+	elide_thread_record_name(t);
 	if (tid && tid != t->tid)
 		thread_look(tid);
 	holder = find_holder(t, row, lock, tid);

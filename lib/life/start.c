@@ -20,6 +20,7 @@
 #include "../state/gate.h"
 #include "../state/rules.h"
 #include "../state/settings.h"
+#include "../state/thread-record.h"
 #include "../state/tunables.h"
 #include "exit-report.h"
 #include "fill.h"
@@ -213,6 +214,7 @@ void elide_stop(void)
 	own_file = elide_data && elide_gate_same_process();
 	if (own_file) {
 		elide_threads_end();
+		elide_thread_records_end();
 		elide_uncounted_end();
 		tell_end();
 		test_point(stop_publish);

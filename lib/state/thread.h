@@ -326,6 +326,10 @@ struct adapt_thread {
  * @adapts:     its measurements, of classes and of hot locks: adapt/epoch.h
  * @no_adapt:   the measurement of calls that are not measured
  * @acquired:   the locks it has acquired, the oldest first
+ * @record:     of the data file, which names it; NULL if there was no room
+ * @moment_sums: cycles of its waits and of its measured holds since the last record of each, see
+ *              evidence/moments.h
+ * @nr_names:   times that its name was read
  * @pmu:        ring of its samples of aborts, see pmu.h; NULL without
  * @loads:      ring of its samples of loads; NULL without
  */
@@ -398,6 +402,9 @@ struct elide_thread {
 	struct adapt_thread no_adapt;
 	struct policy_window windows[ELIDE_NR_CACHE];
 	struct elide_acquired acquired[ELIDE_MAX_ACQUIRED];
+	struct elide_thread_record *record;
+	uint64_t moment_sums[ELIDE_MOMENT_END];
+	uint32_t nr_names;
 	void *pmu;
 	void *loads;
 

@@ -201,6 +201,9 @@ size_t evidence_frames(const struct report *r, uint32_t stack, struct place *fra
 		const struct place *places;
 		size_t n = symbolize_frames(r->symbols, s->frames[i], s->exact && !i, &places);
 
+		/* What is inlined into a function of ours is ours, too. */
+		if (n && symbolize_is_own(&places[n - 1]))
+			continue;
 		for (size_t j = 0; j < n && nr < FRAMES_MAX; j++)
 			frames[nr++] = places[j];
 	}

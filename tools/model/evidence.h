@@ -57,7 +57,7 @@ int evidence_data(const struct report *r, const struct elide_detail *d, struct d
 /**
  * evidence_frames() - the frames of a stack.
  * @stack: as in a record: index + 1, 0 for none
- * @frames: FRAMES_MAX, the innermost first
+ * @frames: FRAMES_MAX, the innermost first; those of this project's own functions are left out
  *
  * Return: their number.
  */
