@@ -23,6 +23,7 @@
 #include "../state/tunables.h"
 #include "exit-report.h"
 #include "fill.h"
+#include "inspect.h"
 #include "start.h"
 #include "threads.h"
 
@@ -97,6 +98,7 @@ static void fill_header(void)
 	snprintf(h->why, sizeof(h->why), "%s", elide_process.why);
 	snprintf(h->policy, sizeof(h->policy), "%s",
 		 elide_process.mode == ELIDE_RUN_ELIDE ? elide_process.policy : "");
+	elide_inspect_fill(&h->inspect);
 }
 
 static int data_open(enum elide_data_who who)
