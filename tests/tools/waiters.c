@@ -2,17 +2,27 @@
 /*
  * waiters.c - threads that wait, for the test of elide stacks: waiters KIND [N].
  *
- * Once all of them wait, or are about to, the program prints "ready"; it ends when standard input does.
+ * Once all of them wait, or are about to, the program prints "ready"; it ends when standard input does,
+ * and answers each line on it with the signals that it has got and a number that grows.
+ *
+ * waiters trace PID traces another process; waiters deny PROGRAM ARG... runs a program that may not
+ * call ptrace(2).
  */
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -189,7 +199,6 @@ static void start_all_kinds(void)
 	start(join_thread, &holder, "joiner");
 }
 
-/* Signals that arrive are counted; "count" on standard input has the number printed. */
 static void serve(void)
 {
 	char line[64];
@@ -206,18 +215,50 @@ static void *vfork_thread(void *arg)
 	pid_t child = vfork();
 
 	if (!child) {
-		/* No stack of its own: nothing but system calls. */
-		sleep(30);
+		/* It shares the stack: nothing but system calls. It ends with its parent. */
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		sleep(600);
 		_exit(0);
 	}
 	waitpid(child, NULL, 0);
 	return NULL;
 }
 
+static int trace(int pid)
+{
+	if (ptrace(PTRACE_SEIZE, pid, 0, 0))
+		return 1;
+	puts("ready");
+	fflush(stdout);
+	serve();
+	return 0;
+}
+
+static int deny(char **argv)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_ptrace, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = {sizeof(code) / sizeof(code[0]), code};
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program))
+		return 1;
+	execv(argv[0], argv);
+	return 1;
+}
+
 int main(int argc, char **argv)
 {
 	const char *kind = argc > 1 ? argv[1] : "";
 
+	if (argc > 2 && !strcmp(kind, "trace"))
+		return trace(atoi(argv[2]));
+	if (argc > 2 && !strcmp(kind, "deny"))
+		return deny(argv + 2);
 	if (argc > 2)
 		nr = atoi(argv[2]);
 	if (nr < 1 || nr > MAX_THREADS)
@@ -243,16 +284,15 @@ int main(int argc, char **argv)
 		for (int i = 1; i < nr; i++)
 			start(wanting_thread, NULL, "wanting");
 	} else if (!strcmp(kind, "run")) {
-		signal(SIGUSR1, count_signal);
+		signal(SIGRTMIN, count_signal);
 		start(running_thread, NULL, "runner");
 	} else if (!strcmp(kind, "vfork")) {
-		signal(SIGUSR1, count_signal);
 		start(running_thread, NULL, "runner");
 		start(vfork_thread, NULL, "vfork");
 	} else if (!strcmp(kind, "undumpable")) {
 		prctl(PR_SET_DUMPABLE, 0);
 	} else {
-		fprintf(stderr, "waiters: circle|kinds|relock|gone|many|run|vfork|undumpable [N]\n");
+		fprintf(stderr, "waiters: unknown kind %s\n", kind);
 		return 2;
 	}
 	/* The threads need a moment between the barrier and their sleep: the test tries again. */

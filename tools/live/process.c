@@ -4,7 +4,7 @@
 #include <dirent.h>
 #include <elf.h>
 #include <errno.h>
-#include <fcntl.h>
+#include <limits.h>
 #include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
@@ -78,7 +78,8 @@ void process_read(struct process *p, long pid)
 	struct stat st;
 
 	*p = (struct process){.pid = pid};
-	snprintf(path, sizeof(path), "/proc/%ld", pid);
+	/* The directory itself keeps its owner. */
+	snprintf(path, sizeof(path), "/proc/%ld/environ", pid);
 	if (stat(path, &st))
 		return;
 	p->owner = st.st_uid;
@@ -123,15 +124,32 @@ bool process_refuses(const struct process *p, char *why)
 	return true;
 }
 
+/* Does this process see all users by their own numbers, as in the first user namespace? */
+static bool sees_all_users(void)
+{
+	unsigned int inner, outer, nr;
+	FILE *f = fopen("/proc/self/uid_map", "re");
+	bool all;
+
+	if (!f)
+		return true;
+	all = fscanf(f, "%u %u %u", &inner, &outer, &nr) == 3 && !inner && !outer && nr == UINT_MAX;
+	fclose(f);
+	return all;
+}
+
 static bool in_our_user_namespace(long pid)
 {
 	struct stat ours, theirs;
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/%ld/ns/user", pid);
-	/* That of a process that may not be traced cannot be read: then its users are compared. */
-	return stat("/proc/self/ns/user", &ours) || stat(path, &theirs) ||
-	       (ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino);
+	if (stat("/proc/self/ns/user", &ours))
+		return true;
+	/* That of a process that may not be traced cannot be read. */
+	if (stat(path, &theirs))
+		return sees_all_users();
+	return ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino;
 }
 
 static int read_scope(void)

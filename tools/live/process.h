@@ -22,7 +22,7 @@
  * @state:  letter of its state
  * @tracer: process that traces it, 0: none
  * @ruid, @euid: real and effective user
- * @owner:  user who owns /proc/PID: another one than @euid if the process may not be dumped
+ * @owner:  user who owns files in /proc/PID: another one than @euid if the process may not be dumped
  * @kernel: it is a thread of the kernel
  * @foreign_code: its program is not one of 64-bit x86
  */

@@ -35,9 +35,6 @@
 /* Threads that may be born between the first look and the stop. */
 #define BORN_MAX 1024
 
-/* Below the stack pointer (System V ABI for x86-64, 3.2.2). */
-#define RED_ZONE 128
-
 /*
  * How long threads are waited for, while the others are stopped: on a machine with many more threads
  * than processors each has to be scheduled once. After PATIENCE_NS only threads that are not in an
@@ -182,7 +179,7 @@ static size_t copy(long pid, uint64_t address, void *to, size_t size)
 static void copy_stack(struct seizure *z, long pid, const struct mappings *maps,
 		       struct seize_thread *t)
 {
-	uint64_t from = t->regs.rsp - RED_ZONE, end = mapping_end(maps, t->regs.rsp);
+	uint64_t from = t->regs.rsp - SEIZE_RED_ZONE, end = mapping_end(maps, t->regs.rsp);
 	size_t size = end > from && end - from < STACK_MAX ? end - from : STACK_MAX;
 
 	if (size > z->arena_size - z->arena_used)

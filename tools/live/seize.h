@@ -14,6 +14,9 @@
 
 #include "objects.h"
 
+/* Bytes below the stack pointer that are copied, too (System V ABI for x86-64, 3.2.2). */
+#define SEIZE_RED_ZONE 128
+
 /* Bytes that are copied around the futex that a thread waits in: before its word, and in all. */
 #define SEIZE_FUTEX_BEFORE 16
 #define SEIZE_FUTEX        64
@@ -24,7 +27,7 @@
  * @stopped: it was stopped: the rest is known
  * @signal:  one that was to be delivered when it stopped, and then was; 0: none
  * @regs:    its registers
- * @stack:   @stack_size bytes from its stack pointer on, less the red zone
+ * @stack:   @stack_size bytes, from SEIZE_RED_ZONE below its stack pointer on
  * @futex:   bytes around the word of its futex(2) call, zero if it is in none
  * @ended, @seized: for seize() itself
  */

@@ -111,7 +111,7 @@ static int access_mem(unw_addr_space_t space, unw_word_t address, unw_word_t *va
 {
 	struct unwinder *u = arg;
 	const struct seize_thread *t = u->thread;
-	uint64_t from = t->regs.rsp - 128;
+	uint64_t from = t->regs.rsp - SEIZE_RED_ZONE;
 
 	if (write)
 		return -UNW_EINVAL;
@@ -188,6 +188,7 @@ struct unwinder *unwinder_new(struct memory *m, const struct objects *o, const c
 		return NULL;
 	}
 	lib.set_caching_policy(u->space, UNW_CACHE_GLOBAL);
+	*why = NULL;
 	return u;
 }
 

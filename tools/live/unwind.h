@@ -14,7 +14,7 @@ struct unwinder;
 
 /**
  * unwinder_new() - for the threads of one process.
- * @why: set to what is wrong if there is none
+ * @why: set to what is wrong if there is none, else to NULL
  *
  * Return: NULL without libunwind, or without memory.
  */
