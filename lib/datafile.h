@@ -79,6 +79,7 @@ enum elide_dropped {
 	ELIDE_DROPPED_STACKS,  /* sampled stacks beyond the room for them */
 	ELIDE_DROPPED_DETAILS, /* samples of aborts and waits beyond the room for their records */
 	ELIDE_DROPPED_EVENTS,  /* decisions of the policy beyond the room for the timeline */
+	ELIDE_DROPPED_PROCESSES, /* forked processes that could not write a file of their own */
 	ELIDE_NR_DROPPED
 };
 
@@ -150,6 +151,7 @@ struct elide_inspect {
  * @smt, @sockets:   hardware threads of each core, and sockets, of the emulated machine
  * @mhz:             its clock; all times are cycles of that
  * @changes:         its numbers that differ from the model's, NUMBER=VALUE,...
+ * @lost_error:      errno of the last process counted in @dropped as ELIDE_DROPPED_PROCESSES
  * @inspect:         what is read of the memory of the process while it runs
  */
 struct elide_header {
@@ -185,7 +187,7 @@ struct elide_header {
 	uint32_t smt;
 	uint32_t sockets;
 	uint32_t mhz;
-	uint32_t reserved;
+	int32_t lost_error;
 	char changes[256];
 	struct elide_inspect inspect;
 };

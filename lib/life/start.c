@@ -51,6 +51,7 @@ static void read_start(void)
 
 static void tell_end(void)
 {
+	elide_data_tell_lost();
 	elide_data->end_ns = clock_ns(CLOCK_MONOTONIC);
 	elide_data->end_cycles = cycles_now();
 	if (!adapt_clocked)
@@ -182,6 +183,7 @@ void elide_start(bool secure)
 		elide_enabled = false;
 		return;
 	}
+	elide_data_start();
 	elide_process.order = elide_tunables.order && !elide_order_start();
 	elide_evidence_events_start();
 	if (elide_tunables.stacks)
@@ -199,6 +201,19 @@ void elide_start(bool secure)
 	if (elide_tunables.verbose)
 		elide_log("%s: %s", elide_enabled ? "eliding" : "profiling", elide_process.why);
 	elide_process.running = true;
+}
+
+void elide_keep_file(void)
+{
+	struct elide_slow slow;
+
+	if (!elide_slow_enter(&slow))
+		return;
+	test_point(keep_entered);
+	test_point(keep_publish);
+	elide_data_keep();
+	test_point(keep_done);
+	elide_slow_leave(&slow);
 }
 
 void elide_stop(void)
