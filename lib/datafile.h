@@ -94,10 +94,50 @@ enum elide_dropped {
 	ELIDE_DROPPED_STACKS,  /* sampled stacks beyond the room for them */
 	ELIDE_DROPPED_DETAILS, /* samples of aborts and waits beyond the room for their records */
 	ELIDE_DROPPED_EVENTS,  /* decisions of the policy beyond the room for the timeline */
+	ELIDE_DROPPED_PROCESSES, /* forked processes that could not write a file of their own */
 	ELIDE_NR_DROPPED
 };
 
 #define ELIDE_MAX_DROPPED 16
+
+/**
+ * struct elide_inspect - where the engine keeps what it knows of the locks of a process that runs.
+ *
+ * Addresses are those of the process; offsets and sizes are in bytes. For elide-stacks(1), which reads
+ * the memory of the process; a reader of the file needs none of it. All 0 in a file of an older
+ * library, and where the process has no such tables.
+ *
+ * @size:      bytes of this structure as the process knows it
+ * @locks:     slots of the table of locks, @nr_locks of @lock_size: the first 64 bits of each are the
+ *             address of a lock << @class_bits | index of its class; a slot that is empty or was
+ *             released has an address of 0
+ * @threads:   where the address of the first thread's block is
+ * @next, @tid: in a block: address of the next block, and thread id, 32 bits, 0 of one that has ended
+ * @waits:     in a block: address of the lock that the thread waits for, 0 if it does not; then
+ *             address of the call's struct elide_row
+ * @row_site, @row_kind: in a row: return address of the call, and 16 bits of enum elide_kind
+ * @nr_held:   in a block: number of locks held, 8 bits; always 0 unless ELIDE_ORDER=1
+ * @held:      in a block: these locks, of @held_size: address of the lock, return address of the call,
+ *             32 bits of class index, 32 bits of enum elide_kind
+ * @holder:    by enum elide_kind: in a lock, 32 bits with the thread id of who holds it; 0: it has none
+ */
+struct elide_inspect {
+	uint32_t size;
+	uint32_t lock_size;
+	uint32_t class_bits;
+	uint32_t held_size;
+	uint64_t locks;
+	uint64_t nr_locks;
+	uint64_t threads;
+	uint32_t next;
+	uint32_t tid;
+	uint32_t waits;
+	uint32_t row_site;
+	uint32_t row_kind;
+	uint32_t nr_held;
+	uint32_t held;
+	uint32_t holder[16];
+};
 
 /**
  * struct elide_header - the header of the file.
@@ -126,6 +166,8 @@ enum elide_dropped {
  * @smt, @sockets:   hardware threads of each core, and sockets, of the emulated machine
  * @mhz:             its clock; all times are cycles of that
  * @changes:         its numbers that differ from the model's, NUMBER=VALUE,...
+ * @lost_error:      errno of the last process counted in @dropped as ELIDE_DROPPED_PROCESSES
+ * @inspect:         what is read of the memory of the process while it runs
  */
 struct elide_header {
 	uint64_t magic;
@@ -160,8 +202,9 @@ struct elide_header {
 	uint32_t smt;
 	uint32_t sockets;
 	uint32_t mhz;
-	uint32_t reserved;
+	int32_t lost_error;
 	char changes[256];
+	struct elide_inspect inspect;
 };
 
 _Static_assert(sizeof(struct elide_header) <= ELIDE_HEADER_SIZE, "the header is one unit");

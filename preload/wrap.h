@@ -56,12 +56,14 @@ enum how { HOW_LOCK, HOW_TRY, HOW_TIMED };
  * @contended: the lock was held when the call came
  * @start: cycles
  * @end: cycles; set by whoever waits
+ * @thread: the calling thread
  * @who: who waits for whom, if this wait is sampled
  */
 struct wait {
 	bool contended;
 	unsigned long long start;
 	unsigned long long end;
+	struct elide_thread *thread;
 	struct elide_waits who;
 };
 
@@ -74,6 +76,10 @@ static __always_inline_fn void wait_begin(struct wait *w, bool contended, struct
 	if (likely(!contended))
 		return;
 	w->start = cycles_now();
+	w->thread = t;
+	t->waits_row = row;
+	/* For elide stacks, which stops the thread before it reads them. */
+	WRITE_ONCE(t->waits, lock);
 	elide_evidence_waits(t, row, lock, holder, &w->who);
 }
 
@@ -84,6 +90,7 @@ static __always_inline_fn void wait_end(struct elide_row *row, const struct wait
 
 	if (likely(!w->contended))
 		return;
+	WRITE_ONCE(w->thread->waits, NULL);
 	counter_add(row->contended, 1);
 	elide_time_add(&row->wait, row->wait_bins, cycles);
 	if (unlikely(w->who.weight))

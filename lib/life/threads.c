@@ -149,6 +149,7 @@ static void thread_init(struct elide_thread *t)
 	elide_thread_record_begin(t);
 	t->streak = 0;
 	t->hold_lock = NULL;
+	t->waits = NULL;
 	t->joining = false;
 	elide_active_add(1);
 	/* A thread whose end was not told has left its own. */

@@ -20,6 +20,7 @@
 #include "../base/text.h"
 #include "../counters/pmu-run.h"
 #include "../live/live.h"
+#include "../model/load.h"
 #include "../model/run-files.h"
 #include "../print/output.h"
 #include "../run/child.h"
@@ -216,6 +217,23 @@ static void remove_orphans(const char *output, uint64_t run)
 	paths_free(&others);
 }
 
+/* Processes that gave up their rights before they had a file. */
+static void say_lost(const struct paths *f)
+{
+	struct elide_header h;
+
+	for (size_t i = 0; i < f->nr; i++) {
+		if (load_header(f->path[i], &h) || !h.dropped[ELIDE_DROPPED_PROCESSES])
+			continue;
+		say("%llu process%s of the run could not write a data file: %s; what %s counted is lost. "
+		    "They were forked by one that had given up its rights or changed its root: name a "
+		    "file with -o where they may write",
+		    (unsigned long long)h.dropped[ELIDE_DROPPED_PROCESSES],
+		    h.dropped[ELIDE_DROPPED_PROCESSES] == 1 ? "" : "es", strerror(h.lost_error),
+		    h.dropped[ELIDE_DROPPED_PROCESSES] == 1 ? "it" : "they");
+	}
+}
+
 static void finish(const struct run_request *r, const struct program *p, struct counting *c,
 		   const char *output, uint64_t run, pid_t pid, int status)
 {
@@ -227,6 +245,8 @@ static void finish(const struct run_request *r, const struct program *p, struct 
 	if (f.nr)
 		write_exit_status(f.path[0], pid, status);
 	counting_end(c, f.nr ? f.path[0] : NULL, pid);
+	if (!r->quiet)
+		say_lost(&f);
 	if (r->report && f.nr)
 		print_report(r, &f);
 	else if (!r->quiet)

@@ -316,10 +316,14 @@ static void print_totals(const struct report *r, FILE *out)
 			percent(t->elided, t->acquired), aborts, plural(t->aborts), wasted);
 	}
 	fputc('\n', out);
-	for (int i = 0; i < ELIDE_NR_DROPPED; i++)
+	for (int i = 0; i < ELIDE_DROPPED_PROCESSES; i++)
 		if (r->file->header.dropped[i])
 			fprintf(out, "not counted: %llu beyond the limit of %s\n",
 				(unsigned long long)r->file->header.dropped[i], dropped_name(i));
+	if (r->file->header.dropped[ELIDE_DROPPED_PROCESSES])
+		fprintf(out, "not counted: %llu forked processes that could not write a data file: %s\n",
+			(unsigned long long)r->file->header.dropped[ELIDE_DROPPED_PROCESSES],
+			strerror(r->file->header.lost_error));
 }
 
 /* Prints "function file:line", or what is known of it. */
