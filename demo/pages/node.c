@@ -7,6 +7,8 @@
 #include <errno.h>
 #include <string.h>
 
+#define READ_ONCE(x) __atomic_load_n(&(x), __ATOMIC_RELAXED)
+
 /**
  * bytes_compare() - the order of keys: byte by byte, a prefix before what it begins
  * @a: a key
@@ -23,12 +25,12 @@ int bytes_compare(struct bytes a, struct bytes b)
 }
 
 /**
- * node_head() - the head of a key
+ * page_node_head() - the head of a key
  * @suffix: the bytes of the key behind the prefix
  *
- * Return: see struct node_slot.
+ * Return: see struct page_slot.
  */
-uint32_t node_head(struct bytes suffix)
+uint32_t page_node_head(struct bytes suffix)
 {
 	unsigned char head[4] = { 0 };
 
@@ -38,15 +40,15 @@ uint32_t node_head(struct bytes suffix)
 }
 
 /* Take bytes from the free part, which has room for them, and return their offset. */
-static uint16_t heap_take(struct node *node, unsigned int len)
+static uint16_t heap_take(struct page_node *node, unsigned int len)
 {
 	node->heap = (uint16_t)(node->heap - len);
 	return node->heap;
 }
 
-static struct node_fence fence_put(struct node *node, struct bytes fence)
+static struct page_fence fence_put(struct page_node *node, struct bytes fence)
 {
-	struct node_fence at = { heap_take(node, fence.len), (uint16_t)fence.len };
+	struct page_fence at = { heap_take(node, fence.len), (uint16_t)fence.len };
 
 	if (fence.len)
 		memcpy((unsigned char *)node + at.offset, fence.data, fence.len);
@@ -54,22 +56,24 @@ static struct node_fence fence_put(struct node *node, struct bytes fence)
 }
 
 /**
- * node_init() - make an empty node
+ * page_node_init() - make an empty node
  * @node: the node
  * @level: 0 for a leaf
  * @lower: bound that all keys are above; 0 bytes for none
  * @upper: bound that no key is above; 0 bytes for none
  *
- * Neither bound lies in @node.
+ * Neither bound lies in @node. Its tag stays.
  */
-void node_init(struct node *node, unsigned int level, struct bytes lower, struct bytes upper)
+void page_node_init(struct page_node *node, unsigned int level, struct bytes lower,
+		    struct bytes upper)
 {
 	unsigned int len = lower.len < upper.len ? lower.len : upper.len, prefix = 0;
 	const unsigned char *low = lower.data, *high = upper.data;
 
-	memset(node, 0, sizeof(*node));
+	memset(node, 0, offsetof(struct page_node, tag));
+	memset(&node->hints, 0, sizeof(*node) - offsetof(struct page_node, hints));
 	node->level = (uint16_t)level;
-	node->heap = NODE_BYTES;
+	node->heap = PAGE_BYTES;
 	node->lower = fence_put(node, lower);
 	node->upper = fence_put(node, upper);
 	while (prefix < len && low[prefix] == high[prefix])
@@ -78,66 +82,76 @@ void node_init(struct node *node, unsigned int level, struct bytes lower, struct
 }
 
 /**
- * node_covers() - true if a key is between the fences of a node
+ * page_node_covers() - true if a key is between the fences of a node
  * @node: the node
  * @key: the key
  */
-bool node_covers(const struct node *node, struct bytes key)
+bool page_node_covers(const struct page_node *node, struct bytes key)
 {
-	struct bytes lower = node_fence(node, node->lower), upper = node_fence(node, node->upper);
+	struct bytes lower = page_node_fence(node, node->lower);
+	struct bytes upper = page_node_fence(node, node->upper);
 
 	return (!lower.len || bytes_compare(key, lower) > 0) &&
 	       (!upper.len || bytes_compare(key, upper) <= 0);
 }
 
-static unsigned int hint_distance(const struct node *node)
+static unsigned int hint_distance(unsigned int nr)
 {
-	return node->nr / (NODE_HINTS + 1);
+	return nr / (PAGE_HINTS + 1);
 }
 
-static void hints_set(struct node *node)
+static void hints_set(struct page_node *node)
 {
-	unsigned int distance = hint_distance(node);
+	unsigned int distance = hint_distance(node->nr);
 
-	if (node->nr <= 2 * NODE_HINTS)
+	if (node->nr <= 2 * PAGE_HINTS)
 		return;
-	for (unsigned int i = 0; i < NODE_HINTS; i++)
+	for (unsigned int i = 0; i < PAGE_HINTS; i++)
 		node->hints[i] = node->slots[distance * (i + 1)].head;
 }
 
-/* Narrow the slots [*low, *high) that the first key not below @head can be in, *high included. */
-static void hints_narrow(const struct node *node, uint32_t head, unsigned int *low,
+/*
+ * Narrow the slots [*low, *high) that the first key not below @head can be in, *high included.
+ * *high is the number of slots at first.
+ */
+static void hints_narrow(const struct page_node *node, uint32_t head, unsigned int *low,
 			 unsigned int *high)
 {
-	unsigned int distance = hint_distance(node), i = 0;
+	unsigned int distance = hint_distance(*high), i = 0;
 
-	if (node->nr <= 2 * NODE_HINTS)
+	if (*high <= 2 * PAGE_HINTS)
 		return;
-	while (i < NODE_HINTS && node->hints[i] < head)
+	while (i < PAGE_HINTS && node->hints[i] < head)
 		i++;
 	*low = distance * i;
-	while (i < NODE_HINTS && node->hints[i] == head)
+	while (i < PAGE_HINTS && node->hints[i] == head)
 		i++;
-	if (i < NODE_HINTS)
+	if (i < PAGE_HINTS)
 		*high = distance * (i + 1);
 }
 
 /**
- * node_find() - the first entry whose key is not below a key
+ * page_node_find() - the first entry whose key is not below a key
  * @node: the node
  * @key: the key, between the fences of the node
  * @found: set to whether that entry has this key
  *
+ * A reader without a latch may call it while a writer changes the page: it ends, and reads no byte
+ * outside the page and PAGE_SLACK bytes behind it; the result means nothing then.
+ *
  * Return: number of its slot, or the number of entries if all keys are below.
  */
-unsigned int node_find(const struct node *node, struct bytes key, bool *found)
+unsigned int page_node_find(const struct page_node *node, struct bytes key, bool *found)
 {
-	struct bytes suffix = { (const unsigned char *)key.data + node->prefix,
-				key.len - node->prefix };
-	unsigned int low = 0, high = node->nr;
-	uint32_t head = node_head(suffix);
+	unsigned int prefix = READ_ONCE(node->prefix);
+	unsigned int low = 0, high = READ_ONCE(node->nr);
+	struct bytes suffix = { (const unsigned char *)key.data + prefix, key.len - prefix };
+	uint32_t head;
 
 	*found = false;
+	if (unlikely(prefix > key.len || high > PAGE_SLOTS))
+		return 0;
+	head = page_node_head(suffix);
 	hints_narrow(node, head, &low, &high);
 	while (low < high) {
 		unsigned int mid = (low + high) / 2;
@@ -145,7 +159,7 @@ unsigned int node_find(const struct node *node, struct bytes key, bool *found)
 		int order = (other > head) - (other < head);
 
 		if (!order)
-			order = bytes_compare(node_suffix(node, mid), suffix);
+			order = bytes_compare(page_node_suffix(node, mid), suffix);
 		if (!order) {
 			*found = true;
 			return mid;
@@ -159,24 +173,25 @@ unsigned int node_find(const struct node *node, struct bytes key, bool *found)
 }
 
 /**
- * node_key() - copy the whole key of an entry
+ * page_node_key() - copy the whole key of an entry
  * @node: the node
  * @at: number of its slot
- * @key: receives up to NODE_KEY_MAX bytes
+ * @key: receives up to PAGE_KEY_MAX bytes
  *
  * Return: number of bytes.
  */
-unsigned int node_key(const struct node *node, unsigned int at, unsigned char *key)
+unsigned int page_node_key(const struct page_node *node, unsigned int at, unsigned char *key)
 {
-	struct bytes suffix = node_suffix(node, at);
+	struct bytes suffix = page_node_suffix(node, at);
 
-	memcpy(key, node_fence(node, node->lower).data, node->prefix);
+	memcpy(key, page_node_fence(node, node->lower).data, node->prefix);
 	memcpy(key + node->prefix, suffix.data, suffix.len);
 	return node->prefix + suffix.len;
 }
 
 /* Write an entry into a slot. The heap has room for it. */
-static void slot_put(struct node *node, unsigned int at, struct bytes suffix, struct bytes value)
+static void slot_put(struct page_node *node, unsigned int at, struct bytes suffix,
+		     struct bytes value)
 {
 	uint16_t offset = heap_take(node, suffix.len + value.len);
 	unsigned char *to = (unsigned char *)node + offset;
@@ -185,44 +200,44 @@ static void slot_put(struct node *node, unsigned int at, struct bytes suffix, st
 		memcpy(to, suffix.data, suffix.len);
 	if (value.len)
 		memcpy(to + suffix.len, value.data, value.len);
-	node->slots[at] = (struct node_slot){ node_head(suffix), offset, (uint16_t)suffix.len,
+	node->slots[at] = (struct page_slot){ page_node_head(suffix), offset, (uint16_t)suffix.len,
 					      (uint16_t)value.len };
 }
 
 /* Make @len bytes of the free part contiguous; @slots more slots are taken from it. */
-static bool make_room(struct node *node, unsigned int slots, unsigned int len)
+static bool make_room(struct page_node *node, unsigned int slots, unsigned int len)
 {
-	unsigned int need = len + slots * (unsigned int)sizeof(struct node_slot);
+	unsigned int need = len + slots * (unsigned int)sizeof(struct page_slot);
 
-	if (node_free(node) < need)
+	if (page_node_free(node) < need)
 		return false;
-	if (node_free(node) - node->dead < need)
-		node_compact(node);
+	if (page_node_free(node) - node->dead < need)
+		page_node_compact(node);
 	return true;
 }
 
 /**
- * node_insert() - add an entry
+ * page_node_insert() - add an entry
  * @node: the node
- * @key: its key, between the fences, of 1..NODE_KEY_MAX bytes, not in the node
- * @value: its value; with the key at most NODE_ENTRY_MAX bytes, not in the node
+ * @key: its key, between the fences, of 1..PAGE_KEY_MAX bytes, not in the node
+ * @value: its value; with the key at most PAGE_ENTRY_MAX bytes, not in the node
  *
  * Return: 0, -EEXIST if the key is there, or -ENOSPC if the entry does not fit. The entries are
  * as before unless the result is 0.
  */
-int node_insert(struct node *node, struct bytes key, struct bytes value)
+int page_node_insert(struct page_node *node, struct bytes key, struct bytes value)
 {
 	struct bytes suffix = { (const unsigned char *)key.data + node->prefix,
 				key.len - node->prefix };
 	bool found;
-	unsigned int at = node_find(node, key, &found);
+	unsigned int at = page_node_find(node, key, &found);
 
 	if (found)
 		return -EEXIST;
 	if (!make_room(node, 1, suffix.len + value.len))
 		return -ENOSPC;
 	memmove(&node->slots[at + 1], &node->slots[at],
-		(node->nr - at) * sizeof(struct node_slot));
+		(node->nr - at) * sizeof(struct page_slot));
 	node->nr++;
 	slot_put(node, at, suffix, value);
 	hints_set(node);
@@ -230,18 +245,18 @@ int node_insert(struct node *node, struct bytes key, struct bytes value)
 }
 
 /**
- * node_update() - replace the value of an entry
+ * page_node_update() - replace the value of an entry
  * @node: the node
  * @at: number of its slot
- * @value: the value, which may have another length; with the key at most NODE_ENTRY_MAX bytes,
+ * @value: the value, which may have another length; with the key at most PAGE_ENTRY_MAX bytes,
  *	   not in the node
  *
  * Return: 0, or -ENOSPC if the value does not fit, and the entry is as before.
  */
-int node_update(struct node *node, unsigned int at, struct bytes value)
+int page_node_update(struct page_node *node, unsigned int at, struct bytes value)
 {
-	struct node_slot *slot = &node->slots[at];
-	unsigned char key[NODE_KEY_MAX];
+	struct page_slot *slot = &node->slots[at];
+	unsigned char key[PAGE_KEY_MAX];
 	struct bytes suffix = { key, slot->key };
 	unsigned int old = slot->key + slot->value;
 
@@ -251,9 +266,9 @@ int node_update(struct node *node, unsigned int at, struct bytes value)
 			       value.len);
 		return 0;
 	}
-	if (node_free(node) + old < suffix.len + value.len)
+	if (page_node_free(node) + old < suffix.len + value.len)
 		return -ENOSPC;
-	memcpy(key, node_suffix(node, at).data, suffix.len);
+	memcpy(key, page_node_suffix(node, at).data, suffix.len);
 	node->dead = (uint16_t)(node->dead + old);
 	slot->key = slot->value = 0;
 	make_room(node, 0, suffix.len + value.len);
@@ -262,31 +277,31 @@ int node_update(struct node *node, unsigned int at, struct bytes value)
 }
 
 /**
- * node_remove() - remove an entry
+ * page_node_remove() - remove an entry
  * @node: the node
  * @at: number of its slot
  */
-void node_remove(struct node *node, unsigned int at)
+void page_node_remove(struct page_node *node, unsigned int at)
 {
 	node->dead = (uint16_t)(node->dead + node->slots[at].key + node->slots[at].value);
 	node->nr--;
 	memmove(&node->slots[at], &node->slots[at + 1],
-		(node->nr - at) * sizeof(struct node_slot));
+		(node->nr - at) * sizeof(struct page_slot));
 	hints_set(node);
 }
 
 /**
- * node_compact() - make the free bytes of a node contiguous
+ * page_node_compact() - make the free bytes of a node contiguous
  * @node: the node
  */
-void node_compact(struct node *node)
+void page_node_compact(struct page_node *node)
 {
-	struct node old = *node;
+	struct page_node old = *node;
 
-	node->heap = NODE_BYTES;
+	node->heap = PAGE_BYTES;
 	node->dead = 0;
-	node->lower = fence_put(node, node_fence(&old, old.lower));
-	node->upper = fence_put(node, node_fence(&old, old.upper));
+	node->lower = fence_put(node, page_node_fence(&old, old.lower));
+	node->upper = fence_put(node, page_node_fence(&old, old.upper));
 	for (unsigned int i = 0; i < old.nr; i++)
-		slot_put(node, i, node_suffix(&old, i), node_value(&old, i));
+		slot_put(node, i, page_node_suffix(&old, i), page_node_value(&old, i));
 }
