@@ -98,10 +98,20 @@ static inline struct bytes pages_key(unsigned int i, char *key)
 	return (struct bytes){ key, (unsigned int)snprintf(key, 16, "key %06u", i) };
 }
 
-/* Where the counter of a leaf is. */
-static inline uint64_t *pages_counter(struct frame *frame)
+/* The counter of a leaf, which its caller has latched. */
+static inline uint64_t pages_counter(const struct frame *frame)
 {
-	return (uint64_t *)(void *)(uintptr_t)page_node_value(frame->page, 0).data;
+	uint64_t counter;
+
+	memcpy(&counter, page_node_value(frame->page, 0).data, sizeof(counter));
+	return counter;
+}
+
+/* Set it, under the exclusive latch. */
+static inline void pages_set_counter(struct frame *frame, uint64_t counter)
+{
+	page_node_update(frame->page, 0, (struct bytes){ &counter, sizeof(counter) });
+	pool_dirty(frame);
 }
 
 /* Make leaf @i of @nr, with the keys above that of the leaf before and up to its own. */
