@@ -13,8 +13,9 @@ TATP_OBJ := $(TATP_SRC:%.c=$(OBJ)/%.o)
 TATP_PART_OBJ := $(filter-out $(OBJ)/demo/tatp/tatp_bench.o,$(TATP_OBJ))
 TATP_LIBS := -lz
 
-# The slotted pages of the buffer-managed B-tree, for the tests.
-PAGES_PART_OBJ := $(patsubst %.c,$(OBJ)/%.o,$(wildcard demo/pages/*.c))
+# The buffer-managed B-tree and what it shares with the others, without main().
+PAGES_SRC := $(wildcard demo/pages/*.c demo/base/*.c demo/mem/*.c) demo/bench/threads.c
+PAGES_PART_OBJ := $(patsubst %.c,$(OBJ)/%.o,$(filter-out demo/pages/page_bench.c,$(PAGES_SRC)))
 
 # The latches of the storage manager, for the tests.
 TATP_LATCH_OBJ := $(OBJ)/demo/tatp/latch.o

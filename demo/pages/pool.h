@@ -46,10 +46,11 @@
  * @cool: the page will be evicted unless it is used
  * @dirty: the page was changed and is not in the file; cleared under the latch of a reader
  * @writing: the page is being written to the file as it was when @dirty was cleared
- * @freed: the page was freed while it was being written; under the pool's lock
  * @updates: of Contention Split: updates of the period
  * @slow: of Contention Split: those of @updates that had to wait for the latch
  * @last: of Contention Split: position of the last update
+ * @freed: number of the page that was freed while it was being written, else 0; under the pool's
+ *	   lock
  * @next: next free frame, under the pool's lock
  *
  * @updates, @slow and @last belong to the tree, which writes them under the exclusive latch; they
@@ -62,14 +63,17 @@ struct frame {
 	bool cool;
 	bool dirty;
 	bool writing;
-	bool freed;
 	uint32_t updates;
 	uint32_t slow;
 	int32_t last;
+	uint32_t freed;
 	struct frame *next;
 };
 
 _Static_assert(sizeof(struct frame) == 2 * CACHE_LINE, "0.8 % of a page");
+
+/* What @frame_of of a page has that is free: it is not read from the file. */
+#define FRAME_FREE ((struct frame *)1)
 
 /* Value of @last before the first update. */
 #define FRAME_NO_POSITION (-1)
@@ -129,7 +133,7 @@ struct provider;
 
 /**
  * struct page_pool - a buffer pool
- * @frame_of: frame of each page, NULL if it is not in memory
+ * @frame_of: frame of each page, NULL if it is not in memory, FRAME_FREE if the page is free
  * @max: number of pages that there may be
  * @nr: number of frames
  * @frames: the frames
@@ -144,6 +148,7 @@ struct provider;
  * @ready: threads wait for a free frame
  * @free: free frames
  * @nr_free: their number
+ * @target: free frames that the providers see to
  * @waiting: number of threads that wait for a free frame
  * @stuck: the provider finds no page to evict, because the file cannot be written
  * @stop: the providers end
@@ -165,6 +170,7 @@ struct page_pool {
 	pthread_cond_t ready;
 	struct frame *free;
 	uint32_t nr_free;
+	uint32_t target;
 	uint32_t waiting;
 	bool stuck;
 	bool stop;
@@ -187,6 +193,22 @@ uint64_t pool_bytes(uint32_t frames, uint64_t pages);
 int pool_room(uint32_t frames, uint64_t pages, char *why, size_t len);
 
 /**
+ * pool_peek() - as pool_frame(), but a page that will be evicted still will be
+ * @pool: the pool
+ * @id: number of the page
+ */
+static __inline_always struct frame *pool_peek(const struct page_pool *pool, uint32_t id)
+{
+	struct frame *frame;
+
+	if (unlikely(id >= pool->max))
+		return NULL;
+	/* Acquire: pairs with the release of who set it, after he had set @id of the frame. */
+	frame = __atomic_load_n(&pool->frame_of[id], __ATOMIC_ACQUIRE);
+	return likely((uintptr_t)frame > (uintptr_t)FRAME_FREE) ? frame : NULL;
+}
+
+/**
  * pool_frame() - the frame of a page
  * @pool: the pool
  * @id: number of the page, or any number that was not validated yet
@@ -199,10 +221,7 @@ static __inline_always struct frame *pool_frame(struct page_pool *pool, uint32_t
 {
 	struct frame *frame;
 
-	if (unlikely(id >= pool->max))
-		return NULL;
-	/* Acquire: pairs with the release of who set it, after he had set @id of the frame. */
-	frame = __atomic_load_n(&pool->frame_of[id], __ATOMIC_ACQUIRE);
+	frame = pool_peek(pool, id);
 	if (likely(frame) && unlikely(__atomic_load_n(&frame->cool, __ATOMIC_RELAXED)))
 		pool_rescue(pool, frame);
 	return frame;

@@ -28,9 +28,11 @@
 #include "node.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 
-/* Version of the format of the file. */
+/* How a file begins, and the version of its format. */
+#define STORE_MAGIC "pagetree"
 #define STORE_VERSION 1u
 
 /* Number of the first page that is no superblock. No page has number 0 or 1. */
@@ -111,21 +113,21 @@ struct store_config {
  * struct store - an open file
  * @fd: the file, or -1
  * @config: how it was opened
- * @super: the superblock as it would be written now, but for @clean and @generation
- * @clean: the newer superblock of the file is clean
+ * @super: the newer superblock, with the trees and the notes as they are now
+ * @written: that superblock as it is in the file
  * @nr: number of pages
  * @backed: number of pages for which the file has space
  * @free: numbers of the free pages, a stack
  * @nr_free: their number
  * @error: -errno of the first write that failed, after which nothing is written; else 0
  *
- * All but store_read(), store_write() and store_error() are for one thread at a time.
+ * All but store_read(), store_write(), store_clean() and store_error() are for one thread at a time.
  */
 struct store {
 	int fd;
 	struct store_config config;
 	struct superblock *super;
-	bool clean;
+	struct superblock *written;
 	uint32_t nr;
 	uint32_t backed;
 	struct area free;
@@ -134,14 +136,19 @@ struct store {
 };
 
 int store_open(struct store *s, const struct store_config *config, char *why, size_t len);
-int store_close(struct store *s);
+void store_close(struct store *s);
 int store_allocate(struct store *s, uint32_t *id);
 void store_free(struct store *s, uint32_t id);
 int store_read(const struct store *s, uint32_t id, struct page_node *page);
 int store_write(struct store *s, struct page_node *page);
 int store_begin(struct store *s);
 int store_checkpoint(struct store *s);
-int store_room(const char *path, uint64_t bytes, char *why, size_t len);
+
+/** store_clean() - true if no page was written after the newer superblock */
+static inline bool store_clean(const struct store *s)
+{
+	return __atomic_load_n(&s->super->clean, __ATOMIC_ACQUIRE);
+}
 
 /** store_error() - -errno of the write that failed, -EROFS if the file is read-only, else 0 */
 static inline int store_error(const struct store *s)
@@ -156,7 +163,7 @@ static inline int store_error(const struct store *s)
  * @pages: pages of the file
  * @nodes: pages that are reachable from a root
  * @free: pages that are free
- * @torn: pages whose checksum is wrong, superblocks too
+ * @torn: pages whose checksum is wrong or that cannot be read, superblocks too
  * @misplaced: pages that have the number of another page, or are of another tree or level, or are
  *	       newer than the superblock
  * @damaged: nodes whose content contradicts itself or their parent
@@ -173,6 +180,12 @@ struct store_report {
 	uint64_t unreachable;
 	bool clean;
 };
+
+/** store_sound() - true if the checker found a file clean and nothing wrong with it */
+static inline bool store_sound(const struct store_report *r)
+{
+	return r->clean && !r->torn && !r->misplaced && !r->damaged && !r->unreachable;
+}
 
 int store_check(const char *path, FILE *out, struct store_report *report, char *why, size_t len);
 

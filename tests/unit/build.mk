@@ -19,7 +19,9 @@ test_latch_LINK    := $(DEMO_PART_OBJ)
 test_histogram_LINK := $(DEMO_PART_OBJ)
 test_verify_LINK   := $(DEMO_PART_OBJ)
 test_workload_LINK := $(DEMO_PART_OBJ)
-test_pages_node_LINK := $(PAGES_PART_OBJ)
+
+$(foreach test,$(filter test_pages%,$(notdir $(UNIT_SRC:.c=))),\
+	$(eval $(test)_LINK := $(PAGES_PART_OBJ)))
 
 $(foreach test,$(filter test_tatp%,$(notdir $(UNIT_SRC:.c=))),\
 	$(eval $(test)_LINK := $(TATP_PART_OBJ))$(eval $(test)_LIBS := $(TATP_LIBS)))

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * provider.h - what the pool and the threads that make frames free share.
+ */
+#ifndef DEMO_PAGES_PROVIDER_H
+#define DEMO_PAGES_PROVIDER_H
+
+#include "pool.h"
+
+/**
+ * struct page_batch - pages that are copied and then written
+ * @nr: number of pages
+ * @frames: their frames
+ * @pages: copies of them
+ */
+struct page_batch {
+	unsigned int nr;
+	struct frame *frames[IO_BATCH];
+	struct area pages;
+};
+
+/* Under the lock of the pool: a frame has no page any more. */
+static inline void pool_push_free(struct page_pool *pool, struct frame *frame)
+{
+	frame->next = pool->free;
+	pool->free = frame;
+	pool->nr_free++;
+	pool->stuck = false;
+	if (pool->waiting)
+		pthread_cond_signal(&pool->ready);
+}
+
+int batch_init(struct page_batch *batch);
+void batch_destroy(struct page_batch *batch);
+bool batch_add(struct page_batch *batch, struct frame *frame);
+int batch_write(struct page_batch *batch, struct page_pool *pool);
+
+int providers_start(struct page_pool *pool);
+void providers_stop(struct page_pool *pool);
+
+#endif
