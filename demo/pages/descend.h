@@ -35,11 +35,18 @@ struct hold {
  * struct missing - pages that a descent did not find in memory
  * @id: the last one, 0 for none
  * @failed: the last one that could not be read
+ * @before: the one before @id
+ * @times: how often in turn it was the same one
  */
 struct missing {
 	uint32_t id;
 	uint32_t failed;
+	uint32_t before;
+	uint32_t times;
 };
+
+/* Loads of one page without any use of it, after which the page must be free though it has a parent. */
+#define MISSING_MAX (1u << 20)
 
 int descend_missing(struct page_tree *tree, struct missing *missing);
 
@@ -139,7 +146,7 @@ static __inline_always int descend_root(struct page_tree *tree, struct frame *fr
 {
 	latch_exclusive(&frame->latch, waited);
 	if (likely(frame_id(frame) == tree->root && frame->page->level == level)) {
-		h->frame = frame;
+		*h = (struct hold){ frame, 0 };
 		return 0;
 	}
 	latch_release(&frame->latch);
@@ -169,7 +176,7 @@ static __inline_always int descend_coupling(struct page_tree *tree, struct bytes
 		bool there = frame_id(frame) == id;
 
 		if (there && at == level && mode != EXCLUSIVE) {
-			h->frame = frame;
+			*h = (struct hold){ frame, 0 };
 			return 0;
 		}
 		latch_release_shared(&frame->latch);
@@ -195,7 +202,7 @@ static __inline_always int descend_coupling(struct page_tree *tree, struct bytes
 		if (unlikely(frame_id(frame) != id))
 			break;
 		if (at == level) {
-			h->frame = frame;
+			*h = (struct hold){ frame, 0 };
 			return 0;
 		}
 	}
@@ -220,7 +227,7 @@ static __inline_always int descend_coupling(struct page_tree *tree, struct bytes
 static __inline_always int descend(struct page_tree *tree, struct bytes key, unsigned int level,
 				   enum hold_mode mode, bool *waited, struct hold *h)
 {
-	struct missing missing = { 0, 0 };
+	struct missing missing = { 0 };
 	int err;
 
 	for (;;) {

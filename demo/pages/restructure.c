@@ -84,7 +84,7 @@ void inner_replace(struct page_node *parent, unsigned int at, unsigned int old,
  */
 int family_latch(struct page_tree *tree, struct bytes key, unsigned int level, struct family *f)
 {
-	struct missing missing = { 0, 0 };
+	struct missing missing = { 0 };
 	struct hold h;
 	bool found;
 	int err;

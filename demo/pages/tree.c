@@ -33,6 +33,10 @@ int descend_missing(struct page_tree *tree, struct missing *missing)
 
 	if (!id)
 		return 0;
+	missing->times = id == missing->before ? missing->times + 1 : 0;
+	if (missing->times == MISSING_MAX)
+		return -EBADMSG;
+	missing->before = id;
 	missing->id = 0;
 	err = pool_load(tree->pool, id);
 	if (err && missing->failed == id)
