@@ -14,6 +14,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Elements of the array of frames that are made present at once: 32 KiB. */
 #define TABLE_BATCH 4096
@@ -115,7 +116,7 @@ static uint32_t free_target(const struct pool_config *config)
  * @why: receives the reason of an error, to follow the name of the file
  * @len: size of @why in bytes
  *
- * All memory of the pool is present then.
+ * All memory of the pool is present then. A file that was made is removed if the pool cannot be.
  *
  * Return: 0, or -errno with nothing open.
  */
@@ -141,6 +142,8 @@ int pool_open(struct page_pool *pool, const struct pool_config *config, char *wh
 		err = providers_start(pool);
 	if (!err)
 		return 0;
+	if (config->store.create && config->store.io != IO_none)
+		unlink(config->store.path);
 	destroy(pool);
 	return failed(why, len, err);
 }

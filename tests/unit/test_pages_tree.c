@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "pages.h"
+#include "page-model.h"
 
 #define STEPS 120000
 #define KEYS 20000
