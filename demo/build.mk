@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# index_bench, search_bench, latch_bench and tatp_bench: ordinary pthread programs; they include
+# index_bench, search_bench, latch_bench, tatp_bench and page_bench: ordinary pthread programs; they include
 # and link no part of elide.
 
 DEMO_SRC := $(filter-out demo/micro/% demo/tatp/% demo/pages/%,$(wildcard demo/*/*.c))
@@ -17,10 +17,15 @@ TATP_LIBS := -lz
 PAGES_SRC := $(wildcard demo/pages/*.c demo/base/*.c demo/mem/*.c) demo/bench/threads.c
 PAGES_PART_OBJ := $(patsubst %.c,$(OBJ)/%.o,$(filter-out demo/pages/page_bench.c,$(PAGES_SRC)))
 
+# The tree and what is below it, without page_bench and its workloads, for index_bench.
+PAGES_BENCH := page_bench run output options entries inserts news tpcc
+PAGES_TREE_SRC := $(filter-out $(PAGES_BENCH:%=demo/pages/%.c),$(wildcard demo/pages/*.c))
+
 # The latches of the storage manager, for the tests.
 TATP_LATCH_OBJ := $(OBJ)/demo/tatp/latch.o
 
-demo-bin: $(BINDIR)/index_bench $(BINDIR)/search_bench $(BINDIR)/latch_bench $(BINDIR)/tatp_bench
+demo-bin: $(BINDIR)/index_bench $(BINDIR)/search_bench $(BINDIR)/latch_bench $(BINDIR)/tatp_bench \
+	  $(BINDIR)/page_bench
 
 # The trees with latches in their nodes, and their schemes, are compiled with -O3, as those
 # of the thesis they come from. The others keep the level at which their figures were made.
@@ -44,6 +49,11 @@ $(BINDIR)/tatp_bench: $(TATP_OBJ)
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -o $@ $^ -pthread -lm $(TATP_LIBS) -Wl,-z,relro,-z,now
+
+$(BINDIR)/page_bench: $(OBJ)/demo/pages/page_bench.o $(PAGES_PART_OBJ)
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -o $@ $^ -pthread -lm -Wl,-z,relro,-z,now
 
 # The microbenchmarks. The loops around searches are compiled once for each level of search.def.
 MICRO_BASE := $(addprefix $(OBJ)/demo/,micro/micro.o base/fields.o base/option.o)

@@ -16,8 +16,9 @@ static bool append(struct page_node *node, const struct page_node *old, unsigned
 	unsigned char key[PAGE_KEY_MAX];
 
 	for (unsigned int i = from; i < to; i++)
-		if (page_node_insert(node, (struct bytes){ key, page_node_key(old, i, key) },
-				     page_node_value(old, i)))
+		if (page_node_insert_at(node, node->nr,
+					(struct bytes){ key, page_node_key(old, i, key) },
+					page_node_value(old, i)))
 			return false;
 	return true;
 }
@@ -131,4 +132,17 @@ bool page_node_merge(struct page_node *left, const struct page_node *right)
 	merged.last = right->last;
 	*left = merged;
 	return true;
+}
+
+/**
+ * page_node_copy() - copy a node, whose tag stays that of the page that it is copied to
+ * @to: the page that receives it
+ * @from: the node
+ */
+void page_node_copy(struct page_node *to, const struct page_node *from)
+{
+	struct page_tag tag = to->tag;
+
+	*to = *from;
+	to->tag = tag;
 }

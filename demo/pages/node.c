@@ -9,6 +9,23 @@
 
 #define READ_ONCE(x) __atomic_load_n(&(x), __ATOMIC_RELAXED)
 
+#ifdef DEMO_TSAN
+/* memcmp(), which ThreadSanitizer would take for a race where the page may be changing. */
+__reads_unlatched
+static int compare(const unsigned char *a, const unsigned char *b, unsigned int len)
+{
+	for (unsigned int i = 0; i < len; i++) {
+		int order = READ_ONCE(a[i]) - READ_ONCE(b[i]);
+
+		if (order)
+			return order;
+	}
+	return 0;
+}
+#else
+#define compare memcmp
+#endif
+
 /**
  * bytes_compare() - the order of keys: byte by byte, a prefix before what it begins
  * @a: a key
@@ -16,10 +33,11 @@
  *
  * Return: less than, equal to or greater than 0, as @a is below, equal to or above @b.
  */
+__reads_unlatched
 int bytes_compare(struct bytes a, struct bytes b)
 {
 	unsigned int len = a.len < b.len ? a.len : b.len;
-	int order = len ? memcmp(a.data, b.data, len) : 0;
+	int order = len ? compare(a.data, b.data, len) : 0;
 
 	return order ? order : (a.len > b.len) - (a.len < b.len);
 }
@@ -33,9 +51,14 @@ int bytes_compare(struct bytes a, struct bytes b)
 uint32_t page_node_head(struct bytes suffix)
 {
 	unsigned char head[4] = { 0 };
+	uint32_t first;
 
+	if (likely(suffix.len >= sizeof(first))) {
+		memcpy(&first, suffix.data, sizeof(first));
+		return __builtin_bswap32(first);
+	}
 	if (suffix.len)
-		memcpy(head, suffix.data, suffix.len < 4 ? suffix.len : 4);
+		memcpy(head, suffix.data, suffix.len);
 	return (uint32_t)head[0] << 24 | (uint32_t)head[1] << 16 | (uint32_t)head[2] << 8 | head[3];
 }
 
@@ -114,6 +137,7 @@ static void hints_set(struct page_node *node)
  * Narrow the slots [*low, *high) that the first key not below @head can be in, *high included.
  * *high is the number of slots at first.
  */
+__reads_unlatched
 static void hints_narrow(const struct page_node *node, uint32_t head, unsigned int *low,
 			 unsigned int *high)
 {
@@ -130,6 +154,16 @@ static void hints_narrow(const struct page_node *node, uint32_t head, unsigned i
 		*high = distance * (i + 1);
 }
 
+/* The bytes of a key behind the prefix; no data if they are not within the page. */
+static inline struct bytes suffix_once(const struct page_slot *slot, const struct page_node *node)
+{
+	unsigned int offset = READ_ONCE(slot->offset), len = READ_ONCE(slot->key);
+
+	if (unlikely(offset + len > PAGE_BYTES))
+		return (struct bytes){ NULL, 0 };
+	return (struct bytes){ (const unsigned char *)node + offset, len };
+}
+
 /**
  * page_node_find() - the first entry whose key is not below a key
  * @node: the node
@@ -137,10 +171,11 @@ static void hints_narrow(const struct page_node *node, uint32_t head, unsigned i
  * @found: set to whether that entry has this key
  *
  * A reader without a latch may call it while a writer changes the page: it ends, and reads no byte
- * outside the page and PAGE_SLACK bytes behind it; the result means nothing then.
+ * outside the page and the key; the result means nothing then.
  *
  * Return: number of its slot, or the number of entries if all keys are below.
  */
+__reads_unlatched
 unsigned int page_node_find(const struct page_node *node, struct bytes key, bool *found)
 {
 	unsigned int prefix = READ_ONCE(node->prefix);
@@ -158,8 +193,13 @@ unsigned int page_node_find(const struct page_node *node, struct bytes key, bool
 		uint32_t other = node->slots[mid].head;
 		int order = (other > head) - (other < head);
 
-		if (!order)
-			order = bytes_compare(page_node_suffix(node, mid), suffix);
+		if (!order) {
+			struct bytes here = suffix_once(&node->slots[mid], node);
+
+			if (unlikely(!here.data))
+				return 0;
+			order = bytes_compare(here, suffix);
+		}
 		if (!order) {
 			*found = true;
 			return mid;
@@ -217,6 +257,31 @@ static bool make_room(struct page_node *node, unsigned int slots, unsigned int l
 }
 
 /**
+ * page_node_insert_at() - add an entry whose position is known
+ * @node: the node
+ * @at: what page_node_find() returned for the key, which is not in the node
+ * @key: its key, as of page_node_insert()
+ * @value: its value, as of page_node_insert()
+ *
+ * Return: 0, or -ENOSPC if the entry does not fit, and the entries are as before.
+ */
+int page_node_insert_at(struct page_node *node, unsigned int at, struct bytes key,
+			struct bytes value)
+{
+	struct bytes suffix = { (const unsigned char *)key.data + node->prefix,
+				key.len - node->prefix };
+
+	if (!make_room(node, 1, suffix.len + value.len))
+		return -ENOSPC;
+	memmove(&node->slots[at + 1], &node->slots[at],
+		(node->nr - at) * sizeof(struct page_slot));
+	node->nr++;
+	slot_put(node, at, suffix, value);
+	hints_set(node);
+	return 0;
+}
+
+/**
  * page_node_insert() - add an entry
  * @node: the node
  * @key: its key, between the fences, of 1..PAGE_KEY_MAX bytes, not in the node
@@ -227,21 +292,10 @@ static bool make_room(struct page_node *node, unsigned int slots, unsigned int l
  */
 int page_node_insert(struct page_node *node, struct bytes key, struct bytes value)
 {
-	struct bytes suffix = { (const unsigned char *)key.data + node->prefix,
-				key.len - node->prefix };
 	bool found;
 	unsigned int at = page_node_find(node, key, &found);
 
-	if (found)
-		return -EEXIST;
-	if (!make_room(node, 1, suffix.len + value.len))
-		return -ENOSPC;
-	memmove(&node->slots[at + 1], &node->slots[at],
-		(node->nr - at) * sizeof(struct page_slot));
-	node->nr++;
-	slot_put(node, at, suffix, value);
-	hints_set(node);
-	return 0;
+	return found ? -EEXIST : page_node_insert_at(node, at, key, value);
 }
 
 /**

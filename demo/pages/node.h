@@ -20,6 +20,24 @@
 
 #include <stdbool.h>
 
+#if defined(__SANITIZE_THREAD__)
+#define DEMO_TSAN 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define DEMO_TSAN 1
+#endif
+#endif
+
+/*
+ * A function that reads a page without a latch, and whose result is used only if the page did not
+ * change meanwhile. ThreadSanitizer would take its reads for races; the latches it still checks.
+ */
+#ifdef DEMO_TSAN
+#define __reads_unlatched __attribute__((no_sanitize("thread"), noinline))
+#else
+#define __reads_unlatched
+#endif
+
 /* Bytes of a page: Alhomssi and Leis, section 5. */
 #define PAGE_BYTES 16384
 #define PAGE_HEADER 64
@@ -162,6 +180,13 @@ static inline unsigned int page_node_free(const struct page_node *node)
 			      node->nr * sizeof(struct page_slot));
 }
 
+/* Bytes that an entry with a key between the fences would take. */
+static inline unsigned int page_node_need(const struct page_node *node, struct bytes key,
+					  unsigned int value_len)
+{
+	return key.len - node->prefix + value_len + (unsigned int)sizeof(struct page_slot);
+}
+
 int bytes_compare(struct bytes a, struct bytes b);
 uint32_t page_node_head(struct bytes suffix);
 void page_node_init(struct page_node *node, unsigned int level, struct bytes lower,
@@ -170,6 +195,8 @@ bool page_node_covers(const struct page_node *node, struct bytes key);
 unsigned int page_node_find(const struct page_node *node, struct bytes key, bool *found);
 unsigned int page_node_key(const struct page_node *node, unsigned int at, unsigned char *key);
 int page_node_insert(struct page_node *node, struct bytes key, struct bytes value);
+int page_node_insert_at(struct page_node *node, unsigned int at, struct bytes key,
+			struct bytes value);
 int page_node_update(struct page_node *node, unsigned int at, struct bytes value);
 void page_node_remove(struct page_node *node, unsigned int at);
 void page_node_compact(struct page_node *node);
@@ -178,6 +205,7 @@ unsigned int page_node_separator(const struct page_node *node, unsigned int at, 
 bool page_node_split(struct page_node *left, struct page_node *right, unsigned int at,
 		     struct bytes separator);
 bool page_node_merge(struct page_node *left, const struct page_node *right);
+void page_node_copy(struct page_node *to, const struct page_node *from);
 
 const char *page_node_check(const struct page_node *node);
 
