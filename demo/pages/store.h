@@ -30,6 +30,7 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 
 /* How a file begins, and the version of its format. */
 #define STORE_MAGIC "pagetree"
@@ -180,6 +181,12 @@ struct store_report {
 	uint64_t unreachable;
 	bool clean;
 };
+
+/** store_strerror() - what to say of an error of the file; @err: -errno */
+static inline const char *store_strerror(int err)
+{
+	return err == -EBADMSG ? "has a damaged page, which --check names" : strerror(-err);
+}
 
 /** store_sound() - true if the checker found a file clean and nothing wrong with it */
 static inline bool store_sound(const struct store_report *r)
