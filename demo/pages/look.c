@@ -41,6 +41,29 @@ static const unsigned char *value_at(const struct page_node *node, unsigned int 
 }
 
 /**
+ * look_child_at() - the child of an inner node at a position
+ * @node: the node
+ * @at: the position
+ *
+ * Return: number of its page, or any number.
+ */
+__reads_unlatched
+uint32_t look_child_at(const struct page_node *node, unsigned int at)
+{
+	const unsigned char *value;
+	unsigned int len;
+	uint32_t child;
+
+	if (at >= READ_ONCE(node->nr) || at >= PAGE_SLOTS)
+		return READ_ONCE(node->last);
+	value = value_at(node, at, &len);
+	if (unlikely(!value || len != sizeof(child)))
+		return 0;
+	copy(&child, value, sizeof(child));
+	return child;
+}
+
+/**
  * look_child() - the child of an inner node that has a key
  * @node: the node
  * @key: the key
@@ -51,17 +74,8 @@ __reads_unlatched
 uint32_t look_child(const struct page_node *node, struct bytes key)
 {
 	bool found;
-	unsigned int at = page_node_find(node, key, &found), len;
-	const unsigned char *value;
-	uint32_t child;
 
-	if (at >= READ_ONCE(node->nr) || at >= PAGE_SLOTS)
-		return READ_ONCE(node->last);
-	value = value_at(node, at, &len);
-	if (unlikely(!value || len != sizeof(child)))
-		return 0;
-	copy(&child, value, sizeof(child));
-	return child;
+	return look_child_at(node, page_node_find(node, key, &found));
 }
 
 /**

@@ -291,38 +291,40 @@ static void shrink(struct page_tree *tree, struct frame *root, struct frame *chi
 	pool_free_page(tree->pool, child);
 }
 
-/* Latch a neighbour of the child that is in memory, and the child again, from left to right. */
-static bool neighbours(struct page_tree *tree, struct family *f, struct frame **left,
+/**
+ * family_neighbours() - latch a neighbour of the child that is in memory
+ * @tree: the tree
+ * @f: the child and its parent, which has another child; @f->at becomes the position of @left
+ * @left: receives the left one of the two
+ * @right: receives the right one
+ *
+ * The neighbour is the right one, of the last child the left one.
+ *
+ * Return: true; or false, and the latches are those of @f as before.
+ */
+bool family_neighbours(struct page_tree *tree, struct family *f, struct frame **left,
 		       struct frame **right)
 {
 	const struct page_node *parent = f->parent->page;
-	bool is_last = f->at == parent->nr;
-	struct frame *other = pool_frame(tree->pool,
-					 inner_child(parent, is_last ? f->at - 1 : f->at + 1));
+	unsigned int other_at = f->at == parent->nr ? f->at - 1 : f->at + 1;
+	uint32_t id = inner_child(parent, other_at);
+	struct frame *other = pool_frame(tree->pool, id);
 
 	if (!other)
 		return false;
-	if (is_last) {
-		uint32_t id = frame_id(f->child);
-
-		/* The parent is held, so that the child stays, but it may be evicted meanwhile. */
-		latch_release(&f->child->latch);
+	/* To the left it must not wait, as latches are acquired from left to right. */
+	if (other_at > f->at)
 		latch_exclusive(&other->latch, NULL);
-		latch_exclusive(&f->child->latch, NULL);
-		f->at--;
-		*left = other;
-		*right = f->child;
-		if (frame_id(f->child) == id && frame_id(other) == inner_child(parent, f->at))
-			return true;
-	} else {
-		latch_exclusive(&other->latch, NULL);
-		*left = f->child;
-		*right = other;
-		if (frame_id(other) == inner_child(parent, f->at + 1))
-			return true;
+	else if (!latch_try_exclusive(&other->latch))
+		return false;
+	if (frame_id(other) != id) {
+		latch_release(&other->latch);
+		return false;
 	}
-	latch_release(&other->latch);
-	return false;
+	*left = other_at > f->at ? f->child : other;
+	*right = other_at > f->at ? other : f->child;
+	f->at = other_at > f->at ? f->at : other_at;
+	return true;
 }
 
 /* Merge the child with a neighbour, if it is still sparse. Releases the child in any case. */
@@ -333,7 +335,7 @@ static bool merge_family(struct page_tree *tree, struct family *f)
 	bool merged;
 
 	if (!node_sparse(f->child->page) || !f->parent->page->nr ||
-	    !neighbours(tree, f, &left, &right)) {
+	    !family_neighbours(tree, f, &left, &right)) {
 		latch_release(&f->child->latch);
 		return false;
 	}

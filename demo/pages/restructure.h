@@ -42,6 +42,8 @@ static inline void node_unset(struct frame *frame)
 
 int family_latch(struct page_tree *tree, struct bytes key, unsigned int level, struct family *f);
 void family_release(const struct family *f);
+bool family_neighbours(struct page_tree *tree, struct family *f, struct frame **left,
+		       struct frame **right);
 uint32_t inner_child(const struct page_node *parent, unsigned int at);
 bool inner_room(const struct page_node *parent, unsigned int at, unsigned int old,
 		const struct bytes *separators, unsigned int nr);
