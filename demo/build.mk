@@ -13,13 +13,14 @@ TATP_OBJ := $(TATP_SRC:%.c=$(OBJ)/%.o)
 TATP_PART_OBJ := $(filter-out $(OBJ)/demo/tatp/tatp_bench.o,$(TATP_OBJ))
 TATP_LIBS := -lz
 
-# The buffer-managed B-tree and what it shares with the others, without main().
+# page_bench and what it shares with the others.
 PAGES_SRC := $(wildcard demo/pages/*.c demo/base/*.c demo/mem/*.c) demo/bench/threads.c
-PAGES_PART_OBJ := $(patsubst %.c,$(OBJ)/%.o,$(filter-out demo/pages/page_bench.c,$(PAGES_SRC)))
+PAGES_OBJ := $(PAGES_SRC:%.c=$(OBJ)/%.o)
 
-# The tree and what is below it, without page_bench and its workloads, for index_bench.
+# The tree and what is below it, without page_bench and its workloads, for index_bench and tests.
 PAGES_BENCH := page_bench run output options entries inserts news tpcc
 PAGES_TREE_SRC := $(filter-out $(PAGES_BENCH:%=demo/pages/%.c),$(wildcard demo/pages/*.c))
+PAGES_PART_OBJ := $(filter-out $(PAGES_BENCH:%=$(OBJ)/demo/pages/%.o),$(PAGES_OBJ))
 
 # The latches of the storage manager, for the tests.
 TATP_LATCH_OBJ := $(OBJ)/demo/tatp/latch.o
@@ -50,7 +51,7 @@ $(BINDIR)/tatp_bench: $(TATP_OBJ)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -o $@ $^ -pthread -lm $(TATP_LIBS) -Wl,-z,relro,-z,now
 
-$(BINDIR)/page_bench: $(OBJ)/demo/pages/page_bench.o $(PAGES_PART_OBJ)
+$(BINDIR)/page_bench: $(PAGES_OBJ)
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -o $@ $^ -pthread -lm -Wl,-z,relro,-z,now

@@ -5,12 +5,11 @@
  * The instruction has a latency of 3 cycles and one can begin in each. So three parts of the
  * data are summed at once, and their checksums are joined: the checksum of A and B together is that
  * of B, exclusive or that of A moved on by as many zeros as B has bytes. Moving on is linear, so a
- * table a byte of the checksum does it. Source: Gopal, Ozturk, Guilford, Wolrich, Feghali, Dixon and
+ * table for each byte of the checksum does it. Source: Gopal, Ozturk, Guilford, Wolrich, Feghali, Dixon and
  * Karakoyunlu, "Fast CRC computation for iSCSI polynomial using CRC32 instruction", Intel, 2011.
  */
 #include "crc.h"
 
-#include <pthread.h>
 #include <string.h>
 
 /* 0x1edc6f41 with its bits reversed. */
@@ -22,7 +21,6 @@
 static uint32_t byte_table[256];
 /* move_table[i][b]: a checksum with byte b at i alone, moved on by PART zeros. */
 static uint32_t move_table[4][256];
-static pthread_once_t tables = PTHREAD_ONCE_INIT;
 
 static uint32_t sum_bytes(uint32_t crc, const unsigned char *p, size_t len)
 {
@@ -38,7 +36,8 @@ static uint32_t move(uint32_t crc)
 	return sum_bytes(crc, zeros, PART);
 }
 
-static void fill_tables(void)
+/* Moving on is linear, so that of a byte is the exclusive or of those of its bits. */
+static void __attribute__((constructor)) fill_tables(void)
 {
 	for (uint32_t i = 0; i < 256; i++) {
 		uint32_t crc = i;
@@ -47,17 +46,23 @@ static void fill_tables(void)
 			crc = crc >> 1 ^ (crc & 1 ? POLYNOMIAL : 0);
 		byte_table[i] = crc;
 	}
+	for (unsigned int bit = 0; bit < 32; bit++)
+		move_table[bit / 8][1u << bit % 8] = move(1u << bit);
 	for (unsigned int at = 0; at < 4; at++)
-		for (uint32_t b = 0; b < 256; b++)
-			move_table[at][b] = move(b << 8 * at);
+		for (uint32_t b = 1; b < 256; b++)
+			move_table[at][b] = move_table[at][b & -b] ^ move_table[at][b & (b - 1)];
 }
 
 /**
  * crc32c_table() - as crc32c(), without the processor's instruction
+ * @crc: 0, or the checksum of the bytes before
+ * @data: the bytes
+ * @len: their number
+ *
+ * Return: the checksum.
  */
 uint32_t crc32c_table(uint32_t crc, const void *data, size_t len)
 {
-	pthread_once(&tables, fill_tables);
 	return ~sum_bytes(~crc, data, len);
 }
 
@@ -118,7 +123,6 @@ static __attribute__((target("sse4.2"))) uint32_t sum_parts(uint32_t crc, const 
 uint32_t crc32c(uint32_t crc, const void *data, size_t len)
 {
 #ifdef __x86_64__
-	pthread_once(&tables, fill_tables);
 	if (__builtin_cpu_supports("sse4.2"))
 		return ~sum_parts(~crc, data, len);
 #endif

@@ -148,29 +148,37 @@ int pool_open(struct page_pool *pool, const struct pool_config *config, char *wh
 	return failed(why, len, err);
 }
 
-/* Write all pages that were changed. */
-static int write_all(struct page_pool *pool, struct page_batch *batch)
+/* Write all pages that were changed, once round. @left as of batch_write(). */
+static int write_round(struct page_pool *pool, struct page_batch *batch, bool *left)
 {
-	bool again = true;
+	struct frame *changed[IO_BATCH];
+	unsigned int nr = 0;
 	int err = 0;
 
-	while (again && !err) {
-		again = false;
-		for (uint32_t i = 0; i < pool->nr && !err; i++) {
-			struct frame *frame = &pool->frames[i];
+	for (uint32_t i = 0; i < pool->nr && !err; i++) {
+		struct frame *frame = &pool->frames[i];
 
-			if (!__atomic_load_n(&frame->dirty, __ATOMIC_RELAXED) &&
-			    !__atomic_load_n(&frame->writing, __ATOMIC_ACQUIRE))
-				continue;
-			/* What is latched, or written by a provider, takes another round. */
-			if (!batch_add(batch, frame))
-				again = true;
-			if (batch->nr == IO_BATCH)
-				err = batch_write(batch, pool);
-		}
-		if (!err)
-			err = batch_write(batch, pool);
-		if (again)
+		if (__atomic_load_n(&frame->writing, __ATOMIC_ACQUIRE) ||
+		    __atomic_load_n(&frame->dirty, __ATOMIC_RELAXED))
+			changed[nr++] = frame;
+		if (nr < IO_BATCH)
+			continue;
+		err = batch_write(batch, pool, changed, nr, left);
+		nr = 0;
+	}
+	return err ? err : batch_write(batch, pool, changed, nr, left);
+}
+
+/* Write all pages that were changed; what is latched, or being written, takes another round. */
+static int write_all(struct page_pool *pool, struct page_batch *batch)
+{
+	bool left = true;
+	int err = 0;
+
+	while (left && !err) {
+		left = false;
+		err = write_round(pool, batch, &left);
+		if (left)
 			sched_yield();
 	}
 	return err;

@@ -31,6 +31,8 @@
  * @distance: number of frames by which the second hand is behind
  * @batch: pages that are being written
  * @idle: frames that the second hand has passed since it made one free
+ * @more: frames above the target that it makes free once it has begun
+ * @active: it has begun
  * @started: the thread runs
  */
 struct provider {
@@ -42,6 +44,8 @@ struct provider {
 	uint32_t distance;
 	struct page_batch batch;
 	uint64_t idle;
+	uint32_t more;
+	bool active;
 	bool started;
 };
 
@@ -68,15 +72,11 @@ static bool is_set(const bool *flag)
 	return __atomic_load_n(flag, __ATOMIC_RELAXED);
 }
 
-/**
- * batch_add() - copy a page that was changed into a batch
- * @batch: the batch, which is not full
- * @frame: the page
- *
- * Return: true if it is in the batch, or need not be written; false if it is latched or being
- * written, which the caller finds out again later.
+/*
+ * Copy a page that was changed into a batch. Returns false if it is latched or being written, so
+ * that it is not in the batch though it may have to be written.
  */
-bool batch_add(struct page_batch *batch, struct frame *frame)
+static bool batch_add(struct page_batch *batch, struct frame *frame)
 {
 	bool added = true;
 
@@ -95,6 +95,36 @@ bool batch_add(struct page_batch *batch, struct frame *frame)
 	}
 	latch_release_shared(&frame->latch);
 	return added;
+}
+
+/* Sort a few frames by the numbers that their pages have now, which may change meanwhile. */
+static void sort_by_id(struct frame **frames, unsigned int nr)
+{
+	uint32_t ids[IO_BATCH];
+
+	for (unsigned int i = 0; i < nr; i++) {
+		struct frame *frame = frames[i];
+		uint32_t id = frame_id(frame);
+		unsigned int at = i;
+
+		for (; at && ids[at - 1] > id; at--) {
+			ids[at] = ids[at - 1];
+			frames[at] = frames[at - 1];
+		}
+		ids[at] = id;
+		frames[at] = frame;
+	}
+}
+
+/* Copy pages into an empty batch, in the order of their numbers. Returns false if one is left. */
+static bool batch_fill(struct page_batch *batch, struct frame **frames, unsigned int nr)
+{
+	bool all = true;
+
+	sort_by_id(frames, nr);
+	for (unsigned int i = 0; i < nr; i++)
+		all = batch_add(batch, frames[i]) && all;
+	return all;
 }
 
 /* The pages of a batch are in the file, or could not be written. */
@@ -130,24 +160,49 @@ static int begin(struct page_pool *pool)
 	return err;
 }
 
+/* Number of pages of a batch from one on whose numbers follow each other. */
+static unsigned int run_of(const struct page_batch *batch, unsigned int from)
+{
+	const struct page_node *pages = area_at(&batch->pages, from);
+	unsigned int nr = 1;
+
+	while (from + nr < batch->nr && pages[nr].tag.id == pages[nr - 1].tag.id + 1)
+		nr++;
+	return nr;
+}
+
 /**
- * batch_write() - write the pages of a batch
- * @batch: the batch; its pages stay, and are not its own any more
- * @pool: their pool
+ * batch_write() - write those of some pages that were changed
+ * @batch: memory for their copies
+ * @pool: the pool
+ * @frames: their frames, which are sorted; they may have other pages by now
+ * @nr: number of frames, at most IO_BATCH
+ * @left: set to true if a page could not be had because it is latched or being written, else as
+ *	  before
  *
- * A page that cannot be written is dirty as before.
+ * Pages whose numbers follow each other are written at once. One that cannot be written is dirty as
+ * before.
  *
  * Return: 0 or -errno of the first one.
  */
-int batch_write(struct page_batch *batch, struct page_pool *pool)
+int batch_write(struct page_batch *batch, struct page_pool *pool, struct frame **frames,
+		unsigned int nr, bool *left)
 {
 	bool done[IO_BATCH] = { false };
-	int err = batch->nr ? begin(pool) : 0;
+	int err;
 
-	for (unsigned int i = 0; i < batch->nr && !err; i++) {
-		err = store_write(&pool->store, area_at(&batch->pages, i));
-		done[i] = !err;
-		__atomic_fetch_add(&pool->counts.writes, !err, __ATOMIC_RELAXED);
+	if (!nr)
+		return 0;
+	if (!batch_fill(batch, frames, nr))
+		*left = true;
+	err = batch->nr ? begin(pool) : 0;
+	for (unsigned int i = 0, run; i < batch->nr && !err; i += run) {
+		run = run_of(batch, i);
+		err = store_write(&pool->store, area_at(&batch->pages, i), run);
+		if (err)
+			break;
+		memset(done + i, true, run);
+		__atomic_fetch_add(&pool->counts.writes, run, __ATOMIC_RELAXED);
 	}
 	if (batch->nr)
 		written(batch, pool, done);
@@ -214,7 +269,8 @@ static unsigned int turn(struct provider *p)
 {
 	struct page_pool *pool = p->pool;
 	struct frame *cool[IO_BATCH], *changed[IO_BATCH];
-	unsigned int nr = 0, nr_changed, steps = p->nr < IO_BATCH ? p->nr : IO_BATCH;
+	unsigned int nr = 0, nr_changed = 0, steps = p->nr < IO_BATCH ? p->nr : IO_BATCH;
+	bool left = false;
 
 	for (unsigned int i = 0; i < steps; i++) {
 		struct frame *frames = pool->frames + p->first, *second;
@@ -225,14 +281,12 @@ static unsigned int turn(struct provider *p)
 		if (!frame_id(second) || !is_set(&second->cool))
 			continue;
 		if (is_set(&second->dirty))
-			batch_add(&p->batch, second);
+			changed[nr_changed++] = second;
 		else
 			cool[nr++] = second;
 	}
 	nr = evict_all(pool, cool, nr);
-	nr_changed = p->batch.nr;
-	memcpy(changed, p->batch.frames, nr_changed * sizeof(*changed));
-	if (!batch_write(&p->batch, pool))
+	if (!batch_write(&p->batch, pool, changed, nr_changed, &left))
 		nr += evict_all(pool, changed, nr_changed);
 	p->idle = nr ? 0 : p->idle + steps;
 	return nr;
@@ -253,15 +307,23 @@ static void get_stuck(struct provider *p)
 	pthread_mutex_unlock(&pool->lock);
 }
 
-/* Sleep while enough frames are free, or nothing can be done. Returns false at the end. */
+/*
+ * Sleep while enough frames are free, or nothing can be done. One that has begun goes on until it
+ * has made some more than the target free, so that it does not wake for each. Returns false at
+ * the end.
+ */
 static bool await_work(struct provider *p)
 {
 	struct page_pool *pool = p->pool;
 	bool stop;
 
 	pthread_mutex_lock(&pool->lock);
-	while (!pool->stop && (pool->nr_free >= pool->target || (pool->stuck && !pool->waiting)))
+	while (!pool->stop && (pool->nr_free >= pool->target + (p->active ? p->more : 0) ||
+			       (pool->stuck && !pool->waiting))) {
+		p->active = false;
 		pthread_cond_wait(&pool->wanted, &pool->lock);
+	}
+	p->active = true;
 	stop = pool->stop;
 	pthread_mutex_unlock(&pool->lock);
 	return !stop;
@@ -294,6 +356,7 @@ static int start(struct page_pool *pool, struct provider *p, unsigned int i, uns
 	p->distance = (uint32_t)((uint64_t)p->nr * pool->config.cool_pct / 100);
 	if (p->distance < least)
 		p->distance = least;
+	p->more = pool->nr / 16 < IO_BATCH ? pool->nr / 16 : IO_BATCH;
 	err = batch_init(&p->batch);
 	if (!err)
 		err = -pthread_create(&p->thread, NULL, provide, p);

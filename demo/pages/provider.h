@@ -10,7 +10,7 @@
 /**
  * struct page_batch - pages that are copied and then written
  * @nr: number of pages
- * @frames: their frames
+ * @frames: their frames, in the order of the pages' numbers
  * @pages: copies of them
  */
 struct page_batch {
@@ -32,8 +32,8 @@ static inline void pool_push_free(struct page_pool *pool, struct frame *frame)
 
 int batch_init(struct page_batch *batch);
 void batch_destroy(struct page_batch *batch);
-bool batch_add(struct page_batch *batch, struct frame *frame);
-int batch_write(struct page_batch *batch, struct page_pool *pool);
+int batch_write(struct page_batch *batch, struct page_pool *pool, struct frame **frames,
+		unsigned int nr, bool *left);
 
 int providers_start(struct page_pool *pool);
 void providers_stop(struct page_pool *pool);

@@ -479,23 +479,27 @@ int store_read(const struct store *s, uint32_t id, struct page_node *page)
 }
 
 /**
- * store_write() - write a page
+ * store_write() - write pages that follow each other
  * @s: the store, after store_begin()
- * @page: the page, whose tag has its number, tree and kind; the rest of the tag is set
+ * @pages: the pages, whose tags have their numbers, trees and kinds; the rest of the tags is set.
+ *	   Each has the number of the one before and 1
+ * @nr: their number, at least 1
  *
- * It is durable after store_checkpoint(). Safe for any thread.
+ * They are durable after store_checkpoint(). Safe for any thread.
  *
  * Return: 0, or -errno, after which nothing is written any more.
  */
-int store_write(struct store *s, struct page_node *page)
+int store_write(struct store *s, struct page_node *pages, unsigned int nr)
 {
 	int err = store_error(s);
 
 	if (err)
 		return err;
-	page->tag.generation = __atomic_load_n(&s->super->generation, __ATOMIC_RELAXED);
-	page->tag.crc = page_crc(page);
-	err = io_write(s->fd, page, PAGE_BYTES, place(page->tag.id));
+	for (unsigned int i = 0; i < nr; i++) {
+		pages[i].tag.generation = __atomic_load_n(&s->super->generation, __ATOMIC_RELAXED);
+		pages[i].tag.crc = page_crc(&pages[i]);
+	}
+	err = io_write(s->fd, pages, nr * (size_t)PAGE_BYTES, place(pages->tag.id));
 	return err ? write_failed(s, err) : 0;
 }
 
@@ -532,7 +536,7 @@ static int write_free(struct store *s)
 		page->next = next;
 		page->nr = nr;
 		memcpy(page->ids, ids + done, nr * sizeof(*ids));
-		err = store_write(s, (struct page_node *)page);
+		err = store_write(s, (struct page_node *)page, 1);
 		next = ids[done];
 		done += nr;
 	}

@@ -140,7 +140,7 @@ void store_close(struct store *s);
 int store_allocate(struct store *s, uint32_t *id);
 void store_free(struct store *s, uint32_t id);
 int store_read(const struct store *s, uint32_t id, struct page_node *page);
-int store_write(struct store *s, struct page_node *page);
+int store_write(struct store *s, struct page_node *pages, unsigned int nr);
 int store_begin(struct store *s);
 int store_checkpoint(struct store *s);
 

@@ -259,7 +259,7 @@ demo_include_allowed() {
 	bench:* | *:bench/* | micro:*) return 1 ;;
 	tatp:base/*.h | tatp:mem/*.h | tatp:latch/mutex.h | tatp:latch/rwlock.h | tatp:latch/spin.h) ;;
 	tatp:* | *:tatp/*) return 1 ;;
-	pages:base/*.h) ;;
+	pages:base/*.h | pages:mem/area.h) ;;
 	pages:* | *:pages/*) return 1 ;;
 	sync:*) ;;
 	*:base/*.h) ;;
@@ -293,7 +293,7 @@ demo_folders_in_order() {
 # kinds of the storage manager's latches.
 demo_locks_in_latches() {
 	code demo/*/*.[ch] demo/*/*.def | grep -E 'pthread_[a-z]|<pthread\.h>' |
-		grep -vE '^demo/(latch/|bench/|micro/|tatp/(latch-(occ|pthread)\.h|latches\.def|helpers\.c|worker\.[ch]):)'
+		grep -vE '^demo/(latch/|bench/|micro/|tatp/(latch-(occ|pthread)\.h|latches\.def|helpers\.c|worker\.[ch])|pages/(latch\.[ch]|latches\.def|pool\.[ch]|provider\.c)):'
 }
 
 policy_is_pure() {
@@ -485,11 +485,13 @@ catches demo_folders_in_order demo/tatp/planted.c '#include "../bench/worker.h"'
 catches demo_folders_in_order demo/bench/planted.c '#include "../tatp/latch.h"'
 catches demo_folders_in_order demo/sync/planted.c '#include "../tatp/latch.h"'
 catches demo_folders_in_order demo/pages/planted.c '#include "../latch/mutex.h"'
+catches demo_folders_in_order demo/pages/planted.c '#include "../tatp/page.h"'
 catches demo_folders_in_order demo/bench/planted.c '#include "../pages/node.h"'
 catches demo_folders_in_order demo/sync/planted.c '#include "../pages/node.h"'
 rule demo_locks_in_latches demo/planted/planted.c 'static pthread_mutex_t m;'
 catches demo_locks_in_latches demo/tatp/lock.c 'static pthread_mutex_t m;'
 catches demo_locks_in_latches demo/tatp/latch.c 'static pthread_mutex_t m;'
+catches demo_locks_in_latches demo/pages/node.c 'static pthread_mutex_t m;'
 rule policy_is_pure lib/policy/probe.c 'static long now(void) { return time(0); }'
 rule slow_paths_have_points lib/points.def 'ELIDE_POINT(planted, 0)'
 catches slow_paths_have_points lib/check/planted.c 'void planted(void)
