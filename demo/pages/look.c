@@ -9,9 +9,19 @@
 #define READ_ONCE(x) __atomic_load_n(&(x), __ATOMIC_RELAXED)
 
 /** look_level() - the level of a node */
+__reads_unlatched
 unsigned int look_level(const struct page_node *node)
 {
 	return READ_ONCE(node->level);
+}
+
+/** look_nr() - number of entries of a node, at most PAGE_SLOTS */
+__reads_unlatched
+unsigned int look_nr(const struct page_node *node)
+{
+	unsigned int nr = READ_ONCE(node->nr);
+
+	return nr < PAGE_SLOTS ? nr : PAGE_SLOTS;
 }
 
 /* Copy bytes that another thread may be changing. */
@@ -84,6 +94,7 @@ uint32_t look_child(const struct page_node *node, struct bytes key)
  *
  * Return: their number, at most PAGE_BYTES.
  */
+__reads_unlatched
 unsigned int look_free(const struct page_node *node)
 {
 	unsigned int all = READ_ONCE(node->heap) + (unsigned int)READ_ONCE(node->dead);

@@ -49,7 +49,7 @@ static bool leaf_key(const struct page_tree *tree, struct frame *frame, uint32_t
 /* Whether the leaves from position @at of a parent on have a page of free space. */
 static bool survey(const struct page_tree *tree, const struct page_node *parent, unsigned int at)
 {
-	unsigned int free = 0, last = __atomic_load_n(&parent->nr, __ATOMIC_RELAXED);
+	unsigned int free = 0, last = look_nr(parent);
 
 	for (unsigned int i = 0; i < tree->options.k && at + i <= last; i++) {
 		struct frame *leaf = pool_peek(tree->pool, look_child_at(parent, at + i));
