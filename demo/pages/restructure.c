@@ -184,7 +184,7 @@ release:
 }
 
 /**
- * node_split() - divide the node of a level that has a key
+ * page_tree_split() - divide the node of a level that has a key
  * @tree: the tree
  * @key: the key
  * @level: the level
@@ -196,7 +196,7 @@ release:
  *
  * Return: 0, -ECANCELED if @choose returned that or a half did not fit, or another -errno.
  */
-int node_split(struct page_tree *tree, struct bytes key, unsigned int level, split_choice choose,
+int page_tree_split(struct page_tree *tree, struct bytes key, unsigned int level, split_choice choose,
 	       void *ctx)
 {
 	for (;;) {
@@ -214,7 +214,7 @@ int node_split(struct page_tree *tree, struct bytes key, unsigned int level, spl
 				continue;
 		}
 		if (err == -E2BIG)
-			err = node_split_full(tree, key, level + 1, PAGE_KEY_MAX + 16);
+			err = page_tree_split_full(tree, key, level + 1, PAGE_KEY_MAX + 16);
 		else if (err == -EAGAIN)
 			err = pool_wait(tree->pool);
 		else
@@ -245,7 +245,7 @@ static int choose_middle(void *ctx, const struct page_node *node)
 }
 
 /**
- * node_split_full() - divide a node in the middle if it has no room
+ * page_tree_split_full() - divide a node in the middle if it has no room
  * @tree: the tree
  * @key: a key of the node
  * @level: level of the node
@@ -253,10 +253,10 @@ static int choose_middle(void *ctx, const struct page_node *node)
  *
  * Return: 0 if the node was divided or has room, or -errno.
  */
-int node_split_full(struct page_tree *tree, struct bytes key, unsigned int level,
+int page_tree_split_full(struct page_tree *tree, struct bytes key, unsigned int level,
 		    unsigned int need)
 {
-	int err = node_split(tree, key, level, choose_middle, &need);
+	int err = page_tree_split(tree, key, level, choose_middle, &need);
 
 	if (!err)
 		page_tree_count(tree, splits, 1);
@@ -279,7 +279,7 @@ int leaf_split(struct page_tree *tree, struct bytes key, unsigned int need)
 		if (err != -ECANCELED)
 			return err;
 	}
-	return node_split_full(tree, key, 0, need);
+	return page_tree_split_full(tree, key, 0, need);
 }
 
 /* The root has one child: it gets its content. */
@@ -373,7 +373,7 @@ static void shrink_root(struct page_tree *tree, struct frame *root)
 }
 
 /**
- * node_merge() - merge a sparse node with a neighbour that is in memory
+ * page_tree_merge() - merge a sparse node with a neighbour that is in memory
  * @tree: the tree
  * @key: a key of the node
  * @level: level of the node
@@ -382,7 +382,7 @@ static void shrink_root(struct page_tree *tree, struct frame *root)
  *
  * Return: 0, whether it was merged or not, or -errno.
  */
-int node_merge(struct page_tree *tree, struct bytes key, unsigned int level)
+int page_tree_merge(struct page_tree *tree, struct bytes key, unsigned int level)
 {
 	struct family f;
 	bool merged, sparse;
@@ -395,5 +395,5 @@ int node_merge(struct page_tree *tree, struct bytes key, unsigned int level)
 		shrink_root(tree, f.parent);
 	sparse = merged && frame_id(f.parent) != tree->root && node_sparse(f.parent->page);
 	latch_release(&f.parent->latch);
-	return sparse ? node_merge(tree, key, level + 1) : 0;
+	return sparse ? page_tree_merge(tree, key, level + 1) : 0;
 }
