@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# index_bench, search_bench, latch_bench, tatp_bench and page_bench: ordinary pthread programs; they include
-# and link no part of elide.
+# index_bench, search_bench, latch_bench, tatp_bench and page_bench: ordinary pthread programs;
+# they include and link no part of elide.
 
 DEMO_SRC := $(filter-out demo/micro/% demo/tatp/% demo/pages/%,$(wildcard demo/*/*.c))
-DEMO_OBJ := $(DEMO_SRC:%.c=$(OBJ)/%.o)
+
+# The buffer-managed B-tree and what is below it, without page_bench and its workloads.
+PAGES_BENCH := page_bench run output options entries inserts news tpcc
+PAGES_TREE_SRC := $(filter-out $(PAGES_BENCH:%=demo/pages/%.c),$(wildcard demo/pages/*.c))
+DEMO_OBJ := $(patsubst %.c,$(OBJ)/%.o,$(DEMO_SRC) $(PAGES_TREE_SRC))
 # All objects but main(), for the tests.
 DEMO_PART_OBJ := $(filter-out $(OBJ)/demo/bench/index_bench.o,$(DEMO_OBJ))
 
@@ -13,13 +17,10 @@ TATP_OBJ := $(TATP_SRC:%.c=$(OBJ)/%.o)
 TATP_PART_OBJ := $(filter-out $(OBJ)/demo/tatp/tatp_bench.o,$(TATP_OBJ))
 TATP_LIBS := -lz
 
-# page_bench and what it shares with the others.
+# page_bench and what it shares with the others; and that without the program, for the tests.
 PAGES_SRC := $(wildcard demo/pages/*.c demo/base/*.c demo/mem/*.c) demo/bench/threads.c
 PAGES_OBJ := $(PAGES_SRC:%.c=$(OBJ)/%.o)
 
-# The tree and what is below it, without page_bench and its workloads, for index_bench and tests.
-PAGES_BENCH := page_bench run output options entries inserts news tpcc
-PAGES_TREE_SRC := $(filter-out $(PAGES_BENCH:%=demo/pages/%.c),$(wildcard demo/pages/*.c))
 PAGES_PART_OBJ := $(filter-out $(PAGES_BENCH:%=$(OBJ)/demo/pages/%.o),$(PAGES_OBJ))
 
 # The latches of the storage manager, for the tests.

@@ -9,9 +9,19 @@
 #define READ_ONCE(x) __atomic_load_n(&(x), __ATOMIC_RELAXED)
 
 /** look_level() - the level of a node */
+__reads_unlatched
 unsigned int look_level(const struct page_node *node)
 {
 	return READ_ONCE(node->level);
+}
+
+/** look_nr() - number of entries of a node, at most PAGE_SLOTS */
+__reads_unlatched
+unsigned int look_nr(const struct page_node *node)
+{
+	unsigned int nr = READ_ONCE(node->nr);
+
+	return nr < PAGE_SLOTS ? nr : PAGE_SLOTS;
 }
 
 /* Copy bytes that another thread may be changing. */
@@ -41,18 +51,17 @@ static const unsigned char *value_at(const struct page_node *node, unsigned int 
 }
 
 /**
- * look_child() - the child of an inner node that has a key
+ * look_child_at() - the child of an inner node at a position
  * @node: the node
- * @key: the key
+ * @at: the position
  *
  * Return: number of its page, or any number.
  */
 __reads_unlatched
-uint32_t look_child(const struct page_node *node, struct bytes key)
+uint32_t look_child_at(const struct page_node *node, unsigned int at)
 {
-	bool found;
-	unsigned int at = page_node_find(node, key, &found), len;
 	const unsigned char *value;
+	unsigned int len;
 	uint32_t child;
 
 	if (at >= READ_ONCE(node->nr) || at >= PAGE_SLOTS)
@@ -65,11 +74,27 @@ uint32_t look_child(const struct page_node *node, struct bytes key)
 }
 
 /**
+ * look_child() - the child of an inner node that has a key
+ * @node: the node
+ * @key: the key
+ *
+ * Return: number of its page, or any number.
+ */
+__reads_unlatched
+uint32_t look_child(const struct page_node *node, struct bytes key)
+{
+	bool found;
+
+	return look_child_at(node, page_node_find(node, key, &found));
+}
+
+/**
  * look_free() - free bytes of a node, as page_node_free()
  * @node: the node
  *
  * Return: their number, at most PAGE_BYTES.
  */
+__reads_unlatched
 unsigned int look_free(const struct page_node *node)
 {
 	unsigned int all = READ_ONCE(node->heap) + (unsigned int)READ_ONCE(node->dead);

@@ -13,6 +13,8 @@
 #include "node.h"
 
 unsigned int look_level(const struct page_node *node);
+unsigned int look_nr(const struct page_node *node);
+uint32_t look_child_at(const struct page_node *node, unsigned int at);
 uint32_t look_child(const struct page_node *node, struct bytes key);
 unsigned int look_free(const struct page_node *node);
 bool look_value(const struct page_node *node, struct bytes key, void *value, unsigned int room,

@@ -155,7 +155,8 @@ static void hints_narrow(const struct page_node *node, uint32_t head, unsigned i
 }
 
 /* The bytes of a key behind the prefix; no data if they are not within the page. */
-static inline struct bytes suffix_once(const struct page_slot *slot, const struct page_node *node)
+__reads_unlatched
+static struct bytes suffix_once(const struct page_slot *slot, const struct page_node *node)
 {
 	unsigned int offset = READ_ONCE(slot->offset), len = READ_ONCE(slot->key);
 

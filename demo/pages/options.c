@@ -33,6 +33,11 @@ const struct choice news_choices[NR_NEWS + 1] = {
 #include "options.def"
 };
 
+const struct choice xmerge_choices[NR_XMERGES + 1] = {
+#define XMERGE(id, name, help) { name, help },
+#include "options.def"
+};
+
 static const struct choice switch_choices[NR_SWITCHES + 1] = {
 #define SWITCH(id, name, help) { name, help },
 #include "options.def"
@@ -135,6 +140,8 @@ int options_check(const struct options *opts)
 		return refuse("--period: less than --sample");
 	if (frames > UINT32_MAX)
 		return refuse("--pool-mib: more than 2^32 frames");
+	if (opts->given[OPTION_ID_until] && opts->xmerge != XMERGE_after)
+		return refuse("--until: needs --xmerge=after");
 	if (opts->given[OPTION_ID_interval] && !opts->timeline)
 		return refuse("--interval: needs --timeline=FILE");
 	if (check_file_options(opts))
@@ -150,7 +157,7 @@ struct page_tree_options options_tree(const struct options *opts)
 		.sample = (unsigned int)opts->sample,
 		.period = (unsigned int)opts->period,
 		.pct = (unsigned int)opts->pct,
-		.xmerge = opts->xmerge == SWITCH_on,
+		.xmerge = opts->xmerge != XMERGE_off,
 		.k = (unsigned int)opts->k,
 		.bstar = opts->bstar == SWITCH_on,
 	};

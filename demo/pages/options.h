@@ -36,6 +36,12 @@ enum news_id {
 	NR_NEWS
 };
 
+enum xmerge_id {
+#define XMERGE(id, name, help) XMERGE_##id,
+#include "options.def"
+	NR_XMERGES
+};
+
 enum switch_id {
 #define SWITCH(id, name, help) SWITCH_##id,
 #include "options.def"
@@ -46,6 +52,7 @@ extern const struct choice workload_choices[NR_WORKLOADS + 1];
 extern const struct choice data_choices[NR_DATA + 1];
 extern const struct choice order_choices[NR_ORDERS + 1];
 extern const struct choice news_choices[NR_NEWS + 1];
+extern const struct choice xmerge_choices[NR_XMERGES + 1];
 extern const struct choice io_choices[NR_IO_MODES + 1];
 extern const struct choice latch_choices[NR_LATCH_KINDS + 1];
 

@@ -53,7 +53,7 @@ static void setting_fields(struct fields *f, const struct work *w)
 	field(f, "split", "%s", opts->split ? "true" : "false");
 	field_number(f, "sample", opts->sample);
 	field_number(f, "period", opts->period);
-	field(f, "xmerge", "%s", opts->xmerge ? "true" : "false");
+	field_text(f, "xmerge", xmerge_choices[opts->xmerge].name);
 	field_number(f, "k", opts->k);
 	field(f, "bstar", "%s", opts->bstar ? "true" : "false");
 	field_number(f, "seed", opts->seed);
@@ -126,8 +126,9 @@ static void print_heading(const struct work *w)
 	if (opts->split)
 		printf(", Contention Split of 2^-%" PRIu64 ", 2^-%" PRIu64, opts->sample,
 		       opts->period);
-	if (opts->xmerge)
-		printf(", XMerge of up to %" PRIu64, opts->k);
+	if (opts->xmerge != XMERGE_off)
+		printf(", XMerge%s of up to %" PRIu64, opts->xmerge == XMERGE_on ? "" : " afterwards",
+		       opts->k);
 	printf("%s\n", opts->bstar ? ", B*" : "");
 	if (opts->workload == WORKLOAD_tpcc)
 		printf("  %" PRIu64 " warehouses, 1/%" PRIu64 " of the rows\n", opts->warehouses,

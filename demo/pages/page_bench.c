@@ -6,12 +6,12 @@
  * library is linked.
  */
 #include "run.h"
-#include "xmerge.h"
 
 #include "../base/region.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,36 +46,24 @@ static int complain(const struct work *w, int err)
 	return EXIT_FAILURE;
 }
 
-/**
- * work_tree() - make or open the next tree of a workload
- * @w: the run
- * @name: its name
- * @create: make it
- *
- * Return: 0 or -errno.
- */
-int work_tree(struct work *w, const char *name, bool create)
-{
-	struct page_tree_options options = options_tree(w->opts);
-	struct page_tree *tree = &w->trees[w->nr_trees];
-	int err = create ? page_tree_create(tree, &w->pool, name, &options) :
-			   page_tree_open(tree, &w->pool, name, &options);
-
-	/* XMerge sees the trees while they are being added. */
-	if (!err)
-		__atomic_store_n(&w->nr_trees, w->nr_trees + 1, __ATOMIC_RELEASE);
-	return err;
-}
-
 /* A pool_hook: XMerge in the tree that has a page. */
 static void hook(void *ctx, struct frame *frame, uint32_t id)
 {
 	struct work *w = ctx;
-	unsigned int nr = __atomic_load_n(&w->nr_trees, __ATOMIC_ACQUIRE);
 
-	for (unsigned int i = 0; i < nr; i++)
-		if (xmerge(&w->trees[i], frame, id))
-			return;
+	/* Both sequentially consistent: either this sees @quiet, or quiet() sees this. */
+	__atomic_fetch_add(&w->merging, 1, __ATOMIC_SEQ_CST);
+	if (!__atomic_load_n(&w->quiet, __ATOMIC_SEQ_CST))
+		work_xmerge(w, frame, id);
+	__atomic_fetch_sub(&w->merging, 1, __ATOMIC_RELEASE);
+}
+
+/* Nobody changes a tree any more: the threads have ended, and XMerge ends now. */
+static void quiet(struct work *w)
+{
+	__atomic_store_n(&w->quiet, true, __ATOMIC_SEQ_CST);
+	while (__atomic_load_n(&w->merging, __ATOMIC_SEQ_CST))
+		sched_yield();
 }
 
 /* Numbers that the file keeps. */
@@ -199,6 +187,7 @@ static int measure(struct work *w)
 	if (err)
 		return complain(w, err);
 	out.interrupted = signalled;
+	quiet(w);
 	out.pages = pool_pages(&w->pool);
 	ok = verify(w, &out);
 	if (!ok)
@@ -218,7 +207,7 @@ static int open_pool(struct work *w)
 		.free_pct = (unsigned int)opts->free_pct,
 		.cool_pct = (unsigned int)opts->cool_pct,
 		.providers = (unsigned int)opts->providers,
-		.hook = opts->xmerge == SWITCH_on && !opts->read_only ? hook : NULL,
+		.hook = opts->xmerge == XMERGE_on && !opts->read_only ? hook : NULL,
 		.ctx = w,
 	};
 	uint64_t pages = opts->open ? 0 : work_pages(opts);
@@ -261,6 +250,7 @@ static int bench(const struct options *opts)
 	ret = opts->open ? open_trees(w) : load(w);
 	if (!ret)
 		ret = measure(w);
+	quiet(w);
 	save(w);
 	err = pool_close(&w->pool);
 	if (err)

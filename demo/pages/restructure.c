@@ -184,7 +184,7 @@ release:
 }
 
 /**
- * node_split() - divide the node of a level that has a key
+ * page_tree_split() - divide the node of a level that has a key
  * @tree: the tree
  * @key: the key
  * @level: the level
@@ -196,7 +196,7 @@ release:
  *
  * Return: 0, -ECANCELED if @choose returned that or a half did not fit, or another -errno.
  */
-int node_split(struct page_tree *tree, struct bytes key, unsigned int level, split_choice choose,
+int page_tree_split(struct page_tree *tree, struct bytes key, unsigned int level, split_choice choose,
 	       void *ctx)
 {
 	for (;;) {
@@ -214,7 +214,7 @@ int node_split(struct page_tree *tree, struct bytes key, unsigned int level, spl
 				continue;
 		}
 		if (err == -E2BIG)
-			err = node_split_full(tree, key, level + 1, PAGE_KEY_MAX + 16);
+			err = page_tree_split_full(tree, key, level + 1, PAGE_KEY_MAX + 16);
 		else if (err == -EAGAIN)
 			err = pool_wait(tree->pool);
 		else
@@ -245,7 +245,7 @@ static int choose_middle(void *ctx, const struct page_node *node)
 }
 
 /**
- * node_split_full() - divide a node in the middle if it has no room
+ * page_tree_split_full() - divide a node in the middle if it has no room
  * @tree: the tree
  * @key: a key of the node
  * @level: level of the node
@@ -253,10 +253,10 @@ static int choose_middle(void *ctx, const struct page_node *node)
  *
  * Return: 0 if the node was divided or has room, or -errno.
  */
-int node_split_full(struct page_tree *tree, struct bytes key, unsigned int level,
+int page_tree_split_full(struct page_tree *tree, struct bytes key, unsigned int level,
 		    unsigned int need)
 {
-	int err = node_split(tree, key, level, choose_middle, &need);
+	int err = page_tree_split(tree, key, level, choose_middle, &need);
 
 	if (!err)
 		page_tree_count(tree, splits, 1);
@@ -279,7 +279,7 @@ int leaf_split(struct page_tree *tree, struct bytes key, unsigned int need)
 		if (err != -ECANCELED)
 			return err;
 	}
-	return node_split_full(tree, key, 0, need);
+	return page_tree_split_full(tree, key, 0, need);
 }
 
 /* The root has one child: it gets its content. */
@@ -291,38 +291,40 @@ static void shrink(struct page_tree *tree, struct frame *root, struct frame *chi
 	pool_free_page(tree->pool, child);
 }
 
-/* Latch a neighbour of the child that is in memory, and the child again, from left to right. */
-static bool neighbours(struct page_tree *tree, struct family *f, struct frame **left,
+/**
+ * family_neighbours() - latch a neighbour of the child that is in memory
+ * @tree: the tree
+ * @f: the child and its parent, which has another child; @f->at becomes the position of @left
+ * @left: receives the left one of the two
+ * @right: receives the right one
+ *
+ * The neighbour is the right one, of the last child the left one.
+ *
+ * Return: true; or false, and the latches are those of @f as before.
+ */
+bool family_neighbours(struct page_tree *tree, struct family *f, struct frame **left,
 		       struct frame **right)
 {
 	const struct page_node *parent = f->parent->page;
-	bool is_last = f->at == parent->nr;
-	struct frame *other = pool_frame(tree->pool,
-					 inner_child(parent, is_last ? f->at - 1 : f->at + 1));
+	unsigned int other_at = f->at == parent->nr ? f->at - 1 : f->at + 1;
+	uint32_t id = inner_child(parent, other_at);
+	struct frame *other = pool_frame(tree->pool, id);
 
 	if (!other)
 		return false;
-	if (is_last) {
-		uint32_t id = frame_id(f->child);
-
-		/* The parent is held, so that the child stays, but it may be evicted meanwhile. */
-		latch_release(&f->child->latch);
+	/* To the left it must not wait, as latches are acquired from left to right. */
+	if (other_at > f->at)
 		latch_exclusive(&other->latch, NULL);
-		latch_exclusive(&f->child->latch, NULL);
-		f->at--;
-		*left = other;
-		*right = f->child;
-		if (frame_id(f->child) == id && frame_id(other) == inner_child(parent, f->at))
-			return true;
-	} else {
-		latch_exclusive(&other->latch, NULL);
-		*left = f->child;
-		*right = other;
-		if (frame_id(other) == inner_child(parent, f->at + 1))
-			return true;
+	else if (!latch_try_exclusive(&other->latch))
+		return false;
+	if (frame_id(other) != id) {
+		latch_release(&other->latch);
+		return false;
 	}
-	latch_release(&other->latch);
-	return false;
+	*left = other_at > f->at ? f->child : other;
+	*right = other_at > f->at ? other : f->child;
+	f->at = other_at > f->at ? f->at : other_at;
+	return true;
 }
 
 /* Merge the child with a neighbour, if it is still sparse. Releases the child in any case. */
@@ -333,7 +335,7 @@ static bool merge_family(struct page_tree *tree, struct family *f)
 	bool merged;
 
 	if (!node_sparse(f->child->page) || !f->parent->page->nr ||
-	    !neighbours(tree, f, &left, &right)) {
+	    !family_neighbours(tree, f, &left, &right)) {
 		latch_release(&f->child->latch);
 		return false;
 	}
@@ -371,7 +373,7 @@ static void shrink_root(struct page_tree *tree, struct frame *root)
 }
 
 /**
- * node_merge() - merge a sparse node with a neighbour that is in memory
+ * page_tree_merge() - merge a sparse node with a neighbour that is in memory
  * @tree: the tree
  * @key: a key of the node
  * @level: level of the node
@@ -380,7 +382,7 @@ static void shrink_root(struct page_tree *tree, struct frame *root)
  *
  * Return: 0, whether it was merged or not, or -errno.
  */
-int node_merge(struct page_tree *tree, struct bytes key, unsigned int level)
+int page_tree_merge(struct page_tree *tree, struct bytes key, unsigned int level)
 {
 	struct family f;
 	bool merged, sparse;
@@ -393,5 +395,5 @@ int node_merge(struct page_tree *tree, struct bytes key, unsigned int level)
 		shrink_root(tree, f.parent);
 	sparse = merged && frame_id(f.parent) != tree->root && node_sparse(f.parent->page);
 	latch_release(&f.parent->latch);
-	return sparse ? node_merge(tree, key, level + 1) : 0;
+	return sparse ? page_tree_merge(tree, key, level + 1) : 0;
 }

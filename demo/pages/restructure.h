@@ -42,6 +42,8 @@ static inline void node_unset(struct frame *frame)
 
 int family_latch(struct page_tree *tree, struct bytes key, unsigned int level, struct family *f);
 void family_release(const struct family *f);
+bool family_neighbours(struct page_tree *tree, struct family *f, struct frame **left,
+		       struct frame **right);
 uint32_t inner_child(const struct page_node *parent, unsigned int at);
 bool inner_room(const struct page_node *parent, unsigned int at, unsigned int old,
 		const struct bytes *separators, unsigned int nr);
@@ -50,18 +52,18 @@ void inner_replace(struct page_node *parent, unsigned int at, unsigned int old,
 
 /**
  * split_choice - chooses where a node is divided, or does it otherwise
- * @ctx: as given to node_split()
+ * @ctx: as given to page_tree_split()
  * @node: the node
  *
  * Return: the position of the entry behind which the node is divided, or -ECANCELED to leave it.
  */
 typedef int (*split_choice)(void *ctx, const struct page_node *node);
 
-int node_split(struct page_tree *tree, struct bytes key, unsigned int level, split_choice choose,
+int page_tree_split(struct page_tree *tree, struct bytes key, unsigned int level, split_choice choose,
 	       void *ctx);
-int node_split_full(struct page_tree *tree, struct bytes key, unsigned int level,
+int page_tree_split_full(struct page_tree *tree, struct bytes key, unsigned int level,
 		    unsigned int need);
 int leaf_split(struct page_tree *tree, struct bytes key, unsigned int need);
-int node_merge(struct page_tree *tree, struct bytes key, unsigned int level);
+int page_tree_merge(struct page_tree *tree, struct bytes key, unsigned int level);
 
 #endif

@@ -4,6 +4,7 @@
  * progress, writes the timeline, and ends the run.
  */
 #include "run.h"
+#include "xmerge.h"
 
 #include "../base/progress.h"
 #include "../base/region.h"
@@ -17,6 +18,42 @@
 
 /* Interval at which the main thread looks whether the run is to end. */
 #define WATCH_NS 10000000
+
+/**
+ * work_tree() - make or open the next tree of a workload
+ * @w: the run
+ * @name: its name
+ * @create: make it
+ *
+ * Return: 0 or -errno.
+ */
+int work_tree(struct work *w, const char *name, bool create)
+{
+	struct page_tree_options options = options_tree(w->opts);
+	struct page_tree *tree = &w->trees[w->nr_trees];
+	int err = create ? page_tree_create(tree, &w->pool, name, &options) :
+			   page_tree_open(tree, &w->pool, name, &options);
+
+	/* XMerge sees the trees while they are being added. */
+	if (!err)
+		__atomic_store_n(&w->nr_trees, w->nr_trees + 1, __ATOMIC_RELEASE);
+	return err;
+}
+
+/**
+ * work_xmerge() - XMerge in the tree that has a page
+ * @w: the run
+ * @frame: the page
+ * @id: its number when it was chosen
+ */
+void work_xmerge(struct work *w, struct frame *frame, uint32_t id)
+{
+	unsigned int nr = __atomic_load_n(&w->nr_trees, __ATOMIC_ACQUIRE);
+
+	for (unsigned int i = 0; i < nr; i++)
+		if (xmerge(&w->trees[i], frame, id))
+			return;
+}
 
 static void step(struct worker *worker)
 {
@@ -176,6 +213,37 @@ static int prepare_worker(struct work *w, struct worker *worker, unsigned int nr
 	return w->workload->prepare ? w->workload->prepare(worker) : 0;
 }
 
+static uint64_t merged(const struct work *w)
+{
+	uint64_t sum = 0;
+
+	for (unsigned int i = 0; i < w->nr_trees; i++)
+		sum += __atomic_load_n(&w->trees[i].counts.xmerges, __ATOMIC_RELAXED);
+	return sum;
+}
+
+/*
+ * --xmerge=after: XMerge for each page in memory, in random order, until a round frees no page, or
+ * so many are freed that the pages in use are @opts->until per cent of those at the begin.
+ */
+static void merge_after(struct work *w)
+{
+	uint64_t least = pool_pages(&w->pool) * w->opts->until / 100, before;
+	struct rng rng;
+
+	rng_seed(&rng, w->opts->seed, UINT32_MAX);
+	do {
+		before = merged(w);
+		for (uint32_t i = 0; i < w->pool.nr && pool_pages(&w->pool) > least; i++) {
+			struct frame *frame = &w->pool.frames[rng_below(&rng, w->pool.nr)];
+			uint32_t id = frame_id(frame);
+
+			if (id)
+				work_xmerge(w, frame, id);
+		}
+	} while (merged(w) > before && pool_pages(&w->pool) > least && !w->interrupted());
+}
+
 /* Add up what the threads did. */
 static void add_up(struct work *w, struct worker *workers, struct outcome *out)
 {
@@ -240,6 +308,8 @@ int run(struct work *w, struct outcome *out)
 	watch(w, workers, timeline);
 	for (unsigned int i = 0; i < nr; i++)
 		pthread_join(workers[i].thread, NULL);
+	if (w->opts->xmerge == XMERGE_after)
+		merge_after(w);
 	region_request(REGION_END);
 	pthread_barrier_destroy(&w->start);
 	sum_up(w, NULL, &after);

@@ -69,7 +69,7 @@ static int choose_between(void *ctx, const struct page_node *node)
 int split_contended(struct page_tree *tree, struct bytes a, struct bytes b)
 {
 	struct bytes keys[2] = { a, b };
-	int err = node_split(tree, a, 0, choose_between, keys);
+	int err = page_tree_split(tree, a, 0, choose_between, keys);
 
 	if (!err) {
 		page_tree_count(tree, contention_splits, 1);

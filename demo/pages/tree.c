@@ -327,7 +327,7 @@ int page_tree_remove(struct page_tree *tree, struct page_tree_thread *thread, st
 	if (at == node->nr && at)
 		at--;
 	err = leave(tree, thread, &h, key, at, waited);
-	return err || !sparse ? err : node_merge(tree, key, 0);
+	return err || !sparse ? err : page_tree_merge(tree, key, 0);
 }
 
 /* The entries of a leaf from a key on. Returns false if the scan ends. */

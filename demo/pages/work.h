@@ -87,6 +87,8 @@ struct workload {
  * @holes: entries that could not be inserted
  * @updates: changes of entries since they were loaded, summed after the run
  * @newest: of news: number of the entry behind the newest one
+ * @merging: calls of XMerge by the pool that have not ended
+ * @quiet: the pool calls XMerge no more
  * @stop: the threads end
  * @running: threads that have not ended
  * @start: the threads begin together
@@ -109,6 +111,8 @@ struct work {
 	pthread_barrier_t start;
 	uint64_t next __cacheline_aligned;
 	uint64_t newest __cacheline_aligned;
+	unsigned int merging __cacheline_aligned;
+	bool quiet;
 	bool stop __cacheline_aligned;
 	unsigned int running;
 };
@@ -162,6 +166,7 @@ int entries_load(struct work *w, uint64_t nr);
 int entries_open(struct work *w);
 int entries_verify(struct work *w, uint64_t entries, uint64_t updates, char *why, size_t len);
 
+void work_xmerge(struct work *w, struct frame *frame, uint32_t id);
 int work_tree(struct work *w, const char *name, bool create);
 uint64_t work_pages(const struct options *opts);
 uint64_t tpcc_pages(const struct options *opts);
