@@ -11,7 +11,7 @@ set -u
 . "$(dirname "$0")/bench.sh"
 O=$(cd "${O:-build}" && pwd) || exit 1
 bench=$O/bin/page_bench
-fuzz=${FUZZ:-60}
+fuzz=${FUZZ:-40}
 kills=${KILLS:-10}
 seed=${SEED:-1}
 # Files in memory, where there is room: what is tested is no disk, and a disk that others use is slow.
