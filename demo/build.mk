@@ -5,7 +5,7 @@
 DEMO_SRC := $(filter-out demo/micro/% demo/tatp/% demo/pages/%,$(wildcard demo/*/*.c))
 
 # The buffer-managed B-tree and what is below it, without page_bench and its workloads.
-PAGES_BENCH := page_bench run output options entries inserts news tpcc
+PAGES_BENCH := page_bench run output options entries inserts news tpcc tpcc-load
 PAGES_TREE_SRC := $(filter-out $(PAGES_BENCH:%=demo/pages/%.c),$(wildcard demo/pages/*.c))
 DEMO_OBJ := $(patsubst %.c,$(OBJ)/%.o,$(DEMO_SRC) $(PAGES_TREE_SRC))
 # All objects but main(), for the tests.
