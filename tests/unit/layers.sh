@@ -249,11 +249,11 @@ demo_has_no_elide() {
 # the nodes that several share, and the driver includes neither trees nor latches, and of sync
 # the list of variants alone. The microbenchmarks have latches and neither trees nor nodes. The
 # storage manager has base, mem, the pthread latches and the start of threads; one file of it has
-# the instructions.
+# the instructions. The tree in pages has base, areas and the start of threads; one scheme has it.
 demo_include_allowed() {
 	case $1:$2 in
 	base:*) return 1 ;;
-	tatp:bench/threads.h) ;;
+	tatp:bench/threads.h | pages:bench/threads.h) ;;
 	bench:base/*.h | bench:index/*.h | bench:index/counts.def | bench:sync/variants.h) ;;
 	micro:base/*.h | micro:latch/*.h | micro:bench/threads.h) ;;
 	bench:* | *:bench/* | micro:*) return 1 ;;
@@ -280,6 +280,7 @@ demo_folders_in_order() {
 		folder=${folder%%/*}
 		case $file:$name in
 		demo/tatp/section.h:../latch/rtm.h | demo/tatp/latch-api.h:../../lib/elide.h) continue ;;
+		demo/sync/pages.c:../pages/*) continue ;;
 		esac
 		case $name in
 		../*/*/* | ../[!.]*/../*) echo "$file:$line: $name" ;;
@@ -293,7 +294,7 @@ demo_folders_in_order() {
 # kinds of the storage manager's latches.
 demo_locks_in_latches() {
 	code demo/*/*.[ch] demo/*/*.def | grep -E 'pthread_[a-z]|<pthread\.h>' |
-		grep -vE '^demo/(latch/|bench/|micro/|tatp/(latch-(occ|pthread)\.h|latches\.def|helpers\.c|worker\.[ch])|pages/(latch\.[ch]|latches\.def|pool\.[ch]|provider\.c)):'
+		grep -vE '^demo/(latch/|bench/|micro/|tatp/(latch-(occ|pthread)\.h|latches\.def|helpers\.c|worker\.[ch])|pages/(latch\.[ch]|latches\.def|pool\.[ch]|provider\.[ch]|run\.c|work\.h)):'
 }
 
 policy_is_pure() {
@@ -488,6 +489,7 @@ catches demo_folders_in_order demo/pages/planted.c '#include "../latch/mutex.h"'
 catches demo_folders_in_order demo/pages/planted.c '#include "../tatp/page.h"'
 catches demo_folders_in_order demo/bench/planted.c '#include "../pages/node.h"'
 catches demo_folders_in_order demo/sync/planted.c '#include "../pages/node.h"'
+catches demo_folders_in_order demo/pages/planted.c '#include "../bench/worker.h"'
 rule demo_locks_in_latches demo/planted/planted.c 'static pthread_mutex_t m;'
 catches demo_locks_in_latches demo/tatp/lock.c 'static pthread_mutex_t m;'
 catches demo_locks_in_latches demo/tatp/latch.c 'static pthread_mutex_t m;'
