@@ -172,6 +172,8 @@ static __inline_always int descend_coupling(struct page_tree *tree, struct bytes
 			return 0;
 	latch_shared(&frame->latch, NULL);
 	at = frame->page->level;
+	if (unlikely(__atomic_load_n(&tree->height, __ATOMIC_RELAXED) != at))
+		__atomic_store_n(&tree->height, at, __ATOMIC_RELAXED);
 	if (unlikely(frame_id(frame) != id || at <= level)) {
 		bool there = frame_id(frame) == id;
 

@@ -12,7 +12,7 @@
  * @done: operations of each kind
  * @seconds: duration of the measured part
  * @latency: durations of all operations, or NULL
- * @waited: operations that changed a leaf and found its latch held
+ * @waited: operations that changed a leaf and found its latch held; counted with Contention Split
  * @wrong: look-ups with an impossible result
  * @err: why a thread ended early, or 0
  * @pool: what the pool did in the measured part

@@ -55,7 +55,7 @@ struct page_tree_counts {
  * @pool: its pages
  * @nr: its number in the file
  * @root: number of its root page, which never changes
- * @height: level of the root, as a hint
+ * @height: level of the root, as a hint; UINT_MAX if it is not known
  * @options: what it does besides
  * @counts: what it did
  */
@@ -71,7 +71,7 @@ struct page_tree {
 /**
  * struct page_tree_thread - what a thread has of its own
  * @draw: state of its random numbers, odd
- * @waited: operations that changed a leaf and found its latch held
+ * @waited: operations that changed a leaf and found its latch held; counted with Contention Split
  */
 struct page_tree_thread {
 	uint64_t draw;
