@@ -122,7 +122,8 @@ struct store_config {
  * @nr_free: their number
  * @error: -errno of the first write that failed, after which nothing is written; else 0
  *
- * All but store_read(), store_write(), store_clean() and store_error() are for one thread at a time.
+ * One thread at a time calls any function but store_read(), store_write(), store_clean() and
+ * store_error().
  */
 struct store {
 	int fd;

@@ -14,7 +14,7 @@ bench=$O/bin/page_bench
 fuzz=${FUZZ:-40}
 kills=${KILLS:-10}
 seed=${SEED:-1}
-# Files in memory, where there is room: what is tested is no disk, and a disk that others use is slow.
+# Files in memory, if there is such a folder: a disk that others use is slow.
 tmp=$(mktemp -d -p /dev/shm 2>/dev/null) || tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
 file=$tmp/file
@@ -57,7 +57,8 @@ test_memory() {
 		1 | 2)
 			failures=$((failures + 1))
 			# What is left is no file, a whole one, or one that is refused.
-			one_line && { [ ! -e "$file" ] || "$bench" --check --file="$file" >"$tmp/out" ||
+			one_line && { [ ! -e "$file" ] ||
+				"$bench" --check --file="$file" >"$tmp/out" ||
 				grep -q 'not clean$' "$tmp/out"; } && continue
 			;;
 		esac
@@ -75,12 +76,13 @@ test_full() {
 		# sh counts in 512 bytes: 2 MiB.
 		ulimit -f 4096
 		# shellcheck disable=SC2086
-		timeout 60 "$bench" --file="$file" $small --operations=100000 --threads=2 >"$tmp/out" \
-			2>"$tmp/err"
+		timeout 60 "$bench" --file="$file" $small --operations=100000 --threads=2 \
+			>"$tmp/out" 2>"$tmp/err"
 		echo $? >"$tmp/rc"
 	)
 	rc=$(cat "$tmp/rc")
-	if [ "$rc" -eq 1 ] && one_line && grep -q 'File too large, the trees are whole$' "$tmp/err" &&
+	if [ "$rc" -eq 1 ] && one_line &&
+	   grep -q 'File too large, the trees are whole$' "$tmp/err" &&
 	   "$bench" --check --file="$file" >"$tmp/out" && look "$file" && [ $rc -eq 0 ]; then
 		ok full
 	else
@@ -150,8 +152,9 @@ test_killed() {
 		# A file that was made and has no trees yet is clean.
 		2)
 			one_line && case $(cat "$tmp/err") in
-			*': was not closed: of '*' pages '*' are torn, '* | *': superblock '*' is torn: of '*) ;;
-			*': is truncated'* | *' no whole superblock' | *': is not a file of page_bench') ;;
+			*': was not closed: of '*' are torn, '* | *': superblock '*' is torn: of '*) ;;
+			*': is truncated'* | *' no whole superblock') ;;
+			*': is not a file of page_bench') ;;
 			*': was made by another workload' | *' its load was interrupted') ;;
 			*) false ;;
 			esac && unclean=$((unclean + 1)) && continue
@@ -220,7 +223,11 @@ test_fuzz() {
 			"$tmp/check-err" "$tmp/check" | head -n 3)"
 		return
 	done
-	if [ $((2 * found)) -gt "$fuzz" ]; then ok fuzz; else not_ok fuzz "$found of $fuzz found"; fi
+	if [ $((2 * found)) -gt "$fuzz" ]; then
+		ok fuzz
+	else
+		not_ok fuzz "$found of $fuzz found"
+	fi
 }
 
 if ldd "$bench" | grep -q 'lib.san'; then

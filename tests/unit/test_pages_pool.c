@@ -3,8 +3,8 @@
  * test_pages_pool.c - the buffer pool: many threads on pools of few frames, with each kind of
  * latch, then the file that they leave; and a pool that is full.
  *
- * SEED is the first seed, SEEDS their number; the one that failed is printed. STEPS is the number of
- * operations of a thread.
+ * SEED is the first seed, SEEDS their number; the one that failed is printed. STEPS is the number
+ * of operations of a thread.
  */
 #include <pthread.h>
 #include <setjmp.h>
