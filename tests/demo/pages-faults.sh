@@ -152,7 +152,7 @@ test_killed() {
 		# A file that was made and has no trees yet is clean.
 		2)
 			one_line && case $(cat "$tmp/err") in
-			*': was not closed: of '*' are torn, '* | *': superblock '*' is torn: of '*) ;;
+			*': was not closed: of '* | *': superblock '*' is torn: of '*) ;;
 			*': is truncated'* | *' no whole superblock') ;;
 			*': is not a file of page_bench') ;;
 			*': was made by another workload' | *' its load was interrupted') ;;
