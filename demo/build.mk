@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# index_bench, search_bench, latch_bench and tatp_bench: ordinary pthread programs; they include
-# and link no part of elide.
+# index_bench, search_bench, latch_bench, tatp_bench and page_bench: ordinary pthread programs;
+# they include and link no part of elide.
 
 DEMO_SRC := $(filter-out demo/micro/% demo/tatp/% demo/pages/%,$(wildcard demo/*/*.c))
-DEMO_OBJ := $(DEMO_SRC:%.c=$(OBJ)/%.o)
+
+# The buffer-managed B-tree and what is below it, without page_bench and its workloads.
+PAGES_BENCH := page_bench run output options entries inserts news tpcc tpcc-load
+PAGES_TREE_SRC := $(filter-out $(PAGES_BENCH:%=demo/pages/%.c),$(wildcard demo/pages/*.c))
+DEMO_OBJ := $(patsubst %.c,$(OBJ)/%.o,$(DEMO_SRC) $(PAGES_TREE_SRC))
 # All objects but main(), for the tests.
 DEMO_PART_OBJ := $(filter-out $(OBJ)/demo/bench/index_bench.o,$(DEMO_OBJ))
 
@@ -13,13 +17,17 @@ TATP_OBJ := $(TATP_SRC:%.c=$(OBJ)/%.o)
 TATP_PART_OBJ := $(filter-out $(OBJ)/demo/tatp/tatp_bench.o,$(TATP_OBJ))
 TATP_LIBS := -lz
 
-# The slotted pages of the buffer-managed B-tree, for the tests.
-PAGES_PART_OBJ := $(patsubst %.c,$(OBJ)/%.o,$(wildcard demo/pages/*.c))
+# page_bench and what it shares with the others; and that without the program, for the tests.
+PAGES_SRC := $(wildcard demo/pages/*.c demo/base/*.c demo/mem/*.c) demo/bench/threads.c
+PAGES_OBJ := $(PAGES_SRC:%.c=$(OBJ)/%.o)
+
+PAGES_PART_OBJ := $(filter-out $(PAGES_BENCH:%=$(OBJ)/demo/pages/%.o),$(PAGES_OBJ))
 
 # The latches of the storage manager, for the tests.
 TATP_LATCH_OBJ := $(OBJ)/demo/tatp/latch.o
 
-demo-bin: $(BINDIR)/index_bench $(BINDIR)/search_bench $(BINDIR)/latch_bench $(BINDIR)/tatp_bench
+demo-bin: $(BINDIR)/index_bench $(BINDIR)/search_bench $(BINDIR)/latch_bench $(BINDIR)/tatp_bench \
+	  $(BINDIR)/page_bench
 
 # The trees with latches in their nodes, and their schemes, are compiled with -O3, as those
 # of the thesis they come from. The others keep the level at which their figures were made.
@@ -43,6 +51,11 @@ $(BINDIR)/tatp_bench: $(TATP_OBJ)
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -o $@ $^ -pthread -lm $(TATP_LIBS) -Wl,-z,relro,-z,now
+
+$(BINDIR)/page_bench: $(PAGES_OBJ)
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -o $@ $^ -pthread -lm -Wl,-z,relro,-z,now
 
 # The microbenchmarks. The loops around searches are compiled once for each level of search.def.
 MICRO_BASE := $(addprefix $(OBJ)/demo/,micro/micro.o base/fields.o base/option.o)

@@ -4,8 +4,6 @@
  */
 #include "workload.h"
 
-#include <math.h>
-
 /* Exponent of Zipf's law, that of the Yahoo! Cloud Serving Benchmark (Cooper et al., SoCC 2010). */
 #define ZIPF_EXPONENT 0.99
 
@@ -33,50 +31,6 @@ uint64_t scatter(uint64_t i, uint64_t n)
 		}
 	} while (i >= n);
 	return i;
-}
-
-/*
- * Rejection-inversion for the weights k^-q, k = 1..n, without a sum over all n:
- * Hörmann, Derflinger, "Rejection-inversion to generate variates from monotone
- * discrete distributions", ACM TOMACS 6(3), 1996.
- */
-static double zipf_weight(double x)
-{
-	return pow(x, -ZIPF_EXPONENT);
-}
-
-static double zipf_integral(double x)
-{
-	return pow(x, 1 - ZIPF_EXPONENT) / (1 - ZIPF_EXPONENT);
-}
-
-static double zipf_integral_inverse(double y)
-{
-	return pow(y * (1 - ZIPF_EXPONENT), 1 / (1 - ZIPF_EXPONENT));
-}
-
-static void zipf_init(struct zipf *zipf, uint64_t n)
-{
-	zipf->h_low = zipf_integral(1.5) - 1;
-	zipf->h_high = zipf_integral((double)n + 0.5);
-	zipf->cut = 2 - zipf_integral_inverse(zipf_integral(2.5) - zipf_weight(2));
-}
-
-/* Draw a rank below @n; rank 0 is the most frequent. */
-static uint64_t zipf_next(const struct zipf *zipf, struct rng *rng, uint64_t n)
-{
-	for (;;) {
-		double y = zipf->h_high + rng_unit(rng) * (zipf->h_low - zipf->h_high);
-		double x = zipf_integral_inverse(y);
-		double k = floor(x + 0.5);
-
-		if (k < 1)
-			k = 1;
-		else if (k > (double)n)
-			k = (double)n;
-		if (k - x <= zipf->cut || y >= zipf_integral(k + 0.5) - zipf_weight(k))
-			return (uint64_t)k - 1;
-	}
 }
 
 /**
@@ -132,7 +86,7 @@ void stream_init(struct stream *stream, const struct mix *mix, unsigned int thre
 {
 	*stream = (struct stream){ .mix = mix, .thread = thread };
 	rng_seed(&stream->rng, mix->seed, thread);
-	zipf_init(&stream->zipf, mix->preload);
+	zipf_init(&stream->zipf, mix->preload, ZIPF_EXPONENT);
 }
 
 static enum op_kind next_op(struct stream *stream)
@@ -156,7 +110,7 @@ static uint64_t next_position(struct stream *stream, enum op_kind op)
 		turn = stream->nr[op] * mix->threads + stream->thread;
 		return op == OP_insert ? mix->preload + turn : turn % mix->preload;
 	case KEYS_zipf:
-		return scatter(zipf_next(&stream->zipf, &stream->rng, mix->preload), mix->preload);
+		return scatter(zipf_next(&stream->zipf, &stream->rng), mix->preload);
 	default:
 		return rng_below(&stream->rng, mix->preload);
 	}

@@ -13,7 +13,7 @@
 #ifndef DEMO_WORKLOAD_H
 #define DEMO_WORKLOAD_H
 
-#include "../base/rng.h"
+#include "../base/zipf.h"
 #include "options.h"
 
 /* OP(name, plural): the operations of an index; the output names its fields by @plural. */
@@ -49,13 +49,6 @@ struct mix {
 	uint64_t preload;
 	unsigned int share[NR_OPS];
 	bool delete_loaded;
-};
-
-/*
- * struct zipf - constants of the rejection-inversion sampler for the ranks 1..n
- */
-struct zipf {
-	double h_low, h_high, cut;
 };
 
 /**

@@ -10,30 +10,32 @@
  * Append entries [from, to) of @old, whose keys are between the fences of @node. Returns whether
  * all fit.
  */
-static bool append(struct node *node, const struct node *old, unsigned int from, unsigned int to)
+static bool append(struct page_node *node, const struct page_node *old, unsigned int from,
+		   unsigned int to)
 {
-	unsigned char key[NODE_KEY_MAX];
+	unsigned char key[PAGE_KEY_MAX];
 
 	for (unsigned int i = from; i < to; i++)
-		if (node_insert(node, (struct bytes){ key, node_key(old, i, key) },
-				node_value(old, i)))
+		if (page_node_insert_at(node, node->nr,
+					(struct bytes){ key, page_node_key(old, i, key) },
+					page_node_value(old, i)))
 			return false;
 	return true;
 }
 
-static uint32_t child_of(const struct node *node, unsigned int at)
+static uint32_t child_of(const struct page_node *node, unsigned int at)
 {
 	uint32_t child;
 
-	memcpy(&child, node_value(node, at).data, sizeof(child));
+	memcpy(&child, page_node_value(node, at).data, sizeof(child));
 	return child;
 }
 
 /**
- * node_separator() - a short key that divides a node behind an entry
+ * page_node_separator() - a short key that divides a node behind an entry
  * @node: the node
  * @at: number of the slot; in a leaf not the last one
- * @key: receives up to NODE_KEY_MAX bytes
+ * @key: receives up to PAGE_KEY_MAX bytes
  *
  * In an inner node it is the key of the entry, which moves up. In a leaf it is the shortest
  * prefix of the next key that is above this key if that is shorter than the next key, else this
@@ -41,14 +43,14 @@ static uint32_t child_of(const struct node *node, unsigned int at)
  *
  * Return: number of bytes.
  */
-unsigned int node_separator(const struct node *node, unsigned int at, unsigned char *key)
+unsigned int page_node_separator(const struct page_node *node, unsigned int at, unsigned char *key)
 {
-	unsigned char next[NODE_KEY_MAX];
-	unsigned int len = node_key(node, at, key), next_len, same = 0;
+	unsigned char next[PAGE_KEY_MAX];
+	unsigned int len = page_node_key(node, at, key), next_len, same = 0;
 
 	if (node->level)
 		return len;
-	next_len = node_key(node, at + 1, next);
+	next_len = page_node_key(node, at + 1, next);
 	while (same < len && same < next_len && key[same] == next[same])
 		same++;
 	if (same + 1 >= next_len || same + 1 > len)
@@ -58,11 +60,11 @@ unsigned int node_separator(const struct node *node, unsigned int at, unsigned c
 }
 
 /**
- * node_split() - divide a node behind an entry
+ * page_node_split() - divide a node behind an entry
  * @left: the node, which keeps the keys up to @separator
  * @right: receives the other keys
  * @at: number of the slot behind which the node is divided
- * @separator: as of node_separator(); not in @left or @right
+ * @separator: as of page_node_separator(); not in @left or @right
  *
  * The separator becomes the upper fence of @left and the lower fence of @right. In an inner node
  * the child of the entry becomes the last one of @left, and the entry goes. A separator that is
@@ -70,12 +72,14 @@ unsigned int node_separator(const struct node *node, unsigned int at, unsigned c
  *
  * Return: true, or false if a half does not fit, and @left is as before.
  */
-bool node_split(struct node *left, struct node *right, unsigned int at, struct bytes separator)
+bool page_node_split(struct page_node *left, struct page_node *right, unsigned int at,
+		     struct bytes separator)
 {
-	struct node half;
+	struct page_node half;
 
-	node_init(right, left->level, separator, node_fence(left, left->upper));
-	node_init(&half, left->level, node_fence(left, left->lower), separator);
+	page_node_init(right, left->level, separator, page_node_fence(left, left->upper));
+	half.tag = left->tag;
+	page_node_init(&half, left->level, page_node_fence(left, left->lower), separator);
 	if (!append(right, left, at + 1, left->nr) ||
 	    !append(&half, left, 0, left->level ? at : at + 1))
 		return false;
@@ -86,9 +90,9 @@ bool node_split(struct node *left, struct node *right, unsigned int at, struct b
 }
 
 /* Bytes of all entries of @node, if they leave out @prefix bytes. */
-static unsigned int entries_bytes(const struct node *node, unsigned int prefix)
+static unsigned int entries_bytes(const struct page_node *node, unsigned int prefix)
 {
-	unsigned int bytes = node->nr * (unsigned int)sizeof(struct node_slot);
+	unsigned int bytes = node->nr * (unsigned int)sizeof(struct page_slot);
 
 	for (unsigned int i = 0; i < node->nr; i++)
 		bytes += node->prefix - prefix + node->slots[i].key + node->slots[i].value;
@@ -96,7 +100,7 @@ static unsigned int entries_bytes(const struct node *node, unsigned int prefix)
 }
 
 /**
- * node_merge() - move the entries of a node into its left neighbour
+ * page_node_merge() - move the entries of a node into its left neighbour
  * @left: the left neighbour, on the same level
  * @right: the node, whose lower fence is the upper fence of @left; it stays as it is
  *
@@ -105,26 +109,40 @@ static unsigned int entries_bytes(const struct node *node, unsigned int prefix)
  *
  * Return: true, or false if the entries do not fit, and @left is as before.
  */
-bool node_merge(struct node *left, const struct node *right)
+bool page_node_merge(struct page_node *left, const struct page_node *right)
 {
-	struct bytes separator = node_fence(right, right->lower);
-	struct node merged;
+	struct bytes separator = page_node_fence(right, right->lower);
+	struct page_node merged;
 	unsigned int need;
 
-	node_init(&merged, left->level, node_fence(left, left->lower),
-		  node_fence(right, right->upper));
+	merged.tag = left->tag;
+	page_node_init(&merged, left->level, page_node_fence(left, left->lower),
+		       page_node_fence(right, right->upper));
 	need = entries_bytes(left, merged.prefix) + entries_bytes(right, merged.prefix);
 	if (left->level)
 		need += separator.len - merged.prefix + (unsigned int)sizeof(left->last) +
-			(unsigned int)sizeof(struct node_slot);
-	if (need > node_free(&merged))
+			(unsigned int)sizeof(struct page_slot);
+	if (need > page_node_free(&merged))
 		return false;
 	if (!append(&merged, left, 0, left->nr) ||
-	    (left->level && node_insert(&merged, separator,
-					(struct bytes){ &left->last, sizeof(left->last) })) ||
+	    (left->level && page_node_insert(&merged, separator,
+					     (struct bytes){ &left->last, sizeof(left->last) })) ||
 	    !append(&merged, right, 0, right->nr))
 		return false;
 	merged.last = right->last;
 	*left = merged;
 	return true;
+}
+
+/**
+ * page_node_copy() - copy a node, whose tag stays that of the page that it is copied to
+ * @to: the page that receives it
+ * @from: the node
+ */
+void page_node_copy(struct page_node *to, const struct page_node *from)
+{
+	struct page_tag tag = to->tag;
+
+	*to = *from;
+	to->tag = tag;
 }

@@ -7,6 +7,25 @@
 #include <errno.h>
 #include <string.h>
 
+#define READ_ONCE(x) __atomic_load_n(&(x), __ATOMIC_RELAXED)
+
+#ifdef DEMO_TSAN
+/* memcmp(), which ThreadSanitizer would take for a race where the page may be changing. */
+__reads_unlatched
+static int compare(const unsigned char *a, const unsigned char *b, unsigned int len)
+{
+	for (unsigned int i = 0; i < len; i++) {
+		int order = READ_ONCE(a[i]) - READ_ONCE(b[i]);
+
+		if (order)
+			return order;
+	}
+	return 0;
+}
+#else
+#define compare memcmp
+#endif
+
 /**
  * bytes_compare() - the order of keys: byte by byte, a prefix before what it begins
  * @a: a key
@@ -14,39 +33,45 @@
  *
  * Return: less than, equal to or greater than 0, as @a is below, equal to or above @b.
  */
+__reads_unlatched
 int bytes_compare(struct bytes a, struct bytes b)
 {
 	unsigned int len = a.len < b.len ? a.len : b.len;
-	int order = len ? memcmp(a.data, b.data, len) : 0;
+	int order = len ? compare(a.data, b.data, len) : 0;
 
 	return order ? order : (a.len > b.len) - (a.len < b.len);
 }
 
 /**
- * node_head() - the head of a key
+ * page_node_head() - the head of a key
  * @suffix: the bytes of the key behind the prefix
  *
- * Return: see struct node_slot.
+ * Return: see struct page_slot.
  */
-uint32_t node_head(struct bytes suffix)
+uint32_t page_node_head(struct bytes suffix)
 {
 	unsigned char head[4] = { 0 };
+	uint32_t first;
 
+	if (likely(suffix.len >= sizeof(first))) {
+		memcpy(&first, suffix.data, sizeof(first));
+		return __builtin_bswap32(first);
+	}
 	if (suffix.len)
-		memcpy(head, suffix.data, suffix.len < 4 ? suffix.len : 4);
+		memcpy(head, suffix.data, suffix.len);
 	return (uint32_t)head[0] << 24 | (uint32_t)head[1] << 16 | (uint32_t)head[2] << 8 | head[3];
 }
 
 /* Take bytes from the free part, which has room for them, and return their offset. */
-static uint16_t heap_take(struct node *node, unsigned int len)
+static uint16_t heap_take(struct page_node *node, unsigned int len)
 {
 	node->heap = (uint16_t)(node->heap - len);
 	return node->heap;
 }
 
-static struct node_fence fence_put(struct node *node, struct bytes fence)
+static struct page_fence fence_put(struct page_node *node, struct bytes fence)
 {
-	struct node_fence at = { heap_take(node, fence.len), (uint16_t)fence.len };
+	struct page_fence at = { heap_take(node, fence.len), (uint16_t)fence.len };
 
 	if (fence.len)
 		memcpy((unsigned char *)node + at.offset, fence.data, fence.len);
@@ -54,22 +79,24 @@ static struct node_fence fence_put(struct node *node, struct bytes fence)
 }
 
 /**
- * node_init() - make an empty node
+ * page_node_init() - make an empty node
  * @node: the node
  * @level: 0 for a leaf
  * @lower: bound that all keys are above; 0 bytes for none
  * @upper: bound that no key is above; 0 bytes for none
  *
- * Neither bound lies in @node.
+ * Neither bound lies in @node. Its tag stays.
  */
-void node_init(struct node *node, unsigned int level, struct bytes lower, struct bytes upper)
+void page_node_init(struct page_node *node, unsigned int level, struct bytes lower,
+		    struct bytes upper)
 {
 	unsigned int len = lower.len < upper.len ? lower.len : upper.len, prefix = 0;
 	const unsigned char *low = lower.data, *high = upper.data;
 
-	memset(node, 0, sizeof(*node));
+	memset(node, 0, offsetof(struct page_node, tag));
+	memset(&node->hints, 0, sizeof(*node) - offsetof(struct page_node, hints));
 	node->level = (uint16_t)level;
-	node->heap = NODE_BYTES;
+	node->heap = PAGE_BYTES;
 	node->lower = fence_put(node, lower);
 	node->upper = fence_put(node, upper);
 	while (prefix < len && low[prefix] == high[prefix])
@@ -78,74 +105,102 @@ void node_init(struct node *node, unsigned int level, struct bytes lower, struct
 }
 
 /**
- * node_covers() - true if a key is between the fences of a node
+ * page_node_covers() - true if a key is between the fences of a node
  * @node: the node
  * @key: the key
  */
-bool node_covers(const struct node *node, struct bytes key)
+bool page_node_covers(const struct page_node *node, struct bytes key)
 {
-	struct bytes lower = node_fence(node, node->lower), upper = node_fence(node, node->upper);
+	struct bytes lower = page_node_fence(node, node->lower);
+	struct bytes upper = page_node_fence(node, node->upper);
 
 	return (!lower.len || bytes_compare(key, lower) > 0) &&
 	       (!upper.len || bytes_compare(key, upper) <= 0);
 }
 
-static unsigned int hint_distance(const struct node *node)
+static unsigned int hint_distance(unsigned int nr)
 {
-	return node->nr / (NODE_HINTS + 1);
+	return nr / (PAGE_HINTS + 1);
 }
 
-static void hints_set(struct node *node)
+static void hints_set(struct page_node *node)
 {
-	unsigned int distance = hint_distance(node);
+	unsigned int distance = hint_distance(node->nr);
 
-	if (node->nr <= 2 * NODE_HINTS)
+	if (node->nr <= 2 * PAGE_HINTS)
 		return;
-	for (unsigned int i = 0; i < NODE_HINTS; i++)
+	for (unsigned int i = 0; i < PAGE_HINTS; i++)
 		node->hints[i] = node->slots[distance * (i + 1)].head;
 }
 
-/* Narrow the slots [*low, *high) that the first key not below @head can be in, *high included. */
-static void hints_narrow(const struct node *node, uint32_t head, unsigned int *low,
+/*
+ * Narrow the slots [*low, *high) that the first key not below @head can be in, *high included.
+ * *high is the number of slots at first.
+ */
+__reads_unlatched
+static void hints_narrow(const struct page_node *node, uint32_t head, unsigned int *low,
 			 unsigned int *high)
 {
-	unsigned int distance = hint_distance(node), i = 0;
+	unsigned int distance = hint_distance(*high), i = 0;
 
-	if (node->nr <= 2 * NODE_HINTS)
+	if (*high <= 2 * PAGE_HINTS)
 		return;
-	while (i < NODE_HINTS && node->hints[i] < head)
+	while (i < PAGE_HINTS && node->hints[i] < head)
 		i++;
 	*low = distance * i;
-	while (i < NODE_HINTS && node->hints[i] == head)
+	while (i < PAGE_HINTS && node->hints[i] == head)
 		i++;
-	if (i < NODE_HINTS)
+	if (i < PAGE_HINTS)
 		*high = distance * (i + 1);
 }
 
+/* The bytes of a key behind the prefix; no data if they are not within the page. */
+__reads_unlatched
+static struct bytes suffix_once(const struct page_slot *slot, const struct page_node *node)
+{
+	unsigned int offset = READ_ONCE(slot->offset), len = READ_ONCE(slot->key);
+
+	if (unlikely(offset + len > PAGE_BYTES))
+		return (struct bytes){ NULL, 0 };
+	return (struct bytes){ (const unsigned char *)node + offset, len };
+}
+
 /**
- * node_find() - the first entry whose key is not below a key
+ * page_node_find() - the first entry whose key is not below a key
  * @node: the node
  * @key: the key, between the fences of the node
  * @found: set to whether that entry has this key
  *
+ * A reader without a latch may call it while a writer changes the page: it ends, and reads no byte
+ * outside the page and the key; the result means nothing then.
+ *
  * Return: number of its slot, or the number of entries if all keys are below.
  */
-unsigned int node_find(const struct node *node, struct bytes key, bool *found)
+__reads_unlatched
+unsigned int page_node_find(const struct page_node *node, struct bytes key, bool *found)
 {
-	struct bytes suffix = { (const unsigned char *)key.data + node->prefix,
-				key.len - node->prefix };
-	unsigned int low = 0, high = node->nr;
-	uint32_t head = node_head(suffix);
+	unsigned int prefix = READ_ONCE(node->prefix);
+	unsigned int low = 0, high = READ_ONCE(node->nr);
+	struct bytes suffix = { (const unsigned char *)key.data + prefix, key.len - prefix };
+	uint32_t head;
 
 	*found = false;
+	if (unlikely(prefix > key.len || high > PAGE_SLOTS))
+		return 0;
+	head = page_node_head(suffix);
 	hints_narrow(node, head, &low, &high);
 	while (low < high) {
 		unsigned int mid = (low + high) / 2;
 		uint32_t other = node->slots[mid].head;
 		int order = (other > head) - (other < head);
 
-		if (!order)
-			order = bytes_compare(node_suffix(node, mid), suffix);
+		if (!order) {
+			struct bytes here = suffix_once(&node->slots[mid], node);
+
+			if (unlikely(!here.data))
+				return 0;
+			order = bytes_compare(here, suffix);
+		}
 		if (!order) {
 			*found = true;
 			return mid;
@@ -159,24 +214,25 @@ unsigned int node_find(const struct node *node, struct bytes key, bool *found)
 }
 
 /**
- * node_key() - copy the whole key of an entry
+ * page_node_key() - copy the whole key of an entry
  * @node: the node
  * @at: number of its slot
- * @key: receives up to NODE_KEY_MAX bytes
+ * @key: receives up to PAGE_KEY_MAX bytes
  *
  * Return: number of bytes.
  */
-unsigned int node_key(const struct node *node, unsigned int at, unsigned char *key)
+unsigned int page_node_key(const struct page_node *node, unsigned int at, unsigned char *key)
 {
-	struct bytes suffix = node_suffix(node, at);
+	struct bytes suffix = page_node_suffix(node, at);
 
-	memcpy(key, node_fence(node, node->lower).data, node->prefix);
+	memcpy(key, page_node_fence(node, node->lower).data, node->prefix);
 	memcpy(key + node->prefix, suffix.data, suffix.len);
 	return node->prefix + suffix.len;
 }
 
 /* Write an entry into a slot. The heap has room for it. */
-static void slot_put(struct node *node, unsigned int at, struct bytes suffix, struct bytes value)
+static void slot_put(struct page_node *node, unsigned int at, struct bytes suffix,
+		     struct bytes value)
 {
 	uint16_t offset = heap_take(node, suffix.len + value.len);
 	unsigned char *to = (unsigned char *)node + offset;
@@ -185,44 +241,41 @@ static void slot_put(struct node *node, unsigned int at, struct bytes suffix, st
 		memcpy(to, suffix.data, suffix.len);
 	if (value.len)
 		memcpy(to + suffix.len, value.data, value.len);
-	node->slots[at] = (struct node_slot){ node_head(suffix), offset, (uint16_t)suffix.len,
+	node->slots[at] = (struct page_slot){ page_node_head(suffix), offset, (uint16_t)suffix.len,
 					      (uint16_t)value.len };
 }
 
 /* Make @len bytes of the free part contiguous; @slots more slots are taken from it. */
-static bool make_room(struct node *node, unsigned int slots, unsigned int len)
+static bool make_room(struct page_node *node, unsigned int slots, unsigned int len)
 {
-	unsigned int need = len + slots * (unsigned int)sizeof(struct node_slot);
+	unsigned int need = len + slots * (unsigned int)sizeof(struct page_slot);
 
-	if (node_free(node) < need)
+	if (page_node_free(node) < need)
 		return false;
-	if (node_free(node) - node->dead < need)
-		node_compact(node);
+	if (page_node_free(node) - node->dead < need)
+		page_node_compact(node);
 	return true;
 }
 
 /**
- * node_insert() - add an entry
+ * page_node_insert_at() - add an entry whose position is known
  * @node: the node
- * @key: its key, between the fences, of 1..NODE_KEY_MAX bytes, not in the node
- * @value: its value; with the key at most NODE_ENTRY_MAX bytes, not in the node
+ * @at: what page_node_find() returned for the key, which is not in the node
+ * @key: its key, as of page_node_insert()
+ * @value: its value, as of page_node_insert()
  *
- * Return: 0, -EEXIST if the key is there, or -ENOSPC if the entry does not fit. The entries are
- * as before unless the result is 0.
+ * Return: 0, or -ENOSPC if the entry does not fit, and the entries are as before.
  */
-int node_insert(struct node *node, struct bytes key, struct bytes value)
+int page_node_insert_at(struct page_node *node, unsigned int at, struct bytes key,
+			struct bytes value)
 {
 	struct bytes suffix = { (const unsigned char *)key.data + node->prefix,
 				key.len - node->prefix };
-	bool found;
-	unsigned int at = node_find(node, key, &found);
 
-	if (found)
-		return -EEXIST;
 	if (!make_room(node, 1, suffix.len + value.len))
 		return -ENOSPC;
 	memmove(&node->slots[at + 1], &node->slots[at],
-		(node->nr - at) * sizeof(struct node_slot));
+		(node->nr - at) * sizeof(struct page_slot));
 	node->nr++;
 	slot_put(node, at, suffix, value);
 	hints_set(node);
@@ -230,18 +283,35 @@ int node_insert(struct node *node, struct bytes key, struct bytes value)
 }
 
 /**
- * node_update() - replace the value of an entry
+ * page_node_insert() - add an entry
+ * @node: the node
+ * @key: its key, between the fences, of 1..PAGE_KEY_MAX bytes, not in the node
+ * @value: its value; with the key at most PAGE_ENTRY_MAX bytes, not in the node
+ *
+ * Return: 0, -EEXIST if the key is there, or -ENOSPC if the entry does not fit. The entries are
+ * as before unless the result is 0.
+ */
+int page_node_insert(struct page_node *node, struct bytes key, struct bytes value)
+{
+	bool found;
+	unsigned int at = page_node_find(node, key, &found);
+
+	return found ? -EEXIST : page_node_insert_at(node, at, key, value);
+}
+
+/**
+ * page_node_update() - replace the value of an entry
  * @node: the node
  * @at: number of its slot
- * @value: the value, which may have another length; with the key at most NODE_ENTRY_MAX bytes,
+ * @value: the value, which may have another length; with the key at most PAGE_ENTRY_MAX bytes,
  *	   not in the node
  *
  * Return: 0, or -ENOSPC if the value does not fit, and the entry is as before.
  */
-int node_update(struct node *node, unsigned int at, struct bytes value)
+int page_node_update(struct page_node *node, unsigned int at, struct bytes value)
 {
-	struct node_slot *slot = &node->slots[at];
-	unsigned char key[NODE_KEY_MAX];
+	struct page_slot *slot = &node->slots[at];
+	unsigned char key[PAGE_KEY_MAX];
 	struct bytes suffix = { key, slot->key };
 	unsigned int old = slot->key + slot->value;
 
@@ -251,9 +321,9 @@ int node_update(struct node *node, unsigned int at, struct bytes value)
 			       value.len);
 		return 0;
 	}
-	if (node_free(node) + old < suffix.len + value.len)
+	if (page_node_free(node) + old < suffix.len + value.len)
 		return -ENOSPC;
-	memcpy(key, node_suffix(node, at).data, suffix.len);
+	memcpy(key, page_node_suffix(node, at).data, suffix.len);
 	node->dead = (uint16_t)(node->dead + old);
 	slot->key = slot->value = 0;
 	make_room(node, 0, suffix.len + value.len);
@@ -262,31 +332,31 @@ int node_update(struct node *node, unsigned int at, struct bytes value)
 }
 
 /**
- * node_remove() - remove an entry
+ * page_node_remove() - remove an entry
  * @node: the node
  * @at: number of its slot
  */
-void node_remove(struct node *node, unsigned int at)
+void page_node_remove(struct page_node *node, unsigned int at)
 {
 	node->dead = (uint16_t)(node->dead + node->slots[at].key + node->slots[at].value);
 	node->nr--;
 	memmove(&node->slots[at], &node->slots[at + 1],
-		(node->nr - at) * sizeof(struct node_slot));
+		(node->nr - at) * sizeof(struct page_slot));
 	hints_set(node);
 }
 
 /**
- * node_compact() - make the free bytes of a node contiguous
+ * page_node_compact() - make the free bytes of a node contiguous
  * @node: the node
  */
-void node_compact(struct node *node)
+void page_node_compact(struct page_node *node)
 {
-	struct node old = *node;
+	struct page_node old = *node;
 
-	node->heap = NODE_BYTES;
+	node->heap = PAGE_BYTES;
 	node->dead = 0;
-	node->lower = fence_put(node, node_fence(&old, old.lower));
-	node->upper = fence_put(node, node_fence(&old, old.upper));
+	node->lower = fence_put(node, page_node_fence(&old, old.lower));
+	node->upper = fence_put(node, page_node_fence(&old, old.upper));
 	for (unsigned int i = 0; i < old.nr; i++)
-		slot_put(node, i, node_suffix(&old, i), node_value(&old, i));
+		slot_put(node, i, page_node_suffix(&old, i), page_node_value(&old, i));
 }

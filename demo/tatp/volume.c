@@ -56,18 +56,11 @@ static uint32_t page_crc(const struct page *page)
 /* Read a page of the file, or zeros beyond its end. */
 static int read_page(int fd, struct page *page, off_t at)
 {
-	size_t done = 0;
+	ssize_t n = io_read(fd, page, PAGE_BYTES, at);
 
-	while (done < PAGE_BYTES) {
-		ssize_t n = pread(fd, (char *)page + done, PAGE_BYTES - done, at + (off_t)done);
-
-		if (n < 0 && errno != EINTR)
-			return -errno;
-		if (!n)
-			break;
-		done += n > 0 ? (size_t)n : 0;
-	}
-	memset((char *)page + done, 0, PAGE_BYTES - done);
+	if (n < 0)
+		return (int)n;
+	memset((char *)page + n, 0, PAGE_BYTES - (size_t)n);
 	return 0;
 }
 

@@ -3,7 +3,7 @@
 
 .PHONY: demo-tests
 demo-tests: demo-bin $(O)/tests/demo/broken-lock.so $(O)/tests/demo/linear $(O)/tests/demo/latches \
-	    $(O)/tests/demo/serial $(O)/tests/demo/no-memory.so
+	    $(O)/tests/demo/serial $(O)/tests/demo/no-memory.so $(O)/tests/demo/page-reads
 
 $(O)/tests/demo/broken-lock.so $(O)/tests/demo/no-memory.so: $(O)/tests/demo/%.so: tests/demo/%.c
 	$(call say,LD,$@)
@@ -19,6 +19,12 @@ $(O)/tests/demo/latches: $(OBJ)/tests/demo/latches.o $(TATP_LATCH_OBJ)
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -o $@ $^ -pthread -Wl,-z,relro,-z,now
+
+# Run by hand: random reads of pages beside bare pread().
+$(O)/tests/demo/page-reads: $(OBJ)/tests/demo/page-reads.o $(PAGES_PART_OBJ)
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -o $@ $^ -pthread -lm -Wl,-z,relro,-z,now
 
 # It records what transactions read and write.
 comma := ,

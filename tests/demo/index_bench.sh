@@ -181,8 +181,8 @@ mid_run_out_of_memory() {
 	ok btree-out-of-memory-in-the-run
 }
 
-# The lists of index_bench: the microbenchmarks and tatp_bench have their own.
-lists() { ls demo/*/*.def | grep -vE '^demo/(micro|tatp)/'; }
+# The lists of index_bench: the microbenchmarks, tatp_bench and page_bench have their own.
+lists() { ls demo/*/*.def | grep -vE '^demo/(micro|tatp|pages)/'; }
 
 # Everything in the lists must be in --list, --help and the manual page.
 test_help() {

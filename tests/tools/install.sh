@@ -46,7 +46,7 @@ else
 fi
 
 missing=
-for file in bin/elide bin/index_bench bin/search_bench bin/latch_bench bin/tatp_bench \
+for file in bin/elide bin/index_bench bin/search_bench bin/latch_bench bin/tatp_bench bin/page_bench \
 	    lib/libelide.a lib/libelide.so lib/libelide.so.0 lib/libelide-preload.so \
 	    lib/pkgconfig/elide.pc include/elide.h libexec/elide/launch; do
 	[ -s "$root/$file" ] || missing="$missing $file"

@@ -19,12 +19,19 @@ test_latch_LINK    := $(DEMO_PART_OBJ)
 test_histogram_LINK := $(DEMO_PART_OBJ)
 test_verify_LINK   := $(DEMO_PART_OBJ)
 test_workload_LINK := $(DEMO_PART_OBJ)
-test_pages_node_LINK := $(PAGES_PART_OBJ)
+
+$(foreach test,$(filter test_pages%,$(notdir $(UNIT_SRC:.c=))),\
+	$(eval $(test)_LINK := $(PAGES_PART_OBJ)))
 
 $(foreach test,$(filter test_tatp%,$(notdir $(UNIT_SRC:.c=))),\
 	$(eval $(test)_LINK := $(TATP_PART_OBJ))$(eval $(test)_LIBS := $(TATP_LIBS)))
 # It compiles these two with the points of speculative lock inheritance.
 test_tatp_lock_LINK := $(filter-out $(OBJ)/demo/tatp/lock.o $(OBJ)/demo/tatp/sli.o,$(TATP_PART_OBJ))
+
+# The calls of the system go through functions of the test, which let them fail.
+test_pages_faults_LIBS := $(addprefix -Wl$(comma)--wrap=,open flock fstat pread pwrite \
+			  posix_fallocate fdatasync ftruncate mmap aligned_alloc calloc \
+			  pthread_create)
 
 # Allocations go through functions of the test, which let them fail.
 test_memory_LIBS   := $(addprefix -Wl$(comma)--wrap=,malloc calloc reallocarray aligned_alloc mmap)

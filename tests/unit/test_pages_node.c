@@ -33,7 +33,7 @@ static struct item items[ITEMS];
 static unsigned int nr_items;
 /* Inserts of the random operations that found no room. */
 static unsigned int nr_full;
-static struct node nodes[3];
+static struct page_node nodes[3];
 static const struct bytes none;
 
 static struct bytes key_of(const struct item *item)
@@ -79,10 +79,10 @@ static void draw(struct rng *rng, struct item *item)
 }
 
 /* Whether the entries of @node are those of the model from @from on, @nr of them. */
-static const char *compare(const struct node *node, unsigned int from, unsigned int nr)
+static const char *compare(const struct page_node *node, unsigned int from, unsigned int nr)
 {
-	unsigned char key[NODE_KEY_MAX];
-	const char *wrong = node_check(node);
+	unsigned char key[PAGE_KEY_MAX];
+	const char *wrong = page_node_check(node);
 
 	if (wrong)
 		return wrong;
@@ -92,23 +92,23 @@ static const char *compare(const struct node *node, unsigned int from, unsigned 
 		const struct item *item = &items[from + i];
 		bool found;
 
-		if (bytes_compare((struct bytes){ key, node_key(node, i, key) }, key_of(item)))
+		if (bytes_compare((struct bytes){ key, page_node_key(node, i, key) }, key_of(item)))
 			return "another key";
-		if (bytes_compare(node_value(node, i), value_of(item)))
+		if (bytes_compare(page_node_value(node, i), value_of(item)))
 			return "another value";
-		if (node_find(node, key_of(item), &found) != i || !found)
+		if (page_node_find(node, key_of(item), &found) != i || !found)
 			return "a key is not found";
 	}
 	return NULL;
 }
 
-static const char *step_insert(struct node *node, const struct item *item)
+static const char *step_insert(struct page_node *node, const struct item *item)
 {
 	unsigned int need = item->len - node->prefix + item->value_len +
-			    (unsigned int)sizeof(struct node_slot);
-	bool found, fits = node_free(node) >= need && nr_items < ITEMS;
+			    (unsigned int)sizeof(struct page_slot);
+	bool found, fits = page_node_free(node) >= need && nr_items < ITEMS;
 	unsigned int at = model_find(key_of(item), &found);
-	int err = node_insert(node, key_of(item), value_of(item));
+	int err = page_node_insert(node, key_of(item), value_of(item));
 
 	if (err != (found ? -EEXIST : fits ? 0 : -ENOSPC))
 		return "an insert has another result";
@@ -121,23 +121,23 @@ static const char *step_insert(struct node *node, const struct item *item)
 	return NULL;
 }
 
-static const char *step_change(struct node *node, const struct item *item, bool remove)
+static const char *step_change(struct page_node *node, const struct item *item, bool remove)
 {
 	bool found, in_node;
 	unsigned int at = model_find(key_of(item), &found);
 
-	if (node_find(node, key_of(item), &in_node) != at || in_node != found)
+	if (page_node_find(node, key_of(item), &in_node) != at || in_node != found)
 		return "a search has another result";
 	if (at == nr_items)
 		return NULL;
 	if (remove) {
-		node_remove(node, at);
+		page_node_remove(node, at);
 		nr_items--;
 		memmove(&items[at], &items[at + 1], (nr_items - at) * sizeof(*items));
 	} else {
-		bool fits = node_free(node) + items[at].value_len >= item->value_len;
+		bool fits = page_node_free(node) + items[at].value_len >= item->value_len;
 
-		if (node_update(node, at, value_of(item)) != (fits ? 0 : -ENOSPC))
+		if (page_node_update(node, at, value_of(item)) != (fits ? 0 : -ENOSPC))
 			return "an update has another result";
 		if (fits) {
 			items[at].value_len = item->value_len;
@@ -148,24 +148,24 @@ static const char *step_change(struct node *node, const struct item *item, bool 
 }
 
 /* Split the node anywhere, compare both halves, merge them, and compare the whole. */
-static const char *step_split(struct node *node, unsigned int at)
+static const char *step_split(struct page_node *node, unsigned int at)
 {
-	unsigned char key[NODE_KEY_MAX];
-	struct bytes separator = { key, node_separator(node, at, key) };
-	struct node *right = &nodes[1], *left = &nodes[2];
+	unsigned char key[PAGE_KEY_MAX];
+	struct bytes separator = { key, page_node_separator(node, at, key) };
+	struct page_node *right = &nodes[1], *left = &nodes[2];
 	const char *wrong;
 
 	*left = *node;
 	if (bytes_compare(key_of(&items[at]), separator) > 0 ||
 	    bytes_compare(separator, key_of(&items[at + 1])) >= 0)
 		return "a separator does not separate";
-	if (!node_split(left, right, at, separator))
+	if (!page_node_split(left, right, at, separator))
 		return compare(left, 0, nr_items);
 	wrong = compare(left, 0, at + 1);
 	wrong = wrong ? wrong : compare(right, at + 1, nr_items - at - 1);
 	if (wrong)
 		return wrong;
-	return node_merge(left, right) ? compare(left, 0, nr_items) : "halves do not merge";
+	return page_node_merge(left, right) ? compare(left, 0, nr_items) : "halves do not merge";
 }
 
 static const char *run_seed(uint64_t seed)
@@ -177,9 +177,9 @@ static const char *run_seed(uint64_t seed)
 	rng_seed(&rng, seed, 0);
 	nr_items = 0;
 	if (seed % 2)
-		node_init(&nodes[0], 0, text("kk"), text("kl"));
+		page_node_init(&nodes[0], 0, text("kk"), text("kl"));
 	else
-		node_init(&nodes[0], 0, text("kk"), text("kk\xff\xff\xff\xff\xff"
+		page_node_init(&nodes[0], 0, text("kk"), text("kk\xff\xff\xff\xff\xff"
 							 "\xff\xff\xff\xff\xff\xff\xff"));
 	for (unsigned int i = 0; i < STEPS && !wrong; i++) {
 		/* The first and the third quarter fill the node, the others empty it. */
@@ -187,7 +187,7 @@ static const char *run_seed(uint64_t seed)
 		unsigned int what = (unsigned int)rng_below(&rng, 10);
 
 		draw(&rng, &item);
-		if (!node_covers(&nodes[0], key_of(&item)))
+		if (!page_node_covers(&nodes[0], key_of(&item)))
 			continue;
 		if (what < inserts)
 			wrong = step_insert(&nodes[0], &item);
@@ -223,36 +223,37 @@ static void test_separators(void **state)
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		unsigned char key[NODE_KEY_MAX];
+		unsigned char key[PAGE_KEY_MAX];
 		struct bytes separator = { key, 0 };
 
-		node_init(&nodes[0], 0, none, none);
-		assert_int_equal(node_insert(&nodes[0], text(cases[i].key), none), 0);
-		assert_int_equal(node_insert(&nodes[0], text(cases[i].next), none), 0);
-		separator.len = node_separator(&nodes[0], 0, key);
+		page_node_init(&nodes[0], 0, none, none);
+		assert_int_equal(page_node_insert(&nodes[0], text(cases[i].key), none), 0);
+		assert_int_equal(page_node_insert(&nodes[0], text(cases[i].next), none), 0);
+		separator.len = page_node_separator(&nodes[0], 0, key);
 		assert_int_equal(bytes_compare(separator, text(cases[i].separator)), 0);
 	}
 }
 
 /* An inner node with children 0..nr; child i has the keys up to "pppp" and the digits of i. */
-static void make_inner(struct node *node, unsigned int nr)
+static void make_inner(struct page_node *node, unsigned int nr)
 {
 	char key[16];
 
-	node_init(node, 1, text("pppp"), text("pppq"));
+	page_node_init(node, 1, text("pppp"), text("pppq"));
 	for (uint32_t i = 0; i < nr; i++) {
 		snprintf(key, sizeof(key), "pppp%04u", i);
-		assert_int_equal(node_insert(node, text(key), (struct bytes){ &i, sizeof(i) }), 0);
+		assert_int_equal(
+			page_node_insert(node, text(key), (struct bytes){ &i, sizeof(i) }), 0);
 	}
 	node->last = nr;
 }
 
-static uint32_t child(const struct node *node, unsigned int at)
+static uint32_t child(const struct page_node *node, unsigned int at)
 {
 	uint32_t id = node->last;
 
 	if (at < node->nr)
-		memcpy(&id, node_value(node, at).data, sizeof(id));
+		memcpy(&id, page_node_value(node, at).data, sizeof(id));
 	return id;
 }
 
@@ -262,19 +263,19 @@ static void test_inner(void **state)
 	const unsigned int nr = 100;
 
 	for (unsigned int at = 0; at < nr; at++) {
-		unsigned char key[NODE_KEY_MAX];
+		unsigned char key[PAGE_KEY_MAX];
 		struct bytes separator = { key, 0 };
 
 		make_inner(&nodes[0], nr);
-		separator.len = node_separator(&nodes[0], at, key);
-		assert_true(node_split(&nodes[0], &nodes[1], at, separator));
-		assert_null(node_check(&nodes[0]));
-		assert_null(node_check(&nodes[1]));
+		separator.len = page_node_separator(&nodes[0], at, key);
+		assert_true(page_node_split(&nodes[0], &nodes[1], at, separator));
+		assert_null(page_node_check(&nodes[0]));
+		assert_null(page_node_check(&nodes[1]));
 		for (unsigned int i = 0; i <= nr; i++)
 			assert_int_equal(i <= at ? child(&nodes[0], i)
 						 : child(&nodes[1], i - at - 1), i);
-		assert_true(node_merge(&nodes[0], &nodes[1]));
-		assert_null(node_check(&nodes[0]));
+		assert_true(page_node_merge(&nodes[0], &nodes[1]));
+		assert_null(page_node_check(&nodes[0]));
 		assert_int_equal(nodes[0].nr, nr);
 		for (unsigned int i = 0; i <= nr; i++)
 			assert_int_equal(child(&nodes[0], i), i);
@@ -288,109 +289,109 @@ static void test_inner(void **state)
 static void test_merge_lengthens(void **state)
 {
 	static unsigned char key[252], value[1000];
-	static struct node before;
+	static struct page_node before;
 	struct bytes low = { key, 250 }, middle = { key, 251 };
 
 	memset(key, 'c', sizeof(key));
-	node_init(&nodes[0], 0, low, middle);
-	node_init(&nodes[1], 0, middle, text("d"));
+	page_node_init(&nodes[0], 0, low, middle);
+	page_node_init(&nodes[1], 0, middle, text("d"));
 	key[250] = 'A';
 	for (unsigned int i = 0; i < 60; i++) {
 		key[251] = (unsigned char)i;
-		assert_int_equal(node_insert(&nodes[0], (struct bytes){ key, 252 }, none), 0);
+		assert_int_equal(page_node_insert(&nodes[0], (struct bytes){ key, 252 }, none), 0);
 	}
 	assert_int_equal(
-		node_insert(&nodes[1], text("d"), (struct bytes){ value, sizeof(value) }), 0);
-	assert_null(node_check(&nodes[0]));
-	assert_null(node_check(&nodes[1]));
+		page_node_insert(&nodes[1], text("d"), (struct bytes){ value, sizeof(value) }), 0);
+	assert_null(page_node_check(&nodes[0]));
+	assert_null(page_node_check(&nodes[1]));
 	assert_int_equal(nodes[0].prefix, 250);
 	assert_int_equal(nodes[1].prefix, 0);
-	assert_true(node_free(&nodes[0]) > 2 * sizeof(value));
+	assert_true(page_node_free(&nodes[0]) > 2 * sizeof(value));
 	before = nodes[0];
-	assert_false(node_merge(&nodes[0], &nodes[1]));
+	assert_false(page_node_merge(&nodes[0], &nodes[1]));
 	assert_memory_equal(&nodes[0], &before, sizeof(before));
-	node_remove(&nodes[1], 0);
-	assert_true(node_merge(&nodes[0], &nodes[1]));
+	page_node_remove(&nodes[1], 0);
+	assert_true(page_node_merge(&nodes[0], &nodes[1]));
 	assert_int_equal(nodes[0].prefix, 0);
 	assert_int_equal(nodes[0].nr, 60);
-	assert_null(node_check(&nodes[0]));
+	assert_null(page_node_check(&nodes[0]));
 }
 
 /* A full node without fences does not divide at a separator longer than what leaves it. */
 static void test_split_too_long(void **state)
 {
-	static unsigned char key[NODE_KEY_MAX], fill[NODE_ENTRY_MAX];
-	static struct node before;
-	struct bytes last = { key, NODE_KEY_MAX };
-	unsigned int len = NODE_ENTRY_MAX - 1;
+	static unsigned char key[PAGE_KEY_MAX], fill[PAGE_ENTRY_MAX];
+	static struct page_node before;
+	struct bytes last = { key, PAGE_KEY_MAX };
+	unsigned int len = PAGE_ENTRY_MAX - 1;
 
-	node_init(&nodes[0], 0, none, none);
+	page_node_init(&nodes[0], 0, none, none);
 	memset(key, 'y', sizeof(key));
-	assert_int_equal(node_insert(&nodes[0], last, none), 0);
-	assert_int_equal(node_insert(&nodes[0], text("z"), none), 0);
+	assert_int_equal(page_node_insert(&nodes[0], last, none), 0);
+	assert_int_equal(page_node_insert(&nodes[0], text("z"), none), 0);
 	for (char c = 'a'; len; c++) {
 		struct bytes name = { &c, 1 };
 
-		while (len && node_insert(&nodes[0], name, (struct bytes){ fill, len }))
+		while (len && page_node_insert(&nodes[0], name, (struct bytes){ fill, len }))
 			len--;
 	}
 	before = nodes[0];
-	assert_false(node_split(&nodes[0], &nodes[1], nodes[0].nr - 2u, last));
+	assert_false(page_node_split(&nodes[0], &nodes[1], nodes[0].nr - 2u, last));
 	assert_memory_equal(&nodes[0], &before, sizeof(before));
 }
 
-static void break_heap(struct node *node)
+static void break_heap(struct page_node *node)
 {
 	node->heap = 100;
 }
 
-static void break_prefix(struct node *node)
+static void break_prefix(struct page_node *node)
 {
 	node->prefix--;
 }
 
-static void break_fence(struct node *node)
+static void break_fence(struct page_node *node)
 {
-	node->upper.offset = NODE_BYTES - 2;
+	node->upper.offset = PAGE_BYTES - 2;
 }
 
-static void break_fences(struct node *node)
+static void break_fences(struct page_node *node)
 {
-	struct node_fence lower = node->lower;
+	struct page_fence lower = node->lower;
 
 	node->lower = node->upper;
 	node->upper = lower;
 }
 
-static void break_offset(struct node *node)
+static void break_offset(struct page_node *node)
 {
-	node->slots[5].offset = NODE_BYTES - 1;
+	node->slots[5].offset = PAGE_BYTES - 1;
 }
 
-static void break_length(struct node *node)
+static void break_length(struct page_node *node)
 {
 	node->slots[5].value = 5;
 }
 
-static void break_head(struct node *node)
+static void break_head(struct page_node *node)
 {
 	node->slots[5].head++;
 }
 
-static void break_order(struct node *node)
+static void break_order(struct page_node *node)
 {
-	struct node_slot slot = node->slots[5];
+	struct page_slot slot = node->slots[5];
 
 	node->slots[5] = node->slots[6];
 	node->slots[6] = slot;
 }
 
-static void break_dead(struct node *node)
+static void break_dead(struct page_node *node)
 {
 	node->dead++;
 }
 
-static void break_hint(struct node *node)
+static void break_hint(struct page_node *node)
 {
 	node->hints[3]++;
 }
@@ -398,7 +399,7 @@ static void break_hint(struct node *node)
 static void test_checker(void **state)
 {
 	static const struct {
-		void (*damage)(struct node *node);
+		void (*damage)(struct page_node *node);
 		const char *wrong;
 	} cases[] = {
 		{ break_heap, "the slots and the heap overlap" },
@@ -417,9 +418,9 @@ static void test_checker(void **state)
 		const char *wrong;
 
 		make_inner(&nodes[0], 100);
-		assert_null(node_check(&nodes[0]));
+		assert_null(page_node_check(&nodes[0]));
 		cases[i].damage(&nodes[0]);
-		wrong = node_check(&nodes[0]);
+		wrong = page_node_check(&nodes[0]);
 		assert_non_null(wrong);
 		assert_string_equal(wrong, cases[i].wrong);
 	}
@@ -428,7 +429,7 @@ static void test_checker(void **state)
 /* Bytes changed at random: the checker ends, and a sanitizer sees that it stays in the page. */
 static void test_damage(void **state)
 {
-	struct node *node = malloc(sizeof(*node));
+	struct page_node *node = malloc(sizeof(*node));
 	unsigned int refused = 0;
 	struct rng rng;
 
@@ -437,8 +438,9 @@ static void test_damage(void **state)
 	for (unsigned int i = 0; i < 5000; i++) {
 		make_inner(node, 40);
 		for (unsigned int n = 0; n < 1 + i % 8; n++)
-			((unsigned char *)node)[rng_below(&rng, 560)] = (unsigned char)rng_next(&rng);
-		refused += !!node_check(node);
+			((unsigned char *)node)[rng_below(&rng, 560)] =
+				(unsigned char)rng_next(&rng);
+		refused += !!page_node_check(node);
 	}
 	free(node);
 	/* The node has bytes without meaning in its header, whose damage stays unseen. */

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * pack.c - the entries of neighbouring leaves, divided anew (see pack.h). It writes no page.
+ */
+#include "pack.h"
+
+#include <string.h>
+
+/** pack_init() - begin with no leaves */
+void pack_init(struct pack *p)
+{
+	p->nr_old = 0;
+	p->first[0] = 0;
+}
+
+/** pack_add() - add a leaf, the right neighbour of the one before; fewer than PACK_MAX are there */
+void pack_add(struct pack *p, const struct page_node *node)
+{
+	p->old[p->nr_old] = node;
+	p->first[p->nr_old + 1] = p->first[p->nr_old] + node->nr;
+	p->nr_old++;
+}
+
+/* The leaf that has entry @i, and the position of the entry in it. */
+static const struct page_node *entry(const struct pack *p, unsigned int i, unsigned int *at)
+{
+	unsigned int n = 0;
+
+	while (i >= p->first[n + 1])
+		n++;
+	*at = i - p->first[n];
+	return p->old[n];
+}
+
+/* Bytes of entry @i with its whole key. */
+static unsigned int raw(const struct pack *p, unsigned int i)
+{
+	unsigned int at;
+	const struct page_node *node = entry(p, i, &at);
+
+	return node->prefix + node->slots[at].key + node->slots[at].value +
+	       (unsigned int)sizeof(struct page_slot);
+}
+
+static struct bytes outer_lower(const struct pack *p)
+{
+	return page_node_fence(p->old[0], p->old[0]->lower);
+}
+
+static struct bytes outer_upper(const struct pack *p)
+{
+	const struct page_node *last = p->old[p->nr_old - 1];
+
+	return page_node_fence(last, last->upper);
+}
+
+/* A key that is not below entry @i - 1, and below entry @i. */
+static struct bytes separator(const struct pack *p, unsigned int i, unsigned char *key)
+{
+	unsigned int at;
+	const struct page_node *node = entry(p, i - 1, &at);
+	struct bytes upper = page_node_fence(node, node->upper);
+
+	if (at + 1u < node->nr)
+		return (struct bytes){ key, page_node_separator(node, at, key) };
+	memcpy(key, upper.data, upper.len);
+	return (struct bytes){ key, upper.len };
+}
+
+static unsigned int common(struct bytes a, struct bytes b)
+{
+	const unsigned char *x = a.data, *y = b.data;
+	unsigned int len = a.len < b.len ? a.len : b.len, i = 0;
+
+	while (i < len && x[i] == y[i])
+		i++;
+	return i;
+}
+
+/* Bytes of a leaf with @nr entries that have @bytes with their whole keys. */
+static unsigned int leaf_bytes(unsigned int bytes, unsigned int nr, struct bytes lower,
+			       struct bytes upper)
+{
+	return bytes - nr * common(lower, upper) + lower.len + upper.len;
+}
+
+/*
+ * struct tail - entries that one leaf may have
+ * @begin, @end: their numbers
+ * @bytes: bytes of them with their whole keys
+ */
+struct tail {
+	unsigned int begin, end;
+	unsigned int bytes;
+};
+
+/* Whether the entries fit into a leaf up to @upper; *@lower becomes the fence below them. */
+static bool tail_fits(const struct pack *p, const struct tail *t, struct bytes upper,
+		      unsigned char *key, struct bytes *lower)
+{
+	*lower = separator(p, t->begin, key);
+	return leaf_bytes(t->bytes, t->end - t->begin, *lower, upper) <= PAGE_ROOM;
+}
+
+/*
+ * The most entries before @end that fit into a leaf up to @upper, but not those before @least.
+ * Returns the number of the first one, or @end if none fits.
+ */
+static unsigned int fill(const struct pack *p, unsigned int least, unsigned int end,
+			 struct bytes upper, unsigned char *key, struct bytes *lower,
+			 unsigned int *bytes)
+{
+	unsigned int prefix = common(outer_lower(p), upper);
+	struct tail t = { end, end, 0 };
+
+	/* Without the lower fence and with the shortest prefix that there may be, roughly. */
+	while (t.begin > least) {
+		unsigned int more = raw(p, t.begin - 1);
+
+		if (t.bytes + more - (t.end - t.begin + 1) * prefix + upper.len > PAGE_ROOM)
+			break;
+		t.bytes += more;
+		t.begin--;
+	}
+	/* Then exactly. */
+	while (t.begin < t.end && !tail_fits(p, &t, upper, key, lower))
+		t.bytes -= raw(p, t.begin++);
+	while (t.begin > least) {
+		struct tail more = { t.begin - 1, t.end, t.bytes + raw(p, t.begin - 1) };
+
+		if (!tail_fits(p, &more, upper, key, lower))
+			break;
+		t = more;
+	}
+	if (t.begin < t.end)
+		tail_fits(p, &t, upper, key, lower);
+	*bytes = t.bytes;
+	return t.begin;
+}
+
+/* The first leaf gets all entries before @end. Returns whether they fit. */
+static bool finish(struct pack *p, unsigned int end, struct bytes upper)
+{
+	unsigned int bytes = 0;
+
+	for (unsigned int i = 0; i < end; i++)
+		bytes += raw(p, i);
+	bytes = leaf_bytes(bytes, end, outer_lower(p), upper);
+	p->begin[0] = 0;
+	p->begin[p->nr_new] = p->first[p->nr_old];
+	p->free[0] = bytes > PAGE_ROOM ? 0 : (unsigned int)PAGE_ROOM - bytes;
+	return bytes <= PAGE_ROOM;
+}
+
+/**
+ * pack_right() - plan to fill leaves from the right
+ * @p: the leaves before
+ * @nr: number of leaves after, at least 1
+ *
+ * Each leaf gets at least one entry.
+ *
+ * Return: true if all entries fit.
+ */
+bool pack_right(struct pack *p, unsigned int nr)
+{
+	unsigned int end = p->first[p->nr_old], bytes;
+	struct bytes upper = outer_upper(p);
+
+	if (end < nr)
+		return false;
+	p->nr_new = nr;
+	while (--nr) {
+		struct bytes lower = { p->keys[nr - 1], 0 };
+		unsigned int begin = fill(p, nr, end, upper, p->keys[nr - 1], &lower, &bytes);
+
+		if (begin == end)
+			return false;
+		p->begin[nr] = begin;
+		p->separators[nr - 1] = lower;
+		p->free[nr] = (unsigned int)PAGE_ROOM - leaf_bytes(bytes, end - begin, lower, upper);
+		end = begin;
+		upper = lower;
+	}
+	return finish(p, end, upper);
+}
+
+/**
+ * pack_even() - plan to give each leaf about the same number of bytes
+ * @p: the leaves before
+ * @nr: number of leaves after, at least 1
+ *
+ * Return: true if all entries fit.
+ */
+bool pack_even(struct pack *p, unsigned int nr)
+{
+	unsigned int end = p->first[p->nr_old], all = 0;
+	struct bytes upper = outer_upper(p);
+
+	if (end < nr)
+		return false;
+	for (unsigned int i = 0; i < end; i++)
+		all += raw(p, i);
+	p->nr_new = nr;
+	while (--nr) {
+		unsigned int want = all / (nr + 1);
+		struct tail t = { end, end, 0 };
+		struct bytes lower;
+
+		while (t.begin > nr && (t.begin == t.end || t.bytes < want))
+			t.bytes += raw(p, --t.begin);
+		if (!tail_fits(p, &t, upper, p->keys[nr - 1], &lower))
+			return false;
+		p->begin[nr] = t.begin;
+		p->separators[nr - 1] = lower;
+		p->free[nr] = (unsigned int)PAGE_ROOM -
+			      leaf_bytes(t.bytes, t.end - t.begin, lower, upper);
+		all -= t.bytes;
+		end = t.begin;
+		upper = lower;
+	}
+	return finish(p, end, upper);
+}
+
+/** pack_leaf() - number of the leaf after that a key belongs to */
+unsigned int pack_leaf(const struct pack *p, struct bytes key)
+{
+	unsigned int n = 0;
+
+	while (n + 1 < p->nr_new && bytes_compare(key, p->separators[n]) > 0)
+		n++;
+	return n;
+}
+
+/**
+ * pack_build() - make the leaves after
+ * @p: the plan, of pack_right() or pack_even(), which returned true
+ * @nodes: receives them; their tags stay
+ */
+void pack_build(const struct pack *p, struct page_node *nodes)
+{
+	unsigned char key[PAGE_KEY_MAX];
+
+	for (unsigned int n = 0; n < p->nr_new; n++) {
+		struct bytes lower = n ? p->separators[n - 1] : outer_lower(p);
+		struct bytes upper = n + 1 < p->nr_new ? p->separators[n] : outer_upper(p);
+
+		page_node_init(&nodes[n], 0, lower, upper);
+		for (unsigned int i = p->begin[n]; i < p->begin[n + 1]; i++) {
+			unsigned int at;
+			const struct page_node *from = entry(p, i, &at);
+			struct bytes k = { key, page_node_key(from, at, key) };
+
+			page_node_insert_at(&nodes[n], nodes[n].nr, k, page_node_value(from, at));
+		}
+	}
+}

@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * run.c - the threads of page_bench, and what the main thread does meanwhile: it shows the
+ * progress, writes the timeline, and ends the run.
+ */
+#include "run.h"
+#include "xmerge.h"
+
+#include "../base/progress.h"
+#include "../base/region.h"
+#include "../base/topology.h"
+#include "../bench/threads.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Interval at which the main thread looks whether the run is to end. */
+#define WATCH_NS 10000000
+
+/**
+ * work_tree() - make or open the next tree of a workload
+ * @w: the run
+ * @name: its name
+ * @create: make it
+ *
+ * Return: 0 or -errno.
+ */
+int work_tree(struct work *w, const char *name, bool create)
+{
+	struct page_tree_options options = options_tree(w->opts);
+	struct page_tree *tree = &w->trees[w->nr_trees];
+	int err = create ? page_tree_create(tree, &w->pool, name, &options) :
+			   page_tree_open(tree, &w->pool, name, &options);
+
+	/* XMerge sees the trees while they are being added. */
+	if (!err)
+		__atomic_store_n(&w->nr_trees, w->nr_trees + 1, __ATOMIC_RELEASE);
+	return err;
+}
+
+/**
+ * work_xmerge() - XMerge in the tree that has a page
+ * @w: the run
+ * @frame: the page
+ * @id: its number when it was chosen
+ */
+void work_xmerge(struct work *w, struct frame *frame, uint32_t id)
+{
+	unsigned int nr = __atomic_load_n(&w->nr_trees, __ATOMIC_ACQUIRE);
+
+	for (unsigned int i = 0; i < nr; i++)
+		if (xmerge(&w->trees[i], frame, id))
+			return;
+}
+
+static void step(struct worker *worker)
+{
+	uint64_t before = worker->latency ? now_ns() : 0;
+
+	worker->err = worker->work->workload->step(worker);
+	if (worker->latency)
+		histogram_count(worker->latency, now_ns() - before);
+}
+
+/**
+ * worker_main() - carry out operations until their number is reached or the run ends
+ * @arg: the worker
+ *
+ * Return: NULL; the worker has the error, if any.
+ */
+void *worker_main(void *arg)
+{
+	struct worker *worker = arg;
+	struct work *w = worker->work;
+
+	pthread_barrier_wait(&w->start);
+	if (!worker->nr)
+		region_request(REGION_BEGIN);
+	worker->start_ns = now_ns();
+	/* Relaxed, without a partner: the thread ends soon after the flag is set. */
+	for (uint64_t left = worker->operations;
+	     left && !worker->err && !__atomic_load_n(&w->stop, __ATOMIC_RELAXED); left--)
+		step(worker);
+	worker->end_ns = now_ns();
+	/* A thread that cannot go on ends the others, too. */
+	if (worker->err)
+		__atomic_store_n(&w->stop, true, __ATOMIC_RELAXED);
+	__atomic_fetch_sub(&w->running, 1, __ATOMIC_RELEASE);
+	return NULL;
+}
+
+/* Sums of a run at a time. */
+struct sums {
+	uint64_t done;
+	struct page_tree_counts tree;
+	struct pool_counts pool;
+};
+
+/* Add up or take away numbers, of which a struct consists. */
+static void add(uint64_t *to, const uint64_t *from, size_t bytes, uint64_t sign)
+{
+	for (size_t i = 0; i < bytes / sizeof(*to); i++)
+		to[i] += sign * __atomic_load_n(&from[i], __ATOMIC_RELAXED);
+}
+
+static void sum_up(const struct work *w, const struct worker *workers, struct sums *sums)
+{
+	memset(sums, 0, sizeof(*sums));
+	for (unsigned int i = 0; i < w->opts->threads && workers; i++)
+		sums->done += worker_done(&workers[i]);
+	for (unsigned int i = 0; i < w->nr_trees; i++)
+		add((uint64_t *)&sums->tree, (const uint64_t *)&w->trees[i].counts,
+		    sizeof(sums->tree), 1);
+	pool_count(&w->pool, &sums->pool);
+}
+
+/* A line of the timeline: what was done since the line before. */
+static void write_line(FILE *file, double ms, struct sums *before, const struct sums *now)
+{
+	struct page_tree_counts tree = now->tree;
+
+	add((uint64_t *)&tree, (const uint64_t *)&before->tree, sizeof(tree), -1ull);
+	fprintf(file, "%.3f,%" PRIu64 ",%" PRIu64 ",%" PRIu64, ms, now->done - before->done,
+		now->pool.reads - before->pool.reads, now->pool.writes - before->pool.writes);
+#define COUNT(id, help) fprintf(file, ",%" PRIu64, tree.id);
+#include "tree-counts.def"
+	fputc('\n', file);
+	*before = *now;
+}
+
+static FILE *timeline_open(const struct options *opts)
+{
+	FILE *file = opts->timeline ? fopen(opts->timeline, "we") : NULL;
+
+	if (!file)
+		return NULL;
+	fputs("ms,operations,reads,writes", file);
+#define COUNT(id, help) fputs("," #id, file);
+#include "tree-counts.def"
+	fputc('\n', file);
+	return file;
+}
+
+/* Wait until all threads have ended, and end them after the time or a signal. */
+static void watch(struct work *w, const struct worker *workers, FILE *timeline)
+{
+	const struct options *opts = w->opts;
+	uint64_t begin = now_ns(), now, duration = opts->run_seconds * 1000000000u;
+	uint64_t interval = opts->interval * 1000000u, line = begin + interval;
+	uint64_t pause_ns = timeline && interval < WATCH_NS ? interval : WATCH_NS;
+	struct timespec pause = { .tv_nsec = (long)pause_ns };
+	struct sums before, sums;
+
+	sum_up(w, NULL, &before);
+	while (__atomic_load_n(&w->running, __ATOMIC_ACQUIRE)) {
+		now = now_ns();
+		if (w->interrupted() || (duration && now - begin >= duration))
+			__atomic_store_n(&w->stop, true, __ATOMIC_RELAXED);
+		sum_up(w, workers, &sums);
+		if (timeline && now >= line) {
+			write_line(timeline, (double)(now - begin) * 1e-6, &before, &sums);
+			line += interval;
+		}
+		if (duration)
+			progress_show("running", now - begin, duration);
+		else
+			progress_show("running", sums.done, opts->operations);
+		nanosleep(&pause, NULL);
+	}
+	progress_clear();
+	if (timeline) {
+		sum_up(w, workers, &sums);
+		write_line(timeline, (double)(now_ns() - begin) * 1e-6, &before, &sums);
+	}
+}
+
+static int start_threads(struct work *w, struct worker *workers)
+{
+	static unsigned int cpus[TOPOLOGY_MAX];
+	unsigned int nr_cpus = w->opts->pin ? topology_order(cpus) : 0;
+
+	for (unsigned int i = 0; i < w->opts->threads; i++) {
+		int err = thread_start(&workers[i].thread, worker_main, &workers[i], cpus, nr_cpus,
+				       i);
+
+		if (err) {
+			/* The threads that were started wait at the barrier and cannot end. */
+			fprintf(stderr, "page_bench: --threads=%" PRIu64 ": thread %u: %s\n",
+				w->opts->threads, i + 1, strerror(err));
+			exit(EXIT_FAILURE);
+		}
+	}
+	return 0;
+}
+
+static int prepare_worker(struct work *w, struct worker *worker, unsigned int nr)
+{
+	const struct options *opts = w->opts;
+
+	worker->work = w;
+	worker->nr = nr;
+	worker->operations = opts->run_seconds ? UINT64_MAX :
+			     share_of(opts->operations, (unsigned int)opts->threads, nr);
+	rng_seed(&worker->rng, opts->seed, nr);
+	page_tree_thread_init(&worker->tree, opts->seed ^ 0x5eed, nr);
+	if (opts->latency) {
+		worker->latency = calloc(1, sizeof(*worker->latency));
+		if (!worker->latency)
+			return -ENOMEM;
+	}
+	return w->workload->prepare ? w->workload->prepare(worker) : 0;
+}
+
+static uint64_t merged(const struct work *w)
+{
+	uint64_t sum = 0;
+
+	for (unsigned int i = 0; i < w->nr_trees; i++)
+		sum += __atomic_load_n(&w->trees[i].counts.xmerges, __ATOMIC_RELAXED);
+	return sum;
+}
+
+/*
+ * --xmerge=after: XMerge for each page in memory, in random order, until a round frees no page, or
+ * so many are freed that the pages in use are @opts->until per cent of those at the begin.
+ */
+static void merge_after(struct work *w)
+{
+	uint64_t least = pool_pages(&w->pool) * w->opts->until / 100, before;
+	struct rng rng;
+
+	rng_seed(&rng, w->opts->seed, UINT32_MAX);
+	do {
+		before = merged(w);
+		for (uint32_t i = 0; i < w->pool.nr && pool_pages(&w->pool) > least; i++) {
+			struct frame *frame = &w->pool.frames[rng_below(&rng, w->pool.nr)];
+			uint32_t id = frame_id(frame);
+
+			if (id)
+				work_xmerge(w, frame, id);
+		}
+	} while (merged(w) > before && pool_pages(&w->pool) > least && !w->interrupted());
+}
+
+/* Add up what the threads did. */
+static void add_up(struct work *w, struct worker *workers, struct outcome *out)
+{
+	uint64_t begin = UINT64_MAX, end = 0;
+
+	for (struct worker *t = workers; t < workers + w->opts->threads; t++) {
+		for (unsigned int i = 0; i < NR_KINDS; i++)
+			out->done[i] += t->done[i];
+		out->waited += t->tree.waited;
+		out->wrong += t->wrong;
+		out->err = out->err ? out->err : t->err;
+		w->updates += t->changes;
+		if (t->latency && t != workers)
+			histogram_add(workers->latency, t->latency);
+		begin = t->start_ns < begin ? t->start_ns : begin;
+		end = t->end_ns > end ? t->end_ns : end;
+	}
+	out->latency = workers->latency;
+	workers->latency = NULL;
+	/* At least 1 ns, so that the throughput of a short run does not divide by 0. */
+	out->seconds = (double)(end > begin ? end - begin : 1) * 1e-9;
+}
+
+/** outcome_done() - number of operations of all kinds */
+uint64_t outcome_done(const struct outcome *out)
+{
+	uint64_t sum = 0;
+
+	for (unsigned int i = 0; i < NR_KINDS; i++)
+		sum += out->done[i];
+	return sum;
+}
+
+/**
+ * run() - run the threads
+ * @w: the run, whose trees are loaded
+ * @out: receives what they did; @out->latency is to be freed
+ *
+ * Return: 0 or -errno if they could not begin.
+ */
+int run(struct work *w, struct outcome *out)
+{
+	unsigned int nr = (unsigned int)w->opts->threads;
+	struct worker *workers = aligned_alloc(CACHE_LINE, nr * sizeof(*workers));
+	FILE *timeline = timeline_open(w->opts);
+	struct sums before, after;
+	int err = workers ? 0 : -ENOMEM;
+
+	if (w->opts->timeline && !timeline)
+		err = -errno;
+	if (!err)
+		memset(workers, 0, nr * sizeof(*workers));
+	for (unsigned int i = 0; i < nr && !err; i++)
+		err = prepare_worker(w, &workers[i], i);
+	if (!err)
+		err = -pthread_barrier_init(&w->start, NULL, nr);
+	if (err)
+		goto free_workers;
+	w->running = nr;
+	sum_up(w, NULL, &before);
+	start_threads(w, workers);
+	watch(w, workers, timeline);
+	for (unsigned int i = 0; i < nr; i++)
+		pthread_join(workers[i].thread, NULL);
+	if (w->opts->xmerge == XMERGE_after)
+		merge_after(w);
+	region_request(REGION_END);
+	pthread_barrier_destroy(&w->start);
+	sum_up(w, NULL, &after);
+	add((uint64_t *)&after, (const uint64_t *)&before, sizeof(after), -1ull);
+	out->tree = after.tree;
+	out->pool = after.pool;
+	add_up(w, workers, out);
+free_workers:
+	for (unsigned int i = 0; i < nr && workers; i++)
+		free(workers[i].latency);
+	free(workers);
+	if (timeline && fclose(timeline) && !err)
+		err = -errno;
+	return err;
+}
