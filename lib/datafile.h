@@ -18,7 +18,8 @@
 #include <stdint.h>
 
 #define ELIDE_DATA_MAGIC   0x4154414445444c45ull /* "ELDEDATA" */
-#define ELIDE_DATA_VERSION 2
+/* Version 3 has the kinds from ELIDE_KIND_COND on, and is version 2 otherwise. */
+#define ELIDE_DATA_VERSION 3
 /* The oldest version that readers take: its rows end before @failed of struct elide_row. */
 #define ELIDE_DATA_OLDEST  1
 #define ELIDE_HEADER_SIZE  8192
@@ -38,6 +39,10 @@ enum elide_cause {
 
 _Static_assert(ELIDE_NR_CAUSES <= ELIDE_MAX_CAUSES, "aborts.def has more causes than a row");
 
+/*
+ * The kinds from ELIDE_KIND_COND on are not locks that a thread holds, but calls in which it waits
+ * for another one. They are never elided.
+ */
 enum elide_kind {
 	ELIDE_KIND_NONE,
 	ELIDE_KIND_MUTEX,
@@ -45,8 +50,18 @@ enum elide_kind {
 	ELIDE_KIND_RWLOCK_WRITE,
 	ELIDE_KIND_SPIN,
 	ELIDE_KIND_CUSTOM,
+	ELIDE_KIND_COND,      /* waits for a condition variable */
+	ELIDE_KIND_SEM,       /* waits for a semaphore */
+	ELIDE_KIND_BARRIER,   /* waits at a barrier */
+	ELIDE_KIND_REACQUIRE, /* after a wait for a condition variable: the mutex is locked again */
 	ELIDE_NR_KINDS
 };
+
+/** elide_kind_is_lock() - is it a lock that a thread holds, and not a call that waits? */
+static inline int elide_kind_is_lock(unsigned int kind)
+{
+	return kind < ELIDE_KIND_COND;
+}
 
 /* What the library does in this process: header.mode. */
 enum elide_run_mode {
@@ -217,7 +232,8 @@ enum elide_class_type {
 /**
  * struct elide_class - a lock class.
  * @type:     enum elide_class_type
- * @kind:     of the locks: ELIDE_KIND_MUTEX, _SPIN, _CUSTOM, or _RWLOCK_READ for a rwlock
+ * @kind:     of the locks: ELIDE_KIND_RWLOCK_READ for a rwlock, and never ELIDE_KIND_REACQUIRE,
+ *            whose class is that of the mutex
  * @address:  see the types
  * @nr_locks: locks of the class registered so far
  * @array:    bytes of the array they lie in, at most 2^32 - 1; 0 if they are in none
@@ -294,6 +310,12 @@ enum elide_row_state {
  * @state:         enum elide_row_state
  * @unused:        0
  * @site:          return address of the lock call
+ * In rows of kinds that are no locks, an acquisition is a wait that has ended as the caller wanted:
+ * the condition variable was signalled, the semaphore had a unit left, all have arrived at the
+ * barrier, the mutex is locked again. It is in @not_attempted, and in @contended if the thread had to
+ * wait. Nothing is held, so @hold is empty. @failed has the waits that timed out, and sem_trywait()
+ * calls that found no unit.
+ *
  * @not_attempted: acquisitions that locked without an attempt
  * @fallback:      acquisitions that locked after one or more aborts
  * @commits:       elided acquisitions of the outermost lock of a section
@@ -568,7 +590,9 @@ enum elide_blame_type {
 				* section acquires inside: held_class is that of the inner lock,
 				* ~0 if it is not known, as on a processor
 				*/
-	ELIDE_BLAME_WAIT,      /* an acquisition that locked found the lock held, and waited */
+	ELIDE_BLAME_WAIT,      /* an acquisition that locked found the lock held, and waited; of a
+				* kind that is no lock: the call that ended the wait
+				*/
 	ELIDE_BLAME_END        /* one more than the last */
 };
 
@@ -578,7 +602,10 @@ enum elide_blame_type {
  * @type:        enum elide_blame_type
  * @held_class:  class of the lock that was held
  * @held_kind:   enum elide_kind of the call that had locked it; ELIDE_KIND_NONE if not known
- * @held_site:   return address of that call, 0 if not known
+ * @peer:        of a kind that is no lock: 1 if the thread that ended the wait has waited there itself,
+ *               or taken a unit of the semaphore
+ * @held_site:   return address of that call, 0 if not known; of a condition variable, semaphore or
+ *               barrier the call that signalled, posted or arrived last
  * @samples:     aborts or waits that were sampled
  * @count:       aborts or waits that these count as
  * @cycles:      cycles wasted or waited that these count as
@@ -590,7 +617,7 @@ struct elide_blame {
 	uint64_t site;
 	uint32_t held_class;
 	uint16_t held_kind;
-	uint16_t reserved;
+	uint16_t peer;
 	uint64_t held_site;
 	uint64_t samples;
 	uint64_t count;

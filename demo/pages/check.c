@@ -4,10 +4,10 @@
  * nothing and ends whatever the file contains.
  *
  * Each tree is walked from its root, and each node is read once: its checksum, its tag, what it
- * states about itself, and whether its parent states the same of it. Pages below one that
+ * states about itself, and whether its parent agrees. Pages below one that
  * cannot be used are found as unreachable. A free page without numbers of others has no content.
  */
-#include "check.h"
+#include "parts.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
@@ -89,7 +89,8 @@ static bool take(struct check *c, uint32_t id, struct page_node *page, enum page
 	else if (page->tag.id != id)
 		found(c, &r->misplaced, "page %u is misplaced: it is page %u", id, page->tag.id);
 	else if (page->tag.generation > c->super->generation)
-		found(c, &r->misplaced, "page %u is misplaced: it is newer than the superblock", id);
+		found(c, &r->misplaced, "page %u is misplaced: it is newer than the superblock",
+		      id);
 	else if (page->tag.kind != kind)
 		found(c, &r->misplaced, "page %u is misplaced: it is %s", id,
 		      kind == PAGE_NODE ? "no node" : "not free");

@@ -5,8 +5,9 @@
  * The instruction has a latency of 3 cycles and one can begin in each. So three parts of the
  * data are summed at once, and their checksums are joined: the checksum of A and B together is that
  * of B, exclusive or that of A moved on by as many zeros as B has bytes. Moving on is linear, so a
- * table for each byte of the checksum does it. Source: Gopal, Ozturk, Guilford, Wolrich, Feghali, Dixon and
- * Karakoyunlu, "Fast CRC computation for iSCSI polynomial using CRC32 instruction", Intel, 2011.
+ * table for each byte of the checksum does it. Source: Gopal, Ozturk, Guilford, Wolrich, Feghali,
+ * Dixon and Karakoyunlu, "Fast CRC computation for iSCSI polynomial using CRC32 instruction",
+ * Intel, 2011.
  */
 #include "crc.h"
 

@@ -42,7 +42,7 @@ static const char *subject(const struct work *w)
 
 static int complain(const struct work *w, int err)
 {
-	fprintf(stderr, "page_bench: %s: %s\n", subject(w), strerror(-err));
+	fprintf(stderr, "page_bench: %s: %s\n", subject(w), store_strerror(err));
 	return EXIT_FAILURE;
 }
 
@@ -169,7 +169,7 @@ static bool verify(struct work *w, struct outcome *out)
 		return false;
 	}
 	if (out->err) {
-		snprintf(out->check, sizeof(out->check), "%s%s", strerror(-out->err),
+		snprintf(out->check, sizeof(out->check), "%s%s", store_strerror(out->err),
 			 out->verified ? ", the trees are whole" : "");
 		return false;
 	}
@@ -230,8 +230,10 @@ static int bench(const struct options *opts)
 	struct work *w = aligned_alloc(CACHE_LINE, sizeof(*w));
 	int ret, err;
 
-	if (!w)
+	if (!w) {
+		fprintf(stderr, "page_bench: %s\n", strerror(ENOMEM));
 		return EXIT_FAILURE;
+	}
 	memset(w, 0, sizeof(*w));
 	w->opts = opts;
 	w->workload = workloads[opts->workload];

@@ -30,6 +30,8 @@ static inline void pool_push_free(struct page_pool *pool, struct frame *frame)
 		pthread_cond_signal(&pool->ready);
 }
 
+int pool_table_promise(struct page_pool *pool, uint32_t id);
+
 int batch_init(struct page_batch *batch);
 void batch_destroy(struct page_batch *batch);
 int batch_write(struct page_batch *batch, struct page_pool *pool, struct frame **frames,

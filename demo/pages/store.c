@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * store.c - superblocks, free pages and checksums of the file of pages (see store.h).
+ * store.c - superblocks, checksums, and the growth of the file of pages (see store.h).
  */
 #include "store.h"
 
-#include "check.h"
 #include "crc.h"
+#include "parts.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,27 +17,6 @@
 
 /* Most of it: 64 MiB. */
 #define EXTENT_MAX 4096
-
-/* Numbers of free pages that a free page holds. */
-#define FREE_IDS ((PAGE_BYTES - PAGE_HEADER) / sizeof(uint32_t) - 2)
-
-/**
- * struct free_page - a free page with numbers of free pages, its own among them
- * @unused: 0
- * @tag: of the page
- * @next: next one of the chain, 0 if it is the last
- * @nr: number of @ids
- * @ids: the numbers
- */
-struct free_page {
-	unsigned char unused[offsetof(struct page_node, tag)];
-	struct page_tag tag;
-	uint32_t next;
-	uint32_t nr;
-	uint32_t ids[FREE_IDS];
-};
-
-_Static_assert(sizeof(struct free_page) == PAGE_BYTES, "a free page is a page");
 
 static off_t place(uint32_t id)
 {
@@ -237,65 +216,6 @@ static int open_super(struct store *s, char *why, size_t len)
 	return check_super(two, s->config.max, why, len);
 }
 
-/**
- * free_page_read() - read the numbers of free pages
- * @page: a free page of the chain, whose checksum is right
- * @ids: receives the address of the numbers
- * @next: receives the next page of the chain
- *
- * Return: their number, or -EBADMSG.
- */
-int free_page_read(const struct page_node *page, const uint32_t **ids, uint32_t *next)
-{
-	const struct free_page *f = (const struct free_page *)page;
-
-	if (page->tag.kind != PAGE_FREE || !f->nr || f->nr > FREE_IDS)
-		return -EBADMSG;
-	*ids = f->ids;
-	*next = f->next;
-	return (int)f->nr;
-}
-
-/* Take the numbers of one page of the chain. */
-static int take_free(struct store *s, const struct page_node *page, uint32_t *next)
-{
-	uint32_t *free = area_at(&s->free, 0);
-	const uint32_t *ids;
-	int nr = free_page_read(page, &ids, next);
-
-	if (nr < 0 || (uint32_t)nr > s->super->nr_free - s->nr_free)
-		return -EBADMSG;
-	for (int i = 0; i < nr; i++) {
-		if (ids[i] < STORE_FIRST || ids[i] >= s->nr)
-			return -EBADMSG;
-		free[s->nr_free++] = ids[i];
-	}
-	return 0;
-}
-
-static int open_free(struct store *s, char *why, size_t len)
-{
-	struct page_node *page = aligned_alloc(PAGE_BYTES, PAGE_BYTES);
-	uint32_t id = s->super->free;
-	int err = 0;
-
-	if (!page)
-		return failed(why, len, -ENOMEM);
-	while (id && !err) {
-		err = store_read_kind(s, id, page, PAGE_FREE);
-		if (!err)
-			err = take_free(s, page, &id);
-	}
-	free(page);
-	if (!err && s->nr_free != s->super->nr_free)
-		err = -EBADMSG;
-	if (err == -EBADMSG) {
-		snprintf(why, len, "has a damaged list of free pages at page %u", id);
-		return err;
-	}
-	return err ? failed(why, len, err) : 0;
-}
-
 /* The memory of a store. */
 static int allocate(struct store *s)
 {
@@ -348,7 +268,7 @@ int store_open(struct store *s, const struct store_config *config, char *why, si
 	} else {
 		err = open_super(s, why, len);
 		if (!err)
-			err = open_free(s, why, len);
+			err = free_pages_open(s, why, len);
 	}
 	if (!err)
 		return 0;
@@ -516,35 +436,6 @@ int store_begin(struct store *s)
 	return err || !store_clean(s) ? err : write_super(s, false);
 }
 
-/* Write the numbers of the free pages into as many of them as are needed, the last one first. */
-static int write_free(struct store *s)
-{
-	const uint32_t *ids = area_at(&s->free, 0);
-	struct free_page *page;
-	uint32_t next = 0, done = 0;
-	int err = 0;
-
-	s->super->nr_free = s->nr_free;
-	page = s->nr_free ? aligned_alloc(PAGE_BYTES, PAGE_BYTES) : NULL;
-	if (s->nr_free && !page)
-		return -ENOMEM;
-	while (done < s->nr_free && !err) {
-		uint32_t nr = s->nr_free - done < FREE_IDS ? s->nr_free - done : FREE_IDS;
-
-		memset(page, 0, sizeof(*page));
-		page->tag = (struct page_tag){ .id = ids[done], .kind = PAGE_FREE };
-		page->next = next;
-		page->nr = nr;
-		memcpy(page->ids, ids + done, nr * sizeof(*ids));
-		err = store_write(s, (struct page_node *)page, 1);
-		next = ids[done];
-		done += nr;
-	}
-	free(page);
-	s->super->free = next;
-	return err;
-}
-
 /* Whether trees or notes were changed after the newer superblock. */
 static bool super_changed(const struct store *s)
 {
@@ -570,7 +461,7 @@ int store_checkpoint(struct store *s)
 	if (!err)
 		err = store_begin(s);
 	if (!err)
-		err = write_free(s);
+		err = free_pages_write(s);
 	if (!err)
 		err = sync_file(s);
 	s->super->nr = s->nr;

@@ -30,6 +30,7 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 
 /* How a file begins, and the version of its format. */
 #define STORE_MAGIC "pagetree"
@@ -121,7 +122,8 @@ struct store_config {
  * @nr_free: their number
  * @error: -errno of the first write that failed, after which nothing is written; else 0
  *
- * All but store_read(), store_write(), store_clean() and store_error() are for one thread at a time.
+ * One thread at a time calls any function but store_read(), store_write(), store_clean() and
+ * store_error().
  */
 struct store {
 	int fd;
@@ -180,6 +182,12 @@ struct store_report {
 	uint64_t unreachable;
 	bool clean;
 };
+
+/** store_strerror() - what to say of an error of the file; @err: -errno */
+static inline const char *store_strerror(int err)
+{
+	return err == -EBADMSG ? "has a damaged page, which --check names" : strerror(-err);
+}
 
 /** store_sound() - true if the checker found a file clean and nothing wrong with it */
 static inline bool store_sound(const struct store_report *r)

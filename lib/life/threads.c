@@ -158,7 +158,7 @@ static void thread_init(struct elide_thread *t)
 	t->queue = NULL;
 	adapt_thread_begin(t);
 	t->outer = NULL;
-	if (elide_process.tell_section)
+	if (elide_process.blames && elide_process.rtm == ELIDE_RTM_EMULATED)
 		rtmgrind_request(RTMGRIND_SECTION, (unsigned long)&t->outer, 0);
 	if (!t->ready) {
 		elide_cache_start(t);

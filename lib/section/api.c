@@ -24,7 +24,7 @@ static void count(struct elide_thread *t, struct elide_row *row, const void *wor
 		elide_watch_locked(t, row, word, wait);
 }
 
-/* Every case; elide_begin() does what is usual. */
+/* Every case; begin_unknown() and begin_known() do what is usual. */
 static __noinline int begin(const void *word, const struct elide_rule *rule, const void *site)
 {
 	struct elide_thread *t = elide_self;
@@ -46,31 +46,83 @@ static __noinline int begin(const void *word, const struct elide_rule *rule, con
 	return outcome == ELIDE_ELIDED;
 }
 
+/* The quick path has not elided. @outcome: what it says; @status: of its attempt, if it made one */
+static __noinline int begin_otherwise(struct elide_call *call, const void *word,
+				      const struct elide_rule *rule, const void *site,
+				      enum elide_outcome outcome, unsigned int status)
+{
+	struct elide_thread *t = elide_self_quick;
+
+	if (outcome == ELIDE_NOTHING_DONE)
+		return begin(word, rule, site);
+	if (outcome == ELIDE_FELL_BACK)
+		outcome = elide_acquire_again(t, call, word, rule, true, status);
+	if (outcome == ELIDE_ELIDED)
+		return 1;
+	count(t, elide_call_row(call), word, outcome, true);
+	return 0;
+}
+
+/* As elide_quick_acquire(), whose code for either size of a word is shorter than that for both. */
+static __always_inline_fn enum elide_outcome acquire_known(struct elide_thread *t,
+							   struct elide_quick q, const void *word,
+							   const struct elide_rule *rule,
+							   unsigned int *status)
+{
+	struct elide_rule sized = {.mask = rule->mask, .free = rule->free, .size = 8};
+
+	if (rule->size != 4)
+		return elide_quick_acquire(t, q, word, sized, status);
+	sized.size = 4;
+	return elide_quick_acquire(t, q, word, sized, status);
+}
+
+static __always_inline_fn int begin_known(struct elide_thread *t, struct elide_quick q,
+					  const void *word, const struct elide_rule *rule,
+					  const void *site)
+{
+	unsigned int status = 0;
+	enum elide_outcome outcome = acquire_known(t, q, word, rule, &status);
+
+	if (likely(outcome == ELIDE_ELIDED))
+		return 1;
+	if (likely(outcome == ELIDE_SKIPPED)) {
+		count(t, q.row, word, outcome, true);
+		return 0;
+	}
+	return begin_otherwise(q.call, word, rule, site, outcome, status);
+}
+
+/* A lock or a call that the thread does not know, or a section that is not a usual one. */
+static __noinline int begin_unknown(const void *word, const struct elide_rule *rule,
+				    const void *site)
+{
+	struct elide_thread *t = elide_self_quick;
+	struct elide_quick q = elide_quick_refill(t, word, site, ELIDE_KIND_CUSTOM);
+
+	return q.known ? begin_known(t, q, word, rule, site) : begin(word, rule, site);
+}
+
+/* In a section; apart from elide_begin(), which then needs no more registers than a call may use. */
+static __noinline int begin_nested(struct elide_thread *t, const void *word,
+				   const struct elide_rule *rule, const void *site)
+{
+	return elide_quick_nested(t, word, *rule, site, ELIDE_KIND_CUSTOM) ||
+	       begin_unknown(word, rule, site);
+}
+
 __export int elide_begin(const void *word, const struct elide_rule *rule)
 {
 	const void *site = __builtin_return_address(0);
 	struct elide_thread *t = elide_self_quick;
-	enum elide_outcome outcome;
 	struct elide_quick q;
-	unsigned int status;
 
-	if (t->open)
-		return elide_quick_nested(t, word, *rule, site, ELIDE_KIND_CUSTOM) ||
-		       begin(word, rule, site);
+	if (unlikely(t->open))
+		return begin_nested(t, word, rule, site);
 	q = elide_quick(t, word, site, ELIDE_KIND_CUSTOM);
 	if (unlikely(!q.known))
-		return begin(word, rule, site);
-	outcome = elide_quick_acquire(t, q, word, *rule, &status);
-	if (likely(outcome == ELIDE_ELIDED))
-		return 1;
-	if (outcome == ELIDE_NOTHING_DONE)
-		return begin(word, rule, site);
-	if (outcome == ELIDE_FELL_BACK)
-		outcome = elide_acquire_again(t, q.call, word, rule, true, status);
-	if (outcome == ELIDE_ELIDED)
-		return 1;
-	count(t, elide_call_row(q.call), word, outcome, true);
-	return 0;
+		return begin_unknown(word, rule, site);
+	return begin_known(t, q, word, rule, site);
 }
 
 /* What elide_try_begin() returns where the lock is held. */
@@ -121,37 +173,78 @@ static __noinline int try_begin(const void *word, const struct elide_rule *rule,
 	return try_lock(elide_self, row, word, rule, outcome);
 }
 
+static __noinline int try_nested(struct elide_thread *t, const void *word,
+				 const struct elide_rule *rule, const void *site)
+{
+	if (elide_quick_nested(t, word, *rule, site, ELIDE_KIND_CUSTOM))
+		return 1;
+	return try_begin(word, rule, site);
+}
+
+/* The quick path has not elided. Parameters are those of begin_otherwise(). */
+static __noinline int try_otherwise(struct elide_call *call, const void *word,
+				    const struct elide_rule *rule, const void *site,
+				    enum elide_outcome outcome, unsigned int status)
+{
+	struct elide_thread *t = elide_self_quick;
+
+	if (outcome == ELIDE_NOTHING_DONE)
+		return try_begin(word, rule, site);
+	if (outcome == ELIDE_FELL_BACK)
+		outcome = elide_acquire_again(t, call, word, rule, false, status);
+	return outcome == ELIDE_ELIDED ?
+		       1 : try_lock(t, elide_call_row(call), word, rule, outcome);
+}
+
+static __always_inline_fn int try_known(struct elide_thread *t, struct elide_quick q,
+					const void *word, const struct elide_rule *rule,
+					const void *site)
+{
+	unsigned int status = 0;
+	enum elide_outcome outcome = acquire_known(t, q, word, rule, &status);
+
+	if (likely(outcome == ELIDE_ELIDED))
+		return 1;
+	return try_otherwise(q.call, word, rule, site, outcome, status);
+}
+
+/* A lock or a call that the thread does not know, or a section that is not a usual one. */
+static __noinline int try_unknown(const void *word, const struct elide_rule *rule,
+				  const void *site)
+{
+	struct elide_thread *t = elide_self_quick;
+	struct elide_quick q = elide_quick_refill(t, word, site, ELIDE_KIND_CUSTOM);
+
+	return q.known ? try_known(t, q, word, rule, site) : try_begin(word, rule, site);
+}
+
 __export int elide_try_begin(const void *word, const struct elide_rule *rule)
 {
 	const void *site = __builtin_return_address(0);
 	struct elide_thread *t = elide_self_quick;
-	enum elide_outcome outcome;
 	struct elide_quick q;
-	unsigned int status;
 
-	if (t->open && elide_quick_nested(t, word, *rule, site, ELIDE_KIND_CUSTOM))
-		return 1;
+	if (unlikely(t->open))
+		return try_nested(t, word, rule, site);
 	q = elide_quick(t, word, site, ELIDE_KIND_CUSTOM);
 	if (unlikely(!q.known))
-		return try_begin(word, rule, site);
-	outcome = elide_quick_acquire(t, q, word, *rule, &status);
-	if (likely(outcome == ELIDE_ELIDED))
-		return 1;
-	if (outcome == ELIDE_NOTHING_DONE)
-		return try_begin(word, rule, site);
-	if (outcome == ELIDE_FELL_BACK)
-		outcome = elide_acquire_again(t, q.call, word, rule, false, status);
-	return outcome == ELIDE_ELIDED ?
-		       1 : try_lock(t, elide_call_row(q.call), word, rule, outcome);
+		return try_unknown(word, rule, site);
+	return try_known(t, q, word, rule, site);
+}
+
+static __noinline int end_nested(struct elide_thread *t, const void *word)
+{
+	return elide_quick_release_nested(t, word, 0) ||
+	       (elide_inside(elide_self) && elide_release(t, word));
 }
 
 __export int elide_end(const void *word)
 {
 	struct elide_thread *t = elide_self_quick;
 
-	if (likely(t->open == ELIDE_OPEN_ONE) && elide_quick_release(t, word, t->held[0].size))
+	if (likely(elide_quick_release(t, word, 0)))
 		return 1;
-	return elide_inside(elide_self) && elide_release(t, word);
+	return t->open ? end_nested(t, word) : 0;
 }
 
 __export void elide_init(const void *word, const void *site)

@@ -181,11 +181,21 @@ elide_quick_acquire(struct elide_thread *t, struct elide_quick q, const void *wo
 	return ELIDE_ELIDED;
 }
 
+/* The lock's word must be as it was. @size: of it, 0: as at its acquisition */
+static __always_inline_fn void compare_word(const struct elide_held *held, const void *word,
+					    uint32_t size)
+{
+	test_point(release);
+	if (read_word(word, size ? size : held->size) != held->value)
+		rtm_abort(ELIDE_CODE_changed);
+	test_point(compared);
+}
+
 /**
  * elide_quick_release() - end a section that is this one lock.
  * @t: elide_self_quick
  * @word: lock word
- * @size: of the word, 4 or 8 bytes
+ * @size: of the word, 4 or 8 bytes, or 0: as at its acquisition; best a constant
  *
  * Return: false if it is not, or there is more to be done at its end.
  */
@@ -197,10 +207,7 @@ static __always_inline_fn bool elide_quick_release(struct elide_thread *t, const
 	if (t->open != ELIDE_OPEN_ONE || t->held[0].word != word)
 		return false;
 	row = t->outer;
-	test_point(release);
-	if (read_word(word, size) != t->held[0].value)
-		rtm_abort(ELIDE_CODE_changed);
-	test_point(compared);
+	compare_word(&t->held[0], word, size);
 	t->open = 0;
 	t->outer = NULL;
 	test_point(commit);
@@ -214,10 +221,7 @@ static __always_inline_fn bool elide_quick_release(struct elide_thread *t, const
 static __always_inline_fn void pop_nested(struct elide_thread *t, uint32_t i, const void *word,
 					  uint32_t size)
 {
-	test_point(release);
-	if (read_word(word, size) != t->held[i].value)
-		rtm_abort(ELIDE_CODE_changed);
-	test_point(compared);
+	compare_word(&t->held[i], word, size);
 	t->open--;
 }
 
@@ -227,10 +231,7 @@ static __always_inline_fn void commit_pair(struct elide_thread *t, const void *w
 	struct elide_row *outer = t->outer, *inner = t->nested[0]->row;
 	struct adapt_thread *adapt = t->nested[0]->adapt;
 
-	test_point(release);
-	if (read_word(word, size) != t->held[0].value)
-		rtm_abort(ELIDE_CODE_changed);
-	test_point(compared);
+	compare_word(&t->held[0], word, size);
 	t->open = 0;
 	t->outer = NULL;
 	test_point(commit);
@@ -244,7 +245,7 @@ static __always_inline_fn void commit_pair(struct elide_thread *t, const void *w
  * elide_quick_release_nested() - release the lock acquired last, or the older of two.
  * @t: elide_self_quick
  * @word: lock word
- * @size: of the word, 4 or 8 bytes
+ * @size: of the word, 4 or 8 bytes, or 0: as at its acquisition; best a constant
  *
  * If it is the last one, commits a section of two lock calls; those with more are for
  * elide_release().

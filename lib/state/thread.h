@@ -41,6 +41,9 @@
 #define ELIDE_MAX_CACHE      (1u << ELIDE_MAX_CACHE_BITS)
 #define ELIDE_MAX_GROWN      (1u << 18)
 
+/* Condition variables, semaphores and barriers that a thread has last waited for and remembers. */
+#define ELIDE_NR_WAITED 8
+
 /* Bytes; the smallest page of x86-64. */
 #define ELIDE_PAGE 4096
 
@@ -310,6 +313,8 @@ struct adapt_thread {
  * @stack_top:  end of its stack; 0 in a block whose thread has ended
  * @first_seen: of each kind of event as many are looked at for certain, see evidence.h
  * @nr_blocked: locks it has released that others waited for
+ * @waited, @last_waited: the objects that it has last waited for, or taken a unit of, in a ring;
+ *              blocking.h
  * @pid:        its process
  * @handle:     its thread control block, which is what glibc's pthread_t points to
  * @nr_filled:  entries of the cache in use; the first are in @filled, see elide_cache_used()
@@ -380,6 +385,8 @@ struct elide_thread {
 	uint64_t stack_top;
 	uint32_t first_seen;
 	uint64_t nr_blocked;
+	const void *waited[ELIDE_NR_WAITED];
+	uint32_t last_waited;
 	int pid;
 	const void *handle;
 	uint32_t nr_filled;

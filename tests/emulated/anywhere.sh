@@ -71,6 +71,17 @@ in_place() {
 		set -- env -i HOME=/ PATH=/usr/bin:/bin unshare --pid --fork --mount-proc \
 			"${@//@/$folder}"
 		;;
+	queued_signals)
+		# 120 of the user's signals wait to be handled.
+		set -- env -i HOME=/ PATH=/usr/bin:/bin PYTHONCOERCECLOCALE=0 /usr/bin/python3 -c '
+import os, signal, subprocess, sys
+def unblock():
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGRTMIN})
+signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGRTMIN})
+for i in range(120):
+    os.kill(os.getpid(), signal.SIGRTMIN)
+sys.exit(subprocess.run(sys.argv[1:], preexec_fn=unblock).returncode)' "${@//@/$folder}"
+		;;
 	esac
 	timeout -k 5 $LIMIT "$@" >out 2>err || fail "$where: exit $?: $(tail -n 2 out err | tr '\n' ' ')"
 }
@@ -152,6 +163,13 @@ test_elided_environment() {
 	local -a places=(user)
 
 	elided haswell /usr/bin/python3 -I -S -c 'import os; print(len(os.environ["LD_PRELOAD"]) % 512)'
+}
+
+# What /proc/self/status says of the user's other processes.
+test_plain_status() {
+	local -a places=(user queued_signals)
+
+	plain haswell awk '{ n += length($0) } END { print n }' /proc/self/status
 }
 
 # Another seed has other digits: the test does not compare what never changes.

@@ -71,7 +71,7 @@ repeated() {
 	for ((i = 1; i <= REPEATS; i++)); do
 		run 7 "same.$i" "$@" || return
 		cmp -s kept/same.1 "kept/same.$i" && continue
-		echo "run $i differs: $(diff kept/same.1 "kept/same.$i" | head -n 4 | tr '\n' ' ')" >why
+		echo "run $i differs: $(diff kept/same.1 "kept/same.$i" | head -n 12 | tr '\n' ' ')" >why
 		return 1
 	done
 	run 8 other "$@" || return

@@ -532,14 +532,14 @@ json 'JSON of one process' 'd["schema"] == 2 and len(d["rows"]) == 4' "$elide" r
 : >empty
 head -c 300 /dev/urandom >foreign
 head -c 10000 elide.data >cut
-printf 'ELDEDATA\003' >version
+printf 'ELDEDATA\004' >version
 tail -c +10 elide.data >>version
 expect 'no data file' 2 '' 'elide: elide.nosuch: No such file or directory' report elide.nosuch
 expect 'empty file' 2 '' 'elide: empty: empty (offset 0)' report empty
 expect 'foreign file' 2 '' 'elide: foreign: not an elide data file (offset 0)' report foreign
 expect 'cut file' 2 '' 'elide: cut: ends before its first chunk does (offset 10000)' report cut
 expect 'other version' 2 '' \
-	'elide: version: written in version 3 of the format, this elide reads 1 to 2 (offset 8)' report version
+	'elide: version: written in version 4 of the format, this elide reads 1 to 3 (offset 8)' report version
 head -c 65536 elide.data >cut
 run_elide report cut
 [ $rc -eq 0 ] && grep -q 'note: the file ends at offset 65536, 24576 bytes are lost' out &&

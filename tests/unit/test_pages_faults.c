@@ -313,7 +313,7 @@ static void test_nothing(void **state)
 	assert_true(file_fits(&s));
 }
 
-/* The disk is full for a time: inserts fail, all that was there can be read, and then all goes on. */
+/* The disk is full for a time: inserts fail, what was there can be read, and then all goes on. */
 static void test_full_disk(void **state)
 {
 	struct pool_config config = pages_config(FRAMES, true);

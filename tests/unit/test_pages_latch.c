@@ -63,8 +63,8 @@ static const struct subject no_writer = { no_acquisition, no_release, subject_va
 static const struct subject any_reader = { subject_exclusive, subject_release, any_version };
 
 /*
- * The content that a latch guards: all words are equal at any time when nobody writes. A writer lets
- * others run between two of them.
+ * The content that a latch guards: all words are equal at any time when nobody writes. A writer
+ * lets others run between two of them.
  */
 static struct latch latch;
 static uint64_t words[WORDS];

@@ -3,8 +3,8 @@
  * test_pages_pool.c - the buffer pool: many threads on pools of few frames, with each kind of
  * latch, then the file that they leave; and a pool that is full.
  *
- * SEED, a number, begins another sequence; the one that failed is printed. STEPS is the number of
- * operations of a thread.
+ * SEED is the first seed, SEEDS their number; the one that failed is printed. STEPS is the number
+ * of operations of a thread.
  */
 #include <pthread.h>
 #include <setjmp.h>
@@ -23,7 +23,7 @@
 #define LEAVES 120
 
 static uint64_t seed = 1;
-static unsigned int steps = 3000;
+static unsigned int steps = 1500, seeds = 1;
 
 /* struct run - threads on a pool */
 struct run {
@@ -243,11 +243,14 @@ static void run_threads(uint32_t frames, unsigned int providers)
 
 static void test_threads(void **state)
 {
-	for (unsigned int kind = 0; kind < NR_LATCH_KINDS; kind++) {
-		latch_kind = (enum latch_kind)kind;
-		run_threads(POOL_MIN, 1);
-		run_threads(3 * POOL_MIN, 2);
-	}
+	uint64_t first = seed;
+
+	for (; seed < first + seeds; seed++)
+		for (unsigned int kind = 0; kind < NR_LATCH_KINDS; kind++) {
+			latch_kind = (enum latch_kind)kind;
+			run_threads(POOL_MIN, 1);
+			run_threads(3 * POOL_MIN, 2);
+		}
 	latch_kind = LATCH_hybrid;
 }
 
@@ -368,9 +371,10 @@ int main(void)
 		cmocka_unit_test(test_room),
 		cmocka_unit_test(test_threads),
 	};
-	const char *text = getenv("SEED"), *nr = getenv("STEPS");
+	const char *text = getenv("SEED"), *nr = getenv("STEPS"), *all = getenv("SEEDS");
 
 	seed = text ? strtoull(text, NULL, 0) : seed;
 	steps = nr ? (unsigned int)strtoul(nr, NULL, 0) : steps;
+	seeds = all ? (unsigned int)strtoul(all, NULL, 0) : seeds;
 	return cmocka_run_group_tests(tests, begin, end);
 }

@@ -353,7 +353,20 @@ static void write_waited(struct writer *w, const struct advising *a)
 /* A wait of more mean hold times than this is not explained by them: of so many threads in a queue. */
 #define WAITS_PER_HOLD 100
 
-/* Who held the lock, if that is known, and for how long on average. */
+/* What the call did that ended a wait; the call's place follows. */
+static const char *wakes_word(unsigned int kind)
+{
+	switch (kind) {
+	case ELIDE_KIND_COND:
+		return "it was signalled in";
+	case ELIDE_KIND_SEM:
+		return "it was posted in";
+	default:
+		return "a thread arrived in";
+	}
+}
+
+/* Who held the lock, or ended the wait, if that is known, and for how long it held it on average. */
 static void write_blocked(struct writer *w, const struct advising *a)
 {
 	const struct line *l = a->line;
@@ -361,7 +374,14 @@ static void write_blocked(struct writer *w, const struct advising *a)
 
 	if (!l->blocker)
 		return;
-	put(w, ", %.0f%% of that time while the section begun in ", 100 * l->blocked);
+	if (elide_kind_is_lock(l->blocker->held_kind)) {
+		put(w, ", %.0f%% of that time while the section begun in ", 100 * l->blocked);
+	} else {
+		put(w, ", %.0f%% of that time until %s ", 100 * l->blocked,
+		    wakes_word(l->kind));
+		put_call(w, a->r, l->blocker->held_site);
+		return;
+	}
 	put_call(w, a->r, l->blocker->held_site);
 	put(w, " held it");
 	hold = blocker_hold(a->r, l);

@@ -367,6 +367,12 @@ static enum advice profiled(const struct report *r, const struct line *l)
 {
 	uint64_t ns;
 
+	if (l->kind == ELIDE_KIND_BARRIER)
+		return ADVICE_arrivals;
+	if (l->kind == ELIDE_KIND_REACQUIRE)
+		return ADVICE_reacquired;
+	if (!elide_kind_is_lock(l->kind))
+		return l->verdict == VERDICT_WORK ? ADVICE_work : ADVICE_units;
 	if (l->blocker && !to_ns(r, blocker_hold(r, l), &ns) && ns >= LONG_HOLD_NS)
 		return ADVICE_long_hold;
 	return ADVICE_short_holds;
@@ -389,7 +395,7 @@ size_t advise(const struct report *r, const struct line *l, struct finding *foun
 		report_finding(&a, &found[nr++], advice, cause_texts[cause].id,
 			       l->sum.causes[cause]);
 	}
-	if (nr < FINDINGS_MAX && !r->elides && l->sum.contended)
+	if (nr < FINDINGS_MAX && (!r->elides || !elide_kind_is_lock(l->kind)) && l->sum.contended)
 		report_finding(&a, &found[nr++], profiled(r, l), "wait", l->sum.contended);
 	if (nr < FINDINGS_MAX && r->elides)
 		nr += advise_quiet(r, l, &found[nr]);

@@ -155,6 +155,8 @@ uint64_t evidence_lock_bytes(const struct elide_detail *d)
 		[ELIDE_KIND_MUTEX] = 40,	[ELIDE_KIND_RWLOCK_READ] = 56,
 		[ELIDE_KIND_RWLOCK_WRITE] = 56, [ELIDE_KIND_SPIN] = 4,
 		[ELIDE_KIND_CUSTOM] = 4,
+		[ELIDE_KIND_COND] = 48,		[ELIDE_KIND_SEM] = 32,
+		[ELIDE_KIND_BARRIER] = 32,	[ELIDE_KIND_REACQUIRE] = 40,
 	};
 	uint64_t mask = 0;
 

@@ -271,6 +271,7 @@ static int compare_blames(const void *x, const void *y)
 	BY(held_class);
 	BY(held_kind);
 	BY(held_site);
+	BY(peer);
 	return 0;
 }
 

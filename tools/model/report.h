@@ -25,7 +25,10 @@ enum cause_column {
 	NR_CAUSE_COLUMNS
 };
 
-/* The first are of a run that elided, the others of one that did not. */
+/*
+ * The first are of a run that elided, the others of one that did not. The last two are of kinds that
+ * are no locks, in any run.
+ */
 enum verdict {
 	VERDICT_UNKNOWN,
 	VERDICT_PAYS,
@@ -36,6 +39,8 @@ enum verdict {
 	VERDICT_BLOCKS,
 	VERDICT_BUSY,
 	VERDICT_IDLE,
+	VERDICT_WORK,
+	VERDICT_OTHERS,
 };
 
 /* What rows are summed over: report --by. The last two show what was sampled: see views.h. */
@@ -56,8 +61,11 @@ enum report_by { BY_LOCK_AND_SITE, BY_LOCK, BY_SITE, BY_STACK, BY_LINE };
  * @cost:       cycles, see line_cost()
  * @lock, @site: names, as a report shows them
  * @short_lock, @short_site: @lock and @site, short enough for a table
- * @blocker:    names the call that held the lock for most of the time waited; NULL if not known
+ * @blocker:    names the call that held the lock for most of the time waited, or that ended most of
+ *              it; NULL if not known
  * @blocked:    its share of the time waited
+ * @peers:      share of the time waited that was ended by threads which wait there themselves, of
+ *              kinds that are no locks; -1 if not known
  * @blocks:     another row waited for it longer than for any other call
  * @short_blocker: that call, short enough for a table
  * @class:      identifies the class among all of the program, without addresses
@@ -90,6 +98,7 @@ struct line {
 	char short_site[SHORT_NAME];
 	const struct elide_blame *blocker;
 	double blocked;
+	double peers;
 	int blocks;
 	char short_blocker[SHORT_NAME];
 	char *class;

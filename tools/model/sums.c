@@ -204,8 +204,9 @@ void sum_line(const struct report *r, const struct sum *sum, struct line *l)
 	l->state = sum_state(sum);
 	l->blocker = sum->blocker ? &r->file->blames[sum->blocker - 1] : NULL;
 	l->blocked = sum->blocked;
+	l->peers = sum->peers;
 	l->blocks = sum->blocks;
-	l->cost = line_cost(l);
+	l->cost = line_cost(r, l);
 	l->verdict = line_verdict(r, l);
 }
 

@@ -9,6 +9,7 @@
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <elfutils/libdwelf.h>
+#include <dlfcn.h>
 #include <elfutils/libdwfl.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -23,7 +24,7 @@
 #include "symbolize.h"
 
 /* From the C++ ABI (Itanium), section 3.4; libstdc++ exports it with C linkage. */
-extern char *__cxa_demangle(const char *mangled, char *buffer, size_t *length, int *status);
+typedef char *(*demangle_fn)(const char *mangled, char *buffer, size_t *length, int *status);
 
 /* A string that must live as long as the symbolizer. */
 struct text {
@@ -78,14 +79,39 @@ static const char *keep(struct symbolizer *s, const char *string)
 }
 
 /*
+ * The demangler is loaded when the first name of C++ is met: libstdc++ takes half of the time in which
+ * a command starts. NULL: there is none, and such names stay as they are.
+ */
+static demangle_fn find_demangler(void)
+{
+	static demangle_fn found;
+	static int searched;
+
+	if (!searched++) {
+		void *library = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_LOCAL);
+
+		found = library ? (demangle_fn)dlsym(library, "__cxa_demangle") : NULL;
+	}
+	return found;
+}
+
+/* NULL: it is no mangled name. */
+static char *demangled(const char *name)
+{
+	demangle_fn demangler = find_demangler();
+	int status;
+
+	return demangler ? demangler(name, NULL, NULL, &status) : NULL;
+}
+
+/*
  * The name as in the source: demangled, without a version, without the prefix that glibc gives its
  * own functions, and without the suffix that the compiler gives a clone.
  */
 static const char *demangle(struct symbolizer *s, const char *name)
 {
-	int status;
 	char *plain = strncmp(name, "_Z", 2) ? strndup(name, strcspn(name, "@")) :
-					       __cxa_demangle(name, NULL, NULL, &status);
+					       demangled(name);
 	char *clone = plain ? strstr(plain, " [clone ") : NULL;
 	const char *own = plain && !strncmp(plain, "__GI_", 5) ? plain + 5 : plain;
 	const char *kept;

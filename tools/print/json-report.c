@@ -92,7 +92,7 @@ static json_t *measured(const struct report *r, const struct line *l)
 	return o;
 }
 
-/* The call that held the lock for most of the time waited; null if it is not known. */
+/* The call that held the lock for most of the time waited, or ended it; null if it is not known. */
 static json_t *blocker(const struct report *r, const struct line *l)
 {
 	const struct elide_blame *b = l->blocker;
@@ -102,6 +102,8 @@ static json_t *blocker(const struct report *r, const struct line *l)
 		return json_null();
 	o = json_section(r, b->held_class, b->held_kind, b->held_site);
 	json_object_set_new(o, "percent", json_real(100 * l->blocked));
+	if (!elide_kind_is_lock(l->kind))
+		json_object_set_new(o, "peers_percent", json_real(100 * l->peers));
 	return o;
 }
 

@@ -176,6 +176,7 @@ static enum colour verdict_colour(enum verdict v)
 		[VERDICT_PAYS] = COLOUR_GOOD,	  [VERDICT_HURTS] = COLOUR_BAD,
 		[VERDICT_BOTTLENECK] = COLOUR_BAD, [VERDICT_CONTENDED] = COLOUR_WARN,
 		[VERDICT_BLOCKS] = COLOUR_WARN,	  [VERDICT_IDLE] = COLOUR_DIM,
+		[VERDICT_WORK] = COLOUR_DIM,	  [VERDICT_OTHERS] = COLOUR_DIM,
 	};
 
 	return colours[v];
@@ -426,7 +427,9 @@ static void print_holder(const struct report *r, FILE *out, const struct line *l
 	if (!l->blocker)
 		return;
 	symbolize_call(r->symbols, l->blocker->held_site, &holder);
-	fprintf(out, "   mostly for the section begun in ");
+	fprintf(out, elide_kind_is_lock(l->blocker->held_kind) ?
+			     "   mostly for the section begun in " :
+			     "   mostly until the call in ");
 	print_place(out, &holder);
 	fprintf(out, ": %.1f%% of the time waited\n", 100 * l->blocked);
 }
@@ -481,8 +484,10 @@ static void print_waits(const struct report *r, FILE *out, const struct line *l)
 		   l->sum.wait.count ? l->sum.wait.total / l->sum.wait.count : 0);
 	scale_time(r, longest, sizeof(longest), l->sum.wait.max);
 	fprintf(out,
-		"   waited for the lock at %.1f%% of the acquisitions: %s on average, %s at most\n",
-		percent(l->sum.contended, l->acquired), mean, longest);
+		"   waited%s at %.1f%% of the %s: %s on average, %s at most\n",
+		elide_kind_is_lock(l->kind) ? " for the lock" : "",
+		percent(l->sum.contended, l->acquired),
+		elide_kind_is_lock(l->kind) ? "acquisitions" : "calls", mean, longest);
 	print_callers(r, out, l);
 }
 

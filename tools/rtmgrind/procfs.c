@@ -78,6 +78,13 @@ static SizeT copy_lines(HChar *text, const HChar *name, Bool (*replace)(const HC
 						   affinity_mask(text + used);
 			continue;
 		}
+		/* Signals queued for all processes of the user: N/LIMIT. */
+		if (starts_with(line, "SigQ")) {
+			const HChar *limit = VG_(strchr)(line, '/');
+
+			used += VG_(sprintf)(text + used, "SigQ:\t0%s\n", limit ? limit : "");
+			continue;
+		}
 		if (!colon || !replace(line, &number)) {
 			used += VG_(sprintf)(text + used, "%s\n", line);
 			continue;
@@ -90,8 +97,8 @@ static SizeT copy_lines(HChar *text, const HChar *name, Bool (*replace)(const HC
 }
 
 /*
- * In /proc/self/status, memory is the size of the program's mappings, and numbers of context
- * switches are 0. The ids of processes stay, though they differ from run to run; all get the same
+ * In /proc/self/status, memory is the size of the program's mappings, and the numbers of context
+ * switches and of the NUMA group are 0. The ids of processes stay, though they differ from run to run; all get the same
  * width, so that a program takes the same time to read them in every run.
  */
 static Bool replace_status(const HChar *line, SizeT *number)
@@ -100,7 +107,8 @@ static Bool replace_status(const HChar *line, SizeT *number)
 
 	if (starts_with(line, "Vm") || starts_with(line, "Rss"))
 		*number = mapped_kib();
-	else if (starts_with(line, "voluntary") || starts_with(line, "nonvoluntary"))
+	else if (starts_with(line, "voluntary") || starts_with(line, "nonvoluntary") ||
+		 starts_with(line, "Ngid"))
 		*number = 0;
 	else if (tab && !VG_(strchr)(tab + 1, '\t') &&
 		 (starts_with(line, "Pid") || starts_with(line, "PPid") ||
