@@ -238,19 +238,20 @@ unsigned int pack_leaf(const struct pack *p, struct bytes key)
  */
 void pack_build(const struct pack *p, struct page_node *nodes)
 {
-	unsigned char key[PAGE_KEY_MAX];
-
 	for (unsigned int n = 0; n < p->nr_new; n++) {
 		struct bytes lower = n ? p->separators[n - 1] : outer_lower(p);
 		struct bytes upper = n + 1 < p->nr_new ? p->separators[n] : outer_upper(p);
 
 		page_node_init(&nodes[n], 0, lower, upper);
-		for (unsigned int i = p->begin[n]; i < p->begin[n + 1]; i++) {
+		for (unsigned int i = p->begin[n]; i < p->begin[n + 1];) {
 			unsigned int at;
 			const struct page_node *from = entry(p, i, &at);
-			struct bytes k = { key, page_node_key(from, at, key) };
+			unsigned int nr = from->nr - at;
 
-			page_node_insert_at(&nodes[n], nodes[n].nr, k, page_node_value(from, at));
+			if (nr > p->begin[n + 1] - i)
+				nr = p->begin[n + 1] - i;
+			page_node_append(&nodes[n], from, at, at + nr);
+			i += nr;
 		}
 	}
 }

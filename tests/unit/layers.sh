@@ -294,7 +294,7 @@ demo_folders_in_order() {
 # kinds of the storage manager's latches.
 demo_locks_in_latches() {
 	code demo/*/*.[ch] demo/*/*.def | grep -E 'pthread_[a-z]|<pthread\.h>' |
-		grep -vE '^demo/(latch/|bench/|micro/|tatp/(latch-(occ|pthread)\.h|latches\.def|helpers\.c|worker\.[ch]):|pages/(latch\.[ch]|latches\.def|pool\.[ch]|provider\.[ch]|run\.c|work\.h):)'
+		grep -vE '^demo/(latch/|bench/|micro/|tatp/(latch-(occ|pthread)\.h|latches\.def|helpers\.c|worker\.[ch]):|pages/(latch\.[ch]|latches\.def|pool(-open)?\.[ch]|provider\.[ch]|run\.c|work\.h):)'
 }
 
 policy_is_pure() {
