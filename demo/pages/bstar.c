@@ -32,7 +32,7 @@ static bool plan(struct pack *p, const struct page_node *left, const struct page
 }
 
 /* Write what was planned. @middle: the page between the two, if there are three. */
-static void carry_out(const struct pack *p, struct frame *parent, unsigned int at,
+static void carry_out(struct pack *p, struct frame *parent, unsigned int at,
 		      struct page_node *nodes, struct frame *left, struct frame *right,
 		      struct frame *middle)
 {
