@@ -94,10 +94,50 @@ enum elide_dropped {
 	ELIDE_DROPPED_STACKS,  /* sampled stacks beyond the room for them */
 	ELIDE_DROPPED_DETAILS, /* samples of aborts and waits beyond the room for their records */
 	ELIDE_DROPPED_EVENTS,  /* decisions of the policy beyond the room for the timeline */
+	ELIDE_DROPPED_PROCESSES, /* forked processes that could not write a file of their own */
 	ELIDE_NR_DROPPED
 };
 
 #define ELIDE_MAX_DROPPED 16
+
+/**
+ * struct elide_inspect - where the engine keeps what it knows of the locks of a process that runs.
+ *
+ * Addresses are those of the process; offsets and sizes are in bytes. For elide-stacks(1), which reads
+ * the memory of the process; a reader of the file needs none of it. All 0 in a file of an older
+ * library, and where the process has no such tables.
+ *
+ * @size:      bytes of this structure as the process knows it
+ * @locks:     slots of the table of locks, @nr_locks of @lock_size: the first 64 bits of each are the
+ *             address of a lock << @class_bits | index of its class; a slot that is empty or was
+ *             released has an address of 0
+ * @threads:   where the address of the first thread's block is
+ * @next, @tid: in a block: address of the next block, and thread id, 32 bits, 0 of one that has ended
+ * @waits:     in a block: address of the lock that the thread waits for, 0 if it does not; then
+ *             address of the call's struct elide_row
+ * @row_site, @row_kind: in a row: return address of the call, and 16 bits of enum elide_kind
+ * @nr_held:   in a block: number of locks held, 8 bits; always 0 unless ELIDE_ORDER=1
+ * @held:      in a block: these locks, of @held_size: address of the lock, return address of the call,
+ *             32 bits of class index, 32 bits of enum elide_kind
+ * @holder:    by enum elide_kind: in a lock, 32 bits with the thread id of who holds it; 0: it has none
+ */
+struct elide_inspect {
+	uint32_t size;
+	uint32_t lock_size;
+	uint32_t class_bits;
+	uint32_t held_size;
+	uint64_t locks;
+	uint64_t nr_locks;
+	uint64_t threads;
+	uint32_t next;
+	uint32_t tid;
+	uint32_t waits;
+	uint32_t row_site;
+	uint32_t row_kind;
+	uint32_t nr_held;
+	uint32_t held;
+	uint32_t holder[16];
+};
 
 /**
  * struct elide_header - the header of the file.
@@ -126,6 +166,8 @@ enum elide_dropped {
  * @smt, @sockets:   hardware threads of each core, and sockets, of the emulated machine
  * @mhz:             its clock; all times are cycles of that
  * @changes:         its numbers that differ from the model's, NUMBER=VALUE,...
+ * @lost_error:      errno of the last process counted in @dropped as ELIDE_DROPPED_PROCESSES
+ * @inspect:         what is read of the memory of the process while it runs
  */
 struct elide_header {
 	uint64_t magic;
@@ -160,8 +202,9 @@ struct elide_header {
 	uint32_t smt;
 	uint32_t sockets;
 	uint32_t mhz;
-	uint32_t reserved;
+	int32_t lost_error;
 	char changes[256];
+	struct elide_inspect inspect;
 };
 
 _Static_assert(sizeof(struct elide_header) <= ELIDE_HEADER_SIZE, "the header is one unit");
@@ -184,6 +227,8 @@ enum elide_chunk_type {
 	ELIDE_CHUNK_BLAME,
 	ELIDE_CHUNK_TIMELINE,
 	ELIDE_CHUNK_COUNTERS,
+	ELIDE_CHUNK_THREADS,
+	ELIDE_CHUNK_MOMENTS,
 };
 
 /**
@@ -192,13 +237,15 @@ enum elide_chunk_type {
  * @type:        enum elide_chunk_type; a reader skips types it does not know
  * @record_size: bytes of a record
  * @nr_records:  complete records; it grows after a record is written
+ * @block:       of rows: whose they are, as in struct elide_thread_record; 0 if that is not known
  */
 struct elide_chunk {
 	uint32_t magic;
 	uint16_t type;
 	uint16_t record_size;
 	uint32_t nr_records;
-	uint32_t reserved[13];
+	uint32_t block;
+	uint32_t reserved[12];
 };
 
 _Static_assert(sizeof(struct elide_chunk) == 64, "records begin on a cache line");
@@ -374,6 +421,116 @@ static inline uint64_t elide_row_aborts(const struct elide_row *row)
 		sum += row->causes[i];
 	return sum;
 }
+
+/* Of fewer measurements of a row the longest does not stand for others: it may be the very first. */
+#define ELIDE_FEW_HOLDS 16
+
+/**
+ * elide_row_held() - cycles that the locks of a row were held: the mean of those that were measured
+ * times the acquisitions that locked. Signed, so that a row of negated counters comes out negative.
+ */
+static inline double elide_row_held(const struct elide_row *row)
+{
+	int64_t locked = (int64_t)(row->not_attempted + row->fallback);
+	int64_t count = (int64_t)row->hold.count;
+	double total = (double)(int64_t)row->hold.total, once = 0;
+
+	if (!count)
+		return 0;
+	if (count > 1 && count < ELIDE_FEW_HOLDS && locked > count) {
+		once = (double)row->hold.max;
+		total -= once;
+		count--;
+		locked--;
+	}
+	return once + total / (double)count * (double)locked;
+}
+
+/* What a thread record is of: elide_thread_record.state. */
+enum elide_thread_state {
+	ELIDE_THREAD_RUNS = 1, /* a thread that counts in the rows of its block */
+	ELIDE_THREAD_ENDED,    /* a thread that has ended; no other one has its block yet */
+	ELIDE_THREAD_PAST,     /* ended threads of one name, whose blocks others have got */
+	ELIDE_THREAD_END       /* one more than the last */
+};
+
+/* Names of ended threads, at most: those of further names are summed up under an empty name. */
+#define ELIDE_PAST_NAMES 64
+
+/**
+ * struct elide_thread_record - a thread, or ended threads of one name.
+ *
+ * Rows belong to blocks, and a thread that begins gets the block of one that has ended. So the
+ * numbers of a thread that has a block are those of the rows of the block, less what these had when
+ * the thread began, which is what is here. Of past threads the numbers here are their own.
+ *
+ * @state:    enum elide_thread_state
+ * @block:    number of its block, from 1: that of chunks of rows; 0 of past threads
+ * @tid:      Linux thread id; 0 of past threads
+ * @nr:       threads: 1, or as many as are past
+ * @name:     name that the thread had when it was last read, as in /proc/PID/comm; ended by a NUL
+ * @acquired: acquisitions
+ * @elided:   of these, elided ones
+ * @contended: of these, those that locked and found the lock held
+ * @wait:     cycles waited
+ * @held:     cycles that locks were held: the sum of elide_row_held()
+ */
+struct elide_thread_record {
+	uint32_t state;
+	uint32_t block;
+	uint32_t tid;
+	uint32_t nr;
+	char name[16];
+	uint64_t acquired;
+	uint64_t elided;
+	uint64_t contended;
+	uint64_t wait;
+	uint64_t held;
+	uint64_t reserved;
+};
+
+_Static_assert(sizeof(struct elide_thread_record) == 80, "fixed layout");
+
+enum elide_moment_type {
+	ELIDE_MOMENT_NONE, /* the record is not in use */
+	ELIDE_MOMENT_WAIT,
+	ELIDE_MOMENT_HOLD,
+	ELIDE_MOMENT_END   /* one more than the last */
+};
+
+/* Records of each type, at most. */
+#define ELIDE_MAX_MOMENTS 2040
+
+/**
+ * struct elide_moment - a wait or a hold that was sampled, with its time.
+ *
+ * A thread makes one each time that its waits, or the holds that are measured, have come to some
+ * number of cycles. So the probability of one to be sampled is proportional to its length, and each
+ * record stands for @weight cycles. When there is no room for more, that number is doubled, and of
+ * the records that stand for less every second one goes. A record that is not in use any more, or
+ * not yet, has a @type of ELIDE_MOMENT_NONE.
+ *
+ * @class_index, @kind, @site: the row
+ * @type:   enum elide_moment_type
+ * @time:   time-stamp counter at its end
+ * @cycles: its length
+ * @weight: cycles of waits, or of measured holds, that it stands for
+ * @block:  block of the thread, see struct elide_thread_record
+ * @tid:    the thread
+ */
+struct elide_moment {
+	uint32_t class_index;
+	uint16_t kind;
+	uint16_t type;
+	uint64_t site;
+	uint64_t time;
+	uint64_t cycles;
+	uint64_t weight;
+	uint32_t block;
+	uint32_t tid;
+};
+
+_Static_assert(sizeof(struct elide_moment) == 48, "fixed layout");
 
 enum elide_misuse_type {
 	ELIDE_MISUSE_UNLOCK_FREE = 1, /* unlock of a lock that no thread holds */

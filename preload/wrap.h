@@ -16,6 +16,7 @@
 #include "check/misuse.h"
 #include "check/order.h"
 #include "evidence/evidence.h"
+#include "evidence/moments.h"
 #include "glibc-layout.h"
 #include "life/fill.h"
 #include "life/lock.h"
@@ -55,12 +56,14 @@ enum how { HOW_LOCK, HOW_TRY, HOW_TIMED };
  * @contended: the lock was held when the call came
  * @start: cycles
  * @end: cycles; set by whoever waits
+ * @thread: the calling thread
  * @who: who waits for whom, if this wait is sampled
  */
 struct wait {
 	bool contended;
 	unsigned long long start;
 	unsigned long long end;
+	struct elide_thread *thread;
 	struct elide_waits who;
 };
 
@@ -73,6 +76,10 @@ static __always_inline_fn void wait_begin(struct wait *w, bool contended, struct
 	if (likely(!contended))
 		return;
 	w->start = cycles_now();
+	w->thread = t;
+	t->waits_row = row;
+	/* For elide stacks, which stops the thread before it reads them. */
+	WRITE_ONCE(t->waits, lock);
 	elide_evidence_waits(t, row, lock, holder, &w->who);
 }
 
@@ -83,10 +90,12 @@ static __always_inline_fn void wait_end(struct elide_row *row, const struct wait
 
 	if (likely(!w->contended))
 		return;
+	WRITE_ONCE(w->thread->waits, NULL);
 	counter_add(row->contended, 1);
 	elide_time_add(&row->wait, row->wait_bins, cycles);
 	if (unlikely(w->who.weight))
 		elide_evidence_waited(&w->who, cycles);
+	elide_moment(elide_self, row, ELIDE_MOMENT_WAIT, w->end, cycles);
 }
 
 /* A trylock or a timed call has found the lock held, and has not got it. Returns @err. */

@@ -12,6 +12,7 @@ make builds it
 libc6-dev headers of the C library
 libdw-dev names and source lines in the report (elfutils)
 libelf-dev symbol tables in the report (elfutils)
+libunwind-dev stacks of a running process (elide stacks)
 libjansson-dev JSON output of the report
 zlib1g-dev checksums of the pages and the log of tatp_bench
 libstdc++6 demangles C++ names in the report

@@ -82,8 +82,14 @@ int pool_wait(struct page_pool *pool)
 /* Begin the life of a page in a frame that has none. Latches it exclusively. */
 static void enter(struct frame *frame, uint32_t id)
 {
-	/* One who found the page that it had before may have the latch for a moment. */
-	latch_exclusive(&frame->latch, NULL);
+	unsigned int n = 0;
+
+	/*
+	 * One who found the page that it had before may have the latch for a moment, and does not
+	 * wait for another meanwhile. By trying, as the caller may hold latches.
+	 */
+	while (!latch_try_exclusive(&frame->latch))
+		latch_pause(&n);
 	__atomic_store_n(&frame->id, id, __ATOMIC_RELAXED);
 	__atomic_store_n(&frame->cool, false, __ATOMIC_RELAXED);
 	/* A write that failed may have set it when the page before was being freed. */

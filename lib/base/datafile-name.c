@@ -279,7 +279,7 @@ fail:
 		elide_log("%s exists and is not a data file: left alone, nothing is saved", use);
 	else
 		elide_log("cannot write %s: %s; nothing is saved", use, strerror(-err));
-	return -1;
+	return err == -EEXIST ? -EPERM : err;
 }
 
 bool elide_data_name_claim(const char *name)

@@ -60,7 +60,7 @@ void elide_data_name_expand(char *name, size_t size, const char *pattern, const 
  * by elide_data_name_claim(): another process that starts at the same time must not find half of
  * one.
  *
- * Return: a descriptor; -EEXIST if @who needs no file; -1 on other errors, which one line on
+ * Return: a descriptor; -EEXIST if @who needs no file; -errno on other errors, which one line on
  * standard error says.
  */
 int elide_data_name_open(const char *name, uint64_t run, enum elide_data_who who);

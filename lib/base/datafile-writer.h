@@ -68,6 +68,22 @@ void elide_data_publish(struct elide_chunk *chunk);
 const char *elide_data_path(void);
 
 /**
+ * elide_data_start() - prepare that this process learns which of its descendants have no data file.
+ */
+void elide_data_start(void);
+
+/** elide_data_tell_lost() - write into the header what is known of descendants without a file. */
+void elide_data_tell_lost(void);
+
+/**
+ * elide_data_keep() - keep the data file open, as it may not be possible to open it again.
+ *
+ * The descriptor has a high number and is closed by exec. Where the program closes it, or has it be
+ * another file, the data file does not grow any more.
+ */
+void elide_data_keep(void);
+
+/**
  * elide_data_detach() - in a forked child, before all else: put memory where the file was mapped.
  *
  * The child has no mapping of the parent's file. If a signal handler forked it, it may return into

@@ -34,6 +34,21 @@ static struct {
 
 struct elide_header *elide_data;
 
+/* Descriptor of the file, of elide_data_keep(); -1: none. */
+static int kept = -1;
+
+/* The least number of that: programs that close descriptors one by one begin with low ones. */
+#define KEPT_FROM 512
+
+/*
+ * Processes that could not write a file, and the error of the last. In memory that forked children
+ * share; NULL: none could be had.
+ */
+static struct {
+	uint32_t nr;
+	int32_t err;
+} *lost;
+
 static bool size_limit_allows(size_t size)
 {
 	struct rlimit limit;
@@ -43,29 +58,49 @@ static bool size_limit_allows(size_t size)
 	       size <= limit.rlim_cur;
 }
 
+/* 0 if the descriptor is of the file, else an error. */
+static int is_ours(int fd)
+{
+	struct stat st;
+
+	if (fstat(fd, &st))
+		return errno;
+	return st.st_dev == elide_data_name.dev && st.st_ino == elide_data_name.ino ? 0 : ESTALE;
+}
+
+/* A descriptor of the file: @kept, or one to be closed; -errno. */
+static int open_again(void)
+{
+	int fd = sys_open(elide_data_name.path, O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0), err = errno;
+
+	if (fd >= 0) {
+		err = is_ours(fd);
+		if (!err)
+			return fd;
+		sys_close(fd);
+	}
+	/* After chroot() another file may have the name, and after setuid() it may be out of reach. */
+	return kept >= 0 && !is_ours(kept) ? kept : -err;
+}
+
 /*
  * Extend the file. No descriptor of it stays open between two calls: a host that closes descriptors
  * which it does not know could then open a file of its own with the same number.
  */
 static int extend(size_t size)
 {
-	struct stat st;
 	int fd, err;
 
 	if (!size_limit_allows(size))
 		return EFBIG;
-	fd = sys_open(elide_data_name.path, O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0);
+	fd = open_again();
 	if (fd < 0)
-		return errno;
-	if (fstat(fd, &st))
-		err = errno;
-	else if (st.st_dev != elide_data_name.dev || st.st_ino != elide_data_name.ino)
-		err = ESTALE;
-	else
-		do /* a signal, of a profiler's timer for instance, interrupts it */
-			err = posix_fallocate(fd, file.backed, size - file.backed);
-		while (err == EINTR);
-	sys_close(fd);
+		return -fd;
+	do /* a signal, of a profiler's timer for instance, interrupts it */
+		err = posix_fallocate(fd, file.backed, size - file.backed);
+	while (err == EINTR);
+	if (fd != kept)
+		sys_close(fd);
 	return err;
 }
 
@@ -124,6 +159,10 @@ int elide_data_open(const char *pattern, uint64_t run, size_t max, enum elide_da
 	file.reserve = max;
 	file.backed = 0;
 	file.saved = fd >= 0;
+	if (!file.saved && lost && who == ELIDE_DATA_CHILD) {
+		__atomic_store_n(&lost->err, -fd, __ATOMIC_RELAXED);
+		__atomic_add_fetch(&lost->nr, 1, __ATOMIC_RELAXED);
+	}
 	if (file.saved) {
 		map = mmap(NULL, max, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 		sys_close(fd);
@@ -212,6 +251,41 @@ void elide_data_publish(struct elide_chunk *chunk)
 	__atomic_store_n(&chunk->nr_records, chunk->nr_records + 1, __ATOMIC_RELEASE);
 }
 
+void elide_data_start(void)
+{
+	void *p = mmap(NULL, sizeof(*lost), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	lost = p == MAP_FAILED ? NULL : p;
+}
+
+void elide_data_tell_lost(void)
+{
+	/* Relaxed: each number is of use by itself. */
+	if (lost && __atomic_load_n(&lost->nr, __ATOMIC_RELAXED)) {
+		elide_data->dropped[ELIDE_DROPPED_PROCESSES] =
+			__atomic_load_n(&lost->nr, __ATOMIC_RELAXED);
+		elide_data->lost_error = __atomic_load_n(&lost->err, __ATOMIC_RELAXED);
+	}
+}
+
+void elide_data_keep(void)
+{
+	int fd;
+
+	if (!file.saved || (kept >= 0 && !is_ours(kept)))
+		return;
+	kept = -1;
+	fd = open_again();
+	if (fd < 0)
+		return;
+	kept = sys_fcntl(fd, F_DUPFD_CLOEXEC, (void *)KEPT_FROM);
+	/* There may be fewer. */
+	if (kept >= 0)
+		sys_close(fd);
+	else
+		kept = fd;
+}
+
 void elide_data_detach(void)
 {
 	if (file.map)
@@ -226,6 +300,10 @@ const char *elide_data_path(void)
 
 void elide_data_forget(void)
 {
+	/* The parent's, as long as the name is the parent's, too. */
+	if (kept >= 0 && !is_ours(kept))
+		sys_close(kept);
+	kept = -1;
 	elide_data = NULL;
 	file.map = NULL;
 }

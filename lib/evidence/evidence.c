@@ -12,10 +12,12 @@
 #include "../state/gate.h"
 #include "../state/modules.h"
 #include "../state/settings.h"
+#include "../state/thread-record.h"
 #include "../state/tunables.h"
 #include "../state/wiped.h"
 #include "detail.h"
 #include "evidence.h"
+#include "moments.h"
 #include "stack.h"
 
 /* Threads, at most, whose rows are searched for a holder whose thread id is not in the lock. */
@@ -31,6 +33,7 @@ int elide_evidence_start(void (*look)(uint32_t tid))
 	if (!elide_evidence)
 		return -ENOMEM;
 	elide_stack_start();
+	elide_moments_start();
 	return 0;
 }
 
@@ -330,6 +333,18 @@ static void blame_abort(struct elide_thread *t, const struct elide_row *row,
 
 uint8_t elide_contended_classes[(1 << ELIDE_CLASS_BITS) / 8];
 
+/*
+ * From now on each acquisition that locks is watched. Transactions read the line that is written
+ * here, so this is done once.
+ */
+static void watch_locked(void)
+{
+	if (READ_ONCE(elide_process.watch_locked))
+		return;
+	WRITE_ONCE(elide_process.watch_locked, true);
+	WRITE_ONCE(elide_short_mask, 0);
+}
+
 /* From now on it is noted who locks the locks of the class. */
 static void contended(uint32_t class_index)
 {
@@ -339,28 +354,24 @@ static void contended(uint32_t class_index)
 		return;
 	if (!(READ_ONCE(*bits) >> class_index % 8 & 1))
 		__atomic_fetch_or(bits, 1 << class_index % 8, __ATOMIC_RELAXED);
-	if (READ_ONCE(elide_process.watch_locked))
-		return;
-	WRITE_ONCE(elide_process.tell_section, elide_process.rtm == ELIDE_RTM_EMULATED);
-	WRITE_ONCE(elide_process.watch_locked, true);
-	WRITE_ONCE(elide_short_mask, 0);
+	watch_locked();
 }
 
-/* The classes of the locks that the section holds may be those of the lock that was held inside. */
+/* Which classes does an abort show to be contended? Not those whose sections share data alone. */
 static void contended_by(const struct elide_thread *t, const struct elide_row *row,
-			 enum elide_cause cause)
+			 const struct elide_aborted *a)
 {
-	switch (cause) {
-	case ELIDE_CAUSE_inner_busy:
+	if (a->cause == ELIDE_CAUSE_busy || killed_by_holder(a))
+		contended(row->class_index);
+	/* The lock that was held may be of any class that the thread has met. */
+	if (a->cause == ELIDE_CAUSE_inner_busy)
 		for (uint32_t i = 0; i < t->nr_rows; i++)
 			contended(t->calls[i].row->class_index);
-		break;
-	case ELIDE_CAUSE_conflict:
-	case ELIDE_CAUSE_busy:
-		contended(row->class_index);
-		break;
-	default:
-		break;
+	/* The emulator knows who has aborted the transaction, if that thread says what it does. */
+	if (a->cause == ELIDE_CAUSE_conflict && elide_process.blames &&
+	    elide_process.rtm == ELIDE_RTM_EMULATED && !READ_ONCE(elide_process.tell_section)) {
+		WRITE_ONCE(elide_process.tell_section, true);
+		watch_locked();
 	}
 }
 
@@ -374,7 +385,7 @@ __cold void elide_evidence_abort(struct elide_thread *t, struct elide_row *row,
 
 	if (!row->kind || elide_busy)
 		return;
-	contended_by(t, row, a->cause);
+	contended_by(t, row, a);
 	weight = elide_evidence_weight(t, row->causes[a->cause]);
 	/* After the first ones the processor chooses: one abort in elide_pmu_period(). */
 	if (t->pmu && row->causes[a->cause] > t->first_seen)
@@ -415,6 +426,7 @@ __cold void elide_evidence_waits(struct elide_thread *t, struct elide_row *row, 
 		return;
 	}
 	test_point(wait_entered);
+	elide_thread_record_name(t);
 	if (tid && tid != t->tid)
 		thread_look(tid);
 	holder = find_holder(t, row, lock, tid);

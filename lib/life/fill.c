@@ -11,6 +11,7 @@
 #include "../state/modules.h"
 #include "../state/rules.h"
 #include "../state/settings.h"
+#include "../state/thread-record.h"
 #include "../state/tunables.h"
 #include "fill.h"
 #include "threads.h"
@@ -122,6 +123,8 @@ static struct elide_call *call_get(struct elide_thread *t, uint32_t class_index,
 	row->site = (uintptr_t)site;
 	row->state = row_state(class_index, site, kind);
 	row->wait.min = row->hold.min = ~0ull;
+	t->chunk->block = t->record ? t->record->block : 0;
+	elide_thread_record_name(t);
 	test_point(fill_publish);
 	elide_data_publish(t->chunk);
 	call = call_make(t, row, 0);

@@ -20,9 +20,11 @@
 #include "../state/gate.h"
 #include "../state/rules.h"
 #include "../state/settings.h"
+#include "../state/thread-record.h"
 #include "../state/tunables.h"
 #include "exit-report.h"
 #include "fill.h"
+#include "inspect.h"
 #include "start.h"
 #include "threads.h"
 
@@ -50,6 +52,7 @@ static void read_start(void)
 
 static void tell_end(void)
 {
+	elide_data_tell_lost();
 	elide_data->end_ns = clock_ns(CLOCK_MONOTONIC);
 	elide_data->end_cycles = cycles_now();
 	if (!adapt_clocked)
@@ -97,6 +100,7 @@ static void fill_header(void)
 	snprintf(h->why, sizeof(h->why), "%s", elide_process.why);
 	snprintf(h->policy, sizeof(h->policy), "%s",
 		 elide_process.mode == ELIDE_RUN_ELIDE ? elide_process.policy : "");
+	elide_inspect_fill(&h->inspect);
 }
 
 static int data_open(enum elide_data_who who)
@@ -180,6 +184,7 @@ void elide_start(bool secure)
 		elide_enabled = false;
 		return;
 	}
+	elide_data_start();
 	elide_process.order = elide_tunables.order && !elide_order_start();
 	elide_evidence_events_start();
 	if (elide_tunables.stacks)
@@ -195,6 +200,19 @@ void elide_start(bool secure)
 	if (elide_tunables.verbose)
 		elide_log("%s: %s", elide_enabled ? "eliding" : "profiling", elide_process.why);
 	elide_process.running = true;
+}
+
+void elide_keep_file(void)
+{
+	struct elide_slow slow;
+
+	if (!elide_slow_enter(&slow))
+		return;
+	test_point(keep_entered);
+	test_point(keep_publish);
+	elide_data_keep();
+	test_point(keep_done);
+	elide_slow_leave(&slow);
 }
 
 void elide_stop(void)
@@ -213,6 +231,7 @@ void elide_stop(void)
 	own_file = elide_data && elide_gate_same_process();
 	if (own_file) {
 		elide_threads_end();
+		elide_thread_records_end();
 		elide_uncounted_end();
 		tell_end();
 		test_point(stop_publish);

@@ -21,6 +21,13 @@ void elide_start(bool secure);
 void elide_stop(void);
 
 /**
+ * elide_keep_file() - the process is about to give up rights, or to change its root directory.
+ *
+ * Opens the data file if that is not done yet, and keeps it open, so that it can still grow.
+ */
+void elide_keep_file(void);
+
+/**
  * elide_disable() - stop eliding in this process.
  * @why: said once on standard error
  */

@@ -35,7 +35,7 @@
  * @blames:  who is to blame for aborts and waits is found out: elide_evidence_contended()
  * @watch_locked: @order, or @blames and something is contended: more is done about each
  *           acquisition that locks
- * @tell_section: @watch_locked by @blames, and the emulator is told of each thread's section
+ * @tell_section: the emulator learns the section of each thread: @blames, and there are conflicts
  * @holder:  by enum elide_kind, where in a lock its holder's thread id is; 0 nowhere
  */
 struct elide_process {

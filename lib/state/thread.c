@@ -41,6 +41,11 @@ struct elide_thread *elide_threads_all(void)
 	return READ_ONCE(all);
 }
 
+const void *elide_threads_head(void)
+{
+	return &all;
+}
+
 void elide_threads_add(struct elide_thread *t)
 {
 	t->next = all;

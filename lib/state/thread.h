@@ -326,8 +326,16 @@ struct adapt_thread {
  * @adapts:     its measurements, of classes and of hot locks: adapt/epoch.h
  * @no_adapt:   the measurement of calls that are not measured
  * @acquired:   the locks it has acquired, the oldest first
+ * @record:     of the data file, which names it; NULL if there was no room
+ * @moment_sums: cycles of its waits and of its measured holds since the last record of each, see
+ *              evidence/moments.h
+ * @nr_names:   times that its name was read
  * @pmu:        ring of its samples of aborts, see pmu.h; NULL without
  * @loads:      ring of its samples of loads; NULL without
+ * @waits:      lock that it waits for, in a call that found it held; NULL if in none. A call that
+ *              failed with an error, or was left by longjmp(), may leave it: whoever reads it has to
+ *              find the site of @waits_row in the thread's stack
+ * @waits_row:  counters of that call
  */
 struct elide_thread {
 	union {
@@ -398,8 +406,13 @@ struct elide_thread {
 	struct adapt_thread no_adapt;
 	struct policy_window windows[ELIDE_NR_CACHE];
 	struct elide_acquired acquired[ELIDE_MAX_ACQUIRED];
+	struct elide_thread_record *record;
+	uint64_t moment_sums[ELIDE_MOMENT_END];
+	uint32_t nr_names;
 	void *pmu;
 	void *loads;
+	const void *waits;
+	const struct elide_row *waits_row;
 
 	struct elide_cache cache[ELIDE_MAX_CACHE] __attribute__((aligned(ELIDE_PAGE)));
 };
@@ -456,6 +469,9 @@ static inline uint32_t elide_random_period(struct elide_thread *t, uint32_t mean
 
 /** elide_threads_all() - the first of all blocks of threads, of ended ones too. In a slow path. */
 struct elide_thread *elide_threads_all(void);
+
+/** elide_threads_head() - where the address of the first block is: for elide_inspect_fill(). */
+const void *elide_threads_head(void);
 
 /** elide_threads_add() - a new block: put it in front of the others. In a slow path. */
 void elide_threads_add(struct elide_thread *t);

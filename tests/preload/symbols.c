@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <threads.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "data.h"
 
@@ -833,6 +834,36 @@ static const char *test_clockjoin(clockjoin_fn f)
 	return NULL;
 }
 
+static const char *test_setuid(setuid_fn f)
+{
+	expect(f(getuid()) == 0);
+	return NULL;
+}
+
+static const char *test_seteuid(seteuid_fn f)
+{
+	expect(f(geteuid()) == 0);
+	return NULL;
+}
+
+static const char *test_setreuid(setreuid_fn f)
+{
+	expect(f(getuid(), geteuid()) == 0);
+	return NULL;
+}
+
+static const char *test_setresuid(setresuid_fn f)
+{
+	expect(f(getuid(), geteuid(), geteuid()) == 0);
+	return NULL;
+}
+
+static const char *test_chroot(chroot_fn f)
+{
+	expect(f("/") == 0 || errno == EPERM);
+	return NULL;
+}
+
 static const char *test_thrd_join(thrd_join_fn f)
 {
 	pthread_mutex_t *m = new_mutex();
@@ -917,6 +948,8 @@ static const struct test tests[] = {
 	CALLS(cnd_broadcast, ANY, 1, COND, 1, 1, 1, 0),
 	ENDS(join, 1, 1), ENDS(tryjoin, 1, 1), ENDS(timedjoin, 1, 1), ENDS(clockjoin, 1, 1),
 	ENDS(thrd_join, 1, 1),
+	TEST(setuid, 0, 0), TEST(seteuid, 0, 0), TEST(setreuid, 0, 0), TEST(setresuid, 0, 0),
+	TEST(chroot, 0, 0),
 };
 
 _Static_assert(sizeof(tests) / sizeof(*tests) == NR_SYMBOLS, "the last rows of symbols.def have no test");

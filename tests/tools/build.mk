@@ -4,6 +4,7 @@
 SYNTH_OBJ := $(patsubst %,$(OBJ)/tests/tools/%.o,synth synth-full subject)
 TOOLS_TEST_BIN := $(O)/tests/tools/mkdata $(O)/tests/tools/looper $(O)/tests/tools/page \
 		  $(O)/tests/tools/sections $(O)/tests/tools/lambda $(O)/tests/tools/wrapped \
+		  $(O)/tests/tools/named $(O)/tests/tools/waiters $(O)/tests/tools/drops \
 		  $(O)/tests/tools/array $(O)/tests/tools/array-stripped
 
 tools-tests: $(TOOLS_TEST_BIN)
@@ -35,6 +36,21 @@ $(O)/tests/tools/sections: $(OBJ)/tests/tools/sections.o
 	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -o $@ $^ -pthread
 
 $(O)/tests/tools/wrapped: $(OBJ)/tests/tools/wrapped.o
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -o $@ $^ -pthread
+
+$(O)/tests/tools/named: $(OBJ)/tests/tools/named.o
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -o $@ $^ -pthread
+
+$(O)/tests/tools/drops: $(OBJ)/tests/tools/drops.o
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -o $@ $^ -pthread
+
+$(O)/tests/tools/waiters: $(OBJ)/tests/tools/waiters.o
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -o $@ $^ -pthread

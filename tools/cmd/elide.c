@@ -21,6 +21,7 @@ static const struct command commands[] = {
 	{"run", cmd_run, "run a program with its locks elided, or profiled"},
 	{"report", cmd_report, "lock by lock and call site by call site, what happened"},
 	{"top", cmd_top, "the report of a running process, as it changes"},
+	{"stacks", cmd_stacks, "what each thread of a running process waits for and holds now"},
 	{"diff", cmd_diff, "what is different between two runs, lock by lock"},
 	{"compare", cmd_compare, "run a program plain and elided: does elision pay?"},
 	{"doctor", cmd_doctor, "can locks be elided on this machine, in this program?"},

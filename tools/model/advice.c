@@ -207,6 +207,7 @@ static int find_counter(const struct report *r, const struct line *l, struct sec
  * bytes of the lock itself has locked it: the advice is about the lemming effect.
  *
  *   both accesses are in functions of the allocator     allocator
+ *   both accesses are the library's, not to the lock    inner_locked
  *   common bytes: a word that is no pointer             split_counter
  *   most conflicts of the row are about one word that its sections write, while others touch other
  *   bytes of its line                                   section_counter
@@ -225,6 +226,8 @@ static enum advice conflict(const struct report *r, const struct line *l,
 		return ADVICE_DEFAULT;
 	if (in_allocator(r, d) && !(lock && !other))
 		return ADVICE_allocator;
+	if (!lock && evidence_own_code(r, d->own_pc) && evidence_own_code(r, d->other_pc))
+		return ADVICE_inner_locked;
 	if (n.sharing == SHARING_TRUE && is_counter(r, d, lock))
 		return ADVICE_split_counter;
 	if (find_counter(r, l, c))

@@ -19,17 +19,9 @@ const struct cause_text cause_texts[ELIDE_NR_CAUSES] = {
 const char *verdict_name(enum verdict v)
 {
 	static const char *const names[] = {
-		[VERDICT_UNKNOWN] = "unknown",
-		[VERDICT_PAYS] = "pays",
-		[VERDICT_NEUTRAL] = "neutral",
-		[VERDICT_HURTS] = "hurts",
-		[VERDICT_BOTTLENECK] = "bottleneck",
-		[VERDICT_CONTENDED] = "contended",
-		[VERDICT_BLOCKS] = "blocks others",
-		[VERDICT_BUSY] = "busy, uncontended",
-		[VERDICT_IDLE] = "idle",
-		[VERDICT_WORK] = "waits for work",
-		[VERDICT_OTHERS] = "waits for others",
+#define ELIDE_VERDICT(ID, word, colour) [VERDICT_##ID] = word,
+#include "verdicts.def"
+#undef ELIDE_VERDICT
 	};
 
 	return names[v];

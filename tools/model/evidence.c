@@ -168,6 +168,14 @@ uint64_t evidence_lock_bytes(const struct elide_detail *d)
 	return mask;
 }
 
+int evidence_own_code(const struct report *r, uint64_t pc)
+{
+	struct place p;
+
+	symbolize_object(r->symbols, pc, &p);
+	return pc && p.object && !strncmp(p.object, "libelide", 8);
+}
+
 enum sharing evidence_sharing(const struct elide_detail *d)
 {
 	uint64_t beside = d->other_bytes & ~evidence_lock_bytes(d);
@@ -193,6 +201,9 @@ size_t evidence_frames(const struct report *r, uint32_t stack, struct place *fra
 		const struct place *places;
 		size_t n = symbolize_frames(r->symbols, s->frames[i], s->exact && !i, &places);
 
+		/* What is inlined into a function of ours is ours, too. */
+		if (n && symbolize_is_own(&places[n - 1]))
+			continue;
 		for (size_t j = 0; j < n && nr < FRAMES_MAX; j++)
 			frames[nr++] = places[j];
 	}

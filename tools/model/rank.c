@@ -188,7 +188,7 @@ struct rank *rank_rows(struct report *r, const struct sums *s, const char *key, 
 
 int report_by_key(const char *text, enum report_by *by)
 {
-	static const char *const words[] = {"lock", "site", "stack", "line"};
+	static const char *const words[] = {"lock", "site", "stack", "line", "thread", "time"};
 	size_t word;
 
 	if (option_word("by", text, words, ARRAY_SIZE(words), &word))

@@ -25,26 +25,14 @@ enum cause_column {
 	NR_CAUSE_COLUMNS
 };
 
-/*
- * The first are of a run that elided, the others of one that did not. The last two are of kinds that
- * are no locks, in any run.
- */
 enum verdict {
-	VERDICT_UNKNOWN,
-	VERDICT_PAYS,
-	VERDICT_NEUTRAL,
-	VERDICT_HURTS,
-	VERDICT_BOTTLENECK,
-	VERDICT_CONTENDED,
-	VERDICT_BLOCKS,
-	VERDICT_BUSY,
-	VERDICT_IDLE,
-	VERDICT_WORK,
-	VERDICT_OTHERS,
+#define ELIDE_VERDICT(ID, word, colour) VERDICT_##ID,
+#include "verdicts.def"
+#undef ELIDE_VERDICT
 };
 
-/* What rows are summed over: report --by. The last two show what was sampled: see views.h. */
-enum report_by { BY_LOCK_AND_SITE, BY_LOCK, BY_SITE, BY_STACK, BY_LINE };
+/* What rows are summed over: report --by. From BY_STACK on no rows are shown, but views of output.h. */
+enum report_by { BY_LOCK_AND_SITE, BY_LOCK, BY_SITE, BY_STACK, BY_LINE, BY_THREAD, BY_TIME };
 
 /**
  * struct line - a row of the report: sum over threads of equal lock class, site and kind.

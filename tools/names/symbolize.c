@@ -440,6 +440,19 @@ int symbolize_in_header(const struct place *p)
 	       (!strncmp(p->file, "/usr/include/", 13) || strstr(p->file, "/include/c++/"));
 }
 
+int symbolize_is_own(const struct place *p)
+{
+	const char *names[] = {p->symbol, p->inlined_into, p->elf_symbol};
+
+	if (p->object && !strncmp(p->object, "libelide", 8))
+		return 1;
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (names[i] && !strncmp(names[i], "elide_", 6))
+			return 1;
+	/* A function of a file of the engine that is not exported. */
+	return p->file && (!strncmp(p->file, "lib/section/", 12) || strstr(p->file, "/lib/section/"));
+}
+
 void symbolize_call(struct symbolizer *s, uint64_t return_address, struct place *place)
 {
 	const struct place *places;

@@ -182,6 +182,8 @@ static json_t *program(const struct report *r)
 	json_object_set_new(o, "exit", known_number(code, code >= 0));
 	json_object_set_new(o, "elapsed_s", r->cycles ? json_real(r->ns / 1e9) : json_null());
 	json_object_set_new(o, "threads", json_number(h->nr_threads));
+	json_object_set_new(o, "processes",
+			    json_number(r->file->nr_processes ? r->file->nr_processes : 1));
 	return o;
 }
 

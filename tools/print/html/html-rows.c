@@ -228,6 +228,10 @@ static void numbers(struct page *p, const json_t *row)
 	const json_t *causes = json_object_get(row, "causes");
 
 	fputs("<dl class=facts>\n", p->out);
+	/* Elsewhere it may be short. */
+	if (text_of(row, "lock"))
+		html_print(p->out, "<div><dt>lock</dt><dd><code>%s</code></dd></div>\n",
+			   text_of(row, "lock"));
 	number(p, "locks", "locks of this class", json_object_get(row, "locks"));
 #define ELIDE_FIELD(id, value, elision, help) number(p, #id, help, json_object_get(row, #id));
 #include "../../model/columns.def"

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * inspect.c - see inspect.h. The process does nothing for whoever reads its memory: the tables stay
+ * as they are, and a reader has to bear that they change meanwhile.
+ */
+#include "../state/registry.h"
+#include "../state/settings.h"
+#include "../state/thread.h"
+#include "inspect.h"
+
+_Static_assert(ARRAY_SIZE(((struct elide_inspect *)0)->holder) >= ELIDE_NR_KINDS,
+	       "a place for each kind");
+_Static_assert(offsetof(struct elide_lock_state, key) == 0, "the reader takes the first 64 bits");
+_Static_assert(offsetof(struct elide_thread, waits_row) ==
+		       offsetof(struct elide_thread, waits) + sizeof(void *),
+	       "the reader takes both together");
+_Static_assert(offsetof(struct elide_acquired, site) == 8 &&
+		       offsetof(struct elide_acquired, class_index) == 16 &&
+		       offsetof(struct elide_acquired, kind) == 20,
+	       "as struct elide_inspect says");
+
+void elide_inspect_fill(struct elide_inspect *to)
+{
+	*to = (struct elide_inspect){
+		.size = sizeof(*to),
+		.lock_size = sizeof(*elide_locks.state),
+		.class_bits = ELIDE_CLASS_BITS,
+		.held_size = sizeof(struct elide_acquired),
+		.locks = (uintptr_t)elide_locks.state,
+		.nr_locks = elide_locks.mask + ELIDE_SLOTS,
+		.threads = (uintptr_t)elide_threads_head(),
+		.next = offsetof(struct elide_thread, next),
+		.tid = offsetof(struct elide_thread, tid),
+		.waits = offsetof(struct elide_thread, waits),
+		.row_site = offsetof(struct elide_row, site),
+		.row_kind = offsetof(struct elide_row, kind),
+		.nr_held = offsetof(struct elide_thread, nr_acquired),
+		.held = offsetof(struct elide_thread, acquired),
+	};
+	for (int kind = 0; kind < ELIDE_NR_KINDS; kind++)
+		to->holder[kind] = elide_process.holder[kind];
+}

@@ -1,0 +1,231 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# check: seconds=20
+#
+# Servers of Debian, profiled under a bounded load: the lock that is waited for most is in the first row,
+# by a name that its developers know. The packages are downloaded and unpacked below $O/packages, and
+# nothing of the system is touched: no service, user or fixed port. Each server listens on the loopback
+# interface and is ended by its id.
+#
+# servers.sh [NAME...]; SERVERS names them, too, and O is the build directory. Without names all are
+# tried but mariadb, which make check-long adds. Prints a line a server, and a count.
+set -u
+
+O=$(realpath "${O:-build}") || exit 1
+here=$(realpath "$(dirname "$0")")
+elide=$O/bin/elide
+packages=$O/packages
+work=$(mktemp -d) || exit 1
+server=
+trap '[ -z "$server" ] || kill -KILL "$server" 2>/dev/null; rm -rf "$work"' EXIT
+cd "$work" || exit 1
+unset LD_PRELOAD GLIBC_TUNABLES $(env | sed -n 's/^\(ELIDE_[A-Z_]*\)=.*/\1/p')
+LIMIT=120 # seconds, for a load of two
+nr=0 failed=0 skipped=0
+
+ok() { nr=$((nr + 1)); echo "ok $1"; }
+not_ok() { nr=$((nr + 1)); failed=$((failed + 1)); echo "not ok $1: $2"; }
+skip() { skipped=$((skipped + 1)); echo "skip $1: $2"; }
+
+# unpack NAME PACKAGE...: to $root; false if they cannot be had.
+unpack() {
+	root=$packages/$1
+	shift
+	[ ! -e "$root/.complete" ] || return 0
+	mkdir -p "$root.new"
+	(cd "$root.new" && timeout 300 apt-get -q -o APT::Sandbox::User=root download "$@") \
+		>download 2>&1 || return
+	for deb in "$root".new/*.deb; do
+		dpkg -x "$deb" "$root.new" || return
+	done
+	rm -f "$root".new/*.deb
+	touch "$root.new/.complete"
+	rm -rf "$root"
+	mv "$root.new" "$root"
+}
+
+# with ARG...: a command with the libraries of the packages.
+with() { LD_LIBRARY_PATH=$root/usr/lib/x86_64-linux-gnu "$@"; }
+
+# A port that is free now; to $port.
+find_port() {
+	port=$(python3 -c 'import socket
+s = socket.socket()
+s.bind(("127.0.0.1", 0))
+print(s.getsockname()[1])')
+}
+
+# start COMMAND...: profiled; the server's id, not the launcher's, to $server.
+start() {
+	rm -f elide.data*
+	with env LD_PRELOAD="$O/lib/libelide-preload.so" ELIDE_MODE=profile "$@" >server.out 2>&1 &
+	server=$!
+}
+
+# await COMMAND...: until it succeeds; false if the server ends before.
+await() {
+	local tries=$((LIMIT * 10))
+
+	until "$@" >/dev/null 2>&1; do
+		kill -0 "$server" 2>/dev/null && [ $((tries--)) -gt 0 ] || return
+		sleep 0.1
+	done
+}
+
+stop() {
+	kill "$server"
+	wait "$server"
+	server=
+}
+
+# first FILE: the first row, as LOCK SITE OBJECT.
+first() {
+	"$elide" report --json -i "$1" 2>/dev/null |
+		jq -r '.rows[0] | "\(.lock // .class) \(.site.symbol) \(.class)"'
+}
+
+# judge NAME PATTERN FILE...: the first row of each file matches.
+judge() {
+	local name=$1 pattern=$2 row
+
+	shift 2
+	[ -e "$1" ] || { not_ok "$name" "no data: $(tail -n 2 server.out)"; return; }
+	for file in "$@"; do
+		row=$(first "$file")
+		echo "note $name: $row"
+		if ! echo "$row" | grep -qE -- "$pattern"; then
+			not_ok "$name" "its first row is $row"
+			return
+		fi
+	done
+	ok "$name"
+}
+
+redis() {
+	unpack redis redis-server redis-tools liblzf1 libjemalloc2 liblua5.1-0 lua-cjson lua-bitop \
+		libhiredis0.14 libatomic1 || { skip redis "$(tail -n 1 download)"; return; }
+	find_port
+	start "$root/usr/bin/redis-server" --port "$port" --bind 127.0.0.1 --save '' --io-threads 4 \
+		--io-threads-do-reads yes
+	if ! await with "$root/usr/bin/redis-cli" -h 127.0.0.1 -p "$port" ping ||
+		! with timeout $LIMIT "$root/usr/bin/redis-benchmark" -h 127.0.0.1 -p "$port" -t get,set \
+			-c 50 -n 60000 -P 16 -q >load 2>&1; then
+		not_ok redis "$(tail -n 1 server.out) $(tail -n 1 load)"
+		return
+	fi
+	stop
+	judge redis '^io_threads_mutex' elide.data
+}
+
+# Debian's program has no symbols: the row is in its own data.
+memcached() {
+	unpack memcached memcached libevent-2.1-7 libmemcached-tools libmemcached11 libmemcachedutil2 \
+		libhashkit2 || { skip memcached "$(tail -n 1 download)"; return; }
+	find_port
+	start "$root/usr/bin/memcached" -u root -l 127.0.0.1 -p "$port" -U 0 -t 4
+	if ! await with "$root/usr/bin/memcping" --servers="127.0.0.1:$port" ||
+		! with timeout $LIMIT "$root/usr/bin/memcaslap" -s "127.0.0.1:$port" -T 2 -c 16 -x 60000 \
+			>load 2>&1; then
+		not_ok memcached "$(tail -n 1 server.out) $(tail -n 1 load)"
+		return
+	fi
+	stop
+	judge memcached ' (static|init) memcached' elide.data
+}
+
+# fetch PORT: 8 clients, 40 requests each of a file that the thread pool reads.
+fetch() {
+	timeout $LIMIT python3 -c 'import sys, threading, urllib.request
+def get():
+    for _ in range(40):
+        assert len(urllib.request.urlopen(sys.argv[1]).read()) == 2000000
+        done.append(1)
+done = []
+clients = [threading.Thread(target=get) for _ in range(8)]
+[c.start() for c in clients]
+[c.join() for c in clients]
+sys.exit(len(done) != 320)' "http://127.0.0.1:$1/big"
+}
+
+nginx() {
+	unpack nginx nginx nginx-common || { skip nginx "$(tail -n 1 download)"; return; }
+	find_port
+	mkdir -p www && head -c 2000000 /dev/zero >www/big
+	chmod 755 "$work" www
+	cat >nginx.conf <<END
+daemon off;
+worker_processes 2;
+pid $work/nginx.pid;
+error_log $work/error.log;
+thread_pool default threads=8 max_queue=65536;
+events { worker_connections 256; }
+http {
+	access_log off;
+	client_body_temp_path $work/1;
+	proxy_temp_path $work/2;
+	fastcgi_temp_path $work/3;
+	uwsgi_temp_path $work/4;
+	scgi_temp_path $work/5;
+	aio threads;
+	sendfile off;
+	output_buffers 2 16k;
+	server { listen 127.0.0.1:$port; root $work/www; }
+}
+END
+	start "$root/usr/sbin/nginx" -p "$work" -c "$work/nginx.conf"
+	if ! await test -s nginx.pid || ! fetch "$port" >load 2>&1; then
+		not_ok nginx "$(tail -n 1 server.out) $(tail -n 1 load)"
+		return
+	fi
+	stop
+	# As root its workers are another user's, who cannot write here.
+	judge nginx 'ngx_thread_(mutex|pool)' elide.data.*
+}
+
+# No server, but threads that wait for the interpreter's lock.
+python() {
+	LD_PRELOAD=$O/lib/libelide-preload.so ELIDE_MODE=profile timeout $LIMIT python3 "$here/threads.py" \
+		>server.out 2>&1
+	judge python '^_PyRuntime' elide.data
+}
+
+mariadb() {
+	local socket=$work/db.sock share
+
+	unpack mariadb mariadb-server-core mariadb-client-core mariadb-common libmariadb3 libaio1 liburing2 \
+		libsnappy1v5 libpmem1 libndctl6 libdaxctl1 libnuma1 sysbench libluajit-5.1-2 libpq5 \
+		libldap-2.5-0 || { skip mariadb "$(tail -n 1 download)"; return; }
+	share=$root/usr/share
+	find_port
+	mkdir db
+	start "$root/usr/sbin/mariadbd" --no-defaults --user="$(id -un)" --datadir="$work/db" \
+		--skip-grant-tables --bind-address=127.0.0.1 --port="$port" --socket="$socket" \
+		--pid-file="$work/db.pid" --lc-messages-dir="$share/mysql" \
+		--character-sets-dir="$share/mysql/charsets" --innodb-buffer-pool-size=64M \
+		--innodb-flush-log-at-trx-commit=2
+	sysbench() {
+		LUA_PATH="$share/sysbench/?.lua" with timeout $LIMIT "$root/usr/bin/sysbench" \
+			"$share/sysbench/oltp_read_write.lua" --mysql-host=127.0.0.1 --mysql-port="$port" \
+			--mysql-user=root --mysql-db=sbtest --tables=2 --table-size=5000 --threads=16 "$@"
+	}
+	if ! await with "$root/usr/bin/mariadb" --no-defaults -h 127.0.0.1 -P "$port" \
+		-e 'create database sbtest' || ! sysbench prepare >load 2>&1 ||
+		! sysbench --time=0 --events=4000 run >load 2>&1; then
+		not_ok mariadb "$(tail -n 1 server.out) $(tail -n 1 load)"
+		return
+	fi
+	stop
+	# Debian's program has the names of functions, and not those of its own variables.
+	"$elide" report --json 2>/dev/null | jq -r '[.rows[] | select(.contended >= 20)] |
+		sort_by(-.wait_ns.total)[0] | "\(.lock // .class) \(.site.symbol) \(.contended)"' >row
+	echo "note mariadb: of those that were waited for 20 times: $(cat row)"
+	judge mariadb . elide.data
+}
+
+for name in ${*:-${SERVERS:-redis memcached nginx python}}; do
+	rm -rf elide.data* load server.out
+	"$name"
+	[ -z "$server" ] || stop
+done
+echo "$nr tests, $failed failed, $skipped skipped"
+[ $failed -eq 0 ]

@@ -1,0 +1,57 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# check: seconds=4
+# The data of workers that give up their rights, in a directory that they may not write.
+# O is the build directory. Prints a line a test and a count.
+set -u
+
+. "$(dirname "$0")/common.sh"
+drops=$O/tests/tools/drops
+ROWS=2560 # of each worker: 64 locks in each of 40 threads
+
+if [ "$(id -u)" -ne 0 ]; then
+	skip 'workers without rights' 'only root has rights to give up'
+	echo "$nr tests, $failed failed, $skipped skipped"
+	exit 0
+fi
+chmod 755 "$tmp"
+
+# drop HOW...: the server runs in a directory that root alone may write; acquisitions of each
+# worker go to counts.
+drop() {
+	rm -rf dir && mkdir -m 755 dir dir/root
+	(cd dir && timeout 60 "$elide" run --mode=profile -- "$drops" "$@" >../out 2>../err)
+	rc=$?
+	for file in dir/elide.data.*; do
+		[ -e "$file" ] || continue
+		"$elide" report --json -i "$file" | jq '.totals.acquired'
+	done | sort -n >counts
+}
+
+for how in setuid seteuid setreuid setresuid chroot; do
+	drop after "$how" "$tmp/dir/root"
+	if [ $rc -ne 0 ] || grep -q cannot err; then
+		not_ok "$how after the fork" "exit $rc: $(cat err)"
+	elif [ "$(tr '\n' ' ' <counts)" != "$ROWS $ROWS " ]; then
+		not_ok "$how after the fork" "acquired $(tr '\n' ' ' <counts): $(cat err)"
+	else
+		ok "$how after the fork"
+	fi
+done
+# Here the workers' files cannot be made, and that is said at the end.
+drop before setuid
+if [ $rc -ne 0 ] || [ -s counts ] ||
+	! grep -q '^elide: 2 processes of the run could not write a data file: Permission denied' err; then
+	not_ok 'setuid before the fork' "exit $rc: $(cat counts err)"
+else
+	ok 'setuid before the fork'
+fi
+if "$elide" report -i dir/elide.data |
+	grep -q '^not counted: 2 forked processes that could not write a data file: Permission denied$' &&
+	[ "$("$elide" report --json -i dir/elide.data | jq .dropped.processes)" -eq 2 ]; then
+	ok 'the report says so'
+else
+	not_ok 'the report says so' "$("$elide" report -i dir/elide.data | grep not)"
+fi
+echo "$nr tests, $failed failed, $skipped skipped"
+[ $failed -eq 0 ]

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* tables.c - see tables.h. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../lib/compiler.h"
+#include "tables.h"
+
+/* Slots and blocks that are read, at most: four times what ELIDE_MAX_LOCKS and MAX_THREADS allow. */
+#define MAX_SLOTS  (1u << 26)
+#define MAX_BLOCKS (1u << 18)
+
+/* Bytes of a slot, of a held lock, and from the beginning of a lock to behind its holder. */
+#define MAX_SLOT_SIZE 256
+#define MAX_HELD_SIZE 64
+#define MAX_LOCK_SIZE 64
+
+/* Locks that a thread can hold in the engine's list: ELIDE_MAX_ACQUIRED of lib/state/thread.h. */
+#define MAX_HELD 48
+
+/* Bytes of an entry of that list, and of @waits in a block. */
+#define HELD_SIZE  24
+#define WAITS_SIZE 16
+
+/* Of each block: @waits, @nr_held, @held. */
+#define BLOCK_RANGES 3
+
+/* Bytes from a lock that are copied: its first word, which is 0 in a free one, and its holder. */
+static size_t lock_size(const struct tables *t, uint32_t kind)
+{
+	uint32_t at = kind < ARRAY_SIZE(t->inspect.holder) ? t->inspect.holder[kind] : 0;
+
+	return at && at <= MAX_LOCK_SIZE - sizeof(uint32_t) ? at + sizeof(uint32_t) : 0;
+}
+
+static int by_address(const void *a, const void *b)
+{
+	const struct tables_lock *x = a, *y = b;
+
+	return x->address < y->address ? -1 : x->address > y->address;
+}
+
+/* A rwlock has its writer only. */
+static uint32_t kind_of(const struct elide_class *class)
+{
+	return class->kind == ELIDE_KIND_RWLOCK_READ ? ELIDE_KIND_RWLOCK_WRITE : class->kind;
+}
+
+static int add_lock(struct tables *t, size_t *room, uint64_t key,
+		    const struct elide_class *classes, size_t nr)
+{
+	uint64_t address = key >> t->inspect.class_bits;
+	uint32_t class_index = key & ((1ull << t->inspect.class_bits) - 1);
+
+	if (!address || class_index >= nr)
+		return 0;
+	if (t->nr_locks == *room) {
+		size_t more = *room ? 2 * *room : 256;
+		struct tables_lock *locks = reallocarray(t->locks, more, sizeof(*locks));
+
+		if (!locks)
+			return -ENOMEM;
+		t->locks = locks;
+		*room = more;
+	}
+	t->locks[t->nr_locks++] =
+		(struct tables_lock){address, class_index, kind_of(&classes[class_index])};
+	return 0;
+}
+
+static int read_locks(struct tables *t, struct memory *m, const struct elide_class *classes,
+		      size_t nr)
+{
+	const struct elide_inspect *i = &t->inspect;
+	size_t room = 0;
+	uint64_t key;
+
+	for (uint64_t slot = 0; slot < i->nr_locks; slot++) {
+		if (!memory_read(m, i->locks + slot * i->lock_size, &key, sizeof(key)))
+			break;
+		if (add_lock(t, &room, key, classes, nr))
+			return -ENOMEM;
+	}
+	qsort(t->locks, t->nr_locks, sizeof(*t->locks), by_address);
+	return 0;
+}
+
+static int read_blocks(struct tables *t, struct memory *m)
+{
+	const struct elide_inspect *i = &t->inspect;
+	uint64_t at;
+	int tid;
+
+	if (!memory_read(m, i->threads, &at, sizeof(at)))
+		return 0;
+	for (int nr = 0; at && nr < (int)MAX_BLOCKS; nr++) {
+		struct tables_block *blocks =
+			reallocarray(t->blocks, t->nr_blocks + 1, sizeof(*blocks));
+
+		if (!blocks)
+			return -ENOMEM;
+		t->blocks = blocks;
+		if (!memory_read(m, at + i->tid, &tid, sizeof(tid)))
+			break;
+		if (tid)
+			blocks[t->nr_blocks++] = (struct tables_block){at, tid};
+		if (!memory_read(m, at + i->next, &at, sizeof(at)))
+			break;
+	}
+	return 0;
+}
+
+static void add_range(struct tables *t, uint64_t address, size_t size)
+{
+	t->ranges[t->nr_ranges++] =
+		(struct seize_range){.address = address, .size = size, .to = t->bytes + t->size};
+	t->size += size;
+}
+
+/* Bytes of all ranges, and of what they are copied to, at most. */
+static size_t ranges_size(const struct tables *t)
+{
+	return (t->nr_locks + BLOCK_RANGES * t->nr_blocks + 1) * sizeof(*t->ranges);
+}
+
+static size_t bytes_size(const struct tables *t)
+{
+	return t->nr_locks * MAX_LOCK_SIZE +
+	       t->nr_blocks * (WAITS_SIZE + 1 + MAX_HELD * HELD_SIZE) + 1;
+}
+
+/* A range for each lock, and those of each block. */
+static int make_ranges(struct tables *t)
+{
+	const struct elide_inspect *i = &t->inspect;
+
+	/* Shared, as the child marks in them what it has copied. */
+	t->ranges = seize_bytes(ranges_size(t));
+	t->bytes = seize_bytes(bytes_size(t));
+	if (!t->ranges || !t->bytes)
+		return -ENOMEM;
+	for (size_t n = 0; n < t->nr_locks; n++)
+		add_range(t, t->locks[n].address, lock_size(t, t->locks[n].kind));
+	for (size_t n = 0; n < t->nr_blocks; n++) {
+		add_range(t, t->blocks[n].address + i->waits, WAITS_SIZE);
+		add_range(t, t->blocks[n].address + i->nr_held, 1);
+		add_range(t, t->blocks[n].address + i->held, MAX_HELD * HELD_SIZE);
+	}
+	return 0;
+}
+
+static bool is_plausible(const struct elide_inspect *i)
+{
+	return i->size >= sizeof(*i) && i->locks && i->nr_locks <= MAX_SLOTS &&
+	       i->lock_size >= sizeof(uint64_t) && i->lock_size <= MAX_SLOT_SIZE &&
+	       i->class_bits && i->class_bits < 32 && i->held_size == HELD_SIZE;
+}
+
+int tables_read(struct tables *t, struct memory *m, const struct elide_inspect *inspect,
+		const struct elide_class *classes, size_t nr)
+{
+	int err;
+
+	*t = (struct tables){.inspect = *inspect};
+	if (!is_plausible(inspect))
+		return 0;
+	err = read_locks(t, m, classes, nr);
+	if (!err)
+		err = read_blocks(t, m);
+	return err ? err : make_ranges(t);
+}
+
+const struct tables_lock *tables_lock(const struct tables *t, uint64_t address)
+{
+	struct tables_lock key = {.address = address};
+
+	return t->nr_locks ? bsearch(&key, t->locks, t->nr_locks, sizeof(key), by_address) : NULL;
+}
+
+int tables_holder(const struct tables *t, const struct tables_lock *lock)
+{
+	const struct seize_range *range = &t->ranges[lock - t->locks];
+	uint32_t word, holder;
+
+	if (!range->copied || range->size < 2 * sizeof(word))
+		return 0;
+	memcpy(&word, range->to, sizeof(word));
+	memcpy(&holder, range->to + range->size - sizeof(holder), sizeof(holder));
+	return word ? holder : 0;
+}
+
+/* The first range of the block of a thread; NULL if it has none. */
+static const struct seize_range *block_of(const struct tables *t, int tid)
+{
+	for (size_t n = 0; n < t->nr_blocks; n++)
+		if (t->blocks[n].tid == tid)
+			return &t->ranges[t->nr_locks + BLOCK_RANGES * n];
+	return NULL;
+}
+
+void tables_wait(const struct tables *t, struct memory *m, int tid, struct tables_wait *w)
+{
+	const struct seize_range *range = block_of(t, tid);
+	uint64_t row;
+	uint16_t kind = 0;
+
+	*w = (struct tables_wait){0};
+	if (!range || !range->copied)
+		return;
+	memcpy(&w->lock, range->to, sizeof(w->lock));
+	memcpy(&row, range->to + sizeof(w->lock), sizeof(row));
+	/* Of a row these never change. */
+	if (!w->lock || !memory_read(m, row + t->inspect.row_site, &w->site, sizeof(w->site)) ||
+	    !memory_read(m, row + t->inspect.row_kind, &kind, sizeof(kind)))
+		w->lock = 0;
+	w->kind = kind;
+}
+
+int tables_listed(const struct tables *t, struct stacks_thread *thread)
+{
+	const struct seize_range *range = block_of(t, thread->inner_tid);
+	int err = 0;
+
+	if (!range || !range[1].copied || !range[2].copied)
+		return 0;
+	for (int n = 0; !err && n < range[1].to[0] && n < MAX_HELD; n++) {
+		const uint8_t *at = range[2].to + n * HELD_SIZE;
+		struct stacks_held held;
+
+		memcpy(&held.lock, at, sizeof(held.lock));
+		memcpy(&held.site, at + 8, sizeof(held.site));
+		memcpy(&held.class_index, at + 16, sizeof(held.class_index));
+		memcpy(&held.kind, at + 20, sizeof(held.kind));
+		if (held.lock)
+			err = stacks_add_held(thread, &held);
+	}
+	return err;
+}
+
+void tables_free(struct tables *t)
+{
+	seize_bytes_free(t->bytes, bytes_size(t));
+	seize_bytes_free(t->ranges, ranges_size(t));
+	free(t->locks);
+	free(t->blocks);
+}

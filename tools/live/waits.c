@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* waits.c - see waits.h. */
+#include <linux/futex.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#include "../../lib/compiler.h"
+#include "waits.h"
+
+/* Frames in which the function that waits is searched: glibc has up to six below it. */
+#define DEEP 8
+
+/* In glibc's mutex, from the futex word on: thread id of its holder. */
+#define MUTEX_OWNER 8
+
+/* In glibc's rwlock: thread id of the writer that holds it. */
+#define RWLOCK_WRITER 24
+
+/* The value of a mutex that others wait for, which lock calls wait at (glibc, lowlevellock.h). */
+#define MUTEX_CONTENDED 2
+
+static const struct kind {
+	uint8_t even;
+	uint8_t odd;
+} kinds[STACKS_NR_WAITS] = {
+#define STACKS_WAIT(id, even, odd, words) [STACKS_WAIT_##id] = {even, odd},
+#include "../model/waits.def"
+#undef STACKS_WAIT
+};
+
+static const struct function {
+	const char *name;
+	enum stacks_wait wait;
+	enum elide_kind kind;
+	struct kind at;
+} functions[] = {
+#define STACKS_FUNCTION(name, id) {name, STACKS_WAIT_##id, ELIDE_KIND_NONE, {0, 0}},
+#define STACKS_LOCK(name, kind, even, odd) {name, STACKS_WAIT_LOCK, ELIDE_KIND_##kind, {even, odd}},
+#include "../model/waits.def"
+#undef STACKS_FUNCTION
+#undef STACKS_LOCK
+};
+
+/* May a function of that object be glibc's? One of a program without glibc as an object may. */
+static bool is_libc(const struct stacks *s, const char *object)
+{
+	static const char *const names[] = {"libc.so", "libc-2", "libpthread"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (object && !strncmp(object, names[i], strlen(names[i])))
+			return true;
+	for (size_t i = 0; i < s->nr_modules; i++)
+		if (strstr(s->modules[i].path, "/libc.so") || strstr(s->modules[i].path, "/libc-2"))
+			return false;
+	return true;
+}
+
+static const struct function *function_of(const char *name)
+{
+	/* Its own names: __GI___pthread_mutex_lock, ___pthread_mutex_lock. */
+	name += strspn(name, "_");
+	if (!strncmp(name, "GI_", 3))
+		name += 3;
+	name += strspn(name, "_");
+	for (size_t i = 0; i < ARRAY_SIZE(functions); i++)
+		if (!strncmp(name, functions[i].name, strlen(functions[i].name)))
+			return &functions[i];
+	return NULL;
+}
+
+/* The innermost known function that the thread is in; NULL if it is in none. */
+static const struct function *find_function(const struct stacks *s, const struct stacks_thread *t)
+{
+	for (size_t i = 0; i < t->nr_frames && i < DEEP; i++) {
+		const struct place *places;
+		size_t nr = symbolize_frames(s->symbols, t->frames[i], !i, &places);
+		const char *name = nr ? places[nr - 1].elf_symbol : NULL;
+		const struct function *f;
+
+		if (nr && !name)
+			name = places[nr - 1].symbol;
+		if (!name || !is_libc(s, places[nr - 1].object))
+			continue;
+		f = function_of(name);
+		if (f)
+			return f;
+	}
+	return NULL;
+}
+
+static uint32_t word_at(const struct seize_thread *z, int offset)
+{
+	uint32_t word = 0;
+
+	if (offset >= -SEIZE_FUTEX_BEFORE &&
+	    offset <= SEIZE_FUTEX - SEIZE_FUTEX_BEFORE - (int)sizeof(word))
+		memcpy(&word, z->futex + SEIZE_FUTEX_BEFORE + offset, sizeof(word));
+	return word;
+}
+
+uint64_t waits_futex(const struct seize_thread *z)
+{
+	unsigned int op = z->regs.rsi & FUTEX_CMD_MASK;
+
+	if (z->regs.orig_rax != SYS_futex && z->regs.orig_rax != SYS_restart_syscall)
+		return 0;
+	return op == FUTEX_WAIT || op == FUTEX_WAIT_BITSET || op == FUTEX_LOCK_PI ||
+			       op == FUTEX_LOCK_PI2 || op == FUTEX_WAIT_REQUEUE_PI ?
+		       z->regs.rdi : 0;
+}
+
+/* Who holds the mutex or has the rwlock for writing, whose futex word is @offset bytes in it. */
+static int holder_of(const struct seize_thread *z, enum elide_kind kind, int offset)
+{
+	unsigned int op = z->regs.rsi & FUTEX_CMD_MASK;
+
+	if (op == FUTEX_LOCK_PI || op == FUTEX_LOCK_PI2)
+		return word_at(z, 0) & FUTEX_TID_MASK;
+	if (kind == ELIDE_KIND_MUTEX)
+		return word_at(z, MUTEX_OWNER - offset);
+	return word_at(z, RWLOCK_WRITER - offset);
+}
+
+int waits_find(const struct stacks *s, struct stacks_thread *t, const struct seize_thread *z)
+{
+	static const struct function mutex = {"", STACKS_WAIT_LOCK, ELIDE_KIND_MUTEX, {0, 0}};
+	uint64_t futex = waits_futex(z);
+	const struct function *f;
+	struct kind at;
+	int offset;
+
+	if (!futex)
+		return 0;
+	f = find_function(s, t);
+	/* A call that was restarted may be of another kind, unless the function says it. */
+	if (!f && z->regs.orig_rax != SYS_futex)
+		return 0;
+	t->timed = z->regs.r10 != 0;
+	t->wait = f ? f->wait : STACKS_WAIT_FUTEX;
+	t->object = futex;
+	if (!f)
+		return 0;
+	/* After a wait for a condition variable its mutex is locked again. */
+	if (f->wait == STACKS_WAIT_COND && (z->regs.rsi & FUTEX_CMD_MASK) == FUTEX_WAIT &&
+	    z->regs.rdx == MUTEX_CONTENDED)
+		f = &mutex;
+	t->wait = f->wait;
+	t->kind = f->kind;
+	at = f->wait == STACKS_WAIT_LOCK ? f->at : kinds[f->wait];
+	offset = futex % 8 ? at.odd : at.even;
+	t->object -= offset;
+	if (f->wait == STACKS_WAIT_JOIN)
+		return word_at(z, 0);
+	return f->wait == STACKS_WAIT_LOCK ? holder_of(z, f->kind, offset) : 0;
+}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * stacks.h - what the threads of a process wait for and hold at one moment, and circles of them.
+ *
+ * Must never read anything of a process: see live/capture.h.
+ */
+#ifndef ELIDE_STACKS_H
+#define ELIDE_STACKS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "../../lib/datafile.h"
+#include "../names/symbolize.h"
+
+/* Frames of a stack, at most: outer ones are cut off. Stacks of recursive programs are longer. */
+#define STACKS_FRAMES 128
+
+/* Bytes of a thread's name, as the kernel has it. */
+#define STACKS_NAME 16
+
+/* Index of no thread, and of no class. */
+#define STACKS_NONE (~0u)
+
+/* What a thread waits for. */
+enum stacks_wait {
+	STACKS_WAIT_NOTHING,
+	STACKS_WAIT_LOCK,
+#define STACKS_WAIT(id, even, odd, words) STACKS_WAIT_##id,
+#include "waits.def"
+#undef STACKS_WAIT
+	STACKS_WAIT_FUTEX, /* a futex of the program's own, or of a function that is not known */
+	STACKS_NR_WAITS
+};
+
+/**
+ * struct stacks_held - a lock that a thread holds.
+ * @lock:  address in the process
+ * @class_index: its class in the data file; STACKS_NONE if that is not known
+ * @kind:  enum elide_kind
+ * @site:  return address of the call that acquired it, 0 if not known
+ */
+struct stacks_held {
+	uint64_t lock;
+	uint64_t site;
+	uint32_t class_index;
+	uint32_t kind;
+};
+
+/**
+ * struct stacks_thread - a thread at that moment.
+ * @tid:       its id for this process
+ * @inner_tid: its id in its own pid namespace, which locks hold
+ * @name:      as the kernel has it
+ * @stopped:   it could be stopped, so that its stack is known
+ * @frames:    the address of its instruction, then return addresses; @nr_frames
+ * @syscall:   number of the system call that it is in; -1: in none
+ * @wait:      enum stacks_wait
+ * @object:    address of what it waits for
+ * @kind:      enum elide_kind of a lock that it waits for
+ * @class_index: class of that, STACKS_NONE if not known
+ * @site:      return address of the call that waits, 0 if not known
+ * @timed:     it waits for a limited time only
+ * @holders:   @nr_holders threads by index that hold what it waits for, or whose end it waits for
+ * @gone:      thread id, in its pid namespace, of a holder that is no thread of the process; 0: none
+ * @held:      @nr_held locks that it holds, as far as that is known
+ */
+struct stacks_thread {
+	int tid;
+	int inner_tid;
+	char name[STACKS_NAME];
+	bool stopped;
+	bool timed;
+	uint64_t frames[STACKS_FRAMES];
+	size_t nr_frames;
+	long syscall;
+	enum stacks_wait wait;
+	uint64_t object;
+	uint32_t kind;
+	uint32_t class_index;
+	uint64_t site;
+	uint32_t *holders;
+	size_t nr_holders;
+	int gone;
+	struct stacks_held *held;
+	size_t nr_held;
+};
+
+/**
+ * struct stacks_circle - threads by index, each of which waits for the next, the last for the first.
+ */
+struct stacks_circle {
+	uint32_t *threads;
+	size_t nr;
+};
+
+/**
+ * struct stacks - all threads of a process at one moment.
+ * @pid:     the process
+ * @title:   what it was called as
+ * @elide:   it runs with the library, and locks are known from its tables
+ * @stop_ns: how long its threads were stopped, the longest
+ * @threads: @nr of them
+ * @modules: its objects
+ * @symbols: resolver of its addresses
+ * @classes: classes of its data file
+ * @circles: @nr_circles of threads that wait for each other, and so for ever
+ */
+struct stacks {
+	long pid;
+	bool elide;
+	char title[256];
+	uint64_t stop_ns;
+	struct stacks_thread *threads;
+	size_t nr;
+	struct elide_module *modules;
+	size_t nr_modules;
+	struct symbolizer *symbols;
+	struct elide_class *classes;
+	size_t nr_classes;
+	struct stacks_circle *circles;
+	size_t nr_circles;
+};
+
+/**
+ * stacks_find_circles() - fill @circles: threads that wait for each other, and so for ever.
+ *
+ * A thread that waits for a limited time breaks a circle. One that waits for several holders, which is
+ * a writer behind readers, needs them all, so a circle through one of them is enough.
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int stacks_find_circles(struct stacks *s);
+
+/** stacks_add_holder() - thread @t waits for @holder. Return: 0 or -ENOMEM. */
+int stacks_add_holder(struct stacks_thread *t, uint32_t holder);
+
+/** stacks_add_held() - thread @t holds a lock; once, if it is added twice. Return: 0 or -ENOMEM. */
+int stacks_add_held(struct stacks_thread *t, const struct stacks_held *held);
+
+/** stacks_free() - release what capture() took. */
+void stacks_free(struct stacks *s);
+
+#endif

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* stacks-print.c - see stacks-print.h. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../lib/compiler.h"
+#include "../base/text.h"
+#include "../names/names.h"
+#include "../names/short.h"
+#include "../names/syscalls.h"
+#include "stacks-print.h"
+
+/* Bytes of the words for a thread: its id and its name in quotes. */
+#define THREAD_WORDS 64
+
+static const char *const lock_words[] = {
+	[ELIDE_KIND_MUTEX] = "mutex",
+	[ELIDE_KIND_RWLOCK_READ] = "rwlock",
+	[ELIDE_KIND_RWLOCK_WRITE] = "rwlock",
+	[ELIDE_KIND_SPIN] = "spinlock",
+};
+
+/* What a reader or a writer of a rwlock does, after its name. */
+static const char *way(uint32_t kind)
+{
+	if (kind == ELIDE_KIND_RWLOCK_READ)
+		return ", to read";
+	return kind == ELIDE_KIND_RWLOCK_WRITE ? ", to write" : "";
+}
+
+static const char *const wait_words[STACKS_NR_WAITS] = {
+#define STACKS_WAIT(id, even, odd, words) [STACKS_WAIT_##id] = words,
+#include "../model/waits.def"
+#undef STACKS_WAIT
+	[STACKS_WAIT_FUTEX] = "the futex",
+};
+
+int stacks_is_ours(const struct place *p)
+{
+	return p->object && !strncmp(p->object, "libelide", 8);
+}
+
+void stacks_object_name(const struct stacks *s, char *to, size_t size, uint32_t class_index,
+			uint64_t address)
+{
+	struct place place;
+	char *name;
+
+	*to = '\0';
+	if (class_index < s->nr_classes) {
+		name = class_name(s->symbols, &s->classes[class_index], &place);
+		short_lock(to, size, &s->classes[class_index], name, &place);
+		free(name);
+		return;
+	}
+	symbolize_data(s->symbols, address, &place);
+	if (place.symbol && place.symbol_offset)
+		snprintf(to, size, "%s+0x%llx", place.symbol,
+			 (unsigned long long)place.symbol_offset);
+	else if (place.symbol)
+		snprintf(to, size, "%s", place.symbol);
+}
+
+static const char *lock_word(uint32_t kind)
+{
+	return kind < ARRAY_SIZE(lock_words) && lock_words[kind] ? lock_words[kind] : "lock";
+}
+
+static void print_object(const struct stacks *s, const char *words, uint32_t class_index,
+			 uint64_t address, FILE *out)
+{
+	char name[SHORT_NAME];
+
+	stacks_object_name(s, name, sizeof(name), class_index, address);
+	fprintf(out, "%s ", words);
+	if (*name)
+		print_clean(out, name);
+	fprintf(out, "%s0x%llx%s", *name ? " (" : "at ", (unsigned long long)address,
+		*name ? ")" : "");
+}
+
+static const char *thread_words(const struct stacks_thread *t, char *to)
+{
+	snprintf(to, THREAD_WORDS, "thread %d \"%s\"", t->tid, t->name);
+	return to;
+}
+
+static void print_place(const struct place *p, FILE *out)
+{
+	char words[512], symbol[256] = "";
+
+	if (p->symbol)
+		short_symbol(symbol, sizeof(symbol), p->symbol);
+	if (p->symbol && p->file)
+		snprintf(words, sizeof(words), "%s %s:%d", symbol, base_name(p->file), p->line);
+	else if (p->symbol)
+		snprintf(words, sizeof(words), "%s  %s", symbol, p->object);
+	else if (p->object)
+		snprintf(words, sizeof(words), "%s+0x%llx", p->object,
+			 (unsigned long long)p->offset);
+	else
+		snprintf(words, sizeof(words), "code in no object");
+	print_clean(out, words);
+}
+
+static void print_call(const struct stacks *s, const char *before, uint64_t site, FILE *out)
+{
+	struct place place;
+
+	if (!site)
+		return;
+	symbolize_call(s->symbols, site, &place);
+	fputs(before, out);
+	print_place(&place, out);
+}
+
+static void print_holders(const struct stacks *s, const struct stacks_thread *t, FILE *out)
+{
+	char words[THREAD_WORDS];
+	bool lock = t->wait == STACKS_WAIT_LOCK;
+
+	for (size_t i = 0; i < t->nr_holders; i++)
+		fprintf(out, "%s %s",
+			i ? " and" : lock ? ", held by" : ":",
+			thread_words(&s->threads[t->holders[i]], words));
+	if (t->gone)
+		fprintf(out, ", held by thread %d, which is none of this process or has ended",
+			t->gone);
+}
+
+static void print_wait(const struct stacks *s, const struct stacks_thread *t, FILE *out)
+{
+	char words[64];
+
+	snprintf(words, sizeof(words), "waits for the %s", lock_word(t->kind));
+	if (t->wait == STACKS_WAIT_LOCK)
+		print_object(s, words, t->class_index, t->object, out);
+	else if (t->wait == STACKS_WAIT_JOIN)
+		fprintf(out, "waits for %s", wait_words[t->wait]);
+	else {
+		snprintf(words, sizeof(words), "waits for %s", wait_words[t->wait]);
+		print_object(s, words, STACKS_NONE, t->object, out);
+	}
+	if (t->wait == STACKS_WAIT_LOCK)
+		fputs(way(t->kind), out);
+	print_holders(s, t, out);
+	if (t->timed)
+		fprintf(out, ", for a limited time");
+}
+
+static void print_state(const struct stacks *s, const struct stacks_thread *t, FILE *out)
+{
+	const char *name;
+
+	if (!t->stopped) {
+		fprintf(out, "could not be stopped in time: it is in an uninterruptible wait");
+		return;
+	}
+	if (t->wait != STACKS_WAIT_NOTHING) {
+		print_wait(s, t, out);
+		return;
+	}
+	name = t->syscall < 0 ? NULL : syscall_name((int)t->syscall);
+	if (t->syscall < 0)
+		fprintf(out, "runs");
+	else if (name)
+		fprintf(out, "is in the system call %s", name);
+	else
+		fprintf(out, "is in system call %ld", t->syscall);
+}
+
+static void print_held(const struct stacks *s, const struct stacks_thread *t, FILE *out)
+{
+	char words[64];
+
+	for (size_t i = 0; i < t->nr_held; i++) {
+		const struct stacks_held *held = &t->held[i];
+
+		snprintf(words, sizeof(words), "  holds the %s", lock_word(held->kind));
+		print_object(s, words, held->class_index, held->lock, out);
+		fputs(way(held->kind), out);
+		print_call(s, ", acquired in ", held->site, out);
+		fputc('\n', out);
+	}
+}
+
+static void print_frames(const struct stacks *s, const struct stacks_thread *t, FILE *out)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < t->nr_frames; i++) {
+		const struct place *places;
+		size_t n = symbolize_frames(s->symbols, t->frames[i], !i, &places);
+
+		for (size_t j = 0; j < n; j++) {
+			if (stacks_is_ours(&places[j]))
+				continue;
+			fprintf(out, "  %3zu  ", nr++);
+			print_place(&places[j], out);
+			fputc('\n', out);
+		}
+	}
+	if (t->nr_frames == STACKS_FRAMES)
+		fprintf(out, "       further calls are left out\n");
+}
+
+static void print_thread(const struct stacks *s, const struct stacks_thread *t, FILE *out)
+{
+	char words[THREAD_WORDS];
+
+	fputc('\n', out);
+	print_clean(out, thread_words(t, words));
+	fputc(' ', out);
+	print_state(s, t, out);
+	fputc('\n', out);
+	print_held(s, t, out);
+	print_frames(s, t, out);
+}
+
+/* The innermost call of a thread that is in the program's own code, for a circle. */
+static void print_where(const struct stacks *s, const struct stacks_thread *t, FILE *out)
+{
+	for (size_t i = 0; i < t->nr_frames; i++) {
+		struct place place;
+
+		symbolize_call(s->symbols, t->frames[i] + !i, &place);
+		if (!place.file || stacks_is_ours(&place) ||
+		    (place.object && !strncmp(place.object, "libc.", 5)))
+			continue;
+		fprintf(out, ", in ");
+		print_place(&place, out);
+		return;
+	}
+}
+
+static void print_circle(const struct stacks *s, const struct stacks_circle *c, FILE *out)
+{
+	char words[THREAD_WORDS];
+
+	fprintf(out, "\ndeadlock: %zu thread%s\n", c->nr,
+		c->nr == 1 ? " waits for itself" : "s wait for each other");
+	for (size_t i = 0; i < c->nr; i++) {
+		const struct stacks_thread *t = &s->threads[c->threads[i]];
+
+		fputs("  ", out);
+		print_clean(out, thread_words(t, words));
+		fputc(' ', out);
+		print_wait(s, t, out);
+		print_where(s, t, out);
+		fputc('\n', out);
+	}
+}
+
+void stacks_print(const struct stacks *s, FILE *out)
+{
+	char stop[32];
+
+	scale_ns(stop, sizeof(stop), (double)s->stop_ns);
+	fprintf(out, "process %ld (", s->pid);
+	print_clean(out, s->title);
+	fprintf(out, "): %zu thread%s, stopped for %s%s\n", s->nr, s->nr == 1 ? "" : "s", stop,
+		s->elide ? "" : "; without the library, so locks are known only as far as a thread waits for them");
+	for (size_t i = 0; i < s->nr_circles; i++)
+		print_circle(s, &s->circles[i], out);
+	for (size_t i = 0; i < s->nr; i++)
+		print_thread(s, &s->threads[i], out);
+}
