@@ -215,7 +215,9 @@ static void test_memory(void **state)
 		open_subject(&s, NULL, 4096, number("TREE_SEED", 1) + kind, &options);
 		random_steps(&s, steps);
 		check_whole(&s);
-		check(&s, s.tree.counts.splits > 20 && s.tree.counts.merges > 20);
+		/* Fewer steps, as of a sanitizer, may not do. */
+		check(&s, steps < STEPS ||
+			  (s.tree.counts.splits > 20 && s.tree.counts.merges > 20));
 		remove_all(&s);
 		close_subject(&s);
 	}
