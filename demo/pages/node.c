@@ -299,7 +299,7 @@ int page_node_insert(struct page_node *node, struct bytes key, struct bytes valu
 	return found ? -EEXIST : page_node_insert_at(node, at, key, value);
 }
 
-/* The bytes of a key of @old behind the prefix of @node; @key receives them if they are not there. */
+/* The bytes of a key of @old behind the prefix of @node; @key is memory for those that it lacks. */
 static struct bytes suffix_for(const struct page_node *node, const struct page_node *old,
 			       unsigned int at, unsigned char *key)
 {

@@ -293,8 +293,8 @@ static void test_limits(void **state)
 }
 
 /*
- * The latches are those of frames, and a frame has one page after another: ThreadSanitizer would take
- * the order of the pages' latches for an order of the frames' latches.
+ * The latches are those of frames, and a frame has one page after another: ThreadSanitizer would
+ * take the order of the pages' latches for an order of the frames' latches.
  */
 const char *__tsan_default_options(void);
 const char *__tsan_default_options(void)
