@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * xmerge.c - XMerge: from a leaf to the right the fewest neighbours, at most k, are sought that
- * have a page of free space together; their entries move to the right, and the leftmost page is freed
- * (Alhomssi and Leis, CIDR 2021, section 4 and listing 2).
+ * have a page of free space together; their entries move to the right, and the leftmost page is
+ * freed (Alhomssi and Leis, CIDR 2021, section 4 and listing 2).
  *
  * The listing as printed frees the page though the entries may not fit, and goes beyond the last
  * child. Here the bytes of all new leaves and of the parent are counted exactly before anything
