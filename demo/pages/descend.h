@@ -45,7 +45,7 @@ struct missing {
 	uint32_t times;
 };
 
-/* Loads of one page without any use of it, after which the page must be free though it has a parent. */
+/* Loads of one page in turn without a use of it, after which a free page must have a parent. */
 #define MISSING_MAX (1u << 20)
 
 int descend_missing(struct page_tree *tree, struct missing *missing);

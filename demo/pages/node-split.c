@@ -6,23 +6,6 @@
 
 #include <string.h>
 
-/*
- * Append entries [from, to) of @old, whose keys are between the fences of @node. Returns whether
- * all fit.
- */
-static bool append(struct page_node *node, const struct page_node *old, unsigned int from,
-		   unsigned int to)
-{
-	unsigned char key[PAGE_KEY_MAX];
-
-	for (unsigned int i = from; i < to; i++)
-		if (page_node_insert_at(node, node->nr,
-					(struct bytes){ key, page_node_key(old, i, key) },
-					page_node_value(old, i)))
-			return false;
-	return true;
-}
-
 static uint32_t child_of(const struct page_node *node, unsigned int at)
 {
 	uint32_t child;
@@ -80,8 +63,8 @@ bool page_node_split(struct page_node *left, struct page_node *right, unsigned i
 	page_node_init(right, left->level, separator, page_node_fence(left, left->upper));
 	half.tag = left->tag;
 	page_node_init(&half, left->level, page_node_fence(left, left->lower), separator);
-	if (!append(right, left, at + 1, left->nr) ||
-	    !append(&half, left, 0, left->level ? at : at + 1))
+	if (!page_node_append(right, left, at + 1, left->nr) ||
+	    !page_node_append(&half, left, 0, left->level ? at : at + 1))
 		return false;
 	right->last = left->last;
 	half.last = left->level ? child_of(left, at) : 0;
@@ -124,10 +107,10 @@ bool page_node_merge(struct page_node *left, const struct page_node *right)
 			(unsigned int)sizeof(struct page_slot);
 	if (need > page_node_free(&merged))
 		return false;
-	if (!append(&merged, left, 0, left->nr) ||
+	if (!page_node_append(&merged, left, 0, left->nr) ||
 	    (left->level && page_node_insert(&merged, separator,
 					     (struct bytes){ &left->last, sizeof(left->last) })) ||
-	    !append(&merged, right, 0, right->nr))
+	    !page_node_append(&merged, right, 0, right->nr))
 		return false;
 	merged.last = right->last;
 	*left = merged;

@@ -299,6 +299,47 @@ int page_node_insert(struct page_node *node, struct bytes key, struct bytes valu
 	return found ? -EEXIST : page_node_insert_at(node, at, key, value);
 }
 
+/* The bytes of a key of @old behind the prefix of @node; @key is memory for those that it lacks. */
+static struct bytes suffix_for(const struct page_node *node, const struct page_node *old,
+			       unsigned int at, unsigned char *key)
+{
+	struct bytes suffix = page_node_suffix(old, at);
+	unsigned int more = node->prefix - (unsigned int)old->prefix;
+
+	if (node->prefix >= old->prefix)
+		return (struct bytes){ (const unsigned char *)suffix.data + more, suffix.len - more };
+	return (struct bytes){ key + node->prefix, page_node_key(old, at, key) - node->prefix };
+}
+
+/**
+ * page_node_append() - add entries of another node behind the last entry
+ * @node: the node, from which no entry was removed
+ * @old: the other node
+ * @from: number of the slot of the first entry of @old, whose key is above all of @node
+ * @to: number of the slot behind that of the last one; all keys are between the fences of @node
+ *
+ * Return: true, or false if one does not fit, and @node has those before.
+ */
+bool page_node_append(struct page_node *node, const struct page_node *old, unsigned int from,
+		      unsigned int to)
+{
+	unsigned char key[PAGE_KEY_MAX];
+	bool fits = true;
+
+	for (; from < to; from++) {
+		struct bytes suffix = suffix_for(node, old, from, key);
+		struct bytes value = page_node_value(old, from);
+
+		fits = suffix.len + value.len + sizeof(struct page_slot) <= page_node_free(node);
+		if (!fits)
+			break;
+		slot_put(node, node->nr, suffix, value);
+		node->nr++;
+	}
+	hints_set(node);
+	return fits;
+}
+
 /**
  * page_node_update() - replace the value of an entry
  * @node: the node

@@ -197,6 +197,8 @@ unsigned int page_node_key(const struct page_node *node, unsigned int at, unsign
 int page_node_insert(struct page_node *node, struct bytes key, struct bytes value);
 int page_node_insert_at(struct page_node *node, unsigned int at, struct bytes key,
 			struct bytes value);
+bool page_node_append(struct page_node *node, const struct page_node *old, unsigned int from,
+		      unsigned int to);
 int page_node_update(struct page_node *node, unsigned int at, struct bytes value);
 void page_node_remove(struct page_node *node, unsigned int at);
 void page_node_compact(struct page_node *node);

@@ -10,6 +10,7 @@
 void pack_init(struct pack *p)
 {
 	p->nr_old = 0;
+	p->cursor = 0;
 	p->first[0] = 0;
 }
 
@@ -22,18 +23,18 @@ void pack_add(struct pack *p, const struct page_node *node)
 }
 
 /* The leaf that has entry @i, and the position of the entry in it. */
-static const struct page_node *entry(const struct pack *p, unsigned int i, unsigned int *at)
+static const struct page_node *entry(struct pack *p, unsigned int i, unsigned int *at)
 {
-	unsigned int n = 0;
-
-	while (i >= p->first[n + 1])
-		n++;
-	*at = i - p->first[n];
-	return p->old[n];
+	while (i < p->first[p->cursor])
+		p->cursor--;
+	while (i >= p->first[p->cursor + 1])
+		p->cursor++;
+	*at = i - p->first[p->cursor];
+	return p->old[p->cursor];
 }
 
 /* Bytes of entry @i with its whole key. */
-static unsigned int raw(const struct pack *p, unsigned int i)
+static unsigned int raw(struct pack *p, unsigned int i)
 {
 	unsigned int at;
 	const struct page_node *node = entry(p, i, &at);
@@ -55,7 +56,7 @@ static struct bytes outer_upper(const struct pack *p)
 }
 
 /* A key that is not below entry @i - 1, and below entry @i. */
-static struct bytes separator(const struct pack *p, unsigned int i, unsigned char *key)
+static struct bytes separator(struct pack *p, unsigned int i, unsigned char *key)
 {
 	unsigned int at;
 	const struct page_node *node = entry(p, i - 1, &at);
@@ -95,7 +96,7 @@ struct tail {
 };
 
 /* Whether the entries fit into a leaf up to @upper; *@lower becomes the fence below them. */
-static bool tail_fits(const struct pack *p, const struct tail *t, struct bytes upper,
+static bool tail_fits(struct pack *p, const struct tail *t, struct bytes upper,
 		      unsigned char *key, struct bytes *lower)
 {
 	*lower = separator(p, t->begin, key);
@@ -106,7 +107,7 @@ static bool tail_fits(const struct pack *p, const struct tail *t, struct bytes u
  * The most entries before @end that fit into a leaf up to @upper, but not those before @least.
  * Returns the number of the first one, or @end if none fits.
  */
-static unsigned int fill(const struct pack *p, unsigned int least, unsigned int end,
+static unsigned int fill(struct pack *p, unsigned int least, unsigned int end,
 			 struct bytes upper, unsigned char *key, struct bytes *lower,
 			 unsigned int *bytes)
 {
@@ -236,21 +237,22 @@ unsigned int pack_leaf(const struct pack *p, struct bytes key)
  * @p: the plan, of pack_right() or pack_even(), which returned true
  * @nodes: receives them; their tags stay
  */
-void pack_build(const struct pack *p, struct page_node *nodes)
+void pack_build(struct pack *p, struct page_node *nodes)
 {
-	unsigned char key[PAGE_KEY_MAX];
-
 	for (unsigned int n = 0; n < p->nr_new; n++) {
 		struct bytes lower = n ? p->separators[n - 1] : outer_lower(p);
 		struct bytes upper = n + 1 < p->nr_new ? p->separators[n] : outer_upper(p);
 
 		page_node_init(&nodes[n], 0, lower, upper);
-		for (unsigned int i = p->begin[n]; i < p->begin[n + 1]; i++) {
+		for (unsigned int i = p->begin[n]; i < p->begin[n + 1];) {
 			unsigned int at;
 			const struct page_node *from = entry(p, i, &at);
-			struct bytes k = { key, page_node_key(from, at, key) };
+			unsigned int nr = from->nr - at;
 
-			page_node_insert_at(&nodes[n], nodes[n].nr, k, page_node_value(from, at));
+			if (nr > p->begin[n + 1] - i)
+				nr = p->begin[n + 1] - i;
+			page_node_append(&nodes[n], from, at, at + nr);
+			i += nr;
 		}
 	}
 }

@@ -19,6 +19,7 @@
  * @old: the leaves before, neighbours from left to right under one parent
  * @nr_old: their number
  * @first: number of the first entry of each, from 0, and at last the number of all entries
+ * @cursor: the leaf before that was searched last
  * @nr_new: number of leaves after
  * @begin: number of the first entry of each leaf after, and at last the number of all entries
  * @free: free bytes that each leaf after will have
@@ -29,6 +30,7 @@ struct pack {
 	const struct page_node *old[PACK_MAX];
 	unsigned int nr_old;
 	unsigned int first[PACK_MAX + 1];
+	unsigned int cursor;
 	unsigned int nr_new;
 	unsigned int begin[PACK_MAX + 1];
 	unsigned int free[PACK_MAX];
@@ -41,6 +43,6 @@ void pack_add(struct pack *p, const struct page_node *node);
 bool pack_right(struct pack *p, unsigned int nr);
 bool pack_even(struct pack *p, unsigned int nr);
 unsigned int pack_leaf(const struct pack *p, struct bytes key);
-void pack_build(const struct pack *p, struct page_node *nodes);
+void pack_build(struct pack *p, struct page_node *nodes);
 
 #endif

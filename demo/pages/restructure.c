@@ -196,8 +196,8 @@ release:
  *
  * Return: 0, -ECANCELED if @choose returned that or a half did not fit, or another -errno.
  */
-int page_tree_split(struct page_tree *tree, struct bytes key, unsigned int level, split_choice choose,
-	       void *ctx)
+int page_tree_split(struct page_tree *tree, struct bytes key, unsigned int level,
+		    split_choice choose, void *ctx)
 {
 	for (;;) {
 		struct family f;

@@ -59,8 +59,8 @@ void inner_replace(struct page_node *parent, unsigned int at, unsigned int old,
  */
 typedef int (*split_choice)(void *ctx, const struct page_node *node);
 
-int page_tree_split(struct page_tree *tree, struct bytes key, unsigned int level, split_choice choose,
-	       void *ctx);
+int page_tree_split(struct page_tree *tree, struct bytes key, unsigned int level,
+		    split_choice choose, void *ctx);
 int page_tree_split_full(struct page_tree *tree, struct bytes key, unsigned int level,
 		    unsigned int need);
 int leaf_split(struct page_tree *tree, struct bytes key, unsigned int need);

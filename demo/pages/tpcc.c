@@ -111,7 +111,7 @@ static int add_line(struct worker *t, uint32_t w, uint32_t d, uint32_t o, uint32
 			   sizeof(row));
 }
 
-/* Clause 2.4.2: 1 % are rolled back because of an item that there is not, here before any change. */
+/* Clause 2.4.2: 1 % are rolled back because of an unknown item, here before any change. */
 static int new_order(struct worker *t, uint32_t w)
 {
 	uint32_t d = 1 + (uint32_t)rng_below(&t->rng, TPCC_DISTRICTS), o, none = 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * xmerge.c - XMerge: from a leaf to the right the fewest neighbours, at most k, are sought that have
- * a page of free space together; their entries move to the right, and the leftmost page is freed
- * (Alhomssi and Leis, CIDR 2021, section 4 and listing 2).
+ * xmerge.c - XMerge: from a leaf to the right the fewest neighbours, at most k, are sought that
+ * have a page of free space together; their entries move to the right, and the leftmost page is
+ * freed (Alhomssi and Leis, CIDR 2021, section 4 and listing 2).
  *
  * The listing as printed frees the page though the entries may not fit, and goes beyond the last
  * child. Here the bytes of all new leaves and of the parent are counted exactly before anything
@@ -24,8 +24,8 @@
 #include <string.h>
 
 /*
- * A key that the leaf in a frame has. Returns false if the frame has another page, or one that is no
- * leaf of the tree, or the rightmost leaf, which has no neighbour.
+ * A key that the leaf in a frame has. Returns false if the frame has another page, or one that is
+ * no leaf of the tree, or the rightmost leaf, which has no neighbour.
  */
 static bool leaf_key(const struct page_tree *tree, struct frame *frame, uint32_t id,
 		     unsigned char *key, struct bytes *k)

@@ -33,8 +33,8 @@ const struct option_row pages_options[NR_PAGES_OPTIONS + 1] = {
 #define PAGES_A_THREAD 8
 
 /*
- * Bytes of an entry of 8 + 8 bytes with its slot, 26, in leaves that are at least 40 % full: inserts
- * leave half, deletes 40 % before they merge.
+ * Bytes of an entry of 8 + 8 bytes with its slot, 26, in leaves that are at least 40 % full:
+ * inserts leave half, deletes 40 % before they merge.
  */
 #define BYTES_AN_ENTRY 65
 
