@@ -274,7 +274,7 @@ if [ -x "$O/libexec/elide/rtmgrind-amd64-linux" ]; then
 			"$task" 2>/dev/null
 	done | tail -n 1)
 	refuses 'an emulated machine' 'runs on an emulated machine' "$elide" stacks "$pid"
-	kill "$pid"
+	kill -KILL "$pid"
 	exec 8>&-
 	wait 2>/dev/null
 else
