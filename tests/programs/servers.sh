@@ -12,7 +12,6 @@
 set -u
 
 O=$(realpath "${O:-build}") || exit 1
-here=$(realpath "$(dirname "$0")")
 elide=$O/bin/elide
 packages=$O/packages
 work=$(mktemp -d) || exit 1
@@ -184,8 +183,13 @@ END
 
 # No server, but threads that wait for the interpreter's lock.
 python() {
-	LD_PRELOAD=$O/lib/libelide-preload.so ELIDE_MODE=profile timeout $LIMIT python3 "$here/threads.py" \
-		>server.out 2>&1
+	timeout $LIMIT "$elide" run -q --mode=profile -- python3 -c 'import threading
+def count():
+    for _ in range(2000000):
+        pass
+threads = [threading.Thread(target=count) for _ in range(4)]
+[t.start() for t in threads]
+[t.join() for t in threads]' >server.out 2>&1
 	judge python '^_PyRuntime' elide.data
 }
 
