@@ -4,7 +4,7 @@
 
 LIB_SRC := $(wildcard lib/*/*.c)
 LIB_OBJ := $(LIB_SRC:%.c=$(OBJ)/%.o)
-ENGINE_CFLAGS := -fPIC -fvisibility=hidden -ftls-model=initial-exec -fno-stack-protector
+ENGINE_CFLAGS := -fPIC -fvisibility=hidden -ftls-model=initial-exec -fno-stack-protector -fdata-sections
 
 # The unwinder is linked in, and only for ourselves.
 OWN_UNWINDER := -static-libgcc -Wl,--exclude-libs,ALL

@@ -18,7 +18,8 @@
 #include <stdint.h>
 
 #define ELIDE_DATA_MAGIC   0x4154414445444c45ull /* "ELDEDATA" */
-#define ELIDE_DATA_VERSION 2
+/* Version 3 has the kinds from ELIDE_KIND_COND on, and is version 2 otherwise. */
+#define ELIDE_DATA_VERSION 3
 /* The oldest version that readers take: its rows end before @failed of struct elide_row. */
 #define ELIDE_DATA_OLDEST  1
 #define ELIDE_HEADER_SIZE  8192
@@ -38,6 +39,10 @@ enum elide_cause {
 
 _Static_assert(ELIDE_NR_CAUSES <= ELIDE_MAX_CAUSES, "aborts.def has more causes than a row");
 
+/*
+ * The kinds from ELIDE_KIND_COND on are not locks that a thread holds, but calls in which it waits
+ * for another one. They are never elided.
+ */
 enum elide_kind {
 	ELIDE_KIND_NONE,
 	ELIDE_KIND_MUTEX,
@@ -45,8 +50,18 @@ enum elide_kind {
 	ELIDE_KIND_RWLOCK_WRITE,
 	ELIDE_KIND_SPIN,
 	ELIDE_KIND_CUSTOM,
+	ELIDE_KIND_COND,      /* waits for a condition variable */
+	ELIDE_KIND_SEM,       /* waits for a semaphore */
+	ELIDE_KIND_BARRIER,   /* waits at a barrier */
+	ELIDE_KIND_REACQUIRE, /* after a wait for a condition variable: the mutex is locked again */
 	ELIDE_NR_KINDS
 };
+
+/** elide_kind_is_lock() - is it a lock that a thread holds, and not a call that waits? */
+static inline int elide_kind_is_lock(unsigned int kind)
+{
+	return kind < ELIDE_KIND_COND;
+}
 
 /* What the library does in this process: header.mode. */
 enum elide_run_mode {
@@ -212,6 +227,8 @@ enum elide_chunk_type {
 	ELIDE_CHUNK_BLAME,
 	ELIDE_CHUNK_TIMELINE,
 	ELIDE_CHUNK_COUNTERS,
+	ELIDE_CHUNK_THREADS,
+	ELIDE_CHUNK_MOMENTS,
 };
 
 /**
@@ -220,13 +237,15 @@ enum elide_chunk_type {
  * @type:        enum elide_chunk_type; a reader skips types it does not know
  * @record_size: bytes of a record
  * @nr_records:  complete records; it grows after a record is written
+ * @block:       of rows: whose they are, as in struct elide_thread_record; 0 if that is not known
  */
 struct elide_chunk {
 	uint32_t magic;
 	uint16_t type;
 	uint16_t record_size;
 	uint32_t nr_records;
-	uint32_t reserved[13];
+	uint32_t block;
+	uint32_t reserved[12];
 };
 
 _Static_assert(sizeof(struct elide_chunk) == 64, "records begin on a cache line");
@@ -260,7 +279,8 @@ enum elide_class_type {
 /**
  * struct elide_class - a lock class.
  * @type:     enum elide_class_type
- * @kind:     of the locks: ELIDE_KIND_MUTEX, _SPIN, _CUSTOM, or _RWLOCK_READ for a rwlock
+ * @kind:     of the locks: ELIDE_KIND_RWLOCK_READ for a rwlock, and never ELIDE_KIND_REACQUIRE,
+ *            whose class is that of the mutex
  * @address:  see the types
  * @nr_locks: locks of the class registered so far
  * @array:    bytes of the array they lie in, at most 2^32 - 1; 0 if they are in none
@@ -337,6 +357,12 @@ enum elide_row_state {
  * @state:         enum elide_row_state
  * @unused:        0
  * @site:          return address of the lock call
+ * In rows of kinds that are no locks, an acquisition is a wait that has ended as the caller wanted:
+ * the condition variable was signalled, the semaphore had a unit left, all have arrived at the
+ * barrier, the mutex is locked again. It is in @not_attempted, and in @contended if the thread had to
+ * wait. Nothing is held, so @hold is empty. @failed has the waits that timed out, and sem_trywait()
+ * calls that found no unit.
+ *
  * @not_attempted: acquisitions that locked without an attempt
  * @fallback:      acquisitions that locked after one or more aborts
  * @commits:       elided acquisitions of the outermost lock of a section
@@ -395,6 +421,116 @@ static inline uint64_t elide_row_aborts(const struct elide_row *row)
 		sum += row->causes[i];
 	return sum;
 }
+
+/* Of fewer measurements of a row the longest does not stand for others: it may be the very first. */
+#define ELIDE_FEW_HOLDS 16
+
+/**
+ * elide_row_held() - cycles that the locks of a row were held: the mean of those that were measured
+ * times the acquisitions that locked. Signed, so that a row of negated counters comes out negative.
+ */
+static inline double elide_row_held(const struct elide_row *row)
+{
+	int64_t locked = (int64_t)(row->not_attempted + row->fallback);
+	int64_t count = (int64_t)row->hold.count;
+	double total = (double)(int64_t)row->hold.total, once = 0;
+
+	if (!count)
+		return 0;
+	if (count > 1 && count < ELIDE_FEW_HOLDS && locked > count) {
+		once = (double)row->hold.max;
+		total -= once;
+		count--;
+		locked--;
+	}
+	return once + total / (double)count * (double)locked;
+}
+
+/* What a thread record is of: elide_thread_record.state. */
+enum elide_thread_state {
+	ELIDE_THREAD_RUNS = 1, /* a thread that counts in the rows of its block */
+	ELIDE_THREAD_ENDED,    /* a thread that has ended; no other one has its block yet */
+	ELIDE_THREAD_PAST,     /* ended threads of one name, whose blocks others have got */
+	ELIDE_THREAD_END       /* one more than the last */
+};
+
+/* Names of ended threads, at most: those of further names are summed up under an empty name. */
+#define ELIDE_PAST_NAMES 64
+
+/**
+ * struct elide_thread_record - a thread, or ended threads of one name.
+ *
+ * Rows belong to blocks, and a thread that begins gets the block of one that has ended. So the
+ * numbers of a thread that has a block are those of the rows of the block, less what these had when
+ * the thread began, which is what is here. Of past threads the numbers here are their own.
+ *
+ * @state:    enum elide_thread_state
+ * @block:    number of its block, from 1: that of chunks of rows; 0 of past threads
+ * @tid:      Linux thread id; 0 of past threads
+ * @nr:       threads: 1, or as many as are past
+ * @name:     name that the thread had when it was last read, as in /proc/PID/comm; ended by a NUL
+ * @acquired: acquisitions
+ * @elided:   of these, elided ones
+ * @contended: of these, those that locked and found the lock held
+ * @wait:     cycles waited
+ * @held:     cycles that locks were held: the sum of elide_row_held()
+ */
+struct elide_thread_record {
+	uint32_t state;
+	uint32_t block;
+	uint32_t tid;
+	uint32_t nr;
+	char name[16];
+	uint64_t acquired;
+	uint64_t elided;
+	uint64_t contended;
+	uint64_t wait;
+	uint64_t held;
+	uint64_t reserved;
+};
+
+_Static_assert(sizeof(struct elide_thread_record) == 80, "fixed layout");
+
+enum elide_moment_type {
+	ELIDE_MOMENT_NONE, /* the record is not in use */
+	ELIDE_MOMENT_WAIT,
+	ELIDE_MOMENT_HOLD,
+	ELIDE_MOMENT_END   /* one more than the last */
+};
+
+/* Records of each type, at most. */
+#define ELIDE_MAX_MOMENTS 2040
+
+/**
+ * struct elide_moment - a wait or a hold that was sampled, with its time.
+ *
+ * A thread makes one each time that its waits, or the holds that are measured, have come to some
+ * number of cycles. So the probability of one to be sampled is proportional to its length, and each
+ * record stands for @weight cycles. When there is no room for more, that number is doubled, and of
+ * the records that stand for less every second one goes. A record that is not in use any more, or
+ * not yet, has a @type of ELIDE_MOMENT_NONE.
+ *
+ * @class_index, @kind, @site: the row
+ * @type:   enum elide_moment_type
+ * @time:   time-stamp counter at its end
+ * @cycles: its length
+ * @weight: cycles of waits, or of measured holds, that it stands for
+ * @block:  block of the thread, see struct elide_thread_record
+ * @tid:    the thread
+ */
+struct elide_moment {
+	uint32_t class_index;
+	uint16_t kind;
+	uint16_t type;
+	uint64_t site;
+	uint64_t time;
+	uint64_t cycles;
+	uint64_t weight;
+	uint32_t block;
+	uint32_t tid;
+};
+
+_Static_assert(sizeof(struct elide_moment) == 48, "fixed layout");
 
 enum elide_misuse_type {
 	ELIDE_MISUSE_UNLOCK_FREE = 1, /* unlock of a lock that no thread holds */
@@ -611,7 +747,9 @@ enum elide_blame_type {
 				* section acquires inside: held_class is that of the inner lock,
 				* ~0 if it is not known, as on a processor
 				*/
-	ELIDE_BLAME_WAIT,      /* an acquisition that locked found the lock held, and waited */
+	ELIDE_BLAME_WAIT,      /* an acquisition that locked found the lock held, and waited; of a
+				* kind that is no lock: the call that ended the wait
+				*/
 	ELIDE_BLAME_END        /* one more than the last */
 };
 
@@ -621,7 +759,10 @@ enum elide_blame_type {
  * @type:        enum elide_blame_type
  * @held_class:  class of the lock that was held
  * @held_kind:   enum elide_kind of the call that had locked it; ELIDE_KIND_NONE if not known
- * @held_site:   return address of that call, 0 if not known
+ * @peer:        of a kind that is no lock: 1 if the thread that ended the wait has waited there itself,
+ *               or taken a unit of the semaphore
+ * @held_site:   return address of that call, 0 if not known; of a condition variable, semaphore or
+ *               barrier the call that signalled, posted or arrived last
  * @samples:     aborts or waits that were sampled
  * @count:       aborts or waits that these count as
  * @cycles:      cycles wasted or waited that these count as
@@ -633,7 +774,7 @@ struct elide_blame {
 	uint64_t site;
 	uint32_t held_class;
 	uint16_t held_kind;
-	uint16_t reserved;
+	uint16_t peer;
 	uint64_t held_site;
 	uint64_t samples;
 	uint64_t count;

@@ -123,6 +123,15 @@ static void print_switch(const char *what)
 		printf("Aborts with\n.Cm %s .\n", what);
 }
 
+static void print_threads(void)
+{
+#define ELIDE_THREAD_COLUMN(id, head, unit, value, view, help)                                     \
+	item(head);                                                                                \
+	sentence(help);
+#include "../tools/model/threads.def"
+#undef ELIDE_THREAD_COLUMN
+}
+
 static void print_advice(void)
 {
 #define ELIDE_ADVICE(id, setting, condition, text)                                                 \
@@ -226,6 +235,8 @@ int main(int argc, char **argv)
 		print_processors();
 	else if (!strcmp(list, "fields"))
 		print_fields();
+	else if (!strcmp(list, "threads"))
+		print_threads();
 	else if (!strcmp(list, "advice"))
 		print_advice();
 	else if (!strcmp(list, "unfriendly"))

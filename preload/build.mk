@@ -5,6 +5,10 @@ PRELOAD_SRC := $(wildcard preload/*.c)
 PRELOAD_OBJ := $(PRELOAD_SRC:%.c=$(OBJ)/%.o)
 PRELOAD     := $(LIBDIR)/libelide-preload.so
 
+# Variables that a program's start touches lie together, and not one beside each large table: each
+# page that is touched first costs as much as a thousand instructions.
+SMALL_TOGETHER := -Wl,--sort-section=alignment
+
 preload: $(PRELOAD)
 
 $(OBJ)/preload/%.o: preload/%.c
@@ -21,6 +25,6 @@ $(OBJ)/preload/versions.map: preload/symbols.def
 $(PRELOAD): $(PRELOAD_OBJ) $(LIB_OBJ) $(OBJ)/preload/versions.map
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -shared -Wl,-soname,libelide-preload.so -Wl,-z,now \
+	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -shared -Wl,-soname,libelide-preload.so -Wl,-z,now $(SMALL_TOGETHER) \
 		-Wl,--version-script=$(OBJ)/preload/versions.map $(OWN_UNWINDER) \
 		-o $@ $(PRELOAD_OBJ) $(LIB_OBJ)

@@ -2,8 +2,7 @@
 /*
  * c11.c - mtx_* and cnd_*, which call glibc's internals directly.
  *
- * A mtx_t is glibc's mutex under another name. cnd_signal() and
- * cnd_broadcast() need no wrapper, for the reason given in cond.c.
+ * A mtx_t is glibc's mutex under another name, and a cnd_t its condition variable.
  */
 #include <errno.h>
 
@@ -80,14 +79,60 @@ WRAPPER int mtx_unlock(mtx_t *m)
 	return to_thrd(mutex_unlock(mutex_of(m), CALL_SITE()));
 }
 
+WRAPPER int cnd_init(cnd_t *c)
+{
+	int err;
+
+	PASS(cnd_init, c);
+	err = real.cnd_init(c);
+	if (err == thrd_success)
+		wrap_init(c, ELIDE_KIND_COND, CALL_SITE(), false);
+	return err;
+}
+
+WRAPPER void cnd_destroy(cnd_t *c)
+{
+	PASS(cnd_destroy, c);
+	real.cnd_destroy(c);
+	wrap_destroy_end(c, ELIDE_KIND_COND);
+}
+
+WRAPPER int cnd_signal(cnd_t *c)
+{
+	elide_blocking_wakes(c, CALL_SITE());
+	return real.cnd_signal(c);
+}
+
+WRAPPER int cnd_broadcast(cnd_t *c)
+{
+	elide_blocking_wakes(c, CALL_SITE());
+	return real.cnd_broadcast(c);
+}
+
+/* Count a wait that has ended with @answer, which is what it returns. */
+static int cnd_waited(struct elide_blocking *b, cnd_t *c, mtx_t *m, const void *site, int answer)
+{
+	cond_waited(b, c, m, site,
+		    answer == thrd_success  ? 0 :
+		    answer == thrd_timedout ? ETIMEDOUT :
+					      EINVAL);
+	return answer;
+}
+
 WRAPPER int cnd_wait(cnd_t *c, mtx_t *m)
 {
+	struct elide_blocking b;
+
 	wrap_wait(mutex_of(m), CALL_SITE());
-	return real.cnd_wait(c, m);
+	elide_blocking_begin(&b, c, CALL_SITE(), ELIDE_KIND_COND, true);
+	return cnd_waited(&b, c, m, CALL_SITE(), real.cnd_wait(c, m));
 }
 
 WRAPPER int cnd_timedwait(cnd_t *c, mtx_t *m, const struct timespec *until)
 {
+	struct elide_blocking b;
+
 	wrap_wait(mutex_of(m), CALL_SITE());
-	return real.cnd_timedwait(c, m, until);
+	elide_blocking_begin(&b, c, CALL_SITE(), ELIDE_KIND_COND, true);
+	return cnd_waited(&b, c, m, CALL_SITE(), real.cnd_timedwait(c, m, until));
 }

@@ -44,8 +44,10 @@ static __always_inline_fn bool take_plain(pthread_mutex_t *m, uint32_t tid)
 /* Others wait for it, and it may be gone by now. */
 static __cold int wake_one(pthread_mutex_t *m, const void *site)
 {
+	const struct elide_thread *t = elide_self;
 	int saved = errno;
 
+	elide_waker_note(m, t ? t->tid : 0, false);
 	syscall(SYS_futex, &m->__data.__lock, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1, NULL, NULL, 0);
 	errno = saved;
 	elide_evidence_blocked(elide_self, m, KIND, site);

@@ -9,6 +9,7 @@
 #define ELIDE_REAL_H
 
 #include <pthread.h>
+#include <semaphore.h>
 #include <sys/types.h>
 #include <threads.h>
 #include <time.h>

@@ -296,14 +296,15 @@ static __noinline int lock_skipped(struct elide_thread *t, struct elide_row *row
 	return lock_unelided(t, row, rw, site, kind, HOW_LOCK, CLOCK_PLAIN, NULL, ELIDE_SKIPPED);
 }
 
-/* The policy lets it be tried, and the first attempt has aborted. */
+/* The policy lets it be tried, and the first attempt has aborted. @how: HOW_LOCK or HOW_TRY */
 static __noinline int lock_again(struct elide_thread *t, struct elide_call *call,
 				 pthread_rwlock_t *rw, const void *site, enum elide_kind kind,
-				 unsigned int status)
+				 enum how how, unsigned int status)
 {
-	if (elide_acquire_again(t, call, rw, rule_of(kind), true, status) == ELIDE_ELIDED)
+	if (elide_acquire_again(t, call, rw, rule_of(kind), how == HOW_LOCK, status) ==
+	    ELIDE_ELIDED)
 		return 0;
-	return lock_unelided(t, elide_call_row(call), rw, site, kind, HOW_LOCK, CLOCK_PLAIN, NULL,
+	return lock_unelided(t, elide_call_row(call), rw, site, kind, how, CLOCK_PLAIN, NULL,
 			     ELIDE_FELL_BACK);
 }
 
@@ -324,7 +325,7 @@ static __always_inline_fn int lock_known(struct elide_thread *t, struct elide_qu
 	if (likely(outcome == ELIDE_ELIDED))
 		return 0;
 	if (unlikely(outcome == ELIDE_FELL_BACK))
-		return lock_again(t, q.call, rw, site, kind, status);
+		return lock_again(t, q.call, rw, site, kind, HOW_LOCK, status);
 	if (unlikely(outcome == ELIDE_NOTHING_DONE))
 		return lock_long(rw, site, kind);
 	if (unlikely(!take(t, rw, kind)))
@@ -368,6 +369,45 @@ static __always_inline_fn int lock_quick(pthread_rwlock_t *rw, const void *site,
 	return lock_known(t, q, rw, site, kind);
 }
 
+static __noinline int try_long(pthread_rwlock_t *rw, const void *site, enum elide_kind kind)
+{
+	return lock(rw, site, kind, HOW_TRY, CLOCK_PLAIN, NULL);
+}
+
+static __noinline int try_skipped(struct elide_thread *t, struct elide_row *row,
+				  pthread_rwlock_t *rw, const void *site, enum elide_kind kind)
+{
+	return lock_unelided(t, row, rw, site, kind, HOW_TRY, CLOCK_PLAIN, NULL, ELIDE_SKIPPED);
+}
+
+static __always_inline_fn int try_quick(pthread_rwlock_t *rw, const void *site,
+					enum elide_kind kind)
+{
+	struct elide_thread *t = elide_self_quick;
+	enum elide_outcome outcome;
+	struct elide_quick q;
+	unsigned int status;
+
+	if (unlikely(t->open) && likely(!rw->__data.__shared) &&
+	    elide_quick_nested(t, rw, free_if(kind), site, kind))
+		return 0;
+	q = elide_quick(t, rw, site, kind);
+	if (unlikely(!q.known || rw->__data.__shared))
+		return try_long(rw, site, kind);
+	outcome = elide_quick_acquire(t, q, rw, free_if(kind), &status);
+	if (likely(outcome == ELIDE_ELIDED))
+		return 0;
+	if (unlikely(outcome == ELIDE_FELL_BACK))
+		return lock_again(t, q.call, rw, site, kind, HOW_TRY, status);
+	if (unlikely(outcome == ELIDE_NOTHING_DONE))
+		return try_long(rw, site, kind);
+	if (unlikely(!(kind == ELIDE_KIND_RWLOCK_READ ? reader_comes(rw) :
+							writer_comes(rw, t->tid))))
+		return try_skipped(t, q.row, rw, site, kind);
+	t->nr_rwlocks++;
+	return count_short(t, q.row, rw);
+}
+
 WRAPPER int pthread_rwlock_rdlock(pthread_rwlock_t *rw)
 {
 	return lock_quick(rw, CALL_SITE(), ELIDE_KIND_RWLOCK_READ);
@@ -375,7 +415,7 @@ WRAPPER int pthread_rwlock_rdlock(pthread_rwlock_t *rw)
 
 WRAPPER int pthread_rwlock_tryrdlock(pthread_rwlock_t *rw)
 {
-	return lock(rw, CALL_SITE(), ELIDE_KIND_RWLOCK_READ, HOW_TRY, CLOCK_PLAIN, NULL);
+	return try_quick(rw, CALL_SITE(), ELIDE_KIND_RWLOCK_READ);
 }
 
 WRAPPER int pthread_rwlock_timedrdlock(pthread_rwlock_t *rw, const struct timespec *until)
@@ -398,7 +438,7 @@ WRAPPER int pthread_rwlock_wrlock(pthread_rwlock_t *rw)
 
 WRAPPER int pthread_rwlock_trywrlock(pthread_rwlock_t *rw)
 {
-	return lock(rw, CALL_SITE(), ELIDE_KIND_RWLOCK_WRITE, HOW_TRY, CLOCK_PLAIN, NULL);
+	return try_quick(rw, CALL_SITE(), ELIDE_KIND_RWLOCK_WRITE);
 }
 
 WRAPPER int pthread_rwlock_timedwrlock(pthread_rwlock_t *rw, const struct timespec *until)

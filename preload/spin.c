@@ -220,12 +220,15 @@ WRAPPER int pthread_spin_trylock(pthread_spinlock_t *s)
 	enum elide_outcome outcome;
 	unsigned int status;
 
-	/* One that locks counts as the long way does: not how many spinlocks the thread holds. */
 	if (unlikely(!q.known))
 		return trylock(s, CALL_SITE());
 	outcome = elide_quick_acquire(t, q, word, (struct elide_rule)SPIN_IS_FREE, &status);
 	if (likely(outcome == ELIDE_ELIDED))
 		return 0;
+	if (likely(outcome == ELIDE_SKIPPED && READ_ONCE(*s) == SPIN_FREE && take(s))) {
+		t->nr_spins++;
+		return count_short(t, q.row, word);
+	}
 	if (unlikely(outcome == ELIDE_FELL_BACK))
 		return trylock_again(t, q.call, s, status);
 	return trylock(s, CALL_SITE());

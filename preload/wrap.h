@@ -16,11 +16,13 @@
 #include "check/misuse.h"
 #include "check/order.h"
 #include "evidence/evidence.h"
+#include "evidence/moments.h"
 #include "glibc-layout.h"
 #include "life/fill.h"
 #include "life/lock.h"
 #include "life/threads.h"
 #include "real.h"
+#include "section/blocking.h"
 #include "section/engine.h"
 #include "section/held.h"
 #include "section/quick.h"
@@ -93,6 +95,7 @@ static __always_inline_fn void wait_end(struct elide_row *row, const struct wait
 	elide_time_add(&row->wait, row->wait_bins, cycles);
 	if (unlikely(w->who.weight))
 		elide_evidence_waited(&w->who, cycles);
+	elide_moment(elide_self, row, ELIDE_MOMENT_WAIT, w->end, cycles);
 }
 
 /* A trylock or a timed call has found the lock held, and has not got it. Returns @err. */
@@ -280,6 +283,17 @@ static inline void wrap_wait(const pthread_mutex_t *mutex, const void *site)
 	if (unlikely(t->nr_acquired) && !glibc_mutex_relocked(mutex))
 		elide_order_reacquired(t, mutex, site);
 }
+
+/**
+ * cond_waited() - after the real wait for a condition variable, of pthread or of C11.
+ * @b: begun before it
+ * @c, @m: the condition variable and the mutex; only their addresses are used
+ * @site: return address of the call
+ * @err: what the call answers, as pthread_cond_timedwait() says it
+ *
+ * Return: @err.
+ */
+int cond_waited(struct elide_blocking *b, const void *c, const void *m, const void *site, int err);
 
 /* Shared by mutex.c and c11.c: mtx_t is glibc's mutex. */
 int mutex_lock(pthread_mutex_t *m, const void *site);

@@ -20,6 +20,9 @@ check-long: SEEDS = 50
 check-long: export KILLS = 200
 check-long: export FUZZ = 1000
 check-long: export SERIAL_SEEDS = 500
+check-long: export EXACT_SEEDS = 50
+check-long: export ALL_RATES = yes
+check-long: export TREE_SEEDS = 30
 check-long: export SERVERS = redis memcached nginx python mariadb
 check-long: check
 	$(Q)O=$(O) LONG_MINUTES=$(LONG_MINUTES) sh tests/torture/run.sh

@@ -7,8 +7,7 @@ TOOLS_DIRS := cmd print print/html live run counters model names base
 TOOLS_SRC := $(wildcard $(TOOLS_DIRS:%=tools/%/*.c))
 TOOLS_HDR := $(wildcard $(TOOLS_DIRS:%=tools/%/*.h) tools/model/*.def tools/rtmgrind/*.def)
 TOOLS_OBJ := $(TOOLS_SRC:%.c=$(OBJ)/%.o)
-# __cxa_demangle is in libstdc++ and callable from C.
-TOOLS_LIBS := -ldw -lelf -ljansson -l:libstdc++.so.6 -lncursesw -ltinfo -lm
+TOOLS_LIBS := -ldw -lelf -ljansson -lncursesw -ltinfo -lm
 
 tools: $(BINDIR)/elide $(LIBEXECDIR)/launch
 

@@ -176,7 +176,8 @@ int elide_data_open(const char *pattern, uint64_t run, size_t max, enum elide_da
 	if (map == MAP_FAILED)
 		return -errno;
 	file.map = map;
-	err = back(ELIDE_HEADER_SIZE + GROW);
+	/* A program that has taken no lock needs the header alone. */
+	err = back(ELIDE_HEADER_SIZE + (who == ELIDE_DATA_IDLE ? 0 : GROW));
 	if (fd >= 0 && !file.saved)
 		unlink(elide_data_name.path); /* or an empty file would pass for ours */
 	if (err)

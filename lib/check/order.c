@@ -200,7 +200,7 @@ static struct elide_acquired of_row(const struct elide_row *row, const void *loc
 /* Not counted, as in elide_no_row, or not to be judged. */
 static bool is_left_out(const struct elide_row *row)
 {
-	return !row->kind || row->kind == ELIDE_KIND_CUSTOM;
+	return !row->kind || row->kind == ELIDE_KIND_CUSTOM || !elide_kind_is_lock(row->kind);
 }
 
 /*

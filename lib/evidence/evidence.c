@@ -12,10 +12,12 @@
 #include "../state/gate.h"
 #include "../state/modules.h"
 #include "../state/settings.h"
+#include "../state/thread-record.h"
 #include "../state/tunables.h"
 #include "../state/wiped.h"
 #include "detail.h"
 #include "evidence.h"
+#include "moments.h"
 #include "stack.h"
 
 /* Threads, at most, whose rows are searched for a holder whose thread id is not in the lock. */
@@ -31,6 +33,7 @@ int elide_evidence_start(void (*look)(uint32_t tid))
 	if (!elide_evidence)
 		return -ENOMEM;
 	elide_stack_start();
+	elide_moments_start();
 	return 0;
 }
 
@@ -98,16 +101,21 @@ static void add_to_blame(struct elide_blame *b, uint64_t weight, uint64_t cycles
 	__atomic_add_fetch(&b->cycles, cycles * weight, __ATOMIC_RELAXED);
 }
 
-/* The call that held a lock; @kind is ELIDE_KIND_NONE and @site 0 if only the class is known. */
+/*
+ * The call that held a lock, or that ended a wait; @kind is ELIDE_KIND_NONE and @site 0 if only the
+ * class is known. @peer as in struct elide_blame.
+ */
 struct holder {
 	uint32_t class_index;
 	uint32_t kind;
 	uint64_t site;
+	bool peer;
 };
 
 static struct elide_blame *find_blame(const struct elide_row *row, enum elide_blame_type type,
 				      const struct holder *holder)
 {
+	bool peer = holder->peer;
 	const struct elide_blame blame = {
 		.class_index = row->class_index,
 		.kind = row->kind,
@@ -115,6 +123,7 @@ static struct elide_blame *find_blame(const struct elide_row *row, enum elide_bl
 		.site = row->site,
 		.held_class = holder->class_index,
 		.held_kind = holder->kind,
+		.peer = peer,
 		.held_site = holder->site,
 	};
 	struct evidence_table *table = &elide_evidence->blame;
@@ -122,7 +131,7 @@ static struct elide_blame *find_blame(const struct elide_row *row, enum elide_bl
 							(uint64_t)row->kind << 16 | type);
 	struct evidence_slot *slot;
 
-	key = evidence_hash(key, (uint64_t)holder->class_index << 32 | holder->kind);
+	key = evidence_hash(key, (uint64_t)holder->class_index << 32 | peer << 8 | holder->kind);
 	key = evidence_hash(key, holder->site) | 1;
 	slot = evidence_find(table, key);
 	if (slot->key)
@@ -204,6 +213,8 @@ static bool known_holder(const void *lock, struct holder *holder)
 /* @tid: thread id in the lock. A writer of a rwlock leaves its own, readers leave none. */
 static enum elide_kind holder_kind(const struct elide_row *row, uint32_t tid)
 {
+	if (row->kind == ELIDE_KIND_REACQUIRE)
+		return ELIDE_KIND_MUTEX;
 	if (row->kind != ELIDE_KIND_RWLOCK_READ && row->kind != ELIDE_KIND_RWLOCK_WRITE)
 		return row->kind;
 	return tid ? ELIDE_KIND_RWLOCK_WRITE : ELIDE_KIND_RWLOCK_READ;
@@ -320,6 +331,50 @@ static void blame_abort(struct elide_thread *t, const struct elide_row *row,
 	}
 }
 
+uint8_t elide_contended_classes[(1 << ELIDE_CLASS_BITS) / 8];
+
+/*
+ * From now on each acquisition that locks is watched. Transactions read the line that is written
+ * here, so this is done once.
+ */
+static void watch_locked(void)
+{
+	if (READ_ONCE(elide_process.watch_locked))
+		return;
+	WRITE_ONCE(elide_process.watch_locked, true);
+	WRITE_ONCE(elide_short_mask, 0);
+}
+
+/* From now on it is noted who locks the locks of the class. */
+static void contended(uint32_t class_index)
+{
+	uint8_t *bits = &elide_contended_classes[class_index / 8];
+
+	if (!elide_process.blames)
+		return;
+	if (!(READ_ONCE(*bits) >> class_index % 8 & 1))
+		__atomic_fetch_or(bits, 1 << class_index % 8, __ATOMIC_RELAXED);
+	watch_locked();
+}
+
+/* Which classes does an abort show to be contended? Not those whose sections share data alone. */
+static void contended_by(const struct elide_thread *t, const struct elide_row *row,
+			 const struct elide_aborted *a)
+{
+	if (a->cause == ELIDE_CAUSE_busy || killed_by_holder(a))
+		contended(row->class_index);
+	/* The lock that was held may be of any class that the thread has met. */
+	if (a->cause == ELIDE_CAUSE_inner_busy)
+		for (uint32_t i = 0; i < t->nr_rows; i++)
+			contended(t->calls[i].row->class_index);
+	/* The emulator knows who has aborted the transaction, if that thread says what it does. */
+	if (a->cause == ELIDE_CAUSE_conflict && elide_process.blames &&
+	    elide_process.rtm == ELIDE_RTM_EMULATED && !READ_ONCE(elide_process.tell_section)) {
+		WRITE_ONCE(elide_process.tell_section, true);
+		watch_locked();
+	}
+}
+
 __cold void elide_evidence_abort(struct elide_thread *t, struct elide_row *row,
 				 const struct elide_aborted *a)
 {
@@ -330,6 +385,7 @@ __cold void elide_evidence_abort(struct elide_thread *t, struct elide_row *row,
 
 	if (!row->kind || elide_busy)
 		return;
+	contended_by(t, row, a);
 	weight = elide_evidence_weight(t, row->causes[a->cause]);
 	/* After the first ones the processor chooses: one abort in elide_pmu_period(). */
 	if (t->pmu && row->causes[a->cause] > t->first_seen)
@@ -360,6 +416,7 @@ __cold void elide_evidence_waits(struct elide_thread *t, struct elide_row *row, 
 	*w = (struct elide_waits){0};
 	if (!elide_evidence || !row->kind || elide_busy)
 		return;
+	contended(row->class_index);
 	w->weight = elide_evidence_weight(t, row->contended + 1);
 	if (!w->weight)
 		return;
@@ -369,6 +426,7 @@ __cold void elide_evidence_waits(struct elide_thread *t, struct elide_row *row, 
 		return;
 	}
 	test_point(wait_entered);
+	elide_thread_record_name(t);
 	if (tid && tid != t->tid)
 		thread_look(tid);
 	holder = find_holder(t, row, lock, tid);
@@ -377,6 +435,79 @@ __cold void elide_evidence_waits(struct elide_thread *t, struct elide_row *row, 
 	w->blame = find_blame(row, ELIDE_BLAME_WAIT, &holder);
 	test_point(wait_done);
 	elide_slow_leave(&slow);
+}
+
+void elide_evidence_sleeps(struct elide_thread *t, struct elide_row *row, struct elide_waits *w)
+{
+	uint64_t frames[ELIDE_STACK_FRAMES];
+	struct elide_slow slow;
+	unsigned int nr;
+
+	w->weight = 0;
+	if (!elide_evidence || !row->kind || elide_busy)
+		return;
+	w->weight = elide_evidence_weight(t, row->contended + 1);
+	if (likely(!w->weight))
+		return;
+	nr = elide_stack_take(frames, (const void *)row->site);
+	if (!elide_slow_enter(&slow)) {
+		w->weight = 0;
+		return;
+	}
+	test_point(sleep_entered);
+	test_point(sleep_publish);
+	w->sample = find_sample(row, ELIDE_SAMPLE_WAIT, elide_stack_save(frames, nr, false));
+	w->blame = NULL;
+	test_point(sleep_done);
+	elide_slow_leave(&slow);
+}
+
+__cold void elide_evidence_woken(struct elide_row *row, const struct elide_waker *waker,
+				 struct elide_waits *w, unsigned long long cycles)
+{
+	struct holder holder = {.class_index = row->class_index};
+	struct elide_slow slow;
+
+	if (!row->kind || !elide_slow_enter(&slow))
+		return;
+	test_point(woken_entered);
+	if (waker) {
+		holder.kind = row->kind;
+		holder.site = waker->by;
+		holder.peer = waker->peer;
+	}
+	test_point(woken_publish);
+	w->blame = find_blame(row, ELIDE_BLAME_WAIT, &holder);
+	test_point(woken_done);
+	elide_slow_leave(&slow);
+	elide_evidence_waited(w, cycles);
+}
+
+void elide_evidence_reacquired(struct elide_thread *t, struct elide_row *row, const void *mutex,
+			       uint32_t tid, unsigned long long cycles)
+{
+	uint64_t frames[ELIDE_STACK_FRAMES];
+	struct elide_waits w = {0};
+	struct elide_slow slow;
+	struct holder holder;
+	unsigned int nr;
+
+	if (!elide_evidence || !row->kind || elide_busy)
+		return;
+	w.weight = elide_evidence_weight(t, row->contended);
+	if (likely(!w.weight))
+		return;
+	nr = elide_stack_take(frames, (const void *)row->site);
+	if (!elide_slow_enter(&slow))
+		return;
+	test_point(reacquire_entered);
+	holder = find_holder(t, row, mutex, tid);
+	w.sample = find_sample(row, ELIDE_SAMPLE_WAIT, elide_stack_save(frames, nr, false));
+	test_point(reacquire_publish);
+	w.blame = find_blame(row, ELIDE_BLAME_WAIT, &holder);
+	test_point(reacquire_done);
+	elide_slow_leave(&slow);
+	elide_evidence_waited(&w, cycles);
 }
 
 __cold void elide_evidence_waited(const struct elide_waits *w, unsigned long long cycles)

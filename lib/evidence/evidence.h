@@ -18,6 +18,7 @@
 #include "../emulator.h"
 #include "../state/registry.h"
 #include "../state/thread.h"
+#include "../state/waker.h"
 #include "pmu.h"
 #include "table.h"
 
@@ -115,6 +116,37 @@ void elide_evidence_waits(struct elide_thread *t, struct elide_row *row, const v
 void elide_evidence_waited(const struct elide_waits *w, unsigned long long cycles);
 
 /**
+ * elide_evidence_sleeps() - a thread is about to wait where nothing is held afterwards.
+ * @t: the calling thread
+ * @row: counters of the call
+ * @w: filled
+ *
+ * Who ends the wait is known only at its end: elide_evidence_woken().
+ */
+void elide_evidence_sleeps(struct elide_thread *t, struct elide_row *row, struct elide_waits *w);
+
+/**
+ * elide_evidence_woken() - such a wait, which is sampled, is over.
+ * @row: counters of the call
+ * @waker: the call that ended it, NULL if that is not known
+ * @w: from elide_evidence_sleeps()
+ * @cycles: length of the wait
+ */
+void elide_evidence_woken(struct elide_row *row, const struct elide_waker *waker,
+			  struct elide_waits *w, unsigned long long cycles);
+
+/**
+ * elide_evidence_reacquired() - a wait for a condition variable has waited for its mutex, too.
+ * @t: the calling thread, which holds the mutex
+ * @row: counters of the call, of kind ELIDE_KIND_REACQUIRE, in which the wait is counted
+ * @mutex: the mutex; only its address is used
+ * @tid: the thread that held it before
+ * @cycles: length of the wait
+ */
+void elide_evidence_reacquired(struct elide_thread *t, struct elide_row *row, const void *mutex,
+			       uint32_t tid, unsigned long long cycles);
+
+/**
  * elide_evidence_blocked() - a lock was released that others waited for.
  * @t: the calling thread
  * @lock: the lock; only its address is used
@@ -124,15 +156,25 @@ void elide_evidence_waited(const struct elide_waits *w, unsigned long long cycle
 void elide_evidence_blocked(struct elide_thread *t, const void *lock, enum elide_kind kind,
 			    const void *site);
 
+/* Bits by class: threads have waited for its locks, or transactions were aborted at them. */
+extern uint8_t elide_contended_classes[(1 << ELIDE_CLASS_BITS) / 8];
+
 /**
  * elide_evidence_locked() - note by which call a lock was locked, in a process that elides.
  * @row: counters of the call
  * @lock: the lock
+ *
+ * Only of classes that are contended: to find the lock may be a cache miss, and nobody is to blame
+ * for what does not happen. So the holders at the first wait or abort of a class are not known.
  */
 static inline void elide_evidence_locked(const struct elide_row *row, const void *lock)
 {
-	uint32_t index = elide_registry_find(lock);
+	uint32_t index;
 
+	if (likely(!(READ_ONCE(elide_contended_classes[row->class_index / 8]) >>
+		     row->class_index % 8 & 1)))
+		return;
+	index = elide_registry_find(lock);
 	if (index != ELIDE_NONE && row->kind)
 		elide_registry_set_holder(index, (const void *)row->site, row->kind);
 }

@@ -44,6 +44,21 @@ struct evidence_table {
 	struct evidence_slot slots[EVIDENCE_SLOTS];
 };
 
+/* Records of moments in a chunk of the data file. */
+#define MOMENTS_IN_CHUNK \
+	((ELIDE_CHUNK_SIZE - sizeof(struct elide_chunk)) / sizeof(struct elide_moment))
+
+/**
+ * struct evidence_moments - records of one type of moments, which are made fewer now and then.
+ * @nr: of them in use, in the chunks in their order
+ */
+struct evidence_moments {
+	uint32_t nr;
+	struct elide_chunk *chunks[ELIDE_MAX_MOMENTS / MOMENTS_IN_CHUNK];
+};
+
+_Static_assert(ELIDE_MAX_MOMENTS % MOMENTS_IN_CHUNK == 0, "all chunks are filled");
+
 /**
  * struct evidence - the tables of a process.
  * @stacks:  struct elide_stack
@@ -51,6 +66,7 @@ struct evidence_table {
  * @details: struct elide_detail
  * @blame:   struct elide_blame
  * @nr_hints: records of @details whose source is ELIDE_DETAIL_HINT
+ * @moments: struct elide_moment, by enum elide_moment_type
  */
 struct evidence {
 	struct evidence_table stacks;
@@ -58,6 +74,7 @@ struct evidence {
 	struct evidence_table details;
 	struct evidence_table blame;
 	uint32_t nr_hints;
+	struct evidence_moments moments[ELIDE_MOMENT_END];
 };
 
 /* NULL where nothing is sampled. */

@@ -11,6 +11,7 @@
 #include "../state/modules.h"
 #include "../state/rules.h"
 #include "../state/settings.h"
+#include "../state/thread-record.h"
 #include "../state/tunables.h"
 #include "fill.h"
 #include "threads.h"
@@ -30,6 +31,18 @@ static bool kind_wanted(enum elide_kind kind)
 	}
 }
 
+/*
+ * Is a lock still what it was registered as? The memory of a mutex or condition variable of C++, whose
+ * initialisation and end call nothing, is used for the next object without a word.
+ */
+static bool is_of_kind(uint32_t index, enum elide_kind kind)
+{
+	uint32_t class_kind = elide_class_info(elide_registry_class(index))->kind;
+
+	return elide_class_kind(kind) == class_kind ||
+	       (elide_kind_is_lock(kind) && elide_kind_is_lock(class_kind));
+}
+
 /* May locks of this class be elided from this site, and what does the report say? */
 static enum elide_row_state row_state(uint32_t class_index, const void *site, enum elide_kind kind)
 {
@@ -38,7 +51,7 @@ static enum elide_row_state row_state(uint32_t class_index, const void *site, en
 
 	if (elide_class_shared(class_index) || ruling == ELIDE_RULING_OFF)
 		return ELIDE_STATE_OFF;
-	if (!elide_enabled || ruling == ELIDE_RULING_PROFILE)
+	if (!elide_enabled || ruling == ELIDE_RULING_PROFILE || !elide_kind_is_lock(kind))
 		return ELIDE_STATE_PROFILED;
 	if (!kind_wanted(kind) && ruling != ELIDE_RULING_ON)
 		return ELIDE_STATE_PROFILED;
@@ -57,7 +70,7 @@ static struct elide_call *call_make(struct elide_thread *t, struct elide_row *ro
 		.row = row,
 		.key = elide_cache_key((const void *)row->site, row->kind),
 	};
-	if (elide_process.config.measures)
+	if (elide_process.config.measures && elide_kind_is_lock(row->kind))
 		adapt_attach(t, call);
 	elide_call_set_way(call, elide_way(t, row), adapt_arm_of(call));
 	t->nr_rows++;
@@ -110,6 +123,8 @@ static struct elide_call *call_get(struct elide_thread *t, uint32_t class_index,
 	row->site = (uintptr_t)site;
 	row->state = row_state(class_index, site, kind);
 	row->wait.min = row->hold.min = ~0ull;
+	t->chunk->block = t->record ? t->record->block : 0;
+	elide_thread_record_name(t);
 	test_point(fill_publish);
 	elide_data_publish(t->chunk);
 	call = call_make(t, row, 0);
@@ -150,6 +165,10 @@ static struct elide_cache *fill(const void *lock, const void *site, enum elide_k
 		return NULL;
 	generation = READ_ONCE(*elide_generation(lock));
 	index = elide_registry_find(lock);
+	if (unlikely(index != ELIDE_NONE && !is_of_kind(index, kind))) {
+		elide_registry_remove(lock);
+		index = ELIDE_NONE;
+	}
 	if (index == ELIDE_NONE) {
 		index = elide_registry_add(lock, kind, site, false, false);
 		if (index == ELIDE_NONE)

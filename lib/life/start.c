@@ -20,6 +20,7 @@
 #include "../state/gate.h"
 #include "../state/rules.h"
 #include "../state/settings.h"
+#include "../state/thread-record.h"
 #include "../state/tunables.h"
 #include "exit-report.h"
 #include "fill.h"
@@ -190,10 +191,8 @@ void elide_start(bool secure)
 		elide_evidence_start(elide_thread_look);
 	elide_process.blames = elide_evidence && elide_process.config.elides &&
 			       elide_process.mode == ELIDE_RUN_ELIDE;
-	elide_process.watch_locked = elide_process.order || elide_process.blames;
+	elide_process.watch_locked = elide_process.order;
 	elide_short_mask = elide_process.watch_locked ? 0 : elide_hold_mask;
-	elide_process.tell_section =
-		elide_process.blames && elide_process.rtm == ELIDE_RTM_EMULATED;
 	/* Under rtmgrind the emulator itself tells more than samples do. */
 	if (elide_tunables.pmu == ELIDE_PMU_ABORT && elide_enabled &&
 	    elide_process.rtm == ELIDE_RTM_HARDWARE)
@@ -232,6 +231,7 @@ void elide_stop(void)
 	own_file = elide_data && elide_gate_same_process();
 	if (own_file) {
 		elide_threads_end();
+		elide_thread_records_end();
 		elide_uncounted_end();
 		tell_end();
 		test_point(stop_publish);

@@ -15,11 +15,13 @@
 #include "../check/exit-held.h"
 #include "../evidence/address.h"
 #include "../evidence/evidence.h"
+#include "../evidence/moments.h"
 #include "../evidence/pmu.h"
 #include "../state/cache.h"
 #include "../state/gate.h"
 #include "../state/holds.h"
 #include "../state/settings.h"
+#include "../state/thread-record.h"
 #include "../state/tunables.h"
 #include "../state/wiped.h"
 #include "threads.h"
@@ -61,6 +63,7 @@ static void thread_end(struct elide_thread *t)
 	elide_pmu_close(t->pmu);
 	elide_pmu_close(t->loads);
 	t->pmu = t->loads = NULL;
+	elide_thread_record_end(t);
 	t->tid = 0;
 	t->stack_top = 0;
 	elide_cache_empty(t);
@@ -142,6 +145,8 @@ static void thread_init(struct elide_thread *t)
 	t->sample_seed = t->seed * 0x9e3779b97f4a7c15ull;
 	t->first_seen = elide_evidence_first(elide_data->nr_threads);
 	t->stack_top = elide_stack_top(t->tid);
+	elide_moments_begin(t);
+	elide_thread_record_begin(t);
 	t->streak = 0;
 	t->hold_lock = NULL;
 	t->waits = NULL;
@@ -159,7 +164,7 @@ static void thread_init(struct elide_thread *t)
 	t->queue = NULL;
 	adapt_thread_begin(t);
 	t->outer = NULL;
-	if (elide_process.tell_section)
+	if (elide_process.blames && elide_process.rtm == ELIDE_RTM_EMULATED)
 		rtmgrind_request(RTMGRIND_SECTION, (unsigned long)&t->outer, 0);
 	if (!t->ready) {
 		elide_cache_start(t);
@@ -200,6 +205,9 @@ void elide_threads_forget(void)
 	threads.nr = 0;
 	elide_nr_active = 0;
 	elide_threads_clear();
+	elide_thread_records_forget();
+	if (elide_evidence)
+		elide_moments_start();
 	elide_caches_forget();
 	/* Wiped, but a lock call that a handler's fork has interrupted went on in it. */
 	if (elide_self)

@@ -6,6 +6,7 @@
  */
 #include "../adapt/epoch.h"
 #include "../check/order.h"
+#include "../evidence/moments.h"
 #include "../state/cache.h"
 #include "../state/holds.h"
 #include "../state/settings.h"
@@ -39,11 +40,13 @@ void elide_hold_cancel(struct elide_thread *t)
 
 __cold void elide_hold_end(struct elide_thread *t)
 {
-	unsigned long long cycles = cycles_now() - t->hold_start;
+	unsigned long long end = cycles_now(), cycles = end - t->hold_start;
+	struct elide_row *row = t->hold_row;
 
-	elide_time_add(&t->hold_row->hold, t->hold_row->hold_bins, cycles);
-	elide_hold_seen(t->hold_row->class_index, cycles);
+	elide_time_add(&row->hold, row->hold_bins, cycles);
+	elide_hold_seen(row->class_index, cycles);
 	elide_hold_cancel(t);
+	elide_moment(t, row, ELIDE_MOMENT_HOLD, end, cycles);
 }
 
 __cold void elide_locked_begin(struct elide_thread *t, struct elide_row *row, const void *lock,

@@ -10,8 +10,12 @@
 /* Data of all objects that is kept in mind, at most: 224 KiB if there is so much. */
 #define MAX_ARRAYS 4096
 
-/* Bytes of a lock, at least: a spin lock is a word, of the others glibc's mutex is the smallest. */
+/*
+ * Bytes of a lock, at least: a spin lock is a word, semaphores and barriers have 32 bytes, and of
+ * the others glibc's mutex is the smallest.
+ */
 #define WORD_SIZE  4
+#define SEM_SIZE   32
 #define MUTEX_SIZE 40
 
 static struct elide_array *arrays;
@@ -26,7 +30,16 @@ int elide_array_start(void)
 
 static uint64_t least_size(enum elide_kind kind)
 {
-	return kind == ELIDE_KIND_SPIN || kind == ELIDE_KIND_CUSTOM ? WORD_SIZE : MUTEX_SIZE;
+	switch (kind) {
+	case ELIDE_KIND_SPIN:
+	case ELIDE_KIND_CUSTOM:
+		return WORD_SIZE;
+	case ELIDE_KIND_SEM:
+	case ELIDE_KIND_BARRIER:
+		return SEM_SIZE;
+	default:
+		return MUTEX_SIZE;
+	}
 }
 
 static void keep(void *arg, uint64_t value, uint64_t size)

@@ -13,13 +13,16 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Bits of a key that hold the kind. */
+/* Bits of a key that hold the kind of a lock; what is more of other kinds is above the site. */
 #define ELIDE_CACHE_KIND 7
+
+_Static_assert(ELIDE_NR_KINDS <= 2 * (ELIDE_CACHE_KIND + 1), "one bit more is used");
 
 /* A call of a class, as one number. */
 static inline uint64_t elide_cache_key(const void *site, enum elide_kind kind)
 {
-	return (uintptr_t)site * 8 | kind;
+	return (uintptr_t)site * (ELIDE_CACHE_KIND + 1) | (kind & ELIDE_CACHE_KIND) |
+	       (uint64_t)(kind / (ELIDE_CACHE_KIND + 1)) << 63;
 }
 
 /*

@@ -301,7 +301,7 @@ static struct elide_class class_wanted(const struct last_class *key)
 {
 	return (struct elide_class){
 		.type = key->initialised ? ELIDE_CLASS_INIT : ELIDE_CLASS_FIRST,
-		.kind = key->kind == ELIDE_KIND_RWLOCK_WRITE ? ELIDE_KIND_RWLOCK_READ : key->kind,
+		.kind = elide_class_kind(key->kind),
 		.address = (uintptr_t)key->site,
 	};
 }

@@ -34,6 +34,19 @@
 			__atomic_add_fetch(counter, n, __ATOMIC_RELEASE); \
 	} while (0)
 
+/** elide_class_kind() - the kind of a class, by that of a call: see struct elide_class. */
+static inline uint32_t elide_class_kind(enum elide_kind kind)
+{
+	switch (kind) {
+	case ELIDE_KIND_RWLOCK_WRITE:
+		return ELIDE_KIND_RWLOCK_READ;
+	case ELIDE_KIND_REACQUIRE:
+		return ELIDE_KIND_MUTEX;
+	default:
+		return kind;
+	}
+}
+
 /**
  * elide_class_start() - allocate the tables.
  * @max_classes: bound

@@ -103,8 +103,10 @@ static inline uint32_t elide_registry_class(uint32_t index)
 	       ((1u << ELIDE_CLASS_BITS) - 1);
 }
 
-/* Mask of the kind in what elide_registry_holder() returns. */
+/* Mask of the kind, which is that of a lock, in what elide_registry_holder() returns. */
 #define ELIDE_HOLDER_KIND 7
+
+_Static_assert(ELIDE_KIND_COND <= ELIDE_HOLDER_KIND + 1, "kinds of locks");
 
 /**
  * elide_registry_holder() - which call locked a lock last.

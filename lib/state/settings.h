@@ -22,7 +22,7 @@
 #define ELIDE_TIME_PERIOD 128
 
 /**
- * struct elide_process - constant after the start, but for @running.
+ * struct elide_process - constant after the start but for @running, @watch_locked, @tell_section.
  * @running: calls are counted; false before the start, when off, and in a child not followed
  * @mode:    enum elide_run_mode
  * @rtm:     enum elide_rtm
@@ -32,9 +32,10 @@
  * @short_way: the wrappers know the locks' words and may take them without calling glibc
  * @nr_processors: processors that the process may use
  * @order:   the order of locks is watched, see order.h
- * @blames:  the call that locks a lock is noted, as it may be to blame for aborts of others
- * @watch_locked: @order or @blames: more is done about each acquisition that locks
- * @tell_section: each thread reports its present section to the emulator
+ * @blames:  who is to blame for aborts and waits is found out: elide_evidence_contended()
+ * @watch_locked: @order, or @blames and something is contended: more is done about each
+ *           acquisition that locks
+ * @tell_section: the emulator learns the section of each thread: @blames, and there are conflicts
  * @holder:  by enum elide_kind, where in a lock its holder's thread id is; 0 nowhere
  */
 struct elide_process {

@@ -41,6 +41,9 @@
 #define ELIDE_MAX_CACHE      (1u << ELIDE_MAX_CACHE_BITS)
 #define ELIDE_MAX_GROWN      (1u << 18)
 
+/* Condition variables, semaphores and barriers that a thread has last waited for and remembers. */
+#define ELIDE_NR_WAITED 8
+
 /* Bytes; the smallest page of x86-64. */
 #define ELIDE_PAGE 4096
 
@@ -310,6 +313,8 @@ struct adapt_thread {
  * @stack_top:  end of its stack; 0 in a block whose thread has ended
  * @first_seen: of each kind of event as many are looked at for certain, see evidence.h
  * @nr_blocked: locks it has released that others waited for
+ * @waited, @last_waited: the objects that it has last waited for, or taken a unit of, in a ring;
+ *              blocking.h
  * @pid:        its process
  * @handle:     its thread control block, which is what glibc's pthread_t points to
  * @nr_filled:  entries of the cache in use; the first are in @filled, see elide_cache_used()
@@ -321,6 +326,10 @@ struct adapt_thread {
  * @adapts:     its measurements, of classes and of hot locks: adapt/epoch.h
  * @no_adapt:   the measurement of calls that are not measured
  * @acquired:   the locks it has acquired, the oldest first
+ * @record:     of the data file, which names it; NULL if there was no room
+ * @moment_sums: cycles of its waits and of its measured holds since the last record of each, see
+ *              evidence/moments.h
+ * @nr_names:   times that its name was read
  * @pmu:        ring of its samples of aborts, see pmu.h; NULL without
  * @loads:      ring of its samples of loads; NULL without
  * @waits:      lock that it waits for, in a call that found it held; NULL if in none. A call that
@@ -384,6 +393,8 @@ struct elide_thread {
 	uint64_t stack_top;
 	uint32_t first_seen;
 	uint64_t nr_blocked;
+	const void *waited[ELIDE_NR_WAITED];
+	uint32_t last_waited;
 	int pid;
 	const void *handle;
 	uint32_t nr_filled;
@@ -395,6 +406,9 @@ struct elide_thread {
 	struct adapt_thread no_adapt;
 	struct policy_window windows[ELIDE_NR_CACHE];
 	struct elide_acquired acquired[ELIDE_MAX_ACQUIRED];
+	struct elide_thread_record *record;
+	uint64_t moment_sums[ELIDE_MOMENT_END];
+	uint32_t nr_names;
 	void *pmu;
 	void *loads;
 	const void *waits;

@@ -7,7 +7,7 @@
 # a missed limit is printed and does not fail. Text to stdout, CSV to
 # $O/bench.csv. O is the build directory, ROUNDS the runs of each kind, the
 # arguments the sections wanted, which are all without: locks pairs program emulator
-# native index report.
+# native index report start.
 set -u
 
 O=$(cd "${O:-build}" && pwd) || exit 1
@@ -105,6 +105,37 @@ sample_threads() {
 		measured=
 		echo "$command,CPU-s,$1,$(cut -d ' ' -f 3 "$tmp/out")" >>"$samples"
 	done
+}
+
+# spawned CASE HOW NR PROGRAM...: per start, by the clock and in processor time.
+spawned() {
+	what=$1 by=$2 starts=$3
+	shift 3
+	timeout 120 "$O/tests/bench/spawn" "$starts" "ELIDE_OUTPUT=$tmp/elide.data" "$@" \
+		>"$tmp/out" 2>"$tmp/err" || die "$what: $(tail -n 3 "$tmp/err")"
+	# The last line, as the program may have printed, too.
+	awk -v what="$what" -v by="$by" -v nr="$starts" 'END {
+		printf "%s,us,%s,%f\n%s (CPU),us,%s,%f\n", what, by, $1 / nr, what, by, $2 / nr
+	}' "$tmp/out" >>"$samples"
+}
+
+# How long a program takes that does nothing.
+sample_start() {
+	many="$O/tests/bench/spawn 200 true"
+	case $1 in
+	plain)
+		spawned 'elide run true' plain 10 true
+		spawned 'true with the library' plain 10 true
+		# shellcheck disable=SC2086 # a command and its arguments
+		spawned '200 programs of a run' plain 1 $many
+		;;
+	*)
+		spawned 'elide run true' ours 10 "$O/bin/elide" run -q -o "$tmp/run.data" -- true
+		spawned 'true with the library' ours 10 "LD_PRELOAD=$lib" true
+		# shellcheck disable=SC2086
+		spawned '200 programs of a run' ours 1 "$O/bin/elide" run -q -o "$tmp/run.data" -- $many
+		;;
+	esac
 }
 
 # sample_index SCHEME UPDATES HOW
@@ -285,6 +316,17 @@ zstd -q -T4 -9 -B262144 -k -c<=2'
 xz -1 of 3 MB<=2"
 }
 
+bench_start() {
+	in_turn "$ROUNDS" plain ours sample_start
+	table 'How long a program takes that does nothing' plain ours less \
+		'elide run true<=4
+elide run true (CPU)<=4
+true with the library<=1.5
+true with the library (CPU)<=1.5
+200 programs of a run<=1.2
+200 programs of a run (CPU)<=1.2'
+}
+
 bench_native() {
 	if ! grep -qw rtm /proc/cpuinfo; then
 		printf '\nElided on this processor: left out, it has no RTM\n'
@@ -355,11 +397,11 @@ bench_report() {
 [ -e "$lib" ] || die "$lib is not built"
 echo "table,case,unit,base,base_median,ours,ours_median,ratio,limit,verdict,rounds" >"$O/bench.csv"
 echo "Medians of runs in turn, on $(nproc) processors."
-[ $# -gt 0 ] || set -- locks pairs program emulator native index report
+[ $# -gt 0 ] || set -- locks pairs program emulator native index report start
 for section; do
 	case $section in
-	locks | pairs | program | emulator | native | index | report) "bench_$section" ;;
-	*) die "$section is no section: locks, pairs, program, emulator, native, index, report" ;;
+	locks | pairs | program | emulator | native | index | report | start) "bench_$section" ;;
+	*) die "$section is no section: locks, pairs, program, emulator, native, index, report, start" ;;
 	esac
 done
 printf '\nThe same figures as CSV: %s\n' "$O/bench.csv"

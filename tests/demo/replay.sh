@@ -129,6 +129,11 @@ test_bad_binary() {
 	binary byte-order 'of a machine with another byte order'
 	{ head -c 48 small/0.ops; printf Q; tail -c +50 small/0.ops; } >bad/0.ops
 	binary binary-letter 'operation 1: 0x51 is none of the letters I, S and D'
+	# A comment, so text.
+	printf '#bin' >bad/0.ops
+	binary comment-of-4 'has no operation'
+	printf '\0\0\0\0' >bad/0.ops
+	binary zeros 'of another format'
 	rm -rf bad
 	mkdir -p bad/0.ops
 	binary directory 'not a regular file'

@@ -15,7 +15,7 @@ here=$(realpath "$(dirname "$0")")
 elide=$O/bin/elide
 index_bench=$O/bin/index_bench
 counter=$O/tests/emulated/locked-counter
-seeds=${EXACT_SEEDS:-50}
+seeds=${EXACT_SEEDS:-15}
 # Longest run of one program, seconds of real time: forty times the time of the slowest.
 LIMIT=240
 work=$(mktemp -d) || exit 1

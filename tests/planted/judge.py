@@ -14,7 +14,7 @@ import re
 import sys
 
 # What is judged, in the order it is printed.
-PARTS = ["lock", "site", "cause", "advice", "line", "functions", "blame", "misuse", "stacks",
+PARTS = ["lock", "site", "cause", "advice", "verdict", "line", "functions", "blame", "misuse", "stacks",
          "twin"]
 # Which key is judged as which part; the others are the key's own.
 PART_OF = {"data": "line", "sharing": "line", "evidence": "cause", "absent": "twin"}
@@ -51,8 +51,12 @@ def is_lock(row, wanted):
 
 
 def main_row(report):
-    """The first that has aborted, which costs most; if there is none, the first."""
-    return next((row for row in report["rows"] if row["wasted_cycles"]), report["rows"][0])
+    """The first that has aborted, which costs most; if there is none, the first.
+
+    The barrier at which the threads of each of these programs begin is not the planted problem.
+    """
+    rows = [row for row in report["rows"] if row["kind"] != "barrier"]
+    return next((row for row in rows if row["wasted_cycles"]), rows[0])
 
 
 def alternatives(text):
@@ -94,6 +98,10 @@ class Judge:
         if any(lack in text for lack in ("{", "unknown code", "unnamed")):
             return f"without evidence: {text}"
         return None if advice == wanted else advice
+
+    def wrong_verdict(self, wanted):
+        verdict = self.row["verdict"]
+        return None if verdict == wanted else verdict
 
     def wrong_sharing(self, wanted):
         if not self.detail or not self.detail["data"]:

@@ -63,3 +63,24 @@ while IFS=$'\t' read -r name where arguments options twin; do
 done <programs | xargs -0 -n 4 -P "${JOBS:-2}" bash -c 'one "$@"' one
 # shellcheck disable=SC2086
 python3 "$here/judge.py" judge "$here/expected" "$work" $PLANTED
+status=$?
+
+# shown NAME LOCK SITE WAKER: the first row of the table that is no barrier, and the page, name all three.
+shown() {
+	[ -e "$1.data" ] || return
+	"$O/bin/elide" report --width 200 -i "$1.data" >"$1.text" 2>"$1.err" &&
+		"$O/bin/elide" report --html "$1.html" -i "$1.data" 2>>"$1.err" ||
+		{ echo "not ok $1-shown: $(cat "$1.err")"; status=1; return; }
+	row=$(sed -n '/^LOCK/,/^$/p' "$1.text" | sed 1d | grep -vm 1 ' barrier ')
+	for word in "$2" "$3" "$4"; do
+		case $row in *"$word"*) ;; *) echo "not ok $1-shown: no $word in: $row"; status=1; return ;; esac
+		grep -q "$word" "$1.html" ||
+			{ echo "not ok $1-shown: no $word on the page"; status=1; return; }
+	done
+	echo "ok $1-shown"
+}
+
+shown semaphore connections borrow give_back
+shown monitor printer_free take_printer leave_printer
+shown dispatcher jobs_ready take_job dispatch
+exit $status

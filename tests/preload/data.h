@@ -18,17 +18,23 @@
 
 /**
  * struct sums - totals over all rows of a file.
+ * @all: rows of locks; @waits: those of the other kinds, by kind
  * @bad: rows whose counters contradict each other
- * @nr_locks: locks registered, over all classes
+ * @nr_locks: locks registered, over all classes; not condition variables, semaphores and barriers
+ * @nr_objects: those
+ * @nr_woken: sampled waits for those of which it is known which call ended them
  * @misuse: by enum elide_misuse_type
  * @orders: circles of locks
  */
 struct sums {
 	struct elide_header header;
 	struct elide_row all;
+	struct elide_row waits[ELIDE_NR_KINDS];
 	unsigned long bad;
 	unsigned long nr_rows;
 	unsigned long nr_locks;
+	unsigned long nr_objects;
+	unsigned long nr_woken;
 	unsigned long misuse[8];
 	unsigned long orders;
 	unsigned long size;
@@ -37,26 +43,28 @@ struct sums {
 static inline void sum_row(struct sums *s, const struct elide_row *row)
 {
 	uint64_t waits = 0, holds = 0;
+	struct elide_row *to = elide_kind_is_lock(row->kind) ? &s->all : &s->waits[row->kind];
 
 	for (int i = 0; i < ELIDE_NR_CAUSES; i++)
-		s->all.causes[i] += row->causes[i];
+		to->causes[i] += row->causes[i];
 	s->bad += row->contended > row->fallback + row->not_attempted ||
 		  row->wait.count != row->contended ||
 		  (row->fallback && !elide_row_aborts(row)) ||
 		  (row->wait.count && row->wait.min > row->wait.max);
-	s->all.not_attempted += row->not_attempted;
-	s->all.fallback += row->fallback;
-	s->all.commits += row->commits;
-	s->all.nested += row->nested;
-	s->all.contended += row->contended;
-	s->all.hold.count += row->hold.count;
-	s->all.failed += row->failed;
+	to->not_attempted += row->not_attempted;
+	to->fallback += row->fallback;
+	to->commits += row->commits;
+	to->nested += row->nested;
+	to->contended += row->contended;
+	to->wait.total += row->wait.total;
+	to->hold.count += row->hold.count;
+	to->failed += row->failed;
 	for (int i = 0; i < ELIDE_NR_BINS; i++) {
 		waits += row->wait_bins[i];
 		holds += row->hold_bins[i];
 	}
 	s->bad += waits != row->wait.count || holds != row->hold.count;
-	s->nr_rows++;
+	s->nr_rows += elide_kind_is_lock(row->kind);
 }
 
 /* False if there is no such file or it is none of ours. */
@@ -88,11 +96,15 @@ static inline bool sum_file(const char *path, struct sums *s)
 		for (uint32_t i = 0; i < chunk->nr_records; i++, record += chunk->record_size) {
 			const struct elide_class *class = (const void *)record;
 			const struct elide_misuse *misuse = (const void *)record;
+			const struct elide_blame *blame = (const void *)record;
 
 			if (chunk->type == ELIDE_CHUNK_ROWS)
 				sum_row(s, (const void *)record);
 			else if (chunk->type == ELIDE_CHUNK_CLASSES)
-				s->nr_locks += class->nr_locks;
+				*(elide_kind_is_lock(class->kind) ? &s->nr_locks : &s->nr_objects) +=
+					class->nr_locks;
+			else if (chunk->type == ELIDE_CHUNK_BLAME)
+				s->nr_woken += elide_kind_is_lock(blame->held_kind) ? 0 : blame->samples;
 			else if (chunk->type == ELIDE_CHUNK_MISUSE && misuse->type < 8)
 				s->misuse[misuse->type] += misuse->count;
 			else if (chunk->type == ELIDE_CHUNK_ORDER)

@@ -11,6 +11,7 @@ int main(int argc, char **argv)
 		[ELIDE_MISUSE_RELOCK] = "relock",
 		[ELIDE_MISUSE_EXIT_HELD] = "exit_held",
 	};
+	static const char *const waits[] = {"cond", "sem", "barrier", "reacquire"};
 	struct sums s;
 
 	for (int i = 1; i < argc; i++) {
@@ -31,6 +32,11 @@ int main(int argc, char **argv)
 #undef ELIDE_CAUSE
 		for (unsigned int m = 1; m < sizeof(misuse) / sizeof(*misuse); m++)
 			printf(" misuse_%s=%lu", misuse[m], s.misuse[m]);
+		for (unsigned int k = ELIDE_KIND_COND; k < ELIDE_NR_KINDS; k++)
+			printf(" %s=%lu %s_waits=%lu %s_failed=%lu", waits[k - ELIDE_KIND_COND],
+			       s.waits[k].not_attempted, waits[k - ELIDE_KIND_COND],
+			       s.waits[k].contended, waits[k - ELIDE_KIND_COND],
+			       s.waits[k].failed);
 		printf(" orders=%lu", s.orders);
 		printf(" dropped=");
 		for (int d = 0; d < ELIDE_NR_DROPPED; d++)

@@ -13,6 +13,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdlib.h>
 #include <threads.h>
 #include <time.h>
@@ -406,6 +407,256 @@ static const char *test_cond_clockwait(cond_clockwait_fn f)
 	return NULL;
 }
 
+/* Initialised by @init, or zeroed: a condition variable that times out. */
+static const char *cond_works(pthread_cond_t *c, int (*timed)(pthread_cond_t *c, pthread_mutex_t *m,
+							      const struct timespec *until))
+{
+	pthread_mutex_t *m = new_mutex();
+
+	pthread_mutex_lock(m);
+	expect(timed && timed(c, m, &past) == ETIMEDOUT);
+	expect(pthread_mutex_unlock(m) == 0);
+	return NULL;
+}
+
+static cond_timedwait_fn cond_timed(const char *version)
+{
+	return (cond_timedwait_fn)dlvsym(RTLD_DEFAULT, "pthread_cond_timedwait", version);
+}
+
+static const char *test_cond_init(cond_init_fn f)
+{
+	pthread_cond_t *c = malloc(sizeof(*c));
+
+	memset(c, 0xff, sizeof(*c));
+	expect(f(c, NULL) == 0);
+	return cond_works(c, cond_timed("GLIBC_2.3.2"));
+}
+
+static const char *test_cond_init_old(cond_init_old_fn f)
+{
+	pthread_cond_t *c = malloc(sizeof(*c));
+
+	memset(c, 0xff, sizeof(*c));
+	expect(f(c, NULL) == 0);
+	return cond_works(c, cond_timed("GLIBC_2.2.5"));
+}
+
+/* Waited for before it is destroyed and after: two of them. */
+static const char *destroy_cond(cond_destroy_fn f, const char *version)
+{
+	pthread_cond_t *c = calloc(1, sizeof(*c));
+
+	expect(!cond_works(c, cond_timed(version)));
+	expect(f(c) == 0);
+	memset(c, 0, sizeof(*c));
+	return cond_works(c, cond_timed(version));
+}
+
+static const char *test_cond_destroy(cond_destroy_fn f)
+{
+	return destroy_cond(f, "GLIBC_2.3.2");
+}
+
+static const char *test_cond_destroy_old(cond_destroy_old_fn f)
+{
+	return destroy_cond(f, "GLIBC_2.2.5");
+}
+
+/* Somebody who waits, and whom @wake wakes. */
+struct sleeper {
+	pthread_mutex_t mutex;
+	pthread_cond_t cond;
+	cond_wait_fn wait;
+	int waits;
+	int woken;
+};
+
+static void *sleep_until_woken(void *arg)
+{
+	struct sleeper *s = arg;
+
+	pthread_mutex_lock(&s->mutex);
+	s->waits = 1;
+	while (!s->woken)
+		s->wait(&s->cond, &s->mutex);
+	pthread_mutex_unlock(&s->mutex);
+	return NULL;
+}
+
+static const char *wake_by(int (*f)(pthread_cond_t *c), cond_wait_fn wait)
+{
+	struct sleeper *s = calloc(1, sizeof(*s));
+	pthread_t thread;
+	int err, waits = 0;
+
+	s->wait = wait;
+	expect(wait);
+	expect(!pthread_create(&thread, NULL, sleep_until_woken, s));
+	while (!waits) {
+		usleep(2000);
+		pthread_mutex_lock(&s->mutex);
+		waits = s->woken = s->waits;
+		pthread_mutex_unlock(&s->mutex);
+	}
+	err = f(&s->cond);
+	pthread_join(thread, NULL);
+	expect(err == 0);
+	return NULL;
+}
+
+static cond_wait_fn cond_waits(const char *version)
+{
+	return (cond_wait_fn)dlvsym(RTLD_DEFAULT, "pthread_cond_wait", version);
+}
+
+static const char *test_cond_signal(cond_signal_fn f)
+{
+	return wake_by(f, cond_waits("GLIBC_2.3.2"));
+}
+
+static const char *test_cond_broadcast(cond_broadcast_fn f)
+{
+	return wake_by(f, cond_waits("GLIBC_2.3.2"));
+}
+
+static const char *test_cond_signal_old(cond_signal_old_fn f)
+{
+	return wake_by(f, cond_waits("GLIBC_2.2.5"));
+}
+
+static const char *test_cond_broadcast_old(cond_broadcast_old_fn f)
+{
+	return wake_by(f, cond_waits("GLIBC_2.2.5"));
+}
+
+static sem_t *new_sem(unsigned int value)
+{
+	sem_t *s = calloc(1, sizeof(*s));
+
+	sem_init(s, 0, value);
+	return s;
+}
+
+static const char *test_sem_init(sem_init_fn f)
+{
+	sem_t *s = malloc(sizeof(*s));
+
+	expect(f(s, 0, 1) == 0);
+	expect(sem_wait(s) == 0);
+	return NULL;
+}
+
+static const char *test_sem_destroy(sem_destroy_fn f)
+{
+	sem_t *s = new_sem(1);
+
+	expect(sem_wait(s) == 0);
+	expect(f(s) == 0);
+	sem_init(s, 0, 1);
+	expect(sem_wait(s) == 0);
+	return NULL;
+}
+
+static const char *test_sem_wait(sem_wait_fn f)
+{
+	sem_t *s = new_sem(1);
+
+	expect(f(s) == 0);
+	expect(sem_trywait(s) == -1 && errno == EAGAIN);
+	return NULL;
+}
+
+static const char *test_sem_trywait(sem_trywait_fn f)
+{
+	sem_t *s = new_sem(1);
+
+	expect(f(s) == 0);
+	expect(f(s) == -1 && errno == EAGAIN);
+	return NULL;
+}
+
+static const char *test_sem_timedwait(sem_timedwait_fn f)
+{
+	sem_t *s = new_sem(1);
+
+	expect(f(s, &past) == 0);
+	expect(f(s, &past) == -1 && errno == ETIMEDOUT);
+	return NULL;
+}
+
+static const char *test_sem_clockwait(sem_clockwait_fn f)
+{
+	sem_t *s = new_sem(1);
+
+	expect(f(s, CLOCK_MONOTONIC, &past) == 0);
+	expect(f(s, CLOCK_MONOTONIC, &past) == -1 && errno == ETIMEDOUT);
+	return NULL;
+}
+
+static void *wait_sem(void *s)
+{
+	sem_wait(s);
+	return NULL;
+}
+
+static const char *test_sem_post(sem_post_fn f)
+{
+	sem_t *s = new_sem(0);
+	pthread_t thread;
+	int err;
+
+	expect(!pthread_create(&thread, NULL, wait_sem, s));
+	usleep(20000);
+	err = f(s);
+	pthread_join(thread, NULL);
+	expect(err == 0);
+	return NULL;
+}
+
+static const char *test_barrier_init(barrier_init_fn f)
+{
+	pthread_barrier_t *b = malloc(sizeof(*b));
+
+	expect(f(b, NULL, 0) == EINVAL);
+	expect(f(b, NULL, 1) == 0);
+	expect(pthread_barrier_wait(b) == PTHREAD_BARRIER_SERIAL_THREAD);
+	return NULL;
+}
+
+static const char *test_barrier_destroy(barrier_destroy_fn f)
+{
+	pthread_barrier_t *b = malloc(sizeof(*b));
+
+	for (int i = 0; i < 2; i++) {
+		pthread_barrier_init(b, NULL, 1);
+		expect(pthread_barrier_wait(b) == PTHREAD_BARRIER_SERIAL_THREAD);
+		expect(f(b) == 0);
+	}
+	return NULL;
+}
+
+static void *arrive(void *b)
+{
+	pthread_barrier_wait(b);
+	return NULL;
+}
+
+static const char *test_barrier_wait(barrier_wait_fn f)
+{
+	pthread_barrier_t *b = malloc(sizeof(*b));
+	pthread_t thread;
+	int err;
+
+	pthread_barrier_init(b, NULL, 2);
+	expect(!pthread_create(&thread, NULL, arrive, b));
+	usleep(20000);
+	err = f(b);
+	pthread_join(thread, NULL);
+	expect(err == 0 || err == PTHREAD_BARRIER_SERIAL_THREAD);
+	return NULL;
+}
+
 static mtx_t *new_mtx(void)
 {
 	return calloc(1, sizeof(mtx_t));
@@ -485,6 +736,35 @@ static const char *test_cnd_timedwait(cnd_timedwait_fn f)
 	expect(f(c, m, &past) == thrd_timedout);
 	expect(elsewhere(mtx_trylock, m) == thrd_busy);
 	return NULL;
+}
+
+static const char *test_cnd_init(cnd_init_fn f)
+{
+	cnd_t *c = malloc(sizeof(*c));
+
+	memset(c, 0xff, sizeof(*c));
+	expect(f(c) == thrd_success);
+	return cond_works((pthread_cond_t *)c, cond_timed("GLIBC_2.3.2"));
+}
+
+static const char *test_cnd_destroy(cnd_destroy_fn f)
+{
+	pthread_cond_t *c = calloc(1, sizeof(*c));
+
+	expect(!cond_works(c, cond_timed("GLIBC_2.3.2")));
+	f((cnd_t *)c);
+	memset(c, 0, sizeof(*c));
+	return cond_works(c, cond_timed("GLIBC_2.3.2"));
+}
+
+static const char *test_cnd_signal(cnd_signal_fn f)
+{
+	return wake_by((int (*)(pthread_cond_t *))(void *)f, cond_waits("GLIBC_2.3.2"));
+}
+
+static const char *test_cnd_broadcast(cnd_broadcast_fn f)
+{
+	return wake_by((int (*)(pthread_cond_t *))(void *)f, cond_waits("GLIBC_2.3.2"));
 }
 
 /* A thread that ends with its lock held, which is found when it is joined. */
@@ -603,6 +883,9 @@ static const char *test_thrd_join(thrd_join_fn f)
  * @locks:    locks that become known by it
  * @ends:     a thread ends holding a lock: a misuse
  * @waits:    it waits on a condition variable: an elided section must give that as its cause
+ * @calls:    calls of @kind that succeed or fail, at least
+ * @objects:  condition variables, semaphores and barriers that become known by it
+ * @wakes:    it ends a wait, and that is known
  */
 struct test {
 	const char *(*run)(void *f);
@@ -610,11 +893,23 @@ struct test {
 	int locks;
 	int ends;
 	int waits;
+	enum elide_kind kind;
+	int calls;
+	int objects;
+	int wakes;
 };
+
+/* @nr calls of kind @of; acquisitions and locks are those of mutexes. */
+#define CALLS(id, nr_acquired, nr_locks, of, nr, nr_objects, nr_wakes, in_cond)         \
+	[SYMBOL_##id] = {.run = (const char *(*)(void *))(void *)test_##id,             \
+			 .acquired = nr_acquired, .locks = nr_locks, .waits = in_cond,  \
+			 .kind = ELIDE_KIND_##of, .calls = nr, .objects = nr_objects,   \
+			 .wakes = nr_wakes}
+/* The acquisitions depend on how often a thread looks whether another waits already. */
+#define ANY (-1)
 
 #define TEST(id, ...)  ROW(id, __VA_ARGS__, 0, 0)
 #define ENDS(id, ...)  ROW(id, __VA_ARGS__, 1, 0)
-#define WAITS(id, ...) ROW(id, __VA_ARGS__, 0, 1)
 #define ROW(id, nr_acquired, nr_locks, nr_ends, in_cond)                                \
 	[SYMBOL_##id] = {.run = (const char *(*)(void *))(void *)test_##id,             \
 			 .acquired = nr_acquired, .locks = nr_locks, .ends = nr_ends, \
@@ -630,11 +925,27 @@ static const struct test tests[] = {
 	TEST(rwlock_timedwrlock, 1, 1), TEST(rwlock_clockwrlock, 1, 1), TEST(rwlock_unlock, 2, 1),
 	TEST(spin_init, 1, 1), TEST(spin_destroy, 2, 2), TEST(spin_lock, 1, 1),
 	TEST(spin_trylock, 1, 1), TEST(spin_unlock, 2, 1),
-	WAITS(cond_wait, 2, 1), WAITS(cond_timedwait, 1, 1), WAITS(cond_wait_old, 2, 1),
-	WAITS(cond_timedwait_old, 1, 1), WAITS(cond_clockwait, 1, 1),
+	CALLS(cond_wait, 2, 1, COND, 1, 1, 0, 1), CALLS(cond_timedwait, 1, 1, COND, 1, 1, 0, 1),
+	CALLS(cond_wait_old, 2, 1, COND, 1, 1, 0, 1),
+	CALLS(cond_timedwait_old, 1, 1, COND, 1, 1, 0, 1),
+	CALLS(cond_clockwait, 1, 1, COND, 1, 1, 0, 1),
+	CALLS(cond_init, 1, 1, COND, 1, 1, 0, 0), CALLS(cond_init_old, 1, 1, COND, 1, 1, 0, 0),
+	CALLS(cond_destroy, 2, 2, COND, 2, 2, 0, 0), CALLS(cond_destroy_old, 2, 2, COND, 2, 2, 0, 0),
+	CALLS(cond_signal, ANY, 1, COND, 1, 1, 1, 0), CALLS(cond_broadcast, ANY, 1, COND, 1, 1, 1, 0),
+	CALLS(cond_signal_old, ANY, 1, COND, 1, 1, 1, 0),
+	CALLS(cond_broadcast_old, ANY, 1, COND, 1, 1, 1, 0),
+	CALLS(sem_init, 0, 0, SEM, 1, 1, 0, 0), CALLS(sem_destroy, 0, 0, SEM, 2, 2, 0, 0),
+	CALLS(sem_wait, 0, 0, SEM, 2, 1, 0, 0), CALLS(sem_trywait, 0, 0, SEM, 2, 1, 0, 0),
+	CALLS(sem_timedwait, 0, 0, SEM, 2, 1, 0, 0), CALLS(sem_clockwait, 0, 0, SEM, 2, 1, 0, 0),
+	CALLS(sem_post, 0, 0, SEM, 1, 1, 1, 0),
+	CALLS(barrier_init, 0, 0, BARRIER, 1, 1, 0, 0),
+	CALLS(barrier_destroy, 0, 0, BARRIER, 2, 2, 0, 0),
+	CALLS(barrier_wait, 0, 0, BARRIER, 2, 1, 1, 0),
 	TEST(mtx_init, 1, 1), TEST(mtx_destroy, 2, 2), TEST(mtx_lock, 1, 1), TEST(mtx_trylock, 1, 1),
-	TEST(mtx_timedlock, 1, 1), TEST(mtx_unlock, 2, 1), WAITS(cnd_wait, 2, 1),
-	WAITS(cnd_timedwait, 1, 1),
+	TEST(mtx_timedlock, 1, 1), TEST(mtx_unlock, 2, 1), CALLS(cnd_wait, 2, 1, COND, 1, 1, 0, 1),
+	CALLS(cnd_timedwait, 1, 1, COND, 1, 1, 0, 1), CALLS(cnd_init, 1, 1, COND, 1, 1, 0, 0),
+	CALLS(cnd_destroy, 2, 2, COND, 2, 2, 0, 0), CALLS(cnd_signal, ANY, 1, COND, 1, 1, 1, 0),
+	CALLS(cnd_broadcast, ANY, 1, COND, 1, 1, 1, 0),
 	ENDS(join, 1, 1), ENDS(tryjoin, 1, 1), ENDS(timedjoin, 1, 1), ENDS(clockjoin, 1, 1),
 	ENDS(thrd_join, 1, 1),
 	TEST(setuid, 0, 0), TEST(seteuid, 0, 0), TEST(setreuid, 0, 0), TEST(setresuid, 0, 0),
@@ -654,6 +965,25 @@ static const struct row {
 #undef ELIDE_SYMBOL
 #undef ELIDE_ALIAS
 };
+
+/* The calls of a kind that have ended, one way or the other. */
+static unsigned long nr_calls(const struct sums *s, enum elide_kind kind)
+{
+	return s->waits[kind].not_attempted + s->waits[kind].failed;
+}
+
+/* What is wrong with the trace of a call that waits or ends a wait; NULL if nothing. */
+static const char *wrong_waits(const struct test *test, const struct sums *before,
+			       const struct sums *after)
+{
+	if (test->kind && nr_calls(after, test->kind) < nr_calls(before, test->kind) + test->calls)
+		return "its calls are not counted";
+	if (after->nr_objects - before->nr_objects != (unsigned long)test->objects)
+		return "another number of condition variables, semaphores or barriers";
+	if (test->wakes && after->nr_woken <= before->nr_woken)
+		return "it is not known that it ended the wait";
+	return NULL;
+}
 
 static const char *try_row(const struct row *row, const char *data, bool off)
 {
@@ -686,7 +1016,8 @@ static const char *try_row(const struct row *row, const char *data, bool off)
 	/* A lock is counted when it is released at the latest; some are left locked in an open
 	 * section, which the end of the test or the look at the file above has aborted.
 	 */
-	if ((int)(elide_row_acquired(&after.all) - elide_row_acquired(&before.all)) != test->acquired ||
+	if ((test->acquired != ANY && (int)(elide_row_acquired(&after.all) -
+					    elide_row_acquired(&before.all)) != test->acquired) ||
 	    (int)(after.nr_locks - before.nr_locks) != test->locks) {
 		snprintf(text, sizeof(text), "%ld acquisitions and %ld new locks, not %d and %d",
 			 (long)(elide_row_acquired(&after.all) - elide_row_acquired(&before.all)),
@@ -699,7 +1030,7 @@ static const char *try_row(const struct row *row, const char *data, bool off)
 	if (test->waits && after.header.mode == ELIDE_RUN_ELIDE &&
 	    after.all.causes[ELIDE_CAUSE_cond_wait] == before.all.causes[ELIDE_CAUSE_cond_wait])
 		return "an elided section waited";
-	return NULL;
+	return wrong_waits(test, &before, &after);
 }
 
 int main(int argc, char **argv)

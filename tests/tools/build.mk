@@ -4,7 +4,8 @@
 SYNTH_OBJ := $(patsubst %,$(OBJ)/tests/tools/%.o,synth synth-full subject)
 TOOLS_TEST_BIN := $(O)/tests/tools/mkdata $(O)/tests/tools/looper $(O)/tests/tools/page \
 		  $(O)/tests/tools/sections $(O)/tests/tools/lambda $(O)/tests/tools/wrapped \
-		  $(O)/tests/tools/waiters $(O)/tests/tools/drops $(O)/tests/tools/array $(O)/tests/tools/array-stripped
+		  $(O)/tests/tools/named $(O)/tests/tools/waiters $(O)/tests/tools/drops \
+		  $(O)/tests/tools/array $(O)/tests/tools/array-stripped
 
 tools-tests: $(TOOLS_TEST_BIN)
 .PHONY: tools-tests
@@ -35,6 +36,11 @@ $(O)/tests/tools/sections: $(OBJ)/tests/tools/sections.o
 	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -o $@ $^ -pthread
 
 $(O)/tests/tools/wrapped: $(OBJ)/tests/tools/wrapped.o
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -o $@ $^ -pthread
+
+$(O)/tests/tools/named: $(OBJ)/tests/tools/named.o
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -o $@ $^ -pthread

@@ -129,6 +129,32 @@ def keyboard(browser, page):
     test("sorting is said", "ascending" in browser.eval("said.textContent"))
 
     browser.open(page)
+    shown = "[...document.querySelectorAll('table.rows tbody tr')].filter((r) => !r.hidden).length"
+    every = browser.eval(shown)
+    test("the box that filters rows is reached", focus(browser, ".filter"))
+    browser.call("Input.insertText", text="LOOKUP")
+    some = browser.eval(shown)
+    test("rows are filtered by any letters of their names", 0 < some < every, f"{some} of {every}")
+    test("how many is said", browser.eval("document.querySelector('.s-table .found').textContent")
+         == f"{some} of {every}")
+
+    test("the box that searches the flame graph is reached", focus(browser, ".search"))
+    browser.call("Input.insertText", text="subject_insert")
+    hits = "document.querySelectorAll('.frame.hit').length"
+    test("a function is found", browser.eval(hits) == 1, str(browser.eval(hits)))
+    test("its share is said", browser.eval(
+        "document.querySelector('.s-flame .found').textContent") == "50.0% of the time waited")
+    wide = "document.querySelector('.frame.hit').getAttribute('width')"
+    browser.eval("document.querySelector('.frame.hit').dispatchEvent(new Event('click'))")
+    test("a function is widened", browser.eval(wide) == "100%", browser.eval(wide))
+    test("what is beside it is not shown", browser.eval(
+        "[...document.querySelectorAll('.frame')].filter((f) => f.getAttribute('display') === 'none')"
+        ".length") >= 2)
+    test("the whole is reached", focus(browser, ".whole"))
+    browser.enter()
+    test("the whole is back", browser.eval(wide) == "50%", browser.eval(wide))
+
+    browser.open(page)
     test("a copy button is reached", focus(browser, ".copy"))
     # Without a clipboard of its own the page copies what it has selected.
     browser.eval("Object.defineProperty(navigator, 'clipboard', {value: undefined})")

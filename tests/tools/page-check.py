@@ -16,9 +16,10 @@ VOID = {"meta", "br", "img", "input", "link", "hr", "base", "col"}
 # The only elements the page is made of; what a name smuggles in is none of them.
 KNOWN = set("""html head meta title style body a div h1 h2 h3 h4 button main nav ul ol li article
 header section p code span dl dt dd table thead tbody tfoot tr th td details summary b svg symbol
-rect use text line script""".split())
+rect use text line script path label input""".split())
 TEXT = [("ink", "page"), ("ink", "panel"), ("dim", "page"), ("dim", "panel"), ("link", "page"),
-        ("link", "panel"), ("good", "page"), ("bad", "page"), ("page", "ink")]
+        ("link", "panel"), ("good", "page"), ("bad", "page"), ("page", "ink"),
+        ("ink", "f0"), ("ink", "f1"), ("ink", "f2"), ("ink", "hit")]
 DRAWN = [(name, "page") for name in ("k0", "k1", "k2", "k3", "k4", "good")]
 # All but the tabs and ends of lines that the page is written with.
 CONTROL = "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f]"
@@ -146,6 +147,9 @@ def check_usable(page):
             problem(f"<th> {text} without its scope")
         if "tabindex" in attrs and not (attrs.get("aria-label") or tag == "main"):
             problem(f"<{tag}> takes the focus and has no name")
+        if tag == "input" and not any(a.get("for") == attrs.get("id") and t.strip()
+                                      for a, t in page.all("label")):
+            problem("a box without a label")
         if tag == "table" and not any(
                 p == "thead" and page.inside(n, "table") is attrs
                 for n, (p, a, up, x) in enumerate(page.elements)) and "aria-label" not in attrs:
@@ -215,7 +219,22 @@ def check_part(page, number, report, columns):
              [m["lock"] for m in report["misuse"]],
              [e["lock"] for o in report["order"] for e in o["edges"]],
              [e["lock"] for e in report.get("timeline", [])],
-             [a["data"] for x in report.get("lines", []) for a in x["accesses"]]]
+             [a["data"] for x in report.get("lines", []) for a in x["accesses"]],
+             [t["name"] for t in report.get("threads") or []],
+             [x["lock"] for x in (report.get("activity") or {}).get("locks", [])]]
+
+    def functions(at):
+        for child in at["children"] if at else []:
+            # What is too narrow to be seen is not drawn.
+            if child["ns"] * 1000 >= report["flame"]["ns"]:
+                yield child["full"]
+                yield from functions(child)
+
+    names.append(list(functions(report.get("flame"))))
+    waits = sum(row["wait_ns"]["total"] or 0 for row in report["rows"]
+                if not row["verdict"].startswith("waits for "))
+    if bool(waits) != any(attrs.get("id") == f"{part}-waits" for attrs, text in page.all("section")):
+        problem(f"{part}: waits of {waits} ns and the picture of them do not go together")
     for row in report["rows"]:
         for d in row.get("details", []):
             names += [d["data"]["name"] if d["data"] else None]

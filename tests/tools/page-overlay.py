@@ -102,8 +102,29 @@ for i in range(8):
                           4, 0))
 timeline.append(event(1.1, HOSTILE, "rwlock-read", evil, "paused", 250000, 64, 64))
 timeline.append(event(2.6, None, None, None, "off", 0, 0, 0))
+
+
+def node(name, ns, *children):
+    return {"name": name[-20:], "full": name, "ns": ns, "children": list(children)}
+
+
+flame = node("", 1000, node("subject_index_lock", 700, node("main", 700, node("subject_insert", 500),
+                                                             node("subject_lookup", 200))),
+             node(HOSTILE, 300, node("main", 300, node(HOSTILE, 299), node("too narrow", 0.5))))
+activity = {"step_s": 0.25, "samples": 60, "locks": [
+    {"class": "static x", "lock": "subject_index_lock", "samples": 40, "wait_ns": 600000000,
+     "waiting": [0, 1.5, 2, 0.5] * 3, "held": [0.9] * 12},
+    {"class": HOSTILE, "lock": HOSTILE, "samples": 20, "wait_ns": 0, "waiting": [0] * 12,
+     "held": [0.1] * 12}]}
+threads = [{"name": "worker-7", "tid": 4242, "threads": 1, "acquired": 12345, "elided": 0,
+            "contended": 100, "wait_cycles": 1, "wait_ns": 600000000, "hold_ns": 30000},
+           {"name": HOSTILE, "tid": None, "threads": 3, "acquired": 20, "elided": 0, "contended": 0,
+            "wait_cycles": 0, "wait_ns": 0, "hold_ns": None}]
 print(json.dumps({
     "rows": rows,
+    "flame": flame,
+    "activity": activity,
+    "threads": threads,
     "lines": lines,
     "timeline": timeline,
     "program": {"exe": "/opt/" + HOSTILE + "/subject<b>", "argv": ["subject", "--x=" + HOSTILE],

@@ -93,6 +93,9 @@ refused 'a column that is missing' 's|<th scope=col>VERDICT</th>||'
 refused 'a link that leads nowhere' 's/id=p1-r2/id=p1-r9/'
 refused 'an element that is not closed' 's|</section>||'
 refused 'a colour too faint' 's/--dim: light-dark([^)]*)/--dim: light-dark(#aaaaaa, #a3a8b0)/'
+refused 'a box without a label' 's/label for=p1-filter/label for=p1-f/'
+refused 'no picture of the waits' 's/id=p1-waits/id=p1-waited/; s/#p1-waits/#p1-waited/'
+refused 'a thread that is missing' 's|worker-7|worker|'
 refused 'a drawing without words' 's/class=bar aria-hidden=true/class=bar/'
 
 chromium=$(command -v chromium || command -v chromium-browser || command -v google-chrome)

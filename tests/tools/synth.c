@@ -264,6 +264,41 @@ static void add_blockers(struct synth *s, const struct subject_sites *sites)
 		synth_add(s, ELIDE_CHUNK_BLAME, &blames[i], sizeof(blames[i]));
 }
 
+/*
+ * Who did it, and when: the first thread of the block has counted what the rows have, but for what
+ * three past threads have; waits in the first half second, and holds all the time.
+ */
+static void add_times(struct synth *s, const struct subject_sites *sites)
+{
+	struct elide_thread_record threads[] = {
+		{.state = ELIDE_THREAD_RUNS, .block = 1, .tid = 4242, .nr = 1, .name = "subject",
+		 .acquired = 10000, .contended = 154, .wait = 400000000, .held = 3000000},
+		{.state = ELIDE_THREAD_PAST, .nr = 3, .name = "worker", .acquired = 10000,
+		 .contended = 154, .wait = 400000000, .held = 3000000},
+		{.state = ELIDE_THREAD_ENDED, .block = 2, .tid = 4250, .nr = 1, .name = "idle"},
+	};
+
+	synth_chunk(s, ELIDE_CHUNK_ROWS)->block = 1;
+	for (size_t i = 0; i < 3; i++)
+		synth_add(s, ELIDE_CHUNK_THREADS, &threads[i], sizeof(threads[i]));
+	for (int i = 0; i < 60; i++) {
+		struct elide_moment m = {
+			.class_index = 0, .kind = ELIDE_KIND_MUTEX, .block = 1, .tid = 4242,
+			.type = i % 2 ? ELIDE_MOMENT_WAIT : ELIDE_MOMENT_HOLD,
+			.site = i % 2 ? sites->insert : sites->lookup,
+			.time = START_CYCLES + (i % 2 ? 15000000ull : 100000000ull) * (i + 1),
+			.cycles = 10000000, .weight = 20000000,
+		};
+
+		/* Records that are not in use, and one without a row. */
+		if (i >= 56)
+			m.type = ELIDE_MOMENT_NONE;
+		else if (i == 55)
+			m.class_index = 2;
+		synth_add(s, ELIDE_CHUNK_MOMENTS, &m, sizeof(m));
+	}
+}
+
 /* What the process of SYNTH_ELIDE did in the second after it. */
 static void add_later(struct synth *s, const struct subject_sites *sites)
 {
@@ -318,8 +353,10 @@ void synth_make(struct synth *s, enum synth_scenario scenario, uint64_t run, uin
 	add_rows(s, scenario, &sites);
 	misuse.site = sites.lookup;
 	synth_add(s, ELIDE_CHUNK_MISUSE, &misuse, sizeof(misuse));
-	if (scenario == SYNTH_PROFILE)
+	if (scenario == SYNTH_PROFILE) {
 		add_blockers(s, &sites);
+		add_times(s, &sites);
+	}
 	if (scenario == SYNTH_FULL)
 		synth_full(s, &sites);
 	if (scenario == SYNTH_LATER)

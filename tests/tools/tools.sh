@@ -76,7 +76,7 @@ sed -n 's/^PARAM(\([a-z0-9_]*\),.*/\1/p' "$here/../../tools/rtmgrind/model.def" 
 	grep -q '^domain  *0 ' out && ok 'numbers of a machine are listed' || # and nobody's
 	not_ok 'numbers of a machine are listed' "exit $rc: $(cat diff.out err)"
 expect 'numbers of an unknown machine' 2 '' \
-	"elide: --emulate: there is no machine 'x', nearest is flat; there are $list" \
+	"elide: --emulate: there is no machine 'x'; there are $list" \
 	run --emulate=list:x
 
 # A valgrind that is not the one known, then none.
@@ -451,6 +451,13 @@ for form in --folded --folded=wait --folded=block --suggest; do
 	compare full $form
 done
 compare profile --suggest
+for how in --json --csv --width=100; do
+	compare profile --by=thread $how
+	LC_ALL=C compare profile --by=time $how
+done
+for view in thread time; do
+	compare idle --by=$view
+done
 compare full --by=lock --width=200
 compare full --by=site --width=200
 # Colours: none in a pipe unless asked for; on a terminal, but with NO_COLOR.
@@ -505,7 +512,7 @@ done
 "$mkdata" parent.12 idle 77 12
 "$mkdata" parent.13 elide 78 13
 "$mkdata" parent.14.old elide 77 14
-pids=$("$elide" report --json parent | sed -n 's/ *"pid": \([0-9]*\),/\1/p' | tr '\n' ' ')
+pids=$("$elide" report --json parent 2>err | sed -n 's/ *"pid": \([0-9]*\),/\1/p' | tr '\n' ' ')
 [ "$pids" = '10 11 12 ' ] && ok 'children of the run' || not_ok 'children of the run' "pids $pids"
 pids=$("$elide" report --json --no-children parent | sed -n 's/ *"pid": \([0-9]*\),/\1/p')
 [ "$pids" = 10 ] && ok 'no children' || not_ok 'no children' "pids $pids"
@@ -526,20 +533,43 @@ json() {
 }
 json 'JSON of several processes' 'd["schema"] == 2 and len(d["processes"]) == 3' \
 	"$elide" report --json parent
+# Reports: merged
+"$elide" report --merge --json parent parent.13 >merged.json 2>err
+"$elide" report --json parent parent.13 >each.json 2>err
+json 'merged rows are sums' '(lambda m, e: m["program"]["processes"] == 4 and len(m["rows"]) == 5
+	and all(m["totals"][k] == sum(p["totals"][k] or 0 for p in e)
+		for k in ("acquired", "contended", "failed"))
+	and all(m["totals"]["causes"][k] == sum(p["totals"]["causes"][k] or 0 for p in e)
+		for k in ("conflict", "busy", "syscall"))
+	and m["totals"]["wait_ns"]["count"] == sum(p["totals"]["wait_ns"]["count"] for p in e)
+	and m["program"]["threads"] == 8)(d, json.load(open("each.json"))["processes"])' cat merged.json
+run_elide report parent
+[ "$(grep -c '^LOCK ' out)" -eq 1 ] && grep -q '(2 processes, the first is 10)' out &&
+	grep -q '^   pid 11, subject: 26.6k acquisitions, waited 600ms, 2 threads$' out &&
+	grep -qx 'elide: 1 data file of other runs is left out: parent.13' err &&
+	ok 'the table is of all processes' || not_ok 'the table is of all processes' "$(cat out err)"
+run_elide report --each parent
+[ "$(grep -c '^LOCK ' out)" -eq 2 ] && ok '--each' || not_ok '--each' "$(cat out)"
+run_elide report parent parent.13
+[ "$(grep -c '^LOCK ' out)" -eq 3 ] && ok 'files of two runs are not merged' ||
+	not_ok 'files of two runs are not merged' "$(cat out)"
+run_elide report --html merged.html parent
+[ "$(grep -c '<article ' merged.html)" -eq 4 ] && grep -q 'all 3 processes of the run' merged.html &&
+	ok 'a page of all processes and each' || not_ok 'a page of all processes and each' "$(cat err)"
 json 'JSON of one process' 'd["schema"] == 2 and len(d["rows"]) == 4' "$elide" report --json elide.data
 
 # Reports: bad files
 : >empty
 head -c 300 /dev/urandom >foreign
 head -c 10000 elide.data >cut
-printf 'ELDEDATA\003' >version
+printf 'ELDEDATA\004' >version
 tail -c +10 elide.data >>version
 expect 'no data file' 2 '' 'elide: elide.nosuch: No such file or directory' report elide.nosuch
 expect 'empty file' 2 '' 'elide: empty: empty (offset 0)' report empty
 expect 'foreign file' 2 '' 'elide: foreign: not an elide data file (offset 0)' report foreign
 expect 'cut file' 2 '' 'elide: cut: ends before its first chunk does (offset 10000)' report cut
 expect 'other version' 2 '' \
-	'elide: version: written in version 3 of the format, this elide reads 1 to 2 (offset 8)' report version
+	'elide: version: written in version 4 of the format, this elide reads 1 to 3 (offset 8)' report version
 head -c 65536 elide.data >cut
 run_elide report cut
 [ $rc -eq 0 ] && grep -q 'note: the file ends at offset 65536, 24576 bytes are lost' out &&

@@ -28,6 +28,7 @@ class Screen:
         self.rest = b""
         self.alternate = False
         self.unknown = set()
+        self.colours = set()
 
     def resize(self, rows, columns):
         self.rows, self.columns = rows, columns
@@ -106,7 +107,9 @@ class Screen:
             self.scroll(self.y, self.region[1], first if final == "M" else -first)
         elif final in "ST":
             self.scroll(*self.region, first if final == "S" else -first)
-        elif final not in "mhlt":
+        elif final == "m":
+            self.colours.update(v for v in n if v >= 30)
+        elif final not in "hlt":
             self.unknown.add(final)
 
     SEQUENCE = re.compile(rb"\x1b\[([?>]?)([0-9;]*)([@-~])|\x1b[()].|\x1b[=>78M]|[^\x1b]")
@@ -224,9 +227,14 @@ def test_keys():
          lines)
     test("top: 80 columns are not too few", lines[4].rstrip().endswith("/s") and
          max(len(line) for line in lines[4:]) > 70, lines)
+    test("top: no column is marked that is not sorted by", "*" not in lines[4], lines)
+    test("top: the last line has the keys", t.wait(lambda s: s[-1].startswith("q quit  h help  < > sort")),
+         t.screen.lines())
+    test("top: colour", 31 in t.screen.colours, t.screen.colours)
     t.key("a")
     test("top: sort by a letter", t.wait(first_is("init su..ct.c:32 subject_lookup")) and
-         "sorted by acquired" in t.screen.lines()[2], t.screen.lines())
+         "sorted by acquired" in t.screen.lines()[2] and " ACQUIRED/s* " in t.screen.lines()[4],
+         t.screen.lines())
     t.key(">")
     test("top: sort by the next column", t.wait(lambda s: "sorted by elided" in s[2]),
          t.screen.lines())
@@ -236,7 +244,7 @@ def test_keys():
          t.screen.lines())
     t.key("t")
     test("top: totals", t.wait(lambda s: "since the start" in s[2] and " ACQUIRED " in s[4] and
-                               "/s" not in s[4]), t.screen.lines())
+                               " SITE* " in s[4] and "/s" not in s[4]), t.screen.lines())
     t.key("tl")
     test("top: by lock", t.wait(lambda s: "by lock, sorted" in s[2] and "per second" in s[2]),
          t.screen.lines())

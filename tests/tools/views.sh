@@ -301,7 +301,7 @@ grep -q '^shelf mutex Shelf::put in main::{lambda()#1} *100 ' out &&
 	ok 'names of C++ in the table' || not_ok 'names of C++ in the table' "$(cat out)"
 
 "$elide" report --html - lambda.data >page
-grep -q '<code title="stock::Shelf&lt;std::[^"]*::put([^"]*">Shelf::put</code>' page &&
+grep -q '<code title="stock::Shelf&lt;std::[^"]*allocator[^"]*::put([^"]*">stock::Shelf&lt;std::string&gt;::put(std::string const&amp;)</code>' page &&
 	ok 'names of C++ on the page' || not_ok 'names of C++ on the page' "$(grep -c Shelf page) lines"
 
 # Locks of an array are one class, however few classes there is room for; without symbols

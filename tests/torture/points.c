@@ -46,18 +46,16 @@ static const char *const names[] = {
 #undef ELIDE_POINT
 };
 
-/* They are the bits of a word. */
-_Static_assert(ELIDE_NR_POINTS <= 64, "more points than bits");
-
 static uint32_t seed, event_seed;
 static int only = -1, favourite = -1;
 static bool nowhere_else;
 static int interrupt;
 static const char *met_file;
-static uint64_t met_by_all;
+static bool met_by_all[ELIDE_NR_POINTS];
 static uint32_t nr_threads;
 static __thread uint32_t state, event_state;
-static __thread uint64_t met;
+/* Points that this thread has met, and whether one of them is not yet in @met_by_all. */
+static __thread bool met[ELIDE_NR_POINTS], met_more;
 
 /* Of the program, at a point of a slow path: it must call nothing that takes a lock. */
 extern void torture_event(int point) __attribute__((weak, visibility("default")));
@@ -104,14 +102,13 @@ static uint32_t draw(uint32_t *own, uint32_t from)
 /* Outside: by system calls alone, for a slow path must be no cancellation point. */
 static void write_met(void)
 {
-	uint64_t fresh = met & ~__atomic_fetch_or(&met_by_all, met, __ATOMIC_RELAXED);
-	int fd, saved = errno;
+	int saved = errno, fd = sys_open(met_file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
 
-	fd = fresh ? sys_open(met_file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600) : -1;
-	for (; fd >= 0 && fresh; fresh &= fresh - 1) {
-		const char *name = names[__builtin_ctzll(fresh)];
-
-		if (sys_write(fd, name, strlen(name)) < 0)
+	met_more = false;
+	for (unsigned int i = 0; fd >= 0 && i < ELIDE_NR_POINTS; i++) {
+		if (!met[i] || __atomic_exchange_n(&met_by_all[i], true, __ATOMIC_RELAXED))
+			continue;
+		if (sys_write(fd, names[i], strlen(names[i])) < 0)
 			abort();
 	}
 	if (fd >= 0)
@@ -137,8 +134,11 @@ void elide_test_point(enum elide_point point)
 	uint32_t r;
 
 	if (met_file) {
-		met |= 1ull << point;
-		if (!inside[point] && (met & ~READ_ONCE(met_by_all)))
+		if (!met[point]) {
+			met[point] = true;
+			met_more |= !READ_ONCE(met_by_all[point]);
+		}
+		if (!inside[point] && met_more)
 			write_met();
 	}
 	if (point >= ELIDE_POINT_slow_entered)

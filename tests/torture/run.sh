@@ -52,7 +52,7 @@ what_failed() {
 		counted
 		[ "$(sum bad)" = 0 ] || echo "$(sum bad) rows contradict themselves"
 		case $1 in
-		profile) ;;
+		profile | points-profile) ;;
 		emulated-100)
 			[ "$(sum attempts)" -gt 0 ] || echo 'nothing was tried'
 			[ "$(sum commits)" = 0 ] || echo 'something was committed'
@@ -74,6 +74,10 @@ one() {
 	points)
 		set -- env ELIDE_POLICY=fixed "ELIDE_LOCKS=$rule" ELIDE_OUTPUT=data \
 			TORTURE_POINTS="$seed" LD_PRELOAD="$points" "$@"
+		;;
+	points-profile)
+		set -- env ELIDE_MODE=profile ELIDE_OUTPUT=data TORTURE_POINTS="$seed" \
+			LD_PRELOAD="$points" "$@"
 		;;
 	emulated-*)
 		set -- "$O/bin/elide" run --quiet --emulate --seed="$seed" \
@@ -107,6 +111,7 @@ natively() {
 	one "$1" "$2" --rounds=1000 --threads=3 exclusion spin
 	one "$1" "$2" --rounds=2000 exclusion
 	one "$1" "$2" cond
+	one "$1" "$2" waits
 	one "$1" "$2" fork
 	one "$1" "$2" signals
 	one "$1" "$2" --rounds=100 cancel rwlock
@@ -119,6 +124,7 @@ emulated() {
 	one "$how" "$2" --rounds=100 exclusion
 	one "$how" "$2" --rounds=100 exclusion rwlock-nonrecursive
 	one "$how" "$2" --rounds=50 cond
+	one "$how" "$2" --rounds=30 waits
 	one "$how" "$2" --rounds=3 fork
 	one "$how" "$2" --rounds=15 signals
 	one "$how" "$2" --rounds=5 cancel
@@ -178,6 +184,11 @@ round() {
 	# Writers that find readers waiting as they release.
 	one profile "$1" --rounds=2000 exclusion rwlock
 	one profile "$1" signals
+	one profile "$1" cond
+	one profile "$1" waits
+	# Each wait and its end, at the points of their slow paths.
+	one points-profile "$1" --rounds=500 cond
+	one points-profile "$1" --rounds=500 waits
 	churns profile "$1"
 	[ "$emulator" ] && all_emulated "$1"
 	return 0

@@ -24,6 +24,7 @@ static const struct scenario {
 } scenarios[] = {
 	{"exclusion", run_exclusion, 10000, true, "sections in each thread"},
 	{"cond", run_cond, 2000, true, "turns of each thread"},
+	{"waits", run_waits, 1000, true, "units that each thread takes of a semaphore"},
 	{"fork", run_fork, 100, false, "forks"},
 	{"signals", run_signals, 500, true, "signals"},
 	{"cancel", run_cancel, 300, false, "generations of threads"},

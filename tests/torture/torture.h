@@ -179,6 +179,7 @@ struct timespec deadline(clockid_t clock, long us);
 /* Scenarios: return failures; the acquisitions that must be in the data file in @acquired. */
 unsigned int run_exclusion(const struct run *run, unsigned long *acquired);
 unsigned int run_cond(const struct run *run, unsigned long *acquired);
+unsigned int run_waits(const struct run *run, unsigned long *acquired);
 unsigned int run_fork(const struct run *run, unsigned long *acquired);
 unsigned int run_signals(const struct run *run, unsigned long *acquired);
 unsigned int run_cancel(const struct run *run, unsigned long *acquired);

@@ -417,9 +417,20 @@ static void the_holder_of_a_busy_abort(void **state)
 	const struct elide_aborted a = {.lock = &lock, .cause = ELIDE_CAUSE_busy, .cycles = 7};
 	struct elide_blame blame;
 
+	elide_process.blames = true;
+	/* Who locks is noted from the first abort on. */
+	elide_evidence_locked(held, &lock);
+	assert_false(elide_process.watch_locked);
+	row->causes[ELIDE_CAUSE_busy]++;
+	elide_evidence_abort(elide_self, row, &a);
+	assert_true(elide_process.watch_locked);
+	assert_int_equal(elide_short_mask, 0);
+	LAST(BLAME, &blame);
+	assert_int_equal(blame.held_site, 0);
 	elide_evidence_locked(held, &lock);
 	row->causes[ELIDE_CAUSE_busy]++;
 	elide_evidence_abort(elide_self, row, &a);
+	elide_process.watch_locked = elide_process.blames = false;
 	LAST(BLAME, &blame);
 	assert_int_equal(blame.type, ELIDE_BLAME_ABORT);
 	assert_int_equal(blame.site, 0xc00);

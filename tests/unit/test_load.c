@@ -172,8 +172,8 @@ static void bad_headers(void **state)
 		const char *error;
 	} table[] = {
 		{0, 0x123, 8, "not an elide data file (offset 0)"},
-		{8, 3, 4, "version 3 of the format, this elide reads 1 to 2 (offset 8)"},
-		{8, 0, 4, "version 0 of the format, this elide reads 1 to 2 (offset 8)"},
+		{8, 4, 4, "version 4 of the format, this elide reads 1 to 3 (offset 8)"},
+		{8, 0, 4, "version 0 of the format, this elide reads 1 to 3 (offset 8)"},
 		{12, 0, 4, "header of 0 bytes (offset 12)"},
 		{16, 0xffffffff, 4, "chunks of 4294967295 bytes (offset 16)"},
 		{20, 3, 4, "unknown state 3 (offset 20)"},

@@ -272,6 +272,51 @@ static void profile_verdicts(void **state)
 	}
 }
 
+/*
+ * What is no lock, in a run that elided and in one that did not: threads that share something out cost
+ * the time they wait, threads that wait for work at most a hundredth of the run.
+ */
+static void verdicts_of_waits(void **state)
+{
+	static const struct wait_case {
+		enum elide_kind kind;
+		uint64_t wait, contended, failed;
+		double peers, cost;
+		enum verdict verdict;
+	} table[] = {
+		{ELIDE_KIND_COND, 900000, 9, 0, 0, 10000, VERDICT_WORK},
+		{ELIDE_KIND_COND, 900000, 9, 0, 0.49, 10000, VERDICT_WORK},
+		{ELIDE_KIND_COND, 900, 9, 0, 0, 900, VERDICT_WORK},
+		{ELIDE_KIND_COND, 900000, 9, 0, 0.5, 900000, VERDICT_BOTTLENECK},
+		/* Nobody has signalled: a pause of a thread. */
+		{ELIDE_KIND_COND, 0, 0, 9, 0, 0, VERDICT_WORK},
+		{ELIDE_KIND_SEM, 100000, 9, 0, 1, 100000, VERDICT_BOTTLENECK},
+		{ELIDE_KIND_SEM, 99999, 9, 0, 1, 99999, VERDICT_CONTENDED},
+		{ELIDE_KIND_SEM, 99999, 9, 0, 0, 10000, VERDICT_WORK},
+		{ELIDE_KIND_SEM, 0, 0, 0, 0, 0, VERDICT_IDLE},
+		/* At a barrier all are peers of all. */
+		{ELIDE_KIND_BARRIER, 900000, 9, 0, 1, 10000, VERDICT_OTHERS},
+		{ELIDE_KIND_BARRIER, 0, 0, 0, 0, 0, VERDICT_IDLE},
+		{ELIDE_KIND_REACQUIRE, 900000, 9, 0, 1, 10000, VERDICT_CONTENDED},
+		{ELIDE_KIND_REACQUIRE, 900, 9, 0, 0, 900, VERDICT_CONTENDED},
+		{ELIDE_KIND_REACQUIRE, 0, 0, 0, 0, 0, VERDICT_IDLE},
+	};
+
+	for (size_t i = 0; i < 2 * ARRAY_SIZE(table); i++) {
+		struct data_file f = {.header = {.nr_threads = 4}};
+		struct report r = {.file = &f, .cycles = 1000000, .elides = i & 1};
+		const struct wait_case *t = &table[i / 2];
+		struct line l = {
+			.kind = t->kind, .acquired = 100, .peers = t->peers,
+			.sum = {.not_attempted = 100, .contended = t->contended,
+				.failed = t->failed, .wait = {t->contended, t->wait, 0, 0}},
+		};
+
+		assert_int_equal(line_verdict(&r, &l), t->verdict);
+		assert_true(fabs(line_cost(&r, &l) - t->cost) < 1e-6);
+	}
+}
+
 /* A lock that excludes others is not held for longer than the run; several locks may be. */
 static void held_shares(void **state)
 {
@@ -534,6 +579,7 @@ int main(void)
 		cmocka_unit_test(order_of_rows),
 		cmocka_unit_test(verdicts),
 		cmocka_unit_test(profile_verdicts),
+		cmocka_unit_test(verdicts_of_waits),
 		cmocka_unit_test(held_shares),
 		cmocka_unit_test(quantiles),
 		cmocka_unit_test(names_differ),

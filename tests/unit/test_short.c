@@ -53,6 +53,48 @@ static void last_parts(void **state)
 	}
 }
 
+static void plain_names(void **state)
+{
+#define STRING "std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >"
+	static const char *const table[][2] = {
+		{"insert", "insert"},
+		{"", ""},
+		{"f(" STRING " const&)", "f(std::string const&)"},
+		{"shop::names[abi:cxx11]", "shop::names"},
+		{"shelf<" STRING " >::put(" STRING ")", "shelf<std::string>::put(std::string)"},
+		{"shelf<b<a > >::put()", "shelf<b<a > >::put()"},
+		{"std::map<" STRING ", int, std::less<" STRING " >, std::allocator<std::pair<" STRING
+		 " const, int> > >::at(" STRING " const&)", "std::map<std::string, int>::at(std::string const&)"},
+		{"std::vector<int, std::allocator<int> >::push_back(int)",
+		 "std::vector<int>::push_back(int)"},
+		{"std::__cxx11::list<int, std::allocator<int> >::size() const",
+		 "std::list<int>::size() const"},
+		{"std::basic_string_view<char, std::char_traits<char> >::size()",
+		 "std::string_view::size()"},
+		{"std::basic_string<wchar_t, std::char_traits<wchar_t>, std::allocator<wchar_t> >::c_str()",
+		 "std::wstring::c_str()"},
+		{"mystd::basic_string<char, x>::f()", "mystd::basic_string<char, x>::f()"},
+		{"std::basic_string<char16_t, x>::f()", "std::basic_string<char16_t, x>::f()"},
+		/* Cut somewhere. */
+		{"std::vector<int, std::allocator<int", "std::vector<int"},
+		{"std::__cxx11::basic_string<char, x", "std::string"},
+	};
+	char name[300], cut[8];
+
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
+		size_t len = plain_symbol(name, sizeof(name), table[i][0]);
+
+		assert_string_equal(name, table[i][1]);
+		assert_int_equal(len, strlen(name));
+		assert_int_equal(plain_symbol(cut, sizeof(cut), table[i][0]), len);
+		assert_true(strlen(cut) < sizeof(cut));
+	}
+	short_symbol(name, sizeof(name), STRING "::append(char const*)");
+	assert_string_equal(name, "string::append");
+	assert_string_equal(readable(name, sizeof(name), "f(" STRING ")"), "f(std::string)");
+	assert_ptr_equal(readable(name, sizeof(name), table[0][0]), table[0][0]);
+}
+
 static void long_names(void **state)
 {
 	char name[8], symbol[600];
@@ -120,6 +162,7 @@ int main(void)
 		cmocka_unit_test(fitted),
 		cmocka_unit_test(fitted_apart),
 		cmocka_unit_test(last_parts),
+		cmocka_unit_test(plain_names),
 		cmocka_unit_test(long_names),
 		cmocka_unit_test(sentences),
 	};

@@ -4,12 +4,15 @@
  *
  * Must never colour what goes to a file or a pipe, unless that is asked for.
  */
+#include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "../../lib/compiler.h"
 #include "colour.h"
+#include "options.h"
 
 static bool coloured;
 
@@ -39,4 +42,15 @@ const char *colour_on(enum colour colour)
 const char *colour_off(enum colour colour)
 {
 	return coloured && colour != COLOUR_NONE ? "\033[0m" : "";
+}
+
+int colour_option(const char *when)
+{
+	static const char *const words[] = {"auto", "always", "never"};
+	size_t word;
+
+	if (option_word("color", when, words, ARRAY_SIZE(words), &word))
+		return -EINVAL;
+	colour_set(COLOUR_AUTO + word, STDOUT_FILENO);
+	return 0;
 }

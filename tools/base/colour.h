@@ -20,6 +20,13 @@ enum colour_when { COLOUR_AUTO, COLOUR_ALWAYS, COLOUR_NEVER };
  */
 void colour_set(enum colour_when when, int fd);
 
+/**
+ * colour_option() - do as the argument of --color says, for standard output.
+ *
+ * Return: 0, or -EINVAL after one line.
+ */
+int colour_option(const char *when);
+
 /** colour_on() - the text that begins a colour; empty if text is not coloured. */
 const char *colour_on(enum colour colour);
 

@@ -104,12 +104,23 @@ int option_number(const char *option, const char *text, double least, double mos
 int option_word(const char *option, const char *text, const char *const *words, size_t nr,
 		size_t *to)
 {
+	char nearest[SUGGEST_WORDS], list[256];
+	size_t len = 0;
+
 	for (size_t i = 0; i < nr; i++) {
 		if (strcmp(text, words[i]))
 			continue;
 		*to = i;
 		return 0;
 	}
-	say("--%s=%s: nearest is %s", option, text, suggest(text, words, nr));
+	suggest_words(text, "", words, nr, nearest, sizeof(nearest));
+	if (*nearest) {
+		say("--%s=%s: %s", option, text, nearest + strlen(", "));
+		return -EINVAL;
+	}
+	/* Nothing is near: all there are. */
+	for (size_t i = 0; i < nr; i++)
+		len += snprintf(list + len, sizeof(list) - len, "%s%s", i ? ", " : "", words[i]);
+	say("--%s=%s: there are %s", option, text, list);
 	return -EINVAL;
 }

@@ -118,6 +118,11 @@ double percent(uint64_t part, uint64_t whole)
 	return whole ? 100.0 * (double)part / (double)whole : 0;
 }
 
+const char *plural(uint64_t nr)
+{
+	return nr == 1 ? "" : "s";
+}
+
 const char *base_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');

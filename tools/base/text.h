@@ -46,6 +46,9 @@ void print_clean(FILE *out, const char *text);
 /** percent() - 100 * @part / @whole; 0 if @whole is 0. */
 double percent(uint64_t part, uint64_t whole);
 
+/** plural() - the ending of a word that counts @nr things: "s", or nothing for one. */
+const char *plural(uint64_t nr);
+
 /** base_name() - a path without its directories. */
 const char *base_name(const char *path);
 

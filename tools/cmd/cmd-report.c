@@ -16,6 +16,7 @@
 #include "../base/exit.h"
 #include "../base/messages.h"
 #include "../base/settings.h"
+#include "../base/text.h"
 #include "../model/perf.h"
 #include "../model/rank.h"
 #include "../model/run-files.h"
@@ -23,19 +24,23 @@
 #include "cmd.h"
 
 /* Option keys without a letter; those of the formats follow, in the order of report_outputs. */
-enum { OPT_SORT = 256, OPT_TOP, OPT_BY, OPT_WIDTH, OPT_NO_CHILDREN, OPT_PERF, OPT_COLOUR, OPT_OUTPUT };
+enum { OPT_SORT = 256, OPT_TOP, OPT_BY, OPT_WIDTH, OPT_NO_CHILDREN, OPT_PERF, OPT_COLOUR,
+       OPT_MERGE, OPT_EACH, OPT_OUTPUT };
 
 /* The options before those of the formats, and after them. */
 static const struct option_desc first_options[] = {
 	{'i', "input", "FILE", "data file to report on (elide.data); may be given again"},
 	{OPT_SORT, "sort", "KEY", "order of the rows: cost (default) or a column's name"},
 	{OPT_TOP, "top", "N", "print N rows, 0 for all (20 in the table, 500 on a page, else all)"},
-	{OPT_BY, "by", "WHAT", "sum over: lock, or site; or show what was sampled: stack, line"},
+	{OPT_BY, "by", "WHAT", "sum over: lock, or site; or show what was sampled: stack, line; "
+	 "or thread, time"},
 };
 
 static const struct option_desc last_options[] = {
 	{OPT_WIDTH, "width", "N", "columns of the table (those of the terminal)"},
 	{OPT_NO_CHILDREN, "no-children", NULL, "leave out FILE.PID of child processes"},
+	{OPT_MERGE, "merge", NULL, "one report for all files, their rows summed (the table's default)"},
+	{OPT_EACH, "each", NULL, "a report for each process (the default of --json and --csv)"},
 	{OPT_COLOUR, "color", "WHEN", "colour: auto (default, on a terminal), always, never"},
 	{OPT_PERF, "perf", "FILE", "join the samples of perf, as perf script prints them (- stdin)"},
 	OPTION_HELP,
@@ -71,10 +76,26 @@ static int has_path(const struct paths *p, const char *path)
 	return 0;
 }
 
-/* Is it ".PID", or ".PID.N"? */
-static int is_pid_suffix(const char *rest)
+/* Files of other runs that are named, when they are left out. */
+#define STALE_NAMED 3
+
+/* Tells of data files FILE.PID that are left out, because they are of another run than FILE. */
+static void tell_stale(const char *path, uint64_t run)
 {
-	return rest[0] == '.' && rest[1] && !rest[1 + strspn(rest + 1, "0123456789.")];
+	char list[512] = "";
+	struct paths stale = {0};
+	size_t len = 0;
+
+	/* Without a launcher there is no run to be of: nothing tells them apart. */
+	if (run_files_other(&stale, path, run ? run : UINT64_MAX, run_files_is_child))
+		return;
+	for (size_t i = 0; i < stale.nr && i < STALE_NAMED && len < sizeof(list); i++)
+		len += snprintf(list + len, sizeof(list) - len, "%s%s", i ? ", " : "", stale.path[i]);
+	if (stale.nr)
+		say("%zu data file%s of other %s %s left out: %s%s", stale.nr, plural(stale.nr),
+		    run ? "runs" : "processes", stale.nr == 1 ? "is" : "are", list,
+		    stale.nr > STALE_NAMED ? ", ..." : "");
+	paths_free(&stale);
 }
 
 /* Adds a file and, if @children, FILE.PID of the same run, unless they are in the list already. */
@@ -84,8 +105,11 @@ static int add_input(struct paths *all, const char *path, int children)
 	struct paths found = {0};
 	int rc = paths_add(&found, path);
 
-	if (!rc && children && !load_header(path, &header) && header.run)
-		rc = run_files(&found, path, header.run, is_pid_suffix);
+	if (!rc && children && !load_header(path, &header)) {
+		if (header.run)
+			rc = run_files(&found, path, header.run, run_files_is_child);
+		tell_stale(path, header.run);
+	}
 	for (size_t i = 0; !rc && i < found.nr; i++)
 		if (!has_path(all, found.path[i]))
 			rc = paths_add(all, found.path[i]);
@@ -133,7 +157,12 @@ static int read_perf(const char *path, struct perf_samples *samples)
 /* Refuses options that do not go together. Return: 0, or -EINVAL after one line. */
 static int check_options(const struct report_options *o)
 {
-	static const char *const views[] = {[BY_STACK] = "--by=stack", [BY_LINE] = "--by=line"};
+	static const char *const views[] = {
+		[BY_STACK] = "--by=stack",
+		[BY_LINE] = "--by=line",
+		[BY_THREAD] = "--by=thread",
+		[BY_TIME] = "--by=time",
+	};
 	const struct report_output *output = o->output;
 	const char *view = o->by >= BY_STACK ? views[o->by] : NULL;
 
@@ -147,22 +176,11 @@ static int check_options(const struct report_options *o)
 		say("--by does not go with --%s", output->option.name);
 		return -EINVAL;
 	}
-	if (view && !output->stacks) {
+	if (o->by >= BY_STACK && !output->views[VIEW(o->by)]) {
 		say("%s does not go with --%s: the page has what it shows", view,
 		    output->option.name);
 		return -EINVAL;
 	}
-	return 0;
-}
-
-static int set_colour(const char *when)
-{
-	static const char *const words[] = {"auto", "always", "never"};
-	size_t word;
-
-	if (option_word("color", when, words, ARRAY_SIZE(words), &word))
-		return -EINVAL;
-	colour_set(COLOUR_AUTO + word, STDOUT_FILENO);
 	return 0;
 }
 
@@ -190,7 +208,11 @@ static int apply(int key, struct report_options *o, int *top_given)
 	case OPT_BY:
 		return report_by_key(optarg, &o->by);
 	case OPT_COLOUR:
-		return set_colour(optarg);
+		return colour_option(optarg);
+	case OPT_MERGE:
+	case OPT_EACH:
+		o->merge = key == OPT_MERGE ? MERGE_ALL : MERGE_NONE;
+		return 0;
 	}
 	if (key < OPT_OUTPUT)
 		return -EINVAL;
@@ -244,6 +266,10 @@ int cmd_report(int argc, char **argv)
 		goto free_paths;
 	if (perf && (o.output != &output_table || report_is_view(&o))) {
 		say("--perf goes with the table only");
+		goto free_paths;
+	}
+	if (perf && o.merge == MERGE_ALL) {
+		say("--perf does not go with --merge: its samples are of one process");
 		goto free_paths;
 	}
 	if (perf && read_perf(perf, &samples))

@@ -5,6 +5,7 @@
  * Whatever is wrong with library, output or settings, the program runs, if
  * need be unelided. Must never write to standard output.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
@@ -18,7 +19,9 @@
 #include "../base/messages.h"
 #include "../base/text.h"
 #include "../counters/pmu-run.h"
+#include "../live/live.h"
 #include "../model/load.h"
+#include "../model/run-files.h"
 #include "../print/output.h"
 #include "../run/child.h"
 #include "../run/run.h"
@@ -98,12 +101,40 @@ static void print_report(const struct run_request *r, const struct paths *f)
 /* Data files named in the last line; more are counted. */
 #define NAMED_MAX 4
 
+/* The first process of the run that goes on; 0 if there is none that can be seen. */
+static long find_background(void)
+{
+	char wanted[64], path[PATH_MAX], *name = NULL;
+	struct dirent *entry;
+	size_t size = 0;
+	DIR *proc = opendir("/proc");
+	long found = 0;
+
+	snprintf(wanted, sizeof(wanted), "ELIDE_RUN=%s", getenv("ELIDE_RUN"));
+	while (proc && !found && (entry = readdir(proc))) {
+		long pid = strtol(entry->d_name, NULL, 10);
+		FILE *f;
+
+		snprintf(path, sizeof(path), "/proc/%ld/environ", pid);
+		f = pid > 0 && pid != getpid() ? fopen(path, "re") : NULL;
+		while (f && !found && getdelim(&name, &size, '\0', f) > 0)
+			found = strcmp(name, wanted) ? 0 : pid;
+		if (f)
+			fclose(f);
+	}
+	if (proc)
+		closedir(proc);
+	free(name);
+	return found;
+}
+
 /* Why there is no data file of the run, as far as that can be told from outside. */
 static const char *why_none(const struct program *p, const char *output)
 {
 	static char why[PATH_MAX + 128];
 	struct statvfs fs;
 	char dir[PATH_MAX];
+	long pid;
 	size_t len = base_name(output) - output;
 
 	if (p->is_elf && p->is_static)
@@ -119,16 +150,22 @@ static const char *why_none(const struct program *p, const char *output)
 		if (!statvfs(len ? dir : ".", &fs) && !fs.f_bavail)
 			return "no space is left on the device";
 	}
+	/* A daemon writes its file once it takes a lock. */
+	pid = find_background();
+	if (pid) {
+		snprintf(why, sizeof(why), "process %ld of the run goes on in the background and has taken "
+			 "no lock yet; see elide top %ld", pid, pid);
+		return why;
+	}
 	return "no lock was taken, or the library was not loaded";
 }
 
 static void say_next(const struct run_request *r, const struct program *p, const struct paths *f,
 		     const char *output, int code)
 {
+	const char *mode = getenv("ELIDE_MODE"), *first = NULL;
 	char list[2048] = "";
 	size_t len = 0;
-
-	const char *mode = getenv("ELIDE_MODE");
 
 	if (!f->nr && mode && !strcmp(mode, "off"))
 		return;
@@ -144,13 +181,40 @@ static void say_next(const struct run_request *r, const struct program *p, const
 		say("counted in %s; next: elide report", output);
 		return;
 	}
+	/* A child that takes the first lock of the run has got that name. */
+	for (size_t i = 0; i < f->nr && !strchr(output, '%'); i++)
+		if (!strcmp(f->path[i], output))
+			first = output;
 	for (size_t i = 0; i < f->nr && i < NAMED_MAX && len < sizeof(list); i++) {
-		if (i && !strchr(output, '%'))
+		if (first) {
+			snprintf(list, sizeof(list), " -i '%s'", first);
 			break;
+		}
 		len += snprintf(list + len, sizeof(list) - len, " -i '%s'", f->path[i]);
 	}
-	say("counted in %s%s; next: elide report%s", f->path[0],
+	say("counted in %s%s; next: elide report%s", first ? first : f->path[0],
 	    f->nr > 1 ? " and files of its children" : "", list);
+}
+
+/*
+ * Removes files FILE.PID that no report takes in any more: those of processes that began before the
+ * run of FILE.old. A file of a run that goes on beside this one began later.
+ */
+static void remove_orphans(const char *output, uint64_t run)
+{
+	struct elide_header old, h;
+	struct paths others = {0};
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s.old", output);
+	if (strchr(output, '%') || load_header(path, &old))
+		return;
+	run_files_other(&others, output, run, run_files_is_child);
+	for (size_t i = 0; i < others.nr; i++)
+		if (!load_header(others.path[i], &h) && h.run && h.run != old.run &&
+		    h.start_realtime_ns < old.start_realtime_ns && !live_runs(&h, h.pid))
+			unlink(others.path[i]);
+	paths_free(&others);
 }
 
 /* Processes that gave up their rights before they had a file. */
@@ -177,6 +241,7 @@ static void finish(const struct run_request *r, const struct program *p, struct 
 
 	if (find_files(&f, output, run, pid))
 		say("out of memory while looking for data files");
+	remove_orphans(output, run);
 	if (f.nr)
 		write_exit_status(f.path[0], pid, status);
 	counting_end(c, f.nr ? f.path[0] : NULL, pid);

@@ -15,6 +15,7 @@
 
 #include "../../lib/compiler.h"
 #include "../base/clock.h"
+#include "../base/colour.h"
 #include "../base/exit.h"
 #include "../base/messages.h"
 #include "../base/signals.h"
@@ -26,7 +27,7 @@
 #include "cmd.h"
 
 /* Option keys without a letter. */
-enum { OPT_INTERVAL = 256, OPT_COUNT, OPT_SORT, OPT_BY, OPT_TOTALS, OPT_TOP, OPT_WIDTH };
+enum { OPT_INTERVAL = 256, OPT_COUNT, OPT_SORT, OPT_BY, OPT_TOTALS, OPT_TOP, OPT_WIDTH, OPT_COLOUR };
 
 static const struct option_desc options[] = {
 	{'i', "input", "FILE", "data file of the process, instead of its id"},
@@ -38,6 +39,7 @@ static const struct option_desc options[] = {
 	{OPT_TOTALS, "totals", NULL, "numbers since the start rather than per second"},
 	{OPT_TOP, "top", "N", "rows printed by --batch, 0 for all (20)"},
 	{OPT_WIDTH, "width", "N", "columns printed by --batch (as many as needed)"},
+	{OPT_COLOUR, "color", "WHEN", "colour: auto (default, on a terminal), always, never"},
 	OPTION_HELP,
 };
 
@@ -108,6 +110,8 @@ static int apply(int key, struct top *t)
 		rc = option_number("width", optarg, WIDTH_MIN, WIDTH_UNBOUNDED, &v);
 		t->view.width = v;
 		return rc;
+	case OPT_COLOUR:
+		return colour_option(optarg);
 	}
 	return -EINVAL;
 }
@@ -222,7 +226,11 @@ static const char help_text[] =
 	"  h ?       this, and back\n"
 	"  q         quit\n"
 	"\n"
-	"The columns are those of elide-report(1).\n";
+	"The columns are those of elide-report(1); * marks the one sorted by.\n";
+
+static const char footer[] =
+	"q quit  h help  < > sort  t rates or totals  l by lock, site  space freeze  arrows scroll";
+static const char help_footer[] = "h back  q quit";
 
 static void show(struct top *t)
 {
@@ -232,12 +240,13 @@ static void show(struct top *t)
 	FILE *out;
 
 	if (t->help) {
-		screen_show(help_text, 0);
+		screen_show(help_text, 0, help_footer);
 		return;
 	}
 	screen_size(&lines, &columns);
 	t->view.width = columns < WIDTH_MIN ? WIDTH_MIN : columns;
-	t->view.rows = lines > VIEW_HEAD_LINES ? lines - VIEW_HEAD_LINES : 1;
+	/* The last line has the keys. */
+	t->view.rows = lines > VIEW_HEAD_LINES + 1 ? lines - VIEW_HEAD_LINES - 1 : 1;
 	if (t->view.skip >= t->now.nr)
 		t->view.skip = t->now.nr ? t->now.nr - 1 : 0;
 	out = open_memstream(&text, &size);
@@ -245,7 +254,7 @@ static void show(struct top *t)
 		return;
 	top_print(&t->view, &t->now, out);
 	if (!fclose(out))
-		screen_show(text, VIEW_HEAD_LINES - 1);
+		screen_show(text, VIEW_HEAD_LINES - 1, footer);
 	free(text);
 }
 
@@ -381,6 +390,7 @@ int cmd_top(int argc, char **argv)
 	};
 	int key, code = EXIT_USAGE;
 
+	colour_set(COLOUR_AUTO, STDOUT_FILENO);
 	t.view.sort = view_sort("cost");
 	while ((key = options_next(argc, argv, options, ARRAY_SIZE(options), 0)) != OPTIONS_END) {
 		if (key == 'h') {

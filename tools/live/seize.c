@@ -210,7 +210,7 @@ static void copy_thread(struct seizure *z, long pid, const struct mappings *maps
 /* Copy up to BATCH ranges. Return: how many are done, the one in which the memory ended included. */
 static size_t copy_batch(long pid, struct seize_range *ranges, size_t nr)
 {
-	struct iovec local[BATCH], remote[BATCH];
+	struct iovec local[BATCH] = {0}, remote[BATCH] = {0};
 	ssize_t n;
 	size_t i;
 

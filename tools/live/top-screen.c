@@ -8,11 +8,14 @@
 
 #include <curses.h>
 #include <poll.h>
+#include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 #include <term.h>
 #include <unistd.h>
 
 static SCREEN *screen;
+static bool has_colours;
 
 const char *screen_open(void)
 {
@@ -31,6 +34,9 @@ const char *screen_open(void)
 	screen = newterm(NULL, stdout, stdin);
 	if (!screen)
 		return cannot;
+	has_colours = start_color() == OK && has_colors() && use_default_colors() == OK;
+	for (int colour = 0; has_colours && colour < 8; colour++)
+		init_pair(colour + 1, colour, -1);
 	cbreak();
 	noecho();
 	curs_set(0);
@@ -55,23 +61,68 @@ void screen_size(int *height, int *width)
 	*width = COLS;
 }
 
-void screen_show(const char *text, int reverse)
+/* Attributes of the sequence of colour_on() or colour_off() that @text begins with: its length, or 0. */
+static int sequence(const char *text, attr_t *attributes)
+{
+	const char *p = text + 2;
+
+	if (strncmp(text, "\033[", 2))
+		return 0;
+	*attributes = A_NORMAL;
+	for (; *p && *p != 'm'; p += *p == ';') {
+		int number = strtol(p, (char **)&p, 10);
+
+		if (number == 1)
+			*attributes |= A_BOLD;
+		else if (number == 2)
+			*attributes |= A_DIM;
+		else if (number >= 30 && number <= 37 && has_colours)
+			*attributes |= COLOR_PAIR(number - 30 + 1);
+		else if (number)
+			break;
+	}
+	return *p == 'm' ? (int)(p + 1 - text) : 0;
+}
+
+/* Shows a line of @len bytes, which stands out if @reverse. */
+static void show_line(int line, const char *text, int len, bool reverse)
+{
+	/* A character in the last place of the last line would scroll the screen. */
+	int room = COLS - (line == LINES - 1), x = 0, length;
+	attr_t attributes = A_NORMAL;
+
+	move(line, 0);
+	attrset(reverse ? A_REVERSE : A_NORMAL);
+	for (int at = 0; at < len && x < room; at += length) {
+		length = sequence(text + at, &attributes);
+		if (length) {
+			attrset(attributes | (reverse ? A_REVERSE : 0));
+			continue;
+		}
+		length = (int)strcspn(text + at, "\033\n");
+		length = length > len - at ? len - at : length;
+		length = length > room - x ? room - x : length;
+		/* A control character of no sequence; none is printed. */
+		if (!length)
+			break;
+		addnstr(text + at, length);
+		x += length;
+	}
+	while (reverse && x++ < room)
+		addch(' ');
+	attrset(A_NORMAL);
+}
+
+void screen_show(const char *text, int reverse, const char *footer)
 {
 	erase();
-	for (int line = 0; *text && line < LINES; line++) {
+	for (int line = 0; *text && line < LINES - 1; line++) {
 		int len = strcspn(text, "\n");
 
-		if (line == reverse)
-			attron(A_REVERSE);
-		/* A character in the last place of the last line would scroll the screen. */
-		mvaddnstr(line, 0, text, len < COLS ? len : COLS - (line == LINES - 1));
-		if (line == reverse) {
-			for (int x = len; x < COLS; x++)
-				addch(' ');
-			attroff(A_REVERSE);
-		}
+		show_line(line, text, len, line == reverse);
 		text += len + (text[len] == '\n');
 	}
+	show_line(LINES - 1, footer, strlen(footer), true);
 	refresh();
 }
 

@@ -27,10 +27,11 @@ void screen_close(void);
 void screen_size(int *height, int *width);
 
 /**
- * screen_show() - show a text from the top, cut to the screen.
+ * screen_show() - show a text from the top, cut to the screen. Its colours are those of colour_on().
  * @reverse: number of a line to stand out, counted from 0; negative for none
+ * @footer: the last line of the screen, which stands out, too
  */
-void screen_show(const char *text, int reverse);
+void screen_show(const char *text, int reverse, const char *footer);
 
 /**
  * screen_key() - wait for a key.

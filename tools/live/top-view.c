@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "../../lib/compiler.h"
+#include "../base/colour.h"
 #include "../base/exit.h"
 #include "../base/text.h"
 #include "../model/attribute.h"
@@ -183,7 +184,7 @@ static void head_text(const struct view *v, size_t column, char *to)
 	bool rate = !v->totals && column != COLUMN_TOTAL && c->unit != TEXT && c->unit != PERCENT &&
 		    c->unit != MEAN;
 
-	snprintf(to, CELL_MAX, "%s%s", c->head, rate ? "/s" : "");
+	snprintf(to, CELL_MAX, "%s%s%s", c->head, rate ? "/s" : "", column == v->sort && column != COLUMN_TOTAL ? "*" : "");
 }
 
 /* The verdict and the longest wait are of the whole run, so that they go with the totals. */
@@ -239,13 +240,30 @@ static size_t ordered(size_t i)
 	return i == acquired + 1 ? COLUMN_TOTAL : i - 1;
 }
 
-static void print_line(const int *widths, char (*cells)[CELL_MAX + 1], FILE *out)
+/* The colour of a cell: names and words of rows that others wait for stand out, idle rows do not. */
+static enum colour cell_colour(const struct view *v, const struct top_row *row, size_t column)
+{
+	const char *id = columns[column].id;
+
+	if (!row)
+		return COLOUR_NONE;
+	if (is_idle(shown_line(v, row)))
+		return COLOUR_DIM;
+	if (strcmp(id, "lock") && strcmp(id, "verdict"))
+		return COLOUR_NONE;
+	return verdict_colour(row->all.verdict);
+}
+
+/* @row: NULL for the line that names the columns */
+static void print_line(const struct view *v, const struct top_row *row, const int *widths,
+		       char (*cells)[CELL_MAX + 1], FILE *out)
 {
 	const char *gap = "";
 	int blanks = 0;
 
 	for (size_t i = 0; i < NR_COLUMNS; i++) {
 		size_t at = ordered(i);
+		enum colour colour = cell_colour(v, row, at);
 		char text[CELL_MAX + 1];
 		int len;
 
@@ -254,13 +272,10 @@ static void print_line(const int *widths, char (*cells)[CELL_MAX + 1], FILE *out
 		fit(text, cells[at], widths[at]);
 		len = strlen(text);
 		/* No blanks at the end of a line. */
-		if (columns[at].unit == TEXT) {
-			fprintf(out, "%*s%s%s", blanks, "", gap, text);
-			blanks = widths[at] - len;
-		} else {
-			fprintf(out, "%*s%s%*s", blanks, "", gap, widths[at], text);
-			blanks = 0;
-		}
+		fprintf(out, "%*s%s%*s", blanks, "", gap,
+			columns[at].unit == TEXT ? 0 : widths[at] - len, "");
+		fprintf(out, "%s%s%s", colour_on(colour), text, colour_off(colour));
+		blanks = columns[at].unit == TEXT ? widths[at] - len : 0;
 		gap = " ";
 	}
 	fputc('\n', out);
@@ -309,7 +324,7 @@ static void print_rows(const struct view *v, const struct frame *f, FILE *out)
 			widths[c] = 0;
 	}
 	fit_columns(v, widths);
-	print_line(widths, cells, out);
+	print_line(v, NULL, widths, cells, out);
 	for (size_t c = 0; c < NR_COLUMNS; c++)
 		if (widths[c] && columns[c].unit == TEXT)
 			names[c] = fit_column(f, c, widths[c]);
@@ -319,7 +334,7 @@ static void print_rows(const struct view *v, const struct frame *f, FILE *out)
 				strcpy(cells[c], names[c][i]);
 			else
 				cell_text(v, f, &f->rows[i], c, cells[c]);
-		print_line(widths, cells, out);
+		print_line(v, &f->rows[i], widths, cells, out);
 	}
 	for (size_t c = 0; c < NR_COLUMNS; c++)
 		free(names[c]);

@@ -107,8 +107,8 @@ static void subtract_times(struct elide_times *t, const struct elide_times *befo
 	t->total = less(t->total, before->total);
 }
 
-/* Numbers that columns.def knows. */
-static void subtract(struct line *l, const struct line *before)
+/* Numbers that columns.def knows, of report @r. */
+static void subtract(const struct report *r, struct line *l, const struct line *before)
 {
 	l->sum.not_attempted = less(l->sum.not_attempted, before->sum.not_attempted);
 	l->sum.fallback = less(l->sum.fallback, before->sum.fallback);
@@ -128,7 +128,7 @@ static void subtract(struct line *l, const struct line *before)
 	l->elided = less(l->elided, before->elided);
 	l->attempts = less(l->attempts, before->attempts);
 	l->aborts = less(l->aborts, before->aborts);
-	l->cost = line_cost(l);
+	l->cost = line_cost(r, l);
 }
 
 /*
@@ -149,10 +149,10 @@ static double seconds_between(const struct frame *f, const struct frame *before)
 void frame_since(struct frame *f, const struct frame *before)
 {
 	f->total.new = f->total.all;
-	f->total.new.cost = line_cost(&f->total.new);
+	f->total.new.cost = line_cost(&f->report, &f->total.new);
 	f->seconds = before ? seconds_between(f, before) : (double)f->report.ns / 1e9;
 	if (before)
-		subtract(&f->total.new, &before->total.all);
+		subtract(&f->report, &f->total.new, &before->total.all);
 	if (before)
 		/* Its rows are in the view's order. */
 		qsort(before->rows, before->nr, sizeof(*before->rows), by_key);
@@ -163,7 +163,7 @@ void frame_since(struct frame *f, const struct frame *before)
 		if (before)
 			past = bsearch(row, before->rows, before->nr, sizeof(*row), by_key);
 		if (past)
-			subtract(&row->new, &past->all);
+			subtract(&f->report, &row->new, &past->all);
 	}
 }
 

@@ -101,24 +101,17 @@ static void put_lock(struct writer *w, const struct report *r, uint32_t class_in
 	free(name);
 }
 
-/* Is an instruction this project's own? */
-static bool is_own_code(const struct report *r, uint64_t pc)
-{
-	struct place p;
-
-	symbolize_object(r->symbols, pc, &p);
-	return pc && p.object && !strncmp(p.object, "libelide", 8);
-}
-
 /* An instruction; for one of the library, which the program has not written, the lock call. */
 static void put_access(struct writer *w, const struct report *r, uint64_t pc, uint64_t site)
 {
-	if (!is_own_code(r, pc) || !site) {
+	if (!evidence_own_code(r, pc)) {
 		put_instruction(w, r, pc);
-		return;
+	} else if (!site) {
+		put(w, "a lock call");
+	} else {
+		put(w, "the lock call in ");
+		put_call(w, r, site);
 	}
-	put(w, "the lock call in ");
-	put_call(w, r, site);
 }
 
 static void write_own(struct writer *w, const struct advising *a)
@@ -165,7 +158,7 @@ static void write_other_bytes(struct writer *w, const struct advising *a)
 /* Who writes the word; where nobody was seen writing it, the section does. */
 static void write_writer(struct writer *w, const struct advising *a)
 {
-	if (a->counter.writer_pc)
+	if (a->counter.writer_pc && !evidence_own_code(a->r, a->counter.writer_pc))
 		put_instruction(w, a->r, a->counter.writer_pc);
 	else
 		put(w, "the section");
@@ -244,7 +237,8 @@ static void write_lines(struct writer *w, const struct advising *a)
 {
 	const struct elide_detail *d = a->detail;
 
-	put(w, "%u lines read and %u written", d->max_read_lines, d->max_write_lines);
+	put(w, "%u line%s read and %u written", d->max_read_lines, plural(d->max_read_lines),
+	    d->max_write_lines);
 }
 
 static void write_set(struct writer *w, const struct advising *a)
@@ -318,16 +312,16 @@ static void write_kills(struct writer *w, const struct advising *a)
 static void write_misuse(struct writer *w, const struct advising *a)
 {
 	put_place(w, &a->misuse->site);
-	put(w, " %s, %llu times", misuse_says(a->misuse->record->type),
-	    (unsigned long long)a->misuse->record->count);
+	put(w, " %s, %llu time%s", misuse_says(a->misuse->record->type),
+	    (unsigned long long)a->misuse->record->count, plural(a->misuse->record->count));
 }
 
 static void write_quiet(struct writer *w, const struct advising *a)
 {
 	double held = line_held_percent(a->r, a->line);
 
-	put(w, "none of %llu acquisitions waited or met another thread's",
-	    (unsigned long long)a->line->acquired);
+	put(w, "none of %llu acquisition%s waited or met another thread's",
+	    (unsigned long long)a->line->acquired, plural(a->line->acquired));
 	if (line_has_one_thread(a->r, a->line))
 		put(w, a->line->nr_locks > 1 ? ", and one thread only uses each of the locks" :
 					       ", and one thread only uses it");
@@ -353,7 +347,20 @@ static void write_waited(struct writer *w, const struct advising *a)
 /* A wait of more mean hold times than this is not explained by them: of so many threads in a queue. */
 #define WAITS_PER_HOLD 100
 
-/* Who held the lock, if that is known, and for how long on average. */
+/* What the call did that ended a wait; the call's place follows. */
+static const char *wakes_word(unsigned int kind)
+{
+	switch (kind) {
+	case ELIDE_KIND_COND:
+		return "it was signalled in";
+	case ELIDE_KIND_SEM:
+		return "it was posted in";
+	default:
+		return "a thread arrived in";
+	}
+}
+
+/* Who held the lock, or ended the wait, if that is known, and for how long it held it on average. */
 static void write_blocked(struct writer *w, const struct advising *a)
 {
 	const struct line *l = a->line;
@@ -361,7 +368,14 @@ static void write_blocked(struct writer *w, const struct advising *a)
 
 	if (!l->blocker)
 		return;
-	put(w, ", %.0f%% of that time while the section begun in ", 100 * l->blocked);
+	if (elide_kind_is_lock(l->blocker->held_kind)) {
+		put(w, ", %.0f%% of that time while the section begun in ", 100 * l->blocked);
+	} else {
+		put(w, ", %.0f%% of that time until %s ", 100 * l->blocked,
+		    wakes_word(l->kind));
+		put_call(w, a->r, l->blocker->held_site);
+		return;
+	}
 	put_call(w, a->r, l->blocker->held_site);
 	put(w, " held it");
 	hold = blocker_hold(a->r, l);
@@ -476,6 +490,9 @@ void advice_write(const struct advising *a, enum advice advice, struct finding *
 	}
 	if (a->line->verdict == VERDICT_PAYS) {
 		cut_switch(f->text);
+		if (!f->text[0])
+			snprintf(f->text, sizeof(f->text),
+				 "nothing: eliding pays although these attempts abort");
 		setting = NONE;
 	}
 	write_setting(a, setting, f);

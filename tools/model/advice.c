@@ -207,6 +207,7 @@ static int find_counter(const struct report *r, const struct line *l, struct sec
  * bytes of the lock itself has locked it: the advice is about the lemming effect.
  *
  *   both accesses are in functions of the allocator     allocator
+ *   both accesses are the library's, not to the lock    inner_locked
  *   common bytes: a word that is no pointer             split_counter
  *   most conflicts of the row are about one word that its sections write, while others touch other
  *   bytes of its line                                   section_counter
@@ -225,6 +226,8 @@ static enum advice conflict(const struct report *r, const struct line *l,
 		return ADVICE_DEFAULT;
 	if (in_allocator(r, d) && !(lock && !other))
 		return ADVICE_allocator;
+	if (!lock && evidence_own_code(r, d->own_pc) && evidence_own_code(r, d->other_pc))
+		return ADVICE_inner_locked;
 	if (n.sharing == SHARING_TRUE && is_counter(r, d, lock))
 		return ADVICE_split_counter;
 	if (find_counter(r, l, c))
@@ -367,6 +370,12 @@ static enum advice profiled(const struct report *r, const struct line *l)
 {
 	uint64_t ns;
 
+	if (l->kind == ELIDE_KIND_BARRIER)
+		return ADVICE_arrivals;
+	if (l->kind == ELIDE_KIND_REACQUIRE)
+		return ADVICE_reacquired;
+	if (!elide_kind_is_lock(l->kind))
+		return l->verdict == VERDICT_WORK ? ADVICE_work : ADVICE_units;
 	if (l->blocker && !to_ns(r, blocker_hold(r, l), &ns) && ns >= LONG_HOLD_NS)
 		return ADVICE_long_hold;
 	return ADVICE_short_holds;
@@ -389,7 +398,7 @@ size_t advise(const struct report *r, const struct line *l, struct finding *foun
 		report_finding(&a, &found[nr++], advice, cause_texts[cause].id,
 			       l->sum.causes[cause]);
 	}
-	if (nr < FINDINGS_MAX && !r->elides && l->sum.contended)
+	if (nr < FINDINGS_MAX && (!r->elides || !elide_kind_is_lock(l->kind)) && l->sum.contended)
 		report_finding(&a, &found[nr++], profiled(r, l), "wait", l->sum.contended);
 	if (nr < FINDINGS_MAX && r->elides)
 		nr += advise_quiet(r, l, &found[nr]);

@@ -45,7 +45,7 @@ static bool is_same(const struct name *a, const struct name *b)
 static void lengthen(const struct name *n, enum way way, char *to)
 {
 	const struct place *p = n->place;
-	char line[SHORT_NAME];
+	char line[SHORT_NAME], whole[SHORT_NAME];
 
 	snprintf(to, SHORT_NAME, "%s", n->text);
 	snprintf(line, sizeof(line), " %s:%d", p->file ? base_name(p->file) : "", p->line);
@@ -58,8 +58,8 @@ static void lengthen(const struct name *n, enum way way, char *to)
 				 (unsigned long long)p->symbol_offset);
 		return;
 	case BY_WHOLE:
-		if (strlen(n->whole) < SHORT_NAME)
-			snprintf(to, SHORT_NAME, "%s", n->whole);
+		if (plain_symbol(whole, sizeof(whole), n->whole) < sizeof(whole))
+			memcpy(to, whole, sizeof(whole));
 		return;
 	default:
 		snprintf(to, SHORT_NAME, "%.100s +0x%llx", n->text, (unsigned long long)p->offset);

@@ -19,15 +19,9 @@ const struct cause_text cause_texts[ELIDE_NR_CAUSES] = {
 const char *verdict_name(enum verdict v)
 {
 	static const char *const names[] = {
-		[VERDICT_UNKNOWN] = "unknown",
-		[VERDICT_PAYS] = "pays",
-		[VERDICT_NEUTRAL] = "neutral",
-		[VERDICT_HURTS] = "hurts",
-		[VERDICT_BOTTLENECK] = "bottleneck",
-		[VERDICT_CONTENDED] = "contended",
-		[VERDICT_BLOCKS] = "blocks others",
-		[VERDICT_BUSY] = "busy, uncontended",
-		[VERDICT_IDLE] = "idle",
+#define ELIDE_VERDICT(ID, word, colour) [VERDICT_##ID] = word,
+#include "verdicts.def"
+#undef ELIDE_VERDICT
 	};
 
 	return names[v];
@@ -98,17 +92,37 @@ double line_held(const struct report *r, const struct line *l)
 	return share(r, line_hold(l), l->nr_locks, l->kind);
 }
 
+/* See line_cost(). */
+#define IDLE_PART 100
+/* This share of the time waited, at least, is ended by threads that wait there themselves. */
+#define PEERS_SHARE 0.5
+
+/* Is it a semaphore or condition variable by which threads share something out among each other? */
+static int line_is_shared_out(const struct line *l)
+{
+	return (l->kind == ELIDE_KIND_COND || l->kind == ELIDE_KIND_SEM) &&
+	       l->peers >= PEERS_SHARE;
+}
+
 /*
  * The cost of a row is the sum of the cycles spent in aborted attempts, the cycles spent waiting
  * for the lock and, for each fallback, the mean hold time: while a thread holds the lock, the
  * other threads abort or wait. An acquisition that the policy did not attempt because the call
  * site cannot be elided costs what the attempts at that site cost on average, and a fallback.
+ *
+ * A wait for a condition variable, a semaphore or a barrier costs its time only where the threads wait
+ * for each other, as for a unit of a resource: threads that wait for others to give them work may be
+ * a pool without work. Such rows come behind each lock that threads waited for longer than
+ * 1 / IDLE_PART of the run, and before the others. So do waits for the mutex after a wait for a
+ * condition variable: how much of that is the time until the thread was scheduled is not known.
  */
-double line_cost(const struct line *l)
+double line_cost(const struct report *r, const struct line *l)
 {
 	uint64_t attempted = l->acquired - l->sum.not_attempted;
 	double wasted = attempted ? (double)l->sum.wasted_cycles / (double)attempted : 0;
 
+	if (!elide_kind_is_lock(l->kind) && !line_is_shared_out(l))
+		return fmin((double)l->sum.wait.total, (double)r->cycles / IDLE_PART);
 	return (double)l->sum.wasted_cycles + (double)l->sum.wait.total +
 	       (double)l->sum.fallback * mean(&l->sum.hold) +
 	       (double)l->given_up * (wasted + mean(&l->sum.hold));
@@ -249,8 +263,13 @@ static enum verdict measured_verdict(const struct measured *m, int quiet)
 #define BUSY_SHARE 10
 
 /*
- * The verdict on a row that was only profiled:
+ * The verdict on a row that was only profiled, and on one of a kind that is no lock:
  *
+ *   waits for work     it has waited or timed out at a condition variable or semaphore, mostly for
+ *                      threads that do not wait there themselves
+ *   waits for others   it has waited at a barrier
+ *
+ * A mutex that is locked again after a wait for a condition variable is contended or idle.
  *   bottleneck         the sum of the waits is at least BOTTLENECK_SHARE per cent of the run
  *   contended          some acquisitions waited, or some tries failed
  *   blocks others      none did, but others waited for locks that were locked there
@@ -262,11 +281,18 @@ static enum verdict profile_verdict(const struct report *r, const struct line *l
 {
 	double held = line_held(r, l);
 
+	if (l->kind == ELIDE_KIND_REACQUIRE)
+		return l->sum.contended ? VERDICT_CONTENDED : VERDICT_IDLE;
+	if (!elide_kind_is_lock(l->kind) && !line_is_shared_out(l) &&
+	    (l->sum.contended || l->sum.failed))
+		return l->kind == ELIDE_KIND_BARRIER ? VERDICT_OTHERS : VERDICT_WORK;
 	if (r->cycles && 100.0 * (double)l->sum.wait.total >=
 				 BOTTLENECK_SHARE * (double)r->cycles)
 		return VERDICT_BOTTLENECK;
 	if (l->sum.contended || l->sum.failed)
 		return VERDICT_CONTENDED;
+	if (!elide_kind_is_lock(l->kind))
+		return VERDICT_IDLE;
 	if (l->blocks)
 		return VERDICT_BLOCKS;
 	if (isnan(held))
@@ -302,7 +328,7 @@ enum verdict line_verdict(const struct report *r, const struct line *l)
 	struct measured m = line_measured(r, l);
 	int quiet = line_is_quiet(r, l), judged = l->attempts >= EVIDENCE_ATTEMPTS;
 
-	if (!r->elides)
+	if (!r->elides || !elide_kind_is_lock(l->kind))
 		return profile_verdict(r, l);
 	if (l->given_up)
 		return lost > gained ? VERDICT_HURTS : VERDICT_NEUTRAL;

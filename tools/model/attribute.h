@@ -62,7 +62,7 @@ double line_held(const struct report *r, const struct line *l);
 double bins_quantile(const uint32_t *bins, const struct elide_times *t, double q);
 
 /** line_cost() - cycles that a row's locks cost the program; attribute.c has the formula. */
-double line_cost(const struct line *l);
+double line_cost(const struct report *r, const struct line *l);
 
 /** class_conflicts() - do others abort the transactions of a class's site and kind? */
 void class_conflicts(struct class_use *use, const struct sum *s);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * blocker.c - who held the lock that a row waited for.
+ * blocker.c - who held the lock that a row waited for, or ended its waits.
  *
  * The time waited is what a blocker costs: one that holds the lock seldom and for long counts for
  * more than one that holds it often and briefly. Must never name a call that the data file does not
@@ -43,14 +43,16 @@ static int same_holder(const struct blocked *a, const struct blocked *b)
 static void choose(struct report *r, struct sum *sum, const struct blocked *all, size_t nr)
 {
 	const struct elide_blame *b;
-	uint64_t most = 0, total = 0;
+	uint64_t most = 0, total = 0, peers = 0;
 	struct sum *holder;
 
 	for (size_t i = 0, n; i < nr; i += n) {
 		uint64_t cycles = 0;
 
-		for (n = 0; i + n < nr && same_holder(&all[i], &all[i + n]); n++)
+		for (n = 0; i + n < nr && same_holder(&all[i], &all[i + n]); n++) {
 			cycles += all[i + n].record->cycles;
+			peers += all[i + n].record->peer ? all[i + n].record->cycles : 0;
+		}
 		total += cycles;
 		if (cycles <= most || !all[i].record->held_kind || !all[i].record->held_site)
 			continue;
@@ -59,6 +61,7 @@ static void choose(struct report *r, struct sum *sum, const struct blocked *all,
 	}
 	if (!sum->blocker)
 		return;
+	sum->peers = (float)((double)peers / (double)total);
 	sum->blocked = (float)((double)most / (double)total);
 	b = &r->file->blames[sum->blocker - 1];
 	holder = sums_get(r->sums, b->held_class, b->held_site, b->held_kind, 0);

@@ -38,6 +38,17 @@ void columns_find(const struct report *r, size_t nr, bool shown[NR_COLUMNS])
 	}
 }
 
+enum colour verdict_colour(enum verdict v)
+{
+	static const enum colour colours[] = {
+#define ELIDE_VERDICT(ID, word, colour) [VERDICT_##ID] = COLOUR_##colour,
+#include "verdicts.def"
+#undef ELIDE_VERDICT
+	};
+
+	return colours[v];
+}
+
 void scale_time(const struct report *r, char *to, size_t size, uint64_t cycles)
 {
 	uint64_t ns;

@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 
+#include "../base/colour.h"
 #include "report.h"
 
 /* Units of columns.def. */
@@ -40,6 +41,9 @@ static inline bool column_shown(enum column_view view, bool elides)
  * @nr: rows that are shown
  */
 void columns_find(const struct report *r, size_t nr, bool shown[NR_COLUMNS]);
+
+/** verdict_colour() - the colour in which a verdict, and what it is about, stands out. */
+enum colour verdict_colour(enum verdict v);
 
 /** scale_time() - cycles as a time with its unit; as cycles if their length is unknown. */
 void scale_time(const struct report *r, char *to, size_t size, uint64_t cycles);

@@ -155,6 +155,8 @@ uint64_t evidence_lock_bytes(const struct elide_detail *d)
 		[ELIDE_KIND_MUTEX] = 40,	[ELIDE_KIND_RWLOCK_READ] = 56,
 		[ELIDE_KIND_RWLOCK_WRITE] = 56, [ELIDE_KIND_SPIN] = 4,
 		[ELIDE_KIND_CUSTOM] = 4,
+		[ELIDE_KIND_COND] = 48,		[ELIDE_KIND_SEM] = 32,
+		[ELIDE_KIND_BARRIER] = 32,	[ELIDE_KIND_REACQUIRE] = 40,
 	};
 	uint64_t mask = 0;
 
@@ -164,6 +166,14 @@ uint64_t evidence_lock_bytes(const struct elide_detail *d)
 		if (d->line + i - d->lock < sizes[d->kind])
 			mask |= 1ull << i;
 	return mask;
+}
+
+int evidence_own_code(const struct report *r, uint64_t pc)
+{
+	struct place p;
+
+	symbolize_object(r->symbols, pc, &p);
+	return pc && p.object && !strncmp(p.object, "libelide", 8);
 }
 
 enum sharing evidence_sharing(const struct elide_detail *d)
@@ -191,6 +201,9 @@ size_t evidence_frames(const struct report *r, uint32_t stack, struct place *fra
 		const struct place *places;
 		size_t n = symbolize_frames(r->symbols, s->frames[i], s->exact && !i, &places);
 
+		/* What is inlined into a function of ours is ours, too. */
+		if (n && symbolize_is_own(&places[n - 1]))
+			continue;
 		for (size_t j = 0; j < n && nr < FRAMES_MAX; j++)
 			frames[nr++] = places[j];
 	}

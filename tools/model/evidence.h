@@ -57,7 +57,7 @@ int evidence_data(const struct report *r, const struct elide_detail *d, struct d
 /**
  * evidence_frames() - the frames of a stack.
  * @stack: as in a record: index + 1, 0 for none
- * @frames: FRAMES_MAX, the innermost first
+ * @frames: FRAMES_MAX, the innermost first; those of this project's own functions are left out
  *
  * Return: their number.
  */
@@ -65,6 +65,9 @@ size_t evidence_frames(const struct report *r, uint32_t stack, struct place *fra
 
 /** evidence_lock_bytes() - the bytes of a detail's cache line that the lock lies in, a bit each. */
 uint64_t evidence_lock_bytes(const struct elide_detail *d);
+
+/** evidence_own_code() - is the instruction at an address one of this project's library? */
+int evidence_own_code(const struct report *r, uint64_t pc);
 
 /** evidence_sharing() - true or false sharing, as the bytes of a line tell. */
 enum sharing evidence_sharing(const struct elide_detail *d);

@@ -175,6 +175,10 @@ static void **destination(struct data_file *f, int type, size_t **have)
 		TO(blames, nr_blames);
 	case ELIDE_CHUNK_TIMELINE:
 		TO(events, nr_events);
+	case ELIDE_CHUNK_THREADS:
+		TO(threads, nr_threads);
+	case ELIDE_CHUNK_MOMENTS:
+		TO(moments, nr_moments);
 	default:
 		TO(counters, nr_counters);
 	}
@@ -299,8 +303,8 @@ static void negate_row(struct elide_row *row)
 }
 
 /* The rows of one file. They are checked again: the file may have been changed. */
-static int rows_of(const struct data_file *f, int negated, uint64_t *nr_orphans,
-		   int (*row)(void *arg, const struct elide_row *row), void *arg)
+static int rows_of(const struct data_file *f, int negated, uint64_t *nr_orphans, load_row row,
+		   void *arg)
 {
 	char error[LOAD_ERROR_MAX], what[256];
 	struct reader r = {.fd = f->fd, .path = f->path, .error = error,
@@ -326,22 +330,45 @@ static int rows_of(const struct data_file *f, int negated, uint64_t *nr_orphans,
 			}
 			if (negated)
 				negate_row(record);
-			rc = row(arg, record);
+			rc = row(arg, c.head.block, record);
 		}
 	}
 	return rc;
 }
 
-int load_rows(const struct data_file *file, int (*row)(void *arg, const struct elide_row *row),
-	      void *arg)
+int load_block_rows(const struct data_file *file, load_row row, void *arg)
 {
 	uint64_t nr_orphans;
-	int rc = rows_of(file, 0, &nr_orphans, row, arg);
+	int rc;
 
+	if (file->merged)
+		return file->merged_rows(file, row, arg);
+	rc = rows_of(file, 0, &nr_orphans, row, arg);
 	return !rc && file->base ? rows_of(file->base, 1, &nr_orphans, row, arg) : rc;
 }
 
-static int count_row(void *arg, const struct elide_row *row)
+/* The arguments of load_rows(). */
+struct row_call {
+	int (*row)(void *arg, const struct elide_row *row);
+	void *arg;
+};
+
+static int call_row(void *arg, uint32_t block, const struct elide_row *row)
+{
+	struct row_call *call = arg;
+
+	return call->row(call->arg, row);
+}
+
+int load_rows(const struct data_file *file, int (*row)(void *arg, const struct elide_row *row),
+	      void *arg)
+{
+	struct row_call call = {row, arg};
+
+	return load_block_rows(file, call_row, &call);
+}
+
+static int count_row(void *arg, uint32_t block, const struct elide_row *row)
 {
 	++*(size_t *)arg;
 	return 0;

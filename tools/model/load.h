@@ -19,6 +19,17 @@
 #define LOAD_BASE_SUFFIX ".base"
 
 /**
+ * load_row - is called for each row of a file.
+ * @block: whose row it is, see struct elide_thread_record; 0 if that is not known
+ *
+ * Return: 0; another value ends the reading.
+ */
+typedef int (*load_row)(void *arg, uint32_t block, const struct elide_row *row);
+
+struct data_file;
+struct merged;
+
+/**
  * struct load_notes - faults of a file that could be read nevertheless.
  * @lost_from:     offset from which on the file is missing, 0 if it is whole
  * @lost_size:     bytes the header promises beyond @lost_from
@@ -40,6 +51,9 @@ struct load_notes {
  * @stacks: in file order, as modules and classes are
  * @samples, @details, @blames, @misuse: those that are alike in one
  * @base: what load_base() leaves out; NULL if nothing
+ * @merged: of a file that merge_files() made of others: what it needs; else NULL
+ * @merged_rows: of such a file: as load_block_rows()
+ * @nr_processes: of such a file: their number; else 0
  */
 struct data_file {
 	char *path;
@@ -68,7 +82,14 @@ struct data_file {
 	size_t nr_events;
 	struct elide_counter *counters;
 	size_t nr_counters;
+	struct elide_thread_record *threads;
+	size_t nr_threads;
+	struct elide_moment *moments;
+	size_t nr_moments;
 	struct data_file *base;
+	struct merged *merged;
+	int (*merged_rows)(const struct data_file *file, load_row row, void *arg);
+	size_t nr_processes;
 	struct load_notes notes;
 };
 
@@ -96,6 +117,9 @@ int load(const char *path, struct data_file *file, char *error);
  */
 int load_rows(const struct data_file *file, int (*row)(void *arg, const struct elide_row *row),
 	      void *arg);
+
+/** load_block_rows() - as load_rows(), with the blocks of the rows. */
+int load_block_rows(const struct data_file *file, load_row row, void *arg);
 
 /**
  * load_header() - read a data file's header only, its strings terminated.

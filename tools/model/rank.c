@@ -93,6 +93,8 @@ static int compare_ranks(const void *x, const void *y, void *arg)
 	if (!c)
 		c = LARGER_FIRST(a->cost, b->cost);
 	if (!c)
+		c = LARGER_FIRST(a->wait, b->wait);
+	if (!c)
 		c = LARGER_FIRST(a->hold, b->hold);
 	if (!c)
 		c = LARGER_FIRST(a->acquired, b->acquired);
@@ -122,6 +124,7 @@ static int rank_one(struct report *r, const struct sum *sum, const char *key, st
 	if (isnan(rank->number))
 		rank->number = -1;
 	rank->cost = l.cost;
+	rank->wait = l.sum.wait.total;
 	rank->hold = r->elides || !l.sum.hold.count ? 0 : line_hold(&l);
 	rank->acquired = l.acquired;
 	if (needs_names(key)) {
@@ -185,7 +188,7 @@ struct rank *rank_rows(struct report *r, const struct sums *s, const char *key, 
 
 int report_by_key(const char *text, enum report_by *by)
 {
-	static const char *const words[] = {"lock", "site", "stack", "line"};
+	static const char *const words[] = {"lock", "site", "stack", "line", "thread", "time"};
 	size_t word;
 
 	if (option_word("by", text, words, ARRAY_SIZE(words), &word))

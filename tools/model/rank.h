@@ -10,8 +10,8 @@
 #include "sums.h"
 
 /**
- * struct rank - the key that a row is sorted by: a text or a number; @cost, then in a run that did not
- * elide @hold, the time that the locks were held, and then @acquired
+ * struct rank - the key that a row is sorted by: a text or a number; @cost, then @wait, the time waited,
+ * then in a run that did not elide @hold, the time that the locks were held, and then @acquired
  * decide between equal keys.
  * @sum: the row, as an index of the table of sums
  */
@@ -19,6 +19,7 @@ struct rank {
 	const char *text;
 	double number;
 	double cost;
+	uint64_t wait;
 	double hold;
 	uint64_t acquired;
 	uint32_t sum;

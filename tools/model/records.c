@@ -113,6 +113,19 @@ static int check_counter(struct elide_counter *c, char *what, size_t size)
 	      "counter of unknown source %u", c->source);
 }
 
+static int check_thread(struct elide_thread_record *t, char *what, size_t size)
+{
+	t->name[sizeof(t->name) - 1] = '\0';
+	CHECK(t->state >= ELIDE_THREAD_RUNS && t->state < ELIDE_THREAD_END,
+	      "thread of unknown state %u", t->state);
+}
+
+static int check_moment(const struct elide_moment *m, char *what, size_t size)
+{
+	CHECK(m->type == ELIDE_MOMENT_NONE || (m->type < ELIDE_MOMENT_END && is_kind(m->kind)),
+	      "moment of unknown type %u, kind %u", m->type, m->kind);
+}
+
 size_t record_size(int type)
 {
 	static const size_t sizes[] = {
@@ -127,6 +140,8 @@ size_t record_size(int type)
 		[ELIDE_CHUNK_BLAME] = sizeof(struct elide_blame),
 		[ELIDE_CHUNK_TIMELINE] = sizeof(struct elide_event),
 		[ELIDE_CHUNK_COUNTERS] = sizeof(struct elide_counter),
+		[ELIDE_CHUNK_THREADS] = sizeof(struct elide_thread_record),
+		[ELIDE_CHUNK_MOMENTS] = sizeof(struct elide_moment),
 	};
 
 	return type >= 0 && (size_t)type < ARRAY_SIZE(sizes) ? sizes[type] : 0;
@@ -155,6 +170,10 @@ int record_check(int type, void *record, char *what, size_t size)
 		return check_blame(record, what, size);
 	case ELIDE_CHUNK_TIMELINE:
 		return check_event(record, what, size);
+	case ELIDE_CHUNK_THREADS:
+		return check_thread(record, what, size);
+	case ELIDE_CHUNK_MOMENTS:
+		return check_moment(record, what, size);
 	default:
 		return check_counter(record, what, size);
 	}
@@ -188,6 +207,17 @@ static int event_has_class(const struct data_file *f, const struct elide_event *
 		(f)->nr = kept;                                                                    \
 	} while (0)
 
+/* Those that are not in use are none. */
+static void keep_moments(struct data_file *f)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < f->nr_moments; i++)
+		if (f->moments[i].type && f->moments[i].class_index < f->nr_classes)
+			f->moments[kept++] = f->moments[i];
+	f->nr_moments = kept;
+}
+
 static void link_stack(const struct data_file *f, uint32_t *stack)
 {
 	if (*stack > f->nr_stacks)
@@ -202,6 +232,7 @@ void records_link(struct data_file *f)
 	KEEP(f, blames, nr_blames,
 	     r->class_index < f->nr_classes && (!r->held_kind || r->held_class < f->nr_classes));
 	KEEP(f, events, nr_events, event_has_class(f, r));
+	keep_moments(f);
 	for (size_t i = 0; i < f->nr_samples; i++)
 		link_stack(f, &f->samples[i].stack);
 	for (size_t i = 0; i < f->nr_details; i++) {
@@ -271,6 +302,7 @@ static int compare_blames(const void *x, const void *y)
 	BY(held_class);
 	BY(held_kind);
 	BY(held_site);
+	BY(peer);
 	return 0;
 }
 

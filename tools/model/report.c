@@ -66,6 +66,9 @@ static int sum_one(void *arg, const struct elide_row *row)
 	if (!s)
 		return -ENOMEM;
 	sum_row(s, row);
+	/* The totals are those of locks: a pool without work waits for longer than the run. */
+	if (!elide_kind_is_lock(row->kind))
+		return 0;
 	sum_row(&reading->total, row);
 	add_rest(&reading->r->total, row);
 	return 0;
@@ -281,6 +284,11 @@ static void use_class(struct report *r, const struct sum *s)
 {
 	struct class_use *use = &r->uses[s->class_index];
 
+	/* Of waits for condition variables, only what they mean for the mutex. */
+	if (s->kind == ELIDE_KIND_REACQUIRE) {
+		use->contended += s->contended;
+		return;
+	}
 	use->acquired += s->commits + s->nested + s->fallback + s->not_attempted;
 	use->commits += s->commits + s->nested;
 	use->contended += s->contended;
@@ -298,7 +306,7 @@ static void find_quiet(struct report *r, struct sum *total)
 	for (size_t i = 0; i < r->sums->nr; i++) {
 		struct sum *s = &r->sums->sum[i];
 
-		if (class_is_quiet(r, s->class_index))
+		if (elide_kind_is_lock(s->kind) && class_is_quiet(r, s->class_index))
 			s->quiet = s->commits + s->nested + s->fallback + s->not_attempted;
 		total->quiet += s->quiet;
 	}
@@ -324,7 +332,8 @@ static int sum_rows(struct report *r, enum report_by by, const char *sort, size_
 	memcpy(r->total.sum.wait_bins, rest.wait_bins, sizeof(rest.wait_bins));
 	memcpy(r->total.sum.hold_bins, rest.hold_bins, sizeof(rest.hold_bins));
 	for (size_t i = 0; i < r->file->nr_classes; i++)
-		r->total.nr_locks += r->file->classes[i].nr_locks;
+		if (elide_kind_is_lock(r->file->classes[i].kind))
+			r->total.nr_locks += r->file->classes[i].nr_locks;
 	find_unelidable(r);
 	rc = make_groups(r, r->sums, by);
 	if (!rc)

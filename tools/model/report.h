@@ -25,21 +25,14 @@ enum cause_column {
 	NR_CAUSE_COLUMNS
 };
 
-/* The first are of a run that elided, the others of one that did not. */
 enum verdict {
-	VERDICT_UNKNOWN,
-	VERDICT_PAYS,
-	VERDICT_NEUTRAL,
-	VERDICT_HURTS,
-	VERDICT_BOTTLENECK,
-	VERDICT_CONTENDED,
-	VERDICT_BLOCKS,
-	VERDICT_BUSY,
-	VERDICT_IDLE,
+#define ELIDE_VERDICT(ID, word, colour) VERDICT_##ID,
+#include "verdicts.def"
+#undef ELIDE_VERDICT
 };
 
-/* What rows are summed over: report --by. The last two show what was sampled: see views.h. */
-enum report_by { BY_LOCK_AND_SITE, BY_LOCK, BY_SITE, BY_STACK, BY_LINE };
+/* What rows are summed over: report --by. From BY_STACK on no rows are shown, but views of output.h. */
+enum report_by { BY_LOCK_AND_SITE, BY_LOCK, BY_SITE, BY_STACK, BY_LINE, BY_THREAD, BY_TIME };
 
 /**
  * struct line - a row of the report: sum over threads of equal lock class, site and kind.
@@ -56,8 +49,11 @@ enum report_by { BY_LOCK_AND_SITE, BY_LOCK, BY_SITE, BY_STACK, BY_LINE };
  * @cost:       cycles, see line_cost()
  * @lock, @site: names, as a report shows them
  * @short_lock, @short_site: @lock and @site, short enough for a table
- * @blocker:    names the call that held the lock for most of the time waited; NULL if not known
+ * @blocker:    names the call that held the lock for most of the time waited, or that ended most of
+ *              it; NULL if not known
  * @blocked:    its share of the time waited
+ * @peers:      share of the time waited that was ended by threads which wait there themselves, of
+ *              kinds that are no locks; -1 if not known
  * @blocks:     another row waited for it longer than for any other call
  * @short_blocker: that call, short enough for a table
  * @class:      identifies the class among all of the program, without addresses
@@ -90,6 +86,7 @@ struct line {
 	char short_site[SHORT_NAME];
 	const struct elide_blame *blocker;
 	double blocked;
+	double peers;
 	int blocks;
 	char short_blocker[SHORT_NAME];
 	char *class;

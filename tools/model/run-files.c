@@ -7,6 +7,7 @@
 #include "run-files.h"
 
 #include <dirent.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +24,9 @@ static int by_length_then_name(const void *x, const void *y)
 	return la != lb ? (la > lb) - (la < lb) : strcmp(a, b);
 }
 
-int run_files(struct paths *p, const char *stem, uint64_t run, int (*accept)(const char *rest))
+/* @same: files of that run; else those of any other run */
+static int find(struct paths *p, const char *stem, uint64_t run, bool same,
+		int (*accept)(const char *rest))
 {
 	const char *name = base_name(stem);
 	size_t first = p->nr, dir_len = name - stem, len = strlen(name);
@@ -43,11 +46,27 @@ int run_files(struct paths *p, const char *stem, uint64_t run, int (*accept)(con
 		if (strncmp(entry->d_name, name, len) || (accept && !accept(entry->d_name + len)))
 			continue;
 		snprintf(full, sizeof(full), "%s%s", dir, entry->d_name);
-		if (!load_header(full, &header) && header.run == run)
+		if (!load_header(full, &header) && (header.run == run) == same)
 			rc = paths_add(p, full);
 	}
 	closedir(d);
 	if (p->nr > first)
 		qsort(p->path + first, p->nr - first, sizeof(*p->path), by_length_then_name);
 	return rc;
+}
+
+int run_files(struct paths *p, const char *stem, uint64_t run, int (*accept)(const char *rest))
+{
+	return find(p, stem, run, true, accept);
+}
+
+int run_files_other(struct paths *p, const char *stem, uint64_t run,
+		    int (*accept)(const char *rest))
+{
+	return find(p, stem, run, false, accept);
+}
+
+int run_files_is_child(const char *rest)
+{
+	return rest[0] == '.' && rest[1] && !rest[1 + strspn(rest + 1, "0123456789.")];
 }

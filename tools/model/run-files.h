@@ -21,4 +21,13 @@
  */
 int run_files(struct paths *p, const char *stem, uint64_t run, int (*accept)(const char *rest));
 
+/** run_files_is_child() - does a name go on as that of a child's file: ".PID", or ".PID.N"? */
+int run_files_is_child(const char *rest);
+
+/**
+ * run_files_other() - as run_files(), but the data files of any other run.
+ */
+int run_files_other(struct paths *p, const char *stem, uint64_t run,
+		    int (*accept)(const char *rest));
+
 #endif

@@ -83,26 +83,6 @@ struct sum *sums_get(struct sums *s, uint32_t class_index, uint64_t site, unsign
 	return &s->sum[s->nr - 1];
 }
 
-/* Of fewer samples of a row the longest does not stand for others: it may be the very first one. */
-#define FEW_HOLDS 16
-
-/* Signed, so that a row that load_base() subtracts comes out negative. */
-static double held_cycles(const struct elide_row *row)
-{
-	int64_t locked = row->not_attempted + row->fallback, count = row->hold.count;
-	double total = (double)(int64_t)row->hold.total, once = 0;
-
-	if (!count)
-		return 0;
-	if (count > 1 && count < FEW_HOLDS && locked > count) {
-		once = (double)row->hold.max;
-		total -= once;
-		count--;
-		locked--;
-	}
-	return once + total / (double)count * (double)locked;
-}
-
 void sum_row(struct sum *to, const struct elide_row *row)
 {
 	to->nr_rows++;
@@ -117,7 +97,7 @@ void sum_row(struct sum *to, const struct elide_row *row)
 	to->wait_count += row->wait.count;
 	if (row->wait.max > to->wait_max)
 		to->wait_max = row->wait.max;
-	to->held += held_cycles(row);
+	to->held += elide_row_held(row);
 	to->hold_total += row->hold.total;
 	to->hold_count += row->hold.count;
 	for (int i = 0; i < ELIDE_MAX_CAUSES; i++) {
@@ -204,8 +184,9 @@ void sum_line(const struct report *r, const struct sum *sum, struct line *l)
 	l->state = sum_state(sum);
 	l->blocker = sum->blocker ? &r->file->blames[sum->blocker - 1] : NULL;
 	l->blocked = sum->blocked;
+	l->peers = sum->peers;
 	l->blocks = sum->blocks;
-	l->cost = line_cost(l);
+	l->cost = line_cost(r, l);
 	l->verdict = line_verdict(r, l);
 }
 

@@ -22,6 +22,7 @@
  * @blocker:  the record of the data file that names who held the lock for most of the time waited,
  *            counted from 1; 0 if that is not known
  * @blocked:  the share of the time waited that @blocker stands for
+ * @peers:    struct line has it
  * @blocks:   1 if it is the blocker of another sum, or of itself
  * @held:     cycles that the locks were held: of each row of the file the mean of its samples times
  *            its locked acquisitions; of few samples the longest counts once
@@ -39,6 +40,7 @@ struct sum {
 	uint32_t line;
 	uint32_t blocker;
 	float blocked;
+	float peers;
 	uint32_t blocks;
 	uint64_t nr_locks;
 	uint64_t commits;

@@ -21,7 +21,8 @@
 
 NAMES(kind_name, [ELIDE_KIND_MUTEX] = "mutex", [ELIDE_KIND_RWLOCK_READ] = "rwlock-read",
       [ELIDE_KIND_RWLOCK_WRITE] = "rwlock-write", [ELIDE_KIND_SPIN] = "spin",
-      [ELIDE_KIND_CUSTOM] = "custom")
+      [ELIDE_KIND_CUSTOM] = "custom", [ELIDE_KIND_COND] = "cond", [ELIDE_KIND_SEM] = "sem",
+      [ELIDE_KIND_BARRIER] = "barrier", [ELIDE_KIND_REACQUIRE] = "reacquire")
 NAMES(state_name, [ELIDE_STATE_PROFILED] = "profiled", [ELIDE_STATE_ELIDING] = "eliding",
       [ELIDE_STATE_PAUSED] = "paused", [ELIDE_STATE_OFF] = "off")
 NAMES(mode_name, [ELIDE_RUN_OFF] = "off", [ELIDE_RUN_PROFILE] = "profile",

@@ -3,6 +3,8 @@
  * short.c - names that fit a table: the last parts of a C++ name, without its
  * arguments. The whole names stand below the table, and in JSON and CSV.
  */
+#include <ctype.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -86,10 +88,113 @@ static const char *copy_part(struct part *to, const char *p)
 	return p;
 }
 
+/* Names of the standard library that the compiler writes in full, and how people write them. */
+static const struct {
+	const char *name;
+	const char *of_char;
+	const char *of_wide;
+} strings[] = {
+	{"basic_string<", "std::string", "std::wstring"},
+	{"basic_string_view<", "std::string_view", "std::wstring_view"},
+};
+
+/* What stands behind "std::" and is no namespace to a reader. */
+static const char *const versions[] = {"__cxx11::", "__1::"};
+
+/* Arguments of templates that are what they are by default. */
+static const char *const defaults[] = {
+	", std::allocator<", ", std::char_traits<", ", std::less<", ", std::hash<",
+	", std::equal_to<", ", std::default_delete<",
+};
+
+/* The end of "std::" with the namespace of a version, if @p begins with it; else @p. */
+static const char *skip_std(const char *p)
+{
+	const char *end = p + 5;
+
+	if (strncmp(p, "std::", 5))
+		return p;
+	for (size_t i = 0; i < ARRAY_SIZE(versions); i++)
+		if (!strncmp(end, versions[i], strlen(versions[i])))
+			return end + strlen(versions[i]);
+	return end;
+}
+
+/* If a string's type begins at @p, its common name in *@name: its end; else @p. */
+static const char *skip_string(const char *p, const char **name)
+{
+	const char *type = skip_std(p), *argument, *common;
+
+	for (size_t i = 0; type != p && i < ARRAY_SIZE(strings); i++) {
+		size_t len = strlen(strings[i].name);
+
+		if (strncmp(type, strings[i].name, len))
+			continue;
+		argument = type + len;
+		common = !strncmp(argument, "char,", 5)	   ? strings[i].of_char :
+			 !strncmp(argument, "wchar_t,", 8) ? strings[i].of_wide :
+							     NULL;
+		if (!common)
+			return p;
+		*name = common;
+		return skip(argument - 1, '<', '>');
+	}
+	return p;
+}
+
+/* The mark of a symbol whose type has a version. */
+#define ABI_TAG "[abi:cxx11]"
+
+/* The end of what @p begins with and nobody needs to read; @p if that is nothing. */
+static const char *skip_default(const char *p)
+{
+	if (!strncmp(p, ABI_TAG, strlen(ABI_TAG)))
+		return p + strlen(ABI_TAG);
+	for (size_t i = 0; i < ARRAY_SIZE(defaults); i++)
+		if (!strncmp(p, defaults[i], strlen(defaults[i])))
+			return skip(p + strlen(defaults[i]) - 1, '<', '>');
+	return p;
+}
+
+size_t plain_symbol(char *to, size_t size, const char *name)
+{
+	const char *p = name, *end, *text;
+	size_t len = 0;
+
+	while (*p) {
+		bool begins = p == name || !(isalnum((unsigned char)p[-1]) || strchr("_:", p[-1]));
+		size_t n;
+
+		end = skip_default(p);
+		if (end > p) {
+			/* Of "> >" one blank was for the argument that is gone. */
+			p = end + (*p == ',' && end[0] == ' ' && end[1] == '>');
+			continue;
+		}
+		text = p;
+		end = begins ? skip_string(p, &text) : p;
+		n = end > p ? strlen(text) : 1;
+		if (end == p && begins && skip_std(p) > p) {
+			end = skip_std(p);
+			n = 5;
+		}
+		if (len + n < size)
+			memcpy(to + len, text, n);
+		len += n;
+		p = end > p ? end : p + 1;
+		/* Of "> >" one blank was for the argument of a string. */
+		p += text != p - 1 && n > 1 && end[-1] == '>' && p[0] == ' ' && p[1] == '>';
+	}
+	if (size)
+		to[len < size ? len : size - 1] = '\0';
+	return len;
+}
+
 void short_symbol(char *to, size_t size, const char *name)
 {
+	char plain[PLAIN_NAME];
 	struct part parts[2] = {0}, next;
-	const char *p = name;
+	const char *p = plain_symbol(plain, sizeof(plain), name) < sizeof(plain) ? plain : name;
 
 	while (*p) {
 		p = copy_part(&next, p);
@@ -109,10 +214,11 @@ void short_symbol(char *to, size_t size, const char *name)
 
 const char *readable(char *to, size_t size, const char *name)
 {
-	if (strlen(name) <= READABLE)
-		return name;
-	short_symbol(to, size, name);
-	return to;
+	size_t len = plain_symbol(to, size, name);
+
+	if (len > READABLE || len >= size)
+		short_symbol(to, size, name);
+	return strcmp(to, name) ? to : name;
 }
 
 void short_place(char *to, size_t size, const struct place *p, const char *before)
@@ -141,7 +247,7 @@ void short_lock(char *to, size_t size, const struct elide_class *c, const char *
 		const struct place *p)
 {
 	if (c->type == ELIDE_CLASS_STATIC)
-		snprintf(to, size, "%s", name ? name : "");
+		plain_symbol(to, size, name ? name : "");
 	else
 		short_place(to, size, p, c->type == ELIDE_CLASS_INIT ? "init " : "first ");
 }

@@ -12,6 +12,18 @@
 /* Bytes of a name in a table. */
 #define SHORT_NAME 128
 
+/* Bytes of a name in which plain_symbol() has room for most of C++. */
+#define PLAIN_NAME 2048
+
+/**
+ * plain_symbol() - a C++ name as people write it: std::string for std::__cxx11::basic_string<char, ...>,
+ * and without the arguments of templates of the standard library that are what they are by default.
+ * @to: @size bytes
+ *
+ * Return: its length, which may be more than fits.
+ */
+size_t plain_symbol(char *to, size_t size, const char *name);
+
 /**
  * short_place() - name a place for a table: of a C++ name the last parts.
  * @to:     @size bytes, filled with the name
@@ -37,7 +49,8 @@ void short_symbol(char *to, size_t size, const char *name);
 #define READABLE 60
 
 /**
- * readable() - a name for a sentence: itself, or its last parts in @to if it is long.
+ * readable() - a name for a sentence: as plain_symbol() has it, or its last parts if that is long. In
+ * @to, unless it is @name itself.
  */
 const char *readable(char *to, size_t size, const char *name);
 

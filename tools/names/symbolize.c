@@ -9,6 +9,7 @@
 #include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <elfutils/libdwelf.h>
+#include <dlfcn.h>
 #include <elfutils/libdwfl.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -23,7 +24,7 @@
 #include "symbolize.h"
 
 /* From the C++ ABI (Itanium), section 3.4; libstdc++ exports it with C linkage. */
-extern char *__cxa_demangle(const char *mangled, char *buffer, size_t *length, int *status);
+typedef char *(*demangle_fn)(const char *mangled, char *buffer, size_t *length, int *status);
 
 /* A string that must live as long as the symbolizer. */
 struct text {
@@ -78,14 +79,39 @@ static const char *keep(struct symbolizer *s, const char *string)
 }
 
 /*
+ * The demangler is loaded when the first name of C++ is met: libstdc++ takes half of the time in which
+ * a command starts. NULL: there is none, and such names stay as they are.
+ */
+static demangle_fn find_demangler(void)
+{
+	static demangle_fn found;
+	static int searched;
+
+	if (!searched++) {
+		void *library = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_LOCAL);
+
+		found = library ? (demangle_fn)dlsym(library, "__cxa_demangle") : NULL;
+	}
+	return found;
+}
+
+/* NULL: it is no mangled name. */
+static char *demangled(const char *name)
+{
+	demangle_fn demangler = find_demangler();
+	int status;
+
+	return demangler ? demangler(name, NULL, NULL, &status) : NULL;
+}
+
+/*
  * The name as in the source: demangled, without a version, without the prefix that glibc gives its
  * own functions, and without the suffix that the compiler gives a clone.
  */
 static const char *demangle(struct symbolizer *s, const char *name)
 {
-	int status;
 	char *plain = strncmp(name, "_Z", 2) ? strndup(name, strcspn(name, "@")) :
-					       __cxa_demangle(name, NULL, NULL, &status);
+					       demangled(name);
 	char *clone = plain ? strstr(plain, " [clone ") : NULL;
 	const char *own = plain && !strncmp(plain, "__GI_", 5) ? plain + 5 : plain;
 	const char *kept;
@@ -412,6 +438,19 @@ int symbolize_in_header(const struct place *p)
 {
 	return p->file &&
 	       (!strncmp(p->file, "/usr/include/", 13) || strstr(p->file, "/include/c++/"));
+}
+
+int symbolize_is_own(const struct place *p)
+{
+	const char *names[] = {p->symbol, p->inlined_into, p->elf_symbol};
+
+	if (p->object && !strncmp(p->object, "libelide", 8))
+		return 1;
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (names[i] && !strncmp(names[i], "elide_", 6))
+			return 1;
+	/* A function of a file of the engine that is not exported. */
+	return p->file && (!strncmp(p->file, "lib/section/", 12) || strstr(p->file, "/lib/section/"));
 }
 
 void symbolize_call(struct symbolizer *s, uint64_t return_address, struct place *place)

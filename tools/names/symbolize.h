@@ -64,6 +64,13 @@ void symbolize_call(struct symbolizer *s, uint64_t return_address, struct place 
 int symbolize_in_header(const struct place *p);
 
 /**
+ * symbolize_is_own() - is the code this project's own, in an object of its own or linked statically?
+ *
+ * A user can change nothing there: reports name who called it.
+ */
+int symbolize_is_own(const struct place *p);
+
+/**
  * symbolize_instruction() - the instruction at an address.
  */
 void symbolize_instruction(struct symbolizer *s, uint64_t address, struct place *place);

@@ -185,9 +185,10 @@ void diff_print_table(const struct diff *d, const struct failure *failures, size
 	if (same || left)
 		fputc('\n', out);
 	if (left)
-		fprintf(out, "(%zu more rows differ: --top 0)\n", left);
+		fprintf(out, "(%zu more row%s: --top 0)\n", left,
+			left == 1 ? " differs" : "s differ");
 	if (same)
-		fprintf(out, "%zu rows are the same in both\n", same);
+		fprintf(out, "%zu row%s the same in both\n", same, same == 1 ? " is" : "s are");
 }
 
 void diff_describe(const struct diff *d, const struct failure *f, char *to, size_t size)

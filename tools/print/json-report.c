@@ -92,7 +92,7 @@ static json_t *measured(const struct report *r, const struct line *l)
 	return o;
 }
 
-/* The call that held the lock for most of the time waited; null if it is not known. */
+/* The call that held the lock for most of the time waited, or ended it; null if it is not known. */
 static json_t *blocker(const struct report *r, const struct line *l)
 {
 	const struct elide_blame *b = l->blocker;
@@ -102,6 +102,8 @@ static json_t *blocker(const struct report *r, const struct line *l)
 		return json_null();
 	o = json_section(r, b->held_class, b->held_kind, b->held_site);
 	json_object_set_new(o, "percent", json_real(100 * l->blocked));
+	if (!elide_kind_is_lock(l->kind))
+		json_object_set_new(o, "peers_percent", json_real(100 * l->peers));
 	return o;
 }
 
@@ -180,6 +182,8 @@ static json_t *program(const struct report *r)
 	json_object_set_new(o, "exit", known_number(code, code >= 0));
 	json_object_set_new(o, "elapsed_s", r->cycles ? json_real(r->ns / 1e9) : json_null());
 	json_object_set_new(o, "threads", json_number(h->nr_threads));
+	json_object_set_new(o, "processes",
+			    json_number(r->file->nr_processes ? r->file->nr_processes : 1));
 	return o;
 }
 

@@ -8,6 +8,8 @@
 #include "output.h"
 #include "view-line.h"
 #include "view-stack.h"
+#include "view-thread.h"
+#include "view-time.h"
 
 static void begin(struct output *o)
 {
@@ -17,6 +19,12 @@ static void begin(struct output *o)
 		break;
 	case BY_STACK:
 		stacks_csv_head(o->out);
+		break;
+	case BY_THREAD:
+		threads_csv_head(o->out);
+		break;
+	case BY_TIME:
+		activity_csv_head(o->out);
 		break;
 	default:
 		csv_head(o->out);
@@ -41,10 +49,24 @@ static int lines(struct output *o, const struct report *r)
 	return 0;
 }
 
+static int threads(struct output *o, const struct report *r)
+{
+	return threads_csv(r, o->out);
+}
+
+static int times(struct output *o, const struct report *r)
+{
+	return activity_csv(r, o->out);
+}
+
 const struct report_output output_csv = {
 	.option = {.name = "csv", .help = "exact numbers as comma-separated values"},
 	.begin = begin,
 	.rows = rows,
-	.stacks = stacks,
-	.lines = lines,
+	.views = {
+		[VIEW(BY_STACK)] = stacks,
+		[VIEW(BY_LINE)] = lines,
+		[VIEW(BY_THREAD)] = threads,
+		[VIEW(BY_TIME)] = times,
+	},
 };

@@ -30,7 +30,8 @@ static int stacks(struct output *o, const struct report *r)
 const struct report_output output_folded = {
 	.option = {.name = "folded", .arg = "[TYPE]",
 		   .help = "stacks for flame graphs: of abort (default), wait or block"},
+	.merges = true,
 	.by_row_only = true,
 	.argument = argument,
-	.stacks = stacks,
+	.views = {[VIEW(BY_STACK)] = stacks},
 };

@@ -103,6 +103,8 @@ const struct report_output output_html = {
 	.option = {.name = "html", .arg = "FILE",
 		   .help = "a page for a browser that needs nothing else; - for stdout"},
 	.top = REPORT_TOP_HTML,
+	.merges = true,
+	.each_too = true,
 	.state_size = sizeof(struct state),
 	.argument = argument,
 	.begin = begin,

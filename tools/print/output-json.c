@@ -9,6 +9,8 @@
 #include "output.h"
 #include "view-line.h"
 #include "view-stack.h"
+#include "view-thread.h"
+#include "view-time.h"
 
 struct state {
 	json_t *processes;
@@ -46,6 +48,22 @@ static int lines(struct output *o, const struct report *r)
 	return add(o, json);
 }
 
+static int threads(struct output *o, const struct report *r)
+{
+	json_t *json = json_head(r);
+
+	json_object_set_new(json, "threads", threads_json(r));
+	return add(o, json);
+}
+
+static int times(struct output *o, const struct report *r)
+{
+	json_t *json = json_head(r);
+
+	json_object_set_new(json, "activity", activity_json(r));
+	return add(o, json);
+}
+
 static int end(struct output *o)
 {
 	json_t *all = ((struct state *)o->state)->processes, *only;
@@ -68,7 +86,11 @@ const struct report_output output_json = {
 	.state_size = sizeof(struct state),
 	.begin = begin,
 	.rows = rows,
-	.stacks = stacks,
-	.lines = lines,
+	.views = {
+		[VIEW(BY_STACK)] = stacks,
+		[VIEW(BY_LINE)] = lines,
+		[VIEW(BY_THREAD)] = threads,
+		[VIEW(BY_TIME)] = times,
+	},
 	.end = end,
 };

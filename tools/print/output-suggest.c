@@ -15,7 +15,7 @@ static int rows(struct output *o, const struct report *r)
 
 static int end(struct output *o)
 {
-	if (o->nr_read)
+	if (o->nr_files)
 		suggestion_print(o->state, o->out);
 	return 0;
 }

@@ -5,11 +5,17 @@
  * Must never print a control character of a data file.
  */
 #include "../../lib/compiler.h"
+#include "../base/text.h"
+#include "../model/columns.h"
+#include "../model/sums.h"
+#include "../names/names.h"
 #include "output.h"
 #include "perf-join.h"
 #include "table.h"
 #include "view-line.h"
 #include "view-stack.h"
+#include "view-thread.h"
+#include "view-time.h"
 
 struct state {
 	size_t nr_printed;
@@ -40,12 +46,49 @@ static void separate(struct output *o)
 		fprintf(o->out, "\n%s\n", "----");
 }
 
+/* Processes that are listed. */
+#define PROCESSES_MAX 20
+
+static int add_row(void *arg, const struct elide_row *row)
+{
+	struct sum *s = arg;
+
+	sum_row(s, row);
+	return 0;
+}
+
+/* A line for each process of a merged report. */
+static void print_processes(const struct output *o, const struct report *r)
+{
+	fputs("\nprocesses:\n", o->out);
+	for (size_t i = 0; i < o->nr_files && i < PROCESSES_MAX; i++) {
+		const struct elide_header *h = &o->files[i].header;
+		char acquired[16], wait[32];
+		struct sum s = {0};
+		uint64_t nr;
+
+		load_rows(&o->files[i], add_row, &s);
+		nr = s.commits + s.nested + s.fallback + s.not_attempted;
+		scale(acquired, sizeof(acquired), (double)nr, "");
+		scale_time(r, wait, sizeof(wait), s.wait_total);
+		fprintf(o->out, "   pid %u, ", h->pid);
+		print_clean(o->out, program_title(h));
+		fprintf(o->out, ": %s acquisition%s, waited %s, %u thread%s\n", acquired,
+			plural(nr), wait, h->nr_threads, plural(h->nr_threads));
+	}
+	if (o->nr_files > PROCESSES_MAX)
+		fprintf(o->out, "   (%zu more)\n", o->nr_files - PROCESSES_MAX);
+	fputs("   elide report --each has a report of each\n", o->out);
+}
+
 static int rows(struct output *o, const struct report *r)
 {
 	const struct report_options *options = o->options;
 
 	separate(o);
 	table_print(r, o->out, options->width, options->top);
+	if (r->file->nr_processes)
+		print_processes(o, r);
 	if (options->perf)
 		perf_print(r, options->perf, o->out, options->top);
 	return 0;
@@ -67,6 +110,20 @@ static int lines(struct output *o, const struct report *r)
 	return 0;
 }
 
+static int threads(struct output *o, const struct report *r)
+{
+	separate(o);
+	table_head(r, o->out);
+	return threads_table(r, o->out, o->options->top);
+}
+
+static int times(struct output *o, const struct report *r)
+{
+	separate(o);
+	table_head(r, o->out);
+	return activity_table(r, o->out, o->options->width);
+}
+
 static int end(struct output *o)
 {
 	const struct state *s = o->state;
@@ -82,10 +139,15 @@ static int end(struct output *o)
 
 const struct report_output output_table = {
 	.top = REPORT_TOP,
+	.merges = true,
 	.state_size = sizeof(struct state),
 	.skip = skip,
 	.rows = rows,
-	.stacks = stacks,
-	.lines = lines,
+	.views = {
+		[VIEW(BY_STACK)] = stacks,
+		[VIEW(BY_LINE)] = lines,
+		[VIEW(BY_THREAD)] = threads,
+		[VIEW(BY_TIME)] = times,
+	},
 	.end = end,
 };

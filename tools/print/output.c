@@ -12,6 +12,7 @@
 #include "../../lib/compiler.h"
 #include "../base/exit.h"
 #include "../base/messages.h"
+#include "../model/merge.h"
 #include "output.h"
 
 const struct report_output *const report_outputs[] = {
@@ -30,7 +31,7 @@ int report_width(int fd)
 
 bool report_is_view(const struct report_options *o)
 {
-	return o->by == BY_STACK || o->by == BY_LINE || !o->output->rows;
+	return o->by >= BY_STACK || !o->output->rows;
 }
 
 static int report_file(struct output *o, const struct data_file *f)
@@ -41,8 +42,6 @@ static int report_file(struct output *o, const struct data_file *f)
 	struct report r;
 	int rc;
 
-	if (output->skip && output->skip(o, f))
-		return 0;
 	/* A view needs no rows: one is the least there is. A sample of perf may fall into any row. */
 	rc = report_build_top(&r, f, view ? BY_LOCK_AND_SITE : options->by, options->sort,
 			      view ? 1 : options->perf ? 0 : options->top);
@@ -53,39 +52,103 @@ static int report_file(struct output *o, const struct data_file *f)
 	if (!view)
 		rc = output->rows(o, &r);
 	else
-		rc = (options->by == BY_LINE ? output->lines : output->stacks)(o, &r);
+		rc = output->views[options->by < BY_STACK ? VIEW(BY_STACK) : VIEW(options->by)](o, &r);
 	report_free(&r);
+	return rc;
+}
+
+/* Is there to be one report for all files? */
+static bool is_merged(const struct output *o)
+{
+	enum report_merge merge = o->options->merge;
+
+	if (merge != MERGE_DEFAULT || o->nr_files < 2)
+		return merge == MERGE_ALL && o->nr_files > 1;
+	for (size_t i = 0; i < o->nr_files; i++)
+		if (!o->files[i].header.run || o->files[i].header.run != o->files[0].header.run)
+			return false;
+	/* The addresses of perf's samples are those of each process. */
+	return o->options->output->merges && !o->options->perf;
+}
+
+static int report_merged(struct output *o)
+{
+	struct data_file merged;
+	int rc = merge_files(&merged, o->files, o->nr_files);
+
+	if (rc) {
+		say("%s", strerror(-rc));
+		return rc;
+	}
+	rc = report_file(o, &merged);
+	merge_free(&merged);
+	return rc;
+}
+
+static int report_all(struct output *o)
+{
+	bool merged = is_merged(o);
+	int rc = merged ? report_merged(o) : 0;
+
+	if (merged && (!o->options->output->each_too || o->options->merge == MERGE_ALL))
+		return rc;
+	for (size_t i = 0; i < o->nr_files; i++)
+		rc = report_file(o, &o->files[i]) ? -EIO : rc;
+	return rc;
+}
+
+/* Loads the files that can be read and are not left out. Return: 0, or -errno after a line each. */
+static int load_all(struct output *o, struct data_file *files, char *const *paths, size_t nr)
+{
+	const struct report_output *output = o->options->output;
+	char error[LOAD_ERROR_MAX];
+	int rc = 0;
+
+	for (size_t i = 0; i < nr; i++) {
+		struct data_file *f = &files[o->nr_files];
+		int err = load(paths[i], f, error);
+
+		if (err) {
+			say("%s", error);
+			rc = err;
+			continue;
+		}
+		err = load_base(f);
+		if (err)
+			rc = err;
+		if (!err && (!output->skip || !output->skip(o, f)))
+			o->nr_files++;
+		else
+			load_free(f);
+	}
 	return rc;
 }
 
 int report_files(const struct report_options *options, char *const *paths, size_t nr, FILE *out)
 {
 	const struct report_output *output = options->output;
-	struct output o = {.options = options, .out = out,
+	struct data_file *files = calloc(nr + 1, sizeof(*files));
+	struct output o = {.options = options, .out = out, .files = files,
 			   .state = calloc(1, output->state_size + 1)};
-	char error[LOAD_ERROR_MAX];
-	struct data_file f;
 	int code = 0;
 
-	if (!o.state) {
+	if (!o.state || !files) {
 		say("%s", strerror(ENOMEM));
+		free(o.state);
+		free(files);
 		return EXIT_USAGE;
 	}
 	if (output->begin)
 		output->begin(&o);
-	for (size_t i = 0; i < nr; i++) {
-		if (load(paths[i], &f, error)) {
-			say("%s", error);
-			code = EXIT_USAGE;
-			continue;
-		}
-		if (load_base(&f) || report_file(&o, &f))
-			code = EXIT_USAGE;
-		load_free(&f);
-		o.nr_read++;
-	}
+	if (load_all(&o, files, paths, nr))
+		code = EXIT_USAGE;
+	if (report_all(&o))
+		code = EXIT_USAGE;
 	if (output->end && output->end(&o))
 		code = EXIT_USAGE;
+	for (size_t i = 0; i < o.nr_files; i++)
+		load_free(&files[i]);
+	free(files);
 	free(o.state);
 	return code;
 }

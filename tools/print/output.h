@@ -22,8 +22,18 @@
 /* Columns of a table that goes to a file or a pipe: more than any table has. */
 #define WIDTH_UNBOUNDED 10000
 
+/* What --by asks for that are no rows, from 0. */
+#define VIEW(by) ((by) - BY_STACK)
+#define NR_VIEWS (VIEW(BY_TIME) + 1)
+
 struct perf_samples;
 struct report_output;
+
+/*
+ * Files of several processes: as the format has it, one report for all, or one for each. Of their
+ * own accord formats merge only the files of one run.
+ */
+enum report_merge { MERGE_DEFAULT, MERGE_ALL, MERGE_NONE };
 
 /**
  * struct report_options - how to report.
@@ -34,6 +44,7 @@ struct report_output;
  * @width:  columns of the table
  * @perf:   samples of perf to join with the rows, NULL for none
  * @folded: enum elide_sample_type of the stacks that the format folded prints
+ * @merge:  what is done with the files of several processes
  */
 struct report_options {
 	const struct report_output *output;
@@ -44,17 +55,19 @@ struct report_options {
 	int width;
 	const struct perf_samples *perf;
 	unsigned int folded;
+	enum report_merge merge;
 };
 
 /**
  * struct output - a report that is being printed.
- * @nr_read: data files that could be read
+ * @files:   data files that are reported on, of @nr_files
  * @state:   the format's own, @state_size bytes that are zero before begin()
  */
 struct output {
 	const struct report_options *options;
 	FILE *out;
-	size_t nr_read;
+	const struct data_file *files;
+	size_t nr_files;
 	void *state;
 };
 
@@ -62,28 +75,32 @@ struct output {
  * struct report_output - a format.
  * @option:     of elide report; without a name the format is the default one. Its key is not used
  * @top:        rows printed without --top, 0 for all
+ * @merges:     report once on all processes of a run, if not told otherwise
+ * @each_too:   then report on each of them, too
  * @by_row_only: the format cannot sum over locks or sites, and has no views: --by is refused
  * @state_size: bytes of struct output's state
  * @argument:   takes the argument of @option. Return: 0, or -EINVAL after one line
  * @begin:      is called once, before the first file
  * @skip:       is the file to be left out? Called before its rows are summed
- * @rows, @stacks, @lines: print one file's rows, its stacks or its cache lines; NULL if the format
- *              cannot. Without @rows the format is a view of stacks. Return: 0 or -errno
+ * @rows:       prints one file's rows. Without it the format is a view of stacks
+ * @views:      print what else is known of one file, by VIEW() of what --by asks for; NULL if the
+ *              format cannot. Return: 0 or -errno
  * @end:        is called once, after the last file. Return: 0, or -errno after one line
  *
- * Only @option and one of @rows, @stacks and @lines must be there.
+ * Only @option and one of @rows and @views must be there.
  */
 struct report_output {
 	struct option_desc option;
 	size_t top;
+	bool merges;
+	bool each_too;
 	bool by_row_only;
 	size_t state_size;
 	int (*argument)(struct report_options *o, const char *text);
 	void (*begin)(struct output *o);
 	bool (*skip)(struct output *o, const struct data_file *f);
 	int (*rows)(struct output *o, const struct report *r);
-	int (*stacks)(struct output *o, const struct report *r);
-	int (*lines)(struct output *o, const struct report *r);
+	int (*views[NR_VIEWS])(struct output *o, const struct report *r);
 	int (*end)(struct output *o);
 };
 
@@ -94,7 +111,7 @@ extern const struct report_output output_table, output_json, output_csv, output_
 extern const struct report_output *const report_outputs[];
 extern const size_t nr_report_outputs;
 
-/** report_is_view() - is what was sampled shown, and not rows? */
+/** report_is_view() - is something else shown than rows? */
 bool report_is_view(const struct report_options *o);
 
 /** report_width() - columns of the terminal behind @fd; WIDTH_UNBOUNDED if it is no terminal. */

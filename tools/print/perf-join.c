@@ -324,11 +324,12 @@ void perf_print(const struct report *r, const struct perf_samples *s, FILE *out,
 		free(spots.list);
 		return;
 	}
-	fprintf(out, "\nperf: %zu samples of %s", s->nr, s->nr ? s->samples[0].event : "nothing");
+	fprintf(out, "\nperf: %zu sample%s of %s", s->nr, plural(s->nr), s->nr ? s->samples[0].event : "nothing");
 	if (s->nr_no_place)
 		fprintf(out, ", %zu more without an address", s->nr_no_place);
 	if (s->nr_strange)
-		fprintf(out, ", %zu lines not understood", s->nr_strange);
+		fprintf(out, ", %zu line%s not understood", s->nr_strange,
+			plural(s->nr_strange));
 	fprintf(out, "\n  %7s %7s %10s  %-16s %s\n", "SAMPLES", "SHARE", "WEIGHT", "CAUSE",
 		"AT | LOCK AND SITE");
 	for (size_t i = 0; i < spots.nr && (!top || i < top); i++)

@@ -170,17 +170,6 @@ static void print_row(FILE *out, const struct column *columns, const struct cell
 	fputc('\n', out);
 }
 
-static enum colour verdict_colour(enum verdict v)
-{
-	static const enum colour colours[] = {
-		[VERDICT_PAYS] = COLOUR_GOOD,	  [VERDICT_HURTS] = COLOUR_BAD,
-		[VERDICT_BOTTLENECK] = COLOUR_BAD, [VERDICT_CONTENDED] = COLOUR_WARN,
-		[VERDICT_BLOCKS] = COLOUR_WARN,	  [VERDICT_IDLE] = COLOUR_DIM,
-	};
-
-	return colours[v];
-}
-
 /* Fits the names of locks, calls and blockers to their columns, so that they stay different. */
 static void fit_names(const struct report *r, size_t nr, struct column *columns,
 		      struct cell (*cells)[NR_COLUMNS])
@@ -246,11 +235,11 @@ static void print_rows(const struct report *r, FILE *out, int width, size_t nr)
 	for (size_t row = 0; row < nr; row++)
 		print_row(out, columns, cells[row], verdict_colour(r->lines[row].verdict));
 	if (nr < r->nr_all)
-		fprintf(out, "(%zu more rows: --top 0)\n", r->nr_all - nr);
+		fprintf(out, "(%zu more row%s: --top 0)\n", r->nr_all - nr, plural(r->nr_all - nr));
 	if (left_out)
 		fprintf(out,
-			"(%d columns left out for want of width: widen the terminal, or --csv)\n",
-			left_out);
+			"(%d column%s left out for want of width: widen the terminal, or --csv)\n",
+			left_out, left_out == 1 ? "" : "s");
 	free(cells);
 }
 
@@ -283,7 +272,10 @@ void table_head(const struct report *r, FILE *out)
 		fputc(' ', out);
 		print_clean(out, h->args + at);
 	}
-	fprintf(out, " (pid %u): ", h->pid);
+	if (r->file->nr_processes)
+		fprintf(out, " (%zu processes, the first is %u): ", r->file->nr_processes, h->pid);
+	else
+		fprintf(out, " (pid %u): ", h->pid);
 	scale_ns(elapsed, sizeof(elapsed), r->ns);
 	if (r->cycles)
 		fprintf(out, "ran %s%s", elapsed,
@@ -315,13 +307,13 @@ static void print_totals(const struct report *r, FILE *out)
 	scale(locks, sizeof(locks), t->nr_locks, "");
 	scale(contended, sizeof(contended), t->sum.contended, "");
 	scale_time(r, wait, sizeof(wait), t->sum.wait.total);
-	fprintf(out, "total: %s acquisitions of %s locks, %s contended, waited %s", acquired, locks,
-		contended, wait);
+	fprintf(out, "total: %s acquisition%s of %s lock%s, %s contended, waited %s", acquired,
+		plural(t->acquired), locks, plural(t->nr_locks), contended, wait);
 	if (r->elides) {
 		scale(aborts, sizeof(aborts), t->aborts, "");
 		scale(wasted, sizeof(wasted), t->sum.wasted_cycles, "");
-		fprintf(out, "; %.1f%% elided, %s aborts, %s cycles wasted",
-			percent(t->elided, t->acquired), aborts, wasted);
+		fprintf(out, "; %.1f%% elided, %s abort%s, %s cycles wasted",
+			percent(t->elided, t->acquired), aborts, plural(t->aborts), wasted);
 	}
 	fputc('\n', out);
 	for (int i = 0; i < ELIDE_DROPPED_PROCESSES; i++)
@@ -366,7 +358,8 @@ static void print_misuse(const struct report *r, FILE *out)
 			fputc(' ', out);
 			print_clean(out, m->lock.symbol);
 		}
-		fprintf(out, "), %llu times\n", (unsigned long long)m->record->count);
+		fprintf(out, "), %llu time%s\n", (unsigned long long)m->record->count,
+			plural(m->record->count));
 	}
 }
 
@@ -430,7 +423,9 @@ static void print_holder(const struct report *r, FILE *out, const struct line *l
 	if (!l->blocker)
 		return;
 	symbolize_call(r->symbols, l->blocker->held_site, &holder);
-	fprintf(out, "   mostly for the section begun in ");
+	fprintf(out, elide_kind_is_lock(l->blocker->held_kind) ?
+			     "   mostly for the section begun in " :
+			     "   mostly until the call in ");
 	print_place(out, &holder);
 	fprintf(out, ": %.1f%% of the time waited\n", 100 * l->blocked);
 }
@@ -446,15 +441,16 @@ static void print_decision(const struct report *r, FILE *out, const struct line 
 	scale(amount, sizeof(amount), l->given_up ? l->given_up : l->sum.not_attempted, "");
 	if (l->given_up)
 		fprintf(out,
-			"   given up: none of the last attempts could succeed, so %s acquisitions "
+			"   given up: none of the last attempts could succeed, so %s acquisition%s "
 			"(%.1f%%) took the lock at once\n",
-			amount, percent(l->given_up, l->acquired));
+			amount, plural(l->given_up), percent(l->given_up, l->acquired));
 	else if (m.pairs)
 		fprintf(out,
-			"   paused: eliding made %+.1f%% sections in the same time (%u times compared, "
-			"%.1f%% sure)%s %s acquisitions took the lock at once\n",
-			100 * m.gain, m.pairs, 100 * m.confidence,
-			m.gain < 0 ? ", so" : " when it was compared last;", amount);
+			"   paused: eliding made %+.1f%% sections in the same time (%u time%s compared, "
+			"%.1f%% sure)%s %s acquisition%s took the lock at once\n",
+			100 * m.gain, m.pairs, plural(m.pairs), 100 * m.confidence,
+			m.gain < 0 ? ", so" : " when it was compared last;", amount,
+			plural(l->sum.not_attempted));
 }
 
 /* Callers of a wrapper that are printed. */
@@ -485,8 +481,10 @@ static void print_waits(const struct report *r, FILE *out, const struct line *l)
 		   l->sum.wait.count ? l->sum.wait.total / l->sum.wait.count : 0);
 	scale_time(r, longest, sizeof(longest), l->sum.wait.max);
 	fprintf(out,
-		"   waited for the lock at %.1f%% of the acquisitions: %s on average, %s at most\n",
-		percent(l->sum.contended, l->acquired), mean, longest);
+		"   waited%s at %.1f%% of the %s: %s on average, %s at most\n",
+		elide_kind_is_lock(l->kind) ? " for the lock" : "",
+		percent(l->sum.contended, l->acquired),
+		elide_kind_is_lock(l->kind) ? "acquisitions" : "calls", mean, longest);
 	print_callers(r, out, l);
 }
 
@@ -530,8 +528,8 @@ static void print_notes(const struct report *r, FILE *out)
 		fprintf(out, "note: the file ends at offset %llu, %llu bytes are lost\n",
 			(unsigned long long)n->lost_from, (unsigned long long)n->lost_size);
 	if (n->nr_orphans)
-		fprintf(out, "note: %llu rows left out, their lock class is not in the file\n",
-			(unsigned long long)n->nr_orphans);
+		fprintf(out, "note: %llu row%s left out, whose lock class is not in the file\n",
+			(unsigned long long)n->nr_orphans, plural(n->nr_orphans));
 }
 
 void table_print(const struct report *r, FILE *out, int width, size_t top)

@@ -311,8 +311,8 @@ void lines_table(const struct report *r, FILE *out, size_t top)
 		fprintf(out, "%s%zu. ", i ? "\n" : "", i + 1);
 		print_clean(out, n.name);
 		count_text(l->samples, l->count, count, sizeof(count));
-		fprintf(out, " (%s): %s aborts, %s%llu cycles (%llu sampled), %s sharing",
-			data_type_name(n.type), count, l->samples == l->count ? "" : "~",
+		fprintf(out, " (%s): %s abort%s, %s%llu cycles (%llu sampled), %s sharing",
+			data_type_name(n.type), count, plural(l->count), l->samples == l->count ? "" : "~",
 			(unsigned long long)l->cycles, (unsigned long long)l->samples,
 			sharing_of(l));
 		if (l->hints)

@@ -53,21 +53,11 @@ static int where_of(const struct report *r, const struct elide_sample *s, struct
 	return where_fill(r, w, s->class_index, s->kind, s->site);
 }
 
-/* Events and cycles that a sample stands for. */
-struct weight {
-	double count;
-	double cycles;
-	bool exact;
-};
-
-/*
- * The samples of a row's events of one type stand for all of them: their numbers are scaled to the
- * row's counters, which are exact. Of blocked releases there is no such counter.
- */
-static struct weight scaled(const struct report *r, const struct elide_sample *s)
+/* Of blocked releases there is no counter that is exact. */
+struct stack_weight stack_weight(const struct report *r, const struct elide_sample *s)
 {
 	const struct sum *sum = sums_get(r->sums, s->class_index, s->site, s->kind, 0);
-	struct weight w = {s->count, s->cycles, s->samples == s->count};
+	struct stack_weight w = {s->count, s->cycles, s->samples == s->count};
 	double count = 0, cycles = 0, all = 0, all_cycles = 0;
 
 	if (!sum || s->type == ELIDE_SAMPLE_BLOCK || w.exact)
@@ -96,27 +86,35 @@ static struct weight scaled(const struct report *r, const struct elide_sample *s
 	return w;
 }
 
+/* What a sample is of, of which there are @nr. */
+static void print_events(FILE *out, unsigned int type, uint64_t nr)
+{
+	static const char *const says[][2] = {
+		[ELIDE_SAMPLE_ABORT] = {"abort", "aborts"},
+		[ELIDE_SAMPLE_WAIT] = {"wait", "waits"},
+		[ELIDE_SAMPLE_BLOCK] = {"release that others waited for",
+					"releases that others waited for"},
+	};
+
+	fputs(says[type][nr != 1], out);
+}
+
 static void print_stack(const struct report *r, FILE *out, const struct elide_sample *s)
 {
-	static const char *const says[] = {
-		[ELIDE_SAMPLE_ABORT] = "aborts",
-		[ELIDE_SAMPLE_WAIT] = "waits",
-		[ELIDE_SAMPLE_BLOCK] = "releases that others waited for",
-	};
 	struct place frames[FRAMES_MAX];
 	size_t nr = evidence_frames(r, s->stack, frames);
 	char count[32], time[32];
-	struct weight weight;
+	struct stack_weight weight;
 	struct where where;
 
 	if (where_of(r, s, &where)) {
 		where_free(&where);
 		return;
 	}
-	weight = scaled(r, s);
+	weight = stack_weight(r, s);
 	scale(count, sizeof(count), weight.count, "");
-	fprintf(out, "%s: %s%s %s", sample_name(s->type), weight.exact ? "" : "~", count,
-		says[s->type]);
+	fprintf(out, "%s: %s%s ", sample_name(s->type), weight.exact ? "" : "~", count);
+	print_events(out, s->type, weight.count < 1.5 ? 1 : 2);
 	if (s->type != ELIDE_SAMPLE_BLOCK) {
 		scale_time(r, time, sizeof(time), weight.cycles);
 		fprintf(out, ", %s%s", weight.exact ? "" : "~", time);
@@ -151,7 +149,8 @@ void stacks_table(const struct report *r, FILE *out, size_t top)
 		print_stack(r, out, all[i]);
 	}
 	if (nr < r->file->nr_samples)
-		fprintf(out, "(%zu more stacks: --top 0)\n", r->file->nr_samples - nr);
+		fprintf(out, "(%zu more stack%s: --top 0)\n", r->file->nr_samples - nr,
+			plural(r->file->nr_samples - nr));
 	free(all);
 }
 
@@ -255,7 +254,7 @@ static int compare_folded(const void *x, const void *y)
 /* Releases by number, for they cost nothing themselves; else ns, or cycles if they are unknown. */
 static uint64_t folded_weight(const struct report *r, const struct elide_sample *s)
 {
-	struct weight w = scaled(r, s);
+	struct stack_weight w = stack_weight(r, s);
 	uint64_t ns;
 
 	if (s->type == ELIDE_SAMPLE_BLOCK)

@@ -7,10 +7,29 @@
 #ifndef ELIDE_VIEW_STACK_H
 #define ELIDE_VIEW_STACK_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "../base/json.h"
 #include "../model/report.h"
+
+/**
+ * struct stack_weight - events and cycles that a sample stands for.
+ * @exact: each event was sampled
+ */
+struct stack_weight {
+	double count;
+	double cycles;
+	bool exact;
+};
+
+/**
+ * stack_weight() - what a sample stands for.
+ *
+ * The samples of a row's events of one type stand for all of them: their numbers are scaled to the
+ * row's counters, which are exact.
+ */
+struct stack_weight stack_weight(const struct report *r, const struct elide_sample *s);
 
 /* Each shows the first @top stacks, most cycles first; 0 for all. */
 

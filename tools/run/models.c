@@ -66,13 +66,14 @@ static const struct number *find_number(const char *name)
 static int no_model(const char *name, char *why, size_t size)
 {
 	const char *names[ARRAY_SIZE(lines)];
+	char nearest[SUGGEST_WORDS];
 	size_t nr = 0, len;
 
 	for (size_t i = 0; i < ARRAY_SIZE(lines); i++)
 		if (lines[i].model)
 			names[nr++] = lines[i].model;
-	len = snprintf(why, size, "there is no machine '%.40s', nearest is %s; there are", name,
-		       suggest(name, names, nr));
+	len = snprintf(why, size, "there is no machine '%.40s'%s; there are", name,
+		       suggest_words(name, "", names, nr, nearest, sizeof(nearest)));
 	for (size_t i = 0; i < nr && len < size; i++)
 		len += snprintf(why + len, size - len, "%s %s", i ? "," : "", names[i]);
 	return -EINVAL;

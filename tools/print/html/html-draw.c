@@ -6,6 +6,7 @@
  * They are SVG in per cent of their width, so they fit any window, and are
  * never the only place that says something: the text beside them does, too.
  */
+#include <stdbool.h>
 #include <string.h>
 
 #include "../../base/text.h"
@@ -20,13 +21,19 @@
 /* Bytes of a cache line. */
 #define LINE_SIZE 64
 
+/* A single abort is no picture. */
+static bool is_drawn(const json_t *row)
+{
+	return count_of(row, "aborts") > 1;
+}
+
 size_t html_nr_bars(const struct page *p)
 {
 	const json_t *row;
 	size_t i, nr = 0;
 
 	json_array_foreach(json_object_get(p->r, "rows"), i, row)
-		nr += count_of(row, "aborts") > 0;
+		nr += is_drawn(row);
 	return nr;
 }
 
@@ -91,7 +98,7 @@ static void bar(struct page *p, const json_t *row, size_t number, uint64_t most)
 
 void html_bars(struct page *p)
 {
-	size_t i, nr = html_nr_bars(p), told = 0;
+	size_t i, nr = html_nr_bars(p), drawn = 0;
 	uint64_t most = 0;
 	const json_t *row;
 
@@ -101,7 +108,7 @@ void html_bars(struct page *p)
 	legend(p);
 	fputs("<ol class=bars>\n", p->out);
 	json_array_foreach(json_object_get(p->r, "rows"), i, row)
-		if (count_of(row, "aborts") && told++ < BARS_MAX)
+		if (is_drawn(row) && drawn++ < BARS_MAX)
 			bar(p, row, i + 1, most);
 	fputs("</ol>\n", p->out);
 	if (nr > BARS_MAX)
@@ -109,9 +116,15 @@ void html_bars(struct page *p)
 			   nr - BARS_MAX);
 }
 
+/* Lines that more than one abort was about come first, and only those are drawn. */
 size_t html_nr_lines(const struct page *p)
 {
-	return list_size(p->r, "lines");
+	const json_t *line;
+	size_t i, nr = 0;
+
+	json_array_foreach(json_object_get(p->r, "lines"), i, line)
+		nr += count_of(line, "count") > 1;
+	return nr;
 }
 
 /* [first, last] of a line's bytes. Return: 1 if they are known. */
@@ -221,15 +234,15 @@ static void cache_line(struct page *p, const json_t *line)
 
 void html_lines(struct page *p)
 {
+	size_t i, nr = html_nr_lines(p), drawn = 0;
 	const json_t *line;
-	size_t i;
 
 	fputs("<ol class=lines>\n", p->out);
 	json_array_foreach(json_object_get(p->r, "lines"), i, line)
-		if (i < LINES_MAX)
+		if (count_of(line, "count") > 1 && drawn++ < LINES_MAX)
 			cache_line(p, line);
 	fputs("</ol>\n", p->out);
-	if (i > LINES_MAX)
+	if (nr > LINES_MAX)
 		html_print(p->out, "<p class=more>%zu more lines: --by line has them.</p>\n",
-			   i - LINES_MAX);
+			   nr - LINES_MAX);
 }

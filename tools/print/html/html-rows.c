@@ -57,7 +57,7 @@ static void blame(struct page *p, const json_t *row)
 		return;
 	fputs("<h4>Killed or kept waiting by</h4>\n<div class=scroll tabindex=0 role=region "
 	      "aria-label=\"Killed or kept waiting by\">\n<table>\n<thead><tr>"
-	      "<th scope=col>What</th><th scope=col>Section that held the lock</th>" AMOUNT_HEAD
+	      "<th scope=col>What</th><th scope=col>Section that held the lock, or call that ended the wait</th>" AMOUNT_HEAD
 	      "</tr></thead>\n<tbody>\n", p->out);
 	json_array_foreach(json_object_get(row, "blame"), i, b) {
 		html_print(p->out, "<tr><td class=word>%s</td><td>", text_of(b, "type"));
@@ -228,6 +228,10 @@ static void numbers(struct page *p, const json_t *row)
 	const json_t *causes = json_object_get(row, "causes");
 
 	fputs("<dl class=facts>\n", p->out);
+	/* Elsewhere it may be short. */
+	if (text_of(row, "lock"))
+		html_print(p->out, "<div><dt>lock</dt><dd><code>%s</code></dd></div>\n",
+			   text_of(row, "lock"));
 	number(p, "locks", "locks of this class", json_object_get(row, "locks"));
 #define ELIDE_FIELD(id, value, elision, help) number(p, #id, help, json_object_get(row, #id));
 #include "../../model/columns.def"

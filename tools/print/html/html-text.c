@@ -135,6 +135,14 @@ void html_ns(FILE *out, const json_t *ns)
 	fputs(text, out);
 }
 
+void html_seconds(FILE *out, double s)
+{
+	char text[32];
+
+	scale_ns(text, sizeof(text), 1e9 * s);
+	fputs(text, out);
+}
+
 const char *text_of(const json_t *o, const char *key)
 {
 	return json_string_value(json_object_get(o, key));
@@ -152,8 +160,7 @@ size_t list_size(const json_t *o, const char *key)
 	return json_array_size(json_object_get(o, key));
 }
 
-/* Prints the last parts of a long C++ name; its tooltip has the whole name. */
-static void print_symbol(FILE *out, const char *symbol)
+void html_symbol(FILE *out, const char *symbol)
 {
 	char shortened[SHORT_NAME];
 	const char *name = readable(shortened, sizeof(shortened), symbol);
@@ -173,7 +180,7 @@ void html_place(FILE *out, const json_t *place)
 		fputs("a place that is not known", out);
 		return;
 	}
-	print_symbol(out, symbol ? symbol : "unknown");
+	html_symbol(out, symbol ? symbol : "unknown");
 	if (file)
 		html_print(out, " <span class=at>%s:%llu</span>", base_name(file),
 			   (unsigned long long)count_of(place, "line"));
@@ -181,7 +188,7 @@ void html_place(FILE *out, const json_t *place)
 		html_print(out, " <span class=at>in %s</span>", object);
 	if (into) {
 		html_print(out, " <span class=at>inlined into</span> ");
-		print_symbol(out, into);
+		html_symbol(out, into);
 	}
 }
 
@@ -190,8 +197,8 @@ void html_lock(FILE *out, const json_t *o)
 	const char *lock = text_of(o, "lock"), *kind = text_of(o, "kind");
 	const json_t *site = json_object_get(o, "site");
 
-	html_print(out, "<code>%s</code> <span class=at>%s</span>", lock ? lock : "any lock",
-		   kind);
+	html_symbol(out, lock ? lock : "any lock");
+	html_print(out, " <span class=at>%s</span>", kind);
 	if (!json_is_null(site)) {
 		fputs(" at ", out);
 		html_place(out, site);

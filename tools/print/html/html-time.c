@@ -6,10 +6,12 @@
  * Must never draw more than LANE_STEPS pieces of a lane, however many
  * decisions there were.
  */
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "../../../lib/compiler.h"
+#include "../../base/text.h"
 #include "html.h"
 
 /* Lanes drawn, how finely, and decisions listed. */
@@ -144,15 +146,18 @@ static void lane(struct page *p, const json_t *events, double length)
 	fputs("</svg></td></tr>\n", p->out);
 }
 
-static void axis(struct page *p, double length)
+void html_axis(struct page *p, double length)
 {
 	static const char *const anchors[] = {"start", "middle", "middle", "middle", "end"};
+	char time[32];
 
 	fputs("<tfoot><tr><td></td><td><svg class=axis aria-hidden=true>", p->out);
-	for (int i = 0; i < 5; i++)
+	for (int i = 0; i < 5; i++) {
+		scale_ns(time, sizeof(time), 1e9 * length * i / 4);
 		html_print(p->out, "<line x1=\"%d%%\" x2=\"%d%%\" y1=0 y2=5 />"
-			   "<text x=\"%d%%\" y=19 text-anchor=%s>%.3fs</text>", i * 25, i * 25,
-			   i * 25, anchors[i], length * i / 4);
+			   "<text x=\"%d%%\" y=19 text-anchor=%s>%s</text>", i * 25, i * 25,
+			   i * 25, anchors[i], time);
+	}
 	fputs("</svg></td></tr></tfoot>\n", p->out);
 }
 
@@ -176,6 +181,41 @@ static void compared(struct page *p, const json_t *e)
 		   json_number_value(json_object_get(e, "confidence_percent")));
 }
 
+static const struct {
+	const char *id;
+	const char *help;
+} arms[] = {
+#define ELIDE_ARM(id, conflict, busy, capacity, other, patience, queue, help) {#id, help},
+#include "../../../lib/arms.def"
+#undef ELIDE_ARM
+};
+
+/* What the arms are that were compared. */
+static void explain_arms(struct page *p)
+{
+	const char *gap = "<p class=note>Compared are ways to treat an acquisition. ";
+	const json_t *e;
+	size_t i;
+
+	for (size_t arm = 0; arm < ARRAY_SIZE(arms); arm++) {
+		bool used = false;
+
+		json_array_foreach(json_object_get(p->r, "timeline"), i, e) {
+			const char *one = text_of(e, "arm"), *other = text_of(e, "before");
+
+			used |= (one && !strcmp(one, arms[arm].id)) ||
+				(other && !strcmp(other, arms[arm].id));
+		}
+		if (!used)
+			continue;
+		fputs(gap, p->out);
+		html_print(p->out, "<code>%s</code>: %s", arms[arm].id, arms[arm].help);
+		gap = "; ";
+	}
+	if (*gap == ';')
+		fputs(".</p>\n", p->out);
+}
+
 static void list(struct page *p)
 {
 	const json_t *e;
@@ -186,7 +226,7 @@ static void list(struct page *p)
 		   "<tr><th scope=col class=num>Time</th><th scope=col>Lock and site</th>"
 		   "<th scope=col>Decision</th><th scope=col class=num>Tries</th>"
 		   "<th scope=col class=num>Fell back</th>"
-		   "<th scope=col class=num>Forgoes</th><th scope=col>Compared</th>"
+		   "<th scope=col class=num>Skips</th><th scope=col>Compared</th>"
 		   "<th scope=col class=num>Gain</th><th scope=col class=num>Sure</th>"
 		   "</tr></thead>\n<tbody>\n", html_nr_events(p));
 	json_array_foreach(json_object_get(p->r, "timeline"), i, e) {
@@ -196,7 +236,7 @@ static void list(struct page *p)
 			break;
 		fputs("<tr><td class=num>", p->out);
 		if (json_is_number(json_object_get(e, "time_s")))
-			html_print(p->out, "%.6fs", time_of(e));
+			html_seconds(p->out, time_of(e));
 		else
 			fputs("-", p->out);
 		fputs("</td><td>", p->out);
@@ -215,6 +255,7 @@ static void list(struct page *p)
 		fputs("</tr>\n", p->out);
 	}
 	fputs("</tbody>\n</table>\n</div>\n", p->out);
+	explain_arms(p);
 	if (html_nr_events(p) > EVENTS_MAX)
 		html_print(p->out, "<p class=more>%zu more: --json has all of them.</p>\n",
 			   html_nr_events(p) - EVENTS_MAX);
@@ -249,7 +290,7 @@ void html_timeline(struct page *p)
 		if (told++ < LANES_MAX)
 			lane(p, events, length);
 	fputs("</tbody>\n", p->out);
-	axis(p, length);
+	html_axis(p, length);
 	fputs("</table>\n", p->out);
 	if (told > LANES_MAX)
 		html_print(p->out, "<p class=more>%zu more lanes: see the list.</p>\n",

@@ -3,7 +3,7 @@
  * html.c - the report as a page: its frame, findings, table of rows, misuse,
  * lock order, counters, and what ran where.
  *
- * Everything is in the page as it is written; the script only sorts, copies
+ * Everything is in the page as it is written; the script only sorts, filters, searches, copies
  * and changes the colours. Must never refer to anything outside the page.
  */
 #include <math.h>
@@ -15,8 +15,11 @@
 #include "../../model/columns.h"
 #include "../../model/compare.h"
 #include "../../names/names.h"
+#include "../flame.h"
 #include "../json-report.h"
 #include "../view-line.h"
+#include "../view-thread.h"
+#include "../view-time.h"
 #include "html.h"
 
 /* Rows whose findings are at the top of the page; those of further rows are with the row. */
@@ -66,6 +69,9 @@ json_t *html_tree(const struct report *r, size_t top)
 #undef ELIDE_COLUMN
 	json_object_set_new(tree, "columns", columns);
 	json_object_set_new(tree, "lines", lines_json(r, 0));
+	json_object_set_new(tree, "threads", threads_json(r));
+	json_object_set_new(tree, "activity", activity_json(r));
+	json_object_set_new(tree, "flame", flame_json(r));
 	json_array_foreach(json_object_get(tree, "rows"), i, row)
 		json_object_set_new(row, "cells", cells_of(r, &r->lines[i], shown));
 	json_object_set_new(tree, "more_rows", json_integer(r->nr_lines - i));
@@ -146,12 +152,14 @@ static void table_row(struct page *p, const json_t *columns, const json_t *row, 
 
 	fputs("<tr>", p->out);
 	json_array_foreach(columns, i, column) {
+		const char *whole = i ? NULL : text_of(row, "lock");
 		const json_t *cell = json_array_get(json_object_get(row, "cells"), i);
 		const char *text = json_string_value(json_array_get(cell, 0));
 
 		if (!i)
-			html_print(p->out, "<th scope=row><a href=\"#p%u-r%zu\">%s</a></th>",
-				   p->part, number, text && *text ? text : "unknown");
+			html_print(p->out, "<th scope=row title=\"%s\"><a href=\"#p%u-r%zu\">%s</a>"
+				   "</th>", whole ? whole : "", p->part, number,
+				   text && *text ? text : "unknown");
 		else if (json_is_true(json_object_get(column, "number")))
 			html_print(p->out, "<td class=num data-v=\"%.6f\">%s</td>",
 				   json_number_value(json_array_get(cell, 1)), text);
@@ -170,10 +178,13 @@ static void table(struct page *p)
 
 	html_print(p->out, "<p class=note id=p%u-columns>One row for each lock class, call site and "
 		   "kind of acquisition; elide-report(1) explains the columns.</p>\n"
+		   "<p class=tools hidden><label for=p%u-filter>Show rows with</label> "
+		   "<input type=search id=p%u-filter class=filter> "
+		   "<span class=found role=status></span></p>\n"
 		   "<div class=scroll tabindex=0 role=region "
 		   "aria-label=\"Table of locks and call sites\">\n"
 		   "<table class=rows aria-describedby=p%u-columns>\n<thead><tr>",
-		   p->part, p->part);
+		   p->part, p->part, p->part, p->part);
 	json_array_foreach(columns, i, column)
 		html_print(p->out, "<th scope=col%s>%s</th>",
 			   json_is_true(json_object_get(column, "number")) ? " class=num" : "",
@@ -359,8 +370,12 @@ static const struct section {
 	size_t (*count)(const struct page *p);
 	void (*print)(struct page *p);
 } sections[] = {
+	{"waits", "Where threads waited", html_nr_waits, html_waits},
 	{"findings", "What to do", nr_findings, findings},
 	{"table", "Locks and call sites", nr_rows, table},
+	{"flame", "Stacks that waited", html_has_flame, html_flame},
+	{"time", "Waits and holds over the run", html_nr_lanes, html_activity},
+	{"threads", "Threads", html_nr_threads, html_threads},
 	{"misuse", "Misuse", nr_misuse, misuse},
 	{"order", "Lock order", nr_circles, circles},
 	{"causes", "Why transactions abort", html_nr_bars, html_bars},
@@ -394,6 +409,9 @@ static void summary(struct page *p)
 		html_print(p->out, "</dd></div>\n<div><dt>verdict</dt><dd data-word=\"%s\">%s</dd>"
 			   "</div>\n", text_of(totals, "verdict"), text_of(totals, "verdict"));
 	}
+	if (count_of(totals, "contended"))
+		html_print(p->out, "<div><dt>contended</dt><dd>%.2f%%</dd></div>\n",
+			   percent(count_of(totals, "contended"), count_of(totals, "acquired")));
 	if (json_is_integer(waited)) {
 		fputs("<div><dt>waited</dt><dd>", p->out);
 		html_ns(p->out, waited);
@@ -420,13 +438,19 @@ static const char *program_name(const json_t *part)
 
 static void part(struct page *p, size_t nr_parts)
 {
-	const json_t *argv = json_object_get(json_object_get(p->r, "program"), "argv"), *arg;
+	const json_t *program = json_object_get(p->r, "program");
+	const json_t *argv = json_object_get(program, "argv"), *arg;
+	uint64_t processes = count_of(program, "processes");
 	size_t i;
 
 	html_print(p->out, "<article id=p%u aria-labelledby=p%u-name>\n<header>\n", p->part,
 		   p->part);
-	if (nr_parts > 1)
-		html_print(p->out, "<p class=eyebrow>process %u of %zu</p>\n", p->part, nr_parts);
+	if (processes > 1)
+		html_print(p->out, "<p class=eyebrow>all %llu processes of the run</p>\n",
+			   (unsigned long long)processes);
+	else if (nr_parts > 1)
+		html_print(p->out, "<p class=eyebrow>process %llu</p>\n",
+			   (unsigned long long)count_of(program, "pid"));
 	html_print(p->out, "<h2 id=p%u-name>%s</h2>\n<p class=argv><code>", p->part,
 		   program_name(p->r));
 	json_array_foreach(argv, i, arg)
@@ -481,10 +505,18 @@ void html_page(const json_t *parts, FILE *out)
 	symbols(out);
 	if (nr > 1) {
 		fputs("<nav class=parts aria-label=Processes><ul>\n", out);
-		json_array_foreach(parts, i, r)
-			html_print(out, "<li><a href=\"#p%zu\">%s %llu</a></li>\n", i + 1,
-				   program_name(r), (unsigned long long)
-				   count_of(json_object_get(r, "program"), "pid"));
+		json_array_foreach(parts, i, r) {
+			const json_t *program = json_object_get(r, "program");
+			uint64_t processes = count_of(program, "processes");
+
+			html_print(out, "<li><a href=\"#p%zu\">", i + 1);
+			if (processes > 1)
+				html_print(out, "all %llu processes</a></li>\n",
+					   (unsigned long long)processes);
+			else
+				html_print(out, "%s %llu</a></li>\n", program_name(r),
+					   (unsigned long long)count_of(program, "pid"));
+		}
 		fputs("</ul></nav>\n", out);
 	}
 	json_array_foreach(parts, i, r)

@@ -4,8 +4,8 @@
  *
  * The page is made of the object that report --json prints, so both say the
  * same: html.c (page, findings, table), html-rows.c (what is known of a row),
- * html-draw.c (bars, cache lines), html-time.c (decisions), html-text.c (how
- * text gets in). Names in a data file are hostile: they must never get in but through %s of
+ * html-waits.c (waits by lock, threads, waits over time), html-flame.c, html-draw.c
+ * (bars, cache lines), html-time.c (decisions), html-text.c (how text gets in). Names in a data file are hostile: they must never get in but through %s of
  * html_print().
  */
 #ifndef ELIDE_HTML_H
@@ -49,6 +49,12 @@ void html_ns(FILE *out, const json_t *ns);
 /** html_place() - print "function file:line", or what is known of it. */
 void html_place(FILE *out, const json_t *place);
 
+/** html_symbol() - print a name, shortened if it is long; its tooltip has the whole name. */
+void html_symbol(FILE *out, const char *symbol);
+
+/** html_seconds() - a time in seconds with the unit that fits it. */
+void html_seconds(FILE *out, double s);
+
 /** html_lock() - lock and kind of an object that has these, and its site. */
 void html_lock(FILE *out, const json_t *o);
 
@@ -76,7 +82,30 @@ void html_bars(struct page *p);
 size_t html_nr_lines(const struct page *p);
 void html_lines(struct page *p);
 
+/* html-waits.c */
+
+/** html_waits() - how long threads waited for each lock; and how many locks were waited for. */
+size_t html_nr_waits(const struct page *p);
+void html_waits(struct page *p);
+
+/** html_threads() - what each thread waited and held; and how many are known. */
+size_t html_nr_threads(const struct page *p);
+void html_threads(struct page *p);
+
+/** html_activity() - waits and holds over the time of the run; and of how many locks. */
+size_t html_nr_lanes(const struct page *p);
+void html_activity(struct page *p);
+
+/* html-flame.c */
+
+/** html_flame() - a flame graph of the stacks that waited; 1 if there are any. */
+size_t html_has_flame(const struct page *p);
+void html_flame(struct page *p);
+
 /* html-time.c */
+
+/** html_axis() - a line of a table of two columns with the times of the run below the second. */
+void html_axis(struct page *p, double length_s);
 
 /** html_timeline() - what the policy decided, over the time of the run; and how often. */
 size_t html_nr_events(const struct page *p);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * report.js - what the page of report --html can do besides being read: sort a
- * table by a column, copy a setting, change the colours, open the row a link
- * leads to. Must never add to the page what is not in it.
+ * table by a column, show some of its rows, search in a flame graph and widen a
+ * part of it, copy a setting, change the colours, open the row a link leads to. Must never add to the page what is not in it.
  */
 'use strict';
 
@@ -62,6 +62,79 @@ for (const table of document.querySelectorAll('table.rows'))
 		head.replaceChildren(button);
 		head.setAttribute('aria-sort', 'none');
 	});
+
+for (const tools of document.querySelectorAll('.tools'))
+	tools.hidden = false;
+
+/* Rows that have the text in their names or words. */
+for (const input of document.querySelectorAll('.filter')) {
+	const section = input.closest('section');
+	const rows = [...section.querySelectorAll('table.rows tbody tr')];
+	const found = section.querySelector('.found');
+
+	input.addEventListener('input', () => {
+		const text = input.value.toLowerCase();
+		let shown = 0;
+
+		for (const row of rows) {
+			const names = [...row.cells].filter((c) => !c.classList.contains('num'))
+				.map((c) => `${c.textContent} ${c.title}`).join(' ');
+
+			row.hidden = !names.toLowerCase().includes(text);
+			shown += !row.hidden;
+		}
+		found.textContent = text ? `${shown} of ${rows.length}` : '';
+	});
+}
+
+/* A flame graph: what it was drawn with stays in base. */
+for (const flame of document.querySelectorAll('.flame')) {
+	const section = flame.closest('section');
+	const input = section.querySelector('.search');
+	const found = section.querySelector('.found');
+	const frames = [...flame.querySelectorAll('.frame')].map((element) => ({
+		element,
+		text: element.querySelector('title').textContent,
+		x: parseFloat(element.getAttribute('x')),
+		width: parseFloat(element.getAttribute('width')),
+	}));
+
+	/* From this place on as wide as the drawing; what lies outside is not shown. */
+	const widen = (from, width) => {
+		for (const f of frames) {
+			const begin = Math.max(f.x, from);
+			const end = Math.min(f.x + f.width, from + width);
+
+			f.element.setAttribute('display', end - begin > 1e-6 ? 'inline' : 'none');
+			f.element.setAttribute('x', `${100 * (begin - from) / width}%`);
+			f.element.setAttribute('width', `${Math.max(0, 100 * (end - begin) / width)}%`);
+		}
+	};
+
+	/* Functions inside one that was found are counted with it. */
+	const search = () => {
+		const text = input.value.toLowerCase();
+		let sum = 0, end = -1;
+
+		for (const f of frames) {
+			const hit = text !== '' && f.text.toLowerCase().includes(text);
+
+			f.element.classList.toggle('hit', hit);
+			f.hit = hit;
+		}
+		for (const f of frames.filter((g) => g.hit).sort((a, b) => a.x - b.x || b.width - a.width))
+			if (f.x + f.width > end + 1e-3) {
+				sum += f.width;
+				end = f.x + f.width;
+			}
+		found.textContent = text ? `${sum.toFixed(1)}% of the time waited` : '';
+	};
+
+	for (const f of frames)
+		f.element.addEventListener('click', () => widen(f.x, f.width));
+	section.querySelector('.whole').addEventListener('click', () => widen(0, 100));
+	input.addEventListener('input', search);
+}
 
 /* A page from a file may have no clipboard of its own: then the old way. */
 async function copy(code) {

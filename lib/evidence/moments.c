@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* moments.c - see moments.h. */
+#include "../base/testpoint.h"
+#include "../state/gate.h"
+#include "moments.h"
+#include "table.h"
+
+/*
+ * The first period, in cycles: 44 us at 3 GHz. A record takes about a microsecond, of a thread that
+ * has waited for as long as that. Chosen here.
+ */
+#define FIRST_PERIOD (1 << 17)
+
+uint64_t elide_moment_periods[ELIDE_MOMENT_END] = {~0ull, ~0ull, ~0ull};
+
+void elide_moments_start(void)
+{
+	for (int type = ELIDE_MOMENT_WAIT; type < ELIDE_MOMENT_END; type++)
+		WRITE_ONCE(elide_moment_periods[type], FIRST_PERIOD);
+}
+
+void elide_moments_begin(struct elide_thread *t)
+{
+	for (int type = ELIDE_MOMENT_WAIT; type < ELIDE_MOMENT_END; type++)
+		t->moment_sums[type] = (t->sample_seed >> 8 * type) % FIRST_PERIOD;
+}
+
+static struct elide_moment *moment_at(struct evidence_moments *m, uint32_t i)
+{
+	return (struct elide_moment *)(m->chunks[i / MOMENTS_IN_CHUNK] + 1) + i % MOMENTS_IN_CHUNK;
+}
+
+/*
+ * Double the period. Records that stand for less are merged: one stays whenever their weights have
+ * come to the new period, so that the expected sums stay right.
+ */
+static void thin(struct evidence_moments *m, enum elide_moment_type type)
+{
+	uint64_t period = 2 * elide_moment_periods[type], sum = 0;
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < m->nr; i++) {
+		struct elide_moment moment = *moment_at(m, i);
+
+		if (moment.weight < period) {
+			sum += moment.weight;
+			if (sum < period)
+				continue;
+			sum -= period;
+			moment.weight = period;
+		}
+		*moment_at(m, kept++) = moment;
+	}
+	for (uint32_t i = kept; i < m->nr; i++)
+		moment_at(m, i)->type = ELIDE_MOMENT_NONE;
+	m->nr = kept;
+	WRITE_ONCE(elide_moment_periods[type], period);
+}
+
+/* Where the next record goes; NULL if the file is full. */
+static struct elide_moment *next_moment(struct evidence_moments *m, enum elide_moment_type type)
+{
+	uint32_t nr_chunk;
+
+	while (m->nr == ELIDE_MAX_MOMENTS)
+		thin(m, type);
+	nr_chunk = m->nr / MOMENTS_IN_CHUNK;
+	if (!m->chunks[nr_chunk])
+		m->chunks[nr_chunk] = elide_data_chunk(ELIDE_CHUNK_MOMENTS,
+						       sizeof(struct elide_moment));
+	return m->chunks[nr_chunk] ? moment_at(m, m->nr) : NULL;
+}
+
+__cold void elide_moment_record(struct elide_thread *t, const struct elide_row *row,
+				enum elide_moment_type type, unsigned long long end,
+				uint64_t cycles)
+{
+	uint64_t period = READ_ONCE(elide_moment_periods[type]);
+	uint64_t weight = t->moment_sums[type] - t->moment_sums[type] % period;
+	struct evidence_moments *m;
+	struct elide_moment *to;
+	struct elide_chunk *chunk;
+	struct elide_slow slow;
+
+	t->moment_sums[type] -= weight;
+	if (!elide_evidence || !row->kind || elide_busy || !elide_slow_enter(&slow))
+		return;
+	test_point(moment_entered);
+	m = &elide_evidence->moments[type];
+	/* If a handler has forked meanwhile, the row is the parent's. */
+	to = t->ready ? next_moment(m, type) : NULL;
+	if (to) {
+		*to = (struct elide_moment){
+			.class_index = row->class_index,
+			.kind = row->kind,
+			.type = type,
+			.site = row->site,
+			.time = end,
+			.cycles = cycles,
+			.weight = weight,
+			.block = t->record ? t->record->block : 0,
+			.tid = t->tid,
+		};
+		test_point(moment_publish);
+		chunk = m->chunks[m->nr / MOMENTS_IN_CHUNK];
+		if (m->nr % MOMENTS_IN_CHUNK == chunk->nr_records)
+			elide_data_publish(chunk);
+		m->nr++;
+	}
+	test_point(moment_done);
+	elide_slow_leave(&slow);
+}

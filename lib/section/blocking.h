@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * blocking.h - calls that wait for another thread to signal, to post or to arrive.
+ *
+ * Nothing is held after them, and they are never elided: they are counted, timed and sampled. A
+ * wrapper calls elide_blocking_begin(), the real function, and then elide_blocking_end() or
+ * elide_blocking_failed(). A wait that is cancelled, or left by longjmp(), is not counted: nothing has
+ * to be undone.
+ */
+#ifndef ELIDE_BLOCKING_H
+#define ELIDE_BLOCKING_H
+
+#include "../evidence/evidence.h"
+#include "../state/gate.h"
+#include "../state/waker.h"
+#include "engine.h"
+
+#pragma GCC visibility push(hidden)
+
+/**
+ * struct elide_blocking - a call that may wait.
+ * @row:   its counters; NULL if it is not counted
+ * @waits: the thread has to wait
+ * @start: time-stamp counter before the wait
+ * @who:   its sample
+ */
+struct elide_blocking {
+	struct elide_row *row;
+	bool waits;
+	uint64_t start;
+	struct elide_waits who;
+};
+
+/**
+ * elide_blocking_begin() - before the real function.
+ * @b: filled
+ * @object: the condition variable, semaphore or barrier; only its address is used
+ * @site: return address of the call
+ * @kind: ELIDE_KIND_COND, _SEM or _BARRIER
+ * @waits: the thread will have to wait, or it is not known yet
+ *
+ * Counts nothing in a transaction, ours or the program's.
+ */
+void elide_blocking_begin(struct elide_blocking *b, const void *object, const void *site,
+			  enum elide_kind kind, bool waits);
+
+/**
+ * elide_blocking_end() - the call has got what it waited for.
+ * @b: of the call; @b->waits may have become false
+ * @object: as before
+ */
+void elide_blocking_end(struct elide_blocking *b, const void *object);
+
+/** elide_blocking_failed() - the call has timed out, or would have had to wait. */
+void elide_blocking_failed(struct elide_blocking *b);
+
+/**
+ * elide_blocking_reacquired() - elide_blocking_end() for a condition variable, which has also locked
+ * the mutex again.
+ * @b: of the call
+ * @object: the condition variable
+ * @mutex: the mutex; only its address is used
+ * @site: return address of the call
+ *
+ * The mutex was contended if a thread has released it to a waiter since the signal. Then the wait for
+ * the condition variable ends with the signal, and that for the mutex begins there: when the thread
+ * was scheduled in between is not known.
+ */
+void elide_blocking_reacquired(struct elide_blocking *b, const void *object, const void *mutex,
+			       const void *site);
+
+/**
+ * elide_blocking_wakes() - a thread is about to signal, to post, or to arrive at a barrier.
+ * @object: the condition variable, semaphore or barrier; only its address is used
+ * @site: return address of the call
+ *
+ * Async-signal-safe. Does nothing in a transaction: if a thread waits, the call's system call aborts
+ * that.
+ */
+static inline void elide_blocking_wakes(const void *object, const void *site)
+{
+	const struct elide_thread *t = elide_self;
+	bool peer = false;
+
+	if (!elide_process.running || elide_busy || (READ_ONCE(elide_enabled) && rtm_test()))
+		return;
+	for (int i = 0; t && i < ELIDE_NR_WAITED; i++)
+		peer |= t->waited[i] == object;
+	elide_waker_note(object, (uintptr_t)site, peer);
+}
+
+#pragma GCC visibility pop
+
+#endif

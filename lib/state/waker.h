@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * waker.h - who woke whom: the last call that signalled, posted, arrived, or released to a waiter.
+ *
+ * One table of fixed size for the process, in which a later call may take the place of an earlier one:
+ * then it is not known who ended a wait. No locks and no allocation, so that sem_post() may use it in
+ * signal handlers. Written without synchronisation: a record that two threads write at once may name
+ * either call, for one wait.
+ */
+#ifndef ELIDE_WAKER_H
+#define ELIDE_WAKER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "../compiler.h"
+
+#pragma GCC visibility push(hidden)
+
+/* Objects whose waker is known at once, if no two share a place: 32 KiB. Chosen, not measured. */
+#define ELIDE_NR_WAKERS 1024
+
+/**
+ * struct elide_waker - the last call that may have ended a wait.
+ * @object: address of the condition variable, semaphore, barrier or mutex
+ * @by:     return address of the call; of a mutex, the id of the thread that released it
+ * @time:   time-stamp counter, before the call did its work
+ * @peer:   the thread of that call has waited there itself
+ */
+struct elide_waker {
+	const void *object;
+	uint64_t by;
+	uint64_t time;
+	uint64_t peer;
+};
+
+extern struct elide_waker elide_wakers[ELIDE_NR_WAKERS];
+
+/* Multiplicative hashing (TAOCP vol. 3, 6.4) with 2^64 / phi; objects are aligned to 8 or more. */
+static inline struct elide_waker *elide_waker_of(const void *object)
+{
+	uint64_t h = ((uintptr_t)object >> 3) * 0x9e3779b97f4a7c15ull;
+
+	return &elide_wakers[h >> 54];
+}
+
+_Static_assert(ELIDE_NR_WAKERS == 1 << (64 - 54), "bits of the hash");
+
+/** elide_waker_note() - a call is about to wake who waits. Async-signal-safe. */
+static inline void elide_waker_note(const void *object, uint64_t by, bool peer)
+{
+	struct elide_waker *w = elide_waker_of(object);
+
+	WRITE_ONCE(w->object, NULL);
+	WRITE_ONCE(w->by, by);
+	WRITE_ONCE(w->peer, peer);
+	WRITE_ONCE(w->time, cycles_now());
+	barrier();
+	WRITE_ONCE(w->object, object);
+}
+
+/**
+ * elide_waker_find() - who has woken those that waited for an object in that time?
+ * @from, @to: time-stamp counter
+ * @waker: filled if it returns true
+ *
+ * A call of before @from or after @to has not ended the wait: in a process that shares the object, some
+ * call did that is not known here.
+ */
+static inline bool elide_waker_find(const void *object, uint64_t from, uint64_t to,
+				    struct elide_waker *waker)
+{
+	const struct elide_waker *w = elide_waker_of(object);
+
+	waker->object = READ_ONCE(w->object);
+	barrier();
+	waker->by = READ_ONCE(w->by);
+	waker->time = READ_ONCE(w->time);
+	waker->peer = READ_ONCE(w->peer);
+	return waker->object == object && waker->time >= from && waker->time <= to;
+}
+
+#pragma GCC visibility pop
+
+#endif

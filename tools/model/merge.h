@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * merge.h - the data files of several processes as one.
+ *
+ * The processes of a run may have their objects at different addresses, and number their lock classes
+ * differently. Must never merge what is not of one object, at one place in it.
+ */
+#ifndef ELIDE_MERGE_H
+#define ELIDE_MERGE_H
+
+#include "load.h"
+
+/**
+ * merge_files() - one file of several.
+ * @to: filled; has the title and the settings of the first file, and runs from the first start to
+ *      the last end
+ * @files: of @nr, at least 1; they must stay as long as @to, which reads their rows again
+ *
+ * Rows of one lock class, call site and kind are in @to as often as they are in the files, so that
+ * a report sums them up: exactly, as those of threads. Locks of different processes are different
+ * locks of one class.
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int merge_files(struct data_file *to, const struct data_file *files, size_t nr);
+
+/** merge_free() - release what merge_files() took. */
+void merge_free(struct data_file *file);
+
+#endif
