@@ -16,7 +16,7 @@
  * A program with a class of its own for mutexes initialises all of them in one constructor. So a
  * call in a wrapper is replaced by the call of the wrapper, up to WRAPPERS_DEEP of them. A function
  * is a wrapper if its name fits a pattern of ELIDE_WRAPPERS; with "auto" there, also if its name
- * speaks of a lock and the call is within the first THIN bytes of its code.
+ * speaks of a lock, the call is within the first THIN bytes of its code, and it is small.
  *
  * Whether a call is in a wrapper is found out once for each call, from the symbols of its object:
  * a call in an object without symbols is in none. The stack is walked only for calls in wrappers.

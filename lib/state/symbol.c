@@ -33,7 +33,7 @@ static const void *at(const struct image *image, uint64_t offset, uint64_t n, si
 }
 
 static int find_in(const struct image *image, const Elf64_Shdr *table, const Elf64_Shdr *strings,
-		   uint64_t address, char *name, size_t size)
+		   uint64_t address, char *name, size_t size, struct elide_symbol *symbol)
 {
 	uint64_t n = table->sh_size / sizeof(Elf64_Sym);
 	const Elf64_Sym *sym = at(image, table->sh_offset, n, sizeof(*sym));
@@ -51,6 +51,8 @@ static int find_in(const struct image *image, const Elf64_Shdr *table, const Elf
 		if (sym[i].st_name >= strings->sh_size)
 			continue;
 		snprintf(name, size, "%s", text + sym[i].st_name);
+		symbol->size = sym[i].st_size;
+		symbol->local = ELF64_ST_BIND(sym[i].st_info) == STB_LOCAL;
 		return 0;
 	}
 	return -ENOENT;
@@ -67,7 +69,8 @@ static const Elf64_Shdr *sections(const struct image *image, unsigned int *nr)
 	return at(image, e->e_shoff, e->e_shnum, sizeof(Elf64_Shdr));
 }
 
-static int find(const struct image *image, uint64_t address, char *name, size_t size)
+static int find(const struct image *image, uint64_t address, char *name, size_t size,
+		struct elide_symbol *symbol)
 {
 	static const uint32_t types[] = {SHT_SYMTAB, SHT_DYNSYM};
 	unsigned int nr = 0;
@@ -76,7 +79,7 @@ static int find(const struct image *image, uint64_t address, char *name, size_t 
 	for (unsigned int t = 0; s && t < 2; t++)
 		for (unsigned int i = 0; i < nr; i++)
 			if (s[i].sh_type == types[t] && s[i].sh_link < nr &&
-			    !find_in(image, &s[i], &s[s[i].sh_link], address, name, size))
+			    !find_in(image, &s[i], &s[s[i].sh_link], address, name, size, symbol))
 				return 0;
 	return -ENOENT;
 }
@@ -106,6 +109,14 @@ close:
 
 int elide_symbol_find(const char *path, uint64_t address, char *name, size_t size)
 {
+	struct elide_symbol symbol;
+
+	return elide_symbol_look(path, address, name, size, &symbol);
+}
+
+int elide_symbol_look(const char *path, uint64_t address, char *name, size_t size,
+		      struct elide_symbol *symbol)
+{
 	struct image image;
 	int err;
 
@@ -113,7 +124,7 @@ int elide_symbol_find(const char *path, uint64_t address, char *name, size_t siz
 	err = map_image(path, &image);
 	if (err)
 		return err;
-	err = find(&image, address, name, size);
+	err = find(&image, address, name, size, symbol);
 	munmap((void *)image.bytes, image.size);
 	return err;
 }

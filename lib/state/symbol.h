@@ -9,6 +9,7 @@
 #define ELIDE_SYMBOL_H
 
 #include <stddef.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 /**
@@ -23,6 +24,22 @@
  * Return: 0, or -ENOENT with @name empty.
  */
 int elide_symbol_find(const char *path, uint64_t address, char *name, size_t size);
+
+/**
+ * struct elide_symbol - what else the table says of a symbol.
+ * @size:  bytes
+ * @local: no other file of the program, or no other object, can name it
+ */
+struct elide_symbol {
+	uint64_t size;
+	bool local;
+};
+
+/**
+ * elide_symbol_look() - elide_symbol_find(), and fill @symbol if there is one.
+ */
+int elide_symbol_look(const char *path, uint64_t address, char *name, size_t size,
+		      struct elide_symbol *symbol);
 
 /**
  * elide_symbol_objects() - the data in .symtab, or else in .dynsym.

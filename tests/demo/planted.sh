@@ -42,16 +42,12 @@ build() {
 		$CC -std=gnu11 -D_GNU_SOURCE -O2 -g -w -c -o "$object" "demo/$source" || return 1
 		objects="$objects $object"
 	done
-	for object in "$O"/obj/demo/*/*.o; do
-		part=${object#"$O"/obj/demo/}
-		case $part in
-		micro/* | pages/* | tatp/*) continue ;;
+	while read -r part; do
+		case " $4 " in
+		*" $part.c "*) ;;
+		*) objects="$objects $O/obj/demo/$part.o" ;;
 		esac
-		case " $4 bench/index_bench.c " in
-		*" ${part%.o}.c "*) ;;
-		*) objects="$objects $object" ;;
-		esac
-	done
+	done <"$O/tests/demo/parts"
 	# shellcheck disable=SC2086 # several objects
 	$CC -o linear "$O/obj/tests/demo/linear.o" $objects -pthread -lm &&
 		$CC -o index_bench "$O/obj/demo/bench/index_bench.o" $objects -pthread -lm

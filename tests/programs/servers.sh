@@ -12,7 +12,6 @@
 set -u
 
 O=$(realpath "${O:-build}") || exit 1
-here=$(realpath "$(dirname "$0")")
 elide=$O/bin/elide
 packages=$O/packages
 work=$(mktemp -d) || exit 1
@@ -78,11 +77,8 @@ stop() {
 	server=
 }
 
-# first FILE: the first row, as LOCK SITE OBJECT.
-first() {
-	"$elide" report --json -i "$1" 2>/dev/null |
-		jq -r '.rows[0] | "\(.lock // .class) \(.site.symbol) \(.class)"'
-}
+# first FILE: the first row that a user sees.
+first() { "$elide" report --width=200 -i "$1" 2>/dev/null | sed -n '/^LOCK /{n;s/  */ /g;p;q}'; }
 
 # judge NAME PATTERN FILE...: the first row of each file matches.
 judge() {
@@ -130,7 +126,7 @@ memcached() {
 		return
 	fi
 	stop
-	judge memcached ' (static|init) memcached' elide.data
+	judge memcached '^(init )?memc[^ ]*d\+0x' elide.data
 }
 
 # fetch PORT: 8 clients, 40 requests each of a file that the thread pool reads.
@@ -179,13 +175,22 @@ END
 	fi
 	stop
 	# As root its workers are another user's, who cannot write here.
-	judge nginx 'ngx_thread_(mutex|pool)' elide.data.*
+	judge nginx ' ngx_thr[^ ]* ' elide.data.*
 }
 
 # No server, but threads that wait for the interpreter's lock.
 python() {
-	LD_PRELOAD=$O/lib/libelide-preload.so ELIDE_MODE=profile timeout $LIMIT python3 "$here/threads.py" \
-		>server.out 2>&1
+	# Not a script that starts it.
+	local python
+
+	python=$(python3 -c 'import sys; print(sys.executable)')
+	timeout $LIMIT "$elide" run -q --mode=profile -- "$python" -c 'import threading
+def count():
+    for _ in range(2000000):
+        pass
+threads = [threading.Thread(target=count) for _ in range(4)]
+[t.start() for t in threads]
+[t.join() for t in threads]' >server.out 2>&1
 	judge python '^_PyRuntime' elide.data
 }
 
@@ -216,9 +221,6 @@ mariadb() {
 	fi
 	stop
 	# Debian's program has the names of functions, and not those of its own variables.
-	"$elide" report --json 2>/dev/null | jq -r '[.rows[] | select(.contended >= 20)] |
-		sort_by(-.wait_ns.total)[0] | "\(.lock // .class) \(.site.symbol) \(.contended)"' >row
-	echo "note mariadb: of those that were waited for 20 times: $(cat row)"
 	judge mariadb . elide.data
 }
 

@@ -348,10 +348,12 @@ wrapped() {
 wrapped 'wrappers are found' auto <<'END'
 guard_make
 make_queue
+tree_mutex_make
 END
 wrapped 'wrappers are named' 'auto,guard_*' <<'END'
 make_queue
 make_table
+tree_mutex_make
 END
 # And a call in a wrapper after the caller that waits. Whether it finds the lock held is up to the
 # scheduler, which has 20 ms for it.
@@ -365,6 +367,7 @@ else
 fi
 wrapped 'wrappers are switched off' no <<'END'
 mutex_create
+tree_mutex_make
 END
 
 # With ELIDE_STACKS=0 the view says so; that is not the same as no evidence

@@ -3,6 +3,7 @@
  * wrapped.c - mutexes that two owners initialise and lock by functions of their own.
  */
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -35,6 +36,29 @@ static NOINLINE void guard_make(struct mutex *m)
 {
 	mutex_create(m);
 	__asm__ volatile("" ::: "memory");
+}
+
+struct tree {
+	struct tree *root;
+	long nodes, height;
+	char name[16];
+	struct mutex lock;
+};
+
+/* Its name has the word, but it makes a tree: it is no wrapper. */
+static NOINLINE struct tree *tree_mutex_make(void)
+{
+	struct tree *t = malloc(sizeof(*t));
+
+	if (!t)
+		abort();
+	t->root = t;
+	t->nodes = 1;
+	t->height = 1;
+	snprintf(t->name, sizeof(t->name), "%p of %ld", (void *)t->root, t->nodes);
+	pthread_mutex_init(&t->lock.m, NULL);
+	t->nodes++;
+	return t;
 }
 
 static NOINLINE struct mutex *make_queue(void)
@@ -86,6 +110,7 @@ static void contend(struct mutex *queue)
 int main(void)
 {
 	struct mutex *queue = make_queue(), *table = make_table();
+	struct tree *tree = tree_mutex_make();
 
 	for (int i = 0; i < 100; i++) {
 		mutex_acquire(queue);
@@ -95,7 +120,10 @@ int main(void)
 		mutex_acquire(table);
 		mutex_release(table);
 	}
+	mutex_acquire(&tree->lock);
+	mutex_release(&tree->lock);
 	contend(queue);
+	free(tree);
 	free(queue);
 	free(table);
 	return 0;

@@ -155,7 +155,7 @@ static int find_wait(struct work *w, struct stacks_thread *t, const struct seize
 
 	waits_by_engine(w, t, z, &holder);
 	t->class_index = STACKS_NONE;
-	lock = t->wait == STACKS_WAIT_LOCK ? tables_lock(&w->tables, t->object) : NULL;
+	lock = t->object ? tables_lock(&w->tables, t->object) : NULL;
 	if (lock)
 		t->class_index = lock->class_index;
 	return set_holder(w->s, t, holder);

@@ -139,7 +139,7 @@ static void print_wait(const struct stacks *s, const struct stacks_thread *t, FI
 		fprintf(out, "waits for %s", wait_words[t->wait]);
 	else {
 		snprintf(words, sizeof(words), "waits for %s", wait_words[t->wait]);
-		print_object(s, words, STACKS_NONE, t->object, out);
+		print_object(s, words, t->class_index, t->object, out);
 	}
 	if (t->wait == STACKS_WAIT_LOCK)
 		fputs(way(t->kind), out);
