@@ -359,7 +359,7 @@ END
 # scheduler, which has 20 ms for it.
 run_elide report --width=200 wrapped.data
 if grep -q ' bottleneck\| contended' out; then
-	grep -q '^init make_queue.* pop via mutex_acquire ' out &&
+	grep -q '^init make_queue.* pop via mutex_acquire .* contend via mutex_acquire ' out &&
 		grep -q '^   called by pop wrapped.c:[0-9]*: ~100.0% of the time waited$' out &&
 		ok 'the caller of a wrapper' || not_ok 'the caller of a wrapper' "$(cat out)"
 else

@@ -54,6 +54,8 @@ void fit(char *to, const char *text, int width)
 	int len = strlen(text), head = (width - 2) / 2;
 	const char *place = place_of(text), *outer = strstr(text, " in ");
 
+	if (!outer)
+		outer = strstr(text, " via ");
 	if (len <= width)
 		strcpy(to, text);
 	else if (place && place - text <= width)

@@ -26,8 +26,8 @@ void scale(char *to, size_t size, double v, const char *suffix);
 void scale_ns(char *to, size_t size, double ns);
 
 /**
- * fit() - shorten a name to a cell: without its "file:line" or " in FUNCTION" if that is enough,
- * else without its middle.
+ * fit() - shorten a name to a cell: without its "file:line", " in FUNCTION" or " via WRAPPER" if that
+ * is enough, else without its middle.
  * @to: @width + 1 bytes
  * @width: CELL_MAX at most
  */

@@ -184,7 +184,8 @@ static void head_text(const struct view *v, size_t column, char *to)
 	bool rate = !v->totals && column != COLUMN_TOTAL && c->unit != TEXT && c->unit != PERCENT &&
 		    c->unit != MEAN;
 
-	snprintf(to, CELL_MAX, "%s%s%s", c->head, rate ? "/s" : "", column == v->sort && column != COLUMN_TOTAL ? "*" : "");
+	snprintf(to, CELL_MAX, "%s%s%s", c->head, rate ? "/s" : "",
+		 column == v->sort && column != COLUMN_TOTAL ? "*" : "");
 }
 
 /* The verdict and the longest wait are of the whole run, so that they go with the totals. */

@@ -17,6 +17,7 @@
 #include "advice-text.h"
 #include "attribute.h"
 #include "blocker.h"
+#include "callers.h"
 #include "columns.h"
 #include "evidence.h"
 #include "rule.h"
@@ -364,7 +365,7 @@ static const char *wakes_word(unsigned int kind)
 static void write_blocked(struct writer *w, const struct advising *a)
 {
 	const struct line *l = a->line;
-	uint64_t hold;
+	uint64_t hold, caller;
 
 	if (!l->blocker)
 		return;
@@ -376,7 +377,12 @@ static void write_blocked(struct writer *w, const struct advising *a)
 		put_call(w, a->r, l->blocker->held_site);
 		return;
 	}
-	put_call(w, a->r, l->blocker->held_site);
+	caller = callers_of_blocker(a->r, l);
+	put_call(w, a->r, caller ? caller : l->blocker->held_site);
+	if (caller) {
+		put(w, " through ");
+		put_call(w, a->r, l->blocker->held_site);
+	}
 	put(w, " held it");
 	hold = blocker_hold(a->r, l);
 	/* Where waits are much longer, the sampled holds were not those that were waited for. */

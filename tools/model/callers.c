@@ -2,8 +2,9 @@
 /*
  * callers.c - who calls a function that only wraps a lock call.
  *
- * The call of a lock function has one site in a wrapper, whoever calls that. The stacks of the waits
- * that were sampled tell the callers apart. Must never give a caller that no sample shows.
+ * The call of a lock function has one site in a wrapper, whoever calls that. The stacks of the waits,
+ * and of the unlock calls that ended waits, that were sampled tell the callers apart. Must never give
+ * a caller that no sample shows.
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -55,24 +56,36 @@ static int compare_callers(const void *x, const void *y)
 	return by_number(a->address, b->address);
 }
 
-size_t callers_find(const struct report *r, const struct line *l, struct caller *to)
+/* Samples of one type of the row of a call in a wrapper; each sample counts for so much. */
+struct asked {
+	enum elide_sample_type type;
+	uint32_t class_index;
+	uint64_t site;
+	int kind;
+};
+
+static double weight_of(const struct elide_sample *s)
+{
+	return (double)(s->type == ELIDE_SAMPLE_WAIT ? s->cycles : s->count);
+}
+
+static size_t find(const struct report *r, const struct asked *asked, struct caller *to)
 {
 	const struct data_file *f = r->file;
 	struct caller all[TOLD_APART];
 	size_t nr = 0, at;
 	double total = 0;
 
-	if (l->nr_sites != 1 || l->nr_classes != 1 || !l->sum.contended ||
-	    !is_wrapper(r, l->sum.site))
+	if (!is_wrapper(r, asked->site))
 		return 0;
 	for (size_t i = 0; i < f->nr_samples; i++) {
 		const struct elide_sample *s = &f->samples[i];
 		uint64_t caller;
 
-		if (s->type != ELIDE_SAMPLE_WAIT || s->class_index != l->sum.class_index ||
-		    s->site != l->sum.site || s->kind != l->kind)
+		if (s->type != asked->type || s->class_index != asked->class_index ||
+		    s->site != asked->site || s->kind != asked->kind)
 			continue;
-		total += (double)s->cycles;
+		total += weight_of(s);
 		caller = outside(r, s->stack);
 		for (at = 0; at < nr && all[at].address != caller; at++)
 			;
@@ -80,7 +93,7 @@ size_t callers_find(const struct report *r, const struct line *l, struct caller 
 			continue;
 		if (at == nr)
 			all[nr++] = (struct caller){caller, 0};
-		all[at].share += (double)s->cycles;
+		all[at].share += weight_of(s);
 	}
 	for (size_t i = 0; i < nr; i++)
 		all[i].share = total > 0 ? all[i].share / total : 0;
@@ -90,18 +103,52 @@ size_t callers_find(const struct report *r, const struct line *l, struct caller 
 	return nr;
 }
 
-void callers_name(const struct report *r, struct line *l)
+size_t callers_find(const struct report *r, const struct line *l, struct caller *to)
 {
-	char name[SHORT_NAME], wrapper[SHORT_NAME];
+	struct asked asked = {ELIDE_SAMPLE_WAIT, l->sum.class_index, l->sum.site, l->kind};
+
+	if (l->nr_sites != 1 || l->nr_classes != 1 || !l->sum.contended)
+		return 0;
+	return find(r, &asked, to);
+}
+
+uint64_t callers_of_blocker(const struct report *r, const struct line *l)
+{
+	const struct elide_blame *b = l->blocker;
 	struct caller callers[CALLERS_MAX];
+	struct asked asked;
+
+	if (!b || !elide_kind_is_lock(b->held_kind))
+		return 0;
+	asked = (struct asked){ELIDE_SAMPLE_BLOCK, b->held_class, b->held_site, b->held_kind};
+	return find(r, &asked, callers) && callers[0].share >= MOST ? callers[0].address : 0;
+}
+
+/* Writes "caller via wrapper"; leaves @to if the caller or the wrapper has no name. */
+static void name_both(const struct report *r, char *to, uint64_t caller, const struct place *wrapper)
+{
+	char outer[SHORT_NAME], inner[SHORT_NAME];
 	struct place p;
 
-	if (!callers_find(r, l, callers) || callers[0].share < MOST)
+	symbolize_call(r->symbols, caller, &p);
+	if (!p.symbol || !wrapper->symbol)
 		return;
-	symbolize_call(r->symbols, callers[0].address, &p);
-	if (!p.symbol || !l->site_place.symbol)
+	short_symbol(outer, sizeof(outer), p.symbol);
+	short_symbol(inner, sizeof(inner), wrapper->symbol);
+	snprintf(to, SHORT_NAME, "%.60s via %.60s", outer, inner);
+}
+
+void callers_name(const struct report *r, struct line *l)
+{
+	struct caller callers[CALLERS_MAX];
+	struct place held;
+	uint64_t caller;
+
+	if (callers_find(r, l, callers) && callers[0].share >= MOST)
+		name_both(r, l->short_site, callers[0].address, &l->site_place);
+	caller = callers_of_blocker(r, l);
+	if (!caller)
 		return;
-	short_symbol(name, sizeof(name), p.symbol);
-	short_symbol(wrapper, sizeof(wrapper), l->site_place.symbol);
-	snprintf(l->short_site, sizeof(l->short_site), "%.60s via %.60s", name, wrapper);
+	symbolize_call(r->symbols, l->blocker->held_site, &held);
+	name_both(r, l->short_blocker, caller, &held);
 }

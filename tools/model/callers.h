@@ -33,8 +33,16 @@ struct caller {
 size_t callers_find(const struct report *r, const struct line *l, struct caller *to);
 
 /**
+ * callers_of_blocker() - where most sections of a row's blocker come from, if its call is in a
+ * wrapper: the caller of most of the unlock calls that ended waits.
+ *
+ * Return: the caller's return address; 0 if the call is in no wrapper, or no caller has most.
+ */
+uint64_t callers_of_blocker(const struct report *r, const struct line *l);
+
+/**
  * callers_name() - give a row, whose call is in a wrapper, the short name of the caller that most
- * of the time waited comes from, if there is one: "caller via wrapper".
+ * of the time waited comes from, if there is one: "caller via wrapper"; and its blocker likewise.
  */
 void callers_name(const struct report *r, struct line *l);
 

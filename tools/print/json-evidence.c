@@ -29,7 +29,7 @@ json_t *json_place(const struct place *p)
 	return o;
 }
 
-static json_t *call(const struct report *r, uint64_t return_address)
+json_t *json_call(const struct report *r, uint64_t return_address)
 {
 	struct place place;
 
@@ -73,7 +73,7 @@ json_t *json_section(const struct report *r, uint32_t class_index, unsigned int 
 	json_object_set_new(o, "class", json_text(id));
 	json_object_set_new(o, "lock", json_text(name));
 	json_object_set_new(o, "kind", json_text(kind_name(kind)));
-	json_object_set_new(o, "site", site ? call(r, site) : json_null());
+	json_object_set_new(o, "site", site ? json_call(r, site) : json_null());
 	free(name);
 	free(id);
 	return o;

@@ -15,6 +15,9 @@
  */
 json_t *json_place(const struct place *p);
 
+/** json_call() - the place of the call that returns to an address. */
+json_t *json_call(const struct report *r, uint64_t return_address);
+
 /** json_stack() - the frames of a stack, by its index + 1, the innermost first. */
 json_t *json_stack(const struct report *r, uint32_t stack);
 

@@ -72,8 +72,11 @@ static void counters(const struct report *r, const struct line *l, json_t *o)
 		json_object_set_new(causes, cause_texts[i].id,
 				    known_number(l->sum.causes[i], r->elides));
 	json_object_set_new(o, "causes", causes);
-	json_object_set_new(o, "wait_ns", times(r, &l->sum.wait, l->sum.wait_bins, l->sum.wait.total));
-	json_object_set_new(o, "hold_ns", times(r, &l->sum.hold, l->sum.hold_bins, l->sum.hold.count ? line_hold(l) : 0));
+	json_object_set_new(o, "wait_ns",
+			    times(r, &l->sum.wait, l->sum.wait_bins, l->sum.wait.total));
+	json_object_set_new(o, "hold_ns",
+			    times(r, &l->sum.hold, l->sum.hold_bins,
+				  l->sum.hold.count ? line_hold(l) : 0));
 	json_object_set_new(o, "held_percent", known_real(line_held(r, l)));
 }
 
@@ -96,11 +99,13 @@ static json_t *measured(const struct report *r, const struct line *l)
 static json_t *blocker(const struct report *r, const struct line *l)
 {
 	const struct elide_blame *b = l->blocker;
+	uint64_t caller = callers_of_blocker(r, l);
 	json_t *o;
 
 	if (!b)
 		return json_null();
 	o = json_section(r, b->held_class, b->held_kind, b->held_site);
+	json_object_set_new(o, "caller", caller ? json_call(r, caller) : json_null());
 	json_object_set_new(o, "percent", json_real(100 * l->blocked));
 	if (!elide_kind_is_lock(l->kind))
 		json_object_set_new(o, "peers_percent", json_real(100 * l->peers));

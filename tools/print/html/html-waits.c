@@ -97,6 +97,24 @@ static void print_ns(FILE *out, double ns)
 	fputs(text, out);
 }
 
+/* The caller of a wrapper that most of a row's waits come from; NULL if there is none. */
+static const json_t *main_caller(const json_t *row)
+{
+	const json_t *first = json_array_get(json_object_get(row, "callers"), 0);
+
+	return json_number_value(json_object_get(first, "percent")) >= 50 ? first : NULL;
+}
+
+/* A call, and the caller of the wrapper that it is in, if there is one. */
+static void wrapped(struct page *p, const json_t *caller, const json_t *site)
+{
+	if (json_is_object(caller)) {
+		html_place(p->out, caller);
+		fputs(" through ", p->out);
+	}
+	html_place(p->out, site);
+}
+
 static void wait_bar(struct page *p, const struct lock *l, uint64_t most, uint64_t all)
 {
 	const json_t *blocker = json_object_get(l->worst, "blocker");
@@ -112,10 +130,10 @@ static void wait_bar(struct page *p, const struct lock *l, uint64_t most, uint64
 		   (unsigned long long)l->contended, l->contended == 1 ? "" : "s");
 	print_ns(p->out, l->contended ? (double)l->wait / (double)l->contended : 0);
 	fputs(" on average; mostly at ", p->out);
-	html_place(p->out, json_object_get(l->worst, "site"));
+	wrapped(p, main_caller(l->worst), json_object_get(l->worst, "site"));
 	if (json_is_object(blocker)) {
 		fputs(", for the section begun at ", p->out);
-		html_place(p->out, json_object_get(blocker, "site"));
+		wrapped(p, json_object_get(blocker, "caller"), json_object_get(blocker, "site"));
 	}
 	fputs("</p></li>\n", p->out);
 }
