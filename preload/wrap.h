@@ -91,11 +91,12 @@ static __always_inline_fn void wait_end(struct elide_row *row, const struct wait
 	if (likely(!w->contended))
 		return;
 	WRITE_ONCE(w->thread->waits, NULL);
-	counter_add(row->contended, 1);
-	elide_time_add(&row->wait, row->wait_bins, cycles);
 	if (unlikely(w->who.weight))
 		elide_evidence_waited(&w->who, cycles);
 	elide_moment(elide_self, row, ELIDE_MOMENT_WAIT, w->end, cycles);
+	/* Last: the acquisition is counted next, and a handler may leave the slow path of the others. */
+	counter_add(row->contended, 1);
+	elide_time_add(&row->wait, row->wait_bins, cycles);
 }
 
 /* A trylock or a timed call has found the lock held, and has not got it. Returns @err. */

@@ -72,10 +72,26 @@ static void setting_fields(struct fields *f, const struct work *w)
 	}
 }
 
-static void shape_fields(struct fields *f, const struct outcome *out)
+/* The shares of the eighths of the threads that did most and least. */
+static void share_fields(struct fields *f, const struct outcome *out)
 {
+	uint64_t all = outcome_done(out), most = 0, least = UINT64_MAX;
+
+	for (int i = 0; i < 8; i++) {
+		most = out->eighth[i] > most ? out->eighth[i] : most;
+		least = out->eighth[i] < least ? out->eighth[i] : least;
+	}
+	field(f, "eighth.most_percent", "%.2f", all ? 100.0 * (double)most / (double)all : 0);
+	field(f, "eighth.least_percent", "%.2f", all ? 100.0 * (double)least / (double)all : 0);
+}
+
+static void shape_fields(struct fields *f, const struct work *w, const struct outcome *out)
+{
+	uint64_t values = out->shape.entries * w->value;
+
 	field_number(f, "pages", out->pages);
 	field(f, "mib", "%.3f", mib(out->pages));
+	field(f, "grown_mib", "%.3f", mib(out->pages) - mib(out->pages_before));
 	if (!out->verified)
 		return;
 	field_number(f, "leaves", out->shape.leaves);
@@ -83,6 +99,8 @@ static void shape_fields(struct fields *f, const struct outcome *out)
 	field_number(f, "levels", out->shape.levels);
 	field_number(f, "entries", out->shape.entries);
 	field_number(f, "entry_bytes", out->shape.entry_bytes);
+	if (w->opts->workload != WORKLOAD_tpcc)
+		field(f, "key_mib", "%.3f", (double)(out->shape.entry_bytes - values) / 0x1p20);
 	field(f, "fill_percent", "%.2f", fill(&out->shape));
 }
 
@@ -94,7 +112,9 @@ static void result_fields(struct fields *f, const struct work *w, const struct o
 			field_grouped(f, "done", kinds[i].id, out->done[i]);
 	field_number(f, "loaded", w->loaded);
 	field_number(f, "waited", out->waited);
-	shape_fields(f, out);
+	shape_fields(f, w, out);
+	if (w->opts->threads >= 8)
+		share_fields(f, out);
 #define COUNT(id, help) field_grouped(f, "tree", #id, out->tree.id);
 #include "tree-counts.def"
 	field_grouped(f, "io", "reads", out->pool.reads);
@@ -108,6 +128,8 @@ static void result_fields(struct fields *f, const struct work *w, const struct o
 			      histogram_at(out->latency, percentiles[i].per_mille));
 	field(f, "interrupted", "%s", out->interrupted ? "true" : "false");
 	field(f, "seconds", "%.9f", out->seconds);
+	field(f, "merge_seconds", "%.9f", out->merge_seconds);
+	field(f, "all_seconds", "%.9f", out->seconds + out->merge_seconds);
 	field(f, "throughput_ops_s", "%.0f", (double)outcome_done(out) / out->seconds);
 	field_text(f, "check", out->check);
 }

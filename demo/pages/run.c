@@ -252,6 +252,7 @@ static void add_up(struct work *w, struct worker *workers, struct outcome *out)
 	for (struct worker *t = workers; t < workers + w->opts->threads; t++) {
 		for (unsigned int i = 0; i < NR_KINDS; i++)
 			out->done[i] += t->done[i];
+		out->eighth[8 * (t - workers) / (ptrdiff_t)w->opts->threads] += worker_done(t);
 		out->waited += t->tree.waited;
 		out->wrong += t->wrong;
 		out->err = out->err ? out->err : t->err;
@@ -304,12 +305,17 @@ int run(struct work *w, struct outcome *out)
 		goto free_workers;
 	w->running = nr;
 	sum_up(w, NULL, &before);
+	out->pages_before = pool_pages(&w->pool);
 	start_threads(w, workers);
 	watch(w, workers, timeline);
 	for (unsigned int i = 0; i < nr; i++)
 		pthread_join(workers[i].thread, NULL);
-	if (w->opts->xmerge == XMERGE_after)
+	if (w->opts->xmerge == XMERGE_after) {
+		uint64_t begin = now_ns();
+
 		merge_after(w);
+		out->merge_seconds = (double)(now_ns() - begin) * 1e-9;
+	}
 	region_request(REGION_END);
 	pthread_barrier_destroy(&w->start);
 	sum_up(w, NULL, &after);

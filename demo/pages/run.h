@@ -12,6 +12,7 @@
  * @done: operations of each kind
  * @seconds: duration of the measured part
  * @latency: durations of all operations, or NULL
+ * @eighth: operations of each eighth of the threads, in their order
  * @waited: operations that changed a leaf and found its latch held; counted with Contention Split
  * @wrong: look-ups with an impossible result
  * @err: why a thread ended early, or 0
@@ -20,6 +21,8 @@
  * @shape: shape of all trees, if @verified
  * @verified: the trees were checked
  * @pages: pages in use
+ * @pages_before: pages in use when the operations began
+ * @merge_seconds: duration of --xmerge=after
  * @interrupted: a signal ended the run
  * @check: "ok", "off" or the first fault
  */
@@ -27,6 +30,7 @@ struct outcome {
 	uint64_t done[NR_KINDS];
 	double seconds;
 	struct histogram *latency;
+	uint64_t eighth[8];
 	uint64_t waited;
 	uint64_t wrong;
 	int err;
@@ -35,6 +39,8 @@ struct outcome {
 	struct page_tree_report shape;
 	bool verified;
 	uint64_t pages;
+	uint64_t pages_before;
+	double merge_seconds;
 	bool interrupted;
 	char check[256];
 };

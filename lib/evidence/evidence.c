@@ -494,7 +494,7 @@ void elide_evidence_reacquired(struct elide_thread *t, struct elide_row *row, co
 
 	if (!elide_evidence || !row->kind || elide_busy)
 		return;
-	w.weight = elide_evidence_weight(t, row->contended);
+	w.weight = elide_evidence_weight(t, row->contended + 1);
 	if (likely(!w.weight))
 		return;
 	nr = elide_stack_take(frames, (const void *)row->site);

@@ -6,6 +6,7 @@
  * elide_slow_leave().
  */
 #include <errno.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -150,6 +151,8 @@ static void thread_init(struct elide_thread *t)
 	t->streak = 0;
 	t->hold_lock = NULL;
 	t->waits = NULL;
+	memset(t->waited, 0, sizeof(t->waited));
+	t->timed_out = NULL;
 	t->joining = false;
 	elide_active_add(1);
 	/* A thread whose end was not told has left its own. */

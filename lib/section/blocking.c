@@ -37,6 +37,9 @@ void elide_blocking_begin(struct elide_blocking *b, const void *object, const vo
 	note_waited(elide_self, object);
 	if (!b->waits)
 		return;
+	b->object = object;
+	b->before = elide_self->timed_out == object ? elide_self->timed_out_cycles : 0;
+	elide_self->timed_out = NULL;
 	elide_evidence_sleeps(elide_self, b->row, &b->who);
 	b->start = cycles_now();
 }
@@ -52,16 +55,19 @@ static void end(struct elide_blocking *b, const void *object, uint64_t end)
 {
 	struct elide_row *row = b->row;
 	struct elide_waker waker;
+	uint64_t cycles;
 	bool known;
 
 	if (!row)
 		return;
 	if (b->waits) {
-		count_wait(row, end - b->start);
+		cycles = b->before + end - b->start;
 		if (unlikely(b->who.weight)) {
 			known = elide_waker_find(object, b->start, end, &waker);
-			elide_evidence_woken(row, known ? &waker : NULL, &b->who, end - b->start);
+			elide_evidence_woken(row, known ? &waker : NULL, &b->who, cycles);
 		}
+		/* Last: a handler may leave the slow path before. */
+		count_wait(row, cycles);
 	}
 	counter_add(row->not_attempted, 1);
 }
@@ -73,8 +79,13 @@ void elide_blocking_end(struct elide_blocking *b, const void *object)
 
 void elide_blocking_failed(struct elide_blocking *b)
 {
-	if (b->row)
-		counter_add(b->row->failed, 1);
+	if (!b->row)
+		return;
+	counter_add(b->row->failed, 1);
+	if (!b->waits)
+		return;
+	elide_self->timed_out = b->object;
+	elide_self->timed_out_cycles = b->before + cycles_now() - b->start;
 }
 
 void elide_blocking_reacquired(struct elide_blocking *b, const void *object, const void *mutex,
@@ -94,9 +105,9 @@ void elide_blocking_reacquired(struct elide_blocking *b, const void *object, con
 	} else {
 		end(b, object, signalled.time);
 		if (row) {
-			count_wait(row, now - signalled.time);
 			elide_evidence_reacquired(elide_self, row, mutex, released.by,
 						  now - signalled.time);
+			count_wait(row, now - signalled.time);
 		}
 	}
 	if (row)

@@ -21,13 +21,16 @@
  * struct elide_blocking - a call that may wait.
  * @row:   its counters; NULL if it is not counted
  * @waits: the thread has to wait
+ * @object: what it waits for
  * @start: time-stamp counter before the wait
+ * @before: cycles that the thread has waited there in calls just before, which timed out
  * @who:   its sample
  */
 struct elide_blocking {
 	struct elide_row *row;
 	bool waits;
-	uint64_t start;
+	const void *object;
+	uint64_t start, before;
 	struct elide_waits who;
 };
 
@@ -51,7 +54,13 @@ void elide_blocking_begin(struct elide_blocking *b, const void *object, const vo
  */
 void elide_blocking_end(struct elide_blocking *b, const void *object);
 
-/** elide_blocking_failed() - the call has timed out, or would have had to wait. */
+/**
+ * elide_blocking_failed() - the call has timed out, or would have had to wait.
+ * @b: of the call
+ *
+ * The time of a call that timed out counts as part of the thread's next wait, if that is for the same
+ * object: many programs wait in a loop of calls that time out.
+ */
 void elide_blocking_failed(struct elide_blocking *b);
 
 /**

@@ -315,6 +315,8 @@ struct adapt_thread {
  * @nr_blocked: locks it has released that others waited for
  * @waited, @last_waited: the objects that it has last waited for, or taken a unit of, in a ring;
  *              blocking.h
+ * @timed_out, @timed_out_cycles: the object that its last wait was for, if that timed out, and how
+ *              long it has waited for it in calls that did; blocking.h
  * @pid:        its process
  * @handle:     its thread control block, which is what glibc's pthread_t points to
  * @nr_filled:  entries of the cache in use; the first are in @filled, see elide_cache_used()
@@ -395,6 +397,8 @@ struct elide_thread {
 	uint64_t nr_blocked;
 	const void *waited[ELIDE_NR_WAITED];
 	uint32_t last_waited;
+	const void *timed_out;
+	uint64_t timed_out_cycles;
 	int pid;
 	const void *handle;
 	uint32_t nr_filled;

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "../../lib/compiler.h"
@@ -286,6 +287,49 @@ static int keeps_errno(const char *arg)
 	return errno != 4711;
 }
 
+struct looped {
+	pthread_mutex_t m;
+	pthread_cond_t c;
+	bool ready;
+};
+
+static void *signal_later(void *arg)
+{
+	struct looped *l = arg;
+
+	usleep(200000);
+	pthread_mutex_lock(&l->m);
+	l->ready = true;
+	pthread_cond_signal(&l->c);
+	pthread_mutex_unlock(&l->m);
+	return NULL;
+}
+
+/* Waits in a loop of calls that time out; prints the cycles from its begin to its end. */
+static int waits_in_loop(const char *arg)
+{
+	static struct looped l = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false};
+	struct timespec until;
+	pthread_t thread;
+	uint64_t begin;
+
+	pthread_mutex_lock(&l.m);
+	if (pthread_create(&thread, NULL, signal_later, &l))
+		return 1;
+	begin = cycles_now();
+	while (!l.ready) {
+		clock_gettime(CLOCK_REALTIME, &until);
+		until.tv_nsec += 10000000;
+		until.tv_sec += until.tv_nsec / 1000000000;
+		until.tv_nsec %= 1000000000;
+		pthread_cond_timedwait(&l.c, &l.m, &until);
+	}
+	printf("%lu\n", (unsigned long)cycles_now() - begin);
+	pthread_mutex_unlock(&l.m);
+	pthread_join(thread, NULL);
+	return 0;
+}
+
 /* A program that unlocks twice and never looks. */
 static int unlocks_twice(const char *arg)
 {
@@ -472,7 +516,7 @@ static const struct {
 	{"tries", tries}, {"plain", plain}, {"nothing", nothing}, {"fork", forks}, {"fork-holding", forks_holding},
 	{"fork-among-threads", forks_among_threads}, {"exec", execs}, {"fork-exec", forks_and_execs},
 	{"vfork", vforks}, {"spawn", spawns}, {"_exit", exits_at_once}, {"killed", is_killed},
-	{"crash", crashes}, {"churn", churns}, {"errno", keeps_errno},
+	{"crash", crashes}, {"churn", churns}, {"errno", keeps_errno}, {"timed-loop", waits_in_loop},
 	{"unlock-twice", unlocks_twice}, {"relock", relocks}, {"deepbind", binds_deeply},
 	{"loader", locks_under_the_loader}, {"memory", memory},
 };

@@ -33,10 +33,11 @@ int main(int argc, char **argv)
 		for (unsigned int m = 1; m < sizeof(misuse) / sizeof(*misuse); m++)
 			printf(" misuse_%s=%lu", misuse[m], s.misuse[m]);
 		for (unsigned int k = ELIDE_KIND_COND; k < ELIDE_NR_KINDS; k++)
-			printf(" %s=%lu %s_waits=%lu %s_failed=%lu", waits[k - ELIDE_KIND_COND],
+			printf(" %s=%lu %s_waits=%lu %s_failed=%lu %s_cycles=%lu", waits[k - ELIDE_KIND_COND],
 			       s.waits[k].not_attempted, waits[k - ELIDE_KIND_COND],
 			       s.waits[k].contended, waits[k - ELIDE_KIND_COND],
-			       s.waits[k].failed);
+			       s.waits[k].failed, waits[k - ELIDE_KIND_COND],
+			       s.waits[k].wait.total);
 		printf(" orders=%lu", s.orders);
 		printf(" dropped=");
 		for (int d = 0; d < ELIDE_NR_DROPPED; d++)

@@ -57,7 +57,8 @@ print(s.getsockname()[1])')
 # start COMMAND...: profiled; the server's id, not the launcher's, to $server.
 start() {
 	rm -f elide.data*
-	with env LD_PRELOAD="$O/lib/libelide-preload.so" ELIDE_MODE=profile "$@" >server.out 2>&1 &
+	LD_LIBRARY_PATH=$root/usr/lib/x86_64-linux-gnu LD_PRELOAD=$O/lib/libelide-preload.so \
+		ELIDE_MODE=profile "$@" >server.out 2>&1 &
 	server=$!
 }
 
@@ -186,7 +187,7 @@ python() {
 	python=$(python3 -c 'import sys; print(sys.executable)')
 	timeout $LIMIT "$elide" run -q --mode=profile -- "$python" -c 'import threading
 def count():
-    for _ in range(2000000):
+    for _ in range(10000000):
         pass
 threads = [threading.Thread(target=count) for _ in range(4)]
 [t.start() for t in threads]

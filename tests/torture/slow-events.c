@@ -2,8 +2,8 @@
 /* slow-events.c - what happens to threads in slow paths. See slow.h. */
 #include <dlfcn.h>
 #include <errno.h>
+#include <linux/futex.h>
 #include <sched.h>
-#include <semaphore.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -98,9 +98,13 @@ void lock_in_library(pthread_mutex_t *mutex)
 	}
 }
 
-/* What only another thread can do to the one that is in a slow path. */
+/*
+ * What only another thread can do to the one that is in a slow path. That has the library's lock, so
+ * the helper waits by a system call of its own: the library would record a sem_wait().
+ * @asked: requests that the helper has not met yet
+ */
 static struct {
-	sem_t asked;
+	unsigned int asked;
 	bool taken;
 	unsigned int nr_done;
 	pthread_t whom;
@@ -109,8 +113,9 @@ static struct {
 static void *help(void *arg)
 {
 	for (;;) {
-		while (sem_wait(&helper.asked))
-			;
+		while (!__atomic_load_n(&helper.asked, __ATOMIC_ACQUIRE))
+			syscall(SYS_futex, &helper.asked, FUTEX_WAIT_PRIVATE, 0, NULL, NULL, 0);
+		__atomic_sub_fetch(&helper.asked, 1, __ATOMIC_RELAXED);
 		if (event == EVENT_async)
 			pthread_cancel(helper.whom);
 		else if (event == EVENT_exits)
@@ -140,7 +145,8 @@ static void ask(void)
 		return;
 	before = __atomic_load_n(&helper.nr_done, __ATOMIC_RELAXED);
 	helper.whom = pthread_self();
-	sem_post(&helper.asked);
+	__atomic_add_fetch(&helper.asked, 1, __ATOMIC_RELEASE);
+	syscall(SYS_futex, &helper.asked, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 	if (event == EVENT_exits) {
 		nap(200000);
 		return; /* one request at a time */
@@ -310,7 +316,6 @@ bool events_prepare(void)
 
 	sigaction(SIGUSR1, &action, NULL);
 	prepare_cancel();
-	sem_init(&helper.asked, 0, 0);
 	pthread_create(&thread, NULL, help, NULL);
 	pthread_detach(thread);
 	if (event == EVENT_unloads && !library_load()) {
