@@ -69,6 +69,7 @@ help:
 	@echo 'make figures    the figures of a paper on simulated machines: demo/RESULTS.md; FULL=1: its sizes'
 	@echo 'make figures-trees  those of a thesis on trees and their latches: demo/TREES.md'
 	@echo 'make figures-oltp   those of a paper on a storage manager: demo/OLTP.md'
+	@echo 'make figures-pages  those of a paper on a B-tree in a buffer pool: demo/PAGES.md'
 	@echo 'make install    PREFIX=/usr/local DESTDIR='
 	@echo 'variables       CC=gcc|clang V=1 O=dir SAN=address|thread|undefined ELIDE_DEPS=skip'
 

@@ -79,13 +79,15 @@ demo:
 	$(Q)$(MAKE) all
 	$(Q)O=$(O) bash demo/run/demo.sh
 
-# make figures takes minutes, make figures-trees and make figures-oltp half an hour; with FULL=1,
+# make figures takes minutes, make figures-trees, figures-oltp and figures-pages half an hour; with FULL=1,
 # the published sizes, hours and days.
 FIGURES := $(Q)O=$(O) FULL=$(FULL) ONLY=$(ONLY) bash demo/figures/run.sh
-.PHONY: figures figures-trees figures-oltp
+.PHONY: figures figures-trees figures-oltp figures-pages
 figures: emulator preload tools demo-bin
 	$(FIGURES) plan RESULTS.md
 figures-trees: emulator preload tools demo-bin
 	$(FIGURES) plan-trees TREES.md
 figures-oltp: emulator preload tools demo-bin
 	$(FIGURES) plan-oltp OLTP.md
+figures-pages: emulator preload tools demo-bin
+	$(FIGURES) plan-pages PAGES.md

@@ -90,6 +90,11 @@ function quotient(a, b) {
 	return b + 0 ? a / b : a + 0 ? "inf" : "none"
 }
 
+# A number, unless it is none, times a factor.
+function scaled(factor, number) {
+	return number ~ /^-?[0-9]/ ? factor * number : number
+}
+
 # p[2] divided by p[3] of the point p[4] at each of its values, the least one.
 function least_quotient(p,    list, nr, i, q, found) {
 	nr = values(p[4], list)
@@ -267,6 +272,8 @@ function value(how,    p, n) {
 		return number(p[2], p[3])
 	if (p[1] == "quotient")
 		return quotient(number(p[2], p[3]), number(p[4], p[5]))
+	if (p[1] == "per")
+		return scaled(p[2], quotient(number(p[3], p[5]), number(p[4], p[5])))
 	if (p[1] == "least-quotient")
 		return least_quotient(p)
 	if (p[1] == "mean")

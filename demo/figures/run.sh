@@ -105,7 +105,7 @@ command_of() {
 			wrap+=" $(field scheme "$scheme" 3 | sed 's/--hle=[a-z]*//') --"
 		fi
 	fi
-	expand "$wrap $options" "$threads" "$rate" "$2" | tr '\n' ' '
+	expand "$wrap $options" "$threads" "$rate" "$2" | sed "s|@point|$work/$1|g" | tr '\n' ' '
 }
 
 # counted DATA: REAL% ABORTS% of the sections that elide has elided
@@ -170,6 +170,16 @@ evidence() {
 	done < <(grep '^evidence|' "$plan")
 }
 
+# recovered POINT: " recovered=PERIODS" of a point with a timeline, see recovery.awk
+recovered() {
+	local line periods
+	line=$(grep "^recovery|${1%%[.@]*}|" "$plan") || return 0
+	[ -s "$work/$1.timeline" ] || return 0
+	periods=$(awk -v shift_ms="$(cut -d'|' -f3 <<<"$line")" -v window="$(cut -d'|' -f4 <<<"$line")" \
+		-v entries="$(cut -d'|' -f5 <<<"$line")" -f "$here/recovery.awk" "$work/$1.timeline")
+	[ -z "$periods" ] || echo -n " recovered=$periods"
+}
+
 # metrics POINT: NAME=VALUE of the plan's columns and of the counters of the region, in one line.
 # aborts, capacity, conflict and neither are per cent of the transactions begun, explicit those
 # that the program aborted itself, lost is cycles an abort.
@@ -179,10 +189,12 @@ metrics() {
 		{
 			nr = split(names, name, " ")
 			for (i = 1; i <= nr; i++)
-				printf " %s=%s", name[i], $at[name[i]]
+				if (name[i] in at)
+					printf " %s=%s", name[i], $at[name[i]]
 		}' "$work/$1.out"
 	waited "$1"
 	evidence "$1"
+	recovered "$1"
 	[ -s "$work/$1.counters" ] || return 0
 	awk '
 		$1 ~ /^region\./ { n[substr($1, 8)] = $2; if ($1 !~ /starts|commits|lost/) aborts += $2 }
@@ -227,7 +239,7 @@ attempt() {
 				metrics
 		}' "$work/$point.out" >"$work/$point.attempt"
 	[ $pass != simulated ] || keep_report "$point"
-	rm -f "$work/$point.data"
+	rm -f "$work/$point.data" "$work/$point.store"
 }
 
 # keep_report POINT: what elide reports of it, if the plan asks for that

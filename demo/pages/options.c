@@ -116,7 +116,7 @@ static int check_workload_options(const struct options *opts)
 		return refuse("--entries=0: the workload needs entries");
 	if (opts->workload == WORKLOAD_news && !opts->open && opts->entries < opts->window)
 		return refuse("--entries: fewer than --window");
-	if (opts->order == ORDER_sorted && opts->data != DATA_integers && opts->run_seconds)
+	if (opts->order == ORDER_sorted && opts->data != DATA_integers && options_duration(opts))
 		return refuse("--order=sorted: with --data=urls, emails not with --seconds, as the "
 			      "entries are sorted before");
 	return 0;
@@ -134,8 +134,8 @@ int options_check(const struct options *opts)
 
 	if (opts->json && opts->csv)
 		return refuse("--json, --csv: one of them");
-	if (opts->run_seconds && opts->given[OPTION_ID_operations])
-		return refuse("--seconds, --operations: one of them");
+	if ((opts->run_seconds != 0) + (opts->run_ms != 0) + opts->given[OPTION_ID_operations] > 1)
+		return refuse("--seconds, --milliseconds, --operations: one of them");
 	if (opts->period < opts->sample)
 		return refuse("--period: less than --sample");
 	if (frames > UINT32_MAX)
@@ -147,6 +147,12 @@ int options_check(const struct options *opts)
 	if (check_file_options(opts))
 		return -EINVAL;
 	return check_workload_options(opts);
+}
+
+/** options_duration() - duration of the run in nanoseconds; 0 if the operations end it */
+uint64_t options_duration(const struct options *opts)
+{
+	return opts->run_seconds * 1000000000u + opts->run_ms * 1000000u;
 }
 
 /** options_tree() - the options of trees */

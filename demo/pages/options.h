@@ -62,6 +62,7 @@ extern const struct choice latch_choices[NR_LATCH_KINDS + 1];
 #include "../base/options.h"
 
 int options_parse(struct options *opts, int argc, char **argv);
+uint64_t options_duration(const struct options *opts);
 int options_check(const struct options *opts);
 struct page_tree_options options_tree(const struct options *opts);
 void options_help(void);

@@ -119,6 +119,7 @@ static void result_fields(struct fields *f, const struct work *w, const struct o
 #include "tree-counts.def"
 	field_grouped(f, "io", "reads", out->pool.reads);
 	field_grouped(f, "io", "writes", out->pool.writes);
+	field_grouped(f, "io", "total", out->pool.reads + out->pool.writes);
 	field_grouped(f, "io", "evictions", out->pool.evictions);
 	field_grouped(f, "io", "cooled", out->pool.cooled);
 	field_grouped(f, "io", "rescued", out->pool.rescued);

@@ -75,6 +75,9 @@ int pool_wait(struct page_pool *pool)
 
 	pthread_mutex_lock(&pool->lock);
 	err = await_free(pool);
+	/* A frame wakes one thread, and this one may not take it: so that the next one can. */
+	if (!err && pool->waiting)
+		pthread_cond_signal(&pool->ready);
 	pthread_mutex_unlock(&pool->lock);
 	return err;
 }

@@ -147,7 +147,7 @@ static FILE *timeline_open(const struct options *opts)
 static void watch(struct work *w, const struct worker *workers, FILE *timeline)
 {
 	const struct options *opts = w->opts;
-	uint64_t begin = now_ns(), now, duration = opts->run_seconds * 1000000000u;
+	uint64_t begin = now_ns(), now, duration = options_duration(opts);
 	uint64_t interval = opts->interval * 1000000u, line = begin + interval;
 	uint64_t pause_ns = timeline && interval < WATCH_NS ? interval : WATCH_NS;
 	struct timespec pause = { .tv_nsec = (long)pause_ns };
@@ -201,7 +201,7 @@ static int prepare_worker(struct work *w, struct worker *worker, unsigned int nr
 
 	worker->work = w;
 	worker->nr = nr;
-	worker->operations = opts->run_seconds ? UINT64_MAX :
+	worker->operations = options_duration(opts) ? UINT64_MAX :
 			     share_of(opts->operations, (unsigned int)opts->threads, nr);
 	rng_seed(&worker->rng, opts->seed, nr);
 	page_tree_thread_init(&worker->tree, opts->seed ^ 0x5eed, nr);

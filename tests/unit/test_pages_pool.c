@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -350,6 +351,55 @@ static void test_room(void **state)
 	assert_true(pool_bytes(65536, 1 << 20) <= 65536ull * PAGE_BYTES * 103 / 100 + (8 << 20));
 }
 
+static void *wait_for_frame(void *pool)
+{
+	return (void *)(intptr_t)pool_wait(pool);
+}
+
+static unsigned int nr_waiting(struct page_pool *pool)
+{
+	unsigned int nr;
+
+	pthread_mutex_lock(&pool->lock);
+	nr = pool->waiting;
+	pthread_mutex_unlock(&pool->lock);
+	return nr;
+}
+
+/* A frame that becomes free wakes all who wait for one, as those who wake may not take it. */
+static void test_waiters(void **state)
+{
+	struct pool_config config = pages_config(64, true);
+	struct page_pool pool;
+	struct frame *frames[64];
+	pthread_t threads[THREADS];
+	unsigned int nr = 0;
+
+	unlink(pages_path);
+	pages_open(&pool, &config);
+	/* Latched, so that none can be evicted. */
+	while (nr < 64 && !pool_new(&pool, 0, &frames[nr]))
+		nr++;
+	assert_int_equal(nr, 64);
+	for (unsigned int i = 0; i < THREADS; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, wait_for_frame, &pool), 0);
+	while (nr_waiting(&pool) < THREADS)
+		usleep(1000);
+	pool_free_page(&pool, frames[--nr]);
+	for (unsigned int i = 0; i < THREADS; i++) {
+		struct timespec until;
+		void *err;
+
+		clock_gettime(CLOCK_REALTIME, &until);
+		until.tv_sec += 60;
+		assert_int_equal(pthread_timedjoin_np(threads[i], &err, &until), 0);
+		assert_null(err);
+	}
+	while (nr)
+		pool_free_page(&pool, frames[--nr]);
+	assert_int_equal(pool_close(&pool), 0);
+}
+
 static int begin(void **state)
 {
 	pages_begin();
@@ -369,6 +419,7 @@ int main(void)
 		cmocka_unit_test(test_no_pressure),
 		cmocka_unit_test(test_direct),
 		cmocka_unit_test(test_room),
+		cmocka_unit_test(test_waiters),
 		cmocka_unit_test(test_threads),
 	};
 	const char *text = getenv("SEED"), *nr = getenv("STEPS"), *all = getenv("SEEDS");
