@@ -91,8 +91,8 @@ function quotient(a, b) {
 }
 
 # A number, unless it is none, times a factor.
-function scaled(factor, number) {
-	return number ~ /^-?[0-9]/ ? factor * number : number
+function scaled(factor, v) {
+	return v ~ /^-?[0-9]/ ? factor * v : v
 }
 
 # p[2] divided by p[3] of the point p[4] at each of its values, the least one.
