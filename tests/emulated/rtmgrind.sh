@@ -100,6 +100,15 @@ test_deadlines() { same_times deadlines; }
 test_ended() { same_times ended; }
 test_outside() { checks -- "$BIN/outside"; }
 
+# On a core each, and on few.
+test_fatal() {
+	local cores
+
+	for cores in 1 2 8; do
+		checks --cores=$cores -- "$BIN/fatal" || fail "$cores cores: $(cat "$WORK/why")" || return
+	done
+}
+
 # The other process runs on the host, and then in the emulator.
 test_peers() {
 	local follow

@@ -244,6 +244,7 @@ void __wrap_vgPlain_disp_run_translations(UWord *two_words, volatile void *guest
 Bool core_slice_over(VexGuestAMD64State *guest)
 {
 	ThreadId tid = current_tid;
+	ULong *jump_buffer = core_jump_buffer;
 
 	if (!vthreads[tid].whole_slice)
 		return False;
@@ -251,6 +252,8 @@ Bool core_slice_over(VexGuestAMD64State *guest)
 	VG_(in_generated_code) = False;
 	VG_(poll_signals)(tid);
 	VG_(in_generated_code) = True;
+	/* After a fatal signal the other threads have run, to end. */
+	core_jump_buffer = jump_buffer;
 	guest->host_EvC_COUNTER = CORE_SLICE;
 	if (VG_(is_exiting)(tid))
 		core_restart_thread();

@@ -40,7 +40,10 @@ static Long turn_key(ThreadId tid, Bool busy)
 
 	if (t->parked)
 		return -1;
-	if (t->state == VT_READY && (t->core >= 0 || VG_(is_exiting)(tid)))
+	/* After a fatal signal one thread asks again and again, in no time, whether these have ended. */
+	if (t->state == VT_READY && VG_(is_exiting)(tid))
+		return 0;
+	if (t->state == VT_READY && t->core >= 0)
 		return t->clock;
 	if (t->state == VT_WAITING)
 		return wait_key(t, busy);
