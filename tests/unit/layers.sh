@@ -16,27 +16,30 @@ not_ok() { nr=$((nr + 1)); failed=$((failed + 1)); echo "not ok $1: $2"; }
 
 # Code without comments of either kind, as FILE:LINE:TEXT.
 code() {
+	# A pattern that no file matches stays as it is.
 	for file in "$@"; do
-		[ -f "$file" ] || continue
-		awk -v file="$file" '{
-			line = $0
-			while (1) {
-				if (inside) {
-					if (!(end = index(line, "*/"))) { line = ""; break }
-					line = substr(line, end + 2); inside = 0
-				}
-				if (!(begin = index(line, "/*"))) break
-				rest = substr(line, begin + 2)
-				if ((end = index(rest, "*/"))) {
-					line = substr(line, 1, begin - 1) " " substr(rest, end + 2)
-				} else {
-					before = substr(line, 1, begin - 1); inside = 1
-					print file ":" NR ":" before; line = ""; break
-				}
-			}
-			if (line != "") print file ":" NR ":" line
-		}' "$file"
+		shift
+		[ ! -f "$file" ] || set -- "$@" "$file"
 	done
+	[ $# -gt 0 ] || return 0
+	awk 'FNR == 1 { inside = 0 } {
+		line = $0
+		while (1) {
+			if (inside) {
+				if (!(end = index(line, "*/"))) { line = ""; break }
+				line = substr(line, end + 2); inside = 0
+			}
+			if (!(begin = index(line, "/*"))) break
+			rest = substr(line, begin + 2)
+			if ((end = index(rest, "*/"))) {
+				line = substr(line, 1, begin - 1) " " substr(rest, end + 2)
+			} else {
+				before = substr(line, 1, begin - 1); inside = 1
+				print FILENAME ":" FNR ":" before; line = ""; break
+			}
+		}
+		if (line != "") print FILENAME ":" FNR ":" line
+	}' "$@"
 }
 
 # Names of included files of our own: FILE:LINE:NAME.
@@ -51,9 +54,8 @@ lib_names_no_pthread() { lib_code | grep -E 'pthread_[a-z]|<pthread\.h>'; }
 
 # The instructions by their encodings, names and the compiler's intrinsics.
 rtm_only_in_one_header() {
-	find lib preload tools demo -name '*.[chS]' ! -path lib/rtm.h ! -path 'tools/rtmgrind/*' \
-		! -path demo/latch/rtm.h |
-		while read -r file; do code "$file"; done |
+	code $(find lib preload tools demo -name '*.[chS]' ! -path lib/rtm.h \
+		! -path 'tools/rtmgrind/*' ! -path demo/latch/rtm.h) |
 		grep -iE '0xc7, *0xf8|0x0f, *0x01, *0xd[56]|0xc6, *0xf8|\bx(begin|end|abort|test)\b|_x(begin|end|abort|test)\b|immintrin'
 }
 
@@ -115,13 +117,11 @@ lib_floors() {
 lib_arrow() { includes lib/"$1"/*.[ch] | grep -E ":\.\./$2/"; }
 
 preload_is_not_included() {
-	find lib tools demo -name '*.[ch]' | while read -r file; do
-		includes "$file" | while IFS=: read -r where line name; do
-			case $name in
-			*preload/*) echo "$where:$line: $name" ;;
-			esac
-			[ -f "preload/${name##*/}" ] && [ ! -f "$(dirname "$file")/$name" ] && echo "$where:$line: $name"
-		done
+	includes $(find lib tools demo -name '*.[ch]') | while IFS=: read -r where line name; do
+		case $name in
+		*preload/*) echo "$where:$line: $name" ;;
+		esac
+		[ -f "preload/${name##*/}" ] && [ ! -f "${where%/*}/$name" ] && echo "$where:$line: $name"
 	done
 }
 
@@ -176,10 +176,8 @@ declared() {
 
 # Those of the headers on standard input that the file of the same name does not define.
 declared_elsewhere() {
-	while read -r header; do
-		declared "$header" | while read -r where name; do
-			grep -qE "^[A-Za-z].*\b$name\b" "${header%.h}.c" 2>/dev/null || echo "$where: $name"
-		done
+	declared $(cat) | while read -r where name; do
+		grep -qE "^[A-Za-z].*\b$name\b" "${where%.h:*}.c" 2>/dev/null || echo "$where: $name"
 	done
 }
 
@@ -361,13 +359,20 @@ every_cause_is_counted() {
 	done
 }
 
+# without_licence LINES LICENCE FILE...: the files without it in their first lines.
+without_licence() {
+	lines=$1 licence=$2
+	shift 2
+	[ $# -eq 0 ] || awk -v lines="$lines" -v says=" SPDX-License-Identifier: $licence" '
+		FNR <= lines && index($0, says) { has[FILENAME] = 1 }
+		END { for (i = 1; i < ARGC; i++) if (!(ARGV[i] in has)) print ARGV[i] }' "$@"
+}
+
 one_line_licence() {
-	for file in $(find lib preload -name '*.[ch]' -o -path 'lib/*.def' -o -path 'preload/*.def'); do
-		head -n 1 "$file" | grep -q 'SPDX-License-Identifier: LGPL-2.1-or-later' || echo "$file"
-	done
-	for file in $(find tools demo tests -name '*.[ch]' -o -name '*.sh' -o -name '*.def'); do
-		head -n 2 "$file" | grep -q 'SPDX-License-Identifier: GPL-2.0-or-later' || echo "$file"
-	done
+	without_licence 1 LGPL-2.1-or-later \
+		$(find lib preload -name '*.[ch]' -o -path 'lib/*.def' -o -path 'preload/*.def')
+	without_licence 2 GPL-2.0-or-later \
+		$(find tools demo tests -name '*.[ch]' -o -name '*.sh' -o -name '*.def')
 }
 
 # rule NAME FILE VIOLATION: holds in the tree, and catches VIOLATION appended to FILE, or to each of
