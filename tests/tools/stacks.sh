@@ -174,18 +174,18 @@ wait $ended
 refuses 'no such process' "process $ended is not there" "$elide" stacks $ended
 refuses 'no number' 'x is not a process id' "$elide" stacks x
 refuses 'no process' 'needs a process id' "$elide" stacks
+# The parent says which child has ended: a python3 that is a script may have children of its own.
 python3 -c 'import os, time
-if os.fork() == 0:
+child = os.fork()
+if child == 0:
     os._exit(0)
-time.sleep(600)' &
+print(child, flush=True)
+time.sleep(600)' >zombie &
 pids+=($!)
-# Sets $zombie to the child that has ended.
-find_zombie() {
-	zombie=$(grep -ls "^PPid:	${pids[0]}\$" /proc/[0-9]*/status) && grep -q '^State:	Z' "$zombie"
-}
-await find_zombie
-zombie=${zombie#/proc/}
-refuses 'a zombie' 'has ended and waits for its parent' "$elide" stacks "${zombie%/status}"
+await grep -q . zombie
+zombie=$(cat zombie)
+await grep -q '^State:	Z' "/proc/$zombie/status"
+refuses 'a zombie' 'has ended and waits for its parent' "$elide" stacks "$zombie"
 kill -KILL "${pids[@]}"
 wait 2>/dev/null
 pids=()
