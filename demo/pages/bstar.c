@@ -39,7 +39,8 @@ static void carry_out(struct pack *p, struct frame *parent, unsigned int at,
 	struct frame *frames[3] = { left, middle ? middle : right, right };
 	uint32_t ids[3];
 
-	pack_build(p, nodes);
+	for (unsigned int i = 0; i < p->nr_new; i++)
+		pack_build(p, i, &nodes[i]);
 	for (unsigned int i = 0; i < p->nr_new; i++) {
 		page_node_copy(frames[i]->page, &nodes[i]);
 		node_unset(frames[i]);

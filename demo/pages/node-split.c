@@ -61,14 +61,13 @@ bool page_node_split(struct page_node *left, struct page_node *right, unsigned i
 	struct page_node half;
 
 	page_node_init(right, left->level, separator, page_node_fence(left, left->upper));
-	half.tag = left->tag;
 	page_node_init(&half, left->level, page_node_fence(left, left->lower), separator);
 	if (!page_node_append(right, left, at + 1, left->nr) ||
 	    !page_node_append(&half, left, 0, left->level ? at : at + 1))
 		return false;
 	right->last = left->last;
 	half.last = left->level ? child_of(left, at) : 0;
-	*left = half;
+	page_node_copy(left, &half);
 	return true;
 }
 
@@ -98,7 +97,6 @@ bool page_node_merge(struct page_node *left, const struct page_node *right)
 	struct page_node merged;
 	unsigned int need;
 
-	merged.tag = left->tag;
 	page_node_init(&merged, left->level, page_node_fence(left, left->lower),
 		       page_node_fence(right, right->upper));
 	need = entries_bytes(left, merged.prefix) + entries_bytes(right, merged.prefix);
@@ -113,19 +111,6 @@ bool page_node_merge(struct page_node *left, const struct page_node *right)
 	    !page_node_append(&merged, right, 0, right->nr))
 		return false;
 	merged.last = right->last;
-	*left = merged;
+	page_node_copy(left, &merged);
 	return true;
-}
-
-/**
- * page_node_copy() - copy a node, whose tag stays that of the page that it is copied to
- * @to: the page that receives it
- * @from: the node
- */
-void page_node_copy(struct page_node *to, const struct page_node *from)
-{
-	struct page_tag tag = to->tag;
-
-	*to = *from;
-	to->tag = tag;
 }

@@ -42,6 +42,17 @@ int bytes_compare(struct bytes a, struct bytes b)
 	return order ? order : (a.len > b.len) - (a.len < b.len);
 }
 
+/** bytes_common() - number of bytes that two keys begin with both */
+unsigned int bytes_common(struct bytes a, struct bytes b)
+{
+	const unsigned char *x = a.data, *y = b.data;
+	unsigned int len = a.len < b.len ? a.len : b.len, i = 0;
+
+	while (i < len && x[i] == y[i])
+		i++;
+	return i;
+}
+
 /**
  * page_node_head() - the head of a key
  * @suffix: the bytes of the key behind the prefix
@@ -85,23 +96,18 @@ static struct page_fence fence_put(struct page_node *node, struct bytes fence)
  * @lower: bound that all keys are above; 0 bytes for none
  * @upper: bound that no key is above; 0 bytes for none
  *
- * Neither bound lies in @node. Its tag stays.
+ * Neither bound lies in @node. Its tag stays, and its free bytes are any.
  */
 void page_node_init(struct page_node *node, unsigned int level, struct bytes lower,
 		    struct bytes upper)
 {
-	unsigned int len = lower.len < upper.len ? lower.len : upper.len, prefix = 0;
-	const unsigned char *low = lower.data, *high = upper.data;
-
 	memset(node, 0, offsetof(struct page_node, tag));
-	memset(&node->hints, 0, sizeof(*node) - offsetof(struct page_node, hints));
+	memset(&node->hints, 0, sizeof(node->hints));
 	node->level = (uint16_t)level;
 	node->heap = PAGE_BYTES;
 	node->lower = fence_put(node, lower);
 	node->upper = fence_put(node, upper);
-	while (prefix < len && low[prefix] == high[prefix])
-		prefix++;
-	node->prefix = (uint16_t)prefix;
+	node->prefix = (uint16_t)bytes_common(lower, upper);
 }
 
 /**
@@ -299,16 +305,52 @@ int page_node_insert(struct page_node *node, struct bytes key, struct bytes valu
 	return found ? -EEXIST : page_node_insert_at(node, at, key, value);
 }
 
-/* The bytes of a key of @old behind the prefix of @node; @key is memory for those that it lacks. */
-static struct bytes suffix_for(const struct page_node *node, const struct page_node *old,
-			       unsigned int at, unsigned char *key)
+/* Bytes that an entry of another node takes in a node. */
+static unsigned int bytes_of(const struct page_node *node, const struct page_node *old,
+			     const struct page_slot *slot)
 {
-	struct bytes suffix = page_node_suffix(old, at);
-	unsigned int more = node->prefix - (unsigned int)old->prefix;
+	return (unsigned int)old->prefix + slot->key + slot->value - node->prefix +
+	       (unsigned int)sizeof(*slot);
+}
 
-	if (node->prefix >= old->prefix)
-		return (struct bytes){ (const unsigned char *)suffix.data + more, suffix.len - more };
-	return (struct bytes){ key + node->prefix, page_node_key(old, at, key) - node->prefix };
+/* An entry of another node into a slot, whose key gets bytes of the prefix of @old. */
+static void put_longer(struct page_node *node, unsigned int at, const struct page_node *old,
+		       unsigned int from)
+{
+	unsigned char key[PAGE_KEY_MAX];
+	unsigned int len = page_node_key(old, from, key) - node->prefix;
+
+	slot_put(node, at, (struct bytes){ key + node->prefix, len }, page_node_value(old, from));
+}
+
+/*
+ * Write @nr entries of another node into slots from @at on. The heap has room for them. An entry is
+ * copied at once, as its value is behind its key.
+ */
+static void put_all(struct page_node *node, unsigned int at, const struct page_node *old,
+		    unsigned int from, unsigned int nr)
+{
+	const struct page_slot *slot = &old->slots[from];
+	struct page_slot *to = &node->slots[at];
+	unsigned int less = (unsigned int)node->prefix - old->prefix, heap = node->heap;
+
+	if (node->prefix < old->prefix) {
+		while (nr--)
+			put_longer(node, at++, old, from++);
+		return;
+	}
+	for (; nr--; slot++, to++) {
+		const unsigned char *data = (const unsigned char *)old + slot->offset + less;
+		unsigned int len = slot->key - less, bytes = len + slot->value;
+
+		heap -= bytes;
+		memcpy((unsigned char *)node + heap, data, bytes);
+		to->head = less ? page_node_head((struct bytes){ data, len }) : slot->head;
+		to->offset = (uint16_t)heap;
+		to->key = (uint16_t)len;
+		to->value = slot->value;
+	}
+	node->heap = (uint16_t)heap;
 }
 
 /**
@@ -323,21 +365,61 @@ static struct bytes suffix_for(const struct page_node *node, const struct page_n
 bool page_node_append(struct page_node *node, const struct page_node *old, unsigned int from,
 		      unsigned int to)
 {
-	unsigned char key[PAGE_KEY_MAX];
-	bool fits = true;
+	unsigned int room = page_node_free(node), nr = 0;
 
-	for (; from < to; from++) {
-		struct bytes suffix = suffix_for(node, old, from, key);
-		struct bytes value = page_node_value(old, from);
+	while (from + nr < to) {
+		unsigned int bytes = bytes_of(node, old, &old->slots[from + nr]);
 
-		fits = suffix.len + value.len + sizeof(struct page_slot) <= page_node_free(node);
-		if (!fits)
+		if (bytes > room)
 			break;
-		slot_put(node, node->nr, suffix, value);
-		node->nr++;
+		room -= bytes;
+		nr++;
 	}
+	put_all(node, node->nr, old, from, nr);
+	node->nr = (uint16_t)(node->nr + nr);
 	hints_set(node);
-	return fits;
+	return from + nr == to;
+}
+
+/**
+ * page_node_open() - make room for entries in front of the first one, under another lower fence
+ * @node: the node
+ * @nr: number of the entries, which page_node_prepend() must add
+ * @bytes: their bytes with whole keys, and with slots
+ * @lower: the lower fence; not in the node
+ *
+ * Return: true; or false, and the node is as before: no entry of it could stay where it is.
+ */
+bool page_node_open(struct page_node *node, unsigned int nr, unsigned int bytes,
+		    struct bytes lower)
+{
+	struct bytes upper = page_node_fence(node, node->upper);
+	unsigned int slots = offsetof(struct page_node, slots) +
+			     node->nr * (unsigned int)sizeof(struct page_slot);
+
+	if (bytes_common(lower, upper) != node->prefix ||
+	    slots + bytes - nr * node->prefix + lower.len > node->heap)
+		return false;
+	memmove(&node->slots[nr], node->slots, node->nr * sizeof(struct page_slot));
+	node->nr = (uint16_t)(node->nr + nr);
+	node->dead = (uint16_t)(node->dead + node->lower.len);
+	node->lower = fence_put(node, lower);
+	return true;
+}
+
+/**
+ * page_node_prepend() - add entries of another node after page_node_open()
+ * @node: the node
+ * @at: number of the slot of the first one in @node
+ * @old: the other node
+ * @from: number of the slot of the first one in @old
+ * @nr: number of entries
+ */
+void page_node_prepend(struct page_node *node, unsigned int at, const struct page_node *old,
+		       unsigned int from, unsigned int nr)
+{
+	put_all(node, at, old, from, nr);
+	hints_set(node);
 }
 
 /**
@@ -386,14 +468,41 @@ void page_node_remove(struct page_node *node, unsigned int at)
 	hints_set(node);
 }
 
+/* Bytes that are copied at a time: with many more the C library uses string instructions. */
+#define COPY_STEP 1024
+
+static void copy_bytes(unsigned char *to, const unsigned char *from, unsigned int len)
+{
+	for (; len > COPY_STEP; len -= COPY_STEP, to += COPY_STEP, from += COPY_STEP)
+		memcpy(to, from, COPY_STEP);
+	memcpy(to, from, len);
+}
+
+/**
+ * page_node_copy() - copy a node
+ * @to: the page that receives it, whose tag stays, and whose free bytes are any
+ * @from: the node, elsewhere
+ */
+void page_node_copy(struct page_node *to, const struct page_node *from)
+{
+	memcpy(to, from, offsetof(struct page_node, tag));
+	copy_bytes((unsigned char *)to->hints, (const unsigned char *)from->hints,
+		   (unsigned int)(offsetof(struct page_node, slots) -
+				  offsetof(struct page_node, hints) +
+				  from->nr * sizeof(struct page_slot)));
+	copy_bytes((unsigned char *)to + from->heap, (const unsigned char *)from + from->heap,
+		   PAGE_BYTES - from->heap);
+}
+
 /**
  * page_node_compact() - make the free bytes of a node contiguous
  * @node: the node
  */
 void page_node_compact(struct page_node *node)
 {
-	struct page_node old = *node;
+	struct page_node old;
 
+	page_node_copy(&old, node);
 	node->heap = PAGE_BYTES;
 	node->dead = 0;
 	node->lower = fence_put(node, page_node_fence(&old, old.lower));

@@ -188,6 +188,7 @@ static inline unsigned int page_node_need(const struct page_node *node, struct b
 }
 
 int bytes_compare(struct bytes a, struct bytes b);
+unsigned int bytes_common(struct bytes a, struct bytes b);
 uint32_t page_node_head(struct bytes suffix);
 void page_node_init(struct page_node *node, unsigned int level, struct bytes lower,
 		    struct bytes upper);
@@ -199,15 +200,19 @@ int page_node_insert_at(struct page_node *node, unsigned int at, struct bytes ke
 			struct bytes value);
 bool page_node_append(struct page_node *node, const struct page_node *old, unsigned int from,
 		      unsigned int to);
+bool page_node_open(struct page_node *node, unsigned int nr, unsigned int bytes,
+		    struct bytes lower);
+void page_node_prepend(struct page_node *node, unsigned int at, const struct page_node *old,
+		       unsigned int from, unsigned int nr);
 int page_node_update(struct page_node *node, unsigned int at, struct bytes value);
 void page_node_remove(struct page_node *node, unsigned int at);
 void page_node_compact(struct page_node *node);
+void page_node_copy(struct page_node *to, const struct page_node *from);
 
 unsigned int page_node_separator(const struct page_node *node, unsigned int at, unsigned char *key);
 bool page_node_split(struct page_node *left, struct page_node *right, unsigned int at,
 		     struct bytes separator);
 bool page_node_merge(struct page_node *left, const struct page_node *right);
-void page_node_copy(struct page_node *to, const struct page_node *from);
 
 const char *page_node_check(const struct page_node *node);
 

@@ -68,21 +68,11 @@ static struct bytes separator(struct pack *p, unsigned int i, unsigned char *key
 	return (struct bytes){ key, upper.len };
 }
 
-static unsigned int common(struct bytes a, struct bytes b)
-{
-	const unsigned char *x = a.data, *y = b.data;
-	unsigned int len = a.len < b.len ? a.len : b.len, i = 0;
-
-	while (i < len && x[i] == y[i])
-		i++;
-	return i;
-}
-
 /* Bytes of a leaf with @nr entries that have @bytes with their whole keys. */
 static unsigned int leaf_bytes(unsigned int bytes, unsigned int nr, struct bytes lower,
 			       struct bytes upper)
 {
-	return bytes - nr * common(lower, upper) + lower.len + upper.len;
+	return bytes - nr * bytes_common(lower, upper) + lower.len + upper.len;
 }
 
 /*
@@ -111,7 +101,7 @@ static unsigned int fill(struct pack *p, unsigned int least, unsigned int end,
 			 struct bytes upper, unsigned char *key, struct bytes *lower,
 			 unsigned int *bytes)
 {
-	unsigned int prefix = common(outer_lower(p), upper);
+	unsigned int prefix = bytes_common(outer_lower(p), upper);
 	struct tail t = { end, end, 0 };
 
 	/* Without the lower fence and with the shortest prefix that there may be, roughly. */
@@ -156,15 +146,16 @@ static bool finish(struct pack *p, unsigned int end, struct bytes upper)
 /**
  * pack_right() - plan to fill leaves from the right
  * @p: the leaves before
- * @nr: number of leaves after, at least 1
+ * @nr: number of leaves after, at least 1, fewer than before
  *
- * Each leaf gets at least one entry.
+ * Each leaf gets at least one entry. The leaves after are the rightmost ones of those before, and
+ * all entries stay in their leaf or move to the right.
  *
- * Return: true if all entries fit.
+ * Return: true if all entries fit so.
  */
 bool pack_right(struct pack *p, unsigned int nr)
 {
-	unsigned int end = p->first[p->nr_old], bytes;
+	unsigned int end = p->first[p->nr_old], freed = p->nr_old - nr, bytes;
 	struct bytes upper = outer_upper(p);
 
 	if (end < nr)
@@ -174,7 +165,7 @@ bool pack_right(struct pack *p, unsigned int nr)
 		struct bytes lower = { p->keys[nr - 1], 0 };
 		unsigned int begin = fill(p, nr, end, upper, p->keys[nr - 1], &lower, &bytes);
 
-		if (begin == end)
+		if (begin == end || begin > p->first[nr + freed])
 			return false;
 		p->begin[nr] = begin;
 		p->separators[nr - 1] = lower;
@@ -232,27 +223,71 @@ unsigned int pack_leaf(const struct pack *p, struct bytes key)
 	return n;
 }
 
-/**
- * pack_build() - make the leaves after
- * @p: the plan, of pack_right() or pack_even(), which returned true
- * @nodes: receives them; their tags stay
+/*
+ * struct run - entries of one leaf before that one leaf after gets
+ * @from: the leaf before
+ * @at: number of the slot of the first one
+ * @nr: their number
  */
-void pack_build(struct pack *p, struct page_node *nodes)
+struct run {
+	const struct page_node *from;
+	unsigned int at, nr;
+};
+
+/* The run that begins with entry @i, and ends before entry @end at the latest. */
+static struct run run_at(struct pack *p, unsigned int i, unsigned int end)
 {
-	for (unsigned int n = 0; n < p->nr_new; n++) {
-		struct bytes lower = n ? p->separators[n - 1] : outer_lower(p);
-		struct bytes upper = n + 1 < p->nr_new ? p->separators[n] : outer_upper(p);
+	struct run run;
 
-		page_node_init(&nodes[n], 0, lower, upper);
-		for (unsigned int i = p->begin[n]; i < p->begin[n + 1];) {
-			unsigned int at;
-			const struct page_node *from = entry(p, i, &at);
-			unsigned int nr = from->nr - at;
+	run.from = entry(p, i, &run.at);
+	run.nr = run.from->nr - run.at;
+	if (run.nr > end - i)
+		run.nr = end - i;
+	return run;
+}
 
-			if (nr > p->begin[n + 1] - i)
-				nr = p->begin[n + 1] - i;
-			page_node_append(&nodes[n], from, at, at + nr);
-			i += nr;
-		}
+/**
+ * pack_build() - make a leaf after
+ * @p: the plan, of pack_right() or pack_even(), which returned true
+ * @n: number of the leaf, from 0
+ * @node: receives it, none of those before; its tag stays
+ */
+void pack_build(struct pack *p, unsigned int n, struct page_node *node)
+{
+	struct bytes lower = n ? p->separators[n - 1] : outer_lower(p);
+	struct bytes upper = n + 1 < p->nr_new ? p->separators[n] : outer_upper(p);
+	unsigned int end = p->begin[n + 1];
+	struct run run;
+
+	page_node_init(node, 0, lower, upper);
+	for (unsigned int i = p->begin[n]; i < end; i += run.nr) {
+		run = run_at(p, i, end);
+		page_node_append(node, run.from, run.at, run.at + run.nr);
 	}
+}
+
+/**
+ * pack_extend() - make the last leaf after from the last one before
+ * @p: the plan, of pack_right(), which returned true
+ * @node: the last leaf before, which becomes the last one after
+ *
+ * Its entries stay where they are, and it gets others in front.
+ *
+ * Return: true; or false, and nothing has changed: it cannot be made so.
+ */
+bool pack_extend(struct pack *p, struct page_node *node)
+{
+	unsigned int begin = p->begin[p->nr_new - 1], end = p->first[p->nr_old - 1], bytes = 0;
+	struct bytes lower = p->nr_new > 1 ? p->separators[p->nr_new - 2] : outer_lower(p);
+	struct run run;
+
+	for (unsigned int i = begin; i < end; i++)
+		bytes += raw(p, i);
+	if (!page_node_open(node, end - begin, bytes, lower))
+		return false;
+	for (unsigned int i = begin; i < end; i += run.nr) {
+		run = run_at(p, i, end);
+		page_node_prepend(node, i - begin, run.from, run.at, run.nr);
+	}
+	return true;
 }

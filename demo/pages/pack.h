@@ -43,6 +43,7 @@ void pack_add(struct pack *p, const struct page_node *node);
 bool pack_right(struct pack *p, unsigned int nr);
 bool pack_even(struct pack *p, unsigned int nr);
 unsigned int pack_leaf(const struct pack *p, struct bytes key);
-void pack_build(struct pack *p, struct page_node *nodes);
+void pack_build(struct pack *p, unsigned int n, struct page_node *node);
+bool pack_extend(struct pack *p, struct page_node *node);
 
 #endif

@@ -180,27 +180,32 @@ static bool gather(struct page_tree *tree, struct frame *parent, unsigned int at
 	return false;
 }
 
-/* Write what was planned, and free the leftmost page. Returns false if there is no memory. */
+/*
+ * Write what was planned, but leave the page that becomes free. As entries move to the right, no
+ * leaf is overwritten from which one on the left gets entries. Returns false if there is no memory.
+ */
 static bool carry_out(struct page_tree *tree, struct frame *parent, unsigned int at,
 		      struct group *g)
 {
 	unsigned int nr = g->nr - 1;
-	struct page_node *nodes = malloc(nr * sizeof(*nodes));
+	struct page_node *node = malloc(sizeof(*node));
 	uint32_t ids[XMERGE_MAX];
 
-	if (!nodes)
+	if (!node)
 		return false;
-	pack_build(&g->pack, nodes);
-	for (unsigned int i = 0; i < nr; i++) {
+	for (unsigned int i = nr; i--;) {
 		struct frame *frame = g->frames[i + 1];
 
-		page_node_copy(frame->page, &nodes[i]);
+		if (i + 1 < nr || !pack_extend(&g->pack, frame->page)) {
+			pack_build(&g->pack, i, node);
+			page_node_copy(frame->page, node);
+		}
 		node_unset(frame);
 		ids[i] = frame_id(frame);
 	}
+	free(node);
 	inner_replace(parent->page, at, g->nr, g->pack.separators, ids, nr);
 	pool_dirty(parent);
-	free(nodes);
 	page_tree_count(tree, xmerges, 1);
 	page_tree_count(tree, xmerge_pages, g->nr);
 	return true;
