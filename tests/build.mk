@@ -19,6 +19,7 @@ LONG_MINUTES ?= 30
 check-long: SEEDS = 50
 check-long: export KILLS = 200
 check-long: export FUZZ = 1000
+check-long: export THREADS_SECONDS = 600
 check-long: export SERIAL_SEEDS = 500
 check-long: export EXACT_SEEDS = 50
 check-long: export ALL_RATES = yes

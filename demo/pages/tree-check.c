@@ -29,21 +29,23 @@ static int wrong(const struct walk *w, uint32_t id, const char *what)
 	return -EBADMSG;
 }
 
-/* Copy a page, reading it if need be. */
-static int copy_page(struct page_pool *pool, uint32_t id, struct page_node *copy)
+/* Copy a page, reading it if need be. Returns -EBADMSG also if it stays free. */
+static int copy_page(struct page_tree *tree, uint32_t id, struct page_node *copy)
 {
+	struct missing missing = { 0 };
 	struct frame *frame;
 	int err;
 
 	for (;;) {
-		frame = pool_frame(pool, id);
+		frame = pool_frame(tree->pool, id);
 		if (frame) {
 			latch_shared(&frame->latch, NULL);
 			if (frame_id(frame) == id)
 				break;
 			latch_release_shared(&frame->latch);
 		}
-		err = pool_load(pool, id);
+		missing.id = id;
+		err = descend_missing(tree, &missing);
 		if (err)
 			return err;
 	}
@@ -101,7 +103,7 @@ static int check_page(const struct walk *w, uint32_t id, unsigned int level, str
 {
 	struct page_node *node = malloc(sizeof(*node));
 	const char *what;
-	int err = node ? copy_page(w->tree->pool, id, node) : -ENOMEM;
+	int err = node ? copy_page(w->tree, id, node) : -ENOMEM;
 
 	if (err) {
 		wrong(w, id, strerror(-err));

@@ -121,7 +121,7 @@ static void hook(void *ctx, struct frame *frame, uint32_t id)
 {
 	struct pages *pages = ctx;
 
-	/* Both sequentially consistent: either this sees @quiet, or check() sees this. */
+	/* Both sequentially consistent: either this sees @quiet, or check_quiet() sees this. */
 	__atomic_fetch_add(&pages->merging, 1, __ATOMIC_SEQ_CST);
 	/* The pool runs before the tree is there. */
 	if (!__atomic_load_n(&pages->quiet, __ATOMIC_SEQ_CST) &&
@@ -288,18 +288,25 @@ static void scan(struct index *index, struct index_thread *thread, uint64_t from
 		need(page_tree_scan(&pages->tree, key_bytes(&k, from), visit, &s));
 }
 
-static bool check(const void *tree, char *why, size_t len)
+/* page_tree_check() while XMerge, which the pool calls at any time, changes nothing. */
+static int check_quiet(struct pages *pages, struct page_tree_report *report, char *why, size_t len)
 {
-	struct pages *pages = (struct pages *)(uintptr_t)tree;
-	struct page_tree_report report;
-	bool ok;
+	int err;
 
 	__atomic_store_n(&pages->quiet, true, __ATOMIC_SEQ_CST);
 	while (__atomic_load_n(&pages->merging, __ATOMIC_SEQ_CST))
 		sched_yield();
-	ok = !page_tree_check(&pages->tree, &report, why, len);
+	err = page_tree_check(&pages->tree, report, why, len);
 	__atomic_store_n(&pages->quiet, false, __ATOMIC_SEQ_CST);
-	return ok;
+	return err;
+}
+
+static bool check(const void *tree, char *why, size_t len)
+{
+	struct pages *pages = (struct pages *)(uintptr_t)tree;
+	struct page_tree_report report;
+
+	return !check_quiet(pages, &report, why, len);
 }
 
 /* struct walk - a walk over all entries, and the last result */
@@ -333,7 +340,7 @@ static void shape(const void *tree, struct tree_shape *shape)
 	struct page_tree_report report;
 	char why[256];
 
-	need(page_tree_check(&pages->tree, &report, why, sizeof(why)));
+	need(check_quiet(pages, &report, why, sizeof(why)));
 	*shape = (struct tree_shape){
 		.entries = report.entries,
 		.height = report.levels,

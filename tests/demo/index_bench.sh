@@ -383,6 +383,21 @@ test_broken_lock() {
 	not_ok broken-lock-is-caught 'no fault was found on 60 seeds'
 }
 
+# A tree of more pages than frames: they are evicted, merged and read again until it is examined.
+test_frames() {
+	for latch in hybrid spin rwlock mutex; do
+		for seed in 1 2 3 4; do
+			timeout 60 "$bench" --index=pages --scheme=olc --page-latch=$latch --frames=16 \
+				--threads=4 --preload=12000 --ops=2000 --updates=40 --deletes=20 \
+				--scans=5 --seed=$seed --json >"$tmp/out" 2>"$tmp/err" &&
+				grep -q '"check":"ok"' "$tmp/out" && continue
+			not_ok "frames-$latch" "seed $seed: $(cat "$tmp/out" "$tmp/err")"
+			continue 2
+		done
+		ok "frames-$latch"
+	done
+}
+
 # Every answer, and not only what is left: the order of operations on each key.
 test_linear() {
 	for index in $(names index); do
@@ -447,6 +462,7 @@ test_seconds
 test_csv
 test_seed
 test_broken_lock
+test_frames
 test_linear
 test_linear_broken
 test_no_elide

@@ -6,13 +6,15 @@
  * Each key belongs to one thread, which alone changes it and knows what it has. All threads look up
  * and scan all keys: a value must be one that its key may have, and a scan ascends.
  *
- * THREADS_SEED sets the seed, THREADS_STEPS the operations of a thread.
+ * THREADS_SEED sets the seed, THREADS_STEPS the operations of a thread. With THREADS_SECONDS it goes
+ * on for so long, with further seeds, so that XMerge and Contention Split undo each other for minutes.
  */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -276,7 +278,7 @@ static void check_end(struct shared *s, struct actor *actors)
 			 actors[0].fault ? actors[0].fault : "none");
 }
 
-static void run(const char *path, uint32_t frames, enum latch_kind kind, bool bstar)
+static void run(const char *path, uint32_t frames, enum latch_kind kind, bool bstar, uint64_t round)
 {
 	struct page_tree_options options = { .split = true, .sample = 0, .period = 2, .pct = 0,
 					     .xmerge = true, .k = 2 + kind * 2, .bstar = bstar };
@@ -287,7 +289,7 @@ static void run(const char *path, uint32_t frames, enum latch_kind kind, bool bs
 
 	memset(&s, 0, sizeof(s));
 	latch_kind = kind;
-	s.seed = number("THREADS_SEED", 1) + kind;
+	s.seed = number("THREADS_SEED", 1) + kind + round * NR_LATCH_KINDS;
 	s.steps = number("THREADS_STEPS", STEPS);
 	rng_seed(&rng, s.seed, 0);
 	model_init(&s.model, &rng, KEYS, 64);
@@ -328,20 +330,38 @@ static void run(const char *path, uint32_t frames, enum latch_kind kind, bool bs
 static void test_memory(void **state)
 {
 	for (unsigned int kind = 0; kind < NR_LATCH_KINDS; kind++)
-		run(NULL, 512, kind, kind % 2);
+		run(NULL, 512, kind, kind % 2, 0);
 }
 
-static void test_few_frames(void **state)
+static void few_frames(uint64_t round)
 {
 	char dir[] = "/tmp/test_pages_threads.XXXXXX", path[64];
 
 	assert_non_null(mkdtemp(dir));
 	snprintf(path, sizeof(path), "%s/file", dir);
 	for (unsigned int kind = 0; kind < NR_LATCH_KINDS; kind++) {
-		run(path, POOL_MIN, kind, !(kind % 2));
+		run(path, POOL_MIN, kind, !(kind % 2), round);
 		unlink(path);
 	}
 	rmdir(dir);
+}
+
+static void test_few_frames(void **state)
+{
+	few_frames(0);
+}
+
+static void test_long(void **state)
+{
+	time_t end = time(NULL) + (time_t)number("THREADS_SECONDS", 0);
+
+	if (!getenv("THREADS_SECONDS"))
+		skip();
+	for (uint64_t round = 1; time(NULL) < end; round++) {
+		for (unsigned int kind = 0; kind < NR_LATCH_KINDS; kind++)
+			run(NULL, 512, kind, (kind + round) % 2, round);
+		few_frames(round);
+	}
 }
 
 int main(void)
@@ -349,6 +369,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_memory),
 		cmocka_unit_test(test_few_frames),
+		cmocka_unit_test(test_long),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
