@@ -220,6 +220,38 @@ test_report() {
 	fi
 }
 
+# elided LATCH: the line at which most aborts are, as FUNCTION LOCK; or nothing
+elided() {
+	timeout 120 "$elide" run -q --emulate=icelake-server --policy=fixed --seed=1 -o "$tmp/data" -- \
+		"$bench" --json --workload=updates --entries=2000 --value=16 --pool-mib=16 --split=off \
+		--xmerge=off --latch="$1" --threads=4 --operations=20000 >"$tmp/out" 2>"$tmp/err" &&
+		"$elide" report --by line --csv -i "$tmp/data" 2>>"$tmp/err" | python3 -c '
+import collections, csv, sys
+lines = collections.defaultdict(set)
+aborts = {}
+for row in csv.DictReader(sys.stdin):
+    aborts[row["number"]] = int(row["aborts"])
+    lines[row["number"]].add((row["symbol"], row["lock"]))
+all = sum(aborts.values())
+version = [n for n in lines if any(s == "latch_word_enter" for s, _ in lines[n])]
+pool = [n for n in lines if any("frames_init" in lock for _, lock in lines[n])]
+print("most" if 2 * sum(aborts[n] for n in version if n in pool) > all else "few")'
+}
+
+# Elided writers of a hybrid latch conflict at its version, which those of a pthread lock do not have.
+test_elided() {
+	if [ ! -x "$O/libexec/elide/rtmgrind-amd64-linux" ] || ! command -v python3 >/dev/null ||
+	   ldd "$bench" | grep -q 'lib.san'; then
+		skip elided 'rtmgrind is not built, python3 not installed, or a sanitizer linked'
+		return
+	fi
+	for pair in hybrid:most rwlock:few; do
+		got=$(elided ${pair%:*})
+		[ "$got" = ${pair#*:} ] && ok "elided-${pair%:*}" ||
+			not_ok "elided-${pair%:*}" "aborts at the version: $got; $(cat "$tmp/err")"
+	done
+}
+
 if ! command -v jq >/dev/null; then
 	skip pages 'jq is not installed'
 else
@@ -230,6 +262,7 @@ else
 	test_kill
 	test_space
 	test_report
+	test_elided
 fi
 echo "pages: $((nr - failed)) of $nr passed, $skipped skipped"
 [ $failed -eq 0 ]
