@@ -6,10 +6,11 @@
 TOOLS_DIRS := cmd print print/html live run counters model names base
 TOOLS_SRC := $(wildcard $(TOOLS_DIRS:%=tools/%/*.c))
 TOOLS_HDR := $(wildcard $(TOOLS_DIRS:%=tools/%/*.h) tools/model/*.def tools/rtmgrind/*.def)
-TOOLS_OBJ := $(TOOLS_SRC:%.c=$(OBJ)/%.o)
+FRONT_OBJ := $(OBJ)/tools/cmd/front.o
+TOOLS_OBJ := $(filter-out $(FRONT_OBJ),$(TOOLS_SRC:%.c=$(OBJ)/%.o))
 TOOLS_LIBS := -ldw -lelf -ljansson -lncursesw -ltinfo -lm
 
-tools: $(BINDIR)/elide $(LIBEXECDIR)/launch
+tools: $(BINDIR)/elide $(LIBEXECDIR)/elide $(LIBEXECDIR)/launch
 
 $(OBJ)/tools/%.o: tools/%.c
 	$(call say,CC,$@)
@@ -39,10 +40,20 @@ $(PAGE_OBJ): $(PAGE_SRC)
 	$(call say,CC,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) -c -o $@ $<
 
-$(BINDIR)/elide: $(TOOLS_OBJ) $(PAGE_OBJ)
+$(LIBEXECDIR)/elide: $(TOOLS_OBJ) $(PAGE_OBJ)
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -o $@ $^ $(TOOLS_LIBS)
+
+# What `elide run` needs of the other files, the linker finds.
+$(OBJ)/tools/parts.a: $(filter-out $(OBJ)/tools/cmd/elide.o,$(TOOLS_OBJ))
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && ar rcs $@ $^
+
+$(BINDIR)/elide: $(FRONT_OBJ) $(OBJ)/tools/parts.a
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -o $@ $^ -lelf
 
 # Static: it is started with the library in LD_PRELOAD and must not be elided itself.
 $(LIBEXECDIR)/launch: tools/launch/launch.c

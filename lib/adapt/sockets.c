@@ -2,8 +2,7 @@
 /*
  * sockets.c - see sockets.h.
  */
-#include <cpuid.h>
-
+#include "../base/cpuid.h"
 #include "sockets.h"
 
 /* The processor has RDTSCP: all with RTM do, but some virtual machines hide it. */
@@ -11,9 +10,10 @@ static bool rdtscp;
 
 void adapt_sockets_start(void)
 {
-	unsigned int a, b, c, d;
+	unsigned int regs[4];
 
-	rdtscp = __get_cpuid(0x80000001, &a, &b, &c, &d) && d >> 27 & 1;
+	cpuid_leaf(0x80000001, regs);
+	rdtscp = regs[CPUID_EDX] >> 27 & 1;
 }
 
 uint32_t adapt_socket(void)

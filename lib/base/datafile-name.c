@@ -152,9 +152,15 @@ static int move_away(const char **name)
 	const char *from = *name;
 
 	snprintf(old, sizeof(old), "%s.old", from);
-	if (older_file(old, 0) == OLDER_FOREIGN) {
+	switch (older_file(old, 0)) {
+	case OLDER_FOREIGN:
 		*name = old;
 		return -EEXIST;
+	case OLDER_NONE:
+		break;
+	default:
+		/* A rename onto a file would have ext4 write to the disk what is renamed. */
+		unlink(old);
 	}
 	/* ENOENT: another process that starts now has renamed it. */
 	if (rename(from, old))
@@ -195,8 +201,12 @@ static int become(const char *own)
 {
 	if (!renameat2(AT_FDCWD, elide_data_name.path, AT_FDCWD, own, RENAME_NOREPLACE))
 		return 0;
-	/* Not every file system knows the flag. */
-	if (errno == EINVAL && older_file(own, 0) == OLDER_NONE && !rename(elide_data_name.path, own))
+	/* Not every file system knows the flag, and FAT and the like have no links. */
+	if (errno == EINVAL && !link(elide_data_name.path, own)) {
+		unlink(elide_data_name.path);
+		return 0;
+	}
+	if (errno != EEXIST && older_file(own, 0) == OLDER_NONE && !rename(elide_data_name.path, own))
 		return 0;
 	return -errno;
 }
@@ -241,7 +251,7 @@ int elide_data_name_open(const char *name, uint64_t run, enum elide_data_who who
 		switch (older_file(name, run)) {
 		case OLDER_SAME_RUN:
 		case OLDER_LOCKED:
-			if (who == ELIDE_DATA_IDLE)
+			if (who != ELIDE_DATA_FIRST)
 				return -EEXIST;
 			break;
 		case OLDER_EMPTY:
@@ -286,11 +296,7 @@ bool elide_data_name_claim(const char *name)
 {
 	const char *use = name;
 
-	if (!link(elide_data_name.path, name))
-		unlink(elide_data_name.path);
-	else if (errno == EEXIST)
+	if (become(name) == -EEXIST)
 		take_own(name, false, become, &use);
-	else
-		rename(elide_data_name.path, name); /* no links: FAT and the like */
 	return realpath(use, elide_data_name.path) != NULL;
 }

@@ -19,7 +19,8 @@
 enum elide_data_who {
 	ELIDE_DATA_FIRST, /* a program: the name of ELIDE_OUTPUT, unless it is in use */
 	ELIDE_DATA_CHILD, /* a forked child: always NAME.PID */
-	ELIDE_DATA_IDLE,  /* a program without a lock call: none, if another of the run has one */
+	ELIDE_DATA_ALONE, /* a program: none, if another of the run has one */
+	ELIDE_DATA_EXIT,  /* the same at the end of a process without a lock call */
 };
 
 /**
@@ -35,6 +36,15 @@ enum elide_data_who {
  * Return: 0; -EEXIST if no file is needed; -errno if there is not even memory.
  */
 int elide_data_open(const char *pattern, uint64_t run, size_t max, enum elide_data_who who);
+
+/**
+ * elide_data_close() - at the end of the process: its data are complete.
+ * @pattern: the name of the file, as for elide_data_open()
+ *
+ * The file of a process without a lock call (ELIDE_DATA_EXIT) is written here; nothing may be added
+ * to it.
+ */
+void elide_data_close(const char *pattern);
 
 /* The header, and with it the mapping; NULL before elide_data_open(). */
 extern struct elide_header *elide_data;

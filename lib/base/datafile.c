@@ -27,7 +27,14 @@ static struct {
 	size_t reserve;
 	size_t backed;  /* bytes at @map that may be touched */
 	bool saved;     /* the bytes still to be backed will be bytes of the file */
-} file;
+	int idle;       /* descriptor of the file of a process that ends without a lock call; -1 */
+} file = {.idle = -1};
+
+/* All that the file of such a process has: it is written at once, and nothing is mapped. */
+static union {
+	struct elide_header header;
+	char bytes[ELIDE_HEADER_SIZE];
+} idle;
 
 /* Chunks are backed several at a time: fewer system calls. */
 #define GROW (16 * ELIDE_CHUNK_SIZE)
@@ -142,27 +149,15 @@ static void fill_program(struct elide_header *h)
 	h->args_len = n > 0 ? n : 0;
 }
 
-int elide_data_open(const char *pattern, uint64_t run, size_t max, enum elide_data_who who)
+/* Map the file, or memory in its place, and back what is needed at first. Closes @fd. */
+static int map_file(const char *name, int fd, size_t max)
 {
-	static char name[PATH_MAX], exe[sizeof(((struct elide_header *)0)->exe)];
-	struct elide_header *h;
+	bool created = fd >= 0;
 	void *map = MAP_FAILED;
-	int fd, err;
+	int err;
 
-	err = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
-	exe[err > 0 ? err : 0] = '\0';
-	elide_data_name_expand(name, sizeof(name), pattern, exe);
-
-	fd = elide_data_name_open(name, run, who);
-	if (fd == -EEXIST)
-		return fd;
 	file.reserve = max;
 	file.backed = 0;
-	file.saved = fd >= 0;
-	if (!file.saved && lost && who == ELIDE_DATA_CHILD) {
-		__atomic_store_n(&lost->err, -fd, __ATOMIC_RELAXED);
-		__atomic_add_fetch(&lost->nr, 1, __ATOMIC_RELAXED);
-	}
 	if (file.saved) {
 		map = mmap(NULL, max, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 		sys_close(fd);
@@ -176,16 +171,47 @@ int elide_data_open(const char *pattern, uint64_t run, size_t max, enum elide_da
 	if (map == MAP_FAILED)
 		return -errno;
 	file.map = map;
-	/* A program that has taken no lock needs the header alone. */
-	err = back(ELIDE_HEADER_SIZE + (who == ELIDE_DATA_IDLE ? 0 : GROW));
-	if (fd >= 0 && !file.saved)
+	err = back(ELIDE_HEADER_SIZE + GROW);
+	if (created && !file.saved)
 		unlink(elide_data_name.path); /* or an empty file would pass for ours */
-	if (err)
-		goto unmap;
+	if (err) {
+		munmap(map, max);
+		file.map = NULL;
+		return err;
+	}
 	/* A forked child has its own file; it must not be able to write into this one. */
 	madvise(map, max, MADV_DONTFORK);
+	elide_data = map;
+	return 0;
+}
 
-	elide_data = h = map;
+int elide_data_open(const char *pattern, uint64_t run, size_t max, enum elide_data_who who)
+{
+	static char name[PATH_MAX], exe[sizeof(((struct elide_header *)0)->exe)];
+	struct elide_header *h;
+	int fd, err;
+
+	err = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
+	exe[err > 0 ? err : 0] = '\0';
+	elide_data_name_expand(name, sizeof(name), pattern, exe);
+
+	fd = elide_data_name_open(name, run, who);
+	if (fd == -EEXIST)
+		return fd;
+	file.saved = fd >= 0;
+	if (!file.saved && lost && who == ELIDE_DATA_CHILD) {
+		__atomic_store_n(&lost->err, -fd, __ATOMIC_RELAXED);
+		__atomic_add_fetch(&lost->nr, 1, __ATOMIC_RELAXED);
+	}
+	if (who == ELIDE_DATA_EXIT) {
+		file.idle = fd;
+		elide_data = &idle.header;
+	} else {
+		err = map_file(name, fd, max);
+		if (err)
+			return err;
+	}
+	h = elide_data;
 	h->version = ELIDE_DATA_VERSION;
 	h->header_size = ELIDE_HEADER_SIZE;
 	h->chunk_size = ELIDE_CHUNK_SIZE;
@@ -198,13 +224,47 @@ int elide_data_open(const char *pattern, uint64_t run, size_t max, enum elide_da
 	memcpy(h->exe, exe, sizeof(h->exe));
 	fill_program(h);
 	__atomic_store_n(&h->magic, ELIDE_DATA_MAGIC, __ATOMIC_RELEASE); /* pairs with the loader */
-	if (file.saved && elide_data_name.claims)
+	if (who != ELIDE_DATA_EXIT && file.saved && elide_data_name.claims)
 		file.saved = elide_data_name_claim(name);
 	return 0;
-unmap:
-	munmap(map, max);
-	file.map = NULL;
-	return err;
+}
+
+/* Write the file of an idle process. Returns 0 or an error. */
+static int write_idle(void)
+{
+	size_t done = 0;
+
+	if (!size_limit_allows(sizeof(idle)))
+		return EFBIG;
+	while (done < sizeof(idle)) {
+		ssize_t n = sys_write(file.idle, idle.bytes + done, sizeof(idle) - done);
+
+		if (n < 0 && errno != EINTR)
+			return errno;
+		done += n > 0 ? n : 0;
+	}
+	return 0;
+}
+
+void elide_data_close(const char *pattern)
+{
+	static char name[PATH_MAX];
+	int err;
+
+	WRITE_ONCE(elide_data->state, ELIDE_FILE_CLOSED);
+	if (elide_data != &idle.header || file.idle < 0)
+		return;
+	err = write_idle();
+	sys_close(file.idle);
+	file.idle = -1;
+	if (err) {
+		elide_log("cannot write %s: %s; nothing is saved", elide_data_name.path, strerror(err));
+		unlink(elide_data_name.path);
+		file.saved = false;
+	} else if (elide_data_name.claims) {
+		elide_data_name_expand(name, sizeof(name), pattern, idle.header.exe);
+		file.saved = elide_data_name_claim(name);
+	}
 }
 
 struct elide_chunk *elide_data_chunk(enum elide_chunk_type type, unsigned int record_size)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* detect.c - see detect.h. */
-#include <cpuid.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "../compiler.h"
 #include "../emulator.h"
 #include "../rtm.h"
+#include "cpuid.h"
 #include "detect.h"
 #include "syscalls.h"
 
@@ -70,17 +70,16 @@ static void probe(struct elide_facts *facts)
 
 void elide_detect_facts(struct elide_facts *facts, const char *taa_file)
 {
-	unsigned int a, b, c, d;
+	unsigned int regs[4];
 
 	memset(facts, 0, sizeof(*facts));
 	facts->taa = read_taa(taa_file);
 	facts->emulated = rtmgrind_request(RTMGRIND_VERSION, 0, 0) == RTMGRIND_PROTOCOL;
-	if (__get_cpuid(1, &a, &b, &c, &d))
-		facts->hypervisor = c & LEAF1_ECX_HYPERVISOR;
-	if (__get_cpuid_count(7, 0, &a, &b, &c, &d)) {
-		facts->rtm = b & LEAF7_EBX_RTM;
-		facts->always_abort = d & LEAF7_EDX_ALWAYS_ABORT;
-	}
+	cpuid_leaf(1, regs);
+	facts->hypervisor = regs[CPUID_ECX] & LEAF1_ECX_HYPERVISOR;
+	cpuid_leaf(7, regs);
+	facts->rtm = regs[CPUID_EBX] & LEAF7_EBX_RTM;
+	facts->always_abort = regs[CPUID_EDX] & LEAF7_EDX_ALWAYS_ABORT;
 	if (facts->rtm && !facts->always_abort)
 		probe(facts);
 	if (facts->emulated)

@@ -147,7 +147,7 @@ static int make_ready(void)
 	if (elide_data)
 		return 0;
 	/* A program that another of the run has started is followed only if that is wanted. */
-	return data_open(elide_tunables.follow ? ELIDE_DATA_FIRST : ELIDE_DATA_IDLE);
+	return data_open(elide_tunables.follow ? ELIDE_DATA_FIRST : ELIDE_DATA_ALONE);
 }
 
 static int begin_slow_path(void)
@@ -226,8 +226,11 @@ void elide_stop(void)
 	rtmgrind_time_stops();
 	test_point(stop_entered);
 	/* A child that took no lock has no file, and its parent's is not its own. */
-	if (!elide_data && elide_gate_same_process())
-		data_open(ELIDE_DATA_IDLE);
+	if (!elide_data && elide_gate_same_process()) {
+		data_open(ELIDE_DATA_EXIT);
+		/* A lock call after this, of another's destructor, finds no place to count. */
+		elide_process.running = false;
+	}
 	own_file = elide_data && elide_gate_same_process();
 	if (own_file) {
 		elide_threads_end();
@@ -235,7 +238,7 @@ void elide_stop(void)
 		elide_uncounted_end();
 		tell_end();
 		test_point(stop_publish);
-		WRITE_ONCE(elide_data->state, ELIDE_FILE_CLOSED);
+		elide_data_close(elide_tunables.output);
 	}
 	test_point(stop_done);
 	elide_slow_leave(&slow);

@@ -270,8 +270,40 @@ static void processes_that_start_together(void)
 static void idle_process_of_a_run_needs_none(void)
 {
 	put_older("data", 42);
-	check(elide_data_open("data", 42, MIB, ELIDE_DATA_IDLE) == -EEXIST);
+	check(elide_data_open("data", 42, MIB, ELIDE_DATA_ALONE) == -EEXIST);
+	check(elide_data_open("data", 42, MIB, ELIDE_DATA_EXIT) == -EEXIST);
 	check(!elide_data);
+}
+
+/* What a process without a lock call leaves: a header, whole, under the name that it is given. */
+static void idle_process_writes_at_its_end(void)
+{
+	static char bytes[ELIDE_HEADER_SIZE + 1];
+	const struct elide_header *h = (const struct elide_header *)bytes;
+	int fd;
+
+	check(!elide_data_open("data", 42, MIB, ELIDE_DATA_EXIT) && elide_data);
+	check(access("data", F_OK));
+	elide_data->end_ns = 7;
+	elide_data_close("data");
+	check(!system("test $(ls | wc -l) = 1 && test -f data"));
+	fd = open("data", O_RDONLY);
+	check(read(fd, bytes, sizeof(bytes)) == ELIDE_HEADER_SIZE);
+	check(h->magic == ELIDE_DATA_MAGIC && h->state == ELIDE_FILE_CLOSED && h->end_ns == 7);
+	check(h->run == 42 && h->size == ELIDE_HEADER_SIZE && h->pid == (uint32_t)getpid());
+	check(elide_data_path() && strstr(elide_data_path(), "/data"));
+}
+
+/* If it cannot be written, nothing that looks like a file of ours is left. */
+static void idle_process_on_a_full_disk(void)
+{
+	struct rlimit limit = { .rlim_cur = 4096, .rlim_max = 4096 };
+
+	check(!elide_data_open("data", 0, MIB, ELIDE_DATA_EXIT));
+	check(!setrlimit(RLIMIT_FSIZE, &limit));
+	elide_data_close("data");
+	check(!elide_data_path());
+	check(!system("test $(ls | wc -l) = 0"));
 }
 
 /* The file can be used in memory whatever became of it on disk. */
@@ -423,6 +455,8 @@ TEST(processes_that_start_together, NULL)
 TEST(idle_process_of_a_run_needs_none, NULL)
 TEST(unwritable_directory, "elide: cannot write /proc/elide.data: ")
 TEST(missing_directory, "elide: cannot write nowhere/data: No such file or directory; nothing is saved\n")
+TEST(idle_process_writes_at_its_end, NULL)
+TEST(idle_process_on_a_full_disk, "elide: cannot write /tmp/elide-test-")
 TEST(size_limit_at_start, "elide: cannot extend /tmp/elide-test-")
 TEST(size_limit_later, "elide: cannot extend /tmp/elide-test-")
 TEST(grows_to_its_bound, NULL)
@@ -447,6 +481,8 @@ int main(void)
 		cmocka_unit_test(test_child_gets_its_pid),
 		cmocka_unit_test(test_processes_that_start_together),
 		cmocka_unit_test(test_idle_process_of_a_run_needs_none),
+		cmocka_unit_test(test_idle_process_writes_at_its_end),
+		cmocka_unit_test(test_idle_process_on_a_full_disk),
 		cmocka_unit_test(test_unwritable_directory),
 		cmocka_unit_test(test_missing_directory),
 		cmocka_unit_test(test_size_limit_at_start),

@@ -6,6 +6,11 @@
  */
 #include "exit.h"
 
+#include "messages.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/wait.h>
 
 int exit_code(int status)
@@ -13,4 +18,13 @@ int exit_code(int status)
 	if (status < 0)
 		return -1;
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+int exit_flushed(int code)
+{
+	errno = 0;
+	if (!fflush(stdout) && !ferror(stdout))
+		return code;
+	say("standard output: %s", errno ? strerror(errno) : "not all could be written");
+	return code ? code : EXIT_USAGE;
 }

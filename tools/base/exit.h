@@ -24,4 +24,12 @@
  */
 int exit_code(int status);
 
+/**
+ * exit_flushed() - the exit code of a command that has printed to standard output.
+ * @code: that of the command
+ *
+ * Return: @code; if what was printed did not get through, which one line says, not 0.
+ */
+int exit_flushed(int code);
+
 #endif

@@ -212,13 +212,20 @@ int program_inspect(const char *path, struct program *p)
 
 int product_path(const char *relative, char *path)
 {
-	char self[PATH_MAX], joined[2 * PATH_MAX];
-	ssize_t len = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	static const char inner[] = "/libexec/elide";
+	char self[PATH_MAX + 4], joined[2 * PATH_MAX];
+	ssize_t len = readlink("/proc/self/exe", self, PATH_MAX - 1);
+	size_t dir;
 
 	if (len < 0)
 		return -errno;
 	self[len] = '\0';
 	*strrchr(self, '/') = '\0';
+	dir = strlen(self);
+	if (dir >= strlen(inner) && !strcmp(self + dir - strlen(inner), inner))
+		self[dir - strlen(inner)] = '\0';
+	else
+		strcat(self, "/..");
 	snprintf(joined, sizeof(joined), "%s/%s", self, relative);
 	return realpath(joined, path) ? 0 : -errno;
 }

@@ -7,11 +7,14 @@
  */
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/statvfs.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "../../lib/compiler.h"
@@ -21,8 +24,8 @@
 #include "../counters/pmu-run.h"
 #include "../live/live.h"
 #include "../model/load.h"
+#include "../base/program.h"
 #include "../model/run-files.h"
-#include "../print/output.h"
 #include "../run/child.h"
 #include "../run/run.h"
 #include "cmd.h"
@@ -81,21 +84,55 @@ static void warn_of_output(const char *output)
 		    strerror(errno));
 }
 
+/* Start `elide report` for the files, which prints to @out. Returns 0 or -errno. */
+static int start_report(const struct paths *f, int out, pid_t *pid)
+{
+	char **argv = calloc(2 * f->nr + 4, sizeof(*argv)), path[PATH_MAX];
+	posix_spawn_file_actions_t actions;
+	size_t nr = 0;
+	int err = argv ? product_path("libexec/elide/elide", path) : -ENOMEM;
+
+	if (err)
+		goto free_argv;
+	argv[nr++] = "elide";
+	argv[nr++] = "report";
+	argv[nr++] = "--no-children";
+	for (size_t i = 0; i < f->nr; i++) {
+		argv[nr++] = "-i";
+		argv[nr++] = f->path[i];
+	}
+	err = -posix_spawn_file_actions_init(&actions);
+	if (err)
+		goto free_argv;
+	err = -posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
+	if (!err)
+		err = -posix_spawn(pid, path, &actions, NULL, argv, environ);
+	posix_spawn_file_actions_destroy(&actions);
+free_argv:
+	free(argv);
+	return err;
+}
+
 static void print_report(const struct run_request *r, const struct paths *f)
 {
-	struct report_options o = {.output = &output_table, .sort = "cost", .top = REPORT_TOP};
-	FILE *out = strcmp(r->report, "stderr") ? fopen(r->report, "we") : stderr;
+	bool to_file = strcmp(r->report, "stderr");
+	int out = STDERR_FILENO, err;
+	pid_t pid;
 
-	if (!out) {
+	if (to_file)
+		out = open(r->report, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	if (out < 0) {
 		say("%s: %s", r->report, strerror(errno));
 		return;
 	}
-	o.width = report_width(fileno(out));
-	report_files(&o, f->path, f->nr, out);
-	if (out == stderr)
-		fflush(out);
-	else if (fclose(out))
-		say("%s: %s", r->report, strerror(errno));
+	err = start_report(f, out, &pid);
+	if (to_file)
+		close(out);
+	if (err)
+		say("no report: %s", strerror(-err));
+	else
+		while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+			;
 }
 
 /* Data files named in the last line; more are counted. */

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * elide.c - the command: finds which of its commands is meant.
+ * elide.c - all commands: finds which one is meant. bin/elide, which is front.c, executes this.
  *
  * Must never do a command's work.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -83,16 +82,6 @@ static int cmd_help(int argc, char **argv)
 	return c->run(2, help);
 }
 
-/* What was printed may not have got through: then the command has failed, and says so. */
-static int check_output(int code)
-{
-	errno = 0;
-	if (!fflush(stdout) && !ferror(stdout))
-		return code;
-	say("standard output: %s", errno ? strerror(errno) : "not all could be written");
-	return code ? code : EXIT_USAGE;
-}
-
 int main(int argc, char **argv)
 {
 	const struct command *c;
@@ -107,5 +96,5 @@ int main(int argc, char **argv)
 	else if (!strcmp(name, "--version") || !strcmp(name, "-V"))
 		name = "version";
 	c = find(name);
-	return c ? check_output(c->run(argc - 1, argv + 1)) : say_unknown(name);
+	return c ? exit_flushed(c->run(argc - 1, argv + 1)) : say_unknown(name);
 }

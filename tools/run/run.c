@@ -332,7 +332,7 @@ static int warn_of_program(const struct run_request *r, const struct program *p,
 /* Finds a library: beside this executable in the build tree, or in the installed tree. */
 static int find_library(const char *name, char *path)
 {
-	static const char *const places[] = {"../lib/", "../lib/x86_64-linux-gnu/"};
+	static const char *const places[] = {"lib/", "lib/x86_64-linux-gnu/"};
 	char place[PATH_MAX];
 
 	if (access("/proc/self/exe", F_OK)) {

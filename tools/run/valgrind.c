@@ -82,9 +82,9 @@ int emulator_find(struct emulator *e, char *why, size_t size)
 		if (!strcmp(e->version, supported[i]))
 			break;
 	}
-	if (product_path("../libexec/elide", e->lib) ||
-	    product_path("../libexec/elide/rtmgrind-amd64-linux", valgrind) ||
-	    product_path("../libexec/elide/launch", e->launch)) {
+	if (product_path("libexec/elide", e->lib) ||
+	    product_path("libexec/elide/rtmgrind-amd64-linux", valgrind) ||
+	    product_path("libexec/elide/launch", e->launch)) {
 		snprintf(why, size, "rtmgrind is not installed with this elide");
 		return -ENOENT;
 	}
