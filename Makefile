@@ -64,8 +64,9 @@ install: all
 	$(Q)cp -dR --no-preserve=ownership $(LIBDIR)/. $(TO_LIB)
 	$(Q)cp -dR --no-preserve=ownership $(LIBEXECDIR)/. $(ROOT)/libexec/elide
 	$(Q)install -m 644 lib/elide.h $(ROOT)/include
-	$(Q)sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(patsubst $(PREFIX)/%,$${prefix}/%,$(libdir))|; \
-		s|@VERSION@|$(VERSION)|' lib/elide.pc.in > $(TO_LIB)/pkgconfig/elide.pc
+	$(Q)sed -e 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' \
+		-e 's|@LIBDIR@|$(patsubst $(PREFIX)/%,$${prefix}/%,$(libdir))|' \
+		lib/elide.pc.in > $(TO_LIB)/pkgconfig/elide.pc
 	$(Q)for page in $(MANDIR)/*; do \
 		install -D -m 644 "$$page" "$(ROOT)/share/man/man$${page##*.}/$${page##*/}" || exit 1; \
 	done
@@ -82,7 +83,12 @@ dist:
 # The packages, into $(O)/deb.
 deb:
 	$(Q)O=$(O) sh tools/deb.sh
-.PHONY: dist deb
+
+# The packages, built and tried in clean roots of these releases. Needs root.
+RELEASES ?= bookworm trixie
+check-deb:
+	$(Q)O=$(O) bash tests/deb/packages.sh $(RELEASES)
+.PHONY: dist deb check-deb
 
 clean:
 	$(Q)rm -rf $(O)

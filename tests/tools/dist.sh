@@ -55,6 +55,7 @@ echo /build >>"$tree/.git/info/exclude"
 is 'of its archive in a repository' "$(version "$tree/build/elide-7.8.9")" "7.8.9+g$commit"
 git -C "$tree" tag v7.8.8
 is 'with the tag of another release' "$(version "$tree")" "7.8.9+g$commit"
+git -C "$tree" tag -d v7.8.8 >/dev/null
 git -C "$tree" tag v7.8.9
 is 'of the release' "$(version "$tree")" '7.8.9'
 is "of the release's archive" "$(unpacked)" '7.8.9'

@@ -72,7 +72,7 @@ PATH=$work/bin:$O/bin:$PATH bash -c "$(value elide-snapshot@.service ExecStart)"
 rc=$?
 snapshot=$(echo "$work"/elide-snapshot/demo.*.data)
 if [ $rc -eq 0 ] && [ -s "$snapshot" ] &&
-   "$O/bin/elide" report --csv "$snapshot" | grep -q '"mutex","work"'; then
+   "$O/bin/elide" report --csv "$snapshot" | grep -q '"mutex","looper","work"'; then
 	ok 'the template takes a snapshot'
 else
 	not_ok 'the template takes a snapshot' "exit $rc, $(head -n 3 "$work/out")"
