@@ -144,8 +144,11 @@ upgrade_and_purge() {
 	mkdir "$debs/older"
 	make_older
 	root "$release" "$dir" || return 1
-	inside "$dir" 'apt-get -q update && apt-get install -y -q --no-install-recommends valgrind \
-		libdw1 libjansson4 libncursesw6 libunwind8 libdebuginfod1*' || return 1
+	# What they depend on is there before and stays.
+	found=$(for deb in "$debs"/elide_*.deb "$debs"/elide-rtmgrind_*.deb "$debs"/libelide*_*.deb; do
+		dpkg-deb -f "$deb" Depends
+	done | tr ',' '\n' | sed 's/(.*//; s/|.*//' | grep -v elide | sort -u | tr '\n' ' ')
+	inside "$dir" "apt-get -q update && apt-get install -y -q --no-install-recommends $found" || return 1
 	listing "$dir" >"$work/$release/before"
 	inside "$dir" "$across_upgrade" && ok "$release: upgrade" || not_ok "$release: upgrade" "$(last)"
 	inside "$dir" 'dpkg --purge elide-rtmgrind elide libelide-dev libelide0' ||
