@@ -72,7 +72,7 @@ if [ ! -e "$root/.git" ]; then
 fi
 unset GIT_CONFIG_GLOBAL GIT_CONFIG_SYSTEM
 for n in 1 2; do
-	(umask 0$((n))7 && TZ=Asia/Tokyo make -s -C "$root" O="$work/o$n" dist) 2>/dev/null
+	(umask 0$((n))7 && TZ=Asia/Tokyo make -s -C "$root" O="$work/o$n" dist) >/dev/null 2>&1
 done
 archive=$work/o1/dist/elide-$release.tar.xz
 cmp -s "$archive" "$work/o2/dist/elide-$release.tar.xz" && ok 'the same bytes twice' ||
