@@ -163,7 +163,7 @@ tools_cmd_sees_all() { tools_folder_sees cmd 'print|live|run|counters|model|name
 tools_commands_are_apart() { included_folders tools/cmd/*.[ch] | grep ':cmd/' | grep -v ':cmd/cmd\.h$'; }
 
 # A folder without a rule would be on no floor; tools/launch/ is a program of its own.
-tools_files_have_a_floor() { tools_files | grep -vE '^tools/(cmd|print|print/html|live|run|counters|model|names|base|launch)/[^/]*$'; }
+tools_files_have_a_floor() { tools_files | grep -vE '^tools/(cmd|print|print/html|print/export|live|run|counters|model|model/join|names|base|launch)/[^/]*$'; }
 
 # More files than this in a folder are not looked through any more.
 tools_folders_are_small() { tools_files | grep '\.c$' | sed 's|/[^/]*$||' | sort | uniq -c | awk '$1 > 25'; }
