@@ -17,6 +17,7 @@
 #include "../base/messages.h"
 #include "../base/settings.h"
 #include "../base/text.h"
+#include "../live/live.h"
 #include "../model/perf.h"
 #include "../model/rank.h"
 #include "../model/run-files.h"
@@ -64,6 +65,13 @@ static size_t all_options(struct option_desc *to)
 	}
 	memcpy(to + nr, last_options, sizeof(last_options));
 	return nr + ARRAY_SIZE(last_options);
+}
+
+/* The data file of a process that runs may not have been told the time for long. */
+static void set_end(struct elide_header *h)
+{
+	if (live_runs(h, h->pid))
+		live_set_end(h);
 }
 
 static int has_path(const struct paths *p, const char *path)
@@ -185,8 +193,8 @@ static int check_options(const struct report_options *o, const struct report_out
 		return -EINVAL;
 	}
 	if (o->by >= BY_STACK && !output->views[VIEW(o->by)]) {
-		say("%s does not go with --%s: the page has what it shows", view,
-		    output->option.name);
+		say("%s does not go with --%s%s", view, output->option.name,
+		    output == &output_html ? ": the page has what it shows" : "");
 		return -EINVAL;
 	}
 	return 0;
@@ -241,7 +249,7 @@ static int apply(int key, struct report_options *o, int *top_given,
  */
 int cmd_report(int argc, char **argv)
 {
-	struct report_options o = {.output = report_outputs[0], .sort = "cost",
+	struct report_options o = {.output = report_outputs[0], .sort = "cost", .set_end = set_end,
 				   .width = report_width(STDOUT_FILENO)};
 	struct option_desc options[OPTIONS_MAX];
 	size_t nr_options = all_options(options);

@@ -524,6 +524,7 @@ int load_base(struct data_file *file)
 		return -ENOMEM;
 	}
 	*file->base = base;
+	file->negates = 1;
 	rc = subtract(file, file->base);
 	h->start_ns = base.header.end_ns;
 	h->start_cycles = base.header.end_cycles;

@@ -51,6 +51,7 @@ struct load_notes {
  * @stacks: in file order, as modules and classes are
  * @samples, @details, @blames, @misuse: those that are alike in one
  * @base: what load_base() leaves out; NULL if nothing
+ * @negates: some rows come with negated numbers, of bins modulo 2^32: those of load_base()
  * @merged: of a file that merge_files() made of others: what it needs; else NULL
  * @merged_rows: of such a file: as load_block_rows()
  * @nr_processes: of such a file: their number; else 0
@@ -87,6 +88,7 @@ struct data_file {
 	struct elide_moment *moments;
 	size_t nr_moments;
 	struct data_file *base;
+	int negates;
 	struct merged *merged;
 	int (*merged_rows)(const struct data_file *file, load_row row, void *arg);
 	size_t nr_processes;

@@ -420,6 +420,7 @@ static void merge_header(struct data_file *to, const struct data_file *f)
 		to->header.dropped[i] += f->header.dropped[i];
 	to->notes.nr_orphans += f->notes.nr_orphans;
 	to->nr_rows += f->nr_rows;
+	to->negates |= f->negates;
 }
 
 /* A row on its way from a file to who reads the merged one. */
@@ -501,6 +502,7 @@ int merge_files(struct data_file *to, const struct data_file *files, size_t nr)
 	to->header = files[0].header;
 	to->notes.nr_orphans = files[0].notes.nr_orphans;
 	to->nr_rows = files[0].nr_rows;
+	to->negates = files[0].negates;
 	to->nr_processes = nr;
 	to->merged_rows = merged_rows;
 	to->merged = calloc(1, sizeof(*to->merged));

@@ -46,6 +46,7 @@ enum report_merge { MERGE_DEFAULT, MERGE_ALL, MERGE_NONE };
  * @folded: enum elide_sample_type of the stacks that the format folded prints
  * @merge:  what is done with the files of several processes
  * @view:   of a format with several views, which; 0 is the default one
+ * @set_end: sets the end of a process that runs to now; for formats with @up_to_now
  */
 struct report_options {
 	const struct report_output *output;
@@ -58,6 +59,7 @@ struct report_options {
 	unsigned int folded;
 	enum report_merge merge;
 	unsigned int view;
+	void (*set_end)(struct elide_header *h);
 };
 
 /**
@@ -80,6 +82,7 @@ struct output {
  * @top:        rows printed without --top, 0 for all
  * @merges:     report once on all processes of a run, if not told otherwise
  * @each_too:   then report on each of them, too
+ * @up_to_now:  of a process that runs, the report goes up to now
  * @by_row_only: the format cannot sum over locks or sites, and has no views: --by is refused
  * @state_size: bytes of struct output's state
  * @argument:   takes the argument of @option. Return: 0, or -EINVAL after one line
@@ -99,6 +102,7 @@ struct report_output {
 	size_t top;
 	bool merges;
 	bool each_too;
+	bool up_to_now;
 	bool by_row_only;
 	size_t state_size;
 	int (*argument)(struct report_options *o, const char *text);
@@ -111,7 +115,8 @@ struct report_output {
 };
 
 extern const struct report_output output_table, output_json, output_csv, output_html,
-	output_folded, output_suggest, output_pprof;
+	output_folded, output_suggest, output_pprof,
+	output_openmetrics;
 
 /* All formats, the default one first; the others in the order of --help. */
 extern const struct report_output *const report_outputs[];

@@ -11,7 +11,6 @@
 
 #include "../../../lib/compiler.h"
 #include "../../base/messages.h"
-#include "../../base/replace.h"
 #include "../../base/text.h"
 #include "../../model/attribute.h"
 #include "../../names/names.h"
@@ -19,30 +18,17 @@
 #include "../views.h"
 #include "profile.h"
 #include "share.h"
+#include "single.h"
 
 /* Rows without --top: more than that have no call site of their own, but are summed up. */
 #define PPROF_TOP 10000
 
 enum view { VIEW_WAITER, VIEW_HOLDER, VIEW_ALL, VIEW_THREAD };
 
-/* @several: there was more than one report, and a line has said so */
-struct state {
-	struct replacement file;
-	bool open;
-	bool several;
-	int rc;
-};
-
 /* Values of a holder, or of a stack. */
 struct values {
 	uint64_t v[PROFILE_NR_VALUES];
 };
-
-static int argument(struct report_options *o, const char *text)
-{
-	o->file = text;
-	return 0;
-}
 
 static int view_argument(struct report_options *o, const char *text)
 {
@@ -420,32 +406,18 @@ static int write_profile(const struct report *r, unsigned int view, FILE *out)
 
 static int rows(struct output *o, const struct report *r)
 {
-	struct state *s = o->state;
+	struct single *s = o->state;
+	FILE *out;
 
-	if (s->open) {
-		say("a profile is of one process, or of several that are merged: see --merge");
-		s->several = true;
-		return -EINVAL;
-	}
 	if (!r->cycles) {
 		say("%s does not tell how long a cycle is: no times, so no profile", r->file->path);
 		return -ENODATA;
 	}
-	if (replace_begin(&s->file, o->options->file, "profile of elide report", o->out, is_profile))
+	out = single_begin(o, "a profile", "profile of elide report", is_profile);
+	if (!out)
 		return -EIO;
-	s->open = true;
-	s->rc = write_profile(r, o->options->view, s->file.out);
+	s->rc = write_profile(r, o->options->view, out);
 	return s->rc;
-}
-
-static int end(struct output *o)
-{
-	struct state *s = o->state;
-
-	if (!s->open || !s->several)
-		return s->open ? replace_end(&s->file, s->rc) : 0;
-	replace_drop(&s->file);
-	return -EINVAL;
 }
 
 const struct report_output output_pprof = {
@@ -455,10 +427,11 @@ const struct report_output output_pprof = {
 		   .help = "of --pprof, by: waiter (default), holder, all (waits for no locks too), thread"},
 	.top = PPROF_TOP,
 	.merges = true,
+	.up_to_now = true,
 	.by_row_only = true,
-	.state_size = sizeof(struct state),
-	.argument = argument,
+	.state_size = sizeof(struct single),
+	.argument = single_argument,
 	.second_argument = view_argument,
 	.rows = rows,
-	.end = end,
+	.end = single_end,
 };
