@@ -22,6 +22,21 @@ get_pprof() {
 	GOBIN=$packages/pprof GOFLAGS=-buildvcs=false timeout 300 go install "$pprof_module" >go.out 2>&1
 }
 
+# unpack NAME PACKAGE...: to $packages/NAME; false if they cannot be had.
+unpack() (
+	root=$packages/$1
+	shift
+	[ ! -e "$root/.complete" ] || return 0
+	mkdir -p "$root.new" && cd "$root.new" || return
+	timeout 300 apt-get -q -o APT::Sandbox::User=root download "$@" >"$tmp/download" 2>&1 || return
+	for deb in *.deb; do
+		dpkg -x "$deb" . || return
+	done
+	rm -f ./*.deb
+	touch .complete
+	cd / && rm -rf "$root" && mv "$root.new" "$root"
+)
+
 # run_pprof ARG...: without tools that it would look for, and folders of the user.
 run_pprof() { PPROF_TOOLS=/nonexistent PPROF_TMPDIR=$tmp HOME=$tmp timeout 60 "$pprof" "$@" 2>pprof.err; }
 
@@ -34,9 +49,10 @@ sums() {
 		END { printf "%d %d %d %d %d\n", sum[1], sum[2], sum[3], sum[4], sum[5] }'
 }
 
+trap 'umount "$tmp/full" 2>/dev/null; chmod -R u+w "$tmp"; rm -rf "$tmp"' EXIT
 "$mkdata" full.data full
 "$mkdata" elide.data elide
-"$mkdata" killed.data killed
+"$mkdata" profile.data profile
 "$mkdata" other.data elide 77 78
 "$elide" report --json full.data >full.json
 
@@ -111,6 +127,146 @@ else
 	[ "$(cat err)" = 'elide: 8 of 10 rows are summed up in one sample: see --top' ] &&
 		[ "$(sums few.pb.gz | cut -d ' ' -f 1,2,4,5)" = "$want $wasted" ] && ok 'pprof: rows left out' ||
 		not_ok 'pprof: rows left out' "$(cat err; sums few.pb.gz)"
+fi
+
+# Metrics
+for form in prom om; do
+	expect "metrics: $form" 0 '' '' report --openmetrics full.$form full.data
+	expect "metrics: $form, profiled" 0 '' '' report --openmetrics profile.$form --top 1 profile.data
+	expect "metrics: $form of few rows" 0 '' '' report --openmetrics few.$form --top 2 full.data
+done
+expect 'metrics: two runs' 2 '' \
+	'elide: a file of metrics is of one process, or of several that are merged: see --merge' \
+	report --openmetrics two.prom full.data other.data
+[ ! -e two.prom ] && ok 'metrics: no file of two runs' || not_ok 'metrics: no file of two runs' 'it is there'
+expect 'metrics: no other file is replaced' 2 '' \
+	'elide: kept.data is there and is no file of metrics of elide report: it is left as it is' \
+	report --openmetrics kept.data full.data
+expect 'metrics: no views' 2 '' 'elide: --by=line does not go with --openmetrics' \
+	report --openmetrics - --by line full.data
+
+# metric FILE NAME [LABELS]: the sum of the series of a name, in which LABELS occur.
+metric() {
+	grep -F -- "$2" "$1" | awk -v labels="${3:-}" -v name="$2" '
+		!/^#/ && ($1 == name || index($0, name "{") == 1) && index($0, labels) {
+			sum += $NF
+		}
+		END { printf "%.0f\n", sum }'
+}
+for name in acquisitions:acquired elided_acquisitions:elided fallback_acquisitions:fallback \
+	    wasted_cycles:wasted_cycles aborts:aborts contended_acquisitions:contended; do
+	want=$(jq ".totals.${name#*:}" full.json)
+	for file in full few; do
+		got=$(metric $file.prom "elide_${name%:*}_total")
+		[ "$got" = "$want" ] && ok "metrics: ${name%:*} of $file" ||
+			not_ok "metrics: ${name%:*} of $file" "$got, not $want"
+	done
+done
+[ "$(metric few.prom elide_rows_summed)" = 8 ] &&
+	[ "$(grep -c '^elide_acquisitions_total' few.prom)" = 3 ] &&
+	[ "$(metric few.prom elide_acquisitions_total 'lock="(other)"')" = 21450 ] &&
+	ok 'metrics: the rest is one series' || not_ok 'metrics: the rest is one series' "$(grep other few.prom)"
+[ "$(metric full.om elide_wait_seconds_count)" = "$(jq .totals.contended full.json)" ] &&
+	[ "$(metric full.om elide_wait_seconds_bucket 'le="+Inf"')" = "$(jq .totals.contended full.json)" ] &&
+	ok 'metrics: waits' || not_ok 'metrics: waits' "$(grep wait full.om)"
+[ "$(tail -1 full.om)" = '# EOF' ] && ok 'metrics: EOF' || not_ok 'metrics: EOF' "$(tail -1 full.om)"
+# Very many rows: bounded, and counted.
+"$mkdata" large.data large 1000 100000
+"$elide" report --openmetrics large.prom large.data 2>err
+[ "$(wc -l <large.prom)" -lt 1500 ] && [ "$(metric large.prom elide_rows_summed)" = 99980 ] &&
+	[ "$(metric large.prom elide_acquisitions_total)" = "$("$elide" report --json --top 1 large.data |
+		jq .totals.acquired)" ] && ok 'metrics: 100000 sites' ||
+	not_ok 'metrics: 100000 sites' "$(wc -l large.prom; grep rows_summed large.prom; cat err)"
+
+# A program whose name needs escaping, kept fresh while it runs.
+cat >escape.c <<'END'
+#include <pthread.h>
+#include <unistd.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+int main(void)
+{
+	char c;
+
+	pthread_mutex_lock(&lock);
+	pthread_mutex_unlock(&lock);
+	return read(0, &c, 1) < 0;
+}
+END
+hostile='a\"b'
+if [ ! -e "$O/lib/libelide-preload.so" ] || ! ${CC:-cc} -g -o "$hostile" escape.c -pthread 2>cc.err; then
+	skip 'metrics: kept fresh' "$(head -1 cc.err 2>/dev/null || echo no library)"
+else
+	mkfifo stop
+	"$elide" run -q --mode=profile --metrics run.prom --every 1s -o run.data "./$hostile" <stop >run.out 2>&1 &
+	launcher=$!
+	exec 3>stop
+	tries=600
+	until [ -s run.prom ] || [ $((tries -= 1)) -eq 0 ]; do sleep 0.1; done
+	grep -qF 'elide_run_info{program="a\\\"b",' run.prom &&
+		grep -qF 'elide_acquisitions_total{lock="lock",site="main escape.c:8",kind="mutex"} 1' run.prom &&
+		ok 'metrics: written while the program runs, names escaped' ||
+		not_ok 'metrics: written while the program runs, names escaped' "$(cat run.prom run.out)"
+	first=$(stat -c %i run.prom)
+	tries=600
+	until [ "$(stat -c %i run.prom)" != "$first" ] || [ $((tries -= 1)) -eq 0 ]; do sleep 0.1; done
+	[ $tries -gt 0 ] && ok 'metrics: written anew' || not_ok 'metrics: written anew' 'it was not'
+	exec 3>&-
+	wait $launcher
+	rc=$?
+	[ $rc -eq 0 ] && [ ! -s run.out ] && ok 'metrics: the run is as without' ||
+		not_ok 'metrics: the run is as without' "exit $rc: $(cat run.out)"
+	"$elide" run -q --mode=profile --metrics kept.data -o run.data "./$hostile" </dev/null >run.out 2>&1
+	[ "$(cat run.out)" = 'elide: kept.data is there and is no file of metrics of elide report: it is left as it is' ] &&
+		cmp -s kept.data full.data && ok 'metrics: a wrong file is left' ||
+		not_ok 'metrics: a wrong file is left' "$(cat run.out)"
+fi
+expect 'metrics: --every alone' 125 '' 'elide: --every goes with --metrics only' run --every 3s true
+expect 'metrics: no time' 125 '' 'elide: --every=3d: not a time from 1s to 24h' \
+	run --metrics x --every 3d true
+expect 'metrics: not to standard output' 125 '' "elide: --metrics=-: standard output is the program's" \
+	run --metrics - true
+
+if ! unpack prometheus prometheus; then
+	skip 'metrics: promtool' "package prometheus cannot be had: $(tail -1 download)"
+else
+	for file in full profile few large run; do
+		[ -e $file.prom ] || continue
+		timeout 60 "$packages/prometheus/usr/bin/promtool" check metrics <$file.prom >promtool.out 2>&1 &&
+			[ ! -s promtool.out ] && ok "metrics: promtool takes $file.prom" ||
+			not_ok "metrics: promtool takes $file.prom" "$(cat promtool.out)"
+	done
+fi
+if ! unpack prometheus-client python3-prometheus-client; then
+	skip 'metrics: OpenMetrics' "package python3-prometheus-client cannot be had: $(tail -1 download)"
+else
+	for file in full profile few; do
+		PYTHONPATH=$packages/prometheus-client/usr/lib/python3/dist-packages timeout 60 python3 -c '
+import sys
+from prometheus_client.openmetrics.parser import text_string_to_metric_families as parse
+names = [f.name for f in parse(open(sys.argv[1]).read())]
+assert "elide_acquisitions" in names and "elide_wait_seconds" in names, names' $file.om 2>om.err &&
+			ok "metrics: OpenMetrics parser takes $file.om" ||
+			not_ok "metrics: OpenMetrics parser takes $file.om" "$(tail -1 om.err)"
+	done
+fi
+
+# A full disk: the old file stays whole, and nothing is left behind.
+disk=
+mkdir full && mount -t tmpfs -o size=64k tmpfs full 2>/dev/null && disk=$tmp/full
+if [ -z "$disk" ]; then
+	skip 'full disk' 'a file system cannot be mounted here'
+else
+	for form in pprof openmetrics html; do
+		file=full/$form.prom
+		"$elide" report --$form small elide.data && cp small $file
+		dd if=/dev/zero of=full/filler bs=1k count=1000 2>/dev/null
+		expect "full disk: $form" 2 '' "elide: $file cannot be written: No space left on device" \
+			report --$form $file full.data
+		cmp -s small $file && [ "$(ls -A full | wc -l)" -eq 2 ] && ok "full disk: the old $form stays" ||
+			not_ok "full disk: the old $form stays" "$(ls -lA full)"
+		rm -f full/* small
+	done
+	umount full
 fi
 
 echo "$nr tests, $failed failed, $skipped skipped"

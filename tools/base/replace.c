@@ -124,13 +124,22 @@ int replace_begin(struct replacement *r, const char *path, const char *kind, FIL
 	return rc ? say_failure(r, rc) : 0;
 }
 
+/* Writes what is left. A write that failed earlier has left no errno: another one fails as well. */
+static int flush(FILE *out)
+{
+	if (fflush(out))
+		return -errno;
+	if (!ferror(out))
+		return 0;
+	return write(fileno(out), "\n", 1) < 0 ? -errno : -EIO;
+}
+
 int replace_end(struct replacement *r, int rc)
 {
 	bool own = strcmp(r->path, "-") != 0;
 
-	errno = 0;
-	if (!rc && (fflush(r->out) || ferror(r->out)))
-		rc = errno ? -errno : -EIO;
+	if (!rc)
+		rc = flush(r->out);
 	/* Before the name is given, so that a crash of the machine leaves the old file or the new one. */
 	if (!rc && r->temp[0] && fsync(fileno(r->out)))
 		rc = -errno;
