@@ -168,6 +168,7 @@ struct elide_inspect {
  * @changes:         its numbers that differ from the model's, NUMBER=VALUE,...
  * @lost_error:      errno of the last process counted in @dropped as ELIDE_DROPPED_PROCESSES
  * @inspect:         what is read of the memory of the process while it runs
+ * @host:            name of the machine, as uname(2) has it; empty in files of an older library
  */
 struct elide_header {
 	uint64_t magic;
@@ -205,6 +206,7 @@ struct elide_header {
 	int32_t lost_error;
 	char changes[256];
 	struct elide_inspect inspect;
+	char host[65];
 };
 
 _Static_assert(sizeof(struct elide_header) <= ELIDE_HEADER_SIZE, "the header is one unit");
@@ -229,6 +231,7 @@ enum elide_chunk_type {
 	ELIDE_CHUNK_COUNTERS,
 	ELIDE_CHUNK_THREADS,
 	ELIDE_CHUNK_MOMENTS,
+	ELIDE_CHUNK_SOURCES,
 };
 
 /**
@@ -827,6 +830,37 @@ struct elide_event {
 };
 
 _Static_assert(sizeof(struct elide_event) == 64, "one cache line");
+
+/**
+ * struct elide_source - a process whose data file elide-merge(1) has joined to others.
+ * @host:    as in its header, as are the following
+ * @name:    what the program is called
+ * @start_realtime_ns, @run, @pid, @pid_start, @nr_threads, @exit_status: of its header
+ * @elapsed_ns: time from its start to its end, 0 if that is not known
+ * @state:   enum elide_file_state
+ * @acquired: acquisitions of locks
+ * @wait:    cycles waited for locks, of the clock of the joined file
+ * @build_id_len, @build_id: of the program
+ */
+struct elide_source {
+	char host[68];
+	char name[60];
+	uint64_t start_realtime_ns;
+	uint64_t elapsed_ns;
+	uint64_t run;
+	uint64_t pid_start;
+	uint32_t pid;
+	uint32_t nr_threads;
+	int32_t exit_status;
+	uint32_t state;
+	uint64_t acquired;
+	uint64_t wait;
+	uint32_t build_id_len;
+	uint8_t build_id[36];
+	uint64_t reserved[3];
+};
+
+_Static_assert(sizeof(struct elide_source) == 256, "fixed layout");
 
 /* Who counted. */
 enum elide_counter_source {

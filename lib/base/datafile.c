@@ -13,6 +13,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "../compiler.h"
@@ -137,6 +138,15 @@ static int back(size_t size)
 	return 0;
 }
 
+static void fill_host(struct elide_header *h)
+{
+	struct utsname name;
+
+	_Static_assert(sizeof(h->host) == sizeof(name.nodename), "a whole name");
+	if (!uname(&name))
+		memcpy(h->host, name.nodename, sizeof(h->host));
+}
+
 static void fill_program(struct elide_header *h)
 {
 	int fd = sys_open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC, 0);
@@ -223,6 +233,7 @@ int elide_data_open(const char *pattern, uint64_t run, size_t max, enum elide_da
 	h->exit_status = -1;
 	memcpy(h->exe, exe, sizeof(h->exe));
 	fill_program(h);
+	fill_host(h);
 	__atomic_store_n(&h->magic, ELIDE_DATA_MAGIC, __ATOMIC_RELEASE); /* pairs with the loader */
 	if (who != ELIDE_DATA_EXIT && file.saved && elide_data_name.claims)
 		file.saved = elide_data_name_claim(name);

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "../../tools/print/export/intern.h"
+#include "../../tools/base/intern.h"
 #include "../../tools/print/export/proto.h"
 #include "../../tools/print/export/share.h"
 

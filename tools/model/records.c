@@ -126,6 +126,13 @@ static int check_moment(const struct elide_moment *m, char *what, size_t size)
 	      "moment of unknown type %u, kind %u", m->type, m->kind);
 }
 
+static int check_source(struct elide_source *s, char *what, size_t size)
+{
+	s->host[sizeof(s->host) - 1] = '\0';
+	s->name[sizeof(s->name) - 1] = '\0';
+	CHECK(s->build_id_len <= sizeof(s->build_id), "build-id of %u bytes", s->build_id_len);
+}
+
 size_t record_size(int type)
 {
 	static const size_t sizes[] = {
@@ -142,6 +149,7 @@ size_t record_size(int type)
 		[ELIDE_CHUNK_COUNTERS] = sizeof(struct elide_counter),
 		[ELIDE_CHUNK_THREADS] = sizeof(struct elide_thread_record),
 		[ELIDE_CHUNK_MOMENTS] = sizeof(struct elide_moment),
+		[ELIDE_CHUNK_SOURCES] = sizeof(struct elide_source),
 	};
 
 	return type >= 0 && (size_t)type < ARRAY_SIZE(sizes) ? sizes[type] : 0;
@@ -174,6 +182,8 @@ int record_check(int type, void *record, char *what, size_t size)
 		return check_thread(record, what, size);
 	case ELIDE_CHUNK_MOMENTS:
 		return check_moment(record, what, size);
+	case ELIDE_CHUNK_SOURCES:
+		return check_source(record, what, size);
 	default:
 		return check_counter(record, what, size);
 	}

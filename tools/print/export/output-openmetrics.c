@@ -17,7 +17,7 @@
 #include "../../model/attribute.h"
 #include "../../names/names.h"
 #include "../output.h"
-#include "intern.h"
+#include "../../base/intern.h"
 #include "single.h"
 
 /* Rows without --top: each has some 50 series. */

@@ -11,7 +11,7 @@
 #include <stdio.h>
 
 #include "../../model/report.h"
-#include "intern.h"
+#include "../../base/intern.h"
 #include "proto.h"
 
 /* Values of a sample. */

@@ -90,6 +90,11 @@ int64_t intern(struct intern *t, const void *key, size_t len)
 	return (int64_t)t->nr - 1;
 }
 
+bool intern_has(const struct intern *t, const void *key, size_t len)
+{
+	return t->nr_index && *place_of(t, key, len);
+}
+
 void intern_free(struct intern *t)
 {
 	free(t->bytes);

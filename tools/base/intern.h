@@ -7,6 +7,7 @@
 #ifndef ELIDE_INTERN_H
 #define ELIDE_INTERN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -35,6 +36,9 @@ struct intern {
 
 /** intern() - the number of a key, a new one if it has none; -1 without memory. */
 int64_t intern(struct intern *t, const void *key, size_t len);
+
+/** intern_has() - is the key there? */
+bool intern_has(const struct intern *t, const void *key, size_t len);
 
 /** intern_free() - release all keys. */
 void intern_free(struct intern *t);
