@@ -269,5 +269,5 @@ else
 	umount full
 fi
 
-echo "$nr tests, $failed failed, $skipped skipped"
+echo "exports: $nr tests, $failed failed, $skipped skipped"
 [ $failed -eq 0 ]

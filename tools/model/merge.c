@@ -99,8 +99,10 @@ static uint32_t stack_of(const struct part *p, uint32_t stack)
 
 static bool is_same(const struct elide_module *a, const struct elide_module *b)
 {
+	/* The build-id says more than the path, which differs from host to host. */
 	return a->build_id_len == b->build_id_len && a->end - a->start == b->end - b->start &&
-	       !memcmp(a->build_id, b->build_id, a->build_id_len) && !strcmp(a->path, b->path);
+	       !memcmp(a->build_id, b->build_id, a->build_id_len) &&
+	       (a->build_id_len || !strcmp(a->path, b->path));
 }
 
 static bool is_free(const struct data_file *f, uint64_t start, uint64_t end)

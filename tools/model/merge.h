@@ -33,7 +33,8 @@ struct merge_alias {
 /**
  * merge_as() - as merge_files(), with addresses of the last file that have another name.
  * @aliases: of @nr_aliases, sorted by @from: addresses of locks in the data of objects, and return
- *           addresses, of the last file; @to are addresses of the first file
+ *           addresses, of the last file; @to are addresses of the first file; they must stay as long
+ *           as @to
  *
  * Return: as merge_files().
  */

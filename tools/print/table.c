@@ -388,7 +388,10 @@ static void print_order(const struct report *r, FILE *out, const struct order_li
 		print_clean(out, o->edges[(i + 1) % nr].lock);
 		fprintf(out, " (%s) at ", kind_name(e->taken_kind));
 		print_place(out, &o->edges[i].next);
-		fprintf(out, "; by thread %u\n", e->tid);
+		/* In the file of many runs ids of threads mean nothing, and are left out. */
+		if (e->tid)
+			fprintf(out, "; by thread %u", e->tid);
+		fputc('\n', out);
 	}
 	fprintf(out,
 		"   %u threads that do this at once can wait for each other for ever\n"

@@ -139,7 +139,7 @@ static int check(struct join *j, const struct data_file *f, char *why, size_t si
 {
 	const struct elide_header *h = &f->header, *first = &j->header;
 
-	if (!group_of(j, f) && strcmp(base_name(h->exe), base_name(j->exe)))
+	if (group_of(j, f) != &j->groups[0] && strcmp(base_name(h->exe), base_name(j->exe)))
 		snprintf(why, size, "of another program, %.200s, not %.200s", h->exe, j->exe);
 	else if ((h->rtm == ELIDE_RTM_EMULATED) != (first->rtm == ELIDE_RTM_EMULATED))
 		snprintf(why, size, "of %s machine, the others are not",
@@ -524,9 +524,9 @@ static int add_build(struct data_file *to, struct data_file *from, struct join_t
 	told->nr_same += b.nr;
 	told->nr_apart += b.nr_apart;
 	rc = merge_as(&merged, parts, 2, b.aliases, b.nr);
-	builds_free(&b);
 	if (!rc)
 		rc = take(&all, &merged);
+	builds_free(&b);
 	if (rc)
 		return rc;
 	join_free_file(to);

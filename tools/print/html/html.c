@@ -446,8 +446,9 @@ static void part(struct page *p, size_t nr_parts)
 	html_print(p->out, "<article id=p%u aria-labelledby=p%u-name>\n<header>\n", p->part,
 		   p->part);
 	if (processes > 1)
-		html_print(p->out, "<p class=eyebrow>all %llu processes of the run</p>\n",
-			   (unsigned long long)processes);
+		html_print(p->out, "<p class=eyebrow>all %llu processes of %s</p>\n",
+			   (unsigned long long)processes,
+			   json_object_get(program, "sources") ? "the joined runs" : "the run");
 	else if (nr_parts > 1)
 		html_print(p->out, "<p class=eyebrow>process %llu</p>\n",
 			   (unsigned long long)count_of(program, "pid"));
