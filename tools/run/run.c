@@ -62,7 +62,7 @@ const struct option_desc run_options[] = {
 	{OPT_STACKS, "stacks", "N", "keep the stack of one in N aborts and waits; 0 none"},
 	{OPT_REPORT, "report", "[FILE]", "print the report at the end, to stderr or a file"},
 	{OPT_METRICS, "metrics", "FILE",
-	 "keep metrics for Prometheus fresh, as elide report --openmetrics"},
+	 "keep a file of metrics for Prometheus fresh, see elide report"},
 	{OPT_EVERY, "every", "TIME", "of --metrics: write them each 10s (default), 1m, 1h"},
 	{OPT_PMU, "pmu", "[HOW]",
 	 "stat: count transactions with the processor's counters too; abort: also sample aborts"},
