@@ -232,6 +232,7 @@ enum elide_chunk_type {
 	ELIDE_CHUNK_THREADS,
 	ELIDE_CHUNK_MOMENTS,
 	ELIDE_CHUNK_SOURCES,
+	ELIDE_CHUNK_ABORTS,
 };
 
 /**
@@ -498,6 +499,7 @@ enum elide_moment_type {
 	ELIDE_MOMENT_NONE, /* the record is not in use */
 	ELIDE_MOMENT_WAIT,
 	ELIDE_MOMENT_HOLD,
+	ELIDE_MOMENT_ABORT, /* an attempt that aborted; in chunks of their own, which older readers skip */
 	ELIDE_MOMENT_END   /* one more than the last */
 };
 
@@ -505,9 +507,10 @@ enum elide_moment_type {
 #define ELIDE_MAX_MOMENTS 2040
 
 /**
- * struct elide_moment - a wait or a hold that was sampled, with its time.
+ * struct elide_moment - a wait, a hold or an aborted attempt that was sampled, with its time.
  *
- * A thread makes one each time that its waits, or the holds that are measured, have come to some
+ * A thread makes one each time that its waits, or the holds or aborted attempts that are measured, have
+ * come to some
  * number of cycles. So the probability of one to be sampled is proportional to its length, and each
  * record stands for @weight cycles. When there is no room for more, that number is doubled, and of
  * the records that stand for less every second one goes. A record that is not in use any more, or
@@ -517,8 +520,8 @@ enum elide_moment_type {
  * @type:   enum elide_moment_type
  * @time:   time-stamp counter at its end
  * @cycles: its length
- * @weight: cycles of waits, or of measured holds, that it stands for
- * @block:  block of the thread, see struct elide_thread_record
+ * @weight: cycles of waits, or of measured holds or aborted attempts, that it stands for
+ * @block:  block of the thread, see struct elide_thread_record; of an aborted attempt enum elide_cause
  * @tid:    the thread
  */
 struct elide_moment {

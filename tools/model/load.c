@@ -180,6 +180,8 @@ static void **destination(struct data_file *f, int type, size_t **have)
 		TO(threads, nr_threads);
 	case ELIDE_CHUNK_MOMENTS:
 		TO(moments, nr_moments);
+	case ELIDE_CHUNK_ABORTS:
+		TO(aborts, nr_aborts);
 	case ELIDE_CHUNK_SOURCES:
 		TO(sources, nr_sources);
 	default:

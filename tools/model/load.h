@@ -53,6 +53,7 @@ struct load_notes {
  * @samples, @details, @blames, @misuse: those that are alike in one
  * @base: what load_base() leaves out; NULL if nothing
  * @negates: some rows come with negated numbers, of bins modulo 2^32: those of load_base()
+ * @moments: of waits and holds; those of aborted attempts are in @aborts
  * @sources: of a file that elide-merge(1) wrote: the processes; else none
  * @merged: of a file that merge_files() made of others: what it needs; else NULL
  * @table: of a file that is being joined in memory: its rows; else NULL
@@ -90,6 +91,8 @@ struct data_file {
 	size_t nr_threads;
 	struct elide_moment *moments;
 	size_t nr_moments;
+	struct elide_moment *aborts;
+	size_t nr_aborts;
 	struct elide_source *sources;
 	size_t nr_sources;
 	struct data_file *base;

@@ -364,6 +364,11 @@ static void move_moment(const struct part *p, struct elide_moment *m)
 	m->block += m->block ? p->first_block : 0;
 }
 
+static void move_abort(const struct part *p, struct elide_moment *m)
+{
+	MOVE_ROW(p, m);
+}
+
 static void move_counter(const struct part *p, struct elide_counter *c)
 {
 }
@@ -409,6 +414,7 @@ static int merge_records(struct data_file *to)
 	MERGE(to, events, nr_events, move_event);
 	MERGE(to, threads, nr_threads, move_thread);
 	MERGE(to, moments, nr_moments, move_moment);
+	MERGE(to, aborts, nr_aborts, move_abort);
 	MERGE(to, counters, nr_counters, move_counter);
 	MERGE(to, sources, nr_sources, move_source);
 	qsort(to->events, to->nr_events, sizeof(*to->events), compare_events);

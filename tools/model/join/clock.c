@@ -71,6 +71,10 @@ void clock_convert(struct data_file *f, double ratio)
 		f->moments[i].cycles = times(f->moments[i].cycles, ratio);
 		f->moments[i].weight = times(f->moments[i].weight, ratio);
 	}
+	for (size_t i = 0; i < f->nr_aborts; i++) {
+		f->aborts[i].cycles = times(f->aborts[i].cycles, ratio);
+		f->aborts[i].weight = times(f->aborts[i].weight, ratio);
+	}
 	for (size_t i = 0; i < f->nr_threads; i++) {
 		f->threads[i].wait = times(f->threads[i].wait, ratio);
 		f->threads[i].held = times(f->threads[i].held, ratio);

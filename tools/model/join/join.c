@@ -441,6 +441,8 @@ static void set_times(struct join *j, struct data_file *f)
 		f->moments[i].time = time_of(j, f->moments[i].time, ratio);
 		f->moments[i].block = 0;
 	}
+	for (size_t i = 0; i < f->nr_aborts; i++)
+		f->aborts[i].time = time_of(j, f->aborts[i].time, ratio);
 	if (fabs(ratio - 1) > CLOCK_SAME)
 		clock_convert(f, ratio);
 	end = h->end_ns > j->run.start_ns ? (double)(h->end_ns - j->run.start_ns) : 0;

@@ -89,22 +89,22 @@ static int drop_stacks(struct data_file *f)
  * Systematic sampling, Madow 1949: a moment is kept with a probability proportional to what it stands
  * for, and those that are kept stand for one step each; those that stand for more are kept as they are.
  */
-static void thin_moments(struct data_file *f, unsigned int type)
+static void thin_moments(struct elide_moment *moments, size_t *nr_moments, unsigned int type)
 {
 	double all = 0, step, at = 0;
 	size_t nr = 0, kept = 0;
 
-	for (size_t i = 0; i < f->nr_moments; i++) {
-		if (f->moments[i].type != type)
+	for (size_t i = 0; i < *nr_moments; i++) {
+		if (moments[i].type != type)
 			continue;
 		nr++;
-		all += (double)f->moments[i].weight;
+		all += (double)moments[i].weight;
 	}
 	if (nr <= LIMIT_MOMENTS)
 		return;
 	step = all / LIMIT_MOMENTS;
-	for (size_t i = 0; i < f->nr_moments; i++) {
-		struct elide_moment m = f->moments[i];
+	for (size_t i = 0; i < *nr_moments; i++) {
+		struct elide_moment m = moments[i];
 
 		if (m.type == type && (double)m.weight < step) {
 			at += (double)m.weight;
@@ -113,9 +113,9 @@ static void thin_moments(struct data_file *f, unsigned int type)
 			at -= step;
 			m.weight = (uint64_t)step;
 		}
-		f->moments[kept++] = m;
+		moments[kept++] = m;
 	}
-	f->nr_moments = kept;
+	*nr_moments = kept;
 }
 
 int limit_records(struct data_file *f)
@@ -131,7 +131,8 @@ int limit_records(struct data_file *f)
 	/* The first ones: later decisions repeat them. */
 	dropped[ELIDE_DROPPED_EVENTS] += cut(f->events, &f->nr_events, sizeof(*f->events), NULL);
 	dropped[ELIDE_DROPPED_ORDERS] += cut(f->orders, &f->nr_orders, sizeof(*f->orders), NULL);
-	thin_moments(f, ELIDE_MOMENT_WAIT);
-	thin_moments(f, ELIDE_MOMENT_HOLD);
+	thin_moments(f->moments, &f->nr_moments, ELIDE_MOMENT_WAIT);
+	thin_moments(f->moments, &f->nr_moments, ELIDE_MOMENT_HOLD);
+	thin_moments(f->aborts, &f->nr_aborts, ELIDE_MOMENT_ABORT);
 	return f->nr_stacks > LIMIT_RECORDS ? drop_stacks(f) : 0;
 }

@@ -63,6 +63,7 @@ static void put(struct writer *w, int type, const void *record)
 	act(ELIDE_CHUNK_COUNTERS, counters, nr_counters);                                           \
 	act(ELIDE_CHUNK_THREADS, threads, nr_threads);                                              \
 	act(ELIDE_CHUNK_MOMENTS, moments, nr_moments);                                              \
+	act(ELIDE_CHUNK_ABORTS, aborts, nr_aborts);                                                \
 	act(ELIDE_CHUNK_SOURCES, sources, nr_sources)
 
 int save(struct data_file *f, FILE *out)

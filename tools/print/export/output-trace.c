@@ -4,7 +4,7 @@
  * and chrome://tracing.
  *
  * The format is the "Trace Event Format" of Chromium: an object whose traceEvents each have a phase.
- * Used are M (names), X (a wait or hold on its thread), b and e (a hold that does not nest there), s and
+ * Used are M (names), X (a wait, hold or aborted attempt on its thread), b and e (a hold that does not nest there), s and
  * f (from a wait to the hold it waited for) and i (a decision). Must never draw an arrow to a hold that
  * need not be the one that was waited for.
  */
@@ -17,6 +17,7 @@
 #include "../../base/replace.h"
 #include "../../base/sort.h"
 #include "../../base/text.h"
+#include "../../model/attribute.h"
 #include "../../names/names.h"
 #include "../json-evidence.h"
 #include "../output.h"
@@ -148,21 +149,35 @@ static void nest(struct interval *all, size_t nr)
 static struct interval *intervals_of(const struct report *r, uint64_t first_ns)
 {
 	const struct data_file *f = r->file;
-	struct interval *all = calloc(f->nr_moments + 1, sizeof(*all));
+	size_t nr = f->nr_moments + f->nr_aborts;
+	struct interval *all = calloc(nr + 1, sizeof(*all));
 
-	for (size_t i = 0; all && i < f->nr_moments; i++) {
-		const struct elide_moment *m = &f->moments[i];
+	for (size_t i = 0; all && i < nr; i++) {
+		const struct elide_moment *m = i < f->nr_moments ? &f->moments[i] :
+								   &f->aborts[i - f->nr_moments];
 
 		all[i].m = m;
 		all[i].start = time_of(r, m->time - (m->cycles < m->time ? m->cycles : m->time), first_ns);
 		all[i].end = time_of(r, m->time, first_ns);
 	}
-	if (all && f->nr_moments)
-		qsort(all, f->nr_moments, sizeof(*all), compare_intervals);
+	if (all && nr)
+		qsort(all, nr, sizeof(*all), compare_intervals);
 	if (all)
-		nest(all, f->nr_moments);
+		nest(all, nr);
 	return all;
 }
+
+/* A cause of a later version is "other". */
+static const char *cause_of(const struct elide_moment *m)
+{
+	return cause_texts[m->block < ELIDE_NR_CAUSES ? m->block : ELIDE_CAUSE_other].id;
+}
+
+static const char *const moment_names[] = {
+	[ELIDE_MOMENT_WAIT] = "wait",
+	[ELIDE_MOMENT_HOLD] = "hold",
+	[ELIDE_MOMENT_ABORT] = "abort",
+};
 
 static json_t *args_of(const struct report *r, const struct elide_moment *m, const struct line *l)
 {
@@ -173,6 +188,8 @@ static json_t *args_of(const struct report *r, const struct elide_moment *m, con
 	json_object_set_new(o, "class", json_text(l ? l->class : NULL));
 	json_object_set_new(o, "kind", json_text(kind_name(m->kind)));
 	json_object_set_new(o, "site", json_text(l ? l->site : NULL));
+	if (m->type == ELIDE_MOMENT_ABORT)
+		json_object_set_new(o, "cause", json_text(cause_of(m)));
 	if (!to_ns(r, m->weight, &ns))
 		json_object_set_new(o, "stands_for_us", us(ns));
 	return o;
@@ -181,7 +198,7 @@ static json_t *args_of(const struct report *r, const struct elide_moment *m, con
 static void put_interval(struct state *s, const struct report *r, const struct interval *in)
 {
 	const struct elide_moment *m = in->m;
-	const char *what = m->type == ELIDE_MOMENT_WAIT ? "wait" : "hold";
+	const char *what = moment_names[m->type];
 	const struct line *l = report_line(r, m->class_index, m->site, m->kind);
 	uint32_t pid = r->file->header.pid;
 	char name[SHORT_NAME + 16];
@@ -211,13 +228,11 @@ static bool is_shared(const struct elide_moment *m)
 	return m->kind == ELIDE_KIND_RWLOCK_READ;
 }
 
-/* Did the wait wait for the hold? Certain if the class has one lock, which both cannot have at once. */
-static bool waited_for(const struct data_file *f, const struct interval *wait,
-		       const struct interval *hold)
+/* Did the wait, of the one lock of its class, wait for the hold? Both cannot have the lock at once. */
+static bool waited_for(const struct interval *wait, const struct interval *hold)
 {
 	return hold->m->type == ELIDE_MOMENT_HOLD && hold->nested &&
 	       hold->m->class_index == wait->m->class_index && hold->m->tid != wait->m->tid &&
-	       f->classes[wait->m->class_index].nr_locks == 1 &&
 	       !(is_shared(wait->m) && is_shared(hold->m)) && hold->start < wait->end &&
 	       wait->start < hold->end;
 }
@@ -245,13 +260,14 @@ static void put_flows(struct state *s, const struct report *r, const struct inte
 		const struct interval *wait = &all[i];
 
 		if (wait->m->type != ELIDE_MOMENT_WAIT || !wait->nested ||
-		    !elide_kind_is_lock(wait->m->kind))
+		    !elide_kind_is_lock(wait->m->kind) ||
+		    r->file->classes[wait->m->class_index].nr_locks != 1)
 			continue;
 		for (size_t j = 0; j < nr; j++) {
 			const struct interval *hold = &all[j];
 			uint64_t at = wait->start > hold->start ? wait->start : hold->start;
 
-			if (!waited_for(r->file, wait, hold))
+			if (!waited_for(wait, hold))
 				continue;
 			s->ids++;
 			put_flow(s, pid, wait, "s", at);
@@ -328,9 +344,9 @@ static int rows(struct output *o, const struct report *r)
 		return s->rc;
 	}
 	put_names(s, f);
-	for (size_t i = 0; i < f->nr_moments; i++)
+	for (size_t i = 0; i < f->nr_moments + f->nr_aborts; i++)
 		put_interval(s, r, &all[i]);
-	put_flows(s, r, all, f->nr_moments);
+	put_flows(s, r, all, f->nr_moments + f->nr_aborts);
 	for (size_t i = 0; i < f->nr_events; i++)
 		put_decision(s, r, &f->events[i], first_ns);
 	free(all);
@@ -349,7 +365,7 @@ static int end(struct output *o)
 
 const struct report_output output_trace = {
 	.option = {.name = "trace", .arg = "FILE",
-		   .help = "sampled waits, holds, decisions over time for Perfetto; - for stdout"},
+		   .help = "sampled waits, holds, aborts, decisions as a trace for Perfetto; - stdout"},
 	.up_to_now = true,
 	.by_row_only = true,
 	.state_size = sizeof(struct state),
