@@ -250,13 +250,67 @@ assert "elide_acquisitions" in names and "elide_wait_seconds" in names, names' $
 	done
 fi
 
+# Trace. A checker that finds nothing wrong in a wrong file would be of no use: it is tried on some.
+# trace NAME FILE [PHASE=N ...]
+trace() {
+	name=$1
+	shift
+	python3 "$here/trace-check.py" "$@" >problems 2>&1 && ok "trace: $name" ||
+		not_ok "trace: $name" "$(head -3 problems)"
+}
+expect 'trace: no other file is replaced' 2 '' \
+	'elide: kept.data is there and is no trace of elide report: it is left as it is' \
+	report --trace kept.data full.data
+expect 'trace: written' 0 '' '' report --trace full.json1 full.data
+trace 'decisions' full.json1 i=3 M=1
+expect 'trace: replaced' 0 '' '' report --trace full.json1 profile.data
+trace 'waits and holds' full.json1 X=10
+"$elide" report --trace two.json1 full.data other.data && trace 'two runs' two.json1 M=2
+if [ ! -e "$O/lib/libelide-preload.so" ]; then
+	skip 'trace: of a program' 'there is no library'
+else
+	"$elide" run -q --mode=profile -o flow.data "$O/tests/tools/named" >named.out 2>&1
+	"$elide" report --trace flow.json1 flow.data
+	trace 'of a program' flow.json1 X=2 M=3
+	[ "$(jq -r '.traceEvents[] | select(.ph == "M" and .name == "thread_name").args.name' flow.json1 |
+		sort -u | grep -c '^holder$\|^waiter$')" -eq 2 ] && ok 'trace: names of threads' ||
+		not_ok 'trace: names of threads' "$(jq -c '.traceEvents[] | select(.ph == "M")' flow.json1)"
+	# From the waiter to the holder, never the other way.
+	jq -r '(.traceEvents | map(select(.name == "thread_name")) | map({(.tid | tostring): .args.name}) |
+		add) as $n | .traceEvents[] | select(.ph == "s" or .ph == "f") |
+		"\(.ph) \($n[.tid | tostring])"' flow.json1 | sort -u >ends
+	{ [ ! -s ends ] || [ "$(cat ends)" = 'f holder
+s waiter' ]; } && ok 'trace: waiter to holder' || not_ok 'trace: waiter to holder' "$(cat ends)"
+	faults=0
+	for fault in '.traceEvents |= map(del(.ts))' '.traceEvents[-1].ph = "Z"' '.traceEvents = {}' \
+		     '.traceEvents |= map(if .ph == "X" then del(.dur) else . end)' \
+		     '(.traceEvents |= map(if .ph == "X" then .tid = 1 else . end)) |
+			.traceEvents += [.traceEvents[] | select(.ph == "X") | .ts += .dur / 2 | .dur += 1]' \
+		     '.traceEvents += [{ph: "s", name: "a", cat: "a", id: 9, pid: 1, tid: 1, ts: 5}]' \
+		     '.traceEvents += [{ph: "b", name: "a", cat: "a", id: 9, pid: 1, tid: 1, ts: 5}]'; do
+		jq "$fault" flow.json1 >bad.json1
+		python3 "$here/trace-check.py" bad.json1 >problems 2>&1 &&
+			not_ok 'trace: the checker sees a fault' "$fault" || ok "trace: the checker sees fault $((faults += 1))"
+	done
+fi
+if [ ! -x "$O/libexec/elide/rtmgrind-amd64-linux" ]; then
+	skip 'trace: aborts' 'there is no emulator'
+else
+	"$elide" run -q --emulate --cores=4 -o aborts.data "$O/tests/tools/sections" 4 3000 1000 >sections.out 2>&1
+	"$elide" report --trace aborts.json1 aborts.data
+	trace 'emulated' aborts.json1 M=2
+	# A record comes by chance: what is there has a cause and a length.
+	[ "$(jq '[.traceEvents[] | select(.cat == "abort") | (.dur > 0) and (.args.cause | length > 0)] |
+		all' aborts.json1)" = true ] && ok 'trace: aborts' || not_ok 'trace: aborts' "$(cat aborts.json1)"
+fi
+
 # A full disk: the old file stays whole, and nothing is left behind.
 disk=
 mkdir full && mount -t tmpfs -o size=64k tmpfs full 2>/dev/null && disk=$tmp/full
 if [ -z "$disk" ]; then
 	skip 'full disk' 'a file system cannot be mounted here'
 else
-	for form in pprof openmetrics html; do
+	for form in pprof openmetrics trace html; do
 		file=full/$form.prom
 		"$elide" report --$form small elide.data && cp small $file
 		dd if=/dev/zero of=full/filler bs=1k count=1000 2>/dev/null
