@@ -43,6 +43,9 @@ jq tests: the sums of a report after a crash
 mandoc tests: the manual pages
 bubblewrap tests: containers, without a daemon or an image
 spin tests: searches the models of the protocol
+zsh tests: the completion of elide for it
+bash-completion tests: the completion of a program behind elide run
+git tests: the source archive and its version
 kyotocabinet-utils the demo: a program of Debian
 gnuplot-nox make figures, make bench-policy: the pictures
 linux-perf tests: samples to join with a report

@@ -15,7 +15,7 @@ fuzz_rules_SRC     := lib/state/rules.c
 fuzz_symbol_SRC    := lib/state/symbol.c
 
 # A finding ends the run: it must not be one line among many.
-FUZZ_CFLAGS := -std=gnu11 -D_GNU_SOURCE -O1 -g $(WARN) -DELIDE_VERSION='"$(VERSION)"' \
+FUZZ_CFLAGS := -std=gnu11 -D_GNU_SOURCE -O1 -g $(WARN) -DELIDE_VERSION='"$(COMMIT_VERSION)"' \
 	       -fno-omit-frame-pointer -fno-sanitize-recover=all -I$(OBJ)/generated
 
 # The compiler's sanitizers, where their libraries are installed.

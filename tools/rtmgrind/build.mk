@@ -13,12 +13,13 @@ RTMGRIND_LIBS := $(addprefix $(VALGRIND_ARCHIVES)/,libcoregrind-amd64-linux.a li
 		   libgcc-sup-amd64-linux.a)
 
 # As Valgrind builds its tools: no libc, no floating point, at an address of its own.
-RTMGRIND_CFLAGS  := -std=gnu11 -O2 -g $(WARN) -MMD -MP -DELIDE_VERSION='"$(VERSION)"' \
+RTMGRIND_CFLAGS  := -std=gnu11 -O2 -g $(WARN) -MMD -MP -DELIDE_VERSION='"$(COMMIT_VERSION)"' \
+	$(filter -f%-prefix-map=%,$(CFLAGS)) \
 	-ffreestanding -fno-stack-protector -fno-builtin -fno-strict-aliasing -fno-pie \
 	-fomit-frame-pointer -fcf-protection=none -mno-avx -isystem $(VALGRIND_INCLUDE) \
 	-DVGA_amd64=1 -DVGO_linux=1 -DVGP_amd64_linux=1 -DVGPV_amd64_linux_vanilla=1
 RTMGRIND_LDFLAGS := -static -nodefaultlibs -nostartfiles -u _start \
-	-Wl,-Ttext-segment=0x58000000 -Wl,--build-id=none -Wl,-z,noexecstack \
+	-Wl,-Ttext-segment=0x58000000 -Wl,-z,noexecstack \
 	-Wl,--wrap=VG_MINIMAL_SETJMP -Wl,--wrap=LibVEX_Translate -Wl,--wrap=LibVEX_evCheckSzB \
 	-Wl,--wrap=vgPlain_gdbserver_report_signal -Wl,--wrap=vgPlain_synth_fault_mapping \
 	-Wl,--wrap=vgPlain_synth_fault_perms -Wl,--wrap=vgPlain_umsg \
