@@ -25,6 +25,15 @@
  */
 #define OTHERS_ELIDED 4
 
+/*
+ * Three in a row are no more than chance where a quarter of the sections cannot be elided and 16
+ * threads look. So all threads together must have elided less than one acquisition of the site for
+ * ELIDED_FEW that fell back. A thread that found more looks again after CREDIT_AGAIN such
+ * acquisitions, as the look takes time for each thread.
+ */
+#define ELIDED_FEW   4
+#define CREDIT_AGAIN 8
+
 /* Bound of elide_call.retry_failures: 2^4 - 1 = 15 aborts, at most, without a further attempt. */
 #define RETRY_FAILURES_MAX 6
 
@@ -49,6 +58,31 @@ __cold bool adapt_may_retry(struct elide_call *call, const struct policy_try *tr
 	if (call->retry_failures)
 		call->retry_failures--;
 	return true;
+}
+
+/*
+ * Do threads elide acquisitions of the call's site, by what they have done since the last look? With
+ * the lock of @p.
+ */
+static bool is_elided_elsewhere(struct adapt_class *p, const struct elide_call *call)
+{
+	uint32_t commits = 0, fallbacks = 0, new_commits, new_fallbacks;
+
+	for (const struct elide_thread *t = elide_threads_all(); t; t = t->next)
+		for (uint32_t i = 0; i < t->nr_rows; i++) {
+			const struct elide_call *other = &t->calls[i];
+			const struct elide_row *row = READ_ONCE(other->row);
+
+			if (!row || other->adapt_nr != call->adapt_nr || other->site != call->site)
+				continue;
+			commits += READ_ONCE(row->commits);
+			fallbacks += READ_ONCE(row->fallback);
+		}
+	new_commits = commits - p->commits[call->site];
+	new_fallbacks = fallbacks - p->fallbacks[call->site];
+	p->commits[call->site] = commits;
+	p->fallbacks[call->site] = fallbacks;
+	return new_commits >= new_fallbacks / ELIDED_FEW && new_commits;
 }
 
 void adapt_fell_back(struct elide_call *call, struct policy_lock *lock, const void *word,
@@ -90,6 +124,10 @@ void adapt_fell_back(struct elide_call *call, struct policy_lock *lock, const vo
 	if (!(call->probing || unelidable) || !adapt_class_try_lock(p))
 		return;
 	now = adapt_now();
+	if (unelidable && is_elided_elsewhere(p, call)) {
+		call->credit = CREDIT_AGAIN;
+		unelidable = false;
+	}
 	if (call->probing)
 		learn_probed(&p->learn, call->site, LEARN_FAILED, now);
 	call->probing = 0;
