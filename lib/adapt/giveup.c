@@ -26,12 +26,9 @@
 #define OTHERS_ELIDED 4
 
 /*
- * Three in a row are no more than chance where a quarter of the sections cannot be elided and 16
- * threads look. So all threads together must have elided less than one acquisition of the site for
- * ELIDED_FEW that fell back. A thread that found more looks again after CREDIT_AGAIN such
- * acquisitions, as the look takes time for each thread.
+ * A thread that has found out that other threads do elide at the site asks again after this number of
+ * acquisitions that cannot be elided, as that takes time for each thread.
  */
-#define ELIDED_FEW   4
 #define CREDIT_AGAIN 8
 
 /* Bound of elide_call.retry_failures: 2^4 - 1 = 15 aborts, at most, without a further attempt. */
@@ -60,13 +57,11 @@ __cold bool adapt_may_retry(struct elide_call *call, const struct policy_try *tr
 	return true;
 }
 
-/*
- * Do threads elide acquisitions of the call's site, by what they have done since the last look? With
- * the lock of @p.
- */
+/* Do all threads together elide at the call's site, since this was last asked? With @p->lock. */
 static bool is_elided_elsewhere(struct adapt_class *p, const struct elide_call *call)
 {
-	uint32_t commits = 0, fallbacks = 0, new_commits, new_fallbacks;
+	uint32_t commits = 0, fallbacks = 0;
+	bool elided;
 
 	for (const struct elide_thread *t = elide_threads_all(); t; t = t->next)
 		for (uint32_t i = 0; i < t->nr_rows; i++) {
@@ -78,11 +73,11 @@ static bool is_elided_elsewhere(struct adapt_class *p, const struct elide_call *
 			commits += READ_ONCE(row->commits);
 			fallbacks += READ_ONCE(row->fallback);
 		}
-	new_commits = commits - p->commits[call->site];
-	new_fallbacks = fallbacks - p->fallbacks[call->site];
+	elided = learn_elided(commits - p->commits[call->site],
+			      fallbacks - p->fallbacks[call->site]);
 	p->commits[call->site] = commits;
 	p->fallbacks[call->site] = fallbacks;
-	return new_commits >= new_fallbacks / ELIDED_FEW && new_commits;
+	return elided;
 }
 
 void adapt_fell_back(struct elide_call *call, struct policy_lock *lock, const void *word,
