@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * acquire.c - attempt, held list, fallback; release.c has the other end of a section.
+ * acquire.c - attempt, held list, fallback; again.c has the usual abort, release.c the other end.
  *
- * Only these two and quick.h begin and commit transactions for a lock (base/detect.c begins one to
+ * Only these three and quick.h begin and commit transactions for a lock (base/detect.c begins one to
  * see whether RTM works). A wrapper and api.c may abort one, where the program does something
  * that only a locked section can do. Between begin and commit nothing is stored to but the
  * thread's held list and notes of nested calls, and nothing is called that might store: no

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * section.h - what the two ends of an elided section share: acquire.c, release.c and quick.h.
+ * section.h - what the ends of an elided section share: acquire.c, again.c, release.c, quick.h.
  *
  * Must never be needed by anything else.
  */
