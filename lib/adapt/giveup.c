@@ -96,8 +96,7 @@ void adapt_fell_back(struct elide_call *call, struct policy_lock *lock, const vo
 	others = adapt_not_failed(row);
 	if (!call->hot && call->adapt_nr)
 		adapt_hotlock_blame(p, lock, word, adapt_now());
-	/* A capacity abort depends on what the section does this time: the rates decide there. */
-	if (!try->unelidable || try->capacity) {
+	if (!try->unelidable) {
 		call->streak = 0;
 		return;
 	}

@@ -74,34 +74,35 @@
 #define SIGMAS 2.0
 
 /*
- * A challenger loses by the first pair if its logarithm is below FIRST_LOSES, a factor of 0.74, and
- * SIGMAS standard errors below 0. Two pairs decide if their mean is further from 0 than TWO_DECIDE
- * (10 %) and TWO_ERRORS standard errors.
- */
-#define FIRST_LOSES (-0.3)
-#define TWO_DECIDE  0.1
-#define TWO_ERRORS  1.5
-
-/*
- * The first pair also loses if it is FIRST_ERRORS standard errors below 0, where the noise is the
- * mean of at least NOISE_KNOWN epochs.
+ * A challenger loses by the first pair if its logarithm is FIRST_ERRORS standard errors below 0, and,
+ * while the noise is the mean of fewer than NOISE_KNOWN epochs, below FIRST_LOSES, a factor of 0.74.
+ * Two pairs decide if their mean is further from 0 than TWO_DECIDE (10 %) and SIGMAS standard errors.
  */
 #define FIRST_ERRORS 3
+#define FIRST_LOSES  (-0.3)
 #define NOISE_KNOWN  8
+#define TWO_DECIDE   0.1
 
 /*
  * Few pairs may agree by chance, so NOISE_PAIRS pairs with a usual noise are added to the variance
- * of those measured. The usual noise of a pair, as a logarithm, is NOISE_TIMES that of an epoch
- * between challenges, at least NOISE_MIN and at most NOISE_MAX; NOISE_START while fewer than
- * NOISE_KNOWN such epochs were measured.
+ * of those measured. The usual noise of a pair, as a logarithm, is that of the pairs of the last
+ * challenges, or NOISE_TIMES that of an epoch between challenges if that is more; at least NOISE_MIN
+ * and at most NOISE_MAX. While fewer than NOISE_KNOWN epochs between challenges were measured,
+ * NOISE_START stands for theirs. Epochs of a challenge become twice as long, up to STRETCH_MAX times,
+ * until the noise of a pair is below NOISE_SHORT: a section that is rare and long, as one that a
+ * capacity abort sends to the lock, is in one short epoch and not in the next.
  */
+#define NOISE_SHORT 0.15
 #define NOISE_START 0.05
 #define NOISE_MIN   0.01
-#define NOISE_MAX   0.3
+#define NOISE_MAX   0.5
 #define NOISE_TIMES 2
 #define NOISE_PAIRS 2
 
-/* A win whose mean logarithm is above this (10 %) begins the rotation of challenges anew. */
+/*
+ * A win whose mean logarithm is above this (10 %), by its standard error, begins the rotation of
+ * challenges anew.
+ */
 #define CHANGES 0.1
 
 /*
@@ -244,6 +245,26 @@ void learn_inherit(struct learn_class *c, const struct learn_class *from)
 		c->sites[i] = from->sites[i];
 }
 
+/* Square root by Newton's method: the library needs no other mathematics. */
+static double root(double x)
+{
+	double y = x > 1 ? x : 1;
+
+	for (int i = 0; i < 40 && x > 0; i++)
+		y = (y + x / y) / 2;
+	return x > 0 ? y : 0;
+}
+
+/* Noise of a pair of epochs of the least length, as a logarithm, before one is measured. */
+static double usual_noise(const struct learn_class *c)
+{
+	double usual = c->nr_rates < NOISE_KNOWN ? NOISE_START : NOISE_TIMES * c->noise;
+
+	if (usual < c->pair_noise)
+		usual = c->pair_noise;
+	return usual < NOISE_MIN ? NOISE_MIN : usual > NOISE_MAX ? NOISE_MAX : usual;
+}
+
 static void challenge(struct learn_class *c)
 {
 	if (!learn_ask(c))
@@ -251,8 +272,10 @@ static void challenge(struct learn_class *c)
 	c->phase = LEARN_INCUMBENT;
 	c->half = false;
 	c->pairs = 0;
-	c->stretch = 1;
 	c->length = 0;
+	for (c->stretch = 1; c->stretch < STRETCH_MAX; c->stretch *= 2)
+		if (usual_noise(c) <= NOISE_SHORT * root(c->stretch))
+			break;
 	c->weights = c->sum = c->squares = c->cost = c->reached = 0;
 }
 
@@ -269,26 +292,6 @@ static uint32_t confidence_of(double z)
 		return 999;
 	i = z * 2;
 	return table[i] + (uint32_t)((z * 2 - i) * (table[i + 1] - table[i]));
-}
-
-/* Square root by Newton's method: the library needs no other mathematics. */
-static double root(double x)
-{
-	double y = x > 1 ? x : 1;
-
-	for (int i = 0; i < 40 && x > 0; i++)
-		y = (y + x / y) / 2;
-	return x > 0 ? y : 0;
-}
-
-/* Noise of a pair of epochs of the least length, as a logarithm, before one is measured. */
-static double usual_noise(const struct learn_class *c)
-{
-	double usual = NOISE_TIMES * c->noise;
-
-	if (c->nr_rates < NOISE_KNOWN)
-		return NOISE_START;
-	return usual < NOISE_MIN ? NOISE_MIN : usual > NOISE_MAX ? NOISE_MAX : usual;
 }
 
 /*
@@ -311,14 +314,14 @@ enum outcome { UNCLEAR, WINS, LOSES };
 static enum outcome judge_few(const struct learn_class *c, double mean, double error)
 {
 	if (c->pairs == 1) {
-		if (c->nr_rates >= NOISE_KNOWN && mean < -FIRST_ERRORS * error)
-			return LOSES;
 		/* It never wins: what the sections do may have changed between the two epochs. */
-		return mean < FIRST_LOSES && mean < -SIGMAS * error ? LOSES : UNCLEAR;
+		if (mean >= -FIRST_ERRORS * error)
+			return UNCLEAR;
+		return c->nr_rates >= NOISE_KNOWN || mean < FIRST_LOSES ? LOSES : UNCLEAR;
 	}
-	if (mean - TWO_ERRORS * error > TWO_DECIDE)
+	if (mean - SIGMAS * error > TWO_DECIDE)
 		return WINS;
-	return mean + TWO_ERRORS * error < -TWO_DECIDE ? LOSES : UNCLEAR;
+	return mean + SIGMAS * error < -TWO_DECIDE ? LOSES : UNCLEAR;
 }
 
 static enum outcome judge(const struct learn_class *c, double mean, double error)
@@ -351,7 +354,7 @@ static uint64_t furthest(const struct learn_class *c)
 	return c->arm == POLICY_ARM_real ? longest(c) : PERIOD_DEAR;
 }
 
-static void take_over(struct learn_class *c, double mean, uint64_t now)
+static void take_over(struct learn_class *c, double mean, double error, uint64_t now)
 {
 	bool principal = is_principal(c);
 
@@ -364,7 +367,7 @@ static void take_over(struct learn_class *c, double mean, uint64_t now)
 	}
 	if (c->target == LEARN_ALL)
 		c->arm = c->challenger;
-	if (principal || mean > CHANGES)
+	if (principal || mean - error > CHANGES)
 		learn_anew(c, now);
 	/* Candidate 0 is the arm that has just lost: go on with the next one. */
 	if (principal)
@@ -424,6 +427,17 @@ static bool is_disturbed(const struct learn_class *c)
 	       c->reached < c->weights * c->rate * (1 + MARGIN);
 }
 
+/* The noise of the pairs of a challenge that is over. */
+static void keep_noise(struct learn_class *c)
+{
+	double variance = c->squares - c->sum * c->sum / c->weights, noise;
+
+	if (c->pairs < 2)
+		return;
+	noise = variance > 0 ? root(variance / (c->pairs - 1)) : 0;
+	c->pair_noise += (noise - c->pair_noise) / 4;
+}
+
 /* The pair that is over leaves the challenge unclear: the next ones may be longer. */
 static void stretch(struct learn_class *c)
 {
@@ -466,8 +480,9 @@ static struct learn_decision compare(struct learn_class *c, double challenger, d
 		.ratio = mean * 1000,
 		.confidence = confidence_of((mean < 0 ? -mean : mean) / error),
 	};
+	keep_noise(c);
 	if (outcome == WINS)
-		take_over(c, mean, e->now);
+		take_over(c, mean, error, e->now);
 	else
 		lost(c, mean, e->now);
 	hold(c);

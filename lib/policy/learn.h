@@ -136,6 +136,8 @@ struct learn_site {
  *              the rates of epochs would be too high
  * @recent:     mean rate of about the last four of them
  * @noise:      mean absolute departure of an epoch from @rate, as a logarithm
+ * @pair_noise: standard deviation of a pair of epochs of the least length, as a logarithm; mean of
+ *              about the last four challenges
  * @nr_rates:   epochs in these means, at most 16
  * @aborts:     aborts by other threads for each section, in epochs in which something was elided;
  *              mean of about the last four
@@ -174,6 +176,7 @@ struct learn_class {
 	double rate;
 	double recent;
 	double noise;
+	double pair_noise;
 	uint32_t nr_rates;
 	double aborts;
 	double waits;
