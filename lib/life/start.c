@@ -197,6 +197,8 @@ void elide_start(bool secure)
 	if (elide_tunables.pmu == ELIDE_PMU_ABORT && elide_enabled &&
 	    elide_process.rtm == ELIDE_RTM_HARDWARE)
 		elide_pmu_start(elide_tunables.stacks);
+	if (!elide_evidence && !elide_process.order && elide_tunables.pmu != ELIDE_PMU_ABORT)
+		elide_process.at_once = policy_at_once(&elide_process.config);
 	if (elide_tunables.verbose)
 		elide_log("%s: %s", elide_enabled ? "eliding" : "profiling", elide_process.why);
 	elide_process.running = true;

@@ -24,7 +24,11 @@
  *   either      the challenger wins: by over 10 %, or in the  hold        it is the incumbent,
  *               question whether to elide at all                          rotation from the start
  *   either      the challenger wins otherwise                 hold        it is the incumbent
- *   either      it loses, or 10 pairs are unclear             hold        @next_at is set
+ *   either      it loses, or remains unclear                  hold        @next_at is set
+ *
+ * A challenge remains unclear after 10 pairs; in the question whether to elide at all after 25, if
+ * eliding looks better. There the epochs also become longer while it is unclear: a contended mutex
+ * is in a convoy or out of it for longer than a short epoch lasts.
  *
  * A rotation is one challenge of each candidate (question.h). In the first one each challenge
  * follows the one before at once, or after COST_FIRST times what that one has cost; later ones
@@ -39,7 +43,8 @@
  *   site        event                                       next        then
  *   ---------   -----------------------------------------   ---------   --------------------
  *   usual       3 acquisitions in a row, and most of those  unelidable  it is locked, not elided
- *               before, unelidable
+ *               before, unelidable; and by all threads
+ *               learn_elided() does not hold
  *   unelidable  a probe fails                               unelidable  @wait doubles, to 4 ms
  *   unelidable  the second probe commits, and none failed   usual       as the class
  *   unelidable  other threads end the fourth probe          usual       as the class
@@ -115,23 +120,31 @@ struct learn_site {
  * @nr_sockets: sockets with threads that use the class
  * @half:       the first epoch of the present pair is over
  * @pairs:      pairs of the present challenge that are over
+ * @likely:     while nothing is elided, the arm that has come closest to locking: question 0
  * @departed:   epochs in a row in which @recent was far from @rate, see departs()
  * @rested:     an epoch has ended since the last challenge: later ones are as usual
  * @asked:      number of the next challenge in the rotation, see question.h
- * @sum, @squares: sum, and sum of the squares, of ln(challenger's rate / incumbent's rate) of
- *              the pairs
+ * @weights:    sum of the weights of the pairs: the length of a pair, in the least length
+ * @sum, @squares: weighted sum, and sum of the squares, of ln(challenger's rate / incumbent's rate)
+ *              of the pairs
  * @first:      rate of the first epoch of the present pair, sections per ns
- * @reached:    sum of the challenger's rates in the present challenge
- * @rate:       mean rate of the last @nr_rates epochs of the phase LEARN_HOLD
+ * @reached:    weighted sum of the challenger's rates in the present challenge
+ * @likely_mean: mean logarithm of the last challenge by @likely
+ * @held_sections, @held_time: mean sections, and mean length in ns, of the last @nr_rates epochs of
+ *              the phase LEARN_HOLD
+ * @rate:       their quotient: an epoch ends while threads run, not while they sleep, so the mean of
+ *              the rates of epochs would be too high
  * @recent:     mean rate of about the last four of them
  * @noise:      mean absolute departure of an epoch from @rate, as a logarithm
+ * @pair_noise: standard deviation of a pair of epochs of the least length, as a logarithm; mean of
+ *              about the last four challenges
  * @nr_rates:   epochs in these means, at most 16
  * @aborts:     aborts by other threads for each section, in epochs in which something was elided;
  *              mean of about the last four
  * @waits:      acquisitions that found the lock held for each section, in epochs in which nothing
  *              was elided; mean of about the last four
- * @stretch:    factor of the length of epochs in the question whether to elide at all; it doubles
- *              while that is unclear, to 8
+ * @stretch:    factor of the length of epochs in the present challenge; in the question whether to
+ *              elide at all it doubles while that is unclear, to 8
  * @length:     length of the incumbent's last epoch, ns: the challenger's is as long
  * @cost:       time that the present challenge has lost so far, ns
  * @warms_from: when the class began to warm up, ns; 0: no epoch has ended
@@ -148,16 +161,22 @@ struct learn_class {
 	uint8_t nr_sockets;
 	bool half;
 	uint8_t pairs;
+	uint8_t likely;
 	uint8_t departed;
 	bool rested;
 	uint32_t asked;
+	double weights;
 	double sum;
 	double squares;
 	double first;
 	double reached;
+	double likely_mean;
+	double held_sections;
+	double held_time;
 	double rate;
 	double recent;
 	double noise;
+	double pair_noise;
 	uint32_t nr_rates;
 	double aborts;
 	double waits;

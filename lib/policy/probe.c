@@ -9,6 +9,9 @@
 /* Longest time between probes of an unelidable site, ns. Chosen with the numbers of learn.c. */
 #define PROBE_MAX (4000 * LEARN_US)
 
+/* Acquisitions that fall back for each elided one, at most, at a site that is elided. Chosen here. */
+#define ELIDED_FEW 4
+
 /* A site is usual again after this number of probes that committed. */
 #define PROBE_PASS 2
 
@@ -34,6 +37,11 @@ bool learn_unelidable(struct learn_class *c, unsigned int site, uint64_t now)
 		s->wait *= 2;
 	s->probe_at = now + s->wait;
 	return true;
+}
+
+bool learn_elided(uint32_t commits, uint32_t fallbacks)
+{
+	return commits && commits >= fallbacks / ELIDED_FEW;
 }
 
 bool learn_due(const struct learn_class *c, unsigned int site, uint64_t now)
@@ -77,6 +85,8 @@ bool learn_probed(struct learn_class *c, unsigned int site, enum learn_outcome o
 	if (s->passed < PROBE_PASS && s->unsure < PROBE_UNSURE)
 		return false;
 	s->unelidable = false;
-	learn_anew(c, now);
+	/* Where locking is the best arm nothing changes: its challenges go on as before. */
+	if (s->arm != POLICY_ARM_real)
+		learn_anew(c, now);
 	return true;
 }

@@ -67,7 +67,7 @@ transactions_only_in_elision() {
 		grep -v '^tools/base/machine\.c:' | # doctor's probe, in a child
 		grep -vE '^demo/(latch/rtm\.h|sync/(bx\.c|bw-words\.h)|tatp/section\.h):'
 	lib_code | grep -E '\brtm_(begin|end)\(' |
-		grep -vE '^lib/section/(acquire|release)\.c:|^lib/section/quick\.h:|^lib/base/detect\.c:|^lib/rtm\.h:'
+		grep -vE '^lib/section/(acquire|again|release)\.c:|^lib/section/quick\.h:|^lib/base/detect\.c:|^lib/rtm\.h:'
 }
 
 # A lock call is none, so what it calls must not be one: see lib/syscalls.h.
