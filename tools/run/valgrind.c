@@ -17,7 +17,7 @@
 #include "../base/program.h"
 #include "valgrind.h"
 
-static const char *const supported[] = {"3.19.0"};
+static const char *const supported[] = {"3.19.0", "3.24.0"};
 
 /* The first line that `valgrind --version` prints, without "valgrind-". */
 static int ask_version(const char *valgrind, char *to, size_t size)
