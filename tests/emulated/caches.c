@@ -4,6 +4,7 @@
  * first-level cache.
  *
  * usage: caches latency L2 LLC MEMORY
+ *        caches unused MEMORY
  *        caches transfer CLEAN DIRTY
  *        caches contended DIRTY
  *        caches replacement SETS WAYS L2 LEAST MOST
@@ -96,6 +97,30 @@ static void latency(char **argv)
 	check_cycles("second level", round_cost(768, LINE), atol(argv[0]));
 	check_cycles("last level", round_cost(4096, LINE), atol(argv[1]));
 	check_cycles("memory", round_cost(MANY, LINE), atol(argv[2]));
+}
+
+/* Reads @nr lines, a multiple of 4, each into the same register, which nothing reads. */
+static long read_unused(char *first, long nr)
+{
+	unsigned long long begun = __builtin_ia32_rdtsc();
+	long i;
+
+	for (i = 0; i < nr; i += 4)
+		__asm__ volatile("movb (%0), %%cl\n\t"
+				 "movb 64(%0), %%cl\n\t"
+				 "movb 128(%0), %%cl\n\t"
+				 "movb 192(%0), %%cl\n\t"
+				 "xorl %%ecx, %%ecx"
+				 : : "r"(first + i * LINE) : "rcx", "memory");
+	return __builtin_ia32_rdtsc() - begun;
+}
+
+/* VEX leaves out such loads. They are accesses all the same. */
+static void unused(char **argv)
+{
+	read_unused(memory, MANY);
+	check_cycles("loads whose values are not used", read_unused(memory, MANY) / MANY,
+		     atol(argv[0]));
 }
 
 /* The number of the thread whose turn it is. */
@@ -355,6 +380,7 @@ static const struct subject {
 	void (*run)(char **argv);
 } subjects[] = {
 	{"latency", 3, 0, latency},
+	{"unused", 1, 0, unused},
 	{"transfer", 2, 0, transfer},
 	{"contended", 1, 0, contended},
 	{"replacement", 5, 1, replacement},

@@ -379,6 +379,11 @@ test_cache_latencies() {
 	done
 }
 
+# Compilers that unroll loops make more of such loads than others do.
+test_unused_loads() {
+	checks --model=haswell:memory=1600,l2_kib=64,llc_kib=512 -- "$BIN/caches" unused 1600
+}
+
 # Two cores in each of the possible distances.
 test_cache_transfers() {
 	local costs machine place

@@ -21,6 +21,7 @@ RTMGRIND_CFLAGS  := -std=gnu11 -O2 -g $(WARN) -MMD -MP -DELIDE_VERSION='"$(VERSI
 RTMGRIND_LDFLAGS := -static -nodefaultlibs -nostartfiles -u _start \
 	-Wl,-Ttext-segment=0x58000000 -Wl,--build-id=sha1 -Wl,-z,noexecstack \
 	-Wl,--wrap=VG_MINIMAL_SETJMP -Wl,--wrap=LibVEX_Translate -Wl,--wrap=LibVEX_evCheckSzB \
+	-Wl,--wrap=do_iropt_BB \
 	-Wl,--wrap=vgPlain_gdbserver_report_signal -Wl,--wrap=vgPlain_synth_fault_mapping \
 	-Wl,--wrap=vgPlain_synth_fault_perms -Wl,--wrap=vgPlain_umsg \
 	-Wl,--wrap=vgPlain_sigframe_create -Wl,--wrap=vgPlain_di_notify_mmap \
