@@ -348,6 +348,8 @@ static void *use_set(void *arg)
 /* A thread reads lines of the set of which another thread's transaction writes lines. */
 static void siblings(char **argv)
 {
+	/* Before the transaction, in which these variables might be lines of the same set. */
+	long nr = ways, distance = sets * LINE;
 	char *set = lines_of_set();
 	unsigned int status;
 	volatile int i;
@@ -359,7 +361,7 @@ static void siblings(char **argv)
 		;
 	status = rtm_begin();
 	if (status == RTM_STARTED) {
-		walk(set, ways, sets * LINE, 1);
+		walk(set, nr, distance, 1);
 		for (i = 0; i < 1000; i++)
 			;
 		rtm_end();

@@ -33,15 +33,16 @@ RTMGRIND_LDFLAGS := -static -nodefaultlibs -nostartfiles -u _start \
 RTMGRIND_VALGRIND := $(shell sed -n 's/^.define VERSION "\(.*\)"/\1/p' \
 			$(VALGRIND_INCLUDE)/config.h 2>/dev/null)
 
-RTMGRIND_TOOL := $(LIBEXECDIR)/rtmgrind-amd64-linux
+RTMGRIND_TOOL   := $(LIBEXECDIR)/rtmgrind-amd64-linux
+RTMGRIND_PASSED := $(LIBEXECDIR)/selftest.passed
 ifneq ($(words $(wildcard $(RTMGRIND_LIBS)) $(RTMGRIND_VALGRIND)),4)
 emulator:
 	@echo 'rtmgrind: not built: it needs the headers and libraries of the package valgrind'
 else ifneq ($(filter $(RTMGRIND_VALGRIND),$(RTMGRIND_TESTED)),)
-emulator: $(RTMGRIND_TOOL)
+emulator: $(RTMGRIND_PASSED)
 else
 emulator:
-	$(Q)$(MAKE) $(RTMGRIND_TOOL) || echo 'rtmgrind: not built: it does not build with' \
+	$(Q)$(MAKE) $(RTMGRIND_PASSED) || echo 'rtmgrind: not built: it does not build with' \
 		'valgrind $(RTMGRIND_VALGRIND)'
 endif
 
@@ -56,3 +57,19 @@ $(RTMGRIND_TOOL): $(RTMGRIND_OBJ)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) -o $@ $(RTMGRIND_LDFLAGS) $^ $(RTMGRIND_LIBS)
 	$(Q)ln -sf $(VALGRIND_LIBEXECDIR)/* $(@D)
+
+# The self-test: a program that runs in the emulator, with RTM instructions as bytes. A sanitizer's
+# runtime and Valgrind need the same addresses.
+SELFTEST_SRC := $(wildcard tools/selftest/*.c)
+$(LIBEXECDIR)/selftest: $(SELFTEST_SRC) $(wildcard tools/selftest/*.h tools/selftest/*.def) \
+			lib/rtm.h lib/emulator.h
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -O2 -g $(WARN) -Wl,--build-id=sha1 -o $@ $(SELFTEST_SRC) -pthread
+
+# Where it passes, `elide run --emulate` need not run it: see tools/run/proof.h.
+$(RTMGRIND_PASSED): $(RTMGRIND_TOOL) $(LIBEXECDIR)/selftest $(BINDIR)/elide $(LIBEXECDIR)/elide \
+		    $(LIBEXECDIR)/launch
+	$(call say,SELFTEST,$(RTMGRIND_TOOL))
+	$(Q)rm -f $@; $(BINDIR)/elide doctor >$(OBJ)/doctor.txt; [ -e $@ ] || \
+		{ sed -n 's/^emulator */rtmgrind: /p' $(OBJ)/doctor.txt; false; }
