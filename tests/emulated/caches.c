@@ -348,8 +348,8 @@ static void *use_set(void *arg)
 /* A thread reads lines of the set of which another thread's transaction writes lines. */
 static void siblings(char **argv)
 {
-	/* Before the transaction, in which these variables might be lines of the same set. */
-	long nr = ways, distance = sets * LINE;
+	/* Half of a set, whose other half may have what the C library uses. */
+	long nr = ways / 2, distance = sets * LINE;
 	char *set = lines_of_set();
 	unsigned int status;
 	volatile int i;
@@ -359,6 +359,9 @@ static void siblings(char **argv)
 	turn = 1;
 	for (i = 0; i < 10000; i++)
 		;
+	/* A tree of bits needs some rounds until it evicts none of the lines of a round. */
+	for (i = 0; i < 8; i++)
+		walk(set, nr, distance, 0);
 	status = rtm_begin();
 	if (status == RTM_STARTED) {
 		walk(set, nr, distance, 1);

@@ -55,7 +55,7 @@ lib_names_no_pthread() { lib_code | grep -E 'pthread_[a-z]|<pthread\.h>'; }
 # The instructions by their encodings, names and the compiler's intrinsics.
 rtm_only_in_one_header() {
 	code $(find lib preload tools demo -name '*.[chS]' ! -path lib/rtm.h \
-		! -path 'tools/rtmgrind/*' ! -path demo/latch/rtm.h) |
+		! -path 'tools/rtmgrind/*' ! -path 'tools/selftest/*' ! -path demo/latch/rtm.h) |
 		grep -iE '0xc7, *0xf8|0x0f, *0x01, *0xd[56]|0xc6, *0xf8|\bx(begin|end|abort|test)\b|_x(begin|end|abort|test)\b|immintrin'
 }
 
@@ -183,9 +183,9 @@ declared_elsewhere() {
 	done
 }
 
-# But for a table of commands, of formats, and the family of the page.
+# But for a table of commands, of formats, of self-tests, and the family of the page.
 tools_header_is_of_one_file() {
-	tools_files | grep '\.h$' | grep -vE '^tools/(cmd/cmd|print/output|print/html/html)\.h$' |
+	tools_files | grep '\.h$' | grep -vE '^tools/(cmd/cmd|print/output|print/html/html|selftest/selftest)\.h$' |
 		declared_elsewhere
 }
 

@@ -44,6 +44,10 @@
 /* fcntl's F_OFD_SETLKW (include/uapi/asm-generic/fcntl.h) */
 #define OFD_SETLKW 38
 
+/* landlock_create_ruleset, landlock_add_rule, landlock_restrict_self: unistd_64.h */
+#define NR_LANDLOCK_FIRST 444
+#define NR_LANDLOCK_LAST 446
+
 /*
  * Whether a call interrupts all cores that execute threads of the process, and so aborts all
  * transactions: it changes mappings, which must leave the translation buffers of the other cores,
@@ -119,6 +123,9 @@ static enum syscall_verdict dispatch(VexGuestAMD64State *guest)
 	case __NR_tkill:
 	case __NR_tgkill:
 		return lwp_signal_call(guest);
+	/* Valgrind would answer the same, and complain. Programs do without, as on older kernels. */
+	case NR_LANDLOCK_FIRST ... NR_LANDLOCK_LAST:
+		return guest_answer(guest, -(Long)VKI_ENOSYS);
 	}
 	verdict = time_call(guest, &ours);
 	if (!ours)
