@@ -85,9 +85,13 @@ static void print_machine(const struct findings *f)
 			       : "not tried yet; the library verifies the layout of locks at start");
 	printf("hardware counters      %s\n",
 	       f->pmu_why[0] ? f->pmu_why : "ready: elide run --pmu=stat");
-	if (!f->of_sysroot)
-		printf("emulator               %s\n",
-		       f->emulator_why[0] ? f->emulator_why : "ready: elide run --emulate");
+	if (f->of_sysroot)
+		return;
+	if (f->emulator_why[0])
+		printf("emulator               %s\n", f->emulator_why);
+	else
+		printf("emulator               ready, its self-test has passed on valgrind %s: elide run "
+		       "--emulate\n", f->emulator.version);
 }
 
 static int has_feature(const struct lock_uses *u, enum lock_feature feature)
