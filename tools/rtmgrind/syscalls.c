@@ -24,6 +24,7 @@
 #include "model.h"
 #include "pages.h"
 #include "pin.h"
+#include "procfs.h"
 #include "region.h"
 #include "sched.h"
 #include "shared.h"
@@ -123,6 +124,9 @@ static enum syscall_verdict dispatch(VexGuestAMD64State *guest)
 	case __NR_tkill:
 	case __NR_tgkill:
 		return lwp_signal_call(guest);
+	case __NR_readlink:
+	case __NR_readlinkat:
+		return procfs_readlink(guest);
 	/* Valgrind would answer the same, and complain. Programs do without, as on older kernels. */
 	case NR_LANDLOCK_FIRST ... NR_LANDLOCK_LAST:
 		return guest_answer(guest, -(Long)VKI_ENOSYS);
