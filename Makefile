@@ -98,6 +98,7 @@ help:
 	@echo 'make demo       install what is missing, build, elide two real programs, print the reports'
 	@echo 'make check      install what is missing, build, run the tests, JOBS= of them at a time'
 	@echo 'make check-long the long torture runs'
+	@echo 'make check-debian RELEASE=bookworm|trixie  build and make check in a new root of that release; as root'
 	@echo 'make fuzz       libFuzzer on the readers of hostile input, FUZZ_SECONDS=60 each; needs clang'
 	@echo 'make bench      overhead, plain against ours, interleaved, medians'
 	@echo 'make bench-policy  the adaptive policy beside the best choice for each workload; FULL=1: hours'

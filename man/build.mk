@@ -11,7 +11,7 @@ all: man
 
 $(OBJ)/man/lists: man/lists.c lib/tunables.def lib/aborts.def lib/arms.def lib/pmu.def tools/model/columns.def tools/model/advice.def tools/model/threads.def \
 		  tools/rtmgrind/unfriendly.def tools/rtmgrind/counters.def \
-		  tools/rtmgrind/model.def tools/rtmgrind/models.def
+		  tools/rtmgrind/model.def tools/rtmgrind/models.def tools/selftest/tests.def
 	$(call say,HOSTCC,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu11 $(WARN) -o $@ $<

@@ -151,6 +151,15 @@ static void print_unfriendly(void)
 #undef UNFRIENDLY
 }
 
+static void print_selftests(void)
+{
+#define SELFTEST(name, text)                                                                       \
+	item("Cm " #name);                                                                         \
+	sentence(text);
+#include "../tools/selftest/tests.def"
+#undef SELFTEST
+}
+
 static void print_counters(void)
 {
 #define RETIRED(id, name, help)                                                                    \
@@ -243,6 +252,8 @@ int main(int argc, char **argv)
 		print_unfriendly();
 	else if (!strcmp(list, "counters"))
 		print_counters();
+	else if (!strcmp(list, "selftest"))
+		print_selftests();
 	else if (!strcmp(list, "machines"))
 		print_machines();
 	else if (!strcmp(list, "numbers"))
