@@ -119,6 +119,13 @@
 #define WARM_AGAIN (16 * WARM_MAX)
 
 /*
+ * What an earlier process knew: from KNOWN_SURE on, in 1/1000, its comparison of eliding with
+ * locking is trusted for as long as that process did. ASKED_ALL is the end of the longest rotation.
+ */
+#define KNOWN_SURE 900
+#define ASKED_ALL  (LEARN_CHALLENGERS * (1 + LEARN_SITES))
+
+/*
  * Natural logarithm of a / b, cut off at -2 and 2: the first three terms of the series of artanh.
  * The error is below 0.001 where the logarithm is below 0.9, and decisions depend on small ones.
  */
@@ -140,6 +147,33 @@ void learn_start(struct learn_class *c)
 		.target = LEARN_ALL,
 		.period = PERIOD_MIN,
 		.stretch = 1,
+	};
+}
+
+void learn_begin_with(struct learn_class *c, const struct learn_known *known)
+{
+	learn_start(c);
+	c->known = true;
+	c->arm = known->arm;
+	c->asked = known->asked == LEARN_ASKED_ALL ? ASKED_ALL : known->asked;
+	c->confidence = known->confidence < 1000 ? known->confidence : 0;
+	if (known->stretch > 1)
+		c->stretch = known->stretch < STRETCH_MAX ? known->stretch : STRETCH_MAX;
+	if (c->confidence >= KNOWN_SURE && known->period > PERIOD_MIN)
+		c->period = known->period < PERIOD_REAL ? known->period : PERIOD_REAL;
+}
+
+void learn_keep(const struct learn_class *c, struct learn_known *known)
+{
+	/* A challenge that is not over is made again. */
+	uint32_t asked = c->phase == LEARN_HOLD || !c->asked ? c->asked : c->asked - 1;
+
+	*known = (struct learn_known){
+		.arm = c->arm,
+		.asked = asked >= learn_rotation(c) ? LEARN_ASKED_ALL : asked,
+		.stretch = c->stretch,
+		.confidence = c->confidence,
+		.period = c->period,
 	};
 }
 
@@ -214,9 +248,25 @@ void learn_anew(struct learn_class *c, uint64_t now)
 			c->sites[i].wait = LEARN_PROBE_MIN;
 			c->sites[i].probe_at = now;
 		}
+	c->known = false;
 	c->asked = 0;
 	c->period = PERIOD_MIN;
 	c->next_at = now;
+	c->nr_rates = 0;
+	c->noise = 0;
+}
+
+/*
+ * Threads begin to use the class, at @now. What an earlier process has learnt of it, with all of
+ * its threads, stays; the rate is that of this process.
+ */
+static void begin(struct learn_class *c, uint64_t now)
+{
+	if (!c->known) {
+		learn_anew(c, now);
+		return;
+	}
+	c->next_at = c->asked < learn_rotation(c) ? now : now + c->period;
 	c->nr_rates = 0;
 	c->noise = 0;
 }
@@ -402,6 +452,9 @@ static struct learn_decision compare(struct learn_class *c, double challenger, d
 		.ratio = mean * 1000,
 		.confidence = confidence_of((mean < 0 ? -mean : mean) / error),
 	};
+	c->decided = true;
+	if (is_principal(c))
+		c->confidence = d.confidence;
 	if (is_principal(c) && c->pairs >= PAIRS_MAX && c->stretch < STRETCH_MAX)
 		c->stretch *= 2;
 	else if (is_principal(c) && c->pairs == 1)
@@ -480,8 +533,10 @@ static bool elides(const struct learn_class *c)
 
 static bool warms_up(struct learn_class *c, const struct learn_epoch *e)
 {
-	if (!c->warms_from || (e->joined && e->now - c->warms_from > WARM_AGAIN))
+	if (!c->warms_from || (e->joined && e->now - c->warms_from > WARM_AGAIN)) {
+		c->known = c->known && !c->warms_from;
 		c->warms_from = e->now - e->whole;
+	}
 	return e->met > WARM_SHARE * e->sections && e->now - c->warms_from < WARM_MAX;
 }
 
@@ -496,14 +551,14 @@ struct learn_decision learn_epoch(struct learn_class *c, const struct learn_epoc
 	else if (e->sections > 0)
 		c->waits += (e->waits / e->sections - c->waits) / 4;
 	if (warms_up(c, e)) {
-		learn_anew(c, e->now);
+		begin(c, e->now);
 		hold(c);
 		return none;
 	}
 	if (c->phase != LEARN_HOLD)
 		return step(c, e, rate);
 	if (e->joined)
-		learn_anew(c, e->now);
+		begin(c, e->now);
 	if (departs(c, rate))
 		learn_anew(c, e->now);
 	/* After a clock that has jumped back, @next_at is not further away than it could be set. */

@@ -33,6 +33,10 @@
  * locks. While sections are elided a change shows in the rate, and a challenge by locking makes
  * the threads stand in line, so there the time also grows with what the last challenge has cost.
  *
+ * A class of which an earlier process knew begins with that, learn_begin_with(): the first rotation
+ * goes on where it was, or is not repeated, until the rate departs, a challenge changes much, or
+ * threads join later than learn.c's WARM_AGAIN after the start.
+ *
  * Beside that, probe.c keeps a state of each site, for sections that cannot be elided (a system
  * call in them, for example):
  *
@@ -134,6 +138,9 @@ struct learn_site {
  *              while that is unclear, to 8
  * @length:     length of the incumbent's last epoch, ns: the challenger's is as long
  * @cost:       time that the present challenge has lost so far, ns
+ * @known:      it began with what an earlier process knew, which nothing has contradicted yet
+ * @decided:    a challenge is over, or a site has become unelidable or usual, in this process
+ * @confidence: of the last comparison of eliding with locking, see struct learn_decision; 0: none
  * @warms_from: when the class began to warm up, ns; 0: no epoch has ended
  * @next_at:    time of the next challenge, ns
  * @period:     time between challenges, ns, after the first rotation; it doubles
@@ -164,6 +171,9 @@ struct learn_class {
 	uint32_t stretch;
 	uint64_t length;
 	double cost;
+	bool known;
+	bool decided;
+	uint16_t confidence;
 	uint64_t warms_from;
 	uint64_t next_at;
 	uint64_t period;
@@ -217,6 +227,32 @@ struct learn_decision {
 	uint32_t confidence;
 };
 
+/**
+ * struct learn_known - what is kept of a class from one process to the next.
+ * @arm:        incumbent of the class
+ * @asked:      challenges of the first rotation that are over; LEARN_ASKED_ALL: all
+ * @stretch, @confidence, @period: as in struct learn_class
+ */
+struct learn_known {
+	uint8_t arm;
+	uint8_t asked;
+	uint8_t stretch;
+	uint16_t confidence;
+	uint64_t period;
+};
+
+#define LEARN_ASKED_ALL 255
+
+/**
+ * struct learn_known_site - what is kept of a call site.
+ * @arm, @unelidable, @wait: as in struct learn_site
+ */
+struct learn_known_site {
+	uint8_t arm;
+	bool unelidable;
+	uint64_t wait;
+};
+
 /** learn_start() - begin with a class of which nothing is known: its arm is "keen". */
 void learn_start(struct learn_class *c);
 
@@ -228,6 +264,31 @@ void learn_start(struct learn_class *c);
  * The sites with their arms and their probes are copied; the rotation begins anew.
  */
 void learn_inherit(struct learn_class *c, const struct learn_class *from);
+
+/**
+ * learn_begin_with() - begin with what an earlier process has learnt of the class.
+ * @c: the new state
+ * @known: what is known; numbers out of range are put right, but @arm is below POLICY_NR_ARMS
+ *
+ * Its first rotation goes on at @known->asked. If that is over, the next challenge comes after
+ * @known->period, at most 8 ms; or as after a first rotation, 0.5 ms, if the last comparison of
+ * eliding with locking was less than 90 % sure.
+ */
+void learn_begin_with(struct learn_class *c, const struct learn_known *known);
+
+/**
+ * learn_site_with() - begin with what an earlier process has learnt of a site.
+ * @c: the class
+ * @site: number of the site, which learn_site() has added just now
+ * @known: what is known, as in learn_begin_with()
+ *
+ * The first probe of an unelidable site comes after 4 ms.
+ */
+void learn_site_with(struct learn_class *c, unsigned int site,
+		     const struct learn_known_site *known);
+
+/** learn_keep() - what a later process may begin with: the reverse of learn_begin_with(). */
+void learn_keep(const struct learn_class *c, struct learn_known *known);
 
 /**
  * learn_site() - add a call site to the class.

@@ -25,7 +25,7 @@ bool learn_unelidable(struct learn_class *c, unsigned int site, uint64_t now)
 
 	if (s->unelidable)
 		return false;
-	s->unelidable = true;
+	s->unelidable = c->decided = true;
 	s->passed = s->unsure = 0;
 	/* @wait is kept when probes pass: a site that fails again is probed less often. */
 	if (s->wait < LEARN_PROBE_MIN)
@@ -34,6 +34,19 @@ bool learn_unelidable(struct learn_class *c, unsigned int site, uint64_t now)
 		s->wait *= 2;
 	s->probe_at = now + s->wait;
 	return true;
+}
+
+void learn_site_with(struct learn_class *c, unsigned int site, const struct learn_known_site *known)
+{
+	struct learn_site *s = &c->sites[site];
+
+	s->arm = known->arm;
+	s->unelidable = known->unelidable;
+	if (known->wait || known->unelidable)
+		s->wait = known->wait < LEARN_PROBE_MIN ? LEARN_PROBE_MIN :
+			  known->wait > PROBE_MAX ? PROBE_MAX : known->wait;
+	/* No clock here: the first report sets a time that is further away than PROBE_MAX to that. */
+	s->probe_at = UINT64_MAX;
 }
 
 bool learn_due(const struct learn_class *c, unsigned int site, uint64_t now)
@@ -77,6 +90,7 @@ bool learn_probed(struct learn_class *c, unsigned int site, enum learn_outcome o
 	if (s->passed < PROBE_PASS && s->unsure < PROBE_UNSURE)
 		return false;
 	s->unelidable = false;
+	c->decided = true;
 	learn_anew(c, now);
 	return true;
 }
