@@ -235,6 +235,7 @@ void adapt_learned_class(struct adapt_class *p)
 		.stretch = known->stretch,
 		.confidence = known->confidence,
 		.period = known->period_us * LEARN_US,
+		.due = known->due_us * LEARN_US,
 	});
 	learned.nr_classes++;
 	tell();
@@ -327,8 +328,11 @@ static void gather_class(struct adapt_class *p, const struct origin *o)
 	const struct elide_module *m;
 	struct learned_class c;
 	struct learn_known k;
+	uint32_t waited_us = 0;
 
-	if (!o->object || !p->learn.decided)
+	if (!p->learn.decided)
+		waited_us = learn_waited(&p->learn, p->start) / LEARN_US;
+	if (!o->object || (!p->learn.decided && !waited_us))
 		return;
 	m = learned.modules[o->object - 1];
 	c = class_key(info, m, p->class_index);
@@ -346,8 +350,9 @@ static void gather_class(struct adapt_class *p, const struct origin *o)
 	c.stretch = k.stretch;
 	c.confidence = k.confidence;
 	c.period_us = k.period / LEARN_US;
+	c.due_us = k.due / LEARN_US;
 	gather_sites(p, o, &c);
-	learned_image_class(learned.image, &c);
+	learned_image_class(learned.image, &c, waited_us);
 }
 
 void adapt_learned_gather(void)
@@ -393,6 +398,8 @@ void adapt_learned_write(void)
 		goto unlock;
 	}
 	learned_image_merge(learned.image, &now);
+	if (!learned.image->nr_classes)
+		goto unlock;
 	if (learned.image->left_out)
 		elide_log("%s: no room for %u lock classes", name, learned.image->left_out);
 	size = learned_image_write(learned.image, learned.machine, learned.bytes + LEARNED_MAX);

@@ -120,10 +120,12 @@
 
 /*
  * What an earlier process knew: from KNOWN_SURE on, in 1/1000, its comparison of eliding with
- * locking is trusted for as long as that process did. ASKED_ALL is the end of the longest rotation.
+ * locking is trusted, and the next challenge comes after KNOWN_PERIOD to PERIOD_REAL ns. Chosen so that
+ * a phase change is found within 10 ms. ASKED_ALL is the end of the longest rotation.
  */
-#define KNOWN_SURE 900
-#define ASKED_ALL  (LEARN_CHALLENGERS * (1 + LEARN_SITES))
+#define KNOWN_SURE   900
+#define KNOWN_PERIOD (4000 * LEARN_US)
+#define ASKED_ALL    (LEARN_CHALLENGERS * (1 + LEARN_SITES))
 
 /*
  * Natural logarithm of a / b, cut off at -2 and 2: the first three terms of the series of artanh.
@@ -159,8 +161,9 @@ void learn_begin_with(struct learn_class *c, const struct learn_known *known)
 	c->confidence = known->confidence < 1000 ? known->confidence : 0;
 	if (known->stretch > 1)
 		c->stretch = known->stretch < STRETCH_MAX ? known->stretch : STRETCH_MAX;
-	if (c->confidence >= KNOWN_SURE && known->period > PERIOD_MIN)
+	if (known->period > PERIOD_MIN)
 		c->period = known->period < PERIOD_REAL ? known->period : PERIOD_REAL;
+	c->due = known->due < PERIOD_REAL ? known->due : PERIOD_REAL;
 }
 
 void learn_keep(const struct learn_class *c, struct learn_known *known)
@@ -173,8 +176,21 @@ void learn_keep(const struct learn_class *c, struct learn_known *known)
 		.asked = asked >= learn_rotation(c) ? LEARN_ASKED_ALL : asked,
 		.stretch = c->stretch,
 		.confidence = c->confidence,
-		.period = c->period,
+		.period = PERIOD_MIN,
 	};
+	if (c->confidence >= KNOWN_SURE)
+		known->period = c->period < KNOWN_PERIOD ? KNOWN_PERIOD :
+				c->period < PERIOD_REAL ? c->period : PERIOD_REAL;
+	known->due = known->asked == LEARN_ASKED_ALL ? known->period : 0;
+}
+
+uint64_t learn_waited(const struct learn_class *c, uint64_t now)
+{
+	if (!c->known || !c->warms_from)
+		return 0;
+	if (c->phase != LEARN_HOLD || c->next_at <= now)
+		return c->due;
+	return c->next_at - now < c->due ? c->due - (c->next_at - now) : 0;
 }
 
 unsigned int learn_site(struct learn_class *c)
@@ -266,7 +282,7 @@ static void begin(struct learn_class *c, uint64_t now)
 		learn_anew(c, now);
 		return;
 	}
-	c->next_at = c->asked < learn_rotation(c) ? now : now + c->period;
+	c->next_at = now + c->due;
 	c->nr_rates = 0;
 	c->noise = 0;
 }

@@ -141,6 +141,7 @@ struct learn_site {
  * @known:      it began with what an earlier process knew, which nothing has contradicted yet
  * @decided:    a challenge is over, or a site has become unelidable or usual, in this process
  * @confidence: of the last comparison of eliding with locking, see struct learn_decision; 0: none
+ * @due:        if @known, time from the beginning to the first challenge, ns
  * @warms_from: when the class began to warm up, ns; 0: no epoch has ended
  * @next_at:    time of the next challenge, ns
  * @period:     time between challenges, ns, after the first rotation; it doubles
@@ -174,6 +175,7 @@ struct learn_class {
 	bool known;
 	bool decided;
 	uint16_t confidence;
+	uint64_t due;
 	uint64_t warms_from;
 	uint64_t next_at;
 	uint64_t period;
@@ -231,7 +233,9 @@ struct learn_decision {
  * struct learn_known - what is kept of a class from one process to the next.
  * @arm:        incumbent of the class
  * @asked:      challenges of the first rotation that are over; LEARN_ASKED_ALL: all
- * @stretch, @confidence, @period: as in struct learn_class
+ * @stretch, @confidence: as in struct learn_class
+ * @period:     time between challenges, ns
+ * @due:        time of use until the next challenge, ns
  */
 struct learn_known {
 	uint8_t arm;
@@ -239,6 +243,7 @@ struct learn_known {
 	uint8_t stretch;
 	uint16_t confidence;
 	uint64_t period;
+	uint64_t due;
 };
 
 #define LEARN_ASKED_ALL 255
@@ -271,8 +276,7 @@ void learn_inherit(struct learn_class *c, const struct learn_class *from);
  * @known: what is known; numbers out of range are put right, but @arm is below POLICY_NR_ARMS
  *
  * Its first rotation goes on at @known->asked. If that is over, the next challenge comes after
- * @known->period, at most 8 ms; or as after a first rotation, 0.5 ms, if the last comparison of
- * eliding with locking was less than 90 % sure.
+ * @known->due, at most 8 ms.
  */
 void learn_begin_with(struct learn_class *c, const struct learn_known *known);
 
@@ -287,8 +291,25 @@ void learn_begin_with(struct learn_class *c, const struct learn_known *known);
 void learn_site_with(struct learn_class *c, unsigned int site,
 		     const struct learn_known_site *known);
 
-/** learn_keep() - what a later process may begin with: the reverse of learn_begin_with(). */
+/**
+ * learn_keep() - what a later process may begin with: the reverse of learn_begin_with().
+ * @c: the class, about which something was decided
+ * @known: filled
+ *
+ * The first challenge is due after 4 to 8 ms, so that a program of a few ms is not judged anew in each
+ * run; but after 0.5 ms, as after a first rotation, if the last comparison of eliding with locking was
+ * less than 90 % sure.
+ */
 void learn_keep(const struct learn_class *c, struct learn_known *known);
+
+/**
+ * learn_waited() - how much of the time to the first challenge has passed?
+ * @c: a class, about which nothing was decided
+ * @now: time, ns
+ *
+ * Return: ns, which a later process need not wait any more; 0 of a class of which nothing was known.
+ */
+uint64_t learn_waited(const struct learn_class *c, uint64_t now);
 
 /**
  * learn_site() - add a call site to the class.

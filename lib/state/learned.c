@@ -240,26 +240,49 @@ uint32_t learned_image_object(struct learned_image *image, const struct elide_mo
 				 LEARNED_NONE;
 }
 
-void learned_image_class(struct learned_image *image, const struct learned_class *c)
+void learned_image_class(struct learned_image *image, const struct learned_class *c,
+			 uint32_t waited_us)
 {
-	if (image->nr_classes == LEARNED_CLASSES)
+	if (image->nr_classes == LEARNED_CLASSES) {
 		image->left_out++;
-	else
-		image->classes[image->nr_classes++] = *c;
+		return;
+	}
+	image->waited_us[image->nr_classes] = waited_us;
+	image->classes[image->nr_classes++] = *c;
 }
 
 /* Shell's method (CACM 2/7, 1959), with half the gap each time: qsort() may allocate. */
-static void sort(struct learned_class *classes, uint32_t nr)
+static void sort(struct learned_image *image)
 {
+	struct learned_class *classes = image->classes;
+	uint32_t *waited = image->waited_us, nr = image->nr_classes;
+
 	for (uint32_t gap = nr / 2; gap; gap /= 2)
 		for (uint32_t i = gap; i < nr; i++) {
 			struct learned_class c = classes[i];
-			uint32_t to = i;
+			uint32_t c_waited = waited[i], to = i;
 
-			for (; to >= gap && compare(&classes[to - gap], &c) > 0; to -= gap)
+			for (; to >= gap && compare(&classes[to - gap], &c) > 0; to -= gap) {
 				classes[to] = classes[to - gap];
+				waited[to] = waited[to - gap];
+			}
 			classes[to] = c;
+			waited[to] = c_waited;
 		}
+}
+
+/* Leave out the classes about which nothing was decided, and which no other file has. */
+static void drop_undecided(struct learned_image *image)
+{
+	uint32_t nr = 0;
+
+	for (uint32_t i = 0; i < image->nr_classes; i++) {
+		if (image->waited_us[i])
+			continue;
+		image->waited_us[nr] = 0;
+		image->classes[nr++] = image->classes[i];
+	}
+	image->nr_classes = nr;
 }
 
 /* Has the new file another build of an object of @f? */
@@ -285,6 +308,7 @@ static bool translate(struct learned_image *image, const struct learned_file *f,
 	*to = *from;
 	to->nr_sites = 0;
 	to->reserved = 0;
+	to->reserved2 = 0;
 	memset(to->sites, 0, sizeof(to->sites));
 	if (f->arm[from->arm] == LEARNED_NONE || is_outdated(image, o, nr_own))
 		return false;
@@ -314,14 +338,21 @@ void learned_image_merge(struct learned_image *image, const struct learned_file 
 	uint32_t nr = image->nr_classes, nr_own = image->nr_objects, at;
 	struct learned_class c;
 
-	sort(image->classes, nr);
+	sort(image);
 	for (uint32_t i = 0; f->header && i < f->header->nr_classes; i++) {
 		if (!translate(image, f, nr_own, &f->classes[i], &c))
 			continue;
 		at = not_behind(image->classes, nr, &c);
-		if (!at || compare(&image->classes[at - 1], &c))
-			learned_image_class(image, &c);
+		if (!at || compare(&image->classes[at - 1], &c)) {
+			learned_image_class(image, &c, 0);
+		} else if (image->waited_us[at - 1]) {
+			c.due_us -= c.due_us < image->waited_us[at - 1] ? c.due_us :
+									  image->waited_us[at - 1];
+			image->classes[at - 1] = c;
+			image->waited_us[at - 1] = 0;
+		}
 	}
+	drop_undecided(image);
 }
 
 /* Append to the bytes of a file. */
@@ -336,7 +367,7 @@ size_t learned_image_write(struct learned_image *image, const char *machine, voi
 	struct learned_header *h = bytes;
 	char *end = (char *)(h + 1);
 
-	sort(image->classes, image->nr_classes);
+	sort(image);
 	*h = (struct learned_header){
 		.magic = LEARNED_MAGIC,
 		.version = LEARNED_VERSION,

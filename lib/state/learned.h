@@ -113,6 +113,8 @@ struct learned_site {
  *       they were not compared
  * @stretch: of struct learn_class
  * @reserved: 0
+ * @due_us: time of use of the class until the next challenge, us
+ * @reserved2: 0
  * @sites: the call sites
  *
  * Classes are sorted by object, type, kind, shared and offset, and no two are equal in these.
@@ -131,10 +133,12 @@ struct learned_class {
 	uint16_t confidence;
 	uint8_t stretch;
 	uint8_t reserved;
+	uint32_t due_us;
+	uint32_t reserved2;
 	struct learned_site sites[LEARNED_SITES];
 };
 
-_Static_assert(sizeof(struct learned_class) == 32 + 24 * LEARNED_SITES, "fixed layout");
+_Static_assert(sizeof(struct learned_class) == 40 + 24 * LEARNED_SITES, "fixed layout");
 _Static_assert(LEARNED_SITES == LEARN_SITES, "another number needs another LEARNED_VERSION");
 
 /* Classes that a file has room for, whatever else is in it. */
@@ -161,6 +165,8 @@ struct learned_file {
  * struct learned_image - a file that is being made. About 1.1 MiB; only what is used is touched.
  * @nr_objects, @nr_classes: entries in use
  * @left_out: classes for which there was no room
+ * @waited_us: by class: 0, or nothing was decided about the class, which was used for this time: what
+ *            another file has of it stays, but for @due_us
  * @objects, @classes: the tables; those of the arms are arms.def
  */
 struct learned_image {
@@ -169,6 +175,7 @@ struct learned_image {
 	uint32_t left_out;
 	struct learned_object objects[LEARNED_OBJECTS];
 	struct learned_class classes[LEARNED_CLASSES];
+	uint32_t waited_us[LEARNED_CLASSES];
 };
 
 /** learned_checksum() - that of a whole file of @size bytes, a multiple of 8, at least a header. */
@@ -214,11 +221,17 @@ const struct learned_site *learned_site(const struct learned_file *f, const stru
 /** learned_image_object() - index of @m in a new file; LEARNED_NONE if it has no build-id or no room. */
 uint32_t learned_image_object(struct learned_image *image, const struct elide_module *m);
 
-/** learned_image_class() - add a class, whose arms are numbers of enum policy_arm_name. */
-void learned_image_class(struct learned_image *image, const struct learned_class *c);
+/**
+ * learned_image_class() - add a class, whose arms are numbers of enum policy_arm_name.
+ * @image: the new file
+ * @c: the class; if nothing was decided about it, only its key is of use
+ * @waited_us: of struct learned_image
+ */
+void learned_image_class(struct learned_image *image, const struct learned_class *c,
+			 uint32_t waited_us);
 
 /**
- * learned_image_merge() - add the classes of another file that the new one does not have.
+ * learned_image_merge() - add the classes of another file about which nothing was decided here.
  * @image: the new file
  * @f: the other one
  *
