@@ -236,6 +236,7 @@ void adapt_learned_class(struct adapt_class *p)
 		.confidence = known->confidence,
 		.period = known->period_us * LEARN_US,
 		.due = known->due_us * LEARN_US,
+		.aborts = known->aborts,
 	});
 	learned.nr_classes++;
 	tell();
@@ -351,6 +352,7 @@ static void gather_class(struct adapt_class *p, const struct origin *o)
 	c.confidence = k.confidence;
 	c.period_us = k.period / LEARN_US;
 	c.due_us = k.due / LEARN_US;
+	c.aborts = k.aborts;
 	gather_sites(p, o, &c);
 	learned_image_class(learned.image, &c, waited_us);
 }

@@ -121,10 +121,12 @@
 /*
  * What an earlier process knew: from KNOWN_SURE on, in 1/1000, its comparison of eliding with
  * locking is trusted, and the next challenge comes after KNOWN_PERIOD to PERIOD_REAL ns. Chosen so that
- * a phase change is found within 10 ms. ASKED_ALL is the end of the longest rotation.
+ * a phase change is found within 10 ms. ASKED_ALL is the end of the longest rotation; more aborts
+ * than ABORTS_MAX for 1000 sections make no difference.
  */
 #define KNOWN_SURE   900
 #define KNOWN_PERIOD (4000 * LEARN_US)
+#define ABORTS_MAX   100000
 #define ASKED_ALL    (LEARN_CHALLENGERS * (1 + LEARN_SITES))
 
 /*
@@ -159,6 +161,7 @@ void learn_begin_with(struct learn_class *c, const struct learn_known *known)
 	c->arm = known->arm;
 	c->asked = known->asked == LEARN_ASKED_ALL ? ASKED_ALL : known->asked;
 	c->confidence = known->confidence < 1000 ? known->confidence : 0;
+	c->aborts = (known->aborts < ABORTS_MAX ? known->aborts : ABORTS_MAX) / 1000.0;
 	if (known->stretch > 1)
 		c->stretch = known->stretch < STRETCH_MAX ? known->stretch : STRETCH_MAX;
 	if (known->period > PERIOD_MIN)
@@ -177,6 +180,7 @@ void learn_keep(const struct learn_class *c, struct learn_known *known)
 		.stretch = c->stretch,
 		.confidence = c->confidence,
 		.period = PERIOD_MIN,
+		.aborts = c->aborts < ABORTS_MAX / 1000 ? c->aborts * 1000 : ABORTS_MAX,
 	};
 	if (c->confidence >= KNOWN_SURE)
 		known->period = c->period < KNOWN_PERIOD ? KNOWN_PERIOD :
@@ -551,6 +555,8 @@ static bool warms_up(struct learn_class *c, const struct learn_epoch *e)
 {
 	if (!c->warms_from || (e->joined && e->now - c->warms_from > WARM_AGAIN)) {
 		c->known = c->known && !c->warms_from;
+		if (c->known)
+			c->next_at = e->now + c->due;
 		c->warms_from = e->now - e->whole;
 	}
 	return e->met > WARM_SHARE * e->sections && e->now - c->warms_from < WARM_MAX;

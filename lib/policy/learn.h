@@ -236,6 +236,7 @@ struct learn_decision {
  * @stretch, @confidence: as in struct learn_class
  * @period:     time between challenges, ns
  * @due:        time of use until the next challenge, ns
+ * @aborts:     aborts by other threads for each 1000 sections that were elided
  */
 struct learn_known {
 	uint8_t arm;
@@ -244,6 +245,7 @@ struct learn_known {
 	uint16_t confidence;
 	uint64_t period;
 	uint64_t due;
+	uint32_t aborts;
 };
 
 #define LEARN_ASKED_ALL 255

@@ -308,7 +308,6 @@ static bool translate(struct learned_image *image, const struct learned_file *f,
 	*to = *from;
 	to->nr_sites = 0;
 	to->reserved = 0;
-	to->reserved2 = 0;
 	memset(to->sites, 0, sizeof(to->sites));
 	if (f->arm[from->arm] == LEARNED_NONE || is_outdated(image, o, nr_own))
 		return false;

@@ -114,7 +114,7 @@ struct learned_site {
  * @stretch: of struct learn_class
  * @reserved: 0
  * @due_us: time of use of the class until the next challenge, us
- * @reserved2: 0
+ * @aborts: aborts by other threads for each 1000 sections that were elided
  * @sites: the call sites
  *
  * Classes are sorted by object, type, kind, shared and offset, and no two are equal in these.
@@ -134,7 +134,7 @@ struct learned_class {
 	uint8_t stretch;
 	uint8_t reserved;
 	uint32_t due_us;
-	uint32_t reserved2;
+	uint32_t aborts;
 	struct learned_site sites[LEARNED_SITES];
 };
 
