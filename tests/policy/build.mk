@@ -2,7 +2,8 @@
 # The regret suite: loads over pthread's locks and over those of the peers that are installed.
 
 POLICY_DIR := $(O)/tests/policy
-POLICY_BIN := $(POLICY_DIR)/load $(POLICY_DIR)/load-none $(POLICY_DIR)/hot
+POLICY_BIN := $(POLICY_DIR)/load $(POLICY_DIR)/load-none $(POLICY_DIR)/hot \
+	      $(POLICY_DIR)/plugin $(POLICY_DIR)/plugin-lib.so
 ifneq ($(wildcard /usr/include/tbb/spin_rw_mutex.h),)
 POLICY_BIN += $(POLICY_DIR)/load-tbb
 endif
@@ -36,6 +37,16 @@ $(POLICY_DIR)/hot: tests/policy/hot.c
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(POLICY_CFLAGS) -o $@ $< $(POLICY_LDFLAGS)
+
+$(POLICY_DIR)/plugin: tests/policy/plugin.c
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(POLICY_CFLAGS) -o $@ $< $(POLICY_LDFLAGS)
+
+$(POLICY_DIR)/plugin-lib.so: tests/policy/plugin-lib.c
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(POLICY_CFLAGS) -shared -fPIC -o $@ $< $(POLICY_LDFLAGS)
 
 $(POLICY_DIR)/load-ck: $(PEER_LOADS) tests/policy/lock-ck.c $(POLICY_H)
 	$(call say,LD,$@)
