@@ -269,7 +269,6 @@ enum policy_arm_name adapt_learned_find_site(struct adapt_class *p, uint32_t nr,
 	o->known[nr] = (struct learn_known_site){
 		.arm = learned.file.arm[known->arm],
 		.unelidable = known->unelidable,
-		.wait = known->wait_us * LEARN_US,
 	};
 	o->found |= 1u << nr;
 	learned.nr_sites++;
@@ -305,19 +304,19 @@ void adapt_learned_forget(void)
 static void gather_sites(const struct adapt_class *p, const struct origin *o, struct learned_class *c)
 {
 	for (uint32_t i = 0; i < p->learn.nr_sites; i++) {
-		const struct learn_site *s = &p->learn.sites[i];
 		struct learned_site *to = &c->sites[c->nr_sites];
+		struct learn_known_site known;
 
 		if (!o->sites[i].module)
 			continue;
+		learn_site_keep(&p->learn, i, &known);
 		*to = (struct learned_site){
 			.object = learned_image_object(learned.image,
 						       learned.modules[o->sites[i].module - 1]),
 			.kind = elide_cache_key_kind(p->keys[i]),
-			.arm = s->arm,
-			.unelidable = s->unelidable,
+			.arm = known.arm,
+			.unelidable = known.unelidable,
 			.offset = o->sites[i].offset,
-			.wait_us = s->wait / LEARN_US,
 		};
 		c->nr_sites += to->object != LEARNED_NONE;
 	}

@@ -286,6 +286,9 @@ static void begin(struct learn_class *c, uint64_t now)
 		learn_anew(c, now);
 		return;
 	}
+	for (unsigned int i = 0; i < c->nr_sites; i++)
+		if (c->sites[i].unelidable && c->sites[i].probe_at == LEARN_PROBE_UNSET)
+			c->sites[i].probe_at = now + c->sites[i].wait;
 	c->next_at = now + c->due;
 	c->nr_rates = 0;
 	c->noise = 0;

@@ -97,6 +97,7 @@ enum learn_phase {
  * @unelidable: the sections here cannot be elided, by the last acquisitions or probes
  * @passed:   probes that committed since the last one that failed
  * @unsure:   probes since then that other threads ended: they held the lock or aborted the probe
+ * @failed:   probes that failed since the site became unelidable, at most 255
  * @probe_at: time of the next probe, ns
  * @wait:     time between probes, ns; it doubles with each that fails
  */
@@ -105,6 +106,7 @@ struct learn_site {
 	bool unelidable;
 	uint8_t passed;
 	uint8_t unsure;
+	uint8_t failed;
 	uint64_t probe_at;
 	uint64_t wait;
 };
@@ -252,12 +254,12 @@ struct learn_known {
 
 /**
  * struct learn_known_site - what is kept of a call site.
- * @arm, @unelidable, @wait: as in struct learn_site
+ * @arm: as in struct learn_site
+ * @unelidable: the sections cannot be elided, and at least 2 probes have confirmed that
  */
 struct learn_known_site {
 	uint8_t arm;
 	bool unelidable;
-	uint64_t wait;
 };
 
 /** learn_start() - begin with a class of which nothing is known: its arm is "keen". */
@@ -288,10 +290,15 @@ void learn_begin_with(struct learn_class *c, const struct learn_known *known);
  * @site: number of the site, which learn_site() has added just now
  * @known: what is known, as in learn_begin_with()
  *
- * The first probe of an unelidable site comes after 4 ms.
+ * The first probe of an unelidable site comes 0.5 ms after threads have begun to use the class, or 4 ms
+ * after the first report of a site that is met later.
  */
 void learn_site_with(struct learn_class *c, unsigned int site,
 		     const struct learn_known_site *known);
+
+/** learn_site_keep() - what a later process may begin with: the reverse of learn_site_with(). */
+void learn_site_keep(const struct learn_class *c, unsigned int site,
+		     struct learn_known_site *known);
 
 /**
  * learn_keep() - what a later process may begin with: the reverse of learn_begin_with().

@@ -324,7 +324,6 @@ static bool translate(struct learned_image *image, const struct learned_file *f,
 		if (f->arm[s.arm] == LEARNED_NONE || is_outdated(image, o, nr_own))
 			continue;
 		s.arm = f->arm[s.arm];
-		s.reserved = 0;
 		s.object = add_object(image, o->build_id, o->build_id_len, o->path);
 		if (s.object != LEARNED_NONE)
 			to->sites[to->nr_sites++] = s;

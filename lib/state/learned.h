@@ -84,8 +84,6 @@ _Static_assert(sizeof(struct learned_object) == 256, "fixed layout");
  * @arm: index in the table of arms: the incumbent
  * @unelidable: 1: the sections here cannot be elided
  * @offset: return address of the call in the object
- * @wait_us: time between probes of a site that is or was unelidable, us; else 0
- * @reserved: 0
  */
 struct learned_site {
 	uint32_t object;
@@ -93,8 +91,6 @@ struct learned_site {
 	uint8_t arm;
 	uint8_t unelidable;
 	uint64_t offset;
-	uint32_t wait_us;
-	uint32_t reserved;
 };
 
 /**
@@ -138,7 +134,7 @@ struct learned_class {
 	struct learned_site sites[LEARNED_SITES];
 };
 
-_Static_assert(sizeof(struct learned_class) == 40 + 24 * LEARNED_SITES, "fixed layout");
+_Static_assert(sizeof(struct learned_class) == 40 + 16 * LEARNED_SITES, "fixed layout");
 _Static_assert(LEARNED_SITES == LEARN_SITES, "another number needs another LEARNED_VERSION");
 
 /* Classes that a file has room for, whatever else is in it. */

@@ -4,7 +4,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define ROUNDS 200
+#define ROUNDS 4000
 
 void plugin_work(void);
 

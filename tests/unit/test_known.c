@@ -158,6 +158,7 @@ static void sites_begin_with_theirs(void **state)
 {
 	const struct learn_known known = {.arm = KEEN, .asked = LEARN_ASKED_ALL, .confidence = 999,
 					  .period = 4 * MS, .due = 4 * MS};
+	struct learn_known_site site;
 	struct world w;
 
 	begin(&w, 1, 2, 0);
@@ -165,20 +166,49 @@ static void sites_begin_with_theirs(void **state)
 	learn_site_with(&w.class, learn_site(&w.class),
 			&(struct learn_known_site){.arm = QUEUE});
 	learn_site_with(&w.class, learn_site(&w.class),
-			&(struct learn_known_site){.arm = KEEN, .unelidable = true, .wait = UINT64_MAX});
+			&(struct learn_known_site){.arm = KEEN, .unelidable = true});
 	assert_int_equal(learn_arm(&w.class, 0), QUEUE);
 	assert_int_equal(learn_arm(&w.class, 1), REAL);
-	assert_int_equal(w.class.sites[0].wait, 0);
-	assert_int_equal(w.class.sites[1].wait, 4 * MS);
+	learn_site_keep(&w.class, 1, &site);
+	assert_true(site.unelidable && site.arm == KEEN);
 	join(&w);
 	assert_int_equal(learn_arm(&w.class, 1), REAL);
-	/* The first probe comes 4 ms after the first report. */
-	assert_false(learn_probe(&w.class, 1, w.now));
-	assert_false(learn_probe(&w.class, 1, w.now + 3 * MS));
-	assert_true(learn_probe(&w.class, 1, w.now + 4 * MS));
-	assert_false(learn_probed(&w.class, 1, LEARN_PASSED, w.now + 4 * MS));
-	assert_true(learn_probed(&w.class, 1, LEARN_PASSED, w.now + 4 * MS));
+	assert_false(learn_probe(&w.class, 1, w.now + 499 * LEARN_US));
+	assert_true(learn_probe(&w.class, 1, w.now + 500 * LEARN_US));
+	assert_false(learn_probed(&w.class, 1, LEARN_PASSED, w.now + MS));
+	assert_true(learn_probed(&w.class, 1, LEARN_PASSED, w.now + MS));
 	assert_true(w.class.decided && !w.class.known);
+}
+
+/* Sections that fail only when the process begins, as they touch memory for the first time. */
+static void what_no_probe_confirms_is_not_kept(void **state)
+{
+	const struct learn_known known = {.arm = KEEN, .asked = LEARN_ASKED_ALL, .confidence = 999,
+					  .period = 4 * MS, .due = 4 * MS};
+	struct learn_known_site site;
+	struct world w;
+
+	begin(&w, 1, 1, 0);
+	learn_begin_with(&w.class, &known);
+	assert_false(learn_unelidable(&w.class, 0, w.now));
+	learn_site_with(&w.class, learn_site(&w.class), &(struct learn_known_site){.arm = KEEN});
+	assert_int_equal(learn_arm(&w.class, 0), KEEN);
+	join(&w);
+	assert_true(learn_unelidable(&w.class, 0, w.now));
+	learn_site_keep(&w.class, 0, &site);
+	assert_false(site.unelidable);
+	for (int i = 1; i <= 2; i++)
+		assert_int_equal(learn_probed(&w.class, 0, LEARN_PASSED, w.now), i == 2);
+	assert_true(w.class.known && w.class.asked >= 5);
+	learn_unelidable(&w.class, 0, w.now);
+	for (int i = 1; i <= 2; i++) {
+		learn_probed(&w.class, 0, LEARN_FAILED, w.now);
+		learn_site_keep(&w.class, 0, &site);
+		assert_int_equal(site.unelidable, i == 2);
+	}
+	for (int i = 1; i <= 2; i++)
+		assert_int_equal(learn_probed(&w.class, 0, LEARN_PASSED, w.now), i == 2);
+	assert_true(!w.class.known && w.class.asked < 5);
 }
 
 /* Threads that join long after the start: what was known is as old as anything else. */
@@ -209,6 +239,7 @@ int main(void)
 		cmocka_unit_test(what_is_wrong_does_not_stay),
 		cmocka_unit_test(what_is_unsure_is_asked_soon),
 		cmocka_unit_test(sites_begin_with_theirs),
+		cmocka_unit_test(what_no_probe_confirms_is_not_kept),
 		cmocka_unit_test(late_threads_begin_the_rotation_anew),
 	};
 

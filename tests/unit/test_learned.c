@@ -73,7 +73,6 @@ static struct learned_class make_class(struct learned_image *image, uint64_t off
 			.arm = POLICY_ARM_lean,
 			.unelidable = 1,
 			.offset = 0x77,
-			.wait_us = 1000,
 		},
 	};
 }
@@ -137,7 +136,6 @@ static void what_was_written_is_read(void **state)
 	assert_non_null(s);
 	assert_int_equal(f.arm[s->arm], POLICY_ARM_lean);
 	assert_true(s->unelidable);
-	assert_int_equal(s->wait_us, 1000);
 	wanted.kind = ELIDE_KIND_SPIN;
 	assert_null(learned_site(&f, c, &wanted));
 	wanted = (struct learned_site){.kind = ELIDE_KIND_MUTEX, .offset = 0x78,
