@@ -73,6 +73,11 @@ $(POLICY_DIR)/load-tbb: $(PEER_LOADS:tests/policy/%.c=$(POLICY_DIR)/tbb/%.o) $(P
 bench-policy: lib preload tools emulator demo-bin policy-tests
 	$(Q)O=$(O) bash tests/policy/run.sh
 
+# What short processes gain from the file of what was learnt; figures, not a test.
+.PHONY: bench-learned
+bench-learned: lib preload tools emulator policy-tests
+	$(Q)O=$(O) bash tests/policy/learned-gain.sh
+
 # The library with RTM instructions that are nothing: what it costs itself, natively.
 NOP := $(POLICY_DIR)/libelide-nop.so
 NOP_OBJ := $(patsubst %.c,$(POLICY_DIR)/nop/%.o,$(wildcard lib/*/*.c preload/*.c))
