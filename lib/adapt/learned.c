@@ -142,7 +142,7 @@ void adapt_learned_start(uint32_t max_classes)
 		return;
 	name = timeless_file_name();
 	learned.state = ELIDE_LEARNED_idle;
-	if (elide_process.mode == ELIDE_RUN_ELIDE && elide_process.config.name == POLICY_ADAPTIVE) {
+	if (elide_process.mode > ELIDE_RUN_PROFILE && elide_process.config.measures) {
 		bytes = elide_reserve(LEARNED_MAX);
 		learned.origins = elide_reserve((max_classes + 1) * sizeof(*learned.origins));
 		learned.max_origins = max_classes + 1;
@@ -231,12 +231,13 @@ void adapt_learned_class(struct adapt_class *p)
 	o->entry = known - learned.file.classes + 1;
 	learn_begin_with(&p->learn, &(struct learn_known){
 		.arm = learned.file.arm[known->arm],
-		.asked = known->asked,
-		.stretch = known->stretch,
+		/* An arm that the other library did not have has not been challenged with. */
+		.asked = learned.file.same_arms ? known->asked : 0,
+		.due = learned.file.same_arms ? known->due_us * LEARN_US : 0,
 		.confidence = known->confidence,
 		.period = known->period_us * LEARN_US,
-		.due = known->due_us * LEARN_US,
 		.aborts = known->aborts,
+		.waits = known->waits,
 	});
 	learned.nr_classes++;
 	tell();
@@ -347,11 +348,11 @@ static void gather_class(struct adapt_class *p, const struct origin *o)
 	learn_keep(&p->learn, &k);
 	c.arm = k.arm;
 	c.asked = k.asked;
-	c.stretch = k.stretch;
 	c.confidence = k.confidence;
 	c.period_us = k.period / LEARN_US;
 	c.due_us = k.due / LEARN_US;
 	c.aborts = k.aborts;
+	c.waits = k.waits;
 	gather_sites(p, o, &c);
 	learned_image_class(learned.image, &c, waited_us);
 }

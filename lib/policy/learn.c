@@ -121,13 +121,13 @@
 /*
  * What an earlier process knew: from KNOWN_SURE on, in 1/1000, its comparison of eliding with
  * locking is trusted, and the next challenge comes after KNOWN_PERIOD to PERIOD_REAL ns. Chosen so that
- * a phase change is found within 10 ms. ASKED_ALL is the end of the longest rotation; more aborts
- * than ABORTS_MAX for 1000 sections make no difference.
+ * a phase change is found within 10 ms. ASKED_ALL is behind the end of the longest rotation; more
+ * aborts or waits than EVENTS_MAX for 1000 sections make no difference.
  */
 #define KNOWN_SURE   900
 #define KNOWN_PERIOD (4000 * LEARN_US)
-#define ABORTS_MAX   100000
-#define ASKED_ALL    (LEARN_CHALLENGERS * (1 + LEARN_SITES))
+#define EVENTS_MAX   100000
+#define ASKED_ALL    (POLICY_NR_ARMS * (1 + LEARN_SITES))
 
 /*
  * Natural logarithm of a / b, cut off at -2 and 2: the first three terms of the series of artanh.
@@ -156,14 +156,12 @@ void learn_start(struct learn_class *c)
 
 void learn_begin_with(struct learn_class *c, const struct learn_known *known)
 {
-	learn_start(c);
 	c->known = true;
 	c->arm = known->arm;
 	c->asked = known->asked == LEARN_ASKED_ALL ? ASKED_ALL : known->asked;
 	c->confidence = known->confidence < 1000 ? known->confidence : 0;
-	c->aborts = (known->aborts < ABORTS_MAX ? known->aborts : ABORTS_MAX) / 1000.0;
-	if (known->stretch > 1)
-		c->stretch = known->stretch < STRETCH_MAX ? known->stretch : STRETCH_MAX;
+	c->aborts = (known->aborts < EVENTS_MAX ? known->aborts : EVENTS_MAX) / 1000.0;
+	c->waits = (known->waits < EVENTS_MAX ? known->waits : EVENTS_MAX) / 1000.0;
 	if (known->period > PERIOD_MIN)
 		c->period = known->period < PERIOD_REAL ? known->period : PERIOD_REAL;
 	c->due = known->due < PERIOD_REAL ? known->due : PERIOD_REAL;
@@ -177,10 +175,10 @@ void learn_keep(const struct learn_class *c, struct learn_known *known)
 	*known = (struct learn_known){
 		.arm = c->arm,
 		.asked = asked >= learn_rotation(c) ? LEARN_ASKED_ALL : asked,
-		.stretch = c->stretch,
 		.confidence = c->confidence,
 		.period = PERIOD_MIN,
-		.aborts = c->aborts < ABORTS_MAX / 1000 ? c->aborts * 1000 : ABORTS_MAX,
+		.aborts = c->aborts < EVENTS_MAX / 1000 ? c->aborts * 1000 : EVENTS_MAX,
+		.waits = c->waits < EVENTS_MAX / 1000 ? c->waits * 1000 : EVENTS_MAX,
 	};
 	if (c->confidence >= KNOWN_SURE)
 		known->period = c->period < KNOWN_PERIOD ? KNOWN_PERIOD :
@@ -445,6 +443,14 @@ static bool is_disturbed(const struct learn_class *c)
 	       c->reached < c->pairs * c->rate * (1 + MARGIN);
 }
 
+/* For later processes: how sure is it on which side of eliding and locking the class is? */
+static void note(struct learn_class *c, const struct learn_decision *d)
+{
+	c->decided = true;
+	if (d->target == LEARN_ALL && (d->arm == POLICY_ARM_real) != (d->before == POLICY_ARM_real))
+		c->confidence = d->confidence;
+}
+
 /* A pair of epochs is over. */
 static struct learn_decision compare(struct learn_class *c, double challenger, double incumbent,
 				     const struct learn_epoch *e)
@@ -475,9 +481,6 @@ static struct learn_decision compare(struct learn_class *c, double challenger, d
 		.ratio = mean * 1000,
 		.confidence = confidence_of((mean < 0 ? -mean : mean) / error),
 	};
-	c->decided = true;
-	if (is_principal(c))
-		c->confidence = d.confidence;
 	if (is_principal(c) && c->pairs >= PAIRS_MAX && c->stretch < STRETCH_MAX)
 		c->stretch *= 2;
 	else if (is_principal(c) && c->pairs == 1)
@@ -487,6 +490,7 @@ static struct learn_decision compare(struct learn_class *c, double challenger, d
 	else
 		lost(c, mean, e->now);
 	hold(c);
+	note(c, &d);
 	return d;
 }
 

@@ -235,19 +235,19 @@ struct learn_decision {
  * struct learn_known - what is kept of a class from one process to the next.
  * @arm:        incumbent of the class
  * @asked:      challenges of the first rotation that are over; LEARN_ASKED_ALL: all
- * @stretch, @confidence: as in struct learn_class
+ * @confidence: as in struct learn_class
  * @period:     time between challenges, ns
  * @due:        time of use until the next challenge, ns
- * @aborts:     aborts by other threads for each 1000 sections that were elided
+ * @aborts, @waits: as in struct learn_class, for each 1000 sections
  */
 struct learn_known {
 	uint8_t arm;
 	uint8_t asked;
-	uint8_t stretch;
 	uint16_t confidence;
 	uint64_t period;
 	uint64_t due;
 	uint32_t aborts;
+	uint32_t waits;
 };
 
 #define LEARN_ASKED_ALL 255
@@ -276,7 +276,7 @@ void learn_inherit(struct learn_class *c, const struct learn_class *from);
 
 /**
  * learn_begin_with() - begin with what an earlier process has learnt of the class.
- * @c: the new state
+ * @c: the new state, of learn_start()
  * @known: what is known; numbers out of range are put right, but @arm is below POLICY_NR_ARMS
  *
  * Its first rotation goes on at @known->asked. If that is over, the next challenge comes after

@@ -18,7 +18,7 @@
  * policy suite workloads with frequent conflicts lose about a tenth without "lean" on 16 cores or
  * without "queue" on 4. Arms that are left out are in tests/policy/notes.md.
  */
-#define NR_NEIGHBOURS LEARN_CHALLENGERS
+#define NR_NEIGHBOURS 5
 static const uint8_t neighbours[][NR_NEIGHBOURS] = {
 #define NEIGHBOURS(of, a, b, c, d, e)                                                   \
 	[POLICY_ARM_##of] = {POLICY_ARM_##a, POLICY_ARM_##b, POLICY_ARM_##c, POLICY_ARM_##d, \

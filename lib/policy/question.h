@@ -9,9 +9,6 @@
 
 #include "learn.h"
 
-/* Challengers of each arm: all arms but itself and "probe". */
-#define LEARN_CHALLENGERS 5
-
 /**
  * learn_rotation() - number of candidates in a rotation of challenges.
  * @c: the class

@@ -130,6 +130,7 @@ enum elide_learned learned_open(struct learned_file *f, const void *bytes, size_
 		return ELIDE_LEARNED_machine;
 	for (uint32_t i = 0; i < h->nr_arms; i++)
 		f->arm[i] = own_arm(&f->arms[i]);
+	f->same_arms = h->nr_arms == POLICY_NR_ARMS && !memcmp(f->arms, own_arms, sizeof(own_arms));
 	f->header = h;
 	return ELIDE_LEARNED_used;
 }
@@ -307,11 +308,13 @@ static bool translate(struct learned_image *image, const struct learned_file *f,
 
 	*to = *from;
 	to->nr_sites = 0;
-	to->reserved = 0;
+	to->reserved = to->reserved2 = 0;
 	memset(to->sites, 0, sizeof(to->sites));
 	if (f->arm[from->arm] == LEARNED_NONE || is_outdated(image, o, nr_own))
 		return false;
 	to->arm = f->arm[from->arm];
+	to->asked = f->same_arms ? to->asked : 0;
+	to->due_us = f->same_arms ? to->due_us : 0;
 	to->object = add_object(image, o->build_id, o->build_id_len, o->path);
 	if (to->object == LEARNED_NONE) {
 		image->left_out++;

@@ -107,10 +107,10 @@ struct learned_site {
  * @period_us: time between challenges, us
  * @confidence: probability that the arm is on the right side of eliding and locking, in 1/1000; 0:
  *       they were not compared
- * @stretch: of struct learn_class
- * @reserved: 0
+ * @reserved, @reserved2: 0
  * @due_us: time of use of the class until the next challenge, us
- * @aborts: aborts by other threads for each 1000 sections that were elided
+ * @aborts: aborts by other threads for each 1000 sections, while something was elided
+ * @waits: acquisitions that found the lock held for each 1000 sections, while nothing was elided
  * @sites: the call sites
  *
  * Classes are sorted by object, type, kind, shared and offset, and no two are equal in these.
@@ -127,14 +127,15 @@ struct learned_class {
 	uint8_t asked;
 	uint32_t period_us;
 	uint16_t confidence;
-	uint8_t stretch;
-	uint8_t reserved;
+	uint16_t reserved;
 	uint32_t due_us;
 	uint32_t aborts;
+	uint32_t waits;
+	uint32_t reserved2;
 	struct learned_site sites[LEARNED_SITES];
 };
 
-_Static_assert(sizeof(struct learned_class) == 40 + 16 * LEARNED_SITES, "fixed layout");
+_Static_assert(sizeof(struct learned_class) == 48 + 16 * LEARNED_SITES, "fixed layout");
 _Static_assert(LEARNED_SITES == LEARN_SITES, "another number needs another LEARNED_VERSION");
 
 /* Classes that a file has room for, whatever else is in it. */
@@ -148,6 +149,8 @@ _Static_assert(LEARNED_SITES == LEARN_SITES, "another number needs another LEARN
  * @arms, @objects, @classes: its tables
  * @arm: by index in @arms, enum policy_arm_name; LEARNED_NONE where this library has no such arm, or
  *       one that is never an incumbent
+ * @same_arms: this library has the same arms as the one that wrote the file: numbers of challenges
+ *       mean the same
  */
 struct learned_file {
 	const struct learned_header *header;
@@ -155,6 +158,7 @@ struct learned_file {
 	const struct learned_object *objects;
 	const struct learned_class *classes;
 	uint32_t arm[LEARNED_ARMS];
+	bool same_arms;
 };
 
 /**

@@ -48,8 +48,8 @@ def learned(offsets=(0x1000, 0x2000), obj=0, arm=1, nr_sites=1, array=64, arms=(
     tables = b"".join(a.ljust(16, b"\0") for a in arms)
     tables += struct.pack("<I", build_id) + bytes(36) + b"/opt/program".ljust(216, b"\0")
     for offset in offsets:
-        tables += struct.pack("<IHHQIBBBBIHBBII", obj, 2, 1, offset, array, 0, nr_sites, arm, 2, 500,
-                              990, 1, 0, 400, 30)
+        tables += struct.pack("<IHHQIBBBBIHHIIII", obj, 2, 1, offset, array, 0, nr_sites, arm, 2, 500,
+                              990, 0, 400, 30, 20, 0)
         tables += struct.pack("<IHBBQ", obj, 1, arm, 1, 0x77) + bytes(16 * 7)
     tables = tables[:len(tables) - cut]
     head = struct.pack("<8sIIQIIII", b"ELDLEARN", 1, 512, 0, 512 + len(tables), len(arms), 1,

@@ -30,10 +30,9 @@ static unsigned int process(struct world *w, struct learn_known *known, uint64_t
 {
 	unsigned int nr;
 
+	learn_start(&w->class);
 	if (known->arm < POLICY_NR_ARMS)
 		learn_begin_with(&w->class, known);
-	else
-		learn_start(&w->class);
 	w->done = w->best = 0;
 	for (unsigned int i = 0; i < w->nr_sites; i++)
 		learn_site(&w->class);
@@ -124,8 +123,8 @@ static void what_is_wrong_does_not_stay(void **state)
 			if (arm == POLICY_ARM_probe)
 				continue;
 			known = (struct learn_known){.arm = arm, .asked = LEARN_ASKED_ALL,
-						     .confidence = 1000, .stretch = 255,
-						     .period = UINT64_MAX, .due = UINT64_MAX};
+						     .confidence = 1000, .period = UINT64_MAX,
+						     .due = UINT64_MAX, .aborts = UINT32_MAX};
 			begin(&w, seed, 1, 0.03);
 			if (arm == REAL)
 				set(&w, 0, 1, 3, 3);
@@ -140,7 +139,7 @@ static void what_is_wrong_does_not_stay(void **state)
 /* The comparison was not sure: the next one comes as soon as after a first rotation. */
 static void what_is_unsure_is_asked_soon(void **state)
 {
-	struct learn_known known = {.arm = KEEN, .asked = LEARN_ASKED_ALL, .stretch = 1};
+	struct learn_known known = {.arm = KEEN, .asked = LEARN_ASKED_ALL};
 	struct world w;
 
 	begin(&w, 1, 1, 0);
@@ -162,6 +161,7 @@ static void sites_begin_with_theirs(void **state)
 	struct world w;
 
 	begin(&w, 1, 2, 0);
+	learn_start(&w.class);
 	learn_begin_with(&w.class, &known);
 	learn_site_with(&w.class, learn_site(&w.class),
 			&(struct learn_known_site){.arm = QUEUE});
@@ -189,6 +189,7 @@ static void what_no_probe_confirms_is_not_kept(void **state)
 	struct world w;
 
 	begin(&w, 1, 1, 0);
+	learn_start(&w.class);
 	learn_begin_with(&w.class, &known);
 	assert_false(learn_unelidable(&w.class, 0, w.now));
 	learn_site_with(&w.class, learn_site(&w.class), &(struct learn_known_site){.arm = KEEN});
@@ -220,6 +221,7 @@ static void late_threads_begin_the_rotation_anew(void **state)
 
 	begin(&w, 1, 1, 0);
 	set(&w, 0, 1, 3, 3);
+	learn_start(&w.class);
 	learn_begin_with(&w.class, &known);
 	learn_site(&w.class);
 	join(&w);

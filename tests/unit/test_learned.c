@@ -66,7 +66,7 @@ static struct learned_class make_class(struct learned_image *image, uint64_t off
 		.due_us = 1000,
 		.aborts = 70,
 		.confidence = 990,
-		.stretch = 2,
+		.waits = 80,
 		.sites[0] = {
 			.object = learned_image_object(image, &library),
 			.kind = ELIDE_KIND_MUTEX,
@@ -121,6 +121,7 @@ static void what_was_written_is_read(void **state)
 
 	assert_int_equal(learned_open(&f, bytes, size, MACHINE), ELIDE_LEARNED_used);
 	assert_int_equal(f.header->nr_classes, 3);
+	assert_true(f.same_arms);
 	c = find(&f, 0x2000);
 	assert_non_null(c);
 	assert_int_equal(f.arm[c->arm], POLICY_ARM_keen);
@@ -129,7 +130,7 @@ static void what_was_written_is_read(void **state)
 	assert_int_equal(c->period_us, 4000);
 	assert_int_equal(c->due_us, 1000);
 	assert_int_equal(c->aborts, 70);
-	assert_int_equal(c->stretch, 2);
+	assert_int_equal(c->waits, 80);
 	wanted.object = learned_object(&f, &library, &other_build);
 	assert_false(other_build);
 	s = learned_site(&f, c, &wanted);
@@ -297,8 +298,10 @@ static void arms_go_by_name(void **state)
 	arm[POLICY_ARM_real] = arm[POLICY_ARM_queue];
 	arm[POLICY_ARM_queue] = swapped;
 	strcpy(arm[POLICY_ARM_keen].name, "no-such-arm");
+	assert_int_equal(learned_open(&f, bytes, size, MACHINE), ELIDE_LEARNED_damaged);
 	h->checksum = learned_checksum(bytes, size);
 	assert_int_equal(learned_open(&f, bytes, size, MACHINE), ELIDE_LEARNED_used);
+	assert_false(f.same_arms);
 	assert_int_equal(f.arm[find(&f, 0x3000)->arm], POLICY_ARM_real);
 	assert_int_equal(f.arm[find(&f, 0x1000)->arm], POLICY_ARM_queue);
 	assert_null(find(&f, 0x2000));
