@@ -103,6 +103,7 @@ help:
 	@echo 'make bench      overhead, plain against ours, interleaved, medians'
 	@echo 'make bench-policy  the adaptive policy beside the best choice for each workload; FULL=1: hours'
 	@echo 'make bench-entry   what its decision costs a section on this processor'
+	@echo 'make bench-learned what short processes gain from the file of what was learnt'
 	@echo 'make fidelity   the simulated machine beside published figures: tests/fidelity/FIDELITY.md'
 	@echo 'make figures    the figures of a paper on simulated machines: demo/RESULTS.md; FULL=1: its sizes'
 	@echo 'make figures-trees  those of a thesis on trees and their latches: demo/TREES.md'
