@@ -6,6 +6,7 @@
  */
 #include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "../../lib/compiler.h"
 #include "../base/text.h"
@@ -71,12 +72,21 @@ static char *format(const char *format, ...)
 	return text;
 }
 
+/* A process that has set its own title, "nginx: master process /usr/sbin/nginx": no path begins it. */
+static const char *called_by(const char *arg)
+{
+	const char *title = strstr(arg, ": "), *name = base_name(arg);
+
+	if (title && name > title)
+		return arg;
+	/* A login shell is called with a dash. */
+	return name + (*name == '-');
+}
+
 const char *program_title(const struct elide_header *h)
 {
-	const char *called = h->args_len && h->args[0] ? base_name(h->args) : "";
+	const char *called = h->args_len ? called_by(h->args) : "";
 
-	/* A login shell is called with a dash. */
-	called += *called == '-';
 	if (*called)
 		return called;
 	return h->exe[0] ? base_name(h->exe) : "(program unknown)";
