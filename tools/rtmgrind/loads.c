@@ -8,7 +8,7 @@
  * transactions. So, in front of VEX's optimiser, each load gets a note of its address and size, which
  * the optimiser keeps as it keeps hints about the program's ABI:
  *
- *   from VEX                          to the optimiser           from it, if t3 is not used
+ *   from VEX                          to the optimiser           from it, if t2 is not used
  *   PUT(rcx) = 8Uto64(LDle:I8(t1))    AbiHint(t1, 1, NOTE)       AbiHint(t1, 1, NOTE)
  *                                     t2 = LDle:I8(t1)
  *                                     PUT(rcx) = 8Uto64(t2)
