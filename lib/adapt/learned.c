@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../base/cpuid.h"
 #include "../base/datafile-name.h"
 #include "../base/log.h"
 #include "../base/reserve.h"
@@ -69,14 +70,16 @@ static const char *const texts[] = {
 static void describe_machine(char *text, size_t size)
 {
 	struct rtmgrind_machine m;
+	unsigned int regs[4];
 
+	cpuid_leaf(1, regs);
 	if (rtmgrind_request(RTMGRIND_MACHINE, (unsigned long)&m, sizeof(m)))
 		snprintf(text, size, "processors=%u rtm=%d model=%s cores=%u smt=%u sockets=%u mhz=%u %s",
 			 elide_process.nr_processors, elide_process.rtm, m.model, m.cores, m.smt,
 			 m.sockets, m.mhz, m.changes);
 	else
-		snprintf(text, size, "processors=%u rtm=%d", elide_process.nr_processors,
-			 elide_process.rtm);
+		snprintf(text, size, "processors=%u rtm=%d cpu=%x", elide_process.nr_processors,
+			 elide_process.rtm, regs[CPUID_EAX]);
 }
 
 /* The name of the file, of this process: %p differs in a child. Callers are serialised. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * test_learned.c - the file of ELIDE_LEARNED: its format, what is hostile, and its replacement.
+ * Longer than 500 lines, as all of them make the same files.
  */
 #include <errno.h>
 #include <fcntl.h>
