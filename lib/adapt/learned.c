@@ -182,7 +182,7 @@ static uint16_t module_of(const struct elide_module *m)
 	return number + 1;
 }
 
-/* Index of an object in the file; it may have another build of it, which is told once. */
+/* Index of an object in the file; of another build of it one line is written. */
 static uint32_t object_of(const struct elide_module *m)
 {
 	bool other_build;

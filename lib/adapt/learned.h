@@ -2,8 +2,8 @@
 /*
  * learned.h - begin with what earlier processes have learnt, and keep what this one has.
  *
- * With ELIDE_LEARNED: the file is read once, when the process starts. Of a class, or of a call site,
- * it is asked when that is met for the first time. At the end of the process the classes about which
+ * With ELIDE_LEARNED: the file is read once, when the process starts. What it has of a class, or of a
+ * call site, is looked up when that is met for the first time. At the end of the process the classes about which
  * something was decided go into the file; of the others it keeps what it has. A forked child begins
  * with the state of its parent, and writes what it decides itself.
  *

@@ -367,7 +367,7 @@ static uint32_t confidence_of(double z)
 }
 
 /*
- * Standard error of the mean logarithm of the pairs so far. The variance of a pair is that of one of
+ * Standard error of the mean logarithm of the challenge's pairs. The variance of a pair is that of one of
  * the least length, divided by its weight.
  */
 static double mean_error(const struct learn_class *c)
