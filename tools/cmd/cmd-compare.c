@@ -39,8 +39,8 @@ static const struct option_desc own_options[] = {
 };
 
 /* Options of elide run that elide compare does not have, because they concern one run. */
-static const char *const left_out[] = {"output", "report",  "counters", "seed",
-					"quiet",  "verbose", "pmu",      "pcm"};
+static const char *const left_out[] = {"output", "report", "metrics", "every", "counters",
+					"seed", "quiet", "verbose", "pmu", "pcm"};
 
 /* What the command line asks for, and the state of the runs. */
 struct comparing {

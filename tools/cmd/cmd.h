@@ -26,6 +26,7 @@ int cmd_ctl(int argc, char **argv);
 int cmd_compare(int argc, char **argv);
 int cmd_top(int argc, char **argv);
 int cmd_stacks(int argc, char **argv);
+int cmd_merge(int argc, char **argv);
 int cmd_diff(int argc, char **argv);
 int cmd_tunables(int argc, char **argv);
 

@@ -25,6 +25,7 @@ static const struct command commands[] = {
 	{"top", cmd_top, "the report of a running process, as it changes"},
 	{"stacks", cmd_stacks, "what each thread of a running process waits for and holds now"},
 	{"diff", cmd_diff, "what is different between two runs, lock by lock"},
+	{"merge", cmd_merge, "join the data files of many runs and hosts"},
 	{"compare", cmd_compare, "run a program plain and elided: does elision pay?"},
 	{"doctor", cmd_doctor, "can locks be elided on this machine, in this program?"},
 	{"ctl", cmd_ctl, "elision off and on in a running process, snapshot, reset"},
