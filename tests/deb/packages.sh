@@ -82,13 +82,15 @@ packages() {
 
 lint() {
 	root "$release" "$work/$release/lint" lintian || return 1
+	# With --show-overrides lintian fails for what is overridden, too.
 	if inside "$work/$release/lint" 'lintian --display-info --fail-on error,warning,info \
-			--allow-root --show-overrides --tag-display-limit 0 /in/*.changes'; then
+			--allow-root /in/*.changes &&
+			{ lintian --show-overrides --allow-root /in/*.changes || :; }'; then
 		ok "$release: lintian"
 	else
 		not_ok "$release: lintian" "$(last)"
 	fi
-	grep -i '^N\|^O' "$log" | sed 's/^/  /'
+	grep '^[NO]:' "$log" | sed 's/^/  /'
 	rm -rf "$work/$release/lint"
 }
 
