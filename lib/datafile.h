@@ -39,6 +39,14 @@ enum elide_cause {
 
 _Static_assert(ELIDE_NR_CAUSES <= ELIDE_MAX_CAUSES, "aborts.def has more causes than a row");
 
+/* What became of the file of ELIDE_LEARNED, in the order of learned.def: header.learned_state. */
+enum elide_learned {
+#define ELIDE_LEARNED(id, help) ELIDE_LEARNED_##id,
+#include "learned.def"
+#undef ELIDE_LEARNED
+	ELIDE_NR_LEARNED
+};
+
 /*
  * The kinds from ELIDE_KIND_COND on are not locks that a thread holds, but calls in which it waits
  * for another one. They are never elided.
@@ -168,6 +176,9 @@ struct elide_inspect {
  * @changes:         its numbers that differ from the model's, NUMBER=VALUE,...
  * @lost_error:      errno of the last process counted in @dropped as ELIDE_DROPPED_PROCESSES
  * @inspect:         what is read of the memory of the process while it runs
+ * @learned_state:   enum elide_learned: what became of the file of ELIDE_LEARNED
+ * @learned_classes, @learned_sites: classes and call sites that began with what it has
+ * @learned:         name of that file, cut off where it is longer
  * @host:            name of the machine, as uname(2) has it; empty in files of an older library
  */
 struct elide_header {
@@ -206,6 +217,11 @@ struct elide_header {
 	int32_t lost_error;
 	char changes[256];
 	struct elide_inspect inspect;
+	uint32_t learned_state;
+	uint32_t learned_classes;
+	uint32_t learned_sites;
+	uint32_t reserved;
+	char learned[1024];
 	char host[65];
 };
 

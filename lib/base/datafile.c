@@ -11,7 +11,6 @@
 #include <stdbool.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -57,15 +56,6 @@ static struct {
 	int32_t err;
 } *lost;
 
-static bool size_limit_allows(size_t size)
-{
-	struct rlimit limit;
-
-	/* Beyond the limit fallocate raises SIGXFSZ, which would kill the host. */
-	return getrlimit(RLIMIT_FSIZE, &limit) || limit.rlim_cur == RLIM_INFINITY ||
-	       size <= limit.rlim_cur;
-}
-
 /* 0 if the descriptor is of the file, else an error. */
 static int is_ours(int fd)
 {
@@ -99,7 +89,7 @@ static int extend(size_t size)
 {
 	int fd, err;
 
-	if (!size_limit_allows(size))
+	if (!sys_size_allowed(size))
 		return EFBIG;
 	fd = open_again();
 	if (fd < 0)
@@ -201,8 +191,7 @@ int elide_data_open(const char *pattern, uint64_t run, size_t max, enum elide_da
 	struct elide_header *h;
 	int fd, err;
 
-	err = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
-	exe[err > 0 ? err : 0] = '\0';
+	elide_data_program(exe, sizeof(exe));
 	elide_data_name_expand(name, sizeof(name), pattern, exe);
 
 	fd = elide_data_name_open(name, run, who);
@@ -245,7 +234,7 @@ static int write_idle(void)
 {
 	size_t done = 0;
 
-	if (!size_limit_allows(sizeof(idle)))
+	if (!sys_size_allowed(sizeof(idle)))
 		return EFBIG;
 	while (done < sizeof(idle)) {
 		ssize_t n = sys_write(file.idle, idle.bytes + done, sizeof(idle) - done);

@@ -31,10 +31,11 @@ enum { OPT_SORT = 256, OPT_TOP, OPT_BY, OPT_WIDTH, OPT_NO_CHILDREN, OPT_PERF, OP
 /* The options before those of the formats, and after them. */
 static const struct option_desc first_options[] = {
 	{'i', "input", "FILE", "data file to report on (elide.data); may be given again"},
-	{OPT_SORT, "sort", "KEY", "order of the rows: cost (default) or a column's name"},
+	{OPT_SORT, "sort", "KEY", "order of the rows: cost (default) or a column's name",
+	 report_sort_keys},
 	{OPT_TOP, "top", "N", "print N rows, 0 for all (20 in the table, 500 on a page, else all)"},
 	{OPT_BY, "by", "WHAT", "sum over: lock, or site; or show what was sampled: stack, line; "
-	 "or thread, time"},
+	 "or thread, time", report_by_words},
 };
 
 static const struct option_desc last_options[] = {
@@ -42,7 +43,8 @@ static const struct option_desc last_options[] = {
 	{OPT_NO_CHILDREN, "no-children", NULL, "leave out FILE.PID of child processes"},
 	{OPT_MERGE, "merge", NULL, "one report for all files, their rows summed (the table's default)"},
 	{OPT_EACH, "each", NULL, "a report for each process (the default of --json and --csv)"},
-	{OPT_COLOUR, "color", "WHEN", "colour: auto (default, on a terminal), always, never"},
+	{OPT_COLOUR, "color", "WHEN", "colour: auto (default, on a terminal), always, never",
+	 colour_words},
 	{OPT_PERF, "perf", "FILE", "join the samples of perf, as perf script prints them (- stdin)"},
 	OPTION_HELP,
 };

@@ -69,6 +69,7 @@ static void terminate(struct elide_header *h)
 {
 	h->policy[sizeof(h->policy) - 1] = '\0';
 	h->model[sizeof(h->model) - 1] = '\0';
+	h->learned[sizeof(h->learned) - 1] = '\0';
 	h->changes[sizeof(h->changes) - 1] = '\0';
 	h->why[sizeof(h->why) - 1] = '\0';
 	h->exe[sizeof(h->exe) - 1] = '\0';

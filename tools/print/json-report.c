@@ -236,6 +236,21 @@ static json_t *machine(const struct report *r)
 	return o;
 }
 
+static json_t *learned(const struct report *r)
+{
+	const struct elide_header *h = &r->file->header;
+	json_t *o;
+
+	if (!h->learned_state)
+		return json_null();
+	o = json_object();
+	json_object_set_new(o, "file", json_text(h->learned));
+	json_object_set_new(o, "state", json_text(learned_name(h->learned_state)));
+	json_object_set_new(o, "classes", json_number(h->learned_classes));
+	json_object_set_new(o, "sites", json_number(h->learned_sites));
+	return o;
+}
+
 static json_t *dropped(const struct report *r)
 {
 	json_t *o = json_object();
@@ -304,6 +319,7 @@ json_t *json_head(const struct report *r)
 	json_object_set_new(o, "mode", json_text(mode_name(h->mode)));
 	json_object_set_new(o, "policy", json_text(h->policy[0] ? h->policy : NULL));
 	json_object_set_new(o, "machine", machine(r));
+	json_object_set_new(o, "learned", learned(r));
 	return o;
 }
 

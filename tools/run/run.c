@@ -49,6 +49,7 @@ enum {
 	OPT_COUNTERS,
 	OPT_DEADLOCK,
 	OPT_STACKS,
+	OPT_LEARNED,
 };
 
 const struct option_desc run_options[] = {
@@ -60,6 +61,7 @@ const struct option_desc run_options[] = {
 	{OPT_SET, "set", "NAME=VALUE", "any setting of elide tunables; may be given again"},
 	{OPT_CONF, "conf", "FILE", "settings of a file, such as elide report suggests"},
 	{OPT_STACKS, "stacks", "N", "keep the stack of one in N aborts and waits; 0 none"},
+	{OPT_LEARNED, "learned", "FILE", "begin with what earlier runs have learnt, and keep what this one does"},
 	{OPT_REPORT, "report", "[FILE]", "print the report at the end, to stderr or a file"},
 	{OPT_METRICS, "metrics", "FILE",
 	 "keep a file of metrics for Prometheus fresh, see elide report"},

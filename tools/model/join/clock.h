@@ -19,8 +19,8 @@ double clock_of(const struct elide_header *h);
  * clock_convert() - multiply all times of a file with a table.
  * @ratio: cycles of the new clock by cycles of the old one
  *
- * Of a histogram, so many measurements of each bin move on as would if they were spread evenly in it
- * on a logarithmic scale; their number stays the same.
+ * Histograms: the measurements of a bin count as spread evenly over it on a logarithmic scale, and
+ * those that lie in another bin by the new clock move there; their number stays the same.
  */
 void clock_convert(struct data_file *f, double ratio);
 

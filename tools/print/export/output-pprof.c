@@ -30,12 +30,14 @@ struct values {
 	uint64_t v[PROFILE_NR_VALUES];
 };
 
+/* In the order of enum view. */
+static OPTION_VALUES(view_words, "waiter", "holder", "all", "thread")
+
 static int view_argument(struct report_options *o, const char *text)
 {
-	static const char *const words[] = {"waiter", "holder", "all", "thread"};
 	size_t word = 0;
 
-	if (option_word("pprof-view", text, words, ARRAY_SIZE(words), &word))
+	if (option_word("pprof-view", text, view_words, &word))
 		return -EINVAL;
 	o->view = word;
 	return 0;
@@ -424,7 +426,8 @@ const struct report_output output_pprof = {
 	.option = {.name = "pprof", .arg = "FILE",
 		   .help = "a profile for pprof: waits, holds, aborts; - for stdout"},
 	.second = {.name = "pprof-view", .arg = "VIEW",
-		   .help = "of --pprof, by: waiter (default), holder, all (waits for no locks too), thread"},
+		   .help = "of --pprof, by: waiter (default), holder, all (waits for no locks too), thread",
+		   .values = view_words},
 	.top = PPROF_TOP,
 	.merges = true,
 	.up_to_now = true,

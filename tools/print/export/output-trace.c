@@ -32,7 +32,7 @@
 /**
  * struct state - of the format.
  * @nr:   events written
- * @ids:  of flows and of holds with a track of their own, so far
+ * @ids:  the last number given to a flow or to a hold with a track of its own
  */
 struct state {
 	struct replacement file;
