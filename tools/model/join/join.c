@@ -84,7 +84,9 @@ static const struct elide_module *program_of(const struct data_file *f)
 	return NULL;
 }
 
-/* The group of the file's build; NULL if there is none. Files without build-ids are of one build. */
+/*
+ * The group of the file's build; NULL if there is none. Files without build-ids are of one build.
+ */
 static struct group *group_of(struct join *j, const struct data_file *f)
 {
 	const struct elide_module *m = program_of(f);
@@ -147,7 +149,8 @@ static int check(struct join *j, const struct data_file *f, char *why, size_t si
 		 (strcmp(h->model, first->model) || strcmp(h->changes, first->changes) ||
 		  h->cores != first->cores || h->smt != first->smt || h->sockets != first->sockets ||
 		  h->mhz != first->mhz))
-		snprintf(why, size, "of another emulated machine, %.40s with %u cores, not %.40s with %u",
+		snprintf(why, size,
+			 "of another emulated machine, %.40s with %u cores, not %.40s with %u",
 			 h->model, h->cores, first->model, first->cores);
 	else
 		return 0;

@@ -104,7 +104,8 @@ static void unite_counters(struct data_file *f)
 		struct elide_counter *c = &f->counters[i], *to = NULL;
 
 		for (size_t j = 0; !to && j < kept; j++)
-			if (f->counters[j].source == c->source && !strcmp(f->counters[j].name, c->name))
+			if (f->counters[j].source == c->source &&
+			    !strcmp(f->counters[j].name, c->name))
 				to = &f->counters[j];
 		if (!to) {
 			f->counters[kept++] = *c;

@@ -10,9 +10,11 @@
 #include "../load.h"
 
 /**
- * unite_end_threads() - make all threads of a file ended ones, whose numbers need no rows of their blocks.
+ * unite_end_threads() - make all threads of a file ended ones, whose numbers need no rows of their
+ * blocks.
  *
- * Those without a name have none afterwards either. The rows of the file must still be those of load().
+ * Those without a name have none afterwards either. The rows of the file must still be those of
+ * load().
  *
  * Return: 0 or -errno.
  */
