@@ -66,7 +66,8 @@ $(LIBEXECDIR)/selftest: $(SELFTEST_SRC) $(wildcard tools/selftest/*.h tools/self
 			lib/rtm.h lib/emulator.h
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -O2 -g $(WARN) -Wl,--build-id=sha1 -o $@ $(SELFTEST_SRC) -pthread
+	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -O2 -g $(WARN) $(filter -f%-prefix-map=%,$(CFLAGS)) \
+		$(LDFLAGS) -Wl,--build-id=sha1 -o $@ $(SELFTEST_SRC) -pthread
 
 # Where it passes, `elide run --emulate` need not run it: see tools/run/proof.h.
 $(RTMGRIND_PASSED): $(RTMGRIND_TOOL) $(LIBEXECDIR)/selftest $(BINDIR)/elide $(LIBEXECDIR)/elide \
