@@ -15,7 +15,7 @@ libdw-dev names and source lines in the report (elfutils)
 libelf-dev symbol tables in the report (elfutils)
 libunwind-dev stacks of a running process (elide stacks)
 libjansson-dev JSON output of the report
-zlib1g-dev checksums of the pages and the log of tatp_bench
+zlib1g-dev the profile of report --pprof, and checksums of the pages and the log of tatp_bench
 libstdc++6 demangles C++ names in the report
 libncurses-dev the screen of elide top
 valgrind rtmgrind, the emulator, is one of its tools and is linked against its libraries
@@ -44,6 +44,9 @@ jq tests: the sums of a report after a crash
 mandoc tests: the manual pages
 bubblewrap tests: containers, without a daemon or an image
 spin tests: searches the models of the protocol
+zsh tests: the completion of elide for it
+bash-completion tests: the completion of a program behind elide run
+git tests: the source archive and its version
 kyotocabinet-utils the demo: a program of Debian
 gnuplot-nox make figures, make bench-policy: the pictures
 linux-perf tests: samples to join with a report

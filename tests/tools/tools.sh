@@ -23,7 +23,7 @@ expect 'bad number' 2 '' 'elide: --top=x: not a number from 0 to 1000000' report
 expect 'missing argument' 2 '' 'elide: option --sort needs an argument' report --sort
 expect 'argument too many' 2 '' 'elide: option --json=1 takes no argument' report --json=1
 expect 'unknown letter' 2 '' 'elide: unknown option -Z, see --help' report -Z
-expect 'version' 0 "elide $(sed -n 's/^VERSION := //p' "$here/../../Makefile")" '' --version
+expect 'version' 0 "elide $(cat "$O/obj/version")" '' --version
 expect 'run without a program' 125 '' \
 	'elide: no program given: elide run [OPTION...] -- PROGRAM [ARGUMENT...]' run
 run_elide

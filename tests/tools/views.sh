@@ -388,7 +388,7 @@ END
 same '--suggest without symbols' want out
 
 # Manual pages: every long option of --help is in the page, and no page has one more
-for command in diff compare top; do
+for command in diff compare merge top; do
 	"$elide" $command --help | grep -o -- '--[a-z][a-z-]*' | sort -u >in-help
 	grep '^\.It Fl' "$O/man/elide-$command.1" | grep -o ' -[a-z][a-z-]*' | sed 's/ -/--/' |
 		sort -u >in-page

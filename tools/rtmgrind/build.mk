@@ -14,7 +14,8 @@ RTMGRIND_LIBS := $(addprefix $(VALGRIND_ARCHIVES)/,libcoregrind-amd64-linux.a li
 		   libgcc-sup-amd64-linux.a)
 
 # As Valgrind builds its tools: no libc, no floating point, at an address of its own.
-RTMGRIND_CFLAGS  := -std=gnu11 -O2 -g $(WARN) -MMD -MP -DELIDE_VERSION='"$(VERSION)"' \
+RTMGRIND_CFLAGS  := -std=gnu11 -O2 -g $(WARN) -MMD -MP -DELIDE_VERSION='"$(COMMIT_VERSION)"' \
+	$(filter -f%-prefix-map=%,$(CFLAGS)) \
 	-ffreestanding -fno-stack-protector -fno-builtin -fno-strict-aliasing -fno-pie \
 	-fomit-frame-pointer -fcf-protection=none -mno-avx -isystem $(VALGRIND_INCLUDE) \
 	-DVGA_amd64=1 -DVGO_linux=1 -DVGP_amd64_linux=1 -DVGPV_amd64_linux_vanilla=1
