@@ -131,7 +131,7 @@ static void result_fields(struct fields *f, const struct work *w, const struct o
 	field(f, "interrupted", "%s", out->interrupted ? "true" : "false");
 	field(f, "seconds", "%.9f", out->seconds);
 	field(f, "merge_seconds", "%.9f", out->merge_seconds);
-	field_number(f, "merge_cycles", out->merge_cycles);
+	field(f, "merge_cycles", "%.0f", out->merge_cycles);
 	field(f, "all_seconds", "%.9f", out->seconds + out->merge_seconds);
 	field(f, "throughput_ops_s", "%.0f", (double)outcome_done(out) / out->seconds);
 	field_text(f, "check", out->check);

@@ -293,6 +293,20 @@ static void merge_after(struct work *w)
 	} while (merged(w) > before && pool_pages(&w->pool) > least && !w->interrupted());
 }
 
+static void time_merge(struct work *w, struct outcome *out)
+{
+	uint64_t tsc = __builtin_ia32_rdtsc(), start = now_ns(), cpu = thread_ns();
+	uint64_t ns;
+
+	merge_after(w);
+	cpu = thread_ns() - cpu;
+	ns = now_ns() - start;
+	tsc = __builtin_ia32_rdtsc() - tsc;
+	out->merge_seconds = (double)ns * 1e-9;
+	/* Others may have had the processor meanwhile, and the counter went on. */
+	out->merge_cycles = (double)tsc * (double)cpu / (double)(ns ? ns : 1);
+}
+
 /* Number of operations that a thread did in the measured part. */
 static uint64_t measured(const struct worker *t)
 {
@@ -373,13 +387,8 @@ int run(struct work *w, struct outcome *out)
 	watch(w, workers, timeline);
 	for (unsigned int i = 0; i < nr; i++)
 		pthread_join(workers[i].thread, NULL);
-	if (w->opts->xmerge == XMERGE_after) {
-		uint64_t start = now_ns(), cycles = __builtin_ia32_rdtsc();
-
-		merge_after(w);
-		out->merge_cycles = __builtin_ia32_rdtsc() - cycles;
-		out->merge_seconds = (double)(now_ns() - start) * 1e-9;
-	}
+	if (w->opts->xmerge == XMERGE_after)
+		time_merge(w, out);
 	region_request(REGION_END);
 	pthread_barrier_destroy(&w->start);
 	sum_up(w, NULL, &after);

@@ -24,7 +24,7 @@
  * @pages_loaded: pages in use when the threads began
  * @pages_before: pages in use when the measured part began
  * @merge_seconds: duration of --xmerge=after
- * @merge_cycles: the same in cycles of the time-stamp counter
+ * @merge_cycles: cycles of the time-stamp counter in which the thread ran meanwhile
  * @interrupted: a signal ended the run
  * @check: "ok", "off" or the first fault
  */
@@ -44,7 +44,7 @@ struct outcome {
 	uint64_t pages_loaded;
 	uint64_t pages_before;
 	double merge_seconds;
-	uint64_t merge_cycles;
+	double merge_cycles;
 	bool interrupted;
 	char check[256];
 };
