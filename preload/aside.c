@@ -141,6 +141,35 @@ static int rebind_object(struct dl_phdr_info *info, size_t size, void *own)
 	return 0;
 }
 
+/*
+ * What is bound later: the loader adds the base. The words are all in the table of symbols, a few
+ * pages, which are made writable together: two system calls, not two for each name.
+ */
+static void rebind_symbols(uintptr_t base)
+{
+	uintptr_t first = UINTPTR_MAX, end = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(pairs); i++) {
+		uintptr_t word = (uintptr_t)&pairs[i].symbol->st_value;
+
+		if (!pairs[i].symbol)
+			continue;
+		if (word < first)
+			first = word;
+		if (word + sizeof(word) > end)
+			end = word + sizeof(word);
+	}
+	if (!end)
+		return;
+	first = page_of(first);
+	if (mprotect((void *)first, end - first, PROT_READ | PROT_WRITE))
+		return;
+	for (size_t i = 0; i < ARRAY_SIZE(pairs); i++)
+		if (pairs[i].symbol)
+			WRITE_ONCE(pairs[i].symbol->st_value, pairs[i].function - base);
+	mprotect((void *)first, end - first, PROT_READ);
+}
+
 void stand_aside(void)
 {
 	uintptr_t base = 0;
@@ -154,8 +183,5 @@ void stand_aside(void)
 			p->wrapper = base + p->symbol->st_value;
 	}
 	dl_iterate_phdr(rebind_object, _DYNAMIC);
-	/* What is bound later: the loader adds the base. */
-	for (size_t i = 0; i < ARRAY_SIZE(pairs); i++)
-		if (pairs[i].symbol)
-			change(&pairs[i].symbol->st_value, pairs[i].function - base, false);
+	rebind_symbols(base);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * test_short.c - names of C++ that fit a table.
+ * test_short.c - names of C++ that fit a table, and those of programs.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,6 +11,7 @@
 
 #include "../../lib/compiler.h"
 #include "../../tools/base/text.h"
+#include "../../tools/names/names.h"
 #include "../../tools/names/short.h"
 
 static void last_parts(void **state)
@@ -156,6 +157,30 @@ static void fitted_apart(void **state)
 	assert_string_equal(to[4], "other");
 }
 
+/* What a program is called by: its first argument, which some processes set to a title. */
+static void titles(void **state)
+{
+	static const char *const table[][2] = {
+		{"/usr/bin/redis-server", "redis-server"},
+		{"redis-server", "redis-server"},
+		{"-bash", "bash"},
+		{"/opt/my app/run", "run"},
+		{"nginx: worker process", "nginx: worker process"},
+		{"nginx: master process /usr/sbin/nginx -c /etc/nginx.conf",
+		 "nginx: master process /usr/sbin/nginx -c /etc/nginx.conf"},
+		{"/opt/a: b", "a: b"},
+		{"", "exe"},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
+		struct elide_header h = {.exe = "/usr/bin/exe"};
+
+		h.args_len = strlen(table[i][0]) + 1;
+		memcpy(h.args, table[i][0], h.args_len);
+		assert_string_equal(program_title(&h), table[i][1]);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -165,6 +190,7 @@ int main(void)
 		cmocka_unit_test(plain_names),
 		cmocka_unit_test(long_names),
 		cmocka_unit_test(sentences),
+		cmocka_unit_test(titles),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

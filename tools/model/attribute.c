@@ -96,12 +96,17 @@ double line_held(const struct report *r, const struct line *l)
 #define IDLE_PART 100
 /* This share of the time waited, at least, is ended by threads that wait there themselves. */
 #define PEERS_SHARE 0.5
+/*
+ * Fewer waits than this share nothing out: a thread of the background that waits once or twice for as
+ * long as the program runs is ended by one that has waited there for its start.
+ */
+#define PEERS_WAITS 16
 
 /* Is it a semaphore or condition variable by which threads share something out among each other? */
 static int line_is_shared_out(const struct line *l)
 {
 	return (l->kind == ELIDE_KIND_COND || l->kind == ELIDE_KIND_SEM) &&
-	       l->peers >= PEERS_SHARE;
+	       l->sum.contended >= PEERS_WAITS && l->peers >= PEERS_SHARE;
 }
 
 /*

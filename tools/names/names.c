@@ -6,6 +6,7 @@
  */
 #include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "../../lib/compiler.h"
 #include "../base/text.h"
@@ -57,6 +58,24 @@ NAMES(event_name, [ELIDE_EVENT_PAUSED] = "paused", [ELIDE_EVENT_RESUMED] = "resu
       [ELIDE_EVENT_OFF] = "off", [ELIDE_EVENT_CHOSE] = "chose")
 NAMES(counter_source_name, [ELIDE_COUNTER_PMU] = "pmu", [ELIDE_COUNTER_PCM] = "pcm")
 
+static const struct {
+	const char *name, *says;
+} learned[] = {
+#define ELIDE_LEARNED(id, help) {#id, help},
+#include "../../lib/learned.def"
+#undef ELIDE_LEARNED
+};
+
+const char *learned_name(unsigned int state)
+{
+	return state < ARRAY_SIZE(learned) ? learned[state].name : "unknown";
+}
+
+const char *learned_says(unsigned int state)
+{
+	return state < ARRAY_SIZE(learned) ? learned[state].says : "unknown";
+}
+
 static char *format(const char *format, ...) __printf(1, 2);
 
 static char *format(const char *format, ...)
@@ -71,12 +90,21 @@ static char *format(const char *format, ...)
 	return text;
 }
 
+/* A process that has set its own title, "nginx: master process /usr/sbin/nginx": no path begins it. */
+static const char *called_by(const char *arg)
+{
+	const char *title = strstr(arg, ": "), *name = base_name(arg);
+
+	if (title && name > title)
+		return arg;
+	/* A login shell is called with a dash. */
+	return name + (*name == '-');
+}
+
 const char *program_title(const struct elide_header *h)
 {
-	const char *called = h->args_len && h->args[0] ? base_name(h->args) : "";
+	const char *called = h->args_len ? called_by(h->args) : "";
 
-	/* A login shell is called with a dash. */
-	called += *called == '-';
 	if (*called)
 		return called;
 	return h->exe[0] ? base_name(h->exe) : "(program unknown)";
