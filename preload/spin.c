@@ -26,16 +26,25 @@ static const struct elide_rule *rule(void)
 	return glibc_layout.spin ? &glibc_spin_rule : NULL;
 }
 
+static bool looks_free(const void *lock, enum elide_kind kind)
+{
+	return READ_ONCE(*(const pthread_spinlock_t *)lock) == SPIN_FREE;
+}
+
 static __noinline int lock_waiting(struct elide_thread *t, struct elide_row *row,
 				   pthread_spinlock_t *s, enum elide_outcome outcome)
 {
 	struct count count = count_begin(row, outcome);
+	struct crowd *crowd = NULL;
 	struct wait w;
 	int err;
 
 	wait_begin(&w, READ_ONCE(*s) != SPIN_FREE, t, row, (const void *)s, 0);
 	wait_locked(t, row, (const void *)s);
+	if (glibc_layout.spin)
+		crowd = wait_in_crowd(&w, row, (const void *)s, KIND, looks_free, -1, NULL);
 	err = real.spin_lock(s);
+	crowd_leave(crowd);
 	w.end = cycles_now();
 	wait_end(row, &w);
 	count_end(count, t, row, (const void *)s, true);

@@ -102,10 +102,13 @@
 #define DEPARTS_TIMES  3
 
 /*
- * Acquisitions per section that find the lock held: where fewer than 1 in 100 do, threads wait
- * seldom, and eliding can gain little.
+ * A challenge with the arm "restrict". What it changes is who sleeps: parked threads look at the
+ * arm once in CROWD_POLL_MAX (1 ms), and those that sleep in the lock leave it one with each section.
+ * CROWD_SETTLES ns are left for that before CROWD_EPOCH ns are measured, about a time slice of the
+ * kernel's scheduler (3 ms).
  */
-#define WAITS_MATTER 0.01
+#define CROWD_SETTLES (1500 * LEARN_US)
+#define CROWD_EPOCH   (4000 * LEARN_US)
 
 /*
  * A class warms up while more than one section in 16 meets a lock or a call that is new to its
@@ -133,10 +136,11 @@ static double log_ratio(double a, double b)
 	return log > 2 ? 2 : log < -2 ? -2 : log;
 }
 
-void learn_start(struct learn_class *c)
+void learn_start(struct learn_class *c, bool only_locks)
 {
 	*c = (struct learn_class){
-		.arm = POLICY_ARM_keen,
+		.arm = only_locks ? POLICY_ARM_real : POLICY_ARM_keen,
+		.only_locks = only_locks,
 		.target = LEARN_ALL,
 		.period = PERIOD_MIN,
 		.stretch = 1,
@@ -153,18 +157,30 @@ unsigned int learn_site(struct learn_class *c)
 
 enum policy_arm_name learn_arm(const struct learn_class *c, unsigned int site)
 {
-	if (c->sites[site].unelidable)
-		return POLICY_ARM_real;
-	if (c->phase == LEARN_CHALLENGER && (c->target == LEARN_ALL || c->target == site))
-		return c->challenger;
-	return c->sites[site].arm;
+	bool challenged = c->phase == LEARN_CHALLENGER &&
+			  (c->target == LEARN_ALL || c->target == site);
+	enum policy_arm_name arm = challenged ? c->challenger : c->sites[site].arm;
+
+	return c->sites[site].unelidable && !policy_arm_locks(arm) ? POLICY_ARM_real : arm;
 }
 
 /* Does the challenge compare eliding with locking, for the whole class? */
 static bool is_principal(const struct learn_class *c)
 {
 	return c->target == LEARN_ALL &&
-	       (c->arm == POLICY_ARM_real) != (c->challenger == POLICY_ARM_real);
+	       policy_arm_locks(c->arm) != policy_arm_locks(c->challenger);
+}
+
+/* Does a challenge with the arm "restrict" go on? */
+static bool is_about_crowds(const struct learn_class *c)
+{
+	return c->phase != LEARN_HOLD &&
+	       (c->arm == POLICY_ARM_restrict || c->challenger == POLICY_ARM_restrict);
+}
+
+uint64_t learn_settles(const struct learn_class *c)
+{
+	return is_about_crowds(c) ? CROWD_SETTLES : 0;
 }
 
 /* The least length of the present epoch, ns. */
@@ -174,6 +190,8 @@ static uint64_t shortest(const struct learn_class *c)
 	if (c->arm == POLICY_ARM_turns ||
 	    (c->phase != LEARN_HOLD && c->challenger == POLICY_ARM_turns))
 		return LEARN_SOCKETS_PERIOD;
+	if (is_about_crowds(c))
+		return CROWD_EPOCH;
 	if (c->phase == LEARN_HOLD)
 		return c->nr_rates ? EPOCH_HOLD : EPOCH_MIN;
 	if (c->phase == LEARN_CHALLENGER && c->length)
@@ -183,7 +201,7 @@ static uint64_t shortest(const struct learn_class *c)
 
 bool learn_may_end(const struct learn_class *c, uint64_t length)
 {
-	return length >= shortest(c) || length >= EPOCH_LONG;
+	return length >= shortest(c) || (length >= EPOCH_LONG && !is_about_crowds(c));
 }
 
 bool learn_over(const struct learn_class *c, uint64_t length, double sections)
@@ -223,7 +241,7 @@ void learn_anew(struct learn_class *c, uint64_t now)
 
 void learn_inherit(struct learn_class *c, const struct learn_class *from)
 {
-	learn_start(c);
+	learn_start(c, from->only_locks);
 	c->arm = from->arm;
 	c->nr_sites = from->nr_sites;
 	for (unsigned int i = 0; i < from->nr_sites; i++)
@@ -306,13 +324,14 @@ static enum outcome judge(const struct learn_class *c, double mean, double error
 /* Bound of the time between challenges, ns, without regard to what they cost. */
 static uint64_t longest(const struct learn_class *c)
 {
-	return c->arm == POLICY_ARM_real && c->waits >= WAITS_MATTER ? PERIOD_REAL : PERIOD_MAX;
+	return policy_arm_locks(c->arm) && c->waits >= LEARN_WAITS_MATTER && !c->only_locks ?
+		       PERIOD_REAL : PERIOD_MAX;
 }
 
 /* Bound of the time to the next challenge, ns, in any case. */
 static uint64_t furthest(const struct learn_class *c)
 {
-	return c->arm == POLICY_ARM_real ? longest(c) : PERIOD_DEAR;
+	return policy_arm_locks(c->arm) && !c->only_locks ? longest(c) : PERIOD_DEAR;
 }
 
 static void take_over(struct learn_class *c, double mean, uint64_t now)
@@ -339,7 +358,7 @@ static void take_over(struct learn_class *c, double mean, uint64_t now)
  */
 static bool is_hardly_worth_asking(const struct learn_class *c, double mean)
 {
-	return c->arm != POLICY_ARM_real && mean < FAR_BEHIND && learn_asked_all(c);
+	return !policy_arm_locks(c->arm) && mean < FAR_BEHIND && learn_asked_all(c);
 }
 
 /* A challenge is lost: when is the next one? Candidates that are left in a rotation come sooner. */
@@ -368,7 +387,7 @@ static void lost(struct learn_class *c, double mean, uint64_t now)
  */
 static bool is_disturbed(const struct learn_class *c)
 {
-	return is_principal(c) && c->arm == POLICY_ARM_real && c->nr_rates >= NOISE_KNOWN &&
+	return is_principal(c) && policy_arm_locks(c->arm) && c->nr_rates >= NOISE_KNOWN &&
 	       c->reached < c->pairs * c->rate * (1 + MARGIN);
 }
 
@@ -473,7 +492,7 @@ static bool departs(struct learn_class *c, double rate)
 static bool elides(const struct learn_class *c)
 {
 	for (unsigned int i = 0; i < c->nr_sites; i++)
-		if (learn_arm(c, i) != POLICY_ARM_real)
+		if (!policy_arm_locks(learn_arm(c, i)))
 			return true;
 	return false;
 }

@@ -132,14 +132,15 @@ void sum_add(struct sum *to, const struct sum *from)
 	to->hold_count += from->hold_count;
 	for (int i = 0; i < NR_CAUSE_COLUMNS; i++)
 		to->by_column[i] += from->by_column[i];
-	for (int i = 0; i <= ELIDE_STATE_OFF; i++)
+	for (int i = 0; i < ELIDE_NR_STATES; i++)
 		to->votes[i] += from->votes[i];
 }
 
 enum elide_row_state sum_state(const struct sum *s)
 {
 	const uint64_t *votes = s->votes;
-	static const enum elide_row_state eager[] = {ELIDE_STATE_ELIDING, ELIDE_STATE_PAUSED,
+	static const enum elide_row_state eager[] = {ELIDE_STATE_ELIDING, ELIDE_STATE_RESTRICTED,
+						     ELIDE_STATE_PAUSED, ELIDE_STATE_LOCKING,
 						     ELIDE_STATE_OFF, ELIDE_STATE_PROFILED};
 	enum elide_row_state best = eager[0];
 

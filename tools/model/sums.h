@@ -59,7 +59,7 @@ struct sum {
 	uint64_t hold_total;
 	uint64_t hold_count;
 	uint64_t by_column[NR_CAUSE_COLUMNS];
-	uint64_t votes[ELIDE_STATE_OFF + 1];
+	uint64_t votes[ELIDE_NR_STATES];
 };
 
 /**
