@@ -77,7 +77,9 @@ static struct adapt_class *adapt_class_of(uint32_t class_index)
 	struct adapt_class *p = &adapt_classes[class_index + 1];
 
 	for (; nr_classes <= class_index + 1; nr_classes++) {
-		learn_start(&adapt_classes[nr_classes].learn, !elide_enabled);
+		learn_start(&adapt_classes[nr_classes].learn,
+			    elide_process.mode == ELIDE_RUN_RESTRICT, elide_process.restricts &&
+			    elide_class_info(nr_classes - 1)->kind != ELIDE_KIND_CUSTOM);
 		adapt_classes[nr_classes].class_index = nr_classes - 1;
 		adapt_classes[nr_classes].interval = INTERVAL_CHALLENGE;
 	}

@@ -35,10 +35,10 @@
 /*
  * Time between two looks of the first parked thread at the lock, ns: it doubles while the lock is
  * held. To wake up for one takes 5 to 10 us of a processor (two switches of context and 8 looks): at
- * most a tenth of the shorter time, and 1 % of the longer one.
+ * most a tenth of the shorter time, and 2 % of the longer one.
  */
 #define CROWD_POLL_MIN 100000u
-#define CROWD_POLL_MAX 1000000u
+#define CROWD_POLL_MAX 500000u
 
 /* The lock is free if all of 8 looks in about 2 us say so: short sections leave it free in between. */
 #define CROWD_LOOKS 8

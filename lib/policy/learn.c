@@ -102,13 +102,16 @@
 #define DEPARTS_TIMES  3
 
 /*
- * A challenge with the arm "restrict". What it changes is who sleeps: parked threads look at the
- * arm once in CROWD_POLL_MAX (1 ms), and those that sleep in the lock leave it one with each section.
- * CROWD_SETTLES ns are left for that before CROWD_EPOCH ns are measured, about a time slice of the
- * kernel's scheduler (3 ms).
+ * A challenge with the arm "restrict". What that changes is who sleeps: parked threads look at the
+ * arm once in CROWD_POLL_MAX (0.5 ms), and those that sleep in the lock leave it one with each section.
+ * CROWD_SETTLES ns are left for that before CROWD_EPOCH ns are measured, up to STRETCH_MAX times as
+ * many while the comparison is unclear: 8 ms are two time slices of the kernel's scheduler. Its gain
+ * has to be CROWD_MARGIN, as threads may wait longer for it; CROWD_PAIRS pairs are enough to see that.
  */
-#define CROWD_SETTLES (1500 * LEARN_US)
-#define CROWD_EPOCH   (4000 * LEARN_US)
+#define CROWD_SETTLES (500 * LEARN_US)
+#define CROWD_EPOCH   (1000 * LEARN_US)
+#define CROWD_MARGIN  0.03
+#define CROWD_PAIRS   6
 
 /*
  * A class warms up while more than one section in 16 meets a lock or a call that is new to its
@@ -136,11 +139,12 @@ static double log_ratio(double a, double b)
 	return log > 2 ? 2 : log < -2 ? -2 : log;
 }
 
-void learn_start(struct learn_class *c, bool only_locks)
+void learn_start(struct learn_class *c, bool only_locks, bool crowds)
 {
 	*c = (struct learn_class){
 		.arm = only_locks ? POLICY_ARM_real : POLICY_ARM_keen,
 		.only_locks = only_locks,
+		.crowds = crowds,
 		.target = LEARN_ALL,
 		.period = PERIOD_MIN,
 		.stretch = 1,
@@ -183,6 +187,25 @@ uint64_t learn_settles(const struct learn_class *c)
 	return is_about_crowds(c) ? CROWD_SETTLES : 0;
 }
 
+/* Does the comparison need longer epochs while it is unclear? */
+static bool is_stretched(const struct learn_class *c)
+{
+	return is_principal(c) || is_about_crowds(c);
+}
+
+static unsigned int pairs_max(const struct learn_class *c)
+{
+	return is_about_crowds(c) ? CROWD_PAIRS : PAIRS_MAX;
+}
+
+/* Mean logarithm of the ratio from which on the challenger wins, and below which it loses. */
+static double margin(const struct learn_class *c)
+{
+	if (c->challenger == POLICY_ARM_restrict)
+		return CROWD_MARGIN;
+	return c->arm == POLICY_ARM_restrict ? -CROWD_MARGIN : MARGIN;
+}
+
 /* The least length of the present epoch, ns. */
 static uint64_t shortest(const struct learn_class *c)
 {
@@ -191,7 +214,7 @@ static uint64_t shortest(const struct learn_class *c)
 	    (c->phase != LEARN_HOLD && c->challenger == POLICY_ARM_turns))
 		return LEARN_SOCKETS_PERIOD;
 	if (is_about_crowds(c))
-		return CROWD_EPOCH;
+		return c->stretch * CROWD_EPOCH;
 	if (c->phase == LEARN_HOLD)
 		return c->nr_rates ? EPOCH_HOLD : EPOCH_MIN;
 	if (c->phase == LEARN_CHALLENGER && c->length)
@@ -241,7 +264,7 @@ void learn_anew(struct learn_class *c, uint64_t now)
 
 void learn_inherit(struct learn_class *c, const struct learn_class *from)
 {
-	learn_start(c, from->only_locks);
+	learn_start(c, from->only_locks, from->crowds);
 	c->arm = from->arm;
 	c->nr_sites = from->nr_sites;
 	for (unsigned int i = 0; i < from->nr_sites; i++)
@@ -311,14 +334,15 @@ static enum outcome judge(const struct learn_class *c, double mean, double error
 			return WINS;
 		return mean + error < -TWO_DECIDE ? LOSES : UNCLEAR;
 	}
-	if (mean - SIGMAS * error > MARGIN)
+	if (mean - SIGMAS * error > margin(c))
 		return WINS;
-	if (mean + SIGMAS * error < MARGIN)
+	if (mean + SIGMAS * error < margin(c))
 		return LOSES;
-	if (c->pairs < PAIRS_MAX)
+	if (c->pairs < pairs_max(c))
 		return UNCLEAR;
-	/* After PAIRS_MAX unclear pairs the incumbent stays, or locking wins by a better mean. */
-	return c->challenger == POLICY_ARM_real && mean > 0 ? WINS : LOSES;
+	/* After the last unclear pair the incumbent stays, or locking wins by a better mean. */
+	return c->challenger == POLICY_ARM_real && mean > (c->arm == POLICY_ARM_restrict ? margin(c) : 0) ?
+		       WINS : LOSES;
 }
 
 /* Bound of the time between challenges, ns, without regard to what they cost. */
@@ -421,9 +445,9 @@ static struct learn_decision compare(struct learn_class *c, double challenger, d
 		.ratio = mean * 1000,
 		.confidence = confidence_of((mean < 0 ? -mean : mean) / error),
 	};
-	if (is_principal(c) && c->pairs >= PAIRS_MAX && c->stretch < STRETCH_MAX)
+	if (is_stretched(c) && c->pairs >= pairs_max(c) && c->stretch < STRETCH_MAX)
 		c->stretch *= 2;
-	else if (is_principal(c) && c->pairs == 1)
+	else if (is_stretched(c) && c->pairs == 1)
 		c->stretch = 1;
 	if (outcome == WINS)
 		take_over(c, mean, e->now);

@@ -126,6 +126,7 @@ struct learn_site {
  * @nr_sites:   sites in use
  * @nr_sockets: sockets with threads that use the class
  * @only_locks: there is no RTM: only the arms that make no attempt are candidates
+ * @crowds:     its threads can be restricted: "restrict" is a candidate
  * @half:       the first epoch of the present pair is over
  * @pairs:      pairs of the present challenge that are over
  * @departed:   epochs in a row in which @recent was far from @rate, see departs()
@@ -160,6 +161,7 @@ struct learn_class {
 	uint8_t nr_sites;
 	uint8_t nr_sockets;
 	bool only_locks;
+	bool crowds;
 	bool half;
 	uint8_t pairs;
 	uint8_t departed;
@@ -235,8 +237,9 @@ struct learn_decision {
  * learn_start() - begin with a class of which nothing is known.
  * @c: the class; its arm is "keen"
  * @only_locks: there is no RTM; its arm is "real"
+ * @crowds: its threads can be restricted
  */
-void learn_start(struct learn_class *c, bool only_locks);
+void learn_start(struct learn_class *c, bool only_locks, bool crowds);
 
 /**
  * learn_inherit() - begin with what is known of another class.

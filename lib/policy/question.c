@@ -14,6 +14,12 @@
 #define ABORTS_MATTER 0.01
 
 /*
+ * The same of eliding arms that "restrict" challenges. It is measured in long epochs, and gains
+ * nothing where "real" loses and few sections abort.
+ */
+#define ABORTS_CROWD 0.5
+
+/*
  * Challengers of each arm, the likeliest to win first: all arms but itself and "probe". In the
  * policy suite workloads with frequent conflicts lose about a tenth without "lean" on 16 cores or
  * without "queue" on 4. Arms that are left out are in tests/policy/notes.md.
@@ -77,7 +83,9 @@ static bool candidate(const struct learn_class *c, uint32_t n, struct question *
 	if ((q->arm == POLICY_ARM_restrict || c->arm == POLICY_ARM_restrict) &&
 	    q->target != LEARN_ALL)
 		return false;
-	if (q->arm == POLICY_ARM_restrict && c->waits < LEARN_WAITS_MATTER)
+	if (q->arm == POLICY_ARM_restrict &&
+	    (!c->crowds || c->waits < LEARN_WAITS_MATTER ||
+	     (!policy_arm_locks(c->arm) && c->aborts < ABORTS_CROWD)))
 		return false;
 	if (n && !locks && c->aborts < ABORTS_MATTER)
 		return false;

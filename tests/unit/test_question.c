@@ -38,7 +38,8 @@ static void each_arm_challenges(void **state)
 
 		begin(&w, 1, 1, 0);
 		w.class.nr_sockets = 2;
-		w.class.aborts = 1;
+		w.class.crowds = true;
+		w.class.aborts = w.class.waits = 1;
 		w.class.arm = w.class.sites[0].arm = arm;
 		while (w.class.asked < learn_rotation(&w.class) && learn_ask(&w.class))
 			asked[w.class.challenger]++;
