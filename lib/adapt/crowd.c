@@ -41,7 +41,7 @@
 /* Places of the table that a lock's crowd may be in. */
 #define NR_PROBES 8
 
-/* Cycles between two looks at the lock: 8 of them take about 2 us. */
+/* Cycles between two looks at the lock: 8 of them take about 2 us. A thread that parks waits for half. */
 #define LOOK_CYCLES 600
 
 enum { EMPTY, PARKED, FIRST, ADMITTED };
@@ -67,6 +67,7 @@ struct place {
  * @lock:    address of the lock; NULL: nobody has used it
  * @waiting: threads that wait for it and are not parked
  * @tickets: next ticket
+ * @poll:    time until the first parked thread looks at the lock next, ns; 0: the shortest
  * @socket:  socket whose threads leave first
  * @socket_since: when that was chosen, ns
  */
@@ -74,6 +75,7 @@ struct crowd {
 	const void *lock;
 	uint32_t waiting;
 	uint32_t tickets;
+	uint32_t poll;
 	uint32_t socket;
 	uint64_t socket_since;
 	struct place places[NR_PLACES] __cacheline_aligned;
@@ -181,11 +183,13 @@ static struct crowd *crowd_of(const void *lock)
 }
 
 /* Wait for the lock if few do. */
-static bool wait_with_few(struct crowd *crowd)
+static bool wait_with_few(struct crowd *crowd, enum elide_kind kind)
 {
+	uint32_t limit = policy_crowd_limit(elide_tunables.crowd, kind == ELIDE_KIND_RWLOCK_READ,
+					    elide_process.nr_processors);
 	uint32_t waiting = READ_ONCE(crowd->waiting);
 
-	while (policy_crowd_waits(waiting, elide_tunables.crowd))
+	while (waiting < limit)
 		if (__atomic_compare_exchange_n(&crowd->waiting, &waiting, waiting + 1, false,
 						__ATOMIC_RELAXED, __ATOMIC_RELAXED))
 			return true;
@@ -302,17 +306,22 @@ static bool comes_first(const struct crowd *crowd, uint32_t ticket, uint64_t now
 	return true;
 }
 
-static bool looks_free(const struct crowd_call *call)
+static void pause_for(unsigned int cycles)
 {
-	unsigned long long start;
+	for (unsigned long long start = cycles_now(); cycles_now() - start < cycles;)
+		cpu_relax();
+}
 
+/* The first parked thread looks at the lock. */
+static void look(const struct crowd *crowd, const struct crowd_call *call, struct policy_parked *p)
+{
+	p->nr_free = p->nr_waited = 0;
+	p->looked = true;
 	for (int i = 0; i < CROWD_LOOKS; i++) {
-		if (!call->is_free(call->lock, call->kind))
-			return false;
-		for (start = cycles_now(); cycles_now() - start < LOOK_CYCLES;)
-			cpu_relax();
+		p->nr_free += call->is_free(call->lock, call->kind);
+		p->nr_waited += READ_ONCE(crowd->waiting) != 0;
+		pause_for(LOOK_CYCLES);
 	}
-	return true;
 }
 
 /* Time until the deadline of the call, ns. */
@@ -347,7 +356,7 @@ static enum policy_crowd stay(struct crowd *crowd, struct place *place, uint32_t
 	struct policy_parked p = {
 		.bound = elide_tunables.crowd_parked * 1000ull,
 		.first = comes_first(crowd, ticket, start),
-		.poll = CROWD_POLL_MIN,
+		.poll = READ_ONCE(crowd->poll) ?: CROWD_POLL_MIN,
 	};
 	uint64_t now = start, looked = start;
 	enum policy_crowd what;
@@ -364,12 +373,14 @@ static enum policy_crowd stay(struct crowd *crowd, struct place *place, uint32_t
 		p.restricts = known && is_restricted(known);
 		p.parked = now - start;
 		p.left = time_left(call);
+		p.looked = false;
 		if (p.first && now - looked >= p.poll) {
-			p.free = looks_free(call);
-			p.poll = policy_crowd_poll(p.poll);
+			look(crowd, call, &p);
 			looked = now;
 		}
 		what = policy_crowd_parked(&p);
+		if (p.looked)
+			WRITE_ONCE(crowd->poll, p.poll = policy_crowd_poll(p.poll, what));
 		if (what != POLICY_CROWD_SLEEP)
 			return what;
 		test_point(crowd_sleep);
@@ -413,10 +424,10 @@ static __noinline bool park(struct crowd *crowd, const struct crowd_call *call)
 		change(place, WORD(ticket, ADMITTED), 0);
 	test_point(crowd_left);
 	now = now_ns(CLOCK_MONOTONIC);
-	if (why == POLICY_CROWD_FREE)
+	if (why == POLICY_CROWD_IDLE)
 		WRITE_ONCE(crowd->waiting, 0);
 	pass_on(crowd, call->kind == ELIDE_KIND_RWLOCK_READ &&
-		       (why == POLICY_CROWD_FREE || why == POLICY_CROWD_ADMITTED), now);
+		       why != POLICY_CROWD_LATE && why != POLICY_CROWD_OPEN, now);
 	counter_add(call->row->unparked, 1);
 	counter_add(call->row->parked_cycles, cycles_now() - cycles);
 	return true;
@@ -426,12 +437,19 @@ struct crowd *crowd_enter(const struct crowd_call *call)
 {
 	int saved = errno;
 	struct crowd *crowd = crowd_of(call->lock);
+	bool waits;
 
 	if (!crowd) {
 		count_dropped();
 		return NULL;
 	}
-	if (!wait_with_few(crowd)) {
+	waits = wait_with_few(crowd, call->kind);
+	if (!waits) {
+		/* One that has just got the lock may still be counted. */
+		pause_for(LOOK_CYCLES / 2);
+		waits = wait_with_few(crowd, call->kind);
+	}
+	if (!waits) {
 		if (!is_normal() || !park(crowd, call))
 			crowd = NULL;
 		else

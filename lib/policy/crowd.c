@@ -6,9 +6,9 @@
  */
 #include "crowd.h"
 
-bool policy_crowd_waits(uint32_t waiting, uint32_t limit)
+uint32_t policy_crowd_limit(uint32_t crowd, bool reads, uint32_t processors)
 {
-	return waiting < limit;
+	return reads && crowd < processors ? processors : crowd;
 }
 
 enum policy_crowd policy_crowd_parked(const struct policy_parked *p)
@@ -19,7 +19,11 @@ enum policy_crowd policy_crowd_parked(const struct policy_parked *p)
 		return POLICY_CROWD_OPEN;
 	if (p->parked >= p->bound || !p->left)
 		return POLICY_CROWD_LATE;
-	return p->first && p->free ? POLICY_CROWD_FREE : POLICY_CROWD_SLEEP;
+	if (!p->first || !p->looked || !p->nr_free)
+		return POLICY_CROWD_SLEEP;
+	if (p->nr_free == CROWD_LOOKS)
+		return POLICY_CROWD_IDLE;
+	return p->nr_waited ? POLICY_CROWD_SLEEP : POLICY_CROWD_JOIN;
 }
 
 uint64_t policy_crowd_sleep(const struct policy_parked *p)
@@ -33,8 +37,10 @@ uint64_t policy_crowd_sleep(const struct policy_parked *p)
 	return ns ? ns : 1;
 }
 
-uint64_t policy_crowd_poll(uint64_t last)
+uint64_t policy_crowd_poll(uint64_t last, enum policy_crowd what)
 {
+	if (!last || what == POLICY_CROWD_IDLE)
+		return CROWD_POLL_MIN;
 	return last < CROWD_POLL_MAX / 2 ? 2 * last : CROWD_POLL_MAX;
 }
 

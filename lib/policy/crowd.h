@@ -10,7 +10,7 @@
  *
  * A thread that finds the lock held, at a call whose arm is "restrict":
  *
- *   fewer than CROWD threads wait for the lock -----------------------------> waits for it
+ *   fewer than CROWD threads wait for the lock (readers: processors) -------> waits for it
  *   it is of a real-time policy, or there is no place to be parked in -----> waits for it
  *   else it is parked, in the order of arrival:
  *
@@ -19,7 +19,8 @@
  *   behind   the one before it has left and made it the first  first
  *   behind   a reader before it was admitted, and it reads      waits for the lock
  *   first    CROWD_POLL_MIN later, then ever later up to        waits for the lock if that was
- *            CROWD_POLL_MAX it looks at the lock                 free each time, else first
+ *            CROWD_POLL_MAX, it looks CROWD_LOOKS times          free each time, or free once and
+ *                                                                nobody waited; else first
  *   either   CROWD_PARKED has passed, or the call's deadline     waits for the lock
  *   either   the arm of the call is another one                 waits for the lock
  *
@@ -40,7 +41,10 @@
 #define CROWD_POLL_MIN 100000u
 #define CROWD_POLL_MAX 500000u
 
-/* The lock is free if all of 8 looks in about 2 us say so: short sections leave it free in between. */
+/*
+ * Looks at the lock in about 2 us. It is idle if it is free in all of them: short sections leave it
+ * free in between. More threads can make use of it if none waits in any look, and it is free in one.
+ */
 #define CROWD_LOOKS 8
 
 /*
@@ -57,7 +61,9 @@
  * @restricts: the arm of its call still is "restrict"
  * @admitted: another thread has let it go
  * @first:    it has to look at the lock
- * @free:     it has looked, @poll after it was made the first or looked last, and the lock was free
+ * @looked:   it has looked just now, @poll after it was made the first or looked last
+ * @nr_free:  looks in which the lock was free
+ * @nr_waited: looks in which threads waited for it
  * @parked:   time that it has been parked, ns
  * @bound:    the longest that it may be, ns
  * @left:     time until the deadline of its call, ns; UINT64_MAX without
@@ -67,7 +73,9 @@ struct policy_parked {
 	bool restricts;
 	bool admitted;
 	bool first;
-	bool free;
+	bool looked;
+	uint8_t nr_free;
+	uint8_t nr_waited;
 	uint64_t parked;
 	uint64_t bound;
 	uint64_t left;
@@ -79,7 +87,8 @@ enum policy_crowd {
 	POLICY_CROWD_SLEEP,    /* for policy_crowd_sleep() */
 	POLICY_CROWD_OPEN,     /* leaves: the arm is another one */
 	POLICY_CROWD_ADMITTED, /* leaves: another one has let it go */
-	POLICY_CROWD_FREE,     /* leaves: the lock is free */
+	POLICY_CROWD_IDLE,     /* leaves: the lock is idle */
+	POLICY_CROWD_JOIN,     /* leaves: too few threads want the lock to keep it held */
 	POLICY_CROWD_LATE,     /* leaves: it has been parked as long as it may be */
 };
 
@@ -93,8 +102,13 @@ struct policy_place {
 	uint32_t socket;
 };
 
-/** policy_crowd_waits() - may one more thread wait for the lock? @waiting: threads that do. */
-bool policy_crowd_waits(uint32_t waiting, uint32_t limit);
+/**
+ * policy_crowd_limit() - how many threads may wait for a lock at a time.
+ * @crowd: the tunable CROWD
+ * @reads: the thread that wants to wait will read: readers have the lock together
+ * @processors: that the process may use
+ */
+uint32_t policy_crowd_limit(uint32_t crowd, bool reads, uint32_t processors);
 
 /** policy_crowd_parked() - does a parked thread leave, and why? */
 enum policy_crowd policy_crowd_parked(const struct policy_parked *p);
@@ -102,8 +116,14 @@ enum policy_crowd policy_crowd_parked(const struct policy_parked *p);
 /** policy_crowd_sleep() - ns until it looks again, if it stays. At least 1. */
 uint64_t policy_crowd_sleep(const struct policy_parked *p);
 
-/** policy_crowd_poll() - ns between the last look, which was @last after the one before, and the next. */
-uint64_t policy_crowd_poll(uint64_t last);
+/**
+ * policy_crowd_poll() - time until the first parked thread of a lock looks at it next.
+ * @last: the same before the last looks, ns; 0: there were none
+ * @what: what came of them
+ *
+ * Return: ns, CROWD_POLL_MIN to CROWD_POLL_MAX.
+ */
+uint64_t policy_crowd_poll(uint64_t last, enum policy_crowd what);
 
 /** policy_crowd_lost() - is a place lost whose thread was parked @parked ns ago? */
 bool policy_crowd_lost(uint64_t parked, uint64_t bound);
