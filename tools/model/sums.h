@@ -52,6 +52,9 @@ struct sum {
 	uint64_t contended;
 	uint64_t wasted_cycles;
 	uint64_t failed;
+	uint64_t parked;
+	uint64_t unparked;
+	uint64_t parked_cycles;
 	uint64_t wait_total;
 	uint64_t wait_count;
 	uint64_t wait_max;
