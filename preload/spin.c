@@ -47,7 +47,7 @@ static int lock_yielding(struct wait *w, const struct elide_row *row, const stru
 {
 	int saved = errno;
 
-	while (!wait_awake(w, row, crowd, take_free, (void *)s, 0))
+	while (!take_free((void *)s, 0) && !wait_awake(w, row, crowd, take_free, (void *)s, 0))
 		sched_yield();
 	errno = saved;
 	return 0;
