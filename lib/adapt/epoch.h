@@ -48,6 +48,8 @@
  * @waits:    locked acquisitions in the epoch that found the lock held
  * @fails:    acquisitions of the present window that fell back: hotlock.c
  * @window:   number of the present window
+ * @commits, @fallbacks: by site, what all threads had elided, and what had fallen back, when a thread
+ *            last asked whether the site is unelidable: giveup.c
  * @reporters_on: threads that have reported in the epoch, by socket
  * @threads_on: threads that report in most epochs, by socket
  * @nr_keys, @keys: the sites and their kinds; they change in slow paths only
@@ -83,6 +85,8 @@ struct adapt_class {
 	uint32_t waits;
 	uint8_t fails;
 	uint8_t window;
+	uint32_t commits[LEARN_SITES];
+	uint32_t fallbacks[LEARN_SITES];
 	uint32_t reporters_on[POLICY_SOCKETS];
 	uint32_t threads_on[POLICY_SOCKETS];
 

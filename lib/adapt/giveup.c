@@ -25,6 +25,12 @@
  */
 #define OTHERS_ELIDED 4
 
+/*
+ * A thread that has found out that other threads do elide at the site asks again after this number of
+ * acquisitions that cannot be elided, as that takes time for each thread.
+ */
+#define CREDIT_AGAIN 8
+
 /* Bound of elide_call.retry_failures: 2^4 - 1 = 15 aborts, at most, without a further attempt. */
 #define RETRY_FAILURES_MAX 6
 
@@ -51,6 +57,29 @@ __cold bool adapt_may_retry(struct elide_call *call, const struct policy_try *tr
 	return true;
 }
 
+/* Do all threads together elide at the call's site, since this was last asked? With @p->lock. */
+static bool is_elided_elsewhere(struct adapt_class *p, const struct elide_call *call)
+{
+	uint32_t commits = 0, fallbacks = 0;
+	bool elided;
+
+	for (const struct elide_thread *t = elide_threads_all(); t; t = t->next)
+		for (uint32_t i = 0; i < t->nr_rows; i++) {
+			const struct elide_call *other = &t->calls[i];
+			const struct elide_row *row = READ_ONCE(other->row);
+
+			if (!row || other->adapt_nr != call->adapt_nr || other->site != call->site)
+				continue;
+			commits += READ_ONCE(row->commits);
+			fallbacks += READ_ONCE(row->fallback);
+		}
+	elided = learn_elided(commits - p->commits[call->site],
+			      fallbacks - p->fallbacks[call->site]);
+	p->commits[call->site] = commits;
+	p->fallbacks[call->site] = fallbacks;
+	return elided;
+}
+
 void adapt_fell_back(struct elide_call *call, struct policy_lock *lock, const void *word,
 		     const struct policy_try *try)
 {
@@ -67,8 +96,7 @@ void adapt_fell_back(struct elide_call *call, struct policy_lock *lock, const vo
 	others = adapt_not_failed(row);
 	if (!call->hot && call->adapt_nr)
 		adapt_hotlock_blame(p, lock, word, adapt_now());
-	/* A capacity abort depends on what the section does this time: the rates decide there. */
-	if (!try->unelidable || try->capacity) {
+	if (!try->unelidable) {
 		call->streak = 0;
 		return;
 	}
@@ -90,6 +118,10 @@ void adapt_fell_back(struct elide_call *call, struct policy_lock *lock, const vo
 	if (!(call->probing || unelidable) || !adapt_class_try_lock(p))
 		return;
 	now = adapt_now();
+	if (unelidable && is_elided_elsewhere(p, call)) {
+		call->credit = CREDIT_AGAIN;
+		unelidable = false;
+	}
 	if (call->probing)
 		learn_probed(&p->learn, call->site, LEARN_FAILED, now);
 	call->probing = 0;

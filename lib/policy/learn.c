@@ -2,7 +2,8 @@
 /*
  * learn.c - the adaptive policy's decisions.
  *
- * Must never look at a clock, a lock word or anything but its arguments.
+ * Must never look at a clock, a lock word or anything but its arguments. Longer than 500 lines, a third
+ * of which say where the numbers come from: a decision is read from the epoch to the arm.
  */
 #include "../compiler.h"
 #include "learn.h"
@@ -43,19 +44,28 @@
 /*
  * An epoch lasts at least EPOCH_MIN ns, between challenges EPOCH_HOLD ns, and has at least
  * EPOCH_SECTIONS sections. When it is EPOCH_SLOW times as long as that, or EPOCH_LONG ns, EPOCH_FEW
- * sections are enough; at 8 * EPOCH_LONG it ends in any case. In the comparison of eliding with
- * locking both bounds are up to STRETCH_MAX times as large, while that comparison is unclear.
+ * sections are enough; at 8 * EPOCH_LONG it ends in any case. Where eliding
+ * is compared with locking, and that is still unclear after STRETCH_PAIRS pairs, and after each
+ * further STRETCH_PAIRS, both bounds double, up to STRETCH_MAX times: where threads sleep and wake
+ * the rate of a short epoch is mostly chance, and what one arm leaves behind lasts for a part of the
+ * next epoch.
  */
 #define EPOCH_MIN      (20 * LEARN_US)
 #define EPOCH_HOLD     (100 * LEARN_US)
 #define STRETCH_MAX    8
+#define STRETCH_PAIRS  5
 #define EPOCH_LONG     (2000 * LEARN_US)
 #define EPOCH_SECTIONS 32
 #define EPOCH_FEW      8
 #define EPOCH_SLOW     6
 
-/* Pairs of epochs, one of the incumbent and one of the challenger, after which a challenge ends. */
-#define PAIRS_MAX 10
+/*
+ * Pairs of epochs, one of the incumbent and one of the challenger, after which a challenge ends. If
+ * the question is whether to elide at all, and eliding looks better, it costs nothing to go on, to
+ * PAIRS_LONG pairs.
+ */
+#define PAIRS_MAX  10
+#define PAIRS_LONG 25
 
 /*
  * From the third pair on: the challenger wins if the mean logarithm of the ratio of rates is SIGMAS
@@ -65,30 +75,35 @@
 #define SIGMAS 2.0
 
 /*
- * A challenger loses by the first pair if its logarithm is below FIRST_LOSES, a factor of 0.74. Two
- * pairs decide if their mean is further from 0 than TWO_DECIDE (10 %) and one standard error.
- */
-#define FIRST_LOSES (-0.3)
-#define TWO_DECIDE  0.1
-
-/*
- * The first pair also loses if it is FIRST_ERRORS standard errors below 0, where the noise is the
- * mean of at least NOISE_KNOWN epochs.
+ * A challenger loses by the first pair if its logarithm is FIRST_ERRORS standard errors below 0, and,
+ * while the noise is the mean of fewer than NOISE_KNOWN epochs, below FIRST_LOSES, a factor of 0.74.
+ * Two pairs decide if their mean is further from 0 than TWO_DECIDE (10 %) and SIGMAS standard errors.
  */
 #define FIRST_ERRORS 3
+#define FIRST_LOSES  (-0.3)
 #define NOISE_KNOWN  8
+#define TWO_DECIDE   0.1
 
 /*
  * Few pairs may agree by chance, so NOISE_PAIRS pairs with a usual noise are added to the variance
- * of those measured. The usual noise of a pair, as a logarithm, is NOISE_TIMES that of an epoch
- * between challenges, at least NOISE_MIN and at most NOISE_MAX.
+ * of those measured. The usual noise of a pair, as a logarithm, is that of the pairs of the last
+ * challenges, or NOISE_TIMES that of an epoch between challenges if that is more; at least NOISE_MIN
+ * and at most NOISE_MAX. While fewer than NOISE_KNOWN epochs between challenges were measured,
+ * NOISE_START stands for theirs. Epochs of a challenge become twice as long, up to STRETCH_MAX times,
+ * until the noise of a pair is below NOISE_SHORT: a section that is rare and long, as one that a
+ * capacity abort sends to the lock, is in one short epoch and not in the next.
  */
+#define NOISE_SHORT 0.15
+#define NOISE_START 0.05
 #define NOISE_MIN   0.01
-#define NOISE_MAX   0.3
+#define NOISE_MAX   0.5
 #define NOISE_TIMES 2
 #define NOISE_PAIRS 2
 
-/* A win whose mean logarithm is above this (10 %) begins the rotation of challenges anew. */
+/*
+ * A win whose mean logarithm is above this (10 %), by its standard error, begins the rotation of
+ * challenges anew.
+ */
 #define CHANGES 0.1
 
 /*
@@ -125,6 +140,17 @@
 #define WARM_AGAIN (16 * WARM_MAX)
 
 /*
+ * What an earlier process knew: from KNOWN_SURE on, in 1/1000, its comparison of eliding with
+ * locking is trusted, and the next challenge comes after KNOWN_PERIOD to PERIOD_REAL ns. Chosen so that
+ * a phase change is found within 10 ms. ASKED_ALL is behind the end of the longest rotation; more
+ * aborts or waits than EVENTS_MAX for 1000 sections make no difference.
+ */
+#define KNOWN_SURE   900
+#define KNOWN_PERIOD (4000 * LEARN_US)
+#define EVENTS_MAX   100000
+#define ASKED_ALL    (POLICY_NR_ARMS * (1 + LEARN_SITES))
+
+/*
  * Natural logarithm of a / b, cut off at -2 and 2: the first three terms of the series of artanh.
  * The error is below 0.001 where the logarithm is below 0.9, and decisions depend on small ones.
  */
@@ -146,9 +172,51 @@ void learn_start(struct learn_class *c, bool only_locks, bool crowds)
 		.only_locks = only_locks,
 		.crowds = crowds,
 		.target = LEARN_ALL,
+		.likely = POLICY_ARM_keen,
 		.period = PERIOD_MIN,
 		.stretch = 1,
 	};
+}
+
+void learn_begin_with(struct learn_class *c, const struct learn_known *known)
+{
+	c->known = true;
+	c->arm = learn_may_have(c, known->arm);
+	c->asked = known->asked == LEARN_ASKED_ALL ? ASKED_ALL : known->asked;
+	c->confidence = known->confidence < 1000 ? known->confidence : 0;
+	c->aborts = (known->aborts < EVENTS_MAX ? known->aborts : EVENTS_MAX) / 1000.0;
+	c->waits = (known->waits < EVENTS_MAX ? known->waits : EVENTS_MAX) / 1000.0;
+	if (known->period > PERIOD_MIN)
+		c->period = known->period < PERIOD_REAL ? known->period : PERIOD_REAL;
+	c->due = known->due < PERIOD_REAL ? known->due : PERIOD_REAL;
+}
+
+void learn_keep(const struct learn_class *c, struct learn_known *known)
+{
+	/* A challenge that is not over is made again. */
+	uint32_t asked = c->phase == LEARN_HOLD || !c->asked ? c->asked : c->asked - 1;
+
+	*known = (struct learn_known){
+		.arm = c->arm,
+		.asked = asked >= learn_rotation(c) ? LEARN_ASKED_ALL : asked,
+		.confidence = c->confidence,
+		.period = PERIOD_MIN,
+		.aborts = c->aborts < EVENTS_MAX / 1000 ? c->aborts * 1000 : EVENTS_MAX,
+		.waits = c->waits < EVENTS_MAX / 1000 ? c->waits * 1000 : EVENTS_MAX,
+	};
+	if (c->confidence >= KNOWN_SURE)
+		known->period = c->period < KNOWN_PERIOD ? KNOWN_PERIOD :
+				c->period < PERIOD_REAL ? c->period : PERIOD_REAL;
+	known->due = known->asked == LEARN_ASKED_ALL ? known->period : 0;
+}
+
+uint64_t learn_waited(const struct learn_class *c, uint64_t now)
+{
+	if (!c->known || !c->warms_from)
+		return 0;
+	if (c->phase != LEARN_HOLD || c->next_at <= now)
+		return c->due;
+	return c->next_at - now < c->due ? c->due - (c->next_at - now) : 0;
 }
 
 unsigned int learn_site(struct learn_class *c)
@@ -157,6 +225,13 @@ unsigned int learn_site(struct learn_class *c)
 		return LEARN_SITES - 1;
 	c->sites[c->nr_sites].arm = c->arm;
 	return c->nr_sites++;
+}
+
+enum policy_arm_name learn_may_have(const struct learn_class *c, enum policy_arm_name arm)
+{
+	if ((c->only_locks && !policy_arm_locks(arm)) || (!c->crowds && arm == POLICY_ARM_restrict))
+		return POLICY_ARM_real;
+	return arm;
 }
 
 enum policy_arm_name learn_arm(const struct learn_class *c, unsigned int site)
@@ -187,12 +262,6 @@ uint64_t learn_settles(const struct learn_class *c)
 	return is_about_crowds(c) ? CROWD_SETTLES : 0;
 }
 
-/* Does the comparison need longer epochs while it is unclear? */
-static bool is_stretched(const struct learn_class *c)
-{
-	return is_principal(c) || is_about_crowds(c);
-}
-
 static unsigned int pairs_max(const struct learn_class *c)
 {
 	return is_about_crowds(c) ? CROWD_PAIRS : PAIRS_MAX;
@@ -219,7 +288,7 @@ static uint64_t shortest(const struct learn_class *c)
 		return c->nr_rates ? EPOCH_HOLD : EPOCH_MIN;
 	if (c->phase == LEARN_CHALLENGER && c->length)
 		return c->length;
-	return is_principal(c) ? c->stretch * EPOCH_MIN : EPOCH_MIN;
+	return c->stretch * EPOCH_MIN;
 }
 
 bool learn_may_end(const struct learn_class *c, uint64_t length)
@@ -237,7 +306,7 @@ bool learn_over(const struct learn_class *c, uint64_t length, double sections)
 	if (c->phase == LEARN_CHALLENGER)
 		return sections >= EPOCH_FEW || length >= 2 * shortest(c);
 	/* Where sections are long, EPOCH_FEW of them are enough. */
-	return sections >= (is_principal(c) ? c->stretch * EPOCH_SECTIONS : EPOCH_SECTIONS) ||
+	return sections >= (c->phase == LEARN_HOLD ? 1 : c->stretch) * EPOCH_SECTIONS ||
 	       (sections >= EPOCH_FEW && length >= EPOCH_SLOW * shortest(c));
 }
 
@@ -255,9 +324,28 @@ void learn_anew(struct learn_class *c, uint64_t now)
 			c->sites[i].wait = LEARN_PROBE_MIN;
 			c->sites[i].probe_at = now;
 		}
+	c->known = false;
 	c->asked = 0;
 	c->period = PERIOD_MIN;
 	c->next_at = now;
+	c->nr_rates = 0;
+	c->noise = 0;
+}
+
+/*
+ * Threads begin to use the class, at @now. What an earlier process has learnt of it, with all of
+ * its threads, stays; the rate is that of this process.
+ */
+static void begin(struct learn_class *c, uint64_t now)
+{
+	if (!c->known) {
+		learn_anew(c, now);
+		return;
+	}
+	for (unsigned int i = 0; i < c->nr_sites; i++)
+		if (c->sites[i].unelidable && c->sites[i].probe_at == LEARN_PROBE_UNSET)
+			c->sites[i].probe_at = now + c->sites[i].wait;
+	c->next_at = now + c->due;
 	c->nr_rates = 0;
 	c->noise = 0;
 }
@@ -271,6 +359,26 @@ void learn_inherit(struct learn_class *c, const struct learn_class *from)
 		c->sites[i] = from->sites[i];
 }
 
+/* Square root by Newton's method: the library needs no other mathematics. */
+static double root(double x)
+{
+	double y = x > 1 ? x : 1;
+
+	for (int i = 0; i < 40 && x > 0; i++)
+		y = (y + x / y) / 2;
+	return x > 0 ? y : 0;
+}
+
+/* Noise of a pair of epochs of the least length, as a logarithm, before one is measured. */
+static double usual_noise(const struct learn_class *c)
+{
+	double usual = c->nr_rates < NOISE_KNOWN ? NOISE_START : NOISE_TIMES * c->noise;
+
+	if (usual < c->pair_noise)
+		usual = c->pair_noise;
+	return usual < NOISE_MIN ? NOISE_MIN : usual > NOISE_MAX ? NOISE_MAX : usual;
+}
+
 static void challenge(struct learn_class *c)
 {
 	if (!learn_ask(c))
@@ -278,7 +386,11 @@ static void challenge(struct learn_class *c)
 	c->phase = LEARN_INCUMBENT;
 	c->half = false;
 	c->pairs = 0;
-	c->sum = c->squares = c->cost = c->reached = 0;
+	c->length = 0;
+	for (c->stretch = 1; c->stretch < STRETCH_MAX; c->stretch *= 2)
+		if (usual_noise(c) <= NOISE_SHORT * root(c->stretch))
+			break;
+	c->weights = c->sum = c->squares = c->cost = c->reached = 0;
 }
 
 /*
@@ -296,53 +408,54 @@ static uint32_t confidence_of(double z)
 	return table[i] + (uint32_t)((z * 2 - i) * (table[i + 1] - table[i]));
 }
 
-/* Square root by Newton's method: the library needs no other mathematics. */
-static double root(double x)
-{
-	double y = x > 1 ? x : 1;
-
-	for (int i = 0; i < 40 && x > 0; i++)
-		y = (y + x / y) / 2;
-	return x > 0 ? y : 0;
-}
-
-/* Standard error of the mean logarithm of the pairs so far. */
+/*
+ * Standard error of the mean logarithm of the challenge's pairs. The variance of a pair is that of one of
+ * the least length, divided by its weight.
+ */
 static double mean_error(const struct learn_class *c)
 {
-	double n = c->pairs, usual = NOISE_TIMES * c->noise, variance;
+	double usual = usual_noise(c), variance;
 
-	usual = usual < NOISE_MIN ? NOISE_MIN : usual > NOISE_MAX ? NOISE_MAX : usual;
-	variance = c->squares - c->sum * c->sum / n;
+	variance = c->squares - c->sum * c->sum / c->weights;
 	variance = ((variance > 0 ? variance : 0) + NOISE_PAIRS * usual * usual) /
-		   (NOISE_PAIRS + n - 1);
-	return root(variance / n);
+		   (NOISE_PAIRS + c->pairs - 1);
+	return root(variance / c->weights);
 }
 
 enum outcome { UNCLEAR, WINS, LOSES };
 
-static enum outcome judge(const struct learn_class *c, double mean, double error)
+/* One or two pairs: the difference must be large. */
+static enum outcome judge_few(const struct learn_class *c, double mean, double error)
 {
 	if (c->pairs == 1) {
-		if (c->nr_rates >= NOISE_KNOWN && mean < -FIRST_ERRORS * error)
-			return LOSES;
 		/* It never wins: what the sections do may have changed between the two epochs. */
-		return mean < FIRST_LOSES ? LOSES : UNCLEAR;
+		if (mean >= -FIRST_ERRORS * error)
+			return UNCLEAR;
+		return c->nr_rates >= NOISE_KNOWN || mean < FIRST_LOSES ? LOSES : UNCLEAR;
 	}
-	if (c->pairs == 2) {
-		/* Both pairs agree, and the difference is large. */
-		if (mean - error > TWO_DECIDE)
-			return WINS;
-		return mean + error < -TWO_DECIDE ? LOSES : UNCLEAR;
-	}
+	if (mean - SIGMAS * error > TWO_DECIDE)
+		return WINS;
+	return mean + SIGMAS * error < -TWO_DECIDE ? LOSES : UNCLEAR;
+}
+
+static enum outcome judge(const struct learn_class *c, double mean, double error)
+{
+	if (c->pairs <= 2)
+		return judge_few(c, mean, error);
 	if (mean - SIGMAS * error > margin(c))
 		return WINS;
 	if (mean + SIGMAS * error < margin(c))
 		return LOSES;
 	if (c->pairs < pairs_max(c))
 		return UNCLEAR;
-	/* After the last unclear pair the incumbent stays, or locking wins by a better mean. */
-	return c->challenger == POLICY_ARM_real && mean > (c->arm == POLICY_ARM_restrict ? margin(c) : 0) ?
-		       WINS : LOSES;
+	/* After the last unclear pair locking wins by a better mean, and any incumbent stays by one. */
+	if (is_about_crowds(c))
+		return mean > margin(c) ? WINS : LOSES;
+	if (mean <= 0)
+		return LOSES;
+	if (c->challenger == POLICY_ARM_real)
+		return WINS;
+	return mean > MARGIN && is_principal(c) && c->pairs < PAIRS_LONG ? UNCLEAR : LOSES;
 }
 
 /* Bound of the time between challenges, ns, without regard to what they cost. */
@@ -358,16 +471,20 @@ static uint64_t furthest(const struct learn_class *c)
 	return policy_arm_locks(c->arm) && !c->only_locks ? longest(c) : PERIOD_DEAR;
 }
 
-static void take_over(struct learn_class *c, double mean, uint64_t now)
+static void take_over(struct learn_class *c, double mean, double error, uint64_t now)
 {
 	bool principal = is_principal(c);
 
 	for (unsigned int i = 0; i < c->nr_sites; i++)
 		if (c->target == LEARN_ALL || c->target == i)
 			c->sites[i].arm = c->challenger;
+	if (principal && c->challenger == POLICY_ARM_real) {
+		c->likely = c->arm;
+		c->likely_mean = -mean;
+	}
 	if (c->target == LEARN_ALL)
 		c->arm = c->challenger;
-	if (principal || mean > CHANGES)
+	if (principal || mean - error > CHANGES)
 		learn_anew(c, now);
 	/* Candidate 0 is the arm that has just lost: go on with the next one. */
 	if (principal)
@@ -385,12 +502,24 @@ static bool is_hardly_worth_asking(const struct learn_class *c, double mean)
 	return !policy_arm_locks(c->arm) && mean < FAR_BEHIND && learn_asked_all(c);
 }
 
+/* Locking has won against another arm: which one is the likeliest to win the next time? */
+static void rank(struct learn_class *c, double mean)
+{
+	if (!is_principal(c) || c->arm != POLICY_ARM_real)
+		return;
+	if (c->challenger != c->likely && mean <= c->likely_mean)
+		return;
+	c->likely = c->challenger;
+	c->likely_mean = mean;
+}
+
 /* A challenge is lost: when is the next one? Candidates that are left in a rotation come sooner. */
 static void lost(struct learn_class *c, double mean, uint64_t now)
 {
 	double pays = COST_FIRST * c->cost;
 	uint64_t wait = 0;
 
+	rank(c, mean);
 	if (c->asked >= learn_rotation(c) || is_hardly_worth_asking(c, mean)) {
 		pays = COST_SHARE * c->cost;
 		wait = c->period;
@@ -412,7 +541,38 @@ static void lost(struct learn_class *c, double mean, uint64_t now)
 static bool is_disturbed(const struct learn_class *c)
 {
 	return is_principal(c) && policy_arm_locks(c->arm) && c->nr_rates >= NOISE_KNOWN &&
-	       c->reached < c->pairs * c->rate * (1 + MARGIN);
+	       c->reached < c->weights * c->rate * (1 + MARGIN);
+}
+
+/* The noise of the pairs of a challenge that is over. */
+static void keep_noise(struct learn_class *c)
+{
+	double variance = c->squares - c->sum * c->sum / c->weights, noise;
+
+	if (c->pairs < 2)
+		return;
+	noise = variance > 0 ? root(variance / (c->pairs - 1)) : 0;
+	c->pair_noise += (noise - c->pair_noise) / 4;
+}
+
+/* The pair that is over leaves the challenge unclear: the next ones may be longer. */
+static void stretch(struct learn_class *c)
+{
+	unsigned int pairs = is_about_crowds(c) ? CROWD_PAIRS / 2 : STRETCH_PAIRS;
+
+	if (!(is_principal(c) || is_about_crowds(c)) || c->pairs % pairs ||
+	    c->stretch >= STRETCH_MAX)
+		return;
+	c->stretch *= 2;
+	c->length = 0;
+}
+
+/* For later processes: how sure is it on which side of eliding and locking the class is? */
+static void note(struct learn_class *c, const struct learn_decision *d)
+{
+	c->decided = true;
+	if (d->target == LEARN_ALL && policy_arm_locks(d->arm) != policy_arm_locks(d->before))
+		c->confidence = d->confidence;
 }
 
 /* A pair of epochs is over. */
@@ -420,21 +580,24 @@ static struct learn_decision compare(struct learn_class *c, double challenger, d
 				     const struct learn_epoch *e)
 {
 	struct learn_decision d = {0};
-	double log = log_ratio(challenger, incumbent), mean, error;
+	double log = log_ratio(challenger, incumbent), weight = c->stretch, mean, error;
 	enum outcome outcome;
 
 	c->pairs++;
-	c->reached += challenger;
-	c->sum += log;
-	c->squares += log * log;
+	c->weights += weight;
+	c->reached += weight * challenger;
+	c->sum += weight * log;
+	c->squares += weight * log * log;
 	c->cost -= log * e->whole;
-	mean = c->sum / c->pairs;
+	mean = c->sum / c->weights;
 	error = mean_error(c);
 	outcome = judge(c, mean, error);
 	if (outcome == WINS && is_disturbed(c))
 		outcome = LOSES;
-	if (outcome == UNCLEAR)
+	if (outcome == UNCLEAR) {
+		stretch(c);
 		return d;
+	}
 	d = (struct learn_decision){
 		.made = true,
 		.won = outcome == WINS,
@@ -445,15 +608,13 @@ static struct learn_decision compare(struct learn_class *c, double challenger, d
 		.ratio = mean * 1000,
 		.confidence = confidence_of((mean < 0 ? -mean : mean) / error),
 	};
-	if (is_stretched(c) && c->pairs >= pairs_max(c) && c->stretch < STRETCH_MAX)
-		c->stretch *= 2;
-	else if (is_stretched(c) && c->pairs == 1)
-		c->stretch = 1;
+	keep_noise(c);
 	if (outcome == WINS)
-		take_over(c, mean, e->now);
+		take_over(c, mean, error, e->now);
 	else
 		lost(c, mean, e->now);
 	hold(c);
+	note(c, &d);
 	return d;
 }
 
@@ -480,7 +641,7 @@ static struct learn_decision step(struct learn_class *c, const struct learn_epoc
 }
 
 /* An epoch between challenges is over: has the incumbent's rate changed for good? */
-static bool departs(struct learn_class *c, double rate)
+static bool departs(struct learn_class *c, const struct learn_epoch *e, double rate)
 {
 	double off = log_ratio(rate, c->rate), log;
 
@@ -504,7 +665,9 @@ static bool departs(struct learn_class *c, double rate)
 	/* Means over about the last 16 epochs. */
 	if (c->nr_rates < 16)
 		c->nr_rates++;
-	c->rate += (rate - c->rate) / c->nr_rates;
+	c->held_sections += (e->sections - c->held_sections) / c->nr_rates;
+	c->held_time += (e->length - c->held_time) / c->nr_rates;
+	c->rate = c->held_time > 0 ? c->held_sections / c->held_time : 0;
 	if (c->nr_rates > 1)
 		c->noise += (off - c->noise) / (c->nr_rates - 1);
 	else
@@ -523,8 +686,12 @@ static bool elides(const struct learn_class *c)
 
 static bool warms_up(struct learn_class *c, const struct learn_epoch *e)
 {
-	if (!c->warms_from || (e->joined && e->now - c->warms_from > WARM_AGAIN))
+	if (!c->warms_from || (e->joined && e->now - c->warms_from > WARM_AGAIN)) {
+		c->known = c->known && !c->warms_from;
+		if (c->known)
+			c->next_at = e->now + c->due;
 		c->warms_from = e->now - e->whole;
+	}
 	return e->met > WARM_SHARE * e->sections && e->now - c->warms_from < WARM_MAX;
 }
 
@@ -539,15 +706,15 @@ struct learn_decision learn_epoch(struct learn_class *c, const struct learn_epoc
 	else if (e->sections > 0)
 		c->waits += (e->waits / e->sections - c->waits) / 4;
 	if (warms_up(c, e)) {
-		learn_anew(c, e->now);
+		begin(c, e->now);
 		hold(c);
 		return none;
 	}
 	if (c->phase != LEARN_HOLD)
 		return step(c, e, rate);
 	if (e->joined)
-		learn_anew(c, e->now);
-	if (departs(c, rate))
+		begin(c, e->now);
+	if (departs(c, e, rate))
 		learn_anew(c, e->now);
 	/* After a clock that has jumped back, @next_at is not further away than it could be set. */
 	if (c->next_at > e->now + furthest(c))

@@ -24,7 +24,11 @@
  *   either      the challenger wins: by over 10 %, or in the  hold        it is the incumbent,
  *               question whether to elide at all                          rotation from the start
  *   either      the challenger wins otherwise                 hold        it is the incumbent
- *   either      it loses, or 10 pairs are unclear             hold        @next_at is set
+ *   either      it loses, or remains unclear                  hold        @next_at is set
+ *
+ * A challenge remains unclear after 10 pairs; in the question whether to elide at all after 25, if
+ * eliding looks better. There the epochs also become longer while it is unclear: a contended mutex
+ * is in a convoy or out of it for longer than a short epoch lasts.
  *
  * A rotation is one challenge of each candidate (question.h). In the first one each challenge
  * follows the one before at once, or after COST_FIRST times what that one has cost; later ones
@@ -33,13 +37,18 @@
  * locks. While sections are elided a change shows in the rate, and a challenge by locking makes
  * the threads stand in line, so there the time also grows with what the last challenge has cost.
  *
+ * A class of which an earlier process knew begins with that, learn_begin_with(): the first rotation
+ * goes on where it was, or is not repeated, until the rate departs, a challenge changes much, or
+ * threads join later than learn.c's WARM_AGAIN after the start.
+ *
  * Beside that, probe.c keeps a state of each site, for sections that cannot be elided (a system
  * call in them, for example):
  *
  *   site        event                                       next        then
  *   ---------   -----------------------------------------   ---------   --------------------
  *   usual       3 acquisitions in a row, and most of those  unelidable  it is locked, not elided
- *               before, unelidable
+ *               before, unelidable; and by all threads
+ *               learn_elided() does not hold
  *   unelidable  a probe fails                               unelidable  @wait doubles, to 4 ms
  *   unelidable  the second probe commits, and none failed   usual       as the class
  *   unelidable  other threads end the fourth probe          usual       as the class
@@ -105,6 +114,7 @@ enum learn_phase {
  * @unelidable: the sections here cannot be elided, by the last acquisitions or probes
  * @passed:   probes that committed since the last one that failed
  * @unsure:   probes since then that other threads ended: they held the lock or aborted the probe
+ * @failed:   probes that failed since the site became unelidable, at most 255
  * @probe_at: time of the next probe, ns
  * @wait:     time between probes, ns; it doubles with each that fails
  */
@@ -113,6 +123,7 @@ struct learn_site {
 	bool unelidable;
 	uint8_t passed;
 	uint8_t unsure;
+	uint8_t failed;
 	uint64_t probe_at;
 	uint64_t wait;
 };
@@ -129,25 +140,37 @@ struct learn_site {
  * @crowds:     its threads can be restricted: "restrict" is a candidate
  * @half:       the first epoch of the present pair is over
  * @pairs:      pairs of the present challenge that are over
+ * @likely:     while nothing is elided, the arm that has come closest to locking: question 0
  * @departed:   epochs in a row in which @recent was far from @rate, see departs()
  * @rested:     an epoch has ended since the last challenge: later ones are as usual
  * @asked:      number of the next challenge in the rotation, see question.h
- * @sum, @squares: sum, and sum of the squares, of ln(challenger's rate / incumbent's rate) of
- *              the pairs
+ * @weights:    sum of the weights of the pairs: the length of a pair, in the least length
+ * @sum, @squares: weighted sum, and sum of the squares, of ln(challenger's rate / incumbent's rate)
+ *              of the pairs
  * @first:      rate of the first epoch of the present pair, sections per ns
- * @reached:    sum of the challenger's rates in the present challenge
- * @rate:       mean rate of the last @nr_rates epochs of the phase LEARN_HOLD
+ * @reached:    weighted sum of the challenger's rates in the present challenge
+ * @likely_mean: mean logarithm of the last challenge by @likely
+ * @held_sections, @held_time: mean sections, and mean length in ns, of the last @nr_rates epochs of
+ *              the phase LEARN_HOLD
+ * @rate:       their quotient: an epoch ends while threads run, not while they sleep, so the mean of
+ *              the rates of epochs would be too high
  * @recent:     mean rate of about the last four of them
  * @noise:      mean absolute departure of an epoch from @rate, as a logarithm
+ * @pair_noise: standard deviation of a pair of epochs of the least length, as a logarithm; mean of
+ *              about the last four challenges
  * @nr_rates:   epochs in these means, at most 16
  * @aborts:     aborts by other threads for each section, in epochs in which something was elided;
  *              mean of about the last four
  * @waits:      acquisitions that found the lock held for each section, in epochs in which nothing
  *              was elided; mean of about the last four
- * @stretch:    factor of the length of epochs in the question whether to elide at all; it doubles
- *              while that is unclear, to 8
+ * @stretch:    factor of the length of epochs in the present challenge; in the question whether to
+ *              elide at all it doubles while that is unclear, to 8
  * @length:     length of the incumbent's last epoch, ns: the challenger's is as long
  * @cost:       time that the present challenge has lost so far, ns
+ * @known:      it began with what an earlier process knew, which nothing has contradicted yet
+ * @decided:    a challenge is over, or a site has become unelidable or usual, in this process
+ * @confidence: of the last comparison of eliding with locking, see struct learn_decision; 0: none
+ * @due:        if @known, time from the beginning to the first challenge, ns
  * @warms_from: when the class began to warm up, ns; 0: no epoch has ended
  * @next_at:    time of the next challenge, ns
  * @period:     time between challenges, ns, after the first rotation; it doubles
@@ -164,22 +187,32 @@ struct learn_class {
 	bool crowds;
 	bool half;
 	uint8_t pairs;
+	uint8_t likely;
 	uint8_t departed;
 	bool rested;
 	uint32_t asked;
+	double weights;
 	double sum;
 	double squares;
 	double first;
 	double reached;
+	double likely_mean;
+	double held_sections;
+	double held_time;
 	double rate;
 	double recent;
 	double noise;
+	double pair_noise;
 	uint32_t nr_rates;
 	double aborts;
 	double waits;
 	uint32_t stretch;
 	uint64_t length;
 	double cost;
+	bool known;
+	bool decided;
+	uint16_t confidence;
+	uint64_t due;
 	uint64_t warms_from;
 	uint64_t next_at;
 	uint64_t period;
@@ -234,6 +267,37 @@ struct learn_decision {
 };
 
 /**
+ * struct learn_known - what is kept of a class from one process to the next.
+ * @arm:        incumbent of the class
+ * @asked:      challenges of the first rotation that are over; LEARN_ASKED_ALL: all
+ * @confidence: as in struct learn_class
+ * @period:     time between challenges, ns
+ * @due:        time of use until the next challenge, ns
+ * @aborts, @waits: as in struct learn_class, for each 1000 sections
+ */
+struct learn_known {
+	uint8_t arm;
+	uint8_t asked;
+	uint16_t confidence;
+	uint64_t period;
+	uint64_t due;
+	uint32_t aborts;
+	uint32_t waits;
+};
+
+#define LEARN_ASKED_ALL 255
+
+/**
+ * struct learn_known_site - what is kept of a call site.
+ * @arm: as in struct learn_site
+ * @unelidable: the sections cannot be elided, and at least 2 probes have confirmed that
+ */
+struct learn_known_site {
+	uint8_t arm;
+	bool unelidable;
+};
+
+/**
  * learn_start() - begin with a class of which nothing is known.
  * @c: the class; its arm is "keen"
  * @only_locks: there is no RTM; its arm is "real"
@@ -251,12 +315,61 @@ void learn_start(struct learn_class *c, bool only_locks, bool crowds);
 void learn_inherit(struct learn_class *c, const struct learn_class *from);
 
 /**
+ * learn_begin_with() - begin with what an earlier process has learnt of the class.
+ * @c: the new state, of learn_start()
+ * @known: what is known; numbers out of range are put right, but @arm is below POLICY_NR_ARMS
+ *
+ * Its first rotation goes on at @known->asked. If that is over, the next challenge comes after
+ * @known->due, at most 8 ms.
+ */
+void learn_begin_with(struct learn_class *c, const struct learn_known *known);
+
+/**
+ * learn_site_with() - begin with what an earlier process has learnt of a site.
+ * @c: the class
+ * @site: number of the site, which learn_site() has added just now
+ * @known: what is known, as in learn_begin_with()
+ *
+ * The first probe of an unelidable site comes 0.5 ms after threads have begun to use the class, or 4 ms
+ * after the first report of a site that is met later.
+ */
+void learn_site_with(struct learn_class *c, unsigned int site,
+		     const struct learn_known_site *known);
+
+/** learn_site_keep() - what a later process may begin with: the reverse of learn_site_with(). */
+void learn_site_keep(const struct learn_class *c, unsigned int site,
+		     struct learn_known_site *known);
+
+/**
+ * learn_keep() - what a later process may begin with: the reverse of learn_begin_with().
+ * @c: the class, about which something was decided
+ * @known: filled
+ *
+ * The first challenge is due after 4 to 8 ms, so that a program of a few ms is not judged anew in each
+ * run; but after 0.5 ms, as after a first rotation, if the last comparison of eliding with locking was
+ * less than 90 % sure.
+ */
+void learn_keep(const struct learn_class *c, struct learn_known *known);
+
+/**
+ * learn_waited() - how much of the time to the first challenge has passed?
+ * @c: a class, about which nothing was decided
+ * @now: time, ns
+ *
+ * Return: ns, which a later process need not wait any more; 0 of a class of which nothing was known.
+ */
+uint64_t learn_waited(const struct learn_class *c, uint64_t now);
+
+/**
  * learn_site() - add a call site to the class.
  * @c: the class
  *
  * Return: its number; that of the last one if LEARN_SITES are in use.
  */
 unsigned int learn_site(struct learn_class *c);
+
+/** learn_may_have() - @arm if the class may have it here, else the arm "real". */
+enum policy_arm_name learn_may_have(const struct learn_class *c, enum policy_arm_name arm);
 
 /** learn_arm() - the arm of @site in the present epoch. */
 enum policy_arm_name learn_arm(const struct learn_class *c, unsigned int site);

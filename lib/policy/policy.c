@@ -100,6 +100,17 @@ void policy_arms(struct policy_config *config)
 		config->arms[i] = arms[i];
 }
 
+uint32_t policy_at_once(const struct policy_config *config)
+{
+	uint32_t arms = 0;
+
+	for (unsigned int i = POLICY_ARM_keen; i < POLICY_NR_ARMS; i++)
+		if (config->arms[i].conflict && config->arms[i].patience == 1 &&
+		    config->arms[i].queue == POLICY_QUEUE_NOBODY)
+			arms |= 1u << i;
+	return config->name == POLICY_ADAPTIVE || config->name == POLICY_FIXED ? arms : 0;
+}
+
 struct policy_sockets policy_sockets_share(const uint32_t nr[POLICY_SOCKETS])
 {
 	struct policy_sockets sockets;
@@ -176,22 +187,6 @@ static struct policy_verdict abort_damon(const struct policy_config *config, str
 }
 
 /*
- * Longest mean pause, iterations. At 40 cycles a PAUSE and 3 GHz that is 0.2 s; no default comes
- * near it, it bounds what the tunables and an arm's patience can make together.
- */
-#define BACKOFF_MAX (1u << 24)
-
-/* Mean pause, iterations. It doubles with every conflict that has one, up to 1024 times. */
-static uint32_t backoff_after(const struct policy_config *config,
-			      const struct policy_budget *budget, unsigned int conflicts)
-{
-	unsigned int shift = conflicts > 10 ? 10 : conflicts - 1;
-	uint64_t mean = ((uint64_t)config->backoff * budget->patience) << shift;
-
-	return mean < BACKOFF_MAX ? mean : BACKOFF_MAX;
-}
-
-/*
  * A thread that locks aborts all attempts at once. If these aborts used up the budgets, the aborted
  * threads would lock one after the other, for good: each aborts the attempts of the others (the
  * lemming effect). So they wait until the lock is free and use no budget, HELD_CONFLICTS_MAX times.
@@ -214,7 +209,7 @@ static struct policy_verdict abort_conflict(const struct policy_config *config,
 	/* By the next attempt the thread that caused the first conflict is mostly done: notes.md. */
 	if (budget->patience == 1 && !--conflicts)
 		return verdict(POLICY_WAIT, config->spin_busy);
-	return verdict(POLICY_BACKOFF, backoff_after(config, budget, conflicts));
+	return verdict(POLICY_BACKOFF, policy_pause(config, budget, conflicts));
 }
 
 static struct policy_verdict abort_budgets(const struct policy_config *config,

@@ -287,6 +287,40 @@ struct policy_verdict policy_abort(const struct policy_config *config, struct po
 				   struct policy_try *try, unsigned int status,
 				   enum elide_cause cause);
 
+/*
+ * Longest mean pause, iterations. At 40 cycles a PAUSE and 3 GHz that is 0.2 s; no default comes
+ * near it, it bounds what the tunables and an arm's patience can make together.
+ */
+#define POLICY_PAUSE_MAX (1u << 24)
+
+/**
+ * policy_pause() - mean pause after a conflict, iterations.
+ * @config: settings
+ * @budget: of the arm
+ * @conflicts: conflicts of the acquisition that had a pause, this one included, from 1
+ *
+ * Return: the pause doubles with each of them, up to 1024 times, and to POLICY_PAUSE_MAX.
+ */
+static inline uint32_t policy_pause(const struct policy_config *config,
+				    const struct policy_budget *budget, unsigned int conflicts)
+{
+	unsigned int shift = conflicts > 10 ? 10 : conflicts - 1;
+	uint64_t mean = ((uint64_t)config->backoff * budget->patience) << shift;
+
+	return mean < POLICY_PAUSE_MAX ? mean : POLICY_PAUSE_MAX;
+}
+
+/**
+ * policy_at_once() - arms whose next attempt begins at once after the first conflict.
+ * @config: settings
+ *
+ * Return: bits by enum policy_arm_name. With these arms policy_abort() says POLICY_WAIT after the
+ * first abort of an acquisition, and POLICY_BACKOFF with policy_pause() of one conflict less after
+ * each further one up to the budget, if all of them were conflicts and the lock is free. Under the
+ * policy fixed all acquisitions count as those of "keen"; none do so under the others.
+ */
+uint32_t policy_at_once(const struct policy_config *config);
+
 /**
  * policy_hpca_done() - learn from an acquisition that was tried, under HPCA'14's policy.
  * @config: settings

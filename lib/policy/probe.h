@@ -13,15 +13,31 @@
 /* First time between probes of an unelidable site, ns; it doubles. Chosen with those of learn.c. */
 #define LEARN_PROBE_MIN (500 * LEARN_US)
 
+/* Time of the next probe of a site that began as unelidable: no clock was read yet. */
+#define LEARN_PROBE_UNSET UINT64_MAX
+
 /**
  * learn_unelidable() - sections of a site cannot be elided: lock there, and probe now and then.
  * @c: the class
  * @site: number of the site
  * @now: time, ns
  *
- * Return: false if the site was unelidable already.
+ * Return: false if the site was unelidable already, or if no epoch has ended of a class of which an
+ * earlier process knew.
  */
 bool learn_unelidable(struct learn_class *c, unsigned int site, uint64_t now);
+
+/**
+ * learn_elided() - are sections of a site elided, by what all threads have done there of late?
+ * @commits: acquisitions elided
+ * @fallbacks: acquisitions that fell back, for any cause
+ *
+ * A thread that cannot elide three acquisitions in a row may have met them by chance: where a quarter
+ * of the sections cannot be elided, one in 64 begins such a row, and 16 threads look.
+ *
+ * Return: true if at least one was elided for four that fell back.
+ */
+bool learn_elided(uint32_t commits, uint32_t fallbacks);
 
 /** learn_due() - is a probe of @site due? Changes nothing. */
 bool learn_due(const struct learn_class *c, unsigned int site, uint64_t now);

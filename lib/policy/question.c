@@ -69,6 +69,18 @@ uint32_t learn_rotation(const struct learn_class *c)
 	return NR_NEIGHBOURS * (c->nr_sites > 1 ? 1 + c->nr_sites : 1);
 }
 
+/* Challenger @n of an arm. Of those of locking the likeliest one comes first. */
+static uint8_t challenger_of(const struct learn_class *c, uint8_t arm, uint32_t n)
+{
+	uint8_t first = neighbours[arm][0], challenger = neighbours[arm][n];
+
+	if (arm != POLICY_ARM_real || (c->likely == POLICY_ARM_turns && c->nr_sockets < 2))
+		return challenger;
+	if (!n)
+		return c->likely;
+	return challenger == c->likely ? first : challenger;
+}
+
 /* Candidate @n of the rotation. Return: false if it makes no sense now. */
 static bool candidate(const struct learn_class *c, uint32_t n, struct question *q)
 {
@@ -77,7 +89,7 @@ static bool candidate(const struct learn_class *c, uint32_t n, struct question *
 	bool locks;
 
 	q->target = target ? target - 1 : LEARN_ALL;
-	q->arm = neighbours[arm][n % NR_NEIGHBOURS];
+	q->arm = challenger_of(c, arm, n % NR_NEIGHBOURS);
 	/* Who waits is restricted for all sites: they stand in one line. */
 	locks = policy_arm_locks(c->arm) && policy_arm_locks(q->arm);
 	if ((q->arm == POLICY_ARM_restrict || c->arm == POLICY_ARM_restrict) &&

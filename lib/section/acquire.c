@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * acquire.c - attempt, held list, fallback; release.c has the other end of a section.
+ * acquire.c - attempt, held list, fallback; again.c has the usual abort, release.c the other end.
  *
- * Only these two and quick.h begin and commit transactions for a lock (base/detect.c begins one to
+ * Only these three and quick.h begin and commit transactions for a lock (base/detect.c begins one to
  * see whether RTM works). A wrapper and api.c may abort one, where the program does something
  * that only a locked section can do. Between begin and commit nothing is stored to but the
  * thread's held list and notes of nested calls, and nothing is called that might store: no
@@ -17,6 +17,7 @@
 #include "../emulator.h"
 #include "../evidence/decisions.h"
 #include "../evidence/evidence.h"
+#include "../evidence/moments.h"
 #include "../evidence/pmu.h"
 #include "../life/fill.h"
 #include "../life/start.h"
@@ -188,7 +189,7 @@ static __noinline void look_into(struct elide_thread *t, struct elide_row *row,
 	struct elide_aborted a = {.lock = tries->word, .cause = policy_cause(status)};
 	struct rtmgrind_abort detail;
 	struct elide_pmu_abort sampled;
-	uint64_t value;
+	uint64_t value, length = 0;
 
 	if (unlikely(t->pmu) && elide_pmu_take(t->pmu, status, &sampled)) {
 		a.cause = sampled.cause;
@@ -200,11 +201,12 @@ static __noinline void look_into(struct elide_thread *t, struct elide_row *row,
 	    rtmgrind_request(RTMGRIND_LAST_ABORT, (unsigned long)&detail, sizeof(detail))) {
 		if (a.cause == ELIDE_CAUSE_other)
 			a.cause = emulated_cause(&detail);
-		a.cycles = detail.cycles;
+		a.cycles = length = detail.cycles;
 		a.detail = &detail;
 	} else if (start) {
 		unsigned long long cycles = cycles_now() - start;
 
+		length = cycles;
 		/* A long one has been off the processor: it stands for itself only. */
 		a.cycles = cycles < LONGEST_SCALED ? cycles * tries->weight : cycles;
 	}
@@ -213,6 +215,7 @@ static __noinline void look_into(struct elide_thread *t, struct elide_row *row,
 	if (elide_evidence) {
 		a.held = !is_free(tries->word, tries->rule, &value);
 		elide_evidence_abort(t, row, &a);
+		elide_moment_abort(t, row, a.cause, length);
 	}
 }
 
@@ -357,17 +360,24 @@ static __always_inline_fn void remember(struct elide_thread *t, const struct tri
 	};
 }
 
-/* The attempt before has aborted. Return: ELIDE_ELIDED or ELIDE_FELL_BACK. */
+/*
+ * The attempt before has aborted. Return: ELIDE_ELIDED or ELIDE_FELL_BACK.
+ * @conflicts: attempts before that one which conflicts have aborted
+ */
 static __always_inline_fn enum elide_outcome try_again(struct elide_thread *t,
 						       const struct tries *tries,
-						       unsigned int status)
+						       unsigned int status, unsigned int conflicts)
 {
 	const struct policy_config *config = &elide_process.config;
 	struct elide_row *row = elide_call_row(tries->call);
 	/* A locked section around it stays first in the list until this one has begun. */
 	bool prepared = !t->in_locked;
 	struct policy_lock *lock = config->counts_skips ? elide_policy_of(tries->word) : NULL;
-	struct policy_try try = {.arm = tries->arm};
+	struct policy_try try = {
+		.arm = tries->arm,
+		.attempts = conflicts,
+		.conflict = conflicts,
+	};
 	unsigned long long start = tries->start;
 	uint64_t value;
 
@@ -399,9 +409,9 @@ static __always_inline_fn enum elide_outcome try_again(struct elide_thread *t,
 	return ELIDE_FELL_BACK;
 }
 
-enum elide_outcome elide_acquire_again(struct elide_thread *t, struct elide_call *call,
-				       const void *word, const struct elide_rule *rule, bool wait,
-				       unsigned int status)
+enum elide_outcome elide_try_again(struct elide_thread *t, struct elide_call *call,
+				   const void *word, const struct elide_rule *rule, bool wait,
+				   unsigned int status, unsigned int conflicts)
 {
 	struct tries tries = {
 		.call = call,
@@ -412,7 +422,7 @@ enum elide_outcome elide_acquire_again(struct elide_thread *t, struct elide_call
 		.prepared = true,
 	};
 
-	return try_again(t, &tries, status);
+	return try_again(t, &tries, status, conflicts);
 }
 
 /* Somebody has said that nothing is to be elided, or that it is again: by elide ctl, or watch(). */
@@ -473,7 +483,7 @@ enum elide_outcome elide_acquire(struct elide_thread *t, struct elide_cache *ent
 	}
 	status = rtm_begin();
 	if (unlikely(status != RTM_STARTED))
-		return try_again(t, &tries, status);
+		return try_again(t, &tries, status, 0);
 	subscribe(t, elide_row(entry), word, rule, false);
 	remember(t, &tries, tries.call->row);
 	return ELIDE_ELIDED;

@@ -15,7 +15,7 @@
  *   else release the lock itself
  *
  * quick.h does the usual case of both in few instructions, inside the wrapper. This header is the
- * one that declares functions of two files, acquire.c and release.c.
+ * one that declares functions of three files, acquire.c, again.c and release.c.
  */
 #ifndef ELIDE_ENGINE_H
 #define ELIDE_ENGINE_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * section.h - what the two ends of an elided section share: acquire.c, release.c and quick.h.
+ * section.h - what the ends of an elided section share: acquire.c, again.c, release.c, quick.h.
  *
  * Must never be needed by anything else.
  */
@@ -77,6 +77,16 @@ static __always_inline_fn void count_nested(struct elide_row *row, struct adapt_
 	counter_add(row->nested, 1);
 	counter_add(adapt->goal, 1);
 }
+
+/**
+ * elide_try_again() - go on after an abort, whatever its cause.
+ *
+ * Parameters and what it returns are those of elide_acquire_again().
+ * @conflicts: attempts before the last one, all aborted by conflicts and counted
+ */
+enum elide_outcome elide_try_again(struct elide_thread *t, struct elide_call *call,
+				   const void *word, const struct elide_rule *rule, bool wait,
+				   unsigned int status, unsigned int conflicts);
 
 /** elide_policy_changed() - HPCA'14's policy has changed its mind about the lock of that entry. */
 void elide_policy_changed(const struct elide_cache *entry);

@@ -37,6 +37,8 @@
  * @watch_locked: @order, or @blames and something is contended: more is done about each
  *           acquisition that locks
  * @tell_section: the emulator learns the section of each thread: @blames, and there are conflicts
+ * @at_once: bits by arm: after the first conflict of an acquisition the next attempt begins at once,
+ *           and nothing is to be known of the abort but that it was one
  * @holder:  by enum elide_kind, where in a lock its holder's thread id is; 0 nowhere
  */
 struct elide_process {
@@ -53,6 +55,7 @@ struct elide_process {
 	bool blames;
 	bool watch_locked;
 	bool tell_section;
+	uint32_t at_once;
 	uint32_t holder[ELIDE_NR_KINDS];
 };
 

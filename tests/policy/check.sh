@@ -53,7 +53,10 @@ test_table() {
 	awk -f "$here/table.awk" -v slices="$here/recorded/slices" "$here/recorded/suite" \
 		"$here/recorded/runs" | diff - "$here/recorded/expected.csv" >"$work/diff" &&
 		ok table || not_ok table "$(head -n 3 "$work/diff" | tr '\n' ' ')"
+	awk -f "$here/worst.awk" "$here/recorded/expected.csv" | diff - "$here/recorded/worst" \
+		>"$work/diff" && ok worst || not_ok worst "$(head -n 3 "$work/diff" | tr '\n' ' ')"
 	awk -f "$here/page.awk" -v ms=12 -v cores='1 2 4' -v seeds='1 2 3' -v policies=recorded \
+		-v worst_file="$here/recorded/worst" -v long_file="$here/recorded/longer" \
 		"$here/recorded/expected.csv" | diff - "$here/recorded/expected.md" >"$work/diff" &&
 		ok page || not_ok page "$(head -n 3 "$work/diff" | tr '\n' ' ')"
 }

@@ -1,8 +1,28 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# page.awk - the CSV of table.awk as a page. -v ms, cores, seeds, policies: what was run. Must
-# never print a number that is not in the CSV or follows from it.
+# page.awk - the CSV of table.awk as a page. -v ms, cores, seeds, policies: what was run; -v
+# worst_file=FILE: the output of worst.awk; -v long_file=FILE: lines WORKLOAD|CORES|MEASURE|PER CENT of longer runs
+# of its rows. Must never print a number that is not in these or follows from them.
 BEGIN { FS = "," }
+
+# The worst rows: a row with five seeds that spread by more than 2 % was run for 500 ms, too.
+function worst_rows(line, part, longer, n) {
+	while (long_file != "" && (getline line < long_file) > 0) {
+		split(line, part, "|")
+		longer[part[1], part[2], part[3]] = part[4]
+	}
+	while (worst_file != "" && (getline line < worst_file) > 0) {
+		split(line, part, "|")
+		if (!n++) {
+			print ""
+			print "| worst row | at | %, median of its seeds | goal | seeds | spread of ours, % | 500 ms, % |"
+			print "| --- | --- | ---: | ---: | ---: | ---: | ---: |"
+		}
+		printf "| %s | %s, %s | %s | %s | %s | %s | %s |\n", part[1], part[3], part[4], part[5], part[2],
+			part[6], part[7],
+			(part[3], part[4], part[1]) in longer ? longer[part[3], part[4], part[1]] : "-"
+	}
+}
 
 NR == 1 {
 	for (i = 1; i <= NF; i++) {
@@ -38,6 +58,8 @@ function count(set) {
 		behind_at[set] = of("workload") ", " of("cores")
 	}
 	reached[set] += of("verdict") == "reached"
+	behind_3[set] += of("behind_peer") != "-" && of("behind_peer") > 3
+	behind_10[set] += of("behind_peer") != "-" && of("behind_peer") > 10
 }
 
 {
@@ -88,6 +110,13 @@ END {
 			((s in behind) ? sprintf("%.2f", behind[s]) : "-"),
 			((s in behind) ? behind_at[s] : "-")
 	}
+	worst_rows()
+	print ""
+	print "| rows behind the best peer | number | by more than 3 % | by more than 10 % |"
+	print "| --- | ---: | ---: | ---: |"
+	for (i = 1; i <= n; i++)
+		if (rows[which[i]])
+			printf "| %s | %d | %d | %d |\n", which[i], rows[which[i]], behind_3[which[i]], behind_10[which[i]]
 	print ""
 	print "| beside | rows | geometric mean of its time / ours | ahead |"
 	print "| --- | ---: | ---: | --- |"

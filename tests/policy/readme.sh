@@ -13,7 +13,7 @@ done
 awk -F'|' '
 	# trimmed TEXT: without blanks around it
 	function trimmed(text) { gsub(/^ +| +$/, "", text); return text }
-	FILENAME == ARGV[1] && $2 == " all " {
+	FILENAME == ARGV[1] && $2 == " all " && NF > 6 {
 		rows = trimmed($3)
 		split(trimmed($5), mean, ":")
 		split(trimmed($6), worst, ":")

@@ -15,6 +15,19 @@ function median(list, n, value, i, j, t) {
 	return n % 2 ? value[(n + 1) / 2] : (value[n / 2] + value[n / 2 + 1]) / 2
 }
 
+# Greatest less least of a list, per cent of its median.
+function spread(list, n, value, i, least, most) {
+	n = split(list, value, " ")
+	least = most = value[1] + 0
+	for (i = 2; i <= n; i++) {
+		if (value[i] + 0 < least)
+			least = value[i] + 0
+		if (value[i] + 0 > most)
+			most = value[i] + 0
+	}
+	return n > 1 ? sprintf("%.2f", 100 * (most - least) / median(list)) : "-"
+}
+
 # Sections in each slice of a run: into[], their number.
 function read_slices(id, into, file, line, part, n) {
 	file = slices "/" id
@@ -109,7 +122,7 @@ split($0, field, ",") >= 8 {
 }
 
 END {
-	printf "workload,set,cores,runs,best_static,best,%s,never,plain,regret,vs_never,vs_plain", ours
+	printf "workload,set,cores,runs,spread,best_static,best,%s,never,plain,regret,vs_never,vs_plain", ours
 	for (i = 1; i <= nr_peers; i++)
 		printf ",%s", peers[i]
 	print ",best_peer,behind_peer,hostile_ms,friendly_ms,verdict"
@@ -142,8 +155,8 @@ function row(name, core, p, best, best_name, mine, never, plain, i, peer, best_p
 		return
 	never = (name, core, "never") in times ? median(times[name, core, "never"]) : ""
 	plain = (name, core, "plain") in times ? median(times[name, core, "plain"]) : ""
-	printf "%s,%s,%d,%d,%s,%s,%s,%s,%s,%s,%s,%s", name, set[name], core,
-		split(times[name, core, ours], p_), best_name, shown(best), shown(mine), shown(never),
+	printf "%s,%s,%d,%d,%s,%s,%s,%s,%s,%s,%s,%s,%s", name, set[name], core,
+		split(times[name, core, ours], p_), spread(times[name, core, ours]), best_name, shown(best), shown(mine), shown(never),
 		shown(plain), percent(mine, best), percent(mine, never), percent(mine, plain)
 	best_peer = ""
 	for (i = 1; i <= nr_peers; i++) {

@@ -36,6 +36,7 @@ static void fake_chose(uint32_t class_index, uint64_t lock, const void *site,
 #define rtm_test() 0
 #include "../../lib/adapt/clock.c"
 #include "../../lib/adapt/epoch.c"
+#include "../../lib/adapt/giveup.c"
 
 /* The engine itself does nothing here. */
 __attribute__((constructor(101))) static void environment(void)
@@ -434,6 +435,24 @@ static void unelidable_is_three_in_a_row(void **state)
 	assert_true(is_hopeless_after(NULL));
 }
 
+/* Three in a row are chance where the other threads elide at that site. */
+static void unelidable_is_what_no_thread_elides(void **state)
+{
+	begin(1, LONG_NS, LONG_NS);
+	run_for(MS);
+	for (unsigned int i = 0; i < NR_THREADS; i++)
+		w.threads[i]->nr_rows = 1;
+	w.rows[1].commits += 1000;
+	assert_false(is_hopeless_after(NULL));
+	/* The row goes on, and by then the others elide no more. */
+	for (int i = 0; i < 3; i++)
+		w.rows[1].fallback++;
+	assert_false(is_hopeless_after(NULL)); /* its credit is not used up */
+	for (int i = 0; i < 2; i++)
+		is_hopeless_after(NULL);
+	assert_true(is_hopeless_after(NULL));
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -446,6 +465,7 @@ int main(void)
 		cmocka_unit_test(what_waits_is_not_probed),
 		cmocka_unit_test(interrupts_differ_from_system_calls),
 		cmocka_unit_test(unelidable_is_three_in_a_row),
+		cmocka_unit_test(unelidable_is_what_no_thread_elides),
 	};
 
 	if (adapt_start(4096))

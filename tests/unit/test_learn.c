@@ -84,6 +84,89 @@ static void much_is_found_through_noise(void **state)
 	}
 }
 
+/*
+ * Threads that lock sleep and wake: epochs are short and fast, or long and slow, and the challenge is
+ * decided by what locking makes of all the time.
+ */
+static void a_burst_is_not_the_rate(void **state)
+{
+	struct learn_decision d = {0};
+	struct world w;
+
+	begin(&w, 1, 1, 0);
+	w.class.arm = w.class.sites[0].arm = REAL;
+	for (int i = 0; i < 40; i++) {
+		uint64_t length = (i % 2 ? 100 : 200) * LEARN_US;
+		struct learn_epoch e = {.sections = 400, .length = length, .whole = length,
+					.now = w.now += length, .nr_sockets = 1};
+
+		w.class.next_at = w.now + (i < 39 ? MS : 0);
+		assert_int_equal(w.class.phase, LEARN_HOLD);
+		learn_epoch(&w.class, &e);
+	}
+	/* 800 sections in 300 us are less than 2.85 for each; the mean of 2 and 4 is more. */
+	set(&w, 0, 2.5 / 4, 2.85 / 4, 2.85 / 4);
+	while (!d.made)
+		d = epoch(&w);
+	assert_true(d.won);
+	assert_int_equal(w.class.arm, KEEN);
+}
+
+/* The longest challenge of the class in that time, in pairs. */
+static unsigned int longest_challenge(struct world *w, uint64_t time)
+{
+	uint64_t end = w->now + time;
+	unsigned int longest = 0;
+
+	while (w->now < end) {
+		epoch(w);
+		if (w->class.pairs > longest)
+			longest = w->class.pairs;
+	}
+	return longest;
+}
+
+/* While eliding looks better it costs nothing to go on; else ten pairs are enough. */
+static void what_looks_better_is_compared_for_longer(void **state)
+{
+	unsigned int better = 0, worse = 0, longest;
+	struct world w;
+
+	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+		for (int is_better = 0; is_better < 2; is_better++) {
+			begin(&w, seed, 1, 0.2);
+			w.aborts = 0; /* no question but whether to elide */
+			set(&w, 0, 1, 0.5, 0.5);
+			run_for(&w, 30 * MS);
+			check(&w, seed, w.class.arm == REAL);
+			set(&w, 0, 1, is_better ? 1.05 : 0.85, 1);
+			longest = longest_challenge(&w, 60 * MS);
+			*(is_better ? &better : &worse) += longest > 10;
+			check(&w, seed, longest <= 25);
+		}
+	}
+	print_message("better: %u, worse: %u of %u\n", better, worse, SEEDS);
+	assert_true(better > 2 * worse);
+	assert_true(better > SEEDS / 3);
+}
+
+/* Epochs end while threads run: the rate is what was done by the time it took, not a mean of rates. */
+static void the_rate_counts_each_nanosecond_once(void **state)
+{
+	struct world w;
+
+	begin(&w, 1, 1, 0);
+	w.class.next_at = w.now + 1000 * MS;
+	for (int i = 0; i < 33; i++) {
+		struct learn_epoch e = {.sections = 400, .nr_sockets = 1};
+
+		e.length = e.whole = i % 2 ? 100 * LEARN_US : 120 * LEARN_US;
+		e.now = w.now += e.length;
+		learn_epoch(&w.class, &e);
+	}
+	assert_in_range(w.class.rate * 110 * LEARN_US, 399, 401);
+}
+
 static void a_change_is_noticed(void **state)
 {
 	struct world w;
@@ -216,6 +299,9 @@ int main(void)
 		cmocka_unit_test(sites_have_arms_of_their_own),
 		cmocka_unit_test(noise_does_not_cost),
 		cmocka_unit_test(much_is_found_through_noise),
+		cmocka_unit_test(a_burst_is_not_the_rate),
+		cmocka_unit_test(what_looks_better_is_compared_for_longer),
+		cmocka_unit_test(the_rate_counts_each_nanosecond_once),
 		cmocka_unit_test(a_change_is_noticed),
 		cmocka_unit_test(a_silent_change_is_noticed),
 		cmocka_unit_test(a_clock_that_jumps_does_no_harm),

@@ -464,6 +464,44 @@ static void torn_turns_do_no_harm(void **state)
 			assert_true(policy_socket_wait(&sockets, i, now) < LEARN_SOCKETS_PERIOD);
 }
 
+/* What section/again.c does by itself is what policy_abort() says. */
+static void conflicts_are_answered_at_once_as_the_policy_says(void **state)
+{
+	for (uint32_t name = 0; name < POLICY_NR; name++) {
+		struct policy_config config = config_of(name);
+		uint32_t arms = policy_at_once(&config);
+
+		if (name != POLICY_ADAPTIVE && name != POLICY_FIXED) {
+			assert_int_equal(arms, 0);
+			continue;
+		}
+		assert_int_equal(arms, 1u << POLICY_ARM_keen | 1u << POLICY_ARM_lean |
+					       1u << POLICY_ARM_probe);
+		for (unsigned int arm = 0; arm < POLICY_NR_ARMS; arm++) {
+			struct policy_try try = {.arm = arm};
+			struct policy_lock lock = {0};
+
+			if (!(arms >> arm & 1))
+				continue;
+			for (unsigned int n = 1; n <= config.arms[arm].conflict; n++) {
+				struct policy_verdict v = policy_abort(
+					&config, &lock, &try, RTM_CONFLICT | RTM_RETRY,
+					ELIDE_CAUSE_conflict);
+
+				assert_int_equal(v.action, n == 1 ? POLICY_WAIT : POLICY_BACKOFF);
+				if (n > 1)
+					assert_int_equal(v.spins, policy_pause(&config,
+								  &config.arms[arm], n - 1));
+			}
+			if (name == POLICY_FIXED && arm != POLICY_ARM_keen)
+				continue; /* its budget is that of "keen" */
+			assert_int_equal(policy_abort(&config, &lock, &try, RTM_CONFLICT | RTM_RETRY,
+						      ELIDE_CAUSE_conflict).action,
+					 POLICY_FALLBACK);
+		}
+	}
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -477,6 +515,7 @@ int main(void)
 		cmocka_unit_test(backoff_doubles_to_a_bound),
 		cmocka_unit_test(enter_counts_the_pause_down),
 		cmocka_unit_test(unelidable_aborts_pause_sooner),
+		cmocka_unit_test(conflicts_are_answered_at_once_as_the_policy_says),
 		cmocka_unit_test(hpca_does_not_double),
 		cmocka_unit_test(a_lock_is_paused_once),
 		cmocka_unit_test(a_lost_update_of_the_pause_heals),

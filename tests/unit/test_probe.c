@@ -92,6 +92,39 @@ static void without_hope_it_is_not_asked(void **state)
 	}
 }
 
+/* One elided acquisition for four that fell back: the others met theirs by chance. */
+static void few_that_are_elided_are_enough(void **state)
+{
+	static const struct {
+		uint32_t commits, fallbacks;
+		bool elided;
+	} table[] = {
+		{0, 0, false}, {0, 3, false},   {0, 1000, false}, {1, 3, true},
+		{1, 7, true},  {1, 8, false},   {250, 1000, true}, {249, 1000, false},
+		{5, 0, true},  {1u << 31, 1u << 31, true},
+	};
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(table); i++)
+		assert_int_equal(learn_elided(table[i].commits, table[i].fallbacks), table[i].elided);
+}
+
+/* A rotation begins anew with a site that was elided, not with one where locking is the best. */
+static void a_usual_site_begins_the_rotation_anew(void **state)
+{
+	static const uint8_t arms[] = {KEEN, REAL};
+	struct world w;
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(arms); i++) {
+		begin(&w, 1, 1, 0);
+		w.class.sites[0].arm = arms[i];
+		w.class.asked = 5;
+		learn_unelidable(&w.class, 0, w.now);
+		learn_probed(&w.class, 0, LEARN_PASSED, w.now);
+		assert_true(learn_probed(&w.class, 0, LEARN_PASSED, w.now));
+		assert_int_equal(w.class.asked, arms[i] == REAL ? 5 : 0);
+	}
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -99,6 +132,8 @@ int main(void)
 		cmocka_unit_test(two_commits_give_hope),
 		cmocka_unit_test(four_ended_by_others_are_enough),
 		cmocka_unit_test(without_hope_it_is_not_asked),
+		cmocka_unit_test(few_that_are_elided_are_enough),
+		cmocka_unit_test(a_usual_site_begins_the_rotation_anew),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

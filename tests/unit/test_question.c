@@ -134,6 +134,50 @@ static void one_lucky_pair_does_not_win(void **state)
 	assert_false(d.won);
 }
 
+/* Where epochs differ by a fifth by themselves, one bad pair is no reason to give up. */
+static void one_bad_pair_does_not_lose_in_noise(void **state)
+{
+	struct learn_decision d = {0};
+	struct world w;
+
+	begin(&w, 1, 1, 0.2);
+	w.aborts = 0;
+	set(&w, 0, 1, 0.7, 0.7);
+	run_for(&w, 60 * MS);
+	assert_int_equal(w.class.arm, REAL);
+	while (w.class.phase == LEARN_HOLD)
+		epoch(&w);
+	w.noise = 0;
+	set(&w, 0, 1, 0.65, 0.65);
+	epoch(&w);
+	d = epoch(&w);
+	assert_false(d.made);
+	assert_int_equal(w.class.pairs, 1);
+}
+
+/* Locking has won: the arm that comes closest to it is the one that challenges every other time. */
+static void the_likeliest_arm_asks_whether_to_elide(void **state)
+{
+	struct learn_decision d;
+	struct world w;
+	unsigned int nr[POLICY_NR_ARMS] = {0}, all = 0;
+
+	begin(&w, 1, 1, 0.02);
+	set(&w, 0, 1, 0.6, 0.9);
+	run_for(&w, 60 * MS);
+	assert_int_equal(w.class.arm, REAL);
+	assert_int_equal(w.class.likely, QUEUE);
+	for (uint64_t end = w.now + 400 * MS; w.now < end;) {
+		d = epoch(&w);
+		if (d.made)
+			nr[d.arm]++, all++;
+	}
+	assert_in_range(2 * nr[QUEUE], all - 2, all + 2 * all / 4 + 4);
+	for (unsigned int arm = 0; arm < POLICY_NR_ARMS; arm++)
+		assert_int_equal(nr[arm] > 0, arm != REAL && arm != POLICY_ARM_probe &&
+						arm != TURNS && arm != RESTRICT);
+}
+
 /* A challenger that is far worse loses after one pair, where the noise is known to be small. */
 static void a_clear_loser_is_cut_off(void **state)
 {
@@ -263,6 +307,8 @@ int main(void)
 		cmocka_unit_test(turns_are_for_several_sockets),
 		cmocka_unit_test(chance_does_not_begin_the_rotation_anew),
 		cmocka_unit_test(one_lucky_pair_does_not_win),
+		cmocka_unit_test(one_bad_pair_does_not_lose_in_noise),
+		cmocka_unit_test(the_likeliest_arm_asks_whether_to_elide),
 		cmocka_unit_test(a_clear_loser_is_cut_off),
 		cmocka_unit_test(few_challenges_by_what_is_far_behind),
 		cmocka_unit_test(few_challenges_without_waits),

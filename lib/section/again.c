@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * again.c - the usual abort: a conflict, after which the lock is free and there is budget left.
+ *
+ * Each instruction before the next attempt is time in which others begin, and meet this one again.
+ * Here it begins after about 40 instructions, and pauses as policy_abort() would say. Whatever is
+ * not so is left to acquire.c, which knows every case: nothing may be done here that is not done
+ * there too.
+ *
+ * Between begin and commit it must never store to anything but what subscribe() stores.
+ */
+#include "../base/testpoint.h"
+#include "../state/tunables.h"
+#include "engine.h"
+#include "section.h"
+
+/* A conflict, and nothing that policy_cause() would make something else of. */
+static __always_inline_fn bool is_conflict(unsigned int status)
+{
+	return (status & (RTM_EXPLICIT | RTM_CAPACITY | RTM_CONFLICT)) == RTM_CONFLICT;
+}
+
+/* Does the arm of the call, with that code, try again at once, and is nothing to be known of it? */
+static __always_inline_fn bool is_at_once(uint8_t code)
+{
+	return code < ELIDE_ARM_NOW && elide_process.at_once >> ELIDE_ARM_OF(code) & 1;
+}
+
+/*
+ * May the next attempt begin? Not in a row of acquisitions that cannot be elided, not where the watch
+ * is due, and not while a locked section is watched.
+ */
+static __always_inline_fn bool may_begin(const struct elide_thread *t, const struct elide_call *call,
+					 const void *word, const struct elide_rule *rule,
+					 unsigned int status)
+{
+	uint64_t value;
+
+	return likely(is_conflict(status) && !call->streak &&
+		      !t->in_locked && t->streak + 1 < elide_tunables.watch &&
+		      is_free(word, rule, &value));
+}
+
+/* The pause after all conflicts of the acquisition but the first. */
+static __always_inline_fn void pause_after(struct elide_thread *t, const struct policy_budget *budget,
+					   unsigned int conflicts)
+{
+	if (likely(conflicts == 1))
+		return;
+	for (uint32_t n = elide_random_period(t, policy_pause(&elide_process.config, budget, conflicts - 1));
+	     n; n--)
+		cpu_relax();
+}
+
+enum elide_outcome elide_acquire_again(struct elide_thread *t, struct elide_call *call,
+				       const void *word, const struct elide_rule *rule, bool wait,
+				       unsigned int status)
+{
+	struct adapt_thread *adapt = READ_ONCE(call->adapt);
+	struct elide_row *row = READ_ONCE(call->row);
+	uint8_t code = READ_ONCE(*call->arm);
+	const struct policy_budget *budget;
+	unsigned int conflicts = 0;
+
+	/* Without a row or a measurement: a handler has forked, and this is the child. */
+	if (unlikely(!is_at_once(code) || !row || !adapt))
+		return elide_try_again(t, call, word, rule, wait, status, 0);
+	budget = &elide_process.config.arms[ELIDE_ARM_OF(code)];
+	while (conflicts < budget->conflict && may_begin(t, call, word, rule, status)) {
+		test_point(aborted);
+		counter_add(row->causes[ELIDE_CAUSE_conflict], 1);
+		counter_add(adapt->aborts, 1);
+		t->streak++;
+		pause_after(t, budget, ++conflicts);
+		status = rtm_begin();
+		if (likely(status == RTM_STARTED)) {
+			subscribe(t, row, word, rule, true);
+			return ELIDE_ELIDED;
+		}
+	}
+	return elide_try_again(t, call, word, rule, wait, status, conflicts);
+}
