@@ -38,7 +38,8 @@ static void each_arm_challenges(void **state)
 
 		begin(&w, 1, 1, 0);
 		w.class.nr_sockets = 2;
-		w.class.aborts = 1;
+		w.class.crowds = true;
+		w.class.aborts = w.class.waits = 1;
 		w.class.arm = w.class.sites[0].arm = arm;
 		while (w.class.asked < learn_rotation(&w.class) && learn_ask(&w.class))
 			asked[w.class.challenger]++;
@@ -173,7 +174,8 @@ static void the_likeliest_arm_asks_whether_to_elide(void **state)
 	}
 	assert_in_range(2 * nr[QUEUE], all - 2, all + 2 * all / 4 + 4);
 	for (unsigned int arm = 0; arm < POLICY_NR_ARMS; arm++)
-		assert_int_equal(nr[arm] > 0, arm != REAL && arm != POLICY_ARM_probe && arm != TURNS);
+		assert_int_equal(nr[arm] > 0, arm != REAL && arm != POLICY_ARM_probe &&
+						arm != TURNS && arm != RESTRICT);
 }
 
 /* A challenger that is far worse loses after one pair, where the noise is known to be small. */

@@ -289,6 +289,9 @@ int cmd_doctor(int argc, char **argv)
 		if (f.has_program)
 			print_program(&f);
 		printf("\n%s: elide run would choose mode %s\n", f.why, mode_name(f.mode));
+		if (f.mode == ELIDE_RUN_PROFILE)
+			printf("if threads wait for the same lock (verdict bottleneck), elide run "
+			       "--mode=elide restricts how many do\n");
 	}
 	locks_free(&f.uses);
 	if (rc)
