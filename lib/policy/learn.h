@@ -118,6 +118,8 @@ struct learn_site {
  * @challenger: arm that @target has in epochs of the phase LEARN_CHALLENGER
  * @nr_sites:   sites in use
  * @nr_sockets: sockets with threads that use the class
+ * @crowded:    there are more threads than processors
+ * @far_behind: bits by arm: in this rotation it was far behind the arm of the class
  * @half:       the first epoch of the present pair is over
  * @pairs:      pairs of the present challenge that are over
  * @likely:     while nothing is elided, the arm that has come closest to locking: question 0
@@ -159,12 +161,14 @@ struct learn_class {
 	uint8_t challenger;
 	uint8_t nr_sites;
 	uint8_t nr_sockets;
+	bool crowded;
 	bool half;
 	uint8_t pairs;
 	uint8_t likely;
 	uint8_t departed;
 	bool rested;
 	uint32_t asked;
+	uint32_t far_behind;
 	double weights;
 	double sum;
 	double squares;
@@ -201,6 +205,7 @@ struct learn_class {
  * @now:      time of its end, ns
  * @joined:   threads have begun to use locks of the class in it
  * @nr_sockets: sockets with threads that used them
+ * @crowded: there are more threads than processors
  */
 struct learn_epoch {
 	double sections;
@@ -211,6 +216,7 @@ struct learn_epoch {
 	uint64_t whole;
 	uint64_t now;
 	bool joined;
+	bool crowded;
 	uint8_t nr_sockets;
 };
 
