@@ -45,17 +45,17 @@ $(OBJ)/demo/%.o: demo/%.c
 $(BINDIR)/index_bench: $(DEMO_OBJ)
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -o $@ $^ -pthread -lm -Wl,-z,relro,-z,now
+	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) $(LDFLAGS) -o $@ $^ -pthread -lm -Wl,-z,relro,-z,now
 
 $(BINDIR)/tatp_bench: $(TATP_OBJ)
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -o $@ $^ -pthread -lm $(TATP_LIBS) -Wl,-z,relro,-z,now
+	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) $(LDFLAGS) -o $@ $^ -pthread -lm $(TATP_LIBS) -Wl,-z,relro,-z,now
 
 $(BINDIR)/page_bench: $(PAGES_OBJ)
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -o $@ $^ -pthread -lm -Wl,-z,relro,-z,now
+	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) $(LDFLAGS) -o $@ $^ -pthread -lm -Wl,-z,relro,-z,now
 
 # The microbenchmarks. The loops around searches are compiled once for each level of search.def.
 MICRO_BASE := $(addprefix $(OBJ)/demo/,micro/micro.o base/fields.o base/option.o)
@@ -71,7 +71,7 @@ $(BINDIR)/latch_bench: $(addprefix $(OBJ)/demo/,micro/latch.o base/topology.o be
 $(BINDIR)/search_bench $(BINDIR)/latch_bench:
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -o $@ $^ -pthread -Wl,-z,relro,-z,now
+	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) $(LDFLAGS) -o $@ $^ -pthread -Wl,-z,relro,-z,now
 
 # The packages are installed first, because the build needs them.
 demo:

@@ -9,6 +9,9 @@ ENGINE_CFLAGS := -fPIC -fvisibility=hidden -ftls-model=initial-exec -fno-stack-p
 # The unwinder is linked in, and only for ourselves.
 OWN_UNWINDER := -static-libgcc -Wl,--exclude-libs,ALL
 
+# Number of the interface: with a new one, programs have to be linked again.
+SONAME := libelide.so.0
+
 lib: $(LIBDIR)/libelide.a $(LIBDIR)/libelide.so
 
 $(OBJ)/lib/%.o: lib/%.c
@@ -21,8 +24,11 @@ $(LIBDIR)/libelide.a: $(LIB_OBJ)
 	$(Q)mkdir -p $(@D) && rm -f $@
 	$(Q)ar rcs $@ $^
 
-$(LIBDIR)/libelide.so: $(LIB_OBJ)
+# Only what links with the library needs the name without a number.
+$(LIBDIR)/libelide.so: $(LIBDIR)/$(SONAME)
+	$(Q)ln -sf $(SONAME) $@
+
+$(LIBDIR)/$(SONAME): $(LIB_OBJ)
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -shared -Wl,-soname,libelide.so.0 -Wl,-z,now $(OWN_UNWINDER) -o $@ $^
-	$(Q)ln -sf libelide.so $(@D)/libelide.so.0
+	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) $(LDFLAGS) -shared -Wl,-soname,$(SONAME) -Wl,-z,now $(OWN_UNWINDER) -o $@ $^

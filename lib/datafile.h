@@ -39,6 +39,14 @@ enum elide_cause {
 
 _Static_assert(ELIDE_NR_CAUSES <= ELIDE_MAX_CAUSES, "aborts.def has more causes than a row");
 
+/* What became of the file of ELIDE_LEARNED, in the order of learned.def: header.learned_state. */
+enum elide_learned {
+#define ELIDE_LEARNED(id, help) ELIDE_LEARNED_##id,
+#include "learned.def"
+#undef ELIDE_LEARNED
+	ELIDE_NR_LEARNED
+};
+
 /*
  * The kinds from ELIDE_KIND_COND on are not locks that a thread holds, but calls in which it waits
  * for another one. They are never elided.
@@ -168,6 +176,10 @@ struct elide_inspect {
  * @changes:         its numbers that differ from the model's, NUMBER=VALUE,...
  * @lost_error:      errno of the last process counted in @dropped as ELIDE_DROPPED_PROCESSES
  * @inspect:         what is read of the memory of the process while it runs
+ * @learned_state:   enum elide_learned: what became of the file of ELIDE_LEARNED
+ * @learned_classes, @learned_sites: classes and call sites that began with what it has
+ * @learned:         name of that file, cut off where it is longer
+ * @host:            name of the machine, as uname(2) has it; empty in files of an older library
  */
 struct elide_header {
 	uint64_t magic;
@@ -205,6 +217,12 @@ struct elide_header {
 	int32_t lost_error;
 	char changes[256];
 	struct elide_inspect inspect;
+	uint32_t learned_state;
+	uint32_t learned_classes;
+	uint32_t learned_sites;
+	uint32_t reserved;
+	char learned[1024];
+	char host[65];
 };
 
 _Static_assert(sizeof(struct elide_header) <= ELIDE_HEADER_SIZE, "the header is one unit");
@@ -229,6 +247,8 @@ enum elide_chunk_type {
 	ELIDE_CHUNK_COUNTERS,
 	ELIDE_CHUNK_THREADS,
 	ELIDE_CHUNK_MOMENTS,
+	ELIDE_CHUNK_SOURCES,
+	ELIDE_CHUNK_ABORTS,
 };
 
 /**
@@ -495,6 +515,7 @@ enum elide_moment_type {
 	ELIDE_MOMENT_NONE, /* the record is not in use */
 	ELIDE_MOMENT_WAIT,
 	ELIDE_MOMENT_HOLD,
+	ELIDE_MOMENT_ABORT, /* an attempt that aborted; in chunks of their own, which older readers skip */
 	ELIDE_MOMENT_END   /* one more than the last */
 };
 
@@ -502,9 +523,10 @@ enum elide_moment_type {
 #define ELIDE_MAX_MOMENTS 2040
 
 /**
- * struct elide_moment - a wait or a hold that was sampled, with its time.
+ * struct elide_moment - a wait, a hold or an aborted attempt that was sampled, with its time.
  *
- * A thread makes one each time that its waits, or the holds that are measured, have come to some
+ * A thread makes one each time that its waits, or the holds or aborted attempts that are measured, have
+ * come to some
  * number of cycles. So the probability of one to be sampled is proportional to its length, and each
  * record stands for @weight cycles. When there is no room for more, that number is doubled, and of
  * the records that stand for less every second one goes. A record that is not in use any more, or
@@ -514,8 +536,8 @@ enum elide_moment_type {
  * @type:   enum elide_moment_type
  * @time:   time-stamp counter at its end
  * @cycles: its length
- * @weight: cycles of waits, or of measured holds, that it stands for
- * @block:  block of the thread, see struct elide_thread_record
+ * @weight: cycles of waits, or of measured holds or aborted attempts, that it stands for
+ * @block:  block of the thread, see struct elide_thread_record; of an aborted attempt enum elide_cause
  * @tid:    the thread
  */
 struct elide_moment {
@@ -827,6 +849,37 @@ struct elide_event {
 };
 
 _Static_assert(sizeof(struct elide_event) == 64, "one cache line");
+
+/**
+ * struct elide_source - a process whose data file elide-merge(1) has joined to others.
+ * @host:    as in its header, as are the following
+ * @name:    what the program is called
+ * @start_realtime_ns, @run, @pid, @pid_start, @nr_threads, @exit_status: of its header
+ * @elapsed_ns: time from its start to its end, 0 if that is not known
+ * @state:   enum elide_file_state
+ * @acquired: acquisitions of locks
+ * @wait:    cycles waited for locks, of the clock of the joined file
+ * @build_id_len, @build_id: of the program
+ */
+struct elide_source {
+	char host[68];
+	char name[60];
+	uint64_t start_realtime_ns;
+	uint64_t elapsed_ns;
+	uint64_t run;
+	uint64_t pid_start;
+	uint32_t pid;
+	uint32_t nr_threads;
+	int32_t exit_status;
+	uint32_t state;
+	uint64_t acquired;
+	uint64_t wait;
+	uint32_t build_id_len;
+	uint8_t build_id[36];
+	uint64_t reserved[3];
+};
+
+_Static_assert(sizeof(struct elide_source) == 256, "fixed layout");
 
 /* Who counted. */
 enum elide_counter_source {

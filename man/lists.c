@@ -65,6 +65,14 @@ static void print_arms(void)
 #include "../lib/arms.def"
 }
 
+static void print_learned(void)
+{
+#define ELIDE_LEARNED(id, help)                                                                    \
+	item("Cm " #id);                                                                           \
+	sentence(help);
+#include "../lib/learned.def"
+}
+
 enum { HSW = 1, SKL = 2, ICL = 4, ALL_GENERATIONS = 7 };
 
 static void print_event(const char *name, unsigned int generations, const char *help)
@@ -151,6 +159,15 @@ static void print_unfriendly(void)
 #undef UNFRIENDLY
 }
 
+static void print_selftests(void)
+{
+#define SELFTEST(name, text)                                                                       \
+	item("Cm " #name);                                                                         \
+	sentence(text);
+#include "../tools/selftest/tests.def"
+#undef SELFTEST
+}
+
 static void print_counters(void)
 {
 #define RETIRED(id, name, help)                                                                    \
@@ -229,6 +246,8 @@ int main(int argc, char **argv)
 		print_causes();
 	else if (!strcmp(list, "arms"))
 		print_arms();
+	else if (!strcmp(list, "learned"))
+		print_learned();
 	else if (!strcmp(list, "events"))
 		print_events();
 	else if (!strcmp(list, "processors"))
@@ -243,6 +262,8 @@ int main(int argc, char **argv)
 		print_unfriendly();
 	else if (!strcmp(list, "counters"))
 		print_counters();
+	else if (!strcmp(list, "selftest"))
+		print_selftests();
 	else if (!strcmp(list, "machines"))
 		print_machines();
 	else if (!strcmp(list, "numbers"))

@@ -25,6 +25,6 @@ $(OBJ)/preload/versions.map: preload/symbols.def
 $(PRELOAD): $(PRELOAD_OBJ) $(LIB_OBJ) $(OBJ)/preload/versions.map
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -shared -Wl,-soname,libelide-preload.so -Wl,-z,now $(SMALL_TOGETHER) \
+	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) $(LDFLAGS) -shared -Wl,-soname,libelide-preload.so -Wl,-z,now $(SMALL_TOGETHER) \
 		-Wl,--version-script=$(OBJ)/preload/versions.map $(OWN_UNWINDER) \
 		-o $@ $(PRELOAD_OBJ) $(LIB_OBJ)

@@ -13,6 +13,12 @@ check:
 	$(Q)$(MAKE) $(if $(filter -j%,$(MAKEFLAGS)),,-j$(JOBS) --output-sync) all check-programs
 	$(Q)export O=$(O) SEEDS=$(SEEDS) CC="$(CC)" SAN=$(SAN) JOBS=$(JOBS); exec tests/check.sh
 
+# In a new root of a Debian release, with the packages of tools/deps.sh alone.
+RELEASE ?= trixie
+.PHONY: check-debian
+check-debian:
+	$(Q)O=$(O) JOBS=$(JOBS) tools/check-debian.sh $(RELEASE)
+
 # Minutes of torture, for three seeds together.
 LONG_MINUTES ?= 30
 

@@ -3,12 +3,12 @@
 
 # A folder may include those after it, but print, live, run and counters not each other:
 # tests/unit/layers.sh.
-TOOLS_DIRS := cmd print print/html live run counters model names base
+TOOLS_DIRS := cmd print print/html print/export live run counters model model/join names base
 TOOLS_SRC := $(wildcard $(TOOLS_DIRS:%=tools/%/*.c))
 TOOLS_HDR := $(wildcard $(TOOLS_DIRS:%=tools/%/*.h) tools/model/*.def tools/rtmgrind/*.def)
 FRONT_OBJ := $(OBJ)/tools/cmd/front.o
 TOOLS_OBJ := $(filter-out $(FRONT_OBJ),$(TOOLS_SRC:%.c=$(OBJ)/%.o))
-TOOLS_LIBS := -ldw -lelf -ljansson -lncursesw -ltinfo -lm
+TOOLS_LIBS := -ldw -lelf -ljansson -lncursesw -ltinfo -lz -lm
 
 tools: $(BINDIR)/elide $(LIBEXECDIR)/elide $(LIBEXECDIR)/launch
 
@@ -36,14 +36,27 @@ $(PAGE_SRC): $(addprefix tools/print/html/,assets.sh report.css report.js)
 	$(Q)mkdir -p $(@D)
 	$(Q)sh tools/print/html/assets.sh > $@.new && mv $@.new $@
 
-$(PAGE_OBJ): $(PAGE_SRC)
+# The functions of the shells for elide completion.
+SHELLS_SRC := $(OBJ)/tools/cmd/shells.c
+SHELLS := $(addprefix tools/cmd/completion/elide.,bash zsh)
+
+$(SHELLS_SRC): $(SHELLS) tools/build.mk
+	$(call say,GEN,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)for file in $(SHELLS); do \
+		echo "const char completion_$${file##*.}[] ="; \
+		sed 's/[\\"]/\\&/g; s/.*/"&\\n"/' $$file; echo ';'; \
+	done > $@.new && mv $@.new $@
+
+EMBEDDED_OBJ := $(PAGE_OBJ) $(SHELLS_SRC:.c=.o)
+$(EMBEDDED_OBJ): %.o: %.c
 	$(call say,CC,$@)
 	$(Q)$(CC) $(ALL_CFLAGS) -c -o $@ $<
 
-$(LIBEXECDIR)/elide: $(TOOLS_OBJ) $(PAGE_OBJ)
+$(LIBEXECDIR)/elide: $(TOOLS_OBJ) $(EMBEDDED_OBJ)
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -o $@ $^ $(TOOLS_LIBS)
+	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(TOOLS_LIBS)
 
 # What `elide run` needs of the other files, the linker finds.
 $(OBJ)/tools/parts.a: $(filter-out $(OBJ)/tools/cmd/elide.o,$(TOOLS_OBJ))
@@ -53,10 +66,19 @@ $(OBJ)/tools/parts.a: $(filter-out $(OBJ)/tools/cmd/elide.o,$(TOOLS_OBJ))
 $(BINDIR)/elide: $(FRONT_OBJ) $(OBJ)/tools/parts.a
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -o $@ $^ -lelf
+	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) $(LDFLAGS) -o $@ $^ -lelf
+
+# Completion as it is installed.
+COMPLETION := $(O)/completion
+tools: $(COMPLETION)/elide.bash $(COMPLETION)/elide.zsh
+
+$(COMPLETION)/elide.%: $(LIBEXECDIR)/elide
+	$(call say,GEN,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(LIBEXECDIR)/elide completion $* > $@.new && mv $@.new $@
 
 # Static: it is started with the library in LD_PRELOAD and must not be elided itself.
 $(LIBEXECDIR)/launch: tools/launch/launch.c
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) -std=gnu11 -O2 $(WARN) -static -o $@ $<
+	$(Q)$(CC) -std=gnu11 $(CPPFLAGS) $(CFLAGS) $(WARN) $(LDFLAGS) -static -o $@ $<

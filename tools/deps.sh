@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Installs the Debian packages that building, testing and the demo need, and
-# says which and why. ELIDE_DEPS=skip leaves the machine as it is. Must never
-# remove or upgrade anything.
+# says which and why. ELIDE_DEPS=skip leaves the machine as it is; --list prints
+# the names. They are the same in Debian 12 and 13. Must never remove or upgrade
+# anything.
 set -u
 
 # PACKAGE REASON, one a line.
@@ -14,7 +15,7 @@ libdw-dev names and source lines in the report (elfutils)
 libelf-dev symbol tables in the report (elfutils)
 libunwind-dev stacks of a running process (elide stacks)
 libjansson-dev JSON output of the report
-zlib1g-dev checksums of the pages and the log of tatp_bench
+zlib1g-dev the profile of report --pprof, and checksums of the pages and the log of tatp_bench
 libstdc++6 demangles C++ names in the report
 libncurses-dev the screen of elide top
 valgrind rtmgrind, the emulator, is one of its tools and is linked against its libraries
@@ -43,11 +44,18 @@ jq tests: the sums of a report after a crash
 mandoc tests: the manual pages
 bubblewrap tests: containers, without a daemon or an image
 spin tests: searches the models of the protocol
+zsh tests: the completion of elide for it
+bash-completion tests: the completion of a program behind elide run
+git tests: the source archive and its version
 kyotocabinet-utils the demo: a program of Debian
 gnuplot-nox make figures, make bench-policy: the pictures
 linux-perf tests: samples to join with a report
 '
 
+if [ "${1:-}" = --list ]; then
+	echo "$packages" | awk 'NF && !seen[$1]++ { print $1 }'
+	exit 0
+fi
 [ "${ELIDE_DEPS:-}" = skip ] && exit 0
 if ! command -v dpkg-query >/dev/null; then
 	echo 'deps: not a Debian system: install what this list names, then set ELIDE_DEPS=skip' >&2

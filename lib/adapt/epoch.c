@@ -16,6 +16,7 @@
 #include "../state/settings.h"
 #include "epoch.h"
 #include "giveup.h"
+#include "learned.h"
 #include "sockets.h"
 
 /*
@@ -81,6 +82,7 @@ static struct adapt_class *adapt_class_of(uint32_t class_index)
 		learn_start(&adapt_classes[nr_classes].learn);
 		adapt_classes[nr_classes].class_index = nr_classes - 1;
 		adapt_classes[nr_classes].interval = INTERVAL_CHALLENGE;
+		adapt_learned_class(&adapt_classes[nr_classes]);
 	}
 	return p;
 }
@@ -88,6 +90,7 @@ static struct adapt_class *adapt_class_of(uint32_t class_index)
 /* Number of a site; a new one gets the next number. Further than LEARN_SITES share the last. */
 static uint32_t site_of(struct adapt_class *p, uint64_t key)
 {
+	uint8_t arm;
 	uint32_t i;
 
 	for (i = 0; i < p->nr_keys; i++)
@@ -96,9 +99,10 @@ static uint32_t site_of(struct adapt_class *p, uint64_t key)
 	if (i == LEARN_SITES)
 		return LEARN_SITES - 1;
 	p->keys[i] = key;
-	/* It begins with the arm of the class; adapt_class_publish() adds it to @learn. */
-	WRITE_ONCE(p->arms[i], ELIDE_ARM_CODE(p->learn.arm));
-	WRITE_ONCE(p->settled[i], p->learn.arm);
+	/* It begins with what is known, or the class; adapt_class_publish() adds it to @learn. */
+	arm = adapt_learned_find_site(p, i, key);
+	WRITE_ONCE(p->arms[i], ELIDE_ARM_CODE(arm));
+	WRITE_ONCE(p->settled[i], arm);
 	WRITE_ONCE(p->nr_keys, i + 1);
 	return i;
 }
@@ -190,7 +194,7 @@ void adapt_class_publish(struct adapt_class *p)
 	uint8_t parks = 0;
 
 	while (p->learn.nr_sites < nr)
-		learn_site(&p->learn);
+		adapt_learned_site(p, learn_site(&p->learn));
 	for (uint32_t i = 0; i < nr; i++) {
 		const struct learn_site *s = &p->learn.sites[i];
 		uint8_t arm = learn_arm(&p->learn, i);
@@ -269,8 +273,7 @@ void adapt_class_log(const struct adapt_class *p, const struct learn_decision *d
 	uint64_t key = p->keys[all ? 0 : d->target];
 
 	elide_evidence_chose(p->class_index, p->lock_address,
-			     all ? NULL : (const void *)(key / (ELIDE_CACHE_KIND + 1)),
-			     key & ELIDE_CACHE_KIND, d);
+			     all ? NULL : elide_cache_key_site(key), elide_cache_key_kind(key), d);
 }
 
 /*

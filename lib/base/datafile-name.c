@@ -39,6 +39,13 @@ uint64_t elide_start_time(pid_t pid)
 	return p ? strtoull(p, NULL, 10) : 0;
 }
 
+void elide_data_program(char *exe, size_t size)
+{
+	ssize_t n = readlink("/proc/self/exe", exe, size - 1);
+
+	exe[n > 0 ? n : 0] = '\0';
+}
+
 void elide_data_name_expand(char *name, size_t size, const char *pattern, const char *exe)
 {
 	const char *base = strrchr(exe, '/');

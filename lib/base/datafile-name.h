@@ -42,6 +42,13 @@ extern struct elide_data_name {
 uint64_t elide_start_time(pid_t pid);
 
 /**
+ * elide_data_program() - path of the program.
+ * @exe: filled; empty if it is not known
+ * @size: its size in bytes
+ */
+void elide_data_program(char *exe, size_t size);
+
+/**
  * elide_data_name_expand() - replace %p and %e; a % before anything else stands for itself.
  * @name: room for the result
  * @size: its size in bytes

@@ -11,8 +11,8 @@
 #include <stdbool.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "../compiler.h"
@@ -56,15 +56,6 @@ static struct {
 	int32_t err;
 } *lost;
 
-static bool size_limit_allows(size_t size)
-{
-	struct rlimit limit;
-
-	/* Beyond the limit fallocate raises SIGXFSZ, which would kill the host. */
-	return getrlimit(RLIMIT_FSIZE, &limit) || limit.rlim_cur == RLIM_INFINITY ||
-	       size <= limit.rlim_cur;
-}
-
 /* 0 if the descriptor is of the file, else an error. */
 static int is_ours(int fd)
 {
@@ -98,7 +89,7 @@ static int extend(size_t size)
 {
 	int fd, err;
 
-	if (!size_limit_allows(size))
+	if (!sys_size_allowed(size))
 		return EFBIG;
 	fd = open_again();
 	if (fd < 0)
@@ -135,6 +126,15 @@ static int back(size_t size)
 	}
 	file.backed = size;
 	return 0;
+}
+
+static void fill_host(struct elide_header *h)
+{
+	struct utsname name;
+
+	_Static_assert(sizeof(h->host) == sizeof(name.nodename), "a whole name");
+	if (!uname(&name))
+		memcpy(h->host, name.nodename, sizeof(h->host));
 }
 
 static void fill_program(struct elide_header *h)
@@ -191,8 +191,7 @@ int elide_data_open(const char *pattern, uint64_t run, size_t max, enum elide_da
 	struct elide_header *h;
 	int fd, err;
 
-	err = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
-	exe[err > 0 ? err : 0] = '\0';
+	elide_data_program(exe, sizeof(exe));
 	elide_data_name_expand(name, sizeof(name), pattern, exe);
 
 	fd = elide_data_name_open(name, run, who);
@@ -223,6 +222,7 @@ int elide_data_open(const char *pattern, uint64_t run, size_t max, enum elide_da
 	h->exit_status = -1;
 	memcpy(h->exe, exe, sizeof(h->exe));
 	fill_program(h);
+	fill_host(h);
 	__atomic_store_n(&h->magic, ELIDE_DATA_MAGIC, __ATOMIC_RELEASE); /* pairs with the loader */
 	if (who != ELIDE_DATA_EXIT && file.saved && elide_data_name.claims)
 		file.saved = elide_data_name_claim(name);
@@ -234,7 +234,7 @@ static int write_idle(void)
 {
 	size_t done = 0;
 
-	if (!size_limit_allows(sizeof(idle)))
+	if (!sys_size_allowed(sizeof(idle)))
 		return EFBIG;
 	while (done < sizeof(idle)) {
 		ssize_t n = sys_write(file.idle, idle.bytes + done, sizeof(idle) - done);

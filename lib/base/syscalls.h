@@ -11,8 +11,10 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
 #include <unistd.h>
@@ -42,6 +44,18 @@ static inline int sys_close(int fd)
 static inline int sys_fcntl(int fd, int command, void *argument)
 {
 	return syscall(SYS_fcntl, fd, command, argument);
+}
+
+/*
+ * May a file of the process have @size bytes? To write or allocate beyond the limit raises SIGXFSZ,
+ * which would kill the host.
+ */
+static inline bool sys_size_allowed(size_t size)
+{
+	struct rlimit limit;
+
+	return getrlimit(RLIMIT_FSIZE, &limit) || limit.rlim_cur == RLIM_INFINITY ||
+	       size <= limit.rlim_cur;
 }
 
 /* Bytes of the kernel's signal set, which glibc's is larger than. */

@@ -11,7 +11,7 @@
  */
 #define FIRST_PERIOD (1 << 17)
 
-uint64_t elide_moment_periods[ELIDE_MOMENT_END] = {~0ull, ~0ull, ~0ull};
+uint64_t elide_moment_periods[ELIDE_MOMENT_END] = {~0ull, ~0ull, ~0ull, ~0ull};
 
 void elide_moments_start(void)
 {
@@ -66,14 +66,16 @@ static struct elide_moment *next_moment(struct evidence_moments *m, enum elide_m
 		thin(m, type);
 	nr_chunk = m->nr / MOMENTS_IN_CHUNK;
 	if (!m->chunks[nr_chunk])
-		m->chunks[nr_chunk] = elide_data_chunk(ELIDE_CHUNK_MOMENTS,
+		m->chunks[nr_chunk] = elide_data_chunk(type == ELIDE_MOMENT_ABORT ?
+							       ELIDE_CHUNK_ABORTS : ELIDE_CHUNK_MOMENTS,
 						       sizeof(struct elide_moment));
 	return m->chunks[nr_chunk] ? moment_at(m, m->nr) : NULL;
 }
 
-__cold void elide_moment_record(struct elide_thread *t, const struct elide_row *row,
-				enum elide_moment_type type, unsigned long long end,
-				uint64_t cycles)
+/* @block: of the record */
+static __cold void record(struct elide_thread *t, const struct elide_row *row,
+			  enum elide_moment_type type, unsigned long long end, uint64_t cycles,
+			  uint32_t block)
 {
 	uint64_t period = READ_ONCE(elide_moment_periods[type]);
 	uint64_t weight = t->moment_sums[type] - t->moment_sums[type] % period;
@@ -98,7 +100,7 @@ __cold void elide_moment_record(struct elide_thread *t, const struct elide_row *
 			.time = end,
 			.cycles = cycles,
 			.weight = weight,
-			.block = t->record ? t->record->block : 0,
+			.block = block,
 			.tid = t->tid,
 		};
 		test_point(moment_publish);
@@ -109,4 +111,17 @@ __cold void elide_moment_record(struct elide_thread *t, const struct elide_row *
 	}
 	test_point(moment_done);
 	elide_slow_leave(&slow);
+}
+
+__cold void elide_moment_record(struct elide_thread *t, const struct elide_row *row,
+				enum elide_moment_type type, unsigned long long end,
+				uint64_t cycles)
+{
+	record(t, row, type, end, cycles, t->record ? t->record->block : 0);
+}
+
+__cold void elide_moment_aborted(struct elide_thread *t, const struct elide_row *row,
+				 enum elide_cause cause, uint64_t cycles)
+{
+	record(t, row, ELIDE_MOMENT_ABORT, cycles_now(), cycles, cause);
 }

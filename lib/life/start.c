@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "../adapt/epoch.h"
+#include "../adapt/learned.h"
 #include "../base/log.h"
 #include "../base/testpoint.h"
 #include "../check/misuse.h"
@@ -101,6 +102,7 @@ static void fill_header(void)
 	snprintf(h->policy, sizeof(h->policy), "%s",
 		 elide_process.mode == ELIDE_RUN_ELIDE ? elide_process.policy : "");
 	elide_inspect_fill(&h->inspect);
+	adapt_learned_fill(h);
 }
 
 static int data_open(enum elide_data_who who)
@@ -130,6 +132,7 @@ static int child_start(void)
 	elide_threads_forget();
 	elide_misuse_forget();
 	adapt_forget();
+	adapt_learned_forget();
 	read_start();
 	elide_gate_adopt();
 	if (!elide_tunables.follow) {
@@ -184,6 +187,7 @@ void elide_start(bool secure)
 		elide_enabled = false;
 		return;
 	}
+	adapt_learned_start(elide_tunables.max_classes);
 	elide_data_start();
 	elide_process.order = elide_tunables.order && !elide_order_start();
 	elide_evidence_events_start();
@@ -239,11 +243,14 @@ void elide_stop(void)
 		elide_thread_records_end();
 		elide_uncounted_end();
 		tell_end();
+		adapt_learned_gather();
 		test_point(stop_publish);
 		elide_data_close(elide_tunables.output);
 	}
 	test_point(stop_done);
 	elide_slow_leave(&slow);
+	if (own_file)
+		adapt_learned_write();
 	if (own_file && *elide_tunables.report)
 		elide_exit_report(elide_tunables.report);
 	rtmgrind_time_goes_on();

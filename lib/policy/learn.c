@@ -2,7 +2,8 @@
 /*
  * learn.c - the adaptive policy's decisions.
  *
- * Must never look at a clock, a lock word or anything but its arguments.
+ * Must never look at a clock, a lock word or anything but its arguments. Longer than 500 lines, a third
+ * of which say where the numbers come from: a decision is read from the epoch to the arm.
  */
 #include "../compiler.h"
 #include "learn.h"
@@ -139,6 +140,17 @@
 #define WARM_AGAIN (16 * WARM_MAX)
 
 /*
+ * What an earlier process knew: from KNOWN_SURE on, in 1/1000, its comparison of eliding with
+ * locking is trusted, and the next challenge comes after KNOWN_PERIOD to PERIOD_REAL ns. Chosen so that
+ * a phase change is found within 10 ms. ASKED_ALL is behind the end of the longest rotation; more
+ * aborts or waits than EVENTS_MAX for 1000 sections make no difference.
+ */
+#define KNOWN_SURE   900
+#define KNOWN_PERIOD (4000 * LEARN_US)
+#define EVENTS_MAX   100000
+#define ASKED_ALL    (POLICY_NR_ARMS * (1 + LEARN_SITES))
+
+/*
  * Natural logarithm of a / b, cut off at -2 and 2: the first three terms of the series of artanh.
  * The error is below 0.001 where the logarithm is below 0.9, and decisions depend on small ones.
  */
@@ -162,6 +174,47 @@ void learn_start(struct learn_class *c)
 		.period = PERIOD_MIN,
 		.stretch = 1,
 	};
+}
+
+void learn_begin_with(struct learn_class *c, const struct learn_known *known)
+{
+	c->known = true;
+	c->arm = known->arm;
+	c->asked = known->asked == LEARN_ASKED_ALL ? ASKED_ALL : known->asked;
+	c->confidence = known->confidence < 1000 ? known->confidence : 0;
+	c->aborts = (known->aborts < EVENTS_MAX ? known->aborts : EVENTS_MAX) / 1000.0;
+	c->waits = (known->waits < EVENTS_MAX ? known->waits : EVENTS_MAX) / 1000.0;
+	if (known->period > PERIOD_MIN)
+		c->period = known->period < PERIOD_REAL ? known->period : PERIOD_REAL;
+	c->due = known->due < PERIOD_REAL ? known->due : PERIOD_REAL;
+}
+
+void learn_keep(const struct learn_class *c, struct learn_known *known)
+{
+	/* A challenge that is not over is made again. */
+	uint32_t asked = c->phase == LEARN_HOLD || !c->asked ? c->asked : c->asked - 1;
+
+	*known = (struct learn_known){
+		.arm = c->arm,
+		.asked = asked >= learn_rotation(c) ? LEARN_ASKED_ALL : asked,
+		.confidence = c->confidence,
+		.period = PERIOD_MIN,
+		.aborts = c->aborts < EVENTS_MAX / 1000 ? c->aborts * 1000 : EVENTS_MAX,
+		.waits = c->waits < EVENTS_MAX / 1000 ? c->waits * 1000 : EVENTS_MAX,
+	};
+	if (c->confidence >= KNOWN_SURE)
+		known->period = c->period < KNOWN_PERIOD ? KNOWN_PERIOD :
+				c->period < PERIOD_REAL ? c->period : PERIOD_REAL;
+	known->due = known->asked == LEARN_ASKED_ALL ? known->period : 0;
+}
+
+uint64_t learn_waited(const struct learn_class *c, uint64_t now)
+{
+	if (!c->known || !c->warms_from)
+		return 0;
+	if (c->phase != LEARN_HOLD || c->next_at <= now)
+		return c->due;
+	return c->next_at - now < c->due ? c->due - (c->next_at - now) : 0;
 }
 
 unsigned int learn_site(struct learn_class *c)
@@ -235,10 +288,29 @@ void learn_anew(struct learn_class *c, uint64_t now)
 			c->sites[i].wait = LEARN_PROBE_MIN;
 			c->sites[i].probe_at = now;
 		}
+	c->known = false;
 	c->asked = 0;
 	c->far_behind = 0;
 	c->period = PERIOD_MIN;
 	c->next_at = now;
+	c->nr_rates = 0;
+	c->noise = 0;
+}
+
+/*
+ * Threads begin to use the class, at @now. What an earlier process has learnt of it, with all of
+ * its threads, stays; the rate is that of this process.
+ */
+static void begin(struct learn_class *c, uint64_t now)
+{
+	if (!c->known) {
+		learn_anew(c, now);
+		return;
+	}
+	for (unsigned int i = 0; i < c->nr_sites; i++)
+		if (c->sites[i].unelidable && c->sites[i].probe_at == LEARN_PROBE_UNSET)
+			c->sites[i].probe_at = now + c->sites[i].wait;
+	c->next_at = now + c->due;
 	c->nr_rates = 0;
 	c->noise = 0;
 }
@@ -302,7 +374,7 @@ static uint32_t confidence_of(double z)
 }
 
 /*
- * Standard error of the mean logarithm of the pairs so far. The variance of a pair is that of one of
+ * Standard error of the mean logarithm of the challenge's pairs. The variance of a pair is that of one of
  * the least length, divided by its weight.
  */
 static double mean_error(const struct learn_class *c)
@@ -459,6 +531,14 @@ static void stretch(struct learn_class *c)
 	c->length = 0;
 }
 
+/* For later processes: how sure is it on which side of eliding and locking the class is? */
+static void note(struct learn_class *c, const struct learn_decision *d)
+{
+	c->decided = true;
+	if (d->target == LEARN_ALL && (d->arm == POLICY_ARM_real) != (d->before == POLICY_ARM_real))
+		c->confidence = d->confidence;
+}
+
 /* A pair of epochs is over. */
 static struct learn_decision compare(struct learn_class *c, double challenger, double incumbent,
 				     const struct learn_epoch *e)
@@ -498,6 +578,7 @@ static struct learn_decision compare(struct learn_class *c, double challenger, d
 	else
 		lost(c, mean, e->now);
 	hold(c);
+	note(c, &d);
 	return d;
 }
 
@@ -569,8 +650,12 @@ static bool elides(const struct learn_class *c)
 
 static bool warms_up(struct learn_class *c, const struct learn_epoch *e)
 {
-	if (!c->warms_from || (e->joined && e->now - c->warms_from > WARM_AGAIN))
+	if (!c->warms_from || (e->joined && e->now - c->warms_from > WARM_AGAIN)) {
+		c->known = c->known && !c->warms_from;
+		if (c->known)
+			c->next_at = e->now + c->due;
 		c->warms_from = e->now - e->whole;
+	}
 	return e->met > WARM_SHARE * e->sections && e->now - c->warms_from < WARM_MAX;
 }
 
@@ -586,14 +671,14 @@ struct learn_decision learn_epoch(struct learn_class *c, const struct learn_epoc
 	else if (e->sections > 0)
 		c->waits += (e->waits / e->sections - c->waits) / 4;
 	if (warms_up(c, e)) {
-		learn_anew(c, e->now);
+		begin(c, e->now);
 		hold(c);
 		return none;
 	}
 	if (c->phase != LEARN_HOLD)
 		return step(c, e, rate);
 	if (e->joined)
-		learn_anew(c, e->now);
+		begin(c, e->now);
 	if (departs(c, e, rate)) {
 		learn_anew(c, e->now);
 		c->pair_noise = 0;

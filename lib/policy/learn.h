@@ -37,6 +37,10 @@
  * locks. While sections are elided a change shows in the rate, and a challenge by locking makes
  * the threads stand in line, so there the time also grows with what the last challenge has cost.
  *
+ * A class of which an earlier process knew begins with that, learn_begin_with(): the first rotation
+ * goes on where it was, or is not repeated, until the rate departs, a challenge changes much, or
+ * threads join later than learn.c's WARM_AGAIN after the start.
+ *
  * Beside that, probe.c keeps a state of each site, for sections that cannot be elided (a system
  * call in them, for example):
  *
@@ -98,6 +102,7 @@ enum learn_phase {
  * @unelidable: the sections here cannot be elided, by the last acquisitions or probes
  * @passed:   probes that committed since the last one that failed
  * @unsure:   probes since then that other threads ended: they held the lock or aborted the probe
+ * @failed:   probes that failed since the site became unelidable, at most 255
  * @probe_at: time of the next probe, ns
  * @wait:     time between probes, ns; it doubles with each that fails
  */
@@ -106,6 +111,7 @@ struct learn_site {
 	bool unelidable;
 	uint8_t passed;
 	uint8_t unsure;
+	uint8_t failed;
 	uint64_t probe_at;
 	uint64_t wait;
 };
@@ -149,6 +155,10 @@ struct learn_site {
  *              elide at all it doubles while that is unclear, to 8
  * @length:     length of the incumbent's last epoch, ns: the challenger's is as long
  * @cost:       time that the present challenge has lost so far, ns
+ * @known:      it began with what an earlier process knew, which nothing has contradicted yet
+ * @decided:    a challenge is over, or a site has become unelidable or usual, in this process
+ * @confidence: of the last comparison of eliding with locking, see struct learn_decision; 0: none
+ * @due:        if @known, time from the beginning to the first challenge, ns
  * @warms_from: when the class began to warm up, ns; 0: no epoch has ended
  * @next_at:    time of the next challenge, ns
  * @period:     time between challenges, ns, after the first rotation; it doubles
@@ -187,6 +197,10 @@ struct learn_class {
 	uint32_t stretch;
 	uint64_t length;
 	double cost;
+	bool known;
+	bool decided;
+	uint16_t confidence;
+	uint64_t due;
 	uint64_t warms_from;
 	uint64_t next_at;
 	uint64_t period;
@@ -242,6 +256,37 @@ struct learn_decision {
 	uint32_t confidence;
 };
 
+/**
+ * struct learn_known - what is kept of a class from one process to the next.
+ * @arm:        incumbent of the class
+ * @asked:      challenges of the first rotation that are over; LEARN_ASKED_ALL: all
+ * @confidence: as in struct learn_class
+ * @period:     time between challenges, ns
+ * @due:        time of use until the next challenge, ns
+ * @aborts, @waits: as in struct learn_class, for each 1000 sections
+ */
+struct learn_known {
+	uint8_t arm;
+	uint8_t asked;
+	uint16_t confidence;
+	uint64_t period;
+	uint64_t due;
+	uint32_t aborts;
+	uint32_t waits;
+};
+
+#define LEARN_ASKED_ALL 255
+
+/**
+ * struct learn_known_site - what is kept of a call site.
+ * @arm: as in struct learn_site
+ * @unelidable: the sections cannot be elided, and at least 2 probes have confirmed that
+ */
+struct learn_known_site {
+	uint8_t arm;
+	bool unelidable;
+};
+
 /** learn_start() - begin with a class of which nothing is known: its arm is "keen". */
 void learn_start(struct learn_class *c);
 
@@ -253,6 +298,52 @@ void learn_start(struct learn_class *c);
  * The sites with their arms and their probes are copied; the rotation begins anew.
  */
 void learn_inherit(struct learn_class *c, const struct learn_class *from);
+
+/**
+ * learn_begin_with() - begin with what an earlier process has learnt of the class.
+ * @c: the new state, of learn_start()
+ * @known: what is known; numbers out of range are put right, but @arm is below POLICY_NR_ARMS
+ *
+ * Its first rotation goes on at @known->asked. If that is over, the next challenge comes after
+ * @known->due, at most 8 ms.
+ */
+void learn_begin_with(struct learn_class *c, const struct learn_known *known);
+
+/**
+ * learn_site_with() - begin with what an earlier process has learnt of a site.
+ * @c: the class
+ * @site: number of the site, which learn_site() has added just now
+ * @known: what is known, as in learn_begin_with()
+ *
+ * The first probe of an unelidable site comes 0.5 ms after threads have begun to use the class, or 4 ms
+ * after the first report of a site that is met later.
+ */
+void learn_site_with(struct learn_class *c, unsigned int site,
+		     const struct learn_known_site *known);
+
+/** learn_site_keep() - what a later process may begin with: the reverse of learn_site_with(). */
+void learn_site_keep(const struct learn_class *c, unsigned int site,
+		     struct learn_known_site *known);
+
+/**
+ * learn_keep() - what a later process may begin with: the reverse of learn_begin_with().
+ * @c: the class, about which something was decided
+ * @known: filled
+ *
+ * The first challenge is due after 4 to 8 ms, so that a program of a few ms is not judged anew in each
+ * run; but after 0.5 ms, as after a first rotation, if the last comparison of eliding with locking was
+ * less than 90 % sure.
+ */
+void learn_keep(const struct learn_class *c, struct learn_known *known);
+
+/**
+ * learn_waited() - how much of the time to the first challenge has passed?
+ * @c: a class, about which nothing was decided
+ * @now: time, ns
+ *
+ * Return: ns, which a later process need not wait any more; 0 of a class of which nothing was known.
+ */
+uint64_t learn_waited(const struct learn_class *c, uint64_t now);
 
 /**
  * learn_site() - add a call site to the class.

@@ -22,14 +22,21 @@
 #define PROBE_AGAIN  (100 * LEARN_US)
 #define PROBE_UNSURE 4
 
+/*
+ * Sections may fail a few times in a row when a process begins, as each touches memory for the first
+ * time. What this number of probes has confirmed is kept for later processes. Chosen.
+ */
+#define PROBE_CONFIRMS 2
+
 bool learn_unelidable(struct learn_class *c, unsigned int site, uint64_t now)
 {
 	struct learn_site *s = &c->sites[site];
 
-	if (s->unelidable)
+	/* What is known outweighs the first sections of a process, before an epoch has ended. */
+	if (s->unelidable || (c->known && !c->warms_from))
 		return false;
-	s->unelidable = true;
-	s->passed = s->unsure = 0;
+	s->unelidable = c->decided = true;
+	s->passed = s->unsure = s->failed = 0;
 	/* @wait is kept when probes pass: a site that fails again is probed less often. */
 	if (s->wait < LEARN_PROBE_MIN)
 		s->wait = LEARN_PROBE_MIN;
@@ -42,6 +49,30 @@ bool learn_unelidable(struct learn_class *c, unsigned int site, uint64_t now)
 bool learn_elided(uint32_t commits, uint32_t fallbacks)
 {
 	return commits && commits >= fallbacks / ELIDED_FEW;
+}
+
+void learn_site_with(struct learn_class *c, unsigned int site, const struct learn_known_site *known)
+{
+	struct learn_site *s = &c->sites[site];
+
+	s->arm = known->arm;
+	if (!known->unelidable)
+		return;
+	s->unelidable = true;
+	s->failed = PROBE_CONFIRMS;
+	s->wait = LEARN_PROBE_MIN;
+	/* The first report sets a time that is further away than PROBE_MAX to that. */
+	s->probe_at = LEARN_PROBE_UNSET;
+}
+
+void learn_site_keep(const struct learn_class *c, unsigned int site, struct learn_known_site *known)
+{
+	const struct learn_site *s = &c->sites[site];
+
+	*known = (struct learn_known_site){
+		.arm = s->arm,
+		.unelidable = s->unelidable && s->failed >= PROBE_CONFIRMS,
+	};
 }
 
 bool learn_due(const struct learn_class *c, unsigned int site, uint64_t now)
@@ -74,6 +105,7 @@ bool learn_probed(struct learn_class *c, unsigned int site, enum learn_outcome o
 		return false;
 	if (outcome == LEARN_FAILED) {
 		s->passed = s->unsure = 0;
+		s->failed += s->failed < UINT8_MAX;
 		if (s->wait < PROBE_MAX)
 			s->wait *= 2;
 		s->probe_at = now + s->wait;
@@ -85,8 +117,12 @@ bool learn_probed(struct learn_class *c, unsigned int site, enum learn_outcome o
 	if (s->passed < PROBE_PASS && s->unsure < PROBE_UNSURE)
 		return false;
 	s->unelidable = false;
-	/* Where locking is the best arm nothing changes: its challenges go on as before. */
-	if (s->arm != POLICY_ARM_real)
+	c->decided = true;
+	/*
+	 * Where locking is the best arm nothing changes: its challenges go on as before. If no probe had
+	 * confirmed that it was unelidable, what an earlier process knew stays.
+	 */
+	if (s->arm != POLICY_ARM_real && (!c->known || s->failed >= PROBE_CONFIRMS))
 		learn_anew(c, now);
 	return true;
 }

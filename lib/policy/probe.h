@@ -13,13 +13,17 @@
 /* First time between probes of an unelidable site, ns; it doubles. Chosen with those of learn.c. */
 #define LEARN_PROBE_MIN (500 * LEARN_US)
 
+/* Time of the next probe of a site that began as unelidable: no clock was read yet. */
+#define LEARN_PROBE_UNSET UINT64_MAX
+
 /**
  * learn_unelidable() - sections of a site cannot be elided: lock there, and probe now and then.
  * @c: the class
  * @site: number of the site
  * @now: time, ns
  *
- * Return: false if the site was unelidable already.
+ * Return: false if the site was unelidable already, or if no epoch has ended of a class of which an
+ * earlier process knew.
  */
 bool learn_unelidable(struct learn_class *c, unsigned int site, uint64_t now);
 

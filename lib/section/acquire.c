@@ -17,6 +17,7 @@
 #include "../emulator.h"
 #include "../evidence/decisions.h"
 #include "../evidence/evidence.h"
+#include "../evidence/moments.h"
 #include "../evidence/pmu.h"
 #include "../life/fill.h"
 #include "../life/start.h"
@@ -188,7 +189,7 @@ static __noinline void look_into(struct elide_thread *t, struct elide_row *row,
 	struct elide_aborted a = {.lock = tries->word, .cause = policy_cause(status)};
 	struct rtmgrind_abort detail;
 	struct elide_pmu_abort sampled;
-	uint64_t value;
+	uint64_t value, length = 0;
 
 	if (unlikely(t->pmu) && elide_pmu_take(t->pmu, status, &sampled)) {
 		a.cause = sampled.cause;
@@ -200,11 +201,12 @@ static __noinline void look_into(struct elide_thread *t, struct elide_row *row,
 	    rtmgrind_request(RTMGRIND_LAST_ABORT, (unsigned long)&detail, sizeof(detail))) {
 		if (a.cause == ELIDE_CAUSE_other)
 			a.cause = emulated_cause(&detail);
-		a.cycles = detail.cycles;
+		a.cycles = length = detail.cycles;
 		a.detail = &detail;
 	} else if (start) {
 		unsigned long long cycles = cycles_now() - start;
 
+		length = cycles;
 		/* A long one has been off the processor: it stands for itself only. */
 		a.cycles = cycles < LONGEST_SCALED ? cycles * tries->weight : cycles;
 	}
@@ -213,6 +215,7 @@ static __noinline void look_into(struct elide_thread *t, struct elide_row *row,
 	if (elide_evidence) {
 		a.held = !is_free(tries->word, tries->rule, &value);
 		elide_evidence_abort(t, row, &a);
+		elide_moment_abort(t, row, a.cause, length);
 	}
 }
 

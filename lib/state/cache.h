@@ -25,6 +25,17 @@ static inline uint64_t elide_cache_key(const void *site, enum elide_kind kind)
 	       (uint64_t)(kind / (ELIDE_CACHE_KIND + 1)) << 63;
 }
 
+/* The site of a key, and its kind. */
+static inline const void *elide_cache_key_site(uint64_t key)
+{
+	return (const void *)((key & ~(1ull << 63)) / (ELIDE_CACHE_KIND + 1));
+}
+
+static inline enum elide_kind elide_cache_key_kind(uint64_t key)
+{
+	return (key & ELIDE_CACHE_KIND) + (key >> 63) * (ELIDE_CACHE_KIND + 1);
+}
+
 /*
  * Multiplicative hashing (TAOCP vol. 3, 6.4) of the lock and of the key, by odd factors that are
  * immediate operands. The key has one of its own: neighbouring locks and the calls of one function

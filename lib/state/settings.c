@@ -78,26 +78,27 @@ static uint64_t hold_mask(uint32_t period)
 	return period ? power - 1 : ~0ull;
 }
 
-/* The program may change its directory before the file is made. */
-static void make_output_absolute(void)
+/* The program may change its directory before the file is made. @file: ELIDE_TUNABLE_TEXT bytes. */
+static void make_absolute(char *file)
 {
 	static char name[ELIDE_TUNABLE_TEXT];
-	char *output = elide_tunables.output;
 	size_t len;
 
-	if (*output == '/' || !getcwd(name, sizeof(name)))
+	if (*file == '/' || !getcwd(name, sizeof(name)))
 		return;
 	len = strlen(name);
-	if (len + 1 + strlen(output) >= sizeof(name))
+	if (len + 1 + strlen(file) >= sizeof(name))
 		return;
 	name[len] = '/';
-	strcpy(name + len + 1, output);
-	strcpy(output, name);
+	strcpy(name + len + 1, file);
+	strcpy(file, name);
 }
 
 void elide_settings_decide(void)
 {
-	make_output_absolute();
+	make_absolute(elide_tunables.output);
+	if (*elide_tunables.learned)
+		make_absolute(elide_tunables.learned);
 	elide_process.nr_processors = count_processors();
 	choose_mode();
 	configure_policy();

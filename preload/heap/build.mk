@@ -13,5 +13,5 @@ $(HEAP_SRC:%.c=$(OBJ)/%.o): private ENGINE_CFLAGS += -fno-builtin-malloc
 $(HEAP): $(HEAP_OBJ)
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -shared -Wl,-soname,libelide-heap.so -Wl,-z,now \
+	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) $(LDFLAGS) -shared -Wl,-soname,libelide-heap.so -Wl,-z,now \
 		$(OWN_UNWINDER) -o $@ $^

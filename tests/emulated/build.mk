@@ -48,3 +48,17 @@ $(EMULATED_CXX:%=$(O)/tests/emulated/%): $(O)/tests/emulated/%: tests/emulated/%
 	$(Q)$(CXX) -std=c++17 $(CXXFLAGS) -O2 -g -Wall -Wextra -Werror -o $@ $< -pthread $(LDLIBS)
 
 -include $(wildcard $(O)/tests/emulated/*.d)
+
+# Emulators that are broken on purpose, where there is one: see break.sh.
+ifeq ($(words $(wildcard $(RTMGRIND_LIBS))),3)
+BROKEN := $(shell sh tests/emulated/break.sh --list | sed 's|\(.*\) \(.*\)\.c|$(O)/tests/emulated/broken/\2.\1|')
+endif
+emulated-tests: $(BROKEN)
+
+$(BROKEN): tests/emulated/break.sh $(RTMGRIND_TOOL)
+	$(call say,BREAK,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)sh $< $(subst .,,$(suffix $@)) >$@.c
+	$(Q)$(CC) $(filter-out -MMD -MP,$(RTMGRIND_CFLAGS)) -Wno-error -w -Itools/rtmgrind -c -o $@.o $@.c
+	$(Q)$(CC) $(CFLAGS) -o $@ $(RTMGRIND_LDFLAGS) $@.o \
+		$(filter-out %/$(basename $(@F)).o,$(RTMGRIND_OBJ)) $(RTMGRIND_LIBS)

@@ -98,6 +98,7 @@ same_times() {
 
 test_deadlines() { same_times deadlines; }
 test_ended() { same_times ended; }
+test_own_name() { checks -- "$BIN/own-name"; }
 test_outside() { checks -- "$BIN/outside"; }
 
 # On a core each, and on few.
@@ -377,6 +378,11 @@ test_cache_latencies() {
 		checks --model=$machine:l2=70,llc=250,memory=9000,l2_kib=64,llc_kib=512 -- \
 			"$BIN/caches" latency 70 250 9000 || return
 	done
+}
+
+# Compilers that unroll loops make more of such loads than others do.
+test_unused_loads() {
+	checks --model=haswell:memory=1600,l2_kib=64,llc_kib=512 -- "$BIN/caches" unused 1600
 }
 
 # Two cores in each of the possible distances.

@@ -3,7 +3,7 @@
 # check replays the corpus with the compiler at hand, tests/fuzz/replay.sh.
 
 FUZZ_SECONDS ?= 60
-FUZZ_TARGETS := data tunables rules symbol
+FUZZ_TARGETS := data tunables rules symbol learned
 FUZZ_DIR     := $(O)/tests/fuzz
 
 # What a target tests; the rest of what it needs it brings along.
@@ -13,9 +13,10 @@ fuzz_data_LIBS     := $(TOOLS_LIBS)
 fuzz_tunables_SRC  := lib/state/tunables.c
 fuzz_rules_SRC     := lib/state/rules.c
 fuzz_symbol_SRC    := lib/state/symbol.c
+fuzz_learned_SRC   := lib/state/learned.c
 
 # A finding ends the run: it must not be one line among many.
-FUZZ_CFLAGS := -std=gnu11 -D_GNU_SOURCE -O1 -g $(WARN) -DELIDE_VERSION='"$(VERSION)"' \
+FUZZ_CFLAGS := -std=gnu11 -D_GNU_SOURCE -O1 -g $(WARN) -DELIDE_VERSION='"$(COMMIT_VERSION)"' \
 	       -fno-omit-frame-pointer -fno-sanitize-recover=all -I$(OBJ)/generated
 
 # The compiler's sanitizers, where their libraries are installed.

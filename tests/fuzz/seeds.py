@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""seeds.py DIRECTORY: writes the inputs of corpus/symbol, ELF objects a fuzzer would not guess."""
+"""seeds.py CORPUS: writes inputs a fuzzer would not guess, CORPUS/symbol and CORPUS/learned."""
 import struct
 import sys
 
@@ -38,5 +38,40 @@ SEEDS = {
 }
 
 for seed, image in SEEDS.items():
-    with open(f"{sys.argv[1]}/{seed}", "wb") as f:
+    with open(f"{sys.argv[1]}/symbol/{seed}", "wb") as f:
         f.write(struct.pack("<Q", 0x1004) + image)
+
+
+def learned(offsets=(0x1000, 0x2000), obj=0, arm=1, nr_sites=1, array=64, arms=(b"real", b"keen"),
+            build_id=20, classes=None, cut=0):
+    """A file of ELIDE_LEARNED; the fuzz target makes its checksum fit."""
+    tables = b"".join(a.ljust(16, b"\0") for a in arms)
+    tables += struct.pack("<I", build_id) + bytes(36) + b"/opt/program".ljust(216, b"\0")
+    for offset in offsets:
+        tables += struct.pack("<IHHQIBBBBIHHIIII", obj, 2, 1, offset, array, 0, nr_sites, arm, 2, 500,
+                              990, 0, 400, 30, 20, 0)
+        tables += struct.pack("<IHBBQ", obj, 1, arm, 1, 0x77) + bytes(16 * 7)
+    tables = tables[:len(tables) - cut]
+    head = struct.pack("<8sIIQIIII", b"ELDLEARN", 1, 512, 0, 512 + len(tables), len(arms), 1,
+                       len(offsets) if classes is None else classes)
+    return head + b"processors=4 rtm=2".ljust(472, b"\0") + tables
+
+
+LEARNED = {
+    "sound": learned(),
+    "empty": learned(offsets=()),
+    "order": learned(offsets=(0x2000, 0x1000)),
+    "object": learned(obj=1),
+    "arm": learned(arm=2),
+    "probe": learned(arms=(b"probe", b"unheard-of")),
+    "name": learned(arms=(b"real", b"x" * 16)),
+    "sites": learned(nr_sites=9),
+    "build-id": learned(build_id=37),
+    "array": learned(array=(1 << 32) - 1, offsets=(0, (1 << 64) - 1)),
+    "many": learned(classes=(1 << 32) - 1),
+    "cut": learned(cut=8),
+}
+
+for seed, image in LEARNED.items():
+    with open(f"{sys.argv[1]}/learned/{seed}", "wb") as f:
+        f.write(image)

@@ -2,7 +2,8 @@
 # The regret suite: loads over pthread's locks and over those of the peers that are installed.
 
 POLICY_DIR := $(O)/tests/policy
-POLICY_BIN := $(POLICY_DIR)/load $(POLICY_DIR)/load-none $(POLICY_DIR)/hot
+POLICY_BIN := $(POLICY_DIR)/load $(POLICY_DIR)/load-none $(POLICY_DIR)/hot \
+	      $(POLICY_DIR)/plugin $(POLICY_DIR)/plugin-lib.so
 ifneq ($(wildcard /usr/include/tbb/spin_rw_mutex.h),)
 POLICY_BIN += $(POLICY_DIR)/load-tbb
 endif
@@ -37,6 +38,16 @@ $(POLICY_DIR)/hot: tests/policy/hot.c
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(POLICY_CFLAGS) -o $@ $< $(POLICY_LDFLAGS)
 
+$(POLICY_DIR)/plugin: tests/policy/plugin.c
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(POLICY_CFLAGS) -o $@ $< $(POLICY_LDFLAGS)
+
+$(POLICY_DIR)/plugin-lib.so: tests/policy/plugin-lib.c
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(POLICY_CFLAGS) -shared -fPIC -o $@ $< $(POLICY_LDFLAGS)
+
 $(POLICY_DIR)/load-ck: $(PEER_LOADS) tests/policy/lock-ck.c $(POLICY_H)
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
@@ -61,6 +72,11 @@ $(POLICY_DIR)/load-tbb: $(PEER_LOADS:tests/policy/%.c=$(POLICY_DIR)/tbb/%.o) $(P
 # About half an hour on two idle cores; FULL=1: hours. tests/policy/run.sh says what selects.
 bench-policy: lib preload tools emulator demo-bin policy-tests
 	$(Q)O=$(O) bash tests/policy/run.sh
+
+# What short processes gain from the file of what was learnt; figures, not a test.
+.PHONY: bench-learned
+bench-learned: lib preload tools emulator policy-tests
+	$(Q)O=$(O) bash tests/policy/learned-gain.sh
 
 # The library with RTM instructions that are nothing: what it costs itself, natively.
 NOP := $(POLICY_DIR)/libelide-nop.so

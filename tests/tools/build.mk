@@ -25,7 +25,7 @@ $(O)/tests/tools/looper: $(OBJ)/tests/tools/looper.o
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -o $@ $^ -pthread
 
-$(O)/tests/tools/page: $(OBJ)/tests/tools/page.o $(filter-out %/elide.o,$(TOOLS_OBJ)) $(PAGE_OBJ)
+$(O)/tests/tools/page: $(OBJ)/tests/tools/page.o $(filter-out %/elide.o,$(TOOLS_OBJ)) $(EMBEDDED_OBJ)
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -o $@ $^ $(TOOLS_LIBS)

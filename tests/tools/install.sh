@@ -48,7 +48,9 @@ fi
 missing=
 for file in bin/elide bin/index_bench bin/search_bench bin/latch_bench bin/tatp_bench bin/page_bench \
 	    lib/libelide.a lib/libelide.so lib/libelide.so.0 lib/libelide-preload.so \
-	    lib/pkgconfig/elide.pc include/elide.h libexec/elide/launch; do
+	    lib/pkgconfig/elide.pc include/elide.h libexec/elide/launch \
+	    share/bash-completion/completions/elide share/zsh/site-functions/_elide \
+	    share/doc/elide/examples/elide.conf share/doc/elide/examples/elide-snapshot@.service; do
 	[ -s "$root/$file" ] || missing="$missing $file"
 done
 for page in "$O"/man/*; do
@@ -64,6 +66,20 @@ if [ ! -x "$O/libexec/elide/rtmgrind-amd64-linux" ]; then
 else
 	counted 'emulated from the installed tree' --emulate
 fi
+
+# As Debian has it: libraries by machine, zsh's functions apart
+if make -s -C "$here" O="$O" DESTDIR="$work/deb" PREFIX=/usr libdir=/usr/lib/x86_64-linux-gnu \
+		zshdir=/usr/share/zsh/vendor-completions install >log 2>&1 &&
+   [ -s deb/usr/lib/x86_64-linux-gnu/libelide.so.0 ] && [ ! -e deb/usr/lib/libelide.so.0 ] &&
+   [ -s deb/usr/share/zsh/vendor-completions/_elide ] &&
+   grep -q '^libdir=${prefix}/lib/x86_64-linux-gnu$' deb/usr/lib/x86_64-linux-gnu/pkgconfig/elide.pc; then
+	ok 'install with libdir and zshdir'
+else
+	not_ok 'install with libdir and zshdir' "$(tail -n 3 log | tr '\n' ' ')"
+fi
+root=$work/deb/usr
+counted 'run from there'
+root=$work$prefix
 
 # A program of the user's own, built with what is installed
 cat >user.c <<'SOURCE'

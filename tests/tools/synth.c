@@ -156,6 +156,12 @@ static void make_header(struct synth *s, enum synth_scenario scenario, uint64_t 
 		strcpy(h->model, "haswell");
 		strcpy(h->changes, "l1_ways=4,memory=300");
 	}
+	if (scenario == SYNTH_FULL || scenario == SYNTH_KILLED) {
+		h->learned_state = scenario == SYNTH_FULL ? ELIDE_LEARNED_used : ELIDE_LEARNED_damaged;
+		h->learned_classes = scenario == SYNTH_FULL ? 12 : 0;
+		h->learned_sites = scenario == SYNTH_FULL ? 1 : 0;
+		strcpy(h->learned, "/var/lib/subject.learned");
+	}
 	strcpy(h->policy, "adaptive");
 	strcpy(h->exe, "/opt/subject");
 	strcpy(h->why, scenario == SYNTH_PROFILE ? "this processor has no RTM" : "RTM commits");

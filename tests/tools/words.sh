@@ -55,6 +55,8 @@ sed -n 's/^ELIDE_VERDICT([A-Z]*, "\([^"]*\)".*/\1/p' "$root/tools/model/verdicts
 words 'verdicts'
 sed -n 's/^ELIDE_ARM(\([a-z]*\),.*/\1/p' "$root/lib/arms.def" >list
 words 'arms'
+sed -n 's/^ELIDE_LEARNED(\([a-z]*\),.*/\1/p' "$root/lib/learned.def" >list
+words 'what became of a file of what was learnt'
 sed -n 's/^ELIDE_CAUSE(\([a-z_]*\),.*/\1/p' "$root/lib/aborts.def" >list
 words 'causes'
 sed -n 's/^ELIDE_ADVICE(\([a-z_]*\),.*/\1/p' "$root/tools/model/advice.def" >list

@@ -55,7 +55,7 @@ lib_names_no_pthread() { lib_code | grep -E 'pthread_[a-z]|<pthread\.h>'; }
 # The instructions by their encodings, names and the compiler's intrinsics.
 rtm_only_in_one_header() {
 	code $(find lib preload tools demo -name '*.[chS]' ! -path lib/rtm.h \
-		! -path 'tools/rtmgrind/*' ! -path demo/latch/rtm.h) |
+		! -path 'tools/rtmgrind/*' ! -path 'tools/selftest/*' ! -path demo/latch/rtm.h) |
 		grep -iE '0xc7, *0xf8|0x0f, *0x01, *0xd[56]|0xc6, *0xf8|\bx(begin|end|abort|test)\b|_x(begin|end|abort|test)\b|immintrin'
 }
 
@@ -65,6 +65,7 @@ rtm_only_in_one_header() {
 transactions_only_in_elision() {
 	code preload/*.[ch] $(tools_files) demo/*/*.[ch] | grep -E 'rtm_(begin|end)\b' |
 		grep -v '^tools/base/machine\.c:' | # doctor's probe, in a child
+		grep -v '^tools/selftest/' | # runs in the emulator alone
 		grep -vE '^demo/(latch/rtm\.h|sync/(bx\.c|bw-words\.h)|tatp/section\.h):'
 	lib_code | grep -E '\brtm_(begin|end)\(' |
 		grep -vE '^lib/section/(acquire|again|release)\.c:|^lib/section/quick\.h:|^lib/base/detect\.c:|^lib/rtm\.h:'
@@ -130,7 +131,7 @@ tools_files() { find tools -name '*.[ch]' ! -path 'tools/rtmgrind/*'; }
 tools_see_formats_only() {
 	includes $(tools_files) | grep -E ':(\.\./)+(lib|preload|demo)/' |
 		grep -vE '/lib/(elide\.h|datafile\.h|compiler\.h|emulator\.h|[a-z]+\.def)$' |
-		grep -vE '^tools/base/machine\.c:[0-9]+:(\.\./)+lib/rtm\.h$' # doctor's probe
+		grep -vE '^tools/(base/machine|selftest/[a-z]+)\.c:[0-9]+:(\.\./)+lib/rtm\.h$' # doctor's probe
 }
 
 # What files include of tools/, as FILE:LINE:FOLDER/NAME; the emulator's lists belong to no floor.
@@ -162,8 +163,9 @@ tools_cmd_sees_all() { tools_folder_sees cmd 'print|live|run|counters|model|name
 # A command uses none of another's functions: all that commands share is their table.
 tools_commands_are_apart() { included_folders tools/cmd/*.[ch] | grep ':cmd/' | grep -v ':cmd/cmd\.h$'; }
 
-# A folder without a rule would be on no floor; tools/launch/ is a program of its own.
-tools_files_have_a_floor() { tools_files | grep -vE '^tools/(cmd|print|print/html|live|run|counters|model|names|base|launch)/[^/]*$'; }
+# A folder without a rule would be on no floor; tools/launch/ and tools/selftest/ are
+# programs of their own.
+tools_files_have_a_floor() { tools_files | grep -vE '^tools/(cmd|print|print/html|print/export|live|run|counters|model|model/join|names|base|launch|selftest)/[^/]*$'; }
 
 # More files than this in a folder are not looked through any more.
 tools_folders_are_small() { tools_files | grep '\.c$' | sed 's|/[^/]*$||' | sort | uniq -c | awk '$1 > 25'; }
@@ -181,9 +183,9 @@ declared_elsewhere() {
 	done
 }
 
-# But for a table of commands, of formats, and the family of the page.
+# But for a table of commands, of formats, of self-tests, and the family of the page.
 tools_header_is_of_one_file() {
-	tools_files | grep '\.h$' | grep -vE '^tools/(cmd/cmd|print/output|print/html/html)\.h$' |
+	tools_files | grep '\.h$' | grep -vE '^tools/(cmd/cmd|print/output|print/html/html|selftest/selftest)\.h$' |
 		declared_elsewhere
 }
 

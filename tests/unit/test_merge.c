@@ -125,7 +125,16 @@ static void other_objects_stay_apart(void **state)
 	synth_make(&s, SYNTH_PROFILE, 7, 1);
 	load_synth(&s, &files[0]);
 	m = RECORDS(&s, struct elide_module, ELIDE_CHUNK_MODULES);
+	/* The same build at another path is the same object. */
 	strcpy(m->path, "/opt/another");
+	assert_true(m->build_id_len > 0);
+	load_synth(&s, &files[1]);
+	assert_int_equal(merge_files(&merged, files, 2), 0);
+	assert_int_equal(merged.nr_modules, 1);
+	assert_int_equal(merged.nr_classes, files[0].nr_classes);
+	merge_free(&merged);
+	load_free(&files[1]);
+	m->build_id[0] ^= 1;
 	load_synth(&s, &files[1]);
 	synth_free(&s);
 	assert_int_equal(merge_files(&merged, files, 2), 0);

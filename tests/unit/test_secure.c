@@ -23,9 +23,11 @@ static void secure_start_is_off(void **state)
 
 	setenv("ELIDE_MODE", "elide", 1);
 	setenv("ELIDE_OUTPUT", "/tmp/elide-test-secure", 1);
+	setenv("ELIDE_LEARNED", "/tmp/elide-test-secure", 1);
 	elide_start(true);
 	assert_int_equal(elide_tunables.mode, ELIDE_MODE_AUTO);
 	assert_string_equal(elide_tunables.output, "elide.data");
+	assert_string_equal(elide_tunables.learned, "");
 	assert_false(elide_enabled);
 	assert_false(elide_process.running);
 	assert_null(elide_cache_fill(&lock, &secure_start_is_off, ELIDE_KIND_MUTEX));

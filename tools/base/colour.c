@@ -44,12 +44,13 @@ const char *colour_off(enum colour colour)
 	return coloured && colour != COLOUR_NONE ? "\033[0m" : "";
 }
 
+OPTION_VALUES(colour_words, "auto", "always", "never")
+
 int colour_option(const char *when)
 {
-	static const char *const words[] = {"auto", "always", "never"};
 	size_t word;
 
-	if (option_word("color", when, words, ARRAY_SIZE(words), &word))
+	if (option_word("color", when, colour_words, &word))
 		return -EINVAL;
 	colour_set(COLOUR_AUTO + word, STDOUT_FILENO);
 	return 0;

@@ -7,6 +7,8 @@
 #ifndef ELIDE_COLOUR_H
 #define ELIDE_COLOUR_H
 
+#include <stddef.h>
+
 enum colour { COLOUR_NONE, COLOUR_HEAD, COLOUR_BAD, COLOUR_WARN, COLOUR_GOOD, COLOUR_DIM };
 
 /* When text is coloured: on a terminal unless NO_COLOR is set, always, or never. */
@@ -19,6 +21,9 @@ enum colour_when { COLOUR_AUTO, COLOUR_ALWAYS, COLOUR_NEVER };
  * empty means no colour.
  */
 void colour_set(enum colour_when when, int fd);
+
+/** colour_words() - the arguments of --color. */
+const char *colour_words(size_t nth);
 
 /**
  * colour_option() - do as the argument of --color says, for standard output.

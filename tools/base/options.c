@@ -70,9 +70,21 @@ int options_next(int argc, char **argv, const struct option_desc *options, size_
 	return OPTIONS_BAD;
 }
 
+/* Gets what --help would print, if it is set. */
+static void (*describe)(const char *usage, const struct option_desc *options, size_t nr);
+
+void options_describe(void (*to)(const char *usage, const struct option_desc *options, size_t nr))
+{
+	describe = to;
+}
+
 void options_help(const char *usage, const char *about, const struct option_desc *options,
 		  size_t nr)
 {
+	if (describe) {
+		describe(usage, options, nr);
+		return;
+	}
 	printf("usage: elide %s\n%s\n\n", usage, about);
 	for (size_t i = 0; i < nr; i++) {
 		const struct option_desc *o = &options[i];
@@ -101,12 +113,16 @@ int option_number(const char *option, const char *text, double least, double mos
 	return -EINVAL;
 }
 
-int option_word(const char *option, const char *text, const char *const *words, size_t nr,
-		size_t *to)
+int option_word(const char *option, const char *text, option_values *values, size_t *to)
 {
 	char nearest[SUGGEST_WORDS], list[256];
-	size_t len = 0;
+	const char *words[OPTION_WORDS_MAX];
+	size_t len = 0, nr = 0;
 
+	while (nr < OPTION_WORDS_MAX && values(nr)) {
+		words[nr] = values(nr);
+		nr++;
+	}
 	for (size_t i = 0; i < nr; i++) {
 		if (strcmp(text, words[i]))
 			continue;

@@ -10,16 +10,35 @@
 #include <stddef.h>
 
 /**
- * struct option_desc - an option, for parsing and for --help alike.
+ * option_values - the list of an option's valid arguments.
+ *
+ * Return: the one with number @nth from 0, NULL beyond the last; for ever valid.
+ */
+typedef const char *option_values(size_t nth);
+
+/* Defines such a list. */
+#define OPTION_VALUES(function, ...)                                                               \
+	const char *function(size_t nth)                                                           \
+	{                                                                                          \
+		static const char *const words[] = {__VA_ARGS__};                                  \
+                                                                                                   \
+		return nth < sizeof(words) / sizeof(*words) ? words[nth] : NULL;                   \
+	}
+
+/**
+ * struct option_desc - an option, for parsing, for --help and for completion alike.
  * @key:  its short letter, or a number above 255 if it has none
  * @name: without the dashes
  * @arg:  name of its argument, "[NAME]" if optional, NULL if it takes none
+ * @values: its valid arguments where these are words, NULL elsewhere; those of an option that
+ *          has a tunable's name are the tunable's
  */
 struct option_desc {
 	int key;
 	const char *name;
 	const char *arg;
 	const char *help;
+	option_values *values;
 };
 
 /* The option that every command has, last in its list. */
@@ -31,6 +50,9 @@ enum { OPTIONS_END = -1, OPTIONS_BAD = -2 };
 
 /* The most options that a command may have. */
 #define OPTIONS_MAX 64
+
+/* The most words of an option whose argument option_word() parses. */
+#define OPTION_WORDS_MAX 16
 
 /**
  * options_next() - the next option of a command line, in getopt_long(3)'s manner.
@@ -53,6 +75,13 @@ void options_help(const char *usage, const char *about, const struct option_desc
 		  size_t nr);
 
 /**
+ * options_describe() - from now on options_help() does not print but calls @to; NULL: prints.
+ *
+ * So whoever runs a command with --help gets its options. Not thread-safe.
+ */
+void options_describe(void (*to)(const char *usage, const struct option_desc *options, size_t nr));
+
+/**
  * option_number() - parse an option's argument that is a number.
  * @option: its name, for the message
  *
@@ -63,11 +92,11 @@ int option_number(const char *option, const char *text, double least, double mos
 /**
  * option_word() - parse an option's argument that is one of several words.
  * @option: the option's name, for the message
- * @to:     set to the word's index in @words, which are @nr
+ * @values: the words, at most OPTION_WORDS_MAX
+ * @to:     set to the number of the word
  *
  * Return: 0, or -EINVAL after one line that names the nearest word.
  */
-int option_word(const char *option, const char *text, const char *const *words, size_t nr,
-		size_t *to);
+int option_word(const char *option, const char *text, option_values *values, size_t *to);
 
 #endif

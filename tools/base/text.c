@@ -5,6 +5,7 @@
  * Must never be used where a number has to be exact.
  */
 #include <string.h>
+#include <time.h>
 
 #include "text.h"
 
@@ -137,4 +138,14 @@ void hex_text(char *to, const uint8_t *bytes, size_t nr)
 	*to = '\0';
 	for (size_t i = 0; i < nr; i++)
 		sprintf(to + 2 * i, "%02x", bytes[i]);
+}
+
+void date_text(char *to, size_t size, uint64_t realtime_ns)
+{
+	time_t seconds = realtime_ns / 1000000000;
+	struct tm tm;
+
+	*to = '\0';
+	if (realtime_ns && gmtime_r(&seconds, &tm))
+		strftime(to, size, "%Y-%m-%dT%H:%M:%SZ", &tm);
 }

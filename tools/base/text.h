@@ -43,6 +43,9 @@ void fit_apart(char (*to)[CELL_MAX + 1], const char *const *texts, size_t nr, in
 /** print_clean() - print text of a data file, control characters as '?'. */
 void print_clean(FILE *out, const char *text);
 
+/** date_text() - nanoseconds since 1970 as 2026-11-20T12:00:00Z, UTC; empty if there is no such date. */
+void date_text(char *to, size_t size, uint64_t realtime_ns);
+
 /** percent() - 100 * @part / @whole; 0 if @whole is 0. */
 double percent(uint64_t part, uint64_t whole);
 

@@ -24,6 +24,8 @@
 /* Keys of the options that elide run does not have: beyond all of its own. */
 enum { OPT_FIRST = 1000, OPT_OUTPUT, OPT_FAIL_IF, OPT_CONFIDENCE, OPT_MARGIN, OPT_SEED, OPT_JSON };
 
+static OPTION_VALUES(shown_words, "none", "first", "all")
+
 static const struct option_desc own_options[] = {
 	{'n', "runs", "N", "pairs of runs to measure (10; 5 if emulated)"},
 	{OPT_SEED, "seed", "N", "of the order of runs; emulated, of the first pair's machine"},
@@ -31,13 +33,14 @@ static const struct option_desc own_options[] = {
 	 "exit with 1 if it holds: 'slower > 2%', hurts; may be given again"},
 	{OPT_CONFIDENCE, "confidence", "PERCENT", "how sure a verdict must be (95)"},
 	{OPT_MARGIN, "margin", "PERCENT", "a difference not worth the name (1)"},
-	{OPT_OUTPUT, "output", "HOW", "what the program prints: none (default), first run, all"},
+	{OPT_OUTPUT, "output", "HOW", "what the program prints: none (default), first run, all",
+	 shown_words},
 	{OPT_JSON, "json", NULL, "the result as JSON"},
 };
 
 /* Options of elide run that elide compare does not have, because they concern one run. */
-static const char *const left_out[] = {"output", "report",  "counters", "seed",
-					"quiet",  "verbose", "pmu",      "pcm"};
+static const char *const left_out[] = {"output", "report", "metrics", "every", "counters",
+					"seed", "quiet", "verbose", "pmu", "pcm"};
 
 /* What the command line asks for, and the state of the runs. */
 struct comparing {
@@ -80,10 +83,9 @@ static int parse_seed(const char *text, uint64_t *to)
 
 static int parse_shown(const char *text, enum shown *to)
 {
-	static const char *const words[] = {"none", "first", "all"};
 	size_t word;
 
-	if (option_word("output", text, words, ARRAY_SIZE(words), &word))
+	if (option_word("output", text, shown_words, &word))
 		return -EINVAL;
 	*to = word;
 	return 0;

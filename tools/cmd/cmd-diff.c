@@ -21,9 +21,21 @@
 /* Option keys without a letter. */
 enum { OPT_BY = 256, OPT_SORT, OPT_TOP, OPT_RATE, OPT_FAIL_IF, OPT_JSON, OPT_CSV };
 
+/* The keys of --sort: cost, and the columns that are compared. */
+static const char *sort_keys(size_t nth)
+{
+	size_t nr;
+	const struct condition_column *columns = diff_columns(&nr);
+
+	if (!nth)
+		return "cost";
+	return nth <= nr ? columns[nth - 1].name : NULL;
+}
+
 static const struct option_desc options[] = {
-	{OPT_BY, "by", "WHAT", "sum over: lock, or site"},
-	{OPT_SORT, "sort", "KEY", "the most changed first: in cost (default) or a column"},
+	{OPT_BY, "by", "WHAT", "sum over: lock, or site", report_sum_words},
+	{OPT_SORT, "sort", "KEY", "the most changed first: in cost (default) or a column",
+	 sort_keys},
 	{OPT_TOP, "top", "N", "print N rows, 0 for all (20 in the table, else all)"},
 	{OPT_RATE, "rate", NULL, "per second of each run, for runs of different lengths"},
 	{OPT_FAIL_IF, "fail-if", "CONDITION",
@@ -74,14 +86,14 @@ static int add_condition(struct request *r, const char *text)
 static int set_sort(struct request *r, const char *key)
 {
 	size_t nr;
-	const struct condition_column *columns = diff_columns(&nr);
-	const char **names = calloc(nr + 1, sizeof(*names)), *nearest;
+	const char **names, *nearest;
 
+	diff_columns(&nr);
+	names = calloc(nr + 1, sizeof(*names));
 	if (!names)
 		return -ENOMEM;
-	names[0] = "cost";
-	for (size_t i = 0; i < nr; i++)
-		names[i + 1] = columns[i].name;
+	for (size_t i = 0; i <= nr; i++)
+		names[i] = sort_keys(i);
 	nearest = suggest(key, names, nr + 1);
 	free(names);
 	r->sort = key;

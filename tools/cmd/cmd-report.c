@@ -17,6 +17,7 @@
 #include "../base/messages.h"
 #include "../base/settings.h"
 #include "../base/text.h"
+#include "../live/live.h"
 #include "../model/perf.h"
 #include "../model/rank.h"
 #include "../model/run-files.h"
@@ -25,15 +26,16 @@
 
 /* Option keys without a letter; those of the formats follow, in the order of report_outputs. */
 enum { OPT_SORT = 256, OPT_TOP, OPT_BY, OPT_WIDTH, OPT_NO_CHILDREN, OPT_PERF, OPT_COLOUR,
-       OPT_MERGE, OPT_EACH, OPT_OUTPUT };
+       OPT_MERGE, OPT_EACH, OPT_OUTPUT, OPT_SECOND = 512 };
 
 /* The options before those of the formats, and after them. */
 static const struct option_desc first_options[] = {
 	{'i', "input", "FILE", "data file to report on (elide.data); may be given again"},
-	{OPT_SORT, "sort", "KEY", "order of the rows: cost (default) or a column's name"},
+	{OPT_SORT, "sort", "KEY", "order of the rows: cost (default) or a column's name",
+	 report_sort_keys},
 	{OPT_TOP, "top", "N", "print N rows, 0 for all (20 in the table, 500 on a page, else all)"},
 	{OPT_BY, "by", "WHAT", "sum over: lock, or site; or show what was sampled: stack, line; "
-	 "or thread, time"},
+	 "or thread, time", report_by_words},
 };
 
 static const struct option_desc last_options[] = {
@@ -41,7 +43,8 @@ static const struct option_desc last_options[] = {
 	{OPT_NO_CHILDREN, "no-children", NULL, "leave out FILE.PID of child processes"},
 	{OPT_MERGE, "merge", NULL, "one report for all files, their rows summed (the table's default)"},
 	{OPT_EACH, "each", NULL, "a report for each process (the default of --json and --csv)"},
-	{OPT_COLOUR, "color", "WHEN", "colour: auto (default, on a terminal), always, never"},
+	{OPT_COLOUR, "color", "WHEN", "colour: auto (default, on a terminal), always, never",
+	 colour_words},
 	{OPT_PERF, "perf", "FILE", "join the samples of perf, as perf script prints them (- stdin)"},
 	OPTION_HELP,
 };
@@ -57,9 +60,20 @@ static size_t all_options(struct option_desc *to)
 			continue;
 		to[nr] = report_outputs[i]->option;
 		to[nr++].key = OPT_OUTPUT + i;
+		if (!report_outputs[i]->second.name)
+			continue;
+		to[nr] = report_outputs[i]->second;
+		to[nr++].key = OPT_SECOND + i;
 	}
 	memcpy(to + nr, last_options, sizeof(last_options));
 	return nr + ARRAY_SIZE(last_options);
+}
+
+/* The data file of a process that runs may not have been told the time for long. */
+static void set_end(struct elide_header *h)
+{
+	if (live_runs(h, h->pid))
+		live_set_end(h);
 }
 
 static int has_path(const struct paths *p, const char *path)
@@ -155,7 +169,7 @@ static int read_perf(const char *path, struct perf_samples *samples)
 }
 
 /* Refuses options that do not go together. Return: 0, or -EINVAL after one line. */
-static int check_options(const struct report_options *o)
+static int check_options(const struct report_options *o, const struct report_output *second)
 {
 	static const char *const views[] = {
 		[BY_STACK] = "--by=stack",
@@ -166,6 +180,10 @@ static int check_options(const struct report_options *o)
 	const struct report_output *output = o->output;
 	const char *view = o->by >= BY_STACK ? views[o->by] : NULL;
 
+	if (second && second != output) {
+		say("--%s goes with --%s only", second->second.name, second->option.name);
+		return -EINVAL;
+	}
 	if (!output->rows)
 		view = "--folded";
 	if (view && strcmp(o->sort, "cost")) {
@@ -177,15 +195,19 @@ static int check_options(const struct report_options *o)
 		return -EINVAL;
 	}
 	if (o->by >= BY_STACK && !output->views[VIEW(o->by)]) {
-		say("%s does not go with --%s: the page has what it shows", view,
-		    output->option.name);
+		say("%s does not go with --%s%s", view, output->option.name,
+		    output == &output_html ? ": the page has what it shows" : "");
 		return -EINVAL;
 	}
 	return 0;
 }
 
-/* Applies one option. Return: 0, or -EINVAL after one line. */
-static int apply(int key, struct report_options *o, int *top_given)
+/*
+ * Applies one option. *@second: the format that an option goes with, if there was one.
+ * Return: 0, or -EINVAL after one line.
+ */
+static int apply(int key, struct report_options *o, int *top_given,
+		 const struct report_output **second)
 {
 	const char *nearest;
 	size_t n;
@@ -216,6 +238,10 @@ static int apply(int key, struct report_options *o, int *top_given)
 	}
 	if (key < OPT_OUTPUT)
 		return -EINVAL;
+	if (key >= OPT_SECOND) {
+		*second = report_outputs[key - OPT_SECOND];
+		return (*second)->second_argument(o, optarg);
+	}
 	o->output = report_outputs[key - OPT_OUTPUT];
 	return o->output->argument ? o->output->argument(o, optarg) : 0;
 }
@@ -225,13 +251,14 @@ static int apply(int key, struct report_options *o, int *top_given)
  */
 int cmd_report(int argc, char **argv)
 {
-	struct report_options o = {.output = report_outputs[0], .sort = "cost",
+	struct report_options o = {.output = report_outputs[0], .sort = "cost", .set_end = set_end,
 				   .width = report_width(STDOUT_FILENO)};
 	struct option_desc options[OPTIONS_MAX];
 	size_t nr_options = all_options(options);
 	int key, children = 1, top_given = 0, rc = 0, code = EXIT_USAGE;
 	struct paths given = {0}, all = {0};
 	struct perf_samples samples = {0};
+	const struct report_output *second = NULL;
 	const char *perf = NULL;
 
 	colour_set(COLOUR_AUTO, STDOUT_FILENO);
@@ -250,10 +277,10 @@ int cmd_report(int argc, char **argv)
 		else if (key == OPT_PERF)
 			perf = optarg;
 		else
-			rc = apply(key, &o, &top_given);
+			rc = apply(key, &o, &top_given, &second);
 	}
 	if (!rc)
-		rc = check_options(&o);
+		rc = check_options(&o, second);
 	if (rc)
 		goto free_paths;
 	while (!rc && optind < argc)

@@ -56,6 +56,14 @@ static int parse(int argc, char **argv, struct run_request *r)
 		say("no program given: elide run [OPTION...] -- PROGRAM [ARGUMENT...]");
 		return -EINVAL;
 	}
+	if (r->metrics.every_ms && !r->metrics.file) {
+		say("--every goes with --metrics only");
+		return -EINVAL;
+	}
+	if (r->metrics.file && !strcmp(r->metrics.file, "-")) {
+		say("--metrics=-: standard output is the program's");
+		return -EINVAL;
+	}
 	if (emulator_option && !r->emulate && !r->quiet)
 		say("%s is a setting of the emulated machine: it does nothing without --emulate",
 		    emulator_option);
@@ -271,7 +279,7 @@ static void say_lost(const struct paths *f)
 	}
 }
 
-static void finish(const struct run_request *r, const struct program *p, struct counting *c,
+static void finish(struct run_request *r, const struct program *p, struct counting *c,
 		   const char *output, uint64_t run, pid_t pid, int status)
 {
 	struct paths f = {0};
@@ -282,6 +290,7 @@ static void finish(const struct run_request *r, const struct program *p, struct 
 	if (f.nr)
 		write_exit_status(f.path[0], pid, status);
 	counting_end(c, f.nr ? f.path[0] : NULL, pid);
+	metrics_end(&r->metrics, &f);
 	if (!r->quiet)
 		say_lost(&f);
 	if (r->report && f.nr)
@@ -291,19 +300,33 @@ static void finish(const struct run_request *r, const struct program *p, struct 
 	paths_free(&f);
 }
 
+/* Runs the program, and keeps its metrics fresh meanwhile. Return: 0 or -errno. */
+static int run_child(struct run_request *r, struct child *c, const char *output, uint64_t run)
+{
+	if (r->metrics.file && c->preload) {
+		if (!r->metrics.every_ms)
+			r->metrics.every_ms = METRICS_EVERY * 1000;
+		r->metrics.output = output;
+		r->metrics.run = run;
+		c->tick = metrics_tick;
+		c->arg = &r->metrics;
+		c->tick_ms = r->metrics.every_ms;
+	}
+	return child_measure(c);
+}
+
 /**
  * cmd_run() - elide run.
  */
 int cmd_run(int argc, char **argv)
 {
-	const char *output, *path;
+	const char *output;
 	struct run_request r;
 	struct run_program p;
 	struct counting counting;
-	int status = 0, rc;
-	char **command;
+	struct child c = {0};
 	uint64_t run;
-	pid_t pid = 0;
+	int rc;
 
 	rc = parse(argc, argv, &r);
 	if (rc)
@@ -316,19 +339,20 @@ int cmd_run(int argc, char **argv)
 		warn_of_output(output);
 	run = run_mark();
 	counting_start(&counting, r.emulate, getenv("ELIDE_PMU"), r.pcm);
-	command = run_command(&r, &p, &path);
-	if (!command) {
+	c.argv = run_command(&r, &p, &c.path);
+	c.preload = p.preload;
+	if (!c.argv) {
 		counting_end(&counting, NULL, 0);
 		return EXIT_LAUNCHER;
 	}
-	rc = child_run(path, command, p.preload, &pid, &status);
+	rc = run_child(&r, &c, output, run);
 	if (rc || !p.preload)
-		counting_end(&counting, NULL, pid);
+		counting_end(&counting, NULL, c.pid);
 	if (rc) {
 		say("%s: %s", r.argv[0], strerror(-rc));
 		return rc == -ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_RUNNABLE;
 	}
 	if (p.preload)
-		finish(&r, &p.program, &counting, output, run, pid, status);
-	return exit_code(status);
+		finish(&r, &p.program, &counting, output, run, c.pid, c.status);
+	return exit_code(c.status);
 }

@@ -34,12 +34,14 @@ static const struct option_desc options[] = {
 	{'b', "batch", NULL, "print text instead of taking the terminal"},
 	{OPT_INTERVAL, "interval", "S", "seconds between two looks (1)"},
 	{OPT_COUNT, "count", "N", "end after N looks"},
-	{OPT_SORT, "sort", "KEY", "order of the rows: cost (default) or a column's name"},
-	{OPT_BY, "by", "WHAT", "sum over: lock, or site"},
+	{OPT_SORT, "sort", "KEY", "order of the rows: cost (default) or a column's name",
+	 report_sort_keys},
+	{OPT_BY, "by", "WHAT", "sum over: lock, or site", report_sum_words},
 	{OPT_TOTALS, "totals", NULL, "numbers since the start rather than per second"},
 	{OPT_TOP, "top", "N", "rows printed by --batch, 0 for all (20)"},
 	{OPT_WIDTH, "width", "N", "columns printed by --batch (as many as needed)"},
-	{OPT_COLOUR, "color", "WHEN", "colour: auto (default, on a terminal), always, never"},
+	{OPT_COLOUR, "color", "WHEN", "colour: auto (default, on a terminal), always, never",
+	 colour_words},
 	OPTION_HELP,
 };
 

@@ -7,6 +7,8 @@
 #ifndef ELIDE_CMD_H
 #define ELIDE_CMD_H
 
+#include <stddef.h>
+
 /**
  * struct command - one of elide's commands.
  * @run: gets argv with the command's name first, returns the exit code
@@ -24,7 +26,11 @@ int cmd_ctl(int argc, char **argv);
 int cmd_compare(int argc, char **argv);
 int cmd_top(int argc, char **argv);
 int cmd_stacks(int argc, char **argv);
+int cmd_merge(int argc, char **argv);
 int cmd_diff(int argc, char **argv);
 int cmd_tunables(int argc, char **argv);
+
+/** cmd_completion() - as the others, with the list of all commands, which are @nr. */
+int cmd_completion(const struct command *commands, size_t nr, int argc, char **argv);
 
 #endif

@@ -4,17 +4,20 @@
  *
  * Must never do a command's work.
  */
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "../../lib/compiler.h"
 #include "../base/exit.h"
 #include "../base/messages.h"
+#include "../base/options.h"
 #include "../base/suggest.h"
 #include "cmd.h"
 
 static int cmd_help(int argc, char **argv);
 static int cmd_version(int argc, char **argv);
+static int complete(int argc, char **argv);
 
 static const struct command commands[] = {
 	{"run", cmd_run, "run a program with its locks elided, or profiled"},
@@ -22,10 +25,12 @@ static const struct command commands[] = {
 	{"top", cmd_top, "the report of a running process, as it changes"},
 	{"stacks", cmd_stacks, "what each thread of a running process waits for and holds now"},
 	{"diff", cmd_diff, "what is different between two runs, lock by lock"},
+	{"merge", cmd_merge, "join the data files of many runs and hosts"},
 	{"compare", cmd_compare, "run a program plain and elided: does elision pay?"},
 	{"doctor", cmd_doctor, "can locks be elided on this machine, in this program?"},
 	{"ctl", cmd_ctl, "elision off and on in a running process, snapshot, reset"},
 	{"tunables", cmd_tunables, "print every setting"},
+	{"completion", complete, "print the completion of elide for bash or zsh"},
 	{"help", cmd_help, "print this"},
 	{"version", cmd_version, "print the version"},
 };
@@ -38,8 +43,26 @@ static void print_usage(FILE *out)
 	fprintf(out, "\nelide COMMAND --help tells its options, elide(1) the rest.\n");
 }
 
+static int complete(int argc, char **argv)
+{
+	return cmd_completion(commands, ARRAY_SIZE(commands), argc, argv);
+}
+
+/* help and version have only this option: prints what it says, if it is there. */
+static bool wants_help(int argc, char **argv, const char *usage, const char *about)
+{
+	static const struct option_desc options[] = {OPTION_HELP};
+
+	if (argc < 2 || (strcmp(argv[1], "--help") && strcmp(argv[1], "-h")))
+		return false;
+	options_help(usage, about, options, ARRAY_SIZE(options));
+	return true;
+}
+
 static int cmd_version(int argc, char **argv)
 {
+	if (wants_help(argc, argv, "version", "Prints the release, or the commit it was built from."))
+		return 0;
 	printf("elide %s\n", ELIDE_VERSION);
 	return 0;
 }
@@ -69,6 +92,8 @@ static int cmd_help(int argc, char **argv)
 	static char *help[] = {NULL, "--help", NULL};
 	const struct command *c;
 
+	if (wants_help(argc, argv, "help [COMMAND]", "Prints the commands, or the options of one."))
+		return 0;
 	if (argc < 2) {
 		print_usage(stdout);
 		return 0;

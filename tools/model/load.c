@@ -69,10 +69,12 @@ static void terminate(struct elide_header *h)
 {
 	h->policy[sizeof(h->policy) - 1] = '\0';
 	h->model[sizeof(h->model) - 1] = '\0';
+	h->learned[sizeof(h->learned) - 1] = '\0';
 	h->changes[sizeof(h->changes) - 1] = '\0';
 	h->why[sizeof(h->why) - 1] = '\0';
 	h->exe[sizeof(h->exe) - 1] = '\0';
 	h->args[sizeof(h->args) - 1] = '\0';
+	h->host[sizeof(h->host) - 1] = '\0';
 }
 
 #define AT(member) ((unsigned int)offsetof(struct elide_header, member))
@@ -179,6 +181,10 @@ static void **destination(struct data_file *f, int type, size_t **have)
 		TO(threads, nr_threads);
 	case ELIDE_CHUNK_MOMENTS:
 		TO(moments, nr_moments);
+	case ELIDE_CHUNK_ABORTS:
+		TO(aborts, nr_aborts);
+	case ELIDE_CHUNK_SOURCES:
+		TO(sources, nr_sources);
 	default:
 		TO(counters, nr_counters);
 	}
@@ -341,7 +347,7 @@ int load_block_rows(const struct data_file *file, load_row row, void *arg)
 	uint64_t nr_orphans;
 	int rc;
 
-	if (file->merged)
+	if (file->merged_rows)
 		return file->merged_rows(file, row, arg);
 	rc = rows_of(file, 0, &nr_orphans, row, arg);
 	return !rc && file->base ? rows_of(file->base, 1, &nr_orphans, row, arg) : rc;
@@ -397,6 +403,7 @@ static int read_chunks(struct reader *r, struct data_file *f)
 	}
 	records_link(f);
 	records_merge(f);
+	f->nr_processes = f->nr_sources;
 	if (r->last_class < f->nr_classes || !f->nr_rows)
 		return 0;
 	f->nr_rows = 0;
@@ -524,6 +531,7 @@ int load_base(struct data_file *file)
 		return -ENOMEM;
 	}
 	*file->base = base;
+	file->negates = 1;
 	rc = subtract(file, file->base);
 	h->start_ns = base.header.end_ns;
 	h->start_cycles = base.header.end_cycles;

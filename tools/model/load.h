@@ -28,6 +28,7 @@ typedef int (*load_row)(void *arg, uint32_t block, const struct elide_row *row);
 
 struct data_file;
 struct merged;
+struct row_table;
 
 /**
  * struct load_notes - faults of a file that could be read nevertheless.
@@ -51,9 +52,13 @@ struct load_notes {
  * @stacks: in file order, as modules and classes are
  * @samples, @details, @blames, @misuse: those that are alike in one
  * @base: what load_base() leaves out; NULL if nothing
+ * @negates: some rows come with negated numbers, of bins modulo 2^32: those of load_base()
+ * @moments: of waits and holds; those of aborted attempts are in @aborts
+ * @sources: of a file that elide-merge(1) wrote: the processes; else none
  * @merged: of a file that merge_files() made of others: what it needs; else NULL
- * @merged_rows: of such a file: as load_block_rows()
- * @nr_processes: of such a file: their number; else 0
+ * @table: of a file that is being joined in memory: its rows; else NULL
+ * @merged_rows: of such a file, made of others or joined: as load_block_rows(); else NULL
+ * @nr_processes: of a file of several processes: their number; else 0
  */
 struct data_file {
 	char *path;
@@ -86,8 +91,14 @@ struct data_file {
 	size_t nr_threads;
 	struct elide_moment *moments;
 	size_t nr_moments;
+	struct elide_moment *aborts;
+	size_t nr_aborts;
+	struct elide_source *sources;
+	size_t nr_sources;
 	struct data_file *base;
+	int negates;
 	struct merged *merged;
+	struct row_table *table;
 	int (*merged_rows)(const struct data_file *file, load_row row, void *arg);
 	size_t nr_processes;
 	struct load_notes notes;

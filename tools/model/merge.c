@@ -26,9 +26,11 @@ struct move {
 	uint64_t add;
 };
 
-/* What the numbers and addresses of a file become. */
+/* What the numbers and addresses of a file become. @aliases: of some addresses, sorted */
 struct part {
 	const struct data_file *file;
+	const struct merge_alias *aliases;
+	size_t nr_aliases;
 	struct move *moves;
 	size_t nr_moves;
 	uint32_t *classes;
@@ -42,7 +44,7 @@ struct merged {
 	uint64_t next;
 };
 
-static uint64_t address_of(const struct part *p, uint64_t address)
+static uint64_t moved(const struct part *p, uint64_t address)
 {
 	for (size_t i = 0; i < p->nr_moves; i++)
 		if (address >= p->moves[i].start && address < p->moves[i].end)
@@ -50,10 +52,33 @@ static uint64_t address_of(const struct part *p, uint64_t address)
 	return address;
 }
 
+static int compare_alias(const void *key, const void *alias)
+{
+	return by_number(*(const uint64_t *)key, ((const struct merge_alias *)alias)->from);
+}
+
+static const struct merge_alias *alias_of(const struct part *p, uint64_t address)
+{
+	if (!p->nr_aliases)
+		return NULL;
+	return bsearch(&address, p->aliases, p->nr_aliases, sizeof(*p->aliases), compare_alias);
+}
+
+static uint64_t address_of(const struct part *p, uint64_t address)
+{
+	const struct merge_alias *alias = alias_of(p, address);
+
+	return alias ? alias->to : moved(p, address);
+}
+
 /* A return address is that of the instruction behind the call, which may be another object's. */
 static uint64_t return_of(const struct part *p, uint64_t address)
 {
-	return address ? address_of(p, address - 1) + 1 : 0;
+	const struct merge_alias *alias = alias_of(p, address);
+
+	if (alias)
+		return alias->to;
+	return address ? moved(p, address - 1) + 1 : 0;
 }
 
 static uint32_t class_of(const struct part *p, uint32_t class_index)
@@ -74,8 +99,10 @@ static uint32_t stack_of(const struct part *p, uint32_t stack)
 
 static bool is_same(const struct elide_module *a, const struct elide_module *b)
 {
+	/* The build-id says more than the path, which differs from host to host. */
 	return a->build_id_len == b->build_id_len && a->end - a->start == b->end - b->start &&
-	       !memcmp(a->build_id, b->build_id, a->build_id_len) && !strcmp(a->path, b->path);
+	       !memcmp(a->build_id, b->build_id, a->build_id_len) &&
+	       (a->build_id_len || !strcmp(a->path, b->path));
 }
 
 static bool is_free(const struct data_file *f, uint64_t start, uint64_t end)
@@ -337,7 +364,16 @@ static void move_moment(const struct part *p, struct elide_moment *m)
 	m->block += m->block ? p->first_block : 0;
 }
 
+static void move_abort(const struct part *p, struct elide_moment *m)
+{
+	MOVE_ROW(p, m);
+}
+
 static void move_counter(const struct part *p, struct elide_counter *c)
+{
+}
+
+static void move_source(const struct part *p, struct elide_source *s)
 {
 }
 
@@ -378,7 +414,9 @@ static int merge_records(struct data_file *to)
 	MERGE(to, events, nr_events, move_event);
 	MERGE(to, threads, nr_threads, move_thread);
 	MERGE(to, moments, nr_moments, move_moment);
+	MERGE(to, aborts, nr_aborts, move_abort);
 	MERGE(to, counters, nr_counters, move_counter);
+	MERGE(to, sources, nr_sources, move_source);
 	qsort(to->events, to->nr_events, sizeof(*to->events), compare_events);
 	records_merge(to);
 	return 0;
@@ -420,6 +458,7 @@ static void merge_header(struct data_file *to, const struct data_file *f)
 		to->header.dropped[i] += f->header.dropped[i];
 	to->notes.nr_orphans += f->notes.nr_orphans;
 	to->nr_rows += f->nr_rows;
+	to->negates |= f->negates;
 }
 
 /* A row on its way from a file to who reads the merged one. */
@@ -461,7 +500,8 @@ static uint32_t last_block(const struct data_file *f)
 	return last;
 }
 
-static int merge(struct data_file *to, const struct data_file *files, size_t nr)
+static int merge(struct data_file *to, const struct data_file *files, size_t nr,
+		 const struct merge_alias *aliases, size_t nr_aliases)
 {
 	struct merged *m = to->merged;
 	size_t nr_modules = 0;
@@ -477,6 +517,8 @@ static int merge(struct data_file *to, const struct data_file *files, size_t nr)
 	if (!m->parts || !to->path || !to->modules)
 		return -ENOMEM;
 	m->nr_parts = nr;
+	m->parts[nr - 1].aliases = aliases;
+	m->parts[nr - 1].nr_aliases = nr_aliases;
 	for (size_t i = 0; !rc && i < nr; i++) {
 		m->parts[i].file = &files[i];
 		m->parts[i].first_block = block;
@@ -494,6 +536,12 @@ static int merge(struct data_file *to, const struct data_file *files, size_t nr)
 
 int merge_files(struct data_file *to, const struct data_file *files, size_t nr)
 {
+	return merge_as(to, files, nr, NULL, 0);
+}
+
+int merge_as(struct data_file *to, const struct data_file *files, size_t nr,
+	     const struct merge_alias *aliases, size_t nr_aliases)
+{
 	int rc = -ENOMEM;
 
 	memset(to, 0, sizeof(*to));
@@ -501,11 +549,13 @@ int merge_files(struct data_file *to, const struct data_file *files, size_t nr)
 	to->header = files[0].header;
 	to->notes.nr_orphans = files[0].notes.nr_orphans;
 	to->nr_rows = files[0].nr_rows;
-	to->nr_processes = nr;
+	to->negates = files[0].negates;
+	for (size_t i = 0; i < nr; i++)
+		to->nr_processes += files[i].nr_processes ? files[i].nr_processes : 1;
 	to->merged_rows = merged_rows;
 	to->merged = calloc(1, sizeof(*to->merged));
 	if (to->merged)
-		rc = merge(to, files, nr);
+		rc = merge(to, files, nr, aliases, nr_aliases);
 	if (rc)
 		merge_free(to);
 	return rc;

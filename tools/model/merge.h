@@ -24,6 +24,23 @@
  */
 int merge_files(struct data_file *to, const struct data_file *files, size_t nr);
 
+/* An address of a file that is another one in the merged file. */
+struct merge_alias {
+	uint64_t from;
+	uint64_t to;
+};
+
+/**
+ * merge_as() - as merge_files(), with addresses of the last file that have another name.
+ * @aliases: of @nr_aliases, sorted by @from: addresses of locks in the data of objects, and return
+ *           addresses, of the last file; @to are addresses of the first file; they must stay as long
+ *           as @to
+ *
+ * Return: as merge_files().
+ */
+int merge_as(struct data_file *to, const struct data_file *files, size_t nr,
+	     const struct merge_alias *aliases, size_t nr_aliases);
+
 /** merge_free() - release what merge_files() took. */
 void merge_free(struct data_file *file);
 

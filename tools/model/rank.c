@@ -30,6 +30,11 @@ static const char *const sort_keys[] = {
 #undef ELIDE_COLUMN
 };
 
+const char *report_sort_keys(size_t nth)
+{
+	return nth < ARRAY_SIZE(sort_keys) ? sort_keys[nth] : NULL;
+}
+
 int report_sort_key(const char *key, const char **nearest)
 {
 	*nearest = suggest(key, sort_keys, ARRAY_SIZE(sort_keys));
@@ -186,12 +191,18 @@ struct rank *rank_rows(struct report *r, const struct sums *s, const char *key, 
 	return ranks;
 }
 
+OPTION_VALUES(report_by_words, "lock", "site", "stack", "line", "thread", "time")
+
+const char *report_sum_words(size_t nth)
+{
+	return BY_LOCK + nth <= BY_SITE ? report_by_words(nth) : NULL;
+}
+
 int report_by_key(const char *text, enum report_by *by)
 {
-	static const char *const words[] = {"lock", "site", "stack", "line", "thread", "time"};
 	size_t word;
 
-	if (option_word("by", text, words, ARRAY_SIZE(words), &word))
+	if (option_word("by", text, report_by_words, &word))
 		return -EINVAL;
 	*by = BY_LOCK + word;
 	return 0;

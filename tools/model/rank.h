@@ -36,6 +36,13 @@ struct rank {
 struct rank *rank_rows(struct report *r, const struct sums *s, const char *key, size_t max,
 		       size_t *nr);
 
+/** report_sort_keys() - the keys of --sort: cost, and the columns. */
+const char *report_sort_keys(size_t nth);
+
+/** report_by_words() - the arguments of --by; report_sum_words() - of those lock and site. */
+const char *report_by_words(size_t nth);
+const char *report_sum_words(size_t nth);
+
 /**
  * report_sort_key() - is @key a key of --sort? *@nearest is set to the nearest one.
  */

@@ -120,10 +120,17 @@ static int check_thread(struct elide_thread_record *t, char *what, size_t size)
 	      "thread of unknown state %u", t->state);
 }
 
-static int check_moment(const struct elide_moment *m, char *what, size_t size)
+static int check_moment(const struct elide_moment *m, unsigned int last, char *what, size_t size)
 {
-	CHECK(m->type == ELIDE_MOMENT_NONE || (m->type < ELIDE_MOMENT_END && is_kind(m->kind)),
+	CHECK(m->type == ELIDE_MOMENT_NONE || (m->type <= last && is_kind(m->kind)),
 	      "moment of unknown type %u, kind %u", m->type, m->kind);
+}
+
+static int check_source(struct elide_source *s, char *what, size_t size)
+{
+	s->host[sizeof(s->host) - 1] = '\0';
+	s->name[sizeof(s->name) - 1] = '\0';
+	CHECK(s->build_id_len <= sizeof(s->build_id), "build-id of %u bytes", s->build_id_len);
 }
 
 size_t record_size(int type)
@@ -142,6 +149,8 @@ size_t record_size(int type)
 		[ELIDE_CHUNK_COUNTERS] = sizeof(struct elide_counter),
 		[ELIDE_CHUNK_THREADS] = sizeof(struct elide_thread_record),
 		[ELIDE_CHUNK_MOMENTS] = sizeof(struct elide_moment),
+		[ELIDE_CHUNK_ABORTS] = sizeof(struct elide_moment),
+		[ELIDE_CHUNK_SOURCES] = sizeof(struct elide_source),
 	};
 
 	return type >= 0 && (size_t)type < ARRAY_SIZE(sizes) ? sizes[type] : 0;
@@ -173,7 +182,11 @@ int record_check(int type, void *record, char *what, size_t size)
 	case ELIDE_CHUNK_THREADS:
 		return check_thread(record, what, size);
 	case ELIDE_CHUNK_MOMENTS:
-		return check_moment(record, what, size);
+		return check_moment(record, ELIDE_MOMENT_HOLD, what, size);
+	case ELIDE_CHUNK_ABORTS:
+		return check_moment(record, ELIDE_MOMENT_ABORT, what, size);
+	case ELIDE_CHUNK_SOURCES:
+		return check_source(record, what, size);
 	default:
 		return check_counter(record, what, size);
 	}
@@ -208,14 +221,14 @@ static int event_has_class(const struct data_file *f, const struct elide_event *
 	} while (0)
 
 /* Those that are not in use are none. */
-static void keep_moments(struct data_file *f)
+static void keep_moments(const struct data_file *f, struct elide_moment *moments, size_t *nr)
 {
 	size_t kept = 0;
 
-	for (size_t i = 0; i < f->nr_moments; i++)
-		if (f->moments[i].type && f->moments[i].class_index < f->nr_classes)
-			f->moments[kept++] = f->moments[i];
-	f->nr_moments = kept;
+	for (size_t i = 0; i < *nr; i++)
+		if (moments[i].type && moments[i].class_index < f->nr_classes)
+			moments[kept++] = moments[i];
+	*nr = kept;
 }
 
 static void link_stack(const struct data_file *f, uint32_t *stack)
@@ -232,7 +245,8 @@ void records_link(struct data_file *f)
 	KEEP(f, blames, nr_blames,
 	     r->class_index < f->nr_classes && (!r->held_kind || r->held_class < f->nr_classes));
 	KEEP(f, events, nr_events, event_has_class(f, r));
-	keep_moments(f);
+	keep_moments(f, f->moments, &f->nr_moments);
+	keep_moments(f, f->aborts, &f->nr_aborts);
 	for (size_t i = 0; i < f->nr_samples; i++)
 		link_stack(f, &f->samples[i].stack);
 	for (size_t i = 0; i < f->nr_details; i++) {

@@ -189,7 +189,8 @@ int threads_build(const struct report *r, struct threads *to)
 		add_thread(to, f, &b, &f->threads[i]);
 	if (!rc && f->base)
 		rc = subtract_past(to, f);
-	if (!rc && to->known && b.counts[0].acquired)
+	/* Of joined files the records have all, and the rows no blocks. */
+	if (!rc && to->known && !f->nr_sources && b.counts[0].acquired)
 		add_counts(line_of(to, "(not recorded)", true), &b.counts[0], 1);
 	for (size_t i = 0; i < to->nr; i++) {
 		struct thread_line *l = &to->lines[i];

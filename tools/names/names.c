@@ -58,6 +58,24 @@ NAMES(event_name, [ELIDE_EVENT_PAUSED] = "paused", [ELIDE_EVENT_RESUMED] = "resu
       [ELIDE_EVENT_OFF] = "off", [ELIDE_EVENT_CHOSE] = "chose")
 NAMES(counter_source_name, [ELIDE_COUNTER_PMU] = "pmu", [ELIDE_COUNTER_PCM] = "pcm")
 
+static const struct {
+	const char *name, *says;
+} learned[] = {
+#define ELIDE_LEARNED(id, help) {#id, help},
+#include "../../lib/learned.def"
+#undef ELIDE_LEARNED
+};
+
+const char *learned_name(unsigned int state)
+{
+	return state < ARRAY_SIZE(learned) ? learned[state].name : "unknown";
+}
+
+const char *learned_says(unsigned int state)
+{
+	return state < ARRAY_SIZE(learned) ? learned[state].says : "unknown";
+}
+
 static char *format(const char *format, ...) __printf(1, 2);
 
 static char *format(const char *format, ...)

@@ -14,6 +14,8 @@ const char *kind_name(unsigned int kind);
 const char *state_name(unsigned int state);
 const char *mode_name(unsigned int mode);
 const char *rtm_name(unsigned int rtm);
+const char *learned_name(unsigned int state);
+const char *learned_says(unsigned int state);
 const char *misuse_name(unsigned int type);
 const char *misuse_says(unsigned int type);
 const char *dropped_name(unsigned int what);

@@ -272,7 +272,7 @@ static void compared(json_t *o, const struct elide_event *e)
 	json_object_set_new(o, "single", chose ? json_boolean(e->lock != 0) : json_null());
 }
 
-static json_t *event(const struct report *r, const struct elide_event *e)
+json_t *json_event(const struct report *r, const struct elide_event *e)
 {
 	int has_row = e->type != ELIDE_EVENT_OFF;
 	uint64_t since = e->time - r->file->header.start_cycles, ns;
@@ -308,7 +308,7 @@ json_t *json_timeline(const struct report *r)
 		memcpy(events, f->events, f->nr_events * sizeof(*events));
 	qsort(events, f->nr_events, sizeof(*events), evidence_event_order);
 	for (size_t i = 0; i < f->nr_events; i++)
-		json_array_append_new(list, event(r, &events[i]));
+		json_array_append_new(list, json_event(r, &events[i]));
 	free(events);
 	return list;
 }

@@ -37,6 +37,9 @@ void json_evidence(const struct report *r, const struct line *l, json_t *row);
 /** json_timeline() - decisions of the policy, in the order of time. */
 json_t *json_timeline(const struct report *r);
 
+/** json_event() - a decision of the policy. */
+json_t *json_event(const struct report *r, const struct elide_event *e);
+
 /** json_counters() - what hardware counted. */
 json_t *json_counters(const struct report *r);
 

@@ -7,10 +7,10 @@
  */
 #include <math.h>
 #include <string.h>
-#include <time.h>
 
 #include "../../lib/compiler.h"
 #include "../base/exit.h"
+#include "../base/text.h"
 #include "../model/attribute.h"
 #include "../model/callers.h"
 #include "../names/names.h"
@@ -162,14 +162,38 @@ static json_t *totals(const struct report *r)
 /* ISO 8601 in UTC, to the second; null if the file does not say. */
 static json_t *date(uint64_t realtime_ns)
 {
-	time_t seconds = realtime_ns / 1000000000;
 	char text[32];
-	struct tm tm;
 
-	if (!realtime_ns || !gmtime_r(&seconds, &tm))
-		return json_null();
-	strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &tm);
-	return json_string(text);
+	date_text(text, sizeof(text), realtime_ns);
+	return *text ? json_string(text) : json_null();
+}
+
+/* The processes of a file that elide merge wrote. */
+static json_t *sources(const struct report *r)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < r->file->nr_sources; i++) {
+		const struct elide_source *s = &r->file->sources[i];
+		char build_id[2 * sizeof(s->build_id) + 1];
+		json_t *o = json_object();
+
+		hex_text(build_id, s->build_id, s->build_id_len);
+		json_object_set_new(o, "host", json_text(s->host[0] ? s->host : NULL));
+		json_object_set_new(o, "start_date", date(s->start_realtime_ns));
+		json_object_set_new(o, "elapsed_s",
+				    s->elapsed_ns ? json_real(s->elapsed_ns / 1e9) : json_null());
+		json_object_set_new(o, "program", json_text(s->name));
+		json_object_set_new(o, "build_id", json_text(*build_id ? build_id : NULL));
+		json_object_set_new(o, "pid", json_number(s->pid));
+		json_object_set_new(o, "exit", known_number(exit_code(s->exit_status),
+							    exit_code(s->exit_status) >= 0));
+		json_object_set_new(o, "threads", json_number(s->nr_threads));
+		json_object_set_new(o, "acquired", json_number(s->acquired));
+		json_object_set_new(o, "wait_ns", ns_number(r, s->wait, 1));
+		json_array_append_new(list, o);
+	}
+	return list;
 }
 
 static json_t *program(const struct report *r)
@@ -189,6 +213,8 @@ static json_t *program(const struct report *r)
 	json_object_set_new(o, "threads", json_number(h->nr_threads));
 	json_object_set_new(o, "processes",
 			    json_number(r->file->nr_processes ? r->file->nr_processes : 1));
+	if (r->file->nr_sources)
+		json_object_set_new(o, "sources", sources(r));
 	return o;
 }
 
@@ -207,6 +233,21 @@ static json_t *machine(const struct report *r)
 	json_object_set_new(o, "smt", known_number(h->smt, h->smt));
 	json_object_set_new(o, "sockets", known_number(h->sockets, h->sockets));
 	json_object_set_new(o, "mhz", known_number(h->mhz, h->mhz));
+	return o;
+}
+
+static json_t *learned(const struct report *r)
+{
+	const struct elide_header *h = &r->file->header;
+	json_t *o;
+
+	if (!h->learned_state)
+		return json_null();
+	o = json_object();
+	json_object_set_new(o, "file", json_text(h->learned));
+	json_object_set_new(o, "state", json_text(learned_name(h->learned_state)));
+	json_object_set_new(o, "classes", json_number(h->learned_classes));
+	json_object_set_new(o, "sites", json_number(h->learned_sites));
 	return o;
 }
 
@@ -278,6 +319,7 @@ json_t *json_head(const struct report *r)
 	json_object_set_new(o, "mode", json_text(mode_name(h->mode)));
 	json_object_set_new(o, "policy", json_text(h->policy[0] ? h->policy : NULL));
 	json_object_set_new(o, "machine", machine(r));
+	json_object_set_new(o, "learned", learned(r));
 	return o;
 }
 

@@ -10,12 +10,13 @@
 #include "output.h"
 #include "view-stack.h"
 
+static OPTION_VALUES(types, "abort", "wait", "block")
+
 static int argument(struct report_options *o, const char *text)
 {
-	static const char *const words[] = {"abort", "wait", "block"};
 	size_t word = 0;
 
-	if (text && option_word("folded", text, words, ARRAY_SIZE(words), &word))
+	if (text && option_word("folded", text, types, &word))
 		return -EINVAL;
 	o->folded = ELIDE_SAMPLE_ABORT + word;
 	return 0;
@@ -29,7 +30,8 @@ static int stacks(struct output *o, const struct report *r)
 
 const struct report_output output_folded = {
 	.option = {.name = "folded", .arg = "[TYPE]",
-		   .help = "stacks for flame graphs: of abort (default), wait or block"},
+		   .help = "stacks for flame graphs: of abort (default), wait or block",
+		   .values = types},
 	.merges = true,
 	.by_row_only = true,
 	.argument = argument,

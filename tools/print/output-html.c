@@ -4,14 +4,10 @@
  *
  * Must never leave a page that is not whole without saying so.
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "../../lib/compiler.h"
-#include "../base/messages.h"
+#include "../base/replace.h"
 #include "html/html.h"
 #include "output.h"
 
@@ -36,65 +32,27 @@ static int rows(struct output *o, const struct report *r)
 	return 0;
 }
 
-/*
- * Opens the file of the page. One that is there and has something in it must be an earlier page,
- * because a name given by mistake may be that of the data.
- *
- * Return: NULL, and errno set; EEXIST for a file that is no page.
- */
-static FILE *open_page(const char *path)
+/* A name given by mistake may be that of the data. */
+static bool is_page(const char *head, size_t len)
 {
-	char head[HTML_MARK_WITHIN + 1];
-	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666), error = EEXIST;
-	struct stat st;
-	ssize_t n;
+	char within[HTML_MARK_WITHIN + 1];
 
-	/* A device or a pipe holds nothing that could be lost, and may not be readable. */
-	if (fd < 0 || (!fstat(fd, &st) && !S_ISREG(st.st_mode))) {
-		if (fd >= 0)
-			close(fd);
-		else if (errno != EACCES || stat(path, &st) || S_ISREG(st.st_mode))
-			return NULL;
-		return fopen(path, "we");
-	}
-	n = read(fd, head, sizeof(head) - 1);
-	head[n > 0 ? n : 0] = '\0';
-	if (n < 0 || (n && !strstr(head, HTML_MARK)) || ftruncate(fd, 0) || lseek(fd, 0, SEEK_SET)) {
-		error = n > 0 && strstr(head, HTML_MARK) ? errno : error;
-		close(fd);
-		errno = error;
-		return NULL;
-	}
-	return fdopen(fd, "w");
-}
-
-static int write_page(struct output *o, const json_t *parts)
-{
-	const char *path = o->options->file;
-	int own = strcmp(path, "-") != 0, rc = 0;
-	FILE *out = own ? open_page(path) : o->out;
-
-	if (!out)
-		return -errno;
-	html_page(parts, out);
-	errno = 0;
-	if (fflush(out) || ferror(out))
-		rc = errno ? -errno : -EIO;
-	if (own && fclose(out) && !rc)
-		rc = -errno;
-	return rc;
+	snprintf(within, sizeof(within), "%.*s", (int)len, head);
+	return strstr(within, HTML_MARK) != NULL;
 }
 
 static int end(struct output *o)
 {
 	json_t *parts = ((struct state *)o->state)->parts;
-	int rc = json_array_size(parts) ? write_page(o, parts) : 0;
+	struct replacement file;
+	int rc = 0;
 
-	if (rc == -EEXIST)
-		say("%s is there and is no page of elide report: it is left as it is",
-		    o->options->file);
-	else if (rc)
-		say("%s cannot be written: %s", o->options->file, strerror(-rc));
+	if (json_array_size(parts))
+		rc = replace_begin(&file, o->options->file, "page of elide report", o->out, is_page);
+	if (json_array_size(parts) && !rc) {
+		html_page(parts, file.out);
+		rc = replace_end(&file, 0);
+	}
 	json_decref(parts);
 	return rc;
 }

@@ -81,14 +81,42 @@ static void print_processes(const struct output *o, const struct report *r)
 	fputs("   elide report --each has a report of each\n", o->out);
 }
 
+/* A line for each process of a file that elide merge wrote. */
+static void print_sources(FILE *out, const struct report *r)
+{
+	const struct data_file *f = r->file;
+
+	fputs("\nprocesses:\n", out);
+	for (size_t i = 0; i < f->nr_sources && i < PROCESSES_MAX; i++) {
+		const struct elide_source *s = &f->sources[i];
+		char acquired[16], wait[32], elapsed[32], date[32];
+
+		scale(acquired, sizeof(acquired), (double)s->acquired, "");
+		scale_time(r, wait, sizeof(wait), (double)s->wait);
+		scale_ns(elapsed, sizeof(elapsed), (double)s->elapsed_ns);
+		date_text(date, sizeof(date), s->start_realtime_ns);
+		fprintf(out, "   %s, ", date);
+		print_clean(out, s->host[0] ? s->host : "(host unknown)");
+		fprintf(out, ", pid %u, ", s->pid);
+		print_clean(out, s->name);
+		fprintf(out, ", %s: %s acquisition%s, waited %s, %u thread%s\n",
+			s->elapsed_ns ? elapsed : "(length unknown)", acquired, plural(s->acquired),
+			wait, s->nr_threads, plural(s->nr_threads));
+	}
+	if (f->nr_sources > PROCESSES_MAX)
+		fprintf(out, "   (%zu more: --json has all)\n", f->nr_sources - PROCESSES_MAX);
+}
+
 static int rows(struct output *o, const struct report *r)
 {
 	const struct report_options *options = o->options;
 
 	separate(o);
 	table_print(r, o->out, options->width, options->top);
-	if (r->file->nr_processes)
+	if (r->file->merged)
 		print_processes(o, r);
+	else if (r->file->nr_sources)
+		print_sources(o->out, r);
 	if (options->perf)
 		perf_print(r, options->perf, o->out, options->top);
 	return 0;

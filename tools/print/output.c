@@ -17,6 +17,7 @@
 
 const struct report_output *const report_outputs[] = {
 	&output_table, &output_json, &output_csv, &output_html, &output_folded, &output_suggest,
+	&output_pprof, &output_openmetrics, &output_trace,
 };
 const size_t nr_report_outputs = ARRAY_SIZE(report_outputs);
 
@@ -113,6 +114,8 @@ static int load_all(struct output *o, struct data_file *files, char *const *path
 			rc = err;
 			continue;
 		}
+		if (output->up_to_now && o->options->set_end)
+			o->options->set_end(&f->header);
 		err = load_base(f);
 		if (err)
 			rc = err;

@@ -45,6 +45,8 @@ enum report_merge { MERGE_DEFAULT, MERGE_ALL, MERGE_NONE };
  * @perf:   samples of perf to join with the rows, NULL for none
  * @folded: enum elide_sample_type of the stacks that the format folded prints
  * @merge:  what is done with the files of several processes
+ * @view:   of a format with several views, which; 0 is the default one
+ * @set_end: sets the end of a process that runs to now; for formats with @up_to_now
  */
 struct report_options {
 	const struct report_output *output;
@@ -56,6 +58,8 @@ struct report_options {
 	const struct perf_samples *perf;
 	unsigned int folded;
 	enum report_merge merge;
+	unsigned int view;
+	void (*set_end)(struct elide_header *h);
 };
 
 /**
@@ -74,12 +78,15 @@ struct output {
 /**
  * struct report_output - a format.
  * @option:     of elide report; without a name the format is the default one. Its key is not used
+ * @second:     an option that goes with the format only; without a name there is none
  * @top:        rows printed without --top, 0 for all
  * @merges:     report once on all processes of a run, if not told otherwise
  * @each_too:   then report on each of them, too
+ * @up_to_now:  of a process that runs, the report goes up to now
  * @by_row_only: the format cannot sum over locks or sites, and has no views: --by is refused
  * @state_size: bytes of struct output's state
  * @argument:   takes the argument of @option. Return: 0, or -EINVAL after one line
+ * @second_argument: takes that of @second
  * @begin:      is called once, before the first file
  * @skip:       is the file to be left out? Called before its rows are summed
  * @rows:       prints one file's rows. Without it the format is a view of stacks
@@ -91,12 +98,15 @@ struct output {
  */
 struct report_output {
 	struct option_desc option;
+	struct option_desc second;
 	size_t top;
 	bool merges;
 	bool each_too;
+	bool up_to_now;
 	bool by_row_only;
 	size_t state_size;
 	int (*argument)(struct report_options *o, const char *text);
+	int (*second_argument)(struct report_options *o, const char *text);
 	void (*begin)(struct output *o);
 	bool (*skip)(struct output *o, const struct data_file *f);
 	int (*rows)(struct output *o, const struct report *r);
@@ -105,7 +115,8 @@ struct report_output {
 };
 
 extern const struct report_output output_table, output_json, output_csv, output_html,
-	output_folded, output_suggest;
+	output_folded, output_suggest, output_pprof,
+	output_openmetrics, output_trace;
 
 /* All formats, the default one first; the others in the order of --help. */
 extern const struct report_output *const report_outputs[];

@@ -244,6 +244,24 @@ static void print_rows(const struct report *r, FILE *out, int width, size_t nr)
 }
 
 /* Prints the number of cores and, of an emulated machine, its model and clock rate. */
+/* What became of the file of ELIDE_LEARNED, if one was named. */
+static void print_learned(const struct elide_header *h, FILE *out)
+{
+	bool used = h->learned_state == ELIDE_LEARNED_used || h->learned_classes;
+
+	if (!h->learned_state)
+		return;
+	fputs("\nlearned: ", out);
+	if (used)
+		fprintf(out, "%u lock class%s and %u call site%s from ", h->learned_classes,
+			h->learned_classes == 1 ? "" : "es", h->learned_sites, plural(h->learned_sites));
+	else
+		fputs("nothing, ", out);
+	print_clean(out, h->learned);
+	if (h->learned_state != ELIDE_LEARNED_used)
+		fprintf(out, "%s %s", used ? ", which" : "", learned_says(h->learned_state));
+}
+
 static void print_machine(const struct elide_header *h, FILE *out)
 {
 	fprintf(out, "%u core%s", h->cores, h->cores == 1 ? "" : "s");
@@ -295,6 +313,7 @@ void table_head(const struct report *r, FILE *out)
 	print_clean(out, h->policy);
 	fprintf(out, "; %u thread%s on ", h->nr_threads, h->nr_threads == 1 ? "" : "s");
 	print_machine(h, out);
+	print_learned(h, out);
 	fputs("\n\n", out);
 }
 
@@ -388,7 +407,10 @@ static void print_order(const struct report *r, FILE *out, const struct order_li
 		print_clean(out, o->edges[(i + 1) % nr].lock);
 		fprintf(out, " (%s) at ", kind_name(e->taken_kind));
 		print_place(out, &o->edges[i].next);
-		fprintf(out, "; by thread %u\n", e->tid);
+		/* In the file of many runs ids of threads mean nothing, and are left out. */
+		if (e->tid)
+			fprintf(out, "; by thread %u", e->tid);
+		fputc('\n', out);
 	}
 	fprintf(out,
 		"   %u threads that do this at once can wait for each other for ever\n"

@@ -21,6 +21,7 @@
  * @guard: 1-bit temporary: a transaction is open; only in a tracked block
  * @filter: 64-bit temporary with the value of filter_entries; only in a tracked block of a machine
  *          with caches
+ * @noted: see loads_read()
  * @nr_accesses: memory accesses rewritten until now
  * @first: address that Valgrind finds the block by
  * @pc: address of the guest instruction being rewritten
@@ -34,6 +35,7 @@ struct block {
 	Bool tracked;
 	IRTemp guard;
 	IRTemp filter;
+	const IRExpr *noted;
 	Int nr_accesses;
 	Addr first;
 	Addr pc;

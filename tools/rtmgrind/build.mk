@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # rtmgrind: a Valgrind tool, built outside of Valgrind's tree against the headers and static
-# libraries of Debian's valgrind package. Without that very version everything else still builds.
+# libraries of Debian's valgrind package. Without them everything else still builds; so it does where
+# the emulator does not build with a version that is not among these.
 
-RTMGRIND_VALGRIND   := 3.19.0
+RTMGRIND_TESTED     := 3.19.0 3.24.0
 VALGRIND_INCLUDE    ?= /usr/include/valgrind
 VALGRIND_ARCHIVES   ?= /usr/lib/x86_64-linux-gnu/valgrind
 VALGRIND_LIBEXECDIR ?= /usr/libexec/valgrind
@@ -13,13 +14,15 @@ RTMGRIND_LIBS := $(addprefix $(VALGRIND_ARCHIVES)/,libcoregrind-amd64-linux.a li
 		   libgcc-sup-amd64-linux.a)
 
 # As Valgrind builds its tools: no libc, no floating point, at an address of its own.
-RTMGRIND_CFLAGS  := -std=gnu11 -O2 -g $(WARN) -MMD -MP -DELIDE_VERSION='"$(VERSION)"' \
+RTMGRIND_CFLAGS  := -std=gnu11 -O2 -g $(WARN) -MMD -MP -DELIDE_VERSION='"$(COMMIT_VERSION)"' \
+	$(filter -f%-prefix-map=%,$(CFLAGS)) \
 	-ffreestanding -fno-stack-protector -fno-builtin -fno-strict-aliasing -fno-pie \
 	-fomit-frame-pointer -fcf-protection=none -mno-avx -isystem $(VALGRIND_INCLUDE) \
 	-DVGA_amd64=1 -DVGO_linux=1 -DVGP_amd64_linux=1 -DVGPV_amd64_linux_vanilla=1
 RTMGRIND_LDFLAGS := -static -nodefaultlibs -nostartfiles -u _start \
-	-Wl,-Ttext-segment=0x58000000 -Wl,--build-id=none -Wl,-z,noexecstack \
+	-Wl,-Ttext-segment=0x58000000 -Wl,--build-id=sha1 -Wl,-z,noexecstack \
 	-Wl,--wrap=VG_MINIMAL_SETJMP -Wl,--wrap=LibVEX_Translate -Wl,--wrap=LibVEX_evCheckSzB \
+	-Wl,--wrap=do_iropt_BB \
 	-Wl,--wrap=vgPlain_gdbserver_report_signal -Wl,--wrap=vgPlain_synth_fault_mapping \
 	-Wl,--wrap=vgPlain_synth_fault_perms -Wl,--wrap=vgPlain_umsg \
 	-Wl,--wrap=vgPlain_sigframe_create -Wl,--wrap=vgPlain_di_notify_mmap \
@@ -28,11 +31,20 @@ RTMGRIND_LDFLAGS := -static -nodefaultlibs -nostartfiles -u _start \
 	-Wl,--wrap=vgPlain_poll_signals -Wl,--wrap=vgPlain_disp_run_translations \
 	-Wl,--wrap=vgPlain_disp_cp_evcheck_fail
 
-ifeq ($(shell sed -n 's/^.define VERSION "\(.*\)"/\1/p' $(VALGRIND_INCLUDE)/config.h 2>/dev/null)$(words $(wildcard $(RTMGRIND_LIBS))),$(RTMGRIND_VALGRIND)3)
-emulator: $(LIBEXECDIR)/rtmgrind-amd64-linux
+RTMGRIND_VALGRIND := $(shell sed -n 's/^.define VERSION "\(.*\)"/\1/p' \
+			$(VALGRIND_INCLUDE)/config.h 2>/dev/null)
+
+RTMGRIND_TOOL   := $(LIBEXECDIR)/rtmgrind-amd64-linux
+RTMGRIND_PASSED := $(LIBEXECDIR)/selftest.passed
+ifneq ($(words $(wildcard $(RTMGRIND_LIBS)) $(RTMGRIND_VALGRIND)),4)
+emulator:
+	@echo 'rtmgrind: not built: it needs the headers and libraries of the package valgrind'
+else ifneq ($(filter $(RTMGRIND_VALGRIND),$(RTMGRIND_TESTED)),)
+emulator: $(RTMGRIND_PASSED)
 else
 emulator:
-	@echo 'rtmgrind: not built: it needs the headers and libraries of valgrind $(RTMGRIND_VALGRIND) (package valgrind of Debian 12)'
+	$(Q)$(MAKE) $(RTMGRIND_PASSED) || echo 'rtmgrind: not built: it does not build with' \
+		'valgrind $(RTMGRIND_VALGRIND)'
 endif
 
 $(OBJ)/tools/rtmgrind/%.o: tools/rtmgrind/%.c
@@ -41,8 +53,25 @@ $(OBJ)/tools/rtmgrind/%.o: tools/rtmgrind/%.c
 	$(Q)$(CC) $(RTMGRIND_CFLAGS) -c -o $@ $<
 
 # Valgrind finds its own files beside the tool.
-$(LIBEXECDIR)/rtmgrind-amd64-linux: $(RTMGRIND_OBJ)
+$(RTMGRIND_TOOL): $(RTMGRIND_OBJ)
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) -o $@ $(RTMGRIND_LDFLAGS) $^ $(RTMGRIND_LIBS)
 	$(Q)ln -sf $(VALGRIND_LIBEXECDIR)/* $(@D)
+
+# The self-test: a program that runs in the emulator, with RTM instructions as bytes. A sanitizer's
+# runtime and Valgrind need the same addresses.
+SELFTEST_SRC := $(wildcard tools/selftest/*.c)
+$(LIBEXECDIR)/selftest: $(SELFTEST_SRC) $(wildcard tools/selftest/*.h tools/selftest/*.def) \
+			lib/rtm.h lib/emulator.h
+	$(call say,CC,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -O2 -g $(WARN) -Wl,--build-id=sha1 -o $@ $(SELFTEST_SRC) -pthread
+
+# Where it passes, `elide run --emulate` need not run it: see tools/run/proof.h.
+$(RTMGRIND_PASSED): $(RTMGRIND_TOOL) $(LIBEXECDIR)/selftest $(BINDIR)/elide $(LIBEXECDIR)/elide \
+		    $(LIBEXECDIR)/launch
+	$(call say,SELFTEST,$(RTMGRIND_TOOL))
+	$(Q)rm -f $@; XDG_CACHE_HOME=$(abspath $(OBJ))/cache $(BINDIR)/elide doctor >$(OBJ)/doctor.txt; \
+		[ -e $@ ] || \
+		{ sed -n 's/^emulator */rtmgrind: /p' $(OBJ)/doctor.txt; false; }

@@ -5,11 +5,10 @@
  * The core is linked statically. The linker's --wrap puts functions of this file, of lwp.c and of
  * debuginfo.c in front of some of the core's own; build.mk lists them. What else depends on the
  * version of Valgrind beyond its public headers is the big lock in sched.c, and the shapes of
- * code that instrument.c and insn.c recognise. core_hooks_check() refuses to run with another
- * version than the one that all this was verified with.
+ * code that instrument.c and insn.c recognise. Whether all this holds for a version, the self-test
+ * of tools/selftest finds out.
  */
 #include "core-hooks.h"
-#include "config.h"
 #include "libvex.h"
 #include "pub_tool_execontext.h"
 #include "pub_tool_libcsetjmp.h"
@@ -23,9 +22,6 @@
 #include "timers.h"
 #include "txn.h"
 #include "vthread.h"
-
-/* The version of Valgrind that these assumptions were verified with. */
-#define SUPPORTED_VERSION "3.19.0"
 
 /*
  * Each block of guest code has two translations, plain and tracked (see instrument.c), but Valgrind
@@ -98,17 +94,6 @@ __asm__(".text\n"
 	"__wrap_VG_MINIMAL_SETJMP:\n"
 	"	movq %rdi, core_jump_buffer\n"
 	"	jmp __real_VG_MINIMAL_SETJMP\n");
-
-/**
- * core_hooks_check() - end the run under a version of Valgrind that is not supported.
- */
-void core_hooks_check(void)
-{
-	if (VG_(strcmp)(VERSION, SUPPORTED_VERSION) == 0)
-		return;
-	VG_(umsg)("this is valgrind %s; rtmgrind supports " SUPPORTED_VERSION "\n", VERSION);
-	VG_(exit)(1);
-}
 
 Bool core_tracked;
 

@@ -18,7 +18,6 @@
 /* The block being translated is to be a tracked one, see instrument.c. */
 extern Bool core_tracked;
 
-void core_hooks_check(void);
 Addr core_tracked_addr(Addr addr);
 void core_untrack_ip(ThreadId tid);
 Bool core_blocks_stay(void);

@@ -33,8 +33,6 @@
 #define SPACE_MIN (256UL << 10)
 /* Space for argv[0], bytes: the longest name of a file (PATH_MAX) and one more page. */
 #define NAME_SPACE 8192
-/* Bytes that the length of a padded name is a multiple of; names of files are mostly shorter. */
-#define PADDED 512
 /* Longest name that is padded: the loader accepts names of up to 4096 bytes. */
 #define PADDED_MAX (4096 - PADDED)
 /* CPUID leaf 1 EDX, as Valgrind shows it: the kernel passes that on as AT_HWCAP. */
@@ -84,11 +82,15 @@ static Bool starts_with(const HChar *text, const HChar *with)
 	return VG_(strncmp)(text, with, VG_(strlen)(with)) == 0;
 }
 
-/*
- * Copies the name of a file of @length bytes, padded in front of its last "/". Return: bytes
- * written.
+/**
+ * image_pad_name() - copy the name of a file, padded in front of its last "/".
+ * @to: has room for @length + PADDED bytes
+ * @name: the name, which need not end with a 0 byte
+ * @length: bytes of it
+ *
+ * Return: bytes written; no 0 byte is.
  */
-static SizeT pad_name(HChar *to, const HChar *name, SizeT length)
+SizeT image_pad_name(HChar *to, const HChar *name, SizeT length)
 {
 	SizeT padding = (PADDED - length % PADDED) % PADDED, head = length, i;
 
@@ -133,7 +135,7 @@ static Bool copy_preload(HChar *to, const HChar *text)
 		valgrinds = VG_(strstr)(text, "/vgpreload_");
 		if (!valgrinds || valgrinds >= text + length) {
 			any |= length != 0;
-			to += pad_name(to, text, length);
+			to += image_pad_name(to, text, length);
 			*to++ = text[length];
 		}
 		if (!text[length])

@@ -21,6 +21,10 @@
 #define AT_RANDOM 25
 #define AT_EXECFN 31
 
+/* Bytes that the length of a padded name is a multiple of; names of files are mostly shorter. */
+#define PADDED 512
+
+SizeT image_pad_name(HChar *to, const HChar *name, SizeT length);
 const UWord *image_lay_out(ThreadId tid);
 void image_restore(void);
 

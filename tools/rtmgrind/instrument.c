@@ -24,6 +24,7 @@
 #include "guest.h"
 #include "hle.h"
 #include "insn.h"
+#include "loads.h"
 #include "machine.h"
 #include "model.h"
 #include "options.h"
@@ -245,16 +246,15 @@ static void rewrite_stmt(struct block *b, IRStmt *stmt)
 {
 	IRTypeEnv *types = b->out->tyenv;
 	IRType loaded, widened;
+	IRExpr *addr;
+	Int size;
 
+	size = loads_read(stmt, &b->noted, &addr);
+	if (size)
+		emit_access(b, False, addr, size, NULL);
+	if (loads_is_note(stmt))
+		return;
 	switch (stmt->tag) {
-	case Ist_WrTmp: {
-		IRExpr *data = stmt->Ist.WrTmp.data;
-
-		if (data->tag == Iex_Load)
-			emit_access(b, False, data->Iex.Load.addr, sizeofIRType(data->Iex.Load.ty),
-				    NULL);
-		break;
-	}
 	case Ist_Store:
 		emit_access(b, True, stmt->Ist.Store.addr,
 			    sizeofIRType(typeOfIRExpr(types, stmt->Ist.Store.data)), NULL);
@@ -346,10 +346,13 @@ static void emit_end(struct block *b, const IRSB *in)
 static Int static_cost(const IRSB *in, Int first)
 {
 	Int i, cost = 0, accesses = 0;
+	const IRExpr *noted = NULL;
+	IRExpr *addr;
 
 	for (i = first; i < in->stmts_used; i++) {
 		const IRStmt *stmt = in->stmts[i];
 
+		accesses += loads_read(stmt, &noted, &addr) != 0;
 		switch (stmt->tag) {
 		case Ist_IMark:
 			if (opt.block_accesses && accesses >= opt.block_accesses)
@@ -368,9 +371,6 @@ static Int static_cost(const IRSB *in, Int first)
 		case Ist_LoadG:
 		case Ist_CAS:
 			accesses++;
-			break;
-		case Ist_WrTmp:
-			accesses += stmt->Ist.WrTmp.data->tag == Iex_Load;
 			break;
 		default:
 			break;

@@ -34,7 +34,6 @@ extern Int VG_(clo_sanity_level);
 
 static void started(void)
 {
-	core_hooks_check();
 	sched_init();
 	coherence_init();
 	txn_init(nr_vthreads);

@@ -10,12 +10,19 @@
  */
 #include "procfs.h"
 #include "pub_tool_aspacemgr.h"
+#include "access.h"
 #include "affinity.h"
 #include "guest.h"
 #include "host.h"
+#include "image.h"
 #include "limit.h"
 #include "model.h"
+#include "startup.h"
 #include "topology.h"
+
+/* Valgrind's own, not in its installed headers: the program's file, by descriptor (until 3.23) or by name (since then). */
+extern Int VG_(cl_exec_fd);
+extern const HChar *VG_(resolved_exename) __attribute__((weak));
 
 #define CPU_DIR "/sys/devices/system/cpu/"
 #define PAGE_KIB 4
@@ -296,4 +303,60 @@ enum syscall_verdict procfs_open(VexGuestAMD64State *guest)
 		return SYSCALL_REAL;
 	guest->guest_RAX = fd;
 	return SYSCALL_DONE;
+}
+
+/* The name of the program's file. Return: its length; not above 0 if it is not known. */
+static Long own_name(HChar *text, SizeT size)
+{
+	const HChar *name = &VG_(resolved_exename) ? VG_(resolved_exename) : NULL;
+	HChar link[32];
+
+	if (name) {
+		VG_(strncpy)(text, name, size);
+		return text[size - 1] ? 0 : VG_(strlen)(name);
+	}
+	VG_(sprintf)(link, "/proc/self/fd/%d", VG_(cl_exec_fd));
+	return host_syscall(__NR_readlink, (Long)link, (Long)text, size, 0, 0, 0);
+}
+
+static Bool reads_own_name(Addr name)
+{
+	static const HChar own[] = "/proc/self/exe";
+
+	return guest_may(name, sizeof(own), VKI_PROT_READ) &&
+	       VG_(memcmp)((const void *)name, own, sizeof(own)) == 0;
+}
+
+/**
+ * procfs_readlink() - answer readlink(2) or readlinkat(2) of /proc/self/exe.
+ * @guest: registers of the running thread
+ *
+ * The name is padded while startup_copies_names(). Valgrind 3.24 answers readlinkat(2) with the
+ * name of the tool.
+ *
+ * Return: what to do with the call.
+ */
+enum syscall_verdict procfs_readlink(VexGuestAMD64State *guest)
+{
+	Bool at = guest->guest_RAX == __NR_readlinkat;
+	Addr buffer = at ? guest->guest_RDX : guest->guest_RSI;
+	Long size = at ? guest->guest_R10 : guest->guest_RDX;
+	HChar text[VKI_PATH_MAX], padded[VKI_PATH_MAX + PADDED], *name = text;
+	Long length;
+
+	if (!reads_own_name(at ? guest->guest_RSI : guest->guest_RDI) || size <= 0)
+		return SYSCALL_REAL;
+	length = own_name(text, sizeof(text));
+	if (length <= 0 || length == sizeof(text))
+		return SYSCALL_REAL;
+	if (startup_copies_names()) {
+		length = image_pad_name(padded, text, length);
+		name = padded;
+	}
+	if (length > size)
+		length = size;
+	if (!access_kernel_write(buffer, length))
+		return guest_answer(guest, -(Long)VKI_EFAULT);
+	VG_(memcpy)((void *)buffer, name, length);
+	return guest_answer(guest, length);
 }

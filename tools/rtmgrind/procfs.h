@@ -10,5 +10,6 @@
 #include "rtmgrind.h"
 
 enum syscall_verdict procfs_open(VexGuestAMD64State *guest);
+enum syscall_verdict procfs_readlink(VexGuestAMD64State *guest);
 
 #endif

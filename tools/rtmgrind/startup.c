@@ -152,6 +152,17 @@ void startup_call(const VexGuestAMD64State *guest)
 		end();
 }
 
+/**
+ * startup_copies_names() - does the C library of a statically linked program still start?
+ *
+ * It copies the name of the program's file to its heap, so the length of that name would move all
+ * that the program allocates.
+ */
+Bool startup_copies_names(void)
+{
+	return startup_lasts && is_static;
+}
+
 /** startup_rdtsc() - the running thread reads the time-stamp counter, as the loader does, too. */
 void startup_rdtsc(void)
 {

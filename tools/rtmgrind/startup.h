@@ -15,6 +15,7 @@ extern Bool startup_lasts;
 
 void startup_init(const UWord *auxv);
 void startup_call(const VexGuestAMD64State *guest);
+Bool startup_copies_names(void);
 void startup_rdtsc(void);
 void startup_emit_insn(struct block *b, Addr addr);
 void startup_emit_end(struct block *b);

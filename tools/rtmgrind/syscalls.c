@@ -24,6 +24,7 @@
 #include "model.h"
 #include "pages.h"
 #include "pin.h"
+#include "procfs.h"
 #include "region.h"
 #include "sched.h"
 #include "shared.h"
@@ -43,6 +44,10 @@
 #define POLL_OUT 4
 /* fcntl's F_OFD_SETLKW (include/uapi/asm-generic/fcntl.h) */
 #define OFD_SETLKW 38
+
+/* landlock_create_ruleset, landlock_add_rule, landlock_restrict_self: unistd_64.h */
+#define NR_LANDLOCK_FIRST 444
+#define NR_LANDLOCK_LAST 446
 
 /*
  * Whether a call interrupts all cores that execute threads of the process, and so aborts all
@@ -119,6 +124,12 @@ static enum syscall_verdict dispatch(VexGuestAMD64State *guest)
 	case __NR_tkill:
 	case __NR_tgkill:
 		return lwp_signal_call(guest);
+	case __NR_readlink:
+	case __NR_readlinkat:
+		return procfs_readlink(guest);
+	/* Valgrind would answer the same, and complain. Programs do without, as on older kernels. */
+	case NR_LANDLOCK_FIRST ... NR_LANDLOCK_LAST:
+		return guest_answer(guest, -(Long)VKI_ENOSYS);
 	}
 	verdict = time_call(guest, &ours);
 	if (!ours)

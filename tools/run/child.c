@@ -82,17 +82,32 @@ static bool has_ended(struct child *c)
 	return true;
 }
 
+/* Time until then, 0 if it has passed. */
+static const struct timespec *time_to(uint64_t then, struct timespec *left)
+{
+	uint64_t now = now_ns(), ns = then > now ? then - now : 0;
+
+	*left = (struct timespec){.tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000};
+	return left;
+}
+
 /* Waits for the child's end; signals arrive here because they are blocked. */
 static void wait_for(struct child *c, const sigset_t *set)
 {
 	static const struct timespec grace = {.tv_sec = GRACE_S};
+	uint64_t next = now_ns() + c->tick_ms * 1000000;
+	struct timespec left;
 	siginfo_t info;
 
 	for (;;) {
 		bool impatient = c->bound && c->signal;
-		int sig = sigtimedwait(set, &info, impatient ? &grace : NULL);
+		int sig = sigtimedwait(set, &info, impatient ? &grace :
+						   c->tick   ? time_to(next, &left) : NULL);
 
-		if (sig < 0 && errno == EAGAIN) {
+		if (sig < 0 && errno == EAGAIN && !impatient) {
+			c->tick(c->arg, c->pid);
+			next = now_ns() + c->tick_ms * 1000000;
+		} else if (sig < 0 && errno == EAGAIN) {
 			kill(c->pid, SIGKILL);
 		} else if (sig == SIGCHLD) {
 			if (has_ended(c))
@@ -149,16 +164,6 @@ int child_measure(struct child *c)
 	close(pipes[0]);
 	sigprocmask(SIG_SETMASK, &old, NULL);
 	sigaction(SIGCHLD, &chld, NULL);
-	return rc;
-}
-
-int child_run(const char *path, char **argv, const char *preload, pid_t *pid, int *status)
-{
-	struct child c = {.path = path, .argv = argv, .preload = preload, .status = *status};
-	int rc = child_measure(&c);
-
-	*pid = c.pid;
-	*status = c.status;
 	return rc;
 }
 

@@ -22,6 +22,8 @@
  * @in, @out: its standard input and output if above 2, else ours
  * @bound:   it is killed when this process ends, and when it does not end by a signal that would
  *           have ended this process
+ * @tick:    is called with @arg and @pid every @tick_ms milliseconds until it has ended; NULL for
+ *           none. It must not take long
  * @pid:     set to its process id
  * @status:  set to what wait(2) says
  * @signal:  set to the last signal that came meanwhile and would have ended this process, or 0
@@ -35,6 +37,9 @@ struct child {
 	int in;
 	int out;
 	bool bound;
+	void (*tick)(void *arg, pid_t pid);
+	void *arg;
+	uint64_t tick_ms;
 	pid_t pid;
 	int status;
 	int signal;
@@ -51,9 +56,6 @@ struct child {
  * Return: 0, or -errno if the program could not be started.
  */
 int child_measure(struct child *c);
-
-/** child_run() - run a program as child_measure() does, without measuring it. */
-int child_run(const char *path, char **argv, const char *preload, pid_t *pid, int *status);
 
 /**
  * find_files() - find the data files whose header has @run, that of @pid first if there is one.

@@ -63,6 +63,19 @@ static const struct number *find_number(const char *name)
 	return NULL;
 }
 
+const char *models_names(size_t nth)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(lines); i++)
+		if (lines[i].model && !nth--)
+			return lines[i].model;
+	return NULL;
+}
+
+const char *models_numbers(size_t nth)
+{
+	return nth < ARRAY_SIZE(numbers) ? numbers[nth].name : NULL;
+}
+
 static int no_model(const char *name, char *why, size_t size)
 {
 	const char *names[ARRAY_SIZE(lines)];

@@ -29,6 +29,10 @@ int models_check(const char *spec, char *why, size_t size);
  */
 int models_check_number(const char *name, const char *value, char *why, size_t size);
 
+/** models_names() - the machines; models_numbers() - the numbers that each has. NULL past the last. */
+const char *models_names(size_t nth);
+const char *models_numbers(size_t nth);
+
 /**
  * models_print() - a line for each machine.
  */

@@ -32,6 +32,8 @@ enum {
 	OPT_REPORT,
 	OPT_HEAP,
 	OPT_CONF,
+	OPT_METRICS,
+	OPT_EVERY,
 	OPT_MODE,
 	OPT_POLICY,
 	OPT_KINDS,
@@ -47,6 +49,7 @@ enum {
 	OPT_COUNTERS,
 	OPT_DEADLOCK,
 	OPT_STACKS,
+	OPT_LEARNED,
 };
 
 const struct option_desc run_options[] = {
@@ -58,7 +61,11 @@ const struct option_desc run_options[] = {
 	{OPT_SET, "set", "NAME=VALUE", "any setting of elide tunables; may be given again"},
 	{OPT_CONF, "conf", "FILE", "settings of a file, such as elide report suggests"},
 	{OPT_STACKS, "stacks", "N", "keep the stack of one in N aborts and waits; 0 none"},
+	{OPT_LEARNED, "learned", "FILE", "begin with what earlier runs have learnt, and keep what this one does"},
 	{OPT_REPORT, "report", "[FILE]", "print the report at the end, to stderr or a file"},
+	{OPT_METRICS, "metrics", "FILE",
+	 "keep a file of metrics for Prometheus fresh, see elide report"},
+	{OPT_EVERY, "every", "TIME", "of --metrics: write them each 10s (default), 1m, 1h"},
 	{OPT_PMU, "pmu", "[HOW]",
 	 "stat: count transactions with the processor's counters too; abort: also sample aborts"},
 	{OPT_PCM, "pcm", NULL, "run Intel's pcm-tsx beside the program, which needs root"},
@@ -223,6 +230,11 @@ int run_apply(int key, struct run_request *r, const char **emulator_option)
 	case OPT_CONF:
 		r->conf = optarg;
 		return 0;
+	case OPT_METRICS:
+		r->metrics.file = optarg;
+		return 0;
+	case OPT_EVERY:
+		return metrics_every(&r->metrics, optarg);
 	case OPTIONS_BAD:
 		return -EINVAL;
 	}

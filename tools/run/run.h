@@ -13,6 +13,7 @@
 #include "../base/options.h"
 #include "../base/program.h"
 #include "../base/settings.h"
+#include "metrics.h"
 #include "valgrind.h"
 
 /* More settings than there are. */
@@ -21,6 +22,7 @@
 /**
  * struct run_request - what the command line asks for.
  * @report: NULL: none; "stderr" or a file
+ * @metrics: file that is kept fresh, and how often; its @every_ms is 0 if that is not given
  * @conf:   a file of settings, NULL for none
  * @given:  by number of the setting: the command line has it, which goes before the file
  */
@@ -30,6 +32,7 @@ struct run_request {
 	int quiet;
 	int verbose;
 	const char *report;
+	struct metrics metrics;
 	const char *conf;
 	unsigned char given[SETTINGS_MAX];
 	char **argv;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * valgrind.c - is rtmgrind here, and does it know this valgrind?
+ * valgrind.c - is rtmgrind here, and does it work with this valgrind?
  *
- * rtmgrind is built from valgrind's static libraries and reads its internal
- * structures: only versions it was built and tried with will do. Must never
- * run a program in it.
+ * rtmgrind is built from valgrind's static libraries, reads its internal
+ * structures and needs its other files: whether all that fits, proof.c finds
+ * out. Must never run a program in it.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -13,11 +13,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../../lib/compiler.h"
 #include "../base/program.h"
+#include "proof.h"
 #include "valgrind.h"
-
-static const char *const supported[] = {"3.19.0"};
 
 /* The first line that `valgrind --version` prints, without "valgrind-". */
 static int ask_version(const char *valgrind, char *to, size_t size)
@@ -51,42 +49,24 @@ static int ask_version(const char *valgrind, char *to, size_t size)
 	return 0;
 }
 
-static void list_supported(char *to, size_t size)
-{
-	size_t len = 0;
-
-	*to = '\0';
-	for (size_t i = 0; i < ARRAY_SIZE(supported) && len < size; i++)
-		len += snprintf(to + len, size - len, "%s%s", i ? ", " : "", supported[i]);
-}
-
 int emulator_find(struct emulator *e, char *why, size_t size)
 {
-	char valgrind[PATH_MAX], known[64];
+	char valgrind[PATH_MAX], tool[PATH_MAX];
+	size_t len;
 
 	memset(e, 0, sizeof(*e));
-	list_supported(known, sizeof(known));
 	if (program_find("valgrind", valgrind) ||
 	    ask_version(valgrind, e->version, sizeof(e->version))) {
 		e->version[0] = '\0';
-		snprintf(why, size, "valgrind is not installed; the emulator needs version %s",
-			 known);
+		snprintf(why, size, "valgrind is not installed");
 		return -ENOENT;
 	}
-	for (size_t i = 0;; i++) {
-		if (i == ARRAY_SIZE(supported)) {
-			snprintf(why, size, "valgrind %s is not known to the emulator, only %s",
-				 e->version, known);
-			return -ENOTSUP;
-		}
-		if (!strcmp(e->version, supported[i]))
-			break;
-	}
 	if (product_path("libexec/elide", e->lib) ||
-	    product_path("libexec/elide/rtmgrind-amd64-linux", valgrind) ||
+	    product_path("libexec/elide/rtmgrind-amd64-linux", tool) ||
 	    product_path("libexec/elide/launch", e->launch)) {
 		snprintf(why, size, "rtmgrind is not installed with this elide");
 		return -ENOENT;
 	}
-	return 0;
+	len = snprintf(why, size, "rtmgrind does not work with this valgrind, %s: ", e->version);
+	return proof_find(e, valgrind, why + len, size - len);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * valgrind.h - is rtmgrind here, and does it know this valgrind?
+ * valgrind.h - is rtmgrind here, and does it work with this valgrind?
  *
- * Must never run a program in it.
+ * Must never run a program in it but its self-test.
  */
 #ifndef ELIDE_VALGRIND_H
 #define ELIDE_VALGRIND_H
@@ -25,6 +25,9 @@ struct emulator {
 /**
  * emulator_find() - fill @e.
  * @why: @size bytes, filled with the reason in words if it cannot be used
+ *
+ * The first time with a valgrind that the build has not tried, it runs the emulator's self-test,
+ * which takes some seconds: see proof.h.
  *
  * Return: 0 or -errno.
  */

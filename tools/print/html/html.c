@@ -338,6 +338,7 @@ static void run(struct page *p)
 	static const char *const off[] = {"rtm_off", "ctl_off"};
 	const json_t *program = json_object_get(p->r, "program");
 	const json_t *machine = json_object_get(p->r, "machine");
+	const json_t *learned = json_object_get(p->r, "learned");
 
 	fputs("<dl class=facts>\n", p->out);
 	fact(p->out, "Program", text_of(program, "exe"));
@@ -359,6 +360,12 @@ static void run(struct page *p)
 		if (json_is_true(json_object_get(machine, off[i])))
 			fact(p->out, i ? "Elision" : "Transactions",
 			     i ? "was switched off by elide ctl" : "stopped committing in the run");
+	if (json_is_object(learned)) {
+		fact(p->out, "Learned from", text_of(learned, "file"));
+		fact(p->out, "Its use", text_of(learned, "state"));
+		fact_number(p->out, "Classes from it", json_object_get(learned, "classes"));
+		fact_number(p->out, "Call sites from it", json_object_get(learned, "sites"));
+	}
 	not_counted(p->out, json_object_get(p->r, "dropped"));
 	fputs("</dl>\n", p->out);
 }
@@ -446,8 +453,9 @@ static void part(struct page *p, size_t nr_parts)
 	html_print(p->out, "<article id=p%u aria-labelledby=p%u-name>\n<header>\n", p->part,
 		   p->part);
 	if (processes > 1)
-		html_print(p->out, "<p class=eyebrow>all %llu processes of the run</p>\n",
-			   (unsigned long long)processes);
+		html_print(p->out, "<p class=eyebrow>all %llu processes of %s</p>\n",
+			   (unsigned long long)processes,
+			   json_object_get(program, "sources") ? "the joined runs" : "the run");
 	else if (nr_parts > 1)
 		html_print(p->out, "<p class=eyebrow>process %llu</p>\n",
 			   (unsigned long long)count_of(program, "pid"));

@@ -1,0 +1,171 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# check: seconds=20
+#
+# ELIDE_LEARNED in emulated runs, whose virtual time the same seed repeats exactly: a second process
+# begins with what the first has learnt, wherever its objects lie; a file that cannot be used is one
+# line on standard error. O is the build directory.
+# Prints ok NAME, not ok NAME: why, skip NAME: reason.
+set -u
+
+O=$(cd "${O:-build}" && pwd) || exit 1
+bin=$O/tests/policy
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+failed=0
+unset ELIDE_LEARNED
+
+ok() { echo "ok $1"; }
+not_ok() {
+	echo "not ok $1: $2"
+	failed=1
+}
+
+# emulate FILE DATA PROGRAM [ARGUMENT...]: $options are more of elide run. Its standard output and
+# error are in out and err.
+emulate() {
+	local file=$1 data=$2
+	shift 2
+	rm -f "$data"* counters
+	# shellcheck disable=SC2086 # options
+	timeout 100 "$O/bin/elide" run -q --stacks=0 --emulate --cores=4 --counters=counters \
+		${options:-} ${file:+--learned="$file"} -o "$data" -- "$@" >out 2>err
+}
+
+# The load that is learnt of: sections too large for a transaction, so locking is the best arm.
+overflow() { emulate "$1" "$2" "$bin/load" write --lines=700 --think=1000 --threads=4 --ms="${ms:-5}"; }
+
+# field EXPRESSION DATA: of the report, as d
+field() {
+	"$O/bin/elide" report --no-children --json "$2" 2>&1 |
+		python3 -c "import json, sys; d = json.load(sys.stdin); print($1)" 2>&1 | tail -n 1
+}
+
+decisions='sum(e["event"] in ("chose", "paused", "resumed") for e in d["timeline"])'
+sections() { sed -n 's/^sections=\([0-9]*\) .*/\1/p' out; }
+
+# is NAME WANTED GOT
+is() {
+	if [ "$2" = "$3" ]; then ok "$1"; else not_ok "$1" "expected '$2', got '$3'; $(head -n 1 err)"; fi
+}
+
+test_second_run() {
+	local first second nr again
+	overflow file first.data || not_ok first_run "exit $?: $(tail -n 1 err)"
+	first=$(sections) nr=$(field "$decisions" first.data)
+	is first_run_has_none 'new 0 0' "$(field '"%(state)s %(classes)d %(sites)d" % d["learned"]' first.data)"
+	is private 600 "$(stat -c %a file)"
+	[ "$(stat -c %s file)" -le 1048576 ] && ok small || not_ok small "$(stat -c %s file) bytes"
+	cp file kept
+	overflow file second.data || not_ok second_run "exit $?: $(tail -n 1 err)"
+	second=$(sections)
+	is second_run_begins_with_it 'used 1 1' \
+		"$(field '"%(state)s %(classes)d %(sites)d" % d["learned"]' second.data)"
+	[ "${nr:-0}" -ge 3 ] && [ "$(field "$decisions" second.data)" -lt "$nr" ] && ok fewer_challenges ||
+		not_ok fewer_challenges "first $nr, second $(field "$decisions" second.data)"
+	[ "${second:-0}" -gt "${first:-0}" ] && ok more_sections ||
+		not_ok more_sections "first $first, second $second"
+	# Nothing was elided but in the one challenge.
+	is locked_from_the_start True "$(field 'd["totals"]["attempts"] < 0.5 * d["totals"]["acquired"]' second.data)"
+	"$O/bin/elide" report second.data | grep -qx "learned: 1 lock class and 1 call site from $work/file" &&
+		ok report || not_ok report "$("$O/bin/elide" report second.data | sed -n 3p)"
+	again=$(awk '$1 == "time.elapsed_ns" { print $2 }' counters)
+	cp kept file
+	overflow file second.data
+	is repeatable "$again" "$(awk '$1 == "time.elapsed_ns" { print $2 }' counters)"
+}
+
+# Shorter than the time to the next challenge: it passes over several processes.
+test_short_runs() {
+	local nr=0
+	cp kept short
+	for _ in 1 2 3 4; do
+		ms=3 overflow short short.data
+		nr=$((nr + $(field "$decisions" short.data)))
+	done
+	[ "$nr" -ge 1 ] && [ "$nr" -le 2 ] && ok short_runs_go_on_judging ||
+		not_ok short_runs_go_on_judging "$nr decisions in 12 ms"
+}
+
+# An object that is loaded later, and lies elsewhere; in a child, too.
+test_plugin() {
+	local where aborts
+	emulate plugin plugin.data "$bin/plugin" "$bin/plugin-lib.so"
+	where=$(cat out)
+	aborts=$(field 'd["totals"]["aborts"]' plugin.data)
+	[ "$aborts" -ge 6 ] && ok plugin_aborts || not_ok plugin_aborts "$aborts"
+	emulate plugin plugin.data "$bin/plugin" "$bin/plugin-lib.so" shift
+	[ "$where" != "$(cat out)" ] && ok plugin_moves || not_ok plugin_moves "$where twice"
+	is plugin_is_known 'used 1 1' \
+		"$(field '"%(state)s %(classes)d %(sites)d" % d["learned"]' plugin.data)"
+	# What is left are probes.
+	[ "$(field 'd["totals"]["aborts"]' plugin.data)" -le $((aborts - 3)) ] && ok plugin_aborts_less ||
+		not_ok plugin_aborts_less "$aborts, then $(field 'd["totals"]["aborts"]' plugin.data)"
+	emulate child child.data "$bin/plugin" "$bin/plugin-lib.so" fork
+	[ -s child ] && ok child_writes || not_ok child_writes "$(cat err)"
+	emulate child child.data "$bin/plugin" "$bin/plugin-lib.so" fork
+	is child_begins_with_it 'used 1 1' \
+		"$(field '"%(state)s %(classes)d %(sites)d" % d["learned"]' child.data*)"
+	options='--set FOLLOW=0' emulate alone alone.data "$bin/plugin" "$bin/plugin-lib.so" fork
+	[ ! -e alone ] && ok no_follow || not_ok no_follow 'a child that is not followed has written it'
+	emulate name-%p-%e pattern.data "$bin/plugin" "$bin/plugin-lib.so" fork
+	[ "$(ls name-*-plugin | wc -l)" = 1 ] && ok child_has_its_name || not_ok child_has_its_name "$(ls)"
+}
+
+# refused NAME STATE TEXT: ms=1 overflow with the file "bad" prints one line, and does not use it.
+refused() {
+	ms=1 overflow bad bad.data || not_ok "$1" "exit $?: $(tail -n 1 err)"
+	is "${1}_line" "elide: $work/bad $3" "$(cat err)"
+	is "${1}_state" "$2 0" "$(field '"%(state)s %(classes)d" % d["learned"]' bad.data)"
+}
+
+test_refused() {
+	head -c 700 kept >bad
+	refused damaged damaged 'is damaged'
+	echo 'a text of mine, which nothing may replace' >bad
+	refused foreign foreign 'is not a file of what was learnt: left alone'
+	grep -q 'of mine' bad && ok foreign_stays || not_ok foreign_stays 'it was replaced'
+	rm bad
+	ln -s kept bad
+	refused link foreign 'is not a file of what was learnt: left alone'
+	[ -L bad ] && ok link_stays || not_ok link_stays 'it was replaced'
+	rm bad
+	cp kept bad
+	options='--set SEED=2 --cores=8' refused machine machine 'was learnt on another machine'
+	# Another build of the program.
+	cp "$bin/load" load
+	emulate other other.data ./load write --lines=700 --think=1000 --threads=4 --ms=5
+	objcopy --remove-section .comment --update-section .note.gnu.build-id=<(
+		objcopy -O binary --only-section=.note.gnu.build-id load /dev/stdout | head -c 16
+		printf 'another build\0\0\0\0\0\0\0') load 2>/dev/null || printf '' >load.failed
+	if [ -e load.failed ]; then
+		echo 'skip build: objcopy cannot change the build-id here'
+		return
+	fi
+	emulate other other.data ./load write --lines=700 --think=1000 --threads=4 --ms=1
+	is build_line "elide: $work/other was learnt from another build of an object: $work/load" "$(cat err)"
+	is build_state 'build 0' "$(field '"%(state)s %(classes)d" % d["learned"]' other.data)"
+}
+
+# A policy that does not learn leaves the file as it is, and the report says so.
+test_idle() {
+	cp kept idle
+	options=--policy=fixed ms=1 overflow idle idle.data
+	is idle_state 'idle 0' "$(field '"%(state)s %(classes)d" % d["learned"]' idle.data)"
+	cmp -s kept idle && ok idle_stays || not_ok idle_stays 'it was written'
+	ms=1 overflow '' none.data
+	is none None "$(field 'd["learned"]' none.data)"
+}
+
+if [ ! -x "$O/libexec/elide/rtmgrind-amd64-linux" ] || ! command -v valgrind >/dev/null; then
+	echo 'skip learned: rtmgrind is not built or valgrind not installed'
+	exit 0
+fi
+test_second_run
+test_short_runs
+test_plugin
+test_refused
+test_idle
+exit $failed

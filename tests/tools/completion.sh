@@ -1,0 +1,120 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# The completion of bash and zsh, by lines that completion.py types in these shells. What is
+# expected comes from elide's own lists: its help, elide tunables, --emulate=list. $O is the build
+# directory.
+
+O=$(realpath "${O:-build}") || exit 1
+here=$(realpath "$(dirname "$0")")
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+unset LD_PRELOAD
+# shellcheck disable=SC2046 # several names
+unset $(env | sed -n 's/^\(ELIDE_[A-Z_]*\)=.*/\1/p')
+elide=$O/bin/elide
+failed=0
+
+ok() { echo "ok $1"; }
+not_ok() { failed=1; echo "not ok $1: $2"; }
+
+# Options of a command as --help has them, with '=' where an argument is required.
+options() { "$elide" "$1" --help | sed -nE 's/^  (-., |    )(--[a-z-]+)(=?).*/\2\3/p' | tr '\n' ' ' | sed 's/ $//'; }
+commands() { "$elide" help | sed -n 's/^  \([a-z]*\) .*/\1/p' | tr '\n' ' ' | sed 's/ $//'; }
+tunables() { "$elide" tunables --json | jq -r '.tunables[] | select(.scope != "launcher") | .name' | tr '\n' ' ' | sed 's/ $//'; }
+models() { "$elide" run --emulate=list | cut -d ' ' -f 1 | tr '\n' ' ' | sed 's/ $//'; }
+numbers() { "$elide" run --emulate=list:flat | sed -n '2,$s/ .*//p' | tr '\n' ' ' | sed 's/ $//'; }
+
+# Files to complete: one that elide has written, one that it has not, a directory.
+mkdir "$work/d" "$work/d/sub"
+"$O/tests/tools/mkdata" "$work/d/run.data" profile
+echo text >"$work/d/run.text"
+printf '#!/bin/sh\n' >"$work/d/server"
+chmod +x "$work/d/server"
+
+# A process with the library, which runs until its input ends.
+mkfifo "$work/input"
+exec 9<>"$work/input"
+LD_PRELOAD=$O/lib/libelide-preload.so ELIDE_OUTPUT=$work/looper.data \
+	"$O/tests/tools/looper" <"$work/input" >/dev/null &
+pid=$!
+trap 'kill $pid; wait; rm -rf "$work"' EXIT
+
+# TEXT<TAB>WORD...; behind '=' the words alone.
+cases() {
+	printf '%s\t%s\n' \
+		'elide ' "$(commands)" \
+		'elide re' 'report' \
+		'elide run --mode=' 'auto elide profile off' \
+		'elide run --mode ' 'auto elide profile off' \
+		'elide run --mode=p' 'profile' \
+		'elide run --policy=' 'adaptive fixed glibc damon hpca never' \
+		'elide run --kinds=mutex,' 'mutex,rwlock mutex,spin' \
+		'elide run --emulate=h' 'haswell' \
+		'elide run --emulate=list:h' 'haswell' \
+		'elide run --emulate=' "$(models) list" \
+		'elide run --set SPIN_' 'SPIN_BUSY=' \
+		'elide run --set DEADLOCK=' 'exit wait' \
+		'elide run --set=DEADLOCK=w' 'wait' \
+		'elide run --set ' "$(tunables | sed 's/\>/=/g')" \
+		'elide report --sort=wa' 'wait wasted ...' \
+		'elide report --by=' 'lock site stack line thread time' \
+		'elide report --color=a' 'auto always' \
+		'elide report --folded=' 'abort wait block' \
+		'elide report run' 'run.data' \
+		'elide report -i run' 'run.data' \
+		'elide report run.data run' 'run.data' \
+		'elide report --perf run' 'run.data run.text' \
+		'elide diff --by=' 'lock site' \
+		'elide diff run.data ' 'run.data sub' \
+		'elide top --by=' 'lock site' \
+		'elide compare --output=' 'none first all' \
+		'elide ctl 1 ' 'off on snapshot reset' \
+		"elide stacks $pid" "$pid ..." \
+		'elide doctor --sysroot=s' 'sub' \
+		'elide doctor ./ser' './server' \
+		'elide tunables ABORT' 'ABORT_RATE' \
+		'elide help dif' 'diff' \
+		'elide completion ' 'bash zsh' \
+		'elide run -q ./ser' './server' \
+		'elide run -q -- ./ser' './server' \
+		'elide run --emulate=flat:times' 'timeslice='
+	[ "$1" = zsh ] || printf '%s\t%s\n' \
+		'elide run --emulate=flat:' "$(numbers | sed 's/\>/=/g')"
+	for command in $(commands); do
+		# zsh adds '=' to a single completion only.
+		printf 'elide %s --\t%s\n' "$command" "$(options "$command" | tr -d "$([ "$1" = bash ] || echo =)")"
+	done
+	# The program's own completion, which is kill's.
+	printf '%s\t%s\n' 'elide run -- ./server ru' 'run.data run.text'
+}
+
+for shell in bash zsh; do
+	script=$work/$shell/_elide
+	mkdir "$work/$shell"
+	if ! command -v $shell >/dev/null; then
+		echo "skip completion of $shell: it is not installed"
+		continue
+	fi
+	"$elide" completion $shell >"$script"
+	cmp -s "$script" "$O/completion/elide.$shell" && ok "elide completion $shell" ||
+		not_ok "elide completion $shell" 'the installed file differs'
+	cases $shell | timeout 300 python3 "$here/completion.py" $shell "$script" "$work/d" ||
+		failed=1
+done
+
+# Whatever an option's argument is called, its words are known: N, FILE and the like have none.
+unknown=$("$elide" completion bash | awk -F '\t' '$1 == "option" && $5 != "no" && $6 == "text" { print $2 $3 }' |
+	while IFS=- read -r command _ name; do
+		"$elide" "$command" --help | grep -E -- "--$name\[?=\[?(HOW|WHAT|WHEN|KEY|MODE|TYPE|NAME|MODEL|LIST)\b" | sed "s/^/$command/"
+	done)
+[ -z "$unknown" ] && ok 'each option with words has them' || not_ok 'each option with words has them' "$unknown"
+
+for call in 'completion' 'completion fish' 'completion bash zsh'; do
+	# shellcheck disable=SC2086 # several words
+	"$elide" $call >"$work/out" 2>"$work/err"
+	rc=$?
+	[ $rc -eq 2 ] && [ ! -s "$work/out" ] && [ "$(wc -l <"$work/err")" = 1 ] && ok "elide $call" ||
+		not_ok "elide $call" "exit $rc, $(head -n 3 "$work/out" "$work/err")"
+done
+exit $failed

@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * cmd-merge.c - elide merge: the data files of many runs and hosts as one.
+ *
+ * One file after the other is read, so there may be any number of them. Must never write to a data file
+ * that a process writes, nor replace a file of something else.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../lib/compiler.h"
+#include "../base/exit.h"
+#include "../base/messages.h"
+#include "../base/options.h"
+#include "../base/paths.h"
+#include "../base/replace.h"
+#include "../base/sort.h"
+#include "../base/text.h"
+#include "../live/live.h"
+#include "../model/join/clock.h"
+#include "../model/join/join.h"
+#include "../model/join/save.h"
+#include "../model/run-files.h"
+#include "cmd.h"
+
+enum { OPT_NO_CHILDREN = 256, OPT_FILES };
+
+static const struct option_desc options[] = {
+	{'o', "output", "FILE", "data file to write; an older data file is replaced"},
+	{OPT_FILES, "files-from", "FILE", "read names of data files from FILE, a line each (- stdin)"},
+	{OPT_NO_CHILDREN, "no-children", NULL, "leave out FILE.PID of child processes"},
+	{'q', "quiet", NULL, "say nothing but faults"},
+	OPTION_HELP,
+};
+
+/* What the command line asks for. */
+struct request {
+	const char *output;
+	struct paths given;
+	int children;
+	int quiet;
+};
+
+/* A file to join: what its place among the others follows from. */
+struct input {
+	const char *path;
+	uint64_t run;
+	uint64_t start_ns;
+	uint64_t run_start_ns;
+};
+
+static int add_names(struct paths *to, const char *path)
+{
+	FILE *f = strcmp(path, "-") ? fopen(path, "re") : stdin;
+	char *line = NULL;
+	size_t size = 0;
+	ssize_t len;
+	int rc = 0;
+
+	if (!f) {
+		rc = -errno;
+		say("%s: %s", path, strerror(errno));
+		return rc;
+	}
+	while (!rc && (len = getline(&line, &size, f)) > 0) {
+		line[strcspn(line, "\n")] = '\0';
+		if (*line)
+			rc = paths_add(to, line);
+	}
+	free(line);
+	if (f != stdin)
+		fclose(f);
+	return rc;
+}
+
+static int apply(int key, struct request *r)
+{
+	switch (key) {
+	case 'o':
+		r->output = optarg;
+		return 0;
+	case OPT_FILES:
+		return add_names(&r->given, optarg);
+	case OPT_NO_CHILDREN:
+		r->children = 0;
+		return 0;
+	case 'q':
+		r->quiet = 1;
+		return 0;
+	}
+	return -EINVAL;
+}
+
+/* The files that are given, with those of their runs; those given twice are left out later. */
+static int find_inputs(const struct request *r, struct paths *to)
+{
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < r->given.nr; i++) {
+		struct elide_header h;
+		size_t before = to->nr;
+
+		rc = paths_add(to, r->given.path[i]);
+		if (rc || !r->children || load_header(r->given.path[i], &h) || !h.run)
+			continue;
+		rc = run_files(to, r->given.path[i], h.run, run_files_is_child);
+		/* A child that is given by its name as well. */
+		for (size_t j = before + 1; !rc && j < to->nr; j++)
+			for (size_t k = 0; k < r->given.nr; k++)
+				if (to->path[j] && !strcmp(r->given.path[k], to->path[j])) {
+					free(to->path[j]);
+					to->path[j] = strdup("");
+					if (!to->path[j])
+						return -ENOMEM;
+				}
+	}
+	return rc;
+}
+
+static int by_run(const void *x, const void *y)
+{
+	const struct input *a = x, *b = y;
+	int c = by_number(a->run, b->run);
+
+	if (!c)
+		c = by_number(a->start_ns, b->start_ns);
+	return c ? c : strcmp(a->path, b->path);
+}
+
+static int by_start(const void *x, const void *y)
+{
+	const struct input *a = x, *b = y;
+	int c = by_number(a->run_start_ns, b->run_start_ns);
+
+	return c ? c : by_run(x, y);
+}
+
+/* Runs by their start, and the files of a run one after the other; of damaged ones it does not matter. */
+static struct input *sort_inputs(const struct paths *p, size_t *nr)
+{
+	struct input *inputs = calloc(p->nr + 1, sizeof(*inputs));
+	struct elide_header h;
+
+	*nr = 0;
+	for (size_t i = 0; inputs && i < p->nr; i++) {
+		struct input *in = &inputs[*nr];
+
+		if (!p->path[i][0])
+			continue;
+		in->path = p->path[i];
+		if (!load_header(p->path[i], &h)) {
+			in->run = h.run;
+			in->start_ns = h.start_realtime_ns;
+		}
+		++*nr;
+	}
+	if (!inputs)
+		return NULL;
+	qsort(inputs, *nr, sizeof(*inputs), by_run);
+	for (size_t i = 0; i < *nr; i++)
+		inputs[i].run_start_ns = i && inputs[i].run && inputs[i].run == inputs[i - 1].run ?
+						 inputs[i - 1].run_start_ns : inputs[i].start_ns;
+	qsort(inputs, *nr, sizeof(*inputs), by_start);
+	return inputs;
+}
+
+/* Loads a file, up to now if its process runs. Return: 0, or -errno after one line. */
+static int load_input(const char *path, struct data_file *f)
+{
+	char error[LOAD_ERROR_MAX];
+	int rc = load(path, f, error);
+
+	if (rc) {
+		say("%s; left out", error);
+		return rc;
+	}
+	if (live_runs(&f->header, f->header.pid))
+		live_set_end(&f->header);
+	rc = load_base(f);
+	if (rc)
+		load_free(f);
+	return rc;
+}
+
+/* The file that says what program is meant: the first that can be read of those given. */
+static struct join *begin(const struct paths *given)
+{
+	char error[LOAD_ERROR_MAX];
+	struct data_file f;
+	struct join *j;
+
+	for (size_t i = 0; i < given->nr; i++) {
+		if (load(given->path[i], &f, error))
+			continue;
+		j = join_new(&f);
+		load_free(&f);
+		return j;
+	}
+	return NULL;
+}
+
+/* Return: number of files left out, each after one line; or -ENOMEM. */
+static int join_all(struct join *j, const struct input *inputs, size_t nr)
+{
+	int left_out = 0;
+
+	for (size_t i = 0; i < nr; i++) {
+		struct data_file f;
+		char why[512];
+		int rc;
+
+		if (load_input(inputs[i].path, &f)) {
+			left_out++;
+			continue;
+		}
+		if (f.notes.lost_size || f.notes.nr_orphans)
+			say("%s: a part of it is missing: what is there is joined", inputs[i].path);
+		rc = join_add(j, &f, why, sizeof(why));
+		if (rc == -ENOMEM)
+			return rc;
+		if (rc)
+			say("%s: %s; left out", inputs[i].path, rc == -EINVAL ? why : strerror(-rc));
+		left_out += rc != 0;
+	}
+	return left_out;
+}
+
+static void say_line(const char *line)
+{
+	say("%s", line);
+}
+
+static bool is_data(const char *head, size_t len)
+{
+	return len >= sizeof(uint64_t) && !memcmp(head, &(uint64_t){ELIDE_DATA_MAGIC}, sizeof(uint64_t));
+}
+
+static void tell(const struct data_file *f, const struct join_told *t, const char *output)
+{
+	size_t hosts = 0;
+
+	for (size_t i = 0; i < f->nr_sources; i++) {
+		size_t same = 0;
+
+		while (same < i && strcmp(f->sources[same].host, f->sources[i].host))
+			same++;
+		hosts += same == i;
+	}
+	say("%s has %zu process%s of %zu host%s in %zu rows", output, f->nr_sources,
+	    f->nr_sources == 1 ? "" : "es", hosts, plural(hosts), f->nr_rows);
+	if (t->nr_builds > 1)
+		say("they ran %zu builds of the program: %zu locks and call sites of the others are those "
+		    "of the first by their names, %zu stay apart", t->nr_builds, t->nr_same, t->nr_apart);
+	if (t->fastest > t->slowest * (1 + CLOCK_SAME))
+		say("their clocks have %.2f to %.2f GHz: times were converted", t->slowest, t->fastest);
+}
+
+/* Return: 0, or EXIT_USAGE after one line. */
+static int write_all(const struct request *r, struct data_file *f)
+{
+	struct replacement file;
+	int rc;
+
+	if (replace_begin(&file, r->output, "data file", stdout, is_data))
+		return EXIT_USAGE;
+	rc = save(f, file.out);
+	return replace_end(&file, rc) ? EXIT_USAGE : 0;
+}
+
+static int merge(const struct request *r, const struct input *inputs, size_t nr)
+{
+	struct join *j = begin(&r->given);
+	struct join_told told;
+	struct data_file all;
+	int left_out, code = EXIT_USAGE, rc;
+
+	if (!j) {
+		for (size_t i = 0; i < nr; i++)
+			load_input(inputs[i].path, &all);
+		say("there is nothing to join");
+		return code;
+	}
+	left_out = join_all(j, inputs, nr);
+	rc = left_out < 0 ? left_out : join_end(j, &all, &told, say_line);
+	if (rc)
+		say("%s", rc == -ENODATA ? "there is nothing to join" : strerror(-rc));
+	join_free(j);
+	if (rc)
+		return code;
+	code = write_all(r, &all);
+	if (!code && !r->quiet)
+		tell(&all, &told, r->output);
+	if (!code && left_out)
+		code = EXIT_CONDITION;
+	join_free_file(&all);
+	return code;
+}
+
+/* Is the file that is to be replaced in use? Says so. */
+static bool is_in_use(const char *path)
+{
+	struct elide_header h;
+
+	if (load_header(path, &h) || !live_runs(&h, h.pid))
+		return false;
+	say("%s is being written by process %u: it is left as it is", path, h.pid);
+	return true;
+}
+
+/**
+ * cmd_merge() - elide merge.
+ */
+int cmd_merge(int argc, char **argv)
+{
+	struct request r = {.children = 1};
+	struct paths all = {0};
+	struct input *inputs = NULL;
+	int key, rc = 0, code = EXIT_USAGE;
+	size_t nr = 0;
+
+	while (!rc && (key = options_next(argc, argv, options, ARRAY_SIZE(options), 0)) != OPTIONS_END) {
+		if (key == 'h') {
+			options_help("merge -o FILE [OPTION...] FILE...",
+				     "Joins data files of the same program, of many runs and hosts.",
+				     options, ARRAY_SIZE(options));
+			code = 0;
+			goto free_paths;
+		}
+		rc = apply(key, &r);
+	}
+	while (!rc && optind < argc)
+		rc = paths_add(&r.given, argv[optind++]);
+	if (rc)
+		goto free_paths;
+	if (!r.output || !r.given.nr) {
+		say("merge: needs data files, and -o with the name of a new one");
+		goto free_paths;
+	}
+	if (is_in_use(r.output))
+		goto free_paths;
+	rc = find_inputs(&r, &all);
+	if (!rc)
+		inputs = sort_inputs(&all, &nr);
+	if (inputs)
+		code = merge(&r, inputs, nr);
+	else
+		say("%s", strerror(ENOMEM));
+free_paths:
+	free(inputs);
+	paths_free(&r.given);
+	paths_free(&all);
+	return code;
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * save.c - a data file of what is in memory.
+ *
+ * Must never write what load() would refuse.
+ */
+#include "save.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "../../../lib/compiler.h"
+#include "../../base/settings.h"
+#include "../records.h"
+#include "table.h"
+
+#define ROOM (ELIDE_CHUNK_SIZE - sizeof(struct elide_chunk))
+
+static uint64_t nr_chunks(size_t nr, size_t size)
+{
+	return (nr + ROOM / size - 1) / (ROOM / size);
+}
+
+/* The chunk that is being filled. */
+struct writer {
+	FILE *out;
+	_Alignas(64) char bytes[ELIDE_CHUNK_SIZE];
+};
+
+static void flush(struct writer *w)
+{
+	struct elide_chunk *head = (struct elide_chunk *)w->bytes;
+
+	if (head->nr_records)
+		fwrite(w->bytes, 1, sizeof(w->bytes), w->out);
+	memset(w->bytes, 0, sizeof(w->bytes));
+}
+
+static void put(struct writer *w, int type, const void *record)
+{
+	struct elide_chunk *head = (struct elide_chunk *)w->bytes;
+	size_t size = record_size(type);
+
+	if (head->type != type || (head->nr_records + 1) * size > ROOM)
+		flush(w);
+	head->magic = ELIDE_CHUNK_MAGIC;
+	head->type = type;
+	head->record_size = size;
+	memcpy(w->bytes + sizeof(*head) + head->nr_records++ * size, record, size);
+}
+
+/* All records but rows: TYPE, array and its length. */
+#define ARRAYS(act)                                                                                \
+	act(ELIDE_CHUNK_MODULES, modules, nr_modules);                                              \
+	act(ELIDE_CHUNK_CLASSES, classes, nr_classes);                                              \
+	act(ELIDE_CHUNK_MISUSE, misuse, nr_misuse);                                                 \
+	act(ELIDE_CHUNK_ORDER, orders, nr_orders);                                                  \
+	act(ELIDE_CHUNK_STACKS, stacks, nr_stacks);                                                 \
+	act(ELIDE_CHUNK_SAMPLES, samples, nr_samples);                                              \
+	act(ELIDE_CHUNK_DETAILS, details, nr_details);                                              \
+	act(ELIDE_CHUNK_BLAME, blames, nr_blames);                                                  \
+	act(ELIDE_CHUNK_TIMELINE, events, nr_events);                                               \
+	act(ELIDE_CHUNK_COUNTERS, counters, nr_counters);                                           \
+	act(ELIDE_CHUNK_THREADS, threads, nr_threads);                                              \
+	act(ELIDE_CHUNK_MOMENTS, moments, nr_moments);                                              \
+	act(ELIDE_CHUNK_ABORTS, aborts, nr_aborts);                                                \
+	act(ELIDE_CHUNK_SOURCES, sources, nr_sources)
+
+int save(struct data_file *f, FILE *out)
+{
+	uint64_t chunks = nr_chunks(table_nr(f->table), sizeof(struct elide_row));
+	char page[ELIDE_HEADER_SIZE] = "";
+	struct writer w = {.out = out};
+
+#define COUNT(type, array, nr) chunks += nr_chunks(f->nr, sizeof(*f->array))
+	ARRAYS(COUNT);
+#undef COUNT
+	f->header.size = ELIDE_HEADER_SIZE + chunks * ELIDE_CHUNK_SIZE;
+	if (f->header.size > settings_file_max << 20)
+		return -EFBIG;
+	memcpy(page, &f->header, sizeof(f->header));
+	fwrite(page, 1, sizeof(page), out);
+#define WRITE(type, array, nr)                                                                     \
+	for (size_t i = 0; i < f->nr; i++)                                                         \
+		put(&w, type, &f->array[i])
+	ARRAYS(WRITE);
+#undef WRITE
+	for (size_t i = 0; i < table_nr(f->table); i++)
+		put(&w, ELIDE_CHUNK_ROWS, table_row(f->table, i));
+	flush(&w);
+	return 0;
+}

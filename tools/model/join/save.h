@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * save.h - a data file of what is in memory.
+ *
+ * Must never write what load() would refuse.
+ */
+#ifndef ELIDE_SAVE_H
+#define ELIDE_SAVE_H
+
+#include <stdio.h>
+
+#include "../load.h"
+
+/**
+ * save() - write a data file.
+ * @f: a file with a table; its header's size is set
+ *
+ * Return: 0; -EFBIG if it would be larger than a data file can be. Whether all was written, ferror(3)
+ * tells.
+ */
+int save(struct data_file *f, FILE *out);
+
+#endif

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * table.c - rows of data files summed up in memory, whole and exactly.
+ *
+ * Must never lose what does not fit in a counter of a row: see table_add().
+ */
+#include "table.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../../lib/compiler.h"
+#include "../../base/intern.h"
+#include "../sums.h"
+
+struct key {
+	uint64_t site;
+	uint32_t class_index;
+	uint32_t kind;
+};
+
+/* A row and the acquisitions by state of what it is the sum of: see sum_state(). */
+struct entry {
+	struct elide_row row;
+	uint64_t votes[ELIDE_STATE_OFF + 1];
+};
+
+/**
+ * struct row_table - see table.h.
+ * @keys:    of each class, site and kind
+ * @current: by number of the key, the entry that rows are added to; @room_current
+ * @entries: @nr of them, in @room
+ */
+struct row_table {
+	struct intern keys;
+	size_t *current;
+	size_t room_current;
+	struct entry *entries;
+	size_t nr;
+	size_t room;
+};
+
+struct row_table *table_new(void)
+{
+	return calloc(1, sizeof(struct row_table));
+}
+
+void table_free(struct row_table *t)
+{
+	if (!t)
+		return;
+	intern_free(&t->keys);
+	free(t->current);
+	free(t->entries);
+	free(t);
+}
+
+static bool would_overflow(const struct elide_row *to, const struct elide_row *row)
+{
+	for (int i = 0; i < ELIDE_NR_BINS; i++)
+		if ((uint64_t)to->wait_bins[i] + row->wait_bins[i] > INT32_MAX ||
+		    (uint64_t)to->hold_bins[i] + row->hold_bins[i] > INT32_MAX)
+			return true;
+	return false;
+}
+
+/* The entry of a row, a new one if there is none or it is full. NULL without memory. */
+static struct entry *entry_of(struct row_table *t, const struct elide_row *row, bool modulo)
+{
+	struct key key = {row->site, row->class_index, row->kind};
+	size_t before = t->keys.nr, room, *current;
+	int64_t number = intern(&t->keys, &key, sizeof(key));
+	struct entry *e;
+
+	if (number < 0)
+		return NULL;
+	if (t->keys.nr == before) {
+		e = &t->entries[t->current[number]];
+		if (modulo || !would_overflow(&e->row, row))
+			return e;
+	}
+	if ((size_t)number >= t->room_current) {
+		room = 2 * t->room_current + 64;
+		current = reallocarray(t->current, room, sizeof(*current));
+		if (!current)
+			return NULL;
+		t->current = current;
+		t->room_current = room;
+	}
+	if (t->nr == t->room) {
+		room = 2 * t->room + 64;
+		e = reallocarray(t->entries, room, sizeof(*e));
+		if (!e)
+			return NULL;
+		t->entries = e;
+		t->room = room;
+	}
+	t->current[number] = t->nr;
+	e = &t->entries[t->nr++];
+	memset(e, 0, sizeof(*e));
+	e->row.site = row->site;
+	e->row.class_index = row->class_index;
+	e->row.kind = row->kind;
+	return e;
+}
+
+static void add_times(struct elide_times *to, const struct elide_times *t)
+{
+	if (!t->count)
+		return;
+	if (!to->count || t->min < to->min)
+		to->min = t->min;
+	if (t->max > to->max)
+		to->max = t->max;
+	to->count += t->count;
+	to->total += t->total;
+}
+
+/* @modulo: numbers may be negated, and bins are summed modulo 2^32 */
+static int add(struct row_table *t, const struct elide_row *row, bool modulo)
+{
+	struct entry *e = entry_of(t, row, modulo);
+	struct sum sum = {0};
+	struct elide_row *to;
+
+	if (!e)
+		return -ENOMEM;
+	to = &e->row;
+	to->not_attempted += row->not_attempted;
+	to->fallback += row->fallback;
+	to->commits += row->commits;
+	to->nested += row->nested;
+	to->contended += row->contended;
+	to->wasted_cycles += row->wasted_cycles;
+	to->failed += row->failed;
+	add_times(&to->wait, &row->wait);
+	add_times(&to->hold, &row->hold);
+	for (int i = 0; i < ELIDE_MAX_CAUSES; i++)
+		to->causes[i] += row->causes[i];
+	for (int i = 0; i < ELIDE_NR_BINS; i++) {
+		to->wait_bins[i] += row->wait_bins[i];
+		to->hold_bins[i] += row->hold_bins[i];
+	}
+	/* As in sum_row(). */
+	e->votes[row->state] += elide_row_acquired(row) + 1;
+	memcpy(sum.votes, e->votes, sizeof(sum.votes));
+	to->state = sum_state(&sum);
+	return 0;
+}
+
+int table_add(struct row_table *t, const struct elide_row *row)
+{
+	return add(t, row, false);
+}
+
+/* The table that rows are added to, and whether they may be negated. */
+struct adding {
+	struct row_table *table;
+	bool modulo;
+};
+
+static int add_row(void *arg, const struct elide_row *row)
+{
+	const struct adding *a = arg;
+
+	return add(a->table, row, a->modulo);
+}
+
+int table_add_file(struct row_table *t, const struct data_file *f)
+{
+	struct adding own = {t, false};
+	int rc;
+
+	if (!f->negates)
+		return load_rows(f, add_row, &own);
+	own = (struct adding){table_new(), true};
+	rc = own.table ? load_rows(f, add_row, &own) : -ENOMEM;
+	for (size_t i = 0; !rc && i < own.table->nr; i++)
+		rc = table_add(t, &own.table->entries[i].row);
+	table_free(own.table);
+	return rc;
+}
+
+size_t table_nr(const struct row_table *t)
+{
+	return t->nr;
+}
+
+struct elide_row *table_row(struct row_table *t, size_t i)
+{
+	return &t->entries[i].row;
+}
+
+int table_rows(const struct data_file *f, load_row row, void *arg)
+{
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < f->table->nr; i++)
+		rc = row(arg, 0, &f->table->entries[i].row);
+	return rc;
+}
