@@ -15,7 +15,7 @@ RTMGRIND_LIBS := $(addprefix $(VALGRIND_ARCHIVES)/,libcoregrind-amd64-linux.a li
 
 # As Valgrind builds its tools: no libc, no floating point, at an address of its own.
 RTMGRIND_CFLAGS  := -std=gnu11 -O2 -g $(WARN) -MMD -MP -DELIDE_VERSION='"$(COMMIT_VERSION)"' \
-	$(filter -f%-prefix-map=%,$(CFLAGS)) \
+	$(filter -ffile-prefix-map=%,$(CFLAGS)) \
 	-ffreestanding -fno-stack-protector -fno-builtin -fno-strict-aliasing -fno-pie \
 	-fomit-frame-pointer -fcf-protection=none -mno-avx -isystem $(VALGRIND_INCLUDE) \
 	-DVGA_amd64=1 -DVGO_linux=1 -DVGP_amd64_linux=1 -DVGPV_amd64_linux_vanilla=1
@@ -66,7 +66,7 @@ $(LIBEXECDIR)/selftest: $(SELFTEST_SRC) $(wildcard tools/selftest/*.h tools/self
 			lib/rtm.h lib/emulator.h
 	$(call say,CC,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -O2 -g $(WARN) $(filter -f%-prefix-map=%,$(CFLAGS)) \
+	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -O2 -g $(WARN) $(filter -ffile-prefix-map=%,$(CFLAGS)) \
 		$(LDFLAGS) -Wl,--build-id=sha1 -o $@ $(SELFTEST_SRC) -pthread
 
 # Where it passes, `elide run --emulate` need not run it: see tools/run/proof.h.
