@@ -34,6 +34,8 @@ check-long: export SERVERS = redis memcached nginx python mariadb
 check-long: check
 	$(Q)O=$(O) LONG_MINUTES=$(LONG_MINUTES) sh tests/torture/run.sh
 	$(Q)O=$(O) CRASHES=200 sh tests/torture/crash.sh
+	$(Q)if [ "$$(id -u)" = 0 ] && command -v mmdebstrap >/dev/null; then $(MAKE) check-deb; \
+		else echo 'check-deb is left out: it needs root and mmdebstrap'; fi
 
 .PHONY: check-programs
 check-programs: unit-tests

@@ -12,6 +12,7 @@
 #include "../evidence/decisions.h"
 #include "../rtm.h"
 #include "../state/cache.h"
+#include "../state/holds.h"
 #include "../state/settings.h"
 #include "epoch.h"
 #include "giveup.h"
@@ -309,6 +310,7 @@ static void end_epoch(struct adapt_class *p, uint64_t now, uint64_t from, bool s
 		.whole = now - p->start,
 		.now = now,
 		.nr_sockets = adapt_sockets_used(p),
+		.crowded = elide_crowded(),
 	};
 	/* The class was unused, or the clock has jumped: begin a new epoch. */
 	if (epoch.whole > LEARN_ABSURD) {

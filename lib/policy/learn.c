@@ -29,8 +29,8 @@
 
 /*
  * A lost challenge has cost time. The next one comes after COST_SHARE times that time, so that
- * challenges cost about 1/200 of all time; in the first rotation after COST_FIRST times that time;
- * but not later than PERIOD_DEAR.
+ * challenges cost about 1/200 of all time; in the first rotation after COST_FIRST times that time,
+ * twice as much if the challenger was below FIRST_LOSES; but not later than PERIOD_DEAR.
  */
 #define COST_SHARE 200
 #define COST_FIRST 10
@@ -54,6 +54,12 @@
 #define EPOCH_HOLD     (100 * LEARN_US)
 #define STRETCH_MAX    8
 #define STRETCH_PAIRS  5
+
+/*
+ * Where there are more threads than processors, challenges begin with epochs longer by this factor: a
+ * thread that was woken waits for a processor, so what an arm does to the others lasts longer.
+ */
+#define STRETCH_CROWDED 4
 #define EPOCH_LONG     (2000 * LEARN_US)
 #define EPOCH_SECTIONS 32
 #define EPOCH_FEW      8
@@ -326,6 +332,7 @@ void learn_anew(struct learn_class *c, uint64_t now)
 		}
 	c->known = false;
 	c->asked = 0;
+	c->far_behind = 0;
 	c->period = PERIOD_MIN;
 	c->next_at = now;
 	c->nr_rates = 0;
@@ -387,7 +394,7 @@ static void challenge(struct learn_class *c)
 	c->half = false;
 	c->pairs = 0;
 	c->length = 0;
-	for (c->stretch = 1; c->stretch < STRETCH_MAX; c->stretch *= 2)
+	for (c->stretch = c->crowded ? STRETCH_CROWDED : 1; c->stretch < STRETCH_MAX; c->stretch *= 2)
 		if (usual_noise(c) <= NOISE_SHORT * root(c->stretch))
 			break;
 	c->weights = c->sum = c->squares = c->cost = c->reached = 0;
@@ -520,6 +527,11 @@ static void lost(struct learn_class *c, double mean, uint64_t now)
 	uint64_t wait = 0;
 
 	rank(c, mean);
+	if (mean < FIRST_LOSES) {
+		pays *= 2;
+		if (c->target == LEARN_ALL)
+			c->far_behind |= 1u << c->challenger;
+	}
 	if (c->asked >= learn_rotation(c) || is_hardly_worth_asking(c, mean)) {
 		pays = COST_SHARE * c->cost;
 		wait = c->period;
@@ -552,7 +564,7 @@ static void keep_noise(struct learn_class *c)
 	if (c->pairs < 2)
 		return;
 	noise = variance > 0 ? root(variance / (c->pairs - 1)) : 0;
-	c->pair_noise += (noise - c->pair_noise) / 4;
+	c->pair_noise += c->pair_noise > 0 ? (noise - c->pair_noise) / 4 : noise;
 }
 
 /* The pair that is over leaves the challenge unclear: the next ones may be longer. */
@@ -701,6 +713,7 @@ struct learn_decision learn_epoch(struct learn_class *c, const struct learn_epoc
 	double rate = e->length ? e->sections / e->length : 0;
 
 	c->nr_sockets = e->nr_sockets;
+	c->crowded = e->crowded;
 	if (e->sections > 0 && elides(c))
 		c->aborts += (e->aborts / e->sections - c->aborts) / 4;
 	else if (e->sections > 0)
@@ -714,8 +727,10 @@ struct learn_decision learn_epoch(struct learn_class *c, const struct learn_epoc
 		return step(c, e, rate);
 	if (e->joined)
 		begin(c, e->now);
-	if (departs(c, e, rate))
+	if (departs(c, e, rate)) {
 		learn_anew(c, e->now);
+		c->pair_noise = 0;
+	}
 	/* After a clock that has jumped back, @next_at is not further away than it could be set. */
 	if (c->next_at > e->now + furthest(c))
 		c->next_at = e->now + furthest(c);

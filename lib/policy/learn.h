@@ -138,6 +138,8 @@ struct learn_site {
  * @nr_sockets: sockets with threads that use the class
  * @only_locks: there is no RTM: only the arms that make no attempt are candidates
  * @crowds:     its threads can be restricted: "restrict" is a candidate
+ * @crowded:    there are more threads than processors
+ * @far_behind: bits by arm: in this rotation it was far behind the arm of the class
  * @half:       the first epoch of the present pair is over
  * @pairs:      pairs of the present challenge that are over
  * @likely:     while nothing is elided, the arm that has come closest to locking: question 0
@@ -185,12 +187,14 @@ struct learn_class {
 	uint8_t nr_sockets;
 	bool only_locks;
 	bool crowds;
+	bool crowded;
 	bool half;
 	uint8_t pairs;
 	uint8_t likely;
 	uint8_t departed;
 	bool rested;
 	uint32_t asked;
+	uint32_t far_behind;
 	double weights;
 	double sum;
 	double squares;
@@ -231,6 +235,7 @@ struct learn_class {
  * @now:      time of its end, ns
  * @joined:   threads have begun to use locks of the class in it
  * @nr_sockets: sockets with threads that used them
+ * @crowded: there are more threads than processors
  */
 struct learn_epoch {
 	double sections;
@@ -241,6 +246,7 @@ struct learn_epoch {
 	uint64_t whole;
 	uint64_t now;
 	bool joined;
+	bool crowded;
 	uint8_t nr_sockets;
 };
 

@@ -103,6 +103,9 @@ static bool candidate(const struct learn_class *c, uint32_t n, struct question *
 		return false;
 	if (c->only_locks && !policy_arm_locks(q->arm))
 		return false;
+	/* Locking is left: one site of a class may be the one that cannot be elided. */
+	if (target && q->arm != POLICY_ARM_real && c->far_behind >> q->arm & 1)
+		return false;
 	if (q->arm == POLICY_ARM_turns && (q->target != LEARN_ALL || c->nr_sockets < 2))
 		return false;
 	return makes_sense(c, q->target, q->arm);

@@ -28,35 +28,37 @@ build_depends() {
 	sed -n '/^Build-Depends:/,/^[^ ]/{/^ /p}' "$here/debian/control" | sed 's/[(<].*//; s/,//; s/ //g'
 }
 
-# build NAME DIRECTORY SETTINGS: in the root, where the paths are others each time.
+# build NAME DIRECTORY COMMAND: in the root, where the paths are others each time.
 build() {
-	local name=$1 dir=$2 settings=$3
+	local name=$1 dir=$2 command=$3
 
 	mkdir -p "$work/$release/build$dir"
 	tar -C "$work/$release/build$dir" -xf "$O/dist/elide-$version.tar.xz"
-	BIND= root --in "$work/$release/build" bash -c "$settings cd $dir/elide-$version && dpkg-buildpackage -us -uc" \
-		>"$work/$release/$name.log" 2>&1 && return 0
-	not_ok "$release: $name" "$(tail -n 15 "$work/$release/$name.log" | tr '\n' '|')"
+	BIND='' root --in "$work/$release/build" bash -c "cd $dir/elide-$version && $command" \
+		>"$log" 2>&1 && return 0
+	not_ok "$release: $name" "$(last)"
 	return 1
 }
 
+# The second time by make deb, without git.
 build_twice() {
-	local one=$work/$release/build/a two=$work/$release/build/home/another/place differ= file
+	local one=$work/$release/build/a differ='' file
+	local two=$work/$release/build/home/another/place/elide-$version/build/deb
 
 	# shellcheck disable=SC2046 # several packages
 	root "$release" "$work/$release/build" build-essential $(build_depends) || return 1
 	build 'built from the source archive' /a \
-		"umask 022; export TZ=UTC DEB_BUILD_OPTIONS=parallel=$(nproc);" || return 1
+		"umask 022; TZ=UTC DEB_BUILD_OPTIONS=parallel=$(nproc) dpkg-buildpackage -us -uc" || return 1
 	ok "$release: built from the source archive"
 	cp "$one"/*.deb "$one"/*.dsc "$one"/*.tar.xz "$one"/*.changes "$one"/*.buildinfo "$debs"
-	build 'built again' /home/another/place \
-		"umask 027; export TZ=Asia/Tokyo LC_ALL=C HOME=/tmp DEB_BUILD_OPTIONS='nocheck parallel=1';" ||
+	build 'built again by make deb' /home/another/place \
+		'umask 027; TZ=Asia/Tokyo LC_ALL=C HOME=/tmp JOBS=1 DEB_BUILD_OPTIONS=nocheck make deb' ||
 		return 1
 	for file in "$one"/*.deb "$one"/*.tar.xz; do
 		cmp -s "$file" "$two/${file##*/}" || differ="$differ ${file##*/}"
 	done
-	[ -z "$differ" ] && ok "$release: built again, the same bytes" ||
-		not_ok "$release: built again, the same bytes" "$differ"
+	[ -z "$differ" ] && ok "$release: built again by make deb, the same bytes" ||
+		not_ok "$release: built again by make deb, the same bytes" "$differ"
 	rm -rf "$work/$release/build"
 }
 

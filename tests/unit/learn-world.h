@@ -39,6 +39,7 @@
  * @convoy: factor of the rate of locking during a challenge; 0 stands for 1
  * @nr_sites: sites, each with the same part of the sections
  * @nr_sockets: sockets that the threads are on
+ * @crowded: there are more threads than processors
  * @done: sections completed
  * @best: sections that the best arms would have completed
  */
@@ -51,6 +52,7 @@ struct world {
 	double convoy;
 	unsigned int nr_sites;
 	unsigned int nr_sockets;
+	bool crowded;
 	uint64_t seed;
 	uint64_t now;
 	double done;
@@ -146,6 +148,7 @@ static inline struct learn_decision epoch(struct world *w)
 	e.whole = e.length;
 	e.now = w->now;
 	e.nr_sockets = w->nr_sockets;
+	e.crowded = w->crowded;
 	return learn_epoch(&w->class, &e);
 }
 
