@@ -196,6 +196,7 @@ static void print_text(const struct work *w, const struct outcome *out)
 		printf("  %-18s %12" PRIu64 "  pages read, %" PRIu64 " written, %" PRIu64
 		       " evicted, %" PRIu64 " waits for a frame\n", "I/O", io->reads, io->writes,
 		       io->evictions, io->waits);
+	shifts_print(&w->shifts, w->begin_ns, stdout);
 	for (unsigned int i = 0; out->latency && i < NR_PERCENTILES; i++)
 		printf("  %-18s %12" PRIu64 "  ns\n", percentiles[i].name,
 		       histogram_at(out->latency, percentiles[i].per_mille));

@@ -187,13 +187,30 @@ static void show(const struct work *w, const struct sums *sums, uint64_t now)
 		progress_show("running", sums->done - w->before->done, opts->operations);
 }
 
+static bool shifts(const struct options *opts)
+{
+	return opts->workload == WORKLOAD_news && opts->shift_ms;
+}
+
+/* Time between two looks at the run, ns. */
+static uint64_t pause_of(const struct options *opts, const FILE *timeline)
+{
+	uint64_t pause = WATCH_NS;
+
+	if (timeline && opts->interval * 1000000u < pause)
+		pause = opts->interval * 1000000u;
+	if (shifts(opts) && opts->shift_ms * 1000000u / SHIFTS_PARTS < pause)
+		pause = opts->shift_ms * 1000000u / SHIFTS_PARTS;
+	return pause;
+}
+
 /* Wait until all threads have ended, and end them after the time or a signal. */
 static void watch(struct work *w, const struct worker *workers, FILE *timeline)
 {
 	const struct options *opts = w->opts;
 	uint64_t begin = 0, now, duration = options_duration(opts);
 	uint64_t interval = opts->interval * 1000000u, line = 0;
-	uint64_t pause_ns = timeline && interval < WATCH_NS ? interval : WATCH_NS;
+	uint64_t pause_ns = pause_of(opts, timeline);
 	struct timespec pause = { .tv_nsec = (long)pause_ns };
 	struct sums before, sums;
 
@@ -212,6 +229,8 @@ static void watch(struct work *w, const struct worker *workers, FILE *timeline)
 			write_line(timeline, (double)(now - begin) * 1e-6, &before, &sums);
 			line += interval;
 		}
+		if (shifts(opts) && begin)
+			shifts_sample(&w->shifts, now, sums.done, sums.tree.contention_splits);
 		show(w, &sums, begin ? now : 0);
 		nanosleep(&pause, NULL);
 	}

@@ -6,6 +6,7 @@
 #define DEMO_PAGES_WORK_H
 
 #include "options.h"
+#include "shifts.h"
 
 #include "../base/histogram.h"
 #include "../base/zipf.h"
@@ -95,6 +96,7 @@ struct workload {
  * @start: the threads begin together
  * @before: sums when the measured part begins
  * @begin_ns: time of that, 0 before
+ * @shifts: of news: the shifts of the window, and what followed
  */
 struct work {
 	const struct options *opts;
@@ -120,6 +122,7 @@ struct work {
 	unsigned int running;
 	struct sums *before;
 	uint64_t begin_ns;
+	struct shifts shifts;
 };
 
 /**
