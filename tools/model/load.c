@@ -301,6 +301,9 @@ static void negate_row(struct elide_row *row)
 	row->nested = -row->nested;
 	row->contended = -row->contended;
 	row->failed = -row->failed;
+	row->parked = -row->parked;
+	row->unparked = -row->unparked;
+	row->parked_cycles = -row->parked_cycles;
 	for (int i = 0; i < ELIDE_NR_BINS; i++) {
 		row->wait_bins[i] = -row->wait_bins[i];
 		row->hold_bins[i] = -row->hold_bins[i];
