@@ -18,8 +18,11 @@
 #include <stdint.h>
 
 #define ELIDE_DATA_MAGIC   0x4154414445444c45ull /* "ELDEDATA" */
-/* Version 3 has the kinds from ELIDE_KIND_COND on, and is version 2 otherwise. */
-#define ELIDE_DATA_VERSION 3
+/*
+ * Version 3 has the kinds from ELIDE_KIND_COND on, and is version 2 otherwise. Version 4 has the mode
+ * ELIDE_RUN_RESTRICT, the states from ELIDE_STATE_RESTRICTED on, and longer rows.
+ */
+#define ELIDE_DATA_VERSION 4
 /* The oldest version that readers take: its rows end before @failed of struct elide_row. */
 #define ELIDE_DATA_OLDEST  1
 #define ELIDE_HEADER_SIZE  8192
@@ -76,6 +79,7 @@ enum elide_run_mode {
 	ELIDE_RUN_OFF,
 	ELIDE_RUN_PROFILE,
 	ELIDE_RUN_ELIDE,
+	ELIDE_RUN_RESTRICT, /* the policy has only the arms that make no attempt */
 };
 
 /* header.rtm */
@@ -103,6 +107,7 @@ enum elide_dropped {
 	ELIDE_DROPPED_DETAILS, /* samples of aborts and waits beyond the room for their records */
 	ELIDE_DROPPED_EVENTS,  /* decisions of the policy beyond the room for the timeline */
 	ELIDE_DROPPED_PROCESSES, /* forked processes that could not write a file of their own */
+	ELIDE_DROPPED_CROWDS,  /* acquisitions not restricted: no room for their lock, or to park them */
 	ELIDE_NR_DROPPED
 };
 
@@ -341,8 +346,9 @@ struct elide_times {
 #define ELIDE_NR_BINS   31
 #define ELIDE_BIN_SHIFT 5
 
-/* Bytes of a row in version 1 of the format. */
+/* Bytes of a row in version 1 of the format, and in versions 2 and 3. */
 #define ELIDE_ROW_SIZE_1 320
+#define ELIDE_ROW_SIZE_2 576
 
 /** elide_bin() - the bin of a time in cycles. */
 static inline unsigned int elide_bin(uint64_t cycles)
@@ -358,6 +364,9 @@ enum elide_row_state {
 	ELIDE_STATE_ELIDING,
 	ELIDE_STATE_PAUSED,   /* the policy makes no attempts for now */
 	ELIDE_STATE_OFF,      /* cannot be elided: robust, PI, process-shared, or a rule says off */
+	ELIDE_STATE_RESTRICTED, /* locked, and of the threads that find it held all but few are parked */
+	ELIDE_STATE_LOCKING,  /* mode restrict: locked, and the policy restricts no thread for now */
+	ELIDE_NR_STATES
 };
 
 /**
@@ -396,6 +405,10 @@ enum elide_row_state {
  * @failed:        trylock and timed calls that found the lock held and did not get it
  * @wait_bins:     the measurements of @wait by elide_bin()
  * @hold_bins:     the measurements of @hold by elide_bin()
+ * @parked:        acquisitions and timed calls that have begun to be parked, by the arm "restrict"
+ * @unparked:      of these, those that are no longer parked
+ * @parked_cycles: cycles that @unparked were parked; they are in @wait as well
+ * @spare:         0
  */
 struct elide_row {
 	uint32_t class_index;
@@ -418,10 +431,17 @@ struct elide_row {
 	uint64_t failed;
 	uint32_t wait_bins[ELIDE_NR_BINS];
 	uint32_t hold_bins[ELIDE_NR_BINS];
+
+	/* From version 4 of the format on. */
+	uint64_t parked;
+	uint64_t unparked;
+	uint64_t parked_cycles;
+	uint64_t spare[5];
 };
 
 _Static_assert(offsetof(struct elide_row, failed) == ELIDE_ROW_SIZE_1, "rows of version 1");
-_Static_assert(sizeof(struct elide_row) == 576, "nine cache lines");
+_Static_assert(offsetof(struct elide_row, parked) == ELIDE_ROW_SIZE_2, "rows of versions 2 and 3");
+_Static_assert(sizeof(struct elide_row) == 640, "ten cache lines");
 
 static inline uint64_t elide_row_elided(const struct elide_row *row)
 {

@@ -97,12 +97,24 @@ static __always_inline_fn bool take_free(void *lock, uint32_t tid)
 	return !READ_ONCE(m->__data.__lock) && take_plain(m, tid);
 }
 
+static bool looks_free(const void *lock, enum elide_kind kind)
+{
+	return !READ_ONCE(((const pthread_mutex_t *)lock)->__data.__lock);
+}
+
+/* Mutexes that other threads of the process alone wait for, and the kernel knows nothing of. */
+static bool may_restrict(const pthread_mutex_t *m)
+{
+	return glibc_mutex_elidable(m) && glibc_layout.mutex;
+}
+
 static __noinline int lock_waiting(struct elide_thread *t, struct elide_row *row,
 				   pthread_mutex_t *m, const void *site,
 				   enum elide_outcome outcome)
 {
 	bool plain = glibc_mutex_plain(m) && glibc_layout.mutex;
 	struct count count = count_begin(row, outcome);
+	struct crowd *crowd = NULL;
 	struct wait w;
 	int err = 0;
 
@@ -110,12 +122,15 @@ static __noinline int lock_waiting(struct elide_thread *t, struct elide_row *row
 	if (unlikely((uint32_t)m->__data.__owner == t->tid && glibc_layout.mutex))
 		elide_misuse(ELIDE_MISUSE_RELOCK, KIND, site, m); /* for ever */
 	wait_locked(t, row, m);
-	if (!plain || !w.contended || !wait_awake(&w, row, take_free, m, t->tid)) {
+	if (may_restrict(m))
+		crowd = wait_in_crowd(&w, row, m, KIND, looks_free, -1, NULL);
+	if (!plain || !w.contended || !wait_awake(&w, row, crowd, take_free, m, t->tid)) {
 		err = real.mutex_lock(m);
-		if (err && err != EOWNERDEAD)
-			return err;
 		w.end = cycles_now();
 	}
+	crowd_leave(crowd);
+	if (err && err != EOWNERDEAD)
+		return err;
 	wait_end(row, &w);
 	count_end(count, t, row, m, true);
 	return err;
@@ -303,6 +318,7 @@ int mutex_timedlock(pthread_mutex_t *m, const void *site, clockid_t clock,
 	struct elide_thread *t = elide_self;
 	struct elide_cache *entry = elide_cache_find(t, m, site, KIND);
 	enum elide_outcome outcome;
+	struct crowd *crowd = NULL;
 	struct elide_row *row;
 	struct wait w;
 	int err;
@@ -323,7 +339,10 @@ int mutex_timedlock(pthread_mutex_t *m, const void *site, clockid_t clock,
 		return real_timed(m, clock, until);
 	t = elide_self;
 	wait_begin(&w, READ_ONCE(m->__data.__lock) != 0, t, row, m, holder(m));
+	if (may_restrict(m) && until)
+		crowd = wait_in_crowd(&w, row, m, KIND, looks_free, clock, until);
 	err = real_timed(m, clock, until);
+	crowd_leave(crowd);
 	if (is_held_error(err))
 		return count_failed(row, err);
 	if (err && err != EOWNERDEAD)

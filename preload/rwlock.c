@@ -28,6 +28,11 @@ static __always_inline_fn bool looks_free(const pthread_rwlock_t *rw, enum elide
 	return is_free(rw, rule_of(kind), &value);
 }
 
+static bool lock_looks_free(const void *lock, enum elide_kind kind)
+{
+	return looks_free(lock, kind);
+}
+
 static __always_inline_fn int call_real(pthread_rwlock_t *rw, enum elide_kind kind, enum how how,
 					clockid_t clock, const struct timespec *until)
 {
@@ -82,6 +87,7 @@ static __always_inline_fn int lock_unelided(struct elide_thread *t, struct elide
 					    const struct timespec *until, enum elide_outcome outcome)
 {
 	struct count count = count_begin(row, outcome);
+	struct crowd *crowd = NULL;
 	struct wait w;
 	int err;
 
@@ -91,13 +97,18 @@ static __always_inline_fn int lock_unelided(struct elide_thread *t, struct elide
 		wait_begin(&w, true, t, row, rw, writer(rw));
 		if (how == HOW_LOCK)
 			wait_locked(t, row, rw);
+		/* Not where it answers for the writer that holds it. */
+		if (may_elide(rw) && writer(rw) != t->tid)
+			crowd = wait_in_crowd(&w, row, rw, kind, lock_looks_free, clock,
+					      how == HOW_LOCK ? NULL : until);
 		if (how == HOW_LOCK && glibc_layout.rwlock &&
-		    wait_awake(&w, row, take_free, rw, kind)) {
+		    wait_awake(&w, row, crowd, take_free, rw, kind)) {
 			err = 0;
 		} else {
 			err = call_real(rw, kind, how, clock, until);
 			w.end = cycles_now();
 		}
+		crowd_leave(crowd);
 		if (!err)
 			wait_end(row, &w);
 	}

@@ -6,6 +6,7 @@
  * remembered from its initialisation.
  */
 #include <errno.h>
+#include <sched.h>
 
 #include "wrap.h"
 
@@ -26,16 +27,46 @@ static const struct elide_rule *rule(void)
 	return glibc_layout.spin ? &glibc_spin_rule : NULL;
 }
 
+static bool looks_free(const void *lock, enum elide_kind kind)
+{
+	return READ_ONCE(*(const pthread_spinlock_t *)lock) == SPIN_FREE;
+}
+
+/* Lock it if it looks free: a try by itself would take the line from the holder. */
+static bool take_free(void *lock, uint32_t unused)
+{
+	return looks_free(lock, KIND) && take(lock);
+}
+
+/*
+ * One of few threads that wait, and a normal one: the others are parked because the holder may have
+ * no processor, so this one lets it have its own.
+ */
+static int lock_yielding(struct wait *w, const struct elide_row *row, const struct crowd *crowd,
+			 pthread_spinlock_t *s)
+{
+	int saved = errno;
+
+	while (!take_free((void *)s, 0) && !wait_awake(w, row, crowd, take_free, (void *)s, 0))
+		sched_yield();
+	errno = saved;
+	return 0;
+}
+
 static __noinline int lock_waiting(struct elide_thread *t, struct elide_row *row,
 				   pthread_spinlock_t *s, enum elide_outcome outcome)
 {
 	struct count count = count_begin(row, outcome);
+	struct crowd *crowd = NULL;
 	struct wait w;
 	int err;
 
 	wait_begin(&w, READ_ONCE(*s) != SPIN_FREE, t, row, (const void *)s, 0);
 	wait_locked(t, row, (const void *)s);
-	err = real.spin_lock(s);
+	if (glibc_layout.spin)
+		crowd = wait_in_crowd(&w, row, (const void *)s, KIND, looks_free, -1, NULL);
+	err = crowd ? lock_yielding(&w, row, crowd, s) : real.spin_lock(s);
+	crowd_leave(crowd);
 	w.end = cycles_now();
 	wait_end(row, &w);
 	count_end(count, t, row, (const void *)s, true);

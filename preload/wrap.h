@@ -12,6 +12,7 @@
 
 #include <errno.h>
 
+#include "adapt/crowd.h"
 #include "adapt/giveup.h"
 #include "check/misuse.h"
 #include "check/order.h"
@@ -109,16 +110,45 @@ static __always_inline_fn bool is_held_error(int err)
 }
 
 /*
+ * Before the wait: the call may be one of those that are restricted, and is parked if enough threads
+ * wait. Return: for crowd_leave() after the wait.
+ */
+static __always_inline_fn struct crowd *
+wait_in_crowd(const struct wait *w, struct elide_row *row, const void *lock, enum elide_kind kind,
+	      bool (*looks_free)(const void *lock, enum elide_kind kind), clockid_t clock,
+	      const struct timespec *until)
+{
+	if (likely(!w->contended) || likely(!elide_process.restricts) ||
+	    !crowd_restricts(w->thread, row, lock))
+		return NULL;
+	/* The real function answers for a time that is none. */
+	if (until && (unsigned long)until->tv_nsec >= 1000000000ul)
+		return NULL;
+	return crowd_enter(&(struct crowd_call){
+		.t = w->thread,
+		.row = row,
+		.lock = lock,
+		.is_free = looks_free,
+		.kind = kind,
+		.clock = clock < 0 ? CLOCK_REALTIME : clock,
+		.until = until,
+	});
+}
+
+/*
  * Wait on the processor for about as long as it would take to sleep, if the policy says so, until
  * @take(@lock, @arg) has locked the lock. False: it has not.
  */
 static __always_inline_fn bool wait_awake(struct wait *w, const struct elide_row *row,
+					  const struct crowd *crowd,
 					  bool (*take)(void *lock, uint32_t arg), void *lock,
 					  uint32_t arg)
 {
-	uint32_t most = elide_awake_most(row);
+	uint32_t most = elide_awake_most(row, crowd);
+	/* It may have been parked since. */
+	unsigned long long start = unlikely(crowd) ? cycles_now() : w->start;
 
-	while ((w->end = cycles_now()) - w->start < most) {
+	while ((w->end = cycles_now()) - start < most) {
 		if (take(lock, arg))
 			return true;
 		cpu_relax();

@@ -98,6 +98,7 @@ run_in() {
 	shift
 	[ -x "$dir/bin/sh" ] || die "$dir is no root"
 	DIR=$dir exec unshare --mount --pid --fork --kill-child --propagation private -- sh -eu -c '
+		mount --bind "$DIR" "$DIR"
 		mount -t proc proc "$DIR/proc"
 		mount --rbind /sys "$DIR/sys"
 		mount -t tmpfs -o mode=755 dev "$DIR/dev"

@@ -44,6 +44,17 @@ int area_init(struct area *area, uint32_t stride, uint64_t max)
 }
 
 /**
+ * area_small_pages() - use pages of 4 KiB
+ * @area: an area, of which nothing was used yet
+ *
+ * For one of which little will be used: a large page would make 2 MiB present for its first byte.
+ */
+void area_small_pages(struct area *area)
+{
+	madvise(area->base, area->max * area->stride, MADV_NOHUGEPAGE);
+}
+
+/**
  * area_destroy() - unmap an area
  * @area: an area, also one for which area_init() failed
  */

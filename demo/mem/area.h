@@ -31,6 +31,7 @@ struct area {
 };
 
 int area_init(struct area *area, uint32_t stride, uint64_t max);
+void area_small_pages(struct area *area);
 void area_destroy(struct area *area);
 int area_promise(const struct area *area, uint64_t first, uint64_t limit, uint64_t *promised,
 		 uint64_t *credit, uint64_t nr);

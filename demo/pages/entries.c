@@ -261,7 +261,7 @@ uint64_t work_pages(const struct options *opts)
 	if (opts->workload == WORKLOAD_tpcc)
 		return tpcc_pages(opts);
 	if (opts->workload == WORKLOAD_inserts)
-		nr = options_duration(opts) ? 0 : opts->operations;
+		nr = options_duration(opts) ? 0 : opts->operations + opts->warmup;
 	bytes = nr * (key + opts->value_bytes + sizeof(struct page_slot)) * 2;
 	return bytes / PAGE_ROOM + 16;
 }

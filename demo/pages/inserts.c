@@ -62,7 +62,7 @@ static int sort(struct work *w)
 	if (!s)
 		return -ENOMEM;
 	s->first = w->next;
-	s->nr = w->opts->operations;
+	s->nr = w->opts->operations + w->opts->warmup;
 	for (uint64_t i = 0; i < s->nr; i++)
 		bytes += entry_key(w, s->first + i, key).len;
 	s->texts = calloc(s->nr + 1, sizeof(*s->texts));

@@ -73,6 +73,8 @@ static int shift(struct worker *worker)
 		__atomic_store_n(&w->newest, w->opts->window, __ATOMIC_RELAXED);
 	else
 		__atomic_store_n(&w->newest, w->newest + by, __ATOMIC_RELAXED);
+	if (!err)
+		shifts_note(&w->shifts, now);
 	return err;
 }
 

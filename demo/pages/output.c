@@ -91,6 +91,7 @@ static void shape_fields(struct fields *f, const struct work *w, const struct ou
 
 	field_number(f, "pages", out->pages);
 	field(f, "mib", "%.3f", mib(out->pages));
+	field(f, "loaded_mib", "%.3f", mib(out->pages_loaded));
 	field(f, "grown_mib", "%.3f", mib(out->pages) - mib(out->pages_before));
 	if (!out->verified)
 		return;
@@ -130,6 +131,7 @@ static void result_fields(struct fields *f, const struct work *w, const struct o
 	field(f, "interrupted", "%s", out->interrupted ? "true" : "false");
 	field(f, "seconds", "%.9f", out->seconds);
 	field(f, "merge_seconds", "%.9f", out->merge_seconds);
+	field(f, "merge_cycles", "%.0f", out->merge_cycles);
 	field(f, "all_seconds", "%.9f", out->seconds + out->merge_seconds);
 	field(f, "throughput_ops_s", "%.0f", (double)outcome_done(out) / out->seconds);
 	field_text(f, "check", out->check);
@@ -194,6 +196,7 @@ static void print_text(const struct work *w, const struct outcome *out)
 		printf("  %-18s %12" PRIu64 "  pages read, %" PRIu64 " written, %" PRIu64
 		       " evicted, %" PRIu64 " waits for a frame\n", "I/O", io->reads, io->writes,
 		       io->evictions, io->waits);
+	shifts_print(&w->shifts, w->begin_ns, stdout);
 	for (unsigned int i = 0; out->latency && i < NR_PERCENTILES; i++)
 		printf("  %-18s %12" PRIu64 "  ns\n", percentiles[i].name,
 		       histogram_at(out->latency, percentiles[i].per_mille));

@@ -258,6 +258,7 @@ static int bench(const struct options *opts)
 	if (w->workload->done)
 		w->workload->done(w);
 free_work:
+	free(w->shifts.sample);
 	free(w);
 	return ret;
 }

@@ -11,6 +11,9 @@
 /* Elements of the array of frames that are made present at once: 32 KiB. */
 #define TABLE_BATCH 4096
 
+/* Frames from which on the table has large pages: its part for as many pages fills one of 2 MiB. */
+#define TABLE_LARGE (1u << 18)
+
 /* Least number of free frames that a provider sees to. */
 #define FREE_MIN 4
 
@@ -50,6 +53,8 @@ static int memory_init(struct page_pool *pool)
 		err = area_promise(&pool->memory, 0, nr, &promised, &credit, nr);
 	if (!err)
 		err = area_init(&pool->table, sizeof(*pool->frame_of), pool->max);
+	if (!err && pool->nr < TABLE_LARGE)
+		area_small_pages(&pool->table);
 	pool->table.batch = TABLE_BATCH;
 	pool->frame_of = (struct frame **)pool->table.base;
 	return err ? err : pool_table_promise(pool, pool->store.nr - 1);

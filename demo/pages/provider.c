@@ -57,8 +57,12 @@ struct provider {
  */
 int batch_init(struct page_batch *batch)
 {
+	int err = area_init(&batch->pages, PAGE_BYTES, IO_BATCH);
+
 	batch->nr = 0;
-	return area_init(&batch->pages, PAGE_BYTES, IO_BATCH);
+	if (!err)
+		area_small_pages(&batch->pages);
+	return err;
 }
 
 /** batch_destroy() - free an empty batch */

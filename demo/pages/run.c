@@ -55,45 +55,27 @@ void work_xmerge(struct work *w, struct frame *frame, uint32_t id)
 			return;
 }
 
-static void step(struct worker *worker)
+static void step(struct worker *worker, struct histogram *latency)
 {
-	uint64_t before = worker->latency ? now_ns() : 0;
+	uint64_t before = latency ? now_ns() : 0;
 
 	worker->err = worker->work->workload->step(worker);
-	if (worker->latency)
-		histogram_count(worker->latency, now_ns() - before);
+	if (latency)
+		histogram_count(latency, now_ns() - before);
 }
 
-/**
- * worker_main() - carry out operations until their number is reached or the run ends
- * @arg: the worker
- *
- * Return: NULL; the worker has the error, if any.
- */
-void *worker_main(void *arg)
+/* Up to @nr operations, until the run ends. */
+static void steps(struct worker *worker, uint64_t nr, struct histogram *latency)
 {
-	struct worker *worker = arg;
-	struct work *w = worker->work;
-
-	pthread_barrier_wait(&w->start);
-	if (!worker->nr)
-		region_request(REGION_BEGIN);
-	worker->start_ns = now_ns();
 	/* Relaxed, without a partner: the thread ends soon after the flag is set. */
-	for (uint64_t left = worker->operations;
-	     left && !worker->err && !__atomic_load_n(&w->stop, __ATOMIC_RELAXED); left--)
-		step(worker);
-	worker->end_ns = now_ns();
-	/* A thread that cannot go on ends the others, too. */
-	if (worker->err)
-		__atomic_store_n(&w->stop, true, __ATOMIC_RELAXED);
-	__atomic_fetch_sub(&w->running, 1, __ATOMIC_RELEASE);
-	return NULL;
+	while (nr-- && !worker->err && !__atomic_load_n(&worker->work->stop, __ATOMIC_RELAXED))
+		step(worker, latency);
 }
 
 /* Sums of a run at a time. */
 struct sums {
 	uint64_t done;
+	uint64_t pages;
 	struct page_tree_counts tree;
 	struct pool_counts pool;
 };
@@ -110,10 +92,59 @@ static void sum_up(const struct work *w, const struct worker *workers, struct su
 	memset(sums, 0, sizeof(*sums));
 	for (unsigned int i = 0; i < w->opts->threads && workers; i++)
 		sums->done += worker_done(&workers[i]);
+	sums->pages = pool_pages(&w->pool);
 	for (unsigned int i = 0; i < w->nr_trees; i++)
 		add((uint64_t *)&sums->tree, (const uint64_t *)&w->trees[i].counts,
 		    sizeof(sums->tree), 1);
 	pool_count(&w->pool, &sums->pool);
+}
+
+/* The measured part begins: all threads are between two operations. */
+static void begin(struct work *w, const struct worker *workers)
+{
+	sum_up(w, workers, w->before);
+	/* Release: who sees the time sees the sums. */
+	__atomic_store_n(&w->begin_ns, now_ns(), __ATOMIC_RELEASE);
+}
+
+/* Operations that are not measured, until all threads have carried them out. */
+static void warm_up(struct worker *worker)
+{
+	struct work *w = worker->work;
+
+	steps(worker, worker->warmup, NULL);
+	memcpy(worker->before, worker->done, sizeof(worker->before));
+	worker->waited_before = worker->tree.waited;
+	pthread_barrier_wait(&w->start);
+	if (!worker->nr)
+		begin(w, worker);
+	pthread_barrier_wait(&w->start);
+}
+
+/**
+ * worker_main() - carry out operations until their number is reached or the run ends
+ * @arg: the worker
+ *
+ * Return: NULL; the worker has the error, if any.
+ */
+void *worker_main(void *arg)
+{
+	struct worker *worker = arg;
+	struct work *w = worker->work;
+
+	pthread_barrier_wait(&w->start);
+	if (w->opts->warmup)
+		warm_up(worker);
+	if (!worker->nr)
+		region_request(REGION_BEGIN);
+	worker->start_ns = now_ns();
+	steps(worker, worker->operations, worker->latency);
+	worker->end_ns = now_ns();
+	/* A thread that cannot go on ends the others, too. */
+	if (worker->err)
+		__atomic_store_n(&w->stop, true, __ATOMIC_RELAXED);
+	__atomic_fetch_sub(&w->running, 1, __ATOMIC_RELEASE);
+	return NULL;
 }
 
 /* A line of the timeline: what was done since the line before. */
@@ -143,34 +174,70 @@ static FILE *timeline_open(const struct options *opts)
 	return file;
 }
 
+/* Show how far the run is; @now is 0 before its measured part. */
+static void show(const struct work *w, const struct sums *sums, uint64_t now)
+{
+	const struct options *opts = w->opts;
+
+	if (!now)
+		progress_show("warming up", sums->done, opts->warmup);
+	else if (options_duration(opts))
+		progress_show("running", now - w->begin_ns, options_duration(opts));
+	else
+		progress_show("running", sums->done - w->before->done, opts->operations);
+}
+
+static bool shifts(const struct options *opts)
+{
+	return opts->workload == WORKLOAD_news && opts->shift_ms;
+}
+
+/* Time between two looks at the run, ns. */
+static uint64_t pause_of(const struct options *opts, const FILE *timeline)
+{
+	uint64_t pause = WATCH_NS;
+
+	if (timeline && opts->interval * 1000000u < pause)
+		pause = opts->interval * 1000000u;
+	if (shifts(opts) && opts->shift_ms * 1000000u / SHIFTS_PARTS < pause)
+		pause = opts->shift_ms * 1000000u / SHIFTS_PARTS;
+	return pause;
+}
+
 /* Wait until all threads have ended, and end them after the time or a signal. */
 static void watch(struct work *w, const struct worker *workers, FILE *timeline)
 {
 	const struct options *opts = w->opts;
-	uint64_t begin = now_ns(), now, duration = options_duration(opts);
-	uint64_t interval = opts->interval * 1000000u, line = begin + interval;
-	uint64_t pause_ns = timeline && interval < WATCH_NS ? interval : WATCH_NS;
+	uint64_t begin = 0, now, duration = options_duration(opts);
+	uint64_t interval = opts->interval * 1000000u, line = 0;
+	uint64_t pause_ns = pause_of(opts, timeline);
 	struct timespec pause = { .tv_nsec = (long)pause_ns };
 	struct sums before, sums;
 
-	sum_up(w, NULL, &before);
 	while (__atomic_load_n(&w->running, __ATOMIC_ACQUIRE)) {
 		now = now_ns();
-		if (w->interrupted() || (duration && now - begin >= duration))
+		/* Acquire: pairs with the release in begin(). */
+		if (!begin && (begin = __atomic_load_n(&w->begin_ns, __ATOMIC_ACQUIRE))) {
+			before = *w->before;
+			line = begin + interval;
+			now = now > begin ? now : begin;
+		}
+		if (w->interrupted() || (begin && duration && now - begin >= duration))
 			__atomic_store_n(&w->stop, true, __ATOMIC_RELAXED);
 		sum_up(w, workers, &sums);
-		if (timeline && now >= line) {
+		if (timeline && begin && now >= line) {
 			write_line(timeline, (double)(now - begin) * 1e-6, &before, &sums);
 			line += interval;
 		}
-		if (duration)
-			progress_show("running", now - begin, duration);
-		else
-			progress_show("running", sums.done, opts->operations);
+		if (shifts(opts) && begin)
+			shifts_sample(&w->shifts, now, sums.done, sums.tree.contention_splits);
+		show(w, &sums, begin ? now : 0);
 		nanosleep(&pause, NULL);
 	}
 	progress_clear();
 	if (timeline) {
+		begin = w->begin_ns;
+		before = line ? before : *w->before;
 		sum_up(w, workers, &sums);
 		write_line(timeline, (double)(now_ns() - begin) * 1e-6, &before, &sums);
 	}
@@ -203,6 +270,7 @@ static int prepare_worker(struct work *w, struct worker *worker, unsigned int nr
 	worker->nr = nr;
 	worker->operations = options_duration(opts) ? UINT64_MAX :
 			     share_of(opts->operations, (unsigned int)opts->threads, nr);
+	worker->warmup = share_of(opts->warmup, (unsigned int)opts->threads, nr);
 	rng_seed(&worker->rng, opts->seed, nr);
 	page_tree_thread_init(&worker->tree, opts->seed ^ 0x5eed, nr);
 	if (opts->latency) {
@@ -244,6 +312,30 @@ static void merge_after(struct work *w)
 	} while (merged(w) > before && pool_pages(&w->pool) > least && !w->interrupted());
 }
 
+static void time_merge(struct work *w, struct outcome *out)
+{
+	uint64_t tsc = __builtin_ia32_rdtsc(), start = now_ns(), cpu = thread_ns();
+	uint64_t ns;
+
+	merge_after(w);
+	cpu = thread_ns() - cpu;
+	ns = now_ns() - start;
+	tsc = __builtin_ia32_rdtsc() - tsc;
+	out->merge_seconds = (double)ns * 1e-9;
+	/* Others may have had the processor meanwhile, and the counter went on. */
+	out->merge_cycles = (double)tsc * (double)cpu / (double)(ns ? ns : 1);
+}
+
+/* Number of operations that a thread did in the measured part. */
+static uint64_t measured(const struct worker *t)
+{
+	uint64_t sum = 0;
+
+	for (unsigned int i = 0; i < NR_KINDS; i++)
+		sum += t->done[i] - t->before[i];
+	return sum;
+}
+
 /* Add up what the threads did. */
 static void add_up(struct work *w, struct worker *workers, struct outcome *out)
 {
@@ -251,9 +343,9 @@ static void add_up(struct work *w, struct worker *workers, struct outcome *out)
 
 	for (struct worker *t = workers; t < workers + w->opts->threads; t++) {
 		for (unsigned int i = 0; i < NR_KINDS; i++)
-			out->done[i] += t->done[i];
-		out->eighth[8 * (t - workers) / (ptrdiff_t)w->opts->threads] += worker_done(t);
-		out->waited += t->tree.waited;
+			out->done[i] += t->done[i] - t->before[i];
+		out->eighth[8 * (t - workers) / (ptrdiff_t)w->opts->threads] += measured(t);
+		out->waited += t->tree.waited - t->waited_before;
 		out->wrong += t->wrong;
 		out->err = out->err ? out->err : t->err;
 		w->updates += t->changes;
@@ -304,22 +396,23 @@ int run(struct work *w, struct outcome *out)
 	if (err)
 		goto free_workers;
 	w->running = nr;
-	sum_up(w, NULL, &before);
-	out->pages_before = pool_pages(&w->pool);
+	w->before = &before;
+	out->pages_loaded = pool_pages(&w->pool);
+	if (!w->opts->warmup)
+		begin(w, workers);
+	else
+		sum_up(w, NULL, &before);
 	start_threads(w, workers);
 	watch(w, workers, timeline);
 	for (unsigned int i = 0; i < nr; i++)
 		pthread_join(workers[i].thread, NULL);
-	if (w->opts->xmerge == XMERGE_after) {
-		uint64_t begin = now_ns();
-
-		merge_after(w);
-		out->merge_seconds = (double)(now_ns() - begin) * 1e-9;
-	}
+	if (w->opts->xmerge == XMERGE_after)
+		time_merge(w, out);
 	region_request(REGION_END);
 	pthread_barrier_destroy(&w->start);
 	sum_up(w, NULL, &after);
 	add((uint64_t *)&after, (const uint64_t *)&before, sizeof(after), -1ull);
+	out->pages_before = before.pages;
 	out->tree = after.tree;
 	out->pool = after.pool;
 	add_up(w, workers, out);

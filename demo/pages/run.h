@@ -21,8 +21,10 @@
  * @shape: shape of all trees, if @verified
  * @verified: the trees were checked
  * @pages: pages in use
- * @pages_before: pages in use when the operations began
+ * @pages_loaded: pages in use when the threads began
+ * @pages_before: pages in use when the measured part began
  * @merge_seconds: duration of --xmerge=after
+ * @merge_cycles: cycles of the time-stamp counter in which the thread ran meanwhile
  * @interrupted: a signal ended the run
  * @check: "ok", "off" or the first fault
  */
@@ -39,8 +41,10 @@ struct outcome {
 	struct page_tree_report shape;
 	bool verified;
 	uint64_t pages;
+	uint64_t pages_loaded;
 	uint64_t pages_before;
 	double merge_seconds;
+	double merge_cycles;
 	bool interrupted;
 	char check[256];
 };

@@ -219,12 +219,17 @@ static int open_super(struct store *s, char *why, size_t len)
 /* The memory of a store. */
 static int allocate(struct store *s)
 {
+	int err;
+
 	s->super = aligned_alloc(PAGE_BYTES, 2 * sizeof(*s->super));
 	if (!s->super)
 		return -ENOMEM;
 	memset(s->super, 0, 2 * sizeof(*s->super));
 	s->written = s->super + 1;
-	return area_init(&s->free, sizeof(uint32_t), s->config.max);
+	err = area_init(&s->free, sizeof(uint32_t), s->config.max);
+	if (!err)
+		area_small_pages(&s->free);
+	return err;
 }
 
 /**

@@ -385,7 +385,9 @@ uint64_t tpcc_pages(const struct options *opts)
 	/* Half full, a warehouse takes 190 MiB and the items 20 MiB; a transaction adds 2 KiB. */
 	uint64_t kib = opts->warehouses * (190 * 1024 / opts->scale + 512) + 20 * 1024 / opts->scale;
 
-	return (kib + (options_duration(opts) ? 0 : opts->operations * 2)) * 1024 / PAGE_BYTES + 64;
+	if (!options_duration(opts))
+		kib += opts->operations * 2;
+	return (kib + opts->warmup * 2) * 1024 / PAGE_BYTES + 64;
 }
 
 const struct workload work_tpcc = {

@@ -6,6 +6,7 @@
 #define DEMO_PAGES_WORK_H
 
 #include "options.h"
+#include "shifts.h"
 
 #include "../base/histogram.h"
 #include "../base/zipf.h"
@@ -46,6 +47,7 @@ enum kind_id {
 
 struct work;
 struct worker;
+struct sums;
 
 /**
  * struct workload - what the threads do
@@ -92,6 +94,9 @@ struct workload {
  * @stop: the threads end
  * @running: threads that have not ended
  * @start: the threads begin together
+ * @before: sums when the measured part begins
+ * @begin_ns: time of that, 0 before
+ * @shifts: of news: the shifts of the window, and what followed
  */
 struct work {
 	const struct options *opts;
@@ -115,6 +120,9 @@ struct work {
 	bool quiet;
 	bool stop __cacheline_aligned;
 	unsigned int running;
+	struct sums *before;
+	uint64_t begin_ns;
+	struct shifts shifts;
 };
 
 /**
@@ -122,12 +130,15 @@ struct work {
  * @work: the run
  * @nr: number of the thread
  * @operations: number of its operations, after which it ends
+ * @warmup: number of those before that are not measured
  * @rng: its random numbers
  * @tree: its part of the trees
  * @zipf: of news: the ranks of the window
  * @shift_ns: of news: time of the next shift
  * @latency: durations of its operations, or NULL
  * @done: operations of each kind
+ * @before: those of them that are not measured
+ * @waited_before: as @before, of what @tree counts
  * @changes: changes of entries
  * @wrong: look-ups with an impossible result
  * @err: why it ended early, or 0
@@ -139,12 +150,15 @@ struct worker {
 	struct work *work;
 	unsigned int nr;
 	uint64_t operations;
+	uint64_t warmup;
 	struct rng rng;
 	struct page_tree_thread tree;
 	struct zipf zipf;
 	uint64_t shift_ns;
 	struct histogram *latency;
 	uint64_t done[NR_KINDS];
+	uint64_t before[NR_KINDS];
+	uint64_t waited_before;
 	uint64_t changes;
 	uint64_t wrong;
 	int err;

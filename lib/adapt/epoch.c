@@ -12,6 +12,7 @@
 #include "../evidence/decisions.h"
 #include "../rtm.h"
 #include "../state/cache.h"
+#include "../state/holds.h"
 #include "../state/settings.h"
 #include "epoch.h"
 #include "giveup.h"
@@ -78,7 +79,9 @@ static struct adapt_class *adapt_class_of(uint32_t class_index)
 	struct adapt_class *p = &adapt_classes[class_index + 1];
 
 	for (; nr_classes <= class_index + 1; nr_classes++) {
-		learn_start(&adapt_classes[nr_classes].learn);
+		learn_start(&adapt_classes[nr_classes].learn,
+			    elide_process.mode == ELIDE_RUN_RESTRICT, elide_process.restricts &&
+			    elide_class_info(nr_classes - 1)->kind != ELIDE_KIND_CUSTOM);
 		adapt_classes[nr_classes].class_index = nr_classes - 1;
 		adapt_classes[nr_classes].interval = INTERVAL_CHALLENGE;
 		adapt_learned_class(&adapt_classes[nr_classes]);
@@ -190,7 +193,7 @@ void adapt_class_unlock(struct adapt_class *p)
 void adapt_class_publish(struct adapt_class *p)
 {
 	uint32_t nr = READ_ONCE(p->nr_keys);
-	uint8_t parks = 0;
+	uint8_t parks = 0, restricts = 0;
 
 	while (p->learn.nr_sites < nr)
 		adapt_learned_site(p, learn_site(&p->learn));
@@ -200,11 +203,16 @@ void adapt_class_publish(struct adapt_class *p)
 
 		if (p->arms[i] != ELIDE_ARM_CODE(arm))
 			WRITE_ONCE(p->arms[i], ELIDE_ARM_CODE(arm));
-		WRITE_ONCE(p->settled[i], s->unelidable ? POLICY_ARM_real : s->arm);
-		if (p->learn.phase == LEARN_HOLD && arm == POLICY_ARM_real)
+		WRITE_ONCE(p->settled[i], s->unelidable && !policy_arm_locks(s->arm) ?
+						  POLICY_ARM_real : s->arm);
+		if (p->learn.phase == LEARN_HOLD && policy_arm_locks(arm))
 			parks |= 1u << i;
+		if (arm == POLICY_ARM_restrict)
+			restricts |= 1u << i;
 	}
 	WRITE_ONCE(p->parks, parks);
+	if (p->restricts != restricts)
+		WRITE_ONCE(p->restricts, restricts);
 }
 
 /**
@@ -302,6 +310,7 @@ static void end_epoch(struct adapt_class *p, uint64_t now, uint64_t from, bool s
 		.whole = now - p->start,
 		.now = now,
 		.nr_sockets = adapt_sockets_used(p),
+		.crowded = elide_crowded(),
 	};
 	/* The class was unused, or the clock has jumped: begin a new epoch. */
 	if (epoch.whole > LEARN_ABSURD) {
@@ -341,6 +350,8 @@ static bool settled(struct adapt_class *p, struct adapt_thread *adapt, uint32_t 
 		__atomic_add_fetch(&p->reporters, 1, __ATOMIC_RELAXED);
 		__atomic_add_fetch(&p->reporters_on[socket], 1, __ATOMIC_RELAXED);
 	}
+	if (since < learn_settles(&p->learn))
+		return false;
 	return since >= SETTLE_MAX ||
 	       (since >= SETTLE_MIN && READ_ONCE(p->reporters) * 8 >= READ_ONCE(p->threads) * 7);
 }
@@ -418,7 +429,7 @@ static bool probe(struct adapt_class *p, struct elide_call *call, const struct e
 {
 	bool due = false;
 
-	if (READ_ONCE(p->settled[call->site]) != POLICY_ARM_real || !adapt_class_try_lock(p))
+	if (!policy_arm_locks(READ_ONCE(p->settled[call->site])) || !adapt_class_try_lock(p))
 		return false;
 	if (call->probing) {
 		call->probing = 0;
@@ -478,6 +489,16 @@ static void park(const struct elide_thread *t, struct elide_call *call,
 	elide_call_set_way(call, parked ? ELIDE_WAY_PARKED : elide_way(t, row), adapt_arm_of(call));
 }
 
+/* What the report calls a site with that incumbent. */
+static enum elide_row_state state_of(enum policy_arm_name arm)
+{
+	if (arm == POLICY_ARM_restrict)
+		return ELIDE_STATE_RESTRICTED;
+	if (arm != POLICY_ARM_real)
+		return ELIDE_STATE_ELIDING;
+	return elide_process.mode == ELIDE_RUN_RESTRICT ? ELIDE_STATE_LOCKING : ELIDE_STATE_PAUSED;
+}
+
 /* The countdown is over: report. */
 static enum policy_arm_name ask(struct elide_thread *t, struct elide_call *call)
 {
@@ -489,7 +510,7 @@ static enum policy_arm_name ask(struct elide_thread *t, struct elide_call *call)
 	if (unlikely(!row || !adapt))
 		return POLICY_ARM_real; /* a handler has forked, and this is the child */
 	/* In a transaction of the program's own: report at the next acquisition. */
-	if (rtm_test()) {
+	if (READ_ONCE(elide_enabled) && rtm_test()) {
 		count_down(adapt, 1);
 		return POLICY_ARM_real;
 	}
@@ -499,8 +520,7 @@ static enum policy_arm_name ask(struct elide_thread *t, struct elide_call *call)
 	}
 	now = report(t, p, adapt, call, row);
 	if (!call->hot)
-		WRITE_ONCE(row->state, READ_ONCE(p->settled[call->site]) == POLICY_ARM_real ?
-					     ELIDE_STATE_PAUSED : ELIDE_STATE_ELIDING);
+		WRITE_ONCE(row->state, state_of(READ_ONCE(p->settled[call->site])));
 	park(t, call, row, !call->probing && may_park(p, call, adapt, row));
 	if (probe(p, call, row, now)) {
 		park(t, call, row, false);

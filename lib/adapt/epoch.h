@@ -25,7 +25,9 @@
  * struct adapt_class - the adaptive policy's state of a class of locks, or of one hot lock.
  * @arms:     by site, arm of its acquisitions now, as ELIDE_ARM_CODE()
  * @settled:  by site, the arm found best: the report calls it the state of the site
- * @parks:    bits by site: its arm is "real" and there is no challenge: a call may be parked
+ * @parks:    bits by site: its arm locks and there is no challenge: a call may be parked
+ * @restricts: bits by site: its arm is "restrict", see crowd.h
+ * @inside:   bits by site: locks were contended there by threads that held other ones: crowd.c
  * @epoch:    number of the epoch
  * @start:    beginning of the epoch, ns
  * @from:     beginning of its measured part, ns; 0 while threads end what they began before it
@@ -65,6 +67,8 @@ struct adapt_class {
 	uint32_t interval;
 	uint32_t class_index;
 	uint8_t parks;
+	uint8_t restricts;
+	uint8_t inside;
 	uint64_t lock_address;
 	struct policy_sockets sockets;
 

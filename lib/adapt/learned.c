@@ -277,7 +277,7 @@ enum policy_arm_name adapt_learned_find_site(struct adapt_class *p, uint32_t nr,
 	o->found |= 1u << nr;
 	learned.nr_sites++;
 	tell();
-	return known->unelidable ? POLICY_ARM_real : o->known[nr].arm;
+	return known->unelidable ? POLICY_ARM_real : learn_may_have(&p->learn, o->known[nr].arm);
 }
 
 void adapt_learned_site(struct adapt_class *p, uint32_t nr)

@@ -67,14 +67,14 @@ __cold void elide_evidence_event(enum elide_event_type type, const struct elide_
 	});
 }
 
-/* The report calls a site paused from a win of the arm "real" to the next win of another arm. */
+/* The report calls a site paused from a win of an arm that locks to the next win of another arm. */
 static enum elide_event_type type_of(const struct learn_decision *d)
 {
 	if (!d->won)
 		return ELIDE_EVENT_CHOSE;
-	if (d->arm == POLICY_ARM_real)
-		return ELIDE_EVENT_PAUSED;
-	return d->before == POLICY_ARM_real ? ELIDE_EVENT_RESUMED : ELIDE_EVENT_CHOSE;
+	if (policy_arm_locks(d->arm) == policy_arm_locks(d->before))
+		return ELIDE_EVENT_CHOSE;
+	return policy_arm_locks(d->arm) ? ELIDE_EVENT_PAUSED : ELIDE_EVENT_RESUMED;
 }
 
 __cold void elide_evidence_chose(uint32_t class_index, uint64_t lock, const void *site,

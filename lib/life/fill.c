@@ -51,10 +51,12 @@ static enum elide_row_state row_state(uint32_t class_index, const void *site, en
 
 	if (elide_class_shared(class_index) || ruling == ELIDE_RULING_OFF)
 		return ELIDE_STATE_OFF;
-	if (!elide_enabled || ruling == ELIDE_RULING_PROFILE || !elide_kind_is_lock(kind))
+	if (!elide_adapts || ruling == ELIDE_RULING_PROFILE || !elide_kind_is_lock(kind))
 		return ELIDE_STATE_PROFILED;
 	if (!kind_wanted(kind) && ruling != ELIDE_RULING_ON)
 		return ELIDE_STATE_PROFILED;
+	if (elide_process.mode == ELIDE_RUN_RESTRICT)
+		return elide_process.config.measures ? ELIDE_STATE_LOCKING : ELIDE_STATE_RESTRICTED;
 	return elide_process.config.elides ? ELIDE_STATE_ELIDING : ELIDE_STATE_OFF;
 }
 
@@ -64,7 +66,8 @@ static struct elide_call *call_make(struct elide_thread *t, struct elide_row *ro
 	struct elide_call *call = &t->calls[t->nr_rows];
 
 	*call = (struct elide_call){
-		.elided = row->state == ELIDE_STATE_ELIDING || row->state == ELIDE_STATE_PAUSED,
+		.elided = elide_state_is_chosen(row->state) &&
+			  elide_process.config.name != POLICY_RESTRICT,
 		.hot = hot,
 		.adapt = &t->no_adapt,
 		.row = row,

@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../adapt/crowd.h"
 #include "../adapt/epoch.h"
 #include "../adapt/learned.h"
 #include "../base/log.h"
@@ -100,7 +101,7 @@ static void fill_header(void)
 	h->sample_period = ELIDE_TIME_PERIOD;
 	snprintf(h->why, sizeof(h->why), "%s", elide_process.why);
 	snprintf(h->policy, sizeof(h->policy), "%s",
-		 elide_process.mode == ELIDE_RUN_ELIDE ? elide_process.policy : "");
+		 elide_process.mode >= ELIDE_RUN_ELIDE ? elide_process.policy : "");
 	elide_inspect_fill(&h->inspect);
 	adapt_learned_fill(h);
 }
@@ -137,7 +138,7 @@ static int child_start(void)
 	elide_gate_adopt();
 	if (!elide_tunables.follow) {
 		elide_process.running = false;
-		elide_enabled = false;
+		elide_enabled = elide_adapts = false;
 		return -EPERM;
 	}
 	return had_file ? data_open(ELIDE_DATA_CHILD) : 0;
@@ -166,6 +167,7 @@ __cold void elide_disable(const char *why)
 {
 	if (!__atomic_exchange_n(&elide_enabled, false, __ATOMIC_RELAXED))
 		return;
+	WRITE_ONCE(elide_adapts, false);
 	if (elide_data)
 		elide_data->rtm_off = 1;
 	if (elide_data)
@@ -182,9 +184,10 @@ void elide_start(bool secure)
 	elide_settings_decide();
 	elide_rules_parse(elide_tunables.locks);
 	if (elide_gate_start(begin_slow_path) || adapt_start(elide_tunables.max_classes) ||
+	    crowd_start() ||
 	    elide_registry_start(elide_tunables.max_locks, elide_tunables.max_classes)) {
 		elide_log("no memory, or a kernel without MADV_WIPEONFORK: every call passes through");
-		elide_enabled = false;
+		elide_enabled = elide_adapts = false;
 		return;
 	}
 	adapt_learned_start(elide_tunables.max_classes);
@@ -204,7 +207,8 @@ void elide_start(bool secure)
 	if (!elide_evidence && !elide_process.order && elide_tunables.pmu != ELIDE_PMU_ABORT)
 		elide_process.at_once = policy_at_once(&elide_process.config);
 	if (elide_tunables.verbose)
-		elide_log("%s: %s", elide_enabled ? "eliding" : "profiling", elide_process.why);
+		elide_log("%s: %s", elide_enabled ? "eliding" :
+				    elide_adapts ? "restricting" : "profiling", elide_process.why);
 	elide_process.running = true;
 }
 

@@ -29,8 +29,8 @@
 
 /*
  * A lost challenge has cost time. The next one comes after COST_SHARE times that time, so that
- * challenges cost about 1/200 of all time; in the first rotation after COST_FIRST times that time;
- * but not later than PERIOD_DEAR.
+ * challenges cost about 1/200 of all time; in the first rotation after COST_FIRST times that time,
+ * twice as much if the challenger was below FIRST_LOSES; but not later than PERIOD_DEAR.
  */
 #define COST_SHARE 200
 #define COST_FIRST 10
@@ -54,6 +54,12 @@
 #define EPOCH_HOLD     (100 * LEARN_US)
 #define STRETCH_MAX    8
 #define STRETCH_PAIRS  5
+
+/*
+ * Where there are more threads than processors, challenges begin with epochs longer by this factor: a
+ * thread that was woken waits for a processor, so what an arm does to the others lasts longer.
+ */
+#define STRETCH_CROWDED 4
 #define EPOCH_LONG     (2000 * LEARN_US)
 #define EPOCH_SECTIONS 32
 #define EPOCH_FEW      8
@@ -117,10 +123,16 @@
 #define DEPARTS_TIMES  3
 
 /*
- * Acquisitions per section that find the lock held: where fewer than 1 in 100 do, threads wait
- * seldom, and eliding can gain little.
+ * A challenge with the arm "restrict". What that changes is who sleeps: parked threads look at the
+ * arm once in CROWD_POLL_MAX (0.5 ms), and those that sleep in the lock leave it one with each section.
+ * CROWD_SETTLES ns are left for that before CROWD_EPOCH ns are measured, up to STRETCH_MAX times as
+ * many while the comparison is unclear: 8 ms are two time slices of the kernel's scheduler. Its gain
+ * has to be CROWD_MARGIN, as threads may wait longer for it; CROWD_PAIRS pairs are enough to see that.
  */
-#define WAITS_MATTER 0.01
+#define CROWD_SETTLES (500 * LEARN_US)
+#define CROWD_EPOCH   (1000 * LEARN_US)
+#define CROWD_MARGIN  0.03
+#define CROWD_PAIRS   6
 
 /*
  * A class warms up while more than one section in 16 meets a lock or a call that is new to its
@@ -159,10 +171,12 @@ static double log_ratio(double a, double b)
 	return log > 2 ? 2 : log < -2 ? -2 : log;
 }
 
-void learn_start(struct learn_class *c)
+void learn_start(struct learn_class *c, bool only_locks, bool crowds)
 {
 	*c = (struct learn_class){
-		.arm = POLICY_ARM_keen,
+		.arm = only_locks ? POLICY_ARM_real : POLICY_ARM_keen,
+		.only_locks = only_locks,
+		.crowds = crowds,
 		.target = LEARN_ALL,
 		.likely = POLICY_ARM_keen,
 		.period = PERIOD_MIN,
@@ -173,7 +187,7 @@ void learn_start(struct learn_class *c)
 void learn_begin_with(struct learn_class *c, const struct learn_known *known)
 {
 	c->known = true;
-	c->arm = known->arm;
+	c->arm = learn_may_have(c, known->arm);
 	c->asked = known->asked == LEARN_ASKED_ALL ? ASKED_ALL : known->asked;
 	c->confidence = known->confidence < 1000 ? known->confidence : 0;
 	c->aborts = (known->aborts < EVENTS_MAX ? known->aborts : EVENTS_MAX) / 1000.0;
@@ -219,20 +233,52 @@ unsigned int learn_site(struct learn_class *c)
 	return c->nr_sites++;
 }
 
+enum policy_arm_name learn_may_have(const struct learn_class *c, enum policy_arm_name arm)
+{
+	if ((c->only_locks && !policy_arm_locks(arm)) || (!c->crowds && arm == POLICY_ARM_restrict))
+		return POLICY_ARM_real;
+	return arm;
+}
+
 enum policy_arm_name learn_arm(const struct learn_class *c, unsigned int site)
 {
-	if (c->sites[site].unelidable)
-		return POLICY_ARM_real;
-	if (c->phase == LEARN_CHALLENGER && (c->target == LEARN_ALL || c->target == site))
-		return c->challenger;
-	return c->sites[site].arm;
+	bool challenged = c->phase == LEARN_CHALLENGER &&
+			  (c->target == LEARN_ALL || c->target == site);
+	enum policy_arm_name arm = challenged ? c->challenger : c->sites[site].arm;
+
+	return c->sites[site].unelidable && !policy_arm_locks(arm) ? POLICY_ARM_real : arm;
 }
 
 /* Does the challenge compare eliding with locking, for the whole class? */
 static bool is_principal(const struct learn_class *c)
 {
 	return c->target == LEARN_ALL &&
-	       (c->arm == POLICY_ARM_real) != (c->challenger == POLICY_ARM_real);
+	       policy_arm_locks(c->arm) != policy_arm_locks(c->challenger);
+}
+
+/* Does a challenge with the arm "restrict" go on? */
+static bool is_about_crowds(const struct learn_class *c)
+{
+	return c->phase != LEARN_HOLD &&
+	       (c->arm == POLICY_ARM_restrict || c->challenger == POLICY_ARM_restrict);
+}
+
+uint64_t learn_settles(const struct learn_class *c)
+{
+	return is_about_crowds(c) ? CROWD_SETTLES : 0;
+}
+
+static unsigned int pairs_max(const struct learn_class *c)
+{
+	return is_about_crowds(c) ? CROWD_PAIRS : PAIRS_MAX;
+}
+
+/* Mean logarithm of the ratio from which on the challenger wins, and below which it loses. */
+static double margin(const struct learn_class *c)
+{
+	if (c->challenger == POLICY_ARM_restrict)
+		return CROWD_MARGIN;
+	return c->arm == POLICY_ARM_restrict ? -CROWD_MARGIN : MARGIN;
 }
 
 /* The least length of the present epoch, ns. */
@@ -242,6 +288,8 @@ static uint64_t shortest(const struct learn_class *c)
 	if (c->arm == POLICY_ARM_turns ||
 	    (c->phase != LEARN_HOLD && c->challenger == POLICY_ARM_turns))
 		return LEARN_SOCKETS_PERIOD;
+	if (is_about_crowds(c))
+		return c->stretch * CROWD_EPOCH;
 	if (c->phase == LEARN_HOLD)
 		return c->nr_rates ? EPOCH_HOLD : EPOCH_MIN;
 	if (c->phase == LEARN_CHALLENGER && c->length)
@@ -251,7 +299,7 @@ static uint64_t shortest(const struct learn_class *c)
 
 bool learn_may_end(const struct learn_class *c, uint64_t length)
 {
-	return length >= shortest(c) || length >= EPOCH_LONG;
+	return length >= shortest(c) || (length >= EPOCH_LONG && !is_about_crowds(c));
 }
 
 bool learn_over(const struct learn_class *c, uint64_t length, double sections)
@@ -284,6 +332,7 @@ void learn_anew(struct learn_class *c, uint64_t now)
 		}
 	c->known = false;
 	c->asked = 0;
+	c->far_behind = 0;
 	c->period = PERIOD_MIN;
 	c->next_at = now;
 	c->nr_rates = 0;
@@ -310,7 +359,7 @@ static void begin(struct learn_class *c, uint64_t now)
 
 void learn_inherit(struct learn_class *c, const struct learn_class *from)
 {
-	learn_start(c);
+	learn_start(c, from->only_locks, from->crowds);
 	c->arm = from->arm;
 	c->nr_sites = from->nr_sites;
 	for (unsigned int i = 0; i < from->nr_sites; i++)
@@ -345,7 +394,7 @@ static void challenge(struct learn_class *c)
 	c->half = false;
 	c->pairs = 0;
 	c->length = 0;
-	for (c->stretch = 1; c->stretch < STRETCH_MAX; c->stretch *= 2)
+	for (c->stretch = c->crowded ? STRETCH_CROWDED : 1; c->stretch < STRETCH_MAX; c->stretch *= 2)
 		if (usual_noise(c) <= NOISE_SHORT * root(c->stretch))
 			break;
 	c->weights = c->sum = c->squares = c->cost = c->reached = 0;
@@ -400,13 +449,15 @@ static enum outcome judge(const struct learn_class *c, double mean, double error
 {
 	if (c->pairs <= 2)
 		return judge_few(c, mean, error);
-	if (mean - SIGMAS * error > MARGIN)
+	if (mean - SIGMAS * error > margin(c))
 		return WINS;
-	if (mean + SIGMAS * error < MARGIN)
+	if (mean + SIGMAS * error < margin(c))
 		return LOSES;
-	if (c->pairs < PAIRS_MAX)
+	if (c->pairs < pairs_max(c))
 		return UNCLEAR;
-	/* After PAIRS_MAX unclear pairs locking wins by a better mean, and any incumbent stays by one. */
+	/* After the last unclear pair locking wins by a better mean, and any incumbent stays by one. */
+	if (is_about_crowds(c))
+		return mean > margin(c) ? WINS : LOSES;
 	if (mean <= 0)
 		return LOSES;
 	if (c->challenger == POLICY_ARM_real)
@@ -417,13 +468,14 @@ static enum outcome judge(const struct learn_class *c, double mean, double error
 /* Bound of the time between challenges, ns, without regard to what they cost. */
 static uint64_t longest(const struct learn_class *c)
 {
-	return c->arm == POLICY_ARM_real && c->waits >= WAITS_MATTER ? PERIOD_REAL : PERIOD_MAX;
+	return policy_arm_locks(c->arm) && c->waits >= LEARN_WAITS_MATTER && !c->only_locks ?
+		       PERIOD_REAL : PERIOD_MAX;
 }
 
 /* Bound of the time to the next challenge, ns, in any case. */
 static uint64_t furthest(const struct learn_class *c)
 {
-	return c->arm == POLICY_ARM_real ? longest(c) : PERIOD_DEAR;
+	return policy_arm_locks(c->arm) && !c->only_locks ? longest(c) : PERIOD_DEAR;
 }
 
 static void take_over(struct learn_class *c, double mean, double error, uint64_t now)
@@ -454,7 +506,7 @@ static void take_over(struct learn_class *c, double mean, double error, uint64_t
  */
 static bool is_hardly_worth_asking(const struct learn_class *c, double mean)
 {
-	return c->arm != POLICY_ARM_real && mean < FAR_BEHIND && learn_asked_all(c);
+	return !policy_arm_locks(c->arm) && mean < FAR_BEHIND && learn_asked_all(c);
 }
 
 /* Locking has won against another arm: which one is the likeliest to win the next time? */
@@ -475,6 +527,11 @@ static void lost(struct learn_class *c, double mean, uint64_t now)
 	uint64_t wait = 0;
 
 	rank(c, mean);
+	if (mean < FIRST_LOSES) {
+		pays *= 2;
+		if (c->target == LEARN_ALL)
+			c->far_behind |= 1u << c->challenger;
+	}
 	if (c->asked >= learn_rotation(c) || is_hardly_worth_asking(c, mean)) {
 		pays = COST_SHARE * c->cost;
 		wait = c->period;
@@ -495,7 +552,7 @@ static void lost(struct learn_class *c, double mean, uint64_t now)
  */
 static bool is_disturbed(const struct learn_class *c)
 {
-	return is_principal(c) && c->arm == POLICY_ARM_real && c->nr_rates >= NOISE_KNOWN &&
+	return is_principal(c) && policy_arm_locks(c->arm) && c->nr_rates >= NOISE_KNOWN &&
 	       c->reached < c->weights * c->rate * (1 + MARGIN);
 }
 
@@ -507,13 +564,16 @@ static void keep_noise(struct learn_class *c)
 	if (c->pairs < 2)
 		return;
 	noise = variance > 0 ? root(variance / (c->pairs - 1)) : 0;
-	c->pair_noise += (noise - c->pair_noise) / 4;
+	c->pair_noise += c->pair_noise > 0 ? (noise - c->pair_noise) / 4 : noise;
 }
 
 /* The pair that is over leaves the challenge unclear: the next ones may be longer. */
 static void stretch(struct learn_class *c)
 {
-	if (!is_principal(c) || c->pairs % STRETCH_PAIRS || c->stretch >= STRETCH_MAX)
+	unsigned int pairs = is_about_crowds(c) ? CROWD_PAIRS / 2 : STRETCH_PAIRS;
+
+	if (!(is_principal(c) || is_about_crowds(c)) || c->pairs % pairs ||
+	    c->stretch >= STRETCH_MAX)
 		return;
 	c->stretch *= 2;
 	c->length = 0;
@@ -523,7 +583,7 @@ static void stretch(struct learn_class *c)
 static void note(struct learn_class *c, const struct learn_decision *d)
 {
 	c->decided = true;
-	if (d->target == LEARN_ALL && (d->arm == POLICY_ARM_real) != (d->before == POLICY_ARM_real))
+	if (d->target == LEARN_ALL && policy_arm_locks(d->arm) != policy_arm_locks(d->before))
 		c->confidence = d->confidence;
 }
 
@@ -631,7 +691,7 @@ static bool departs(struct learn_class *c, const struct learn_epoch *e, double r
 static bool elides(const struct learn_class *c)
 {
 	for (unsigned int i = 0; i < c->nr_sites; i++)
-		if (learn_arm(c, i) != POLICY_ARM_real)
+		if (!policy_arm_locks(learn_arm(c, i)))
 			return true;
 	return false;
 }
@@ -653,6 +713,7 @@ struct learn_decision learn_epoch(struct learn_class *c, const struct learn_epoc
 	double rate = e->length ? e->sections / e->length : 0;
 
 	c->nr_sockets = e->nr_sockets;
+	c->crowded = e->crowded;
 	if (e->sections > 0 && elides(c))
 		c->aborts += (e->aborts / e->sections - c->aborts) / 4;
 	else if (e->sections > 0)
@@ -666,8 +727,10 @@ struct learn_decision learn_epoch(struct learn_class *c, const struct learn_epoc
 		return step(c, e, rate);
 	if (e->joined)
 		begin(c, e->now);
-	if (departs(c, e, rate))
+	if (departs(c, e, rate)) {
 		learn_anew(c, e->now);
+		c->pair_noise = 0;
+	}
 	/* After a clock that has jumped back, @next_at is not further away than it could be set. */
 	if (c->next_at > e->now + furthest(c))
 		c->next_at = e->now + furthest(c);

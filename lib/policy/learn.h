@@ -66,6 +66,12 @@ enum policy_arm_name {
 	POLICY_NR_ARMS
 };
 
+/** policy_arm_locks() - does the arm make no attempt? */
+static inline bool policy_arm_locks(enum policy_arm_name arm)
+{
+	return arm == POLICY_ARM_real || arm == POLICY_ARM_restrict;
+}
+
 /*
  * Sites of a class with a state of their own; further ones share the last. The arms of 8 sites are
  * 8 bytes in the line that each acquisition reads.
@@ -74,6 +80,12 @@ enum policy_arm_name {
 
 /* In place of the number of a site: all sites of the class. */
 #define LEARN_ALL LEARN_SITES
+
+/*
+ * Acquisitions per section that find the lock held: where fewer than 1 in 100 do, threads wait
+ * seldom, and eliding or restricting them can gain little.
+ */
+#define LEARN_WAITS_MATTER 0.01
 
 /* A microsecond. Times are in ns, as exactly as the rate of the time-stamp counter is known. */
 #define LEARN_US 1000ull
@@ -124,6 +136,10 @@ struct learn_site {
  * @challenger: arm that @target has in epochs of the phase LEARN_CHALLENGER
  * @nr_sites:   sites in use
  * @nr_sockets: sockets with threads that use the class
+ * @only_locks: there is no RTM: only the arms that make no attempt are candidates
+ * @crowds:     its threads can be restricted: "restrict" is a candidate
+ * @crowded:    there are more threads than processors
+ * @far_behind: bits by arm: in this rotation it was far behind the arm of the class
  * @half:       the first epoch of the present pair is over
  * @pairs:      pairs of the present challenge that are over
  * @likely:     while nothing is elided, the arm that has come closest to locking: question 0
@@ -169,12 +185,16 @@ struct learn_class {
 	uint8_t challenger;
 	uint8_t nr_sites;
 	uint8_t nr_sockets;
+	bool only_locks;
+	bool crowds;
+	bool crowded;
 	bool half;
 	uint8_t pairs;
 	uint8_t likely;
 	uint8_t departed;
 	bool rested;
 	uint32_t asked;
+	uint32_t far_behind;
 	double weights;
 	double sum;
 	double squares;
@@ -215,6 +235,7 @@ struct learn_class {
  * @now:      time of its end, ns
  * @joined:   threads have begun to use locks of the class in it
  * @nr_sockets: sockets with threads that used them
+ * @crowded: there are more threads than processors
  */
 struct learn_epoch {
 	double sections;
@@ -225,6 +246,7 @@ struct learn_epoch {
 	uint64_t whole;
 	uint64_t now;
 	bool joined;
+	bool crowded;
 	uint8_t nr_sockets;
 };
 
@@ -281,8 +303,13 @@ struct learn_known_site {
 	bool unelidable;
 };
 
-/** learn_start() - begin with a class of which nothing is known: its arm is "keen". */
-void learn_start(struct learn_class *c);
+/**
+ * learn_start() - begin with a class of which nothing is known.
+ * @c: the class; its arm is "keen"
+ * @only_locks: there is no RTM; its arm is "real"
+ * @crowds: its threads can be restricted
+ */
+void learn_start(struct learn_class *c, bool only_locks, bool crowds);
 
 /**
  * learn_inherit() - begin with what is known of another class.
@@ -347,8 +374,14 @@ uint64_t learn_waited(const struct learn_class *c, uint64_t now);
  */
 unsigned int learn_site(struct learn_class *c);
 
+/** learn_may_have() - @arm if the class may have it here, else the arm "real". */
+enum policy_arm_name learn_may_have(const struct learn_class *c, enum policy_arm_name arm);
+
 /** learn_arm() - the arm of @site in the present epoch. */
 enum policy_arm_name learn_arm(const struct learn_class *c, unsigned int site);
+
+/** learn_settles() - the least time between a change of arms and the measured part of an epoch, ns. */
+uint64_t learn_settles(const struct learn_class *c);
 
 /** learn_may_end() - may the present epoch end after @length ns, if it has enough sections? */
 bool learn_may_end(const struct learn_class *c, uint64_t length);

@@ -56,17 +56,21 @@ void policy_flags(struct policy_config *config)
 {
 	uint32_t name = config->name;
 
-	config->elides = name != POLICY_NEVER;
+	config->elides = name != POLICY_NEVER && name != POLICY_RESTRICT;
 	config->measures = name == POLICY_ADAPTIVE;
 	config->looks_first = name != POLICY_GLIBC && name != POLICY_DAMON;
 	config->counts_skips = name == POLICY_GLIBC;
 	config->keeps_window = name == POLICY_HPCA;
 }
 
-/* The quick way (section/quick.h) knows by its number whether an arm waits before an attempt. */
+/*
+ * The quick way (section/quick.h) knows by its number whether an arm waits before an attempt; the arm
+ * "restrict" makes none, and has the code of "real" there.
+ */
 #define ELIDE_ARM(id, conflict, busy, capacity, other, patience, queue, help)                        \
 	_Static_assert((POLICY_QUEUE_##queue > POLICY_QUEUE_ABORTED) ==                              \
-			       (POLICY_ARM_##id > POLICY_ARM_probe),                                 \
+			       (POLICY_ARM_##id > POLICY_ARM_probe &&                                \
+				POLICY_ARM_##id != POLICY_ARM_restrict),                             \
 		       #id " of arms.def: arms after probe, and no others, wait before an attempt");
 #include "../arms.def"
 #undef ELIDE_ARM

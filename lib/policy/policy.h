@@ -73,6 +73,7 @@ enum policy_name {
 	POLICY_DAMON,
 	POLICY_HPCA,
 	POLICY_NEVER,
+	POLICY_RESTRICT,
 	POLICY_NR
 };
 
@@ -110,7 +111,7 @@ struct policy_budget {
 /**
  * struct policy_config - the tunables that a policy reads.
  * @name:           enum policy_name
- * @elides:         acquisitions are elided at all; false under "never" alone
+ * @elides:         acquisitions are elided at all; not under "never" and "restrict"
  * @measures:       calls are measured, and the arms of their sites learnt; adaptive alone
  * @looks_first:    no attempt begins while the lock is held; all but glibc and damon
  * @counts_skips:   policy_abort() makes the lock skip the next acquisitions; glibc alone

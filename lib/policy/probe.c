@@ -55,7 +55,7 @@ void learn_site_with(struct learn_class *c, unsigned int site, const struct lear
 {
 	struct learn_site *s = &c->sites[site];
 
-	s->arm = known->arm;
+	s->arm = learn_may_have(c, known->arm);
 	if (!known->unelidable)
 		return;
 	s->unelidable = true;

@@ -14,22 +14,29 @@
 #define ABORTS_MATTER 0.01
 
 /*
+ * The same of eliding arms that "restrict" challenges. It is measured in long epochs, and gains
+ * nothing where "real" loses and few sections abort.
+ */
+#define ABORTS_CROWD 0.5
+
+/*
  * Challengers of each arm, the likeliest to win first: all arms but itself and "probe". In the
  * policy suite workloads with frequent conflicts lose about a tenth without "lean" on 16 cores or
  * without "queue" on 4. Arms that are left out are in tests/policy/notes.md.
  */
-#define NR_NEIGHBOURS 5
+#define NR_NEIGHBOURS 6
 static const uint8_t neighbours[][NR_NEIGHBOURS] = {
-#define NEIGHBOURS(of, a, b, c, d, e)                                                   \
+#define NEIGHBOURS(of, a, b, c, d, e, f)                                                \
 	[POLICY_ARM_##of] = {POLICY_ARM_##a, POLICY_ARM_##b, POLICY_ARM_##c, POLICY_ARM_##d, \
-			     POLICY_ARM_##e}
-	NEIGHBOURS(real, keen, lean, queue, patient, turns),
-	NEIGHBOURS(keen, real, lean, queue, patient, turns),
-	NEIGHBOURS(lean, real, keen, queue, patient, turns),
-	NEIGHBOURS(patient, real, keen, turns, queue, lean),
-	NEIGHBOURS(queue, real, keen, lean, patient, turns),
-	NEIGHBOURS(probe, real, keen, lean, patient, turns),
-	NEIGHBOURS(turns, real, patient, keen, queue, lean),
+			     POLICY_ARM_##e, POLICY_ARM_##f}
+	NEIGHBOURS(real, keen, lean, queue, patient, turns, restrict),
+	NEIGHBOURS(keen, real, lean, queue, patient, turns, restrict),
+	NEIGHBOURS(lean, real, keen, queue, patient, turns, restrict),
+	NEIGHBOURS(patient, real, keen, turns, queue, lean, restrict),
+	NEIGHBOURS(queue, real, keen, lean, patient, turns, restrict),
+	NEIGHBOURS(probe, real, keen, lean, patient, turns, restrict),
+	NEIGHBOURS(turns, real, patient, keen, queue, lean, restrict),
+	NEIGHBOURS(restrict, keen, real, lean, queue, patient, turns),
 #undef NEIGHBOURS
 };
 
@@ -50,8 +57,8 @@ struct question {
 static bool makes_sense(const struct learn_class *c, unsigned int target, unsigned int arm)
 {
 	for (unsigned int i = 0; i < c->nr_sites; i++)
-		if ((target == LEARN_ALL || target == i) && !c->sites[i].unelidable &&
-		    c->sites[i].arm != arm)
+		if ((target == LEARN_ALL || target == i) && c->sites[i].arm != arm &&
+		    (!c->sites[i].unelidable || arm == POLICY_ARM_restrict))
 			return true;
 	return false;
 }
@@ -79,10 +86,25 @@ static bool candidate(const struct learn_class *c, uint32_t n, struct question *
 {
 	uint32_t target = n / NR_NEIGHBOURS;
 	uint8_t arm = target ? c->sites[target - 1].arm : c->arm;
+	bool locks;
 
 	q->target = target ? target - 1 : LEARN_ALL;
 	q->arm = challenger_of(c, arm, n % NR_NEIGHBOURS);
-	if (n && c->aborts < ABORTS_MATTER)
+	/* Who waits is restricted for all sites: they stand in one line. */
+	locks = policy_arm_locks(c->arm) && policy_arm_locks(q->arm);
+	if ((q->arm == POLICY_ARM_restrict || c->arm == POLICY_ARM_restrict) &&
+	    q->target != LEARN_ALL)
+		return false;
+	if (q->arm == POLICY_ARM_restrict &&
+	    (!c->crowds || c->waits < LEARN_WAITS_MATTER ||
+	     (!policy_arm_locks(c->arm) && c->aborts < ABORTS_CROWD)))
+		return false;
+	if (n && !locks && c->aborts < ABORTS_MATTER)
+		return false;
+	if (c->only_locks && !policy_arm_locks(q->arm))
+		return false;
+	/* Locking is left: one site of a class may be the one that cannot be elided. */
+	if (target && q->arm != POLICY_ARM_real && c->far_behind >> q->arm & 1)
 		return false;
 	if (q->arm == POLICY_ARM_turns && (q->target != LEARN_ALL || c->nr_sockets < 2))
 		return false;

@@ -27,12 +27,12 @@ static __always_inline_fn bool is_at_once(uint8_t code)
 }
 
 /*
- * May the next attempt begin? Not in a row of acquisitions that cannot be elided, not where the watch
- * is due, and not while a locked section is watched.
+ * May the next attempt begin? Not in a row of acquisitions that cannot be elided, not where the
+ * watch is due, and not while a locked section is watched.
  */
-static __always_inline_fn bool may_begin(const struct elide_thread *t, const struct elide_call *call,
-					 const void *word, const struct elide_rule *rule,
-					 unsigned int status)
+static __always_inline_fn bool may_begin(const struct elide_thread *t,
+					 const struct elide_call *call, const void *word,
+					 const struct elide_rule *rule, unsigned int status)
 {
 	uint64_t value;
 
@@ -42,13 +42,16 @@ static __always_inline_fn bool may_begin(const struct elide_thread *t, const str
 }
 
 /* The pause after all conflicts of the acquisition but the first. */
-static __always_inline_fn void pause_after(struct elide_thread *t, const struct policy_budget *budget,
+static __always_inline_fn void pause_after(struct elide_thread *t,
+					   const struct policy_budget *budget,
 					   unsigned int conflicts)
 {
+	uint32_t mean;
+
 	if (likely(conflicts == 1))
 		return;
-	for (uint32_t n = elide_random_period(t, policy_pause(&elide_process.config, budget, conflicts - 1));
-	     n; n--)
+	mean = policy_pause(&elide_process.config, budget, conflicts - 1);
+	for (uint32_t n = elide_random_period(t, mean); n; n--)
 		cpu_relax();
 }
 

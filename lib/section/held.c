@@ -89,11 +89,12 @@ void elide_locked_more(struct elide_thread *t, struct elide_row *row, const void
 		elide_watch_locked(t, row, lock, wait);
 }
 
-uint32_t elide_awake_most(const struct elide_row *row)
+uint32_t elide_awake_most(const struct elide_row *row, bool restricted)
 {
 	if (elide_halted() || !elide_process.config.spin_busy)
 		return 0;
-	return policy_wait_sleep(elide_hold_known(row->class_index), elide_crowded());
+	return policy_wait_sleep(elide_hold_known(row->class_index),
+				 !restricted && elide_crowded());
 }
 
 int elide_short_more(struct elide_thread *t, struct elide_row *row, const void *lock)

@@ -104,12 +104,13 @@ void elide_locked_more(struct elide_thread *t, struct elide_row *row, const void
 /**
  * elide_awake_most() - how long a call waits on the processor for a held lock before it sleeps.
  * @row: counters of the call
+ * @restricted: few threads wait for the lock: the holder has a processor though the process is crowded
  *
  * A process that does not elide waits as it would without this library.
  *
  * Return: cycles; 0: not at all.
  */
-uint32_t elide_awake_most(const struct elide_row *row);
+uint32_t elide_awake_most(const struct elide_row *row, bool restricted);
 
 /**
  * elide_hold_due() - is the next acquisition one whose hold time is measured?

@@ -13,6 +13,7 @@
 
 struct elide_process elide_process;
 bool elide_enabled;
+bool elide_adapts;
 uint64_t elide_hold_mask = ~0ull;
 uint64_t elide_short_mask = ~0ull;
 
@@ -24,6 +25,13 @@ static uint32_t count_processors(void)
 	if (!sched_getaffinity(0, sizeof(set), &set))
 		return CPU_COUNT(&set);
 	return sysconf(_SC_NPROCESSORS_ONLN);
+}
+
+/* Without transactions: may threads be restricted? */
+static bool may_restrict(void)
+{
+	return elide_tunables.policy == POLICY_RESTRICT ||
+	       (elide_tunables.mode == ELIDE_MODE_ELIDE && elide_tunables.policy == POLICY_ADAPTIVE);
 }
 
 static void choose_mode(void)
@@ -42,10 +50,15 @@ static void choose_mode(void)
 		snprintf(p->why, sizeof(p->why),
 			 "there is one processor: no two sections run at once; ELIDE_MODE=elide insists");
 		p->mode = ELIDE_RUN_PROFILE;
+	} else if (elide_tunables.policy == POLICY_RESTRICT || p->rtm == ELIDE_RTM_NONE) {
+		p->mode = may_restrict() ? ELIDE_RUN_RESTRICT : ELIDE_RUN_PROFILE;
 	} else {
-		p->mode = p->rtm == ELIDE_RTM_NONE ? ELIDE_RUN_PROFILE : ELIDE_RUN_ELIDE;
+		p->mode = ELIDE_RUN_ELIDE;
 	}
 	elide_enabled = p->mode == ELIDE_RUN_ELIDE;
+	elide_adapts = elide_enabled || p->mode == ELIDE_RUN_RESTRICT;
+	p->restricts = elide_adapts && (elide_tunables.policy == POLICY_ADAPTIVE ||
+					elide_tunables.policy == POLICY_RESTRICT);
 }
 
 static void configure_policy(void)

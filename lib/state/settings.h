@@ -32,6 +32,7 @@
  * @short_way: the wrappers know the locks' words and may take them without calling glibc
  * @nr_processors: processors that the process may use
  * @order:   the order of locks is watched, see order.h
+ * @restricts: threads of contended locks may be restricted: adapt/crowd.h
  * @blames:  who is to blame for aborts and waits is found out: elide_evidence_contended()
  * @watch_locked: @order, or @blames and something is contended: more is done about each
  *           acquisition that locks
@@ -50,6 +51,7 @@ struct elide_process {
 	bool short_way;
 	uint32_t nr_processors;
 	bool order;
+	bool restricts;
 	bool blames;
 	bool watch_locked;
 	bool tell_section;
@@ -68,10 +70,13 @@ static inline bool elide_short_way(void)
 /* True when this process elides: mode, RTM and the watch all agree. */
 extern bool elide_enabled;
 
-/** elide_halted() - is nothing elided for now, in a process that elides? */
+/* True when the policy chooses arms: where @elide_enabled is, and in mode restrict. */
+extern bool elide_adapts;
+
+/** elide_halted() - is nothing elided or restricted for now, in a process that does either? */
 static inline bool elide_halted(void)
 {
-	return !READ_ONCE(elide_enabled) || READ_ONCE(elide_data->control);
+	return !READ_ONCE(elide_adapts) || READ_ONCE(elide_data->control);
 }
 
 /* Period of the acquisitions whose hold time is measured, a power of two, less one. */

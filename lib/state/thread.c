@@ -59,11 +59,12 @@ void elide_threads_clear(void)
 
 enum elide_way elide_way(const struct elide_thread *t, const struct elide_row *row)
 {
-	bool elided = row->state == ELIDE_STATE_ELIDING || row->state == ELIDE_STATE_PAUSED;
+	bool elided = elide_state_is_chosen(row->state);
 
 	if (!elide_short_way() || (elided && t->halted))
 		return ELIDE_WAY_LONG;
-	if (!elided)
+	/* Policy restrict: nothing to decide before the lock is found held. */
+	if (!elided || elide_process.config.name == POLICY_RESTRICT)
 		return ELIDE_WAY_SHORT;
 	/*
 	 * Glibc's and HPCA'14's policy skip acquisitions of single locks, and the quick way does

@@ -164,10 +164,11 @@ enum elide_way {
 
 /*
  * What elide_call.arm points to: a code of which one comparison tells whether an attempt is made at
- * once, below ELIDE_ARM_NOW. Other codes are of arms that wait first, of the arm that locks, and of
- * ways that do not depend on an arm.
+ * once, below ELIDE_ARM_NOW. Other codes are of arms that wait first, of the arms that lock, and of
+ * ways that do not depend on an arm. What "restrict" does besides is for calls that find the lock held.
  */
-#define ELIDE_ARM_CODE(arm)  ((arm) == POLICY_ARM_real ? ELIDE_ARM_LOCK : (arm) - 1)
+#define ELIDE_ARM_CODE(arm) \
+	((arm) == POLICY_ARM_real || (arm) == POLICY_ARM_restrict ? ELIDE_ARM_LOCK : (arm) - 1)
 #define ELIDE_ARM_OF(code)   ((code) == ELIDE_ARM_LOCK ? POLICY_ARM_real : (code) + 1)
 #define ELIDE_ARM_NOW        POLICY_ARM_probe
 #define ELIDE_ARM_LOCK       253
@@ -492,6 +493,12 @@ static inline void elide_call_set_way(struct elide_call *call, enum elide_way wa
 {
 	call->way = way == ELIDE_WAY_SHORT && call->elided ? ELIDE_WAY_PARKED : way;
 	WRITE_ONCE(call->arm, way == ELIDE_WAY_ELIDE ? arm : &elide_way_arms[way]);
+}
+
+/** elide_state_is_chosen() - does the policy decide about a call of a row in that state? */
+static inline bool elide_state_is_chosen(enum elide_row_state state)
+{
+	return state != ELIDE_STATE_PROFILED && state != ELIDE_STATE_OFF;
 }
 
 /** elide_way() - how the wrappers are to treat calls of a row of the thread @t. */

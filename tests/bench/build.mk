@@ -5,7 +5,8 @@ BENCH_ROUNDS ?= 9
 # Sections wanted; all if empty.
 BENCH ?=
 
-$(O)/tests/bench/lockbench $(O)/tests/bench/pairs $(O)/tests/bench/spawn: $(O)/tests/bench/%: tests/bench/%.c
+$(O)/tests/bench/lockbench $(O)/tests/bench/pairs $(O)/tests/bench/spawn \
+$(O)/tests/bench/crowdbench: $(O)/tests/bench/%: tests/bench/%.c
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu11 $(CFLAGS) $(WARN) -o $@ $< -pthread
@@ -32,5 +33,5 @@ $(O)/tests/bench/peak: tests/bench/peak.c
 	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE $(CFLAGS) $(WARN) -o $@ $<
 
 bench: preload tools tools-tests emulator demo-bin $(O)/tests/bench/lockbench \
-       $(O)/tests/bench/pairs $(O)/tests/bench/spawn $(O)/tests/bench/peak $(BENCH_INDEX)
+       $(O)/tests/bench/pairs $(O)/tests/bench/crowdbench $(O)/tests/bench/spawn $(O)/tests/bench/peak $(BENCH_INDEX)
 	$(Q)O=$(O) ROUNDS=$(BENCH_ROUNDS) sh tests/bench/run.sh $(BENCH)

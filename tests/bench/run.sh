@@ -7,7 +7,7 @@
 # a missed limit is printed and does not fail. Text to stdout, CSV to
 # $O/bench.csv. O is the build directory, ROUNDS the runs of each kind, the
 # arguments the sections wanted, which are all without: locks pairs program emulator
-# native index report start.
+# native index report start crowds.
 set -u
 
 O=$(cd "${O:-build}" && pwd) || exit 1
@@ -346,6 +346,42 @@ bench_native() {
 	done
 }
 
+# Threads that want the same lock. In a session of its own a program has the same part of the
+# processors beside other sessions, whatever the number of its threads: see autogroup in sched(7).
+crowd_cases='mutex-short mutex-medium mutex-hash mutex-long rwlock-write rwlock-mixed spin-short spin-medium'
+sample_crowds() {
+	for case in $crowd_cases; do
+		for threads in 2 4 8 16 32 64; do
+			measured='setsid -w'
+			with "$1" "$O/tests/bench/crowdbench" $case $threads "${CROWD_MS:-200}"
+			measured=
+			awk -F, -v how="$1" '{
+				printf "%s %d threads,sections/ms,%s,%s\n", $1, $2, how, $3
+				printf "%s %d threads (CPU),sections/CPU-ms,%s,%s\n", $1, $2, how, $4
+			}' "$tmp/out" >>"$samples"
+		done
+	done
+}
+
+# Without RTM --mode=elide restricts the threads; with it, this has the gain of elision, too.
+bench_crowds() {
+	title='Threads that want the same lock in mode elide'
+	in_turn "$ROUNDS" plain adaptive sample_crowds
+	table "$title" plain adaptive more ''
+	awk -F, -v title="$title" '$1 == title && $8 > 0 {
+		if ($2 ~ /CPU/) { c++; cpu += log($8); next }
+		if (!n++ || $8 < worst) { worst = $8; at = $2 }
+		if ($2 ~ /^mutex/) { m++; sum += log($8); if ($8 > best) { best = $8; where = $2 } }
+	} END {
+		printf "worst row %.2f (%s; goal 0.98), mutex rows: geometric mean %.2f (goal 1.1), best %.2f (%s; goal 1.3)\n",
+			worst, at, exp(sum / m), best, where
+		printf "by processor time: geometric mean of all rows %.2f\n", exp(cpu / c)
+	}' "$O/bench.csv"
+	command -v kccachetest >/dev/null || return
+	in_turn "$ROUNDS" plain adaptive sample_kccachetest
+	table 'A whole program in mode elide' plain adaptive less ''
+}
+
 # Both run in one process, the one that goes first changing from round to round.
 bench_index() {
 	if [ ! -x "$O/tests/bench/index" ]; then
@@ -400,8 +436,8 @@ echo "Medians of runs in turn, on $(nproc) processors."
 [ $# -gt 0 ] || set -- locks pairs program emulator native index report start
 for section; do
 	case $section in
-	locks | pairs | program | emulator | native | index | report | start) "bench_$section" ;;
-	*) die "$section is no section: locks, pairs, program, emulator, native, index, report, start" ;;
+	locks | pairs | program | emulator | native | index | report | start | crowds) "bench_$section" ;;
+	*) die "$section is no section: locks, pairs, program, emulator, native, index, report, start, crowds" ;;
 	esac
 done
 printf '\nThe same figures as CSV: %s\n' "$O/bench.csv"

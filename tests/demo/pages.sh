@@ -73,6 +73,16 @@ test_workloads() {
 	done
 	runs tpcc-opened --workload=tpcc --threads=2 --warehouses=2 --scale=100 --operations=2000 \
 		--file="$tmp/tpcc" --io=buffered --pool-mib=1 --open
+	runs warm-up --workload=inserts --threads=3 --warmup=30000 --operations=20000 --pool-mib=64 \
+		--latency --timeline="$tmp/timeline" --interval=1
+	if jq -e '.operations == 20000 and .entries == 50000 and .grown_mib > 0 and
+		.mib - .loaded_mib > 1.5 * .grown_mib' "$tmp/out" >"$tmp/jq" &&
+	   [ "$(awk -F, 'NR > 1 { n += $2 } END { print n }' "$tmp/timeline")" -eq 20000 ]; then
+		ok warm-up-is-not-measured
+	else
+		not_ok warm-up-is-not-measured "$(jq -c '[.operations, .entries, .mib, .loaded_mib,
+			.grown_mib]' "$tmp/out")"
+	fi
 	for data in $(names data); do
 		for order in $(names order); do
 			runs "inserts-$data-$order" --data="$data" --order="$order" --operations=20000 \

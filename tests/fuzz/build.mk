@@ -7,7 +7,7 @@ FUZZ_TARGETS := data tunables rules symbol learned
 FUZZ_DIR     := $(O)/tests/fuzz
 
 # What a target tests; the rest of what it needs it brings along.
-fuzz_data_SRC      := $(filter-out tools/cmd/elide.c tools/cmd/front.c,$(TOOLS_SRC)) $(PAGE_SRC) \
+fuzz_data_SRC      := $(filter-out tools/cmd/elide.c tools/cmd/front.c,$(TOOLS_SRC)) $(PAGE_SRC) $(SHELLS_SRC) \
 		      tests/tools/synth.c tests/tools/synth-full.c tests/tools/subject.c
 fuzz_data_LIBS     := $(TOOLS_LIBS)
 fuzz_tunables_SRC  := lib/state/tunables.c

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # page.awk - the CSV of table.awk as a page. -v ms, cores, seeds, policies: what was run; -v
-# worst_file=FILE: the output of worst.awk; -v long_file=FILE: lines WORKLOAD|CORES|MEASURE|PER CENT of longer runs
-# of its rows. Must never print a number that is not in these or follows from them.
+# worst_file=FILE: the output of worst.awk; -v long_file=FILE: lines WORKLOAD|CORES|MEASURE|PER CENT of
+# longer runs of its rows. Must never print a number that is not in these or follows from them.
 BEGIN { FS = "," }
 
 # The worst rows: a row with five seeds that spread by more than 2 % was run for 500 ms, too.

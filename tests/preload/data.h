@@ -59,6 +59,8 @@ static inline void sum_row(struct sums *s, const struct elide_row *row)
 	to->wait.total += row->wait.total;
 	to->hold.count += row->hold.count;
 	to->failed += row->failed;
+	to->parked += row->parked;
+	s->bad += row->unparked > row->parked;
 	for (int i = 0; i < ELIDE_NR_BINS; i++) {
 		waits += row->wait_bins[i];
 		holds += row->hold_bins[i];

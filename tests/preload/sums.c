@@ -20,11 +20,11 @@ int main(int argc, char **argv)
 			return 1;
 		}
 		printf("acquired=%lu elided=%lu fallback=%lu not_attempted=%lu attempts=%lu "
-		       "commits=%lu nested=%lu contended=%lu failed=%lu hold=%lu bad=%lu rows=%lu locks=%lu "
+		       "commits=%lu nested=%lu contended=%lu failed=%lu parked=%lu hold=%lu bad=%lu rows=%lu locks=%lu "
 		       "threads=%u mode=%u rtm=%u state=%u size=%lu",
 		       elide_row_acquired(&s.all), elide_row_elided(&s.all), s.all.fallback,
 		       s.all.not_attempted, s.all.commits + elide_row_aborts(&s.all), s.all.commits, s.all.nested, s.all.contended,
-		       s.all.failed, s.all.hold.count, s.bad, s.nr_rows, s.nr_locks, s.header.nr_threads,
+		       s.all.failed, s.all.parked, s.all.hold.count, s.bad, s.nr_rows, s.nr_locks, s.header.nr_threads,
 		       s.header.mode, s.header.rtm, s.header.state, s.size);
 #define ELIDE_CAUSE(id, code, column, help, advice) \
 		printf(" %s=%lu", #id, s.all.causes[ELIDE_CAUSE_##id]);

@@ -7,7 +7,7 @@ SEMANTICS_DIR := $(O)/tests/semantics
 .PHONY: semantics-tests
 semantics-tests: $(PRELOAD) preload-tests emulated-tests $(SEMANTICS_DIR)/cases \
 	$(SEMANTICS_DIR)/limits $(SEMANTICS_DIR)/misuse $(SEMANTICS_DIR)/nested \
-	$(SEMANTICS_DIR)/order $(SEMANTICS_DIR)/waits $(SEMANTICS_DIR)/word $(SEMANTICS_DIR)/lib-malloc.so
+	$(SEMANTICS_DIR)/order $(SEMANTICS_DIR)/parked $(SEMANTICS_DIR)/waits $(SEMANTICS_DIR)/word $(SEMANTICS_DIR)/lib-malloc.so
 
 # Without optimisation of calls into jumps: a tail call has no line of its own.
 $(SEMANTICS_DIR)/%: tests/semantics/%.c

@@ -21,7 +21,7 @@ sums=$O/tests/preload/sums
 elide=$O/bin/elide
 # Seconds a cell may take; the longest takes a fortieth of it.
 LIMIT=${LIMIT:-480}
-unset LD_PRELOAD
+unset LD_PRELOAD ELIDE_POLICY
 . "$here/../part.sh"
 
 # field ROW NUMBER: of the table.
@@ -52,12 +52,13 @@ cell() {
 	name=$(program "$1")
 	shift
 	# The launcher would give the processes of a run a name in common.
-	export ELIDE_OUTPUT="$PWD/data" ELIDE_POLICY=fixed ELIDE_WATCH=0 ELIDE_RUN=1
+	export ELIDE_OUTPUT="$PWD/data" ELIDE_POLICY=${ELIDE_POLICY:-fixed} ELIDE_WATCH=0 ELIDE_RUN=1
 	# What deadlocks is known from there: see behave.c.
 	[ $mode = plain ] || export BEHAVE_DEADLOCKS="$TMP/plain/$row/out"
 	case $mode in
 	plain) set -- env ${extra:+LD_PRELOAD=$extra} "$name" "$@" ;;
 	profile) set -- env ELIDE_MODE=profile LD_PRELOAD="$lib${extra:+:$extra}" "$name" "$@" ;;
+	restrict) set -- env ELIDE_POLICY=restrict LD_PRELOAD="$lib${extra:+:$extra}" "$name" "$@" ;;
 	native) set -- env LD_PRELOAD="$lib${extra:+:$extra}" "$name" "$@" ;;
 	*)
 		rate=${mode#emulated-}
@@ -93,6 +94,11 @@ expected() {
 		;;
 	esac
 	case $word in
+	crowd:*)
+		case $1 in restrict | emulated-0) word=${word#crowd:} ;; *) return 0 ;; esac
+		;;
+	esac
+	case $word in
 	!*) [ "$(total "${word#!}")" -eq 0 ] ;;
 	*=*) [ "$(total "${word%=*}")" -eq "${word#*=}" ] ;;
 	*) [ "$(total "$word")" -gt 0 ] ;;
@@ -104,7 +110,7 @@ attempted() {
 	attempts=$(total attempts) commits=$(total commits)
 	[ $2 = left ] || [ "$(total bad)" -eq 0 ] || { echo 'counters that contradict each other'; return; }
 	case $1/$2 in
-	profile/* | */no) [ "$attempts" -eq 0 ] || echo "$attempts attempts" ;;
+	profile/* | restrict/* | */no) [ "$attempts" -eq 0 ] || echo "$attempts attempts" ;;
 	*/any | */left) ;;
 	emulated-100/*)
 		[ "$attempts" -gt 0 ] || echo 'no attempt was made'
@@ -172,7 +178,7 @@ skip() { skipped=$((skipped + 1)); echo "skip $1: $2"; }
 
 rows=${*:-$(sed -n 's/^\([a-z][a-z0-9-]*\) *|.*/\1/p' "$here/rows")}
 rows=$(for row in $rows; do ! mine || echo "$row"; done)
-modes='plain profile'
+modes='plain profile restrict'
 # Where the processor has RTM that works, a plain program is elided by default.
 if "$elide" doctor --json 2>/dev/null | grep -q '"rtm_usable": true'; then
 	modes="$modes native" elided=native

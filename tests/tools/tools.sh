@@ -101,7 +101,7 @@ expect 'any setting' 0 "$preload|glibc|" '' run -q --set policy=glibc ./show
 expect 'unknown setting' 125 '' \
 	'elide: ELIDE_POLCY is unknown, nearest is ELIDE_POLICY' run -q --set POLCY=x ./show
 expect 'bad value' 125 '' \
-	'elide: ELIDE_POLICY=fixd is not one of adaptive|fixed|glibc|damon|hpca|never, nearest is fixed' \
+	'elide: ELIDE_POLICY=fixd is not one of adaptive|fixed|glibc|damon|hpca|never|restrict, nearest is fixed' \
 	run -q --policy=fixd ./show
 expect 'bad value of a set' 125 '' \
 	'elide: ELIDE_KINDS=mutx is not one of mutex|rwlock|spin, nearest is mutex' run -q --kinds=mutx ./show
@@ -138,7 +138,7 @@ printf 'POLCY = fixed\nnonsense\nPOLICY = fixd\nRUN = 5\nbuild-id x\n' >bad.conf
 expect 'file of settings: what is wrong in it' 0 '||||' \
 	'elide: bad.conf:1: POLCY is unknown, nearest is POLICY, ignored
 elide: bad.conf:2: "nonsense" is no setting NAME = VALUE, ignored
-elide: ELIDE_POLICY=fixd is not one of adaptive|fixed|glibc|damon|hpca|never, nearest is fixed, using adaptive
+elide: ELIDE_POLICY=fixd is not one of adaptive|fixed|glibc|damon|hpca|never|restrict, nearest is fixed, using adaptive
 elide: bad.conf:4: RUN is set by the launcher alone, ignored
 elide: bad.conf:5: build-id takes the path of an object and its build-id, ignored' \
 	run -q --conf bad.conf ./shows
@@ -553,14 +553,14 @@ json 'JSON of one process' 'd["schema"] == 2 and len(d["rows"]) == 4' "$elide" r
 : >empty
 head -c 300 /dev/urandom >foreign
 head -c 10000 elide.data >cut
-printf 'ELDEDATA\004' >version
+printf 'ELDEDATA\005' >version
 tail -c +10 elide.data >>version
 expect 'no data file' 2 '' 'elide: elide.nosuch: No such file or directory' report elide.nosuch
 expect 'empty file' 2 '' 'elide: empty: empty (offset 0)' report empty
 expect 'foreign file' 2 '' 'elide: foreign: not an elide data file (offset 0)' report foreign
 expect 'cut file' 2 '' 'elide: cut: ends before its first chunk does (offset 10000)' report cut
 expect 'other version' 2 '' \
-	'elide: version: written in version 4 of the format, this elide reads 1 to 3 (offset 8)' report version
+	'elide: version: written in version 5 of the format, this elide reads 1 to 4 (offset 8)' report version
 head -c 65536 elide.data >cut
 run_elide report cut
 [ $rc -eq 0 ] && grep -q 'note: the file ends at offset 65536, 24576 bytes are lost' out &&
@@ -664,7 +664,7 @@ EOF
 same 'tunables: present values' want out
 echo 'elide: ELIDE_CORES=2000 is out of range, nearest is 1024, using 0' >want
 same 'tunables: bad value' want err
-expect 'tunables: unknown name' 2 '' 'elide: CROES is no tunable, nearest is CORES' tunables CROES
+expect 'tunables: unknown name' 2 '' 'elide: CORSE is no tunable, nearest is CORES' tunables CORSE
 json 'tunables: JSON' '[t["default"] for t in d["tunables"] if t["name"] == "POLICY"] == ["adaptive"]' \
 	"$elide" tunables --json
 json 'doctor: JSON' 'd["mode"] == "profile" and not d["rtm_usable"]' \

@@ -25,6 +25,7 @@
 #define KEEN  POLICY_ARM_keen
 #define QUEUE POLICY_ARM_queue
 #define TURNS POLICY_ARM_turns
+#define RESTRICT POLICY_ARM_restrict
 
 #define SEEDS 20
 #define MS    (1000 * LEARN_US)
@@ -38,6 +39,7 @@
  * @convoy: factor of the rate of locking during a challenge; 0 stands for 1
  * @nr_sites: sites, each with the same part of the sections
  * @nr_sockets: sockets that the threads are on
+ * @crowded: there are more threads than processors
  * @done: sections completed
  * @best: sections that the best arms would have completed
  */
@@ -50,6 +52,7 @@ struct world {
 	double convoy;
 	unsigned int nr_sites;
 	unsigned int nr_sockets;
+	bool crowded;
 	uint64_t seed;
 	uint64_t now;
 	double done;
@@ -83,16 +86,18 @@ static inline void begin(struct world *w, uint64_t seed, unsigned int nr_sites, 
 	w->nr_sites = nr_sites;
 	w->nr_sockets = 1;
 	w->now = 5000 * MS;
-	learn_start(&w->class);
+	learn_start(&w->class, false, false);
 	for (unsigned int i = 0; i < nr_sites; i++)
 		assert_int_equal(learn_site(&w->class), i);
 }
 
+/* Threads cannot be restricted, unless a test says so. */
 static inline void set(struct world *w, unsigned int site, double real, double keen, double queue)
 {
 	for (unsigned int arm = 0; arm < POLICY_NR_ARMS; arm++)
 		w->rates[site][arm] = keen;
 	w->rates[site][REAL] = real;
+	w->rates[site][RESTRICT] = real;
 	w->rates[site][QUEUE] = queue;
 }
 
@@ -143,6 +148,7 @@ static inline struct learn_decision epoch(struct world *w)
 	e.whole = e.length;
 	e.now = w->now;
 	e.nr_sockets = w->nr_sockets;
+	e.crowded = w->crowded;
 	return learn_epoch(&w->class, &e);
 }
 

@@ -24,6 +24,9 @@ static struct elide_row a_row(uint64_t site)
 
 	row.wait_bins[elide_bin(100)]++;
 	row.wait_bins[elide_bin(200)]++;
+	row.parked = 3;
+	row.unparked = 2;
+	row.parked_cycles = 50;
 	return row;
 }
 
@@ -44,6 +47,9 @@ static void rows_are_summed(void **state)
 	sum = table_row(t, 0);
 	assert_int_equal(sum->site, 1);
 	assert_int_equal(sum->not_attempted, 505);
+	assert_int_equal(sum->parked, 303);
+	assert_int_equal(sum->unparked, 202);
+	assert_int_equal(sum->parked_cycles, 5050);
 	assert_int_equal(sum->wait.count, 201);
 	assert_int_equal(sum->wait.total, 31000);
 	assert_int_equal(sum->wait.min, 100);

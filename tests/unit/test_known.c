@@ -30,7 +30,7 @@ static unsigned int process(struct world *w, struct learn_known *known, uint64_t
 {
 	unsigned int nr;
 
-	learn_start(&w->class);
+	learn_start(&w->class, false, false);
 	if (known->arm < POLICY_NR_ARMS)
 		learn_begin_with(&w->class, known);
 	w->done = w->best = 0;
@@ -161,7 +161,7 @@ static void sites_begin_with_theirs(void **state)
 	struct world w;
 
 	begin(&w, 1, 2, 0);
-	learn_start(&w.class);
+	learn_start(&w.class, false, false);
 	learn_begin_with(&w.class, &known);
 	learn_site_with(&w.class, learn_site(&w.class),
 			&(struct learn_known_site){.arm = QUEUE});
@@ -189,7 +189,7 @@ static void what_no_probe_confirms_is_not_kept(void **state)
 	struct world w;
 
 	begin(&w, 1, 1, 0);
-	learn_start(&w.class);
+	learn_start(&w.class, false, false);
 	learn_begin_with(&w.class, &known);
 	assert_false(learn_unelidable(&w.class, 0, w.now));
 	learn_site_with(&w.class, learn_site(&w.class), &(struct learn_known_site){.arm = KEEN});
@@ -221,7 +221,7 @@ static void late_threads_begin_the_rotation_anew(void **state)
 
 	begin(&w, 1, 1, 0);
 	set(&w, 0, 1, 3, 3);
-	learn_start(&w.class);
+	learn_start(&w.class, false, false);
 	learn_begin_with(&w.class, &known);
 	learn_site(&w.class);
 	join(&w);

@@ -240,7 +240,7 @@ static void sites_beyond_the_room_share_the_last(void **state)
 {
 	struct learn_class c;
 
-	learn_start(&c);
+	learn_start(&c, false, false);
 	for (unsigned int i = 0; i < 3 * LEARN_SITES; i++)
 		assert_int_equal(learn_site(&c), i < LEARN_SITES ? i : LEARN_SITES - 1);
 	assert_int_equal(c.nr_sites, LEARN_SITES);
@@ -262,7 +262,7 @@ static void nothing_happens_without_sections(void **state)
 	struct learn_class c;
 	struct learn_epoch e = {.length = MS, .whole = MS, .now = 5000 * MS};
 
-	learn_start(&c);
+	learn_start(&c, false, false);
 	learn_site(&c);
 	assert_false(learn_over(&c, MS, 0));
 	/* But a thread that stands still for long must not stop everything. */

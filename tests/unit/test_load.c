@@ -172,8 +172,8 @@ static void bad_headers(void **state)
 		const char *error;
 	} table[] = {
 		{0, 0x123, 8, "not an elide data file (offset 0)"},
-		{8, 4, 4, "version 4 of the format, this elide reads 1 to 3 (offset 8)"},
-		{8, 0, 4, "version 0 of the format, this elide reads 1 to 3 (offset 8)"},
+		{8, 5, 4, "version 5 of the format, this elide reads 1 to 4 (offset 8)"},
+		{8, 0, 4, "version 0 of the format, this elide reads 1 to 4 (offset 8)"},
 		{12, 0, 4, "header of 0 bytes (offset 12)"},
 		{16, 0xffffffff, 4, "chunks of 4294967295 bytes (offset 16)"},
 		{20, 3, 4, "unknown state 3 (offset 20)"},
@@ -230,7 +230,7 @@ static void bad_chunks(void **state)
 		{offsetof(struct elide_chunk, nr_records), ~0u, 4, "chunk of 4294967295 records"},
 		{64 + offsetof(struct elide_row, kind), 0, 2, "row of unknown kind 0"},
 		{64 + offsetof(struct elide_row, kind), 99, 2, "row of unknown kind 99"},
-		{64 + offsetof(struct elide_row, state), 4, 2, "state 4"},
+		{64 + offsetof(struct elide_row, state), ELIDE_NR_STATES, 2, "state 6"},
 	};
 	struct data_file f;
 	struct synth s;

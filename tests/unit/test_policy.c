@@ -352,6 +352,7 @@ static void flags_of_each_policy(void **state)
 		[POLICY_DAMON] = {.elides = 1},
 		[POLICY_HPCA] = {.elides = 1, .looks_first = 1, .keeps_window = 1},
 		[POLICY_NEVER] = {.looks_first = 1},
+		[POLICY_RESTRICT] = {.looks_first = 1},
 	};
 
 	for (uint32_t name = 0; name < POLICY_NR; name++) {

@@ -38,7 +38,8 @@ static void each_arm_challenges(void **state)
 
 		begin(&w, 1, 1, 0);
 		w.class.nr_sockets = 2;
-		w.class.aborts = 1;
+		w.class.crowds = true;
+		w.class.aborts = w.class.waits = 1;
 		w.class.arm = w.class.sites[0].arm = arm;
 		while (w.class.asked < learn_rotation(&w.class) && learn_ask(&w.class))
 			asked[w.class.challenger]++;
@@ -173,7 +174,51 @@ static void the_likeliest_arm_asks_whether_to_elide(void **state)
 	}
 	assert_in_range(2 * nr[QUEUE], all - 2, all + 2 * all / 4 + 4);
 	for (unsigned int arm = 0; arm < POLICY_NR_ARMS; arm++)
-		assert_int_equal(nr[arm] > 0, arm != REAL && arm != POLICY_ARM_probe && arm != TURNS);
+		assert_int_equal(nr[arm] > 0, arm != REAL && arm != POLICY_ARM_probe &&
+						arm != TURNS && arm != RESTRICT);
+}
+
+/* An arm that is far behind for the class is not asked of each site, but locking is. */
+static void what_is_far_behind_does_not_challenge_sites(void **state)
+{
+	for (unsigned int arm = 0; arm < POLICY_NR_ARMS; arm++) {
+		unsigned int asked = 0;
+		struct world w;
+
+		if (arm == KEEN || arm == POLICY_ARM_probe || arm == TURNS)
+			continue;
+		begin(&w, 1, 2, 0);
+		w.class.aborts = 1;
+		w.class.far_behind = 1u << arm;
+		while (w.class.asked < learn_rotation(&w.class) && learn_ask(&w.class))
+			asked += w.class.challenger == arm && w.class.target != LEARN_ALL;
+		assert_int_equal(asked, arm == REAL ? 2 : 0);
+	}
+}
+
+/* Where sections differ, or threads wait for processors, epochs are longer from the first one on. */
+static void noise_and_crowds_make_epochs_longer(void **state)
+{
+	static const struct {
+		double noise;
+		bool crowded;
+		uint32_t stretch;
+	} table[] = {
+		{0, false, 1},   {0.15, false, 1}, {0.16, false, 2}, {0.3, false, 4},
+		{0.4, false, 8}, {5, false, 8},    {0, true, 4},     {0.5, true, 8},
+	};
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(table); i++) {
+		struct world w;
+
+		begin(&w, 1, 1, 0);
+		set(&w, 0, 1, 2, 2);
+		w.crowded = table[i].crowded;
+		w.class.pair_noise = table[i].noise;
+		while (w.class.phase == LEARN_HOLD)
+			epoch(&w);
+		assert_int_equal(w.class.stretch, table[i].stretch);
+	}
 }
 
 /* A challenger that is far worse loses after one pair, where the noise is known to be small. */
@@ -307,6 +352,8 @@ int main(void)
 		cmocka_unit_test(one_lucky_pair_does_not_win),
 		cmocka_unit_test(one_bad_pair_does_not_lose_in_noise),
 		cmocka_unit_test(the_likeliest_arm_asks_whether_to_elide),
+		cmocka_unit_test(what_is_far_behind_does_not_challenge_sites),
+		cmocka_unit_test(noise_and_crowds_make_epochs_longer),
 		cmocka_unit_test(a_clear_loser_is_cut_off),
 		cmocka_unit_test(few_challenges_by_what_is_far_behind),
 		cmocka_unit_test(few_challenges_without_waits),

@@ -278,7 +278,7 @@ static void unknown_policy_is_the_default(void **state)
 	elide_tunables.policy = 77;
 	read_with_stderr(environment, text, sizeof(text));
 	assert_string_equal(text, "elide: ELIDE_POLICY=fixd is not one of "
-				  "adaptive|fixed|glibc|damon|hpca|never, nearest is fixed, "
+				  "adaptive|fixed|glibc|damon|hpca|never|restrict, nearest is fixed, "
 				  "using adaptive\n");
 	expect_defaults();
 }

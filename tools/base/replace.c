@@ -140,7 +140,10 @@ int replace_end(struct replacement *r, int rc)
 
 	if (!rc)
 		rc = flush(r->out);
-	/* Before the name is given, so that a crash of the machine leaves the old file or the new one. */
+	/*
+	 * Before the name is given, so that a crash of the machine leaves the old file or the new
+	 * one.
+	 */
 	if (!rc && r->temp[0] && fsync(fileno(r->out)))
 		rc = -errno;
 	if (own && fclose(r->out) && !rc)

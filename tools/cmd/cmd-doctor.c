@@ -288,6 +288,9 @@ int cmd_doctor(int argc, char **argv)
 		print_machine(&f);
 		if (f.has_program)
 			print_program(&f);
+		if (f.mode == ELIDE_RUN_PROFILE)
+			printf("\nWhere threads wait for the same lock (verdict bottleneck), elide run "
+			       "--mode=elide restricts how many do.");
 		printf("\n%s: elide run would choose mode %s\n", f.why, mode_name(f.mode));
 	}
 	locks_free(&f.uses);

@@ -2,8 +2,8 @@
 /*
  * cmd-merge.c - elide merge: the data files of many runs and hosts as one.
  *
- * One file after the other is read, so there may be any number of them. Must never write to a data file
- * that a process writes, nor replace a file of something else.
+ * One file after the other is read, so there may be any number of them. Must never write to a data
+ * file that a process writes, nor replace a file of something else.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -138,7 +138,10 @@ static int by_start(const void *x, const void *y)
 	return c ? c : by_run(x, y);
 }
 
-/* Runs by their start, and the files of a run one after the other; of damaged ones it does not matter. */
+/*
+ * Runs by their start, and the files of a run one after the other; of damaged ones it does not
+ * matter.
+ */
 static struct input *sort_inputs(const struct paths *p, size_t *nr)
 {
 	struct input *inputs = calloc(p->nr + 1, sizeof(*inputs));
@@ -222,7 +225,8 @@ static int join_all(struct join *j, const struct input *inputs, size_t nr)
 		if (rc == -ENOMEM)
 			return rc;
 		if (rc)
-			say("%s: %s; left out", inputs[i].path, rc == -EINVAL ? why : strerror(-rc));
+			say("%s: %s; left out", inputs[i].path,
+			    rc == -EINVAL ? why : strerror(-rc));
 		left_out += rc != 0;
 	}
 	return left_out;
@@ -235,7 +239,9 @@ static void say_line(const char *line)
 
 static bool is_data(const char *head, size_t len)
 {
-	return len >= sizeof(uint64_t) && !memcmp(head, &(uint64_t){ELIDE_DATA_MAGIC}, sizeof(uint64_t));
+	const uint64_t magic = ELIDE_DATA_MAGIC;
+
+	return len >= sizeof(magic) && !memcmp(head, &magic, sizeof(magic));
 }
 
 static void tell(const struct data_file *f, const struct join_told *t, const char *output)
@@ -252,10 +258,12 @@ static void tell(const struct data_file *f, const struct join_told *t, const cha
 	say("%s has %zu process%s of %zu host%s in %zu rows", output, f->nr_sources,
 	    f->nr_sources == 1 ? "" : "es", hosts, plural(hosts), f->nr_rows);
 	if (t->nr_builds > 1)
-		say("they ran %zu builds of the program: %zu locks and call sites of the others are those "
-		    "of the first by their names, %zu stay apart", t->nr_builds, t->nr_same, t->nr_apart);
+		say("they ran %zu builds of the program: %zu locks and call sites of the others "
+		    "are those of the first by their names, %zu stay apart",
+		    t->nr_builds, t->nr_same, t->nr_apart);
 	if (t->fastest > t->slowest * (1 + CLOCK_SAME))
-		say("their clocks have %.2f to %.2f GHz: times were converted", t->slowest, t->fastest);
+		say("their clocks have %.2f to %.2f GHz: times were converted", t->slowest,
+		    t->fastest);
 }
 
 /* Return: 0, or EXIT_USAGE after one line. */
@@ -321,7 +329,8 @@ int cmd_merge(int argc, char **argv)
 	int key, rc = 0, code = EXIT_USAGE;
 	size_t nr = 0;
 
-	while (!rc && (key = options_next(argc, argv, options, ARRAY_SIZE(options), 0)) != OPTIONS_END) {
+	while (!rc && (key = options_next(argc, argv, options, ARRAY_SIZE(options), 0)) !=
+			      OPTIONS_END) {
 		if (key == 'h') {
 			options_help("merge -o FILE [OPTION...] FILE...",
 				     "Joins data files of the same program, of many runs and hosts.",

@@ -385,6 +385,8 @@ static void print_totals(const struct view *v, const struct frame *f, FILE *out)
 	if (f->report.elides)
 		fprintf(out, ", %.1f%% elided, %s aborts, %s cycles wasted",
 			percent(t->elided, t->acquired), text[1], text[2]);
+	if (f->report.total.sum.parked)
+		fprintf(out, ", %llu threads parked now", (unsigned long long)f->parked);
 	fputc('\n', out);
 }
 

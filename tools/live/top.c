@@ -63,6 +63,11 @@ static int copy_rows(struct frame *f, const struct report *r)
 	return 0;
 }
 
+static uint64_t less(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : 0;
+}
+
 int frame_read(struct frame *f, const char *path, long pid, enum report_by by, char *error)
 {
 	struct data_file file;
@@ -85,6 +90,8 @@ int frame_read(struct frame *f, const char *path, long pid, enum report_by by, c
 		f->report = (struct report){.elides = r.elides, .ns = r.ns,
 					    .cycles = r.cycles};
 		f->report.total.sum.failed = r.total.sum.failed;
+		f->report.total.sum.parked = r.total.sum.parked;
+		f->parked = less(r.total.sum.parked, r.total.sum.unparked);
 		rc = copy_rows(f, &r);
 		report_free(&r);
 	}
@@ -94,11 +101,6 @@ int frame_read(struct frame *f, const char *path, long pid, enum report_by by, c
 		frame_free(f);
 	}
 	return rc;
-}
-
-static uint64_t less(uint64_t a, uint64_t b)
-{
-	return a > b ? a - b : 0;
 }
 
 static void subtract_times(struct elide_times *t, const struct elide_times *before)
@@ -115,6 +117,7 @@ static void subtract(const struct report *r, struct line *l, const struct line *
 	l->sum.commits = less(l->sum.commits, before->sum.commits);
 	l->sum.nested = less(l->sum.nested, before->sum.nested);
 	l->sum.failed = less(l->sum.failed, before->sum.failed);
+	l->sum.parked = less(l->sum.parked, before->sum.parked);
 	l->sum.contended = less(l->sum.contended, before->sum.contended);
 	l->sum.wasted_cycles = less(l->sum.wasted_cycles, before->sum.wasted_cycles);
 	subtract_times(&l->sum.wait, &before->sum.wait);

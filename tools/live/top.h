@@ -31,6 +31,7 @@ struct top_row {
  * @rows:    the rows, @nr of them
  * @total:   their sum
  * @seconds: length of the interval, 0 if not known
+ * @parked:  threads that are parked at a lock
  * @read_ns: time of reading, CLOCK_MONOTONIC
  * @ended:   the process has ended
  */
@@ -41,6 +42,7 @@ struct frame {
 	size_t nr;
 	struct top_row total;
 	double seconds;
+	uint64_t parked;
 	uint64_t read_ns;
 	bool ended;
 };

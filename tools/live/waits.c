@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* waits.c - see waits.h. */
+#include <gnu/libc-version.h>
 #include <linux/futex.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
 
@@ -15,6 +17,12 @@
 
 /* In glibc's rwlock: thread id of the writer that holds it. */
 #define RWLOCK_WRITER 24
+
+/*
+ * From glibc 2.41 on a condition variable has no counts of references, two words, in front of its
+ * futex words (nptl, struct __pthread_cond_s).
+ */
+#define COND_REFERENCES 8
 
 /* The value of a mutex that others wait for, which lock calls wait at (glibc, lowlevellock.h). */
 #define MUTEX_CONTENDED 2
@@ -121,6 +129,15 @@ static int holder_of(const struct seize_thread *z, enum elide_kind kind, int off
 	return word_at(z, RWLOCK_WRITER - offset);
 }
 
+/* Whether this host's glibc is 2.41 or later; the process is assumed to use the same. */
+static bool cond_is_short(void)
+{
+	int major, minor;
+
+	return sscanf(gnu_get_libc_version(), "%d.%d", &major, &minor) == 2 &&
+	       (major > 2 || (major == 2 && minor >= 41));
+}
+
 int waits_find(const struct stacks *s, struct stacks_thread *t, const struct seize_thread *z)
 {
 	static const struct function mutex = {"", STACKS_WAIT_LOCK, ELIDE_KIND_MUTEX, {0, 0}};
@@ -148,6 +165,8 @@ int waits_find(const struct stacks *s, struct stacks_thread *t, const struct sei
 	t->kind = f->kind;
 	at = f->wait == STACKS_WAIT_LOCK ? f->at : kinds[f->wait];
 	offset = futex % 8 ? at.odd : at.even;
+	if (f->wait == STACKS_WAIT_COND && cond_is_short())
+		offset -= COND_REFERENCES;
 	t->object -= offset;
 	if (f->wait == STACKS_WAIT_JOIN)
 		return word_at(z, 0);

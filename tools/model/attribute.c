@@ -8,7 +8,9 @@
 #include <math.h>
 
 #include "../base/text.h"
+#include "../names/names.h"
 #include "attribute.h"
+#include "columns.h"
 
 const struct cause_text cause_texts[ELIDE_NR_CAUSES] = {
 #define ELIDE_CAUSE(id, code, column, help, advice) {#id, COLUMN_##column, help, advice},
@@ -35,6 +37,17 @@ static double mean(const struct elide_times *t)
 double line_failed(const struct report *r, const struct line *l)
 {
 	return r->total.sum.failed ? (double)l->sum.failed : NAN;
+}
+
+double line_parked(const struct report *r, const struct line *l)
+{
+	return r->total.sum.parked ? (double)l->sum.parked : NAN;
+}
+
+const char *line_crowd(const struct line *l)
+{
+	return l->state == ELIDE_STATE_LOCKING || l->state == ELIDE_STATE_RESTRICTED ?
+		       state_name(l->state) : UNKNOWN_CELL;
 }
 
 double line_avg_wait(const struct line *l)

@@ -28,6 +28,12 @@ extern const struct cause_text cause_texts[ELIDE_NR_CAUSES];
  */
 double line_failed(const struct report *r, const struct line *l);
 
+/** line_parked() - acquisitions that were parked; NAN if none of the run was. */
+double line_parked(const struct report *r, const struct line *l);
+
+/** line_crowd() - the state of a row where nothing can be elided but threads restricted; else unknown. */
+const char *line_crowd(const struct line *l);
+
 /** line_avg_wait() - mean time that the contended acquisitions waited. */
 double line_avg_wait(const struct line *l);
 

@@ -98,7 +98,7 @@ static int check_header(struct reader *r, const struct elide_header *h)
 	if (h->size < ELIDE_HEADER_SIZE || h->size > ELIDE_HEADER_SIZE + (settings_file_max << 20))
 		return fail(r, "impossible size %llu (offset %u)", (unsigned long long)h->size,
 			    AT(size));
-	if (h->mode > ELIDE_RUN_ELIDE)
+	if (h->mode > ELIDE_RUN_RESTRICT)
 		return fail(r, "unknown mode %u (offset %u)", h->mode, AT(mode));
 	if (h->rtm > ELIDE_RTM_EMULATED)
 		return fail(r, "unknown kind of RTM %u (offset %u)", h->rtm, AT(rtm));
@@ -194,7 +194,7 @@ static void **destination(struct data_file *f, int type, size_t **have)
 /* Bytes of a chunk for its records in the file. */
 #define ROOM (ELIDE_CHUNK_SIZE - sizeof(struct elide_chunk))
 
-/* A chunk in memory, with room for the rows of a chunk of version 1 as they are made wider. */
+/* A chunk in memory, with room for the rows of a chunk of an old version as they are made wider. */
 struct chunk {
 	_Alignas(64) struct elide_chunk head;
 	char records[ROOM / ELIDE_ROW_SIZE_1 * sizeof(struct elide_row)];
@@ -202,17 +202,21 @@ struct chunk {
 
 _Static_assert(sizeof(((struct chunk *)0)->records) >= ROOM, "any other record fits");
 
-/*
- * Rows of version 1 end before @failed of struct elide_row: widen them in place, from the last one
- * on. What they do not have is 0.
- */
-static void widen_rows(struct chunk *c)
+/* Rows of old versions end before the present ones do. */
+static size_t row_size(uint32_t version)
+{
+	return version == 1 ? ELIDE_ROW_SIZE_1 :
+	       version <= 3 ? ELIDE_ROW_SIZE_2 : sizeof(struct elide_row);
+}
+
+/* Widen rows of @size bytes in place, from the last one on. What they do not have is 0. */
+static void widen_rows(struct chunk *c, size_t size)
 {
 	struct elide_row row;
 
 	for (uint32_t i = c->head.nr_records; i--;) {
 		memset(&row, 0, sizeof(row));
-		memcpy(&row, c->records + i * ELIDE_ROW_SIZE_1, ELIDE_ROW_SIZE_1);
+		memcpy(&row, c->records + i * size, size);
 		memcpy(c->records + i * sizeof(row), &row, sizeof(row));
 	}
 	c->head.record_size = sizeof(row);
@@ -236,7 +240,7 @@ static ssize_t get_chunk(struct reader *r, struct chunk *c, uint64_t at, size_t 
 	*size = record_size(c->head.type);
 	if (!*size)
 		return 0;
-	saved = c->head.type == ELIDE_CHUNK_ROWS && r->version == 1 ? ELIDE_ROW_SIZE_1 : *size;
+	saved = c->head.type == ELIDE_CHUNK_ROWS ? row_size(r->version) : *size;
 	if (c->head.record_size != saved || c->head.nr_records > ROOM / saved)
 		return fail(r, "chunk of %u records of %u bytes (offset %llu)", c->head.nr_records,
 			    c->head.record_size, (unsigned long long)at);
@@ -245,7 +249,7 @@ static ssize_t get_chunk(struct reader *r, struct chunk *c, uint64_t at, size_t 
 		return fail(r, "cannot be read (offset %llu)",
 			    (unsigned long long)at + sizeof(c->head));
 	if (saved != *size)
-		widen_rows(c);
+		widen_rows(c, saved);
 	return c->head.nr_records * *size;
 }
 
@@ -297,6 +301,9 @@ static void negate_row(struct elide_row *row)
 	row->nested = -row->nested;
 	row->contended = -row->contended;
 	row->failed = -row->failed;
+	row->parked = -row->parked;
+	row->unparked = -row->unparked;
+	row->parked_cycles = -row->parked_cycles;
 	for (int i = 0; i < ELIDE_NR_BINS; i++) {
 		row->wait_bins[i] = -row->wait_bins[i];
 		row->hold_bins[i] = -row->hold_bins[i];

@@ -40,7 +40,7 @@ static int check_class(const struct elide_class *c, char *what, size_t size)
 
 static int check_row(const struct elide_row *row, char *what, size_t size)
 {
-	CHECK(is_kind(row->kind) && row->state <= ELIDE_STATE_OFF,
+	CHECK(is_kind(row->kind) && row->state < ELIDE_NR_STATES,
 	      "row of unknown kind %u, state %u", row->kind, row->state);
 }
 

@@ -93,6 +93,9 @@ void sum_row(struct sum *to, const struct elide_row *row)
 	to->contended += row->contended;
 	to->wasted_cycles += row->wasted_cycles;
 	to->failed += row->failed;
+	to->parked += row->parked;
+	to->unparked += row->unparked;
+	to->parked_cycles += row->parked_cycles;
 	to->wait_total += row->wait.total;
 	to->wait_count += row->wait.count;
 	if (row->wait.max > to->wait_max)
@@ -123,6 +126,9 @@ void sum_add(struct sum *to, const struct sum *from)
 	to->contended += from->contended;
 	to->wasted_cycles += from->wasted_cycles;
 	to->failed += from->failed;
+	to->parked += from->parked;
+	to->unparked += from->unparked;
+	to->parked_cycles += from->parked_cycles;
 	to->wait_total += from->wait_total;
 	to->wait_count += from->wait_count;
 	if (from->wait_max > to->wait_max)
@@ -132,14 +138,15 @@ void sum_add(struct sum *to, const struct sum *from)
 	to->hold_count += from->hold_count;
 	for (int i = 0; i < NR_CAUSE_COLUMNS; i++)
 		to->by_column[i] += from->by_column[i];
-	for (int i = 0; i <= ELIDE_STATE_OFF; i++)
+	for (int i = 0; i < ELIDE_NR_STATES; i++)
 		to->votes[i] += from->votes[i];
 }
 
 enum elide_row_state sum_state(const struct sum *s)
 {
 	const uint64_t *votes = s->votes;
-	static const enum elide_row_state eager[] = {ELIDE_STATE_ELIDING, ELIDE_STATE_PAUSED,
+	static const enum elide_row_state eager[] = {ELIDE_STATE_ELIDING, ELIDE_STATE_RESTRICTED,
+						     ELIDE_STATE_PAUSED, ELIDE_STATE_LOCKING,
 						     ELIDE_STATE_OFF, ELIDE_STATE_PROFILED};
 	enum elide_row_state best = eager[0];
 
@@ -168,6 +175,9 @@ void sum_line(const struct report *r, const struct sum *sum, struct line *l)
 	l->sum.contended = sum->contended;
 	l->sum.wasted_cycles = sum->wasted_cycles;
 	l->sum.failed = sum->failed;
+	l->sum.parked = sum->parked;
+	l->sum.unparked = sum->unparked;
+	l->sum.parked_cycles = sum->parked_cycles;
 	l->sum.wait.total = sum->wait_total;
 	l->sum.wait.count = sum->wait_count;
 	l->sum.wait.max = sum->wait_max;

@@ -52,6 +52,9 @@ struct sum {
 	uint64_t contended;
 	uint64_t wasted_cycles;
 	uint64_t failed;
+	uint64_t parked;
+	uint64_t unparked;
+	uint64_t parked_cycles;
 	uint64_t wait_total;
 	uint64_t wait_count;
 	uint64_t wait_max;
@@ -59,7 +62,7 @@ struct sum {
 	uint64_t hold_total;
 	uint64_t hold_count;
 	uint64_t by_column[NR_CAUSE_COLUMNS];
-	uint64_t votes[ELIDE_STATE_OFF + 1];
+	uint64_t votes[ELIDE_NR_STATES];
 };
 
 /**

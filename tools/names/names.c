@@ -25,9 +25,10 @@ NAMES(kind_name, [ELIDE_KIND_MUTEX] = "mutex", [ELIDE_KIND_RWLOCK_READ] = "rwloc
       [ELIDE_KIND_CUSTOM] = "custom", [ELIDE_KIND_COND] = "cond", [ELIDE_KIND_SEM] = "sem",
       [ELIDE_KIND_BARRIER] = "barrier", [ELIDE_KIND_REACQUIRE] = "reacquire")
 NAMES(state_name, [ELIDE_STATE_PROFILED] = "profiled", [ELIDE_STATE_ELIDING] = "eliding",
-      [ELIDE_STATE_PAUSED] = "paused", [ELIDE_STATE_OFF] = "off")
+      [ELIDE_STATE_PAUSED] = "paused", [ELIDE_STATE_OFF] = "off",
+      [ELIDE_STATE_RESTRICTED] = "restricted", [ELIDE_STATE_LOCKING] = "locking")
 NAMES(mode_name, [ELIDE_RUN_OFF] = "off", [ELIDE_RUN_PROFILE] = "profile",
-      [ELIDE_RUN_ELIDE] = "elide")
+      [ELIDE_RUN_ELIDE] = "elide", [ELIDE_RUN_RESTRICT] = "restrict")
 NAMES(rtm_name, [ELIDE_RTM_NONE] = "none", [ELIDE_RTM_HARDWARE] = "hardware",
       [ELIDE_RTM_EMULATED] = "emulated")
 NAMES(misuse_name, [ELIDE_MISUSE_UNLOCK_FREE] = "unlock-free",
@@ -39,7 +40,7 @@ NAMES(dropped_name, [ELIDE_DROPPED_LOCKS] = "locks", [ELIDE_DROPPED_CLASSES] = "
       [ELIDE_DROPPED_MODULES] = "modules",
       [ELIDE_DROPPED_ORDERS] = "orders", [ELIDE_DROPPED_STACKS] = "stacks",
       [ELIDE_DROPPED_DETAILS] = "details", [ELIDE_DROPPED_EVENTS] = "events",
-      [ELIDE_DROPPED_PROCESSES] = "processes")
+      [ELIDE_DROPPED_PROCESSES] = "processes", [ELIDE_DROPPED_CROWDS] = "crowds")
 
 NAMES(misuse_says, [ELIDE_MISUSE_UNLOCK_FREE] = "unlocks a lock that nobody holds",
       [ELIDE_MISUSE_UNLOCK_FOREIGN] = "unlocks a lock that another thread holds",

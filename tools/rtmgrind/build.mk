@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # rtmgrind: a Valgrind tool, built outside of Valgrind's tree against the headers and static
 # libraries of Debian's valgrind package. Without them everything else still builds; so it does where
-# the emulator does not build with a version that is not among these.
+# the emulator does not build, or fails its self-test, with a version that is not among these.
 
 RTMGRIND_TESTED     := 3.19.0 3.24.0
 VALGRIND_INCLUDE    ?= /usr/include/valgrind
@@ -43,8 +43,8 @@ else ifneq ($(filter $(RTMGRIND_VALGRIND),$(RTMGRIND_TESTED)),)
 emulator: $(RTMGRIND_PASSED)
 else
 emulator:
-	$(Q)$(MAKE) $(RTMGRIND_PASSED) || echo 'rtmgrind: not built: it does not build with' \
-		'valgrind $(RTMGRIND_VALGRIND)'
+	$(Q)$(MAKE) $(RTMGRIND_PASSED) || echo 'rtmgrind: cannot be used: it does not build with' \
+		'valgrind $(RTMGRIND_VALGRIND), or fails its self-test'
 endif
 
 $(OBJ)/tools/rtmgrind/%.o: tools/rtmgrind/%.c

@@ -46,7 +46,9 @@ int metrics_every(struct metrics *m, const char *text)
 	return -EINVAL;
 }
 
-/* In the child: becomes the report. A group of its own: signals of the terminal are the program's. */
+/*
+ * In the child: becomes the report. A group of its own: signals of the terminal are the program's.
+ */
 static void execute(const struct metrics *m, const char *path, char **argv)
 {
 	sigset_t none;

@@ -38,12 +38,14 @@ struct metrics {
 	bool said;
 };
 
-/** metrics_every() - parse --every: a number and s, m or h. Return: 0, or -EINVAL after one line. */
+/**
+ * metrics_every() - parse --every: a number and s, m or h. Return: 0, or -EINVAL after one line.
+ */
 int metrics_every(struct metrics *m, const char *text);
 
 /**
- * metrics_tick() - begin to write the file anew, unless it is still being written; of a run without a
- * data file none is written.
+ * metrics_tick() - begin to write the file anew, unless it is still being written; of a run without
+ * a data file none is written.
  * @arg: struct metrics
  * @pid: the program
  */

@@ -12,8 +12,8 @@
 /**
  * struct builds - what has the same name in two files.
  * @aliases:  of @nr, sorted: addresses of the second file, and those of the first that they are
- * @nr_apart: locks and call sites of the second file, in objects that the first has other builds of,
- *            that have no match: their names are not known, or differ, or several have them
+ * @nr_apart: locks and call sites of the second file, in objects that the first has other builds
+ *            of, that have no match: their names are not known, or differ, or several have them
  */
 struct builds {
 	struct merge_alias *aliases;
@@ -25,8 +25,8 @@ struct builds {
  * builds_match() - find what has the same name in two files with tables.
  * @warn: is called with a line about each object that is not there any more; may be NULL
  *
- * As elide-diff(1): names with their lines first, then those without, if only one lock or call site of
- * each file has the name.
+ * As elide-diff(1): names with their lines first, then those without, if only one lock or call site
+ * of each file has the name.
  *
  * Return: 0 or -ENOMEM.
  */

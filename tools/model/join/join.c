@@ -20,12 +20,11 @@
 #include "../../base/text.h"
 #include "../../names/names.h"
 #include "../merge.h"
-#include "../records.h"
-#include "../threads.h"
 #include "builds.h"
 #include "clock.h"
 #include "limit.h"
 #include "table.h"
+#include "unite.h"
 
 /* Files that are merged at once: each time all that was sampled is sorted. */
 #define BATCH 32
@@ -85,7 +84,9 @@ static const struct elide_module *program_of(const struct data_file *f)
 	return NULL;
 }
 
-/* The group of the file's build; NULL if there is none. Files without build-ids are of one build. */
+/*
+ * The group of the file's build; NULL if there is none. Files without build-ids are of one build.
+ */
 static struct group *group_of(struct join *j, const struct data_file *f)
 {
 	const struct elide_module *m = program_of(f);
@@ -148,7 +149,8 @@ static int check(struct join *j, const struct data_file *f, char *why, size_t si
 		 (strcmp(h->model, first->model) || strcmp(h->changes, first->changes) ||
 		  h->cores != first->cores || h->smt != first->smt || h->sockets != first->sockets ||
 		  h->mhz != first->mhz))
-		snprintf(why, size, "of another emulated machine, %.40s with %u cores, not %.40s with %u",
+		snprintf(why, size,
+			 "of another emulated machine, %.40s with %u cores, not %.40s with %u",
 			 h->model, h->cores, first->model, first->cores);
 	else
 		return 0;
@@ -227,112 +229,6 @@ static int check_twice(struct join *j, const struct data_file *f, char *why, siz
 	return 0;
 }
 
-/*
- * Threads as ended ones: their own numbers need no rows of their block. Those without a name have
- * none in the file either.
- */
-static int end_threads(struct data_file *f)
-{
-	struct report r = {.file = f};
-	struct elide_thread_record *records;
-	struct threads threads;
-	int rc = threads_build(&r, &threads);
-
-	if (rc)
-		return rc;
-	records = calloc(threads.nr + 1, sizeof(*records));
-	for (size_t i = 0; records && i < threads.nr; i++) {
-		const struct thread_line *l = &threads.lines[i];
-		bool unnamed = !strcmp(l->name, "(no name)") || !strcmp(l->name, "(further names)");
-
-		records[i] = (struct elide_thread_record){
-			.state = ELIDE_THREAD_PAST, .nr = l->nr, .acquired = l->acquired,
-			.elided = l->elided, .contended = l->contended,
-			.wait = (uint64_t)l->wait, .held = (uint64_t)l->held,
-		};
-		snprintf(records[i].name, sizeof(records[i].name), "%.15s", unnamed ? "" : l->name);
-	}
-	free(f->threads);
-	f->threads = records;
-	f->nr_threads = records ? threads.nr : 0;
-	threads_free(&threads);
-	return records ? 0 : -ENOMEM;
-}
-
-static int compare_threads(const void *x, const void *y)
-{
-	const struct elide_thread_record *a = x, *b = y;
-
-	return memcmp(a->name, b->name, sizeof(a->name));
-}
-
-/* Ended threads of one name are one record. */
-static void unite_threads(struct data_file *f)
-{
-	size_t kept = 0;
-
-	if (f->nr_threads)
-		qsort(f->threads, f->nr_threads, sizeof(*f->threads), compare_threads);
-	for (size_t i = 0; i < f->nr_threads; i++) {
-		const struct elide_thread_record *t = &f->threads[i];
-		struct elide_thread_record *to = kept ? &f->threads[kept - 1] : NULL;
-
-		if (!to || compare_threads(to, t)) {
-			f->threads[kept++] = *t;
-			continue;
-		}
-		to->nr += t->nr;
-		to->acquired += t->acquired;
-		to->elided += t->elided;
-		to->contended += t->contended;
-		to->wait += t->wait;
-		to->held += t->held;
-	}
-	f->nr_threads = kept;
-}
-
-static int compare_orders(const void *x, const void *y)
-{
-	return memcmp(x, y, sizeof(struct elide_order));
-}
-
-/* Each circle is there once. The ids of threads mean nothing in the file of many processes. */
-static void unite_orders(struct data_file *f)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < f->nr_orders; i++)
-		for (int j = 0; j < ELIDE_ORDER_EDGES; j++)
-			f->orders[i].edges[j].tid = 0;
-	if (f->nr_orders)
-		qsort(f->orders, f->nr_orders, sizeof(*f->orders), compare_orders);
-	for (size_t i = 0; i < f->nr_orders; i++)
-		if (!kept || compare_orders(&f->orders[kept - 1], &f->orders[i]))
-			f->orders[kept++] = f->orders[i];
-	f->nr_orders = kept;
-}
-
-static void unite_counters(struct data_file *f)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < f->nr_counters; i++) {
-		struct elide_counter *c = &f->counters[i], *to = NULL;
-
-		for (size_t j = 0; !to && j < kept; j++)
-			if (f->counters[j].source == c->source && !strcmp(f->counters[j].name, c->name))
-				to = &f->counters[j];
-		if (!to) {
-			f->counters[kept++] = *c;
-			continue;
-		}
-		to->value += c->value;
-		to->enabled_ns += c->enabled_ns;
-		to->running_ns += c->running_ns;
-	}
-	f->nr_counters = kept;
-}
-
 /* Takes the arrays of a merged file, and its rows as a table. */
 static int take(struct data_file *to, struct data_file *merged)
 {
@@ -347,9 +243,7 @@ static int take(struct data_file *to, struct data_file *merged)
 	/* What it was merged from is left to merge_free(). */
 	*merged = (struct data_file){.fd = -1, .merged = merged->merged};
 	merge_free(merged);
-	unite_threads(to);
-	unite_orders(to);
-	unite_counters(to);
+	unite_records(to);
 	return rc ? rc : limit_records(to);
 }
 
@@ -386,7 +280,7 @@ static int read_rows(struct data_file *f)
 	f->table = table_new();
 	rc = f->table ? table_add_file(f->table, f) : -ENOMEM;
 	if (!rc)
-		rc = end_threads(f);
+		rc = unite_end_threads(f);
 	if (f->base)
 		load_free(f->base);
 	free(f->base);
@@ -578,8 +472,7 @@ int join_end(struct join *j, struct data_file *to, struct join_told *told,
 	}
 	if (rc)
 		return rc;
-	unite_threads(first);
-	unite_orders(first);
+	unite_records(first);
 	*to = *first;
 	memset(first, 0, sizeof(*first));
 	finish_header(j, to);

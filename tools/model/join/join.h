@@ -2,9 +2,9 @@
 /*
  * join.h - data files of many runs and hosts as one file: elide merge.
  *
- * The way of a file: load.c -> its rows into a table, its times into the clock and time of the joined
- * file, its threads into ended ones -> merge.c, with up to 32 others -> at the end builds.c, limit.c,
- * save.c. Must never join what is not of one program.
+ * The way of a file: load.c -> its rows into a table, its times into the clock and time of the
+ * joined file, its threads into ended ones -> merge.c, with up to 32 others -> at the end builds.c,
+ * limit.c, save.c. Must never join what is not of one program.
  */
 #ifndef ELIDE_JOIN_H
 #define ELIDE_JOIN_H

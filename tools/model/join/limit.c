@@ -86,8 +86,9 @@ static int drop_stacks(struct data_file *f)
 }
 
 /*
- * Systematic sampling, Madow 1949: a moment is kept with a probability proportional to what it stands
- * for, and those that are kept stand for one step each; those that stand for more are kept as they are.
+ * Systematic sampling, Madow 1949: a moment is kept with a probability proportional to what it
+ * stands for, and those that are kept stand for one step each; those that stand for more are kept
+ * as they are.
  */
 static void thin_moments(struct elide_moment *moments, size_t *nr_moments, unsigned int type)
 {

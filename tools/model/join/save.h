@@ -15,8 +15,8 @@
  * save() - write a data file.
  * @f: a file with a table; its header's size is set
  *
- * Return: 0; -EFBIG if it would be larger than a data file can be. Whether all was written, ferror(3)
- * tells.
+ * Return: 0; -EFBIG if it would be larger than a data file can be. Whether all was written,
+ * ferror(3) tells.
  */
 int save(struct data_file *f, FILE *out);
 

@@ -24,7 +24,7 @@ struct key {
 /* A row and the acquisitions by state of what it is the sum of: see sum_state(). */
 struct entry {
 	struct elide_row row;
-	uint64_t votes[ELIDE_STATE_OFF + 1];
+	uint64_t votes[ELIDE_NR_STATES];
 };
 
 /**
@@ -135,6 +135,9 @@ static int add(struct row_table *t, const struct elide_row *row, bool modulo)
 	to->contended += row->contended;
 	to->wasted_cycles += row->wasted_cycles;
 	to->failed += row->failed;
+	to->parked += row->parked;
+	to->unparked += row->unparked;
+	to->parked_cycles += row->parked_cycles;
 	add_times(&to->wait, &row->wait);
 	add_times(&to->hold, &row->hold);
 	for (int i = 0; i < ELIDE_MAX_CAUSES; i++)
@@ -145,6 +148,7 @@ static int add(struct row_table *t, const struct elide_row *row, bool modulo)
 	}
 	/* As in sum_row(). */
 	e->votes[row->state] += elide_row_acquired(row) + 1;
+	_Static_assert(sizeof(sum.votes) == sizeof(e->votes), "a vote for each state");
 	memcpy(sum.votes, e->votes, sizeof(sum.votes));
 	to->state = sum_state(&sum);
 	return 0;

@@ -20,9 +20,9 @@ void table_free(struct row_table *t);
 /**
  * table_add() - add a row to that of its class, site and kind.
  *
- * Bins have 32 bits. Where a sum would come above INT32_MAX the present row is set aside and a new one is
- * begun: a file may have several rows of a class, site and kind. Rows with negated numbers must have
- * been added to those that they negate before, in a table of their own: table_add_file().
+ * Bins have 32 bits. Where a sum would come above INT32_MAX the present row is set aside and a new
+ * one is begun: a file may have several rows of a class, site and kind. Rows with negated numbers
+ * must have been added to those that they negate before, in a table of their own: table_add_file().
  *
  * Return: 0 or -ENOMEM.
  */

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * output-openmetrics.c - elide report --openmetrics: counters and histograms by lock and call site, for
- * scrapers and for node_exporter's textfile collector.
+ * output-openmetrics.c - elide report --openmetrics: counters and histograms by lock and call site,
+ * for scrapers and for node_exporter's textfile collector.
  *
  * Two formats differ in the names of families alone: in Prometheus's text format 0.0.4, which files
- * with names in .prom get, a family is called as its samples are; in OpenMetrics 1.0 without _total or
- * _info. Must never write a series twice, nor more of them than --top says.
+ * with names in .prom get, a family is called as its samples are; in OpenMetrics 1.0 without _total
+ * or _info. Must never write a series twice, nor more of them than --top says.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -93,7 +93,7 @@ static void add_label(char *to, size_t size, const char *name, const char *value
 	for (; *value && nr < LABEL_MAX && len + 4 < size; value++, nr++) {
 		if (*value == '\\' || *value == '"')
 			to[len++] = '\\';
-		to[len++] = (unsigned char)*value < ' ' || (unsigned char)*value >= 0x7f ? '?' : *value;
+		to[len++] = *value < ' ' || *value > '~' ? '?' : *value;
 	}
 	snprintf(to + len, size - len, "\"");
 }
@@ -111,7 +111,8 @@ static int64_t series_of(struct metrics *m, const char *lock, const char *site, 
 	return intern(&m->labels, labels, strlen(labels));
 }
 
-static void add_times(struct times *to, const struct elide_times *t, const uint32_t *bins, bool negates)
+static void add_times(struct times *to, const struct elide_times *t, const uint32_t *bins,
+		      bool negates)
 {
 	to->count += t->count;
 	to->total += t->total;
@@ -204,7 +205,8 @@ static void write_counters(const struct metrics *m)
 #undef ELIDE_FAMILY
 	if (!m->r->elides)
 		return;
-	head(m, "aborts", TYPE_COUNTER, "", "Transactions aborted, by cause; causes without any are left out.");
+	head(m, "aborts", TYPE_COUNTER, "",
+	     "Transactions aborted, by cause; causes without any are left out.");
 	for (size_t i = 0; i < m->labels.nr; i++)
 		for (int c = 0; c < ELIDE_NR_CAUSES; c++) {
 			if (!m->series[i].causes[c])
@@ -249,7 +251,8 @@ static void write_histogram(const struct metrics *m, const char *name, size_t se
 			bounds[i].le, (unsigned long long)below(m->r, t, bounds[i].ns));
 	fprintf(m->out, "elide_%s_bucket{%.*s,le=\"+Inf\"} %llu\n", name, len, labels,
 		(unsigned long long)count);
-	fprintf(m->out, "elide_%s_count{%.*s} %llu\n", name, len, labels, (unsigned long long)count);
+	fprintf(m->out, "elide_%s_count{%.*s} %llu\n", name, len, labels,
+		(unsigned long long)count);
 	fprintf(m->out, "elide_%s_sum{%.*s} %.9f\n", name, len, labels,
 		seconds(m->r, (double)(int64_t)t->total));
 }
@@ -296,7 +299,8 @@ static void write_run(const struct metrics *m)
 	head(m, "start_time_seconds", TYPE_GAUGE, "seconds", "When the process began, since 1970.");
 	fprintf(m->out, "elide_start_time_seconds %.3f\n", (double)h->start_realtime_ns / 1e9);
 	if (r->cycles) {
-		head(m, "run_seconds", TYPE_GAUGE, "seconds", "Time for which the process was measured.");
+		head(m, "run_seconds", TYPE_GAUGE, "seconds",
+		     "Time for which the process was measured.");
 		fprintf(m->out, "elide_run_seconds %.3f\n", (double)r->ns / 1e9);
 	}
 	head(m, "locks", TYPE_GAUGE, "", "Locks that were registered.");
@@ -306,7 +310,8 @@ static void write_run(const struct metrics *m)
 	fprintf(m->out, "elide_rows_summed %zu\n", r->nr_all - r->nr_lines);
 	for (int i = 0; i < ELIDE_NR_DROPPED; i++)
 		dropped += h->dropped[i];
-	head(m, "dropped", TYPE_COUNTER, "", "What was not recorded, because it was beyond a limit.");
+	head(m, "dropped", TYPE_COUNTER, "",
+	     "What was not recorded, because it was beyond a limit.");
 	fprintf(m->out, "elide_dropped_total %llu\n", (unsigned long long)dropped);
 }
 

@@ -2,8 +2,8 @@
 /*
  * output-pprof.c - elide report --pprof: waits, holds and aborts as a profile for pprof.
  *
- * What was sampled of a row is scaled to the counters of the row, which are exact, so the sums of the
- * profile are those of the report. Must never give a stack to what was not sampled with one.
+ * What was sampled of a row is scaled to the counters of the row, which are exact, so the sums of
+ * the profile are those of the report. Must never give a stack to what was not sampled with one.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -96,7 +96,8 @@ static void add_at(struct profile *p, const struct line *l, uint32_t stack, cons
 	struct profile_label labels[3];
 	size_t nr = locate(p, stack, l->sum.site, locations);
 
-	profile_sample(p, locations, nr, v->v, labels, label_row(labels, l->lock, l->class, l->kind));
+	profile_sample(p, locations, nr, v->v, labels,
+		       label_row(labels, l->lock, l->class, l->kind));
 }
 
 /* The exact values of a row. */
@@ -114,8 +115,8 @@ static struct values row_values(const struct report *r, const struct line *l)
 }
 
 /*
- * Divides two values of a row, a count and a sum of times, among its samples of one type. What there
- * is no sample for stays in @all.
+ * Divides two values of a row, a count and a sum of times, among its samples of one type. What
+ * there is no sample for stays in @all.
  */
 static void divide(struct profile *p, const struct line *l, unsigned int type, struct values *all,
 		   enum profile_value count, enum profile_value time)
@@ -293,7 +294,9 @@ static int add_holders(struct profile *p)
 	return rc;
 }
 
-/* The name of the thread that a block of rows belongs to, and its id if no other one had it before. */
+/*
+ * The name of the thread that a block of rows belongs to, and its id if no other one had it before.
+ */
 static const char *thread_of(const struct data_file *f, uint32_t block, char *to, size_t size,
 			     uint32_t *tid)
 {
@@ -426,7 +429,8 @@ const struct report_output output_pprof = {
 	.option = {.name = "pprof", .arg = "FILE",
 		   .help = "a profile for pprof: waits, holds, aborts; - for stdout"},
 	.second = {.name = "pprof-view", .arg = "VIEW",
-		   .help = "of --pprof, by: waiter (default), holder, all (waits for no locks too), thread",
+		   .help = "of --pprof, by: waiter (default), holder, all (also waits for no "
+			   "locks), thread",
 		   .values = view_words},
 	.top = PPROF_TOP,
 	.merges = true,

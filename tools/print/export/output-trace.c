@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * output-trace.c - elide report --trace: what was sampled with its time, thread by thread, for Perfetto
- * and chrome://tracing.
+ * output-trace.c - elide report --trace: what was sampled with its time, thread by thread, for
+ * Perfetto and chrome://tracing.
  *
- * The format is the "Trace Event Format" of Chromium: an object whose traceEvents each have a phase.
- * Used are M (names), X (a wait, hold or aborted attempt on its thread), b and e (a hold that does not nest there), s and
- * f (from a wait to the hold it waited for) and i (a decision). Must never draw an arrow to a hold that
- * need not be the one that was waited for.
+ * The format is the "Trace Event Format" of Chromium: an object whose traceEvents each have a
+ * phase. Used are M (names), X (a wait, hold or aborted attempt on its thread), b and e (a hold
+ * that does not nest there), s and f (from a wait to the hold it waited for) and i (a decision).
+ * Must never draw an arrow to a hold that need not be the one that was waited for.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -42,7 +42,9 @@ struct state {
 	uint64_t ids;
 };
 
-/* A wait or a hold; ns since the start of the first process. @nested: it is on its thread's track */
+/*
+ * A wait or a hold; ns since the start of the first process. @nested: it is on its thread's track
+ */
 struct interval {
 	const struct elide_moment *m;
 	uint64_t start;
@@ -86,7 +88,8 @@ static json_t *new_event(const char *phase, const char *name, uint32_t pid, uint
 	return o;
 }
 
-static void put_name(struct state *s, const char *what, const char *name, uint32_t pid, uint32_t tid)
+static void put_name(struct state *s, const char *what, const char *name, uint32_t pid,
+		     uint32_t tid)
 {
 	json_t *o = new_event("M", what, pid, tid), *args = json_object();
 
@@ -157,7 +160,7 @@ static struct interval *intervals_of(const struct report *r, uint64_t first_ns)
 								   &f->aborts[i - f->nr_moments];
 
 		all[i].m = m;
-		all[i].start = time_of(r, m->time - (m->cycles < m->time ? m->cycles : m->time), first_ns);
+		all[i].start = time_of(r, m->cycles < m->time ? m->time - m->cycles : 0, first_ns);
 		all[i].end = time_of(r, m->time, first_ns);
 	}
 	if (all && nr)
@@ -228,7 +231,9 @@ static bool is_shared(const struct elide_moment *m)
 	return m->kind == ELIDE_KIND_RWLOCK_READ;
 }
 
-/* Did the wait, of the one lock of its class, wait for the hold? Both cannot have the lock at once. */
+/*
+ * Did the wait, of the one lock of its class, wait for the hold? Both cannot have the lock at once.
+ */
 static bool waited_for(const struct interval *wait, const struct interval *hold)
 {
 	return hold->m->type == ELIDE_MOMENT_HOLD && hold->nested &&
@@ -252,7 +257,8 @@ static void put_flow(struct state *s, uint32_t pid, const struct interval *in, c
 }
 
 /* An arrow from each wait to the first hold that was sampled of what it waited for. */
-static void put_flows(struct state *s, const struct report *r, const struct interval *all, size_t nr)
+static void put_flows(struct state *s, const struct report *r, const struct interval *all,
+		      size_t nr)
 {
 	uint32_t pid = r->file->header.pid;
 
@@ -320,8 +326,8 @@ static int begin_file(struct output *o)
 	if (replace_begin(&s->file, o->options->file, "trace of elide report", o->out, is_trace))
 		return -EIO;
 	s->open = true;
-	fputs(TRACE_MARK ",\"version\":\"" ELIDE_VERSION "\"},\n\"displayTimeUnit\":\"ns\",\n\"traceEvents\":[",
-	      s->file.out);
+	fputs(TRACE_MARK ",\"version\":\"" ELIDE_VERSION "\"},\n\"displayTimeUnit\":\"ns\",\n"
+	      "\"traceEvents\":[", s->file.out);
 	return 0;
 }
 

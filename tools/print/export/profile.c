@@ -122,7 +122,9 @@ static size_t module_of(const struct profile *p, uint64_t address)
 	return 0;
 }
 
-/* The functions of a location, the innermost first. Their messages go between those of locations. */
+/*
+ * The functions of a location, the innermost first. Their messages go between those of locations.
+ */
 static void write_location(struct profile *p, uint64_t number, uint64_t address,
 			   const struct place *places, size_t nr)
 {
@@ -131,7 +133,8 @@ static void write_location(struct profile *p, uint64_t number, uint64_t address,
 
 	nr = nr < ARRAY_SIZE(functions) ? nr : ARRAY_SIZE(functions);
 	for (size_t i = 0; i < nr; i++) {
-		const char *name = places[i].symbol, *system = i + 1 == nr ? places[i].elf_symbol : NULL;
+		const char *system = i + 1 == nr ? places[i].elf_symbol : NULL;
+		const char *name = places[i].symbol;
 
 		functions[i] = name ? function(p, name, system ? system : name,
 					       places[i].file ? places[i].file : "") : 0;
