@@ -25,6 +25,9 @@ tunables() { "$elide" tunables --json | jq -r '.tunables[] | select(.scope != "l
 models() { "$elide" run --emulate=list | cut -d ' ' -f 1 | tr '\n' ' ' | sed 's/ $//'; }
 numbers() { "$elide" run --emulate=list:flat | sed -n '2,$s/ .*//p' | tr '\n' ' ' | sed 's/ $//'; }
 
+# values NAME: of a tunable.
+values() { "$elide" tunables --json "$1" | jq -r '.tunables[0].values | if type == "array" then join(" ") else gsub("[|]"; " ") end'; }
+
 # Files to complete: one that elide has written, one that it has not, a directory.
 mkdir "$work/d" "$work/d/sub"
 "$O/tests/tools/mkdata" "$work/d/run.data" profile
@@ -48,7 +51,7 @@ cases() {
 		'elide run --mode=' 'auto elide profile off' \
 		'elide run --mode ' 'auto elide profile off' \
 		'elide run --mode=p' 'profile' \
-		'elide run --policy=' 'adaptive fixed glibc damon hpca never' \
+		'elide run --policy=' "$(values POLICY)" \
 		'elide run --kinds=mutex,' 'mutex,rwlock mutex,spin' \
 		'elide run --emulate=h' 'haswell' \
 		'elide run --emulate=list:h' 'haswell' \
