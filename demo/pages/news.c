@@ -73,9 +73,13 @@ static int shift(struct worker *worker)
 		__atomic_store_n(&w->newest, w->opts->window, __ATOMIC_RELAXED);
 	else
 		__atomic_store_n(&w->newest, w->newest + by, __ATOMIC_RELAXED);
-	if (!err)
-		shifts_note(&w->shifts, now);
-	return err;
+	if (err)
+		return err;
+	shifts_note(&w->shifts, now);
+	/* A shift that takes longer than the time between two leaves those out that should have begun. */
+	for (now = now_ns(); worker->shift_ns <= now; worker->shift_ns += w->opts->shift_ms * 1000000)
+		;
+	return 0;
 }
 
 static int news_step(struct worker *worker)
