@@ -120,7 +120,7 @@ test_pass_of_a_user() {
 		chmod a-w "$work/p/libexec/elide"
 	fi
 	for _ in 1 2; do
-		XDG_CACHE_HOME=$work/cache timeout 600 "${as[@]}" "$work/p/bin/elide" run -q \
+		XDG_CACHE_HOME=$work/cache TMPDIR=$work/cache timeout 600 "${as[@]}" "$work/p/bin/elide" run -q \
 			--mode=off --emulate -- echo started >"$work/out" 2>"$work/err"
 		rc=$?
 		[ $rc -eq 0 ] || return

@@ -64,6 +64,13 @@ static Bool starts_with(const HChar *text, const HChar *with)
 	return VG_(strncmp)(text, with, VG_(strlen)(with)) == 0;
 }
 
+/* A line of /proc/self/status with the id of a process. */
+static Bool is_id(const HChar *line)
+{
+	return starts_with(line, "Pid") || starts_with(line, "PPid") || starts_with(line, "Tgid") ||
+	       starts_with(line, "NS");
+}
+
 /*
  * Copies a file of the host with lines "name: number unit". @replace returns True for a line with
  * another number on the simulated machine. The lines about affinity are the main thread's.
@@ -97,8 +104,8 @@ static SizeT copy_lines(HChar *text, const HChar *name, Bool (*replace)(const HC
 			continue;
 		}
 		*colon = 0;
-		used += VG_(sprintf)(text + used, "%s:\t%8lu%s\n", line, number,
-				     VG_(strstr)(colon + 1, " kB") ? " kB" : "");
+		used += VG_(sprintf)(text + used, is_id(line) ? "%s:\t%08lu%s\n" : "%s:\t%8lu%s\n", line,
+				     number, VG_(strstr)(colon + 1, " kB") ? " kB" : "");
 	}
 	return used;
 }
@@ -106,7 +113,7 @@ static SizeT copy_lines(HChar *text, const HChar *name, Bool (*replace)(const HC
 /*
  * In /proc/self/status, memory is the size of the program's mappings, and the numbers of context
  * switches and of the NUMA group are 0. The ids of processes stay, though they differ from run to run; all get the same
- * width, so that a program takes the same time to read them in every run.
+ * number of digits, so that a program takes the same time to read them in every run.
  */
 static Bool replace_status(const HChar *line, SizeT *number)
 {
@@ -117,9 +124,7 @@ static Bool replace_status(const HChar *line, SizeT *number)
 	else if (starts_with(line, "voluntary") || starts_with(line, "nonvoluntary") ||
 		 starts_with(line, "Ngid"))
 		*number = 0;
-	else if (tab && !VG_(strchr)(tab + 1, '\t') &&
-		 (starts_with(line, "Pid") || starts_with(line, "PPid") ||
-		  starts_with(line, "Tgid") || starts_with(line, "NS")))
+	else if (tab && !VG_(strchr)(tab + 1, '\t') && is_id(line))
 		*number = VG_(strtoull10)(tab + 1, NULL);
 	else
 		return False;
