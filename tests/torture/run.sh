@@ -52,7 +52,7 @@ what_failed() {
 		counted
 		[ "$(sum bad)" = 0 ] || echo "$(sum bad) rows contradict themselves"
 		case $1 in
-		profile | points-profile) ;;
+		profile | points-profile | points-restrict) ;;
 		emulated-100)
 			[ "$(sum attempts)" -gt 0 ] || echo 'nothing was tried'
 			[ "$(sum commits)" = 0 ] || echo 'something was committed'
@@ -78,6 +78,10 @@ one() {
 	points-profile)
 		set -- env ELIDE_MODE=profile ELIDE_OUTPUT=data TORTURE_POINTS="$seed" \
 			LD_PRELOAD="$points" "$@"
+		;;
+	points-restrict)
+		set -- env ELIDE_MODE=elide ELIDE_POLICY=restrict ELIDE_OUTPUT=data \
+			TORTURE_POINTS="$seed" LD_PRELOAD="$points" "$@"
 		;;
 	emulated-*)
 		set -- "$O/bin/elide" run --quiet --emulate --seed="$seed" \
@@ -189,6 +193,14 @@ round() {
 	# Each wait and its end, at the points of their slow paths.
 	one points-profile "$1" --rounds=500 cond
 	one points-profile "$1" --rounds=500 waits
+	# Threads that find a lock held and are parked.
+	one points-restrict "$1" --rounds=1000 exclusion
+	one points-restrict "$1" --rounds=500 exclusion rwlock
+	one points-restrict "$1" --rounds=500 cond
+	one points-restrict "$1" --rounds=500 waits
+	one points-restrict "$1" signals
+	one points-restrict "$1" fork
+	one points-restrict "$1" --rounds=50 cancel
 	churns profile "$1"
 	[ "$emulator" ] && all_emulated "$1"
 	return 0
