@@ -25,23 +25,11 @@
 #include "rank.h"
 #include "report.h"
 
-static void add_times(struct elide_times *to, const struct elide_times *t)
-{
-	if (!t->count)
-		return;
-	if (!to->count || t->min < to->min)
-		to->min = t->min;
-	if (t->max > to->max)
-		to->max = t->max;
-	to->count += t->count;
-	to->total += t->total;
-}
-
 /* Add the numbers of a row that struct sum does not have. */
 static void add_rest(struct line *l, const struct elide_row *row)
 {
-	add_times(&l->sum.wait, &row->wait);
-	add_times(&l->sum.hold, &row->hold);
+	times_add(&l->sum.wait, &row->wait);
+	times_add(&l->sum.hold, &row->hold);
 	for (int i = 0; i < ELIDE_NR_BINS; i++) {
 		l->sum.wait_bins[i] += row->wait_bins[i];
 		l->sum.hold_bins[i] += row->hold_bins[i];

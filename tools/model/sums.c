@@ -83,6 +83,18 @@ struct sum *sums_get(struct sums *s, uint32_t class_index, uint64_t site, unsign
 	return &s->sum[s->nr - 1];
 }
 
+void times_add(struct elide_times *to, const struct elide_times *t)
+{
+	if (!t->count)
+		return;
+	if (!to->count || t->min < to->min)
+		to->min = t->min;
+	if (t->max > to->max)
+		to->max = t->max;
+	to->count += t->count;
+	to->total += t->total;
+}
+
 void sum_row(struct sum *to, const struct elide_row *row)
 {
 	to->nr_rows++;

@@ -86,6 +86,9 @@ struct sums {
 struct sum *sums_get(struct sums *s, uint32_t class_index, uint64_t site, unsigned int kind,
 		     int make);
 
+/** times_add() - add measured times: their number, sum and extremes. */
+void times_add(struct elide_times *to, const struct elide_times *t);
+
 /** sum_row() - add a row of the file to a sum. */
 void sum_row(struct sum *to, const struct elide_row *row);
 

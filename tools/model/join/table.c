@@ -106,18 +106,6 @@ static struct entry *entry_of(struct row_table *t, const struct elide_row *row, 
 	return e;
 }
 
-static void add_times(struct elide_times *to, const struct elide_times *t)
-{
-	if (!t->count)
-		return;
-	if (!to->count || t->min < to->min)
-		to->min = t->min;
-	if (t->max > to->max)
-		to->max = t->max;
-	to->count += t->count;
-	to->total += t->total;
-}
-
 /* @modulo: numbers may be negated, and bins are summed modulo 2^32 */
 static int add(struct row_table *t, const struct elide_row *row, bool modulo)
 {
@@ -138,8 +126,8 @@ static int add(struct row_table *t, const struct elide_row *row, bool modulo)
 	to->parked += row->parked;
 	to->unparked += row->unparked;
 	to->parked_cycles += row->parked_cycles;
-	add_times(&to->wait, &row->wait);
-	add_times(&to->hold, &row->hold);
+	times_add(&to->wait, &row->wait);
+	times_add(&to->hold, &row->hold);
 	for (int i = 0; i < ELIDE_MAX_CAUSES; i++)
 		to->causes[i] += row->causes[i];
 	for (int i = 0; i < ELIDE_NR_BINS; i++) {

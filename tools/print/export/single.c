@@ -2,7 +2,7 @@
 /*
  * single.c - the file of a format that holds one report.
  *
- * Must never leave a file of a part of what was asked for.
+ * Must never leave a file that has only a part of the reports.
  */
 #include "single.h"
 

@@ -2,7 +2,7 @@
 /*
  * single.h - the file of a format that holds one report.
  *
- * Must never leave a file of a part of what was asked for.
+ * Must never leave a file that has only a part of the reports.
  */
 #ifndef ELIDE_SINGLE_H
 #define ELIDE_SINGLE_H
