@@ -4,7 +4,6 @@
  */
 #include <errno.h>
 #include <linux/futex.h>
-#include <stdbool.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -48,6 +47,11 @@ void elide_pi_lock(uint32_t *lock, uint32_t tid)
 {
 	if (unlikely(!take(lock, 0, tid)))
 		lock_contended(lock, tid);
+}
+
+bool elide_pi_trylock(uint32_t *lock, uint32_t tid)
+{
+	return take(lock, 0, tid);
 }
 
 void elide_pi_unlock(uint32_t *lock, uint32_t tid)

@@ -10,6 +10,7 @@
 #ifndef ELIDE_PI_LOCK_H
 #define ELIDE_PI_LOCK_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #pragma GCC visibility push(hidden)
@@ -24,6 +25,13 @@
  * elide_pi_unlock().
  */
 void elide_pi_lock(uint32_t *lock, uint32_t tid);
+
+/**
+ * elide_pi_trylock() - acquire if nobody holds the lock. Parameters as of elide_pi_lock().
+ *
+ * Return: whether it was acquired.
+ */
+bool elide_pi_trylock(uint32_t *lock, uint32_t tid);
 
 /** elide_pi_unlock() - release. Parameters as of elide_pi_lock(). Changes errno. */
 void elide_pi_unlock(uint32_t *lock, uint32_t tid);

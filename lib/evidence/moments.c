@@ -72,7 +72,10 @@ static struct elide_moment *next_moment(struct evidence_moments *m, enum elide_m
 	return m->chunks[nr_chunk] ? moment_at(m, m->nr) : NULL;
 }
 
-/* @block: of the record */
+/*
+ * @block: of the record. The thread mostly holds the lock, so it waits for no other slow path: then
+ * its sum stays, and the next wait or hold gets the record.
+ */
 static __cold void record(struct elide_thread *t, const struct elide_row *row,
 			  enum elide_moment_type type, unsigned long long end, uint64_t cycles,
 			  uint32_t block)
@@ -84,9 +87,13 @@ static __cold void record(struct elide_thread *t, const struct elide_row *row,
 	struct elide_chunk *chunk;
 	struct elide_slow slow;
 
-	t->moment_sums[type] -= weight;
-	if (!elide_evidence || !row->kind || elide_busy || !elide_slow_enter(&slow))
+	if (!elide_evidence || !row->kind || elide_busy) {
+		t->moment_sums[type] -= weight;
 		return;
+	}
+	if (!elide_slow_try_enter(&slow))
+		return;
+	t->moment_sums[type] -= weight;
 	test_point(moment_entered);
 	m = &elide_evidence->moments[type];
 	/* If a handler has forked meanwhile, the row is the parent's. */

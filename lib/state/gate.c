@@ -58,30 +58,60 @@ void elide_gate_adopt(void)
 	(SIGNAL_BIT(SIGSEGV) | SIGNAL_BIT(SIGBUS) | SIGNAL_BIT(SIGILL) | SIGNAL_BIT(SIGFPE) | \
 	 SIGNAL_BIT(SIGTRAP) | SIGNAL_BIT(SIGSYS))
 
-bool elide_slow_lock(struct elide_slow *slow)
+static void slow_begin(struct elide_slow *slow)
 {
 	static const uint64_t blocked = ~FAULTS;
 	const struct elide_thread *t = elide_self;
 
-	if (!elide_process.running || elide_busy)
-		return false;
 	slow->saved_errno = errno;
 	sys_sigmask(&blocked, &slow->signals);
 	elide_busy = true;
 	/* In a block that a fork has wiped the id is not known. */
 	slow->tid = t && t->tid ? t->tid : syscall(SYS_gettid);
+}
+
+static void slow_end(const struct elide_slow *slow)
+{
+	elide_busy = false;
+	/* A pending cancellation may end the thread here: nothing of ours is held any more. */
+	sys_sigmask(&slow->signals, NULL);
+	errno = slow->saved_errno;
+}
+
+bool elide_slow_lock(struct elide_slow *slow)
+{
+	if (!elide_process.running || elide_busy)
+		return false;
+	slow_begin(slow);
 	elide_pi_lock(&wiped->lock, slow->tid);
 	test_point(slow_entered);
 	return true;
 }
 
-bool elide_slow_enter(struct elide_slow *slow)
+/* The lock is held: may the slow path go on? */
+static bool slow_ready(const struct elide_slow *slow)
 {
-	if (!elide_slow_lock(slow))
-		return false;
 	if (!gate_ready())
 		return true;
 	elide_slow_leave(slow);
+	return false;
+}
+
+bool elide_slow_enter(struct elide_slow *slow)
+{
+	return elide_slow_lock(slow) && slow_ready(slow);
+}
+
+bool elide_slow_try_enter(struct elide_slow *slow)
+{
+	if (!elide_process.running || elide_busy || READ_ONCE(wiped->lock))
+		return false;
+	slow_begin(slow);
+	if (elide_pi_trylock(&wiped->lock, slow->tid)) {
+		test_point(slow_entered);
+		return slow_ready(slow);
+	}
+	slow_end(slow);
 	return false;
 }
 
@@ -89,8 +119,5 @@ void elide_slow_leave(const struct elide_slow *slow)
 {
 	test_point(slow_leaving);
 	elide_pi_unlock(&wiped->lock, slow->tid);
-	elide_busy = false;
-	/* A pending cancellation may end the thread here: nothing of ours is held any more. */
-	sys_sigmask(&slow->signals, NULL);
-	errno = slow->saved_errno;
+	slow_end(slow);
 }

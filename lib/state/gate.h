@@ -66,6 +66,17 @@ struct elide_slow {
 bool elide_slow_enter(struct elide_slow *slow);
 
 /**
+ * elide_slow_try_enter() - elide_slow_enter() unless another thread is in a slow path.
+ * @slow: kept until elide_slow_leave()
+ *
+ * For threads that hold a lock of the program: others may wait for that one on a processor each, and
+ * the thread in the slow path, which they have driven from its own, would not come to its end.
+ *
+ * Return: false also if another thread is in a slow path.
+ */
+bool elide_slow_try_enter(struct elide_slow *slow);
+
+/**
  * elide_slow_lock() - elide_slow_enter() without the call of @ready: the process ends.
  * @slow: kept until elide_slow_leave()
  *
