@@ -14,7 +14,8 @@
  *             others have a new price
  *
  * What the jobs add is the number of bookings. Each key has a node of its own, so nothing is
- * allocated in a section. Every walk has an end, without locks, too.
+ * allocated in a section. Without locks, too, every walk has an end, and no pointer is read twice:
+ * what another thread has set to NULL meanwhile is followed by nobody.
  */
 #include "load.h"
 
@@ -57,10 +58,10 @@ static uint32_t nr_queries;
 /* The pointer to the node with that key; NULL is what it points to if there is none. */
 static inline struct node **find(uint32_t tree, uint32_t key)
 {
-	struct node **at = &roots[tree];
+	struct node **at = &roots[tree], *node;
 
-	for (uint32_t steps = numbers.span; *at && (*at)->key != key && steps; steps--)
-		at = &(*at)->child[key > (*at)->key];
+	for (uint32_t steps = numbers.span; (node = *at) && node->key != key && steps; steps--)
+		at = &node->child[key > node->key];
 	return at;
 }
 
@@ -70,10 +71,10 @@ static void insert(uint32_t tree, struct node *new)
 	struct node **at = &roots[tree], **side[2] = { &new->child[0], &new->child[1] }, *node;
 	uint32_t steps = numbers.span;
 
-	while ((node = *at) && node->priority >= new->priority && steps--)
+	for (; (node = *at) && node->priority >= new->priority && steps; steps--)
 		at = &node->child[new->key > node->key];
 	*at = new;
-	while (node && steps--) {
+	for (; node && steps; steps--) {
 		bool below = node->key < new->key;
 
 		*side[!below] = node;
@@ -83,10 +84,10 @@ static void insert(uint32_t tree, struct node *new)
 	*side[0] = *side[1] = NULL;
 }
 
-/* Its children are merged in its place. */
-static void remove_at(struct node **at)
+/* The node at @at, whose children are merged in its place. */
+static void remove_at(struct node **at, const struct node *node)
 {
-	struct node *child[2] = { (*at)->child[0], (*at)->child[1] };
+	struct node *child[2] = { node->child[0], node->child[1] };
 
 	for (uint32_t steps = numbers.span; child[0] && child[1] && steps; steps--) {
 		unsigned int top = child[0]->priority < child[1]->priority;
@@ -212,7 +213,7 @@ static void change(const struct query *queries)
 		if (!node)
 			insert(q->tree, &nodes[q->tree][q->key]);
 		else if (!node->resource->booked)
-			remove_at(at);
+			remove_at(at, node);
 		else
 			node->resource->price = q->price;
 	}
