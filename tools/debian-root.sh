@@ -118,8 +118,11 @@ run_in() {
 			mkdir -p "$DIR/${pair#*:}"
 			mount --rbind "${pair%%:*}" "$DIR/${pair#*:}"
 		done
+		# Where chroot alone changed the root, nobody there might make namespaces of users.
+		cd "$DIR"
+		mount --move . /
 		rc=0
-		chroot "$DIR" env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
+		chroot . env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
 			HOME=/root LC_ALL=C.UTF-8 TERM="${TERM:-dumb}" DEBIAN_FRONTEND=noninteractive \
 			"$@" || rc=$?
 		exit $rc
