@@ -45,7 +45,8 @@ done
 [ "$(jq '.program.processes, (.program.sources | length)' got.json | xargs)" = '5 5' ] &&
 	[ "$(jq '[.program.sources[].acquired] | add' got.json)" = "$(jq .totals.acquired got.json)" ] &&
 	ok 'processes are listed' || not_ok 'processes are listed' "$(jq -c .program got.json)"
-[ "$(jq '.program.elapsed_s' got.json)" = "$(for f in a b c d e; do "$elide" report --json $f; done |
+# jq 1.7 prints a number as it was written, 16.0, until it has calculated with it.
+[ "$(jq '.program.elapsed_s + 0' got.json)" = "$(for f in a b c d e; do "$elide" report --json $f; done |
 	jq -s '[.[].program.elapsed_s] | add')" ] && ok 'its time is that of all runs' ||
 	not_ok 'its time is that of all runs' "$(jq .program.elapsed_s got.json)"
 run_elide report --by thread all
