@@ -8,7 +8,7 @@
 #include "debuginfo.h"
 #include "pub_tool_aspacemgr.h"
 #include "elf.h"
-#include "getenv.h"
+#include "libcall.h"
 
 /* Valgrind's own, not in its installed headers. */
 extern Bool VG_(am_notify_mprotect)(Addr start, SizeT len, UInt prot);
@@ -22,7 +22,7 @@ ULong __wrap_vgPlain_di_notify_mmap(Addr addr, Bool allow_shared_rw, Int fd);
  */
 ULong __wrap_vgPlain_di_notify_mmap(Addr addr, Bool allow_shared_rw, Int fd)
 {
-	getenv_mapped(addr);
+	libcall_mapped(addr);
 	return 0;
 }
 

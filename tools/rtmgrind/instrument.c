@@ -20,10 +20,10 @@
 #include "block.h"
 #include "core-hooks.h"
 #include "filter.h"
-#include "getenv.h"
 #include "guest.h"
 #include "hle.h"
 #include "insn.h"
+#include "libcall.h"
 #include "loads.h"
 #include "machine.h"
 #include "model.h"
@@ -199,7 +199,7 @@ static Bool rewrite_insn(struct block *b, IRStmt *mark)
 	b->pc = addr;
 	addStmtToIRSB(b->out, mark);
 	startup_emit_insn(b, addr);
-	getenv_emit_insn(b, addr);
+	libcall_emit_insn(b, addr);
 	return insn_rewrite(b, addr, mark->Ist.IMark.len);
 }
 
@@ -413,6 +413,6 @@ IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *lay
 	insn_finish(&b);
 	emit_end(&b, in);
 	startup_emit_end(&b);
-	getenv_emit_end(&b);
+	libcall_emit_end(&b);
 	return b.out;
 }

@@ -14,10 +14,10 @@
 #include "account.h"
 #include "fdwait.h"
 #include "futex.h"
-#include "getenv.h"
 #include "guest.h"
 #include "handover.h"
 #include "idle.h"
+#include "libcall.h"
 #include "limit.h"
 #include "lwp.h"
 #include "machine.h"
@@ -157,7 +157,7 @@ ULong syscall_enter(VexGuestAMD64State *guest)
 	/* The instruction pointer is behind the instruction already. */
 	current_pc = guest->guest_RIP - SYSCALL_INSN_SIZE;
 	startup_call(guest);
-	getenv_check(guest);
+	libcall_check(guest);
 	txn_abort_self(RTMGRIND_CAUSE_SYSCALL, nr);
 	if (txn_nr_open && interrupts_all(nr, guest))
 		txn_abort_others(current_tid, RTMGRIND_CAUSE_INTERRUPT);

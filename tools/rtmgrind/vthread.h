@@ -118,7 +118,7 @@ enum vthread_state {
  * @rest: fraction of a cycle beyond @clock, see account.c
  * @cpu: processor time, cycles
  * @nr_still: not 0: time stands still for the thread; calls of account_stand_still() nest
- * @lookup_sp: stack pointer at the beginning of its look-up in the environment, 0 none; see getenv.c
+ * @libcall_sp: stack pointer at the beginning of a call that takes no time, 0 none; see libcall.c
  * @still_insns: instructions that it has executed since time stopped for it
  * @timeslice_end: virtual time from which it gives its processor to a thread that queues
  * @turn: host futex word that the thread's home sleeps on; counts the times that the thread was
@@ -159,7 +159,7 @@ struct vthread {
 	Long cpu;
 	Long still_insns;
 	Int nr_still;
-	Addr lookup_sp;
+	Addr libcall_sp;
 	Long timeslice_end;
 	volatile Int turn;
 	Int meetings;
