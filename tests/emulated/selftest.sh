@@ -79,15 +79,16 @@ test_each_has_a_fault() {
 
 good=$O/libexec/elide/rtmgrind-amd64-linux
 
-# With the emulator as it is: one self-test, on two machines, remembered beside the tool.
+# With the emulator as it is: one self-test, on two machines, remembered for the user. What is
+# installed stays as it is.
 test_pass_is_remembered() {
 	install_with "$good"
 	emulate echo started
 	[ $rc -eq 0 ] && [ "$(nr_selftests)" -eq 2 ] || return
 	emulate echo started
 	[ $rc -eq 0 ] && [ "$(cat "$work/out")" = started ] && [ "$(nr_selftests)" -eq 2 ] &&
-		[ "$(wc -l <"$work/p/libexec/elide/selftest.passed")" = 1 ] &&
-		[ ! -e "$work/cache/elide" ]
+		[ "$(wc -l <"$work/cache/elide/selftest.passed")" = 1 ] &&
+		[ ! -e "$work/p/libexec/elide/selftest.passed" ]
 }
 
 # Another valgrind, or another tool, has not passed; the record keeps both.
@@ -99,7 +100,7 @@ test_pass_is_of_these_files() {
 	emulate echo started
 	PATH=$work/bin:$PATH emulate echo started
 	[ $rc -eq 0 ] && [ "$(nr_selftests)" -eq 4 ] &&
-		[ "$(wc -l <"$work/p/libexec/elide/selftest.passed")" = 2 ] || return
+		[ "$(wc -l <"$work/cache/elide/selftest.passed")" = 2 ] || return
 	cp "$O/tests/emulated/broken/txn.rollback" "$work/p/libexec/elide/rtmgrind-amd64-linux"
 	PATH=$work/bin:$PATH emulate echo started
 	[ $rc -eq 2 ] && grep -q 'with this valgrind, 3.99.0: .*fails: rollback: ' "$work/err" || return
@@ -108,7 +109,16 @@ test_pass_is_of_these_files() {
 	[ $rc -eq 0 ] && [ "$(nr_selftests)" -eq 5 ]
 }
 
-# Who cannot write beside the tool has a record of his own.
+# The pass at the build is that of whoever runs it, and of no one's cache.
+test_pass_of_the_build() {
+	install_with "$good"
+	cp "$O/libexec/elide/selftest.passed" "$work/p/libexec/elide"
+	emulate echo started
+	[ $rc -eq 0 ] && [ "$(nr_selftests)" -eq 0 ] && [ ! -e "$work/cache/elide" ] &&
+		cmp "$O/libexec/elide/selftest.passed" "$work/p/libexec/elide/selftest.passed"
+}
+
+# A user who may write nothing that is installed has a record of his own.
 test_pass_of_a_user() {
 	local as=(env)
 
@@ -116,8 +126,6 @@ test_pass_of_a_user() {
 	if [ "$(id -u)" -eq 0 ]; then
 		as=(setpriv --reuid=65534 --clear-groups)
 		chown 65534 "$work/cache"
-	else
-		chmod a-w "$work/p/libexec/elide"
 	fi
 	for _ in 1 2; do
 		XDG_CACHE_HOME=$work/cache TMPDIR=$work/cache timeout 600 "${as[@]}" "$work/p/bin/elide" run -q \
@@ -125,7 +133,6 @@ test_pass_of_a_user() {
 		rc=$?
 		[ $rc -eq 0 ] || return
 	done
-	chmod u+w "$work/p/libexec/elide"
 	[ "$(nr_selftests)" -eq 2 ] && [ ! -e "$work/p/libexec/elide/selftest.passed" ] &&
 		[ "$(wc -l <"$work/cache/elide/selftest.passed")" = 1 ]
 }
@@ -143,7 +150,7 @@ test_doctor() {
 		cut -d - -f 2): elide run --emulate\$" "$work/out"
 }
 
-for name in each_has_a_fault pass_is_remembered pass_is_of_these_files pass_of_a_user doctor; do
+for name in each_has_a_fault pass_is_remembered pass_is_of_these_files pass_of_the_build pass_of_a_user doctor; do
 	mine || continue
 	if "test_$name"; then
 		ok "$name"

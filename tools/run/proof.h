@@ -7,10 +7,11 @@
  * remembered by the build-ids of the tool, of the self-test, of the valgrind program and of its
  * library, a line each pass:
  *
- *   beside the tool, selftest.passed               where it is writable: the build, an administrator
- *   $XDG_CACHE_HOME/elide/selftest.passed          else; without the variable in ~/.cache
+ *   beside the tool, selftest.passed               from the build; a file of the package
+ *   $XDG_CACHE_HOME/elide/selftest.passed          of a user; without the variable in ~/.cache
  *
- * Failures are not remembered. Must never run anything but the self-test.
+ * Failures are not remembered. Must never run anything but the self-test, nor write beside the tool,
+ * not even for root: a package's files stay as they were installed.
  */
 #ifndef ELIDE_PROOF_H
 #define ELIDE_PROOF_H
