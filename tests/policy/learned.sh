@@ -35,7 +35,9 @@ emulate() {
 }
 
 # The load that is learnt of: hand over hand through a list, where locking is the best arm.
-hand() { emulate "$1" "$2" "$bin/load" hand --threads=4 --ms="${ms:-5}"; }
+hand() { emulate "$1" "$2" "$bin/load" hand --threads=4 --ms="${ms:-20}"; }
+# Sections that conflict: what is best for them is settled in the first 3 ms.
+conflict() { emulate "$1" "$2" "$bin/load" shared --span=2 --lines=2 --threads=4 --ms=3; }
 # Two nested locks of eight, where eliding is the best arm.
 nested() { emulate "$1" "$2" "$bin/load" nested --locks=8 --think=20 --threads=4 --ms="${ms:-5}"; }
 
@@ -54,9 +56,9 @@ is() {
 }
 
 test_second_run() {
-	local first second nr again
+	local first second tried again
 	hand file first.data || not_ok first_run "exit $?: $(tail -n 1 err)"
-	first=$(sections) nr=$(field "$decisions" first.data)
+	first=$(sections) tried=$(field 'd["totals"]["attempts"]' first.data)
 	is first_run_has_none 'new 0 0' "$(field '"%(state)s %(classes)d %(sites)d" % d["learned"]' first.data)"
 	is private 600 "$(stat -c %a file)"
 	[ "$(stat -c %s file)" -le 1048576 ] && ok small || not_ok small "$(stat -c %s file) bytes"
@@ -65,12 +67,10 @@ test_second_run() {
 	second=$(sections)
 	is second_run_begins_with_it 'used 1 2' \
 		"$(field '"%(state)s %(classes)d %(sites)d" % d["learned"]' second.data)"
-	[ "${nr:-0}" -ge 2 ] && [ "$(field "$decisions" second.data)" -lt "$nr" ] && ok fewer_challenges ||
-		not_ok fewer_challenges "first $nr, second $(field "$decisions" second.data)"
 	[ "${second:-0}" -gt "${first:-0}" ] && ok more_sections ||
 		not_ok more_sections "first $first, second $second"
-	# Nothing was elided but in the one challenge.
-	is locked_from_the_start True "$(field 'd["totals"]["attempts"] < 0.5 * d["totals"]["acquired"]' second.data)"
+	# Nothing is elided but in a challenge, where the first run has tried each arm.
+	is locked_from_the_start True "$(field 'd["totals"]["attempts"] * 4 < '"$tried" second.data)"
 	"$O/bin/elide" report second.data | grep -qx "learned: 1 lock class and 2 call sites from $work/file" &&
 		ok report || not_ok report "$("$O/bin/elide" report second.data | sed -n 3p)"
 	again=$(awk '$1 == "time.elapsed_ns" { print $2 }' counters)
@@ -79,32 +79,53 @@ test_second_run() {
 	is repeatable "$again" "$(awk '$1 == "time.elapsed_ns" { print $2 }' counters)"
 }
 
-# Shorter than the time to the next challenge: it passes over several processes.
+# What the first run has found out need not be found out again.
+test_challenges() {
+	local nr
+	conflict settled first.data || not_ok challenges "exit $?: $(tail -n 1 err)"
+	nr=$(field "$decisions" first.data)
+	conflict settled second.data
+	[ "${nr:-0}" -ge 2 ] && [ "$(field "$decisions" second.data)" -lt "$nr" ] && ok fewer_challenges ||
+		not_ok fewer_challenges "first $nr, second $(field "$decisions" second.data)"
+}
+
+# Shorter than the time to the next challenge: it passes over several processes. All together they
+# have fewer than the first run had, and each alone without the file would have more than half.
 test_short_runs() {
-	local nr=0
+	local nr=0 first
 	nested short short.data || not_ok short_runs "exit $?: $(tail -n 1 err)"
+	first=$(field "$decisions" short.data)
 	for _ in 1 2 3 4; do
 		ms=3 nested short short.data
 		nr=$((nr + $(field "$decisions" short.data)))
 	done
-	[ "$nr" -ge 1 ] && [ "$nr" -le 2 ] && ok short_runs_go_on_judging ||
-		not_ok short_runs_go_on_judging "$nr decisions in 12 ms"
+	[ "$nr" -ge 1 ] && [ "$nr" -lt "${first:-0}" ] && ok short_runs_go_on_judging ||
+		not_ok short_runs_go_on_judging "$nr decisions in 12 ms, $first in the 5 ms before"
+}
+
+# plugin_aborts FILE [ARGUMENT...]: the median of the aborts in five runs, each with a file of its
+# own. What is left in the second ones are probes, and in few of them a challenge, which aborts often.
+plugin_aborts() {
+	local file=$1 seed
+	shift
+	for seed in 1 2 3 4 5; do
+		options=--seed=$seed emulate "$file.$seed" plugin.data "$bin/plugin" "$bin/plugin-lib.so" "$@"
+		field 'd["totals"]["aborts"]' plugin.data
+	done | sort -n | sed -n 3p
 }
 
 # An object that is loaded later, and lies elsewhere; in a child, too.
 test_plugin() {
-	local where aborts
-	emulate plugin plugin.data "$bin/plugin" "$bin/plugin-lib.so"
+	local where aborts less
+	aborts=$(plugin_aborts plugin)
 	where=$(cat out)
-	aborts=$(field 'd["totals"]["aborts"]' plugin.data)
 	[ "$aborts" -ge 6 ] && ok plugin_aborts || not_ok plugin_aborts "$aborts"
-	emulate plugin plugin.data "$bin/plugin" "$bin/plugin-lib.so" shift
+	less=$(plugin_aborts plugin shift)
 	[ "$where" != "$(cat out)" ] && ok plugin_moves || not_ok plugin_moves "$where twice"
 	is plugin_is_known 'used 1 1' \
 		"$(field '"%(state)s %(classes)d %(sites)d" % d["learned"]' plugin.data)"
-	# What is left are probes.
-	[ "$(field 'd["totals"]["aborts"]' plugin.data)" -le $((aborts - 3)) ] && ok plugin_aborts_less ||
-		not_ok plugin_aborts_less "$aborts, then $(field 'd["totals"]["aborts"]' plugin.data)"
+	[ $((less * 4)) -le $((aborts * 3)) ] && ok plugin_aborts_less ||
+		not_ok plugin_aborts_less "$aborts, then $less"
 	emulate child child.data "$bin/plugin" "$bin/plugin-lib.so" fork
 	[ -s child ] && ok child_writes || not_ok child_writes "$(cat err)"
 	emulate child child.data "$bin/plugin" "$bin/plugin-lib.so" fork
@@ -166,6 +187,7 @@ if [ ! -x "$O/libexec/elide/rtmgrind-amd64-linux" ] || ! command -v valgrind >/d
 	exit 0
 fi
 test_second_run
+test_challenges
 test_short_runs
 test_plugin
 test_refused

@@ -14,6 +14,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+/* More than the gaps have that Valgrind leaves between libraries, 1 MiB. */
+#define PAGES 1024
+
 static void *work(void *function)
 {
 	((void (*)(void))function)();
@@ -34,8 +37,9 @@ int main(int argc, char **argv)
 	pthread_t thread;
 	int status = 0;
 
-	if (given(argc, argv, "shift"))
-		mmap(NULL, 64 << 20, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	/* Each fills a gap, or what is left of one, between what is mapped already. */
+	for (int i = 0; i < PAGES && given(argc, argv, "shift"); i++)
+		mmap(NULL, 4096, i % 2 ? PROT_READ : PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	library = argc > 1 ? dlopen(argv[1], RTLD_NOW) : NULL;
 	function = library ? dlsym(library, "plugin_work") : NULL;
 	if (!function) {
