@@ -241,9 +241,11 @@ lines = collections.defaultdict(set)
 aborts = {}
 for row in csv.DictReader(sys.stdin):
     aborts[row["number"]] = int(row["aborts"])
-    lines[row["number"]].add((row["symbol"], row["lock"]))
+    # A latch begins with its version, of eight bytes, and its lock is behind that.
+    version = row["type"] == "lock" and row["access"] == "write" and int(row["first_byte"]) < 8
+    lines[row["number"]].add((version, row["lock"]))
 all = sum(aborts.values())
-version = [n for n in lines if any(s == "latch_word_enter" for s, _ in lines[n])]
+version = [n for n in lines if any(v for v, _ in lines[n])]
 pool = [n for n in lines if any("frames_init" in lock for _, lock in lines[n])]
 print("most" if 2 * sum(aborts[n] for n in version if n in pool) > all else "few")'
 }
