@@ -6,7 +6,8 @@
 #
 # The root has the packages that tools/deps.sh names and nothing else; it is $O/check/RELEASE, and
 # what was there is removed first. JOBS goes to make check. The tree's files are copied, without
-# what git ignores. Must never write into the tree. Needs root, git and mmdebstrap.
+# what git ignores, and are one commit there. Must never write into the tree. Needs root, git and
+# mmdebstrap.
 set -eu
 
 cd "$(dirname "$0")/.."
@@ -24,6 +25,10 @@ rm -rf "$root"
 tools/debian-root.sh "$release" "$root" $(tools/deps.sh --list)
 mkdir "$root/src"
 git ls-files -z --cached --others --exclude-standard |
-	tar -c --null --ignore-failed-read -T - 2>/dev/null | tar -x -C "$root/src"
+	tar -c --null --ignore-failed-read -T - 2>/dev/null | tar -x --no-same-owner -C "$root/src"
+tools/debian-root.sh --in "$root" sh -c 'cd /src && git init -q && git add -A &&
+	git -c user.name=check -c user.email=check@localhost commit -qm tree'
+tools/debian-root.sh --in "$root" apt-get -qq update ||
+	echo 'check-debian: tests that download packages find none: apt-get update fails' >&2
 exec tools/debian-root.sh --in "$root" env ELIDE_DEPS=skip JOBS="${JOBS:-$(nproc)}" \
 	make -C /src O=build "$target"
