@@ -139,7 +139,13 @@ across_upgrade='
 	apt-get install -y -q $new || exit 1
 	elide ctl $! snapshot && kill $! && elide report run.data.snapshot && elide report run.data || exit 1
 	wait
-	! test -e /usr/share/doc/elide/older && dpkg --verify elide elide-rtmgrind libelide0 libelide-dev
+	! test -e /usr/share/doc/elide/older || exit 1
+	# root, too, changes nothing that is installed, and the self-test has passed at the build.
+	elide doctor >/dev/null
+	elide run -q --emulate -- index_bench --threads=2 --preload=1000 --ops=2000 >/dev/null || exit 1
+	! test -e ~/.cache/elide || { echo "the self-test was run again"; exit 1; }
+	dpkg --verify elide elide-rtmgrind libelide0 libelide-dev >changed
+	! test -s changed || { cat changed; exit 1; }
 	test "$(dpkg-query -W -f "\${Version}" elide)" = '"$version"
 
 upgrade_and_purge() {
