@@ -293,12 +293,14 @@ struct opfile_writer {
 struct opfile_writer *opfile_create(const char *folder, unsigned int number, uint64_t nr)
 {
 	struct opfile_writer *writer = malloc(sizeof(*writer));
-	struct header header = { .magic = MAGIC, .order = ORDER, .nr = nr };
+	struct header header = { .order = ORDER, .nr = nr };
 
 	if (!writer) {
 		complain(folder, ": out of memory");
 		return NULL;
 	}
+	/* A string without its end, which compilers warn of where it initializes. */
+	memcpy(header.magic, MAGIC, sizeof(header.magic));
 	name_of(writer->name, folder, number, "ops");
 	writer->to = fopen(writer->name, "wxe");
 	if (!writer->to) {

@@ -99,6 +99,7 @@ static int read_interpreter(const char *path, char *to)
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	ssize_t n = fd < 0 ? -1 : read(fd, line, sizeof(line) - 1);
 	const char *from;
+	size_t len;
 
 	if (fd >= 0)
 		close(fd);
@@ -107,8 +108,10 @@ static int read_interpreter(const char *path, char *to)
 	line[n] = '\0';
 	line[strcspn(line, "\n")] = '\0';
 	from = line + 2 + strspn(line + 2, " \t");
-	snprintf(to, PATH_MAX, "%.*s", (int)strcspn(from, " \t"), from);
-	run_by_env(from + strcspn(from, " \t"), to);
+	len = strcspn(from, " \t");
+	memcpy(to, from, len);
+	to[len] = '\0';
+	run_by_env(from + len, to);
 	return *to != '\0';
 }
 

@@ -156,7 +156,7 @@ static void spread(const struct activity *a, double *steps, double begin, double
 static void add_moment(const struct data_file *f, struct sums *sums, struct activity *a,
 		       const struct row_weight *rows, size_t nr, const struct elide_moment *m)
 {
-	struct row_weight key = row_of(m), *row;
+	const struct row_weight key = row_of(m), *row;
 	double end = ((double)m->time - (double)f->header.start_cycles) / a->step;
 	double begin, length, cycles, run = (double)a->nr_steps * a->step;
 
