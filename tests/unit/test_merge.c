@@ -98,8 +98,8 @@ static void same_rows_are_summed(void **state)
 		assert_int_equal(m->sum.wait.max, l->sum.wait.max);
 		assert_int_equal(m->sum.hold.count, 2 * l->sum.hold.count);
 		for (int bin = 0; bin < ELIDE_NR_BINS; bin++) {
-			assert_int_equal(m->sum.wait_bins[bin], 2 * l->sum.wait_bins[bin]);
-			assert_int_equal(m->sum.hold_bins[bin], 2 * l->sum.hold_bins[bin]);
+			assert_int_equal(m->wait_bins[bin], 2 * l->wait_bins[bin]);
+			assert_int_equal(m->hold_bins[bin], 2 * l->hold_bins[bin]);
 		}
 		assert_int_equal(m->nr_blames, l->nr_blames);
 	}

@@ -338,7 +338,7 @@ static void held_shares(void **state)
 
 static void quantiles(void **state)
 {
-	uint32_t bins[ELIDE_NR_BINS] = {0};
+	uint64_t bins[ELIDE_NR_BINS] = {0};
 	const struct elide_times t = {.count = 100, .min = 40, .max = 5000};
 
 	/* Each time is in the bin whose bounds it lies between. */
@@ -358,6 +358,25 @@ static void quantiles(void **state)
 	assert_true(bins_quantile(bins, &t, 0.99) == 1024);
 	/* The last bin ends at 8192, but nothing was longer than 5000. */
 	assert_true(bins_quantile(bins, &t, 1) == 5000);
+}
+
+/* A report of many hosts has more times in a bin than a row of the file can count. */
+static void bins_of_many_rows(void **state)
+{
+	const struct elide_times t = {.count = 1, .min = 0, .max = ~0ull};
+	uint32_t row[ELIDE_NR_BINS] = {0};
+	uint64_t bins[ELIDE_NR_BINS] = {0};
+
+	row[elide_bin(100)] = UINT32_MAX;
+	for (int i = 0; i < 3; i++)
+		bins_add(bins, row, false);
+	assert_true(bins[elide_bin(100)] == 3 * (uint64_t)UINT32_MAX);
+	bins[elide_bin(1000)] = 2 * (uint64_t)UINT32_MAX;
+	assert_true(bins_quantile(bins, &t, 0.6) == 128);
+	/* Those of a part that is taken away. */
+	row[elide_bin(100)] = (uint32_t)-5;
+	bins_add(bins, row, true);
+	assert_true(bins[elide_bin(100)] == 3 * (uint64_t)UINT32_MAX - 5);
 }
 
 /* The short names of rows that are not the same differ. */
@@ -584,6 +603,7 @@ int main(void)
 		cmocka_unit_test(verdicts_of_waits),
 		cmocka_unit_test(held_shares),
 		cmocka_unit_test(quantiles),
+		cmocka_unit_test(bins_of_many_rows),
 		cmocka_unit_test(names_differ),
 		cmocka_unit_test(findings),
 		cmocka_unit_test(given_up),

@@ -72,18 +72,24 @@ double line_hold(const struct line *l)
 	return l->sum.hold.count ? l->held : NAN;
 }
 
-double bins_quantile(const uint32_t *bins, const struct elide_times *t, double q)
+void bins_add(uint64_t *to, const uint32_t *bins, bool negates)
+{
+	for (int i = 0; i < ELIDE_NR_BINS; i++)
+		to[i] += negates ? (uint64_t)(int64_t)(int32_t)bins[i] : bins[i];
+}
+
+double bins_quantile(const uint64_t *bins, const struct elide_times *t, double q)
 {
 	double all = 0, before = 0, v = NAN;
 
 	for (int i = 0; i < ELIDE_NR_BINS; i++)
-		all += bins[i];
+		all += (double)bins[i];
 	for (int i = 0; i < ELIDE_NR_BINS && all > 0; i++) {
-		if (!bins[i] || before + bins[i] < q * all) {
-			before += bins[i];
+		if (!bins[i] || before + (double)bins[i] < q * all) {
+			before += (double)bins[i];
 			continue;
 		}
-		v = exp2(i + ELIDE_BIN_SHIFT + (q * all - before) / bins[i]);
+		v = exp2(i + ELIDE_BIN_SHIFT + (q * all - before) / (double)bins[i]);
 		break;
 	}
 	/* Of a file of which a part is subtracted, minimum and maximum are those since the start. */

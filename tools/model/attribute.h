@@ -7,6 +7,8 @@
 #ifndef ELIDE_ATTRIBUTE_H
 #define ELIDE_ATTRIBUTE_H
 
+#include <stdbool.h>
+
 #include "sums.h"
 
 /**
@@ -55,6 +57,14 @@ double line_hold(const struct line *l);
 double line_held(const struct report *r, const struct line *l);
 
 /**
+ * bins_add() - add a row's histogram to one of many rows.
+ * @to: ELIDE_NR_BINS of elide_bin()
+ * @bins: as many
+ * @negates: numbers may be negated, see struct data_file
+ */
+void bins_add(uint64_t *to, const uint32_t *bins, bool negates);
+
+/**
  * bins_quantile() - a quantile of a histogram of times.
  * @bins: ELIDE_NR_BINS of elide_bin()
  * @t: the same times, which bound it
@@ -65,7 +75,7 @@ double line_held(const struct report *r, const struct line *l);
  *
  * Return: cycles; NAN if the histogram is empty, as in a file of version 1.
  */
-double bins_quantile(const uint32_t *bins, const struct elide_times *t, double q);
+double bins_quantile(const uint64_t *bins, const struct elide_times *t, double q);
 
 /** line_cost() - cycles that a row's locks cost the program; attribute.c has the formula. */
 double line_cost(const struct report *r, const struct line *l);

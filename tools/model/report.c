@@ -26,14 +26,12 @@
 #include "report.h"
 
 /* Add the numbers of a row that struct sum does not have. */
-static void add_rest(struct line *l, const struct elide_row *row)
+static void add_rest(struct line *l, const struct elide_row *row, bool negates)
 {
 	times_add(&l->sum.wait, &row->wait);
 	times_add(&l->sum.hold, &row->hold);
-	for (int i = 0; i < ELIDE_NR_BINS; i++) {
-		l->sum.wait_bins[i] += row->wait_bins[i];
-		l->sum.hold_bins[i] += row->hold_bins[i];
-	}
+	bins_add(l->wait_bins, row->wait_bins, negates);
+	bins_add(l->hold_bins, row->hold_bins, negates);
 	for (int i = 0; i < ELIDE_MAX_CAUSES; i++)
 		if (row->causes[i])
 			l->sum.causes[i < ELIDE_NR_CAUSES ? i : ELIDE_CAUSE_other] += row->causes[i];
@@ -58,7 +56,7 @@ static int sum_one(void *arg, const struct elide_row *row)
 	if (!elide_kind_is_lock(row->kind))
 		return 0;
 	sum_row(&reading->total, row);
-	add_rest(&reading->r->total, row);
+	add_rest(&reading->r->total, row, reading->r->file->negates);
 	return 0;
 }
 
@@ -208,11 +206,11 @@ static int fill_line(void *arg, const struct elide_row *row)
 	/* The sums are of the first reading, and a process that runs has gone on counting since. */
 	if (!l->filled) {
 		l->sum.wait = l->sum.hold = (struct elide_times){0};
-		memset(l->sum.wait_bins, 0, sizeof(l->sum.wait_bins));
-		memset(l->sum.hold_bins, 0, sizeof(l->sum.hold_bins));
+		memset(l->wait_bins, 0, sizeof(l->wait_bins));
+		memset(l->hold_bins, 0, sizeof(l->hold_bins));
 		l->filled = 1;
 	}
-	add_rest(l, row);
+	add_rest(l, row, reading->r->file->negates);
 	return 0;
 }
 
@@ -303,7 +301,7 @@ static void find_quiet(struct report *r, struct sum *total)
 static int sum_rows(struct report *r, enum report_by by, const char *sort, size_t top)
 {
 	struct reading reading = {.r = r, .sums = r->sums};
-	struct elide_row rest;
+	struct line rest;
 	int rc = load_rows(r->file, sum_one, &reading);
 
 	if (rc)
@@ -312,13 +310,13 @@ static int sum_rows(struct report *r, enum report_by by, const char *sort, size_
 	if (!r->uses)
 		return -ENOMEM;
 	find_quiet(r, &reading.total);
-	rest = r->total.sum;
+	rest = r->total;
 	sum_line(r, &reading.total, &r->total);
-	r->total.sum.wait = rest.wait;
-	r->total.sum.hold = rest.hold;
-	memcpy(r->total.sum.causes, rest.causes, sizeof(rest.causes));
-	memcpy(r->total.sum.wait_bins, rest.wait_bins, sizeof(rest.wait_bins));
-	memcpy(r->total.sum.hold_bins, rest.hold_bins, sizeof(rest.hold_bins));
+	r->total.sum.wait = rest.sum.wait;
+	r->total.sum.hold = rest.sum.hold;
+	memcpy(r->total.sum.causes, rest.sum.causes, sizeof(rest.sum.causes));
+	memcpy(r->total.wait_bins, rest.wait_bins, sizeof(rest.wait_bins));
+	memcpy(r->total.hold_bins, rest.hold_bins, sizeof(rest.hold_bins));
 	for (size_t i = 0; i < r->file->nr_classes; i++)
 		if (elide_kind_is_lock(r->file->classes[i].kind))
 			r->total.nr_locks += r->file->classes[i].nr_locks;

@@ -41,7 +41,9 @@ enum report_by { BY_LOCK_AND_SITE, BY_LOCK, BY_SITE, BY_STACK, BY_LINE, BY_THREA
  * @nr_rows:    rows of the file in it: one for each thread, class and site
  * @filled:     rows.c has read what sums.c does not keep
  * @class_type: enum elide_class_type
- * @sum:        counters; its class and site are those of the first, its state is meaningless
+ * @sum:        counters; its class and site are those of the first, its state and its bins are
+ *              meaningless
+ * @wait_bins, @hold_bins: the histograms: those of many rows may have more than 2^32 in a bin
  * @held:       cycles that the locks were held, see struct sum
  * @acquired, @elided, @attempts, @aborts: what follows from them, see struct elide_row
  * @given_up:   acquisitions not attempted because the policy has given up the call site
@@ -69,6 +71,8 @@ struct line {
 	unsigned int class_type;
 	uint64_t nr_locks;
 	struct elide_row sum;
+	uint64_t wait_bins[ELIDE_NR_BINS];
+	uint64_t hold_bins[ELIDE_NR_BINS];
 	double held;
 	uint64_t acquired;
 	uint64_t elided;

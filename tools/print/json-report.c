@@ -34,7 +34,7 @@ static json_t *ns_number(const struct report *r, uint64_t cycles, uint64_t count
 	return count && !to_ns(r, cycles, &ns) ? json_number(ns) : json_null();
 }
 
-static json_t *quantile(const struct report *r, const struct elide_times *t, const uint32_t *bins,
+static json_t *quantile(const struct report *r, const struct elide_times *t, const uint64_t *bins,
 			double q)
 {
 	double v = bins_quantile(bins, t, q);
@@ -43,7 +43,7 @@ static json_t *quantile(const struct report *r, const struct elide_times *t, con
 }
 
 /* @total: of the hold times, which are sampled, that of all acquisitions */
-static json_t *times(const struct report *r, const struct elide_times *t, const uint32_t *bins,
+static json_t *times(const struct report *r, const struct elide_times *t, const uint64_t *bins,
 		     uint64_t total)
 {
 	json_t *o = json_object();
@@ -73,9 +73,9 @@ static void counters(const struct report *r, const struct line *l, json_t *o)
 				    known_number(l->sum.causes[i], r->elides));
 	json_object_set_new(o, "causes", causes);
 	json_object_set_new(o, "wait_ns",
-			    times(r, &l->sum.wait, l->sum.wait_bins, l->sum.wait.total));
+			    times(r, &l->sum.wait, l->wait_bins, l->sum.wait.total));
 	json_object_set_new(o, "hold_ns",
-			    times(r, &l->sum.hold, l->sum.hold_bins,
+			    times(r, &l->sum.hold, l->hold_bins,
 				  l->sum.hold.count ? line_hold(l) : 0));
 	json_object_set_new(o, "held_percent", known_real(line_held(r, l)));
 }

@@ -116,8 +116,7 @@ static void add_times(struct times *to, const struct elide_times *t, const uint3
 {
 	to->count += t->count;
 	to->total += t->total;
-	for (int i = 0; i < ELIDE_NR_BINS; i++)
-		to->bins[i] += negates ? (uint64_t)(int64_t)(int32_t)bins[i] : bins[i];
+	bins_add(to->bins, bins, negates);
 }
 
 static int add_row(void *arg, const struct elide_row *row)
