@@ -104,6 +104,21 @@ autopkgtest() {
 	rm -rf "$work/$release/test"
 }
 
+# README's first lines, in a root that has nothing else.
+try_it() {
+	root "$release" "$work/$release/try" || return 1
+	sed -n '/^## Try it/,/^| package/{/^```$/,/^```$/{/^```$/!p}}' "$here/README.md" >"$debs/try-it"
+	[ "$(grep -c '^elide ' "$debs/try-it")" -ge 3 ] || {
+		not_ok "$release: README's lines" "found: $(tr '\n' '|' <"$debs/try-it")"
+		return
+	}
+	inside "$work/$release/try" 'cp /in/*.deb /in/try-it /root && cd /root &&
+		echo "APT::Get::Assume-Yes \"true\";" >/etc/apt/apt.conf.d/yes && apt-get -q update &&
+		bash -e ./try-it && elide report | grep "^mode elide, RTM emulated"' &&
+		ok "$release: README's lines" || not_ok "$release: README's lines" "$(last)"
+	rm -rf "$work/$release/try" "$debs/try-it"
+}
+
 # An older version: the same packages with another number, and a file that is there no more.
 make_older() {
 	local deb dir
@@ -181,7 +196,7 @@ for release; do
 	rm -rf "$debs"
 	mkdir -p "$debs" "$work/$release/unpacked"
 	# A step that cannot begin has said why; those after it need what it makes.
-	build_twice && packages && lint && autopkgtest && upgrade_and_purge ||
+	build_twice && packages && lint && autopkgtest && try_it && upgrade_and_purge ||
 		not_ok "$release" 'not all steps were possible'
 done
 echo "deb: $nr tests, $failed failed"
