@@ -90,7 +90,7 @@ lint() {
 	else
 		not_ok "$release: lintian" "$(last)"
 	fi
-	grep '^[NO]:' "$log" | sed 's/^/  /'
+	grep -a '^[NO]:' "$log" | sed 's/^/  /'
 	rm -rf "$work/$release/lint"
 }
 
@@ -99,7 +99,7 @@ autopkgtest() {
 	inside "$work/$release/test" 'apt-get -q update && cd /tmp && autopkgtest --no-built-binaries \
 		--apt-upgrade /in/elide_*.deb /in/elide-rtmgrind_*.deb /in/libelide*.deb /in/*.dsc -- null'
 	rc=$?
-	grep -E '^[a-z]+ +(PASS|FAIL|SKIP)' "$log" | sed 's/^/  /'
+	grep -aE '^[a-z]+ +(PASS|FAIL|SKIP)' "$log" | sed 's/^/  /'
 	[ $rc -eq 0 ] && ok "$release: autopkgtest" || not_ok "$release: autopkgtest" "exit $rc, $(last)"
 	rm -rf "$work/$release/test"
 }
