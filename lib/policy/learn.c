@@ -135,6 +135,12 @@
 #define CROWD_PAIRS   6
 
 /*
+ * The shortest such epoch is 50 times as long as the shortest of others. It weighs as much as CROWD_WEIGHT
+ * of these, not as 50, as what follows each other at once is not independent.
+ */
+#define CROWD_WEIGHT 16
+
+/*
  * A class warms up while more than one section in 16 meets a lock or a call that is new to its
  * thread. That takes as long as several sections, longer inside an elided one, and becomes rarer
  * from epoch to epoch, so whichever arm came later would look better. It ends after WARM_MAX in any
@@ -281,6 +287,32 @@ static double margin(const struct learn_class *c)
 	return c->arm == POLICY_ARM_restrict ? -CROWD_MARGIN : MARGIN;
 }
 
+/* Square root by Newton's method: the library needs no other mathematics. */
+static double root(double x)
+{
+	double y = x > 1 ? x : 1;
+
+	for (int i = 0; i < 40 && x > 0; i++)
+		y = (y + x / y) / 2;
+	return x > 0 ? y : 0;
+}
+
+/* Noise of a pair of epochs of the least length, as a logarithm, before one is measured. */
+static double usual_noise(const struct learn_class *c)
+{
+	double usual = c->nr_rates < NOISE_KNOWN ? NOISE_START : NOISE_TIMES * c->noise;
+
+	if (usual < c->pair_noise)
+		usual = c->pair_noise;
+	return usual < NOISE_MIN ? NOISE_MIN : usual > NOISE_MAX ? NOISE_MAX : usual;
+}
+
+/* What an epoch of the challenge weighs that is not stretched. */
+static unsigned int weight_of(const struct learn_class *c)
+{
+	return is_about_crowds(c) ? CROWD_WEIGHT : 1;
+}
+
 /* The least length of the present epoch, ns. */
 static uint64_t shortest(const struct learn_class *c)
 {
@@ -297,15 +329,34 @@ static uint64_t shortest(const struct learn_class *c)
 	return c->stretch * EPOCH_MIN;
 }
 
+/* When a part of the challenger's epoch is over that would be all of it, were it not stretched. */
+static bool is_cut_from(const struct learn_class *c, uint64_t length)
+{
+	return c->phase == LEARN_CHALLENGER && c->half && c->challenger != POLICY_ARM_turns &&
+	       length >= shortest(c) / c->stretch && c->first * length >= EPOCH_SECTIONS;
+}
+
 bool learn_may_end(const struct learn_class *c, uint64_t length)
 {
-	return length >= shortest(c) || (length >= EPOCH_LONG && !is_about_crowds(c));
+	return length >= shortest(c) || (length >= EPOCH_LONG && !is_about_crowds(c)) ||
+	       is_cut_from(c, length);
+}
+
+/* So far behind in a part of its epoch that this pair alone will decide. */
+static bool is_lost(const struct learn_class *c, uint64_t length, double sections)
+{
+	double log = log_ratio(sections / length, c->first);
+	double weight = (double)(weight_of(c) * c->stretch) * length / shortest(c);
+
+	return log < FIRST_LOSES && log < -FIRST_ERRORS * usual_noise(c) / root(weight);
 }
 
 bool learn_over(const struct learn_class *c, uint64_t length, double sections)
 {
 	if (!learn_may_end(c, length))
 		return false;
+	if (length < shortest(c) && is_cut_from(c, length))
+		return is_lost(c, length, sections);
 	if (length >= EPOCH_LONG)
 		return sections >= EPOCH_FEW || length >= 8 * EPOCH_LONG;
 	/* A challenger that is much worse must not last: few sections in twice the time show it. */
@@ -366,26 +417,6 @@ void learn_inherit(struct learn_class *c, const struct learn_class *from)
 		c->sites[i] = from->sites[i];
 }
 
-/* Square root by Newton's method: the library needs no other mathematics. */
-static double root(double x)
-{
-	double y = x > 1 ? x : 1;
-
-	for (int i = 0; i < 40 && x > 0; i++)
-		y = (y + x / y) / 2;
-	return x > 0 ? y : 0;
-}
-
-/* Noise of a pair of epochs of the least length, as a logarithm, before one is measured. */
-static double usual_noise(const struct learn_class *c)
-{
-	double usual = c->nr_rates < NOISE_KNOWN ? NOISE_START : NOISE_TIMES * c->noise;
-
-	if (usual < c->pair_noise)
-		usual = c->pair_noise;
-	return usual < NOISE_MIN ? NOISE_MIN : usual > NOISE_MAX ? NOISE_MAX : usual;
-}
-
 static void challenge(struct learn_class *c)
 {
 	if (!learn_ask(c))
@@ -395,7 +426,7 @@ static void challenge(struct learn_class *c)
 	c->pairs = 0;
 	c->length = 0;
 	for (c->stretch = c->crowded ? STRETCH_CROWDED : 1; c->stretch < STRETCH_MAX; c->stretch *= 2)
-		if (usual_noise(c) <= NOISE_SHORT * root(c->stretch))
+		if (usual_noise(c) <= NOISE_SHORT * root(weight_of(c) * c->stretch))
 			break;
 	c->weights = c->sum = c->squares = c->cost = c->reached = 0;
 }
@@ -592,9 +623,12 @@ static struct learn_decision compare(struct learn_class *c, double challenger, d
 				     const struct learn_epoch *e)
 {
 	struct learn_decision d = {0};
-	double log = log_ratio(challenger, incumbent), weight = c->stretch, mean, error;
+	double log = log_ratio(challenger, incumbent), weight = weight_of(c) * c->stretch, mean, error;
 	enum outcome outcome;
 
+	/* An epoch that was cut. */
+	if (c->phase == LEARN_CHALLENGER && e->length < shortest(c))
+		weight *= (double)e->length / shortest(c);
 	c->pairs++;
 	c->weights += weight;
 	c->reached += weight * challenger;
