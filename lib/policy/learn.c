@@ -486,14 +486,16 @@ static enum outcome judge(const struct learn_class *c, double mean, double error
 		return LOSES;
 	if (c->pairs < pairs_max(c))
 		return UNCLEAR;
-	/* After the last unclear pair locking wins by a better mean, and any incumbent stays by one. */
+	/* After the last unclear pair locking wins by a better mean, another by one standard error. */
 	if (is_about_crowds(c))
 		return mean > margin(c) ? WINS : LOSES;
 	if (mean <= 0)
 		return LOSES;
 	if (c->challenger == POLICY_ARM_real)
 		return WINS;
-	return mean > MARGIN && is_principal(c) && c->pairs < PAIRS_LONG ? UNCLEAR : LOSES;
+	if (mean > MARGIN && is_principal(c) && c->pairs < PAIRS_LONG)
+		return UNCLEAR;
+	return mean - error > MARGIN ? WINS : LOSES;
 }
 
 /* Bound of the time between challenges, ns, without regard to what they cost. */
