@@ -136,8 +136,10 @@ static void time_attempt(struct elide_thread *t, struct adapt_thread *adapt)
 	uint64_t left = adapt->due - completed(adapt);
 	uint32_t nr = elide_random_period(t, ELIDE_TIME_PERIOD);
 
+	if (left < nr)
+		nr = left;
 	t->time_weight = nr;
-	next_event(adapt, left < nr ? left : nr);
+	next_event(adapt, nr);
 }
 
 static struct adapt_thread *adapt_thread_of(struct elide_thread *t, uint32_t adapt_nr)

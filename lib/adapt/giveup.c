@@ -31,23 +31,31 @@
  */
 #define CREDIT_AGAIN 8
 
+/*
+ * A further attempt is made while fewer than one section in RETRY_SHARE aborts without a cause, of
+ * those after the first RETRY_FIRST. Interrupts end fewer: one comes in 1 to 10 ms.
+ */
+#define RETRY_SHARE 16
+#define RETRY_FIRST 4
+
 /* Bound of elide_call.retry_failures: 2^4 - 1 = 15 aborts, at most, without a further attempt. */
 #define RETRY_FAILURES_MAX 6
 
-__cold bool adapt_may_retry(struct elide_call *call, const struct policy_try *try)
+/* Aborts of the thread's attempts by that call that had no cause, whatever was found out later. */
+static uint64_t without_cause(const struct elide_row *row)
 {
-	unsigned int failures;
+	return row->causes[ELIDE_CAUSE_other] + row->causes[ELIDE_CAUSE_syscall] +
+	       row->causes[ELIDE_CAUSE_fault] + row->causes[ELIDE_CAUSE_instruction] +
+	       row->causes[ELIDE_CAUSE_interrupt] + row->causes[ELIDE_CAUSE_spurious];
+}
 
-	if (try->other) {
-		if (try->again) {
-			failures = call->retry_failures + 2;
-			if (failures > RETRY_FAILURES_MAX)
-				failures = RETRY_FAILURES_MAX;
-			call->retry_failures = failures;
-			call->retry_skip = (1u << (failures - 2)) - 1;
-		}
+__cold bool adapt_may_retry(struct elide_call *call, const struct elide_row *row,
+			    const struct policy_try *try)
+{
+	if (try->other)
 		return try->again;
-	}
+	if (without_cause(row) > RETRY_FIRST + row->commits / RETRY_SHARE)
+		return false;
 	if (call->retry_skip) {
 		call->retry_skip--;
 		return false;
@@ -55,6 +63,17 @@ __cold bool adapt_may_retry(struct elide_call *call, const struct policy_try *tr
 	if (call->retry_failures)
 		call->retry_failures--;
 	return true;
+}
+
+/* An acquisition that had the further attempt falls back in spite of it. */
+static void retry_failed(struct elide_call *call)
+{
+	unsigned int failures = call->retry_failures + 2;
+
+	if (failures > RETRY_FAILURES_MAX)
+		failures = RETRY_FAILURES_MAX;
+	call->retry_failures = failures;
+	call->retry_skip = (1u << (failures - 2)) - 1;
 }
 
 /* Do all threads together elide at the call's site, since this was last asked? With @p->lock. */
@@ -80,13 +99,12 @@ static bool is_elided_elsewhere(struct adapt_class *p, const struct elide_call *
 	return elided;
 }
 
-void adapt_fell_back(struct elide_call *call, struct policy_lock *lock, const void *word,
-		     const struct policy_try *try)
+void adapt_fell_back(struct elide_call *call, const void *lock, const struct policy_try *try)
 {
 	struct adapt_class *p = &adapt_classes[call->adapt_nr];
 	struct learn_decision d = {.target = call->site, .arm = POLICY_ARM_real, .won = true};
 	const struct elide_row *row = READ_ONCE(call->row);
-	uint32_t number = (uintptr_t)word >> 2;
+	uint32_t number = (uintptr_t)lock >> 2;
 	bool unelidable;
 	uint32_t others, credit;
 	uint64_t now;
@@ -94,8 +112,10 @@ void adapt_fell_back(struct elide_call *call, struct policy_lock *lock, const vo
 	if (unlikely(!row))
 		return; /* a handler has forked, and this is the child */
 	others = adapt_not_failed(row);
+	if (try->again)
+		retry_failed(call);
 	if (!call->hot && call->adapt_nr)
-		adapt_hotlock_blame(p, lock, word, adapt_now());
+		adapt_hotlock_blame(p, lock);
 	if (!try->unelidable) {
 		call->streak = 0;
 		return;
@@ -110,7 +130,7 @@ void adapt_fell_back(struct elide_call *call, struct policy_lock *lock, const vo
 	if (call->streak == 1 || call->failed != number)
 		call->failed = call->streak == 1 ? number : 0;
 	if (call->streak >= UNELIDABLE_ROW && call->failed && row->commits >= OTHERS_ELIDED &&
-	    !call->hot && adapt_hotlock_split(p, lock, word, adapt_now())) {
+	    !call->hot && adapt_hotlock_split(p, lock)) {
 		call->streak = 0;
 		return;
 	}

@@ -31,12 +31,15 @@ bool adapt_may_probe(struct elide_call *call, const struct elide_row *row);
 /**
  * adapt_may_retry() - is a further attempt made after an abort without a cause?
  * @call: the call
+ * @row: its counters
  * @try: the acquisition
  *
- * An interrupt rarely comes twice, a system call of the section always does. After a further
- * attempt that aborted too, none is made for the next 1 to 15 such aborts.
+ * An interrupt is rare, and rarely comes twice; a system call of the section always does. None is made
+ * where such aborts are frequent. If the acquisition falls back in spite of a further attempt, none is
+ * made for the next 1 to 15 such aborts.
  */
-bool adapt_may_retry(struct elide_call *call, const struct policy_try *try);
+bool adapt_may_retry(struct elide_call *call, const struct elide_row *row,
+		     const struct policy_try *try);
 
 /* Acquisitions that did not fall back: elided, or locked without an attempt. */
 static inline uint64_t adapt_not_failed(const struct elide_row *row)
@@ -61,21 +64,22 @@ static __always_inline_fn void adapt_aborted(struct elide_call *call, struct pol
 		return; /* a handler has forked, and this is the child */
 	if (cause == ELIDE_CAUSE_conflict || cause == ELIDE_CAUSE_busy)
 		counter_add(adapt->aborts, 1);
-	if (unlikely(call->streak) && call->others == (uint32_t)adapt_not_failed(row))
+	/* If others have not failed since, the row has ended: section/again.c is allowed again. */
+	if (unlikely(call->streak) && call->others != (uint32_t)adapt_not_failed(row))
+		call->streak = 0;
+	if (unlikely(call->streak))
 		try->arm = POLICY_ARM_probe;
 	else if (unlikely(cause == ELIDE_CAUSE_other))
-		try->again = adapt_may_retry(call, try);
+		try->again = adapt_may_retry(call, row, try);
 }
 
 /**
  * adapt_fell_back() - an acquisition falls back: count it for its site and for its lock.
  * @call: the call
- * @lock: the policy's state of the lock
- * @word: address of the lock
+ * @lock: its address
  * @try: the acquisition
  */
-void adapt_fell_back(struct elide_call *call, struct policy_lock *lock, const void *word,
-		     const struct policy_try *try);
+void adapt_fell_back(struct elide_call *call, const void *lock, const struct policy_try *try);
 
 #pragma GCC visibility pop
 

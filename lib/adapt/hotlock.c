@@ -31,7 +31,7 @@ static bool is_one_of_many(const struct adapt_class *p)
 }
 
 /* A state for a lock. Return: its number, from 1; 0: all ELIDE_NR_HOT are in use. */
-static uint32_t state_for(struct adapt_class *p, const void *word)
+static uint32_t state_for(struct adapt_class *p, const void *lock)
 {
 	uint32_t nr = __atomic_fetch_add(&nr_hot, 1, __ATOMIC_RELAXED);
 	struct adapt_class *own;
@@ -42,7 +42,7 @@ static uint32_t state_for(struct adapt_class *p, const void *word)
 	}
 	own = adapt_hotlock(nr + 1);
 	own->class_index = p->class_index;
-	own->lock_address = (uintptr_t)word;
+	own->lock_address = (uintptr_t)lock;
 	for (uint32_t i = 0; i < LEARN_SITES; i++) {
 		own->keys[i] = p->keys[i];
 		own->settled[i] = p->settled[i];
@@ -54,40 +54,49 @@ static uint32_t state_for(struct adapt_class *p, const void *word)
 	return nr + 1;
 }
 
-bool adapt_hotlock_split(struct adapt_class *p, struct policy_lock *lock, const void *word,
-			 uint64_t now)
+static bool split(struct adapt_class *p, const void *lock, struct policy_lock *policy)
 {
 	uint32_t nr;
 
-	if (lock->hot || !is_one_of_many(p) || !adapt_class_try_lock(p))
+	if (policy->hot || !adapt_class_try_lock(p))
 		return false;
-	nr = state_for(p, word);
+	nr = state_for(p, lock);
 	if (nr)
-		learn_anew(&p->learn, now);
+		learn_anew(&p->learn, adapt_now());
 	adapt_class_unlock(p);
 	if (!nr)
 		return false;
-	WRITE_ONCE(lock->hot, nr);
+	WRITE_ONCE(policy->hot, nr);
 	/* Pairs with the acquire in cache.c: all threads make their entries of the lock anew. */
-	__atomic_add_fetch(elide_generation(word), 1, __ATOMIC_RELEASE);
+	__atomic_add_fetch(elide_generation(lock), 1, __ATOMIC_RELEASE);
 	return true;
 }
 
-void adapt_hotlock_blame(struct adapt_class *p, struct policy_lock *lock, const void *word,
-			 uint64_t now)
+bool adapt_hotlock_split(struct adapt_class *p, const void *lock)
 {
+	return is_one_of_many(p) && split(p, lock, elide_policy_of(lock));
+}
+
+void adapt_hotlock_blame(struct adapt_class *p, const void *lock)
+{
+	struct policy_lock *policy;
+
+	/* Mostly: others wait for what the thread will do with the lock, so it must be short. */
+	if (likely(!is_one_of_many(p)))
+		return;
+	policy = elide_policy_of(lock);
 	/* Increments may be lost: a window gets a little longer. */
 	if (READ_ONCE(p->fails) >= WINDOW) {
 		WRITE_ONCE(p->fails, 0);
 		WRITE_ONCE(p->window, p->window + 1);
 	}
 	WRITE_ONCE(p->fails, p->fails + 1);
-	if (lock->window != p->window) {
-		lock->window = p->window;
-		lock->fails = 0;
+	if (policy->window != p->window) {
+		policy->window = p->window;
+		policy->fails = 0;
 	}
-	if (++lock->fails < MOST)
+	if (++policy->fails < MOST)
 		return;
-	lock->fails = 0;
-	adapt_hotlock_split(p, lock, word, now);
+	policy->fails = 0;
+	split(p, lock, policy);
 }

@@ -12,27 +12,21 @@
 /**
  * adapt_hotlock_blame() - an acquisition fell back: count it for its lock and its class.
  * @p: state of the class
- * @lock: the policy's state of the lock
- * @word: address of the lock
- * @now: time, ns
+ * @lock: address
  *
  * Splits the lock from its class if it has most of the acquisitions of the class that fall back.
  */
-void adapt_hotlock_blame(struct adapt_class *p, struct policy_lock *lock, const void *word,
-			 uint64_t now);
+void adapt_hotlock_blame(struct adapt_class *p, const void *lock);
 
 /**
  * adapt_hotlock_split() - give a lock a state of its own, which begins as that of its class.
  * @p: state of the class
- * @lock: the policy's state of the lock
- * @word: address of the lock
- * @now: time, ns
+ * @lock: address
  *
  * Return: false if the lock has a state of its own, if it is the only lock of its class, or if
  * ELIDE_NR_HOT locks have one.
  */
-bool adapt_hotlock_split(struct adapt_class *p, struct policy_lock *lock, const void *word,
-			 uint64_t now);
+bool adapt_hotlock_split(struct adapt_class *p, const void *lock);
 
 #pragma GCC visibility pop
 

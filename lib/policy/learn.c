@@ -2,13 +2,16 @@
 /*
  * learn.c - the adaptive policy's decisions.
  *
- * Must never look at a clock, a lock word or anything but its arguments. Longer than 500 lines, a third
- * of which say where the numbers come from: a decision is read from the epoch to the arm.
+ * question.c chooses the challenges, span.c how long their epochs are, judge.c says who is better, and
+ * probe.c has what becomes of sites that cannot be elided. Must never look at a clock, a lock word or
+ * anything but its arguments.
  */
 #include "../compiler.h"
+#include "judge.h"
 #include "learn.h"
 #include "probe.h"
 #include "question.h"
+#include "span.h"
 
 /*
  * The numbers here were chosen by runs of the tuned workloads of tests/policy/suite on 1, 4 and 16
@@ -30,7 +33,7 @@
 /*
  * A lost challenge has cost time. The next one comes after COST_SHARE times that time, so that
  * challenges cost about 1/200 of all time; in the first rotation after COST_FIRST times that time,
- * twice as much if the challenger was below FIRST_LOSES; but not later than PERIOD_DEAR.
+ * twice as much if the challenger was below LEARN_FIRST_LOSES; but not later than PERIOD_DEAR.
  */
 #define COST_SHARE 200
 #define COST_FIRST 10
@@ -40,71 +43,6 @@
  * candidate is left, COST_SHARE holds in the first rotation, too.
  */
 #define FAR_BEHIND (-1.0)
-
-/*
- * An epoch lasts at least EPOCH_MIN ns, between challenges EPOCH_HOLD ns, and has at least
- * EPOCH_SECTIONS sections. When it is EPOCH_SLOW times as long as that, or EPOCH_LONG ns, EPOCH_FEW
- * sections are enough; at 8 * EPOCH_LONG it ends in any case. Where eliding
- * is compared with locking, and that is still unclear after STRETCH_PAIRS pairs, and after each
- * further STRETCH_PAIRS, both bounds double, up to STRETCH_MAX times: where threads sleep and wake
- * the rate of a short epoch is mostly chance, and what one arm leaves behind lasts for a part of the
- * next epoch.
- */
-#define EPOCH_MIN      (20 * LEARN_US)
-#define EPOCH_HOLD     (100 * LEARN_US)
-#define STRETCH_MAX    8
-#define STRETCH_PAIRS  5
-
-/*
- * Where there are more threads than processors, challenges begin with epochs longer by this factor: a
- * thread that was woken waits for a processor, so what an arm does to the others lasts longer.
- */
-#define STRETCH_CROWDED 4
-#define EPOCH_LONG     (2000 * LEARN_US)
-#define EPOCH_SECTIONS 32
-#define EPOCH_FEW      8
-#define EPOCH_SLOW     6
-
-/*
- * Pairs of epochs, one of the incumbent and one of the challenger, after which a challenge ends. If
- * the question is whether to elide at all, and eliding looks better, it costs nothing to go on, to
- * PAIRS_LONG pairs.
- */
-#define PAIRS_MAX  10
-#define PAIRS_LONG 25
-
-/*
- * From the third pair on: the challenger wins if the mean logarithm of the ratio of rates is SIGMAS
- * standard errors above MARGIN (0.5 %), and loses if it is SIGMAS standard errors below it.
- */
-#define MARGIN 0.005
-#define SIGMAS 2.0
-
-/*
- * A challenger loses by the first pair if its logarithm is FIRST_ERRORS standard errors below 0, and,
- * while the noise is the mean of fewer than NOISE_KNOWN epochs, below FIRST_LOSES, a factor of 0.74.
- * Two pairs decide if their mean is further from 0 than TWO_DECIDE (10 %) and SIGMAS standard errors.
- */
-#define FIRST_ERRORS 3
-#define FIRST_LOSES  (-0.3)
-#define NOISE_KNOWN  8
-#define TWO_DECIDE   0.1
-
-/*
- * Few pairs may agree by chance, so NOISE_PAIRS pairs with a usual noise are added to the variance
- * of those measured. The usual noise of a pair, as a logarithm, is that of the pairs of the last
- * challenges, or NOISE_TIMES that of an epoch between challenges if that is more; at least NOISE_MIN
- * and at most NOISE_MAX. While fewer than NOISE_KNOWN epochs between challenges were measured,
- * NOISE_START stands for theirs. Epochs of a challenge become twice as long, up to STRETCH_MAX times,
- * until the noise of a pair is below NOISE_SHORT: a section that is rare and long, as one that a
- * capacity abort sends to the lock, is in one short epoch and not in the next.
- */
-#define NOISE_SHORT 0.15
-#define NOISE_START 0.05
-#define NOISE_MIN   0.01
-#define NOISE_MAX   0.5
-#define NOISE_TIMES 2
-#define NOISE_PAIRS 2
 
 /*
  * A win whose mean logarithm is above this (10 %), by its standard error, begins the rotation of
@@ -121,18 +59,6 @@
 #define DEPARTS        0.2
 #define DEPARTS_NOISES 1.6
 #define DEPARTS_TIMES  3
-
-/*
- * A challenge with the arm "restrict". What that changes is who sleeps: parked threads look at the
- * arm once in CROWD_POLL_MAX (0.5 ms), and those that sleep in the lock leave it one with each section.
- * CROWD_SETTLES ns are left for that before CROWD_EPOCH ns are measured, up to STRETCH_MAX times as
- * many while the comparison is unclear: 8 ms are two time slices of the kernel's scheduler. Its gain
- * has to be CROWD_MARGIN, as threads may wait longer for it; CROWD_PAIRS pairs are enough to see that.
- */
-#define CROWD_SETTLES (500 * LEARN_US)
-#define CROWD_EPOCH   (1000 * LEARN_US)
-#define CROWD_MARGIN  0.03
-#define CROWD_PAIRS   6
 
 /*
  * A class warms up while more than one section in 16 meets a lock or a call that is new to its
@@ -155,21 +81,6 @@
 #define KNOWN_PERIOD (4000 * LEARN_US)
 #define EVENTS_MAX   100000
 #define ASKED_ALL    (POLICY_NR_ARMS * (1 + LEARN_SITES))
-
-/*
- * Natural logarithm of a / b, cut off at -2 and 2: the first three terms of the series of artanh.
- * The error is below 0.001 where the logarithm is below 0.9, and decisions depend on small ones.
- */
-static double log_ratio(double a, double b)
-{
-	double x, log;
-
-	if (a <= 0 || b <= 0)
-		return a > b ? 2 : a < b ? -2 : 0;
-	x = (a - b) / (a + b);
-	log = 2 * x * (1 + x * x / 3 + x * x * x * x / 5);
-	return log > 2 ? 2 : log < -2 ? -2 : log;
-}
 
 void learn_start(struct learn_class *c, bool only_locks, bool crowds)
 {
@@ -249,73 +160,6 @@ enum policy_arm_name learn_arm(const struct learn_class *c, unsigned int site)
 	return c->sites[site].unelidable && !policy_arm_locks(arm) ? POLICY_ARM_real : arm;
 }
 
-/* Does the challenge compare eliding with locking, for the whole class? */
-static bool is_principal(const struct learn_class *c)
-{
-	return c->target == LEARN_ALL &&
-	       policy_arm_locks(c->arm) != policy_arm_locks(c->challenger);
-}
-
-/* Does a challenge with the arm "restrict" go on? */
-static bool is_about_crowds(const struct learn_class *c)
-{
-	return c->phase != LEARN_HOLD &&
-	       (c->arm == POLICY_ARM_restrict || c->challenger == POLICY_ARM_restrict);
-}
-
-uint64_t learn_settles(const struct learn_class *c)
-{
-	return is_about_crowds(c) ? CROWD_SETTLES : 0;
-}
-
-static unsigned int pairs_max(const struct learn_class *c)
-{
-	return is_about_crowds(c) ? CROWD_PAIRS : PAIRS_MAX;
-}
-
-/* Mean logarithm of the ratio from which on the challenger wins, and below which it loses. */
-static double margin(const struct learn_class *c)
-{
-	if (c->challenger == POLICY_ARM_restrict)
-		return CROWD_MARGIN;
-	return c->arm == POLICY_ARM_restrict ? -CROWD_MARGIN : MARGIN;
-}
-
-/* The least length of the present epoch, ns. */
-static uint64_t shortest(const struct learn_class *c)
-{
-	/* Each socket has had its part of the time once. */
-	if (c->arm == POLICY_ARM_turns ||
-	    (c->phase != LEARN_HOLD && c->challenger == POLICY_ARM_turns))
-		return LEARN_SOCKETS_PERIOD;
-	if (is_about_crowds(c))
-		return c->stretch * CROWD_EPOCH;
-	if (c->phase == LEARN_HOLD)
-		return c->nr_rates ? EPOCH_HOLD : EPOCH_MIN;
-	if (c->phase == LEARN_CHALLENGER && c->length)
-		return c->length;
-	return c->stretch * EPOCH_MIN;
-}
-
-bool learn_may_end(const struct learn_class *c, uint64_t length)
-{
-	return length >= shortest(c) || (length >= EPOCH_LONG && !is_about_crowds(c));
-}
-
-bool learn_over(const struct learn_class *c, uint64_t length, double sections)
-{
-	if (!learn_may_end(c, length))
-		return false;
-	if (length >= EPOCH_LONG)
-		return sections >= EPOCH_FEW || length >= 8 * EPOCH_LONG;
-	/* A challenger that is much worse must not last: few sections in twice the time show it. */
-	if (c->phase == LEARN_CHALLENGER)
-		return sections >= EPOCH_FEW || length >= 2 * shortest(c);
-	/* Where sections are long, EPOCH_FEW of them are enough. */
-	return sections >= (c->phase == LEARN_HOLD ? 1 : c->stretch) * EPOCH_SECTIONS ||
-	       (sections >= EPOCH_FEW && length >= EPOCH_SLOW * shortest(c));
-}
-
 static void hold(struct learn_class *c)
 {
 	c->phase = LEARN_HOLD;
@@ -366,26 +210,6 @@ void learn_inherit(struct learn_class *c, const struct learn_class *from)
 		c->sites[i] = from->sites[i];
 }
 
-/* Square root by Newton's method: the library needs no other mathematics. */
-static double root(double x)
-{
-	double y = x > 1 ? x : 1;
-
-	for (int i = 0; i < 40 && x > 0; i++)
-		y = (y + x / y) / 2;
-	return x > 0 ? y : 0;
-}
-
-/* Noise of a pair of epochs of the least length, as a logarithm, before one is measured. */
-static double usual_noise(const struct learn_class *c)
-{
-	double usual = c->nr_rates < NOISE_KNOWN ? NOISE_START : NOISE_TIMES * c->noise;
-
-	if (usual < c->pair_noise)
-		usual = c->pair_noise;
-	return usual < NOISE_MIN ? NOISE_MIN : usual > NOISE_MAX ? NOISE_MAX : usual;
-}
-
 static void challenge(struct learn_class *c)
 {
 	if (!learn_ask(c))
@@ -393,76 +217,8 @@ static void challenge(struct learn_class *c)
 	c->phase = LEARN_INCUMBENT;
 	c->half = false;
 	c->pairs = 0;
-	c->length = 0;
-	for (c->stretch = c->crowded ? STRETCH_CROWDED : 1; c->stretch < STRETCH_MAX; c->stretch *= 2)
-		if (usual_noise(c) <= NOISE_SHORT * root(c->stretch))
-			break;
+	learn_span_start(c);
 	c->weights = c->sum = c->squares = c->cost = c->reached = 0;
-}
-
-/*
- * Probability, in 1/1000, that a normally distributed number with mean @z and standard deviation 1
- * is above 0. The table has the distribution function at 0, 0.5, 1, ... 3.
- */
-static uint32_t confidence_of(double z)
-{
-	static const uint16_t table[] = {500, 691, 841, 933, 977, 994, 999};
-	unsigned int i;
-
-	if (z >= 3)
-		return 999;
-	i = z * 2;
-	return table[i] + (uint32_t)((z * 2 - i) * (table[i + 1] - table[i]));
-}
-
-/*
- * Standard error of the mean logarithm of the challenge's pairs. The variance of a pair is that of one of
- * the least length, divided by its weight.
- */
-static double mean_error(const struct learn_class *c)
-{
-	double usual = usual_noise(c), variance;
-
-	variance = c->squares - c->sum * c->sum / c->weights;
-	variance = ((variance > 0 ? variance : 0) + NOISE_PAIRS * usual * usual) /
-		   (NOISE_PAIRS + c->pairs - 1);
-	return root(variance / c->weights);
-}
-
-enum outcome { UNCLEAR, WINS, LOSES };
-
-/* One or two pairs: the difference must be large. */
-static enum outcome judge_few(const struct learn_class *c, double mean, double error)
-{
-	if (c->pairs == 1) {
-		/* It never wins: what the sections do may have changed between the two epochs. */
-		if (mean >= -FIRST_ERRORS * error)
-			return UNCLEAR;
-		return c->nr_rates >= NOISE_KNOWN || mean < FIRST_LOSES ? LOSES : UNCLEAR;
-	}
-	if (mean - SIGMAS * error > TWO_DECIDE)
-		return WINS;
-	return mean + SIGMAS * error < -TWO_DECIDE ? LOSES : UNCLEAR;
-}
-
-static enum outcome judge(const struct learn_class *c, double mean, double error)
-{
-	if (c->pairs <= 2)
-		return judge_few(c, mean, error);
-	if (mean - SIGMAS * error > margin(c))
-		return WINS;
-	if (mean + SIGMAS * error < margin(c))
-		return LOSES;
-	if (c->pairs < pairs_max(c))
-		return UNCLEAR;
-	/* After the last unclear pair locking wins by a better mean, and any incumbent stays by one. */
-	if (is_about_crowds(c))
-		return mean > margin(c) ? WINS : LOSES;
-	if (mean <= 0)
-		return LOSES;
-	if (c->challenger == POLICY_ARM_real)
-		return WINS;
-	return mean > MARGIN && is_principal(c) && c->pairs < PAIRS_LONG ? UNCLEAR : LOSES;
 }
 
 /* Bound of the time between challenges, ns, without regard to what they cost. */
@@ -480,7 +236,7 @@ static uint64_t furthest(const struct learn_class *c)
 
 static void take_over(struct learn_class *c, double mean, double error, uint64_t now)
 {
-	bool principal = is_principal(c);
+	bool principal = learn_is_principal(c);
 
 	for (unsigned int i = 0; i < c->nr_sites; i++)
 		if (c->target == LEARN_ALL || c->target == i)
@@ -512,7 +268,7 @@ static bool is_hardly_worth_asking(const struct learn_class *c, double mean)
 /* Locking has won against another arm: which one is the likeliest to win the next time? */
 static void rank(struct learn_class *c, double mean)
 {
-	if (!is_principal(c) || c->arm != POLICY_ARM_real)
+	if (!learn_is_principal(c) || c->arm != POLICY_ARM_real)
 		return;
 	if (c->challenger != c->likely && mean <= c->likely_mean)
 		return;
@@ -527,7 +283,7 @@ static void lost(struct learn_class *c, double mean, uint64_t now)
 	uint64_t wait = 0;
 
 	rank(c, mean);
-	if (mean < FIRST_LOSES) {
+	if (mean < LEARN_FIRST_LOSES) {
 		pays *= 2;
 		if (c->target == LEARN_ALL)
 			c->far_behind |= 1u << c->challenger;
@@ -552,31 +308,8 @@ static void lost(struct learn_class *c, double mean, uint64_t now)
  */
 static bool is_disturbed(const struct learn_class *c)
 {
-	return is_principal(c) && policy_arm_locks(c->arm) && c->nr_rates >= NOISE_KNOWN &&
-	       c->reached < c->weights * c->rate * (1 + MARGIN);
-}
-
-/* The noise of the pairs of a challenge that is over. */
-static void keep_noise(struct learn_class *c)
-{
-	double variance = c->squares - c->sum * c->sum / c->weights, noise;
-
-	if (c->pairs < 2)
-		return;
-	noise = variance > 0 ? root(variance / (c->pairs - 1)) : 0;
-	c->pair_noise += c->pair_noise > 0 ? (noise - c->pair_noise) / 4 : noise;
-}
-
-/* The pair that is over leaves the challenge unclear: the next ones may be longer. */
-static void stretch(struct learn_class *c)
-{
-	unsigned int pairs = is_about_crowds(c) ? CROWD_PAIRS / 2 : STRETCH_PAIRS;
-
-	if (!(is_principal(c) || is_about_crowds(c)) || c->pairs % pairs ||
-	    c->stretch >= STRETCH_MAX)
-		return;
-	c->stretch *= 2;
-	c->length = 0;
+	return learn_is_principal(c) && policy_arm_locks(c->arm) && c->nr_rates >= LEARN_NOISE_KNOWN &&
+	       c->reached < c->weights * c->rate * (1 + LEARN_MARGIN);
 }
 
 /* For later processes: how sure is it on which side of eliding and locking the class is? */
@@ -592,8 +325,8 @@ static struct learn_decision compare(struct learn_class *c, double challenger, d
 				     const struct learn_epoch *e)
 {
 	struct learn_decision d = {0};
-	double log = log_ratio(challenger, incumbent), weight = c->stretch, mean, error;
-	enum outcome outcome;
+	double log = learn_log_ratio(challenger, incumbent), weight = learn_weight(c, e->length), mean, error;
+	enum learn_verdict outcome;
 
 	c->pairs++;
 	c->weights += weight;
@@ -602,26 +335,26 @@ static struct learn_decision compare(struct learn_class *c, double challenger, d
 	c->squares += weight * log * log;
 	c->cost -= log * e->whole;
 	mean = c->sum / c->weights;
-	error = mean_error(c);
-	outcome = judge(c, mean, error);
-	if (outcome == WINS && is_disturbed(c))
-		outcome = LOSES;
-	if (outcome == UNCLEAR) {
-		stretch(c);
+	error = learn_error(c);
+	outcome = learn_judge(c, mean, error);
+	if (outcome == LEARN_WINS && is_disturbed(c))
+		outcome = LEARN_LOSES;
+	if (outcome == LEARN_UNCLEAR) {
+		learn_span_next(c);
 		return d;
 	}
 	d = (struct learn_decision){
 		.made = true,
-		.won = outcome == WINS,
+		.won = outcome == LEARN_WINS,
 		.target = c->target,
 		.arm = c->challenger,
 		.before = c->target == LEARN_ALL ? c->arm : c->sites[c->target].arm,
 		.pairs = c->pairs,
 		.ratio = mean * 1000,
-		.confidence = confidence_of((mean < 0 ? -mean : mean) / error),
+		.confidence = learn_confidence((mean < 0 ? -mean : mean) / error),
 	};
-	keep_noise(c);
-	if (outcome == WINS)
+	learn_keep_noise(c);
+	if (outcome == LEARN_WINS)
 		take_over(c, mean, error, e->now);
 	else
 		lost(c, mean, e->now);
@@ -655,7 +388,7 @@ static struct learn_decision step(struct learn_class *c, const struct learn_epoc
 /* An epoch between challenges is over: has the incumbent's rate changed for good? */
 static bool departs(struct learn_class *c, const struct learn_epoch *e, double rate)
 {
-	double off = log_ratio(rate, c->rate), log;
+	double off = learn_log_ratio(rate, c->rate), log;
 
 	if (!c->rested) {
 		c->rested = true;
@@ -664,11 +397,11 @@ static bool departs(struct learn_class *c, const struct learn_epoch *e, double r
 	}
 	if (c->nr_rates) {
 		c->recent += (rate - c->recent) / 4;
-		log = log_ratio(c->recent, c->rate);
+		log = learn_log_ratio(c->recent, c->rate);
 		off = off < 0 ? -off : off;
 		/* A rate that is far off may be a change, which must not raise the noise. */
-		if (c->nr_rates >= NOISE_KNOWN && off > 2 * c->noise + NOISE_MIN)
-			off = 2 * c->noise + NOISE_MIN;
+		if (c->nr_rates >= LEARN_NOISE_KNOWN && off > 2 * c->noise + LEARN_NOISE_MIN)
+			off = 2 * c->noise + LEARN_NOISE_MIN;
 		if (c->nr_rates >= DEPARTS_TIMES && (log > DEPARTS || log < -DEPARTS) &&
 		    (log > DEPARTS_NOISES * c->noise || log < -DEPARTS_NOISES * c->noise))
 			return ++c->departed >= DEPARTS_TIMES;

@@ -189,17 +189,20 @@ static struct policy_verdict abort_damon(const struct policy_config *config, str
 /*
  * A thread that locks aborts all attempts at once. If these aborts used up the budgets, the aborted
  * threads would lock one after the other, for good: each aborts the attempts of the others (the
- * lemming effect). So they wait until the lock is free and use no budget, HELD_CONFLICTS_MAX times.
+ * lemming effect). So they wait until the lock is free and use no budget, HELD_CONFLICTS_MAX times. After
+ * a conflict of other data HELD_CONFLICTS_AFTER times: where these are frequent, as in the workload
+ * "queue", further attempts by many threads meet again, and it is better that some lock.
  */
-#define HELD_CONFLICTS_MAX 64
+#define HELD_CONFLICTS_MAX   64
+#define HELD_CONFLICTS_AFTER 2
 
 static struct policy_verdict abort_conflict(const struct policy_config *config,
 					    const struct policy_budget *budget,
 					    struct policy_try *try)
 {
-	unsigned int conflicts;
+	unsigned int most = try->conflict ? HELD_CONFLICTS_AFTER : HELD_CONFLICTS_MAX, conflicts;
 
-	if (try->held && ++try->held_conflicts <= HELD_CONFLICTS_MAX)
+	if (try->held && ++try->held_conflicts <= most)
 		return verdict(POLICY_WAIT, config->spin_busy);
 	conflicts = ++try->conflict;
 	if (conflicts > budget->conflict)

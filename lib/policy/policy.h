@@ -16,12 +16,13 @@
  *     v
  *   attempt --commit--> elided
  *     ^   | abort: policy_abort(), by the budget that the arm has for the cause
- *     |   |   conflict with a thread that has locked it    WAIT; the first 64 use no budget
+ *     |   |   conflict with a thread that has locked it    WAIT; the first 64 use no budget, 2 after
+ *     |   |                                                another conflict
  *     |   |   conflict, arm queue                          QUEUE: one aborted thread at a time
  *     |   |   conflict, other arms                         WAIT, then BACKOFF, doubling
  *     |   |   lock or inner lock held, capacity            WAIT
- *     |   |   no cause (an interrupt?), debug, nested      WAIT; one attempt more unless such an
- *     |   |                                                attempt has aborted before
+ *     |   |   no cause (an interrupt?), debug, nested      WAIT; one attempt more where these are
+ *     |   |                                                rare, unless that did not help before
  *     |   |   a code of ours: only a locked section can    FALLBACK
  *     +---+ while there is budget
  *         v

@@ -9,6 +9,20 @@
 
 #include "learn.h"
 
+/** learn_is_principal() - does the challenge compare eliding with locking, for the whole class? */
+static inline bool learn_is_principal(const struct learn_class *c)
+{
+	return c->target == LEARN_ALL &&
+	       policy_arm_locks(c->arm) != policy_arm_locks(c->challenger);
+}
+
+/** learn_is_about_crowds() - does a challenge with the arm "restrict" go on? */
+static inline bool learn_is_about_crowds(const struct learn_class *c)
+{
+	return c->phase != LEARN_HOLD &&
+	       (c->arm == POLICY_ARM_restrict || c->challenger == POLICY_ARM_restrict);
+}
+
 /**
  * learn_rotation() - number of candidates in a rotation of challenges.
  * @c: the class

@@ -243,14 +243,6 @@ __cold void elide_policy_changed(const struct elide_cache *entry)
 			     policy, elide_window(elide_self, entry));
 }
 
-struct policy_lock *elide_policy_of(const void *word)
-{
-	static struct policy_lock nobody;
-	uint32_t index = elide_registry_find(word);
-
-	return index == ELIDE_NONE ? &nobody : &elide_registry_state(index)->policy;
-}
-
 /* Only turns are taken here: it orders nothing. */
 static bool is_next(uint32_t *queue, uint32_t after, uint32_t tid)
 {
@@ -324,7 +316,6 @@ static __always_inline_fn bool carry_out(struct elide_thread *t, const struct tr
 static __noinline void gave_up(struct elide_thread *t, const struct tries *tries,
 			       const struct policy_try *try)
 {
-	struct policy_lock *lock = elide_policy_of(tries->word);
 	struct elide_cache *entry;
 
 	/* No section has begun. */
@@ -333,14 +324,14 @@ static __noinline void gave_up(struct elide_thread *t, const struct tries *tries
 	if (t->queue)
 		elide_leave_queue(t);
 	if (elide_process.config.measures) {
-		adapt_fell_back(tries->call, lock, tries->word, try);
+		adapt_fell_back(tries->call, tries->word, try);
 	} else if (elide_process.config.keeps_window) {
 		const struct elide_row *row = READ_ONCE(tries->call->row);
 
 		entry = row ? elide_cache_find(t, tries->word, (const void *)row->site, row->kind) :
 			      NULL;
-		if (entry && policy_hpca_done(&elide_process.config, lock, elide_window(t, entry),
-					      try, false))
+		if (entry && policy_hpca_done(&elide_process.config, elide_policy_of(tries->word),
+					      elide_window(t, entry), try, false))
 			elide_policy_changed(entry);
 	}
 }
@@ -390,7 +381,9 @@ static __always_inline_fn enum elide_outcome try_again(struct elide_thread *t,
 		test_point(aborted);
 		count_abort(t, row, tries, status, cause, start);
 		if (config->measures) {
-			try.held = !is_free(tries->word, tries->rule, &value);
+			/* In a crowded process the holder may have no processor: it is not waited for. */
+			try.held = !(try.conflict && elide_crowded()) &&
+				   !is_free(tries->word, tries->rule, &value);
 			adapt_aborted(tries->call, &try, cause);
 		}
 		if (!carry_out(t, tries, policy_abort(config, lock, &try, status, cause)))

@@ -36,7 +36,7 @@ static __always_inline_fn bool may_begin(const struct elide_thread *t,
 {
 	uint64_t value;
 
-	return likely(is_conflict(status) && !call->streak &&
+	return likely(is_conflict(status) &&
 		      !t->in_locked && t->streak + 1 < elide_tunables.watch &&
 		      is_free(word, rule, &value));
 }

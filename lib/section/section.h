@@ -91,9 +91,6 @@ enum elide_outcome elide_try_again(struct elide_thread *t, struct elide_call *ca
 /** elide_policy_changed() - HPCA'14's policy has changed its mind about the lock of that entry. */
 void elide_policy_changed(const struct elide_cache *entry);
 
-/** elide_policy_of() - the lock's state in the policy; one for nobody if it has just been forgotten. */
-struct policy_lock *elide_policy_of(const void *word);
-
 /** elide_leave_queue() - let the next aborted thread have its turn. */
 void elide_leave_queue(struct elide_thread *t);
 

@@ -221,3 +221,11 @@ void elide_registry_save(void)
 	madvise(registry.users, nr_slots() * sizeof(*registry.users), MADV_DONTNEED);
 	elide_class_save();
 }
+
+struct policy_lock *elide_policy_of(const void *lock)
+{
+	static struct policy_lock nobody;
+	uint32_t index = elide_registry_find(lock);
+
+	return index == ELIDE_NONE ? &nobody : &elide_registry_state(index)->policy;
+}

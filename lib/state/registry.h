@@ -154,6 +154,9 @@ static inline uint32_t elide_registry_find(const void *lock)
 	return ELIDE_NONE;
 }
 
+/** elide_policy_of() - the lock's state in the policy; one for nobody if it has just been forgotten. */
+struct policy_lock *elide_policy_of(const void *lock);
+
 /**
  * elide_registry_add() - register a lock that was initialised, or was found locked.
  * @lock: address

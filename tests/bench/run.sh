@@ -368,10 +368,11 @@ bench_crowds() {
 	title='Threads that want the same lock in mode elide'
 	in_turn "$ROUNDS" plain adaptive sample_crowds
 	table "$title" plain adaptive more ''
-	awk -F, -v title="$title" '$1 == title && $8 > 0 {
-		if ($2 ~ /CPU/) { c++; cpu += log($8); next }
+	# A row without a section at all is the worst, and has no logarithm.
+	awk -F, -v title="$title" '$1 == title {
+		if ($2 ~ /CPU/) { c++; cpu += log($8 > 0.001 ? $8 : 0.001); next }
 		if (!n++ || $8 < worst) { worst = $8; at = $2 }
-		if ($2 ~ /^mutex/) { m++; sum += log($8); if ($8 > best) { best = $8; where = $2 } }
+		if ($2 ~ /^mutex/) { m++; sum += log($8 > 0.001 ? $8 : 0.001); if ($8 > best) { best = $8; where = $2 } }
 	} END {
 		printf "worst row %.2f (%s; goal 0.98), mutex rows: geometric mean %.2f (goal 1.1), best %.2f (%s; goal 1.3)\n",
 			worst, at, exp(sum / m), best, where

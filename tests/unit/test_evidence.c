@@ -21,6 +21,7 @@
 #include "../../lib/section/engine.h"
 #include "../../lib/evidence/decisions.h"
 #include "../../lib/evidence/evidence.h"
+#include "../../lib/evidence/moments.h"
 #include "../../lib/life/fill.h"
 #include "../../lib/state/gate.h"
 #include "../../lib/state/settings.h"
@@ -411,6 +412,56 @@ static void waits_count_when_they_end(void **state)
 	held->not_attempted = 0;
 }
 
+/* A thread in a slow path, between the two times that the other waits for the barrier. */
+static void *slow_path(void *barrier)
+{
+	struct elide_slow slow;
+	bool entered = elide_slow_enter(&slow);
+
+	pthread_barrier_wait(barrier);
+	pthread_barrier_wait(barrier);
+	if (entered)
+		elide_slow_leave(&slow);
+	return entered ? barrier : NULL;
+}
+
+/*
+ * A thread that has waited holds the lock by now: it waits for no slow path of another thread, which may
+ * have no processor while others wait awake for that lock. The next wait has the weight of both.
+ */
+static void who_holds_a_lock_waits_for_no_slow_path(void **state)
+{
+	struct elide_row *row = row_of((const void *)0xc00);
+	struct elide_thread *t = elide_self;
+	struct elide_moment moment = {0};
+	struct elide_slow slow;
+	pthread_barrier_t barrier;
+	uint64_t period = elide_moment_periods[ELIDE_MOMENT_WAIT];
+	unsigned int before;
+	pthread_t thread;
+	void *entered;
+
+	t->moment_sums[ELIDE_MOMENT_WAIT] = 0;
+	before = LAST(MOMENTS, &moment);
+	assert_int_equal(pthread_barrier_init(&barrier, NULL, 2), 0);
+	assert_int_equal(pthread_create(&thread, NULL, slow_path, &barrier), 0);
+	pthread_barrier_wait(&barrier);
+	assert_false(elide_slow_try_enter(&slow));
+	elide_moment(t, row, ELIDE_MOMENT_WAIT, 1000, period);
+	pthread_barrier_wait(&barrier);
+	assert_int_equal(pthread_join(thread, &entered), 0);
+	assert_non_null(entered);
+	pthread_barrier_destroy(&barrier);
+	assert_int_equal(LAST(MOMENTS, &moment), before);
+	elide_moment(t, row, ELIDE_MOMENT_WAIT, 2000, period);
+	assert_int_equal(LAST(MOMENTS, &moment), before + 1);
+	assert_int_equal(moment.time, 2000);
+	assert_int_equal(moment.cycles, period);
+	assert_int_equal(moment.weight, 2 * period);
+	assert_true(elide_slow_try_enter(&slow));
+	elide_slow_leave(&slow);
+}
+
 static void the_holder_of_a_busy_abort(void **state)
 {
 	struct elide_row *row = row_of((const void *)0xc00), *held = row_of((const void *)0xd00);
@@ -542,6 +593,7 @@ int main(void)
 		cmocka_unit_test(stacks_begin_at_the_call),
 		cmocka_unit_test(deep_stacks_are_cut_off),
 		cmocka_unit_test(waits_count_when_they_end),
+		cmocka_unit_test(who_holds_a_lock_waits_for_no_slow_path),
 		cmocka_unit_test(the_holder_of_a_busy_abort),
 		cmocka_unit_test(decisions_are_in_the_timeline),
 		cmocka_unit_test(a_child_has_its_own),

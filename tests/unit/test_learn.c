@@ -2,6 +2,7 @@
 /*
  * test_learn.c - what lib/policy/learn.c decides, on synthetic streams of epochs.
  */
+#include "../../lib/policy/judge.h"
 #include "learn-world.h"
 
 static void friendly_is_elided(void **state)
@@ -167,6 +168,60 @@ static void the_rate_counts_each_nanosecond_once(void **state)
 	assert_in_range(w.class.rate * 110 * LEARN_US, 399, 401);
 }
 
+/* What is far behind early in an epoch that is stretched would only cost more to the end of it. */
+static void a_stretched_epoch_of_a_loser_is_cut(void **state)
+{
+	const uint64_t length = 20 * LEARN_US;
+	struct learn_class c;
+
+	learn_start(&c, false, true);
+	learn_site(&c);
+	c.phase = LEARN_CHALLENGER;
+	c.challenger = REAL;
+	c.target = LEARN_ALL;
+	c.stretch = 8;
+	c.half = true;
+	c.first = 100.0 / length;
+	c.nr_rates = 16;
+	c.noise = 0.02;
+	assert_true(learn_over(&c, length, 50));
+	assert_false(learn_over(&c, length, 80));
+	assert_false(learn_over(&c, length - 1, 0));
+	/* Where rates differ as much by themselves, or by the first epoch of a pair, it is not known. */
+	c.noise = 0.5;
+	assert_false(learn_over(&c, length, 50));
+	c.noise = 0.02;
+	c.half = false;
+	assert_false(learn_over(&c, length, 50));
+	/* The sockets take turns: a part of the time is that of one of them. */
+	c.half = true;
+	c.challenger = TURNS;
+	assert_false(learn_over(&c, length, 50));
+}
+
+/* After the last pair that decides what one standard error is sure of. */
+static void the_last_pair_decides(void **state)
+{
+	struct learn_class c;
+
+	learn_start(&c, false, true);
+	learn_site(&c);
+	c.phase = LEARN_CHALLENGER;
+	c.challenger = QUEUE;
+	c.target = LEARN_ALL;
+	c.pairs = 9;
+	assert_int_equal(learn_judge(&c, 0.06, 0.04), LEARN_UNCLEAR);
+	c.pairs = 10;
+	assert_int_equal(learn_judge(&c, 0.06, 0.04), LEARN_WINS);
+	assert_int_equal(learn_judge(&c, 0.06, 0.07), LEARN_LOSES);
+	assert_int_equal(learn_judge(&c, -0.01, 0.04), LEARN_LOSES);
+	/* Whether to elide is worth more pairs. */
+	c.arm = REAL;
+	assert_int_equal(learn_judge(&c, 0.06, 0.04), LEARN_UNCLEAR);
+	c.pairs = 25;
+	assert_int_equal(learn_judge(&c, 0.06, 0.04), LEARN_WINS);
+}
+
 static void a_change_is_noticed(void **state)
 {
 	struct world w;
@@ -302,6 +357,8 @@ int main(void)
 		cmocka_unit_test(a_burst_is_not_the_rate),
 		cmocka_unit_test(what_looks_better_is_compared_for_longer),
 		cmocka_unit_test(the_rate_counts_each_nanosecond_once),
+		cmocka_unit_test(a_stretched_epoch_of_a_loser_is_cut),
+		cmocka_unit_test(the_last_pair_decides),
 		cmocka_unit_test(a_change_is_noticed),
 		cmocka_unit_test(a_silent_change_is_noticed),
 		cmocka_unit_test(a_clock_that_jumps_does_no_harm),

@@ -201,21 +201,33 @@ static void budgets_are_apart(void **state)
 	assert_int_equal(aborted(&config, &lock, &try, RTM_CONFLICT).action, POLICY_FALLBACK);
 }
 
-/* Who has taken the lock is waited for, so often that not all take it in turn; not for ever. */
+/*
+ * Who has taken the lock is waited for and uses no budget, so often that not all take it in turn: 64
+ * times, and after a conflict of other data twice.
+ */
 static void the_lock_was_locked(void **state)
 {
 	struct policy_config config = config_of(POLICY_ADAPTIVE);
-	struct policy_try try = {.arm = KEEN};
-	struct policy_lock lock = {0};
 
-	for (int n = 0; n < 5 + 64; n++) {
-		/* Those by others count by themselves, whatever comes between. */
-		try.held = n % 3 || n >= 15;
-		assert_int_equal(aborted(&config, &lock, &try, RTM_CONFLICT).action,
-				 try.held || !n ? POLICY_WAIT : POLICY_BACKOFF);
+	for (int others = 0; others < 4; others++) {
+		struct policy_try try = {.arm = KEEN};
+		struct policy_lock lock = {0};
+		int held = 0, used = others;
+
+		for (int n = 0; n < others; n++)
+			assert_int_not_equal(aborted(&config, &lock, &try, RTM_CONFLICT).action,
+					     POLICY_FALLBACK);
+		for (try.held = true; used < 5; held++) {
+			int conflicts = try.conflict;
+
+			assert_int_not_equal(aborted(&config, &lock, &try, RTM_CONFLICT).action,
+					     POLICY_FALLBACK);
+			used += try.conflict - conflicts;
+		}
+		assert_int_equal(held, others ? 2 + 5 - others : 64 + 5);
+		assert_int_equal(aborted(&config, &lock, &try, RTM_CONFLICT).action, POLICY_FALLBACK);
+		assert_false(try.unelidable);
 	}
-	assert_int_equal(aborted(&config, &lock, &try, RTM_CONFLICT).action, POLICY_FALLBACK);
-	assert_false(try.unelidable);
 }
 
 static void chance_is_one_attempt_more(void **state)

@@ -554,6 +554,20 @@ static void print_notes(const struct report *r, FILE *out)
 			(unsigned long long)n->nr_orphans, plural(n->nr_orphans));
 }
 
+/* Would mode elide have an arm for a lock of the table, though the processor has no RTM? */
+static int may_restrict(const struct report *r)
+{
+	const struct elide_header *h = &r->file->header;
+
+	if (h->mode != ELIDE_RUN_PROFILE || h->rtm != ELIDE_RTM_NONE)
+		return 0;
+	for (size_t i = 0; i < r->nr_lines; i++)
+		if (r->lines[i].verdict == VERDICT_BOTTLENECK &&
+		    elide_kind_is_lock(r->lines[i].kind) && r->lines[i].kind != ELIDE_KIND_CUSTOM)
+			return 1;
+	return 0;
+}
+
 void table_print(const struct report *r, FILE *out, int width, size_t top)
 {
 	size_t nr = top && top < r->nr_lines ? top : r->nr_lines, explained = 0;
@@ -581,4 +595,7 @@ void table_print(const struct report *r, FILE *out, int width, size_t top)
 	if (!r->elides && r->total.sum.contended)
 		fprintf(out, "\nNothing was elided. What eliding these locks would do: elide run "
 			     "--emulate -- PROGRAM\n");
+	if (may_restrict(r))
+		fprintf(out, "Without RTM, too, fewer threads can wait for a lock that is the bottleneck: "
+			     "elide run --mode=elide -- PROGRAM\n");
 }
