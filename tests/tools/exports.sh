@@ -226,17 +226,18 @@ expect 'metrics: no time' 125 '' 'elide: --every=3d: not a time from 1s to 24h' 
 expect 'metrics: not to standard output' 125 '' "elide: --metrics=-: standard output is the program's" \
 	run --metrics - true
 
-if ! unpack prometheus prometheus; then
+# From Debian 13 on promtool is a package of its own.
+if ! unpack promtool promtool && ! unpack promtool prometheus; then
 	skip 'metrics: promtool' "package prometheus cannot be had: $(tail -1 download)"
 else
 	for file in full profile few large run; do
 		[ -e $file.prom ] || continue
-		timeout 60 "$packages/prometheus/usr/bin/promtool" check metrics <$file.prom >promtool.out 2>&1 &&
+		timeout 60 "$packages/promtool/usr/bin/promtool" check metrics <$file.prom >promtool.out 2>&1 &&
 			[ ! -s promtool.out ] && ok "metrics: promtool takes $file.prom" ||
 			not_ok "metrics: promtool takes $file.prom" "$(cat promtool.out)"
 	done
 fi
-if ! unpack prometheus-client python3-prometheus-client; then
+if ! unpack prometheus-client python3-prometheus-client python3-decorator; then
 	skip 'metrics: OpenMetrics' "package python3-prometheus-client cannot be had: $(tail -1 download)"
 else
 	for file in full profile few; do
