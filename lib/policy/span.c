@@ -105,7 +105,7 @@ bool learn_may_end(const struct learn_class *c, uint64_t length)
 	       is_cut_from(c, length);
 }
 
-/* So far behind in a part of its epoch that this pair alone will decide. */
+/* Is the challenger as far behind, in a part of its epoch, as one pair needs to lose? */
 static bool is_lost(const struct learn_class *c, uint64_t length, double sections)
 {
 	double log = learn_log_ratio(sections / length, c->first);
