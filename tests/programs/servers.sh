@@ -94,7 +94,7 @@ stop() {
 	server=
 }
 
-# first FILE: the first row that a user sees.
+# first FILE: the first row that a user sees; with $kind the first that has it.
 first() {
 	"$elide" report --width=200 -i "$1" 2>/dev/null | sed -n '/^LOCK /,/^$/{s/  */ /g;p}' |
 		sed 1d | grep -m 1 -e "${kind:- }"
