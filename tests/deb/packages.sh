@@ -83,8 +83,9 @@ packages() {
 lint() {
 	root "$release" "$work/$release/lint" lintian || return 1
 	# With --show-overrides lintian fails for what is overridden, too.
+	# One source for two releases has the version of Debian's policy that both know, 4.6.2.
 	if inside "$work/$release/lint" 'lintian --display-info --fail-on error,warning,info \
-			--allow-root /in/*.changes &&
+			--suppress-tags out-of-date-standards-version --allow-root /in/*.changes &&
 			{ lintian --show-overrides --allow-root /in/*.changes || :; }'; then
 		ok "$release: lintian"
 	else
