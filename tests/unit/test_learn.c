@@ -168,17 +168,25 @@ static void the_rate_counts_each_nanosecond_once(void **state)
 	assert_in_range(w.class.rate * 110 * LEARN_US, 399, 401);
 }
 
-/* What is far behind early in an epoch that is stretched would only cost more to the end of it. */
-static void a_stretched_epoch_of_a_loser_is_cut(void **state)
+/* A class with one site, in an epoch of the arm @by, which challenges all of it. */
+static struct learn_class challenged(enum policy_arm_name by)
 {
-	const uint64_t length = 20 * LEARN_US;
 	struct learn_class c;
 
 	learn_start(&c, false, true);
 	learn_site(&c);
 	c.phase = LEARN_CHALLENGER;
-	c.challenger = REAL;
+	c.challenger = by;
 	c.target = LEARN_ALL;
+	return c;
+}
+
+/* What is far behind early in an epoch that is stretched would only cost more to the end of it. */
+static void a_stretched_epoch_of_a_loser_is_cut(void **state)
+{
+	const uint64_t length = 20 * LEARN_US;
+	struct learn_class c = challenged(REAL);
+
 	c.stretch = 8;
 	c.half = true;
 	c.first = 100.0 / length;
@@ -202,13 +210,8 @@ static void a_stretched_epoch_of_a_loser_is_cut(void **state)
 /* After the last pair that decides what one standard error is sure of. */
 static void the_last_pair_decides(void **state)
 {
-	struct learn_class c;
+	struct learn_class c = challenged(QUEUE);
 
-	learn_start(&c, false, true);
-	learn_site(&c);
-	c.phase = LEARN_CHALLENGER;
-	c.challenger = QUEUE;
-	c.target = LEARN_ALL;
 	c.pairs = 9;
 	assert_int_equal(learn_judge(&c, 0.06, 0.04), LEARN_UNCLEAR);
 	c.pairs = 10;
