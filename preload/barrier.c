@@ -65,5 +65,7 @@ WRAPPER int pthread_barrier_wait(pthread_barrier_t *barrier)
 	b.waits &= !err;
 	if (has_passed(err))
 		elide_blocking_end(&b, barrier);
+	else
+		elide_blocking_refused(&b);
 	return err;
 }

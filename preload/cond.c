@@ -62,6 +62,8 @@ int cond_waited(struct elide_blocking *b, const void *c, const void *m, const vo
 		elide_blocking_reacquired(b, c, m, site);
 	else if (err == ETIMEDOUT)
 		elide_blocking_failed(b);
+	else
+		elide_blocking_refused(b);
 	return err;
 }
 

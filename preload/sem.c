@@ -39,6 +39,8 @@ static int answered(struct elide_blocking *b, sem_t *s, int err)
 		elide_blocking_end(b, s);
 	else if (errno == ETIMEDOUT || errno == EAGAIN)
 		elide_blocking_failed(b);
+	else
+		elide_blocking_refused(b);
 	return err;
 }
 

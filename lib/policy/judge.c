@@ -36,6 +36,13 @@
 #define NOISE_PAIRS 2
 
 /*
+ * Where nothing can be elided and threads are more than processors, epochs between challenges last 2 ms
+ * (span.c), and weigh as 32 of the least length: the noise of a pair of the latter is 8 times theirs.
+ */
+#define NOISE_TIMES_CROWD 8
+#define NOISE_MAX_CROWD   4.0
+
+/*
  * A challenge with the arm "restrict": its gain has to be CROWD_MARGIN, as threads may wait longer for
  * it; LEARN_CROWD_PAIRS pairs are enough to see that.
  */
@@ -68,11 +75,14 @@ double learn_root(double x)
 
 double learn_noise(const struct learn_class *c)
 {
-	double usual = c->nr_rates < LEARN_NOISE_KNOWN ? NOISE_START : NOISE_TIMES * c->noise;
+	bool crowd = c->only_locks && c->crowded;
+	double times = crowd ? NOISE_TIMES_CROWD : NOISE_TIMES;
+	double max = crowd ? NOISE_MAX_CROWD : NOISE_MAX;
+	double usual = c->nr_rates < LEARN_NOISE_KNOWN ? NOISE_START : times * c->noise;
 
 	if (usual < c->pair_noise)
 		usual = c->pair_noise;
-	return usual < LEARN_NOISE_MIN ? LEARN_NOISE_MIN : usual > NOISE_MAX ? NOISE_MAX : usual;
+	return usual < LEARN_NOISE_MIN ? LEARN_NOISE_MIN : usual > max ? max : usual;
 }
 
 static unsigned int pairs_max(const struct learn_class *c)

@@ -31,6 +31,12 @@
 #define PERIOD_DEAR (256000 * LEARN_US)
 
 /*
+ * The bound where nothing can be elided. A challenge with the arm "restrict" lasts 75 ms where there are
+ * many more threads than processors, and what it asks changes seldom but by a change of the rate.
+ */
+#define PERIOD_CROWDS (4000000 * LEARN_US)
+
+/*
  * A lost challenge has cost time. The next one comes after COST_SHARE times that time, so that
  * challenges cost about 1/200 of all time; in the first rotation after COST_FIRST times that time,
  * twice as much if the challenger was below LEARN_FIRST_LOSES; but not later than PERIOD_DEAR.
@@ -231,11 +237,14 @@ static uint64_t longest(const struct learn_class *c)
 /* Bound of the time to the next challenge, ns, in any case. */
 static uint64_t furthest(const struct learn_class *c)
 {
+	if (c->only_locks)
+		return PERIOD_CROWDS;
 	return policy_arm_locks(c->arm) && !c->only_locks ? longest(c) : PERIOD_DEAR;
 }
 
-static void take_over(struct learn_class *c, double mean, double error, uint64_t now)
+static void take_over(struct learn_class *c, double mean, double error, const struct learn_epoch *e)
 {
+	uint64_t now = e->now, wait;
 	bool principal = learn_is_principal(c);
 
 	for (unsigned int i = 0; i < c->nr_sites; i++)
@@ -252,7 +261,14 @@ static void take_over(struct learn_class *c, double mean, double error, uint64_t
 	/* Candidate 0 is the arm that has just lost: go on with the next one. */
 	if (principal)
 		c->asked = 1;
-	c->next_at = now + c->period;
+	wait = c->period;
+	/* No other is left where nothing can be elided, and the same pairs would not say more. */
+	if (c->only_locks) {
+		c->asked = ASKED_ALL;
+		if (wait < COST_FIRST * 2 * c->pairs * e->whole)
+			wait = COST_FIRST * 2 * c->pairs * e->whole;
+	}
+	c->next_at = now + (wait < PERIOD_DEAR ? wait : PERIOD_DEAR);
 }
 
 /*
@@ -276,6 +292,12 @@ static void rank(struct learn_class *c, double mean)
 	c->likely_mean = mean;
 }
 
+/* Is the first rotation over? Without RTM it has one candidate. */
+static bool is_over(const struct learn_class *c)
+{
+	return c->asked >= learn_rotation(c) || (c->only_locks && learn_asked_all(c));
+}
+
 /* A challenge is lost: when is the next one? Candidates that are left in a rotation come sooner. */
 static void lost(struct learn_class *c, double mean, uint64_t now)
 {
@@ -288,17 +310,15 @@ static void lost(struct learn_class *c, double mean, uint64_t now)
 		if (c->target == LEARN_ALL)
 			c->far_behind |= 1u << c->challenger;
 	}
-	if (c->asked >= learn_rotation(c) || is_hardly_worth_asking(c, mean)) {
+	if (is_over(c) || is_hardly_worth_asking(c, mean)) {
 		pays = COST_SHARE * c->cost;
 		wait = c->period;
 		if (c->period < longest(c))
 			c->period *= 2;
 	}
 	if (wait < pays)
-		wait = pays < PERIOD_DEAR ? pays : PERIOD_DEAR;
-	if (wait > furthest(c))
-		wait = furthest(c);
-	c->next_at = now + wait;
+		wait = pays < furthest(c) ? pays : furthest(c);
+	c->next_at = now + (wait < furthest(c) ? wait : furthest(c));
 }
 
 /*
@@ -355,7 +375,7 @@ static struct learn_decision compare(struct learn_class *c, double challenger, d
 	};
 	learn_keep_noise(c);
 	if (outcome == LEARN_WINS)
-		take_over(c, mean, error, e->now);
+		take_over(c, mean, error, e);
 	else
 		lost(c, mean, e->now);
 	hold(c);

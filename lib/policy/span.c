@@ -15,7 +15,9 @@
  * is compared with locking, and that is still unclear after STRETCH_PAIRS pairs, and after each
  * further STRETCH_PAIRS, both bounds double, up to STRETCH_MAX times: where threads sleep and wake
  * the rate of a short epoch is mostly chance, and what one arm leaves behind lasts for a part of the
- * next epoch.
+ * next epoch. Where nothing can be elided, and there are more threads than processors, an epoch between
+ * challenges lasts EPOCH_LONG: its rate is that of the threads that have a processor just now, and
+ * three such rates in a row are a change.
  */
 #define EPOCH_MIN      (20 * LEARN_US)
 #define EPOCH_HOLD     (100 * LEARN_US)
@@ -73,6 +75,8 @@ uint64_t learn_shortest(const struct learn_class *c)
 		return LEARN_SOCKETS_PERIOD;
 	if (learn_is_about_crowds(c))
 		return c->stretch * CROWD_EPOCH;
+	if (c->phase == LEARN_HOLD && c->only_locks && c->crowded)
+		return EPOCH_LONG;
 	if (c->phase == LEARN_HOLD)
 		return c->nr_rates ? EPOCH_HOLD : EPOCH_MIN;
 	if (c->phase == LEARN_CHALLENGER && c->length)

@@ -27,6 +27,7 @@ void elide_blocking_begin(struct elide_blocking *b, const void *object, const vo
 			  enum elide_kind kind, bool waits)
 {
 	b->row = NULL;
+	b->object = NULL;
 	if (unlikely(!elide_process.running || (READ_ONCE(elide_enabled) && rtm_test())))
 		return;
 	b->row = row_of(object, site, kind);
@@ -38,10 +39,18 @@ void elide_blocking_begin(struct elide_blocking *b, const void *object, const vo
 	if (!b->waits)
 		return;
 	b->object = object;
+	elide_waiters_add(object, 1);
 	b->before = elide_self->timed_out == object ? elide_self->timed_out_cycles : 0;
 	elide_self->timed_out = NULL;
 	elide_evidence_sleeps(elide_self, b->row, &b->who);
 	b->start = cycles_now();
+}
+
+static void waits_no_more(struct elide_blocking *b)
+{
+	if (b->object)
+		elide_waiters_add(b->object, -1);
+	b->object = NULL;
 }
 
 static void count_wait(struct elide_row *row, uint64_t cycles)
@@ -60,6 +69,7 @@ static void end(struct elide_blocking *b, const void *object, uint64_t end)
 
 	if (!row)
 		return;
+	waits_no_more(b);
 	if (b->waits) {
 		cycles = b->before + end - b->start;
 		if (unlikely(b->who.weight)) {
@@ -86,6 +96,12 @@ void elide_blocking_failed(struct elide_blocking *b)
 		return;
 	elide_self->timed_out = b->object;
 	elide_self->timed_out_cycles = b->before + cycles_now() - b->start;
+	waits_no_more(b);
+}
+
+void elide_blocking_refused(struct elide_blocking *b)
+{
+	waits_no_more(b);
 }
 
 void elide_blocking_reacquired(struct elide_blocking *b, const void *object, const void *mutex,

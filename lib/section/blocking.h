@@ -21,7 +21,7 @@
  * struct elide_blocking - a call that may wait.
  * @row:   its counters; NULL if it is not counted
  * @waits: the thread has to wait
- * @object: what it waits for
+ * @object: what it waits for, where it counts as a waiter; NULL elsewhere
  * @start: time-stamp counter before the wait
  * @before: cycles that the thread has waited there in calls just before, which timed out
  * @who:   its sample
@@ -64,6 +64,12 @@ void elide_blocking_end(struct elide_blocking *b, const void *object);
 void elide_blocking_failed(struct elide_blocking *b);
 
 /**
+ * elide_blocking_refused() - the call has returned another error: it has not waited.
+ * @b: of the call
+ */
+void elide_blocking_refused(struct elide_blocking *b);
+
+/**
  * elide_blocking_reacquired() - elide_blocking_end() for a condition variable, which has also locked
  * the mutex again.
  * @b: of the call
@@ -83,14 +89,16 @@ void elide_blocking_reacquired(struct elide_blocking *b, const void *object, con
  * @object: the condition variable, semaphore or barrier; only its address is used
  * @site: return address of the call
  *
- * Async-signal-safe. Does nothing in a transaction: if a thread waits, the call's system call aborts
- * that.
+ * Async-signal-safe. Does nothing if no thread waits, which it finds out first: many programs signal at
+ * each release. Does nothing in a transaction: if a thread waits, the call's system call aborts that.
  */
 static inline void elide_blocking_wakes(const void *object, const void *site)
 {
 	const struct elide_thread *t = elide_self;
 	bool peer = false;
 
+	if (likely(!elide_waiters_any(object)))
+		return;
 	if (!elide_process.running || elide_busy || (READ_ONCE(elide_enabled) && rtm_test()))
 		return;
 	for (int i = 0; t && i < ELIDE_NR_WAITED; i++)

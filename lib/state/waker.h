@@ -37,15 +37,43 @@ struct elide_waker {
 
 extern struct elide_waker elide_wakers[ELIDE_NR_WAKERS];
 
-/* Multiplicative hashing (TAOCP vol. 3, 6.4) with 2^64 / phi; objects are aligned to 8 or more. */
-static inline struct elide_waker *elide_waker_of(const void *object)
-{
-	uint64_t h = ((uintptr_t)object >> 3) * 0x9e3779b97f4a7c15ull;
+/* Threads that wait at the objects of a place. 4 KiB: read by each call that may wake one. */
+extern uint32_t elide_waiters[ELIDE_NR_WAKERS];
 
-	return &elide_wakers[h >> 54];
+/* Multiplicative hashing (TAOCP vol. 3, 6.4) with 2^64 / phi; objects are aligned to 8 or more. */
+static inline unsigned int elide_waker_place(const void *object)
+{
+	return ((uintptr_t)object >> 3) * 0x9e3779b97f4a7c15ull >> 54;
 }
 
 _Static_assert(ELIDE_NR_WAKERS == 1 << (64 - 54), "bits of the hash");
+
+static inline struct elide_waker *elide_waker_of(const void *object)
+{
+	return &elide_wakers[elide_waker_place(object)];
+}
+
+/**
+ * elide_waiters_add() - a thread begins to wait at an object that is not a mutex (1), or has ended (-1).
+ *
+ * A thread whose wait is cancelled, or left by longjmp(), stays counted: from then on each call at
+ * that place is noted, also if nobody waits.
+ */
+static inline void elide_waiters_add(const void *object, int nr)
+{
+	__atomic_fetch_add(&elide_waiters[elide_waker_place(object)], nr, __ATOMIC_RELAXED);
+}
+
+/**
+ * elide_waiters_any() - may a thread of this process wait there?
+ *
+ * If none does, there is no wait to which a call could belong. A wait that begins at the same time as a
+ * call that does not hold the mutex may be missed: then it is not known who ended it.
+ */
+static inline bool elide_waiters_any(const void *object)
+{
+	return READ_ONCE(elide_waiters[elide_waker_place(object)]);
+}
 
 /** elide_waker_note() - a call is about to wake who waits. Async-signal-safe. */
 static inline void elide_waker_note(const void *object, uint64_t by, bool peer)

@@ -129,9 +129,11 @@ redis() {
 		return
 	fi
 	stop
-	# From Redis 8 on its I/O threads wait for events, and what is held longest is the lock that
-	# modules call with; jemalloc's thread, which waits for work, comes before all locks.
-	kind=' mutex ' judge redis '^io_threads_mutex| mutex afterSleep ' elide.data
+	# From Redis 8 on its I/O threads wait for events. What is held longest is the lock that modules
+	# call with, and what is waited for, in some runs, the one of the clients that an I/O thread and
+	# the main thread exchange. jemalloc's thread, which waits for work, comes before all locks.
+	kind=' mutex ' judge redis \
+		'^io_threads_mutex| mutex (afterSleep|[a-zA-Z]*(From|To)(IO|Main)Thread[a-zA-Z]*) ' elide.data
 }
 
 # Debian's program has no symbols: the row is in its own data.

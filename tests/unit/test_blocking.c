@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* test_blocking.c - who is noted as a waker: a call that is made while a thread of the process waits. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "../../lib/life/start.h"
+#include "../../lib/section/blocking.h"
+
+#define SITE  ((const void *)0x1000)
+#define OTHER ((const void *)0x2000)
+
+static char data[64];
+
+static int start(void **state)
+{
+	snprintf(data, sizeof(data), "/tmp/elide-test-blocking-%d", (int)getpid());
+	setenv("ELIDE_OUTPUT", data, 1);
+	setenv("ELIDE_MODE", "profile", 1);
+	elide_start(false);
+	return 0;
+}
+
+static int stop(void **state)
+{
+	unlink(data);
+	return 0;
+}
+
+static uint64_t object, mutex;
+
+static void wait_there(struct elide_blocking *b, enum elide_kind kind)
+{
+	elide_blocking_begin(b, &object, SITE, kind, true);
+	assert_non_null(b->row);
+	assert_true(elide_waiters_any(&object));
+}
+
+static bool is_noted(const void *site)
+{
+	const struct elide_waker *w = elide_waker_of(&object);
+
+	return w->object == &object && w->by == (uintptr_t)site;
+}
+
+static void nobody_waits_nothing_is_noted(void **state)
+{
+	elide_blocking_wakes(&object, OTHER);
+	assert_false(is_noted(OTHER));
+}
+
+static void who_wakes_a_waiter_is_noted(void **state)
+{
+	struct elide_blocking b;
+
+	wait_there(&b, ELIDE_KIND_COND);
+	elide_blocking_wakes(&object, SITE);
+	assert_true(is_noted(SITE));
+	elide_blocking_end(&b, &object);
+	elide_blocking_wakes(&object, OTHER);
+	assert_true(is_noted(SITE));
+}
+
+/* However a call ends: a waiter that stayed counted would cost each later signal. */
+static void who_waits_no_more_is_not_counted(void **state)
+{
+	struct elide_blocking b;
+
+	wait_there(&b, ELIDE_KIND_COND);
+	elide_blocking_end(&b, &object);
+	assert_false(elide_waiters_any(&object));
+
+	wait_there(&b, ELIDE_KIND_COND);
+	elide_blocking_reacquired(&b, &object, &mutex, SITE);
+	assert_false(elide_waiters_any(&object));
+
+	wait_there(&b, ELIDE_KIND_SEM);
+	elide_blocking_failed(&b);
+	assert_false(elide_waiters_any(&object));
+
+	wait_there(&b, ELIDE_KIND_SEM);
+	elide_blocking_refused(&b);
+	assert_false(elide_waiters_any(&object));
+
+	/* The last thread at a barrier has not waited. */
+	wait_there(&b, ELIDE_KIND_BARRIER);
+	b.waits = false;
+	elide_blocking_end(&b, &object);
+	assert_false(elide_waiters_any(&object));
+}
+
+static void who_does_not_wait_is_not_counted(void **state)
+{
+	struct elide_blocking b;
+
+	elide_blocking_begin(&b, &object, SITE, ELIDE_KIND_SEM, false);
+	assert_false(elide_waiters_any(&object));
+	elide_blocking_failed(&b);
+	assert_false(elide_waiters_any(&object));
+}
+
+/* Two threads, or objects that share a place. */
+static void each_waiter_is_counted(void **state)
+{
+	struct elide_blocking a, b;
+
+	wait_there(&a, ELIDE_KIND_COND);
+	wait_there(&b, ELIDE_KIND_COND);
+	elide_blocking_end(&a, &object);
+	assert_true(elide_waiters_any(&object));
+	elide_blocking_end(&b, &object);
+	assert_false(elide_waiters_any(&object));
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(nobody_waits_nothing_is_noted),
+		cmocka_unit_test(who_wakes_a_waiter_is_noted),
+		cmocka_unit_test(who_waits_no_more_is_not_counted),
+		cmocka_unit_test(who_does_not_wait_is_not_counted),
+		cmocka_unit_test(each_waiter_is_counted),
+	};
+
+	return cmocka_run_group_tests(tests, start, stop);
+}
