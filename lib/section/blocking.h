@@ -89,17 +89,18 @@ void elide_blocking_reacquired(struct elide_blocking *b, const void *object, con
  * @object: the condition variable, semaphore or barrier; only its address is used
  * @site: return address of the call
  *
- * Async-signal-safe. Does nothing if no thread waits, which it finds out first: many programs signal at
- * each release. Does nothing in a transaction: if a thread waits, the call's system call aborts that.
+ * Async-signal-safe. Does nothing if no thread waits: many programs signal at each release. Does nothing
+ * in a transaction, which the number of waiters must not become a part of: if a thread waits, the call's
+ * system call aborts that.
  */
 static inline void elide_blocking_wakes(const void *object, const void *site)
 {
 	const struct elide_thread *t = elide_self;
 	bool peer = false;
 
-	if (likely(!elide_waiters_any(object)))
-		return;
 	if (!elide_process.running || elide_busy || (READ_ONCE(elide_enabled) && rtm_test()))
+		return;
+	if (likely(!elide_waiters_any(object)))
 		return;
 	for (int i = 0; t && i < ELIDE_NR_WAITED; i++)
 		peer |= t->waited[i] == object;
