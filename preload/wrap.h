@@ -27,6 +27,7 @@
 #include "section/engine.h"
 #include "section/held.h"
 #include "section/quick.h"
+#include "state/holds.h"
 #include "state/settings.h"
 
 #define WRAPPER __export
@@ -303,6 +304,7 @@ void wrap_destroy_end(const void *lock, enum elide_kind kind);
 static inline void wrap_wait(const pthread_mutex_t *mutex, const void *site)
 {
 	struct elide_thread *t = elide_self;
+	uint32_t index;
 
 	if (!t)
 		return;
@@ -311,6 +313,9 @@ static inline void wrap_wait(const pthread_mutex_t *mutex, const void *site)
 	if (t->hold_lock == mutex)
 		elide_hold_cancel(t); /* not one critical section */
 	adapt_cond_wait(t, mutex);
+	/* In a crowded process all sleep at once anyway. */
+	if (!elide_crowded() && (index = elide_registry_find(mutex)) != ELIDE_NONE)
+		elide_cond_wait_seen(elide_registry_class(index));
 	if (unlikely(t->nr_acquired) && !glibc_mutex_relocked(mutex))
 		elide_order_reacquired(t, mutex, site);
 }

@@ -121,6 +121,15 @@ double learn_error(const struct learn_class *c)
 	return learn_root(variance / c->weights);
 }
 
+/*
+ * With the arm "restrict" each pair takes milliseconds, and a challenger that is far behind costs as much
+ * again: one standard error is enough then. It will challenge again.
+ */
+static bool is_dear(const struct learn_class *c, double mean, double error)
+{
+	return learn_is_about_crowds(c) && mean < LEARN_FIRST_LOSES && mean + error < -TWO_DECIDE;
+}
+
 /* One or two pairs: the difference must be large. */
 static enum learn_verdict judge_few(const struct learn_class *c, double mean, double error)
 {
@@ -134,6 +143,8 @@ static enum learn_verdict judge_few(const struct learn_class *c, double mean, do
 	}
 	if (mean - SIGMAS * error > TWO_DECIDE)
 		return LEARN_WINS;
+	if (is_dear(c, mean, error))
+		return LEARN_LOSES;
 	return mean + SIGMAS * error < -TWO_DECIDE ? LEARN_LOSES : LEARN_UNCLEAR;
 }
 
@@ -143,7 +154,7 @@ enum learn_verdict learn_judge(const struct learn_class *c, double mean, double 
 		return judge_few(c, mean, error);
 	if (mean - SIGMAS * error > margin(c))
 		return LEARN_WINS;
-	if (mean + SIGMAS * error < margin(c))
+	if (mean + SIGMAS * error < margin(c) || is_dear(c, mean, error))
 		return LEARN_LOSES;
 	if (c->pairs < pairs_max(c))
 		return LEARN_UNCLEAR;

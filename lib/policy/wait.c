@@ -32,3 +32,10 @@ uint32_t policy_wait_sleep(uint32_t hold, bool crowded)
 {
 	return crowded || hold >= POLICY_WAIT_SLEEP ? 0 : POLICY_WAIT_SLEEP;
 }
+
+bool policy_sleeps_at_once(uint32_t conds, uint32_t contended, uint64_t site_contended,
+			   uint64_t site_acquired)
+{
+	return conds >= POLICY_CONDS_MIN && POLICY_CONDS * conds > contended &&
+	       POLICY_CONDS_OFTEN * site_contended >= site_acquired;
+}

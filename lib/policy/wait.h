@@ -8,8 +8,8 @@
  *   -------------------------   ------------------------------------------------------------------
  *   an attempt to elide         SPIN_BUSY iterations; then, unless the process is crowded, until
  *                               POLICY_HOLDS hold times have passed, or POLICY_WAIT_MAX
- *   the lock, before it sleeps  POLICY_WAIT_SLEEP, where hold times are shorter and the process is
- *                               not crowded
+ *   the lock, before it sleeps  POLICY_WAIT_SLEEP, where hold times are shorter, the process is not
+ *                               crowded, and few threads come from a condition variable
  *
  * A process is crowded that has more threads than processors: the holder may have none.
  */
@@ -41,6 +41,23 @@
  */
 #define POLICY_WAIT_SLEEP (1u << 15)
 
+/*
+ * Who comes from a condition variable sleeps until the mutex is released to him, in glibc, and whoever is
+ * awake is faster: threads of one side of a queue go on until it is full, and each release wakes a
+ * thread that finds the mutex locked again. So where more than one wait at a condition variable comes
+ * to POLICY_CONDS contended acquisitions, of at least POLICY_CONDS_MIN, all sleep at once, as without the
+ * library. By queues of 8 to 64 places and 16 threads on the flat machine: 771 instead of 1,012 ns a
+ * section, 646 instead of 943, 533 instead of 738; with one to 5 or more, 870 instead of 687, 581 instead
+ * of 468. Where fewer than one acquisition in POLICY_CONDS_OFTEN is contended, as most are elided, those
+ * that lock hold up the others: 351 instead of 306 with 4 threads.
+ */
+#define POLICY_CONDS       2
+#define POLICY_CONDS_MIN   16
+#define POLICY_CONDS_OFTEN 32
+
+/* Both are halved when they come to this together: what was long ago does not count. */
+#define POLICY_CONDS_WINDOW 256
+
 /**
  * policy_hold() - learn from a hold time.
  * @known: the usual hold time of the class so far; 0: none was measured
@@ -71,5 +88,15 @@ uint32_t policy_wait_attempt(uint32_t hold, bool crowded);
  * Return: cycles, POLICY_WAIT_SLEEP or 0.
  */
 uint32_t policy_wait_sleep(uint32_t hold, bool crowded);
+
+/**
+ * policy_sleeps_at_once() - do threads of a class sleep at once where they find a lock held?
+ * @conds: waits at condition variables with its mutexes, of late
+ * @contended: acquisitions that found them locked, of late
+ * @site_contended: the same, of the thread's acquisitions at a call site
+ * @site_acquired: all of these
+ */
+bool policy_sleeps_at_once(uint32_t conds, uint32_t contended, uint64_t site_contended,
+			   uint64_t site_acquired);
 
 #endif

@@ -91,10 +91,12 @@ void elide_locked_more(struct elide_thread *t, struct elide_row *row, const void
 
 uint32_t elide_awake_most(const struct elide_row *row, bool restricted)
 {
-	if (elide_halted() || !elide_process.config.spin_busy)
+	bool crowded = !restricted && elide_crowded();
+
+	if (elide_halted() || !elide_process.config.spin_busy ||
+	    (!crowded && elide_sleeps_at_once(row)))
 		return 0;
-	return policy_wait_sleep(elide_hold_known(row->class_index),
-				 !restricted && elide_crowded());
+	return policy_wait_sleep(elide_hold_known(row->class_index), crowded);
 }
 
 int elide_short_more(struct elide_thread *t, struct elide_row *row, const void *lock)

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "../compiler.h"
+#include "../datafile.h"
 #include "../policy/wait.h"
 
 #pragma GCC visibility push(hidden)
@@ -29,6 +30,19 @@ static inline uint32_t elide_hold_known(uint32_t class_index)
 
 /** elide_hold_seen() - a lock of the class was held for @cycles. */
 void elide_hold_seen(uint32_t class_index, uint64_t cycles);
+
+/**
+ * elide_cond_wait_seen() - a thread is about to wait at a condition variable with a mutex of the class.
+ */
+void elide_cond_wait_seen(uint32_t class_index);
+
+/**
+ * elide_sleeps_at_once() - an acquisition has found a lock locked: does the thread sleep at once?
+ * @row: of the call, not counted yet
+ *
+ * Return: what policy_sleeps_at_once() says.
+ */
+bool elide_sleeps_at_once(const struct elide_row *row);
 
 /*
  * Threads that have a block and have not ended, as far as is known, but for those that wait for

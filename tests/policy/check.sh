@@ -210,6 +210,7 @@ beside() {
 # as it would take to sleep. SPIN_BUSY=0 ends that, and so do more threads than processors: then
 # the setting makes little difference: staying awake would halve the time here.
 CROWDED='--think=20 --span=256 --every=64 --locks=8 --lines=2 --writes=10'
+CONDS='--span=8 --how=1 --work=20 --think=50'
 test_contended() {
 	local name
 
@@ -223,6 +224,11 @@ test_contended() {
 	# shellcheck disable=SC2086 # options
 	beside contended_queue "$(median never queue $CROWDED --ms=10)" \
 		"$(median plain queue $CROWDED --ms=10)" 1
+	# shellcheck disable=SC2086 # options
+	# Short queues, where threads come from condition variables all the time: they sleep at once. With
+	# threads that stay awake it is 1.3.
+	beside contended_conds "$(cores=16 median never queue $CONDS --ms=10)" \
+		"$(cores=16 median plain queue $CONDS --ms=10)" 1.1
 	beside awake "$(emulate never nested --locks=8 --think=20 --ms=3)" \
 		"$(set=SPIN_BUSY=0 emulate never nested --locks=8 --think=20 --ms=3)" 0.7
 	# Who waits for the end of others needs no processor.

@@ -3,6 +3,7 @@
  * test_crowd.c - the truth tables of lib/policy/crowd.c, and when the arm "restrict" is chosen.
  */
 #include "../../lib/policy/crowd.h"
+#include "../../lib/policy/judge.h"
 #include "../../lib/policy/question.h"
 #include "learn-world.h"
 
@@ -190,6 +191,40 @@ static void a_crowd_is_seldom_challenged(void **state)
 			 (double)challenged / all, (double)locked / all);
 }
 
+/* Rates of threads that sleep are noise, and each further pair costs as much again. */
+static void far_behind_is_enough(void **state)
+{
+	static const struct {
+		uint8_t arm, challenger, pairs;
+		double mean, error;
+		enum learn_verdict verdict;
+	} table[] = {
+		{REAL, RESTRICT, 2, -0.5, 0.3, LEARN_LOSES},
+		{REAL, RESTRICT, 5, -0.5, 0.3, LEARN_LOSES},
+		{RESTRICT, REAL, 2, -0.5, 0.3, LEARN_LOSES},
+		/* One standard error, and far behind. */
+		{REAL, RESTRICT, 2, -0.5, 0.45, LEARN_UNCLEAR},
+		{REAL, RESTRICT, 2, -0.25, 0.1, LEARN_UNCLEAR},
+		/* One pair may be an accident, and other challenges are short. */
+		{REAL, RESTRICT, 1, -0.5, 0.3, LEARN_UNCLEAR},
+		{REAL, KEEN, 2, -0.5, 0.3, LEARN_UNCLEAR},
+		{KEEN, REAL, 5, -0.5, 0.3, LEARN_UNCLEAR},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
+		struct learn_class c = {
+			.phase = LEARN_CHALLENGER,
+			.target = LEARN_ALL,
+			.arm = table[i].arm,
+			.challenger = table[i].challenger,
+			.pairs = table[i].pairs,
+		};
+
+		if (learn_judge(&c, table[i].mean, table[i].error) != table[i].verdict)
+			fail_msg("row %zu", i);
+	}
+}
+
 static void nobody_waits_nobody_is_restricted(void **state)
 {
 	struct world w;
@@ -232,6 +267,7 @@ int main(void)
 		cmocka_unit_test(restricts_where_it_pays),
 		cmocka_unit_test(little_is_not_enough),
 		cmocka_unit_test(a_crowd_is_seldom_challenged),
+		cmocka_unit_test(far_behind_is_enough),
 		cmocka_unit_test(nobody_waits_nobody_is_restricted),
 		cmocka_unit_test(restricts_what_cannot_be_elided),
 	};

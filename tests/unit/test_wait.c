@@ -120,6 +120,37 @@ static void nobody_stays_awake_for_a_long_hold_time(void **state)
 				 table[i].cycles);
 }
 
+/* Threads that come from a condition variable sleep in glibc, and who is awake is faster. */
+static void all_sleep_where_many_come_from_condition_variables(void **state)
+{
+	static const struct {
+		uint32_t conds, contended;
+		uint64_t site_contended, site_acquired;
+		bool sleeps;
+	} table[] = {
+		{0, 0, 1, 1, false},
+		{0, 200, 100, 200, false},
+		/* The first few say nothing. */
+		{POLICY_CONDS_MIN - 1, 1, 1, 1, false},
+		{POLICY_CONDS_MIN, 1, 1, 1, true},
+		/* One to two, and fewer. */
+		{100, 100, 100, 200, true},
+		{100, 199, 100, 200, true},
+		{100, 200, 100, 200, false},
+		{50, 200, 100, 200, false},
+		/* Most are elided. */
+		{100, 100, 100, 32 * 100, true},
+		{100, 100, 100, 32 * 100 + 1, false},
+		{100, 100, 1, 1u << 31, false},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++)
+		if (policy_sleeps_at_once(table[i].conds, table[i].contended,
+					  table[i].site_contended,
+					  table[i].site_acquired) != table[i].sleeps)
+			fail_msg("row %zu", i);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -127,6 +158,7 @@ int main(void)
 		cmocka_unit_test(hold_times_are_followed),
 		cmocka_unit_test(an_attempt_waits_for_two_hold_times),
 		cmocka_unit_test(nobody_stays_awake_for_a_long_hold_time),
+		cmocka_unit_test(all_sleep_where_many_come_from_condition_variables),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
