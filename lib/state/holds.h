@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * holds.h - the usual hold time of the locks of each class, and whether the process is crowded.
+ * holds.h - the usual hold time of the locks of each class, whether their threads come from condition
+ * variables, and whether the process is crowded.
  *
  * From hold times of locked locks, which are measured anyway, one in HOLD_PERIOD. Written without
  * synchronisation: a lost update is a hold time that nobody has learnt from.

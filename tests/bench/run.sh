@@ -79,6 +79,39 @@ sample_kccachetest() {
 	}' "$tmp/out" >>"$samples"
 }
 
+# RocksDB, 8 threads: the log's queue of writers, and the cache of blocks.
+sample_rocksdb() {
+	rm -rf "$tmp/rocksdb"
+	with "$1" db_bench --benchmarks=fillrandom,readrandom --threads=8 --num=15000 \
+		--db="$tmp/rocksdb"
+	awk -v how="$1" '$4 == "micros/op" {
+		printf "db_bench %s --threads=8,us,%s,%f\n", $1, how, $3
+	}' "$tmp/out" >>"$samples"
+}
+
+# A server with 4 threads, for 2 s, and its load, which is not preloaded.
+memcached_run='port=$(env -u LD_PRELOAD python3 -c "import socket
+s = socket.socket()
+s.bind((\"127.0.0.1\", 0))
+print(s.getsockname()[1])")
+memcached -u "$(id -un)" -l 127.0.0.1 -p "$port" -U 0 -t 4 -m 64 >/dev/null &
+server=$!
+unset LD_PRELOAD
+tries=50
+until memcping --servers="127.0.0.1:$port" >/dev/null 2>&1 || [ $((tries -= 1)) -eq 0 ]; do
+	sleep 0.1
+done
+memcaslap -s "127.0.0.1:$port" -T 2 -c 32 -t 2s
+kill "$server"
+wait "$server"
+exit 0'
+sample_memcached() {
+	with "$1" sh -c "$memcached_run"
+	awk -v how="$1" '/TPS:/ { for (i = 1; i < NF; i++) if ($i == "TPS:") tps = $(i + 1) } END {
+		if (tps) printf "memcached -t 4,us,%s,%f\n", how, 1000000 / tps
+	}' "$tmp/out" >>"$samples"
+}
+
 emulated_args='--threads=1 --preload=100000 --ops=4000000 --updates=20'
 # The guest's clock is simulated, so the host's is read here; starting up is part of it.
 sample_emulator() {
@@ -378,9 +411,11 @@ bench_crowds() {
 			worst, at, exp(sum / m), best, where
 		printf "by processor time: geometric mean of all rows %.2f\n", exp(cpu / c)
 	}' "$O/bench.csv"
-	command -v kccachetest >/dev/null || return
-	in_turn "$ROUNDS" plain adaptive sample_kccachetest
-	table 'A whole program in mode elide' plain adaptive less ''
+	! command -v kccachetest >/dev/null || in_turn "$ROUNDS" plain adaptive sample_kccachetest
+	! command -v db_bench >/dev/null || in_turn "$ROUNDS" plain adaptive sample_rocksdb
+	! command -v memcaslap >/dev/null || ! command -v memcached >/dev/null ||
+		in_turn "$ROUNDS" plain adaptive sample_memcached
+	[ ! -s "$samples" ] || table 'Whole programs in mode elide' plain adaptive less ''
 }
 
 # Both run in one process, the one that goes first changing from round to round.
