@@ -25,8 +25,8 @@ awk -F'|' '
 	!inside
 	$0 == "<!-- policy -->" {
 		inside = 1
-		printf "On %d rows of the policy suite, in virtual time, the adaptive policy is %s %% slower than the best\n" \
+		printf "On %d rows of the policy suite, in virtual time, the adaptive policy is %.2f %% %s than the best\n" \
 			"fixed choice (mean; worst %s %%, %s cores). Without elide the same programs take %s times as long,\n" \
 			"with glibc\047s own elision %s times (geometric means).\n", \
-			rows, mean[1], worst[1], at, beside["plain"], beside["glibc-own"]
+			rows, mean[1] < 0 ? -mean[1] : mean[1], mean[1] < 0 ? "faster" : "slower", worst[1], at, beside["plain"], beside["glibc-own"]
 	}' "$1" "$2"
