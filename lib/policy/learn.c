@@ -239,7 +239,7 @@ static uint64_t furthest(const struct learn_class *c)
 {
 	if (c->only_locks)
 		return PERIOD_CROWDS;
-	return policy_arm_locks(c->arm) && !c->only_locks ? longest(c) : PERIOD_DEAR;
+	return policy_arm_locks(c->arm) ? longest(c) : PERIOD_DEAR;
 }
 
 static void take_over(struct learn_class *c, double mean, double error, const struct learn_epoch *e)

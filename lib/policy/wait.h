@@ -42,11 +42,11 @@
 #define POLICY_WAIT_SLEEP (1u << 15)
 
 /*
- * Who comes from a condition variable sleeps until the mutex is released to him, in glibc, and whoever is
- * awake is faster: threads of one side of a queue go on until it is full, and each release wakes a
- * thread that finds the mutex locked again. So where more than one wait at a condition variable comes
- * to POLICY_CONDS contended acquisitions, of at least POLICY_CONDS_MIN, all sleep at once, as without the
- * library. By queues of 8 to 64 places and 16 threads on the flat machine: 771 instead of 1,012 ns a
+ * A thread that comes from a condition variable sleeps in glibc until the mutex is released to it, and
+ * threads that are awake are faster: those of one side of a queue go on until it is full, and each release
+ * wakes a thread that finds the mutex locked again. So where more than one wait at a condition variable
+ * comes to POLICY_CONDS contended acquisitions, of at least POLICY_CONDS_MIN, all sleep at once, as without
+ * the library. By queues of 8 to 64 places and 16 threads on the flat machine: 771 instead of 1,012 ns a
  * section, 646 instead of 943, 533 instead of 738; with one to 5 or more, 870 instead of 687, 581 instead
  * of 468. Where fewer than one acquisition in POLICY_CONDS_OFTEN is contended, as most are elided, those
  * that lock hold up the others: 351 instead of 306 with 4 threads.
