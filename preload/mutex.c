@@ -383,8 +383,11 @@ static __noinline int unlock_inside(struct elide_thread *t, pthread_mutex_t *m, 
 {
 	uint32_t owner = m->__data.__owner;
 	bool own = owner && elide_tid_is_own(t, owner), relocked = glibc_mutex_relocked(m);
-	int err = real.mutex_unlock(m);
+	int err;
 
+	if (own && !relocked && !elide_locked_inside(t, m))
+		rtm_abort(ELIDE_CODE_unelidable);
+	err = real.mutex_unlock(m);
 	if (!own && (err == EPERM || (glibc_mutex_plain(m) && glibc_layout.mutex)))
 		misuse_inside(t, unlock_misuse(owner), KIND, site, m);
 	else if (!err && !relocked)

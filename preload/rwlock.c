@@ -490,6 +490,8 @@ static __noinline int unlock_long(pthread_rwlock_t *rw, const void *site)
 	if (!t || !t->nr_rwlocks)
 		unlock_odd(t, rw, site);
 	if (elide_inside(t)) {
+		if (t->nr_rwlocks && !elide_locked_inside(t, rw))
+			rtm_abort(ELIDE_CODE_unelidable);
 		elide_defer(t, NULL, rw, site, ELIDE_KIND_RWLOCK_WRITE, ELIDE_DEFER_RELEASED);
 		return real.rwlock_unlock(rw);
 	}

@@ -274,6 +274,8 @@ static __noinline int unlock(pthread_spinlock_t *s, const void *site)
 		return 0;
 	if (glibc_layout.spin && READ_ONCE(*s) == SPIN_FREE && elide_may_judge())
 		misuse(ELIDE_MISUSE_UNLOCK_FREE, KIND, site, word);
+	else if (elide_inside(t) && t->nr_spins && !elide_locked_inside(t, word))
+		rtm_abort(ELIDE_CODE_unelidable);
 	if (elide_inside(t))
 		elide_defer(t, NULL, word, site, KIND, ELIDE_DEFER_RELEASED);
 	else if (t)

@@ -61,9 +61,11 @@ static __noinline enum elide_outcome acquire_nested(struct elide_thread *t,
 						    const void *site, enum elide_kind kind,
 						    bool wait)
 {
+	struct elide_call *call = entry ? elide_call_of(t, entry) : NULL;
+	bool note = call && !elide_process.order;
 	uint64_t value;
 
-	if (entry ? !elide_call_of(t, entry)->elided : is_shared(word))
+	if (call ? !call->elided : is_shared(word))
 		return ELIDE_NOTHING_DONE;
 	if (t->nr_held == ELIDE_MAX_HELD)
 		rtm_abort(ELIDE_CODE_nesting);
@@ -72,8 +74,10 @@ static __noinline enum elide_outcome acquire_nested(struct elide_thread *t,
 	test_point(nested);
 	t->held[t->nr_held++] =
 		(struct elide_held){.word = word, .value = value, .size = rule->size};
-	if (entry && t->nr_nested < ELIDE_MAX_NESTED && !elide_process.order)
-		t->nested[t->nr_nested++] = elide_call_of(t, entry);
+	if (note && note_again(t, t->nr_nested, call))
+		return ELIDE_ELIDED;
+	if (note && t->nr_nested < ELIDE_MAX_NESTED)
+		t->nested[t->nr_nested++] = (uint64_t)call;
 	else
 		elide_defer(t, entry, word, site, kind,
 			    wait ? ELIDE_DEFER_ELIDED : ELIDE_DEFER_ELIDED_TRY);

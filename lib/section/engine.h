@@ -130,6 +130,16 @@ enum elide_outcome elide_acquire_again(struct elide_thread *t, struct elide_call
 bool elide_release(struct elide_thread *t, const void *word);
 
 /**
+ * elide_locked_inside() - was a lock locked, not elided, in the open section, and not released since?
+ * @t: the calling thread, inside a transaction of ours
+ * @lock: the lock; only its address is used
+ *
+ * Who releases a lock that was locked before the section began, as hand over hand, has to abort with
+ * ELIDE_CODE_unelidable: other threads would see it free only after the commit.
+ */
+bool elide_locked_inside(const struct elide_thread *t, const void *lock);
+
+/**
  * elide_defer() - inside a transaction of ours: leave something to be done after the commit.
  * @t: the calling thread
  * @entry: cache entry of the call if it is known, else NULL

@@ -91,16 +91,13 @@ static __always_inline_fn struct elide_quick elide_quick_refill(struct elide_thr
 	return (struct elide_quick){0};
 }
 
-/* One more elided lock in the section, whose elide_thread.open is @open. */
-static __always_inline_fn void push_nested(struct elide_thread *t, uint64_t open, uint32_t nr,
-					   uint32_t nr_nested, const void *word, uint64_t value,
-					   uint32_t size, struct elide_call *call)
+/* One more elided lock in the section: the one of number @nr. */
+static __always_inline_fn void push(struct elide_thread *t, uint32_t nr, const void *word,
+				    uint64_t value, uint32_t size)
 {
 	t->held[nr].word = word;
 	t->held[nr].value = value;
 	t->held[nr].shape = size;
-	t->nested[nr_nested] = call;
-	t->open = open + ELIDE_OPEN_NESTED;
 }
 
 /**
@@ -111,18 +108,18 @@ static __always_inline_fn void push_nested(struct elide_thread *t, uint64_t open
  * @site: return address of the call
  * @kind: enum elide_kind
  *
- * Return: false if the section has more than elided locks, or the call is not known, or the lock
- * is held, by others or by this thread. Nothing has been done then.
+ * Return: false if the section has more than elided locks, or no room, or the call is not known, or the
+ * lock is held, by others or by this thread. Nothing has been done then.
  */
 static __always_inline_fn bool elide_quick_nested(struct elide_thread *t, const void *word,
 						  struct elide_rule rule, const void *site,
 						  enum elide_kind kind)
 {
 	uint64_t open = t->open, value;
+	uint32_t nr = (uint16_t)open;
 	struct elide_quick q;
 
-	/* No more than ELIDE_MAX_NESTED locks inside, so there is room in @t->held, too. */
-	if (unlikely(open >= ELIDE_OPEN_ROOM))
+	if (unlikely(open >= ELIDE_OPEN_ODD))
 		return false;
 	q = quick_find(t, word, site, kind, false);
 	if (unlikely(!q.known || q.call->way < ELIDE_WAY_PARKED ||
@@ -131,13 +128,26 @@ static __always_inline_fn bool elide_quick_nested(struct elide_thread *t, const 
 	test_point(nested);
 	if (likely(open == ELIDE_OPEN_ONE)) {
 		/* The second lock, as most are: its places are known. */
-		push_nested(t, open, 1, 0, word, value, rule.size, q.call);
+		push(t, 1, word, value, rule.size);
+		t->nested[0] = (uint64_t)q.call;
+		t->open = open + ELIDE_OPEN_NESTED;
 		return true;
 	}
-	for (uint32_t i = (uint16_t)open; --i;)
+	for (uint32_t i = nr; --i;)
 		if (unlikely(t->held[i].word == word))
 			return false;
-	push_nested(t, open, (uint16_t)open, open >> 16, word, value, rule.size, q.call);
+	if (unlikely(nr == ELIDE_MAX_HELD))
+		return false;
+	if (note_again(t, open >> 16, q.call)) {
+		open++;
+	} else if (likely(open < ELIDE_MAX_NESTED * 0x10000ull)) {
+		t->nested[open >> 16] = (uint64_t)q.call;
+		open += ELIDE_OPEN_NESTED;
+	} else {
+		return false;
+	}
+	push(t, nr, word, value, rule.size);
+	t->open = open;
 	return true;
 }
 
@@ -225,11 +235,13 @@ static __always_inline_fn void pop_nested(struct elide_thread *t, uint32_t i, co
 	t->open--;
 }
 
-/* Release the last lock of a section of two lock calls, both counted after the commit. */
+/* Release the last lock of a section with one note of others: all are counted after the commit. */
 static __always_inline_fn void commit_pair(struct elide_thread *t, const void *word, uint32_t size)
 {
-	struct elide_row *outer = t->outer, *inner = t->nested[0]->row;
-	struct adapt_thread *adapt = t->nested[0]->adapt;
+	uint64_t note = t->nested[0];
+	const struct elide_call *call = ELIDE_NESTED_CALL(note);
+	struct elide_row *outer = t->outer, *inner = call->row;
+	struct adapt_thread *adapt = call->adapt;
 
 	compare_word(&t->held[0], word, size);
 	t->open = 0;
@@ -238,7 +250,7 @@ static __always_inline_fn void commit_pair(struct elide_thread *t, const void *w
 	rtm_end();
 	test_point(committed);
 	counter_add(outer->commits, 1);
-	count_nested(inner, adapt);
+	count_nested(inner, adapt, ELIDE_NESTED_NR(note));
 }
 
 /**
@@ -247,7 +259,7 @@ static __always_inline_fn void commit_pair(struct elide_thread *t, const void *w
  * @word: lock word
  * @size: of the word, 4 or 8 bytes, or 0: as at its acquisition; best a constant
  *
- * If it is the last one, commits a section of two lock calls; those with more are for
+ * If it is the last one, commits a section with one note of others; those with more are for
  * elide_release().
  *
  * Return: false if nothing has been done.
@@ -258,7 +270,7 @@ static __always_inline_fn bool elide_quick_release_nested(struct elide_thread *t
 	uint64_t open = t->open;
 	uint32_t nr = (uint16_t)open;
 
-	/* A section of two: the inner one, then the outer one. */
+	/* A section of two calls: the inner one, then the outer one. */
 	if (likely(open == ELIDE_OPEN_ONE + ELIDE_OPEN_NESTED && t->held[1].word == word)) {
 		pop_nested(t, 1, word, size);
 		return true;

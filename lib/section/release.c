@@ -14,6 +14,23 @@
 #include "held.h"
 #include "section.h"
 
+bool elide_locked_inside(const struct elide_thread *t, const void *lock)
+{
+	int32_t nr = 0;
+
+	for (uint32_t i = 0; i < t->nr_pending; i++) {
+		const struct elide_pending *d = &t->pending[i];
+
+		if (d->lock != lock)
+			continue;
+		if (d->what == ELIDE_DEFER_LOCKED || d->what == ELIDE_DEFER_LOCKED_TRY)
+			nr++;
+		else if (d->what == ELIDE_DEFER_RELEASED)
+			nr--;
+	}
+	return nr > 0;
+}
+
 struct elide_held *elide_find_held(struct elide_thread *t, const void *word)
 {
 	for (uint32_t i = t->nr_held; i--;)
@@ -47,7 +64,7 @@ static void catch_up(struct elide_thread *t, struct elide_pending *d)
 	case ELIDE_DEFER_ELIDED_TRY:
 		entry = elide_cache_find(t, d->lock, d->site, d->kind);
 		if (entry)
-			count_nested(elide_row(entry), elide_call_of(t, entry)->adapt);
+			count_nested(elide_row(entry), elide_call_of(t, entry)->adapt, 1);
 		else if (d->row)
 			counter_add(d->row->nested, 1);
 		break;
@@ -122,16 +139,19 @@ static void commit_nested(struct elide_thread *t)
 {
 	struct adapt_thread *adapts[ELIDE_MAX_NESTED];
 	struct elide_row *rows[ELIDE_MAX_NESTED];
-	uint32_t nr = t->nr_nested;
+	uint32_t locks[ELIDE_MAX_NESTED], nr = t->nr_nested;
 
 	/* Before the commit: a signal handler may have sections of its own as soon as it is over. */
 	for (uint32_t i = 0; i < nr; i++) {
-		rows[i] = t->nested[i]->row;
-		adapts[i] = t->nested[i]->adapt;
+		const struct elide_call *call = ELIDE_NESTED_CALL(t->nested[i]);
+
+		rows[i] = call->row;
+		adapts[i] = call->adapt;
+		locks[i] = ELIDE_NESTED_NR(t->nested[i]);
 	}
 	commit(t);
 	for (uint32_t i = 0; i < nr; i++)
-		count_nested(rows[i], adapts[i]);
+		count_nested(rows[i], adapts[i], locks[i]);
 }
 
 static __always_inline_fn void copy_pending(const struct elide_thread *t,

@@ -69,13 +69,33 @@ static inline void section_locked(struct elide_thread *t)
 }
 
 /*
- * A lock inside an elided section, elided with it. It is one of the sections that are completed, as
- * it would be if it were locked: the policy compares their numbers.
+ * Locks inside an elided section, elided with it. They are of the sections that are completed, as
+ * they would be if they were locked: the policy compares their numbers.
  */
-static __always_inline_fn void count_nested(struct elide_row *row, struct adapt_thread *adapt)
+static __always_inline_fn void count_nested(struct elide_row *row, struct adapt_thread *adapt,
+					    uint32_t nr)
 {
-	counter_add(row->nested, 1);
-	counter_add(adapt->goal, 1);
+	counter_add(row->nested, nr);
+	counter_add(adapt->goal, nr);
+}
+
+/*
+ * The lock last pushed is one more by the call that was noted last, as in a loop over many or hand
+ * over hand: one note for both. False: it needs its own.
+ */
+static __always_inline_fn bool note_again(struct elide_thread *t, uint32_t nr_nested,
+					  const struct elide_call *call)
+{
+	uint64_t note;
+
+	if (!nr_nested)
+		return false;
+	note = t->nested[nr_nested - 1] + 1;
+	/* After CACHE_LINE locks it would be the address of the next call. */
+	if (ELIDE_NESTED_CALL(note) != call)
+		return false;
+	t->nested[nr_nested - 1] = note;
+	return true;
 }
 
 /**

@@ -28,7 +28,7 @@
 #define ELIDE_MAX_HELD    16
 #define ELIDE_MAX_PENDING 64
 
-/* Elided locks inside the outermost whose calls are known, per transaction. */
+/* Notes of elided locks inside the outermost whose calls are known, per transaction. */
 #define ELIDE_MAX_NESTED (ELIDE_MAX_HELD - 1)
 
 /*
@@ -262,15 +262,22 @@ struct adapt_thread {
 /* What one more elided lock inside, whose call is known, adds to it. */
 #define ELIDE_OPEN_NESTED 0x10001
 
-/* Below this only locks are open, whose calls are known, and there is room for one more. */
-#define ELIDE_OPEN_ROOM (ELIDE_MAX_NESTED * 0x10000ull)
+/* Below this only locks are open, whose calls are known. */
+#define ELIDE_OPEN_ODD ((ELIDE_MAX_NESTED + 1) * 0x10000ull)
+
+/*
+ * A note of elided locks inside the outermost: the address of their call, and what it is more than
+ * a multiple of a cache line is the number of further locks in a row by the same call.
+ */
+#define ELIDE_NESTED_CALL(note) ((struct elide_call *)((note) & ~(CACHE_LINE - 1ull)))
+#define ELIDE_NESTED_NR(note)   ((note) % CACHE_LINE + 1)
 
 /**
  * struct elide_thread - a thread's block.
  * @open:       the next ones together: 0 outside sections, where nothing is watched
  * @nr_held:    elided locks open; not zero exactly inside a transaction of ours
  * @nr_pending: number of calls in @pending
- * @nr_nested:  elided locks in @nested
+ * @nr_nested:  notes in @nested
  * @odd:        more is to be done at its end than to count it and the locks elided in it
  * @nr_acquired: locks in @acquired; always 0 unless ELIDE_ORDER=1
  * @in_locked:  1 in a locked section, where the emulator is told of sections or loads are
@@ -280,7 +287,8 @@ struct adapt_thread {
  *              attempt on; else @locked_row while @in_locked; else NULL. The emulator reads it and
  *              the first word of @held, which is the lock: struct rtmgrind_outer
  * @held:       the elided locks
- * @nested:     calls of the elided locks inside that are known, as far as there is room
+ * @nested:     elided locks inside whose calls are known, as far as there is room:
+ *              ELIDE_NESTED_CALL(), ELIDE_NESTED_NR()
  * @pending:    other lock calls of the open transaction; with ELIDE_ORDER=1 and under HPCA'14's
  *              policy all, the outermost first
  * @halted:     nothing is elided for now: elide_halted(), when the thread last looked
@@ -361,7 +369,7 @@ struct elide_thread {
 	struct elide_row *locked_row;
 	struct elide_row *outer;
 	struct elide_held held[ELIDE_MAX_HELD];
-	struct elide_call *nested[ELIDE_MAX_NESTED];
+	uint64_t nested[ELIDE_MAX_NESTED];
 	struct elide_pending pending[ELIDE_MAX_PENDING];
 
 	bool ready __cacheline_aligned;

@@ -348,12 +348,11 @@ slow_paths_have_points() {
 }
 
 # A cause with a code is raised by an XABORT, one without is found in the status word or by the
-# evidence. One is reserved, and says so.
+# evidence.
 every_cause_is_counted() {
 	used=$({ lib_code; code preload/*.[ch]; } | grep -oE '\bELIDE_(CAUSE|CODE)_[a-z_]+' | sort -u)
 	sed -n 's/^ELIDE_CAUSE(\([a-z_]*\), \([0-9a-fx]*\),.*/\1 \2/p' lib/aborts.def | while read -r id code; do
 		case $id:$code in
-		unelidable:*) continue ;;
 		*:0) name=ELIDE_CAUSE_$id ;;
 		*) name=ELIDE_CODE_$id ;;
 		esac
