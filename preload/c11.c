@@ -124,7 +124,7 @@ WRAPPER int cnd_wait(cnd_t *c, mtx_t *m)
 	struct elide_blocking b;
 
 	wrap_wait(mutex_of(m), CALL_SITE());
-	elide_blocking_begin(&b, c, CALL_SITE(), ELIDE_KIND_COND, true);
+	elide_blocking_begin_cond(&b, c, m, CALL_SITE());
 	return cnd_waited(&b, c, m, CALL_SITE(), real.cnd_wait(c, m));
 }
 
@@ -133,6 +133,6 @@ WRAPPER int cnd_timedwait(cnd_t *c, mtx_t *m, const struct timespec *until)
 	struct elide_blocking b;
 
 	wrap_wait(mutex_of(m), CALL_SITE());
-	elide_blocking_begin(&b, c, CALL_SITE(), ELIDE_KIND_COND, true);
+	elide_blocking_begin_cond(&b, c, m, CALL_SITE());
 	return cnd_waited(&b, c, m, CALL_SITE(), real.cnd_timedwait(c, m, until));
 }

@@ -120,7 +120,7 @@ WRAPPER int cond_wait(pthread_cond_t *c, pthread_mutex_t *m)
 	struct elide_blocking b;
 
 	wrap_wait(m, CALL_SITE());
-	elide_blocking_begin(&b, c, CALL_SITE(), KIND, true);
+	elide_blocking_begin_cond(&b, c, m, CALL_SITE());
 	return cond_waited(&b, c, m, CALL_SITE(), real.cond_wait(c, m));
 }
 
@@ -129,7 +129,7 @@ WRAPPER int cond_timedwait(pthread_cond_t *c, pthread_mutex_t *m, const struct t
 	struct elide_blocking b;
 
 	wrap_wait(m, CALL_SITE());
-	elide_blocking_begin(&b, c, CALL_SITE(), KIND, true);
+	elide_blocking_begin_cond(&b, c, m, CALL_SITE());
 	return cond_waited(&b, c, m, CALL_SITE(), real.cond_timedwait(c, m, until));
 }
 
@@ -138,7 +138,7 @@ WRAPPER int cond_wait_old(pthread_cond_t *c, pthread_mutex_t *m)
 	struct elide_blocking b;
 
 	wrap_wait(m, CALL_SITE());
-	elide_blocking_begin(&b, c, CALL_SITE(), KIND, true);
+	elide_blocking_begin_cond(&b, c, m, CALL_SITE());
 	return cond_waited(&b, c, m, CALL_SITE(), real.cond_wait_old(c, m));
 }
 
@@ -148,7 +148,7 @@ WRAPPER int cond_timedwait_old(pthread_cond_t *c, pthread_mutex_t *m,
 	struct elide_blocking b;
 
 	wrap_wait(m, CALL_SITE());
-	elide_blocking_begin(&b, c, CALL_SITE(), KIND, true);
+	elide_blocking_begin_cond(&b, c, m, CALL_SITE());
 	return cond_waited(&b, c, m, CALL_SITE(), real.cond_timedwait_old(c, m, until));
 }
 
@@ -158,6 +158,6 @@ WRAPPER int pthread_cond_clockwait(pthread_cond_t *c, pthread_mutex_t *m, clocki
 	struct elide_blocking b;
 
 	wrap_wait(m, CALL_SITE());
-	elide_blocking_begin(&b, c, CALL_SITE(), KIND, true);
+	elide_blocking_begin_cond(&b, c, m, CALL_SITE());
 	return cond_waited(&b, c, m, CALL_SITE(), real.cond_clockwait(c, m, clock, until));
 }

@@ -21,6 +21,26 @@ static bool mutex_words(const pthread_mutex_t *m, int word, int owner, unsigned 
 	       m->__data.__nusers == users;
 }
 
+/* Of another type than normal: of a recursive one it is counted how often it is held. */
+static bool check_type(int type)
+{
+	pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+	int tid = syscall(SYS_gettid);
+	unsigned int recursive = type == PTHREAD_MUTEX_RECURSIVE_NP;
+	bool good;
+
+	m.__data.__kind = type;
+	real.mutex_lock(&m);
+	good = mutex_words(&m, 1, tid, 1) && m.__data.__count == recursive;
+	good &= (real.mutex_trylock(&m) == 0) == recursive;
+	if (recursive) {
+		good &= mutex_words(&m, 1, tid, 1) && m.__data.__count == 2;
+		real.mutex_unlock(&m);
+	}
+	real.mutex_unlock(&m);
+	return good && mutex_words(&m, 0, 0, 0) && !m.__data.__count && m.__data.__kind == type;
+}
+
 static bool check_mutex(void)
 {
 	pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
@@ -33,6 +53,8 @@ static bool check_mutex(void)
 	good &= real.mutex_trylock(&m) != 0;
 	real.mutex_unlock(&m);
 	good &= mutex_words(&m, 0, 0, 0);
+	good = good && check_type(PTHREAD_MUTEX_RECURSIVE_NP) &&
+	       check_type(PTHREAD_MUTEX_ERRORCHECK_NP) && check_type(PTHREAD_MUTEX_ADAPTIVE_NP);
 	if (kind & MUTEX_GLIBC_ELIDES)
 		elide_disable("glibc's own elision is on (GLIBC_TUNABLES): two eliders on one lock are not supported");
 	return good && !(kind & MUTEX_GLIBC_ELIDES);

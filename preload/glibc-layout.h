@@ -18,6 +18,7 @@
 /* pthread_mutex_t.__data.__kind */
 #define MUTEX_TYPE_MASK  3   /* PTHREAD_MUTEX_TIMED_NP, RECURSIVE_NP, ERRORCHECK_NP, ADAPTIVE_NP */
 #define MUTEX_UNELIDABLE 240 /* robust 16, inherit 32, protect 64, process-shared 128 */
+#define MUTEX_PRIORITY   96  /* inherit or protect */
 #define MUTEX_GLIBC_ELIDES 256 /* glibc's own elision has marked it */
 #define MUTEX_NO_ELISION 512 /* set by settype NORMAL and DEFAULT and by C11: harmless */
 
@@ -45,7 +46,7 @@ extern const struct elide_rule glibc_mutex_rule, glibc_read_rule, glibc_write_ru
 
 /**
  * struct glibc_layout - which kinds look as expected.
- * @mutex: words of a plain mutex; it may be elided, and taken without calling glibc
+ * @mutex: words of mutexes of all types; they may be elided, and taken without calling glibc
  * @rwlock: words of a rwlock
  * @spin: word of a spinlock
  */
@@ -75,6 +76,17 @@ static inline bool glibc_mutex_elidable(const pthread_mutex_t *m)
 static inline bool glibc_mutex_plain(const pthread_mutex_t *m)
 {
 	return !(m->__data.__kind & ~MUTEX_NO_ELISION);
+}
+
+/**
+ * glibc_mutex_simple() - a mutex of any type without any extra.
+ *
+ * Where it is free it is taken, and where it is held once released, as a plain one is, and a recursive
+ * one has 1 as its count.
+ */
+static inline bool glibc_mutex_simple(const pthread_mutex_t *m)
+{
+	return !(m->__data.__kind & ~(MUTEX_NO_ELISION | MUTEX_TYPE_MASK));
 }
 
 /** glibc_mutex_type() - PTHREAD_MUTEX_*_NP. */

@@ -2,17 +2,12 @@
 /*
  * mutex.c - pthread_mutex_*.
  *
- * The uncontended acquire and release of plain mutexes are done here as
- * glibc does them, including its non-atomic path while the process has one
- * thread; everything else is glibc's. Must never decide by itself whether to
- * elide: that is lib/'s.
+ * mutex-word.h takes and releases mutexes without extras, as glibc does; everything else is glibc's.
+ * Must never decide by itself whether to elide: that is lib/'s.
  */
 #include <errno.h>
-#include <linux/futex.h>
-#include <sys/single_threaded.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
+#include "mutex-word.h"
 #include "wrap.h"
 
 #define KIND ELIDE_KIND_MUTEX
@@ -21,51 +16,6 @@
 static const struct elide_rule *rule_of(const pthread_mutex_t *m)
 {
 	return glibc_mutex_elidable(m) ? &glibc_mutex_rule : NULL;
-}
-
-/* Take a free plain mutex as glibc does. False: it is held. */
-static __always_inline_fn bool take_plain(pthread_mutex_t *m, uint32_t tid)
-{
-	int expected = 0;
-
-	if (__libc_single_threaded) {
-		if (m->__data.__lock)
-			return false;
-		m->__data.__lock = 1;
-	} else if (!__atomic_compare_exchange_n(&m->__data.__lock, &expected, 1, false,
-						__ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
-		return false; /* acquire pairs with the release in release_plain() and glibc's */
-	}
-	m->__data.__owner = tid;
-	m->__data.__nusers++;
-	return true;
-}
-
-/* Others wait for it, and it may be gone by now. */
-static __cold int wake_one(pthread_mutex_t *m, const void *site)
-{
-	const struct elide_thread *t = elide_self;
-	int saved = errno;
-
-	elide_waker_note(m, t ? t->tid : 0, false);
-	syscall(SYS_futex, &m->__data.__lock, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1, NULL, NULL, 0);
-	errno = saved;
-	elide_evidence_blocked(elide_self, m, KIND, site);
-	return 0;
-}
-
-static __always_inline_fn int release_plain(pthread_mutex_t *m, const void *site)
-{
-	m->__data.__owner = 0;
-	m->__data.__nusers--;
-	if (__libc_single_threaded && m->__data.__lock == 1) {
-		m->__data.__lock = 0;
-		return 0;
-	}
-	/* From here on the mutex may be gone: only its address is used. */
-	if (unlikely(__atomic_exchange_n(&m->__data.__lock, 0, __ATOMIC_RELEASE) > 1))
-		return wake_one(m, site);
-	return 0;
 }
 
 /* Has this thread locked the mutex, which is of a type that can answer a relock? */
@@ -89,19 +39,6 @@ static uint32_t holder(const pthread_mutex_t *m)
 	return glibc_layout.mutex ? READ_ONCE(m->__data.__owner) : 0;
 }
 
-/* Lock a plain mutex if it looks free: a try by itself would take the line from the holder. */
-static __always_inline_fn bool take_free(void *lock, uint32_t tid)
-{
-	pthread_mutex_t *m = lock;
-
-	return !READ_ONCE(m->__data.__lock) && take_plain(m, tid);
-}
-
-static bool looks_free(const void *lock, enum elide_kind kind)
-{
-	return !READ_ONCE(((const pthread_mutex_t *)lock)->__data.__lock);
-}
-
 /* Mutexes that other threads of the process alone wait for, and the kernel knows nothing of. */
 static bool may_restrict(const pthread_mutex_t *m)
 {
@@ -112,7 +49,6 @@ static __noinline int lock_waiting(struct elide_thread *t, struct elide_row *row
 				   pthread_mutex_t *m, const void *site,
 				   enum elide_outcome outcome)
 {
-	bool plain = glibc_mutex_plain(m) && glibc_layout.mutex;
 	struct count count = count_begin(row, outcome);
 	struct crowd *crowd = NULL;
 	struct wait w;
@@ -123,9 +59,10 @@ static __noinline int lock_waiting(struct elide_thread *t, struct elide_row *row
 		elide_misuse(ELIDE_MISUSE_RELOCK, KIND, site, m); /* for ever */
 	wait_locked(t, row, m);
 	if (may_restrict(m))
-		crowd = wait_in_crowd(&w, row, m, KIND, looks_free, -1, NULL);
-	if (!plain || !w.contended || !wait_awake(&w, row, crowd, take_free, m, t->tid)) {
-		err = real.mutex_lock(m);
+		crowd = wait_in_crowd(&w, row, m, KIND, mutex_looks_free, -1, NULL);
+	if (!w.contended || !mutex_stay_awake(t, &w, row, crowd, m, &err)) {
+		if (!mutex_sleep(m, t->tid, &w))
+			err = real.mutex_lock(m);
 		w.end = cycles_now();
 	}
 	crowd_leave(crowd);
@@ -167,7 +104,8 @@ static int lock_inside(struct elide_thread *t, struct elide_cache *entry, pthrea
 		return REAL_ANSWERS; /* busy, or one more of a recursive mutex that is locked */
 	if (!glibc_mutex_elidable(m))
 		return REAL_COUNTED;
-	return elide_acquire(t, entry, m, &glibc_mutex_rule, site, KIND, how == HOW_LOCK) ==
+	return elide_acquire(t, entry, m, &glibc_mutex_rule, site, KIND,
+			     how == HOW_LOCK ? &elide_until_locked : &elide_until_now) ==
 			       ELIDE_ELIDED ? 0 : REAL_COUNTED;
 }
 
@@ -189,7 +127,7 @@ static __noinline int lock_unelided(struct elide_thread *t, struct elide_row *ro
 {
 	struct count count = count_begin(row, outcome);
 
-	if (unlikely(!glibc_mutex_plain(m) || !glibc_layout.mutex || !take_free(m, t->tid)))
+	if (unlikely(!glibc_mutex_simple(m) || !glibc_layout.mutex || !mutex_take_free(m, t->tid)))
 		return lock_waiting(t, row, m, site, outcome);
 	count_end(count, t, row, m, true);
 	return 0;
@@ -212,7 +150,7 @@ __noinline int mutex_lock(pthread_mutex_t *m, const void *site)
 	}
 	if (is_relock(t, m))
 		return relocked(m, site, real.mutex_lock(m));
-	outcome = elide_try(entry, m, rule_of(m), site, KIND, true, &row);
+	outcome = elide_try(entry, m, rule_of(m), site, KIND, &elide_until_locked, &row);
 	if (outcome == ELIDE_ELIDED)
 		return 0;
 	if (outcome == ELIDE_NOTHING_DONE)
@@ -224,13 +162,15 @@ __noinline int mutex_lock(pthread_mutex_t *m, const void *site)
 static __noinline int lock_again(struct elide_thread *t, struct elide_call *call,
 				 pthread_mutex_t *m, const void *site, unsigned int status)
 {
-	if (elide_acquire_again(t, call, m, &glibc_mutex_rule, true, status) == ELIDE_ELIDED)
+	if (elide_acquire_again(t, call, m, &glibc_mutex_rule, &elide_until_locked, status) ==
+	    ELIDE_ELIDED)
 		return 0;
 	return lock_unelided(t, elide_call_row(call), m, site, ELIDE_FELL_BACK);
 }
 
+/* @plain: it is, for certain */
 static __always_inline_fn int lock_known(struct elide_thread *t, struct elide_quick q,
-					 pthread_mutex_t *m, const void *site)
+					 pthread_mutex_t *m, const void *site, bool plain)
 {
 	unsigned int status;
 	enum elide_outcome outcome =
@@ -242,9 +182,23 @@ static __always_inline_fn int lock_known(struct elide_thread *t, struct elide_qu
 		return lock_again(t, q.call, m, site, status);
 	if (unlikely(outcome == ELIDE_NOTHING_DONE))
 		return mutex_lock(m, site);
-	if (unlikely(!take_plain(m, t->tid)))
+	if (unlikely(!(mutex_take(m, t->tid, !plain))))
 		return lock_unelided(t, q.row, m, site, ELIDE_SKIPPED);
 	return count_short(t, q.row, m);
+}
+
+/* A mutex with extras, which is never elided. */
+static __noinline int lock_extra(struct elide_thread *t, struct elide_row *row, pthread_mutex_t *m,
+				 const void *site)
+{
+	int err;
+
+	if (unlikely(READ_ONCE(m->__data.__lock)))
+		return lock_waiting(t, row, m, site, ELIDE_SKIPPED);
+	err = real.mutex_lock(m);
+	if (likely(!err || err == EOWNERDEAD))
+		count_locked(t, row, m, ELIDE_SKIPPED, true);
+	return err;
 }
 
 /* A mutex that the thread does not know, or of another type, which it may hold already. */
@@ -254,9 +208,18 @@ static __noinline int lock_unknown(pthread_mutex_t *m, const void *site)
 	struct elide_quick q = {0};
 
 	PASS(mutex_lock, m);
-	if (likely(glibc_mutex_plain(m)))
+	if (likely(glibc_mutex_plain(m))) {
 		q = elide_quick_refill(t, m, site, KIND);
-	return q.known ? lock_known(t, q, m, site) : mutex_lock(m, site);
+	} else if (glibc_layout.mutex && !is_relock(t, m)) {
+		q = elide_quick(t, m, site, KIND);
+		if (unlikely(!q.known))
+			q = elide_quick_refill(t, m, site, KIND);
+		if (q.known && unlikely(!glibc_mutex_simple(m)))
+			return lock_extra(t, q.row, m, site);
+	} else if (!t->open && mutex_relock(m)) {
+		return 0;
+	}
+	return q.known ? lock_known(t, q, m, site, false) : mutex_lock(m, site);
 }
 
 WRAPPER int pthread_mutex_lock(pthread_mutex_t *m)
@@ -273,7 +236,13 @@ WRAPPER int pthread_mutex_lock(pthread_mutex_t *m)
 	q = elide_quick(t, m, CALL_SITE(), KIND);
 	if (unlikely(!q.known || !glibc_mutex_plain(m)))
 		return lock_unknown(m, CALL_SITE());
-	return lock_known(t, q, m, CALL_SITE());
+	return lock_known(t, q, m, CALL_SITE(), true);
+}
+
+/* Is it held, and the answer of a trylock that? A robust one may be of a thread that has ended. */
+static __always_inline_fn bool is_held(const pthread_mutex_t *m)
+{
+	return glibc_mutex_elidable(m) && READ_ONCE(m->__data.__lock);
 }
 
 int mutex_trylock(pthread_mutex_t *m, const void *site)
@@ -292,7 +261,9 @@ int mutex_trylock(pthread_mutex_t *m, const void *site)
 	}
 	if (is_relock(t, m))
 		return real.mutex_trylock(m);
-	outcome = elide_try(entry, m, rule_of(m), site, KIND, false, &row);
+	if (elide_may_fail(t, entry) && is_held(m))
+		return count_failed(elide_row(entry), EBUSY);
+	outcome = elide_try(entry, m, rule_of(m), site, KIND, &elide_until_now, &row);
 	if (outcome == ELIDE_ELIDED)
 		return 0;
 	err = real.mutex_trylock(m);
@@ -301,7 +272,7 @@ int mutex_trylock(pthread_mutex_t *m, const void *site)
 	if (!err || err == EOWNERDEAD)
 		count_locked(elide_self, row, m, outcome, false);
 	else if (is_held_error(err))
-		count_failed(row, err);
+		count_failed_try(entry, row, err);
 	return err;
 }
 
@@ -317,11 +288,12 @@ int mutex_timedlock(pthread_mutex_t *m, const void *site, clockid_t clock,
 {
 	struct elide_thread *t = elide_self;
 	struct elide_cache *entry = elide_cache_find(t, m, site, KIND);
+	const struct elide_until deadline = {clock < 0 ? CLOCK_REALTIME : clock, until};
 	enum elide_outcome outcome;
 	struct crowd *crowd = NULL;
 	struct elide_row *row;
 	struct wait w;
-	int err;
+	int err = 0;
 
 	if (unlikely(elide_inside(t))) {
 		err = lock_inside(t, entry, m, site, HOW_TIMED);
@@ -332,22 +304,29 @@ int mutex_timedlock(pthread_mutex_t *m, const void *site, clockid_t clock,
 	}
 	if (is_relock(t, m))
 		return relocked(m, site, real_timed(m, clock, until));
-	outcome = elide_try(entry, m, rule_of(m), site, KIND, false, &row);
+	outcome = elide_try(entry, m, rule_of(m), site, KIND, &deadline, &row);
 	if (outcome == ELIDE_ELIDED)
 		return 0;
 	if (outcome == ELIDE_NOTHING_DONE)
 		return real_timed(m, clock, until);
 	t = elide_self;
+	if (likely(glibc_mutex_simple(m) && glibc_layout.mutex && mutex_take_free(m, t->tid))) {
+		count_locked(t, row, m, outcome, false);
+		return 0;
+	}
 	wait_begin(&w, READ_ONCE(m->__data.__lock) != 0, t, row, m, holder(m));
 	if (may_restrict(m) && until)
-		crowd = wait_in_crowd(&w, row, m, KIND, looks_free, clock, until);
-	err = real_timed(m, clock, until);
+		crowd = wait_in_crowd(&w, row, m, KIND, mutex_looks_free, clock, until);
+	if (!w.contended || !elide_may_wait(&deadline) ||
+	    !mutex_stay_awake(t, &w, row, crowd, m, &err)) {
+		err = real_timed(m, clock, until);
+		w.end = cycles_now();
+	}
 	crowd_leave(crowd);
 	if (is_held_error(err))
 		return count_failed(row, err);
 	if (err && err != EOWNERDEAD)
 		return err;
-	w.end = cycles_now();
 	wait_end(row, &w);
 	count_locked(t, row, m, outcome, false);
 	return err;
@@ -411,12 +390,17 @@ __noinline int mutex_unlock(pthread_mutex_t *m, const void *site)
 		return unlock_real(t, m, site);
 	if (!t || (uint32_t)m->__data.__owner != t->tid)
 		return unlock_odd(t, m, site);
-	return release_plain(m, site);
+	return mutex_release(m, site);
 }
 
 /* Every case; pthread_mutex_unlock() does what is usual. */
 static __noinline int unlock_long(pthread_mutex_t *m, const void *site)
 {
+	const struct elide_thread *t = elide_self_quick;
+
+	/* Another type than plain, nothing is elided or watched, and the thread has locked it. */
+	if (!t->open && (uint32_t)m->__data.__owner == t->short_tid && glibc_mutex_simple(m))
+		return mutex_release_typed(m, site);
 	PASS(mutex_unlock, m);
 	return mutex_unlock(m, site);
 }
@@ -431,7 +415,7 @@ WRAPPER int pthread_mutex_unlock(pthread_mutex_t *m)
 		return elide_quick_release_nested(t, m, 4) ? 0 : unlock_long(m, CALL_SITE());
 	if (unlikely((uint32_t)m->__data.__owner != t->short_tid || !glibc_mutex_plain(m)))
 		return unlock_long(m, CALL_SITE());
-	return release_plain(m, CALL_SITE());
+	return mutex_release(m, CALL_SITE());
 }
 
 WRAPPER int pthread_mutex_init(pthread_mutex_t *m, const pthread_mutexattr_t *attr)
@@ -465,14 +449,16 @@ static __noinline int trylock_again(struct elide_thread *t, struct elide_call *c
 {
 	int err;
 
-	if (elide_acquire_again(t, call, m, &glibc_mutex_rule, false, status) == ELIDE_ELIDED)
+	if (elide_acquire_again(t, call, m, &glibc_mutex_rule, &elide_until_now, status) ==
+	    ELIDE_ELIDED)
 		return 0;
-	err = real.mutex_trylock(m);
-	if (!err)
+	err = READ_ONCE(m->__data.__lock) ? EBUSY : real.mutex_trylock(m);
+	if (!err) {
 		count_locked(t, elide_call_row(call), m, ELIDE_FELL_BACK, false);
-	else if (is_held_error(err))
-		count_failed(elide_call_row(call), err);
-	return err;
+		return 0;
+	}
+	elide_not_acquired(call);
+	return is_held_error(err) ? count_failed(elide_call_row(call), err) : err;
 }
 
 /* Every case; pthread_mutex_trylock() does what is usual. */
@@ -494,6 +480,8 @@ WRAPPER int pthread_mutex_trylock(pthread_mutex_t *m)
 
 	if (unlikely(!q.known || !glibc_mutex_plain(m)))
 		return trylock_long(t, m, CALL_SITE());
+	if (READ_ONCE(m->__data.__lock))
+		return count_failed(q.row, EBUSY);
 	outcome = elide_quick_acquire(t, q, m, (struct elide_rule)MUTEX_IS_FREE, &status);
 	if (likely(outcome == ELIDE_ELIDED))
 		return 0;
@@ -501,7 +489,10 @@ WRAPPER int pthread_mutex_trylock(pthread_mutex_t *m)
 		return trylock_again(t, q.call, m, status);
 	if (unlikely(outcome == ELIDE_NOTHING_DONE))
 		return trylock_long(t, m, CALL_SITE());
-	return take_plain(m, t->tid) ? count_short(t, q.row, m) : count_failed(q.row, EBUSY);
+	if (likely(mutex_take(m, t->tid, false)))
+		return count_short(t, q.row, m);
+	elide_not_acquired(q.call);
+	return count_failed(q.row, EBUSY);
 }
 
 WRAPPER int pthread_mutex_timedlock(pthread_mutex_t *m, const struct timespec *until)

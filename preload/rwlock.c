@@ -28,6 +28,17 @@ static __always_inline_fn bool looks_free(const pthread_rwlock_t *rw, enum elide
 	return is_free(rw, rule_of(kind), &value);
 }
 
+/* Is the answer of a try that it is held? Which it may not be though the lock does not look free. */
+static bool is_held(const pthread_rwlock_t *rw, enum elide_kind kind)
+{
+	uint32_t word = READ_ONCE(rw->__data.__readers), writes = RWLOCK_WRPHASE | RWLOCK_WRLOCKED;
+
+	if (!may_elide(rw) || rw->__data.__flags)
+		return false;
+	return kind == ELIDE_KIND_RWLOCK_READ ? (word & writes) == writes :
+						word & ~(RWLOCK_WRPHASE | RWLOCK_RWAITING);
+}
+
 static bool lock_looks_free(const void *lock, enum elide_kind kind)
 {
 	return looks_free(lock, kind);
@@ -62,7 +73,8 @@ static bool elided_inside(struct elide_thread *t, struct elide_cache *entry, pth
 		return false;
 	if ((uint32_t)rw->__data.__cur_writer == t->tid)
 		return false; /* EDEADLK */
-	return elide_acquire(t, entry, rw, rule_of(kind), site, kind, how == HOW_LOCK) ==
+	return elide_acquire(t, entry, rw, rule_of(kind), site, kind,
+			     how == HOW_LOCK ? &elide_until_locked : &elide_until_now) ==
 	       ELIDE_ELIDED;
 }
 
@@ -124,6 +136,7 @@ static __always_inline_fn int lock_unelided(struct elide_thread *t, struct elide
 static __always_inline_fn int lock(pthread_rwlock_t *rw, const void *site, enum elide_kind kind,
 				   enum how how, clockid_t clock, const struct timespec *until)
 {
+	const struct elide_until deadline = {clock < 0 ? CLOCK_REALTIME : clock, until};
 	struct elide_thread *t = elide_self;
 	struct elide_cache *entry = elide_cache_find(t, rw, site, kind);
 	enum elide_outcome outcome;
@@ -143,13 +156,20 @@ static __always_inline_fn int lock(pthread_rwlock_t *rw, const void *site, enum 
 			misuse_inside(t, ELIDE_MISUSE_RELOCK, kind, site, rw);
 		return counted_inside(t, entry, rw, site, kind, how == HOW_LOCK, err);
 	}
+	if (how == HOW_TRY && elide_may_fail(t, entry) && is_held(rw, kind))
+		return count_failed(elide_row(entry), EBUSY);
 	outcome = elide_try(entry, rw, may_elide(rw) ? rule_of(kind) : NULL, site, kind,
-			    how == HOW_LOCK, &row);
+			    how == HOW_LOCK ? &elide_until_locked :
+			    how == HOW_TRY  ? &elide_until_now :
+					      &deadline, &row);
 	if (outcome == ELIDE_ELIDED)
 		return 0;
 	if (outcome == ELIDE_NOTHING_DONE)
 		return call_real(rw, kind, how, clock, until);
-	return lock_unelided(elide_self, row, rw, site, kind, how, clock, until, outcome);
+	err = lock_unelided(elide_self, row, rw, site, kind, how, clock, until, outcome);
+	if (how == HOW_TRY && err && likely(entry))
+		elide_not_acquired(elide_call_of(elide_self, entry));
+	return err;
 }
 
 WRAPPER int pthread_rwlock_init(pthread_rwlock_t *rw, const pthread_rwlockattr_t *attr)
@@ -307,15 +327,15 @@ static __noinline int lock_skipped(struct elide_thread *t, struct elide_row *row
 	return lock_unelided(t, row, rw, site, kind, HOW_LOCK, CLOCK_PLAIN, NULL, ELIDE_SKIPPED);
 }
 
-/* The policy lets it be tried, and the first attempt has aborted. @how: HOW_LOCK or HOW_TRY */
+/* The policy lets it be tried, and the first attempt has aborted. */
 static __noinline int lock_again(struct elide_thread *t, struct elide_call *call,
 				 pthread_rwlock_t *rw, const void *site, enum elide_kind kind,
-				 enum how how, unsigned int status)
+				 unsigned int status)
 {
-	if (elide_acquire_again(t, call, rw, rule_of(kind), how == HOW_LOCK, status) ==
+	if (elide_acquire_again(t, call, rw, rule_of(kind), &elide_until_locked, status) ==
 	    ELIDE_ELIDED)
 		return 0;
-	return lock_unelided(t, elide_call_row(call), rw, site, kind, how, CLOCK_PLAIN, NULL,
+	return lock_unelided(t, elide_call_row(call), rw, site, kind, HOW_LOCK, CLOCK_PLAIN, NULL,
 			     ELIDE_FELL_BACK);
 }
 
@@ -336,7 +356,7 @@ static __always_inline_fn int lock_known(struct elide_thread *t, struct elide_qu
 	if (likely(outcome == ELIDE_ELIDED))
 		return 0;
 	if (unlikely(outcome == ELIDE_FELL_BACK))
-		return lock_again(t, q.call, rw, site, kind, HOW_LOCK, status);
+		return lock_again(t, q.call, rw, site, kind, status);
 	if (unlikely(outcome == ELIDE_NOTHING_DONE))
 		return lock_long(rw, site, kind);
 	if (unlikely(!take(t, rw, kind)))
@@ -385,10 +405,33 @@ static __noinline int try_long(pthread_rwlock_t *rw, const void *site, enum elid
 	return lock(rw, site, kind, HOW_TRY, CLOCK_PLAIN, NULL);
 }
 
-static __noinline int try_skipped(struct elide_thread *t, struct elide_row *row,
+static __noinline int try_skipped(struct elide_thread *t, const struct elide_call *call,
 				  pthread_rwlock_t *rw, const void *site, enum elide_kind kind)
 {
-	return lock_unelided(t, row, rw, site, kind, HOW_TRY, CLOCK_PLAIN, NULL, ELIDE_SKIPPED);
+	int err = lock_unelided(t, elide_call_row(call), rw, site, kind, HOW_TRY, CLOCK_PLAIN, NULL,
+				ELIDE_SKIPPED);
+
+	if (err)
+		elide_not_acquired(call);
+	return err;
+}
+
+/* A try whose first attempt has aborted. */
+static __noinline int try_again(struct elide_thread *t, struct elide_call *call,
+				pthread_rwlock_t *rw, const void *site, enum elide_kind kind,
+				unsigned int status)
+{
+	int err;
+
+	if (elide_acquire_again(t, call, rw, rule_of(kind), &elide_until_now, status) ==
+	    ELIDE_ELIDED)
+		return 0;
+	err = is_held(rw, kind) ? count_failed(elide_call_row(call), EBUSY) :
+				  lock_unelided(t, elide_call_row(call), rw, site, kind, HOW_TRY,
+						CLOCK_PLAIN, NULL, ELIDE_FELL_BACK);
+	if (err)
+		elide_not_acquired(call);
+	return err;
 }
 
 static __always_inline_fn int try_quick(pthread_rwlock_t *rw, const void *site,
@@ -409,12 +452,12 @@ static __always_inline_fn int try_quick(pthread_rwlock_t *rw, const void *site,
 	if (likely(outcome == ELIDE_ELIDED))
 		return 0;
 	if (unlikely(outcome == ELIDE_FELL_BACK))
-		return lock_again(t, q.call, rw, site, kind, HOW_TRY, status);
+		return try_again(t, q.call, rw, site, kind, status);
 	if (unlikely(outcome == ELIDE_NOTHING_DONE))
 		return try_long(rw, site, kind);
 	if (unlikely(!(kind == ELIDE_KIND_RWLOCK_READ ? reader_comes(rw) :
 							writer_comes(rw, t->tid))))
-		return try_skipped(t, q.row, rw, site, kind);
+		return try_skipped(t, q.call, rw, site, kind);
 	t->nr_rwlocks++;
 	return count_short(t, q.row, rw);
 }

@@ -123,12 +123,13 @@ static __noinline int lock(pthread_spinlock_t *s, const void *site)
 	if (unlikely(elide_inside(t))) {
 		if (elide_find_held(t, word))
 			rtm_abort(ELIDE_CODE_relock);
-		if (glibc_layout.spin && elide_acquire(t, entry, word, &glibc_spin_rule, site, KIND,
-						       true) == ELIDE_ELIDED)
+		if (glibc_layout.spin &&
+		    elide_acquire(t, entry, word, &glibc_spin_rule, site, KIND,
+				  &elide_until_locked) == ELIDE_ELIDED)
 			return 0;
 		return counted_inside(t, entry, word, site, KIND, true, real.spin_lock(s));
 	}
-	outcome = elide_try(entry, word, rule(), site, KIND, true, &row);
+	outcome = elide_try(entry, word, rule(), site, KIND, &elide_until_locked, &row);
 	if (outcome == ELIDE_ELIDED)
 		return 0;
 	if (outcome == ELIDE_NOTHING_DONE)
@@ -140,7 +141,7 @@ static __noinline int lock(pthread_spinlock_t *s, const void *site)
 static __noinline int lock_again(struct elide_thread *t, struct elide_call *call,
 				 pthread_spinlock_t *s, unsigned int status)
 {
-	if (elide_acquire_again(t, call, (const void *)s, &glibc_spin_rule, true, status) ==
+	if (elide_acquire_again(t, call, (const void *)s, &glibc_spin_rule, &elide_until_locked, status) ==
 	    ELIDE_ELIDED)
 		return 0;
 	return lock_unelided(t, elide_call_row(call), s, ELIDE_FELL_BACK);
@@ -193,6 +194,12 @@ WRAPPER int pthread_spin_lock(pthread_spinlock_t *s)
 	return lock_known(t, q, s, CALL_SITE());
 }
 
+/* Does another thread hold it, or this one? Then that is the answer of a trylock. */
+static __always_inline_fn bool is_held(const pthread_spinlock_t *s)
+{
+	return glibc_layout.spin && READ_ONCE(*s) != SPIN_FREE;
+}
+
 /* Every case; pthread_spin_trylock() does what is usual. */
 static __noinline int trylock(pthread_spinlock_t *s, const void *site)
 {
@@ -208,12 +215,14 @@ static __noinline int trylock(pthread_spinlock_t *s, const void *site)
 		if (elide_find_held(t, word))
 			return EBUSY;
 		if (glibc_layout.spin && READ_ONCE(*s) == SPIN_FREE &&
-		    elide_acquire(t, entry, word, &glibc_spin_rule, site, KIND, false) ==
-			    ELIDE_ELIDED)
+		    elide_acquire(t, entry, word, &glibc_spin_rule, site, KIND,
+				  &elide_until_now) == ELIDE_ELIDED)
 			return 0;
 		return counted_inside(t, entry, word, site, KIND, false, real.spin_trylock(s));
 	}
-	outcome = elide_try(entry, word, rule(), site, KIND, false, &row);
+	if (elide_may_fail(t, entry) && is_held(s))
+		return count_failed(elide_row(entry), EBUSY);
+	outcome = elide_try(entry, word, rule(), site, KIND, &elide_until_now, &row);
 	if (outcome == ELIDE_ELIDED)
 		return 0;
 	err = real.spin_trylock(s);
@@ -222,7 +231,7 @@ static __noinline int trylock(pthread_spinlock_t *s, const void *site)
 	if (!err)
 		count_locked(elide_self, row, word, outcome, false);
 	else if (is_held_error(err))
-		count_failed(row, err);
+		count_failed_try(entry, row, err);
 	return err;
 }
 
@@ -233,14 +242,16 @@ static __noinline int trylock_again(struct elide_thread *t, struct elide_call *c
 	const void *word = (const void *)s;
 	int err;
 
-	if (elide_acquire_again(t, call, word, &glibc_spin_rule, false, status) == ELIDE_ELIDED)
+	if (elide_acquire_again(t, call, word, &glibc_spin_rule, &elide_until_now, status) ==
+	    ELIDE_ELIDED)
 		return 0;
-	err = real.spin_trylock(s);
-	if (!err)
+	err = is_held(s) ? EBUSY : real.spin_trylock(s);
+	if (!err) {
 		count_locked(t, elide_call_row(call), word, ELIDE_FELL_BACK, false);
-	else if (is_held_error(err))
-		count_failed(elide_call_row(call), err);
-	return err;
+		return 0;
+	}
+	elide_not_acquired(call);
+	return is_held_error(err) ? count_failed(elide_call_row(call), err) : err;
 }
 
 WRAPPER int pthread_spin_trylock(pthread_spinlock_t *s)
@@ -253,6 +264,8 @@ WRAPPER int pthread_spin_trylock(pthread_spinlock_t *s)
 
 	if (unlikely(!q.known))
 		return trylock(s, CALL_SITE());
+	if (is_held(s))
+		return count_failed(q.row, EBUSY);
 	outcome = elide_quick_acquire(t, q, word, (struct elide_rule)SPIN_IS_FREE, &status);
 	if (likely(outcome == ELIDE_ELIDED))
 		return 0;
@@ -262,6 +275,10 @@ WRAPPER int pthread_spin_trylock(pthread_spinlock_t *s)
 	}
 	if (unlikely(outcome == ELIDE_FELL_BACK))
 		return trylock_again(t, q.call, s, status);
+	if (outcome == ELIDE_SKIPPED && glibc_layout.spin) {
+		elide_not_acquired(q.call);
+		return count_failed(q.row, EBUSY);
+	}
 	return trylock(s, CALL_SITE());
 }
 

@@ -59,10 +59,12 @@ enum how { HOW_LOCK, HOW_TRY, HOW_TIMED };
  * @start: cycles
  * @end: cycles; set by whoever waits
  * @thread: the calling thread
+ * @awake: cycles that it stays awake at most, before it sleeps and after it is woken; set by wait_awake()
  * @who: who waits for whom, if this wait is sampled
  */
 struct wait {
 	bool contended;
+	uint32_t awake;
 	unsigned long long start;
 	unsigned long long end;
 	struct elide_thread *thread;
@@ -74,6 +76,7 @@ static __always_inline_fn void wait_begin(struct wait *w, bool contended, struct
 					  struct elide_row *row, const void *lock, uint32_t holder)
 {
 	w->contended = contended;
+	w->awake = 0;
 	w->who.weight = 0;
 	if (likely(!contended))
 		return;
@@ -103,6 +106,14 @@ static __always_inline_fn void wait_end(struct elide_row *row, const struct wait
 
 /* A trylock or a timed call has found the lock held, and has not got it. Returns @err. */
 int count_failed(struct elide_row *row, int err);
+
+/* The same after elide_try(). @entry: of the call, if it was known before */
+static inline int count_failed_try(const struct elide_cache *entry, struct elide_row *row, int err)
+{
+	if (likely(entry))
+		elide_not_acquired(elide_call_of(elide_self, entry));
+	return count_failed(row, err);
+}
 
 /* Has a trylock or a timed call failed because another thread holds the lock? */
 static __always_inline_fn bool is_held_error(int err)
@@ -145,7 +156,7 @@ static __always_inline_fn bool wait_awake(struct wait *w, const struct elide_row
 					  bool (*take)(void *lock, uint32_t arg), void *lock,
 					  uint32_t arg)
 {
-	uint32_t most = elide_awake_most(row, crowd);
+	uint32_t most = w->awake = elide_awake_most(row, crowd);
 	/* It may have been parked since. */
 	unsigned long long start = unlikely(crowd) ? cycles_now() : w->start;
 
@@ -304,7 +315,6 @@ void wrap_destroy_end(const void *lock, enum elide_kind kind);
 static inline void wrap_wait(const pthread_mutex_t *mutex, const void *site)
 {
 	struct elide_thread *t = elide_self;
-	uint32_t index;
 
 	if (!t)
 		return;
@@ -312,10 +322,6 @@ static inline void wrap_wait(const pthread_mutex_t *mutex, const void *site)
 		rtm_abort(ELIDE_CODE_cond_wait);
 	if (t->hold_lock == mutex)
 		elide_hold_cancel(t); /* not one critical section */
-	adapt_cond_wait(t, mutex);
-	/* In a crowded process all sleep at once anyway. */
-	if (!elide_crowded() && (index = elide_registry_find(mutex)) != ELIDE_NONE)
-		elide_cond_wait_seen(elide_registry_class(index));
 	if (unlikely(t->nr_acquired) && !glibc_mutex_relocked(mutex))
 		elide_order_reacquired(t, mutex, site);
 }

@@ -4,12 +4,14 @@
  *
  * Clocks may jump, and differ between processors: an epoch whose times contradict each other is
  * discarded. A little longer than 500 lines, because a report, which may begin or end the measured
- * part of an epoch or the epoch itself, is read from its countdown to its decision.
+ * part of an epoch or the epoch itself, is read from its countdown to its decision. When a thread reports
+ * next says policy/pace.c.
  */
 #include <errno.h>
 
 #include "../base/reserve.h"
 #include "../evidence/decisions.h"
+#include "../policy/pace.h"
 #include "../rtm.h"
 #include "../state/cache.h"
 #include "../state/holds.h"
@@ -18,13 +20,6 @@
 #include "giveup.h"
 #include "learned.h"
 #include "sockets.h"
-
-/*
- * Times between reports of a thread, ns. All numbers here were chosen together with those of
- * policy/learn.c, by runs of the policy suite on emulated cores.
- */
-#define INTERVAL_HOLD      (80 * LEARN_US)
-#define INTERVAL_CHALLENGE (8 * LEARN_US)
 
 /*
  * The measured part of an epoch begins when 7 of 8 threads have reported in it, but not before
@@ -38,10 +33,6 @@
 
 /* The epoch begins anew after this number of reports in a row more than LEARN_ABSURD off it. */
 #define STRAYS_MAX 16
-
-/* Sections until a thread's second report, and sections between two reports at most. */
-#define COUNT_FIRST 4
-#define COUNT_MAX   4096
 
 struct adapt_class *adapt_classes;
 static uint32_t nr_classes, first_hot;
@@ -83,7 +74,7 @@ static struct adapt_class *adapt_class_of(uint32_t class_index)
 			    elide_process.mode == ELIDE_RUN_RESTRICT, elide_process.restricts &&
 			    elide_class_info(nr_classes - 1)->kind != ELIDE_KIND_CUSTOM);
 		adapt_classes[nr_classes].class_index = nr_classes - 1;
-		adapt_classes[nr_classes].interval = INTERVAL_CHALLENGE;
+		adapt_classes[nr_classes].interval = LEARN_INTERVAL_FIRST;
 		adapt_learned_class(&adapt_classes[nr_classes]);
 	}
 	return p;
@@ -272,8 +263,7 @@ static void restart(struct adapt_class *p, uint64_t now)
 	WRITE_ONCE(p->reporters, 0);
 	adapt_sockets_share(p);
 	WRITE_ONCE(p->strays, 0);
-	WRITE_ONCE(p->interval,
-		   p->learn.phase == LEARN_HOLD ? INTERVAL_HOLD : INTERVAL_CHALLENGE);
+	WRITE_ONCE(p->interval, learn_interval(&p->learn));
 }
 
 void adapt_class_log(const struct adapt_class *p, const struct learn_decision *d)
@@ -413,18 +403,6 @@ static void look(struct adapt_class *p, struct adapt_thread *adapt, uint32_t soc
 		end_epoch(p, now, from, step);
 }
 
-/* Sections until the next report, after @nr in @elapsed ns; at most four times as many. */
-static uint32_t next_count(uint32_t nr, uint64_t elapsed, uint32_t interval)
-{
-	uint64_t most = 4 * (uint64_t)nr, next = nr * (uint64_t)interval / (elapsed + 1);
-
-	if (next > most)
-		next = most;
-	if (next > COUNT_MAX)
-		next = COUNT_MAX;
-	return next ? next : 1;
-}
-
 /* Pass the outcome of the thread's last probe on, if there was one. Return: begin another probe. */
 static bool probe(struct adapt_class *p, struct elide_call *call, const struct elide_row *row,
 		  uint64_t now)
@@ -454,7 +432,7 @@ static uint64_t report(struct elide_thread *t, struct adapt_class *p, struct ada
 		       struct elide_call *call, const struct elide_row *row)
 {
 	uint64_t now = adapt_now(), elapsed = now - adapt->start;
-	uint32_t nr = COUNT_FIRST, contended;
+	uint32_t nr = LEARN_COUNT_FIRST, contended;
 
 	contended = (uint32_t)row->contended - call->contended;
 	if (contended) {
@@ -464,7 +442,8 @@ static uint64_t report(struct elide_thread *t, struct adapt_class *p, struct ada
 	if (!adapt->start)
 		__atomic_add_fetch(&p->joined, 1, __ATOMIC_RELAXED);
 	else if (elapsed < LEARN_ABSURD)
-		nr = next_count(adapt->nr, elapsed, READ_ONCE(p->interval));
+		nr = learn_count(adapt->nr, elapsed, READ_ONCE(p->interval),
+				 READ_ONCE(p->parks) >> call->site & 1, contended);
 	count_down(adapt, nr);
 	t->socket = adapt_socket();
 	if (adapt->start)
@@ -501,6 +480,19 @@ static enum elide_row_state state_of(enum policy_arm_name arm)
 	return elide_process.mode == ELIDE_RUN_RESTRICT ? ELIDE_STATE_LOCKING : ELIDE_STATE_PAUSED;
 }
 
+/* The acquisition has not to report, or no more. Return: its arm; where that locks nothing is timed. */
+static enum policy_arm_name next_attempt(struct elide_thread *t, struct adapt_thread *adapt,
+					 const struct elide_call *call)
+{
+	enum policy_arm_name arm = adapt_arm_now(call);
+
+	if (policy_arm_locks(arm))
+		next_event(adapt, adapt->due - completed(adapt));
+	else
+		time_attempt(t, adapt);
+	return arm;
+}
+
 /* The countdown is over: report. */
 static enum policy_arm_name ask(struct elide_thread *t, struct elide_call *call)
 {
@@ -516,10 +508,8 @@ static enum policy_arm_name ask(struct elide_thread *t, struct elide_call *call)
 		count_down(adapt, 1);
 		return POLICY_ARM_real;
 	}
-	if (completed(adapt) < adapt->due) {
-		time_attempt(t, adapt);
-		return adapt_arm_now(call);
-	}
+	if (completed(adapt) < adapt->due)
+		return next_attempt(t, adapt, call);
 	now = report(t, p, adapt, call, row);
 	if (!call->hot)
 		WRITE_ONCE(row->state, state_of(READ_ONCE(p->settled[call->site])));
@@ -529,8 +519,7 @@ static enum policy_arm_name ask(struct elide_thread *t, struct elide_call *call)
 		count_down(adapt, 1);
 		return POLICY_ARM_probe;
 	}
-	time_attempt(t, adapt);
-	return adapt_arm_now(call);
+	return next_attempt(t, adapt, call);
 }
 
 enum policy_arm_name adapt_arm(struct elide_thread *t, struct elide_call *call)

@@ -155,7 +155,7 @@ void adapt_fell_back(struct elide_call *call, const void *lock, const struct pol
 		adapt_class_log(p, &d);
 }
 
-void adapt_cond_wait(struct elide_thread *t, const void *lock)
+struct elide_call *adapt_call_of(struct elide_thread *t, const void *lock)
 {
 	const struct elide_cache *entry;
 	struct elide_call *call = NULL;
@@ -163,17 +163,16 @@ void adapt_cond_wait(struct elide_thread *t, const void *lock)
 	/* With more entries than @filled has, it would take a search of the whole cache. */
 	if (!elide_process.config.measures || !elide_enabled ||
 	    t->nr_filled > ELIDE_NR_FILLED)
-		return;
+		return NULL;
 	/* If the thread has locked it by several calls, the last of them is not known: count none. */
 	for (uint32_t i = 0; (entry = elide_cache_used(t, i)); i++) {
 		if (entry->lock != lock || !elide_call_of(t, entry)->elided)
 			continue;
 		if (call && call != elide_call_of(t, entry))
-			return;
+			return NULL;
 		call = elide_call_of(t, entry);
 	}
-	if (call && call->waits < UINT16_MAX)
-		call->waits++;
+	return call;
 }
 
 bool adapt_may_probe(struct elide_call *call, const struct elide_row *row)

@@ -37,6 +37,12 @@
 #define QUEUE_LONGEST 16
 #define QUEUE_OTHERS  256
 
+/*
+ * Nanoseconds. The longest wait for a held lock before an attempt is SPIN_BUSY iterations, 0.1 ms by
+ * default, and POLICY_WAIT_MAX, 1 ms.
+ */
+#define ENOUGH_TIME 2000000
+
 void elide_defer(struct elide_thread *t, struct elide_cache *entry, const void *lock,
 		 const void *site, enum elide_kind kind, enum elide_deferred what)
 {
@@ -44,6 +50,22 @@ void elide_defer(struct elide_thread *t, struct elide_cache *entry, const void *
 		rtm_abort(ELIDE_CODE_nesting);
 	t->pending[t->nr_pending++] =
 		(struct elide_pending){what, kind, lock, site, entry ? elide_row(entry) : NULL};
+}
+
+const struct elide_until elide_until_locked, elide_until_now;
+
+bool elide_may_wait(const struct elide_until *until)
+{
+	struct timespec now;
+
+	if (likely(until == &elide_until_locked))
+		return true;
+	/* The real function answers for a time that is none. */
+	if (until == &elide_until_now || !until->time ||
+	    (unsigned long)until->time->tv_nsec >= 1000000000ul || clock_gettime(until->clock, &now))
+		return false;
+	return (until->time->tv_sec - now.tv_sec) * 1000000000ll + until->time->tv_nsec - now.tv_nsec >=
+	       ENOUGH_TIME;
 }
 
 /* A call that is not known yet: only the registry can tell, and it may be read here. */
@@ -59,7 +81,7 @@ static __noinline enum elide_outcome acquire_nested(struct elide_thread *t,
 						    struct elide_cache *entry, const void *word,
 						    const struct elide_rule *rule,
 						    const void *site, enum elide_kind kind,
-						    bool wait)
+						    const struct elide_until *until)
 {
 	struct elide_call *call = entry ? elide_call_of(t, entry) : NULL;
 	bool note = call && !elide_process.order;
@@ -80,7 +102,8 @@ static __noinline enum elide_outcome acquire_nested(struct elide_thread *t,
 		t->nested[t->nr_nested++] = (uint64_t)call;
 	else
 		elide_defer(t, entry, word, site, kind,
-			    wait ? ELIDE_DEFER_ELIDED : ELIDE_DEFER_ELIDED_TRY);
+			    until == &elide_until_locked ? ELIDE_DEFER_ELIDED :
+							   ELIDE_DEFER_ELIDED_TRY);
 	return ELIDE_ELIDED;
 }
 
@@ -122,7 +145,7 @@ static __always_inline_fn bool wait_until_free(const struct elide_call *call, co
  * @call: of the call
  * @word, @rule: the lock's
  * @arm: enum policy_arm_name: how it is treated
- * @wait: the call waits until it has the lock
+ * @until: how long the call waits for a held lock
  * @prepared: prepare() was called for the attempt before
  * @start: when the attempt began, if it is one that is timed; 0
  * @weight: attempts that a timed one stands for
@@ -131,8 +154,8 @@ struct tries {
 	struct elide_call *call;
 	const void *word;
 	const struct elide_rule *rule;
+	const struct elide_until *until;
 	unsigned int arm;
-	bool wait;
 	bool prepared;
 	unsigned long long start;
 	uint32_t weight;
@@ -293,7 +316,7 @@ static __always_inline_fn bool carry_out(struct elide_thread *t, const struct tr
 					 struct policy_verdict v)
 {
 	uint32_t spins = elide_process.config.spin_busy;
-	bool wait = tries->wait;
+	bool wait = elide_may_wait(tries->until);
 
 	switch (v.action) {
 	case POLICY_RETRY:
@@ -347,7 +370,8 @@ static __always_inline_fn void remember(struct elide_thread *t, const struct tri
 	if (likely(!elide_process.order && !elide_process.config.keeps_window))
 		return;
 	t->pending[t->nr_pending++] = (struct elide_pending){
-		.what = tries->wait ? ELIDE_DEFER_ELIDED : ELIDE_DEFER_ELIDED_TRY,
+		.what = tries->until == &elide_until_locked ? ELIDE_DEFER_ELIDED :
+							      ELIDE_DEFER_ELIDED_TRY,
 		.kind = row->kind,
 		.lock = tries->word,
 		.site = (const void *)row->site,
@@ -407,15 +431,16 @@ static __always_inline_fn enum elide_outcome try_again(struct elide_thread *t,
 }
 
 enum elide_outcome elide_try_again(struct elide_thread *t, struct elide_call *call,
-				   const void *word, const struct elide_rule *rule, bool wait,
-				   unsigned int status, unsigned int conflicts)
+				   const void *word, const struct elide_rule *rule,
+				   const struct elide_until *until, unsigned int status,
+				   unsigned int conflicts)
 {
 	struct tries tries = {
 		.call = call,
 		.word = word,
 		.rule = rule,
+		.until = until,
 		.arm = adapt_arm_now(call),
-		.wait = wait,
 		.prepared = true,
 	};
 
@@ -450,7 +475,7 @@ __noinline bool elide_may_try(struct elide_thread *t, const struct elide_cache *
 
 enum elide_outcome elide_acquire(struct elide_thread *t, struct elide_cache *entry,
 				 const void *word, const struct elide_rule *rule, const void *site,
-				 enum elide_kind kind, bool wait)
+				 enum elide_kind kind, const struct elide_until *until)
 {
 	const struct policy_config *config = &elide_process.config;
 	struct tries tries;
@@ -458,7 +483,7 @@ enum elide_outcome elide_acquire(struct elide_thread *t, struct elide_cache *ent
 	uint64_t value;
 
 	if (unlikely(t->nr_held))
-		return acquire_nested(t, entry, word, rule, site, kind, wait);
+		return acquire_nested(t, entry, word, rule, site, kind, until);
 	if (unlikely(elide_halted()))
 		return ELIDE_SKIPPED;
 	if (unlikely(rtm_test()))
@@ -467,12 +492,19 @@ enum elide_outcome elide_acquire(struct elide_thread *t, struct elide_cache *ent
 	    !policy_lock_enter(config, elide_policy_of(word)))
 		return ELIDE_SKIPPED;
 	test_point(enter);
-	if (unlikely(t->arm > POLICY_ARM_probe) && wait)
+	if (unlikely(t->arm > POLICY_ARM_probe) && elide_may_wait(until))
 		adapt_sockets_wait(t, elide_call_of(t, entry));
 	if (unlikely(!is_free(word, rule, &value)) && config->looks_first &&
-	    !wait_until_free(elide_call_of(t, entry), word, rule, wait ? config->spin_busy : 0))
+	    !wait_longer(elide_call_of(t, entry), word, rule,
+			 elide_may_wait(until) ? config->spin_busy : 0))
 		return ELIDE_SKIPPED;
-	tries = (struct tries){elide_call_of(t, entry), word, rule, t->arm, wait, false, 0, 0};
+	tries = (struct tries){
+		.call = elide_call_of(t, entry),
+		.word = word,
+		.rule = rule,
+		.until = until,
+		.arm = t->arm,
+	};
 	if (unlikely(t->time_weight)) {
 		tries.weight = t->time_weight;
 		tries.start = cycles_now();
@@ -488,7 +520,8 @@ enum elide_outcome elide_acquire(struct elide_thread *t, struct elide_cache *ent
 
 enum elide_outcome elide_try(struct elide_cache *entry, const void *word,
 			     const struct elide_rule *rule, const void *site,
-			     enum elide_kind kind, bool wait, struct elide_row **row)
+			     enum elide_kind kind, const struct elide_until *until,
+			     struct elide_row **row)
 {
 	if (unlikely(!entry)) {
 		entry = elide_cache_fill(word, site, kind);
@@ -498,5 +531,5 @@ enum elide_outcome elide_try(struct elide_cache *entry, const void *word,
 	*row = elide_row(entry);
 	if (!elide_may_try(elide_self, entry) || !rule)
 		return ELIDE_SKIPPED;
-	return elide_acquire(elide_self, entry, word, rule, site, kind, wait);
+	return elide_acquire(elide_self, entry, word, rule, site, kind, until);
 }

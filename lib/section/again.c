@@ -56,8 +56,8 @@ static __always_inline_fn void pause_after(struct elide_thread *t,
 }
 
 enum elide_outcome elide_acquire_again(struct elide_thread *t, struct elide_call *call,
-				       const void *word, const struct elide_rule *rule, bool wait,
-				       unsigned int status)
+				       const void *word, const struct elide_rule *rule,
+				       const struct elide_until *until, unsigned int status)
 {
 	struct adapt_thread *adapt = READ_ONCE(call->adapt);
 	struct elide_row *row = READ_ONCE(call->row);
@@ -67,7 +67,7 @@ enum elide_outcome elide_acquire_again(struct elide_thread *t, struct elide_call
 
 	/* Without a row or a measurement: a handler has forked, and this is the child. */
 	if (unlikely(!is_at_once(code) || !row || !adapt))
-		return elide_try_again(t, call, word, rule, wait, status, 0);
+		return elide_try_again(t, call, word, rule, until, status, 0);
 	budget = &elide_process.config.arms[ELIDE_ARM_OF(code)];
 	while (conflicts < budget->conflict && may_begin(t, call, word, rule, status)) {
 		test_point(aborted);
@@ -81,5 +81,5 @@ enum elide_outcome elide_acquire_again(struct elide_thread *t, struct elide_call
 			return ELIDE_ELIDED;
 		}
 	}
-	return elide_try_again(t, call, word, rule, wait, status, conflicts);
+	return elide_try_again(t, call, word, rule, until, status, conflicts);
 }

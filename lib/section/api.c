@@ -35,12 +35,13 @@ static __noinline int begin(const void *word, const struct elide_rule *rule, con
 	if (elide_inside(t)) {
 		if (elide_find_held(t, word))
 			rtm_abort(ELIDE_CODE_relock);
-		outcome = elide_acquire(t, entry, word, rule, site, ELIDE_KIND_CUSTOM, true);
+		outcome = elide_acquire(t, entry, word, rule, site, ELIDE_KIND_CUSTOM,
+					&elide_until_locked);
 		if (outcome == ELIDE_NOTHING_DONE)
 			elide_defer(t, entry, word, site, ELIDE_KIND_CUSTOM, ELIDE_DEFER_LOCKED);
 		return outcome == ELIDE_ELIDED;
 	}
-	outcome = elide_try(entry, word, rule, site, ELIDE_KIND_CUSTOM, true, &row);
+	outcome = elide_try(entry, word, rule, site, ELIDE_KIND_CUSTOM, &elide_until_locked, &row);
 	if (outcome == ELIDE_SKIPPED || outcome == ELIDE_FELL_BACK)
 		count(elide_self, row, word, outcome, true);
 	return outcome == ELIDE_ELIDED;
@@ -56,7 +57,7 @@ static __noinline int begin_otherwise(struct elide_call *call, const void *word,
 	if (outcome == ELIDE_NOTHING_DONE)
 		return begin(word, rule, site);
 	if (outcome == ELIDE_FELL_BACK)
-		outcome = elide_acquire_again(t, call, word, rule, true, status);
+		outcome = elide_acquire_again(t, call, word, rule, &elide_until_locked, status);
 	if (outcome == ELIDE_ELIDED)
 		return 1;
 	count(t, elide_call_row(call), word, outcome, true);
@@ -148,7 +149,7 @@ static int try_inside(struct elide_thread *t, struct elide_cache *entry, const v
 
 	if (elide_find_held(t, word) || !is_free(word, rule, &value))
 		return HELD;
-	if (elide_acquire(t, entry, word, rule, site, ELIDE_KIND_CUSTOM, false) == ELIDE_ELIDED)
+	if (elide_acquire(t, entry, word, rule, site, ELIDE_KIND_CUSTOM, &elide_until_now) == ELIDE_ELIDED)
 		return 1;
 	elide_defer(t, entry, word, site, ELIDE_KIND_CUSTOM, ELIDE_DEFER_LOCKED_TRY);
 	return 0;
@@ -165,7 +166,7 @@ static __noinline int try_begin(const void *word, const struct elide_rule *rule,
 
 	if (elide_inside(t))
 		return try_inside(t, entry, word, rule, site);
-	outcome = elide_try(entry, word, rule, site, ELIDE_KIND_CUSTOM, false, &row);
+	outcome = elide_try(entry, word, rule, site, ELIDE_KIND_CUSTOM, &elide_until_now, &row);
 	if (outcome == ELIDE_ELIDED)
 		return 1;
 	if (outcome == ELIDE_NOTHING_DONE)
@@ -191,7 +192,7 @@ static __noinline int try_otherwise(struct elide_call *call, const void *word,
 	if (outcome == ELIDE_NOTHING_DONE)
 		return try_begin(word, rule, site);
 	if (outcome == ELIDE_FELL_BACK)
-		outcome = elide_acquire_again(t, call, word, rule, false, status);
+		outcome = elide_acquire_again(t, call, word, rule, &elide_until_now, status);
 	return outcome == ELIDE_ELIDED ?
 		       1 : try_lock(t, elide_call_row(call), word, rule, outcome);
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* blocking.c - see blocking.h. Must never store in a transaction. */
+#include "../adapt/giveup.h"
 #include "../life/fill.h"
+#include "../state/holds.h"
 #include "blocking.h"
 #include "held.h"
 
@@ -23,27 +25,95 @@ static void note_waited(struct elide_thread *t, const void *object)
 	t->waited[t->last_waited++ % ELIDE_NR_WAITED] = object;
 }
 
+static bool may_count(void)
+{
+	return likely(elide_process.running && !(READ_ONCE(elide_enabled) && rtm_test()));
+}
+
+/* The call is counted, and waits. */
+static void wait_begins(struct elide_blocking *b, struct elide_thread *t, const void *object)
+{
+	b->object = object;
+	elide_waiters_add(object, 1);
+	b->before = t->timed_out == object ? t->timed_out_cycles : 0;
+	t->timed_out = NULL;
+	elide_evidence_sleeps(t, b->row, &b->who);
+	b->start = cycles_now();
+}
+
 void elide_blocking_begin(struct elide_blocking *b, const void *object, const void *site,
 			  enum elide_kind kind, bool waits)
 {
-	b->row = NULL;
+	b->row = may_count() ? row_of(object, site, kind) : NULL;
 	b->object = NULL;
-	if (unlikely(!elide_process.running || (READ_ONCE(elide_enabled) && rtm_test())))
-		return;
-	b->row = row_of(object, site, kind);
+	b->known = NULL;
 	b->waits = waits && b->row;
 	if (!b->row)
 		return;
 	/* Also a semaphore that has a unit left: who takes units is a peer of who waits for them. */
 	note_waited(elide_self, object);
-	if (!b->waits)
+	if (b->waits)
+		wait_begins(b, elide_self, object);
+}
+
+static uint32_t generations(const void *object, const void *mutex)
+{
+	return READ_ONCE(*elide_generation(object)) + READ_ONCE(*elide_generation(mutex));
+}
+
+/* The wait has not been the last one of the thread, whose block may be another afterwards. */
+static __noinline struct elide_cond_call *cond_call_make(const void *object, const void *mutex,
+							 const void *site)
+{
+	struct elide_row *row = row_of(object, site, ELIDE_KIND_COND);
+	uint32_t now = generations(object, mutex), index = elide_registry_find(mutex);
+	struct elide_thread *t = elide_self;
+	struct elide_cond_call *k;
+
+	if (!row)
+		return NULL;
+	k = &t->cond_call;
+	WRITE_ONCE(k->object, NULL);
+	k->mutex = mutex;
+	k->site = site;
+	k->generations = now;
+	k->nr_filled = t->nr_filled;
+	k->mutex_class = index == ELIDE_NONE ? ELIDE_NONE : elide_registry_class(index);
+	k->row = row;
+	k->reacquired = NULL;
+	k->locked_by = adapt_call_of(t, mutex);
+	WRITE_ONCE(k->object, object);
+	return k;
+}
+
+void elide_blocking_begin_cond(struct elide_blocking *b, const void *object, const void *mutex,
+			       const void *site)
+{
+	struct elide_thread *t = elide_self;
+	struct elide_cond_call *k = NULL;
+
+	b->row = NULL;
+	b->object = NULL;
+	b->waits = false;
+	if (likely(may_count())) {
+		k = t ? &t->cond_call : NULL;
+		if (!k || k->object != object || k->mutex != mutex || k->site != site ||
+		    k->generations != generations(object, mutex) || k->nr_filled != t->nr_filled)
+			k = cond_call_make(object, mutex, site);
+	}
+	b->known = k;
+	if (!k)
 		return;
-	b->object = object;
-	elide_waiters_add(object, 1);
-	b->before = elide_self->timed_out == object ? elide_self->timed_out_cycles : 0;
-	elide_self->timed_out = NULL;
-	elide_evidence_sleeps(elide_self, b->row, &b->who);
-	b->start = cycles_now();
+	t = elide_self;
+	b->row = k->row;
+	b->waits = true;
+	if (k->locked_by)
+		adapt_cond_wait(k->locked_by);
+	/* In a crowded process all sleep at once anyway. */
+	if (k->mutex_class != ELIDE_NONE && !elide_crowded())
+		elide_cond_wait_seen(k->mutex_class);
+	note_waited(t, object);
+	wait_begins(b, t, object);
 }
 
 static void waits_no_more(struct elide_blocking *b)
@@ -104,6 +174,23 @@ void elide_blocking_refused(struct elide_blocking *b)
 	waits_no_more(b);
 }
 
+/* The counters of the acquisition after the wait. @k: what was known before it, or NULL */
+static struct elide_row *reacquired_row(struct elide_cond_call *k, const void *object,
+					const void *mutex, const void *site)
+{
+	struct elide_row *row;
+
+	/* It may have been wiped since, or be of a wait in a signal handler. */
+	if (!k || k->object != object || k->mutex != mutex || k->site != site)
+		return row_of(mutex, site, ELIDE_KIND_REACQUIRE);
+	if (likely(k->reacquired))
+		return k->reacquired;
+	row = row_of(mutex, site, ELIDE_KIND_REACQUIRE);
+	/* An entry more in the look-up cache is no reason to find out all again. */
+	k->nr_filled = elide_self->nr_filled;
+	return k->reacquired = row;
+}
+
 void elide_blocking_reacquired(struct elide_blocking *b, const void *object, const void *mutex,
 			       const void *site)
 {
@@ -114,7 +201,7 @@ void elide_blocking_reacquired(struct elide_blocking *b, const void *object, con
 	if (!b->row)
 		return;
 	now = cycles_now();
-	row = row_of(mutex, site, ELIDE_KIND_REACQUIRE);
+	row = reacquired_row(b->known, object, mutex, site);
 	if (!elide_waker_find(object, b->start, now, &signalled) ||
 	    !elide_waker_find(mutex, signalled.time, now, &released)) {
 		end(b, object, now);

@@ -24,10 +24,12 @@
  * @object: what it waits for, where it counts as a waiter; NULL elsewhere
  * @start: time-stamp counter before the wait
  * @before: cycles that the thread has waited there in calls just before, which timed out
+ * @known: what the thread knows of its last wait at a condition variable, which is this one; or NULL
  * @who:   its sample
  */
 struct elide_blocking {
 	struct elide_row *row;
+	struct elide_cond_call *known;
 	bool waits;
 	const void *object;
 	uint64_t start, before;
@@ -39,13 +41,23 @@ struct elide_blocking {
  * @b: filled
  * @object: the condition variable, semaphore or barrier; only its address is used
  * @site: return address of the call
- * @kind: ELIDE_KIND_COND, _SEM or _BARRIER
+ * @kind: ELIDE_KIND_SEM or _BARRIER
  * @waits: the thread will have to wait, or it is not known yet
  *
  * Counts nothing in a transaction, ours or the program's.
  */
 void elide_blocking_begin(struct elide_blocking *b, const void *object, const void *site,
 			  enum elide_kind kind, bool waits);
+
+/**
+ * elide_blocking_begin_cond() - the same for a condition variable. The calling thread holds the mutex.
+ * @mutex: that it releases; only its address is used
+ *
+ * Other parameters are those of elide_blocking_begin(). What was found out for the thread's last such
+ * call is used again: while it finds it out, other threads wait for the mutex.
+ */
+void elide_blocking_begin_cond(struct elide_blocking *b, const void *object, const void *mutex,
+			       const void *site);
 
 /**
  * elide_blocking_end() - the call has got what it waited for.

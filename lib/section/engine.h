@@ -20,6 +20,8 @@
 #ifndef ELIDE_ENGINE_H
 #define ELIDE_ENGINE_H
 
+#include <time.h>
+
 #include "../compiler.h"
 #include "../elide.h"
 #include "../rtm.h"
@@ -48,6 +50,28 @@ enum elide_outcome {
 			     */
 };
 
+/**
+ * struct elide_until - how long a lock call waits for a lock that is held.
+ * @clock, @time: until then
+ *
+ * elide_until_locked: until it has the lock; elide_until_now: not at all, as trylock. The addresses of
+ * these two are what counts, not what they hold.
+ */
+struct elide_until {
+	clockid_t clock;
+	const struct timespec *time;
+};
+
+extern const struct elide_until elide_until_locked, elide_until_now;
+
+/**
+ * elide_may_wait() - may a call wait on its processor for a held lock, for as long as the policy says?
+ * @until: how long the call waits
+ *
+ * A timed call may where the longest such wait ends well before its time. It then reads the clock.
+ */
+bool elide_may_wait(const struct elide_until *until);
+
 /** elide_inside() - is a transaction of ours open in this thread? */
 static inline bool elide_inside(const struct elide_thread *t)
 {
@@ -71,7 +95,7 @@ bool elide_may_try(struct elide_thread *t, const struct elide_cache *entry);
  * @rule: when it is free
  * @site: return address of the lock call
  * @kind: enum elide_kind
- * @wait: the call waits until it has the lock; false for trylock and timed calls
+ * @until: how long the call waits for a held lock
  *
  * Subscribes eagerly: the word is read as the first act in the transaction
  * (Dice et al., "Pitfalls of lazy subscription", 2014, show why not later).
@@ -82,7 +106,7 @@ bool elide_may_try(struct elide_thread *t, const struct elide_cache *entry);
  */
 enum elide_outcome elide_acquire(struct elide_thread *t, struct elide_cache *entry,
 				 const void *word, const struct elide_rule *rule, const void *site,
-				 enum elide_kind kind, bool wait);
+				 enum elide_kind kind, const struct elide_until *until);
 
 /**
  * elide_try() - a lock call outside sections of ours, up to the point where the wrapper locks.
@@ -91,7 +115,7 @@ enum elide_outcome elide_acquire(struct elide_thread *t, struct elide_cache *ent
  * @rule: when it is free; NULL: a lock of this type is not elided
  * @site: return address of the lock call
  * @kind: enum elide_kind
- * @wait: the call waits until it has the lock; false for trylock and timed calls
+ * @until: how long the call waits for a held lock
  * @row: set to the counters of the call, which stay where they are whatever a signal handler does
  *
  * Return: as elide_acquire(), with ELIDE_NOTHING_DONE also for a call that passes through uncounted;
@@ -99,7 +123,40 @@ enum elide_outcome elide_acquire(struct elide_thread *t, struct elide_cache *ent
  */
 enum elide_outcome elide_try(struct elide_cache *entry, const void *word,
 			     const struct elide_rule *rule, const void *site,
-			     enum elide_kind kind, bool wait, struct elide_row **row);
+			     enum elide_kind kind, const struct elide_until *until,
+			     struct elide_row **row);
+
+/**
+ * elide_may_fail() - may a trylock that has found the lock held return, with nothing counted?
+ * @t: the calling thread
+ * @entry: its entry for the call, or NULL
+ *
+ * Return: false if the call is not known, or elide_quick_acquire() has counted it as the last before an
+ * event: then the long way goes on with it.
+ */
+static inline bool elide_may_fail(struct elide_thread *t, const struct elide_cache *entry)
+{
+	const struct adapt_thread *adapt;
+
+	if (unlikely(!entry))
+		return false;
+	adapt = READ_ONCE(elide_call_of(t, entry)->adapt);
+	return adapt && adapt->countdown;
+}
+
+/**
+ * elide_not_acquired() - a trylock has failed that was counted as a section.
+ * @call: its call, after elide_quick_acquire(), elide_acquire_again() or elide_try()
+ *
+ * The policy compares arms by the number of sections.
+ */
+static inline void elide_not_acquired(const struct elide_call *call)
+{
+	struct adapt_thread *adapt = READ_ONCE(call->adapt);
+
+	if (call->way == ELIDE_WAY_ELIDE && likely(adapt))
+		counter_add(adapt->goal, -1ull);
+}
 
 /**
  * elide_acquire_again() - go on with an acquisition that quick.h has begun: its attempt has aborted.
@@ -107,14 +164,14 @@ enum elide_outcome elide_try(struct elide_cache *entry, const void *word,
  * @call: the call
  * @word: lock word
  * @rule: when it is free
- * @wait: as for elide_acquire()
+ * @until: as for elide_acquire()
  * @status: of the attempt
  *
  * Return: ELIDE_ELIDED or ELIDE_FELL_BACK.
  */
 enum elide_outcome elide_acquire_again(struct elide_thread *t, struct elide_call *call,
-				       const void *word, const struct elide_rule *rule, bool wait,
-				       unsigned int status);
+				       const void *word, const struct elide_rule *rule,
+				       const struct elide_until *until, unsigned int status);
 
 /**
  * elide_release() - release a lock if it is held by elision.

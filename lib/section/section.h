@@ -105,8 +105,9 @@ static __always_inline_fn bool note_again(struct elide_thread *t, uint32_t nr_ne
  * @conflicts: attempts before the last one, all aborted by conflicts and counted
  */
 enum elide_outcome elide_try_again(struct elide_thread *t, struct elide_call *call,
-				   const void *word, const struct elide_rule *rule, bool wait,
-				   unsigned int status, unsigned int conflicts);
+				   const void *word, const struct elide_rule *rule,
+				   const struct elide_until *until, unsigned int status,
+				   unsigned int conflicts);
 
 /** elide_policy_changed() - HPCA'14's policy has changed its mind about the lock of that entry. */
 void elide_policy_changed(const struct elide_cache *entry);

@@ -256,6 +256,31 @@ struct adapt_thread {
 	uint64_t met;
 };
 
+/**
+ * struct elide_cond_call - what a thread knows of the wait at a condition variable that it made last.
+ * @object: the condition variable; NULL: nothing is known
+ * @mutex: the mutex that it releases
+ * @site: return address of the call
+ * @generations: sum of those of both hashes
+ * @nr_filled: elide_thread.nr_filled
+ * @mutex_class: class of the mutex; ELIDE_NONE: it is not registered
+ * @row: counters of the call
+ * @reacquired: counters of the acquisition of the mutex afterwards; NULL: not known yet
+ * @locked_by: the one call by which the thread locks the mutex, as far as is known; NULL: there are
+ *             several, or the policy does not decide about it
+ */
+struct elide_cond_call {
+	const void *object;
+	const void *mutex;
+	const void *site;
+	uint32_t generations;
+	uint32_t nr_filled;
+	uint32_t mutex_class;
+	struct elide_row *row;
+	struct elide_row *reacquired;
+	struct elide_call *locked_by;
+};
+
 /* elide_thread.open in the usual section: one lock, nothing else to be done. */
 #define ELIDE_OPEN_ONE 1
 
@@ -324,6 +349,7 @@ struct adapt_thread {
  * @nr_blocked: locks it has released that others waited for
  * @waited, @last_waited: the objects that it has last waited for, or taken a unit of, in a ring;
  *              blocking.h
+ * @cond_call:  its last wait at a condition variable
  * @timed_out, @timed_out_cycles: the object that its last wait was for, if that timed out, and how
  *              long it has waited for it in calls that did; blocking.h
  * @pid:        its process
@@ -406,6 +432,7 @@ struct elide_thread {
 	uint64_t nr_blocked;
 	const void *waited[ELIDE_NR_WAITED];
 	uint32_t last_waited;
+	struct elide_cond_call cond_call;
 	const void *timed_out;
 	uint64_t timed_out_cycles;
 	int pid;

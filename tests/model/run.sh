@@ -71,12 +71,14 @@ sound mutex mutex
 sound cond cond -DROUNDS=2
 sound rwlock rwlock
 sound crowd crowd
+sound sleep sleep -DROUNDS=2 -DTHREADS=3
 if [ "${SEEDS:-3}" -ge 50 ]; then
 	OPTIMISE=-O2
 	sound mutex-twice mutex -DROUNDS=2
 	sound cond-of-three cond -DTHREADS=3
 	sound rwlock-of-three rwlock -DTHREADS=3 -DROUNDS=1
 	sound crowd-of-five crowd -DTHREADS=5
+	sound sleep-of-four sleep -DROUNDS=2
 	OPTIMISE=-O0
 fi
 broken LAZY mutex 'assertion violated (x==y)'
@@ -87,6 +89,9 @@ broken COND cond 'assertion violated  !(failed)'
 broken WAKE cond 'invalid end state'
 for fault in UNWOKEN EARLY COMPARE KEEPS; do
 	broken $fault crowd 'invalid end state'
+done
+for fault in ONE UNMARKED; do
+	broken $fault sleep 'invalid end state'
 done
 echo "$nr tests, $failed failed, $skipped skipped"
 [ $failed -eq 0 ]

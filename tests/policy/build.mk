@@ -19,9 +19,9 @@ POLICY_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(CFLAGS) $(WARN)
 POLICY_LDFLAGS := -pthread -Wl,-z,relro,-z,now
 POLICY_H := $(wildcard tests/policy/*.h tests/policy/*.def)
 
-# A peer's locks have no condition variables.
+# A peer's locks have no condition variables, no types and no time.
 LOADS := tests/policy/load.c tests/policy/sections.c $(wildcard tests/policy/load-*.c)
-PEER_LOADS := $(filter-out %/load-queue.c,$(LOADS))
+PEER_LOADS := $(filter-out %/load-queue.c %/load-kinds.c,$(LOADS))
 
 $(POLICY_DIR)/load: $(LOADS) $(POLICY_H)
 	$(call say,LD,$@)

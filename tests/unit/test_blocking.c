@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "../../lib/life/lock.h"
 #include "../../lib/life/start.h"
 #include "../../lib/section/blocking.h"
 
@@ -37,7 +38,10 @@ static uint64_t object, mutex;
 
 static void wait_there(struct elide_blocking *b, enum elide_kind kind)
 {
-	elide_blocking_begin(b, &object, SITE, kind, true);
+	if (kind == ELIDE_KIND_COND)
+		elide_blocking_begin_cond(b, &object, &mutex, SITE);
+	else
+		elide_blocking_begin(b, &object, SITE, kind, true);
 	assert_non_null(b->row);
 	assert_true(elide_waiters_any(&object));
 }
@@ -95,6 +99,43 @@ static void who_waits_no_more_is_not_counted(void **state)
 	assert_false(elide_waiters_any(&object));
 }
 
+/* What is known of the last wait is used for the same one only, and not where a lock is another by now. */
+static void last_wait_is_known(void **state)
+{
+	static uint64_t other;
+	struct elide_blocking b;
+	struct elide_row *row, *again;
+	uint64_t waits;
+
+	wait_there(&b, ELIDE_KIND_COND);
+	elide_blocking_reacquired(&b, &object, &mutex, SITE);
+	row = b.known->reacquired;
+	assert_non_null(row);
+	waits = b.row->not_attempted;
+
+	wait_there(&b, ELIDE_KIND_COND);
+	assert_ptr_equal(b.known->reacquired, row);
+	elide_blocking_reacquired(&b, &object, &mutex, SITE);
+	assert_int_equal(b.row->not_attempted, waits + 1);
+
+	again = b.row;
+	elide_blocking_begin_cond(&b, &object, &other, SITE);
+	assert_ptr_equal(b.known->mutex, &other);
+	assert_ptr_equal(b.row, again);
+	elide_blocking_reacquired(&b, &object, &other, SITE);
+	assert_int_equal(b.row->not_attempted, waits + 2);
+
+	elide_blocking_begin_cond(&b, &object, &other, OTHER);
+	assert_ptr_not_equal(b.row, again);
+	elide_blocking_reacquired(&b, &object, &other, OTHER);
+
+	elide_lock_gone(&object);
+	elide_blocking_begin_cond(&b, &object, &other, OTHER);
+	assert_null(b.known->reacquired);
+	elide_blocking_reacquired(&b, &object, &other, OTHER);
+	assert_false(elide_waiters_any(&object));
+}
+
 static void who_does_not_wait_is_not_counted(void **state)
 {
 	struct elide_blocking b;
@@ -124,6 +165,7 @@ int main(void)
 		cmocka_unit_test(nobody_waits_nothing_is_noted),
 		cmocka_unit_test(who_wakes_a_waiter_is_noted),
 		cmocka_unit_test(who_waits_no_more_is_not_counted),
+		cmocka_unit_test(last_wait_is_known),
 		cmocka_unit_test(who_does_not_wait_is_not_counted),
 		cmocka_unit_test(each_waiter_is_counted),
 	};

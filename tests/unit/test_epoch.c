@@ -335,7 +335,7 @@ static void a_report_before_the_last(void **state)
 		while (adapt_now() > adapt->start - back)
 			w.off[0]--;
 		section();
-		assert_in_range(adapt->countdown, 1, COUNT_MAX);
+		assert_in_range(adapt->countdown, 1, LEARN_COUNT_MAX);
 	}
 }
 
