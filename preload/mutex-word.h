@@ -128,8 +128,9 @@ static __noinline bool take_by_glibc(void *lock, uint32_t unused)
  * False: it is still held; else *@err is the answer.
  */
 static __always_inline_fn bool mutex_stay_awake(struct elide_thread *t, struct wait *w,
-					  const struct elide_row *row, const struct crowd *crowd,
-					  pthread_mutex_t *m, int *err)
+						const struct elide_row *row,
+						const struct crowd *crowd, pthread_mutex_t *m,
+						int *err)
 {
 	struct by_glibc by = {m, 0};
 	bool taken;

@@ -141,8 +141,8 @@ static __noinline int lock(pthread_spinlock_t *s, const void *site)
 static __noinline int lock_again(struct elide_thread *t, struct elide_call *call,
 				 pthread_spinlock_t *s, unsigned int status)
 {
-	if (elide_acquire_again(t, call, (const void *)s, &glibc_spin_rule, &elide_until_locked, status) ==
-	    ELIDE_ELIDED)
+	if (elide_acquire_again(t, call, (const void *)s, &glibc_spin_rule, &elide_until_locked,
+				status) == ELIDE_ELIDED)
 		return 0;
 	return lock_unelided(t, elide_call_row(call), s, ELIDE_FELL_BACK);
 }

@@ -50,7 +50,8 @@ static uint32_t count(uint32_t nr, uint64_t elapsed, uint32_t interval)
 
 uint32_t learn_count(uint32_t nr, uint64_t elapsed, uint32_t interval, bool locked, bool contended)
 {
-	uint32_t next = count(nr, elapsed, interval), most = contended ? COUNT_LOCKED : COUNT_PARKED;
+	uint32_t next = count(nr, elapsed, interval);
+	uint32_t most = contended ? COUNT_LOCKED : COUNT_PARKED;
 
 	if (!locked || next >= most)
 		return next;

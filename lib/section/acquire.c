@@ -62,10 +62,11 @@ bool elide_may_wait(const struct elide_until *until)
 		return true;
 	/* The real function answers for a time that is none. */
 	if (until == &elide_until_now || !until->time ||
-	    (unsigned long)until->time->tv_nsec >= 1000000000ul || clock_gettime(until->clock, &now))
+	    (unsigned long)until->time->tv_nsec >= 1000000000ul ||
+	    clock_gettime(until->clock, &now))
 		return false;
-	return (until->time->tv_sec - now.tv_sec) * 1000000000ll + until->time->tv_nsec - now.tv_nsec >=
-	       ENOUGH_TIME;
+	return (until->time->tv_sec - now.tv_sec) * 1000000000ll + until->time->tv_nsec -
+		       now.tv_nsec >= ENOUGH_TIME;
 }
 
 /* A call that is not known yet: only the registry can tell, and it may be read here. */

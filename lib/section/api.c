@@ -149,7 +149,8 @@ static int try_inside(struct elide_thread *t, struct elide_cache *entry, const v
 
 	if (elide_find_held(t, word) || !is_free(word, rule, &value))
 		return HELD;
-	if (elide_acquire(t, entry, word, rule, site, ELIDE_KIND_CUSTOM, &elide_until_now) == ELIDE_ELIDED)
+	if (elide_acquire(t, entry, word, rule, site, ELIDE_KIND_CUSTOM, &elide_until_now) ==
+	    ELIDE_ELIDED)
 		return 1;
 	elide_defer(t, entry, word, site, ELIDE_KIND_CUSTOM, ELIDE_DEFER_LOCKED_TRY);
 	return 0;

@@ -80,8 +80,8 @@ static __always_inline_fn void count_nested(struct elide_row *row, struct adapt_
 }
 
 /*
- * The lock last pushed is one more by the call that was noted last, as in a loop over many or hand
- * over hand: one note for both. False: it needs its own.
+ * Is the lock that is being elided one more by the call that was noted last, as in a loop over many or
+ * hand over hand? Then one note is for both. False: it needs its own.
  */
 static __always_inline_fn bool note_again(struct elide_thread *t, uint32_t nr_nested,
 					  const struct elide_call *call)
