@@ -99,13 +99,15 @@ WRAPPER void cnd_destroy(cnd_t *c)
 
 WRAPPER int cnd_signal(cnd_t *c)
 {
-	elide_blocking_wakes(c, CALL_SITE());
+	if (unlikely(cond_waits((const pthread_cond_t *)c)))
+		elide_blocking_wakes_one(c, CALL_SITE());
 	return real.cnd_signal(c);
 }
 
 WRAPPER int cnd_broadcast(cnd_t *c)
 {
-	elide_blocking_wakes(c, CALL_SITE());
+	if (unlikely(cond_waits((const pthread_cond_t *)c)))
+		elide_blocking_wakes_one(c, CALL_SITE());
 	return real.cnd_broadcast(c);
 }
 
@@ -124,7 +126,7 @@ WRAPPER int cnd_wait(cnd_t *c, mtx_t *m)
 	struct elide_blocking b;
 
 	wrap_wait(mutex_of(m), CALL_SITE());
-	elide_blocking_begin_cond(&b, c, m, CALL_SITE());
+	elide_blocking_begin_cond(&b, c, m, CALL_SITE(), !glibc_layout.cond);
 	return cnd_waited(&b, c, m, CALL_SITE(), real.cnd_wait(c, m));
 }
 
@@ -133,6 +135,6 @@ WRAPPER int cnd_timedwait(cnd_t *c, mtx_t *m, const struct timespec *until)
 	struct elide_blocking b;
 
 	wrap_wait(mutex_of(m), CALL_SITE());
-	elide_blocking_begin_cond(&b, c, m, CALL_SITE());
+	elide_blocking_begin_cond(&b, c, m, CALL_SITE(), !glibc_layout.cond);
 	return cnd_waited(&b, c, m, CALL_SITE(), real.cnd_timedwait(c, m, until));
 }

@@ -93,7 +93,8 @@ WRAPPER int cond_destroy_old(pthread_cond_t *c)
 
 WRAPPER int cond_signal(pthread_cond_t *c)
 {
-	elide_blocking_wakes(c, CALL_SITE());
+	if (unlikely(cond_waits(c)))
+		elide_blocking_wakes_one(c, CALL_SITE());
 	return real.cond_signal(c);
 }
 
@@ -105,7 +106,8 @@ WRAPPER int cond_signal_old(pthread_cond_t *c)
 
 WRAPPER int cond_broadcast(pthread_cond_t *c)
 {
-	elide_blocking_wakes(c, CALL_SITE());
+	if (unlikely(cond_waits(c)))
+		elide_blocking_wakes_one(c, CALL_SITE());
 	return real.cond_broadcast(c);
 }
 
@@ -120,7 +122,7 @@ WRAPPER int cond_wait(pthread_cond_t *c, pthread_mutex_t *m)
 	struct elide_blocking b;
 
 	wrap_wait(m, CALL_SITE());
-	elide_blocking_begin_cond(&b, c, m, CALL_SITE());
+	elide_blocking_begin_cond(&b, c, m, CALL_SITE(), !glibc_layout.cond);
 	return cond_waited(&b, c, m, CALL_SITE(), real.cond_wait(c, m));
 }
 
@@ -129,7 +131,7 @@ WRAPPER int cond_timedwait(pthread_cond_t *c, pthread_mutex_t *m, const struct t
 	struct elide_blocking b;
 
 	wrap_wait(m, CALL_SITE());
-	elide_blocking_begin_cond(&b, c, m, CALL_SITE());
+	elide_blocking_begin_cond(&b, c, m, CALL_SITE(), !glibc_layout.cond);
 	return cond_waited(&b, c, m, CALL_SITE(), real.cond_timedwait(c, m, until));
 }
 
@@ -138,7 +140,7 @@ WRAPPER int cond_wait_old(pthread_cond_t *c, pthread_mutex_t *m)
 	struct elide_blocking b;
 
 	wrap_wait(m, CALL_SITE());
-	elide_blocking_begin_cond(&b, c, m, CALL_SITE());
+	elide_blocking_begin_cond(&b, c, m, CALL_SITE(), true);
 	return cond_waited(&b, c, m, CALL_SITE(), real.cond_wait_old(c, m));
 }
 
@@ -148,7 +150,7 @@ WRAPPER int cond_timedwait_old(pthread_cond_t *c, pthread_mutex_t *m,
 	struct elide_blocking b;
 
 	wrap_wait(m, CALL_SITE());
-	elide_blocking_begin_cond(&b, c, m, CALL_SITE());
+	elide_blocking_begin_cond(&b, c, m, CALL_SITE(), true);
 	return cond_waited(&b, c, m, CALL_SITE(), real.cond_timedwait_old(c, m, until));
 }
 
@@ -158,6 +160,6 @@ WRAPPER int pthread_cond_clockwait(pthread_cond_t *c, pthread_mutex_t *m, clocki
 	struct elide_blocking b;
 
 	wrap_wait(m, CALL_SITE());
-	elide_blocking_begin_cond(&b, c, m, CALL_SITE());
+	elide_blocking_begin_cond(&b, c, m, CALL_SITE(), !glibc_layout.cond);
 	return cond_waited(&b, c, m, CALL_SITE(), real.cond_clockwait(c, m, clock, until));
 }

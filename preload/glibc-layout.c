@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* glibc-layout.c - see glibc-layout.h. */
+#include <semaphore.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -100,11 +101,42 @@ static bool check_spin(void)
 	return good && s == SPIN_FREE;
 }
 
+/* Of the waiters there are none yet: the flags beside their number tell where it is. */
+static bool check_cond(void)
+{
+	pthread_cond_t c;
+	pthread_condattr_t attr;
+	bool good;
+
+	pthread_condattr_init(&attr);
+	real.cond_init(&c, &attr);
+	good = !c.__data.__wrefs;
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_condattr_setpshared(&attr, PTHREAD_PROCESS_SHARED);
+	real.cond_init(&c, &attr);
+	return good && c.__data.__wrefs == (COND_SHARED | COND_CLOCK);
+}
+
+static bool check_sem(void)
+{
+	sem_t s;
+	bool good;
+
+	real.sem_init(&s, 0, 5);
+	good = s.__align == 5;
+	real.sem_trywait(&s);
+	good &= s.__align == 4;
+	real.sem_post(&s);
+	return good && s.__align == 5;
+}
+
 void glibc_layout_check(void)
 {
 	glibc_layout.mutex = check_mutex();
 	glibc_layout.rwlock = check_rwlock();
 	glibc_layout.spin = check_spin();
+	glibc_layout.sem = check_sem();
+	glibc_layout.cond = check_cond();
 	if (!glibc_layout.rwlock || !glibc_layout.spin)
 		elide_log("this C library keeps its locks differently: some are not elided");
 }

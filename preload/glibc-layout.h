@@ -31,6 +31,11 @@
 /* Its two futexes */
 #define RWLOCK_FUTEX_USED 2u /* somebody sleeps there */
 
+/* pthread_cond_t.__wrefs: process-shared, which clock; above them threads that wait */
+#define COND_SHARED 1u
+#define COND_CLOCK  2u
+#define COND_FLAGS  3
+
 /* pthread_spinlock_t */
 #define SPIN_FREE 1
 
@@ -49,11 +54,15 @@ extern const struct elide_rule glibc_mutex_rule, glibc_read_rule, glibc_write_ru
  * @mutex: words of mutexes of all types; they may be elided, and taken without calling glibc
  * @rwlock: words of a rwlock
  * @spin: word of a spinlock
+ * @sem: value of a semaphore
+ * @cond: number of a condition variable's waiters
  */
 struct glibc_layout {
 	bool mutex;
 	bool rwlock;
 	bool spin;
+	bool sem;
+	bool cond;
 };
 
 extern struct glibc_layout glibc_layout;

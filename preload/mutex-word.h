@@ -73,7 +73,7 @@ static __always_inline_fn int mutex_release(pthread_mutex_t *m, const void *site
 }
 
 /* As mutex_release(), of any type, held by this thread. */
-static __noinline int mutex_release_typed(pthread_mutex_t *m, const void *site)
+static inline int mutex_release_typed(pthread_mutex_t *m, const void *site)
 {
 	if (glibc_mutex_type(m) == PTHREAD_MUTEX_RECURSIVE_NP && --m->__data.__count)
 		return 0;
@@ -158,7 +158,7 @@ static __always_inline_fn bool mutex_stay_awake(struct elide_thread *t, struct w
  *
  * False: nothing has been done.
  */
-static __noinline bool mutex_sleep(pthread_mutex_t *m, uint32_t tid, const struct wait *w)
+static inline bool mutex_sleep(pthread_mutex_t *m, uint32_t tid, const struct wait *w)
 {
 	int *word = &m->__data.__lock, saved = errno, expected;
 	unsigned long long start;

@@ -7,42 +7,16 @@
  */
 #include <errno.h>
 
-#include "mutex-word.h"
-#include "wrap.h"
+#include "mutex.h"
 
 #define KIND ELIDE_KIND_MUTEX
 
-/* Robust, priority and process-shared mutexes are left to glibc, and so is everything unknown. */
-static const struct elide_rule *rule_of(const pthread_mutex_t *m)
-{
-	return glibc_mutex_elidable(m) ? &glibc_mutex_rule : NULL;
-}
-
-/* Has this thread locked the mutex, which is of a type that can answer a relock? */
-static __always_inline_fn bool is_relock(const struct elide_thread *t, const pthread_mutex_t *m)
-{
-	return unlikely(!glibc_mutex_plain(m)) && t && m->__data.__owner &&
-	       (uint32_t)m->__data.__owner == t->tid;
-}
-
 /* glibc has answered a relock, which is not an acquisition. */
-static __cold int relocked(pthread_mutex_t *m, const void *site, int err)
+int mutex_relocked(pthread_mutex_t *m, const void *site, int err)
 {
 	if (err == EDEADLK)
 		elide_misuse(ELIDE_MISUSE_RELOCK, KIND, site, m);
 	return err;
-}
-
-/* Thread id of who holds it, 0 if it does not say. */
-static uint32_t holder(const pthread_mutex_t *m)
-{
-	return glibc_layout.mutex ? READ_ONCE(m->__data.__owner) : 0;
-}
-
-/* Mutexes that other threads of the process alone wait for, and the kernel knows nothing of. */
-static bool may_restrict(const pthread_mutex_t *m)
-{
-	return glibc_mutex_elidable(m) && glibc_layout.mutex;
 }
 
 static __noinline int lock_waiting(struct elide_thread *t, struct elide_row *row,
@@ -54,11 +28,11 @@ static __noinline int lock_waiting(struct elide_thread *t, struct elide_row *row
 	struct wait w;
 	int err = 0;
 
-	wait_begin(&w, READ_ONCE(m->__data.__lock) != 0, t, row, m, holder(m));
+	wait_begin(&w, READ_ONCE(m->__data.__lock) != 0, t, row, m, mutex_holder(m));
 	if (unlikely((uint32_t)m->__data.__owner == t->tid && glibc_layout.mutex))
 		elide_misuse(ELIDE_MISUSE_RELOCK, KIND, site, m); /* for ever */
 	wait_locked(t, row, m);
-	if (may_restrict(m))
+	if (mutex_may_restrict(m))
 		crowd = wait_in_crowd(&w, row, m, KIND, mutex_looks_free, -1, NULL);
 	if (!w.contended || !mutex_stay_awake(t, &w, row, crowd, m, &err)) {
 		if (!mutex_sleep(m, t->tid, &w))
@@ -68,18 +42,14 @@ static __noinline int lock_waiting(struct elide_thread *t, struct elide_row *row
 	crowd_leave(crowd);
 	if (err && err != EOWNERDEAD)
 		return err;
-	wait_end(row, &w);
+	wait_end(row, &w, m);
 	count_end(count, t, row, m, true);
 	return err;
 }
 
-/* What lock_inside() leaves to the real function; other values are pthread's. */
-#define REAL_ANSWERS (-1) /* which may be no new acquisition */
-#define REAL_COUNTED (-2) /* count it if it succeeds */
-
 /* A call inside an elided section, up to the point where the real function answers. */
-static int lock_inside(struct elide_thread *t, struct elide_cache *entry, pthread_mutex_t *m,
-		       const void *site, enum how how)
+int mutex_lock_inside(struct elide_thread *t, struct elide_cache *entry, pthread_mutex_t *m,
+		      const void *site, enum how how)
 {
 	struct elide_held *held = elide_find_held(t, m);
 	bool try = how == HOW_TRY;
@@ -100,22 +70,22 @@ static int lock_inside(struct elide_thread *t, struct elide_cache *entry, pthrea
 			rtm_abort(ELIDE_CODE_relock);
 		}
 	}
-	if (is_relock(t, m) || (try && READ_ONCE(m->__data.__lock)))
-		return REAL_ANSWERS; /* busy, or one more of a recursive mutex that is locked */
+	if (mutex_is_relock(t, m) || (try && READ_ONCE(m->__data.__lock)))
+		return MUTEX_REAL_ANSWERS; /* busy, or one more of a recursive mutex that is locked */
 	if (!glibc_mutex_elidable(m))
-		return REAL_COUNTED;
+		return MUTEX_REAL_COUNTED;
 	return elide_acquire(t, entry, m, &glibc_mutex_rule, site, KIND,
 			     how == HOW_LOCK ? &elide_until_locked : &elide_until_now) ==
-			       ELIDE_ELIDED ? 0 : REAL_COUNTED;
+			       ELIDE_ELIDED ? 0 : MUTEX_REAL_COUNTED;
 }
 
 /* The real function has answered instead. */
-static int answered_inside(struct elide_thread *t, struct elide_cache *entry, pthread_mutex_t *m,
-			   const void *site, enum how how, int why, int err)
+int mutex_answered_inside(struct elide_thread *t, struct elide_cache *entry, pthread_mutex_t *m,
+			  const void *site, enum how how, int why, int err)
 {
 	if (err == EDEADLK)
 		misuse_inside(t, ELIDE_MISUSE_RELOCK, KIND, site, m);
-	if (why != REAL_COUNTED)
+	if (why != MUTEX_REAL_COUNTED)
 		return err;
 	return counted_inside(t, entry, m, site, KIND, how == HOW_LOCK, err);
 }
@@ -142,15 +112,15 @@ __noinline int mutex_lock(pthread_mutex_t *m, const void *site)
 	struct elide_row *row;
 
 	if (unlikely(elide_inside(t))) {
-		int err = lock_inside(t, entry, m, site, HOW_LOCK);
+		int err = mutex_lock_inside(t, entry, m, site, HOW_LOCK);
 
 		if (err >= 0)
 			return err;
-		return answered_inside(t, entry, m, site, HOW_LOCK, err, real.mutex_lock(m));
+		return mutex_answered_inside(t, entry, m, site, HOW_LOCK, err, real.mutex_lock(m));
 	}
-	if (is_relock(t, m))
-		return relocked(m, site, real.mutex_lock(m));
-	outcome = elide_try(entry, m, rule_of(m), site, KIND, &elide_until_locked, &row);
+	if (mutex_is_relock(t, m))
+		return mutex_relocked(m, site, real.mutex_lock(m));
+	outcome = elide_try(entry, m, mutex_rule(m), site, KIND, &elide_until_locked, &row);
 	if (outcome == ELIDE_ELIDED)
 		return 0;
 	if (outcome == ELIDE_NOTHING_DONE)
@@ -210,7 +180,7 @@ static __noinline int lock_unknown(pthread_mutex_t *m, const void *site)
 	PASS(mutex_lock, m);
 	if (likely(glibc_mutex_plain(m))) {
 		q = elide_quick_refill(t, m, site, KIND);
-	} else if (glibc_layout.mutex && !is_relock(t, m)) {
+	} else if (glibc_layout.mutex && !mutex_is_relock(t, m)) {
 		q = elide_quick(t, m, site, KIND);
 		if (unlikely(!q.known))
 			q = elide_quick_refill(t, m, site, KIND);
@@ -254,16 +224,16 @@ int mutex_trylock(pthread_mutex_t *m, const void *site)
 	int err;
 
 	if (unlikely(elide_inside(t))) {
-		err = lock_inside(t, entry, m, site, HOW_TRY);
+		err = mutex_lock_inside(t, entry, m, site, HOW_TRY);
 		if (err >= 0)
 			return err;
-		return answered_inside(t, entry, m, site, HOW_TRY, err, real.mutex_trylock(m));
+		return mutex_answered_inside(t, entry, m, site, HOW_TRY, err, real.mutex_trylock(m));
 	}
-	if (is_relock(t, m))
+	if (mutex_is_relock(t, m))
 		return real.mutex_trylock(m);
 	if (elide_may_fail(t, entry) && is_held(m))
 		return count_failed(elide_row(entry), EBUSY);
-	outcome = elide_try(entry, m, rule_of(m), site, KIND, &elide_until_now, &row);
+	outcome = elide_try(entry, m, mutex_rule(m), site, KIND, &elide_until_now, &row);
 	if (outcome == ELIDE_ELIDED)
 		return 0;
 	err = real.mutex_trylock(m);
@@ -273,62 +243,6 @@ int mutex_trylock(pthread_mutex_t *m, const void *site)
 		count_locked(elide_self, row, m, outcome, false);
 	else if (is_held_error(err))
 		count_failed_try(entry, row, err);
-	return err;
-}
-
-static int real_timed(pthread_mutex_t *m, clockid_t clock, const struct timespec *until)
-{
-	/* Two functions and not one: glibc checks the clock only in the second. */
-	return clock < 0 ? real.mutex_timedlock(m, until) : real.mutex_clocklock(m, clock, until);
-}
-
-/* @clock: -1 for pthread_mutex_timedlock(). */
-int mutex_timedlock(pthread_mutex_t *m, const void *site, clockid_t clock,
-		    const struct timespec *until)
-{
-	struct elide_thread *t = elide_self;
-	struct elide_cache *entry = elide_cache_find(t, m, site, KIND);
-	const struct elide_until deadline = {clock < 0 ? CLOCK_REALTIME : clock, until};
-	enum elide_outcome outcome;
-	struct crowd *crowd = NULL;
-	struct elide_row *row;
-	struct wait w;
-	int err = 0;
-
-	if (unlikely(elide_inside(t))) {
-		err = lock_inside(t, entry, m, site, HOW_TIMED);
-		if (err >= 0)
-			return err;
-		return answered_inside(t, entry, m, site, HOW_TIMED, err,
-				       real_timed(m, clock, until));
-	}
-	if (is_relock(t, m))
-		return relocked(m, site, real_timed(m, clock, until));
-	outcome = elide_try(entry, m, rule_of(m), site, KIND, &deadline, &row);
-	if (outcome == ELIDE_ELIDED)
-		return 0;
-	if (outcome == ELIDE_NOTHING_DONE)
-		return real_timed(m, clock, until);
-	t = elide_self;
-	if (likely(glibc_mutex_simple(m) && glibc_layout.mutex && mutex_take_free(m, t->tid))) {
-		count_locked(t, row, m, outcome, false);
-		return 0;
-	}
-	wait_begin(&w, READ_ONCE(m->__data.__lock) != 0, t, row, m, holder(m));
-	if (may_restrict(m) && until)
-		crowd = wait_in_crowd(&w, row, m, KIND, mutex_looks_free, clock, until);
-	if (!w.contended || !elide_may_wait(&deadline) ||
-	    !mutex_stay_awake(t, &w, row, crowd, m, &err)) {
-		err = real_timed(m, clock, until);
-		w.end = cycles_now();
-	}
-	crowd_leave(crowd);
-	if (is_held_error(err))
-		return count_failed(row, err);
-	if (err && err != EOWNERDEAD)
-		return err;
-	wait_end(row, &w);
-	count_locked(t, row, m, outcome, false);
 	return err;
 }
 
@@ -374,14 +288,10 @@ static __noinline int unlock_inside(struct elide_thread *t, pthread_mutex_t *m, 
 	return err;
 }
 
-__noinline int mutex_unlock(pthread_mutex_t *m, const void *site)
+/* Outside of sections. */
+static __always_inline_fn int unlock_locked(struct elide_thread *t, pthread_mutex_t *m,
+					    const void *site)
 {
-	struct elide_thread *t = elide_self;
-
-	if (elide_inside(t) && elide_release(t, m))
-		return 0;
-	if (elide_inside(t))
-		return unlock_inside(t, m, site);
 	if (t)
 		release_locked(t, m);
 	if (t && unlikely(t->watched) && !glibc_mutex_relocked(m))
@@ -393,11 +303,33 @@ __noinline int mutex_unlock(pthread_mutex_t *m, const void *site)
 	return mutex_release(m, site);
 }
 
+__noinline int mutex_unlock(pthread_mutex_t *m, const void *site)
+{
+	struct elide_thread *t = elide_self;
+	int err;
+
+	if (elide_inside(t) && elide_release(t, m))
+		return 0;
+	if (elide_inside(t))
+		return unlock_inside(t, m, site);
+	err = unlock_locked(t, m, site);
+	if (t)
+		elide_due_released(t, m);
+	return err;
+}
+
 /* Every case; pthread_mutex_unlock() does what is usual. */
 static __noinline int unlock_long(pthread_mutex_t *m, const void *site)
 {
-	const struct elide_thread *t = elide_self_quick;
+	struct elide_thread *t = elide_self_quick;
 
+	/* A wait is due. For this mutex: it is counted when others need not wait for that any more. */
+	if (!t->open && elide_any_due(t, m) && (uint32_t)m->__data.__owner == t->tid &&
+	    likely(glibc_mutex_plain(m))) {
+		mutex_release(m, site);
+		elide_due_released(t, m);
+		return 0;
+	}
 	/* Another type than plain, nothing is elided or watched, and the thread has locked it. */
 	if (!t->open && (uint32_t)m->__data.__owner == t->short_tid && glibc_mutex_simple(m))
 		return mutex_release_typed(m, site);
@@ -493,21 +425,6 @@ WRAPPER int pthread_mutex_trylock(pthread_mutex_t *m)
 		return count_short(t, q.row, m);
 	elide_not_acquired(q.call);
 	return count_failed(q.row, EBUSY);
-}
-
-WRAPPER int pthread_mutex_timedlock(pthread_mutex_t *m, const struct timespec *until)
-{
-	PASS(mutex_timedlock, m, until);
-	return mutex_timedlock(m, CALL_SITE(), -1, until);
-}
-
-WRAPPER int pthread_mutex_clocklock(pthread_mutex_t *m, clockid_t clock,
-				    const struct timespec *until)
-{
-	PASS(mutex_clocklock, m, clock, until);
-	if (!clock_known(clock))
-		return real.mutex_clocklock(m, clock, until);
-	return mutex_timedlock(m, CALL_SITE(), clock, until);
 }
 
 WRAPPER_ALIAS(__pthread_mutex_init, pthread_mutex_init);

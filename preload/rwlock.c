@@ -122,7 +122,7 @@ static __always_inline_fn int lock_unelided(struct elide_thread *t, struct elide
 		}
 		crowd_leave(crowd);
 		if (!err)
-			wait_end(row, &w);
+			wait_end(row, &w, rw);
 	}
 	if (err == EDEADLK)
 		elide_misuse(ELIDE_MISUSE_RELOCK, kind, site, rw);
@@ -543,6 +543,15 @@ static __noinline int unlock_long(pthread_rwlock_t *rw, const void *site)
 	return release_real(t, rw, site);
 }
 
+/* The thread has waited for it, which is counted now that others need not wait for that. */
+static __noinline int unlock_due(struct elide_thread *t, pthread_rwlock_t *rw, const void *site)
+{
+	int err = likely(goes(t, rw)) ? 0 : release_real(t, rw, site);
+
+	elide_due_count(t);
+	return err;
+}
+
 WRAPPER int pthread_rwlock_unlock(pthread_rwlock_t *rw)
 {
 	struct elide_thread *t = elide_self_quick;
@@ -552,6 +561,8 @@ WRAPPER int pthread_rwlock_unlock(pthread_rwlock_t *rw)
 	if (unlikely(t->open) && elide_quick_release_nested(t, rw, 4))
 		return 0;
 	if (unlikely(t->open || t->short_tid == ELIDE_NO_TID || !held_less(&t->nr_rwlocks))) {
+		if (!t->open && elide_is_due(t, rw) && held_less(&t->nr_rwlocks))
+			return unlock_due(t, rw, CALL_SITE());
 		PASS(rwlock_unlock, rw);
 		return unlock_long(rw, CALL_SITE());
 	}

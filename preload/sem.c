@@ -3,8 +3,8 @@
  * sem.c - POSIX semaphores.
  *
  * sem_post() may be called in signal handlers: it notes where it was called in a fixed table, without a
- * lock or memory of its own. sem_wait() and the timed calls are glibc's, which act upon cancellation;
- * nothing of ours is held meanwhile. A semaphore of sem_open(), or one that other processes post, is
+ * lock or memory of its own. Units are taken by glibc's functions, and who sleeps for one does so there, where
+ * cancellation is acted upon; nothing of ours is held meanwhile. A semaphore of sem_open(), or one that other processes post, is
  * counted; who posted is known of this process only.
  */
 #include <semaphore.h>
@@ -13,11 +13,13 @@
 
 #define KIND ELIDE_KIND_SEM
 
-/* Will a wait have to wait, as far as can be seen now? */
-static bool is_empty(sem_t *s)
+/* Will a wait have to wait, as far as can be seen now? glibc has the value in the low half of a word. */
+static __always_inline_fn bool is_empty(sem_t *s)
 {
 	int value = 1;
 
+	if (likely(glibc_layout.sem))
+		return !(uint32_t)READ_ONCE(s->__align);
 	return !sem_getvalue(s, &value) && value <= 0;
 }
 
@@ -66,52 +68,112 @@ WRAPPER int sem_destroy(sem_t *s)
 	return err;
 }
 
-WRAPPER int sem_wait(sem_t *s)
+static int call_real(sem_t *s, enum how how, clockid_t clock, const struct timespec *until)
 {
+	if (how == HOW_TRY)
+		return real.sem_trywait(s);
+	if (how == HOW_LOCK)
+		return real.sem_wait(s);
+	return clock < 0 ? real.sem_timedwait(s, until) : real.sem_clockwait(s, clock, until);
+}
+
+/*
+ * Wait on the processor for a semaphore that the thread uses as a lock. Not for another one: threads that look
+ * at it again and again would abort each transaction that posts it. A request to cancel that is there when the
+ * call comes is acted upon, as by the real function; who gets no unit is left to that. Return: it has one.
+ */
+static bool stay_awake(const struct elide_blocking *b, sem_t *s)
+{
+	uint32_t most = elide_has_posted(elide_self, s) ? elide_awake_unit(b->row) : 0;
+	bool taken = false;
+	int saved = errno;
+
+	if (!most)
+		return false;
+	pthread_testcancel();
+	for (; cycles_now() - b->start < most; cpu_relax()) {
+		taken = !is_empty(s) && !real.sem_trywait(s);
+		if (taken)
+			break;
+	}
+	errno = saved;
+	return taken;
+}
+
+/* May a timed call that takes a unit stay awake? Not where the real function refuses the clock or the time. */
+static bool may_stay(enum how how, clockid_t clock, const struct elide_until *deadline)
+{
+	return how == HOW_LOCK ||
+	       ((clock < 0 || clock_known(clock)) && elide_may_wait(deadline));
+}
+
+/* Every case. @how: by its name, @clock: -1 for sem_timedwait() */
+static __noinline int wait_long(sem_t *s, const void *site, enum how how, clockid_t clock,
+				const struct timespec *until)
+{
+	const struct elide_until deadline = {clock < 0 ? CLOCK_REALTIME : clock, until};
 	struct elide_blocking b;
 
-	PASS(sem_wait, s);
+	if (unlikely(!elide_process.running))
+		return call_real(s, how, clock, until);
 	if (unlikely(elide_inside(elide_self)))
-		return answered_inside(s, CALL_SITE(), real.sem_wait(s));
-	elide_blocking_begin(&b, s, CALL_SITE(), KIND, is_empty(s));
-	return answered(&b, s, real.sem_wait(s));
+		return answered_inside(s, site, call_real(s, how, clock, until));
+	elide_blocking_begin(&b, s, site, KIND, how != HOW_TRY && is_empty(s));
+	if (b.waits && may_stay(how, clock, &deadline) && stay_awake(&b, s))
+		return answered(&b, s, 0);
+	return answered(&b, s, call_real(s, how, clock, until));
+}
+
+/* The usual: the thread knows the call, and a unit is there. */
+static __always_inline_fn int wait_unit(sem_t *s, const void *site, enum how how, clockid_t clock,
+					const struct timespec *until)
+{
+	struct elide_quick q = elide_quick(elide_self_quick, s, site, KIND);
+	int err;
+
+	if (unlikely(!q.known || is_empty(s) || (READ_ONCE(elide_enabled) && rtm_test())))
+		return wait_long(s, site, how, clock, until);
+	/* Who takes units is a peer of who waits for them. */
+	elide_note_waited(elide_self, s);
+	err = call_real(s, how, clock, until);
+	if (likely(!err))
+		counter_add(q.row->not_attempted, 1);
+	else if (errno == ETIMEDOUT || errno == EAGAIN)
+		counter_add(q.row->failed, 1);
+	return err;
+}
+
+WRAPPER int sem_wait(sem_t *s)
+{
+	return wait_unit(s, CALL_SITE(), HOW_LOCK, -1, NULL);
 }
 
 WRAPPER int sem_trywait(sem_t *s)
 {
-	struct elide_blocking b;
-
-	PASS(sem_trywait, s);
-	if (unlikely(elide_inside(elide_self)))
-		return answered_inside(s, CALL_SITE(), real.sem_trywait(s));
-	elide_blocking_begin(&b, s, CALL_SITE(), KIND, false);
-	return answered(&b, s, real.sem_trywait(s));
+	return wait_unit(s, CALL_SITE(), HOW_TRY, -1, NULL);
 }
 
 WRAPPER int sem_timedwait(sem_t *s, const struct timespec *until)
 {
-	struct elide_blocking b;
-
-	PASS(sem_timedwait, s, until);
-	if (unlikely(elide_inside(elide_self)))
-		return answered_inside(s, CALL_SITE(), real.sem_timedwait(s, until));
-	elide_blocking_begin(&b, s, CALL_SITE(), KIND, is_empty(s));
-	return answered(&b, s, real.sem_timedwait(s, until));
+	return wait_unit(s, CALL_SITE(), HOW_TIMED, -1, until);
 }
 
 WRAPPER int sem_clockwait(sem_t *s, clockid_t clock, const struct timespec *until)
 {
-	struct elide_blocking b;
-
-	PASS(sem_clockwait, s, clock, until);
-	if (unlikely(elide_inside(elide_self)))
-		return answered_inside(s, CALL_SITE(), real.sem_clockwait(s, clock, until));
-	elide_blocking_begin(&b, s, CALL_SITE(), KIND, is_empty(s));
-	return answered(&b, s, real.sem_clockwait(s, clock, until));
+	return wait_unit(s, CALL_SITE(), HOW_TIMED, clock, until);
 }
 
 WRAPPER int sem_post(sem_t *s)
 {
+	struct elide_thread *t = elide_self;
+	int err;
+
 	elide_blocking_wakes(s, CALL_SITE());
-	return real.sem_post(s);
+	err = real.sem_post(s);
+	/* Not in a transaction. */
+	if (likely(t && !t->open)) {
+		elide_note_posted(t, s);
+		elide_due_released(t, s);
+	}
+	return err;
 }

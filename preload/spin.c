@@ -68,7 +68,7 @@ static __noinline int lock_waiting(struct elide_thread *t, struct elide_row *row
 	err = crowd ? lock_yielding(&w, row, crowd, s) : real.spin_lock(s);
 	crowd_leave(crowd);
 	w.end = cycles_now();
-	wait_end(row, &w);
+	wait_end(row, &w, (const void *)s);
 	count_end(count, t, row, (const void *)s, true);
 	return err;
 }
@@ -300,6 +300,14 @@ static __noinline int unlock(pthread_spinlock_t *s, const void *site)
 	return real.spin_unlock(s);
 }
 
+/* The thread has waited for it, which is counted now that others need not wait for that. */
+static __noinline int unlock_due(pthread_spinlock_t *s)
+{
+	__atomic_store_n(s, SPIN_FREE, __ATOMIC_RELEASE); /* pairs with take() */
+	elide_due_count(elide_self);
+	return 0;
+}
+
 WRAPPER int pthread_spin_unlock(pthread_spinlock_t *s)
 {
 	struct elide_thread *t = elide_self_quick;
@@ -314,6 +322,8 @@ WRAPPER int pthread_spin_unlock(pthread_spinlock_t *s)
 	 * spinlock looks whether it releases a free one.
 	 */
 	if (unlikely(t->open || t->short_tid == ELIDE_NO_TID || !held_less(&t->nr_spins))) {
+		if (!t->open && elide_is_due(t, (const void *)s))
+			return unlock_due(s);
 		PASS(spin_unlock, s);
 		return unlock(s, CALL_SITE());
 	}

@@ -80,6 +80,7 @@ static __always_inline_fn void wait_begin(struct wait *w, bool contended, struct
 	w->who.weight = 0;
 	if (likely(!contended))
 		return;
+	elide_due_count(t);
 	w->start = cycles_now();
 	w->thread = t;
 	t->waits_row = row;
@@ -89,7 +90,8 @@ static __always_inline_fn void wait_begin(struct wait *w, bool contended, struct
 }
 
 /* The lock is locked, and others may wait for it: not a call unless it is sampled. */
-static __always_inline_fn void wait_end(struct elide_row *row, const struct wait *w)
+static __always_inline_fn void wait_end(struct elide_row *row, const struct wait *w,
+					const void *lock)
 {
 	unsigned long long cycles = w->end - w->start;
 
@@ -98,10 +100,7 @@ static __always_inline_fn void wait_end(struct elide_row *row, const struct wait
 	WRITE_ONCE(w->thread->waits, NULL);
 	if (unlikely(w->who.weight))
 		elide_evidence_waited(&w->who, cycles);
-	elide_moment(elide_self, row, ELIDE_MOMENT_WAIT, w->end, cycles);
-	/* Last: the acquisition is counted next, and a handler may leave the slow path of the others. */
-	counter_add(row->contended, 1);
-	elide_time_add(&row->wait, row->wait_bins, cycles);
+	elide_wait_over(w->thread, row, lock, w->end, cycles);
 }
 
 /* A trylock or a timed call has found the lock held, and has not got it. Returns @err. */
@@ -324,6 +323,17 @@ static inline void wrap_wait(const pthread_mutex_t *mutex, const void *site)
 		elide_hold_cancel(t); /* not one critical section */
 	if (unlikely(t->nr_acquired) && !glibc_mutex_relocked(mutex))
 		elide_order_reacquired(t, mutex, site);
+}
+
+/*
+ * May a thread wait for it? glibc has their number above its flags, and changes it before the mutex is
+ * released. Not for those of GLIBC_2.2.5, which are another structure.
+ */
+static __always_inline_fn bool cond_waits(const pthread_cond_t *c)
+{
+	if (likely(glibc_layout.cond))
+		return READ_ONCE(c->__data.__wrefs) >> COND_FLAGS;
+	return !elide_inside(elide_self) && elide_waiters_any(c);
 }
 
 /**

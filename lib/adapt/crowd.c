@@ -196,13 +196,10 @@ static bool wait_with_few(struct crowd *crowd, enum elide_kind kind)
 	return false;
 }
 
-void crowd_leave(struct crowd *crowd)
+void crowd_left(struct crowd *crowd)
 {
-	uint32_t waiting;
+	uint32_t waiting = READ_ONCE(crowd->waiting);
 
-	if (!crowd)
-		return;
-	waiting = READ_ONCE(crowd->waiting);
 	while (waiting && !__atomic_compare_exchange_n(&crowd->waiting, &waiting, waiting - 1, false,
 						       __ATOMIC_RELAXED, __ATOMIC_RELAXED))
 		;

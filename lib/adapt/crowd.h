@@ -60,8 +60,15 @@ bool crowd_restricts(struct elide_thread *t, const struct elide_row *row, const 
  */
 struct crowd *crowd_enter(const struct crowd_call *call);
 
+/** crowd_left() - use crowd_leave(). */
+void crowd_left(struct crowd *crowd);
+
 /** crowd_leave() - the call no longer waits. @crowd: may be NULL */
-void crowd_leave(struct crowd *crowd);
+static inline void crowd_leave(struct crowd *crowd)
+{
+	if (unlikely(crowd))
+		crowd_left(crowd);
+}
 
 #pragma GCC visibility pop
 

@@ -427,6 +427,27 @@ static bool probe(struct adapt_class *p, struct elide_call *call, const struct e
 	return due;
 }
 
+/* The lock is not acquired yet: if the thread holds one, as far as is known, the site is one of inner locks. */
+static void note_inside(const struct elide_thread *t, struct adapt_class *p,
+			const struct elide_call *call)
+{
+	if (likely(!(t->hold_lock || t->due.lock || t->nr_spins || t->nr_rwlocks)) ||
+	    READ_ONCE(p->inside) >> call->site & 1)
+		return;
+	__atomic_fetch_or(&p->inside, 1u << call->site, __ATOMIC_RELAXED);
+}
+
+/* How the call locks. @contended: it has found locks held since the last report */
+static enum learn_locks locks(const struct adapt_class *p, const struct elide_call *call,
+			      bool contended)
+{
+	if (!(READ_ONCE(p->parks) >> call->site & 1))
+		return LEARN_LOCKS_NOT;
+	if (READ_ONCE(p->inside) >> call->site & 1)
+		return LEARN_LOCKS_INSIDE;
+	return contended ? LEARN_LOCKS_HELD : LEARN_LOCKS_FREE;
+}
+
 /* Read the clock and report. Return: the time. */
 static uint64_t report(struct elide_thread *t, struct adapt_class *p, struct adapt_thread *adapt,
 		       struct elide_call *call, const struct elide_row *row)
@@ -443,7 +464,7 @@ static uint64_t report(struct elide_thread *t, struct adapt_class *p, struct ada
 		__atomic_add_fetch(&p->joined, 1, __ATOMIC_RELAXED);
 	else if (elapsed < LEARN_ABSURD)
 		nr = learn_count(adapt->nr, elapsed, READ_ONCE(p->interval),
-				 READ_ONCE(p->parks) >> call->site & 1, contended);
+				 locks(p, call, contended));
 	count_down(adapt, nr);
 	t->socket = adapt_socket();
 	if (adapt->start)
@@ -510,6 +531,7 @@ static enum policy_arm_name ask(struct elide_thread *t, struct elide_call *call)
 	}
 	if (completed(adapt) < adapt->due)
 		return next_attempt(t, adapt, call);
+	note_inside(t, p, call);
 	now = report(t, p, adapt, call, row);
 	if (!call->hot)
 		WRITE_ONCE(row->state, state_of(READ_ONCE(p->settled[call->site])));

@@ -18,14 +18,11 @@ static void order_forget(const void *lock)
 		elide_order_released(t, lock);
 }
 
-void elide_lock_new(const void *lock, enum elide_kind kind, const void *site, bool shared)
+static __noinline void lock_new(const void *lock, enum elide_kind kind, const void *site,
+				bool shared)
 {
 	struct elide_slow slow;
 
-	order_forget(lock);
-	if (!elide_process.running || elide_busy)
-		return;
-	test_point(new_begin);
 	if (kind != ELIDE_KIND_CUSTOM)
 		site = elide_wrapper_caller(site);
 	if (likely(elide_gate_same_process()) &&
@@ -37,6 +34,18 @@ void elide_lock_new(const void *lock, enum elide_kind kind, const void *site, bo
 	elide_registry_add(lock, kind, site, true, shared);
 	test_point(new_done);
 	elide_slow_leave(&slow);
+}
+
+void elide_lock_new(const void *lock, enum elide_kind kind, const void *site, bool shared)
+{
+	order_forget(lock);
+	if (unlikely(!elide_process.running || elide_busy))
+		return;
+	test_point(new_begin);
+	/* No call in a wrapper is one that locks are named after. */
+	if (unlikely(!elide_gate_same_process() ||
+		     !elide_registry_add_again(lock, kind, site, shared)))
+		lock_new(lock, kind, site, shared);
 }
 
 void elide_lock_gone(const void *lock)

@@ -60,7 +60,7 @@ static void thread_end(struct elide_thread *t)
 	elide_exit_held(t);
 	if (!t->joining)
 		elide_active_add(-1);
-	t->hold_lock = NULL;
+	t->hold_lock = t->due.lock = NULL;
 	elide_pmu_close(t->pmu);
 	elide_pmu_close(t->loads);
 	t->pmu = t->loads = NULL;
@@ -149,9 +149,10 @@ static void thread_init(struct elide_thread *t)
 	elide_moments_begin(t);
 	elide_thread_record_begin(t);
 	t->streak = 0;
-	t->hold_lock = NULL;
+	t->hold_lock = t->due.lock = NULL;
 	t->waits = NULL;
 	memset(t->waited, 0, sizeof(t->waited));
+	memset(t->posted, 0, sizeof(t->posted));
 	t->timed_out = NULL;
 	t->joining = false;
 	elide_active_add(1);

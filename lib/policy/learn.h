@@ -170,7 +170,7 @@ struct learn_site {
  * @length:     length of the incumbent's last epoch, ns: the challenger's is as long
  * @cost:       time that the present challenge has lost so far, ns
  * @known:      it began with what an earlier process knew, which nothing has contradicted yet
- * @decided:    a challenge is over, or a site has become unelidable or usual, in this process
+ * @decided:    a challenge is over, or a site is confirmed to be unelidable, or usual again, in this process
  * @confidence: of the last comparison of eliding with locking, see struct learn_decision; 0: none
  * @due:        if @known, time from the beginning to the first challenge, ns
  * @warms_from: when the class began to warm up, ns; 0: no epoch has ended

@@ -16,13 +16,18 @@
 #define INTERVAL_PART      2 / 5
 
 /*
- * Where a call locks, between challenges, it may be INTERVAL_LOCKED: for COUNT_LOCKED sections if the lock is
- * contended, so that the call is not parked (adapt/epoch.c): all threads have to be there at once when the
- * next challenge begins. Else for COUNT_PARKED, so that it is.
+ * Where a call locks, between challenges, the interval is another one, for at most a number of sections. A call
+ * that finds no lock held is parked after 64 acquisitions (adapt/epoch.c): it may report after more. One that
+ * does may not: all threads have to be there at once when the next challenge begins. Inside another lock each
+ * report makes other threads wait.
  */
-#define INTERVAL_LOCKED (320 * LEARN_US)
-#define COUNT_LOCKED    60
-#define COUNT_PARKED    80
+static const struct {
+	uint32_t interval, most;
+} locked[] = {
+	[LEARN_LOCKS_FREE] = {320 * LEARN_US, 80},
+	[LEARN_LOCKS_HELD] = {320 * LEARN_US, 60},
+	[LEARN_LOCKS_INSIDE] = {1280 * LEARN_US, 320},
+};
 
 /* Sections between two reports, at least, and times as many as the last time. */
 #define COUNT_LEAST 3
@@ -48,13 +53,12 @@ static uint32_t count(uint32_t nr, uint64_t elapsed, uint32_t interval)
 	return next > COUNT_LEAST ? next : COUNT_LEAST;
 }
 
-uint32_t learn_count(uint32_t nr, uint64_t elapsed, uint32_t interval, bool locked, bool contended)
+uint32_t learn_count(uint32_t nr, uint64_t elapsed, uint32_t interval, enum learn_locks locks)
 {
 	uint32_t next = count(nr, elapsed, interval);
-	uint32_t most = contended ? COUNT_LOCKED : COUNT_PARKED;
 
-	if (!locked || next >= most)
+	if (locks == LEARN_LOCKS_NOT || next >= locked[locks].most)
 		return next;
-	next = count(nr, elapsed, INTERVAL_LOCKED);
-	return next < most ? next : most;
+	next = count(nr, elapsed, locked[locks].interval);
+	return next < locked[locks].most ? next : locked[locks].most;
 }

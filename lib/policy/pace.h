@@ -3,8 +3,9 @@
  * pace.h - after how many sections a thread reports what it has completed.
  *
  * A part of learn.c: pure functions. A report reads the clock and takes longer than many sections, and if the
- * thread holds another lock meanwhile, the others wait for it: with 16 threads at a table's lock and its
- * entries' each of them reported at each call, and the table's lock was held for twice as long.
+ * thread holds another lock meanwhile, the others wait for it. With 16 threads at a table's lock and its
+ * entries' the table's lock was held for twice as long when each thread reported at each call, and for a
+ * twentieth longer when it reported at each 60th.
  */
 #ifndef ELIDE_PACE_H
 #define ELIDE_PACE_H
@@ -21,6 +22,20 @@
 #define LEARN_INTERVAL_FIRST (8 * LEARN_US)
 
 /**
+ * enum learn_locks - how a call locks, between challenges.
+ * @LEARN_LOCKS_NOT: it does not
+ * @LEARN_LOCKS_FREE: it has found no lock held since the last report
+ * @LEARN_LOCKS_HELD: it has, and waited
+ * @LEARN_LOCKS_INSIDE: its thread holds another lock then, for which others wait
+ */
+enum learn_locks {
+	LEARN_LOCKS_NOT,
+	LEARN_LOCKS_FREE,
+	LEARN_LOCKS_HELD,
+	LEARN_LOCKS_INSIDE,
+};
+
+/**
  * learn_interval() - the time between reports of a thread in the present epoch, ns.
  * @c: the class
  */
@@ -31,11 +46,10 @@ uint32_t learn_interval(const struct learn_class *c);
  * @nr: sections that it has completed since its last report
  * @elapsed: time since then, ns
  * @interval: learn_interval()
- * @locked: its call locks, and no challenge is on
- * @contended: it has found locks held meanwhile
+ * @locks: how its call locks
  *
  * Return: sections, at least 3, and at most four times @nr.
  */
-uint32_t learn_count(uint32_t nr, uint64_t elapsed, uint32_t interval, bool locked, bool contended);
+uint32_t learn_count(uint32_t nr, uint64_t elapsed, uint32_t interval, enum learn_locks locks);
 
 #endif

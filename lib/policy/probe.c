@@ -35,7 +35,7 @@ bool learn_unelidable(struct learn_class *c, unsigned int site, uint64_t now)
 	/* What is known outweighs the first sections of a process, before an epoch has ended. */
 	if (s->unelidable || (c->known && !c->warms_from))
 		return false;
-	s->unelidable = c->decided = true;
+	s->unelidable = true;
 	s->passed = s->unsure = s->failed = 0;
 	/* @wait is kept when probes pass: a site that fails again is probed less often. */
 	if (s->wait < LEARN_PROBE_MIN)
@@ -59,8 +59,9 @@ void learn_site_with(struct learn_class *c, unsigned int site, const struct lear
 	if (!known->unelidable)
 		return;
 	s->unelidable = true;
+	/* As when that was confirmed. */
 	s->failed = PROBE_CONFIRMS;
-	s->wait = LEARN_PROBE_MIN;
+	s->wait = LEARN_PROBE_MIN << PROBE_CONFIRMS;
 	/* The first report sets a time that is further away than PROBE_MAX to that. */
 	s->probe_at = LEARN_PROBE_UNSET;
 }
@@ -106,6 +107,7 @@ bool learn_probed(struct learn_class *c, unsigned int site, enum learn_outcome o
 	if (outcome == LEARN_FAILED) {
 		s->passed = s->unsure = 0;
 		s->failed += s->failed < UINT8_MAX;
+		c->decided |= s->failed >= PROBE_CONFIRMS;
 		if (s->wait < PROBE_MAX)
 			s->wait *= 2;
 		s->probe_at = now + s->wait;

@@ -33,6 +33,11 @@ uint32_t policy_wait_sleep(uint32_t hold, bool crowded)
 	return crowded || hold >= POLICY_WAIT_SLEEP ? 0 : POLICY_WAIT_SLEEP;
 }
 
+uint32_t policy_wait_unit(uint32_t usual, bool crowded, uint64_t nr)
+{
+	return policy_wait_sleep(nr % POLICY_UNIT_PROBE ? usual : 0, crowded);
+}
+
 bool policy_sleeps_at_once(uint32_t conds, uint32_t contended, uint64_t site_contended,
 			   uint64_t site_acquired)
 {

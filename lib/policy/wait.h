@@ -10,6 +10,8 @@
  *                               POLICY_HOLDS hold times have passed, or POLICY_WAIT_MAX
  *   the lock, before it sleeps  POLICY_WAIT_SLEEP, where hold times are shorter, the process is not
  *                               crowded, and few threads come from a condition variable
+ *   a unit of a semaphore that  POLICY_WAIT_SLEEP, where such waits are mostly shorter and the process is
+ *   is used as a lock           not crowded
  *
  * A process is crowded that has more threads than processors: the holder may have none.
  */
@@ -88,6 +90,22 @@ uint32_t policy_wait_attempt(uint32_t hold, bool crowded);
  * Return: cycles, POLICY_WAIT_SLEEP or 0.
  */
 uint32_t policy_wait_sleep(uint32_t hold, bool crowded);
+
+/*
+ * A thread that sleeps waits for its wake-up, too, so its waits do not show how short they could be: one wait
+ * for a unit in POLICY_UNIT_PROBE is awake whatever is known. Chosen.
+ */
+#define POLICY_UNIT_PROBE 16
+
+/**
+ * policy_wait_unit() - how long to wait for a unit of a semaphore before the thread sleeps.
+ * @usual: usual wait for one, learnt by policy_hold(); 0 if none was measured
+ * @crowded: there are more threads than processors
+ * @nr: waits of the thread at the call before this one
+ *
+ * Return: cycles, POLICY_WAIT_SLEEP or 0.
+ */
+uint32_t policy_wait_unit(uint32_t usual, bool crowded, uint64_t nr);
 
 /**
  * policy_sleeps_at_once() - do threads of a class sleep at once where they find a lock held?

@@ -16,28 +16,25 @@ static struct elide_row *row_of(const void *object, const void *site, enum elide
 	return entry ? elide_row(entry) : NULL;
 }
 
-/* Remember that the thread waits there: if it wakes others there, too, they are its peers. */
-static void note_waited(struct elide_thread *t, const void *object)
-{
-	for (int i = 0; i < ELIDE_NR_WAITED; i++)
-		if (t->waited[i] == object)
-			return;
-	t->waited[t->last_waited++ % ELIDE_NR_WAITED] = object;
-}
-
 static bool may_count(void)
 {
 	return likely(elide_process.running && !(READ_ONCE(elide_enabled) && rtm_test()));
 }
 
-/* The call is counted, and waits. */
-static void wait_begins(struct elide_blocking *b, struct elide_thread *t, const void *object)
+/* The call is counted, and waits. @noted: it counts as a waiter; a sampled one does anyway */
+static void wait_begins(struct elide_blocking *b, struct elide_thread *t, const void *object,
+			bool noted)
 {
 	b->object = object;
-	elide_waiters_add(object, 1);
 	b->before = t->timed_out == object ? t->timed_out_cycles : 0;
 	t->timed_out = NULL;
 	elide_evidence_sleeps(t, b->row, &b->who);
+	b->noted = noted || b->who.weight;
+	if (b->noted)
+		elide_waiters_add(object, 1);
+	/* Before a wait for a condition variable others wait for the mutex. */
+	if (unlikely(t->due.lock && b->row->kind != ELIDE_KIND_COND))
+		elide_due_count(t);
 	b->start = cycles_now();
 }
 
@@ -47,13 +44,14 @@ void elide_blocking_begin(struct elide_blocking *b, const void *object, const vo
 	b->row = may_count() ? row_of(object, site, kind) : NULL;
 	b->object = NULL;
 	b->known = NULL;
+	b->noted = false;
 	b->waits = waits && b->row;
 	if (!b->row)
 		return;
 	/* Also a semaphore that has a unit left: who takes units is a peer of who waits for them. */
-	note_waited(elide_self, object);
+	elide_note_waited(elide_self, object);
 	if (b->waits)
-		wait_begins(b, elide_self, object);
+		wait_begins(b, elide_self, object, false);
 }
 
 static uint32_t generations(const void *object, const void *mutex)
@@ -87,13 +85,14 @@ static __noinline struct elide_cond_call *cond_call_make(const void *object, con
 }
 
 void elide_blocking_begin_cond(struct elide_blocking *b, const void *object, const void *mutex,
-			       const void *site)
+			       const void *site, bool noted)
 {
 	struct elide_thread *t = elide_self;
 	struct elide_cond_call *k = NULL;
 
 	b->row = NULL;
 	b->object = NULL;
+	b->noted = false;
 	b->waits = false;
 	if (likely(may_count())) {
 		k = t ? &t->cond_call : NULL;
@@ -112,25 +111,23 @@ void elide_blocking_begin_cond(struct elide_blocking *b, const void *object, con
 	/* In a crowded process all sleep at once anyway. */
 	if (k->mutex_class != ELIDE_NONE && !elide_crowded())
 		elide_cond_wait_seen(k->mutex_class);
-	note_waited(t, object);
-	wait_begins(b, t, object);
+	elide_note_waited(t, object);
+	wait_begins(b, t, object, noted);
 }
 
 static void waits_no_more(struct elide_blocking *b)
 {
-	if (b->object)
+	if (b->noted)
 		elide_waiters_add(b->object, -1);
+	b->noted = false;
 	b->object = NULL;
 }
 
-static void count_wait(struct elide_row *row, uint64_t cycles)
-{
-	counter_add(row->contended, 1);
-	elide_time_add(&row->wait, row->wait_bins, cycles);
-}
-
-/* @end: when the wait was over. */
-static void end(struct elide_blocking *b, const void *object, uint64_t end)
+/*
+ * @end: when the wait was over
+ * @held: what others wait for now; NULL: nothing
+ */
+static void end(struct elide_blocking *b, const void *object, uint64_t end, const void *held)
 {
 	struct elide_row *row = b->row;
 	struct elide_waker waker;
@@ -147,14 +144,19 @@ static void end(struct elide_blocking *b, const void *object, uint64_t end)
 			elide_evidence_woken(row, known ? &waker : NULL, &b->who, cycles);
 		}
 		/* Last: a handler may leave the slow path before. */
-		count_wait(row, cycles);
+		if (held)
+			elide_wait_over(elide_self, row, held, end, cycles);
+		else
+			elide_wait_count(elide_self, row, end, cycles);
 	}
 	counter_add(row->not_attempted, 1);
 }
 
 void elide_blocking_end(struct elide_blocking *b, const void *object)
 {
-	end(b, object, b->waits ? cycles_now() : 0);
+	bool is_lock = elide_self && elide_has_posted(elide_self, object);
+
+	end(b, object, b->waits ? cycles_now() : 0, is_lock ? object : NULL);
 }
 
 void elide_blocking_failed(struct elide_blocking *b)
@@ -204,13 +206,13 @@ void elide_blocking_reacquired(struct elide_blocking *b, const void *object, con
 	row = reacquired_row(b->known, object, mutex, site);
 	if (!elide_waker_find(object, b->start, now, &signalled) ||
 	    !elide_waker_find(mutex, signalled.time, now, &released)) {
-		end(b, object, now);
+		end(b, object, now, mutex);
 	} else {
-		end(b, object, signalled.time);
+		end(b, object, signalled.time, mutex);
 		if (row) {
 			elide_evidence_reacquired(elide_self, row, mutex, released.by,
 						  now - signalled.time);
-			count_wait(row, now - signalled.time);
+			elide_wait_count(elide_self, row, now, now - signalled.time);
 		}
 	}
 	if (row)

@@ -21,7 +21,8 @@
  * struct elide_blocking - a call that may wait.
  * @row:   its counters; NULL if it is not counted
  * @waits: the thread has to wait
- * @object: what it waits for, where it counts as a waiter; NULL elsewhere
+ * @noted: it counts as a waiter, so that who ends the wait is noted
+ * @object: what it waits for; NULL if it does not
  * @start: time-stamp counter before the wait
  * @before: cycles that the thread has waited there in calls just before, which timed out
  * @known: what the thread knows of its last wait at a condition variable, which is this one; or NULL
@@ -31,10 +32,41 @@ struct elide_blocking {
 	struct elide_row *row;
 	struct elide_cond_call *known;
 	bool waits;
+	bool noted;
 	const void *object;
 	uint64_t start, before;
 	struct elide_waits who;
 };
+
+/** elide_note_waited() - a thread waits there: if it wakes others there, too, they are its peers. */
+static inline void elide_note_waited(struct elide_thread *t, const void *object)
+{
+	for (int i = 0; i < ELIDE_NR_WAITED; i++)
+		if (t->waited[i] == object)
+			return;
+	t->waited[t->last_waited++ % ELIDE_NR_WAITED] = object;
+}
+
+/** elide_note_posted() - a thread posts a semaphore. */
+static inline void elide_note_posted(struct elide_thread *t, const void *object)
+{
+	for (int i = 0; i < ELIDE_NR_POSTED; i++)
+		if (t->posted[i] == object)
+			return;
+	t->posted[t->last_posted++ % ELIDE_NR_POSTED] = object;
+}
+
+/**
+ * elide_has_posted() - has the thread posted that semaphore of late? If it waits for it, too, it uses it as a
+ * lock: other threads wait until it posts it.
+ */
+static inline bool elide_has_posted(const struct elide_thread *t, const void *object)
+{
+	for (int i = 0; i < ELIDE_NR_POSTED; i++)
+		if (t->posted[i] == object)
+			return true;
+	return false;
+}
 
 /**
  * elide_blocking_begin() - before the real function.
@@ -53,11 +85,13 @@ void elide_blocking_begin(struct elide_blocking *b, const void *object, const vo
  * elide_blocking_begin_cond() - the same for a condition variable. The calling thread holds the mutex.
  * @mutex: that it releases; only its address is used
  *
+ * @noted: the thread counts as a waiter, as the caller cannot tell by the condition variable whether one waits
+ *
  * Other parameters are those of elide_blocking_begin(). What was found out for the thread's last such
  * call is used again: while it finds it out, other threads wait for the mutex.
  */
 void elide_blocking_begin_cond(struct elide_blocking *b, const void *object, const void *mutex,
-			       const void *site);
+			       const void *site, bool noted);
 
 /**
  * elide_blocking_end() - the call has got what it waited for.
@@ -97,26 +131,36 @@ void elide_blocking_reacquired(struct elide_blocking *b, const void *object, con
 			       const void *site);
 
 /**
- * elide_blocking_wakes() - a thread is about to signal, to post, or to arrive at a barrier.
+ * elide_blocking_wakes_one() - a thread is about to signal, to post, or to arrive at a barrier, and one waits.
  * @object: the condition variable, semaphore or barrier; only its address is used
  * @site: return address of the call
  *
- * Async-signal-safe. Does nothing if no thread waits: many programs signal at each release. Does nothing
- * in a transaction, which the number of waiters must not become a part of: if a thread waits, the call's
- * system call aborts that.
+ * Async-signal-safe. Does nothing in a transaction: the call's system call aborts that.
  */
-static inline void elide_blocking_wakes(const void *object, const void *site)
+static inline void elide_blocking_wakes_one(const void *object, const void *site)
 {
 	const struct elide_thread *t = elide_self;
 	bool peer = false;
 
 	if (!elide_process.running || elide_busy || (READ_ONCE(elide_enabled) && rtm_test()))
 		return;
-	if (likely(!elide_waiters_any(object)))
-		return;
 	for (int i = 0; t && i < ELIDE_NR_WAITED; i++)
 		peer |= t->waited[i] == object;
 	elide_waker_note(object, (uintptr_t)site, peer);
+}
+
+/**
+ * elide_blocking_wakes() - the same where only the number of waiters tells whether one waits.
+ *
+ * Does nothing if no thread is noted: many programs signal at each release. In a transaction that number is not
+ * read: it would be a part of it.
+ */
+static inline void elide_blocking_wakes(const void *object, const void *site)
+{
+	if (READ_ONCE(elide_enabled) && rtm_test())
+		return;
+	if (unlikely(elide_waiters_any(object)))
+		elide_blocking_wakes_one(object, site);
 }
 
 #pragma GCC visibility pop

@@ -32,10 +32,16 @@ __cold void elide_hold_begin(struct elide_thread *t, struct elide_row *row, cons
 	t->hold_start = cycles_now();
 }
 
+/* What stood in the way is over. */
+static void go_short(struct elide_thread *t)
+{
+	t->short_tid = elide_short_way() && !t->hold_lock && !t->due.lock ? t->tid : ELIDE_NO_TID;
+}
+
 void elide_hold_cancel(struct elide_thread *t)
 {
 	t->hold_lock = NULL;
-	t->short_tid = elide_short_way() ? t->tid : ELIDE_NO_TID;
+	go_short(t);
 }
 
 __cold void elide_hold_end(struct elide_thread *t)
@@ -99,6 +105,38 @@ uint32_t elide_awake_most(const struct elide_row *row, bool restricted)
 	return policy_wait_sleep(elide_hold_known(row->class_index), crowded);
 }
 
+void elide_wait_count(struct elide_thread *t, struct elide_row *row, unsigned long long end,
+		      uint64_t cycles)
+{
+	if (likely(elide_kind_is_lock(row->kind)))
+		elide_moment(t, row, ELIDE_MOMENT_WAIT, end, cycles);
+	else if (row->kind == ELIDE_KIND_SEM)
+		elide_hold_seen(row->class_index, cycles);
+	/* Last: a handler may leave the slow path of the others. */
+	counter_add(row->contended, 1);
+	elide_time_add(&row->wait, row->wait_bins, cycles);
+}
+
+void elide_due_counted(struct elide_thread *t)
+{
+	struct elide_row *row = t->due.row;
+
+	t->due.lock = NULL;
+	barrier();
+	go_short(t);
+	/* Or a handler has forked, and this is the child. */
+	if (likely(row))
+		elide_wait_count(t, row, t->due.end, t->due.cycles);
+}
+
+uint32_t elide_awake_unit(const struct elide_row *row)
+{
+	if (elide_halted() || !elide_process.config.spin_busy)
+		return 0;
+	return policy_wait_unit(elide_hold_known(row->class_index), elide_crowded(),
+				row->contended);
+}
+
 int elide_short_more(struct elide_thread *t, struct elide_row *row, const void *lock)
 {
 	/* It is counted already. */
@@ -113,6 +151,7 @@ void elide_released(struct elide_thread *t, const void *lock, enum elide_kind ki
 {
 	if (unlikely(t->hold_lock == lock))
 		elide_hold_end(t);
+	elide_due_released(t, lock);
 	if (unlikely(t->watched))
 		elide_locked_end(t, lock);
 	if (kind == ELIDE_KIND_RWLOCK_WRITE && t->nr_rwlocks)

@@ -65,6 +65,65 @@ static inline void elide_time_add(struct elide_times *times, uint32_t *bins,
 		WRITE_ONCE(times->max, cycles);
 }
 
+/** elide_wait_count() - count a wait of @cycles that was over at @end, and learn from those for a semaphore. */
+void elide_wait_count(struct elide_thread *t, struct elide_row *row, unsigned long long end,
+		      uint64_t cycles);
+
+/**
+ * elide_wait_over() - an acquisition has waited, and has locked.
+ * @t: the calling thread
+ * @row: counters of the call
+ * @lock: the lock or semaphore; after a condition variable its mutex; only its address is used
+ * @end: time-stamp counter
+ * @cycles: length of the wait
+ *
+ * Others wait for the lock now: the wait is counted after its release, where an unlock call takes the short
+ * way otherwise.
+ */
+static inline void elide_wait_over(struct elide_thread *t, struct elide_row *row, const void *lock,
+				   unsigned long long end, uint64_t cycles)
+{
+	if (unlikely(t->short_tid == ELIDE_NO_TID)) {
+		elide_wait_count(t, row, end, cycles);
+		return;
+	}
+	t->due.row = row;
+	t->due.end = end;
+	t->due.cycles = cycles;
+	barrier();
+	t->due.lock = lock;
+	t->short_tid = ELIDE_NO_TID;
+}
+
+/** elide_due_counted() - use elide_due_count(). */
+void elide_due_counted(struct elide_thread *t);
+
+/** elide_due_count() - count the wait that is due, if one is. Its lock is released, or others wait anyway. */
+static inline void elide_due_count(struct elide_thread *t)
+{
+	if (unlikely(t->due.lock))
+		elide_due_counted(t);
+}
+
+/** elide_due_released() - the same if it was for @lock, which is released. */
+static inline void elide_due_released(struct elide_thread *t, const void *lock)
+{
+	if (unlikely(t->due.lock == lock))
+		elide_due_counted(t);
+}
+
+/** elide_any_due() - is a wait due, and no hold time of @lock measured? */
+static inline bool elide_any_due(const struct elide_thread *t, const void *lock)
+{
+	return t->due.lock && t->hold_lock != lock;
+}
+
+/** elide_is_due() - the same, and the wait was for @lock, which this thread holds then. */
+static inline bool elide_is_due(const struct elide_thread *t, const void *lock)
+{
+	return t->due.lock == lock && t->hold_lock != lock;
+}
+
 /** elide_hold_begin() - begin to measure the hold time of @lock, for @row. */
 void elide_hold_begin(struct elide_thread *t, struct elide_row *row, const void *lock);
 
@@ -111,6 +170,14 @@ void elide_locked_more(struct elide_thread *t, struct elide_row *row, const void
  * Return: cycles; 0: not at all.
  */
 uint32_t elide_awake_most(const struct elide_row *row, bool restricted);
+
+/**
+ * elide_awake_unit() - how long a call waits on the processor for a unit of a semaphore before it sleeps.
+ * @row: counters of the call
+ *
+ * Return: cycles; 0: not at all.
+ */
+uint32_t elide_awake_unit(const struct elide_row *row);
 
 /**
  * elide_hold_due() - is the next acquisition one whose hold time is measured?

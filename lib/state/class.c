@@ -39,17 +39,14 @@ static enum { UNREAD, STRIPPED, NAMED } symbols[ELIDE_MAX_MODULES];
  * The class of the locks in one page that one call registers.
  * @page: number of the page, in which no object's data lies
  * @site: return address of the call; NULL if nothing is known
- * @kind: enum elide_kind
- * @initialised, @shared: see elide_registry_add()
+ * @how: how_of() the call
  * @index: index of the class
  * @changes: times that the structure was written; shows that a signal handler did so meanwhile
  */
 struct last_class {
 	uintptr_t page;
 	const void *site;
-	enum elide_kind kind;
-	bool initialised;
-	bool shared;
+	uint32_t how;
 	uint32_t index;
 	uint32_t changes;
 };
@@ -253,6 +250,12 @@ static uint32_t static_class_known(const struct elide_module *m, const void *loc
 		       ELIDE_NONE;
 }
 
+/* What else the class depends on, as one number. */
+static __always_inline_fn uint32_t how_of(enum elide_kind kind, bool initialised, bool shared)
+{
+	return kind << 2 | initialised << 1 | shared;
+}
+
 /* What decides the class of a lock: the call, and the page that the lock lies in. */
 static struct last_class key_of(const void *lock, enum elide_kind kind, const void *site,
 				bool initialised, bool shared)
@@ -260,17 +263,17 @@ static struct last_class key_of(const void *lock, enum elide_kind kind, const vo
 	return (struct last_class){
 		.page = (uintptr_t)lock / PAGE,
 		.site = site,
-		.kind = kind,
-		.initialised = initialised,
-		.shared = shared,
+		.how = how_of(kind, initialised, shared),
 	};
 }
 
 /* So a call that initialises thousands of locks in a row searches the objects once for a page. */
-static bool is_last(const struct last_class *l, const struct last_class *key)
+static __always_inline_fn bool is_last(const struct last_class *l, const void *lock,
+				       enum elide_kind kind, const void *site, bool initialised,
+				       bool shared)
 {
-	return l->page == key->page && l->site == key->site && l->kind == key->kind &&
-	       l->initialised == key->initialised && l->shared == key->shared;
+	return l->page == (uintptr_t)lock / PAGE && l->site == site &&
+	       l->how == how_of(kind, initialised, shared);
 }
 
 /*
@@ -285,9 +288,7 @@ static void remember(struct last_class *l, const struct last_class *key,
 	WRITE_ONCE(l->site, NULL);
 	barrier();
 	l->page = key->page;
-	l->kind = key->kind;
-	l->initialised = key->initialised;
-	l->shared = key->shared;
+	l->how = key->how;
 	l->index = index;
 	test_point(known_publish);
 	barrier();
@@ -297,12 +298,12 @@ static void remember(struct last_class *l, const struct last_class *key,
 		WRITE_ONCE(l->site, NULL);
 }
 
-static struct elide_class class_wanted(const struct last_class *key)
+static struct elide_class class_wanted(enum elide_kind kind, const void *site, bool initialised)
 {
 	return (struct elide_class){
-		.type = key->initialised ? ELIDE_CLASS_INIT : ELIDE_CLASS_FIRST,
-		.kind = elide_class_kind(key->kind),
-		.address = (uintptr_t)key->site,
+		.type = initialised ? ELIDE_CLASS_INIT : ELIDE_CLASS_FIRST,
+		.kind = elide_class_kind(kind),
+		.address = (uintptr_t)site,
 	};
 }
 
@@ -314,13 +315,13 @@ uint32_t elide_class_of(const void *lock, enum elide_kind kind, const void *site
 	struct elide_class wanted;
 	uint32_t index;
 
-	if (is_last(&last, &key))
+	if (is_last(&last, lock, kind, site, initialised, shared))
 		return last.index;
 	m = elide_module_of(lock);
-	wanted = class_wanted(&key);
+	wanted = class_wanted(kind, site, initialised);
 	if (m)
-		return static_class(m, lock, &wanted, key.shared);
-	index = class_find(&wanted, key.shared);
+		return static_class(m, lock, &wanted, shared);
+	index = class_find(&wanted, shared);
 	if (index != ELIDE_NONE)
 		remember(&last, &key, index);
 	return index;
@@ -335,27 +336,41 @@ uint32_t elide_class_of_known(const void *lock, enum elide_kind kind, const void
 	uint32_t index;
 	bool in_object;
 
-	if (is_last(&own, &key))
+	if (is_last(&own, lock, kind, site, initialised, shared))
 		return own.index;
 	m = elide_module_known(lock, &in_object);
 	if (in_object && !m)
 		return ELIDE_NONE;
-	wanted = class_wanted(&key);
+	wanted = class_wanted(kind, site, initialised);
 	if (m)
-		return static_class_known(m, lock, &wanted, key.shared);
-	index = class_known(&wanted, key.shared);
+		return static_class_known(m, lock, &wanted, shared);
+	index = class_known(&wanted, shared);
 	if (index != ELIDE_NONE)
 		remember(&own, &key, index);
 	return index;
 }
 
+static __always_inline_fn void count_lock(struct class *c)
+{
+	elide_add_shared(&c->info.nr_locks, 1);
+	if (likely(c->saved))
+		elide_add_shared(&c->saved->nr_locks, 1);
+}
+
 void elide_class_count(uint32_t class_index)
 {
-	struct class *c = &classes.all[class_index];
+	count_lock(&classes.all[class_index]);
+}
 
-	elide_add_shared(&c->info.nr_locks, 1);
-	if (c->saved)
-		elide_add_shared(&c->saved->nr_locks, 1);
+uint32_t elide_class_count_again(const void *lock, enum elide_kind kind, const void *site,
+				 bool shared)
+{
+	const struct last_class *l = &own;
+
+	if (unlikely(!is_last(l, lock, kind, site, true, shared)))
+		return ELIDE_NONE;
+	count_lock(&classes.all[l->index]);
+	return l->index;
 }
 
 void elide_class_count_shared(uint32_t class_index)

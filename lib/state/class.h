@@ -81,6 +81,20 @@ uint32_t elide_class_of_known(const void *lock, enum elide_kind kind, const void
 /** elide_class_count() - the class has one more lock. Lock-free. */
 void elide_class_count(uint32_t class_index);
 
+/**
+ * elide_class_count_again() - one more lock that the call initialises which did so last in this thread.
+ * @lock: address
+ * @kind: enum elide_kind of the call
+ * @site: return address of the call
+ * @shared: it is process-shared
+ *
+ * Lock-free, async-signal-safe.
+ *
+ * Return: index of the class, which has counted it; ELIDE_NONE if it is another call, or the lock lies in another page.
+ */
+uint32_t elide_class_count_again(const void *lock, enum elide_kind kind, const void *site,
+				 bool shared);
+
 /** elide_class_count_shared() - one more of its locks is used by a second thread. Lock-free. */
 void elide_class_count_shared(uint32_t class_index);
 

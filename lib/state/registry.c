@@ -63,6 +63,11 @@ static void raise_generation(const void *lock)
 	elide_add_shared(elide_generation(lock), 1);
 }
 
+static uint64_t key_of(const void *lock, uint32_t class_index)
+{
+	return (uint64_t)(uintptr_t)lock << ELIDE_CLASS_BITS | class_index;
+}
+
 static bool key_is_of(uint64_t key, const void *lock)
 {
 	return key >> ELIDE_CLASS_BITS == (uintptr_t)lock;
@@ -138,7 +143,7 @@ bool elide_registry_full(void)
  */
 static uint32_t slot_take(const void *lock, uint32_t class_index, bool initialised)
 {
-	uint64_t key = (uint64_t)(uintptr_t)lock << ELIDE_CLASS_BITS | class_index, old = 0;
+	uint64_t key = key_of(lock, class_index), old = 0;
 	uint32_t index;
 	bool fresh;
 
@@ -151,9 +156,12 @@ static uint32_t slot_take(const void *lock, uint32_t class_index, bool initialis
 			return index; /* another thread found it first */
 		if (fresh && elide_registry_full())
 			return ELIDE_NONE;
-		elide_locks.state[index].policy = (struct policy_lock){0};
-		WRITE_ONCE(elide_locks.holders[index], 0);
-		WRITE_ONCE(registry.users[index], 0);
+		/* Of a slot that was never used nothing is set, and its lines need not be touched. */
+		if (old) {
+			elide_locks.state[index].policy = (struct policy_lock){0};
+			WRITE_ONCE(elide_locks.holders[index], 0);
+			WRITE_ONCE(registry.users[index], 0);
+		}
 		test_point(new_publish);
 	} while (!change_key(index, old, key));
 	if (fresh && drop_twins(lock, &index, key))
@@ -199,6 +207,23 @@ uint32_t elide_registry_add_known(const void *lock, enum elide_kind kind, const 
 		return ELIDE_NONE;
 	class_index = elide_class_of_known(lock, kind, site, initialised, shared);
 	return class_index == ELIDE_NONE ? ELIDE_NONE : slot_take(lock, class_index, initialised);
+}
+
+bool elide_registry_add_again(const void *lock, enum elide_kind kind, const void *site,
+			      bool shared)
+{
+	uint64_t *key = &elide_locks.state[elide_registry_home(lock)].key;
+	uint32_t class_index;
+
+	if (unlikely(!__libc_single_threaded || *key || elide_registry_full()))
+		return false;
+	class_index = elide_class_count_again(lock, kind, site, shared);
+	if (unlikely(class_index == ELIDE_NONE))
+		return false;
+	WRITE_ONCE(*key, key_of(lock, class_index));
+	registry.nr_locks++;
+	raise_generation(lock);
+	return true;
 }
 
 void elide_registry_remove(const void *lock)

@@ -41,6 +41,9 @@
 #define ELIDE_MAX_CACHE      (1u << ELIDE_MAX_CACHE_BITS)
 #define ELIDE_MAX_GROWN      (1u << 18)
 
+/* Semaphores that a thread is known to use as locks, which it posts after it has waited for them. */
+#define ELIDE_NR_POSTED 2
+
 /* Condition variables, semaphores and barriers that a thread has last waited for and remembers. */
 #define ELIDE_NR_WAITED 8
 
@@ -298,6 +301,20 @@ struct elide_cond_call {
 #define ELIDE_NESTED_NR(note)   ((note) % CACHE_LINE + 1)
 
 /**
+ * struct elide_due - the wait of an acquisition that has locked, to be counted.
+ * @lock: address of the lock or semaphore, or of the condition variable's mutex; NULL: there is none
+ * @row: counters of the call
+ * @end: time-stamp counter
+ * @cycles: its length
+ */
+struct elide_due {
+	const void *lock;
+	struct elide_row *row;
+	unsigned long long end;
+	uint64_t cycles;
+};
+
+/**
  * struct elide_thread - a thread's block.
  * @open:       the next ones together: 0 outside sections, where nothing is watched
  * @nr_held:    elided locks open; not zero exactly inside a transaction of ours
@@ -321,7 +338,7 @@ struct elide_cond_call {
  * @joining:    it waits for the end of another thread
  * @tid:        Linux thread id, as glibc writes it into mutexes it locks
  * @short_tid:  @tid while unlock calls may take the wrappers' short way, else
- *              ELIDE_NO_TID: nothing is elided here, no hold time is being measured
+ *              ELIDE_NO_TID: nothing is elided here, no hold time is being measured, no wait is due
  * @cache_mask: of an entry's place in the cache, in bytes; 0 in a block that a fork has wiped,
  *              where all look-ups go to the first entry and miss
  * @seed:       state of elide_random()
@@ -333,6 +350,7 @@ struct elide_cond_call {
  * @time_weight: the next attempt is timed, and stands for this number of attempts; 0: it is not
  * @nr_spins, @nr_rwlocks: locks of these kinds that it has locked, as far as the wrappers know
  * @hold_lock, @hold_row, @hold_start: the acquisition being measured
+ * @due:        a wait that is counted after its lock is released; @short_tid is ELIDE_NO_TID meanwhile
  * @chunk:      chunk of the data file that rows are taken from
  * @nr_rows, @rows: hash of its rows: index in @calls, from 1
  * @full:       there is no room for further rows
@@ -347,6 +365,7 @@ struct elide_cond_call {
  * @stack_top:  end of its stack; 0 in a block whose thread has ended
  * @first_seen: of each kind of event as many are looked at for certain, see evidence.h
  * @nr_blocked: locks it has released that others waited for
+ * @posted, @last_posted: the semaphores that it has posted last, in a ring; blocking.h
  * @waited, @last_waited: the objects that it has last waited for, or taken a unit of, in a ring;
  *              blocking.h
  * @cond_call:  its last wait at a condition variable
@@ -415,6 +434,7 @@ struct elide_thread {
 	const void *hold_lock;
 	struct elide_row *hold_row;
 	unsigned long long hold_start;
+	struct elide_due due;
 	uint64_t committed;
 
 	struct elide_chunk *chunk;
@@ -430,6 +450,8 @@ struct elide_thread {
 	uint64_t stack_top;
 	uint32_t first_seen;
 	uint64_t nr_blocked;
+	const void *posted[ELIDE_NR_POSTED];
+	uint32_t last_posted;
 	const void *waited[ELIDE_NR_WAITED];
 	uint32_t last_waited;
 	struct elide_cond_call cond_call;

@@ -240,8 +240,8 @@ test_contended() {
 
 # Other lock calls than a plain mutex's. A failed trylock is no section: if it were, polling would look faster
 # than eliding. A timed call waits for a held lock before it locks. A thread that is awake gets a recursive mutex
-# sooner than one that sleeps, and a robust one as soon as without the library. And what is locked hand over
-# hand is not released in a transaction.
+# or a unit of a semaphore sooner than one that sleeps, and a robust mutex as soon as without the library. And
+# what is locked hand over hand is not released in a transaction.
 test_kinds() {
 	beside polled "$(emulate adaptive poll --ms=8)" "$(emulate never poll --ms=8)" 0.8
 	beside timed "$(cores=16 emulate adaptive timed --ms=8)" \
@@ -249,6 +249,8 @@ test_kinds() {
 	beside recursive "$(emulate adaptive recursive --ms=8)" "$(emulate plain recursive --ms=8)" 0.7
 	beside robust "$(emulate never robust --work=60 --ms=8)" \
 		"$(emulate plain robust --work=60 --ms=8)" 1.1
+	beside semaphore "$(cores=16 emulate never semaphore --work=60 --ms=8)" \
+		"$(cores=16 emulate plain semaphore --work=60 --ms=8)" 0.9
 	beside coupled "$(cores=16 emulate adaptive coupled --span=64 --writes=10 --work=60 --ms=20)" \
 		"$(cores=16 emulate plain coupled --span=64 --writes=10 --work=60 --ms=20)" 0.9
 }

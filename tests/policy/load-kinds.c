@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * load-kinds.c - other lock calls than a plain mutex's lock and unlock: trylock in a loop, a timed lock, a
- * recursive mutex that is relocked, a robust one, and a table's lock that is held until an entry is locked.
+ * recursive mutex that is relocked, a robust one, a semaphore that is used as a lock, and a table's lock that
+ * is held until an entry is locked.
  */
 #include <errno.h>
+#include <semaphore.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -13,6 +15,7 @@
 #define POLL 10
 
 static pthread_mutex_t plain = PTHREAD_MUTEX_INITIALIZER, recursive, robust;
+static sem_t semaphore;
 static union lock *entries;
 static struct line *lines;
 static uint64_t changes;
@@ -28,6 +31,7 @@ static void init(void)
 	pthread_mutexattr_setrobust(&attr, PTHREAD_MUTEX_ROBUST);
 	pthread_mutex_init(&robust, &attr);
 	pthread_mutexattr_destroy(&attr);
+	sem_init(&semaphore, 0, 1);
 	lines = lines_of(numbers.span * sizeof(*lines));
 	entries = lines_of(numbers.span * sizeof(*entries));
 	for (uint32_t i = 0; i < numbers.span; i++)
@@ -92,6 +96,16 @@ site void load_robust(struct worker *w)
 	pthread_mutex_lock(&robust);
 	add(w, at);
 	pthread_mutex_unlock(&robust);
+}
+
+site void load_semaphore(struct worker *w)
+{
+	struct line *at = &lines[draw(w, numbers.span)];
+
+	while (sem_wait(&semaphore))
+		;
+	add(w, at);
+	sem_post(&semaphore);
 }
 
 /* --writes per cent of the sections change the table. */

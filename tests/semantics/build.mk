@@ -27,7 +27,7 @@ broken_mutex  := s/return try ? EBUSY : EDEADLK/return EBUSY/
 broken_rwlock := s/: &glibc_write_rule/: \&glibc_read_rule/
 broken_spin   := /if (elide_find_held(t, word))/{n;s/return EBUSY/return 0/}
 broken_cond   := s/wrap_wait(.*);//
-broken_sem    := s/real.sem_wait(s))/real.sem_trywait(s))/
+broken_sem    := s/return real.sem_wait(s)/return real.sem_trywait(s)/
 broken_barrier := s/b.waits &= !err/err = 0/
 broken_c11    := s/return thrd_busy/return thrd_error/
 BROKEN_LIBS   := $(BROKEN_WRAPPERS:%=$(SEMANTICS_DIR)/broken-%.so)

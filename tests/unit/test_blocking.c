@@ -13,6 +13,7 @@
 #include "../../lib/life/lock.h"
 #include "../../lib/life/start.h"
 #include "../../lib/section/blocking.h"
+#include "../../lib/section/held.h"
 
 #define SITE  ((const void *)0x1000)
 #define OTHER ((const void *)0x2000)
@@ -39,7 +40,7 @@ static uint64_t object, mutex;
 static void wait_there(struct elide_blocking *b, enum elide_kind kind)
 {
 	if (kind == ELIDE_KIND_COND)
-		elide_blocking_begin_cond(b, &object, &mutex, SITE);
+		elide_blocking_begin_cond(b, &object, &mutex, SITE, true);
 	else
 		elide_blocking_begin(b, &object, SITE, kind, true);
 	assert_non_null(b->row);
@@ -119,18 +120,18 @@ static void last_wait_is_known(void **state)
 	assert_int_equal(b.row->not_attempted, waits + 1);
 
 	again = b.row;
-	elide_blocking_begin_cond(&b, &object, &other, SITE);
+	elide_blocking_begin_cond(&b, &object, &other, SITE, true);
 	assert_ptr_equal(b.known->mutex, &other);
 	assert_ptr_equal(b.row, again);
 	elide_blocking_reacquired(&b, &object, &other, SITE);
 	assert_int_equal(b.row->not_attempted, waits + 2);
 
-	elide_blocking_begin_cond(&b, &object, &other, OTHER);
+	elide_blocking_begin_cond(&b, &object, &other, OTHER, true);
 	assert_ptr_not_equal(b.row, again);
 	elide_blocking_reacquired(&b, &object, &other, OTHER);
 
 	elide_lock_gone(&object);
-	elide_blocking_begin_cond(&b, &object, &other, OTHER);
+	elide_blocking_begin_cond(&b, &object, &other, OTHER, true);
 	assert_null(b.known->reacquired);
 	elide_blocking_reacquired(&b, &object, &other, OTHER);
 	assert_false(elide_waiters_any(&object));
@@ -159,6 +160,58 @@ static void each_waiter_is_counted(void **state)
 	assert_false(elide_waiters_any(&object));
 }
 
+/* While a lock is held others wait for it: a wait is counted after its release, and none is lost. */
+static void a_wait_is_counted_after_the_release(void **state)
+{
+	static uint64_t lock, inner;
+	struct elide_blocking b;
+	struct elide_thread *t;
+	struct elide_row *row;
+	uint64_t before, total;
+
+	elide_blocking_begin(&b, &object, SITE, ELIDE_KIND_SEM, false);
+	t = elide_self;
+	row = b.row;
+	/* As in a process whose wrappers go the short way. */
+	elide_process.short_way = true;
+	elide_due_count(t);
+	elide_hold_cancel(t);
+	assert_int_equal(t->short_tid, t->tid);
+	before = row->contended;
+	total = row->wait.total;
+
+	elide_wait_over(t, row, &lock, cycles_now(), 100);
+	assert_int_equal(row->contended, before);
+	assert_int_equal(t->short_tid, ELIDE_NO_TID);
+	assert_true(elide_is_due(t, &lock) && !elide_is_due(t, &inner) && elide_any_due(t, &inner));
+	elide_due_released(t, &inner);
+	assert_int_equal(row->contended, before);
+	/* There is room for one. */
+	elide_wait_over(t, row, &inner, cycles_now(), 10);
+	assert_int_equal(row->contended, before + 1);
+	assert_int_equal(row->wait.total, total + 10);
+	assert_true(elide_is_due(t, &lock));
+
+	/* Its hold time is measured: the short way is free after both. */
+	elide_hold_begin(t, row, &lock);
+	assert_false(elide_is_due(t, &lock));
+	elide_hold_end(t);
+	assert_int_equal(t->short_tid, ELIDE_NO_TID);
+	elide_due_released(t, &lock);
+	assert_int_equal(t->short_tid, t->tid);
+	assert_int_equal(row->contended, before + 2);
+	assert_int_equal(row->wait.total, total + 110);
+	elide_due_released(t, &lock);
+	elide_due_count(t);
+	assert_int_equal(row->contended, before + 2);
+
+	/* Or before the thread waits again for something that is no lock. */
+	elide_wait_over(t, row, &lock, cycles_now(), 1);
+	elide_blocking_begin(&b, &object, SITE, ELIDE_KIND_SEM, true);
+	assert_int_equal(row->contended, before + 3);
+	elide_blocking_failed(&b);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -168,6 +221,7 @@ int main(void)
 		cmocka_unit_test(last_wait_is_known),
 		cmocka_unit_test(who_does_not_wait_is_not_counted),
 		cmocka_unit_test(each_waiter_is_counted),
+		cmocka_unit_test(a_wait_is_counted_after_the_release),
 	};
 
 	return cmocka_run_group_tests(tests, start, stop);

@@ -173,8 +173,9 @@ static void sites_begin_with_theirs(void **state)
 	assert_true(site.unelidable && site.arm == KEEN);
 	join(&w);
 	assert_int_equal(learn_arm(&w.class, 1), REAL);
-	assert_false(learn_probe(&w.class, 1, w.now + 499 * LEARN_US));
-	assert_true(learn_probe(&w.class, 1, w.now + 500 * LEARN_US));
+	/* As after two failed probes. */
+	assert_false(learn_probe(&w.class, 1, w.now + 1999 * LEARN_US));
+	assert_true(learn_probe(&w.class, 1, w.now + 2000 * LEARN_US));
 	assert_false(learn_probed(&w.class, 1, LEARN_PASSED, w.now + MS));
 	assert_true(learn_probed(&w.class, 1, LEARN_PASSED, w.now + MS));
 	assert_true(w.class.decided && !w.class.known);
@@ -197,15 +198,17 @@ static void what_no_probe_confirms_is_not_kept(void **state)
 	join(&w);
 	assert_true(learn_unelidable(&w.class, 0, w.now));
 	learn_site_keep(&w.class, 0, &site);
-	assert_false(site.unelidable);
+	assert_false(site.unelidable || w.class.decided);
 	for (int i = 1; i <= 2; i++)
 		assert_int_equal(learn_probed(&w.class, 0, LEARN_PASSED, w.now), i == 2);
+	w.class.decided = false;
 	assert_true(w.class.known && w.class.asked >= 5);
 	learn_unelidable(&w.class, 0, w.now);
 	for (int i = 1; i <= 2; i++) {
 		learn_probed(&w.class, 0, LEARN_FAILED, w.now);
 		learn_site_keep(&w.class, 0, &site);
 		assert_int_equal(site.unelidable, i == 2);
+		assert_int_equal(w.class.decided, i == 2);
 	}
 	for (int i = 1; i <= 2; i++)
 		assert_int_equal(learn_probed(&w.class, 0, LEARN_PASSED, w.now), i == 2);

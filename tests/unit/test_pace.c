@@ -35,10 +35,9 @@ static void as_many_as_fit_into_the_interval(void **state)
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++)
-		for (int contended = 0; contended < 2; contended++)
-			assert_int_equal(learn_count(table[i].nr, table[i].elapsed, table[i].interval,
-						     false, contended),
-					 table[i].next);
+		assert_int_equal(learn_count(table[i].nr, table[i].elapsed, table[i].interval,
+					     LEARN_LOCKS_NOT),
+				 table[i].next);
 }
 
 static void where_it_locks_it_reports_seldom(void **state)
@@ -46,26 +45,33 @@ static void where_it_locks_it_reports_seldom(void **state)
 	static const struct {
 		uint32_t nr;
 		uint64_t elapsed;
-		bool contended;
+		enum learn_locks locks;
 		uint32_t next;
 	} table[] = {
 		/* A section in 8 us: 40 in 320 us. */
-		{10, 80 * US - 1, true, 40},
-		{10, 80 * US - 1, false, 40},
+		{10, 80 * US - 1, LEARN_LOCKS_HELD, 40},
+		{10, 80 * US - 1, LEARN_LOCKS_FREE, 40},
 		/* A section in 1 us: it is parked after 64, but not while threads wait. */
-		{80, 80 * US - 1, true, 80},
-		{40, 40 * US - 1, false, 80},
-		{40, 60 * US - 1, true, 60},
-		{40, 60 * US - 1, false, 80},
+		{80, 80 * US - 1, LEARN_LOCKS_HELD, 80},
+		{40, 40 * US - 1, LEARN_LOCKS_FREE, 80},
+		{40, 60 * US - 1, LEARN_LOCKS_HELD, 60},
+		{40, 60 * US - 1, LEARN_LOCKS_FREE, 80},
 		/* What fits into the usual interval is not made fewer. */
-		{1000, 80 * US - 1, true, 1000},
-		{1000, 80 * US - 1, false, 1000},
-		{1, 1000 * US, true, 3},
+		{1000, 80 * US - 1, LEARN_LOCKS_HELD, 1000},
+		{1000, 80 * US - 1, LEARN_LOCKS_FREE, 1000},
+		{1, 1000 * US, LEARN_LOCKS_HELD, 3},
+		/* While the thread holds another lock, a fourth as often. */
+		{10, 80 * US - 1, LEARN_LOCKS_INSIDE, 40},
+		{40, 80 * US - 1, LEARN_LOCKS_INSIDE, 160},
+		{160, 640 * US - 1, LEARN_LOCKS_INSIDE, 320},
+		{320, 320 * US - 1, LEARN_LOCKS_INSIDE, 320},
+		{4000, 80 * US - 1, LEARN_LOCKS_INSIDE, 4000},
+		{1, 2000 * US, LEARN_LOCKS_INSIDE, 3},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++)
-		assert_int_equal(learn_count(table[i].nr, table[i].elapsed, 80 * US, true,
-					     table[i].contended),
+		assert_int_equal(learn_count(table[i].nr, table[i].elapsed, 80 * US,
+					     table[i].locks),
 				 table[i].next);
 }
 

@@ -284,6 +284,7 @@ static void classes_have_a_bound(void)
 }
 
 #define MANY 100000
+#define STRIDED 60000
 
 static void many_locks(void)
 {
@@ -298,6 +299,53 @@ static void many_locks(void)
 	for (int i = 0; i < MANY; i++)
 		dropped -= elide_registry_find(heap + i * 64L) == ELIDE_NONE;
 	check(dropped == 0);
+}
+
+/* Whatever distance the locks have from each other, all of them find a slot, also those of 4 bytes. */
+static void strides(void)
+{
+	static const uint32_t table[] = {4, 8, 16, 24, 40, 48, 56, 64, 72, 96, 128, 192, 256, 1000, 4096, 5000};
+
+	for (uint32_t s = 0; s < ARRAY_SIZE(table); s++) {
+		/* Only addresses are used. A third of the slots, twice as many as any real use has. */
+		uintptr_t start = 0x7f0000001000 + s * 0x100000000;
+
+		for (uint32_t i = 0; i < STRIDED; i++)
+			elide_registry_add((void *)(start + i * (uintptr_t)table[s]), MUTEX, SITE_A, true,
+					   false);
+		check(elide_data->dropped[ELIDE_DROPPED_LOCKS] == 0);
+		for (uint32_t i = 0; i < STRIDED; i++)
+			elide_registry_remove((void *)(start + i * (uintptr_t)table[s]));
+	}
+}
+
+/* The call that has initialised the last lock of a page initialises another one. */
+static void again(void)
+{
+	char *page = aligned_alloc(4096, 2 * 4096);
+	uint32_t index, class_index;
+
+	check(!elide_registry_add_again(page, MUTEX, SITE_A, false));
+	check(elide_registry_add(page, MUTEX, SITE_A, true, false) != ELIDE_NONE);
+	check(!elide_registry_add_again(page + 64, MUTEX, SITE_A, false));
+	check(elide_registry_add_known(page + 64, MUTEX, SITE_A, true, false) != ELIDE_NONE);
+	class_index = elide_registry_class(elide_registry_find(page));
+	for (int i = 2; i < 40; i++) {
+		uint32_t generation = *elide_generation(page + i * 64);
+
+		check(elide_registry_add_again(page + i * 64, MUTEX, SITE_A, false));
+		index = elide_registry_find(page + i * 64);
+		check(index != ELIDE_NONE && elide_registry_class(index) == class_index);
+		check(*elide_generation(page + i * 64) != generation);
+		check(elide_class_info(class_index)->nr_locks == (uint32_t)i + 1);
+	}
+	/* Another kind, call, page, or sharing; and a lock that is there. */
+	check(!elide_registry_add_again(page + 41 * 64, ELIDE_KIND_SPIN, SITE_A, false));
+	check(!elide_registry_add_again(page + 41 * 64, MUTEX, SITE_B, false));
+	check(!elide_registry_add_again(page + 41 * 64, MUTEX, SITE_A, true));
+	check(!elide_registry_add_again(page + 4096, MUTEX, SITE_A, false));
+	check(!elide_registry_add_again(page, MUTEX, SITE_A, false));
+	check(elide_class_info(class_index)->nr_locks == 40);
 }
 
 /* As libstdc++ and node pools do: the same addresses come and go. */
@@ -345,6 +393,8 @@ TEST(unlikely_address, 1024, 64)
 TEST(locks_have_a_bound, 64, 64)
 TEST(classes_have_a_bound, 1024, 16)
 TEST(many_locks, 131072, 64)
+TEST(strides, 131072, 64)
+TEST(again, 131072, 64)
 TEST(churn, 128, 64)
 TEST(objects, 64, 64)
 
@@ -374,6 +424,8 @@ int main(void)
 		cmocka_unit_test(test_locks_have_a_bound),
 		cmocka_unit_test(test_classes_have_a_bound),
 		cmocka_unit_test(test_many_locks),
+		cmocka_unit_test(test_strides),
+		cmocka_unit_test(test_again),
 		cmocka_unit_test(test_churn),
 		cmocka_unit_test(test_objects),
 	};

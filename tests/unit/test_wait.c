@@ -151,6 +151,32 @@ static void all_sleep_where_many_come_from_condition_variables(void **state)
 			fail_msg("row %zu", i);
 }
 
+static void a_thread_stays_awake_for_short_waits_for_units(void **state)
+{
+	static const struct {
+		uint32_t usual;
+		bool crowded;
+		uint64_t nr;
+		uint32_t cycles;
+	} table[] = {
+		{0, false, 1, POLICY_WAIT_SLEEP},
+		{POLICY_WAIT_SLEEP - 1, false, 1, POLICY_WAIT_SLEEP},
+		{POLICY_WAIT_SLEEP, false, 1, 0},
+		{UINT32_MAX, false, 1, 0},
+		/* One in POLICY_UNIT_PROBE finds out. */
+		{UINT32_MAX, false, 0, POLICY_WAIT_SLEEP},
+		{UINT32_MAX, false, POLICY_UNIT_PROBE - 1, 0},
+		{UINT32_MAX, false, POLICY_UNIT_PROBE, POLICY_WAIT_SLEEP},
+		{UINT32_MAX, false, POLICY_UNIT_PROBE + 1, 0},
+		{0, true, 0, 0},
+		{0, true, 1, 0},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++)
+		assert_int_equal(policy_wait_unit(table[i].usual, table[i].crowded, table[i].nr),
+				 table[i].cycles);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -159,6 +185,7 @@ int main(void)
 		cmocka_unit_test(an_attempt_waits_for_two_hold_times),
 		cmocka_unit_test(nobody_stays_awake_for_a_long_hold_time),
 		cmocka_unit_test(all_sleep_where_many_come_from_condition_variables),
+		cmocka_unit_test(a_thread_stays_awake_for_short_waits_for_units),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * mutex.h - what the lock calls of mutex.c and the timed ones of mutex-timed.c share.
+ */
+#ifndef ELIDE_MUTEX_H
+#define ELIDE_MUTEX_H
+
+#include "mutex-word.h"
+#include "wrap.h"
+
+#pragma GCC visibility push(hidden)
+
+/* Robust, priority and process-shared mutexes are left to glibc, and so is everything unknown. */
+static inline const struct elide_rule *mutex_rule(const pthread_mutex_t *m)
+{
+	return glibc_mutex_elidable(m) ? &glibc_mutex_rule : NULL;
+}
+
+/* Has this thread locked the mutex, which is of a type that can answer a relock? */
+static __always_inline_fn bool mutex_is_relock(const struct elide_thread *t,
+					       const pthread_mutex_t *m)
+{
+	return unlikely(!glibc_mutex_plain(m)) && t && m->__data.__owner &&
+	       (uint32_t)m->__data.__owner == t->tid;
+}
+
+/* Thread id of who holds it, 0 if it does not say. */
+static inline uint32_t mutex_holder(const pthread_mutex_t *m)
+{
+	return glibc_layout.mutex ? READ_ONCE(m->__data.__owner) : 0;
+}
+
+/* Mutexes that other threads of the process alone wait for, and the kernel knows nothing of. */
+static inline bool mutex_may_restrict(const pthread_mutex_t *m)
+{
+	return glibc_mutex_elidable(m) && glibc_layout.mutex;
+}
+
+/** mutex_relocked() - glibc has answered a relock, which is not an acquisition. Returns @err. */
+int mutex_relocked(pthread_mutex_t *m, const void *site, int err);
+
+/* What mutex_lock_inside() leaves to the real function; other values are pthread's. */
+#define MUTEX_REAL_ANSWERS (-1) /* which may be no new acquisition */
+#define MUTEX_REAL_COUNTED (-2) /* count it if it succeeds */
+
+/**
+ * mutex_lock_inside() - a call inside an elided section, up to the point where the real function answers.
+ * @t: the calling thread
+ * @entry: of the call, NULL if it is not known
+ * @m: the mutex
+ * @site: return address of the call
+ * @how: how it waits
+ *
+ * Return: 0 or an error, which is the answer; MUTEX_REAL_ANSWERS, MUTEX_REAL_COUNTED.
+ */
+int mutex_lock_inside(struct elide_thread *t, struct elide_cache *entry, pthread_mutex_t *m,
+		      const void *site, enum how how);
+
+/**
+ * mutex_answered_inside() - the real function has answered instead.
+ * @why: what mutex_lock_inside() has returned
+ * @err: the answer
+ *
+ * Other parameters are those of mutex_lock_inside(). Return: @err.
+ */
+int mutex_answered_inside(struct elide_thread *t, struct elide_cache *entry, pthread_mutex_t *m,
+			  const void *site, enum how how, int why, int err);
+
+#pragma GCC visibility pop
+
+#endif
