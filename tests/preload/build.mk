@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Programs that tests/preload/run.sh runs with and without the library. They
-# are plain pthread programs; only symbols.c and sums.c read the data file.
+# are plain pthread programs; only symbols and sums read the data file.
 
 PRELOAD_TEST_DIR := $(O)/tests/preload
 PRELOAD_TEST_BIN := $(patsubst tests/preload/%.c,$(PRELOAD_TEST_DIR)/%,$(filter-out tests/preload/lib%,\
@@ -18,13 +18,19 @@ $(PRELOAD_TEST_DIR)/%: tests/preload/%.c
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) -MF $(OBJ)/tests-preload-$*.d -o $@ $< -pthread -ldl -Wl,-z,now
 
-# The same program, bound function by function at the first call.
-$(PRELOAD_TEST_DIR)/symbols-lazy: tests/preload/symbols.c
+SYMBOLS_SRC := $(wildcard tests/preload/symbols/*.c)
+
+# Also bound function by function at the first call.
+$(PRELOAD_TEST_DIR)/symbols: private BOUND := -Wl,-z,now
+$(PRELOAD_TEST_DIR)/symbols-lazy: private BOUND := -Wl,-z,lazy
+$(PRELOAD_TEST_DIR)/symbols $(PRELOAD_TEST_DIR)/symbols-lazy: private SANFLAGS :=
+$(PRELOAD_TEST_DIR)/symbols $(PRELOAD_TEST_DIR)/symbols-lazy: $(SYMBOLS_SRC) \
+		$(wildcard tests/preload/symbols/*.h tests/preload/*.h preload/*.def lib/*.h lib/*.def)
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) $(ALL_CFLAGS) -MF $(OBJ)/tests-preload-symbols-lazy.d -o $@ $< -pthread -ldl -Wl,-z,lazy
+	$(Q)$(CC) $(filter-out -MMD -MP,$(ALL_CFLAGS)) -o $@ $(SYMBOLS_SRC) -pthread -ldl $(BOUND)
 
-preload-tests: $(PRELOAD_TEST_DIR)/symbols-lazy
+preload-tests: $(PRELOAD_TEST_DIR)/symbols $(PRELOAD_TEST_DIR)/symbols-lazy
 
 $(PRELOAD_TEST_DIR)/lib%.so: tests/preload/lib%.c
 	$(call say,LD,$@)
