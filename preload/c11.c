@@ -99,15 +99,13 @@ WRAPPER void cnd_destroy(cnd_t *c)
 
 WRAPPER int cnd_signal(cnd_t *c)
 {
-	if (unlikely(cond_waits((const pthread_cond_t *)c)))
-		elide_blocking_wakes_one(c, CALL_SITE());
+	cond_wakes((const pthread_cond_t *)c, CALL_SITE());
 	return real.cnd_signal(c);
 }
 
 WRAPPER int cnd_broadcast(cnd_t *c)
 {
-	if (unlikely(cond_waits((const pthread_cond_t *)c)))
-		elide_blocking_wakes_one(c, CALL_SITE());
+	cond_wakes((const pthread_cond_t *)c, CALL_SITE());
 	return real.cnd_broadcast(c);
 }
 

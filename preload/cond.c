@@ -93,8 +93,7 @@ WRAPPER int cond_destroy_old(pthread_cond_t *c)
 
 WRAPPER int cond_signal(pthread_cond_t *c)
 {
-	if (unlikely(cond_waits(c)))
-		elide_blocking_wakes_one(c, CALL_SITE());
+	cond_wakes(c, CALL_SITE());
 	return real.cond_signal(c);
 }
 
@@ -106,8 +105,7 @@ WRAPPER int cond_signal_old(pthread_cond_t *c)
 
 WRAPPER int cond_broadcast(pthread_cond_t *c)
 {
-	if (unlikely(cond_waits(c)))
-		elide_blocking_wakes_one(c, CALL_SITE());
+	cond_wakes(c, CALL_SITE());
 	return real.cond_broadcast(c);
 }
 

@@ -34,12 +34,18 @@ static int answered_inside(sem_t *s, const void *site, int err)
 	return err;
 }
 
+/* Has a call got no unit, as there was none? */
+static bool is_none(int err)
+{
+	return err && (errno == ETIMEDOUT || errno == EAGAIN);
+}
+
 /* It has answered elsewhere. Returns @err. */
 static int answered(struct elide_blocking *b, sem_t *s, int err)
 {
 	if (!err)
 		elide_blocking_end(b, s);
-	else if (errno == ETIMEDOUT || errno == EAGAIN)
+	else if (is_none(err))
 		elide_blocking_failed(b);
 	else
 		elide_blocking_refused(b);
@@ -138,7 +144,7 @@ static __always_inline_fn int wait_unit(sem_t *s, const void *site, enum how how
 	err = call_real(s, how, clock, until);
 	if (likely(!err))
 		counter_add(q.row->not_attempted, 1);
-	else if (errno == ETIMEDOUT || errno == EAGAIN)
+	else if (is_none(err))
 		counter_add(q.row->failed, 1);
 	return err;
 }

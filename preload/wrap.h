@@ -326,14 +326,15 @@ static inline void wrap_wait(const pthread_mutex_t *mutex, const void *site)
 }
 
 /*
- * May a thread wait for it? glibc has their number above its flags, and changes it before the mutex is
- * released. Not for those of GLIBC_2.2.5, which are another structure.
+ * Before a signal or a broadcast. glibc has the number of those that wait above the flags, and changes it before
+ * the mutex is released. Not for condition variables of GLIBC_2.2.5, which are another structure.
  */
-static __always_inline_fn bool cond_waits(const pthread_cond_t *c)
+static __always_inline_fn void cond_wakes(const pthread_cond_t *c, const void *site)
 {
-	if (likely(glibc_layout.cond))
-		return READ_ONCE(c->__data.__wrefs) >> COND_FLAGS;
-	return !elide_inside(elide_self) && elide_waiters_any(c);
+	if (unlikely(!glibc_layout.cond))
+		elide_blocking_wakes(c, site);
+	else if (unlikely(READ_ONCE(c->__data.__wrefs) >> COND_FLAGS))
+		elide_blocking_wakes_one(c, site);
 }
 
 /**
