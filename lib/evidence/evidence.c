@@ -2,7 +2,7 @@
 /*
  * evidence.c - see evidence.h. The decisions are in decisions.c.
  *
- * A stack is walked before elide_slow_enter(): the emulator and the unwinder need nothing that
+ * A stack is walked before the slow path begins: the emulator and the unwinder need nothing that
  * the engine's lock protects.
  */
 #include <errno.h>
@@ -57,6 +57,57 @@ uint64_t elide_evidence_weight(struct elide_thread *t, uint64_t nth)
 	if (nth <= t->first_seen)
 		return 1;
 	return draw(t) % elide_tunables.stacks ? 0 : elide_tunables.stacks;
+}
+
+/*
+ * Events that this one counts as, with those before it that were postponed. @counter: of its kind;
+ * tells the kinds apart
+ */
+static uint64_t add_postponed(struct elide_thread *t, const uint64_t *counter, uint64_t weight)
+{
+	if (likely(t->postponed_of != counter))
+		return weight;
+	t->postponed_of = NULL;
+	return weight + t->postponed;
+}
+
+/*
+ * The next event of its kind counts for this one, too; if one of another kind is postponed before,
+ * that one does alone.
+ */
+static void postpone(struct elide_thread *t, const uint64_t *counter, uint64_t weight)
+{
+	t->postponed_of = counter;
+	t->postponed = weight;
+}
+
+/*
+ * Slow paths exclude each other, and a thread in one may lose its processor. While others waited
+ * for it, threads slept here that the program's lock would have let go on: with 64 threads, two
+ * processors were idle for a third of the time. So only events that are sampled for certain wait.
+ */
+static bool waits_for_others(uint64_t weight)
+{
+	return weight == 1;
+}
+
+/* Is it better not to walk the stack now? */
+static bool is_bad_time(struct elide_thread *t, const uint64_t *counter, uint64_t weight)
+{
+	if (waits_for_others(weight) || !elide_slow_is_taken())
+		return false;
+	postpone(t, counter, weight);
+	return true;
+}
+
+/* elide_slow_enter() for an event that counts as @weight. */
+static bool slow_enter(struct elide_thread *t, const uint64_t *counter, uint64_t weight,
+		       struct elide_slow *slow)
+{
+	if (waits_for_others(weight) ? elide_slow_enter(slow) : elide_slow_try_enter(slow))
+		return true;
+	postpone(t, counter, weight);
+	return false;
 }
 
 static struct elide_sample *find_sample(const struct elide_row *row, enum elide_sample_type type,
@@ -378,6 +429,7 @@ static void contended_by(const struct elide_thread *t, const struct elide_row *r
 __cold void elide_evidence_abort(struct elide_thread *t, struct elide_row *row,
 				 const struct elide_aborted *a)
 {
+	const uint64_t *counter = &row->causes[a->cause];
 	uint64_t frames[ELIDE_STACK_FRAMES], weight;
 	struct elide_slow slow;
 	unsigned int nr;
@@ -386,14 +438,15 @@ __cold void elide_evidence_abort(struct elide_thread *t, struct elide_row *row,
 	if (!row->kind || elide_busy)
 		return;
 	contended_by(t, row, a);
-	weight = elide_evidence_weight(t, row->causes[a->cause]);
+	weight = elide_evidence_weight(t, *counter);
 	/* After the first ones the processor chooses: one abort in elide_pmu_period(). */
-	if (t->pmu && row->causes[a->cause] > t->first_seen)
+	if (t->pmu && *counter > t->first_seen)
 		weight = a->sampled ? elide_pmu_period() : 0;
-	if (!weight)
+	weight = add_postponed(t, counter, weight);
+	if (!weight || is_bad_time(t, counter, weight))
 		return;
 	nr = elide_stack_take(frames, (const void *)row->site);
-	if (!elide_slow_enter(&slow))
+	if (!slow_enter(t, counter, weight, &slow))
 		return;
 	test_point(abort_entered);
 	stack = elide_stack_save(frames, nr, false);
@@ -405,10 +458,19 @@ __cold void elide_evidence_abort(struct elide_thread *t, struct elide_row *row,
 	elide_slow_leave(&slow);
 }
 
+/* The same for a wait that is about to be counted. */
+static uint64_t weigh_wait(struct elide_thread *t, const struct elide_row *row)
+{
+	uint64_t weight = add_postponed(t, &row->contended,
+					elide_evidence_weight(t, row->contended + 1));
+
+	return weight && is_bad_time(t, &row->contended, weight) ? 0 : weight;
+}
+
 __cold void elide_evidence_waits(struct elide_thread *t, struct elide_row *row, const void *lock,
 				 uint32_t tid, struct elide_waits *w)
 {
-	uint64_t frames[ELIDE_STACK_FRAMES];
+	uint64_t frames[ELIDE_STACK_FRAMES], weight;
 	struct holder holder;
 	struct elide_slow slow;
 	unsigned int nr;
@@ -417,14 +479,12 @@ __cold void elide_evidence_waits(struct elide_thread *t, struct elide_row *row, 
 	if (!elide_evidence || !row->kind || elide_busy)
 		return;
 	contended(row->class_index);
-	w->weight = elide_evidence_weight(t, row->contended + 1);
-	if (!w->weight)
+	if (!(weight = weigh_wait(t, row)))
 		return;
 	nr = elide_stack_take(frames, (const void *)row->site);
-	if (!elide_slow_enter(&slow)) {
-		w->weight = 0;
+	if (!slow_enter(t, &row->contended, weight, &slow))
 		return;
-	}
+	w->weight = weight;
 	test_point(wait_entered);
 	elide_thread_record_name(t);
 	if (tid && tid != t->tid)
@@ -439,21 +499,19 @@ __cold void elide_evidence_waits(struct elide_thread *t, struct elide_row *row, 
 
 void elide_evidence_sleeps(struct elide_thread *t, struct elide_row *row, struct elide_waits *w)
 {
-	uint64_t frames[ELIDE_STACK_FRAMES];
+	uint64_t frames[ELIDE_STACK_FRAMES], weight;
 	struct elide_slow slow;
 	unsigned int nr;
 
 	w->weight = 0;
 	if (!elide_evidence || !row->kind || elide_busy)
 		return;
-	w->weight = elide_evidence_weight(t, row->contended + 1);
-	if (likely(!w->weight))
+	if (likely(!(weight = weigh_wait(t, row))))
 		return;
 	nr = elide_stack_take(frames, (const void *)row->site);
-	if (!elide_slow_enter(&slow)) {
-		w->weight = 0;
+	if (!slow_enter(t, &row->contended, weight, &slow))
 		return;
-	}
+	w->weight = weight;
 	test_point(sleep_entered);
 	test_point(sleep_publish);
 	w->sample = find_sample(row, ELIDE_SAMPLE_WAIT, elide_stack_save(frames, nr, false));
@@ -468,8 +526,13 @@ __cold void elide_evidence_woken(struct elide_row *row, const struct elide_waker
 	struct holder holder = {.class_index = row->class_index};
 	struct elide_slow slow;
 
-	if (!row->kind || !elide_slow_enter(&slow))
+	if (!row->kind)
 		return;
+	/* Its stack is known in any case. */
+	if (!(waits_for_others(w->weight) ? elide_slow_enter(&slow) : elide_slow_try_enter(&slow))) {
+		elide_evidence_waited(w, cycles);
+		return;
+	}
 	test_point(woken_entered);
 	if (waker) {
 		holder.kind = row->kind;
@@ -494,11 +557,10 @@ void elide_evidence_reacquired(struct elide_thread *t, struct elide_row *row, co
 
 	if (!elide_evidence || !row->kind || elide_busy)
 		return;
-	w.weight = elide_evidence_weight(t, row->contended + 1);
-	if (likely(!w.weight))
+	if (likely(!(w.weight = weigh_wait(t, row))))
 		return;
 	nr = elide_stack_take(frames, (const void *)row->site);
-	if (!elide_slow_enter(&slow))
+	if (!slow_enter(t, &row->contended, w.weight, &slow))
 		return;
 	test_point(reacquire_entered);
 	holder = find_holder(t, row, mutex, tid);
@@ -531,11 +593,12 @@ __cold void elide_evidence_blocked(struct elide_thread *t, const void *lock,
 	if (!elide_evidence || !t || elide_busy)
 		return;
 	weight = elide_evidence_weight(t, ++t->nr_blocked);
+	weight = add_postponed(t, &t->nr_blocked, weight);
 	index = weight ? elide_registry_find(lock) : ELIDE_NONE;
-	if (index == ELIDE_NONE)
+	if (index == ELIDE_NONE || is_bad_time(t, &t->nr_blocked, weight))
 		return;
 	nr = elide_stack_take(frames, site);
-	if (!elide_slow_enter(&slow))
+	if (!slow_enter(t, &t->nr_blocked, weight, &slow))
 		return;
 	test_point(blocked_entered);
 	self.class_index = elide_registry_class(index);
@@ -558,7 +621,7 @@ void elide_evidence_loads(struct elide_thread *t)
 	if (likely(!elide_pmu_take_load(t->loads, &load)))
 		return;
 	if (!elide_evidence || !row || !row->kind || !row->causes[ELIDE_CAUSE_conflict] || elide_busy ||
-	    !elide_slow_enter(&slow))
+	    !elide_slow_try_enter(&slow))
 		return;
 	test_point(loads_entered);
 	/* If a handler has forked meanwhile, the row is the parent's. */

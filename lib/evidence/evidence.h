@@ -8,6 +8,9 @@
  * waited for, are sampled in the same way. A sample goes into the records of stacks, details and
  * blame in the data file, where equal ones are merged.
  *
+ * An event that was drawn while another thread is in a slow path is postponed: the next of its kind
+ * counts for both. Only those that are sampled for certain wait.
+ *
  * Everything here is a slow path, outside transactions, and does nothing where nothing is sampled.
  * The policy's decisions are never sampled: decisions.h has all of them.
  */

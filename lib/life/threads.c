@@ -145,6 +145,7 @@ static void thread_init(struct elide_thread *t)
 	t->seed = ++elide_data->nr_threads * 2654435761u | 1;
 	t->sample_seed = t->seed * 0x9e3779b97f4a7c15ull;
 	t->first_seen = elide_evidence_first(elide_data->nr_threads);
+	t->postponed_of = NULL;
 	t->stack_top = elide_stack_top(t->tid);
 	elide_moments_begin(t);
 	elide_thread_record_begin(t);

@@ -102,9 +102,14 @@ bool elide_slow_enter(struct elide_slow *slow)
 	return elide_slow_lock(slow) && slow_ready(slow);
 }
 
+bool elide_slow_is_taken(void)
+{
+	return wiped && READ_ONCE(wiped->lock);
+}
+
 bool elide_slow_try_enter(struct elide_slow *slow)
 {
-	if (!elide_process.running || elide_busy || READ_ONCE(wiped->lock))
+	if (!elide_process.running || elide_busy || elide_slow_is_taken())
 		return false;
 	slow_begin(slow);
 	if (elide_pi_trylock(&wiped->lock, slow->tid)) {

@@ -77,6 +77,12 @@ bool elide_slow_enter(struct elide_slow *slow);
 bool elide_slow_try_enter(struct elide_slow *slow);
 
 /**
+ * elide_slow_is_taken() - is a thread in a slow path now? Before elide_slow_try_enter(), if there
+ * is work to do before that.
+ */
+bool elide_slow_is_taken(void);
+
+/**
  * elide_slow_lock() - elide_slow_enter() without the call of @ready: the process ends.
  * @slow: kept until elide_slow_leave()
  *

@@ -364,6 +364,8 @@ struct elide_due {
  * @sample_seed: state of the random generator that chooses what is sampled
  * @stack_top:  end of its stack; 0 in a block whose thread has ended
  * @first_seen: of each kind of event as many are looked at for certain, see evidence.h
+ * @postponed_of, @postponed: the counter of the kind of event of which a sample was postponed, or
+ *              NULL, and events that it counts as; evidence.c
  * @nr_blocked: locks it has released that others waited for
  * @posted, @last_posted: the semaphores that it has posted last, in a ring; blocking.h
  * @waited, @last_waited: the objects that it has last waited for, or taken a unit of, in a ring;
@@ -449,6 +451,8 @@ struct elide_thread {
 	uint64_t sample_seed;
 	uint64_t stack_top;
 	uint32_t first_seen;
+	const uint64_t *postponed_of;
+	uint64_t postponed;
 	uint64_t nr_blocked;
 	const void *posted[ELIDE_NR_POSTED];
 	uint32_t last_posted;

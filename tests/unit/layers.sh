@@ -315,7 +315,7 @@ slow_paths_have_points() {
 	} | awk -F: '
 	function report(why) { print where ": " why }
 	function end_of_function() {
-		if (enter && name !~ /elide_slow_enter|elide_slow_lock/) {
+		if (enter && name !~ /slow_enter|slow_try_enter|slow_lock/) {
 			if (!entered || !done || begins != ends)
 				report(name "() has a slow path without NAME_entered and NAME_done")
 			else if (begins in owner)
@@ -329,7 +329,7 @@ slow_paths_have_points() {
 	{ text = substr($0, length($1) + length($2) + 3) }
 	text ~ /^[a-z_].*\(/ { name = text; sub(/\(.*/, "", name); sub(/.*[ *]/, "", name) }
 	text ~ /^}/ { end_of_function() }
-	text ~ /(elide_slow_enter|elide_slow_lock)\(/ && text ~ /^[ \t]/ { enter = NR; where = $1 ":" $2 }
+	text ~ /slow_(enter|try_enter|lock)\(/ && text ~ /^[ \t]/ { enter = NR; where = $1 ":" $2 }
 	text ~ /elide_slow_leave\(/ { leave = NR }
 	match(text, /test_point\([a-z_]+\)/) {
 		point = substr(text, RSTART + 11, RLENGTH - 12)

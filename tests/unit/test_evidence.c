@@ -462,6 +462,65 @@ static void who_holds_a_lock_waits_for_no_slow_path(void **state)
 	elide_slow_leave(&slow);
 }
 
+/*
+ * A thread whose event is drawn waits for no slow path of another thread, which may have no
+ * processor, but does nothing: the next event of that kind has the weight of all.
+ */
+static void drawn_events_wait_for_no_slow_path(void **state)
+{
+	struct elide_row *row = row_of((const void *)0xb80);
+	struct elide_sample before, sample;
+	pthread_barrier_t barrier;
+	uint64_t weight;
+	struct elide_waits w;
+	pthread_t thread;
+	void *entered;
+
+	elide_tunables.stacks = 2;
+	while (row->causes[ELIDE_CAUSE_conflict] < elide_self->first_seen)
+		abort_now(row, &conflict);
+	LAST(SAMPLES, &before);
+	assert_int_equal(before.site, 0xb80);
+	assert_int_equal(pthread_barrier_init(&barrier, NULL, 2), 0);
+	assert_int_equal(pthread_create(&thread, NULL, slow_path, &barrier), 0);
+	pthread_barrier_wait(&barrier);
+	for (int i = 0; i < 1000; i++)
+		abort_now(row, &conflict);
+	LAST(SAMPLES, &sample);
+	assert_int_equal(sample.count, before.count);
+	pthread_barrier_wait(&barrier);
+	assert_int_equal(pthread_join(thread, &entered), 0);
+	assert_non_null(entered);
+	abort_now(row, &conflict);
+	LAST(SAMPLES, &sample);
+	assert_int_equal(sample.samples, before.samples + 1);
+	/* The deviation of the sum is the root of 1000 * 2. */
+	assert_in_range(sample.count - before.count, 1000 - 180, 1000 + 180);
+	assert_int_equal(sample.cycles - before.cycles, 10 * (sample.count - before.count));
+
+	/* The same with waits, of which this is one after those that are certain to be sampled. */
+	row->contended = elide_self->first_seen;
+	assert_int_equal(pthread_create(&thread, NULL, slow_path, &barrier), 0);
+	pthread_barrier_wait(&barrier);
+	for (int i = 0; i < 1000; i++) {
+		elide_evidence_waits(elide_self, row, &lock, 0, &w);
+		assert_int_equal(w.weight, 0);
+	}
+	pthread_barrier_wait(&barrier);
+	assert_int_equal(pthread_join(thread, &entered), 0);
+	assert_non_null(entered);
+	elide_evidence_waits(elide_self, row, &lock, 0, &w);
+	weight = w.weight;
+	assert_in_range(weight, 1000 - 180, 1000 + 180);
+	elide_evidence_waited(&w, 5);
+	LAST(SAMPLES, &sample);
+	assert_int_equal(sample.count, weight);
+	assert_int_equal(sample.cycles, 5 * weight);
+	pthread_barrier_destroy(&barrier);
+	row->contended = 0;
+	elide_tunables.stacks = 64;
+}
+
 static void the_holder_of_a_busy_abort(void **state)
 {
 	struct elide_row *row = row_of((const void *)0xc00), *held = row_of((const void *)0xd00);
@@ -594,6 +653,7 @@ int main(void)
 		cmocka_unit_test(deep_stacks_are_cut_off),
 		cmocka_unit_test(waits_count_when_they_end),
 		cmocka_unit_test(who_holds_a_lock_waits_for_no_slow_path),
+		cmocka_unit_test(drawn_events_wait_for_no_slow_path),
 		cmocka_unit_test(the_holder_of_a_busy_abort),
 		cmocka_unit_test(decisions_are_in_the_timeline),
 		cmocka_unit_test(a_child_has_its_own),
