@@ -9,7 +9,8 @@
  *   empty     nobody's                            parked: a thread that parks
  *   parked    a thread sleeps                     first, admitted: another thread; empty: its own
  *   first     a thread sleeps, and looks at the   admitted: another thread; empty: its own
- *             lock now and then
+ *             lock now and then; of two
+ *             processors there is one each
  *   admitted  another has let the thread go       empty: its own
  *
  * All changes are compare-and-swaps with the ticket, sequentially consistent: of a thread that
@@ -34,6 +35,7 @@
 #include "../state/wiped.h"
 #include "crowd.h"
 #include "epoch.h"
+#include "sockets.h"
 
 #define NR_CROWDS 64
 #define NR_PLACES 128
@@ -53,12 +55,14 @@ enum { EMPTY, PARKED, FIRST, ADMITTED };
  * @word:   ticket and state, see above
  * @socket: socket of the thread
  * @reads:  it waits to read
+ * @processor: that it was parked on; 0: not known
  * @since:  when it was parked, ns
  */
 struct place {
 	uint32_t word;
 	uint16_t socket;
 	uint16_t reads;
+	uint32_t processor;
 	uint64_t since;
 };
 
@@ -225,6 +229,7 @@ static struct place *arrive(struct crowd *crowd, const struct crowd_call *call, 
 		/* Before it is seen to be in use. Another thread may want it and write about the same. */
 		WRITE_ONCE(place->since, now);
 		place->socket = call->t->socket;
+		place->processor = adapt_processor();
 		place->reads = call->kind == ELIDE_KIND_RWLOCK_READ;
 		if (change(place, word, WORD(*ticket, PARKED)))
 			return place;
@@ -232,8 +237,8 @@ static struct place *arrive(struct crowd *crowd, const struct crowd_call *call, 
 	return NULL;
 }
 
-/* The parked thread that leaves next. NULL: none is parked. */
-static struct place *next_of(struct crowd *crowd, uint64_t now)
+/* The parked thread that leaves next. @apart: of other processors than the thread there; or NULL */
+static struct place *next_of(struct crowd *crowd, const struct place *apart, uint64_t now)
 {
 	struct policy_place best = {0}, one;
 	uint32_t socket = READ_ONCE(crowd->socket);
@@ -244,7 +249,8 @@ static struct place *next_of(struct crowd *crowd, uint64_t now)
 		uint32_t word = __atomic_load_n(&place->word, __ATOMIC_SEQ_CST);
 
 		if ((word & STATE_MASK) == EMPTY || (word & STATE_MASK) == ADMITTED ||
-		    !is_used(place, now))
+		    !is_used(place, now) ||
+		    (apart && READ_ONCE(place->processor) == READ_ONCE(apart->processor)))
 			continue;
 		one = (struct policy_place){word >> 2, READ_ONCE(place->socket)};
 		if (next && !policy_crowd_before(&one, &best, socket))
@@ -265,27 +271,42 @@ static void wake(struct place *place)
 	syscall(SYS_futex, &place->word, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1, NULL, NULL, 0);
 }
 
-/*
- * A thread has left: another one looks at the lock from now on. Where a reader was let in, the next one
- * goes too if it reads. If others leave at the same time, one of them sees who is left.
- */
-static void pass_on(struct crowd *crowd, bool reads, uint64_t now)
+/* The next thread looks at the lock from now on. @reads: or leaves, if it reads. NULL: there is none */
+static struct place *wake_next(struct crowd *crowd, const struct place *apart, bool reads,
+			       uint64_t now)
 {
 	struct place *next;
 	uint32_t word, to;
 
-	while ((next = next_of(crowd, now))) {
+	while ((next = next_of(crowd, apart, now))) {
 		word = READ_ONCE(next->word);
 		to = (word & ~STATE_MASK) | (reads && next->reads ? ADMITTED : FIRST);
 		if ((word & STATE_MASK) == EMPTY || (word & STATE_MASK) == ADMITTED)
 			continue;
 		if (word == to)
-			return;
+			break;
 		if (change(next, word, to)) {
 			wake(next);
-			return;
+			break;
 		}
 	}
+	return next;
+}
+
+/*
+ * A thread has left: another one looks at the lock from now on. Where a reader was let in, the next
+ * one goes too if it reads. If others leave at the same time, one of them sees who is left.
+ *
+ * So does the next one that was parked on another processor. A thread that its timer has woken may
+ * stay behind the one that runs on its processor while another is idle, until the kernel balances
+ * them: with 64 threads and two processors for up to 16 ms, in which nobody looked.
+ */
+static void pass_on(struct crowd *crowd, bool reads, uint64_t now)
+{
+	const struct place *next = wake_next(crowd, NULL, reads, now);
+
+	if (next)
+		wake_next(crowd, next, false, now);
 }
 
 /* Is nobody parked before the thread with that ticket? */

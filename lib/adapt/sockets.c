@@ -16,14 +16,24 @@ void adapt_sockets_start(void)
 	rdtscp = regs[CPUID_EDX] >> 27 & 1;
 }
 
-uint32_t adapt_socket(void)
+/* Linux has the NUMA node, mostly a socket, in bits 12 and up (VDSO_CPUNODE_BITS), the processor below. */
+static unsigned int where(void)
 {
-	unsigned int where = 0;
+	unsigned int aux = 0;
 
 	if (rdtscp)
-		__builtin_ia32_rdtscp(&where);
-	/* Linux has the NUMA node in bits 12 and up (VDSO_CPUNODE_BITS): mostly a socket. */
-	return (where >> 12) % POLICY_SOCKETS;
+		__builtin_ia32_rdtscp(&aux);
+	return aux;
+}
+
+uint32_t adapt_socket(void)
+{
+	return (where() >> 12) % POLICY_SOCKETS;
+}
+
+uint32_t adapt_processor(void)
+{
+	return where() & 0xfff;
 }
 
 void adapt_sockets_wait(const struct elide_thread *t, const struct elide_call *call)

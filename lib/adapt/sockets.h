@@ -19,6 +19,9 @@ void adapt_sockets_start(void);
 /** adapt_socket() - socket of the calling thread, below POLICY_SOCKETS; 0 if it is not known. */
 uint32_t adapt_socket(void);
 
+/** adapt_processor() - processor of the calling thread; 0 if it is not known. */
+uint32_t adapt_processor(void);
+
 /** adapt_sockets_used() - number of sockets with threads that report. */
 uint8_t adapt_sockets_used(const struct adapt_class *p);
 

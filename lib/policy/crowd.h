@@ -17,6 +17,8 @@
  *   state    event                                            next
  *   -------  -----------------------------------------------  ---------------------------
  *   behind   the one before it has left and made it the first  first
+ *   behind   it is the next of another processor than the      first
+ *            first, whose own may be taken
  *   behind   a reader before it was admitted, and it reads      waits for the lock
  *   first    CROWD_POLL_MIN later, then ever later up to        waits for the lock if that was
  *            CROWD_POLL_MAX, it looks CROWD_LOOKS times          free each time, or free once and
@@ -25,7 +27,8 @@
  *   either   the arm of the call is another one                 waits for the lock
  *
  * Acquire and release pay nothing: whoever finds the lock free takes it, parked threads or not. So a
- * lock that nobody wants any more is found by the first parked thread, CROWD_POLL_MAX later at most.
+ * lock that nobody wants any more is found by a parked thread that is the first, CROWD_POLL_MAX
+ * later at most.
  */
 #ifndef ELIDE_CROWD_POLICY_H
 #define ELIDE_CROWD_POLICY_H
@@ -36,7 +39,7 @@
 /*
  * Time between two looks of the first parked thread at the lock, ns: it doubles while the lock is
  * held. To wake up for one takes 5 to 10 us of a processor (two switches of context and 8 looks): at
- * most a tenth of the shorter time, and 2 % of the longer one.
+ * most a tenth of the shorter time, and 2 % of the longer one, on two processors at most.
  */
 #define CROWD_POLL_MIN 100000u
 #define CROWD_POLL_MAX 500000u

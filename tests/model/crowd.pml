@@ -5,6 +5,7 @@
  * THREADS threads want a lock once; one of them may wait for it, the others park. The time that ends
  * each stay is left out, but for the first parked thread, which looks at the lock again and again: so
  * a wake-up that is lost is an invalid end state, and not a delay. Each access to a word is a step.
+ * Whoever makes a thread the first may let a second one look, too, as one on another processor does.
  */
 #ifndef THREADS
 #define THREADS 4
@@ -43,6 +44,21 @@ inline find_next(next)
 	od
 }
 
+/* One of the others, or none: which threads run on another processor is anything. */
+inline second()
+{
+	i = 0;
+	do
+	:: i < THREADS && i != next ->
+		if
+		:: atomic { state[i] == PARKED -> state[i] = FIRST; asleep[i] = false }; break
+		:: true -> i++
+		fi
+	:: i == next -> i++
+	:: i >= THREADS -> break
+	od
+}
+
 inline pass_on()
 {
 	do
@@ -61,7 +77,11 @@ inline pass_on()
 #endif
 			break
 		fi
-	od
+	od;
+	if
+	:: next != NOBODY -> second()
+	:: else
+	fi
 }
 
 proctype thread(byte me)
