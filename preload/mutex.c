@@ -409,9 +409,17 @@ WRAPPER int pthread_mutex_trylock(pthread_mutex_t *m)
 	struct elide_quick q = elide_quick(t, m, CALL_SITE(), KIND);
 	enum elide_outcome outcome;
 	unsigned int status;
+	uint8_t locks;
 
 	if (unlikely(!q.known || !glibc_mutex_plain(m)))
 		return trylock_long(t, m, CALL_SITE());
+	locks = elide_quick_locks(q);
+	if (unlikely(locks)) {
+		if (!mutex_take(m, t->tid, false))
+			return count_failed(q.row, EBUSY);
+		elide_quick_locked(q, locks);
+		return count_short(t, q.row, m);
+	}
 	if (READ_ONCE(m->__data.__lock))
 		return count_failed(q.row, EBUSY);
 	outcome = elide_quick_acquire(t, q, m, (struct elide_rule)MUTEX_IS_FREE, &status);
