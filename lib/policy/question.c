@@ -20,6 +20,13 @@
 #define ABORTS_CROWD 0.5
 
 /*
+ * Where sections can be elided and each thread may have a processor, "restrict" challenges when the
+ * class is that old, ns. There its threads wait awake for each other: it seldom wins, and is a third
+ * slower for 10 ms, which are a hundredth of the time by then.
+ */
+#define CROWD_LATE (256000 * LEARN_US)
+
+/*
  * Challengers of each arm, the likeliest to win first: all arms but itself and "probe". In the
  * policy suite workloads with frequent conflicts lose about a tenth without "lean" on 16 cores or
  * without "queue" on 4. Arms that are left out are in tests/policy/notes.md.
@@ -81,6 +88,12 @@ static uint8_t challenger_of(const struct learn_class *c, uint8_t arm, uint32_t 
 	return challenger == c->likely ? first : challenger;
 }
 
+/* Is eliding a choice at any site? */
+static bool may_elide(const struct learn_class *c)
+{
+	return !c->only_locks && makes_sense(c, LEARN_ALL, POLICY_NR_ARMS);
+}
+
 /* Candidate @n of the rotation. Return: false if it makes no sense now. */
 static bool candidate(const struct learn_class *c, uint32_t n, struct question *q)
 {
@@ -94,6 +107,9 @@ static bool candidate(const struct learn_class *c, uint32_t n, struct question *
 	locks = policy_arm_locks(c->arm) && policy_arm_locks(q->arm);
 	if ((q->arm == POLICY_ARM_restrict || c->arm == POLICY_ARM_restrict) &&
 	    q->target != LEARN_ALL)
+		return false;
+	if (q->arm == POLICY_ARM_restrict && !c->crowded && may_elide(c) &&
+	    (int64_t)(c->next_at - c->warms_from) < (int64_t)CROWD_LATE)
 		return false;
 	if (q->arm == POLICY_ARM_restrict &&
 	    (!c->crowds || c->waits < LEARN_WAITS_MATTER ||

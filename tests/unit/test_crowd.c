@@ -245,6 +245,7 @@ static void restricts_what_cannot_be_elided(void **state)
 	for (uint64_t seed = 1; seed <= SEEDS; seed++) {
 		begin(&w, seed, 1, 0.03);
 		w.class.crowds = true;
+		w.crowded = true;
 		set(&w, 0, 1, 0.5, 0.5);
 		w.rates[0][RESTRICT] = 1.3;
 		run_for(&w, 300 * MS);

@@ -38,7 +38,7 @@ static void each_arm_challenges(void **state)
 
 		begin(&w, 1, 1, 0);
 		w.class.nr_sockets = 2;
-		w.class.crowds = true;
+		w.class.crowds = w.class.crowded = true;
 		w.class.aborts = w.class.waits = 1;
 		w.class.arm = w.class.sites[0].arm = arm;
 		while (w.class.asked < learn_rotation(&w.class) && learn_ask(&w.class))
@@ -51,6 +51,42 @@ static void each_arm_challenges(void **state)
 			fail();
 		}
 	}
+}
+
+/* Is a challenge by "restrict" one of the rotation, in a class that is @age old? */
+static bool may_restrict(struct learn_class class, uint64_t age)
+{
+	class.crowds = true;
+	class.aborts = class.waits = 1;
+	class.warms_from = 1;
+	class.next_at = 1 + age;
+	class.asked = 0;
+	while (class.asked < learn_rotation(&class) && learn_ask(&class))
+		if (class.challenger == RESTRICT)
+			return true;
+	return false;
+}
+
+/* Where each thread may have a processor that is asked late, unless it is the only question. */
+static void who_has_a_processor_is_restricted_late(void **state)
+{
+	struct world w;
+
+	begin(&w, 1, 2, 0);
+	assert_false(may_restrict(w.class, 0));
+	assert_false(may_restrict(w.class, 255 * MS));
+	assert_true(may_restrict(w.class, 256 * MS));
+	w.class.crowded = true;
+	assert_true(may_restrict(w.class, 0));
+	w.class.crowded = false;
+	w.class.sites[0].unelidable = true;
+	assert_false(may_restrict(w.class, 0));
+	w.class.sites[1].unelidable = true;
+	assert_true(may_restrict(w.class, 0));
+	begin(&w, 1, 2, 0);
+	w.class.only_locks = true;
+	w.class.arm = w.class.sites[0].arm = w.class.sites[1].arm = REAL;
+	assert_true(may_restrict(w.class, 0));
 }
 
 static void begin_turns(struct world *w, uint64_t seed)
@@ -347,6 +383,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(arms_that_cannot_differ_do_not_challenge),
 		cmocka_unit_test(each_arm_challenges),
+		cmocka_unit_test(who_has_a_processor_is_restricted_late),
 		cmocka_unit_test(turns_are_for_several_sockets),
 		cmocka_unit_test(chance_does_not_begin_the_rotation_anew),
 		cmocka_unit_test(one_lucky_pair_does_not_win),
