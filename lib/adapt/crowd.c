@@ -9,8 +9,8 @@
  *   empty     nobody's                            parked: a thread that parks
  *   parked    a thread sleeps                     first, admitted: another thread; empty: its own
  *   first     a thread sleeps, and looks at the   admitted: another thread; empty: its own
- *             lock now and then; of two
- *             processors there is one each
+ *             lock now and then; a second
+ *             one on another processor does, too
  *   admitted  another has let the thread go       empty: its own
  *
  * All changes are compare-and-swaps with the ticket, sequentially consistent: of a thread that
@@ -237,7 +237,7 @@ static struct place *arrive(struct crowd *crowd, const struct crowd_call *call, 
 	return NULL;
 }
 
-/* The parked thread that leaves next. @apart: of other processors than the thread there; or NULL */
+/* The parked thread that leaves next; with @apart, of those parked on another processor than it. */
 static struct place *next_of(struct crowd *crowd, const struct place *apart, uint64_t now)
 {
 	struct policy_place best = {0}, one;
@@ -271,7 +271,7 @@ static void wake(struct place *place)
 	syscall(SYS_futex, &place->word, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1, NULL, NULL, 0);
 }
 
-/* The next thread looks at the lock from now on. @reads: or leaves, if it reads. NULL: there is none */
+/* Make the next thread a first one; with @reads, let it go if it reads. Return: it, or NULL. */
 static struct place *wake_next(struct crowd *crowd, const struct place *apart, bool reads,
 			       uint64_t now)
 {

@@ -60,8 +60,8 @@ uint64_t elide_evidence_weight(struct elide_thread *t, uint64_t nth)
 }
 
 /*
- * Events that this one counts as, with those before it that were postponed. @counter: of its kind;
- * tells the kinds apart
+ * Return: @weight of this event, plus that of the postponed event if that is of the same kind.
+ * @counter: the counter of the kind, whose address tells kinds apart
  */
 static uint64_t add_postponed(struct elide_thread *t, const uint64_t *counter, uint64_t weight)
 {
@@ -72,8 +72,8 @@ static uint64_t add_postponed(struct elide_thread *t, const uint64_t *counter, u
 }
 
 /*
- * The next event of its kind counts for this one, too; if one of another kind is postponed before,
- * that one does alone.
+ * Postpone a sample: its weight is added to the next event of its kind. A thread keeps one postponed
+ * event: a later one, of another kind, takes its place, and its weight is lost.
  */
 static void postpone(struct elide_thread *t, const uint64_t *counter, uint64_t weight)
 {
@@ -82,16 +82,16 @@ static void postpone(struct elide_thread *t, const uint64_t *counter, uint64_t w
 }
 
 /*
- * Slow paths exclude each other, and a thread in one may lose its processor. While others waited
- * for it, threads slept here that the program's lock would have let go on: with 64 threads, two
- * processors were idle for a third of the time. So only events that are sampled for certain wait.
+ * May a sample wait for the slow path of another thread? That thread may be preempted in it: when all
+ * samples waited, 64 threads left two processors idle for a third of the time, asleep at the lock of the
+ * slow paths while the program's lock was free. So only an event that is always sampled waits.
  */
 static bool waits_for_others(uint64_t weight)
 {
 	return weight == 1;
 }
 
-/* Is it better not to walk the stack now? */
+/* Postpone the sample before its stack is walked, if another thread is in a slow path? */
 static bool is_bad_time(struct elide_thread *t, const uint64_t *counter, uint64_t weight)
 {
 	if (waits_for_others(weight) || !elide_slow_is_taken())
@@ -100,11 +100,17 @@ static bool is_bad_time(struct elide_thread *t, const uint64_t *counter, uint64_
 	return true;
 }
 
-/* elide_slow_enter() for an event that counts as @weight. */
-static bool slow_enter(struct elide_thread *t, const uint64_t *counter, uint64_t weight,
-		       struct elide_slow *slow)
+/* Begin the slow path of a sample of @weight. False: not now, and nothing has been done. */
+static bool slow_enter(uint64_t weight, struct elide_slow *slow)
 {
-	if (waits_for_others(weight) ? elide_slow_enter(slow) : elide_slow_try_enter(slow))
+	return waits_for_others(weight) ? elide_slow_enter(slow) : elide_slow_try_enter(slow);
+}
+
+/* The same; if not now, the sample is postponed. */
+static bool postpone_or_slow_enter(struct elide_thread *t, const uint64_t *counter, uint64_t weight,
+				   struct elide_slow *slow)
+{
+	if (slow_enter(weight, slow))
 		return true;
 	postpone(t, counter, weight);
 	return false;
@@ -446,7 +452,7 @@ __cold void elide_evidence_abort(struct elide_thread *t, struct elide_row *row,
 	if (!weight || is_bad_time(t, counter, weight))
 		return;
 	nr = elide_stack_take(frames, (const void *)row->site);
-	if (!slow_enter(t, counter, weight, &slow))
+	if (!postpone_or_slow_enter(t, counter, weight, &slow))
 		return;
 	test_point(abort_entered);
 	stack = elide_stack_save(frames, nr, false);
@@ -482,7 +488,7 @@ __cold void elide_evidence_waits(struct elide_thread *t, struct elide_row *row, 
 	if (!(weight = weigh_wait(t, row)))
 		return;
 	nr = elide_stack_take(frames, (const void *)row->site);
-	if (!slow_enter(t, &row->contended, weight, &slow))
+	if (!postpone_or_slow_enter(t, &row->contended, weight, &slow))
 		return;
 	w->weight = weight;
 	test_point(wait_entered);
@@ -509,7 +515,7 @@ void elide_evidence_sleeps(struct elide_thread *t, struct elide_row *row, struct
 	if (likely(!(weight = weigh_wait(t, row))))
 		return;
 	nr = elide_stack_take(frames, (const void *)row->site);
-	if (!slow_enter(t, &row->contended, weight, &slow))
+	if (!postpone_or_slow_enter(t, &row->contended, weight, &slow))
 		return;
 	w->weight = weight;
 	test_point(sleep_entered);
@@ -528,8 +534,8 @@ __cold void elide_evidence_woken(struct elide_row *row, const struct elide_waker
 
 	if (!row->kind)
 		return;
-	/* Its stack is known in any case. */
-	if (!(waits_for_others(w->weight) ? elide_slow_enter(&slow) : elide_slow_try_enter(&slow))) {
+	/* The sample has its stack already; only who woke the thread stays unknown. */
+	if (!slow_enter(w->weight, &slow)) {
 		elide_evidence_waited(w, cycles);
 		return;
 	}
@@ -560,7 +566,7 @@ void elide_evidence_reacquired(struct elide_thread *t, struct elide_row *row, co
 	if (likely(!(w.weight = weigh_wait(t, row))))
 		return;
 	nr = elide_stack_take(frames, (const void *)row->site);
-	if (!slow_enter(t, &row->contended, w.weight, &slow))
+	if (!postpone_or_slow_enter(t, &row->contended, w.weight, &slow))
 		return;
 	test_point(reacquire_entered);
 	holder = find_holder(t, row, mutex, tid);
@@ -598,7 +604,7 @@ __cold void elide_evidence_blocked(struct elide_thread *t, const void *lock,
 	if (index == ELIDE_NONE || is_bad_time(t, &t->nr_blocked, weight))
 		return;
 	nr = elide_stack_take(frames, site);
-	if (!slow_enter(t, &t->nr_blocked, weight, &slow))
+	if (!postpone_or_slow_enter(t, &t->nr_blocked, weight, &slow))
 		return;
 	test_point(blocked_entered);
 	self.class_index = elide_registry_class(index);

@@ -20,9 +20,9 @@
 #define ABORTS_CROWD 0.5
 
 /*
- * Where sections can be elided and each thread may have a processor, "restrict" challenges when the
- * class is that old, ns. There its threads wait awake for each other: it seldom wins, and is a third
- * slower for 10 ms, which are a hundredth of the time by then.
+ * Age of a class, ns, from which on "restrict" challenges, if a site can be elided and the process has no
+ * more threads than processors. Its threads spin for each other then, so "restrict" seldom wins. Such a
+ * challenge runs for about 10 ms at two thirds of the rate: 1 % of 256 ms.
  */
 #define CROWD_LATE (256000 * LEARN_US)
 
@@ -88,7 +88,7 @@ static uint8_t challenger_of(const struct learn_class *c, uint8_t arm, uint32_t 
 	return challenger == c->likely ? first : challenger;
 }
 
-/* Is eliding a choice at any site? */
+/* Can any site be elided? */
 static bool may_elide(const struct learn_class *c)
 {
 	return !c->only_locks && makes_sense(c, LEARN_ALL, POLICY_NR_ARMS);

@@ -152,15 +152,15 @@ static __always_inline_fn bool elide_quick_nested(struct elide_thread *t, const 
 }
 
 /**
- * elide_quick_locks() - does a trylock lock, and nothing else, if the lock is free?
+ * elide_quick_locks() - is the arm of a trylock one that locks?
  * @q: the call
  *
- * Then it is a compare-and-swap at once, as in glibc: who reads the word before waits for its line
- * twice. With two threads that poll a mutex 1.8 times as long a section. A trylock that fails is
- * none for the policy.
+ * Then the trylock is a compare-and-swap at once, as in glibc. To read the word first moves its cache
+ * line twice: with two threads that poll a mutex a section took up to 1.8 times as long. The policy
+ * counts the trylock only if it gets the lock.
  *
- * Return: the code of its arm, for elide_quick_locked(); 0: it may be elided, or is the last before
- * an event.
+ * Return: the code of the arm, for elide_quick_locked(); 0 if the arm elides, or the thread reports to
+ * the policy at this call.
  */
 static __always_inline_fn uint8_t elide_quick_locks(struct elide_quick q)
 {
@@ -172,7 +172,7 @@ static __always_inline_fn uint8_t elide_quick_locks(struct elide_quick q)
 		       code : 0;
 }
 
-/** elide_quick_locked() - it has: count that for the policy. @code: from elide_quick_locks() */
+/** elide_quick_locked() - the trylock has got the lock: count it. @code: from elide_quick_locks() */
 static __always_inline_fn void elide_quick_locked(struct elide_quick q, uint8_t code)
 {
 	if (code == ELIDE_ARM_LOCK)

@@ -77,8 +77,8 @@ bool elide_slow_enter(struct elide_slow *slow);
 bool elide_slow_try_enter(struct elide_slow *slow);
 
 /**
- * elide_slow_is_taken() - is a thread in a slow path now? Before elide_slow_try_enter(), if there
- * is work to do before that.
+ * elide_slow_is_taken() - is a thread in a slow path now? For callers that prepare something for
+ * their slow path: if one is, elide_slow_try_enter() would refuse.
  */
 bool elide_slow_is_taken(void);
 

@@ -144,8 +144,8 @@ static bool two_processors(int *processors)
 }
 
 /*
- * The first parked thread does not come to its end, as one that waits behind others for its
- * processor: the next one of another processor finds the lock free.
+ * The first parked thread stops in its look at the lock, as one whose processor another thread has.
+ * A second thread, parked on another processor, must find the lock free meanwhile.
  */
 static void one_of_each_of_two_processors_looks(void **state)
 {

@@ -53,7 +53,7 @@ static void each_arm_challenges(void **state)
 	}
 }
 
-/* Is a challenge by "restrict" one of the rotation, in a class that is @age old? */
+/* Does "restrict" challenge in the first rotation of a class that began @age ns ago? */
 static bool may_restrict(struct learn_class class, uint64_t age)
 {
 	class.crowds = true;
@@ -67,7 +67,10 @@ static bool may_restrict(struct learn_class class, uint64_t age)
 	return false;
 }
 
-/* Where each thread may have a processor that is asked late, unless it is the only question. */
+/*
+ * With no more threads than processors "restrict" challenges from 256 ms on; at once if no site of the class
+ * can be elided, as no other arm can challenge then.
+ */
 static void who_has_a_processor_is_restricted_late(void **state)
 {
 	struct world w;
