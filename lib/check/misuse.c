@@ -47,16 +47,28 @@ void elide_misuse_locked(enum elide_misuse_type type, enum elide_kind kind, cons
 	elide_data_publish(chunk);
 }
 
+/* A call. */
+struct call {
+	enum elide_misuse_type type;
+	enum elide_kind kind;
+	const void *site;
+	const void *lock;
+};
+
+static void misuse_slow(void *arg)
+{
+	const struct call *call = arg;
+
+	test_point(misuse_entered);
+	elide_module_of(call->site);
+	elide_misuse_locked(call->type, call->kind, call->site, call->lock);
+	test_point(misuse_done);
+}
+
 __cold void elide_misuse(enum elide_misuse_type type, enum elide_kind kind, const void *site,
 			 const void *lock)
 {
-	struct elide_slow slow;
+	struct call call = {type, kind, site, lock};
 
-	if (!elide_slow_enter(&slow))
-		return;
-	test_point(misuse_entered);
-	elide_module_of(site);
-	elide_misuse_locked(type, kind, site, lock);
-	test_point(misuse_done);
-	elide_slow_leave(&slow);
+	elide_slow_run(misuse_slow, &call);
 }

@@ -116,12 +116,18 @@ static void write_circle(const struct order_edge *const *circle, int nr)
 	order->written[order->nr_written++] = key;
 }
 
-/* In a slow path. Another thread may have added the edge meanwhile. */
+/* An edge that is new to a graph. */
+struct new_edge {
+	struct order_graph *graph;
+	const struct order_edge *edge;
+};
+
 static void add_locked(struct order_graph *g, const struct order_edge *edge)
 {
 	const struct order_edge *circle[ELIDE_ORDER_EDGES];
 	int index, nr;
 
+	/* Another thread may have added it meanwhile. */
 	if (order_graph_has(g, edge))
 		return;
 	test_point(order_publish);
@@ -135,19 +141,23 @@ static void add_locked(struct order_graph *g, const struct order_edge *edge)
 		write_circle(circle, nr);
 }
 
+static void order_slow(void *arg)
+{
+	const struct new_edge *new = arg;
+
+	test_point(order_entered);
+	add_locked(new->graph, new->edge);
+	test_point(order_done);
+}
+
 static __cold void add(struct order_graph *g, const struct order_edge *edge)
 {
-	struct elide_slow slow;
+	struct new_edge new = {g, edge};
 
 	/* The graph is full: do not enter a slow path for what will not be written. */
 	if (READ_ONCE(g->nr) >= ORDER_MAX_EDGES)
 		return drop();
-	if (!elide_slow_enter(&slow))
-		return;
-	test_point(order_entered);
-	add_locked(g, edge);
-	test_point(order_done);
-	elide_slow_leave(&slow);
+	elide_slow_run(order_slow, &new);
 }
 
 static void edge_between(const struct elide_thread *t, const struct elide_acquired *held,

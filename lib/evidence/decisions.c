@@ -25,28 +25,30 @@ int elide_evidence_events_start(void)
 	return events ? 0 : -ENOMEM;
 }
 
-static void add_event(const struct elide_event *decision)
+static void event_slow(void *arg)
 {
+	const struct elide_event *decision = arg;
 	struct elide_event *event = NULL;
-	struct elide_slow slow;
 
-	if (!events || !elide_slow_enter(&slow))
-		return;
 	test_point(event_entered);
 	if (events->nr < MAX_EVENTS)
 		event = elide_data_record(&events->chunk, ELIDE_CHUNK_TIMELINE, sizeof(*event));
-	if (!event) {
+	if (event) {
+		*event = *decision;
+		event->time = cycles_now();
+		test_point(event_publish);
+		elide_data_publish(events->chunk);
+		events->nr++;
+	} else {
 		elide_data->dropped[ELIDE_DROPPED_EVENTS]++;
-		goto leave;
 	}
-	*event = *decision;
-	event->time = cycles_now();
-	test_point(event_publish);
-	elide_data_publish(events->chunk);
-	events->nr++;
 	test_point(event_done);
-leave:
-	elide_slow_leave(&slow);
+}
+
+static void add_event(struct elide_event *decision)
+{
+	if (events)
+		elide_slow_run(event_slow, decision);
 }
 
 __cold void elide_evidence_event(enum elide_event_type type, const struct elide_row *row,

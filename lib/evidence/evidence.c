@@ -2,8 +2,7 @@
 /*
  * evidence.c - see evidence.h. The decisions are in decisions.c.
  *
- * A stack is walked before the slow path begins: the emulator and the unwinder need nothing that
- * the engine's lock protects.
+ * A stack is walked in the slow path, on the stack of that: the unwinder needs 3 KB.
  */
 #include <errno.h>
 
@@ -91,29 +90,56 @@ static bool waits_for_others(uint64_t weight)
 	return weight == 1;
 }
 
-/* Postpone the sample before its stack is walked, if another thread is in a slow path? */
-static bool is_bad_time(struct elide_thread *t, const uint64_t *counter, uint64_t weight)
+/**
+ * struct event - what is sampled.
+ * @t: the calling thread
+ * @row: counters of the call
+ * @lock: the lock
+ * @weight: events that it counts as
+ * @tid: thread id in the lock
+ * @kind: of the call that had locked it
+ * @w: a wait's records
+ * @waker: the call that ended a wait, NULL if that is not known
+ * @a: an abort
+ * @site: of a release
+ */
+struct event {
+	struct elide_thread *t;
+	struct elide_row *row;
+	const void *lock;
+	uint64_t weight;
+	uint32_t tid;
+	enum elide_kind kind;
+	union {
+		struct elide_waits *w;
+		const struct elide_aborted *a;
+		const void *site;
+	};
+	const struct elide_waker *waker;
+};
+
+/* The slow path of a sample. False: not now, and nothing has been done. */
+static bool sample_now(void (*body)(void *event), struct event *e)
 {
-	if (waits_for_others(weight) || !elide_slow_is_taken())
-		return false;
-	postpone(t, counter, weight);
-	return true;
+	return waits_for_others(e->weight) ? elide_slow_run(body, e) : elide_slow_try_run(body, e);
 }
 
-/* Begin the slow path of a sample of @weight. False: not now, and nothing has been done. */
-static bool slow_enter(uint64_t weight, struct elide_slow *slow)
+/* The same; if not now, the sample is postponed. @counter: the counter of the kind of event */
+static bool sample(void (*body)(void *event), struct event *e, const uint64_t *counter)
 {
-	return waits_for_others(weight) ? elide_slow_enter(slow) : elide_slow_try_enter(slow);
-}
-
-/* The same; if not now, the sample is postponed. */
-static bool postpone_or_slow_enter(struct elide_thread *t, const uint64_t *counter, uint64_t weight,
-				   struct elide_slow *slow)
-{
-	if (slow_enter(weight, slow))
+	if (sample_now(body, e))
 		return true;
-	postpone(t, counter, weight);
+	postpone(e->t, counter, e->weight);
 	return false;
+}
+
+/* The stack of the call that returns to @site: its number in the data file. */
+static uint32_t save_stack(uint64_t site)
+{
+	uint64_t frames[ELIDE_STACK_FRAMES];
+	unsigned int nr = elide_stack_take(frames, (const void *)site);
+
+	return elide_stack_save(frames, nr, false);
 }
 
 static struct elide_sample *find_sample(const struct elide_row *row, enum elide_sample_type type,
@@ -432,150 +458,152 @@ static void contended_by(const struct elide_thread *t, const struct elide_row *r
 	}
 }
 
+static void abort_slow(void *arg)
+{
+	const struct event *e = arg;
+	const struct elide_aborted *a = e->a;
+	uint32_t stack;
+
+	test_point(abort_entered);
+	stack = save_stack(e->row->site);
+	test_point(abort_publish);
+	add_to_sample(find_sample(e->row, ELIDE_SAMPLE_ABORT, stack), e->weight, a->cycles);
+	elide_detail_add(e->t, e->row, a, e->weight, stack);
+	blame_abort(e->t, e->row, a, e->weight);
+	test_point(abort_done);
+}
+
 __cold void elide_evidence_abort(struct elide_thread *t, struct elide_row *row,
 				 const struct elide_aborted *a)
 {
 	const uint64_t *counter = &row->causes[a->cause];
-	uint64_t frames[ELIDE_STACK_FRAMES], weight;
-	struct elide_slow slow;
-	unsigned int nr;
-	uint32_t stack;
+	struct event e = {.t = t, .row = row, .a = a};
 
 	if (!row->kind || elide_busy)
 		return;
 	contended_by(t, row, a);
-	weight = elide_evidence_weight(t, *counter);
+	e.weight = elide_evidence_weight(t, *counter);
 	/* After the first ones the processor chooses: one abort in elide_pmu_period(). */
 	if (t->pmu && *counter > t->first_seen)
-		weight = a->sampled ? elide_pmu_period() : 0;
-	weight = add_postponed(t, counter, weight);
-	if (!weight || is_bad_time(t, counter, weight))
-		return;
-	nr = elide_stack_take(frames, (const void *)row->site);
-	if (!postpone_or_slow_enter(t, counter, weight, &slow))
-		return;
-	test_point(abort_entered);
-	stack = elide_stack_save(frames, nr, false);
-	test_point(abort_publish);
-	add_to_sample(find_sample(row, ELIDE_SAMPLE_ABORT, stack), weight, a->cycles);
-	elide_detail_add(t, row, a, weight, stack);
-	blame_abort(t, row, a, weight);
-	test_point(abort_done);
-	elide_slow_leave(&slow);
+		e.weight = a->sampled ? elide_pmu_period() : 0;
+	e.weight = add_postponed(t, counter, e.weight);
+	if (e.weight)
+		sample(abort_slow, &e, counter);
 }
 
 /* The same for a wait that is about to be counted. */
 static uint64_t weigh_wait(struct elide_thread *t, const struct elide_row *row)
 {
-	uint64_t weight = add_postponed(t, &row->contended,
-					elide_evidence_weight(t, row->contended + 1));
+	return add_postponed(t, &row->contended, elide_evidence_weight(t, row->contended + 1));
+}
 
-	return weight && is_bad_time(t, &row->contended, weight) ? 0 : weight;
+static void wait_slow(void *arg)
+{
+	const struct event *e = arg;
+	struct holder holder;
+
+	test_point(wait_entered);
+	elide_thread_record_name(e->t);
+	if (e->tid && e->tid != e->t->tid)
+		thread_look(e->tid);
+	holder = find_holder(e->t, e->row, e->lock, e->tid);
+	e->w->sample = find_sample(e->row, ELIDE_SAMPLE_WAIT, save_stack(e->row->site));
+	test_point(wait_publish);
+	e->w->blame = find_blame(e->row, ELIDE_BLAME_WAIT, &holder);
+	test_point(wait_done);
 }
 
 __cold void elide_evidence_waits(struct elide_thread *t, struct elide_row *row, const void *lock,
 				 uint32_t tid, struct elide_waits *w)
 {
-	uint64_t frames[ELIDE_STACK_FRAMES], weight;
-	struct holder holder;
-	struct elide_slow slow;
-	unsigned int nr;
+	struct event e = {.t = t, .row = row, .lock = lock, .tid = tid, .w = w};
 
 	*w = (struct elide_waits){0};
 	if (!elide_evidence || !row->kind || elide_busy)
 		return;
 	contended(row->class_index);
-	if (!(weight = weigh_wait(t, row)))
-		return;
-	nr = elide_stack_take(frames, (const void *)row->site);
-	if (!postpone_or_slow_enter(t, &row->contended, weight, &slow))
-		return;
-	w->weight = weight;
-	test_point(wait_entered);
-	elide_thread_record_name(t);
-	if (tid && tid != t->tid)
-		thread_look(tid);
-	holder = find_holder(t, row, lock, tid);
-	w->sample = find_sample(row, ELIDE_SAMPLE_WAIT, elide_stack_save(frames, nr, false));
-	test_point(wait_publish);
-	w->blame = find_blame(row, ELIDE_BLAME_WAIT, &holder);
-	test_point(wait_done);
-	elide_slow_leave(&slow);
+	e.weight = weigh_wait(t, row);
+	if (e.weight && sample(wait_slow, &e, &row->contended))
+		w->weight = e.weight;
+}
+
+static void sleep_slow(void *arg)
+{
+	const struct event *e = arg;
+
+	test_point(sleep_entered);
+	test_point(sleep_publish);
+	e->w->sample = find_sample(e->row, ELIDE_SAMPLE_WAIT, save_stack(e->row->site));
+	e->w->blame = NULL;
+	test_point(sleep_done);
 }
 
 void elide_evidence_sleeps(struct elide_thread *t, struct elide_row *row, struct elide_waits *w)
 {
-	uint64_t frames[ELIDE_STACK_FRAMES], weight;
-	struct elide_slow slow;
-	unsigned int nr;
+	struct event e = {.t = t, .row = row, .w = w};
 
 	w->weight = 0;
 	if (!elide_evidence || !row->kind || elide_busy)
 		return;
-	if (likely(!(weight = weigh_wait(t, row))))
+	if (likely(!(e.weight = weigh_wait(t, row))))
 		return;
-	nr = elide_stack_take(frames, (const void *)row->site);
-	if (!postpone_or_slow_enter(t, &row->contended, weight, &slow))
-		return;
-	w->weight = weight;
-	test_point(sleep_entered);
-	test_point(sleep_publish);
-	w->sample = find_sample(row, ELIDE_SAMPLE_WAIT, elide_stack_save(frames, nr, false));
-	w->blame = NULL;
-	test_point(sleep_done);
-	elide_slow_leave(&slow);
+	if (sample(sleep_slow, &e, &row->contended))
+		w->weight = e.weight;
+}
+
+static void woken_slow(void *arg)
+{
+	const struct event *e = arg;
+	struct holder holder = {.class_index = e->row->class_index};
+
+	test_point(woken_entered);
+	if (e->waker) {
+		holder.kind = e->row->kind;
+		holder.site = e->waker->by;
+		holder.peer = e->waker->peer;
+	}
+	test_point(woken_publish);
+	e->w->blame = find_blame(e->row, ELIDE_BLAME_WAIT, &holder);
+	test_point(woken_done);
 }
 
 __cold void elide_evidence_woken(struct elide_row *row, const struct elide_waker *waker,
 				 struct elide_waits *w, unsigned long long cycles)
 {
-	struct holder holder = {.class_index = row->class_index};
-	struct elide_slow slow;
+	struct event e = {.row = row, .waker = waker, .w = w, .weight = w->weight};
 
 	if (!row->kind)
 		return;
-	/* The sample has its stack already; only who woke the thread stays unknown. */
-	if (!slow_enter(w->weight, &slow)) {
-		elide_evidence_waited(w, cycles);
-		return;
-	}
-	test_point(woken_entered);
-	if (waker) {
-		holder.kind = row->kind;
-		holder.site = waker->by;
-		holder.peer = waker->peer;
-	}
-	test_point(woken_publish);
-	w->blame = find_blame(row, ELIDE_BLAME_WAIT, &holder);
-	test_point(woken_done);
-	elide_slow_leave(&slow);
+	/* If not now, the sample has its stack already; only who woke the thread stays unknown. */
+	sample_now(woken_slow, &e);
 	elide_evidence_waited(w, cycles);
+}
+
+static void reacquire_slow(void *arg)
+{
+	const struct event *e = arg;
+	struct holder holder;
+
+	test_point(reacquire_entered);
+	holder = find_holder(e->t, e->row, e->lock, e->tid);
+	e->w->sample = find_sample(e->row, ELIDE_SAMPLE_WAIT, save_stack(e->row->site));
+	test_point(reacquire_publish);
+	e->w->blame = find_blame(e->row, ELIDE_BLAME_WAIT, &holder);
+	test_point(reacquire_done);
 }
 
 void elide_evidence_reacquired(struct elide_thread *t, struct elide_row *row, const void *mutex,
 			       uint32_t tid, unsigned long long cycles)
 {
-	uint64_t frames[ELIDE_STACK_FRAMES];
 	struct elide_waits w = {0};
-	struct elide_slow slow;
-	struct holder holder;
-	unsigned int nr;
+	struct event e = {.t = t, .row = row, .lock = mutex, .tid = tid, .w = &w};
 
 	if (!elide_evidence || !row->kind || elide_busy)
 		return;
-	if (likely(!(w.weight = weigh_wait(t, row))))
+	if (likely(!(e.weight = w.weight = weigh_wait(t, row))))
 		return;
-	nr = elide_stack_take(frames, (const void *)row->site);
-	if (!postpone_or_slow_enter(t, &row->contended, w.weight, &slow))
-		return;
-	test_point(reacquire_entered);
-	holder = find_holder(t, row, mutex, tid);
-	w.sample = find_sample(row, ELIDE_SAMPLE_WAIT, elide_stack_save(frames, nr, false));
-	test_point(reacquire_publish);
-	w.blame = find_blame(row, ELIDE_BLAME_WAIT, &holder);
-	test_point(reacquire_done);
-	elide_slow_leave(&slow);
-	elide_evidence_waited(&w, cycles);
+	if (sample(reacquire_slow, &e, &row->contended))
+		elide_evidence_waited(&w, cycles);
 }
 
 __cold void elide_evidence_waited(const struct elide_waits *w, unsigned long long cycles)
@@ -586,55 +614,70 @@ __cold void elide_evidence_waited(const struct elide_waits *w, unsigned long lon
 	add_to_blame(w->blame, w->weight, cycles);
 }
 
-__cold void elide_evidence_blocked(struct elide_thread *t, const void *lock,
-				   enum elide_kind kind, const void *site)
+static void blocked_slow(void *arg)
 {
-	uint64_t frames[ELIDE_STACK_FRAMES], weight;
-	struct suspect self = {.lock = lock, .kind = kind};
+	const struct event *e = arg;
+	struct suspect self = {.lock = e->lock, .kind = e->kind};
 	struct choice choice = {0};
-	struct elide_slow slow;
-	unsigned int nr;
 	uint32_t index;
 
-	if (!elide_evidence || !t || elide_busy)
-		return;
-	weight = elide_evidence_weight(t, ++t->nr_blocked);
-	weight = add_postponed(t, &t->nr_blocked, weight);
-	index = weight ? elide_registry_find(lock) : ELIDE_NONE;
-	if (index == ELIDE_NONE || is_bad_time(t, &t->nr_blocked, weight))
-		return;
-	nr = elide_stack_take(frames, site);
-	if (!postpone_or_slow_enter(t, &t->nr_blocked, weight, &slow))
-		return;
 	test_point(blocked_entered);
-	self.class_index = elide_registry_class(index);
-	choose(t, t, &self, &choice);
+	index = elide_registry_find(e->lock);
+	if (index != ELIDE_NONE) {
+		self.class_index = elide_registry_class(index);
+		choose(e->t, e->t, &self, &choice);
+	}
 	test_point(blocked_publish);
 	if (choice.row)
 		add_to_sample(find_sample(choice.row, ELIDE_SAMPLE_BLOCK,
-					  elide_stack_save(frames, nr, false)),
-			      weight, 0);
+					  save_stack((uintptr_t)e->site)),
+			      e->weight, 0);
 	test_point(blocked_done);
-	elide_slow_leave(&slow);
+}
+
+__cold void elide_evidence_blocked(struct elide_thread *t, const void *lock,
+				   enum elide_kind kind, const void *site)
+{
+	struct event e = {.t = t, .lock = lock, .kind = kind, .site = site};
+
+	if (!elide_evidence || !t || elide_busy)
+		return;
+	e.weight = elide_evidence_weight(t, ++t->nr_blocked);
+	e.weight = add_postponed(t, &t->nr_blocked, e.weight);
+	if (e.weight && elide_registry_find(lock) != ELIDE_NONE)
+		sample(blocked_slow, &e, &t->nr_blocked);
+}
+
+/* A load that was sampled in a locked section of @row. */
+struct sampled_load {
+	struct elide_thread *t;
+	const struct elide_row *row;
+	struct elide_pmu_load load;
+};
+
+static void loads_slow(void *arg)
+{
+	const struct sampled_load *s = arg;
+
+	test_point(loads_entered);
+	/* If a handler has forked meanwhile, the row is the parent's. */
+	if (s->t->locked_row == s->row) {
+		test_point(loads_publish);
+		elide_detail_hint(s->row, s->t->locked, &s->load);
+	}
+	test_point(loads_done);
 }
 
 void elide_evidence_loads(struct elide_thread *t)
 {
 	const struct elide_row *row = t->locked_row;
-	struct elide_pmu_load load;
-	struct elide_slow slow;
+	struct sampled_load s;
 
-	if (likely(!elide_pmu_take_load(t->loads, &load)))
+	if (likely(!elide_pmu_take_load(t->loads, &s.load)))
 		return;
-	if (!elide_evidence || !row || !row->kind || !row->causes[ELIDE_CAUSE_conflict] || elide_busy ||
-	    !elide_slow_try_enter(&slow))
+	if (!elide_evidence || !row || !row->kind || !row->causes[ELIDE_CAUSE_conflict] || elide_busy)
 		return;
-	test_point(loads_entered);
-	/* If a handler has forked meanwhile, the row is the parent's. */
-	if (t->locked_row == row) {
-		test_point(loads_publish);
-		elide_detail_hint(row, t->locked, &load);
-	}
-	test_point(loads_done);
-	elide_slow_leave(&slow);
+	s.t = t;
+	s.row = row;
+	elide_slow_try_run(loads_slow, &s);
 }

@@ -7,8 +7,8 @@
 #include "../emulator.h"
 #include "frames.h"
 
-/* Frames of this library and of the unwinder inside the call, at most. */
-#define OWN_FRAMES 12
+/* Frames of this library and of the unwinder inside the call, at most: of a slow path 14. */
+#define OWN_FRAMES 20
 
 struct walk {
 	uint64_t *frames;

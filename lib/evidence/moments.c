@@ -72,42 +72,51 @@ static struct elide_moment *next_moment(struct evidence_moments *m, enum elide_m
 	return m->chunks[nr_chunk] ? moment_at(m, m->nr) : NULL;
 }
 
-/*
- * @block: of the record. The thread mostly holds the lock, so it waits for no other slow path: then
- * its sum stays, and the next wait or hold gets the record.
+/**
+ * struct moment - a record to be written.
+ * @t: the calling thread
+ * @row: counters of the call
+ * @type: enum elide_moment_type
+ * @end, @cycles, @block: of the record
  */
-static __cold void record(struct elide_thread *t, const struct elide_row *row,
-			  enum elide_moment_type type, unsigned long long end, uint64_t cycles,
-			  uint32_t block)
+struct moment {
+	struct elide_thread *t;
+	const struct elide_row *row;
+	enum elide_moment_type type;
+	uint32_t block;
+	unsigned long long end;
+	uint64_t cycles;
+};
+
+/* Cycles of whole periods since the last record. */
+static uint64_t due(const struct elide_thread *t, enum elide_moment_type type)
 {
-	uint64_t period = READ_ONCE(elide_moment_periods[type]);
-	uint64_t weight = t->moment_sums[type] - t->moment_sums[type] % period;
-	struct evidence_moments *m;
+	return t->moment_sums[type] - t->moment_sums[type] % READ_ONCE(elide_moment_periods[type]);
+}
+
+static void moment_slow(void *arg)
+{
+	const struct moment *from = arg;
+	struct elide_thread *t = from->t;
+	struct evidence_moments *m = &elide_evidence->moments[from->type];
+	uint64_t weight = due(t, from->type);
 	struct elide_moment *to;
 	struct elide_chunk *chunk;
-	struct elide_slow slow;
 
-	if (!elide_evidence || !row->kind || elide_busy) {
-		t->moment_sums[type] -= weight;
-		return;
-	}
-	if (!elide_slow_try_enter(&slow))
-		return;
-	t->moment_sums[type] -= weight;
+	t->moment_sums[from->type] -= weight;
 	test_point(moment_entered);
-	m = &elide_evidence->moments[type];
 	/* If a handler has forked meanwhile, the row is the parent's. */
-	to = t->ready ? next_moment(m, type) : NULL;
+	to = t->ready ? next_moment(m, from->type) : NULL;
 	if (to) {
 		*to = (struct elide_moment){
-			.class_index = row->class_index,
-			.kind = row->kind,
-			.type = type,
-			.site = row->site,
-			.time = end,
-			.cycles = cycles,
+			.class_index = from->row->class_index,
+			.kind = from->row->kind,
+			.type = from->type,
+			.site = from->row->site,
+			.time = from->end,
+			.cycles = from->cycles,
 			.weight = weight,
-			.block = block,
+			.block = from->block,
 			.tid = t->tid,
 		};
 		test_point(moment_publish);
@@ -117,7 +126,22 @@ static __cold void record(struct elide_thread *t, const struct elide_row *row,
 		m->nr++;
 	}
 	test_point(moment_done);
-	elide_slow_leave(&slow);
+}
+
+/*
+ * @block: of the record. The thread mostly holds the lock, so it waits for no other slow path: then
+ * its sum stays, and the next wait or hold gets the record.
+ */
+static __cold void record(struct elide_thread *t, const struct elide_row *row,
+			  enum elide_moment_type type, unsigned long long end, uint64_t cycles,
+			  uint32_t block)
+{
+	struct moment moment = {t, row, type, block, end, cycles};
+
+	if (!elide_evidence || !row->kind || elide_busy)
+		t->moment_sums[type] -= due(t, type);
+	else
+		elide_slow_try_run(moment_slow, &moment);
 }
 
 __cold void elide_moment_record(struct elide_thread *t, const struct elide_row *row,

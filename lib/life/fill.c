@@ -2,8 +2,7 @@
 /*
  * fill.c - the slow path of a look-up: registration of locks, rows, calls and cache entries.
  *
- * Everything here runs outside transactions, between elide_slow_enter() and
- * elide_slow_leave().
+ * Everything here runs outside transactions, and but for elide_cache_fill() in slow paths.
  */
 #include "../adapt/epoch.h"
 #include "../base/testpoint.h"
@@ -185,11 +184,28 @@ static struct elide_cache *fill(const void *lock, const void *site, enum elide_k
 	return elide_cache_make(t, call, lock, index, generation);
 }
 
+/* A look-up, and what was found. */
+struct look_up {
+	const void *lock;
+	const void *site;
+	enum elide_kind kind;
+	struct elide_cache *entry;
+};
+
+static void fill_slow(void *arg)
+{
+	struct look_up *l = arg;
+
+	test_point(fill_entered);
+	l->entry = fill(l->lock, l->site, l->kind);
+	test_point(fill_done);
+}
+
 __noinline struct elide_cache *elide_cache_fill(const void *lock, const void *site,
 						enum elide_kind kind)
 {
+	struct look_up l = {lock, site, kind, NULL};
 	struct elide_cache *entry;
-	struct elide_slow slow;
 
 	if (unlikely(!elide_process.running))
 		return NULL; /* where everything passes through, as quick as can be */
@@ -207,11 +223,6 @@ __noinline struct elide_cache *elide_cache_fill(const void *lock, const void *si
 		count_dropped(&elide_self->nr_unregistered, ELIDE_DROPPED_LOCKS);
 		return NULL;
 	}
-	if (!elide_slow_enter(&slow))
-		return NULL;
-	test_point(fill_entered);
-	entry = fill(lock, site, kind);
-	test_point(fill_done);
-	elide_slow_leave(&slow);
-	return entry;
+	elide_slow_run(fill_slow, &l);
+	return l.entry;
 }

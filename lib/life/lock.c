@@ -18,22 +18,34 @@ static void order_forget(const void *lock)
 		elide_order_released(t, lock);
 }
 
+/* A lock that was initialised. */
+struct new_lock {
+	const void *lock;
+	const void *site;
+	enum elide_kind kind;
+	bool shared;
+};
+
+static void new_slow(void *arg)
+{
+	const struct new_lock *new = arg;
+
+	test_point(new_entered);
+	elide_registry_add(new->lock, new->kind, new->site, true, new->shared);
+	test_point(new_done);
+}
+
 static __noinline void lock_new(const void *lock, enum elide_kind kind, const void *site,
 				bool shared)
 {
-	struct elide_slow slow;
+	struct new_lock new = {lock, site, kind, shared};
 
 	if (kind != ELIDE_KIND_CUSTOM)
-		site = elide_wrapper_caller(site);
+		new.site = elide_wrapper_caller(site);
 	if (likely(elide_gate_same_process()) &&
-	    elide_registry_add_known(lock, kind, site, true, shared) != ELIDE_NONE)
+	    elide_registry_add_known(lock, kind, new.site, true, shared) != ELIDE_NONE)
 		return;
-	if (!elide_slow_enter(&slow))
-		return;
-	test_point(new_entered);
-	elide_registry_add(lock, kind, site, true, shared);
-	test_point(new_done);
-	elide_slow_leave(&slow);
+	elide_slow_run(new_slow, &new);
 }
 
 void elide_lock_new(const void *lock, enum elide_kind kind, const void *site, bool shared)

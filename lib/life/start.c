@@ -12,6 +12,7 @@
 #include "../adapt/epoch.h"
 #include "../adapt/learned.h"
 #include "../base/log.h"
+#include "../base/own-stack.h"
 #include "../base/testpoint.h"
 #include "../check/misuse.h"
 #include "../check/order.h"
@@ -212,28 +213,24 @@ void elide_start(bool secure)
 	elide_process.running = true;
 }
 
-void elide_keep_file(void)
+static void keep_slow(void *arg)
 {
-	struct elide_slow slow;
-
-	if (!elide_slow_enter(&slow))
-		return;
 	test_point(keep_entered);
 	test_point(keep_publish);
 	elide_data_keep();
 	test_point(keep_done);
-	elide_slow_leave(&slow);
 }
 
-void elide_stop(void)
+void elide_keep_file(void)
 {
-	struct elide_slow slow;
-	bool own_file;
+	elide_slow_run(keep_slow, NULL);
+}
 
-	if (!elide_slow_lock(&slow))
-		return;
-	/* The names of the data file and of the report are handled. */
-	rtmgrind_time_stops();
+/* @own_file: is set if the process has a data file of its own */
+static void stop_slow(void *own_file)
+{
+	bool *own = own_file;
+
 	test_point(stop_entered);
 	/* A child that took no lock has no file, and its parent's is not its own. */
 	if (!elide_data && elide_gate_same_process()) {
@@ -241,8 +238,8 @@ void elide_stop(void)
 		/* A lock call after this, of another's destructor, finds no place to count. */
 		elide_process.running = false;
 	}
-	own_file = elide_data && elide_gate_same_process();
-	if (own_file) {
+	*own = elide_data && elide_gate_same_process();
+	if (*own) {
 		elide_threads_end();
 		elide_thread_records_end();
 		elide_uncounted_end();
@@ -252,10 +249,24 @@ void elide_stop(void)
 		elide_data_close(elide_tunables.output);
 	}
 	test_point(stop_done);
-	elide_slow_leave(&slow);
-	if (own_file)
-		adapt_learned_write();
-	if (own_file && *elide_tunables.report)
+}
+
+/* Not in a slow path, as it writes files and waits for a child. */
+static void write_last(void *unused)
+{
+	adapt_learned_write();
+	if (*elide_tunables.report)
 		elide_exit_report(elide_tunables.report);
+}
+
+void elide_stop(void)
+{
+	bool own_file = false;
+
+	/* The names of the data file and of the report are handled. */
+	rtmgrind_time_stops();
+	elide_slow_run_unready(stop_slow, &own_file);
+	if (own_file)
+		elide_on_new_stack(write_last, NULL);
 	rtmgrind_time_goes_on();
 }

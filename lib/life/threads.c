@@ -2,8 +2,7 @@
 /*
  * threads.c - birth and end of threads: whose block it is, and what a thread leaves behind.
  *
- * Everything here runs outside transactions, between elide_slow_enter() and
- * elide_slow_leave().
+ * Everything here runs in slow paths, outside transactions.
  */
 #include <errno.h>
 #include <string.h>
@@ -100,18 +99,29 @@ void elide_threads_end(void)
 			thread_end(t);
 }
 
-void elide_thread_joined(const void *handle, uint32_t tid)
-{
-	struct elide_slow slow;
+/* A thread that was joined. */
+struct joined {
+	const void *handle;
+	uint32_t tid;
+};
 
-	if (!elide_threads_all() || !elide_slow_enter(&slow))
-		return;
+static void joined_slow(void *arg)
+{
+	const struct joined *joined = arg;
+
 	test_point(joined_entered);
 	for (struct elide_thread *t = elide_threads_all(); t; t = t->next)
-		if (t->tid && t->handle == handle && (!tid || t->tid == tid))
+		if (t->tid && t->handle == joined->handle && (!joined->tid || t->tid == joined->tid))
 			thread_end(t);
 	test_point(joined_done);
-	elide_slow_leave(&slow);
+}
+
+void elide_thread_joined(const void *handle, uint32_t tid)
+{
+	struct joined joined = {handle, tid};
+
+	if (elide_threads_all())
+		elide_slow_run(joined_slow, &joined);
 }
 
 void elide_thread_look(uint32_t tid)

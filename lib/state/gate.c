@@ -5,12 +5,17 @@
  * The lock of the slow paths is never held while anything is called that may take a lock of the
  * program or of the loader: only system calls and _dl_find_object(). It inherits priority
  * (pi-lock.h), and the holder blocks signals: no handler, and no cancellation, can leave it held.
+ *
+ * A slow path runs on a stack of the process (base/own-stack.h), as the thread's own may be the
+ * alternate one of a handler, which is small. A handler of a fault in a slow path runs on
+ * that stack, too, or begins at the top of the thread's alternate stack.
  */
 #include <errno.h>
 #include <signal.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "../base/own-stack.h"
 #include "../base/pi-lock.h"
 #include "../base/syscalls.h"
 #include "../base/testpoint.h"
@@ -29,12 +34,16 @@ static struct wiped {
 
 static int (*gate_ready)(void);
 
+/* The stack that slow paths run on, whose lock is that of the slow paths. */
+static void *own_stack;
+
 int elide_gate_start(int (*ready)(void))
 {
 	wiped = elide_wiped_alloc(sizeof(*wiped));
 	if (!wiped)
 		return -ENOMEM;
 	gate_ready = ready;
+	own_stack = elide_own_stack_alloc();
 	elide_gate_adopt();
 	return 0;
 }
@@ -58,7 +67,26 @@ void elide_gate_adopt(void)
 	(SIGNAL_BIT(SIGSEGV) | SIGNAL_BIT(SIGBUS) | SIGNAL_BIT(SIGILL) | SIGNAL_BIT(SIGFPE) | \
 	 SIGNAL_BIT(SIGTRAP) | SIGNAL_BIT(SIGSYS))
 
-static void slow_begin(struct elide_slow *slow)
+/**
+ * struct slow - a slow path.
+ * @body, @arg: what runs in it
+ * @refused: @body did not run, as the process has no data file
+ * @unready: @body runs even so
+ * @signals: mask of blocked signals, which is given back
+ * @tid: Linux thread id, under which the lock is held
+ * @saved_errno: errno, which is given back
+ */
+struct slow {
+	void (*body)(void *arg);
+	void *arg;
+	bool refused;
+	bool unready;
+	uint64_t signals;
+	uint32_t tid;
+	int saved_errno;
+};
+
+static void slow_begin(struct slow *slow)
 {
 	static const uint64_t blocked = ~FAULTS;
 	const struct elide_thread *t = elide_self;
@@ -70,7 +98,7 @@ static void slow_begin(struct elide_slow *slow)
 	slow->tid = t && t->tid ? t->tid : syscall(SYS_gettid);
 }
 
-static void slow_end(const struct elide_slow *slow)
+static void slow_end(const struct slow *slow)
 {
 	elide_busy = false;
 	/* A pending cancellation may end the thread here: nothing of ours is held any more. */
@@ -78,51 +106,55 @@ static void slow_end(const struct elide_slow *slow)
 	errno = slow->saved_errno;
 }
 
-bool elide_slow_lock(struct elide_slow *slow)
+/* On the stack of the slow paths, with their lock. */
+static void slow_main(void *arg)
+{
+	struct slow *slow = arg;
+
+	test_point(slow_entered);
+	slow->refused = !slow->unready && gate_ready();
+	if (!slow->refused)
+		slow->body(slow->arg);
+	test_point(slow_leaving);
+}
+
+/* The lock is held. */
+static bool run_locked(struct slow *slow)
+{
+	elide_on_stack(slow_main, slow, own_stack);
+	elide_pi_unlock(&wiped->lock, slow->tid);
+	slow_end(slow);
+	return !slow->refused;
+}
+
+static bool pass(struct slow *slow)
 {
 	if (!elide_process.running || elide_busy)
 		return false;
 	slow_begin(slow);
 	elide_pi_lock(&wiped->lock, slow->tid);
-	test_point(slow_entered);
-	return true;
+	return run_locked(slow);
 }
 
-/* The lock is held: may the slow path go on? */
-static bool slow_ready(const struct elide_slow *slow)
+bool elide_slow_run(void (*body)(void *arg), void *arg)
 {
-	if (!gate_ready())
-		return true;
-	elide_slow_leave(slow);
-	return false;
+	return pass(&(struct slow){.body = body, .arg = arg});
 }
 
-bool elide_slow_enter(struct elide_slow *slow)
+bool elide_slow_run_unready(void (*body)(void *arg), void *arg)
 {
-	return elide_slow_lock(slow) && slow_ready(slow);
+	return pass(&(struct slow){.body = body, .arg = arg, .unready = true});
 }
 
-bool elide_slow_is_taken(void)
+bool elide_slow_try_run(void (*body)(void *arg), void *arg)
 {
-	return wiped && READ_ONCE(wiped->lock);
-}
+	struct slow slow = {.body = body, .arg = arg};
 
-bool elide_slow_try_enter(struct elide_slow *slow)
-{
-	if (!elide_process.running || elide_busy || elide_slow_is_taken())
+	if (!elide_process.running || elide_busy || READ_ONCE(wiped->lock))
 		return false;
-	slow_begin(slow);
-	if (elide_pi_trylock(&wiped->lock, slow->tid)) {
-		test_point(slow_entered);
-		return slow_ready(slow);
-	}
-	slow_end(slow);
+	slow_begin(&slow);
+	if (elide_pi_trylock(&wiped->lock, slow.tid))
+		return run_locked(&slow);
+	slow_end(&slow);
 	return false;
-}
-
-void elide_slow_leave(const struct elide_slow *slow)
-{
-	test_point(slow_leaving);
-	elide_pi_unlock(&wiped->lock, slow->tid);
-	slow_end(slow);
 }

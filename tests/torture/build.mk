@@ -76,7 +76,7 @@ $(TORTURE_DIR)/points.so: $(POINTS_OBJ) $(OBJ)/tests/torture/points.o $(PRELOAD)
 # The known-broken subjects: points.so with slow paths that signals interrupt, and with slow
 # paths that admit signals before they have released the engine's lock. run.sh must catch both.
 broken_interruptible := s/uint64_t blocked = ~FAULTS;/uint64_t blocked = 0;/
-broken_late := /^void elide_slow_leave/,/^}/{/elide_pi_unlock/d;/elide_busy = false/d;s/^\terrno = .*/\telide_pi_unlock(\&wiped->lock, slow->tid); elide_busy = false;&/}
+broken_late := /^static bool run_locked/,/^}/{/elide_pi_unlock/d;s/slow_end(slow);/sys_sigmask(\&slow->signals, NULL); elide_pi_unlock(\&wiped->lock, slow->tid); elide_busy = false; errno = slow->saved_errno;/}
 
 $(TORTURE_DIR)/slow-%.so: lib/state/gate.c $(TORTURE_DIR)/points.so
 	$(call say,LD,$@)

@@ -306,8 +306,8 @@ policy_is_pure() {
 	code lib/policy/*.[ch] | grep -E '\b(clock_gettime|time|rdtsc|cycles_now|__atomic_[a-z_]+|READ_ONCE|WRITE_ONCE|printf|elide_log|syscall|rand)\b'
 }
 
-# Each slow path has three points under a name of its own, the first and the last between
-# entering and leaving; elide_slow_enter() itself has those of any. No point is without a use.
+# What elide_slow_run() and its kin run is a function NAME_slow(), and each of these has three points under
+# a name of its own, the first and the last in itself; the gate has those of any. No point is without a use.
 slow_paths_have_points() {
 	{
 		sed -n 's/^ELIDE_POINT(\([a-z_]*\),.*/point:0:\1/p' lib/points.def
@@ -315,29 +315,36 @@ slow_paths_have_points() {
 	} | awk -F: '
 	function report(why) { print where ": " why }
 	function end_of_function() {
-		if (enter && name !~ /slow_enter|slow_try_enter|slow_lock/) {
+		if (name ~ /_slow$/) {
 			if (!entered || !done || begins != ends)
-				report(name "() has a slow path without NAME_entered and NAME_done")
+				report(name "() is a slow path without NAME_entered and NAME_done")
 			else if (begins in owner)
 				report(name "() has the points of " owner[begins])
 			else
 				owner[begins] = name "()"
 		}
-		enter = entered = done = leave = 0
+		entered = done = 0
 	}
 	$1 == "point" { defined[$3] = 1; next }
 	{ text = substr($0, length($1) + length($2) + 3) }
-	text ~ /^[a-z_].*\(/ { name = text; sub(/\(.*/, "", name); sub(/.*[ *]/, "", name) }
+	text ~ /^[a-z_].*\(/ {
+		where = $1 ":" $2
+		name = text
+		sub(/\(.*/, "", name)
+		sub(/.*[ *]/, "", name)
+	}
 	text ~ /^}/ { end_of_function() }
-	text ~ /slow_(enter|try_enter|lock)\(/ && text ~ /^[ \t]/ { enter = NR; where = $1 ":" $2 }
-	text ~ /elide_slow_leave\(/ { leave = NR }
+	text ~ /^[ \t].*slow_(try_)?run(_unready)?\(/ && text !~ /run[a-z_]*\(([a-z_]+_slow|body),/ {
+		where = $1 ":" $2
+		report("a slow path is a function NAME_slow()")
+	}
 	match(text, /test_point\([a-z_]+\)/) {
 		point = substr(text, RSTART + 11, RLENGTH - 12)
 		used[point] = 1
 		stem = point
 		sub(/_[a-z]*$/, "", stem)
-		if (enter && !entered && point ~ /_entered$/) { entered = NR; begins = stem }
-		if (entered && !leave && point ~ /_done$/) { done = NR; ends = stem }
+		if (!entered && point ~ /_entered$/) { entered = NR; begins = stem }
+		if (entered && point ~ /_done$/) { done = NR; ends = stem }
 	}
 	END {
 		for (stem in owner)
@@ -511,31 +518,20 @@ rule policy_is_pure lib/policy/probe.c 'static long now(void) { return time(0); 
 rule slow_paths_have_points lib/points.def 'ELIDE_POINT(planted, 0)'
 catches slow_paths_have_points lib/check/planted.c 'void planted(void)
 {
-	struct elide_slow slow;
-
-	if (!elide_slow_enter(&slow))
-		return;
-	elide_slow_leave(&slow);
+	elide_slow_run(planted_body, NULL);
 }'
-catches slow_paths_have_points lib/check/planted.c 'void planted(void)
+catches slow_paths_have_points lib/check/planted.c 'static void planted_slow(void *arg)
 {
-	struct elide_slow slow;
-
-	if (!elide_slow_enter(&slow))
-		return;
+}'
+catches slow_paths_have_points lib/check/planted.c 'static void planted_slow(void *arg)
+{
 	test_point(fill_entered);
 	test_point(fill_done);
-	elide_slow_leave(&slow);
 }'
-catches slow_paths_have_points lib/check/planted.c 'void planted(void)
+catches slow_paths_have_points lib/check/planted.c 'static void planted_slow(void *arg)
 {
-	struct elide_slow slow;
-
-	if (!elide_slow_enter(&slow))
-		return;
 	test_point(planted_entered);
 	test_point(planted_done);
-	elide_slow_leave(&slow);
 }'
 rule every_cause_is_counted lib/aborts.def 'ELIDE_CAUSE(planted, 0xf7, OTHER, "", "")'
 catches every_cause_is_counted lib/aborts.def 'ELIDE_CAUSE(planted, 0, OTHER, "", "")'

@@ -413,16 +413,19 @@ static void waits_count_when_they_end(void **state)
 }
 
 /* A thread in a slow path, between the two times that the other waits for the barrier. */
+static void stay(void *barrier)
+{
+	pthread_barrier_wait(barrier);
+	pthread_barrier_wait(barrier);
+}
+
 static void *slow_path(void *barrier)
 {
-	struct elide_slow slow;
-	bool entered = elide_slow_enter(&slow);
+	return elide_slow_run(stay, barrier) ? barrier : NULL;
+}
 
-	pthread_barrier_wait(barrier);
-	pthread_barrier_wait(barrier);
-	if (entered)
-		elide_slow_leave(&slow);
-	return entered ? barrier : NULL;
+static void do_nothing(void *unused)
+{
 }
 
 /*
@@ -434,7 +437,6 @@ static void who_holds_a_lock_waits_for_no_slow_path(void **state)
 	struct elide_row *row = row_of((const void *)0xc00);
 	struct elide_thread *t = elide_self;
 	struct elide_moment moment = {0};
-	struct elide_slow slow;
 	pthread_barrier_t barrier;
 	uint64_t period = elide_moment_periods[ELIDE_MOMENT_WAIT];
 	unsigned int before;
@@ -446,7 +448,7 @@ static void who_holds_a_lock_waits_for_no_slow_path(void **state)
 	assert_int_equal(pthread_barrier_init(&barrier, NULL, 2), 0);
 	assert_int_equal(pthread_create(&thread, NULL, slow_path, &barrier), 0);
 	pthread_barrier_wait(&barrier);
-	assert_false(elide_slow_try_enter(&slow));
+	assert_false(elide_slow_try_run(do_nothing, NULL));
 	elide_moment(t, row, ELIDE_MOMENT_WAIT, 1000, period);
 	pthread_barrier_wait(&barrier);
 	assert_int_equal(pthread_join(thread, &entered), 0);
@@ -458,8 +460,7 @@ static void who_holds_a_lock_waits_for_no_slow_path(void **state)
 	assert_int_equal(moment.time, 2000);
 	assert_int_equal(moment.cycles, period);
 	assert_int_equal(moment.weight, 2 * period);
-	assert_true(elide_slow_try_enter(&slow));
-	elide_slow_leave(&slow);
+	assert_true(elide_slow_try_run(do_nothing, NULL));
 }
 
 /*
