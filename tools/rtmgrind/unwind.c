@@ -11,6 +11,12 @@
 #include "decode.h"
 #include "vthread.h"
 
+/*
+ * Changes of the stack that are followed: from the library's own stack, or a handler's alternate
+ * one, to that of the caller. Bounded, as the frames' addresses need not increase there. Chosen.
+ */
+#define MAX_CHANGES 3
+
 /* Addresses whose call frame information is known, direct-mapped. Chosen. */
 #define NR_KNOWN 4096
 
@@ -42,21 +48,29 @@ static const struct cfi_row *row_of(Addr pc)
 	return known[slot].found ? &known[slot].row : NULL;
 }
 
-/**
- * struct stack - a stack that is being unwound.
- * @regs: the registers of the present frame
- * @start: first byte of the mapping that the stack is in
- * @end: last byte of that mapping
- */
-struct stack {
-	Addr regs[NR_CFI_REGS];
+/* From the first to the last byte of the mapping that a stack is in. */
+struct mapping {
 	Addr start;
 	Addr end;
 };
 
-static Bool load(const struct stack *stack, Addr from, Addr *value)
+/**
+ * struct stack - a stack that is being unwound.
+ * @regs: the registers of the present frame
+ * @here: what the present frame is in
+ * @above: what the caller's frame is in
+ * @changes: how often the two were different, or the addresses did not increase
+ */
+struct stack {
+	Addr regs[NR_CFI_REGS];
+	struct mapping here;
+	struct mapping above;
+	UInt changes;
+};
+
+static Bool load(const struct mapping *mapping, Addr from, Addr *value)
 {
-	if (from < stack->start || from > stack->end - 7 || from % 8)
+	if (from < mapping->start || from > mapping->end - 7 || from % 8)
 		return False;
 	*value = *(const Addr *)from;
 	return True;
@@ -69,9 +83,9 @@ static Bool follow(const struct stack *stack, const struct cfi_place *place, Add
 	case CFI_SAME:
 		return True;
 	case CFI_FRAME:
-		return load(stack, frame + place->offset, value);
+		return load(&stack->above, frame + place->offset, value);
 	case CFI_AT:
-		return load(stack, stack->regs[place->reg] + place->offset, value);
+		return load(&stack->here, stack->regs[place->reg] + place->offset, value);
 	case CFI_SUM:
 		*value = stack->regs[place->reg] + place->offset;
 		return True;
@@ -80,15 +94,38 @@ static Bool follow(const struct stack *stack, const struct cfi_place *place, Add
 	}
 }
 
+static Bool find_mapping(Addr address, struct mapping *mapping)
+{
+	const NSegment *segment = VG_(am_find_nsegment)(address);
+
+	if (!segment || !segment->hasR ||
+	    (segment->kind != SkAnonC && segment->kind != SkFileC))
+		return False;
+	*mapping = (struct mapping){segment->start, segment->end};
+	return True;
+}
+
+/* The caller's frame. Return: False if it is not known, or there is no end. */
+static Bool find_above(struct stack *stack, const struct cfi_row *row, Addr *frame)
+{
+	if (!follow(stack, &row->frame, 0, frame))
+		return False;
+	stack->above = stack->here;
+	if (*frame > stack->regs[CFI_RSP] && *frame <= stack->here.end)
+		return True;
+	return stack->changes++ < MAX_CHANGES && find_mapping(*frame - 1, &stack->above);
+}
+
 /* Goes on to the caller's frame. Return: False if that is not known. */
 static Bool ascend(struct stack *stack, const struct cfi_row *row)
 {
-	struct stack next = *stack;
+	struct stack next;
 	Addr frame = 0;
 
-	/* The frame's address must increase, so that unwinding ends. */
-	if (!follow(stack, &row->frame, 0, &frame) || frame <= stack->regs[CFI_RSP] ||
-	    !follow(stack, &row->regs[CFI_RIP], frame, &next.regs[CFI_RIP]))
+	if (!find_above(stack, row, &frame))
+		return False;
+	next = *stack;
+	if (!follow(stack, &row->regs[CFI_RIP], frame, &next.regs[CFI_RIP]))
 		return False;
 	/* The next frame may be known even without these two registers. */
 	if (!follow(stack, &row->regs[CFI_RBP], frame, &next.regs[CFI_RBP]))
@@ -96,6 +133,7 @@ static Bool ascend(struct stack *stack, const struct cfi_row *row)
 	if (!follow(stack, &row->regs[CFI_RBX], frame, &next.regs[CFI_RBX]))
 		next.regs[CFI_RBX] = 0;
 	next.regs[CFI_RSP] = frame;
+	next.here = next.above;
 	*stack = next;
 	return next.regs[CFI_RIP] != 0;
 }
@@ -145,20 +183,16 @@ UInt unwind_stack(ThreadId tid, Addr pc, Bool pushed, ULong *frames, UInt max)
 		[CFI_RSP] = VG_(get_SP)(tid) + (pushed ? sizeof(Addr) : 0),
 		[CFI_RIP] = pc,
 	}};
-	const NSegment *segment = VG_(am_find_nsegment)(stack.regs[CFI_RSP]);
 	const struct cfi_row *row;
 	/* The call, and not the return address behind it, decides which information holds. */
 	UInt back = 0, nr = 0;
 
 	if (max)
 		frames[nr++] = pc;
-	if (!guest || !segment || !segment->hasR ||
-	    (segment->kind != SkAnonC && segment->kind != SkFileC))
+	if (!guest || !find_mapping(stack.regs[CFI_RSP], &stack.here))
 		return nr;
 	stack.regs[CFI_RBP] = guest->guest_RBP;
 	stack.regs[CFI_RBX] = guest->guest_RBX;
-	stack.start = segment->start;
-	stack.end = segment->end;
 	while (nr < max) {
 		row = row_of(stack.regs[CFI_RIP] - back);
 		if (!row || !ascend(&stack, row))
