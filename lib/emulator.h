@@ -14,7 +14,7 @@ enum rtmgrind_request {
 	/* () -> version of this protocol, 0 when not under rtmgrind. */
 	RTMGRIND_VERSION = 0x52540000,
 	/* (struct rtmgrind_abort *, size) -> 1 if the calling thread has had an abort since the
-	 * last call and the record was filled, else 0. Costs no virtual time.
+	 * last call and the first @size bytes of the record were filled, else 0. Costs no virtual time.
 	 */
 	RTMGRIND_LAST_ABORT,
 	/* () the start-up probe is over: spurious aborts and timer interrupts may begin. */
@@ -41,9 +41,14 @@ enum rtmgrind_request {
 	 */
 	RTMGRIND_TIME_STOPS,
 	RTMGRIND_TIME_GOES_ON,
+	/* (struct rtmgrind_abort *, size) -> 1 if RTMGRIND_LAST_ABORT has told of the calling thread's
+	 * last abort and the record was filled again, else 0. So whoever has little stack requests a
+	 * struct rtmgrind_brief first. Costs no virtual time.
+	 */
+	RTMGRIND_ABORT_AGAIN,
 };
 
-#define RTMGRIND_PROTOCOL 3
+#define RTMGRIND_PROTOCOL 4
 
 /* Frames of the stacks in struct rtmgrind_abort. */
 #define RTMGRIND_FRAMES 31
@@ -98,6 +103,28 @@ enum rtmgrind_cause {
 	RTMGRIND_CAUSE_NEST,
 };
 
+/* How struct rtmgrind_abort begins, which says what they are. */
+#define RTMGRIND_BRIEF                   \
+	unsigned int cause;             \
+	unsigned int status;            \
+	unsigned long long own_pc;      \
+	unsigned long long line;        \
+	unsigned long long own_addr;    \
+	unsigned long long other_pc;    \
+	unsigned long long other_addr;  \
+	unsigned int other_tid;         \
+	unsigned int other_write;       \
+	int syscall_nr;                 \
+	unsigned int read_lines;        \
+	unsigned int write_lines;       \
+	unsigned int signal;            \
+	unsigned long long cycles;
+
+/* The beginning of struct rtmgrind_abort. */
+struct rtmgrind_brief {
+	RTMGRIND_BRIEF
+};
+
 /**
  * struct rtmgrind_abort - detail of a thread's last abort.
  * @cause:      enum rtmgrind_cause
@@ -132,20 +159,7 @@ enum rtmgrind_cause {
  * Two threads share data truly if one has written a byte that the other has touched.
  */
 struct rtmgrind_abort {
-	unsigned int cause;
-	unsigned int status;
-	unsigned long long own_pc;
-	unsigned long long line;
-	unsigned long long own_addr;
-	unsigned long long other_pc;
-	unsigned long long other_addr;
-	unsigned int other_tid;
-	unsigned int other_write;
-	int syscall_nr;
-	unsigned int read_lines;
-	unsigned int write_lines;
-	unsigned int signal;
-	unsigned long long cycles;
+	RTMGRIND_BRIEF
 	unsigned long long own_bytes;
 	unsigned long long other_bytes;
 	struct rtmgrind_section other_section;

@@ -5,6 +5,7 @@
  * A stack is walked in the slow path, on the stack of that: the unwinder needs 3 KB.
  */
 #include <errno.h>
+#include <string.h>
 
 #include "../base/testpoint.h"
 #include "../state/cache.h"
@@ -378,11 +379,11 @@ static void find_inner(struct elide_thread *t, const struct rtmgrind_abort *d,
 /* Was the attempt aborted by a thread that locked, and not by data in the line of the lock? */
 static bool killed_by_holder(const struct elide_aborted *a)
 {
-	const struct rtmgrind_abort *d = a->detail;
+	const struct rtmgrind_brief *b = a->brief;
 
-	if (a->cause != ELIDE_CAUSE_conflict || !d)
+	if (a->cause != ELIDE_CAUSE_conflict || !b)
 		return a->cause == ELIDE_CAUSE_conflict && a->held;
-	return d->other_write && d->other_addr - (uintptr_t)a->lock < sizeof(uint64_t);
+	return b->other_write && b->other_addr - (uintptr_t)a->lock < sizeof(uint64_t);
 }
 
 /*
@@ -458,18 +459,29 @@ static void contended_by(const struct elide_thread *t, const struct elide_row *r
 	}
 }
 
+/* All of the emulator's record. A handler's abort may have taken its place meanwhile. */
+static bool whole_record(const struct rtmgrind_brief *brief, struct rtmgrind_abort *record)
+{
+	return brief &&
+	       rtmgrind_request(RTMGRIND_ABORT_AGAIN, (unsigned long)record, sizeof(*record)) &&
+	       !memcmp(record, brief, sizeof(*brief));
+}
+
 static void abort_slow(void *arg)
 {
 	const struct event *e = arg;
-	const struct elide_aborted *a = e->a;
+	struct elide_aborted a = *e->a;
+	struct rtmgrind_abort detail;
 	uint32_t stack;
 
 	test_point(abort_entered);
+	if (whole_record(a.brief, &detail))
+		a.detail = &detail;
 	stack = save_stack(e->row->site);
 	test_point(abort_publish);
-	add_to_sample(find_sample(e->row, ELIDE_SAMPLE_ABORT, stack), e->weight, a->cycles);
-	elide_detail_add(e->t, e->row, a, e->weight, stack);
-	blame_abort(e->t, e->row, a, e->weight);
+	add_to_sample(find_sample(e->row, ELIDE_SAMPLE_ABORT, stack), e->weight, a.cycles);
+	elide_detail_add(e->t, e->row, &a, e->weight, stack);
+	blame_abort(e->t, e->row, &a, e->weight);
 	test_point(abort_done);
 }
 

@@ -66,7 +66,8 @@ uint64_t elide_evidence_weight(struct elide_thread *t, uint64_t nth);
  * @cycles: cycles that it adds to the row's wasted ones: the emulator's count of the attempt; on a
  *          processor, for one in ELIDE_TIME_PERIOD attempts, that many times its length; else 0
  * @held:   the lock is locked now
- * @detail: the emulator's record, NULL if there is none
+ * @brief:  the beginning of the emulator's record, NULL if there is none
+ * @detail: all of it, in the slow path of a sample; NULL elsewhere, and if there is none
  * @sampled: the processor's sample, NULL if there is none
  */
 struct elide_aborted {
@@ -74,6 +75,7 @@ struct elide_aborted {
 	enum elide_cause cause;
 	unsigned long long cycles;
 	bool held;
+	const struct rtmgrind_brief *brief;
 	const struct rtmgrind_abort *detail;
 	const struct elide_pmu_abort *sampled;
 };

@@ -43,12 +43,18 @@
  */
 #define ENOUGH_TIME 2000000
 
+/* One more in the list. In a handler, the calls of the section that it has interrupted may be there. */
+static __always_inline_fn struct elide_pending *pending_add(struct elide_thread *t)
+{
+	if (t->nr_pending == ELIDE_MAX_PENDING || t->catches_up)
+		rtm_abort(ELIDE_CODE_nesting);
+	return &t->pending[t->nr_pending++];
+}
+
 void elide_defer(struct elide_thread *t, struct elide_cache *entry, const void *lock,
 		 const void *site, enum elide_kind kind, enum elide_deferred what)
 {
-	if (t->nr_pending == ELIDE_MAX_PENDING)
-		rtm_abort(ELIDE_CODE_nesting);
-	t->pending[t->nr_pending++] =
+	*pending_add(t) =
 		(struct elide_pending){what, kind, lock, site, entry ? elide_row(entry) : NULL};
 }
 
@@ -163,9 +169,9 @@ struct tries {
 };
 
 /* Evidence that only the emulator has: why EAX was zero. */
-static enum elide_cause emulated_cause(const struct rtmgrind_abort *detail)
+static enum elide_cause emulated_cause(const struct rtmgrind_brief *brief)
 {
-	switch (detail->cause) {
+	switch (brief->cause) {
 	case RTMGRIND_CAUSE_SYSCALL:
 		return ELIDE_CAUSE_syscall;
 	case RTMGRIND_CAUSE_FAULT:
@@ -201,6 +207,8 @@ static __noinline void watch(struct elide_thread *t)
 	uint64_t commits;
 
 	t->streak = 0;
+	/* A handler may have left elide_release() by longjmp(). */
+	t->catches_up = false;
 	if (!elide_tunables.watch)
 		return;
 	commits = commits_of_all();
@@ -215,7 +223,7 @@ static __noinline void look_into(struct elide_thread *t, struct elide_row *row,
 				 unsigned long long start)
 {
 	struct elide_aborted a = {.lock = tries->word, .cause = policy_cause(status)};
-	struct rtmgrind_abort detail;
+	struct rtmgrind_brief brief;
 	struct elide_pmu_abort sampled;
 	uint64_t value, length = 0;
 
@@ -226,11 +234,11 @@ static __noinline void look_into(struct elide_thread *t, struct elide_row *row,
 	/* Where nothing is sampled the emulator is asked as little as a processor could be. */
 	if (elide_process.rtm == ELIDE_RTM_EMULATED &&
 	    (elide_evidence || a.cause == ELIDE_CAUSE_other) &&
-	    rtmgrind_request(RTMGRIND_LAST_ABORT, (unsigned long)&detail, sizeof(detail))) {
+	    rtmgrind_request(RTMGRIND_LAST_ABORT, (unsigned long)&brief, sizeof(brief))) {
 		if (a.cause == ELIDE_CAUSE_other)
-			a.cause = emulated_cause(&detail);
-		a.cycles = length = detail.cycles;
-		a.detail = &detail;
+			a.cause = emulated_cause(&brief);
+		a.cycles = length = brief.cycles;
+		a.brief = &brief;
 	} else if (start) {
 		unsigned long long cycles = cycles_now() - start;
 
@@ -370,7 +378,7 @@ static __always_inline_fn void remember(struct elide_thread *t, const struct tri
 {
 	if (likely(!elide_process.order && !elide_process.config.keeps_window))
 		return;
-	t->pending[t->nr_pending++] = (struct elide_pending){
+	*pending_add(t) = (struct elide_pending){
 		.what = tries->until == &elide_until_locked ? ELIDE_DEFER_ELIDED :
 							      ELIDE_DEFER_ELIDED_TRY,
 		.kind = row->kind,

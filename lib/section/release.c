@@ -50,10 +50,7 @@ static void find_row(struct elide_pending *d)
 	d->row = entry ? elide_row(entry) : NULL;
 }
 
-/*
- * What a nested call left to be done. The calls are copied out before the commit: a signal
- * handler may take locks as soon as it is over.
- */
+/* What a nested call left to be done. */
 static void catch_up(struct elide_thread *t, struct elide_pending *d)
 {
 	struct elide_cache *entry;
@@ -154,47 +151,56 @@ static void commit_nested(struct elide_thread *t)
 		count_nested(rows[i], adapts[i], locks[i]);
 }
 
-static __always_inline_fn void copy_pending(const struct elide_thread *t,
-					    struct elide_pending *list, uint32_t nr)
+/*
+ * Before the commit: a signal handler may have sections of its own as soon as it is over. The list is
+ * too long for the stack, so it stays where it is, and sections of a handler that need it abort
+ * (pending_add() in acquire.c) until the end of catch_up_all().
+ */
+static __always_inline_fn uint32_t keep_pending(struct elide_thread *t)
 {
-	/* The barrier keeps the compiler from calling memcpy(), see elide_release(). */
+	t->catches_up = true;
+	return t->nr_pending;
+}
+
+/* The calls in the list, @nr of them. @last: the lock released last, if the order of locks is watched */
+static void catch_up_all(struct elide_thread *t, uint32_t nr, const void *last)
+{
+	bool judged = elide_process.config.keeps_window;
+
 	for (uint32_t i = 0; i < nr; i++) {
-		list[i] = t->pending[i];
+		struct elide_pending d = t->pending[i];
+
 		barrier();
+		/* If a handler has forked, this is the child, and the list was wiped. */
+		if (!READ_ONCE(t->catches_up))
+			return;
+		if (judged && !i)
+			commit_judged(t, d.lock, d.row);
+		if (last)
+			catch_up_order(t, &d);
+		/* The first is the outermost lock. */
+		if (i || (!judged && !last))
+			catch_up(t, &d);
 	}
+	t->catches_up = false;
 }
 
 /* There is more to be done, whatever it is. */
 static __noinline void commit_odd(struct elide_thread *t)
 {
-	bool judged = elide_process.config.keeps_window;
-	struct elide_pending list[ELIDE_MAX_PENDING];
-	uint32_t nr = t->nr_pending;
+	uint32_t nr = keep_pending(t);
 
-	copy_pending(t, list, nr);
 	commit_nested(t);
-	if (judged)
-		commit_judged(t, list[0].lock, list[0].row);
-	for (uint32_t i = judged; i < nr; i++)
-		catch_up(t, &list[i]);
+	catch_up_all(t, nr, NULL);
 }
 
 /* The same where the order of locks is watched. @last: the lock released last. */
 static __cold void commit_ordered(struct elide_thread *t, const void *last)
 {
-	bool judged = elide_process.config.keeps_window;
-	struct elide_pending list[ELIDE_MAX_PENDING];
-	uint32_t nr = t->nr_pending;
+	uint32_t nr = keep_pending(t);
 
-	copy_pending(t, list, nr);
 	commit(t);
-	if (judged)
-		commit_judged(t, list[0].lock, list[0].row);
-	catch_up_order(t, &list[0]);
-	for (uint32_t i = 1; i < nr; i++) {
-		catch_up_order(t, &list[i]);
-		catch_up(t, &list[i]);
-	}
+	catch_up_all(t, nr, last);
 	elide_order_released(t, last);
 }
 

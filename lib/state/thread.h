@@ -336,6 +336,7 @@ struct elide_due {
  * @halted:     nothing is elided for now: elide_halted(), when the thread last looked
  * @ready:      false in a block that a fork has wiped
  * @joining:    it waits for the end of another thread
+ * @catches_up: the calls in @pending are of a section that has committed, and are being counted
  * @tid:        Linux thread id, as glibc writes it into mutexes it locks
  * @short_tid:  @tid while unlock calls may take the wrappers' short way, else
  *              ELIDE_NO_TID: nothing is elided here, no hold time is being measured, no wait is due
@@ -422,6 +423,7 @@ struct elide_thread {
 	bool ready __cacheline_aligned;
 	bool halted;
 	bool joining;
+	bool catches_up;
 	uint32_t tid;
 	uint32_t short_tid;
 	uint64_t cache_mask;

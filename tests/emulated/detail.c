@@ -4,6 +4,7 @@
  * instructions and both addresses.
  */
 #include <pthread.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -43,10 +44,12 @@ static void *intruder(void *arg)
 
 static void test_conflict(void)
 {
-	struct rtmgrind_abort abort;
+	struct rtmgrind_abort abort, again;
 	unsigned int status;
 	pthread_t thread;
 
+	check("no abort was told",
+	      rtmgrind_request(RTMGRIND_ABORT_AGAIN, (unsigned long)&again, sizeof(again)), 0);
 	pthread_create(&thread, NULL, intruder, NULL);
 	while (!ready)
 		;
@@ -74,7 +77,10 @@ static void test_conflict(void)
 	check("write set", abort.write_lines >= 1, 1);
 	check("cycles", abort.cycles > 0, 1);
 	check("it is told once",
-	      rtmgrind_request(RTMGRIND_LAST_ABORT, (unsigned long)&abort, sizeof(abort)), 0);
+	      rtmgrind_request(RTMGRIND_LAST_ABORT, (unsigned long)&again, sizeof(again)), 0);
+	check("and again",
+	      rtmgrind_request(RTMGRIND_ABORT_AGAIN, (unsigned long)&again, sizeof(again)), 1);
+	check("the same", memcmp(&again, &abort, sizeof(again)), 0);
 }
 
 static void *releaser(void *arg)

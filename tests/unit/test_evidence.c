@@ -97,7 +97,8 @@ static const struct rtmgrind_abort conflict = {
 static void abort_now(struct elide_row *row, const struct rtmgrind_abort *detail)
 {
 	const struct elide_aborted a = {
-		.lock = &lock, .cause = ELIDE_CAUSE_conflict, .cycles = 10, .detail = detail};
+		.lock = &lock, .cause = ELIDE_CAUSE_conflict, .cycles = 10,
+		.brief = (const struct rtmgrind_brief *)detail, .detail = detail};
 
 	row->causes[ELIDE_CAUSE_conflict]++;
 	elide_evidence_abort(elide_self, row, &a);

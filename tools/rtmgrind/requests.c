@@ -69,7 +69,8 @@ Bool request_handle(ThreadId tid, UWord *args, UWord *answer)
 		*answer = RTMGRIND_PROTOCOL;
 		return True;
 	case RTMGRIND_LAST_ABORT:
-		*answer = txn_last_abort(tid, args[1], args[2]);
+	case RTMGRIND_ABORT_AGAIN:
+		*answer = txn_last_abort(tid, args[1], args[2], args[0] == RTMGRIND_ABORT_AGAIN);
 		return True;
 	case RTMGRIND_PROBE_DONE:
 		txn_noise_start();

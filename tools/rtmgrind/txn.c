@@ -146,7 +146,7 @@ void txn_rollback(ThreadId tid, const struct rtmgrind_abort *info, UInt code)
 	last->read_lines = txn->nr_read;
 	last->write_lines = txn->nr_written;
 	last->cycles = now - txn->begun + model.abort;
-	txn->last_valid = True;
+	txn->last_state = TXN_UNTOLD;
 	counters_abort(txn->hle, info->cause, last->cycles);
 	if (opt.trace)
 		VG_(umsg)("thread %u aborts: %s, status %#x, pc %#llx, line %#llx, other %#llx\n",
@@ -436,18 +436,19 @@ ULong txn_test(void)
 }
 
 /**
- * txn_last_abort() - answer RTMGRIND_LAST_ABORT.
+ * txn_last_abort() - answer RTMGRIND_LAST_ABORT and RTMGRIND_ABORT_AGAIN.
  * @tid: the thread that sends the request
  * @record: address of a struct rtmgrind_abort in guest memory
  * @size: size of the program's struct, bytes
+ * @again: the abort is told already
  *
- * Return: True if there was an abort since the last request and @record was filled.
+ * Return: True if there was an abort that is, or is not, @again told, and @record was filled.
  */
-Bool txn_last_abort(ThreadId tid, Addr record, SizeT size)
+Bool txn_last_abort(ThreadId tid, Addr record, SizeT size, Bool again)
 {
 	struct txn *txn = txns[tid];
 
-	if (!txn || !txn->last_valid || txn->depth)
+	if (!txn || txn->last_state != (again ? TXN_TOLD : TXN_UNTOLD) || txn->depth)
 		return False;
 	if (size > sizeof(txn->last))
 		size = sizeof(txn->last);
@@ -455,6 +456,6 @@ Bool txn_last_abort(ThreadId tid, Addr record, SizeT size)
 		return False;
 	access_direct(tid, record, size, True);
 	VG_(memcpy)((void *)record, &txn->last, size);
-	txn->last_valid = False;
+	txn->last_state = TXN_TOLD;
 	return True;
 }

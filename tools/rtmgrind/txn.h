@@ -33,6 +33,9 @@ struct touch {
 /* Hash chains of a transaction's lines, a power of two: few have more lines than this. Chosen. */
 #define NR_CHAINS 256
 
+/* Is there a last abort of a thread, and has the thread requested its record? */
+enum txn_last { TXN_NONE, TXN_UNTOLD, TXN_TOLD };
+
 /**
  * struct txn - the transaction of a thread.
  * @depth: depth of nesting, 0: no transaction is open
@@ -50,7 +53,7 @@ struct touch {
  * @doomed: new lines, the commit included, until a spurious abort; 0: none will happen
  * @begun: virtual time of XBEGIN
  * @last: record of the last abort
- * @last_valid: @last has not been requested yet
+ * @last_state: enum txn_last
  * @ways: number of lines of the write set in each set of the first-level cache
  */
 struct txn {
@@ -69,7 +72,7 @@ struct txn {
 	UInt doomed;
 	Long begun;
 	struct rtmgrind_abort last;
-	Bool last_valid;
+	UChar last_state;
 	UChar ways[];
 };
 
@@ -115,6 +118,6 @@ void txn_commit(void);
 ULong txn_end(ULong next);
 void txn_xabort(ULong code);
 ULong txn_test(void);
-Bool txn_last_abort(ThreadId tid, Addr record, SizeT size);
+Bool txn_last_abort(ThreadId tid, Addr record, SizeT size, Bool again);
 
 #endif
