@@ -98,6 +98,7 @@ same_times() {
 
 test_deadlines() { same_times deadlines; }
 test_ended() { same_times ended; }
+test_futexes() { checks -- "$BIN/futexes"; }
 test_own_name() { checks -- "$BIN/own-name"; }
 test_outside() { checks -- "$BIN/outside"; }
 

@@ -104,49 +104,6 @@ Bool futex_deadline(VexGuestAMD64State *guest, UInt op, Long *deadline)
 				  guest->guest_R10, deadline);
 }
 
-static enum syscall_verdict futex_wait(VexGuestAMD64State *guest, UInt op)
-{
-	UInt cmd = op & CMD_MASK;
-	Addr word = guest->guest_RDI;
-	UInt value = guest->guest_RDX;
-	UInt mask = cmd == CMD_WAIT_BITSET ? (UInt)guest->guest_R9 : ~0u;
-	struct wait *wait = &current_vthread()->wait;
-	Bool outside = futex_outside(word, op);
-	enum wait_kind kind = WAIT_FUTEX;
-	Long deadline = 0;
-
-	if (wait->kind) {
-		/* FUTEX_REQUEUE may have moved the waiter to another word. */
-		word = wait->addr;
-		value = wait->value;
-	}
-	futex_await_host_exit(value);
-	if (wait->woken)
-		return wait_answer(guest, 0);
-	/* A waiter that finds another value has missed the wake-up: its call returns 0. */
-	if (!futex_holds(word, value))
-		return wait_answer(guest, wait->kind ? 0 : -(Long)VKI_EAGAIN);
-	if (!mask)
-		return wait_answer(guest, -(Long)VKI_EINVAL);
-	if (!wait->kind) {
-		if (!futex_deadline(guest, op, &deadline))
-			return wait_answer(guest, -(Long)VKI_EINVAL);
-		if (deadline && deadline <= account_now())
-			return wait_answer(guest, -(Long)VKI_ETIMEDOUT);
-	}
-	/* The word is not private, and has the id of a live thread: this is pthread_join(). */
-	if (!(op & FLAG_PRIVATE) && !outside && vthread_find(value & OWNER_MASK, True))
-		kind = WAIT_EXIT;
-	wait_begin(guest, kind, deadline, -(Long)VKI_ETIMEDOUT);
-	if (outside)
-		wait_outside();
-	wait->addr = word;
-	wait->mask = mask;
-	wait->value = value;
-	wait->requeue_to = cmd == CMD_WAIT_REQUEUE_PI ? guest->guest_R8 : 0;
-	return SYSCALL_WAIT;
-}
-
 static Bool waits_on(const struct wait *wait, Addr word, UInt mask, Bool requeue)
 {
 	return (wait->kind == WAIT_FUTEX || wait->kind == WAIT_EXIT) && wait->addr == word &&
@@ -163,6 +120,66 @@ static ThreadId first_waiter(Addr word, UInt mask, Bool requeue)
 		    (!first || vthreads[tid].wait.queued < vthreads[first].wait.queued))
 			first = tid;
 	return first;
+}
+
+/*
+ * A thread that waits looks whether its wait is over. A change of the word is no reason: only a
+ * wake-up ends a wait with 0, as in the kernel. Two wake-ups come from outside: the kernel's when a
+ * thread has ended, which wakes the first waiter, and another process's, which had no waiter to
+ * wake while a thread of this process ran. The latter is seen by the word. Whether it was one is
+ * not known then, so the answer is that of a call that began after the change.
+ */
+static enum syscall_verdict wait_on(VexGuestAMD64State *guest)
+{
+	struct wait *wait = &current_vthread()->wait;
+	Bool changed;
+
+	if (wait->owner_ended)
+		futex_await_host_exit(wait->value);
+	changed = !futex_holds(wait->addr, wait->value);
+	if (wait->woken || (wait->owner_ended && changed &&
+			    first_waiter(wait->addr, ~0u, False) == current_tid))
+		return wait_answer(guest, 0);
+	if (wait->outside && changed)
+		return wait_answer(guest, -(Long)VKI_EAGAIN);
+	wait->owner_ended = False;
+	wait_begin(guest, wait->kind, 0, -(Long)VKI_ETIMEDOUT);
+	if (wait->outside)
+		wait_outside();
+	return SYSCALL_WAIT;
+}
+
+static enum syscall_verdict futex_wait(VexGuestAMD64State *guest, UInt op)
+{
+	UInt cmd = op & CMD_MASK;
+	Addr word = guest->guest_RDI;
+	UInt value = guest->guest_RDX;
+	UInt mask = cmd == CMD_WAIT_BITSET ? (UInt)guest->guest_R9 : ~0u;
+	struct wait *wait = &current_vthread()->wait;
+	Bool outside = futex_outside(word, op);
+	enum wait_kind kind = WAIT_FUTEX;
+	Long deadline = 0;
+
+	if (wait->kind)
+		return wait_on(guest);
+	if (!mask || !futex_deadline(guest, op, &deadline))
+		return wait_answer(guest, -(Long)VKI_EINVAL);
+	futex_await_host_exit(value);
+	if (!futex_holds(word, value))
+		return wait_answer(guest, -(Long)VKI_EAGAIN);
+	if (deadline && deadline <= account_now())
+		return wait_answer(guest, -(Long)VKI_ETIMEDOUT);
+	/* The word is not private, and has the id of a live thread: this is pthread_join(). */
+	if (!(op & FLAG_PRIVATE) && !outside && vthread_find(value & OWNER_MASK, True))
+		kind = WAIT_EXIT;
+	wait_begin(guest, kind, deadline, -(Long)VKI_ETIMEDOUT);
+	if (outside)
+		wait_outside();
+	wait->addr = word;
+	wait->mask = mask;
+	wait->value = value;
+	wait->requeue_to = cmd == CMD_WAIT_REQUEUE_PI ? guest->guest_R8 : 0;
+	return SYSCALL_WAIT;
 }
 
 /**
@@ -358,11 +375,15 @@ void futex_thread_exits(ThreadId tid)
 	ThreadId waiter;
 
 	for (waiter = 1; waiter < vthread_end; waiter++) {
-		const struct wait *wait = &vthreads[waiter].wait;
+		struct wait *wait = &vthreads[waiter].wait;
 
-		if ((wait->kind == WAIT_FUTEX || wait->kind == WAIT_EXIT) &&
-		    (wait->value & OWNER_MASK) == lwp)
-			wait_poke(waiter, account_now() + model.wakeup);
+		/* The kernel's wake-up does not reach private waiters (FUTEX_PRIVATE_FLAG). */
+		if ((wait->kind != WAIT_FUTEX && wait->kind != WAIT_EXIT) ||
+		    (wait->value & OWNER_MASK) != lwp ||
+		    vthreads[waiter].guest->guest_RSI & FLAG_PRIVATE)
+			continue;
+		wait->owner_ended = True;
+		wait_poke(waiter, account_now() + model.wakeup);
 	}
 	futex_pi_owner_exits(tid);
 }

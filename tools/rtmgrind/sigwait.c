@@ -124,14 +124,14 @@ void sigwait_frame_mask(ThreadId tid, vki_sigset_t *mask)
 }
 
 /*
- * Whether SA_RESTART restarts the call, according to signal(7). For a futex wait with a timeout
- * that is wrong: the kernel's futex_wait() restarts it only if no handler ran.
+ * Whether SA_RESTART restarts the call of a thread that waits, according to signal(7). For a futex
+ * wait with a timeout that is wrong: the kernel's futex_wait() restarts it only if no handler ran.
  */
-static Bool restartable(const struct wait *wait)
+static Bool restartable(const struct vthread *t)
 {
-	switch (wait->syscall_nr) {
+	switch (t->wait.syscall_nr) {
 	case __NR_futex:
-		return !wait->deadline;
+		return !t->guest->guest_R10;
 	case __NR_nanosleep:
 	case __NR_clock_nanosleep:
 	case __NR_poll:
@@ -200,11 +200,17 @@ void sigwait_handler(ThreadId tid, Int signal)
 		t->frame_masked = True;
 		t->frame_mask = t->wait.old_mask;
 	}
+	/* FUTEX_WAIT_REQUEUE_PI is not made again once the thread waits for the lock. */
+	if (t->wait.kind == WAIT_PI && t->wait.requeue_to) {
+		wait_complete(tid, -(Long)VKI_EAGAIN, t->clock);
+		return;
+	}
 	/*
 	 * The thread stays in front of the call, which it makes again when the handler returns. The
-	 * wait for a lock is always restarted (-ERESTARTNOINTR).
+	 * wait for a lock is always restarted (-ERESTARTNOINTR), and so is one to be moved to it.
 	 */
-	if (t->wait.kind == WAIT_PI || (restarts[signal] && restartable(&t->wait))) {
+	if (t->wait.kind == WAIT_PI || t->wait.requeue_to ||
+	    (restarts[signal] && restartable(t))) {
 		wait_cancel(tid);
 		return;
 	}

@@ -33,6 +33,7 @@ enum wait_kind {
  *           (WAIT_FD, WAIT_TRY or @outside), 0 none
  * @outside: another process may end the wait
  * @woken: another process has ended the wait
+ * @owner_ended: the thread has ended whose id the futex word had, so the kernel wakes a waiter
  * @tried: the call was just tried, and would have waited
  * @addr: address of the futex word
  * @mask: bit set of the futex call
@@ -54,6 +55,7 @@ struct wait {
 	Long look_at;
 	Bool outside;
 	Bool woken;
+	Bool owner_ended;
 	Bool tried;
 	Addr addr;
 	UInt mask;

@@ -119,7 +119,7 @@ void wait_cancel(ThreadId tid)
 	if (wait->masked)
 		core_set_mask(tid, &wait->old_mask, NULL);
 	wait_set_kind(wait, WAIT_NONE);
-	wait->masked = wait->outside = wait->woken = wait->tried = False;
+	wait->masked = wait->outside = wait->woken = wait->owner_ended = wait->tried = False;
 	wait->requeue_to = 0;
 	wait->deadline = wait->check_at = wait->look_at = 0;
 	wait->nr_fds = 0;
