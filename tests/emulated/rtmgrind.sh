@@ -98,6 +98,11 @@ same_times() {
 
 test_deadlines() { same_times deadlines; }
 test_ended() { same_times ended; }
+# The program that a child begins runs on the host, and then in the emulator.
+test_family() {
+	checks --trace-children=no -- "$BIN/family" && checks --trace-children=yes -- "$BIN/family"
+}
+
 test_futexes() { checks -- "$BIN/futexes"; }
 test_own_name() { checks -- "$BIN/own-name"; }
 test_outside() { checks -- "$BIN/outside"; }

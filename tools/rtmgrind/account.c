@@ -137,6 +137,18 @@ Long account_latest(void)
 	return latest;
 }
 
+/**
+ * account_raise() - time passes for the running thread, in which it takes no processor time.
+ * @at: virtual time from which it can go on; nothing happens if that is over
+ */
+void account_raise(Long at)
+{
+	struct vthread *t = current_vthread();
+
+	if (at > account_now())
+		t->clock += at - account_now();
+}
+
 /** account_note_end() - the process ends now; what follows takes no virtual time. */
 void account_note_end(void)
 {

@@ -94,6 +94,7 @@ Bool account_ahead(void);
 Long account_now(void);
 Long account_latest(void);
 void account_note_end(void);
+void account_raise(Long at);
 Long account_end_time(void);
 void account_track(void);
 

@@ -14,9 +14,11 @@
 #include "pub_tool_libcsetjmp.h"
 #include "pub_tool_machine.h"
 #include "pub_tool_options.h"
+#include "account.h"
 #include "guest.h"
 #include "insn.h"
 #include "options.h"
+#include "peers.h"
 #include "sigwait.h"
 #include "startup.h"
 #include "timers.h"
@@ -291,6 +293,8 @@ static Bool is_fault(const vki_siginfo_t *info)
 Bool __wrap_vgPlain_gdbserver_report_signal(vki_siginfo_t *info, ThreadId tid)
 {
 	timers_delivered(info);
+	if (tid == current_tid)
+		account_raise(peers_signal(info));
 	if (txn_open(tid)) {
 		if (is_fault(info)) {
 			Bool division = info->si_signo == VKI_SIGFPE;

@@ -21,6 +21,7 @@
 #include "handover.h"
 #include "host.h"
 #include "model.h"
+#include "peers.h"
 #include "txn.h"
 #include "vthread.h"
 #include "wait.h"
@@ -180,7 +181,9 @@ static Long unlock(Addr word, UInt op)
 	}
 	/* The kernel lets only the host thread whose id is in the word release the lock. */
 	handover_go_home();
+	peers_sends();
 	result = host_syscall(__NR_futex, word, CMD_UNLOCK_PI, 0, 0, 0, 0);
+	peers_sent();
 	/* No thread of another process has got it. */
 	if (!result && !(read_word(word) & OWNER_MASK))
 		hand_over(word, read_word(word));
@@ -203,7 +206,9 @@ static Long requeue(VexGuestAMD64State *guest, UInt op)
 		return -(Long)VKI_EAGAIN;
 	access_direct(current_tid, to, sizeof(UInt), True);
 	if (outside || futex_outside(from, op)) {
+		peers_sends();
 		done = host_syscall(__NR_futex, from, op, 1, max - 1, to, guest->guest_R9);
+		peers_sent();
 		if (done < 0)
 			return done;
 	}

@@ -23,6 +23,7 @@
 #include "host.h"
 #include "lwp.h"
 #include "model.h"
+#include "peers.h"
 #include "shared.h"
 #include "time.h"
 #include "txn.h"
@@ -205,8 +206,11 @@ ThreadId futex_waiter_to_requeue(Addr word)
  */
 Long futex_wake_outside(Addr word, Int max, UInt mask)
 {
-	Long woken = host_syscall(__NR_futex, word, CMD_WAKE_BITSET, max, 0, 0, mask);
+	Long woken;
 
+	peers_sends();
+	woken = host_syscall(__NR_futex, word, CMD_WAKE_BITSET, max, 0, 0, mask);
+	peers_sent();
 	return woken > 0 ? woken : 0;
 }
 
@@ -240,7 +244,9 @@ static Long requeue(VexGuestAMD64State *guest, UInt op)
 	if ((op & CMD_MASK) == CMD_CMP_REQUEUE && !futex_holds(from, guest->guest_R9))
 		return -(Long)VKI_EAGAIN;
 	if (futex_outside(from, op) || futex_outside(to, op)) {
+		peers_sends();
 		done = host_syscall(__NR_futex, from, op, max_woken, max, to, guest->guest_R9);
+		peers_sent();
 		if (done < 0)
 			return done;
 	}

@@ -2,10 +2,11 @@
 /*
  * idle.c - the passing of time while no thread can run.
  *
- * Virtual time jumps to the next timeout. Only if an event from outside the process could come
- * first, virtual time passes at the pace of real time: while a thread waits for a descriptor, for a
- * child process, for a futex in memory shared with other processes, or in a blocking system call.
- * Then one of the waiting threads, which idles, waits in the kernel on behalf of all.
+ * Virtual time jumps to the next timeout, once no other emulated process can do anything before it
+ * (peers.c). Only if an event from a process that is not emulated could come first, virtual time
+ * passes at the pace of real time: while a thread waits for a descriptor, for a futex in memory
+ * shared with other processes, or in a blocking system call, or the process has a child that is not
+ * emulated. Then one of the waiting threads, which idles, waits in the kernel on behalf of all.
  *
  * Must never let a thread run because of real time alone, unless an event came from outside.
  */
@@ -17,6 +18,7 @@
 #include "handover.h"
 #include "host.h"
 #include "model.h"
+#include "peers.h"
 #include "sigwait.h"
 #include "timerfd.h"
 #include "timers.h"
@@ -36,19 +38,20 @@ static struct {
 } pace;
 
 /*
- * Whether an event from outside the process may come before the next timeout. Signals do not count,
- * as no sender of one is known.
+ * Whether an event from a process that is not emulated may come before the next timeout. Signals do
+ * not count, as no sender of one is known.
  */
 static Bool outside_may_come(void)
 {
 	ThreadId tid;
 
-	if (wait_children())
+	if (wait_real_children())
 		return True;
 	for (tid = 1; tid < vthread_end; tid++) {
 		const struct vthread *t = &vthreads[tid];
 
-		if (t->state == VT_OUTSIDE || t->wait.outside || t->wait.kind == WAIT_TRY ||
+		if (t->state == VT_OUTSIDE || t->wait.outside ||
+		    (t->wait.kind == WAIT_TRY && !sigwait_for_child(t)) ||
 		    (t->wait.kind == WAIT_FD && timerfd_outside(t->wait.fds, t->wait.nr_fds)))
 			return True;
 	}
@@ -63,6 +66,23 @@ static Long paced_now(void)
 	return now > 0 ? now : 1;
 }
 
+/* The virtual time of an event that came while no thread ran; @memory as in peers_event(). */
+static Long event_now(Bool memory)
+{
+	Long sent = peers_event(memory);
+
+	return sent > paced_now() ? sent : paced_now();
+}
+
+static void pace_start(void)
+{
+	if (pace.on)
+		return;
+	pace.clock = account_latest();
+	pace.real = host_now();
+	pace.on = True;
+}
+
 /**
  * idle_due() - no thread can run: has the time of a deadline come?
  * @deadline: virtual time of the next timeout, 0 none
@@ -73,14 +93,12 @@ Bool idle_due(Long deadline)
 {
 	if (!deadline)
 		return False;
-	if (!outside_may_come())
-		return True;
-	if (!pace.on) {
-		pace.clock = account_latest();
-		pace.real = host_now();
-		pace.on = True;
+	if (outside_may_come()) {
+		pace_start();
+		if (paced_now() < deadline)
+			return False;
 	}
-	return paced_now() >= deadline;
+	return peers_may_pass(deadline);
 }
 
 /** idle_pace_stop() - a thread can run again: virtual time does not follow real time any more. */
@@ -102,6 +120,10 @@ static Long idle_time(void)
 	Long timer = timers_next();
 	ThreadId tid;
 
+	if (peers_poked())
+		return 1;
+	if (peers_any())
+		left = TRY_NS;
 	for (tid = 1; tid < vthread_end; tid++)
 		if (only_tries(&vthreads[tid].wait))
 			left = TRY_NS;
@@ -155,7 +177,7 @@ static void poke_ready(const struct vki_pollfd *fds)
 		for (i = 0; i < wait->nr_fds; i++)
 			ready |= (fds++)->revents != 0;
 		if (ready)
-			wait->check_at = paced_now();
+			wait->check_at = event_now(False);
 	}
 }
 
@@ -206,8 +228,9 @@ static void poke_outside(Bool woken)
 		struct vthread *t = &vthreads[tid];
 
 		t->wait.woken |= woken && t->wait.outside && t->wait.kind == WAIT_FUTEX;
+		/* For a child and a try the time is known later: see peers_reaped(), try_over(). */
 		if (may_have_come(t))
-			wait_poke(tid, paced_now());
+			wait_poke(tid, t->wait.outside ? event_now(True) : paced_now());
 	}
 }
 
@@ -226,7 +249,12 @@ void idle_wait(void)
 	Bool woken = False;
 
 	deadlock_check();
+	if (wait_real_children())
+		pace_start();
+	else if (!outside_may_come())
+		idle_pace_stop();
 	timeout = idle_time();
+	peers_looks();
 	fds = gather_fds(&nr);
 	nr_words = gather_words(words + 1, HOST_WAITV_MAX - 1);
 	/* The kernel has no call that waits for descriptors and futexes. */
@@ -241,6 +269,7 @@ void idle_wait(void)
 	else if (host_poll(fds, nr, timeout) > 0)
 		poke_ready(fds);
 	/* SIGCHLD is sent after the child can be waited for, so both are found in this order. */
-	sigwait_look(paced_now());
+	if (sigwait_look())
+		wait_poke_signalled_at(0, event_now(False) + model.wakeup);
 	poke_outside(woken);
 }

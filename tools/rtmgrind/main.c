@@ -19,6 +19,7 @@
 #include "machine.h"
 #include "options.h"
 #include "pages.h"
+#include "peers.h"
 #include "requests.h"
 #include "sched.h"
 #include "shared.h"
@@ -35,6 +36,7 @@ extern Int VG_(clo_sanity_level);
 static void started(void)
 {
 	sched_init();
+	peers_join();
 	coherence_init();
 	txn_init(nr_vthreads);
 	account_track();
@@ -55,6 +57,7 @@ static void finished(Int exit_code)
 {
 	/* Valgrind sends a signal that ends the process to the calling host thread. */
 	handover_go_home();
+	peers_end();
 	if (VG_(clo_verbosity) > 0)
 		counters_print_totals();
 	counters_write();

@@ -22,6 +22,7 @@
 #include "host.h"
 #include "lwp.h"
 #include "model.h"
+#include "peers.h"
 #include "pin.h"
 #include "slice.h"
 #include "timers.h"
@@ -185,6 +186,8 @@ static ThreadId arrive(void)
 	} else if (t->state == VT_OUTSIDE) {
 		if (t->clock < account_latest())
 			t->clock = account_latest();
+		if (t->clock < peers_event(False))
+			t->clock = peers_event(False);
 		t->state = VT_READY;
 	}
 	t->calling = VT_FREE;
@@ -292,8 +295,10 @@ Bool vgModuleLocal_set_sched_lock_impl(int type);
 struct sched_lock *vgModuleLocal_create_sched_lock(void)
 {
 	init();
-	if (current_tid)
+	if (current_tid) {
+		peers_forked();
 		restart_after_fork();
+	}
 	return &the_lock;
 }
 

@@ -75,16 +75,17 @@ Bool sigwait_pending(void)
 }
 
 /**
- * sigwait_look() - after a wait in the kernel: let waiting threads retry if a signal has come.
- * @at: virtual time of that
+ * sigwait_look() - after a wait in the kernel: has a signal come, so that waiting threads retry?
+ *
+ * Return: True if so.
  */
-void sigwait_look(Long at)
+Bool sigwait_look(void)
 {
 	ULong now = pending();
+	Bool new = (now & ~seen) != 0;
 
-	if (now & ~seen)
-		wait_poke_signalled_at(0, at + model.wakeup);
 	seen = now;
+	return new;
 }
 
 /**
@@ -294,6 +295,18 @@ static Bool child_may_come(const VexGuestAMD64State *guest, Int nr)
 }
 
 /**
+ * sigwait_for_child() - does a thread wait for a child process?
+ * @t: the thread
+ *
+ * Return: True if so.
+ */
+Bool sigwait_for_child(const struct vthread *t)
+{
+	return t->wait.kind == WAIT_TRY &&
+	       (t->wait.syscall_nr == __NR_wait4 || t->wait.syscall_nr == __NR_waitid);
+}
+
+/**
  * sigwait_child_there() - may the call of a thread that waits by trying succeed now?
  * @t: the thread; its wait is WAIT_TRY
  *
@@ -301,9 +314,7 @@ static Bool child_may_come(const VexGuestAMD64State *guest, Int nr)
  */
 Bool sigwait_child_there(const struct vthread *t)
 {
-	Int nr = t->wait.syscall_nr;
-
-	return (nr != __NR_wait4 && nr != __NR_waitid) || !child_may_come(t->guest, nr);
+	return !sigwait_for_child(t) || !child_may_come(t->guest, t->wait.syscall_nr);
 }
 
 /**

@@ -16,6 +16,7 @@
 #include "futex.h"
 #include "guest.h"
 #include "handover.h"
+#include "host.h"
 #include "idle.h"
 #include "libcall.h"
 #include "limit.h"
@@ -23,6 +24,7 @@
 #include "machine.h"
 #include "model.h"
 #include "pages.h"
+#include "peers.h"
 #include "pin.h"
 #include "procfs.h"
 #include "region.h"
@@ -44,6 +46,9 @@
 #define POLL_OUT 4
 /* fcntl's F_OFD_SETLKW (include/uapi/asm-generic/fcntl.h) */
 #define OFD_SETLKW 38
+
+/* waitid(2), include/uapi/linux/wait.h */
+#define NO_WAIT 0x01000000
 
 /* landlock_create_ruleset, landlock_add_rule, landlock_restrict_self: unistd_64.h */
 #define NR_LANDLOCK_FIRST 444
@@ -205,6 +210,43 @@ static Bool waits_outside(UInt nr, const UWord *args)
 	}
 }
 
+/* Whether a call sends something that another process may wait for. */
+static Bool sends(UInt nr)
+{
+	switch (nr) {
+	case __NR_write: case __NR_writev: case __NR_sendto: case __NR_sendmsg:
+	case __NR_sendmmsg: case __NR_sendfile: case __NR_splice: case __NR_tee:
+	case __NR_vmsplice: case __NR_shutdown: case __NR_connect: case __NR_kill:
+	case __NR_tkill: case __NR_tgkill: case __NR_rt_sigqueueinfo:
+	case __NR_rt_tgsigqueueinfo: case __NR_semop: case __NR_semtimedop: case __NR_semctl:
+	case __NR_msgsnd: case __NR_msgrcv: case __NR_mq_timedsend: case __NR_mq_timedreceive:
+	case __NR_flock: case __NR_futex: case __NR_exit: case __NR_exit_group:
+		return True;
+	default:
+		return False;
+	}
+}
+
+/* Whether another process may notice a call: those that send, end a connection or make room. */
+static Bool noticed(UInt nr)
+{
+	switch (nr) {
+	case __NR_read: case __NR_readv: case __NR_recvfrom: case __NR_recvmsg:
+	case __NR_recvmmsg: case __NR_accept: case __NR_accept4: case __NR_open:
+	case __NR_openat: case __NR_close: case __NR_dup2: case __NR_dup3: case __NR_fcntl:
+	case __NR_ptrace:
+		return True;
+	default:
+		return sends(nr);
+	}
+}
+
+static Bool makes_process(UInt nr, const UWord *args)
+{
+	return nr == __NR_fork || nr == __NR_vfork ||
+	       (nr == __NR_clone && !(args[0] & VKI_CLONE_THREAD));
+}
+
 /**
  * syscall_pre() - Valgrind is about to carry out a system call.
  * @tid: the thread
@@ -229,20 +271,39 @@ void syscall_pre(ThreadId tid, UInt nr, UWord *args, UInt nr_args)
 		timers_exec(True);
 		limit_exec(True);
 	}
+	if (makes_process(nr, args))
+		peers_fork_begins();
+	peers_calling(tid, sends(nr));
+	if (nr == __NR_execve)
+		peers_exec(True);
 }
 
 static void note_process(ThreadId tid, UInt nr, const UWord *args, Long result)
 {
-	Bool thread = nr == __NR_clone && args[0] & VKI_CLONE_THREAD;
-
-	if (thread)
+	if (!makes_process(nr, args))
 		return;
 	if (result > 0) {
 		wait_child_started();
+		peers_fork_over(result);
 	} else {
 		wait_forked();
 		timers_forked();
 	}
+}
+
+/* The child process that waitid() has told of, 0 not known. */
+static Int waited_for(Addr info)
+{
+	return info ? ((const vki_siginfo_t *)info)->_sifields._sigchld._pid : 0;
+}
+
+/* The running thread has waited for a child process, which may also have stopped. */
+static void note_waited(Int pid)
+{
+	account_raise(peers_reaped(pid));
+	slice_stop(current_vthread()->guest);
+	if (!pid || host_syscall(__NR_kill, pid, 0, 0, 0, 0, 0) == -VKI_ESRCH)
+		wait_child_reaped();
 }
 
 static void note_success(ThreadId tid, UInt nr, const UWord *args, Long result)
@@ -281,6 +342,8 @@ static void note_success(ThreadId tid, UInt nr, const UWord *args, Long result)
 		sigwait_taken(result);
 		if (args[1])
 			timers_delivered((vki_siginfo_t *)args[1]);
+		account_raise(args[1] ? peers_signal((vki_siginfo_t *)args[1]) :
+					peers_event(False));
 		break;
 	case __NR_tgkill:
 	case __NR_tkill:
@@ -298,10 +361,14 @@ static void note_success(ThreadId tid, UInt nr, const UWord *args, Long result)
 		break;
 	case __NR_wait4:
 		if (result > 0)
-			wait_child_reaped();
+			note_waited(result);
 		break;
 	case __NR_waitid:
-		wait_child_reaped();
+		/* No child has ended: WNOHANG. */
+		if (args[2] && !waited_for(args[2]))
+			break;
+		if (!(args[3] & NO_WAIT))
+			note_waited(waited_for(args[2]));
 		break;
 	}
 	timerfd_note(nr, args, result);
@@ -319,13 +386,19 @@ void syscall_post(ThreadId tid, UInt nr, UWord *args, UInt nr_args, SysRes res)
 {
 	vthreads[tid].calling = VT_FREE;
 	lwp_note_call(False);
-	if (!try_over(&vthreads[tid], sr_isError(res) ? sr_Err(res) : 0))
+	if (!try_over(&vthreads[tid], sr_isError(res) ? sr_Err(res) : 0)) {
+		peers_called(False);
 		return;
+	}
+	peers_called(noticed(nr));
 	if (!sr_isError(res)) {
 		note_success(tid, nr, args, sr_Res(res));
 	} else if (nr == __NR_execve) {
 		timers_exec(False);
 		limit_exec(False);
+		peers_exec(False);
+	} else if (makes_process(nr, args)) {
+		peers_fork_over(-1);
 	}
 	wait_fds_changed();
 }

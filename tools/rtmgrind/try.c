@@ -14,6 +14,7 @@
 #include "try.h"
 #include "account.h"
 #include "guest.h"
+#include "peers.h"
 #include "slice.h"
 #include "time.h"
 #include "vthread.h"
@@ -154,7 +155,7 @@ enum syscall_verdict try_call(VexGuestAMD64State *guest)
 	/* An invalid timeout: the kernel returns the error. */
 	if (!wait_again(guest) &&
 	    (!may_wait(guest, form) || !read_deadline(guest, form, &deadline) ||
-	     (!deadline && wait_kernel_may())))
+	     (!deadline && (form->nr == __NR_fcntl ? wait_alone() : wait_kernel_may()))))
 		return SYSCALL_REAL;
 	if (!wait_again(guest))
 		t->try_deadline = deadline;
@@ -182,6 +183,9 @@ Bool try_over(struct vthread *t, Int error)
 	form = form_of(t->try_nr);
 	*argument(guest, form->arg) = t->try_arg;
 	if (error != form->error) {
+		/* Another process may have ended the wait since the thread was let retry. */
+		if (t->wait.kind && !error)
+			account_raise(peers_event(False));
 		wait_cancel(current_tid);
 	} else if (t->try_deadline && t->try_deadline <= account_now()) {
 		/* The error of the try is the one that the call has after a timeout. */

@@ -10,6 +10,7 @@
 #include "core-hooks.h"
 #include "cores.h"
 #include "idle.h"
+#include "peers.h"
 #include "timers.h"
 #include "vthread.h"
 #include "wait.h"
@@ -111,6 +112,8 @@ ThreadId turn_pick(Bool *idle)
 		cores_place();
 		tid = turn_next(0, busy, &key);
 		timer = timers_next();
+		if (!busy)
+			peers_idle(timer && (!tid || timer <= key) ? timer : tid ? key : 0);
 		if (timer && (!tid || timer <= key)) {
 			if (!busy && !idle_due(timer)) {
 				*idle = True;
@@ -138,5 +141,6 @@ ThreadId turn_pick(Bool *idle)
 		wait_expire(tid);
 	}
 	idle_pace_stop();
+	peers_running(t->clock);
 	return tid;
 }

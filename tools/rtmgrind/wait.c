@@ -15,6 +15,7 @@
 #include "core-hooks.h"
 #include "guest.h"
 #include "model.h"
+#include "peers.h"
 #include "sched.h"
 #include "slice.h"
 #include "timerfd.h"
@@ -298,6 +299,16 @@ Bool wait_children(void)
 }
 
 /**
+ * wait_real_children() - has the process child processes that are not emulated?
+ *
+ * Return: True if so.
+ */
+Bool wait_real_children(void)
+{
+	return nr_children && !peers_all_children(nr_children);
+}
+
+/**
  * wait_forked() - this is a child process: it has no child processes, and no thread of it waits.
  *
  * A wake-up must not go to a thread of the parent.
@@ -312,11 +323,22 @@ void wait_forked(void)
 }
 
 /**
+ * wait_alone() - is there nothing in the process that a wait in the kernel would delay?
+ *
+ * Return: True if it has no other thread and no armed timer.
+ */
+Bool wait_alone(void)
+{
+	return sched_alone() && !timers_armed() && !timerfd_next();
+}
+
+/**
  * wait_kernel_may() - may the running thread wait in the kernel, in a call without a timeout?
  *
- * Return: True if the process has no other thread and no armed timer, so that neither is delayed.
+ * Return: True if that delays nothing, in the process and in others of the run, which cannot know
+ * whether a thread in the kernel has noticed what they sent.
  */
 Bool wait_kernel_may(void)
 {
-	return sched_alone() && !timers_armed() && !timerfd_next();
+	return wait_alone() && !peers_any();
 }

@@ -29,7 +29,9 @@ Bool wait_fd_waiters(void);
 void wait_child_started(void);
 void wait_child_reaped(void);
 Bool wait_children(void);
+Bool wait_real_children(void);
 void wait_forked(void);
+Bool wait_alone(void);
 Bool wait_kernel_may(void);
 
 #endif

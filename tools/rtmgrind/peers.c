@@ -1,0 +1,589 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * peers.c - the emulated processes of a run, and what they know of each other's virtual time.
+ *
+ * A process that forks shares a table with its child: each process of the run has an entry, in
+ * which it publishes its clock. Clocks of a parent and a child begin together; a program that exec
+ * starts counts from 0 again, and its entry from where the program before it was. So times in the
+ * table are comparable, and called common here.
+ *
+ * Processes run at the same time on the host, and a process runs freely while one of its threads
+ * can. But virtual time jumps to a process's next timeout only when no other process can do
+ * anything before that time any more (peers_may_pass()): each has come that far itself, or waits
+ * for something later. A process that another one has sent something, which it has not looked at
+ * yet, does not count as waiting. And a process that gets something from another one goes on at the
+ * sender's time (peers_event()): the latest at which any process of the run has sent anything, as
+ * the kernel does not tell which one was it. For the end of a child process it is the child's own.
+ *
+ * The table is a file in memory that exec keeps open. Must never hold back a process for one that
+ * is stopped, has ended, or sleeps in a system call that Valgrind carries out.
+ */
+#include "peers.h"
+#include "account.h"
+#include "host.h"
+#include "model.h"
+#include "vthread.h"
+#include "wait.h"
+
+#define NAME     "rtmgrind-run"
+#define NR_PEERS 1000
+#define MFD_CLOEXEC 1
+#define SI_TIMER (-2)
+/* Real time in which a program that exec has begun joins the run if it is emulated, ns. Chosen. */
+#define JOIN_NS 5000000000LL
+
+enum {
+	PEER_FREE,		/* the entry is free */
+	PEER_RUNNING,		/* a thread runs, at @clock or later */
+	PEER_IDLE,		/* every thread waits, until @until at the latest */
+	PEER_CALLING,		/* the thread @lwp is in a system call of the host's kernel */
+	PEER_EXEC,		/* it began another program at @since, which may not be emulated */
+	PEER_REAL,		/* it began another program at @since, which is not emulated */
+	PEER_ENDED,		/* it has ended, at @clock */
+};
+
+/**
+ * struct peer - what a process publishes; times are common ones.
+ * @state: see above
+ * @pid: its id, 0 while it is being made
+ * @parent: its parent's id
+ * @lwp: a host thread that is in a system call, 0 none
+ * @clock: the smallest clock of a thread that can run; it does nothing before that any more
+ * @until: its next timeout, 0 none
+ * @sent: its clock when it last sent anything that another process may wait for
+ * @since: real time, ns
+ * @noted: the others have been told to look at what its end means for them
+ * @poked: number of times that another process may have sent it something
+ * @seen: @poked when it last began to look at all that it waits for
+ */
+struct peer {
+	Int state;
+	Int pid;
+	Int parent;
+	Int lwp;
+	Long clock;
+	Long until;
+	Long sent;
+	Long since;
+	Int noted;
+	UInt poked;
+	UInt seen;
+};
+
+/* @nr: entries that were ever in use; @events: number of times that a process has sent anything. */
+static struct table {
+	UInt nr;
+	UInt events;
+	struct peer peers[NR_PEERS];
+} *table;
+
+/* This process, and the child that it is making; NULL none. */
+static struct peer *me, *child;
+/* Common time at this process's virtual time 0. */
+static Long base;
+static Int table_fd = -1;
+/* Value of @poked at which the look began that is under way. */
+static UInt looking;
+
+/* Valgrind's own, not in its installed headers. */
+extern SysRes VG_(am_shared_mmap_file_float_valgrind)(SizeT length, UInt prot, Int fd, Off64T at);
+extern Int VG_(safe_fd)(Int fd);
+extern Int VG_(fd_hard_limit);
+extern Bool VG_(clo_trace_children);
+
+/* A field that another process reads. Ordered: see peers_may_pass(). */
+#define PUBLISH(field, value) __atomic_store_n(&(field), value, __ATOMIC_SEQ_CST)
+#define LOOK_AT(field) __atomic_load_n(&(field), __ATOMIC_SEQ_CST)
+
+static void map_table(Int fd)
+{
+	SysRes mapped = VG_(am_shared_mmap_file_float_valgrind)(sizeof(*table),
+								VKI_PROT_READ | VKI_PROT_WRITE,
+								fd, 0);
+
+	table_fd = fd;
+	if (!sr_isError(mapped))
+		table = (struct table *)sr_Res(mapped);
+}
+
+static void make_table(void)
+{
+	Long fd = host_syscall(__NR_memfd_create, (Long)NAME, MFD_CLOEXEC, 0, 0, 0, 0);
+
+	if (fd < 0)
+		return;
+	fd = VG_(safe_fd)(fd);
+	if (fd < 0 || host_syscall(__NR_ftruncate, fd, sizeof(*table), 0, 0, 0, 0))
+		return;
+	map_table(fd);
+}
+
+/* The state of a thread of a process: the letter of proc(5), 0 if there is none. */
+static HChar state_of(Int pid, Int lwp)
+{
+	HChar name[64], stat[256], *state;
+
+	VG_(sprintf)(name, "/proc/%d/task/%d/stat", pid, lwp);
+	host_read_file(name, stat, sizeof(stat));
+	state = VG_(strrchr)(stat, ')');
+	return state && state[1] == ' ' ? state[2] : 0;
+}
+
+/* Takes a free entry; one that was left by a process that no longer exists counts as free. */
+static struct peer *take_entry(void)
+{
+	UInt i;
+
+	for (i = 0; i < NR_PEERS; i++) {
+		struct peer *peer = &table->peers[i];
+		Int state = LOOK_AT(peer->state), pid = LOOK_AT(peer->pid);
+		UInt nr = LOOK_AT(table->nr);
+
+		if (state != PEER_FREE && (!pid || state_of(pid, pid)))
+			continue;
+		if (!__atomic_compare_exchange_n(&peer->state, &state, PEER_RUNNING, False,
+						 __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+			continue;
+		while (nr <= i && !__atomic_compare_exchange_n(&table->nr, &nr, i + 1, False,
+							       __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+			;
+		return peer;
+	}
+	return NULL;
+}
+
+static struct peer *new_entry(Int pid, Int parent, Long clock)
+{
+	struct peer *peer = take_entry();
+
+	if (!peer)
+		return NULL;
+	PUBLISH(peer->pid, pid);
+	peer->parent = parent;
+	peer->lwp = peer->noted = 0;
+	peer->clock = peer->sent = clock;
+	peer->until = 0;
+	peer->poked = peer->seen = 0;
+	return peer;
+}
+
+/* The descriptor of the table that the program before this one has left open, -1 none. */
+static Int inherited_fd(void)
+{
+	HChar name[64], link[64];
+	Int fd, last = VG_(fd_hard_limit);
+
+	/* Valgrind has a few descriptors above the limit that the program has. */
+	for (fd = last; fd < last + 32; fd++) {
+		VG_(sprintf)(name, "/proc/self/fd/%d", fd);
+		VG_(memset)(link, 0, sizeof(link));
+		if (host_syscall(__NR_readlink, (Long)name, (Long)link, sizeof(link) - 1, 0, 0,
+				 0) > 0 &&
+		    VG_(strncmp)(link, "/memfd:" NAME, sizeof("/memfd:" NAME) - 1) == 0)
+			return fd;
+	}
+	return -1;
+}
+
+static struct peer *find(Int pid)
+{
+	UInt i;
+
+	for (i = 0; i < LOOK_AT(table->nr); i++)
+		if (LOOK_AT(table->peers[i].pid) == pid &&
+		    LOOK_AT(table->peers[i].state) != PEER_FREE)
+			return &table->peers[i];
+	return NULL;
+}
+
+/** peers_join() - the program begins: find the run that it belongs to. */
+void peers_join(void)
+{
+	Int fd = inherited_fd();
+
+	if (fd < 0)
+		return;
+	map_table(fd);
+	if (!table)
+		return;
+	me = find(VG_(getpid)());
+	if (!me)
+		me = new_entry(VG_(getpid)(), VG_(getppid)(), 0);
+	if (!me)
+		return;
+	base = me->clock;
+	PUBLISH(me->state, PEER_RUNNING);
+}
+
+/** peers_fork_begins() - the running thread is about to make a process. */
+void peers_fork_begins(void)
+{
+	Int pid = VG_(getpid)();
+
+	if (!table)
+		make_table();
+	if (!table)
+		return;
+	if (!me)
+		me = new_entry(pid, 0, account_now());
+	/* In the table before the process is there, so that nobody overtakes it. */
+	child = new_entry(0, pid, base + account_now());
+}
+
+/**
+ * peers_fork_over() - the running thread has made a process.
+ * @pid: id of the process, below 0 if it could not be made
+ */
+void peers_fork_over(Int pid)
+{
+	if (!child)
+		return;
+	if (pid > 0)
+		PUBLISH(child->pid, pid);
+	else
+		PUBLISH(child->state, PEER_FREE);
+	child = NULL;
+}
+
+/** peers_forked() - this is a child process. */
+void peers_forked(void)
+{
+	me = child;
+	child = NULL;
+	if (me)
+		PUBLISH(me->pid, VG_(getpid)());
+}
+
+/**
+ * peers_exec() - another program replaces this one, which may not be emulated.
+ * @begins: False: that has failed
+ */
+void peers_exec(Bool begins)
+{
+	Bool keep = begins && VG_(clo_trace_children);
+
+	if (!me)
+		return;
+	me->clock = base + account_now();
+	me->since = host_now();
+	/* Without this option the program is not emulated, and nobody waits for it to join. */
+	PUBLISH(me->state, keep ? PEER_EXEC : begins ? PEER_REAL : PEER_RUNNING);
+	host_syscall(__NR_fcntl, table_fd, VKI_F_SETFD, keep ? 0 : VKI_FD_CLOEXEC, 0, 0, 0);
+}
+
+/** peers_end() - the process ends. */
+void peers_end(void)
+{
+	if (!me)
+		return;
+	me->clock = me->sent = base + account_end_time();
+	__atomic_add_fetch(&table->events, 1, __ATOMIC_SEQ_CST);
+	PUBLISH(me->state, PEER_ENDED);
+}
+
+/**
+ * peers_any() - are there other emulated processes of this run?
+ *
+ * Return: True if so.
+ */
+Bool peers_any(void)
+{
+	UInt i;
+
+	for (i = 0; me && i < LOOK_AT(table->nr); i++) {
+		Int state = LOOK_AT(table->peers[i].state);
+
+		if (&table->peers[i] != me && state != PEER_FREE && state != PEER_ENDED)
+			return True;
+	}
+	return False;
+}
+
+/**
+ * peers_all_children() - are all child processes of this process emulated?
+ * @nr: the number of its child processes
+ *
+ * Return: True if so; one that begins another program is not, until that one has joined the run.
+ */
+Bool peers_all_children(UInt nr)
+{
+	UInt i;
+
+	for (i = 0; me && i < LOOK_AT(table->nr); i++) {
+		const struct peer *peer = &table->peers[i];
+		Int state = LOOK_AT(peer->state);
+
+		if (state != PEER_FREE && state != PEER_EXEC && state != PEER_REAL &&
+		    peer->parent == me->pid && nr)
+			nr--;
+	}
+	return !nr;
+}
+
+/**
+ * peers_running() - a thread was chosen to run.
+ * @clock: its clock, the smallest of all threads that can run
+ */
+void peers_running(Long clock)
+{
+	if (!me)
+		return;
+	PUBLISH(me->clock, base + clock);
+	PUBLISH(me->state, PEER_RUNNING);
+}
+
+/**
+ * peers_calling() - Valgrind is about to carry out a system call.
+ * @tid: the thread
+ * @sends: it sends something that another process may wait for
+ */
+void peers_calling(ThreadId tid, Bool sends)
+{
+	if (!me)
+		return;
+	if (sends)
+		PUBLISH(me->sent, base + account_now());
+	PUBLISH(me->lwp, vthreads[tid].lwp);
+	PUBLISH(me->state, PEER_CALLING);
+}
+
+/* Tells the other processes to look at what they wait for. */
+static void poke(void)
+{
+	UInt i;
+
+	for (i = 0; i < LOOK_AT(table->nr); i++)
+		if (&table->peers[i] != me)
+			__atomic_add_fetch(&table->peers[i].poked, 1, __ATOMIC_SEQ_CST);
+	__atomic_add_fetch(&table->events, 1, __ATOMIC_SEQ_CST);
+}
+
+/**
+ * peers_called() - Valgrind has carried out a system call.
+ * @noticed: another process may notice it
+ */
+void peers_called(Bool noticed)
+{
+	if (!me)
+		return;
+	if (noticed)
+		poke();
+	PUBLISH(me->state, PEER_RUNNING);
+	PUBLISH(me->lwp, 0);
+}
+
+/** peers_sends() - the emulator itself makes a call that another process may wait for. */
+void peers_sends(void)
+{
+	if (me)
+		PUBLISH(me->sent, base + account_now());
+}
+
+/** peers_sent() - it has made that call. */
+void peers_sent(void)
+{
+	if (me)
+		poke();
+}
+
+/**
+ * peers_idle() - no thread can run.
+ * @until: virtual time of the next timeout, 0 none
+ */
+void peers_idle(Long until)
+{
+	ThreadId tid;
+
+	if (!me)
+		return;
+	for (tid = 1; tid < vthread_end && vthreads[tid].state != VT_WAITING; tid++)
+		;
+	PUBLISH(me->until, until ? base + until : 0);
+	/* All threads are in calls of the kernel: @lwp is one of them. */
+	PUBLISH(me->state, tid < vthread_end ? PEER_IDLE : PEER_CALLING);
+	PUBLISH(me->seen, looking);
+}
+
+/** peers_looks() - the thread that idles begins to look at all that threads wait for. */
+void peers_looks(void)
+{
+	if (me)
+		looking = LOOK_AT(me->poked);
+}
+
+/**
+ * peers_poked() - has another process perhaps sent something since the last look began?
+ *
+ * Return: True if so.
+ */
+Bool peers_poked(void)
+{
+	return me && LOOK_AT(me->poked) != me->seen;
+}
+
+/* Whether a process may still do something before a common time, judged by what it publishes. */
+static Bool may_act(const struct peer *peer, Long time, Int *asleep)
+{
+	Long until;
+
+	*asleep = LOOK_AT(peer->lwp);
+	switch (LOOK_AT(peer->state)) {
+	case PEER_RUNNING:
+		*asleep = 0;
+		return LOOK_AT(peer->clock) < time;
+	case PEER_CALLING:
+		return LOOK_AT(peer->clock) < time;
+	case PEER_IDLE:
+		until = LOOK_AT(peer->until);
+		if (LOOK_AT(peer->poked) == LOOK_AT(peer->seen) && !(until && until < time))
+			return *asleep != 0;
+		*asleep = 0;
+		return True;
+	case PEER_ENDED:
+		*asleep = 0;
+		return LOOK_AT(peer->clock) < time && !LOOK_AT(peer->noted);
+	case PEER_EXEC:
+		*asleep = 0;
+		return LOOK_AT(peer->clock) < time && host_now() - peer->since < JOIN_NS;
+	default:
+		return False;
+	}
+}
+
+/*
+ * Whether a process holds others back that want to go on to a common time. Once it has ended in the
+ * kernel, too, all look: its parent gets a signal, and its descriptors were closed.
+ */
+static Bool holds(struct peer *peer, Long time)
+{
+	Int pid = LOOK_AT(peer->pid), lwp, noted = 0;
+	HChar state;
+
+	if (!may_act(peer, time, &lwp))
+		return False;
+	if (!pid)
+		return True;
+	/* The kernel makes a thread runnable in the call of another one that ends its sleep. */
+	state = state_of(pid, lwp ? lwp : pid);
+	if (lwp && state == 'S')
+		return False;
+	if (state == 'T' || state == 't')
+		return False;
+	if (state && state != 'Z' && state != 'X')
+		return True;
+	if (!__atomic_compare_exchange_n(&peer->noted, &noted, 1, False, __ATOMIC_SEQ_CST,
+					 __ATOMIC_SEQ_CST))
+		return False;
+	__atomic_add_fetch(&me->poked, 1, __ATOMIC_SEQ_CST);
+	poke();
+	return True;
+}
+
+/**
+ * peers_may_pass() - may this process, of which no thread can run, go on to a timeout?
+ * @clock: virtual time of the timeout
+ *
+ * A process sends before it publishes that it waits. So if nothing was sent while the table was
+ * read, the entries fit together.
+ *
+ * Return: False if another process may still do something before that.
+ */
+Bool peers_may_pass(Long clock)
+{
+	UInt i, events;
+
+	if (!me)
+		return True;
+	if (peers_poked())
+		return False;
+	events = LOOK_AT(table->events);
+	for (i = 0; i < LOOK_AT(table->nr); i++)
+		if (&table->peers[i] != me && holds(&table->peers[i], base + clock))
+			return False;
+	return LOOK_AT(table->events) == events;
+}
+
+/**
+ * peers_event() - the virtual time of an event that came from another process.
+ * @memory: it may have been a store to shared memory, which any process makes that runs
+ *
+ * Must be called when the event was found, as the sender has published its time before.
+ *
+ * Return: the latest time at which another process of the run may have caused it, 0 none.
+ */
+Long peers_event(Bool memory)
+{
+	Long latest = 0;
+	UInt i;
+
+	for (i = 0; me && i < LOOK_AT(table->nr); i++) {
+		const struct peer *peer = &table->peers[i];
+		Int state = LOOK_AT(peer->state);
+		Long sent = LOOK_AT(peer->sent) - base;
+
+		if (memory && (state == PEER_RUNNING || state == PEER_CALLING) &&
+		    sent < LOOK_AT(peer->clock) - base)
+			sent = LOOK_AT(peer->clock) - base;
+		if (peer != me && state != PEER_FREE && sent > latest)
+			latest = sent;
+	}
+	return latest;
+}
+
+/* Common time up to which a process has done anything, real time if it is not emulated. */
+static Long last_time(const struct peer *peer)
+{
+	Int state = LOOK_AT(peer->state);
+	Long clock = LOOK_AT(peer->clock);
+
+	if (state == PEER_EXEC || state == PEER_REAL)
+		clock += model_cycles(host_now() - peer->since);
+	return clock;
+}
+
+/**
+ * peers_signal() - the virtual time of a signal.
+ * @info: what the program is told about it
+ *
+ * Return: the time at which the process sent it, or ended; 0 if it is not one of the run, or this.
+ */
+Long peers_signal(const vki_siginfo_t *info)
+{
+	const struct peer *peer;
+	Int pid;
+
+	if (!me || info->si_code == SI_TIMER || (info->si_code > 0 && info->si_signo != VKI_SIGCHLD))
+		return 0;
+	pid = info->_sifields._kill._pid;
+	peer = pid > 0 && pid != me->pid ? find(pid) : NULL;
+	if (!peer)
+		return 0;
+	return (info->si_code > 0 ? last_time(peer) : LOOK_AT(peer->sent)) - base;
+}
+
+/**
+ * peers_reaped() - the running thread has waited for a child process.
+ * @pid: the child, 0 not known; it may be one that was stopped and still exists
+ *
+ * Return: virtual time at which it ended, 0 not known.
+ */
+Long peers_reaped(Int pid)
+{
+	Long latest = 0;
+	UInt i;
+
+	for (i = 0; me && i < LOOK_AT(table->nr); i++) {
+		struct peer *peer = &table->peers[i];
+		Int its = LOOK_AT(peer->pid);
+
+		if (LOOK_AT(peer->state) == PEER_FREE || peer->parent != me->pid || !its)
+			continue;
+		if (pid ? its != pid : state_of(its, its) != 0)
+			continue;
+		if (latest < last_time(peer) - base)
+			latest = last_time(peer) - base;
+		if (!state_of(its, its))
+			PUBLISH(peer->state, PEER_FREE);
+	}
+	return latest;
+}
