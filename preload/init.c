@@ -9,9 +9,8 @@
 #include <stddef.h>
 
 #include "aside.h"
-#include "base/datafile-writer.h"
-#include "evidence/pmu.h"
 #include "glibc-layout.h"
+#include "life/start.h"
 #include "real.h"
 #include "state/settings.h"
 
@@ -22,8 +21,7 @@ __attribute__((constructor)) static void start(void)
 		stand_aside();
 		return;
 	}
-	pthread_atfork(NULL, NULL, elide_data_detach);
-	pthread_atfork(NULL, NULL, elide_pmu_detach);
+	pthread_atfork(NULL, NULL, elide_forked);
 	glibc_layout_check();
 	elide_process.short_way = glibc_layout.mutex && glibc_layout.rwlock && glibc_layout.spin;
 	if (glibc_layout.mutex)

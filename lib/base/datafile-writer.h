@@ -94,14 +94,14 @@ void elide_data_tell_lost(void);
 void elide_data_keep(void);
 
 /**
- * elide_data_detach() - in a forked child, before all else: put memory where the file was mapped.
+ * elide_data_detach() - in a forked child that has no file yet: put memory where the parent's is mapped.
  *
  * The child has no mapping of the parent's file. If a signal handler forked it, it may return into
- * a lock call that is about to count for the parent.
+ * a lock call that is about to count for the parent. A second call does nothing.
  */
 void elide_data_detach(void);
 
-/** elide_data_forget() - in a forked child: it has no data file yet. */
+/** elide_data_forget() - in a forked child: detach it from the parent's file; it has none yet. */
 void elide_data_forget(void);
 
 #pragma GCC visibility pop

@@ -19,6 +19,7 @@
 #include "datafile-name.h"
 #include "datafile-writer.h"
 #include "log.h"
+#include "reserve.h"
 #include "syscalls.h"
 #include "testpoint.h"
 
@@ -27,6 +28,7 @@ static struct {
 	size_t reserve;
 	size_t backed;  /* bytes at @map that may be touched */
 	bool saved;     /* the bytes still to be backed will be bytes of the file */
+	bool detached;  /* @map is the parent's, and elide_data_detach() was called */
 	int idle;       /* descriptor of the file of a process that ends without a lock call; -1 */
 } file = {.idle = -1};
 
@@ -158,6 +160,7 @@ static int map_file(const char *name, int fd, size_t max)
 
 	file.reserve = max;
 	file.backed = 0;
+	file.detached = false;
 	if (file.saved) {
 		map = mmap(NULL, max, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 		sys_close(fd);
@@ -348,9 +351,10 @@ void elide_data_keep(void)
 
 void elide_data_detach(void)
 {
-	if (file.map)
-		mmap(file.map, file.reserve, PROT_READ | PROT_WRITE,
-		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+	if (!file.map || file.detached)
+		return;
+	elide_fill_gap(file.map, file.backed, ELIDE_CHUNK_SIZE);
+	file.detached = true;
 }
 
 const char *elide_data_path(void)
@@ -364,6 +368,7 @@ void elide_data_forget(void)
 	if (kept >= 0 && !is_ours(kept))
 		sys_close(kept);
 	kept = -1;
+	elide_data_detach();
 	elide_data = NULL;
 	file.map = NULL;
 }

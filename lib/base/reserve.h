@@ -18,6 +18,28 @@ static inline void *elide_reserve(size_t size)
 	return p == MAP_FAILED ? NULL : p;
 }
 
+/**
+ * elide_fill_gap() - in a forked child: memory of zeroes where its parent had a mapping that it has not.
+ * @at: start of the parent's mapping
+ * @size: its bytes
+ * @piece: bytes that are filled at a time where not all of it is free, a multiple of the page's size
+ *
+ * What the child itself has mapped there meanwhile stays.
+ */
+static inline void elide_fill_gap(char *at, size_t size, size_t piece)
+{
+	char *p = mmap(at, size, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE | MAP_NORESERVE, -1, 0);
+
+	/* Linux before 4.17 takes the address as a hint. */
+	if (p != MAP_FAILED && p != at)
+		munmap(p, size);
+	if (p == at || size <= piece)
+		return;
+	for (size_t done = 0; done < size; done += piece)
+		elide_fill_gap(at + done, size - done < piece ? size - done : piece, piece);
+}
+
 /** elide_power_of_two() - the least power of two that is not below @n, at most 2^31. */
 static inline uint32_t elide_power_of_two(uint32_t n)
 {

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "../base/log.h"
+#include "../base/reserve.h"
 #include "../base/syscalls.h"
 #include "../compiler.h"
 #include "../policy/policy.h"
@@ -214,8 +215,7 @@ void elide_pmu_detach(void)
 {
 	for (int i = 0; i < ELIDE_NR_PMU_EVENTS; i++) {
 		if (own_rings[i])
-			mmap(own_rings[i], RING_BYTES, PROT_READ | PROT_WRITE,
-			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+			elide_fill_gap(own_rings[i], RING_BYTES, RING_BYTES);
 		own_rings[i] = NULL;
 	}
 }

@@ -98,9 +98,10 @@ void elide_pmu_skip_loads(void *ring);
 bool elide_pmu_take_load(void *ring, struct elide_pmu_load *load);
 
 /**
- * elide_pmu_detach() - in a forked child, before all else: put memory where the rings were mapped.
+ * elide_pmu_detach() - in a forked child that has no rings yet: put memory where the parent's are mapped.
  *
- * If a signal handler forked, the child may return into elide_pmu_take(), which finds no sample.
+ * If a signal handler forked, the child may return into elide_pmu_take(), which finds no sample. A second
+ * call does nothing.
  */
 void elide_pmu_detach(void);
 

@@ -131,6 +131,7 @@ static int child_start(void)
 	bool had_file = elide_data != NULL;
 
 	elide_data_forget();
+	elide_pmu_detach();
 	elide_threads_forget();
 	elide_misuse_forget();
 	adapt_forget();
@@ -143,6 +144,14 @@ static int child_start(void)
 		return -EPERM;
 	}
 	return had_file ? data_open(ELIDE_DATA_CHILD) : 0;
+}
+
+void elide_forked(void)
+{
+	if (!elide_process.running || elide_gate_same_process())
+		return;
+	elide_data_detach();
+	elide_pmu_detach();
 }
 
 static int make_ready(void)

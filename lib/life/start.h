@@ -21,6 +21,16 @@ void elide_start(bool secure);
 void elide_stop(void);
 
 /**
+ * elide_forked() - called in a forked child by a handler of pthread_atfork().
+ *
+ * Handlers are called in the order in which they were registered. One of another library, or one in the
+ * child of a handler that forks, may have acquired a lock before: then the child has started afresh with a
+ * data file of its own, and nothing is left to do. Nothing depends on this call but a child that returns
+ * from a signal handler into a lock call: _Fork() and clone() call no handlers.
+ */
+void elide_forked(void);
+
+/**
  * elide_keep_file() - the process is about to give up rights, or to change its root directory.
  *
  * Opens the data file if that is not done yet, and keeps it open, so that it can still grow.

@@ -37,7 +37,8 @@ $(PRELOAD_TEST_DIR)/lib%.so: tests/preload/lib%.c
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu11 $(CFLAGS) $(WARN) -fPIC -shared -o $@ $<
 
-preload-tests: $(PRELOAD_TEST_DIR)/lib-hidden.so $(PRELOAD_TEST_DIR)/lib-early.so
+preload-tests: $(PRELOAD_TEST_DIR)/lib-hidden.so $(PRELOAD_TEST_DIR)/lib-early.so \
+	$(PRELOAD_TEST_DIR)/lib-atfork.so
 
 # The known-broken subjects: the library with one thing taken out wherever it stands. The
 # counter test must find each of them, or it would find nothing.

@@ -239,6 +239,32 @@ static void child_gets_its_pid(void)
 	check(exists(expect) && !exists("data"));
 }
 
+/* What a child maps where its parent's file is stays, and the rest becomes memory of zeroes. */
+static void child_keeps_its_own_mapping(void)
+{
+	char *map, *own;
+	int status;
+	pid_t pid;
+
+	open_data("data", MIB);
+	map = (char *)elide_data;
+	pid = fork();
+	if (!pid) {
+		own = mmap(map + 2 * ELIDE_CHUNK_SIZE, ELIDE_CHUNK_SIZE, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+		check(own == map + 2 * ELIDE_CHUNK_SIZE);
+		memset(own, 1, ELIDE_CHUNK_SIZE);
+		elide_data_detach();
+		elide_data_detach();
+		check(own[0] && own[ELIDE_CHUNK_SIZE - 1]);
+		check(!map[0] && !own[-1] && !own[ELIDE_CHUNK_SIZE]);
+		map[0] = 1;
+		_exit(0);
+	}
+	check(waitpid(pid, &status, 0) == pid && !status);
+	check(elide_data->magic == ELIDE_DATA_MAGIC);
+}
+
 /* Twenty processes start at once: each has a file, one of them the name, and nobody complains. */
 static void processes_that_start_together(void)
 {
@@ -451,6 +477,7 @@ TEST(live_file_gets_its_pid, NULL)
 TEST(other_namespaces_file_is_left_alone, NULL)
 TEST(killed_process_leaves_an_older_file, NULL)
 TEST(child_gets_its_pid, NULL)
+TEST(child_keeps_its_own_mapping, NULL)
 TEST(processes_that_start_together, NULL)
 TEST(idle_process_of_a_run_needs_none, NULL)
 TEST(unwritable_directory, "elide: cannot write /proc/elide.data: ")
@@ -479,6 +506,7 @@ int main(void)
 		cmocka_unit_test(test_other_namespaces_file_is_left_alone),
 		cmocka_unit_test(test_killed_process_leaves_an_older_file),
 		cmocka_unit_test(test_child_gets_its_pid),
+		cmocka_unit_test(test_child_keeps_its_own_mapping),
 		cmocka_unit_test(test_processes_that_start_together),
 		cmocka_unit_test(test_idle_process_of_a_run_needs_none),
 		cmocka_unit_test(test_idle_process_writes_at_its_end),
