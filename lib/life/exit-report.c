@@ -1,18 +1,27 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* exit-report.c - see exit-report.h. */
+/*
+ * exit-report.c - see exit-report.h.
+ *
+ * The command is no child of the program, whose handler of SIGCHLD or wait(-1) would find it: between
+ * the two there is a process that raises no signal when it ends, and that wait(2) finds with __WCLONE
+ * only. To have no signal of its own, exec is not for it, which would make it a child like any other.
+ */
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
+#include <link.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "../base/datafile-writer.h"
 #include "../base/log.h"
 #include "../base/syscalls.h"
+#include "../compiler.h"
 #include "exit-report.h"
 
 /* bin/elide of the directory that holds lib/THIS-LIBRARY, or lib/ARCHITECTURE/THIS-LIBRARY. */
@@ -34,47 +43,106 @@ static int find_command(char *command, size_t size)
 	return -ENOENT;
 }
 
+/* A descriptor of what the report is printed to; -errno. */
+static int open_output(const char *where)
+{
+	static const struct {
+		const char *name;
+		int fd;
+	} streams[] = {
+		{"stderr", STDERR_FILENO},
+		{"/dev/stderr", STDERR_FILENO},
+		{"/dev/stdout", STDOUT_FILENO},
+	};
+	int fd;
+
+	for (size_t i = 0; i < ARRAY_SIZE(streams); i++)
+		if (!strcmp(where, streams[i].name)) {
+			fd = sys_fcntl(streams[i].fd, F_DUPFD_CLOEXEC, (void *)(STDERR_FILENO + 1l));
+			return fd < 0 ? -errno : fd;
+		}
+	/* Whoever can write to the directory could have a link there to a file of this user. */
+	fd = sys_open(where, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC,
+		      0600);
+	if (fd < 0)
+		return -errno;
+	sys_fcntl(fd, F_SETFL, 0);
+	return fd;
+}
+
 /* The environment without what would preload us into the command too. */
 static char *const command_environment[] = {"PATH=/usr/bin:/bin", "LC_ALL=C.UTF-8", NULL};
 
-static int run(const char *command, const char *where)
+/*
+ * In the process between: it has a copy of the program's memory, in which any lock may be held. Runs the
+ * command with all signals as they are by default. Return: 0 or an error.
+ */
+static int run(const char *command, const char *data, int out)
 {
-	char *const argv[] = {(char *)command, "report", "--no-children", "-i",
-			      (char *)elide_data_path(), NULL};
-	posix_spawn_file_actions_t actions;
+	char *const argv[] = {(char *)command, "report", "--no-children", "-i", (char *)data, NULL};
+	posix_spawnattr_t attributes;
+	sigset_t signals;
 	pid_t pid;
 	int err;
 
-	err = posix_spawn_file_actions_init(&actions);
-	if (err)
-		return err;
-	if (strcmp(where, "stderr"))
-		err = posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, where,
-						       O_WRONLY | O_CREAT | O_TRUNC, 0600);
-	else
-		err = posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
-	if (!err)
-		err = posix_spawn(&pid, command, &actions, NULL, argv, command_environment);
-	posix_spawn_file_actions_destroy(&actions);
-	if (err)
-		return err;
-	while (sys_waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+	if (syscall(SYS_dup2, out, STDOUT_FILENO) < 0)
+		return errno;
+	posix_spawnattr_init(&attributes);
+	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+	sigemptyset(&signals);
+	posix_spawnattr_setsigmask(&attributes, &signals);
+	sigfillset(&signals);
+	posix_spawnattr_setsigdefault(&attributes, &signals);
+	err = posix_spawn(&pid, command, NULL, &attributes, argv, command_environment);
+	while (!err && sys_waitpid(pid, NULL, 0) < 0 && errno == EINTR)
 		;
-	return 0;
+	return err;
+}
+
+/* Runs the command in a process between, and waits for that. Return: 0 or an error. */
+static int run_apart(const char *command, const char *data, int out)
+{
+	static const uint64_t all = ~0ull;
+	uint64_t signals;
+	int status = 0;
+	pid_t pid;
+
+	/* No handler of the program runs in the process between. */
+	sys_sigmask(&all, &signals);
+	/* As fork(), without a signal at the end; no handler of pthread_atfork() is called. */
+	pid = syscall(SYS_clone, 0ul, 0ul, 0ul, 0ul, 0ul);
+	if (!pid) {
+		syscall(SYS_exit_group, run(command, data, out));
+		__builtin_unreachable();
+	}
+	sys_sigmask(&signals, NULL);
+	if (pid < 0)
+		return errno;
+	while (sys_waitpid(pid, &status, __WCLONE) < 0 && errno == EINTR)
+		;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 0;
 }
 
 void elide_exit_report(const char *where)
 {
+	const char *data = elide_data_path();
 	char command[PATH_MAX + 32];
-	int err;
+	int err, out;
 
-	if (!elide_data_path()) {
+	if (!data) {
 		elide_log("no data file, so there is no report");
 		return;
 	}
-	err = find_command(command, sizeof(command));
-	if (!err)
-		err = run(command, where);
+	err = -find_command(command, sizeof(command));
 	if (err)
-		elide_log("cannot print the report to %s: %s", where, strerror(err < 0 ? -err : err));
+		goto failed;
+	out = open_output(where);
+	err = out < 0 ? -out : run_apart(command, data, out);
+	if (out >= 0)
+		sys_close(out);
+	if (!err)
+		return;
+failed:
+	elide_log("cannot print the report to %s: %s", where,
+		  err == ELOOP ? "symbolic links are not followed" : strerror(err));
 }

@@ -81,16 +81,18 @@ can_elide() { [ "$elided" = native ] || [ "$elided" = emulated ]; }
 # The modes to go through; elided ones by run_elided.
 modes=profile
 can_elide && modes='profile auto'
-# in_mode MODE COMMAND...
-in_mode() {
-	mode=$1
-	shift
+# in_mode_with LIBRARIES MODE COMMAND...
+in_mode_with() {
+	objects=$1 mode=$2
+	shift 2
 	if [ "$mode" = auto ]; then
-		with "$lib" auto $run_elided "$@"
+		with "$objects" auto $run_elided "$@"
 	else
-		with "$lib" "$mode" "$@"
+		with "$objects" "$mode" "$@"
 	fi
 }
+# in_mode MODE COMMAND...
+in_mode() { in_mode_with "$lib" "$@"; }
 
 test_symbols() {
 	"$bin/symbols" plain >out 2>err
@@ -199,6 +201,54 @@ test_processes() {
 	check off-writes-nothing "$(ls data* 2>/dev/null | wc -l)" = 0
 }
 
+# totals: the acquisitions in each data file, in ascending order.
+totals() {
+	for file in data data.*; do
+		sum acquired "$file"
+	done | sort -n | tr '\n' ' '
+}
+
+# Handlers of pthread_atfork() that acquire a lock, before and after the library's own.
+test_atfork() {
+	for m in $modes; do
+		for order in first last; do
+			handlers=$lib:$bin/lib-atfork.so
+			[ $order = last ] && handlers=$bin/lib-atfork.so:$lib
+			in_mode_with "$handlers" $m "$bin/scenario" fork
+			quiet "atfork-$m-$order-quiet"
+			check "atfork-$m-$order" "$(totals)" = '21 109 '
+			# A child whose handler forks takes the lock there before and after that.
+			ATFORK_FORKS=1
+			export ATFORK_FORKS
+			in_mode_with "$handlers" $m "$bin/scenario" fork
+			check "atfork-$m-$order-nested" "$rc $(totals)" = '0 1 23 109 '
+			unset ATFORK_FORKS
+		done
+	done
+}
+
+# The report at the end of a program, which must not notice how it comes about.
+test_report() {
+	export ELIDE_REPORT="$tmp/report"
+	for m in $modes; do
+		for how in handler waits ignores; do
+			# The emulator runs the report, too, which takes seconds.
+			[ $m$how = autowaits ] || [ $m$how = autoignores ] && [ "$elided" = emulated ] && continue
+			rm -f report
+			in_mode $m "$bin/host" $how
+			check "report-$m-$how" "$rc $(cat out err)" = '0 once '
+			check "report-$m-$how-is-whole" "$(grep -c '^total: 1 acquisition' report)" = 1
+		done
+	done
+	check report-is-private "$(stat -c %a report)" = 600
+	ln -s "$tmp/target" link
+	ELIDE_REPORT=$tmp/link
+	with "$lib" profile "$bin/host" handler
+	check report-follows-no-link "$rc $(cat out err)$(test -e target && echo target)" = \
+		"0 once elide: cannot print the report to $tmp/link: symbolic links are not followed"
+	unset ELIDE_REPORT
+}
+
 test_threads() {
 	for m in profile auto; do
 		with "$lib" $m "$bin/scenario" churn
@@ -260,6 +310,8 @@ test_loading() {
 			check "jemalloc-$m-${order##*/}-counted" "$(sum acquired)" -gt 100000
 			with "$order" $m "$bin/scenario" fork-among-threads
 			check "jemalloc-$m-${order##*/}-fork" "$rc$(cat out err)" = 0
+			with "$order" $m "$bin/scenario" fork
+			check "jemalloc-$m-${order##*/}-child" "$(sum acquired data.*)" -ge 20
 		done
 	done
 }
@@ -398,6 +450,8 @@ test_heap() {
 test_symbols
 test_evidence
 test_processes
+test_atfork
+test_report
 test_threads
 test_loading
 test_exactness
