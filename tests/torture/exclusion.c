@@ -246,7 +246,9 @@ void section(struct worker *w, struct cell *cells)
 	     i += 1 + random_below(&w->random, 2)) {
 		grips[nr].cell = &cells[i];
 		grips[nr].index = i;
+		w->waits = &cells[i];
 		nr += acquire(w, &grips[nr]);
+		w->waits = NULL;
 	}
 	for (unsigned int i = 0; i < nr; i++)
 		body(w, &grips[i]);

@@ -9,6 +9,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <sched.h>
+#include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,6 +66,31 @@ LOCK_CALLS(LOCK_CALL)
 TIMED_CALLS(TIMED_CALL)
 CLOCK_CALLS(CLOCK_CALL)
 
+/* A semaphore of one unit as a lock. Its functions answer in errno, and a handler ends their waits. */
+#define SEM_CALLS(X)                                                                              \
+	X(sem_wait, (void *lock), (lock))                                                         \
+	X(sem_trywait, (void *lock), (lock))                                                      \
+	X(sem_post, (void *lock), (lock))                                                         \
+	X(sem_timedwait, (void *lock, const struct timespec *until), (lock, until))               \
+	X(sem_clockwait, (void *lock, clockid_t clock, const struct timespec *until),             \
+	  (lock, clock, until))
+#define DEFINE_SEM(way, name, function, parameters, arguments)         \
+	static __noinline int way##_##name parameters                  \
+	{                                                              \
+		int err;                                               \
+									\
+		do                                                     \
+			err = function arguments ? errno : 0;          \
+		while (err == EINTR);                                  \
+		return err;                                            \
+	}
+#define SEM_CALL(name, parameters, arguments)                          \
+	static __typeof__(&name) libc_##name;                          \
+	DEFINE_SEM(on, name, name, parameters, arguments)              \
+	DEFINE_SEM(off, name, name, parameters, arguments)             \
+	DEFINE_SEM(past, name, libc_##name, parameters, arguments)
+SEM_CALLS(SEM_CALL)
+
 static void *libc_symbol(void *libc, const char *name)
 {
 	void *p = dlsym(libc, name);
@@ -88,6 +114,8 @@ void locks_start(void)
 	LOCK_CALLS(FIND)
 	TIMED_CALLS(FIND)
 	CLOCK_CALLS(FIND)
+#define FIND_SEM(name, parameters, arguments) libc_##name = libc_symbol(libc, #name);
+	SEM_CALLS(FIND_SEM)
 }
 
 /* A lock of our own: 0 free, 1 held. Where the library is not preloaded there is no engine. */
@@ -202,6 +230,14 @@ static const struct calls spin_calls[NR_WAYS] = {
 	{.lock = off_spin_lock, .trylock = off_spin_trylock, .unlock = off_spin_unlock},
 	{.lock = past_spin_lock, .trylock = past_spin_trylock, .unlock = past_spin_unlock},
 };
+#define SEM(way)                                                                               \
+	{way##_sem_wait, way##_sem_trywait, way##_sem_timedwait, way##_sem_clockwait,          \
+	 way##_sem_post}
+static const struct calls sem_calls[NR_WAYS] = {
+	SEM(on),
+	SEM(off),
+	SEM(past),
+};
 static const struct calls word_calls[NR_WAYS] = {
 	{.lock = on_word_lock, .trylock = on_word_trylock, .unlock = on_word_unlock},
 	{.lock = off_word_lock, .trylock = off_word_trylock, .unlock = on_word_unlock},
@@ -230,27 +266,71 @@ static void init_errorcheck(union any_lock *lock) { init_mutex(lock, PTHREAD_MUT
 static void init_adaptive(union any_lock *lock) { init_mutex(lock, PTHREAD_MUTEX_ADAPTIVE_NP); }
 static void destroy_mutex(union any_lock *lock) { pthread_mutex_destroy(&lock->mutex); }
 
-static void init_rwlock(union any_lock *lock, int preference)
+/* With extras, which the library never elides. */
+static void init_extra(union any_lock *lock, int type, int protocol, int robust, int shared)
+{
+	pthread_mutexattr_t attr;
+
+	pthread_mutexattr_init(&attr);
+	pthread_mutexattr_settype(&attr, type);
+	pthread_mutexattr_setprotocol(&attr, protocol);
+	pthread_mutexattr_setrobust(&attr, robust);
+	pthread_mutexattr_setpshared(&attr, shared);
+	pthread_mutex_init(&lock->mutex, &attr);
+	pthread_mutexattr_destroy(&attr);
+}
+
+static void init_inherit(union any_lock *lock)
+{
+	init_extra(lock, PTHREAD_MUTEX_NORMAL, PTHREAD_PRIO_INHERIT, 0, 0);
+}
+static void init_inherit_recursive(union any_lock *lock)
+{
+	init_extra(lock, PTHREAD_MUTEX_RECURSIVE, PTHREAD_PRIO_INHERIT, 0, 0);
+}
+static void init_inherit_robust(union any_lock *lock)
+{
+	init_extra(lock, PTHREAD_MUTEX_ERRORCHECK, PTHREAD_PRIO_INHERIT, PTHREAD_MUTEX_ROBUST,
+		   PTHREAD_PROCESS_SHARED);
+}
+static void init_robust(union any_lock *lock)
+{
+	init_extra(lock, PTHREAD_MUTEX_NORMAL, 0, PTHREAD_MUTEX_ROBUST, 0);
+}
+static void init_shared(union any_lock *lock)
+{
+	init_extra(lock, PTHREAD_MUTEX_NORMAL, 0, 0, PTHREAD_PROCESS_SHARED);
+}
+
+static void init_sem(union any_lock *lock) { sem_init(&lock->sem, 0, 1); }
+static void destroy_sem(union any_lock *lock) { sem_destroy(&lock->sem); }
+
+static void init_rwlock(union any_lock *lock, int preference, int shared)
 {
 	pthread_rwlockattr_t attr;
 
 	pthread_rwlockattr_init(&attr);
 	pthread_rwlockattr_setkind_np(&attr, preference);
+	pthread_rwlockattr_setpshared(&attr, shared);
 	pthread_rwlock_init(&lock->rwlock, &attr);
 	pthread_rwlockattr_destroy(&attr);
 }
 
 static void init_prefer_reader(union any_lock *l)
 {
-	init_rwlock(l, PTHREAD_RWLOCK_PREFER_READER_NP);
+	init_rwlock(l, PTHREAD_RWLOCK_PREFER_READER_NP, PTHREAD_PROCESS_PRIVATE);
 }
 static void init_prefer_writer(union any_lock *l)
 {
-	init_rwlock(l, PTHREAD_RWLOCK_PREFER_WRITER_NP);
+	init_rwlock(l, PTHREAD_RWLOCK_PREFER_WRITER_NP, PTHREAD_PROCESS_PRIVATE);
 }
 static void init_nonrecursive(union any_lock *l)
 {
-	init_rwlock(l, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
+	init_rwlock(l, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP, PTHREAD_PROCESS_PRIVATE);
+}
+static void init_rwlock_shared(union any_lock *l)
+{
+	init_rwlock(l, PTHREAD_RWLOCK_PREFER_READER_NP, PTHREAD_PROCESS_SHARED);
 }
 static void destroy_rwlock(union any_lock *lock) { pthread_rwlock_destroy(&lock->rwlock); }
 
@@ -293,12 +373,26 @@ const struct subject subjects[] = {
 	{"mtx-recursive", init_mtx_recursive, destroy_mtx, mtx_calls, NULL, thrd_busy, thrd_timedout,
 	 thrd_success, thrd_success},
 	{"word", init_word, destroy_word, word_calls, NULL, EBUSY, 0, NO_RELOCK, EBUSY},
+	/* From here on of the scenario mixed alone: NR_EXTRA. */
+	{"inherit", init_inherit, destroy_mutex, mutex_calls, NULL, EBUSY, ETIMEDOUT, NO_RELOCK,
+	 EBUSY},
+	{"inherit-recursive", init_inherit_recursive, destroy_mutex, mutex_calls, NULL, EBUSY,
+	 ETIMEDOUT, 0, 0},
+	{"inherit-robust", init_inherit_robust, destroy_mutex, mutex_calls, NULL, EBUSY, ETIMEDOUT,
+	 EDEADLK, EDEADLK},
+	{"robust", init_robust, destroy_mutex, mutex_calls, NULL, EBUSY, ETIMEDOUT, NO_RELOCK, EBUSY},
+	{"shared", init_shared, destroy_mutex, mutex_calls, NULL, EBUSY, ETIMEDOUT, NO_RELOCK, EBUSY},
+	{"rwlock-shared", init_rwlock_shared, destroy_rwlock, write_calls, read_calls, EBUSY,
+	 ETIMEDOUT, EDEADLK, EBUSY},
+	{"sem", init_sem, destroy_sem, sem_calls, NULL, EAGAIN, ETIMEDOUT, NO_RELOCK, EAGAIN},
 };
-const unsigned int nr_subjects = ARRAY_SIZE(subjects);
+#define NR_EXTRA 7
+const unsigned int nr_subjects = ARRAY_SIZE(subjects) - NR_EXTRA;
+const unsigned int nr_subjects_mixed = ARRAY_SIZE(subjects);
 
 const struct subject *subject_find(const char *name)
 {
-	for (unsigned int i = 0; i < nr_subjects; i++)
+	for (unsigned int i = 0; i < nr_subjects_mixed; i++)
 		if (!strcmp(name, subjects[i].name))
 			return &subjects[i];
 	return NULL;

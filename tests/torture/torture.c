@@ -30,6 +30,7 @@ static const struct scenario {
 	{"cancel", run_cancel, 300, false, "generations of threads"},
 	{"threads", run_threads, 10000, true, "threads"},
 	{"locks", run_locks, 1000000, true, "locks"},
+	{"mixed", run_mixed, 300, false, "sections in each thread"},
 };
 
 static int usage(void)
@@ -40,7 +41,7 @@ static int usage(void)
 		fprintf(stderr, "  %-10s %s (%lu)\n", scenarios[i].name, scenarios[i].help,
 			scenarios[i].rounds);
 	fprintf(stderr, "subjects, all of them mixed without one:\n ");
-	for (unsigned int i = 0; i < nr_subjects; i++)
+	for (unsigned int i = 0; i < nr_subjects_mixed; i++)
 		fprintf(stderr, " %s", subjects[i].name);
 	fprintf(stderr, "\n");
 	return 2;

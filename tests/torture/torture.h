@@ -11,6 +11,7 @@
 #define TESTS_TORTURE_H
 
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <threads.h>
@@ -19,7 +20,7 @@
 #include "../../lib/compiler.h"
 #include "../../lib/elide.h"
 
-#define MAX_THREADS 16
+#define MAX_THREADS 24
 
 /* Locks of a run. */
 #define NR_CELLS 4
@@ -29,6 +30,7 @@ union any_lock {
 	pthread_rwlock_t rwlock;
 	pthread_spinlock_t spin;
 	mtx_t mtx;
+	sem_t sem;
 	uint32_t word;
 };
 
@@ -74,7 +76,7 @@ struct subject {
 
 /* Ends with an entry without name. The first one is broken and must be caught. */
 extern const struct subject subjects[];
-extern const unsigned int nr_subjects;
+extern const unsigned int nr_subjects, nr_subjects_mixed;
 
 /** locks_start() - find libc's own functions. Exits where there is no libc to ask. */
 void locks_start(void);
@@ -136,6 +138,9 @@ struct cell {
  * struct worker - a thread and what it saw.
  * @acquired: acquisitions that the library can have counted
  * @written: sections of each cell that changed the words
+ * @tid:   Linux thread id
+ * @waits: the cell that it is about to acquire, for a dump
+ * @ended: it has
  * @overlaps, @torn, @wrong: sections that saw another one, words that
  *	differ, and answers that no lock of the kind gives
  */
@@ -149,6 +154,9 @@ struct worker {
 	unsigned long torn;
 	unsigned long wrong;
 	int wrong_answer;
+	volatile int tid;
+	struct cell *volatile waits;
+	volatile bool ended;
 } __attribute__((aligned(64)));
 
 /** cells_make() - NR_CELLS of them, all of one kind. */
@@ -185,5 +193,6 @@ unsigned int run_signals(const struct run *run, unsigned long *acquired);
 unsigned int run_cancel(const struct run *run, unsigned long *acquired);
 unsigned int run_threads(const struct run *run, unsigned long *acquired);
 unsigned int run_locks(const struct run *run, unsigned long *acquired);
+unsigned int run_mixed(const struct run *run, unsigned long *acquired);
 
 #endif
