@@ -104,21 +104,13 @@ enum rtmgrind_cause {
 };
 
 /* How struct rtmgrind_abort begins, which says what they are. */
-#define RTMGRIND_BRIEF                   \
-	unsigned int cause;             \
-	unsigned int status;            \
-	unsigned long long own_pc;      \
-	unsigned long long line;        \
-	unsigned long long own_addr;    \
-	unsigned long long other_pc;    \
-	unsigned long long other_addr;  \
-	unsigned int other_tid;         \
-	unsigned int other_write;       \
-	int syscall_nr;                 \
-	unsigned int read_lines;        \
-	unsigned int write_lines;       \
-	unsigned int signal;            \
-	unsigned long long cycles;
+#define RTMGRIND_BRIEF                 \
+	unsigned int cause;            \
+	unsigned int status;           \
+	unsigned long long cycles;     \
+	unsigned long long other_addr; \
+	unsigned int other_tid;        \
+	unsigned int other_write;
 
 /* The beginning of struct rtmgrind_abort. */
 struct rtmgrind_brief {
@@ -160,6 +152,14 @@ struct rtmgrind_brief {
  */
 struct rtmgrind_abort {
 	RTMGRIND_BRIEF
+	unsigned long long own_pc;
+	unsigned long long line;
+	unsigned long long own_addr;
+	unsigned long long other_pc;
+	int syscall_nr;
+	unsigned int read_lines;
+	unsigned int write_lines;
+	unsigned int signal;
 	unsigned long long own_bytes;
 	unsigned long long other_bytes;
 	struct rtmgrind_section other_section;
@@ -192,14 +192,28 @@ struct rtmgrind_machine {
 	char changes[256];
 };
 
+/*
+ * The sequence is the one Valgrind's translator recognises on amd64: four
+ * rotations of RDI that add up to 128 bits, then XCHG RBX,RBX.
+ */
+static inline unsigned long rtmgrind_ask(const volatile unsigned long *args)
+{
+	unsigned long answer = 0;
+
+	__asm__ volatile("rolq $3, %%rdi\n\trolq $13, %%rdi\n\t"
+			 "rolq $61, %%rdi\n\trolq $51, %%rdi\n\t"
+			 "xchgq %%rbx, %%rbx"
+			 : "+d"(answer)
+			 : "a"(args)
+			 : "cc", "memory");
+	return answer;
+}
+
 /**
  * rtmgrind_request() - ask the emulator.
  * @request: enum rtmgrind_request
  * @a: first argument
  * @b: second argument
- *
- * The sequence is the one Valgrind's translator recognises on amd64: four
- * rotations of RDI that add up to 128 bits, then XCHG RBX,RBX.
  *
  * Return: the answer, 0 on hardware and under other tools.
  */
@@ -207,15 +221,8 @@ static inline unsigned long rtmgrind_request(unsigned long request, unsigned lon
 					     unsigned long b)
 {
 	volatile unsigned long args[6] = {request, a, b, 0, 0, 0};
-	unsigned long answer = 0;
 
-	__asm__ volatile("rolq $3, %%rdi\n\trolq $13, %%rdi\n\t"
-			 "rolq $61, %%rdi\n\trolq $51, %%rdi\n\t"
-			 "xchgq %%rbx, %%rbx"
-			 : "+d"(answer)
-			 : "a"(&args[0])
-			 : "cc", "memory");
-	return answer;
+	return rtmgrind_ask(args);
 }
 
 /**
@@ -225,13 +232,18 @@ static inline unsigned long rtmgrind_request(unsigned long request, unsigned lon
  */
 static inline void rtmgrind_time_stops(void)
 {
-	rtmgrind_request(RTMGRIND_TIME_STOPS, 0, 0);
+	/* Not on the stack, which these requests of many lock calls would make deeper. */
+	static const unsigned long args[6] = {RTMGRIND_TIME_STOPS};
+
+	rtmgrind_ask(args);
 }
 
 /** rtmgrind_time_goes_on() - virtual time goes on, as before rtmgrind_time_stops(). */
 static inline void rtmgrind_time_goes_on(void)
 {
-	rtmgrind_request(RTMGRIND_TIME_GOES_ON, 0, 0);
+	static const unsigned long args[6] = {RTMGRIND_TIME_GOES_ON};
+
+	rtmgrind_ask(args);
 }
 
 #endif

@@ -17,20 +17,15 @@ static int real_timed(pthread_mutex_t *m, clockid_t clock, const struct timespec
 	return clock < 0 ? real.mutex_timedlock(m, until) : real.mutex_clocklock(m, clock, until);
 }
 
-/* Lock before @deadline, not by elision, and count the acquisition as @outcome says. @clock: as below */
-static __noinline int timedlock_unelided(struct elide_row *row, pthread_mutex_t *m,
-					 enum elide_outcome outcome, clockid_t clock,
-					 const struct elide_until *deadline)
+/* The mutex is held, mostly. Return: as the real function. @clock: as below */
+static __noinline int timedlock_waiting(struct elide_thread *t, struct elide_row *row,
+					pthread_mutex_t *m, clockid_t clock,
+					const struct elide_until *deadline)
 {
-	struct elide_thread *t = elide_self;
 	struct crowd *crowd = NULL;
 	struct wait w;
 	int err = 0;
 
-	if (likely(glibc_mutex_simple(m) && glibc_layout.mutex && mutex_take_free(m, t->tid))) {
-		count_locked(t, row, m, outcome, false);
-		return 0;
-	}
 	wait_begin(&w, READ_ONCE(m->__data.__lock) != 0, t, row, m, mutex_holder(m));
 	if (mutex_may_restrict(m) && deadline->time)
 		crowd = wait_in_crowd(&w, row, m, KIND, mutex_looks_free, clock, deadline->time);
@@ -40,12 +35,25 @@ static __noinline int timedlock_unelided(struct elide_row *row, pthread_mutex_t 
 		w.end = cycles_now();
 	}
 	crowd_leave(crowd);
+	if (!err || err == EOWNERDEAD)
+		wait_end(row, &w, m);
+	return err;
+}
+
+/* Lock before @deadline, not by elision, and count the acquisition as @outcome says. */
+static __noinline int timedlock_unelided(struct elide_row *row, pthread_mutex_t *m,
+					 enum elide_outcome outcome, clockid_t clock,
+					 const struct elide_until *deadline)
+{
+	struct elide_thread *t = elide_self;
+	int err = 0;
+
+	if (unlikely(!glibc_mutex_simple(m) || !glibc_layout.mutex || !mutex_take_free(m, t->tid)))
+		err = timedlock_waiting(t, row, m, clock, deadline);
 	if (is_held_error(err))
 		return count_failed(row, err);
-	if (err && err != EOWNERDEAD)
-		return err;
-	wait_end(row, &w, m);
-	count_locked(t, row, m, outcome, false);
+	if (!err || err == EOWNERDEAD)
+		count_locked(t, row, m, outcome, false);
 	return err;
 }
 

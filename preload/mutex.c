@@ -19,11 +19,10 @@ int mutex_relocked(pthread_mutex_t *m, const void *site, int err)
 	return err;
 }
 
+/* The lock is held, mostly. Return: as the real function. */
 static __noinline int lock_waiting(struct elide_thread *t, struct elide_row *row,
-				   pthread_mutex_t *m, const void *site,
-				   enum elide_outcome outcome)
+				   pthread_mutex_t *m, const void *site)
 {
-	struct count count = count_begin(row, outcome);
 	struct crowd *crowd = NULL;
 	struct wait w;
 	int err = 0;
@@ -40,10 +39,8 @@ static __noinline int lock_waiting(struct elide_thread *t, struct elide_row *row
 		w.end = cycles_now();
 	}
 	crowd_leave(crowd);
-	if (err && err != EOWNERDEAD)
-		return err;
-	wait_end(row, &w, m);
-	count_end(count, t, row, m, true);
+	if (!err || err == EOWNERDEAD)
+		wait_end(row, &w, m);
 	return err;
 }
 
@@ -96,11 +93,13 @@ static __noinline int lock_unelided(struct elide_thread *t, struct elide_row *ro
 				    enum elide_outcome outcome)
 {
 	struct count count = count_begin(row, outcome);
+	int err = 0;
 
 	if (unlikely(!glibc_mutex_simple(m) || !glibc_layout.mutex || !mutex_take_free(m, t->tid)))
-		return lock_waiting(t, row, m, site, outcome);
-	count_end(count, t, row, m, true);
-	return 0;
+		err = lock_waiting(t, row, m, site);
+	if (likely(!err || err == EOWNERDEAD))
+		count_end(count, t, row, m, true);
+	return err;
 }
 
 /* Every case; pthread_mutex_lock() does what is usual. */
@@ -161,13 +160,15 @@ static __always_inline_fn int lock_known(struct elide_thread *t, struct elide_qu
 static __noinline int lock_extra(struct elide_thread *t, struct elide_row *row, pthread_mutex_t *m,
 				 const void *site)
 {
+	struct count count = count_begin(row, ELIDE_SKIPPED);
 	int err;
 
 	if (unlikely(READ_ONCE(m->__data.__lock)))
-		return lock_waiting(t, row, m, site, ELIDE_SKIPPED);
-	err = real.mutex_lock(m);
+		err = lock_waiting(t, row, m, site);
+	else
+		err = real.mutex_lock(m);
 	if (likely(!err || err == EOWNERDEAD))
-		count_locked(t, row, m, ELIDE_SKIPPED, true);
+		count_end(count, t, row, m, true);
 	return err;
 }
 

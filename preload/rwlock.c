@@ -92,6 +92,36 @@ static uint32_t writer(const pthread_rwlock_t *rw)
 	return glibc_layout.rwlock ? READ_ONCE(rw->__data.__cur_writer) : 0;
 }
 
+/*
+ * The lock is held, and the call waits for it. Not inlined, so that calls that do not wait need less of
+ * the stack. Return: as the real function.
+ */
+static __noinline int lock_waiting(struct elide_thread *t, struct elide_row *row,
+				   pthread_rwlock_t *rw, enum elide_kind kind, enum how how,
+				   clockid_t clock, const struct timespec *until)
+{
+	struct crowd *crowd = NULL;
+	struct wait w;
+	int err = 0;
+
+	wait_begin(&w, true, t, row, rw, writer(rw));
+	if (how == HOW_LOCK)
+		wait_locked(t, row, rw);
+	/* Not where it answers for the writer that holds it. */
+	if (may_elide(rw) && writer(rw) != t->tid)
+		crowd = wait_in_crowd(&w, row, rw, kind, lock_looks_free, clock,
+				      how == HOW_LOCK ? NULL : until);
+	if (how != HOW_LOCK || !glibc_layout.rwlock ||
+	    !wait_awake(&w, row, crowd, take_free, rw, kind)) {
+		err = call_real(rw, kind, how, clock, until);
+		w.end = cycles_now();
+	}
+	crowd_leave(crowd);
+	if (!err)
+		wait_end(row, &w, rw);
+	return err;
+}
+
 /* Lock, not by elision, and count the acquisition as @outcome says. */
 static __always_inline_fn int lock_unelided(struct elide_thread *t, struct elide_row *row,
 					    pthread_rwlock_t *rw, const void *site,
@@ -99,31 +129,12 @@ static __always_inline_fn int lock_unelided(struct elide_thread *t, struct elide
 					    const struct timespec *until, enum elide_outcome outcome)
 {
 	struct count count = count_begin(row, outcome);
-	struct crowd *crowd = NULL;
-	struct wait w;
 	int err;
 
 	/* Not by a look at the word: that would wait for the atomic before, and glibc looks again. */
 	err = call_real(rw, kind, HOW_TRY, clock, until);
-	if (err && how != HOW_TRY) {
-		wait_begin(&w, true, t, row, rw, writer(rw));
-		if (how == HOW_LOCK)
-			wait_locked(t, row, rw);
-		/* Not where it answers for the writer that holds it. */
-		if (may_elide(rw) && writer(rw) != t->tid)
-			crowd = wait_in_crowd(&w, row, rw, kind, lock_looks_free, clock,
-					      how == HOW_LOCK ? NULL : until);
-		if (how == HOW_LOCK && glibc_layout.rwlock &&
-		    wait_awake(&w, row, crowd, take_free, rw, kind)) {
-			err = 0;
-		} else {
-			err = call_real(rw, kind, how, clock, until);
-			w.end = cycles_now();
-		}
-		crowd_leave(crowd);
-		if (!err)
-			wait_end(row, &w, rw);
-	}
+	if (err && how != HOW_TRY)
+		err = lock_waiting(t, row, rw, kind, how, clock, until);
 	if (err == EDEADLK)
 		elide_misuse(ELIDE_MISUSE_RELOCK, kind, site, rw);
 	if (err)

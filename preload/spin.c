@@ -53,10 +53,8 @@ static int lock_yielding(struct wait *w, const struct elide_row *row, const stru
 	return 0;
 }
 
-static __noinline int lock_waiting(struct elide_thread *t, struct elide_row *row,
-				   pthread_spinlock_t *s, enum elide_outcome outcome)
+static __noinline int wait_for(struct elide_thread *t, struct elide_row *row, pthread_spinlock_t *s)
 {
-	struct count count = count_begin(row, outcome);
 	struct crowd *crowd = NULL;
 	struct wait w;
 	int err;
@@ -69,6 +67,15 @@ static __noinline int lock_waiting(struct elide_thread *t, struct elide_row *row
 	crowd_leave(crowd);
 	w.end = cycles_now();
 	wait_end(row, &w, (const void *)s);
+	return err;
+}
+
+static __noinline int lock_waiting(struct elide_thread *t, struct elide_row *row,
+				   pthread_spinlock_t *s, enum elide_outcome outcome)
+{
+	struct count count = count_begin(row, outcome);
+	int err = wait_for(t, row, s);
+
 	count_end(count, t, row, (const void *)s, true);
 	return err;
 }

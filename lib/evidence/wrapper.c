@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* wrapper.c - see wrapper.h. Lock-free, and no memory is allocated. */
+/* wrapper.c - see wrapper.h. No memory is allocated. */
 #include <dlfcn.h>
 #include <link.h>
 #include <stdbool.h>
@@ -7,7 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../base/testpoint.h"
 #include "../compiler.h"
+#include "../state/gate.h"
 #include "../state/rules.h"
 #include "../state/settings.h"
 #include "../state/symbol.h"
@@ -134,30 +136,49 @@ static bool find_out(const void *site)
 	return is_wrapper_name(name, is_thin(site) && is_small(name, &symbol));
 }
 
-static bool is_wrapper(const void *site)
+/* Where it is remembered whether a call is in a wrapper. */
+static uint64_t *place_of(const void *site)
 {
 	/* Multiplicative hashing (Knuth, TAOCP vol. 3, 6.4) with 2^64 / phi. */
-	uint64_t *place = &known[((uintptr_t)site * 0x9e3779b97f4a7c15ull >> 32) % NR_KNOWN];
-	uint64_t value = READ_ONCE(*place);
+	return &known[((uintptr_t)site * 0x9e3779b97f4a7c15ull >> 32) % NR_KNOWN];
+}
+
+static bool is_wrapper(const void *site)
+{
+	uint64_t *place = place_of(site), value = READ_ONCE(*place);
 	bool wraps;
 
 	if (likely(value >> 1 == (uintptr_t)site))
 		return value & 1;
 	wraps = find_out(site);
+	test_point(wrapper_publish);
 	WRITE_ONCE(*place, (uint64_t)(uintptr_t)site << 1 | wraps);
 	return wraps;
 }
 
-const void *elide_wrapper_caller(const void *site)
+/* @arg: the call; it is replaced by the one that the lock is named after */
+static void wrapper_slow(void *arg)
 {
+	const void **site = arg;
 	uint64_t frames[WRAPPERS_DEEP + 1];
 	unsigned int nr, i = 0;
 
-	if (!strcmp(elide_tunables.wrappers, "no") || likely(!is_wrapper(site)))
-		return site;
-	nr = elide_walk_some(frames, ARRAY_SIZE(frames), site,
-			     elide_process.rtm == ELIDE_RTM_EMULATED);
-	while (i + 1 < nr && is_wrapper((const void *)frames[i]))
-		i++;
-	return (const void *)frames[i];
+	test_point(wrapper_entered);
+	if (is_wrapper(*site)) {
+		nr = elide_walk_some(frames, ARRAY_SIZE(frames), *site,
+				     elide_process.rtm == ELIDE_RTM_EMULATED);
+		while (i + 1 < nr && is_wrapper((const void *)frames[i]))
+			i++;
+		*site = (const void *)frames[i];
+	}
+	test_point(wrapper_done);
+}
+
+const void *elide_wrapper_caller(const void *site)
+{
+	/* Mostly it is known that the call is in none. */
+	if (READ_ONCE(*place_of(site)) != (uint64_t)(uintptr_t)site << 1 &&
+	    strcmp(elide_tunables.wrappers, "no"))
+		elide_slow_run(wrapper_slow, &site);
+	return site;
 }

@@ -20,8 +20,10 @@
  *
  * Whether a call is in a wrapper is found out once for each call, from the symbols of its object:
  * a call in an object without symbols is in none. The stack is walked only for calls in wrappers.
+ * Both are slow paths.
  *
- * Return: @site, or the return address of the call of the outermost wrapper.
+ * Return: @site, or the return address of the call of the outermost wrapper; @site also
+ * where slow paths are refused.
  */
 const void *elide_wrapper_caller(const void *site);
 

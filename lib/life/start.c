@@ -173,16 +173,30 @@ static int begin_slow_path(void)
 	return err;
 }
 
+static __noinline void log_off(const char *why)
+{
+	elide_log("elision switched off: %s", why);
+}
+
+static void off_slow(void *why)
+{
+	test_point(off_entered);
+	test_point(off_publish);
+	elide_data->rtm_off = 1;
+	log_off(why);
+	test_point(off_done);
+}
+
 __cold void elide_disable(const char *why)
 {
 	if (!__atomic_exchange_n(&elide_enabled, false, __ATOMIC_RELAXED))
 		return;
 	WRITE_ONCE(elide_adapts, false);
-	if (elide_data)
-		elide_data->rtm_off = 1;
-	if (elide_data)
-		elide_evidence_event(ELIDE_EVENT_OFF, NULL, NULL, NULL, NULL);
-	elide_log("elision switched off: %s", why);
+	/* Without a data file this is the start of the process. */
+	if (!elide_data)
+		return log_off(why);
+	elide_evidence_event(ELIDE_EVENT_OFF, NULL, NULL, NULL, NULL);
+	elide_slow_run(off_slow, (void *)why);
 }
 
 void elide_start(bool secure)

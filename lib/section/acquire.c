@@ -217,6 +217,18 @@ static __noinline void watch(struct elide_thread *t)
 	t->committed = commits;
 }
 
+/* The beginning of the emulator's record. Not inlined, so that the request is not on the stack afterwards. */
+static __noinline bool ask_emulator(struct elide_aborted *a, struct rtmgrind_brief *brief)
+{
+	if (!rtmgrind_request(RTMGRIND_LAST_ABORT, (unsigned long)brief, sizeof(*brief)))
+		return false;
+	if (a->cause == ELIDE_CAUSE_other)
+		a->cause = emulated_cause(brief);
+	a->cycles = brief->cycles;
+	a->brief = brief;
+	return true;
+}
+
 /* An abort of which more is known, or to be known, than its cause. */
 static __noinline void look_into(struct elide_thread *t, struct elide_row *row,
 				 const struct tries *tries, unsigned int status,
@@ -233,12 +245,8 @@ static __noinline void look_into(struct elide_thread *t, struct elide_row *row,
 	}
 	/* Where nothing is sampled the emulator is asked as little as a processor could be. */
 	if (elide_process.rtm == ELIDE_RTM_EMULATED &&
-	    (elide_evidence || a.cause == ELIDE_CAUSE_other) &&
-	    rtmgrind_request(RTMGRIND_LAST_ABORT, (unsigned long)&brief, sizeof(brief))) {
-		if (a.cause == ELIDE_CAUSE_other)
-			a.cause = emulated_cause(&brief);
-		a.cycles = length = brief.cycles;
-		a.brief = &brief;
+	    (elide_evidence || a.cause == ELIDE_CAUSE_other) && ask_emulator(&a, &brief)) {
+		length = a.cycles;
 	} else if (start) {
 		unsigned long long cycles = cycles_now() - start;
 

@@ -32,6 +32,17 @@ $(PRELOAD_TEST_DIR)/symbols $(PRELOAD_TEST_DIR)/symbols-lazy: $(SYMBOLS_SRC) \
 
 preload-tests: $(PRELOAD_TEST_DIR)/symbols $(PRELOAD_TEST_DIR)/symbols-lazy
 
+STACK_SRC := $(wildcard tests/preload/stack/*.c) $(filter-out %/main.c,$(SYMBOLS_SRC))
+
+$(PRELOAD_TEST_DIR)/stack: private SANFLAGS :=
+$(PRELOAD_TEST_DIR)/stack: $(STACK_SRC) $(wildcard tests/preload/stack/*.h tests/preload/symbols/*.h preload/*.def \
+		preload/heap/*.def)
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(filter-out -MMD -MP,$(ALL_CFLAGS)) -fno-builtin -o $@ $(STACK_SRC) -pthread -ldl -Wl,-z,now
+
+preload-tests: $(PRELOAD_TEST_DIR)/stack
+
 $(PRELOAD_TEST_DIR)/lib%.so: tests/preload/lib%.c
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
