@@ -11,20 +11,20 @@
 /* RUNNING_ON_VALGRIND of valgrind.h: not 0 under any of Valgrind's tools. */
 #define RUNNING_ON_VALGRIND 0x1001
 
-void *elide_own_stack_alloc(void)
+void *elide_own_stack_alloc(size_t size)
 {
 	char *p;
 
 	if (rtmgrind_request(RUNNING_ON_VALGRIND, 0, 0) && !rtmgrind_request(RTMGRIND_VERSION, 0, 0))
 		return NULL;
-	p = mmap(NULL, GUARD + ELIDE_OWN_STACK, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	p = mmap(NULL, GUARD + size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (p == MAP_FAILED)
 		return NULL;
-	if (mprotect(p + GUARD, ELIDE_OWN_STACK, PROT_READ | PROT_WRITE)) {
-		munmap(p, GUARD + ELIDE_OWN_STACK);
+	if (mprotect(p + GUARD, size, PROT_READ | PROT_WRITE)) {
+		munmap(p, GUARD + size);
 		return NULL;
 	}
-	return p + GUARD + ELIDE_OWN_STACK;
+	return p + GUARD + size;
 }
 
 /*
@@ -57,7 +57,7 @@ __asm__(".text\n"
 
 void elide_on_new_stack(void (*body)(void *arg), void *arg)
 {
-	char *top = elide_own_stack_alloc();
+	char *top = elide_own_stack_alloc(ELIDE_OWN_STACK);
 
 	elide_on_stack(body, arg, top);
 	if (top)

@@ -18,11 +18,12 @@
 
 /**
  * elide_own_stack_alloc() - make a stack, with a page below it that faults.
+ * @size: bytes, a multiple of the page size
  *
  * Return: its top; NULL without memory, and under Valgrind's tools other than rtmgrind, which
  * would have to be told of each change of stacks: functions run on the caller's stack there.
  */
-void *elide_own_stack_alloc(void);
+void *elide_own_stack_alloc(size_t size);
 
 /**
  * elide_on_stack() - call a function on another stack.
@@ -30,9 +31,9 @@ void *elide_own_stack_alloc(void);
  * @arg: its argument
  * @top: from elide_own_stack_alloc(); NULL: on the caller's stack
  *
- * Only one function at a time may run on a stack. While it runs, no signal may be handled that a
- * function on this stack does not raise itself: the kernel takes an alternate stack for unused when
- * the thread is on this one.
+ * Only one function at a time may run on a stack. Signals are best blocked: a handler would run on that
+ * stack, too, or, if it is one for the alternate stack, at the top of that, although a handler there may have
+ * called this: the kernel takes the alternate stack for unused.
  */
 void elide_on_stack(void (*body)(void *arg), void *arg, void *top);
 

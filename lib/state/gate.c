@@ -43,7 +43,7 @@ int elide_gate_start(int (*ready)(void))
 	if (!wiped)
 		return -ENOMEM;
 	gate_ready = ready;
-	own_stack = elide_own_stack_alloc();
+	own_stack = elide_own_stack_alloc(ELIDE_OWN_STACK);
 	elide_gate_adopt();
 	return 0;
 }

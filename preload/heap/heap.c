@@ -23,6 +23,7 @@
 #include "compiler.h"
 #include "emulator.h"
 #include "rtm.h"
+#include "base/own-stack.h"
 #include "evidence/frames.h"
 
 /* CPUID leaf 7, EBX (Intel SDM vol. 2): XTEST is there with either. */
@@ -69,6 +70,13 @@ static bool emulated, may_test;
 static __thread uint32_t left;
 /* In the table: what a signal handler allocates meanwhile is not remembered. */
 static __thread bool inside;
+/*
+ * The stack that stacks are walked on, as the unwinder needs 2 KB. Signals are not blocked, which would be
+ * a system call: so it has room for their handlers, and one that never returns leaves it in use.
+ */
+#define OWN_STACK (256 << 10)
+static void *own_stack;
+static uint32_t own_stack_used;
 
 static void resolve(void)
 {
@@ -84,18 +92,35 @@ static bool in_txn(void)
 	return may_test && rtm_test();
 }
 
+/* A block that is to be remembered. */
+struct allocation {
+	void *p;
+	size_t size;
+	const void *site;
+};
+
+static void walk_and_add(void *arg)
+{
+	const struct allocation *a = arg;
+	struct elide_heap_block block = {.base = (uintptr_t)a->p, .size = a->size};
+
+	block.nr = elide_walk(block.frames, a->site, emulated);
+	blocks_add(&block);
+}
+
 static __noinline void remember(void *p, size_t size, const void *site)
 {
-	struct elide_heap_block block = {.base = (uintptr_t)p, .size = size};
+	struct allocation a = {p, size, site};
 	int saved_errno = errno;
 
-	if (!p || inside || in_txn())
+	/* While another thread is on the stack, the next allocation is remembered instead. */
+	if (!p || inside || in_txn() || __atomic_exchange_n(&own_stack_used, 1, __ATOMIC_ACQUIRE))
 		return;
 	left = period;
 	inside = true;
-	block.nr = elide_walk(block.frames, site, emulated);
-	blocks_add(&block);
+	elide_on_stack(walk_and_add, &a, own_stack);
 	inside = false;
+	__atomic_store_n(&own_stack_used, 0, __ATOMIC_RELEASE);
 	errno = saved_errno;
 }
 
@@ -242,6 +267,13 @@ __export void *pvalloc(size_t size)
 	return p;
 }
 
+/* The thread that was on the stack may not be in the child. */
+static void child_begins(void)
+{
+	blocks_after_fork();
+	own_stack_used = 0;
+}
+
 __attribute__((constructor)) static void start(void)
 {
 	const char *value = getenv("ELIDE_HEAP");
@@ -254,6 +286,7 @@ __attribute__((constructor)) static void start(void)
 		return;
 	emulated = rtmgrind_request(RTMGRIND_VERSION, 0, 0) == RTMGRIND_PROTOCOL;
 	may_test = __get_cpuid_count(7, 0, &a, &b, &c, &d) && b & (CPUID_HLE | CPUID_RTM);
-	pthread_atfork(blocks_before_fork, blocks_after_fork, blocks_after_fork);
+	own_stack = elide_own_stack_alloc(OWN_STACK);
+	pthread_atfork(blocks_before_fork, blocks_after_fork, child_begins);
 	period = n;
 }
