@@ -85,6 +85,9 @@ static unsigned int records(enum elide_chunk_type type, void *found, size_t size
 	return nr;
 }
 
+/* Of valgrind.h. */
+#define RUNNING_ON_VALGRIND 0x1001
+
 #define LAST(type, record) records(ELIDE_CHUNK_##type, record, sizeof(*(record)))
 
 static const struct rtmgrind_abort conflict = {
@@ -364,6 +367,47 @@ static void stacks_begin_at_the_call(void **state)
 	/* A call that is not on the stack: itself alone. */
 	assert_int_equal(elide_stack_take(stack.frames, (const void *)0x900), 1);
 	assert_int_equal(stack.frames[0], 0x900);
+}
+
+/* The same from a slow path, which runs on another stack. */
+struct walk {
+	const void *site;
+	const char *stack;
+	uint64_t frames[ELIDE_STACK_FRAMES];
+	unsigned int nr;
+};
+
+static void walk_slow(void *arg)
+{
+	struct walk *w = arg;
+
+	w->stack = __builtin_frame_address(0);
+	w->nr = elide_stack_take(w->frames, w->site);
+}
+
+static void __noinline lock_slowly(struct walk *w)
+{
+	w->site = __builtin_return_address(0);
+	assert_true(elide_slow_run(walk_slow, w));
+}
+
+static int __noinline outer_slowly(struct walk *w)
+{
+	lock_slowly(w);
+	return w->nr;
+}
+
+static void slow_paths_have_a_stack(void **state)
+{
+	uintptr_t start = (uintptr_t)outer_slowly;
+	struct walk w = {0};
+
+	assert_in_range(outer_slowly(&w), 3, ELIDE_STACK_FRAMES);
+	assert_in_range(w.frames[0], start, start + 64);
+	start = (uintptr_t)slow_paths_have_a_stack;
+	assert_in_range(w.frames[1], start, start + 256);
+	if (!rtmgrind_request(RUNNING_ON_VALGRIND, 0, 0))
+		assert_false((uintptr_t)&w - (uintptr_t)w.stack < 1 << 20);
 }
 
 static int __noinline deep(int depth, struct elide_stack *stack)
@@ -652,6 +696,7 @@ int main(void)
 		cmocka_unit_test(sampled_by_the_processor),
 		cmocka_unit_test(data_is_named),
 		cmocka_unit_test(stacks_begin_at_the_call),
+		cmocka_unit_test(slow_paths_have_a_stack),
 		cmocka_unit_test(deep_stacks_are_cut_off),
 		cmocka_unit_test(waits_count_when_they_end),
 		cmocka_unit_test(who_holds_a_lock_waits_for_no_slow_path),
