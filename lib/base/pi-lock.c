@@ -1,6 +1,28 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * pi-lock.c - see pi-lock.h. Must never spin or yield: a real-time thread would starve the holder.
+ *
+ *   word           is                         next, and who changes it
+ *   -------------  -------------------------  -------------------------------------------------
+ *   0              free                       id: a thread that acquires, by compare-and-swap
+ *   id             held, nobody sleeps        0: its holder, by compare-and-swap;
+ *                                             id | WAITERS: the kernel, before a thread sleeps
+ *   id | WAITERS   held, threads may sleep    id of the next holder, | WAITERS: the kernel, when
+ *                                             the holder releases by FUTEX_UNLOCK_PI; 0: the
+ *                                             same if nobody sleeps, or the holder if the kernel
+ *                                             refuses
+ *
+ * The kernel adds FUTEX_OWNER_DIED where a holder has ended while others sleep: one of them has
+ * the lock.
+ *
+ * The kernel refuses FUTEX_UNLOCK_PI where a seccomp filter forbids it. A filter may be one
+ * thread's alone: others sleep in the kernel then, and only FUTEX_UNLOCK_PI could wake them. It
+ * refuses a holder, too, that is not the thread whose id is in the word, as after clone(2) without
+ * the library's knowledge. So nobody sleeps for longer than SLEEP_MAX at a time, and a holder that
+ * is refused sets @refused, after which nobody begins to sleep, and releases the lock when the last
+ * one has woken up. Not before: for the kernel it would still be the holder, and when it ended, the
+ * kernel would give the lock to one that sleeps, whoever held it by then. tests/model/pi.pml
+ * searches all interleavings.
  */
 #include <errno.h>
 #include <linux/futex.h>
@@ -16,52 +38,125 @@
  * futexes, or a filter forbids them: the timer slack of Linux (prctl(2),
  * PR_SET_TIMERSLACK), below which a sleep gets no shorter.
  */
-#define SLEEP_NS 50000
+#define NAP_NS 50000
 
-static int futex(uint32_t *word, int operation)
+/*
+ * Nanoseconds of the longest sleep in the kernel. The lock is mostly held for microseconds. Chosen,
+ * not measured.
+ */
+#define SLEEP_MAX 10000000
+
+/*
+ * Naps until a holder that is refused believes that nobody sleeps any more, 1 s at least: a thread
+ * may have been killed in its sleep by a filter, and count as one that sleeps.
+ */
+#define NAPS_MAX 20000
+
+static int futex(struct elide_pi_lock *lock, int operation, const struct timespec *until)
 {
-	return syscall(SYS_futex, word, operation | FUTEX_PRIVATE_FLAG, 0, NULL, NULL, 0);
+	return syscall(SYS_futex, &lock->word, operation | FUTEX_PRIVATE_FLAG, 0, until, NULL, 0);
 }
 
-static bool take(uint32_t *lock, uint32_t from, uint32_t tid)
+static void nap(void)
 {
-	return __atomic_compare_exchange_n(lock, &from, tid, false, __ATOMIC_ACQUIRE,
+	static const struct timespec time = {.tv_nsec = NAP_NS};
+
+	syscall(SYS_nanosleep, &time, NULL);
+}
+
+static bool take(struct elide_pi_lock *lock, uint32_t tid)
+{
+	uint32_t from = 0;
+
+	return __atomic_compare_exchange_n(&lock->word, &from, tid, false, __ATOMIC_ACQUIRE,
 					   __ATOMIC_RELAXED);
 }
 
-static __cold void lock_contended(uint32_t *lock, uint32_t tid)
+static int sleep_until(struct elide_pi_lock *lock, int operation, clockid_t clock)
 {
-	static const struct timespec pause = {.tv_nsec = SLEEP_NS};
+	struct timespec until = {0};
 
-	while (!take(lock, 0, tid)) {
-		if (!futex(lock, FUTEX_LOCK_PI))
-			return;
-		/* The holder is ending, or the word has changed meanwhile: ask again. */
-		if (errno == EAGAIN || errno == EINTR)
-			continue;
-		syscall(SYS_nanosleep, &pause, NULL);
+	syscall(SYS_clock_gettime, clock, &until);
+	until.tv_nsec += SLEEP_MAX;
+	if (until.tv_nsec >= 1000000000) {
+		until.tv_nsec -= 1000000000;
+		until.tv_sec++;
 	}
+	return futex(lock, operation, &until) ? errno : 0;
 }
 
-void elide_pi_lock(uint32_t *lock, uint32_t tid)
+/* Sleep until it is this thread's. Return: 0, or why not. */
+static int sleep_for(struct elide_pi_lock *lock)
 {
-	if (unlikely(!take(lock, 0, tid)))
-		lock_contended(lock, tid);
+	int err = EPERM;
+
+	/* Sequentially consistent with the store and the load in release_refused(): one sees the other. */
+	__atomic_add_fetch(&lock->sleepers, 1, __ATOMIC_SEQ_CST);
+	if (likely(!__atomic_load_n(&lock->refused, __ATOMIC_SEQ_CST))) {
+		err = sleep_until(lock, FUTEX_LOCK_PI2, CLOCK_MONOTONIC);
+		/* Before Linux 5.14: by the time of day, and longer if that is set back. */
+		if (err == ENOSYS)
+			err = sleep_until(lock, FUTEX_LOCK_PI, CLOCK_REALTIME);
+	}
+	__atomic_sub_fetch(&lock->sleepers, 1, __ATOMIC_SEQ_CST);
+	return err;
 }
 
-bool elide_pi_trylock(uint32_t *lock, uint32_t tid)
+/* Has its holder ended? The id of one that has may be the caller's by now. */
+static bool is_lost(const struct elide_pi_lock *lock, uint32_t tid, int err)
 {
-	return take(lock, 0, tid);
+	return err == ESRCH ||
+	       (err == EDEADLK && (READ_ONCE(lock->word) & FUTEX_TID_MASK) == tid);
 }
 
-void elide_pi_unlock(uint32_t *lock, uint32_t tid)
+static __cold bool lock_contended(struct elide_pi_lock *lock, uint32_t tid)
+{
+	int err;
+
+	while (!take(lock, tid)) {
+		err = sleep_for(lock);
+		if (!err)
+			return true;
+		/* The holder is ending, or the word has changed meanwhile, or it is time to look again. */
+		if (err == EAGAIN || err == EINTR || err == ETIMEDOUT)
+			continue;
+		if (is_lost(lock, tid, err))
+			return false;
+		nap();
+	}
+	return true;
+}
+
+bool elide_pi_lock(struct elide_pi_lock *lock, uint32_t tid)
+{
+	return likely(take(lock, tid)) || lock_contended(lock, tid);
+}
+
+bool elide_pi_trylock(struct elide_pi_lock *lock, uint32_t tid)
+{
+	return take(lock, tid);
+}
+
+/* The kernel does not hand it over. */
+static __cold void release_refused(struct elide_pi_lock *lock)
+{
+	__atomic_store_n(&lock->refused, 1, __ATOMIC_SEQ_CST);
+	for (int i = 0; i < NAPS_MAX && __atomic_load_n(&lock->sleepers, __ATOMIC_SEQ_CST); i++)
+		nap();
+	__atomic_store_n(&lock->word, 0, __ATOMIC_RELEASE);
+}
+
+void elide_pi_unlock(struct elide_pi_lock *lock, uint32_t tid)
 {
 	uint32_t expected = tid;
 
-	if (likely(__atomic_compare_exchange_n(lock, &expected, 0, false, __ATOMIC_RELEASE,
+	if (likely(__atomic_compare_exchange_n(&lock->word, &expected, 0, false, __ATOMIC_RELEASE,
 					       __ATOMIC_RELAXED)))
 		return;
 	/* Others wait: the kernel hands the lock to the one of the highest priority. */
-	if (futex(lock, FUTEX_UNLOCK_PI))
-		__atomic_store_n(lock, 0, __ATOMIC_RELEASE);
+	do
+		if (likely(!futex(lock, FUTEX_UNLOCK_PI, NULL)))
+			return;
+	while (errno == EAGAIN); /* the word has changed meanwhile */
+	release_refused(lock);
 }

@@ -28,7 +28,7 @@ __thread bool elide_busy;
 
 /* What a fork wipes: zero in the child tells that it is one, and frees the lock. */
 static struct wiped {
-	uint32_t lock;
+	struct elide_pi_lock lock;
 	uint32_t same_process;
 } *wiped;
 
@@ -132,8 +132,11 @@ static bool pass(struct slow *slow)
 	if (!elide_process.running || elide_busy)
 		return false;
 	slow_begin(slow);
-	elide_pi_lock(&wiped->lock, slow->tid);
-	return run_locked(slow);
+	/* Or a thread has ended in a slow path, and left the tables in the middle of a change. */
+	if (likely(elide_pi_lock(&wiped->lock, slow->tid)))
+		return run_locked(slow);
+	slow_end(slow);
+	return false;
 }
 
 bool elide_slow_run(void (*body)(void *arg), void *arg)
@@ -150,7 +153,7 @@ bool elide_slow_try_run(void (*body)(void *arg), void *arg)
 {
 	struct slow slow = {.body = body, .arg = arg};
 
-	if (!elide_process.running || elide_busy || READ_ONCE(wiped->lock))
+	if (!elide_process.running || elide_busy || READ_ONCE(wiped->lock.word))
 		return false;
 	slow_begin(&slow);
 	if (elide_pi_trylock(&wiped->lock, slow.tid))

@@ -72,6 +72,8 @@ sound cond cond -DROUNDS=2
 sound rwlock rwlock
 sound crowd crowd
 sound sleep sleep -DROUNDS=2 -DTHREADS=3
+sound pi pi
+sound pi-at-any-time pi -DANY_TIME=true
 if [ "${SEEDS:-3}" -ge 50 ]; then
 	OPTIMISE=-O2
 	sound mutex-twice mutex -DROUNDS=2
@@ -79,6 +81,7 @@ if [ "${SEEDS:-3}" -ge 50 ]; then
 	sound rwlock-of-three rwlock -DTHREADS=3 -DROUNDS=1
 	sound crowd-of-five crowd -DTHREADS=5
 	sound sleep-of-four sleep -DROUNDS=2
+	sound pi-of-four pi -DTHREADS=4 -DROUNDS=1
 	OPTIMISE=-O0
 fi
 broken LAZY mutex 'assertion violated (x==y)'
@@ -93,5 +96,7 @@ done
 for fault in ONE UNMARKED; do
 	broken $fault sleep 'invalid end state'
 done
+broken UNBOUNDED pi 'invalid end state'
+broken EARLY pi 'assertion violated'
 echo "$nr tests, $failed failed, $skipped skipped"
 [ $failed -eq 0 ]
