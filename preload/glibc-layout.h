@@ -18,6 +18,8 @@
 /* pthread_mutex_t.__data.__kind */
 #define MUTEX_TYPE_MASK  3   /* PTHREAD_MUTEX_TIMED_NP, RECURSIVE_NP, ERRORCHECK_NP, ADAPTIVE_NP */
 #define MUTEX_UNELIDABLE 240 /* robust 16, inherit 32, protect 64, process-shared 128 */
+#define MUTEX_ROBUST     16
+#define MUTEX_INHERIT    32
 #define MUTEX_PRIORITY   96  /* inherit or protect */
 #define MUTEX_GLIBC_ELIDES 256 /* glibc's own elision has marked it */
 #define MUTEX_NO_ELISION 512 /* set by settype NORMAL and DEFAULT and by C11: harmless */

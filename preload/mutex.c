@@ -28,7 +28,7 @@ static __noinline int lock_waiting(struct elide_thread *t, struct elide_row *row
 	int err = 0;
 
 	wait_begin(&w, READ_ONCE(m->__data.__lock) != 0, t, row, m, mutex_holder(m));
-	if (unlikely((uint32_t)m->__data.__owner == t->tid && glibc_layout.mutex))
+	if (unlikely(mutex_holder(m) == t->tid))
 		elide_misuse(ELIDE_MISUSE_RELOCK, KIND, site, m); /* for ever */
 	wait_locked(t, row, m);
 	if (mutex_may_restrict(m))
@@ -264,7 +264,7 @@ static __cold int unlock_odd(struct elide_thread *t, pthread_mutex_t *m, const v
 
 static __noinline int unlock_real(struct elide_thread *t, pthread_mutex_t *m, const void *site)
 {
-	uint32_t owner = READ_ONCE(m->__data.__owner);
+	uint32_t owner = mutex_id(m);
 	int err = real.mutex_unlock(m);
 
 	if (err == EPERM && elide_may_judge())
@@ -275,7 +275,7 @@ static __noinline int unlock_real(struct elide_thread *t, pthread_mutex_t *m, co
 /* Inside an elided section, and not elided by it: locked before, or in it, or a misuse. */
 static __noinline int unlock_inside(struct elide_thread *t, pthread_mutex_t *m, const void *site)
 {
-	uint32_t owner = m->__data.__owner;
+	uint32_t owner = mutex_id(m);
 	bool own = owner && elide_tid_is_own(t, owner), relocked = glibc_mutex_relocked(m);
 	int err;
 

@@ -24,10 +24,22 @@ static __always_inline_fn bool mutex_is_relock(const struct elide_thread *t,
 	       (uint32_t)m->__data.__owner == t->tid;
 }
 
+/*
+ * Thread id in a mutex. A robust one, or one whose holder inherits priority, has it in the word, which the
+ * kernel clears when the holder ends; __owner keeps the id of a holder that has ended, and has numbers that
+ * are no ids while the state is not consistent.
+ */
+static inline uint32_t mutex_id(const pthread_mutex_t *m)
+{
+	if (m->__data.__kind & (MUTEX_ROBUST | MUTEX_INHERIT))
+		return READ_ONCE(m->__data.__lock) & FUTEX_TID_MASK;
+	return READ_ONCE(m->__data.__owner);
+}
+
 /* Thread id of who holds it, 0 if it does not say. */
 static inline uint32_t mutex_holder(const pthread_mutex_t *m)
 {
-	return glibc_layout.mutex ? READ_ONCE(m->__data.__owner) : 0;
+	return glibc_layout.mutex ? mutex_id(m) : 0;
 }
 
 /* Mutexes that other threads of the process alone wait for, and the kernel knows nothing of. */

@@ -62,9 +62,9 @@ static inline bool sys_size_allowed(size_t size)
 #define SYS_SIGSET 8
 
 /* All signals, those that glibc keeps to itself too, which its function leaves out. */
-static inline void sys_sigmask(const uint64_t *set, uint64_t *old)
+static inline int sys_sigmask(const uint64_t *set, uint64_t *old)
 {
-	syscall(SYS_rt_sigprocmask, SIG_SETMASK, set, old, SYS_SIGSET);
+	return syscall(SYS_rt_sigprocmask, SIG_SETMASK, set, old, SYS_SIGSET);
 }
 
 static inline pid_t sys_waitpid(pid_t pid, int *status, int options)

@@ -86,24 +86,36 @@ struct slow {
 	int saved_errno;
 };
 
-static void slow_begin(struct slow *slow)
-{
-	static const uint64_t blocked = ~FAULTS;
-	const struct elide_thread *t = elide_self;
-
-	slow->saved_errno = errno;
-	sys_sigmask(&blocked, &slow->signals);
-	elide_busy = true;
-	/* In a block that a fork has wiped the id is not known. */
-	slow->tid = t && t->tid ? t->tid : syscall(SYS_gettid);
-}
-
 static void slow_end(const struct slow *slow)
 {
 	elide_busy = false;
 	/* A pending cancellation may end the thread here: nothing of ours is held any more. */
 	sys_sigmask(&slow->signals, NULL);
 	errno = slow->saved_errno;
+}
+
+/*
+ * False: a seccomp filter forbids what a slow path needs. Without the mask of before, which the kernel has
+ * not told, there is none to give back.
+ */
+static bool slow_begin(struct slow *slow)
+{
+	static const uint64_t blocked = ~FAULTS;
+	const struct elide_thread *t = elide_self;
+	int saved = errno;
+
+	if (unlikely(sys_sigmask(&blocked, &slow->signals))) {
+		errno = saved;
+		return false;
+	}
+	elide_busy = true;
+	slow->saved_errno = saved;
+	/* In a block that a fork has wiped the id is not known. */
+	slow->tid = t && t->tid ? t->tid : syscall(SYS_gettid);
+	if (likely((int32_t)slow->tid > 0))
+		return true;
+	slow_end(slow);
+	return false;
 }
 
 /* On the stack of the slow paths, with their lock. */
@@ -129,9 +141,8 @@ static bool run_locked(struct slow *slow)
 
 static bool pass(struct slow *slow)
 {
-	if (!elide_process.running || elide_busy)
+	if (!elide_process.running || elide_busy || !slow_begin(slow))
 		return false;
-	slow_begin(slow);
 	/* Or a thread has ended in a slow path, and left the tables in the middle of a change. */
 	if (likely(elide_pi_lock(&wiped->lock, slow->tid)))
 		return run_locked(slow);
@@ -153,9 +164,9 @@ bool elide_slow_try_run(void (*body)(void *arg), void *arg)
 {
 	struct slow slow = {.body = body, .arg = arg};
 
-	if (!elide_process.running || elide_busy || READ_ONCE(wiped->lock.word))
+	if (!elide_process.running || elide_busy || READ_ONCE(wiped->lock.word) ||
+	    !slow_begin(&slow))
 		return false;
-	slow_begin(&slow);
 	if (elide_pi_trylock(&wiped->lock, slow.tid))
 		return run_locked(&slow);
 	slow_end(&slow);

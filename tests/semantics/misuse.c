@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <threads.h>
 #include <unistd.h>
@@ -19,7 +20,7 @@
 /* Keeps the compiler from folding equal functions into one. */
 #define DISTINCT() __asm__ volatile("# %c0" ::"i"(__LINE__))
 
-static pthread_mutex_t mutex, section = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t mutex, section = PTHREAD_MUTEX_INITIALIZER, *robust;
 static pthread_rwlock_t rwlock;
 static pthread_spinlock_t spin;
 static mtx_t mtx;
@@ -97,6 +98,25 @@ PLACE unlock_free_mtx(void)
 {
 	DISTINCT();
 	return mtx_unlock(&mtx); /* plant unlock-free mutex */
+}
+
+/* After its holder has ended, without a lock call. */
+PLACE unlock_free_robust(void)
+{
+	DISTINCT();
+	return pthread_mutex_unlock(robust); /* plant unlock-free mutex */
+}
+
+PLACE unlock_not_recoverable(void)
+{
+	DISTINCT();
+	return pthread_mutex_unlock(robust); /* plant unlock-free mutex */
+}
+
+PLACE unlock_foreign_robust(void)
+{
+	DISTINCT();
+	return pthread_mutex_unlock(robust); /* plant unlock-foreign mutex */
 }
 
 PLACE unlock_foreign_normal(void)
@@ -223,6 +243,40 @@ static void unlocks(void)
 	printf(" %d\n", unlock_free_rwlock());
 }
 
+/* A process locks it, and ends. */
+static void leave_held(void)
+{
+	pid_t pid = fork();
+
+	if (!pid) {
+		pthread_mutex_lock(robust);
+		_exit(0);
+	}
+	waitpid(pid, NULL, 0);
+}
+
+/* In memory shared between processes. What is done right is no misuse. */
+static void unlocks_of_the_dead(void)
+{
+	pthread_mutexattr_t a;
+
+	pthread_mutexattr_init(&a);
+	pthread_mutexattr_setrobust(&a, PTHREAD_MUTEX_ROBUST);
+	pthread_mutexattr_setpshared(&a, PTHREAD_PROCESS_SHARED);
+	pthread_mutex_init(robust, &a);
+	leave_held();
+	printf("dead: %d", unlock_free_robust());
+	printf(" %d", pthread_mutex_lock(robust));
+	printf(" %d", elsewhere(unlock_foreign_robust));
+	printf(" %d", pthread_mutex_consistent(robust));
+	printf(" %d", pthread_mutex_unlock(robust));
+	leave_held();
+	printf(" %d", pthread_mutex_trylock(robust));
+	printf(" %d", pthread_mutex_unlock(robust));
+	printf(" %d", pthread_mutex_lock(robust));
+	printf(" %d\n", unlock_not_recoverable());
+}
+
 static void unlocks_of_others(void)
 {
 	fresh(PTHREAD_MUTEX_NORMAL);
@@ -266,8 +320,10 @@ static void relocks(void)
 
 int main(void)
 {
+	robust = mmap(NULL, sizeof(*robust), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	for (int i = 0; i < ROUNDS; i++) {
 		unlocks();
+		unlocks_of_the_dead();
 		unlocks_of_others();
 		destroys();
 		relocks();
