@@ -94,6 +94,7 @@ static const struct test tests[] = {
 	CALLS(cnd_timedwait, 1, 1, COND, 1, 1, 0, 1), CALLS(cnd_init, 1, 1, COND, 1, 1, 0, 0),
 	CALLS(cnd_destroy, 2, 2, COND, 2, 2, 0, 0), CALLS(cnd_signal, ANY, 1, COND, 1, 1, 1, 0),
 	CALLS(cnd_broadcast, ANY, 1, COND, 1, 1, 1, 0),
+	TEST(create, 0, 0), TEST(thrd_create, 0, 0),
 	ENDS(join, 1, 1), ENDS(tryjoin, 1, 1), ENDS(timedjoin, 1, 1), ENDS(clockjoin, 1, 1),
 	ENDS(thrd_join, 1, 1),
 	TEST(setuid, 0, 0), TEST(seteuid, 0, 0), TEST(setreuid, 0, 0), TEST(setresuid, 0, 0),

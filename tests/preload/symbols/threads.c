@@ -1,9 +1,112 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* threads.c - calls that wait for the end of a thread, and those that change the rights of a process. */
+#include <dlfcn.h>
 #include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <signal.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "symbols.h"
+
+/* The function under test, one of the two. */
+static create_fn make;
+static thrd_create_fn make_c11;
+
+/* Not by libc's function: the library is not to know. */
+static long prctl_raw(long option, long a, const void *b)
+{
+	long answer;
+
+	__asm__ volatile("xor %%r10d, %%r10d; xor %%r8d, %%r8d; syscall"
+			 : "=a"(answer)
+			 : "a"((long)SYS_prctl), "D"(option), "S"(a), "d"(b)
+			 : "rcx", "r8", "r10", "r11", "memory");
+	return answer;
+}
+
+/* For this thread alone: rt_sigprocmask() with SIG_BLOCK fails. False: there is no filter here. */
+static int forbid_to_block(void)
+{
+	static const struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_rt_sigprocmask, 0, 3),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[0])),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SIG_BLOCK, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	const struct sock_fprog program = {6, (struct sock_filter *)code};
+
+	return !prctl_raw(PR_SET_NO_NEW_PRIVS, 1, NULL) &&
+	       !prctl_raw(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+}
+
+/* Where the next call will have its frame. */
+static __attribute__((noinline)) void leave_ones(void)
+{
+	char below[2048];
+
+	memset(below, 0xff, sizeof(below));
+	__asm__ volatile("" : : "r"(below) : "memory");
+}
+
+static void *do_nothing(void *arg)
+{
+	return arg;
+}
+
+static int do_nothing_c11(void *arg)
+{
+	return arg != NULL;
+}
+
+/* Returns what is wrong. */
+static void *make_filtered(void *arg)
+{
+	int filtered = forbid_to_block(), err;
+	pthread_t thread;
+	sigset_t mask;
+	Dl_info info;
+
+	leave_ones();
+	err = make ? make(&thread, NULL, do_nothing, NULL) :
+		     make_c11(&thread, do_nothing_c11, NULL);
+	if (err || pthread_join(thread, NULL))
+		return "no thread is made";
+	pthread_sigmask(SIG_SETMASK, NULL, &mask);
+	/* In glibc's own function all are blocked now. */
+	if (!filtered || !dladdr(make ? (void *)make : (void *)make_c11, &info) ||
+	    !strstr(info.dli_fname, "libelide-preload"))
+		return arg;
+	return sigisemptyset(&mask) ? arg : "signals are blocked that the program has not blocked";
+}
+
+static const char *try_make(create_fn f, thrd_create_fn f_c11)
+{
+	pthread_t thread;
+	void *wrong;
+
+	make = f;
+	make_c11 = f_c11;
+	pthread_create(&thread, NULL, make_filtered, NULL);
+	pthread_join(thread, &wrong);
+	return wrong;
+}
+
+const char *test_create(create_fn f)
+{
+	return try_make(f, NULL);
+}
+
+const char *test_thrd_create(thrd_create_fn f)
+{
+	return try_make(NULL, f);
+}
 
 /* A thread that ends with its lock held, which is found when it is joined. */
 static void *end_holding(void *m)
