@@ -122,6 +122,15 @@ natively() {
 	one "$1" "$2" --rounds=100 cancel
 }
 
+# mixed_kinds SEED: many threads on locks of all kinds, those with extras and semaphores among them.
+mixed_kinds() {
+	one plain "$1" --threads=18 mixed
+	one profile "$1" --threads=18 mixed
+	one points-profile "$1" --threads=18 --rounds=100 mixed
+	one points-restrict "$1" --threads=18 --rounds=100 mixed
+	one points-restrict "$1" --threads=18 --rounds=100 mixed inherit
+}
+
 # The same with fewer rounds, as the emulated machine is a hundred times slower.
 emulated() {
 	how=emulated-$1
@@ -178,6 +187,7 @@ known_broken() {
 # round SEED FIRST: everything with one seed; what takes long with the first one only.
 round() {
 	one plain "$1" --rounds=2000 exclusion
+	mixed_kinds "$1"
 	if [ "$native" ]; then
 		natively fixed "$1"
 		natively points "$1"
