@@ -104,6 +104,7 @@ test_family() {
 }
 
 test_futexes() { checks -- "$BIN/futexes"; }
+test_answers() { checks -- "$BIN/answers"; }
 test_own_name() { checks -- "$BIN/own-name"; }
 test_outside() { checks -- "$BIN/outside"; }
 

@@ -15,6 +15,7 @@
 #include "guest.h"
 #include "host.h"
 #include "model.h"
+#include "peers.h"
 #include "sigwait.h"
 #include "time.h"
 #include "timerfd.h"
@@ -27,8 +28,14 @@
 #define POLL_OUT 4
 #define MSG_DONT_WAIT 0x40
 /* include/uapi/asm-generic/socket.h */
+#define SO_TYPE 3
+#define SO_SNDBUF 7
 #define SO_RCVTIMEO 20
 #define SO_SNDTIMEO 21
+#define SO_DOMAIN 39
+/* include/linux/net.h */
+#define SOCK_DGRAM 2
+#define SOCK_SEQPACKET 5
 /* Bytes of the largest fd_set for which select() is answered here: 4096 descriptors. Chosen. */
 #define SET_MAX 512
 #define EPOLL_EVENT_SIZE 12
@@ -78,6 +85,59 @@ static Long socket_timeout(Int fd, Short events)
 	return time_cycles(tv.tv_sec, tv.tv_usec * 1000);
 }
 
+/* An option of a socket, -1 if it is none. */
+static Int socket_option(Int fd, Int option)
+{
+	Int value = -1, size = sizeof(value);
+
+	host_syscall(__NR_getsockopt, fd, VKI_SOL_SOCKET, option, (Long)&value, (Long)&size, 0);
+	return value;
+}
+
+/*
+ * Whether the kernel has room for a part of what is written to a connection between processes of
+ * the host. For poll(2) it is ready only while three quarters of the room are free.
+ */
+static Bool has_room(Int fd, Short events)
+{
+	Int type, queued = 0;
+
+	if (!(events & POLL_OUT) || socket_option(fd, SO_DOMAIN) != VKI_AF_UNIX)
+		return False;
+	type = socket_option(fd, SO_TYPE);
+	/* Whether a datagram waits also depends on the receiver: see send_datagram(). */
+	return (type == VKI_SOCK_STREAM || type == SOCK_SEQPACKET) &&
+	       !host_syscall(__NR_ioctl, fd, VKI_TIOCOUTQ, (Long)&queued, 0, 0, 0) &&
+	       queued < socket_option(fd, SO_SNDBUF);
+}
+
+/*
+ * Sends a datagram between processes of the host, if it would not wait: poll(2) does not tell. False
+ * if it would, or if the call is another one.
+ */
+static Bool send_datagram(VexGuestAMD64State *guest, Int fd, Long *result)
+{
+	Bool plain = guest->guest_RAX == __NR_write;
+	Addr buffer = guest->guest_RSI;
+	SizeT size = guest->guest_RDX;
+
+	if ((!plain && (guest->guest_RAX != __NR_sendto || guest->guest_R8)) ||
+	    socket_option(fd, SO_DOMAIN) != VKI_AF_UNIX ||
+	    socket_option(fd, SO_TYPE) != SOCK_DGRAM ||
+	    !guest_may(buffer, size, VKI_PROT_READ))
+		return False;
+	if (txn_nr_open)
+		access_direct(current_tid, buffer, size, False);
+	peers_sends();
+	*result = host_syscall(__NR_sendto, fd, buffer, size,
+			       MSG_DONT_WAIT | (plain ? 0 : guest->guest_R10), 0, 0);
+	if (*result == -VKI_EAGAIN)
+		return False;
+	peers_sent();
+	wait_fds_changed();
+	return True;
+}
+
 static Bool will_not_wait(VexGuestAMD64State *guest, Int fd)
 {
 	switch (guest->guest_RAX) {
@@ -106,13 +166,15 @@ enum syscall_verdict fdwait_transfer(VexGuestAMD64State *guest, Short events)
 {
 	struct vki_pollfd fd = {.fd = guest->guest_RDI, .events = events};
 	enum syscall_verdict verdict;
-	Long timeout;
+	Long timeout, result;
 
 	timerfd_expire(account_now());
 	if (timerfd_read(guest, &verdict))
 		return verdict;
-	if (host_poll(&fd, 1, 0) != 0 || will_not_wait(guest, fd.fd))
+	if (host_poll(&fd, 1, 0) != 0 || will_not_wait(guest, fd.fd) || has_room(fd.fd, events))
 		return leave_to_kernel();
+	if (events & POLL_OUT && send_datagram(guest, fd.fd, &result))
+		return wait_answer(guest, result);
 	if (wait_expired())
 		return wait_answer(guest, -(Long)VKI_EAGAIN);
 	timeout = wait_again(guest) ? 0 : socket_timeout(fd.fd, events);

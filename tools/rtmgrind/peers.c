@@ -343,6 +343,9 @@ void peers_calling(ThreadId tid, Bool sends)
 		return;
 	if (sends)
 		PUBLISH(me->sent, base + account_now());
+	/* A try does not wait, though the kernel may put the thread to sleep for a moment. */
+	if (vthreads[tid].try_nr)
+		return;
 	PUBLISH(me->lwp, vthreads[tid].lwp);
 	PUBLISH(me->state, PEER_CALLING);
 }

@@ -29,6 +29,7 @@ static Long shown;
 #define CLOCK_THREAD_CPU 3
 /* Bits in the number of a clock of processor time (include/linux/posix-timers.h). */
 #define CLOCK_SCHED 2
+#define CLOCK_OF_FD 3
 #define CLOCK_OF_THREAD 4
 
 /**
@@ -127,6 +128,9 @@ Bool time_cpu_clock(Int clock, ThreadId *tid)
 	*tid = 0;
 	if (clock == CLOCK_PROCESS_CPU)
 		return True;
+	/* The clock of a descriptor. */
+	if (clock < 0 && (clock & 3) == CLOCK_OF_FD)
+		return False;
 	if (clock == CLOCK_THREAD_CPU || (clock < 0 && !lwp && clock & CLOCK_OF_THREAD)) {
 		*tid = current_tid;
 		return True;
@@ -308,6 +312,16 @@ static enum syscall_verdict read_time(VexGuestAMD64State *guest)
 	return guest_answer(guest, seconds);
 }
 
+/* Whether the kernel has sleeps on a clock; it refuses the processor time of the own thread. */
+static Bool may_sleep_by(Int clock)
+{
+	ThreadId tid;
+
+	if (clock == CLOCK_THREAD_CPU)
+		return False;
+	return time_base(clock) >= 0 || time_cpu_clock(clock, &tid);
+}
+
 static enum syscall_verdict sleep_call(VexGuestAMD64State *guest)
 {
 	Bool plain = guest->guest_RAX == __NR_nanosleep;
@@ -315,6 +329,8 @@ static enum syscall_verdict sleep_call(VexGuestAMD64State *guest)
 	Addr timespec = plain ? guest->guest_RDI : guest->guest_RDX;
 	Long deadline = 0;
 
+	if (!plain && !may_sleep_by(guest->guest_RDI))
+		return SYSCALL_REAL;
 	if (wait_again(guest)) {
 		/* The thread goes on sleeping; its deadline is known. */
 	} else if (absolute) {
@@ -330,6 +346,31 @@ static enum syscall_verdict sleep_call(VexGuestAMD64State *guest)
 		return guest_answer(guest, 0);
 	wait_begin(guest, WAIT_SLEEP, deadline, 0);
 	return SYSCALL_WAIT;
+}
+
+/*
+ * A program must not set the host's clocks, from virtual time least of all: as for a process without
+ * the right to set them, whoever it is.
+ */
+static enum syscall_verdict refuse_setting(VexGuestAMD64State *guest)
+{
+	const UInt *modes = (const UInt *)guest->guest_RDI;
+	struct vki_timespec ts;
+
+	switch (guest->guest_RAX) {
+	case __NR_clock_settime:
+		if (guest->guest_RDI || !read_timespec(guest->guest_RSI, &ts))
+			return guest_answer(guest, -(Long)VKI_EINVAL);
+		break;
+	case __NR_clock_adjtime:
+		modes = (const UInt *)guest->guest_RSI;
+		/* fallthrough */
+	case __NR_adjtimex:
+		if (!guest_may((Addr)modes, sizeof(*modes), VKI_PROT_READ) || !*modes)
+			return SYSCALL_REAL;
+		break;
+	}
+	return guest_answer(guest, -(Long)VKI_EPERM);
 }
 
 /* sched_yield(): the thread gives up its time slice, and lets threads behind it run first. */
@@ -363,6 +404,11 @@ enum syscall_verdict time_call(VexGuestAMD64State *guest, Bool *ours)
 		return sleep_call(guest);
 	case __NR_sched_yield:
 		return yield_call(guest);
+	case __NR_clock_settime:
+	case __NR_settimeofday:
+	case __NR_adjtimex:
+	case __NR_clock_adjtime:
+		return refuse_setting(guest);
 	default:
 		*ours = False;
 		return SYSCALL_REAL;

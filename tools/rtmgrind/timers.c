@@ -28,6 +28,9 @@ enum { SIGEV_SIGNAL, SIGEV_NONE };
 #define SI_TIMER (-2)
 #define SI_KERNEL 0x80
 
+/* Longest time between two looks whether a signal is still pending, cycles. Chosen. */
+#define PENDING_CYCLES 20000
+
 #define SIGALRM 14
 #define SIGVTALRM 26
 #define SIGPROF 27
@@ -46,6 +49,9 @@ enum { SIGEV_SIGNAL, SIGEV_NONE };
  * @pending: the signal was sent and not yet delivered
  * @overrun: expiries since the signal was sent
  * @last_overrun: @overrun of the signal that was delivered last
+ * @look_at: virtual time at which a look is due whether the signal is still pending
+ * @taken: a signal was taken, and a further one sent, before the former could be delivered
+ * @taken_overrun: @overrun of the former one
  */
 struct timer {
 	Bool used;
@@ -60,6 +66,9 @@ struct timer {
 	Bool pending;
 	Int overrun;
 	Int last_overrun;
+	Long look_at;
+	Bool taken;
+	Int taken_overrun;
 };
 
 static struct timer first_timers[NR_ITIMERS] = {
@@ -87,6 +96,17 @@ static Bool sends(const struct timer *t)
 	return t->used && t->alarm.expiry && !t->silent;
 }
 
+/*
+ * The virtual time at which a timer must be looked at, 0 never. Expiries while its signal is pending
+ * are only counted, so they need not be looked at one by one.
+ */
+static Long due_at(const struct timer *t)
+{
+	Long due = alarm_due(&t->alarm);
+
+	return due && t->pending && due < t->look_at ? t->look_at : due;
+}
+
 /**
  * timers_next() - the next virtual time at which timers_expire() must be called.
  *
@@ -102,7 +122,7 @@ Long timers_next(void)
 
 		if (!sends(t))
 			continue;
-		due = !t->cpu ? alarm_due(&t->alarm) : cpu_left(t) <= 0;
+		due = !t->cpu ? due_at(t) : cpu_left(t) <= 0;
 		if (due && (!next || due < next))
 			next = due;
 	}
@@ -161,9 +181,14 @@ static void expire(struct timer *t, Long times, Long at)
 	vki_siginfo_t info = {.si_signo = t->signal, .si_code = SI_TIMER};
 	Int pid = VG_(getpid)();
 
+	t->look_at = at + PENDING_CYCLES;
 	if (t->pending && still_pending(t)) {
 		t->overrun += times;
 		return;
+	}
+	if (t->pending) {
+		t->taken = True;
+		t->taken_overrun = t->overrun;
 	}
 	t->pending = True;
 	t->overrun = times - 1;
@@ -208,9 +233,14 @@ void timers_delivered(vki_siginfo_t *info)
 
 	if (info->si_code != SI_TIMER || index < 0 || index >= nr_timers)
 		return;
-	t->pending = False;
-	t->last_overrun = t->overrun;
-	info->_sifields._timer._overrun = t->overrun;
+	if (t->taken) {
+		t->last_overrun = t->taken_overrun;
+	} else {
+		t->pending = False;
+		t->last_overrun = t->overrun + alarm_pass(&t->alarm, now_of(t));
+	}
+	t->taken = False;
+	info->_sifields._timer._overrun = t->last_overrun;
 	if (index < NR_ITIMERS) {
 		VG_(memset)(&info->_sifields, 0, sizeof(info->_sifields));
 		info->si_code = SI_KERNEL;
@@ -237,7 +267,7 @@ void timers_forked(void)
 
 	for (i = 0; i < nr_timers; i++) {
 		timers[i].alarm.expiry = timers[i].alarm.interval = 0;
-		timers[i].pending = False;
+		timers[i].pending = timers[i].taken = False;
 		timers[i].used = i < NR_ITIMERS;
 	}
 }
@@ -299,7 +329,7 @@ void timers_init(void)
 /* Forgets the expiries of a timer from before it was set. */
 static void restart(struct timer *t)
 {
-	t->pending = False;
+	t->pending = t->taken = False;
 	t->overrun = t->last_overrun = 0;
 }
 
