@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * answers.c - what calls answer that the emulator makes, or makes a thread wait for, are the
- * kernel's answers: wrong clocks, clocks that nobody may set, overruns of timers, and writes to
+ * kernel's answers: wrong clocks, a date that is set, overruns of timers, and writes to
  * connections that poll(2) does not call ready.
  */
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/timex.h>
 #include <sys/wait.h>
@@ -21,7 +23,6 @@
 static void test_clocks(void)
 {
 	const struct timespec soon = {0, 1000}, bad = {0, 2000000000};
-	const struct timeval date = {1000, 0};
 	struct timex adjust = {.modes = ADJ_OFFSET};
 	struct timespec ts;
 
@@ -35,12 +36,78 @@ static void test_clocks(void)
 	check("its error", errno, EINVAL);
 	check("setting to no time", clock_settime(CLOCK_REALTIME, &bad), -1);
 	check("its error", errno, EINVAL);
-	check("setting", clock_settime(CLOCK_REALTIME, &soon), -1);
-	check("its error", errno, EPERM);
-	check("settimeofday", settimeofday(&date, NULL), -1);
-	check("its error", errno, EPERM);
 	check("adjtimex", adjtimex(&adjust), -1);
 	check("its error", errno, EPERM);
+}
+
+static long long date_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_REALTIME, &ts);
+	return ts.tv_sec * 1000LL + ts.tv_nsec / 1000000;
+}
+
+static void *set_later(void *date)
+{
+	usleep(100000);
+	check("setting", clock_settime(CLOCK_REALTIME, date), 0);
+	return NULL;
+}
+
+/* The host's date is later than this. */
+static int host_is_later_than(time_t seconds)
+{
+	struct stat stat;
+	int fd = memfd_create("answers", 0);
+
+	fstat(fd, &stat);
+	close(fd);
+	return stat.st_mtime > seconds;
+}
+
+/*
+ * The program's date can be set, by root. A sleep and a timer until a date end when the date comes,
+ * others do not care, and a child has the same date.
+ */
+static void test_date(void)
+{
+	const struct timeval early = {1000, 500000};
+	const struct timespec late = {2000, 0}, until = {1999, 0};
+	struct itimerspec spec = {.it_value = {1999, 0}};
+	long long began = emu_ns();
+	pthread_t thread;
+	timer_t timer;
+	int status;
+	pid_t pid;
+
+	if (geteuid()) {
+		check("setting, as a user", clock_settime(CLOCK_REALTIME, &late), -1);
+		check("its error", errno, EPERM);
+		return;
+	}
+	check("settimeofday", settimeofday(&early, NULL), 0);
+	check("the date", date_ms(), 1000500);
+	check("the host's date", host_is_later_than(late.tv_sec), 1);
+	timer_create(CLOCK_REALTIME, NULL, &timer);
+	timer_settime(timer, TIMER_ABSTIME, &spec, NULL);
+	signal(SIGALRM, SIG_IGN);
+	pthread_create(&thread, NULL, set_later, (void *)&late);
+	check("a sleep until a date",
+	      clock_nanosleep(CLOCK_REALTIME, TIMER_ABSTIME, &until, NULL), 0);
+	check("is over when that is set", (emu_ns() - began) / 1000000, 100);
+	check("the date", date_ms(), 2000000);
+	pthread_join(thread, NULL);
+	timer_gettime(timer, &spec);
+	check("the timer has expired", spec.it_value.tv_sec + spec.it_value.tv_nsec, 0);
+	timer_delete(timer);
+
+	pid = fork();
+	if (!pid)
+		_exit(settimeofday(&early, NULL) || date_ms() != 1000500);
+	waitpid(pid, &status, 0);
+	check("a child", status, 0);
+	check("sets its parent's date", date_ms(), 1000500);
 }
 
 /* Each expiry of a timer is counted while its signal is pending, however many there are. */
@@ -110,6 +177,7 @@ int main(void)
 {
 	emu_require();
 	test_clocks();
+	test_date();
 	test_overruns(1000000);
 	test_overruns(1000);
 	test_room(SOCK_DGRAM);

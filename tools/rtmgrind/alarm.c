@@ -6,6 +6,7 @@
  * Must never read a clock: the callers pass the time.
  */
 #include "alarm.h"
+#include "date.h"
 #include "guest.h"
 #include "slice.h"
 #include "time.h"
@@ -89,17 +90,33 @@ Long alarm_due(const struct alarm *alarm)
 }
 
 /**
+ * alarm_date_moved() - the date was set.
+ * @alarm: an alarm
+ * @by: how much later the date is now, ns
+ */
+void alarm_date_moved(struct alarm *alarm, Long by)
+{
+	if (!alarm->dated || !alarm->expiry)
+		return;
+	alarm->expiry -= by;
+	if (alarm->expiry < 1)
+		alarm->expiry = 1;
+}
+
+/**
  * alarm_settime() - what timer_settime(2) and timerfd_settime(2) have in common.
  * @guest: registers of the running thread, with the call's arguments
  * @alarm: the timer that the call names
  * @now: time on its clock, ns
- * @base: what the clock showed at virtual time 0, seconds
+ * @clock: number of the clock
  *
  * Return: 0, or -errno and nothing has changed.
  */
-Long alarm_settime(VexGuestAMD64State *guest, struct alarm *alarm, Long now, Long base)
+Long alarm_settime(VexGuestAMD64State *guest, struct alarm *alarm, Long now, Int clock)
 {
 	Bool absolute = guest->guest_RSI & TIMER_ABSTIME;
+	Long base = time_base(clock) > 0 ? time_base(clock) : 0;
+	struct vki_itimerspec set;
 	const struct vki_itimerspec *new = (const struct vki_itimerspec *)guest->guest_RDX;
 	struct vki_itimerspec *old = (struct vki_itimerspec *)guest->guest_R10;
 
@@ -110,7 +127,11 @@ Long alarm_settime(VexGuestAMD64State *guest, struct alarm *alarm, Long now, Lon
 		return -(Long)VKI_EINVAL;
 	if (old)
 		alarm_get(alarm, now, old);
-	alarm_set(alarm, new, now, absolute ? base : -1);
+	set = *new;
+	alarm->dated = absolute && date_clock(clock);
+	if (alarm->dated && (set.it_value.tv_sec || set.it_value.tv_nsec))
+		date_undo(&set.it_value);
+	alarm_set(alarm, &set, now, absolute ? base : -1);
 	/* The running slice may end after the expiry. */
 	slice_stop(guest);
 	return 0;

@@ -20,6 +20,7 @@
  */
 #include "peers.h"
 #include "account.h"
+#include "date.h"
 #include "host.h"
 #include "model.h"
 #include "vthread.h"
@@ -70,10 +71,14 @@ struct peer {
 	UInt seen;
 };
 
-/* @nr: entries that were ever in use; @events: number of times that a process has sent anything. */
+/*
+ * @nr: entries that were ever in use; @events: number of times that a process has sent anything;
+ * @date_offset: see date.c.
+ */
 static struct table {
 	UInt nr;
 	UInt events;
+	Long date_offset;
 	struct peer peers[NR_PEERS];
 } *table;
 
@@ -219,11 +224,13 @@ void peers_join(void)
 void peers_fork_begins(void)
 {
 	Int pid = VG_(getpid)();
+	Long offset = date_offset();
 
 	if (!table)
 		make_table();
 	if (!table)
 		return;
+	table->date_offset = offset;
 	if (!me)
 		me = new_entry(pid, 0, account_now());
 	/* In the table before the process is there, so that nobody overtakes it. */
@@ -279,6 +286,16 @@ void peers_end(void)
 	me->clock = me->sent = base + account_end_time();
 	__atomic_add_fetch(&table->events, 1, __ATOMIC_SEQ_CST);
 	PUBLISH(me->state, PEER_ENDED);
+}
+
+/**
+ * peers_date_offset() - the offset of the date, which all processes of the run have in common.
+ *
+ * Return: where it is, NULL if this process is the only one.
+ */
+Long *peers_date_offset(void)
+{
+	return table ? &table->date_offset : NULL;
 }
 
 /**

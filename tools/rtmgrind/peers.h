@@ -17,6 +17,7 @@ void peers_forked(void);
 void peers_exec(Bool begins);
 void peers_end(void);
 Bool peers_any(void);
+Long *peers_date_offset(void);
 Bool peers_all_children(UInt nr);
 void peers_running(Long clock);
 void peers_calling(ThreadId tid, Bool sends);

@@ -167,6 +167,7 @@ ULong syscall_enter(VexGuestAMD64State *guest)
 	if (txn_nr_open && interrupts_all(nr, guest))
 		txn_abort_others(current_tid, RTMGRIND_CAUSE_INTERRUPT);
 	if (!wait_again(guest)) {
+		current_vthread()->dated = False;
 		charge(in_region ? model.syscall : 0);
 	} else {
 		uncharge_insn();

@@ -8,6 +8,7 @@
 #include "time.h"
 #include "access.h"
 #include "account.h"
+#include "date.h"
 #include "guest.h"
 #include "model.h"
 #include "options.h"
@@ -160,7 +161,8 @@ static Long clock_ns(Int clock)
 
 	if (time_cpu_clock(clock, &tid))
 		return model_ns(time_cpu(tid));
-	return time_base(clock) * NS_PER_SECOND + model_ns(time_shown());
+	return time_base(clock) * NS_PER_SECOND + model_ns(time_shown()) +
+	       (date_clock(clock) ? date_offset() : 0);
 }
 
 /**
@@ -258,6 +260,10 @@ Bool time_read_deadline(Int clock, Addr timespec, Long *deadline)
 
 	if (base <= 0 || !read_timespec(timespec, &ts))
 		return False;
+	if (date_clock(clock)) {
+		date_undo(&ts);
+		current_vthread()->dated = True;
+	}
 	/* A date in the past becomes 1, as 0 means never. */
 	*deadline = ts.tv_sec < base ? 1 : time_cycles(ts.tv_sec - base, ts.tv_nsec);
 	if (*deadline >= FOR_EVER)
@@ -265,6 +271,18 @@ Bool time_read_deadline(Int clock, Addr timespec, Long *deadline)
 	else if (*deadline < 1)
 		*deadline = 1;
 	return True;
+}
+
+/**
+ * time_read_date() - the date that the running thread reads now.
+ * @ts: receives it
+ */
+void time_read_date(struct vki_timespec *ts)
+{
+	Long ns = clock_ns(VKI_CLOCK_REALTIME);
+
+	ts->tv_sec = ns / NS_PER_SECOND;
+	ts->tv_nsec = ns % NS_PER_SECOND;
 }
 
 static enum syscall_verdict read_clock(VexGuestAMD64State *guest)
@@ -348,31 +366,6 @@ static enum syscall_verdict sleep_call(VexGuestAMD64State *guest)
 	return SYSCALL_WAIT;
 }
 
-/*
- * A program must not set the host's clocks, from virtual time least of all: as for a process without
- * the right to set them, whoever it is.
- */
-static enum syscall_verdict refuse_setting(VexGuestAMD64State *guest)
-{
-	const UInt *modes = (const UInt *)guest->guest_RDI;
-	struct vki_timespec ts;
-
-	switch (guest->guest_RAX) {
-	case __NR_clock_settime:
-		if (guest->guest_RDI || !read_timespec(guest->guest_RSI, &ts))
-			return guest_answer(guest, -(Long)VKI_EINVAL);
-		break;
-	case __NR_clock_adjtime:
-		modes = (const UInt *)guest->guest_RSI;
-		/* fallthrough */
-	case __NR_adjtimex:
-		if (!guest_may((Addr)modes, sizeof(*modes), VKI_PROT_READ) || !*modes)
-			return SYSCALL_REAL;
-		break;
-	}
-	return guest_answer(guest, -(Long)VKI_EPERM);
-}
-
 /* sched_yield(): the thread gives up its time slice, and lets threads behind it run first. */
 static enum syscall_verdict yield_call(VexGuestAMD64State *guest)
 {
@@ -408,7 +401,7 @@ enum syscall_verdict time_call(VexGuestAMD64State *guest, Bool *ours)
 	case __NR_settimeofday:
 	case __NR_adjtimex:
 	case __NR_clock_adjtime:
-		return refuse_setting(guest);
+		return date_call(guest);
 	default:
 		*ours = False;
 		return SYSCALL_REAL;

@@ -19,6 +19,7 @@ Long time_cycles(ULong seconds, ULong ns);
 Long time_never(Long cycles);
 Long time_saturated_ns(Long seconds, Long ns);
 Bool time_valid_spec(const struct vki_itimerspec *spec);
+void time_read_date(struct vki_timespec *ts);
 Bool time_read_timeout(Addr timespec, Long *deadline);
 Bool time_read_deadline(Int clock, Addr timespec, Long *deadline);
 enum syscall_verdict time_call(VexGuestAMD64State *guest, Bool *ours);

@@ -139,6 +139,19 @@ static void set_readable(const struct timerfd *t, Bool readable)
 }
 
 /**
+ * timerfd_date_moved() - the date was set.
+ * @by: how much later the date is now, ns
+ */
+void timerfd_date_moved(Long by)
+{
+	Int fd;
+
+	for (fd = 0; fd < nr_timerfds; fd++)
+		if (first_of(fd))
+			alarm_date_moved(&timerfds[fd]->alarm, by);
+}
+
+/**
  * timerfd_next() - the next expiry of all these timers.
  *
  * Return: virtual time, 0 never.
@@ -251,7 +264,7 @@ Bool timerfd_read(VexGuestAMD64State *guest, enum syscall_verdict *verdict)
 
 static Long settime(VexGuestAMD64State *guest, struct timerfd *t)
 {
-	Long result = alarm_settime(guest, &t->alarm, time_ns(account_now()), time_base(t->clock));
+	Long result = alarm_settime(guest, &t->alarm, time_ns(account_now()), t->clock);
 
 	if (!result) {
 		t->ticks = 0;

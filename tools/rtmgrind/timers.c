@@ -260,6 +260,18 @@ void timers_thread_exits(ThreadId tid)
 			t->alarm.expiry = 0;
 }
 
+/**
+ * timers_date_moved() - the date was set.
+ * @by: how much later the date is now, ns
+ */
+void timers_date_moved(Long by)
+{
+	struct timer *t;
+
+	for (t = timers; t < timers + nr_timers; t++)
+		alarm_date_moved(&t->alarm, by);
+}
+
 /** timers_forked() - this is a child process, which does not inherit its parent's timers. */
 void timers_forked(void)
 {
@@ -425,8 +437,7 @@ static enum syscall_verdict create(VexGuestAMD64State *guest)
 
 static enum syscall_verdict settime(VexGuestAMD64State *guest, struct timer *t)
 {
-	Long base = t->cpu ? 0 : time_base(t->clock);
-	Long result = alarm_settime(guest, &t->alarm, now_of(t), base);
+	Long result = alarm_settime(guest, &t->alarm, now_of(t), t->clock);
 
 	if (!result)
 		restart(t);

@@ -9,6 +9,7 @@
 #include "contention.h"
 #include "core-hooks.h"
 #include "cores.h"
+#include "date.h"
 #include "idle.h"
 #include "peers.h"
 #include "timers.h"
@@ -107,6 +108,7 @@ ThreadId turn_pick(Bool *idle)
 	Long key, timer;
 
 	*idle = False;
+	date_sync();
 	for (;;) {
 		busy = anybody_ready();
 		cores_place();

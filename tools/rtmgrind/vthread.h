@@ -141,6 +141,7 @@ enum vthread_state {
  * @shown: the latest time that a clock has shown it, cycles
  * @wait: why it waits, see struct wait
  * @ready: the system call that Valgrind carries out next will not wait
+ * @dated: the timeout of the call that it makes is an absolute date
  * @try_nr: number of the call that is being tried, 0 none; see try.c
  * @try_arg: the program's value of the argument that the try has changed
  * @try_deadline: virtual deadline of the call that is being tried, 0 none
@@ -179,6 +180,7 @@ struct vthread {
 	Long shown;
 	struct wait wait;
 	Bool ready;
+	Bool dated;
 	Int try_nr;
 	ULong try_arg;
 	Long try_deadline;

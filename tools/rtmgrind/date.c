@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * date.c - the date, which programs can set.
+ *
+ * The date of a run is virtual time plus an offset, which all emulated processes of the run have in
+ * common. When one of them sets the date, the timeouts and timers that are absolute dates move in
+ * virtual time: each process finds that when it next chooses a thread. The host's date is never
+ * set, as it would be set to that of the run. Must never change how much time a clock lets pass.
+ */
+#include "date.h"
+#include "alarm.h"
+#include "host.h"
+#include "model.h"
+#include "peers.h"
+#include "slice.h"
+#include "time.h"
+#include "timerfd.h"
+#include "timers.h"
+#include "vthread.h"
+
+/* A later date would not fit in nanoseconds, seconds; the kernel's limit is near. */
+#define LAST_SECOND 8000000000LL
+
+/* The offset of a run with one process, and the one that the timeouts of this process have, ns. */
+static Long own_offset, applied;
+
+/**
+ * date_clock() - does a clock show the date?
+ * @clock: number of the clock
+ *
+ * Return: True for CLOCK_REALTIME and the clocks that follow it.
+ */
+Bool date_clock(Int clock)
+{
+	return clock == 0 || clock == 5 || clock == 8 || clock == 11;
+}
+
+static Long *offset(void)
+{
+	Long *common = peers_date_offset();
+
+	return common ? common : &own_offset;
+}
+
+/**
+ * date_offset() - how far the date was set.
+ *
+ * Return: ns that are added to the date of a run in which it was not.
+ */
+Long date_offset(void)
+{
+	return *offset();
+}
+
+/**
+ * date_undo() - convert a date to the one of a run in which the date was not set.
+ * @ts: the date; not before 1970
+ */
+void date_undo(struct vki_timespec *ts)
+{
+	Long by = *offset();
+
+	ts->tv_sec -= by / NS_PER_SECOND;
+	ts->tv_nsec -= by % NS_PER_SECOND;
+	if (ts->tv_nsec < 0) {
+		ts->tv_sec--;
+		ts->tv_nsec += NS_PER_SECOND;
+	} else if (ts->tv_nsec >= NS_PER_SECOND) {
+		ts->tv_sec++;
+		ts->tv_nsec -= NS_PER_SECOND;
+	}
+	if (ts->tv_sec < 0)
+		*ts = (struct vki_timespec){0, 1};
+}
+
+static Long moved(Long deadline, Long by)
+{
+	deadline -= by;
+	return deadline < 1 ? 1 : deadline;
+}
+
+/** date_sync() - the date may have been set: move what waits for a date. */
+void date_sync(void)
+{
+	Long by = *offset() - applied;
+	ThreadId tid;
+
+	if (!by)
+		return;
+	applied += by;
+	timers_date_moved(by);
+	timerfd_date_moved(by);
+	by = by < 0 ? -model_cycles(-by) : model_cycles(by);
+	for (tid = 1; tid < vthread_end; tid++) {
+		struct vthread *t = &vthreads[tid];
+
+		if (!t->wait.kind || !t->wait.deadline || !t->dated)
+			continue;
+		t->wait.deadline = moved(t->wait.deadline, by);
+		if (t->try_deadline)
+			t->try_deadline = moved(t->try_deadline, by);
+	}
+}
+
+/* Sets the date, as a user who may do so. */
+static enum syscall_verdict set(VexGuestAMD64State *guest, Long seconds, Long ns)
+{
+	struct vki_timespec now;
+
+	if (seconds < 0 || seconds > LAST_SECOND || ns < 0 || ns >= NS_PER_SECOND)
+		return guest_answer(guest, -(Long)VKI_EINVAL);
+	if (host_syscall(__NR_geteuid, 0, 0, 0, 0, 0, 0))
+		return guest_answer(guest, -(Long)VKI_EPERM);
+	time_read_date(&now);
+	*offset() += (seconds - now.tv_sec) * NS_PER_SECOND + ns - now.tv_nsec;
+	peers_sends();
+	peers_sent();
+	slice_stop(guest);
+	return guest_answer(guest, 0);
+}
+
+/**
+ * date_call() - clock_settime(2), settimeofday(2), adjtimex(2) and clock_adjtime(2).
+ * @guest: registers of the running thread
+ *
+ * Return: what to do with the call.
+ */
+enum syscall_verdict date_call(VexGuestAMD64State *guest)
+{
+	Bool of_clock = guest->guest_RAX == __NR_clock_adjtime;
+	Addr at = guest->guest_RDI;
+	const Long *words;
+
+	switch (guest->guest_RAX) {
+	case __NR_clock_settime:
+		/* Two words: seconds and nanoseconds. */
+		words = (const Long *)guest->guest_RSI;
+		if (at != VKI_CLOCK_REALTIME)
+			return guest_answer(guest, -(Long)VKI_EINVAL);
+		if (!guest_may((Addr)words, 2 * sizeof(*words), VKI_PROT_READ))
+			return guest_answer(guest, -(Long)VKI_EFAULT);
+		return set(guest, words[0], words[1]);
+	case __NR_settimeofday:
+		words = (const Long *)at;
+		if (!at)
+			return guest_answer(guest, 0);
+		if (!guest_may(at, 2 * sizeof(*words), VKI_PROT_READ))
+			return guest_answer(guest, -(Long)VKI_EFAULT);
+		if (words[1] < 0 || words[1] >= 1000000)
+			return guest_answer(guest, -(Long)VKI_EINVAL);
+		return set(guest, words[0], words[1] * 1000);
+	default:
+		/* What is to change is in the first word; without that, the kernel tells the state. */
+		at = of_clock ? guest->guest_RSI : at;
+		if (!guest_may(at, sizeof(UInt), VKI_PROT_READ) || !*(const UInt *)at)
+			return SYSCALL_REAL;
+		return guest_answer(guest, -(Long)VKI_EPERM);
+	}
+}
