@@ -274,6 +274,72 @@ static void *sleep_on(void *unused)
 	return unused;
 }
 
+static void act(int signal, int flags)
+{
+	struct sigaction action = {.sa_handler = on_signal, .sa_flags = flags};
+
+	sigaction(signal, &action, NULL);
+}
+
+/* What a call waits for ends it before a signal interrupts it. */
+static void test_events_first(void)
+{
+	siginfo_t info;
+	sigset_t set;
+	int fds[2];
+	pid_t pid;
+	char byte;
+
+	act(SIGCHLD, 0);
+	pid = start();
+	if (!pid) {
+		nap(NAP);
+		_exit(0);
+	}
+	check("the child, not its signal", waitpid(pid, NULL, 0), pid);
+	check("which comes, too", nr_signals, 1);
+	act(SIGCHLD, SA_NOCLDWAIT);
+	pid = start();
+	if (!pid) {
+		nap(NAP);
+		_exit(0);
+	}
+	check("a child that leaves nothing", waitpid(pid, NULL, 0), -1);
+	check("its error", errno, ECHILD);
+	signal(SIGCHLD, SIG_DFL);
+
+	if (pipe(fds))
+		abort();
+	pid = start();
+	if (!pid) {
+		nap(NAP);
+		_exit(write(fds[1], "", 1) != 1 || kill(getppid(), SIGUSR1));
+	}
+	check("a byte, not a signal behind it", read(fds[0], &byte, 1), 1);
+	check("the child", status_of(pid), 0);
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR1);
+	pid = start();
+	if (!pid) {
+		nap(NAP);
+		_exit(kill(getppid(), SIGUSR1));
+	}
+	check("a signal that is not blocked", sigwaitinfo(&set, &info), SIGUSR1);
+	check("its sender", info.si_pid, pid);
+	check("its handler has not run", nr_signals, 0);
+	check("the child", status_of(pid), 0);
+	check_time("its end", since(), NAP);
+
+	act(SIGSYS, 0);
+	pid = start();
+	if (!pid)
+		_exit(!pause() || nr_signals != 1);
+	nap(NAP);
+	kill(pid, SIGSYS);
+	check("a child that gets SIGSYS", status_of(pid), 0);
+}
+
 /* A process of two threads, one of which waits. */
 static void test_threads(void)
 {
@@ -325,6 +391,7 @@ int main(int argc, char **argv)
 	test_order();
 	test_messages();
 	test_timers();
+	test_events_first();
 	test_threads();
 	test_exec(argv[0]);
 	return emu_status();

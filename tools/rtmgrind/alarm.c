@@ -93,14 +93,15 @@ Long alarm_due(const struct alarm *alarm)
  * alarm_date_moved() - the date was set.
  * @alarm: an alarm
  * @by: how much later the date is now, ns
+ * @at: the virtual time of that, ns
  */
-void alarm_date_moved(struct alarm *alarm, Long by)
+void alarm_date_moved(struct alarm *alarm, Long by, Long at)
 {
 	if (!alarm->dated || !alarm->expiry)
 		return;
 	alarm->expiry -= by;
-	if (alarm->expiry < 1)
-		alarm->expiry = 1;
+	if (alarm->expiry < at)
+		alarm->expiry = at;
 }
 
 /**

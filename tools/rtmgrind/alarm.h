@@ -25,7 +25,7 @@ Long alarm_pass(struct alarm *alarm, Long now);
 void alarm_set(struct alarm *alarm, const struct vki_itimerspec *spec, Long now, Long base);
 void alarm_get(const struct alarm *alarm, Long now, struct vki_itimerspec *spec);
 Long alarm_due(const struct alarm *alarm);
-void alarm_date_moved(struct alarm *alarm, Long by);
+void alarm_date_moved(struct alarm *alarm, Long by, Long at);
 Long alarm_settime(VexGuestAMD64State *guest, struct alarm *alarm, Long now, Int clock);
 Long alarm_gettime(VexGuestAMD64State *guest, const struct alarm *alarm, Long now);
 

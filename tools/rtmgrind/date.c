@@ -8,6 +8,7 @@
  * set, as it would be set to that of the run. Must never change how much time a clock lets pass.
  */
 #include "date.h"
+#include "account.h"
 #include "alarm.h"
 #include "host.h"
 #include "model.h"
@@ -73,32 +74,42 @@ void date_undo(struct vki_timespec *ts)
 		*ts = (struct vki_timespec){0, 1};
 }
 
-static Long moved(Long deadline, Long by)
+/* The virtual time at which the date was set, or later. */
+static Long set_at(void)
 {
-	deadline -= by;
-	return deadline < 1 ? 1 : deadline;
+	Long at = peers_event(False);
+
+	if (at < account_latest())
+		at = account_latest();
+	return at > 0 ? at : 1;
+}
+
+static Long moved(Long deadline, Long by, Long at)
+{
+	return deadline - by < at ? at : deadline - by;
 }
 
 /** date_sync() - the date may have been set: move what waits for a date. */
 void date_sync(void)
 {
-	Long by = *offset() - applied;
+	Long by = *offset() - applied, at;
 	ThreadId tid;
 
 	if (!by)
 		return;
 	applied += by;
-	timers_date_moved(by);
-	timerfd_date_moved(by);
+	at = set_at();
+	timers_date_moved(by, time_ns(at));
+	timerfd_date_moved(by, time_ns(at));
 	by = by < 0 ? -model_cycles(-by) : model_cycles(by);
 	for (tid = 1; tid < vthread_end; tid++) {
 		struct vthread *t = &vthreads[tid];
 
 		if (!t->wait.kind || !t->wait.deadline || !t->dated)
 			continue;
-		t->wait.deadline = moved(t->wait.deadline, by);
+		t->wait.deadline = moved(t->wait.deadline, by, at);
 		if (t->try_deadline)
-			t->try_deadline = moved(t->try_deadline, by);
+			t->try_deadline = moved(t->try_deadline, by, at);
 	}
 }
 

@@ -249,6 +249,8 @@ void idle_wait(void)
 	Bool woken = False;
 
 	deadlock_check();
+	/* Valgrind cannot take SIGSYS of another process outside of a system call. */
+	host_let_faults_through();
 	if (wait_real_children())
 		pace_start();
 	else if (!outside_may_come())

@@ -115,6 +115,10 @@ void __wrap_vgPlain_poll_signals(ThreadId tid)
 		return;
 	}
 	handover_go_home();
+	if (t->wait.kind && sigwait_pending() && sigwait_over(t)) {
+		lwp_poll_soon();
+		return;
+	}
 	t->polled_calls = nr_calls;
 	t->polled_at = t->polled_home = t->clock;
 	__real_vgPlain_poll_signals(tid);

@@ -8,12 +8,16 @@
  * signal itself: Valgrind keeps the record of them.
  */
 #include "sigwait.h"
+#include "access.h"
 #include "account.h"
 #include "core-hooks.h"
 #include "guest.h"
+#include "handover.h"
 #include "host.h"
 #include "model.h"
+#include "peers.h"
 #include "time.h"
+#include "timers.h"
 #include "vthread.h"
 #include "wait.h"
 
@@ -227,12 +231,41 @@ static enum syscall_verdict take_now(void)
 	return SYSCALL_REAL;
 }
 
+/*
+ * Takes a signal of @set that is pending. The kernel does so, too, if the program does not block the
+ * signal; a call that Valgrind carries out would first run the handler. Return: False if none is.
+ */
+static Bool take_signal(VexGuestAMD64State *guest, const ULong *set)
+{
+	static const struct vki_timespec no_time;
+	vki_siginfo_t info = {0}, *told = (vki_siginfo_t *)guest->guest_RSI;
+	Long signal;
+
+	/* The signal may be sent to the thread alone. */
+	handover_go_home();
+	if (!(pending() & *set) || (told && !access_kernel_write((Addr)told, sizeof(*told))))
+		return False;
+	signal = host_syscall(__NR_rt_sigtimedwait, (Long)set, (Long)&info, (Long)&no_time,
+			      SIGSET_SIZE, 0, 0);
+	if (signal <= 0)
+		return False;
+	sigwait_taken(signal);
+	account_raise(peers_signal(&info));
+	timers_delivered(&info);
+	if (told)
+		*told = info;
+	guest->guest_RAX = signal;
+	return True;
+}
+
 static enum syscall_verdict timed_wait(VexGuestAMD64State *guest)
 {
 	const ULong *set = (const ULong *)guest->guest_RDI;
 	Addr timeout = guest->guest_RDX;
 	Long deadline = 0;
 
+	if (guest_may((Addr)set, SIGSET_SIZE, VKI_PROT_READ) && take_signal(guest, set))
+		return wait_answer(guest, guest->guest_RAX);
 	if (!guest_may((Addr)set, SIGSET_SIZE, VKI_PROT_READ) ||
 	    (timeout && !time_read_timeout(timeout, &deadline)) || pending() & *set ||
 	    (deadline && deadline <= account_now()))
@@ -342,4 +375,41 @@ enum syscall_verdict sigwait_child_call(VexGuestAMD64State *guest)
 	if (!again)
 		wait_poke(current_tid, account_now());
 	return SYSCALL_WAIT;
+}
+
+/* Whether a descriptor is ready that a thread waits for. */
+static Bool ready(const struct wait *wait)
+{
+	UInt i;
+
+	for (i = 0; i < wait->nr_fds; i++) {
+		struct vki_pollfd fd = wait->fds[i];
+
+		if (host_poll(&fd, 1, 0) > 0)
+			return True;
+	}
+	return False;
+}
+
+/**
+ * sigwait_over() - has what a thread waits for come, so that a signal does not interrupt the wait?
+ * @t: the thread
+ *
+ * The kernel looks at what a call waits for before it looks at signals: a child's end, for example,
+ * ends the wait for it, and the signal of that end comes then.
+ *
+ * Return: True if the call is over when the thread makes it again.
+ */
+Bool sigwait_over(const struct vthread *t)
+{
+	const ULong *set;
+
+	if (sigwait_for_child(t))
+		return sigwait_child_there(t);
+	if (t->wait.kind == WAIT_FD)
+		return ready(&t->wait);
+	if (t->wait.kind != WAIT_SIGNAL || t->wait.syscall_nr != __NR_rt_sigtimedwait)
+		return False;
+	set = (const ULong *)t->guest->guest_RDI;
+	return guest_may((Addr)set, SIGSET_SIZE, VKI_PROT_READ) && pending() & *set;
 }

@@ -19,6 +19,7 @@ void sigwait_taken(Int signal);
 void sigwait_handler(ThreadId tid, Int signal);
 enum syscall_verdict sigwait_call(VexGuestAMD64State *guest);
 Bool sigwait_child_there(const struct vthread *t);
+Bool sigwait_over(const struct vthread *t);
 Bool sigwait_for_child(const struct vthread *t);
 enum syscall_verdict sigwait_child_call(VexGuestAMD64State *guest);
 

@@ -141,14 +141,15 @@ static void set_readable(const struct timerfd *t, Bool readable)
 /**
  * timerfd_date_moved() - the date was set.
  * @by: how much later the date is now, ns
+ * @at: the virtual time of that, ns
  */
-void timerfd_date_moved(Long by)
+void timerfd_date_moved(Long by, Long at)
 {
 	Int fd;
 
 	for (fd = 0; fd < nr_timerfds; fd++)
 		if (first_of(fd))
-			alarm_date_moved(&timerfds[fd]->alarm, by);
+			alarm_date_moved(&timerfds[fd]->alarm, by, at);
 }
 
 /**

@@ -10,7 +10,7 @@
 #include "rtmgrind.h"
 
 void timerfd_note(UInt nr, const UWord *args, Long result);
-void timerfd_date_moved(Long by);
+void timerfd_date_moved(Long by, Long at);
 Long timerfd_next(void);
 void timerfd_expire(Long now);
 Bool timerfd_outside(const struct vki_pollfd *fds, UInt nr);

@@ -263,13 +263,14 @@ void timers_thread_exits(ThreadId tid)
 /**
  * timers_date_moved() - the date was set.
  * @by: how much later the date is now, ns
+ * @at: the virtual time of that, ns
  */
-void timers_date_moved(Long by)
+void timers_date_moved(Long by, Long at)
 {
 	struct timer *t;
 
 	for (t = timers; t < timers + nr_timers; t++)
-		alarm_date_moved(&t->alarm, by);
+		alarm_date_moved(&t->alarm, by, at);
 }
 
 /** timers_forked() - this is a child process, which does not inherit its parent's timers. */

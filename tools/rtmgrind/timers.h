@@ -15,7 +15,7 @@ Long timers_slice(ThreadId tid, Long slice);
 void timers_expire(Long now);
 void timers_delivered(vki_siginfo_t *info);
 void timers_thread_exits(ThreadId tid);
-void timers_date_moved(Long by);
+void timers_date_moved(Long by, Long at);
 void timers_forked(void);
 void timers_exec(Bool begins);
 void timers_init(void);
