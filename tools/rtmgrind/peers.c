@@ -123,15 +123,28 @@ static void make_table(void)
 	map_table(fd);
 }
 
-/* The state of a thread of a process: the letter of proc(5), 0 if there is none. */
+/* Number of fields from a thread's state to the number of threads, in /proc/PID/task/TID/stat. */
+#define STATE_TO_THREADS 17
+
+/*
+ * The state of a thread of a process: the letter of proc(5), 0 if there is none. The first thread of
+ * a process is a zombie from its own end to that of the process; until then it counts as running.
+ */
 static HChar state_of(Int pid, Int lwp)
 {
-	HChar name[64], stat[256], *state;
+	HChar name[64], stat[512], *state, *field;
+	UInt i;
 
 	VG_(sprintf)(name, "/proc/%d/task/%d/stat", pid, lwp);
 	host_read_file(name, stat, sizeof(stat));
 	state = VG_(strrchr)(stat, ')');
-	return state && state[1] == ' ' ? state[2] : 0;
+	if (!state || state[1] != ' ')
+		return 0;
+	state += 2;
+	field = state;
+	for (i = 0; i < STATE_TO_THREADS && field; i++)
+		field = VG_(strchr)(field + 1, ' ');
+	return *state == 'Z' && field && VG_(strtoll10)(field, NULL) > 1 ? 'R' : *state;
 }
 
 /* Takes a free entry; one that was left by a process that no longer exists counts as free. */
@@ -379,6 +392,16 @@ static void poke(void)
 }
 
 /**
+ * peers_thread_ends() - a thread ends, perhaps in a system call.
+ * @tid: the thread
+ */
+void peers_thread_ends(ThreadId tid)
+{
+	if (me && LOOK_AT(me->lwp) == vthreads[tid].lwp)
+		PUBLISH(me->lwp, 0);
+}
+
+/**
  * peers_called() - Valgrind has carried out a system call.
  * @noticed: another process may notice it
  */
@@ -484,9 +507,9 @@ static Bool holds(struct peer *peer, Long time)
 	if (!pid)
 		return True;
 	/* The kernel makes a thread runnable in the call of another one that ends its sleep. */
-	state = state_of(pid, lwp ? lwp : pid);
-	if (lwp && state == 'S')
+	if (lwp && state_of(pid, lwp) == 'S')
 		return False;
+	state = state_of(pid, pid);
 	if (state == 'T' || state == 't')
 		return False;
 	if (state && state != 'Z' && state != 'X')

@@ -21,6 +21,7 @@ Long *peers_date_offset(void);
 Bool peers_all_children(UInt nr);
 void peers_running(Long clock);
 void peers_calling(ThreadId tid, Bool sends);
+void peers_thread_ends(ThreadId tid);
 void peers_called(Bool noticed);
 void peers_sends(void);
 void peers_sent(void);

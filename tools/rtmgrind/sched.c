@@ -253,6 +253,7 @@ void sched_thread_exit(ThreadId tid)
 		txn_forget(tid);
 		vthreads[tid].exiting = True;
 		vthreads[tid].section = 0;
+		peers_thread_ends(tid);
 		futex_thread_exits(tid);
 		timers_thread_exits(tid);
 	}
