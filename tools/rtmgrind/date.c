@@ -161,7 +161,7 @@ enum syscall_verdict date_call(VexGuestAMD64State *guest)
 			return guest_answer(guest, -(Long)VKI_EINVAL);
 		return set(guest, words[0], words[1] * 1000);
 	default:
-		/* What is to change is in the first word; without that, the kernel tells the state. */
+		/* The first word has what is to change; if nothing, the kernel tells the state. */
 		at = of_clock ? guest->guest_RSI : at;
 		if (!guest_may(at, sizeof(UInt), VKI_PROT_READ) || !*(const UInt *)at)
 			return SYSCALL_REAL;

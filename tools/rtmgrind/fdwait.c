@@ -112,8 +112,8 @@ static Bool has_room(Int fd, Short events)
 }
 
 /*
- * Sends a datagram between processes of the host, if it would not wait: poll(2) does not tell. False
- * if it would, or if the call is another one.
+ * Sends a datagram between processes of the host, if it would not wait: poll(2) does not tell.
+ * False if it would, or if the call is another one.
  */
 static Bool send_datagram(VexGuestAMD64State *guest, Int fd, Long *result)
 {

@@ -15,7 +15,7 @@
  * sender's time (peers_event()): the latest at which any process of the run has sent anything, as
  * the kernel does not tell which one was it. For the end of a child process it is the child's own.
  *
- * The table is a file in memory that exec keeps open. Must never hold back a process for one that
+ * Must never hold back a process for one that
  * is stopped, has ended, or sleeps in a system call that Valgrind carries out.
  */
 #include "peers.h"
@@ -23,210 +23,33 @@
 #include "date.h"
 #include "host.h"
 #include "model.h"
+#include "peer-table.h"
 #include "vthread.h"
 #include "wait.h"
 
-#define NAME     "rtmgrind-run"
-#define NR_PEERS 1000
-#define MFD_CLOEXEC 1
 #define SI_TIMER (-2)
 /* Real time in which a program that exec has begun joins the run if it is emulated, ns. Chosen. */
 #define JOIN_NS 5000000000LL
-
-enum {
-	PEER_FREE,		/* the entry is free */
-	PEER_RUNNING,		/* a thread runs, at @clock or later */
-	PEER_IDLE,		/* every thread waits, until @until at the latest */
-	PEER_CALLING,		/* the thread @lwp is in a system call of the host's kernel */
-	PEER_EXEC,		/* it began another program at @since, which may not be emulated */
-	PEER_REAL,		/* it began another program at @since, which is not emulated */
-	PEER_ENDED,		/* it has ended, at @clock */
-};
-
-/**
- * struct peer - what a process publishes; times are common ones.
- * @state: see above
- * @pid: its id, 0 while it is being made
- * @parent: its parent's id
- * @lwp: a host thread that is in a system call, 0 none
- * @clock: the smallest clock of a thread that can run; it does nothing before that any more
- * @until: its next timeout, 0 none
- * @sent: its clock when it last sent anything that another process may wait for
- * @since: real time, ns
- * @noted: the others have been told to look at what its end means for them
- * @poked: number of times that another process may have sent it something
- * @seen: @poked when it last began to look at all that it waits for
- */
-struct peer {
-	Int state;
-	Int pid;
-	Int parent;
-	Int lwp;
-	Long clock;
-	Long until;
-	Long sent;
-	Long since;
-	Int noted;
-	UInt poked;
-	UInt seen;
-};
-
-/*
- * @nr: entries that were ever in use; @events: number of times that a process has sent anything;
- * @date_offset: see date.c.
- */
-static struct table {
-	UInt nr;
-	UInt events;
-	Long date_offset;
-	struct peer peers[NR_PEERS];
-} *table;
 
 /* This process, and the child that it is making; NULL none. */
 static struct peer *me, *child;
 /* Common time at this process's virtual time 0. */
 static Long base;
-static Int table_fd = -1;
 /* Value of @poked at which the look began that is under way. */
 static UInt looking;
 
 /* Valgrind's own, not in its installed headers. */
-extern SysRes VG_(am_shared_mmap_file_float_valgrind)(SizeT length, UInt prot, Int fd, Off64T at);
-extern Int VG_(safe_fd)(Int fd);
-extern Int VG_(fd_hard_limit);
 extern Bool VG_(clo_trace_children);
-
-/* A field that another process reads. Ordered: see peers_may_pass(). */
-#define PUBLISH(field, value) __atomic_store_n(&(field), value, __ATOMIC_SEQ_CST)
-#define LOOK_AT(field) __atomic_load_n(&(field), __ATOMIC_SEQ_CST)
-
-static void map_table(Int fd)
-{
-	SysRes mapped = VG_(am_shared_mmap_file_float_valgrind)(sizeof(*table),
-								VKI_PROT_READ | VKI_PROT_WRITE,
-								fd, 0);
-
-	table_fd = fd;
-	if (!sr_isError(mapped))
-		table = (struct table *)sr_Res(mapped);
-}
-
-static void make_table(void)
-{
-	Long fd = host_syscall(__NR_memfd_create, (Long)NAME, MFD_CLOEXEC, 0, 0, 0, 0);
-
-	if (fd < 0)
-		return;
-	fd = VG_(safe_fd)(fd);
-	if (fd < 0 || host_syscall(__NR_ftruncate, fd, sizeof(*table), 0, 0, 0, 0))
-		return;
-	map_table(fd);
-}
-
-/* Number of fields from a thread's state to the number of threads, in /proc/PID/task/TID/stat. */
-#define STATE_TO_THREADS 17
-
-/*
- * The state of a thread of a process: the letter of proc(5), 0 if there is none. The first thread of
- * a process is a zombie from its own end to that of the process; until then it counts as running.
- */
-static HChar state_of(Int pid, Int lwp)
-{
-	HChar name[64], stat[512], *state, *field;
-	UInt i;
-
-	VG_(sprintf)(name, "/proc/%d/task/%d/stat", pid, lwp);
-	host_read_file(name, stat, sizeof(stat));
-	state = VG_(strrchr)(stat, ')');
-	if (!state || state[1] != ' ')
-		return 0;
-	state += 2;
-	field = state;
-	for (i = 0; i < STATE_TO_THREADS && field; i++)
-		field = VG_(strchr)(field + 1, ' ');
-	return *state == 'Z' && field && VG_(strtoll10)(field, NULL) > 1 ? 'R' : *state;
-}
-
-/* Takes a free entry; one that was left by a process that no longer exists counts as free. */
-static struct peer *take_entry(void)
-{
-	UInt i;
-
-	for (i = 0; i < NR_PEERS; i++) {
-		struct peer *peer = &table->peers[i];
-		Int state = LOOK_AT(peer->state), pid = LOOK_AT(peer->pid);
-		UInt nr = LOOK_AT(table->nr);
-
-		if (state != PEER_FREE && (!pid || state_of(pid, pid)))
-			continue;
-		if (!__atomic_compare_exchange_n(&peer->state, &state, PEER_RUNNING, False,
-						 __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
-			continue;
-		while (nr <= i && !__atomic_compare_exchange_n(&table->nr, &nr, i + 1, False,
-							       __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
-			;
-		return peer;
-	}
-	return NULL;
-}
-
-static struct peer *new_entry(Int pid, Int parent, Long clock)
-{
-	struct peer *peer = take_entry();
-
-	if (!peer)
-		return NULL;
-	PUBLISH(peer->pid, pid);
-	peer->parent = parent;
-	peer->lwp = peer->noted = 0;
-	peer->clock = peer->sent = clock;
-	peer->until = 0;
-	peer->poked = peer->seen = 0;
-	return peer;
-}
-
-/* The descriptor of the table that the program before this one has left open, -1 none. */
-static Int inherited_fd(void)
-{
-	HChar name[64], link[64];
-	Int fd, last = VG_(fd_hard_limit);
-
-	/* Valgrind has a few descriptors above the limit that the program has. */
-	for (fd = last; fd < last + 32; fd++) {
-		VG_(sprintf)(name, "/proc/self/fd/%d", fd);
-		VG_(memset)(link, 0, sizeof(link));
-		if (host_syscall(__NR_readlink, (Long)name, (Long)link, sizeof(link) - 1, 0, 0,
-				 0) > 0 &&
-		    VG_(strncmp)(link, "/memfd:" NAME, sizeof("/memfd:" NAME) - 1) == 0)
-			return fd;
-	}
-	return -1;
-}
-
-static struct peer *find(Int pid)
-{
-	UInt i;
-
-	for (i = 0; i < LOOK_AT(table->nr); i++)
-		if (LOOK_AT(table->peers[i].pid) == pid &&
-		    LOOK_AT(table->peers[i].state) != PEER_FREE)
-			return &table->peers[i];
-	return NULL;
-}
 
 /** peers_join() - the program begins: find the run that it belongs to. */
 void peers_join(void)
 {
-	Int fd = inherited_fd();
-
-	if (fd < 0)
+	peer_table_inherit();
+	if (!peer_table)
 		return;
-	map_table(fd);
-	if (!table)
-		return;
-	me = find(VG_(getpid)());
+	me = peer_find(VG_(getpid)());
 	if (!me)
-		me = new_entry(VG_(getpid)(), VG_(getppid)(), 0);
+		me = peer_new(VG_(getpid)(), VG_(getppid)(), 0);
 	if (!me)
 		return;
 	base = me->clock;
@@ -239,15 +62,15 @@ void peers_fork_begins(void)
 	Int pid = VG_(getpid)();
 	Long offset = date_offset();
 
-	if (!table)
-		make_table();
-	if (!table)
+	if (!peer_table)
+		peer_table_make();
+	if (!peer_table)
 		return;
-	table->date_offset = offset;
+	peer_table->date_offset = offset;
 	if (!me)
-		me = new_entry(pid, 0, account_now());
+		me = peer_new(pid, 0, account_now());
 	/* In the table before the process is there, so that nobody overtakes it. */
-	child = new_entry(0, pid, base + account_now());
+	child = peer_new(0, pid, base + account_now());
 }
 
 /**
@@ -288,7 +111,7 @@ void peers_exec(Bool begins)
 	me->since = host_now();
 	/* Without this option the program is not emulated, and nobody waits for it to join. */
 	PUBLISH(me->state, keep ? PEER_EXEC : begins ? PEER_REAL : PEER_RUNNING);
-	host_syscall(__NR_fcntl, table_fd, VKI_F_SETFD, keep ? 0 : VKI_FD_CLOEXEC, 0, 0, 0);
+	host_syscall(__NR_fcntl, peer_table_fd, VKI_F_SETFD, keep ? 0 : VKI_FD_CLOEXEC, 0, 0, 0);
 }
 
 /** peers_end() - the process ends. */
@@ -297,7 +120,7 @@ void peers_end(void)
 	if (!me)
 		return;
 	me->clock = me->sent = base + account_end_time();
-	__atomic_add_fetch(&table->events, 1, __ATOMIC_SEQ_CST);
+	__atomic_add_fetch(&peer_table->events, 1, __ATOMIC_SEQ_CST);
 	PUBLISH(me->state, PEER_ENDED);
 }
 
@@ -308,7 +131,7 @@ void peers_end(void)
  */
 Long *peers_date_offset(void)
 {
-	return table ? &table->date_offset : NULL;
+	return peer_table ? &peer_table->date_offset : NULL;
 }
 
 /**
@@ -320,10 +143,10 @@ Bool peers_any(void)
 {
 	UInt i;
 
-	for (i = 0; me && i < LOOK_AT(table->nr); i++) {
-		Int state = LOOK_AT(table->peers[i].state);
+	for (i = 0; me && i < LOOK_AT(peer_table->nr); i++) {
+		Int state = LOOK_AT(peer_table->peers[i].state);
 
-		if (&table->peers[i] != me && state != PEER_FREE && state != PEER_ENDED)
+		if (&peer_table->peers[i] != me && state != PEER_FREE && state != PEER_ENDED)
 			return True;
 	}
 	return False;
@@ -339,8 +162,8 @@ Bool peers_all_children(UInt nr)
 {
 	UInt i;
 
-	for (i = 0; me && i < LOOK_AT(table->nr); i++) {
-		const struct peer *peer = &table->peers[i];
+	for (i = 0; me && i < LOOK_AT(peer_table->nr); i++) {
+		const struct peer *peer = &peer_table->peers[i];
 		Int state = LOOK_AT(peer->state);
 
 		if (state != PEER_FREE && state != PEER_EXEC && state != PEER_REAL &&
@@ -385,10 +208,10 @@ static void poke(void)
 {
 	UInt i;
 
-	for (i = 0; i < LOOK_AT(table->nr); i++)
-		if (&table->peers[i] != me)
-			__atomic_add_fetch(&table->peers[i].poked, 1, __ATOMIC_SEQ_CST);
-	__atomic_add_fetch(&table->events, 1, __ATOMIC_SEQ_CST);
+	for (i = 0; i < LOOK_AT(peer_table->nr); i++)
+		if (&peer_table->peers[i] != me)
+			__atomic_add_fetch(&peer_table->peers[i].poked, 1, __ATOMIC_SEQ_CST);
+	__atomic_add_fetch(&peer_table->events, 1, __ATOMIC_SEQ_CST);
 }
 
 /**
@@ -507,9 +330,9 @@ static Bool holds(struct peer *peer, Long time)
 	if (!pid)
 		return True;
 	/* The kernel makes a thread runnable in the call of another one that ends its sleep. */
-	if (lwp && state_of(pid, lwp) == 'S')
+	if (lwp && peer_thread_state(pid, lwp) == 'S')
 		return False;
-	state = state_of(pid, pid);
+	state = peer_thread_state(pid, pid);
 	if (state == 'T' || state == 't')
 		return False;
 	if (state && state != 'Z' && state != 'X')
@@ -539,11 +362,11 @@ Bool peers_may_pass(Long clock)
 		return True;
 	if (peers_poked())
 		return False;
-	events = LOOK_AT(table->events);
-	for (i = 0; i < LOOK_AT(table->nr); i++)
-		if (&table->peers[i] != me && holds(&table->peers[i], base + clock))
+	events = LOOK_AT(peer_table->events);
+	for (i = 0; i < LOOK_AT(peer_table->nr); i++)
+		if (&peer_table->peers[i] != me && holds(&peer_table->peers[i], base + clock))
 			return False;
-	return LOOK_AT(table->events) == events;
+	return LOOK_AT(peer_table->events) == events;
 }
 
 /**
@@ -559,8 +382,8 @@ Long peers_event(Bool memory)
 	Long latest = 0;
 	UInt i;
 
-	for (i = 0; me && i < LOOK_AT(table->nr); i++) {
-		const struct peer *peer = &table->peers[i];
+	for (i = 0; me && i < LOOK_AT(peer_table->nr); i++) {
+		const struct peer *peer = &peer_table->peers[i];
 		Int state = LOOK_AT(peer->state);
 		Long sent = LOOK_AT(peer->sent) - base;
 
@@ -595,10 +418,12 @@ Long peers_signal(const vki_siginfo_t *info)
 	const struct peer *peer;
 	Int pid;
 
-	if (!me || info->si_code == SI_TIMER || (info->si_code > 0 && info->si_signo != VKI_SIGCHLD))
+	if (!me || info->si_code == SI_TIMER)
+		return 0;
+	if (info->si_code > 0 && info->si_signo != VKI_SIGCHLD)
 		return 0;
 	pid = info->_sifields._kill._pid;
-	peer = pid > 0 && pid != me->pid ? find(pid) : NULL;
+	peer = pid > 0 && pid != me->pid ? peer_find(pid) : NULL;
 	if (!peer)
 		return 0;
 	return (info->si_code > 0 ? last_time(peer) : LOOK_AT(peer->sent)) - base;
@@ -615,17 +440,17 @@ Long peers_reaped(Int pid)
 	Long latest = 0;
 	UInt i;
 
-	for (i = 0; me && i < LOOK_AT(table->nr); i++) {
-		struct peer *peer = &table->peers[i];
+	for (i = 0; me && i < LOOK_AT(peer_table->nr); i++) {
+		struct peer *peer = &peer_table->peers[i];
 		Int its = LOOK_AT(peer->pid);
 
 		if (LOOK_AT(peer->state) == PEER_FREE || peer->parent != me->pid || !its)
 			continue;
-		if (pid ? its != pid : state_of(its, its) != 0)
+		if (pid ? its != pid : peer_thread_state(its, its) != 0)
 			continue;
 		if (latest < last_time(peer) - base)
 			latest = last_time(peer) - base;
-		if (!state_of(its, its))
+		if (!peer_thread_state(its, its))
 			PUBLISH(peer->state, PEER_FREE);
 	}
 	return latest;

@@ -232,8 +232,8 @@ static enum syscall_verdict take_now(void)
 }
 
 /*
- * Takes a signal of @set that is pending. The kernel does so, too, if the program does not block the
- * signal; a call that Valgrind carries out would first run the handler. Return: False if none is.
+ * Takes a signal of @set that is pending. The kernel does so, too, if the program does not block
+ * it; a call that Valgrind carries out would first run the handler. Return: False if none is.
  */
 static Bool take_signal(VexGuestAMD64State *guest, const ULong *set)
 {

@@ -97,8 +97,8 @@ static Bool sends(const struct timer *t)
 }
 
 /*
- * The virtual time at which a timer must be looked at, 0 never. Expiries while its signal is pending
- * are only counted, so they need not be looked at one by one.
+ * The virtual time at which a timer must be looked at, 0 never. Expiries while its signal is
+ * pending are only counted, so they need not be looked at one by one.
  */
 static Long due_at(const struct timer *t)
 {
