@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "datafile-name.h"
+#include "datafile-older.h"
 #include "log.h"
 #include "syscalls.h"
 
@@ -66,244 +67,260 @@ void elide_data_name_expand(char *name, size_t size, const char *pattern, const 
 	name[n < size ? n : size - 1] = '\0';
 }
 
-/* A file that has the name already. */
-enum older {
-	OLDER_NONE,
-	OLDER_FOREIGN,  /* not a data file */
-	OLDER_EMPTY,
-	OLDER_DONE,     /* a data file of a process that has ended */
-	OLDER_SAME_RUN, /* of this elide run, or of a live process by its number and start time */
-	OLDER_LOCKED,   /* of a live process */
+/*
+ * A name that no other process of the pid namespace uses: NAME.PID. Where a process of another
+ * namespace has that name: NAME.PID.2 and so on.
+ */
+static void own_name(char *to, const char *name, unsigned int nr)
+{
+	char number[16] = "";
+
+	if (nr > 1)
+		snprintf(number, sizeof(number), ".%u", nr);
+	if (snprintf(to, ELIDE_NAME_ROOM, "%s.%d%s", name, (int)getpid(), number) >= ELIDE_NAME_ROOM)
+		*to = '\0'; /* no file has this name */
+}
+
+/* When the process of a data file ended, or was last known to run; CLOCK_REALTIME in ns. */
+static uint64_t end_of(const struct elide_header *h)
+{
+	return h->start_realtime_ns + (h->end_ns > h->start_ns ? h->end_ns - h->start_ns : 0);
+}
+
+static bool has_counted(const struct elide_header *h)
+{
+	return h->nr_threads || h->size > ELIDE_HEADER_SIZE;
+}
+
+/*
+ * How a process takes a name: @live is what the file is called while the process runs, @own that the
+ * name has the number of the process, so that any older data file makes room for it.
+ */
+struct wish {
+	const char *name;
+	uint64_t run;
+	enum elide_data_who who;
+	bool own;
+	char live[ELIDE_NAME_ROOM];
 };
 
 /*
- * A data file is locked as long as its process maps it: the lock belongs to the open file
- * description, which the mapping keeps (locks_remove_file() in Linux). So a live writer is found in
- * any pid namespace. Its number and start time do not suffice, as each container has a process 1;
- * they are used where locks do not work: on file systems without locks, and on overlayfs, which
- * maps another file than was opened.
+ * May the data file of a process that has ended, with the header elide_older_header, make room?
+ * 0 or -EBUSY. What another elide run has left may; what a process counted that took locks does not
+ * go for a process that took none, such as the command that a service is stopped with, and not for
+ * one that began before that other one had ended.
  */
-static const struct flock whole_file = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-
-static void lock_file(int fd)
+static int may_displace(const struct wish *w)
 {
-	struct flock lock = whole_file;
+	const struct elide_header *h = &elide_older_header;
 
-	sys_fcntl(fd, F_OFD_SETLK, &lock);
+	if (w->own)
+		return 0;
+	if (w->run && h->run == w->run)
+		return -EBUSY;
+	if (w->run || !has_counted(h))
+		return 0;
+	if (w->who == ELIDE_DATA_EXIT)
+		return -EBUSY;
+	/* The clock of an emulated machine is its own. */
+	return elide_data_name.began && h->rtm != ELIDE_RTM_EMULATED &&
+	       elide_data_name.began < end_of(h) ? -EBUSY : 0;
 }
 
-static bool is_locked(int fd)
+/* Is the name free, or can it be made so? 0; -EBUSY: in use; -EEXIST: not a data file; -errno. */
+static int final_is_free(const struct wish *w)
 {
-	struct flock lock = whole_file;
-
-	return !sys_fcntl(fd, F_OFD_GETLK, &lock) && lock.l_type != F_UNLCK;
+	switch (elide_older(w->name)) {
+	case ELIDE_OLDER_NONE:
+	case ELIDE_OLDER_EMPTY:
+		return 0;
+	case ELIDE_OLDER_FOREIGN:
+	case ELIDE_OLDER_UNFINISHED:
+		return -EEXIST;
+	case ELIDE_OLDER_UNREADABLE:
+		return -errno;
+	case ELIDE_OLDER_DONE:
+	case ELIDE_OLDER_ENDING:
+		return may_displace(w);
+	case ELIDE_OLDER_SELF:
+		return w->own ? 0 : -EBUSY;
+	default:
+		return -EBUSY;
+	}
 }
 
-/* What file has the name? @run: identifier of this elide run, 0 for none. */
-static enum older older_file(const char *name, uint64_t run)
+/* The same of the name while a process runs. What one that has ended left there gets its name. */
+static int live_is_free(const struct wish *w)
 {
-	static struct elide_header h;
-	enum older older = OLDER_FOREIGN;
-	struct stat st;
-	int fd = sys_open(name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0);
+	switch (elide_older(w->live)) {
+	case ELIDE_OLDER_NONE:
+		return 0;
+	case ELIDE_OLDER_FOREIGN:
+		return -EEXIST;
+	case ELIDE_OLDER_UNREADABLE:
+		return errno == ENAMETOOLONG ? 0 : -errno;
+	case ELIDE_OLDER_EMPTY:
+	case ELIDE_OLDER_UNFINISHED:
+		/* Its process is about to lock it, or was killed before. */
+		if (!elide_older_stale(w->live))
+			return -EBUSY;
+		return sys_unlink(w->live) && errno != ENOENT ? -errno : 0;
+	case ELIDE_OLDER_DONE:
+	case ELIDE_OLDER_SELF:
+		return elide_older_finish(w->live, w->name);
+	default:
+		return -EBUSY;
+	}
+}
+
+static int create(const char *name)
+{
+	int fd = sys_open(name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 
 	if (fd < 0)
-		return errno == ENOENT ? OLDER_NONE : OLDER_FOREIGN;
-	if (!fstat(fd, &st) && S_ISREG(st.st_mode)) {
-		if (!st.st_size)
-			older = OLDER_EMPTY;
-		else if (is_locked(fd))
-			older = OLDER_LOCKED;
-		else if (sys_read(fd, &h, sizeof(h)) == sizeof(h) && h.magic == ELIDE_DATA_MAGIC) {
-			if (run && h.run == run)
-				older = OLDER_SAME_RUN;
-			else if (h.state == ELIDE_FILE_LIVE && elide_start_time(h.pid) == h.pid_start)
-				older = OLDER_SAME_RUN;
-			else
-				older = OLDER_DONE;
-		}
+		return -errno;
+	elide_older_lock(fd);
+	return fd;
+}
+
+/* Create the file with a name that leaves no room for another one while the process runs. */
+static int take_long(const struct wish *w, const char **use)
+{
+	int fd = create(w->name), err;
+
+	*use = w->name;
+	if (fd != -EEXIST)
+		return fd;
+	err = elide_older_move(use);
+	return err ? err : create(w->name);
+}
+
+/*
+ * Take a name, and what is in the way goes. Return: a descriptor; -EBUSY if a process uses it;
+ * -EEXIST if *@use is not a data file; -errno. *@use is set to the name of the file, or of the one
+ * that is in the way.
+ */
+static int take(struct wish *w, const char **use)
+{
+	int fd, err = 0;
+
+	*use = w->live;
+	if (elide_live_name(w->live, sizeof(w->live), w->name))
+		err = live_is_free(w);
+	if (err)
+		return err;
+	*use = w->name;
+	err = final_is_free(w);
+	if (err)
+		return err;
+	fd = create(w->live);
+	if (fd == -ENAMETOOLONG)
+		return take_long(w, use);
+	if (fd < 0)
+		return fd == -EEXIST ? -EBUSY : fd;
+	/* Another process may have ended since, and its file have got the name. */
+	err = final_is_free(w);
+	if (!err)
+		err = elide_older_move(use);
+	if (!err) {
+		*use = w->live;
+		return fd;
 	}
+	sys_unlink(w->live);
 	sys_close(fd);
-	return older;
+	return err;
 }
 
-/*
- * A name that no other process of the pid namespace uses: NAME.PID or, until the header is
- * complete, NAME.PID.new with all 7 digits that an id can have, of which elide top makes NAME.
- * Where a process of another namespace has that name: NAME.PID.2 and so on.
- */
-static void own_name(char *to, const char *name, bool temporary, unsigned int nr)
-{
-	char digits[] = "0000000", number[16] = "";
-	int pid = getpid();
-
-	for (int i = sizeof(digits) - 2; i >= 0; i--, pid /= 10)
-		digits[i] = '0' + pid % 10;
-	if (nr > 1)
-		snprintf(number, sizeof(number), ".%u", nr);
-	if (temporary)
-		snprintf(to, sizeof(elide_data_name.path), "%s.%s.new%s", name, digits, number);
-	else
-		snprintf(to, sizeof(elide_data_name.path), "%s.%d%s", name, (int)getpid(), number);
-}
-
-#define CREATE_FLAGS (O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC)
-
-/*
- * Rename an older data file *@name to NAME.old. Return: 0; -EEXIST if a file NAME.old is not a data
- * file, then *@name is set to that name; -EBUSY if a live process has created *@name just now.
- */
-static int move_away(const char **name)
-{
-	static char old[sizeof(elide_data_name.path) + 4];
-	const char *from = *name;
-
-	snprintf(old, sizeof(old), "%s.old", from);
-	switch (older_file(old, 0)) {
-	case OLDER_FOREIGN:
-		*name = old;
-		return -EEXIST;
-	case OLDER_NONE:
-		break;
-	default:
-		/* A rename onto a file would have ext4 write to the disk what is renamed. */
-		unlink(old);
-	}
-	/* ENOENT: another process that starts now has renamed it. */
-	if (rename(from, old))
-		return errno == ENOENT ? 0 : -errno;
-	if (older_file(old, 0) != OLDER_LOCKED)
-		return 0;
-	renameat2(AT_FDCWD, old, AT_FDCWD, from, RENAME_NOREPLACE);
-	return -EBUSY;
-}
-
-/*
- * Free *@own, a name with the number of this process that exists: the file is of an older process
- * with that number, or of this one before exec(). Return: as move_away(); -EBUSY if it is of a live
- * process in another pid namespace, which may not have written to it or locked it yet.
- */
-static int free_own(const char **own)
-{
-	switch (older_file(*own, 0)) {
-	case OLDER_EMPTY:
-	case OLDER_LOCKED:
-		return -EBUSY;
-	case OLDER_FOREIGN:
-		return -EEXIST;
-	default:
-		return move_away(own);
-	}
-}
-
-static int create(const char *own)
-{
-	int fd = sys_open(own, CREATE_FLAGS, 0600);
-
-	return fd < 0 ? -errno : fd;
-}
-
-/* Rename the file to @own, if that does not exist. */
-static int become(const char *own)
-{
-	if (!renameat2(AT_FDCWD, elide_data_name.path, AT_FDCWD, own, RENAME_NOREPLACE))
-		return 0;
-	/* Not every file system knows the flag, and FAT and the like have no links. */
-	if (errno == EINVAL && !link(elide_data_name.path, own)) {
-		unlink(elide_data_name.path);
-		return 0;
-	}
-	if (errno != EEXIST && older_file(own, 0) == OLDER_NONE && !rename(elide_data_name.path, own))
-		return 0;
-	return -errno;
-}
-
-/*
- * Call @take() with the first name of own_name() that is free or can be freed. *@use is set to that
- * name or, on error, to the one that exists. Return: that of @take(), or -errno.
- */
-static int take_own(const char *name, bool temporary, int (*take)(const char *own),
-		    const char **use)
+/* Take the first name of own_name() that is free or can be freed. Return: as take(). */
+static int take_own(struct wish *w, const char **use)
 {
 	/* Static: this may run on a small thread stack. Callers are serialised. */
-	static char own[sizeof(elide_data_name.path)];
-	int ret;
+	static char own[ELIDE_NAME_ROOM];
+	const char *name = w->name;
+	int ret = -EBUSY;
 
-	for (unsigned int nr = 1; nr <= MAX_SAME_PID; nr++) {
-		own_name(own, name, temporary, nr);
-		*use = own;
-		ret = take(own);
-		if (ret != -EEXIST)
-			return ret;
-		ret = free_own(use);
-		if (ret == -EBUSY)
-			continue;
-		if (ret)
-			return ret;
-		ret = take(own);
-		if (ret != -EEXIST)
-			return ret;
+	w->own = true;
+	w->name = own;
+	for (unsigned int nr = 1; nr <= MAX_SAME_PID && ret == -EBUSY; nr++) {
+		own_name(own, name, nr);
+		ret = take(w, use);
 	}
-	return -EBUSY;
+	return ret;
+}
+
+/* Fill elide_data_name from the names that the file has and is to have. Return: 0 or -errno. */
+static int note(int fd, const char *use)
+{
+	struct stat st;
+
+	if (sys_fstat(fd, &st) || !realpath(use, elide_data_name.path))
+		return -errno;
+	elide_data_name.dev = st.st_dev;
+	elide_data_name.ino = st.st_ino;
+	strcpy(elide_data_name.final, elide_data_name.path);
+	elide_final_name(elide_data_name.final);
+	return 0;
 }
 
 int elide_data_name_open(const char *name, uint64_t run, enum elide_data_who who)
 {
+	static struct wish w;
 	const char *use = name;
-	struct stat st;
-	int fd, err = 0;
+	int fd = -EBUSY, err;
 
-	elide_data_name.claims = false;
-	if (who != ELIDE_DATA_CHILD) {
-		switch (older_file(name, run)) {
-		case OLDER_SAME_RUN:
-		case OLDER_LOCKED:
-			if (who != ELIDE_DATA_FIRST)
-				return -EEXIST;
-			break;
-		case OLDER_EMPTY:
-		case OLDER_DONE:
-			err = move_away(&use);
-			__attribute__((fallthrough));
-		case OLDER_NONE:
-			elide_data_name.claims = !err;
-			break;
-		case OLDER_FOREIGN:
-			err = -EEXIST;
-		}
-		if (err && err != -EBUSY)
-			goto fail;
-	}
-	fd = take_own(name, elide_data_name.claims, create, &use);
-	if (fd < 0) {
-		err = fd;
-		if (err != -EEXIST)
-			use = name; /* the name that the user has given */
-		goto fail;
-	}
-	if (fstat(fd, &st) || !realpath(use, elide_data_name.path)) {
-		use = name;
-		err = -errno;
+	w.name = name;
+	w.run = run;
+	w.who = who;
+	w.own = false;
+	if (who != ELIDE_DATA_CHILD)
+		fd = take(&w, &use);
+	if (fd == -EBUSY && who != ELIDE_DATA_CHILD && who != ELIDE_DATA_FIRST)
+		return -EEXIST;
+	/* A file of another user may have the name; then another name will do. */
+	if (fd == -EBUSY || (fd < 0 && fd != -EEXIST && who == ELIDE_DATA_FIRST))
+		fd = take_own(&w, &use);
+	err = fd < 0 ? fd : note(fd, use);
+	if (!err)
+		return fd;
+	if (fd >= 0) {
+		sys_unlink(use);
 		sys_close(fd);
-		goto fail;
 	}
-	lock_file(fd);
-	elide_data_name.dev = st.st_dev;
-	elide_data_name.ino = st.st_ino;
-	return fd;
-fail:
 	if (err == -EEXIST)
 		elide_log("%s exists and is not a data file: left alone, nothing is saved", use);
 	else
-		elide_log("cannot write %s: %s; nothing is saved", use, strerror(-err));
+		elide_log("cannot write %s: %s; nothing is saved", name, strerror(-err));
 	return err == -EEXIST ? -EPERM : err;
 }
 
-bool elide_data_name_claim(const char *name)
+/* Is the file still found by its name? */
+static bool is_there(void)
 {
-	const char *use = name;
+	struct stat st;
 
-	if (become(name) == -EEXIST)
-		take_own(name, false, become, &use);
-	return realpath(use, elide_data_name.path) != NULL;
+	return !sys_lstat(elide_data_name.path, &st) && st.st_dev == elide_data_name.dev &&
+	       st.st_ino == elide_data_name.ino;
+}
+
+void elide_data_name_finish(void)
+{
+	static char own[ELIDE_NAME_ROOM];
+	const char *to = elide_data_name.final;
+	int err;
+
+	if (!strcmp(elide_data_name.path, to) || !is_there())
+		return;
+	err = elide_older_rename(elide_data_name.path, to);
+	if (err == -EEXIST || err == -EBUSY) {
+		own_name(own, to, 1);
+		to = own;
+		if (err == -EEXIST)
+			elide_log("%s exists and is not a data file: left alone, the data are in %s",
+				  elide_data_name.final, own);
+		err = elide_older_rename(elide_data_name.path, to);
+	}
+	if (err)
+		return;
+	strcpy(elide_data_name.path, to);
+	strcpy(elide_data_name.final, to);
 }

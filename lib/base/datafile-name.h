@@ -2,6 +2,11 @@
 /*
  * datafile-name.h - the name of the data file, and what becomes of an older file of that name.
  *
+ * While its process runs, the file that is to be NAME is .NAME.live: nobody who truncates NAME, or
+ * copies another file to it, meets the file that a process has mapped, which would end it by SIGBUS.
+ * It gets its name at the end of the process. If the process is killed, the next process that wants
+ * NAME, or a reader, does that.
+ *
  * An older data file becomes NAME.old. If this run or a live process uses the name, the file is
  * NAME.PID. What is not a data file is never touched. Must never be called inside a transaction.
  */
@@ -18,18 +23,23 @@
 
 #pragma GCC visibility push(hidden)
 
+/* Room for a path, and what is added to the name of ELIDE_OUTPUT. */
+#define ELIDE_NAME_ROOM (PATH_MAX + 64)
+
 /**
  * struct elide_data_name - the data file of this process.
- * @claims: it takes the name of ELIDE_OUTPUT once its header is complete
+ * @began: CLOCK_REALTIME at the start of the process, in ns; 0: not known
  * @dev: device
  * @ino: inode
- * @path: path, with room for what is appended to the name of ELIDE_OUTPUT
+ * @path: its path now
+ * @final: the path that it has after the end of the process
  */
 extern struct elide_data_name {
-	bool claims;
+	uint64_t began;
 	dev_t dev;
 	ino_t ino;
-	char path[PATH_MAX + 48];
+	char path[ELIDE_NAME_ROOM];
+	char final[ELIDE_NAME_ROOM];
 } elide_data_name;
 
 /**
@@ -59,13 +69,12 @@ void elide_data_name_expand(char *name, size_t size, const char *pattern, const 
 
 /**
  * elide_data_name_open() - create the file of this process; elide_data_name says which it is.
- * @name: its name
+ * @name: the name that it is to have
  * @run: identifier of the elide run, 0 for none
  * @who: the process
  *
- * A file that claims @name is created with another name, and gets this one with a complete header
- * by elide_data_name_claim(): another process that starts at the same time must not find half of
- * one.
+ * The file is locked. Until its header is complete, it must stay open: another process that starts
+ * at the same time must not take it for an unfinished file.
  *
  * Return: a descriptor; -EEXIST if @who needs no file; -errno on other errors, which one line on
  * standard error says.
@@ -73,11 +82,12 @@ void elide_data_name_expand(char *name, size_t size, const char *pattern, const 
 int elide_data_name_open(const char *name, uint64_t run, enum elide_data_who who);
 
 /**
- * elide_data_name_claim() - rename the file to @name or, if another process was faster, NAME.PID.
+ * elide_data_name_finish() - at the end of the process: the file gets its name.
  *
- * Return: false if the file cannot be found by its name any more.
+ * It stays as it is where it, or the folder, cannot be reached any more. If a file has been put in
+ * the way that is not a data file, it is NAME.PID, and one line on standard error says so.
  */
-bool elide_data_name_claim(const char *name);
+void elide_data_name_finish(void);
 
 #pragma GCC visibility pop
 

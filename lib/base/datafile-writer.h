@@ -38,13 +38,12 @@ enum elide_data_who {
 int elide_data_open(const char *pattern, uint64_t run, size_t max, enum elide_data_who who);
 
 /**
- * elide_data_close() - at the end of the process: its data are complete.
- * @pattern: the name of the file, as for elide_data_open()
+ * elide_data_close() - at the end of the process: its data are complete, and the file gets its name.
  *
  * The file of a process without a lock call (ELIDE_DATA_EXIT) is written here; nothing may be added
  * to it.
  */
-void elide_data_close(const char *pattern);
+void elide_data_close(void);
 
 /* The header, and with it the mapping; NULL before elide_data_open(). */
 extern struct elide_header *elide_data;
@@ -74,13 +73,14 @@ void *elide_data_record(struct elide_chunk **chunk, enum elide_chunk_type type,
 /** elide_data_publish() - count the record that elide_data_record() gave last. */
 void elide_data_publish(struct elide_chunk *chunk);
 
-/** elide_data_path() - name of the data file, NULL if nothing is saved. */
+/** elide_data_path() - path of the data file as it is now, NULL if nothing is saved. */
 const char *elide_data_path(void);
 
 /**
  * elide_data_start() - prepare that this process learns which of its descendants have no data file.
+ * @began_ns: CLOCK_REALTIME at its start
  */
-void elide_data_start(void);
+void elide_data_start(uint64_t began_ns);
 
 /** elide_data_tell_lost() - write into the header what is known of descendants without a file. */
 void elide_data_tell_lost(void);

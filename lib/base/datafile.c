@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "../compiler.h"
+#include "datafile-children.h"
 #include "datafile-name.h"
 #include "datafile-writer.h"
 #include "log.h"
@@ -29,6 +30,9 @@ static struct {
 	size_t backed;  /* bytes at @map that may be touched */
 	bool saved;     /* the bytes still to be backed will be bytes of the file */
 	bool detached;  /* @map is the parent's, and elide_data_detach() was called */
+	bool created;   /* there is a file, which holds at least the first of them */
+	bool is_child;  /* it is the file of a forked child */
+	const char *pattern; /* value of ELIDE_OUTPUT */
 	int idle;       /* descriptor of the file of a process that ends without a lock call; -1 */
 } file = {.idle = -1};
 
@@ -50,20 +54,21 @@ static int kept = -1;
 #define KEPT_FROM 512
 
 /*
- * Processes that could not write a file, and the error of the last. In memory that forked children
- * share; NULL: none could be had.
+ * Of the descendants by fork(): @nr that could not write a file, and the error of the last; @files
+ * that they wrote. In memory that they share; NULL: none could be had.
  */
 static struct {
 	uint32_t nr;
 	int32_t err;
-} *lost;
+	uint32_t files;
+} *descendants;
 
 /* 0 if the descriptor is of the file, else an error. */
 static int is_ours(int fd)
 {
 	struct stat st;
 
-	if (fstat(fd, &st))
+	if (sys_fstat(fd, &st))
 		return errno;
 	return st.st_dev == elide_data_name.dev && st.st_ino == elide_data_name.ino ? 0 : ESTALE;
 }
@@ -115,7 +120,7 @@ static int back(size_t size)
 	if (file.saved) {
 		err = extend(size);
 		if (err) {
-			elide_log("cannot extend %s: %s; %s saved", elide_data_name.path, strerror(err),
+			elide_log("cannot extend %s: %s; %s saved", elide_data_name.final, strerror(err),
 				  file.backed ? "what follows is not" : "nothing is");
 			file.saved = false;
 		}
@@ -151,10 +156,9 @@ static void fill_program(struct elide_header *h)
 	h->args_len = n > 0 ? n : 0;
 }
 
-/* Map the file, or memory in its place, and back what is needed at first. Closes @fd. */
+/* Map the file, or memory in its place, and back what is needed at first. */
 static int map_file(const char *name, int fd, size_t max)
 {
-	bool created = fd >= 0;
 	void *map = MAP_FAILED;
 	int err;
 
@@ -163,7 +167,6 @@ static int map_file(const char *name, int fd, size_t max)
 	file.detached = false;
 	if (file.saved) {
 		map = mmap(NULL, max, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-		sys_close(fd);
 		if (map == MAP_FAILED) {
 			elide_log("cannot map %s: %s; nothing is saved", name, strerror(errno));
 			file.saved = false;
@@ -175,8 +178,9 @@ static int map_file(const char *name, int fd, size_t max)
 		return -errno;
 	file.map = map;
 	err = back(ELIDE_HEADER_SIZE + GROW);
-	if (created && !file.saved)
-		unlink(elide_data_name.path); /* or an empty file would pass for ours */
+	if (fd >= 0 && !file.saved)
+		sys_unlink(elide_data_name.path); /* or an empty file would pass for ours */
+	file.created = file.saved;
 	if (err) {
 		munmap(map, max);
 		file.map = NULL;
@@ -188,32 +192,11 @@ static int map_file(const char *name, int fd, size_t max)
 	return 0;
 }
 
-int elide_data_open(const char *pattern, uint64_t run, size_t max, enum elide_data_who who)
+/* What the header of a file must have before the file counts as one. */
+static void fill_start(uint64_t run, const char *exe)
 {
-	static char name[PATH_MAX], exe[sizeof(((struct elide_header *)0)->exe)];
-	struct elide_header *h;
-	int fd, err;
+	struct elide_header *h = elide_data;
 
-	elide_data_program(exe, sizeof(exe));
-	elide_data_name_expand(name, sizeof(name), pattern, exe);
-
-	fd = elide_data_name_open(name, run, who);
-	if (fd == -EEXIST)
-		return fd;
-	file.saved = fd >= 0;
-	if (!file.saved && lost && who == ELIDE_DATA_CHILD) {
-		__atomic_store_n(&lost->err, -fd, __ATOMIC_RELAXED);
-		__atomic_add_fetch(&lost->nr, 1, __ATOMIC_RELAXED);
-	}
-	if (who == ELIDE_DATA_EXIT) {
-		file.idle = fd;
-		elide_data = &idle.header;
-	} else {
-		err = map_file(name, fd, max);
-		if (err)
-			return err;
-	}
-	h = elide_data;
 	h->version = ELIDE_DATA_VERSION;
 	h->header_size = ELIDE_HEADER_SIZE;
 	h->chunk_size = ELIDE_CHUNK_SIZE;
@@ -227,8 +210,51 @@ int elide_data_open(const char *pattern, uint64_t run, size_t max, enum elide_da
 	fill_program(h);
 	fill_host(h);
 	__atomic_store_n(&h->magic, ELIDE_DATA_MAGIC, __ATOMIC_RELEASE); /* pairs with the loader */
-	if (who != ELIDE_DATA_EXIT && file.saved && elide_data_name.claims)
-		file.saved = elide_data_name_claim(name);
+}
+
+static void count_descendant(int fd)
+{
+	if (!descendants)
+		return;
+	if (fd >= 0) {
+		__atomic_add_fetch(&descendants->files, 1, __ATOMIC_RELAXED);
+		return;
+	}
+	__atomic_store_n(&descendants->err, -fd, __ATOMIC_RELAXED);
+	__atomic_add_fetch(&descendants->nr, 1, __ATOMIC_RELAXED);
+}
+
+int elide_data_open(const char *pattern, uint64_t run, size_t max, enum elide_data_who who)
+{
+	static char name[PATH_MAX], exe[sizeof(((struct elide_header *)0)->exe)];
+	int fd, err;
+
+	elide_data_program(exe, sizeof(exe));
+	elide_data_name_expand(name, sizeof(name), pattern, exe);
+
+	fd = elide_data_name_open(name, run, who);
+	if (fd == -EEXIST)
+		return fd;
+	file.saved = fd >= 0;
+	file.is_child = who == ELIDE_DATA_CHILD;
+	file.pattern = pattern;
+	if (file.is_child)
+		count_descendant(fd);
+	if (who == ELIDE_DATA_EXIT) {
+		file.idle = fd;
+		elide_data = &idle.header;
+	} else {
+		err = map_file(name, fd, max);
+		if (err) {
+			if (fd >= 0)
+				sys_close(fd);
+			return err;
+		}
+	}
+	fill_start(run, exe);
+	/* Not earlier: on overlayfs the lock goes with the descriptor, and the header is known by then. */
+	if (fd >= 0 && who != ELIDE_DATA_EXIT)
+		sys_close(fd);
 	return 0;
 }
 
@@ -249,25 +275,37 @@ static int write_idle(void)
 	return 0;
 }
 
-void elide_data_close(const char *pattern)
+/* The end of the file of an idle process. Is there a file? */
+static bool close_idle(void)
 {
-	static char name[PATH_MAX];
 	int err;
 
-	WRITE_ONCE(elide_data->state, ELIDE_FILE_CLOSED);
-	if (elide_data != &idle.header || file.idle < 0)
-		return;
+	if (file.idle < 0)
+		return false;
 	err = write_idle();
 	sys_close(file.idle);
 	file.idle = -1;
-	if (err) {
-		elide_log("cannot write %s: %s; nothing is saved", elide_data_name.path, strerror(err));
-		unlink(elide_data_name.path);
-		file.saved = false;
-	} else if (elide_data_name.claims) {
-		elide_data_name_expand(name, sizeof(name), pattern, idle.header.exe);
-		file.saved = elide_data_name_claim(name);
-	}
+	if (!err)
+		return true;
+	elide_log("cannot write %s: %s; nothing is saved", elide_data_name.final, strerror(err));
+	sys_unlink(elide_data_name.path);
+	file.saved = false;
+	return false;
+}
+
+void elide_data_close(void)
+{
+	bool there;
+
+	WRITE_ONCE(elide_data->state, ELIDE_FILE_CLOSED);
+	there = elide_data == &idle.header ? close_idle() : file.created;
+	/* A child that shares the memory, as of clone(CLONE_VM), is not the process that ends. */
+	if (!there || elide_data->pid != (uint32_t)getpid())
+		return;
+	elide_data_name_finish();
+	/* Once for all of them: not by each child, which would be the square of their number. */
+	if (!file.is_child && descendants && READ_ONCE(descendants->files))
+		elide_children_finish(file.pattern, elide_data->exe);
 }
 
 struct elide_chunk *elide_data_chunk(enum elide_chunk_type type, unsigned int record_size)
@@ -314,20 +352,21 @@ void elide_data_publish(struct elide_chunk *chunk)
 	__atomic_store_n(&chunk->nr_records, chunk->nr_records + 1, __ATOMIC_RELEASE);
 }
 
-void elide_data_start(void)
+void elide_data_start(uint64_t began_ns)
 {
-	void *p = mmap(NULL, sizeof(*lost), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	void *p = mmap(NULL, sizeof(*descendants), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
-	lost = p == MAP_FAILED ? NULL : p;
+	descendants = p == MAP_FAILED ? NULL : p;
+	elide_data_name.began = began_ns;
 }
 
 void elide_data_tell_lost(void)
 {
 	/* Relaxed: each number is of use by itself. */
-	if (lost && __atomic_load_n(&lost->nr, __ATOMIC_RELAXED)) {
+	if (descendants && __atomic_load_n(&descendants->nr, __ATOMIC_RELAXED)) {
 		elide_data->dropped[ELIDE_DROPPED_PROCESSES] =
-			__atomic_load_n(&lost->nr, __ATOMIC_RELAXED);
-		elide_data->lost_error = __atomic_load_n(&lost->err, __ATOMIC_RELAXED);
+			__atomic_load_n(&descendants->nr, __ATOMIC_RELAXED);
+		elide_data->lost_error = __atomic_load_n(&descendants->err, __ATOMIC_RELAXED);
 	}
 }
 
@@ -371,4 +410,5 @@ void elide_data_forget(void)
 	elide_data_detach();
 	elide_data = NULL;
 	file.map = NULL;
+	file.created = false;
 }

@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
 #include <unistd.h>
@@ -44,6 +45,33 @@ static inline int sys_close(int fd)
 static inline int sys_fcntl(int fd, int command, void *argument)
 {
 	return syscall(SYS_fcntl, fd, command, argument);
+}
+
+static inline int sys_unlink(const char *path)
+{
+	return syscall(SYS_unlink, path);
+}
+
+static inline int sys_link(const char *from, const char *to)
+{
+	return syscall(SYS_link, from, to);
+}
+
+/* As renameat2(2), @flags 0 or RENAME_NOREPLACE. */
+static inline int sys_rename(const char *from, const char *to, unsigned int flags)
+{
+	return flags ? syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, flags) :
+		       syscall(SYS_rename, from, to);
+}
+
+static inline int sys_fstat(int fd, struct stat *st)
+{
+	return syscall(SYS_fstat, fd, st);
+}
+
+static inline int sys_lstat(const char *path, struct stat *st)
+{
+	return syscall(SYS_lstat, path, st);
 }
 
 /*

@@ -215,7 +215,7 @@ void elide_start(bool secure)
 		return;
 	}
 	adapt_learned_start(elide_tunables.max_classes);
-	elide_data_start();
+	elide_data_start(start.realtime_ns);
 	elide_process.order = elide_tunables.order && !elide_order_start();
 	elide_evidence_events_start();
 	if (elide_tunables.stacks)
@@ -269,7 +269,7 @@ static void stop_slow(void *own_file)
 		tell_end();
 		adapt_learned_gather();
 		test_point(stop_publish);
-		elide_data_close(elide_tunables.output);
+		elide_data_close();
 	}
 	test_point(stop_done);
 }

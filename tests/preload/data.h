@@ -69,10 +69,19 @@ static inline void sum_row(struct sums *s, const struct elide_row *row)
 	s->nr_rows += elide_kind_is_lock(row->kind);
 }
 
+/* Opens the file that is to be @path, or is it by now. */
+static inline int data_file_open(const char *path)
+{
+	char live[4096];
+	int fd = elide_live_name(live, sizeof(live), path) ? open(live, O_RDONLY | O_CLOEXEC) : -1;
+
+	return fd >= 0 ? fd : open(path, O_RDONLY | O_CLOEXEC);
+}
+
 /* False if there is no such file or it is none of ours. */
 static inline bool sum_file(const char *path, struct sums *s)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = data_file_open(path);
 	const char *map;
 	struct stat st;
 

@@ -52,7 +52,7 @@ static const void *next(enum elide_chunk_type type, const void *last)
 
 static bool open_data(void)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = data_file_open(path);
 
 	if (fd < 0)
 		return false;

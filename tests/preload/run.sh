@@ -41,7 +41,7 @@ fi
 with() {
 	libraries=$1 mode=$2
 	shift 2
-	rm -f "$tmp"/data*
+	rm -f "$tmp"/data* "$tmp"/.data*
 	# env and not timeout starts the program, or timeout would be preloaded too.
 	timeout "${patience:-60}" env ELIDE_MODE="$mode" ELIDE_OUTPUT="$tmp/data" LD_PRELOAD="$first$libraries" \
 		"$@" >out 2>err

@@ -36,7 +36,7 @@ sums_hold() {
 after() {
 	[ "$3" = "$4" ] || echo "exit $3 and not $4"
 	"$crash" compare log data 2>&1 >/dev/null
-	[ -e data ] || return
+	[ -e data ] || [ -e .data.live ] || return
 	timeout 20 "$elide" report --json -i data >report 2>err ||
 		{ echo "the report fails: $(cat err)"; return; }
 	! command -v jq >/dev/null || sums_hold || echo 'the sums of the report do not hold'
@@ -52,7 +52,7 @@ dies() {
 		*[05]) policy=adaptive ;;
 		*) policy=fixed ;;
 		esac
-		rm -f data*
+		rm -f data* .data*
 		# In a shell of its own, which says on its stderr how the program ended.
 		sh -c 'timeout 20 env ELIDE_POLICY="$1" ELIDE_OUTPUT=data LD_PRELOAD="$2" \
 			"$3" die log "$4" "$5"' sh $policy "$lib" "$crash" "$seed" "$how" >out 2>err
@@ -133,9 +133,9 @@ test_no_room() {
 	fi
 	lives no-directory none/data 'No such file or directory; nothing is saved'
 	# In a subshell: the limit cannot be raised again. Units of 512 bytes.
-	rm -f data*
+	rm -f data* .data*
 	(ulimit -f 100 && lives size-limit data 'File too large; nothing is saved') >lines
-	rm -f data*
+	rm -f data* .data*
 	(ulimit -f 600 && lives size-limit-later data 'File too large; what follows is not saved') \
 		>>lines
 	nr=$((nr + 2)) failed=$((failed + $(grep -c '^not ok' lines)))

@@ -102,14 +102,47 @@ static bool exists(const char *name)
 	return !lstat(name, &st);
 }
 
-/* A data file that a process which has ended left behind. */
-static void put_older(const char *name, uint64_t run)
+/* Is the data file that has the name that of process @pid? */
+static bool is_of(const char *name, pid_t pid)
 {
-	struct elide_header h = {.magic = ELIDE_DATA_MAGIC, .state = ELIDE_FILE_CLOSED, .run = run};
+	struct elide_header h = {0};
+	int fd = open(name, O_RDONLY);
+
+	check(fd < 0 || read(fd, &h, sizeof(h)) == sizeof(h));
+	close(fd);
+	return fd >= 0 && h.magic == ELIDE_DATA_MAGIC && h.pid == (uint32_t)pid;
+}
+
+/* A data file that a process which has ended left behind, @threads of which took locks. */
+static void put_ended(const char *name, uint64_t run, uint32_t threads, uint64_t end_ns)
+{
+	struct elide_header h = {.magic = ELIDE_DATA_MAGIC, .state = ELIDE_FILE_CLOSED, .run = run,
+				 .nr_threads = threads, .start_realtime_ns = 1000,
+				 .end_ns = end_ns};
 	int fd = open(name, O_CREAT | O_WRONLY | O_EXCL, 0600);
 
 	check(fd >= 0 && write(fd, &h, sizeof(h)) == sizeof(h));
 	close(fd);
+}
+
+static void put_older(const char *name, uint64_t run)
+{
+	put_ended(name, run, 1, 0);
+}
+
+/* The file can be used in memory whatever became of it on disk. */
+static void use(void)
+{
+	struct elide_chunk *chunk = NULL;
+
+	for (int i = 0; i < 200; i++) {
+		struct elide_row *row = elide_data_record(&chunk, ELIDE_CHUNK_ROWS, sizeof(*row));
+
+		check(row && !row->commits);
+		row->commits = i;
+		elide_data_publish(chunk);
+	}
+	check(elide_data->size > ELIDE_HEADER_SIZE + 2 * ELIDE_CHUNK_SIZE);
 }
 
 static void name_is_expanded(void)
@@ -117,8 +150,10 @@ static void name_is_expanded(void)
 	char expect[64];
 
 	open_data("a-%e-%p-%x-%", MIB);
-	snprintf(expect, sizeof(expect), "a-test_datafile-%d-%%x-%%", (int)getpid());
+	snprintf(expect, sizeof(expect), ".a-test_datafile-%d-%%x-%%.live", (int)getpid());
 	check(exists(expect));
+	elide_data_close();
+	check(!exists(expect) && exists(strtok(expect + 1, "."))); /* the name has no other dot */
 }
 
 static void mode_and_header(void)
@@ -129,8 +164,8 @@ static void mode_and_header(void)
 
 	umask(0);
 	open_data("data", MIB);
-	check(!stat("data", &st) && (st.st_mode & 0777) == 0600);
-	fd = open("data", O_RDONLY);
+	check(!stat(".data.live", &st) && (st.st_mode & 0777) == 0600);
+	fd = open(".data.live", O_RDONLY);
 	check(read(fd, &h, sizeof(h)) == sizeof(h));
 	check(h.magic == ELIDE_DATA_MAGIC && h.version == ELIDE_DATA_VERSION);
 	check(h.header_size == ELIDE_HEADER_SIZE && h.chunk_size == ELIDE_CHUNK_SIZE);
@@ -184,9 +219,11 @@ static void same_run_gets_its_pid(void)
 
 	put_older("data", 42);
 	check(!elide_data_open("data", 42, MIB, ELIDE_DATA_FIRST));
-	snprintf(expect, sizeof(expect), "data.%d", (int)getpid());
+	snprintf(expect, sizeof(expect), ".data.%d.live", (int)getpid());
 	check(exists(expect) && !exists("data.old"));
 	check(elide_data->run == 42);
+	elide_data_close();
+	check(is_of(strcpy(expect, elide_data_path()), getpid()) && strstr(expect, "/data."));
 }
 
 static void live_file_gets_its_pid(void)
@@ -195,9 +232,9 @@ static void live_file_gets_its_pid(void)
 
 	open_data("data", MIB);
 	elide_data_forget();
-	open_data("data", MIB); /* as after an exec(): the writer is this very process */
-	snprintf(expect, sizeof(expect), "data.%d", (int)getpid());
-	check(exists(expect) && !exists("data.old"));
+	open_data("data", MIB); /* the writer is this very process, which maps the first one still */
+	snprintf(expect, sizeof(expect), ".data.%d.live", (int)getpid());
+	check(exists(expect) && exists(".data.live") && !exists("data.old"));
 }
 
 /* In a volume that containers share: the writers live, but not by our /proc. */
@@ -205,15 +242,15 @@ static void other_namespaces_file_is_left_alone(void)
 {
 	char own[64], second[64];
 
-	snprintf(own, sizeof(own), "data.%d", (int)getpid());
-	snprintf(second, sizeof(second), "data.%d.2", (int)getpid());
+	snprintf(own, sizeof(own), ".data.%d.live", (int)getpid());
+	snprintf(second, sizeof(second), ".data.%d.2.live", (int)getpid());
 	for (int i = 0; i < 3; i++) {
 		open_data("data", MIB);
 		elide_data->pid_start++;
 		elide_data_forget();
-		check(exists("data") && exists(own) == (i > 0) && exists(second) == (i > 1));
+		check(exists(".data.live") && exists(own) == (i > 0) && exists(second) == (i > 1));
 	}
-	check(!system("test $(ls | wc -l) = 3"));
+	check(!system("test $(ls -A | wc -l) = 3"));
 }
 
 static void killed_process_leaves_an_older_file(void)
@@ -227,7 +264,8 @@ static void killed_process_leaves_an_older_file(void)
 	}
 	check(waitpid(pid, &status, 0) == pid && WIFSIGNALED(status));
 	open_data("data", MIB);
-	check(exists("data.old") && !system("test $(ls | wc -l) = 2"));
+	check(is_of("data.old", pid) && is_of(".data.live", getpid()));
+	check(!system("test $(ls -A | wc -l) = 2"));
 }
 
 static void child_gets_its_pid(void)
@@ -235,8 +273,8 @@ static void child_gets_its_pid(void)
 	char expect[64];
 
 	check(!elide_data_open("data", 0, MIB, ELIDE_DATA_CHILD));
-	snprintf(expect, sizeof(expect), "data.%d", (int)getpid());
-	check(exists(expect) && !exists("data"));
+	snprintf(expect, sizeof(expect), ".data.%d.live", (int)getpid());
+	check(exists(expect) && !exists("data") && !exists(".data.live"));
 }
 
 /* What a child maps where its parent's file is stays, and the rest becomes memory of zeroes. */
@@ -290,7 +328,157 @@ static void processes_that_start_together(void)
 	all->go = 1;
 	for (int i = 0; i < 20; i++)
 		check(waitpid(pids[i], &status, 0) == pids[i] && !status);
-	check(!system("test $(ls | wc -l) = 20 && test -f data"));
+	check(!system("test $(ls -A | wc -l) = 20 && test -f .data.live"));
+}
+
+/* Who truncates the name, or copies another file to it, does not meet the mapped file. */
+static void name_is_replaced_meanwhile(void)
+{
+	open_data("data", MIB);
+	check(!exists("data"));
+	put("data", "");
+	use();
+	elide_data_close();
+	check(is_of("data", getpid()) && !system("test $(ls -A | wc -l) = 1"));
+}
+
+static void older_is_put_there_meanwhile(void)
+{
+	open_data("data", MIB);
+	put_older("data", 0);
+	elide_data_close();
+	check(is_of("data", getpid()) && exists("data.old") && !system("test $(ls -A | wc -l) = 2"));
+}
+
+static void foreign_is_put_there_meanwhile(void)
+{
+	char expect[64];
+
+	open_data("data", MIB);
+	put("data", "my thesis");
+	elide_data_close();
+	snprintf(expect, sizeof(expect), "data.%d", (int)getpid());
+	check(holds("data", "my thesis") && is_of(expect, getpid()));
+	check(!system("test $(ls -A | wc -l) = 2"));
+}
+
+/* What a killed process counted is kept, even if its name is taken by a file of another kind. */
+static void foreign_is_in_the_way_of_a_killed_process(void)
+{
+	char expect[64];
+	pid_t pid = fork();
+	int status;
+
+	if (!pid) {
+		open_data("data", MIB);
+		raise(SIGKILL);
+	}
+	check(waitpid(pid, &status, 0) == pid);
+	put("data", "my thesis");
+	check(elide_data_open("data", 0, MIB, ELIDE_DATA_FIRST) == 0 && !elide_data_path());
+	snprintf(expect, sizeof(expect), "data.%d", (int)pid);
+	check(holds("data", "my thesis") && is_of(expect, pid) && !system("test $(ls -A | wc -l) = 2"));
+}
+
+static void folder_goes_away(void)
+{
+	check(!mkdir("folder", 0700));
+	open_data("folder/data", 4 * MIB);
+	check(!rename("folder", "moved") && !mkdir("folder", 0700));
+	use();
+	elide_data_close();
+	check(is_of("moved/.data.live", getpid()) && !rmdir("folder"));
+}
+
+/* There is no room in such a name for more bytes: the file has it from the start. */
+static void long_name(void)
+{
+	char name[251], expect[270];
+
+	memset(name, 'n', 250);
+	name[250] = '\0';
+	put_older(name, 0);
+	open_data(name, MIB);
+	check(is_of(name, getpid()));
+	snprintf(expect, sizeof(expect), "%s.old", name);
+	check(exists(expect));
+	use();
+	elide_data_close();
+	check(is_of(name, getpid()) && !system("test $(ls -A | wc -l) = 2"));
+}
+
+/* After exec(): the file that the program before it wrote is of this very process. */
+static void file_of_the_program_before(void)
+{
+	int go[2], status;
+	char byte, expect[64];
+	pid_t pid;
+
+	check(!pipe(go));
+	pid = fork();
+	if (!pid) {
+		open_data("data", MIB);
+		elide_data_detach(); /* exec() takes the mapping away */
+		elide_data_forget();
+		open_data("data", MIB);
+		elide_data_close();
+		check(write(go[1], "x", 1) == 1);
+		_exit(0);
+	}
+	close(go[1]);
+	check(read(go[0], &byte, 1) == 1 && waitpid(pid, &status, 0) == pid && !status);
+	snprintf(expect, sizeof(expect), "data.%d", (int)pid);
+	check(is_of("data", pid) && is_of(expect, pid) && !system("test $(ls -A | wc -l) = 2"));
+}
+
+/* The command that a service is stopped with must not take the name of what the service counted. */
+static void idle_process_displaces_no_counts(void)
+{
+	put_ended("data", 0, 3, 5000);
+	check(elide_data_open("data", 0, MIB, ELIDE_DATA_EXIT) == -EEXIST);
+	check(!system("test $(ls -A | wc -l) = 1"));
+	/* In a run of its own it does. */
+	check(!elide_data_open("data", 42, MIB, ELIDE_DATA_EXIT));
+	elide_data_close();
+	check(is_of("data", getpid()) && exists("data.old"));
+}
+
+static void idle_process_displaces_an_idle_one(void)
+{
+	put_ended("data", 0, 0, 5000);
+	check(!elide_data_open("data", 0, MIB, ELIDE_DATA_EXIT));
+	elide_data_close();
+	check(is_of("data", getpid()) && exists("data.old"));
+}
+
+/* One that began before the other ended was beside it, and does not follow it. */
+static void process_beside_an_ended_one(void)
+{
+	char expect[64];
+
+	put_ended("data", 0, 3, 5000); /* it ended at 6000 */
+	elide_data_start(5999);
+	open_data("data", MIB);
+	elide_data_close();
+	snprintf(expect, sizeof(expect), "data.%d", (int)getpid());
+	check(is_of(expect, getpid()) && is_of("data", 0));
+	elide_data_detach();
+	elide_data_forget();
+	elide_data_start(6001);
+	open_data("data", MIB);
+	elide_data_close();
+	check(is_of("data", getpid()) && is_of("data.old", 0));
+}
+
+/* A process that has just created the file, and not locked it. */
+static void unfinished_file_is_left_alone(void)
+{
+	char expect[64];
+
+	put(".data.live", "");
+	open_data("data", MIB);
+	snprintf(expect, sizeof(expect), ".data.%d.live", (int)getpid());
+	check(exists(expect) && holds(".data.live", ""));
 }
 
 static void idle_process_of_a_run_needs_none(void)
@@ -311,8 +499,8 @@ static void idle_process_writes_at_its_end(void)
 	check(!elide_data_open("data", 42, MIB, ELIDE_DATA_EXIT) && elide_data);
 	check(access("data", F_OK));
 	elide_data->end_ns = 7;
-	elide_data_close("data");
-	check(!system("test $(ls | wc -l) = 1 && test -f data"));
+	elide_data_close();
+	check(!system("test $(ls -A | wc -l) = 1 && test -f data"));
 	fd = open("data", O_RDONLY);
 	check(read(fd, bytes, sizeof(bytes)) == ELIDE_HEADER_SIZE);
 	check(h->magic == ELIDE_DATA_MAGIC && h->state == ELIDE_FILE_CLOSED && h->end_ns == 7);
@@ -327,24 +515,9 @@ static void idle_process_on_a_full_disk(void)
 
 	check(!elide_data_open("data", 0, MIB, ELIDE_DATA_EXIT));
 	check(!setrlimit(RLIMIT_FSIZE, &limit));
-	elide_data_close("data");
+	elide_data_close();
 	check(!elide_data_path());
-	check(!system("test $(ls | wc -l) = 0"));
-}
-
-/* The file can be used in memory whatever became of it on disk. */
-static void use(void)
-{
-	struct elide_chunk *chunk = NULL;
-
-	for (int i = 0; i < 200; i++) {
-		struct elide_row *row = elide_data_record(&chunk, ELIDE_CHUNK_ROWS, sizeof(*row));
-
-		check(row && !row->commits);
-		row->commits = i;
-		elide_data_publish(chunk);
-	}
-	check(elide_data->size > ELIDE_HEADER_SIZE + 2 * ELIDE_CHUNK_SIZE);
+	check(!system("test $(ls -A | wc -l) = 0"));
 }
 
 static void unwritable_directory(void)
@@ -397,7 +570,7 @@ static void grows_to_its_bound(void)
 
 	open_data("data", 8 * MIB);
 	check(fill() == (8 * MIB - ELIDE_HEADER_SIZE) / ELIDE_CHUNK_SIZE);
-	check(!stat("data", &st));
+	check(!stat(".data.live", &st));
 	check((uint64_t)st.st_size >= elide_data->size && st.st_size <= 8 * MIB);
 	/* Every block is there: a hole would be a SIGBUS on a full disk. */
 	check(st.st_blocks * 512 >= st.st_size);
@@ -408,11 +581,12 @@ static void replaced_file_is_not_extended(void)
 	struct stat st;
 
 	open_data("data", 4 * MIB);
-	check(!rename("data", "moved"));
-	put("data", "another file");
+	check(!rename(".data.live", "moved"));
+	put(".data.live", "another file");
 	fill();
-	check(holds("data", "another file"));
-	check(!stat("data", &st) && st.st_size == 12);
+	elide_data_close();
+	check(holds(".data.live", "another file") && !exists("data"));
+	check(!stat(".data.live", &st) && st.st_size == 12);
 }
 
 static void full_disk(void)
@@ -443,7 +617,7 @@ static void signals_do_not_end_the_file(void)
 	open_data("data", 16 * MIB);
 	fill();
 	check(!setitimer(ITIMER_REAL, &off, NULL));
-	check(!stat("data", &st) && (uint64_t)st.st_size >= elide_data->size);
+	check(!stat(".data.live", &st) && (uint64_t)st.st_size >= elide_data->size);
 }
 
 /* What the test must have said on stderr: nothing, or one line that begins so. */
@@ -470,6 +644,17 @@ TEST(mode_and_header, NULL)
 TEST(older_becomes_old, NULL)
 TEST(foreign_is_left_alone, "elide: data exists and is not a data file: left alone, nothing is saved\n")
 TEST(foreign_old_is_left_alone, "elide: data.old exists and is not a data file: left alone, nothing is saved\n")
+TEST(name_is_replaced_meanwhile, NULL)
+TEST(older_is_put_there_meanwhile, NULL)
+TEST(foreign_is_put_there_meanwhile, "elide: /tmp/elide-test-")
+TEST(foreign_is_in_the_way_of_a_killed_process, "elide: data exists and is not a data file: left alone")
+TEST(folder_goes_away, NULL)
+TEST(long_name, NULL)
+TEST(file_of_the_program_before, NULL)
+TEST(idle_process_displaces_no_counts, NULL)
+TEST(idle_process_displaces_an_idle_one, NULL)
+TEST(process_beside_an_ended_one, NULL)
+TEST(unfinished_file_is_left_alone, NULL)
 TEST(symlink_is_not_followed, "elide: data exists and is not a data file")
 TEST(directory_is_left_alone, "elide: data exists and is not a data file")
 TEST(same_run_gets_its_pid, NULL)
@@ -499,6 +684,17 @@ int main(void)
 		cmocka_unit_test(test_older_becomes_old),
 		cmocka_unit_test(test_foreign_is_left_alone),
 		cmocka_unit_test(test_foreign_old_is_left_alone),
+		cmocka_unit_test(test_name_is_replaced_meanwhile),
+		cmocka_unit_test(test_older_is_put_there_meanwhile),
+		cmocka_unit_test(test_foreign_is_put_there_meanwhile),
+		cmocka_unit_test(test_foreign_is_in_the_way_of_a_killed_process),
+		cmocka_unit_test(test_folder_goes_away),
+		cmocka_unit_test(test_long_name),
+		cmocka_unit_test(test_file_of_the_program_before),
+		cmocka_unit_test(test_idle_process_displaces_no_counts),
+		cmocka_unit_test(test_idle_process_displaces_an_idle_one),
+		cmocka_unit_test(test_process_beside_an_ended_one),
+		cmocka_unit_test(test_unfinished_file_is_left_alone),
 		cmocka_unit_test(test_symlink_is_not_followed),
 		cmocka_unit_test(test_directory_is_left_alone),
 		cmocka_unit_test(test_same_run_gets_its_pid),

@@ -108,12 +108,20 @@ static int do_on(const struct target *t, const char *output)
 	return set_control(t->path, ELIDE_CONTROL_NONE);
 }
 
+/* Path of a file beside the data file, called as that will be when its process has ended. */
+static void beside(char name[PATH_MAX + 16], const struct target *t, const char *suffix)
+{
+	snprintf(name, PATH_MAX, "%s", t->path);
+	elide_final_name(name);
+	strcat(name, suffix);
+}
+
 static int do_snapshot(const struct target *t, const char *output)
 {
 	char to[PATH_MAX + 16], name[PATH_MAX + 16];
 	int err;
 
-	snprintf(to, sizeof(to), "%s.snapshot", t->path);
+	beside(to, t, ".snapshot");
 	snprintf(name, sizeof(name), "%s.snapshot", t->name);
 	err = copy_file(t->path, output ? output : to);
 	if (!output)
@@ -127,7 +135,7 @@ static int do_reset(const struct target *t, const char *output)
 {
 	char name[PATH_MAX + 16];
 
-	snprintf(name, sizeof(name), "%s" LOAD_BASE_SUFFIX, t->path);
+	beside(name, t, LOAD_BASE_SUFFIX);
 	return copy_file(t->path, name);
 }
 

@@ -12,6 +12,7 @@
 
 #include "../../lib/compiler.h"
 #include "../base/settings.h"
+#include "../model/data-open.h"
 #include "../model/records.h"
 #include "pmu-file.h"
 #include "pmu.h"
@@ -82,9 +83,9 @@ int pmu_append(const char *path, pid_t pid, const struct elide_counter *counters
 	/* The file does not grow beyond ELIDE_FILE_MAX. */
 	if (h.size + ELIDE_CHUNK_SIZE > ELIDE_HEADER_SIZE + (settings_file_max << 20))
 		return -EFBIG;
-	fd = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
+	fd = data_open(path, O_RDWR | O_NOFOLLOW);
 	if (fd < 0)
-		return -errno;
+		return fd;
 	errno = 0;
 	rc = append(fd, h.size, counters, nr);
 	close(fd);

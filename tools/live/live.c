@@ -8,7 +8,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <linux/openat2.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -19,6 +18,7 @@
 #include <unistd.h>
 
 #include "../../lib/compiler.h"
+#include "../model/data-open.h"
 #include "../model/load.h"
 #include "live.h"
 
@@ -40,53 +40,12 @@ static long inner_pid(long pid)
 	return inner;
 }
 
-/* The start time as in @pid_start of the header; 0 if there is no such process. */
-static uint64_t started(long pid)
-{
-	char path[64], line[1024];
-	uint64_t ticks = 0;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/%ld/stat", pid);
-	f = fopen(path, "re");
-	if (!f)
-		return 0;
-	if (fgets(line, sizeof(line), f) && strrchr(line, ')'))
-		sscanf(strrchr(line, ')') + 1,
-		       " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %" SCNu64,
-		       &ticks);
-	fclose(f);
-	return ticks;
-}
-
-/*
- * Turn the name of a mapped file that /proc shows into its name now. A data file is created as
- * NAME.PID.new, with seven digits and maybe a number after them; when it has got the name NAME,
- * /proc still shows the first one, as deleted.
- */
-static void given_name(char *name)
-{
-	static const char deleted[] = " (deleted)";
-	size_t len = strlen(name), cut = sizeof(deleted) - 1;
-	char *made;
-
-	if (len <= cut || strcmp(name + len - cut, deleted))
-		return;
-	name[len - cut] = '\0';
-	made = strrchr(name, '/');
-	while (made && (made = strchr(made + 1, '.')))
-		if (strspn(made + 1, "0123456789") == 7 && !strncmp(made + 8, ".new", 4)) {
-			*made = '\0';
-			return;
-		}
-}
-
 static bool is_file_of(long pid, const char *path)
 {
 	struct elide_header header;
 
 	return !load_header(path, &header) && header.pid == (uint32_t)inner_pid(pid) &&
-	       header.pid_start == started(pid) && header.state == ELIDE_FILE_LIVE;
+	       header.pid_start == data_started(pid) && header.state == ELIDE_FILE_LIVE;
 }
 
 /*
@@ -138,12 +97,12 @@ int live_find(long pid, struct target *t)
 		if (!name || !strstr(line, " rw-s "))
 			continue;
 		name[strcspn(name, "\n")] = '\0';
-		given_name(name);
 		snprintf(t->name, sizeof(t->name), "%s", name);
 		strcpy(t->path, t->name);
 		err = is_file_of(pid, t->path) ? 0 : enter_root(pid, t);
 	}
 	fclose(f);
+	elide_final_name(t->name);
 	return err;
 }
 
@@ -219,7 +178,7 @@ int live_newest(long *pid, struct target *t)
 
 bool live_runs(const struct elide_header *h, long pid)
 {
-	uint64_t start = started(pid);
+	uint64_t start = data_started(pid);
 
 	return h->state == ELIDE_FILE_LIVE && start && start == h->pid_start;
 }

@@ -17,6 +17,7 @@
 
 #include "../../lib/compiler.h"
 #include "../base/settings.h"
+#include "data-open.h"
 #include "load.h"
 #include "records.h"
 
@@ -418,14 +419,13 @@ static int read_chunks(struct reader *r, struct data_file *f)
 	return rc ? fail(r, "changed while it was read (offset %u)", ELIDE_HEADER_SIZE) : 0;
 }
 
-/* O_NONBLOCK: the file may be a FIFO that no process writes to. */
 static int open_regular(const char *path, uint64_t *size)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), rc;
+	int fd = data_open(path, O_RDONLY), rc;
 	struct stat st;
 
 	if (fd < 0)
-		return -errno;
+		return fd;
 	rc = fstat(fd, &st) ? -errno : S_ISDIR(st.st_mode) ? -EISDIR : 0;
 	if (!rc && !S_ISREG(st.st_mode))
 		rc = -EINVAL;
@@ -520,11 +520,13 @@ static int subtract(struct data_file *file, struct data_file *base)
 int load_base(struct data_file *file)
 {
 	struct elide_header *h = &file->header;
-	char path[PATH_MAX], error[LOAD_ERROR_MAX];
+	char path[PATH_MAX + sizeof(LOAD_BASE_SUFFIX)], error[LOAD_ERROR_MAX];
 	struct data_file base;
 	int rc;
 
-	snprintf(path, sizeof(path), "%s" LOAD_BASE_SUFFIX, file->path);
+	snprintf(path, PATH_MAX, "%s", file->path);
+	elide_final_name(path);
+	strcat(path, LOAD_BASE_SUFFIX);
 	if (load(path, &base, error))
 		return 0;
 	if (base.header.pid != h->pid || base.header.pid_start != h->pid_start ||

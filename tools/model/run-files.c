@@ -2,7 +2,7 @@
 /*
  * run-files.c - the data files that the processes of one run wrote.
  *
- * Must never open a file for writing.
+ * Must never write to a file.
  */
 #include "run-files.h"
 
@@ -24,6 +24,20 @@ static int by_length_then_name(const void *x, const void *y)
 	return la != lb ? (la > lb) - (la < lb) : strcmp(a, b);
 }
 
+/* Leave out the second of two that are equal: a live process's file, and an older one of that name. */
+static void drop_doubles(struct paths *p, size_t first)
+{
+	size_t kept = first;
+
+	for (size_t i = first; i < p->nr; i++) {
+		if (kept > first && !strcmp(p->path[kept - 1], p->path[i]))
+			free(p->path[i]);
+		else
+			p->path[kept++] = p->path[i];
+	}
+	p->nr = kept;
+}
+
 /* @same: files of that run; else those of any other run */
 static int find(struct paths *p, const char *stem, uint64_t run, bool same,
 		int (*accept)(const char *rest))
@@ -43,6 +57,7 @@ static int find(struct paths *p, const char *stem, uint64_t run, bool same,
 	if (!d)
 		return 0;
 	while (!rc && (entry = readdir(d))) {
+		elide_final_name(entry->d_name);
 		if (strncmp(entry->d_name, name, len) || (accept && !accept(entry->d_name + len)))
 			continue;
 		snprintf(full, sizeof(full), "%s%s", dir, entry->d_name);
@@ -50,8 +65,10 @@ static int find(struct paths *p, const char *stem, uint64_t run, bool same,
 			rc = paths_add(p, full);
 	}
 	closedir(d);
-	if (p->nr > first)
+	if (p->nr > first) {
 		qsort(p->path + first, p->nr - first, sizeof(*p->path), by_length_then_name);
+		drop_doubles(p, first);
+	}
 	return rc;
 }
 

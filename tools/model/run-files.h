@@ -2,7 +2,8 @@
 /*
  * run-files.h - the data files that the processes of one run wrote.
  *
- * Must never open a file for writing.
+ * A file is named as it is after the end of its process, even if that runs: load() finds it by that
+ * name. Must never write to a file.
  */
 #ifndef ELIDE_RUN_FILES_H
 #define ELIDE_RUN_FILES_H

@@ -19,6 +19,7 @@
 
 #include "../../lib/compiler.h"
 #include "../base/clock.h"
+#include "../model/data-open.h"
 #include "../model/load.h"
 #include "../model/run-files.h"
 #include "child.h"
@@ -203,7 +204,7 @@ void write_exit_status(const char *path, pid_t pid, int status)
 
 	if (load_header(path, &h) || h.pid != (uint32_t)pid)
 		return;
-	fd = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
+	fd = data_open(path, O_RDWR | O_NOFOLLOW);
 	if (fd < 0)
 		return;
 	if (pwrite(fd, &value, sizeof(value), offsetof(struct elide_header, exit_status)) < 0)

@@ -32,7 +32,7 @@ static void clear_directory(const struct pairs *p, bool last)
 	struct dirent *entry;
 
 	while (d && (entry = readdir(d)))
-		if (entry->d_name[0] != '.')
+		if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, ".."))
 			unlinkat(dirfd(d), entry->d_name, 0);
 	if (d)
 		closedir(d);

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* datafile-older.c - see datafile-older.h. */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "datafile-name.h"
+#include "datafile-older.h"
+#include "syscalls.h"
+
+struct elide_header elide_older_header;
+
+/*
+ * A data file is locked as long as its process maps it: the lock belongs to the open file
+ * description, which the mapping keeps (locks_remove_file() in Linux). So a live writer is found in
+ * any pid namespace. Its number and start time do not suffice, as each container has a process 1;
+ * they are used where locks do not work: on file systems without locks, and on overlayfs, which
+ * maps another file than was opened.
+ */
+static const struct flock whole_file = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+
+int elide_older_lock(int fd)
+{
+	struct flock lock = whole_file;
+
+	return sys_fcntl(fd, F_OFD_SETLK, &lock);
+}
+
+static bool is_locked(int fd)
+{
+	struct flock lock = whole_file;
+
+	return !sys_fcntl(fd, F_OFD_GETLK, &lock) && lock.l_type != F_UNLCK;
+}
+
+static bool is_link(const char *name)
+{
+	struct stat st;
+
+	return !sys_lstat(name, &st) && S_ISLNK(st.st_mode);
+}
+
+/* What file is it, of @size bytes? */
+static enum elide_older judge(int fd, off_t size)
+{
+	struct elide_header *h = &elide_older_header;
+	bool locked = is_locked(fd);
+	uint64_t start;
+
+	if (!size)
+		return locked ? ELIDE_OLDER_LIVE : ELIDE_OLDER_EMPTY;
+	h->magic = 0;
+	if (sys_read(fd, h, sizeof(*h)) != sizeof(*h))
+		return locked ? ELIDE_OLDER_LIVE : ELIDE_OLDER_FOREIGN;
+	if (!h->magic)
+		return locked ? ELIDE_OLDER_LIVE : ELIDE_OLDER_UNFINISHED;
+	if (h->magic != ELIDE_DATA_MAGIC)
+		return ELIDE_OLDER_FOREIGN;
+	if (h->state != ELIDE_FILE_LIVE)
+		return locked ? ELIDE_OLDER_ENDING : ELIDE_OLDER_DONE;
+	if (locked)
+		return ELIDE_OLDER_LIVE;
+	start = elide_start_time(h->pid);
+	if (!start || start != h->pid_start)
+		return ELIDE_OLDER_DONE;
+	return h->pid == (uint32_t)getpid() ? ELIDE_OLDER_SELF : ELIDE_OLDER_LIVE;
+}
+
+enum elide_older elide_older(const char *name)
+{
+	enum elide_older older = ELIDE_OLDER_FOREIGN;
+	struct stat st;
+	int fd = sys_open(name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0), err = errno;
+
+	if (fd < 0 && err == ENOENT)
+		return ELIDE_OLDER_NONE;
+	if (fd < 0 && err == ELOOP && is_link(name))
+		return ELIDE_OLDER_FOREIGN;
+	if (fd < 0) {
+		errno = err;
+		return ELIDE_OLDER_UNREADABLE;
+	}
+	if (!sys_fstat(fd, &st) && S_ISREG(st.st_mode))
+		older = judge(fd, st.st_size);
+	sys_close(fd);
+	return older;
+}
+
+/* A process has a complete header within milliseconds of the creation of its file. */
+#define STALE_S 60
+
+bool elide_older_stale(const char *name)
+{
+	struct timespec now;
+	struct stat st;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return !sys_lstat(name, &st) && now.tv_sec - st.st_ctim.tv_sec > STALE_S;
+}
+
+int elide_older_move(const char **name)
+{
+	static char old[ELIDE_NAME_ROOM + 4];
+	const char *from = *name;
+
+	switch (elide_older(from)) {
+	case ELIDE_OLDER_NONE:
+		return 0;
+	case ELIDE_OLDER_EMPTY:
+		return sys_unlink(from) && errno != ENOENT ? -errno : 0;
+	default:
+		break;
+	}
+	snprintf(old, sizeof(old), "%s.old", from);
+	switch (elide_older(old)) {
+	case ELIDE_OLDER_FOREIGN:
+	case ELIDE_OLDER_UNFINISHED:
+		*name = old;
+		return -EEXIST;
+	case ELIDE_OLDER_UNREADABLE:
+		*name = old;
+		return -errno;
+	case ELIDE_OLDER_NONE:
+		break;
+	default:
+		/* A rename onto a file would have ext4 write to the disk what is renamed. */
+		sys_unlink(old);
+	}
+	/* ENOENT: another process that starts now has renamed it. */
+	if (sys_rename(from, old, 0))
+		return errno == ENOENT ? 0 : -errno;
+	if (elide_older(old) != ELIDE_OLDER_LIVE)
+		return 0;
+	sys_rename(old, from, RENAME_NOREPLACE);
+	return -EBUSY;
+}
+
+/* Rename @from to @to, if that does not exist. Return: 0 or -errno. */
+static int become(const char *from, const char *to)
+{
+	int err;
+
+	if (!sys_rename(from, to, RENAME_NOREPLACE))
+		return 0;
+	err = errno;
+	/* Not every file system knows the flag, and FAT and the like have no links. */
+	if ((err == EINVAL || err == ENOSYS) && !sys_link(from, to)) {
+		sys_unlink(from);
+		return 0;
+	}
+	if (err == EINVAL || err == ENOSYS)
+		err = errno;
+	if (err != EEXIST && err != ENOENT && elide_older(to) == ELIDE_OLDER_NONE &&
+	    !sys_rename(from, to, 0))
+		return 0;
+	return -err;
+}
+
+int elide_older_rename(const char *from, const char *to)
+{
+	const char *in_the_way = to;
+	int err = -EBUSY;
+
+	/* Another process may take the name between two of these. */
+	for (int i = 0; i < 3; i++) {
+		err = become(from, to);
+		if (err != -EEXIST)
+			return err;
+		switch (elide_older(to)) {
+		case ELIDE_OLDER_FOREIGN:
+		case ELIDE_OLDER_UNFINISHED:
+			return -EEXIST;
+		case ELIDE_OLDER_UNREADABLE:
+			return -errno;
+		case ELIDE_OLDER_LIVE:
+			return -EBUSY;
+		default:
+			err = elide_older_move(&in_the_way);
+			if (err)
+				return err;
+		}
+	}
+	return err;
+}
+
+/* Is the file that has the name the one that is open? */
+static bool is_that_file(int fd, const char *name)
+{
+	struct stat a, b;
+
+	return !sys_fstat(fd, &a) && !sys_lstat(name, &b) && a.st_dev == b.st_dev &&
+	       a.st_ino == b.st_ino;
+}
+
+int elide_older_claim(const char *name)
+{
+	int fd = sys_open(name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0);
+
+	if (fd < 0)
+		return -errno;
+	/* Where there are no locks, that the name is still that file's has to do. */
+	if ((!elide_older_lock(fd) || (errno != EAGAIN && errno != EACCES)) && is_that_file(fd, name))
+		return fd;
+	sys_close(fd);
+	return -EBUSY;
+}
+
+int elide_older_finish(const char *from, const char *to)
+{
+	static char own[ELIDE_NAME_ROOM];
+	unsigned int pid = elide_older_header.pid;
+	int fd = elide_older_claim(from), err;
+
+	if (fd < 0)
+		return fd;
+	err = elide_older_rename(from, to);
+	if (err == -EEXIST && snprintf(own, sizeof(own), "%s.%u", to, pid) < (int)sizeof(own))
+		err = elide_older_rename(from, own);
+	sys_close(fd);
+	return err;
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * datafile-older.h - files that have a name already which a data file is to get, and renames.
+ *
+ * What is not a data file is never touched. Must never be called inside a transaction. Callers
+ * serialise themselves by the engine's lock.
+ */
+#ifndef ELIDE_DATAFILE_OLDER_H
+#define ELIDE_DATAFILE_OLDER_H
+
+#include <sys/types.h>
+
+#include "../datafile.h"
+
+#pragma GCC visibility push(hidden)
+
+enum elide_older {
+	ELIDE_OLDER_NONE,
+	ELIDE_OLDER_UNREADABLE, /* it cannot be opened: errno says why */
+	ELIDE_OLDER_FOREIGN,    /* not a data file */
+	ELIDE_OLDER_EMPTY,
+	ELIDE_OLDER_UNFINISHED, /* without a magic, as a process leaves one that is killed as it starts */
+	ELIDE_OLDER_DONE,       /* a data file of a process that has ended */
+	ELIDE_OLDER_SELF,       /* of this process, before it called exec() */
+	ELIDE_OLDER_ENDING,     /* of a process whose data are complete, and which is not gone yet */
+	ELIDE_OLDER_LIVE,       /* of a live process */
+};
+
+/**
+ * elide_older() - what file has the name?
+ * @name: a path
+ *
+ * Return: what it is. From ELIDE_OLDER_DONE on elide_older_header is its header.
+ */
+enum elide_older elide_older(const char *name);
+
+extern struct elide_header elide_older_header;
+
+/** elide_older_lock() - lock a file of which the descriptor is, until no process maps or opens it. */
+int elide_older_lock(int fd);
+
+/**
+ * elide_older_move() - rename an older data file *@name to NAME.old, and remove an empty file.
+ *
+ * Return: 0, also if there is no file; -EEXIST if a file NAME.old is not a data file, then *@name
+ * is set to that name; -EBUSY if a live process has created *@name just now.
+ */
+int elide_older_move(const char **name);
+
+/**
+ * elide_older_rename() - give a file the name that it is to have after the end of its process.
+ * @from: its name now
+ * @to: that name; an older data file of that name becomes NAME.old
+ *
+ * Return: 0; -EEXIST if @to, or TO.old, is not a data file; other errors.
+ */
+int elide_older_rename(const char *from, const char *to);
+
+/**
+ * elide_older_finish() - as elide_older_rename(), of a file whose process has ended without that.
+ * @from: its name now, of which elide_older() has just given ELIDE_OLDER_DONE or _SELF
+ * @to: the name that it is to have; if another file is in the way, it gets TO.PID
+ *
+ * Return: 0; -EBUSY if another process is about to do so, or it is no longer that file; other errors.
+ */
+int elide_older_finish(const char *from, const char *to);
+
+/**
+ * elide_older_claim() - lock a data file whose process has ended, so that nobody else renames it.
+ * @name: its path
+ *
+ * Return: a descriptor; -EBUSY if another process has locked it, or the name is not that file's; other
+ * errors.
+ */
+int elide_older_claim(const char *name);
+
+/** elide_older_stale() - has an unfinished file been so for longer than a process takes to start? */
+bool elide_older_stale(const char *name);
+
+#pragma GCC visibility pop
+
+#endif
