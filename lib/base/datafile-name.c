@@ -279,6 +279,7 @@ int elide_data_name_open(const char *name, uint64_t run, enum elide_data_who who
 	/* A file of another user may have the name; then another name will do. */
 	if (fd == -EBUSY || (fd < 0 && fd != -EEXIST && who == ELIDE_DATA_FIRST))
 		fd = take_own(&w, &use);
+	elide_data_name.own = w.own;
 	err = fd < 0 ? fd : note(fd, use);
 	if (!err)
 		return fd;

@@ -29,6 +29,7 @@
 /**
  * struct elide_data_name - the data file of this process.
  * @began: CLOCK_REALTIME at the start of the process, in ns; 0: not known
+ * @own: it has the number of the process: NAME.PID
  * @dev: device
  * @ino: inode
  * @path: its path now
@@ -36,6 +37,7 @@
  */
 extern struct elide_data_name {
 	uint64_t began;
+	bool own;
 	dev_t dev;
 	ino_t ino;
 	char path[ELIDE_NAME_ROOM];

@@ -130,11 +130,11 @@ int elide_older_move(const char **name)
 		sys_unlink(old);
 	}
 	/* ENOENT: another process that starts now has renamed it. */
-	if (sys_rename(from, old, 0))
+	if (sys_rename(from, old))
 		return errno == ENOENT ? 0 : -errno;
 	if (elide_older(old) != ELIDE_OLDER_LIVE)
 		return 0;
-	sys_rename(old, from, RENAME_NOREPLACE);
+	sys_rename_flags(old, from, RENAME_NOREPLACE);
 	return -EBUSY;
 }
 
@@ -143,7 +143,7 @@ static int become(const char *from, const char *to)
 {
 	int err;
 
-	if (!sys_rename(from, to, RENAME_NOREPLACE))
+	if (!sys_rename_flags(from, to, RENAME_NOREPLACE))
 		return 0;
 	err = errno;
 	/* Not every file system knows the flag, and FAT and the like have no links. */
@@ -154,7 +154,7 @@ static int become(const char *from, const char *to)
 	if (err == EINVAL || err == ENOSYS)
 		err = errno;
 	if (err != EEXIST && err != ENOENT && elide_older(to) == ELIDE_OLDER_NONE &&
-	    !sys_rename(from, to, 0))
+	    !sys_rename(from, to))
 		return 0;
 	return -err;
 }

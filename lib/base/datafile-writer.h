@@ -79,8 +79,9 @@ const char *elide_data_path(void);
 /**
  * elide_data_start() - prepare that this process learns which of its descendants have no data file.
  * @began_ns: CLOCK_REALTIME at its start
+ * @max_files: files of child processes that may be there
  */
-void elide_data_start(uint64_t began_ns);
+void elide_data_start(uint64_t began_ns, unsigned int max_files);
 
 /** elide_data_tell_lost() - write into the header what is known of descendants without a file. */
 void elide_data_tell_lost(void);

@@ -3,9 +3,14 @@
  * datafile.c - the writer of elide.data; its name is the business of datafile-name.c.
  *
  * Address space for the largest size of the file is reserved at once, so that nothing ever moves.
- * The file itself grows chunk by chunk, and posix_fallocate() backs each chunk before it is
+ * The file itself grows chunk by chunk, and posix_fallocate() backs each part of it before that is
  * touched, because a store to a hole on a full disk is a SIGBUS in the host. If the disk is full,
  * anonymous memory takes the place of further chunks, and one line on standard error says so.
+ *
+ * Chunks are backed several at a time: fewer system calls. A program may have thousands of child
+ * processes, most of which have a few records of a few types; so in a file NAME.PID only the first
+ * page of each of the first chunks is backed, the others when records reach them. The file of a child
+ * that takes one lock takes 24 KiB of the disk. What was backed and not used is given back at the end.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -27,11 +32,14 @@
 static struct {
 	char *map;      /* file_max bytes of address space */
 	size_t reserve;
-	size_t backed;  /* bytes at @map that may be touched */
+	size_t backed;  /* bytes at @map that may be touched, but for the holes in sparse chunks */
 	bool saved;     /* the bytes still to be backed will be bytes of the file */
 	bool detached;  /* @map is the parent's, and elide_data_detach() was called */
+	bool sparse;    /* the first chunks may have holes */
+	bool ended;     /* the file has its last size: what follows goes to memory, and nobody is told */
 	bool created;   /* there is a file, which holds at least the first of them */
 	bool is_child;  /* it is the file of a forked child */
+	unsigned int max_files; /* files NAME.PID that may be there; 0: any number */
 	const char *pattern; /* value of ELIDE_OUTPUT */
 	int idle;       /* descriptor of the file of a process that ends without a lock call; -1 */
 } file = {.idle = -1};
@@ -42,8 +50,20 @@ static union {
 	char bytes[ELIDE_HEADER_SIZE];
 } idle;
 
-/* Chunks are backed several at a time: fewer system calls. */
+/* Bytes by which the file grows, but for sparse chunks. */
 #define GROW (16 * ELIDE_CHUNK_SIZE)
+
+/* In a file with sparse chunks: those before this are. */
+#define SPARSE_END (ELIDE_HEADER_SIZE + 8 * ELIDE_CHUNK_SIZE)
+
+/* Bytes of a sparse chunk that are backed at first. */
+#define SPARSE_PAGE 4096
+
+/*
+ * Chunks of which that is done when the file is created, which then is as large: objects, classes,
+ * threads and rows. A file without these would be of no use.
+ */
+#define NR_FIRST 4
 
 struct elide_header *elide_data;
 
@@ -88,11 +108,24 @@ static int open_again(void)
 	return kept >= 0 && !is_ours(kept) ? kept : -err;
 }
 
+/* Have the disk back bytes @from to @to of the file, which gets at least @size bytes. 0 or an error. */
+static int allocate(int fd, size_t from, size_t to, size_t size)
+{
+	int err;
+
+	do /* a signal, of a profiler's timer for instance, interrupts it */
+		err = posix_fallocate(fd, from, to - from);
+	while (err == EINTR);
+	if (err || to >= size)
+		return err;
+	return sys_ftruncate(fd, size) ? errno : 0;
+}
+
 /*
- * Extend the file. No descriptor of it stays open between two calls: a host that closes descriptors
+ * As allocate(). No descriptor of it stays open between two calls: a host that closes descriptors
  * which it does not know could then open a file of its own with the same number.
  */
-static int extend(size_t size)
+static int extend(size_t from, size_t to, size_t size)
 {
 	int fd, err;
 
@@ -101,38 +134,80 @@ static int extend(size_t size)
 	fd = open_again();
 	if (fd < 0)
 		return -fd;
-	do /* a signal, of a profiler's timer for instance, interrupts it */
-		err = posix_fallocate(fd, file.backed, size - file.backed);
-	while (err == EINTR);
+	err = allocate(fd, from, to, size);
 	if (fd != kept)
 		sys_close(fd);
 	return err;
 }
 
-/* Back the bytes up to @size, by anonymous memory if the file cannot grow. */
-static int back(size_t size)
+static void tell_unsaved(int err)
 {
-	void *p;
-	int err;
+	elide_log("cannot extend %s: %s; %s saved", elide_data_name.final, strerror(err),
+		  file.backed ? "what follows is not" : "nothing is");
+	file.saved = false;
+}
 
-	if (size > file.reserve)
-		return -ENOSPC;
-	if (file.saved) {
-		err = extend(size);
-		if (err) {
-			elide_log("cannot extend %s: %s; %s saved", elide_data_name.final, strerror(err),
-				  file.backed ? "what follows is not" : "nothing is");
-			file.saved = false;
-		}
-	}
-	if (!file.saved) {
-		p = mmap(file.map + file.backed, size - file.backed, PROT_READ | PROT_WRITE,
+/*
+ * Back bytes @from to @to, where the file is to have @size bytes at least; by anonymous memory, up to
+ * @size, if the file cannot grow. Nothing that is in use may lie there.
+ */
+static int back(size_t from, size_t to, size_t size)
+{
+	bool in_file = file.saved && !file.ended;
+	int err = in_file ? extend(from, to, size) : 0;
+	void *p;
+
+	if (err)
+		tell_unsaved(err);
+	if (!in_file || err) {
+		p = mmap(file.map + from, (size > to ? size : to) - from, PROT_READ | PROT_WRITE,
 			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
 		if (p == MAP_FAILED)
 			return -errno;
 	}
-	file.backed = size;
 	return 0;
+}
+
+static size_t first_size(void)
+{
+	return ELIDE_HEADER_SIZE + (file.sparse ? NR_FIRST * ELIDE_CHUNK_SIZE : GROW);
+}
+
+/* Back what is needed at first of the file that is open. 0 or an error. */
+static int allocate_first(int fd)
+{
+	const size_t size = first_size();
+	int err;
+
+	if (!sys_size_allowed(size))
+		return EFBIG;
+	if (!file.sparse)
+		return allocate(fd, 0, size, size);
+	err = allocate(fd, 0, ELIDE_HEADER_SIZE + SPARSE_PAGE, 0);
+	for (size_t at = ELIDE_HEADER_SIZE + ELIDE_CHUNK_SIZE; !err && at < size;
+	     at += ELIDE_CHUNK_SIZE)
+		err = allocate(fd, at, at + SPARSE_PAGE,
+			       at + ELIDE_CHUNK_SIZE == size ? size : 0);
+	return err;
+}
+
+/* The same, or memory in its place. Return: 0 or -errno. */
+static int back_first(int fd)
+{
+	const size_t size = first_size();
+	int err = 0;
+
+	if (size > file.reserve)
+		return -ENOSPC;
+	if (file.saved)
+		err = allocate_first(fd);
+	if (err)
+		tell_unsaved(err);
+	if (!file.saved)
+		err = back(0, size, size);
+	if (!err)
+		file.backed = size;
+	return err;
 }
 
 static void fill_host(struct elide_header *h)
@@ -165,6 +240,8 @@ static int map_file(const char *name, int fd, size_t max)
 	file.reserve = max;
 	file.backed = 0;
 	file.detached = false;
+	file.ended = false;
+	file.sparse = elide_data_name.own;
 	if (file.saved) {
 		map = mmap(NULL, max, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 		if (map == MAP_FAILED) {
@@ -177,7 +254,7 @@ static int map_file(const char *name, int fd, size_t max)
 	if (map == MAP_FAILED)
 		return -errno;
 	file.map = map;
-	err = back(ELIDE_HEADER_SIZE + GROW);
+	err = back_first(fd);
 	if (fd >= 0 && !file.saved)
 		sys_unlink(elide_data_name.path); /* or an empty file would pass for ours */
 	file.created = file.saved;
@@ -210,6 +287,23 @@ static void fill_start(uint64_t run, const char *exe)
 	fill_program(h);
 	fill_host(h);
 	__atomic_store_n(&h->magic, ELIDE_DATA_MAGIC, __ATOMIC_RELEASE); /* pairs with the loader */
+}
+
+/* One in this many new files, a power of two, finds out whether there are too many. */
+#define BOUND_EVERY 128
+
+/*
+ * Numbers of processes and inodes mostly count up, in steps that a program may choose: they are
+ * multiplied by 2^32 divided by the golden ratio, and the highest bits are taken, which come evenly
+ * whatever the step is.
+ */
+static void bound_children(void)
+{
+	uint32_t mixed = (uint32_t)(elide_data->pid + elide_data_name.ino) * 2654435769u;
+
+	if (file.max_files && mixed < UINT32_MAX / BOUND_EVERY)
+		elide_data->dropped[ELIDE_DROPPED_FILES] =
+			elide_children_bound(file.pattern, elide_data->exe, file.max_files);
 }
 
 static void count_descendant(int fd)
@@ -252,6 +346,8 @@ int elide_data_open(const char *pattern, uint64_t run, size_t max, enum elide_da
 		}
 	}
 	fill_start(run, exe);
+	if (elide_data_name.own)
+		bound_children();
 	/* Not earlier: on overlayfs the lock goes with the descriptor, and the header is known by then. */
 	if (fd >= 0 && who != ELIDE_DATA_EXIT)
 		sys_close(fd);
@@ -293,12 +389,34 @@ static bool close_idle(void)
 	return false;
 }
 
+/*
+ * Give back what was backed beyond the last chunk. Other threads may still count in rows that they
+ * have; those and all else that is in use lie before that.
+ */
+static void shrink(void)
+{
+	int fd;
+
+	if (!file.saved || elide_data->size >= file.backed)
+		return;
+	fd = open_again();
+	if (fd < 0)
+		return;
+	file.ended = true;
+	file.backed = elide_data->size;
+	sys_ftruncate(fd, file.backed);
+	if (fd != kept)
+		sys_close(fd);
+}
+
 void elide_data_close(void)
 {
 	bool there;
 
 	WRITE_ONCE(elide_data->state, ELIDE_FILE_CLOSED);
 	there = elide_data == &idle.header ? close_idle() : file.created;
+	if (elide_data != &idle.header)
+		shrink();
 	/* A child that shares the memory, as of clone(CLONE_VM), is not the process that ends. */
 	if (!there || elide_data->pid != (uint32_t)getpid())
 		return;
@@ -308,21 +426,44 @@ void elide_data_close(void)
 		elide_children_finish(file.pattern, elide_data->exe);
 }
 
-struct elide_chunk *elide_data_chunk(enum elide_chunk_type type, unsigned int record_size)
+/* Is only the first page of a chunk backed when it is made? */
+static bool is_sparse(size_t at)
+{
+	return file.sparse && at < SPARSE_END;
+}
+
+/* Back the next chunk; of a sparse one the first page. Return: 0 or -errno. */
+static int back_chunk(size_t at)
+{
+	size_t end = at + ELIDE_CHUNK_SIZE, size = end, to = at + SPARSE_PAGE;
+	int err;
+
+	if (!is_sparse(at)) {
+		size = at + GROW < file.reserve ? at + GROW : file.reserve;
+		to = size;
+	}
+	err = back(at, to, size);
+	if (!err)
+		file.backed = size;
+	return err;
+}
+
+static int back_rest(size_t at)
+{
+	return back(at + SPARSE_PAGE, at + ELIDE_CHUNK_SIZE, at + ELIDE_CHUNK_SIZE);
+}
+
+static struct elide_chunk *make_chunk(enum elide_chunk_type type, unsigned int record_size,
+				      bool whole)
 {
 	struct elide_header *h = elide_data;
+	size_t at = h->size, end = at + ELIDE_CHUNK_SIZE;
 	struct elide_chunk *chunk;
-	size_t end = h->size + ELIDE_CHUNK_SIZE;
 
-	if (end > file.reserve)
+	if (end > file.reserve || (end > file.backed && back_chunk(at)) ||
+	    (whole && is_sparse(at) && back_rest(at)))
 		return NULL;
-	if (end > file.backed) {
-		size_t size = file.backed + GROW;
-
-		if (back(size > file.reserve ? file.reserve : size))
-			return NULL;
-	}
-	chunk = (struct elide_chunk *)(file.map + h->size);
+	chunk = (struct elide_chunk *)(file.map + at);
 	chunk->type = type;
 	chunk->record_size = record_size;
 	chunk->nr_records = 0;
@@ -331,18 +472,30 @@ struct elide_chunk *elide_data_chunk(enum elide_chunk_type type, unsigned int re
 	return chunk;
 }
 
+struct elide_chunk *elide_data_chunk(enum elide_chunk_type type, unsigned int record_size)
+{
+	return make_chunk(type, record_size, true);
+}
+
 void *elide_data_record(struct elide_chunk **chunk, enum elide_chunk_type type,
 			unsigned int record_size)
 {
 	struct elide_chunk *c = *chunk;
+	size_t begin = c ? sizeof(*c) + c->nr_records * record_size : 0, at;
 
-	if (!c || sizeof(*c) + (c->nr_records + 1) * record_size > ELIDE_CHUNK_SIZE) {
-		c = elide_data_chunk(type, record_size);
+	if (!c || begin + record_size > ELIDE_CHUNK_SIZE) {
+		c = make_chunk(type, record_size, false);
 		if (!c)
 			return NULL;
 		*chunk = c;
+		begin = sizeof(*c);
 	}
-	return (char *)(c + 1) + c->nr_records * record_size;
+	at = (char *)c - file.map;
+	/* The first record that does not end in the first page. */
+	if (is_sparse(at) && begin <= SPARSE_PAGE && begin + record_size > SPARSE_PAGE &&
+	    back_rest(at))
+		return NULL;
+	return (char *)c + begin;
 }
 
 void elide_data_publish(struct elide_chunk *chunk)
@@ -352,12 +505,13 @@ void elide_data_publish(struct elide_chunk *chunk)
 	__atomic_store_n(&chunk->nr_records, chunk->nr_records + 1, __ATOMIC_RELEASE);
 }
 
-void elide_data_start(uint64_t began_ns)
+void elide_data_start(uint64_t began_ns, unsigned int max_files)
 {
 	void *p = mmap(NULL, sizeof(*descendants), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
 	descendants = p == MAP_FAILED ? NULL : p;
 	elide_data_name.began = began_ns;
+	file.max_files = max_files;
 }
 
 void elide_data_tell_lost(void)

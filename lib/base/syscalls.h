@@ -57,11 +57,19 @@ static inline int sys_link(const char *from, const char *to)
 	return syscall(SYS_link, from, to);
 }
 
-/* As renameat2(2), @flags 0 or RENAME_NOREPLACE. */
-static inline int sys_rename(const char *from, const char *to, unsigned int flags)
+static inline int sys_rename(const char *from, const char *to)
 {
-	return flags ? syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, flags) :
-		       syscall(SYS_rename, from, to);
+	return syscall(SYS_rename, from, to);
+}
+
+static inline int sys_rename_flags(const char *from, const char *to, unsigned int flags)
+{
+	return syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, flags);
+}
+
+static inline int sys_ftruncate(int fd, size_t size)
+{
+	return syscall(SYS_ftruncate, fd, size);
 }
 
 static inline int sys_fstat(int fd, struct stat *st)

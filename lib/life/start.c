@@ -215,7 +215,7 @@ void elide_start(bool secure)
 		return;
 	}
 	adapt_learned_start(elide_tunables.max_classes);
-	elide_data_start(start.realtime_ns);
+	elide_data_start(start.realtime_ns, elide_tunables.max_files);
 	elide_process.order = elide_tunables.order && !elide_order_start();
 	elide_evidence_events_start();
 	if (elide_tunables.stacks)

@@ -72,7 +72,9 @@ cell() {
 	echo $? >rc
 	echo "$((($(date +%s%N) - began) / 1000000)) $mode-$row" >ms
 	# The name of the file is that of the process which came first, children have a number.
-	ls data* >files 2>/dev/null && "$sums" $(cat files) >sums 2>err.sums
+	# That of one which ended without exit() has a point in front.
+	ls data* .data*.live >files 2>/dev/null
+	[ ! -s files ] || "$sums" $(cat files) >sums 2>err.sums
 }
 
 if [ "${1:-}" = --cell ]; then

@@ -93,7 +93,7 @@ one() {
 			LD_PRELOAD="$lib" "$@"
 		;;
 	esac
-	rm -f data*
+	rm -f data* .data*
 	timeout "$LIMIT" "$@" >out 2>err
 	why=$(what_failed "$how" $? | tr '\n' ' ')
 	if [ -z "$why" ]; then
@@ -265,7 +265,7 @@ slow_failed() {
 
 # slow_run EVENT SEED [LIBRARY [LIMIT]]: why it failed in $why. Every other seed watches orders.
 slow_run() {
-	rm -f data*
+	rm -f data* .data*
 	set -- "$1" "$2" "${3:-$points}" "${4:-$LIMIT}"
 	replay="$(quoted env $slow_mode ELIDE_ORDER=$(($2 % 2)) ELIDE_OUTPUT=data TORTURE_EVENT="$2$slow_at" \
 		TORTURE_POINTS="$2" LD_PRELOAD="$3" $slow_under "$slow" "--seed=$2" --rounds=10 "$1")"

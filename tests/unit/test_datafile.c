@@ -22,10 +22,12 @@
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
+#include "../../lib/base/datafile-children.h"
 #include "../../lib/base/datafile-writer.h"
 #include "child.h"
 
@@ -143,6 +145,20 @@ static void use(void)
 		elide_data_publish(chunk);
 	}
 	check(elide_data->size > ELIDE_HEADER_SIZE + 2 * ELIDE_CHUNK_SIZE);
+}
+
+/* Chunks of rows until the file is full. */
+static unsigned int fill(void)
+{
+	unsigned int n = 0;
+	struct elide_chunk *chunk;
+
+	while ((chunk = elide_data_chunk(ELIDE_CHUNK_ROWS, sizeof(struct elide_row)))) {
+		check(chunk->magic == ELIDE_CHUNK_MAGIC && !chunk->nr_records);
+		memset(chunk + 1, 0x5a, ELIDE_CHUNK_SIZE - sizeof(*chunk));
+		n++;
+	}
+	return n;
 }
 
 static void name_is_expanded(void)
@@ -457,17 +473,120 @@ static void process_beside_an_ended_one(void)
 	char expect[64];
 
 	put_ended("data", 0, 3, 5000); /* it ended at 6000 */
-	elide_data_start(5999);
+	elide_data_start(5999, 0);
 	open_data("data", MIB);
 	elide_data_close();
 	snprintf(expect, sizeof(expect), "data.%d", (int)getpid());
 	check(is_of(expect, getpid()) && is_of("data", 0));
 	elide_data_detach();
 	elide_data_forget();
-	elide_data_start(6001);
+	elide_data_start(6001, 0);
 	open_data("data", MIB);
 	elide_data_close();
 	check(is_of("data", getpid()) && is_of("data.old", 0));
+}
+
+/* A file NAME.PID of a child that takes few locks is small, and none of it is missing. */
+static void file_of_a_child_is_small(void)
+{
+	struct elide_chunk *chunks[4] = {NULL};
+	struct stat st;
+
+	check(!elide_data_open("data", 0, 4 * MIB, ELIDE_DATA_CHILD));
+	for (int i = 0; i < 4; i++) {
+		check(elide_data_record(&chunks[i], ELIDE_CHUNK_ROWS, sizeof(struct elide_row)));
+		elide_data_publish(chunks[i]);
+	}
+	check(!stat(elide_data_path(), &st) && (uint64_t)st.st_size >= elide_data->size);
+	check(st.st_blocks * 512 <= 32768);
+	for (int i = 0; i < 4; i++)
+		memset(chunks[i] + 1, 0x5a, 4096 - sizeof(**chunks));
+	/* Records that go on in the next pages, and chunks that are used as a whole. */
+	use();
+	memset(elide_data_chunk(ELIDE_CHUNK_MOMENTS, 48) + 1, 0x5a, ELIDE_CHUNK_SIZE - 64);
+	fill();
+	elide_data_close();
+	check(!stat(elide_data_path(), &st) && (uint64_t)st.st_size == elide_data->size);
+}
+
+/* No more is touched of it than the disk has room for. */
+static void file_of_a_child_on_a_full_disk(void)
+{
+	check(!mkdir("disk", 0700));
+	if (mount("none", "disk", "tmpfs", 0, "size=64k")) {
+		fprintf(stderr, "a small file system cannot be mounted here: %s\n", strerror(errno));
+		_exit(SKIPPED);
+	}
+	check(!elide_data_open("disk/data", 0, MIB, ELIDE_DATA_CHILD));
+	use();
+	fill();
+	elide_data_close();
+	check(!umount2("disk", MNT_DETACH));
+}
+
+/* At the end the room that was not used is given back, and a late record has a place all the same. */
+static void unused_room_is_given_back(void)
+{
+	struct elide_chunk *chunk = NULL;
+	struct stat st;
+
+	open_data("data", MIB);
+	check(elide_data_record(&chunk, ELIDE_CHUNK_ROWS, sizeof(struct elide_row)));
+	elide_data_publish(chunk);
+	elide_data_close();
+	check(!stat("data", &st) && (uint64_t)st.st_size == elide_data->size);
+	fill();
+	check(!stat("data", &st) && st.st_size == ELIDE_HEADER_SIZE + ELIDE_CHUNK_SIZE);
+}
+
+/* Set when the file was last written. */
+static void set_age(const char *name, int seconds)
+{
+	struct timespec times[2];
+
+	clock_gettime(CLOCK_REALTIME, &times[0]);
+	times[0].tv_sec -= seconds;
+	times[1] = times[0];
+	check(!utimensat(AT_FDCWD, name, times, 0));
+}
+
+/* Of the files of children the oldest go, if their processes have ended, and none of another name. */
+static void children_are_bounded(void)
+{
+	static const char *const stay[] = {"data", "dat.1", "data.1x", "data.x", "data.old", "data.2.base",
+					   "data-%p.3", "edata.4"};
+	struct elide_header h = {.magic = ELIDE_DATA_MAGIC, .state = ELIDE_FILE_CLOSED};
+	char name[64];
+	int fd;
+
+	for (size_t i = 0; i < sizeof(stay) / sizeof(*stay); i++) {
+		put_older(stay[i], 0);
+		set_age(stay[i], 100000);
+	}
+	put("data.99", "my thesis");
+	set_age("data.99", 100000);
+	check(!elide_data_open("data", 0, MIB, ELIDE_DATA_CHILD));
+	set_age(elide_data_path(), 100000);
+	for (int i = 1; i <= 40; i++) {
+		snprintf(name, sizeof(name), i % 2 ? "data.5000%d" : ".data.5000%d.live", i);
+		h.dropped[ELIDE_DROPPED_FILES] = i == 3 ? 100 : 0;
+		fd = open(name, O_CREAT | O_WRONLY | O_EXCL, 0600);
+		check(fd >= 0 && write(fd, &h, sizeof(h)) == sizeof(h));
+		close(fd);
+		set_age(name, 1000 - i);
+	}
+	/* With the foreign and the live one there are 42. */
+	check(!elide_children_bound("data", "/bin/x", 42));
+	check(elide_children_bound("data", "/bin/x", 37) == 105);
+	for (int i = 1; i <= 40; i++) {
+		snprintf(name, sizeof(name), i % 2 ? "data.5000%d" : ".data.5000%d.live", i);
+		check(exists(name) == (i > 5));
+	}
+	check(elide_children_bound("data", "/bin/x", 1) == 35);
+	check(exists(elide_data_path()) && holds("data.99", "my thesis"));
+	for (size_t i = 0; i < sizeof(stay) / sizeof(*stay); i++)
+		check(exists(stay[i]));
+	check(!elide_children_bound("%e%p", "/bin/data", 1) && exists("data.1x"));
 }
 
 /* A process that has just created the file, and not locked it. */
@@ -539,20 +658,6 @@ static void size_limit_at_start(void)
 	check(!setrlimit(RLIMIT_FSIZE, &limit));
 	open_data("data", MIB);
 	use();
-}
-
-/* Chunks of rows until the file is full. */
-static unsigned int fill(void)
-{
-	unsigned int n = 0;
-	struct elide_chunk *chunk;
-
-	while ((chunk = elide_data_chunk(ELIDE_CHUNK_ROWS, sizeof(struct elide_row)))) {
-		check(chunk->magic == ELIDE_CHUNK_MAGIC && !chunk->nr_records);
-		memset(chunk + 1, 0x5a, ELIDE_CHUNK_SIZE - sizeof(*chunk));
-		n++;
-	}
-	return n;
 }
 
 static void size_limit_later(void)
@@ -654,6 +759,10 @@ TEST(file_of_the_program_before, NULL)
 TEST(idle_process_displaces_no_counts, NULL)
 TEST(idle_process_displaces_an_idle_one, NULL)
 TEST(process_beside_an_ended_one, NULL)
+TEST(file_of_a_child_is_small, NULL)
+TEST(file_of_a_child_on_a_full_disk, "elide: cannot extend /tmp/elide-test-")
+TEST(unused_room_is_given_back, NULL)
+TEST(children_are_bounded, NULL)
 TEST(unfinished_file_is_left_alone, NULL)
 TEST(symlink_is_not_followed, "elide: data exists and is not a data file")
 TEST(directory_is_left_alone, "elide: data exists and is not a data file")
@@ -694,6 +803,10 @@ int main(void)
 		cmocka_unit_test(test_idle_process_displaces_no_counts),
 		cmocka_unit_test(test_idle_process_displaces_an_idle_one),
 		cmocka_unit_test(test_process_beside_an_ended_one),
+		cmocka_unit_test(test_file_of_a_child_is_small),
+		cmocka_unit_test(test_file_of_a_child_on_a_full_disk),
+		cmocka_unit_test(test_unused_room_is_given_back),
+		cmocka_unit_test(test_children_are_bounded),
 		cmocka_unit_test(test_unfinished_file_is_left_alone),
 		cmocka_unit_test(test_symlink_is_not_followed),
 		cmocka_unit_test(test_directory_is_left_alone),

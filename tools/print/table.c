@@ -343,6 +343,11 @@ static void print_totals(const struct report *r, FILE *out)
 		fprintf(out, "not counted: %llu forked processes that could not write a data file: %s\n",
 			(unsigned long long)r->file->header.dropped[ELIDE_DROPPED_PROCESSES],
 			strerror(r->file->header.lost_error));
+	if (r->file->header.dropped[ELIDE_DROPPED_FILES])
+		fprintf(out, "not counted: %llu older data file%s of child processes, dropped as there were more than "
+			"ELIDE_MAX_FILES\n",
+			(unsigned long long)r->file->header.dropped[ELIDE_DROPPED_FILES],
+			plural(r->file->header.dropped[ELIDE_DROPPED_FILES]));
 }
 
 /* Prints "function file:line", or what is known of it. */
