@@ -161,10 +161,7 @@ static int live_is_free(const struct wish *w)
 		return errno == ENAMETOOLONG ? 0 : -errno;
 	case ELIDE_OLDER_EMPTY:
 	case ELIDE_OLDER_UNFINISHED:
-		/* Its process is about to lock it, or was killed before. */
-		if (!elide_older_stale(w->live))
-			return -EBUSY;
-		return sys_unlink(w->live) && errno != ENOENT ? -errno : 0;
+		return elide_older_abandoned(w->live);
 	case ELIDE_OLDER_DONE:
 	case ELIDE_OLDER_SELF:
 		return elide_older_finish(w->live, w->name);
@@ -173,26 +170,16 @@ static int live_is_free(const struct wish *w)
 	}
 }
 
-static int create(const char *name)
-{
-	int fd = sys_open(name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-
-	if (fd < 0)
-		return -errno;
-	elide_older_lock(fd);
-	return fd;
-}
-
 /* Create the file with a name that leaves no room for another one while the process runs. */
 static int take_long(const struct wish *w, const char **use)
 {
-	int fd = create(w->name), err;
+	int fd = elide_older_create(w->name), err;
 
 	*use = w->name;
 	if (fd != -EEXIST)
 		return fd;
 	err = elide_older_move(use);
-	return err ? err : create(w->name);
+	return err ? err : elide_older_create(w->name);
 }
 
 /*
@@ -213,7 +200,7 @@ static int take(struct wish *w, const char **use)
 	err = final_is_free(w);
 	if (err)
 		return err;
-	fd = create(w->live);
+	fd = elide_older_create(w->live);
 	if (fd == -ENAMETOOLONG)
 		return take_long(w, use);
 	if (fd < 0)

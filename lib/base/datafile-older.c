@@ -22,7 +22,8 @@ struct elide_header elide_older_header;
  */
 static const struct flock whole_file = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
 
-int elide_older_lock(int fd)
+/* Lock the file until its descriptor is closed and it is not mapped any more. */
+static int lock_file(int fd)
 {
 	struct flock lock = whole_file;
 
@@ -34,6 +35,33 @@ static bool is_locked(int fd)
 	struct flock lock = whole_file;
 
 	return !sys_fcntl(fd, F_OFD_GETLK, &lock) && lock.l_type != F_UNLCK;
+}
+
+/* Did the attempt to lock fail because another process has locked it? */
+static bool is_taken(int err)
+{
+	return err == EAGAIN || err == EACCES;
+}
+
+/* Is the file that has the name the one that is open? */
+static bool is_that_file(int fd, const char *name)
+{
+	struct stat a, b;
+
+	return !sys_fstat(fd, &a) && !sys_lstat(name, &b) && a.st_dev == b.st_dev &&
+	       a.st_ino == b.st_ino;
+}
+
+int elide_older_create(const char *name)
+{
+	int fd = sys_open(name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+
+	if (fd < 0)
+		return -errno;
+	if ((!lock_file(fd) || !is_taken(errno)) && is_that_file(fd, name))
+		return fd;
+	sys_close(fd);
+	return -EEXIST;
 }
 
 static bool is_link(const char *name)
@@ -89,16 +117,33 @@ enum elide_older elide_older(const char *name)
 	return older;
 }
 
-/* A process has a complete header within milliseconds of the creation of its file. */
+/* Seconds after which a file without a header is one that no process will complete. */
 #define STALE_S 60
 
-bool elide_older_stale(const char *name)
+static bool is_stale(const char *name)
 {
 	struct timespec now;
 	struct stat st;
 
 	clock_gettime(CLOCK_REALTIME, &now);
 	return !sys_lstat(name, &st) && now.tv_sec - st.st_ctim.tv_sec > STALE_S;
+}
+
+int elide_older_abandoned(const char *name)
+{
+	int fd = sys_open(name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0), err = -EBUSY;
+	uint64_t magic = 0;
+	bool locked;
+
+	if (fd < 0)
+		return errno == ENOENT ? 0 : -errno;
+	locked = !lock_file(fd);
+	/* The process that has created it, and not locked it yet, finds out that it is gone. */
+	if ((locked || (!is_taken(errno) && is_stale(name))) && is_that_file(fd, name) &&
+	    sys_read(fd, &magic, sizeof(magic)) >= 0 && !magic)
+		err = sys_unlink(name) && errno != ENOENT ? -errno : 0;
+	sys_close(fd);
+	return err;
 }
 
 int elide_older_move(const char **name)
@@ -186,15 +231,6 @@ int elide_older_rename(const char *from, const char *to)
 	return err;
 }
 
-/* Is the file that has the name the one that is open? */
-static bool is_that_file(int fd, const char *name)
-{
-	struct stat a, b;
-
-	return !sys_fstat(fd, &a) && !sys_lstat(name, &b) && a.st_dev == b.st_dev &&
-	       a.st_ino == b.st_ino;
-}
-
 int elide_older_claim(const char *name)
 {
 	int fd = sys_open(name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0);
@@ -202,7 +238,7 @@ int elide_older_claim(const char *name)
 	if (fd < 0)
 		return -errno;
 	/* Where there are no locks, that the name is still that file's has to do. */
-	if ((!elide_older_lock(fd) || (errno != EAGAIN && errno != EACCES)) && is_that_file(fd, name))
+	if ((!lock_file(fd) || !is_taken(errno)) && is_that_file(fd, name))
 		return fd;
 	sys_close(fd);
 	return -EBUSY;

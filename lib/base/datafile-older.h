@@ -36,8 +36,15 @@ enum elide_older elide_older(const char *name);
 
 extern struct elide_header elide_older_header;
 
-/** elide_older_lock() - lock a file of which the descriptor is, until no process maps or opens it. */
-int elide_older_lock(int fd);
+/**
+ * elide_older_create() - create and lock a file.
+ *
+ * It is locked until no process has it mapped or open.
+ *
+ * Return: a descriptor; -EEXIST if there is such a file, or another process took this one for an
+ * abandoned one before it was locked; -errno.
+ */
+int elide_older_create(const char *name);
 
 /**
  * elide_older_move() - rename an older data file *@name to NAME.old, and remove an empty file.
@@ -74,8 +81,13 @@ int elide_older_finish(const char *from, const char *to);
  */
 int elide_older_claim(const char *name);
 
-/** elide_older_stale() - has an unfinished file been so for longer than a process takes to start? */
-bool elide_older_stale(const char *name);
+/**
+ * elide_older_abandoned() - remove a file that is empty or without a magic, if its process has ended.
+ *
+ * Return: 0; -EBUSY if a process is about to complete it, which holds the lock; other errors. Where
+ * there are no locks it is known by its age.
+ */
+int elide_older_abandoned(const char *name);
 
 #pragma GCC visibility pop
 

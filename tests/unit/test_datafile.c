@@ -589,15 +589,27 @@ static void children_are_bounded(void)
 	check(!elide_children_bound("%e%p", "/bin/data", 1) && exists("data.1x"));
 }
 
-/* A process that has just created the file, and not locked it. */
+/* A process that has just created the file, and has no header yet. */
 static void unfinished_file_is_left_alone(void)
 {
+	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
 	char expect[64];
+	int fd;
 
 	put(".data.live", "");
+	fd = open(".data.live", O_RDWR);
+	check(!fcntl(fd, F_OFD_SETLK, &lock));
 	open_data("data", MIB);
 	snprintf(expect, sizeof(expect), ".data.%d.live", (int)getpid());
 	check(exists(expect) && holds(".data.live", ""));
+}
+
+/* One that was killed then. */
+static void unfinished_file_is_replaced(void)
+{
+	put(".data.live", "");
+	open_data("data", MIB);
+	check(is_of(".data.live", getpid()) && !system("test $(ls -A | wc -l) = 1"));
 }
 
 static void idle_process_of_a_run_needs_none(void)
@@ -763,6 +775,7 @@ TEST(file_of_a_child_is_small, NULL)
 TEST(file_of_a_child_on_a_full_disk, "elide: cannot extend /tmp/elide-test-")
 TEST(unused_room_is_given_back, NULL)
 TEST(children_are_bounded, NULL)
+TEST(unfinished_file_is_replaced, NULL)
 TEST(unfinished_file_is_left_alone, NULL)
 TEST(symlink_is_not_followed, "elide: data exists and is not a data file")
 TEST(directory_is_left_alone, "elide: data exists and is not a data file")
@@ -807,6 +820,7 @@ int main(void)
 		cmocka_unit_test(test_file_of_a_child_on_a_full_disk),
 		cmocka_unit_test(test_unused_room_is_given_back),
 		cmocka_unit_test(test_children_are_bounded),
+		cmocka_unit_test(test_unfinished_file_is_replaced),
 		cmocka_unit_test(test_unfinished_file_is_left_alone),
 		cmocka_unit_test(test_symlink_is_not_followed),
 		cmocka_unit_test(test_directory_is_left_alone),

@@ -12,7 +12,7 @@
 
 #include "../../lib/compiler.h"
 #include "../base/settings.h"
-#include "../model/data-open.h"
+#include "../base/data-open.h"
 #include "../model/records.h"
 #include "pmu-file.h"
 #include "pmu.h"

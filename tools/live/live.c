@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "../../lib/compiler.h"
-#include "../model/data-open.h"
+#include "../base/data-open.h"
 #include "../model/load.h"
 #include "live.h"
 

@@ -17,7 +17,7 @@
 
 #include "../../lib/compiler.h"
 #include "../base/settings.h"
-#include "data-open.h"
+#include "../base/data-open.h"
 #include "load.h"
 #include "records.h"
 

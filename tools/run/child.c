@@ -19,7 +19,7 @@
 
 #include "../../lib/compiler.h"
 #include "../base/clock.h"
-#include "../model/data-open.h"
+#include "../base/data-open.h"
 #include "../model/load.h"
 #include "../model/run-files.h"
 #include "child.h"
