@@ -434,7 +434,7 @@ static void file_of_the_program_before(void)
 	pid = fork();
 	if (!pid) {
 		open_data("data", MIB);
-		elide_data_detach(); /* exec() takes the mapping away */
+		munmap(elide_data, MIB); /* as exec() does */
 		elide_data_forget();
 		open_data("data", MIB);
 		elide_data_close();
@@ -478,7 +478,7 @@ static void process_beside_an_ended_one(void)
 	elide_data_close();
 	snprintf(expect, sizeof(expect), "data.%d", (int)getpid());
 	check(is_of(expect, getpid()) && is_of("data", 0));
-	elide_data_detach();
+	munmap(elide_data, MIB);
 	elide_data_forget();
 	elide_data_start(6001, 0);
 	open_data("data", MIB);
