@@ -56,7 +56,7 @@ WRAPPER int pthread_barrier_wait(pthread_barrier_t *barrier)
 	struct elide_blocking b;
 	int err;
 
-	PASS(barrier_wait, barrier);
+	PASS_ACQUIRE(barrier_wait, barrier);
 	if (unlikely(elide_inside(elide_self)))
 		return wait_inside(barrier, CALL_SITE());
 	elide_blocking_begin(&b, barrier, CALL_SITE(), KIND, true);

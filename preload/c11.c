@@ -57,25 +57,25 @@ WRAPPER void mtx_destroy(mtx_t *m)
 
 WRAPPER int mtx_lock(mtx_t *m)
 {
-	PASS(mtx_lock, m);
+	PASS_ACQUIRE(mtx_lock, m);
 	return to_thrd(mutex_lock(mutex_of(m), CALL_SITE()));
 }
 
 WRAPPER int mtx_trylock(mtx_t *m)
 {
-	PASS(mtx_trylock, m);
+	PASS_ACQUIRE(mtx_trylock, m);
 	return to_thrd(mutex_trylock(mutex_of(m), CALL_SITE()));
 }
 
 WRAPPER int mtx_timedlock(mtx_t *m, const struct timespec *until)
 {
-	PASS(mtx_timedlock, m, until);
+	PASS_ACQUIRE(mtx_timedlock, m, until);
 	return to_thrd(mutex_timedlock(mutex_of(m), CALL_SITE(), -1, until));
 }
 
 WRAPPER int mtx_unlock(mtx_t *m)
 {
-	PASS(mtx_unlock, m);
+	PASS_RELEASE(mtx_unlock, m);
 	return to_thrd(mutex_unlock(mutex_of(m), CALL_SITE()));
 }
 

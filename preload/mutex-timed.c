@@ -114,7 +114,7 @@ static __noinline int timedlock_again(struct elide_thread *t, struct elide_call 
 static __noinline int timedlock_long(pthread_mutex_t *m, const void *site, clockid_t clock,
 				     const struct timespec *until)
 {
-	if (unlikely(!elide_process.running))
+	if (unlikely(!elide_process.running) || elide_passes())
 		return real_timed(m, clock, until);
 	return mutex_timedlock(m, site, clock, until);
 }

@@ -178,7 +178,7 @@ static __noinline int lock_unknown(pthread_mutex_t *m, const void *site)
 	struct elide_thread *t = elide_self_quick;
 	struct elide_quick q = {0};
 
-	PASS(mutex_lock, m);
+	PASS_ACQUIRE(mutex_lock, m);
 	if (likely(glibc_mutex_plain(m))) {
 		q = elide_quick_refill(t, m, site, KIND);
 	} else if (glibc_layout.mutex && !mutex_is_relock(t, m)) {
@@ -334,7 +334,7 @@ static __noinline int unlock_long(pthread_mutex_t *m, const void *site)
 	/* Another type than plain, nothing is elided or watched, and the thread has locked it. */
 	if (!t->open && (uint32_t)m->__data.__owner == t->short_tid && glibc_mutex_simple(m))
 		return mutex_release_typed(m, site);
-	PASS(mutex_unlock, m);
+	PASS_RELEASE(mutex_unlock, m);
 	return mutex_unlock(m, site);
 }
 
@@ -397,7 +397,7 @@ static __noinline int trylock_again(struct elide_thread *t, struct elide_call *c
 /* Every case; pthread_mutex_trylock() does what is usual. */
 static __noinline int trylock_long(struct elide_thread *t, pthread_mutex_t *m, const void *site)
 {
-	PASS(mutex_trylock, m);
+	PASS_ACQUIRE(mutex_trylock, m);
 	if (t->open && likely(glibc_mutex_plain(m)) &&
 	    elide_quick_nested(t, m, (struct elide_rule)MUTEX_IS_FREE, site, KIND))
 		return 0;

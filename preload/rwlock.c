@@ -154,7 +154,7 @@ static __always_inline_fn int lock(pthread_rwlock_t *rw, const void *site, enum 
 	struct elide_row *row;
 	int err;
 
-	if (unlikely(!elide_process.running))
+	if (unlikely(!elide_process.running) || elide_passes())
 		return call_real(rw, kind, how, clock, until);
 	/* As glibc does for rwlocks, even where the lock is free. */
 	if (how == HOW_TIMED && until && (unsigned long)until->tv_nsec >= 1000000000ul)
@@ -381,7 +381,7 @@ static __noinline int lock_unknown(pthread_rwlock_t *rw, const void *site, enum 
 	struct elide_thread *t = elide_self_quick;
 	struct elide_quick q = {0};
 
-	if (unlikely(!elide_process.running))
+	if (unlikely(!elide_process.running) || elide_passes())
 		return call_real(rw, kind, HOW_LOCK, CLOCK_PLAIN, NULL);
 	if (likely(!rw->__data.__shared))
 		q = elide_quick_refill(t, rw, site, kind);
@@ -574,7 +574,7 @@ WRAPPER int pthread_rwlock_unlock(pthread_rwlock_t *rw)
 	if (unlikely(t->open || t->short_tid == ELIDE_NO_TID || !held_less(&t->nr_rwlocks))) {
 		if (!t->open && elide_is_due(t, rw) && held_less(&t->nr_rwlocks))
 			return unlock_due(t, rw, CALL_SITE());
-		PASS(rwlock_unlock, rw);
+		PASS_RELEASE(rwlock_unlock, rw);
 		return unlock_long(rw, CALL_SITE());
 	}
 	return likely(goes(t, rw)) ? 0 : release_real(t, rw, CALL_SITE());

@@ -179,7 +179,7 @@ static __noinline int lock_unknown(pthread_spinlock_t *s, const void *site)
 	struct elide_thread *t = elide_self_quick;
 	struct elide_quick q;
 
-	PASS(spin_lock, s);
+	PASS_ACQUIRE(spin_lock, s);
 	q = elide_quick_refill(t, (const void *)s, site, KIND);
 	return q.known ? lock_known(t, q, s, site) : lock(s, site);
 }
@@ -217,7 +217,7 @@ static __noinline int trylock(pthread_spinlock_t *s, const void *site)
 	struct elide_row *row;
 	int err;
 
-	PASS(spin_trylock, s);
+	PASS_ACQUIRE(spin_trylock, s);
 	if (unlikely(elide_inside(t))) {
 		if (elide_find_held(t, word))
 			return EBUSY;
@@ -331,7 +331,7 @@ WRAPPER int pthread_spin_unlock(pthread_spinlock_t *s)
 	if (unlikely(t->open || t->short_tid == ELIDE_NO_TID || !held_less(&t->nr_spins))) {
 		if (!t->open && elide_is_due(t, (const void *)s))
 			return unlock_due(s);
-		PASS(spin_unlock, s);
+		PASS_RELEASE(spin_unlock, s);
 		return unlock(s, CALL_SITE());
 	}
 	__atomic_store_n(s, SPIN_FREE, __ATOMIC_RELEASE); /* pairs with take() */

@@ -48,6 +48,20 @@ enum how { HOW_LOCK, HOW_TRY, HOW_TIMED };
 			return real.id(__VA_ARGS__);   \
 	} while (0)
 
+/* The same of an acquisition, which passes through also if there is no block for the thread... */
+#define PASS_ACQUIRE(id, ...)                                              \
+	do {                                                               \
+		if (unlikely(!elide_process.running) || elide_passes())    \
+			return real.id(__VA_ARGS__);                       \
+	} while (0)
+
+/* ...and of a release. */
+#define PASS_RELEASE(id, ...)                                              \
+	do {                                                               \
+		if (unlikely(!elide_process.running) || elide_is_refused()) \
+			return real.id(__VA_ARGS__);                       \
+	} while (0)
+
 /* A further name of a wrapper, from symbols.def. */
 #define WRAPPER_ALIAS(name, target) \
 	extern __typeof__(target) name                   \

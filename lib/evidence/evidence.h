@@ -29,16 +29,19 @@
 
 /*
  * In the first EVIDENCE_THREADS threads the first EVIDENCE_FIRST events of each kind are sampled,
- * in later threads the very first. Slow paths exclude each other: if many threads that begin at
- * once sampled 8 events each, they would wait for each other. Both numbers were chosen here.
+ * in later threads the very first, and after EVIDENCE_MANY threads chance alone decides. Slow paths
+ * exclude each other: if many threads that begin at once sampled 8 events each, they would wait for each
+ * other, and of some thousand threads a sample of each kind takes longer than all else that they need
+ * at their beginning. The numbers were chosen here.
  */
 #define EVIDENCE_FIRST   8
 #define EVIDENCE_THREADS 4
+#define EVIDENCE_MANY    256
 
 /** elide_evidence_first() - events of each kind that are always sampled, in thread @nr from 1. */
 static inline uint32_t elide_evidence_first(uint32_t nr)
 {
-	return nr <= EVIDENCE_THREADS ? EVIDENCE_FIRST : 1;
+	return nr <= EVIDENCE_THREADS ? EVIDENCE_FIRST : nr <= EVIDENCE_MANY;
 }
 
 /**

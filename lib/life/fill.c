@@ -207,8 +207,8 @@ __noinline struct elide_cache *elide_cache_fill(const void *lock, const void *si
 	struct look_up l = {lock, site, kind, NULL};
 	struct elide_cache *entry;
 
-	if (unlikely(!elide_process.running))
-		return NULL; /* where everything passes through, as quick as can be */
+	if (unlikely(!elide_process.running) || elide_passes())
+		return NULL; /* as quick as can be */
 	entry = elide_self ? elide_cache_refill(elide_self, lock, site, kind) : NULL;
 	if (likely(entry))
 		return entry;
@@ -223,6 +223,8 @@ __noinline struct elide_cache *elide_cache_fill(const void *lock, const void *si
 		count_dropped(&elide_self->nr_unregistered, ELIDE_DROPPED_LOCKS);
 		return NULL;
 	}
+	if (!elide_self && !elide_busy && elide_thread_refused())
+		return NULL;
 	elide_slow_run(fill_slow, &l);
 	return l.entry;
 }

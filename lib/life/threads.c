@@ -29,17 +29,28 @@
 /* The help of the cause nesting in aborts.def names these two numbers. */
 _Static_assert(ELIDE_MAX_HELD == 16 && ELIDE_MAX_PENDING == 64, "see aborts.def");
 
-static struct {
-	struct elide_thread *free; /* blocks whose thread has ended */
-	struct elide_thread *look; /* the next one to be asked for; NULL: the first */
-	uint32_t nr;
-} threads;
-
 /*
  * Blocks that a new thread checks before memory for a further one is taken. With n threads
  * alive about n / 3 further blocks may belong to threads that have ended without being found.
  */
 #define MAX_LOOKS 4
+
+/*
+ * Blocks that are mapped at once, at most: there are no more that are not used yet than are used. Two
+ * system calls for each block would hold up the threads that begin meanwhile. Chosen here.
+ */
+#define MAX_BATCH 16
+
+static struct {
+	struct elide_thread *free; /* blocks whose thread has ended */
+	struct elide_thread *look; /* the next one to be asked for; NULL: the first */
+	struct elide_thread *given[MAX_LOOKS]; /* the blocks given last, a ring */
+	uint32_t last_given;
+	uint32_t nr; /* blocks that threads have, or had */
+	/* Blocks that are mapped and were never given. A fork leaves them as they are: all zeroes. */
+	struct elide_thread *fresh;
+	uint32_t nr_fresh;
+} threads;
 
 /*
  * pthread_join() tells that a thread has ended. For a detached thread nothing does: a key of
@@ -88,6 +99,12 @@ static void find_ended(uint32_t nr)
 		if (has_ended(t, pid))
 			thread_end(t);
 	}
+	if (threads.nr < elide_tunables.max_threads)
+		return;
+	/* The youngest threads are those that are the likeliest to end next. */
+	for (uint32_t i = 0; i < MAX_LOOKS && !threads.free; i++)
+		if (threads.given[i] && has_ended(threads.given[i], pid))
+			thread_end(threads.given[i]);
 }
 
 void elide_threads_end(void)
@@ -110,7 +127,7 @@ static void joined_slow(void *arg)
 	const struct joined *joined = arg;
 
 	test_point(joined_entered);
-	for (struct elide_thread *t = elide_threads_all(); t; t = t->next)
+	for (struct elide_thread *t = elide_threads_of(joined->handle); t; t = t->next_alike)
 		if (t->tid && t->handle == joined->handle && (!joined->tid || t->tid == joined->tid))
 			thread_end(t);
 	test_point(joined_done);
@@ -120,7 +137,7 @@ void elide_thread_joined(const void *handle, uint32_t tid)
 {
 	struct joined joined = {handle, tid};
 
-	if (elide_threads_all())
+	if (elide_threads_all() && elide_threads_has(handle))
 		elide_slow_run(joined_slow, &joined);
 }
 
@@ -147,7 +164,7 @@ static void thread_init(struct elide_thread *t)
 {
 	t->tid = syscall(SYS_gettid);
 	t->pid = getpid();
-	t->handle = thread_handle();
+	elide_threads_name(t, thread_handle());
 	elide_tid_remember(t->tid);
 	t->short_tid = elide_short_way() ? t->tid : ELIDE_NO_TID;
 	t->open = 0;
@@ -188,6 +205,89 @@ static void thread_init(struct elide_thread *t)
 	}
 }
 
+/* Map further blocks, or one if there is no room for more. */
+static void map_blocks(void)
+{
+	uint32_t nr = elide_tunables.max_threads - threads.nr;
+
+	if (nr > MAX_BATCH)
+		nr = MAX_BATCH;
+	if (nr > threads.nr)
+		nr = threads.nr ? threads.nr : 1;
+	threads.fresh = elide_wiped_alloc(nr * sizeof(*threads.fresh));
+	if (!threads.fresh) {
+		nr = 1;
+		threads.fresh = elide_wiped_alloc(sizeof(*threads.fresh));
+	}
+	threads.nr_fresh = threads.fresh ? nr : 0;
+}
+
+/* A block that no thread has; NULL if there is none. */
+static struct elide_thread *block_take(void)
+{
+	struct elide_thread *t = threads.free;
+
+	if (t) {
+		threads.free = t->next_free;
+		return t;
+	}
+	if (threads.nr >= elide_tunables.max_threads)
+		return NULL;
+	if (!threads.nr_fresh)
+		map_blocks();
+	if (!threads.nr_fresh)
+		return NULL;
+	threads.nr++;
+	threads.nr_fresh--;
+	return threads.fresh++;
+}
+
+/* There is no block for the calling thread, which asks again after some acquisitions. */
+static void refuse(void)
+{
+	struct elide_refused *r = &elide_refused;
+
+	if (!r->pause && elide_data)
+		__atomic_add_fetch(&elide_data->dropped[ELIDE_DROPPED_THREADS], 1, __ATOMIC_RELAXED);
+	if (!r->pause)
+		r->pause = ELIDE_REFUSED_FIRST;
+	else if (r->pause < ELIDE_REFUSED_MOST)
+		r->pause *= 2;
+	r->left = r->pause;
+}
+
+/* Have all of MAX_LOOKS further blocks, and of those given last, threads that are alive? */
+static bool none_has_ended(void)
+{
+	struct elide_thread *t = READ_ONCE(threads.look);
+	pid_t pid = getpid();
+
+	for (int i = 0; i < MAX_LOOKS; i++) {
+		if (!t)
+			t = elide_threads_all();
+		WRITE_ONCE(threads.look, t);
+		if (has_ended(t, pid))
+			return false;
+		t = t->next;
+	}
+	WRITE_ONCE(threads.look, t);
+	for (int i = 0; i < MAX_LOOKS; i++) {
+		t = READ_ONCE(threads.given[i]);
+		if (t && has_ended(t, pid))
+			return false;
+	}
+	return true;
+}
+
+bool elide_thread_refused(void)
+{
+	if (READ_ONCE(threads.nr) < elide_tunables.max_threads || READ_ONCE(threads.free) ||
+	    !elide_gate_same_process() || !none_has_ended())
+		return false;
+	refuse();
+	return true;
+}
+
 struct elide_thread *elide_thread_get(void)
 {
 	struct elide_thread *t = elide_self;
@@ -197,19 +297,15 @@ struct elide_thread *elide_thread_get(void)
 		threads.nr++;
 		return t;
 	}
-	find_ended(threads.nr < elide_tunables.max_threads ? MAX_LOOKS : UINT32_MAX);
-	t = threads.free;
-	if (t) {
-		threads.free = t->next_free;
-	} else if (threads.nr < elide_tunables.max_threads) {
-		t = elide_wiped_alloc(sizeof(*t));
-		threads.nr += t != NULL;
-	}
+	find_ended(MAX_LOOKS);
+	t = block_take();
 	if (!t) {
-		elide_data->dropped[ELIDE_DROPPED_THREADS]++;
+		refuse();
 		return NULL;
 	}
+	threads.given[threads.last_given++ % MAX_LOOKS] = t;
 	thread_init(t);
+	elide_refused = (struct elide_refused){0};
 	elide_self = elide_self_quick = t;
 	return t;
 }
@@ -217,6 +313,7 @@ struct elide_thread *elide_thread_get(void)
 void elide_threads_forget(void)
 {
 	threads.free = threads.look = NULL;
+	memset(threads.given, 0, sizeof(threads.given));
 	threads.nr = 0;
 	elide_nr_active = 0;
 	elide_threads_clear();

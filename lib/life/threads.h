@@ -18,6 +18,14 @@
  */
 struct elide_thread *elide_thread_get(void);
 
+/**
+ * elide_thread_refused() - is there no block for the calling thread, which has none? Then it is refused.
+ *
+ * Outside slow paths, as thousands of threads may ask. At the limit a thread asks the kernel for the
+ * threads of a few blocks each time. Return: false also if a slow path has to find out.
+ */
+bool elide_thread_refused(void);
+
 /** elide_threads_end() - the process ends: look at all threads that have ended. In a slow path. */
 void elide_threads_end(void);
 

@@ -28,16 +28,26 @@ static __thread uint32_t nr_writes;
  */
 static void map_pages(const void *start, const void *end)
 {
+	if (elide_process.rtm == ELIDE_RTM_NONE)
+		return;
 	for (const char *at = start; at < (const char *)end; at += ELIDE_PAGE)
 		(void)READ_ONCE(*at);
 }
 
+/* Entries of a cache at first. There are as many windows of policy hpca as a cache may have entries. */
+static uint32_t first_size(void)
+{
+	return elide_process.config.keeps_window ? ELIDE_NR_CACHE : ELIDE_FIRST_CACHE;
+}
+
 void elide_cache_start(struct elide_thread *t)
 {
+	uint32_t nr = first_size();
+
 	/* Of what is between, a transaction reads calls alone, and each has been written. */
 	map_pages(t, t->calls);
-	map_pages(t->cache, &t->cache[ELIDE_NR_CACHE]);
-	t->cache_mask = CACHE_MASK(ELIDE_NR_CACHE);
+	map_pages(t->cache, &t->cache[nr]);
+	t->cache_mask = CACHE_MASK(nr);
 }
 
 void elide_caches_forget(void)
@@ -45,9 +55,11 @@ void elide_caches_forget(void)
 	nr_grown = 0;
 }
 
-/* Is there room for as many entries more? */
+/* May a cache of @nr entries have as many more? */
 static bool may_grow(uint32_t nr)
 {
+	if (nr < ELIDE_NR_CACHE)
+		return true;
 	if (READ_ONCE(nr_grown) + nr > ELIDE_MAX_GROWN)
 		return false;
 	if (__atomic_add_fetch(&nr_grown, nr, __ATOMIC_RELAXED) <= ELIDE_MAX_GROWN)
@@ -71,6 +83,7 @@ void elide_cache_empty(struct elide_thread *t)
 	for (uint32_t i = 0; (entry = elide_cache_used(t, i)); i++)
 		if (entry->lock)
 			entry->lock = NULL;
+	t->cache_mask = CACHE_MASK(first_size());
 	t->nr_filled = t->nr_evicted = 0;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* thread.c - see thread.h. */
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -13,6 +14,7 @@ static const uint64_t always_open = ~0ull;
 
 __thread struct elide_thread *elide_self;
 __thread struct elide_thread *elide_self_quick = (struct elide_thread *)&always_open;
+__thread struct elide_refused elide_refused;
 struct elide_row elide_no_row;
 
 const uint8_t elide_way_arms[] = {
@@ -36,6 +38,10 @@ static __thread bool forked_deeper;
 
 static struct elide_thread *all;
 
+/* Their hash by handle, so that a join need not look at each of some thousand blocks. */
+static struct elide_thread *alike[1024];
+static uint32_t alike_changes;
+
 struct elide_thread *elide_threads_all(void)
 {
 	return READ_ONCE(all);
@@ -52,9 +58,68 @@ void elide_threads_add(struct elide_thread *t)
 	all = t;
 }
 
+/* Stacks of threads, which have the handles at their ends, are some pages apart, and mostly equally long. */
+static struct elide_thread **alike_of(const void *handle)
+{
+	/* Multiplicative hashing (Knuth, TAOCP vol. 3, 6.4) with 2^64 / phi. */
+	return &alike[((uintptr_t)handle / CACHE_LINE * 0x9e3779b97f4a7c15ull >> 40) %
+		      ARRAY_SIZE(alike)];
+}
+
+struct elide_thread *elide_threads_of(const void *handle)
+{
+	return *alike_of(handle);
+}
+
+bool elide_threads_has(const void *handle)
+{
+	uint32_t changes = __atomic_load_n(&alike_changes, __ATOMIC_ACQUIRE);
+	const struct elide_thread *t = READ_ONCE(*alike_of(handle));
+
+	/* A block that goes into another list meanwhile leads there. */
+	for (; t; t = READ_ONCE(t->next_alike))
+		if (READ_ONCE(t->handle) == handle)
+			return true;
+	/* Pairs with elide_threads_name(): a block found in another list comes after a change. */
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	return READ_ONCE(alike_changes) != changes;
+}
+
+void elide_threads_name(struct elide_thread *t, const void *handle)
+{
+	struct elide_thread **at;
+
+	if (t->handle == handle)
+		return;
+	__atomic_add_fetch(&alike_changes, 1, __ATOMIC_RELAXED);
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+	if (t->handle) {
+		for (at = alike_of(t->handle); *at != t; at = &(*at)->next_alike)
+			;
+		WRITE_ONCE(*at, t->next_alike);
+	}
+	at = alike_of(handle);
+	WRITE_ONCE(t->handle, handle);
+	WRITE_ONCE(t->next_alike, *at);
+	/* Pairs with elide_threads_has(): the block is whole. */
+	__atomic_store_n(at, t, __ATOMIC_RELEASE);
+}
+
 void elide_threads_clear(void)
 {
 	all = NULL;
+	memset(alike, 0, sizeof(alike));
+}
+
+bool elide_refused_passes(void)
+{
+	/* Of all blocks the child of a fork has none. */
+	if (unlikely(!elide_gate_same_process())) {
+		elide_refused = (struct elide_refused){0};
+		return false;
+	}
+	elide_refused.left--;
+	return true;
 }
 
 enum elide_way elide_way(const struct elide_thread *t, const struct elide_row *row)
@@ -82,11 +147,14 @@ bool elide_may_judge(void)
 
 bool elide_tid_is_own(const struct elide_thread *t, uint32_t tid)
 {
-	bool own = forked_deeper || tid == (t ? t->tid : (uint32_t)syscall(SYS_gettid));
+	bool own = forked_deeper || (t && tid == t->tid);
 
 	for (int i = 0; i < MAX_FORKS; i++)
 		own |= tid == own_tids[i];
-	return own;
+	if (own || t)
+		return own;
+	elide_tid_remember(syscall(SYS_gettid));
+	return tid == own_tids[0];
 }
 
 void elide_tid_remember(uint32_t tid)

@@ -32,10 +32,11 @@
 #define ELIDE_MAX_NESTED (ELIDE_MAX_HELD - 1)
 
 /*
- * Entries of the look-up cache: 32 KiB at first, for a thousand locks at one site. Where that does
- * not do it is doubled, up to 256 KiB, as long as there is room in what all threads together may
- * have more: 4 MiB, or 18 threads with ten thousand locks each.
+ * Entries of the look-up cache: a page at first, for a hundred locks at one site. Where that does
+ * not do it is doubled: up to 32 KiB for any thread, and up to 256 KiB as long as there is room in what
+ * all threads together may have more: 4 MiB, or 18 threads with ten thousand locks each.
  */
+#define ELIDE_FIRST_CACHE    (1u << 8)
 #define ELIDE_NR_CACHE       (1u << 11)
 #define ELIDE_MAX_CACHE_BITS 14
 #define ELIDE_MAX_CACHE      (1u << ELIDE_MAX_CACHE_BITS)
@@ -376,6 +377,7 @@ struct elide_due {
  *              long it has waited for it in calls that did; blocking.h
  * @pid:        its process
  * @handle:     its thread control block, which is what glibc's pthread_t points to
+ * @next_alike: list of the blocks whose handles have the same hash
  * @nr_filled:  entries of the cache in use; the first are in @filled, see elide_cache_used()
  * @nr_evicted: entries of live locks that others have taken the place of, since it was last doubled
  * @windows:    this thread's judgement of the lock in the cache entry of that index: policy hpca,
@@ -465,15 +467,11 @@ struct elide_thread {
 	uint64_t timed_out_cycles;
 	int pid;
 	const void *handle;
+	struct elide_thread *next_alike;
 	uint32_t nr_filled;
 	uint32_t nr_evicted;
 	uint16_t filled[ELIDE_NR_FILLED];
-
-	struct elide_call calls[ELIDE_MAX_ROWS];
-	struct adapt_thread adapts[ELIDE_NR_ROWS];
 	struct adapt_thread no_adapt;
-	struct policy_window windows[ELIDE_NR_CACHE];
-	struct elide_acquired acquired[ELIDE_MAX_ACQUIRED];
 	struct elide_thread_record *record;
 	uint64_t moment_sums[ELIDE_MOMENT_END];
 	uint32_t nr_names;
@@ -481,6 +479,12 @@ struct elide_thread {
 	void *loads;
 	const void *waits;
 	const struct elide_row *waits_row;
+
+	/* Of what follows, most threads touch the first calls and the first page of the cache. */
+	struct elide_call calls[ELIDE_MAX_ROWS];
+	struct adapt_thread adapts[ELIDE_NR_ROWS];
+	struct policy_window windows[ELIDE_NR_CACHE];
+	struct elide_acquired acquired[ELIDE_MAX_ACQUIRED];
 
 	struct elide_cache cache[ELIDE_MAX_CACHE] __attribute__((aligned(ELIDE_PAGE)));
 };
@@ -494,6 +498,26 @@ _Static_assert(offsetof(struct elide_thread, held[0].word) - offsetof(struct eli
 
 /* The calling thread's block; NULL before its first lock call and where there is none. */
 extern __thread struct elide_thread *elide_self;
+
+/**
+ * struct elide_refused - a thread for which there was no block.
+ * @left: acquisitions that pass through before the thread asks for a block again; 0: it may ask
+ * @pause: what @left was after it has asked last; 0: it has a block, or has not asked yet
+ */
+struct elide_refused {
+	uint32_t left;
+	uint32_t pause;
+};
+
+extern __thread struct elide_refused elide_refused;
+
+/*
+ * Acquisitions between two times that a thread without a block asks for one: doubled from the first
+ * number up to the second. To ask takes 2 us, so from 64 on that is 30 ns an acquisition in the first
+ * pause, 15 in the second, and nothing to be felt afterwards. Chosen here.
+ */
+#define ELIDE_REFUSED_FIRST 64
+#define ELIDE_REFUSED_MOST  65536
 
 /*
  * The same for the quick way, which reads elide_thread.open first: where there is no block,
@@ -535,8 +559,44 @@ static inline uint32_t elide_random_period(struct elide_thread *t, uint32_t mean
 	return mean > 1 ? 1 + ((uint64_t)elide_random(t) * (2 * mean - 1) >> 32) : mean;
 }
 
+/** elide_refused_passes() - use elide_passes(). */
+bool elide_refused_passes(void);
+
+/**
+ * elide_passes() - does an acquisition of the calling thread pass through, as there is no block for it?
+ *
+ * One more does if so. No system call is made, and nothing that threads share is written.
+ */
+static __always_inline_fn bool elide_passes(void)
+{
+	return unlikely(elide_refused.left) && elide_refused_passes();
+}
+
+/** elide_is_refused() - the same for other calls, which are not counted. */
+static __always_inline_fn bool elide_is_refused(void)
+{
+	return unlikely(elide_refused.left);
+}
+
 /** elide_threads_all() - the first of all blocks of threads, of ended ones too. In a slow path. */
 struct elide_thread *elide_threads_all(void);
+
+/**
+ * elide_threads_of() - the first block whose thread has, or had, a control block that hashes as @handle does.
+ *
+ * The others follow by @next_alike. In a slow path.
+ */
+struct elide_thread *elide_threads_of(const void *handle);
+
+/**
+ * elide_threads_has() - may a block have a thread with that control block? Outside slow paths.
+ *
+ * Return: false only if none has.
+ */
+bool elide_threads_has(const void *handle);
+
+/** elide_threads_name() - the thread of a block has the control block @handle from now on. In a slow path. */
+void elide_threads_name(struct elide_thread *t, const void *handle);
 
 /** elide_threads_head() - where the address of the first block is: for elide_inspect_fill(). */
 const void *elide_threads_head(void);

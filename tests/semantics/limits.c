@@ -10,6 +10,7 @@
 #include <limits.h>
 #include <pthread.h>
 #include <sched.h>
+#include <semaphore.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -20,6 +21,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/time.h>
+#include <threads.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -330,6 +332,68 @@ static void *every_kind(void *arg)
 	return NULL;
 }
 
+/*
+ * Calls of every kind, which pass through where ELIDE_MAX_THREADS leaves no block for the thread: so many
+ * that it asks for a block several times.
+ */
+static void *all_kinds(void *unused)
+{
+	static pthread_rwlock_t rw = PTHREAD_RWLOCK_INITIALIZER;
+	static pthread_spinlock_t spin = 1; /* free */
+	const struct timespec later = {.tv_sec = 1ll << 32};
+	static pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
+	static sem_t units;
+	static mtx_t plain;
+
+	for (unsigned int i = 0; i < 300; i++) {
+		take(&lock, 1);
+		if (!pthread_mutex_trylock(&lock))
+			pthread_mutex_unlock(&lock);
+		pthread_mutex_timedlock(&lock, &later);
+		value++;
+		pthread_cond_signal(&cond);
+		pthread_cond_timedwait(&cond, &lock, &(struct timespec){0});
+		value++;
+		pthread_mutex_unlock(&lock);
+		pthread_rwlock_rdlock(&rw);
+		pthread_rwlock_unlock(&rw);
+		pthread_rwlock_clockwrlock(&rw, CLOCK_MONOTONIC, &later);
+		value++;
+		pthread_rwlock_unlock(&rw);
+		pthread_spin_lock(&spin);
+		value++;
+		pthread_spin_unlock(&spin);
+		if (!pthread_spin_trylock(&spin))
+			pthread_spin_unlock(&spin);
+		sem_post(&units);
+		sem_wait(&units);
+		mtx_lock(&plain);
+		mtx_unlock(&plain);
+	}
+	return NULL;
+}
+
+/* All threads after the first are beyond the limit, one after the other and four at once. */
+static int beyond_threads(void)
+{
+	pthread_t threads[4];
+
+	take(&lock, 3);
+	for (int round = 0; round < 2; round++) {
+		for (unsigned int i = 0; i < ARRAY_SIZE(threads); i++) {
+			pthread_create(&threads[i], NULL, all_kinds, NULL);
+			if (!round)
+				pthread_join(threads[i], NULL);
+		}
+		for (unsigned int i = 0; round && i < ARRAY_SIZE(threads); i++)
+			pthread_join(threads[i], NULL);
+		/* Of threads at once the mutex, the rwlock and the spinlock may each exclude others. */
+		printf("%s\n", round || value == 3 + 4 * 300 * 5 ? "all" : "lost");
+	}
+	take(&lock, 3);
+	return 0;
+}
+
 /* The smallest stack that a thread may have is enough. */
 static int small_stacks(void)
 {
@@ -404,6 +468,7 @@ static const struct {
 	{"small-stacks", small_stacks},
 	{"threads-in-turn", few_threads_in_turn},
 	{"many-threads-in-turn", many_threads_in_turn},
+	{"beyond-threads", beyond_threads},
 	{"nothing-left", nothing_left},
 };
 

@@ -161,9 +161,9 @@ static void neighbours_are_parted(void **state)
 
 static void *few_do_not_grow(void *unused)
 {
-	bool ok = use(100) && elide_nr_cache(elide_self) == ELIDE_NR_CACHE && found(100) > 90;
+	bool ok = use(40) && elide_nr_cache(elide_self) == ELIDE_FIRST_CACHE && found(40) > 30;
 
-	return (void *)(uintptr_t)(ok && used() == found(100));
+	return (void *)(uintptr_t)(ok && used() == found(40));
 }
 
 static void *many_are_found(void *unused)
@@ -181,7 +181,7 @@ static void grows(void **state)
 	/* The block of a thread that has ended is as it was. */
 	assert_true(in_thread(few_do_not_grow));
 	for (struct elide_thread *t = elide_threads_all(); t; t = t->next)
-		assert_int_equal(elide_nr_cache(t), ELIDE_NR_CACHE);
+		assert_int_equal(elide_nr_cache(t), ELIDE_FIRST_CACHE);
 }
 
 /* Would the two locks share a place in a cache of that size? */
@@ -205,7 +205,7 @@ static void *pair_is_parted(void *unused)
 	unsigned int other = 1;
 
 	elide_cache_fill(&locks[0], site, KIND);
-	while (other < MANY && (!meet(other, ELIDE_NR_CACHE) || meet(other, ELIDE_MAX_CACHE)))
+	while (other < MANY && (!meet(other, ELIDE_FIRST_CACHE) || meet(other, ELIDE_MAX_CACHE)))
 		other++;
 	for (int i = 0; i < 4096 && other < MANY; i++) {
 		elide_cache_fill(&locks[0], site, KIND);
@@ -283,7 +283,7 @@ static void *child_starts_small(void *unused)
 		check(elide_self && !elide_self->cache_mask);
 		check(!found(MANY));
 		check(elide_cache_fill(&locks[0], site, KIND));
-		check(elide_nr_cache(elide_self) == ELIDE_NR_CACHE && used() == 1);
+		check(elide_nr_cache(elide_self) == ELIDE_FIRST_CACHE && used() == 1);
 		check(use(MANY) && use(MANY) && elide_nr_cache(elide_self) == ELIDE_MAX_CACHE);
 		check(found(MANY) > MANY * 9 / 10);
 		snprintf(own, sizeof(own), "%s.%d", data, (int)getpid());

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * test_threads.c - threads beyond MAX_THREADS: they pass through, seldom ask for a block, and get one
+ * when a thread has ended.
+ */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "../../lib/base/datafile-writer.h"
+#include "../../lib/elide.h"
+#include "../../lib/life/fill.h"
+#include "../../lib/life/threads.h"
+#include "../../lib/state/settings.h"
+#include "child.h"
+
+/* ELIDE_MAX_THREADS: the first thread of the process has one of the blocks. */
+#define MAX 64
+
+static char data[64];
+
+/* Set before the engine's own constructor runs. */
+__attribute__((constructor(101))) static void environment(void)
+{
+	snprintf(data, sizeof(data), "/tmp/elide-test-threads-%d", (int)getpid());
+	setenv("ELIDE_OUTPUT", data, 1);
+	setenv("ELIDE_MODE", "profile", 1);
+	setenv("ELIDE_MAX_THREADS", "64", 1);
+}
+
+static char lock[64], site[2];
+static pthread_barrier_t all_live, may_end;
+
+/* A lock call up to where it is known; has it a block, and a call? */
+static bool is_counted(void)
+{
+	return elide_cache_fill(lock, site, ELIDE_KIND_MUTEX) != NULL;
+}
+
+static void *lives(void *unused)
+{
+	bool counted = is_counted();
+
+	pthread_barrier_wait(&all_live);
+	pthread_barrier_wait(&may_end);
+	return (void *)(uintptr_t)counted;
+}
+
+static void *in_thread(void *(*body)(void *))
+{
+	pthread_t thread;
+	void *result;
+
+	assert_int_equal(pthread_create(&thread, NULL, body, NULL), 0);
+	assert_int_equal(pthread_join(thread, &result), 0);
+	return result;
+}
+
+/* The threads that have all blocks but @left. */
+static pthread_t threads[MAX];
+
+static void fill_blocks(int left)
+{
+	int nr = MAX - 1 - left;
+
+	pthread_barrier_init(&all_live, NULL, nr + 1);
+	pthread_barrier_init(&may_end, NULL, nr + 1);
+	for (int i = 0; i < nr; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, lives, NULL), 0);
+	pthread_barrier_wait(&all_live);
+}
+
+static void end_all(int left)
+{
+	pthread_barrier_wait(&may_end);
+	for (int i = 0; i < MAX - 1 - left; i++) {
+		void *counted;
+
+		assert_int_equal(pthread_join(threads[i], &counted), 0);
+		assert_non_null(counted);
+		/* cmocka's library has no wrapper that tells of it. */
+		elide_thread_joined((void *)threads[i], 0);
+	}
+}
+
+/* 20 calls of the kernel at most, 8 a time, for 100,000 acquisitions. */
+static void *asks_seldom(void *unused)
+{
+	uint32_t asked = 0, pause = 0;
+
+	for (int i = 0; i < 100000; i++) {
+		if (is_counted() || elide_self)
+			return NULL;
+		asked += elide_refused.pause != pause;
+		pause = elide_refused.pause;
+	}
+	return (void *)(uintptr_t)(asked <= 11 && pause == ELIDE_REFUSED_MOST);
+}
+
+static void few_questions(void **state)
+{
+	uint64_t before = elide_data->dropped[ELIDE_DROPPED_THREADS];
+
+	fill_blocks(0);
+	assert_non_null(in_thread(asks_seldom));
+	assert_non_null(in_thread(asks_seldom));
+	/* Each thread is counted once. */
+	assert_int_equal(elide_data->dropped[ELIDE_DROPPED_THREADS] - before, 2);
+	end_all(0);
+}
+
+static pthread_barrier_t refused, freed;
+
+static void *gets_one_later(void *unused)
+{
+	bool counted = is_counted();
+
+	if (counted || elide_self)
+		return NULL;
+	pthread_barrier_wait(&refused);
+	pthread_barrier_wait(&freed);
+	for (int i = 0; i <= ELIDE_REFUSED_FIRST && !counted; i++)
+		counted = is_counted();
+	return (void *)(uintptr_t)(counted && elide_self && !elide_refused.left);
+}
+
+static void block_is_found(void **state)
+{
+	pthread_t thread;
+	void *ok;
+
+	pthread_barrier_init(&refused, NULL, 2);
+	pthread_barrier_init(&freed, NULL, 2);
+	fill_blocks(0);
+	assert_int_equal(pthread_create(&thread, NULL, gets_one_later, NULL), 0);
+	pthread_barrier_wait(&refused);
+	end_all(0);
+	pthread_barrier_wait(&freed);
+	assert_int_equal(pthread_join(thread, &ok), 0);
+	assert_non_null(ok);
+	elide_thread_joined((void *)thread, 0);
+}
+
+/* Of the child all blocks are free. */
+static void *child_is_counted(void *unused)
+{
+	int status = 1;
+	pid_t pid;
+
+	if (is_counted() || !elide_refused.left)
+		return NULL;
+	pid = fork();
+	if (!pid) {
+		char own[sizeof(data) + 16];
+
+		check(is_counted());
+		snprintf(own, sizeof(own), "%s.%d", data, (int)getpid());
+		check(!unlink(own));
+		_exit(0);
+	}
+	return (void *)(uintptr_t)(pid > 0 && waitpid(pid, &status, 0) == pid && !status);
+}
+
+static void fork_frees(void **state)
+{
+	fill_blocks(0);
+	assert_non_null(in_thread(child_is_counted));
+	end_all(0);
+}
+
+static void *tells_tid(void *tid)
+{
+	bool counted = is_counted();
+
+	__atomic_store_n((int *)tid, counted ? gettid() : -1, __ATOMIC_RELEASE);
+	return NULL;
+}
+
+/*
+ * All threads but one live long, and nobody joins the last, as there are many after another: each
+ * has the block of the one before, though a new thread asks for a few of the 64 only.
+ */
+static void youngest_are_asked(void **state)
+{
+	pthread_attr_t detached;
+
+	pthread_attr_init(&detached);
+	pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
+	fill_blocks(1);
+	for (int i = 0; i < 20; i++) {
+		pthread_t thread;
+		int tid = 0, now;
+
+		assert_int_equal(pthread_create(&thread, &detached, tells_tid, &tid), 0);
+		while (!(now = __atomic_load_n(&tid, __ATOMIC_ACQUIRE)))
+			usleep(100);
+		assert_int_not_equal(now, -1);
+		while (!syscall(SYS_tgkill, getpid(), now, 0))
+			usleep(100);
+	}
+	end_all(1);
+}
+
+static int setup(void **state)
+{
+	/* Begins the engine. */
+	elide_status(NULL);
+	return !elide_process.running || !is_counted();
+}
+
+static int teardown(void **state)
+{
+	return unlink(data);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(few_questions),
+		cmocka_unit_test(block_is_found),
+		cmocka_unit_test(fork_frees),
+		cmocka_unit_test(youngest_are_asked),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
