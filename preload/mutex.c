@@ -180,6 +180,8 @@ static __noinline int lock_unknown(pthread_mutex_t *m, const void *site)
 
 	PASS_ACQUIRE(mutex_lock, m);
 	if (likely(glibc_mutex_plain(m))) {
+		if (!t->open && elide_skips(t, site))
+			return real.mutex_lock(m);
 		q = elide_quick_refill(t, m, site, KIND);
 	} else if (glibc_layout.mutex && !mutex_is_relock(t, m)) {
 		q = elide_quick(t, m, site, KIND);

@@ -383,6 +383,8 @@ static __noinline int lock_unknown(pthread_rwlock_t *rw, const void *site, enum 
 
 	if (unlikely(!elide_process.running) || elide_passes())
 		return call_real(rw, kind, HOW_LOCK, CLOCK_PLAIN, NULL);
+	if (unlikely(!t->open && !rw->__data.__shared && elide_skips(t, site)))
+		return call_real(rw, kind, HOW_LOCK, CLOCK_PLAIN, NULL);
 	if (likely(!rw->__data.__shared))
 		q = elide_quick_refill(t, rw, site, kind);
 	if (!q.known)

@@ -180,6 +180,8 @@ static __noinline int lock_unknown(pthread_spinlock_t *s, const void *site)
 	struct elide_quick q;
 
 	PASS_ACQUIRE(spin_lock, s);
+	if (!t->open && elide_skips(t, site))
+		return real.spin_lock(s);
 	q = elide_quick_refill(t, (const void *)s, site, KIND);
 	return q.known ? lock_known(t, q, s, site) : lock(s, site);
 }

@@ -79,32 +79,6 @@ static struct elide_call *call_make(struct elide_thread *t, struct elide_row *ro
 	return call;
 }
 
-/* One more acquisition, of *@nr, has no room for @what. */
-static void count_dropped(uint32_t *nr, enum elide_dropped what)
-{
-	if (!(++*nr % ELIDE_UNCOUNTED) && elide_data)
-		__atomic_add_fetch(&elide_data->dropped[what], ELIDE_UNCOUNTED, __ATOMIC_RELAXED);
-}
-
-/* One more acquisition has no row. */
-static void uncounted(struct elide_thread *t)
-{
-	count_dropped(&t->nr_uncounted, ELIDE_DROPPED_ROWS);
-}
-
-static void add_rest(uint32_t nr, enum elide_dropped what)
-{
-	__atomic_add_fetch(&elide_data->dropped[what], nr % ELIDE_UNCOUNTED, __ATOMIC_RELAXED);
-}
-
-void elide_uncounted_end(void)
-{
-	for (const struct elide_thread *t = elide_threads_all(); t; t = t->next) {
-		add_rest(READ_ONCE(t->nr_uncounted), ELIDE_DROPPED_ROWS);
-		add_rest(READ_ONCE(t->nr_unregistered), ELIDE_DROPPED_LOCKS);
-	}
-}
-
 static struct elide_call *call_get(struct elide_thread *t, uint32_t class_index, const void *site,
 				   enum elide_kind kind)
 {
@@ -134,7 +108,6 @@ static struct elide_call *call_get(struct elide_thread *t, uint32_t class_index,
 	return call;
 full:
 	t->full = true;
-	uncounted(t);
 	return NULL;
 }
 
@@ -173,13 +146,19 @@ static struct elide_cache *fill(const void *lock, const void *site, enum elide_k
 	}
 	if (index == ELIDE_NONE) {
 		index = elide_registry_add(lock, kind, site, false, false);
-		if (index == ELIDE_NONE)
+		if (index == ELIDE_NONE) {
+			/* It is counted where there was no room. */
+			elide_skip_more(t, site, elide_class_full() ? ELIDE_DROPPED_CLASSES :
+								      ELIDE_DROPPED_LOCKS, 0);
 			return NULL;
+		}
 		generation = READ_ONCE(*elide_generation(lock));
 	}
 	call = call_get(t, elide_registry_class(index), site, kind);
-	if (!call)
+	if (!call) {
+		elide_skip_more(t, site, ELIDE_DROPPED_ROWS, 1);
 		return NULL;
+	}
 	call = call_hot(t, call, elide_hot_of(index));
 	return elide_cache_make(t, call, lock, index, generation);
 }
@@ -201,6 +180,18 @@ static void fill_slow(void *arg)
 	test_point(fill_done);
 }
 
+/* Would a slow path, of 20,000 cycles, find no room for the call? Then it is counted. */
+static bool no_room(struct elide_thread *t, const void *lock, const void *site)
+{
+	if (t->full)
+		elide_skip_more(t, site, ELIDE_DROPPED_ROWS, 1);
+	else if (elide_registry_full() && elide_registry_find(lock) == ELIDE_NONE)
+		elide_skip_more(t, site, ELIDE_DROPPED_LOCKS, 1);
+	else
+		return false;
+	return true;
+}
+
 __noinline struct elide_cache *elide_cache_fill(const void *lock, const void *site,
 						enum elide_kind kind)
 {
@@ -209,20 +200,13 @@ __noinline struct elide_cache *elide_cache_fill(const void *lock, const void *si
 
 	if (unlikely(!elide_process.running) || elide_passes())
 		return NULL; /* as quick as can be */
+	if (elide_self && elide_skips(elide_self, site))
+		return NULL;
 	entry = elide_self ? elide_cache_refill(elide_self, lock, site, kind) : NULL;
 	if (likely(entry))
 		return entry;
-	/* It would find no room for a row again. */
-	if (elide_self && elide_self->ready && elide_self->full && !elide_busy) {
-		uncounted(elide_self);
+	if (elide_self && elide_self->ready && !elide_busy && no_room(elide_self, lock, site))
 		return NULL;
-	}
-	/* Nor for a lock: to try that in here takes 20,000 cycles of each acquisition. */
-	if (elide_self && elide_self->ready && !elide_busy && elide_registry_full() &&
-	    elide_registry_find(lock) == ELIDE_NONE) {
-		count_dropped(&elide_self->nr_unregistered, ELIDE_DROPPED_LOCKS);
-		return NULL;
-	}
 	if (!elide_self && !elide_busy && elide_thread_refused())
 		return NULL;
 	elide_slow_run(fill_slow, &l);

@@ -20,9 +20,6 @@
  */
 struct elide_cache *elide_cache_fill(const void *lock, const void *site, enum elide_kind kind);
 
-/** elide_uncounted_end() - the process ends: what threads have not added to the data file yet. */
-void elide_uncounted_end(void);
-
 #pragma GCC visibility pop
 
 #endif

@@ -54,6 +54,10 @@ void elide_lock_new(const void *lock, enum elide_kind kind, const void *site, bo
 	if (unlikely(!elide_process.running || elide_busy))
 		return;
 	test_point(new_begin);
+	/* Of a lock at the same address the class may be another now. */
+	if (unlikely(elide_registry_full()) && elide_gate_same_process() &&
+	    elide_registry_find(lock) == ELIDE_NONE)
+		return;
 	/* No call in a wrapper is one that locks are named after. */
 	if (unlikely(!elide_gate_same_process() ||
 		     !elide_registry_add_again(lock, kind, site, shared)))

@@ -265,7 +265,7 @@ static void stop_slow(void *own_file)
 	if (*own) {
 		elide_threads_end();
 		elide_thread_records_end();
-		elide_uncounted_end();
+		elide_skips_end();
 		tell_end();
 		adapt_learned_gather();
 		test_point(stop_publish);

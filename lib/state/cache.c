@@ -50,6 +50,36 @@ void elide_cache_start(struct elide_thread *t)
 	t->cache_mask = CACHE_MASK(nr);
 }
 
+static void count_dropped(enum elide_dropped what, uint64_t nr)
+{
+	if (elide_data)
+		__atomic_add_fetch(&elide_data->dropped[what], nr, __ATOMIC_RELAXED);
+}
+
+void elide_skip_more(struct elide_thread *t, const void *site, enum elide_dropped what,
+		     uint32_t nr)
+{
+	struct elide_skip *skip = elide_skip_of(t, site);
+
+	if (skip->site != site) {
+		/* Another site had the place, and some of its calls have not been skipped yet. */
+		count_dropped(skip->what, -(uint64_t)skip->left);
+		*skip = (struct elide_skip){.site = site};
+	}
+	if (skip->pause < ELIDE_SKIP_MOST)
+		skip->pause = 2 * skip->pause + 1;
+	skip->left = skip->pause;
+	skip->what = what;
+	count_dropped(what, nr + skip->left);
+}
+
+void elide_skips_end(void)
+{
+	for (struct elide_thread *t = elide_threads_all(); t; t = t->next)
+		for (int i = 0; i < ELIDE_NR_SKIPS; i++)
+			count_dropped(t->skips[i].what, -(uint64_t)READ_ONCE(t->skips[i].left));
+}
+
 void elide_caches_forget(void)
 {
 	nr_grown = 0;
@@ -252,5 +282,6 @@ struct elide_cache *elide_cache_refill(struct elide_thread *t, const void *lock,
 	/* A handler may have forked, and the calls of this child are wiped or made anew. */
 	if (unlikely(READ_ONCE(call->row) != row))
 		entry->lock = NULL;
+	elide_skip_less(t, site);
 	return likely(entry->lock == lock) ? entry : NULL;
 }

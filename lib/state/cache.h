@@ -132,6 +132,48 @@ static inline struct elide_cache *elide_cache_find(struct elide_thread *t, const
 	return likely(elide_cache_fits(entry, found, lock, key)) ? entry : NULL;
 }
 
+static __always_inline_fn struct elide_skip *elide_skip_of(struct elide_thread *t, const void *site)
+{
+	return &t->skips[((uintptr_t)site ^ (uintptr_t)site >> 6) % ELIDE_NR_SKIPS];
+}
+
+/**
+ * elide_skips() - is a call that is not in the cache to pass through, without a look-up?
+ * @t: the calling thread
+ * @site: return address of the call
+ *
+ * It is where there was no room for the last calls of the site: one call less is skipped afterwards.
+ */
+static __always_inline_fn bool elide_skips(struct elide_thread *t, const void *site)
+{
+	struct elide_skip *skip = elide_skip_of(t, site);
+
+	if (likely(skip->site != site || !skip->left))
+		return false;
+	skip->left--;
+	return true;
+}
+
+/**
+ * elide_skip_more() - a look-up has found no room for the call, which passes through: skip the next ones.
+ * @what: what there was no room for; the skipped calls are counted as that
+ * @nr: 1: so is this one; 0: it has been
+ */
+void elide_skip_more(struct elide_thread *t, const void *site, enum elide_dropped what,
+		     uint32_t nr);
+
+/** elide_skip_less() - a look-up of a call of the site has found room. */
+static inline void elide_skip_less(struct elide_thread *t, const void *site)
+{
+	struct elide_skip *skip = elide_skip_of(t, site);
+
+	if (unlikely(skip->pause) && skip->site == site)
+		skip->pause /= 2;
+}
+
+/** elide_skips_end() - what was not skipped yet is not dropped: the process ends. In a slow path. */
+void elide_skips_end(void);
+
 /** elide_cache_start() - of a block that is all zeroes: look-ups find room from now on. */
 void elide_cache_start(struct elide_thread *t);
 

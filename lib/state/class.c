@@ -75,6 +75,11 @@ int elide_class_start(uint32_t max_classes)
 	return elide_array_start();
 }
 
+bool elide_class_full(void)
+{
+	return classes.nr_classes == classes.max_classes;
+}
+
 bool elide_class_shared(uint32_t class_index)
 {
 	return classes.shared[class_index];

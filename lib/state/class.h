@@ -98,6 +98,9 @@ uint32_t elide_class_count_again(const void *lock, enum elide_kind kind, const v
 /** elide_class_count_shared() - one more of its locks is used by a second thread. Lock-free. */
 void elide_class_count_shared(uint32_t class_index);
 
+/** elide_class_full() - is there no room for a further class? In a slow path. */
+bool elide_class_full(void);
+
 /** elide_class_shared() - are locks of the class process-shared? */
 bool elide_class_shared(uint32_t class_index);
 

@@ -54,9 +54,6 @@
 /* Entries of it that are found again without a search: most threads use no more. */
 #define ELIDE_NR_FILLED 64
 
-/* A thread adds its acquisitions without a row to the data file's by this number. */
-#define ELIDE_UNCOUNTED 64
-
 /* No thread's id. */
 #define ELIDE_NO_TID (~0u)
 
@@ -285,6 +282,27 @@ struct elide_cond_call {
 	struct elide_call *locked_by;
 };
 
+/*
+ * Sites that are skipped, and calls of which most are skipped between two that are looked up, whose
+ * cost of some cache misses, or of a slow path, is then shared by 64. Both numbers were chosen here.
+ */
+#define ELIDE_NR_SKIPS   16
+#define ELIDE_SKIP_MOST  63
+
+/**
+ * struct elide_skip - a site whose calls mostly find no room for their lock, class or row.
+ * @site: return address of the calls; NULL: none
+ * @left: its next calls that are not looked up, and pass through
+ * @pause: how many they were at first; doubled by a look-up that fails, halved by one that does not
+ * @what: enum elide_dropped: what there was no room for
+ */
+struct elide_skip {
+	const void *site;
+	uint16_t left;
+	uint16_t pause;
+	uint32_t what;
+};
+
 /* elide_thread.open in the usual section: one lock, nothing else to be done. */
 #define ELIDE_OPEN_ONE 1
 
@@ -356,10 +374,7 @@ struct elide_due {
  * @chunk:      chunk of the data file that rows are taken from
  * @nr_rows, @rows: hash of its rows: index in @calls, from 1
  * @full:       there is no room for further rows
- * @nr_uncounted: acquisitions without a row, for which there was no room; ELIDE_DROPPED_ROWS has
- *              those up to the last multiple of ELIDE_UNCOUNTED
- * @nr_unregistered: acquisitions of locks that the registry had no room for; ELIDE_DROPPED_LOCKS
- *              has those up to the last multiple of ELIDE_UNCOUNTED
+ * @skips:      sites whose calls are mostly not looked up, by a hash of the site: elide_skips()
  * @last_call:  index in @calls of the call that a cache entry was last made for, from 0
  * @next_free:  list of blocks whose thread has ended
  * @next:       list of all blocks
@@ -445,10 +460,9 @@ struct elide_thread {
 
 	struct elide_chunk *chunk;
 	uint32_t nr_rows;
-	uint32_t nr_uncounted;
-	uint32_t nr_unregistered;
 	bool full;
 	uint32_t last_call;
+	struct elide_skip skips[ELIDE_NR_SKIPS];
 	uint16_t rows[ELIDE_NR_ROWS];
 	struct elide_thread *next_free;
 	struct elide_thread *next;
