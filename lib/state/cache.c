@@ -264,6 +264,7 @@ struct elide_cache *elide_cache_refill(struct elide_thread *t, const void *lock,
 
 	if (!t->ready || elide_busy)
 		return NULL;
+	elide_registry_expect(lock);
 	/* Before the lock is looked up: if it is another one by now, the entry never fits. */
 	generation = __atomic_load_n(elide_generation(lock), __ATOMIC_ACQUIRE);
 	index = elide_registry_find(lock);

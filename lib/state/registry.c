@@ -15,8 +15,6 @@ uint32_t elide_generations[ELIDE_NR_GENERATIONS];
 struct elide_locks elide_locks;
 
 static struct {
-	/* By index of the lock; not in struct elide_lock_state, as look-ups do not need them. */
-	uint32_t *users;   /* the thread that uses the lock; 0: none; ELIDE_NONE: several */
 	uint32_t max_locks;
 	uint32_t nr_locks; /* atomic */
 } registry;
@@ -33,15 +31,15 @@ int elide_registry_start(uint32_t max_locks, uint32_t max_classes)
 	elide_locks.mask = 2 * elide_power_of_two(max_locks) - 1;
 	elide_locks.state = elide_reserve(nr_slots() * sizeof(*elide_locks.state));
 	elide_locks.holders = elide_reserve(nr_slots() * sizeof(*elide_locks.holders));
-	registry.users = elide_reserve(nr_slots() * sizeof(*registry.users));
-	if (!elide_locks.state || !elide_locks.holders || !registry.users)
+	elide_locks.users = elide_reserve(nr_slots() * sizeof(*elide_locks.users));
+	if (!elide_locks.state || !elide_locks.holders || !elide_locks.users)
 		return -ENOMEM;
 	return elide_class_start(max_classes);
 }
 
 void elide_registry_use(uint32_t index, uint32_t class_index, uint32_t user)
 {
-	uint32_t *users = &registry.users[index], old;
+	uint32_t *users = &elide_locks.users[index], old;
 
 	if (likely(elide_class_info(class_index)->nr_shared >= ELIDE_SHARED_COUNTED))
 		return;
@@ -160,7 +158,7 @@ static uint32_t slot_take(const void *lock, uint32_t class_index, bool initialis
 		if (old) {
 			elide_locks.state[index].policy = (struct policy_lock){0};
 			WRITE_ONCE(elide_locks.holders[index], 0);
-			WRITE_ONCE(registry.users[index], 0);
+			WRITE_ONCE(elide_locks.users[index], 0);
 		}
 		test_point(new_publish);
 	} while (!change_key(index, old, key));
@@ -243,7 +241,7 @@ void elide_registry_remove(const void *lock)
 void elide_registry_save(void)
 {
 	/* In a forked child no thread has used a lock yet. */
-	madvise(registry.users, nr_slots() * sizeof(*registry.users), MADV_DONTNEED);
+	madvise(elide_locks.users, nr_slots() * sizeof(*elide_locks.users), MADV_DONTNEED);
 	elide_class_save();
 }
 

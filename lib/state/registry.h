@@ -62,11 +62,14 @@ static inline uint32_t *elide_generation(const void *lock)
  * struct elide_locks - the table of locks.
  * @state: the slots: @mask + ELIDE_SLOTS
  * @holders: of each, which call locked it last: elide_registry_holder()
+ * @users: of each, the thread that uses the lock; 0: none; ELIDE_NONE: several; apart, as most look-ups
+ *         do not need it
  * @mask:  mask of the hash that gives the first slot of a neighbourhood
  */
 extern struct elide_locks {
 	struct elide_lock_state *state;
 	uint64_t *holders;
+	uint32_t *users;
 	uint32_t mask;
 } elide_locks;
 
@@ -106,6 +109,16 @@ static inline uint32_t elide_registry_home(const void *lock)
 	uint64_t hash = (((uintptr_t)lock & ~lines) >> 2) * 0x9e3779b97f4a7c15ull;
 
 	return (hash >> 20 ^ ((uintptr_t)lock & lines) / CACHE_LINE) & elide_locks.mask;
+}
+
+/** elide_registry_expect() - elide_registry_find() and elide_registry_use() of the lock come soon. */
+static inline void elide_registry_expect(const void *lock)
+{
+	uint32_t first = elide_registry_home(lock);
+
+	/* Of some 100,000 locks each line is a miss: so they overlap. */
+	__builtin_prefetch(&elide_locks.state[first]);
+	__builtin_prefetch(&elide_locks.users[first]);
 }
 
 /** elide_registry_full() - is there no room for a lock that is not registered? Lock-free. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * test_threads.c - threads beyond MAX_THREADS: they pass through, seldom ask for a block, and get one
- * when a thread has ended.
+ * when a thread has ended. Locks beyond MAX_LOCKS: they are seldom looked up.
  */
 #include <pthread.h>
 #include <setjmp.h>
@@ -20,6 +20,7 @@
 #include "../../lib/base/datafile-writer.h"
 #include "../../lib/elide.h"
 #include "../../lib/life/fill.h"
+#include "../../lib/life/lock.h"
 #include "../../lib/life/threads.h"
 #include "../../lib/state/settings.h"
 #include "child.h"
@@ -36,6 +37,7 @@ __attribute__((constructor(101))) static void environment(void)
 	setenv("ELIDE_OUTPUT", data, 1);
 	setenv("ELIDE_MODE", "profile", 1);
 	setenv("ELIDE_MAX_THREADS", "64", 1);
+	setenv("ELIDE_MAX_LOCKS", "1000", 1);
 }
 
 static char lock[64], site[2];
@@ -211,6 +213,79 @@ static void youngest_are_asked(void **state)
 	end_all(1);
 }
 
+/* Locks at a site for which there is room, and then one of another site. */
+static char many[4096][64], other_site[2];
+
+/* Does the look-up of a lock find room within as many calls as are skipped at most? */
+static bool found_soon(const void *at, const void *by)
+{
+	for (int i = 0; i <= ELIDE_SKIP_MOST; i++)
+		if (elide_cache_fill(at, by, ELIDE_KIND_MUTEX))
+			return true;
+	return false;
+}
+
+static uint32_t left_of(const void *by)
+{
+	const struct elide_skip *skip = elide_skip_of(elide_self, by);
+
+	return skip->site == by ? skip->left : 0;
+}
+
+/*
+ * Calls whose locks find no room are mostly not looked up, and each of them is counted as dropped, be
+ * it looked up or not. A lock that has room is found all the same, and makes the pauses shorter.
+ */
+static void *locks_skip(void *unused)
+{
+	uint64_t *dropped = &elide_data->dropped[ELIDE_DROPPED_LOCKS], before;
+	unsigned int nr = 0, looked_up = 0;
+
+	while (nr < ARRAY_SIZE(many) && elide_cache_fill(many[nr], site, ELIDE_KIND_MUTEX))
+		nr++;
+	if (nr == ARRAY_SIZE(many))
+		return "the table of locks has no bound";
+	before = *dropped - left_of(site);
+	for (unsigned int i = 0; i < 10000; i++) {
+		looked_up += !left_of(site);
+		if (elide_cache_fill(many[nr + i % 100], site, ELIDE_KIND_MUTEX))
+			return "a lock beyond the bound is counted";
+	}
+	if (*dropped - left_of(site) - before != 10000)
+		return "what is dropped is not counted";
+	if (looked_up > 10000 / ELIDE_SKIP_MOST + 8)
+		return "calls are looked up that should be skipped";
+	if (!found_soon(many[0], other_site))
+		return "a lock that has room is not found at another site";
+	for (unsigned int i = 0; i < 8; i++)
+		if (!found_soon(many[i], site))
+			return "a lock that has room is not found";
+	return left_of(site) || elide_skip_of(elide_self, site)->pause ? "the pause has not shrunk" :
+									 NULL;
+}
+
+static void skipped(void **state)
+{
+	assert_null(in_thread(locks_skip));
+}
+
+/* A call is not skipped for ever: what is destroyed makes room, and the site is counted again. */
+static void *room_is_found(void *unused)
+{
+	unsigned int nr = 0;
+
+	while (nr < ARRAY_SIZE(many) && found_soon(many[nr], site))
+		nr++;
+	for (unsigned int i = 0; i < 10; i++)
+		elide_lock_gone(many[i]);
+	return nr < ARRAY_SIZE(many) && found_soon(many[nr], site) ? NULL : "room is not found";
+}
+
+static void room_again(void **state)
+{
+	assert_null(in_thread(room_is_found));
+}
+
 static int setup(void **state)
 {
 	/* Begins the engine. */
@@ -230,6 +305,8 @@ int main(void)
 		cmocka_unit_test(block_is_found),
 		cmocka_unit_test(fork_frees),
 		cmocka_unit_test(youngest_are_asked),
+		cmocka_unit_test(skipped),
+		cmocka_unit_test(room_again),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
