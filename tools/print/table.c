@@ -18,6 +18,7 @@
 #include "../model/callers.h"
 #include "../model/columns.h"
 #include "../model/compare.h"
+#include "../model/room.h"
 #include "../names/names.h"
 #include "counters.h"
 #include "table.h"
@@ -320,7 +321,7 @@ void table_head(const struct report *r, FILE *out)
 static void print_totals(const struct report *r, FILE *out)
 {
 	const struct line *t = &r->total;
-	char acquired[16], locks[16], contended[16], wait[32], aborts[16], wasted[16];
+	char acquired[16], locks[16], contended[16], wait[32], aborts[16], wasted[16], room[64];
 
 	scale(acquired, sizeof(acquired), t->acquired, "");
 	scale(locks, sizeof(locks), t->nr_locks, "");
@@ -336,9 +337,12 @@ static void print_totals(const struct report *r, FILE *out)
 	}
 	fputc('\n', out);
 	for (int i = 0; i < ELIDE_DROPPED_PROCESSES; i++)
-		if (r->file->header.dropped[i])
-			fprintf(out, "not counted: %llu beyond the limit of %s\n",
-				(unsigned long long)r->file->header.dropped[i], dropped_name(i));
+		if (r->file->header.dropped[i]) {
+			room_text(r->file, i, room, sizeof(room));
+			fprintf(out, "not counted: %llu beyond the limit of %s%s\n",
+				(unsigned long long)r->file->header.dropped[i], dropped_name(i),
+				room);
+		}
 	if (r->file->header.dropped[ELIDE_DROPPED_PROCESSES])
 		fprintf(out, "not counted: %llu forked processes that could not write a data file: %s\n",
 			(unsigned long long)r->file->header.dropped[ELIDE_DROPPED_PROCESSES],
