@@ -23,7 +23,8 @@ static const char *module_name(const struct dl_find_object *found)
 {
 	const char *name = found->dlfo_link_map->l_name;
 
-	return *name ? name : elide_data->exe;
+	/* Before the first slow path there is no data file, and no module is known. */
+	return *name || !elide_data ? name : elide_data->exe;
 }
 
 /*

@@ -9,8 +9,9 @@
 #include "settings.h"
 #include "thread.h"
 
-/* Where there is no block. */
-static const uint64_t always_open = ~0ull;
+/* Where there is no block: the first member of one, which has its alignment. */
+static const uint64_t always_open
+	__attribute__((aligned(_Alignof(struct elide_thread)))) = ~0ull;
 
 __thread struct elide_thread *elide_self;
 __thread struct elide_thread *elide_self_quick = (struct elide_thread *)&always_open;

@@ -286,6 +286,19 @@ static void room_again(void **state)
 	assert_null(in_thread(room_is_found));
 }
 
+/* What stands for a block where there is none is as aligned as one: instrumented builds check that. */
+static void *has_no_block(void *unused)
+{
+	bool aligned = !((uintptr_t)elide_self_quick % _Alignof(struct elide_thread));
+
+	return (void *)(uintptr_t)(!elide_self && elide_self_quick && aligned);
+}
+
+static void no_block_is_aligned(void **state)
+{
+	assert_non_null(in_thread(has_no_block));
+}
+
 static int setup(void **state)
 {
 	/* Begins the engine. */
@@ -305,6 +318,7 @@ int main(void)
 		cmocka_unit_test(block_is_found),
 		cmocka_unit_test(fork_frees),
 		cmocka_unit_test(youngest_are_asked),
+		cmocka_unit_test(no_block_is_aligned),
 		cmocka_unit_test(skipped),
 		cmocka_unit_test(room_again),
 	};
