@@ -45,7 +45,8 @@ static __noinline void lock_new(const void *lock, enum elide_kind kind, const vo
 	if (likely(elide_gate_same_process()) &&
 	    elide_registry_add_known(lock, kind, new.site, true, shared) != ELIDE_NONE)
 		return;
-	elide_slow_run(new_slow, &new);
+	if (likely(!elide_class_refused(lock)))
+		elide_slow_run(new_slow, &new);
 }
 
 void elide_lock_new(const void *lock, enum elide_kind kind, const void *site, bool shared)

@@ -75,9 +75,26 @@ int elide_class_start(uint32_t max_classes)
 	return elide_array_start();
 }
 
+static void drop(enum elide_dropped what)
+{
+	if (elide_data)
+		__atomic_add_fetch(&elide_data->dropped[what], 1, __ATOMIC_RELAXED);
+}
+
 bool elide_class_full(void)
 {
-	return classes.nr_classes == classes.max_classes;
+	return READ_ONCE(classes.nr_classes) == classes.max_classes;
+}
+
+bool elide_class_refused(const void *lock)
+{
+	bool in_object;
+
+	/* What lies in an object may be of an array whose class exists. */
+	if (likely(!elide_class_full()) || elide_module_known(lock, &in_object) || in_object)
+		return false;
+	drop(ELIDE_DROPPED_CLASSES);
+	return true;
 }
 
 bool elide_class_shared(uint32_t class_index)
@@ -88,12 +105,6 @@ bool elide_class_shared(uint32_t class_index)
 const struct elide_class *elide_class_info(uint32_t class_index)
 {
 	return &classes.all[class_index].info;
-}
-
-static void drop(enum elide_dropped what)
-{
-	if (elide_data)
-		__atomic_add_fetch(&elide_data->dropped[what], 1, __ATOMIC_RELAXED);
 }
 
 static void class_save(struct class *c)

@@ -98,8 +98,15 @@ uint32_t elide_class_count_again(const void *lock, enum elide_kind kind, const v
 /** elide_class_count_shared() - one more of its locks is used by a second thread. Lock-free. */
 void elide_class_count_shared(uint32_t class_index);
 
-/** elide_class_full() - is there no room for a further class? In a slow path. */
+/** elide_class_full() - is there no room for a further class? Lock-free. */
 bool elide_class_full(void);
+
+/**
+ * elide_class_refused() - would a slow path find no room for the class of a lock, which is not known?
+ *
+ * Lock-free. If so the lock is counted as dropped.
+ */
+bool elide_class_refused(const void *lock);
 
 /** elide_class_shared() - are locks of the class process-shared? */
 bool elide_class_shared(uint32_t class_index);
