@@ -10,6 +10,7 @@
 #include "date.h"
 #include "account.h"
 #include "alarm.h"
+#include "guest.h"
 #include "host.h"
 #include "model.h"
 #include "peers.h"
