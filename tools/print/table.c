@@ -18,9 +18,9 @@
 #include "../model/callers.h"
 #include "../model/columns.h"
 #include "../model/compare.h"
-#include "../model/room.h"
 #include "../names/names.h"
 #include "counters.h"
+#include "room.h"
 #include "table.h"
 #include "views.h"
 

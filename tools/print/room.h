@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "load.h"
+#include "../model/load.h"
 
 /**
  * room_text() - what to set for something that was beyond a limit.
