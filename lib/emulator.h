@@ -225,6 +225,12 @@ static inline unsigned long rtmgrind_request(unsigned long request, unsigned lon
 	return rtmgrind_ask(args);
 }
 
+/** valgrind_runs() - RUNNING_ON_VALGRIND of valgrind.h: not 0 under any of Valgrind's tools. */
+static inline unsigned long valgrind_runs(void)
+{
+	return rtmgrind_request(0x1001, 0, 0);
+}
+
 /**
  * rtmgrind_time_stops() - virtual time stands still for the calling thread.
  *

@@ -8,14 +8,11 @@
 /* The page below a stack. */
 #define GUARD 4096
 
-/* RUNNING_ON_VALGRIND of valgrind.h: not 0 under any of Valgrind's tools. */
-#define RUNNING_ON_VALGRIND 0x1001
-
 void *elide_own_stack_alloc(size_t size)
 {
 	char *p;
 
-	if (rtmgrind_request(RUNNING_ON_VALGRIND, 0, 0) && !rtmgrind_request(RTMGRIND_VERSION, 0, 0))
+	if (valgrind_runs() && !rtmgrind_request(RTMGRIND_VERSION, 0, 0))
 		return NULL;
 	p = mmap(NULL, GUARD + size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (p == MAP_FAILED)

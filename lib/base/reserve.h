@@ -9,6 +9,8 @@
 #include <stdint.h>
 #include <sys/mman.h>
 
+#include "../emulator.h"
+
 /** elide_reserve() - @size bytes of zeroes, never freed. Return: NULL if there is no address space. */
 static inline void *elide_reserve(size_t size)
 {
@@ -24,12 +26,14 @@ static inline void *elide_reserve(size_t size)
  * @size: its bytes
  * @piece: bytes that are filled at a time where not all of it is free, a multiple of the page's size
  *
- * What the child itself has mapped there meanwhile stays.
+ * What the child itself has mapped there meanwhile stays. Valgrind believes that the child has
+ * the parent's mapping, and maps nothing there but by MAP_FIXED.
  */
 static inline void elide_fill_gap(char *at, size_t size, size_t piece)
 {
+	int fixed = valgrind_runs() ? MAP_FIXED : MAP_FIXED_NOREPLACE;
 	char *p = mmap(at, size, PROT_READ | PROT_WRITE,
-		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE | MAP_NORESERVE, -1, 0);
+		       MAP_PRIVATE | MAP_ANONYMOUS | fixed | MAP_NORESERVE, -1, 0);
 
 	/* Linux before 4.17 takes the address as a hint. */
 	if (p != MAP_FAILED && p != at)

@@ -85,9 +85,6 @@ static unsigned int records(enum elide_chunk_type type, void *found, size_t size
 	return nr;
 }
 
-/* Of valgrind.h. */
-#define RUNNING_ON_VALGRIND 0x1001
-
 #define LAST(type, record) records(ELIDE_CHUNK_##type, record, sizeof(*(record)))
 
 static const struct rtmgrind_abort conflict = {
@@ -407,7 +404,7 @@ static void slow_paths_have_a_stack(void **state)
 	assert_in_range(w.frames[0], start, start + 64);
 	start = (uintptr_t)slow_paths_have_a_stack;
 	assert_in_range(w.frames[1], start, start + 256);
-	if (!rtmgrind_request(RUNNING_ON_VALGRIND, 0, 0))
+	if (!valgrind_runs())
 		assert_false((uintptr_t)&w - (uintptr_t)w.stack < 1 << 20);
 }
 
