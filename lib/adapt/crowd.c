@@ -115,7 +115,7 @@ static struct elide_call *call_of(struct elide_thread *t, const struct elide_row
 				  const void *lock)
 {
 	struct elide_cache *entry =
-		elide_cache_find(t, lock, (const void *)row->site, row->kind);
+		elide_cache_find_row(t, lock, row);
 
 	return entry ? elide_call_of(t, entry) : NULL;
 }

@@ -205,7 +205,7 @@ static struct learned_class class_key(const struct elide_class *info, const stru
 	return (struct learned_class){
 		.type = info->type,
 		.kind = info->kind,
-		.offset = info->address - m->base,
+		.offset = (uintptr_t)elide_at_run_time(info->address) - m->base,
 		.array = info->array,
 		.shared = elide_class_shared(class_index),
 	};
@@ -222,7 +222,7 @@ void adapt_learned_class(struct adapt_class *p)
 	if (!o)
 		return;
 	learned.nr_origins = p - adapt_classes + 1;
-	m = elide_module_of((const void *)info->address);
+	m = elide_module_of_past(info->address);
 	if (!m)
 		return;
 	o->object = module_of(m);
@@ -255,11 +255,11 @@ enum policy_arm_name adapt_learned_find_site(struct adapt_class *p, uint32_t nr,
 
 	if (!o)
 		return p->learn.arm;
-	m = elide_module_of(elide_cache_key_site(key));
+	m = elide_module_of_past((uintptr_t)elide_cache_key_site(key));
 	if (!m)
 		return p->learn.arm;
 	o->sites[nr].module = module_of(m);
-	o->sites[nr].offset = (uintptr_t)elide_cache_key_site(key) - m->base;
+	o->sites[nr].offset = (uintptr_t)elide_at_run_time((uintptr_t)elide_cache_key_site(key)) - m->base;
 	if (!o->entry)
 		return p->learn.arm;
 	wanted = (struct learned_site){

@@ -30,7 +30,7 @@ void elide_misuse_locked(enum elide_misuse_type type, enum elide_kind kind, cons
 			return;
 		}
 	}
-	elide_module_of_past(site);
+	elide_module_of_past((uintptr_t)site);
 	m = elide_data_record(&chunk, ELIDE_CHUNK_MISUSE, sizeof(*m));
 	if (!m)
 		return;
@@ -40,7 +40,7 @@ void elide_misuse_locked(enum elide_misuse_type type, enum elide_kind kind, cons
 		.kind = kind,
 		.class = index == ELIDE_NONE ? 0 : elide_registry_class(index) + 1,
 		.site = (uintptr_t)site,
-		.lock = (uintptr_t)lock,
+		.lock = elide_recorded_known(lock),
 		.count = 1,
 	};
 	test_point(misuse_publish);
@@ -61,7 +61,8 @@ static void misuse_slow(void *arg)
 
 	test_point(misuse_entered);
 	elide_module_of(call->site);
-	elide_misuse_locked(call->type, call->kind, call->site, call->lock);
+	elide_misuse_locked(call->type, call->kind, (const void *)elide_recorded(call->site),
+			    call->lock);
 	test_point(misuse_done);
 }
 

@@ -101,8 +101,8 @@ static void write_circle(const struct order_edge *const *circle, int nr)
 		const struct order_edge *e = circle[i];
 
 		/* A call that waits on a condition variable has no row that would have told it. */
-		elide_module_of_past((const void *)e->from_site);
-		elide_module_of_past((const void *)e->to_site);
+		elide_module_of_past(e->from_site);
+		elide_module_of_past(e->to_site);
 		record->edges[i] = (struct elide_order_edge){
 			.class_index = e->from_class,
 			.tid = e->tid,
@@ -283,7 +283,7 @@ void elide_order_reacquired(struct elide_thread *t, const void *lock, const void
 	if (i < 0)
 		return;
 	acquired = t->acquired[i];
-	acquired.site = site;
+	acquired.site = (const void *)elide_recorded_known(site);
 	elide_order_released(t, lock);
 	edges_to(t, &acquired);
 	push(t, &acquired);

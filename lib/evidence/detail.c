@@ -40,6 +40,8 @@ static void name_data(struct elide_detail *d, uint64_t address)
 	} else {
 		d->data_type = elide_place(address);
 	}
+	d->line = elide_recorded_known((const void *)(uintptr_t)d->line);
+	d->lock = elide_recorded_known((const void *)(uintptr_t)d->lock);
 }
 
 static void name_other(struct elide_detail *d, const struct rtmgrind_abort *r)
@@ -47,7 +49,7 @@ static void name_other(struct elide_detail *d, const struct rtmgrind_abort *r)
 	const struct rtmgrind_section *s = &r->other_section;
 	uint32_t index;
 
-	d->other_pc = r->other_pc;
+	d->other_pc = elide_recorded_known((const void *)(uintptr_t)r->other_pc);
 	d->other_write = r->other_write;
 	d->other_bytes = r->other_bytes;
 	d->other_written = r->other_written;
@@ -63,7 +65,7 @@ static void name_other(struct elide_detail *d, const struct rtmgrind_abort *r)
 static void fill_emulated(struct elide_detail *d, const struct rtmgrind_abort *r)
 {
 	d->source = ELIDE_DETAIL_EMULATOR;
-	d->own_pc = r->own_pc;
+	d->own_pc = elide_recorded((const void *)(uintptr_t)r->own_pc);
 	d->line = r->line;
 	d->own_bytes = r->own_bytes;
 	d->own_written = r->own_written;
@@ -150,14 +152,14 @@ static void complete(struct elide_detail *d, const struct rtmgrind_abort *r)
 	unsigned int nr;
 
 	if (d->source == ELIDE_DETAIL_PMU) {
-		elide_module_of((const void *)d->own_pc);
+		elide_module_of_past(d->own_pc);
 		d->abort_stack = elide_stack_save(&d->own_pc, 1, true);
 	}
 	if (!r)
 		return;
-	elide_module_of((const void *)d->own_pc);
-	elide_module_of_past((const void *)d->other_pc);
-	elide_module_of_past((const void *)d->other_site);
+	elide_module_of_past(d->own_pc);
+	elide_module_of_past(d->other_pc);
+	elide_module_of_past(d->other_site);
 	/* If the abort was an XABORT of the engine, the stack begins with the program's call. */
 	nr = elide_stack_emulated(frames, r->own_frames, r->nr_own, true);
 	d->abort_stack = elide_stack_save(frames, nr, nr == r->nr_own);
@@ -189,7 +191,7 @@ void elide_detail_add(struct elide_thread *t, const struct elide_row *row,
 		fill_emulated(&d, a->detail);
 	} else if (a->sampled) {
 		d.source = ELIDE_DETAIL_PMU;
-		d.own_pc = a->sampled->pc;
+		d.own_pc = elide_recorded((const void *)(uintptr_t)a->sampled->pc);
 	}
 	key = key_of(&d);
 	slot = evidence_find(table, key);
@@ -213,7 +215,7 @@ void elide_detail_hint(const struct elide_row *row, const void *lock,
 		.site = row->site,
 		.source = ELIDE_DETAIL_HINT,
 		.samples = 1,
-		.own_pc = load->ip,
+		.own_pc = elide_recorded((const void *)(uintptr_t)load->ip),
 		.line = load->address & ~(uint64_t)(CACHE_LINE - 1),
 		.own_bytes = 1ull << load->address % CACHE_LINE,
 		.syscall_nr = -1,
@@ -234,7 +236,7 @@ void elide_detail_hint(const struct elide_row *row, const void *lock,
 				   __ATOMIC_RELAXED);
 		return;
 	}
-	elide_module_of((const void *)d.own_pc);
+	elide_module_of_past(d.own_pc);
 	if (evidence_add(table, slot, key, ELIDE_CHUNK_DETAILS, &d, sizeof(d),
 			 ELIDE_DROPPED_DETAILS))
 		elide_evidence->nr_hints++;

@@ -220,7 +220,7 @@ static struct elide_blame *find_blame(const struct elide_row *row, enum elide_bl
 	slot = evidence_find(table, key);
 	if (slot->key)
 		return slot->record;
-	elide_module_of_past((const void *)holder->site);
+	elide_module_of_past(holder->site);
 	return evidence_add(table, slot, key, ELIDE_CHUNK_BLAME, &blame, sizeof(blame),
 			    ELIDE_DROPPED_DETAILS);
 }
@@ -334,7 +334,8 @@ static bool find_by_stack(const unsigned long long *stack, unsigned int nr, stru
 
 	if (!elide_stack_emulated(frames, stack, nr, true))
 		return false;
-	*holder = (struct holder){.class_index = ELIDE_NONE, .site = frames[0]};
+	*holder = (struct holder){.class_index = ELIDE_NONE,
+				   .site = elide_recorded_known((const void *)frames[0])};
 	for (struct elide_thread *t = elide_threads_all(); t; t = t->next)
 		for (uint32_t j = 0; j < t->nr_rows; j++) {
 			const struct elide_row *row = READ_ONCE(t->calls[j].row);
@@ -367,7 +368,7 @@ static void find_inner(struct elide_thread *t, const struct rtmgrind_abort *d,
 	holder->class_index = call.class_index;
 	class = elide_class_info(call.class_index);
 	if (class->type == ELIDE_CLASS_STATIC && !class->array) {
-		known_holder((const void *)(uintptr_t)class->address, holder);
+		known_holder(elide_at_run_time(class->address), holder);
 		return;
 	}
 	for (uint32_t i = 0; (entry = elide_cache_used(t, i)); i++)
@@ -571,7 +572,7 @@ static void woken_slow(void *arg)
 	test_point(woken_entered);
 	if (e->waker) {
 		holder.kind = e->row->kind;
-		holder.site = e->waker->by;
+		holder.site = elide_recorded_known((const void *)(uintptr_t)e->waker->by);
 		holder.peer = e->waker->peer;
 	}
 	test_point(woken_publish);

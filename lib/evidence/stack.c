@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* stack.c - see stack.h. */
 #include <dlfcn.h>
-#include <string.h>
 
 #include "../compiler.h"
 #include "../emulator.h"
@@ -41,7 +40,8 @@ unsigned int elide_stack_emulated(uint64_t *frames, const unsigned long long *fr
 
 unsigned int elide_stack_take(uint64_t *frames, const void *site)
 {
-	return elide_walk(frames, site, elide_process.rtm == ELIDE_RTM_EMULATED);
+	return elide_walk(frames, elide_at_run_time((uintptr_t)site),
+			  elide_process.rtm == ELIDE_RTM_EMULATED);
 }
 
 uint32_t elide_stack_save(const uint64_t *frames, unsigned int nr, bool exact)
@@ -53,12 +53,13 @@ uint32_t elide_stack_save(const uint64_t *frames, unsigned int nr, bool exact)
 
 	if (!nr)
 		return 0;
-	for (unsigned int i = 0; i < nr; i++)
-		key = evidence_hash(key, frames[i]);
+	for (unsigned int i = 0; i < nr; i++) {
+		stack.frames[i] = elide_recorded((const void *)frames[i]);
+		key = evidence_hash(key, stack.frames[i]);
+	}
 	slot = evidence_find(table, key | 1);
 	if (slot->key)
 		return slot->index + 1;
-	memcpy(stack.frames, frames, nr * sizeof(*frames));
 	for (unsigned int i = 0; i < nr; i++)
 		elide_module_of((const void *)frames[i]);
 	if (!evidence_add(table, slot, key | 1, ELIDE_CHUNK_STACKS, &stack, sizeof(stack),

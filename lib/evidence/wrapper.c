@@ -10,6 +10,7 @@
 #include "../base/testpoint.h"
 #include "../compiler.h"
 #include "../state/gate.h"
+#include "../state/modules.h"
 #include "../state/rules.h"
 #include "../state/settings.h"
 #include "../state/symbol.h"
@@ -136,6 +137,19 @@ static bool find_out(const void *site)
 	return is_wrapper_name(name, is_thin(site) && is_small(name, &symbol));
 }
 
+/* Objects were unloaded: others may have their addresses. */
+static void forget_unloaded(void)
+{
+	static uint32_t epoch;
+	uint32_t now = READ_ONCE(elide_modules_epoch);
+
+	if (likely(READ_ONCE(epoch) == now))
+		return;
+	for (unsigned int i = 0; i < NR_KNOWN; i++)
+		WRITE_ONCE(known[i], 0);
+	WRITE_ONCE(epoch, now);
+}
+
 /* Where it is remembered whether a call is in a wrapper. */
 static uint64_t *place_of(const void *site)
 {
@@ -176,6 +190,7 @@ static void wrapper_slow(void *arg)
 
 const void *elide_wrapper_caller(const void *site)
 {
+	forget_unloaded();
 	/* Mostly it is known that the call is in none. */
 	if (READ_ONCE(*place_of(site)) != (uint64_t)(uintptr_t)site << 1 &&
 	    strcmp(elide_tunables.wrappers, "no"))

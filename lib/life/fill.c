@@ -70,7 +70,7 @@ static struct elide_call *call_make(struct elide_thread *t, struct elide_row *ro
 		.hot = hot,
 		.adapt = &t->no_adapt,
 		.row = row,
-		.key = elide_cache_key((const void *)row->site, row->kind),
+		.key = elide_cache_key(elide_at_run_time(row->site), row->kind),
 	};
 	if (elide_process.config.measures && elide_kind_is_lock(row->kind))
 		adapt_attach(t, call);
@@ -82,7 +82,8 @@ static struct elide_call *call_make(struct elide_thread *t, struct elide_row *ro
 static struct elide_call *call_get(struct elide_thread *t, uint32_t class_index, const void *site,
 				   enum elide_kind kind)
 {
-	uint16_t *slot = elide_row_slot(t, class_index, site, kind, 0);
+	uint64_t recorded = elide_recorded(site);
+	uint16_t *slot = elide_row_slot(t, class_index, (const void *)recorded, kind, 0);
 	struct elide_call *call;
 	struct elide_row *row;
 
@@ -93,10 +94,9 @@ static struct elide_call *call_get(struct elide_thread *t, uint32_t class_index,
 	row = elide_data_record(&t->chunk, ELIDE_CHUNK_ROWS, sizeof(*row));
 	if (!row)
 		goto full;
-	elide_module_of(site);
 	row->class_index = class_index;
 	row->kind = kind;
-	row->site = (uintptr_t)site;
+	row->site = recorded;
 	row->state = row_state(class_index, site, kind);
 	row->wait.min = row->hold.min = ~0ull;
 	t->chunk->block = t->record ? t->record->block : 0;
@@ -138,6 +138,9 @@ static struct elide_cache *fill(const void *lock, const void *site, enum elide_k
 	t = elide_self;
 	if ((!t || !t->ready) && !(t = elide_thread_get()))
 		return NULL;
+	/* If they are in an object at the addresses of another one, what is known of that is forgotten. */
+	elide_module_of(lock);
+	elide_module_of(site);
 	generation = READ_ONCE(*elide_generation(lock));
 	index = elide_registry_find(lock);
 	if (unlikely(index != ELIDE_NONE && !is_of_kind(index, kind))) {

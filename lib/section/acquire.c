@@ -271,8 +271,10 @@ static __always_inline_fn void count_abort(struct elide_thread *t, struct elide_
 		look_into(t, row, tries, status, start);
 	else
 		counter_add(row->causes[cause], 1);
-	if (unlikely(++t->streak >= elide_tunables.watch))
+	if (unlikely(watch_is_due(t)))
 		watch(t);
+	else
+		t->streak++;
 }
 
 /* The policy has changed its mind. */
@@ -372,8 +374,7 @@ static __noinline void gave_up(struct elide_thread *t, const struct tries *tries
 	} else if (elide_process.config.keeps_window) {
 		const struct elide_row *row = READ_ONCE(tries->call->row);
 
-		entry = row ? elide_cache_find(t, tries->word, (const void *)row->site, row->kind) :
-			      NULL;
+		entry = row ? elide_cache_find_row(t, tries->word, row) : NULL;
 		if (entry && policy_hpca_done(&elide_process.config, elide_policy_of(tries->word),
 					      elide_window(t, entry), try, false))
 			elide_policy_changed(entry);
@@ -391,7 +392,7 @@ static __always_inline_fn void remember(struct elide_thread *t, const struct tri
 							      ELIDE_DEFER_ELIDED_TRY,
 		.kind = row->kind,
 		.lock = tries->word,
-		.site = (const void *)row->site,
+		.site = elide_at_run_time(row->site),
 		.row = row,
 	};
 }

@@ -37,7 +37,7 @@ static __always_inline_fn bool may_begin(const struct elide_thread *t,
 	uint64_t value;
 
 	return likely(is_conflict(status) &&
-		      !t->in_locked && t->streak + 1 < elide_tunables.watch &&
+		      !t->in_locked && !watch_is_due(t) &&
 		      is_free(word, rule, &value));
 }
 

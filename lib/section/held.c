@@ -17,7 +17,7 @@
 static void wake(struct elide_thread *t, const struct elide_row *row, const void *lock)
 {
 	const struct elide_cache *entry =
-		elide_cache_find(t, lock, (const void *)row->site, row->kind);
+		elide_cache_find_row(t, lock, row);
 
 	if (entry && elide_call_of(t, entry)->way == ELIDE_WAY_PARKED)
 		adapt_wake(t, elide_call_of(t, entry), elide_hold_mask + 1);

@@ -105,7 +105,7 @@ static __noinline void commit_judged(struct elide_thread *t, const void *lock,
 {
 	const struct policy_try none = {0};
 	struct elide_cache *entry =
-		elide_cache_find(t, lock, (const void *)row->site, row->kind);
+		elide_cache_find_row(t, lock, row);
 
 	if (entry && policy_hpca_done(&elide_process.config,
 				      elide_policy_of(lock),

@@ -8,6 +8,7 @@
 #define ELIDE_SECTION_H
 
 #include "../base/testpoint.h"
+#include "../state/tunables.h"
 #include "engine.h"
 
 #pragma GCC visibility push(hidden)
@@ -59,6 +60,14 @@ static __always_inline_fn void subscribe(struct elide_thread *t, struct elide_ro
 	/* All of it was 0, but for what is watched. */
 	t->open |= ELIDE_OPEN_ONE;
 	test_point(held);
+}
+
+/*
+ * Does the watch look now, after one abort more? With ELIDE_WATCH=0 never: the difference is 2^32 - 1.
+ */
+static __always_inline_fn bool watch_is_due(const struct elide_thread *t)
+{
+	return t->streak >= elide_tunables.watch - 1;
 }
 
 /* The thread is in the locked section that is told of: outside transactions. */

@@ -9,6 +9,7 @@
 
 #include "cache.h"
 #include "gate.h"
+#include "modules.h"
 #include "settings.h"
 
 /* elide_thread.cache_mask for @nr entries. */
@@ -261,8 +262,9 @@ struct elide_cache *elide_cache_refill(struct elide_thread *t, const void *lock,
 	const struct elide_row *row;
 	struct elide_cache *entry;
 	uint32_t index, generation;
+	uint64_t recorded;
 
-	if (!t->ready || elide_busy)
+	if (!t->ready || elide_busy || !elide_recorded_call(site, &recorded))
 		return NULL;
 	elide_registry_expect(lock);
 	/* Before the lock is looked up: if it is another one by now, the entry never fits. */
@@ -274,7 +276,8 @@ struct elide_cache *elide_cache_refill(struct elide_thread *t, const void *lock,
 	}
 	if (index == ELIDE_NONE)
 		return NULL;
-	call = call_known(t, elide_registry_class(index), site, kind, elide_hot_of(index));
+	call = call_known(t, elide_registry_class(index), (const void *)recorded, kind,
+			  elide_hot_of(index));
 	row = READ_ONCE(call->row);
 	if (!row)
 		return NULL;

@@ -8,6 +8,7 @@
 #ifndef ELIDE_CACHE_H
 #define ELIDE_CACHE_H
 
+#include "modules.h"
 #include "settings.h"
 #include "thread.h"
 
@@ -174,6 +175,13 @@ static inline void elide_skip_less(struct elide_thread *t, const void *site)
 /** elide_skips_end() - what was not skipped yet is not dropped: the process ends. In a slow path. */
 void elide_skips_end(void);
 
+/** elide_cache_find_row() - elide_cache_find() of a lock and the call that a row is of. */
+static inline struct elide_cache *elide_cache_find_row(struct elide_thread *t, const void *lock,
+						       const struct elide_row *row)
+{
+	return elide_cache_find(t, lock, elide_at_run_time(row->site), row->kind);
+}
+
 /** elide_cache_start() - of a block that is all zeroes: look-ups find room from now on. */
 void elide_cache_start(struct elide_thread *t);
 
@@ -208,7 +216,7 @@ struct elide_cache *elide_cache_refill(struct elide_thread *t, const void *lock,
 /**
  * elide_row_slot() - where in the hash of a thread's rows that one is, or would be.
  * @t: the calling thread
- * @class_index, @site, @kind: what the row is of
+ * @class_index, @site, @kind: what the row is of; @site as it is recorded
  * @hot: number of the lock's own state, 0 if it has none
  */
 uint16_t *elide_row_slot(struct elide_thread *t, uint32_t class_index, const void *site,

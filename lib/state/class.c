@@ -17,7 +17,7 @@
  */
 struct class {
 	struct elide_class info;
-	const void *site; /* that registered its first lock */
+	const void *site; /* that registered its first lock, as it is recorded */
 	struct elide_class *saved; /* in the data file, or NULL if it is full */
 };
 
@@ -157,7 +157,7 @@ static uint32_t class_find(const struct elide_class *wanted, bool shared)
 		drop(ELIDE_DROPPED_CLASSES);
 		return ELIDE_NONE;
 	}
-	elide_module_of((const void *)wanted->address);
+	elide_module_of_past(wanted->address);
 	c = &classes.all[classes.nr_classes];
 	c->info = *wanted;
 	classes.shared[classes.nr_classes] = shared;
@@ -183,10 +183,10 @@ static void become_array(const struct elide_array *a)
 	struct class *c = &classes.all[a->class_index];
 	uint32_t size = a->size < UINT32_MAX ? a->size : UINT32_MAX;
 
-	c->info.address = a->start;
+	c->info.address = a->start | elide_module_mark(a->module);
 	c->info.array = size;
 	if (c->saved) {
-		c->saved->address = a->start;
+		c->saved->address = c->info.address;
 		c->saved->array = size;
 	}
 }
@@ -202,7 +202,8 @@ static bool is_crowd(const struct elide_module *m, const void *site, uint32_t ki
 		const struct class *c = &classes.all[i];
 
 		nr += c->info.type == ELIDE_CLASS_STATIC && c->site == site &&
-		      c->info.kind == kind && c->info.address - m->start < m->end - m->start;
+		      c->info.kind == kind &&
+		      c->info.address - elide_module_mark(m) - m->start < m->end - m->start;
 	}
 	return nr == ELIDE_ARRAY_LOCKS;
 }
@@ -228,7 +229,7 @@ static uint32_t static_class(const struct elide_module *m, const void *lock,
 	if (!a && is_crowd(m, site, wanted->kind))
 		return class_find(wanted, shared);
 	wanted->type = ELIDE_CLASS_STATIC;
-	wanted->address = (uintptr_t)lock;
+	wanted->address = (uintptr_t)lock | elide_module_mark(m);
 	index = class_find(wanted, shared);
 	if (index == ELIDE_NONE)
 		return ELIDE_NONE;
@@ -253,7 +254,7 @@ static uint32_t static_class_known(const struct elide_module *m, const void *loc
 	if (__atomic_load_n(&symbols[elide_module_number(m)], __ATOMIC_ACQUIRE) == UNREAD)
 		return ELIDE_NONE;
 	named.type = ELIDE_CLASS_STATIC;
-	named.address = (uintptr_t)lock;
+	named.address = (uintptr_t)lock | elide_module_mark(m);
 	a = elide_array_find(m, (uintptr_t)lock);
 	if (!a)
 		return class_known(&named, shared);
@@ -269,7 +270,7 @@ static uint32_t static_class_known(const struct elide_module *m, const void *loc
 /* What else the class depends on, as one number. */
 static __always_inline_fn uint32_t how_of(enum elide_kind kind, bool initialised, bool shared)
 {
-	return kind << 2 | initialised << 1 | shared;
+	return READ_ONCE(elide_modules_epoch) << 8 | kind << 2 | initialised << 1 | shared;
 }
 
 /* What decides the class of a lock: the call, and the page that the lock lies in. */
@@ -314,12 +315,13 @@ static void remember(struct last_class *l, const struct last_class *key,
 		WRITE_ONCE(l->site, NULL);
 }
 
-static struct elide_class class_wanted(enum elide_kind kind, const void *site, bool initialised)
+/* @site: as it is recorded. */
+static struct elide_class class_wanted(enum elide_kind kind, uint64_t site, bool initialised)
 {
 	return (struct elide_class){
 		.type = initialised ? ELIDE_CLASS_INIT : ELIDE_CLASS_FIRST,
 		.kind = elide_class_kind(kind),
-		.address = (uintptr_t)site,
+		.address = site,
 	};
 }
 
@@ -334,7 +336,7 @@ uint32_t elide_class_of(const void *lock, enum elide_kind kind, const void *site
 	if (is_last(&last, lock, kind, site, initialised, shared))
 		return last.index;
 	m = elide_module_of(lock);
-	wanted = class_wanted(kind, site, initialised);
+	wanted = class_wanted(kind, elide_recorded(site), initialised);
 	if (m)
 		return static_class(m, lock, &wanted, shared);
 	index = class_find(&wanted, shared);
@@ -350,6 +352,7 @@ uint32_t elide_class_of_known(const void *lock, enum elide_kind kind, const void
 	const struct elide_module *m;
 	struct elide_class wanted;
 	uint32_t index;
+	uint64_t recorded;
 	bool in_object;
 
 	if (is_last(&own, lock, kind, site, initialised, shared))
@@ -357,7 +360,9 @@ uint32_t elide_class_of_known(const void *lock, enum elide_kind kind, const void
 	m = elide_module_known(lock, &in_object);
 	if (in_object && !m)
 		return ELIDE_NONE;
-	wanted = class_wanted(kind, site, initialised);
+	if (!elide_recorded_call(site, &recorded))
+		return ELIDE_NONE;
+	wanted = class_wanted(kind, recorded, initialised);
 	if (m)
 		return static_class_known(m, lock, &wanted, shared);
 	index = class_known(&wanted, shared);

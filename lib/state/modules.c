@@ -6,40 +6,68 @@
  */
 #include <dlfcn.h>
 #include <link.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "../base/datafile-writer.h"
 #include "../base/testpoint.h"
 #include "../emulator.h"
+#include "module-path.h"
 #include "modules.h"
+#include "registry.h"
 
 static struct elide_module modules[ELIDE_MAX_MODULES];
 static unsigned int nr_modules, nr_saved;
 static struct elide_chunk *chunk;
 
-/* The loader knows the program itself only as "". */
-static const char *module_name(const struct dl_find_object *found)
-{
-	const char *name = found->dlfo_link_map->l_name;
+/*
+ * What is known of each beside its record.
+ * @name:  hash of the name that the loader has for it
+ * @frame: where its table of frames is, which tells apart objects of the same addresses, too
+ * @mark:  what its addresses have in the data file: its number << ELIDE_MARK_SHIFT if another object
+ *         had some of these addresses before, else 0
+ * @gone:  it was unloaded
+ */
+static struct {
+	uint64_t name;
+	const void *frame;
+	uint64_t mark;
+	bool gone;
+} known[ELIDE_MAX_MODULES];
 
-	/* Before the first slow path there is no data file, and no module is known. */
-	return *name || !elide_data ? name : elide_data->exe;
+_Static_assert(ELIDE_MAX_MODULES <= 1 << 12, "a marked address and the kind of a call share a word");
+
+static unsigned int nr_gone, nr_marked;
+uint32_t elide_modules_epoch;
+
+/* Of the name that the loader has: FNV-1a (Fowler, Noll and Vo). */
+static uint64_t hash_name(const char *name)
+{
+	uint64_t hash = 0xcbf29ce484222325;
+
+	while (*name)
+		hash = (hash ^ (unsigned char)*name++) * 0x100000001b3;
+	return hash;
+}
+
+static bool has_range(unsigned int i, const struct dl_find_object *found)
+{
+	return modules[i].start == (uintptr_t)found->dlfo_map_start &&
+	       modules[i].end == (uintptr_t)found->dlfo_map_end;
 }
 
 /*
- * Of @nr modules that are known the one that was found; @nr if it is none of them. Virtual time
- * stands still meanwhile, as the length of names decides how long it takes.
+ * Of @nr modules that are known the one that was found, from number @i on; @nr if it is none of them.
+ * @gone: one that was unloaded. Virtual time stands still meanwhile, as the length of names decides how
+ * long it takes.
  */
-static unsigned int module_index(const struct dl_find_object *found, unsigned int nr)
+static unsigned int module_index(const struct dl_find_object *found, unsigned int i, unsigned int nr,
+				 bool gone)
 {
-	const char *name = module_name(found);
-	unsigned int i = 0;
+	uint64_t name;
 
 	rtmgrind_time_stops();
-	while (i < nr && !(modules[i].start == (uintptr_t)found->dlfo_map_start &&
-			   modules[i].end == (uintptr_t)found->dlfo_map_end &&
-			   !strncmp(modules[i].path, name, sizeof(modules[i].path) - 1)))
+	name = hash_name(found->dlfo_link_map->l_name);
+	while (i < nr && !(has_range(i, found) && known[i].gone == gone && known[i].name == name))
 		i++;
 	rtmgrind_time_goes_on();
 	return i;
@@ -57,7 +85,7 @@ const struct elide_module *elide_module_known(const void *address, bool *in_obje
 	*in_object = !_dl_find_object((void *)address, &found);
 	if (!*in_object)
 		return NULL;
-	i = module_index(&found, nr);
+	i = module_index(&found, 0, nr, false);
 	return i < nr ? &modules[i] : NULL;
 }
 
@@ -95,49 +123,179 @@ static void save_new(void)
 		if (!m)
 			return;
 		*m = modules[nr_saved];
+		m->base += known[nr_saved].mark;
+		m->start += known[nr_saved].mark;
+		m->end += known[nr_saved].mark;
 		elide_data_publish(chunk);
 	}
+}
+
+/* Nothing that was found out about an address of the object holds any more. */
+static void forget(unsigned int i)
+{
+	known[i].gone = true;
+	nr_gone++;
+	WRITE_ONCE(elide_modules_epoch, elide_modules_epoch + 1);
+	elide_registry_forget((const void *)modules[i].start, (const void *)modules[i].end);
+}
+
+/* Another object has the addresses of new module @m: those that are known there are gone. */
+static bool has_addresses_of_others(const struct elide_module *m)
+{
+	bool others = false;
+
+	for (unsigned int i = 0; i < nr_modules; i++) {
+		if (modules[i].start >= m->end || modules[i].end <= m->start)
+			continue;
+		if (!known[i].gone)
+			forget(i);
+		others = true;
+	}
+	return others;
+}
+
+/* An object that was unloaded is there again: its number, @nr_modules if there is none. */
+static unsigned int module_again(const struct dl_find_object *found)
+{
+	struct elide_module m = {
+		.base = found->dlfo_link_map->l_addr,
+		.start = (uintptr_t)found->dlfo_map_start,
+	};
+	unsigned int i = 0;
+
+	if (!nr_gone)
+		return nr_modules;
+	read_build_id(&m);
+	for (; (i = module_index(found, i, nr_modules, true)) < nr_modules; i++) {
+		if (modules[i].build_id_len == m.build_id_len &&
+		    !memcmp(modules[i].build_id, m.build_id, m.build_id_len))
+			break;
+	}
+	return i;
+}
+
+static struct elide_module *module_add(const struct dl_find_object *found)
+{
+	struct elide_module *m = &modules[nr_modules];
+
+	if (nr_modules == ELIDE_MAX_MODULES) {
+		__atomic_add_fetch(&elide_data->dropped[ELIDE_DROPPED_MODULES], 1, __ATOMIC_RELAXED);
+		return NULL;
+	}
+	*m = (struct elide_module){
+		.base = found->dlfo_link_map->l_addr,
+		.start = (uintptr_t)found->dlfo_map_start,
+		.end = (uintptr_t)found->dlfo_map_end,
+	};
+	rtmgrind_time_stops();
+	elide_module_path(m->path, sizeof(m->path), found);
+	known[nr_modules].name = hash_name(found->dlfo_link_map->l_name);
+	rtmgrind_time_goes_on();
+	known[nr_modules].frame = found->dlfo_eh_frame;
+	read_build_id(m);
+	if (has_addresses_of_others(m)) {
+		known[nr_modules].mark = (uint64_t)nr_modules << ELIDE_MARK_SHIFT;
+		WRITE_ONCE(nr_marked, nr_marked + 1);
+	}
+	__atomic_store_n(&nr_modules, nr_modules + 1, __ATOMIC_RELEASE); /* pairs with elide_module_known() */
+	save_new();
+	return m;
 }
 
 const struct elide_module *elide_module_of(const void *address)
 {
 	struct dl_find_object found;
-	struct elide_module m;
-	const char *name;
 	unsigned int i;
 
 	if (_dl_find_object((void *)address, &found))
 		return NULL;
 	test_point(slow_module);
-	i = module_index(&found, nr_modules);
+	i = module_index(&found, 0, nr_modules, false);
 	if (i < nr_modules)
 		return &modules[i];
-	if (nr_modules == ELIDE_MAX_MODULES) {
-		__atomic_add_fetch(&elide_data->dropped[ELIDE_DROPPED_MODULES], 1, __ATOMIC_RELAXED);
-		return NULL;
-	}
-	name = module_name(&found);
-	m = (struct elide_module){
-		.base = found.dlfo_link_map->l_addr,
-		.start = (uintptr_t)found.dlfo_map_start,
-		.end = (uintptr_t)found.dlfo_map_end,
-	};
-	rtmgrind_time_stops();
-	snprintf(m.path, sizeof(m.path), "%.*s", (int)sizeof(m.path) - 1, name);
-	rtmgrind_time_goes_on();
-	read_build_id(&m);
-	modules[nr_modules] = m;
-	__atomic_store_n(&nr_modules, nr_modules + 1, __ATOMIC_RELEASE); /* pairs with elide_module_known() */
-	save_new();
-	return &modules[nr_modules - 1];
+	i = module_again(&found);
+	if (i == nr_modules)
+		return module_add(&found);
+	has_addresses_of_others(&modules[i]);
+	known[i].gone = false;
+	nr_gone--;
+	return &modules[i];
 }
 
-const struct elide_module *elide_module_of_past(const void *site)
+static bool lies_in(uint64_t address, unsigned int i)
 {
+	return address - modules[i].start < modules[i].end - modules[i].start;
+}
+
+const struct elide_module *elide_module_of_past(uint64_t recorded)
+{
+	if (recorded >> ELIDE_MARK_SHIFT)
+		return &modules[(recorded >> ELIDE_MARK_SHIFT) % ELIDE_MAX_MODULES];
 	for (unsigned int i = nr_modules; i--;)
-		if ((uintptr_t)site - modules[i].start < modules[i].end - modules[i].start)
+		if (!known[i].mark && lies_in(recorded, i))
 			return &modules[i];
-	return elide_module_of(site);
+	return elide_module_of((const void *)recorded);
+}
+
+uint64_t elide_module_mark(const struct elide_module *m)
+{
+	return known[m - modules].mark;
+}
+
+uint64_t elide_recorded(const void *address)
+{
+	const struct elide_module *m;
+
+	if (likely(!nr_gone && !nr_marked))
+		return (uintptr_t)address;
+	m = elide_module_of(address);
+	return (uintptr_t)address | (m ? elide_module_mark(m) : 0);
+}
+
+bool elide_recorded_call(const void *site, uint64_t *recorded)
+{
+	const struct elide_module *m;
+	bool in_object;
+
+	*recorded = (uintptr_t)site;
+	if (likely(!READ_ONCE(nr_gone) && !READ_ONCE(nr_marked)))
+		return true;
+	m = elide_module_known(site, &in_object);
+	*recorded |= m ? elide_module_mark(m) : 0;
+	return m || !in_object;
+}
+
+uint64_t elide_recorded_known(const void *address)
+{
+	if (unlikely(READ_ONCE(nr_marked)))
+		for (unsigned int i = __atomic_load_n(&nr_modules, __ATOMIC_ACQUIRE); i--;)
+			if (!known[i].gone && lies_in((uintptr_t)address, i))
+				return (uintptr_t)address | known[i].mark;
+	return (uintptr_t)address;
+}
+
+/* Reads nothing of the loader's description of the object, which another thread may be unloading. */
+static bool is_there(unsigned int i)
+{
+	struct dl_find_object found;
+
+	return !_dl_find_object((void *)(uintptr_t)modules[i].start, &found) && has_range(i, &found) &&
+	       found.dlfo_eh_frame == known[i].frame;
+}
+
+bool elide_modules_are_there(void)
+{
+	for (unsigned int i = __atomic_load_n(&nr_modules, __ATOMIC_ACQUIRE); i--;)
+		if (!known[i].gone && !is_there(i))
+			return false;
+	return true;
+}
+
+void elide_modules_unloaded(void)
+{
+	for (unsigned int i = 0; i < nr_modules; i++)
+		if (!known[i].gone && !is_there(i))
+			forget(i);
 }
 
 unsigned int elide_module_number(const struct elide_module *m)

@@ -9,6 +9,7 @@
 #define ELIDE_MODULES_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "../datafile.h"
 
@@ -27,16 +28,76 @@
  */
 const struct elide_module *elide_module_of(const void *address);
 
+/*
+ * An object may be loaded at addresses that another one has had, which was unloaded. In the data file,
+ * and where addresses are kept that outlive their object, those of the later one are marked: its number
+ * is in the bits that no address of a program has. So each recorded address is of one object, whose
+ * record has the same mark in its addresses.
+ */
+#define ELIDE_MARK_SHIFT 48
+
+/** elide_at_run_time() - the address in the process that a recorded address stands for. */
+static inline const void *elide_at_run_time(uint64_t recorded)
+{
+	return (const void *)(uintptr_t)(recorded & ((1ull << ELIDE_MARK_SHIFT) - 1));
+}
+
+/** elide_recorded() - the address to be recorded for one in an object that is loaded. In a slow path. */
+uint64_t elide_recorded(const void *address);
+
+/**
+ * elide_recorded_call() - elide_recorded() of the call that is being made, without a change to anything.
+ * @site: its return address
+ * @recorded: set
+ *
+ * Lock-free, async-signal-safe.
+ *
+ * Return: false if the object is not known yet.
+ */
+bool elide_recorded_call(const void *site, uint64_t *recorded);
+
+/**
+ * elide_recorded_known() - elide_recorded() without a change to anything, nor a look at the loader.
+ * @address: any; the object may be about to be unloaded
+ *
+ * Lock-free, async-signal-safe.
+ */
+uint64_t elide_recorded_known(const void *address);
+
+/** elide_module_mark() - what recorded addresses of an object have, beside its own. */
+uint64_t elide_module_mark(const struct elide_module *m);
+
+/*
+ * Times that an object was found to be unloaded: what was found out about addresses before need not
+ * hold any more.
+ */
+extern uint32_t elide_modules_epoch;
+
+/**
+ * elide_modules_are_there() - are all objects that are known still loaded?
+ *
+ * Lock-free, async-signal-safe.
+ */
+bool elide_modules_are_there(void);
+
+/**
+ * elide_modules_unloaded() - objects were unloaded: forget their locks, and all entries of look-up caches.
+ *
+ * In a slow path. Where nothing calls this, as libc unloads objects of its own, elide_module_of() notices
+ * when it meets another object at the same addresses.
+ */
+void elide_modules_unloaded(void);
+
 /**
  * elide_module_of_past() - the object in which a call was made that may be over.
- * @site: its return address
+ * @recorded: its return address, as elide_recorded() gave it
  *
  * Another thread may be unloading the object, and its description by the loader may go
  * at any moment. So the loader looks it up only if no object was ever known at that address.
  *
- * Return: the object known last, NULL if it is in none.
+ * Return: the object, NULL if it is in none.
  */
-const struct elide_module *elide_module_of_past(const void *site);
+const struct elide_module *elide_module_of_past(uint64_t recorded);
 
 /**
  * elide_module_known() - elide_module_of() without a change to anything.

@@ -238,6 +238,18 @@ void elide_registry_remove(const void *lock)
 	elide_add_shared(&registry.nr_locks, -1);
 }
 
+void elide_registry_forget(const void *start, const void *end)
+{
+	for (size_t i = 0; i < nr_slots(); i++) {
+		uintptr_t lock = READ_ONCE(elide_locks.state[i].key) >> ELIDE_CLASS_BITS;
+
+		if (lock >= (uintptr_t)start && lock < (uintptr_t)end)
+			elide_registry_remove((const void *)lock);
+	}
+	for (uint32_t i = 0; i < ELIDE_NR_GENERATIONS; i++)
+		elide_add_shared(&elide_generations[i], 1);
+}
+
 void elide_registry_save(void)
 {
 	/* In a forked child no thread has used a lock yet. */

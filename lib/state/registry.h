@@ -230,6 +230,15 @@ bool elide_registry_add_again(const void *lock, enum elide_kind kind, const void
 void elide_registry_remove(const void *lock);
 
 /**
+ * elide_registry_forget() - an object was unloaded.
+ * @start, @end: its addresses
+ *
+ * Its locks are gone, and all entries of all look-up caches are invalid, as another object may be loaded
+ * there. In a slow path.
+ */
+void elide_registry_forget(const void *start, const void *end);
+
+/**
  * elide_registry_use() - a thread makes a cache entry for a lock.
  * @index: index of the lock
  * @class_index: index of its class

@@ -94,7 +94,8 @@ static void name_of(const struct elide_module *m, uint64_t address, char *buffer
 	char symbol[256] = "";
 
 	if (m)
-		elide_symbol_find(m->path, address - m->base, symbol, sizeof(symbol));
+		elide_symbol_find(m->path, (uintptr_t)elide_at_run_time(address) - m->base, symbol,
+				  sizeof(symbol));
 	snprintf(buffer, size, "%s!%s", m ? base ? base + 1 : m->path : "?", symbol);
 }
 
@@ -110,7 +111,7 @@ enum elide_ruling elide_rules_match(const struct elide_class *info, const void *
 	/* A return address may be the first byte of the next function. */
 	if (info->type != ELIDE_CLASS_STATIC)
 		address--;
-	name_of(elide_module_of_past((const void *)address), address, lock, sizeof(lock));
+	name_of(elide_module_of_past(address), address, lock, sizeof(lock));
 	name_of(elide_module_of((const void *)from), from, call, sizeof(call));
 	symbol = strchr(lock, '!') + 1;
 	for (unsigned int i = 0; i < nr_rules; i++)

@@ -34,9 +34,9 @@ const struct elide_module *elide_module_of(const void *address)
 	return (uintptr_t)address & 1 ? &module : NULL;
 }
 
-const struct elide_module *elide_module_of_past(const void *site)
+const struct elide_module *elide_module_of_past(uint64_t recorded)
 {
-	return elide_module_of(site);
+	return elide_module_of((const void *)recorded);
 }
 
 int elide_symbol_find(const char *path, uint64_t address, char *name, size_t size)

@@ -51,6 +51,16 @@ $(PRELOAD_TEST_DIR)/lib%.so: tests/preload/lib%.c
 preload-tests: $(PRELOAD_TEST_DIR)/lib-hidden.so $(PRELOAD_TEST_DIR)/lib-early.so \
 	$(PRELOAD_TEST_DIR)/lib-atfork.so
 
+PLUGINS := alpha beta gamma delta
+PLUGIN_LIBS := $(PLUGINS:%=$(PRELOAD_TEST_DIR)/lib-plugin-%.so)
+
+preload-tests: $(PLUGIN_LIBS)
+
+$(PLUGIN_LIBS): $(PRELOAD_TEST_DIR)/lib-plugin-%.so: tests/preload/lib-plugin.c
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 $(CFLAGS) $(WARN) -DPLUGIN=$* -fPIC -shared -Wl,-soname,lib-plugin-$*.so -o $@ $<
+
 # The known-broken subjects: the library with one thing taken out wherever it stands. The
 # counter test must find each of them, or it would find nothing.
 BROKEN_SUBJECTS := ignores-holder commits-changed

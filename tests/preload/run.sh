@@ -316,6 +316,39 @@ test_loading() {
 	done
 }
 
+# What is true of reload.c: each plugin's calls acquire three locks as often.
+reload_truth() {
+	for row in alpha:22 beta:1001 delta:200 gamma:1000; do
+		name=${row%:*} file=lib-plugin-${row%:*}.so
+		for class in "init $file" "static $file" "static reload"; do
+			echo "$class,$file,lock_by_$name,${row#*:}"
+		done
+	done | sort
+}
+
+# The locks and calls of a library are its own, also at the addresses of one that was unloaded.
+test_unloading() {
+	if [ -n "$sanitizer" ]; then
+		skip unloading 'AddressSanitizer keeps what was loaded at those addresses'
+		return
+	fi
+	reload_truth >truth
+	export ELIDE_STACKS=1
+	for m in $modes; do
+		for how in '' relative; do
+			in_mode $m "$bin/reload" "$bin" $how
+			"$O/bin/elide" report --csv data 2>&1 | tail -n +2 | tr -d '"' |
+				sed 's/+0x[0-9a-f]*//' | cut -d, -f 4,6,7,12 | sort >found
+			check "unloading-$m-quiet${how:+-$how}" "$rc $(cat out err)" = '0 '
+			check "unloading-$m${how:+-$how}" "$(diff truth found)" = ''
+		done
+		# Nor has a stack frames of two plugins, nor of none.
+		"$O/bin/elide" report --by stack --top 0 data >stacks 2>&1
+		check "unloading-$m-stacks" "$(grep -c '+0x.*plugin\|??' stacks)" = 0
+	done
+	unset ELIDE_STACKS
+}
+
 kinds='mutex nested trylock timedlock spin mtx rwlock readers'
 
 # exact KIND SEED POLICY: in auto mode; the totals and the invariants of the file.
@@ -454,6 +487,7 @@ test_atfork
 test_report
 test_threads
 test_loading
+test_unloading
 test_exactness
 test_memory
 test_heap

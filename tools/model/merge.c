@@ -150,9 +150,10 @@ static int move_modules(struct data_file *to, struct part *p)
 	return 0;
 }
 
-/* A class and its file, to be put in order. */
+/* A class and its file, to be put in order; @from: its address there. */
 struct class_place {
 	struct elide_class class;
+	uint64_t from;
 	uint32_t part;
 	uint32_t index;
 };
@@ -176,12 +177,16 @@ static int compare_classes(const void *x, const void *y)
 	return c ? c : by_number(a->index, b->index);
 }
 
-/* Classes of the same name are one, but for those that one file has several of. */
+/*
+ * Classes of the same name are one, but for those that one file has several of: not if they are of one
+ * object that was loaded at several addresses.
+ */
 static void join_classes(struct data_file *to, struct class_place *places, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++) {
 		struct class_place *p = &places[i];
-		bool joins = i && !compare_names(p - 1, p) && p[-1].part != p->part;
+		bool joins = i && !compare_names(p - 1, p) &&
+			     (p[-1].part != p->part || p[-1].from != p->from);
 		struct elide_class *class;
 
 		if (joins) {
@@ -222,7 +227,7 @@ static int merge_classes(struct data_file *to)
 		for (uint32_t j = 0; j < p->file->nr_classes; j++) {
 			const struct elide_class *class = &p->file->classes[j];
 
-			places[nr] = (struct class_place){*class, i, j};
+			places[nr] = (struct class_place){*class, class->address, i, j};
 			places[nr++].class.address =
 				class->type == ELIDE_CLASS_STATIC ? address_of(p, class->address) :
 								    return_of(p, class->address);
@@ -532,6 +537,15 @@ static int merge(struct data_file *to, const struct data_file *files, size_t nr,
 	if (!rc)
 		rc = merge_stacks(to);
 	return rc ? rc : merge_records(to);
+}
+
+bool merge_has_reloads(const struct data_file *file)
+{
+	for (size_t i = 1; i < file->nr_modules; i++)
+		for (size_t j = 0; j < i; j++)
+			if (is_same(&file->modules[i], &file->modules[j]))
+				return true;
+	return false;
 }
 
 int merge_files(struct data_file *to, const struct data_file *files, size_t nr)

@@ -8,6 +8,8 @@
 #ifndef ELIDE_MERGE_H
 #define ELIDE_MERGE_H
 
+#include <stdbool.h>
+
 #include "load.h"
 
 /**
@@ -23,6 +25,13 @@
  * Return: 0 or -ENOMEM.
  */
 int merge_files(struct data_file *to, const struct data_file *files, size_t nr);
+
+/**
+ * merge_has_reloads() - was an object unloaded and loaded again at another address?
+ *
+ * Then merge_files() of this file alone has its locks and calls at one address.
+ */
+bool merge_has_reloads(const struct data_file *file);
 
 /* An address of a file that is another one in the merged file. */
 struct merge_alias {

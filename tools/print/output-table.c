@@ -113,10 +113,11 @@ static int rows(struct output *o, const struct report *r)
 
 	separate(o);
 	table_print(r, o->out, options->width, options->top);
-	if (r->file->merged)
-		print_processes(o, r);
-	else if (r->file->nr_sources)
+	/* A file of one process may be merged, too: merge_has_reloads(). */
+	if (r->file->nr_sources && (!r->file->merged || o->nr_files == 1))
 		print_sources(o->out, r);
+	else if (r->file->merged && r->file->nr_processes)
+		print_processes(o, r);
 	if (options->perf)
 		perf_print(r, options->perf, o->out, options->top);
 	return 0;

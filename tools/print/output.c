@@ -86,6 +86,25 @@ static int report_merged(struct output *o)
 	return rc;
 }
 
+/* A library that was loaded at several addresses is reported on once. */
+static int report_one(struct output *o, const struct data_file *file)
+{
+	struct data_file merged;
+	int rc;
+
+	if (o->options->perf || !merge_has_reloads(file))
+		return report_file(o, file);
+	rc = merge_files(&merged, file, 1);
+	if (rc) {
+		say("%s", strerror(-rc));
+		return rc;
+	}
+	merged.nr_processes = file->nr_processes;
+	rc = report_file(o, &merged);
+	merge_free(&merged);
+	return rc;
+}
+
 static int report_all(struct output *o)
 {
 	bool merged = is_merged(o);
@@ -94,7 +113,7 @@ static int report_all(struct output *o)
 	if (merged && (!o->options->output->each_too || o->options->merge == MERGE_ALL))
 		return rc;
 	for (size_t i = 0; i < o->nr_files; i++)
-		rc = report_file(o, &o->files[i]) ? -EIO : rc;
+		rc = report_one(o, &o->files[i]) ? -EIO : rc;
 	return rc;
 }
 

@@ -97,6 +97,7 @@ static const struct test tests[] = {
 	TEST(create, 0, 0), TEST(thrd_create, 0, 0),
 	ENDS(join, 1, 1), ENDS(tryjoin, 1, 1), ENDS(timedjoin, 1, 1), ENDS(clockjoin, 1, 1),
 	ENDS(thrd_join, 1, 1),
+	TEST(dlclose, 0, 0),
 	TEST(setuid, 0, 0), TEST(seteuid, 0, 0), TEST(setreuid, 0, 0), TEST(setresuid, 0, 0),
 	TEST(chroot, 0, 0),
 };

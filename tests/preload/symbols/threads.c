@@ -175,6 +175,14 @@ const char *test_clockjoin(clockjoin_fn f)
 	return NULL;
 }
 
+const char *test_dlclose(dlclose_fn f)
+{
+	void *handle = dlopen(NULL, RTLD_NOW);
+
+	expect(handle && f(handle) == 0);
+	return NULL;
+}
+
 const char *test_setuid(setuid_fn f)
 {
 	expect(f(getuid()) == 0);

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* unload.c - see unload.h. */
+#include <stddef.h>
+
+#include "../state/gate.h"
+#include "../state/modules.h"
+#include "../state/settings.h"
+#include "unload.h"
+
+static void unloaded_slow(void *arg)
+{
+	elide_modules_unloaded();
+}
+
+void elide_unloaded(void)
+{
+	if (elide_process.running && !elide_modules_are_there())
+		elide_slow_run(unloaded_slow, NULL);
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * unload.h - an object of the process is unloaded.
+ */
+#ifndef ELIDE_UNLOAD_H
+#define ELIDE_UNLOAD_H
+
+#pragma GCC visibility push(hidden)
+
+/**
+ * elide_unloaded() - dlclose() has returned: forget what is known of objects that are no longer there.
+ *
+ * Outside of elided sections. A slow path only if there are such objects.
+ */
+void elide_unloaded(void);
+
+#pragma GCC visibility pop
+
+#endif
