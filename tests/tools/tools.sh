@@ -378,6 +378,42 @@ fi
 cp /bin/true five && run_elide doctor ./five
 grep -q 'futex calls' out && not_ok 'doctor: no futex calls' "$(cat out)" || ok 'doctor: no futex calls'
 
+# doctor: where the loader finds libraries. prog needs liba.so, that needs libb.so, that opens libc-own.so.
+mkdir -p tree/bin tree/lib/sub
+printf '#include <pthread.h>\nint c(pthread_mutex_t *m) { return pthread_mutex_lock(m); }\n' >c.c
+printf '#include <dlfcn.h>\nint b(void) { return !dlopen("%%s/sub/libc-own.so" + 7, RTLD_NOW); }\n' >b.c
+printf 'int b(void);\nint a(void) { return b(); }\n' >a.c
+printf 'int a(void);\nint main(void) { return a(); }\n' >prog.c
+if ! { ${CC:-cc} -w -shared -fPIC -o tree/lib/sub/libc-own.so c.c && ${CC:-cc} -w -shared -fPIC -o tree/lib/libb.so b.c &&
+	${CC:-cc} -shared -fPIC -o tree/lib/liba.so a.c -Ltree/lib -lb; } 2>cc.err; then
+	skip 'doctor: libraries' "cannot build: $(head -1 cc.err)"
+else
+	# found HOW MISSING: the libraries that are not found
+	found() {
+		run_elide doctor ./link
+		missing=$(sed -n 's/^library not found *//p' out | tr '\n' ' ')
+		[ "$missing" = "$2" ] && ok "doctor: libraries: $1" || not_ok "doctor: libraries: $1" "$(cat out err)"
+	}
+	ln -s tree/bin/prog link
+	${CC:-cc} -o tree/bin/prog prog.c -Ltree/lib -la -Wl,-rpath-link,tree/lib \
+		-Wl,--disable-new-dtags,-rpath,'$ORIGIN/nowhere:${ORIGIN}/../lib'
+	found 'RPATH, behind a symbolic link' ''
+	grep -qx 'uses mutex             libc-own.so' out && grep -qx 'opened by dlopen       libc-own.so' out &&
+		grep -qx '   Others may be, whose locks are not in this list, by: libb.so' out &&
+		ok 'doctor: libraries: dlopen' || not_ok 'doctor: libraries: dlopen' "$(cat out err)"
+	${CC:-cc} -o tree/bin/prog prog.c -Ltree/lib -la -Wl,-rpath-link,tree/lib \
+		-Wl,--enable-new-dtags,-rpath,'$ORIGIN/../lib'
+	found 'RUNPATH is not for what libraries need' 'libb.so '
+	LD_LIBRARY_PATH="nowhere;$tmp/tree/lib"
+	export LD_LIBRARY_PATH
+	found 'LD_LIBRARY_PATH' ''
+	unset LD_LIBRARY_PATH
+	mkdir -p tree/lib64 && mv tree/lib/*.so tree/lib64/
+	${CC:-cc} -o tree/bin/prog prog.c -Ltree/lib64 -la -Wl,-rpath-link,tree/lib64 \
+		-Wl,--disable-new-dtags,-rpath,"$tmp"'/tree/$LIB'
+	found '$LIB in a path' ''
+fi
+
 # Reports: the exact texts. Addresses in the objects differ from build to build, and clang's
 # paths are absolute.
 # compare SCENARIO FORM...: what is printed, of one data file.

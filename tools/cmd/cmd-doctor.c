@@ -113,14 +113,54 @@ static json_t *users(const struct lock_uses *u, enum lock_feature feature)
 	return list;
 }
 
-static void print_users(const struct lock_uses *u, enum lock_feature feature)
+static bool imports_dlopen(const struct lock_object *o)
 {
-	json_t *list = users(u, feature), *name;
+	return o->imports_dlopen;
+}
+
+static bool is_by_name(const struct lock_object *o)
+{
+	return o->by_name;
+}
+
+/* Objects of which that is true, by name. */
+static json_t *those(const struct lock_uses *u, bool (*is)(const struct lock_object *o))
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < u->nr; i++)
+		if (is(&u->objects[i]))
+			json_array_append_new(list, json_text(u->objects[i].name));
+	return list;
+}
+
+static void print_names(json_t *list)
+{
+	json_t *name;
 	size_t i;
 
 	json_array_foreach(list, i, name) printf("%s%s", i ? ", " : "", json_string_value(name));
 	printf("%s\n", json_array_size(list) ? "" : "none");
 	json_decref(list);
+}
+
+static void print_users(const struct lock_uses *u, enum lock_feature feature)
+{
+	print_names(users(u, feature));
+}
+
+/* What is opened by dlopen(), as far as that can be known. */
+static void print_opened(const struct lock_uses *u)
+{
+	json_t *callers = those(u, imports_dlopen);
+
+	if (json_array_size(callers)) {
+		printf("opened by dlopen       ");
+		print_names(those(u, is_by_name));
+		printf("   Others may be, whose locks are not in this list, by: ");
+		print_names(json_incref(callers));
+	}
+	json_decref(callers);
 }
 
 static const char *program_obstacle(const struct program *p)
@@ -160,6 +200,7 @@ static void print_program(const struct findings *f)
 	for (size_t i = 0; i < f->uses.nr; i++)
 		if (f->uses.objects[i].missing)
 			printf("library not found      %s\n", f->uses.objects[i].name);
+	print_opened(&f->uses);
 	printf("Locks that no preloading sees, as far as symbols tell:\n");
 	for (int i = NR_IMPORTS; i < NR_LOCK_FEATURES; i++) {
 		if (!has_feature(&f->uses, i))
@@ -187,6 +228,8 @@ static json_t *json_program(const struct findings *f)
 	json_object_set_new(o, "sanitizer", json_text(p->sanitizer[0] ? p->sanitizer : NULL));
 	json_object_set_new(o, "obstacle", json_text(program_obstacle(p)));
 	json_object_set_new(o, "uses", uses);
+	json_object_set_new(o, "dlopen", those(&f->uses, imports_dlopen));
+	json_object_set_new(o, "opened", those(&f->uses, is_by_name));
 	json_object_set_new(o, "hidden", hidden);
 	return o;
 }

@@ -2,9 +2,8 @@
 /*
  * locks.c - which locks a program uses, as far as its symbols tell.
  *
- * Libraries are looked for as ld.so(8) does: RPATH or RUNPATH, LD_LIBRARY_PATH,
- * the directories of /etc/ld.so.conf, the standard ones. What is opened with
- * dlopen(3) is not seen, nor what was inlined without leaving a symbol. Must
+ * Libraries are looked for as ld.so(8) does. Of what is opened with dlopen(3) those are
+ * seen whose names are constants. What was inlined without leaving a symbol is not seen. Must
  * never start the program or load a library.
  */
 #include <errno.h>
@@ -18,6 +17,7 @@
 #include <unistd.h>
 
 #include "../../lib/compiler.h"
+#include "library.h"
 #include "locks.h"
 
 const char *const lock_feature_names[NR_LOCK_FEATURES] = {
@@ -72,6 +72,8 @@ static void look_at_symbol(struct lock_object *o, const char *name, int defined)
 {
 	if (!defined && !strcmp(name, "syscall"))
 		o->imports_syscall = true;
+	if (!defined && (!strcmp(name, "dlopen") || !strcmp(name, "dlmopen")))
+		o->imports_dlopen = true;
 	if (defined && !fnmatch("*pthread_spin_*", name, 0))
 		return;
 	for (size_t i = 0; i < ARRAY_SIZE(patterns); i++)
@@ -94,121 +96,111 @@ static void look_at_symbols(struct lock_object *o, Elf *elf, Elf_Scn *section,
 	}
 }
 
-/* The search of one library. */
-struct search {
-	struct lock_uses *uses;
-	const char *origin; /* path of the object that needs it */
-	char runpath[PATH_MAX];
-};
-
-static int is_ours(const char *path)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	GElf_Ehdr ehdr;
-	int same = 0;
-	Elf *elf;
-
-	if (fd < 0)
-		return 0;
-	elf = elf_begin(fd, ELF_C_READ, NULL);
-	if (elf && gelf_getehdr(elf, &ehdr))
-		same = ehdr.e_ident[EI_CLASS] == ELFCLASS64 && ehdr.e_machine == EM_X86_64;
-	elf_end(elf);
-	close(fd);
-	return same;
-}
-
-/* Looks in directories separated by colons; $ORIGIN is the directory of the one that needs it. */
-static int try_dirs(const struct search *s, const char *dirs, const char *name, char *path)
-{
-	int origin = strrchr(s->origin, '/') ? strrchr(s->origin, '/') - s->origin : 0;
-
-	while (*dirs) {
-		int len = strcspn(dirs, ":"), skip = 0;
-
-		if (!strncmp(dirs, "$ORIGIN", 7))
-			skip = 7;
-		else if (!strncmp(dirs, "${ORIGIN}", 9))
-			skip = 9;
-		snprintf(path, PATH_MAX, "%.*s%.*s/%s", skip ? origin : 0, s->origin, len - skip,
-			 dirs + skip, name);
-		if (is_ours(path))
-			return 1;
-		dirs += len + (dirs[len] == ':');
-	}
-	return 0;
-}
-
-/* Looks in the directories that an ld.so.conf(5)-like file and its includes name. */
-static int try_conf(const struct search *s, const char *conf, const char *name, char *path,
-		    int depth)
-{
-	char line[PATH_MAX];
-	FILE *f = fopen(conf, "re");
-	int found = 0;
-
-	while (f && !found && fgets(line, sizeof(line), f)) {
-		line[strcspn(line, "#\n")] = '\0';
-		if (!strncmp(line, "include ", 8) && depth < 4) {
-			glob_t g;
-
-			if (glob(line + 8, 0, NULL, &g))
-				continue;
-			for (size_t i = 0; i < g.gl_pathc && !found; i++)
-				found = try_conf(s, g.gl_pathv[i], name, path, depth + 1);
-			globfree(&g);
-		} else if (line[0] == '/') {
-			found = try_dirs(s, line, name, path);
-		}
-	}
-	if (f)
-		fclose(f);
-	return found;
-}
-
-static int find_library(const struct search *s, const char *name, char *path)
-{
-	static const char standard[] = "/lib/x86_64-linux-gnu:/usr/lib/x86_64-linux-gnu:"
-				       "/lib64:/usr/lib64:/lib:/usr/lib";
-	const char *user = getenv("LD_LIBRARY_PATH");
-
-	if (strchr(name, '/'))
-		return snprintf(path, PATH_MAX, "%s", name) < PATH_MAX && is_ours(path);
-	return try_dirs(s, s->runpath, name, path) || (user && try_dirs(s, user, name, path)) ||
-	       try_conf(s, "/etc/ld.so.conf", name, path, 0) || try_dirs(s, standard, name, path);
-}
-
-static void add_library(struct search *s, const char *name)
+/* Adds a library that object number @by needs, or opens by dlopen(): then only if it is found. */
+static void add_library(struct lock_uses *uses, size_t by, const char *name, const char *path)
 {
 	struct lock_object *o;
 
-	for (size_t i = 0; i < s->uses->nr; i++)
-		if (!strcmp(s->uses->objects[i].name, name))
+	for (size_t i = 0; i < uses->nr; i++)
+		if (!strcmp(uses->objects[i].name, name))
 			return;
-	if (s->uses->nr == LOCKS_OBJECTS_MAX)
+	if (uses->nr == LOCKS_OBJECTS_MAX)
 		return;
-	o = &s->uses->objects[s->uses->nr++];
+	o = &uses->objects[uses->nr];
+	o->needs.by = &uses->objects[by].needs;
+	o->missing = 0;
+	if (path)
+		snprintf(o->path, sizeof(o->path), "%s", path);
+	else
+		o->missing = !library_find(&uses->objects[by].needs, name, o->path);
 	snprintf(o->name, sizeof(o->name), "%s", name);
-	o->missing = !find_library(s, name, o->path);
+	o->by_name = path != NULL;
+	library_origin(&o->needs, o->path);
+	uses->nr++;
 }
 
 /* Adds the libraries of a .dynamic section; first it is read for the paths, then for the names. */
-static void add_needed(struct search *s, Elf *elf, Elf_Scn *section, const GElf_Shdr *header)
+static void add_needed(struct lock_uses *uses, size_t index, Elf *elf, Elf_Scn *section,
+		       const GElf_Shdr *header)
 {
+	struct library_needs *n = &uses->objects[index].needs;
 	Elf_Data *data = elf_getdata(section, NULL);
 	GElf_Dyn dyn;
 
 	for (int i = 0; data && gelf_getdyn(data, i, &dyn); i++) {
 		const char *value = elf_strptr(elf, header->sh_link, dyn.d_un.d_val);
 
-		if ((dyn.d_tag == DT_RPATH || dyn.d_tag == DT_RUNPATH) && value)
-			snprintf(s->runpath, sizeof(s->runpath), "%s", value);
+		if (dyn.d_tag == DT_RPATH && value)
+			snprintf(n->rpath, sizeof(n->rpath), "%s", value);
+		if (dyn.d_tag == DT_RUNPATH && value)
+			snprintf(n->runpath, sizeof(n->runpath), "%s", value);
 	}
+	if (*n->runpath)
+		*n->rpath = '\0';
 	for (int i = 0; data && gelf_getdyn(data, i, &dyn); i++) {
 		const char *value = elf_strptr(elf, header->sh_link, dyn.d_un.d_val);
 
 		if (dyn.d_tag == DT_NEEDED && value)
-			add_library(s, value);
+			add_library(uses, index, value, NULL);
+	}
+}
+
+/*
+ * Finds a library that an object may open by dlopen(): as the loader does, or in the object's directory,
+ * or in one below that.
+ */
+static int find_opened(const struct library_needs *n, const char *name, char *path)
+{
+	char pattern[PATH_MAX];
+	glob_t g;
+	int found = library_find(n, name, path);
+
+	if (!found && snprintf(path, PATH_MAX, "%s/%s", n->origin, name) < PATH_MAX)
+		found = library_is_ours(path);
+	if (found || snprintf(pattern, sizeof(pattern), "%s/*/%s", n->origin, name) >= PATH_MAX ||
+	    glob(pattern, 0, NULL, &g))
+		return found;
+	found = snprintf(path, PATH_MAX, "%s", g.gl_pathv[0]) < PATH_MAX && library_is_ours(path);
+	globfree(&g);
+	return found;
+}
+
+/* Is a constant the name of a library, or a path of one, with or without parts that are filled in? */
+static const char *library_name(const char *text)
+{
+	const char *slash = strrchr(text, '/'), *name = slash ? slash + 1 : text;
+	const char *so = strstr(name, ".so");
+
+	if (!so || strncmp(name, "lib", 3) || strspn(so + 3, ".0123456789") != strlen(so + 3) ||
+	    strchr(name, '%') || strlen(name) >= sizeof(((struct lock_object *)0)->name))
+		return NULL;
+	return name;
+}
+
+/* Adds the libraries whose names are among the constants of an object that calls dlopen(). */
+static void add_opened(struct lock_uses *uses, size_t index, Elf *elf)
+{
+	Elf_Scn *section = NULL;
+	char path[PATH_MAX];
+
+	while ((section = elf_nextscn(elf, section))) {
+		const char *text, *end;
+		GElf_Shdr header;
+		Elf_Data *data;
+
+		if (!gelf_getshdr(section, &header) || header.sh_type != SHT_PROGBITS ||
+		    (header.sh_flags & (SHF_ALLOC | SHF_EXECINSTR | SHF_WRITE)) != SHF_ALLOC)
+			continue;
+		data = elf_rawdata(section, NULL);
+		text = data ? data->d_buf : NULL;
+		end = text ? text + data->d_size : NULL;
+		/* Strings end with a zero; what follows the last one in the section is none. */
+		for (const char *zero; text && (zero = memchr(text, 0, end - text)); text = zero + 1) {
+			const char *name = zero - text < PATH_MAX ? library_name(text) : NULL;
+
+			if (name && find_opened(&uses->objects[index].needs, name, path))
+				add_library(uses, index, name, path);
+		}
 	}
 }
 
@@ -263,7 +255,6 @@ static void look_at_code(struct lock_object *o, Elf *elf)
 static int look_at_object(struct lock_uses *uses, size_t index)
 {
 	struct lock_object *o = &uses->objects[index];
-	struct search s = {.uses = uses, .origin = o->path};
 	int fd = open(o->path, O_RDONLY | O_CLOEXEC), rc = 0;
 	Elf_Scn *section = NULL;
 	size_t names;
@@ -286,14 +277,17 @@ static int look_at_object(struct lock_uses *uses, size_t index)
 		name = elf_strptr(elf, names, header.sh_name);
 		if (name && !strcmp(name, ".go.buildinfo"))
 			o->features |= 1u << HIDDEN_GO;
-		if (header.sh_type == SHT_DYNAMIC)
-			add_needed(&s, elf, section, &header);
+		if (header.sh_type == SHT_DYNAMIC && library_is_ours(o->path))
+			add_needed(uses, index, elf, section, &header);
 		if ((header.sh_type == SHT_DYNSYM || header.sh_type == SHT_SYMTAB) &&
 		    !is_libc(o->name))
 			look_at_symbols(o, elf, section, &header);
 	}
-	if (!is_libc(o->name))
+	if (!is_libc(o->name)) {
 		look_at_code(o, elf);
+		if (o->imports_dlopen)
+			add_opened(uses, index, elf);
+	}
 close_elf:
 	elf_end(elf);
 	close(fd);
@@ -303,6 +297,7 @@ close_elf:
 int locks_find(const char *elf, struct lock_uses *uses)
 {
 	const char *slash = strrchr(elf, '/');
+	char real[PATH_MAX];
 	int rc;
 
 	uses->objects = calloc(LOCKS_OBJECTS_MAX, sizeof(*uses->objects));
@@ -312,6 +307,8 @@ int locks_find(const char *elf, struct lock_uses *uses)
 	snprintf(uses->objects[0].name, sizeof(uses->objects[0].name), "%s",
 		 slash ? slash + 1 : elf);
 	snprintf(uses->objects[0].path, sizeof(uses->objects[0].path), "%s", elf);
+	/* The loader learns the path from the kernel, which follows symbolic links. */
+	library_origin(&uses->objects[0].needs, realpath(elf, real) ? real : elf);
 	rc = look_at_object(uses, 0);
 	if (rc) {
 		locks_free(uses);

@@ -11,6 +11,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "library.h"
+
 /* The most objects that are examined: the program and the libraries that it needs. */
 #define LOCKS_OBJECTS_MAX 256
 
@@ -42,6 +44,9 @@ extern const char *const lock_feature_names[NR_LOCK_FEATURES];
  * struct lock_object - what one ELF object uses.
  * @features: bit per enum lock_feature
  * @imports_syscall: it imports syscall(3)
+ * @imports_dlopen: it imports dlopen(3)
+ * @by_name:  no object needs it; the name is a constant of one that imports dlopen(3)
+ * @needs:    where the libraries are that it needs
  * @missing:  the object was not found where the loader would look
  */
 struct lock_object {
@@ -49,6 +54,9 @@ struct lock_object {
 	char path[PATH_MAX];
 	unsigned int features;
 	bool imports_syscall;
+	bool imports_dlopen;
+	bool by_name;
+	struct library_needs needs;
 	int missing;
 };
 
