@@ -243,6 +243,20 @@ test_watch() {
 		'd["totals"]["attempts"] >= 1000' 'd["totals"]["not_attempted"] > 0'
 }
 
+# With ELIDE_WATCH=0 attempts are made as with a watch that never looks. Both numbers have as many digits, as
+# the addresses of a program depend on the length of its environment.
+test_no_watch() {
+	local watch
+
+	for watch in 0000000000 1000000000; do
+		emulate "watch$watch" --policy=fixed --set STACKS=0 --set WATCH=$watch -- "$counter" 4 2000 || return
+		"$elide" report --csv "watch$watch.data" | cut -d, -f 3- >"watch$watch.csv"
+	done
+	holds watch0000000000 'd["totals"]["commits"] > 0' 'd["totals"]["aborts"] > 0' || return
+	cmp -s watch0000000000.csv watch1000000000.csv ||
+		fail "$(diff watch0000000000.csv watch1000000000.csv | cut -c 1-300)"
+}
+
 # The C library elides, too: the library of this project leaves the lock to it.
 test_glibc_elision() {
 	GLIBC_TUNABLES=glibc.elision.enable=1 emulate glibc -- "$counter" 4 100 || return
