@@ -9,6 +9,7 @@
 
 #include "datafile-name.h"
 #include "datafile-older.h"
+#include "first.h"
 #include "log.h"
 #include "syscalls.h"
 
@@ -274,6 +275,9 @@ int elide_data_name_open(const char *name, uint64_t run, enum elide_data_who who
 		sys_unlink(use);
 		sys_close(fd);
 	}
+	/* Of forked children the number is told: elide_data_tell_lost(). */
+	if (who == ELIDE_DATA_CHILD || !elide_is_first(run, name))
+		return err == -EEXIST ? -EPERM : err;
 	if (err == -EEXIST)
 		elide_log("%s exists and is not a data file: left alone, nothing is saved", use);
 	else

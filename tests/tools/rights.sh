@@ -40,7 +40,7 @@ for how in setuid seteuid setreuid setresuid chroot; do
 done
 # Here the workers' files cannot be made, and that is said at the end.
 drop before setuid
-if [ $rc -ne 0 ] || [ -s counts ] ||
+if [ $rc -ne 0 ] || [ -s counts ] || grep -q '^elide: cannot' err ||
 	! grep -q '^elide: 2 processes of the run could not write a data file: Permission denied' err; then
 	not_ok 'setuid before the fork' "exit $rc: $(cat counts err)"
 else
@@ -52,6 +52,27 @@ if "$elide" report -i dir/elide.data |
 	ok 'the report says so'
 else
 	not_ok 'the report says so' "$("$elide" report -i dir/elide.data | grep not)"
+fi
+
+# A program that another user's script starts says nothing that the script may take for its output.
+as_nobody='setpriv --reuid=65534 --regid=65534 --clear-groups'
+takes_a_lock="$O/tests/preload/scenario plain"
+if ! $as_nobody test -r "$O/lib/libelide-preload.so" 2>err || ! $as_nobody $takes_a_lock 2>err; then
+	skip 'a program of another user' "it cannot be run: $(cat err)"
+else
+	rm -rf dir && mkdir -m 755 dir
+	for by in launcher hand; do
+		run="$elide run -q --mode=profile"
+		[ $by = hand ] && run="env ELIDE_MODE=profile LD_PRELOAD=$O/lib/libelide-preload.so"
+		(cd dir && $run sh -c "said=\$($as_nobody $takes_a_lock 2>&1); echo \"[\$said]\"" >../out 2>../err)
+		[ "$(cat out err)" = '[]' ] && ok "a program of another user, started by $by" ||
+			not_ok "a program of another user, started by $by" "$(cat out err)"
+	done
+	# The first process does say it.
+	said="elide: cannot write $tmp/dir/elide.data: Permission denied; nothing is saved"
+	rm -rf dir && mkdir -m 755 dir && chown 65534 dir && chmod 555 dir
+	(cd dir && $as_nobody env ELIDE_MODE=profile LD_PRELOAD="$O/lib/libelide-preload.so" $takes_a_lock 2>../err)
+	[ "$(cat err)" = "$said" ] && ok 'the first process says it' || not_ok 'the first process says it' "$(cat err)"
 fi
 echo "$nr tests, $failed failed, $skipped skipped"
 [ $failed -eq 0 ]
