@@ -2,6 +2,7 @@
 /* unload.c - see unload.h. */
 #include <stddef.h>
 
+#include "../base/testpoint.h"
 #include "../state/gate.h"
 #include "../state/modules.h"
 #include "../state/settings.h"
@@ -9,7 +10,9 @@
 
 static void unloaded_slow(void *arg)
 {
+	test_point(unload_entered);
 	elide_modules_unloaded();
+	test_point(unload_done);
 }
 
 void elide_unloaded(void)

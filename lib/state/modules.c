@@ -135,6 +135,7 @@ static void forget(unsigned int i)
 {
 	known[i].gone = true;
 	nr_gone++;
+	test_point(unload_publish);
 	WRITE_ONCE(elide_modules_epoch, elide_modules_epoch + 1);
 	elide_registry_forget((const void *)modules[i].start, (const void *)modules[i].end);
 }
