@@ -21,6 +21,7 @@
 #include "../evidence/evidence.h"
 #include "../evidence/pmu.h"
 #include "../state/gate.h"
+#include "../state/modules.h"
 #include "../state/rules.h"
 #include "../state/settings.h"
 #include "../state/thread-record.h"
@@ -168,9 +169,11 @@ static int begin_slow_path(void)
 {
 	int err = make_ready();
 
-	if (!err)
-		refresh_end();
-	return err;
+	if (err)
+		return err;
+	elide_modules_settle();
+	refresh_end();
+	return 0;
 }
 
 static __noinline void log_off(const char *why)

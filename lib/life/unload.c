@@ -17,6 +17,7 @@ static void unloaded_slow(void *arg)
 
 void elide_unloaded(void)
 {
-	if (elide_process.running && !elide_modules_are_there())
-		elide_slow_run(unloaded_slow, NULL);
+	if (elide_process.running && !elide_modules_are_there() &&
+	    !elide_slow_try_run(unloaded_slow, NULL))
+		elide_modules_unloaded_later();
 }

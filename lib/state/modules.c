@@ -37,6 +37,9 @@ static struct {
 _Static_assert(ELIDE_MAX_MODULES <= 1 << 12, "a marked address and the kind of a call share a word");
 
 static unsigned int nr_gone, nr_marked;
+
+/* Objects were unloaded while another thread was in a slow path: the next one forgets them. */
+static bool pending;
 uint32_t elide_modules_epoch;
 
 /* Of the name that the loader has: FNV-1a (Fowler, Noll and Vo). */
@@ -136,7 +139,7 @@ static void forget(unsigned int i)
 	known[i].gone = true;
 	nr_gone++;
 	test_point(unload_publish);
-	WRITE_ONCE(elide_modules_epoch, elide_modules_epoch + 1);
+	__atomic_add_fetch(&elide_modules_epoch, 1, __ATOMIC_RELAXED);
 	elide_registry_forget((const void *)modules[i].start, (const void *)modules[i].end);
 }
 
@@ -259,8 +262,10 @@ bool elide_recorded_call(const void *site, uint64_t *recorded)
 	bool in_object;
 
 	*recorded = (uintptr_t)site;
-	if (likely(!READ_ONCE(nr_gone) && !READ_ONCE(nr_marked)))
+	if (likely(!READ_ONCE(nr_gone) && !READ_ONCE(nr_marked) && !READ_ONCE(pending)))
 		return true;
+	if (READ_ONCE(pending))
+		return false;
 	m = elide_module_known(site, &in_object);
 	*recorded |= m ? elide_module_mark(m) : 0;
 	return m || !in_object;
@@ -292,8 +297,22 @@ bool elide_modules_are_there(void)
 	return true;
 }
 
+void elide_modules_unloaded_later(void)
+{
+	WRITE_ONCE(pending, true);
+	__atomic_add_fetch(&elide_modules_epoch, 1, __ATOMIC_RELEASE);
+	elide_registry_distrust();
+}
+
+void elide_modules_settle(void)
+{
+	if (unlikely(READ_ONCE(pending)))
+		elide_modules_unloaded();
+}
+
 void elide_modules_unloaded(void)
 {
+	WRITE_ONCE(pending, false);
 	for (unsigned int i = 0; i < nr_modules; i++)
 		if (!known[i].gone && !is_there(i))
 			forget(i);

@@ -89,6 +89,17 @@ bool elide_modules_are_there(void);
 void elide_modules_unloaded(void);
 
 /**
+ * elide_modules_unloaded_later() - another thread is in a slow path: the next one does it.
+ *
+ * All entries of look-up caches are invalid until then, and a call that has none enters a slow path.
+ * Lock-free, async-signal-safe.
+ */
+void elide_modules_unloaded_later(void);
+
+/** elide_modules_settle() - at the beginning of each slow path: do what was left for later. */
+void elide_modules_settle(void);
+
+/**
  * elide_module_of_past() - the object in which a call was made that may be over.
  * @recorded: its return address, as elide_recorded() gave it
  *

@@ -246,6 +246,11 @@ void elide_registry_forget(const void *start, const void *end)
 		if (lock >= (uintptr_t)start && lock < (uintptr_t)end)
 			elide_registry_remove((const void *)lock);
 	}
+	elide_registry_distrust();
+}
+
+void elide_registry_distrust(void)
+{
 	for (uint32_t i = 0; i < ELIDE_NR_GENERATIONS; i++)
 		elide_add_shared(&elide_generations[i], 1);
 }

@@ -238,6 +238,9 @@ void elide_registry_remove(const void *lock);
  */
 void elide_registry_forget(const void *start, const void *end);
 
+/** elide_registry_distrust() - make all entries of all look-up caches invalid. Lock-free. */
+void elide_registry_distrust(void);
+
 /**
  * elide_registry_use() - a thread makes a cache entry for a lock.
  * @index: index of the lock
