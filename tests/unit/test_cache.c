@@ -19,6 +19,7 @@
 #include <cmocka.h>
 
 #include "../../lib/state/cache.h"
+#include "../../lib/base/datafile-writer.h"
 #include "../../lib/elide.h"
 #include "../../lib/section/engine.h"
 #include "../../lib/life/fill.h"
@@ -275,7 +276,6 @@ static void hpca_does_not_grow(void **state)
 static void *child_starts_small(void *unused)
 {
 	bool ok = use(MANY) && found(MANY) > MANY / 2;
-	char own[sizeof(data) + 16];
 	int status = 1;
 	pid_t pid = fork();
 
@@ -286,8 +286,7 @@ static void *child_starts_small(void *unused)
 		check(elide_nr_cache(elide_self) == ELIDE_FIRST_CACHE && used() == 1);
 		check(use(MANY) && use(MANY) && elide_nr_cache(elide_self) == ELIDE_MAX_CACHE);
 		check(found(MANY) > MANY * 9 / 10);
-		snprintf(own, sizeof(own), "%s.%d", data, (int)getpid());
-		check(!unlink(own));
+		check(!unlink(elide_data_path()));
 		_exit(0);
 	}
 	ok &= pid > 0 && waitpid(pid, &status, 0) == pid && !status;
@@ -356,7 +355,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	free(locks);
-	return unlink(data);
+	return unlink(elide_data_path());
 }
 
 int main(void)

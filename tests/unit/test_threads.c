@@ -163,11 +163,8 @@ static void *child_is_counted(void *unused)
 		return NULL;
 	pid = fork();
 	if (!pid) {
-		char own[sizeof(data) + 16];
-
 		check(is_counted());
-		snprintf(own, sizeof(own), "%s.%d", data, (int)getpid());
-		check(!unlink(own));
+		check(!unlink(elide_data_path()));
 		_exit(0);
 	}
 	return (void *)(uintptr_t)(pid > 0 && waitpid(pid, &status, 0) == pid && !status);
@@ -308,7 +305,7 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-	return unlink(data);
+	return unlink(elide_data_path());
 }
 
 int main(void)
