@@ -24,9 +24,11 @@
 #define ELIDE_DATA_MAGIC   0x4154414445444c45ull /* "ELDEDATA" */
 /*
  * Version 3 has the kinds from ELIDE_KIND_COND on, and is version 2 otherwise. Version 4 has the mode
- * ELIDE_RUN_RESTRICT, the states from ELIDE_STATE_RESTRICTED on, and longer rows.
+ * ELIDE_RUN_RESTRICT, the states from ELIDE_STATE_RESTRICTED on, and longer rows. Version 5 counts
+ * chunks and records in the header, and has numbers and checksums in its chunks, so that a reader
+ * notices what is missing or damaged.
  */
-#define ELIDE_DATA_VERSION 4
+#define ELIDE_DATA_VERSION 5
 /* The oldest version that readers take: its rows end before @failed of struct elide_row. */
 #define ELIDE_DATA_OLDEST  1
 #define ELIDE_HEADER_SIZE  8192
@@ -173,6 +175,9 @@ enum elide_dropped {
 
 #define ELIDE_MAX_DROPPED 16
 
+/* Types of chunks that the header counts are below this number. */
+#define ELIDE_MAX_CHUNK_TYPES 32
+
 /**
  * struct elide_inspect - where the engine keeps what it knows of the locks of a process that runs.
  *
@@ -245,6 +250,9 @@ struct elide_inspect {
  * @learned_classes, @learned_sites: classes and call sites that began with what it has
  * @learned:         name of that file, cut off where it is longer
  * @host:            name of the machine, as uname(2) has it; empty in files of an older library
+ * @nr_chunks:       chunks by enum elide_chunk_type, counted after @size has grown; 0 before version 5,
+ *                   as is @nr_records
+ * @nr_records:      records by enum elide_chunk_type, each counted after its chunk has counted it
  */
 struct elide_header {
 	uint64_t magic;
@@ -288,6 +296,8 @@ struct elide_header {
 	uint32_t reserved;
 	char learned[1024];
 	char host[65];
+	uint32_t nr_chunks[ELIDE_MAX_CHUNK_TYPES];
+	uint32_t nr_records[ELIDE_MAX_CHUNK_TYPES];
 };
 
 _Static_assert(sizeof(struct elide_header) <= ELIDE_HEADER_SIZE, "the header is one unit");
@@ -318,11 +328,15 @@ enum elide_chunk_type {
 
 /**
  * struct elide_chunk - header of a chunk, its records follow.
- * @magic:       ELIDE_CHUNK_MAGIC; 0 for a chunk not yet in use
+ * @magic:       ELIDE_CHUNK_MAGIC, written before the header's size has the chunk
  * @type:        enum elide_chunk_type; a reader skips types it does not know
  * @record_size: bytes of a record
  * @nr_records:  complete records; it grows after a record is written
  * @block:       of rows: whose they are, as in struct elide_thread_record; 0 if that is not known
+ * @nr:          chunks of the same type that the file has before this one
+ * @check:       elide_record_check() of the records, in their order, from ELIDE_CHECK_START. It is
+ *               written before @nr_records, so it may have one record more; both fields are 0 before
+ *               version 5
  */
 struct elide_chunk {
 	uint32_t magic;
@@ -330,10 +344,66 @@ struct elide_chunk {
 	uint16_t record_size;
 	uint32_t nr_records;
 	uint32_t block;
-	uint32_t reserved[12];
+	uint32_t nr;
+	uint32_t check;
+	uint32_t reserved[10];
 };
 
 _Static_assert(sizeof(struct elide_chunk) == 64, "records begin on a cache line");
+
+/* The checksum is FNV-1a of 32 bits: http://www.isthe.com/chongo/tech/comp/fnv/ */
+#define ELIDE_CHECK_START 2166136261u
+#define ELIDE_CHECK_PRIME 16777619u
+
+/**
+ * elide_record_fixed() - bytes at the beginning of a record that do not change once it is published.
+ * @type: enum elide_chunk_type of the record
+ * @size: bytes of the record
+ *
+ * The state of a row changes and lies between bytes that do not: elide_record_check() leaves it out.
+ */
+static inline unsigned int elide_record_fixed(unsigned int type, unsigned int size)
+{
+	switch (type) {
+	case ELIDE_CHUNK_MODULES:
+	case ELIDE_CHUNK_ORDER:
+	case ELIDE_CHUNK_STACKS:
+	case ELIDE_CHUNK_TIMELINE:
+	case ELIDE_CHUNK_COUNTERS:
+	case ELIDE_CHUNK_SOURCES:
+		return size;
+	case ELIDE_CHUNK_CLASSES: /* up to nr_locks */
+	case ELIDE_CHUNK_ROWS:    /* up to not_attempted */
+		return 16;
+	case ELIDE_CHUNK_MISUSE: /* up to count */
+		return 24;
+	case ELIDE_CHUNK_SAMPLES: /* up to samples */
+	case ELIDE_CHUNK_DETAILS: /* up to other_write */
+		return 20;
+	case ELIDE_CHUNK_BLAME: /* up to samples */
+		return 32;
+	default:
+		return 0;
+	}
+}
+
+/**
+ * elide_record_check() - add a record to the checksum of its chunk.
+ * @check: checksum of the records before it
+ * @type: enum elide_chunk_type
+ * @record: its @size bytes
+ */
+static inline uint32_t elide_record_check(uint32_t check, unsigned int type, const void *record,
+					  unsigned int size)
+{
+	const uint8_t *bytes = (const uint8_t *)record;
+	unsigned int nr = elide_record_fixed(type, size);
+
+	for (unsigned int i = 0; i < nr; i++)
+		if (type != ELIDE_CHUNK_ROWS || i != 6) /* struct elide_row.state */
+			check = (check ^ bytes[i]) * ELIDE_CHECK_PRIME;
+	return check;
+}
 
 /**
  * struct elide_module - an object mapped into the process.
@@ -502,6 +572,7 @@ struct elide_row {
 _Static_assert(offsetof(struct elide_row, failed) == ELIDE_ROW_SIZE_1, "rows of version 1");
 _Static_assert(offsetof(struct elide_row, parked) == ELIDE_ROW_SIZE_2, "rows of versions 2 and 3");
 _Static_assert(sizeof(struct elide_row) == 640, "ten cache lines");
+_Static_assert(offsetof(struct elide_row, state) == 6, "elide_record_check() leaves it out");
 
 static inline uint64_t elide_row_elided(const struct elide_row *row)
 {

@@ -469,8 +469,12 @@ static struct elide_chunk *make_chunk(enum elide_chunk_type type, unsigned int r
 	chunk->type = type;
 	chunk->record_size = record_size;
 	chunk->nr_records = 0;
+	chunk->nr = h->nr_chunks[type];
+	chunk->check = ELIDE_CHECK_START;
 	WRITE_ONCE(chunk->magic, ELIDE_CHUNK_MAGIC);
-	__atomic_store_n(&h->size, end, __ATOMIC_RELEASE); /* pairs with the loader */
+	/* Both pair with the loader: what the header counts is there. */
+	__atomic_store_n(&h->size, end, __ATOMIC_RELEASE);
+	__atomic_store_n(&h->nr_chunks[type], chunk->nr + 1, __ATOMIC_RELEASE);
 	return chunk;
 }
 
@@ -502,9 +506,15 @@ void *elide_data_record(struct elide_chunk **chunk, enum elide_chunk_type type,
 
 void elide_data_publish(struct elide_chunk *chunk)
 {
+	const char *record = (char *)(chunk + 1) + chunk->nr_records * chunk->record_size;
+	uint32_t *counted = &elide_data->nr_records[chunk->type];
+
+	WRITE_ONCE(chunk->check, elide_record_check(chunk->check, chunk->type, record,
+						    chunk->record_size));
 	test_point(slow_publish);
-	/* Pairs with the loader: a counted record is complete. */
+	/* Both pair with the loader: a counted record is complete, and in the checksum. */
 	__atomic_store_n(&chunk->nr_records, chunk->nr_records + 1, __ATOMIC_RELEASE);
+	__atomic_store_n(counted, *counted + 1, __ATOMIC_RELEASE);
 }
 
 void elide_data_start(uint64_t began_ns, unsigned int max_files)

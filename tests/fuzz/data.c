@@ -5,7 +5,8 @@
  * A file is a sound one under changes, or small inputs would not come past
  * its header: three bytes say how much is cut off its end, then changes
  * follow, each of an offset (three bytes), a length (one byte) and as many
- * bytes. Numbers are little-endian. The objects it names do not exist: what
+ * bytes. The counts and checksums of the changed file are made right, unless
+ * the first bit of the third byte is set. Numbers are little-endian. The objects it names do not exist: what
  * elfutils does with hostile ones is not ours.
  */
 #include <stdio.h>
@@ -28,11 +29,15 @@ static uint32_t number(const uint8_t *bytes)
 	return bytes[0] | bytes[1] << 8 | (uint32_t)bytes[2] << 16;
 }
 
+/* The bit of the first number that leaves counts and checksums as they were. */
+#define SEALED_NOT (1u << 23)
+
 /* The sound file, changed as the input says; its size. */
 static size_t tamper(struct synth *s, const uint8_t *data, size_t size)
 {
 	struct subject_sites sites;
 	size_t cut;
+	int seal;
 
 	synth_make(s, SYNTH_ELIDE, 1, 1);
 	subject_run(&sites);
@@ -41,7 +46,8 @@ static size_t tamper(struct synth *s, const uint8_t *data, size_t size)
 	       "/nonexistent/object");
 	if (size < 3)
 		return s->size;
-	cut = number(data);
+	cut = number(data) & ~SEALED_NOT;
+	seal = !(number(data) & SEALED_NOT);
 	for (data += 3, size -= 3; size >= 4;) {
 		size_t at = number(data), length = data[3];
 
@@ -54,6 +60,8 @@ static size_t tamper(struct synth *s, const uint8_t *data, size_t size)
 		data += length;
 		size -= length;
 	}
+	if (seal)
+		synth_seal(s);
 	return cut < s->size ? s->size - cut : 0;
 }
 

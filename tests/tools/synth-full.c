@@ -211,4 +211,5 @@ void synth_full(struct synth *s, const struct subject_sites *sites)
 	add_events(s, sites);
 	add_counters(s);
 	synth_header(s)->dropped[ELIDE_DROPPED_DETAILS] = 5;
+	synth_seal(s);
 }

@@ -14,6 +14,7 @@
 struct stream {
 	FILE *file;
 	size_t size;
+	struct elide_header *header;
 	_Alignas(64) char bytes[ELIDE_CHUNK_SIZE];
 };
 
@@ -21,6 +22,9 @@ static void flush(struct stream *s)
 {
 	struct elide_chunk *c = (struct elide_chunk *)s->bytes;
 
+	c->nr = s->header->nr_chunks[c->type];
+	s->header->nr_chunks[c->type] += c->nr_records != 0;
+	s->header->nr_records[c->type] += c->nr_records;
 	if (c->nr_records && fwrite(s->bytes, sizeof(s->bytes), 1, s->file) != 1)
 		abort();
 	s->size += c->nr_records ? sizeof(s->bytes) : 0;
@@ -33,6 +37,7 @@ static void add(struct stream *s, enum elide_chunk_type type, const void *record
 
 	if (c->type != type || (c->nr_records + 1) * size > ELIDE_CHUNK_SIZE - sizeof(*c))
 		flush(s);
+	c->check = elide_record_check(c->nr_records ? c->check : ELIDE_CHECK_START, type, record, size);
 	c->magic = ELIDE_CHUNK_MAGIC;
 	c->type = type;
 	c->record_size = size;
@@ -50,6 +55,7 @@ void synth_large(const char *path, uint32_t nr_classes, uint32_t nr_sites)
 	if (fwrite(small.bytes, small.size, 1, s.file) != 1)
 		abort();
 	s.size = small.size;
+	s.header = synth_header(&small);
 	for (uint32_t i = 0; i < nr_classes; i++)
 		add(&s, ELIDE_CHUNK_CLASSES,
 		    &(struct elide_class){ELIDE_CLASS_INIT, ELIDE_KIND_MUTEX, 0x100000 + 16 * i, 7, 0, 7},

@@ -74,6 +74,33 @@ void synth_add(struct synth *s, enum elide_chunk_type type, const void *record, 
 		c->record_size = size;
 	}
 	memcpy((char *)(c + 1) + c->nr_records++ * size, record, size);
+	synth_seal(s);
+}
+
+void synth_seal(struct synth *s)
+{
+	struct elide_header *h = synth_header(s);
+
+	if (h->version < 5)
+		return;
+	memset(h->nr_chunks, 0, sizeof(h->nr_chunks));
+	memset(h->nr_records, 0, sizeof(h->nr_records));
+	for (size_t at = ELIDE_HEADER_SIZE; at + ELIDE_CHUNK_SIZE <= s->size; at += ELIDE_CHUNK_SIZE) {
+		struct elide_chunk *c = (struct elide_chunk *)(s->bytes + at);
+		const char *record = (char *)(c + 1), *end = s->bytes + at + ELIDE_CHUNK_SIZE;
+
+		c->check = ELIDE_CHECK_START;
+		if (!c->record_size || c->record_size < elide_record_fixed(c->type, c->record_size))
+			continue;
+		for (uint32_t i = 0; i < c->nr_records && record + c->record_size <= end; i++) {
+			c->check = elide_record_check(c->check, c->type, record, c->record_size);
+			record += c->record_size;
+		}
+		if (c->type >= ELIDE_MAX_CHUNK_TYPES)
+			continue;
+		c->nr = h->nr_chunks[c->type]++;
+		h->nr_records[c->type] += c->nr_records;
+	}
 }
 
 static void find_build_id(struct elide_module *m, const char *notes, size_t size)
@@ -367,10 +394,11 @@ void synth_make(struct synth *s, enum synth_scenario scenario, uint64_t run, uin
 		synth_full(s, &sites);
 	if (scenario == SYNTH_LATER)
 		add_later(s, &sites);
-	if (scenario != SYNTH_ELIDE && scenario != SYNTH_OLD)
-		return;
-	synth_header(s)->dropped[ELIDE_DROPPED_LOCKS] = 7;
-	add_order(s, &sites);
+	if (scenario == SYNTH_ELIDE || scenario == SYNTH_OLD) {
+		synth_header(s)->dropped[ELIDE_DROPPED_LOCKS] = 7;
+		add_order(s, &sites);
+	}
+	synth_seal(s);
 }
 
 void synth_write(const struct synth *s, const char *path, size_t size)

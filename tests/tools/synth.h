@@ -54,6 +54,9 @@ struct elide_chunk *synth_chunk(struct synth *s, enum elide_chunk_type type);
 /** synth_add() - append a record, in a new chunk if the last of its type is full. */
 void synth_add(struct synth *s, enum elide_chunk_type type, const void *record, size_t size);
 
+/** synth_seal() - set the counts and checksums of a file whose records were changed. */
+void synth_seal(struct synth *s);
+
 /** synth_write() - write the first @size bytes to a file; ends the program if that fails. */
 void synth_write(const struct synth *s, const char *path, size_t size);
 

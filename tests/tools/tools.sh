@@ -459,8 +459,9 @@ else
 	skip 'a full disk' 'there is no /dev/full'
 fi
 head -c 50000 elide.data >norows.data
-expect 'a file without its rows' 2 '' \
-	'elide: norows.data: ends before its first row (offset 50000)' report norows.data
+run_elide report norows.data
+[ $rc -eq 1 ] && grep -q 'missing: rows 5, misuses 1, lock orders 1; what is left is reported' err &&
+	ok 'a file without its rows' || not_ok 'a file without its rows' "exit $rc: $(cat err)"
 # A file in version 1 of the format has all but what version 2 adds.
 "$mkdata" old.data old
 for form in --json --csv --width=200; do
@@ -588,19 +589,62 @@ json 'JSON of one process' 'd["schema"] == 2 and len(d["rows"]) == 4' "$elide" r
 # Reports: bad files
 : >empty
 head -c 300 /dev/urandom >foreign
-head -c 10000 elide.data >cut
-printf 'ELDEDATA\005' >version
+head -c 100 elide.data >header
+printf 'ELDEDATA\006' >version
 tail -c +10 elide.data >>version
 expect 'no data file' 2 '' 'elide: elide.nosuch: No such file or directory' report elide.nosuch
 expect 'empty file' 2 '' 'elide: empty: empty (offset 0)' report empty
 expect 'foreign file' 2 '' 'elide: foreign: not an elide data file (offset 0)' report foreign
-expect 'cut file' 2 '' 'elide: cut: ends before its first chunk does (offset 10000)' report cut
+expect 'file cut in its header' 1 '' 'elide: header: ends within its header (offset 100)' report header
 expect 'other version' 2 '' \
-	'elide: version: written in version 5 of the format, this elide reads 1 to 4 (offset 8)' report version
+	'elide: version: written in version 6 of the format, this elide reads 1 to 5 (offset 8)' report version
 head -c 65536 elide.data >cut
+lost='the file ends at offset 65536, 24576 bytes are lost; missing: misuses 1, lock orders 1'
 run_elide report cut
-[ $rc -eq 0 ] && grep -q 'note: the file ends at offset 65536, 24576 bytes are lost' out &&
+[ $rc -eq 1 ] && grep -qx "DAMAGED: $lost. The numbers are of what is left." out &&
+	grep -qx "elide: cut: damaged: $lost; what is left is reported" err &&
 	ok 'tail lost' || not_ok 'tail lost' "exit $rc: $(cat out err)"
+# damaged NAME COMMAND...: it says what is lost, and its exit status is 1.
+damaged() {
+	local name=$1
+
+	shift
+	run_elide "$@"
+	[ $rc -eq 1 ] && grep -q "cut: damaged: $lost; what is left is" err && ok "damaged: $name" ||
+		not_ok "damaged: $name" "exit $rc: $(cat err)"
+}
+for view in lock site stack line thread time; do
+	damaged "by $view" report --by=$view cut
+done
+damaged JSON report --json cut
+grep -q "\"damaged\": \"$lost\"" out && ok 'damaged: key of JSON' || not_ok 'damaged: key of JSON' "$(cat out)"
+damaged CSV report --csv cut
+damaged 'stacks folded' report --folded=wait cut
+damaged page report --html cut.html cut
+grep -q "<b>Damaged:</b> $lost" cut.html && ok 'damaged: on the page' || not_ok 'damaged: on the page' ''
+for format in pprof openmetrics trace; do
+	damaged $format report --$format cut.$format cut
+done
+damaged suggestions report --suggest cut
+damaged diff diff elide.data cut
+damaged 'diff JSON' diff --json cut elide.data
+damaged top top --batch --count 1 -i cut
+damaged merge merge -o cut.merged cut
+run_elide report cut.merged
+[ $rc -eq 1 ] && grep -q 'damaged: missing: misuses 1, lock orders 1' err && ok 'what was joined stays damaged' ||
+	not_ok 'what was joined stays damaged' "exit $rc: $(cat err)"
+# Cut anywhere, or with a block of zeroes anywhere: never other numbers with exit status 0.
+"$elide" report --json elide.data >whole.json
+size=$(stat -c %s elide.data) silent=
+for at in $(seq 16 4099 "$size"); do
+	head -c "$at" elide.data >cut
+	cp elide.data zeroed
+	dd if=/dev/zero of=zeroed bs=1 count=512 seek="$at" conv=notrunc status=none
+	for file in cut zeroed; do
+		"$elide" report --json $file >out 2>err && ! cmp -s out whole.json && silent="$silent $file:$at"
+	done
+done
+[ -z "$silent" ] && ok 'nothing is lost silently' || not_ok 'nothing is lost silently' "$silent"
 run_elide report --csv empty elide.data
 [ $rc -eq 2 ] && [ "$(wc -l <out)" -eq 5 ] && ok 'the good file is reported beside a bad one' ||
 	not_ok 'the good file is reported beside a bad one' "exit $rc: $(cat out err)"

@@ -19,11 +19,12 @@
 #include "../../tools/model/threads.h"
 #include "../tools/synth.h"
 
-static void load_synth(const struct synth *s, struct data_file *f)
+static void load_synth(struct synth *s, struct data_file *f)
 {
 	char path[64], error[LOAD_ERROR_MAX];
 
 	snprintf(path, sizeof(path), "/tmp/elide-test-merge.%d", getpid());
+	synth_seal(s);
 	synth_write(s, path, s->size);
 	assert_int_equal(load(path, f, error), 0);
 	unlink(path);

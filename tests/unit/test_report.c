@@ -34,6 +34,7 @@ static void build(struct loaded *l, enum report_by by, const char *sort)
 	char path[64], error[LOAD_ERROR_MAX];
 
 	snprintf(path, sizeof(path), "/tmp/elide-test-report.%d", getpid());
+	synth_seal(&l->synth);
 	synth_write(&l->synth, path, l->synth.size);
 	assert_int_equal(load(path, &l->file, error), 0);
 	unlink(path);

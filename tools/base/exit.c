@@ -20,6 +20,11 @@ int exit_code(int status)
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
+int exit_unread(int code, int err)
+{
+	return code != EXIT_USAGE && err == -EBADMSG ? EXIT_CONDITION : EXIT_USAGE;
+}
+
 int exit_flushed(int code)
 {
 	errno = 0;

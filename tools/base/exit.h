@@ -8,7 +8,7 @@
 #define ELIDE_EXIT_H
 
 /* Exit codes of every command but run. */
-#define EXIT_CONDITION 1 /* --fail-if holds, runs end differently, or locks cannot be elided */
+#define EXIT_CONDITION 1 /* --fail-if holds, runs end differently, locks cannot be elided, a file is damaged */
 #define EXIT_USAGE     2 /* usage, or a file that cannot be read */
 
 /* Exit codes of run, those of env(1) and timeout(1), and rtmgrind's. */
@@ -23,6 +23,15 @@
  * Return: 128 + N of a process that signal N ended; -1 if @status is negative, which means unknown.
  */
 int exit_code(int status);
+
+/**
+ * exit_unread() - the exit code of a command that could not read a data file.
+ * @code: that of the command so far
+ * @err: what load() has returned, which is not 0
+ *
+ * Return: EXIT_CONDITION if the file is damaged and nothing worse has happened, else EXIT_USAGE.
+ */
+int exit_unread(int code, int err);
 
 /**
  * exit_flushed() - the exit code of a command that has printed to standard output.

@@ -13,6 +13,7 @@
 #include "../base/exit.h"
 #include "../base/messages.h"
 #include "../base/suggest.h"
+#include "../model/file/faults.h"
 #include "../model/rank.h"
 #include "../print/diff-print.h"
 #include "../print/output.h"
@@ -219,14 +220,22 @@ static int compare_files(const struct request *r, char **paths)
 {
 	char error[LOAD_ERROR_MAX];
 	struct data_file files[2];
-	int code = EXIT_USAGE, nr = 0;
+	int code = EXIT_USAGE, nr = 0, err = 0;
 
-	while (nr < 2 && !load(paths[nr], &files[nr], error))
+	while (nr < 2 && !(err = load(paths[nr], &files[nr], error)))
 		nr++;
-	if (nr < 2)
+	if (err) {
 		say("%s", error);
-	else if (!load_base(&files[0]) && !load_base(&files[1]))
+		code = exit_unread(0, err);
+	} else if (!load_base(&files[0]) && !load_base(&files[1])) {
 		code = compare(r, files);
+	}
+	for (int i = 0; !err && i < nr; i++) {
+		if (!faults_of(&files[i], error))
+			continue;
+		say("%s; what is left is compared", error);
+		code = code ? code : EXIT_CONDITION;
+	}
 	while (nr--)
 		load_free(&files[nr]);
 	return code;

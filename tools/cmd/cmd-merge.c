@@ -20,6 +20,7 @@
 #include "../base/sort.h"
 #include "../base/text.h"
 #include "../live/live.h"
+#include "../model/file/faults.h"
 #include "../model/join/clock.h"
 #include "../model/join/join.h"
 #include "../model/join/save.h"
@@ -205,22 +206,27 @@ static struct join *begin(const struct paths *given)
 	return NULL;
 }
 
-/* Return: number of files left out, each after one line; or -ENOMEM. */
-static int join_all(struct join *j, const struct input *inputs, size_t nr)
+/*
+ * *@damaged is set if a part of a file is missing. Return: number of files left out, each after one
+ * line; or -ENOMEM.
+ */
+static int join_all(struct join *j, const struct input *inputs, size_t nr, bool *damaged)
 {
 	int left_out = 0;
 
 	for (size_t i = 0; i < nr; i++) {
 		struct data_file f;
-		char why[512];
+		char why[512], faults[LOAD_ERROR_MAX];
 		int rc;
 
 		if (load_input(inputs[i].path, &f)) {
 			left_out++;
 			continue;
 		}
-		if (f.notes.lost_size || f.notes.nr_orphans)
-			say("%s: a part of it is missing: what is there is joined", inputs[i].path);
+		if (faults_of(&f, faults)) {
+			say("%s; what is left is joined", faults);
+			*damaged = true;
+		}
 		rc = join_add(j, &f, why, sizeof(why));
 		if (rc == -ENOMEM)
 			return rc;
@@ -284,6 +290,7 @@ static int merge(const struct request *r, const struct input *inputs, size_t nr)
 	struct join_told told;
 	struct data_file all;
 	int left_out, code = EXIT_USAGE, rc;
+	bool damaged = false;
 
 	if (!j) {
 		for (size_t i = 0; i < nr; i++)
@@ -291,7 +298,7 @@ static int merge(const struct request *r, const struct input *inputs, size_t nr)
 		say("there is nothing to join");
 		return code;
 	}
-	left_out = join_all(j, inputs, nr);
+	left_out = join_all(j, inputs, nr, &damaged);
 	rc = left_out < 0 ? left_out : join_end(j, &all, &told, say_line);
 	if (rc)
 		say("%s", rc == -ENODATA ? "there is nothing to join" : strerror(-rc));
@@ -301,7 +308,7 @@ static int merge(const struct request *r, const struct input *inputs, size_t nr)
 	code = write_all(r, &all);
 	if (!code && !r->quiet)
 		tell(&all, &told, r->output);
-	if (!code && left_out)
+	if (!code && (left_out || damaged))
 		code = EXIT_CONDITION;
 	join_free_file(&all);
 	return code;

@@ -193,25 +193,38 @@ static void sleep_s(double s)
 	nanosleep(&ts, NULL);
 }
 
+/* Says what is missing in the file. Return: exit code. */
+static int tell_faults(const struct top *t)
+{
+	if (!t->now.faults[0])
+		return 0;
+	say("top: %s: damaged: %s; what is left is shown", t->path, t->now.faults);
+	return EXIT_CONDITION;
+}
+
 static int run_batch(struct top *t)
 {
 	char error[LOAD_ERROR_MAX];
+	int code;
 
 	for (;;) {
-		if (look(t, error)) {
+		int err = look(t, error);
+
+		if (err) {
 			say("top: %s", error);
-			return EXIT_USAGE;
+			return exit_unread(0, err);
 		}
 		if (t->nr_frames > 1)
 			putchar('\n');
 		top_print(&t->view, &t->now, stdout);
 		if (fflush(stdout))
 			return EXIT_USAGE;
+		code = tell_faults(t);
 		if (signal_noted || t->nr_frames == t->count || (t->now.ended && !t->count))
-			return 0;
+			return code;
 		sleep_s(t->interval_s);
 		if (signal_noted)
-			return 0;
+			return code;
 	}
 }
 
@@ -364,9 +377,11 @@ static int run(struct top *t)
 		code = run_batch(t);
 	} else {
 		/* A fault of the file is reported before the screen is taken. */
-		if (look(t, error)) {
+		int err = look(t, error);
+
+		if (err) {
 			say("top: %s", error);
-			return EXIT_USAGE;
+			return exit_unread(0, err);
 		}
 		why = screen_open();
 		if (why) {
@@ -375,6 +390,8 @@ static int run(struct top *t)
 		}
 		code = run_screen(t, error);
 		screen_close();
+		if (!code)
+			code = tell_faults(t);
 	}
 	if (signal_noted)
 		end_by(signal_noted);

@@ -48,12 +48,27 @@ size_t pmu_read_emulated(FILE *f, struct elide_counter *counters, size_t max)
 	return nr;
 }
 
-/* A chunk at the end of the file, then the header's size: a reader sees both or neither. */
-static int append(int fd, uint64_t at, const struct elide_counter *counters, size_t nr)
+static int put(int fd, const void *bytes, size_t size, uint64_t at)
+{
+	errno = 0;
+	if (pwrite(fd, bytes, size, at) == (ssize_t)size)
+		return 0;
+	return errno ? -errno : -EIO;
+}
+
+/*
+ * A chunk at the end of the file, then the header's size, so that a reader sees both or neither, then
+ * what the header counts.
+ */
+static int append(int fd, const struct elide_header *h, const struct elide_counter *counters,
+		  size_t nr)
 {
 	_Alignas(64) static char bytes[ELIDE_CHUNK_SIZE];
 	struct elide_chunk *c = (struct elide_chunk *)bytes;
-	uint64_t size = at + ELIDE_CHUNK_SIZE;
+	uint32_t nr_chunks = h->nr_chunks[ELIDE_CHUNK_COUNTERS] + 1;
+	uint32_t nr_records = h->nr_records[ELIDE_CHUNK_COUNTERS] + nr;
+	uint64_t size = h->size + ELIDE_CHUNK_SIZE;
+	int rc;
 
 	_Static_assert(sizeof(*c) + 2 * PMU_EVENTS_MAX * sizeof(*counters) <= ELIDE_CHUNK_SIZE,
 		       "one chunk holds those of two sources");
@@ -62,11 +77,21 @@ static int append(int fd, uint64_t at, const struct elide_counter *counters, siz
 	c->type = ELIDE_CHUNK_COUNTERS;
 	c->record_size = sizeof(*counters);
 	c->nr_records = nr;
+	c->nr = nr_chunks - 1;
+	c->check = ELIDE_CHECK_START;
+	for (size_t i = 0; i < nr; i++)
+		c->check = elide_record_check(c->check, c->type, &counters[i], sizeof(*counters));
 	memcpy(c + 1, counters, nr * sizeof(*counters));
-	if (pwrite(fd, bytes, sizeof(bytes), at) != sizeof(bytes) ||
-	    pwrite(fd, &size, sizeof(size), offsetof(struct elide_header, size)) != sizeof(size))
-		return errno ? -errno : -EIO;
-	return 0;
+	rc = put(fd, bytes, sizeof(bytes), h->size);
+	if (!rc)
+		rc = put(fd, &size, sizeof(size), offsetof(struct elide_header, size));
+	if (!rc)
+		rc = put(fd, &nr_chunks, sizeof(nr_chunks),
+			 offsetof(struct elide_header, nr_chunks[ELIDE_CHUNK_COUNTERS]));
+	if (!rc)
+		rc = put(fd, &nr_records, sizeof(nr_records),
+			 offsetof(struct elide_header, nr_records[ELIDE_CHUNK_COUNTERS]));
+	return rc;
 }
 
 int pmu_append(const char *path, pid_t pid, const struct elide_counter *counters, size_t nr)
@@ -86,8 +111,7 @@ int pmu_append(const char *path, pid_t pid, const struct elide_counter *counters
 	fd = data_open(path, O_RDWR | O_NOFOLLOW);
 	if (fd < 0)
 		return fd;
-	errno = 0;
-	rc = append(fd, h.size, counters, nr);
+	rc = append(fd, &h, counters, nr);
 	close(fd);
 	return rc;
 }

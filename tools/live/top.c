@@ -83,6 +83,8 @@ int frame_read(struct frame *f, const char *path, long pid, enum report_by by, c
 	if (!f->ended)
 		live_set_end(&file.header);
 	rc = load_base(&file);
+	if (faults_any(&file.notes))
+		faults_text(&file.notes, f->faults);
 	if (!rc)
 		rc = report_build(&r, &file, by, "cost");
 	if (!rc) {

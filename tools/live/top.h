@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 
+#include "../model/file/faults.h"
 #include "../model/report.h"
 
 /**
@@ -34,6 +35,7 @@ struct top_row {
  * @parked:  threads that are parked at a lock
  * @read_ns: time of reading, CLOCK_MONOTONIC
  * @ended:   the process has ended
+ * @faults:  what is missing in the file, empty if nothing is
  */
 struct frame {
 	struct data_file file;
@@ -45,6 +47,7 @@ struct frame {
 	uint64_t parked;
 	uint64_t read_ns;
 	bool ended;
+	char faults[FAULTS_TEXT];
 };
 
 /**

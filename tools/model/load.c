@@ -1,136 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * load.c - read data files, hostile ones included.
+ * load.c - the records of data files, hostile ones included.
  *
- * The file may be live: it is read, not mapped, because its end may move.
- * Must never trust a number of the file before it was compared with a bound.
+ * Must never take a record for another one, where some are missing.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "../../lib/compiler.h"
-#include "../base/settings.h"
 #include "../base/data-open.h"
+#include "file/faults.h"
+#include "file/read.h"
 #include "load.h"
 #include "records.h"
-
-/*
- * A file that is being read, its version, where an error message goes, and the highest class of a
- * row so far.
- */
-struct reader {
-	int fd;
-	const char *path;
-	uint64_t end;
-	char *error;
-	uint32_t version;
-	uint32_t last_class;
-};
-
-static int fail(const struct reader *r, const char *format, ...) __printf(2, 3);
-
-static int fail(const struct reader *r, const char *format, ...)
-{
-	va_list args;
-	int len = snprintf(r->error, LOAD_ERROR_MAX, "%.1000s: ", r->path);
-
-	va_start(args, format);
-	vsnprintf(r->error + len, LOAD_ERROR_MAX - len, format, args);
-	va_end(args);
-	return -EINVAL;
-}
-
-/* Reads as much of @size as there is: bytes read or -errno. */
-static ssize_t read_at(int fd, void *to, size_t size, uint64_t offset)
-{
-	size_t done = 0;
-
-	while (done < size) {
-		ssize_t n = pread(fd, (char *)to + done, size - done, offset + done);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		if (!n)
-			break;
-		done += n;
-	}
-	return done;
-}
-
-static void terminate(struct elide_header *h)
-{
-	h->policy[sizeof(h->policy) - 1] = '\0';
-	h->model[sizeof(h->model) - 1] = '\0';
-	h->learned[sizeof(h->learned) - 1] = '\0';
-	h->changes[sizeof(h->changes) - 1] = '\0';
-	h->why[sizeof(h->why) - 1] = '\0';
-	h->exe[sizeof(h->exe) - 1] = '\0';
-	h->args[sizeof(h->args) - 1] = '\0';
-	h->host[sizeof(h->host) - 1] = '\0';
-}
-
-#define AT(member) ((unsigned int)offsetof(struct elide_header, member))
-
-static int check_header(struct reader *r, const struct elide_header *h)
-{
-	if (h->magic != ELIDE_DATA_MAGIC)
-		return fail(r, "not an elide data file (offset %u)", AT(magic));
-	if (h->version < ELIDE_DATA_OLDEST || h->version > ELIDE_DATA_VERSION)
-		return fail(r,
-			    "written in version %u of the format, this elide reads %u to %u "
-			    "(offset %u)",
-			    h->version, ELIDE_DATA_OLDEST, ELIDE_DATA_VERSION, AT(version));
-	r->version = h->version;
-	if (h->header_size != ELIDE_HEADER_SIZE)
-		return fail(r, "header of %u bytes (offset %u)", h->header_size, AT(header_size));
-	if (h->chunk_size != ELIDE_CHUNK_SIZE)
-		return fail(r, "chunks of %u bytes (offset %u)", h->chunk_size, AT(chunk_size));
-	if (h->state != ELIDE_FILE_LIVE && h->state != ELIDE_FILE_CLOSED)
-		return fail(r, "unknown state %u (offset %u)", h->state, AT(state));
-	if (h->size < ELIDE_HEADER_SIZE || h->size > ELIDE_HEADER_SIZE + (settings_file_max << 20))
-		return fail(r, "impossible size %llu (offset %u)", (unsigned long long)h->size,
-			    AT(size));
-	if (h->mode > ELIDE_RUN_RESTRICT)
-		return fail(r, "unknown mode %u (offset %u)", h->mode, AT(mode));
-	if (h->rtm > ELIDE_RTM_EMULATED)
-		return fail(r, "unknown kind of RTM %u (offset %u)", h->rtm, AT(rtm));
-	if (h->args_len > sizeof(h->args))
-		return fail(r, "impossible length of arguments %u (offset %u)", h->args_len,
-			    AT(args_len));
-	return 0;
-}
-
-static int read_header(struct reader *r, struct elide_header *h)
-{
-	char page[ELIDE_HEADER_SIZE];
-	ssize_t n = read_at(r->fd, page, sizeof(page), 0);
-	int rc;
-
-	if (n < 0) {
-		fail(r, "cannot be read at offset 0: %s", strerror(-n));
-		return n;
-	}
-	if (!n)
-		return fail(r, "empty (offset 0)");
-	if ((size_t)n < sizeof(h->magic) || memcmp(page, &(uint64_t){ELIDE_DATA_MAGIC}, 8))
-		return fail(r, "not an elide data file (offset 0)");
-	if ((size_t)n < sizeof(page))
-		return fail(r, "ends within its header (offset %zd)", n);
-	memcpy(h, page, sizeof(*h));
-	rc = check_header(r, h);
-	if (!rc)
-		terminate(h);
-	return rc;
-}
 
 /* Appends @nr records of @size bytes to an array whose length is *@have. */
 static int append(void *array, size_t *have, const void *records, size_t nr, size_t size)
@@ -192,100 +78,133 @@ static void **destination(struct data_file *f, int type, size_t **have)
 #undef TO
 }
 
-/* Bytes of a chunk for its records in the file. */
-#define ROOM (ELIDE_CHUNK_SIZE - sizeof(struct elide_chunk))
-
-/* A chunk in memory, with room for the rows of a chunk of an old version as they are made wider. */
-struct chunk {
-	_Alignas(64) struct elide_chunk head;
-	char records[ROOM / ELIDE_ROW_SIZE_1 * sizeof(struct elide_row)];
+/*
+ * What was found of a file that is being read: by enum elide_chunk_type chunks, records, and the number
+ * of the next chunk; chunks that could not be read; the highest class of a row; and whether numbered
+ * records are missing.
+ */
+struct found {
+	uint32_t chunks[ELIDE_MAX_CHUNK_TYPES];
+	uint32_t records[ELIDE_MAX_CHUNK_TYPES];
+	uint32_t next[ELIDE_MAX_CHUNK_TYPES];
+	uint32_t nr_bad;
+	uint32_t last_class;
+	int gaps;
 };
 
-_Static_assert(sizeof(((struct chunk *)0)->records) >= ROOM, "any other record fits");
-
-/* Rows of old versions end before the present ones do. */
-static size_t row_size(uint32_t version)
+/* Records that others name by their number: where one is missing, an empty one has its number. */
+static int is_numbered(int type)
 {
-	return version == 1 ? ELIDE_ROW_SIZE_1 :
-	       version <= 3 ? ELIDE_ROW_SIZE_2 : sizeof(struct elide_row);
+	return type == ELIDE_CHUNK_CLASSES || type == ELIDE_CHUNK_STACKS;
 }
 
-/* Widen rows of @size bytes in place, from the last one on. What they do not have is 0. */
-static void widen_rows(struct chunk *c, size_t size)
+/* Fills the gap that missing chunks before this one leave in an array of numbered records. */
+static int fill_gap(struct found *found, struct data_file *f, const struct elide_chunk *c, size_t size)
 {
-	struct elide_row row;
+	static const char empty[sizeof(struct elide_stack)];
+	uint64_t first = (uint64_t)c->nr * (READ_ROOM / size);
+	size_t *have;
+	void **array = destination(f, c->type, &have);
 
-	for (uint32_t i = c->head.nr_records; i--;) {
-		memset(&row, 0, sizeof(row));
-		memcpy(&row, c->records + i * size, size);
-		memcpy(c->records + i * sizeof(row), &row, sizeof(row));
-	}
-	c->head.record_size = sizeof(row);
+	_Static_assert(sizeof(empty) >= sizeof(struct elide_class), "either record fits");
+	for (; *have < first; found->gaps = 1)
+		if (append(array, have, empty, 1, size))
+			return -ENOMEM;
+	return 0;
+}
+
+/* Is it the next one of its type, or may the chunks between have been those that cannot be read? */
+static int has_its_place(struct reader *r, const struct found *found, const struct elide_chunk *c,
+			 uint64_t at)
+{
+	uint32_t next = c->type < ELIDE_MAX_CHUNK_TYPES ? found->next[c->type] : 0;
+
+	if (r->version < 5 || c->type >= ELIDE_MAX_CHUNK_TYPES ||
+	    (c->nr >= next && c->nr - next <= found->nr_bad))
+		return 1;
+	read_fail(r, "chunk %u of %s in the place of another one (offset %llu)", c->nr,
+		  record_name(c->type), (unsigned long long)at);
+	return 0;
 }
 
 /*
- * Reads a chunk if it is in use and of a type we know. Return: bytes of its
- * records, each of *@size; -errno.
+ * Checks the records of a chunk: bad ones are left out, or get empty if they are numbered. Return: the
+ * number of good ones.
  */
-static ssize_t get_chunk(struct reader *r, struct chunk *c, uint64_t at, size_t *size)
+static uint32_t check_records(struct reader *r, struct data_file *f, struct chunk *c, uint64_t at,
+			  size_t size)
 {
-	ssize_t n = read_at(r->fd, &c->head, sizeof(c->head), at), length;
-	size_t saved;
+	uint32_t kept = 0, good = 0;
+	char what[256];
 
-	if (n != sizeof(c->head))
-		return fail(r, "cannot be read (offset %llu)", (unsigned long long)at);
-	if (!c->head.magic)
-		return 0; /* not yet in use */
-	if (c->head.magic != ELIDE_CHUNK_MAGIC)
-		return fail(r, "damaged chunk (offset %llu)", (unsigned long long)at);
-	*size = record_size(c->head.type);
-	if (!*size)
-		return 0;
-	saved = c->head.type == ELIDE_CHUNK_ROWS ? row_size(r->version) : *size;
-	if (c->head.record_size != saved || c->head.nr_records > ROOM / saved)
-		return fail(r, "chunk of %u records of %u bytes (offset %llu)", c->head.nr_records,
-			    c->head.record_size, (unsigned long long)at);
-	length = c->head.nr_records * saved;
-	if (read_at(r->fd, c->records, length, at + sizeof(c->head)) != length)
-		return fail(r, "cannot be read (offset %llu)",
-			    (unsigned long long)at + sizeof(c->head));
-	if (saved != *size)
-		widen_rows(c, saved);
-	return c->head.nr_records * *size;
+	for (uint32_t i = 0; i < c->head.nr_records; i++) {
+		char *record = c->records + i * size;
+
+		if (record_check(c->head.type, record, what, sizeof(what))) {
+			read_fail(r, "%s (offset %llu)", what,
+				  (unsigned long long)at + sizeof(c->head) + i * size);
+			faults_bad(&f->notes, r->fault);
+			if (!is_numbered(c->head.type))
+				continue;
+			memset(record, 0, size);
+			good--;
+		}
+		good++;
+		memmove(c->records + kept++ * size, record, size);
+	}
+	c->head.nr_records = kept;
+	return good;
 }
 
-static int read_chunk(struct reader *r, struct data_file *f, uint64_t at)
+/* Return: 0; -ENOMEM; -EBADMSG if no sense can be made of what follows a damaged chunk. */
+static int take_chunk(struct reader *r, struct found *found, struct data_file *f, uint64_t at)
 {
 	size_t size = 0, *have;
 	struct chunk c;
-	ssize_t length = get_chunk(r, &c, at, &size);
+	ssize_t length = read_chunk(r, &c, at, &size);
 	uint32_t number = (at - ELIDE_HEADER_SIZE) / ELIDE_CHUNK_SIZE;
 	void **array;
-	char what[256];
-	int rc;
+	int rc = 0;
 
-	for (ssize_t done = 0; done < length; done += size)
-		if (record_check(c.head.type, c.records + done, what, sizeof(what)))
-			return fail(r, "%s (offset %llu)", what,
-				    (unsigned long long)at + sizeof(c.head) + done);
-	if (length <= 0)
-		return length;
-	for (uint32_t i = 0; c.head.type == ELIDE_CHUNK_ROWS && i < c.head.nr_records; i++) {
-		const struct elide_row *row = (const struct elide_row *)c.records + i;
-
-		if (row->class_index > r->last_class)
-			r->last_class = row->class_index;
-		f->nr_rows++;
+	if (length >= 0 && !has_its_place(r, found, &c.head, at))
+		length = -EBADMSG;
+	if (length < 0) {
+		/* The numbers of classes and stacks are those of chunks only from version 5 on. */
+		if (r->version < 5)
+			return length;
+		faults_bad(&f->notes, r->fault);
+		found->nr_bad++;
+		return 0;
 	}
+	if (c.head.type < ELIDE_MAX_CHUNK_TYPES) {
+		found->next[c.head.type] = c.head.nr + 1;
+		found->chunks[c.head.type]++;
+		if (!length)
+			found->records[c.head.type] += c.head.nr_records;
+	}
+	if (!length)
+		return 0;
+	if (r->version >= 5 && is_numbered(c.head.type))
+		rc = fill_gap(found, f, &c.head, size);
+	found->records[c.head.type] += check_records(r, f, &c, at, size);
 	if (c.head.type == ELIDE_CHUNK_ROWS) {
+		for (uint32_t i = 0; i < c.head.nr_records; i++) {
+			const struct elide_row *row = (const struct elide_row *)c.records + i;
+
+			if (row->class_index > found->last_class)
+				found->last_class = row->class_index;
+		}
+		f->nr_rows += c.head.nr_records;
 		rc = append(&f->row_chunks, &f->nr_row_chunks, &number, 1, sizeof(number));
-	} else {
+	} else if (!rc) {
 		array = destination(f, c.head.type, &have);
 		rc = append(array, have, c.records, c.head.nr_records, size);
 	}
-	if (rc)
-		fail(r, "out of memory (offset %llu)", (unsigned long long)at);
-	return rc;
+	if (rc) {
+		read_fail(r, "out of memory (offset %llu)", (unsigned long long)at);
+		return -ENOMEM;
+	}
+	return 0;
 }
 
 /* Negate a row, so that its sum with the row it was copied from is 0 modulo 2^64. */
@@ -322,14 +241,14 @@ static int rows_of(const struct data_file *f, int negated, uint64_t *nr_orphans,
 {
 	char error[LOAD_ERROR_MAX], what[256];
 	struct reader r = {.fd = f->fd, .path = f->path, .error = error,
-			   .version = f->header.version};
+			   .version = f->header.version, .merged = !f->header.pid_start};
 	struct chunk c;
 	size_t size;
 	int rc = 0;
 
 	for (size_t i = 0; !rc && i < f->nr_row_chunks; i++) {
 		uint64_t at = ELIDE_HEADER_SIZE + (uint64_t)f->row_chunks[i] * ELIDE_CHUNK_SIZE;
-		ssize_t length = get_chunk(&r, &c, at, &size);
+		ssize_t length = read_chunk(&r, &c, at, &size);
 
 		if (length < 0 || c.head.type != ELIDE_CHUNK_ROWS)
 			return -EIO;
@@ -337,8 +256,8 @@ static int rows_of(const struct data_file *f, int negated, uint64_t *nr_orphans,
 			struct elide_row *record = (struct elide_row *)c.records + j;
 
 			if (record_check(ELIDE_CHUNK_ROWS, record, what, sizeof(what)))
-				return -EIO;
-			if (record->class_index >= f->nr_classes) {
+				continue;
+			if (!load_has_class(f, record->class_index)) {
 				++*nr_orphans;
 				continue;
 			}
@@ -390,51 +309,29 @@ static int count_row(void *arg, uint32_t block, const struct elide_row *row)
 
 static int read_chunks(struct reader *r, struct data_file *f)
 {
-	uint64_t promised = f->header.size, at = ELIDE_HEADER_SIZE;
+	uint64_t at = ELIDE_HEADER_SIZE;
+	struct found found = {0};
 	int rc;
 
-	for (; at + ELIDE_CHUNK_SIZE <= promised && at + ELIDE_CHUNK_SIZE <= r->end;
-	     at += ELIDE_CHUNK_SIZE) {
-		rc = read_chunk(r, f, at);
+	for (; at < r->promised && at + ELIDE_CHUNK_SIZE <= r->end; at += ELIDE_CHUNK_SIZE) {
+		rc = take_chunk(r, &found, f, at);
 		if (rc)
 			return rc;
 	}
-	if (at < promised) {
-		if (at == ELIDE_HEADER_SIZE)
-			return fail(r, "ends before its first chunk does (offset %llu)",
-				    (unsigned long long)r->end);
-		if (!f->nr_rows)
-			return fail(r, "ends before its first row (offset %llu)",
-				    (unsigned long long)r->end);
-		f->notes.lost_from = r->end < promised ? r->end : at;
-		f->notes.lost_size = promised - f->notes.lost_from;
+	if (at < r->promised) {
+		f->notes.lost_from = r->end < r->promised ? r->end : at;
+		f->notes.lost_size = r->promised - f->notes.lost_from;
 	}
+	if (r->version >= 5)
+		faults_missing(f, found.chunks, found.records);
 	records_link(f);
 	records_merge(f);
 	f->nr_processes = f->nr_sources;
-	if (r->last_class < f->nr_classes || !f->nr_rows)
+	if ((found.last_class < f->nr_classes && !found.gaps) || !f->nr_rows)
 		return 0;
 	f->nr_rows = 0;
 	rc = rows_of(f, 0, &f->notes.nr_orphans, count_row, &f->nr_rows);
-	return rc ? fail(r, "changed while it was read (offset %u)", ELIDE_HEADER_SIZE) : 0;
-}
-
-static int open_regular(const char *path, uint64_t *size)
-{
-	int fd = data_open(path, O_RDONLY), rc;
-	struct stat st;
-
-	if (fd < 0)
-		return fd;
-	rc = fstat(fd, &st) ? -errno : S_ISDIR(st.st_mode) ? -EISDIR : 0;
-	if (!rc && !S_ISREG(st.st_mode))
-		rc = -EINVAL;
-	if (rc) {
-		close(fd);
-		return rc;
-	}
-	*size = st.st_size;
-	return fd;
+	return rc ? read_fail(r, "changed while it was read (offset %u)", ELIDE_HEADER_SIZE) : 0;
 }
 
 int load(const char *path, struct data_file *file, char *error)
@@ -444,9 +341,9 @@ int load(const char *path, struct data_file *file, char *error)
 
 	memset(file, 0, sizeof(*file));
 	file->fd = -1;
-	r.fd = open_regular(path, &r.end);
+	r.fd = read_open(path, &r.end);
 	if (r.fd < 0) {
-		fail(&r, "%s", r.fd == -EINVAL ? "not a regular file" : strerror(-r.fd));
+		read_fail(&r, "%s", r.fd == -EINVAL ? "not a regular file" : strerror(-r.fd));
 		return r.fd;
 	}
 	file->fd = r.fd;
@@ -465,7 +362,7 @@ int load_header(const char *path, struct elide_header *header)
 	struct reader r = {.path = path, .error = error};
 	int rc;
 
-	r.fd = open_regular(path, &r.end);
+	r.fd = read_open(path, &r.end);
 	if (r.fd < 0)
 		return r.fd;
 	rc = read_header(&r, header);
@@ -527,7 +424,10 @@ int load_base(struct data_file *file)
 	snprintf(path, PATH_MAX, "%s", file->path);
 	elide_final_name(path);
 	strcat(path, LOAD_BASE_SUFFIX);
-	if (load(path, &base, error))
+	rc = load(path, &base, error);
+	if (rc == -EBADMSG)
+		faults_bad(&file->notes, "the numbers before the last reset cannot be read");
+	if (rc)
 		return 0;
 	if (base.header.pid != h->pid || base.header.pid_start != h->pid_start ||
 	    base.header.start_ns != h->start_ns || base.nr_classes > file->nr_classes) {
@@ -540,6 +440,7 @@ int load_base(struct data_file *file)
 		return -ENOMEM;
 	}
 	*file->base = base;
+	faults_add(&file->notes, &base.notes);
 	file->negates = 1;
 	rc = subtract(file, file->base);
 	h->start_ns = base.header.end_ns;

@@ -31,15 +31,24 @@ struct merged;
 struct row_table;
 
 /**
- * struct load_notes - faults of a file that could be read nevertheless.
+ * struct load_notes - faults of a file that could be read nevertheless: see file/faults.h.
  * @lost_from:     offset from which on the file is missing, 0 if it is whole
  * @lost_size:     bytes the header promises beyond @lost_from
- * @nr_orphans:    rows and orders that are left out, because their class is not in the file
+ * @nr_orphans:    rows and orders that are left out, because their class is not in the file; of a file
+ *                 that grew while it was read this is no fault
+ * @nr_bad:        chunks and records that are left out as they are damaged
+ * @first_bad:     the first of them, in words
+ * @chunks, @records: what the header counts and is in no chunk that could be read, by
+ *                 enum elide_chunk_type
  */
 struct load_notes {
 	uint64_t lost_from;
 	uint64_t lost_size;
 	uint64_t nr_orphans;
+	uint64_t nr_bad;
+	char first_bad[160];
+	uint32_t chunks[ELIDE_MAX_CHUNK_TYPES];
+	uint32_t records[ELIDE_MAX_CHUNK_TYPES];
 };
 
 /**
@@ -109,13 +118,19 @@ struct data_file {
  * @error: LOAD_ERROR_MAX bytes, filled with one line that names the offset of the problem
  *
  * Memory is allocated for the records that are there, never by a number in the
- * file. A file that ends early, as of a killed process on a full disk,
- * is read as far as it goes if at least one chunk is whole; see
- * struct load_notes.
+ * file. A file that ends early, or whose chunks are damaged, is read without what is
+ * missing; see struct load_notes.
  *
- * Return: 0, or -errno; -EINVAL for a file that is not one or is damaged.
+ * Return: 0, or -errno; -EINVAL for a file that is not one; -EBADMSG for one that is damaged so that
+ * nothing of it can be told.
  */
 int load(const char *path, struct data_file *file, char *error);
+
+/** load_has_class() - is there a lock class of this number in the file? */
+static inline int load_has_class(const struct data_file *file, uint32_t index)
+{
+	return index < file->nr_classes && file->classes[index].type;
+}
 
 /**
  * load_rows() - call @row for each row of a file, in file order; then for each row that

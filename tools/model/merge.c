@@ -13,6 +13,7 @@
 
 #include "../../lib/compiler.h"
 #include "../base/sort.h"
+#include "file/faults.h"
 #include "merge.h"
 #include "records.h"
 
@@ -461,7 +462,7 @@ static void merge_header(struct data_file *to, const struct data_file *f)
 	to->header.nr_threads += f->header.nr_threads;
 	for (int i = 0; i < ELIDE_MAX_DROPPED; i++)
 		to->header.dropped[i] += f->header.dropped[i];
-	to->notes.nr_orphans += f->notes.nr_orphans;
+	faults_add(&to->notes, &f->notes);
 	to->nr_rows += f->nr_rows;
 	to->negates |= f->negates;
 }
@@ -561,7 +562,7 @@ int merge_as(struct data_file *to, const struct data_file *files, size_t nr,
 	memset(to, 0, sizeof(*to));
 	to->fd = -1;
 	to->header = files[0].header;
-	to->notes.nr_orphans = files[0].notes.nr_orphans;
+	to->notes = files[0].notes;
 	to->nr_rows = files[0].nr_rows;
 	to->negates = files[0].negates;
 	for (size_t i = 0; i < nr; i++)

@@ -156,6 +156,29 @@ size_t record_size(int type)
 	return type >= 0 && (size_t)type < ARRAY_SIZE(sizes) ? sizes[type] : 0;
 }
 
+const char *record_name(int type)
+{
+	static const char *const names[] = {
+		[ELIDE_CHUNK_MODULES] = "modules",
+		[ELIDE_CHUNK_CLASSES] = "lock classes",
+		[ELIDE_CHUNK_ROWS] = "rows",
+		[ELIDE_CHUNK_MISUSE] = "misuses",
+		[ELIDE_CHUNK_ORDER] = "lock orders",
+		[ELIDE_CHUNK_STACKS] = "stacks",
+		[ELIDE_CHUNK_SAMPLES] = "samples",
+		[ELIDE_CHUNK_DETAILS] = "details",
+		[ELIDE_CHUNK_BLAME] = "blames",
+		[ELIDE_CHUNK_TIMELINE] = "decisions",
+		[ELIDE_CHUNK_COUNTERS] = "counters",
+		[ELIDE_CHUNK_THREADS] = "threads",
+		[ELIDE_CHUNK_MOMENTS] = "moments",
+		[ELIDE_CHUNK_ABORTS] = "aborted attempts",
+		[ELIDE_CHUNK_SOURCES] = "sources",
+	};
+
+	return record_size(type) ? names[type] : "records of an unknown type";
+}
+
 int record_check(int type, void *record, char *what, size_t size)
 {
 	switch (type) {
@@ -195,14 +218,14 @@ int record_check(int type, void *record, char *what, size_t size)
 static int has_classes(const struct data_file *f, const struct elide_order *o)
 {
 	for (uint32_t i = 0; i < o->nr_edges; i++)
-		if (o->edges[i].class_index >= f->nr_classes)
+		if (!load_has_class(f, o->edges[i].class_index))
 			return 0;
 	return 1;
 }
 
 static int event_has_class(const struct data_file *f, const struct elide_event *e)
 {
-	return e->type == ELIDE_EVENT_OFF || e->class_index < f->nr_classes;
+	return e->type == ELIDE_EVENT_OFF || load_has_class(f, e->class_index);
 }
 
 /* Keeps the records of an array for which @good holds, @r being the record. */
@@ -226,24 +249,25 @@ static void keep_moments(const struct data_file *f, struct elide_moment *moments
 	size_t kept = 0;
 
 	for (size_t i = 0; i < *nr; i++)
-		if (moments[i].type && moments[i].class_index < f->nr_classes)
+		if (moments[i].type && load_has_class(f, moments[i].class_index))
 			moments[kept++] = moments[i];
 	*nr = kept;
 }
 
 static void link_stack(const struct data_file *f, uint32_t *stack)
 {
-	if (*stack > f->nr_stacks)
+	if (*stack > f->nr_stacks || (*stack && !f->stacks[*stack - 1].nr_frames))
 		*stack = 0;
 }
 
 void records_link(struct data_file *f)
 {
 	KEEP(f, orders, nr_orders, has_classes(f, r));
-	KEEP(f, samples, nr_samples, r->class_index < f->nr_classes);
-	KEEP(f, details, nr_details, r->class_index < f->nr_classes);
+	KEEP(f, samples, nr_samples, load_has_class(f, r->class_index));
+	KEEP(f, details, nr_details, load_has_class(f, r->class_index));
 	KEEP(f, blames, nr_blames,
-	     r->class_index < f->nr_classes && (!r->held_kind || r->held_class < f->nr_classes));
+	     load_has_class(f, r->class_index) &&
+		     (!r->held_kind || load_has_class(f, r->held_class)));
 	KEEP(f, events, nr_events, event_has_class(f, r));
 	keep_moments(f, f->moments, &f->nr_moments);
 	keep_moments(f, f->aborts, &f->nr_aborts);
@@ -256,7 +280,7 @@ void records_link(struct data_file *f)
 		link_stack(f, &d->abort_stack);
 		link_stack(f, &d->other_stack);
 		link_stack(f, &d->alloc_stack);
-		if (d->other_class > f->nr_classes)
+		if (d->other_class && !load_has_class(f, d->other_class - 1))
 			d->other_class = 0;
 	}
 }

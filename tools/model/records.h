@@ -15,6 +15,9 @@
  */
 size_t record_size(int type);
 
+/** record_name() - what the records of a type are, in the plural. */
+const char *record_name(int type);
+
 /**
  * record_check() - are the numbers in a record those of enumerations, and its texts ended?
  * @what: @size bytes, set to what is wrong

@@ -10,6 +10,7 @@
 #include "../../lib/compiler.h"
 #include "../base/text.h"
 #include "../model/attribute.h"
+#include "../model/file/faults.h"
 #include "../names/names.h"
 #include "csv.h"
 #include "diff-print.h"
@@ -129,7 +130,7 @@ static void print_run(const struct report *r, const char *which, FILE *out)
 	const struct elide_header *h = &r->file->header;
 	char length[32];
 
-	fprintf(out, "%s: ", which);
+	fprintf(out, "%s%s: ", faults_any(&r->file->notes) ? "DAMAGED, of what is left: " : "", which);
 	print_clean(out, r->file->path);
 	fputs(": ", out);
 	print_clean(out, program_title(h));
@@ -305,6 +306,7 @@ static json_t *json_row(const struct diff *d, const struct diff_row *row)
 static json_t *json_run(const struct report *r)
 {
 	const struct elide_header *h = &r->file->header;
+	char faults[FAULTS_TEXT];
 	json_t *o = json_object();
 
 	json_object_set_new(o, "file", json_text(r->file->path));
@@ -313,6 +315,8 @@ static json_t *json_run(const struct report *r)
 	json_object_set_new(o, "elapsed_s", r->cycles ? json_real(r->ns / 1e9) : json_null());
 	json_object_set_new(o, "mode", json_text(mode_name(h->mode)));
 	json_object_set_new(o, "rtm", json_text(rtm_name(h->rtm)));
+	if (faults_any(&r->file->notes))
+		json_object_set_new(o, "damaged", json_text(faults_text(&r->file->notes, faults)));
 	return o;
 }
 

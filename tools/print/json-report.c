@@ -13,6 +13,7 @@
 #include "../base/text.h"
 #include "../model/attribute.h"
 #include "../model/callers.h"
+#include "../model/file/faults.h"
 #include "../names/names.h"
 #include "json-evidence.h"
 #include "json-report.h"
@@ -312,6 +313,7 @@ static json_t *orders(const struct report *r)
 json_t *json_head(const struct report *r)
 {
 	const struct elide_header *h = &r->file->header;
+	char faults[FAULTS_TEXT];
 	json_t *o = json_object();
 
 	json_object_set_new(o, "schema", json_integer(REPORT_SCHEMA));
@@ -320,6 +322,8 @@ json_t *json_head(const struct report *r)
 	json_object_set_new(o, "policy", json_text(h->policy[0] ? h->policy : NULL));
 	json_object_set_new(o, "machine", machine(r));
 	json_object_set_new(o, "learned", learned(r));
+	if (faults_any(&r->file->notes))
+		json_object_set_new(o, "damaged", json_text(faults_text(&r->file->notes, faults)));
 	return o;
 }
 

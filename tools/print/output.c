@@ -12,6 +12,7 @@
 #include "../../lib/compiler.h"
 #include "../base/exit.h"
 #include "../base/messages.h"
+#include "../model/file/faults.h"
 #include "../model/merge.h"
 #include "output.h"
 
@@ -117,12 +118,23 @@ static int report_all(struct output *o)
 	return rc;
 }
 
-/* Loads the files that can be read and are not left out. Return: 0, or -errno after a line each. */
-static int load_all(struct output *o, struct data_file *files, char *const *paths, size_t nr)
+/* Says what is missing in a file. */
+static void tell_faults(const struct data_file *f, int *code)
+{
+	char text[LOAD_ERROR_MAX];
+
+	if (!faults_of(f, text))
+		return;
+	say("%s; what is left is reported", text);
+	if (!*code)
+		*code = EXIT_CONDITION;
+}
+
+/* Loads the files that can be read and are not left out. *@code: exit code, after a line each. */
+static void load_all(struct output *o, struct data_file *files, char *const *paths, size_t nr, int *code)
 {
 	const struct report_output *output = o->options->output;
 	char error[LOAD_ERROR_MAX];
-	int rc = 0;
 
 	for (size_t i = 0; i < nr; i++) {
 		struct data_file *f = &files[o->nr_files];
@@ -130,20 +142,21 @@ static int load_all(struct output *o, struct data_file *files, char *const *path
 
 		if (err) {
 			say("%s", error);
-			rc = err;
+			*code = exit_unread(*code, err);
 			continue;
 		}
 		if (output->up_to_now && o->options->set_end)
 			o->options->set_end(&f->header);
 		err = load_base(f);
 		if (err)
-			rc = err;
+			*code = EXIT_USAGE;
+		else
+			tell_faults(f, code);
 		if (!err && (!output->skip || !output->skip(o, f)))
 			o->nr_files++;
 		else
 			load_free(f);
 	}
-	return rc;
 }
 
 int report_files(const struct report_options *options, char *const *paths, size_t nr, FILE *out)
@@ -162,8 +175,7 @@ int report_files(const struct report_options *options, char *const *paths, size_
 	}
 	if (output->begin)
 		output->begin(&o);
-	if (load_all(&o, files, paths, nr))
-		code = EXIT_USAGE;
+	load_all(&o, files, paths, nr, &code);
 	if (report_all(&o))
 		code = EXIT_USAGE;
 	if (output->end && output->end(&o))

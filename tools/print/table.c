@@ -18,6 +18,7 @@
 #include "../model/callers.h"
 #include "../model/columns.h"
 #include "../model/compare.h"
+#include "../model/file/faults.h"
 #include "../names/names.h"
 #include "counters.h"
 #include "room.h"
@@ -554,10 +555,11 @@ static int is_remarkable(const struct report *r, const struct line *l)
 static void print_notes(const struct report *r, FILE *out)
 {
 	const struct load_notes *n = &r->file->notes;
+	char text[FAULTS_TEXT];
 
-	if (n->lost_from)
-		fprintf(out, "note: the file ends at offset %llu, %llu bytes are lost\n",
-			(unsigned long long)n->lost_from, (unsigned long long)n->lost_size);
+	if (faults_any(n))
+		fprintf(out, "DAMAGED: %s. The numbers are of what is left.\n",
+			faults_text(n, text));
 	if (n->nr_orphans)
 		fprintf(out, "note: %llu row%s left out, whose lock class is not in the file\n",
 			(unsigned long long)n->nr_orphans, plural(n->nr_orphans));

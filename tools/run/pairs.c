@@ -22,6 +22,7 @@
 #include "../base/exit.h"
 #include "../base/messages.h"
 #include "../base/signals.h"
+#include "../model/file/faults.h"
 #include "../model/report.h"
 #include "child.h"
 
@@ -156,6 +157,8 @@ static void read_elision(const struct pairs *p, pid_t pid, struct elision *e)
 		e->elided = r.total.elided;
 		report_free(&r);
 	}
+	if (faults_of(&f, error))
+		say("%s", error);
 	load_free(&f);
 }
 

@@ -19,6 +19,7 @@
 #include "../../base/sort.h"
 #include "../../base/text.h"
 #include "../../names/names.h"
+#include "../file/faults.h"
 #include "../merge.h"
 #include "builds.h"
 #include "clock.h"
@@ -51,6 +52,7 @@ struct run {
  * @header:  of the joined file, as far as it is known
  * @clock:   cycles of a nanosecond, 0 as long as no file has told
  * @past_ns: length of all runs before @run
+ * @notes:   what is missing in the files
  * @seen:    processes that were added: struct identity
  */
 struct join {
@@ -63,6 +65,7 @@ struct join {
 	double fastest;
 	double past_ns;
 	struct run run;
+	struct load_notes notes;
 	size_t nr_files;
 	struct intern seen;
 };
@@ -399,6 +402,7 @@ int join_add(struct join *j, struct data_file *f, char *why, size_t size)
 	}
 	set_times(j, f);
 	add_header(j, &f->header);
+	faults_add(&j->notes, &f->notes);
 	/* Their sum is in the header of the joined file. */
 	memset(f->header.dropped, 0, sizeof(f->header.dropped));
 	f->nr_processes = f->nr_sources;
@@ -476,6 +480,7 @@ int join_end(struct join *j, struct data_file *to, struct join_told *told,
 	*to = *first;
 	memset(first, 0, sizeof(*first));
 	finish_header(j, to);
+	to->notes = j->notes;
 	return limit_records(to);
 }
 

@@ -16,14 +16,19 @@
 
 #define ROOM (ELIDE_CHUNK_SIZE - sizeof(struct elide_chunk))
 
-static uint64_t nr_chunks(size_t nr, size_t size)
+/* Counts the records of a type, and the chunks that they fill, in the header. */
+static void count(struct elide_header *h, int type, size_t nr)
 {
-	return (nr + ROOM / size - 1) / (ROOM / size);
+	size_t each = ROOM / record_size(type);
+
+	h->nr_chunks[type] = (nr + each - 1) / each;
+	h->nr_records[type] = nr;
 }
 
-/* The chunk that is being filled. */
+/* The chunk that is being filled, and how many chunks were filled before it. */
 struct writer {
 	FILE *out;
+	uint32_t nr_chunks[ELIDE_MAX_CHUNK_TYPES];
 	_Alignas(64) char bytes[ELIDE_CHUNK_SIZE];
 };
 
@@ -31,8 +36,10 @@ static void flush(struct writer *w)
 {
 	struct elide_chunk *head = (struct elide_chunk *)w->bytes;
 
-	if (head->nr_records)
+	if (head->nr_records) {
+		head->nr = w->nr_chunks[head->type]++;
 		fwrite(w->bytes, 1, sizeof(w->bytes), w->out);
+	}
 	memset(w->bytes, 0, sizeof(w->bytes));
 }
 
@@ -43,6 +50,9 @@ static void put(struct writer *w, int type, const void *record)
 
 	if (head->type != type || (head->nr_records + 1) * size > ROOM)
 		flush(w);
+	if (!head->nr_records)
+		head->check = ELIDE_CHECK_START;
+	head->check = elide_record_check(head->check, type, record, size);
 	head->magic = ELIDE_CHUNK_MAGIC;
 	head->type = type;
 	head->record_size = size;
@@ -68,17 +78,26 @@ static void put(struct writer *w, int type, const void *record)
 
 int save(struct data_file *f, FILE *out)
 {
-	uint64_t chunks = nr_chunks(table_nr(f->table), sizeof(struct elide_row));
+	struct elide_header *h = &f->header;
+	uint64_t chunks = 0;
 	char page[ELIDE_HEADER_SIZE] = "";
 	struct writer w = {.out = out};
 
-#define COUNT(type, array, nr) chunks += nr_chunks(f->nr, sizeof(*f->array))
+#define COUNT(type, array, nr) count(h, type, f->nr)
+	memset(h->nr_chunks, 0, sizeof(h->nr_chunks));
+	memset(h->nr_records, 0, sizeof(h->nr_records));
 	ARRAYS(COUNT);
 #undef COUNT
-	f->header.size = ELIDE_HEADER_SIZE + chunks * ELIDE_CHUNK_SIZE;
-	if (f->header.size > settings_file_max << 20)
+	count(h, ELIDE_CHUNK_ROWS, table_nr(f->table));
+	for (int type = 0; type < ELIDE_MAX_CHUNK_TYPES; type++)
+		chunks += h->nr_chunks[type];
+	h->size = ELIDE_HEADER_SIZE + chunks * ELIDE_CHUNK_SIZE;
+	if (h->size > settings_file_max << 20)
 		return -EFBIG;
-	memcpy(page, &f->header, sizeof(f->header));
+	/* What is missing in the files stays missing, so that each reader says so. */
+	for (int type = 0; type < ELIDE_MAX_CHUNK_TYPES; type++)
+		h->nr_records[type] += f->notes.records[type];
+	memcpy(page, h, sizeof(*h));
 	fwrite(page, 1, sizeof(page), out);
 #define WRITE(type, array, nr)                                                                     \
 	for (size_t i = 0; i < f->nr; i++)                                                         \

@@ -464,6 +464,9 @@ static void part(struct page *p, size_t nr_parts)
 	json_array_foreach(argv, i, arg)
 		html_print(p->out, "%s%s", i ? " " : "", json_string_value(arg));
 	fputs("</code></p>\n", p->out);
+	if (text_of(p->r, "damaged"))
+		html_print(p->out, "<p class=note role=alert><b>Damaged:</b> %s. The numbers are of what "
+			   "is left.</p>\n", text_of(p->r, "damaged"));
 	summary(p);
 	html_print(p->out, "<nav aria-label=\"Sections of %s\"><ul>\n", program_name(p->r));
 	for (i = 0; i < ARRAY_SIZE(sections); i++)

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * read.h - the header and the chunks of a data file, checked.
+ *
+ * Must never trust a number of the file before it was compared with a bound.
+ */
+#ifndef ELIDE_READ_H
+#define ELIDE_READ_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "../../../lib/datafile.h"
+#include "../load.h"
+
+/**
+ * struct reader - a file that is being read.
+ * @fd:    the file
+ * @path:  its name, for messages
+ * @end:   bytes that the file has
+ * @error: where a message goes, LOAD_ERROR_MAX bytes: the name and a sentence
+ * @fault: of the message, the sentence without the name; after read_fail()
+ * @version, @promised: of its header: the version of the format, and the bytes that it should have
+ * @merged: elide-merge(1) has written it
+ */
+struct reader {
+	int fd;
+	const char *path;
+	uint64_t end;
+	char *error;
+	const char *fault;
+	uint32_t version;
+	uint64_t promised;
+	int merged;
+};
+
+/* Bytes of a chunk for its records in the file. */
+#define READ_ROOM (ELIDE_CHUNK_SIZE - sizeof(struct elide_chunk))
+
+/* A chunk in memory, with room for the rows of a chunk of an old version as they are made wider. */
+struct chunk {
+	_Alignas(64) struct elide_chunk head;
+	char records[READ_ROOM / ELIDE_ROW_SIZE_1 * sizeof(struct elide_row)];
+};
+
+_Static_assert(sizeof(((struct chunk *)0)->records) >= READ_ROOM, "any other record fits");
+
+/** read_fail() - set the message. Return: -EBADMSG. */
+int read_fail(struct reader *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/**
+ * read_open() - open a regular file.
+ * @size: set to its bytes
+ *
+ * Return: descriptor, or -errno; -EINVAL if it is not a regular file.
+ */
+int read_open(const char *path, uint64_t *size);
+
+/**
+ * read_header() - read and check the header.
+ * @h: filled, its strings terminated
+ *
+ * Of a file that grows, @promised is no less than what the counts in @h are of, and @end is no less
+ * than that.
+ *
+ * Return: 0, or -errno with the message set: -EINVAL if it is no data file or of a later version,
+ * -EBADMSG if it is a data file whose header is damaged or cut.
+ */
+int read_header(struct reader *r, struct elide_header *h);
+
+/**
+ * read_chunk() - read a chunk, if it is of a type that is known, and check it.
+ * @at: its offset
+ * @size: set to the bytes of a record as they are in @c
+ *
+ * A chunk whose process counts while it is read is read again, if its head and its records do not
+ * go together.
+ *
+ * Return: bytes of its records, 0 if its type is not known; -EBADMSG with the message set.
+ */
+ssize_t read_chunk(struct reader *r, struct chunk *c, uint64_t at, size_t *size);
+
+#endif
