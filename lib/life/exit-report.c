@@ -54,16 +54,22 @@ static int open_output(const char *where)
 		{"/dev/stderr", STDERR_FILENO},
 		{"/dev/stdout", STDOUT_FILENO},
 	};
-	int fd;
+	int fd, flags = O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
 
 	for (size_t i = 0; i < ARRAY_SIZE(streams); i++)
 		if (!strcmp(where, streams[i].name)) {
 			fd = sys_fcntl(streams[i].fd, F_DUPFD_CLOEXEC, (void *)(STDERR_FILENO + 1l));
 			return fd < 0 ? -errno : fd;
 		}
-	/* Whoever can write to the directory could have a link there to a file of this user. */
-	fd = sys_open(where, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC,
-		      0600);
+	/*
+	 * Whoever can write to the directory could have a link there to a file of this user. Links in these
+	 * folders lead to what the program has open: that is appended to.
+	 */
+	if (!strncmp(where, "/dev/fd/", 8) || !strncmp(where, "/proc/self/fd/", 14))
+		flags |= O_APPEND;
+	else
+		flags |= O_CREAT | O_TRUNC | O_NOFOLLOW;
+	fd = sys_open(where, flags, 0600);
 	if (fd < 0)
 		return -errno;
 	sys_fcntl(fd, F_SETFL, 0);

@@ -3,7 +3,7 @@
 
 SYNTH_OBJ := $(patsubst %,$(OBJ)/tests/tools/%.o,synth synth-full subject)
 TOOLS_TEST_BIN := $(O)/tests/tools/mkdata $(O)/tests/tools/looper $(O)/tests/tools/page \
-		  $(O)/tests/tools/sections $(O)/tests/tools/lambda $(O)/tests/tools/wrapped \
+		  $(O)/tests/tools/sections $(O)/tests/tools/swapper $(O)/tests/tools/lambda $(O)/tests/tools/wrapped \
 		  $(O)/tests/tools/named $(O)/tests/tools/waiters $(O)/tests/tools/drops \
 		  $(O)/tests/tools/array $(O)/tests/tools/array-stripped
 
@@ -19,6 +19,11 @@ $(O)/tests/tools/mkdata: $(OBJ)/tests/tools/mkdata.o $(OBJ)/tests/tools/synth-la
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -o $@ $^
+
+$(O)/tests/tools/swapper: $(OBJ)/tests/tools/swapper.o
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -o $@ $^ -pthread
 
 $(O)/tests/tools/looper: $(OBJ)/tests/tools/looper.o
 	$(call say,LD,$@)

@@ -74,5 +74,56 @@ else
 	(cd dir && $as_nobody env ELIDE_MODE=profile LD_PRELOAD="$O/lib/libelide-preload.so" $takes_a_lock 2>../err)
 	[ "$(cat err)" = "$said" ] && ok 'the first process says it' || not_ok 'the first process says it' "$(cat err)"
 fi
+
+# A process of another user has the name of its data file lead to a file of root while it is looked for:
+# nothing is written to that, read from it, or made beside it.
+mkdir -m 700 victim
+head -c 16384 /dev/urandom >victim/elide.data
+cp victim/elide.data before
+mkdir -m 777 swap
+ln -s "$tmp/victim" swap/link
+cp "$O/lib/libelide-preload.so" "$O/tests/tools/swapper" .
+coproc SWAPPER { cd swap && mkdir own && chown 65534 own . link -h && exec setpriv --reuid=65534 --clear-groups \
+	env LD_PRELOAD="$tmp/libelide-preload.so" ELIDE_OUTPUT=own/elide.data "$tmp/swapper" own link; }
+swapper=$SWAPPER_PID
+exec {from}<&"${SWAPPER[0]}" {to}>&"${SWAPPER[1]}"
+eval "exec ${SWAPPER[1]}>&-"
+read -r line <&"$from"
+done=0
+for verb in off on snapshot reset; do
+	for _ in $(seq 60); do
+		timeout 20 "$elide" ctl "$swapper" $verb >>ctl.out 2>&1 && done=$((done + 1))
+	done
+done
+exec {to}>&-
+wait "$swapper"
+cmp -s victim/elide.data before && [ "$(ls -A victim)" = elide.data ] && ok 'ctl: a file of root is left alone' ||
+	not_ok 'ctl: a file of root is left alone' "$(ls -la victim) $(cmp victim/elide.data before)"
+[ "$line" = ready ] && [ $done -gt 0 ] && ok "ctl: the process was controlled" ||
+	not_ok 'ctl: the process was controlled' "$line $done: $(sort ctl.out | uniq -c | head -5)"
+# No symbolic link is followed to what is written.
+echo precious >target
+# keeps NAME COMMAND...: the link and its target are left as they are.
+keeps() {
+	local name=$1
+
+	shift
+	ln -sfn target link
+	"$@" >out 2>err
+	[ "$(cat target)" = precious ] && ok "no link is followed: $name" || not_ok "no link is followed: $name" "$(cat err)"
+	echo precious >target
+}
+"$elide" run -q -o linked.data -- "$O/tests/tools/sections" >/dev/null 2>&1
+keeps 'run --report' "$elide" run -q --report=link -o linked.data -- "$O/tests/tools/sections"
+keeps ELIDE_REPORT env LD_PRELOAD="$O/lib/libelide-preload.so" ELIDE_OUTPUT=linked.data ELIDE_REPORT=link \
+	"$O/tests/tools/sections"
+keeps 'report --html' "$elide" report --html link linked.data
+keeps 'report --trace' "$elide" report --trace link linked.data
+keeps merge "$elide" merge -o link linked.data
+keeps snapshot "$elide" ctl -o link $$ snapshot
+"$elide" report --html /dev/stdout linked.data >page.html && grep -q '</html>' page.html &&
+	ok '/dev/stdout is written to' || not_ok '/dev/stdout is written to' ''
+"$elide" run -q --report=/dev/stderr -o linked.data -- "$O/tests/tools/sections" >/dev/null 2>err
+grep -q lock err && ok '--report=/dev/stderr' || not_ok '--report=/dev/stderr' "$(cat err)"
 echo "$nr tests, $failed failed, $skipped skipped"
 [ $failed -eq 0 ]

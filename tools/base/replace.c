@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "../../lib/compiler.h"
+#include "create.h"
 #include "messages.h"
 #include "text.h"
 
@@ -21,6 +22,8 @@ static int say_failure(const struct replacement *r, int err)
 {
 	if (err == -EEXIST)
 		say("%s is there and is no %s: it is left as it is", r->path, r->kind);
+	else if (err == -ELOOP)
+		say("%s is a symbolic link: it is left as it is", r->path);
 	else
 		say("%s cannot be written: %s", r->path, strerror(-err));
 	return err;
@@ -61,7 +64,7 @@ static int make_temp(struct replacement *r)
 	}
 	/* One that a killed process with the same number has left. */
 	unlink(r->temp);
-	fd = open(r->temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
+	fd = open(r->temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd >= 0)
 		return fd;
 	fd = -errno;
@@ -69,19 +72,33 @@ static int make_temp(struct replacement *r)
 	return fd;
 }
 
+static int open_directly(struct replacement *r)
+{
+	int fd = create_file(r->path);
+
+	if (fd < 0)
+		return fd;
+	r->out = fdopen(fd, "w");
+	if (r->out)
+		return 0;
+	close(fd);
+	return -ENOMEM;
+}
+
 static int open_new(struct replacement *r, bool (*ours)(const char *head, size_t len))
 {
 	struct stat st;
 	int mode = -1, fd;
 
+	/* Another user may have made the link, to have the target replaced. */
+	if (!lstat(r->path, &st) && S_ISLNK(st.st_mode) && !create_is_descriptor(r->path))
+		return -ELOOP;
 	if (!stat(r->path, &st)) {
 		if (S_ISDIR(st.st_mode))
 			return -EISDIR;
 		/* A device or a pipe holds nothing that could be lost, and may not be readable. */
-		if (!S_ISREG(st.st_mode)) {
-			r->out = fopen(r->path, "we");
-			return r->out ? 0 : -errno;
-		}
+		if (!S_ISREG(st.st_mode) || create_is_descriptor(r->path))
+			return open_directly(r);
 		mode = check_old(r->path, ours);
 		if (mode < 0)
 			return mode;

@@ -20,7 +20,7 @@
  * @out:    where to write it to
  * @path:   as the user named it; "-" is standard output
  * @kind:   what the file is, for messages: "page of elide report"
- * @target: the file that gets replaced, links resolved
+ * @target: the file that gets replaced, the links of its folder resolved
  * @temp:   the new file, in the same folder; empty if @out is written directly
  */
 struct replacement {
@@ -33,7 +33,8 @@ struct replacement {
 
 /**
  * replace_begin() - begin to write a file.
- * @path: file to write; a device or a pipe is written directly, "-" is @standard
+ * @path: file to write, for its owner alone if it is a new one; a device or a pipe is written directly,
+ *        as is a name below /dev or /proc/self/fd, and "-" is @standard; another symbolic link is refused
  * @ours: does a file that begins with these bytes, and a NUL after them, come from this program? An
  *        empty file is always ours
  *

@@ -30,10 +30,19 @@ static const struct option_desc options[] = {
 	OPTION_HELP,
 };
 
-static int set_control(const char *path, enum elide_control control)
+/* Opens the file again that live_find() has opened and checked: the name may be another file's now. */
+static int open_again(const struct target *t, int flags)
+{
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", t->fd);
+	return open(path, flags | O_CLOEXEC);
+}
+
+static int set_control(const struct target *t, enum elide_control control)
 {
 	struct elide_header *h;
-	int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+	int fd = open_again(t, O_RDWR);
 
 	if (fd < 0)
 		return -errno;
@@ -62,7 +71,7 @@ static int write_all(int fd, const char *bytes, size_t size)
 }
 
 /* Copy the file as it is now, under another name first, so that the copy is complete or missing. */
-static int copy_file(const char *path, const char *to)
+static int copy_file(const struct target *t, const char *to)
 {
 	char buffer[ELIDE_HEADER_SIZE], temporary[PATH_MAX + 40];
 	int in, out, err = 0;
@@ -70,10 +79,10 @@ static int copy_file(const char *path, const char *to)
 	ssize_t n;
 
 	snprintf(temporary, sizeof(temporary), "%s.%ld.new", to, (long)getpid());
-	in = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	in = open_again(t, O_RDONLY);
 	if (in < 0)
 		return -errno;
-	out = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	out = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (out < 0) {
 		err = -errno;
 		goto close_in;
@@ -100,12 +109,12 @@ close_in:
 /* The actions: each changes or copies the data file and prints what it did. */
 static int do_off(const struct target *t, const char *output)
 {
-	return set_control(t->path, ELIDE_CONTROL_OFF);
+	return set_control(t, ELIDE_CONTROL_OFF);
 }
 
 static int do_on(const struct target *t, const char *output)
 {
-	return set_control(t->path, ELIDE_CONTROL_NONE);
+	return set_control(t, ELIDE_CONTROL_NONE);
 }
 
 /* Path of a file beside the data file, called as that will be when its process has ended. */
@@ -123,7 +132,7 @@ static int do_snapshot(const struct target *t, const char *output)
 
 	beside(to, t, ".snapshot");
 	snprintf(name, sizeof(name), "%s.snapshot", t->name);
-	err = copy_file(t->path, output ? output : to);
+	err = copy_file(t, output ? output : to);
 	if (!output)
 		output = name;
 	if (!err)
@@ -136,7 +145,7 @@ static int do_reset(const struct target *t, const char *output)
 	char name[PATH_MAX + 16];
 
 	beside(name, t, LOAD_BASE_SUFFIX);
-	return copy_file(t->path, name);
+	return copy_file(t, name);
 }
 
 static const struct verb {
@@ -183,6 +192,7 @@ static int control(const char *pid_text, const struct verb *verb, const char *ou
 		return EXIT_USAGE;
 	}
 	err = verb->run(&target, output);
+	live_close(&target);
 	if (err) {
 		say("ctl: %s: %s", target.name, strerror(-err));
 		return EXIT_USAGE;

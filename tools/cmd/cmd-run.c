@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "../../lib/compiler.h"
+#include "../base/create.h"
 #include "../base/exit.h"
 #include "../base/messages.h"
 #include "../base/text.h"
@@ -128,9 +129,10 @@ static void print_report(const struct run_request *r, const struct paths *f)
 	pid_t pid;
 
 	if (to_file)
-		out = open(r->report, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+		out = create_file(r->report);
 	if (out < 0) {
-		say("%s: %s", r->report, strerror(errno));
+		say("%s: %s", r->report,
+		    out == -ELOOP ? "is a symbolic link, which is not followed" : strerror(-out));
 		return;
 	}
 	err = start_report(f, out, &pid);

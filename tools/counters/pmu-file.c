@@ -97,21 +97,23 @@ static int append(int fd, const struct elide_header *h, const struct elide_count
 int pmu_append(const char *path, pid_t pid, const struct elide_counter *counters, size_t nr)
 {
 	struct elide_header h;
-	int fd, rc = load_header(path, &h);
+	int fd = data_open(path, O_RDWR | O_NOFOLLOW), rc;
+	char opened[32];
 
-	if (rc)
-		return rc;
-	if (h.pid != (uint32_t)pid)
-		return -ESRCH;
+	if (fd < 0)
+		return fd;
+	/* What is checked is what is written to, whatever has the name by now. */
+	snprintf(opened, sizeof(opened), "/proc/self/fd/%d", fd);
+	rc = load_header(opened, &h);
+	if (!rc && h.pid != (uint32_t)pid)
+		rc = -ESRCH;
 	if (nr > 2 * PMU_EVENTS_MAX)
 		nr = 2 * PMU_EVENTS_MAX;
 	/* The file does not grow beyond ELIDE_FILE_MAX. */
-	if (h.size + ELIDE_CHUNK_SIZE > ELIDE_HEADER_SIZE + (settings_file_max << 20))
-		return -EFBIG;
-	fd = data_open(path, O_RDWR | O_NOFOLLOW);
-	if (fd < 0)
-		return fd;
-	rc = append(fd, &h, counters, nr);
+	if (!rc && h.size + ELIDE_CHUNK_SIZE > ELIDE_HEADER_SIZE + (settings_file_max << 20))
+		rc = -EFBIG;
+	if (!rc)
+		rc = append(fd, &h, counters, nr);
 	close(fd);
 	return rc;
 }

@@ -57,8 +57,13 @@ static bool read_file(struct stacks *s, struct elide_inspect *inspect)
 	char error[LOAD_ERROR_MAX];
 	struct data_file file;
 	bool emulated;
+	int rc;
 
-	if (live_find(s->pid, &target) || load(target.path, &file, error))
+	if (live_find(s->pid, &target))
+		return true;
+	rc = load(target.path, &file, error);
+	live_close(&target);
+	if (rc)
 		return true;
 	emulated = file.header.rtm == ELIDE_RTM_EMULATED;
 	*inspect = file.header.inspect;

@@ -13,7 +13,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -40,45 +42,128 @@ static long inner_pid(long pid)
 	return inner;
 }
 
-static bool is_file_of(long pid, const char *path)
-{
-	struct elide_header header;
+/* A writable shared mapping of a file, as a line of /proc/PID/maps has it. */
+struct mapping {
+	dev_t dev;
+	ino_t ino;
+	char *name;
+};
 
-	return !load_header(path, &header) && header.pid == (uint32_t)inner_pid(pid) &&
-	       header.pid_start == data_started(pid) && header.state == ELIDE_FILE_LIVE;
+/* Takes a line apart. Return: false if it is of another kind. */
+static bool parse_mapping(char *line, struct mapping *m)
+{
+	unsigned int major, minor;
+	unsigned long long ino;
+	char rights[5];
+
+	m->name = strchr(line, '/');
+	if (!m->name || sscanf(line, "%*s %4s %*s %x:%x %llu", rights, &major, &minor, &ino) != 4 ||
+	    strcmp(rights, "rw-s"))
+		return false;
+	m->name[strcspn(m->name, "\n")] = '\0';
+	m->dev = makedev(major, minor);
+	m->ino = ino;
+	return true;
+}
+
+/* The user whose rights the process has. */
+static bool has_owner(long pid, uid_t owner)
+{
+	unsigned int uid = 0;
+	char path[64], line[256];
+	bool found = false;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%ld/status", pid);
+	f = fopen(path, "re");
+	while (f && !found && fgets(line, sizeof(line), f))
+		found = sscanf(line, "Uid: %*u %u", &uid) == 1;
+	if (f)
+		fclose(f);
+	return found && uid == owner;
 }
 
 /*
- * Open the directory of the file of a process that has a root directory of its own, in a container
- * for instance. It is opened with RESOLVE_IN_ROOT, so that a symbolic link there does not lead out
- * of the container, and stays open until this process ends.
+ * Is the open file the one that the process has mapped? By its device and inode; overlayfs shows others
+ * in /proc/PID/maps than fstat() does: there a file of the same user will do, which the process may
+ * write anyway.
  */
-static int enter_root(long pid, struct target *t)
+static bool is_file_of(long pid, int fd, const struct mapping *m)
+{
+	struct elide_header header;
+	char path[32];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	return !fstat(fd, &st) && S_ISREG(st.st_mode) &&
+	       ((st.st_dev == m->dev && st.st_ino == m->ino) || has_owner(pid, st.st_uid)) &&
+	       !load_header(path, &header) && header.pid == (uint32_t)inner_pid(pid) &&
+	       header.pid_start == data_started(pid) && header.state == ELIDE_FILE_LIVE;
+}
+
+void live_close(struct target *t)
+{
+	if (t->fd >= 0)
+		close(t->fd);
+	if (t->folder >= 0)
+		close(t->folder);
+	t->fd = t->folder = -1;
+}
+
+/*
+ * Open the file and its folder below @root. A name in /proc/PID/maps has no links: where there is one,
+ * someone has put it there.
+ */
+static int open_below(int root, long pid, const struct mapping *m, struct target *t)
 {
 	struct open_how how = {
 		.flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
-		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
+		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS,
 	};
-	char *base = strrchr(t->name, '/'), name[PATH_MAX];
-	int root, dir, n;
+	const char *base = strrchr(m->name, '/');
+	char folder[PATH_MAX];
 
-	snprintf(name, sizeof(name), "/proc/%ld/root", pid);
-	root = open(name, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (root < 0)
-		return -errno;
-	snprintf(name, sizeof(name), "%.*s", (int)(base - t->name + 1), t->name);
-	dir = syscall(SYS_openat2, root, name, &how, sizeof(how));
-	close(root);
-	if (dir < 0)
-		return -errno;
-	snprintf(t->path, sizeof(t->path), "/proc/self/fd/%d%s", dir, base);
-	n = snprintf(name, sizeof(name), "/proc/%ld/root%s", pid, t->name);
-	if (n >= (int)sizeof(name) || !is_file_of(pid, t->path)) {
-		close(dir);
+	snprintf(folder, sizeof(folder), "%.*s", (int)(base - m->name + 1), m->name);
+	t->fd = -1;
+	t->folder = syscall(SYS_openat2, root, folder, &how, sizeof(how));
+	if (t->folder >= 0)
+		t->fd = openat(t->folder, base + 1,
+			       O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (t->fd < 0 || !is_file_of(pid, t->fd, m)) {
+		live_close(t);
 		return -ENOENT;
 	}
-	strcpy(t->name, name);
+	snprintf(t->path, sizeof(t->path), "/proc/self/fd/%d%s", t->folder, base);
 	return 0;
+}
+
+/* Find the file below our root directory, or below that of the process, in a container for instance. */
+static int open_target(long pid, const struct mapping *m, struct target *t)
+{
+	char proc_root[64];
+	int root, err;
+
+	root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (root < 0)
+		return -errno;
+	err = open_below(root, pid, m, t);
+	close(root);
+	if (!err) {
+		snprintf(t->name, sizeof(t->name), "%s", m->name);
+		return 0;
+	}
+	snprintf(proc_root, sizeof(proc_root), "/proc/%ld/root", pid);
+	root = open(proc_root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (root < 0)
+		return -errno;
+	err = open_below(root, pid, m, t);
+	close(root);
+	if (!err && snprintf(t->name, sizeof(t->name), "%s%s", proc_root, m->name) >=
+			    (int)sizeof(t->name)) {
+		live_close(t);
+		err = -ENOENT;
+	}
+	return err;
 }
 
 int live_find(long pid, struct target *t)
@@ -87,19 +172,17 @@ int live_find(long pid, struct target *t)
 	int err = -ENOENT;
 	FILE *f;
 
+	t->fd = t->folder = -1;
 	snprintf(maps, sizeof(maps), "/proc/%ld/maps", pid);
 	f = fopen(maps, "re");
 	if (!f)
 		return -errno;
 	while (err && fgets(line, sizeof(line), f)) {
-		char *name = strchr(line, '/');
+		struct mapping m;
 
-		if (!name || !strstr(line, " rw-s "))
+		if (!parse_mapping(line, &m))
 			continue;
-		name[strcspn(name, "\n")] = '\0';
-		snprintf(t->name, sizeof(t->name), "%s", name);
-		strcpy(t->path, t->name);
-		err = is_file_of(pid, t->path) ? 0 : enter_root(pid, t);
+		err = open_target(pid, &m, t);
 	}
 	fclose(f);
 	elide_final_name(t->name);
@@ -164,9 +247,15 @@ int live_newest(long *pid, struct target *t)
 		long at = isdigit((unsigned char)entry->d_name[0]) ?
 				  strtol(entry->d_name, NULL, 10) : 0;
 
-		if (at <= 0 || live_find(at, &found) || load_header(found.path, &header) ||
-		    (!err && !is_newer(&header, at, &newest, *pid)))
+		if (at <= 0 || live_find(at, &found))
 			continue;
+		if (load_header(found.path, &header) ||
+		    (!err && !is_newer(&header, at, &newest, *pid))) {
+			live_close(&found);
+			continue;
+		}
+		if (!err)
+			live_close(t);
 		newest = header;
 		*t = found;
 		*pid = at;

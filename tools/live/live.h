@@ -14,20 +14,31 @@
 
 /**
  * struct target - the data file of a process that runs.
- * @path: path to open the file by
+ * @path: path to open the file by, and those beside it: below the descriptor of its folder
  * @name: name of the file for messages
+ * @fd:   the file, open for reading: the one that the process has mapped, whatever has its name now
+ * @folder: its folder, open
  */
 struct target {
 	char path[PATH_MAX];
 	char name[PATH_MAX];
+	int fd;
+	int folder;
 };
 
 /**
  * live_find() - the data file that process @pid maps and writes.
+ * @t: filled, to be closed by live_close()
+ *
+ * The process may be another user's, who renames what we look for: the file and its folder are opened
+ * once, no symbolic link is followed, and what is checked is the descriptor.
  *
  * Return: 0, -ENOENT or another -errno.
  */
 int live_find(long pid, struct target *t);
+
+/** live_close() - close the descriptors of a target. */
+void live_close(struct target *t);
 
 /**
  * live_missing() - why live_find() has found nothing.

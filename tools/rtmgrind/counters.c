@@ -268,18 +268,24 @@ static void put_all(Int fd)
 	put_line(fd, "time.", "cpu_ns", model_ns(time_cpu_cycles(True)));
 }
 
+/* O_NOFOLLOW of asm-generic/fcntl.h, for which Valgrind has no name. */
+#define NOFOLLOW 00400000
+
 /** counters_write() - write all counters, at the end, to where the option --counters says. */
 void counters_write(void)
 {
+	Int fd, flags = VKI_O_CREAT | VKI_O_TRUNC | VKI_O_WRONLY;
 	HChar *name;
-	Int fd;
 
 	if (to_log)
 		put_all(-1);
 	if (!file_format)
 		return;
 	name = VG_(expand_file_name)("--counters", file_format);
-	fd = VG_(fd_open)(name, VKI_O_CREAT | VKI_O_TRUNC | VKI_O_WRONLY, 0600);
+	/* Below /dev and /proc the links lead to what the user has open. */
+	if (VG_(strncmp)(name, "/dev/", 5) && VG_(strncmp)(name, "/proc/self/fd/", 14))
+		flags |= NOFOLLOW;
+	fd = VG_(fd_open)(name, flags, 0600);
 	if (fd < 0) {
 		VG_(umsg)("cannot write the counters to %s: error %d\n", name, -fd);
 	} else {

@@ -200,14 +200,15 @@ void write_exit_status(const char *path, pid_t pid, int status)
 {
 	int32_t value = status;
 	struct elide_header h;
-	int fd;
+	char opened[32];
+	int fd = data_open(path, O_RDWR | O_NOFOLLOW);
 
-	if (load_header(path, &h) || h.pid != (uint32_t)pid)
-		return;
-	fd = data_open(path, O_RDWR | O_NOFOLLOW);
 	if (fd < 0)
 		return;
-	if (pwrite(fd, &value, sizeof(value), offsetof(struct elide_header, exit_status)) < 0)
+	/* What is checked is what is written to, whatever has the name by now. */
+	snprintf(opened, sizeof(opened), "/proc/self/fd/%d", fd);
+	if (!load_header(opened, &h) && h.pid == (uint32_t)pid &&
+	    pwrite(fd, &value, sizeof(value), offsetof(struct elide_header, exit_status)) < 0)
 		perror("elide: data file");
 	close(fd);
 }

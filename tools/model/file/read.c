@@ -53,9 +53,17 @@ static ssize_t read_at(int fd, void *to, size_t size, uint64_t offset)
 	return done;
 }
 
+/* A name below a folder that this process holds open is one that another user may change: live.h. */
+static int is_in_held_folder(const char *path)
+{
+	static const char held[] = "/proc/self/fd/";
+
+	return !strncmp(path, held, sizeof(held) - 1) && strchr(path + sizeof(held) - 1, '/');
+}
+
 int read_open(const char *path, uint64_t *size)
 {
-	int fd = data_open(path, O_RDONLY), rc;
+	int fd = data_open(path, O_RDONLY | (is_in_held_folder(path) ? O_NOFOLLOW : 0)), rc;
 	struct stat st;
 
 	if (fd < 0)
