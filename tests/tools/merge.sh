@@ -125,6 +125,10 @@ ls t.* >names
 "$elide" merge -q --no-children -o thousand2 --files-from names 2>/dev/null
 [ "$("$elide" report --json thousand2 | jq .totals.acquired)" = $((998 * one)) ] && ok '--files-from' ||
 	not_ok '--files-from' "$(ls -l thousand2)"
+# The same thousand as a report, with few descriptors, each file given twice.
+sum=$(ulimit -n 100; "$elide" report --merge --json t.* t.* 2>/dev/null | jq .totals.acquired)
+[ "$sum" = $((998 * one)) ] && ok 'a report of a thousand files with 100 descriptors' ||
+	not_ok 'a report of a thousand files with 100 descriptors' "$sum"
 rm -f t.*
 
 # A full disk: the old file stays whole, and nothing is left behind.

@@ -13,9 +13,11 @@
 
 #include "../../lib/compiler.h"
 #include "../base/exit.h"
+#include "../base/intern.h"
 #include "../base/messages.h"
 #include "../base/options.h"
 #include "../base/paths.h"
+#include "../base/progress.h"
 #include "../base/replace.h"
 #include "../base/sort.h"
 #include "../base/text.h"
@@ -98,8 +100,12 @@ static int apply(int key, struct request *r)
 /* The files that are given, with those of their runs; those given twice are left out later. */
 static int find_inputs(const struct request *r, struct paths *to)
 {
+	struct intern given = {0};
 	int rc = 0;
 
+	for (size_t i = 0; !rc && i < r->given.nr; i++)
+		if (intern(&given, r->given.path[i], strlen(r->given.path[i])) < 0)
+			rc = -ENOMEM;
 	for (size_t i = 0; !rc && i < r->given.nr; i++) {
 		struct elide_header h;
 		size_t before = to->nr;
@@ -110,14 +116,10 @@ static int find_inputs(const struct request *r, struct paths *to)
 		rc = run_files(to, r->given.path[i], h.run, run_files_is_child);
 		/* A child that is given by its name as well. */
 		for (size_t j = before + 1; !rc && j < to->nr; j++)
-			for (size_t k = 0; k < r->given.nr; k++)
-				if (to->path[j] && !strcmp(r->given.path[k], to->path[j])) {
-					free(to->path[j]);
-					to->path[j] = strdup("");
-					if (!to->path[j])
-						return -ENOMEM;
-				}
+			if (intern_has(&given, to->path[j], strlen(to->path[j])))
+				to->path[j][0] = '\0';
 	}
+	intern_free(&given);
 	return rc;
 }
 
@@ -219,6 +221,7 @@ static int join_all(struct join *j, const struct input *inputs, size_t nr, bool 
 		char why[512], faults[LOAD_ERROR_MAX];
 		int rc;
 
+		progress(i, nr);
 		if (load_input(inputs[i].path, &f)) {
 			left_out++;
 			continue;
@@ -235,6 +238,7 @@ static int join_all(struct join *j, const struct input *inputs, size_t nr, bool 
 			    rc == -EINVAL ? why : strerror(-rc));
 		left_out += rc != 0;
 	}
+	progress(nr, nr);
 	return left_out;
 }
 
@@ -252,15 +256,13 @@ static bool is_data(const char *head, size_t len)
 
 static void tell(const struct data_file *f, const struct join_told *t, const char *output)
 {
-	size_t hosts = 0;
+	struct intern names = {0};
+	size_t hosts;
 
-	for (size_t i = 0; i < f->nr_sources; i++) {
-		size_t same = 0;
-
-		while (same < i && strcmp(f->sources[same].host, f->sources[i].host))
-			same++;
-		hosts += same == i;
-	}
+	for (size_t i = 0; i < f->nr_sources; i++)
+		intern(&names, f->sources[i].host, strlen(f->sources[i].host));
+	hosts = names.nr;
+	intern_free(&names);
 	say("%s has %zu process%s of %zu host%s in %zu rows", output, f->nr_sources,
 	    f->nr_sources == 1 ? "" : "es", hosts, plural(hosts), f->nr_rows);
 	if (t->nr_builds > 1)

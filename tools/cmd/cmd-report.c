@@ -14,6 +14,7 @@
 #include "../../lib/compiler.h"
 #include "../base/colour.h"
 #include "../base/exit.h"
+#include "../base/intern.h"
 #include "../base/messages.h"
 #include "../base/settings.h"
 #include "../base/text.h"
@@ -76,18 +77,26 @@ static void set_end(struct elide_header *h)
 		live_set_end(h);
 }
 
-static int has_path(const struct paths *p, const char *path)
+/* Remembers a file by its device and inode. Return: whether it is new; -ENOMEM. */
+static int is_new(struct intern *seen, const char *path)
 {
-	struct stat a, b;
+	struct {
+		dev_t dev;
+		ino_t ino;
+	} id;
+	size_t before = seen->nr;
+	struct stat st;
+	int64_t rc;
 
-	for (size_t i = 0; i < p->nr; i++) {
-		if (!strcmp(p->path[i], path))
-			return 1;
-		if (!stat(p->path[i], &a) && !stat(path, &b) && a.st_dev == b.st_dev &&
-		    a.st_ino == b.st_ino)
-			return 1;
+	memset(&id, 0, sizeof(id));
+	if (stat(path, &st)) {
+		rc = intern(seen, path, strlen(path));
+	} else {
+		id.dev = st.st_dev;
+		id.ino = st.st_ino;
+		rc = intern(seen, &id, sizeof(id));
 	}
-	return 0;
+	return rc < 0 ? -ENOMEM : seen->nr > before;
 }
 
 /* Files of other runs that are named, when they are left out. */
@@ -112,21 +121,43 @@ static void tell_stale(const char *path, uint64_t run)
 	paths_free(&stale);
 }
 
-/* Adds a file and, if @children, FILE.PID of the same run, unless they are in the list already. */
-static int add_input(struct paths *all, const char *path, int children)
+/* A file whose name is that of a child, one of more than these that are given, has no children. */
+#define CHILDREN_OF_CHILDREN 64
+
+/* The name without a child's ".PID" is not empty. */
+static int has_name_of_child(const char *path)
+{
+	const char *dot = strrchr(base_name(path), '.');
+
+	return dot && run_files_is_child(dot);
+}
+
+/*
+ * Adds a file and, if @children, FILE.PID of the same run, unless they are in the list already.
+ * @nr_given: files that are given
+ */
+static int add_input(struct paths *all, struct intern *seen, const char *path, int children,
+		     size_t nr_given)
 {
 	struct elide_header header;
 	struct paths found = {0};
-	int rc = paths_add(&found, path);
+	int rc = is_new(seen, path);
 
+	if (rc <= 0)
+		return rc;
+	rc = paths_add(all, path);
+	if (nr_given > CHILDREN_OF_CHILDREN && has_name_of_child(path))
+		return rc;
 	if (!rc && children && !load_header(path, &header)) {
 		if (header.run)
 			rc = run_files(&found, path, header.run, run_files_is_child);
 		tell_stale(path, header.run);
 	}
-	for (size_t i = 0; !rc && i < found.nr; i++)
-		if (!has_path(all, found.path[i]))
+	for (size_t i = 0; rc >= 0 && i < found.nr; i++) {
+		rc = is_new(seen, found.path[i]);
+		if (rc > 0)
 			rc = paths_add(all, found.path[i]);
+	}
 	paths_free(&found);
 	return rc;
 }
@@ -257,6 +288,7 @@ int cmd_report(int argc, char **argv)
 	size_t nr_options = all_options(options);
 	int key, children = 1, top_given = 0, rc = 0, code = EXIT_USAGE;
 	struct paths given = {0}, all = {0};
+	struct intern seen = {0};
 	struct perf_samples samples = {0};
 	const struct report_output *second = NULL;
 	const char *perf = NULL;
@@ -288,7 +320,7 @@ int cmd_report(int argc, char **argv)
 	if (!rc && !given.nr)
 		rc = paths_add(&given, setting_find("OUTPUT")->def);
 	for (size_t i = 0; !rc && i < given.nr; i++)
-		rc = add_input(&all, given.path[i], children);
+		rc = add_input(&all, &seen, given.path[i], children, given.nr);
 	if (rc)
 		goto free_paths;
 	if (perf && (o.output != &output_table || report_is_view(&o))) {
@@ -306,6 +338,7 @@ int cmd_report(int argc, char **argv)
 		o.top = o.output->top;
 	code = report_files(&o, all.path, all.nr, stdout);
 free_paths:
+	intern_free(&seen);
 	perf_free(&samples);
 	paths_free(&given);
 	paths_free(&all);

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "../../lib/compiler.h"
@@ -235,6 +236,21 @@ static void negate_row(struct elide_row *row)
 		row->causes[i] = -row->causes[i];
 }
 
+/* Opens a file that load_close() has closed. Return: its descriptor; -EIO if it is another one. */
+static int open_again(const struct data_file *f)
+{
+	struct stat st;
+	uint64_t size;
+	int fd = read_open(f->path, &size);
+
+	if (fd < 0)
+		return fd;
+	if (!fstat(fd, &st) && st.st_dev == f->dev && st.st_ino == f->ino)
+		return fd;
+	close(fd);
+	return -EIO;
+}
+
 /* The rows of one file. They are checked again: the file may have been changed. */
 static int rows_of(const struct data_file *f, int negated, uint64_t *nr_orphans, load_row row,
 		   void *arg)
@@ -246,13 +262,17 @@ static int rows_of(const struct data_file *f, int negated, uint64_t *nr_orphans,
 	size_t size;
 	int rc = 0;
 
+	if (f->fd < 0 && f->nr_row_chunks)
+		r.fd = open_again(f);
+	if (r.fd < 0)
+		return f->nr_row_chunks ? r.fd : 0;
 	for (size_t i = 0; !rc && i < f->nr_row_chunks; i++) {
 		uint64_t at = ELIDE_HEADER_SIZE + (uint64_t)f->row_chunks[i] * ELIDE_CHUNK_SIZE;
 		ssize_t length = read_chunk(&r, &c, at, &size);
 
 		if (length < 0 || c.head.type != ELIDE_CHUNK_ROWS)
-			return -EIO;
-		for (uint32_t j = 0; !rc && j < length / sizeof(struct elide_row); j++) {
+			rc = -EIO;
+		for (uint32_t j = 0; !rc && j < c.head.nr_records; j++) {
 			struct elide_row *record = (struct elide_row *)c.records + j;
 
 			if (record_check(ELIDE_CHUNK_ROWS, record, what, sizeof(what)))
@@ -266,6 +286,8 @@ static int rows_of(const struct data_file *f, int negated, uint64_t *nr_orphans,
 			rc = row(arg, c.head.block, record);
 		}
 	}
+	if (f->fd < 0)
+		close(r.fd);
 	return rc;
 }
 
@@ -337,6 +359,7 @@ static int read_chunks(struct reader *r, struct data_file *f)
 int load(const char *path, struct data_file *file, char *error)
 {
 	struct reader r = {.path = path, .error = error};
+	struct stat st;
 	int rc;
 
 	memset(file, 0, sizeof(*file));
@@ -347,6 +370,10 @@ int load(const char *path, struct data_file *file, char *error)
 		return r.fd;
 	}
 	file->fd = r.fd;
+	if (!fstat(r.fd, &st)) {
+		file->dev = st.st_dev;
+		file->ino = st.st_ino;
+	}
 	file->path = strdup(path);
 	rc = file->path ? read_header(&r, &file->header) : -ENOMEM;
 	if (!rc)
@@ -368,6 +395,15 @@ int load_header(const char *path, struct elide_header *header)
 	rc = read_header(&r, header);
 	close(r.fd);
 	return rc;
+}
+
+void load_close(struct data_file *file)
+{
+	if (file->fd >= 0)
+		close(file->fd);
+	file->fd = -1;
+	if (file->base)
+		load_close(file->base);
 }
 
 void load_free(struct data_file *file)

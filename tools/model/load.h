@@ -9,6 +9,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "../../lib/datafile.h"
 
@@ -53,7 +54,8 @@ struct load_notes {
 
 /**
  * struct data_file - the records of a data file.
- * @fd: the file, open
+ * @fd: the file, open; -1 after load_close()
+ * @dev, @ino: what it is recognised by when it is opened again
  * @header: its strings are terminated
  * @row_chunks: numbers of the chunks with rows; these stay in the file, there can be a great many,
  *              see load_rows()
@@ -72,6 +74,8 @@ struct load_notes {
 struct data_file {
 	char *path;
 	int fd;
+	dev_t dev;
+	ino_t ino;
 	struct elide_header header;
 	struct elide_module *modules;
 	size_t nr_modules;
@@ -163,6 +167,12 @@ int load_header(const char *path, struct elide_header *header);
  * Return: 0 or -ENOMEM.
  */
 int load_base(struct data_file *file);
+
+/**
+ * load_close() - close a file, and that which load_base() subtracts: it is opened again each time that
+ * its rows are read. Where another file has its name by then, reading them fails.
+ */
+void load_close(struct data_file *file);
 
 /**
  * load_free() - release what load() took.

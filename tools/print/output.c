@@ -12,6 +12,7 @@
 #include "../../lib/compiler.h"
 #include "../base/exit.h"
 #include "../base/messages.h"
+#include "../base/progress.h"
 #include "../model/file/faults.h"
 #include "../model/merge.h"
 #include "output.h"
@@ -118,6 +119,9 @@ static int report_all(struct output *o)
 	return rc;
 }
 
+/* Files that stay open; further ones are opened each time that their rows are read. */
+#define OPEN_MAX_FILES 64
+
 /* Says what is missing in a file. */
 static void tell_faults(const struct data_file *f, int *code)
 {
@@ -140,6 +144,8 @@ static void load_all(struct output *o, struct data_file *files, char *const *pat
 		struct data_file *f = &files[o->nr_files];
 		int err = load(paths[i], f, error);
 
+		progress(i, nr);
+
 		if (err) {
 			say("%s", error);
 			*code = exit_unread(*code, err);
@@ -152,11 +158,15 @@ static void load_all(struct output *o, struct data_file *files, char *const *pat
 			*code = EXIT_USAGE;
 		else
 			tell_faults(f, code);
-		if (!err && (!output->skip || !output->skip(o, f)))
-			o->nr_files++;
-		else
+		if (err || (output->skip && output->skip(o, f))) {
 			load_free(f);
+			continue;
+		}
+		/* Descriptors are few, files may be many. */
+		if (o->nr_files++ >= OPEN_MAX_FILES)
+			load_close(f);
 	}
+	progress(nr, nr);
 }
 
 int report_files(const struct report_options *options, char *const *paths, size_t nr, FILE *out)
