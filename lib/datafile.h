@@ -248,6 +248,7 @@ struct elide_inspect {
  * @inspect:         what is read of the memory of the process while it runs
  * @learned_state:   enum elide_learned: what became of the file of ELIDE_LEARNED
  * @learned_classes, @learned_sites: classes and call sites that began with what it has
+ * @args_left_out:   1 if @args has the first one alone, which is what the program was called
  * @learned:         name of that file, cut off where it is longer
  * @host:            name of the machine, as uname(2) has it; empty in files of an older library
  * @nr_chunks:       chunks by enum elide_chunk_type, counted after @size has grown; 0 before version 5,
@@ -293,7 +294,7 @@ struct elide_header {
 	uint32_t learned_state;
 	uint32_t learned_classes;
 	uint32_t learned_sites;
-	uint32_t reserved;
+	uint32_t args_left_out;
 	char learned[1024];
 	char host[65];
 	uint32_t nr_chunks[ELIDE_MAX_CHUNK_TYPES];

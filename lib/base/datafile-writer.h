@@ -37,6 +37,9 @@ enum elide_data_who {
  */
 int elide_data_open(const char *pattern, uint64_t run, size_t max, enum elide_data_who who);
 
+/** elide_data_leave_out_args() - files opened from now on have no arguments but the program's name. */
+void elide_data_leave_out_args(void);
+
 /**
  * elide_data_close() - at the end of the process: its data are complete, and the file gets its name.
  *

@@ -67,6 +67,9 @@ static union {
 
 struct elide_header *elide_data;
 
+/* See elide_data_leave_out_args(). */
+static bool without_args;
+
 /* Descriptor of the file, of elide_data_keep(); -1: none. */
 static int kept = -1;
 
@@ -221,14 +224,29 @@ static void fill_host(struct elide_header *h)
 
 static void fill_program(struct elide_header *h)
 {
+	/* Static: threads may have small stacks. Callers are serialised. */
+	static char args[sizeof(h->args)];
 	int fd = sys_open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC, 0);
 	ssize_t n = 0;
 
 	if (fd >= 0) {
-		n = sys_read(fd, h->args, sizeof(h->args));
+		n = sys_read(fd, args, sizeof(args));
 		sys_close(fd);
 	}
+	if (n > 0 && without_args) {
+		n = strnlen(args, n - 1) + 1;
+		args[n - 1] = '\0';
+		h->args_left_out = 1;
+	}
 	h->args_len = n > 0 ? n : 0;
+	memcpy(h->args, args, h->args_len);
+	/* Nothing stays of what was not written. */
+	memset(args, 0, sizeof(args));
+}
+
+void elide_data_leave_out_args(void)
+{
+	without_args = true;
 }
 
 /* Map the file, or memory in its place, and back what is needed at first. */

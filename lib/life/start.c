@@ -114,6 +114,8 @@ static int data_open(enum elide_data_who who)
 
 	/* How long this takes depends on the name of the file, and on whether there is one. */
 	rtmgrind_time_stops();
+	if (!elide_tunables.args)
+		elide_data_leave_out_args();
 	err = elide_data_open(elide_tunables.output, strtoull(elide_tunables.run, NULL, 16),
 			      (size_t)elide_tunables.file_max << 20, who);
 	rtmgrind_time_goes_on();

@@ -649,6 +649,22 @@ run_elide report --csv empty elide.data
 [ $rc -eq 2 ] && [ "$(wc -l <out)" -eq 5 ] && ok 'the good file is reported beside a bad one' ||
 	not_ok 'the good file is reported beside a bad one' "exit $rc: $(cat out err)"
 
+# Arguments may hold passwords: files are for their owner alone, and ELIDE_ARGS=0 leaves them out.
+(umask 022; "$elide" run -q --report=secret.txt -o secret.data -- "$O/tests/tools/sections" --password=xyzzy
+	"$elide" report --html secret.html secret.data
+	"$elide" merge -q -o secret.merged secret.data
+	"$elide" report --trace secret.trace secret.data) >/dev/null 2>&1
+modes=$(stat -c %a secret.data secret.txt secret.html secret.merged secret.trace | sort -u)
+[ "$modes" = 600 ] && ok 'files are for their owner alone' || not_ok 'files are for their owner alone' "$(ls -l secret.*)"
+grep -q xyzzy secret.data && ok 'arguments are in the file' || not_ok 'arguments are in the file' ''
+"$elide" run -q --set ARGS=0 -o hidden.data -- "$O/tests/tools/array" --password=xyzzy >/dev/null 2>&1
+run_elide report hidden.data
+grep -q xyzzy hidden.data && not_ok 'ELIDE_ARGS=0' 'they are in the file' || ok 'ELIDE_ARGS=0'
+grep -q 'array (arguments left out) (pid' out && ok 'the report says that arguments were left out' ||
+	not_ok 'the report says that arguments were left out' "$(cat out err)"
+json 'JSON says that arguments were left out' 'd["program"]["args_left_out"] is True and len(d["program"]["argv"]) == 1' \
+	"$elide" report --json hidden.data
+
 # Doctor, on copies of other machines' files
 machine() {
 	rm -rf root

@@ -38,8 +38,8 @@ json_t *json_number(uint64_t v)
 
 int json_print(json_t *value, FILE *out)
 {
-	/* Only elapsed_s is a real number: 9 digits tell a day to the millisecond. */
-	int rc = json_dumpf(value, out, JSON_INDENT(1) | JSON_REAL_PRECISION(9));
+	/* ASCII, so that names can do nothing to a terminal. Only elapsed_s is a real number: 9 digits tell a day to the millisecond. */
+	int rc = json_dumpf(value, out, JSON_INDENT(1) | JSON_REAL_PRECISION(9) | JSON_ENSURE_ASCII);
 
 	json_decref(value);
 	fputc('\n', out);

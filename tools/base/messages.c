@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "../../lib/compiler.h"
+#include "text.h"
 
 void say(const char *format, ...)
 {
@@ -23,6 +24,7 @@ void say(const char *format, ...)
 	len = snprintf(line, sizeof(line), "elide: ");
 	vsnprintf(line + len, sizeof(line) - len - 1, format, args);
 	va_end(args);
+	text_clean(line);
 	len = strlen(line);
 	line[len++] = '\n';
 	/* One write, so that a line stays whole among those of the program. */

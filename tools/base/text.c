@@ -65,9 +65,8 @@ void fit(char *to, const char *text, int width)
 		sprintf(to, "%.*s", (int)(outer - text), text);
 	else
 		sprintf(to, "%.*s..%s", head, text, text + len - (width - 2 - head));
-	for (; *to; to++)
-		if ((unsigned char)*to < ' ' || *to == 0x7f)
-			*to = '?';
+	/* A character that was cut in two is none. */
+	text_clean(to);
 }
 
 /* More texts are fitted, but not compared. */
@@ -110,10 +109,73 @@ void fit_apart(char (*to)[CELL_MAX + 1], const char *const *texts, size_t nr, in
 	}
 }
 
+/* Bytes of the character of UTF-8 at @c, whose code goes to *@code; 0 if there is none (RFC 3629). */
+static size_t decode(const unsigned char *c, uint32_t *code)
+{
+	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+	size_t len = c[0] < 0x80 ? 1 : c[0] < 0xc2 ? 0 : c[0] < 0xe0 ? 2 : c[0] < 0xf0 ? 3 :
+		     c[0] < 0xf5 ? 4 : 0;
+
+	*code = len > 1 ? c[0] & (0x7f >> len) : c[0];
+	for (size_t i = 1; i < len; i++) {
+		if ((c[i] & 0xc0) != 0x80)
+			return 0;
+		*code = *code << 6 | (c[i] & 0x3f);
+	}
+	if (len > 1 && (*code < least[len] || *code > 0x10ffff || (*code >> 11) == 0xd800 >> 11))
+		return 0;
+	return len;
+}
+
+/* Characters that show nothing, or turn the text that follows. */
+static const struct {
+	uint32_t first;
+	uint32_t last;
+} unseen[] = {
+	{0, 0x1f}, {0x7f, 0x9f}, {0x61c, 0x61c}, {0x200b, 0x200f}, {0x2028, 0x202e}, {0x2060, 0x206f},
+	{0xfeff, 0xfeff},
+};
+
+size_t text_char(const char *text, bool *hidden)
+{
+	uint32_t code;
+	size_t len = decode((const unsigned char *)text, &code);
+
+	*hidden = !len;
+	for (size_t i = 0; i < sizeof(unseen) / sizeof(*unseen); i++)
+		*hidden |= code >= unseen[i].first && code <= unseen[i].last;
+	return len ? len : 1;
+}
+
+void text_clean(char *text)
+{
+	char *to = text;
+
+	while (*text) {
+		bool hidden;
+		size_t len = text_char(text, &hidden);
+
+		if (hidden)
+			*to++ = '?';
+		else
+			to = (char *)memmove(to, text, len) + len;
+		text += len;
+	}
+	*to = '\0';
+}
+
 void print_clean(FILE *out, const char *text)
 {
-	for (; *text; text++)
-		fputc((unsigned char)*text < ' ' || *text == 0x7f ? '?' : *text, out);
+	while (*text) {
+		bool hidden;
+		size_t len = text_char(text, &hidden);
+
+		if (hidden)
+			fputc('?', out);
+		else
+			fwrite(text, 1, len, out);
+		text += len;
+	}
 }
 
 double percent(uint64_t part, uint64_t whole)

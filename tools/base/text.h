@@ -7,6 +7,7 @@
 #ifndef ELIDE_TEXT_H
 #define ELIDE_TEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -40,7 +41,23 @@ void fit(char *to, const char *text, int width);
  */
 void fit_apart(char (*to)[CELL_MAX + 1], const char *const *texts, size_t nr, int width);
 
-/** print_clean() - print text of a data file, control characters as '?'. */
+/**
+ * text_char() - the character that a text begins with.
+ * @text: not empty, ended by a NUL
+ * @hidden: set: must it not reach a terminal?
+ *
+ * That are controls (C0, DEL, and C1 as UTF-8 or as a byte), marks of the direction of writing and
+ * others that show nothing (U+061C, U+200B to U+200F, U+2028 to U+202E, U+2060 to U+206F, U+FEFF),
+ * and bytes that are no UTF-8.
+ *
+ * Return: its bytes.
+ */
+size_t text_char(const char *text, bool *hidden);
+
+/** text_clean() - put '?' in the place of each character that text_char() hides, in place. */
+void text_clean(char *text);
+
+/** print_clean() - print text of a data file, with '?' in the place of what text_char() hides. */
 void print_clean(FILE *out, const char *text);
 
 /** date_text() - nanoseconds since 1970 as 2026-11-20T12:00:00Z, UTC; empty if there is no such date. */

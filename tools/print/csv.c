@@ -6,21 +6,32 @@
  * Must never round.
  */
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "../../lib/compiler.h"
+#include "../base/text.h"
 #include "../model/attribute.h"
 #include "../names/names.h"
 #include "csv.h"
 
 void csv_text(FILE *out, const char *s)
 {
+	char *text = strdup(s ? s : "");
+
 	fputs(",\"", out);
-	for (; s && *s; s++) {
-		if (*s == '"')
+	if (text)
+		text_clean(text);
+	/* A spreadsheet would take it for a formula. */
+	if (text && *text && strchr("=+-@", *text))
+		fputc('\'', out);
+	for (const char *c = text; c && *c; c++) {
+		if (*c == '"')
 			fputc('"', out);
-		fputc(*s, out);
+		fputc(*c, out);
 	}
 	fputc('"', out);
+	free(text);
 }
 
 static void number(FILE *out, uint64_t v, int known)

@@ -207,6 +207,8 @@ static json_t *program(const struct report *r)
 		json_array_append_new(argv, json_text(h->args + at));
 	json_object_set_new(o, "exe", json_text(h->exe));
 	json_object_set_new(o, "argv", argv);
+	if (h->args_left_out)
+		json_object_set_new(o, "args_left_out", json_true());
 	json_object_set_new(o, "pid", json_number(h->pid));
 	json_object_set_new(o, "start_date", date(h->start_realtime_ns));
 	json_object_set_new(o, "exit", known_number(code, code >= 0));

@@ -82,6 +82,7 @@ static void print_object(const struct stacks *s, const char *words, uint32_t cla
 static const char *thread_words(const struct stacks_thread *t, char *to)
 {
 	snprintf(to, THREAD_WORDS, "thread %d \"%s\"", t->tid, t->name);
+	text_clean(to);
 	return to;
 }
 

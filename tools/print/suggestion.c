@@ -97,11 +97,20 @@ int suggestion_add(struct suggestion *s, const struct report *r)
 	return rc;
 }
 
+static void clean(struct paths *p)
+{
+	for (size_t i = 0; i < p->nr; i++)
+		text_clean(p->path[i]);
+}
+
 void suggestion_print(struct suggestion *s, FILE *out)
 {
 	size_t length = 0, nr = 0;
 
 	fputs("# Settings for elide run --conf, from what was measured.\n", out);
+	clean(&s->objects);
+	clean(&s->reasons);
+	clean(&s->rules);
 	for (size_t i = 0; i < s->objects.nr; i++)
 		fprintf(out, "%s\n", s->objects.path[i]);
 	for (size_t i = 0; i < s->reasons.nr; i++)

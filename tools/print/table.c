@@ -292,6 +292,8 @@ void table_head(const struct report *r, FILE *out)
 		fputc(' ', out);
 		print_clean(out, h->args + at);
 	}
+	if (h->args_left_out)
+		fputs(" (arguments left out)", out);
 	if (r->file->nr_processes)
 		fprintf(out, " (%zu processes, the first is %u): ", r->file->nr_processes, h->pid);
 	else
@@ -371,7 +373,8 @@ static void print_place(FILE *out, const struct place *p)
 		print_clean(out, base_name(p->file));
 		fprintf(out, ":%d", p->line);
 	} else if (p->object) {
-		fprintf(out, " in %s", p->object);
+		fputs(" in ", out);
+		print_clean(out, p->object);
 	}
 }
 

@@ -188,14 +188,10 @@ static char *fold(const struct report *r, uint32_t stack, const char *first, boo
 		      p->object ? p->object : "unknown", out);
 	}
 	fclose(out);
-	for (char *c = text; c && *c; c++) {
-		if (*c == '\1')
-			*c = ';';
-		else if (*c == ';')
-			*c = ',';
-		else if ((unsigned char)*c < ' ' || *c == 0x7f)
-			*c = '?';
-	}
+	for (char *c = text; c && *c; c++)
+		*c = *c == '\1' ? ';' : *c == ';' ? ',' : *c;
+	if (text)
+		text_clean(text);
 	return text;
 }
 

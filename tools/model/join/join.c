@@ -368,6 +368,7 @@ static void add_header(struct join *j, const struct elide_header *h)
 		to->why[0] = '\0';
 	if (strcmp(h->policy, to->policy))
 		snprintf(to->policy, sizeof(to->policy), "(several)");
+	to->args_left_out |= h->args_left_out;
 	if (strcmp(h->host, to->host))
 		to->host[0] = '\0';
 	if (h->args_len != to->args_len || memcmp(h->args, to->args, h->args_len))

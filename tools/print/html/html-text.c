@@ -5,6 +5,7 @@
  * Must never let a byte of the data file act as markup.
  */
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,33 +14,19 @@
 #include "../../names/short.h"
 #include "html.h"
 
-/*
- * Bytes of a character in UTF-8 that shows nothing or turns the text that
- * follows: a control of either kind, and the marks of writing directions. A
- * setting must not look other than it is. 0 if it is none of them.
- */
-static size_t control(const unsigned char *c)
-{
-	if (c[0] < ' ' || c[0] == 0x7f)
-		return 1;
-	if (c[0] == 0xc2 && c[1] >= 0x80 && c[1] <= 0x9f)
-		return 2;
-	if (c[0] != 0xe2)
-		return 0;
-	/* U+200B to U+200F, U+2028 to U+202E, U+2060 to U+206F */
-	if (c[1] == 0x80 && ((c[2] >= 0x8b && c[2] <= 0x8f) || (c[2] >= 0xa8 && c[2] <= 0xae)))
-		return 3;
-	return c[1] == 0x81 && c[2] >= 0xa0 && c[2] <= 0xaf ? 3 : 0;
-}
-
+/* A setting must not look other than it is: what shows nothing is a question mark. */
 static void escape(FILE *out, const char *text)
 {
-	for (; text && *text; text++) {
-		size_t len = control((const unsigned char *)text);
+	bool hidden;
+	size_t len;
 
-		if (len) {
-			fputc('?', out);
-			text += len - 1;
+	for (; text && *text; text += len) {
+		len = text_char(text, &hidden);
+		if (hidden || len > 1) {
+			if (hidden)
+				fputc('?', out);
+			else
+				fwrite(text, 1, len, out);
 			continue;
 		}
 		switch (*text) {

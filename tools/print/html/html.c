@@ -463,7 +463,10 @@ static void part(struct page *p, size_t nr_parts)
 		   program_name(p->r));
 	json_array_foreach(argv, i, arg)
 		html_print(p->out, "%s%s", i ? " " : "", json_string_value(arg));
-	fputs("</code></p>\n", p->out);
+	fputs("</code>", p->out);
+	if (json_is_true(json_object_get(program, "args_left_out")))
+		fputs(" (arguments left out)", p->out);
+	fputs("</p>\n", p->out);
 	if (text_of(p->r, "damaged"))
 		html_print(p->out, "<p class=note role=alert><b>Damaged:</b> %s. The numbers are of what "
 			   "is left.</p>\n", text_of(p->r, "damaged"));
