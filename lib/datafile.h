@@ -170,6 +170,7 @@ enum elide_dropped {
 	ELIDE_DROPPED_PROCESSES, /* forked processes that could not write a file of their own */
 	ELIDE_DROPPED_CROWDS,  /* acquisitions not restricted: no room for their lock, or to park them */
 	ELIDE_DROPPED_FILES,   /* files of child processes beyond MAX_FILES that this process removed */
+	ELIDE_DROPPED_FILTER,  /* acquisitions that could not be looked into under a seccomp filter */
 	ELIDE_NR_DROPPED
 };
 
@@ -249,7 +250,10 @@ struct elide_inspect {
  * @learned_state:   enum elide_learned: what became of the file of ELIDE_LEARNED
  * @learned_classes, @learned_sites: classes and call sites that began with what it has
  * @args_left_out:   1 if @args has the first one alone, which is what the program was called
+ * @filter:          1: the process has installed a seccomp filter, after which no system call was made
  * @learned:         name of that file, cut off where it is longer
+ * @unsaid:          the last line that could not be written to standard error without harm, cut off
+ * @nr_unsaid:       number of such lines
  * @host:            name of the machine, as uname(2) has it; empty in files of an older library
  * @nr_chunks:       chunks by enum elide_chunk_type, counted after @size has grown; 0 before version 5,
  *                   as is @nr_records
@@ -295,8 +299,11 @@ struct elide_header {
 	uint32_t learned_classes;
 	uint32_t learned_sites;
 	uint32_t args_left_out;
+	uint32_t filter;
 	char learned[1024];
 	char host[65];
+	char unsaid[255];
+	uint32_t nr_unsaid;
 	uint32_t nr_chunks[ELIDE_MAX_CHUNK_TYPES];
 	uint32_t nr_records[ELIDE_MAX_CHUNK_TYPES];
 };

@@ -14,10 +14,14 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/syscalls.h"
 #include "aside.h"
 #include "compiler.h"
 #include "find.h"
 #include "real.h"
+
+/* Bytes of a page on x86-64. */
+#define PAGE_BYTES 4096
 
 /* A wrapper, and what it stands in front of. */
 struct pair {
@@ -47,7 +51,7 @@ struct object {
 
 static uintptr_t page_of(uintptr_t address)
 {
-	return address & -(uintptr_t)sysconf(_SC_PAGESIZE);
+	return address & -(uintptr_t)PAGE_BYTES;
 }
 
 /* @word, in a page that is to be readable and, with @writable, writable after it. */
@@ -56,11 +60,11 @@ static void change(uintptr_t *word, uintptr_t value, bool writable)
 	void *page = (void *)page_of((uintptr_t)word);
 	size_t size = (uintptr_t)(word + 1) - (uintptr_t)page;
 
-	if (!writable && mprotect(page, size, PROT_READ | PROT_WRITE))
+	if (!writable && sys_mprotect(page, size, PROT_READ | PROT_WRITE))
 		return;
 	WRITE_ONCE(*word, value);
 	if (!writable)
-		mprotect(page, size, PROT_READ);
+		sys_mprotect(page, size, PROT_READ);
 }
 
 static const struct pair *pair_of(uintptr_t wrapper)
@@ -162,12 +166,12 @@ static void rebind_symbols(uintptr_t base)
 	if (!end)
 		return;
 	first = page_of(first);
-	if (mprotect((void *)first, end - first, PROT_READ | PROT_WRITE))
+	if (sys_mprotect((void *)first, end - first, PROT_READ | PROT_WRITE))
 		return;
 	for (size_t i = 0; i < ARRAY_SIZE(pairs); i++)
 		if (pairs[i].symbol)
 			WRITE_ONCE(pairs[i].symbol->st_value, pairs[i].function - base);
-	mprotect((void *)first, end - first, PROT_READ);
+	sys_mprotect((void *)first, end - first, PROT_READ);
 }
 
 void stand_aside(void)

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/syscalls.h"
 #include "glibc-layout.h"
 #include "life/start.h"
 #include "real.h"
@@ -26,7 +27,7 @@ static bool mutex_words(const pthread_mutex_t *m, int word, int owner, unsigned 
 static bool check_type(int type)
 {
 	pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
-	int tid = syscall(SYS_gettid);
+	int tid = sys_gettid();
 	unsigned int recursive = type == PTHREAD_MUTEX_RECURSIVE_NP;
 	bool good;
 
@@ -45,7 +46,7 @@ static bool check_type(int type)
 static bool check_mutex(void)
 {
 	pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
-	int tid = syscall(SYS_gettid), kind;
+	int tid = sys_gettid(), kind;
 	bool good;
 
 	real.mutex_lock(&m);
@@ -71,7 +72,7 @@ static bool rwlock_words(const pthread_rwlock_t *rw, unsigned int readers, unsig
 static bool check_rwlock(void)
 {
 	pthread_rwlock_t rw = PTHREAD_RWLOCK_INITIALIZER;
-	int tid = syscall(SYS_gettid);
+	int tid = sys_gettid();
 	bool good;
 
 	real.rwlock_rdlock(&rw);
@@ -139,4 +140,14 @@ void glibc_layout_check(void)
 	glibc_layout.cond = check_cond();
 	if (!glibc_layout.rwlock || !glibc_layout.spin)
 		elide_log("this C library keeps its locks differently: some are not elided");
+}
+
+/* offsetof(struct pthread, tid) of glibc for x86-64, which debuggers rely on (nptl_db). */
+#define TID_AT 720
+
+uint32_t glibc_tid_at(void)
+{
+	const char *self = __builtin_thread_pointer();
+
+	return *(const pid_t *)(self + TID_AT) == sys_gettid() ? TID_AT : 0;
 }

@@ -76,6 +76,13 @@ extern struct glibc_layout glibc_layout;
  */
 void glibc_layout_check(void);
 
+/**
+ * glibc_tid_at() - where behind the thread pointer glibc keeps the Linux id of a thread.
+ *
+ * Return: bytes; 0 if the calling thread has another number there.
+ */
+uint32_t glibc_tid_at(void);
+
 /** glibc_mutex_elidable() - is this a mutex that elision may handle? */
 static inline bool glibc_mutex_elidable(const pthread_mutex_t *m)
 {

@@ -23,6 +23,7 @@ __attribute__((constructor)) static void start(void)
 	}
 	pthread_atfork(NULL, NULL, elide_forked);
 	glibc_layout_check();
+	elide_process.tid_at = glibc_tid_at();
 	elide_process.short_way = glibc_layout.mutex && glibc_layout.rwlock && glibc_layout.spin;
 	if (glibc_layout.mutex)
 		elide_process.holder[ELIDE_KIND_MUTEX] =

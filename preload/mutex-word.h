@@ -15,6 +15,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/syscalls.h"
 #include "wrap.h"
 
 #pragma GCC visibility push(hidden)
@@ -52,7 +53,7 @@ static __cold int wake_one(pthread_mutex_t *m, const void *site)
 	int saved = errno;
 
 	elide_waker_note(m, t ? t->tid : 0, false);
-	syscall(SYS_futex, &m->__data.__lock, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1, NULL, NULL, 0);
+	sys_futex(&m->__data.__lock, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1, NULL);
 	errno = saved;
 	elide_evidence_blocked(elide_self, m, ELIDE_KIND_MUTEX, site);
 	return 0;
@@ -167,7 +168,7 @@ static inline bool mutex_sleep(pthread_mutex_t *m, uint32_t tid, const struct wa
 		return false;
 	/* Acquire pairs with the release in mutex_release() and glibc's. */
 	while (__atomic_exchange_n(word, 2, __ATOMIC_ACQUIRE)) {
-		syscall(SYS_futex, word, FUTEX_WAIT | FUTEX_PRIVATE_FLAG, 2, NULL, NULL, 0);
+		sys_futex(word, FUTEX_WAIT | FUTEX_PRIVATE_FLAG, 2, NULL);
 		for (start = cycles_now(); cycles_now() - start < w->awake; cpu_relax()) {
 			expected = 0;
 			if (!READ_ONCE(*word) &&

@@ -6,8 +6,8 @@
  * remembered from its initialisation.
  */
 #include <errno.h>
-#include <sched.h>
 
+#include "base/syscalls.h"
 #include "wrap.h"
 
 #define KIND ELIDE_KIND_SPIN
@@ -48,7 +48,7 @@ static int lock_yielding(struct wait *w, const struct elide_row *row, const stru
 	int saved = errno;
 
 	while (!take_free((void *)s, 0) && !wait_awake(w, row, crowd, take_free, (void *)s, 0))
-		sched_yield();
+		sys_call(SYS_sched_yield, 0, 0, 0, 0, 0, 0);
 	errno = saved;
 	return 0;
 }

@@ -24,10 +24,11 @@
 #include <errno.h>
 #include <linux/futex.h>
 #include <sched.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
+#include "../base/syscalls.h"
 #include "../base/testpoint.h"
+#include "../base/vdso.h"
 #include "../policy/crowd.h"
 #include "../state/cache.h"
 #include "../state/settings.h"
@@ -91,14 +92,6 @@ int crowd_start(void)
 {
 	crowds = elide_wiped_alloc(NR_CROWDS * sizeof(*crowds));
 	return crowds ? 0 : -ENOMEM;
-}
-
-static uint64_t now_ns(clockid_t clock)
-{
-	struct timespec ts;
-
-	clock_gettime(clock, &ts);
-	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
 }
 
 /* Is the arm of the call "restrict"? */
@@ -171,7 +164,7 @@ static struct crowd *crowd_of(const void *lock)
 	for (int i = 0; i < NR_PROBES; i++)
 		if (likely(READ_ONCE(crowds[(hash + i) % NR_CROWDS].lock) == lock))
 			return &crowds[(hash + i) % NR_CROWDS];
-	now = now_ns(CLOCK_MONOTONIC);
+	now = elide_clock_ns(CLOCK_MONOTONIC);
 	for (int i = 0; i < NR_PROBES; i++) {
 		struct crowd *crowd = &crowds[(hash + i) % NR_CROWDS];
 
@@ -268,7 +261,7 @@ static struct place *next_of(struct crowd *crowd, const struct place *apart, uin
 
 static void wake(struct place *place)
 {
-	syscall(SYS_futex, &place->word, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1, NULL, NULL, 0);
+	sys_futex(&place->word, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1, NULL);
 }
 
 /* Make the next thread a first one; with @reads, let it go if it reads. Return: it, or NULL. */
@@ -349,7 +342,7 @@ static uint64_t time_left(const struct crowd_call *call)
 
 	if (!call->until)
 		return UINT64_MAX;
-	now = now_ns(call->clock);
+	now = elide_clock_ns(call->clock);
 	if (call->until->tv_sec < 0)
 		return 0;
 	/* Before it overflows: about 292 years. */
@@ -363,7 +356,7 @@ static void sleep_in(struct place *place, uint32_t word, uint64_t ns)
 {
 	struct timespec ts = {ns / 1000000000, ns % 1000000000};
 
-	syscall(SYS_futex, &place->word, FUTEX_WAIT | FUTEX_PRIVATE_FLAG, word, &ts, NULL, 0);
+	sys_futex(&place->word, FUTEX_WAIT | FUTEX_PRIVATE_FLAG, word, &ts);
 }
 
 /* The thread is parked in @place until it is to leave. Return: why. */
@@ -403,14 +396,14 @@ static enum policy_crowd stay(struct crowd *crowd, struct place *place, uint32_t
 			return what;
 		test_point(crowd_sleep);
 		sleep_in(place, word, policy_crowd_sleep(&p));
-		now = now_ns(CLOCK_MONOTONIC);
+		now = elide_clock_ns(CLOCK_MONOTONIC);
 	}
 }
 
 /* Threads of real-time policies, and of policies that are not known here, are never parked. */
 static bool is_normal(void)
 {
-	int policy = syscall(SYS_sched_getscheduler, 0) & ~SCHED_RESET_ON_FORK;
+	int policy = sys_call(SYS_sched_getscheduler, 0, 0, 0, 0, 0, 0) & ~SCHED_RESET_ON_FORK;
 
 	return policy == SCHED_OTHER || policy == SCHED_BATCH || policy == SCHED_IDLE;
 }
@@ -423,7 +416,7 @@ static void count_dropped(void)
 
 static __noinline bool park(struct crowd *crowd, const struct crowd_call *call)
 {
-	uint64_t start = now_ns(CLOCK_MONOTONIC), now;
+	uint64_t start = elide_clock_ns(CLOCK_MONOTONIC), now;
 	unsigned long long cycles = cycles_now();
 	enum policy_crowd why;
 	struct place *place;
@@ -441,7 +434,7 @@ static __noinline bool park(struct crowd *crowd, const struct crowd_call *call)
 	if (!change(place, WORD(ticket, PARKED), 0) && !change(place, WORD(ticket, FIRST), 0))
 		change(place, WORD(ticket, ADMITTED), 0);
 	test_point(crowd_left);
-	now = now_ns(CLOCK_MONOTONIC);
+	now = elide_clock_ns(CLOCK_MONOTONIC);
 	if (why == POLICY_CROWD_IDLE)
 		WRITE_ONCE(crowd->waiting, 0);
 	pass_on(crowd, call->kind == ELIDE_KIND_RWLOCK_READ &&

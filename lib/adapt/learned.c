@@ -6,7 +6,6 @@
  * have the process end or wait because of what is in the file.
  */
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "../base/cpuid.h"
@@ -14,6 +13,7 @@
 #include "../base/log.h"
 #include "../base/reserve.h"
 #include "../base/small-file.h"
+#include "../base/text.h"
 #include "../emulator.h"
 #include "../policy/probe.h"
 #include "../state/cache.h"
@@ -74,11 +74,12 @@ static void describe_machine(char *text, size_t size)
 
 	cpuid_leaf(1, regs);
 	if (rtmgrind_request(RTMGRIND_MACHINE, (unsigned long)&m, sizeof(m)))
-		snprintf(text, size, "processors=%u rtm=%d model=%s cores=%u smt=%u sockets=%u mhz=%u %s",
+		elide_text(text, size,
+			   "processors=%u rtm=%d model=%s cores=%u smt=%u sockets=%u mhz=%u %s",
 			 elide_process.nr_processors, elide_process.rtm, m.model, m.cores, m.smt,
 			 m.sockets, m.mhz, m.changes);
 	else
-		snprintf(text, size, "processors=%u rtm=%d cpu=%x", elide_process.nr_processors,
+		elide_text(text, size, "processors=%u rtm=%d cpu=%x", elide_process.nr_processors,
 			 elide_process.rtm, regs[CPUID_EAX]);
 }
 
@@ -130,7 +131,8 @@ static bool is_left_alone(enum elide_learned state)
 static void complain(const char *name, enum elide_learned state, int err)
 {
 	if (state > ELIDE_LEARNED_idle)
-		elide_log("%s %s%s%s", name, texts[state], err ? ": " : "", err ? strerror(err) : "");
+		elide_log("%s %s%s%s", name, texts[state], err ? ": " : "",
+			  err ? elide_text_error(err) : "");
 	else if (state == ELIDE_LEARNED_idle && elide_tunables.verbose)
 		elide_log("%s: %s", name, texts[state]);
 }
@@ -294,7 +296,7 @@ void adapt_learned_fill(struct elide_header *h)
 	h->learned_classes = learned.nr_classes;
 	h->learned_sites = learned.nr_sites;
 	if (learned.state && !*h->learned)
-		snprintf(h->learned, sizeof(h->learned), "%.*s", (int)sizeof(h->learned) - 1,
+		elide_text(h->learned, sizeof(h->learned), "%.*s", (int)sizeof(h->learned) - 1,
 			 timeless_file_name());
 }
 
@@ -410,7 +412,8 @@ void adapt_learned_write(void)
 	size = learned_image_write(learned.image, learned.machine, learned.bytes + LEARNED_MAX);
 	err = elide_small_replace(name, learned.bytes + LEARNED_MAX, size);
 	if (err)
-		elide_log("cannot write %s: %s; what was learnt is not kept", name, strerror(-err));
+		elide_log("cannot write %s: %s; what was learnt is not kept", name,
+			  elide_text_error(-err));
 unlock:
 	elide_small_unlock(lock);
 }

@@ -12,6 +12,7 @@
 #include "first.h"
 #include "log.h"
 #include "syscalls.h"
+#include "text.h"
 
 /* Processes with one number, in pid namespaces of their own, that may share a directory. */
 #define MAX_SAME_PID 1000
@@ -25,7 +26,7 @@ uint64_t elide_start_time(pid_t pid)
 	int fd;
 
 	if (pid)
-		snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+		elide_text(path, sizeof(path), "/proc/%d/stat", (int)pid);
 	fd = sys_open(path, O_RDONLY | O_CLOEXEC, 0);
 	if (fd < 0)
 		return 0;
@@ -43,7 +44,7 @@ uint64_t elide_start_time(pid_t pid)
 
 void elide_data_program(char *exe, size_t size)
 {
-	ssize_t n = readlink("/proc/self/exe", exe, size - 1);
+	ssize_t n = sys_readlink("/proc/self/exe", exe, size - 1);
 
 	exe[n > 0 ? n : 0] = '\0';
 }
@@ -56,9 +57,9 @@ void elide_data_name_expand(char *name, size_t size, const char *pattern, const 
 	base = base ? base + 1 : exe;
 	for (; *pattern && n + 1 < size; pattern++) {
 		if (pattern[0] == '%' && pattern[1] == 'p')
-			n += snprintf(name + n, size - n, "%d", (int)getpid());
+			n += elide_text(name + n, size - n, "%d", (int)sys_getpid());
 		else if (pattern[0] == '%' && pattern[1] == 'e')
-			n += snprintf(name + n, size - n, "%s", base);
+			n += elide_text(name + n, size - n, "%s", base);
 		else {
 			name[n++] = *pattern;
 			continue;
@@ -77,8 +78,8 @@ static void own_name(char *to, const char *name, unsigned int nr)
 	char number[16] = "";
 
 	if (nr > 1)
-		snprintf(number, sizeof(number), ".%u", nr);
-	if (snprintf(to, ELIDE_NAME_ROOM, "%s.%d%s", name, (int)getpid(), number) >= ELIDE_NAME_ROOM)
+		elide_text(number, sizeof(number), ".%u", nr);
+	if (elide_text(to, ELIDE_NAME_ROOM, "%s.%d%s", name, (int)sys_getpid(), number) >= ELIDE_NAME_ROOM)
 		*to = '\0'; /* no file has this name */
 }
 
@@ -281,7 +282,7 @@ int elide_data_name_open(const char *name, uint64_t run, enum elide_data_who who
 	if (err == -EEXIST)
 		elide_log("%s exists and is not a data file: left alone, nothing is saved", use);
 	else
-		elide_log("cannot write %s: %s; nothing is saved", name, strerror(-err));
+		elide_log("cannot write %s: %s; nothing is saved", name, elide_text_error(-err));
 	return err == -EEXIST ? -EPERM : err;
 }
 

@@ -10,6 +10,8 @@
 #include "datafile-name.h"
 #include "datafile-older.h"
 #include "syscalls.h"
+#include "text.h"
+#include "vdso.h"
 
 struct elide_header elide_older_header;
 
@@ -94,7 +96,7 @@ static enum elide_older judge(int fd, off_t size)
 	start = elide_start_time(h->pid);
 	if (!start || start != h->pid_start)
 		return ELIDE_OLDER_DONE;
-	return h->pid == (uint32_t)getpid() ? ELIDE_OLDER_SELF : ELIDE_OLDER_LIVE;
+	return h->pid == (uint32_t)sys_getpid() ? ELIDE_OLDER_SELF : ELIDE_OLDER_LIVE;
 }
 
 enum elide_older elide_older(const char *name)
@@ -125,7 +127,7 @@ static bool is_stale(const char *name)
 	struct timespec now;
 	struct stat st;
 
-	clock_gettime(CLOCK_REALTIME, &now);
+	elide_clock(CLOCK_REALTIME, &now);
 	return !sys_lstat(name, &st) && now.tv_sec - st.st_ctim.tv_sec > STALE_S;
 }
 
@@ -159,7 +161,7 @@ int elide_older_move(const char **name)
 	default:
 		break;
 	}
-	snprintf(old, sizeof(old), "%s.old", from);
+	elide_text(old, sizeof(old), "%s.old", from);
 	switch (elide_older(old)) {
 	case ELIDE_OLDER_FOREIGN:
 	case ELIDE_OLDER_UNFINISHED:
@@ -253,7 +255,7 @@ int elide_older_finish(const char *from, const char *to)
 	if (fd < 0)
 		return fd;
 	err = elide_older_rename(from, to);
-	if (err == -EEXIST && snprintf(own, sizeof(own), "%s.%u", to, pid) < (int)sizeof(own))
+	if (err == -EEXIST && elide_text(own, sizeof(own), "%s.%u", to, pid) < (int)sizeof(own))
 		err = elide_older_rename(from, own);
 	sys_close(fd);
 	return err;

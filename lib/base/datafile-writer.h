@@ -105,6 +105,23 @@ void elide_data_keep(void);
  */
 void elide_data_detach(void);
 
+/**
+ * elide_data_close_off() - a filter comes, under which the file cannot grow.
+ * @chunks: that it has room for then
+ *
+ * A forked child keeps the mapping, as elide_data_detach() cannot put memory there.
+ */
+void elide_data_close_off(unsigned int chunks);
+
+/** elide_data_open_up() - the filter has not come: a forked child has no mapping of the file. */
+void elide_data_open_up(void);
+
+/**
+ * elide_data_none() - a forked child can have no data file: its ancestors count that.
+ * @err: why
+ */
+void elide_data_none(int err);
+
 /** elide_data_forget() - in a forked child: detach it from the parent's file; it has none yet. */
 void elide_data_forget(void);
 

@@ -3,7 +3,7 @@
  * datafile.c - the writer of elide.data; its name is the business of datafile-name.c.
  *
  * Address space for the largest size of the file is reserved at once, so that nothing ever moves.
- * The file itself grows chunk by chunk, and posix_fallocate() backs each part of it before that is
+ * The file itself grows chunk by chunk, and sys_extend() backs each part of it before that is
  * touched, because a store to a hole on a full disk is a SIGBUS in the host. If the disk is full,
  * anonymous memory takes the place of further chunks, and one line on standard error says so.
  *
@@ -28,6 +28,7 @@
 #include "reserve.h"
 #include "syscalls.h"
 #include "testpoint.h"
+#include "text.h"
 
 static struct {
 	char *map;      /* file_max bytes of address space */
@@ -114,11 +115,8 @@ static int open_again(void)
 /* Have the disk back bytes @from to @to of the file, which gets at least @size bytes. 0 or an error. */
 static int allocate(int fd, size_t from, size_t to, size_t size)
 {
-	int err;
+	int err = sys_extend(fd, from, to);
 
-	do /* a signal, of a profiler's timer for instance, interrupts it */
-		err = posix_fallocate(fd, from, to - from);
-	while (err == EINTR);
 	if (err || to >= size)
 		return err;
 	return sys_ftruncate(fd, size) ? errno : 0;
@@ -145,7 +143,7 @@ static int extend(size_t from, size_t to, size_t size)
 
 static void tell_unsaved(int err)
 {
-	elide_log("cannot extend %s: %s; %s saved", elide_data_name.final, strerror(err),
+	elide_log("cannot extend %s: %s; %s saved", elide_data_name.final, elide_text_error(err),
 		  file.backed ? "what follows is not" : "nothing is");
 	file.saved = false;
 }
@@ -157,14 +155,17 @@ static void tell_unsaved(int err)
 static int back(size_t from, size_t to, size_t size)
 {
 	bool in_file = file.saved && !file.ended;
+	/* Under a filter the file has what it has. */
 	int err = in_file ? extend(from, to, size) : 0;
 	void *p;
 
+	if (READ_ONCE(sys_forbidden))
+		return -ENOSPC;
 	if (err)
 		tell_unsaved(err);
 	if (!in_file || err) {
-		p = mmap(file.map + from, (size > to ? size : to) - from, PROT_READ | PROT_WRITE,
-			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+		p = sys_mmap(file.map + from, (size > to ? size : to) - from, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1);
 		if (p == MAP_FAILED)
 			return -errno;
 	}
@@ -218,7 +219,7 @@ static void fill_host(struct elide_header *h)
 	struct utsname name;
 
 	_Static_assert(sizeof(h->host) == sizeof(name.nodename), "a whole name");
-	if (!uname(&name))
+	if (!sys_call(SYS_uname, (long)&name, 0, 0, 0, 0, 0))
 		memcpy(h->host, name.nodename, sizeof(h->host));
 }
 
@@ -261,14 +262,16 @@ static int map_file(const char *name, int fd, size_t max)
 	file.ended = false;
 	file.sparse = elide_data_name.own;
 	if (file.saved) {
-		map = mmap(NULL, max, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+		map = sys_mmap(NULL, max, PROT_READ | PROT_WRITE, MAP_SHARED, fd);
 		if (map == MAP_FAILED) {
-			elide_log("cannot map %s: %s; nothing is saved", name, strerror(errno));
+			elide_log("cannot map %s: %s; nothing is saved", name,
+				  elide_text_error(errno));
 			file.saved = false;
 		}
 	}
 	if (!file.saved)
-		map = mmap(NULL, max, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+		map = sys_mmap(NULL, max, PROT_NONE,
+			       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
 	if (map == MAP_FAILED)
 		return -errno;
 	file.map = map;
@@ -277,14 +280,14 @@ static int map_file(const char *name, int fd, size_t max)
 		sys_unlink(elide_data_name.path); /* or an empty file would pass for ours */
 	file.created = file.saved;
 	if (err) {
-		munmap(map, max);
+		sys_munmap(map, max);
 		file.map = NULL;
 		return err;
 	}
 	/* A forked child has its own file; it must not be able to write into this one. */
-	madvise(map, max, MADV_DONTFORK);
+	sys_madvise(map, max, MADV_DONTFORK);
 	/* Of a chunk mostly the first page is written: reading ahead takes longer than that. */
-	madvise(map, max, MADV_RANDOM);
+	sys_madvise(map, max, MADV_RANDOM);
 	elide_data = map;
 	return 0;
 }
@@ -299,7 +302,7 @@ static void fill_start(uint64_t run, const char *exe)
 	h->chunk_size = ELIDE_CHUNK_SIZE;
 	h->size = ELIDE_HEADER_SIZE;
 	h->state = ELIDE_FILE_LIVE;
-	h->pid = getpid();
+	h->pid = sys_getpid();
 	h->pid_start = elide_start_time(0);
 	h->run = run;
 	h->exit_status = -1;
@@ -403,7 +406,7 @@ static bool close_idle(void)
 	file.idle = -1;
 	if (!err)
 		return true;
-	elide_log("cannot write %s: %s; nothing is saved", elide_data_name.final, strerror(err));
+	elide_log("cannot write %s: %s; nothing is saved", elide_data_name.final, elide_text_error(err));
 	sys_unlink(elide_data_name.path);
 	file.saved = false;
 	return false;
@@ -438,7 +441,7 @@ void elide_data_close(void)
 	if (elide_data != &idle.header)
 		shrink();
 	/* A child that shares the memory, as of clone(CLONE_VM), is not the process that ends. */
-	if (!there || elide_data->pid != (uint32_t)getpid())
+	if (!there || elide_data->pid != (uint32_t)sys_getpid())
 		return;
 	elide_data_name_finish();
 	/* Once for all of them: not by each child, which would be the square of their number. */
@@ -537,11 +540,40 @@ void elide_data_publish(struct elide_chunk *chunk)
 
 void elide_data_start(uint64_t began_ns, unsigned int max_files)
 {
-	void *p = mmap(NULL, sizeof(*descendants), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	void *p = sys_mmap(NULL, sizeof(*descendants), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1);
 
 	descendants = p == MAP_FAILED ? NULL : p;
 	elide_data_name.began = began_ns;
 	file.max_files = max_files;
+}
+
+void elide_data_none(int err)
+{
+	count_descendant(-err);
+	elide_data_forget();
+}
+
+void elide_data_close_off(unsigned int chunks)
+{
+	size_t size = elide_data->size + chunks * ELIDE_CHUNK_SIZE;
+
+	if (!file.map)
+		return;
+	if (size > file.reserve)
+		size = file.reserve;
+	/* The holes, too; where the file cannot grow all of it is memory. */
+	if (file.saved && file.sparse && extend(ELIDE_HEADER_SIZE, file.backed, file.backed))
+		return;
+	file.sparse = false;
+	if (size > file.backed && !back(file.backed, size, size))
+		file.backed = size;
+	sys_madvise(file.map, file.reserve, MADV_DOFORK);
+}
+
+void elide_data_open_up(void)
+{
+	if (file.map)
+		sys_madvise(file.map, file.reserve, MADV_DONTFORK);
 }
 
 void elide_data_tell_lost(void)
@@ -574,7 +606,8 @@ void elide_data_keep(void)
 
 void elide_data_detach(void)
 {
-	if (!file.map || file.detached)
+	/* Under a filter the child has the parent's mapping: elide_data_close_off(). */
+	if (!file.map || file.detached || READ_ONCE(sys_forbidden))
 		return;
 	elide_fill_gap(file.map, file.backed, ELIDE_CHUNK_SIZE);
 	file.detached = true;

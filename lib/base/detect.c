@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* detect.c - see detect.h. */
-#include <stdio.h>
 #include <string.h>
 
 #include "../compiler.h"
@@ -9,6 +8,7 @@
 #include "cpuid.h"
 #include "detect.h"
 #include "syscalls.h"
+#include "text.h"
 
 /* CPUID leaf 7, Intel SDM vol. 2, "CPUID". */
 #define LEAF7_EBX_RTM          (1u << 11)
@@ -111,7 +111,7 @@ enum elide_rtm elide_detect_decide(const struct elide_facts *facts, bool insist,
 		says = "RTM works; TAA is mitigated by clearing CPU buffers";
 	else
 		says = "RTM works";
-	snprintf(why, size, "%s", says);
+	elide_text(why, size, "%s", says);
 
 	if (!facts->rtm || facts->always_abort || !facts->commits || !facts->stores)
 		return ELIDE_RTM_NONE;

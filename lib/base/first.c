@@ -3,11 +3,11 @@
 #include "first.h"
 
 #include <limits.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "syscalls.h"
+#include "text.h"
 
 /* Bytes of an environment that are read at a time. */
 #define READ_BYTES 1024
@@ -22,7 +22,7 @@ static int has_library(pid_t pid)
 	ssize_t n;
 	int fd;
 
-	snprintf(path, sizeof(path), "/proc/%d/environ", (int)pid);
+	elide_text(path, sizeof(path), "/proc/%d/environ", (int)pid);
 	fd = sys_open(path, O_RDONLY | O_CLOEXEC, 0);
 	if (fd < 0)
 		return -1;
@@ -40,14 +40,14 @@ static bool is_directory_of_another(const char *file)
 	struct stat st;
 
 	/* With the slash at its end a symbolic link is followed. */
-	snprintf(directory, sizeof(directory), "%.*s", slash ? (int)(slash - file + 1) : 1,
-		 slash ? file : ".");
-	return !sys_lstat(directory, &st) && st.st_uid != (uid_t)syscall(SYS_geteuid);
+	elide_text(directory, sizeof(directory), "%.*s", slash ? (int)(slash - file + 1) : 1,
+		   slash ? file : ".");
+	return !sys_lstat(directory, &st) && st.st_uid != (uid_t)sys_call(SYS_geteuid, 0, 0, 0, 0, 0, 0);
 }
 
 bool elide_is_first(uint64_t run, const char *file)
 {
-	pid_t parent = syscall(SYS_getppid);
+	pid_t parent = sys_call(SYS_getppid, 0, 0, 0, 0, 0, 0);
 	int has = has_library(parent);
 
 	if (has >= 0)

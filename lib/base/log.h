@@ -2,12 +2,20 @@
 /*
  * log.h - messages to standard error.
  *
- * Must never allocate, lock, buffer, touch errno or write to standard output.
+ * A line is written only where that does no harm: to what was standard error at the start, never
+ * waiting for a reader, and without a signal. Else it goes into the data file. Must never allocate, lock, buffer, touch errno or write to standard output.
  */
 #ifndef ELIDE_LOG_H
 #define ELIDE_LOG_H
 
 #include "../compiler.h"
+#include "../datafile.h"
+
+/** elide_log_start() - remember what standard error is. Before that nothing is written to it. */
+void elide_log_start(void);
+
+/** elide_log_fill() - write into the header the lines that were not written to standard error. */
+void elide_log_fill(struct elide_header *h);
 
 /**
  * elide_log() - write one line "elide: ..." to standard error.

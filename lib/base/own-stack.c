@@ -4,6 +4,7 @@
 
 #include "../emulator.h"
 #include "own-stack.h"
+#include "syscalls.h"
 
 /* The page below a stack. */
 #define GUARD 4096
@@ -14,11 +15,11 @@ void *elide_own_stack_alloc(size_t size)
 
 	if (valgrind_runs() && !rtmgrind_request(RTMGRIND_VERSION, 0, 0))
 		return NULL;
-	p = mmap(NULL, GUARD + size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	p = sys_mmap(NULL, GUARD + size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
 	if (p == MAP_FAILED)
 		return NULL;
-	if (mprotect(p + GUARD, size, PROT_READ | PROT_WRITE)) {
-		munmap(p, GUARD + size);
+	if (sys_mprotect(p + GUARD, size, PROT_READ | PROT_WRITE)) {
+		sys_munmap(p, GUARD + size);
 		return NULL;
 	}
 	return p + GUARD + size;
@@ -58,5 +59,5 @@ void elide_on_new_stack(void (*body)(void *arg), void *arg)
 
 	elide_on_stack(body, arg, top);
 	if (top)
-		munmap(top - ELIDE_OWN_STACK - GUARD, ELIDE_OWN_STACK + GUARD);
+		sys_munmap(top - ELIDE_OWN_STACK - GUARD, ELIDE_OWN_STACK + GUARD);
 }

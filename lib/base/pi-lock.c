@@ -26,12 +26,12 @@
  */
 #include <errno.h>
 #include <linux/futex.h>
-#include <sys/syscall.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "../compiler.h"
 #include "pi-lock.h"
+#include "syscalls.h"
+#include "vdso.h"
 
 /*
  * Nanoseconds of sleep between two attempts where the kernel has no priority-inheriting
@@ -54,14 +54,14 @@
 
 static int futex(struct elide_pi_lock *lock, int operation, const struct timespec *until)
 {
-	return syscall(SYS_futex, &lock->word, operation | FUTEX_PRIVATE_FLAG, 0, until, NULL, 0);
+	return sys_futex(&lock->word, operation | FUTEX_PRIVATE_FLAG, 0, until);
 }
 
 static void nap(void)
 {
 	static const struct timespec time = {.tv_nsec = NAP_NS};
 
-	syscall(SYS_nanosleep, &time, NULL);
+	sys_pause(&time);
 }
 
 static bool take(struct elide_pi_lock *lock, uint32_t tid)
@@ -76,7 +76,7 @@ static int sleep_until(struct elide_pi_lock *lock, int operation, clockid_t cloc
 {
 	struct timespec until = {0};
 
-	syscall(SYS_clock_gettime, clock, &until);
+	elide_clock(clock, &until);
 	until.tv_nsec += SLEEP_MAX;
 	if (until.tv_nsec >= 1000000000) {
 		until.tv_nsec -= 1000000000;

@@ -10,12 +10,13 @@
 #include <sys/mman.h>
 
 #include "../emulator.h"
+#include "syscalls.h"
 
 /** elide_reserve() - @size bytes of zeroes, never freed. Return: NULL if there is no address space. */
 static inline void *elide_reserve(size_t size)
 {
-	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE,
-		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	void *p = sys_mmap(NULL, size, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
 
 	return p == MAP_FAILED ? NULL : p;
 }
@@ -32,12 +33,12 @@ static inline void *elide_reserve(size_t size)
 static inline void elide_fill_gap(char *at, size_t size, size_t piece)
 {
 	int fixed = valgrind_runs() ? MAP_FIXED : MAP_FIXED_NOREPLACE;
-	char *p = mmap(at, size, PROT_READ | PROT_WRITE,
-		       MAP_PRIVATE | MAP_ANONYMOUS | fixed | MAP_NORESERVE, -1, 0);
+	char *p = sys_mmap(at, size, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS | fixed | MAP_NORESERVE, -1);
 
 	/* Linux before 4.17 takes the address as a hint. */
 	if (p != MAP_FAILED && p != at)
-		munmap(p, size);
+		sys_munmap(p, size);
 	if (p == at || size <= piece)
 		return;
 	for (size_t done = 0; done < size; done += piece)

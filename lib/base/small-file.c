@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* small-file.c - see small-file.h. */
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -10,6 +9,7 @@
 
 #include "small-file.h"
 #include "syscalls.h"
+#include "text.h"
 
 /* Names that elide_small_replace() tries: processes with one number, in namespaces of their own. */
 #define MAX_SAME_PID 16
@@ -43,7 +43,7 @@ ssize_t elide_small_read(const char *path, void *buffer, size_t size)
 
 	if (fd < 0)
 		return -errno;
-	if (fstat(fd, &st))
+	if (sys_fstat(fd, &st))
 		n = -errno;
 	else if (!S_ISREG(st.st_mode))
 		n = -EINVAL;
@@ -63,20 +63,19 @@ int elide_small_lock(const char *path)
 	int fd;
 
 	/* "/file" is in "/". */
-	snprintf(folder, sizeof(folder), "%.*s", slash == path ? 1 : slash ? (int)(slash - path) : 1,
-		 slash ? path : ".");
+	elide_text(folder, sizeof(folder), "%.*s",
+		   slash == path ? 1 : slash ? (int)(slash - path) : 1, slash ? path : ".");
 	fd = sys_open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
 	if (fd < 0)
 		return -errno;
-	for (int ms = 0; flock(fd, LOCK_EX | LOCK_NB); ms++) {
+	for (int ms = 0; sys_flock(fd, LOCK_EX | LOCK_NB); ms++) {
 		int err = errno;
 
 		if ((err != EWOULDBLOCK && err != EINTR) || ms == ELIDE_SMALL_WAIT_MS) {
 			sys_close(fd);
 			return -err;
 		}
-		/* clock_nanosleep() of libc is a cancellation point. */
-		syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &pause, NULL);
+		sys_pause(&pause);
 	}
 	return fd;
 }
@@ -110,9 +109,9 @@ static int create(char *name, size_t size, const char *path)
 
 	for (int nr = 1; fd < 0 && nr <= MAX_SAME_PID; nr++) {
 		if (nr == 1)
-			snprintf(name, size, "%s.%d.new", path, (int)getpid());
+			elide_text(name, size, "%s.%d.new", path, (int)sys_getpid());
 		else
-			snprintf(name, size, "%s.%d.%d.new", path, (int)getpid(), nr);
+			elide_text(name, size, "%s.%d.%d.new", path, (int)sys_getpid(), nr);
 		fd = sys_open(name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 		if (fd < 0 && errno != EEXIST)
 			break;
@@ -134,9 +133,9 @@ int elide_small_replace(const char *path, const void *bytes, size_t size)
 	/* A network file system may say only now that there is no room. */
 	if (sys_close(fd) && !err)
 		err = -errno;
-	if (!err && rename(name, path))
+	if (!err && sys_rename(name, path))
 		err = -errno;
 	if (err)
-		unlink(name);
+		sys_unlink(name);
 	return err;
 }

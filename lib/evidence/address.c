@@ -5,7 +5,6 @@
  * Does not read /proc/self/maps: it differs from run to run, so emulated runs with the same seed
  * would differ, too.
  */
-#include <unistd.h>
 
 #include "address.h"
 
@@ -20,7 +19,7 @@ extern void *__libc_stack_end;
 
 uint64_t elide_stack_top(uint32_t tid)
 {
-	if (tid == (uint32_t)getpid())
+	if (tid == elide_pid_now())
 		return (uintptr_t)__libc_stack_end;
 	/* glibc puts what belongs to a thread at the top of its stack. */
 	return (uintptr_t)__builtin_thread_pointer();

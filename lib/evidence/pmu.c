@@ -16,6 +16,7 @@
 #include "../base/log.h"
 #include "../base/reserve.h"
 #include "../base/syscalls.h"
+#include "../base/text.h"
 #include "../compiler.h"
 #include "../policy/policy.h"
 #include "../rtm.h"
@@ -107,7 +108,7 @@ static int choose(enum elide_pmu_event event, struct perf_event_attr *attr)
 
 int (*elide_pmu_choose)(enum elide_pmu_event event, struct perf_event_attr *attr) = choose;
 
-/* What an error means here. Not strerror(), which may allocate memory. */
+/* What an error means here. The text of errno alone would not help. */
 static const char *reason(int err)
 {
 	switch (err) {
@@ -146,12 +147,12 @@ static void *map_event(enum elide_pmu_event event, int *err)
 	*err = -elide_pmu_choose(event, &attr);
 	if (*err)
 		return NULL;
-	fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	fd = sys_call(SYS_perf_event_open, (long)&attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC, 0);
 	if (fd < 0) {
 		*err = errno;
 		return NULL;
 	}
-	ring = mmap(NULL, RING_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	ring = sys_mmap(NULL, RING_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd);
 	*err = errno;
 	sys_close(fd);
 	return ring == MAP_FAILED ? NULL : ring;
@@ -184,7 +185,7 @@ void elide_pmu_close(void *ring)
 	for (int i = 0; i < ELIDE_NR_PMU_EVENTS; i++)
 		if (ring == own_rings[i])
 			own_rings[i] = NULL;
-	munmap(ring, RING_BYTES);
+	sys_munmap(ring, RING_BYTES);
 	errno = saved;
 }
 

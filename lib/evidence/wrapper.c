@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "../base/testpoint.h"
+#include "../base/text.h"
 #include "../compiler.h"
 #include "../state/gate.h"
 #include "../state/modules.h"
@@ -68,7 +69,7 @@ static bool next_pattern(const char **list, char *to, size_t size)
 
 	if (!**list)
 		return false;
-	snprintf(to, size, "%.*s", (int)len, *list);
+	elide_text(to, size, "%.*s", (int)len, *list);
 	*list += len + ((*list)[len] == ',');
 	return true;
 }

@@ -5,6 +5,7 @@
  * Everything here runs outside transactions, and but for elide_cache_fill() in slow paths.
  */
 #include "../adapt/epoch.h"
+#include "../base/syscalls.h"
 #include "../base/testpoint.h"
 #include "../state/gate.h"
 #include "../state/modules.h"
@@ -212,6 +213,9 @@ __noinline struct elide_cache *elide_cache_fill(const void *lock, const void *si
 		return NULL;
 	if (!elide_self && !elide_busy && elide_thread_refused())
 		return NULL;
-	elide_slow_run(fill_slow, &l);
+	/* Under a filter nobody waits for another thread's slow path. */
+	if (unlikely(!elide_slow_run(fill_slow, &l)) && READ_ONCE(sys_forbidden) &&
+	    elide_process.running && !elide_busy && elide_data)
+		__atomic_add_fetch(&elide_data->dropped[ELIDE_DROPPED_FILTER], 1, __ATOMIC_RELAXED);
 	return l.entry;
 }

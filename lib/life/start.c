@@ -3,8 +3,8 @@
  * start.c - start and end of the engine in a process, and in forked children.
  */
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
+#include <sys/auxv.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -13,7 +13,10 @@
 #include "../adapt/learned.h"
 #include "../base/log.h"
 #include "../base/own-stack.h"
+#include "../base/syscalls.h"
 #include "../base/testpoint.h"
+#include "../base/vdso.h"
+#include "../base/text.h"
 #include "../check/misuse.h"
 #include "../check/order.h"
 #include "../emulator.h"
@@ -39,26 +42,32 @@ static struct {
 	uint64_t realtime_ns;
 } start;
 
-static uint64_t clock_ns(clockid_t clock)
-{
-	struct timespec ts;
-
-	clock_gettime(clock, &ts);
-	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
-}
-
 static void read_start(void)
 {
-	start.ns = clock_ns(CLOCK_MONOTONIC);
+	start.ns = elide_clock_ns(CLOCK_MONOTONIC);
 	start.cycles = cycles_now();
-	start.realtime_ns = clock_ns(CLOCK_REALTIME);
+	start.realtime_ns = elide_clock_ns(CLOCK_REALTIME);
+}
+
+/* The time at @cycles, where the clock cannot be asked: by the rate since the start. */
+static uint64_t guess_ns(const struct elide_header *h, uint64_t cycles)
+{
+	double rate = h->end_cycles > h->start_cycles ?
+			      (double)(h->end_ns - h->start_ns) / (h->end_cycles - h->start_cycles) :
+			      0;
+
+	return h->end_ns + (uint64_t)((cycles - h->end_cycles) * rate);
 }
 
 static void tell_end(void)
 {
+	uint64_t ns = elide_clock_ns(CLOCK_MONOTONIC), cycles = cycles_now();
+
 	elide_data_tell_lost();
-	elide_data->end_ns = clock_ns(CLOCK_MONOTONIC);
-	elide_data->end_cycles = cycles_now();
+	if (ns == UINT64_MAX)
+		ns = guess_ns(elide_data, cycles);
+	elide_data->end_ns = ns;
+	elide_data->end_cycles = cycles;
 	if (!adapt_clocked)
 		adapt_clock(elide_data->end_cycles - start.cycles,
 			    elide_data->end_ns - start.ns);
@@ -78,15 +87,15 @@ static void fill_machine(struct elide_header *h)
 {
 	struct rtmgrind_machine machine;
 
-	h->cores = sysconf(_SC_NPROCESSORS_ONLN);
+	h->cores = sys_processors_online();
 	if (!rtmgrind_request(RTMGRIND_MACHINE, (unsigned long)&machine, sizeof(machine)))
 		return;
 	h->cores = machine.cores;
 	h->smt = machine.smt;
 	h->sockets = machine.sockets;
 	h->mhz = machine.mhz;
-	snprintf(h->model, sizeof(h->model), "%s", machine.model);
-	snprintf(h->changes, sizeof(h->changes), "%s", machine.changes);
+	elide_text(h->model, sizeof(h->model), "%s", machine.model);
+	elide_text(h->changes, sizeof(h->changes), "%s", machine.changes);
 }
 
 static void fill_header(void)
@@ -101,10 +110,11 @@ static void fill_header(void)
 	h->start_realtime_ns = start.realtime_ns;
 	fill_machine(h);
 	h->sample_period = ELIDE_TIME_PERIOD;
-	snprintf(h->why, sizeof(h->why), "%s", elide_process.why);
-	snprintf(h->policy, sizeof(h->policy), "%s",
+	elide_text(h->why, sizeof(h->why), "%s", elide_process.why);
+	elide_text(h->policy, sizeof(h->policy), "%s",
 		 elide_process.mode >= ELIDE_RUN_ELIDE ? elide_process.policy : "");
 	elide_inspect_fill(&h->inspect);
+	elide_log_fill(h);
 	adapt_learned_fill(h);
 }
 
@@ -133,6 +143,11 @@ static int child_start(void)
 {
 	bool had_file = elide_data != NULL;
 
+	if (READ_ONCE(sys_forbidden)) {
+		elide_data_none(EPERM);
+		elide_process.running = elide_enabled = elide_adapts = false;
+		return -EPERM;
+	}
 	elide_data_forget();
 	elide_pmu_detach();
 	elide_threads_forget();
@@ -206,6 +221,8 @@ __cold void elide_disable(const char *why)
 
 void elide_start(bool secure)
 {
+	elide_log_start();
+	elide_vdso_start(getauxval(AT_SYSINFO_EHDR));
 	read_start();
 	elide_tunables_read(secure ? NULL : environ);
 	if (secure || elide_tunables.mode == ELIDE_MODE_OFF)
@@ -249,6 +266,27 @@ static void keep_slow(void *arg)
 	test_point(keep_done);
 }
 
+/* All that is known of the threads and of the time, into the file of this process. */
+static void tell_all(void)
+{
+	elide_threads_end();
+	elide_thread_records_end();
+	elide_skips_end();
+	tell_end();
+}
+
+void elide_finish(void)
+{
+	tell_all();
+	WRITE_ONCE(elide_data->state, ELIDE_FILE_CLOSED);
+}
+
+void elide_unfinish(void)
+{
+	if (elide_data)
+		WRITE_ONCE(elide_data->state, ELIDE_FILE_LIVE);
+}
+
 void elide_keep_file(void)
 {
 	elide_slow_run(keep_slow, NULL);
@@ -268,10 +306,7 @@ static void stop_slow(void *own_file)
 	}
 	*own = elide_data && elide_gate_same_process();
 	if (*own) {
-		elide_threads_end();
-		elide_thread_records_end();
-		elide_skips_end();
-		tell_end();
+		tell_all();
 		adapt_learned_gather();
 		test_point(stop_publish);
 		elide_data_close();
@@ -283,7 +318,7 @@ static void stop_slow(void *own_file)
 static void write_last(void *unused)
 {
 	adapt_learned_write();
-	if (*elide_tunables.report)
+	if (*elide_tunables.report && !READ_ONCE(sys_forbidden))
 		elide_exit_report(elide_tunables.report);
 }
 

@@ -31,6 +31,15 @@ void elide_stop(void);
 void elide_forked(void);
 
 /**
+ * elide_finish() - the process is about to lose the time-stamp counter: as elide_stop(), but that the
+ * process goes on, and its exit is not noticed. In a slow path.
+ */
+void elide_finish(void);
+
+/** elide_unfinish() - it has not lost it. */
+void elide_unfinish(void);
+
+/**
  * elide_keep_file() - the process is about to give up rights, or to change its root directory.
  *
  * Opens the data file if that is not done yet, and keeps it open, so that it can still grow.

@@ -7,9 +7,9 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
+#include "../base/syscalls.h"
 #include "../adapt/epoch.h"
 #include "../base/testpoint.h"
 #include "../check/exit-held.h"
@@ -61,7 +61,8 @@ static struct {
  */
 static bool has_ended(const struct elide_thread *t, pid_t pid)
 {
-	return t->tid && t->pid == pid && syscall(SYS_tgkill, pid, t->tid, 0) && errno == ESRCH;
+	return t->tid && t->pid == pid && sys_call(SYS_tgkill, pid, t->tid, 0, 0, 0, 0) &&
+	       errno == ESRCH;
 }
 
 /* The thread has ended: its block, with what it counted, goes to the next one. */
@@ -86,7 +87,7 @@ static void thread_end(struct elide_thread *t)
 /* Look at @nr blocks, or all if there are fewer, until one is found whose thread has ended. */
 static void find_ended(uint32_t nr)
 {
-	pid_t pid = getpid();
+	pid_t pid = elide_pid_now();
 
 	if (nr > threads.nr)
 		nr = threads.nr;
@@ -109,7 +110,7 @@ static void find_ended(uint32_t nr)
 
 void elide_threads_end(void)
 {
-	pid_t pid = getpid();
+	pid_t pid = elide_pid_now();
 
 	for (struct elide_thread *t = elide_threads_all(); t; t = t->next)
 		if (has_ended(t, pid))
@@ -147,7 +148,7 @@ void elide_thread_look(uint32_t tid)
 
 	while (t && t->tid != tid)
 		t = t->next;
-	if (t && has_ended(t, getpid()))
+	if (t && has_ended(t, elide_pid_now()))
 		thread_end(t);
 }
 
@@ -162,8 +163,8 @@ static const void *thread_handle(void)
 
 static void thread_init(struct elide_thread *t)
 {
-	t->tid = syscall(SYS_gettid);
-	t->pid = getpid();
+	t->tid = elide_tid_now();
+	t->pid = elide_pid_now();
 	elide_threads_name(t, thread_handle());
 	elide_tid_remember(t->tid);
 	t->short_tid = elide_short_way() ? t->tid : ELIDE_NO_TID;
@@ -260,7 +261,7 @@ static void refuse(void)
 static bool none_has_ended(void)
 {
 	struct elide_thread *t = READ_ONCE(threads.look);
-	pid_t pid = getpid();
+	pid_t pid = sys_getpid();
 
 	for (int i = 0; i < MAX_LOOKS; i++) {
 		if (!t)
@@ -310,6 +311,22 @@ struct elide_thread *elide_thread_get(void)
 	return t;
 }
 
+void elide_threads_reserve(uint32_t nr)
+{
+	struct elide_thread *t;
+
+	for (t = threads.free; t && nr; t = t->next_free)
+		nr--;
+	if (nr <= threads.nr_fresh)
+		return;
+	/* What is left of the last batch stays address space. */
+	t = elide_wiped_alloc(nr * sizeof(*t));
+	if (t) {
+		threads.fresh = t;
+		threads.nr_fresh = nr;
+	}
+}
+
 void elide_threads_forget(void)
 {
 	threads.free = threads.look = NULL;
@@ -323,5 +340,5 @@ void elide_threads_forget(void)
 	elide_caches_forget();
 	/* Wiped, but a lock call that a handler's fork has interrupted went on in it. */
 	if (elide_self)
-		madvise(elide_self, sizeof(*elide_self), MADV_DONTNEED);
+		sys_madvise(elide_self, sizeof(*elide_self), MADV_DONTNEED);
 }

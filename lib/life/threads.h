@@ -37,6 +37,12 @@ void elide_threads_end(void);
  */
 void elide_thread_look(uint32_t tid);
 
+/**
+ * elide_threads_reserve() - have blocks for so many further threads. In a slow path.
+ * @nr: threads; fewer if there is no memory, or with those there are more than MAX_THREADS
+ */
+void elide_threads_reserve(uint32_t nr);
+
 /** elide_threads_forget() - in a forked child: the other threads are gone. */
 void elide_threads_forget(void);
 

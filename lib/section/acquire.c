@@ -14,6 +14,7 @@
 #include "../adapt/giveup.h"
 #include "../adapt/sockets.h"
 #include "../base/testpoint.h"
+#include "../base/vdso.h"
 #include "../emulator.h"
 #include "../evidence/decisions.h"
 #include "../evidence/evidence.h"
@@ -69,7 +70,7 @@ bool elide_may_wait(const struct elide_until *until)
 	/* The real function answers for a time that is none. */
 	if (until == &elide_until_now || !until->time ||
 	    (unsigned long)until->time->tv_nsec >= 1000000000ul ||
-	    clock_gettime(until->clock, &now))
+	    elide_clock(until->clock, &now))
 		return false;
 	return (until->time->tv_sec - now.tv_sec) * 1000000000ll + until->time->tv_nsec -
 		       now.tv_nsec >= ENOUGH_TIME;

@@ -5,8 +5,9 @@
  * What an entry says does not depend on where it is: a look-up that is made while the cache
  * grows finds a whole entry or none.
  */
-#include <sys/mman.h>
+#include <string.h>
 
+#include "../base/syscalls.h"
 #include "cache.h"
 #include "gate.h"
 #include "modules.h"
@@ -107,7 +108,9 @@ void elide_cache_empty(struct elide_thread *t)
 	if (nr > ELIDE_NR_CACHE) {
 		nr -= ELIDE_NR_CACHE;
 		t->cache_mask = CACHE_MASK(ELIDE_NR_CACHE);
-		madvise(&t->cache[ELIDE_NR_CACHE], nr * sizeof(*entry), MADV_DONTNEED);
+		/* Under a filter that cannot be asked. */
+		if (sys_madvise(&t->cache[ELIDE_NR_CACHE], nr * sizeof(*entry), MADV_DONTNEED))
+			memset(&t->cache[ELIDE_NR_CACHE], 0, nr * sizeof(*entry));
 		__atomic_sub_fetch(&nr_grown, nr, __ATOMIC_RELAXED);
 	}
 	/* Pages never written stay so. */
@@ -171,7 +174,7 @@ static __cold void cache_grow(struct elide_thread *t)
 	}
 	/* A handler has forked, and of this child's block none was to be written. */
 	if (unlikely(!READ_ONCE(t->ready)))
-		madvise(t, sizeof(*t), MADV_DONTNEED);
+		sys_madvise(t, sizeof(*t), MADV_DONTNEED);
 }
 
 static __always_inline_fn struct elide_cache *entry_make(struct elide_thread *t,

@@ -26,11 +26,24 @@
 
 __thread bool elide_busy;
 
-/* What a fork wipes: zero in the child tells that it is one, and frees the lock. */
+/*
+ * What a fork wipes: zero in the child tells that it is one, and frees the lock.
+ * @inside: threads in slow paths that make system calls
+ */
 static struct wiped {
 	struct elide_pi_lock lock;
 	uint32_t same_process;
+	uint32_t inside;
 } *wiped;
+
+/* This thread is counted in @inside; it stays so where a signal handler leaves slow_end(). */
+static __thread bool counted;
+
+/*
+ * Under a filter: attempts to acquire the lock, of 100 cycles each. Slow paths of microseconds end
+ * meanwhile; chosen, nothing depends on it.
+ */
+#define QUIET_TRIES 1000
 
 static int (*gate_ready)(void);
 
@@ -74,6 +87,7 @@ void elide_gate_adopt(void)
  * @unready: @body runs even so
  * @signals: mask of blocked signals, which is given back
  * @tid: Linux thread id, under which the lock is held
+ * @quiet: under a filter: no system call is made, and signals are not blocked
  * @saved_errno: errno, which is given back
  */
 struct slow {
@@ -83,14 +97,44 @@ struct slow {
 	bool unready;
 	uint64_t signals;
 	uint32_t tid;
+	bool quiet;
 	int saved_errno;
 };
+
+/*
+ * Count the thread in @inside, unless there is a filter. The first to store, both to be seen by the
+ * other: elide_gate_close() stores sys_forbidden and then reads @inside, all sequentially consistent.
+ */
+static bool come_inside(void)
+{
+	if (!counted)
+		__atomic_add_fetch(&wiped->inside, 1, __ATOMIC_SEQ_CST);
+	counted = !__atomic_load_n(&sys_forbidden, __ATOMIC_SEQ_CST);
+	if (!counted)
+		__atomic_sub_fetch(&wiped->inside, 1, __ATOMIC_SEQ_CST);
+	return counted;
+}
+
+static void go_outside(void)
+{
+	__atomic_sub_fetch(&wiped->inside, 1, __ATOMIC_SEQ_CST);
+	counted = false;
+}
+
+/* Not sys_sigmask(): a filter may be announced meanwhile, and waits for this thread. */
+static long set_mask(const uint64_t *set, uint64_t *old)
+{
+	return sys_raw(SYS_rt_sigprocmask, SIG_SETMASK, (long)set, (long)old, SYS_SIGSET, 0, 0);
+}
 
 static void slow_end(const struct slow *slow)
 {
 	elide_busy = false;
-	/* A pending cancellation may end the thread here: nothing of ours is held any more. */
-	sys_sigmask(&slow->signals, NULL);
+	if (likely(!slow->quiet)) {
+		/* A pending cancellation may end the thread here: nothing of ours is held any more. */
+		set_mask(&slow->signals, NULL);
+		go_outside();
+	}
 	errno = slow->saved_errno;
 }
 
@@ -104,14 +148,16 @@ static bool slow_begin(struct slow *slow)
 	const struct elide_thread *t = elide_self;
 	int saved = errno;
 
-	if (unlikely(sys_sigmask(&blocked, &slow->signals))) {
+	slow->quiet = !come_inside();
+	if (!slow->quiet && unlikely(set_mask(&blocked, &slow->signals))) {
+		go_outside();
 		errno = saved;
 		return false;
 	}
 	elide_busy = true;
 	slow->saved_errno = saved;
 	/* In a block that a fork has wiped the id is not known. */
-	slow->tid = t && t->tid ? t->tid : syscall(SYS_gettid);
+	slow->tid = t && t->tid ? t->tid : elide_tid_now();
 	if (likely((int32_t)slow->tid > 0))
 		return true;
 	slow_end(slow);
@@ -133,10 +179,30 @@ static void slow_main(void *arg)
 /* The lock is held. */
 static bool run_locked(struct slow *slow)
 {
-	elide_on_stack(slow_main, slow, own_stack);
+	/* A handler may leave a quiet one by longjmp(), which may have to stay on its stack. */
+	if (likely(!slow->quiet))
+		elide_on_stack(slow_main, slow, own_stack);
+	else
+		slow_main(slow);
 	elide_pi_unlock(&wiped->lock, slow->tid);
 	slow_end(slow);
 	return !slow->refused;
+}
+
+/*
+ * Acquire the lock. Signals are not blocked in a quiet slow path: a handler that leaves it by
+ * longjmp() leaves the lock held for ever, so nobody waits for it.
+ */
+static bool acquire(const struct slow *slow)
+{
+	if (likely(!slow->quiet))
+		return elide_pi_lock(&wiped->lock, slow->tid);
+	for (int i = 0; i < QUIET_TRIES; i++) {
+		if (!READ_ONCE(wiped->lock.word) && elide_pi_trylock(&wiped->lock, slow->tid))
+			return true;
+		cpu_relax();
+	}
+	return false;
 }
 
 static bool pass(struct slow *slow)
@@ -144,7 +210,7 @@ static bool pass(struct slow *slow)
 	if (!elide_process.running || elide_busy || !slow_begin(slow))
 		return false;
 	/* Or a thread has ended in a slow path, and left the tables in the middle of a change. */
-	if (likely(elide_pi_lock(&wiped->lock, slow->tid)))
+	if (likely(acquire(slow)))
 		return run_locked(slow);
 	slow_end(slow);
 	return false;
@@ -171,4 +237,23 @@ bool elide_slow_try_run(void (*body)(void *arg), void *arg)
 		return run_locked(&slow);
 	slow_end(&slow);
 	return false;
+}
+
+/* Time that elide_gate_close() sleeps at once, and altogether at most, ns. Chosen. */
+#define CLOSE_PAUSE 50000
+#define CLOSE_LONGEST 200000000
+
+void elide_gate_close(void)
+{
+	static const struct timespec pause = {.tv_nsec = CLOSE_PAUSE};
+
+	__atomic_add_fetch(&sys_forbidden, 1, __ATOMIC_SEQ_CST);
+	for (int i = 0; i < CLOSE_LONGEST / CLOSE_PAUSE &&
+			__atomic_load_n(&wiped->inside, __ATOMIC_SEQ_CST); i++)
+		sys_raw(SYS_nanosleep, (long)&pause, 0, 0, 0, 0, 0);
+}
+
+void elide_gate_open(void)
+{
+	__atomic_sub_fetch(&sys_forbidden, 1, __ATOMIC_SEQ_CST);
 }

@@ -75,6 +75,17 @@ bool elide_slow_try_run(void (*body)(void *arg), void *arg);
  */
 bool elide_slow_run_unready(void (*body)(void *arg), void *arg);
 
+/**
+ * elide_gate_close() - a filter comes: from now on slow paths make no system call.
+ *
+ * Waits until the slow paths have ended that do, 200 ms at most. Not in a slow path. Until as many
+ * calls of elide_gate_open(); in forked children too.
+ */
+void elide_gate_close(void);
+
+/** elide_gate_open() - the filter of one elide_gate_close() has not come. */
+void elide_gate_open(void);
+
 #pragma GCC visibility pop
 
 #endif

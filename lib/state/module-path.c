@@ -7,11 +7,11 @@
 #include <link.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "../base/datafile-writer.h"
 #include "../base/syscalls.h"
+#include "../base/text.h"
 #include "module-path.h"
 
 /* Bytes of /proc/self/maps that are read at a time. */
@@ -105,5 +105,5 @@ void elide_module_path(char *path, size_t size, const struct dl_find_object *fou
 	else if (*name != '/')
 		mapped_at(path, size, (uintptr_t)found->dlfo_map_start);
 	if (!*path)
-		snprintf(path, size, "%.*s", (int)size - 1, name);
+		elide_text(path, size, "%.*s", (int)size - 1, name);
 }

@@ -10,6 +10,7 @@
 
 #include "../base/datafile-writer.h"
 #include "../base/testpoint.h"
+#include "../base/text.h"
 #include "../emulator.h"
 #include "module-path.h"
 #include "modules.h"

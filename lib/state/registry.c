@@ -6,6 +6,7 @@
 
 #include "../base/datafile-writer.h"
 #include "../base/reserve.h"
+#include "../base/syscalls.h"
 #include "../base/testpoint.h"
 #include "registry.h"
 
@@ -258,7 +259,7 @@ void elide_registry_distrust(void)
 void elide_registry_save(void)
 {
 	/* In a forked child no thread has used a lock yet. */
-	madvise(elide_locks.users, nr_slots() * sizeof(*elide_locks.users), MADV_DONTNEED);
+	sys_madvise(elide_locks.users, nr_slots() * sizeof(*elide_locks.users), MADV_DONTNEED);
 	elide_class_save();
 }
 

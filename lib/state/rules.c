@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* rules.c - see rules.h. */
-#include <stdio.h>
 #include <string.h>
 
 #include "../base/log.h"
+#include "../base/text.h"
 #include "../compiler.h"
 #include "modules.h"
 #include "registry.h"
@@ -53,7 +53,7 @@ void elide_rules_parse(const char *rules_text)
 	char *next;
 
 	nr_rules = 0;
-	snprintf(text, sizeof(text), "%s", rules_text);
+	elide_text(text, sizeof(text), "%s", rules_text);
 	for (char *rule = text; rule; rule = next) {
 		next = strchr(rule, ',');
 		if (next)
@@ -96,7 +96,7 @@ static void name_of(const struct elide_module *m, uint64_t address, char *buffer
 	if (m)
 		elide_symbol_find(m->path, (uintptr_t)elide_at_run_time(address) - m->base, symbol,
 				  sizeof(symbol));
-	snprintf(buffer, size, "%s!%s", m ? base ? base + 1 : m->path : "?", symbol);
+	elide_text(buffer, size, "%s!%s", m ? base ? base + 1 : m->path : "?", symbol);
 }
 
 enum elide_ruling elide_rules_match(const struct elide_class *info, const void *site)

@@ -2,12 +2,11 @@
 /*
  * settings.c - see settings.h.
  */
-#include <sched.h>
-#include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "../base/detect.h"
+#include "../base/syscalls.h"
+#include "../base/text.h"
 #include "settings.h"
 #include "tunables.h"
 
@@ -20,11 +19,7 @@ uint64_t elide_short_mask = ~0ull;
 /* Processors that may be used. With more than a set has room for: those that are online. */
 static uint32_t count_processors(void)
 {
-	cpu_set_t set;
-
-	if (!sched_getaffinity(0, sizeof(set), &set))
-		return CPU_COUNT(&set);
-	return sysconf(_SC_NPROCESSORS_ONLN);
+	return sys_processors_usable() ?: sys_processors_online();
 }
 
 /* Without transactions: may threads be restricted? */
@@ -43,11 +38,11 @@ static void choose_mode(void)
 	p->rtm = elide_detect_decide(&facts, elide_tunables.mode == ELIDE_MODE_ELIDE, p->why,
 				     sizeof(p->why));
 	if (elide_tunables.mode == ELIDE_MODE_PROFILE) {
-		snprintf(p->why, sizeof(p->why), "ELIDE_MODE=profile");
+		elide_text(p->why, sizeof(p->why), "ELIDE_MODE=profile");
 		p->mode = ELIDE_RUN_PROFILE;
 	} else if (p->rtm != ELIDE_RTM_NONE && elide_tunables.mode == ELIDE_MODE_AUTO &&
 		   elide_tunables.policy == POLICY_ADAPTIVE && p->nr_processors == 1) {
-		snprintf(p->why, sizeof(p->why),
+		elide_text(p->why, sizeof(p->why),
 			 "there is one processor: no two sections run at once; ELIDE_MODE=elide insists");
 		p->mode = ELIDE_RUN_PROFILE;
 	} else if (elide_tunables.policy == POLICY_RESTRICT || p->rtm == ELIDE_RTM_NONE) {
@@ -97,7 +92,7 @@ static void make_absolute(char *file)
 	static char name[ELIDE_TUNABLE_TEXT];
 	size_t len;
 
-	if (*file == '/' || !getcwd(name, sizeof(name)))
+	if (*file == '/' || sys_getcwd(name, sizeof(name)))
 		return;
 	len = strlen(name);
 	if (len + 1 + strlen(file) >= sizeof(name))

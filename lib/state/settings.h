@@ -39,6 +39,7 @@
  * @tell_section: the emulator learns the section of each thread: @blames, and there are conflicts
  * @at_once: bits by arm: after the first conflict of an acquisition the next attempt begins at once,
  *           and nothing is to be known of the abort but that it was one
+ * @tid_at:  where behind the thread pointer libc keeps a thread's Linux id; 0: not known
  * @holder:  by enum elide_kind, where in a lock its holder's thread id is; 0 nowhere
  */
 struct elide_process {
@@ -56,6 +57,7 @@ struct elide_process {
 	bool watch_locked;
 	bool tell_section;
 	uint32_t at_once;
+	uint32_t tid_at;
 	uint32_t holder[ELIDE_NR_KINDS];
 };
 

@@ -3,12 +3,12 @@
 #include <elf.h>
 #include <errno.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 
 #include "../base/syscalls.h"
+#include "../base/text.h"
 #include "symbol.h"
 
 struct image {
@@ -50,7 +50,7 @@ static int find_in(const struct image *image, const Elf64_Shdr *table, const Elf
 			continue;
 		if (sym[i].st_name >= strings->sh_size)
 			continue;
-		snprintf(name, size, "%s", text + sym[i].st_name);
+		elide_text(name, size, "%s", text + sym[i].st_name);
 		symbol->size = sym[i].st_size;
 		symbol->local = ELF64_ST_BIND(sym[i].st_info) == STB_LOCAL;
 		return 0;
@@ -95,9 +95,9 @@ static int map_image(const char *path, struct image *image)
 	fd = sys_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0);
 	if (fd < 0)
 		return -ENOENT;
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_size <= 0)
+	if (sys_fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_size <= 0)
 		goto close;
-	map = mmap(NULL, st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	map = sys_mmap(NULL, st.st_size, PROT_READ, MAP_PRIVATE, fd);
 	if (map == MAP_FAILED)
 		goto close;
 	*image = (struct image){map, st.st_size};
@@ -125,7 +125,7 @@ int elide_symbol_look(const char *path, uint64_t address, char *name, size_t siz
 	if (err)
 		return err;
 	err = find(&image, address, name, size, symbol);
-	munmap((void *)image.bytes, image.size);
+	sys_munmap((void *)image.bytes, image.size);
 	return err;
 }
 
@@ -157,6 +157,6 @@ int elide_symbol_objects(const char *path, void (*found)(void *arg, uint64_t val
 				tell_objects(&image, &s[i], found, arg);
 				told = types[t];
 			}
-	munmap((void *)image.bytes, image.size);
+	sys_munmap((void *)image.bytes, image.size);
 	return told == SHT_SYMTAB ? 0 : -ENOENT;
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* thread-record.c - see thread-record.h. */
-#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 
 #include "../base/datafile-writer.h"
 #include "../base/syscalls.h"
+#include "../base/text.h"
 #include "../emulator.h"
 #include "thread-record.h"
 
@@ -95,7 +95,7 @@ void elide_thread_record_name(struct elide_thread *t)
 		return;
 	t->nr_names++;
 	rtmgrind_time_stops();
-	if (!syscall(SYS_prctl, PR_GET_NAME, name, 0, 0, 0)) {
+	if (!sys_call(SYS_prctl, PR_GET_NAME, (long)name, 0, 0, 0, 0)) {
 		name[sizeof(name) - 1] = '\0';
 		memcpy(t->record->name, name, sizeof(name));
 	}
@@ -132,7 +132,7 @@ static void read_name(struct elide_thread *t)
 	ssize_t n;
 	int fd;
 
-	snprintf(path, sizeof(path), "/proc/self/task/%u/comm", t->tid);
+	elide_text(path, sizeof(path), "/proc/self/task/%u/comm", t->tid);
 	fd = sys_open(path, O_RDONLY | O_CLOEXEC, 0);
 	if (fd < 0)
 		return;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* thread.c - see thread.h. */
 #include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
+
+#include "../base/syscalls.h"
 #include "cache.h"
 #include "gate.h"
 #include "settings.h"
@@ -146,6 +146,37 @@ bool elide_may_judge(void)
 	return elide_process.running && !elide_busy && (!elide_self || elide_self->ready);
 }
 
+uint32_t elide_tid_now(void)
+{
+	const char *self = __builtin_thread_pointer();
+
+	if (likely(!READ_ONCE(sys_forbidden)))
+		return sys_raw(SYS_gettid, 0, 0, 0, 0, 0, 0);
+	return elide_process.tid_at ? *(const uint32_t *)(self + elide_process.tid_at) : 0;
+}
+
+uint32_t elide_pid_now(void)
+{
+	return unlikely(READ_ONCE(sys_forbidden)) && elide_data ? (pid_t)elide_data->pid :
+								  sys_getpid();
+}
+
+void elide_thread_close(struct elide_closed *was)
+{
+	was->self = elide_self;
+	was->quick = elide_self_quick;
+	elide_self = NULL;
+	elide_self_quick = (struct elide_thread *)&always_open;
+	elide_busy = true;
+}
+
+void elide_thread_reopen(const struct elide_closed *was)
+{
+	elide_self = was->self;
+	elide_self_quick = was->quick;
+	elide_busy = false;
+}
+
 bool elide_tid_is_own(const struct elide_thread *t, uint32_t tid)
 {
 	bool own = forked_deeper || (t && tid == t->tid);
@@ -154,7 +185,7 @@ bool elide_tid_is_own(const struct elide_thread *t, uint32_t tid)
 		own |= tid == own_tids[i];
 	if (own || t)
 		return own;
-	elide_tid_remember(syscall(SYS_gettid));
+	elide_tid_remember(sys_gettid());
 	return tid == own_tids[0];
 }
 

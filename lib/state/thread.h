@@ -658,6 +658,27 @@ bool elide_may_judge(void);
  */
 bool elide_tid_is_own(const struct elide_thread *t, uint32_t tid);
 
+/** elide_tid_now() - the Linux thread id of the caller; 0: not known, under a filter. */
+uint32_t elide_tid_now(void);
+
+/** elide_pid_now() - the number of the process. */
+uint32_t elide_pid_now(void);
+
+/** struct elide_closed - what elide_thread_close() has changed. */
+struct elide_closed {
+	struct elide_thread *self;
+	struct elide_thread *quick;
+};
+
+/**
+ * elide_thread_close() - the calling thread's calls pass through from now on, without a system call or
+ * the time-stamp counter. Not in a slow path or a section.
+ */
+void elide_thread_close(struct elide_closed *was);
+
+/** elide_thread_reopen() - take that back. */
+void elide_thread_reopen(const struct elide_closed *was);
+
 /** elide_tid_remember() - @tid is this thread's id from now on: it is new, or was forked. */
 void elide_tid_remember(uint32_t tid);
 

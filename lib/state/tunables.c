@@ -6,10 +6,10 @@
  */
 #include <errno.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "../base/log.h"
+#include "../base/text.h"
 #include "../compiler.h"
 #include "../policy/policy.h"
 #include "tunables.h"
@@ -106,12 +106,13 @@ static int parse_uint(const struct tunable *u, uint32_t *member, const char *val
 	while (*p >= '0' && *p <= '9' && number <= u->max)
 		number = number * 10 + (unsigned long)(*p++ - '0');
 	if (p == value || (*p && number <= u->max)) {
-		snprintf(message, size, "ELIDE_%s=%.40s is not a number, using %s", u->name, value,
+		elide_text(message, size,
+			   "ELIDE_%s=%.40s is not a number, using %s", u->name, value,
 			 u->initial);
 		return -EINVAL;
 	}
 	if (number < u->min || number > u->max) {
-		snprintf(message, size, "ELIDE_%s=%.40s is out of range, nearest is %lu, using %s",
+		elide_text(message, size, "ELIDE_%s=%.40s is out of range, nearest is %lu, using %s",
 			 u->name, value, number < u->min ? u->min : u->max, u->initial);
 		return -EINVAL;
 	}
@@ -133,7 +134,7 @@ static int parse_words(const struct tunable *u, uint32_t *member, const char *va
 		if (u->type == TYPE_SET && !*value)
 			break; /* the empty set */
 		if (index < 0) {
-			snprintf(message, size, "ELIDE_%s=%.40s is not one of %s, nearest is %.*s, using %s",
+			elide_text(message, size, "ELIDE_%s=%.40s is not one of %s, nearest is %.*s, using %s",
 				 u->name, value, u->values, (int)nearest_len, nearest, u->initial);
 			return -EINVAL;
 		}
@@ -156,7 +157,7 @@ static int parse(const struct tunable *u, struct elide_tunables *t, const char *
 	if (u->type != TYPE_STR)
 		return parse_words(u, (uint32_t *)member, value, message, size);
 	if (strlen(value) >= ELIDE_TUNABLE_TEXT) {
-		snprintf(message, size, "ELIDE_%s is longer than %d bytes, using \"%s\"", u->name,
+		elide_text(message, size, "ELIDE_%s is longer than %d bytes, using \"%s\"", u->name,
 			 ELIDE_TUNABLE_TEXT - 1, u->initial);
 		return -EINVAL;
 	}
@@ -181,7 +182,7 @@ int elide_tunables_parse(struct elide_tunables *t, const char *name, const char 
 			nearest = u;
 		}
 	}
-	snprintf(message, size, "ELIDE_%.40s is unknown, nearest is ELIDE_%s, ignored", name,
+	elide_text(message, size, "ELIDE_%.40s is unknown, nearest is ELIDE_%s, ignored", name,
 		 nearest->name);
 	return -ENOENT;
 }
@@ -206,10 +207,10 @@ static void settle(struct elide_tunables *t, char *message, unsigned int size)
 	for (const struct tunable *u = table; u < table + ARRAY_SIZE(table); u++)
 		if (is_budget(u) && *(uint32_t *)((char *)t + u->offset))
 			return;
-	n = snprintf(message, size, "ELIDE_POLICY=fixed contradicts budgets of 0, using");
+	n = elide_text(message, size, "ELIDE_POLICY=fixed contradicts budgets of 0, using");
 	for (const struct tunable *u = table; u < table + ARRAY_SIZE(table); u++)
 		if (is_budget(u) && n < size) {
-			n += snprintf(message + n, size - n, " ELIDE_%s=%s", u->name, u->initial);
+			n += elide_text(message + n, size - n, " ELIDE_%s=%s", u->name, u->initial);
 			parse(u, t, u->initial, none, sizeof(none));
 		}
 	elide_log("%s", message);
@@ -232,7 +233,7 @@ void elide_tunables_read(char *const *environ)
 		/* ELIDE_DEPS belongs to the build. */
 		if (!strncmp(name, "DEPS=", 5))
 			continue;
-		snprintf(copy, sizeof(copy), "%.*s", (int)(equal - name), name);
+		elide_text(copy, sizeof(copy), "%.*s", (int)(equal - name), name);
 		if (elide_tunables_parse(&elide_tunables, copy, equal + 1, message, sizeof(message)))
 			elide_log("%s", message);
 	}
@@ -248,5 +249,5 @@ void elide_tunables_word(const char *name, uint32_t index, char *text, unsigned 
 			v = u->values;
 	while (index--)
 		v += strcspn(v, "|") + 1;
-	snprintf(text, size, "%.*s", (int)strcspn(v, "|"), v);
+	elide_text(text, size, "%.*s", (int)strcspn(v, "|"), v);
 }

@@ -2,7 +2,7 @@
 # libelide-heap.so: where blocks of the heap were allocated; preloaded beside the other on demand.
 
 HEAP_SRC := $(wildcard preload/heap/*.c)
-HEAP_OBJ := $(HEAP_SRC:%.c=$(OBJ)/%.o) $(OBJ)/preload/find.o $(OBJ)/lib/evidence/frames.o $(OBJ)/lib/base/own-stack.o
+HEAP_OBJ := $(HEAP_SRC:%.c=$(OBJ)/%.o) $(OBJ)/preload/find.o $(OBJ)/lib/evidence/frames.o $(OBJ)/lib/base/own-stack.o $(OBJ)/lib/base/syscalls.o $(OBJ)/lib/base/text.o
 HEAP     := $(LIBDIR)/libelide-heap.so
 
 preload: $(HEAP)

@@ -10,9 +10,9 @@ FUZZ_DIR     := $(O)/tests/fuzz
 fuzz_data_SRC      := $(filter-out tools/cmd/elide.c tools/cmd/front.c,$(TOOLS_SRC)) $(PAGE_SRC) $(SHELLS_SRC) \
 		      tests/tools/synth.c tests/tools/synth-full.c tests/tools/subject.c
 fuzz_data_LIBS     := $(TOOLS_LIBS)
-fuzz_tunables_SRC  := lib/state/tunables.c
-fuzz_rules_SRC     := lib/state/rules.c
-fuzz_symbol_SRC    := lib/state/symbol.c
+fuzz_tunables_SRC  := lib/state/tunables.c lib/base/text.c
+fuzz_rules_SRC     := lib/state/rules.c lib/base/text.c
+fuzz_symbol_SRC    := lib/state/symbol.c lib/base/text.c lib/base/syscalls.c
 fuzz_learned_SRC   := lib/state/learned.c
 
 # A finding ends the run: it must not be one line among many.
@@ -37,7 +37,7 @@ $(FUZZ_DIR)/replay-broken: tests/fuzz/main.c tests/fuzz/symbol.c lib/state/symbo
 	$(Q)mkdir -p $(@D)
 	$(Q)sed 's/if (offset > image->size || .*)$$/if (0)/' lib/state/symbol.c > $@.c
 	$(Q)! cmp -s lib/state/symbol.c $@.c
-	$(Q)$(CC) $(FUZZ_CFLAGS) $(FUZZ_SAN) -Ilib/state -o $@ tests/fuzz/main.c tests/fuzz/symbol.c $@.c
+	$(Q)$(CC) $(FUZZ_CFLAGS) $(FUZZ_SAN) -Ilib/state -o $@ tests/fuzz/main.c tests/fuzz/symbol.c lib/base/text.c lib/base/syscalls.c $@.c
 
 define fuzz_target_rules
 $(FUZZ_DIR)/fuzz-$(1): tests/fuzz/$(1).c $(fuzz_$(1)_SRC) $(wildcard lib/*.h lib/*/*.h lib/*.def) $(TOOLS_HDR) $(OBJ)/generated/syscalls.inc

@@ -11,6 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <linux/seccomp.h>
 #include <unistd.h>
 
 #include "torture.h"
@@ -87,6 +89,9 @@ int main(int argc, char **argv)
 	locks_start();
 	/* Changes nothing, and meets the points of a process that gives up rights. */
 	if (seteuid(geteuid()))
+		return 1;
+	/* Is refused, and meets the points of a process that installs a filter. */
+	if (!prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, NULL))
 		return 1;
 	failed = scenario->run(&run, &acquired);
 	if (scenario->counts)

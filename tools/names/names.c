@@ -41,7 +41,7 @@ NAMES(dropped_name, [ELIDE_DROPPED_LOCKS] = "locks", [ELIDE_DROPPED_CLASSES] = "
       [ELIDE_DROPPED_ORDERS] = "orders", [ELIDE_DROPPED_STACKS] = "stacks",
       [ELIDE_DROPPED_DETAILS] = "details", [ELIDE_DROPPED_EVENTS] = "events",
       [ELIDE_DROPPED_PROCESSES] = "processes", [ELIDE_DROPPED_CROWDS] = "crowds",
-      [ELIDE_DROPPED_FILES] = "files")
+      [ELIDE_DROPPED_FILES] = "files", [ELIDE_DROPPED_FILTER] = "filter")
 
 NAMES(misuse_says, [ELIDE_MISUSE_UNLOCK_FREE] = "unlocks a lock that nobody holds",
       [ELIDE_MISUSE_UNLOCK_FOREIGN] = "unlocks a lock that another thread holds",

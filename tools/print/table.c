@@ -346,6 +346,16 @@ static void print_totals(const struct report *r, FILE *out)
 				(unsigned long long)r->file->header.dropped[i], dropped_name(i),
 				room);
 		}
+	if (r->file->header.filter)
+		fprintf(out, "the process installed a seccomp filter: after that the library made no "
+			     "system call, and new threads have no names\n");
+	if (r->file->header.dropped[ELIDE_DROPPED_FILTER])
+		fprintf(out, "not counted: %llu acquisitions under the filter, while another thread's "
+			     "were looked into\n",
+			(unsigned long long)r->file->header.dropped[ELIDE_DROPPED_FILTER]);
+	if (r->file->header.nr_unsaid)
+		fprintf(out, "not written to standard error: %u lines, the last: %s\n",
+			r->file->header.nr_unsaid, r->file->header.unsaid);
 	if (r->file->header.dropped[ELIDE_DROPPED_PROCESSES])
 		fprintf(out, "not counted: %llu forked processes that could not write a data file: %s\n",
 			(unsigned long long)r->file->header.dropped[ELIDE_DROPPED_PROCESSES],

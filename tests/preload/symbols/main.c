@@ -99,7 +99,7 @@ static const struct test tests[] = {
 	ENDS(thrd_join, 1, 1),
 	TEST(dlclose, 0, 0),
 	TEST(setuid, 0, 0), TEST(seteuid, 0, 0), TEST(setreuid, 0, 0), TEST(setresuid, 0, 0),
-	TEST(chroot, 0, 0),
+	TEST(chroot, 0, 0), TEST(prctl, 0, 0), TEST(syscall, 0, 0),
 };
 
 _Static_assert(sizeof(tests) / sizeof(*tests) == NR_SYMBOLS, "the last rows of symbols.def have no test");

@@ -9,6 +9,18 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+/*
+ * threads.c - calls that wait for the end of a thread, and those that change what a process may do.
+ */
+#include <errno.h>
+#include <linux/prctl.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "symbols.h"
@@ -210,6 +222,41 @@ const char *test_setresuid(setresuid_fn f)
 const char *test_chroot(chroot_fn f)
 {
 	expect(f("/") == 0 || errno == EPERM);
+	return NULL;
+}
+
+const char *test_prctl(prctl_fn f)
+{
+	char name[16], wanted[16];
+
+	expect(f(PR_GET_NAME, (unsigned long)name, 0, 0, 0) == 0);
+	expect(!pthread_getname_np(pthread_self(), wanted, sizeof(wanted)) && !strcmp(name, wanted));
+	errno = 0;
+	expect(f(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, 0, 0, 0) == -1 && errno != 0);
+	return NULL;
+}
+
+/* All six arguments, the result, errno, and a call that returns twice. */
+const char *test_syscall(syscall_fn f)
+{
+	char *page = (char *)f(SYS_mmap, 0, 4096, PROT_READ | PROT_WRITE,
+			       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	int status;
+	pid_t pid;
+
+	expect(page != MAP_FAILED && !*page && !munmap(page, 4096));
+	expect(f(SYS_gettid, 0, 0, 0, 0, 0, 0) == gettid());
+	errno = 0;
+	expect(f(SYS_close, -1, 0, 0, 0, 0, 0) == -1 && errno == EBADF);
+	errno = 0;
+	expect(f(SYS_mmap, 0, 4096, PROT_READ, MAP_PRIVATE, -1, 0) == -1 && errno == EBADF);
+	errno = 0;
+	expect(f(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, 0, 0, 0, 0) == -1 && errno != 0);
+	expect(f(SYS_prctl, PR_GET_DUMPABLE, 0, 0, 0, 0, 0) >= 0);
+	pid = f(SYS_clone, SIGCHLD, 0, 0, 0, 0, 0);
+	if (!pid)
+		_exit(7);
+	expect(pid > 0 && waitpid(pid, &status, 0) == pid && WEXITSTATUS(status) == 7);
 	return NULL;
 }
 

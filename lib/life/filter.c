@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* filter.c - see filter.h. */
+#include "../base/datafile-writer.h"
+#include "../base/syscalls.h"
+#include "../base/testpoint.h"
+#include "../base/vdso.h"
+#include "../state/gate.h"
+#include "../state/settings.h"
+#include "filter.h"
+#include "start.h"
+#include "threads.h"
+
+/*
+ * What is made ready: chunks of the data file, 1 MiB, of which each thread takes one for every 40 of its
+ * call sites, and blocks of threads, 12 MiB of address space. Chosen: a program that has a filter
+ * has started most of its threads, or starts workers by the processor.
+ */
+#define CHUNKS 64
+#define THREADS 32
+
+static void filter_slow(void *change)
+{
+	test_point(filter_entered);
+	test_point(filter_publish);
+	((void (*)(void))change)();
+	test_point(filter_done);
+}
+
+static void in_slow_path(void (*change)(void))
+{
+	elide_slow_run(filter_slow, (void *)change);
+}
+
+static void make_ready(void)
+{
+	elide_vdso_settle();
+	elide_threads_reserve(THREADS);
+	elide_data_close_off(CHUNKS);
+	elide_data->filter = 1;
+}
+
+/* No filter has come: the library may do again what it could. */
+static void take_back(void)
+{
+	elide_data->filter = 0;
+	elide_data_open_up();
+}
+
+/* The slow path itself has brought the file's time up to date. */
+static void nothing(void)
+{
+}
+
+bool elide_filter_before(enum elide_filter what, struct elide_closed *was)
+{
+	/* The child of vfork() has a filter of its own, but its parent's memory. */
+	if (!elide_process.running || elide_busy)
+		return false;
+	switch (what) {
+	case ELIDE_FILTER_CALLS:
+		/* With another filter all is ready. */
+		if (!READ_ONCE(sys_forbidden))
+			in_slow_path(make_ready);
+		elide_gate_close();
+		break;
+	case ELIDE_FILTER_TSC:
+		in_slow_path(elide_finish);
+		elide_process.running = false;
+		elide_thread_close(was);
+		break;
+	case ELIDE_FILTER_STRICT:
+		in_slow_path(nothing);
+		elide_thread_close(was);
+	}
+	return true;
+}
+
+void elide_filter_after(enum elide_filter what, const struct elide_closed *was, bool came)
+{
+	if (came)
+		return;
+	switch (what) {
+	case ELIDE_FILTER_CALLS:
+		elide_gate_open();
+		if (!READ_ONCE(sys_forbidden))
+			in_slow_path(take_back);
+		break;
+	case ELIDE_FILTER_TSC:
+		elide_process.running = true;
+		elide_unfinish();
+		__attribute__((fallthrough));
+	case ELIDE_FILTER_STRICT:
+		elide_thread_reopen(was);
+	}
+}

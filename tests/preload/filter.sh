@@ -1,0 +1,83 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# check: seconds=6
+#
+# What a program may take from itself: system calls by a seccomp filter, the time-stamp counter, a
+# standard error that can be written to. The library does no harm there, and counts on.
+set -u
+
+O=$(cd "${O:-build}" && pwd) || exit 1
+bin=$O/tests/preload
+lib=$O/lib/libelide-preload.so
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+cd "$tmp" || exit 1
+nr=0 failed=0
+
+ok() { nr=$((nr + 1)); echo "ok $1"; }
+not_ok() { nr=$((nr + 1)); failed=$((failed + 1)); echo "not ok $1: $2"; }
+
+if ldd "$lib" 2>/dev/null | grep -q 'lib[a-z]*san\.so'; then
+	echo 'skip filter: a sanitizer makes system calls of its own'
+	exit 0
+fi
+
+# try NAME WANTED SETTINGS... -- COMMAND...: its output is WANTED, its status 0.
+try() {
+	name=$1 wanted=$2
+	shift 2
+	settings=
+	while [ "$1" != -- ]; do
+		settings="$settings $1"
+		shift
+	done
+	shift
+	rm -f data*
+	# shellcheck disable=SC2086
+	timeout 60 env ELIDE_OUTPUT="$tmp/data" LD_PRELOAD="$lib" $settings "$@" >out 2>err
+	rc=$?
+	text=$(tr '\n' ' ' <out)
+	if [ $rc = 0 ] && [ "$text" = "$wanted" ]; then
+		ok "$name"
+	else
+		not_ok "$name" "exit $rc, printed $text$(head -c 300 err)"
+	fi
+}
+
+sum() { "$bin/sums" data 2>/dev/null | tr ' ' '\n' | sed -n "s/^$1=//p"; }
+
+# Without the library, so that what fails below is the library's.
+"$bin/filter" seccomp first >out 2>err
+[ "$(cat out)" = ended ] || { echo "skip filter: no seccomp filters here, $(head -c 200 err)"; exit 0; }
+
+for settings in 'ELIDE_MODE=profile' 'ELIDE_MODE=elide' 'ELIDE_MODE=elide ELIDE_STACKS=1 ELIDE_ORDER=1'; do
+	short=$(echo "$settings" | sed 's/ELIDE_//g; s/ /-/g')
+	for how in 'seccomp' 'prctl first' 'seccomp kill' 'prctl jump' 'seccomp fails'; do
+		# shellcheck disable=SC2086
+		try "filter-$(echo "$how" | tr ' ' -)-$short" 'ended ' $settings -- "$bin/filter" $how
+	done
+	# shellcheck disable=SC2086
+	try "filter-fork-$short" 'ended ended ' $settings -- "$bin/filter" seccomp fork
+	lost=$(sum dropped | cut -d, -f10)
+	[ "$lost" = 1 ] && ok "filter-fork-counted-$short" || not_ok "filter-fork-counted-$short" "lost=$lost"
+	for how in strict tsc; do
+		# shellcheck disable=SC2086
+		try "$how-$short" 'ended ' $settings -- "$bin/filter" $how
+	done
+done
+
+# Each acquisition is in a row, or among those said not to be counted.
+try filter-counts 'ended ' ELIDE_MODE=profile -- "$bin/filter" seccomp
+all=$(($(sum acquired) + $(sum dropped | sed "s,.*\,,,")))
+[ $all = 52812 ] && ok filter-counts-all || not_ok filter-counts-all "$all of 52812"
+
+for how in gone full socket stopped "limit $tmp/file" "own $tmp/file"; do
+	# The line is that the data file cannot be written.
+	# shellcheck disable=SC2086
+	try "stderr-${how%% *}" live ELIDE_MODE=profile ELIDE_OUTPUT=/proc/x -- "$bin/stderr" $how
+done
+[ "$(cat file)" = own ] && ok stderr-own-file || not_ok stderr-own-file "$(head -c 100 file)"
+try stderr-cancel '' ELIDE_MODE=profile -- "$bin/stderr" cancel
+
+echo "$nr tests, $failed failed, 0 skipped"
+[ $failed -eq 0 ]
