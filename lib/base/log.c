@@ -18,6 +18,7 @@
 
 /* What descriptor 2 was at the start. */
 static struct {
+	bool started;
 	bool known;
 	dev_t dev;
 	ino_t ino;
@@ -35,6 +36,7 @@ void elide_log_start(void)
 {
 	struct stat st;
 
+	first.started = true;
 	if (sys_fstat(STDERR_FILENO, &st))
 		return;
 	first.known = true;
@@ -71,8 +73,10 @@ static bool write_line(const char *line, size_t len)
 {
 	struct stat st;
 
-	if (!first.known || sys_fstat(STDERR_FILENO, &st) || st.st_dev != first.dev ||
-	    st.st_ino != first.ino)
+	if (sys_fstat(STDERR_FILENO, &st))
+		return false;
+	if (first.started &&
+	    (!first.known || st.st_dev != first.dev || st.st_ino != first.ino))
 		return false;
 	switch (st.st_mode & S_IFMT) {
 	case S_IFREG:

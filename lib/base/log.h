@@ -11,7 +11,7 @@
 #include "../compiler.h"
 #include "../datafile.h"
 
-/** elide_log_start() - remember what standard error is. Before that nothing is written to it. */
+/** elide_log_start() - remember what standard error is. Before that any is taken for it. */
 void elide_log_start(void);
 
 /** elide_log_fill() - write into the header the lines that were not written to standard error. */
