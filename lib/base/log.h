@@ -3,7 +3,8 @@
  * log.h - messages to standard error.
  *
  * A line is written only where that does no harm: to what was standard error at the start, never
- * waiting for a reader, and without a signal. Else it goes into the data file. Must never allocate, lock, buffer, touch errno or write to standard output.
+ * waiting for a reader, and without a signal. Else it goes into the data file. Must never allocate,
+ * lock, buffer, touch errno or write to standard output.
  */
 #ifndef ELIDE_LOG_H
 #define ELIDE_LOG_H

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "../../lib/base/datafile-writer.h"
 #include "../../lib/life/lock.h"
 #include "../../lib/life/start.h"
 #include "../../lib/section/blocking.h"
@@ -31,7 +32,7 @@ static int start(void **state)
 
 static int stop(void **state)
 {
-	unlink(data);
+	unlink(elide_data_path());
 	return 0;
 }
 

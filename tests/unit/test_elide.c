@@ -406,7 +406,7 @@ static void threads_are_exact(void **state)
 
 static int remove_data(void **state)
 {
-	unlink(data);
+	unlink(elide_data_path());
 	return 0;
 }
 

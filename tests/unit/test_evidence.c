@@ -18,6 +18,7 @@
 
 #include <cmocka.h>
 
+#include "../../lib/base/datafile-writer.h"
 #include "../../lib/section/engine.h"
 #include "../../lib/evidence/decisions.h"
 #include "../../lib/evidence/evidence.h"
@@ -680,7 +681,7 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-	return unlink(data);
+	return unlink(elide_data_path());
 }
 
 int main(void)

@@ -15,6 +15,7 @@
 
 #include <cmocka.h>
 
+#include "../../lib/base/datafile-writer.h"
 #include "../../lib/section/engine.h"
 #include "../../lib/evidence/evidence.h"
 #include "../../lib/life/fill.h"
@@ -229,7 +230,7 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-	return unlink(data);
+	return unlink(elide_data_path());
 }
 
 int main(void)

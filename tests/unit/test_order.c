@@ -315,7 +315,7 @@ static int start(void **state)
 static int stop(void **state)
 {
 	free(nodes);
-	return unlink(data);
+	return unlink(elide_data_path());
 }
 
 int main(void)

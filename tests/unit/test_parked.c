@@ -22,6 +22,7 @@
 
 #include "../../lib/adapt/crowd.h"
 #include "../../lib/adapt/sockets.h"
+#include "../../lib/base/datafile-writer.h"
 #include "../../lib/life/fill.h"
 #include "../../lib/section/engine.h"
 #include "../../lib/state/settings.h"
@@ -196,7 +197,7 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-	return unlink(data);
+	return unlink(elide_data_path());
 }
 
 int main(void)

@@ -18,6 +18,7 @@
 
 #include "../../lib/compiler.h"
 #include "../../lib/base/datafile-writer.h"
+#include "../../lib/base/log.h"
 #include "../../lib/elide.h"
 #include "../../lib/evidence/pmu.h"
 #include "../../lib/life/threads.h"
@@ -359,7 +360,7 @@ __attribute__((constructor(101))) static void environment(void)
 
 static int remove_data(void **state)
 {
-	unlink(data);
+	unlink(elide_data_path());
 	return 0;
 }
 
@@ -452,11 +453,13 @@ static void said(int (*chosen)(enum elide_pmu_event, struct perf_event_attr *),
 
 	assert_int_equal(pipe(pipes), 0);
 	dup2(pipes[1], STDERR_FILENO);
+	elide_log_start();
 	elide_pmu_choose = chosen;
 	elide_pmu_start(64);
 	assert_null(elide_pmu_open(event));
 	assert_null(elide_pmu_open(event));
 	dup2(saved, STDERR_FILENO);
+	elide_log_start();
 	close(saved);
 	close(pipes[1]);
 	n = read(pipes[0], text, size - 1);

@@ -45,7 +45,7 @@ static void in_child(void (*test)(void), uint32_t max_locks, uint32_t max_classe
 		elide_registry_save();
 		test();
 		snprintf(name, sizeof(name), "%s/%d", directory, (int)getpid());
-		unlink(name);
+		unlink(elide_data_path());
 		_exit(0);
 	}
 	assert_int_equal(waitpid(pid, &status, 0), pid);

@@ -184,7 +184,7 @@ static int start(void **state)
 
 static int stop(void **state)
 {
-	return unlink(data);
+	return unlink(elide_data_path());
 }
 
 int main(void)
