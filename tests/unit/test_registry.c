@@ -44,7 +44,6 @@ static void in_child(void (*test)(void), uint32_t max_locks, uint32_t max_classe
 		check(!elide_registry_start(max_locks, max_classes));
 		elide_registry_save();
 		test();
-		snprintf(name, sizeof(name), "%s/%d", directory, (int)getpid());
 		unlink(elide_data_path());
 		_exit(0);
 	}
