@@ -1,24 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* threads.c - calls that wait for the end of a thread, and those that change the rights of a process. */
-#include <dlfcn.h>
-#include <errno.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <signal.h>
-#include <stddef.h>
-#include <string.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
 /*
  * threads.c - calls that wait for the end of a thread, and those that change what a process may do.
  */
+#include <dlfcn.h>
 #include <errno.h>
+#include <linux/filter.h>
 #include <linux/prctl.h>
 #include <linux/seccomp.h>
 #include <sched.h>
 #include <signal.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -251,7 +245,7 @@ const char *test_syscall(syscall_fn f)
 	errno = 0;
 	expect(f(SYS_mmap, 0, 4096, PROT_READ, MAP_PRIVATE, -1, 0) == -1 && errno == EBADF);
 	errno = 0;
-	expect(f(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, 0, 0, 0, 0) == -1 && errno != 0);
+	expect(f(SYS_prctl, PR_SET_SECCOMP, SECCOMP_MODE_FILTER, 0, 0, 0, 0) == -1 && errno != 0);
 	expect(f(SYS_prctl, PR_GET_DUMPABLE, 0, 0, 0, 0, 0) >= 0);
 	pid = f(SYS_clone, SIGCHLD, 0, 0, 0, 0, 0);
 	if (!pid)
