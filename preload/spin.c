@@ -48,7 +48,7 @@ static int lock_yielding(struct wait *w, const struct elide_row *row, const stru
 	int saved = errno;
 
 	while (!take_free((void *)s, 0) && !wait_awake(w, row, crowd, take_free, (void *)s, 0))
-		sys_call(SYS_sched_yield, 0, 0, 0, 0, 0, 0);
+		sys_call(sched_yield, 0, 0, 0, 0, 0, 0);
 	errno = saved;
 	return 0;
 }

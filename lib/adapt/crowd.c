@@ -403,7 +403,7 @@ static enum policy_crowd stay(struct crowd *crowd, struct place *place, uint32_t
 /* Threads of real-time policies, and of policies that are not known here, are never parked. */
 static bool is_normal(void)
 {
-	int policy = sys_call(SYS_sched_getscheduler, 0, 0, 0, 0, 0, 0) & ~SCHED_RESET_ON_FORK;
+	int policy = sys_call(sched_getscheduler, 0, 0, 0, 0, 0, 0) & ~SCHED_RESET_ON_FORK;
 
 	return policy == SCHED_OTHER || policy == SCHED_BATCH || policy == SCHED_IDLE;
 }

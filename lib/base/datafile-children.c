@@ -104,7 +104,7 @@ static unsigned int walk(void (*each)(void))
 	dir = sys_open(look.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
 	if (dir < 0)
 		return 0;
-	while ((n = sys_call(SYS_getdents64, dir, (long)buffer, sizeof(buffer), 0, 0, 0)) > 0) {
+	while ((n = sys_call(getdents64, dir, (long)buffer, sizeof(buffer), 0, 0, 0)) > 0) {
 		for (long at = 0; at < n; at += ((struct entry *)(buffer + at))->size) {
 			const struct entry *e = (struct entry *)(buffer + at);
 

@@ -242,7 +242,7 @@ static int note(int fd, const char *use)
 {
 	struct stat st;
 
-	if (sys_fstat(fd, &st) || !realpath(use, elide_data_name.path))
+	if (sys_fstat(fd, &st) || sys_realpath(use, elide_data_name.path, sizeof(elide_data_name.path)))
 		return -errno;
 	elide_data_name.dev = st.st_dev;
 	elide_data_name.ino = st.st_ino;

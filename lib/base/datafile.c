@@ -219,7 +219,7 @@ static void fill_host(struct elide_header *h)
 	struct utsname name;
 
 	_Static_assert(sizeof(h->host) == sizeof(name.nodename), "a whole name");
-	if (!sys_call(SYS_uname, (long)&name, 0, 0, 0, 0, 0))
+	if (!sys_call(uname, (long)&name, 0, 0, 0, 0, 0))
 		memcpy(h->host, name.nodename, sizeof(h->host));
 }
 

@@ -42,12 +42,12 @@ static bool is_directory_of_another(const char *file)
 	/* With the slash at its end a symbolic link is followed. */
 	elide_text(directory, sizeof(directory), "%.*s", slash ? (int)(slash - file + 1) : 1,
 		   slash ? file : ".");
-	return !sys_lstat(directory, &st) && st.st_uid != (uid_t)sys_call(SYS_geteuid, 0, 0, 0, 0, 0, 0);
+	return !sys_lstat(directory, &st) && st.st_uid != (uid_t)sys_call(geteuid, 0, 0, 0, 0, 0, 0);
 }
 
 bool elide_is_first(uint64_t run, const char *file)
 {
-	pid_t parent = sys_call(SYS_getppid, 0, 0, 0, 0, 0, 0);
+	pid_t parent = sys_call(getppid, 0, 0, 0, 0, 0, 0);
 	int has = has_library(parent);
 
 	if (has >= 0)

@@ -47,7 +47,7 @@ void elide_log_start(void)
 /* At the end of the file, or where the descriptor stands: would the file become too long? */
 static bool fits(const struct stat *st, size_t len)
 {
-	off_t at = sys_call(SYS_lseek, STDERR_FILENO, 0, SEEK_CUR, 0, 0, 0);
+	off_t at = sys_call(lseek, STDERR_FILENO, 0, SEEK_CUR, 0, 0, 0);
 
 	return sys_size_allowed((at > st->st_size ? at : st->st_size) + len);
 }
@@ -65,7 +65,7 @@ static bool write_without_blocking(const char *line, size_t len)
 		return done;
 	}
 	/* ENXIO: nobody reads. Else there is no /proc, or the process has other rights by now. */
-	return errno != ENXIO && sys_call(SYS_poll, (long)&poll, 1, 0, 0, 0, 0) == 1 &&
+	return errno != ENXIO && sys_call(poll, (long)&poll, 1, 0, 0, 0, 0) == 1 &&
 	       poll.revents == POLLOUT && sys_write(STDERR_FILENO, line, len) == (ssize_t)len;
 }
 
@@ -82,7 +82,7 @@ static bool write_line(const char *line, size_t len)
 	case S_IFREG:
 		return fits(&st, len) && sys_write(STDERR_FILENO, line, len) == (ssize_t)len;
 	case S_IFSOCK:
-		return sys_call(SYS_sendto, STDERR_FILENO, (long)line, len,
+		return sys_call(sendto, STDERR_FILENO, (long)line, len,
 				MSG_DONTWAIT | MSG_NOSIGNAL, 0, 0) == (ssize_t)len;
 	case S_IFIFO:
 	case S_IFCHR:
@@ -92,22 +92,34 @@ static bool write_line(const char *line, size_t len)
 	}
 }
 
+/* @pending: receives the signals that are. Can one be taken back? A filter may forbid it. */
+static bool may_take_back(uint64_t *pending)
+{
+	static const struct timespec now;
+	static const uint64_t none;
+
+	return !sys_call(rt_sigpending, (long)pending, SYS_SIGSET, 0, 0, 0, 0) &&
+	       sys_call(rt_sigtimedwait, (long)&none, 0, (long)&now, SYS_SIGSET, 0, 0) < 0 &&
+	       errno == EAGAIN;
+}
+
 /* A signal that the write has raised is taken back; one that was pending before stays. */
 static bool write_quietly(const char *line, size_t len)
 {
 	static const uint64_t all = ~0ull, raised = SIGNAL_BIT(SIGPIPE) | SIGNAL_BIT(SIGXFSZ);
 	static const struct timespec now;
 	uint64_t mask, pending = 0, mine;
-	bool done;
+	bool can, done;
 
-	if (READ_ONCE(sys_forbidden))
+	if (READ_ONCE(sys_forbidden) || !sys_may(rt_sigprocmask))
 		return false;
-	sys_raw(SYS_rt_sigprocmask, SIG_SETMASK, (long)&all, (long)&mask, SYS_SIGSET, 0, 0);
-	sys_call(SYS_rt_sigpending, (long)&pending, SYS_SIGSET, 0, 0, 0, 0);
-	done = write_line(line, len);
+	if (sys_raw(SYS_rt_sigprocmask, SIG_SETMASK, (long)&all, (long)&mask, SYS_SIGSET, 0, 0))
+		return false;
+	can = may_take_back(&pending);
+	done = can && write_line(line, len);
 	mine = raised & ~pending;
-	if (!done && mine)
-		sys_call(SYS_rt_sigtimedwait, (long)&mine, 0, (long)&now, SYS_SIGSET, 0, 0);
+	if (can && !done && mine)
+		sys_call(rt_sigtimedwait, (long)&mine, 0, (long)&now, SYS_SIGSET, 0, 0);
 	sys_raw(SYS_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0, SYS_SIGSET, 0, 0);
 	return done;
 }

@@ -53,8 +53,24 @@
  */
 #define NAPS_MAX 20000
 
+static bool may_ask(int operation)
+{
+	switch (operation) {
+	case FUTEX_LOCK_PI2:
+		return sys_may(futex_lock_pi2);
+	case FUTEX_LOCK_PI:
+		return sys_may(futex_lock_pi);
+	default:
+		return sys_may(futex_unlock_pi);
+	}
+}
+
 static int futex(struct elide_pi_lock *lock, int operation, const struct timespec *until)
 {
+	if (unlikely(!may_ask(operation))) {
+		errno = ENOSYS;
+		return -1;
+	}
 	return sys_futex(&lock->word, operation | FUTEX_PRIVATE_FLAG, 0, until);
 }
 

@@ -6,6 +6,7 @@
 #include "text.h"
 
 uint32_t sys_forbidden;
+uint64_t sys_denied;
 
 /* Bytes of zeroes that are written at once where there is no fallocate(2). */
 #define ZEROES 4096
@@ -29,15 +30,15 @@ int sys_extend(int fd, size_t from, size_t to)
 	int err;
 
 	do /* a signal, of a profiler's timer for instance, interrupts it */
-		err = sys_call(SYS_fallocate, fd, 0, from, to - from, 0, 0) ? errno : 0;
+		err = sys_call(fallocate, fd, 0, from, to - from, 0, 0) ? errno : 0;
 	while (err == EINTR);
-	return err == EOPNOTSUPP || err == ENOSYS ? write_zeroes(fd, from, to) : err;
+	return err == EOPNOTSUPP || err == ENOSYS || err == EPERM ? write_zeroes(fd, from, to) : err;
 }
 
 int sys_getcwd(char *path, size_t size)
 {
 	/* "(unreachable)/..." after chroot(). */
-	return sys_call(SYS_getcwd, (long)path, size, 0, 0, 0, 0) < 0 || *path != '/' ? -1 : 0;
+	return sys_call(getcwd, (long)path, size, 0, 0, 0, 0) < 0 || *path != '/' ? -1 : 0;
 }
 
 /* @path below the current directory, links and all. */
@@ -111,7 +112,7 @@ unsigned int sys_processors_usable(void)
 	/* Linux can be built for 8,192 processors at most. */
 	uint64_t set[8192 / 64] = {0};
 	unsigned int nr = 0;
-	long n = sys_call(SYS_sched_getaffinity, 0, sizeof(set), (long)set, 0, 0, 0);
+	long n = sys_call(sched_getaffinity, 0, sizeof(set), (long)set, 0, 0, 0);
 
 	for (long i = 0; i < n / (long)sizeof(*set); i++)
 		nr += __builtin_popcountll(set[i]);

@@ -10,8 +10,9 @@
  * of libc that it calls.
  *
  * A seccomp filter may kill the process for any system call that the program does not make itself.
- * sys_forbidden says that there is one: then every function here but sys_futex() fails with EPERM
- * and asks the kernel nothing.
+ * sys_forbidden says that the process has installed one: then every function here but sys_futex()
+ * fails with EPERM and asks the kernel nothing. Of one that the process has begun with sys_learn() finds
+ * out what it allows: what it kills for fails with ENOSYS, as with a kernel that does not have it.
  */
 #ifndef ELIDE_SYSCALLS_H
 #define ELIDE_SYSCALLS_H
@@ -53,6 +54,29 @@ static __always_inline_fn long sys_raw(long number, long a, long b, long c, long
 	return ret;
 }
 
+/* Each of syscalls.def: its place in that list, and its number. */
+enum sys_place {
+#define ELIDE_SYSCALL(name, call, a, b, c, d, e, f) SYS_PLACE_##name,
+#include "syscalls.def"
+#undef ELIDE_SYSCALL
+	SYS_PLACES
+};
+
+enum sys_number {
+#define ELIDE_SYSCALL(name, call, a, b, c, d, e, f) SYS_NUMBER_##name = SYS_##call,
+#include "syscalls.def"
+#undef ELIDE_SYSCALL
+};
+
+/* A bit for each place: a filter that the process began with kills for it, so it is not made. */
+extern uint64_t sys_denied;
+
+/* Of a name of syscalls.def: may it be made? */
+#define sys_may(name) (likely(!(sys_denied >> SYS_PLACE_##name & 1)))
+
+/* The kernel's answer, whatever sys_forbidden says; as of a kernel without the call, if it is denied. */
+#define sys_ask(name, ...) (sys_may(name) ? sys_raw(SYS_NUMBER_##name, __VA_ARGS__) : -ENOSYS)
+
 /* An answer of the kernel as libc gives it: -1 and errno. */
 static inline long sys_answer(long ret)
 {
@@ -62,11 +86,9 @@ static inline long sys_answer(long ret)
 	return -1;
 }
 
-static inline long sys_call(long number, long a, long b, long c, long d, long e, long f)
-{
-	return sys_answer(unlikely(READ_ONCE(sys_forbidden)) ? -EPERM :
-							       sys_raw(number, a, b, c, d, e, f));
-}
+/* A system call of syscalls.def. */
+#define sys_call(name, ...) \
+	sys_answer(unlikely(READ_ONCE(sys_forbidden)) ? -EPERM : sys_ask(name, __VA_ARGS__))
 
 /* The only one that is made under a filter, as the program's own lock calls make it. */
 static inline long sys_futex(const void *word, int operation, uint32_t value,
@@ -83,132 +105,152 @@ static inline bool sys_word_is(const void *word, uint32_t value)
 {
 	static uint32_t nobody;
 
-	return !sys_call(SYS_futex, (long)word, FUTEX_CMP_REQUEUE | FUTEX_PRIVATE_FLAG, 0, 0,
+	return !sys_call(futex_requeue, (long)word, FUTEX_CMP_REQUEUE | FUTEX_PRIVATE_FLAG, 0, 0,
 			 (long)&nobody, value);
 }
+
+/**
+ * sys_is_filtered() - has the process a seccomp filter? Yes, where that cannot be known.
+ *
+ * By calls that the loader has made too, to load the library. Under Valgrind no: it makes calls of
+ * its own, and has no processes of the kind that sys_learn() needs.
+ */
+bool sys_is_filtered(void);
+
+/**
+ * sys_learn() - find out which system calls the filter kills for.
+ * @all: perf_event_open(2) will be used, too
+ *
+ * Return: false if that cannot be known, as there cannot be a process to try them.
+ */
+bool sys_learn(bool all);
+
+/** sys_denied_first() - a system call that is denied, as text; NULL: none. @nr: how many */
+const char *sys_denied_first(unsigned int *nr);
 
 /* Each as the function of libc of that name, errno included. */
 
 static inline int sys_open(const char *path, int flags, mode_t mode)
 {
-	return sys_call(SYS_openat, AT_FDCWD, (long)path, flags, mode, 0, 0);
+	return sys_call(openat, AT_FDCWD, (long)path, flags, mode, 0, 0);
 }
 
 static inline ssize_t sys_read(int fd, void *buffer, size_t size)
 {
-	return sys_call(SYS_read, fd, (long)buffer, size, 0, 0, 0);
+	return sys_call(read, fd, (long)buffer, size, 0, 0, 0);
 }
 
 static inline ssize_t sys_write(int fd, const void *buffer, size_t size)
 {
-	return sys_call(SYS_write, fd, (long)buffer, size, 0, 0, 0);
+	return sys_call(write, fd, (long)buffer, size, 0, 0, 0);
 }
 
 static inline ssize_t sys_pwrite(int fd, const void *buffer, size_t size, off_t at)
 {
-	return sys_call(SYS_pwrite64, fd, (long)buffer, size, at, 0, 0);
+	return sys_call(pwrite64, fd, (long)buffer, size, at, 0, 0);
 }
 
 static inline int sys_close(int fd)
 {
-	return sys_call(SYS_close, fd, 0, 0, 0, 0, 0);
+	return sys_call(close, fd, 0, 0, 0, 0, 0);
 }
 
 static inline int sys_fcntl(int fd, int command, void *argument)
 {
-	return sys_call(SYS_fcntl, fd, command, (long)argument, 0, 0, 0);
+	return sys_call(fcntl, fd, command, (long)argument, 0, 0, 0);
 }
 
 static inline int sys_flock(int fd, int operation)
 {
-	return sys_call(SYS_flock, fd, operation, 0, 0, 0, 0);
+	return sys_call(flock, fd, operation, 0, 0, 0, 0);
 }
 
+/* By the call that the loader makes, and that filters allow which allow little. */
 static inline int sys_fstat(int fd, struct stat *st)
 {
-	return sys_call(SYS_fstat, fd, (long)st, 0, 0, 0, 0);
+	return sys_call(newfstatat, fd, (long)"", (long)st, AT_EMPTY_PATH, 0, 0);
 }
 
 static inline int sys_lstat(const char *path, struct stat *st)
 {
-	return sys_call(SYS_lstat, (long)path, (long)st, 0, 0, 0, 0);
+	return sys_call(newfstatat, AT_FDCWD, (long)path, (long)st, AT_SYMLINK_NOFOLLOW, 0, 0);
 }
 
 static inline int sys_ftruncate(int fd, size_t size)
 {
-	return sys_call(SYS_ftruncate, fd, size, 0, 0, 0, 0);
+	return sys_call(ftruncate, fd, size, 0, 0, 0, 0);
 }
 
 static inline int sys_access(const char *path, int mode)
 {
-	return sys_call(SYS_access, (long)path, mode, 0, 0, 0, 0);
+	return sys_call(access, (long)path, mode, 0, 0, 0, 0);
 }
 
 static inline ssize_t sys_readlink(const char *path, char *buffer, size_t size)
 {
-	return sys_call(SYS_readlink, (long)path, (long)buffer, size, 0, 0, 0);
+	return sys_call(readlink, (long)path, (long)buffer, size, 0, 0, 0);
 }
 
 static inline int sys_link(const char *from, const char *to)
 {
-	return sys_call(SYS_link, (long)from, (long)to, 0, 0, 0, 0);
+	return sys_call(link, (long)from, (long)to, 0, 0, 0, 0);
 }
 
 static inline int sys_unlink(const char *path)
 {
-	return sys_call(SYS_unlink, (long)path, 0, 0, 0, 0, 0);
+	return sys_call(unlink, (long)path, 0, 0, 0, 0, 0);
 }
 
 static inline int sys_rename(const char *from, const char *to)
 {
-	return sys_call(SYS_rename, (long)from, (long)to, 0, 0, 0, 0);
+	return sys_call(rename, (long)from, (long)to, 0, 0, 0, 0);
 }
 
 /* renameat2(2) relative to the current directory. */
 static inline int sys_rename_flags(const char *from, const char *to, unsigned int flags)
 {
-	return sys_call(SYS_renameat2, AT_FDCWD, (long)from, AT_FDCWD, (long)to, flags, 0);
+	return sys_call(renameat2, AT_FDCWD, (long)from, AT_FDCWD, (long)to, flags, 0);
 }
 
 static inline void *sys_mmap(void *address, size_t size, int protection, int flags, int fd)
 {
-	return (void *)sys_call(SYS_mmap, (long)address, size, protection, flags, fd, 0);
+	return (void *)sys_call(mmap, (long)address, size, protection, flags, fd, 0);
 }
 
 static inline int sys_munmap(void *address, size_t size)
 {
-	return sys_call(SYS_munmap, (long)address, size, 0, 0, 0, 0);
+	return sys_call(munmap, (long)address, size, 0, 0, 0, 0);
 }
 
 static inline int sys_madvise(void *address, size_t size, int advice)
 {
-	return sys_call(SYS_madvise, (long)address, size, advice, 0, 0, 0);
+	return sys_call(madvise, (long)address, size, advice, 0, 0, 0);
 }
 
 static inline int sys_mprotect(void *address, size_t size, int protection)
 {
-	return sys_call(SYS_mprotect, (long)address, size, protection, 0, 0, 0);
+	return sys_call(mprotect, (long)address, size, protection, 0, 0, 0);
 }
 
 static inline pid_t sys_getpid(void)
 {
-	return sys_call(SYS_getpid, 0, 0, 0, 0, 0, 0);
+	return sys_call(getpid, 0, 0, 0, 0, 0, 0);
 }
 
 static inline pid_t sys_gettid(void)
 {
-	return sys_call(SYS_gettid, 0, 0, 0, 0, 0, 0);
+	return sys_call(gettid, 0, 0, 0, 0, 0, 0);
 }
 
 static inline pid_t sys_waitpid(pid_t pid, int *status, int options)
 {
-	return sys_call(SYS_wait4, pid, (long)status, options, 0, 0, 0);
+	return sys_call(wait4, pid, (long)status, options, 0, 0, 0);
 }
 
 /* A pause relative to CLOCK_MONOTONIC; a signal ends it. */
 static inline void sys_pause(const struct timespec *pause)
 {
-	sys_call(SYS_nanosleep, (long)pause, 0, 0, 0, 0, 0);
+	sys_call(nanosleep, (long)pause, 0, 0, 0, 0, 0);
 }
 
 /*
@@ -219,7 +261,7 @@ static inline bool sys_size_allowed(size_t size)
 {
 	struct rlimit limit;
 
-	return sys_call(SYS_prlimit64, 0, RLIMIT_FSIZE, 0, (long)&limit, 0, 0) ||
+	return sys_call(prlimit64, 0, RLIMIT_FSIZE, 0, (long)&limit, 0, 0) ||
 	       limit.rlim_cur == RLIM_INFINITY || size <= limit.rlim_cur;
 }
 
@@ -229,7 +271,7 @@ static inline bool sys_size_allowed(size_t size)
 /* All signals, those that glibc keeps to itself too, which its function leaves out. */
 static inline int sys_sigmask(const uint64_t *set, uint64_t *old)
 {
-	return sys_call(SYS_rt_sigprocmask, SIG_SETMASK, (long)set, (long)old, SYS_SIGSET, 0, 0);
+	return sys_call(rt_sigprocmask, SIG_SETMASK, (long)set, (long)old, SYS_SIGSET, 0, 0);
 }
 
 /**

@@ -108,7 +108,7 @@ int elide_clock(clockid_t clock, struct timespec *ts)
 
 	if (likely(function) && !function(clock, ts))
 		return 0;
-	return sys_call(SYS_clock_gettime, clock, (long)ts, 0, 0, 0, 0);
+	return sys_call(clock_gettime, clock, (long)ts, 0, 0, 0, 0);
 }
 
 uint64_t elide_clock_ns(clockid_t clock)

@@ -147,7 +147,7 @@ static void *map_event(enum elide_pmu_event event, int *err)
 	*err = -elide_pmu_choose(event, &attr);
 	if (*err)
 		return NULL;
-	fd = sys_call(SYS_perf_event_open, (long)&attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC, 0);
+	fd = sys_call(perf_event_open, (long)&attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC, 0);
 	if (fd < 0) {
 		*err = errno;
 		return NULL;

@@ -31,13 +31,13 @@ static int find_command(char *command, size_t size)
 	char library[PATH_MAX], *slash;
 	Dl_info info;
 
-	if (!dladdr(elide_exit_report, &info) || !realpath(info.dli_fname, library))
+	if (!dladdr(elide_exit_report, &info) || sys_realpath(info.dli_fname, library, sizeof(library)))
 		return -ENOENT;
 	slash = strrchr(library, '/');
 	*slash = '\0';
 	for (unsigned int i = 0; i < 2; i++) {
 		snprintf(command, size, "%s/%s", library, places[i]);
-		if (!access(command, X_OK))
+		if (!sys_access(command, X_OK))
 			return 0;
 	}
 	return -ENOENT;

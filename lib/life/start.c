@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/auxv.h>
 #include <time.h>
 #include <unistd.h>
@@ -219,14 +220,46 @@ __cold void elide_disable(const char *why)
 	elide_slow_run(off_slow, (void *)why);
 }
 
+static bool is_set(const char *setting)
+{
+	for (char *const *e = environ; *e; e++)
+		if (!strcmp(*e, setting))
+			return true;
+	return false;
+}
+
+/* A filter that is there already. Return: the library knows which system calls it may make. */
+static bool learn_filter(bool secure)
+{
+	if (likely(!sys_is_filtered()))
+		return true;
+	if (!secure && !is_set("ELIDE_MODE=off") && sys_learn(is_set("ELIDE_PMU=abort")))
+		return true;
+	sys_forbidden = 1;
+	return false;
+}
+
+static void tell_denied(void)
+{
+	unsigned int nr;
+	const char *first = sys_denied_first(&nr);
+
+	if (unlikely(first))
+		elide_log("a seccomp filter kills for %u of the system calls that the library makes, as %s: "
+			  "it does without them, see elide(7)", nr, first);
+}
+
 void elide_start(bool secure)
 {
+	bool known = learn_filter(secure);
+
 	elide_log_start();
 	elide_vdso_start(getauxval(AT_SYSINFO_EHDR));
 	read_start();
 	elide_tunables_read(secure ? NULL : environ);
-	if (secure || elide_tunables.mode == ELIDE_MODE_OFF)
+	if (!known || secure || elide_tunables.mode == ELIDE_MODE_OFF)
 		return;
+	tell_denied();
 	elide_settings_decide();
 	elide_rules_parse(elide_tunables.locks);
 	if (elide_gate_start(begin_slow_path) || adapt_start(elide_tunables.max_classes) ||
@@ -318,7 +351,9 @@ static void stop_slow(void *own_file)
 static void write_last(void *unused)
 {
 	adapt_learned_write();
-	if (*elide_tunables.report && !READ_ONCE(sys_forbidden))
+	unsigned int denied;
+
+	if (*elide_tunables.report && !READ_ONCE(sys_forbidden) && !sys_denied_first(&denied))
 		elide_exit_report(elide_tunables.report);
 }
 

@@ -61,7 +61,7 @@ static struct {
  */
 static bool has_ended(const struct elide_thread *t, pid_t pid)
 {
-	return t->tid && t->pid == pid && sys_call(SYS_tgkill, pid, t->tid, 0, 0, 0, 0) &&
+	return t->tid && t->pid == pid && sys_call(tgkill, pid, t->tid, 0, 0, 0, 0) &&
 	       errno == ESRCH;
 }
 

@@ -124,7 +124,7 @@ static void go_outside(void)
 /* Not sys_sigmask(): a filter may be announced meanwhile, and waits for this thread. */
 static long set_mask(const uint64_t *set, uint64_t *old)
 {
-	return sys_raw(SYS_rt_sigprocmask, SIG_SETMASK, (long)set, (long)old, SYS_SIGSET, 0, 0);
+	return sys_ask(rt_sigprocmask, SIG_SETMASK, (long)set, (long)old, SYS_SIGSET, 0, 0);
 }
 
 static void slow_end(const struct slow *slow)
@@ -250,7 +250,7 @@ void elide_gate_close(void)
 	__atomic_add_fetch(&sys_forbidden, 1, __ATOMIC_SEQ_CST);
 	for (int i = 0; i < CLOSE_LONGEST / CLOSE_PAUSE &&
 			__atomic_load_n(&wiped->inside, __ATOMIC_SEQ_CST); i++)
-		sys_raw(SYS_nanosleep, (long)&pause, 0, 0, 0, 0, 0);
+		sys_ask(nanosleep, (long)&pause, 0, 0, 0, 0, 0);
 }
 
 void elide_gate_open(void)

@@ -95,7 +95,7 @@ void elide_thread_record_name(struct elide_thread *t)
 		return;
 	t->nr_names++;
 	rtmgrind_time_stops();
-	if (!sys_call(SYS_prctl, PR_GET_NAME, (long)name, 0, 0, 0, 0)) {
+	if (!sys_call(prctl, PR_GET_NAME, (long)name, 0, 0, 0, 0)) {
 		name[sizeof(name) - 1] = '\0';
 		memcpy(t->record->name, name, sizeof(name));
 	}

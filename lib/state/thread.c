@@ -150,7 +150,7 @@ uint32_t elide_tid_now(void)
 {
 	const char *self = __builtin_thread_pointer();
 
-	if (likely(!READ_ONCE(sys_forbidden)))
+	if (likely(!READ_ONCE(sys_forbidden)) && sys_may(gettid))
 		return sys_raw(SYS_gettid, 0, 0, 0, 0, 0, 0);
 	return elide_process.tid_at ? *(const uint32_t *)(self + elide_process.tid_at) : 0;
 }

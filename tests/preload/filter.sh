@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# check: seconds=6
+# check: seconds=10
 #
 # What a program may take from itself: system calls by a seccomp filter, the time-stamp counter, a
 # standard error that can be written to. The library does no harm there, and counts on.
@@ -78,6 +78,43 @@ for how in gone full socket stopped "limit $tmp/file" "own $tmp/file"; do
 done
 [ "$(cat file)" = own ] && ok stderr-own-file || not_ok stderr-own-file "$(head -c 100 file)"
 try stderr-cancel '' ELIDE_MODE=profile -- "$bin/stderr" cancel
+
+# Filters that are there before the program starts, and so before the library.
+all_counted() {
+	all=$(($(sum acquired) + 0))
+	[ $all = 52812 ] && ok "$1-all" || not_ok "$1-all" "$all of 52812, $(head -c 300 err)"
+}
+inherited() { # ACTION LIST SETTINGS...
+	action=$1 list=$2
+	shift 2
+	try "inherited-$action-$list-$(echo "$*" | sed 's/ELIDE_//g; s/ /-/g')" 'ended ' "$@" LD_PRELOAD= \
+		INHERIT_PRELOAD="$lib" -- "$bin/inherit" "$action" "$list" "$bin/filter" none
+}
+for settings in 'ELIDE_MODE=profile' 'ELIDE_MODE=elide ELIDE_STACKS=1 ELIDE_ORDER=1'; do
+	for list in all needs alone nowait; do
+		for action in kill errno trap allow; do
+			# shellcheck disable=SC2086
+			inherited $action $list $settings
+			case $action-$list in
+			*-all | *-nowait | allow-needs) all_counted "inherited-$action-$list" ;;
+			esac
+		done
+	done
+	# Neither a call of its own, nor a line, where it is not to be used.
+	# shellcheck disable=SC2086
+	inherited kill needs $settings ELIDE_MODE=off
+	[ -s err ] && not_ok inherited-off "$(head -c 300 err)" || ok inherited-off
+done
+inherited kill nowait ELIDE_MODE=profile
+grep -q 'kills for 1 of the system calls that the library makes, as wait4:' err && ok inherited-said ||
+	not_ok inherited-said "$(head -c 300 err)"
+# Each call of the library alone, where the program can do without it.
+for call in $("$bin/inherit" names); do
+	"$bin/inherit" kill "but:$call" "$bin/filter" none >plain 2>&1 || continue
+	inherited kill "but:$call" ELIDE_MODE=elide ELIDE_STACKS=1 ELIDE_ORDER=1
+	# Without its id a thread has no place.
+	[ "$call" = gettid ] || all_counted "inherited-but-$call"
+done 2>killed
 
 echo "$nr tests, $failed failed, 0 skipped"
 [ $failed -eq 0 ]

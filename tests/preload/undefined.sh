@@ -21,7 +21,7 @@ cat >"$tmp/reasons" <<'END'
 linker: _ITM_deregisterTMCloneTable _ITM_registerTMCloneTable __cxa_finalize __gmon_start__
 variables of libc: __environ environ __libc_stack_end __libc_single_threaded _r_debug
 the address of a thread-local variable: __errno_location
-read memory, or write what they are given, and call nothing: memchr memcmp memcpy memmove memset strchr strcmp strcpy strcspn strlen strncasecmp strncmp stpcpy strspn strncpy strnlen strrchr strtoull
+read memory, or write what they are given, and call nothing: memchr memcmp memcpy memmove memset strchr strcmp strcpy strcspn strlen strncasecmp strncmp stpcpy strspn strncpy strnlen strrchr strstr strtoull
 a table of constant texts: strerrordesc_np
 the loader's table, without a lock: _dl_find_object
 at the start of the process alone: __register_atfork getauxval __x86_get_cpuid_feature_leaf
@@ -30,7 +30,7 @@ read the program's own object, and call nothing: pthread_barrierattr_getpshared 
 sem_wait(3) is a cancellation point: pthread_testcancel
 libgcc's unwinder, where it finds no table of its own; the library's own stacks need none: malloc free abort pthread_once __pthread_key_create dl_iterate_phdr
 of libelide-heap.so: elide_heap_find
-the report at exit, after the data file is complete: access dladdr realpath snprintf strerror posix_spawn posix_spawn_file_actions_adddup2 posix_spawn_file_actions_addopen posix_spawn_file_actions_destroy posix_spawn_file_actions_init posix_spawnattr_init posix_spawnattr_setflags posix_spawnattr_setsigdefault posix_spawnattr_setsigmask sigemptyset sigfillset
+the report at exit, after the data file is complete: dladdr snprintf strerror posix_spawn posix_spawn_file_actions_adddup2 posix_spawn_file_actions_addopen posix_spawn_file_actions_destroy posix_spawn_file_actions_init posix_spawnattr_init posix_spawnattr_setflags posix_spawnattr_setsigdefault posix_spawnattr_setsigmask sigemptyset sigfillset
 END
 sed 's/^[^:]*: *//' "$tmp/reasons" | tr ' ' '\n' | sort -u >"$tmp/allowed"
 nm -D --undefined-only "$lib" | awk '{ sub(/@.*/, "", $2); print $2 }' | sort -u >"$tmp/called"
