@@ -2,10 +2,10 @@
 /*
  * record.c - which system calls does a library make itself?
  *
- * record LIBRARY COMMAND...: traces COMMAND, whose output is lost, with its threads and children, and prints
- * lib/base/syscalls.def of each call whose instruction lies in LIBRARY, once; "number N" if it has
- * none there. A wait or wake of futex(2) is left out, and what a child of CLONE_VFORK does, which is
- * the library's probe of a filter. Exits with 77 if it may not trace.
+ * record LIBRARY COMMAND...: traces COMMAND, whose output is lost, with its threads and children, and
+ * prints the name in lib/base/syscalls.def of each call whose instruction lies in LIBRARY, once;
+ * "number N" if it has none there. A wait or wake of futex(2) is left out, and what a child of
+ * CLONE_VFORK does, which is the library's probe of a filter. Exits with 77 if it may not trace.
  */
 #include <linux/futex.h>
 #include <signal.h>
