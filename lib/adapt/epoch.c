@@ -69,15 +69,33 @@ static struct adapt_class *adapt_class_of(uint32_t class_index)
 {
 	struct adapt_class *p = &adapt_classes[class_index + 1];
 
-	for (; nr_classes <= class_index + 1; nr_classes++) {
+	while (nr_classes <= class_index + 1) {
 		learn_start(&adapt_classes[nr_classes].learn,
 			    elide_process.mode == ELIDE_RUN_RESTRICT, elide_process.restricts &&
 			    elide_class_info(nr_classes - 1)->kind != ELIDE_KIND_CUSTOM);
 		adapt_classes[nr_classes].class_index = nr_classes - 1;
 		adapt_classes[nr_classes].interval = LEARN_INTERVAL_FIRST;
 		adapt_learned_class(&adapt_classes[nr_classes]);
+		/* Pairs with adapt_knows(). */
+		__atomic_store_n(&nr_classes, nr_classes + 1, __ATOMIC_RELEASE);
 	}
 	return p;
+}
+
+bool adapt_knows(uint32_t class_index, const void *site, enum elide_kind kind)
+{
+	const struct adapt_class *p = &adapt_classes[class_index + 1];
+	uint64_t key = elide_cache_key(site, kind);
+	uint32_t nr;
+
+	/* Both pair with the stores in slow paths: what is counted is whole. */
+	if (__atomic_load_n(&nr_classes, __ATOMIC_ACQUIRE) <= class_index + 1)
+		return false;
+	nr = __atomic_load_n(&p->nr_keys, __ATOMIC_ACQUIRE);
+	for (uint32_t i = 0; i < nr; i++)
+		if (p->keys[i] == key)
+			return true;
+	return nr == LEARN_SITES;
 }
 
 /* Number of a site; a new one gets the next number. Further than LEARN_SITES share the last. */
@@ -96,7 +114,8 @@ static uint32_t site_of(struct adapt_class *p, uint64_t key)
 	arm = adapt_learned_find_site(p, i, key);
 	WRITE_ONCE(p->arms[i], ELIDE_ARM_CODE(arm));
 	WRITE_ONCE(p->settled[i], arm);
-	WRITE_ONCE(p->nr_keys, i + 1);
+	/* Pairs with adapt_knows(). */
+	__atomic_store_n(&p->nr_keys, i + 1, __ATOMIC_RELEASE);
 	return i;
 }
 

@@ -123,8 +123,18 @@ int adapt_start(uint32_t max_classes);
 void adapt_forget(void);
 
 /**
+ * adapt_knows() - has a call of locks of that class been measured, with that site and kind?
+ * @class_index: of a lock that is registered
+ * @site: return address of the call
+ * @kind: its kind
+ *
+ * If so, adapt_attach() of another thread's such call changes nothing that threads share. Lock-free.
+ */
+bool adapt_knows(uint32_t class_index, const void *site, enum elide_kind kind);
+
+/**
  * adapt_attach() - measure the sections of a call.
- * @t: the calling thread, in a slow path
+ * @t: the calling thread, in a slow path, or where adapt_knows() the call
  * @call: the call; its row is set, the fields of the measurement are filled in
  */
 void adapt_attach(struct elide_thread *t, struct elide_call *call);

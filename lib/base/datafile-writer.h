@@ -4,11 +4,13 @@
  *
  * One file per process. Must never be called inside a transaction: it makes
  * system calls and touches the file's mapping.
- * Callers serialise themselves by the engine's lock.
+ * Callers serialise themselves by the engine's lock, but for elide_data_publish() and what
+ * elide_data_has_room() has said.
  */
 #ifndef ELIDE_DATAFILE_WRITER_H
 #define ELIDE_DATAFILE_WRITER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -72,6 +74,13 @@ struct elide_chunk *elide_data_chunk(enum elide_chunk_type type, unsigned int re
  */
 void *elide_data_record(struct elide_chunk **chunk, enum elide_chunk_type type,
 			unsigned int record_size);
+
+/**
+ * elide_data_has_room() - is there room in a chunk that no other thread fills, and has the disk backed it?
+ *
+ * If so, its thread may call elide_data_record() for it without the engine's lock.
+ */
+bool elide_data_has_room(const struct elide_chunk *chunk, unsigned int record_size);
 
 /** elide_data_publish() - count the record that elide_data_record() gave last. */
 void elide_data_publish(struct elide_chunk *chunk);

@@ -525,17 +525,25 @@ void *elide_data_record(struct elide_chunk **chunk, enum elide_chunk_type type,
 	return (char *)c + begin;
 }
 
+bool elide_data_has_room(const struct elide_chunk *chunk, unsigned int record_size)
+{
+	size_t begin = sizeof(*chunk) + chunk->nr_records * record_size;
+
+	return begin + record_size <= ELIDE_CHUNK_SIZE &&
+	       !(is_sparse((const char *)chunk - file.map) && begin <= SPARSE_PAGE &&
+		 begin + record_size > SPARSE_PAGE);
+}
+
 void elide_data_publish(struct elide_chunk *chunk)
 {
 	const char *record = (char *)(chunk + 1) + chunk->nr_records * chunk->record_size;
-	uint32_t *counted = &elide_data->nr_records[chunk->type];
 
 	WRITE_ONCE(chunk->check, elide_record_check(chunk->check, chunk->type, record,
 						    chunk->record_size));
 	test_point(slow_publish);
 	/* Both pair with the loader: a counted record is complete, and in the checksum. */
 	__atomic_store_n(&chunk->nr_records, chunk->nr_records + 1, __ATOMIC_RELEASE);
-	__atomic_store_n(counted, *counted + 1, __ATOMIC_RELEASE);
+	__atomic_add_fetch(&elide_data->nr_records[chunk->type], 1, __ATOMIC_RELEASE);
 }
 
 void elide_data_start(uint64_t began_ns, unsigned int max_files)

@@ -76,14 +76,14 @@ static struct elide_call *call_make(struct elide_thread *t, struct elide_row *ro
 	if (elide_process.config.measures && elide_kind_is_lock(row->kind))
 		adapt_attach(t, call);
 	elide_call_set_way(call, elide_way(t, row), adapt_arm_of(call));
-	t->nr_rows++;
+	/* Others look at the first calls of a thread in slow paths of their own. */
+	__atomic_store_n(&t->nr_rows, t->nr_rows + 1, __ATOMIC_RELEASE);
 	return call;
 }
 
 static struct elide_call *call_get(struct elide_thread *t, uint32_t class_index, const void *site,
-				   enum elide_kind kind)
+				   uint64_t recorded, enum elide_kind kind)
 {
-	uint64_t recorded = elide_recorded(site);
 	uint16_t *slot = elide_row_slot(t, class_index, (const void *)recorded, kind, 0);
 	struct elide_call *call;
 	struct elide_row *row;
@@ -158,7 +158,7 @@ static struct elide_cache *fill(const void *lock, const void *site, enum elide_k
 		}
 		generation = READ_ONCE(*elide_generation(lock));
 	}
-	call = call_get(t, elide_registry_class(index), site, kind);
+	call = call_get(t, elide_registry_class(index), site, elide_recorded(site), kind);
 	if (!call) {
 		elide_skip_more(t, site, ELIDE_DROPPED_ROWS, 1);
 		return NULL;
@@ -182,6 +182,50 @@ static void fill_slow(void *arg)
 	test_point(fill_entered);
 	l->entry = fill(l->lock, l->site, l->kind);
 	test_point(fill_done);
+}
+
+/* Is an address in an object that is known, or in none? What a slow path would find out otherwise. */
+static bool module_is_known(const void *address)
+{
+	bool in_object;
+
+	return elide_module_known(address, &in_object) || !in_object;
+}
+
+/*
+ * As fill(), where all is known but that this thread makes the call: only what is its own changes. A hot
+ * lock's call is measured by itself.
+ */
+static void fill_own(void *arg)
+{
+	struct look_up *l = arg;
+	struct elide_thread *t = elide_self;
+	uint32_t generation = __atomic_load_n(elide_generation(l->lock), __ATOMIC_ACQUIRE);
+	uint32_t index = elide_registry_find(l->lock), class_index;
+	struct elide_call *call;
+	uint64_t recorded;
+
+	if (index == ELIDE_NONE || !is_of_kind(index, l->kind) || elide_hot_of(index) ||
+	    !module_is_known(l->lock) || !module_is_known(l->site) ||
+	    !elide_recorded_call(l->site, &recorded))
+		return;
+	class_index = elide_registry_class(index);
+	if (elide_process.config.measures && elide_kind_is_lock(l->kind) &&
+	    !adapt_knows(class_index, l->site, l->kind))
+		return;
+	call = call_get(t, class_index, l->site, recorded, l->kind);
+	if (call)
+		l->entry = elide_cache_make(t, call, l->lock, index, generation);
+}
+
+/* May a row of the calling thread be all that is to be made? */
+static bool needs_own_row(void)
+{
+	const struct elide_thread *t = elide_self;
+	const struct elide_chunk *chunk = t ? t->chunk : NULL;
+
+	return chunk && t->nr_rows < ELIDE_MAX_ROWS && !elide_rules_any() &&
+	       elide_gate_same_process() && elide_data_has_room(chunk, sizeof(struct elide_row));
 }
 
 /* Would a slow path, of 20,000 cycles, find no room for the call? Then it is counted. */
@@ -213,6 +257,8 @@ __noinline struct elide_cache *elide_cache_fill(const void *lock, const void *si
 		return NULL;
 	if (!elide_self && !elide_busy && elide_thread_refused())
 		return NULL;
+	if (needs_own_row() && elide_own_run(fill_own, &l) && l.entry)
+		return l.entry;
 	/* Under a filter nobody waits for another thread's slow path. */
 	if (unlikely(!elide_slow_run(fill_slow, &l)) && READ_ONCE(sys_forbidden) &&
 	    elide_process.running && !elide_busy && elide_data)

@@ -239,6 +239,21 @@ bool elide_slow_try_run(void (*body)(void *arg), void *arg)
 	return false;
 }
 
+bool elide_own_run(void (*body)(void *arg), void *arg)
+{
+	const struct elide_thread *t = elide_self;
+	struct slow slow = {0};
+
+	if (!elide_process.running || elide_busy || !t || !t->ready || READ_ONCE(sys_forbidden) ||
+	    !slow_begin(&slow))
+		return false;
+	/* A handler may have forked before signals were blocked. */
+	if (likely(!slow.quiet && t->ready))
+		body(arg);
+	slow_end(&slow);
+	return !slow.quiet && t->ready;
+}
+
 /* Time that elide_gate_close() sleeps at once, and altogether at most, ns. Chosen. */
 #define CLOSE_PAUSE 50000
 #define CLOSE_LONGEST 200000000

@@ -67,6 +67,19 @@ bool elide_slow_run(void (*body)(void *arg), void *arg);
 bool elide_slow_try_run(void (*body)(void *arg), void *arg);
 
 /**
+ * elide_own_run() - run what changes nothing but what is the calling thread's own.
+ * @body: what is done
+ * @arg: its argument
+ *
+ * Of a slow path it has that signals are blocked, and that nothing it calls is counted; it does not
+ * have the engine's lock, nor another stack. So it waits for nobody: where hundreds of threads begin
+ * at once, those that wait for the lock are put to sleep and woken up one by one.
+ *
+ * Return: false if @body has not run: also if the thread has no block, and under a filter.
+ */
+bool elide_own_run(void (*body)(void *arg), void *arg);
+
+/**
  * elide_slow_run_unready() - elide_slow_run() without the call of @ready: the process ends.
  * @body: what is done in it
  * @arg: its argument

@@ -99,6 +99,11 @@ static void name_of(const struct elide_module *m, uint64_t address, char *buffer
 	elide_text(buffer, size, "%s!%s", m ? base ? base + 1 : m->path : "?", symbol);
 }
 
+bool elide_rules_any(void)
+{
+	return nr_rules;
+}
+
 enum elide_ruling elide_rules_match(const struct elide_class *info, const void *site)
 {
 	/* Static: thread stacks may be small. Callers hold the engine's lock. */

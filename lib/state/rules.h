@@ -25,6 +25,9 @@ enum elide_ruling {
  */
 void elide_rules_parse(const char *text);
 
+/** elide_rules_any() - are there rules? */
+bool elide_rules_any(void);
+
 /**
  * elide_rules_match() - the first rule that matches.
  * @info: class of the lock
