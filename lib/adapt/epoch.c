@@ -152,18 +152,35 @@ static void time_attempt(struct elide_thread *t, struct adapt_thread *adapt)
 	next_event(adapt, nr);
 }
 
+/* Where a thread has that measurement, or has room for it. None is ever taken away. */
+static struct adapt_thread *adapt_place(struct elide_thread *t, uint32_t adapt_nr)
+{
+	struct adapt_thread *adapt;
+	uint32_t nr;
+
+	for (adapt = t->first_adapts; adapt < &t->first_adapts[ELIDE_FIRST_ADAPTS]; adapt++) {
+		nr = READ_ONCE(adapt->adapt_nr);
+		if (!nr || nr == adapt_nr)
+			return adapt;
+	}
+	/* A thread has at most ELIDE_MAX_ROWS of them, so a free entry is left. */
+	for (uint32_t i = adapt_nr;; i++) {
+		adapt = &t->adapts[i % ELIDE_NR_ROWS];
+		nr = READ_ONCE(adapt->adapt_nr);
+		if (!nr || nr == adapt_nr)
+			return adapt;
+	}
+}
+
 static struct adapt_thread *adapt_thread_of(struct elide_thread *t, uint32_t adapt_nr)
 {
-	uint32_t i = adapt_nr % ELIDE_NR_ROWS;
+	struct adapt_thread *adapt = adapt_place(t, adapt_nr);
 
-	/* A thread has at most ELIDE_MAX_ROWS of them, so a free entry is left. */
-	for (; t->adapts[i].adapt_nr && t->adapts[i].adapt_nr != adapt_nr; i = (i + 1) % ELIDE_NR_ROWS)
-		;
-	if (!t->adapts[i].adapt_nr) {
-		t->adapts[i].adapt_nr = adapt_nr;
-		count_down(&t->adapts[i], 1);
+	if (!adapt->adapt_nr) {
+		adapt->adapt_nr = adapt_nr;
+		count_down(adapt, 1);
 	}
-	return &t->adapts[i];
+	return adapt;
 }
 
 void adapt_attach(struct elide_thread *t, struct elide_call *call)
@@ -177,15 +194,23 @@ void adapt_attach(struct elide_thread *t, struct elide_call *call)
 	call->site = site_of(p, elide_cache_key((const void *)row->site, row->kind));
 }
 
+static void adapt_begin_again(struct adapt_thread *adapt)
+{
+	adapt->start = 0;
+	count_down(adapt, 1);
+}
+
 void adapt_thread_begin(struct elide_thread *t)
 {
 	if (!t->nr_rows)
 		return; /* a page that was never written is not written here */
-	for (uint32_t i = 0; i < ELIDE_NR_ROWS; i++)
-		if (t->adapts[i].adapt_nr) {
-			t->adapts[i].start = 0;
-			count_down(&t->adapts[i], 1);
-		}
+	for (uint32_t i = 0; i < ELIDE_FIRST_ADAPTS; i++)
+		if (t->first_adapts[i].adapt_nr)
+			adapt_begin_again(&t->first_adapts[i]);
+	/* Without the last of the first ones there are no further ones. */
+	for (uint32_t i = 0; t->first_adapts[ELIDE_FIRST_ADAPTS - 1].adapt_nr && i < ELIDE_NR_ROWS; i++)
+		if (t->adapts[i].adapt_nr)
+			adapt_begin_again(&t->adapts[i]);
 	for (uint32_t i = 0; i < t->nr_rows; i++)
 		t->calls[i].streak = t->calls[i].probing = 0;
 }
@@ -247,13 +272,9 @@ static struct counted count(uint32_t adapt_nr)
 {
 	struct counted sum = {0};
 
-	for (const struct elide_thread *t = elide_threads_all(); t; t = t->next) {
-		uint32_t i = adapt_nr % ELIDE_NR_ROWS;
-		const struct adapt_thread *adapt;
+	for (struct elide_thread *t = elide_threads_all(); t; t = t->next) {
+		const struct adapt_thread *adapt = adapt_place(t, adapt_nr);
 
-		while (READ_ONCE(t->adapts[i].adapt_nr) && t->adapts[i].adapt_nr != adapt_nr)
-			i = (i + 1) % ELIDE_NR_ROWS;
-		adapt = &t->adapts[i];
 		if (adapt->adapt_nr != adapt_nr)
 			continue;
 		sum.sections += completed(adapt);

@@ -10,6 +10,7 @@
 #include "../base/testpoint.h"
 #include "../state/cache.h"
 #include "../state/gate.h"
+#include "../state/holds.h"
 #include "../state/modules.h"
 #include "../state/settings.h"
 #include "../state/thread-record.h"
@@ -84,11 +85,12 @@ static void postpone(struct elide_thread *t, const uint64_t *counter, uint64_t w
 /*
  * May a sample wait for the slow path of another thread? That thread may be preempted in it: when all
  * samples waited, 64 threads left two processors idle for a third of the time, asleep at the lock of the
- * slow paths while the program's lock was free. So only an event that is always sampled waits.
+ * slow paths while the program's lock was free. So only an event that is always sampled waits, unless
+ * there are so many threads that those in line would be put to sleep and woken up one by one.
  */
 static bool waits_for_others(uint64_t weight)
 {
-	return weight == 1;
+	return weight == 1 && READ_ONCE(elide_nr_active) <= EVIDENCE_CROWD;
 }
 
 /**

@@ -9,7 +9,7 @@
  * blame in the data file, where equal ones are merged.
  *
  * An event that was drawn while another thread is in a slow path is postponed: the next of its kind
- * counts for both. Only those that are sampled for certain wait.
+ * counts for both. Only those that are sampled for certain wait, among at most EVIDENCE_CROWD threads.
  *
  * Everything here is a slow path, outside transactions, and does nothing where nothing is sampled.
  * The policy's decisions are never sampled: decisions.h has all of them.
@@ -37,6 +37,9 @@
 #define EVIDENCE_FIRST   8
 #define EVIDENCE_THREADS 4
 #define EVIDENCE_MANY    256
+
+/* Threads above which no sample waits for another thread's slow path. Chosen here. */
+#define EVIDENCE_CROWD   64
 
 /** elide_evidence_first() - events of each kind that are always sampled, in thread @nr from 1. */
 static inline uint32_t elide_evidence_first(uint32_t nr)

@@ -35,6 +35,9 @@ _Static_assert(ELIDE_MAX_HELD == 16 && ELIDE_MAX_PENDING == 64, "see aborts.def"
  */
 #define MAX_LOOKS 4
 
+/* Of these, how many the next thread checks: all after one was found, half as many after none was. */
+static uint32_t nr_looks = MAX_LOOKS;
+
 /*
  * Blocks that are mapped at once, at most: there are no more that are not used yet than are used. Two
  * system calls for each block would hold up the threads that begin meanwhile. Chosen here.
@@ -298,7 +301,10 @@ struct elide_thread *elide_thread_get(void)
 		threads.nr++;
 		return t;
 	}
-	find_ended(MAX_LOOKS);
+	if (!threads.free) {
+		find_ended(nr_looks);
+		nr_looks = threads.free ? MAX_LOOKS : (nr_looks + 1) / 2;
+	}
 	t = block_take();
 	if (!t) {
 		refuse();

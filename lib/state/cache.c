@@ -48,7 +48,9 @@ void elide_cache_start(struct elide_thread *t)
 
 	/* Of what is between, a transaction reads calls alone, and each has been written. */
 	map_pages(t, t->calls);
-	map_pages(t->cache, &t->cache[nr]);
+	map_pages(&t->cache[ELIDE_FIRST_CACHE], &t->cache[nr]);
+	/* Written, as an entry is made next: reading first would be a page fault more. */
+	WRITE_ONCE(t->cache[0].lock, NULL);
 	t->cache_mask = CACHE_MASK(nr);
 }
 

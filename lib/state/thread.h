@@ -61,6 +61,9 @@
 #define ELIDE_NR_ROWS  1024
 #define ELIDE_MAX_ROWS (ELIDE_NR_ROWS * 3 / 4) /* or a search for what is not there never ends */
 
+/* Measurements of a thread that are searched one by one: most threads have no more. */
+#define ELIDE_FIRST_ADAPTS 8
+
 /**
  * struct elide_cache - what is known of (lock, site, kind), wherever in the cache it is.
  * @lock:       its address, NULL for an empty entry
@@ -399,7 +402,9 @@ struct elide_due {
  *              under which the cache does not grow
  * @cache:      the look-up cache; last, as most of it is never touched, and in pages of its own
  * @calls:      what it knows of its calls: one for each row, one more for each hot lock of a row
- * @adapts:     its measurements, of classes and of hot locks: adapt/epoch.h
+ * @first_adapts: its first measurements, of classes and of hot locks, in pages that each thread
+ *              writes anyway: adapt/epoch.h
+ * @adapts:     hash of further ones
  * @no_adapt:   the measurement of calls that are not measured
  * @acquired:   the locks it has acquired, the oldest first
  * @record:     of the data file, which names it; NULL if there was no room
@@ -493,6 +498,7 @@ struct elide_thread {
 	void *loads;
 	const void *waits;
 	const struct elide_row *waits_row;
+	struct adapt_thread first_adapts[ELIDE_FIRST_ADAPTS];
 
 	/* Of what follows, most threads touch the first calls and the first page of the cache. */
 	struct elide_call calls[ELIDE_MAX_ROWS];
