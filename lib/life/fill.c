@@ -259,6 +259,8 @@ __noinline struct elide_cache *elide_cache_fill(const void *lock, const void *si
 		return NULL;
 	if (needs_own_row() && elide_own_run(fill_own, &l) && l.entry)
 		return l.entry;
+	if (!elide_self)
+		elide_threads_touch();
 	/* Under a filter nobody waits for another thread's slow path. */
 	if (unlikely(!elide_slow_run(fill_slow, &l)) && READ_ONCE(sys_forbidden) &&
 	    elide_process.running && !elide_busy && elide_data)

@@ -39,6 +39,12 @@ _Static_assert(ELIDE_MAX_HELD == 16 && ELIDE_MAX_PENDING == 64, "see aborts.def"
 static uint32_t nr_looks = MAX_LOOKS;
 
 /*
+ * Blocks above which a thread for which there is none checks as few. Below that it checks a good part of
+ * them; of a thousand it checks hardly one that has become free. Chosen here.
+ */
+#define FEW_BLOCKS 64
+
+/*
  * Blocks that are mapped at once, at most: there are no more that are not used yet than are used. Two
  * system calls for each block would hold up the threads that begin meanwhile. Chosen here.
  */
@@ -53,6 +59,8 @@ static struct {
 	/* Blocks that are mapped and were never given. A fork leaves them as they are: all zeroes. */
 	struct elide_thread *fresh;
 	uint32_t nr_fresh;
+	/* The first of these, else one that was given: its pages are touched before it is given. */
+	struct elide_thread *ahead;
 } threads;
 
 /*
@@ -243,7 +251,21 @@ static struct elide_thread *block_take(void)
 		return NULL;
 	threads.nr++;
 	threads.nr_fresh--;
-	return threads.fresh++;
+	t = threads.fresh++;
+	WRITE_ONCE(threads.ahead, threads.nr_fresh ? threads.fresh : t);
+	return t;
+}
+
+void elide_threads_touch(void)
+{
+	struct elide_thread *t = READ_ONCE(threads.ahead);
+
+	if (!t || READ_ONCE(threads.nr) < FEW_BLOCKS)
+		return;
+	/* It may be another thread's by now: to add 0 at once changes nothing of what that stores. */
+	__atomic_fetch_add(&t->nr_rows, 0, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&t->nr_filled, 0, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&t->cache[0].generation, 0, __ATOMIC_RELAXED);
 }
 
 /* There is no block for the calling thread, which asks again after some acquisitions. */
@@ -260,13 +282,14 @@ static void refuse(void)
 	r->left = r->pause;
 }
 
-/* Have all of MAX_LOOKS further blocks, and of those given last, threads that are alive? */
-static bool none_has_ended(void)
+/* Have the next @nr blocks, and of those given last as many, threads that are alive? */
+static bool none_has_ended(uint32_t nr)
 {
 	struct elide_thread *t = READ_ONCE(threads.look);
+	uint32_t last = READ_ONCE(threads.last_given);
 	pid_t pid = sys_getpid();
 
-	for (int i = 0; i < MAX_LOOKS; i++) {
+	for (uint32_t i = 0; i < nr; i++) {
 		if (!t)
 			t = elide_threads_all();
 		WRITE_ONCE(threads.look, t);
@@ -275,8 +298,8 @@ static bool none_has_ended(void)
 		t = t->next;
 	}
 	WRITE_ONCE(threads.look, t);
-	for (int i = 0; i < MAX_LOOKS; i++) {
-		t = READ_ONCE(threads.given[i]);
+	for (uint32_t i = 1; i <= nr; i++) {
+		t = READ_ONCE(threads.given[(last - i) % MAX_LOOKS]);
 		if (t && has_ended(t, pid))
 			return false;
 	}
@@ -285,8 +308,11 @@ static bool none_has_ended(void)
 
 bool elide_thread_refused(void)
 {
-	if (READ_ONCE(threads.nr) < elide_tunables.max_threads || READ_ONCE(threads.free) ||
-	    !elide_gate_same_process() || !none_has_ended())
+	uint32_t nr = READ_ONCE(threads.nr);
+
+	if (nr < elide_tunables.max_threads || READ_ONCE(threads.free) ||
+	    !elide_gate_same_process() ||
+	    !none_has_ended(nr > FEW_BLOCKS ? READ_ONCE(nr_looks) : MAX_LOOKS))
 		return false;
 	refuse();
 	return true;
@@ -335,7 +361,7 @@ void elide_threads_reserve(uint32_t nr)
 
 void elide_threads_forget(void)
 {
-	threads.free = threads.look = NULL;
+	threads.free = threads.look = threads.ahead = NULL;
 	memset(threads.given, 0, sizeof(threads.given));
 	threads.nr = 0;
 	elide_nr_active = 0;

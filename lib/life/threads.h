@@ -26,6 +26,14 @@ struct elide_thread *elide_thread_get(void);
  */
 bool elide_thread_refused(void);
 
+/**
+ * elide_threads_touch() - a thread without a block is about to ask for one in a slow path.
+ *
+ * Outside slow paths, so that no other thread waits for the page faults. Where few threads have begun it
+ * does nothing.
+ */
+void elide_threads_touch(void);
+
 /** elide_threads_end() - the process ends: look at all threads that have ended. In a slow path. */
 void elide_threads_end(void);
 
