@@ -35,13 +35,13 @@ _Static_assert(ELIDE_MAX_HELD == 16 && ELIDE_MAX_PENDING == 64, "see aborts.def"
  */
 #define MAX_LOOKS 4
 
-/* Of these, how many the next thread checks: all after one was found, half as many after none was. */
+/*
+ * How many of these the next thread checks: all after one was found, half as many after none was. So
+ * there may be as many further blocks as threads are alive.
+ */
 static uint32_t nr_looks = MAX_LOOKS;
 
-/*
- * Blocks above which a thread for which there is none checks as few. Below that it checks a good part of
- * them; of a thousand it checks hardly one that has become free. Chosen here.
- */
+/* Blocks of which always MAX_LOOKS are checked: that is a good part of them. Chosen here. */
 #define FEW_BLOCKS 64
 
 /*
@@ -308,11 +308,8 @@ static bool none_has_ended(uint32_t nr)
 
 bool elide_thread_refused(void)
 {
-	uint32_t nr = READ_ONCE(threads.nr);
-
-	if (nr < elide_tunables.max_threads || READ_ONCE(threads.free) ||
-	    !elide_gate_same_process() ||
-	    !none_has_ended(nr > FEW_BLOCKS ? READ_ONCE(nr_looks) : MAX_LOOKS))
+	if (READ_ONCE(threads.nr) < elide_tunables.max_threads || READ_ONCE(threads.free) ||
+	    !elide_gate_same_process() || !none_has_ended(READ_ONCE(nr_looks)))
 		return false;
 	refuse();
 	return true;
@@ -329,7 +326,10 @@ struct elide_thread *elide_thread_get(void)
 	}
 	if (!threads.free) {
 		find_ended(nr_looks);
-		nr_looks = threads.free ? MAX_LOOKS : (nr_looks + 1) / 2;
+		if (threads.free || threads.nr <= FEW_BLOCKS)
+			nr_looks = MAX_LOOKS;
+		else
+			nr_looks = (nr_looks + 1) / 2;
 	}
 	t = block_take();
 	if (!t) {
@@ -364,6 +364,7 @@ void elide_threads_forget(void)
 	threads.free = threads.look = threads.ahead = NULL;
 	memset(threads.given, 0, sizeof(threads.given));
 	threads.nr = 0;
+	nr_looks = MAX_LOOKS;
 	elide_nr_active = 0;
 	elide_threads_clear();
 	elide_thread_records_forget();

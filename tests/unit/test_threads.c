@@ -22,6 +22,7 @@
 #include "../../lib/life/fill.h"
 #include "../../lib/life/lock.h"
 #include "../../lib/life/threads.h"
+#include "../../lib/state/gate.h"
 #include "../../lib/state/settings.h"
 #include "child.h"
 
@@ -296,6 +297,106 @@ static void no_block_is_aligned(void **state)
 	assert_non_null(in_thread(has_no_block));
 }
 
+/* Calls that the first thread has made, so that they are known; a thread has 23 rows in its first chunk. */
+#define NR_KNOWN 20
+
+static char known[NR_KNOWN];
+
+static void make_known(void)
+{
+	for (int i = 0; i < NR_KNOWN; i++)
+		assert_non_null(elide_cache_fill(lock, &known[i], ELIDE_KIND_MUTEX));
+}
+
+/* Another thread is in a slow path for that long at most, in units of 1 ms. */
+#define PATIENCE 20000
+
+static bool entered, may_leave, left_in_time;
+
+static void stays(void *unused)
+{
+	__atomic_store_n(&entered, true, __ATOMIC_RELEASE);
+	for (int i = 0; i < PATIENCE && !left_in_time; i++) {
+		usleep(1000);
+		left_in_time = __atomic_load_n(&may_leave, __ATOMIC_ACQUIRE);
+	}
+}
+
+static void *stays_in_slow_path(void *unused)
+{
+	return (void *)(uintptr_t)elide_slow_run(stays, NULL);
+}
+
+static void *makes_known_calls(void *unused)
+{
+	const void *entry = elide_cache_fill(lock, &known[0], ELIDE_KIND_MUTEX);
+	pthread_t other;
+	void *ran;
+
+	entered = may_leave = left_in_time = false;
+	if (!entry || pthread_create(&other, NULL, stays_in_slow_path, NULL))
+		return NULL;
+	while (!__atomic_load_n(&entered, __ATOMIC_ACQUIRE))
+		usleep(1000);
+	for (int i = 1; i < NR_KNOWN; i++)
+		entry = entry ? elide_cache_fill(lock, &known[i], ELIDE_KIND_MUTEX) : NULL;
+	__atomic_store_n(&may_leave, true, __ATOMIC_RELEASE);
+	pthread_join(other, &ran);
+	return (void *)(uintptr_t)(entry && ran && left_in_time);
+}
+
+/* A call that another thread has made waits for no slow path. */
+static void known_call_waits_not(void **state)
+{
+	make_known();
+	assert_non_null(in_thread(makes_known_calls));
+}
+
+#define NR_AT_ONCE 16
+
+static void *makes_all(void *unused)
+{
+	bool counted = true;
+
+	pthread_barrier_wait(&all_live);
+	for (int i = 0; i < NR_KNOWN; i++)
+		counted &= elide_cache_fill(lock, &known[i], ELIDE_KIND_MUTEX) != NULL;
+	counted &= elide_self && elide_self->nr_rows >= NR_KNOWN;
+	pthread_barrier_wait(&all_live);
+	return (void *)(uintptr_t)counted;
+}
+
+/* The records of all chunks of rows, which threads have made at once. */
+static uint32_t count_rows(void)
+{
+	uint32_t nr = 0;
+
+	for (size_t at = ELIDE_HEADER_SIZE; at < elide_data->size; at += ELIDE_CHUNK_SIZE) {
+		const struct elide_chunk *c = (void *)((char *)elide_data + at);
+
+		nr += c->type == ELIDE_CHUNK_ROWS ? c->nr_records : 0;
+	}
+	return nr;
+}
+
+static void rows_at_once(void **state)
+{
+	make_known();
+	for (int round = 0; round < 4; round++) {
+		pthread_barrier_init(&all_live, NULL, NR_AT_ONCE);
+		for (int i = 0; i < NR_AT_ONCE; i++)
+			assert_int_equal(pthread_create(&threads[i], NULL, makes_all, NULL), 0);
+		for (int i = 0; i < NR_AT_ONCE; i++) {
+			void *counted;
+
+			assert_int_equal(pthread_join(threads[i], &counted), 0);
+			assert_non_null(counted);
+			elide_thread_joined((void *)threads[i], 0);
+		}
+		assert_int_equal(elide_data->nr_records[ELIDE_CHUNK_ROWS], count_rows());
+	}
+}
+
 static int setup(void **state)
 {
 	/* Begins the engine. */
@@ -311,6 +412,8 @@ static int teardown(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(known_call_waits_not),
+		cmocka_unit_test(rows_at_once),
 		cmocka_unit_test(few_questions),
 		cmocka_unit_test(block_is_found),
 		cmocka_unit_test(fork_frees),
