@@ -34,6 +34,7 @@ static struct {
 	char *map;      /* file_max bytes of address space */
 	size_t reserve;
 	size_t backed;  /* bytes at @map that may be touched, but for the holes in sparse chunks */
+	size_t used;    /* bytes at @map with header and chunks: the header's size, but after the end */
 	bool saved;     /* the bytes still to be backed will be bytes of the file */
 	bool detached;  /* @map is the parent's, and elide_data_detach() was called */
 	bool sparse;    /* the first chunks may have holes */
@@ -258,6 +259,7 @@ static int map_file(const char *name, int fd, size_t max)
 
 	file.reserve = max;
 	file.backed = 0;
+	file.used = ELIDE_HEADER_SIZE;
 	file.detached = false;
 	file.ended = false;
 	file.sparse = elide_data_name.own;
@@ -480,7 +482,7 @@ static struct elide_chunk *make_chunk(enum elide_chunk_type type, unsigned int r
 				      bool whole)
 {
 	struct elide_header *h = elide_data;
-	size_t at = h->size, end = at + ELIDE_CHUNK_SIZE;
+	size_t at = file.used, end = at + ELIDE_CHUNK_SIZE;
 	struct elide_chunk *chunk;
 
 	if (end > file.reserve || (end > file.backed && back_chunk(at)) ||
@@ -493,6 +495,10 @@ static struct elide_chunk *make_chunk(enum elide_chunk_type type, unsigned int r
 	chunk->nr = h->nr_chunks[type];
 	chunk->check = ELIDE_CHECK_START;
 	WRITE_ONCE(chunk->magic, ELIDE_CHUNK_MAGIC);
+	file.used = end;
+	/* The file does not get it, so the header must not count it. */
+	if (file.ended)
+		return chunk;
 	/* Both pair with the loader: what the header counts is there. */
 	__atomic_store_n(&h->size, end, __ATOMIC_RELEASE);
 	__atomic_store_n(&h->nr_chunks[type], chunk->nr + 1, __ATOMIC_RELEASE);
@@ -534,6 +540,15 @@ bool elide_data_has_room(const struct elide_chunk *chunk, unsigned int record_si
 		 begin + record_size > SPARSE_PAGE);
 }
 
+/*
+ * Is it a chunk that the header counts? Not after the end of the file, nor where a handler has forked
+ * in the middle of a slow path: in the child the chunk is the parent's.
+ */
+static bool is_counted(const struct elide_chunk *chunk)
+{
+	return elide_data && (size_t)((const char *)chunk - file.map) < elide_data->size;
+}
+
 void elide_data_publish(struct elide_chunk *chunk)
 {
 	const char *record = (char *)(chunk + 1) + chunk->nr_records * chunk->record_size;
@@ -543,7 +558,8 @@ void elide_data_publish(struct elide_chunk *chunk)
 	test_point(slow_publish);
 	/* Both pair with the loader: a counted record is complete, and in the checksum. */
 	__atomic_store_n(&chunk->nr_records, chunk->nr_records + 1, __ATOMIC_RELEASE);
-	__atomic_add_fetch(&elide_data->nr_records[chunk->type], 1, __ATOMIC_RELEASE);
+	if (is_counted(chunk))
+		__atomic_add_fetch(&elide_data->nr_records[chunk->type], 1, __ATOMIC_RELEASE);
 }
 
 void elide_data_start(uint64_t began_ns, unsigned int max_files)
@@ -563,7 +579,7 @@ void elide_data_none(int err)
 
 void elide_data_close_off(unsigned int chunks)
 {
-	size_t size = elide_data->size + chunks * ELIDE_CHUNK_SIZE;
+	size_t size = file.used + chunks * ELIDE_CHUNK_SIZE;
 
 	if (!file.map)
 		return;

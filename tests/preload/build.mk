@@ -49,7 +49,7 @@ $(PRELOAD_TEST_DIR)/lib%.so: tests/preload/lib%.c
 	$(Q)$(CC) -std=gnu11 $(CFLAGS) $(WARN) -fPIC -shared -o $@ $<
 
 preload-tests: $(PRELOAD_TEST_DIR)/lib-hidden.so $(PRELOAD_TEST_DIR)/lib-early.so \
-	$(PRELOAD_TEST_DIR)/lib-atfork.so
+	$(PRELOAD_TEST_DIR)/lib-atfork.so $(PRELOAD_TEST_DIR)/lib-late.so
 
 PLUGINS := alpha beta gamma delta
 PLUGIN_LIBS := $(PLUGINS:%=$(PRELOAD_TEST_DIR)/lib-plugin-%.so)

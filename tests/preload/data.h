@@ -25,6 +25,8 @@
  * @nr_woken: sampled waits for those of which it is known which call ended them
  * @misuse: by enum elide_misuse_type
  * @orders: circles of locks
+ * @damaged: chunks with another checksum than that of their records, and types of chunks of which the
+ *           header counts more than there are; of a file that got no room for more these are missing
  */
 struct sums {
 	struct elide_header header;
@@ -37,6 +39,7 @@ struct sums {
 	unsigned long nr_woken;
 	unsigned long misuse[8];
 	unsigned long orders;
+	unsigned long damaged;
 	unsigned long size;
 };
 
@@ -69,6 +72,21 @@ static inline void sum_row(struct sums *s, const struct elide_row *row)
 	s->nr_rows += elide_kind_is_lock(row->kind);
 }
 
+/* Is the checksum that of the records, or of these and one more? As elide report has it. */
+static inline bool has_check(const struct elide_chunk *chunk)
+{
+	const char *record = (const char *)(chunk + 1), *end = (const char *)chunk + ELIDE_CHUNK_SIZE;
+	uint32_t check = ELIDE_CHECK_START, size = chunk->record_size;
+
+	if (!elide_record_fixed(chunk->type, size))
+		return true;
+	for (uint32_t i = 0; i < chunk->nr_records; i++, record += size)
+		check = elide_record_check(check, chunk->type, record, size);
+	return check == chunk->check ||
+	       (record + size <= end &&
+		elide_record_check(check, chunk->type, record, size) == chunk->check);
+}
+
 /* Opens the file that is to be @path, or is it by now. */
 static inline int data_file_open(const char *path)
 {
@@ -81,6 +99,7 @@ static inline int data_file_open(const char *path)
 /* False if there is no such file or it is none of ours. */
 static inline bool sum_file(const char *path, struct sums *s)
 {
+	uint32_t chunks[ELIDE_MAX_CHUNK_TYPES] = {0}, records[ELIDE_MAX_CHUNK_TYPES] = {0};
 	int fd = data_file_open(path);
 	const char *map;
 	struct stat st;
@@ -104,6 +123,11 @@ static inline bool sum_file(const char *path, struct sums *s)
 		const struct elide_chunk *chunk = (const void *)(map + at);
 		const char *record = (const char *)(chunk + 1);
 
+		s->damaged += !has_check(chunk);
+		if (chunk->type < ELIDE_MAX_CHUNK_TYPES) {
+			chunks[chunk->type]++;
+			records[chunk->type] += chunk->nr_records;
+		}
 		for (uint32_t i = 0; i < chunk->nr_records; i++, record += chunk->record_size) {
 			const struct elide_class *class = (const void *)record;
 			const struct elide_misuse *misuse = (const void *)record;
@@ -123,6 +147,9 @@ static inline bool sum_file(const char *path, struct sums *s)
 		}
 	}
 	munmap((void *)map, st.st_size);
+	for (int type = 0; s->header.size <= s->size && type < ELIDE_MAX_CHUNK_TYPES; type++)
+		s->damaged += s->header.nr_chunks[type] > chunks[type] ||
+			      s->header.nr_records[type] > records[type];
 	return s->header.magic == ELIDE_DATA_MAGIC;
 }
 

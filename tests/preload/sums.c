@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* sums.c - print the totals of data files as NAME=VALUE words; exit 1 if a file is none. */
+/* sums.c - print the totals of data files as NAME=VALUE words; exit 1 if a file is none, or damaged. */
 #include "data.h"
 
 int main(int argc, char **argv)
@@ -17,6 +17,10 @@ int main(int argc, char **argv)
 	for (int i = 1; i < argc; i++) {
 		if (!sum_file(argv[i], &s)) {
 			fprintf(stderr, "%s: no data file\n", argv[i]);
+			return 1;
+		}
+		if (s.damaged) {
+			fprintf(stderr, "%s: %lu places are damaged\n", argv[i], s.damaged);
 			return 1;
 		}
 		printf("acquired=%lu elided=%lu fallback=%lu not_attempted=%lu attempts=%lu "

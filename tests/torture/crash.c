@@ -176,6 +176,10 @@ static int compare(const char *file)
 		printf("%lu completed, no file\n", completed);
 		return completed > 0;
 	}
+	if (s.damaged) {
+		fprintf(stderr, "%lu places of the file are damaged\n", s.damaged);
+		return 1;
+	}
 	counted = elide_row_acquired(&s.all);
 	printf("%lu completed, %lu counted\n", completed, counted);
 	if (counted >= completed && counted <= completed + NR_THREADS * PER_SECTION)

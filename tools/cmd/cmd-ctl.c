@@ -70,10 +70,24 @@ static int write_all(int fd, const char *bytes, size_t size)
 	return 0;
 }
 
+/*
+ * The header of a file that grows: its size is read again after its counts of chunks, or a chunk that
+ * was made meanwhile would be counted, and missing.
+ */
+static void complete_header(int fd, struct elide_header *h)
+{
+	uint64_t size;
+
+	if (pread(fd, &size, sizeof(size), offsetof(struct elide_header, size)) == sizeof(size))
+		h->size = size;
+	live_set_end(h);
+}
+
 /* Copy the file as it is now, under another name first, so that the copy is complete or missing. */
 static int copy_file(const struct target *t, const char *to)
 {
-	char buffer[ELIDE_HEADER_SIZE], temporary[PATH_MAX + 40];
+	_Alignas(struct elide_header) char buffer[ELIDE_HEADER_SIZE];
+	char temporary[PATH_MAX + 40];
 	int in, out, err = 0;
 	size_t at = 0;
 	ssize_t n;
@@ -89,7 +103,7 @@ static int copy_file(const struct target *t, const char *to)
 	}
 	while (!err && (n = read(in, buffer, sizeof(buffer))) > 0) {
 		if (!at && n == sizeof(buffer))
-			live_set_end((struct elide_header *)buffer);
+			complete_header(in, (struct elide_header *)buffer);
 		err = write_all(out, buffer, n);
 		at += n;
 	}

@@ -257,7 +257,8 @@ static int rows_of(const struct data_file *f, int negated, uint64_t *nr_orphans,
 {
 	char error[LOAD_ERROR_MAX], what[256];
 	struct reader r = {.fd = f->fd, .path = f->path, .error = error,
-			   .version = f->header.version, .merged = !f->header.pid_start};
+			   .version = f->header.version, .merged = !f->header.pid_start,
+			   .live = f->header.state == ELIDE_FILE_LIVE};
 	struct chunk c;
 	size_t size;
 	int rc = 0;

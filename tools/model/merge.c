@@ -456,12 +456,22 @@ static void merge_times(struct elide_header *to, const struct elide_header *h)
 	}
 }
 
+void merge_numbers(struct elide_header *to, const struct elide_header *h)
+{
+	to->nr_threads += h->nr_threads;
+	for (int i = 0; i < ELIDE_MAX_DROPPED; i++)
+		to->dropped[i] += h->dropped[i];
+	to->args_left_out |= h->args_left_out;
+	to->filter |= h->filter;
+	to->nr_unsaid += h->nr_unsaid;
+	if (h->nr_unsaid)
+		memcpy(to->unsaid, h->unsaid, sizeof(to->unsaid));
+}
+
 static void merge_header(struct data_file *to, const struct data_file *f)
 {
 	merge_times(&to->header, &f->header);
-	to->header.nr_threads += f->header.nr_threads;
-	for (int i = 0; i < ELIDE_MAX_DROPPED; i++)
-		to->header.dropped[i] += f->header.dropped[i];
+	merge_numbers(&to->header, &f->header);
 	faults_add(&to->notes, &f->notes);
 	to->nr_rows += f->nr_rows;
 	to->negates |= f->negates;

@@ -50,6 +50,9 @@ struct merge_alias {
 int merge_as(struct data_file *to, const struct data_file *files, size_t nr,
 	     const struct merge_alias *aliases, size_t nr_aliases);
 
+/** merge_numbers() - add to a header what counts for all processes together: numbers, and what any has. */
+void merge_numbers(struct elide_header *to, const struct elide_header *h);
+
 /** merge_free() - release what merge_files() took. */
 void merge_free(struct data_file *file);
 

@@ -197,6 +197,16 @@ static json_t *sources(const struct report *r)
 	return list;
 }
 
+/* The lines that could not be written to standard error. */
+static json_t *unsaid(const struct elide_header *h)
+{
+	json_t *o = json_object();
+
+	json_object_set_new(o, "lines", json_number(h->nr_unsaid));
+	json_object_set_new(o, "last", json_text(h->unsaid));
+	return o;
+}
+
 static json_t *program(const struct report *r)
 {
 	const struct elide_header *h = &r->file->header;
@@ -209,6 +219,10 @@ static json_t *program(const struct report *r)
 	json_object_set_new(o, "argv", argv);
 	if (h->args_left_out)
 		json_object_set_new(o, "args_left_out", json_true());
+	if (h->filter)
+		json_object_set_new(o, "filter", json_true());
+	if (h->nr_unsaid)
+		json_object_set_new(o, "unsaid", unsaid(h));
 	json_object_set_new(o, "pid", json_number(h->pid));
 	json_object_set_new(o, "start_date", date(h->start_realtime_ns));
 	json_object_set_new(o, "exit", known_number(code, code >= 0));

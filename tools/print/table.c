@@ -321,6 +321,16 @@ void table_head(const struct report *r, FILE *out)
 	fputs("\n\n", out);
 }
 
+static void print_unsaid(const struct elide_header *h, FILE *out)
+{
+	if (!h->nr_unsaid)
+		return;
+	fprintf(out, "not written to standard error: %u line%s, the last: ", h->nr_unsaid,
+		plural(h->nr_unsaid));
+	print_clean(out, h->unsaid);
+	fputc('\n', out);
+}
+
 static void print_totals(const struct report *r, FILE *out)
 {
 	const struct line *t = &r->total;
@@ -353,9 +363,7 @@ static void print_totals(const struct report *r, FILE *out)
 		fprintf(out, "not counted: %llu acquisitions under the filter, while another thread's "
 			     "were looked into\n",
 			(unsigned long long)r->file->header.dropped[ELIDE_DROPPED_FILTER]);
-	if (r->file->header.nr_unsaid)
-		fprintf(out, "not written to standard error: %u lines, the last: %s\n",
-			r->file->header.nr_unsaid, r->file->header.unsaid);
+	print_unsaid(&r->file->header, out);
 	if (r->file->header.dropped[ELIDE_DROPPED_PROCESSES])
 		fprintf(out, "not counted: %llu forked processes that could not write a data file: %s\n",
 			(unsigned long long)r->file->header.dropped[ELIDE_DROPPED_PROCESSES],

@@ -163,6 +163,8 @@ static const char *try_row(const struct row *row, const char *data, bool off)
 	sum_file(data, &after);
 	if (after.bad)
 		return "rows do not add up";
+	if (after.damaged)
+		return "the data file is damaged";
 	/* A lock is counted when it is released at the latest; some are left locked in an open
 	 * section, which the end of the test or the look at the file above has aborted.
 	 */

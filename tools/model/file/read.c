@@ -89,6 +89,7 @@ static void terminate(struct elide_header *h)
 	h->exe[sizeof(h->exe) - 1] = '\0';
 	h->args[sizeof(h->args) - 1] = '\0';
 	h->host[sizeof(h->host) - 1] = '\0';
+	h->unsaid[sizeof(h->unsaid) - 1] = '\0';
 }
 
 #define AT(member) ((unsigned int)offsetof(struct elide_header, member))
@@ -162,6 +163,7 @@ int read_header(struct reader *r, struct elide_header *h)
 	r->version = h->version;
 	r->promised = h->size;
 	r->merged = !h->pid_start;
+	r->live = h->state == ELIDE_FILE_LIVE;
 	terminate(h);
 	return 0;
 }
@@ -204,18 +206,23 @@ static int has_check(const struct chunk *c)
 				  h->record_size) == h->check;
 }
 
-/* Measurements of a histogram and their number, which the process may be about to count. */
+/*
+ * Measurements of a histogram and their number may differ by what the process counts between the copies
+ * of two pages. Where it runs that may be as long as the reader is preempted: tens of milliseconds, in each
+ * of which a thread counts some thousands. Damage mostly makes them differ by hundreds of millions.
+ */
 #define BINS_TOLERANCE 4096
+#define BINS_TOLERANCE_LIVE (1 << 20)
 
-static int bins_fit(const uint32_t *bins, uint64_t count)
+static int bins_fit(const struct reader *r, const uint32_t *bins, uint64_t count)
 {
-	uint32_t sum = 0, apart;
+	uint32_t tolerance = r->live ? BINS_TOLERANCE_LIVE : BINS_TOLERANCE, sum = 0, apart;
 
 	for (int i = 0; i < ELIDE_NR_BINS; i++)
 		sum += bins[i];
 	apart = sum > (uint32_t)count ? sum - (uint32_t)count : (uint32_t)count - sum;
 	/* Rows of older versions, made wider, have no bins. */
-	return !sum || apart <= BINS_TOLERANCE;
+	return !sum || apart <= tolerance;
 }
 
 /* No process counts that far. */
@@ -228,8 +235,8 @@ static int is_plausible(const struct reader *r, const struct elide_row *row)
 
 	for (int i = 0; i < ELIDE_MAX_CAUSES; i++)
 		all |= row->causes[i];
-	return all < COUNTED_MAX && (r->merged || (bins_fit(row->wait_bins, row->wait.count) &&
-						   bins_fit(row->hold_bins, row->hold.count)));
+	return all < COUNTED_MAX && (r->merged || (bins_fit(r, row->wait_bins, row->wait.count) &&
+						   bins_fit(r, row->hold_bins, row->hold.count)));
 }
 
 /* Return: 0; -EBADMSG with the message set, which another try may not find. */

@@ -23,6 +23,7 @@
  * @fault: of the message, the sentence without the name; after read_fail()
  * @version, @promised: of its header: the version of the format, and the bytes that it should have
  * @merged: elide-merge(1) has written it
+ * @live: its process runs, or was killed
  */
 struct reader {
 	int fd;
@@ -33,6 +34,7 @@ struct reader {
 	uint32_t version;
 	uint64_t promised;
 	int merged;
+	int live;
 };
 
 /* Bytes of a chunk for its records in the file. */

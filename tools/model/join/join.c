@@ -129,7 +129,7 @@ struct join *join_new(const struct data_file *reference)
 		return NULL;
 	j->header = reference->header;
 	memset(j->header.dropped, 0, sizeof(j->header.dropped));
-	j->header.nr_threads = 0;
+	j->header.nr_threads = j->header.nr_unsaid = 0;
 	j->clock = clock_of(&reference->header);
 	snprintf(j->exe, sizeof(j->exe), "%s", reference->header.exe);
 	if (make_group(j, reference))
@@ -352,9 +352,7 @@ static void add_header(struct join *j, const struct elide_header *h)
 {
 	struct elide_header *to = &j->header;
 
-	to->nr_threads += h->nr_threads;
-	for (int i = 0; i < ELIDE_MAX_DROPPED; i++)
-		to->dropped[i] += h->dropped[i];
+	merge_numbers(to, h);
 	if (h->start_realtime_ns && h->start_realtime_ns < to->start_realtime_ns)
 		to->start_realtime_ns = h->start_realtime_ns;
 	if (h->mode > to->mode)
@@ -368,7 +366,6 @@ static void add_header(struct join *j, const struct elide_header *h)
 		to->why[0] = '\0';
 	if (strcmp(h->policy, to->policy))
 		snprintf(to->policy, sizeof(to->policy), "(several)");
-	to->args_left_out |= h->args_left_out;
 	if (strcmp(h->host, to->host))
 		to->host[0] = '\0';
 	if (h->args_len != to->args_len || memcmp(h->args, to->args, h->args_len))

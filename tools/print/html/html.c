@@ -443,6 +443,23 @@ static const char *program_name(const json_t *part)
 	return exe && *exe ? base_name(exe) : "(program unknown)";
 }
 
+/* What a reader should know of the run before the numbers. */
+static void notes(struct page *p, const json_t *program)
+{
+	const json_t *unsaid = json_object_get(program, "unsaid");
+
+	if (text_of(p->r, "damaged"))
+		html_print(p->out, "<p class=note role=alert><b>Damaged:</b> %s. The numbers are of what "
+			   "is left.</p>\n", text_of(p->r, "damaged"));
+	if (json_is_true(json_object_get(program, "filter")))
+		fputs("<p class=note>The process installed a seccomp filter: after that the library made no "
+		      "system call, and new threads have no names.</p>\n", p->out);
+	if (unsaid)
+		html_print(p->out, "<p class=note>Not written to standard error: %llu line%s, the last: "
+			   "%s</p>\n", (unsigned long long)count_of(unsaid, "lines"),
+			   plural(count_of(unsaid, "lines")), text_of(unsaid, "last"));
+}
+
 static void part(struct page *p, size_t nr_parts)
 {
 	const json_t *program = json_object_get(p->r, "program");
@@ -467,9 +484,7 @@ static void part(struct page *p, size_t nr_parts)
 	if (json_is_true(json_object_get(program, "args_left_out")))
 		fputs(" (arguments left out)", p->out);
 	fputs("</p>\n", p->out);
-	if (text_of(p->r, "damaged"))
-		html_print(p->out, "<p class=note role=alert><b>Damaged:</b> %s. The numbers are of what "
-			   "is left.</p>\n", text_of(p->r, "damaged"));
+	notes(p, program);
 	summary(p);
 	html_print(p->out, "<nav aria-label=\"Sections of %s\"><ul>\n", program_name(p->r));
 	for (i = 0; i < ARRAY_SIZE(sections); i++)
