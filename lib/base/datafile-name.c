@@ -71,7 +71,7 @@ void elide_data_name_expand(char *name, size_t size, const char *pattern, const 
 
 /*
  * A name that no other process of the pid namespace uses: NAME.PID. Where a process of another
- * namespace has that name: NAME.PID.2 and so on.
+ * namespace has that name, or one of the same run that has ended had it: NAME.PID.2 and so on.
  */
 static void own_name(char *to, const char *name, unsigned int nr)
 {
@@ -107,8 +107,19 @@ struct wish {
 };
 
 /*
+ * Is it the file of a process of this run? Without the launcher, of one that started later than the
+ * process did that this one descends from by forks.
+ */
+static bool is_of_this_run(const struct wish *w, const struct elide_header *h)
+{
+	if (w->run || h->run)
+		return w->run == h->run;
+	return elide_data_name.began && h->start_realtime_ns >= elide_data_name.began;
+}
+
+/*
  * May the data file of a process that has ended, with the header elide_older_header, make room?
- * 0 or -EBUSY. What another elide run has left may; what a process counted that took locks does not
+ * 0 or -EBUSY. That of a process of this run which had the same number does not. What another elide run has left may; what a process counted that took locks does not
  * go for a process that took none, such as the command that a service is stopped with, and not for
  * one that began before that other one had ended.
  */
@@ -117,7 +128,7 @@ static int may_displace(const struct wish *w)
 	const struct elide_header *h = &elide_older_header;
 
 	if (w->own)
-		return 0;
+		return is_of_this_run(w, h) ? -EBUSY : 0;
 	if (w->run && h->run == w->run)
 		return -EBUSY;
 	if (w->run || !has_counted(h))

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# check: seconds=6
+# check: seconds=4
 #
 # No data file that the library has written counts as damaged: elide report finds no fault in those of
 # processes that end well, are killed, fork, unload objects, make arrays of locks grow, lock after the
@@ -82,7 +82,7 @@ test_live() {
 	ELIDE_STACKS=1 ELIDE_OUTPUT=data LD_PRELOAD=$lib "$bin/torture/crash" live log 1 100000000 \
 		>out 2>&1 </dev/null &
 	grower=$! bad='' reads=0 tries=0
-	while [ $reads -lt 6 ] && [ $tries -lt 3000 ]; do
+	while [ $reads -lt 4 ] && [ $tries -lt 3000 ]; do
 		tries=$((tries + 1))
 		[ -e .data.live ] || { sleep 0.02; continue; }
 		reads=$((reads + 1))
@@ -93,7 +93,7 @@ test_live() {
 	kill -9 $grower
 	wait $grower 2>/dev/null
 	grower=
-	if [ -z "$bad" ] && [ $reads -eq 6 ]; then
+	if [ -z "$bad" ] && [ $reads -eq 4 ]; then
 		ok live
 	else
 		not_ok live "read $reads times:$bad"
@@ -102,7 +102,7 @@ test_live() {
 }
 
 test_live
-for scenario in fork-among-threads fork-exec vfork crash loader; do
+for scenario in fork fork-exec vfork crash loader; do
 	runs $scenario "$bin/preload/scenario" $scenario
 done
 later=:$bin/preload/lib-late.so

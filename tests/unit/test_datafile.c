@@ -293,6 +293,40 @@ static void child_gets_its_pid(void)
 	check(exists(expect) && !exists("data") && !exists(".data.live"));
 }
 
+/* A process number comes again in a run of many: no file of the run makes room, those of others do. */
+static void child_gets_a_number_again(void)
+{
+	char name[32], second[64], third[64];
+
+	snprintf(name, sizeof(name), "data.%d", (int)getpid());
+	snprintf(second, sizeof(second), "%s.2", name);
+	snprintf(third, sizeof(third), "%s.3", name);
+	put_ended(name, 7, 1, 0);
+	check(!elide_data_open("data", 7, MIB, ELIDE_DATA_CHILD));
+	elide_data_close();
+	check(is_of(name, 0) && is_of(second, getpid()));
+	munmap(elide_data, MIB);
+	elide_data_forget();
+	/* Without the launcher: of those that started at 1000 and later, while this one did at 900. */
+	unlink(name);
+	unlink(second);
+	put_ended(name, 0, 1, 0);
+	put_ended(second, 0, 1, 0);
+	elide_data_start(900, 0);
+	check(!elide_data_open("data", 0, MIB, ELIDE_DATA_CHILD));
+	elide_data_close();
+	check(is_of(name, 0) && is_of(second, 0) && is_of(third, getpid()));
+	munmap(elide_data, MIB);
+	elide_data_forget();
+	elide_data_start(1100, 0);
+	check(!elide_data_open("data", 0, MIB, ELIDE_DATA_CHILD));
+	elide_data_close();
+	strcat(second, ".old");
+	check(is_of(name, getpid()) && !exists(second));
+	strcat(name, ".old");
+	check(is_of(name, 0));
+}
+
 /* What a child maps where its parent's file is stays, and the rest becomes memory of zeroes. */
 static void child_keeps_its_own_mapping(void)
 {
@@ -784,6 +818,7 @@ TEST(live_file_gets_its_pid, NULL)
 TEST(other_namespaces_file_is_left_alone, NULL)
 TEST(killed_process_leaves_an_older_file, NULL)
 TEST(child_gets_its_pid, NULL)
+TEST(child_gets_a_number_again, NULL)
 TEST(child_keeps_its_own_mapping, NULL)
 TEST(processes_that_start_together, NULL)
 TEST(idle_process_of_a_run_needs_none, NULL)
@@ -829,6 +864,7 @@ int main(void)
 		cmocka_unit_test(test_other_namespaces_file_is_left_alone),
 		cmocka_unit_test(test_killed_process_leaves_an_older_file),
 		cmocka_unit_test(test_child_gets_its_pid),
+		cmocka_unit_test(test_child_gets_a_number_again),
 		cmocka_unit_test(test_child_keeps_its_own_mapping),
 		cmocka_unit_test(test_processes_that_start_together),
 		cmocka_unit_test(test_idle_process_of_a_run_needs_none),

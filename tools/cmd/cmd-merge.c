@@ -100,6 +100,7 @@ static int apply(int key, struct request *r)
 /* The files that are given, with those of their runs; those given twice are left out later. */
 static int find_inputs(const struct request *r, struct paths *to)
 {
+	struct run_folder folder = {0};
 	struct intern given = {0};
 	int rc = 0;
 
@@ -113,12 +114,13 @@ static int find_inputs(const struct request *r, struct paths *to)
 		rc = paths_add(to, r->given.path[i]);
 		if (rc || !r->children || load_header(r->given.path[i], &h) || !h.run)
 			continue;
-		rc = run_files(to, r->given.path[i], h.run, run_files_is_child);
+		rc = run_files_in(&folder, to, r->given.path[i], h.run, run_files_is_child);
 		/* A child that is given by its name as well. */
 		for (size_t j = before + 1; !rc && j < to->nr; j++)
 			if (intern_has(&given, to->path[j], strlen(to->path[j])))
 				to->path[j][0] = '\0';
 	}
+	run_folder_free(&folder);
 	intern_free(&given);
 	return rc;
 }

@@ -22,6 +22,22 @@
  */
 int run_files(struct paths *p, const char *stem, uint64_t run, int (*accept)(const char *rest));
 
+/**
+ * struct run_folder - the names in a folder as they were read last; all zero: none.
+ * @dir: the path up to the names
+ */
+struct run_folder {
+	char *dir;
+	struct paths names;
+};
+
+/** run_files_in() - as run_files(), for many calls: the names of a folder are read once. */
+int run_files_in(struct run_folder *folder, struct paths *p, const char *stem, uint64_t run,
+		 int (*accept)(const char *rest));
+
+/** run_folder_free() - release the names. */
+void run_folder_free(struct run_folder *folder);
+
 /** run_files_is_child() - does a name go on as that of a child's file: ".PID", or ".PID.N"? */
 int run_files_is_child(const char *rest);
 
