@@ -38,9 +38,11 @@ chmod +x "$work/d/server"
 # A process with the library, which runs until its input ends.
 mkfifo "$work/input"
 exec 9<>"$work/input"
-LD_PRELOAD=$O/lib/libelide-preload.so ELIDE_OUTPUT=$work/looper.data \
+LD_PRELOAD=$O/lib/libelide-preload.so ELIDE_OUTPUT=$work/d/looper.data \
 	"$O/tests/tools/looper" <"$work/input" >/dev/null &
 pid=$!
+# What it writes is found by the name that it is to have.
+for ((i = 0; i < 500 && $(ls -A "$work/d" | grep -c looper) == 0; i++)); do sleep 0.02; done
 trap 'kill $pid; wait; rm -rf "$work"' EXIT
 
 # TEXT<TAB>WORD...; behind '=' the words alone.
@@ -66,10 +68,11 @@ cases() {
 		'elide report --folded=' 'abort wait block' \
 		'elide report run' 'run.data' \
 		'elide report -i run' 'run.data' \
+		'elide report loo' 'looper.data' \
 		'elide report run.data run' 'run.data' \
 		'elide report --perf run' 'run.data run.text' \
 		'elide diff --by=' 'lock site' \
-		'elide diff run.data ' 'run.data sub' \
+		'elide diff run.data ' 'looper.data run.data sub' \
 		'elide top --by=' 'lock site' \
 		'elide compare --output=' 'none first all' \
 		'elide ctl 1 ' 'off on snapshot reset' \

@@ -52,9 +52,28 @@ _elide_offer() {
 # A '=' or ':' or ',' is to follow the word, not a space.
 _elide_open() { compopt -o nospace 2>/dev/null; }
 
+# _elide_is_data FILE - has elide written it?
+_elide_is_data() {
+	local magic
+	LC_ALL=C IFS= read -r -N 8 magic 2>/dev/null <"$1"
+	[[ $magic == ELDEDATA ]]
+}
+
+# _elide_live WORD - NAME, in data[], of each .NAME.live, which the file of a process that runs is called.
+_elide_live() {
+	local dir='' file
+	[[ $1 == */* ]] && dir=${1%/*}/
+	while IFS= read -r file; do
+		[[ $file == *.live ]] && _elide_is_data "$file" || continue
+		file=${file##*/.}
+		file=${file#.}
+		data+=("$dir${file%.live}")
+	done < <(compgen -f -- "$dir.${1##*/}")
+}
+
 # Files: those that elide has written, if there are any, and directories.
 _elide_files() {
-	local dirs_only=$1 data_only=$2 prefix=$3 file magic files=() dirs=()
+	local dirs_only=$1 data_only=$2 prefix=$3 file files=() dirs=()
 	while IFS= read -r file; do
 		if [[ -d $file ]]; then
 			dirs+=("$file/")
@@ -65,9 +84,11 @@ _elide_files() {
 	if [[ $data_only ]]; then
 		local data=()
 		for file in "${files[@]:0:1000}"; do
-			LC_ALL=C IFS= read -r -N 8 magic 2>/dev/null <"$file"
-			[[ $magic == ELDEDATA ]] && data+=("$file")
+			# Offered as NAME, unless the word begins with a dot.
+			[[ $file == *.live && ${cur##*/} != .* ]] && continue
+			_elide_is_data "$file" && data+=("$file")
 		done
+		_elide_live "${cur:${#prefix}}"
 		[[ ${#data[@]} -gt 0 ]] && files=("${data[@]}")
 	fi
 	compopt -o filenames 2>/dev/null

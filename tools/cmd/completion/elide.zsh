@@ -63,9 +63,13 @@ _elide_models() {
 	fi
 }
 
-# Files that elide has written, or all if there are none.
+# Files that elide has written, or all if there are none. That of a process that runs, NAME, is called
+# .NAME.live: those of the current directory are offered as NAME.
 _elide_data() {
 	local expl
+	local -a live=(.*.live(N.e:_elide_is_data:))
+	live=(${${live#.}%.live})
+	[[ $#live -gt 0 ]] && _wanted live expl 'data file of a running process' compadd -a live
 	_wanted data expl 'data file' _files -g '*(-.e:_elide_is_data:)' || _files
 }
 

@@ -19,6 +19,11 @@ double clock_of(const struct elide_header *h)
 	return (double)(h->end_cycles - h->start_cycles) / (double)(h->end_ns - h->start_ns);
 }
 
+bool clock_is_short(const struct elide_header *h)
+{
+	return h->rtm != ELIDE_RTM_EMULATED && h->end_ns - h->start_ns < CLOCK_SHORTEST;
+}
+
 static uint64_t times(uint64_t cycles, double ratio)
 {
 	return (uint64_t)llround((double)cycles * ratio);

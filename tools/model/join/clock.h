@@ -7,10 +7,21 @@
 #ifndef ELIDE_JOIN_CLOCK_H
 #define ELIDE_JOIN_CLOCK_H
 
+#include <stdbool.h>
+
 #include "../load.h"
 
 /* Clocks that differ by less are one: what is measured over short runs differs as much. */
 #define CLOCK_SAME 0.01
+
+/*
+ * Nanoseconds of the shortest run, on a processor, that tells a clock of its own: a process may be preempted
+ * for some milliseconds between the two readings at its start or at its end.
+ */
+#define CLOCK_SHORTEST 1000000000ull
+
+/** clock_is_short() - is the run too short for clock_of() to be right? */
+bool clock_is_short(const struct elide_header *h);
 
 /** clock_of() - cycles of a nanosecond; 0 if the file does not tell. */
 double clock_of(const struct elide_header *h);

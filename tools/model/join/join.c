@@ -321,7 +321,8 @@ static uint64_t time_of(const struct join *j, uint64_t time, double ratio)
 static void set_times(struct join *j, struct data_file *f)
 {
 	const struct elide_header *h = &f->header;
-	double clock = clock_of(h), ratio = 1, end;
+	/* Where it cannot be told it is that of the others. */
+	double clock = j->clock && clock_is_short(h) ? 0 : clock_of(h), ratio = 1, end;
 
 	if (!j->clock)
 		j->clock = clock;
