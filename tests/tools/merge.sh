@@ -131,6 +131,14 @@ sum=$(ulimit -n 100; "$elide" report --merge --json t.* t.* 2>/dev/null | jq .to
 	not_ok 'a report of a thousand files with 100 descriptors' "$sum"
 rm -f t.*
 
+# A child whose number came again, found by the names of two files that are given.
+"$mkdata" again elide 77 21
+"$mkdata" again.22 elide 77 22
+"$mkdata" again.22.2 elide 77 23
+expect 'a child of two files that are given' 0 '' 'elide: joined has 3 processes of 1 host in 4 rows' \
+	merge -o joined again again.22
+rm -f again* joined
+
 # A full disk: the old file stays whole, and nothing is left behind.
 if ! mkdir disk || ! mount -t tmpfs -o size=256k tmpfs disk 2>/dev/null; then
 	skip 'full disk' 'a file system cannot be mounted here'

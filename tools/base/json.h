@@ -28,4 +28,7 @@ json_t *json_number(uint64_t v);
  */
 int json_print(json_t *value, FILE *out);
 
+/** json_string_of() - what json_print() would print, without the line feed, to be freed; NULL without memory. */
+char *json_string_of(json_t *value);
+
 #endif

@@ -97,15 +97,29 @@ static int apply(int key, struct request *r)
 	return -EINVAL;
 }
 
+/* Children from @first on that are given by their names as well, or are those of two that are given. */
+static int leave_out_known(struct intern *known, struct paths *p, size_t first)
+{
+	for (size_t i = first; i < p->nr; i++) {
+		size_t len = strlen(p->path[i]);
+
+		if (intern_has(known, p->path[i], len))
+			p->path[i][0] = '\0';
+		else if (intern(known, p->path[i], len) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
 /* The files that are given, with those of their runs; those given twice are left out later. */
 static int find_inputs(const struct request *r, struct paths *to)
 {
 	struct run_folder folder = {0};
-	struct intern given = {0};
+	struct intern known = {0};
 	int rc = 0;
 
 	for (size_t i = 0; !rc && i < r->given.nr; i++)
-		if (intern(&given, r->given.path[i], strlen(r->given.path[i])) < 0)
+		if (intern(&known, r->given.path[i], strlen(r->given.path[i])) < 0)
 			rc = -ENOMEM;
 	for (size_t i = 0; !rc && i < r->given.nr; i++) {
 		struct elide_header h;
@@ -115,13 +129,10 @@ static int find_inputs(const struct request *r, struct paths *to)
 		if (rc || !r->children || load_header(r->given.path[i], &h) || !h.run)
 			continue;
 		rc = run_files_in(&folder, to, r->given.path[i], h.run, run_files_is_child);
-		/* A child that is given by its name as well. */
-		for (size_t j = before + 1; !rc && j < to->nr; j++)
-			if (intern_has(&given, to->path[j], strlen(to->path[j])))
-				to->path[j][0] = '\0';
+		rc = rc ? rc : leave_out_known(&known, to, before + 1);
 	}
 	run_folder_free(&folder);
-	intern_free(&given);
+	intern_free(&known);
 	return rc;
 }
 
