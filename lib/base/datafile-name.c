@@ -326,5 +326,6 @@ void elide_data_name_finish(void)
 	if (err)
 		return;
 	strcpy(elide_data_name.path, to);
-	strcpy(elide_data_name.final, to);
+	if (to != elide_data_name.final)
+		strcpy(elide_data_name.final, to);
 }
