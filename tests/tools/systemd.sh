@@ -60,7 +60,7 @@ for ((i = 0; i < 600; i++)); do
 	[ -s "$work/count" ] && break
 	sleep 0.1
 done
-[ -s "$work/elide/demo/elide.data" ] && ok 'the drop-in loads the library' ||
+[ -s "$work/elide/demo/.elide.data.live" ] && ok 'the drop-in loads the library' ||
 	not_ok 'the drop-in loads the library' "no data file; $(ls -R "$work/elide")"
 
 # The template's command, with a systemctl that knows this process.
