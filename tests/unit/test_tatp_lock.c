@@ -8,6 +8,9 @@
 #define SLI_POINTS
 #include "../../demo/tatp/sli-point.h"
 
+/* So that no second look finds a deadlock while the thread that closes it is about to. */
+static unsigned int wait_ns = 20000000;
+#define WAIT_NS wait_ns
 #include "../../demo/tatp/lock.c"
 #include "../../demo/tatp/sli.c"
 
@@ -170,6 +173,13 @@ static void await_waiting(const struct waiter *w)
 		sched_yield();
 }
 
+/* Until its thread sleeps: it has looked for a deadlock, and found none. */
+static void await_asleep(const struct waiter *w)
+{
+	while (!__atomic_load_n(&w->client->sleeping, __ATOMIC_ACQUIRE))
+		sched_yield();
+}
+
 static int join(struct waiter *w)
 {
 	pthread_join(w->thread, NULL);
@@ -219,7 +229,7 @@ static void cycle(unsigned int nr)
 		assert_int_equal(lock_slot(i, i, LOCK_X), 0);
 	for (unsigned int i = 0; i + 1 < nr; i++) {
 		start(&w[i], i, i + 1, LOCK_X);
-		await_waiting(&w[i]);
+		await_asleep(&w[i]);
 	}
 	assert_int_equal(lock_slot(nr - 1, 0, LOCK_X), -EDEADLK);
 	assert_int_equal(clients[nr - 1]->counts.deadlocks, 1);
@@ -237,6 +247,7 @@ static void test_deadlock(void **state)
 {
 	struct waiter w;
 
+	wait_ns = 2000000000;
 	for (unsigned int nr = 2; nr <= 8; nr++)
 		cycle(nr);
 	/* Two that read and want to write wait for each other. */
@@ -244,7 +255,7 @@ static void test_deadlock(void **state)
 	assert_int_equal(lock_slot(0, 1, LOCK_S), 0);
 	assert_int_equal(lock_slot(1, 1, LOCK_S), 0);
 	start(&w, 0, 1, LOCK_X);
-	await_waiting(&w);
+	await_asleep(&w);
 	assert_int_equal(lock_slot(1, 1, LOCK_X), -EDEADLK);
 	assert_int_equal(lock_held(clients[1], lock_id(LOCK_ROW, STORE, 1, 1)), LOCK_S);
 	lock_end(clients[1]);
@@ -253,7 +264,7 @@ static void test_deadlock(void **state)
 	/* With U the second one waits before it reads. */
 	assert_int_equal(lock_slot(0, 1, LOCK_U), 0);
 	start(&w, 1, 1, LOCK_U);
-	await_waiting(&w);
+	await_asleep(&w);
 	assert_int_equal(lock_slot(0, 1, LOCK_X), 0);
 	lock_end(clients[0]);
 	assert_int_equal(join(&w), 0);
@@ -261,11 +272,12 @@ static void test_deadlock(void **state)
 	/* A line is no cycle. */
 	assert_int_equal(lock_slot(0, 1, LOCK_X), 0);
 	start(&w, 1, 1, LOCK_S);
-	await_waiting(&w);
+	await_asleep(&w);
 	lock_end(clients[0]);
 	assert_int_equal(join(&w), 0);
 	lock_end(clients[1]);
 	destroy();
+	wait_ns = 20000000;
 }
 
 #define TABLE lock_id(LOCK_TABLE, STORE, 0, 0)
