@@ -380,7 +380,7 @@ static inline unsigned int elide_record_fixed(unsigned int type, unsigned int si
 	case ELIDE_CHUNK_COUNTERS:
 	case ELIDE_CHUNK_SOURCES:
 		return size;
-	case ELIDE_CHUNK_CLASSES: /* up to address, which of an array is that of its first lock so far */
+	case ELIDE_CHUNK_CLASSES: /* up to address, which changes with an array of locks */
 		return 8;
 	case ELIDE_CHUNK_ROWS: /* up to not_attempted */
 		return 16;

@@ -134,7 +134,7 @@ void elide_children_finish(const char *pattern, const char *exe)
 	walk(finish_one);
 }
 
-/* Note the file if it is one of the oldest so far, and its process has ended. */
+/* Note the file if its process has ended and fewer than CHILDREN_DROPPED of the others are older. */
 static void note_if_old(void)
 {
 	struct stat st;

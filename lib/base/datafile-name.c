@@ -162,7 +162,10 @@ static int final_is_free(const struct wish *w)
 	}
 }
 
-/* The same of the name while a process runs. What one that has ended left there gets its name. */
+/*
+ * Is the name free that the file has while its process runs? A file that an ended process left under it
+ * gets its final name first.
+ */
 static int live_is_free(const struct wish *w)
 {
 	switch (elide_older(w->live)) {
@@ -287,7 +290,7 @@ int elide_data_name_open(const char *name, uint64_t run, enum elide_data_who who
 		sys_unlink(use);
 		sys_close(fd);
 	}
-	/* Of forked children the number is told: elide_data_tell_lost(). */
+	/* Forked children are counted: elide_data_tell_lost() writes their number. */
 	if (who == ELIDE_DATA_CHILD || !elide_is_first(run, name))
 		return err == -EEXIST ? -EPERM : err;
 	if (err == -EEXIST)

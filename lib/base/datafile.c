@@ -38,7 +38,7 @@ static struct {
 	bool saved;     /* the bytes still to be backed will be bytes of the file */
 	bool detached;  /* @map is the parent's, and elide_data_detach() was called */
 	bool sparse;    /* the first chunks may have holes */
-	bool ended;     /* the file has its last size: what follows goes to memory, and nobody is told */
+	bool ended;     /* the file has its last size: later chunks go to memory, without a message */
 	bool created;   /* there is a file, which holds at least the first of them */
 	bool is_child;  /* it is the file of a forked child */
 	unsigned int max_files; /* files NAME.PID that may be there; 0: any number */

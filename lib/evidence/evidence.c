@@ -86,7 +86,7 @@ static void postpone(struct elide_thread *t, const uint64_t *counter, uint64_t w
  * May a sample wait for the slow path of another thread? That thread may be preempted in it: when all
  * samples waited, 64 threads left two processors idle for a third of the time, asleep at the lock of the
  * slow paths while the program's lock was free. So only an event that is always sampled waits, unless
- * there are so many threads that those in line would be put to sleep and woken up one by one.
+ * more than EVIDENCE_CROWD threads are alive, which the kernel would put to sleep and wake one by one.
  */
 static bool waits_for_others(uint64_t weight)
 {
