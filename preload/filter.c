@@ -14,7 +14,7 @@
 #include "life/filter.h"
 #include "wrap.h"
 
-/* What is done before the kernel is asked, and its result. */
+/* What elide_filter_before() has done, for elide_filter_after(). */
 struct watch {
 	bool is_on;
 	enum elide_filter what;

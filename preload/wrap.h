@@ -48,7 +48,7 @@ enum how { HOW_LOCK, HOW_TRY, HOW_TIMED };
 			return real.id(__VA_ARGS__);   \
 	} while (0)
 
-/* The same of an acquisition, which passes through also if there is no block for the thread... */
+/* PASS() of an acquisition, which passes through also if the thread has no block... */
 #define PASS_ACQUIRE(id, ...)                                              \
 	do {                                                               \
 		if (unlikely(!elide_process.running) || elide_passes())    \

@@ -46,7 +46,7 @@ void elide_threads_end(void);
 void elide_thread_look(uint32_t tid);
 
 /**
- * elide_threads_reserve() - have blocks for so many further threads. In a slow path.
+ * elide_threads_reserve() - have blocks for @nr further threads. In a slow path.
  * @nr: threads; fewer if there is no memory, or with those there are more than MAX_THREADS
  */
 void elide_threads_reserve(uint32_t nr);

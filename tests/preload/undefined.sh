@@ -4,7 +4,7 @@
 #
 # The functions of libc that libelide-preload.so calls. A lock call must be no cancellation point, take no
 # lock of libc, and call nothing that another library may stand in front of with a lock of its own:
-# what is not in this list is asked of the kernel by lib/base/syscalls.h, or is the library's own.
+# for everything else the library makes the system call itself (lib/base/syscalls.h) or has its own code.
 set -u
 
 O=${O:-build}

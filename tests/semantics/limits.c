@@ -333,8 +333,8 @@ static void *every_kind(void *arg)
 }
 
 /*
- * Calls of every kind, which pass through where ELIDE_MAX_THREADS leaves no block for the thread: so many
- * that it asks for a block several times.
+ * Calls of every kind, which pass through where ELIDE_MAX_THREADS leaves no block for the thread. There
+ * are enough of them for the thread to ask for a block several times.
  */
 static void *all_kinds(void *unused)
 {

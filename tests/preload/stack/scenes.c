@@ -13,7 +13,7 @@
 #include "../symbols/symbols.h"
 #include "scenes.h"
 
-/* A hold time is measured, and a class judges its arms, several times in so many sections. */
+/* Sections of a loop: with HOLD_PERIOD 64 about six have their hold time measured. */
 #define MANY 400
 /* Times that a thread waits: the first eight of a kind are sampled, all with ELIDE_STACKS=1. */
 #define WAITS 3
