@@ -2,14 +2,15 @@
 # make bench: figures, not tests; nothing fails because a machine is slow.
 
 BENCH_ROUNDS ?= 9
-# Sections wanted; all if empty.
+# Sections wanted; all if empty. Rows of the section pairs: tests/bench/run.sh.
 BENCH ?=
+PAIRS ?=
 
-$(O)/tests/bench/lockbench $(O)/tests/bench/pairs $(O)/tests/bench/spawn \
-$(O)/tests/bench/crowdbench: $(O)/tests/bench/%: tests/bench/%.c
+BENCH_PROGRAMS := $(addprefix $(O)/tests/bench/,pairs turns spawn crowdbench peak)
+$(BENCH_PROGRAMS): $(O)/tests/bench/%: tests/bench/%.c
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) -std=gnu11 $(CFLAGS) $(WARN) -o $@ $< -pthread
+	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE $(CFLAGS) $(WARN) -o $@ $< -pthread
 
 # The trees beside absl::btree_map, where libabsl-dev is installed.
 ifneq ($(wildcard /usr/include/absl/container/btree_map.h),)
@@ -27,11 +28,5 @@ $(O)/tests/bench/index: tests/bench/index.cc $(OBJ)/tests/bench/index-tree.o \
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CXX) -std=c++17 -O2 -g -Wall -Wextra -Werror $(SANFLAGS) -o $@ $^ -labsl_throw_delegate -pthread -lm
 
-$(O)/tests/bench/peak: tests/bench/peak.c
-	$(call say,LD,$@)
-	$(Q)mkdir -p $(@D)
-	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE $(CFLAGS) $(WARN) -o $@ $<
-
-bench: preload tools tools-tests emulator demo-bin $(O)/tests/bench/lockbench \
-       $(O)/tests/bench/pairs $(O)/tests/bench/crowdbench $(O)/tests/bench/spawn $(O)/tests/bench/peak $(BENCH_INDEX)
-	$(Q)O=$(O) ROUNDS=$(BENCH_ROUNDS) sh tests/bench/run.sh $(BENCH)
+bench: preload tools tools-tests emulator demo-bin $(BENCH_PROGRAMS) $(BENCH_INDEX)
+	$(Q)O=$(O) ROUNDS=$(BENCH_ROUNDS) PAIRS='$(PAIRS)' sh tests/bench/run.sh $(BENCH)

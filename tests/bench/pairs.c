@@ -1,11 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * pairs.c - nanoseconds of an uncontended lock and unlock, alone and in nested pairs.
+ * pairs.c - what an uncontended lock and unlock takes, and programs that do little else.
  *
- * One thread locks and unlocks; a second one has ended, so glibc uses atomic instructions. Each
- * case over a few locks and over a thousand at one call, in random order. Prints a line a case:
- * kind, number of locks, nanoseconds of the pair, or of both pairs where they are nested. What the
- * loop costs without locks is subtracted. Meant for virtual time, in which a run repeats exactly.
+ *   pairs                     each case over a few locks and over a thousand, for virtual time
+ *   pairs turns CASE N PLACES for turns.c: a turn for each byte of standard input
+ *   pairs threads N           4,000 threads, N at once: begin, 200 pairs each, end
+ *   pairs alive N             N threads, all of them alive before the first of them ends
+ *   pairs life N              two threads: malloc, init, lock, unlock, destroy, free; N alive
+ *   pairs many N              N live locks, made one by one, used by two threads, destroyed
+ *
+ * One thread locks and unlocks one of N locks, chosen at random for each pair. The process has a
+ * second thread, so glibc uses atomic instructions, but in the case mutex-alone. The locks are initialised at PLACES places of
+ * the program, 1 or 30; all are locked at one call site.
+ *
+ * Without arguments it prints a line a case: name, number of locks, nanoseconds of the pair, or of
+ * both pairs where they are nested, without what the loop costs. That is meant for virtual time, in
+ * which a run repeats exactly. A turn is meant for a processor: it prints the best nanoseconds of
+ * processor time of a pair, with the loop, in TURN_ROUNDS rounds of ROUND_PAIRS pairs.
+ *
  * An ordinary program: it must contain no part of the library. Where none is preloaded, its own
  * lock has no elide_begin() either.
  */
@@ -13,100 +25,81 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "../../lib/elide.h"
 
 #pragma weak elide_begin
 #pragma weak elide_end
 
-/* Pairs in one measurement; the first measurement of a case is a warm-up. */
+/* Pairs in one measurement of virtual time; the first measurement of a case is a warm-up. */
 #define VISITS 20000
 
-/* Locks of the larger cases. */
+/* Locks of the larger cases in virtual time. */
 #define MANY 1000
 
-/* A lock a cache line, as in the objects of a program. */
-union lock {
-	pthread_mutex_t mutex;
-	pthread_rwlock_t rwlock;
-	pthread_spinlock_t spin;
-	uint32_t word;
-} __attribute__((aligned(64)));
+/* A round takes 0.5 ms with few locks: most rounds are not interrupted. */
+#define ROUND_PAIRS 50000
+#define TURN_ROUNDS 10
+
+/* Pairs before the rounds of a turn, which fill the caches; at most this number. */
+#define WARM_PAIRS 300000
+
+/* Threads of a whole program, and what each of them does. */
+#define THREADS 4000
+#define THREAD_PAIRS 200
+#define ALIVE_PAIRS 10
+
+/* Lives of locks in each of two threads; pairs in each of two threads over many locks. */
+#define LIVES 2000000
+#define MANY_PAIRS 2000000
+
+/*
+ * A lock and what it protects, two cache lines, as in the objects of a program: 300,000 of them
+ * are more than the last level cache of most processors.
+ */
+struct object {
+	union {
+		pthread_mutex_t mutex;
+		pthread_rwlock_t rwlock;
+		pthread_spinlock_t spin;
+		uint32_t word;
+	};
+	uint64_t visits;
+} __attribute__((aligned(128)));
 
 #define NOINLINE __attribute__((noinline))
 
-static NOINLINE void nothing(union lock *a, union lock *b)
-{
-	__asm__ volatile("" : : "r"(a), "r"(b) : "memory");
-}
+/* VISIT(name, acquire, release): a function that acquires and releases the lock of @a. */
+#define VISIT(name, acquire, release)                                                              \
+	static NOINLINE void name(struct object *a, struct object *b)                              \
+	{                                                                                          \
+		acquire;                                                                           \
+		a->visits++;                                                                       \
+		release;                                                                           \
+	}
 
-static NOINLINE void mutex(union lock *a, union lock *b)
-{
-	pthread_mutex_lock(&a->mutex);
-	nothing(a, b);
-	pthread_mutex_unlock(&a->mutex);
-}
+/* NESTED(name, acquire, release): the same of both locks; the arguments take an object. */
+#define NESTED(name, acquire, release)                                                             \
+	static NOINLINE void name(struct object *a, struct object *b)                              \
+	{                                                                                          \
+		acquire(a);                                                                        \
+		acquire(b);                                                                        \
+		a->visits++;                                                                       \
+		release(b);                                                                        \
+		release(a);                                                                        \
+	}
 
-static NOINLINE void mutex_trylock(union lock *a, union lock *b)
+static inline void must(int error)
 {
-	if (pthread_mutex_trylock(&a->mutex))
+	if (error)
 		abort();
-	nothing(a, b);
-	pthread_mutex_unlock(&a->mutex);
-}
-
-static NOINLINE void mutex_nested(union lock *a, union lock *b)
-{
-	pthread_mutex_lock(&a->mutex);
-	pthread_mutex_lock(&b->mutex);
-	nothing(a, b);
-	pthread_mutex_unlock(&b->mutex);
-	pthread_mutex_unlock(&a->mutex);
-}
-
-/* As along a list: the next one is locked before the last one is released. */
-static NOINLINE void mutex_handed(union lock *a, union lock *b)
-{
-	pthread_mutex_lock(&a->mutex);
-	pthread_mutex_lock(&b->mutex);
-	pthread_mutex_unlock(&a->mutex);
-	nothing(a, b);
-	pthread_mutex_unlock(&b->mutex);
-}
-
-static NOINLINE void rdlock(union lock *a, union lock *b)
-{
-	pthread_rwlock_rdlock(&a->rwlock);
-	nothing(a, b);
-	pthread_rwlock_unlock(&a->rwlock);
-}
-
-static NOINLINE void wrlock(union lock *a, union lock *b)
-{
-	pthread_rwlock_wrlock(&a->rwlock);
-	nothing(a, b);
-	pthread_rwlock_unlock(&a->rwlock);
-}
-
-static NOINLINE void spin(union lock *a, union lock *b)
-{
-	pthread_spin_lock(&a->spin);
-	nothing(a, b);
-	pthread_spin_unlock(&a->spin);
-}
-
-static NOINLINE void spin_nested(union lock *a, union lock *b)
-{
-	pthread_spin_lock(&a->spin);
-	pthread_spin_lock(&b->spin);
-	nothing(a, b);
-	pthread_spin_unlock(&b->spin);
-	pthread_spin_unlock(&a->spin);
 }
 
 /* A lock of the program's own, which begins its sections with elide.h. */
-static void own_lock(union lock *l)
+static void own_lock(struct object *l)
 {
 	static const struct elide_rule is_free = {.mask = ~0u, .free = 0, .size = 4};
 
@@ -116,87 +109,79 @@ static void own_lock(union lock *l)
 		;
 }
 
-static void own_unlock(union lock *l)
+static void own_unlock(struct object *l)
 {
 	if (!elide_end || !elide_end(&l->word))
 		__atomic_store_n(&l->word, 0, __ATOMIC_RELEASE);
 }
 
-static NOINLINE void own(union lock *a, union lock *b)
+#define MUTEX_LOCK(l) pthread_mutex_lock(&(l)->mutex)
+#define MUTEX_UNLOCK(l) pthread_mutex_unlock(&(l)->mutex)
+#define SPIN_LOCK(l) pthread_spin_lock(&(l)->spin)
+#define SPIN_UNLOCK(l) pthread_spin_unlock(&(l)->spin)
+
+VISIT(nothing, , )
+VISIT(mutex, MUTEX_LOCK(a), MUTEX_UNLOCK(a))
+VISIT(mutex_trylock, must(pthread_mutex_trylock(&a->mutex)), MUTEX_UNLOCK(a))
+NESTED(mutex_nested, MUTEX_LOCK, MUTEX_UNLOCK)
+VISIT(rdlock, pthread_rwlock_rdlock(&a->rwlock), pthread_rwlock_unlock(&a->rwlock))
+VISIT(wrlock, pthread_rwlock_wrlock(&a->rwlock), pthread_rwlock_unlock(&a->rwlock))
+VISIT(spin, SPIN_LOCK(a), SPIN_UNLOCK(a))
+VISIT(spin_trylock, must(pthread_spin_trylock(&a->spin)), SPIN_UNLOCK(a))
+NESTED(spin_nested, SPIN_LOCK, SPIN_UNLOCK)
+VISIT(own, own_lock(a), own_unlock(a))
+NESTED(own_nested, own_lock, own_unlock)
+
+/* As along a list: the next one is locked before the last one is released. */
+static NOINLINE void mutex_handed(struct object *a, struct object *b)
 {
-	own_lock(a);
-	nothing(a, b);
-	own_unlock(a);
+	MUTEX_LOCK(a);
+	MUTEX_LOCK(b);
+	MUTEX_UNLOCK(a);
+	b->visits++;
+	MUTEX_UNLOCK(b);
 }
 
-static NOINLINE void own_nested(union lock *a, union lock *b)
-{
-	own_lock(a);
-	own_lock(b);
-	nothing(a, b);
-	own_unlock(b);
-	own_unlock(a);
-}
+/* ALONE: a mutex of a process with one thread, in which glibc needs no atomic instruction. */
+enum kind { MUTEX, ALONE, RECURSIVE, ERRORCHECK, RWLOCK, SPIN, OWN };
 
-enum kind { MUTEX, RWLOCK, SPIN, OWN };
-
-static const struct {
+static const struct lock_case {
 	const char *name;
 	enum kind kind;
-	void (*visit)(union lock *a, union lock *b);
+	void (*visit)(struct object *a, struct object *b);
 } cases[] = {
 	{"mutex", MUTEX, mutex},
-	{"mutex trylock", MUTEX, mutex_trylock},
-	{"mutex nested", MUTEX, mutex_nested},
-	{"mutex hand-over-hand", MUTEX, mutex_handed},
+	{"mutex-alone", ALONE, mutex},
+	{"mutex-trylock", MUTEX, mutex_trylock},
+	{"mutex-recursive", RECURSIVE, mutex},
+	{"mutex-errorcheck", ERRORCHECK, mutex},
+	{"mutex-nested", MUTEX, mutex_nested},
+	{"mutex-hand-over-hand", MUTEX, mutex_handed},
 	{"rdlock", RWLOCK, rdlock},
 	{"wrlock", RWLOCK, wrlock},
 	{"spin", SPIN, spin},
-	{"spin nested", SPIN, spin_nested},
+	{"spin-trylock", SPIN, spin_trylock},
+	{"spin-nested", SPIN, spin_nested},
 	{"elide.h", OWN, own},
-	{"elide.h nested", OWN, own_nested},
+	{"elide.h-nested", OWN, own_nested},
 };
 
 #define NR_CASES (sizeof(cases) / sizeof(cases[0]))
 
-/* Of each visit the first lock; the second is the one behind it. */
-static uint32_t first[VISITS];
+static pthread_mutexattr_t recursive, errorcheck;
 
-static double now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (double)ts.tv_sec * 1e9 + (double)ts.tv_nsec;
-}
-
-static double measure(void (*visit)(union lock *a, union lock *b), union lock *locks)
-{
-	double start = now_ns();
-
-	for (int i = 0; i < VISITS; i++)
-		visit(&locks[first[i]], &locks[first[i] + 1]);
-	return (now_ns() - start) / VISITS;
-}
-
-static void draw(uint32_t nr)
-{
-	uint32_t x = 1;
-
-	for (int i = 0; i < VISITS; i++) {
-		/* xorshift32 (Marsaglia 2003). */
-		x ^= x << 13;
-		x ^= x >> 17;
-		x ^= x << 5;
-		first[i] = x % (nr - 1);
-	}
-}
-
-static void init(union lock *l, enum kind kind)
+static inline __attribute__((always_inline)) void init(struct object *l, enum kind kind)
 {
 	switch (kind) {
 	case MUTEX:
+	case ALONE:
 		pthread_mutex_init(&l->mutex, NULL);
+		break;
+	case RECURSIVE:
+		pthread_mutex_init(&l->mutex, &recursive);
+		break;
+	case ERRORCHECK:
+		pthread_mutex_init(&l->mutex, &errorcheck);
 		break;
 	case RWLOCK:
 		pthread_rwlock_init(&l->rwlock, NULL);
@@ -210,36 +195,340 @@ static void init(union lock *l, enum kind kind)
 	}
 }
 
+/*
+ * A place of the program where locks are initialised, which makes them a class of their own. The
+ * statements with the number keep the compiler from merging the places.
+ */
+#define PLACE(n)                                                                                   \
+	static NOINLINE void place_##n(struct object *l, enum kind kind)                           \
+	{                                                                                          \
+		__asm__ volatile("" : : "i"(n) : "memory");                                        \
+		init(l, kind);                                                                     \
+		__asm__ volatile("" : : "i"(n) : "memory");                                        \
+	}
+
+#define PLACES                                                                                     \
+	P(0) P(1) P(2) P(3) P(4) P(5) P(6) P(7) P(8) P(9) P(10) P(11) P(12) P(13) P(14)            \
+	P(15) P(16) P(17) P(18) P(19) P(20) P(21) P(22) P(23) P(24) P(25) P(26) P(27) P(28) P(29)
+
+#define P(n) PLACE(n)
+PLACES
+#undef P
+
+static void (*const places[])(struct object *l, enum kind kind) = {
+#define P(n) place_##n,
+	PLACES
+#undef P
+};
+
+#define NR_PLACES ((long)(sizeof(places) / sizeof(places[0])))
+
+static double now_ns(clockid_t clock)
+{
+	struct timespec ts;
+
+	clock_gettime(clock, &ts);
+	return (double)ts.tv_sec * 1e9 + (double)ts.tv_nsec;
+}
+
+/* Never freed: each case has locks of its own. One more than @nr, which is behind the last one. */
+static struct object *make_locks(long nr, enum kind kind, long nr_places)
+{
+	struct object *locks = aligned_alloc(sizeof(*locks), (size_t)(nr + 1) * sizeof(*locks));
+
+	if (!locks)
+		abort();
+	for (long i = 0; i <= nr; i++) {
+		locks[i].visits = 0;
+		places[i % nr_places](&locks[i], kind);
+	}
+	return locks;
+}
+
+/* The generator of Numerical Recipes; its upper bits are the good ones. */
+static inline uint32_t draw(uint32_t *random, uint32_t nr)
+{
+	*random = *random * 1664525u + 1013904223u;
+	return (*random >> 8) % nr;
+}
+
+/* The pairs of a thread: one of @nr locks, chosen by @random, each. */
+struct turns {
+	const struct lock_case *c;
+	struct object *locks;
+	uint32_t nr;
+	uint32_t random;
+};
+
+static NOINLINE void pairs(struct turns *t, long nr)
+{
+	void (*visit)(struct object *a, struct object *b) = t->c->visit;
+	uint32_t random = t->random;
+
+	while (nr--) {
+		struct object *l = &t->locks[draw(&random, t->nr)];
+
+		visit(l, l + 1);
+	}
+	t->random = random;
+}
+
+static double turn(struct turns *t)
+{
+	double best = 0;
+
+	pairs(t, t->nr < WARM_PAIRS ? t->nr : WARM_PAIRS);
+	for (int i = 0; i < TURN_ROUNDS; i++) {
+		double ns = now_ns(CLOCK_THREAD_CPUTIME_ID);
+
+		pairs(t, ROUND_PAIRS);
+		ns = (now_ns(CLOCK_THREAD_CPUTIME_ID) - ns) / ROUND_PAIRS;
+		if (!i || ns < best)
+			best = ns;
+	}
+	return best;
+}
+
+/* The thread that takes the turns. It meets each lock once, so that no round has more to do. */
+static void *take_turns(void *arg)
+{
+	struct turns *t = arg;
+	char byte;
+
+	for (uint32_t i = 0; i < t->nr; i++)
+		t->c->visit(&t->locks[i], &t->locks[i + 1]);
+	while (read(0, &byte, 1) == 1) {
+		printf("%.3f\n", turn(t));
+		fflush(stdout);
+	}
+	return NULL;
+}
+
+static void join(pthread_t *threads, long nr)
+{
+	for (long i = 0; i < nr; i++)
+		must(pthread_join(threads[i], NULL));
+}
+
+static int main_turns(const char *name, long nr, long nr_places)
+{
+	struct turns t = {.nr = (uint32_t)nr, .random = 1};
+	pthread_t thread;
+
+	for (unsigned int i = 0; i < NR_CASES; i++)
+		if (!strcmp(cases[i].name, name))
+			t.c = &cases[i];
+	if (!t.c || nr_places < 1 || nr_places > NR_PLACES)
+		return 2;
+	t.locks = make_locks(nr, t.c->kind, nr_places);
+	if (t.c->kind == ALONE) {
+		take_turns(&t);
+		return 0;
+	}
+	must(pthread_create(&thread, NULL, take_turns, &t));
+	join(&thread, 1);
+	return 0;
+}
+
+/* Of the whole programs. */
+static struct object *shared;
+static pthread_barrier_t all_begun;
+
+static void *short_thread(void *seed)
+{
+	struct turns t = {
+		.c = &cases[0], .locks = shared, .nr = MANY, .random = (uint32_t)(uintptr_t)seed,
+	};
+
+	pairs(&t, THREAD_PAIRS);
+	return NULL;
+}
+
+static void *alive_thread(void *seed)
+{
+	struct turns t = {
+		.c = &cases[0], .locks = shared, .nr = MANY, .random = (uint32_t)(uintptr_t)seed,
+	};
+
+	pthread_barrier_wait(&all_begun);
+	pairs(&t, ALIVE_PAIRS);
+	pthread_barrier_wait(&all_begun);
+	return NULL;
+}
+
+/* @total threads that run @run, @nr of them at once. */
+static int main_threads(void *(*run)(void *seed), long nr, long total)
+{
+	pthread_t *threads = calloc((size_t)nr, sizeof(*threads));
+	pthread_attr_t attr;
+
+	if (!threads)
+		return 1;
+	shared = make_locks(MANY, MUTEX, 1);
+	must(pthread_barrier_init(&all_begun, NULL, (unsigned int)nr));
+	must(pthread_attr_init(&attr));
+	must(pthread_attr_setstacksize(&attr, 65536));
+	for (long begun = 0; begun < total; begun += nr) {
+		for (long i = 0; i < nr; i++)
+			must(pthread_create(&threads[i], &attr, run, (void *)(begun + i + 1)));
+		join(threads, nr);
+	}
+	free(threads);
+	return 0;
+}
+
+/* An object of 256 bytes with its lock, as a message of a queue. */
+struct message {
+	pthread_mutex_t mutex;
+	char text[200];
+};
+
+static void *lives(void *arg)
+{
+	long alive = *(long *)arg;
+	struct message **ring = calloc((size_t)alive, sizeof(struct message *));
+
+	if (!ring)
+		abort();
+	for (long i = 0; i < LIVES; i++) {
+		struct message **m = &ring[i % alive];
+
+		if (*m) {
+			pthread_mutex_destroy(&(*m)->mutex);
+			free(*m);
+		}
+		*m = malloc(sizeof(**m));
+		if (!*m)
+			abort();
+		pthread_mutex_init(&(*m)->mutex, NULL);
+		pthread_mutex_lock(&(*m)->mutex);
+		pthread_mutex_unlock(&(*m)->mutex);
+	}
+	return NULL;
+}
+
+/* A small object with its lock, of which a program has many. */
+static struct item {
+	pthread_mutex_t mutex;
+	long uses;
+} **items;
+static long nr_items;
+
+static void *use_items(void *seed)
+{
+	uint32_t random = (uint32_t)(uintptr_t)seed;
+
+	for (long i = 0; i < MANY_PAIRS; i++) {
+		struct item *item = items[draw(&random, (uint32_t)nr_items)];
+
+		pthread_mutex_lock(&item->mutex);
+		item->uses++;
+		pthread_mutex_unlock(&item->mutex);
+	}
+	return NULL;
+}
+
+/* Two threads; the first one gets @arg, the second one the next number if @distinct. */
+static int two_threads(void *(*run)(void *arg), char *arg, int distinct)
+{
+	pthread_t threads[2];
+
+	for (int i = 0; i < 2; i++)
+		must(pthread_create(&threads[i], NULL, run, arg + i * distinct));
+	join(threads, 2);
+	return 0;
+}
+
+static int main_many(long nr)
+{
+	items = calloc((size_t)nr, sizeof(*items));
+	nr_items = nr;
+	if (!items)
+		return 1;
+	for (long i = 0; i < nr; i++) {
+		items[i] = calloc(1, sizeof(*items[i]));
+		if (!items[i])
+			return 1;
+		pthread_mutex_init(&items[i]->mutex, NULL);
+	}
+	two_threads(use_items, (char *)1, 1);
+	for (long i = 0; i < nr; i++) {
+		pthread_mutex_destroy(&items[i]->mutex);
+		free(items[i]);
+	}
+	free(items);
+	return 0;
+}
+
 static void *idle(void *unused)
 {
 	return unused;
 }
 
-int main(void)
+/* Of each visit in virtual time the first lock; the second is the one behind it. */
+static uint32_t first[VISITS];
+
+static double measure(void (*visit)(struct object *a, struct object *b), struct object *locks)
 {
-	static const uint32_t numbers[] = {2, MANY};
-	union lock *locks;
+	double start = now_ns(CLOCK_MONOTONIC);
+
+	for (int i = 0; i < VISITS; i++)
+		visit(&locks[first[i]], &locks[first[i] + 1]);
+	return (now_ns(CLOCK_MONOTONIC) - start) / VISITS;
+}
+
+static int main_virtual(void)
+{
+	static const uint32_t numbers[] = {1, MANY - 1};
 	pthread_t thread;
 
-	if (pthread_create(&thread, NULL, idle, NULL) || pthread_join(thread, NULL))
-		return 1;
+	must(pthread_create(&thread, NULL, idle, NULL));
+	join(&thread, 1);
 	for (unsigned int n = 0; n < sizeof(numbers) / sizeof(numbers[0]); n++) {
-		draw(numbers[n]);
+		uint32_t random = 1;
+
+		for (int i = 0; i < VISITS; i++)
+			first[i] = draw(&random, numbers[n]);
 		for (unsigned int i = 0; i < NR_CASES; i++) {
+			struct object *locks;
 			double without, with;
 
-			/* Never freed: each case has locks of its own. */
-			locks = aligned_alloc(sizeof(*locks), MANY * sizeof(*locks));
-			if (!locks)
-				return 1;
-			for (uint32_t j = 0; j < MANY; j++)
-				init(&locks[j], cases[i].kind);
+			if (cases[i].kind == ALONE)
+				continue;
+			locks = make_locks(numbers[n], cases[i].kind, 1);
 			measure(nothing, locks);
 			without = measure(nothing, locks);
 			measure(cases[i].visit, locks);
 			with = measure(cases[i].visit, locks);
-			printf("%s,%u,%.2f\n", cases[i].name, numbers[n], with - without);
+			printf("%s,%u,%.2f\n", cases[i].name, numbers[n] + 1, with - without);
 		}
 	}
 	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	const char *what = argc > 1 ? argv[1] : "";
+	long nr = argc > 2 ? atol(argv[argc == 5 ? 3 : 2]) : 0;
+
+	must(pthread_mutexattr_init(&recursive));
+	must(pthread_mutexattr_settype(&recursive, PTHREAD_MUTEX_RECURSIVE));
+	must(pthread_mutexattr_init(&errorcheck));
+	must(pthread_mutexattr_settype(&errorcheck, PTHREAD_MUTEX_ERRORCHECK));
+	if (argc == 1)
+		return main_virtual();
+	if (nr > 0 && nr < 1 << 24) {
+		if (argc == 5 && !strcmp(what, "turns"))
+			return main_turns(argv[2], nr, atol(argv[4]));
+		if (argc == 3 && !strcmp(what, "threads"))
+			return main_threads(short_thread, nr, THREADS);
+		if (argc == 3 && !strcmp(what, "alive"))
+			return main_threads(alive_thread, nr, nr);
+		if (argc == 3 && !strcmp(what, "life"))
+			return two_threads(lives, (char *)&nr, 0);
+		if (argc == 3 && !strcmp(what, "many"))
+			return main_many(nr);
+	}
+	fprintf(stderr, "usage: pairs [turns CASE N PLACES|threads N|alive N|life N|many N]\n");
+	return 2;
 }

@@ -6,14 +6,15 @@
 # with and without, in turn, medians side by side. Figures only, no test:
 # a missed limit is printed and does not fail. Text to stdout, CSV to
 # $O/bench.csv. O is the build directory, ROUNDS the runs of each kind, the
-# arguments the sections wanted, which are all without: locks pairs program emulator
-# native index report start crowds.
+# arguments the sections wanted: pairs cycles program emulator native index report start crowds;
+# without arguments all but crowds. PAIRS are the rows of the section pairs, all without: words
+# kind=LIST n=LIST classes=LIST mode=LIST seconds=NUMBER (tests/bench/turns.c). Its CSV, with the
+# processor, is $O/bench-pairs.csv.
 set -u
 
 O=$(cd "${O:-build}" && pwd) || exit 1
 ROUNDS=${ROUNDS:-9}
 lib=$O/lib/libelide-preload.so
-lockbench=$O/tests/bench/lockbench
 index_bench=$O/bin/index_bench
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT
@@ -62,16 +63,6 @@ in_turn() {
 }
 
 # Samplers. ... HOW: run once, append lines "case,unit,how,value" to $samples.
-sample_locks() {
-	for idle in '' idle; do
-		with "$1" "$lockbench" $idle
-		awk -F, -v how="$1" '{
-			printf "%s %s %s,ns,%s,%s\n", $1, $2 == 1 ? "1 thread" : "2 threads",
-				$3 == 1 ? "1 lock" : $3 " locks", how, $4
-		}' "$tmp/out" >>"$samples"
-	done
-}
-
 sample_kccachetest() {
 	with "$1" kccachetest wicked -th 4 200000
 	awk -v how="$1" '/^time:/ { s += $2 } END {
@@ -234,28 +225,20 @@ table() {
 	: >"$samples"
 }
 
-# Limits: what the project promises, as ratios of medians.
-lock_limits='mutex 1 thread 1 lock<=1.25
-mutex 2 threads 1 lock<=1.15
-rdlock 1 thread 1 lock<=1.10
-rdlock 2 threads 1 lock<=1.10
-wrlock 1 thread 1 lock<=1.10
-wrlock 2 threads 1 lock<=1.10
-spin 1 thread 1 lock<=1.20
-spin 2 threads 1 lock<=1.20
-mutex 1 thread 1000 locks<=1.75
-mutex 2 threads 1000 locks<=1.25'
-
-bench_locks() {
-	in_turn "$ROUNDS" plain profile sample_locks
-	table 'Uncontended lock and unlock in profile mode' plain profile less "$lock_limits"
+# Natively: nanoseconds of processor time, the best of turns.
+bench_pairs() {
+	printf '\nUncontended pairs, and programs that do little else: best turns, processor time\n'
+	# shellcheck disable=SC2086 # several words
+	"$O/tests/bench/turns" "$O/tests/bench/pairs" "$index_bench" "$lib" "$tmp" \
+		"$O/bench-pairs.csv" ${PAIRS:-} || die 'pairs: no table'
+	echo "CSV of this table: $O/bench-pairs.csv"
 }
 
-# The policies' names in the table of pairs; glibc's own elision is without the library.
+# The policies' names in the table of virtual cycles; glibc's own elision is without the library.
 ways='plain glibc-own never fixed adaptive'
 
-# pairs_of WAY: "case,unit,way,cycles" in virtual time, the same in each run.
-pairs_of() {
+# cycles_of WAY: "case,unit,way,cycles" in virtual time, the same in each run.
+cycles_of() {
 	emulated="$O/bin/elide run -q --emulate=flat --cores=1 -o $tmp/elide.data"
 	case $1 in
 	plain) set -- "$1" env VALGRIND_LIB="$O/libexec/elide" valgrind -q --tool=rtmgrind ;;
@@ -272,14 +255,14 @@ pairs_of() {
 }
 
 # A cycle is a nanosecond on the flat machine, which runs at 1 GHz.
-bench_pairs() {
+bench_cycles() {
 	title='Uncontended pairs in virtual cycles, flat machine, one thread'
 	if [ ! -e "$O/libexec/elide/rtmgrind-amd64-linux" ] || ! command -v valgrind >/dev/null; then
 		printf '\n%s: left out, rtmgrind is not built or valgrind not installed\n' "$title"
 		return
 	fi
 	for way in $ways; do
-		pairs_of "$way"
+		cycles_of "$way"
 	done
 	printf '\n%s\n' "$title"
 	awk -F, -v ways="$ways" -v title="$title" -v csv="$O/bench.csv" '
@@ -365,8 +348,6 @@ bench_native() {
 		printf '\nElided on this processor: left out, it has no RTM\n'
 		return
 	fi
-	in_turn "$ROUNDS" plain fixed sample_locks
-	table 'Uncontended lock and unlock, elided on this processor' plain fixed less ''
 	schemes=$("$index_bench" --list | awk '$1 == "scheme" && /one global pthread / { print $2 }')
 	for policy in fixed adaptive; do
 		for scheme in $schemes; do
@@ -470,11 +451,11 @@ bench_report() {
 [ -e "$lib" ] || die "$lib is not built"
 echo "table,case,unit,base,base_median,ours,ours_median,ratio,limit,verdict,rounds" >"$O/bench.csv"
 echo "Medians of runs in turn, on $(nproc) processors."
-[ $# -gt 0 ] || set -- locks pairs program emulator native index report start
+[ $# -gt 0 ] || set -- pairs cycles program emulator native index report start
 for section; do
 	case $section in
-	locks | pairs | program | emulator | native | index | report | start | crowds) "bench_$section" ;;
-	*) die "$section is no section: locks, pairs, program, emulator, native, index, report, start, crowds" ;;
+	pairs | cycles | program | emulator | native | index | report | start | crowds) "bench_$section" ;;
+	*) die "$section is no section: pairs, cycles, program, emulator, native, index, report, start, crowds" ;;
 	esac
 done
 printf '\nThe same figures as CSV: %s\n' "$O/bench.csv"
