@@ -29,18 +29,18 @@
 #define PROCESS_SECONDS 120
 
 /*
- * The turns of a row end when STEADY_TURNS have made no best figure smaller by a hundredth: soon on
- * an idle machine. A row ends after ROW_SECONDS, or MIN_TURNS where these take longer.
+ * Turns of one start of the processes of a pair. They are started often, as a pair of the same
+ * program takes up to a sixth more or less by where its stack, its heap and its pages lie.
  */
-#define STEADY_TURNS 6
-#define ROW_SECONDS 6
-#define MIN_TURNS 3
+#define START_TURNS 4
 
 /*
- * Processes that take turns are started anew, as the pages that one gets can be unlucky: some
- * share their places in a cache.
+ * A row ends when STEADY_STARTS have made no best figure smaller by a hundredth, which is soon on
+ * an idle machine; otherwise after ROW_SECONDS, but not before MIN_STARTS.
  */
-#define STARTS 3
+#define STEADY_STARTS 5
+#define ROW_SECONDS 6
+#define MIN_STARTS 2
 
 #define MAX_ARGS 12
 #define MAX_NUMBERS 8
@@ -274,25 +274,38 @@ static int turn_of_all(struct taker *takers, enum how how, const char *const *ar
 	return better;
 }
 
-/* Turns of one start, until the time @end; the best of each way into @best. Returns their number. */
-static int take_turns(enum how how, const char *const *args, double end, double *best)
+/* One start of all ways; the best of each into @best. Returns 1 as turn_of_all() does. */
+static int start_of_all(enum how how, const char *const *args, int nr, double *best)
 {
 	struct taker takers[NR_WAYS];
-	int turns = 0, steady = 0;
+	int better = 0;
 
-	for (int w = 0; how == PAIR && w < NR_WAYS; w++)
+	if (how != PAIR)
+		return turn_of_all(NULL, how, args, nr, best);
+	for (int w = 0; w < NR_WAYS; w++)
 		if (way_runs(w))
 			start_taker(&takers[w], &ways[w], args);
-	while (steady < STEADY_TURNS && (turns < MIN_TURNS || now() < end))
-		steady = turn_of_all(takers, how, args, turns++, best) ? 0 : steady + 1;
-	for (int w = 0; how == PAIR && w < NR_WAYS; w++) {
+	for (int turn = 0; turn < START_TURNS; turn++)
+		better |= turn_of_all(takers, how, args, turn, best);
+	for (int w = 0; w < NR_WAYS; w++) {
 		if (!way_runs(w))
 			continue;
 		close(takers[w].ask);
 		fclose(takers[w].answer);
 		finish(&ways[w], args, takers[w].pid);
 	}
-	return turns;
+	return better;
+}
+
+/* All starts of a row. Returns their number. */
+static int measure(enum how how, const char *const *args, double *best)
+{
+	double begin = now();
+	int starts = 0, steady = 0;
+
+	while (steady < STEADY_STARTS && (starts < MIN_STARTS || now() - begin < row_seconds))
+		steady = start_of_all(how, args, starts++, best) ? 0 : steady + 1;
+	return starts;
 }
 
 static const char *unit_of(double ns, double *divisor)
@@ -308,7 +321,7 @@ static double limit_of(const struct kind *k, long n, long classes)
 	return classes > 1 && k->limit < MIXED_LIMIT ? MIXED_LIMIT : k->limit;
 }
 
-static void print_row(const struct kind *k, long n, long classes, const double *best, int turns)
+static void print_row(const struct kind *k, long n, long classes, const double *best, int starts)
 {
 	double divisor, limit = limit_of(k, n, classes);
 	const char *unit = unit_of(best[0] / k->nr, &divisor), *verdict = "";
@@ -327,9 +340,9 @@ static void print_row(const struct kind *k, long n, long classes, const double *
 		fprintf(csv, "%s,%ld,%ld,%s,ns/%s,%.3f,%.3f,%.4f,", k->name, n, classes,
 			ways[w].name, k->per, best[0] / k->nr, best[w] / k->nr, ratio);
 		if (limited)
-			fprintf(csv, "%.2f,%s,%d,%s\n", limit, verdict, turns, cpu);
+			fprintf(csv, "%.2f,%s,%d,%s\n", limit, verdict, starts, cpu);
 		else
-			fprintf(csv, "-,-,%d,%s\n", turns, cpu);
+			fprintf(csv, "-,-,%d,%s\n", starts, cpu);
 	}
 	if (*verdict)
 		printf("  %4.2f %s", limit, verdict);
@@ -347,15 +360,14 @@ static void measure_row(const struct kind *k, long n, long classes)
 		TREE_OPS, option, NULL,
 	};
 	const char *const *args[] = {[PAIR] = pair, [WHOLE] = whole, [TREE] = tree};
-	int starts = k->how == PAIR ? STARTS : 1, turns = 0;
-	double best[NR_WAYS] = {0}, begin = now();
+	double best[NR_WAYS] = {0};
+	int starts;
 
 	snprintf(number, sizeof(number), "%ld", n);
 	snprintf(option, sizeof(option), "--threads=%ld", n);
 	snprintf(places, sizeof(places), "%ld", classes);
-	for (int i = 1; i <= starts; i++)
-		turns += take_turns(k->how, args[k->how], begin + row_seconds * i / starts, best);
-	print_row(k, n, classes, best, turns);
+	starts = measure(k->how, args[k->how], best);
+	print_row(k, n, classes, best, starts);
 }
 
 static void read_cpuinfo(void)
@@ -458,7 +470,7 @@ int main(int argc, char **argv)
 	csv = fopen(argv[5], "w");
 	if (!csv)
 		die(argv[5], strerror(errno));
-	fprintf(csv, "kind,n,classes,mode,unit,plain,ours,ratio,limit,verdict,turns,cpu\n");
+	fprintf(csv, "kind,n,classes,mode,unit,plain,ours,ratio,limit,verdict,starts,cpu\n");
 	printf("%-20s %8s %3s  %-12s %8s", "kind", "n", "cl.", "unit", "plain");
 	for (int w = 1; w < NR_WAYS; w++)
 		if (way_runs(w))
