@@ -6,7 +6,7 @@ BENCH_ROUNDS ?= 9
 BENCH ?=
 PAIRS ?=
 
-BENCH_PROGRAMS := $(addprefix $(O)/tests/bench/,pairs turns spawn crowdbench peak)
+BENCH_PROGRAMS := $(addprefix $(O)/tests/bench/,pairs programs turns spawn crowdbench peak)
 $(BENCH_PROGRAMS): $(O)/tests/bench/%: tests/bench/%.c
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)

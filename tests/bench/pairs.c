@@ -1,22 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * pairs.c - what an uncontended lock and unlock takes, and programs that do little else.
+ * pairs.c - what an uncontended lock and unlock takes, alone and in nested pairs.
  *
- *   pairs                     each case over a few locks and over a thousand, for virtual time
- *   pairs turns CASE N PLACES for turns.c: a turn for each byte of standard input
- *   pairs threads N           4,000 threads, N at once: begin, 200 pairs each, end
- *   pairs alive N             N threads, all of them alive before the first of them ends
- *   pairs life N              two threads: malloc, init, lock, unlock, destroy, free; N alive
- *   pairs many N              N live locks, made one by one, used by two threads, destroyed
+ *   pairs                a line a case: name, number of locks, nanoseconds
+ *   pairs CASE N PLACES  for turns.c: a line, of nanoseconds, for each byte of standard input
  *
- * One thread locks and unlocks one of N locks, chosen at random for each pair. The process has a
- * second thread, so glibc uses atomic instructions, but in the case mutex-alone. The locks are initialised at PLACES places of
- * the program, 1 or 30; all are locked at one call site.
+ * One thread locks and unlocks one of N locks, chosen at random for each pair; where pairs are
+ * nested, the lock behind it, too, and the nanoseconds are those of both. The process has, or has
+ * had, a second thread, so glibc uses atomic instructions; not so in the case mutex-alone. The
+ * locks are initialised at PLACES places of the program, from 1 to 30, and all are locked at one.
  *
- * Without arguments it prints a line a case: name, number of locks, nanoseconds of the pair, or of
- * both pairs where they are nested, without what the loop costs. That is meant for virtual time, in
- * which a run repeats exactly. A turn is meant for a processor: it prints the best nanoseconds of
- * processor time of a pair, with the loop, in TURN_ROUNDS rounds of ROUND_PAIRS pairs.
+ * Without arguments each case is measured over one lock and over a thousand; what the loop costs is
+ * subtracted. This is meant for virtual time, in which a run repeats exactly. With arguments a line
+ * is meant for a processor: it has the processor time of a pair, with the loop, in the best of
+ * TURN_ROUNDS rounds of ROUND_PAIRS pairs.
  *
  * An ordinary program: it must contain no part of the library. Where none is preloaded, its own
  * lock has no elide_begin() either.
@@ -46,15 +43,6 @@
 
 /* Pairs before the rounds of a turn, which fill the caches; at most this number. */
 #define WARM_PAIRS 300000
-
-/* Threads of a whole program, and what each of them does. */
-#define THREADS 4000
-#define THREAD_PAIRS 200
-#define ALIVE_PAIRS 10
-
-/* Lives of locks in each of two threads; pairs in each of two threads over many locks. */
-#define LIVES 2000000
-#define MANY_PAIRS 2000000
 
 /*
  * A lock and what it protects, two cache lines, as in the objects of a program: 300,000 of them
@@ -304,12 +292,6 @@ static void *take_turns(void *arg)
 	return NULL;
 }
 
-static void join(pthread_t *threads, long nr)
-{
-	for (long i = 0; i < nr; i++)
-		must(pthread_join(threads[i], NULL));
-}
-
 static int main_turns(const char *name, long nr, long nr_places)
 {
 	struct turns t = {.nr = (uint32_t)nr, .random = 1};
@@ -319,144 +301,14 @@ static int main_turns(const char *name, long nr, long nr_places)
 		if (!strcmp(cases[i].name, name))
 			t.c = &cases[i];
 	if (!t.c || nr_places < 1 || nr_places > NR_PLACES)
-		return 2;
+		return -1;
 	t.locks = make_locks(nr, t.c->kind, nr_places);
 	if (t.c->kind == ALONE) {
 		take_turns(&t);
 		return 0;
 	}
 	must(pthread_create(&thread, NULL, take_turns, &t));
-	join(&thread, 1);
-	return 0;
-}
-
-/* Of the whole programs. */
-static struct object *shared;
-static pthread_barrier_t all_begun;
-
-static void *short_thread(void *seed)
-{
-	struct turns t = {
-		.c = &cases[0], .locks = shared, .nr = MANY, .random = (uint32_t)(uintptr_t)seed,
-	};
-
-	pairs(&t, THREAD_PAIRS);
-	return NULL;
-}
-
-static void *alive_thread(void *seed)
-{
-	struct turns t = {
-		.c = &cases[0], .locks = shared, .nr = MANY, .random = (uint32_t)(uintptr_t)seed,
-	};
-
-	pthread_barrier_wait(&all_begun);
-	pairs(&t, ALIVE_PAIRS);
-	pthread_barrier_wait(&all_begun);
-	return NULL;
-}
-
-/* @total threads that run @run, @nr of them at once. */
-static int main_threads(void *(*run)(void *seed), long nr, long total)
-{
-	pthread_t *threads = calloc((size_t)nr, sizeof(*threads));
-	pthread_attr_t attr;
-
-	if (!threads)
-		return 1;
-	shared = make_locks(MANY, MUTEX, 1);
-	must(pthread_barrier_init(&all_begun, NULL, (unsigned int)nr));
-	must(pthread_attr_init(&attr));
-	must(pthread_attr_setstacksize(&attr, 65536));
-	for (long begun = 0; begun < total; begun += nr) {
-		for (long i = 0; i < nr; i++)
-			must(pthread_create(&threads[i], &attr, run, (void *)(begun + i + 1)));
-		join(threads, nr);
-	}
-	free(threads);
-	return 0;
-}
-
-/* An object of 256 bytes with its lock, as a message of a queue. */
-struct message {
-	pthread_mutex_t mutex;
-	char text[200];
-};
-
-static void *lives(void *arg)
-{
-	long alive = *(long *)arg;
-	struct message **ring = calloc((size_t)alive, sizeof(struct message *));
-
-	if (!ring)
-		abort();
-	for (long i = 0; i < LIVES; i++) {
-		struct message **m = &ring[i % alive];
-
-		if (*m) {
-			pthread_mutex_destroy(&(*m)->mutex);
-			free(*m);
-		}
-		*m = malloc(sizeof(**m));
-		if (!*m)
-			abort();
-		pthread_mutex_init(&(*m)->mutex, NULL);
-		pthread_mutex_lock(&(*m)->mutex);
-		pthread_mutex_unlock(&(*m)->mutex);
-	}
-	return NULL;
-}
-
-/* A small object with its lock, of which a program has many. */
-static struct item {
-	pthread_mutex_t mutex;
-	long uses;
-} **items;
-static long nr_items;
-
-static void *use_items(void *seed)
-{
-	uint32_t random = (uint32_t)(uintptr_t)seed;
-
-	for (long i = 0; i < MANY_PAIRS; i++) {
-		struct item *item = items[draw(&random, (uint32_t)nr_items)];
-
-		pthread_mutex_lock(&item->mutex);
-		item->uses++;
-		pthread_mutex_unlock(&item->mutex);
-	}
-	return NULL;
-}
-
-/* Two threads; the first one gets @arg, the second one the next number if @distinct. */
-static int two_threads(void *(*run)(void *arg), char *arg, int distinct)
-{
-	pthread_t threads[2];
-
-	for (int i = 0; i < 2; i++)
-		must(pthread_create(&threads[i], NULL, run, arg + i * distinct));
-	join(threads, 2);
-	return 0;
-}
-
-static int main_many(long nr)
-{
-	items = calloc((size_t)nr, sizeof(*items));
-	nr_items = nr;
-	if (!items)
-		return 1;
-	for (long i = 0; i < nr; i++) {
-		items[i] = calloc(1, sizeof(*items[i]));
-		if (!items[i])
-			return 1;
-		pthread_mutex_init(&items[i]->mutex, NULL);
-	}
-	two_threads(use_items, (char *)1, 1);
-	for (long i = 0; i < nr; i++) {
-		pthread_mutex_destroy(&items[i]->mutex);
-		free(items[i]);
-	}
-	free(items);
+	must(pthread_join(thread, NULL));
 	return 0;
 }
 
@@ -483,7 +335,7 @@ static int main_virtual(void)
 	pthread_t thread;
 
 	must(pthread_create(&thread, NULL, idle, NULL));
-	join(&thread, 1);
+	must(pthread_join(thread, NULL));
 	for (unsigned int n = 0; n < sizeof(numbers) / sizeof(numbers[0]); n++) {
 		uint32_t random = 1;
 
@@ -508,8 +360,7 @@ static int main_virtual(void)
 
 int main(int argc, char **argv)
 {
-	const char *what = argc > 1 ? argv[1] : "";
-	long nr = argc > 2 ? atol(argv[argc == 5 ? 3 : 2]) : 0;
+	long nr = argc == 4 ? atol(argv[2]) : 0;
 
 	must(pthread_mutexattr_init(&recursive));
 	must(pthread_mutexattr_settype(&recursive, PTHREAD_MUTEX_RECURSIVE));
@@ -517,18 +368,13 @@ int main(int argc, char **argv)
 	must(pthread_mutexattr_settype(&errorcheck, PTHREAD_MUTEX_ERRORCHECK));
 	if (argc == 1)
 		return main_virtual();
-	if (nr > 0 && nr < 1 << 24) {
-		if (argc == 5 && !strcmp(what, "turns"))
-			return main_turns(argv[2], nr, atol(argv[4]));
-		if (argc == 3 && !strcmp(what, "threads"))
-			return main_threads(short_thread, nr, THREADS);
-		if (argc == 3 && !strcmp(what, "alive"))
-			return main_threads(alive_thread, nr, nr);
-		if (argc == 3 && !strcmp(what, "life"))
-			return two_threads(lives, (char *)&nr, 0);
-		if (argc == 3 && !strcmp(what, "many"))
-			return main_many(nr);
-	}
-	fprintf(stderr, "usage: pairs [turns CASE N PLACES|threads N|alive N|life N|many N]\n");
+	/* draw() chooses among fewer than 2^24. */
+	if (nr > 0 && nr < 1 << 24 && !main_turns(argv[1], nr, atol(argv[3])))
+		return 0;
+	fprintf(stderr, "usage: pairs [CASE N PLACES]; N below 2^24, PLACES up to %ld; cases:",
+		NR_PLACES);
+	for (unsigned int i = 0; i < NR_CASES; i++)
+		fprintf(stderr, " %s", cases[i].name);
+	fputc('\n', stderr);
 	return 2;
 }

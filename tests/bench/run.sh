@@ -3,13 +3,18 @@
 # check: no, figures of make bench
 #
 # What the library and the emulator cost, and what eliding gains: each case
-# with and without, in turn, medians side by side. Figures only, no test:
-# a missed limit is printed and does not fail. Text to stdout, CSV to
-# $O/bench.csv. O is the build directory, ROUNDS the runs of each kind, the
-# arguments the sections wanted: pairs cycles program emulator native index report start crowds;
-# without arguments all but crowds. PAIRS are the rows of the section pairs, all without: words
-# kind=LIST n=LIST classes=LIST mode=LIST seconds=NUMBER (tests/bench/turns.c). Its CSV, with the
-# processor, is $O/bench-pairs.csv.
+# with and without, in turn, medians side by side; in the section pairs the best
+# turns. Figures only, no test: a missed limit is printed and does not fail. Text
+# to stdout, CSV to $O/bench.csv. O is the build directory, ROUNDS the runs of
+# each kind, the arguments the sections wanted: pairs cycles program emulator
+# native index report start crowds; without arguments all but crowds.
+#
+# PAIRS chooses rows and columns of the section pairs (tests/bench/turns.c), for
+# example: make bench BENCH=pairs PAIRS="kind=mutex n=1,1000 mode=profile"
+# Words: kind=LIST n=LIST classes=LIST mode=LIST seconds=NUMBER; kinds: mutex
+# mutex-alone mutex-trylock mutex-recursive mutex-errorcheck mutex-nested rdlock
+# wrlock spin spin-trylock, and the whole programs threads alive life many trees;
+# modes: off profile restrict, with RTM elide fixed. CSV: $O/bench-pairs.csv.
 set -u
 
 O=$(cd "${O:-build}" && pwd) || exit 1
@@ -229,8 +234,8 @@ table() {
 bench_pairs() {
 	printf '\nUncontended pairs, and programs that do little else: best turns, processor time\n'
 	# shellcheck disable=SC2086 # several words
-	"$O/tests/bench/turns" "$O/tests/bench/pairs" "$index_bench" "$lib" "$tmp" \
-		"$O/bench-pairs.csv" ${PAIRS:-} || die 'pairs: no table'
+	"$O/tests/bench/turns" "$O/tests/bench/pairs" "$O/tests/bench/programs" "$index_bench" \
+		"$lib" "$tmp" "$O/bench-pairs.csv" ${PAIRS:-} || die 'pairs: no table'
 	echo "CSV of this table: $O/bench-pairs.csv"
 }
 

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * turns.c - pairs.c and index_bench, plain and with the library in its modes, in turn.
+ * turns.c - pairs.c, programs.c and index_bench, plain and in the modes of the library, in turn.
  *
- *   turns PAIRS INDEX_BENCH LIBRARY FOLDER CSV [KEY=VALUE[,VALUE...]...]
+ *   turns PAIRS PROGRAMS INDEX_BENCH LIBRARY FOLDER CSV [KEY=LIST...]
  *
- * A row of the table is a kind and a number n. Of each row all ways run in turn, plain first: of a
- * pair one process a way, all alive at once, of which each measures some milliseconds of processor
- * time when it is asked to; of a whole program a process a turn, whose processor time is that of
- * the process, from its start to its end. What counts of a way is its best turn. Plain is without
- * the library.
+ * A row of the table is a kind, a number n and a number of lock classes; its columns are the ways
+ * to run it, of which "plain" is without the library. The ways take turns. For a pair each way has
+ * a process, which measures some milliseconds of processor time when it is asked to. A whole
+ * program is a process a turn, and its time is the processor time of that process from start to
+ * end. A way's figure is that of its best turn. Mode off passes each call through: as much as its ratio
+ * differs from 1 for a pair, the other ratios can be wrong.
  *
- * Keys choose: kind, n, classes, and mode, which are lists, and seconds, after which a row ends.
- * Values of n or classes that the table does not have are measured, too. The data files go into
- * FOLDER. The table goes to standard output, and a line a row and mode to CSV.
+ * Keys choose rows and columns, by lists with commas between: kind=, n=, classes= and mode=. Values
+ * of n and classes that a kind does not have in the table are measured, too. A row takes at most
+ * seconds=. The data files go into FOLDER, the table to standard output, and a line for each row
+ * and mode to CSV.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -25,7 +27,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A process that takes longer is ended: five times what the slowest one took. */
+/* A process that takes longer is ended; the slowest one has taken 12 s. */
 #define PROCESS_SECONDS 120
 
 /*
@@ -61,13 +63,13 @@ static const struct way {
 
 #define NR_WAYS ((int)(sizeof(ways) / sizeof(ways[0])))
 
-/* How a row is measured: turns of pairs.c, its whole programs, or index_bench. */
+/* What is measured: a pair of pairs.c, a process of programs.c, operations of index_bench. */
 enum how { PAIR, WHOLE, TREE };
 
 /**
  * struct kind - rows of the table.
- * @name: of the kind, and what pairs.c knows it by
- * @how: it is measured
+ * @name: of the kind, which is also the argument of its program
+ * @how: what is measured
  * @n: numbers of locks, or of threads, a row each
  * @mixed: numbers of locks of MIXED classes, a row each
  * @per: what one figure is of; a process does @nr of it
@@ -114,7 +116,7 @@ static const struct kind {
 #define TREE_OPS "--ops=2000000"
 
 /* The arguments. */
-static const char *pairs, *index_bench, *library, *folder;
+static const char *pairs, *programs, *index_bench, *library, *folder;
 static const char *chosen_kind, *chosen_n, *chosen_classes, *chosen_mode;
 static double row_seconds = ROW_SECONDS;
 
@@ -353,8 +355,8 @@ static void print_row(const struct kind *k, long n, long classes, const double *
 static void measure_row(const struct kind *k, long n, long classes)
 {
 	char number[32], option[32], places[32];
-	const char *const pair[] = {pairs, "turns", k->name, number, places, NULL};
-	const char *const whole[] = {pairs, k->name, number, NULL};
+	const char *const pair[] = {pairs, k->name, number, places, NULL};
+	const char *const whole[] = {programs, k->name, number, NULL};
 	const char *const tree[] = {
 		index_bench, "--index=bplus", "--scheme=latch-pthread", "--preload=1000000",
 		TREE_OPS, option, NULL,
@@ -456,20 +458,22 @@ static int measure_all(void)
 
 int main(int argc, char **argv)
 {
-	if (argc < 6) {
-		fprintf(stderr, "usage: turns PAIRS INDEX_BENCH LIBRARY FOLDER CSV [KEY=VALUE...]\n");
+	if (argc < 7) {
+		fprintf(stderr, "usage: turns PAIRS PROGRAMS INDEX_BENCH LIBRARY FOLDER CSV "
+				"[KEY=VALUE...]\n");
 		return 2;
 	}
 	pairs = argv[1];
-	index_bench = argv[2];
-	library = argv[3];
-	folder = argv[4];
-	read_keys(argv + 6);
+	programs = argv[2];
+	index_bench = argv[3];
+	library = argv[4];
+	folder = argv[5];
+	read_keys(argv + 7);
 	read_cpuinfo();
 	signal(SIGPIPE, SIG_IGN);
-	csv = fopen(argv[5], "w");
+	csv = fopen(argv[6], "w");
 	if (!csv)
-		die(argv[5], strerror(errno));
+		die(argv[6], strerror(errno));
 	fprintf(csv, "kind,n,classes,mode,unit,plain,ours,ratio,limit,verdict,starts,cpu\n");
 	printf("%-20s %8s %3s  %-12s %8s", "kind", "n", "cl.", "unit", "plain");
 	for (int w = 1; w < NR_WAYS; w++)
