@@ -8,8 +8,8 @@
  * to run it, of which "plain" is without the library. The ways take turns. For a pair each way has
  * a process, which measures some milliseconds of processor time when it is asked to. A whole
  * program is a process a turn, and its time is the processor time of that process from start to
- * end. A way's figure is that of its best turn. Mode off passes each call through: as much as its ratio
- * differs from 1 for a pair, the other ratios can be wrong.
+ * end. A way's figure is that of its best turn. Mode off passes each call through: as much as its
+ * ratio differs from 1 for a pair, the other ratios can be wrong.
  *
  * Keys choose rows and columns, by lists with commas between: kind=, n=, classes= and mode=. Values
  * of n and classes that a kind does not have in the table are measured, too. A row takes at most
@@ -38,11 +38,13 @@
 
 /*
  * A row ends when STEADY_STARTS have made no best figure smaller by a hundredth, which is soon on
- * an idle machine; otherwise after ROW_SECONDS, but not before MIN_STARTS.
+ * an idle machine; otherwise after ROW_SECONDS, but not before MIN_STARTS, of which one takes 4 s
+ * for 1,000,000 locks, or MIN_TURNS of whole programs.
  */
 #define STEADY_STARTS 5
 #define ROW_SECONDS 6
 #define MIN_STARTS 2
+#define MIN_TURNS 5
 
 #define MAX_ARGS 12
 #define MAX_NUMBERS 8
@@ -99,7 +101,7 @@ static const struct kind {
 	{"alive", WHOLE, {1000, 1500}, {0}, "process", 1, 1.1},
 	{"life", WHOLE, {1, 10000}, {0}, "life", 4e6, 1.3},
 	{"many", WHOLE, {1000000}, {0}, "process", 1, 1.1},
-	{"trees", TREE, {1, 2}, {0}, "operation", 2e6, 1.03},
+	{"trees", TREE, {1, 2}, {0}, "operation", 1e6, 1.03},
 };
 
 /* Classes of the locks in the rows @mixed, and the least limit there. */
@@ -113,7 +115,7 @@ static const struct kind {
 #define NR_KINDS ((int)(sizeof(kinds) / sizeof(kinds[0])))
 
 /* The operations of a tree are what a process does more than one with a single operation. */
-#define TREE_OPS "--ops=2000000"
+#define TREE_OPS "--ops=1000000"
 
 /* The arguments. */
 static const char *pairs, *programs, *index_bench, *library, *folder;
@@ -121,7 +123,7 @@ static const char *chosen_kind, *chosen_n, *chosen_classes, *chosen_mode;
 static double row_seconds = ROW_SECONDS;
 
 static char cpu[128] = "unknown";
-static int has_rtm;
+static int has_rtm, null;
 static FILE *csv;
 
 static void die(const char *what, const char *name)
@@ -171,7 +173,7 @@ static void set_way(const struct way *way)
 	setenv("LD_PRELOAD", library, 1);
 }
 
-/* Starts a program with @in and @out as its standard input and output, where they are not -1. */
+/* Starts a program with @in and @out as its standard input and output. */
 static pid_t start(const struct way *way, const char *const *args, int in, int out)
 {
 	pid_t pid = fork();
@@ -180,12 +182,8 @@ static pid_t start(const struct way *way, const char *const *args, int in, int o
 		die("fork", strerror(errno));
 	if (pid)
 		return pid;
-	if (in >= 0)
-		dup2(in, 0);
-	if (out >= 0)
-		dup2(out, 1);
-	else if (!freopen("/dev/null", "w", stdout))
-		_exit(127);
+	dup2(in, 0);
+	dup2(out, 1);
 	/* The alarm stays with the program. */
 	alarm(PROCESS_SECONDS);
 	set_way(way);
@@ -238,46 +236,58 @@ static double take_turn(struct taker *t, const struct way *way)
 
 static double run(const struct way *way, const char *const *args)
 {
-	return finish(way, args, start(way, args, -1, -1));
+	return finish(way, args, start(way, args, null, null));
 }
 
-/* One turn of a way of a row. Not of pairs. */
-static double run_whole(const struct way *way, enum how how, const char *const *args)
+/* The least processor time of each way; of trees also that of the process with one operation. */
+struct best {
+	double ns[NR_WAYS];
+	double single[NR_WAYS];
+};
+
+/* Returns 1 if @ns is the least so far by a hundredth. */
+static int lower(double *best, double ns)
 {
-	double ns = run(way, args);
+	int better = !*best || ns < *best * 0.99;
+
+	if (!*best || ns < *best)
+		*best = ns;
+	return better;
+}
+
+static int run_single(const struct way *way, const char *const *args, double *best)
+{
 	const char *single[MAX_ARGS] = {NULL};
 
-	if (how == WHOLE)
-		return ns;
 	for (int i = 0; args[i]; i++)
 		single[i] = strcmp(args[i], TREE_OPS) ? args[i] : "--ops=1";
-	return ns - run(way, single);
+	return lower(best, run(way, single));
 }
 
-/* One turn of each way. Returns 1 if one of @best is smaller by a hundredth. */
+/* One turn of each way. Returns 1 if one of @best is less than it was by a hundredth. */
 static int turn_of_all(struct taker *takers, enum how how, const char *const *args, int turn,
-		       double *best)
+		       struct best *best)
 {
 	int better = 0;
 
 	for (int i = 0; i < NR_WAYS; i++) {
 		/* The one that goes first changes. */
 		int w = (i + turn) % NR_WAYS;
-		double ns;
 
 		if (!way_runs(w))
 			continue;
-		ns = how == PAIR ? take_turn(&takers[w], &ways[w]) :
-				   run_whole(&ways[w], how, args);
-		better |= !best[w] || ns < best[w] * 0.99;
-		if (!best[w] || ns < best[w])
-			best[w] = ns;
+		if (how == PAIR)
+			better |= lower(&best->ns[w], take_turn(&takers[w], &ways[w]));
+		else
+			better |= lower(&best->ns[w], run(&ways[w], args));
+		if (how == TREE)
+			better |= run_single(&ways[w], args, &best->single[w]);
 	}
 	return better;
 }
 
 /* One start of all ways; the best of each into @best. Returns 1 as turn_of_all() does. */
-static int start_of_all(enum how how, const char *const *args, int nr, double *best)
+static int start_of_all(enum how how, const char *const *args, int nr, struct best *best)
 {
 	struct taker takers[NR_WAYS];
 	int better = 0;
@@ -300,13 +310,15 @@ static int start_of_all(enum how how, const char *const *args, int nr, double *b
 }
 
 /* All starts of a row. Returns their number. */
-static int measure(enum how how, const char *const *args, double *best)
+static int measure(enum how how, const char *const *args, struct best *best)
 {
+	int least = how == PAIR ? MIN_STARTS : MIN_TURNS, starts = 0, steady = 0;
 	double begin = now();
-	int starts = 0, steady = 0;
 
-	while (steady < STEADY_STARTS && (starts < MIN_STARTS || now() - begin < row_seconds))
+	while (steady < STEADY_STARTS && (starts < least || now() - begin < row_seconds))
 		steady = start_of_all(how, args, starts++, best) ? 0 : steady + 1;
+	for (int w = 0; w < NR_WAYS; w++)
+		best->ns[w] -= best->single[w];
 	return starts;
 }
 
@@ -326,27 +338,26 @@ static double limit_of(const struct kind *k, long n, long classes)
 static void print_row(const struct kind *k, long n, long classes, const double *best, int starts)
 {
 	double divisor, limit = limit_of(k, n, classes);
-	const char *unit = unit_of(best[0] / k->nr, &divisor), *verdict = "";
+	const char *unit = unit_of(best[0] / k->nr, &divisor), *verdict = NULL;
 
 	printf("%-20s %8ld %3ld  %s/%-9s %8.2f", k->name, n, classes, unit, k->per,
 	       best[0] / k->nr / divisor);
 	for (int w = 1; w < NR_WAYS; w++) {
 		double ratio = best[w] / best[0];
-		int limited = !strcmp(ways[w].name, "profile");
+		char judged[32] = "-,-";
 
 		if (!way_runs(w))
 			continue;
 		printf(" %8.2f %5.2f", best[w] / k->nr / divisor, ratio);
-		if (limited)
+		if (!strcmp(ways[w].name, "profile")) {
 			verdict = ratio <= limit ? "reached" : "missed";
-		fprintf(csv, "%s,%ld,%ld,%s,ns/%s,%.3f,%.3f,%.4f,", k->name, n, classes,
-			ways[w].name, k->per, best[0] / k->nr, best[w] / k->nr, ratio);
-		if (limited)
-			fprintf(csv, "%.2f,%s,%d,%s\n", limit, verdict, starts, cpu);
-		else
-			fprintf(csv, "-,-,%d,%s\n", starts, cpu);
+			snprintf(judged, sizeof(judged), "%.2f,%s", limit, verdict);
+		}
+		fprintf(csv, "%s,%ld,%ld,%s,ns/%s,%.3f,%.3f,%.4f,%s,%d,%s\n", k->name, n, classes,
+			ways[w].name, k->per, best[0] / k->nr, best[w] / k->nr, ratio, judged,
+			starts, cpu);
 	}
-	if (*verdict)
+	if (verdict)
 		printf("  %4.2f %s", limit, verdict);
 	putchar('\n');
 	fflush(stdout);
@@ -362,14 +373,14 @@ static void measure_row(const struct kind *k, long n, long classes)
 		TREE_OPS, option, NULL,
 	};
 	const char *const *args[] = {[PAIR] = pair, [WHOLE] = whole, [TREE] = tree};
-	double best[NR_WAYS] = {0};
+	struct best best = {{0}, {0}};
 	int starts;
 
 	snprintf(number, sizeof(number), "%ld", n);
 	snprintf(option, sizeof(option), "--threads=%ld", n);
 	snprintf(places, sizeof(places), "%ld", classes);
-	starts = measure(k->how, args[k->how], best);
-	print_row(k, n, classes, best, starts);
+	starts = measure(k->how, args[k->how], &best);
+	print_row(k, n, classes, best.ns, starts);
 }
 
 static void read_cpuinfo(void)
@@ -471,8 +482,9 @@ int main(int argc, char **argv)
 	read_keys(argv + 7);
 	read_cpuinfo();
 	signal(SIGPIPE, SIG_IGN);
+	null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	csv = fopen(argv[6], "w");
-	if (!csv)
+	if (!csv || null < 0)
 		die(argv[6], strerror(errno));
 	fprintf(csv, "kind,n,classes,mode,unit,plain,ours,ratio,limit,verdict,starts,cpu\n");
 	printf("%-20s %8s %3s  %-12s %8s", "kind", "n", "cl.", "unit", "plain");
@@ -482,12 +494,11 @@ int main(int argc, char **argv)
 	printf("%s\n", in_list(chosen_mode, "profile") ? "  limit of profile" : "");
 	if (!measure_all())
 		die("no such row", chosen_kind ? chosen_kind : "");
-	if (!has_rtm) {
-		printf("elide, fixed: left out, this processor (%s) has no RTM\n", cpu);
-		for (int w = 1; w < NR_WAYS; w++)
-			if (ways[w].needs_rtm)
-				fprintf(csv, "-,-,-,%s,-,-,-,-,-,left out: no RTM,0,%s\n",
-					ways[w].name, cpu);
+	for (int w = 1; w < NR_WAYS; w++) {
+		if (way_runs(w) || !in_list(chosen_mode, ways[w].name))
+			continue;
+		printf("%s: left out, this processor (%s) has no RTM\n", ways[w].name, cpu);
+		fprintf(csv, "-,-,-,%s,-,-,-,-,-,left out: no RTM,0,%s\n", ways[w].name, cpu);
 	}
 	return fclose(csv) != 0;
 }
