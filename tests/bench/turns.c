@@ -34,14 +34,14 @@
  * Turns of one start of the processes of a pair. They are started often, as a pair of the same
  * program takes up to a sixth more or less by where its stack, its heap and its pages lie.
  */
-#define START_TURNS 4
+#define START_TURNS 2
 
 /*
  * A row ends when STEADY_STARTS have made no best figure smaller by a hundredth, which is soon on
  * an idle machine; otherwise after ROW_SECONDS, but not before MIN_STARTS, of which one takes 4 s
  * for 1,000,000 locks, or MIN_TURNS of whole programs.
  */
-#define STEADY_STARTS 5
+#define STEADY_STARTS 10
 #define ROW_SECONDS 6
 #define MIN_STARTS 2
 #define MIN_TURNS 5
