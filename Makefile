@@ -101,7 +101,7 @@ help:
 	@echo 'make check-debian RELEASE=bookworm|trixie  build and make check in a new root of that release; as root'
 	@echo 'make fuzz       libFuzzer on the readers of hostile input, FUZZ_SECONDS=60 each; needs clang'
 	@echo 'make bench      overhead, plain against ours, in turn; BENCH=pairs: what a lock costs on this processor,'
-	@echo '                rows by PAIRS="kind=mutex,spin n=1000 classes=1,30 mode=profile seconds=2"; without: 3 minutes'
+	@echo '                rows by PAIRS="kind=mutex,spin n=1000 classes=1,30 mode=profile seconds=2"; without it all rows, some minutes'
 	@echo 'make bench-policy  the adaptive policy beside the best choice for each workload; FULL=1: hours'
 	@echo 'make bench-entry   what its decision costs a section on this processor'
 	@echo 'make bench-learned what short processes gain from the file of what was learnt'
