@@ -6,7 +6,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <gelf.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +15,7 @@
 #include <unistd.h>
 
 #include "../../lib/compiler.h"
+#include "elf-file.h"
 #include "program.h"
 
 /* The directories that execvp(3) searches if PATH is not set. */
@@ -115,19 +115,6 @@ static int read_interpreter(const char *path, char *to)
 	return *to != '\0';
 }
 
-static int asks_for_loader(Elf *elf)
-{
-	size_t nr;
-	GElf_Phdr phdr;
-
-	if (elf_getphdrnum(elf, &nr))
-		return 0;
-	for (size_t i = 0; i < nr; i++)
-		if (gelf_getphdr(elf, i, &phdr) && phdr.p_type == PT_INTERP)
-			return 1;
-	return 0;
-}
-
 /* Names of the runtimes of gcc and of clang, up to the version or the machine. */
 static bool is_sanitizer(const char *name)
 {
@@ -138,29 +125,6 @@ static bool is_sanitizer(const char *name)
 		if (!strncmp(name, names[i], strlen(names[i])))
 			return true;
 	return false;
-}
-
-/* Finds the sanitizer's runtime among the libraries that the program names. */
-static void find_sanitizer(Elf *elf, struct program *p)
-{
-	Elf_Scn *section = NULL;
-	GElf_Shdr header;
-	GElf_Dyn dyn;
-
-	while ((section = elf_nextscn(elf, section))) {
-		Elf_Data *data;
-
-		if (!gelf_getshdr(section, &header) || header.sh_type != SHT_DYNAMIC)
-			continue;
-		data = elf_getdata(section, NULL);
-		for (int i = 0; data && gelf_getdyn(data, i, &dyn); i++) {
-			const char *name = dyn.d_tag == DT_NEEDED ?
-				elf_strptr(elf, header.sh_link, dyn.d_un.d_val) : NULL;
-
-			if (name && is_sanitizer(name) && strlen(name) < sizeof(p->sanitizer))
-				strcpy(p->sanitizer, name);
-		}
-	}
 }
 
 /* Will the kernel set AT_SECURE for the loader? Root gains nothing by capabilities. */
@@ -177,8 +141,7 @@ int program_inspect(const char *path, struct program *p)
 {
 	char next[PATH_MAX];
 	struct stat st;
-	GElf_Ehdr ehdr;
-	Elf *elf;
+	struct elf_file elf;
 	int fd;
 
 	memset(p, 0, sizeof(*p));
@@ -199,16 +162,14 @@ int program_inspect(const char *path, struct program *p)
 		return rc;
 	}
 	p->is_privileged = gains_privilege(p->elf, &st);
-	elf_version(EV_CURRENT);
-	elf = elf_begin(fd, ELF_C_READ, NULL);
-	if (elf && gelf_getehdr(elf, &ehdr)) {
+	if (!elf_file_begin(&elf, fd)) {
 		p->is_elf = 1;
-		p->is_32bit = ehdr.e_ident[EI_CLASS] == ELFCLASS32;
-		p->is_amd64 = !p->is_32bit && ehdr.e_machine == EM_X86_64;
-		p->is_static = !asks_for_loader(elf);
-		find_sanitizer(elf, p);
+		p->is_32bit = elf.is_32bit;
+		p->is_amd64 = elf.is_amd64;
+		p->is_static = !elf_file_has(&elf, PT_INTERP);
+		elf_file_needed(&elf, is_sanitizer, p->sanitizer, sizeof(p->sanitizer));
+		elf_file_end(&elf);
 	}
-	elf_end(elf);
 	close(fd);
 	return 0;
 }

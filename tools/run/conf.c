@@ -6,7 +6,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <gelf.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +13,7 @@
 #include <unistd.h>
 
 #include "../../lib/compiler.h"
+#include "../base/elf-file.h"
 #include "../base/messages.h"
 #include "../base/text.h"
 #include "conf.h"
@@ -21,60 +21,16 @@
 /* Bytes of a build-id that are compared; the longest that linkers make by themselves has 20. */
 #define BUILD_ID_MAX 64
 
-/* Find the build-id among the notes of a segment: its length, and its bytes at @id; 0 without. */
-static size_t find_note(Elf *elf, const GElf_Phdr *segment, const void **id)
+/* The build-id of a file as text. Return: 0; -errno, -ENOEXEC if it has none. */
+static int build_id(const char *path, char *hex, size_t size)
 {
-	Elf_Data *notes = elf_getdata_rawchunk(elf, segment->p_offset, segment->p_filesz,
-					       segment->p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR);
-	size_t at = 0, next, name, value;
-	GElf_Nhdr note;
-
-	while (notes && (next = gelf_getnote(notes, at, &note, &name, &value))) {
-		const char *bytes = notes->d_buf;
-
-		if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == sizeof(ELF_NOTE_GNU) &&
-		    !memcmp(bytes + name, ELF_NOTE_GNU, sizeof(ELF_NOTE_GNU))) {
-			*id = bytes + value;
-			return note.n_descsz;
-		}
-		at = next;
-	}
-	return 0;
-}
-
-/*
- * The build-id of a file as text: 0; -errno, -ENOEXEC if it has none. By libelf alone: libdw, which
- * has a function for it, would double the time in which `elide run` starts.
- */
-static int build_id(const char *path, char *hex)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), rc = -ENOEXEC;
-	size_t nr = 0, len = 0;
-	const void *id;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), rc = -EINVAL;
 	struct stat st;
-	GElf_Phdr ph;
-	Elf *elf;
 
 	if (fd < 0)
 		return -errno;
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
-		close(fd);
-		return -EINVAL;
-	}
-	elf_version(EV_CURRENT);
-	elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
-	if (elf && elf_getphdrnum(elf, &nr))
-		nr = 0;
-	for (size_t i = 0; i < nr && !len; i++) {
-		if (gelf_getphdr(elf, i, &ph) && ph.p_type == PT_NOTE)
-			len = find_note(elf, &ph, &id);
-	}
-	if (len > 0) {
-		hex_text(hex, id, len < BUILD_ID_MAX ? len : BUILD_ID_MAX);
-		rc = 0;
-	}
-	if (elf)
-		elf_end(elf);
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode))
+		rc = elf_file_build_id(fd, hex, size);
 	close(fd);
 	return rc;
 }
@@ -99,7 +55,7 @@ static void check_object(const char *path, const char *where, char *rest, const 
 	}
 	*last = '\0';
 	*own |= elf && same_file(rest, elf);
-	rc = build_id(rest, hex);
+	rc = build_id(rest, hex, sizeof(hex));
 	if (quiet || (!rc && !strcmp(hex, last + 1)))
 		return;
 	if (rc && rc != -ENOEXEC)

@@ -5,7 +5,6 @@
  * Must never load one.
  */
 #include <fcntl.h>
-#include <gelf.h>
 #include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +12,7 @@
 #include <unistd.h>
 
 #include "../../lib/compiler.h"
+#include "../base/elf-file.h"
 #include "library.h"
 
 /* What $LIB stands for, in Debian and where /lib64 has the libraries of x86-64. */
@@ -29,17 +29,13 @@ void library_origin(struct library_needs *n, const char *path)
 int library_is_ours(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	GElf_Ehdr ehdr;
-	int same = 0;
-	Elf *elf;
+	struct elf_file elf;
+	int same;
 
 	if (fd < 0)
 		return 0;
-	elf_version(EV_CURRENT);
-	elf = elf_begin(fd, ELF_C_READ, NULL);
-	if (elf && gelf_getehdr(elf, &ehdr))
-		same = ehdr.e_ident[EI_CLASS] == ELFCLASS64 && ehdr.e_machine == EM_X86_64;
-	elf_end(elf);
+	same = !elf_file_begin(&elf, fd) && elf.is_amd64;
+	elf_file_end(&elf);
 	close(fd);
 	return same;
 }

@@ -8,8 +8,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <gelf.h>
-#include <libelf.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -21,6 +19,7 @@
 #include <unistd.h>
 
 #include "../../lib/compiler.h"
+#include "../base/elf-file.h"
 #include "valgrind.h"
 
 #define RECORD "selftest.passed"
@@ -47,39 +46,6 @@ static const struct {
 	{caches, {"100", "1600", "220"}},
 };
 
-/* The build-id of an ELF file as hexadecimal digits. Return: 0, or -ENOENT without one. */
-static int build_id(int fd, char *to, size_t size)
-{
-	Elf *elf = elf_version(EV_CURRENT) == EV_NONE ? NULL : elf_begin(fd, ELF_C_READ, NULL);
-	size_t nr = 0, at, name, bytes, next;
-	int rc = -ENOENT;
-	GElf_Phdr header;
-	GElf_Nhdr note;
-	Elf_Data *data;
-
-	if (!elf || elf_getphdrnum(elf, &nr))
-		nr = 0;
-	for (size_t i = 0; i < nr && rc; i++) {
-		if (!gelf_getphdr(elf, i, &header) || header.p_type != PT_NOTE)
-			continue;
-		data = elf_getdata_rawchunk(elf, header.p_offset, header.p_filesz, ELF_T_NHDR);
-		for (at = 0; data && (next = gelf_getnote(data, at, &note, &name, &bytes)) > 0;
-		     at = next) {
-			const char *text = (const char *)data->d_buf;
-
-			if (note.n_type != NT_GNU_BUILD_ID || note.n_namesz != 4 ||
-			    memcmp(text + name, "GNU", 4) || 2 * note.n_descsz >= size)
-				continue;
-			for (size_t j = 0; j < note.n_descsz; j++)
-				sprintf(to + 2 * j, "%02x", (unsigned char)text[bytes + j]);
-			rc = 0;
-		}
-	}
-	if (elf)
-		elf_end(elf);
-	return rc;
-}
-
 /* A file's build-id; without one, the size and a hash (FNV-1a) of what it contains. */
 static int identify(const char *path, char *to, size_t size)
 {
@@ -90,8 +56,7 @@ static int identify(const char *path, char *to, size_t size)
 
 	if (fd < 0)
 		return -errno;
-	if (build_id(fd, to, size)) {
-		lseek(fd, 0, SEEK_SET);
+	if (elf_file_build_id(fd, to, size)) {
 		for (; (n = read(fd, bytes, sizeof(bytes))) > 0; total += n)
 			for (ssize_t i = 0; i < n; i++)
 				hash = (hash ^ bytes[i]) * 0x100000001b3;
