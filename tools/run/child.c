@@ -30,40 +30,102 @@ static const int handed_on[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUS
 /* Seconds that a bound program has to end after a signal; then it is killed. */
 #define GRACE_S 1
 
-/* In the child: executes the file; as execvp(3), runs a file without #! by the shell. */
-static void execute(const struct child *c, int report_fd)
-{
-	const char *path = c->path, *preload = c->preload;
-	char **argv = c->argv;
-	int rc;
+/*
+ * What a program is started with, beside what struct child has.
+ * @preload: its variable LD_PRELOAD, NULL: as in this process
+ */
+struct start {
+	const char *path;
+	char **argv;
+	char **environment;
+	char *preload;
+	struct sigaction chld;
+	sigset_t signals;
+};
 
+/* Makes the environment of the program. Return: 0 or -ENOMEM. */
+static int make_environment(struct start *s, const char *preload)
+{
+	static const char name[] = "LD_PRELOAD=";
+	size_t nr = 0, at = 0;
+
+	while (environ[nr])
+		nr++;
+	s->environment = calloc(nr + 2, sizeof(*s->environment));
+	if (!s->environment)
+		return -ENOMEM;
+	memcpy(s->environment, environ, nr * sizeof(*environ));
+	if (!preload)
+		return 0;
+	if (asprintf(&s->preload, "%s%s", name, preload) < 0) {
+		s->preload = NULL;
+		return -ENOMEM;
+	}
+	while (at < nr && strncmp(environ[at], name, strlen(name)))
+		at++;
+	s->environment[at] = s->preload;
+	return 0;
+}
+
+/* In the child, which has the memory of this process: executes the file. Return: an error. */
+static int execute(const struct child *c, const struct start *s)
+{
+	sigaction(SIGCHLD, &s->chld, NULL);
+	sigprocmask(SIG_SETMASK, &s->signals, NULL);
 	if (c->in > STDERR_FILENO && dup2(c->in, STDIN_FILENO) < 0)
-		_exit(127);
+		return errno;
 	if (c->out > STDERR_FILENO && dup2(c->out, STDOUT_FILENO) < 0)
-		_exit(127);
+		return errno;
 	if (c->bound)
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (preload && setenv("LD_PRELOAD", preload, 1))
-		_exit(127);
-	execv(path, argv);
-	if (errno == ENOEXEC) {
-		size_t nr = 0;
-		char **shell;
+	execve(s->path, s->argv, s->environment);
+	return errno;
+}
 
-		while (argv[nr])
-			nr++;
-		shell = calloc(nr + 2, sizeof(*shell));
-		if (shell) {
-			shell[0] = "sh";
-			shell[1] = (char *)path;
-			memcpy(&shell[2], &argv[1], nr * sizeof(*shell));
-			execv("/bin/sh", shell);
-		}
+/*
+ * Starts the program. With vfork(2): to copy the memory of this process for the moment until the
+ * program has its own would take as long as the program true does. Return: 0 or -errno.
+ */
+static int spawn(struct child *c, const struct start *s)
+{
+	volatile int error = 0;
+	pid_t pid = vfork();
+
+	if (!pid) {
+		error = execute(c, s);
+		_exit(127);
 	}
-	rc = errno;
-	if (write(report_fd, &rc, sizeof(rc)) < 0)
-		_exit(126);
-	_exit(127);
+	if (pid < 0)
+		return -errno;
+	c->pid = pid;
+	if (error)
+		waitpid(pid, NULL, 0);
+	return -error;
+}
+
+/* As spawn(); as execvp(3), has a file without #! run by the shell. */
+static int spawn_or_script(struct child *c, struct start *s)
+{
+	int rc = spawn(c, s);
+	char **shell;
+	size_t nr = 0;
+
+	if (rc != -ENOEXEC)
+		return rc;
+	while (s->argv[nr])
+		nr++;
+	shell = calloc(nr + 2, sizeof(*shell));
+	if (!shell)
+		return -ENOMEM;
+	shell[0] = "sh";
+	shell[1] = (char *)s->path;
+	if (nr > 1)
+		memcpy(&shell[2], &s->argv[1], (nr - 1) * sizeof(*shell));
+	s->path = "/bin/sh";
+	s->argv = shell;
+	rc = spawn(c, s);
+	free(shell);
+	return rc;
 }
 
 static uint64_t timeval_ns(const struct timeval *t)
@@ -128,43 +190,32 @@ static void wait_for(struct child *c, const sigset_t *set)
 
 int child_measure(struct child *c)
 {
-	struct sigaction default_action = {.sa_handler = SIG_DFL}, chld;
-	sigset_t set, old;
-	int pipes[2], rc = 0;
+	struct sigaction default_action = {.sa_handler = SIG_DFL};
+	struct start s = {.path = c->path, .argv = c->argv};
+	int rc = make_environment(&s, c->preload);
+	sigset_t set;
 	uint64_t start;
 
-	if (pipe2(pipes, O_CLOEXEC))
-		return -errno;
 	sigemptyset(&set);
 	sigaddset(&set, SIGCHLD);
 	for (size_t i = 0; i < ARRAY_SIZE(handed_on); i++)
 		sigaddset(&set, handed_on[i]);
 	/* An ignored SIGCHLD would have the kernel reap the child. */
-	sigaction(SIGCHLD, &default_action, &chld);
-	sigprocmask(SIG_BLOCK, &set, &old);
+	sigaction(SIGCHLD, &default_action, &s.chld);
+	sigprocmask(SIG_BLOCK, &set, &s.signals);
 	fflush(NULL);
 	c->signal = 0;
 	start = now_ns();
-	c->pid = fork();
-	if (!c->pid) {
-		sigaction(SIGCHLD, &chld, NULL);
-		sigprocmask(SIG_SETMASK, &old, NULL);
-		execute(c, pipes[1]);
-	}
-	if (c->pid < 0)
-		rc = -errno;
-	close(pipes[1]);
+	if (!rc)
+		rc = spawn_or_script(c, &s);
 	if (!rc) {
-		int error;
-
 		wait_for(c, &set);
 		c->elapsed_ns = now_ns() - start;
-		if (read(pipes[0], &error, sizeof(error)) == sizeof(error))
-			rc = -error;
 	}
-	close(pipes[0]);
-	sigprocmask(SIG_SETMASK, &old, NULL);
-	sigaction(SIGCHLD, &chld, NULL);
+	sigprocmask(SIG_SETMASK, &s.signals, NULL);
+	sigaction(SIGCHLD, &s.chld, NULL);
+	free(s.environment);
+	free(s.preload);
 	return rc;
 }
 
