@@ -177,8 +177,8 @@ int program_inspect(const char *path, struct program *p)
 int product_path(const char *relative, char *path)
 {
 	static const char inner[] = "/libexec/elide";
-	char self[PATH_MAX + 4], joined[2 * PATH_MAX];
-	ssize_t len = readlink("/proc/self/exe", self, PATH_MAX - 1);
+	char self[PATH_MAX];
+	ssize_t len = readlink("/proc/self/exe", self, sizeof(self) - 1);
 	size_t dir;
 
 	if (len < 0)
@@ -188,8 +188,9 @@ int product_path(const char *relative, char *path)
 	dir = strlen(self);
 	if (dir >= strlen(inner) && !strcmp(self + dir - strlen(inner), inner))
 		self[dir - strlen(inner)] = '\0';
-	else
-		strcat(self, "/..");
-	snprintf(joined, sizeof(joined), "%s/%s", self, relative);
-	return realpath(joined, path) ? 0 : -errno;
+	else if (dir)
+		*strrchr(self, '/') = '\0';
+	if (snprintf(path, PATH_MAX, "%s/%s", self, relative) >= PATH_MAX)
+		return -ENAMETOOLONG;
+	return access(path, F_OK) ? -errno : 0;
 }

@@ -54,7 +54,7 @@ int program_inspect(const char *path, struct program *p);
 /**
  * product_path() - a file of our own installation, seen from this executable.
  * @relative: from the directory of the executable
- * @path: PATH_MAX bytes, made canonical
+ * @path: PATH_MAX bytes
  *
  * Return: 0 or -errno.
  */

@@ -247,59 +247,56 @@ static void say_next(const struct run_request *r, const struct program *p, const
  * Removes files FILE.PID that no report takes in any more: those of processes that began before the
  * run of FILE.old. A file of a run that goes on beside this one began later.
  */
-static void remove_orphans(const char *output, uint64_t run)
+static void remove_orphans(struct run_folder *folder, const char *output, uint64_t run)
 {
 	struct elide_header old, h;
 	struct paths others = {0};
 	char path[PATH_MAX];
 
 	snprintf(path, sizeof(path), "%s.old", output);
-	if (strchr(output, '%') || load_header(path, &old))
-		return;
-	run_files_other(&others, output, run, run_files_is_child);
-	for (size_t i = 0; i < others.nr; i++)
+	if (!strchr(output, '%'))
+		run_files_other_in(folder, &others, output, run, run_files_is_child);
+	for (size_t i = 0; i < others.nr; i++) {
+		if (!i && load_header(path, &old))
+			break;
 		if (!load_header(others.path[i], &h) && h.run && h.run != old.run &&
 		    h.start_realtime_ns < old.start_realtime_ns && !live_runs(&h, h.pid))
 			unlink(others.path[i]);
+	}
 	paths_free(&others);
 }
 
 /* Processes that gave up their rights before they had a file. */
-static void say_lost(const struct paths *f)
+static void say_lost(const struct child_files *f)
 {
-	struct elide_header h;
-
-	for (size_t i = 0; i < f->nr; i++) {
-		if (load_header(f->path[i], &h) || !h.dropped[ELIDE_DROPPED_PROCESSES])
-			continue;
+	if (f->nr_lost)
 		say("%llu process%s of the run could not write a data file: %s; what %s counted is lost. "
 		    "They were forked by one that had given up its rights or changed its root: name a "
 		    "file with -o where they may write",
-		    (unsigned long long)h.dropped[ELIDE_DROPPED_PROCESSES],
-		    h.dropped[ELIDE_DROPPED_PROCESSES] == 1 ? "" : "es", strerror(h.lost_error),
-		    h.dropped[ELIDE_DROPPED_PROCESSES] == 1 ? "it" : "they");
-	}
+		    (unsigned long long)f->nr_lost, f->nr_lost == 1 ? "" : "es",
+		    strerror(f->lost_error), f->nr_lost == 1 ? "it" : "they");
 }
 
 static void finish(struct run_request *r, const struct program *p, struct counting *c,
 		   const char *output, uint64_t run, pid_t pid, int status)
 {
-	struct paths f = {0};
+	struct child_files files = {0};
+	struct paths *f = &files.paths;
 
-	if (find_files(&f, output, run, pid))
+	if (find_files(&files, output, run, pid))
 		say("out of memory while looking for data files");
-	remove_orphans(output, run);
-	if (f.nr)
-		write_exit_status(f.path[0], pid, status);
-	counting_end(c, f.nr ? f.path[0] : NULL, pid);
-	metrics_end(&r->metrics, &f);
+	remove_orphans(&files.folder, output, run);
+	if (f->nr)
+		write_exit_status(f->path[0], pid, status);
+	counting_end(c, f->nr ? f->path[0] : NULL, pid);
+	metrics_end(&r->metrics, f);
 	if (!r->quiet)
-		say_lost(&f);
-	if (r->report && f.nr)
-		print_report(r, &f);
+		say_lost(&files);
+	if (r->report && f->nr)
+		print_report(r, f);
 	else if (!r->quiet)
-		say_next(r, p, &f, output, exit_code(status));
-	paths_free(&f);
+		say_next(r, p, f, output, exit_code(status));
+	find_files_free(&files);
 }
 
 /* Runs the program, and keeps its metrics fresh meanwhile. Return: 0 or -errno. */

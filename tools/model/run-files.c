@@ -25,23 +25,23 @@ static int by_length_then_name(const void *x, const void *y)
 	return la != lb ? (la > lb) - (la < lb) : strcmp(a, b);
 }
 
-/* Leave out the second of two that are equal: a live process's file, and an older one of that name. */
-static void drop_doubles(struct paths *p, size_t first)
+static int by_name(const void *x, const void *y)
 {
-	size_t kept = first;
+	return strcmp(*(char *const *)x, *(char *const *)y);
+}
 
-	for (size_t i = first; i < p->nr; i++) {
-		if (kept > first && !strcmp(p->path[kept - 1], p->path[i]))
+/* Leave out the second of two that are equal: a live process's file, and an older one of that name. */
+static void drop_doubles(struct paths *p)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < p->nr; i++) {
+		if (kept && !strcmp(p->path[kept - 1], p->path[i]))
 			free(p->path[i]);
 		else
 			p->path[kept++] = p->path[i];
 	}
 	p->nr = kept;
-}
-
-static int by_name(const void *x, const void *y)
-{
-	return strcmp(*(char *const *)x, *(char *const *)y);
 }
 
 /* Read the names in a folder, if they are not those that were read last. Return: 0 or -ENOMEM. */
@@ -67,6 +67,7 @@ static int list(struct run_folder *folder, const char *dir)
 	closedir(d);
 	if (folder->names.nr)
 		qsort(folder->names.path, folder->names.nr, sizeof(*folder->names.path), by_name);
+	drop_doubles(&folder->names);
 	return rc;
 }
 
@@ -106,13 +107,14 @@ static int find(struct run_folder *folder, struct paths *p, const char *stem, ui
 		if (accept && !accept(names->path[i] + len))
 			continue;
 		snprintf(full, sizeof(full), "%s%s", dir, names->path[i]);
-		if (!load_header(full, &header) && (header.run == run) == same)
-			rc = paths_add(p, full);
+		if (load_header(full, &header) || (header.run == run) != same)
+			continue;
+		rc = paths_add(p, full);
+		if (folder->found)
+			folder->found(folder->arg, full, &header);
 	}
-	if (p->nr > first) {
+	if (p->nr > first)
 		qsort(p->path + first, p->nr - first, sizeof(*p->path), by_length_then_name);
-		drop_doubles(p, first);
-	}
 	return rc;
 }
 
@@ -127,6 +129,12 @@ int run_files_in(struct run_folder *folder, struct paths *p, const char *stem, u
 		 int (*accept)(const char *rest))
 {
 	return find(folder, p, stem, run, true, accept);
+}
+
+int run_files_other_in(struct run_folder *folder, struct paths *p, const char *stem, uint64_t run,
+		       int (*accept)(const char *rest))
+{
+	return find(folder, p, stem, run, false, accept);
 }
 
 int run_files(struct paths *p, const char *stem, uint64_t run, int (*accept)(const char *rest))

@@ -10,6 +10,7 @@
 
 #include <stdint.h>
 
+#include "../../lib/datafile.h"
 #include "../base/paths.h"
 
 /**
@@ -25,15 +26,22 @@ int run_files(struct paths *p, const char *stem, uint64_t run, int (*accept)(con
 /**
  * struct run_folder - the names in a folder as they were read last; all zero: none.
  * @dir: the path up to the names
+ * @found: is called with @arg, the path and the header of each file that is appended; NULL: nothing is
  */
 struct run_folder {
 	char *dir;
 	struct paths names;
+	void (*found)(void *arg, const char *path, const struct elide_header *h);
+	void *arg;
 };
 
 /** run_files_in() - as run_files(), for many calls: the names of a folder are read once. */
 int run_files_in(struct run_folder *folder, struct paths *p, const char *stem, uint64_t run,
 		 int (*accept)(const char *rest));
+
+/** run_files_other_in() - as run_files_in(), but the data files of any other run. */
+int run_files_other_in(struct run_folder *folder, struct paths *p, const char *stem, uint64_t run,
+		       int (*accept)(const char *rest));
 
 /** run_folder_free() - release the names. */
 void run_folder_free(struct run_folder *folder);

@@ -20,8 +20,6 @@
 #include "../../lib/compiler.h"
 #include "../base/clock.h"
 #include "../base/data-open.h"
-#include "../model/load.h"
-#include "../model/run-files.h"
 #include "child.h"
 
 /* Signals by which users stop or control a program, and which would end this process. */
@@ -219,46 +217,72 @@ int child_measure(struct child *c)
 	return rc;
 }
 
-/* Moves the program's own file to the front; if there is none, the shortest name stays there. */
-static void main_file_first(struct paths *f, pid_t pid)
+/* What is noted of the files as they are found. */
+struct notes {
+	struct child_files *files;
+	pid_t pid;
+	char own[PATH_MAX]; /* path of the program's own; empty: not found */
+};
+
+static void note(void *arg, const char *path, const struct elide_header *h)
 {
-	struct elide_header h;
+	struct notes *n = arg;
+	uint64_t lost = h->dropped[ELIDE_DROPPED_PROCESSES];
 
-	for (size_t i = 0; i < f->nr; i++) {
-		char *path = f->path[i];
+	if (!*n->own && h->pid == (uint32_t)n->pid)
+		snprintf(n->own, sizeof(n->own), "%s", path);
+	if (!lost)
+		return;
+	n->files->nr_lost += lost;
+	n->files->lost_error = h->lost_error;
+}
 
-		if (load_header(path, &h) || h.pid != (uint32_t)pid)
+/* Moves the program's own file to the front; if there is none, the shortest name stays there. */
+static void own_file_first(struct paths *p, const char *own)
+{
+	for (size_t i = 0; i < p->nr; i++) {
+		char *path = p->path[i];
+
+		if (strcmp(path, own))
 			continue;
-		memmove(f->path + 1, f->path, i * sizeof(*f->path));
-		f->path[0] = path;
+		memmove(p->path + 1, p->path, i * sizeof(*p->path));
+		p->path[0] = path;
 		return;
 	}
 }
 
-int find_files(struct paths *f, const char *output, uint64_t run, pid_t pid)
+int find_files(struct child_files *f, const char *output, uint64_t run, pid_t pid)
 {
+	struct notes notes = {.files = f, .pid = pid};
 	char stem[PATH_MAX];
 	int rc;
 
 	snprintf(stem, sizeof(stem), "%.*s", (int)strcspn(output, "%"), output);
-	rc = run_files(f, stem, run, NULL);
-	if (!rc && f->nr)
-		main_file_first(f, pid);
+	f->folder.found = note;
+	f->folder.arg = &notes;
+	rc = run_files_in(&f->folder, &f->paths, stem, run, NULL);
+	f->folder.found = NULL;
+	own_file_first(&f->paths, notes.own);
 	return rc;
+}
+
+void find_files_free(struct child_files *f)
+{
+	paths_free(&f->paths);
+	run_folder_free(&f->folder);
 }
 
 void write_exit_status(const char *path, pid_t pid, int status)
 {
 	int32_t value = status;
 	struct elide_header h;
-	char opened[32];
 	int fd = data_open(path, O_RDWR | O_NOFOLLOW);
 
 	if (fd < 0)
 		return;
 	/* What is checked is what is written to, whatever has the name by now. */
-	snprintf(opened, sizeof(opened), "/proc/self/fd/%d", fd);
-	if (!load_header(opened, &h) && h.pid == (uint32_t)pid &&
+	if (pread(fd, &h, sizeof(h), 0) == sizeof(h) && h.magic == ELIDE_DATA_MAGIC &&
+	    h.version == ELIDE_DATA_VERSION && h.pid == (uint32_t)pid &&
 	    pwrite(fd, &value, sizeof(value), offsetof(struct elide_header, exit_status)) < 0)
 		perror("elide: data file");
 	close(fd);

@@ -13,6 +13,7 @@
 #include <sys/types.h>
 
 #include "../base/paths.h"
+#include "../model/run-files.h"
 
 /**
  * struct child - a program, and how it ended.
@@ -58,14 +59,30 @@ struct child {
 int child_measure(struct child *c);
 
 /**
- * find_files() - find the data files whose header has @run, that of @pid first if there is one.
- * @f: an empty list
+ * struct child_files - the data files of a program and of its children; all zero: none.
+ * @paths:  that of the program is the first, if it has one
+ * @folder: where they are
+ * @nr_lost: processes that could not write one
+ * @lost_error: what the last of them got
+ */
+struct child_files {
+	struct paths paths;
+	struct run_folder folder;
+	uint64_t nr_lost;
+	int lost_error;
+};
+
+/**
+ * find_files() - find the data files whose header has @run.
  * @output: ELIDE_OUTPUT, with its %p and %e
  * @pid: of the program
  *
  * Return: 0 or -ENOMEM.
  */
-int find_files(struct paths *f, const char *output, uint64_t run, pid_t pid);
+int find_files(struct child_files *f, const char *output, uint64_t run, pid_t pid);
+
+/** find_files_free() - release what was found. */
+void find_files_free(struct child_files *f);
 
 /**
  * write_exit_status() - note how process @pid ended in its data file.

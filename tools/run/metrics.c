@@ -122,11 +122,11 @@ static bool reap(struct metrics *m, int options)
 void metrics_tick(void *arg, pid_t pid)
 {
 	struct metrics *m = arg;
-	struct paths f = {0};
+	struct child_files f = {0};
 
-	if (reap(m, WNOHANG) && !find_files(&f, m->output, m->run, pid) && f.nr)
-		start(m, &f);
-	paths_free(&f);
+	if (reap(m, WNOHANG) && !find_files(&f, m->output, m->run, pid) && f.paths.nr)
+		start(m, &f.paths);
+	find_files_free(&f);
 }
 
 void metrics_end(struct metrics *m, const struct paths *files)
