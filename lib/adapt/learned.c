@@ -386,6 +386,11 @@ void adapt_learned_gather(void)
 	}
 }
 
+bool adapt_learned_gathered(void)
+{
+	return learned.image && learned.image->nr_classes;
+}
+
 void adapt_learned_write(void)
 {
 	enum elide_learned state;
@@ -394,7 +399,7 @@ void adapt_learned_write(void)
 	int lock, err;
 	size_t size;
 
-	if (!learned.image || !learned.image->nr_classes)
+	if (!adapt_learned_gathered())
 		return;
 	name = file_name();
 	lock = elide_small_lock(name);

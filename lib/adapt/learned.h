@@ -52,6 +52,9 @@ void adapt_learned_forget(void);
 /** adapt_learned_gather() - the process ends: collect what it has learnt. In a slow path. */
 void adapt_learned_gather(void);
 
+/** adapt_learned_gathered() - has adapt_learned_gather() collected anything? */
+bool adapt_learned_gathered(void);
+
 /**
  * adapt_learned_write() - merge what was collected with the file as it is now, and replace it.
  *

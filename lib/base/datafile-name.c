@@ -140,10 +140,14 @@ static int may_displace(const struct wish *w)
 	       elide_data_name.began < end_of(h) ? -EBUSY : 0;
 }
 
-/* Is the name free, or can it be made so? 0; -EBUSY: in use; -EEXIST: not a data file; -errno. */
-static int final_is_free(const struct wish *w)
+/*
+ * Is the name free, or can it be made so? 0; -EBUSY: in use; -EEXIST: not a data file; -errno.
+ * *@older: set to what has the name
+ */
+static int final_is_free(const struct wish *w, enum elide_older *older)
 {
-	switch (elide_older(w->name)) {
+	*older = elide_older(w->name);
+	switch (*older) {
 	case ELIDE_OLDER_NONE:
 	case ELIDE_OLDER_EMPTY:
 		return 0;
@@ -194,7 +198,7 @@ static int take_long(const struct wish *w, const char **use)
 	*use = w->name;
 	if (fd != -EEXIST)
 		return fd;
-	err = elide_older_move(use);
+	err = elide_older_move(use, elide_older(w->name));
 	return err ? err : elide_older_create(w->name);
 }
 
@@ -205,6 +209,7 @@ static int take_long(const struct wish *w, const char **use)
  */
 static int take(struct wish *w, const char **use)
 {
+	enum elide_older older;
 	int fd, err = 0;
 
 	*use = w->live;
@@ -213,7 +218,7 @@ static int take(struct wish *w, const char **use)
 	if (err)
 		return err;
 	*use = w->name;
-	err = final_is_free(w);
+	err = final_is_free(w, &older);
 	if (err)
 		return err;
 	fd = elide_older_create(w->live);
@@ -222,9 +227,9 @@ static int take(struct wish *w, const char **use)
 	if (fd < 0)
 		return fd == -EEXIST ? -EBUSY : fd;
 	/* Another process may have ended since, and its file have got the name. */
-	err = final_is_free(w);
+	err = final_is_free(w, &older);
 	if (!err)
-		err = elide_older_move(use);
+		err = elide_older_move(use, older);
 	if (!err) {
 		*use = w->live;
 		return fd;
@@ -251,12 +256,24 @@ static int take_own(struct wish *w, const char **use)
 	return ret;
 }
 
+/*
+ * Where is the file, whatever the program does to its directory and to symbolic links? Of the file of
+ * a process that ends now this does not matter. Return: 0, or -1 and errno.
+ */
+static int find_path(const char *use, enum elide_data_who who)
+{
+	if (who != ELIDE_DATA_EXIT || *use != '/')
+		return sys_realpath(use, elide_data_name.path, sizeof(elide_data_name.path));
+	elide_text(elide_data_name.path, sizeof(elide_data_name.path), "%s", use);
+	return 0;
+}
+
 /* Fill elide_data_name from the names that the file has and is to have. Return: 0 or -errno. */
-static int note(int fd, const char *use)
+static int note(int fd, const char *use, enum elide_data_who who)
 {
 	struct stat st;
 
-	if (sys_fstat(fd, &st) || sys_realpath(use, elide_data_name.path, sizeof(elide_data_name.path)))
+	if (sys_fstat(fd, &st) || find_path(use, who))
 		return -errno;
 	elide_data_name.dev = st.st_dev;
 	elide_data_name.ino = st.st_ino;
@@ -283,7 +300,7 @@ int elide_data_name_open(const char *name, uint64_t run, enum elide_data_who who
 	if (fd == -EBUSY || (fd < 0 && fd != -EEXIST && who == ELIDE_DATA_FIRST))
 		fd = take_own(&w, &use);
 	elide_data_name.own = w.own;
-	err = fd < 0 ? fd : note(fd, use);
+	err = fd < 0 ? fd : note(fd, use, who);
 	if (!err)
 		return fd;
 	if (fd >= 0) {

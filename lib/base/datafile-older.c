@@ -148,12 +148,12 @@ int elide_older_abandoned(const char *name)
 	return err;
 }
 
-int elide_older_move(const char **name)
+int elide_older_move(const char **name, enum elide_older older)
 {
 	static char old[ELIDE_NAME_ROOM + 4];
 	const char *from = *name;
 
-	switch (elide_older(from)) {
+	switch (older) {
 	case ELIDE_OLDER_NONE:
 		return 0;
 	case ELIDE_OLDER_EMPTY:
@@ -209,6 +209,7 @@ static int become(const char *from, const char *to)
 int elide_older_rename(const char *from, const char *to)
 {
 	const char *in_the_way = to;
+	enum elide_older older;
 	int err = -EBUSY;
 
 	/* Another process may take the name between two of these. */
@@ -216,7 +217,8 @@ int elide_older_rename(const char *from, const char *to)
 		err = become(from, to);
 		if (err != -EEXIST)
 			return err;
-		switch (elide_older(to)) {
+		older = elide_older(to);
+		switch (older) {
 		case ELIDE_OLDER_FOREIGN:
 		case ELIDE_OLDER_UNFINISHED:
 			return -EEXIST;
@@ -225,7 +227,7 @@ int elide_older_rename(const char *from, const char *to)
 		case ELIDE_OLDER_LIVE:
 			return -EBUSY;
 		default:
-			err = elide_older_move(&in_the_way);
+			err = elide_older_move(&in_the_way, older);
 			if (err)
 				return err;
 		}

@@ -48,11 +48,12 @@ int elide_older_create(const char *name);
 
 /**
  * elide_older_move() - rename an older data file *@name to NAME.old, and remove an empty file.
+ * @older: what elide_older() has just said of it
  *
  * Return: 0, also if there is no file; -EEXIST if a file NAME.old is not a data file, then *@name
  * is set to that name; -EBUSY if a live process has created *@name just now.
  */
-int elide_older_move(const char **name);
+int elide_older_move(const char **name, enum elide_older older);
 
 /**
  * elide_older_rename() - give a file the name that it is to have after the end of its process.

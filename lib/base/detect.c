@@ -22,7 +22,7 @@
  */
 #define PROBES 32
 
-static enum elide_taa read_taa(const char *file)
+enum elide_taa elide_detect_taa(const char *file)
 {
 	char text[64];
 	ssize_t n;
@@ -73,15 +73,16 @@ void elide_detect_facts(struct elide_facts *facts, const char *taa_file)
 	unsigned int regs[4];
 
 	memset(facts, 0, sizeof(*facts));
-	facts->taa = read_taa(taa_file);
 	facts->emulated = rtmgrind_request(RTMGRIND_VERSION, 0, 0) == RTMGRIND_PROTOCOL;
 	cpuid_leaf(1, regs);
 	facts->hypervisor = regs[CPUID_ECX] & LEAF1_ECX_HYPERVISOR;
 	cpuid_leaf(7, regs);
 	facts->rtm = regs[CPUID_EBX] & LEAF7_EBX_RTM;
 	facts->always_abort = regs[CPUID_EDX] & LEAF7_EDX_ALWAYS_ABORT;
-	if (facts->rtm && !facts->always_abort)
+	if (facts->rtm && !facts->always_abort) {
+		facts->taa = elide_detect_taa(taa_file);
 		probe(facts);
+	}
 	if (facts->emulated)
 		rtmgrind_request(RTMGRIND_PROBE_DONE, 0, 0);
 }

@@ -41,12 +41,16 @@ struct elide_facts {
 	unsigned int probes;
 };
 
+/** elide_detect_taa() - what a file such as ELIDE_TAA_FILE tells of TAA. */
+enum elide_taa elide_detect_taa(const char *file);
+
 /**
  * elide_detect_facts() - collect the facts of this machine.
  * @facts: filled
  * @taa_file: file that tells of TAA, normally ELIDE_TAA_FILE
  *
- * Runs the live probe only if CPUID allows it.
+ * Runs the live probe and reads the file only if CPUID shows RTM: without, there is no TAA, and the
+ * file would be a twentieth of what the library does in a process that takes no lock.
  */
 void elide_detect_facts(struct elide_facts *facts, const char *taa_file);
 

@@ -364,7 +364,7 @@ void elide_stop(void)
 	/* The names of the data file and of the report are handled. */
 	rtmgrind_time_stops();
 	elide_slow_run_unready(stop_slow, &own_file);
-	if (own_file)
+	if (own_file && (*elide_tunables.report || adapt_learned_gathered()))
 		elide_on_new_stack(write_last, NULL);
 	rtmgrind_time_goes_on();
 }

@@ -123,7 +123,6 @@ static void taa_file_in_every_form(void **state)
 		{"Something new\n", ELIDE_TAA_UNKNOWN},
 		{"", ELIDE_TAA_UNKNOWN},
 	};
-	struct elide_facts facts;
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(table); i++) {
 		char name[] = "/tmp/elide-test-taa-XXXXXX";
@@ -133,12 +132,10 @@ static void taa_file_in_every_form(void **state)
 		assert_int_equal(write(fd, table[i].text, strlen(table[i].text)),
 				 strlen(table[i].text));
 		close(fd);
-		elide_detect_facts(&facts, name);
+		assert_int_equal(elide_detect_taa(name), table[i].taa);
 		unlink(name);
-		assert_int_equal(facts.taa, table[i].taa);
 	}
-	elide_detect_facts(&facts, "/nonexistent/tsx_async_abort");
-	assert_int_equal(facts.taa, ELIDE_TAA_UNKNOWN);
+	assert_int_equal(elide_detect_taa("/nonexistent/tsx_async_abort"), ELIDE_TAA_UNKNOWN);
 }
 
 /* CPUID's answer is the kernel's too, unless the kernel hides it from itself (clearcpuid=). */
