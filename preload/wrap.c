@@ -2,12 +2,13 @@
 /* wrap.c - initialisation and destruction, the same for every kind; see wrap.h. */
 #include "wrap.h"
 
-void wrap_init(const void *lock, enum elide_kind kind, const void *site, bool shared)
+void wrap_init_from(const void *lock, enum elide_kind kind, const void *site, const void *stack,
+		    bool shared)
 {
 	struct elide_thread *t = elide_self;
 
 	if (!elide_inside(t)) {
-		elide_lock_new(lock, kind, site, shared);
+		elide_lock_new_from(lock, kind, site, stack, shared);
 		return;
 	}
 	if (elide_find_held(t, lock))

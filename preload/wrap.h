@@ -310,9 +310,14 @@ static inline void misuse(enum elide_misuse_type type, enum elide_kind kind, con
 
 /**
  * wrap_init() - after a lock was initialised.
+ * @site: return address of the wrapper
+ * @stack: of elide_lock_new_from()
  * @shared: process-shared
  */
-void wrap_init(const void *lock, enum elide_kind kind, const void *site, bool shared);
+#define wrap_init(lock, kind, site, shared) \
+	wrap_init_from(lock, kind, site, __builtin_dwarf_cfa(), shared)
+void wrap_init_from(const void *lock, enum elide_kind kind, const void *site, const void *stack,
+		    bool shared);
 
 /**
  * wrap_destroy_begin() - before a lock is destroyed: not while it is held by elision.

@@ -10,9 +10,15 @@
 /* Frames of this library and of the unwinder inside the call, at most: of a slow path 14. */
 #define OWN_FRAMES 20
 
+/*
+ * @own: frames seen so far that lie inside the call
+ * @nr: those from @site on, of which @room are wanted
+ */
 struct walk {
 	uint64_t *frames;
-	unsigned int nr, room;
+	uint64_t *stacks;
+	uint64_t site;
+	unsigned int own, nr, room;
 };
 
 static _Unwind_Reason_Code take_frame(struct _Unwind_Context *context, void *arg)
@@ -20,36 +26,56 @@ static _Unwind_Reason_Code take_frame(struct _Unwind_Context *context, void *arg
 	struct walk *w = arg;
 	uint64_t ip = _Unwind_GetIP(context);
 
-	if (!ip || w->nr == w->room)
+	if (!ip || (!w->nr && ip != w->site && ++w->own > OWN_FRAMES))
 		return _URC_END_OF_STACK;
-	w->frames[w->nr++] = ip;
-	return _URC_NO_REASON;
+	if (w->nr || ip == w->site) {
+		if (w->stacks)
+			w->stacks[w->nr] = _Unwind_GetCFA(context);
+		w->frames[w->nr++] = ip;
+	}
+	/* Each further frame would take a third of a microsecond. */
+	return w->nr == w->room ? _URC_END_OF_STACK : _URC_NO_REASON;
+}
+
+/* As elide_walk_some(), by the emulator. Return: 0 without @site. */
+static unsigned int walk_emulated(uint64_t *frames, unsigned int room, uint64_t site)
+{
+	uint64_t all[ELIDE_STACK_FRAMES + OWN_FRAMES];
+	unsigned int nr = rtmgrind_request(RTMGRIND_STACK, (unsigned long)all, room + OWN_FRAMES);
+	unsigned int first = 0;
+
+	while (first < nr && first < OWN_FRAMES && all[first] != site)
+		first++;
+	if (first == nr || all[first] != site)
+		return 0;
+	nr = nr - first < room ? nr - first : room;
+	memcpy(frames, all + first, nr * sizeof(*frames));
+	return nr;
 }
 
 unsigned int elide_walk(uint64_t *frames, const void *site, bool emulated)
 {
-	return elide_walk_some(frames, ELIDE_STACK_FRAMES, site, emulated);
+	return elide_walk_some(frames, NULL, ELIDE_STACK_FRAMES, site, emulated);
 }
 
-unsigned int elide_walk_some(uint64_t *frames, unsigned int room, const void *site, bool emulated)
+unsigned int elide_walk_some(uint64_t *frames, uint64_t *stacks, unsigned int room,
+			     const void *site, bool emulated)
 {
-	uint64_t all[ELIDE_STACK_FRAMES + OWN_FRAMES];
-	struct walk w = {.frames = all, .room = room + OWN_FRAMES};
-	unsigned int first = 0;
+	struct walk w = {
+		.frames = frames,
+		.stacks = stacks,
+		.site = (uintptr_t)site,
+		.room = room,
+	};
 
+	if (stacks)
+		memset(stacks, 0, room * sizeof(*stacks));
 	if (emulated)
-		w.nr = rtmgrind_request(RTMGRIND_STACK, (unsigned long)all, w.room);
+		w.nr = walk_emulated(frames, room, w.site);
 	else
 		_Unwind_Backtrace(take_frame, &w);
-	while (first < w.nr && first < OWN_FRAMES && all[first] != (uintptr_t)site)
-		first++;
-	if (first == w.nr || all[first] != (uintptr_t)site) {
-		frames[0] = (uintptr_t)site;
-		return 1;
-	}
-	w.nr -= first;
-	if (w.nr > room)
-		w.nr = room;
-	memcpy(frames, all + first, w.nr * sizeof(*frames));
-	return w.nr;
+	if (w.nr)
+		return w.nr;
+	frames[0] = w.site;
+	return 1;
 }

@@ -32,11 +32,14 @@ unsigned int elide_walk(uint64_t *frames, const void *site, bool emulated);
 
 /**
  * elide_walk_some() - the innermost frames alone, which takes a fraction of the time.
+ * @stacks: as @frames: the stack pointer that each frame's function has once the call has returned; 0
+ *          under the emulator; or NULL
  * @room: frames wanted, at most ELIDE_STACK_FRAMES
  *
  * Parameters and what it returns are those of elide_walk() otherwise.
  */
-unsigned int elide_walk_some(uint64_t *frames, unsigned int room, const void *site, bool emulated);
+unsigned int elide_walk_some(uint64_t *frames, uint64_t *stacks, unsigned int room,
+			     const void *site, bool emulated);
 
 #pragma GCC visibility pop
 

@@ -44,8 +44,17 @@
 /* Calls that are remembered, each in one place of a table; further ones take their places. */
 #define NR_KNOWN 1024
 
-/* Return address << 1 | 1 for a call in a wrapper; 0 for an empty place. */
+/*
+ * What is known of a call, by its return address, which has 47 bits; 0 for an empty place. Of a call in a
+ * wrapper the lowest bit is set; and where its stack was walked, the highest bits are the words from the
+ * stack pointer after that call to that after the call of the wrapper, whose return address lies below.
+ */
 static uint64_t known[NR_KNOWN];
+
+#define SITE_BITS  47
+#define WORDS_AT   (SITE_BITS + 1)
+#define WORDS_MAX  (UINT64_MAX >> WORDS_AT)
+#define WORD       sizeof(uint64_t)
 
 static const char *const words[] = {
 #define ELIDE_WRAPPER_WORD(word) word,
@@ -90,13 +99,15 @@ static bool speaks_of_locks(const char *name)
 	return false;
 }
 
-/* Is the call near the beginning of its function? */
-static bool is_thin(const void *site)
+/* The function that makes the call, if it does so near its beginning; else NULL. */
+static const char *thin_function(const void *site)
 {
 	struct dwarf_eh_bases bases = {0};
 
 	return _Unwind_Find_FDE((char *)site - 1, &bases) &&
-	       (uintptr_t)site - (uintptr_t)bases.func <= THIN;
+			       (uintptr_t)site - (uintptr_t)bases.func <= THIN ?
+		       bases.func :
+		       NULL;
 }
 
 static bool is_wrapper_name(const char *name, bool thin)
@@ -121,21 +132,26 @@ static bool is_small(const char *name, const struct elide_symbol *symbol)
 
 static bool find_out(const void *site)
 {
+	const char *function = thin_function(site);
 	struct dl_find_object found;
 	struct elide_symbol symbol;
 	const char *path;
 	char name[256];
+	int err;
 
 	/* Without patterns, a symbol is searched for calls that may be in a wrapper only. */
-	if (!strcmp(elide_tunables.wrappers, "auto") && !is_thin(site))
+	if (!strcmp(elide_tunables.wrappers, "auto") && !function)
 		return false;
 	if (_dl_find_object((char *)site - 1, &found) || !found.dlfo_link_map)
 		return false;
 	path = *found.dlfo_link_map->l_name ? found.dlfo_link_map->l_name : "/proc/self/exe";
-	if (elide_symbol_look(path, (uintptr_t)site - 1 - found.dlfo_link_map->l_addr, name,
-			      sizeof(name), &symbol))
-		return false;
-	return is_wrapper_name(name, is_thin(site) && is_small(name, &symbol));
+	if (!strcmp(elide_tunables.wrappers, "auto"))
+		err = elide_symbol_function(path, (uintptr_t)function - found.dlfo_link_map->l_addr,
+					    THIN_SIZE, name, sizeof(name), &symbol);
+	else
+		err = elide_symbol_look(path, (uintptr_t)site - 1 - found.dlfo_link_map->l_addr,
+					name, sizeof(name), &symbol);
+	return !err && is_wrapper_name(name, function && is_small(name, &symbol));
 }
 
 /* Objects were unloaded: others may have their addresses. */
@@ -158,43 +174,92 @@ static uint64_t *place_of(const void *site)
 	return &known[((uintptr_t)site * 0x9e3779b97f4a7c15ull >> 32) % NR_KNOWN];
 }
 
+/* What is known of a call, but 0 if that is nothing. Lock-free. */
+static uint64_t known_of(const void *site)
+{
+	uint64_t value = READ_ONCE(*place_of(site));
+
+	return (value << (64 - WORDS_AT)) >> (65 - WORDS_AT) == (uintptr_t)site ? value : 0;
+}
+
 static bool is_wrapper(const void *site)
 {
-	uint64_t *place = place_of(site), value = READ_ONCE(*place);
-	bool wraps;
+	uint64_t value = known_of(site);
 
-	if (likely(value >> 1 == (uintptr_t)site))
-		return value & 1;
-	wraps = find_out(site);
-	test_point(wrapper_publish);
-	WRITE_ONCE(*place, (uint64_t)(uintptr_t)site << 1 | wraps);
-	return wraps;
+	if (unlikely(!value)) {
+		value = (uint64_t)(uintptr_t)site << 1 | find_out(site);
+		test_point(wrapper_publish);
+		WRITE_ONCE(*place_of(site), value);
+	}
+	return value & 1;
+}
+
+/*
+ * Remember where the return address of a wrapper is. The distance is the same for each of its calls,
+ * as wrappers are small functions: none allocates on its stack as much as an argument says.
+ */
+static void learn_distance(const void *site, uint64_t stack, uint64_t outer)
+{
+	uint64_t words = (outer - stack) / WORD;
+
+	if (stack && outer > stack && words <= WORDS_MAX)
+		WRITE_ONCE(*place_of(site), words << WORDS_AT | (uint64_t)(uintptr_t)site << 1 | 1);
+}
+
+/*
+ * The call that a lock is named after, without a slow path; NULL: something is not known yet. What is
+ * taken for a return address is one if it is known as that of a call.
+ */
+static const void *known_caller(const void *site, const void *stack)
+{
+	const uint64_t *word = stack;
+
+	if (!stack || word[-1] != (uintptr_t)site)
+		return NULL;
+	for (int i = 0;; i++) {
+		uint64_t value = known_of(site), words = value >> WORDS_AT;
+
+		if (!value || (value & 1 && !words && i < WRAPPERS_DEEP))
+			return NULL;
+		if (!(value & 1) || i == WRAPPERS_DEEP)
+			return site;
+		word += words;
+		site = (const void *)word[-1];
+	}
 }
 
 /* @arg: the call; it is replaced by the one that the lock is named after */
 static void wrapper_slow(void *arg)
 {
+	const bool emulated = elide_process.rtm == ELIDE_RTM_EMULATED;
 	const void **site = arg;
-	uint64_t frames[WRAPPERS_DEEP + 1];
+	uint64_t frames[WRAPPERS_DEEP + 1], stacks[WRAPPERS_DEEP + 1];
 	unsigned int nr, i = 0;
 
 	test_point(wrapper_entered);
 	if (is_wrapper(*site)) {
-		nr = elide_walk_some(frames, ARRAY_SIZE(frames), *site,
-				     elide_process.rtm == ELIDE_RTM_EMULATED);
-		while (i + 1 < nr && is_wrapper((const void *)frames[i]))
-			i++;
+		nr = elide_walk_some(frames, stacks, ARRAY_SIZE(frames), *site, emulated);
+		for (; i + 1 < nr && is_wrapper((const void *)frames[i]); i++)
+			learn_distance((const void *)frames[i], stacks[i], stacks[i + 1]);
+		/* So that it is known the next time, where it is none. */
+		is_wrapper((const void *)frames[i]);
 		*site = (const void *)frames[i];
 	}
 	test_point(wrapper_done);
 }
 
-const void *elide_wrapper_caller(const void *site)
+const void *elide_wrapper_caller(const void *site, const void *stack)
 {
+	const void *caller;
+
 	forget_unloaded();
 	/* Mostly it is known that the call is in none. */
-	if (READ_ONCE(*place_of(site)) != (uint64_t)(uintptr_t)site << 1 &&
-	    strcmp(elide_tunables.wrappers, "no"))
-		elide_slow_run(wrapper_slow, &site);
+	if (READ_ONCE(*place_of(site)) == (uint64_t)(uintptr_t)site << 1 ||
+	    !strcmp(elide_tunables.wrappers, "no"))
+		return site;
+	caller = known_caller(site, stack);
+	if (caller)
+		return caller;
+	elide_slow_run(wrapper_slow, &site);
 	return site;
 }

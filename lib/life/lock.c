@@ -36,12 +36,12 @@ static void new_slow(void *arg)
 }
 
 static __noinline void lock_new(const void *lock, enum elide_kind kind, const void *site,
-				bool shared)
+				const void *stack, bool shared)
 {
 	struct new_lock new = {lock, site, kind, shared};
 
 	if (kind != ELIDE_KIND_CUSTOM)
-		new.site = elide_wrapper_caller(site);
+		new.site = elide_wrapper_caller(site, stack);
 	if (likely(elide_gate_same_process()) &&
 	    elide_registry_add_known(lock, kind, new.site, true, shared) != ELIDE_NONE)
 		return;
@@ -49,7 +49,8 @@ static __noinline void lock_new(const void *lock, enum elide_kind kind, const vo
 		elide_slow_run(new_slow, &new);
 }
 
-void elide_lock_new(const void *lock, enum elide_kind kind, const void *site, bool shared)
+void elide_lock_new_from(const void *lock, enum elide_kind kind, const void *site,
+			 const void *stack, bool shared)
 {
 	order_forget(lock);
 	if (unlikely(!elide_process.running || elide_busy))
@@ -62,7 +63,7 @@ void elide_lock_new(const void *lock, enum elide_kind kind, const void *site, bo
 	/* No call in a wrapper is one that locks are named after. */
 	if (unlikely(!elide_gate_same_process() ||
 		     !elide_registry_add_again(lock, kind, site, shared)))
-		lock_new(lock, kind, site, shared);
+		lock_new(lock, kind, site, stack, shared);
 }
 
 void elide_lock_gone(const void *lock)

@@ -42,6 +42,19 @@ int elide_symbol_look(const char *path, uint64_t address, char *name, size_t siz
 		      struct elide_symbol *symbol);
 
 /**
+ * elide_symbol_function() - elide_symbol_look() of a small function, by its first address.
+ * @start: in the object's own addresses
+ * @max: bytes that the function may have; the same in all calls
+ *
+ * For many calls: from the second in a row for one object on, its functions are found in a table, and
+ * of a larger one nothing is read. In a slow path.
+ *
+ * Return: 0, or -ENOENT if no function of that size begins there.
+ */
+int elide_symbol_function(const char *path, uint64_t start, uint64_t max, char *name, size_t size,
+			  struct elide_symbol *symbol);
+
+/**
  * elide_symbol_objects() - the data in .symtab, or else in .dynsym.
  * @path: the object's file; checked, it may be anything
  * @found: called for each, with @arg, its address in the object and its size
