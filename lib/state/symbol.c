@@ -34,6 +34,13 @@ static const void *at(const struct image *image, uint64_t offset, uint64_t n, si
 	return image->bytes + offset;
 }
 
+static void describe(struct elide_symbol *symbol, const Elf64_Sym *sym)
+{
+	symbol->value = sym->st_value;
+	symbol->size = sym->st_size;
+	symbol->local = ELF64_ST_BIND(sym->st_info) == STB_LOCAL;
+}
+
 static int find_in(const struct image *image, const Elf64_Shdr *table, const Elf64_Shdr *strings,
 		   uint64_t address, char *name, size_t size, struct elide_symbol *symbol)
 {
@@ -53,8 +60,7 @@ static int find_in(const struct image *image, const Elf64_Shdr *table, const Elf
 		if (sym[i].st_name >= strings->sh_size)
 			continue;
 		elide_text(name, size, "%s", text + sym[i].st_name);
-		symbol->size = sym[i].st_size;
-		symbol->local = ELF64_ST_BIND(sym[i].st_info) == STB_LOCAL;
+		describe(symbol, &sym[i]);
 		return 0;
 	}
 	return -ENOENT;
@@ -267,8 +273,7 @@ static int read_function(int fd, uint32_t number, uint64_t start, uint64_t max, 
 		return -ENOENT;
 	n = read_at(fd, name, size - 1, functions.strings.sh_offset + sym.st_name);
 	name[n > 0 ? n : 0] = '\0';
-	symbol->size = sym.st_size;
-	symbol->local = ELF64_ST_BIND(sym.st_info) == STB_LOCAL;
+	describe(symbol, &sym);
 	return 0;
 }
 
@@ -314,5 +319,8 @@ int elide_symbol_function(const char *path, uint64_t start, uint64_t max, char *
 	if (again)
 		return find_function(start, max, name, size, symbol);
 	err = elide_symbol_look(path, start, name, size, symbol);
-	return err ?: symbol->size <= max ? 0 : -ENOENT;
+	if (!err && symbol->value == start && symbol->size <= max)
+		return 0;
+	name[0] = '\0';
+	return -ENOENT;
 }

@@ -27,10 +27,12 @@ int elide_symbol_find(const char *path, uint64_t address, char *name, size_t siz
 
 /**
  * struct elide_symbol - what else the table says of a symbol.
+ * @value: its address, as in the table
  * @size:  bytes
  * @local: no other file of the program, or no other object, can name it
  */
 struct elide_symbol {
+	uint64_t value;
 	uint64_t size;
 	bool local;
 };

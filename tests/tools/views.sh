@@ -367,6 +367,17 @@ wrapped 'wrappers are switched off' no <<'END'
 mutex_create
 tree_mutex_make
 END
+# Also where the caller is found without a walk of the stack: name, and number of locks.
+cat >want <<'END'
+make_beside 100
+make_nested 100
+make_plain 100
+END
+run_elide run -q --mode=profile -o wrapped.data -- "$O/tests/tools/wrapped" many
+"$elide" report --by lock --csv wrapped.data | tr -d '\r' | awk -F , '
+	split($3, word, " ") && word[1] == "\"init" { locks[word[2]] += $11 }
+	END { for (name in locks) print name, locks[name] }' | sort >out
+same 'many locks by wrappers' want out
 
 # With ELIDE_STACKS=0 the view says so; that is not the same as no evidence
 if [ -x "$O/libexec/elide/rtmgrind-amd64-linux" ] && [ -z "${SAN:-}" ]; then

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * wrapped.c - mutexes that two owners initialise and lock by functions of their own.
+ *
+ * With an argument: MANY mutexes of each of three owners, in turn; the wrapper of the last one has
+ * a stack frame of another size each time.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -107,11 +110,75 @@ static void contend(struct mutex *queue)
 	pthread_join(thread, NULL);
 }
 
-int main(void)
-{
-	struct mutex *queue = make_queue(), *table = make_table();
-	struct tree *tree = tree_mutex_make();
+#define MANY 100
 
+/* A wrapper of a wrapper. */
+NOINLINE void locked_mutex_create(struct mutex *m);
+void locked_mutex_create(struct mutex *m)
+{
+	mutex_create(m);
+	__asm__ volatile("" ::: "memory");
+}
+
+/* Not small for a function of one file alone. */
+NOINLINE void mutex_create_beside(struct mutex *m, size_t size);
+void mutex_create_beside(struct mutex *m, size_t size)
+{
+	char room[size];
+
+	__asm__ volatile("" ::"r"(room) : "memory");
+	pthread_mutex_init(&m->m, NULL);
+	__asm__ volatile("" ::"r"(room) : "memory");
+}
+
+static NOINLINE void make_plain(struct mutex *m)
+{
+	mutex_create(m);
+	__asm__ volatile("" ::: "memory");
+}
+
+static NOINLINE void make_nested(struct mutex *m)
+{
+	locked_mutex_create(m);
+	__asm__ volatile("" ::: "memory");
+}
+
+static NOINLINE void make_beside(struct mutex *m, size_t size)
+{
+	mutex_create_beside(m, size);
+	__asm__ volatile("" ::: "memory");
+}
+
+static int make_many(void)
+{
+	static struct mutex *all[3 * MANY];
+
+	for (size_t i = 0; i < 3 * MANY; i++) {
+		all[i] = malloc(sizeof(*all[i]));
+		if (!all[i])
+			abort();
+		if (i % 3 == 0)
+			make_plain(all[i]);
+		else if (i % 3 == 1)
+			make_nested(all[i]);
+		else
+			make_beside(all[i], 16 + 32 * (i % 7));
+		mutex_acquire(all[i]);
+		mutex_release(all[i]);
+	}
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct mutex *queue, *table;
+	struct tree *tree;
+
+	if (argc > 1)
+		return make_many();
+	queue = make_queue();
+	table = make_table();
+	tree = tree_mutex_make();
 	for (int i = 0; i < 100; i++) {
 		mutex_acquire(queue);
 		mutex_release(queue);

@@ -60,6 +60,51 @@ static void symbols_of_this_program(void **state)
 	assert_string_equal(name, "");
 }
 
+static const size_t max = 4096;
+
+static int look(const char *path, uint64_t start, char *name, size_t size)
+{
+	struct elide_symbol symbol;
+
+	return elide_symbol_function(path, start, max, name, size, &symbol);
+}
+
+/* The first look is another one than those that follow: each is done as either. */
+static void functions_of_this_program(void **state)
+{
+	const struct elide_module *m = elide_module_of(&named_lock);
+	const uint64_t start = (uintptr_t)&symbols_of_this_program - m->base;
+	char name[64];
+
+	for (int i = 0; i < 4; i++) {
+		assert_int_equal(look("/proc/self/exe", start, name, sizeof(name)), 0);
+		assert_string_equal(name, "symbols_of_this_program");
+		assert_int_equal(look("/proc/self/exe", start, name, 8), 0);
+		assert_string_equal(name, "symbols");
+		assert_int_not_equal(look("/proc/self/exe", 1, name, sizeof(name)), 0);
+		assert_string_equal(name, "");
+		assert_int_not_equal(look("/nonexistent", start, name, sizeof(name)), 0);
+	}
+	for (int i = 0; i < 3; i++)
+		assert_int_not_equal(look("/proc/self/exe", start + 1, name, sizeof(name)), 0);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(look("/proc/self/exe", start, name, sizeof(name)), 0);
+}
+
+static void functions_that_are_large(void **state)
+{
+	const struct elide_module *m = elide_module_of(&named_lock);
+	const uint64_t start = (uintptr_t)&symbols_of_this_program - m->base;
+	struct elide_symbol symbol;
+	char name[64];
+
+	elide_modules_epoch++;
+	for (int i = 0; i < 3; i++)
+		assert_int_not_equal(elide_symbol_function("/proc/self/exe", start, 4, name,
+							   sizeof(name), &symbol), 0);
+	elide_modules_epoch++;
+}
+
 static void symbols_of_anything(void **state)
 {
 	static const char *const paths[] = {"/nonexistent", "/dev/null", "/tmp", "/etc/passwd",
@@ -76,6 +121,8 @@ static void symbols_of_anything(void **state)
 /* This program's own file with bytes overwritten, at every place of its headers. */
 static void symbols_of_a_damaged_object(void **state)
 {
+	const struct elide_module *m = elide_module_of(&named_lock);
+	const uint64_t start = (uintptr_t)&symbols_of_this_program - m->base;
 	char path[] = "/tmp/elide-test-XXXXXX", name[64];
 	int fd = mkstemp(path);
 	FILE *self = fopen("/proc/self/exe", "r");
@@ -90,9 +137,13 @@ static void symbols_of_a_damaged_object(void **state)
 		image[at] = 0xff;
 		assert_int_equal(pwrite(fd, image, n, 0), n);
 		elide_symbol_find(path, 0x1234, name, sizeof(name));
+		look(path, start, name, sizeof(name));
+		look(path, start, name, sizeof(name));
 		image[at] = saved;
 		assert_int_equal(ftruncate(fd, at), 0);
 		elide_symbol_find(path, 0x1234, name, sizeof(name));
+		look(path, start, name, sizeof(name));
+		elide_modules_epoch++;
 	}
 	close(fd);
 	unlink(path);
@@ -192,6 +243,8 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(glob),
 		cmocka_unit_test(symbols_of_this_program),
+		cmocka_unit_test(functions_of_this_program),
+		cmocka_unit_test(functions_that_are_large),
 		cmocka_unit_test(symbols_of_anything),
 		cmocka_unit_test(symbols_of_a_damaged_object),
 		cmocka_unit_test(first_rule_wins),
