@@ -45,16 +45,25 @@
 #define NR_KNOWN 1024
 
 /*
- * What is known of a call, by its return address, which has 47 bits; 0 for an empty place. Of a call in a
- * wrapper the lowest bit is set; and where its stack was walked, the highest bits are the words from the
- * stack pointer after that call to that after the call of the wrapper, whose return address lies below.
+ * What is known of a call, one word; 0 for an empty place:
+ *   bit 0       the call is in a wrapper
+ *   bits 1-47   its return address
+ *   bits 48-59  of a wrapper: words on the stack from the stack pointer after the call to that after the
+ *               call of the wrapper, whose return address lies below the latter; 0: not known
+ *   bits 60-63  walks of the stack that have all found so many words, at most ALL_WALKS
  */
 static uint64_t known[NR_KNOWN];
 
-#define SITE_BITS  47
-#define WORDS_AT   (SITE_BITS + 1)
-#define WORDS_MAX  (UINT64_MAX >> WORDS_AT)
-#define WORD       sizeof(uint64_t)
+#define SITE_END  48
+#define WORDS_END 60
+#define WORDS_MAX ((1u << (WORDS_END - SITE_END)) - 1)
+
+/*
+ * Walks that have to find the same number of words before the stack is read without one. A function that
+ * has arrays of variable size on its stack has another number sooner or later; with 0 words and ALL_WALKS it
+ * is always walked. Chosen.
+ */
+#define ALL_WALKS 15
 
 static const char *const words[] = {
 #define ELIDE_WRAPPER_WORD(word) word,
@@ -179,7 +188,12 @@ static uint64_t known_of(const void *site)
 {
 	uint64_t value = READ_ONCE(*place_of(site));
 
-	return (value << (64 - WORDS_AT)) >> (65 - WORDS_AT) == (uintptr_t)site ? value : 0;
+	return (value & ((1ull << SITE_END) - 1)) >> 1 == (uintptr_t)site ? value : 0;
+}
+
+static uint64_t words_of(uint64_t value)
+{
+	return value >> SITE_END & WORDS_MAX;
 }
 
 static bool is_wrapper(const void *site)
@@ -194,16 +208,23 @@ static bool is_wrapper(const void *site)
 	return value & 1;
 }
 
-/*
- * Remember where the return address of a wrapper is. The distance is the same for each of its calls,
- * as wrappers are small functions: none allocates on its stack as much as an argument says.
- */
-static void learn_distance(const void *site, uint64_t stack, uint64_t outer)
+/* A walk has found out where the return address of a wrapper is. @stack, @outer: the stack pointers */
+static void learn_words(const void *site, uint64_t stack, uint64_t outer)
 {
-	uint64_t words = (outer - stack) / WORD;
+	uint64_t value = known_of(site), walks = value >> WORDS_END, words = words_of(value);
+	uint64_t found = (outer - stack) / sizeof(uint64_t);
 
-	if (stack && outer > stack && words <= WORDS_MAX)
-		WRITE_ONCE(*place_of(site), words << WORDS_AT | (uint64_t)(uintptr_t)site << 1 | 1);
+	if (!stack || (walks == ALL_WALKS && (!words || found == words)))
+		return;
+	if (found > WORDS_MAX || (walks && found != words)) {
+		words = 0;
+		walks = ALL_WALKS;
+	} else {
+		words = found;
+		walks++;
+	}
+	WRITE_ONCE(*place_of(site), walks << WORDS_END | words << SITE_END |
+					    (uint64_t)(uintptr_t)site << 1 | 1);
 }
 
 /*
@@ -217,13 +238,15 @@ static const void *known_caller(const void *site, const void *stack)
 	if (!stack || word[-1] != (uintptr_t)site)
 		return NULL;
 	for (int i = 0;; i++) {
-		uint64_t value = known_of(site), words = value >> WORDS_AT;
+		uint64_t value = known_of(site);
 
-		if (!value || (value & 1 && !words && i < WRAPPERS_DEEP))
+		if (!value)
 			return NULL;
 		if (!(value & 1) || i == WRAPPERS_DEEP)
 			return site;
-		word += words;
+		if (!words_of(value) || value >> WORDS_END != ALL_WALKS)
+			return NULL;
+		word += words_of(value);
 		site = (const void *)word[-1];
 	}
 }
@@ -240,7 +263,7 @@ static void wrapper_slow(void *arg)
 	if (is_wrapper(*site)) {
 		nr = elide_walk_some(frames, stacks, ARRAY_SIZE(frames), *site, emulated);
 		for (; i + 1 < nr && is_wrapper((const void *)frames[i]); i++)
-			learn_distance((const void *)frames[i], stacks[i], stacks[i + 1]);
+			learn_words((const void *)frames[i], stacks[i], stacks[i + 1]);
 		/* So that it is known the next time, where it is none. */
 		is_wrapper((const void *)frames[i]);
 		*site = (const void *)frames[i];
