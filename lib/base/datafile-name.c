@@ -257,8 +257,8 @@ static int take_own(struct wish *w, const char **use)
 }
 
 /*
- * Where is the file, whatever the program does to its directory and to symbolic links? Of the file of
- * a process that ends now this does not matter. Return: 0, or -1 and errno.
+ * Where is the file, whatever the program does to its directory and to symbolic links? Of the file
+ * of a process that ends now this does not matter. Return: 0, or -1 and errno.
  */
 static int find_path(const char *use, enum elide_data_who who)
 {

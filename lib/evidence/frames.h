@@ -32,8 +32,8 @@ unsigned int elide_walk(uint64_t *frames, const void *site, bool emulated);
 
 /**
  * elide_walk_some() - the innermost frames alone, which takes a fraction of the time.
- * @stacks: as @frames: the stack pointer that each frame's function has once the call has returned; 0
- *          under the emulator; or NULL
+ * @stacks: as @frames: the stack pointer that each frame's function has once the call has returned;
+ *          0 under the emulator; or NULL
  * @room: frames wanted, at most ELIDE_STACK_FRAMES
  *
  * Parameters and what it returns are those of elide_walk() otherwise.

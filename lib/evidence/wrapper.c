@@ -48,9 +48,9 @@
  * What is known of a call, one word; 0 for an empty place:
  *   bit 0       the call is in a wrapper
  *   bits 1-47   its return address
- *   bits 48-59  of a wrapper: words on the stack from the stack pointer after the call to that after the
- *               call of the wrapper, whose return address lies below the latter; 0: not known
- *   bits 60-63  walks of the stack that have all found so many words, at most ALL_WALKS
+ *   bits 48-59  of a wrapper: words on the stack from the stack pointer after the call to that
+ *               after the call of the wrapper, whose return address lies below; 0: not known
+ *   bits 60-63  walks of the stack that have all found this number of words, at most ALL_WALKS
  */
 static uint64_t known[NR_KNOWN];
 
@@ -59,9 +59,9 @@ static uint64_t known[NR_KNOWN];
 #define WORDS_MAX ((1u << (WORDS_END - SITE_END)) - 1)
 
 /*
- * Walks that have to find the same number of words before the stack is read without one. A function that
- * has arrays of variable size on its stack has another number sooner or later; with 0 words and ALL_WALKS it
- * is always walked. Chosen.
+ * Walks that have to find the same number of words before the stack is read without one. A function
+ * with an array of variable size on its stack has another number sooner or later; with 0 words and
+ * ALL_WALKS the stack is always walked. Chosen.
  */
 #define ALL_WALKS 15
 
@@ -208,7 +208,10 @@ static bool is_wrapper(const void *site)
 	return value & 1;
 }
 
-/* A walk has found out where the return address of a wrapper is. @stack, @outer: the stack pointers */
+/*
+ * A walk has found out where the return address of a wrapper is.
+ * @stack, @outer: the stack pointers after the call, and after that of the wrapper; 0: not known
+ */
 static void learn_words(const void *site, uint64_t stack, uint64_t outer)
 {
 	uint64_t value = known_of(site), walks = value >> WORDS_END, words = words_of(value);
@@ -228,8 +231,8 @@ static void learn_words(const void *site, uint64_t stack, uint64_t outer)
 }
 
 /*
- * The call that a lock is named after, without a slow path; NULL: something is not known yet. What is
- * taken for a return address is one if it is known as that of a call.
+ * The call that a lock is named after, without a slow path; NULL: something is not known yet. What
+ * is taken for a return address is one if it is known as that of a call.
  */
 static const void *known_caller(const void *site, const void *stack)
 {

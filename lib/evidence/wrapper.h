@@ -20,9 +20,9 @@
  * speaks of a lock, the call is within the first THIN bytes of its code, and it is small.
  *
  * Whether a call is in a wrapper is found out once for each call, from the symbols of its object:
- * a call in an object without symbols is in none. The stack is walked only for calls in wrappers, and
- * some times for each: from then on it is known where on the stack its return address is. Both are slow
- * paths.
+ * a call in an object without symbols is in none. The stack is walked only for calls in wrappers,
+ * and 15 times for each: then it is known where on the stack its return address is.
+ * Both are slow paths.
  *
  * Return: @site, or the return address of the call of the outermost wrapper; @site also
  * where slow paths are refused.

@@ -196,7 +196,7 @@ static uint32_t slot_of(uint64_t start)
 	return start * 0x9e3779b97f4a7c15ull >> 32 & functions.mask;
 }
 
-/* Enters the symbols of a table. Those of one address keep their order: the first is found first. */
+/* Enters the symbols of a table. Of those of one address the first is found first. */
 static void enter(const Elf64_Sym *sym, uint64_t n, uint64_t max)
 {
 	for (uint64_t i = 0; i < n; i++) {

@@ -9,7 +9,7 @@
 #include "elf-file.h"
 #include "text.h"
 
-/* Bytes of a segment of notes, or of the dynamic section, that are read. glibc's have 68 and 496. */
+/* Bytes that are read of the notes, or of the dynamic section. Those of node 20 have 68 and 592. */
 #define SEGMENT_MAX 65536
 
 /* Read @size bytes, or nothing. */
@@ -130,7 +130,7 @@ void elf_file_needed(const struct elf_file *f, bool (*wanted)(const char *name),
 	free(dyn);
 }
 
-/* Looks for the build-id in the notes of a segment. Return: its length, and its bytes at @id; or 0. */
+/* Looks for the build-id in the notes of a segment. Return: its length, its bytes at @id; or 0. */
 static size_t find_note(const char *notes, size_t size, size_t align, const uint8_t **id)
 {
 	Elf64_Nhdr note;

@@ -2,8 +2,8 @@
 /*
  * elf-file.h - the few facts that are read of an ELF file before its program is started.
  *
- * Without libelf: `elide run` links nothing but the C library, statically, and starts in half the time.
- * The file may be hostile. Must never write to it.
+ * Without libelf: `elide run` links nothing but the C library, statically, and starts in half the
+ * time. The file may be hostile. Must never write to it.
  */
 #ifndef ELIDE_ELF_FILE_H
 #define ELIDE_ELF_FILE_H

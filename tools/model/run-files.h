@@ -26,7 +26,7 @@ int run_files(struct paths *p, const char *stem, uint64_t run, int (*accept)(con
 /**
  * struct run_folder - the names in a folder as they were read last; all zero: none.
  * @dir: the path up to the names
- * @found: is called with @arg, the path and the header of each file that is appended; NULL: nothing is
+ * @found: is called with @arg, the path and the header of each file that is appended; or NULL
  */
 struct run_folder {
 	char *dir;
