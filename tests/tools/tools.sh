@@ -315,6 +315,14 @@ else
 	skip 'interrupt from the terminal' 'python3 is not installed'
 fi
 
+# Launcher: it starts without a loader, whose libraries would be what it takes most time for.
+if [ -n "${SAN:-}" ]; then
+	skip 'linked statically' 'a sanitizer is a library'
+else
+	readelf -lW "$elide" >segments && ! grep -q INTERP segments && ok 'linked statically' ||
+		not_ok 'linked statically' "$(cat segments)"
+fi
+
 # Launcher: emulated
 if [ ! -x "$O/libexec/elide/rtmgrind-amd64-linux" ]; then
 	skip 'emulated' 'rtmgrind is not built'
