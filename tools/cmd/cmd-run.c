@@ -340,18 +340,16 @@ int cmd_run(int argc, char **argv)
 	counting_start(&counting, r.emulate, getenv("ELIDE_PMU"), r.pcm);
 	c.argv = run_command(&r, &p, &c.path);
 	c.preload = p.preload;
-	if (!c.argv) {
-		counting_end(&counting, NULL, 0);
-		return EXIT_LAUNCHER;
-	}
-	rc = run_child(&r, &c, output, run);
+	rc = c.argv ? run_child(&r, &c, output, run) : -ENOMEM;
 	if (rc || !p.preload)
 		counting_end(&counting, NULL, c.pid);
-	if (rc) {
-		say("%s: %s", r.argv[0], strerror(-rc));
-		return rc == -ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_RUNNABLE;
-	}
-	if (p.preload)
+	else
 		finish(&r, &p.program, &counting, output, run, c.pid, c.status);
-	return exit_code(c.status);
+	free(p.preload);
+	if (!rc)
+		return exit_code(c.status);
+	if (!c.argv)
+		return EXIT_LAUNCHER;
+	say("%s: %s", r.argv[0], strerror(-rc));
+	return rc == -ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_RUNNABLE;
 }
