@@ -12,14 +12,33 @@
 #include "../emulator.h"
 #include "syscalls.h"
 
-/** elide_reserve() - @size bytes of zeroes, never freed. Return: NULL if there is no address space. */
-static inline void *elide_reserve(size_t size)
-{
-	void *p = sys_mmap(NULL, size, PROT_READ | PROT_WRITE,
-		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
+#pragma GCC visibility push(hidden)
 
-	return p == MAP_FAILED ? NULL : p;
-}
+/**
+ * struct elide_arena - one mapping for many tables. Each mapping of its own takes 4 us of the life of
+ * a process (measured on a virtual AMD EPYC), and one that takes no lock lives for 500 us.
+ * @map:  makes a mapping; NULL if there is no memory
+ * @size: bytes of the arena, a multiple of the page's size
+ * @at, @used: for elide_arena_take()
+ */
+struct elide_arena {
+	void *(*map)(size_t size);
+	size_t size;
+	char *at;
+	size_t used;
+};
+
+/**
+ * elide_arena_take() - whole pages of zeroes, never freed; the first call is made by one thread alone.
+ *
+ * What does not fit has a mapping of its own. Return: NULL if there is no memory.
+ */
+void *elide_arena_take(struct elide_arena *arena, size_t size);
+
+/** elide_reserve() - @size bytes of zeroes, never freed. Return: NULL if there is no address space. */
+void *elide_reserve(size_t size);
+
+#pragma GCC visibility pop
 
 /**
  * elide_fill_gap() - in a forked child: memory of zeroes where its parent had a mapping that it has not.

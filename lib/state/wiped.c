@@ -2,10 +2,14 @@
 /* wiped.c - see wiped.h. */
 #include <sys/mman.h>
 
+#include "../base/reserve.h"
 #include "../base/syscalls.h"
 #include "wiped.h"
 
-void *elide_wiped_alloc(size_t size)
+/* What a process has of this memory before it takes a lock: 976 KiB. */
+#define ARENA (1ul << 20)
+
+static void *map_wiped(size_t size)
 {
 	void *p = sys_mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
 
@@ -17,4 +21,11 @@ void *elide_wiped_alloc(size_t size)
 		return NULL;
 	}
 	return p;
+}
+
+void *elide_wiped_alloc(size_t size)
+{
+	static struct elide_arena arena = {.map = map_wiped, .size = ARENA};
+
+	return elide_arena_take(&arena, size);
 }
