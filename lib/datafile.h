@@ -628,7 +628,8 @@ static inline double elide_row_held(const struct elide_row *row)
 
 /* What a thread record is of: elide_thread_record.state. */
 enum elide_thread_state {
-	ELIDE_THREAD_RUNS = 1, /* a thread that counts in the rows of its block */
+	ELIDE_THREAD_NONE, /* the record is not in use: no thread has had its block */
+	ELIDE_THREAD_RUNS, /* a thread that counts in the rows of its block */
 	ELIDE_THREAD_ENDED,    /* a thread that has ended; no other one has its block yet */
 	ELIDE_THREAD_PAST,     /* ended threads of one name, whose blocks others have got */
 	ELIDE_THREAD_END       /* one more than the last */

@@ -8,7 +8,9 @@
  * be read directly.
  */
 #include "../base/syscalls.h"
+#include "../base/testpoint.h"
 #include "../state/cache.h"
+#include "../state/gate.h"
 #include "../state/settings.h"
 #include "exit-held.h"
 #include "misuse.h"
@@ -56,11 +58,31 @@ static bool has(const void *const *list, uint32_t nr, const void *lock)
 	return false;
 }
 
+/* A lock that was left held, and the row of a call that has locked it. */
+struct left {
+	const struct elide_row *row;
+	const void *lock;
+};
+
+static void count(const struct left *left)
+{
+	elide_misuse_locked(ELIDE_MISUSE_EXIT_HELD, left->row->kind, (const void *)left->row->site,
+			    left->lock);
+}
+
+static void exit_slow(void *left)
+{
+	test_point(exit_entered);
+	test_point(exit_publish);
+	count(left);
+	test_point(exit_done);
+}
+
 /*
  * If the thread has locked one at several sites, the last of them is not known: the first that is
  * found is named.
  */
-void elide_exit_held(struct elide_thread *t)
+void elide_exit_held(struct elide_thread *t, uint32_t tid)
 {
 	const void *found[MAX_FOUND];
 	struct elide_cache *e;
@@ -69,12 +91,14 @@ void elide_exit_held(struct elide_thread *t)
 	for (uint32_t i = 0; i < MAX_LOOKS && (e = elide_cache_used(t, i)); i++) {
 		const struct elide_row *row = e->lock ? READ_ONCE(elide_call_of(t, e)->row) : NULL;
 		const void *word = holder_word(e, row);
+		struct left left = {row, e->lock};
 
-		if (!word || !counts(e, row) || has(found, nr, e->lock) ||
-		    !sys_word_is(word, t->tid))
+		if (!word || !counts(e, row) || has(found, nr, e->lock) || !sys_word_is(word, tid))
 			continue;
 		found[nr++ % MAX_FOUND] = e->lock;
-		elide_misuse_locked(ELIDE_MISUSE_EXIT_HELD, row->kind, (const void *)row->site,
-				    e->lock);
+		if (elide_busy)
+			count(&left);
+		else
+			elide_slow_run(exit_slow, &left);
 	}
 }

@@ -11,12 +11,13 @@
 
 /**
  * elide_exit_held() - count the locks that a thread has left held when it ended.
- * @t: its block; the thread has ended, and the caller is in a slow path
+ * @t: its block; the thread has ended, and the caller alone uses it
+ * @tid: Linux thread id that the thread had
  *
  * Each is counted as a misuse, at a site where the thread has locked it. Of the entries of its
  * look-up cache ELIDE_NR_CACHE are examined.
  */
-void elide_exit_held(struct elide_thread *t);
+void elide_exit_held(struct elide_thread *t, uint32_t tid);
 
 #pragma GCC visibility pop
 

@@ -19,7 +19,7 @@ extern void *__libc_stack_end;
 
 uint64_t elide_stack_top(uint32_t tid)
 {
-	if (tid == elide_pid_now())
+	if (tid == elide_data->pid)
 		return (uintptr_t)__libc_stack_end;
 	/* glibc puts what belongs to a thread at the top of its stack. */
 	return (uintptr_t)__builtin_thread_pointer();

@@ -192,6 +192,13 @@ static bool module_is_known(const void *address)
 	return elide_module_known(address, &in_object) || !in_object;
 }
 
+/* Is there a row of the thread's own that it can make? */
+static bool has_row(const struct elide_thread *t)
+{
+	return t->chunk && t->nr_rows < ELIDE_MAX_ROWS &&
+	       elide_data_has_room(t->chunk, sizeof(struct elide_row));
+}
+
 /*
  * As fill(), where all is known but that this thread makes the call: only what is its own changes. A hot
  * lock's call is measured by itself.
@@ -199,13 +206,13 @@ static bool module_is_known(const void *address)
 static void fill_own(void *arg)
 {
 	struct look_up *l = arg;
-	struct elide_thread *t = elide_self;
+	struct elide_thread *t = elide_self ? elide_self : elide_thread_own();
 	uint32_t generation = __atomic_load_n(elide_generation(l->lock), __ATOMIC_ACQUIRE);
 	uint32_t index = elide_registry_find(l->lock), class_index;
 	struct elide_call *call;
 	uint64_t recorded;
 
-	if (index == ELIDE_NONE || !is_of_kind(index, l->kind) || elide_hot_of(index) ||
+	if (!t || !has_row(t) || index == ELIDE_NONE || !is_of_kind(index, l->kind) || elide_hot_of(index) ||
 	    !module_is_known(l->lock) || !module_is_known(l->site) ||
 	    !elide_recorded_call(l->site, &recorded))
 		return;
@@ -218,14 +225,11 @@ static void fill_own(void *arg)
 		l->entry = elide_cache_make(t, call, l->lock, index, generation);
 }
 
-/* May a row of the calling thread be all that is to be made? */
+/* May a row of the calling thread, or its block, be all that is to be made? */
 static bool needs_own_row(void)
 {
-	const struct elide_thread *t = elide_self;
-	const struct elide_chunk *chunk = t ? t->chunk : NULL;
-
-	return chunk && t->nr_rows < ELIDE_MAX_ROWS && !elide_rules_any() &&
-	       elide_gate_same_process() && elide_data_has_room(chunk, sizeof(struct elide_row));
+	return (!elide_self || has_row(elide_self)) && !elide_rules_any() && elide_data &&
+	       elide_gate_same_process();
 }
 
 /* Would a slow path, of 20,000 cycles, find no room for the call? Then it is counted. */
@@ -257,10 +261,10 @@ __noinline struct elide_cache *elide_cache_fill(const void *lock, const void *si
 		return NULL;
 	if (!elide_self && !elide_busy && elide_thread_refused())
 		return NULL;
-	if (needs_own_row() && elide_own_run(fill_own, &l) && l.entry)
+	if (needs_own_row() && elide_own_run(fill_own, &l) && l.entry) {
+		elide_threads_ahead();
 		return l.entry;
-	if (!elide_self)
-		elide_threads_touch();
+	}
 	/* Under a filter nobody waits for another thread's slow path. */
 	if (unlikely(!elide_slow_run(fill_slow, &l)) && READ_ONCE(sys_forbidden) &&
 	    elide_process.running && !elide_busy && elide_data)

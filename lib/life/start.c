@@ -24,6 +24,7 @@
 #include "../evidence/decisions.h"
 #include "../evidence/evidence.h"
 #include "../evidence/pmu.h"
+#include "../state/ending.h"
 #include "../state/gate.h"
 #include "../state/modules.h"
 #include "../state/rules.h"
@@ -260,6 +261,7 @@ void elide_start(bool secure)
 	if (!known || secure || elide_tunables.mode == ELIDE_MODE_OFF)
 		return;
 	tell_denied();
+	elide_ending_start();
 	elide_settings_decide();
 	elide_rules_parse(elide_tunables.locks);
 	if (elide_gate_start(begin_slow_path) || adapt_start(elide_tunables.max_classes) ||

@@ -22,64 +22,56 @@
 #include "../state/holds.h"
 #include "../state/settings.h"
 #include "../state/thread-record.h"
-#include "../state/tunables.h"
-#include "../state/wiped.h"
+#include "blocks.h"
 #include "threads.h"
 
 /* The help of the cause nesting in aborts.def names these two numbers. */
 _Static_assert(ELIDE_MAX_HELD == 16 && ELIDE_MAX_PENDING == 64, "see aborts.def");
 
+/* Blocks that are asked about threads that have ended, each time that further blocks are wanted. Chosen here. */
+#define MAX_LOOKS 64
+
+/* Of these, threads that have to be asked for by a system call: elide_ending_is_known(). */
+#define MAX_CALLS 4
+
+static struct elide_thread *look; /* the next one to be asked; NULL: the first */
+
 /*
- * Blocks that a new thread checks before memory for a further one is taken. With n threads
- * alive about n / 3 further blocks may belong to threads that have ended without being found.
+ * Where as many blocks were made as FEW_BLOCKS, further ones are made when a thread has left no more than
+ * FEW_LEFT to others: these need not wait for that. Both were chosen here.
  */
-#define MAX_LOOKS 4
+#define FEW_BLOCKS 16
+#define FEW_LEFT   4
+
+static bool few_left;
 
 /*
- * How many of these the next thread checks: all after one was found, half as many after none was. So
- * there may be as many further blocks as threads are alive.
- */
-static uint32_t nr_looks = MAX_LOOKS;
-
-/* Blocks of which always MAX_LOOKS are checked: that is a good part of them. Chosen here. */
-#define FEW_BLOCKS 64
-
-/*
- * Blocks that are mapped at once, at most: there are no more that are not used yet than are used. Two
- * system calls for each block would hold up the threads that begin meanwhile. Chosen here.
- */
-#define MAX_BATCH 16
-
-static struct {
-	struct elide_thread *free; /* blocks whose thread has ended */
-	struct elide_thread *look; /* the next one to be asked for; NULL: the first */
-	struct elide_thread *given[MAX_LOOKS]; /* the blocks given last, a ring */
-	uint32_t last_given;
-	uint32_t nr; /* blocks that threads have, or had */
-	/* Blocks that are mapped and were never given. A fork leaves them as they are: all zeroes. */
-	struct elide_thread *fresh;
-	uint32_t nr_fresh;
-	/* The first of these, else one that was given: its pages are touched before it is given. */
-	struct elide_thread *ahead;
-} threads;
-
-/*
- * pthread_join() tells that a thread has ended. For a detached thread nothing does: a key of
- * thread-specific data would be one of the program's 1,024, and the destructor of a
- * thread-local object acquires the loader's lock. So tgkill(2) looks whether the thread
+ * pthread_join() tells that a thread has ended. Of a detached thread the kernel tells (state/ending.h); a key
+ * of thread-specific data would be one of the program's 1,024, and the destructor of a thread-local
+ * object acquires the loader's lock. Where the kernel does not, tgkill(2) looks whether the thread
  * id exists. A process that shares this memory (clone() without CLONE_THREAD) has another
- * process id: its threads count as alive.
+ * process id: its threads count as alive then.
  */
-static bool has_ended(const struct elide_thread *t, pid_t pid)
+static bool has_ended(const struct elide_thread *t, uint32_t tid)
 {
-	return t->tid && t->pid == pid && sys_call(tgkill, pid, t->tid, 0, 0, 0, 0) &&
-	       errno == ESRCH;
+	int pid = t->pid;
+
+	if (elide_ending_is_known(&t->ending))
+		return elide_ending_is_over(&t->ending);
+	return pid == (int)elide_pid_now() && sys_call(tgkill, pid, tid, 0, 0, 0, 0) && errno == ESRCH;
 }
 
-/* The thread has ended: its block, with what it counted, goes to the next one. */
-static void thread_end(struct elide_thread *t)
+/*
+ * The thread @tid has ended: its block, with what it counted, goes to the next one. In a slow path or not:
+ * several threads may have found out, of which one goes on.
+ */
+static void thread_end(struct elide_thread *t, uint32_t tid)
 {
-	elide_exit_held(t);
+	/* Pairs with thread_init(): what the thread has left in its block is there. */
+	if (!tid || !__atomic_compare_exchange_n(&t->tid, &tid, 0, false, __ATOMIC_ACQUIRE,
+						 __ATOMIC_RELAXED))
+		return;
+	elide_exit_held(t, tid);
 	if (!t->joining)
 		elide_active_add(-1);
 	t->hold_lock = t->due.lock = NULL;
@@ -87,105 +79,93 @@ static void thread_end(struct elide_thread *t)
 	elide_pmu_close(t->loads);
 	t->pmu = t->loads = NULL;
 	elide_thread_record_end(t);
-	t->tid = 0;
 	t->stack_top = 0;
 	elide_cache_empty(t);
 	test_point(joined_publish);
-	t->next_free = threads.free;
-	threads.free = t;
+	elide_block_push(t);
 }
 
-/* Look at @nr blocks, or all if there are fewer, until one is found whose thread has ended. */
-static void find_ended(uint32_t nr)
+static void end_if_ended(struct elide_thread *t)
 {
-	pid_t pid = elide_pid_now();
+	uint32_t tid = __atomic_load_n(&t->tid, __ATOMIC_ACQUIRE);
 
-	if (nr > threads.nr)
-		nr = threads.nr;
-	for (; nr && !threads.free; nr--) {
-		struct elide_thread *t = threads.look ? threads.look : elide_threads_all();
+	if (tid && has_ended(t, tid))
+		thread_end(t, tid);
+}
 
-		if (!t)
+/* Look for blocks whose threads have ended. In a slow path or not. */
+static void find_ended(void)
+{
+	uint32_t nr = elide_blocks_nr() < MAX_LOOKS ? elide_blocks_nr() : MAX_LOOKS, nr_calls = 0;
+
+	while (nr-- && nr_calls < MAX_CALLS) {
+		struct elide_thread *t = READ_ONCE(look);
+
+		if (!t && !(t = elide_threads_all()))
 			return;
-		threads.look = t->next;
-		if (has_ended(t, pid))
-			thread_end(t);
+		WRITE_ONCE(look, t->next);
+		nr_calls += READ_ONCE(t->tid) && !elide_ending_is_known(&t->ending);
+		end_if_ended(t);
 	}
-	if (threads.nr < elide_tunables.max_threads)
-		return;
-	/* The youngest threads are those that are the likeliest to end next. */
-	for (uint32_t i = 0; i < MAX_LOOKS && !threads.free; i++)
-		if (threads.given[i] && has_ended(threads.given[i], pid))
-			thread_end(threads.given[i]);
 }
 
 void elide_threads_end(void)
 {
-	pid_t pid = elide_pid_now();
-
 	for (struct elide_thread *t = elide_threads_all(); t; t = t->next)
-		if (has_ended(t, pid))
-			thread_end(t);
+		end_if_ended(t);
 }
 
-/* A thread that was joined. */
-struct joined {
-	const void *handle;
-	uint32_t tid;
-};
-
-static void joined_slow(void *arg)
+/* What elide_self is of the thread with that control block, whose memory is there until it is joined. */
+static struct elide_thread *self_of(const void *handle)
 {
-	const struct joined *joined = arg;
+	const char *self = __builtin_thread_pointer();
 
-	test_point(joined_entered);
-	for (struct elide_thread *t = elide_threads_of(joined->handle); t; t = t->next_alike)
-		if (t->tid && t->handle == joined->handle && (!joined->tid || t->tid == joined->tid))
-			thread_end(t);
-	test_point(joined_done);
+	return *(struct elide_thread *const *)((const char *)handle + ((const char *)&elide_self - self));
 }
 
 void elide_thread_joined(const void *handle, uint32_t tid)
 {
-	struct joined joined = {handle, tid};
+	struct elide_thread *t = tid ? elide_thread_of(tid) : self_of(handle);
 
-	if (elide_threads_all() && elide_threads_has(handle))
-		elide_slow_run(joined_slow, &joined);
+	test_point(joined_entered);
+	if (t && !tid)
+		tid = READ_ONCE(t->tid);
+	/* Where its end was found out, another thread may have the block by now. */
+	if (t && READ_ONCE(t->handle) == handle)
+		thread_end(t, tid);
+	test_point(joined_done);
 }
 
 void elide_thread_look(uint32_t tid)
 {
-	struct elide_thread *t = elide_threads_all();
+	struct elide_thread *t = elide_thread_of(tid);
 
-	while (t && t->tid != tid)
-		t = t->next;
-	if (t && has_ended(t, elide_pid_now()))
-		thread_end(t);
+	if (!t || t->tid != tid)
+		for (t = elide_threads_all(); t && t->tid != tid;)
+			t = t->next;
+	if (t)
+		end_if_ended(t);
 }
 
-/* The thread control block, whose first word has its own address (ELF TLS, x86-64). */
-static const void *thread_handle(void)
+static void thread_init(struct elide_thread *t, uint32_t tid)
 {
-	const void *handle;
+	uint32_t nr = __atomic_add_fetch(&elide_data->nr_threads, 1, __ATOMIC_RELAXED);
 
-	__asm__("mov %%fs:0, %0" : "=r"(handle));
-	return handle;
-}
-
-static void thread_init(struct elide_thread *t)
-{
-	t->tid = elide_tid_now();
-	t->pid = elide_pid_now();
-	elide_threads_name(t, thread_handle());
-	elide_tid_remember(t->tid);
-	t->short_tid = elide_short_way() ? t->tid : ELIDE_NO_TID;
+	elide_tid_remember(tid);
+	WRITE_ONCE(t->handle, __builtin_thread_pointer());
+	elide_ending_begin(&t->ending, tid);
+	t->pid = elide_ending_is_known(&t->ending) ? 0 : elide_pid_now();
+	/* Pairs with thread_end(). */
+	__atomic_store_n(&t->tid, tid, __ATOMIC_RELEASE);
+	elide_thread_known(t);
+	t->short_tid = elide_short_way() ? tid : ELIDE_NO_TID;
 	t->open = 0;
 	/* Differs between threads, and is the same in the next run: ids of threads are not. */
-	t->seed = ++elide_data->nr_threads * 2654435761u | 1;
+	t->seed = nr * 2654435761u | 1;
 	t->sample_seed = t->seed * 0x9e3779b97f4a7c15ull;
-	t->first_seen = elide_evidence_first(elide_data->nr_threads);
+	t->first_seen = elide_evidence_first(nr);
 	t->postponed_of = NULL;
-	t->stack_top = elide_stack_top(t->tid);
+	t->stack_top = elide_stack_top(tid);
 	elide_moments_begin(t);
 	elide_thread_record_begin(t);
 	t->streak = 0;
@@ -217,57 +197,6 @@ static void thread_init(struct elide_thread *t)
 	}
 }
 
-/* Map further blocks, or one if there is no room for more. */
-static void map_blocks(void)
-{
-	uint32_t nr = elide_tunables.max_threads - threads.nr;
-
-	if (nr > MAX_BATCH)
-		nr = MAX_BATCH;
-	if (nr > threads.nr)
-		nr = threads.nr ? threads.nr : 1;
-	threads.fresh = elide_wiped_alloc(nr * sizeof(*threads.fresh));
-	if (!threads.fresh) {
-		nr = 1;
-		threads.fresh = elide_wiped_alloc(sizeof(*threads.fresh));
-	}
-	threads.nr_fresh = threads.fresh ? nr : 0;
-}
-
-/* A block that no thread has; NULL if there is none. */
-static struct elide_thread *block_take(void)
-{
-	struct elide_thread *t = threads.free;
-
-	if (t) {
-		threads.free = t->next_free;
-		return t;
-	}
-	if (threads.nr >= elide_tunables.max_threads)
-		return NULL;
-	if (!threads.nr_fresh)
-		map_blocks();
-	if (!threads.nr_fresh)
-		return NULL;
-	threads.nr++;
-	threads.nr_fresh--;
-	t = threads.fresh++;
-	WRITE_ONCE(threads.ahead, threads.nr_fresh ? threads.fresh : t);
-	return t;
-}
-
-void elide_threads_touch(void)
-{
-	struct elide_thread *t = READ_ONCE(threads.ahead);
-
-	if (!t || READ_ONCE(threads.nr) < FEW_BLOCKS)
-		return;
-	/* It may be another thread's by now: to add 0 at once changes nothing of what that stores. */
-	__atomic_fetch_add(&t->nr_rows, 0, __ATOMIC_RELAXED);
-	__atomic_fetch_add(&t->nr_filled, 0, __ATOMIC_RELAXED);
-	__atomic_fetch_add(&t->cache[0].generation, 0, __ATOMIC_RELAXED);
-}
-
 /* There is no block for the calling thread, which asks again after some acquisitions. */
 static void refuse(void)
 {
@@ -282,89 +211,104 @@ static void refuse(void)
 	r->left = r->pause;
 }
 
-/* Have the next @nr blocks, and of those given last as many, threads that are alive? */
-static bool none_has_ended(uint32_t nr)
+static struct elide_thread *begin(struct elide_thread *t, uint32_t tid)
 {
-	struct elide_thread *t = READ_ONCE(threads.look);
-	uint32_t last = READ_ONCE(threads.last_given);
-	pid_t pid = sys_getpid();
-
-	for (uint32_t i = 0; i < nr; i++) {
-		if (!t)
-			t = elide_threads_all();
-		WRITE_ONCE(threads.look, t);
-		if (has_ended(t, pid))
-			return false;
-		t = t->next;
-	}
-	WRITE_ONCE(threads.look, t);
-	for (uint32_t i = 1; i <= nr; i++) {
-		t = READ_ONCE(threads.given[(last - i) % MAX_LOOKS]);
-		if (t && has_ended(t, pid))
-			return false;
-	}
-	return true;
-}
-
-bool elide_thread_refused(void)
-{
-	if (READ_ONCE(threads.nr) < elide_tunables.max_threads || READ_ONCE(threads.free) ||
-	    !elide_gate_same_process() || !none_has_ended(READ_ONCE(nr_looks)))
-		return false;
-	refuse();
-	return true;
-}
-
-struct elide_thread *elide_thread_get(void)
-{
-	struct elide_thread *t = elide_self;
-
-	if (t && !t->ready) {
-		thread_init(t); /* wiped by a fork */
-		threads.nr++;
-		return t;
-	}
-	if (!threads.free) {
-		find_ended(nr_looks);
-		if (threads.free || threads.nr <= FEW_BLOCKS)
-			nr_looks = MAX_LOOKS;
-		else
-			nr_looks = (nr_looks + 1) / 2;
-	}
-	t = block_take();
-	if (!t) {
-		refuse();
-		return NULL;
-	}
-	threads.given[threads.last_given++ % MAX_LOOKS] = t;
-	thread_init(t);
+	thread_init(t, tid);
 	elide_refused = (struct elide_refused){0};
 	elide_self = elide_self_quick = t;
 	return t;
 }
 
+/*
+ * Have blocks that no thread has: those of threads that have ended, else further ones. In a slow path, which
+ * the next threads need not wait for: there are to be some.
+ */
+static void have_blocks(void)
+{
+	uint32_t some = elide_blocks_some();
+
+	WRITE_ONCE(few_left, false);
+	if (elide_blocks_left() < some)
+		find_ended();
+	if (elide_blocks_left() < some)
+		elide_blocks_make(some - elide_blocks_left());
+}
+
+struct elide_thread *elide_thread_get(void)
+{
+	struct elide_thread *t = elide_self;
+	uint32_t tid = elide_tid_now();
+
+	if (t && !t->ready) {
+		/* Wiped by a fork. */
+		elide_block_furnish(t);
+		thread_init(t, tid);
+		return t;
+	}
+	have_blocks();
+	t = elide_block_pop();
+	if (t)
+		return begin(t, tid);
+	refuse();
+	return NULL;
+}
+
+struct elide_thread *elide_thread_own(void)
+{
+	uint32_t tid = elide_tid_kept() ? elide_tid_kept() : elide_tid_now();
+	struct elide_thread *t = tid ? elide_block_pop() : NULL;
+
+	if (!t)
+		return NULL;
+	if (unlikely(!elide_thread_record_is_made(t))) {
+		elide_block_push(t);
+		return NULL;
+	}
+	if (elide_blocks_left() <= FEW_LEFT && elide_blocks_nr() >= FEW_BLOCKS)
+		WRITE_ONCE(few_left, true);
+	return begin(t, tid);
+}
+
+static void ahead_slow(void *unused)
+{
+	test_point(ahead_entered);
+	test_point(ahead_publish);
+	if (few_left)
+		have_blocks();
+	test_point(ahead_done);
+}
+
+void elide_threads_ahead(void)
+{
+	if (unlikely(READ_ONCE(few_left)))
+		elide_slow_try_run(ahead_slow, NULL);
+}
+
+bool elide_thread_refused(void)
+{
+	if (!elide_blocks_full() || !elide_gate_same_process())
+		return false;
+	find_ended();
+	if (!elide_blocks_full())
+		return false;
+	refuse();
+	return true;
+}
+
 void elide_threads_reserve(uint32_t nr)
 {
-	struct elide_thread *t;
-
-	for (t = threads.free; t && nr; t = t->next_free)
-		nr--;
-	if (nr <= threads.nr_fresh)
-		return;
-	/* What is left of the last batch stays address space. */
-	t = elide_wiped_alloc(nr * sizeof(*t));
-	if (t) {
-		threads.fresh = t;
-		threads.nr_fresh = nr;
-	}
+	if (nr > elide_blocks_left())
+		elide_blocks_make(nr - elide_blocks_left());
 }
 
 void elide_threads_forget(void)
 {
-	threads.free = threads.look = threads.ahead = NULL;
-	memset(threads.given, 0, sizeof(threads.given));
-	threads.nr = 0;
-	nr_looks = MAX_LOOKS;
+	look = NULL;
+	few_left = false;
+	elide_blocks_forget();
+	/* Forked by the system call itself: libc has the parent's id. */
+	if (elide_tid_kept() != elide_tid_now())
+		elide_process.tid_at = 0;
 	elide_nr_active = 0;
 	elide_threads_clear();
 	elide_thread_records_forget();

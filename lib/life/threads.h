@@ -19,20 +19,26 @@
 struct elide_thread *elide_thread_get(void);
 
 /**
- * elide_thread_refused() - is there no block for the calling thread, which has none? Then it is refused.
+ * elide_thread_own() - the same without a slow path, in elide_own_run().
  *
- * Outside slow paths, as thousands of threads may ask. At the limit a thread asks the kernel for the
- * threads of a few blocks each time. Return: false also if a slow path has to find out.
+ * Return: NULL also if a slow path has to make a block.
  */
-bool elide_thread_refused(void);
+struct elide_thread *elide_thread_own(void);
 
 /**
- * elide_threads_touch() - a thread without a block is about to ask for one in a slow path.
+ * elide_threads_ahead() - a thread has begun: make blocks for the next ones, if few are left.
  *
- * Outside slow paths, so that no other thread waits for the page faults. Where few threads have begun it
- * does nothing.
+ * Outside slow paths. Not if another thread is in a slow path: then a later thread does so.
  */
-void elide_threads_touch(void);
+void elide_threads_ahead(void);
+
+/**
+ * elide_thread_refused() - is there no block for the calling thread, which has none? Then it is refused.
+ *
+ * Outside slow paths, as thousands of threads may ask. At the limit a thread looks at some blocks each time,
+ * whether their threads have ended. Return: false also if a slow path has to find out.
+ */
+bool elide_thread_refused(void);
 
 /** elide_threads_end() - the process ends: look at all threads that have ended. In a slow path. */
 void elide_threads_end(void);

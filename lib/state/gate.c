@@ -142,10 +142,9 @@ static void slow_end(const struct slow *slow)
  * False: a seccomp filter forbids what a slow path needs. Without the mask of before, which the kernel has
  * not told, there is none to give back.
  */
-static bool slow_begin(struct slow *slow)
+static bool begin_own(struct slow *slow)
 {
 	static const uint64_t blocked = ~FAULTS;
-	const struct elide_thread *t = elide_self;
 	int saved = errno;
 
 	slow->quiet = !come_inside();
@@ -156,6 +155,16 @@ static bool slow_begin(struct slow *slow)
 	}
 	elide_busy = true;
 	slow->saved_errno = saved;
+	return true;
+}
+
+/* The same, for what needs the lock. */
+static bool slow_begin(struct slow *slow)
+{
+	const struct elide_thread *t = elide_self;
+
+	if (unlikely(!begin_own(slow)))
+		return false;
 	/* In a block that a fork has wiped the id is not known. */
 	slow->tid = t && t->tid ? t->tid : elide_tid_now();
 	if (likely((int32_t)slow->tid > 0))
@@ -239,19 +248,27 @@ bool elide_slow_try_run(void (*body)(void *arg), void *arg)
 	return false;
 }
 
+/* Is what the thread has, or is to get, of this process? A fork wipes the block, and the tables are not its own. */
+static bool owns(const struct elide_thread *t)
+{
+	return t ? t->ready : elide_gate_same_process();
+}
+
 bool elide_own_run(void (*body)(void *arg), void *arg)
 {
 	const struct elide_thread *t = elide_self;
 	struct slow slow = {0};
+	bool ran;
 
-	if (!elide_process.running || elide_busy || !t || !t->ready || READ_ONCE(sys_forbidden) ||
-	    !slow_begin(&slow))
+	if (!elide_process.running || elide_busy || !owns(t) || READ_ONCE(sys_forbidden) ||
+	    !begin_own(&slow))
 		return false;
-	/* A handler may have forked before signals were blocked. */
-	if (likely(!slow.quiet && t->ready))
+	/* A handler may have forked before signals were blocked, or made a block. */
+	ran = likely(!slow.quiet && elide_self == t && owns(t));
+	if (likely(ran))
 		body(arg);
 	slow_end(&slow);
-	return !slow.quiet && t->ready;
+	return ran;
 }
 
 /* Time that elide_gate_close() sleeps at once, and altogether at most, ns. Chosen. */

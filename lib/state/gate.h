@@ -75,7 +75,9 @@ bool elide_slow_try_run(void (*body)(void *arg), void *arg);
  * have the engine's lock, nor another stack. So it waits for nobody: where hundreds of threads begin
  * at once, those that wait for the lock are put to sleep and woken up one by one.
  *
- * Return: false if @body has not run: also if the thread has no block, and under a filter.
+ * A thread without a block may get one in @body: elide_thread_own().
+ *
+ * Return: false if @body has not run: also under a filter, and in a forked child before its first slow path.
  */
 bool elide_own_run(void (*body)(void *arg), void *arg);
 

@@ -48,27 +48,44 @@ static void sum_rows(const struct elide_thread *t, struct elide_thread_record *t
 	to->held = held > 0 ? (uint64_t)held : 0;
 }
 
-/* The record of past threads of a name; NULL if there is no room. */
+/* The record of past threads of a name, if there is one, or if there can be no further one; else NULL. */
+static struct elide_thread_record *past_known(const char *name)
+{
+	/* Pairs with find_past(): those that are counted are there. */
+	uint32_t nr = __atomic_load_n(&records.nr_past, __ATOMIC_ACQUIRE);
+
+	for (uint32_t i = 0; i < nr; i++)
+		if (!strncmp(records.past[i]->name, name, sizeof(records.past[i]->name)))
+			return records.past[i];
+	return nr == ELIDE_PAST_NAMES ? READ_ONCE(records.past[nr]) : NULL;
+}
+
+/* The same, made if there is none; NULL if there is no room. */
 static struct elide_thread_record *find_past(const char *name)
 {
-	struct elide_thread_record past = {.state = ELIDE_THREAD_PAST};
-	uint32_t i;
+	struct elide_thread_record past = {.state = ELIDE_THREAD_PAST}, *found = past_known(name);
+	uint32_t nr = records.nr_past;
 
-	for (i = 0; i < records.nr_past; i++)
-		if (!strncmp(records.past[i]->name, name, sizeof(past.name)))
-			return records.past[i];
-	if (i < ELIDE_PAST_NAMES)
+	if (found)
+		return found;
+	if (nr < ELIDE_PAST_NAMES)
 		memcpy(past.name, name, sizeof(past.name));
-	else if (records.past[ELIDE_PAST_NAMES])
-		return records.past[ELIDE_PAST_NAMES];
-	records.past[i] = add(&past);
-	records.nr_past += records.past[i] && i < ELIDE_PAST_NAMES;
-	return records.past[i];
+	found = add(&past);
+	WRITE_ONCE(records.past[nr], found);
+	if (found && nr < ELIDE_PAST_NAMES)
+		__atomic_store_n(&records.nr_past, nr + 1, __ATOMIC_RELEASE);
+	return found;
 }
 
 static uint64_t less(uint64_t a, uint64_t b)
 {
 	return a > b ? a - b : 0;
+}
+
+/* Threads that begin outside of slow paths add at the same time. */
+static void add_to(uint64_t *sum, uint64_t more)
+{
+	__atomic_add_fetch(sum, more, __ATOMIC_RELAXED);
 }
 
 /* The thread that had the block is past, and another one has it: its rows have @now. */
@@ -78,22 +95,21 @@ static void add_past(const struct elide_thread_record *was, const struct elide_t
 
 	if (!past)
 		return;
-	past->nr++;
-	past->acquired += now->acquired - was->acquired;
-	past->elided += now->elided - was->elided;
-	past->contended += now->contended - was->contended;
-	past->wait += now->wait - was->wait;
+	__atomic_add_fetch(&past->nr, 1, __ATOMIC_RELAXED);
+	add_to(&past->acquired, now->acquired - was->acquired);
+	add_to(&past->elided, now->elided - was->elided);
+	add_to(&past->contended, now->contended - was->contended);
+	add_to(&past->wait, now->wait - was->wait);
 	/* An estimate, which may shrink. */
-	past->held += less(now->held, was->held);
+	add_to(&past->held, less(now->held, was->held));
 }
 
-void elide_thread_record_name(struct elide_thread *t)
+static void read_own_name(struct elide_thread *t)
 {
 	char name[sizeof(t->record->name)] = "";
 
-	if (!t->record || t->nr_names >= ELIDE_NAME_READS)
+	if (!t->record)
 		return;
-	t->nr_names++;
 	rtmgrind_time_stops();
 	if (!sys_call(prctl, PR_GET_NAME, (long)name, 0, 0, 0, 0)) {
 		name[sizeof(name) - 1] = '\0';
@@ -102,21 +118,41 @@ void elide_thread_record_name(struct elide_thread *t)
 	rtmgrind_time_goes_on();
 }
 
+void elide_thread_record_name(struct elide_thread *t)
+{
+	uint32_t nr = t->nr_names++;
+
+	/* The first row is made when the thread has just begun. */
+	if (nr && !(nr & (nr - 1)))
+		read_own_name(t);
+}
+
+void elide_thread_record_make(struct elide_thread *t)
+{
+	struct elide_thread_record now = {.state = ELIDE_THREAD_NONE, .block = records.nr_blocks + 1};
+
+	t->record = add(&now);
+	records.nr_blocks += t->record != NULL;
+}
+
+bool elide_thread_record_is_made(const struct elide_thread *t)
+{
+	return t->record && (!t->record->state || past_known(t->record->name));
+}
+
 void elide_thread_record_begin(struct elide_thread *t)
 {
 	struct elide_thread_record now = {.state = ELIDE_THREAD_RUNS, .tid = t->tid, .nr = 1};
 
-	sum_rows(t, &now);
-	if (t->record) {
-		add_past(t->record, &now);
-		now.block = t->record->block;
-		*t->record = now;
-	} else {
-		now.block = ++records.nr_blocks;
-		t->record = add(&now);
-	}
 	t->nr_names = 0;
-	elide_thread_record_name(t);
+	if (!t->record)
+		return;
+	sum_rows(t, &now);
+	if (t->record->state)
+		add_past(t->record, &now);
+	now.block = t->record->block;
+	*t->record = now;
+	read_own_name(t);
 }
 
 void elide_thread_record_end(struct elide_thread *t)
@@ -149,7 +185,7 @@ void elide_thread_records_end(void)
 {
 	for (struct elide_thread *t = elide_threads_all(); t; t = t->next) {
 		if (t == elide_self)
-			elide_thread_record_name(t);
+			read_own_name(t);
 		else if (t->tid && t->record)
 			read_name(t);
 	}

@@ -2,7 +2,7 @@
 /*
  * thread-record.h - which thread counted what: its record in the data file.
  *
- * Used in slow paths only, outside transactions; nothing here is done for an acquisition.
+ * Used outside transactions; nothing here is done for an acquisition.
  */
 #ifndef ELIDE_THREAD_RECORD_H
 #define ELIDE_THREAD_RECORD_H
@@ -12,11 +12,27 @@
 #pragma GCC visibility push(hidden)
 
 /**
+ * elide_thread_record_make() - make the record of a block that no thread has had.
+ *
+ * In a slow path. Where there is no room for it the block goes without.
+ */
+void elide_thread_record_make(struct elide_thread *t);
+
+/**
+ * elide_thread_record_is_made() - can elide_thread_record_begin() do without a slow path?
+ * @t: a block that the calling thread alone uses
+ *
+ * Not if the record of past threads of a name is to be made.
+ */
+bool elide_thread_record_is_made(const struct elide_thread *t);
+
+/**
  * elide_thread_record_begin() - a thread has got a block: its record begins.
  * @t: the block of the calling thread
  *
  * What the rows of the block have is kept in the record; what the thread counted that had the block
- * before goes to the record of past threads of its name.
+ * before goes to the record of past threads of its name. In a slow path, or where
+ * elide_thread_record_is_made().
  */
 void elide_thread_record_begin(struct elide_thread *t);
 
@@ -24,13 +40,12 @@ void elide_thread_record_begin(struct elide_thread *t);
 void elide_thread_record_end(struct elide_thread *t);
 
 /**
- * elide_thread_record_name() - read the name of the calling thread again, which may have got one
- * since it began. After the first ELIDE_NAME_READS times it does nothing.
+ * elide_thread_record_name() - the calling thread makes a row.
+ *
+ * Its name is read when it begins, and again with its second, fourth, eighth row and so on: it may have
+ * got one meanwhile.
  */
 void elide_thread_record_name(struct elide_thread *t);
-
-/* A thread that is given a name is given it at its beginning. Chosen here. */
-#define ELIDE_NAME_READS 32
 
 /** elide_thread_records_end() - the process ends: read the names of its threads for the last time. */
 void elide_thread_records_end(void);

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* thread.c - see thread.h. */
-#include <string.h>
-
-
 #include "../base/syscalls.h"
 #include "cache.h"
 #include "gate.h"
@@ -39,9 +36,11 @@ static __thread bool forked_deeper;
 
 static struct elide_thread *all;
 
-/* Their hash by handle, so that a join need not look at each of some thousand blocks. */
-static struct elide_thread *alike[1024];
-static uint32_t alike_changes;
+/*
+ * By the lowest bits of thread ids, which the kernel gives one after the other: a later thread takes the
+ * place of an earlier one. Of that one it is found later that it has ended.
+ */
+static struct elide_thread *by_tid[1u << 14];
 
 struct elide_thread *elide_threads_all(void)
 {
@@ -55,61 +54,28 @@ const void *elide_threads_head(void)
 
 void elide_threads_add(struct elide_thread *t)
 {
-	t->next = all;
-	all = t;
+	struct elide_thread *first = READ_ONCE(all);
+
+	/* Pairs with readers that follow the list: the block is whole. */
+	do
+		t->next = first;
+	while (!__atomic_compare_exchange_n(&all, &first, t, false, __ATOMIC_RELEASE,
+					    __ATOMIC_RELAXED));
 }
 
-/* Stacks of threads, which have the handles at their ends, are some pages apart, and mostly equally long. */
-static struct elide_thread **alike_of(const void *handle)
+struct elide_thread *elide_thread_of(uint32_t tid)
 {
-	/* Multiplicative hashing (Knuth, TAOCP vol. 3, 6.4) with 2^64 / phi. */
-	return &alike[((uintptr_t)handle / CACHE_LINE * 0x9e3779b97f4a7c15ull >> 40) %
-		      ARRAY_SIZE(alike)];
+	return READ_ONCE(by_tid[tid % ARRAY_SIZE(by_tid)]);
 }
 
-struct elide_thread *elide_threads_of(const void *handle)
+void elide_thread_known(struct elide_thread *t)
 {
-	return *alike_of(handle);
-}
-
-bool elide_threads_has(const void *handle)
-{
-	uint32_t changes = __atomic_load_n(&alike_changes, __ATOMIC_ACQUIRE);
-	const struct elide_thread *t = READ_ONCE(*alike_of(handle));
-
-	/* A block that goes into another list meanwhile leads there. */
-	for (; t; t = READ_ONCE(t->next_alike))
-		if (READ_ONCE(t->handle) == handle)
-			return true;
-	/* Pairs with elide_threads_name(): a block found in another list comes after a change. */
-	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	return READ_ONCE(alike_changes) != changes;
-}
-
-void elide_threads_name(struct elide_thread *t, const void *handle)
-{
-	struct elide_thread **at;
-
-	if (t->handle == handle)
-		return;
-	__atomic_add_fetch(&alike_changes, 1, __ATOMIC_RELAXED);
-	__atomic_thread_fence(__ATOMIC_RELEASE);
-	if (t->handle) {
-		for (at = alike_of(t->handle); *at != t; at = &(*at)->next_alike)
-			;
-		WRITE_ONCE(*at, t->next_alike);
-	}
-	at = alike_of(handle);
-	WRITE_ONCE(t->handle, handle);
-	WRITE_ONCE(t->next_alike, *at);
-	/* Pairs with elide_threads_has(): the block is whole. */
-	__atomic_store_n(at, t, __ATOMIC_RELEASE);
+	WRITE_ONCE(by_tid[t->tid % ARRAY_SIZE(by_tid)], t);
 }
 
 void elide_threads_clear(void)
 {
 	all = NULL;
-	memset(alike, 0, sizeof(alike));
 }
 
 bool elide_refused_passes(void)
@@ -146,13 +112,18 @@ bool elide_may_judge(void)
 	return elide_process.running && !elide_busy && (!elide_self || elide_self->ready);
 }
 
-uint32_t elide_tid_now(void)
+uint32_t elide_tid_kept(void)
 {
 	const char *self = __builtin_thread_pointer();
 
+	return elide_process.tid_at ? *(const uint32_t *)(self + elide_process.tid_at) : 0;
+}
+
+uint32_t elide_tid_now(void)
+{
 	if (likely(!READ_ONCE(sys_forbidden)) && sys_may(gettid))
 		return sys_raw(SYS_gettid, 0, 0, 0, 0, 0, 0);
-	return elide_process.tid_at ? *(const uint32_t *)(self + elide_process.tid_at) : 0;
+	return elide_tid_kept();
 }
 
 uint32_t elide_pid_now(void)

@@ -20,6 +20,7 @@
 #include "../compiler.h"
 #include "../emulator.h"
 #include "../policy/policy.h"
+#include "ending.h"
 #include "registry.h"
 
 #pragma GCC visibility push(hidden)
@@ -379,7 +380,7 @@ struct elide_due {
  * @full:       there is no room for further rows
  * @skips:      sites whose calls are mostly not looked up, by a hash of the site: elide_skips()
  * @last_call:  index in @calls of the call that a cache entry was last made for, from 0
- * @next_free:  list of blocks whose thread has ended
+ * @next_free:  list of blocks that no thread has: elide_block_pop()
  * @next:       list of all blocks
  * @sample_seed: state of the random generator that chooses what is sampled
  * @stack_top:  end of its stack; 0 in a block whose thread has ended
@@ -393,9 +394,9 @@ struct elide_due {
  * @cond_call:  its last wait at a condition variable
  * @timed_out, @timed_out_cycles: the object that its last wait was for, if that timed out, and how
  *              long it has waited for it in calls that did; blocking.h
- * @pid:        its process
+ * @pid:        its process, where tgkill(2) has to tell that the thread has ended; else 0
  * @handle:     its thread control block, which is what glibc's pthread_t points to
- * @next_alike: list of the blocks whose handles have the same hash
+ * @ending:     the kernel tells in it that the thread has ended
  * @nr_filled:  entries of the cache in use; the first are in @filled, see elide_cache_used()
  * @nr_evicted: entries of live locks that others have taken the place of, since it was last doubled
  * @windows:    this thread's judgement of the lock in the cache entry of that index: policy hpca,
@@ -486,7 +487,7 @@ struct elide_thread {
 	uint64_t timed_out_cycles;
 	int pid;
 	const void *handle;
-	struct elide_thread *next_alike;
+	struct elide_ending ending;
 	uint32_t nr_filled;
 	uint32_t nr_evicted;
 	uint16_t filled[ELIDE_NR_FILLED];
@@ -602,26 +603,19 @@ static __always_inline_fn bool elide_is_refused(void)
 struct elide_thread *elide_threads_all(void);
 
 /**
- * elide_threads_of() - the first block whose thread has, or had, a control block that hashes as @handle does.
+ * elide_thread_of() - the block of the thread with that id, if it is known; NULL.
  *
- * The others follow by @next_alike. In a slow path.
+ * Its thread has ended, or another one has the block, if elide_thread.tid is not @tid.
  */
-struct elide_thread *elide_threads_of(const void *handle);
+struct elide_thread *elide_thread_of(uint32_t tid);
 
-/**
- * elide_threads_has() - may a block have a thread with that control block? Outside slow paths.
- *
- * Return: false only if none has.
- */
-bool elide_threads_has(const void *handle);
-
-/** elide_threads_name() - the thread of a block has the control block @handle from now on. In a slow path. */
-void elide_threads_name(struct elide_thread *t, const void *handle);
+/** elide_thread_known() - elide_thread_of() finds @t from now on by its id. */
+void elide_thread_known(struct elide_thread *t);
 
 /** elide_threads_head() - where the address of the first block is: for elide_inspect_fill(). */
 const void *elide_threads_head(void);
 
-/** elide_threads_add() - a new block: put it in front of the others. In a slow path. */
+/** elide_threads_add() - a new block: put it in front of the others. */
 void elide_threads_add(struct elide_thread *t);
 
 /** elide_threads_clear() - in a forked child: there are no blocks. */
@@ -666,6 +660,13 @@ bool elide_tid_is_own(const struct elide_thread *t, uint32_t tid);
 
 /** elide_tid_now() - the Linux thread id of the caller; 0: not known, under a filter. */
 uint32_t elide_tid_now(void);
+
+/**
+ * elide_tid_kept() - the Linux thread id of the caller, as libc has it; 0: not known.
+ *
+ * Libc does not know of a fork that is made by the system call itself: then it is the parent's.
+ */
+uint32_t elide_tid_kept(void);
 
 /** elide_pid_now() - the number of the process. */
 uint32_t elide_pid_now(void);

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* blocks.c - see blocks.h. */
+#include "../base/datafile-writer.h"
+#include "../state/thread-record.h"
+#include "../state/tunables.h"
+#include "../state/wiped.h"
+#include "blocks.h"
+
+/*
+ * Blocks that are made at once, at most. The thread that makes them is in a slow path for 5 us a block
+ * (measured on an AMD EPYC, with the file on ext4). Chosen here.
+ */
+#define BATCH 16
+
+/* Blocks whose address space is mapped at once, at most: one mapping of the process for some batches. */
+#define MAPPED 64
+
+/*
+ * Blocks that no thread has are a stack of Treiber (Systems Programming: Coping with Parallelism, IBM
+ * RJ 5118, 1986): its top is one word, of the address of a block and a count of the changes. A thread that
+ * is stopped between the load of @next_free of the top and its compare-and-swap finds that count changed,
+ * though another thread has taken that block, and has left it again. Blocks are never unmapped.
+ *
+ * @top: address of a block / ELIDE_PAGE << COUNT_BITS | number of changes; all 0: there is none
+ * @nr_free: blocks in the stack, or about to be
+ * @nr: blocks that were made
+ * @fresh, @nr_fresh: blocks that are mapped, and not made yet. A fork leaves them as they are: all zeroes.
+ */
+static struct {
+	uint64_t top;
+	uint32_t nr_free;
+	uint32_t nr;
+	struct elide_thread *fresh;
+	uint32_t nr_fresh;
+} blocks;
+
+/* An address of a user's page is below 2^47 (Documentation/arch/x86/x86_64/mm.rst): 35 bits. */
+#define COUNT_BITS 29
+#define COUNT_MASK ((1ull << COUNT_BITS) - 1)
+
+_Static_assert(_Alignof(struct elide_thread) >= ELIDE_PAGE, "see the top of the stack");
+
+static struct elide_thread *block_at(uint64_t top)
+{
+	return (struct elide_thread *)((top >> COUNT_BITS) * ELIDE_PAGE);
+}
+
+static uint64_t top_of(const struct elide_thread *t, uint64_t was)
+{
+	return (uintptr_t)t / ELIDE_PAGE << COUNT_BITS | ((was + 1) & COUNT_MASK);
+}
+
+struct elide_thread *elide_block_pop(void)
+{
+	/* Pairs with elide_block_push(): what is in the block is as the last thread has left it. */
+	uint64_t top = __atomic_load_n(&blocks.top, __ATOMIC_ACQUIRE);
+	struct elide_thread *t;
+
+	do {
+		t = block_at(top);
+		if (!t)
+			return NULL;
+	} while (!__atomic_compare_exchange_n(&blocks.top, &top, top_of(READ_ONCE(t->next_free), top),
+					      false, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE));
+	__atomic_sub_fetch(&blocks.nr_free, 1, __ATOMIC_RELAXED);
+	return t;
+}
+
+void elide_block_push(struct elide_thread *t)
+{
+	uint64_t top = READ_ONCE(blocks.top);
+
+	__atomic_add_fetch(&blocks.nr_free, 1, __ATOMIC_RELAXED);
+	do
+		WRITE_ONCE(t->next_free, block_at(top));
+	while (!__atomic_compare_exchange_n(&blocks.top, &top, top_of(t, top), false,
+					    __ATOMIC_RELEASE, __ATOMIC_RELAXED));
+}
+
+uint32_t elide_blocks_left(void)
+{
+	return READ_ONCE(blocks.nr_free);
+}
+
+uint32_t elide_blocks_nr(void)
+{
+	return READ_ONCE(blocks.nr);
+}
+
+bool elide_blocks_full(void)
+{
+	return READ_ONCE(blocks.nr) >= elide_tunables.max_threads && !block_at(READ_ONCE(blocks.top));
+}
+
+/* Map address space for further blocks, or for one if there is no room for more. */
+static void map_blocks(uint32_t nr)
+{
+	uint32_t room = elide_tunables.max_threads - blocks.nr;
+
+	if (nr < blocks.nr)
+		nr = blocks.nr < MAPPED ? blocks.nr : MAPPED;
+	if (nr > room)
+		nr = room;
+	blocks.fresh = elide_wiped_alloc(nr * sizeof(*blocks.fresh));
+	if (!blocks.fresh) {
+		nr = 1;
+		blocks.fresh = elide_wiped_alloc(sizeof(*blocks.fresh));
+	}
+	blocks.nr_fresh = blocks.fresh ? nr : 0;
+}
+
+void elide_block_furnish(struct elide_thread *t)
+{
+	if (!t->record)
+		elide_thread_record_make(t);
+	/* Its first row is that which the thread makes first. */
+	if (!t->chunk)
+		elide_data_record(&t->chunk, ELIDE_CHUNK_ROWS, sizeof(struct elide_row));
+}
+
+uint32_t elide_blocks_some(void)
+{
+	uint32_t nr = blocks.nr / 4 + 1;
+
+	return nr < BATCH ? nr : BATCH;
+}
+
+void elide_blocks_make(uint32_t nr)
+{
+	for (; nr && blocks.nr < elide_tunables.max_threads; nr--) {
+		if (!blocks.nr_fresh)
+			map_blocks(nr);
+		if (!blocks.nr_fresh)
+			return;
+		blocks.nr_fresh--;
+		WRITE_ONCE(blocks.nr, blocks.nr + 1);
+		elide_block_furnish(blocks.fresh);
+		elide_block_push(blocks.fresh++);
+	}
+}
+
+void elide_blocks_forget(void)
+{
+	blocks.top = top_of(NULL, blocks.top);
+	blocks.nr_free = 0;
+	blocks.nr = elide_self != NULL;
+}
