@@ -26,13 +26,17 @@
  * Version 3 has the kinds from ELIDE_KIND_COND on, and is version 2 otherwise. Version 4 has the mode
  * ELIDE_RUN_RESTRICT, the states from ELIDE_STATE_RESTRICTED on, and longer rows. Version 5 counts
  * chunks and records in the header, and has numbers and checksums in its chunks, so that a reader
- * notices what is missing or damaged.
+ * notices what is missing or damaged. Version 6 has smaller chunks, and records of threads that are not
+ * in use.
  */
-#define ELIDE_DATA_VERSION 5
+#define ELIDE_DATA_VERSION 6
 /* The oldest version that readers take: its rows end before @failed of struct elide_row. */
 #define ELIDE_DATA_OLDEST  1
 #define ELIDE_HEADER_SIZE  8192
-#define ELIDE_CHUNK_SIZE   16384
+/* A page: a thread has a chunk of rows of its own, and most threads have few rows. */
+#define ELIDE_CHUNK_SIZE   4096
+/* Bytes of a chunk up to version 5. */
+#define ELIDE_CHUNK_SIZE_5 16384
 #define ELIDE_CHUNK_MAGIC  0x4b4e4843u /* "CHNK" */
 
 /* The name of the file while its process runs has this in front of NAME, and this after it. */
@@ -681,7 +685,7 @@ enum elide_moment_type {
 };
 
 /* Records of each type, at most. */
-#define ELIDE_MAX_MOMENTS 2040
+#define ELIDE_MAX_MOMENTS 2016
 
 /**
  * struct elide_moment - a wait, a hold or an aborted attempt that was sampled, with its time.

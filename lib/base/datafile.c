@@ -8,9 +8,9 @@
  * anonymous memory takes the place of further chunks, and one line on standard error says so.
  *
  * Chunks are backed several at a time: fewer system calls. A program may have thousands of child
- * processes, most of which have a few records of a few types; so in a file NAME.PID only the first
- * page of each of the first chunks is backed, the others when records reach them. The file of a child
- * that takes one lock takes 24 KiB of the disk. What was backed and not used is given back at the end.
+ * processes, most of which have a few records of a few types; so a file NAME.PID grows by few chunks
+ * at first. That of a child that takes one lock takes 24 KiB of the disk. What was backed and not used
+ * is given back at the end.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -33,11 +33,11 @@
 static struct {
 	char *map;      /* file_max bytes of address space */
 	size_t reserve;
-	size_t backed;  /* bytes at @map that may be touched, but for the holes in sparse chunks */
+	size_t backed;  /* bytes at @map that may be touched */
 	size_t used;    /* bytes at @map with header and chunks: the header's size, but after the end */
 	bool saved;     /* the bytes still to be backed will be bytes of the file */
 	bool detached;  /* @map is the parent's, and elide_data_detach() was called */
-	bool sparse;    /* the first chunks may have holes */
+	bool small;     /* it is a file NAME.PID, which has few records mostly */
 	bool ended;     /* the file has its last size: later chunks go to memory, without a message */
 	bool created;   /* there is a file, which holds at least the first of them */
 	bool is_child;  /* it is the file of a forked child */
@@ -52,20 +52,15 @@ static union {
 	char bytes[ELIDE_HEADER_SIZE];
 } idle;
 
-/* Bytes by which the file grows, but for sparse chunks. */
-#define GROW (16 * ELIDE_CHUNK_SIZE)
-
-/* In a file with sparse chunks: those before this are. */
-#define SPARSE_END (ELIDE_HEADER_SIZE + 8 * ELIDE_CHUNK_SIZE)
-
-/* Bytes of a sparse chunk that are backed at first. */
-#define SPARSE_PAGE 4096
+/* Bytes by which the file grows. */
+#define GROW (64 * ELIDE_CHUNK_SIZE)
 
 /*
- * Chunks of which that is done when the file is created, which then is as large: objects, classes,
- * threads and rows. A file without these would be of no use.
+ * Bytes by which a small file grows, up to SMALL_END, and which it has at first: objects, classes, threads and
+ * rows. A file without these would be of no use.
  */
-#define NR_FIRST 4
+#define GROW_SMALL (4 * ELIDE_CHUNK_SIZE)
+#define SMALL_END  (ELIDE_HEADER_SIZE + 32 * ELIDE_CHUNK_SIZE)
 
 struct elide_header *elide_data;
 
@@ -113,30 +108,23 @@ static int open_again(void)
 	return kept >= 0 && !is_ours(kept) ? kept : -err;
 }
 
-/* Have the disk back bytes @from to @to of the file, which gets at least @size bytes. 0 or an error. */
-static int allocate(int fd, size_t from, size_t to, size_t size)
-{
-	int err = sys_extend(fd, from, to);
-
-	if (err || to >= size)
-		return err;
-	return sys_ftruncate(fd, size) ? errno : 0;
-}
-
 /*
- * As allocate(). No descriptor of it stays open between two calls: a host that closes descriptors
- * which it does not know could then open a file of its own with the same number.
+ * Have the disk back bytes @from to @to. 0 or an error. No descriptor of the file stays open between two
+ * calls: a host that closes descriptors which it does not know could then open a file of its own with
+ * the same number.
  */
-static int extend(size_t from, size_t to, size_t size)
+static int extend(size_t from, size_t to)
 {
 	int fd, err;
 
-	if (!sys_size_allowed(size))
+	if (!sys_size_allowed(to))
 		return EFBIG;
 	fd = open_again();
 	if (fd < 0)
 		return -fd;
-	err = allocate(fd, from, to, size);
+	err = sys_extend(fd, from, to);
+	if (!err)
+		sys_fill(fd, from, to);
 	if (fd != kept)
 		sys_close(fd);
 	return err;
@@ -149,15 +137,12 @@ static void tell_unsaved(int err)
 	file.saved = false;
 }
 
-/*
- * Back bytes @from to @to, where the file is to have @size bytes at least; by anonymous memory, up to
- * @size, if the file cannot grow. Nothing that is in use may lie there.
- */
-static int back(size_t from, size_t to, size_t size)
+/* Back bytes @from to @to; by anonymous memory if the file cannot grow. Nothing that is in use may lie there. */
+static int back(size_t from, size_t to)
 {
 	bool in_file = file.saved && !file.ended;
 	/* Under a filter the file has what it has. */
-	int err = in_file ? extend(from, to, size) : 0;
+	int err = in_file ? extend(from, to) : 0;
 	void *p;
 
 	if (READ_ONCE(sys_forbidden))
@@ -165,54 +150,31 @@ static int back(size_t from, size_t to, size_t size)
 	if (err)
 		tell_unsaved(err);
 	if (!in_file || err) {
-		p = sys_mmap(file.map + from, (size > to ? size : to) - from, PROT_READ | PROT_WRITE,
+		p = sys_mmap(file.map + from, to - from, PROT_READ | PROT_WRITE,
 			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1);
 		if (p == MAP_FAILED)
 			return -errno;
 	}
+	file.backed = to;
 	return 0;
 }
 
-static size_t first_size(void)
-{
-	return ELIDE_HEADER_SIZE + (file.sparse ? NR_FIRST * ELIDE_CHUNK_SIZE : GROW);
-}
-
-/* Back what is needed at first of the file that is open. 0 or an error. */
-static int allocate_first(int fd)
-{
-	const size_t size = first_size();
-	int err;
-
-	if (!sys_size_allowed(size))
-		return EFBIG;
-	if (!file.sparse)
-		return allocate(fd, 0, size, size);
-	err = allocate(fd, 0, ELIDE_HEADER_SIZE + SPARSE_PAGE, 0);
-	for (size_t at = ELIDE_HEADER_SIZE + ELIDE_CHUNK_SIZE; !err && at < size;
-	     at += ELIDE_CHUNK_SIZE)
-		err = allocate(fd, at, at + SPARSE_PAGE,
-			       at + ELIDE_CHUNK_SIZE == size ? size : 0);
-	return err;
-}
-
-/* The same, or memory in its place. Return: 0 or -errno. */
+/* Back what is needed at first of the file that is open, or memory in its place. Return: 0 or -errno. */
 static int back_first(int fd)
 {
-	const size_t size = first_size();
+	const size_t size = ELIDE_HEADER_SIZE + (file.small ? GROW_SMALL : GROW);
 	int err = 0;
 
 	if (size > file.reserve)
 		return -ENOSPC;
 	if (file.saved)
-		err = allocate_first(fd);
+		err = sys_size_allowed(size) ? sys_extend(fd, 0, size) : EFBIG;
 	if (err)
 		tell_unsaved(err);
 	if (!file.saved)
-		err = back(0, size, size);
-	if (!err)
-		file.backed = size;
-	return err;
+		return back(0, size);
+	file.backed = size;
+	return 0;
 }
 
 static void fill_host(struct elide_header *h)
@@ -262,7 +224,7 @@ static int map_file(const char *name, int fd, size_t max)
 	file.used = ELIDE_HEADER_SIZE;
 	file.detached = false;
 	file.ended = false;
-	file.sparse = elide_data_name.own;
+	file.small = elide_data_name.own;
 	if (file.saved) {
 		map = sys_mmap(NULL, max, PROT_READ | PROT_WRITE, MAP_SHARED, fd);
 		if (map == MAP_FAILED) {
@@ -451,42 +413,21 @@ void elide_data_close(void)
 		elide_children_finish(file.pattern, elide_data->exe);
 }
 
-/* Is only the first page of a chunk backed when it is made? */
-static bool is_sparse(size_t at)
-{
-	return file.sparse && at < SPARSE_END;
-}
-
-/* Back the next chunk; of a sparse one the first page. Return: 0 or -errno. */
+/* Back the next chunk, and some after it. Return: 0 or -errno. */
 static int back_chunk(size_t at)
 {
-	size_t end = at + ELIDE_CHUNK_SIZE, size = end, to = at + SPARSE_PAGE;
-	int err;
+	size_t end = at + (file.small && at < SMALL_END ? GROW_SMALL : GROW);
 
-	if (!is_sparse(at)) {
-		size = at + GROW < file.reserve ? at + GROW : file.reserve;
-		to = size;
-	}
-	err = back(at, to, size);
-	if (!err)
-		file.backed = size;
-	return err;
+	return back(at, end < file.reserve ? end : file.reserve);
 }
 
-static int back_rest(size_t at)
-{
-	return back(at + SPARSE_PAGE, at + ELIDE_CHUNK_SIZE, at + ELIDE_CHUNK_SIZE);
-}
-
-static struct elide_chunk *make_chunk(enum elide_chunk_type type, unsigned int record_size,
-				      bool whole)
+struct elide_chunk *elide_data_chunk(enum elide_chunk_type type, unsigned int record_size)
 {
 	struct elide_header *h = elide_data;
 	size_t at = file.used, end = at + ELIDE_CHUNK_SIZE;
 	struct elide_chunk *chunk;
 
-	if (end > file.reserve || (end > file.backed && back_chunk(at)) ||
-	    (whole && is_sparse(at) && back_rest(at)))
+	if (end > file.reserve || (end > file.backed && back_chunk(at)))
 		return NULL;
 	chunk = (struct elide_chunk *)(file.map + at);
 	chunk->type = type;
@@ -505,39 +446,23 @@ static struct elide_chunk *make_chunk(enum elide_chunk_type type, unsigned int r
 	return chunk;
 }
 
-struct elide_chunk *elide_data_chunk(enum elide_chunk_type type, unsigned int record_size)
+bool elide_data_has_room(const struct elide_chunk *chunk, unsigned int record_size)
 {
-	return make_chunk(type, record_size, true);
+	return sizeof(*chunk) + (chunk->nr_records + 1) * record_size <= ELIDE_CHUNK_SIZE;
 }
 
 void *elide_data_record(struct elide_chunk **chunk, enum elide_chunk_type type,
 			unsigned int record_size)
 {
 	struct elide_chunk *c = *chunk;
-	size_t begin = c ? sizeof(*c) + c->nr_records * record_size : 0, at;
 
-	if (!c || begin + record_size > ELIDE_CHUNK_SIZE) {
-		c = make_chunk(type, record_size, false);
+	if (!c || !elide_data_has_room(c, record_size)) {
+		c = elide_data_chunk(type, record_size);
 		if (!c)
 			return NULL;
 		*chunk = c;
-		begin = sizeof(*c);
 	}
-	at = (char *)c - file.map;
-	/* The first record that does not end in the first page. */
-	if (is_sparse(at) && begin <= SPARSE_PAGE && begin + record_size > SPARSE_PAGE &&
-	    back_rest(at))
-		return NULL;
-	return (char *)c + begin;
-}
-
-bool elide_data_has_room(const struct elide_chunk *chunk, unsigned int record_size)
-{
-	size_t begin = sizeof(*chunk) + chunk->nr_records * record_size;
-
-	return begin + record_size <= ELIDE_CHUNK_SIZE &&
-	       !(is_sparse((const char *)chunk - file.map) && begin <= SPARSE_PAGE &&
-		 begin + record_size > SPARSE_PAGE);
+	return (char *)(c + 1) + c->nr_records * record_size;
 }
 
 /*
@@ -585,12 +510,8 @@ void elide_data_close_off(unsigned int chunks)
 		return;
 	if (size > file.reserve)
 		size = file.reserve;
-	/* The holes, too; where the file cannot grow all of it is memory. */
-	if (file.saved && file.sparse && extend(ELIDE_HEADER_SIZE, file.backed, file.backed))
-		return;
-	file.sparse = false;
-	if (size > file.backed && !back(file.backed, size, size))
-		file.backed = size;
+	if (size > file.backed)
+		back(file.backed, size);
 	sys_madvise(file.map, file.reserve, MADV_DOFORK);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* syscalls.c - see syscalls.h. */
 #include <string.h>
+#include <sys/uio.h>
 
 #include "syscalls.h"
 #include "text.h"
@@ -33,6 +34,22 @@ int sys_extend(int fd, size_t from, size_t to)
 		err = sys_call(fallocate, fd, 0, from, to - from, 0, 0) ? errno : 0;
 	while (err == EINTR);
 	return err == EOPNOTSUPP || err == ENOSYS || err == EPERM ? write_zeroes(fd, from, to) : err;
+}
+
+/* Pages that are written by one system call, at most: as many as a file grows by. */
+#define FILL_PAGES 64
+
+void sys_fill(int fd, size_t from, size_t to)
+{
+	static const char page[ZEROES];
+	struct iovec pages[FILL_PAGES];
+	size_t nr = 0;
+
+	if (to - from > sizeof(page) * FILL_PAGES)
+		return;
+	for (size_t at = from; at < to; at += sizeof(page), nr++)
+		pages[nr] = (struct iovec){(void *)page, to - at < sizeof(page) ? to - at : sizeof(page)};
+	sys_call(pwritev, fd, (long)pages, nr, from, 0, 0);
 }
 
 int sys_getcwd(char *path, size_t size)

@@ -134,6 +134,8 @@ void elide_blocks_make(uint32_t nr)
 			return;
 		blocks.nr_fresh--;
 		WRITE_ONCE(blocks.nr, blocks.nr + 1);
+		/* Written first: to read it first would be a page fault more. */
+		WRITE_ONCE(blocks.fresh->next_free, NULL);
 		elide_block_furnish(blocks.fresh);
 		elide_block_push(blocks.fresh++);
 	}

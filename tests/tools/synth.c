@@ -42,9 +42,15 @@ struct elide_header *synth_header(struct synth *s)
 	return (struct elide_header *)s->bytes;
 }
 
+/* Older files have larger chunks. */
+static size_t chunk_size(struct synth *s)
+{
+	return synth_header(s)->chunk_size;
+}
+
 struct elide_chunk *synth_chunk(struct synth *s, enum elide_chunk_type type)
 {
-	for (size_t at = ELIDE_HEADER_SIZE; at < s->size; at += ELIDE_CHUNK_SIZE) {
+	for (size_t at = ELIDE_HEADER_SIZE; at < s->size; at += chunk_size(s)) {
 		struct elide_chunk *c = (struct elide_chunk *)(s->bytes + at);
 
 		if (c->type == type)
@@ -57,17 +63,17 @@ void synth_add(struct synth *s, enum elide_chunk_type type, const void *record, 
 {
 	struct elide_chunk *c = NULL;
 
-	for (size_t at = ELIDE_HEADER_SIZE; at < s->size; at += ELIDE_CHUNK_SIZE) {
+	for (size_t at = ELIDE_HEADER_SIZE; at < s->size; at += chunk_size(s)) {
 		c = (struct elide_chunk *)(s->bytes + at);
-		if (c->type == type && (c->nr_records + 1) * size <= ELIDE_CHUNK_SIZE - sizeof(*c))
+		if (c->type == type && (c->nr_records + 1) * size <= chunk_size(s) - sizeof(*c))
 			break;
 		c = NULL;
 	}
 	if (!c) {
-		s->bytes = must(realloc(s->bytes, s->size + ELIDE_CHUNK_SIZE));
+		s->bytes = must(realloc(s->bytes, s->size + chunk_size(s)));
 		c = (struct elide_chunk *)(s->bytes + s->size);
-		memset(c, 0, ELIDE_CHUNK_SIZE);
-		s->size += ELIDE_CHUNK_SIZE;
+		memset(c, 0, chunk_size(s));
+		s->size += chunk_size(s);
 		synth_header(s)->size = s->size;
 		c->magic = ELIDE_CHUNK_MAGIC;
 		c->type = type;
@@ -85,9 +91,9 @@ void synth_seal(struct synth *s)
 		return;
 	memset(h->nr_chunks, 0, sizeof(h->nr_chunks));
 	memset(h->nr_records, 0, sizeof(h->nr_records));
-	for (size_t at = ELIDE_HEADER_SIZE; at + ELIDE_CHUNK_SIZE <= s->size; at += ELIDE_CHUNK_SIZE) {
+	for (size_t at = ELIDE_HEADER_SIZE; at + chunk_size(s) <= s->size; at += chunk_size(s)) {
 		struct elide_chunk *c = (struct elide_chunk *)(s->bytes + at);
-		const char *record = (char *)(c + 1), *end = s->bytes + at + ELIDE_CHUNK_SIZE;
+		const char *record = (char *)(c + 1), *end = s->bytes + at + chunk_size(s);
 
 		c->check = ELIDE_CHECK_START;
 		if (!c->record_size || c->record_size < elide_record_fixed(c->type, c->record_size))
@@ -151,7 +157,7 @@ static void make_header(struct synth *s, enum synth_scenario scenario, uint64_t 
 	h->magic = ELIDE_DATA_MAGIC;
 	h->version = scenario == SYNTH_OLD ? 1 : ELIDE_DATA_VERSION;
 	h->header_size = ELIDE_HEADER_SIZE;
-	h->chunk_size = ELIDE_CHUNK_SIZE;
+	h->chunk_size = scenario == SYNTH_OLD ? ELIDE_CHUNK_SIZE_5 : ELIDE_CHUNK_SIZE;
 	h->state = scenario == SYNTH_KILLED ? ELIDE_FILE_LIVE : ELIDE_FILE_CLOSED;
 	h->size = s->size;
 	h->pid = pid;

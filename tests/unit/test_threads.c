@@ -297,8 +297,8 @@ static void no_block_is_aligned(void **state)
 	assert_non_null(in_thread(has_no_block));
 }
 
-/* Calls that the first thread has made, so that they are known; a thread has 23 rows in its first chunk. */
-#define NR_KNOWN 20
+/* Calls that the first thread has made, so that they are known; a thread has 6 rows in its first chunk. */
+#define NR_KNOWN 6
 
 static char known[NR_KNOWN];
 

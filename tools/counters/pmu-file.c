@@ -56,12 +56,14 @@ static int put(int fd, const void *bytes, size_t size, uint64_t at)
 	return errno ? -errno : -EIO;
 }
 
+/* Counters in a chunk. */
+#define EACH ((ELIDE_CHUNK_SIZE - sizeof(struct elide_chunk)) / sizeof(struct elide_counter))
+
 /*
- * A chunk at the end of the file, then the header's size, so that a reader sees both or neither, then
- * what the header counts.
+ * A chunk of @nr counters, at most EACH, at the end of the file, then the header's size, so that a reader
+ * sees both or neither, then what the header counts.
  */
-static int append(int fd, const struct elide_header *h, const struct elide_counter *counters,
-		  size_t nr)
+static int append(int fd, struct elide_header *h, const struct elide_counter *counters, size_t nr)
 {
 	_Alignas(64) static char bytes[ELIDE_CHUNK_SIZE];
 	struct elide_chunk *c = (struct elide_chunk *)bytes;
@@ -70,8 +72,6 @@ static int append(int fd, const struct elide_header *h, const struct elide_count
 	uint64_t size = h->size + ELIDE_CHUNK_SIZE;
 	int rc;
 
-	_Static_assert(sizeof(*c) + 2 * PMU_EVENTS_MAX * sizeof(*counters) <= ELIDE_CHUNK_SIZE,
-		       "one chunk holds those of two sources");
 	memset(bytes, 0, sizeof(bytes));
 	c->magic = ELIDE_CHUNK_MAGIC;
 	c->type = ELIDE_CHUNK_COUNTERS;
@@ -91,6 +91,9 @@ static int append(int fd, const struct elide_header *h, const struct elide_count
 	if (!rc)
 		rc = put(fd, &nr_records, sizeof(nr_records),
 			 offsetof(struct elide_header, nr_records[ELIDE_CHUNK_COUNTERS]));
+	h->size = size;
+	h->nr_chunks[ELIDE_CHUNK_COUNTERS] = nr_chunks;
+	h->nr_records[ELIDE_CHUNK_COUNTERS] = nr_records;
 	return rc;
 }
 
@@ -109,11 +112,16 @@ int pmu_append(const char *path, pid_t pid, const struct elide_counter *counters
 		rc = -ESRCH;
 	if (nr > 2 * PMU_EVENTS_MAX)
 		nr = 2 * PMU_EVENTS_MAX;
-	/* The file does not grow beyond ELIDE_FILE_MAX. */
-	if (!rc && h.size + ELIDE_CHUNK_SIZE > ELIDE_HEADER_SIZE + (settings_file_max << 20))
-		rc = -EFBIG;
-	if (!rc)
-		rc = append(fd, &h, counters, nr);
+	/* By a library of another version. */
+	if (!rc && h.chunk_size != ELIDE_CHUNK_SIZE)
+		rc = -EINVAL;
+	for (size_t done = 0; !rc && done < nr; done += EACH) {
+		/* The file does not grow beyond ELIDE_FILE_MAX. */
+		if (h.size + ELIDE_CHUNK_SIZE > ELIDE_HEADER_SIZE + (settings_file_max << 20))
+			rc = -EFBIG;
+		else
+			rc = append(fd, &h, counters + done, nr - done < EACH ? nr - done : EACH);
+	}
 	close(fd);
 	return rc;
 }

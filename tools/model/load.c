@@ -100,10 +100,11 @@ static int is_numbered(int type)
 }
 
 /* Fills the gap that missing chunks before this one leave in an array of numbered records. */
-static int fill_gap(struct found *found, struct data_file *f, const struct elide_chunk *c, size_t size)
+static int fill_gap(const struct reader *r, struct found *found, struct data_file *f,
+		    const struct elide_chunk *c, size_t size)
 {
 	static const char empty[sizeof(struct elide_stack)];
-	uint64_t first = (uint64_t)c->nr * (READ_ROOM / size);
+	uint64_t first = (uint64_t)c->nr * (read_room(r) / size);
 	size_t *have;
 	void **array = destination(f, c->type, &have);
 
@@ -163,7 +164,7 @@ static int take_chunk(struct reader *r, struct found *found, struct data_file *f
 	size_t size = 0, *have;
 	struct chunk c;
 	ssize_t length = read_chunk(r, &c, at, &size);
-	uint32_t number = (at - ELIDE_HEADER_SIZE) / ELIDE_CHUNK_SIZE;
+	uint32_t number = (at - ELIDE_HEADER_SIZE) / r->chunk_size;
 	void **array;
 	int rc = 0;
 
@@ -186,7 +187,7 @@ static int take_chunk(struct reader *r, struct found *found, struct data_file *f
 	if (!length)
 		return 0;
 	if (r->version >= 5 && is_numbered(c.head.type))
-		rc = fill_gap(found, f, &c.head, size);
+		rc = fill_gap(r, found, f, &c.head, size);
 	found->records[c.head.type] += check_records(r, f, &c, at, size);
 	if (c.head.type == ELIDE_CHUNK_ROWS) {
 		for (uint32_t i = 0; i < c.head.nr_records; i++) {
@@ -257,7 +258,8 @@ static int rows_of(const struct data_file *f, int negated, uint64_t *nr_orphans,
 {
 	char error[LOAD_ERROR_MAX], what[256];
 	struct reader r = {.fd = f->fd, .path = f->path, .error = error,
-			   .version = f->header.version, .merged = !f->header.pid_start,
+			   .version = f->header.version, .chunk_size = f->header.chunk_size,
+			   .merged = !f->header.pid_start,
 			   .live = f->header.state == ELIDE_FILE_LIVE};
 	struct chunk c;
 	size_t size;
@@ -268,7 +270,7 @@ static int rows_of(const struct data_file *f, int negated, uint64_t *nr_orphans,
 	if (r.fd < 0)
 		return f->nr_row_chunks ? r.fd : 0;
 	for (size_t i = 0; !rc && i < f->nr_row_chunks; i++) {
-		uint64_t at = ELIDE_HEADER_SIZE + (uint64_t)f->row_chunks[i] * ELIDE_CHUNK_SIZE;
+		uint64_t at = ELIDE_HEADER_SIZE + (uint64_t)f->row_chunks[i] * r.chunk_size;
 		ssize_t length = read_chunk(&r, &c, at, &size);
 
 		if (length < 0 || c.head.type != ELIDE_CHUNK_ROWS)
@@ -336,7 +338,7 @@ static int read_chunks(struct reader *r, struct data_file *f)
 	struct found found = {0};
 	int rc;
 
-	for (; at < r->promised && at + ELIDE_CHUNK_SIZE <= r->end; at += ELIDE_CHUNK_SIZE) {
+	for (; at < r->promised && at + r->chunk_size <= r->end; at += r->chunk_size) {
 		rc = take_chunk(r, &found, f, at);
 		if (rc)
 			return rc;

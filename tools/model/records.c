@@ -116,7 +116,7 @@ static int check_counter(struct elide_counter *c, char *what, size_t size)
 static int check_thread(struct elide_thread_record *t, char *what, size_t size)
 {
 	t->name[sizeof(t->name) - 1] = '\0';
-	CHECK(t->state >= ELIDE_THREAD_RUNS && t->state < ELIDE_THREAD_END,
+	CHECK(t->state < ELIDE_THREAD_END,
 	      "thread of unknown state %u", t->state);
 }
 
@@ -254,6 +254,17 @@ static void keep_moments(const struct data_file *f, struct elide_moment *moments
 	*nr = kept;
 }
 
+/* The same of threads. */
+static void keep_threads(struct data_file *f)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < f->nr_threads; i++)
+		if (f->threads[i].state)
+			f->threads[kept++] = f->threads[i];
+	f->nr_threads = kept;
+}
+
 static void link_stack(const struct data_file *f, uint32_t *stack)
 {
 	if (*stack > f->nr_stacks || (*stack && !f->stacks[*stack - 1].nr_frames))
@@ -271,6 +282,7 @@ void records_link(struct data_file *f)
 	KEEP(f, events, nr_events, event_has_class(f, r));
 	keep_moments(f, f->moments, &f->nr_moments);
 	keep_moments(f, f->aborts, &f->nr_aborts);
+	keep_threads(f);
 	for (size_t i = 0; i < f->nr_samples; i++)
 		link_stack(f, &f->samples[i].stack);
 	for (size_t i = 0; i < f->nr_details; i++) {

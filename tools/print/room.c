@@ -52,7 +52,7 @@ static uint64_t nr_blocks(const struct data_file *file)
  */
 static void rows_text(const struct data_file *file, char *text, size_t size)
 {
-	const uint64_t mib = 1 << 20, unit = 17 * ELIDE_CHUNK_SIZE;
+	const uint64_t mib = 1 << 20, unit = 65 * ELIDE_CHUNK_SIZE;
 	uint64_t end = file->header.size;
 
 	if (end % mib && mib - end % mib >= unit)

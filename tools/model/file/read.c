@@ -106,14 +106,14 @@ static int check_header(struct reader *r, const struct elide_header *h)
 	if (h->header_size != ELIDE_HEADER_SIZE)
 		return read_fail(r, "header of %u bytes (offset %u)", h->header_size,
 				 AT(header_size));
-	if (h->chunk_size != ELIDE_CHUNK_SIZE)
+	if (h->chunk_size != (h->version <= 5 ? ELIDE_CHUNK_SIZE_5 : ELIDE_CHUNK_SIZE))
 		return read_fail(r, "chunks of %u bytes (offset %u)", h->chunk_size,
 				 AT(chunk_size));
 	if (h->state != ELIDE_FILE_LIVE && h->state != ELIDE_FILE_CLOSED)
 		return read_fail(r, "unknown state %u (offset %u)", h->state, AT(state));
 	if (h->size < ELIDE_HEADER_SIZE ||
 	    h->size > ELIDE_HEADER_SIZE + (settings_file_max << 20) ||
-	    (h->size - ELIDE_HEADER_SIZE) % ELIDE_CHUNK_SIZE)
+	    (h->size - ELIDE_HEADER_SIZE) % h->chunk_size)
 		return read_fail(r, "impossible size %llu (offset %u)", (unsigned long long)h->size,
 				 AT(size));
 	if (h->mode > ELIDE_RUN_RESTRICT)
@@ -161,6 +161,7 @@ int read_header(struct reader *r, struct elide_header *h)
 	if (!fstat(r->fd, &st))
 		r->end = st.st_size;
 	r->version = h->version;
+	r->chunk_size = h->chunk_size;
 	r->promised = h->size;
 	r->merged = !h->pid_start;
 	r->live = h->state == ELIDE_FILE_LIVE;
@@ -189,7 +190,7 @@ static void widen_rows(struct chunk *c, size_t size)
 }
 
 /* Is the checksum that of the records, or of these and the one that is being published? */
-static int has_check(const struct chunk *c)
+static int has_check(const struct reader *r, const struct chunk *c)
 {
 	const struct elide_chunk *h = &c->head;
 	uint32_t check = ELIDE_CHECK_START, i;
@@ -201,7 +202,7 @@ static int has_check(const struct chunk *c)
 					   h->record_size);
 	if (check == h->check)
 		return 1;
-	return (i + 1) * (size_t)h->record_size <= READ_ROOM &&
+	return (i + 1) * (size_t)h->record_size <= read_room(r) &&
 	       elide_record_check(check, h->type, c->records + i * h->record_size,
 				  h->record_size) == h->check;
 }
@@ -244,7 +245,7 @@ static int check_chunk(struct reader *r, const struct chunk *c, uint64_t at)
 {
 	const struct elide_row *rows = (const struct elide_row *)c->records;
 
-	if (r->version >= 5 && !has_check(c))
+	if (r->version >= 5 && !has_check(r, c))
 		return read_fail(r, "chunk of %u %s has another checksum (offset %llu)",
 				 c->head.nr_records, record_name(c->head.type),
 				 (unsigned long long)at);
@@ -271,13 +272,13 @@ static ssize_t try_chunk(struct reader *r, struct chunk *c, uint64_t at, size_t 
 	if (!*size)
 		return 0;
 	saved = c->head.type == ELIDE_CHUNK_ROWS ? row_size(r->version) : *size;
-	if (c->head.record_size != saved || c->head.nr_records > READ_ROOM / saved)
+	if (c->head.record_size != saved || c->head.nr_records > read_room(r) / saved)
 		return read_fail(r, "chunk of %u records of %u bytes (offset %llu)",
 				 c->head.nr_records, c->head.record_size, (unsigned long long)at);
 	/* One record more, which may be in the checksum; what the file does not have is 0. */
 	length = (c->head.nr_records + 1) * saved;
-	if ((size_t)length > READ_ROOM)
-		length = READ_ROOM;
+	if ((size_t)length > read_room(r))
+		length = read_room(r);
 	if (read_at(r->fd, c->records, length, at + sizeof(c->head)) != length)
 		return read_fail(r, "cannot be read (offset %llu)",
 				 (unsigned long long)at + sizeof(c->head));

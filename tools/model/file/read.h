@@ -22,6 +22,7 @@
  * @error: where a message goes, LOAD_ERROR_MAX bytes: the name and a sentence
  * @fault: of the message, the sentence without the name; after read_fail()
  * @version, @promised: of its header: the version of the format, and the bytes that it should have
+ * @chunk_size: bytes of a chunk; read_room() of them are for records
  * @merged: elide-merge(1) has written it
  * @live: its process runs, or was killed
  */
@@ -32,13 +33,19 @@ struct reader {
 	char *error;
 	const char *fault;
 	uint32_t version;
+	uint32_t chunk_size;
 	uint64_t promised;
 	int merged;
 	int live;
 };
 
-/* Bytes of a chunk for its records in the file. */
-#define READ_ROOM (ELIDE_CHUNK_SIZE - sizeof(struct elide_chunk))
+/* Bytes of a chunk for its records in the file, at most. */
+#define READ_ROOM (ELIDE_CHUNK_SIZE_5 - sizeof(struct elide_chunk))
+
+static inline size_t read_room(const struct reader *r)
+{
+	return r->chunk_size - sizeof(struct elide_chunk);
+}
 
 /* A chunk in memory, with room for the rows of a chunk of an old version as they are made wider. */
 struct chunk {

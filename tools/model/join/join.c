@@ -444,6 +444,7 @@ static void finish_header(struct join *j, struct data_file *to)
 	for (int i = 0; i < ELIDE_MAX_DROPPED; i++)
 		h->dropped[i] += dropped[i];
 	h->version = ELIDE_DATA_VERSION;
+	h->chunk_size = ELIDE_CHUNK_SIZE;
 	h->state = ELIDE_FILE_CLOSED;
 	h->run = 0;
 	h->pid_start = 0;
