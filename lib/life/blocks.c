@@ -125,13 +125,15 @@ uint32_t elide_blocks_some(void)
 	return nr < BATCH ? nr : BATCH;
 }
 
-void elide_blocks_make(uint32_t nr)
+uint32_t elide_blocks_make(uint32_t nr)
 {
+	uint32_t before = blocks.nr;
+
 	for (; nr && blocks.nr < elide_tunables.max_threads; nr--) {
 		if (!blocks.nr_fresh)
 			map_blocks(nr);
 		if (!blocks.nr_fresh)
-			return;
+			break;
 		blocks.nr_fresh--;
 		WRITE_ONCE(blocks.nr, blocks.nr + 1);
 		/* Written first: to read it first would be a page fault more. */
@@ -139,6 +141,7 @@ void elide_blocks_make(uint32_t nr)
 		elide_block_furnish(blocks.fresh);
 		elide_block_push(blocks.fresh++);
 	}
+	return blocks.nr - before;
 }
 
 void elide_blocks_forget(void)

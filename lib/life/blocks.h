@@ -36,9 +36,9 @@ uint32_t elide_blocks_some(void);
 /**
  * elide_blocks_make() - make @nr further blocks.
  *
- * In a slow path. There are fewer if ELIDE_MAX_THREADS or the memory allows no more.
+ * In a slow path. Return: their number, less if ELIDE_MAX_THREADS or the memory allows no more.
  */
-void elide_blocks_make(uint32_t nr);
+uint32_t elide_blocks_make(uint32_t nr);
 
 /** elide_block_furnish() - give a block what a fork has taken from it. In a slow path. */
 void elide_block_furnish(struct elide_thread *t);

@@ -65,12 +65,12 @@ static bool has_ended(const struct elide_thread *t, uint32_t tid)
  * The thread @tid has ended: its block, with what it counted, goes to the next one. In a slow path or not:
  * several threads may have found out, of which one goes on.
  */
-static void thread_end(struct elide_thread *t, uint32_t tid)
+static bool thread_end(struct elide_thread *t, uint32_t tid)
 {
 	/* Pairs with thread_init(): what the thread has left in its block is there. */
 	if (!tid || !__atomic_compare_exchange_n(&t->tid, &tid, 0, false, __ATOMIC_ACQUIRE,
 						 __ATOMIC_RELAXED))
-		return;
+		return false;
 	elide_exit_held(t, tid);
 	if (!t->joining)
 		elide_active_add(-1);
@@ -83,30 +83,33 @@ static void thread_end(struct elide_thread *t, uint32_t tid)
 	elide_cache_empty(t);
 	test_point(joined_publish);
 	elide_block_push(t);
+	return true;
 }
 
-static void end_if_ended(struct elide_thread *t)
+/* The same, if it has ended. Has it, and nobody else has found out? */
+static bool end_if_ended(struct elide_thread *t)
 {
 	uint32_t tid = __atomic_load_n(&t->tid, __ATOMIC_ACQUIRE);
 
-	if (tid && has_ended(t, tid))
-		thread_end(t, tid);
+	return tid && has_ended(t, tid) && thread_end(t, tid);
 }
 
-/* Look for blocks whose threads have ended. In a slow path or not. */
-static void find_ended(void)
+/* Look for blocks whose threads have ended, in a slow path or not. Return: was one found? */
+static bool find_ended(void)
 {
 	uint32_t nr = elide_blocks_nr() < MAX_LOOKS ? elide_blocks_nr() : MAX_LOOKS, nr_calls = 0;
+	bool found = false;
 
 	while (nr-- && nr_calls < MAX_CALLS) {
 		struct elide_thread *t = READ_ONCE(look);
 
 		if (!t && !(t = elide_threads_all()))
-			return;
+			break;
 		WRITE_ONCE(look, t->next);
 		nr_calls += READ_ONCE(t->tid) && !elide_ending_is_known(&t->ending);
-		end_if_ended(t);
+		found |= end_if_ended(t);
 	}
+	return found;
 }
 
 void elide_threads_end(void)
@@ -221,23 +224,26 @@ static struct elide_thread *begin(struct elide_thread *t, uint32_t tid)
 
 /*
  * Have blocks that no thread has: those of threads that have ended, else further ones. In a slow path, which
- * the next threads need not wait for: there are to be some.
+ * the next threads need not wait for: there are to be some. Are there any that were not there before?
  */
-static void have_blocks(void)
+static bool have_blocks(void)
 {
-	uint32_t some = elide_blocks_some();
+	uint32_t some = elide_blocks_some(), left = elide_blocks_left();
+	bool more;
 
 	WRITE_ONCE(few_left, false);
-	if (elide_blocks_left() < some)
-		find_ended();
-	if (elide_blocks_left() < some)
-		elide_blocks_make(some - elide_blocks_left());
+	if (left >= some)
+		return false;
+	more = find_ended();
+	left = elide_blocks_left();
+	return (left < some && elide_blocks_make(some - left)) || more;
 }
 
 struct elide_thread *elide_thread_get(void)
 {
 	struct elide_thread *t = elide_self;
 	uint32_t tid = elide_tid_now();
+	bool more;
 
 	if (t && !t->ready) {
 		/* Wiped by a fork. */
@@ -245,8 +251,10 @@ struct elide_thread *elide_thread_get(void)
 		thread_init(t, tid);
 		return t;
 	}
-	have_blocks();
-	t = elide_block_pop();
+	/* Threads that begin outside of slow paths may take all that are made. */
+	do
+		more = have_blocks();
+	while (!(t = elide_block_pop()) && more);
 	if (t)
 		return begin(t, tid);
 	refuse();

@@ -260,6 +260,23 @@ test_threads() {
 	with "$lib" profile "$O/tests/semantics/limits" many-threads-in-turn
 	check many-threads-in-turn "$(cat out) $(sum threads) $(sum dropped | tr -d 0,)" = \
 		'32000 threads, 32000 32000 '
+	# Whatever way they end, each acquisition is counted, and the blocks of those that have ended are used again.
+	for how in 'joined 40000' 'detached 10000' 'ends 9000'; do
+		# shellcheck disable=SC2086
+		with "$lib" profile "$bin/births" $how
+		check "births $how" "$(sum acquired) $(sum bad) $(sum threads) $(sum dropped | tr -d 0,)" = \
+			"$(cat out) 0 $((${how#* } + 1)) "
+		check "births $how: rows" "$(sum rows)" -le 100
+	done
+	for nr in 1500 10000; do
+		with "$lib" profile "$bin/births" alive $nr
+		if [ $rc -eq 77 ]; then
+			echo "skip births-alive-$nr: $(cat err)"
+			continue
+		fi
+		check "births-alive-$nr" "$(sum acquired) $(sum threads) $(sum dropped | tr -d 0,)" = \
+			"$(cat out) $((nr + 1)) "
+	done
 	# The calls that time out are part of the wait that ends; a half, for what is between them.
 	with "$lib" profile "$bin/scenario" timed-loop
 	check timed-loop "$(sum cond) $(($(sum cond_cycles) * 2 > $(cat out)))" = '1 1'

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * test_threads.c - threads beyond MAX_THREADS: they pass through, seldom ask for a block, and get one
- * when a thread has ended. Locks beyond MAX_LOCKS: they are seldom looked up.
+ * test_threads.c - blocks of threads that begin and end, beside slow paths and at once. Threads beyond
+ * MAX_THREADS: they pass through, seldom ask for a block, and get one when a thread has ended. Locks beyond
+ * MAX_LOCKS: they are seldom looked up.
  */
 #include <pthread.h>
 #include <setjmp.h>
@@ -19,6 +20,7 @@
 
 #include "../../lib/base/datafile-writer.h"
 #include "../../lib/elide.h"
+#include "../../lib/life/blocks.h"
 #include "../../lib/life/fill.h"
 #include "../../lib/life/lock.h"
 #include "../../lib/life/threads.h"
@@ -50,10 +52,22 @@ static bool is_counted(void)
 	return elide_cache_fill(lock, site, ELIDE_KIND_MUTEX) != NULL;
 }
 
-static void *lives(void *unused)
+/* The threads that have all blocks but some, and their Linux ids. */
+static pthread_t threads[MAX];
+static uint32_t tids[MAX];
+
+/* As the wrapper of pthread_join() does, which cmocka's library does not have. */
+static void join(pthread_t thread, uint32_t tid, void **result)
+{
+	assert_int_equal(pthread_join(thread, result), 0);
+	elide_thread_joined((void *)thread, tid);
+}
+
+static void *lives(void *tid)
 {
 	bool counted = is_counted();
 
+	*(uint32_t *)tid = gettid();
 	pthread_barrier_wait(&all_live);
 	pthread_barrier_wait(&may_end);
 	return (void *)(uintptr_t)counted;
@@ -69,9 +83,6 @@ static void *in_thread(void *(*body)(void *))
 	return result;
 }
 
-/* The threads that have all blocks but @left. */
-static pthread_t threads[MAX];
-
 static void fill_blocks(int left)
 {
 	int nr = MAX - 1 - left;
@@ -79,7 +90,7 @@ static void fill_blocks(int left)
 	pthread_barrier_init(&all_live, NULL, nr + 1);
 	pthread_barrier_init(&may_end, NULL, nr + 1);
 	for (int i = 0; i < nr; i++)
-		assert_int_equal(pthread_create(&threads[i], NULL, lives, NULL), 0);
+		assert_int_equal(pthread_create(&threads[i], NULL, lives, &tids[i]), 0);
 	pthread_barrier_wait(&all_live);
 }
 
@@ -89,10 +100,8 @@ static void end_all(int left)
 	for (int i = 0; i < MAX - 1 - left; i++) {
 		void *counted;
 
-		assert_int_equal(pthread_join(threads[i], &counted), 0);
+		join(threads[i], tids[i], &counted);
 		assert_non_null(counted);
-		/* cmocka's library has no wrapper that tells of it. */
-		elide_thread_joined((void *)threads[i], 0);
 	}
 }
 
@@ -124,10 +133,11 @@ static void few_questions(void **state)
 
 static pthread_barrier_t refused, freed;
 
-static void *gets_one_later(void *unused)
+static void *gets_one_later(void *tid)
 {
 	bool counted = is_counted();
 
+	*(uint32_t *)tid = gettid();
 	if (counted || elide_self)
 		return NULL;
 	pthread_barrier_wait(&refused);
@@ -140,18 +150,18 @@ static void *gets_one_later(void *unused)
 static void block_is_found(void **state)
 {
 	pthread_t thread;
+	uint32_t tid;
 	void *ok;
 
 	pthread_barrier_init(&refused, NULL, 2);
 	pthread_barrier_init(&freed, NULL, 2);
 	fill_blocks(0);
-	assert_int_equal(pthread_create(&thread, NULL, gets_one_later, NULL), 0);
+	assert_int_equal(pthread_create(&thread, NULL, gets_one_later, &tid), 0);
 	pthread_barrier_wait(&refused);
 	end_all(0);
 	pthread_barrier_wait(&freed);
-	assert_int_equal(pthread_join(thread, &ok), 0);
+	join(thread, tid, &ok);
 	assert_non_null(ok);
-	elide_thread_joined((void *)thread, 0);
 }
 
 /* Of the child all blocks are free. */
@@ -209,6 +219,81 @@ static void youngest_are_asked(void **state)
 			usleep(100);
 	}
 	end_all(1);
+}
+
+/* How often a detached thread begins after another has ended. */
+#define NR_DETACHED 300
+
+/* The kernel tells that they have ended: no block is made for each. */
+static void detached_leave_blocks(void **state)
+{
+	uint32_t before = elide_blocks_nr();
+	pthread_attr_t detached;
+
+	pthread_attr_init(&detached);
+	pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
+	for (int i = 0; i < NR_DETACHED; i++) {
+		pthread_t thread;
+		int tid = 0, now;
+
+		assert_int_equal(pthread_create(&thread, &detached, tells_tid, &tid), 0);
+		while (!(now = __atomic_load_n(&tid, __ATOMIC_ACQUIRE)))
+			usleep(100);
+		assert_int_not_equal(now, -1);
+		assert_true(elide_ending_is_known(&elide_thread_of(now)->ending));
+		while (!syscall(SYS_tgkill, getpid(), now, 0))
+			usleep(100);
+		assert_true(elide_ending_is_over(&elide_thread_of(now)->ending));
+	}
+	/* A quarter of them, and one more. */
+	assert_in_range(elide_blocks_nr(), before, before + before / 4 + 2);
+}
+
+/* Blocks taken and left by many threads at once: none is lost, and none is two threads'. */
+#define NR_TAKERS 4
+#define NR_TAKES  50000
+
+static void *takes_blocks(void *unused)
+{
+	for (int i = 0; i < NR_TAKES; i++) {
+		struct elide_thread *t[2] = {elide_block_pop(), elide_block_pop()};
+
+		for (int k = 0; k < 2; k++)
+			if (t[k] && __atomic_exchange_n(&t[k]->joining, true, __ATOMIC_ACQ_REL))
+				return "two threads have one block";
+		for (int k = 0; k < 2; k++) {
+			if (!t[k])
+				continue;
+			__atomic_store_n(&t[k]->joining, false, __ATOMIC_RELEASE);
+			elide_block_push(t[k]);
+		}
+	}
+	return NULL;
+}
+
+static void blocks_at_once(void **state)
+{
+	struct elide_thread *all[MAX + 1];
+	uint32_t left, nr = 0;
+
+	fill_blocks(MAX - 9);
+	end_all(MAX - 9);
+	left = elide_blocks_left();
+	assert_true(left >= 8);
+	for (int i = 0; i < NR_TAKERS; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, takes_blocks, NULL), 0);
+	for (int i = 0; i < NR_TAKERS; i++) {
+		void *why;
+
+		assert_int_equal(pthread_join(threads[i], &why), 0);
+		assert_null(why);
+	}
+	assert_int_equal(elide_blocks_left(), left);
+	while (nr <= MAX && (all[nr] = elide_block_pop()))
+		nr++;
+	assert_int_equal(nr, left);
+	while (nr--)
+		elide_block_push(all[nr]);
 }
 
 /* Locks at a site for which there is room, and then one of another site. */
@@ -297,8 +382,11 @@ static void no_block_is_aligned(void **state)
 	assert_non_null(in_thread(has_no_block));
 }
 
-/* Calls that the first thread has made, so that they are known; a thread has 6 rows in its first chunk. */
-#define NR_KNOWN 6
+/*
+ * Calls that the first thread has made, so that they are known. A block has 6 rows in its first chunk, of
+ * which one may be that of @site.
+ */
+#define NR_KNOWN 5
 
 static char known[NR_KNOWN];
 
@@ -327,17 +415,19 @@ static void *stays_in_slow_path(void *unused)
 	return (void *)(uintptr_t)elide_slow_run(stays, NULL);
 }
 
+/* The thread begins, too, while another one is in a slow path: there is a block that no thread has. */
 static void *makes_known_calls(void *unused)
 {
-	const void *entry = elide_cache_fill(lock, &known[0], ELIDE_KIND_MUTEX);
+	const void *entry;
 	pthread_t other;
 	void *ran;
 
 	entered = may_leave = left_in_time = false;
-	if (!entry || pthread_create(&other, NULL, stays_in_slow_path, NULL))
+	if (pthread_create(&other, NULL, stays_in_slow_path, NULL))
 		return NULL;
 	while (!__atomic_load_n(&entered, __ATOMIC_ACQUIRE))
 		usleep(1000);
+	entry = elide_cache_fill(lock, &known[0], ELIDE_KIND_MUTEX);
 	for (int i = 1; i < NR_KNOWN; i++)
 		entry = entry ? elide_cache_fill(lock, &known[i], ELIDE_KIND_MUTEX) : NULL;
 	__atomic_store_n(&may_leave, true, __ATOMIC_RELEASE);
@@ -345,19 +435,25 @@ static void *makes_known_calls(void *unused)
 	return (void *)(uintptr_t)(entry && ran && left_in_time);
 }
 
-/* A call that another thread has made waits for no slow path. */
+/* A call that another thread has made, and the begin of a thread, wait for no slow path. */
 static void known_call_waits_not(void **state)
 {
 	make_known();
+	/* Twice: the record of past threads of that name is made by the first one that has the block of another. */
+	for (int i = 0; i < 2; i++) {
+		fill_blocks(MAX / 2);
+		end_all(MAX / 2);
+	}
 	assert_non_null(in_thread(makes_known_calls));
 }
 
 #define NR_AT_ONCE 16
 
-static void *makes_all(void *unused)
+static void *makes_all(void *tid)
 {
 	bool counted = true;
 
+	*(uint32_t *)tid = gettid();
 	pthread_barrier_wait(&all_live);
 	for (int i = 0; i < NR_KNOWN; i++)
 		counted &= elide_cache_fill(lock, &known[i], ELIDE_KIND_MUTEX) != NULL;
@@ -385,13 +481,12 @@ static void rows_at_once(void **state)
 	for (int round = 0; round < 4; round++) {
 		pthread_barrier_init(&all_live, NULL, NR_AT_ONCE);
 		for (int i = 0; i < NR_AT_ONCE; i++)
-			assert_int_equal(pthread_create(&threads[i], NULL, makes_all, NULL), 0);
+			assert_int_equal(pthread_create(&threads[i], NULL, makes_all, &tids[i]), 0);
 		for (int i = 0; i < NR_AT_ONCE; i++) {
 			void *counted;
 
-			assert_int_equal(pthread_join(threads[i], &counted), 0);
+			join(threads[i], tids[i], &counted);
 			assert_non_null(counted);
-			elide_thread_joined((void *)threads[i], 0);
 		}
 		assert_int_equal(elide_data->nr_records[ELIDE_CHUNK_ROWS], count_rows());
 	}
@@ -414,6 +509,8 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(known_call_waits_not),
 		cmocka_unit_test(rows_at_once),
+		cmocka_unit_test(detached_leave_blocks),
+		cmocka_unit_test(blocks_at_once),
 		cmocka_unit_test(few_questions),
 		cmocka_unit_test(block_is_found),
 		cmocka_unit_test(fork_frees),
