@@ -212,9 +212,14 @@ static void fill_own(void *arg)
 	struct elide_call *call;
 	uint64_t recorded;
 
-	if (!t || !has_row(t) || index == ELIDE_NONE || !is_of_kind(index, l->kind) || elide_hot_of(index) ||
-	    !module_is_known(l->lock) || !module_is_known(l->site) ||
+	if (!t || !has_row(t) || !module_is_known(l->lock) || !module_is_known(l->site) ||
 	    !elide_recorded_call(l->site, &recorded))
+		return;
+	if (index == ELIDE_NONE) {
+		index = elide_registry_add_known(l->lock, l->kind, l->site, false, false);
+		generation = __atomic_load_n(elide_generation(l->lock), __ATOMIC_ACQUIRE);
+	}
+	if (index == ELIDE_NONE || !is_of_kind(index, l->kind) || elide_hot_of(index))
 		return;
 	class_index = elide_registry_class(index);
 	if (elide_process.config.measures && elide_kind_is_lock(l->kind) &&

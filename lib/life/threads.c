@@ -40,7 +40,7 @@ static struct elide_thread *look; /* the next one to be asked; NULL: the first *
  * Where as many blocks were made as FEW_BLOCKS, further ones are made when a thread has left no more than
  * FEW_LEFT to others: these need not wait for that. Both were chosen here.
  */
-#define FEW_BLOCKS 16
+#define FEW_BLOCKS 8
 #define FEW_LEFT   4
 
 static bool few_left;
