@@ -28,8 +28,15 @@
 /* The help of the cause nesting in aborts.def names these two numbers. */
 _Static_assert(ELIDE_MAX_HELD == 16 && ELIDE_MAX_PENDING == 64, "see aborts.def");
 
-/* Blocks that are asked about threads that have ended, each time that further blocks are wanted. Chosen here. */
+/*
+ * Blocks that are asked about threads that have ended, when further blocks are wanted: half as many after none
+ * was found, down to the least, and all again after one was found, or where there may be no further
+ * blocks. So of all blocks a quarter may be of threads that have ended. Chosen here: a look is two cache misses.
+ */
 #define MAX_LOOKS 64
+#define MIN_LOOKS 4
+
+static uint32_t nr_looks = MAX_LOOKS;
 
 /* Of these, threads that have to be asked for by a system call: elide_ending_is_known(). */
 #define MAX_CALLS 4
@@ -97,10 +104,13 @@ static bool end_if_ended(struct elide_thread *t)
 /* Look for blocks whose threads have ended, in a slow path or not. Return: was one found? */
 static bool find_ended(void)
 {
-	uint32_t nr = elide_blocks_nr() < MAX_LOOKS ? elide_blocks_nr() : MAX_LOOKS, nr_calls = 0;
+	uint32_t nr = elide_blocks_full() ? MAX_LOOKS : READ_ONCE(nr_looks), nr_calls = 0;
 	bool found = false;
 
-	while (nr-- && nr_calls < MAX_CALLS) {
+	/* Each once at most. */
+	if (nr > elide_blocks_nr())
+		nr = elide_blocks_nr();
+	for (; nr && nr_calls < MAX_CALLS; nr--) {
 		struct elide_thread *t = READ_ONCE(look);
 
 		if (!t && !(t = elide_threads_all()))
@@ -109,6 +119,7 @@ static bool find_ended(void)
 		nr_calls += READ_ONCE(t->tid) && !elide_ending_is_known(&t->ending);
 		found |= end_if_ended(t);
 	}
+	WRITE_ONCE(nr_looks, found ? MAX_LOOKS : nr_looks > MIN_LOOKS ? nr_looks / 2 : MIN_LOOKS);
 	return found;
 }
 
@@ -312,6 +323,7 @@ void elide_threads_reserve(uint32_t nr)
 void elide_threads_forget(void)
 {
 	look = NULL;
+	nr_looks = MAX_LOOKS;
 	few_left = false;
 	elide_blocks_forget();
 	/* Forked by the system call itself: libc has the parent's id. */
