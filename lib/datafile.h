@@ -23,11 +23,11 @@
 
 #define ELIDE_DATA_MAGIC   0x4154414445444c45ull /* "ELDEDATA" */
 /*
- * Version 3 has the kinds from ELIDE_KIND_COND on, and is version 2 otherwise. Version 4 has the mode
- * ELIDE_RUN_RESTRICT, the states from ELIDE_STATE_RESTRICTED on, and longer rows. Version 5 counts
- * chunks and records in the header, and has numbers and checksums in its chunks, so that a reader
- * notices what is missing or damaged. Version 6 has smaller chunks, and records of threads that are not
- * in use.
+ * Version 3 has the kinds from ELIDE_KIND_COND on, and is version 2 otherwise. Version 4 has the
+ * mode ELIDE_RUN_RESTRICT, the states from ELIDE_STATE_RESTRICTED on, and longer rows. Version 5
+ * counts chunks and records in the header, and has numbers and checksums in its chunks, so that a
+ * reader notices what is missing or damaged. Version 6 has smaller chunks, and records of threads
+ * that are not in use.
  */
 #define ELIDE_DATA_VERSION 6
 /* The oldest version that readers take: its rows end before @failed of struct elide_row. */

@@ -8,9 +8,9 @@
  * anonymous memory takes the place of further chunks, and one line on standard error says so.
  *
  * Chunks are backed several at a time: fewer system calls. A program may have thousands of child
- * processes, most of which have a few records of a few types; so a file NAME.PID grows by few chunks
- * at first. That of a child that takes one lock takes 24 KiB of the disk. What was backed and not used
- * is given back at the end.
+ * processes, most of which have a few records of a few types; so a file NAME.PID grows by few
+ * chunks at first. That of a child that takes one lock takes 24 KiB of the disk. What was backed
+ * and not used is given back at the end.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -56,8 +56,8 @@ static union {
 #define GROW (64 * ELIDE_CHUNK_SIZE)
 
 /*
- * Bytes by which a small file grows, up to SMALL_END, and which it has at first: objects, classes, threads and
- * rows. A file without these would be of no use.
+ * Bytes by which a small file grows, up to SMALL_END, and which it has at first: objects,
+ * classes, threads and rows. A file without these would be of no use.
  */
 #define GROW_SMALL (4 * ELIDE_CHUNK_SIZE)
 #define SMALL_END  (ELIDE_HEADER_SIZE + 32 * ELIDE_CHUNK_SIZE)
@@ -109,9 +109,9 @@ static int open_again(void)
 }
 
 /*
- * Have the disk back bytes @from to @to. 0 or an error. No descriptor of the file stays open between two
- * calls: a host that closes descriptors which it does not know could then open a file of its own with
- * the same number.
+ * Have the disk back bytes @from to @to. 0 or an error. No descriptor of the file stays open
+ * between two calls: a host that closes descriptors which it does not know could then open a file
+ * of its own with the same number.
  */
 static int extend(size_t from, size_t to)
 {
@@ -137,7 +137,10 @@ static void tell_unsaved(int err)
 	file.saved = false;
 }
 
-/* Back bytes @from to @to; by anonymous memory if the file cannot grow. Nothing that is in use may lie there. */
+/*
+ * Back bytes @from to @to; by anonymous memory if the file cannot grow. Nothing that is in use
+ * may lie there.
+ */
 static int back(size_t from, size_t to)
 {
 	bool in_file = file.saved && !file.ended;
@@ -159,7 +162,10 @@ static int back(size_t from, size_t to)
 	return 0;
 }
 
-/* Back what is needed at first of the file that is open, or memory in its place. Return: 0 or -errno. */
+/*
+ * Back what is needed at first of the file that is open, or memory in its place. Return: 0 or
+ * -errno.
+ */
 static int back_first(int fd)
 {
 	const size_t size = ELIDE_HEADER_SIZE + (file.small ? GROW_SMALL : GROW);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * pi-lock.c - see pi-lock.h. Must never spin without a bound, or yield: a real-time thread would starve the holder.
+ * pi-lock.c - see pi-lock.h. Must never spin or yield: a real-time thread would starve the holder.
  *
  *   word           is                         next, and who changes it
  *   -------------  -------------------------  -------------------------------------------------
@@ -29,7 +29,6 @@
 #include <time.h>
 
 #include "../compiler.h"
-#include "../emulator.h"
 #include "pi-lock.h"
 #include "syscalls.h"
 #include "vdso.h"
@@ -47,9 +46,6 @@
  * make 200 lock calls each took 9.3 times the processor time of plain with 10 ms, 2.2 times with 500 ms.
  */
 #define SLEEP_MAX 500000000
-
-/* Looks at the lock before a thread sleeps, of 40 to 140 cycles each: 5 to 15 us at 3 GHz. Chosen here. */
-#define LOOKS 300
 
 /*
  * Naps until a holder that is refused believes that nobody sleeps any more, 1 s at least: a thread
@@ -130,31 +126,10 @@ static bool is_lost(const struct elide_pi_lock *lock, uint32_t tid, int err)
 	       (err == EDEADLK && (READ_ONCE(lock->word) & FUTEX_TID_MASK) == tid);
 }
 
-/*
- * The lock is mostly held for microseconds. A thread that sleeps is handed the lock, and holds it until it
- * gets a processor, for which it may wait behind hundreds of threads, each of which then sleeps for the
- * lock, too. So a thread looks again for a few microseconds, unless others sleep already.
- */
-static bool take_soon(struct elide_pi_lock *lock, uint32_t tid)
-{
-	for (int i = 0; i < LOOKS && !valgrind_runs(); i++) {
-		uint32_t word = READ_ONCE(lock->word);
-
-		if (!word && take(lock, tid))
-			return true;
-		if (word & FUTEX_WAITERS)
-			return false;
-		cpu_relax();
-	}
-	return false;
-}
-
 static __cold bool lock_contended(struct elide_pi_lock *lock, uint32_t tid)
 {
 	int err;
 
-	if (take_soon(lock, tid))
-		return true;
 	while (!take(lock, tid)) {
 		err = sleep_for(lock);
 		if (!err)

@@ -48,7 +48,10 @@ void sys_fill(int fd, size_t from, size_t to)
 	if (to - from > sizeof(page) * FILL_PAGES)
 		return;
 	for (size_t at = from; at < to; at += sizeof(page), nr++)
-		pages[nr] = (struct iovec){(void *)page, to - at < sizeof(page) ? to - at : sizeof(page)};
+		pages[nr] = (struct iovec){
+			.iov_base = (void *)page,
+			.iov_len = to - at < sizeof(page) ? to - at : sizeof(page),
+		};
 	sys_call(pwritev, fd, (long)pages, nr, from, 0, 0);
 }
 

@@ -286,11 +286,12 @@ static inline int sys_sigmask(const uint64_t *set, uint64_t *old)
 int sys_extend(int fd, size_t from, size_t to);
 
 /**
- * sys_fill() - write zeroes to the bytes of a file from @from to @to, which it has, and which are zeroes.
+ * sys_fill() - write zeroes to the bytes of a file from @from to @to, which it has, and which are
+ * zeroes.
  * @fd: of the file
  *
- * So that the file's pages are in memory together: the kernel takes 0.7 us a page for that, and 2 to 4 us
- * for each page fault otherwise (measured on ext4, Linux 6.18). Fails silently.
+ * So that the file's pages are in memory together: the kernel takes 0.7 us a page for that, and 2
+ * to 4 us for each page fault otherwise (measured on ext4, Linux 6.18). Fails silently.
  */
 void sys_fill(int fd, size_t from, size_t to);
 

@@ -7,27 +7,35 @@
 #include "blocks.h"
 
 /*
- * Blocks that are made at once, at most. The thread that makes them is in a slow path for 5 us a block
- * (measured on an AMD EPYC, with the file on ext4). Chosen here.
+ * Blocks that are made at once, at most. The thread that makes them is in a slow path for 5 us a
+ * block (measured on an AMD EPYC, with the file on ext4). Chosen here.
  */
 #define BATCH 16
 
-/* Blocks whose address space is mapped at once, at most: one mapping of the process for some batches. */
+/*
+ * Blocks whose address space is mapped at once, at most: one mapping of the process for some
+ * batches.
+ */
 #define MAPPED 64
 
-/* Pages of a block that each thread writes: what lies before elide_thread.calls, and the first calls. */
+/*
+ * Pages of a block that each thread writes: what lies before elide_thread.calls, and the first
+ * calls.
+ */
 #define FIRST_PAGES 2
 
 /*
- * Blocks that no thread has are a stack of Treiber (Systems Programming: Coping with Parallelism, IBM
- * RJ 5118, 1986): its top is one word, of the address of a block and a count of the changes. A thread that
- * is stopped between the load of @next_free of the top and its compare-and-swap finds that count changed,
- * though another thread has taken that block, and has left it again. Blocks are never unmapped.
+ * Blocks that no thread has are a stack of Treiber (Systems Programming: Coping with Parallelism,
+ * IBM RJ 5118, 1986): its top is one word, of the address of a block and a count of the changes.
+ * A thread that is stopped between the load of @next_free of the top and its compare-and-swap
+ * finds that count changed, though another thread has taken that block, and has left it again.
+ * Blocks are never unmapped.
  *
  * @top: address of a block / ELIDE_PAGE << COUNT_BITS | number of changes; all 0: there is none
  * @nr_free: blocks in the stack, or about to be
  * @nr: blocks that were made
- * @fresh, @nr_fresh: blocks that are mapped, and not made yet. A fork leaves them as they are: all zeroes.
+ * @fresh, @nr_fresh: blocks that are mapped, and not made yet. A fork leaves them as they are: all
+ *      zeroes.
  */
 static struct {
 	uint64_t top;
@@ -58,13 +66,15 @@ struct elide_thread *elide_block_pop(void)
 	/* Pairs with elide_block_push(): what is in the block is as the last thread has left it. */
 	uint64_t top = __atomic_load_n(&blocks.top, __ATOMIC_ACQUIRE);
 	struct elide_thread *t;
+	uint64_t next;
 
 	do {
 		t = block_at(top);
 		if (!t)
 			return NULL;
-	} while (!__atomic_compare_exchange_n(&blocks.top, &top, top_of(READ_ONCE(t->next_free), top),
-					      false, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE));
+		next = top_of(READ_ONCE(t->next_free), top);
+	} while (!__atomic_compare_exchange_n(&blocks.top, &top, next, false, __ATOMIC_ACQUIRE,
+					      __ATOMIC_ACQUIRE));
 	__atomic_sub_fetch(&blocks.nr_free, 1, __ATOMIC_RELAXED);
 	return t;
 }
@@ -92,7 +102,8 @@ uint32_t elide_blocks_nr(void)
 
 bool elide_blocks_full(void)
 {
-	return READ_ONCE(blocks.nr) >= elide_tunables.max_threads && !block_at(READ_ONCE(blocks.top));
+	return READ_ONCE(blocks.nr) >= elide_tunables.max_threads &&
+	       !block_at(READ_ONCE(blocks.top));
 }
 
 /* Map address space for further blocks, or for one if there is no room for more. */
@@ -122,9 +133,9 @@ void elide_block_furnish(struct elide_thread *t)
 }
 
 /*
- * Write to the pages that a thread with few calls needs. Of a page that is read first the kernel maps the page of
- * zeroes, and when it is written, interrupts all processors on which the process runs: 20 us
- * (measured on two processors of a virtual machine).
+ * Write to the pages that a thread with few calls needs. Of a page that is read first the kernel
+ * maps the page of zeroes, and when it is written, interrupts all processors on which the process
+ * runs: 20 us (measured on two processors of a virtual machine).
  */
 static void write_pages(struct elide_thread *t)
 {

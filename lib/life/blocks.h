@@ -2,8 +2,9 @@
 /*
  * blocks.h - blocks of threads that no thread has.
  *
- * They are made several at a time in a slow path, with all that a thread needs which begins: its record and
- * its chunk of rows. A thread takes one, and leaves it, without waiting for another thread.
+ * They are made several at a time in a slow path, with all that a thread needs which begins: its
+ * record and its chunk of rows. A thread takes one, and leaves it, without waiting for another
+ * thread.
  */
 #ifndef ELIDE_BLOCKS_H
 #define ELIDE_BLOCKS_H
@@ -15,13 +16,19 @@
 
 #pragma GCC visibility push(hidden)
 
-/** elide_block_pop() - take a block that no thread has, the one that was left last. Return: NULL if there is none. */
+/**
+ * elide_block_pop() - take a block that no thread has, the one that was left last. Return: NULL
+ * if there is none.
+ */
 struct elide_thread *elide_block_pop(void);
 
 /** elide_block_push() - leave a block: its thread has ended. */
 void elide_block_push(struct elide_thread *t);
 
-/** elide_blocks_left() - blocks that no thread has; by the time that it returns there may be more or fewer. */
+/**
+ * elide_blocks_left() - blocks that no thread has; by the time that it returns there may be more
+ * or fewer.
+ */
 uint32_t elide_blocks_left(void);
 
 /** elide_blocks_nr() - all blocks that were made. */
@@ -43,7 +50,10 @@ uint32_t elide_blocks_make(uint32_t nr);
 /** elide_block_furnish() - give a block what a fork has taken from it. In a slow path. */
 void elide_block_furnish(struct elide_thread *t);
 
-/** elide_blocks_forget() - in a forked child: there is none, but the calling thread's, if it has one. */
+/**
+ * elide_blocks_forget() - in a forked child: there is none, but the calling thread's, if it has
+ * one.
+ */
 void elide_blocks_forget(void);
 
 #pragma GCC visibility pop

@@ -11,9 +11,9 @@
 #include "threads.h"
 
 /*
- * What is made ready: chunks of the data file, 1 MiB, of which each thread takes one for every 6 of its
- * call sites, and blocks of threads, 12 MiB of address space. Chosen: a program that has a filter
- * has started most of its threads, or starts workers by the processor.
+ * What is made ready: chunks of the data file, 1 MiB, of which each thread takes one for every 6
+ * of its call sites, and blocks of threads, 12 MiB of address space. Chosen: a program that has a
+ * filter has started most of its threads, or starts workers by the processor.
  */
 #define CHUNKS 256
 #define THREADS 32

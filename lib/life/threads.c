@@ -29,9 +29,10 @@
 _Static_assert(ELIDE_MAX_HELD == 16 && ELIDE_MAX_PENDING == 64, "see aborts.def");
 
 /*
- * Blocks that are asked about threads that have ended, when further blocks are wanted: half as many after none
- * was found, down to the least, and all again after one was found, or where there may be no further
- * blocks. So of all blocks a quarter may be of threads that have ended. Chosen here: a look is two cache misses.
+ * Blocks that are asked about threads that have ended, when further blocks are wanted: half as
+ * many after none was found, down to the least, and all again after one was found, or where there
+ * may be no further blocks. So of all blocks a quarter may be of threads that have ended. Chosen
+ * here: a look is two cache misses.
  */
 #define MAX_LOOKS 64
 #define MIN_LOOKS 4
@@ -44,8 +45,8 @@ static uint32_t nr_looks = MAX_LOOKS;
 static struct elide_thread *look; /* the next one to be asked; NULL: the first */
 
 /*
- * Where as many blocks were made as FEW_BLOCKS, further ones are made when a thread has left no more than
- * FEW_LEFT to others: these need not wait for that. Both were chosen here.
+ * Where as many blocks were made as FEW_BLOCKS, further ones are made when a thread has left no
+ * more than FEW_LEFT to others: these need not wait for that. Both were chosen here.
  */
 #define FEW_BLOCKS 8
 #define FEW_LEFT   4
@@ -53,11 +54,11 @@ static struct elide_thread *look; /* the next one to be asked; NULL: the first *
 static bool few_left;
 
 /*
- * pthread_join() tells that a thread has ended. Of a detached thread the kernel tells (state/ending.h); a key
- * of thread-specific data would be one of the program's 1,024, and the destructor of a thread-local
- * object acquires the loader's lock. Where the kernel does not, tgkill(2) looks whether the thread
- * id exists. A process that shares this memory (clone() without CLONE_THREAD) has another
- * process id: its threads count as alive then.
+ * pthread_join() tells that a thread has ended. Of a detached thread the kernel tells
+ * (state/ending.h); a key of thread-specific data would be one of the program's 1,024, and the
+ * destructor of a thread-local object acquires the loader's lock. Where the kernel does not,
+ * tgkill(2) looks whether the thread id exists. A process that shares this memory (clone()
+ * without CLONE_THREAD) has another process id: its threads count as alive then.
  */
 static bool has_ended(const struct elide_thread *t, uint32_t tid)
 {
@@ -65,12 +66,13 @@ static bool has_ended(const struct elide_thread *t, uint32_t tid)
 
 	if (elide_ending_is_known(&t->ending))
 		return elide_ending_is_over(&t->ending);
-	return pid == (int)elide_pid_now() && sys_call(tgkill, pid, tid, 0, 0, 0, 0) && errno == ESRCH;
+	return pid == (int)elide_pid_now() && sys_call(tgkill, pid, tid, 0, 0, 0, 0) &&
+	       errno == ESRCH;
 }
 
 /*
- * The thread @tid has ended: its block, with what it counted, goes to the next one. In a slow path or not:
- * several threads may have found out, of which one goes on.
+ * The thread @tid has ended: its block, with what it counted, goes to the next one. In a slow
+ * path or not: several threads may have found out, of which one goes on.
  */
 static bool thread_end(struct elide_thread *t, uint32_t tid)
 {
@@ -129,12 +131,16 @@ void elide_threads_end(void)
 		end_if_ended(t);
 }
 
-/* What elide_self is of the thread with that control block, whose memory is there until it is joined. */
+/*
+ * What elide_self is of the thread with that control block, whose memory is there until it is
+ * joined.
+ */
 static struct elide_thread *self_of(const void *handle)
 {
 	const char *self = __builtin_thread_pointer();
+	size_t at = (const char *)&elide_self - self;
 
-	return *(struct elide_thread *const *)((const char *)handle + ((const char *)&elide_self - self));
+	return *(struct elide_thread *const *)((const char *)handle + at);
 }
 
 void elide_thread_joined(const void *handle, uint32_t tid)
@@ -234,8 +240,9 @@ static struct elide_thread *begin(struct elide_thread *t, uint32_t tid)
 }
 
 /*
- * Have blocks that no thread has: those of threads that have ended, else further ones. In a slow path, which
- * the next threads need not wait for: there are to be some. Are there any that were not there before?
+ * Have blocks that no thread has: those of threads that have ended, else further ones. In a slow
+ * path, which the next threads need not wait for: there are to be some. Are there any that were
+ * not there before?
  */
 static bool have_blocks(void)
 {

@@ -33,10 +33,11 @@ struct elide_thread *elide_thread_own(void);
 void elide_threads_ahead(void);
 
 /**
- * elide_thread_refused() - is there no block for the calling thread, which has none? Then it is refused.
+ * elide_thread_refused() - is there no block for the calling thread, which has none? Then it is
+ * refused.
  *
- * Outside slow paths, as thousands of threads may ask. At the limit a thread looks at some blocks each time,
- * whether their threads have ended. Return: false also if a slow path has to find out.
+ * Outside slow paths, as thousands of threads may ask. At the limit a thread looks at some blocks
+ * each time, whether their threads have ended. Return: false also if a slow path has to find out.
  */
 bool elide_thread_refused(void);
 

@@ -5,10 +5,17 @@
 #include "../base/syscalls.h"
 #include "ending.h"
 
-/* Where the kernel finds the word of an entry, from @next of it: one offset for all entries of a list. */
-#define WORD_AT ((long)offsetof(struct elide_ending, word) - (long)offsetof(struct elide_ending, next))
+/*
+ * Where the kernel finds the word of an entry, from @next of it: one offset for all entries of a
+ * list.
+ */
+#define WORD_AT \
+	((long)offsetof(struct elide_ending, word) - (long)offsetof(struct elide_ending, next))
 
-/* Bytes behind the thread pointer in which the head of a list is looked for: libc's struct pthread. */
+/*
+ * Bytes behind the thread pointer in which the head of a list is looked for: libc's struct
+ * pthread.
+ */
 #define MOST 4096
 
 /* Where the head of a thread's list is, from its thread pointer; 0: not known, or of no use. */

@@ -2,10 +2,11 @@
 /*
  * ending.h - the kernel tells in a thread's block that the thread has ended.
  *
- * When a thread ends, the kernel walks its list of robust futexes (set_robust_list(2)) and marks each whose
- * word has the thread's id. A thread with a block has a word of the block in that list, as if it were a
- * robust mutex that the thread holds. So no system call asks for a detached thread, and the mark is there
- * before the thread can be joined. A thread whose list cannot be used is asked for by tgkill(2).
+ * When a thread ends, the kernel walks its list of robust futexes (set_robust_list(2)) and marks
+ * each whose word has the thread's id. A thread with a block has a word of the block in that
+ * list, as if it were a robust mutex that the thread holds. So no system call asks for a detached
+ * thread, and the mark is there before the thread can be joined. A thread whose list cannot be
+ * used is asked for by tgkill(2).
  */
 #ifndef ELIDE_ENDING_H
 #define ELIDE_ENDING_H
@@ -19,7 +20,8 @@
 #pragma GCC visibility push(hidden)
 
 /**
- * struct elide_ending - an entry of a thread's list, laid out as libc's robust mutexes are, beside which it is.
+ * struct elide_ending - an entry of a thread's list, laid out as libc's robust mutexes are,
+ * beside which it is.
  * @word: id of the thread; FUTEX_OWNER_DIED once it has ended
  * @unused: bytes that nobody reads
  * @prev: of the list; libc writes it where the thread locks and unlocks robust mutexes
@@ -49,7 +51,10 @@ static inline bool elide_ending_is_known(const struct elide_ending *e)
 	return READ_ONCE(e->next) != NULL;
 }
 
-/** elide_ending_is_over() - has the thread ended, as the kernel has told? It does not run any more. */
+/**
+ * elide_ending_is_over() - has the thread ended, as the kernel has told? It does not run any
+ * more.
+ */
 static inline bool elide_ending_is_over(const struct elide_ending *e)
 {
 	return __atomic_load_n(&e->word, __ATOMIC_ACQUIRE) & FUTEX_OWNER_DIED;

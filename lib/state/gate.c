@@ -248,7 +248,10 @@ bool elide_slow_try_run(void (*body)(void *arg), void *arg)
 	return false;
 }
 
-/* Is what the thread has, or is to get, of this process? A fork wipes the block, and the tables are not its own. */
+/*
+ * Is what the thread has, or is to get, of this process? A fork wipes the block, and the tables
+ * are not its own.
+ */
 static bool owns(const struct elide_thread *t)
 {
 	return t ? t->ready : elide_gate_same_process();

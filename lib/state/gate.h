@@ -77,7 +77,8 @@ bool elide_slow_try_run(void (*body)(void *arg), void *arg);
  *
  * A thread without a block may get one in @body: elide_thread_own().
  *
- * Return: false if @body has not run: also under a filter, and in a forked child before its first slow path.
+ * Return: false if @body has not run: also under a filter, and in a forked child before its first
+ * slow path.
  */
 bool elide_own_run(void (*body)(void *arg), void *arg);
 

@@ -48,7 +48,10 @@ static void sum_rows(const struct elide_thread *t, struct elide_thread_record *t
 	to->held = held > 0 ? (uint64_t)held : 0;
 }
 
-/* The record of past threads of a name, if there is one, or if there can be no further one; else NULL. */
+/*
+ * The record of past threads of a name, if there is one, or if there can be no further one; else
+ * NULL.
+ */
 static struct elide_thread_record *past_known(const char *name)
 {
 	/* Pairs with find_past(): those that are counted are there. */
@@ -129,7 +132,10 @@ void elide_thread_record_name(struct elide_thread *t)
 
 void elide_thread_record_make(struct elide_thread *t)
 {
-	struct elide_thread_record now = {.state = ELIDE_THREAD_NONE, .block = records.nr_blocks + 1};
+	struct elide_thread_record now = {
+		.state = ELIDE_THREAD_NONE,
+		.block = records.nr_blocks + 1,
+	};
 
 	t->record = add(&now);
 	records.nr_blocks += t->record != NULL;

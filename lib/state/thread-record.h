@@ -42,8 +42,8 @@ void elide_thread_record_end(struct elide_thread *t);
 /**
  * elide_thread_record_name() - the calling thread makes a row.
  *
- * Its name is read when it begins, and again with its second, fourth, eighth row and so on: it may have
- * got one meanwhile.
+ * Its name is read when it begins, and again with its second, fourth, eighth row and so on: it
+ * may have got one meanwhile.
  */
 void elide_thread_record_name(struct elide_thread *t);
 

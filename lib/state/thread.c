@@ -37,8 +37,8 @@ static __thread bool forked_deeper;
 static struct elide_thread *all;
 
 /*
- * By the lowest bits of thread ids, which the kernel gives one after the other: a later thread takes the
- * place of an earlier one. Of that one it is found later that it has ended.
+ * By the lowest bits of thread ids, which the kernel gives one after the other: a later thread
+ * takes the place of an earlier one. Of that one it is found later that it has ended.
  */
 static struct elide_thread *by_tid[1u << 14];
 

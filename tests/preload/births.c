@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * births.c - births HOW NR: NR threads begin and end, each of which acquires a lock LOCKS times. HOW:
+ * births.c - births HOW NR: NR threads begin and end, each of which acquires a lock LOCKS times.
+ * HOW:
  *   joined    few are alive at once, and each is joined
  *   detached  the same, and nobody joins them
  *   ends      the same, joined: a third return, a third call pthread_exit(), a third are cancelled

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * test_threads.c - blocks of threads that begin and end, beside slow paths and at once. Threads beyond
- * MAX_THREADS: they pass through, seldom ask for a block, and get one when a thread has ended. Locks beyond
- * MAX_LOCKS: they are seldom looked up.
+ * test_threads.c - blocks of threads that begin and end, beside slow paths and at once. Threads
+ * beyond MAX_THREADS: they pass through, seldom ask for a block, and get one when a thread has
+ * ended. Locks beyond MAX_LOCKS: they are seldom looked up.
  */
 #include <pthread.h>
 #include <setjmp.h>
@@ -383,8 +383,8 @@ static void no_block_is_aligned(void **state)
 }
 
 /*
- * Calls that the first thread has made, so that they are known. A block has 6 rows in its first chunk, of
- * which one may be that of @site.
+ * Calls that the first thread has made, so that they are known. A block has 6 rows in its first
+ * chunk, of which one may be that of @site.
  */
 #define NR_KNOWN 5
 
@@ -415,7 +415,10 @@ static void *stays_in_slow_path(void *unused)
 	return (void *)(uintptr_t)elide_slow_run(stays, NULL);
 }
 
-/* The thread begins, too, while another one is in a slow path: there is a block that no thread has. */
+/*
+ * The thread begins, too, while another one is in a slow path: there is a block that no thread
+ * has.
+ */
 static void *makes_known_calls(void *unused)
 {
 	const void *entry;
@@ -439,7 +442,10 @@ static void *makes_known_calls(void *unused)
 static void known_call_waits_not(void **state)
 {
 	make_known();
-	/* Twice: the record of past threads of that name is made by the first one that has the block of another. */
+	/*
+	 * Twice: the record of past threads of that name is made by the first one that has the
+	 * block of another.
+	 */
 	for (int i = 0; i < 2; i++) {
 		fill_blocks(MAX / 2);
 		end_all(MAX / 2);

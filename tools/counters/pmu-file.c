@@ -60,8 +60,8 @@ static int put(int fd, const void *bytes, size_t size, uint64_t at)
 #define EACH ((ELIDE_CHUNK_SIZE - sizeof(struct elide_chunk)) / sizeof(struct elide_counter))
 
 /*
- * A chunk of @nr counters, at most EACH, at the end of the file, then the header's size, so that a reader
- * sees both or neither, then what the header counts.
+ * A chunk of @nr counters, at most EACH, at the end of the file, then the header's size, so that
+ * a reader sees both or neither, then what the header counts.
  */
 static int append(int fd, struct elide_header *h, const struct elide_counter *counters, size_t nr)
 {
