@@ -32,14 +32,14 @@
  * Blocks are never unmapped.
  *
  * @top: address of a block / ELIDE_PAGE << COUNT_BITS | number of changes; all 0: there is none
- * @nr_free: blocks in the stack, or about to be
+ * @nr_free: blocks in the stack; counted after they are put there, and after they are taken
  * @nr: blocks that were made
  * @fresh, @nr_fresh: blocks that are mapped, and not made yet. A fork leaves them as they are: all
  *      zeroes.
  */
 static struct {
 	uint64_t top;
-	uint32_t nr_free;
+	int32_t nr_free;
 	uint32_t nr;
 	struct elide_thread *fresh;
 	uint32_t nr_fresh;
@@ -83,16 +83,19 @@ void elide_block_push(struct elide_thread *t)
 {
 	uint64_t top = READ_ONCE(blocks.top);
 
-	__atomic_add_fetch(&blocks.nr_free, 1, __ATOMIC_RELAXED);
 	do
 		WRITE_ONCE(t->next_free, block_at(top));
 	while (!__atomic_compare_exchange_n(&blocks.top, &top, top_of(t, top), false,
 					    __ATOMIC_RELEASE, __ATOMIC_RELAXED));
+	/* A handler that does not return here leaves one too few: then there are more of them. */
+	__atomic_add_fetch(&blocks.nr_free, 1, __ATOMIC_RELAXED);
 }
 
 uint32_t elide_blocks_left(void)
 {
-	return READ_ONCE(blocks.nr_free);
+	int32_t nr = READ_ONCE(blocks.nr_free);
+
+	return nr > 0 ? nr : 0;
 }
 
 uint32_t elide_blocks_nr(void)

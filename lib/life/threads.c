@@ -241,27 +241,23 @@ static struct elide_thread *begin(struct elide_thread *t, uint32_t tid)
 
 /*
  * Have blocks that no thread has: those of threads that have ended, else further ones. In a slow
- * path, which the next threads need not wait for: there are to be some. Are there any that were
- * not there before?
+ * path, which the next threads need not wait for: there are to be some.
  */
-static bool have_blocks(void)
+static void have_blocks(void)
 {
-	uint32_t some = elide_blocks_some(), left = elide_blocks_left();
-	bool more;
+	uint32_t some = elide_blocks_some();
 
 	WRITE_ONCE(few_left, false);
-	if (left >= some)
-		return false;
-	more = find_ended();
-	left = elide_blocks_left();
-	return (left < some && elide_blocks_make(some - left)) || more;
+	if (elide_blocks_left() < some)
+		find_ended();
+	if (elide_blocks_left() < some)
+		elide_blocks_make(some - elide_blocks_left());
 }
 
 struct elide_thread *elide_thread_get(void)
 {
 	struct elide_thread *t = elide_self;
 	uint32_t tid = elide_tid_now();
-	bool more;
 
 	if (t && !t->ready) {
 		/* Wiped by a fork. */
@@ -269,10 +265,11 @@ struct elide_thread *elide_thread_get(void)
 		thread_init(t, tid);
 		return t;
 	}
-	/* Threads that begin outside of slow paths may take all that are made. */
+	have_blocks();
+	/* Threads that begin outside of slow paths may take all that there are. */
 	do
-		more = have_blocks();
-	while (!(t = elide_block_pop()) && more);
+		t = elide_block_pop();
+	while (!t && (elide_blocks_make(1) || find_ended()));
 	if (t)
 		return begin(t, tid);
 	refuse();
