@@ -5,8 +5,11 @@
  * Nothing is written down when a lock is acquired: the thread's look-up cache
  * has the locks it has used, and a mutex or a writer's rwlock has the thread id of
  * its holder. A lock's memory may be gone without destroy, so it must never
- * be read directly.
+ * be read directly, unless it lies in the data of the program itself.
  */
+#include <link.h>
+#include <sys/auxv.h>
+
 #include "../base/syscalls.h"
 #include "../base/testpoint.h"
 #include "../state/cache.h"
@@ -58,6 +61,45 @@ static bool has(const void *const *list, uint32_t nr, const void *lock)
 	return false;
 }
 
+/* The data of the program, which are never unmapped; @end is 0 before they are looked for. */
+static struct {
+	uintptr_t start;
+	uintptr_t end;
+} data;
+
+static void find_data(void)
+{
+	const ElfW(Phdr) *headers = (const ElfW(Phdr) *)getauxval(AT_PHDR), *h = headers;
+	uintptr_t bias = 0, start = 0, end = 1;
+	bool known = false;
+
+	for (unsigned long i = 0; i < getauxval(AT_PHNUM); i++, h++) {
+		if (h->p_type == PT_PHDR) {
+			bias = (uintptr_t)headers - h->p_vaddr;
+			known = true;
+		}
+		if (h->p_type != PT_LOAD || !(h->p_flags & PF_W) || !known)
+			continue;
+		start = bias + h->p_vaddr;
+		end = start + h->p_memsz;
+	}
+	/* Several threads may be here at once, and find the same. */
+	WRITE_ONCE(data.start, start);
+	__atomic_store_n(&data.end, end, __ATOMIC_RELEASE);
+}
+
+/* sys_word_is(), without a system call where the word is known to be mapped. */
+static bool word_is(const void *word, uint32_t value)
+{
+	uintptr_t at = (uintptr_t)word;
+
+	if (!__atomic_load_n(&data.end, __ATOMIC_ACQUIRE))
+		find_data();
+	if (at >= data.start && at + sizeof(value) <= data.end)
+		return READ_ONCE(*(const uint32_t *)word) == value;
+	return sys_word_is(word, value);
+}
+
 /* A lock that was left held, and the row of a call that has locked it. */
 struct left {
 	const struct elide_row *row;
@@ -93,7 +135,7 @@ void elide_exit_held(struct elide_thread *t, uint32_t tid)
 		const void *word = holder_word(e, row);
 		struct left left = {row, e->lock};
 
-		if (!word || !counts(e, row) || has(found, nr, e->lock) || !sys_word_is(word, tid))
+		if (!word || !counts(e, row) || has(found, nr, e->lock) || !word_is(word, tid))
 			continue;
 		found[nr++ % MAX_FOUND] = e->lock;
 		if (elide_busy)
