@@ -39,8 +39,8 @@ _Static_assert(ELIDE_MAX_MODULES <= 1 << 12, "a marked address and the kind of a
 
 static unsigned int nr_gone, nr_marked;
 
-/* Objects were unloaded while another thread was in a slow path: the next one forgets them. */
-static bool pending;
+/* Times that objects were unloaded while another thread was in a slow path: the next one forgets them. */
+static uint32_t pending;
 uint32_t elide_modules_epoch;
 
 /* Of the name that the loader has: FNV-1a (Fowler, Noll and Vo). */
@@ -300,7 +300,8 @@ bool elide_modules_are_there(void)
 
 void elide_modules_unloaded_later(void)
 {
-	WRITE_ONCE(pending, true);
+	/* Release pairs with the acquire in elide_modules_unloaded(): the object is no longer there. */
+	__atomic_add_fetch(&pending, 1, __ATOMIC_RELEASE);
 	__atomic_add_fetch(&elide_modules_epoch, 1, __ATOMIC_RELEASE);
 	elide_registry_distrust();
 }
@@ -313,10 +314,13 @@ void elide_modules_settle(void)
 
 void elide_modules_unloaded(void)
 {
-	WRITE_ONCE(pending, false);
+	uint32_t due = __atomic_load_n(&pending, __ATOMIC_ACQUIRE);
+
 	for (unsigned int i = 0; i < nr_modules; i++)
 		if (!known[i].gone && !is_there(i))
 			forget(i);
+	/* Not before: a look-up that finds nothing pending takes what it finds for what is there. */
+	__atomic_sub_fetch(&pending, due, __ATOMIC_RELEASE);
 }
 
 unsigned int elide_module_number(const struct elide_module *m)
