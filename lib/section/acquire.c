@@ -52,9 +52,24 @@ static __always_inline_fn struct elide_pending *pending_add(struct elide_thread 
 	return &t->pending[t->nr_pending++];
 }
 
+/*
+ * Was the lock initialised or destroyed in this section? What is known of it is known of an older lock until
+ * that is caught up with, after the commit.
+ */
+static bool is_another_lock(const struct elide_thread *t, const void *lock)
+{
+	for (uint32_t i = 0; i < t->nr_pending; i++)
+		if (t->pending[i].lock == lock && t->pending[i].what >= ELIDE_DEFER_NEW &&
+		    t->pending[i].what <= ELIDE_DEFER_GONE)
+			return true;
+	return false;
+}
+
 void elide_defer(struct elide_thread *t, struct elide_cache *entry, const void *lock,
 		 const void *site, enum elide_kind kind, enum elide_deferred what)
 {
+	if (what <= ELIDE_DEFER_LOCKED_TRY && unlikely(is_another_lock(t, lock)))
+		rtm_abort(ELIDE_CODE_destroy);
 	*pending_add(t) =
 		(struct elide_pending){what, kind, lock, site, entry ? elide_row(entry) : NULL};
 }
@@ -95,6 +110,8 @@ static __noinline enum elide_outcome acquire_nested(struct elide_thread *t,
 	bool note = call && !elide_process.order;
 	uint64_t value;
 
+	if (unlikely(is_another_lock(t, word)))
+		rtm_abort(ELIDE_CODE_destroy);
 	if (call ? !call->elided : is_shared(word))
 		return ELIDE_NOTHING_DONE;
 	if (t->nr_held == ELIDE_MAX_HELD)
