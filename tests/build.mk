@@ -30,6 +30,7 @@ check-long: export SERIAL_SEEDS = 500
 check-long: export EXACT_SEEDS = 50
 check-long: export ALL_RATES = yes
 check-long: export TREE_SEEDS = 30
+check-long: export REUSE_SEEDS = 20
 check-long: export SERVERS = redis memcached nginx python mariadb
 check-long: check
 	$(Q)O=$(O) LONG_MINUTES=$(LONG_MINUTES) sh tests/torture/run.sh
@@ -47,6 +48,7 @@ check-programs: fidelity-tests
 check-programs: program-tests
 check-programs: fuzz-tests
 check-programs: torture-tests
+check-programs: reuse-tests
 check-programs: semantics-tests
 check-programs: conformance-tests
 check-programs: planted-tests
