@@ -162,8 +162,8 @@ enum elide_file_state {
 
 /* What there is no room for, header.dropped[]. */
 enum elide_dropped {
-	ELIDE_DROPPED_LOCKS,   /* acquisitions of locks beyond MAX_LOCKS */
-	ELIDE_DROPPED_CLASSES, /* locks of classes beyond MAX_CLASSES */
+	ELIDE_DROPPED_LOCKS,   /* locks beyond MAX_LOCKS, which are counted by their call sites alone */
+	ELIDE_DROPPED_CLASSES, /* locks of classes beyond MAX_CLASSES, which are counted so, too */
 	ELIDE_DROPPED_THREADS, /* threads beyond MAX_THREADS */
 	ELIDE_DROPPED_ROWS,    /* (class, site) pairs beyond a thread's table, or the file is full */
 	ELIDE_DROPPED_MODULES, /* objects beyond the room for them */
@@ -183,6 +183,10 @@ enum elide_dropped {
 /* Types of chunks that the header counts are below this number. */
 #define ELIDE_MAX_CHUNK_TYPES 32
 
+/* Tags of the words of struct elide_inspect. */
+#define ELIDE_INSPECT_HOT  0x7f00u
+#define ELIDE_INSPECT_GONE 0x8000u
+
 /**
  * struct elide_inspect - where the engine keeps what it knows of the locks of a process that runs.
  *
@@ -191,9 +195,12 @@ enum elide_dropped {
  * library, and where the process has no such tables.
  *
  * @size:      bytes of this structure as the process knows it
- * @locks:     slots of the table of locks, @nr_locks of @lock_size: the first 64 bits of each are the
- *             address of a lock << @class_bits | index of its class; a slot that is empty or was
- *             released has an address of 0
+ * @locks:     what finds the locks: 64 bits that a reader does not need, address of a table, then the
+ *             classes of numbers from ELIDE_INSPECT_HOT on, 16 bits each
+ * @lock_words: of a table, which begins with the number of its words, 32 bits, 32 bits that are not used,
+ *             and the address of the next table or 0: where the words are, 64 bits each: address of a
+ *             lock + (tag << @tag_shift), the index of its class or ELIDE_INSPECT_HOT and more;
+ *             ELIDE_INSPECT_GONE is added where the lock is gone. Others have an address of 0
  * @threads:   where the address of the first thread's block is
  * @next, @tid: in a block: address of the next block, and thread id, 32 bits, 0 of one that has ended
  * @waits:     in a block: address of the lock that the thread waits for, 0 if it does not; then
@@ -206,11 +213,11 @@ enum elide_dropped {
  */
 struct elide_inspect {
 	uint32_t size;
-	uint32_t lock_size;
-	uint32_t class_bits;
+	uint32_t tag_shift;
+	uint32_t unused;
 	uint32_t held_size;
 	uint64_t locks;
-	uint64_t nr_locks;
+	uint64_t lock_words;
 	uint64_t threads;
 	uint32_t next;
 	uint32_t tid;
@@ -442,6 +449,7 @@ enum elide_class_type {
 	ELIDE_CLASS_INIT = 1, /* address: return address of the call that initialised the lock */
 	ELIDE_CLASS_STATIC,   /* address: the lock itself, or the array, inside an object's data */
 	ELIDE_CLASS_FIRST,    /* address: return address of the first call that locked it */
+	ELIDE_CLASS_BEYOND,   /* address: 0; locks for which ELIDE_MAX_LOCKS or ELIDE_MAX_CLASSES has no room */
 };
 
 /**

@@ -46,7 +46,7 @@ static int wait_inside(pthread_barrier_t *barrier, const void *site)
 	int err = real.barrier_wait(barrier);
 
 	if (has_passed(err))
-		elide_defer(t, elide_cache_find(t, barrier, site, KIND), barrier, site, KIND,
+		elide_defer(t, elide_call_find(t, barrier, site, KIND), barrier, site, KIND,
 			    ELIDE_DEFER_LOCKED_TRY);
 	return err;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* glibc-layout.c - see glibc-layout.h. */
 #include <semaphore.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -43,6 +44,21 @@ static bool check_type(int type)
 	return good && mutex_words(&m, 0, 0, 0) && !m.__data.__count && m.__data.__kind == type;
 }
 
+/* One without attributes begins as zeroes, and one that is destroyed has no type, and is else as it was. */
+static bool check_life(void)
+{
+	static const pthread_mutex_t zeroes = PTHREAD_MUTEX_INITIALIZER;
+	pthread_mutex_t m, gone = PTHREAD_MUTEX_INITIALIZER;
+
+	memset(&m, 0xa5, sizeof(m));
+	real.mutex_init(&m, NULL);
+	if (memcmp(&m, &zeroes, sizeof(m)))
+		return false;
+	real.mutex_destroy(&m);
+	gone.__data.__kind = MUTEX_DESTROYED;
+	return !memcmp(&m, &gone, sizeof(m));
+}
+
 static bool check_mutex(void)
 {
 	pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
@@ -55,7 +71,7 @@ static bool check_mutex(void)
 	good &= real.mutex_trylock(&m) != 0;
 	real.mutex_unlock(&m);
 	good &= mutex_words(&m, 0, 0, 0);
-	good = good && check_type(PTHREAD_MUTEX_RECURSIVE_NP) &&
+	good = good && check_life() && check_type(PTHREAD_MUTEX_RECURSIVE_NP) &&
 	       check_type(PTHREAD_MUTEX_ERRORCHECK_NP) && check_type(PTHREAD_MUTEX_ADAPTIVE_NP);
 	if (kind & MUTEX_GLIBC_ELIDES)
 		elide_disable("glibc's own elision is on (GLIBC_TUNABLES): two eliders on one lock are not supported");

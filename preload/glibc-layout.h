@@ -22,6 +22,7 @@
 #define MUTEX_INHERIT    32
 #define MUTEX_PRIORITY   96  /* inherit or protect */
 #define MUTEX_GLIBC_ELIDES 256 /* glibc's own elision has marked it */
+#define MUTEX_DESTROYED  (-1)
 #define MUTEX_NO_ELISION 512 /* set by settype NORMAL and DEFAULT and by C11: harmless */
 
 /* pthread_rwlock_t.__data.__readers */

@@ -67,29 +67,29 @@ int mutex_timedlock(pthread_mutex_t *m, const void *site, clockid_t clock,
 		    const struct timespec *until)
 {
 	struct elide_thread *t = elide_self;
-	struct elide_cache *entry = elide_cache_find(t, m, site, KIND);
+	struct elide_call *call = elide_call_find(t, m, site, KIND);
 	const struct elide_until deadline = deadline_of(clock, until);
 	enum elide_outcome outcome;
 	struct elide_row *row;
 	int err;
 
 	if (unlikely(elide_inside(t))) {
-		err = mutex_lock_inside(t, entry, m, site, HOW_TIMED);
+		err = mutex_lock_inside(t, call, m, site, HOW_TIMED);
 		if (err >= 0)
 			return err;
-		return mutex_answered_inside(t, entry, m, site, HOW_TIMED, err,
+		return mutex_answered_inside(t, call, m, site, HOW_TIMED, err,
 					     real_timed(m, clock, until));
 	}
 	if (mutex_is_relock(t, m))
 		return mutex_relocked(m, site, real_timed(m, clock, until));
-	outcome = elide_try(entry, m, mutex_rule(m), site, KIND, &deadline, &row);
+	outcome = elide_try(call, m, mutex_rule(m), site, KIND, &deadline, &row);
 	if (outcome == ELIDE_ELIDED)
 		return 0;
 	if (outcome == ELIDE_NOTHING_DONE)
 		return real_timed(m, clock, until);
 	err = timedlock_unelided(row, m, outcome, clock, &deadline);
-	if (is_held_error(err) && likely(entry))
-		elide_not_acquired(elide_call_of(elide_self, entry));
+	if (is_held_error(err) && likely(call))
+		elide_not_acquired(call);
 	return err;
 }
 
@@ -135,6 +135,7 @@ static __always_inline_fn int timedlock(pthread_mutex_t *m, const void *site, cl
 		return 0;
 	if (unlikely(outcome == ELIDE_NOTHING_DONE))
 		return timedlock_long(m, site, clock, until);
+	q.call->lock = m;
 	if (outcome == ELIDE_SKIPPED && likely(mutex_take(m, t->tid, false)))
 		return count_short(t, q.row, m);
 	return timedlock_again(t, q.call, m, clock, until, outcome, status);

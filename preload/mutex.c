@@ -45,7 +45,7 @@ static __noinline int lock_waiting(struct elide_thread *t, struct elide_row *row
 }
 
 /* A call inside an elided section, up to the point where the real function answers. */
-int mutex_lock_inside(struct elide_thread *t, struct elide_cache *entry, pthread_mutex_t *m,
+int mutex_lock_inside(struct elide_thread *t, struct elide_call *call, pthread_mutex_t *m,
 		      const void *site, enum how how)
 {
 	struct elide_held *held = elide_find_held(t, m);
@@ -71,20 +71,20 @@ int mutex_lock_inside(struct elide_thread *t, struct elide_cache *entry, pthread
 		return MUTEX_REAL_ANSWERS; /* busy, or one more of a recursive mutex that is locked */
 	if (!glibc_mutex_elidable(m))
 		return MUTEX_REAL_COUNTED;
-	return elide_acquire(t, entry, m, &glibc_mutex_rule, site, KIND,
+	return elide_acquire(t, call, m, &glibc_mutex_rule, site, KIND,
 			     how == HOW_LOCK ? &elide_until_locked : &elide_until_now) ==
 			       ELIDE_ELIDED ? 0 : MUTEX_REAL_COUNTED;
 }
 
 /* The real function has answered instead. */
-int mutex_answered_inside(struct elide_thread *t, struct elide_cache *entry, pthread_mutex_t *m,
+int mutex_answered_inside(struct elide_thread *t, struct elide_call *call, pthread_mutex_t *m,
 			  const void *site, enum how how, int why, int err)
 {
 	if (err == EDEADLK)
 		misuse_inside(t, ELIDE_MISUSE_RELOCK, KIND, site, m);
 	if (why != MUTEX_REAL_COUNTED)
 		return err;
-	return counted_inside(t, entry, m, site, KIND, how == HOW_LOCK, err);
+	return counted_inside(t, call, m, site, KIND, how == HOW_LOCK, err);
 }
 
 /* Lock, not by elision, and count the acquisition as @outcome says. */
@@ -106,20 +106,20 @@ static __noinline int lock_unelided(struct elide_thread *t, struct elide_row *ro
 __noinline int mutex_lock(pthread_mutex_t *m, const void *site)
 {
 	struct elide_thread *t = elide_self;
-	struct elide_cache *entry = elide_cache_find(t, m, site, KIND);
+	struct elide_call *call = elide_call_find(t, m, site, KIND);
 	enum elide_outcome outcome;
 	struct elide_row *row;
 
 	if (unlikely(elide_inside(t))) {
-		int err = mutex_lock_inside(t, entry, m, site, HOW_LOCK);
+		int err = mutex_lock_inside(t, call, m, site, HOW_LOCK);
 
 		if (err >= 0)
 			return err;
-		return mutex_answered_inside(t, entry, m, site, HOW_LOCK, err, real.mutex_lock(m));
+		return mutex_answered_inside(t, call, m, site, HOW_LOCK, err, real.mutex_lock(m));
 	}
 	if (mutex_is_relock(t, m))
 		return mutex_relocked(m, site, real.mutex_lock(m));
-	outcome = elide_try(entry, m, mutex_rule(m), site, KIND, &elide_until_locked, &row);
+	outcome = elide_try(call, m, mutex_rule(m), site, KIND, &elide_until_locked, &row);
 	if (outcome == ELIDE_ELIDED)
 		return 0;
 	if (outcome == ELIDE_NOTHING_DONE)
@@ -151,6 +151,7 @@ static __always_inline_fn int lock_known(struct elide_thread *t, struct elide_qu
 		return lock_again(t, q.call, m, site, status);
 	if (unlikely(outcome == ELIDE_NOTHING_DONE))
 		return mutex_lock(m, site);
+	q.call->lock = m;
 	if (unlikely(!(mutex_take(m, t->tid, !plain))))
 		return lock_unelided(t, q.row, m, site, ELIDE_SKIPPED);
 	return count_short(t, q.row, m);
@@ -172,27 +173,34 @@ static __noinline int lock_extra(struct elide_thread *t, struct elide_row *row, 
 	return err;
 }
 
-/* A mutex that the thread does not know, or of another type, which it may hold already. */
+/* A mutex of another type than plain, by a call that the thread knows; it may hold it already. */
+static __noinline int lock_typed(struct elide_thread *t, struct elide_call *call,
+				 pthread_mutex_t *m, const void *site)
+{
+	struct elide_quick q = elide_quick_known(call, site, KIND);
+
+	if (unlikely(!q.known || !glibc_layout.mutex))
+		return mutex_lock(m, site);
+	if (unlikely(mutex_is_relock(t, m)))
+		return mutex_relock(m) ? 0 : mutex_lock(m, site);
+	if (unlikely(!glibc_mutex_simple(m)))
+		return lock_extra(t, q.row, m, site);
+	return lock_known(t, q, m, site, false);
+}
+
+/* The first guess was wrong. */
 static __noinline int lock_unknown(pthread_mutex_t *m, const void *site)
 {
 	struct elide_thread *t = elide_self_quick;
-	struct elide_quick q = {0};
+	struct elide_quick q = elide_quick_look(t, m, site, KIND);
 
+	if (likely(q.known))
+		return likely(glibc_mutex_plain(m)) ? lock_known(t, q, m, site, true) :
+						      lock_typed(t, q.call, m, site);
 	PASS_ACQUIRE(mutex_lock, m);
-	if (likely(glibc_mutex_plain(m))) {
-		if (!t->open && elide_skips(t, site))
-			return real.mutex_lock(m);
-		q = elide_quick_refill(t, m, site, KIND);
-	} else if (glibc_layout.mutex && !mutex_is_relock(t, m)) {
-		q = elide_quick(t, m, site, KIND);
-		if (unlikely(!q.known))
-			q = elide_quick_refill(t, m, site, KIND);
-		if (q.known && unlikely(!glibc_mutex_simple(m)))
-			return lock_extra(t, q.row, m, site);
-	} else if (!t->open && mutex_relock(m)) {
+	if (!t->open && !glibc_mutex_plain(m) && mutex_is_relock(t, m) && mutex_relock(m))
 		return 0;
-	}
-	return q.known ? lock_known(t, q, m, site, false) : mutex_lock(m, site);
+	return mutex_lock(m, site);
 }
 
 WRAPPER int pthread_mutex_lock(pthread_mutex_t *m)
@@ -200,6 +208,7 @@ WRAPPER int pthread_mutex_lock(pthread_mutex_t *m)
 	struct elide_thread *t = elide_self_quick;
 	struct elide_quick q;
 
+	__builtin_prefetch(m);
 	if (unlikely(t->open)) {
 		if (likely(glibc_mutex_plain(m)) &&
 		    elide_quick_nested(t, m, (struct elide_rule)MUTEX_IS_FREE, CALL_SITE(), KIND))
@@ -207,8 +216,10 @@ WRAPPER int pthread_mutex_lock(pthread_mutex_t *m)
 		return lock_unknown(m, CALL_SITE());
 	}
 	q = elide_quick(t, m, CALL_SITE(), KIND);
-	if (unlikely(!q.known || !glibc_mutex_plain(m)))
+	if (unlikely(!q.known))
 		return lock_unknown(m, CALL_SITE());
+	if (unlikely(!glibc_mutex_plain(m)))
+		return lock_typed(t, q.call, m, CALL_SITE());
 	return lock_known(t, q, m, CALL_SITE(), true);
 }
 
@@ -221,22 +232,22 @@ static __always_inline_fn bool is_held(const pthread_mutex_t *m)
 int mutex_trylock(pthread_mutex_t *m, const void *site)
 {
 	struct elide_thread *t = elide_self;
-	struct elide_cache *entry = elide_cache_find(t, m, site, KIND);
+	struct elide_call *call = elide_call_find(t, m, site, KIND);
 	enum elide_outcome outcome;
 	struct elide_row *row;
 	int err;
 
 	if (unlikely(elide_inside(t))) {
-		err = mutex_lock_inside(t, entry, m, site, HOW_TRY);
+		err = mutex_lock_inside(t, call, m, site, HOW_TRY);
 		if (err >= 0)
 			return err;
-		return mutex_answered_inside(t, entry, m, site, HOW_TRY, err, real.mutex_trylock(m));
+		return mutex_answered_inside(t, call, m, site, HOW_TRY, err, real.mutex_trylock(m));
 	}
 	if (mutex_is_relock(t, m))
 		return real.mutex_trylock(m);
-	if (elide_may_fail(t, entry) && is_held(m))
-		return count_failed(elide_row(entry), EBUSY);
-	outcome = elide_try(entry, m, mutex_rule(m), site, KIND, &elide_until_now, &row);
+	if (elide_may_fail(call) && is_held(m))
+		return count_failed(elide_row(call), EBUSY);
+	outcome = elide_try(call, m, mutex_rule(m), site, KIND, &elide_until_now, &row);
 	if (outcome == ELIDE_ELIDED)
 		return 0;
 	err = real.mutex_trylock(m);
@@ -245,7 +256,7 @@ int mutex_trylock(pthread_mutex_t *m, const void *site)
 	if (!err || err == EOWNERDEAD)
 		count_locked(elide_self, row, m, outcome, false);
 	else if (is_held_error(err))
-		count_failed_try(entry, row, err);
+		count_failed_try(call, row, err);
 	return err;
 }
 
@@ -333,9 +344,6 @@ static __noinline int unlock_long(pthread_mutex_t *m, const void *site)
 		elide_due_released(t, m);
 		return 0;
 	}
-	/* Another type than plain, nothing is elided or watched, and the thread has locked it. */
-	if (!t->open && (uint32_t)m->__data.__owner == t->short_tid && glibc_mutex_simple(m))
-		return mutex_release_typed(m, site);
 	PASS_RELEASE(mutex_unlock, m);
 	return mutex_unlock(m, site);
 }
@@ -348,15 +356,25 @@ WRAPPER int pthread_mutex_unlock(pthread_mutex_t *m)
 		return 0;
 	if (unlikely(t->open))
 		return elide_quick_release_nested(t, m, 4) ? 0 : unlock_long(m, CALL_SITE());
-	if (unlikely((uint32_t)m->__data.__owner != t->short_tid || !glibc_mutex_plain(m)))
+	if (unlikely((uint32_t)m->__data.__owner != t->short_tid))
 		return unlock_long(m, CALL_SITE());
-	return mutex_release(m, CALL_SITE());
+	if (likely(glibc_mutex_plain(m)))
+		return mutex_release(m, CALL_SITE());
+	return glibc_mutex_simple(m) ? mutex_release_typed(m, CALL_SITE()) :
+				       unlock_long(m, CALL_SITE());
 }
 
 WRAPPER int pthread_mutex_init(pthread_mutex_t *m, const pthread_mutexattr_t *attr)
 {
+	struct elide_thread *t = elide_self_quick;
 	int err;
 
+	/* One without attributes is zeroes: glibc_layout. */
+	if (likely(!attr && !t->open && glibc_layout.mutex) &&
+	    elide_lock_renew(t, m, KIND, CALL_SITE(), false)) {
+		*m = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+		return 0;
+	}
 	PASS(mutex_init, m, attr);
 	err = real.mutex_init(m, attr);
 	if (!err)
@@ -366,8 +384,14 @@ WRAPPER int pthread_mutex_init(pthread_mutex_t *m, const pthread_mutexattr_t *at
 
 WRAPPER int pthread_mutex_destroy(pthread_mutex_t *m)
 {
+	struct elide_thread *t = elide_self_quick;
 	int err;
 
+	if (likely(!t->open && glibc_layout.mutex && glibc_mutex_plain(m) && !m->__data.__nusers) &&
+	    elide_lock_retire(t, m)) {
+		m->__data.__kind = MUTEX_DESTROYED;
+		return 0;
+	}
 	PASS(mutex_destroy, m);
 	wrap_destroy_begin(m);
 	err = real.mutex_destroy(m);
@@ -420,6 +444,7 @@ WRAPPER int pthread_mutex_trylock(pthread_mutex_t *m)
 	if (unlikely(locks)) {
 		if (!mutex_take(m, t->tid, false))
 			return count_failed(q.row, EBUSY);
+		q.call->lock = m;
 		elide_quick_locked(q, locks);
 		return count_short(t, q.row, m);
 	}
@@ -432,8 +457,10 @@ WRAPPER int pthread_mutex_trylock(pthread_mutex_t *m)
 		return trylock_again(t, q.call, m, status);
 	if (unlikely(outcome == ELIDE_NOTHING_DONE))
 		return trylock_long(t, m, CALL_SITE());
-	if (likely(mutex_take(m, t->tid, false)))
+	if (likely(mutex_take(m, t->tid, false))) {
+		q.call->lock = m;
 		return count_short(t, q.row, m);
+	}
 	elide_not_acquired(q.call);
 	return count_failed(q.row, EBUSY);
 }

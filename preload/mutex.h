@@ -58,14 +58,14 @@ int mutex_relocked(pthread_mutex_t *m, const void *site, int err);
 /**
  * mutex_lock_inside() - a call inside an elided section, up to the point where the real function answers.
  * @t: the calling thread
- * @entry: of the call, NULL if it is not known
+ * @call: of the call, NULL if it is not known
  * @m: the mutex
  * @site: return address of the call
  * @how: how it waits
  *
  * Return: 0 or an error, which is the answer; MUTEX_REAL_ANSWERS, MUTEX_REAL_COUNTED.
  */
-int mutex_lock_inside(struct elide_thread *t, struct elide_cache *entry, pthread_mutex_t *m,
+int mutex_lock_inside(struct elide_thread *t, struct elide_call *call, pthread_mutex_t *m,
 		      const void *site, enum how how);
 
 /**
@@ -75,7 +75,7 @@ int mutex_lock_inside(struct elide_thread *t, struct elide_cache *entry, pthread
  *
  * Other parameters are those of mutex_lock_inside(). Return: @err.
  */
-int mutex_answered_inside(struct elide_thread *t, struct elide_cache *entry, pthread_mutex_t *m,
+int mutex_answered_inside(struct elide_thread *t, struct elide_call *call, pthread_mutex_t *m,
 			  const void *site, enum how how, int why, int err);
 
 #pragma GCC visibility pop

@@ -64,7 +64,7 @@ static __always_inline_fn int call_real(pthread_rwlock_t *rw, enum elide_kind ki
 }
 
 /* A call inside an elided section. False: the real function answers. */
-static bool elided_inside(struct elide_thread *t, struct elide_cache *entry, pthread_rwlock_t *rw,
+static bool elided_inside(struct elide_thread *t, struct elide_call *call, pthread_rwlock_t *rw,
 			  const void *site, enum elide_kind kind, enum how how)
 {
 	if (elide_find_held(t, rw))
@@ -73,7 +73,7 @@ static bool elided_inside(struct elide_thread *t, struct elide_cache *entry, pth
 		return false;
 	if ((uint32_t)rw->__data.__cur_writer == t->tid)
 		return false; /* EDEADLK */
-	return elide_acquire(t, entry, rw, rule_of(kind), site, kind,
+	return elide_acquire(t, call, rw, rule_of(kind), site, kind,
 			     how == HOW_LOCK ? &elide_until_locked : &elide_until_now) ==
 	       ELIDE_ELIDED;
 }
@@ -149,7 +149,7 @@ static __always_inline_fn int lock(pthread_rwlock_t *rw, const void *site, enum 
 {
 	const struct elide_until deadline = {clock < 0 ? CLOCK_REALTIME : clock, until};
 	struct elide_thread *t = elide_self;
-	struct elide_cache *entry = elide_cache_find(t, rw, site, kind);
+	struct elide_call *call = elide_call_find(t, rw, site, kind);
 	enum elide_outcome outcome;
 	struct elide_row *row;
 	int err;
@@ -160,16 +160,16 @@ static __always_inline_fn int lock(pthread_rwlock_t *rw, const void *site, enum 
 	if (how == HOW_TIMED && until && (unsigned long)until->tv_nsec >= 1000000000ul)
 		return EINVAL;
 	if (unlikely(elide_inside(t))) {
-		if (elided_inside(t, entry, rw, site, kind, how))
+		if (elided_inside(t, call, rw, site, kind, how))
 			return 0;
 		err = call_real(rw, kind, how, clock, until);
 		if (err == EDEADLK)
 			misuse_inside(t, ELIDE_MISUSE_RELOCK, kind, site, rw);
-		return counted_inside(t, entry, rw, site, kind, how == HOW_LOCK, err);
+		return counted_inside(t, call, rw, site, kind, how == HOW_LOCK, err);
 	}
-	if (how == HOW_TRY && elide_may_fail(t, entry) && is_held(rw, kind))
-		return count_failed(elide_row(entry), EBUSY);
-	outcome = elide_try(entry, rw, may_elide(rw) ? rule_of(kind) : NULL, site, kind,
+	if (how == HOW_TRY && elide_may_fail(call) && is_held(rw, kind))
+		return count_failed(elide_row(call), EBUSY);
+	outcome = elide_try(call, rw, may_elide(rw) ? rule_of(kind) : NULL, site, kind,
 			    how == HOW_LOCK ? &elide_until_locked :
 			    how == HOW_TRY  ? &elide_until_now :
 					      &deadline, &row);
@@ -178,8 +178,8 @@ static __always_inline_fn int lock(pthread_rwlock_t *rw, const void *site, enum 
 	if (outcome == ELIDE_NOTHING_DONE)
 		return call_real(rw, kind, how, clock, until);
 	err = lock_unelided(elide_self, row, rw, site, kind, how, clock, until, outcome);
-	if (how == HOW_TRY && err && likely(entry))
-		elide_not_acquired(elide_call_of(elide_self, entry));
+	if (how == HOW_TRY && err && likely(call))
+		elide_not_acquired(call);
 	return err;
 }
 
@@ -370,28 +370,37 @@ static __always_inline_fn int lock_known(struct elide_thread *t, struct elide_qu
 		return lock_again(t, q.call, rw, site, kind, status);
 	if (unlikely(outcome == ELIDE_NOTHING_DONE))
 		return lock_long(rw, site, kind);
+	q.call->lock = rw;
 	if (unlikely(!take(t, rw, kind)))
 		return lock_skipped(t, q.row, rw, site, kind);
 	t->nr_rwlocks++;
 	return count_short(t, q.row, rw);
 }
 
-static __noinline int lock_unknown(pthread_rwlock_t *rw, const void *site, enum elide_kind kind)
+/* The first guess was wrong, or it is a process-shared one, which is never elided. */
+static __always_inline_fn int lock_unknown(pthread_rwlock_t *rw, const void *site,
+					   enum elide_kind kind)
 {
 	struct elide_thread *t = elide_self_quick;
 	struct elide_quick q = {0};
 
+	if (likely(!rw->__data.__shared))
+		q = elide_quick_look(t, rw, site, kind);
+	if (likely(q.known))
+		return lock_known(t, q, rw, site, kind);
 	if (unlikely(!elide_process.running) || elide_passes())
 		return call_real(rw, kind, HOW_LOCK, CLOCK_PLAIN, NULL);
-	if (unlikely(!t->open && !rw->__data.__shared && elide_skips(t, site)))
-		return call_real(rw, kind, HOW_LOCK, CLOCK_PLAIN, NULL);
-	if (likely(!rw->__data.__shared))
-		q = elide_quick_refill(t, rw, site, kind);
-	if (!q.known)
-		return lock_long(rw, site, kind);
-	return kind == ELIDE_KIND_RWLOCK_READ ?
-		       lock_known(t, q, rw, site, ELIDE_KIND_RWLOCK_READ) :
-		       lock_known(t, q, rw, site, ELIDE_KIND_RWLOCK_WRITE);
+	return lock_long(rw, site, kind);
+}
+
+static __noinline int read_unknown(pthread_rwlock_t *rw, const void *site)
+{
+	return lock_unknown(rw, site, ELIDE_KIND_RWLOCK_READ);
+}
+
+static __noinline int write_unknown(pthread_rwlock_t *rw, const void *site)
+{
+	return lock_unknown(rw, site, ELIDE_KIND_RWLOCK_WRITE);
 }
 
 static __always_inline_fn int lock_quick(pthread_rwlock_t *rw, const void *site,
@@ -404,12 +413,12 @@ static __always_inline_fn int lock_quick(pthread_rwlock_t *rw, const void *site,
 		if (likely(!rw->__data.__shared) &&
 		    elide_quick_nested(t, rw, free_if(kind), site, kind))
 			return 0;
-		return lock_unknown(rw, site, kind);
+		return kind == ELIDE_KIND_RWLOCK_READ ? read_unknown(rw, site) : write_unknown(rw, site);
 	}
 	q = elide_quick(t, rw, site, kind);
 	/* A process-shared one is never elided. */
 	if (unlikely(!q.known || rw->__data.__shared))
-		return lock_unknown(rw, site, kind);
+		return kind == ELIDE_KIND_RWLOCK_READ ? read_unknown(rw, site) : write_unknown(rw, site);
 	return lock_known(t, q, rw, site, kind);
 }
 

@@ -29,7 +29,7 @@ static int answered_inside(sem_t *s, const void *site, int err)
 	struct elide_thread *t = elide_self;
 
 	if (!err)
-		elide_defer(t, elide_cache_find(t, s, site, KIND), s, site, KIND,
+		elide_defer(t, elide_call_find(t, s, site, KIND), s, site, KIND,
 			    ELIDE_DEFER_LOCKED_TRY);
 	return err;
 }

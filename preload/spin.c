@@ -123,7 +123,7 @@ static __noinline int lock(pthread_spinlock_t *s, const void *site)
 {
 	const void *word = (const void *)s;
 	struct elide_thread *t = elide_self;
-	struct elide_cache *entry = elide_cache_find(t, word, site, KIND);
+	struct elide_call *call = elide_call_find(t, word, site, KIND);
 	enum elide_outcome outcome;
 	struct elide_row *row;
 
@@ -131,12 +131,12 @@ static __noinline int lock(pthread_spinlock_t *s, const void *site)
 		if (elide_find_held(t, word))
 			rtm_abort(ELIDE_CODE_relock);
 		if (glibc_layout.spin &&
-		    elide_acquire(t, entry, word, &glibc_spin_rule, site, KIND,
+		    elide_acquire(t, call, word, &glibc_spin_rule, site, KIND,
 				  &elide_until_locked) == ELIDE_ELIDED)
 			return 0;
-		return counted_inside(t, entry, word, site, KIND, true, real.spin_lock(s));
+		return counted_inside(t, call, word, site, KIND, true, real.spin_lock(s));
 	}
-	outcome = elide_try(entry, word, rule(), site, KIND, &elide_until_locked, &row);
+	outcome = elide_try(call, word, rule(), site, KIND, &elide_until_locked, &row);
 	if (outcome == ELIDE_ELIDED)
 		return 0;
 	if (outcome == ELIDE_NOTHING_DONE)
@@ -168,6 +168,7 @@ static __always_inline_fn int lock_known(struct elide_thread *t, struct elide_qu
 		return lock_again(t, q.call, s, status);
 	if (unlikely(outcome == ELIDE_NOTHING_DONE))
 		return lock(s, site);
+	q.call->lock = word;
 	if (unlikely(!take(s)))
 		return lock_waiting(t, q.row, s, ELIDE_SKIPPED);
 	t->nr_spins++;
@@ -179,11 +180,11 @@ static __noinline int lock_unknown(pthread_spinlock_t *s, const void *site)
 	struct elide_thread *t = elide_self_quick;
 	struct elide_quick q;
 
+	q = elide_quick_look(t, (const void *)s, site, KIND);
+	if (likely(q.known))
+		return lock_known(t, q, s, site);
 	PASS_ACQUIRE(spin_lock, s);
-	if (!t->open && elide_skips(t, site))
-		return real.spin_lock(s);
-	q = elide_quick_refill(t, (const void *)s, site, KIND);
-	return q.known ? lock_known(t, q, s, site) : lock(s, site);
+	return lock(s, site);
 }
 
 WRAPPER int pthread_spin_lock(pthread_spinlock_t *s)
@@ -214,7 +215,7 @@ static __noinline int trylock(pthread_spinlock_t *s, const void *site)
 {
 	const void *word = (const void *)s;
 	struct elide_thread *t = elide_self;
-	struct elide_cache *entry = elide_cache_find(t, word, site, KIND);
+	struct elide_call *call = elide_call_find(t, word, site, KIND);
 	enum elide_outcome outcome;
 	struct elide_row *row;
 	int err;
@@ -224,14 +225,14 @@ static __noinline int trylock(pthread_spinlock_t *s, const void *site)
 		if (elide_find_held(t, word))
 			return EBUSY;
 		if (glibc_layout.spin && READ_ONCE(*s) == SPIN_FREE &&
-		    elide_acquire(t, entry, word, &glibc_spin_rule, site, KIND,
+		    elide_acquire(t, call, word, &glibc_spin_rule, site, KIND,
 				  &elide_until_now) == ELIDE_ELIDED)
 			return 0;
-		return counted_inside(t, entry, word, site, KIND, false, real.spin_trylock(s));
+		return counted_inside(t, call, word, site, KIND, false, real.spin_trylock(s));
 	}
-	if (elide_may_fail(t, entry) && is_held(s))
-		return count_failed(elide_row(entry), EBUSY);
-	outcome = elide_try(entry, word, rule(), site, KIND, &elide_until_now, &row);
+	if (elide_may_fail(call) && is_held(s))
+		return count_failed(elide_row(call), EBUSY);
+	outcome = elide_try(call, word, rule(), site, KIND, &elide_until_now, &row);
 	if (outcome == ELIDE_ELIDED)
 		return 0;
 	err = real.spin_trylock(s);
@@ -240,7 +241,7 @@ static __noinline int trylock(pthread_spinlock_t *s, const void *site)
 	if (!err)
 		count_locked(elide_self, row, word, outcome, false);
 	else if (is_held_error(err))
-		count_failed_try(entry, row, err);
+		count_failed_try(call, row, err);
 	return err;
 }
 
@@ -279,6 +280,7 @@ WRAPPER int pthread_spin_trylock(pthread_spinlock_t *s)
 	if (likely(outcome == ELIDE_ELIDED))
 		return 0;
 	if (likely(outcome == ELIDE_SKIPPED && READ_ONCE(*s) == SPIN_FREE && take(s))) {
+		q.call->lock = word;
 		t->nr_spins++;
 		return count_short(t, q.row, word);
 	}

@@ -120,11 +120,11 @@ static __always_inline_fn void wait_end(struct elide_row *row, const struct wait
 /* A trylock or a timed call has found the lock held, and has not got it. Returns @err. */
 int count_failed(struct elide_row *row, int err);
 
-/* The same after elide_try(). @entry: of the call, if it was known before */
-static inline int count_failed_try(const struct elide_cache *entry, struct elide_row *row, int err)
+/* The same after elide_try(). @call: of the call, if it was known before */
+static inline int count_failed_try(const struct elide_call *call, struct elide_row *row, int err)
 {
-	if (likely(entry))
-		elide_not_acquired(elide_call_of(elide_self, entry));
+	if (likely(call))
+		elide_not_acquired(call);
 	return count_failed(row, err);
 }
 
@@ -213,7 +213,7 @@ static __always_inline_fn struct count count_begin(struct elide_row *row,
 	/*
 	 * In a transaction of the program's own the counters would be in its write set, and other
 	 * threads' reads of them would abort it. Such an acquisition is not counted. A look-up
-	 * (state/cache.c) may write to the thread's own cache there, which an abort undoes.
+	 * (state/call.c) may write a guess of the thread's there, which an abort undoes.
 	 */
 	if (READ_ONCE(elide_enabled) && rtm_test())
 		return (struct count){NULL, false};
@@ -279,12 +279,12 @@ static __always_inline_fn bool held_less(uint32_t *nr)
 }
 
 /* Inside an elided section the real function answered: count the lock if it gave it. Returns @err. */
-static inline int counted_inside(struct elide_thread *t, struct elide_cache *entry,
+static inline int counted_inside(struct elide_thread *t, struct elide_call *call,
 				 const void *lock, const void *site, enum elide_kind kind,
 				 bool wait, int err)
 {
 	if (!err || err == EOWNERDEAD)
-		elide_defer(t, entry, lock, site, kind,
+		elide_defer(t, call, lock, site, kind,
 			    wait ? ELIDE_DEFER_LOCKED : ELIDE_DEFER_LOCKED_TRY);
 	return err;
 }

@@ -30,7 +30,7 @@
 #include "../base/testpoint.h"
 #include "../base/vdso.h"
 #include "../policy/crowd.h"
-#include "../state/cache.h"
+#include "../state/call.h"
 #include "../state/settings.h"
 #include "../state/tunables.h"
 #include "../state/wiped.h"
@@ -107,10 +107,7 @@ static bool is_restricted(const struct elide_call *call)
 static struct elide_call *call_of(struct elide_thread *t, const struct elide_row *row,
 				  const void *lock)
 {
-	struct elide_cache *entry =
-		elide_cache_find_row(t, lock, row);
-
-	return entry ? elide_call_of(t, entry) : NULL;
+	return elide_call_of_row(t, lock, row);
 }
 
 /*

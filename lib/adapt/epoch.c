@@ -13,7 +13,7 @@
 #include "../evidence/decisions.h"
 #include "../policy/pace.h"
 #include "../rtm.h"
-#include "../state/cache.h"
+#include "../state/call.h"
 #include "../state/holds.h"
 #include "../state/settings.h"
 #include "epoch.h"
@@ -85,7 +85,7 @@ static struct adapt_class *adapt_class_of(uint32_t class_index)
 bool adapt_knows(uint32_t class_index, const void *site, enum elide_kind kind)
 {
 	const struct adapt_class *p = &adapt_classes[class_index + 1];
-	uint64_t key = elide_cache_key(site, kind);
+	uint64_t key = elide_call_key(site, kind);
 	uint32_t nr;
 
 	/* Both pair with the stores in slow paths: what is counted is whole. */
@@ -152,10 +152,11 @@ static void time_attempt(struct elide_thread *t, struct adapt_thread *adapt)
 	next_event(adapt, nr);
 }
 
-/* Where a thread has that measurement, or has room for it. None is ever taken away. */
+/* Where a thread has that measurement, or has room for it. None is ever taken away. NULL: it has not. */
 static struct adapt_thread *adapt_place(struct elide_thread *t, uint32_t adapt_nr)
 {
 	struct adapt_thread *adapt;
+	struct elide_more *more;
 	uint32_t nr;
 
 	for (adapt = t->first_adapts; adapt < &t->first_adapts[ELIDE_FIRST_ADAPTS]; adapt++) {
@@ -163,9 +164,12 @@ static struct adapt_thread *adapt_place(struct elide_thread *t, uint32_t adapt_n
 		if (!nr || nr == adapt_nr)
 			return adapt;
 	}
-	/* A thread has at most ELIDE_MAX_ROWS of them, so a free entry is left. */
+	more = READ_ONCE(t->more);
+	if (!more)
+		return NULL;
+	/* A thread has at most ELIDE_MAX_CALLS of them, so a free entry is left. */
 	for (uint32_t i = adapt_nr;; i++) {
-		adapt = &t->adapts[i % ELIDE_NR_ROWS];
+		adapt = &more->adapts[i % ELIDE_NR_HASH];
 		nr = READ_ONCE(adapt->adapt_nr);
 		if (!nr || nr == adapt_nr)
 			return adapt;
@@ -176,6 +180,10 @@ static struct adapt_thread *adapt_thread_of(struct elide_thread *t, uint32_t ada
 {
 	struct adapt_thread *adapt = adapt_place(t, adapt_nr);
 
+	if (!adapt)
+		adapt = elide_more(t) ? adapt_place(t, adapt_nr) : NULL;
+	if (!adapt)
+		return NULL;
 	if (!adapt->adapt_nr) {
 		adapt->adapt_nr = adapt_nr;
 		count_down(adapt, 1);
@@ -186,12 +194,16 @@ static struct adapt_thread *adapt_thread_of(struct elide_thread *t, uint32_t ada
 void adapt_attach(struct elide_thread *t, struct elide_call *call)
 {
 	const struct elide_row *row = call->row;
-	struct adapt_class *p =
-		call->hot ? adapt_hotlock(call->hot) : adapt_class_of(row->class_index);
+	uint32_t hot = elide_tag_hot(elide_call_tag(call));
+	struct adapt_class *p = hot ? adapt_hotlock(hot) : adapt_class_of(row->class_index);
+	struct adapt_thread *adapt = adapt_thread_of(t, p - adapt_classes);
 
+	/* Without memory for its measurement the call stays unmeasured. */
+	if (unlikely(!adapt))
+		return;
 	call->adapt_nr = p - adapt_classes;
-	call->adapt = adapt_thread_of(t, call->adapt_nr);
-	call->site = site_of(p, elide_cache_key((const void *)row->site, row->kind));
+	call->adapt = adapt;
+	call->site = site_of(p, elide_call_key((const void *)row->site, row->kind));
 }
 
 static void adapt_begin_again(struct adapt_thread *adapt)
@@ -202,17 +214,18 @@ static void adapt_begin_again(struct adapt_thread *adapt)
 
 void adapt_thread_begin(struct elide_thread *t)
 {
-	if (!t->nr_rows)
+	if (!t->nr_calls)
 		return; /* a page that was never written is not written here */
 	for (uint32_t i = 0; i < ELIDE_FIRST_ADAPTS; i++)
 		if (t->first_adapts[i].adapt_nr)
 			adapt_begin_again(&t->first_adapts[i]);
 	/* Without the last of the first ones there are no further ones. */
-	for (uint32_t i = 0; t->first_adapts[ELIDE_FIRST_ADAPTS - 1].adapt_nr && i < ELIDE_NR_ROWS; i++)
-		if (t->adapts[i].adapt_nr)
-			adapt_begin_again(&t->adapts[i]);
-	for (uint32_t i = 0; i < t->nr_rows; i++)
-		t->calls[i].streak = t->calls[i].probing = 0;
+	for (uint32_t i = 0; t->more && t->first_adapts[ELIDE_FIRST_ADAPTS - 1].adapt_nr &&
+			     i < ELIDE_NR_HASH; i++)
+		if (t->more->adapts[i].adapt_nr)
+			adapt_begin_again(&t->more->adapts[i]);
+	for (uint32_t nr = 1; nr <= t->nr_calls; nr++)
+		elide_call_at(t, nr)->streak = elide_call_at(t, nr)->probing = 0;
 }
 
 /* No thread waits for it: a signal handler may interrupt the thread that holds it. */
@@ -256,12 +269,10 @@ void adapt_class_publish(struct adapt_class *p)
  * struct counted - what all threads have done with the locks of a class.
  * @sections: sections completed
  * @aborts:   attempts that other threads have aborted
- * @met:      entries made in look-up caches
  */
 struct counted {
 	uint64_t sections;
 	uint64_t aborts;
-	uint64_t met;
 };
 
 /*
@@ -275,11 +286,10 @@ static struct counted count(uint32_t adapt_nr)
 	for (struct elide_thread *t = elide_threads_all(); t; t = t->next) {
 		const struct adapt_thread *adapt = adapt_place(t, adapt_nr);
 
-		if (adapt->adapt_nr != adapt_nr)
+		if (!adapt || adapt->adapt_nr != adapt_nr)
 			continue;
 		sum.sections += completed(adapt);
 		sum.aborts += READ_ONCE(adapt->aborts);
-		sum.met += READ_ONCE(adapt->met);
 	}
 	return sum;
 }
@@ -289,7 +299,6 @@ static void measure_from(struct adapt_class *p, struct counted done)
 {
 	p->before = done.sections;
 	p->aborts = done.aborts;
-	p->met = done.met;
 }
 
 /* The next epoch begins at @now. */
@@ -312,7 +321,7 @@ void adapt_class_log(const struct adapt_class *p, const struct learn_decision *d
 	uint64_t key = p->keys[all ? 0 : d->target];
 
 	elide_evidence_chose(p->class_index, p->lock_address,
-			     all ? NULL : elide_cache_key_site(key), elide_cache_key_kind(key), d);
+			     all ? NULL : elide_key_site(key), elide_key_kind(key), d);
 }
 
 /*
@@ -337,7 +346,6 @@ static void end_epoch(struct adapt_class *p, uint64_t now, uint64_t from, bool s
 	epoch = (struct learn_epoch){
 		.sections = done.sections - p->before,
 		.aborts = done.aborts - p->aborts,
-		.met = done.met - p->met,
 		.length = now - p->from,
 		.whole = now - p->start,
 		.now = now,
@@ -573,7 +581,7 @@ static enum policy_arm_name ask(struct elide_thread *t, struct elide_call *call)
 		return next_attempt(t, adapt, call);
 	note_inside(t, p, call);
 	now = report(t, p, adapt, call, row);
-	if (!call->hot)
+	if (!elide_tag_hot(elide_call_tag(call)))
 		WRITE_ONCE(row->state, state_of(READ_ONCE(p->settled[call->site])));
 	park(t, call, row, !call->probing && may_park(p, call, adapt, row));
 	if (probe(p, call, row, now)) {

@@ -37,7 +37,6 @@
  * @sockets:  part of the time that each socket has, under the arm "turns"
  * @before:   sections that all threads had completed at @from
  * @aborts:   attempts at @from that other threads had aborted
- * @met:      entries at @from that threads had made in their look-up caches
  * @reporters: threads that have reported in the epoch
  * @threads:  threads that report in most epochs
  * @joined:   threads that have begun to use the class in the epoch
@@ -74,7 +73,6 @@ struct adapt_class {
 
 	uint64_t before __cacheline_aligned;
 	uint64_t aborts;
-	uint64_t met;
 	uint32_t reporters;
 	uint32_t threads;
 	uint32_t joined;

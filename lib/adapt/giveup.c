@@ -6,7 +6,7 @@
  *
  * Outside transactions only. Nothing here waits for another thread.
  */
-#include "../state/cache.h"
+#include "../state/call.h"
 #include "../state/settings.h"
 #include "giveup.h"
 #include "hotlock.h"
@@ -82,9 +82,9 @@ static bool is_elided_elsewhere(struct adapt_class *p, const struct elide_call *
 	uint32_t commits = 0, fallbacks = 0;
 	bool elided;
 
-	for (const struct elide_thread *t = elide_threads_all(); t; t = t->next)
-		for (uint32_t i = 0; i < t->nr_rows; i++) {
-			const struct elide_call *other = &t->calls[i];
+	for (struct elide_thread *t = elide_threads_all(); t; t = t->next)
+		for (uint32_t nr = 1; nr <= t->nr_calls; nr++) {
+			const struct elide_call *other = elide_call_at(t, nr);
 			const struct elide_row *row = READ_ONCE(other->row);
 
 			if (!row || other->adapt_nr != call->adapt_nr || other->site != call->site)
@@ -114,7 +114,7 @@ void adapt_fell_back(struct elide_call *call, const void *lock, const struct pol
 	others = adapt_not_failed(row);
 	if (try->again)
 		retry_failed(call);
-	if (!call->hot && call->adapt_nr)
+	if (!elide_tag_hot(elide_call_tag(call)) && call->adapt_nr)
 		adapt_hotlock_blame(p, lock);
 	if (!try->unelidable) {
 		call->streak = 0;
@@ -130,7 +130,7 @@ void adapt_fell_back(struct elide_call *call, const void *lock, const struct pol
 	if (call->streak == 1 || call->failed != number)
 		call->failed = call->streak == 1 ? number : 0;
 	if (call->streak >= UNELIDABLE_ROW && call->failed && row->commits >= OTHERS_ELIDED &&
-	    !call->hot && adapt_hotlock_split(p, lock)) {
+	    !elide_tag_hot(elide_call_tag(call)) && adapt_hotlock_split(p, lock)) {
 		call->streak = 0;
 		return;
 	}
@@ -155,24 +155,26 @@ void adapt_fell_back(struct elide_call *call, const void *lock, const struct pol
 		adapt_class_log(p, &d);
 }
 
+/* Calls of a thread that are searched for that, at most. */
+#define MOST_CALLS 64
+
 struct elide_call *adapt_call_of(struct elide_thread *t, const void *lock)
 {
-	const struct elide_cache *entry;
-	struct elide_call *call = NULL;
+	struct elide_call *found = NULL;
 
-	/* With more entries than @filled has, it would take a search of the whole cache. */
-	if (!elide_process.config.measures || !elide_enabled ||
-	    t->nr_filled > ELIDE_NR_FILLED)
+	if (!elide_process.config.measures || !elide_enabled || t->nr_calls > MOST_CALLS)
 		return NULL;
-	/* If the thread has locked it by several calls, the last of them is not known: count none. */
-	for (uint32_t i = 0; (entry = elide_cache_used(t, i)); i++) {
-		if (entry->lock != lock || !elide_call_of(t, entry)->elided)
+	/* If the thread has locked it last by several calls, it is not known by which: count none. */
+	for (uint32_t nr = 1; nr <= t->nr_calls; nr++) {
+		struct elide_call *call = elide_call_at(t, nr);
+
+		if (call->lock != lock || !call->elided)
 			continue;
-		if (call && call != elide_call_of(t, entry))
+		if (found)
 			return NULL;
-		call = elide_call_of(t, entry);
+		found = call;
 	}
-	return call;
+	return found;
 }
 
 bool adapt_may_probe(struct elide_call *call, const struct elide_row *row)

@@ -54,11 +54,11 @@ static uint32_t state_for(struct adapt_class *p, const void *lock)
 	return nr + 1;
 }
 
-static bool split(struct adapt_class *p, const void *lock, struct policy_lock *policy)
+static bool split(struct adapt_class *p, const void *lock)
 {
 	uint32_t nr;
 
-	if (policy->hot || !adapt_class_try_lock(p))
+	if (elide_registry_find(lock) != p->class_index || !adapt_class_try_lock(p))
 		return false;
 	nr = state_for(p, lock);
 	if (nr)
@@ -66,15 +66,13 @@ static bool split(struct adapt_class *p, const void *lock, struct policy_lock *p
 	adapt_class_unlock(p);
 	if (!nr)
 		return false;
-	WRITE_ONCE(policy->hot, nr);
-	/* Pairs with the acquire in cache.c: all threads make their entries of the lock anew. */
-	__atomic_add_fetch(elide_generation(lock), 1, __ATOMIC_RELEASE);
-	return true;
+	/* From then on all threads have another call for the lock. */
+	return elide_registry_split(lock, p->class_index, nr);
 }
 
 bool adapt_hotlock_split(struct adapt_class *p, const void *lock)
 {
-	return is_one_of_many(p) && split(p, lock, elide_policy_of(lock));
+	return is_one_of_many(p) && split(p, lock);
 }
 
 void adapt_hotlock_blame(struct adapt_class *p, const void *lock)
@@ -98,5 +96,5 @@ void adapt_hotlock_blame(struct adapt_class *p, const void *lock)
 	if (++policy->fails < MOST)
 		return;
 	policy->fails = 0;
-	split(p, lock, policy);
+	split(p, lock);
 }

@@ -16,7 +16,7 @@
 #include "../base/text.h"
 #include "../emulator.h"
 #include "../policy/probe.h"
-#include "../state/cache.h"
+#include "../state/call.h"
 #include "../state/learned.h"
 #include "../state/modules.h"
 #include "../state/tunables.h"
@@ -257,16 +257,16 @@ enum policy_arm_name adapt_learned_find_site(struct adapt_class *p, uint32_t nr,
 
 	if (!o)
 		return p->learn.arm;
-	m = elide_module_of_past((uintptr_t)elide_cache_key_site(key));
+	m = elide_module_of_past((uintptr_t)elide_key_site(key));
 	if (!m)
 		return p->learn.arm;
 	o->sites[nr].module = module_of(m);
-	o->sites[nr].offset = (uintptr_t)elide_at_run_time((uintptr_t)elide_cache_key_site(key)) - m->base;
+	o->sites[nr].offset = (uintptr_t)elide_at_run_time((uintptr_t)elide_key_site(key)) - m->base;
 	if (!o->entry)
 		return p->learn.arm;
 	wanted = (struct learned_site){
 		.object = object_of(m),
-		.kind = elide_cache_key_kind(key),
+		.kind = elide_key_kind(key),
 		.offset = o->sites[nr].offset,
 	};
 	known = learned_site(&learned.file, &learned.file.classes[o->entry - 1], &wanted);
@@ -319,7 +319,7 @@ static void gather_sites(const struct adapt_class *p, const struct origin *o, st
 		*to = (struct learned_site){
 			.object = learned_image_object(learned.image,
 						       learned.modules[o->sites[i].module - 1]),
-			.kind = elide_cache_key_kind(p->keys[i]),
+			.kind = elide_key_kind(p->keys[i]),
 			.arm = known.arm,
 			.unelidable = known.unelidable,
 			.offset = o->sites[i].offset,

@@ -11,6 +11,7 @@
  * wait4(2) is made only if it is allowed. It has a copy of the memory, without CLONE_VM: before Linux 5.16
  * the core dump of one process killed all that shared its memory.
  */
+#include <linux/membarrier.h>
 #include <linux/prctl.h>
 #include <sched.h>
 #include <string.h>

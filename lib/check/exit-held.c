@@ -2,8 +2,8 @@
 /*
  * exit-held.c - locks that a thread held when it ended.
  *
- * Nothing is written down when a lock is acquired: the thread's look-up cache
- * has the locks it has used, and a mutex or a writer's rwlock has the thread id of
+ * Nothing is written down when a lock is acquired but which lock a call has acquired last: one that
+ * is held is mostly among these, and a mutex or a writer's rwlock has the thread id of
  * its holder. A lock's memory may be gone without destroy, so it must never
  * be read directly, unless it lies in the data of the program itself.
  */
@@ -12,7 +12,8 @@
 
 #include "../base/syscalls.h"
 #include "../base/testpoint.h"
-#include "../state/cache.h"
+#include "../emulator.h"
+#include "../state/call.h"
 #include "../state/gate.h"
 #include "../state/settings.h"
 #include "exit-held.h"
@@ -22,34 +23,24 @@
 #define MAX_FOUND 16
 
 /*
- * Entries of the cache that are examined. Each takes 65 instructions and a system call,
- * and whoever joins the thread waits for that. Of a thread that has used more locks, some
- * are not examined.
+ * Calls that are examined. Each takes 65 instructions and a system call, and whoever joins the
+ * thread waits for that. Of a thread that has more, some are not examined.
  */
-#define MAX_LOOKS ELIDE_NR_CACHE
+#define MAX_LOOKS 128
 
 /* The word in which the kind of lock names its holder; NULL: it does not. */
-static const void *holder_word(const struct elide_cache *entry, const struct elide_row *row)
+static const void *holder_word(const struct elide_call *call, const struct elide_row *row)
 {
-	uint32_t offset = row ? elide_process.holder[row->kind] : 0;
+	uint32_t offset = row && call->lock ? elide_process.holder[row->kind] : 0;
 
-	return offset ? (const char *)entry->lock + offset : NULL;
+	return offset ? (const char *)call->lock + offset : NULL;
 }
 
-/*
- * Is the entry's lock still registered, and of a kind that must not be left held? Many locks
- * share a generation counter, so a changed generation alone does not show that this lock is
- * gone: then the registry decides.
- */
-static bool counts(const struct elide_cache *entry, const struct elide_row *row)
+/* Is the call's lock still registered as it was, and of a kind that must not be left held? */
+static bool counts(const struct elide_call *call, const struct elide_row *row)
 {
-	uint32_t index = elide_registry_find(entry->lock);
-
-	if (index == ELIDE_NONE || (entry->generation != READ_ONCE(*elide_generation(entry->lock)) &&
-				    elide_registry_class(index) != row->class_index))
-		return false;
 	/* A robust mutex may be left held, as its next owner learns of it; its class is shared. */
-	return !elide_class_shared(elide_registry_class(index));
+	return elide_registry_find(call->lock) == elide_call_tag(call) && !elide_class_shared(row->class_index);
 }
 
 /* Has @list, of @nr, the lock? */
@@ -93,8 +84,12 @@ static bool word_is(const void *word, uint32_t value)
 {
 	uintptr_t at = (uintptr_t)word;
 
-	if (!__atomic_load_n(&data.end, __ATOMIC_ACQUIRE))
+	if (!__atomic_load_n(&data.end, __ATOMIC_ACQUIRE)) {
+		/* Where the auxiliary vector is depends on the environment. */
+		rtmgrind_time_stops();
 		find_data();
+		rtmgrind_time_goes_on();
+	}
 	if (at >= data.start && at + sizeof(value) <= data.end)
 		return READ_ONCE(*(const uint32_t *)word) == value;
 	return sys_word_is(word, value);
@@ -127,17 +122,17 @@ static void exit_slow(void *left)
 void elide_exit_held(struct elide_thread *t, uint32_t tid)
 {
 	const void *found[MAX_FOUND];
-	struct elide_cache *e;
-	uint32_t nr = 0;
+	uint32_t nr_found = 0;
 
-	for (uint32_t i = 0; i < MAX_LOOKS && (e = elide_cache_used(t, i)); i++) {
-		const struct elide_row *row = e->lock ? READ_ONCE(elide_call_of(t, e)->row) : NULL;
-		const void *word = holder_word(e, row);
-		struct left left = {row, e->lock};
+	for (uint32_t nr = 1; nr <= t->nr_calls && nr <= MAX_LOOKS; nr++) {
+		const struct elide_call *call = elide_call_at(t, nr);
+		const struct elide_row *row = READ_ONCE(call->row);
+		const void *word = holder_word(call, row);
+		struct left left = {row, call->lock};
 
-		if (!word || !counts(e, row) || has(found, nr, e->lock) || !word_is(word, tid))
+		if (!word || !counts(call, row) || has(found, nr_found, call->lock) || !word_is(word, tid))
 			continue;
-		found[nr++ % MAX_FOUND] = e->lock;
+		found[nr_found++ % MAX_FOUND] = call->lock;
 		if (elide_busy)
 			count(&left);
 		else

@@ -34,11 +34,11 @@ void elide_misuse_locked(enum elide_misuse_type type, enum elide_kind kind, cons
 	m = elide_data_record(&chunk, ELIDE_CHUNK_MISUSE, sizeof(*m));
 	if (!m)
 		return;
-	index = elide_registry_find(lock);
+	index = elide_registry_class(lock);
 	*m = (struct elide_misuse){
 		.type = type,
 		.kind = kind,
-		.class = index == ELIDE_NONE ? 0 : elide_registry_class(index) + 1,
+		.class = index == ELIDE_NONE ? 0 : index + 1,
 		.site = (uintptr_t)site,
 		.lock = elide_recorded_known(lock),
 		.count = 1,

@@ -39,6 +39,15 @@ struct order {
 
 static struct order *order;
 
+/* By a hash of the address: how often a lock was initialised or destroyed. */
+#define NR_GENERATIONS 1024
+static uint32_t generations[NR_GENERATIONS];
+
+static uint32_t *generation(const void *lock)
+{
+	return &generations[(uintptr_t)lock / CACHE_LINE % NR_GENERATIONS];
+}
+
 int elide_order_start(void)
 {
 	order = elide_wiped_alloc(sizeof(*order));
@@ -57,7 +66,12 @@ static void drop(void)
  */
 static uint64_t lock_node(const void *lock)
 {
-	return (uintptr_t)lock ^ (uint64_t)READ_ONCE(*elide_generation(lock)) << ADDRESS_BITS;
+	return (uintptr_t)lock ^ (uint64_t)READ_ONCE(*generation(lock)) << ADDRESS_BITS;
+}
+
+void elide_order_renew(const void *lock)
+{
+	__atomic_add_fetch(generation(lock), 1, __ATOMIC_RELAXED);
 }
 
 /* Hash of the classes of a circle: a sum, so that it does not depend on the first one. */

@@ -61,6 +61,9 @@ void elide_order_released(struct elide_thread *t, const void *lock);
  */
 void elide_order_reacquired(struct elide_thread *t, const void *lock, const void *site);
 
+/** elide_order_renew() - a lock was initialised or destroyed: what is there next is another one. */
+void elide_order_renew(const void *lock);
+
 #pragma GCC visibility pop
 
 #endif

@@ -57,9 +57,9 @@ static void name_other(struct elide_detail *d, const struct rtmgrind_abort *r)
 		return;
 	d->other_site = s->site;
 	d->other_kind = s->kind;
-	index = elide_registry_find((const void *)(uintptr_t)s->lock);
+	index = elide_registry_class((const void *)(uintptr_t)s->lock);
 	if (index != ELIDE_NONE)
-		d->other_class = elide_registry_class(index) + 1;
+		d->other_class = index + 1;
 }
 
 static void fill_emulated(struct elide_detail *d, const struct rtmgrind_abort *r)

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "../base/testpoint.h"
-#include "../state/cache.h"
+#include "../state/call.h"
 #include "../state/gate.h"
 #include "../state/holds.h"
 #include "../state/modules.h"
@@ -253,23 +253,21 @@ struct suspect {
 };
 
 /*
- * Draw one of the rows of @holder that may have locked the lock: those whose entry for the lock is
- * in its cache, or all of the class if there is none.
+ * Draw one of the rows of @holder that may have locked the lock: those that have locked it last, or
+ * all of the class if there is none.
  */
 static void choose(struct elide_thread *t, struct elide_thread *holder, const struct suspect *s,
 		   struct choice *choice)
 {
 	for (int exact = 1; exact >= 0 && !choice->total; exact--) {
-		for (uint32_t i = 0; i < holder->nr_rows; i++) {
-			const struct elide_row *row = READ_ONCE(holder->calls[i].row);
-			const struct elide_cache *entry;
+		for (uint32_t nr = 1; nr <= holder->nr_calls; nr++) {
+			const struct elide_call *call = elide_call_at(holder, nr);
+			const struct elide_row *row = READ_ONCE(call->row);
 			uint64_t weight;
 
 			if (!row || row->class_index != s->class_index || row->kind != s->kind)
 				continue;
-			entry = elide_cache_slot(holder, s->lock, holder->calls[i].key);
-			if (exact && (READ_ONCE(entry->lock) != s->lock ||
-				      elide_call_of(holder, entry) != &holder->calls[i]))
+			if (exact && READ_ONCE(call->lock) != s->lock)
 				continue;
 			weight = time_held(row);
 			choice->total += weight;
@@ -285,12 +283,11 @@ static void choose(struct elide_thread *t, struct elide_thread *holder, const st
  */
 static bool known_holder(const void *lock, struct holder *holder)
 {
-	uint32_t index = elide_registry_find(lock);
-	uint64_t mark = index == ELIDE_NONE ? 0 : elide_registry_holder(index);
+	uint64_t mark = elide_registry_holder(lock);
 
 	if (!mark)
 		return false;
-	holder->class_index = elide_registry_class(index);
+	holder->class_index = elide_registry_class(lock);
 	holder->kind = mark & ELIDE_HOLDER_KIND;
 	holder->site = mark / (ELIDE_HOLDER_KIND + 1);
 	return true;
@@ -339,8 +336,8 @@ static bool find_by_stack(const unsigned long long *stack, unsigned int nr, stru
 	*holder = (struct holder){.class_index = ELIDE_NONE,
 				   .site = elide_recorded_known((const void *)frames[0])};
 	for (struct elide_thread *t = elide_threads_all(); t; t = t->next)
-		for (uint32_t j = 0; j < t->nr_rows; j++) {
-			const struct elide_row *row = READ_ONCE(t->calls[j].row);
+		for (uint32_t nr = 1; nr <= t->nr_calls; nr++) {
+			const struct elide_row *row = READ_ONCE(elide_call_at(t, nr)->row);
 
 			if (!row || row->site != holder->site)
 				continue;
@@ -353,8 +350,8 @@ static bool find_by_stack(const unsigned long long *stack, unsigned int nr, stru
 
 /*
  * The emulator's stack says which call of the section found the inner lock held. If the class of
- * that call is one static lock, it is that lock. Else it is a lock that this thread's cache has for
- * the call; if the call acquires several, the first whose holder is known. If no holder is known,
+ * that call is one static lock, it is that lock. Else it is the lock that this thread has locked last by
+ * the call. If no holder is known,
  * only the class is.
  */
 static void find_inner(struct elide_thread *t, const struct rtmgrind_abort *d,
@@ -362,7 +359,6 @@ static void find_inner(struct elide_thread *t, const struct rtmgrind_abort *d,
 {
 	struct holder call = {.class_index = ELIDE_NONE};
 	const struct elide_class *class;
-	struct elide_cache *entry;
 
 	*holder = call;
 	if (!d || !find_by_stack(d->own_frames, d->nr_own, &call))
@@ -373,10 +369,13 @@ static void find_inner(struct elide_thread *t, const struct rtmgrind_abort *d,
 		known_holder(elide_at_run_time(class->address), holder);
 		return;
 	}
-	for (uint32_t i = 0; (entry = elide_cache_used(t, i)); i++)
-		if (entry->lock && elide_row(entry)->site == call.site &&
-		    known_holder(entry->lock, holder))
+	for (uint32_t nr = 1; nr <= t->nr_calls; nr++) {
+		const struct elide_call *own = elide_call_at(t, nr);
+
+		if (own->lock && elide_call_row(own)->site == call.site &&
+		    known_holder(own->lock, holder))
 			return;
+	}
 }
 
 /* Was the attempt aborted by a thread that locked, and not by data in the line of the lock? */
@@ -418,7 +417,7 @@ static void blame_abort(struct elide_thread *t, const struct elide_row *row,
 	}
 }
 
-uint8_t elide_contended_classes[(1 << ELIDE_CLASS_BITS) / 8];
+uint8_t elide_contended_classes[ELIDE_TAG_HOT / 8];
 
 /*
  * From now on each acquisition that locks is watched. Transactions read the line that is written
@@ -445,15 +444,15 @@ static void contended(uint32_t class_index)
 }
 
 /* Which classes does an abort show to be contended? Not those whose sections share data alone. */
-static void contended_by(const struct elide_thread *t, const struct elide_row *row,
+static void contended_by(struct elide_thread *t, const struct elide_row *row,
 			 const struct elide_aborted *a)
 {
 	if (a->cause == ELIDE_CAUSE_busy || killed_by_holder(a))
 		contended(row->class_index);
 	/* The lock that was held may be of any class that the thread has met. */
 	if (a->cause == ELIDE_CAUSE_inner_busy)
-		for (uint32_t i = 0; i < t->nr_rows; i++)
-			contended(t->calls[i].row->class_index);
+		for (uint32_t nr = 1; nr <= t->nr_calls; nr++)
+			contended(elide_call_row(elide_call_at(t, nr))->class_index);
 	/* The emulator knows who has aborted the transaction, if that thread says what it does. */
 	if (a->cause == ELIDE_CAUSE_conflict && elide_process.blames &&
 	    elide_process.rtm == ELIDE_RTM_EMULATED && !READ_ONCE(elide_process.tell_section)) {
@@ -634,14 +633,11 @@ static void blocked_slow(void *arg)
 	const struct event *e = arg;
 	struct suspect self = {.lock = e->lock, .kind = e->kind};
 	struct choice choice = {0};
-	uint32_t index;
 
 	test_point(blocked_entered);
-	index = elide_registry_find(e->lock);
-	if (index != ELIDE_NONE) {
-		self.class_index = elide_registry_class(index);
+	self.class_index = elide_registry_class(e->lock);
+	if (self.class_index != ELIDE_NONE)
 		choose(e->t, e->t, &self, &choice);
-	}
 	test_point(blocked_publish);
 	if (choice.row)
 		add_to_sample(find_sample(choice.row, ELIDE_SAMPLE_BLOCK,

@@ -168,7 +168,7 @@ void elide_evidence_blocked(struct elide_thread *t, const void *lock, enum elide
 			    const void *site);
 
 /* Bits by class: threads have waited for its locks, or transactions were aborted at them. */
-extern uint8_t elide_contended_classes[(1 << ELIDE_CLASS_BITS) / 8];
+extern uint8_t elide_contended_classes[ELIDE_TAG_HOT / 8];
 
 /**
  * elide_evidence_locked() - note by which call a lock was locked, in a process that elides.
@@ -180,14 +180,11 @@ extern uint8_t elide_contended_classes[(1 << ELIDE_CLASS_BITS) / 8];
  */
 static inline void elide_evidence_locked(const struct elide_row *row, const void *lock)
 {
-	uint32_t index;
-
 	if (likely(!(READ_ONCE(elide_contended_classes[row->class_index / 8]) >>
 		     row->class_index % 8 & 1)))
 		return;
-	index = elide_registry_find(lock);
-	if (index != ELIDE_NONE && row->kind)
-		elide_registry_set_holder(index, (const void *)row->site, row->kind);
+	if (row->kind)
+		elide_registry_set_holder(lock, (const void *)row->site, row->kind);
 }
 
 /**

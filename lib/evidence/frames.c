@@ -11,7 +11,7 @@
 #define OWN_FRAMES 20
 
 /*
- * @own: frames seen so far that lie inside the call
+ * @own: frames that were met and lie inside the call
  * @nr: those from @site on, of which @room are wanted
  */
 struct walk {

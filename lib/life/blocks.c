@@ -22,7 +22,7 @@
  * Pages of a block that each thread writes: what lies before elide_thread.calls, and the first
  * calls.
  */
-#define FIRST_PAGES 2
+#define FIRST_PAGES 1
 
 /*
  * Blocks that no thread has are a stack of Treiber (Systems Programming: Coping with Parallelism,

@@ -5,20 +5,20 @@
 #ifndef ELIDE_FILL_H
 #define ELIDE_FILL_H
 
-#include "../state/cache.h"
+#include "../state/call.h"
 
 #pragma GCC visibility push(hidden)
 
 /**
- * elide_cache_fill() - the slow path of elide_cache_find().
+ * elide_call_get() - elide_call_look(), and the slow path of it.
  *
- * Makes the thread's block, the lock's registration, the row and the entry
+ * Makes the thread's block, the lock's registration, the row and the call
  * as far as they are missing. Never inside a transaction.
  *
- * Return: the entry; NULL if this call has to pass through uncounted: before
+ * Return: the call; NULL if this call has to pass through uncounted: before
  * the start, inside the engine itself, at a bound.
  */
-struct elide_cache *elide_cache_fill(const void *lock, const void *site, enum elide_kind kind);
+struct elide_call *elide_call_get(const void *lock, const void *site, enum elide_kind kind);
 
 #pragma GCC visibility pop
 

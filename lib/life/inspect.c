@@ -10,7 +10,10 @@
 
 _Static_assert(ARRAY_SIZE(((struct elide_inspect *)0)->holder) >= ELIDE_NR_KINDS,
 	       "a place for each kind");
-_Static_assert(offsetof(struct elide_lock_state, key) == 0, "the reader takes the first 64 bits");
+_Static_assert(offsetof(struct elide_locks, table) == 8 &&
+		       offsetof(struct elide_locks, hot_classes) == 16 &&
+		       offsetof(struct elide_table, nr) == 0 && offsetof(struct elide_table, next) == 8,
+	       "as struct elide_inspect says");
 _Static_assert(offsetof(struct elide_thread, waits_row) ==
 		       offsetof(struct elide_thread, waits) + sizeof(void *),
 	       "the reader takes both together");
@@ -23,11 +26,10 @@ void elide_inspect_fill(struct elide_inspect *to)
 {
 	*to = (struct elide_inspect){
 		.size = sizeof(*to),
-		.lock_size = sizeof(*elide_locks.state),
-		.class_bits = ELIDE_CLASS_BITS,
+		.tag_shift = ELIDE_TAG_SHIFT,
 		.held_size = sizeof(struct elide_acquired),
-		.locks = (uintptr_t)elide_locks.state,
-		.nr_locks = elide_locks.mask + ELIDE_SLOTS,
+		.locks = (uintptr_t)&elide_locks,
+		.lock_words = offsetof(struct elide_table, words),
 		.threads = (uintptr_t)elide_threads_head(),
 		.next = offsetof(struct elide_thread, next),
 		.tid = offsetof(struct elide_thread, tid),

@@ -14,6 +14,8 @@ static void order_forget(const void *lock)
 {
 	struct elide_thread *t = elide_self;
 
+	if (unlikely(elide_process.order))
+		elide_order_renew(lock);
 	if (t && t->nr_acquired)
 		elide_order_released(t, lock);
 }
@@ -35,8 +37,8 @@ static void new_slow(void *arg)
 	test_point(new_done);
 }
 
-static __noinline void lock_new(const void *lock, enum elide_kind kind, const void *site,
-				const void *stack, bool shared)
+static void lock_new(const void *lock, enum elide_kind kind, const void *site, const void *stack,
+		     bool shared)
 {
 	struct new_lock new = {lock, site, kind, shared};
 
@@ -45,8 +47,38 @@ static __noinline void lock_new(const void *lock, enum elide_kind kind, const vo
 	if (likely(elide_gate_same_process()) &&
 	    elide_registry_add_known(lock, kind, new.site, true, shared) != ELIDE_NONE)
 		return;
-	if (likely(!elide_class_refused(lock)))
+	if (likely(!elide_class_refused(lock, kind, shared))) {
 		elide_slow_run(new_slow, &new);
+		return;
+	}
+	/* Nor is it of the class of a lock that was there before. */
+	elide_registry_remove(lock);
+	if (shared)
+		WRITE_ONCE(elide_locks.lost_shared, true);
+	elide_class_refuse();
+}
+
+/* A class counts as many locks at once, and then each thread up to ELIDE_MOST_NEW for itself. Chosen here. */
+#define FEW_LOCKS 256
+
+void elide_lock_count(struct elide_thread *t)
+{
+	uint32_t nr = t->nr_new;
+
+	t->nr_new = 0;
+	if (nr)
+		elide_class_count(t->new_class, nr);
+}
+
+void elide_lock_count_more(struct elide_thread *t, uint32_t class_index)
+{
+	if (!t || READ_ONCE(elide_class_info(class_index)->nr_locks) < FEW_LOCKS) {
+		elide_class_count(class_index, 1);
+		return;
+	}
+	elide_lock_count(t);
+	t->new_class = class_index;
+	t->nr_new = 1;
 }
 
 void elide_lock_new_from(const void *lock, enum elide_kind kind, const void *site,
@@ -56,14 +88,16 @@ void elide_lock_new_from(const void *lock, enum elide_kind kind, const void *sit
 	if (unlikely(!elide_process.running || elide_busy))
 		return;
 	test_point(new_begin);
+	if (likely(!elide_self_quick->open) &&
+	    elide_lock_renew(elide_self_quick, lock, kind, site, shared))
+		return;
 	/* Of a lock at the same address the class may be another now. */
 	if (unlikely(elide_registry_full()) && elide_gate_same_process() &&
-	    elide_registry_find(lock) == ELIDE_NONE)
+	    elide_registry_find(lock) == ELIDE_NONE) {
+		elide_registry_refuse(shared);
 		return;
-	/* No call in a wrapper is one that locks are named after. */
-	if (unlikely(!elide_gate_same_process() ||
-		     !elide_registry_add_again(lock, kind, site, shared)))
-		lock_new(lock, kind, site, stack, shared);
+	}
+	lock_new(lock, kind, site, stack, shared);
 }
 
 void elide_lock_gone(const void *lock)

@@ -9,6 +9,9 @@
 #include <stddef.h>
 
 #include "../datafile.h"
+#include "../state/lock-table.h"
+#include "../state/settings.h"
+#include "../state/thread.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -32,6 +35,48 @@ static inline void elide_lock_new(const void *lock, enum elide_kind kind, const 
 
 /** elide_lock_gone() - a lock was destroyed. */
 void elide_lock_gone(const void *lock);
+
+/*
+ * Locks that a thread counts before it adds them to those of the class: that count is shared, and a locked
+ * instruction takes as long as to initialise a lock. Chosen here.
+ */
+#define ELIDE_MOST_NEW 256
+
+/** elide_lock_count() - count the locks that a thread has initialised and not counted yet. */
+void elide_lock_count(struct elide_thread *t);
+
+/** elide_lock_count_more() - one more of a class, not of that which the thread counts for itself. */
+void elide_lock_count_more(struct elide_thread *t, uint32_t class_index);
+
+/**
+ * elide_lock_renew() - the usual elide_lock_new(): where the same call has initialised one that was destroyed.
+ * @t: elide_self_quick, in no section
+ *
+ * No call in a wrapper is one that locks are named after, and none is remembered in elide_inits.
+ *
+ * Return: false if it is not so: elide_lock_new() does it.
+ */
+static __always_inline_fn bool elide_lock_renew(struct elide_thread *t, const void *lock,
+						enum elide_kind kind, const void *site, bool shared)
+{
+	uint64_t class_index = elide_class_by_site(kind, site, shared);
+
+	/* The child of a fork has another process's registry until its first slow path. */
+	if (unlikely(class_index > ELIDE_INIT_CLASS) || unlikely(!t->ready || elide_process.order) ||
+	    unlikely(!elide_table_renew(elide_word(lock, class_index))))
+		return false;
+	if (likely(t->new_class == class_index && t->nr_new - 1 < ELIDE_MOST_NEW))
+		t->nr_new++;
+	else
+		elide_lock_count_more(t, class_index);
+	return true;
+}
+
+/** elide_lock_retire() - the usual elide_lock_gone(). Return: false: that function does it. @t: as above */
+static __always_inline_fn bool elide_lock_retire(const struct elide_thread *t, const void *lock)
+{
+	return likely(t->ready && !elide_process.order) && elide_table_retire(lock);
+}
 
 #pragma GCC visibility pop
 

@@ -34,6 +34,7 @@
 #include "exit-report.h"
 #include "fill.h"
 #include "inspect.h"
+#include "lock.h"
 #include "start.h"
 #include "threads.h"
 
@@ -190,6 +191,7 @@ static int begin_slow_path(void)
 
 	if (err)
 		return err;
+	elide_registry_settle();
 	elide_modules_settle();
 	refresh_end();
 	return 0;
@@ -253,6 +255,7 @@ static void tell_denied(void)
 void elide_start(bool secure)
 {
 	bool known = learn_filter(secure);
+	uint32_t nr_classes;
 
 	elide_log_start();
 	elide_vdso_start(getauxval(AT_SYSINFO_EHDR));
@@ -264,14 +267,15 @@ void elide_start(bool secure)
 	elide_ending_start();
 	elide_settings_decide();
 	elide_rules_parse(elide_tunables.locks);
-	if (elide_gate_start(begin_slow_path) || adapt_start(elide_tunables.max_classes) ||
-	    crowd_start() ||
+	/* And a class of each kind for locks beyond the bounds. */
+	nr_classes = elide_tunables.max_classes + ELIDE_NR_KINDS;
+	if (elide_gate_start(begin_slow_path) || adapt_start(nr_classes) || crowd_start() ||
 	    elide_registry_start(elide_tunables.max_locks, elide_tunables.max_classes)) {
 		elide_log("no memory, or a kernel without MADV_WIPEONFORK: every call passes through");
 		elide_enabled = elide_adapts = false;
 		return;
 	}
-	adapt_learned_start(elide_tunables.max_classes);
+	adapt_learned_start(nr_classes);
 	elide_data_start(start.realtime_ns, elide_tunables.max_files);
 	elide_process.order = elide_tunables.order && !elide_order_start();
 	elide_evidence_events_start();
@@ -305,8 +309,9 @@ static void keep_slow(void *arg)
 static void tell_all(void)
 {
 	elide_threads_end();
+	for (struct elide_thread *t = elide_threads_all(); t; t = t->next)
+		elide_lock_count(t);
 	elide_thread_records_end();
-	elide_skips_end();
 	tell_end();
 }
 

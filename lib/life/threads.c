@@ -17,20 +17,21 @@
 #include "../evidence/evidence.h"
 #include "../evidence/moments.h"
 #include "../evidence/pmu.h"
-#include "../state/cache.h"
+#include "../state/call.h"
 #include "../state/gate.h"
 #include "../state/holds.h"
 #include "../state/settings.h"
 #include "../state/thread-record.h"
 #include "blocks.h"
+#include "lock.h"
 #include "threads.h"
 
 /* The help of the cause nesting in aborts.def names these two numbers. */
 _Static_assert(ELIDE_MAX_HELD == 16 && ELIDE_MAX_PENDING == 64, "see aborts.def");
 
 /*
- * Blocks that are asked about threads that have ended, when further blocks are wanted: half as
- * many after none was found, down to the least, and all again after one was found, or where there
+ * Blocks whose threads are looked at, whether they have ended, when further blocks are wanted: half
+ * the number after none was found, down to the least, and all again after one was found, or where there
  * may be no further blocks. So of all blocks a quarter may be of threads that have ended. Chosen
  * here: a look is two cache misses.
  */
@@ -81,6 +82,7 @@ static bool thread_end(struct elide_thread *t, uint32_t tid)
 						 __ATOMIC_RELAXED))
 		return false;
 	elide_exit_held(t, tid);
+	elide_lock_count(t);
 	if (!t->joining)
 		elide_active_add(-1);
 	t->hold_lock = t->due.lock = NULL;
@@ -89,7 +91,6 @@ static bool thread_end(struct elide_thread *t, uint32_t tid)
 	t->pmu = t->loads = NULL;
 	elide_thread_record_end(t);
 	t->stack_top = 0;
-	elide_cache_empty(t);
 	test_point(joined_publish);
 	elide_block_push(t);
 	return true;
@@ -211,7 +212,6 @@ static void thread_init(struct elide_thread *t, uint32_t tid)
 	if (elide_process.blames && elide_process.rtm == ELIDE_RTM_EMULATED)
 		rtmgrind_request(RTMGRIND_SECTION, (unsigned long)&t->outer, 0);
 	if (!t->ready) {
-		elide_cache_start(t);
 		elide_threads_add(t);
 		t->ready = true;
 	}
@@ -338,7 +338,6 @@ void elide_threads_forget(void)
 	elide_thread_records_forget();
 	if (elide_evidence)
 		elide_moments_start();
-	elide_caches_forget();
 	/* Wiped, but a lock call that a handler's fork has interrupted went on in it. */
 	if (elide_self)
 		sys_madvise(elide_self, sizeof(*elide_self), MADV_DONTNEED);

@@ -67,15 +67,10 @@
 #define DEPARTS_TIMES  3
 
 /*
- * A class warms up while more than one section in 16 meets a lock or a call that is new to its
- * thread. That takes as long as several sections, longer inside an elided one, and becomes rarer
- * from epoch to epoch, so whichever arm came later would look better. It ends after WARM_MAX in any
- * case, as some programs make new locks for ever, and begins again where threads come anew, but in
- * a sixteenth of the time at most.
+ * Threads that begin to use a class later than this after it was first used come to another load than an
+ * earlier process may have known.
  */
-#define WARM_SHARE (1.0 / 16)
-#define WARM_MAX   (4000 * LEARN_US)
-#define WARM_AGAIN (16 * WARM_MAX)
+#define LATER (64000 * LEARN_US)
 
 /*
  * What an earlier process knew: from KNOWN_SURE on, in 1/1000, its comparison of eliding with
@@ -135,7 +130,7 @@ void learn_keep(const struct learn_class *c, struct learn_known *known)
 
 uint64_t learn_waited(const struct learn_class *c, uint64_t now)
 {
-	if (!c->known || !c->warms_from)
+	if (!c->known || !c->starts_from)
 		return 0;
 	if (c->phase != LEARN_HOLD || c->next_at <= now)
 		return c->due;
@@ -449,15 +444,15 @@ static bool elides(const struct learn_class *c)
 	return false;
 }
 
-static bool warms_up(struct learn_class *c, const struct learn_epoch *e)
+/* The class is used for the first time, or threads have come to it much later. */
+static void note_start(struct learn_class *c, const struct learn_epoch *e)
 {
-	if (!c->warms_from || (e->joined && e->now - c->warms_from > WARM_AGAIN)) {
-		c->known = c->known && !c->warms_from;
-		if (c->known)
-			c->next_at = e->now + c->due;
-		c->warms_from = e->now - e->whole;
-	}
-	return e->met > WARM_SHARE * e->sections && e->now - c->warms_from < WARM_MAX;
+	if (c->starts_from && !(e->joined && e->now - c->starts_from > LATER))
+		return;
+	c->known = c->known && !c->starts_from;
+	if (c->known)
+		c->next_at = e->now + c->due;
+	c->starts_from = e->now - e->whole;
 }
 
 struct learn_decision learn_epoch(struct learn_class *c, const struct learn_epoch *e)
@@ -471,11 +466,7 @@ struct learn_decision learn_epoch(struct learn_class *c, const struct learn_epoc
 		c->aborts += (e->aborts / e->sections - c->aborts) / 4;
 	else if (e->sections > 0)
 		c->waits += (e->waits / e->sections - c->waits) / 4;
-	if (warms_up(c, e)) {
-		begin(c, e->now);
-		hold(c);
-		return none;
-	}
+	note_start(c, e);
 	if (c->phase != LEARN_HOLD)
 		return step(c, e, rate);
 	if (e->joined)

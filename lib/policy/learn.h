@@ -17,7 +17,6 @@
  *   hold        epoch, and @next_at has come                  incumbent   the next challenge
  *   hold        the mean rate has changed, learn.c departs()  incumbent   rotation from the start
  *   hold        threads have begun to use the class           incumbent   rotation from the start
- *   any         the class warms up, see @met                  hold        @next_at is now
  *   incumbent   epoch, the first of a pair                    challenger
  *   challenger  epoch, the first of a pair                    incumbent
  *   either      epoch, the second of a pair, unclear          the same    a pair in reverse order
@@ -39,7 +38,7 @@
  *
  * A class of which an earlier process knew begins with that, learn_begin_with(): the first rotation
  * goes on where it was, or is not repeated, until the rate departs, a challenge changes much, or
- * threads join later than learn.c's WARM_AGAIN after the start.
+ * threads join later than learn.c's LATER after the start.
  *
  * Beside that, probe.c keeps a state of each site, for sections that cannot be elided (a system
  * call in them, for example):
@@ -173,7 +172,7 @@ struct learn_site {
  * @decided:    a challenge is over, or a site is confirmed to be unelidable, or usual again, in this process
  * @confidence: of the last comparison of eliding with locking, see struct learn_decision; 0: none
  * @due:        if @known, time from the beginning to the first challenge, ns
- * @warms_from: when the class began to warm up, ns; 0: no epoch has ended
+ * @starts_from: beginning of its first epoch, or of that in which threads came to it later, ns; 0: none has ended
  * @next_at:    time of the next challenge, ns
  * @period:     time between challenges, ns, after the first rotation; it doubles
  * @sites:      states of the sites
@@ -217,7 +216,7 @@ struct learn_class {
 	bool decided;
 	uint16_t confidence;
 	uint64_t due;
-	uint64_t warms_from;
+	uint64_t starts_from;
 	uint64_t next_at;
 	uint64_t period;
 	struct learn_site sites[LEARN_SITES];
@@ -227,8 +226,6 @@ struct learn_class {
  * struct learn_epoch - what an epoch has measured.
  * @sections: sections that all threads completed in the measured part
  * @aborts:   attempts in the measured part that other threads aborted
- * @met:      look-up entries that threads have made in the measured part, for locks and calls that
- *            were new to them; that takes longer than a section
  * @waits:    acquisitions in the whole epoch that locked and found the lock held
  * @length:   length of the measured part, ns
  * @whole:    length of the whole epoch, ns
@@ -240,7 +237,6 @@ struct learn_class {
 struct learn_epoch {
 	double sections;
 	double aborts;
-	double met;
 	double waits;
 	uint64_t length;
 	uint64_t whole;

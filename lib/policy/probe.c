@@ -33,7 +33,7 @@ bool learn_unelidable(struct learn_class *c, unsigned int site, uint64_t now)
 	struct learn_site *s = &c->sites[site];
 
 	/* What is known outweighs the first sections of a process, before an epoch has ended. */
-	if (s->unelidable || (c->known && !c->warms_from))
+	if (s->unelidable || (c->known && !c->starts_from))
 		return false;
 	s->unelidable = true;
 	s->passed = s->unsure = s->failed = 0;

@@ -109,7 +109,7 @@ static bool candidate(const struct learn_class *c, uint32_t n, struct question *
 	    q->target != LEARN_ALL)
 		return false;
 	if (q->arm == POLICY_ARM_restrict && !c->crowded && may_elide(c) &&
-	    (int64_t)(c->next_at - c->warms_from) < (int64_t)CROWD_LATE)
+	    (int64_t)(c->next_at - c->starts_from) < (int64_t)CROWD_LATE)
 		return false;
 	if (q->arm == POLICY_ARM_restrict &&
 	    (!c->crowds || c->waits < LEARN_WAITS_MATTER ||

@@ -65,13 +65,13 @@ static bool is_another_lock(const struct elide_thread *t, const void *lock)
 	return false;
 }
 
-void elide_defer(struct elide_thread *t, struct elide_cache *entry, const void *lock,
+void elide_defer(struct elide_thread *t, const struct elide_call *call, const void *lock,
 		 const void *site, enum elide_kind kind, enum elide_deferred what)
 {
 	if (what <= ELIDE_DEFER_LOCKED_TRY && unlikely(is_another_lock(t, lock)))
 		rtm_abort(ELIDE_CODE_destroy);
 	*pending_add(t) =
-		(struct elide_pending){what, kind, lock, site, entry ? elide_row(entry) : NULL};
+		(struct elide_pending){what, kind, lock, site, call ? elide_row(call) : NULL};
 }
 
 const struct elide_until elide_until_locked, elide_until_now;
@@ -94,19 +94,18 @@ bool elide_may_wait(const struct elide_until *until)
 /* A call that is not known yet: only the registry can tell, and it may be read here. */
 static bool is_shared(const void *lock)
 {
-	uint32_t index = elide_registry_find(lock);
+	uint32_t class_index = elide_registry_class(lock);
 
-	return index != ELIDE_NONE && elide_class_shared(elide_registry_class(index));
+	return class_index != ELIDE_NONE && elide_class_shared(class_index);
 }
 
 /* A lock inside an elided section: check its word and push it, no nested XBEGIN. */
 static __noinline enum elide_outcome acquire_nested(struct elide_thread *t,
-						    struct elide_cache *entry, const void *word,
+						    struct elide_call *call, const void *word,
 						    const struct elide_rule *rule,
 						    const void *site, enum elide_kind kind,
 						    const struct elide_until *until)
 {
-	struct elide_call *call = entry ? elide_call_of(t, entry) : NULL;
 	bool note = call && !elide_process.order;
 	uint64_t value;
 
@@ -126,7 +125,7 @@ static __noinline enum elide_outcome acquire_nested(struct elide_thread *t,
 	if (note && t->nr_nested < ELIDE_MAX_NESTED)
 		t->nested[t->nr_nested++] = (uint64_t)call;
 	else
-		elide_defer(t, entry, word, site, kind,
+		elide_defer(t, call, word, site, kind,
 			    until == &elide_until_locked ? ELIDE_DEFER_ELIDED :
 							   ELIDE_DEFER_ELIDED_TRY);
 	return ELIDE_ELIDED;
@@ -210,9 +209,9 @@ static uint64_t commits_of_all(void)
 {
 	uint64_t sum = 0;
 
-	for (const struct elide_thread *t = elide_threads_all(); t; t = t->next)
-		for (uint32_t i = 0; i < t->nr_rows; i++)
-			sum += READ_ONCE(t->calls[i].row->commits);
+	for (struct elide_thread *t = elide_threads_all(); t; t = t->next)
+		for (uint32_t nr = 1; nr <= t->nr_calls; nr++)
+			sum += READ_ONCE(elide_call_row(elide_call_at(t, nr))->commits);
 	return sum;
 }
 
@@ -296,15 +295,15 @@ static __always_inline_fn void count_abort(struct elide_thread *t, struct elide_
 }
 
 /* The policy has changed its mind. */
-__cold void elide_policy_changed(const struct elide_cache *entry)
+__cold void elide_policy_changed(const struct elide_call *call, const void *lock)
 {
-	const struct policy_lock *policy = elide_policy_of(entry->lock);
-	struct elide_row *row = elide_row(entry);
+	const struct policy_lock *policy = elide_policy_of(lock);
+	struct elide_row *row = elide_row(call);
 	bool paused = policy->pause != 0;
 
 	WRITE_ONCE(row->state, paused ? ELIDE_STATE_PAUSED : ELIDE_STATE_ELIDING);
-	elide_evidence_event(paused ? ELIDE_EVENT_PAUSED : ELIDE_EVENT_RESUMED, row, entry->lock,
-			     policy, elide_window(elide_self, entry));
+	elide_evidence_event(paused ? ELIDE_EVENT_PAUSED : ELIDE_EVENT_RESUMED, row, lock,
+			     policy, elide_window(elide_self, lock, call));
 }
 
 /* Only turns are taken here: it orders nothing. */
@@ -380,8 +379,6 @@ static __always_inline_fn bool carry_out(struct elide_thread *t, const struct tr
 static __noinline void gave_up(struct elide_thread *t, const struct tries *tries,
 			       const struct policy_try *try)
 {
-	struct elide_cache *entry;
-
 	/* No section has begun. */
 	if (!t->in_locked)
 		t->outer = NULL;
@@ -390,13 +387,11 @@ static __noinline void gave_up(struct elide_thread *t, const struct tries *tries
 	if (elide_process.config.measures) {
 		adapt_fell_back(tries->call, tries->word, try);
 	} else if (elide_process.config.keeps_window) {
-		const struct elide_row *row = READ_ONCE(tries->call->row);
-
-		entry = row ? elide_cache_find_row(t, tries->word, row) : NULL;
-		if (entry && policy_hpca_done(&elide_process.config, elide_policy_of(tries->word),
-					      elide_window(t, entry), try, false))
-			elide_policy_changed(entry);
+		if (policy_hpca_done(&elide_process.config, elide_policy_of(tries->word),
+				     elide_window(t, tries->word, tries->call), try, false))
+			elide_policy_changed(tries->call, tries->word);
 	}
+	tries->call->lock = tries->word;
 }
 
 /* The section has begun, and who looks at its end wants to know which lock it began with. */
@@ -487,15 +482,15 @@ enum elide_outcome elide_try_again(struct elide_thread *t, struct elide_call *ca
 static __cold void change_ways(struct elide_thread *t, bool halted)
 {
 	t->halted = halted;
-	for (uint32_t i = 0; i < t->nr_rows; i++)
-		elide_call_set_way(&t->calls[i], elide_way(t, t->calls[i].row),
-				   adapt_arm_of(&t->calls[i]));
+	for (uint32_t nr = 1; nr <= t->nr_calls; nr++) {
+		struct elide_call *call = elide_call_at(t, nr);
+
+		elide_call_set_way(call, elide_way(t, elide_call_row(call)), adapt_arm_of(call));
+	}
 }
 
-__noinline bool elide_may_try(struct elide_thread *t, const struct elide_cache *entry)
+__noinline bool elide_may_try(struct elide_thread *t, struct elide_call *call)
 {
-	struct elide_call *call = elide_call_of(t, entry);
-
 	if (!call->elided || call->way == ELIDE_WAY_PARKED)
 		return false;
 	if (unlikely(t->halted != elide_halted()))
@@ -509,7 +504,7 @@ __noinline bool elide_may_try(struct elide_thread *t, const struct elide_cache *
 	return t->arm != POLICY_ARM_real;
 }
 
-enum elide_outcome elide_acquire(struct elide_thread *t, struct elide_cache *entry,
+enum elide_outcome elide_acquire(struct elide_thread *t, struct elide_call *call,
 				 const void *word, const struct elide_rule *rule, const void *site,
 				 enum elide_kind kind, const struct elide_until *until)
 {
@@ -519,7 +514,7 @@ enum elide_outcome elide_acquire(struct elide_thread *t, struct elide_cache *ent
 	uint64_t value;
 
 	if (unlikely(t->nr_held))
-		return acquire_nested(t, entry, word, rule, site, kind, until);
+		return acquire_nested(t, call, word, rule, site, kind, until);
 	if (unlikely(elide_halted()))
 		return ELIDE_SKIPPED;
 	if (unlikely(rtm_test()))
@@ -529,19 +524,20 @@ enum elide_outcome elide_acquire(struct elide_thread *t, struct elide_cache *ent
 		return ELIDE_SKIPPED;
 	test_point(enter);
 	if (unlikely(t->arm > POLICY_ARM_probe) && elide_may_wait(until))
-		adapt_sockets_wait(t, elide_call_of(t, entry));
+		adapt_sockets_wait(t, call);
 	if (unlikely(!is_free(word, rule, &value)) && config->looks_first &&
-	    !wait_longer(elide_call_of(t, entry), word, rule,
+	    !wait_longer(call, word, rule,
 			 elide_may_wait(until) ? config->spin_busy : 0))
 		return ELIDE_SKIPPED;
 	tries = (struct tries){
-		.call = elide_call_of(t, entry),
+		.call = call,
 		.word = word,
 		.rule = rule,
 		.until = until,
 		.arm = t->arm,
 	};
 	if (unlikely(t->time_weight)) {
+		elide_registry_used(word, elide_row(call)->class_index, t);
 		tries.weight = t->time_weight;
 		tries.start = cycles_now();
 		t->time_weight = 0;
@@ -549,23 +545,25 @@ enum elide_outcome elide_acquire(struct elide_thread *t, struct elide_cache *ent
 	status = rtm_begin();
 	if (unlikely(status != RTM_STARTED))
 		return try_again(t, &tries, status, 0);
-	subscribe(t, elide_row(entry), word, rule, false);
-	remember(t, &tries, tries.call->row);
+	subscribe(t, elide_row(call), word, rule, false);
+	remember(t, &tries, elide_row(call));
 	return ELIDE_ELIDED;
 }
 
-enum elide_outcome elide_try(struct elide_cache *entry, const void *word,
+enum elide_outcome elide_try(struct elide_call *call, const void *word,
 			     const struct elide_rule *rule, const void *site,
 			     enum elide_kind kind, const struct elide_until *until,
 			     struct elide_row **row)
 {
-	if (unlikely(!entry)) {
-		entry = elide_cache_fill(word, site, kind);
-		if (!entry)
+	if (unlikely(!call)) {
+		call = elide_call_get(word, site, kind);
+		if (!call)
 			return ELIDE_NOTHING_DONE;
 	}
-	*row = elide_row(entry);
-	if (!elide_may_try(elide_self, entry) || !rule)
+	*row = elide_row(call);
+	if (!elide_may_try(elide_self, call) || !rule) {
+		call->lock = word;
 		return ELIDE_SKIPPED;
-	return elide_acquire(elide_self, entry, word, rule, site, kind, until);
+	}
+	return elide_acquire(elide_self, call, word, rule, site, kind, until);
 }

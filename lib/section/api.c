@@ -28,20 +28,20 @@ static void count(struct elide_thread *t, struct elide_row *row, const void *wor
 static __noinline int begin(const void *word, const struct elide_rule *rule, const void *site)
 {
 	struct elide_thread *t = elide_self;
-	struct elide_cache *entry = elide_cache_find(t, word, site, ELIDE_KIND_CUSTOM);
+	struct elide_call *call = elide_call_find(t, word, site, ELIDE_KIND_CUSTOM);
 	enum elide_outcome outcome;
 	struct elide_row *row;
 
 	if (elide_inside(t)) {
 		if (elide_find_held(t, word))
 			rtm_abort(ELIDE_CODE_relock);
-		outcome = elide_acquire(t, entry, word, rule, site, ELIDE_KIND_CUSTOM,
+		outcome = elide_acquire(t, call, word, rule, site, ELIDE_KIND_CUSTOM,
 					&elide_until_locked);
 		if (outcome == ELIDE_NOTHING_DONE)
-			elide_defer(t, entry, word, site, ELIDE_KIND_CUSTOM, ELIDE_DEFER_LOCKED);
+			elide_defer(t, call, word, site, ELIDE_KIND_CUSTOM, ELIDE_DEFER_LOCKED);
 		return outcome == ELIDE_ELIDED;
 	}
-	outcome = elide_try(entry, word, rule, site, ELIDE_KIND_CUSTOM, &elide_until_locked, &row);
+	outcome = elide_try(call, word, rule, site, ELIDE_KIND_CUSTOM, &elide_until_locked, &row);
 	if (outcome == ELIDE_SKIPPED || outcome == ELIDE_FELL_BACK)
 		count(elide_self, row, word, outcome, true);
 	return outcome == ELIDE_ELIDED;
@@ -99,7 +99,7 @@ static __noinline int begin_unknown(const void *word, const struct elide_rule *r
 				    const void *site)
 {
 	struct elide_thread *t = elide_self_quick;
-	struct elide_quick q = elide_quick_refill(t, word, site, ELIDE_KIND_CUSTOM);
+	struct elide_quick q = elide_quick_look(t, word, site, ELIDE_KIND_CUSTOM);
 
 	return q.known ? begin_known(t, q, word, rule, site) : begin(word, rule, site);
 }
@@ -142,17 +142,17 @@ static int try_lock(struct elide_thread *t, struct elide_row *row, const void *w
 }
 
 /* A try in an elided section. A held lock does not abort it: the answer says so. */
-static int try_inside(struct elide_thread *t, struct elide_cache *entry, const void *word,
+static int try_inside(struct elide_thread *t, struct elide_call *call, const void *word,
 		      const struct elide_rule *rule, const void *site)
 {
 	uint64_t value;
 
 	if (elide_find_held(t, word) || !is_free(word, rule, &value))
 		return HELD;
-	if (elide_acquire(t, entry, word, rule, site, ELIDE_KIND_CUSTOM, &elide_until_now) ==
+	if (elide_acquire(t, call, word, rule, site, ELIDE_KIND_CUSTOM, &elide_until_now) ==
 	    ELIDE_ELIDED)
 		return 1;
-	elide_defer(t, entry, word, site, ELIDE_KIND_CUSTOM, ELIDE_DEFER_LOCKED_TRY);
+	elide_defer(t, call, word, site, ELIDE_KIND_CUSTOM, ELIDE_DEFER_LOCKED_TRY);
 	return 0;
 }
 
@@ -160,14 +160,14 @@ static int try_inside(struct elide_thread *t, struct elide_cache *entry, const v
 static __noinline int try_begin(const void *word, const struct elide_rule *rule, const void *site)
 {
 	struct elide_thread *t = elide_self;
-	struct elide_cache *entry = elide_cache_find(t, word, site, ELIDE_KIND_CUSTOM);
+	struct elide_call *call = elide_call_find(t, word, site, ELIDE_KIND_CUSTOM);
 	enum elide_outcome outcome;
 	struct elide_row *row;
 	uint64_t value;
 
 	if (elide_inside(t))
-		return try_inside(t, entry, word, rule, site);
-	outcome = elide_try(entry, word, rule, site, ELIDE_KIND_CUSTOM, &elide_until_now, &row);
+		return try_inside(t, call, word, rule, site);
+	outcome = elide_try(call, word, rule, site, ELIDE_KIND_CUSTOM, &elide_until_now, &row);
 	if (outcome == ELIDE_ELIDED)
 		return 1;
 	if (outcome == ELIDE_NOTHING_DONE)
@@ -215,7 +215,7 @@ static __noinline int try_unknown(const void *word, const struct elide_rule *rul
 				  const void *site)
 {
 	struct elide_thread *t = elide_self_quick;
-	struct elide_quick q = elide_quick_refill(t, word, site, ELIDE_KIND_CUSTOM);
+	struct elide_quick q = elide_quick_look(t, word, site, ELIDE_KIND_CUSTOM);
 
 	return q.known ? try_known(t, q, word, rule, site) : try_begin(word, rule, site);
 }

@@ -9,11 +9,11 @@
 /* The counters of a call; NULL if it is not counted. */
 static struct elide_row *row_of(const void *object, const void *site, enum elide_kind kind)
 {
-	struct elide_cache *entry = elide_cache_find(elide_self, object, site, kind);
+	struct elide_call *call = elide_call_find(elide_self, object, site, kind);
 
-	if (unlikely(!entry))
-		entry = elide_cache_fill(object, site, kind);
-	return entry ? elide_row(entry) : NULL;
+	if (unlikely(!call))
+		call = elide_call_get(object, site, kind);
+	return call ? elide_row(call) : NULL;
 }
 
 static bool may_count(void)
@@ -54,9 +54,15 @@ void elide_blocking_begin(struct elide_blocking *b, const void *object, const vo
 		wait_begins(b, elide_self, object, false);
 }
 
-static uint32_t generations(const void *object, const void *mutex)
+/* Is what is known of the thread's last wait still so? */
+static bool is_same(const struct elide_cond_call *k, const void *object, const void *mutex,
+		    const void *site)
 {
-	return READ_ONCE(*elide_generation(object)) + READ_ONCE(*elide_generation(mutex));
+	return k->object == object && k->mutex == mutex && k->site == site &&
+	       k->nr_calls == elide_self->nr_calls &&
+	       k->object_tag == elide_registry_find(object) &&
+	       k->mutex_tag == elide_registry_find(mutex) &&
+	       (!k->locked_by || k->locked_by->lock == mutex);
 }
 
 /* The wait has not been the last one of the thread, whose block may be another afterwards. */
@@ -64,7 +70,7 @@ static __noinline struct elide_cond_call *cond_call_make(const void *object, con
 							 const void *site)
 {
 	struct elide_row *row = row_of(object, site, ELIDE_KIND_COND);
-	uint32_t now = generations(object, mutex), index = elide_registry_find(mutex);
+	uint32_t tag = elide_registry_find(mutex);
 	struct elide_thread *t = elide_self;
 	struct elide_cond_call *k;
 
@@ -74,9 +80,10 @@ static __noinline struct elide_cond_call *cond_call_make(const void *object, con
 	WRITE_ONCE(k->object, NULL);
 	k->mutex = mutex;
 	k->site = site;
-	k->generations = now;
-	k->nr_filled = t->nr_filled;
-	k->mutex_class = index == ELIDE_NONE ? ELIDE_NONE : elide_registry_class(index);
+	k->object_tag = elide_registry_find(object);
+	k->mutex_tag = tag;
+	k->nr_calls = t->nr_calls;
+	k->mutex_class = tag == ELIDE_NONE ? ELIDE_NONE : elide_tag_class(tag);
 	k->row = row;
 	k->reacquired = NULL;
 	k->locked_by = adapt_call_of(t, mutex);
@@ -96,8 +103,7 @@ void elide_blocking_begin_cond(struct elide_blocking *b, const void *object, con
 	b->waits = false;
 	if (likely(may_count())) {
 		k = t ? &t->cond_call : NULL;
-		if (!k || k->object != object || k->mutex != mutex || k->site != site ||
-		    k->generations != generations(object, mutex) || k->nr_filled != t->nr_filled)
+		if (!k || !is_same(k, object, mutex, site))
 			k = cond_call_make(object, mutex, site);
 	}
 	b->known = k;
@@ -188,8 +194,8 @@ static struct elide_row *reacquired_row(struct elide_cond_call *k, const void *o
 	if (likely(k->reacquired))
 		return k->reacquired;
 	row = row_of(mutex, site, ELIDE_KIND_REACQUIRE);
-	/* An entry more in the look-up cache is no reason to find out all again. */
-	k->nr_filled = elide_self->nr_filled;
+	/* A call more is no reason to find out all again. */
+	k->nr_calls = elide_self->nr_calls;
 	return k->reacquired = row;
 }
 

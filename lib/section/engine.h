@@ -5,7 +5,7 @@
  * A lock call, in the wrapper:
  *
  *   in a section: elide_acquire() -> ELIDE_ELIDED: done
- *   else elide_try(), which has the entry of the call, asks elide_may_try() and calls
+ *   else elide_try(), which has the call, asks elide_may_try() and calls
  *   elide_acquire() -> ELIDE_ELIDED: done
  *   else lock, then elide_count()
  *
@@ -25,7 +25,7 @@
 #include "../compiler.h"
 #include "../elide.h"
 #include "../rtm.h"
-#include "../state/cache.h"
+#include "../state/call.h"
 #include "../state/settings.h"
 #include "../state/thread.h"
 
@@ -81,16 +81,16 @@ static inline bool elide_inside(const struct elide_thread *t)
 /**
  * elide_may_try() - does the policy let this acquisition be tried?
  * @t: the calling thread, outside transactions of ours; @t->arm is set
- * @entry: its entry for the call
+ * @call: what it knows of the call
  *
  * Called once for each acquisition: it counts the acquisition in the thread's measurement.
  */
-bool elide_may_try(struct elide_thread *t, const struct elide_cache *entry);
+bool elide_may_try(struct elide_thread *t, struct elide_call *call);
 
 /**
  * elide_acquire() - try to take a lock by elision.
  * @t: the calling thread
- * @entry: its entry for the call; NULL only inside a transaction of ours
+ * @call: what it knows of the call; NULL only inside a transaction of ours
  * @word: lock word, which is also the lock's identity
  * @rule: when it is free
  * @site: return address of the lock call
@@ -104,13 +104,13 @@ bool elide_may_try(struct elide_thread *t, const struct elide_cache *entry);
  *
  * Return: enum elide_outcome.
  */
-enum elide_outcome elide_acquire(struct elide_thread *t, struct elide_cache *entry,
+enum elide_outcome elide_acquire(struct elide_thread *t, struct elide_call *call,
 				 const void *word, const struct elide_rule *rule, const void *site,
 				 enum elide_kind kind, const struct elide_until *until);
 
 /**
  * elide_try() - a lock call outside sections of ours, up to the point where the wrapper locks.
- * @entry: entry of the call if the thread has it, else NULL: it is made
+ * @call: what the thread knows of the call, else NULL: it is looked up, or made
  * @word: lock word
  * @rule: when it is free; NULL: a lock of this type is not elided
  * @site: return address of the lock call
@@ -121,26 +121,25 @@ enum elide_outcome elide_acquire(struct elide_thread *t, struct elide_cache *ent
  * Return: as elide_acquire(), with ELIDE_NOTHING_DONE also for a call that passes through uncounted;
  * @row is not set then. elide_self may be another one than before the call.
  */
-enum elide_outcome elide_try(struct elide_cache *entry, const void *word,
+enum elide_outcome elide_try(struct elide_call *call, const void *word,
 			     const struct elide_rule *rule, const void *site,
 			     enum elide_kind kind, const struct elide_until *until,
 			     struct elide_row **row);
 
 /**
  * elide_may_fail() - may a trylock that has found the lock held return, with nothing counted?
- * @t: the calling thread
- * @entry: its entry for the call, or NULL
+ * @call: what the thread knows of the call, or NULL
  *
  * Return: false if the call is not known, or elide_quick_acquire() has counted it as the last before an
  * event: then the long way goes on with it.
  */
-static inline bool elide_may_fail(struct elide_thread *t, const struct elide_cache *entry)
+static inline bool elide_may_fail(const struct elide_call *call)
 {
 	const struct adapt_thread *adapt;
 
-	if (unlikely(!entry))
+	if (unlikely(!call))
 		return false;
-	adapt = READ_ONCE(elide_call_of(t, entry)->adapt);
+	adapt = READ_ONCE(call->adapt);
 	return adapt && adapt->countdown;
 }
 
@@ -199,13 +198,13 @@ bool elide_locked_inside(const struct elide_thread *t, const void *lock);
 /**
  * elide_defer() - inside a transaction of ours: leave something to be done after the commit.
  * @t: the calling thread
- * @entry: cache entry of the call if it is known, else NULL
+ * @call: what the thread knows of the call, else NULL
  * @lock: the lock
  * @site: return address of the call
  * @kind: enum elide_kind
  * @what: enum elide_deferred
  */
-void elide_defer(struct elide_thread *t, struct elide_cache *entry, const void *lock,
+void elide_defer(struct elide_thread *t, const struct elide_call *call, const void *lock,
 		 const void *site, enum elide_kind kind, enum elide_deferred what);
 
 /**

@@ -7,7 +7,7 @@
 #include "../adapt/epoch.h"
 #include "../check/order.h"
 #include "../evidence/moments.h"
-#include "../state/cache.h"
+#include "../state/call.h"
 #include "../state/holds.h"
 #include "../state/settings.h"
 #include "held.h"
@@ -16,16 +16,17 @@
 /* A parked call is woken. */
 static void wake(struct elide_thread *t, const struct elide_row *row, const void *lock)
 {
-	const struct elide_cache *entry =
-		elide_cache_find_row(t, lock, row);
+	struct elide_call *call = elide_call_of_row(t, lock, row);
 
-	if (entry && elide_call_of(t, entry)->way == ELIDE_WAY_PARKED)
-		adapt_wake(t, elide_call_of(t, entry), elide_hold_mask + 1);
+	if (call && call->way == ELIDE_WAY_PARKED)
+		adapt_wake(t, call, elide_hold_mask + 1);
 }
 
 __cold void elide_hold_begin(struct elide_thread *t, struct elide_row *row, const void *lock)
 {
-	wake(t, row, lock);
+	if (elide_process.config.measures)
+		wake(t, row, lock);
+	elide_registry_used(lock, row->class_index, t);
 	t->short_tid = ELIDE_NO_TID;
 	t->hold_lock = lock;
 	t->hold_row = row;

@@ -36,29 +36,42 @@ struct elide_quick {
 };
 
 /*
- * The call is copied before the entry is compared. A signal handler may fork, which wipes the
- * block in the child: then either the entry does not fit, or the copy is whole. The call of an
- * empty entry is some place in the block.
+ * The call is copied before it is compared. A signal handler may fork, which wipes the block in the
+ * child: then either the call has no key, or the copy is whole.
  */
-static __always_inline_fn struct elide_quick quick_find(struct elide_thread *t, const void *lock,
-							const void *site, enum elide_kind kind,
-							bool measured)
+static __always_inline_fn struct elide_quick quick_copy(struct elide_call *call)
 {
-	uint64_t key = elide_cache_key(site, kind);
-	const struct elide_cache *entry = elide_cache_slot(t, lock, key);
-	struct elide_call *call = (struct elide_call *)((char *)t + READ_ONCE(entry->call));
 	struct elide_quick q = {
 		.call = call,
 		.row = READ_ONCE(call->row),
 		.arm = READ_ONCE(call->arm),
+		.adapt = READ_ONCE(call->adapt),
 	};
 
-	if (measured)
-		q.adapt = READ_ONCE(call->adapt);
 	barrier();
-	q.known = likely(entry->lock == lock && call->key == key &&
-			 entry->generation == READ_ONCE(elide_generations[entry->counter]));
 	return q;
+}
+
+/**
+ * elide_quick_known() - a call that the thread knows, once more: a handler may have forked meanwhile.
+ * @call: from struct elide_quick
+ * @site, @kind: of it
+ */
+static __always_inline_fn struct elide_quick elide_quick_known(struct elide_call *call, const void *site,
+							       enum elide_kind kind)
+{
+	struct elide_quick q = quick_copy(call);
+
+	q.known = likely(call->key == elide_call_key(site, kind));
+	return q;
+}
+
+/* Is the guess right? */
+static __always_inline_fn bool quick_is(const struct elide_call *call, const void *lock,
+					const void *site, enum elide_kind kind)
+{
+	return likely(call->key == elide_call_key(site, kind)) &&
+	       likely(elide_registry_is(lock, call->mark));
 }
 
 /**
@@ -71,24 +84,52 @@ static __always_inline_fn struct elide_quick quick_find(struct elide_thread *t, 
 static __always_inline_fn struct elide_quick elide_quick(struct elide_thread *t, const void *lock,
 							 const void *site, enum elide_kind kind)
 {
+	struct elide_quick q;
+
 	if (unlikely(t->open))
 		return (struct elide_quick){0};
-	return quick_find(t, lock, site, kind, true);
+	q = quick_copy(elide_guessed(t, site));
+	q.known = quick_is(q.call, lock, site, kind);
+	return q;
+}
+
+/* Locks of several classes come to the site, or another site has the place of its guess. */
+static __always_inline_fn struct elide_quick quick_second(struct elide_thread *t, const void *lock,
+							  const void *site, enum elide_kind kind)
+{
+	uint64_t key = elide_call_key(site, kind);
+	struct elide_quick q = {0};
+	uint16_t guess;
+
+	if (!t->has_second)
+		return q;
+	guess = READ_ONCE(*elide_second_guess(t, lock, key));
+	q = quick_copy(elide_guess_call(t, guess));
+	q.known = quick_is(q.call, lock, site, kind);
+	if (q.known && unlikely(!(++t->nr_second % ELIDE_SECOND_PERIOD)))
+		WRITE_ONCE(t->guesses[elide_guess(site)], guess);
+	return q;
 }
 
 /**
- * elide_quick_refill() - the thread does not know that call: is the lock one of more than it
- * finds at once? Then it is as good as known.
+ * elide_quick_look() - the first guess was wrong: does the thread know that call all the same?
  *
  * Parameters and what it returns are those of elide_quick().
  */
-static __always_inline_fn struct elide_quick elide_quick_refill(struct elide_thread *t,
-								const void *lock, const void *site,
-								enum elide_kind kind)
+static __always_inline_fn struct elide_quick elide_quick_look(struct elide_thread *t,
+							      const void *lock, const void *site,
+							      enum elide_kind kind)
 {
-	if (likely(!t->open && elide_cache_refill(t, lock, site, kind)))
-		return elide_quick(t, lock, site, kind);
-	return (struct elide_quick){0};
+	struct elide_quick q = {0};
+	struct elide_call *call;
+
+	if (unlikely(t->open))
+		return q;
+	q = quick_second(t, lock, site, kind);
+	if (likely(q.known))
+		return q;
+	call = elide_call_look(t, lock, site, kind);
+	return likely(call) ? elide_quick_known(call, site, kind) : q;
 }
 
 /* One more elided lock in the section: the one of number @nr. */
@@ -117,19 +158,19 @@ static __always_inline_fn bool elide_quick_nested(struct elide_thread *t, const 
 {
 	uint64_t open = t->open, value;
 	uint32_t nr = (uint16_t)open;
-	struct elide_quick q;
+	struct elide_call *call;
 
 	if (unlikely(open >= ELIDE_OPEN_ODD))
 		return false;
-	q = quick_find(t, word, site, kind, false);
-	if (unlikely(!q.known || q.call->way < ELIDE_WAY_PARKED ||
+	call = elide_guessed(t, site);
+	if (unlikely(!quick_is(call, word, site, kind) || call->way < ELIDE_WAY_PARKED ||
 		     !is_free(word, &rule, &value) || t->held[0].word == word))
 		return false;
 	test_point(nested);
 	if (likely(open == ELIDE_OPEN_ONE)) {
 		/* The second lock, as most are: its places are known. */
 		push(t, 1, word, value, rule.size);
-		t->nested[0] = (uint64_t)q.call;
+		t->nested[0] = (uint64_t)call;
 		t->open = open + ELIDE_OPEN_NESTED;
 		return true;
 	}
@@ -138,10 +179,10 @@ static __always_inline_fn bool elide_quick_nested(struct elide_thread *t, const 
 			return false;
 	if (unlikely(nr == ELIDE_MAX_HELD))
 		return false;
-	if (note_again(t, open >> 16, q.call)) {
+	if (note_again(t, open >> 16, call)) {
 		open++;
 	} else if (likely(open < ELIDE_MAX_NESTED * 0x10000ull)) {
-		t->nested[open >> 16] = (uint64_t)q.call;
+		t->nested[open >> 16] = (uint64_t)call;
 		open += ELIDE_OPEN_NESTED;
 	} else {
 		return false;

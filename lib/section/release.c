@@ -42,26 +42,26 @@ struct elide_held *elide_find_held(struct elide_thread *t, const void *word)
 /* The row of a call that was not known yet, now that the transaction is over. */
 static void find_row(struct elide_pending *d)
 {
-	struct elide_cache *entry;
+	const struct elide_call *call;
 
 	if (d->row || d->what > ELIDE_DEFER_LOCKED_TRY)
 		return;
-	entry = elide_cache_fill(d->lock, d->site, d->kind);
-	d->row = entry ? elide_row(entry) : NULL;
+	call = elide_call_get(d->lock, d->site, d->kind);
+	d->row = call ? elide_row(call) : NULL;
 }
 
 /* What a nested call left to be done. */
 static void catch_up(struct elide_thread *t, struct elide_pending *d)
 {
-	struct elide_cache *entry;
+	const struct elide_call *call;
 
 	find_row(d);
 	switch (d->what) {
 	case ELIDE_DEFER_ELIDED:
 	case ELIDE_DEFER_ELIDED_TRY:
-		entry = elide_cache_find(t, d->lock, d->site, d->kind);
-		if (entry)
-			count_nested(elide_row(entry), elide_call_of(t, entry)->adapt, 1);
+		call = elide_call_find(t, d->lock, d->site, d->kind);
+		if (call)
+			count_nested(elide_row(call), call->adapt, 1);
 		else if (d->row)
 			counter_add(d->row->nested, 1);
 		break;
@@ -104,13 +104,11 @@ static __noinline void commit_judged(struct elide_thread *t, const void *lock,
 				     const struct elide_row *row)
 {
 	const struct policy_try none = {0};
-	struct elide_cache *entry =
-		elide_cache_find_row(t, lock, row);
+	const struct elide_call *call = elide_call_of_row(t, lock, row);
 
-	if (entry && policy_hpca_done(&elide_process.config,
-				      elide_policy_of(lock),
-				      elide_window(t, entry), &none, true))
-		elide_policy_changed(entry);
+	if (call && policy_hpca_done(&elide_process.config, elide_policy_of(lock),
+				     elide_window(t, lock, call), &none, true))
+		elide_policy_changed(call, lock);
 }
 
 /* Commit, and count the outermost section. */

@@ -118,8 +118,8 @@ enum elide_outcome elide_try_again(struct elide_thread *t, struct elide_call *ca
 				   const struct elide_until *until, unsigned int status,
 				   unsigned int conflicts);
 
-/** elide_policy_changed() - HPCA'14's policy has changed its mind about the lock of that entry. */
-void elide_policy_changed(const struct elide_cache *entry);
+/** elide_policy_changed() - HPCA'14's policy has changed its mind about a lock. @call: that showed it */
+void elide_policy_changed(const struct elide_call *call, const void *lock);
 
 /** elide_leave_queue() - let the next aborted thread have its turn. */
 void elide_leave_queue(struct elide_thread *t);

@@ -26,6 +26,7 @@ static struct {
 	bool *shared; /* by index: process-shared; apart, as elided sections read it */
 	uint32_t *buckets; /* class index + 1 */
 	uint32_t nr_buckets, max_classes, nr_classes;
+	uint32_t beyond[ELIDE_NR_KINDS]; /* by kind of a class: index + 1 */
 	struct elide_chunk *chunk;
 } classes;
 
@@ -51,6 +52,8 @@ struct last_class {
 	uint32_t changes;
 };
 
+uint64_t elide_inits[ELIDE_NR_INITS];
+
 /* The last class found in a slow path, and the last that this thread found outside of them. */
 static struct last_class last;
 static __thread struct last_class own;
@@ -63,14 +66,18 @@ static uint64_t class_hash(uint64_t key)
 
 int elide_class_start(uint32_t max_classes)
 {
+	/* Those of locks for which there is no room always have room. */
+	const uint32_t nr = max_classes + ELIDE_NR_KINDS;
+
 	classes.max_classes = max_classes;
-	classes.nr_buckets = 2 * elide_power_of_two(max_classes);
-	classes.all = elide_reserve(max_classes * sizeof(*classes.all));
-	classes.shared = elide_reserve(max_classes * sizeof(*classes.shared));
+	classes.nr_buckets = 2 * elide_power_of_two(nr);
+	classes.all = elide_reserve(nr * sizeof(*classes.all));
+	classes.shared = elide_reserve(nr * sizeof(*classes.shared));
 	classes.buckets = elide_reserve(classes.nr_buckets * sizeof(*classes.buckets));
 	if (!classes.all || !classes.shared || !classes.buckets)
 		return -ENOMEM;
 	memset(symbols, 0, sizeof(symbols));
+	memset(elide_inits, 0, sizeof(elide_inits));
 	last.site = NULL;
 	return elide_array_start();
 }
@@ -81,20 +88,15 @@ static void drop(enum elide_dropped what)
 		__atomic_add_fetch(&elide_data->dropped[what], 1, __ATOMIC_RELAXED);
 }
 
-bool elide_class_full(void)
+/* Is there no room for a further class? */
+static bool is_full(void)
 {
-	return READ_ONCE(classes.nr_classes) == classes.max_classes;
+	return READ_ONCE(classes.nr_classes) >= classes.max_classes;
 }
 
-bool elide_class_refused(const void *lock)
+void elide_class_refuse(void)
 {
-	bool in_object;
-
-	/* What lies in an object may be of an array whose class exists. */
-	if (likely(!elide_class_full()) || elide_module_known(lock, &in_object) || in_object)
-		return false;
 	drop(ELIDE_DROPPED_CLASSES);
-	return true;
 }
 
 bool elide_class_shared(uint32_t class_index)
@@ -153,11 +155,12 @@ static uint32_t class_find(const struct elide_class *wanted, bool shared)
 
 	if (*bucket)
 		return *bucket - 1;
-	if (classes.nr_classes == classes.max_classes) {
+	if (is_full() && wanted->type != ELIDE_CLASS_BEYOND) {
 		drop(ELIDE_DROPPED_CLASSES);
 		return ELIDE_NONE;
 	}
-	elide_module_of_past(wanted->address);
+	if (wanted->address)
+		elide_module_of_past(wanted->address);
 	c = &classes.all[classes.nr_classes];
 	c->info = *wanted;
 	classes.shared[classes.nr_classes] = shared;
@@ -267,6 +270,31 @@ static uint32_t static_class_known(const struct elide_module *m, const void *loc
 		       ELIDE_NONE;
 }
 
+/* Would static_class() find no room? Where it is not known, it is not so. */
+static bool static_class_refused(const struct elide_module *m, const void *lock, uint32_t kind,
+				 bool shared)
+{
+	uint32_t read = __atomic_load_n(&symbols[elide_module_number(m)], __ATOMIC_ACQUIRE);
+	const struct elide_array *a = read == UNREAD ? NULL : elide_array_find(m, (uintptr_t)lock);
+
+	if (!a)
+		return read == NAMED;
+	/* A second lock makes it an array. */
+	return !__atomic_load_n(&a->first, __ATOMIC_ACQUIRE) ||
+	       !elide_array_has(a, (uintptr_t)lock, kind, shared);
+}
+
+bool elide_class_refused(const void *lock, enum elide_kind kind, bool shared)
+{
+	const struct elide_module *m;
+	bool in_object;
+
+	if (likely(!is_full()))
+		return false;
+	m = elide_module_known(lock, &in_object);
+	return m ? static_class_refused(m, lock, elide_class_kind(kind), shared) : !in_object;
+}
+
 /* What else the class depends on, as one number. */
 static __always_inline_fn uint32_t how_of(enum elide_kind kind, bool initialised, bool shared)
 {
@@ -313,6 +341,14 @@ static void remember(struct last_class *l, const struct last_class *key,
 	barrier();
 	if (READ_ONCE(l->changes) != change)
 		WRITE_ONCE(l->site, NULL);
+}
+
+/* The call has the class of that index; see elide_class_by_site(). */
+static void remember_init(enum elide_kind kind, const void *site, bool shared, uint32_t index)
+{
+	if (!((uintptr_t)site >> 48))
+		WRITE_ONCE(elide_inits[(uintptr_t)site % ELIDE_NR_INITS],
+			   elide_init_word(kind, site, shared) | index);
 }
 
 /* @site: as it is recorded. */
@@ -368,30 +404,45 @@ uint32_t elide_class_of_known(const void *lock, enum elide_kind kind, const void
 	index = class_known(&wanted, shared);
 	if (index != ELIDE_NONE)
 		remember(&own, &key, index);
+	if (index != ELIDE_NONE && initialised)
+		remember_init(kind, site, shared, index);
 	return index;
 }
 
-static __always_inline_fn void count_lock(struct class *c)
+void elide_class_forget(void)
 {
-	elide_add_shared(&c->info.nr_locks, 1);
+	for (int i = 0; i < ELIDE_NR_INITS; i++)
+		WRITE_ONCE(elide_inits[i], 0);
+}
+
+void elide_class_count(uint32_t class_index, uint32_t nr)
+{
+	struct class *c = &classes.all[class_index];
+
+	elide_add_shared(&c->info.nr_locks, nr);
 	if (likely(c->saved))
-		elide_add_shared(&c->saved->nr_locks, 1);
+		elide_add_shared(&c->saved->nr_locks, nr);
 }
 
-void elide_class_count(uint32_t class_index)
+uint32_t elide_class_beyond(enum elide_kind kind)
 {
-	count_lock(&classes.all[class_index]);
+	/* Pairs with elide_class_make_beyond(). */
+	uint32_t number = __atomic_load_n(&classes.beyond[elide_class_kind(kind)], __ATOMIC_ACQUIRE);
+
+	return number ? number - 1 : ELIDE_NONE;
 }
 
-uint32_t elide_class_count_again(const void *lock, enum elide_kind kind, const void *site,
-				 bool shared)
+uint32_t elide_class_make_beyond(enum elide_kind kind)
 {
-	const struct last_class *l = &own;
+	const struct elide_class wanted = {
+		.type = ELIDE_CLASS_BEYOND,
+		.kind = elide_class_kind(kind),
+	};
 
-	if (unlikely(!is_last(l, lock, kind, site, true, shared)))
-		return ELIDE_NONE;
-	count_lock(&classes.all[l->index]);
-	return l->index;
+	if (!classes.beyond[wanted.kind])
+		__atomic_store_n(&classes.beyond[wanted.kind], class_find(&wanted, false) + 1,
+				 __ATOMIC_RELEASE);
+	return elide_class_beyond(kind);
 }
 
 void elide_class_count_shared(uint32_t class_index)

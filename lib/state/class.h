@@ -23,15 +23,14 @@
 
 /*
  * Add to a counter that other threads add to at the same time. Without other threads no locked
- * instruction is needed, which would cost about 20 cycles (A. Fog, "Instruction tables"). Release:
- * see raise_generation() in registry.c.
+ * instruction is needed, which would cost about 20 cycles (A. Fog, "Instruction tables").
  */
 #define elide_add_shared(counter, n)                                              \
 	do {                                                         \
 		if (__libc_single_threaded)                          \
 			WRITE_ONCE(*(counter), *(counter) + (n));    \
 		else                                                 \
-			__atomic_add_fetch(counter, n, __ATOMIC_RELEASE); \
+			__atomic_add_fetch(counter, n, __ATOMIC_RELAXED); \
 	} while (0)
 
 /** elide_class_kind() - the kind of a class, by that of a call: see struct elide_class. */
@@ -78,41 +77,69 @@ uint32_t elide_class_of(const void *lock, enum elide_kind kind, const void *site
 uint32_t elide_class_of_known(const void *lock, enum elide_kind kind, const void *site,
 			      bool initialised, bool shared);
 
-/** elide_class_count() - the class has one more lock. Lock-free. */
-void elide_class_count(uint32_t class_index);
+/*
+ * Calls that have initialised locks which lie in no object's data, by the low byte of their return address:
+ * the rest of it, kind and process-shared, and the class in 16 bits; one word, so that no two calls are
+ * mixed up. Chosen here.
+ */
+#define ELIDE_NR_INITS   256
+#define ELIDE_INIT_CLASS 0xffffu
+extern uint64_t elide_inits[ELIDE_NR_INITS];
+
+/* The word of a call, with class 0. */
+static __always_inline_fn uint64_t elide_init_word(enum elide_kind kind, const void *site, bool shared)
+{
+	return (uintptr_t)site / ELIDE_NR_INITS << 24 | (uint64_t)(elide_class_kind(kind) << 1 | shared) << 16;
+}
 
 /**
- * elide_class_count_again() - one more lock that the call initialises which did so last in this thread.
- * @lock: address
- * @kind: enum elide_kind of the call
- * @site: return address of the call
- * @shared: it is process-shared
+ * elide_class_by_site() - the class of the locks that a call initialised which lay in no object's data.
  *
- * Lock-free, async-signal-safe.
+ * Parameters are those of elide_class_of(). Lock-free, async-signal-safe.
  *
- * Return: index of the class, which has counted it; ELIDE_NONE if it is another call, or the lock lies in another page.
+ * Return: its index; more than ELIDE_INIT_CLASS: the call was not seen, or not lately.
  */
-uint32_t elide_class_count_again(const void *lock, enum elide_kind kind, const void *site,
-				 bool shared);
+static __always_inline_fn uint64_t elide_class_by_site(enum elide_kind kind, const void *site, bool shared)
+{
+	return READ_ONCE(elide_inits[(uintptr_t)site % ELIDE_NR_INITS]) ^
+	       elide_init_word(kind, site, shared);
+}
+
+/** elide_class_count() - the class has @nr more locks. Lock-free. */
+void elide_class_count(uint32_t class_index, uint32_t nr);
 
 /** elide_class_count_shared() - one more of its locks is used by a second thread. Lock-free. */
 void elide_class_count_shared(uint32_t class_index);
 
-/** elide_class_full() - is there no room for a further class? Lock-free. */
-bool elide_class_full(void);
+/**
+ * elide_class_beyond() - the class of the locks of a kind for which there is no room in the registry.
+ * @kind: enum elide_kind of the call
+ *
+ * Lock-free. Return: its index; ELIDE_NONE: it was not made yet.
+ */
+uint32_t elide_class_beyond(enum elide_kind kind);
+
+/** elide_class_make_beyond() - the same, but made if there is none yet. In a slow path. */
+uint32_t elide_class_make_beyond(enum elide_kind kind);
 
 /**
  * elide_class_refused() - would a slow path find no room for the class of a lock, which is not known?
  *
- * Lock-free. If so the lock is counted as dropped.
+ * Parameters are those of elide_class_of(). Lock-free, async-signal-safe.
  */
-bool elide_class_refused(const void *lock);
+bool elide_class_refused(const void *lock, enum elide_kind kind, bool shared);
+
+/** elide_class_refuse() - so a lock is not registered: it is counted as dropped. Lock-free. */
+void elide_class_refuse(void);
 
 /** elide_class_shared() - are locks of the class process-shared? */
 bool elide_class_shared(uint32_t class_index);
 
 /** elide_class_info() - a class as it stands in the data file. */
 const struct elide_class *elide_class_info(uint32_t class_index);
+
+/** elide_class_forget() - an object was unloaded: calls that initialise locks are looked up anew. */
+void elide_class_forget(void);
 
 /** elide_class_save() - write all classes to a new data file; no thread has used a lock yet. */
 void elide_class_save(void);

@@ -5,8 +5,8 @@
  * When a thread ends, the kernel walks its list of robust futexes (set_robust_list(2)) and marks
  * each whose word has the thread's id. A thread with a block has a word of the block in that
  * list, as if it were a robust mutex that the thread holds. So no system call asks for a detached
- * thread, and the mark is there before the thread can be joined. A thread whose list cannot be
- * used is asked for by tgkill(2).
+ * thread, and the mark is there before the thread can be joined. Of a thread whose list cannot
+ * be used tgkill(2) tells it.
  */
 #ifndef ELIDE_ENDING_H
 #define ELIDE_ENDING_H

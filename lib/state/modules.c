@@ -12,6 +12,7 @@
 #include "../base/testpoint.h"
 #include "../base/text.h"
 #include "../emulator.h"
+#include "call.h"
 #include "module-path.h"
 #include "modules.h"
 #include "registry.h"
@@ -141,6 +142,8 @@ static void forget(unsigned int i)
 	nr_gone++;
 	test_point(unload_publish);
 	__atomic_add_fetch(&elide_modules_epoch, 1, __ATOMIC_RELAXED);
+	elide_class_forget();
+	elide_calls_forget(modules[i].start, modules[i].end);
 	elide_registry_forget((const void *)modules[i].start, (const void *)modules[i].end);
 }
 
@@ -303,7 +306,8 @@ void elide_modules_unloaded_later(void)
 	/* Release pairs with the acquire in elide_modules_unloaded(): the object is no longer there. */
 	__atomic_add_fetch(&pending, 1, __ATOMIC_RELEASE);
 	__atomic_add_fetch(&elide_modules_epoch, 1, __ATOMIC_RELEASE);
-	elide_registry_distrust();
+	elide_class_forget();
+	elide_calls_forget(0, UINTPTR_MAX);
 }
 
 void elide_modules_settle(void)

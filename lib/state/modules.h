@@ -81,7 +81,7 @@ extern uint32_t elide_modules_epoch;
 bool elide_modules_are_there(void);
 
 /**
- * elide_modules_unloaded() - objects were unloaded: forget their locks, and all entries of look-up caches.
+ * elide_modules_unloaded() - objects were unloaded: forget their locks and calls.
  *
  * In a slow path. Where nothing calls this, as libc unloads objects of its own, elide_module_of() notices
  * when it meets another object at the same addresses.
@@ -91,7 +91,7 @@ void elide_modules_unloaded(void);
 /**
  * elide_modules_unloaded_later() - another thread is in a slow path: the next one does it.
  *
- * All entries of look-up caches are invalid until then, and a call that has none enters a slow path.
+ * No call is found until then, so each enters a slow path.
  * Lock-free, async-signal-safe.
  */
 void elide_modules_unloaded_later(void);

@@ -1,10 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * registry.h - which lock class a lock belongs to, and what is remembered of it.
+ * registry.h - the locks of the process: which class each has, and what is remembered of it.
  *
- * A lock is an address; class.h says which its class is. Look-ups are lock-free, and so are the
- * registration of a lock whose class exists and its removal. Bounded: a lock for which there is no
- * room is counted as dropped, and its calls pass through.
+ * One table for all threads has a word for each lock: its address and a tag, which says what the
+ * lock belongs to. A lock call reads that word and compares it with what it expects, so nothing of
+ * its counters waits for a cache miss of the table. Words are written when a lock is initialised,
+ * is first met, gets a state of its own, and is destroyed.
+ *
+ * Open addressing (Knuth, TAOCP vol. 3, 6.4) within ELIDE_SLOTS words. A place
+ * belongs to an address until the table is made anew, which leaves out the locks that were
+ * destroyed: so the thread to which the memory of a lock belongs, as it initialises or destroys
+ * it, changes the word by a plain store. The table is made anew in a slow path while others look
+ * up, register and remove locks.
  *
  * Must never be changed inside a transaction, and never touches a lock itself.
  */
@@ -12,6 +19,7 @@
 #define ELIDE_REGISTRY_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "../compiler.h"
@@ -21,115 +29,176 @@
 
 #pragma GCC visibility push(hidden)
 
-/**
- * struct elide_lock_state - a lock in the registry.
- * @key:    address << ELIDE_CLASS_BITS | class; 0 in a slot never used, 1 in a released one
- * @policy: the policy's state of the lock
- *
- * User addresses have 47 bits. Where the processor has 5-level paging an mmap() hint gives up to 56
- * bits; locks at addresses of more than 48 bits are not registered.
+/*
+ * Where the tag is in a word: above the address. User addresses have 47 bits; where the processor has
+ * 5-level paging an mmap() hint gives up to 56 bits: locks at addresses of more than 48 bits are not
+ * registered.
  */
-struct elide_lock_state {
-	uint64_t key;
-	struct policy_lock policy;
-};
+#define ELIDE_TAG_SHIFT 48
 
 /*
- * By hash of the address: grows when a lock is initialised or destroyed, which makes the entries
- * for it in the threads' caches invalid. 4 KiB that all threads read and few write.
+ * Tags: the index of a class, below ELIDE_TAG_HOT; from there on the number of a lock's own
+ * state, from 1. ELIDE_TAG_GONE is added once the lock is destroyed.
  */
-#define ELIDE_NR_GENERATIONS 1024
-extern uint32_t elide_generations[ELIDE_NR_GENERATIONS];
+#define ELIDE_TAG_HOT  ELIDE_INSPECT_HOT
+#define ELIDE_TAG_GONE ELIDE_INSPECT_GONE
 
-/** elide_counter() - which of the generations is that of a lock's hash. */
-static inline uint32_t elide_counter(const void *lock)
-{
-	return ((uintptr_t)lock / CACHE_LINE) % ELIDE_NR_GENERATIONS;
-}
+/* Classes and the states of locks, at most. */
+#define ELIDE_TAG_CLASSES 32000
+#define ELIDE_TAG_HOTS    (ELIDE_TAG_GONE - ELIDE_TAG_HOT - 1)
 
-static inline uint32_t *elide_generation(const void *lock)
-{
-	return &elide_generations[elide_counter(lock)];
-}
+_Static_assert(ELIDE_TAG_CLASSES + ELIDE_NR_KINDS <= ELIDE_TAG_HOT, "a tag says which it is");
 
-/*
- * The table of locks has open addressing within a neighbourhood of ELIDE_SLOTS entries of 16 bytes,
- * so a look-up touches at most five cache lines. A lock whose neighbourhood is full is dropped.
- */
+/* Words in which a lock may be: two lines of the table. The search changes the low bits of its home. */
 #define ELIDE_SLOTS 16
 
+/*
+ * Multiplicative hashing (TAOCP vol. 3, 6.4). Of 20,000 random odd factors this is the best by 28 distances
+ * of neighbouring locks from 4 to 4,096 bytes and ten sizes of a table. Where the table is two fifths
+ * full, 97 % of the locks of one array are in the first two words of the search, and 95 % of those of 16
+ * arrays, by seven distances; with a random hash 92 %. See strides_are_spread in
+ * tests/unit/test_registry.c.
+ */
+#define ELIDE_HASH_FACTOR 0x6f83cad183c122d9ull
+#define ELIDE_HASH_SHIFT  36
+
 /**
- * struct elide_locks - the table of locks.
- * @state: the slots: @mask + ELIDE_SLOTS
- * @holders: of each, which call locked it last: elide_registry_holder()
- * @users: of each, the thread that uses the lock; 0: none; ELIDE_NONE: several; apart, as most look-ups
- *         do not need it
- * @mask:  mask of the hash that gives the first slot of a neighbourhood
+ * struct elide_lock_state - what is remembered of a lock beside its word, where that is needed.
+ * @policy: the policy's state of the lock
+ * @holder: which call locked it last: elide_registry_holder()
+ */
+struct elide_lock_state {
+	struct policy_lock policy;
+	uint64_t holder;
+};
+
+/**
+ * struct elide_table - a table of locks.
+ * @nr: words
+ * @next: the one to which its words are being moved, or were; NULL: none
+ * @states: of each word; pages that are never written take no memory
+ * @words: 0: never used; ELIDE_MOVED; else address and tag
+ */
+struct elide_table {
+	uint32_t nr;
+	struct elide_table *next;
+	struct elide_lock_state *states;
+	uint64_t words[] __cacheline_aligned;
+};
+
+/* A word that is not in use any more: the next table has what was in it. */
+#define ELIDE_MOVED 1ull
+
+/**
+ * struct elide_locks - the table that is in use.
+ * @mask: of the place of a lock's home, in bytes: read before @table, and written after it
+ * @table: never smaller than @mask says
+ * @hot_classes: by number of a state: the class of the lock that has it
+ * @has_states: something was remembered of a lock
+ * @lost_shared: a process-shared lock is not in the table
  */
 extern struct elide_locks {
-	struct elide_lock_state *state;
-	uint64_t *holders;
-	uint32_t *users;
-	uint32_t mask;
+	uint64_t mask;
+	struct elide_table *table;
+	uint16_t hot_classes[ELIDE_TAG_HOTS + 1];
+	bool has_states;
+	bool lost_shared;
 } elide_locks;
 
-/* Bits of the class in a key, below the address. */
-#define ELIDE_CLASS_BITS 16
+/*
+ * The word of a lock. Bits of an address for which there is no room are in the tag: no word fits but that of a
+ * lock whose address has the same lower bits, and whose tag differs by these.
+ */
+static __always_inline_fn uint64_t elide_word(const void *lock, uint64_t tag)
+{
+	return (uintptr_t)lock ^ tag << ELIDE_TAG_SHIFT;
+}
+
+/* The lock of a word, and its tag. */
+static __always_inline_fn const void *elide_word_lock(uint64_t word)
+{
+	return (const void *)(uintptr_t)(word & ((1ull << ELIDE_TAG_SHIFT) - 1));
+}
+
+static __always_inline_fn uint32_t elide_word_tag(uint64_t word)
+{
+	return word >> ELIDE_TAG_SHIFT;
+}
+
+/* What says in a word that the lock is gone. */
+#define ELIDE_WORD_GONE ((uint64_t)ELIDE_TAG_GONE << ELIDE_TAG_SHIFT)
 
 /**
- * elide_registry_start() - allocate the tables.
- * @max_locks, @max_classes: bounds
+ * elide_registry_is() - has the lock that tag, and is its word where the search finds it at once?
+ * @mark: elide_word(NULL, tag)
  *
- * Return: 0 or -ENOMEM.
+ * The two words of a pair are compared without a branch: which of them it is cannot be predicted.
+ * Reads only: allowed in a transaction.
  */
+static __always_inline_fn bool elide_registry_is(const void *lock, uint64_t mark)
+{
+	uint64_t at = (uintptr_t)lock * ELIDE_HASH_FACTOR >> (ELIDE_HASH_SHIFT - 3);
+	uint64_t wanted = (uintptr_t)lock ^ mark, found;
+
+	/* The mask first, then the table: see struct elide_locks. */
+	__asm__ volatile("andq %[mask], %[at]\n\t"
+			 "addq %[table], %[at]\n\t"
+			 "movq %c[words](%[at]), %[found]\n\t"
+			 "xorq $8, %[at]\n\t"
+			 "cmpq %[wanted], %[found]\n\t"
+			 "cmovneq %c[words](%[at]), %[found]"
+			 : [at] "+r"(at), [found] "=&r"(found)
+			 : [mask] "m"(elide_locks.mask), [table] "m"(elide_locks.table),
+			   [wanted] "r"(wanted), [words] "i"(offsetof(struct elide_table, words))
+			 : "cc", "memory");
+	return found == wanted;
+}
+
+/** elide_registry_start() - allocate the tables. @max_locks, @max_classes: bounds. Return: 0 or -ENOMEM. */
 int elide_registry_start(uint32_t max_locks, uint32_t max_classes);
 
-/** elide_registry_state() - the lock with that index. */
-static inline struct elide_lock_state *elide_registry_state(uint32_t index)
+/**
+ * elide_registry_find() - look a lock up, wherever it is in the table.
+ *
+ * Return: its tag, ELIDE_NONE if it is not registered. Lock-free, and allowed in a transaction.
+ */
+uint32_t elide_registry_find(const void *lock);
+
+/** elide_tag_class() - index of the class of a lock with that tag. */
+static inline uint32_t elide_tag_class(uint32_t tag)
 {
-	return &elide_locks.state[index];
+	return tag >= ELIDE_TAG_HOT ? READ_ONCE(elide_locks.hot_classes[tag - ELIDE_TAG_HOT]) : tag;
 }
 
-/*
- * Lines in a row whose locks have slots in one line of the table. By 35 distances from 4 bytes to 64 KiB
- * and tables of 64 to 131,072 locks: with two, 6 of 952 full tables had no slot left for up to 39 locks; with
- * four, 153 had none for up to 1,819.
- */
-#define ELIDE_HOME_LINES 2
+/** elide_tag_hot() - number of the own state of a lock with that tag, 0 if it has that of its class. */
+static inline uint32_t elide_tag_hot(uint32_t tag)
+{
+	return tag >= ELIDE_TAG_HOT ? tag - ELIDE_TAG_HOT : 0;
+}
+
+/** elide_registry_class() - index of the class of a lock; ELIDE_NONE if it is not registered. */
+uint32_t elide_registry_class(const void *lock);
 
 /**
- * elide_registry_home() - where a lock's neighbourhood begins; hashing as in TAOCP vol. 3, 6.4.
+ * elide_registry_split() - a lock gets a state of its own.
+ * @lock: it
+ * @class_index: its class
+ * @nr: number of the state, from 1, which no lock had before
  *
- * Who initialises many locks mostly does so one after another: those of ELIDE_HOME_LINES lines have the
- * same hash but for its lowest bits, so that fewer lines of the table are touched.
+ * Return: false if the lock has been destroyed or has one already. Lock-free.
  */
-static inline uint32_t elide_registry_home(const void *lock)
-{
-	const uint64_t lines = (ELIDE_HOME_LINES - 1) * CACHE_LINE;
-	uint64_t hash = (((uintptr_t)lock & ~lines) >> 2) * 0x9e3779b97f4a7c15ull;
-
-	return (hash >> 20 ^ ((uintptr_t)lock & lines) / CACHE_LINE) & elide_locks.mask;
-}
-
-/** elide_registry_expect() - elide_registry_find() and elide_registry_use() of the lock come soon. */
-static inline void elide_registry_expect(const void *lock)
-{
-	uint32_t first = elide_registry_home(lock);
-
-	/* Of some 100,000 locks each line is a miss: so they overlap. */
-	__builtin_prefetch(&elide_locks.state[first]);
-	__builtin_prefetch(&elide_locks.users[first]);
-}
+bool elide_registry_split(const void *lock, uint32_t class_index, uint32_t nr);
 
 /** elide_registry_full() - is there no room for a lock that is not registered? Lock-free. */
 bool elide_registry_full(void);
 
-/** elide_registry_class() - index of the class of the lock with that index. */
-static inline uint32_t elide_registry_class(uint32_t index)
-{
-	return __atomic_load_n(&elide_locks.state[index].key, __ATOMIC_ACQUIRE) &
-	       ((1u << ELIDE_CLASS_BITS) - 1);
-}
+/**
+ * elide_registry_refuse() - so a lock is not registered: it is counted as dropped.
+ * @shared: it is process-shared: nothing but the registry knows that of a spinlock
+ *
+ * Lock-free.
+ */
+void elide_registry_refuse(bool shared);
 
 /* Mask of the kind, which is that of a lock, in what elide_registry_holder() returns. */
 #define ELIDE_HOLDER_KIND 7
@@ -138,51 +207,19 @@ _Static_assert(ELIDE_KIND_COND <= ELIDE_HOLDER_KIND + 1, "kinds of locks");
 
 /**
  * elide_registry_holder() - which call locked a lock last.
- * @index: of the lock
  *
  * Return: site * (ELIDE_HOLDER_KIND + 1) | kind; 0 if not known.
  */
-static inline uint64_t elide_registry_holder(uint32_t index)
-{
-	return READ_ONCE(elide_locks.holders[index]);
-}
+uint64_t elide_registry_holder(const void *lock);
 
 /**
  * elide_registry_set_holder() - remember the call that has locked a lock, by one plain store.
  *
  * Threads share the line: what is there already is not stored again.
  */
-static inline void elide_registry_set_holder(uint32_t index, const void *site,
-					     enum elide_kind kind)
-{
-	uint64_t mark = (uintptr_t)site * (ELIDE_HOLDER_KIND + 1) | kind;
+void elide_registry_set_holder(const void *lock, const void *site, enum elide_kind kind);
 
-	if (elide_registry_holder(index) != mark)
-		WRITE_ONCE(elide_locks.holders[index], mark);
-}
-
-/**
- * elide_registry_find() - look a lock up.
- *
- * Return: its index, ELIDE_NONE if it is not registered. Lock-free.
- */
-static inline uint32_t elide_registry_find(const void *lock)
-{
-	uint32_t first = elide_registry_home(lock);
-
-	for (uint32_t i = first; i < first + ELIDE_SLOTS; i++) {
-		/* Pairs with the store in elide_registry_add(): the class is complete. */
-		uint64_t key = __atomic_load_n(&elide_locks.state[i].key, __ATOMIC_ACQUIRE);
-
-		if (key >> ELIDE_CLASS_BITS == (uintptr_t)lock)
-			return i;
-		if (!key)
-			break;
-	}
-	return ELIDE_NONE;
-}
-
-/** elide_policy_of() - the lock's state in the policy; one for nobody if it has just been forgotten. */
+/** elide_policy_of() - the lock's state in the policy; one for nobody if the lock is not registered. */
 struct policy_lock *elide_policy_of(const void *lock);
 
 /**
@@ -193,7 +230,9 @@ struct policy_lock *elide_policy_of(const void *lock);
  * @initialised: the call initialised it, so an older lock there is gone
  * @shared: it is process-shared and must never be elided
  *
- * Return: index of the lock, ELIDE_NONE if there is no room (counted).
+ * In a slow path.
+ *
+ * Return: tag of the lock, ELIDE_NONE if there is no room (counted).
  */
 uint32_t elide_registry_add(const void *lock, enum elide_kind kind, const void *site,
 			    bool initialised, bool shared);
@@ -204,23 +243,11 @@ uint32_t elide_registry_add(const void *lock, enum elide_kind kind, const void *
  * The parameters are those of elide_registry_add(). Lock-free, async-signal-safe. Not in a forked
  * child whose registry is still its parent's: elide_gate_same_process().
  *
- * Return: index of the lock; ELIDE_NONE if the class does not exist yet or there is no room: then
- * nothing has changed, and the caller goes on with elide_registry_add() in a slow path.
+ * Return: tag of the lock; ELIDE_NONE if the class does not exist yet or there is no room: the caller
+ * goes on with elide_registry_add() in a slow path.
  */
 uint32_t elide_registry_add_known(const void *lock, enum elide_kind kind, const void *site,
 				  bool initialised, bool shared);
-
-/**
- * elide_registry_add_again() - the usual: a lock was initialised by the call that initialised the last one.
- *
- * The parameters are those of elide_registry_add(); @site may be any return address. Lock-free,
- * async-signal-safe. Not in a forked child whose registry is still its parent's.
- *
- * Return: false if it is another call, there are other threads, or its place is taken: then nothing has
- * changed, and the caller goes on with elide_registry_add_known().
- */
-bool elide_registry_add_again(const void *lock, enum elide_kind kind, const void *site,
-			      bool shared);
 
 /**
  * elide_registry_remove() - the lock was destroyed; its class keeps what was counted.
@@ -229,28 +256,22 @@ bool elide_registry_add_again(const void *lock, enum elide_kind kind, const void
  */
 void elide_registry_remove(const void *lock);
 
-/**
- * elide_registry_forget() - an object was unloaded.
- * @start, @end: its addresses
- *
- * Its locks are gone, and all entries of all look-up caches are invalid, as another object may be loaded
- * there. In a slow path.
- */
+/** elide_registry_forget() - an object was unloaded: the locks at its addresses are gone. In a slow path. */
 void elide_registry_forget(const void *start, const void *end);
 
-/** elide_registry_distrust() - make all entries of all look-up caches invalid. Lock-free. */
-void elide_registry_distrust(void);
-
 /**
- * elide_registry_use() - a thread makes a cache entry for a lock.
- * @index: index of the lock
- * @class_index: index of its class
- * @user: number of the thread's block, neither 0 nor ELIDE_NONE
+ * elide_registry_used() - a thread was seen to use a lock; not each time it does so, but by samples.
+ * @lock: the lock
+ * @class_index: its class
+ * @user: the thread's block
  *
  * Counts the lock in @nr_shared of its class when a second thread does so, up to
- * ELIDE_SHARED_COUNTED: who locked each of 100,000 locks is a cache miss for each. Lock-free.
+ * ELIDE_SHARED_COUNTED. Lock-free.
  */
-void elide_registry_use(uint32_t index, uint32_t class_index, uint32_t user);
+void elide_registry_used(const void *lock, uint32_t class_index, const void *user);
+
+/** elide_registry_settle() - in a forked child, in a slow path: end what another thread has begun. */
+void elide_registry_settle(void);
 
 /**
  * elide_registry_save() - write modules and classes to a new data file.

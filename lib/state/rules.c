@@ -111,7 +111,8 @@ enum elide_ruling elide_rules_match(const struct elide_class *info, const void *
 	uint64_t address = info->address, from = (uintptr_t)site - 1;
 	const char *symbol;
 
-	if (!nr_rules)
+	/* Locks without a place have no name. */
+	if (!nr_rules || info->type == ELIDE_CLASS_BEYOND)
 		return ELIDE_RULING_NONE;
 	/* A return address may be the first byte of the next function. */
 	if (info->type != ELIDE_CLASS_STATIC)

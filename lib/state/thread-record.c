@@ -7,6 +7,7 @@
 #include "../base/syscalls.h"
 #include "../base/text.h"
 #include "../emulator.h"
+#include "call.h"
 #include "thread-record.h"
 
 static struct {
@@ -29,15 +30,16 @@ static struct elide_thread_record *add(const struct elide_thread_record *record)
 }
 
 /* What the rows of a block have counted. A hot lock's call counts in the row of another call. */
-static void sum_rows(const struct elide_thread *t, struct elide_thread_record *to)
+static void sum_rows(struct elide_thread *t, struct elide_thread_record *to)
 {
 	double held = 0;
 
 	to->acquired = to->elided = to->contended = to->wait = 0;
-	for (uint32_t i = 0; i < t->nr_rows; i++) {
-		const struct elide_row *row = t->calls[i].row;
+	for (uint32_t nr = 1; nr <= t->nr_calls; nr++) {
+		const struct elide_call *call = elide_call_at(t, nr);
+		const struct elide_row *row = call->row;
 
-		if (!row || t->calls[i].hot || !elide_kind_is_lock(row->kind))
+		if (!row || elide_tag_hot(elide_call_tag(call)) || !elide_kind_is_lock(row->kind))
 			continue;
 		to->acquired += elide_row_acquired(row);
 		to->elided += elide_row_elided(row);

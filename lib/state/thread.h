@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * thread.h - a thread's block: held list, pending calls, look-up cache, rows, calls.
+ * thread.h - a thread's block: held list, pending calls, calls and their guesses.
  *
  * A thread's block lies in memory that a fork wipes (MADV_WIPEONFORK): in the
  * child every look-up misses, and the slow path starts afresh with a data
@@ -32,17 +32,6 @@
 /* Notes of elided locks inside the outermost whose calls are known, per transaction. */
 #define ELIDE_MAX_NESTED (ELIDE_MAX_HELD - 1)
 
-/*
- * Entries of the look-up cache: a page at first, for a hundred locks at one site. Where that does
- * not do it is doubled: up to 32 KiB for any thread, and up to 256 KiB as long as there is room in what
- * all threads together may have more: 4 MiB, or 18 threads with ten thousand locks each.
- */
-#define ELIDE_FIRST_CACHE    (1u << 8)
-#define ELIDE_NR_CACHE       (1u << 11)
-#define ELIDE_MAX_CACHE_BITS 14
-#define ELIDE_MAX_CACHE      (1u << ELIDE_MAX_CACHE_BITS)
-#define ELIDE_MAX_GROWN      (1u << 18)
-
 /* Semaphores that a thread is known to use as locks, which it posts after it has waited for them. */
 #define ELIDE_NR_POSTED 2
 
@@ -52,35 +41,33 @@
 /* Bytes; the smallest page of x86-64. */
 #define ELIDE_PAGE 4096
 
-/* Entries of it that are found again without a search: most threads use no more. */
-#define ELIDE_NR_FILLED 64
-
 /* No thread's id. */
 #define ELIDE_NO_TID (~0u)
 
-/* Rows (class, site, kind) a thread can count: slots of their hash, and how many may be in use. */
-#define ELIDE_NR_ROWS  1024
-#define ELIDE_MAX_ROWS (ELIDE_NR_ROWS * 3 / 4) /* or a search for what is not there never ends */
+/*
+ * Calls (tag, site, kind) that a thread can count, those of them that are in its block, and slots of the hash
+ * of the others. A quarter of the slots stays empty.
+ */
+#define ELIDE_MAX_CALLS   768
+#define ELIDE_FIRST_CALLS 96
+#define ELIDE_NR_HASH     1024
+
+/* Guesses by the site, 1 KiB, by site and lock, 4 KiB, and by site and tag, 1 KiB. */
+#define ELIDE_NR_GUESSES        512
+#define ELIDE_NR_SECOND_GUESSES 2048
+#define ELIDE_NR_TAG_GUESSES    512
+
+/*
+ * Right second guesses of a thread, one of which becomes the guess of its site: so that is of the class which
+ * comes there most by now, and of two sites that share a place it changes seldom. Chosen here.
+ */
+#define ELIDE_SECOND_PERIOD 8
+
+/* Locks that a thread judges under policy hpca, by a hash. */
+#define ELIDE_NR_JUDGED 2048
 
 /* Measurements of a thread that are searched one by one: most threads have no more. */
 #define ELIDE_FIRST_ADAPTS 8
-
-/**
- * struct elide_cache - what is known of (lock, site, kind), wherever in the cache it is.
- * @lock:       its address, NULL for an empty entry
- * @generation: of the lock's hash when the entry was made
- * @call:       offset in the thread's block, in bytes, of the struct elide_call, which has the site
- *              and the kind
- * @counter:    index in elide_generations of the lock's hash
- */
-struct elide_cache {
-	const void *lock;
-	uint32_t generation;
-	uint16_t call;
-	uint16_t counter;
-};
-
-_Static_assert(sizeof(struct elide_cache) == 16, "four entries per cache line");
 
 /**
  * struct elide_held - a lock held by elision.
@@ -156,7 +143,7 @@ ELIDE_SAME_PLACE(elide_row, kind, rtmgrind_call, kind);
 ELIDE_SAME_PLACE(elide_row, site, rtmgrind_call, site);
 
 /*
- * How a wrapper treats a call whose lock is in the look-up cache. From ELIDE_WAY_PARKED on the lock
+ * How a wrapper treats a call that the thread knows. From ELIDE_WAY_PARKED on the lock
  * may be elided in the quick way inside a section.
  */
 enum elide_way {
@@ -188,6 +175,13 @@ extern const uint8_t elide_way_arms[];
 
 /**
  * struct elide_call - what a thread knows of a call: locks of one class, acquired at one site.
+ * @key:      elide_call_key() of its site and kind; 0: it is not found
+ * @mark:     elide_word() of no lock with the tag of its locks: elide_call_tag()
+ * @row:      counters of the call, in the data file; NULL for one that is not used
+ * @arm:      where the code of the arm of the site is, in that state, if @way is ELIDE_WAY_ELIDE;
+ *            else that of @way: ELIDE_ARM_CODE()
+ * @adapt:    the thread's measurement in that state
+ * @lock:     the lock that it has locked last, or is about to lock
  * @way:      enum elide_way
  * @site:     number of the site in the class, below LEARN_SITES
  * @elided:   the policy decides about the call; 0: its locks are never elided
@@ -198,13 +192,8 @@ extern const uint8_t elide_way_arms[];
  * @retry_skip: next aborts without a cause after which no further attempt is made
  * @retry_failures: grows by two with each further attempt that aborted, shrinks by one with each
  *            that is made; adapt/giveup.c
- * @hot:      number of the state of its own that the lock has, from 1; 0: it has that of its class
+ * @waits:    locked sections since @seen that have waited for a condition variable
  * @adapt_nr: index in adapt_classes of that state; 0: the call is not measured
- * @arm:      where the code of the arm of the site is, in that state, if @way is ELIDE_WAY_ELIDE;
- *            else that of @way: ELIDE_ARM_CODE()
- * @adapt:    the thread's measurement in that state
- * @key:      elide_cache_key() of its site and kind
- * @row:      counters of the call, in the data file; NULL for an unused entry
  * @commits:  low 32 bits of the commits of @row at the last acquisition of @streak, or when
  *            @probing began if that was later
  * @others:   low 32 bits of its commits and its acquisitions that were not attempted, at the last
@@ -212,29 +201,32 @@ extern const uint8_t elide_way_arms[];
  * @contended: low 32 bits of the acquisitions of @row that found the lock held, at the last report
  * @failed:   low 32 bits of the address, in units of 4 bytes, of the lock of @streak; 0 if there
  *            were several
- * @waits:    locked sections since @seen that have waited for a condition variable
  * @seen:     low 32 bits of the locked acquisitions of @row when a probe was last due
+ *
+ * An acquisition needs the first line alone.
  */
 struct elide_call {
+	uint64_t key;
+	uint64_t mark;
+	struct elide_row *row;
+	const uint8_t *arm;
+	struct adapt_thread *adapt;
+	const void *lock;
 	uint8_t way;
 	uint8_t site : 3, credit : 5;
 	uint8_t streak : 7, probing : 1;
 	uint8_t elided : 1, retry_skip : 4, retry_failures : 3;
-	uint16_t hot;
 	uint16_t waits;
 	uint32_t adapt_nr;
-	uint32_t seen;
-	const uint8_t *arm;
-	struct adapt_thread *adapt;
-	struct elide_row *row;
-	uint64_t key;
-	uint32_t commits;
+
+	uint32_t commits __cacheline_aligned;
 	uint32_t others;
 	uint32_t contended;
 	uint32_t failed;
-} __cacheline_aligned;
+	uint32_t seen;
+} __attribute__((aligned(2 * CACHE_LINE)));
 
-_Static_assert(sizeof(struct elide_call) == CACHE_LINE, "one line for each call");
+_Static_assert(offsetof(struct elide_call, commits) == CACHE_LINE, "one line for an acquisition");
 
 /**
  * struct adapt_thread - a thread's measurement of the locks that share a struct adapt_class.
@@ -247,7 +239,6 @@ _Static_assert(sizeof(struct elide_call) == CACHE_LINE, "one line for each call"
  * @adapt_nr:  index in adapt_classes; 0 for an unused entry
  * @epoch:     number of the epoch of the last report
  * @aborts:    attempts that other threads have aborted: conflicts, and locks found held
- * @met:       entries made in the thread's look-up cache
  */
 struct adapt_thread {
 	uint64_t start;
@@ -258,7 +249,6 @@ struct adapt_thread {
 	uint32_t adapt_nr;
 	uint32_t epoch;
 	uint64_t aborts;
-	uint64_t met;
 };
 
 /**
@@ -266,8 +256,8 @@ struct adapt_thread {
  * @object: the condition variable; NULL: nothing is known
  * @mutex: the mutex that it releases
  * @site: return address of the call
- * @generations: sum of those of both hashes
- * @nr_filled: elide_thread.nr_filled
+ * @object_tag, @mutex_tag: of both; ELIDE_NONE: it is not registered
+ * @nr_calls: elide_thread.nr_calls
  * @mutex_class: class of the mutex; ELIDE_NONE: it is not registered
  * @row: counters of the call
  * @reacquired: counters of the acquisition of the mutex afterwards; NULL: not known yet
@@ -278,33 +268,13 @@ struct elide_cond_call {
 	const void *object;
 	const void *mutex;
 	const void *site;
-	uint32_t generations;
-	uint32_t nr_filled;
+	uint32_t object_tag;
+	uint32_t mutex_tag;
+	uint32_t nr_calls;
 	uint32_t mutex_class;
 	struct elide_row *row;
 	struct elide_row *reacquired;
 	struct elide_call *locked_by;
-};
-
-/*
- * Sites that are skipped, and calls of which most are skipped between two that are looked up, whose
- * cost of some cache misses, or of a slow path, is then shared by 64. Both numbers were chosen here.
- */
-#define ELIDE_NR_SKIPS   16
-#define ELIDE_SKIP_MOST  63
-
-/**
- * struct elide_skip - a site whose calls mostly find no room for their lock, class or row.
- * @site: return address of the calls; NULL: none
- * @left: its next calls that are not looked up, and pass through
- * @pause: how many they were at first; doubled by a look-up that fails, halved by one that does not
- * @what: enum elide_dropped: what there was no room for
- */
-struct elide_skip {
-	const void *site;
-	uint16_t left;
-	uint16_t pause;
-	uint32_t what;
 };
 
 /* elide_thread.open in the usual section: one lock, nothing else to be done. */
@@ -363,8 +333,6 @@ struct elide_due {
  * @tid:        Linux thread id, as glibc writes it into mutexes it locks
  * @short_tid:  @tid while unlock calls may take the wrappers' short way, else
  *              ELIDE_NO_TID: nothing is elided here, no hold time is being measured, no wait is due
- * @cache_mask: of an entry's place in the cache, in bytes; 0 in a block that a fork has wiped,
- *              where all look-ups go to the first entry and miss
  * @seed:       state of elide_random()
  * @streak:     aborts since the watch last looked
  * @committed:  commits of all threads when it did
@@ -376,10 +344,10 @@ struct elide_due {
  * @hold_lock, @hold_row, @hold_start: the acquisition being measured
  * @due:        a wait that is counted after its lock is released; @short_tid is ELIDE_NO_TID meanwhile
  * @chunk:      chunk of the data file that rows are taken from
- * @nr_rows, @rows: hash of its rows: index in @calls, from 1
- * @full:       there is no room for further rows
- * @skips:      sites whose calls are mostly not looked up, by a hash of the site: elide_skips()
- * @last_call:  index in @calls of the call that a cache entry was last made for, from 0
+ * @nr_calls:   calls that it knows: elide_call_at()
+ * @nr_second:  right second guesses
+ * @has_second: second guesses were made
+ * @full:       there is no room for further ones
  * @next_free:  list of blocks that no thread has: elide_block_pop()
  * @next:       list of all blocks
  * @sample_seed: state of the random generator that chooses what is sampled
@@ -397,17 +365,18 @@ struct elide_due {
  * @pid:        its process, where tgkill(2) has to tell that the thread has ended; else 0
  * @handle:     its thread control block, which is what glibc's pthread_t points to
  * @ending:     the kernel tells in it that the thread has ended
- * @nr_filled:  entries of the cache in use; the first are in @filled, see elide_cache_used()
- * @nr_evicted: entries of live locks that others have taken the place of, since it was last doubled
- * @windows:    this thread's judgement of the lock in the cache entry of that index: policy hpca,
- *              under which the cache does not grow
- * @cache:      the look-up cache; last, as most of it is never touched, and in pages of its own
- * @calls:      what it knows of its calls: one for each row, one more for each hot lock of a row
+ * @guesses:    by a hash of the site, where in the block a call is, in bytes; 0: none, and there is no key
+ * @second_guesses: the same by a hash of site and lock
+ * @tag_guesses: the same by a hash of site and tag
+ * @calls:      what it knows of its calls: one for each row, one more for each lock of a row that has a
+ *              state of its own; the first has no key. Further ones are in @more
+ * @hash:       numbers of calls, as call.c has it
+ * @more:       the further part of the block, in the memory that a fork wipes; NULL: it has none
  * @first_adapts: its first measurements, of classes and of hot locks, in pages that each thread
  *              writes anyway: adapt/epoch.h
- * @adapts:     hash of further ones
  * @no_adapt:   the measurement of calls that are not measured
  * @acquired:   the locks it has acquired, the oldest first
+ * @new_class, @nr_new: locks of a class that it has initialised and that are not counted yet: life/lock.c
  * @record:     of the data file, which names it; NULL if there was no room
  * @moment_sums: cycles of its waits and of its measured holds since the last record of each, see
  *              evidence/moments.h
@@ -441,7 +410,6 @@ struct elide_thread {
 	struct elide_row *outer;
 	struct elide_held held[ELIDE_MAX_HELD];
 	uint64_t nested[ELIDE_MAX_NESTED];
-	struct elide_pending pending[ELIDE_MAX_PENDING];
 
 	bool ready __cacheline_aligned;
 	bool halted;
@@ -449,7 +417,6 @@ struct elide_thread {
 	bool catches_up;
 	uint32_t tid;
 	uint32_t short_tid;
-	uint64_t cache_mask;
 	uint32_t seed;
 	uint32_t streak;
 	uint32_t time_weight;
@@ -465,11 +432,10 @@ struct elide_thread {
 	uint64_t committed;
 
 	struct elide_chunk *chunk;
-	uint32_t nr_rows;
+	uint32_t nr_calls;
+	uint32_t nr_second;
+	bool has_second;
 	bool full;
-	uint32_t last_call;
-	struct elide_skip skips[ELIDE_NR_SKIPS];
-	uint16_t rows[ELIDE_NR_ROWS];
 	struct elide_thread *next_free;
 	struct elide_thread *next;
 	uint64_t sample_seed;
@@ -488,9 +454,8 @@ struct elide_thread {
 	int pid;
 	const void *handle;
 	struct elide_ending ending;
-	uint32_t nr_filled;
-	uint32_t nr_evicted;
-	uint16_t filled[ELIDE_NR_FILLED];
+	uint32_t new_class;
+	uint32_t nr_new;
 	struct adapt_thread no_adapt;
 	struct elide_thread_record *record;
 	uint64_t moment_sums[ELIDE_MOMENT_END];
@@ -501,17 +466,45 @@ struct elide_thread {
 	const struct elide_row *waits_row;
 	struct adapt_thread first_adapts[ELIDE_FIRST_ADAPTS];
 
-	/* Of what follows, most threads touch the first calls and the first page of the cache. */
-	struct elide_call calls[ELIDE_MAX_ROWS];
-	struct adapt_thread adapts[ELIDE_NR_ROWS];
-	struct policy_window windows[ELIDE_NR_CACHE];
-	struct elide_acquired acquired[ELIDE_MAX_ACQUIRED];
+	struct elide_more *more;
+	uint16_t guesses[ELIDE_NR_GUESSES];
 
-	struct elide_cache cache[ELIDE_MAX_CACHE] __attribute__((aligned(ELIDE_PAGE)));
+	/* Most threads touch the first of these, in the page of what is before, and nothing that follows. */
+	struct elide_call calls[ELIDE_FIRST_CALLS];
+	uint16_t hash[ELIDE_NR_HASH];
+	struct elide_pending pending[ELIDE_MAX_PENDING];
+	uint16_t second_guesses[ELIDE_NR_SECOND_GUESSES];
+	uint16_t tag_guesses[ELIDE_NR_TAG_GUESSES];
+	struct elide_acquired acquired[ELIDE_MAX_ACQUIRED];
+} __attribute__((aligned(ELIDE_PAGE)));
+
+_Static_assert(sizeof(struct elide_thread) <= 32768, "what a thread costs");
+_Static_assert(offsetof(struct elide_thread, calls[6]) <= ELIDE_PAGE, "most threads touch one page");
+_Static_assert(offsetof(struct elide_thread, open) == offsetof(struct elide_call, key),
+	       "where there is no guess the first word of the block is compared with a key");
+
+/**
+ * struct elide_judged - a thread's judgement of a lock at a call: policy hpca.
+ * @lock, @call: what it is of
+ * @window: the judgement
+ */
+struct elide_judged {
+	const void *lock;
+	const struct elide_call *call;
+	struct policy_window window;
 };
 
-_Static_assert(offsetof(struct elide_thread, calls[ELIDE_MAX_ROWS]) <= UINT16_MAX,
-	       "an entry of the cache says where its call is");
+/**
+ * struct elide_more - the further part of a thread's block, for what most threads do not need.
+ * @calls: after those of the block
+ * @adapts: hash of further measurements
+ * @judged: hash of judgements
+ */
+struct elide_more {
+	struct elide_call calls[ELIDE_MAX_CALLS + 1 - ELIDE_FIRST_CALLS];
+	struct adapt_thread adapts[ELIDE_NR_HASH];
+	struct elide_judged judged[ELIDE_NR_JUDGED];
+};
 
 _Static_assert(offsetof(struct elide_thread, held[0].word) - offsetof(struct elide_thread, outer) ==
 		       offsetof(struct rtmgrind_outer, lock),

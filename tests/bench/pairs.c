@@ -69,7 +69,7 @@ struct object {
 		release;                                                                           \
 	}
 
-/* NESTED(name, acquire, release): the same of both locks; the arguments take an object. */
+/* NESTED(name, acquire, release): two locks, one inside the other; the arguments take an object. */
 #define NESTED(name, acquire, release)                                                             \
 	static NOINLINE void name(struct object *a, struct object *b)                              \
 	{                                                                                          \

@@ -6,7 +6,7 @@
  *
  * A row of the table is a kind, a number n and a number of lock classes; its columns are the ways
  * to run it, of which "plain" is without the library. The ways take turns. For a pair each way has
- * a process, which measures some milliseconds of processor time when it is asked to. A whole
+ * a process, which measures a turn when it is asked to. A whole
  * program is a process a turn, and its time is the processor time of that process from start to
  * end. A way's figure is that of its best turn. Mode off passes each call through: as much as its
  * ratio differs from 1 for a pair, the other ratios can be wrong.

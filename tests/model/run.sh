@@ -74,6 +74,11 @@ sound crowd crowd
 sound sleep sleep -DROUNDS=2 -DTHREADS=3
 sound pi pi
 sound pi-at-any-time pi -DANY_TIME=true
+sound table table -DOPERATIONS=2 -DMEET=0
+sound table-claimed table -DLOOK=0
+sound table-met table -DOPERATIONS=0 -DLOOK=0 -DMEET=2
+sound table-twice table -DTWICE -DMEET=0
+sound table-larger table -DLARGER -DMEET=0 -DQUICK
 if [ "${SEEDS:-3}" -ge 50 ]; then
 	OPTIMISE=-O2
 	sound mutex-twice mutex -DROUNDS=2
@@ -82,6 +87,9 @@ if [ "${SEEDS:-3}" -ge 50 ]; then
 	sound crowd-of-five crowd -DTHREADS=5
 	sound sleep-of-four sleep -DROUNDS=2
 	sound pi-of-four pi -DTHREADS=4 -DROUNDS=1
+	sound table-of-four table
+	sound table-claimed-twice table -DTWICE -DLOOK=0
+	sound table-met-meanwhile table -DLOOK=0 -DMEET=2
 	OPTIMISE=-O0
 fi
 broken LAZY mutex 'assertion violated (x==y)'
@@ -98,5 +106,8 @@ for fault in ONE UNMARKED; do
 done
 broken UNBOUNDED pi 'invalid end state'
 broken EARLY pi 'assertion violated'
+for fault in BARRIER LOOK FENCE MARK CLAIM FIRST LATE; do
+	broken $fault table 'assertion violated'
+done
 echo "$nr tests, $failed failed, $skipped skipped"
 [ $failed -eq 0 ]

@@ -141,6 +141,8 @@ sched_yield a contended spinlock at a restricted site
 clock_gettime a vDSO without a clock
 perf_event_open a processor with RTM
 poll no /proc
+membarrier a table of locks that is made anew beside other threads
+futex_requeue the end of a thread that has used a lock outside of the program's own data
 tgkill a thread that begins with a robust mutex that the library does not know of
 flock a process that elides, and has learnt something of its locks
 geteuid a parent whose memory map cannot be read

@@ -16,8 +16,10 @@
 #include "compiler.h"
 #include "life/lock.h"
 
-void __real_elide_lock_new(const void *lock, enum elide_kind kind, const void *site, bool shared);
-void __wrap_elide_lock_new(const void *lock, enum elide_kind kind, const void *site, bool shared);
+void __real_elide_lock_new_from(const void *lock, enum elide_kind kind, const void *site,
+				const void *stack, bool shared);
+void __wrap_elide_lock_new_from(const void *lock, enum elide_kind kind, const void *site,
+				const void *stack, bool shared);
 void __real_elide_lock_gone(const void *lock);
 void __wrap_elide_lock_gone(const void *lock);
 
@@ -43,13 +45,14 @@ static bool is_turn(void)
 	return !(__atomic_add_fetch(&nr_calls, 1, __ATOMIC_RELAXED) % one_in);
 }
 
-void __wrap_elide_lock_new(const void *lock, enum elide_kind kind, const void *site, bool shared)
+void __wrap_elide_lock_new_from(const void *lock, enum elide_kind kind, const void *site,
+				const void *stack, bool shared)
 {
 	if (fault == NEW && is_turn())
 		return;
 	if (fault == UNMARKED && shared && is_turn())
 		shared = false;
-	__real_elide_lock_new(lock, kind, site, shared);
+	__real_elide_lock_new_from(lock, kind, site, stack, shared);
 }
 
 void __wrap_elide_lock_gone(const void *lock)

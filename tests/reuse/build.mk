@@ -50,12 +50,12 @@ $(OBJ)/tests/reuse/broken.o: tests/reuse/broken.c
 $(REUSE_DIR)/broken.so: $(OBJ)/tests/reuse/broken.o $(PRELOAD)
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
-	$(Q)$(REUSE_LINK) -Wl,--wrap=elide_lock_new,--wrap=elide_lock_gone -o $@ $(PRELOAD_OBJ) $(LIB_OBJ) $<
+	$(Q)$(REUSE_LINK) -Wl,--wrap=elide_lock_new_from,--wrap=elide_lock_gone -o $@ $(PRELOAD_OBJ) $(LIB_OBJ) $<
 
 # And faults in the look-up itself, each a change of one file of the library.
 REUSE_FAULTS := trusting unforgetting
-reuse_file_trusting     := lib/state/registry.c
-reuse_trusting          := /^static void raise_generation(/,/^}/{/elide_add_shared/d}
+reuse_file_trusting     := lib/state/call.c
+reuse_trusting          := /^static bool is_call(/,/^}/s/ && call->mark.*;/;/
 reuse_file_unforgetting := lib/state/registry.c
 reuse_unforgetting      := /^void elide_registry_forget(/,/^}/s/^{/{ return;/
 REUSE_BROKEN := $(REUSE_FAULTS:%=$(REUSE_DIR)/broken-%.so)

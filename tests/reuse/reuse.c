@@ -197,7 +197,7 @@ static void case_same_section(void)
 static struct handed {
 	struct life life;
 	enum site_id site; /* at which all lock it: a lock has no class before */
-	uint32_t todo;     /* threads that have not locked it yet; atomic */
+	uint32_t to_lock;     /* threads that have not locked it yet; atomic */
 	uint32_t stage;    /* atomic: release when it is over, acquire before the next */
 } __attribute__((aligned(64))) handed[NR_HANDED];
 
@@ -217,7 +217,7 @@ static bool lock_with_others(struct worker *w, struct handed *h, uint32_t stage,
 	sites[h->site].lock(h->life.lock);
 	locked_counted(w, &h->life, h->site);
 	sites[h->site].unlock(h->life.lock);
-	if (!__atomic_sub_fetch(&h->todo, 1, __ATOMIC_ACQ_REL))
+	if (!__atomic_sub_fetch(&h->to_lock, 1, __ATOMIC_ACQ_REL))
 		stage_over(h);
 	return true;
 }
@@ -230,7 +230,7 @@ static void one_stage(struct worker *w, struct handed *h, uint32_t stage)
 		h->site = life_site(w, &h->life, true);
 		if (h->life.class == NO_CLASS)
 			life_counted(w, &h->life, CLASS_FIRST + (int)h->site);
-		WRITE_ONCE(h->todo, run.threads);
+		WRITE_ONCE(h->to_lock, run.threads);
 		break;
 	case ONCE:
 		life_lock(w, &h->life, life_site(w, &h->life, false));

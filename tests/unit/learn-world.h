@@ -47,7 +47,6 @@ struct world {
 	double rates[LEARN_SITES][POLICY_NR_ARMS];
 	double noise;
 	double aborts;
-	double met;
 	double waits;
 	double convoy;
 	unsigned int nr_sites;
@@ -143,7 +142,6 @@ static inline struct learn_decision epoch(struct world *w)
 	w->best += rate_best(w) * e.length;
 	e.sections = 4 * seen * e.length / LEARN_US;
 	e.aborts = w->aborts * e.sections;
-	e.met = w->met * e.sections;
 	e.waits = w->waits * e.sections;
 	e.whole = e.length;
 	e.now = w->now;

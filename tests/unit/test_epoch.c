@@ -135,8 +135,8 @@ static void begin(uint64_t seed, uint64_t eliding, uint64_t real)
 		w.at[i] = 1000000 * MS + draw() % 1000;
 		w.rows[i].class_index = class_index;
 		w.threads[i]->seed = i + 1;
-		w.threads[i]->calls[0].row = &w.rows[i];
-		adapt_attach(w.threads[i], &w.threads[i]->calls[0]);
+		w.threads[i]->calls[1].row = &w.rows[i];
+		adapt_attach(w.threads[i], &w.threads[i]->calls[1]);
 	}
 }
 
@@ -158,7 +158,7 @@ static void section(void)
 	for (unsigned int i = 0; !is_next(i);)
 		i++;
 	t = w.threads[w.running];
-	arm = adapt_arm(t, &t->calls[0]);
+	arm = adapt_arm(t, &t->calls[1]);
 	w.at[w.running] += (arm == POLICY_ARM_real ? w.real : w.eliding) + draw() % REST_NS;
 }
 
@@ -183,7 +183,7 @@ static uint64_t run_for(uint64_t ns)
 
 static bool elides_now(void)
 {
-	return learn_arm(&adapt_classes[w.threads[0]->calls[0].adapt_nr].learn, 0) !=
+	return learn_arm(&adapt_classes[w.threads[0]->calls[1].adapt_nr].learn, 0) !=
 	       POLICY_ARM_real;
 }
 
@@ -325,7 +325,7 @@ static void a_report_before_the_last(void **state)
 	struct adapt_thread *adapt;
 
 	begin(1, SHORT_NS, LONG_NS);
-	adapt = w.threads[0]->calls[0].adapt;
+	adapt = w.threads[0]->calls[1].adapt;
 	run_for(MS);
 	for (uint64_t back = 0; back < 8; back++) {
 		while (adapt->countdown > 1 || !is_next(0))
@@ -346,15 +346,15 @@ static unsigned int probes(unsigned int waits)
 
 	begin(1, LONG_NS, LONG_NS);
 	run_for(2 * MS);
-	learn_unelidable(&adapt_classes[w.threads[0]->calls[0].adapt_nr].learn, 0, adapt_now());
-	adapt_class_publish(&adapt_classes[w.threads[0]->calls[0].adapt_nr]);
+	learn_unelidable(&adapt_classes[w.threads[0]->calls[1].adapt_nr].learn, 0, adapt_now());
+	adapt_class_publish(&adapt_classes[w.threads[0]->calls[1].adapt_nr]);
 	for (uint64_t end = now() + 50 * MS, i = 0; now() < end; i++) {
 		struct elide_call *call;
 		uint8_t arm;
 
 		for (unsigned int j = 0; !is_next(j);)
 			j++;
-		call = &w.threads[w.running]->calls[0];
+		call = &w.threads[w.running]->calls[1];
 		arm = adapt_arm(w.threads[w.running], call);
 		if (arm == POLICY_ARM_real)
 			counter_add(call->row->not_attempted, 1);
@@ -397,7 +397,7 @@ static unsigned int chances(unsigned int nr, struct without_cause w_c)
 
 	begin(1, LONG_NS, LONG_NS);
 	run_for(MS);
-	call = &w.threads[0]->calls[0];
+	call = &w.threads[0]->calls[1];
 	for (unsigned int i = 1; i <= nr * w_c.every; i++) {
 		struct policy_try try = {.arm = POLICY_ARM_keen};
 
@@ -433,7 +433,7 @@ static void interrupts_differ_from_system_calls(void **state)
 	begin(1, LONG_NS, LONG_NS);
 	run_for(MS);
 	/* What others are to blame for is none of that. */
-	adapt_aborted(&w.threads[0]->calls[0], &try, ELIDE_CAUSE_conflict);
+	adapt_aborted(&w.threads[0]->calls[1], &try, ELIDE_CAUSE_conflict);
 	assert_false(try.again);
 }
 
@@ -442,7 +442,7 @@ static bool is_hopeless_after(uint64_t *counter)
 {
 	struct policy_try try = {
 		.arm = POLICY_ARM_keen, .attempts = 1, .other = 1, .unelidable = true};
-	struct elide_call *call = &w.threads[0]->calls[0];
+	struct elide_call *call = &w.threads[0]->calls[1];
 	uint32_t lock = 0;
 
 	for (int i = 0; i < 3; i++) {
@@ -469,7 +469,7 @@ static void unelidable_is_what_no_thread_elides(void **state)
 	begin(1, LONG_NS, LONG_NS);
 	run_for(MS);
 	for (unsigned int i = 0; i < NR_THREADS; i++)
-		w.threads[i]->nr_rows = 1;
+		w.threads[i]->nr_calls = 1;
 	w.rows[1].commits += 1000;
 	assert_false(is_hopeless_after(NULL));
 	/* The row goes on, and by then the others elide no more. */

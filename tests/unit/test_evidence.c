@@ -62,10 +62,10 @@ static uint32_t lock;
 /* The row of a lock call that this thread has made at @site. */
 static struct elide_row *row_of(const void *site)
 {
-	struct elide_cache *entry = elide_cache_fill(&lock, site, ELIDE_KIND_MUTEX);
+	struct elide_call *call = elide_call_get(&lock, site, ELIDE_KIND_MUTEX);
 
-	assert_non_null(entry);
-	return elide_row(entry);
+	assert_non_null(call);
+	return elide_row(call);
 }
 
 /* The number of records of a type in the file; @found is set to the last one. */

@@ -54,10 +54,10 @@ static struct perf_event_mmap_page *ring;
 
 static struct elide_row *row_of(const void *site, enum elide_kind kind)
 {
-	struct elide_cache *entry = elide_cache_fill(&lock, site, kind);
+	struct elide_call *call = elide_call_get(&lock, site, kind);
 
-	assert_non_null(entry);
-	return elide_row(entry);
+	assert_non_null(call);
+	return elide_row(call);
 }
 
 /* The number of details in the file, and the last one. */

@@ -329,28 +329,9 @@ static void nothing_happens_without_sections(void **state)
 	assert_int_equal(c.sites[0].arm, KEEN);
 }
 
-/* While threads still meet their locks no arm is judged; but not for ever. */
-static void nothing_is_judged_in_the_warm_up(void **state)
-{
-	struct world w;
-
-	for (int ends = 0; ends < 2; ends++) {
-		begin(&w, 1, 1, 0.03);
-		set(&w, 0, 3, 1, 1); /* locking is the best */
-		w.met = 0.1;
-		run_for(&w, 3 * MS);
-		assert_int_equal(w.class.arm, KEEN);
-		if (ends)
-			w.met = 0.05;
-		run_for(&w, ends ? MS / 2 : 2 * MS);
-		assert_int_equal(w.class.arm, REAL);
-	}
-}
-
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nothing_is_judged_in_the_warm_up),
 		cmocka_unit_test(friendly_is_elided),
 		cmocka_unit_test(hostile_is_not),
 		cmocka_unit_test(the_queue_is_found),

@@ -187,10 +187,10 @@ static struct lock {
 static void take(const void *lock, enum elide_kind kind, bool wait)
 {
 	const void *site = (const char *)take + kind;
-	struct elide_cache *entry = elide_cache_fill(lock, site, kind);
+	struct elide_call *call = elide_call_get(lock, site, kind);
 
-	assert_non_null(entry);
-	elide_order_acquired(elide_self, elide_row(entry), lock, wait);
+	assert_non_null(call);
+	elide_order_acquired(elide_self, elide_row(call), lock, wait);
 }
 
 static void drop(const void *lock)

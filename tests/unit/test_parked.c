@@ -78,11 +78,11 @@ static bool looks_free(const void *unused, enum elide_kind kind)
 /* The lock is held, for the thread. */
 static struct crowd *enter(void)
 {
-	struct elide_cache *entry =
-		elide_cache_fill(&lock, (const void *)0x500, ELIDE_KIND_MUTEX);
+	struct elide_call *call =
+		elide_call_get(&lock, (const void *)0x500, ELIDE_KIND_MUTEX);
 
-	assert_non_null(entry);
-	self->row = elide_row(entry);
+	assert_non_null(call);
+	self->row = elide_row(call);
 	return crowd_enter(&(struct crowd_call){
 		.t = elide_self,
 		.row = self->row,

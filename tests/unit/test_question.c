@@ -58,7 +58,7 @@ static bool may_restrict(struct learn_class class, uint64_t age)
 {
 	class.crowds = true;
 	class.aborts = class.waits = 1;
-	class.warms_from = 1;
+	class.starts_from = 1;
 	class.next_at = 1 + age;
 	class.asked = 0;
 	while (class.asked < learn_rotation(&class) && learn_ask(&class))

@@ -30,7 +30,7 @@ static void secure_start_is_off(void **state)
 	assert_string_equal(elide_tunables.learned, "");
 	assert_false(elide_enabled);
 	assert_false(elide_process.running);
-	assert_null(elide_cache_fill(&lock, &secure_start_is_off, ELIDE_KIND_MUTEX));
+	assert_null(elide_call_get(&lock, &secure_start_is_off, ELIDE_KIND_MUTEX));
 	elide_lock_new(&lock, ELIDE_KIND_MUTEX, &secure_start_is_off, false);
 	elide_lock_gone(&lock);
 	elide_misuse(ELIDE_MISUSE_RELOCK, ELIDE_KIND_MUTEX, &secure_start_is_off, &lock);

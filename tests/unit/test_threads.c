@@ -2,7 +2,7 @@
 /*
  * test_threads.c - blocks of threads that begin and end, beside slow paths and at once. Threads
  * beyond MAX_THREADS: they pass through, seldom ask for a block, and get one when a thread has
- * ended. Locks beyond MAX_LOCKS: they are seldom looked up.
+ * ended. Locks beyond MAX_LOCKS: they are counted by their sites.
  */
 #include <pthread.h>
 #include <setjmp.h>
@@ -49,7 +49,7 @@ static pthread_barrier_t all_live, may_end;
 /* A lock call up to where it is known; has it a block, and a call? */
 static bool is_counted(void)
 {
-	return elide_cache_fill(lock, site, ELIDE_KIND_MUTEX) != NULL;
+	return elide_call_get(lock, site, ELIDE_KIND_MUTEX) != NULL;
 }
 
 /* The threads that have all blocks but some, and their Linux ids. */
@@ -299,69 +299,68 @@ static void blocks_at_once(void **state)
 /* Locks at a site for which there is room, and then one of another site. */
 static char many[4096][64], other_site[2];
 
-/* Does the look-up of a lock find room within as many calls as are skipped at most? */
-static bool found_soon(const void *at, const void *by)
+/* Is that the call of locks beyond the bound? */
+static bool is_beyond(const struct elide_call *call)
 {
-	for (int i = 0; i <= ELIDE_SKIP_MOST; i++)
-		if (elide_cache_fill(at, by, ELIDE_KIND_MUTEX))
-			return true;
-	return false;
+	return call && elide_class_info(elide_tag_class(elide_call_tag(call)))->type == ELIDE_CLASS_BEYOND;
 }
 
-static uint32_t left_of(const void *by)
+/* The first lock beyond the bound; ARRAY_SIZE(many): there is none. */
+static unsigned int fill_table(void)
 {
-	const struct elide_skip *skip = elide_skip_of(elide_self, by);
-
-	return skip->site == by ? skip->left : 0;
-}
-
-/*
- * Calls whose locks find no room are mostly not looked up, and each of them is counted as dropped, be
- * it looked up or not. A lock that has room is found all the same, and makes the pauses shorter.
- */
-static void *locks_skip(void *unused)
-{
-	uint64_t *dropped = &elide_data->dropped[ELIDE_DROPPED_LOCKS], before;
-	unsigned int nr = 0, looked_up = 0;
-
-	while (nr < ARRAY_SIZE(many) && elide_cache_fill(many[nr], site, ELIDE_KIND_MUTEX))
-		nr++;
-	if (nr == ARRAY_SIZE(many))
-		return "the table of locks has no bound";
-	before = *dropped - left_of(site);
-	for (unsigned int i = 0; i < 10000; i++) {
-		looked_up += !left_of(site);
-		if (elide_cache_fill(many[nr + i % 100], site, ELIDE_KIND_MUTEX))
-			return "a lock beyond the bound is counted";
-	}
-	if (*dropped - left_of(site) - before != 10000)
-		return "what is dropped is not counted";
-	if (looked_up > 10000 / ELIDE_SKIP_MOST + 8)
-		return "calls are looked up that should be skipped";
-	if (!found_soon(many[0], other_site))
-		return "a lock that has room is not found at another site";
-	for (unsigned int i = 0; i < 8; i++)
-		if (!found_soon(many[i], site))
-			return "a lock that has room is not found";
-	return left_of(site) || elide_skip_of(elide_self, site)->pause ? "the pause has not shrunk" :
-									 NULL;
-}
-
-static void skipped(void **state)
-{
-	assert_null(in_thread(locks_skip));
-}
-
-/* A call is not skipped for ever: what is destroyed makes room, and the site is counted again. */
-static void *room_is_found(void *unused)
-{
+	const struct elide_call *call;
 	unsigned int nr = 0;
 
-	while (nr < ARRAY_SIZE(many) && found_soon(many[nr], site))
+	while (nr < ARRAY_SIZE(many) &&
+	       (call = elide_call_get(many[nr], site, ELIDE_KIND_MUTEX)) && !is_beyond(call))
 		nr++;
+	return nr;
+}
+
+/* All locks beyond the bound have one call at each site, which is found without a slow path. */
+static void *locks_beyond(void *unused)
+{
+	unsigned int nr = fill_table();
+	const struct elide_call *call = elide_call_get(many[nr % ARRAY_SIZE(many)], site,
+						       ELIDE_KIND_MUTEX);
+	uint64_t *dropped = &elide_data->dropped[ELIDE_DROPPED_LOCKS], before;
+
+	if (nr == ARRAY_SIZE(many))
+		return "the table of locks has no bound";
+	before = *dropped;
+	for (unsigned int i = 0; i < 10000; i++)
+		if (elide_call_get(many[nr + i % 100], site, ELIDE_KIND_MUTEX) != call)
+			return "a lock beyond the bound has another call";
+	if (*dropped - before > 100)
+		return "each acquisition of a lock beyond the bound is a slow path";
+	if (elide_call_get(many[nr], other_site, ELIDE_KIND_MUTEX) == call)
+		return "two sites have one call";
+	if (is_beyond(elide_call_get(many[0], other_site, ELIDE_KIND_MUTEX)))
+		return "a lock that has room is not found at another site";
+	for (unsigned int i = 0; i < 8; i++)
+		if (is_beyond(elide_call_get(many[i], site, ELIDE_KIND_MUTEX)))
+			return "a lock that has room is not found";
+	return call->row && call->row->state == ELIDE_STATE_PROFILED ? NULL : "it may be elided";
+}
+
+static void beyond_have_a_call(void **state)
+{
+	assert_null(in_thread(locks_beyond));
+}
+
+/* What is destroyed makes room for a lock that was beyond the bound. */
+static void *room_is_found(void *unused)
+{
+	unsigned int nr = fill_table();
+
+	if (nr == ARRAY_SIZE(many))
+		return "the table of locks has no bound";
 	for (unsigned int i = 0; i < 10; i++)
 		elide_lock_gone(many[i]);
-	return nr < ARRAY_SIZE(many) && found_soon(many[nr], site) ? NULL : "room is not found";
+	for (unsigned int i = 0; i < 100000; i++)
+		if (!is_beyond(elide_call_get(many[nr], site, ELIDE_KIND_MUTEX)))
+			return NULL;
+	return "room is not found";
 }
 
 static void room_again(void **state)
@@ -393,7 +392,7 @@ static char known[NR_KNOWN];
 static void make_known(void)
 {
 	for (int i = 0; i < NR_KNOWN; i++)
-		assert_non_null(elide_cache_fill(lock, &known[i], ELIDE_KIND_MUTEX));
+		assert_non_null(elide_call_get(lock, &known[i], ELIDE_KIND_MUTEX));
 }
 
 /* Another thread is in a slow path for that long at most, in units of 1 ms. */
@@ -421,7 +420,7 @@ static void *stays_in_slow_path(void *unused)
  */
 static void *makes_known_calls(void *unused)
 {
-	const void *entry;
+	const void *call;
 	pthread_t other;
 	void *ran;
 
@@ -430,12 +429,12 @@ static void *makes_known_calls(void *unused)
 		return NULL;
 	while (!__atomic_load_n(&entered, __ATOMIC_ACQUIRE))
 		usleep(1000);
-	entry = elide_cache_fill(lock, &known[0], ELIDE_KIND_MUTEX);
+	call = elide_call_get(lock, &known[0], ELIDE_KIND_MUTEX);
 	for (int i = 1; i < NR_KNOWN; i++)
-		entry = entry ? elide_cache_fill(lock, &known[i], ELIDE_KIND_MUTEX) : NULL;
+		call = call ? elide_call_get(lock, &known[i], ELIDE_KIND_MUTEX) : NULL;
 	__atomic_store_n(&may_leave, true, __ATOMIC_RELEASE);
 	pthread_join(other, &ran);
-	return (void *)(uintptr_t)(entry && ran && left_in_time);
+	return (void *)(uintptr_t)(call && ran && left_in_time);
 }
 
 /* A call that another thread has made, and the begin of a thread, wait for no slow path. */
@@ -462,8 +461,8 @@ static void *makes_all(void *tid)
 	*(uint32_t *)tid = gettid();
 	pthread_barrier_wait(&all_live);
 	for (int i = 0; i < NR_KNOWN; i++)
-		counted &= elide_cache_fill(lock, &known[i], ELIDE_KIND_MUTEX) != NULL;
-	counted &= elide_self && elide_self->nr_rows >= NR_KNOWN;
+		counted &= elide_call_get(lock, &known[i], ELIDE_KIND_MUTEX) != NULL;
+	counted &= elide_self && elide_self->nr_calls >= NR_KNOWN;
 	pthread_barrier_wait(&all_live);
 	return (void *)(uintptr_t)counted;
 }
@@ -522,7 +521,7 @@ int main(void)
 		cmocka_unit_test(fork_frees),
 		cmocka_unit_test(youngest_are_asked),
 		cmocka_unit_test(no_block_is_aligned),
-		cmocka_unit_test(skipped),
+		cmocka_unit_test(beyond_have_a_call),
 		cmocka_unit_test(room_again),
 	};
 

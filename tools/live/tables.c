@@ -10,9 +10,9 @@
 /* Slots and blocks that are read, at most: four times what ELIDE_MAX_LOCKS and MAX_THREADS allow. */
 #define MAX_SLOTS  (1u << 26)
 #define MAX_BLOCKS (1u << 18)
+#define MAX_TABLES 64
 
-/* Bytes of a slot, of a held lock, and from the beginning of a lock to behind its holder. */
-#define MAX_SLOT_SIZE 256
+/* Bytes of a held lock, and from the beginning of a lock to behind its holder. */
 #define MAX_HELD_SIZE 64
 #define MAX_LOCK_SIZE 64
 
@@ -47,11 +47,13 @@ static uint32_t kind_of(const struct elide_class *class)
 	return class->kind == ELIDE_KIND_RWLOCK_READ ? ELIDE_KIND_RWLOCK_WRITE : class->kind;
 }
 
-static int add_lock(struct tables *t, size_t *room, uint64_t key,
+static int add_lock(struct tables *t, size_t *room, uint64_t key, const uint16_t *hot,
 		    const struct elide_class *classes, size_t nr)
 {
-	uint64_t address = key >> t->inspect.class_bits;
-	uint32_t class_index = key & ((1ull << t->inspect.class_bits) - 1);
+	uint64_t address = key & ((1ull << t->inspect.tag_shift) - 1);
+	uint32_t tag = key >> t->inspect.tag_shift;
+	uint32_t class_index = tag >= ELIDE_INSPECT_HOT && tag < ELIDE_INSPECT_GONE ?
+				       hot[tag - ELIDE_INSPECT_HOT] : tag;
 
 	if (!address || class_index >= nr)
 		return 0;
@@ -73,14 +75,25 @@ static int read_locks(struct tables *t, struct memory *m, const struct elide_cla
 		      size_t nr)
 {
 	const struct elide_inspect *i = &t->inspect;
+	uint16_t hot[ELIDE_INSPECT_GONE - ELIDE_INSPECT_HOT] = {0};
 	size_t room = 0;
-	uint64_t key;
+	/* Where the locks are; where a table is and the next; number of words of a table and the next. */
+	uint64_t start[2], head[2] = {0}, key;
 
-	for (uint64_t slot = 0; slot < i->nr_locks; slot++) {
-		if (!memory_read(m, i->locks + slot * i->lock_size, &key, sizeof(key)))
+	if (!memory_read(m, i->locks, start, sizeof(start)) ||
+	    !memory_read(m, i->locks + sizeof(start), hot, sizeof(hot)))
+		return 0;
+	/* Of a process that stops while its table is made anew the locks are in several. */
+	for (uint64_t table = start[1], n = 0; table && n < MAX_TABLES; table = head[1], n++) {
+		if (!memory_read(m, table, head, sizeof(head)))
 			break;
-		if (add_lock(t, &room, key, classes, nr))
-			return -ENOMEM;
+		for (uint64_t slot = 0; slot < (uint32_t)head[0] && slot < MAX_SLOTS; slot++) {
+			if (!memory_read(m, table + i->lock_words + slot * sizeof(key), &key,
+					 sizeof(key)))
+				break;
+			if (add_lock(t, &room, key, hot, classes, nr))
+				return -ENOMEM;
+		}
 	}
 	qsort(t->locks, t->nr_locks, sizeof(*t->locks), by_address);
 	return 0;
@@ -152,9 +165,8 @@ static int make_ranges(struct tables *t)
 
 static bool is_plausible(const struct elide_inspect *i)
 {
-	return i->size >= sizeof(*i) && i->locks && i->nr_locks <= MAX_SLOTS &&
-	       i->lock_size >= sizeof(uint64_t) && i->lock_size <= MAX_SLOT_SIZE &&
-	       i->class_bits && i->class_bits < 32 && i->held_size == HELD_SIZE;
+	return i->size >= sizeof(*i) && i->locks && i->lock_words <= MAX_SLOTS &&
+	       i->tag_shift >= 32 && i->tag_shift < 64 && i->held_size == HELD_SIZE;
 }
 
 int tables_read(struct tables *t, struct memory *m, const struct elide_inspect *inspect,

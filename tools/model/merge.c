@@ -230,6 +230,7 @@ static int merge_classes(struct data_file *to)
 
 			places[nr] = (struct class_place){*class, class->address, i, j};
 			places[nr++].class.address =
+				class->type == ELIDE_CLASS_BEYOND ? 0 :
 				class->type == ELIDE_CLASS_STATIC ? address_of(p, class->address) :
 								    return_of(p, class->address);
 		}

@@ -34,7 +34,7 @@ static int check_module(struct elide_module *m, char *what, size_t size)
 
 static int check_class(const struct elide_class *c, char *what, size_t size)
 {
-	CHECK(c->type >= ELIDE_CLASS_INIT && c->type <= ELIDE_CLASS_FIRST && is_kind(c->kind),
+	CHECK(c->type >= ELIDE_CLASS_INIT && c->type <= ELIDE_CLASS_BEYOND && is_kind(c->kind),
 	      "lock class of unknown type %u, kind %u", c->type, c->kind);
 }
 

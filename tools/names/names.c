@@ -138,7 +138,7 @@ static char *data_name(const struct place *p)
 
 char *class_id(const struct elide_class *c, const struct place *place)
 {
-	static const char *const types[] = {"", "init", "static", "first"};
+	static const char *const types[] = {"", "init", "static", "first", "beyond"};
 
 	return place->object ? format("%s %s+0x%llx", types[c->type], place->object,
 				      (unsigned long long)place->offset) :
@@ -149,6 +149,10 @@ char *class_name(struct symbolizer *symbols, const struct elide_class *c, struct
 {
 	char *code, *name;
 
+	if (c->type == ELIDE_CLASS_BEYOND) {
+		memset(place, 0, sizeof(*place));
+		return format("locks beyond ELIDE_MAX_LOCKS or ELIDE_MAX_CLASSES");
+	}
 	if (c->type == ELIDE_CLASS_STATIC) {
 		symbolize_data(symbols, c->address, place);
 		/* A variable's name says that of which there are many. */

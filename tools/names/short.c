@@ -246,7 +246,9 @@ void short_place(char *to, size_t size, const struct place *p, const char *befor
 void short_lock(char *to, size_t size, const struct elide_class *c, const char *name,
 		const struct place *p)
 {
-	if (c->type == ELIDE_CLASS_STATIC)
+	if (c->type == ELIDE_CLASS_BEYOND)
+		snprintf(to, size, "(beyond the limits)");
+	else if (c->type == ELIDE_CLASS_STATIC)
 		plain_symbol(to, size, name ? name : "");
 	else
 		short_place(to, size, p, c->type == ELIDE_CLASS_INIT ? "init " : "first ");
