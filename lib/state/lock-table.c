@@ -186,6 +186,7 @@ static bool claim(uint64_t *at, uint64_t word)
  * @plain: and the word may be changed by a plain store, as the lock's memory is this thread's
  * @new: set once the lock was not registered before, or was initialised
  * @refused: set where a place is free and there is no room
+ * @at: set: where the word was put
  */
 struct put {
 	uint64_t word;
@@ -193,6 +194,7 @@ struct put {
 	bool plain;
 	bool new;
 	bool refused;
+	const uint64_t *at;
 };
 
 /* In one table. Return: the word that is there now; 0: there is no room, or the next table has it. */
@@ -202,7 +204,7 @@ static uint64_t put_in(struct elide_table *table, struct put *p)
 	bool moved;
 
 	for (;;) {
-		at = place_of(table, p->word, &old, &moved);
+		p->at = at = place_of(table, p->word, &old, &moved);
 		if (!at)
 			return 0;
 		if (moved && !old) {
@@ -292,8 +294,11 @@ uint64_t elide_table_put(uint64_t word, bool initialised, bool *new)
 				continue;
 			return 0;
 		}
-		/* What counts is the table in use. The next one may have an older copy, until the word is moved. */
-		if (likely(!is_over(table))) {
+		/*
+		 * What counts is the table in use. The next one may have an older copy, until the word is moved. A
+		 * new word that is not there any more was moved before the table was over.
+		 */
+		if (likely(!is_over(table)) || (p.new && READ_ONCE(*p.at) != word)) {
 			is = is ? is : now;
 			*new |= p.new;
 		}

@@ -119,7 +119,8 @@ uint32_t elide_registry_add(const void *lock, enum elide_kind kind, const void *
 		return ELIDE_NONE;
 	}
 	tag = put(lock, class_index, initialised);
-	if (tag == ELIDE_NONE && elide_table_make_room(lock))
+	/* Others may have filled the new table while the words were moved. */
+	while (tag == ELIDE_NONE && elide_table_make_room(lock))
 		tag = put(lock, class_index, initialised);
 	if (tag == ELIDE_NONE)
 		elide_registry_refuse(shared);
