@@ -184,7 +184,7 @@ static bool claim(uint64_t *at, uint64_t word)
  * @word: of the lock, with its tag
  * @initialised: whatever was there is gone
  * @plain: and the word may be changed by a plain store, as the lock's memory is this thread's
- * @new: set once the lock was not registered before, or was initialised
+ * @new: set where the word was put: the lock was not registered before, or was initialised
  * @refused: set where a place is free and there is no room
  * @at: set: where the word was put
  */
@@ -225,17 +225,13 @@ static uint64_t put_in(struct elide_table *table, struct put *p)
 		if (!p->initialised && !(old & ELIDE_WORD_GONE))
 			return old; /* another thread found it first */
 		forget_state(table, at);
-		p->new |= p->initialised;
-		if (old == p->word)
-			return old;
-		if (!p->plain) {
-			if (!swap(at, old, p->word))
-				continue;
-			p->new = true;
-			return p->word;
-		}
-		/* Release pairs with elide_table_find(). */
-		__atomic_store_n(at, p->word, __ATOMIC_RELEASE);
+		/* A word that stays is not stored: that would abort transactions which have read it. */
+		if (old != p->word && p->plain)
+			/* Release pairs with elide_table_find(). */
+			__atomic_store_n(at, p->word, __ATOMIC_RELEASE);
+		else if (old != p->word && !swap(at, old, p->word))
+			continue;
+		p->new = true;
 		return p->word;
 	}
 }
