@@ -208,7 +208,6 @@ WRAPPER int pthread_mutex_lock(pthread_mutex_t *m)
 	struct elide_thread *t = elide_self_quick;
 	struct elide_quick q;
 
-	__builtin_prefetch(m);
 	if (unlikely(t->open)) {
 		if (likely(glibc_mutex_plain(m)) &&
 		    elide_quick_nested(t, m, (struct elide_rule)MUTEX_IS_FREE, CALL_SITE(), KIND))
