@@ -67,21 +67,22 @@ int mutex_timedlock(pthread_mutex_t *m, const void *site, clockid_t clock,
 		    const struct timespec *until)
 {
 	struct elide_thread *t = elide_self;
-	struct elide_call *call = elide_call_find(t, m, site, KIND);
 	const struct elide_until deadline = deadline_of(clock, until);
 	enum elide_outcome outcome;
+	struct elide_call *call;
 	struct elide_row *row;
 	int err;
 
 	if (unlikely(elide_inside(t))) {
-		err = mutex_lock_inside(t, call, m, site, HOW_TIMED);
+		err = mutex_lock_inside(t, m, site, HOW_TIMED);
 		if (err >= 0)
 			return err;
-		return mutex_answered_inside(t, call, m, site, HOW_TIMED, err,
+		return mutex_answered_inside(t, m, site, HOW_TIMED, err,
 					     real_timed(m, clock, until));
 	}
 	if (mutex_is_relock(t, m))
 		return mutex_relocked(m, site, real_timed(m, clock, until));
+	call = elide_call_find(t, m, site, KIND);
 	outcome = elide_try(call, m, mutex_rule(m), site, KIND, &deadline, &row);
 	if (outcome == ELIDE_ELIDED)
 		return 0;

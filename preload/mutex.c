@@ -45,8 +45,7 @@ static __noinline int lock_waiting(struct elide_thread *t, struct elide_row *row
 }
 
 /* A call inside an elided section, up to the point where the real function answers. */
-int mutex_lock_inside(struct elide_thread *t, struct elide_call *call, pthread_mutex_t *m,
-		      const void *site, enum how how)
+int mutex_lock_inside(struct elide_thread *t, pthread_mutex_t *m, const void *site, enum how how)
 {
 	struct elide_held *held = elide_find_held(t, m);
 	bool try = how == HOW_TRY;
@@ -71,20 +70,21 @@ int mutex_lock_inside(struct elide_thread *t, struct elide_call *call, pthread_m
 		return MUTEX_REAL_ANSWERS; /* busy, or one more of a recursive mutex that is locked */
 	if (!glibc_mutex_elidable(m))
 		return MUTEX_REAL_COUNTED;
-	return elide_acquire(t, call, m, &glibc_mutex_rule, site, KIND,
+	return elide_acquire(t, elide_call_find(t, m, site, KIND), m, &glibc_mutex_rule, site, KIND,
 			     how == HOW_LOCK ? &elide_until_locked : &elide_until_now) ==
 			       ELIDE_ELIDED ? 0 : MUTEX_REAL_COUNTED;
 }
 
 /* The real function has answered instead. */
-int mutex_answered_inside(struct elide_thread *t, struct elide_call *call, pthread_mutex_t *m,
-			  const void *site, enum how how, int why, int err)
+int mutex_answered_inside(struct elide_thread *t, pthread_mutex_t *m, const void *site,
+			  enum how how, int why, int err)
 {
 	if (err == EDEADLK)
 		misuse_inside(t, ELIDE_MISUSE_RELOCK, KIND, site, m);
 	if (why != MUTEX_REAL_COUNTED)
 		return err;
-	return counted_inside(t, call, m, site, KIND, how == HOW_LOCK, err);
+	return counted_inside(t, elide_call_find(t, m, site, KIND), m, site, KIND, how == HOW_LOCK,
+			      err);
 }
 
 /* Lock, not by elision, and count the acquisition as @outcome says. */
@@ -106,19 +106,20 @@ static __noinline int lock_unelided(struct elide_thread *t, struct elide_row *ro
 __noinline int mutex_lock(pthread_mutex_t *m, const void *site)
 {
 	struct elide_thread *t = elide_self;
-	struct elide_call *call = elide_call_find(t, m, site, KIND);
+	struct elide_call *call;
 	enum elide_outcome outcome;
 	struct elide_row *row;
 
 	if (unlikely(elide_inside(t))) {
-		int err = mutex_lock_inside(t, call, m, site, HOW_LOCK);
+		int err = mutex_lock_inside(t, m, site, HOW_LOCK);
 
 		if (err >= 0)
 			return err;
-		return mutex_answered_inside(t, call, m, site, HOW_LOCK, err, real.mutex_lock(m));
+		return mutex_answered_inside(t, m, site, HOW_LOCK, err, real.mutex_lock(m));
 	}
 	if (mutex_is_relock(t, m))
 		return mutex_relocked(m, site, real.mutex_lock(m));
+	call = elide_call_find(t, m, site, KIND);
 	outcome = elide_try(call, m, mutex_rule(m), site, KIND, &elide_until_locked, &row);
 	if (outcome == ELIDE_ELIDED)
 		return 0;
@@ -188,18 +189,19 @@ static __noinline int lock_typed(struct elide_thread *t, struct elide_call *call
 	return lock_known(t, q, m, site, false);
 }
 
-/* The first guess was wrong. */
+/* The first guess was wrong, or the thread has locked the mutex already: no such call is counted, so none is known. */
 static __noinline int lock_unknown(pthread_mutex_t *m, const void *site)
 {
 	struct elide_thread *t = elide_self_quick;
-	struct elide_quick q = elide_quick_look(t, m, site, KIND);
+	struct elide_quick q;
 
+	if (!t->open && mutex_is_relock(t, m) && mutex_relock(m))
+		return 0;
+	q = elide_quick_look(t, m, site, KIND);
 	if (likely(q.known))
 		return likely(glibc_mutex_plain(m)) ? lock_known(t, q, m, site, true) :
 						      lock_typed(t, q.call, m, site);
 	PASS_ACQUIRE(mutex_lock, m);
-	if (!t->open && !glibc_mutex_plain(m) && mutex_is_relock(t, m) && mutex_relock(m))
-		return 0;
 	return mutex_lock(m, site);
 }
 
@@ -231,19 +233,20 @@ static __always_inline_fn bool is_held(const pthread_mutex_t *m)
 int mutex_trylock(pthread_mutex_t *m, const void *site)
 {
 	struct elide_thread *t = elide_self;
-	struct elide_call *call = elide_call_find(t, m, site, KIND);
+	struct elide_call *call;
 	enum elide_outcome outcome;
 	struct elide_row *row;
 	int err;
 
 	if (unlikely(elide_inside(t))) {
-		err = mutex_lock_inside(t, call, m, site, HOW_TRY);
+		err = mutex_lock_inside(t, m, site, HOW_TRY);
 		if (err >= 0)
 			return err;
-		return mutex_answered_inside(t, call, m, site, HOW_TRY, err, real.mutex_trylock(m));
+		return mutex_answered_inside(t, m, site, HOW_TRY, err, real.mutex_trylock(m));
 	}
 	if (mutex_is_relock(t, m))
 		return real.mutex_trylock(m);
+	call = elide_call_find(t, m, site, KIND);
 	if (elide_may_fail(call) && is_held(m))
 		return count_failed(elide_row(call), EBUSY);
 	outcome = elide_try(call, m, mutex_rule(m), site, KIND, &elide_until_now, &row);

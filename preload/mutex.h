@@ -58,15 +58,13 @@ int mutex_relocked(pthread_mutex_t *m, const void *site, int err);
 /**
  * mutex_lock_inside() - a call inside an elided section, up to the point where the real function answers.
  * @t: the calling thread
- * @call: of the call, NULL if it is not known
  * @m: the mutex
  * @site: return address of the call
  * @how: how it waits
  *
  * Return: 0 or an error, which is the answer; MUTEX_REAL_ANSWERS, MUTEX_REAL_COUNTED.
  */
-int mutex_lock_inside(struct elide_thread *t, struct elide_call *call, pthread_mutex_t *m,
-		      const void *site, enum how how);
+int mutex_lock_inside(struct elide_thread *t, pthread_mutex_t *m, const void *site, enum how how);
 
 /**
  * mutex_answered_inside() - the real function has answered instead.
@@ -75,8 +73,8 @@ int mutex_lock_inside(struct elide_thread *t, struct elide_call *call, pthread_m
  *
  * Other parameters are those of mutex_lock_inside(). Return: @err.
  */
-int mutex_answered_inside(struct elide_thread *t, struct elide_call *call, pthread_mutex_t *m,
-			  const void *site, enum how how, int why, int err);
+int mutex_answered_inside(struct elide_thread *t, pthread_mutex_t *m, const void *site,
+			  enum how how, int why, int err);
 
 #pragma GCC visibility pop
 
