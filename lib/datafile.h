@@ -22,21 +22,11 @@
 #include <string.h>
 
 #define ELIDE_DATA_MAGIC   0x4154414445444c45ull /* "ELDEDATA" */
-/*
- * Version 3 has the kinds from ELIDE_KIND_COND on, and is version 2 otherwise. Version 4 has the
- * mode ELIDE_RUN_RESTRICT, the states from ELIDE_STATE_RESTRICTED on, and longer rows. Version 5
- * counts chunks and records in the header, and has numbers and checksums in its chunks, so that a
- * reader notices what is missing or damaged. Version 6 has smaller chunks, and records of threads
- * that are not in use.
- */
+/* The only version that readers take: files are reports of runs, and none of an older one was released. */
 #define ELIDE_DATA_VERSION 6
-/* The oldest version that readers take: its rows end before @failed of struct elide_row. */
-#define ELIDE_DATA_OLDEST  1
 #define ELIDE_HEADER_SIZE  8192
 /* A page: a thread has a chunk of rows of its own, and most threads have few rows. */
 #define ELIDE_CHUNK_SIZE   4096
-/* Bytes of a chunk up to version 5. */
-#define ELIDE_CHUNK_SIZE_5 16384
 #define ELIDE_CHUNK_MAGIC  0x4b4e4843u /* "CHNK" */
 
 /* The name of the file while its process runs has this in front of NAME, and this after it. */
@@ -497,10 +487,6 @@ struct elide_times {
 #define ELIDE_NR_BINS   31
 #define ELIDE_BIN_SHIFT 5
 
-/* Bytes of a row in version 1 of the format, and in versions 2 and 3. */
-#define ELIDE_ROW_SIZE_1 320
-#define ELIDE_ROW_SIZE_2 576
-
 /** elide_bin() - the bin of a time in cycles. */
 static inline unsigned int elide_bin(uint64_t cycles)
 {
@@ -577,21 +563,15 @@ struct elide_row {
 	struct elide_times wait;
 	struct elide_times hold;
 	uint64_t causes[ELIDE_MAX_CAUSES];
-
-	/* From version 2 of the format on. */
 	uint64_t failed;
 	uint32_t wait_bins[ELIDE_NR_BINS];
 	uint32_t hold_bins[ELIDE_NR_BINS];
-
-	/* From version 4 of the format on. */
 	uint64_t parked;
 	uint64_t unparked;
 	uint64_t parked_cycles;
 	uint64_t spare[5];
 };
 
-_Static_assert(offsetof(struct elide_row, failed) == ELIDE_ROW_SIZE_1, "rows of version 1");
-_Static_assert(offsetof(struct elide_row, parked) == ELIDE_ROW_SIZE_2, "rows of versions 2 and 3");
 _Static_assert(sizeof(struct elide_row) == 640, "ten cache lines");
 _Static_assert(offsetof(struct elide_row, state) == 6, "elide_record_check() leaves it out");
 

@@ -21,7 +21,7 @@ numbers() {
 "$mkdata" b elide 2 2
 "$mkdata" c later 3 3
 "$mkdata" d profile 4 4
-"$mkdata" e old 5 5
+"$mkdata" e elide 5 5
 
 # Usage
 expect 'no output' 2 '' 'elide: merge: needs data files, and -o with the name of a new one' merge a b

@@ -52,7 +52,7 @@ int main(int argc, char **argv)
 		synth_free(&s);
 		return 0;
 	}
-	fprintf(stderr, "usage: mkdata FILE elide|profile|killed|idle|full|later|old [RUN [PID]]\n"
+	fprintf(stderr, "usage: mkdata FILE elide|profile|killed|idle|full|later [RUN [PID]]\n"
 			"       mkdata FILE large CLASSES SITES\n"
 			"       mkdata FILE unsaid\n");
 	return 2;

@@ -20,7 +20,6 @@ const char *const synth_names[SYNTH_NR] = {
 	[SYNTH_IDLE] = "idle",
 	[SYNTH_FULL] = "full",
 	[SYNTH_LATER] = "later",
-	[SYNTH_OLD] = "old",
 };
 
 /* One cycle is half a nanosecond: 3 s in 6e9 cycles. */
@@ -42,15 +41,9 @@ struct elide_header *synth_header(struct synth *s)
 	return (struct elide_header *)s->bytes;
 }
 
-/* Older files have larger chunks. */
-static size_t chunk_size(struct synth *s)
-{
-	return synth_header(s)->chunk_size;
-}
-
 struct elide_chunk *synth_chunk(struct synth *s, enum elide_chunk_type type)
 {
-	for (size_t at = ELIDE_HEADER_SIZE; at < s->size; at += chunk_size(s)) {
+	for (size_t at = ELIDE_HEADER_SIZE; at < s->size; at += ELIDE_CHUNK_SIZE) {
 		struct elide_chunk *c = (struct elide_chunk *)(s->bytes + at);
 
 		if (c->type == type)
@@ -63,17 +56,17 @@ void synth_add(struct synth *s, enum elide_chunk_type type, const void *record, 
 {
 	struct elide_chunk *c = NULL;
 
-	for (size_t at = ELIDE_HEADER_SIZE; at < s->size; at += chunk_size(s)) {
+	for (size_t at = ELIDE_HEADER_SIZE; at < s->size; at += ELIDE_CHUNK_SIZE) {
 		c = (struct elide_chunk *)(s->bytes + at);
-		if (c->type == type && (c->nr_records + 1) * size <= chunk_size(s) - sizeof(*c))
+		if (c->type == type && (c->nr_records + 1) * size <= ELIDE_CHUNK_SIZE - sizeof(*c))
 			break;
 		c = NULL;
 	}
 	if (!c) {
-		s->bytes = must(realloc(s->bytes, s->size + chunk_size(s)));
+		s->bytes = must(realloc(s->bytes, s->size + ELIDE_CHUNK_SIZE));
 		c = (struct elide_chunk *)(s->bytes + s->size);
-		memset(c, 0, chunk_size(s));
-		s->size += chunk_size(s);
+		memset(c, 0, ELIDE_CHUNK_SIZE);
+		s->size += ELIDE_CHUNK_SIZE;
 		synth_header(s)->size = s->size;
 		c->magic = ELIDE_CHUNK_MAGIC;
 		c->type = type;
@@ -87,13 +80,11 @@ void synth_seal(struct synth *s)
 {
 	struct elide_header *h = synth_header(s);
 
-	if (h->version < 5)
-		return;
 	memset(h->nr_chunks, 0, sizeof(h->nr_chunks));
 	memset(h->nr_records, 0, sizeof(h->nr_records));
-	for (size_t at = ELIDE_HEADER_SIZE; at + chunk_size(s) <= s->size; at += chunk_size(s)) {
+	for (size_t at = ELIDE_HEADER_SIZE; at + ELIDE_CHUNK_SIZE <= s->size; at += ELIDE_CHUNK_SIZE) {
 		struct elide_chunk *c = (struct elide_chunk *)(s->bytes + at);
-		const char *record = (char *)(c + 1), *end = s->bytes + at + chunk_size(s);
+		const char *record = (char *)(c + 1), *end = s->bytes + at + ELIDE_CHUNK_SIZE;
 
 		c->check = ELIDE_CHECK_START;
 		if (!c->record_size || c->record_size < elide_record_fixed(c->type, c->record_size))
@@ -155,9 +146,9 @@ static void make_header(struct synth *s, enum synth_scenario scenario, uint64_t 
 	s->bytes = must(calloc(1, s->size));
 	h = synth_header(s);
 	h->magic = ELIDE_DATA_MAGIC;
-	h->version = scenario == SYNTH_OLD ? 1 : ELIDE_DATA_VERSION;
+	h->version = ELIDE_DATA_VERSION;
 	h->header_size = ELIDE_HEADER_SIZE;
-	h->chunk_size = scenario == SYNTH_OLD ? ELIDE_CHUNK_SIZE_5 : ELIDE_CHUNK_SIZE;
+	h->chunk_size = ELIDE_CHUNK_SIZE;
 	h->state = scenario == SYNTH_KILLED ? ELIDE_FILE_LIVE : ELIDE_FILE_CLOSED;
 	h->size = s->size;
 	h->pid = pid;
@@ -274,8 +265,7 @@ static void add_rows(struct synth *s, enum synth_scenario scenario,
 		}
 		if (scenario == SYNTH_PROFILE && i == 4)
 			row->failed = 12;
-		synth_add(s, ELIDE_CHUNK_ROWS, row,
-			  scenario == SYNTH_OLD ? ELIDE_ROW_SIZE_1 : sizeof(*row));
+		synth_add(s, ELIDE_CHUNK_ROWS, row, sizeof(*row));
 	}
 }
 
@@ -400,7 +390,7 @@ void synth_make(struct synth *s, enum synth_scenario scenario, uint64_t run, uin
 		synth_full(s, &sites);
 	if (scenario == SYNTH_LATER)
 		add_later(s, &sites);
-	if (scenario == SYNTH_ELIDE || scenario == SYNTH_OLD) {
+	if (scenario == SYNTH_ELIDE) {
 		synth_header(s)->dropped[ELIDE_DROPPED_LOCKS] = 7;
 		add_order(s, &sites);
 	}

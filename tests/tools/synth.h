@@ -21,7 +21,6 @@ enum synth_scenario {
 	SYNTH_IDLE,    /* a process that took no lock */
 	SYNTH_FULL,    /* as SYNTH_ELIDE, with all that is sampled: see synth-full.c */
 	SYNTH_LATER,   /* the process of SYNTH_ELIDE a second later: more in some rows, and one more */
-	SYNTH_OLD,     /* as SYNTH_ELIDE, in version 1 of the format */
 	SYNTH_NR
 };
 

@@ -470,13 +470,6 @@ head -c 18647 elide.data >norows.data
 run_elide report norows.data
 [ $rc -eq 1 ] && grep -q 'missing: rows 5, misuses 1, lock orders 1; what is left is reported' err &&
 	ok 'a file without its rows' || not_ok 'a file without its rows' "exit $rc: $(cat err)"
-# A file in version 1 of the format has all but what version 2 adds.
-"$mkdata" old.data old
-for form in --json --csv --width=200; do
-	"$elide" report $form elide.data >elide.form
-	"$elide" report $form old.data >old.form
-	same "report $form of version 1" elide.form old.form
-done
 for view in --by=stack --by=line; do
 	for form in --json --csv --width=200; do
 		compare full $view $form
@@ -598,14 +591,14 @@ json 'JSON of one process' 'd["schema"] == 2 and len(d["rows"]) == 4' "$elide" r
 : >empty
 head -c 300 /dev/urandom >foreign
 head -c 100 elide.data >header
-printf 'ELDEDATA\007' >version
+printf 'ELDEDATA\005' >version
 tail -c +10 elide.data >>version
 expect 'no data file' 2 '' 'elide: elide.nosuch: No such file or directory' report elide.nosuch
 expect 'empty file' 2 '' 'elide: empty: empty (offset 0)' report empty
 expect 'foreign file' 2 '' 'elide: foreign: not an elide data file (offset 0)' report foreign
 expect 'file cut in its header' 1 '' 'elide: header: ends within its header (offset 100)' report header
 expect 'other version' 2 '' \
-	'elide: version: written in version 7 of the format, this elide reads 1 to 6 (offset 8)' report version
+	'elide: version: written in version 5 of the format, this elide reads version 6 (offset 8)' report version
 head -c 22528 elide.data >cut
 lost='the file ends at offset 22528, 6144 bytes are lost; missing: misuses 1, lock orders 1'
 run_elide report cut

@@ -294,11 +294,11 @@ static void bad_headers(void **state)
 		const char *error;
 	} table[] = {
 		{0, 0x123, 8, "not an elide data file (offset 0)"},
-		{8, 7, 4, "version 7 of the format, this elide reads 1 to 6 (offset 8)"},
-		{8, 0, 4, "version 0 of the format, this elide reads 1 to 6 (offset 8)"},
+		{8, 5, 4, "version 5 of the format, this elide reads version 6 (offset 8)"},
+		{8, 0, 4, "version 0 of the format, this elide reads version 6 (offset 8)"},
 		{12, 0, 4, "header of 0 bytes (offset 12)"},
 		{16, 0xffffffff, 4, "chunks of 4294967295 bytes (offset 16)"},
-		{16, ELIDE_CHUNK_SIZE_5, 4, "chunks of 16384 bytes (offset 16)"},
+		{16, 16384, 4, "chunks of 16384 bytes (offset 16)"},
 		{20, 3, 4, "unknown state 3 (offset 20)"},
 		{24, 0, 8, "impossible size 0 (offset 24)"},
 		{24, ELIDE_HEADER_SIZE + 1, 8, "impossible size 8193 (offset 24)"},

@@ -187,7 +187,7 @@ static void threads_are_exact(void **state)
 	threads_free(&threads);
 	report_free(&r);
 	load_free(&f);
-	/* A file of an older version has none. */
+	/* A file may have none. */
 	synth_make(&s, SYNTH_ELIDE, 7, 1);
 	load_synth(&s, &f);
 	assert_int_equal(report_build(&r, &f, BY_LOCK_AND_SITE, "cost"), 0);

@@ -73,7 +73,7 @@ void bins_add(uint64_t *to, const uint32_t *bins, bool negates);
  * Within a bin, whose end is twice its beginning, the times are taken to be spread evenly on a
  * logarithmic scale.
  *
- * Return: cycles; NAN if the histogram is empty, as in a file of version 1.
+ * Return: cycles; NAN if the histogram is empty.
  */
 double bins_quantile(const uint64_t *bins, const struct elide_times *t, double q);
 

@@ -100,11 +100,11 @@ static int is_numbered(int type)
 }
 
 /* Fills the gap that missing chunks before this one leave in an array of numbered records. */
-static int fill_gap(const struct reader *r, struct found *found, struct data_file *f,
-		    const struct elide_chunk *c, size_t size)
+static int fill_gap(struct found *found, struct data_file *f, const struct elide_chunk *c,
+		    size_t size)
 {
 	static const char empty[sizeof(struct elide_stack)];
-	uint64_t first = (uint64_t)c->nr * (read_room(r) / size);
+	uint64_t first = (uint64_t)c->nr * (READ_ROOM / size);
 	size_t *have;
 	void **array = destination(f, c->type, &have);
 
@@ -121,7 +121,7 @@ static int has_its_place(struct reader *r, const struct found *found, const stru
 {
 	uint32_t next = c->type < ELIDE_MAX_CHUNK_TYPES ? found->next[c->type] : 0;
 
-	if (r->version < 5 || c->type >= ELIDE_MAX_CHUNK_TYPES ||
+	if (c->type >= ELIDE_MAX_CHUNK_TYPES ||
 	    (c->nr >= next && c->nr - next <= found->nr_bad))
 		return 1;
 	read_fail(r, "chunk %u of %s in the place of another one (offset %llu)", c->nr,
@@ -158,22 +158,19 @@ static uint32_t check_records(struct reader *r, struct data_file *f, struct chun
 	return good;
 }
 
-/* Return: 0; -ENOMEM; -EBADMSG if no sense can be made of what follows a damaged chunk. */
+/* Return: 0 or -ENOMEM. */
 static int take_chunk(struct reader *r, struct found *found, struct data_file *f, uint64_t at)
 {
 	size_t size = 0, *have;
 	struct chunk c;
 	ssize_t length = read_chunk(r, &c, at, &size);
-	uint32_t number = (at - ELIDE_HEADER_SIZE) / r->chunk_size;
+	uint32_t number = (at - ELIDE_HEADER_SIZE) / ELIDE_CHUNK_SIZE;
 	void **array;
 	int rc = 0;
 
 	if (length >= 0 && !has_its_place(r, found, &c.head, at))
 		length = -EBADMSG;
 	if (length < 0) {
-		/* The numbers of classes and stacks are those of chunks only from version 5 on. */
-		if (r->version < 5)
-			return length;
 		faults_bad(&f->notes, r->fault);
 		found->nr_bad++;
 		return 0;
@@ -186,8 +183,8 @@ static int take_chunk(struct reader *r, struct found *found, struct data_file *f
 	}
 	if (!length)
 		return 0;
-	if (r->version >= 5 && is_numbered(c.head.type))
-		rc = fill_gap(r, found, f, &c.head, size);
+	if (is_numbered(c.head.type))
+		rc = fill_gap(found, f, &c.head, size);
 	found->records[c.head.type] += check_records(r, f, &c, at, size);
 	if (c.head.type == ELIDE_CHUNK_ROWS) {
 		for (uint32_t i = 0; i < c.head.nr_records; i++) {
@@ -258,7 +255,6 @@ static int rows_of(const struct data_file *f, int negated, uint64_t *nr_orphans,
 {
 	char error[LOAD_ERROR_MAX], what[256];
 	struct reader r = {.fd = f->fd, .path = f->path, .error = error,
-			   .version = f->header.version, .chunk_size = f->header.chunk_size,
 			   .merged = !f->header.pid_start,
 			   .live = f->header.state == ELIDE_FILE_LIVE};
 	struct chunk c;
@@ -270,7 +266,7 @@ static int rows_of(const struct data_file *f, int negated, uint64_t *nr_orphans,
 	if (r.fd < 0)
 		return f->nr_row_chunks ? r.fd : 0;
 	for (size_t i = 0; !rc && i < f->nr_row_chunks; i++) {
-		uint64_t at = ELIDE_HEADER_SIZE + (uint64_t)f->row_chunks[i] * r.chunk_size;
+		uint64_t at = ELIDE_HEADER_SIZE + (uint64_t)f->row_chunks[i] * ELIDE_CHUNK_SIZE;
 		ssize_t length = read_chunk(&r, &c, at, &size);
 
 		if (length < 0 || c.head.type != ELIDE_CHUNK_ROWS)
@@ -338,7 +334,7 @@ static int read_chunks(struct reader *r, struct data_file *f)
 	struct found found = {0};
 	int rc;
 
-	for (; at < r->promised && at + r->chunk_size <= r->end; at += r->chunk_size) {
+	for (; at < r->promised && at + ELIDE_CHUNK_SIZE <= r->end; at += ELIDE_CHUNK_SIZE) {
 		rc = take_chunk(r, &found, f, at);
 		if (rc)
 			return rc;
@@ -347,8 +343,7 @@ static int read_chunks(struct reader *r, struct data_file *f)
 		f->notes.lost_from = r->end < r->promised ? r->end : at;
 		f->notes.lost_size = r->promised - f->notes.lost_from;
 	}
-	if (r->version >= 5)
-		faults_missing(f, found.chunks, found.records);
+	faults_missing(f, found.chunks, found.records);
 	records_link(f);
 	records_merge(f);
 	f->nr_processes = f->nr_sources;

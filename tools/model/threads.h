@@ -33,7 +33,7 @@ struct thread_line {
 
 /**
  * struct threads - the threads of a file, those that waited longest first.
- * @known: the file has records of threads: those of older versions of elide have none
+ * @known: the file has records of threads: a damaged one may have none
  */
 struct threads {
 	struct thread_line *lines;

@@ -77,7 +77,7 @@ int threads_table(const struct report *r, FILE *out, size_t top)
 	if (rc)
 		return rc;
 	if (!threads.known)
-		fputs("no thread is in the data file: an older version of elide wrote it\n", out);
+		fputs("no thread is in the data file\n", out);
 	nr = top && top < threads.nr ? top : threads.nr;
 	for (size_t i = 0; i < ARRAY_SIZE(columns); i++)
 		widths[i] = (int)strlen(columns[i].head);

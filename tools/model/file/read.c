@@ -96,17 +96,15 @@ static void terminate(struct elide_header *h)
 
 static int check_header(struct reader *r, const struct elide_header *h)
 {
-	if (h->version < ELIDE_DATA_OLDEST || h->version > ELIDE_DATA_VERSION) {
-		read_fail(r,
-			  "written in version %u of the format, this elide reads %u to %u "
-			  "(offset %u)",
-			  h->version, ELIDE_DATA_OLDEST, ELIDE_DATA_VERSION, AT(version));
+	if (h->version != ELIDE_DATA_VERSION) {
+		read_fail(r, "written in version %u of the format, this elide reads version %u (offset %u)",
+			  h->version, ELIDE_DATA_VERSION, AT(version));
 		return -EINVAL;
 	}
 	if (h->header_size != ELIDE_HEADER_SIZE)
 		return read_fail(r, "header of %u bytes (offset %u)", h->header_size,
 				 AT(header_size));
-	if (h->chunk_size != (h->version <= 5 ? ELIDE_CHUNK_SIZE_5 : ELIDE_CHUNK_SIZE))
+	if (h->chunk_size != ELIDE_CHUNK_SIZE)
 		return read_fail(r, "chunks of %u bytes (offset %u)", h->chunk_size,
 				 AT(chunk_size));
 	if (h->state != ELIDE_FILE_LIVE && h->state != ELIDE_FILE_CLOSED)
@@ -160,8 +158,6 @@ int read_header(struct reader *r, struct elide_header *h)
 		return rc;
 	if (!fstat(r->fd, &st))
 		r->end = st.st_size;
-	r->version = h->version;
-	r->chunk_size = h->chunk_size;
 	r->promised = h->size;
 	r->merged = !h->pid_start;
 	r->live = h->state == ELIDE_FILE_LIVE;
@@ -169,28 +165,8 @@ int read_header(struct reader *r, struct elide_header *h)
 	return 0;
 }
 
-/* Rows of old versions end before the present ones do. */
-static size_t row_size(uint32_t version)
-{
-	return version == 1 ? ELIDE_ROW_SIZE_1 :
-	       version <= 3 ? ELIDE_ROW_SIZE_2 : sizeof(struct elide_row);
-}
-
-/* Widen rows of @size bytes in place, from the last one on. What they do not have is 0. */
-static void widen_rows(struct chunk *c, size_t size)
-{
-	struct elide_row row;
-
-	for (uint32_t i = c->head.nr_records; i--;) {
-		memset(&row, 0, sizeof(row));
-		memcpy(&row, c->records + i * size, size);
-		memcpy(c->records + i * sizeof(row), &row, sizeof(row));
-	}
-	c->head.record_size = sizeof(row);
-}
-
 /* Is the checksum that of the records, or of these and the one that is being published? */
-static int has_check(const struct reader *r, const struct chunk *c)
+static int has_check(const struct chunk *c)
 {
 	const struct elide_chunk *h = &c->head;
 	uint32_t check = ELIDE_CHECK_START, i;
@@ -202,7 +178,7 @@ static int has_check(const struct reader *r, const struct chunk *c)
 					   h->record_size);
 	if (check == h->check)
 		return 1;
-	return (i + 1) * (size_t)h->record_size <= read_room(r) &&
+	return (i + 1) * (size_t)h->record_size <= READ_ROOM &&
 	       elide_record_check(check, h->type, c->records + i * h->record_size,
 				  h->record_size) == h->check;
 }
@@ -222,8 +198,7 @@ static int bins_fit(const struct reader *r, const uint32_t *bins, uint64_t count
 	for (int i = 0; i < ELIDE_NR_BINS; i++)
 		sum += bins[i];
 	apart = sum > (uint32_t)count ? sum - (uint32_t)count : (uint32_t)count - sum;
-	/* Rows of older versions, made wider, have no bins. */
-	return !sum || apart <= tolerance;
+	return apart <= tolerance;
 }
 
 /* No process counts that far. */
@@ -245,11 +220,11 @@ static int check_chunk(struct reader *r, const struct chunk *c, uint64_t at)
 {
 	const struct elide_row *rows = (const struct elide_row *)c->records;
 
-	if (r->version >= 5 && !has_check(r, c))
+	if (!has_check(c))
 		return read_fail(r, "chunk of %u %s has another checksum (offset %llu)",
 				 c->head.nr_records, record_name(c->head.type),
 				 (unsigned long long)at);
-	if (c->head.type != ELIDE_CHUNK_ROWS || r->version < 5)
+	if (c->head.type != ELIDE_CHUNK_ROWS)
 		return 0;
 	for (uint32_t i = 0; i < c->head.nr_records; i++)
 		if (!is_plausible(r, &rows[i]))
@@ -262,7 +237,6 @@ static int check_chunk(struct reader *r, const struct chunk *c, uint64_t at)
 static ssize_t try_chunk(struct reader *r, struct chunk *c, uint64_t at, size_t *size)
 {
 	ssize_t n = read_at(r->fd, &c->head, sizeof(c->head), at), length;
-	size_t saved;
 
 	if (n != sizeof(c->head))
 		return read_fail(r, "cannot be read (offset %llu)", (unsigned long long)at);
@@ -271,21 +245,18 @@ static ssize_t try_chunk(struct reader *r, struct chunk *c, uint64_t at, size_t 
 	*size = record_size(c->head.type);
 	if (!*size)
 		return 0;
-	saved = c->head.type == ELIDE_CHUNK_ROWS ? row_size(r->version) : *size;
-	if (c->head.record_size != saved || c->head.nr_records > read_room(r) / saved)
+	if (c->head.record_size != *size || c->head.nr_records > READ_ROOM / *size)
 		return read_fail(r, "chunk of %u records of %u bytes (offset %llu)",
 				 c->head.nr_records, c->head.record_size, (unsigned long long)at);
 	/* One record more, which may be in the checksum; what the file does not have is 0. */
-	length = (c->head.nr_records + 1) * saved;
-	if ((size_t)length > read_room(r))
-		length = read_room(r);
+	length = (c->head.nr_records + 1) * *size;
+	if ((size_t)length > READ_ROOM)
+		length = READ_ROOM;
 	if (read_at(r->fd, c->records, length, at + sizeof(c->head)) != length)
 		return read_fail(r, "cannot be read (offset %llu)",
 				 (unsigned long long)at + sizeof(c->head));
 	if (check_chunk(r, c, at))
 		return -EAGAIN;
-	if (saved != *size)
-		widen_rows(c, saved);
 	return c->head.nr_records * *size;
 }
 

@@ -21,8 +21,7 @@
  * @end:   bytes that the file has
  * @error: where a message goes, LOAD_ERROR_MAX bytes: the name and a sentence
  * @fault: of the message, the sentence without the name; after read_fail()
- * @version, @promised: of its header: the version of the format, and the bytes that it should have
- * @chunk_size: bytes of a chunk; read_room() of them are for records
+ * @promised: bytes that it should have, by its header
  * @merged: elide-merge(1) has written it
  * @live: its process runs, or was killed
  */
@@ -32,28 +31,19 @@ struct reader {
 	uint64_t end;
 	char *error;
 	const char *fault;
-	uint32_t version;
-	uint32_t chunk_size;
 	uint64_t promised;
 	int merged;
 	int live;
 };
 
-/* Bytes of a chunk for its records in the file, at most. */
-#define READ_ROOM (ELIDE_CHUNK_SIZE_5 - sizeof(struct elide_chunk))
+/* Bytes of a chunk for its records. */
+#define READ_ROOM (ELIDE_CHUNK_SIZE - sizeof(struct elide_chunk))
 
-static inline size_t read_room(const struct reader *r)
-{
-	return r->chunk_size - sizeof(struct elide_chunk);
-}
-
-/* A chunk in memory, with room for the rows of a chunk of an old version as they are made wider. */
+/* A chunk in memory. */
 struct chunk {
 	_Alignas(64) struct elide_chunk head;
-	char records[READ_ROOM / ELIDE_ROW_SIZE_1 * sizeof(struct elide_row)];
+	char records[READ_ROOM];
 };
-
-_Static_assert(sizeof(((struct chunk *)0)->records) >= READ_ROOM, "any other record fits");
 
 /** read_fail() - set the message. Return: -EBADMSG. */
 int read_fail(struct reader *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -73,7 +63,7 @@ int read_open(const char *path, uint64_t *size);
  * Of a file that grows, @promised is no less than what the counts in @h are of, and @end is no less
  * than that.
  *
- * Return: 0, or -errno with the message set: -EINVAL if it is no data file or of a later version,
+ * Return: 0, or -errno with the message set: -EINVAL if it is no data file or of another version,
  * -EBADMSG if it is a data file whose header is damaged or cut.
  */
 int read_header(struct reader *r, struct elide_header *h);
