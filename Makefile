@@ -97,6 +97,8 @@ help:
 	@echo 'make            build everything into $(O) (O=dir to change)'
 	@echo 'make demo       install what is missing, build, elide two real programs, print the reports'
 	@echo 'make check      install what is missing, build, run the tests, JOBS= of them at a time'
+	@echo 'make check ONLY="tests/reuse/* words"  the tests with one of these patterns in their path'
+	@echo 'make check-quick  those that find most faults, in three minutes'
 	@echo 'make check-long the long torture runs'
 	@echo 'make check-debian RELEASE=bookworm|trixie  build and make check in a new root of that release; as root'
 	@echo 'make fuzz       libFuzzer on the readers of hostile input, FUZZ_SECONDS=60 each; needs clang'

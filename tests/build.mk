@@ -7,11 +7,27 @@ SEEDS ?= 3
 # How many scripts run at a time.
 JOBS ?= $(shell nproc)
 
+# What is built for check.
+CHECK_NEEDS = all check-programs
+
 # The packages come first, or what needs them would not build. Who gave no -j builds with JOBS.
-check:
+# ONLY and FORM are check.sh's.
+check check-quick:
 	$(Q)$(MAKE) deps
-	$(Q)$(MAKE) $(if $(filter -j%,$(MAKEFLAGS)),,-j$(JOBS) --output-sync) all check-programs
+	$(Q)$(MAKE) $(if $(filter -j%,$(MAKEFLAGS)),,-j$(JOBS) --output-sync) $(CHECK_NEEDS)
 	$(Q)export O=$(O) SEEDS=$(SEEDS) CC="$(CC)" SAN=$(SAN) JOBS=$(JOBS); exec tests/check.sh
+
+# What finds most faults, in three minutes on two processors.
+check-quick: SEEDS = 1
+check-quick: export FORM = quick
+check-quick: export MODES = plain profile restrict
+check-quick: export ONLY = tests/unit/ tests/model/ tests/preload/ tests/semantics/ tests/reuse/ \
+		tests/torture/ tests/tools/tools tests/tools/views tests/tools/words
+check-quick: CHECK_NEEDS = check-quick-programs
+
+.PHONY: check-quick check-quick-programs
+check-quick-programs: preload tools emulator man unit-tests preload-tests semantics-tests reuse-tests \
+		torture-tests tools-tests
 
 # In a new root of a Debian release, with the packages of tools/deps.sh alone.
 RELEASE ?= trixie
@@ -23,6 +39,7 @@ check-debian:
 LONG_MINUTES ?= 30
 
 check-long: SEEDS = 50
+check-long: export FORM = long
 check-long: export KILLS = 200
 check-long: export FUZZ = 1000
 check-long: export THREADS_SECONDS = 600

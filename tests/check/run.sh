@@ -30,9 +30,19 @@ script() {
 	} >"tests/$1"
 }
 
+# unit NAME LINE: a cmocka program, as far as can be seen
+unit() {
+	printf '#!/bin/sh\n%s\n' "$2" >"build/tests/unit/$1" && chmod +x "build/tests/unit/$1"
+}
+
+# begin VARIABLE=VALUE...: with no progress, which would be in the output of a slow machine
+begin() {
+	exec env -u PART -u SAN --default-signal O=build TMPDIR="$PWD/tmp" JOBS=2 PROGRESS=9999 "$@"
+}
+
 # run VARIABLE=VALUE...: into out, and the exit status to $rc
 run() {
-	env -u PART -u SAN O=build TMPDIR="$PWD/tmp" JOBS=2 "$@" bash "$check" >out 2>&1
+	(begin "$@" bash "$check") >out 2>&1
 	rc=$?
 }
 
@@ -77,9 +87,7 @@ gone() {
 
 # Nobody lists what is run: a script is found wherever it lies, and one that is no test says so.
 tree
-printf '#!/bin/sh\n%s\n' 'printf "[ RUN      ] one\n[       OK ] one\nskip two: why\n"' \
-	>build/tests/unit/test_one
-chmod +x build/tests/unit/test_one
+unit test_one 'printf "[ RUN      ] one\n[       OK ] one\nskip two: why\n"'
 echo 'echo ok a' | script b/named.sh
 echo 'echo ok b; echo note seen; echo ok c' | script deep/er/named.sh
 printf 'echo ok d\n' | script a/executable
@@ -104,9 +112,7 @@ END
 
 # What fails, in each way there is.
 tree
-printf '#!/bin/sh\n%s\n' 'printf "[  FAILED  ] one\n[  FAILED  ] 1 test(s)\n"; exit 1' \
-	>build/tests/unit/test_one
-chmod +x build/tests/unit/test_one
+unit test_one 'printf "[  FAILED  ] one\n[  FAILED  ] 1 test(s)\n"; exit 1'
 echo 'echo ok a; echo not ok b: wrong; echo more of it' | script a.sh
 echo 'echo ok c; exit 5' | script b.sh
 echo 'true' | script c.sh
@@ -128,6 +134,74 @@ run
 printed 'no test at all is a failure' 1 <<'END'
 0 passed, 1 failed, 0 skipped
 END
+
+# ONLY: patterns, or parts of paths; the seconds of the others are kept.
+tree
+unit test_one 'printf "[       OK ] one\n"'
+for name in a/run b/run b/walk; do echo "echo ok $name" | script $name.sh; done
+run
+sed -i '/tests\/b\/run/s/^ *[0-9.]*/77.0/' build/tests/seconds
+run ONLY='unit/test_o? tests/*/walk'
+printed 'ONLY: patterns' 0 <<'END'
+test_one: ok
+tests/b/walk.sh: ok
+2 passed, 0 failed, 0 skipped
+END
+[ "$(awk 'NR > 1 { print ($1 == 77.0) $NF }' build/tests/seconds | tr '\n' ' ')" = \
+	'0build/tests/unit/test_one 0tests/a/run.sh 1tests/b/run.sh 0tests/b/walk.sh ' ] &&
+	ok 'ONLY: seconds of the others' || not_ok 'ONLY: seconds of the others' "$(cat build/tests/seconds)"
+run ONLY='tests/b/ run'
+printed 'ONLY: parts of paths' 0 <<'END'
+tests/a/run.sh: ok
+tests/b/run.sh: ok
+tests/b/walk.sh: ok
+3 passed, 0 failed, 0 skipped
+END
+run ONLY='walk wlak'
+printed 'ONLY: a pattern that matches nothing' 2 <<'END'
+check: ONLY: no test has wlak in its path
+END
+
+# Progress, off a terminal and on one of 40 columns: the last script waits for what it is to say.
+# The time left is what that script took the last time.
+said='1 of 2, 1 passed, 1 failed, '
+for where in pipe terminal; do
+	tree
+	unit test_one 'printf "[       OK ] one\n"; exit 5'
+	script a.sh <<END
+i=600
+until grep -q '$said' progress || [ \$((i -= 1)) -eq 0 ]; do sleep 0.1; done
+echo ok a
+END
+	printf 'seconds processor test\n 900.0 1.0 tests/a.sh\n' >build/tests/seconds
+	: >progress
+	case $where in
+	pipe)
+		(begin JOBS=1 PROGRESS=0.1 bash "$check") >out 2>progress
+		rc=$?
+		says='[0-9]:[0-9][0-9], about 15 min left: tests/a.sh$'
+		;;
+	terminal)
+		(begin JOBS=1 PROGRESS=0.1 TERM=xterm check="$check" \
+			script -qefc 'stty cols 40; bash "$check"' progress) >/dev/null
+		rc=$?
+		# What the terminal shows in the end: of each line, what was written last.
+		tr -d '\r' <progress | sed 's/.*\x1b\[K//; /^Script /d; /^$/d' >out
+		says='.\{,11\}'$(printf '\033\\[K')'$'
+		;;
+	esac
+	printed "progress: what is printed stays, $where" 1 <<'END'
+not ok build/tests/unit/test_one: exit 5
+tests/a.sh: ok
+2 passed, 1 failed, 0 skipped
+END
+	tr '\r' '\n' <progress | grep "^$said" >lines
+	if [ -s lines ] && ! grep -v "^$said$says" lines >others; then
+		ok "progress: $where"
+	else
+		not_ok "progress: $where" "$(cat -v progress)"
+	fi
+done
 
 # Parts: all tests in one of them each, as one text; what all of them skip counts once.
 tree
@@ -201,7 +275,7 @@ interrupted() {
 	tree
 	echo "$stays" | script a.sh
 	echo 'sleep 5000 & echo $! >pid.other; wait' | script b.sh
-	env -u PART -u SAN --default-signal O=build TMPDIR="$PWD/tmp" JOBS=2 bash "$check" >out 2>&1 &
+	begin bash "$check" >out 2>&1 &
 	pid=$!
 	await '[ -s pid.inner ] && [ -s pid.outer ] && [ -s pid.other ]'
 	kill -s "$1" $pid

@@ -53,7 +53,7 @@ $(EMULATED_CXX:%=$(O)/tests/emulated/%): $(O)/tests/emulated/%: tests/emulated/%
 ifeq ($(words $(wildcard $(RTMGRIND_LIBS))),3)
 BROKEN := $(shell sh tests/emulated/break.sh --list | sed 's|\(.*\) \(.*\)\.c|$(O)/tests/emulated/broken/\2.\1|')
 endif
-emulated-tests: $(BROKEN)
+check-programs: $(BROKEN)
 
 $(BROKEN): tests/emulated/break.sh $(RTMGRIND_TOOL)
 	$(call say,BREAK,$@)

@@ -1,5 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
+# check: seconds=30
+#
 # The protocol's models, searched exhaustively with spin: they must be free of
 # errors, and each seeded fault must be found. A SEEDS of 50 and more, as of
 # make check-long, adds larger ones. Prints a line a test, with what spin says

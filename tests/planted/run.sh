@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# check: seconds=25
 #
 # Programs with one planted problem each, and their repaired twins: does the report
 # say what is wrong and what to do, and does it say nothing of it where it was

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# check: seconds=10
 #
 # The source archive and the version: make dist twice, and what tools/version.sh says in
 # repositories made for it. $O is the build directory.

@@ -1,5 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
+# check: seconds=30
+#
 # Torture: run.sh [SEED...]. Every kind of lock and everything that can happen
 # around one, natively where RTM works and on the emulated machine. $O is the
 # build directory. The seeds are 1 to $TORTURE_SEEDS, or with LONG_MINUTES set 1 to 3,

@@ -1,5 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
+# check: seconds=10
+#
 # Which part may know what: lib/ knows locks as words, preload/ knows glibc,
 # tools/ know the file format, the emulator knows Valgrind, demo/ knows
 # nothing of elide. Each rule is a grep that must find nothing; each is also
