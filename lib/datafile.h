@@ -8,18 +8,17 @@
  * for another type. Everything is little-endian; times are cycles of the time-stamp counter unless
  * the name says otherwise. See elide-data(5).
  *
- * While its process runs, the file that is to be NAME is called .NAME.live: elide_live_name().
+ * While its process runs, the file that is to be NAME is called .NAME.live: live-name.h. What is computed from
+ * a row is in row-sums.h.
  *
- * Must never hold a pointer that a reader would have to follow. Longer than 500 lines, because it
- * is the whole format, which readers in other programs include, and two thirds of it are comments.
+ * Must never hold a pointer that a reader would have to follow. One file, as it is one format with one
+ * version: two thirds of it say what each field means.
  */
 #ifndef ELIDE_DATAFILE_H
 #define ELIDE_DATAFILE_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 
 #define ELIDE_DATA_MAGIC   0x4154414445444c45ull /* "ELDEDATA" */
 /* The only version that readers take: files are reports of runs, and none of an older one was released. */
@@ -28,61 +27,6 @@
 /* A page: a thread has a chunk of rows of its own, and most threads have few rows. */
 #define ELIDE_CHUNK_SIZE   4096
 #define ELIDE_CHUNK_MAGIC  0x4b4e4843u /* "CHNK" */
-
-/* The name of the file while its process runs has this in front of NAME, and this after it. */
-#define ELIDE_LIVE_BEFORE "."
-#define ELIDE_LIVE_AFTER  ".live"
-
-/* The part of a path after the last slash. */
-static inline const char *elide_base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
-/** elide_is_live_name() - is it a name that a file has while its process runs? */
-static inline bool elide_is_live_name(const char *path)
-{
-	const char *base = elide_base_name(path);
-	size_t len = strlen(base), before = strlen(ELIDE_LIVE_BEFORE), after = strlen(ELIDE_LIVE_AFTER);
-
-	return len > before + after && !strncmp(base, ELIDE_LIVE_BEFORE, before) &&
-	       !strcmp(base + len - after, ELIDE_LIVE_AFTER);
-}
-
-/**
- * elide_live_name() - the name of a file while its process runs.
- * @to: filled
- * @size: its size in bytes
- * @path: the name that the file has afterwards
- *
- * Return: false if there is not enough room for it, or @path is such a name itself.
- */
-static inline bool elide_live_name(char *to, size_t size, const char *path)
-{
-	size_t len = strlen(path), dir = (size_t)(elide_base_name(path) - path);
-
-	if (len + sizeof(ELIDE_LIVE_BEFORE ELIDE_LIVE_AFTER) > size || elide_is_live_name(path))
-		return false;
-	memcpy(to, path, dir);
-	memcpy(to + dir, ELIDE_LIVE_BEFORE, strlen(ELIDE_LIVE_BEFORE));
-	memcpy(to + dir + strlen(ELIDE_LIVE_BEFORE), path + dir, len - dir);
-	memcpy(to + len + strlen(ELIDE_LIVE_BEFORE), ELIDE_LIVE_AFTER, sizeof(ELIDE_LIVE_AFTER));
-	return true;
-}
-
-/** elide_final_name() - make the name that a file gets out of that while its process runs, in place. */
-static inline void elide_final_name(char *path)
-{
-	char *base = path + (elide_base_name(path) - path);
-	size_t len = strlen(base) - strlen(ELIDE_LIVE_BEFORE ELIDE_LIVE_AFTER);
-
-	if (!elide_is_live_name(path))
-		return;
-	memmove(base, base + strlen(ELIDE_LIVE_BEFORE), len);
-	base[len] = '\0';
-}
 
 /* Abort causes, in the order of aborts.def. */
 enum elide_cause {
@@ -255,9 +199,8 @@ struct elide_inspect {
  * @learned:         name of that file, cut off where it is longer
  * @unsaid:          the last line that could not be written to standard error without harm, cut off
  * @nr_unsaid:       number of such lines
- * @host:            name of the machine, as uname(2) has it; empty in files of an older library
- * @nr_chunks:       chunks by enum elide_chunk_type, counted after @size has grown; 0 before version 5,
- *                   as is @nr_records
+ * @host:            name of the machine, as uname(2) has it
+ * @nr_chunks:       chunks by enum elide_chunk_type, counted after @size has grown
  * @nr_records:      records by enum elide_chunk_type, each counted after its chunk has counted it
  */
 struct elide_header {
@@ -344,8 +287,7 @@ enum elide_chunk_type {
  * @block:       of rows: whose they are, as in struct elide_thread_record; 0 if that is not known
  * @nr:          chunks of the same type that the file has before this one
  * @check:       elide_record_check() of the records, in their order, from ELIDE_CHECK_START. It is
- *               written before @nr_records, so it may have one record more; both fields are 0 before
- *               version 5
+ *               written before @nr_records, so it may have one record more
  */
 struct elide_chunk {
 	uint32_t magic;
@@ -574,49 +516,6 @@ struct elide_row {
 
 _Static_assert(sizeof(struct elide_row) == 640, "ten cache lines");
 _Static_assert(offsetof(struct elide_row, state) == 6, "elide_record_check() leaves it out");
-
-static inline uint64_t elide_row_elided(const struct elide_row *row)
-{
-	return row->commits + row->nested;
-}
-
-static inline uint64_t elide_row_acquired(const struct elide_row *row)
-{
-	return elide_row_elided(row) + row->fallback + row->not_attempted;
-}
-
-static inline uint64_t elide_row_aborts(const struct elide_row *row)
-{
-	uint64_t sum = 0;
-
-	for (int i = 0; i < ELIDE_MAX_CAUSES; i++)
-		sum += row->causes[i];
-	return sum;
-}
-
-/* Of fewer measurements of a row the longest does not stand for others: it may be the very first. */
-#define ELIDE_FEW_HOLDS 16
-
-/**
- * elide_row_held() - cycles that the locks of a row were held: the mean of those that were measured
- * times the acquisitions that locked. Signed, so that a row of negated counters comes out negative.
- */
-static inline double elide_row_held(const struct elide_row *row)
-{
-	int64_t locked = (int64_t)(row->not_attempted + row->fallback);
-	int64_t count = (int64_t)row->hold.count;
-	double total = (double)(int64_t)row->hold.total, once = 0;
-
-	if (!count)
-		return 0;
-	if (count > 1 && count < ELIDE_FEW_HOLDS && locked > count) {
-		once = (double)row->hold.max;
-		total -= once;
-		count--;
-		locked--;
-	}
-	return once + total / (double)count * (double)locked;
-}
 
 /* What a thread record is of: elide_thread_record.state. */
 enum elide_thread_state {

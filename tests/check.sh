@@ -11,8 +11,9 @@
 # tests/unit/test_NAME or that of the script. A pattern that matches no test is an error.
 #
 # Progress goes to standard error: one line that is rewritten, if that and standard output are a
-# terminal, else a line every 30 s. The time left is computed from what each test took the last time,
-# else from its line "# check:", and by how much slower than that the tests of this run were so far.
+# terminal, else a line every 30 s. The time left is the sum of what each remaining test took the
+# last time, or of its seconds=N where that is not known, multiplied by the ratio of what the tests that have ended
+# took in this run to that sum of theirs.
 #
 # A script prints "ok NAME", "not ok NAME: why", "skip NAME: reason", and "note TEXT", which is
 # also shown of a success. One that prints none of these, or ends with another status than 0, has

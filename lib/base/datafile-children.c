@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../live-name.h"
 #include "datafile-children.h"
 #include "datafile-name.h"
 #include "datafile-older.h"

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../live-name.h"
 #include "datafile-name.h"
 #include "datafile-older.h"
 #include "first.h"

@@ -30,10 +30,10 @@
 _Static_assert(ELIDE_MAX_HELD == 16 && ELIDE_MAX_PENDING == 64, "see aborts.def");
 
 /*
- * Blocks whose threads are looked at, whether they have ended, when further blocks are wanted: half
- * the number after none was found, down to the least, and all again after one was found, or where there
- * may be no further blocks. So of all blocks a quarter may be of threads that have ended. Chosen
- * here: a look is two cache misses.
+ * Before further blocks are made, MAX_LOOKS blocks are tested for a thread that has ended. Each search that finds
+ * none halves the number of the next one, down to MIN_LOOKS. A search that finds one sets it back to MAX_LOOKS.
+ * Where ELIDE_MAX_THREADS allows no further blocks it is always MAX_LOOKS. So up to a quarter of all blocks may
+ * belong to threads that have ended. Both numbers are chosen here: a test takes two cache misses.
  */
 #define MAX_LOOKS 64
 #define MIN_LOOKS 4

@@ -7,6 +7,7 @@
 #include "../base/syscalls.h"
 #include "../base/text.h"
 #include "../emulator.h"
+#include "../row-sums.h"
 #include "call.h"
 #include "thread-record.h"
 

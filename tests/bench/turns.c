@@ -5,10 +5,10 @@
  *   turns PAIRS PROGRAMS INDEX_BENCH LIBRARY FOLDER CSV [KEY=LIST...]
  *
  * A row of the table is a kind, a number n and a number of lock classes; its columns are the ways
- * to run it, of which "plain" is without the library. The ways take turns. For a pair each way has
- * a process, which measures a turn when it is asked to. A whole
- * program is a process a turn, and its time is the processor time of that process from start to
- * end. A way's figure is that of its best turn. Mode off passes each call through: as much as its
+ * to run it, of which "plain" is without the library. The ways take turns. Pairs of a
+ * way are measured by one process, which waits between its turns. A whole program is started anew for
+ * each turn, and its figure is the processor time of that process from start to end. The figure of a
+ * way is that of its best turn. Mode off passes each call through: as much as its
  * ratio differs from 1 for a pair, the other ratios can be wrong.
  *
  * Keys choose rows and columns, by lists with commas between: kind=, n=, classes= and mode=. Values

@@ -15,6 +15,8 @@
 #include <unistd.h>
 
 #include "../../lib/datafile.h"
+#include "../../lib/live-name.h"
+#include "../../lib/row-sums.h"
 
 /**
  * struct sums - totals over all rows of a file.

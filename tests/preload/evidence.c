@@ -18,6 +18,7 @@
 #include "../../lib/compiler.h"
 #include "../../lib/emulator.h"
 #include "../../lib/policy/learn.h"
+#include "../../lib/row-sums.h"
 #include "data.h"
 
 static const char *path;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* sums.c - print the totals of data files as NAME=VALUE words; exit 1 if a file is none, or damaged. */
+#include "../../lib/row-sums.h"
 #include "data.h"
 
 int main(int argc, char **argv)

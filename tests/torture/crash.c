@@ -23,6 +23,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../../lib/row-sums.h"
 #include "../preload/data.h"
 
 #define NR_THREADS 4

@@ -15,17 +15,14 @@
 #include "../../lib/life/start.h"
 #include "../../lib/section/blocking.h"
 #include "../../lib/section/held.h"
+#include "own-data.h"
 
 #define SITE  ((const void *)0x1000)
 #define OTHER ((const void *)0x2000)
 
-static char data[64];
-
 static int start(void **state)
 {
-	snprintf(data, sizeof(data), "/tmp/elide-test-blocking-%d", (int)getpid());
-	setenv("ELIDE_OUTPUT", data, 1);
-	setenv("ELIDE_MODE", "profile", 1);
+	own_data("profile");
 	elide_start(false);
 	return 0;
 }

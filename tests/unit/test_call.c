@@ -29,6 +29,7 @@
 #include "../../lib/state/call.h"
 #include "../../lib/state/settings.h"
 #include "child.h"
+#include "own-data.h"
 
 #define KIND ELIDE_KIND_MUTEX
 
@@ -39,14 +40,9 @@
 /* ELIDE_MAX_CLASSES: more than are used before beyond_max_classes(). */
 #define MAX_CLASSES 128
 
-/* Set before the engine's own constructor runs. */
-static char data[64];
-
 __attribute__((constructor(101))) static void environment(void)
 {
-	snprintf(data, sizeof(data), "/tmp/elide-test-call-%d", (int)getpid());
-	setenv("ELIDE_OUTPUT", data, 1);
-	setenv("ELIDE_MODE", "profile", 1);
+	own_data("profile");
 	setenv("ELIDE_MAX_CLASSES", "128", 1);
 }
 
@@ -478,11 +474,11 @@ static void windows(void **state)
 
 #include "call-signals.h"
 
-/* Locks for whose classes there is no room are of one class, and their calls are told apart by their sites. */
+/* After ELIDE_MAX_CLASSES the locks of all further classes share one class; each site has a row of its own. */
 static const char *beyond_classes(void)
 {
 	uint64_t *dropped = &elide_data->dropped[ELIDE_DROPPED_CLASSES], before;
-	/* At which no lock was met that has no class. */
+	/* No lock beyond the limit has been met at these sites. */
 	const char *one = &sites[sizeof(sites) - 1], *two = &sites[sizeof(sites) - 2];
 	const struct elide_call *call = NULL, *other;
 	struct line *fresh = &locks[CLASSES * OF_CLASS];

@@ -20,14 +20,12 @@
 #include "../../lib/compiler.h"
 #include "../../lib/base/datafile-writer.h"
 #include "../../lib/elide.h"
-
-/* Where the engine keeps its data; set before its own constructor runs. */
-static char data[64];
+#include "../../lib/row-sums.h"
+#include "own-data.h"
 
 __attribute__((constructor(101))) static void environment(void)
 {
-	snprintf(data, sizeof(data), "/tmp/elide-test-elide-%d", (int)getpid());
-	setenv("ELIDE_OUTPUT", data, 1);
+	own_data(NULL);
 	setenv("ELIDE_POLICY", "fixed", 0);
 }
 

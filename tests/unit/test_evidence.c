@@ -30,15 +30,11 @@
 #include "../../lib/state/tunables.h"
 #include "../../lib/state/wiped.h"
 #include "child.h"
-
-/* Set before the engine's own constructor runs. */
-static char data[64];
+#include "own-data.h"
 
 __attribute__((constructor(101))) static void environment(void)
 {
-	snprintf(data, sizeof(data), "/tmp/elide-test-evidence-%d", (int)getpid());
-	setenv("ELIDE_OUTPUT", data, 1);
-	setenv("ELIDE_MODE", "profile", 1);
+	own_data("profile");
 	setenv("ELIDE_STACKS", "64", 1);
 }
 

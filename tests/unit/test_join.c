@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "../../lib/row-sums.h"
 #include "../../tools/model/join/clock.h"
 #include "../../tools/model/join/limit.h"
 #include "../../tools/model/join/table.h"

@@ -22,15 +22,11 @@
 #include "../../lib/check/order-graph.h"
 #include "../../lib/check/order.h"
 #include "../../lib/state/settings.h"
-
-/* Set before the engine's own constructor runs. */
-static char data[64];
+#include "own-data.h"
 
 __attribute__((constructor(101))) static void environment(void)
 {
-	snprintf(data, sizeof(data), "/tmp/elide-test-order-%d", (int)getpid());
-	setenv("ELIDE_OUTPUT", data, 1);
-	setenv("ELIDE_MODE", "profile", 1);
+	own_data("profile");
 	setenv("ELIDE_ORDER", "1", 1);
 }
 

@@ -26,15 +26,11 @@
 #include "../../lib/life/fill.h"
 #include "../../lib/section/engine.h"
 #include "../../lib/state/settings.h"
-
-/* Set before the engine's own constructor runs. */
-static char data[64];
+#include "own-data.h"
 
 __attribute__((constructor(101))) static void environment(void)
 {
-	snprintf(data, sizeof(data), "/tmp/elide-test-parked-%d", (int)getpid());
-	setenv("ELIDE_OUTPUT", data, 1);
-	setenv("ELIDE_MODE", "elide", 1);
+	own_data("elide");
 	setenv("ELIDE_POLICY", "restrict", 1);
 	setenv("ELIDE_CROWD", "1", 1);
 	/* Who leaves because it has been parked for that long, 5 s, has never looked. */

@@ -26,6 +26,7 @@
 #include "../../lib/state/wiped.h"
 #include "../../lib/rtm.h"
 #include "child.h"
+#include "own-data.h"
 
 #define TX PERF_TXN_TRANSACTION
 
@@ -349,13 +350,10 @@ static void many_threads(void **state)
 	}
 }
 
-/* The engine's own threads. Where it keeps its data, set before its constructor runs. */
-static char data[64];
-
+/* Of the engine's own threads. */
 __attribute__((constructor(101))) static void environment(void)
 {
-	snprintf(data, sizeof(data), "/tmp/elide-test-pmu-%d", (int)getpid());
-	setenv("ELIDE_OUTPUT", data, 1);
+	own_data(NULL);
 }
 
 static int remove_data(void **state)

@@ -27,18 +27,14 @@
 #include "../../lib/state/gate.h"
 #include "../../lib/state/settings.h"
 #include "child.h"
+#include "own-data.h"
 
 /* ELIDE_MAX_THREADS: the first thread of the process has one of the blocks. */
 #define MAX 64
 
-static char data[64];
-
-/* Set before the engine's own constructor runs. */
 __attribute__((constructor(101))) static void environment(void)
 {
-	snprintf(data, sizeof(data), "/tmp/elide-test-threads-%d", (int)getpid());
-	setenv("ELIDE_OUTPUT", data, 1);
-	setenv("ELIDE_MODE", "profile", 1);
+	own_data("profile");
 	setenv("ELIDE_MAX_THREADS", "64", 1);
 	setenv("ELIDE_MAX_LOCKS", "1000", 1);
 }

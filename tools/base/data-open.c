@@ -21,6 +21,7 @@
 
 #include "../../lib/compiler.h"
 #include "../../lib/datafile.h"
+#include "../../lib/live-name.h"
 
 /* The file may be a FIFO that no process writes to, or a terminal. */
 #define OPEN_FLAGS (O_CLOEXEC | O_NONBLOCK | O_NOCTTY)

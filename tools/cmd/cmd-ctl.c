@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "../../lib/compiler.h"
+#include "../../lib/live-name.h"
 #include "../base/exit.h"
 #include "../base/messages.h"
 #include "../base/options.h"

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "../../lib/compiler.h"
+#include "../../lib/live-name.h"
 #include "../base/data-open.h"
 #include "../model/load.h"
 #include "live.h"

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "../../lib/compiler.h"
+#include "../../lib/live-name.h"
 #include "../base/data-open.h"
 #include "file/faults.h"
 #include "file/read.h"

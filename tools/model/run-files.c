@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "../../lib/compiler.h"
+#include "../../lib/live-name.h"
 #include "../base/text.h"
 #include "load.h"
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "../../lib/compiler.h"
+#include "../../lib/row-sums.h"
 #include "attribute.h"
 #include "sums.h"
 

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "../../lib/compiler.h"
+#include "../../lib/row-sums.h"
 #include "../base/sort.h"
 
 /* Counters of a block or a thread; those that load_base() subtracts are negative for a while. */

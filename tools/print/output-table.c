@@ -5,6 +5,7 @@
  * Must never print a control character of a data file.
  */
 #include "../../lib/compiler.h"
+#include "../../lib/row-sums.h"
 #include "../base/text.h"
 #include "../model/columns.h"
 #include "../model/sums.h"

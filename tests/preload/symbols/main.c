@@ -12,6 +12,7 @@
  */
 #include <dlfcn.h>
 
+#include "../../../lib/row-sums.h"
 #include "../data.h"
 #include "symbols.h"
 

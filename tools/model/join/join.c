@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "../../../lib/compiler.h"
+#include "../../../lib/row-sums.h"
 #include "../../base/intern.h"
 #include "../../base/sort.h"
 #include "../../base/text.h"

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "../../../lib/compiler.h"
+#include "../../../lib/row-sums.h"
 #include "../../base/intern.h"
 #include "../sums.h"
 

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "../../../lib/compiler.h"
+#include "../../../lib/row-sums.h"
 #include "../../base/messages.h"
 #include "../../base/text.h"
 #include "../../model/attribute.h"
