@@ -64,7 +64,7 @@ test_table() {
 		>"$work/diff" && ok worst || not_ok worst "$(head -n 3 "$work/diff" | tr '\n' ' ')"
 	awk -f "$here/page.awk" -v ms=12 -v cores='1 2 4' -v seeds='1 2 3' -v policies=recorded \
 		-v worst_file="$here/recorded/worst" -v long_file="$here/recorded/longer" \
-		"$here/recorded/expected.csv" | diff - "$here/recorded/expected.md" >"$work/diff" &&
+		-v notes=notes.md "$here/recorded/expected.csv" | diff - "$here/recorded/expected.md" >"$work/diff" &&
 		ok page || not_ok page "$(head -n 3 "$work/diff" | tr '\n' ' ')"
 }
 

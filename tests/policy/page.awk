@@ -2,7 +2,8 @@
 #
 # page.awk - the CSV of table.awk as a page. -v ms, cores, seeds, policies: what was run; -v
 # worst_file=FILE: the output of worst.awk; -v long_file=FILE: lines WORKLOAD|CORES|MEASURE|PER CENT of
-# longer runs of its rows. Must never print a number that is not in these or follows from them.
+# longer runs of its rows; -v notes=PATH: notes.md as seen from the page. Must never print a number that
+# is not in these or follows from them.
 BEGIN { FS = "," }
 
 # The worst rows: a row with five seeds that spread by more than 2 % was run for 500 ms, too.
@@ -94,6 +95,7 @@ END {
 		cores, seeds, ms, policies
 	print "Regret is time / that of the best static choice - 1; times are nanoseconds for a section"
 	print "(an operation of an index or of kccachetest). `make bench-policy` writes this page."
+	printf "[The notes](%s) say what is run, why rows miss, and what else was tried.\n", notes
 	print ""
 	print "| rows | number | reached | mean regret, % (3) | worst regret, % (10) | at | worst against never, % (2) | at | worst against plain, % | at |"
 	print "| --- | ---: | ---: | --- | --- | --- | --- | --- | ---: | --- |"

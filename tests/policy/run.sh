@@ -337,9 +337,8 @@ awk -f "$here/page.awk" -v worst_file="$work/worst" -v long_file="$work/longer" 
 	for core in $cores; do
 		[ "$(seeds_of "$core")" = "$seeds" ] || echo -n " (on $core cores: $(seeds_of "$core"))"
 	done
-)" -v policies="$policies" \
+)" -v policies="$policies" -v notes="$(realpath --relative-to="$(dirname "$page")" "$here/notes.md")" \
 	"$results/policy.csv" >"$page" || die 'no page'
-cat "$here/notes.md" >>"$page" || die 'no page'
 sh "$here/plot.sh" "$results/policy.csv" "$results/policy.svg" || die 'no picture'
 if [ -n "${RECORD:-}" ]; then
 	readme=$here/../../README.md
