@@ -5,6 +5,7 @@
 # if the plan has it, from RESULTS/fidelity-curves.csv, as SVG. Must never draw a point that
 # is not in these files.
 set -u -o pipefail
+here=$(dirname "$0")
 plan=$1
 results=$2
 csv=$results/$(awk -F'|' '$1 == "results" { print $2 }' "$plan").csv
@@ -16,9 +17,8 @@ logscale=$(awk -F'|' '$1 == "threads" { print $2 == "all" ? "no" : "yes" }' "$pl
 draw() {
 	local name=$1 commands
 	commands=$(cat)
-	gnuplot <<-PLOT
+	gnuplot <<-PLOT | awk -f "$here/slim.awk" >"$results/$name.svg"
 	set terminal svg size 760,440 background "white" font 'DejaVu Sans,12'
-	set output '$results/$name.svg'
 	$commands
 	PLOT
 }

@@ -4,8 +4,8 @@
 #
 # make figures-oltp with a plan of five small points on the simulated machine, of which the first two are
 # the means of two seeds: the page has their numbers in its tables, and the report that names a
-# latch by its role. And what the options of tatp_bench do that the plan needs. $O is the build
-# directory. Prints a line a test and a count.
+# latch by its role. And what slim.awk makes of a picture, and the options of tatp_bench that the plan
+# needs. $O is the build directory. Prints a line a test and a count.
 set -u
 
 O=$(cd "${O:-build}" && pwd) || exit 1
@@ -67,7 +67,26 @@ test_page() {
 	has product '^\| mutexes \| 2 \| [0-9.]+ \| [0-9.]+ \| [0-9.]+ \| [0-9.]+ \| [0-9.]+ \| [0-9.]+ \| [0-9.]+ \| ' \
 		"$tmp/demo/OLTP.md"
 	has report 'page_latches' "$tmp/demo/OLTP.md"
-	has picture '<svg' "$tmp/demo/results/oltp-4.svg"
+	has picture '>often</text>' "$tmp/demo/results/oltp-4.svg"
+}
+
+# slim ELEMENT...: $tmp/out is what slim.awk makes of a picture that has these
+slim() {
+	printf '%s\n' '<?xml version="1.0"?>' '<svg width="20" height="10">' '<g stroke-width="1.00">' "$@" |
+		awk -f "$figures/slim.awk" >"$tmp/out" 2>"$tmp/err"
+}
+
+# A picture gets smaller without losing anything: what is unknown is refused, and so is half a picture.
+test_slim() {
+	slim '<path stroke="rgb(255,  0, 16)" d="M1.00,2.00 L3.00,2.00 L4.04,1.50  "/>' \
+		"<use xlink:href='#gpPt3' transform='translate(3.00,2.00) scale(1.00)' color='black'/>" '</svg>'
+	has slim-line 'stroke="#ff0010".* d="M10 20h20l10-5"' "$tmp/out"
+	has slim-point 'stroke="black" d="M20 10h20v20h-20z"' "$tmp/out"
+	for unknown in '<circle r="1"/>' '<path d="M1,1 C2,2 3,3 4,4"/>' \
+		"<use xlink:href='#gpPt1' transform='translate(1,1) scale(1)'/>"; do
+		if slim "$unknown" '</svg>'; then not_ok "slim $unknown" 'it is left out'; else ok "slim $unknown"; fi
+	done
+	if slim '<path stroke="black" d="M1,1 L2,2"/>'; then not_ok slim-half 'no error'; else ok slim-half; fi
 }
 
 # One figure only, with the mean of two seeds, and without a check of the database.
@@ -101,6 +120,7 @@ if command -v gnuplot >/dev/null; then
 else
 	echo 'skip page: gnuplot is missing'
 fi
+test_slim
 test_options
 echo "figures-oltp: $((nr - failed)) of $nr passed"
 [ $failed -eq 0 ]

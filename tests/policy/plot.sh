@@ -19,17 +19,16 @@ for set in tuned held; do
 	printf '\n\n'
 done >"$data"
 grep -q . "$data" || exit 0
-gnuplot <<PLOT
+gnuplot <<PLOT | awk -f "$(dirname "$0")/../../demo/figures/slim.awk" >"$svg"
 set terminal svg size 900,480 background 'white' font 'DejaVu Sans,12'
-set output '$svg'
 set title 'Time of the adaptive policy beside the best static choice, each workload and number of cores'
 set ylabel 'regret, per cent'
 set xlabel 'workloads, sorted'
 set grid ytics lc rgb '#dddddd'
 set border 3
 set tics nomirror
-set key left top Left reverse
-stats '$data' index 0 using 1 nooutput name 'A'
+set key right bottom Left reverse
+set samples 2
 set yrange [-10:*]
 plot 10 with lines lw 1 dt 2 lc rgb '#d62728' title 'limit of each', \
      3 with lines lw 1 dt 3 lc rgb '#7f7f7f' title 'limit of the mean', \
