@@ -385,6 +385,11 @@ one_line_licence() {
 		$(find tools demo tests -name '*.[ch]' -o -name '*.sh' -o -name '*.def')
 }
 
+# A picture is a plot of a page, of at most 6 KB: see demo/figures/slim.awk.
+pictures_are_small() {
+	find demo lib preload tests tools \( -name '*.svg' -o -name '*.png' \) -size +6000c
+}
+
 # rule NAME FILE VIOLATION: holds in the tree, and catches VIOLATION appended to FILE, or to each of
 # several.
 rule() {
@@ -538,6 +543,7 @@ catches slow_paths_have_points lib/check/planted.c 'static void planted_slow(voi
 rule every_cause_is_counted lib/aborts.def 'ELIDE_CAUSE(planted, 0xf7, OTHER, "", "")'
 catches every_cause_is_counted lib/aborts.def 'ELIDE_CAUSE(planted, 0, OTHER, "", "")'
 rule one_line_licence lib/state/planted.c 'int planted;'
+rule pictures_are_small demo/results/planted.svg "$(printf '%6000s' '')"
 
 echo "$nr tests, $failed failed"
 [ $failed -eq 0 ]
