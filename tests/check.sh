@@ -349,7 +349,8 @@ while read -r tenths item part; do
 	begin "$tenths" "$item" "$part"
 done < <(cat "$tmp/first"; sort -s -k 1,1nr "$tmp/queue")
 while [ ${#busy[@]} -gt 0 ]; do await_one; done
-kill $ticker 2>/dev/null
+# Not TERM: until the shell that becomes sleep has reset the traps above, it would follow them.
+kill -KILL $ticker 2>/dev/null
 wait $ticker 2>/dev/null
 
 if [ -s "$tmp/skips" ]; then
