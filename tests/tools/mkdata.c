@@ -23,7 +23,7 @@ static void unsaid(const char *path)
 	h = synth_header(&s);
 	h->filter = 1;
 	h->nr_unsaid = 2;
-	memset(h->unsaid, 'x', sizeof(h->unsaid));
+	memset(h->unsaid, 'z', sizeof(h->unsaid));
 	memcpy(h->unsaid, last, sizeof(last) - 1);
 	synth_write(&s, path, s.size);
 	synth_free(&s);

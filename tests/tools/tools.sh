@@ -669,7 +669,7 @@ json 'JSON says that arguments were left out' 'd["program"]["args_left_out"] is 
 # What a process could not write to standard error, and its filter, are told; nothing reaches the terminal.
 "$mkdata" unsaid.data unsaid
 "$elide" merge -q -o unsaid.merged unsaid.data 2>err
-said='cannot write ?]0;title? <b>&xxx'
+said='cannot write ?]0;title? <b>&zzz'
 for file in unsaid.data unsaid.merged; do
 	run_elide report $file
 	grep -qF "standard error: 2 lines, the last: $said" out && grep -q 'seccomp filter' out &&
@@ -677,7 +677,7 @@ for file in unsaid.data unsaid.merged; do
 	json "JSON of $file has unsaid lines" 'd["program"]["filter"] is True and d["program"]["unsaid"]["lines"] == 2 and d["program"]["unsaid"]["last"].startswith("cannot write \x1b]0;title") and len(d["program"]["unsaid"]["last"]) == 254' \
 		"$elide" report --json $file
 	"$elide" report --html - $file >page.html 2>err
-	grep -q 'standard error: 2 lines, the last: .*&lt;b&gt;&amp;xxx' page.html && grep -q 'seccomp filter' page.html &&
+	grep -q 'standard error: 2 lines, the last: .*&lt;b&gt;&amp;zzz' page.html && grep -q 'seccomp filter' page.html &&
 		ok "the page of $file has unsaid lines" || not_ok "the page of $file has unsaid lines" "$(cat err)"
 done
 
