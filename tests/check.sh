@@ -350,8 +350,9 @@ while read -r tenths item part; do
 done < <(cat "$tmp/first"; sort -s -k 1,1nr "$tmp/queue")
 while [ ${#busy[@]} -gt 0 ]; do await_one; done
 # Not TERM: until the shell that becomes sleep has reset the traps above, it would follow them.
+# Disowned, as of a job that a signal ends the shell may print a line, whenever it sees that.
+disown $ticker 2>/dev/null
 kill -KILL $ticker 2>/dev/null
-wait $ticker 2>/dev/null
 
 if [ -s "$tmp/skips" ]; then
 	echo 'skipped:'
