@@ -3,9 +3,7 @@
  * wrap.h - what the wrappers of all kinds of locks share.
  *
  * A wrapper must return what glibc returns, leave errno alone, and print
- * nothing. While a transaction of ours is open it reads the lock's words, calls glibc's function
- * where a lock is not elided, and stores only what the engine allows: the thread's held list and
- * list of pending calls.
+ * nothing. It keeps the rule of transactions in lib/state/thread.h.
  */
 #ifndef ELIDE_WRAP_H
 #define ELIDE_WRAP_H
@@ -212,8 +210,7 @@ static __always_inline_fn struct count count_begin(struct elide_row *row,
 {
 	/*
 	 * In a transaction of the program's own the counters would be in its write set, and other
-	 * threads' reads of them would abort it. Such an acquisition is not counted. A look-up
-	 * (state/call.c) may write a guess of the thread's there, which an abort undoes.
+	 * threads' reads of them would abort it. Such an acquisition is not counted.
 	 */
 	if (READ_ONCE(elide_enabled) && rtm_test())
 		return (struct count){NULL, false};

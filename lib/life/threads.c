@@ -209,7 +209,7 @@ static void thread_init(struct elide_thread *t, uint32_t tid)
 	t->queue = NULL;
 	adapt_thread_begin(t);
 	t->outer = NULL;
-	if (elide_process.blames && elide_process.rtm == ELIDE_RTM_EMULATED)
+	if (elide_process.rtm == ELIDE_RTM_EMULATED)
 		rtmgrind_request(RTMGRIND_SECTION, (unsigned long)&t->outer, 0);
 	if (!t->ready) {
 		elide_threads_add(t);

@@ -4,9 +4,7 @@
  *
  * Only these three and quick.h begin and commit transactions for a lock (base/detect.c begins one to
  * see whether RTM works). A wrapper and api.c may abort one, where the program does something
- * that only a locked section can do. Between begin and commit nothing is stored to but the
- * thread's held list and notes of nested calls, and nothing is called that might store: no
- * counters, no logs, no allocation, no system call.
+ * that only a locked section can do. What may be done in between: the rule in state/thread.h.
  */
 #include <sched.h>
 

@@ -7,7 +7,7 @@
  * not so is left to acquire.c, which knows every case: nothing may be done here that is not done
  * there too.
  *
- * Between begin and commit it must never store to anything but what subscribe() stores.
+ * Keeps the rule of transactions in state/thread.h.
  */
 #include "../base/testpoint.h"
 #include "../state/tunables.h"

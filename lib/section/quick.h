@@ -7,8 +7,7 @@
  * lock acquired last, or ends a section of one or two. Whatever is not so is left to
  * engine.h, which knows every case: nothing may be done here that is not done there too.
  *
- * Between begin and commit it must never store to anything but the thread's open
- * counters, held list and rows of nested calls; see acquire.c.
+ * Keeps the rule of transactions in state/thread.h.
  */
 #ifndef ELIDE_QUICK_H
 #define ELIDE_QUICK_H

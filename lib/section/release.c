@@ -2,8 +2,7 @@
 /*
  * release.c - the end of an elided section: release, commit, and what was left for after it.
  *
- * Up to the commit it must never store to anything but the thread's held list
- * and list of pending calls, and never call what might; see acquire.c.
+ * Up to the commit it keeps the rule of transactions in state/thread.h.
  */
 #include "../base/testpoint.h"
 #include "../check/misuse.h"

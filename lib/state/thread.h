@@ -7,8 +7,39 @@
  * file of its own. When a thread ends, its block with all that was counted
  * goes to the next one; nothing is folded, so nothing can be lost.
  *
- * Inside a transaction only the first union (nr_held to watched), @outer, @held and @pending of
- * struct elide_thread are written.
+ * The rule of transactions: what the library may do from XBEGIN to the commit of a section that it elides.
+ *
+ *   store to  the members of the calling thread's own block that ELIDE_SECTION_STORES() names, and its own
+ *             frames on the thread's stack
+ *   read      these, what else the thread alone writes, lock words, and what seldom changes: the table of
+ *             locks, classes, settings
+ *   call      functions that keep the rule; for a lock that is not elided the real function, whose stores
+ *             are to that lock; rtm_abort(), where a call needs more
+ *
+ * All other stores and reads are forbidden, and so are allocation, system calls, PAUSE and CPUID, which
+ * abort each attempt. Why:
+ *
+ *   write set  A written line must stay in the first-level cache until the commit. A section of one lock
+ *              writes one line of the block, the first; one with another lock inside writes three; each
+ *              pending call adds one or two.
+ *   conflicts  A store to a line that another thread's transaction has read or written aborts that one, and
+ *              so does a read of what it has written. No other thread writes the lines of the members named,
+ *              and none reads them while the thread runs.
+ *   rollback   An abort undoes what was stored. What has to stay, as counters and evidence, is written after
+ *              the commit: @pending and @nested keep what is to be counted. prepare() stores what is known
+ *              of a section before XBEGIN. A signal aborts before its handler runs, which finds the block as
+ *              it was at XBEGIN.
+ *
+ * Others that write in transactions:
+ *
+ *   base/detect.c    the probe at the start stores to a variable of its own, to see whether that commits
+ *   the program      in a transaction of its own its lock calls are not elided and count in no row; guesses
+ *                    and countdowns of the thread's are written, and undone with all else if it aborts
+ *   test builds      elide_test_point() keeps its state in thread-local variables
+ *   an exit          in a section, if a seccomp filter is there: elide_stop() makes no system call before it
+ *                    writes, but the exit itself makes one
+ *
+ * The emulator finds any other store: tests/emulated/stores.sh, and all of tests/semantics/run.sh.
  */
 #ifndef ELIDE_THREAD_H
 #define ELIDE_THREAD_H
@@ -24,6 +55,9 @@
 #include "registry.h"
 
 #pragma GCC visibility push(hidden)
+
+/* The members of struct elide_thread that may be stored to inside a transaction. */
+#define ELIDE_SECTION_STORES(X) X(open) X(outer) X(held) X(nested) X(catches_up) X(pending)
 
 /* Elided locks open at once, and lock calls remembered, per transaction. */
 #define ELIDE_MAX_HELD    16
@@ -324,12 +358,12 @@ struct elide_due {
  * @held:       the elided locks
  * @nested:     elided locks inside whose calls are known, as far as there is room:
  *              ELIDE_NESTED_CALL(), ELIDE_NESTED_NR()
+ * @catches_up: the calls in @pending are of a section that has committed, and are being counted
  * @pending:    other lock calls of the open transaction; with ELIDE_ORDER=1 and under HPCA'14's
  *              policy all, the outermost first
  * @halted:     nothing is elided for now: elide_halted(), when the thread last looked
  * @ready:      false in a block that a fork has wiped
  * @joining:    it waits for the end of another thread
- * @catches_up: the calls in @pending are of a section that has committed, and are being counted
  * @tid:        Linux thread id, as glibc writes it into mutexes it locks
  * @short_tid:  @tid while unlock calls may take the wrappers' short way, else
  *              ELIDE_NO_TID: nothing is elided here, no hold time is being measured, no wait is due
@@ -410,11 +444,11 @@ struct elide_thread {
 	struct elide_row *outer;
 	struct elide_held held[ELIDE_MAX_HELD];
 	uint64_t nested[ELIDE_MAX_NESTED];
+	bool catches_up;
 
 	bool ready __cacheline_aligned;
 	bool halted;
 	bool joining;
-	bool catches_up;
 	uint32_t tid;
 	uint32_t short_tid;
 	uint32_t seed;

@@ -2,14 +2,15 @@
 # Programs that run under rtmgrind. They have RTM instructions as bytes, for any compiler.
 
 EMULATED_EARLY := $(O)/tests/emulated/startup-early.so
-EMULATED_SRC := $(filter-out tests/emulated/startup-early.c,$(wildcard tests/emulated/*.c))
+EMULATED_SRC := $(filter-out %/startup-early.c %/forbidden.c,$(wildcard tests/emulated/*.c))
 EMULATED_CXX := exceptions locks
 # oneTBB is tested where its headers are installed.
 ifneq ($(wildcard /usr/include/tbb/spin_mutex.h),)
 EMULATED_CXX += tbb
 endif
 EMULATED_BIN := $(EMULATED_SRC:%.c=$(O)/%) $(EMULATED_CXX:%=$(O)/tests/emulated/%) \
-		$(O)/tests/emulated/bare $(O)/tests/emulated/startup-static $(EMULATED_EARLY)
+		$(O)/tests/emulated/bare $(O)/tests/emulated/startup-static $(EMULATED_EARLY) \
+		$(O)/tests/emulated/forbidden.so
 
 emulated-tests: $(EMULATED_BIN)
 .PHONY: emulated-tests
@@ -38,6 +39,13 @@ $(O)/tests/emulated/startup-static: tests/emulated/startup.c
 	$(Q)$(CC) $(filter-out -MMD -MP,$(ALL_CFLAGS)) -static -o $@ $< -pthread
 
 $(EMULATED_EARLY) $(O)/tests/emulated/startup-static: private SANFLAGS :=
+
+# The library with points (tests/torture/build.mk), which stores there what it must not.
+$(O)/tests/emulated/forbidden.so: tests/emulated/forbidden.c $(O)/tests/torture/points.so
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(ALL_CFLAGS) $(ENGINE_CFLAGS) -DELIDE_TEST_POINTS -Ilib -c -o $(OBJ)/tests/emulated-forbidden.o $<
+	$(Q)$(filter-out %/points.o,$(POINTS_LINK)) -o $@ $(POINTS_OBJ) $(OBJ)/tests/emulated-forbidden.o
 
 # Without -mrtm oneTBB's headers make the speculative mutex a plain one.
 $(O)/tests/emulated/tbb: CXXFLAGS := -mrtm

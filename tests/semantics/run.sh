@@ -10,7 +10,8 @@
 #   run.sh --cell MODE ROW one cell, for the above
 #
 # Of the two modes in which some transactions are aborted at random, emulated-1 and emulated-30,
-# each row has one, in turn; with ALL_RATES=yes both. JOBS is how many cells run at a time. Prints
+# each row has one, in turn; with ALL_RATES=yes both. In all of them the emulator ends a program in whose
+# elided sections the library stores what lib/state/thread.h does not allow. JOBS is how many cells run at a time. Prints
 # a line a cell, "ok MODE-ROW" or what is wrong, and the numbers of cells.
 set -u
 
@@ -62,6 +63,7 @@ cell() {
 	native) set -- env LD_PRELOAD="$lib${extra:+:$extra}" "$name" "$@" ;;
 	*)
 		rate=${mode#emulated-}
+		export VALGRIND_OPTS="$("$O/tests/emulated/own-stores")"
 		[ "$rate" = plain ] && rate='0 --mode=off'
 		set -- "$elide" run -q --emulate --set DEADLOCK=wait --abort-rate=$rate -- \
 			env ${extra:+LD_PRELOAD="$O/lib/libelide-preload.so:$extra"} "$name" "$@"

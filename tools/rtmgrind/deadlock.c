@@ -65,18 +65,6 @@ static ThreadId holder_of(Addr addr, enum wait_kind kind)
 	return vthread_find(*(Int *)(addr + OWNER_OFFSET), True);
 }
 
-static void print_frame(UInt n, DiEpoch epoch, Addr ip, void *unused)
-{
-	InlIPCursor *cursor = VG_(new_IIPC)(epoch, ip);
-
-	do {
-		VG_(message)(Vg_UserMsg, "   %s %s\n", n ? "by" : "at",
-			     VG_(describe_IP)(epoch, ip, cursor));
-		n = 1;
-	} while (VG_(next_IIPC)(cursor));
-	VG_(delete_IIPC)(cursor);
-}
-
 static void print_wait(ThreadId tid)
 {
 	const struct vthread *t = &vthreads[tid];
@@ -108,7 +96,7 @@ static void print_thread(ThreadId tid)
 
 	print_wait(tid);
 	nr = VG_(get_StackTrace)(tid, ips, MAX_FRAMES, NULL, NULL, 0);
-	VG_(apply_StackTrace)(print_frame, NULL, VG_(current_DiEpoch)(), ips, nr);
+	debuginfo_print(ips, nr);
 }
 
 /**

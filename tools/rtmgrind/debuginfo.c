@@ -7,6 +7,8 @@
  */
 #include "debuginfo.h"
 #include "pub_tool_aspacemgr.h"
+#include "pub_tool_debuginfo.h"
+#include "pub_tool_stacktrace.h"
 #include "elf.h"
 #include "libcall.h"
 
@@ -86,4 +88,26 @@ void debuginfo_read(void)
 	for (i = 0; i < nr; i++)
 		__real_vgPlain_di_notify_mmap(starts[i], False, -1);
 	VG_(free)(starts);
+}
+
+static void print_frame(UInt n, DiEpoch epoch, Addr ip, void *unused)
+{
+	InlIPCursor *cursor = VG_(new_IIPC)(epoch, ip);
+
+	do {
+		VG_(message)(Vg_UserMsg, "   %s %s\n", n ? "by" : "at",
+			     VG_(describe_IP)(epoch, ip, cursor));
+		n = 1;
+	} while (VG_(next_IIPC)(cursor));
+	VG_(delete_IIPC)(cursor);
+}
+
+/**
+ * debuginfo_print() - print a stack, once the debug information is read.
+ * @stack: address of the instruction, then addresses in the calls that have led there
+ * @nr: number of addresses
+ */
+void debuginfo_print(Addr *stack, UInt nr)
+{
+	VG_(apply_StackTrace)(print_frame, NULL, VG_(current_DiEpoch)(), stack, nr);
 }

@@ -10,5 +10,6 @@
 #include "rtmgrind.h"
 
 void debuginfo_read(void);
+void debuginfo_print(Addr *stack, UInt nr);
 
 #endif

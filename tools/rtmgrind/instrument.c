@@ -29,6 +29,7 @@
 #include "model.h"
 #include "options.h"
 #include "startup.h"
+#include "stores.h"
 #include "syscalls.h"
 #include "txn.h"
 #include "vthread.h"
@@ -47,6 +48,11 @@ static VG_REGPARM(2) void help_write(Addr addr, UWord packed)
 {
 	current_pc = packed & ((1UL << PACK_SHIFT) - 1);
 	access_direct(current_tid, addr, packed >> PACK_SHIFT, True);
+}
+
+static VG_REGPARM(2) void help_own_store(Addr addr, UWord packed)
+{
+	stores_check(packed & ((1UL << PACK_SHIFT) - 1), addr, packed >> PACK_SHIFT);
 }
 
 /* An access on a machine with caches that filter_entries has not let pass. */
@@ -170,10 +176,13 @@ static void emit_access(struct block *b, Bool write, IRExpr *addr, Int size, IRE
 	}
 	if (!b->tracked)
 		return;
-	if (!model.caches && !condition && is_repeated(b, write, addr, size))
-		return;
 	if (!isIRAtom(addr))
 		addr = block_assign(b, Ity_I64, addr);
+	if (opt.own_stores && write)
+		block_call(b, "help_own_store", help_own_store,
+			   mkIRExprVec_2(addr, const64(pack(b->pc, size))), block_guarded(b, condition));
+	if (!model.caches && !condition && is_repeated(b, write, addr, size))
+		return;
 	if (model.caches) {
 		when = block_filter_miss(b, addr, size, write, condition);
 		block_call(b, write ? "help_write_miss" : "help_read_miss",

@@ -8,6 +8,7 @@
 #include "pub_tool_options.h"
 #include "counters.h"
 #include "model.h"
+#include "stores.h"
 
 struct rtmgrind_options opt = {
 	.seed = 1,
@@ -51,6 +52,9 @@ Bool options_parse(const HChar *arg)
 	} else if VG_BOOL_CLO(arg, "--abort-from-start", opt.abort_from_start) {
 	} else if VG_BOOL_CLO(arg, "--stacks", opt.stacks) {
 	} else if VG_BOOL_CLO(arg, "--trace-txn", opt.trace) {
+	} else if VG_STR_CLO(arg, "--own-stores", text) {
+		opt.own_stores = stores_option(text);
+		return opt.own_stores;
 	} else {
 		return False;
 	}
@@ -87,5 +91,7 @@ void options_debug_usage(void)
 {
 	VG_(printf)(
 "    --trace-txn=no|yes        log every begin, commit and abort [no]\n"
+"    --own-stores=<offset>,<size>,<first>+<bytes>,...  report any other store of a library to\n"
+"                              a thread's block, or elsewhere, inside the library's transactions\n"
 	);
 }

@@ -21,6 +21,7 @@
  * @abort_from_start: spurious aborts and timer ticks do not wait for RTMGRIND_PROBE_DONE
  * @stacks: records of aborts have stacks
  * @trace: log every begin, commit and abort
+ * @own_stores: what a library stores inside its own transactions is checked: stores.c
  * @spread: threads take the emptiest socket, not the first with room
  */
 struct rtmgrind_options {
@@ -34,6 +35,7 @@ struct rtmgrind_options {
 	Bool abort_from_start;
 	Bool stacks;
 	Bool trace;
+	Bool own_stores;
 	Bool spread;
 };
 

@@ -12,6 +12,7 @@
 #include "guest.h"
 #include "model.h"
 #include "region.h"
+#include "stores.h"
 #include "txn.h"
 #include "unwind.h"
 #include "vthread.h"
@@ -95,6 +96,7 @@ Bool request_handle(ThreadId tid, UWord *args, UWord *answer)
 		return True;
 	case RTMGRIND_SECTION:
 		vthreads[tid].section = args[1];
+		stores_announced(current_pc);
 		*answer = 1;
 		return True;
 	default:

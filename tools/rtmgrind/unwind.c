@@ -164,6 +164,49 @@ Bool unwind_insn_pushes(Addr pc)
 	}
 }
 
+/* Begins at the present frame of a thread. Return: False if that has no stack. */
+static Bool begin(struct stack *stack, ThreadId tid, Addr pc, Bool pushed)
+{
+	const VexGuestAMD64State *guest = vthreads[tid].guest;
+
+	*stack = (struct stack){.regs = {
+		[CFI_RSP] = VG_(get_SP)(tid) + (pushed ? sizeof(Addr) : 0),
+		[CFI_RIP] = pc,
+	}};
+	if (!guest || !find_mapping(stack->regs[CFI_RSP], &stack->here))
+		return False;
+	stack->regs[CFI_RBP] = guest->guest_RBP;
+	stack->regs[CFI_RBX] = guest->guest_RBX;
+	return True;
+}
+
+/**
+ * unwind_frames_end() - where the innermost frames of a thread end that are those of one object.
+ * @tid: the thread, running
+ * @pc: address of its present instruction, which is in the object and pushes nothing
+ * @first: first address of the object's code
+ * @end: address behind the code
+ *
+ * Return: address behind the return address of the outermost of these frames, as far as call frame
+ * information is there.
+ */
+Addr unwind_frames_end(ThreadId tid, Addr pc, Addr first, Addr end)
+{
+	const struct cfi_row *row;
+	struct stack stack;
+	UInt back = 0;
+
+	if (!begin(&stack, tid, pc, False))
+		return stack.regs[CFI_RSP];
+	while (stack.regs[CFI_RIP] >= first && stack.regs[CFI_RIP] < end) {
+		row = row_of(stack.regs[CFI_RIP] - back);
+		if (!row || !ascend(&stack, row))
+			break;
+		back = 1;
+	}
+	return stack.regs[CFI_RSP];
+}
+
 /**
  * unwind_stack() - unwind the stack of a thread.
  * @tid: the thread, running or not
@@ -178,21 +221,15 @@ Bool unwind_insn_pushes(Addr pc)
  */
 UInt unwind_stack(ThreadId tid, Addr pc, Bool pushed, ULong *frames, UInt max)
 {
-	const VexGuestAMD64State *guest = vthreads[tid].guest;
-	struct stack stack = {.regs = {
-		[CFI_RSP] = VG_(get_SP)(tid) + (pushed ? sizeof(Addr) : 0),
-		[CFI_RIP] = pc,
-	}};
 	const struct cfi_row *row;
+	struct stack stack;
 	/* The call, and not the return address behind it, decides which information holds. */
 	UInt back = 0, nr = 0;
 
 	if (max)
 		frames[nr++] = pc;
-	if (!guest || !find_mapping(stack.regs[CFI_RSP], &stack.here))
+	if (!begin(&stack, tid, pc, pushed))
 		return nr;
-	stack.regs[CFI_RBP] = guest->guest_RBP;
-	stack.regs[CFI_RBX] = guest->guest_RBX;
 	while (nr < max) {
 		row = row_of(stack.regs[CFI_RIP] - back);
 		if (!row || !ascend(&stack, row))

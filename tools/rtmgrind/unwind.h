@@ -11,6 +11,7 @@
 
 void unwind_forget(void);
 Bool unwind_insn_pushes(Addr pc);
+Addr unwind_frames_end(ThreadId tid, Addr pc, Addr first, Addr end);
 UInt unwind_stack(ThreadId tid, Addr pc, Bool pushed, ULong *frames, UInt max);
 
 #endif
