@@ -8,6 +8,7 @@
 #include <errno.h>
 
 #include "mutex.h"
+#include "state/tid.h"
 
 #define KIND ELIDE_KIND_MUTEX
 

@@ -7,6 +7,7 @@
  */
 #include <errno.h>
 
+#include "state/tid.h"
 #include "wrap.h"
 
 #define CLOCK_PLAIN (-1) /* the timed functions without a clock */

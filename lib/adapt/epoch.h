@@ -17,6 +17,7 @@
 #include "../policy/probe.h"
 #include "../state/settings.h"
 #include "../state/thread.h"
+#include "../state/way.h"
 #include "clock.h"
 
 #pragma GCC visibility push(hidden)

@@ -8,6 +8,7 @@
  */
 #include "../state/call.h"
 #include "../state/settings.h"
+#include "../state/thread-list.h"
 #include "giveup.h"
 #include "hotlock.h"
 

@@ -13,6 +13,7 @@
 #include "../state/holds.h"
 #include "../state/modules.h"
 #include "../state/settings.h"
+#include "../state/thread-list.h"
 #include "../state/thread-record.h"
 #include "../state/tunables.h"
 #include "../state/wiped.h"

@@ -13,6 +13,7 @@
 #include "../state/settings.h"
 #include "../state/thread-record.h"
 #include "../state/tunables.h"
+#include "../state/way.h"
 #include "fill.h"
 #include "threads.h"
 

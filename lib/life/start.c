@@ -29,6 +29,7 @@
 #include "../state/modules.h"
 #include "../state/rules.h"
 #include "../state/settings.h"
+#include "../state/thread-list.h"
 #include "../state/thread-record.h"
 #include "../state/tunables.h"
 #include "exit-report.h"

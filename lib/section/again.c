@@ -10,6 +10,7 @@
  * Between begin and commit it must never store to anything but what subscribe() stores.
  */
 #include "../base/testpoint.h"
+#include "../state/random.h"
 #include "../state/tunables.h"
 #include "engine.h"
 #include "section.h"
