@@ -7,8 +7,15 @@
  */
 #include <errno.h>
 
+#include "count.h"
+#include "inside.h"
+#include "life/lock.h"
+#include "lifetime.h"
 #include "mutex.h"
+#include "mutex-word.h"
+#include "section/quick.h"
 #include "state/tid.h"
+#include "wrap.h"
 
 #define KIND ELIDE_KIND_MUTEX
 

@@ -7,7 +7,13 @@
  */
 #include <errno.h>
 
+#include "count.h"
+#include "glibc-layout.h"
+#include "inside.h"
+#include "lifetime.h"
+#include "section/quick.h"
 #include "state/tid.h"
+#include "wait.h"
 #include "wrap.h"
 
 #define CLOCK_PLAIN (-1) /* the timed functions without a clock */

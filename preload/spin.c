@@ -8,6 +8,12 @@
 #include <errno.h>
 
 #include "base/syscalls.h"
+#include "count.h"
+#include "glibc-layout.h"
+#include "inside.h"
+#include "lifetime.h"
+#include "section/quick.h"
+#include "wait.h"
 #include "wrap.h"
 
 #define KIND ELIDE_KIND_SPIN
