@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "base/syscalls.h"
-#include "evidence/evidence.h"
+#include "evidence/waits.h"
 #include "glibc-layout.h"
 #include "real.h"
 #include "state/thread.h"

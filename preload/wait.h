@@ -9,7 +9,7 @@
 
 #include "adapt/crowd.h"
 #include "check/order.h"
-#include "evidence/evidence.h"
+#include "evidence/waits.h"
 #include "section/held.h"
 #include "state/settings.h"
 

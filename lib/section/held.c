@@ -6,6 +6,7 @@
  */
 #include "../adapt/epoch.h"
 #include "../check/order.h"
+#include "../evidence/abort.h"
 #include "../evidence/moments.h"
 #include "../state/call.h"
 #include "../state/holds.h"

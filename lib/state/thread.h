@@ -151,7 +151,7 @@ struct elide_due {
  * @stack_top:  end of its stack; 0 in a block whose thread has ended
  * @first_seen: of each kind of event as many are looked at for certain, see evidence.h
  * @postponed_of, @postponed: the counter of the kind of event of which a sample was postponed, or
- *              NULL, and events that it counts as; evidence.c
+ *              NULL, and events that it counts as; evidence.h
  * @nr_blocked: locks it has released that others waited for
  * @posted, @last_posted: the semaphores that it has posted last, in a ring; blocking.h
  * @waited, @last_waited: the objects that it has last waited for, or taken a unit of, in a ring;

@@ -16,7 +16,9 @@
 #include <cmocka.h>
 
 #include "../../lib/base/datafile-writer.h"
+#include "../../lib/base/heap.h"
 #include "../../lib/section/engine.h"
+#include "../../lib/evidence/abort.h"
 #include "../../lib/evidence/evidence.h"
 #include "../../lib/life/fill.h"
 #include "../../lib/state/gate.h"
