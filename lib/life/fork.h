@@ -2,9 +2,10 @@
 /*
  * fork.h - what becomes of the engine in a forked child.
  *
- * fork() itself: memory of state/wiped.h is zero in the child, which is how it knows (state/gate.c), so its
- * thread has no block that is ready and each look-up comes to a slow path. In the first one the child
- * forgets what was the parent's and opens a file of its own: base/datafile-children.h.
+ * The memory of state/wiped.h is zero in the child: so the child knows that it is one (state/gate.c), its
+ * thread finds no call and no block that is ready, and comes to a slow path. In the first one the child
+ * forgets what was the parent's, and opens a data file of its own. The thread may release what it has locked
+ * as the parent's: state/tid.h.
  */
 #ifndef ELIDE_FORK_H
 #define ELIDE_FORK_H
