@@ -13,7 +13,7 @@ static struct elide_row *row_of(const void *object, const void *site, enum elide
 
 	if (unlikely(!call))
 		call = elide_call_get(object, site, kind);
-	return call ? elide_row(call) : NULL;
+	return call ? elide_call_row(call) : NULL;
 }
 
 static bool may_count(void)

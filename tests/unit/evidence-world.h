@@ -41,7 +41,7 @@ static inline struct elide_row *row_of(const void *site)
 	struct elide_call *call = elide_call_get(&lock, site, ELIDE_KIND_MUTEX);
 
 	assert_non_null(call);
-	return elide_row(call);
+	return elide_call_row(call);
 }
 
 /* The number of records of a type in the file; @found is set to the last one. */

@@ -55,7 +55,7 @@ static struct elide_row *row_of(const void *site, enum elide_kind kind)
 	struct elide_call *call = elide_call_get(&lock, site, kind);
 
 	assert_non_null(call);
-	return elide_row(call);
+	return elide_call_row(call);
 }
 
 /* The number of details in the file, and the last one. */
