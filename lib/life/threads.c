@@ -9,8 +9,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "../adapt/measure.h"
 #include "../base/syscalls.h"
-#include "../adapt/epoch.h"
 #include "../base/testpoint.h"
 #include "../check/exit-held.h"
 #include "../evidence/address.h"

@@ -10,8 +10,8 @@
  */
 #include <sched.h>
 
-#include "../adapt/epoch.h"
 #include "../adapt/giveup.h"
+#include "../adapt/measure.h"
 #include "../adapt/sockets.h"
 #include "../base/testpoint.h"
 #include "../base/vdso.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* blocking.c - see blocking.h. Must never store in a transaction. */
-#include "../adapt/giveup.h"
+#include "../adapt/cond.h"
 #include "../life/fill.h"
 #include "../state/holds.h"
 #include "blocking.h"

@@ -4,7 +4,7 @@
  *
  * Outside transactions only.
  */
-#include "../adapt/epoch.h"
+#include "../adapt/measure.h"
 #include "../check/order.h"
 #include "../evidence/abort.h"
 #include "../evidence/moments.h"

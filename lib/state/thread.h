@@ -170,7 +170,7 @@ struct elide_due {
  * @hash:       numbers of calls, as call.c has it
  * @more:       the further part of the block, in the memory that a fork wipes; NULL: it has none
  * @first_adapts: its first measurements, of classes and of hot locks, in pages that each thread
- *              writes anyway: adapt/epoch.h
+ *              writes anyway: adapt/measure.h
  * @no_adapt:   the measurement of calls that are not measured
  * @acquired:   the locks it has acquired, the oldest first
  * @new_class, @nr_new: locks of a class that it has initialised and that are not counted yet: life/lock.c

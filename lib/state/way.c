@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* way.c - see way.h. */
 #include "settings.h"
-#include "thread.h"
 #include "way.h"
 
 const uint8_t elide_way_arms[] = {

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "../policy/policy.h"
-#include "call-types.h"
+#include "thread.h"
 
 #pragma GCC visibility push(hidden)
 
