@@ -5,6 +5,8 @@
  * Each call arrives and waits for the last one, which does not wait: glibc gives it
  * PTHREAD_BARRIER_SERIAL_THREAD.
  */
+#include "lifetime.h"
+#include "section/blocking.h"
 #include "wrap.h"
 
 #define KIND ELIDE_KIND_BARRIER

@@ -6,6 +6,10 @@
  */
 #include <errno.h>
 
+#include "cond.h"
+#include "inside.h"
+#include "lifetime.h"
+#include "mutex.h"
 #include "wrap.h"
 
 static pthread_mutex_t *mutex_of(mtx_t *m)

@@ -5,6 +5,10 @@
  * A section that waits cannot be elided: the mutex must be locked when
  * glibc releases it. A signal inside an elided section aborts it by its futex call, if a thread waits.
  */
+#include <errno.h>
+
+#include "cond.h"
+#include "lifetime.h"
 #include "wrap.h"
 
 #define KIND ELIDE_KIND_COND

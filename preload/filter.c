@@ -6,6 +6,7 @@
  * libseccomp, and most programs, use one of the two. A program that has the instruction itself is not
  * seen.
  */
+#include <errno.h>
 #include <linux/prctl.h>
 #include <linux/seccomp.h>
 #include <stddef.h>

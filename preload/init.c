@@ -10,7 +10,7 @@
 
 #include "aside.h"
 #include "glibc-layout.h"
-#include "life/start.h"
+#include "life/fork.h"
 #include "real.h"
 #include "state/settings.h"
 

@@ -7,6 +7,7 @@
  */
 #include <time.h>
 
+#include "life/threads.h"
 #include "state/holds.h"
 #include "wrap.h"
 

@@ -7,7 +7,12 @@
  */
 #include <errno.h>
 
+#include "count.h"
+#include "inside.h"
 #include "mutex.h"
+#include "mutex-word.h"
+#include "section/quick.h"
+#include "wrap.h"
 
 #define KIND ELIDE_KIND_MUTEX
 

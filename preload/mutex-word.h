@@ -16,7 +16,12 @@
 #include <unistd.h>
 
 #include "base/syscalls.h"
-#include "wrap.h"
+#include "evidence/waits.h"
+#include "glibc-layout.h"
+#include "real.h"
+#include "state/thread.h"
+#include "state/waker.h"
+#include "wait.h"
 
 #pragma GCC visibility push(hidden)
 

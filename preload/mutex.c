@@ -7,7 +7,15 @@
  */
 #include <errno.h>
 
+#include "count.h"
+#include "inside.h"
+#include "life/lock.h"
+#include "lifetime.h"
 #include "mutex.h"
+#include "mutex-word.h"
+#include "section/quick.h"
+#include "state/tid.h"
+#include "wrap.h"
 
 #define KIND ELIDE_KIND_MUTEX
 
@@ -248,7 +256,7 @@ int mutex_trylock(pthread_mutex_t *m, const void *site)
 		return real.mutex_trylock(m);
 	call = elide_call_find(t, m, site, KIND);
 	if (elide_may_fail(call) && is_held(m))
-		return count_failed(elide_row(call), EBUSY);
+		return count_failed(elide_call_row(call), EBUSY);
 	outcome = elide_try(call, m, mutex_rule(m), site, KIND, &elide_until_now, &row);
 	if (outcome == ELIDE_ELIDED)
 		return 0;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * mutex.h - what the lock calls of mutex.c and the timed ones of mutex-timed.c share.
+ * mutex.h - what the lock calls of mutex.c, the timed ones of mutex-timed.c and those of C11 share.
  */
 #ifndef ELIDE_MUTEX_H
 #define ELIDE_MUTEX_H
 
-#include "mutex-word.h"
-#include "wrap.h"
+#include "glibc-layout.h"
+#include "section/engine.h"
+#include "wait.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -75,6 +76,13 @@ int mutex_lock_inside(struct elide_thread *t, pthread_mutex_t *m, const void *si
  */
 int mutex_answered_inside(struct elide_thread *t, pthread_mutex_t *m, const void *site,
 			  enum how how, int why, int err);
+
+/* A mtx_t is glibc's mutex: c11.c. @clock: below 0 for the function without one */
+int mutex_lock(pthread_mutex_t *m, const void *site);
+int mutex_trylock(pthread_mutex_t *m, const void *site);
+int mutex_timedlock(pthread_mutex_t *m, const void *site, clockid_t clock,
+		    const struct timespec *until);
+int mutex_unlock(pthread_mutex_t *m, const void *site);
 
 #pragma GCC visibility pop
 

@@ -7,6 +7,13 @@
  */
 #include <errno.h>
 
+#include "count.h"
+#include "glibc-layout.h"
+#include "inside.h"
+#include "lifetime.h"
+#include "section/quick.h"
+#include "state/tid.h"
+#include "wait.h"
 #include "wrap.h"
 
 #define CLOCK_PLAIN (-1) /* the timed functions without a clock */
@@ -168,7 +175,7 @@ static __always_inline_fn int lock(pthread_rwlock_t *rw, const void *site, enum 
 		return counted_inside(t, call, rw, site, kind, how == HOW_LOCK, err);
 	}
 	if (how == HOW_TRY && elide_may_fail(call) && is_held(rw, kind))
-		return count_failed(elide_row(call), EBUSY);
+		return count_failed(elide_call_row(call), EBUSY);
 	outcome = elide_try(call, rw, may_elide(rw) ? rule_of(kind) : NULL, site, kind,
 			    how == HOW_LOCK ? &elide_until_locked :
 			    how == HOW_TRY  ? &elide_until_now :

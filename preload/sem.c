@@ -7,8 +7,15 @@
  * cancellation is acted upon; nothing of ours is held meanwhile. A semaphore of sem_open(), or one that other processes post, is
  * counted; who posted is known of this process only.
  */
+#include <errno.h>
 #include <semaphore.h>
 
+#include "glibc-layout.h"
+#include "lifetime.h"
+#include "section/blocking.h"
+#include "section/held.h"
+#include "section/quick.h"
+#include "wait.h"
 #include "wrap.h"
 
 #define KIND ELIDE_KIND_SEM

@@ -8,6 +8,12 @@
 #include <errno.h>
 
 #include "base/syscalls.h"
+#include "count.h"
+#include "glibc-layout.h"
+#include "inside.h"
+#include "lifetime.h"
+#include "section/quick.h"
+#include "wait.h"
 #include "wrap.h"
 
 #define KIND ELIDE_KIND_SPIN
@@ -231,7 +237,7 @@ static __noinline int trylock(pthread_spinlock_t *s, const void *site)
 		return counted_inside(t, call, word, site, KIND, false, real.spin_trylock(s));
 	}
 	if (elide_may_fail(call) && is_held(s))
-		return count_failed(elide_row(call), EBUSY);
+		return count_failed(elide_call_row(call), EBUSY);
 	outcome = elide_try(call, word, rule(), site, KIND, &elide_until_now, &row);
 	if (outcome == ELIDE_ELIDED)
 		return 0;

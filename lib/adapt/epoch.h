@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * epoch.h - measure how many sections of a class of locks complete per epoch, and act on it.
+ * epoch.h - how many sections of a class of locks complete per epoch, and the arms of its sites.
  *
  * This half of the adaptive policy measures, keeps the state and acts; policy/learn.h decides.
- * Each thread counts its sections of a class down in memory of its own, without a clock. When the
- * countdown is 0 (every 8 us in a challenge, every 80 us else) the thread reports: it reads the
- * clock. If the epoch has lasted long enough, the thread adds up the sections that all threads
- * have completed in it, gives the sum to learn_epoch() and begins the next epoch.
+ * Threads report: measure.h. If the epoch has lasted long enough, the thread that reports adds up the
+ * sections that all threads have completed in it, gives the sum to learn_epoch() and begins the next
+ * epoch.
  *
  * Outside transactions only. Nothing here waits for another thread.
  */
@@ -130,52 +129,24 @@ void adapt_forget(void);
  */
 bool adapt_knows(uint32_t class_index, const void *site, enum elide_kind kind);
 
-/**
- * adapt_attach() - measure the sections of a call.
- * @t: the calling thread, in a slow path, or where adapt_knows() the call
- * @call: the call; its row is set, the fields of the measurement are filled in
- */
-void adapt_attach(struct elide_thread *t, struct elide_call *call);
-
-/** adapt_thread_begin() - the block @t belongs to a new thread: its measurements begin anew. */
-void adapt_thread_begin(struct elide_thread *t);
-
-/** adapt_arm_of() - where the code of the arm of the call's site is; it may be not measured. */
-static inline const uint8_t *adapt_arm_of(const struct elide_call *call)
-{
-	return call->adapt_nr ? &adapt_classes[call->adapt_nr].arms[call->site] :
-				&elide_way_arms[ELIDE_WAY_ELIDE];
-}
-
-/** adapt_arm_now() - that arm. */
-static inline enum policy_arm_name adapt_arm_now(const struct elide_call *call)
-{
-	uint8_t code = READ_ONCE(*adapt_arm_of(call));
-
-	return ELIDE_ARM_OF(code);
-}
+/** adapt_class_of() - the state of a class, which is made if it is new: adapt_classes[@class_index + 1]. */
+struct adapt_class *adapt_class_of(uint32_t class_index);
 
 /**
- * adapt_arm() - the arm of this acquisition, under the adaptive policy.
- * @t: the calling thread, outside transactions of ours
- * @call: the call; its countdown is 0, or does not contain this acquisition yet
+ * adapt_site_of() - number of a site, below LEARN_SITES; a new one gets the next number, or the last.
+ * @key: elide_call_key()
  *
- * If the countdown ends with this acquisition, the thread reports if that is due, and the attempt
- * is timed.
+ * In a slow path, or where adapt_knows() the call.
  */
-enum policy_arm_name adapt_arm(struct elide_thread *t, struct elide_call *call);
+uint32_t adapt_site_of(struct adapt_class *p, uint64_t key);
 
 /**
- * adapt_wake() - count the acquisitions of a parked call, and report if it is time.
- * @t: the calling thread, which has locked the lock
- * @call: the call, whose way is ELIDE_WAY_PARKED
- * @nr: acquisitions of the call since the last adapt_wake() of it
- *
- * Where sections are short and locking is the best arm, reading the arm and counting at each
- * acquisition would cost more than the acquisition. The thread parks such a call: it locks without
- * either, and comes here when a hold time is measured, once in elide_hold_mask + 1 acquisitions.
+ * adapt_reported() - a thread has read the clock: does the measured part begin, or is the epoch over?
+ * @adapt: the thread's measurement
+ * @socket: that it is on
+ * @now: the time, ns
  */
-void adapt_wake(struct elide_thread *t, struct elide_call *call, uint32_t nr);
+void adapt_reported(struct adapt_class *p, struct adapt_thread *adapt, uint32_t socket, uint64_t now);
 
 #pragma GCC visibility pop
 

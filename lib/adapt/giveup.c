@@ -8,6 +8,7 @@
  */
 #include "../state/call.h"
 #include "../state/settings.h"
+#include "../state/thread-list.h"
 #include "giveup.h"
 #include "hotlock.h"
 
@@ -153,36 +154,4 @@ void adapt_fell_back(struct elide_call *call, const void *lock, const struct pol
 	adapt_class_unlock(p);
 	if (d.made)
 		adapt_class_log(p, &d);
-}
-
-/* Calls of a thread that are searched for that, at most. */
-#define MOST_CALLS 64
-
-struct elide_call *adapt_call_of(struct elide_thread *t, const void *lock)
-{
-	struct elide_call *found = NULL;
-
-	if (!elide_process.config.measures || !elide_enabled || t->nr_calls > MOST_CALLS)
-		return NULL;
-	/* If the thread has locked it last by several calls, it is not known by which: count none. */
-	for (uint32_t nr = 1; nr <= t->nr_calls; nr++) {
-		struct elide_call *call = elide_call_at(t, nr);
-
-		if (call->lock != lock || !call->elided)
-			continue;
-		if (found)
-			return NULL;
-		found = call;
-	}
-	return found;
-}
-
-bool adapt_may_probe(struct elide_call *call, const struct elide_row *row)
-{
-	uint32_t locked = row->not_attempted + row->fallback;
-	bool may = 2 * (uint32_t)call->waits <= locked - call->seen;
-
-	call->seen = locked;
-	call->waits = 0;
-	return may;
 }

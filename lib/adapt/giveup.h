@@ -10,37 +10,6 @@
 #pragma GCC visibility push(hidden)
 
 /**
- * adapt_call_of() - by which call does a thread lock a mutex with which it waits for a condition variable?
- * @t: the calling thread, outside transactions of ours
- * @lock: the mutex; only its address is used
- *
- * Return: NULL if by several, or by one that the policy does not decide about.
- */
-struct elide_call *adapt_call_of(struct elide_thread *t, const void *lock);
-
-/**
- * adapt_cond_wait() - count a locked section that waits for a condition variable.
- * @call: that of adapt_call_of()
- *
- * An elided section aborts there: a site where most sections wait is not probed.
- */
-static inline void adapt_cond_wait(struct elide_call *call)
-{
-	if (call->waits < UINT16_MAX)
-		call->waits++;
-}
-
-/**
- * adapt_may_probe() - may the call be probed? Called before each probe.
- * @call: the call
- * @row: its counters
- *
- * Return: false if more than half of its locked sections have waited for a condition variable since
- * the last call of this function.
- */
-bool adapt_may_probe(struct elide_call *call, const struct elide_row *row);
-
-/**
  * adapt_may_retry() - is a further attempt made after an abort without a cause?
  * @call: the call
  * @row: its counters

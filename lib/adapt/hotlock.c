@@ -12,6 +12,7 @@
  *
  * Outside transactions, after an acquisition has given up. Must never wait.
  */
+#include "../state/way.h"
 #include "hotlock.h"
 
 /*

@@ -6,6 +6,7 @@
  * would differ, too.
  */
 
+#include "../state/thread-list.h"
 #include "address.h"
 
 /* 1 MiB below its top counts as a stack. Most stacks have more room, and use less. */

@@ -7,11 +7,13 @@
  * in one cache line; heap blocks are the same if they were allocated by one stack, as the nodes of
  * a tree are. See key_of().
  */
+#include "../base/heap.h"
 #include "../state/modules.h"
 #include "../state/settings.h"
 #include "address.h"
 #include "detail.h"
 #include "stack.h"
+#include "table.h"
 
 /* Details that are hints, at most: of EVIDENCE_BOUND (6,144), the others are left to aborts. */
 #define MAX_HINTS 1024

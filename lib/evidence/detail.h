@@ -7,7 +7,7 @@
 #ifndef ELIDE_DETAIL_H
 #define ELIDE_DETAIL_H
 
-#include "evidence.h"
+#include "abort.h"
 
 #pragma GCC visibility push(hidden)
 

@@ -4,7 +4,7 @@
  *
  * Everything here runs outside transactions, and but for elide_call_get() in slow paths.
  */
-#include "../adapt/epoch.h"
+#include "../adapt/measure.h"
 #include "../base/syscalls.h"
 #include "../base/testpoint.h"
 #include "../state/gate.h"
@@ -13,6 +13,7 @@
 #include "../state/settings.h"
 #include "../state/thread-record.h"
 #include "../state/tunables.h"
+#include "../state/way.h"
 #include "fill.h"
 #include "threads.h"
 

@@ -5,7 +5,7 @@
  */
 #include "../state/registry.h"
 #include "../state/settings.h"
-#include "../state/thread.h"
+#include "../state/thread-list.h"
 #include "inspect.h"
 
 _Static_assert(ARRAY_SIZE(((struct elide_inspect *)0)->holder) >= ELIDE_NR_KINDS,

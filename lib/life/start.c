@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * start.c - start and end of the engine in a process, and in forked children.
+ * start.c - start and end of the engine in a process.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "../adapt/crowd.h"
@@ -17,8 +16,6 @@
 #include "../base/syscalls.h"
 #include "../base/testpoint.h"
 #include "../base/vdso.h"
-#include "../base/text.h"
-#include "../check/misuse.h"
 #include "../check/order.h"
 #include "../emulator.h"
 #include "../evidence/decisions.h"
@@ -29,160 +26,24 @@
 #include "../state/modules.h"
 #include "../state/rules.h"
 #include "../state/settings.h"
+#include "../state/thread-list.h"
 #include "../state/thread-record.h"
 #include "../state/tunables.h"
 #include "exit-report.h"
-#include "fill.h"
-#include "inspect.h"
+#include "file.h"
+#include "fork.h"
 #include "lock.h"
 #include "start.h"
 #include "threads.h"
 
-/* When this process started: it goes into the header once there is a file. */
-static struct {
-	uint64_t ns;
-	uint64_t cycles;
-	uint64_t realtime_ns;
-} start;
-
-static void read_start(void)
-{
-	start.ns = elide_clock_ns(CLOCK_MONOTONIC);
-	start.cycles = cycles_now();
-	start.realtime_ns = elide_clock_ns(CLOCK_REALTIME);
-}
-
-/* The time at @cycles, where the clock cannot be asked: by the rate since the start. */
-static uint64_t guess_ns(const struct elide_header *h, uint64_t cycles)
-{
-	double rate = h->end_cycles > h->start_cycles ?
-			      (double)(h->end_ns - h->start_ns) / (h->end_cycles - h->start_cycles) :
-			      0;
-
-	return h->end_ns + (uint64_t)((cycles - h->end_cycles) * rate);
-}
-
-static void tell_end(void)
-{
-	uint64_t ns = elide_clock_ns(CLOCK_MONOTONIC), cycles = cycles_now();
-
-	elide_data_tell_lost();
-	if (ns == UINT64_MAX)
-		ns = guess_ns(elide_data, cycles);
-	elide_data->end_ns = ns;
-	elide_data->end_cycles = cycles;
-	if (!adapt_clocked)
-		adapt_clock(elide_data->end_cycles - start.cycles,
-			    elide_data->end_ns - start.ns);
-}
-
-/* Cycles by which it may be told too early then: to ask the clock costs more than the rest. */
-#define END_CYCLES 50000
-
-/* So that times can be told even if the process is killed after this. */
-static void refresh_end(void)
-{
-	if (cycles_now() - elide_data->end_cycles >= END_CYCLES)
-		tell_end();
-}
-
-static void fill_machine(struct elide_header *h)
-{
-	struct rtmgrind_machine machine;
-
-	h->cores = sys_processors_online();
-	if (!rtmgrind_request(RTMGRIND_MACHINE, (unsigned long)&machine, sizeof(machine)))
-		return;
-	h->cores = machine.cores;
-	h->smt = machine.smt;
-	h->sockets = machine.sockets;
-	h->mhz = machine.mhz;
-	elide_text(h->model, sizeof(h->model), "%s", machine.model);
-	elide_text(h->changes, sizeof(h->changes), "%s", machine.changes);
-}
-
-static void fill_header(void)
-{
-	struct elide_header *h = elide_data;
-
-	h->mode = elide_process.mode;
-	h->rtm = elide_process.rtm;
-	h->rtm_off = elide_process.mode == ELIDE_RUN_ELIDE && !elide_enabled;
-	h->start_ns = start.ns;
-	h->start_cycles = start.cycles;
-	h->start_realtime_ns = start.realtime_ns;
-	fill_machine(h);
-	h->sample_period = ELIDE_TIME_PERIOD;
-	elide_text(h->why, sizeof(h->why), "%s", elide_process.why);
-	elide_text(h->policy, sizeof(h->policy), "%s",
-		 elide_process.mode >= ELIDE_RUN_ELIDE ? elide_process.policy : "");
-	elide_inspect_fill(&h->inspect);
-	elide_log_fill(h);
-	adapt_learned_fill(h);
-}
-
-static int data_open(enum elide_data_who who)
-{
-	int err;
-
-	/* How long this takes depends on the name of the file, and on whether there is one. */
-	rtmgrind_time_stops();
-	if (!elide_tunables.args)
-		elide_data_leave_out_args();
-	err = elide_data_open(elide_tunables.output, strtoull(elide_tunables.run, NULL, 16),
-			      (size_t)elide_tunables.file_max << 20, who);
-	rtmgrind_time_goes_on();
-	if (err) {
-		elide_process.running = false;
-		return err;
-	}
-	fill_header();
-	elide_registry_save();
-	return 0;
-}
-
-/* First slow path of a forked child: nothing of the parent's file may be used. */
-static int child_start(void)
-{
-	bool had_file = elide_data != NULL;
-
-	if (READ_ONCE(sys_forbidden)) {
-		elide_data_none(EPERM);
-		elide_process.running = elide_enabled = elide_adapts = false;
-		return -EPERM;
-	}
-	elide_data_forget();
-	elide_pmu_detach();
-	elide_threads_forget();
-	elide_misuse_forget();
-	adapt_forget();
-	adapt_learned_forget();
-	read_start();
-	elide_gate_adopt();
-	if (!elide_tunables.follow) {
-		elide_process.running = false;
-		elide_enabled = elide_adapts = false;
-		return -EPERM;
-	}
-	return had_file ? data_open(ELIDE_DATA_CHILD) : 0;
-}
-
-void elide_forked(void)
-{
-	if (!elide_process.running || elide_gate_same_process())
-		return;
-	elide_data_detach();
-	elide_pmu_detach();
-}
-
 static int make_ready(void)
 {
-	if (unlikely(!elide_gate_same_process()) && child_start())
+	if (unlikely(!elide_gate_same_process()) && elide_child_start())
 		return -EPERM;
 	if (elide_data)
 		return 0;
 	/* A program that another of the run has started is followed only if that is wanted. */
-	return data_open(elide_tunables.follow ? ELIDE_DATA_FIRST : ELIDE_DATA_ALONE);
+	return elide_file_open(elide_tunables.follow ? ELIDE_DATA_FIRST : ELIDE_DATA_ALONE);
 }
 
 static int begin_slow_path(void)
@@ -193,7 +54,7 @@ static int begin_slow_path(void)
 		return err;
 	elide_registry_settle();
 	elide_modules_settle();
-	refresh_end();
+	elide_file_refresh_end();
 	return 0;
 }
 
@@ -256,10 +117,11 @@ void elide_start(bool secure)
 {
 	bool known = learn_filter(secure);
 	uint32_t nr_classes;
+	uint64_t began;
 
 	elide_log_start();
 	elide_vdso_start(getauxval(AT_SYSINFO_EHDR));
-	read_start();
+	began = elide_file_begin();
 	elide_tunables_read(secure ? NULL : environ);
 	if (!known || secure || elide_tunables.mode == ELIDE_MODE_OFF)
 		return;
@@ -276,7 +138,7 @@ void elide_start(bool secure)
 		return;
 	}
 	adapt_learned_start(nr_classes);
-	elide_data_start(start.realtime_ns, elide_tunables.max_files);
+	elide_data_start(began, elide_tunables.max_files);
 	elide_process.order = elide_tunables.order && !elide_order_start();
 	elide_evidence_events_start();
 	if (elide_tunables.stacks)
@@ -312,7 +174,7 @@ static void tell_all(void)
 	for (struct elide_thread *t = elide_threads_all(); t; t = t->next)
 		elide_lock_count(t);
 	elide_thread_records_end();
-	tell_end();
+	elide_file_tell_end();
 }
 
 void elide_finish(void)
@@ -340,7 +202,7 @@ static void stop_slow(void *own_file)
 	test_point(stop_entered);
 	/* A child that took no lock has no file, and its parent's is not its own. */
 	if (!elide_data && elide_gate_same_process()) {
-		data_open(ELIDE_DATA_EXIT);
+		elide_file_open(ELIDE_DATA_EXIT);
 		/* A lock call after this, of another's destructor, finds no place to count. */
 		elide_process.running = false;
 	}

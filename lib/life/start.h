@@ -21,16 +21,6 @@ void elide_start(bool secure);
 void elide_stop(void);
 
 /**
- * elide_forked() - called in a forked child by a handler of pthread_atfork().
- *
- * Handlers are called in the order in which they were registered. One of another library, or one in the
- * child of a handler that forks, may have acquired a lock before: then the child has started afresh with a
- * data file of its own, and nothing is left to do. Nothing depends on this call but a child that returns
- * from a signal handler into a lock call: _Fork() and clone() call no handlers.
- */
-void elide_forked(void);
-
-/**
  * elide_finish() - the process is about to lose the time-stamp counter: as elide_stop(), but that the
  * process goes on, and its exit is not noticed. In a slow path.
  */

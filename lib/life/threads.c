@@ -9,8 +9,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "../adapt/measure.h"
 #include "../base/syscalls.h"
-#include "../adapt/epoch.h"
 #include "../base/testpoint.h"
 #include "../check/exit-held.h"
 #include "../evidence/address.h"
@@ -21,7 +21,9 @@
 #include "../state/gate.h"
 #include "../state/holds.h"
 #include "../state/settings.h"
+#include "../state/thread-list.h"
 #include "../state/thread-record.h"
+#include "../state/tid.h"
 #include "blocks.h"
 #include "lock.h"
 #include "threads.h"

@@ -8,20 +8,23 @@
  */
 #include <sched.h>
 
-#include "../adapt/epoch.h"
 #include "../adapt/giveup.h"
+#include "../adapt/measure.h"
 #include "../adapt/sockets.h"
 #include "../base/testpoint.h"
 #include "../base/vdso.h"
 #include "../emulator.h"
 #include "../evidence/decisions.h"
-#include "../evidence/evidence.h"
+#include "../evidence/abort.h"
 #include "../evidence/moments.h"
 #include "../evidence/pmu.h"
+#include "../evidence/evidence.h"
 #include "../life/fill.h"
 #include "../life/start.h"
 #include "../state/holds.h"
+#include "../state/random.h"
 #include "../state/settings.h"
+#include "../state/thread-list.h"
 #include "../state/tunables.h"
 #include "engine.h"
 #include "section.h"
@@ -69,7 +72,7 @@ void elide_defer(struct elide_thread *t, const struct elide_call *call, const vo
 	if (what <= ELIDE_DEFER_LOCKED_TRY && unlikely(is_another_lock(t, lock)))
 		rtm_abort(ELIDE_CODE_destroy);
 	*pending_add(t) =
-		(struct elide_pending){what, kind, lock, site, call ? elide_row(call) : NULL};
+		(struct elide_pending){what, kind, lock, site, call ? elide_call_row(call) : NULL};
 }
 
 const struct elide_until elide_until_locked, elide_until_now;
@@ -296,7 +299,7 @@ static __always_inline_fn void count_abort(struct elide_thread *t, struct elide_
 __cold void elide_policy_changed(const struct elide_call *call, const void *lock)
 {
 	const struct policy_lock *policy = elide_policy_of(lock);
-	struct elide_row *row = elide_row(call);
+	struct elide_row *row = elide_call_row(call);
 	bool paused = policy->pause != 0;
 
 	WRITE_ONCE(row->state, paused ? ELIDE_STATE_PAUSED : ELIDE_STATE_ELIDING);
@@ -535,7 +538,7 @@ enum elide_outcome elide_acquire(struct elide_thread *t, struct elide_call *call
 		.arm = t->arm,
 	};
 	if (unlikely(t->time_weight)) {
-		elide_registry_used(word, elide_row(call)->class_index, t);
+		elide_registry_used(word, elide_call_row(call)->class_index, t);
 		tries.weight = t->time_weight;
 		tries.start = cycles_now();
 		t->time_weight = 0;
@@ -543,8 +546,8 @@ enum elide_outcome elide_acquire(struct elide_thread *t, struct elide_call *call
 	status = rtm_begin();
 	if (unlikely(status != RTM_STARTED))
 		return try_again(t, &tries, status, 0);
-	subscribe(t, elide_row(call), word, rule, false);
-	remember(t, &tries, elide_row(call));
+	subscribe(t, elide_call_row(call), word, rule, false);
+	remember(t, &tries, elide_call_row(call));
 	return ELIDE_ELIDED;
 }
 
@@ -558,7 +561,7 @@ enum elide_outcome elide_try(struct elide_call *call, const void *word,
 		if (!call)
 			return ELIDE_NOTHING_DONE;
 	}
-	*row = elide_row(call);
+	*row = elide_call_row(call);
 	if (!elide_may_try(elide_self, call) || !rule) {
 		call->lock = word;
 		return ELIDE_SKIPPED;

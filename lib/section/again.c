@@ -10,6 +10,7 @@
  * Keeps the rule of transactions in state/thread.h.
  */
 #include "../base/testpoint.h"
+#include "../state/random.h"
 #include "../state/tunables.h"
 #include "engine.h"
 #include "section.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* blocking.c - see blocking.h. Must never store in a transaction. */
-#include "../adapt/giveup.h"
+#include "../adapt/cond.h"
 #include "../life/fill.h"
 #include "../state/holds.h"
 #include "blocking.h"
@@ -13,7 +13,7 @@ static struct elide_row *row_of(const void *object, const void *site, enum elide
 
 	if (unlikely(!call))
 		call = elide_call_get(object, site, kind);
-	return call ? elide_row(call) : NULL;
+	return call ? elide_call_row(call) : NULL;
 }
 
 static bool may_count(void)

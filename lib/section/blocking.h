@@ -10,7 +10,7 @@
 #ifndef ELIDE_BLOCKING_H
 #define ELIDE_BLOCKING_H
 
-#include "../evidence/evidence.h"
+#include "../evidence/waits.h"
 #include "../state/gate.h"
 #include "../state/waker.h"
 #include "engine.h"

@@ -28,6 +28,7 @@
 #include "../state/call.h"
 #include "../state/settings.h"
 #include "../state/thread.h"
+#include "../state/way.h"
 
 #pragma GCC visibility push(hidden)
 

@@ -4,8 +4,9 @@
  *
  * Outside transactions only.
  */
-#include "../adapt/epoch.h"
+#include "../adapt/measure.h"
 #include "../check/order.h"
+#include "../evidence/abort.h"
 #include "../evidence/moments.h"
 #include "../state/call.h"
 #include "../state/holds.h"

@@ -7,7 +7,7 @@
 #ifndef ELIDE_HELD_H
 #define ELIDE_HELD_H
 
-#include "../evidence/evidence.h"
+#include "../evidence/holder.h"
 #include "engine.h"
 
 #pragma GCC visibility push(hidden)

@@ -46,7 +46,7 @@ static void find_row(struct elide_pending *d)
 	if (d->row || d->what > ELIDE_DEFER_LOCKED_TRY)
 		return;
 	call = elide_call_get(d->lock, d->site, d->kind);
-	d->row = call ? elide_row(call) : NULL;
+	d->row = call ? elide_call_row(call) : NULL;
 }
 
 /* What a nested call left to be done. */
@@ -60,7 +60,7 @@ static void catch_up(struct elide_thread *t, struct elide_pending *d)
 	case ELIDE_DEFER_ELIDED_TRY:
 		call = elide_call_find(t, d->lock, d->site, d->kind);
 		if (call)
-			count_nested(elide_row(call), call->adapt, 1);
+			count_nested(elide_call_row(call), call->adapt, 1);
 		else if (d->row)
 			counter_add(d->row->nested, 1);
 		break;

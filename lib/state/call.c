@@ -4,7 +4,19 @@
 #include "call.h"
 #include "gate.h"
 #include "lock-table.h"
+#include "random.h"
+#include "thread-list.h"
+#include "way.h"
 #include "wiped.h"
+
+struct elide_row elide_no_row;
+
+static struct adapt_thread nobody;
+struct elide_call elide_no_call = {
+	.arm = &elide_way_arms[ELIDE_WAY_LONG],
+	.adapt = &nobody,
+	.row = &elide_no_row,
+};
 
 /* Calls that are searched one by one; further ones are in a hash. Most threads have no more. */
 #define FEW_CALLS 12

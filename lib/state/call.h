@@ -97,12 +97,6 @@ static inline uint32_t elide_call_tag(const struct elide_call *call)
 	return elide_word_tag(call->mark);
 }
 
-/** elide_row() - the counters of a call of the calling thread. */
-static inline struct elide_row *elide_row(const struct elide_call *call)
-{
-	return elide_call_row(call);
-}
-
 /**
  * elide_call_find() - the call of (lock, site, kind) if the thread has it, and the lock is registered.
  *

@@ -22,6 +22,7 @@
 #include "gate.h"
 #include "settings.h"
 #include "thread.h"
+#include "tid.h"
 #include "wiped.h"
 
 __thread bool elide_busy;

@@ -33,7 +33,7 @@
  * @nr_processors: processors that the process may use
  * @order:   the order of locks is watched, see order.h
  * @restricts: threads of contended locks may be restricted: adapt/crowd.h
- * @blames:  who is to blame for aborts and waits is found out: elide_evidence_contended()
+ * @blames:  who is to blame for aborts and waits is found out: evidence_contended()
  * @watch_locked: @order, or @blames and something is contended: more is done about each
  *           acquisition that locks
  * @tell_section: the emulator learns the section of each thread: @blames, and there are conflicts

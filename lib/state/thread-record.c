@@ -9,6 +9,7 @@
 #include "../emulator.h"
 #include "../row-sums.h"
 #include "call.h"
+#include "thread-list.h"
 #include "thread-record.h"
 
 static struct {

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/testpoint.h"
-#include "state/thread.h"
+#include "state/thread-list.h"
 
 static const char *const names[] = {
 #define ELIDE_POINT(name, inside) #name,

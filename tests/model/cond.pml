@@ -21,7 +21,7 @@
 #define WORDS 4
 #include "elide.pml"
 
-/* preload/cond.c: cond_wait(); wrap.h: wrap_wait() */
+/* preload/cond.c: cond_wait(); cond.h: wrap_wait() */
 inline cond_wait()
 {
 #ifndef FAULT_COND

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* More than one transaction has room for: lib/state/thread.h. */
+/* More than one transaction has room for: lib/state/open.h. */
 #define DEPTH 20
 
 /* Often enough that sections meet elided ones, soon done under an emulator. */

@@ -45,7 +45,7 @@ $(TORTURE_DIR)/lib-slow.so: tests/torture/lib-slow.c
 POINTS_SRC := $(patsubst lib/%.c,%,$(shell grep -l test_point lib/*/*.c))
 POINTS_OBJ := $(POINTS_SRC:%=$(OBJ)/tests/torture/lib/%.o)
 # And the wrappers, which have the shortest ways inlined.
-POINTS_WRAPPERS := $(patsubst preload/%.c,%,$(shell grep -l '"wrap.h"' preload/*.c))
+POINTS_WRAPPERS := $(PRELOAD_SRC:preload/%.c=%)
 POINTS_OBJ += $(POINTS_WRAPPERS:%=$(OBJ)/tests/torture/preload-%.o)
 
 $(OBJ)/tests/torture/preload-%.o: preload/%.c

@@ -101,6 +101,21 @@ lib_root_is_public() {
 	done
 }
 
+# lib/README.md names no file, and no function, that is not there.
+lib_readme_is_true() {
+	grep -oE '`[A-Za-z0-9_/-]+\.(c|h|def)`' lib/README.md | tr -d '`' | sort -u | while read -r name; do
+		case $name in
+		tests/*) ;;
+		*/*) [ -f "lib/$name" ] || [ -f "$name" ] || echo "lib/README.md: $name" ;;
+		*) [ -n "$(find lib -name "$name")" ] || echo "lib/README.md: $name" ;;
+		esac
+	done
+	{
+		code lib/*/*.[ch] preload/*.[ch] tools/names/*.[ch] | tr -cs '[:alnum:]_' '\n' | sort -u
+		grep -oE '`[a-z0-9_]+\(\)`' lib/README.md | sort -u | sed 's/`\(.*\)()`/? \1/'
+	} | awk '$1 == "?" { if (!($2 in known)) print "lib/README.md: " $2 "()"; next } { known[$1] }'
+}
+
 # What a header of the root includes lies there too.
 lib_root_stands_alone() { includes lib/*.[ch] | grep ':[^:]*/[^:]*$'; }
 
@@ -451,6 +466,8 @@ catches rtm_only_in_one_header demo/tatp/section.h '__asm__(".byte 0x0f, 0x01, 0
 rule lib_has_no_cancellation_point lib/state/planted.c 'void f(int fd) { close(fd); }'
 rule lib_includes_itself lib/state/planted.c '#include "../../preload/wrap.h"'
 rule lib_root_is_public lib/planted.c 'int planted;'
+rule lib_readme_is_true lib/README.md 'See `state/planted.c`.'
+catches lib_readme_is_true lib/README.md 'See `planted()`.'
 rule lib_root_stands_alone lib/emulator.h '#include "base/log.h"'
 for from in section life adapt evidence check state policy base; do
 	for to in section life adapt evidence check state policy base; do

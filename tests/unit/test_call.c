@@ -214,7 +214,7 @@ static const char *many_classes(void)
 
 				if (call != calls[class])
 					return "a lock is not found, or its call is another's";
-				counter_add(elide_row(call)->not_attempted, 1);
+				counter_add(elide_call_row(call)->not_attempted, 1);
 				if (find(lock_of(class, nr), site) != call)
 					return "what was found is not guessed";
 			}
@@ -338,8 +338,8 @@ static const char *child_has_none(void)
 	pid = fork();
 	if (!pid) {
 		/* A lock call that the fork has interrupted goes on with them. */
-		check(!call->row && elide_row(call) == &elide_no_row);
-		check(!far->row && elide_row(far) == &elide_no_row);
+		check(!call->row && elide_call_row(call) == &elide_no_row);
+		check(!far->row && elide_call_row(far) == &elide_no_row);
 		check(elide_call_at(elide_self, ELIDE_MAX_CALLS) == &elide_no_call);
 		check(!elide_self->nr_calls && !find(&locks[0], sites) && !find(&locks[0], last));
 		check(!look(&locks[0], sites));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * test_epoch.c - what lib/adapt/epoch.c measures with clocks that differ, jump and run backwards.
+ * test_epoch.c - what lib/adapt/{measure,epoch}.c measure with clocks that differ, jump and run backwards.
  *
  * The threads are simulated, in a time of the test's own; the clock that epoch.c reads is that time
  * plus an offset. With any offset the adaptive policy must choose the best arm. Must never read the
@@ -21,6 +21,7 @@
 #include "../../lib/evidence/decisions.h"
 #include "../../lib/adapt/epoch.h"
 #include "../../lib/adapt/giveup.h"
+#include "../../lib/adapt/measure.h"
 #include "../../lib/rtm.h"
 
 static unsigned long long fake_cycles(void);
@@ -46,6 +47,7 @@ static const struct elide_class *fake_class(uint32_t class_index)
 #define rtm_test() 0
 #include "../../lib/adapt/clock.c"
 #include "../../lib/adapt/epoch.c"
+#include "../../lib/adapt/measure.c"
 #include "../../lib/adapt/giveup.c"
 #include "../../lib/adapt/hotlock.c"
 

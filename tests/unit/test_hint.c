@@ -16,7 +16,9 @@
 #include <cmocka.h>
 
 #include "../../lib/base/datafile-writer.h"
+#include "../../lib/base/heap.h"
 #include "../../lib/section/engine.h"
+#include "../../lib/evidence/abort.h"
 #include "../../lib/evidence/evidence.h"
 #include "../../lib/life/fill.h"
 #include "../../lib/state/gate.h"
@@ -53,7 +55,7 @@ static struct elide_row *row_of(const void *site, enum elide_kind kind)
 	struct elide_call *call = elide_call_get(&lock, site, kind);
 
 	assert_non_null(call);
-	return elide_row(call);
+	return elide_call_row(call);
 }
 
 /* The number of details in the file, and the last one. */

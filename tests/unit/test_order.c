@@ -186,7 +186,7 @@ static void take(const void *lock, enum elide_kind kind, bool wait)
 	struct elide_call *call = elide_call_get(lock, site, kind);
 
 	assert_non_null(call);
-	elide_order_acquired(elide_self, elide_row(call), lock, wait);
+	elide_order_acquired(elide_self, elide_call_row(call), lock, wait);
 }
 
 static void drop(const void *lock)

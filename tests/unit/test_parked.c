@@ -78,7 +78,7 @@ static struct crowd *enter(void)
 		elide_call_get(&lock, (const void *)0x500, ELIDE_KIND_MUTEX);
 
 	assert_non_null(call);
-	self->row = elide_row(call);
+	self->row = elide_call_row(call);
 	return crowd_enter(&(struct crowd_call){
 		.t = elide_self,
 		.row = self->row,

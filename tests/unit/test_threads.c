@@ -26,6 +26,7 @@
 #include "../../lib/life/threads.h"
 #include "../../lib/state/gate.h"
 #include "../../lib/state/settings.h"
+#include "../../lib/state/thread-list.h"
 #include "child.h"
 #include "own-data.h"
 

@@ -16,7 +16,7 @@
 #define MAX_HELD_SIZE 64
 #define MAX_LOCK_SIZE 64
 
-/* Locks that a thread can hold in the engine's list: ELIDE_MAX_ACQUIRED of lib/state/thread.h. */
+/* Locks that a thread can hold in the engine's list: ELIDE_MAX_ACQUIRED of lib/state/open.h. */
 #define MAX_HELD 48
 
 /* Bytes of an entry of that list, and of @waits in a block. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* wrap.c - initialisation and destruction, the same for every kind; see wrap.h. */
-#include "wrap.h"
+/* lifetime.c - see lifetime.h. */
+#include "lifetime.h"
+#include "life/lock.h"
+#include "section/engine.h"
 
 void wrap_init_from(const void *lock, enum elide_kind kind, const void *site, const void *stack,
 		    bool shared)
@@ -32,15 +34,4 @@ void wrap_destroy_end(const void *lock, enum elide_kind kind)
 		elide_defer(t, NULL, lock, NULL, kind, ELIDE_DEFER_GONE);
 	else
 		elide_lock_gone(lock);
-}
-
-__cold int count_failed(struct elide_row *row, int err)
-{
-	/* Not in a transaction of the program's own, as count_begin() says. */
-	if (READ_ONCE(elide_enabled) && rtm_test())
-		return err;
-	counter_add(row->failed, 1);
-	if (elide_self)
-		WRITE_ONCE(elide_self->waits, NULL);
-	return err;
 }

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * abort.h - the evidence of an abort: where it happened, how, and who is to blame.
+ */
+#ifndef ELIDE_ABORT_H
+#define ELIDE_ABORT_H
+
+#include "../emulator.h"
+#include "../state/thread.h"
+#include "pmu.h"
+
+#pragma GCC visibility push(hidden)
+
+/**
+ * struct elide_aborted - an abort, as it is known right after it.
+ * @lock:   address of the lock
+ * @cause:  enum elide_cause
+ * @cycles: cycles that it adds to the row's wasted ones: the emulator's count of the attempt; on a
+ *          processor, for one in ELIDE_TIME_PERIOD attempts, that many times its length; else 0
+ * @held:   the lock is locked now
+ * @brief:  the beginning of the emulator's record, NULL if there is none
+ * @detail: all of it, in the slow path of a sample; NULL elsewhere, and if there is none
+ * @sampled: the processor's sample, NULL if there is none
+ */
+struct elide_aborted {
+	const void *lock;
+	enum elide_cause cause;
+	unsigned long long cycles;
+	bool held;
+	const struct rtmgrind_brief *brief;
+	const struct rtmgrind_abort *detail;
+	const struct elide_pmu_abort *sampled;
+};
+
+/**
+ * elide_evidence_abort() - sample an abort, which is counted already.
+ * @t: the calling thread
+ * @row: counters of the call
+ * @a: the abort
+ */
+void elide_evidence_abort(struct elide_thread *t, struct elide_row *row,
+			  const struct elide_aborted *a);
+
+/**
+ * elide_evidence_loads() - write down a load that was sampled in a locked section, at its end.
+ * @t: the calling thread, in that section
+ *
+ * Only if attempts of its row, which is of this thread, have aborted by conflicts.
+ */
+void elide_evidence_loads(struct elide_thread *t);
+
+#pragma GCC visibility pop
+
+#endif

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* file.c - see file.h. */
+#include <errno.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "../adapt/clock.h"
+#include "../adapt/learned.h"
+#include "../base/log.h"
+#include "../base/syscalls.h"
+#include "../base/text.h"
+#include "../base/vdso.h"
+#include "../emulator.h"
+#include "../state/registry.h"
+#include "../state/settings.h"
+#include "../state/tunables.h"
+#include "file.h"
+#include "inspect.h"
+
+/* When this process started: it goes into the header once there is a file. */
+static struct {
+	uint64_t ns;
+	uint64_t cycles;
+	uint64_t realtime_ns;
+} start;
+
+uint64_t elide_file_begin(void)
+{
+	start.ns = elide_clock_ns(CLOCK_MONOTONIC);
+	start.cycles = cycles_now();
+	start.realtime_ns = elide_clock_ns(CLOCK_REALTIME);
+	return start.realtime_ns;
+}
+
+/* The time at @cycles, where the clock cannot be asked: by the rate since the start. */
+static uint64_t guess_ns(const struct elide_header *h, uint64_t cycles)
+{
+	double rate = h->end_cycles > h->start_cycles ?
+			      (double)(h->end_ns - h->start_ns) / (h->end_cycles - h->start_cycles) :
+			      0;
+
+	return h->end_ns + (uint64_t)((cycles - h->end_cycles) * rate);
+}
+
+void elide_file_tell_end(void)
+{
+	uint64_t ns = elide_clock_ns(CLOCK_MONOTONIC), cycles = cycles_now();
+
+	elide_data_tell_lost();
+	if (ns == UINT64_MAX)
+		ns = guess_ns(elide_data, cycles);
+	elide_data->end_ns = ns;
+	elide_data->end_cycles = cycles;
+	if (!adapt_clocked)
+		adapt_clock(elide_data->end_cycles - start.cycles,
+			    elide_data->end_ns - start.ns);
+}
+
+/* Cycles by which it may be told too early then: to ask the clock costs more than the rest. */
+#define END_CYCLES 50000
+
+void elide_file_refresh_end(void)
+{
+	if (cycles_now() - elide_data->end_cycles >= END_CYCLES)
+		elide_file_tell_end();
+}
+
+static void fill_machine(struct elide_header *h)
+{
+	struct rtmgrind_machine machine;
+
+	h->cores = sys_processors_online();
+	if (!rtmgrind_request(RTMGRIND_MACHINE, (unsigned long)&machine, sizeof(machine)))
+		return;
+	h->cores = machine.cores;
+	h->smt = machine.smt;
+	h->sockets = machine.sockets;
+	h->mhz = machine.mhz;
+	elide_text(h->model, sizeof(h->model), "%s", machine.model);
+	elide_text(h->changes, sizeof(h->changes), "%s", machine.changes);
+}
+
+static void fill_header(void)
+{
+	struct elide_header *h = elide_data;
+
+	h->mode = elide_process.mode;
+	h->rtm = elide_process.rtm;
+	h->rtm_off = elide_process.mode == ELIDE_RUN_ELIDE && !elide_enabled;
+	h->start_ns = start.ns;
+	h->start_cycles = start.cycles;
+	h->start_realtime_ns = start.realtime_ns;
+	fill_machine(h);
+	h->sample_period = ELIDE_TIME_PERIOD;
+	elide_text(h->why, sizeof(h->why), "%s", elide_process.why);
+	elide_text(h->policy, sizeof(h->policy), "%s",
+		 elide_process.mode >= ELIDE_RUN_ELIDE ? elide_process.policy : "");
+	elide_inspect_fill(&h->inspect);
+	elide_log_fill(h);
+	adapt_learned_fill(h);
+}
+
+int elide_file_open(enum elide_data_who who)
+{
+	int err;
+
+	/* How long this takes depends on the name of the file, and on whether there is one. */
+	rtmgrind_time_stops();
+	if (!elide_tunables.args)
+		elide_data_leave_out_args();
+	err = elide_data_open(elide_tunables.output, strtoull(elide_tunables.run, NULL, 16),
+			      (size_t)elide_tunables.file_max << 20, who);
+	rtmgrind_time_goes_on();
+	if (err) {
+		elide_process.running = false;
+		return err;
+	}
+	fill_header();
+	elide_registry_save();
+	return 0;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * file.h - the data file of the process: its header, and when the process began and ended.
+ */
+#ifndef ELIDE_FILE_H
+#define ELIDE_FILE_H
+
+#include <stdint.h>
+
+#include "../base/datafile-writer.h"
+
+#pragma GCC visibility push(hidden)
+
+/** elide_file_begin() - the process begins now. Return: the time, CLOCK_REALTIME, ns. */
+uint64_t elide_file_begin(void);
+
+/** elide_file_open() - make the file. In a slow path. Return: 0 or -errno: then nothing is counted. */
+int elide_file_open(enum elide_data_who who);
+
+/** elide_file_tell_end() - the process has come this far: the time into the header. In a slow path. */
+void elide_file_tell_end(void);
+
+/**
+ * elide_file_refresh_end() - the same, unless it was done just now. In a slow path.
+ *
+ * So times can be told even if the process is killed after this.
+ */
+void elide_file_refresh_end(void);
+
+#pragma GCC visibility pop
+
+#endif

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* count.c - see count.h. */
+#include "count.h"
+
+__cold int count_failed(struct elide_row *row, int err)
+{
+	/* Not in a transaction of the program's own, as count_begin() says. */
+	if (READ_ONCE(elide_enabled) && rtm_test())
+		return err;
+	counter_add(row->failed, 1);
+	if (elide_self)
+		WRITE_ONCE(elide_self->waits, NULL);
+	return err;
+}

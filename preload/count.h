@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * count.h - what is counted of an acquisition that locks, fails or is released without elision.
+ *
+ * What is to be counted is found out before the lock is locked: other threads wait for it while it is counted.
+ */
+#ifndef ELIDE_COUNT_H
+#define ELIDE_COUNT_H
+
+#include <errno.h>
+
+#include "section/held.h"
+#include "state/settings.h"
+
+/* A trylock or a timed call has found the lock held, and has not got it. Returns @err. */
+int count_failed(struct elide_row *row, int err);
+
+/* The same after elide_try(). @call: of the call, if it was known before */
+static inline int count_failed_try(const struct elide_call *call, struct elide_row *row, int err)
+{
+	if (likely(call))
+		elide_not_acquired(call);
+	return count_failed(row, err);
+}
+
+/* Has a trylock or a timed call failed because another thread holds the lock? */
+static __always_inline_fn bool is_held_error(int err)
+{
+	return err == EBUSY || err == ETIMEDOUT;
+}
+
+/**
+ * struct count - what will be counted of an acquisition that locks, found out before.
+ * @counter: of its row; NULL: it is not counted
+ * @more: its hold time is measured, or it is watched
+ *
+ * Other threads wait while it is counted.
+ */
+struct count {
+	uint64_t *counter;
+	bool more;
+};
+
+static __always_inline_fn struct count count_begin(struct elide_row *row,
+						   enum elide_outcome outcome)
+{
+	/*
+	 * In a transaction of the program's own the counters would be in its write set, and other
+	 * threads' reads of them would abort it. Such an acquisition is not counted.
+	 */
+	if (READ_ONCE(elide_enabled) && rtm_test())
+		return (struct count){NULL, false};
+	return (struct count){
+		.counter = likely(outcome == ELIDE_SKIPPED) ? &row->not_attempted : &row->fallback,
+		.more = elide_hold_due(row) || elide_process.watch_locked,
+	};
+}
+
+/*
+ * The lock is locked.
+ * @wait: the call would have waited for ever
+ */
+static __always_inline_fn void count_end(struct count count, struct elide_thread *t,
+					 struct elide_row *row, const void *lock, bool wait)
+{
+	if (unlikely(!count.counter))
+		return;
+	counter_add(*count.counter, 1);
+	if (unlikely(count.more))
+		elide_locked_more(t, row, lock, wait);
+}
+
+/* Both, where the lock is locked already. */
+static __always_inline_fn void count_locked(struct elide_thread *t, struct elide_row *row,
+					    const void *lock, enum elide_outcome outcome, bool wait)
+{
+	count_end(count_begin(row, outcome), t, row, lock, wait);
+}
+
+/*
+ * count_locked() for the short way, where no attempt was made: fewer instructions, as one count
+ * serves the row and the hold time. Not counter_add(): these calls are not allowed in signal
+ * handlers, so no other count can come between. Returns 0.
+ */
+static __always_inline_fn int count_short(struct elide_thread *t, struct elide_row *row,
+					     const void *lock)
+{
+	uint64_t mask = elide_short_mask;
+	bool more = !(READ_ONCE(row->not_attempted) & mask);
+
+	row->not_attempted++;
+	return unlikely(more) ? elide_short_more(t, row, lock) : 0;
+}
+
+/* A lock that was locked is about to be released. */
+static __always_inline_fn void release_locked(struct elide_thread *t, const void *lock)
+{
+	if (unlikely(t->hold_lock == lock))
+		elide_hold_end(t);
+}
+
+/*
+ * Does the thread hold locks of a kind that it counts? Then one less from now on. The subtraction
+ * itself answers, in fewer instructions than a comparison before it.
+ */
+static __always_inline_fn bool held_less(uint32_t *nr)
+{
+	if (likely((int32_t)--*nr >= 0))
+		return true;
+	*nr = 0;
+	return false;
+}
+
+#endif

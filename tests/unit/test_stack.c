@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* test_stack.c - the stack of a lock call, on the thread's stack and from that of the slow paths. */
+#include "../../lib/evidence/stack.h"
+#include "evidence-world.h"
+
+/* A stack begins with the call that has entered the library. */
+static void __noinline lock_call(struct elide_stack *stack)
+{
+	stack->nr_frames = elide_stack_take(stack->frames, __builtin_return_address(0));
+}
+
+static int __noinline outer_function(struct elide_stack *stack)
+{
+	lock_call(stack);
+	return stack->nr_frames;
+}
+
+static void stacks_begin_at_the_call(void **state)
+{
+	struct elide_stack stack;
+	uintptr_t start = (uintptr_t)outer_function;
+
+	assert_in_range(outer_function(&stack), 3, ELIDE_STACK_FRAMES);
+	assert_in_range(stack.frames[0], start, start + 64);
+	start = (uintptr_t)stacks_begin_at_the_call;
+	assert_in_range(stack.frames[1], start, start + 256);
+	/* A call that is not on the stack: itself alone. */
+	assert_int_equal(elide_stack_take(stack.frames, (const void *)0x900), 1);
+	assert_int_equal(stack.frames[0], 0x900);
+}
+
+/* The same from a slow path, which runs on another stack. */
+struct walk {
+	const void *site;
+	const char *stack;
+	uint64_t frames[ELIDE_STACK_FRAMES];
+	unsigned int nr;
+};
+
+static void walk_slow(void *arg)
+{
+	struct walk *w = arg;
+
+	w->stack = __builtin_frame_address(0);
+	w->nr = elide_stack_take(w->frames, w->site);
+}
+
+static void __noinline lock_slowly(struct walk *w)
+{
+	w->site = __builtin_return_address(0);
+	assert_true(elide_slow_run(walk_slow, w));
+}
+
+static int __noinline outer_slowly(struct walk *w)
+{
+	lock_slowly(w);
+	return w->nr;
+}
+
+static void slow_paths_have_a_stack(void **state)
+{
+	uintptr_t start = (uintptr_t)outer_slowly;
+	struct walk w = {0};
+
+	assert_in_range(outer_slowly(&w), 3, ELIDE_STACK_FRAMES);
+	assert_in_range(w.frames[0], start, start + 64);
+	start = (uintptr_t)slow_paths_have_a_stack;
+	assert_in_range(w.frames[1], start, start + 256);
+	if (!valgrind_runs())
+		assert_false((uintptr_t)&w - (uintptr_t)w.stack < 1 << 20);
+}
+
+static int __noinline deep(int depth, struct elide_stack *stack)
+{
+	volatile int below = 0;
+
+	if (depth)
+		below = deep(depth - 1, stack) + 1;
+	else
+		lock_call(stack);
+	return below;
+}
+
+static void deep_stacks_are_cut_off(void **state)
+{
+	struct elide_stack stack;
+
+	assert_int_equal(deep(100, &stack), 100);
+	assert_int_equal(stack.nr_frames, ELIDE_STACK_FRAMES);
+}
+
+/* Last: the table is full after it. */
+static void a_full_table_is_counted(void **state)
+{
+	for (uint64_t i = 0; i < EVIDENCE_BOUND + 100; i++)
+		elide_stack_save((const uint64_t[]){0x20000 + i}, 1, false);
+	assert_true(elide_data->dropped[ELIDE_DROPPED_STACKS] >= 100);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(stacks_begin_at_the_call),
+		cmocka_unit_test(slow_paths_have_a_stack),
+		cmocka_unit_test(deep_stacks_are_cut_off),
+		cmocka_unit_test(a_full_table_is_counted),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
