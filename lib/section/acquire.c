@@ -22,6 +22,7 @@
 #include "../evidence/pmu.h"
 #include "../life/fill.h"
 #include "../life/start.h"
+#include "../policy/published.h"
 #include "../state/holds.h"
 #include "../state/settings.h"
 #include "../state/tunables.h"

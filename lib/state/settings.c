@@ -68,9 +68,6 @@ static void configure_policy(void)
 			   POLICY_QUEUE_NOBODY},
 		.spin_busy = t->spin_busy,
 		.backoff = t->backoff,
-		.window = t->window,
-		.fail_percent = t->fail_percent,
-		.pause_min = t->pause_min,
 	};
 	policy_flags(&elide_process.config);
 	policy_arms(&elide_process.config);

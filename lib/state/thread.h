@@ -19,7 +19,7 @@
 #include "../base/datafile-writer.h"
 #include "../compiler.h"
 #include "../emulator.h"
-#include "../policy/policy.h"
+#include "../policy/published.h"
 #include "ending.h"
 #include "registry.h"
 

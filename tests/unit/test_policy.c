@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * test_policy.c - the truth tables of lib/policy/policy.c.
+ * test_policy.c - the truth tables of lib/policy/policy.c and published.c.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,6 +11,7 @@
 
 #include "../../lib/compiler.h"
 #include "../../lib/policy/policy.h"
+#include "../../lib/policy/published.h"
 #include "../../lib/rtm.h"
 
 #define XABORT(code) (RTM_EXPLICIT | (unsigned int)(code) << 24)
@@ -18,7 +19,6 @@
 static const struct policy_config base = {
 	.budget = {.conflict = 5, .busy = 8, .capacity = 1, .other = 2, .patience = 1},
 	.spin_busy = 1000, .backoff = 16,
-	.window = 64, .fail_percent = 50, .pause_min = 256,
 };
 
 static struct policy_config config_of(enum policy_name name)

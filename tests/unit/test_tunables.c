@@ -219,7 +219,7 @@ static void expect_defaults(void)
 
 static void no_environment_is_all_defaults(void **state)
 {
-	elide_tunables.window = 5;
+	elide_tunables.stacks = 5;
 	strcpy(elide_tunables.output, "elsewhere");
 	elide_tunables_read(NULL);
 	expect_defaults();
@@ -244,13 +244,13 @@ static void read_with_stderr(char *const *environment, char *text, size_t size)
 
 static void environment_is_read(void **state)
 {
-	char *environment[] = {"PATH=/bin", "ELIDE_WINDOW=99", "ELIDE_MODE=off", "ELIDE_DEPS=skip",
+	char *environment[] = {"PATH=/bin", "ELIDE_STACKS=99", "ELIDE_MODE=off", "ELIDE_DEPS=skip",
 			       "ELIDE_OUTPUT=/tmp/a b,c", "ELIDE_KINDS=spin", "NOTELIDE_SEED=3", NULL};
 	char text[1024];
 
 	read_with_stderr(environment, text, sizeof(text));
 	assert_string_equal(text, "");
-	assert_int_equal(elide_tunables.window, 99);
+	assert_int_equal(elide_tunables.stacks, 99);
 	assert_int_equal(elide_tunables.mode, ELIDE_MODE_OFF);
 	assert_int_equal(elide_tunables.kinds, ELIDE_KINDS_SPIN);
 	assert_string_equal(elide_tunables.output, "/tmp/a b,c");
@@ -259,12 +259,12 @@ static void environment_is_read(void **state)
 
 static void each_fault_is_one_line(void **state)
 {
-	char *environment[] = {"ELIDE_WINDOW=none", "ELIDE_MOED=off", "ELIDE_FOLLOW=2", NULL};
+	char *environment[] = {"ELIDE_STACKS=none", "ELIDE_MOED=off", "ELIDE_FOLLOW=2", NULL};
 	char text[1024];
 
 	read_with_stderr(environment, text, sizeof(text));
 	assert_string_equal(text,
-			    "elide: ELIDE_WINDOW=none is not a number, using 64\n"
+			    "elide: ELIDE_STACKS=none is not a number, using 64\n"
 			    "elide: ELIDE_MOED is unknown, nearest is ELIDE_MODE, ignored\n"
 			    "elide: ELIDE_FOLLOW=2 is out of range, nearest is 1, using 1\n");
 	expect_defaults();
