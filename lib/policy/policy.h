@@ -96,10 +96,11 @@ struct policy_budget {
  * @looks_first:    no attempt begins while the lock is held; all but glibc and damon
  * @counts_skips:   policy_abort() makes the lock skip the next acquisitions; glibc alone
  * @keeps_window:   policy_hpca_done() judges each lock over a window of acquisitions; hpca alone
- * @budget:         budget of fixed and hpca, and of the TUNED arms: the tunables RETRY_CONFLICT and so on
+ * @budget:         budget of fixed and hpca, and of the TUNED arms: numbers of the policy, policy.def
  * @arms:           arms of the adaptive policy, see policy_arms()
  * @spin_busy:      wait for a held lock, iterations; may be longer by its hold times, see wait.h
  * @backoff:        mean pause after the second conflict, iterations
+ * @crowd:          threads that may wait for a held lock where threads are restricted
  */
 struct policy_config {
 	uint32_t name;
@@ -112,6 +113,7 @@ struct policy_config {
 	struct policy_budget arms[POLICY_NR_ARMS];
 	uint32_t spin_busy;
 	uint32_t backoff;
+	uint32_t crowd;
 };
 
 /**

@@ -25,7 +25,6 @@
 #include "../policy/published.h"
 #include "../state/holds.h"
 #include "../state/settings.h"
-#include "../state/tunables.h"
 #include "engine.h"
 #include "section.h"
 
@@ -227,8 +226,6 @@ static __noinline void watch(struct elide_thread *t)
 	t->streak = 0;
 	/* A handler may have left elide_release() by longjmp(). */
 	t->catches_up = false;
-	if (!elide_tunables.watch)
-		return;
 	commits = commits_of_all();
 	if (commits == t->committed)
 		elide_disable("transactions have stopped committing");
