@@ -97,7 +97,7 @@ enum elide_file_state {
 /* What there is no room for, header.dropped[]. */
 enum elide_dropped {
 	ELIDE_DROPPED_LOCKS,   /* locks beyond MAX_LOCKS, which are counted by their call sites alone */
-	ELIDE_DROPPED_CLASSES, /* locks of classes beyond MAX_CLASSES, which are counted so, too */
+	ELIDE_DROPPED_CLASSES, /* locks of classes beyond 4096, which are counted so, too */
 	ELIDE_DROPPED_THREADS, /* threads beyond MAX_THREADS */
 	ELIDE_DROPPED_ROWS,    /* (class, site) pairs beyond a thread's table, or the file is full */
 	ELIDE_DROPPED_MODULES, /* objects beyond the room for them */
@@ -381,7 +381,7 @@ enum elide_class_type {
 	ELIDE_CLASS_INIT = 1, /* address: return address of the call that initialised the lock */
 	ELIDE_CLASS_STATIC,   /* address: the lock itself, or the array, inside an object's data */
 	ELIDE_CLASS_FIRST,    /* address: return address of the first call that locked it */
-	ELIDE_CLASS_BEYOND,   /* address: 0; locks for which ELIDE_MAX_LOCKS or ELIDE_MAX_CLASSES has no room */
+	ELIDE_CLASS_BEYOND,   /* address: 0; locks for which ELIDE_MAX_LOCKS or 4096 classes leave no room */
 };
 
 /**

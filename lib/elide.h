@@ -54,8 +54,8 @@ struct elide_rule {
  * May wait for the lock to become free, for a bounded time: before each attempt SPIN_BUSY
  * iterations (elide-tunables(7); 1,000 by default), then for up to two of its usual hold times and
  * at most 2,097,152 cycles (waiting in elide(7)), and after a conflict a pause that doubles with
- * each further one from a mean of BACKOFF iterations. The attempts are bounded by the RETRY_*
- * tunables; conflicts with a thread that has locked it add at most 64. The
+ * each further one from a mean of 1 iteration. The attempts are bounded by the numbers of the
+ * policy; conflicts with a thread that has locked it add at most 64. The
  * call's place in the program is the call site that the report names. Thread-safe; not for locks
  * in memory that other processes map.
  *

@@ -48,6 +48,15 @@ static void print_tunables(void)
 #include "../lib/tunables.def"
 }
 
+static void print_policy(void)
+{
+#define ELIDE_POLICY_NUMBER(name, min, max, def, unit, policies, help)                             \
+	item("Cm " #name);                                                                         \
+	printf("%d to %d %s; default %d; of %s.\n", min, max, unit, def, policies);                \
+	sentence(help);
+#include "../lib/policy.def"
+}
+
 static void print_causes(void)
 {
 #define ELIDE_CAUSE(id, code, column, help, advice)                                                \
@@ -242,6 +251,8 @@ int main(int argc, char **argv)
 
 	if (!strcmp(list, "tunables"))
 		print_tunables();
+	else if (!strcmp(list, "policy"))
+		print_policy();
 	else if (!strcmp(list, "causes"))
 		print_causes();
 	else if (!strcmp(list, "arms"))

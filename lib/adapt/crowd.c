@@ -32,7 +32,6 @@
 #include "../policy/crowd.h"
 #include "../state/call.h"
 #include "../state/settings.h"
-#include "../state/tunables.h"
 #include "../state/wiped.h"
 #include "crowd.h"
 #include "epoch.h"
@@ -139,8 +138,7 @@ static bool is_used(const struct place *place, uint64_t now)
 {
 	uint32_t word = __atomic_load_n(&place->word, __ATOMIC_SEQ_CST);
 
-	return word && !policy_crowd_lost(now - READ_ONCE(place->since),
-					  elide_tunables.crowd_parked * 1000ull);
+	return word && !policy_crowd_lost(now - READ_ONCE(place->since), CROWD_PARKED);
 }
 
 static bool is_deserted(const struct crowd *crowd, uint64_t now)
@@ -179,7 +177,7 @@ static struct crowd *crowd_of(const void *lock)
 /* Wait for the lock if few do. */
 static bool wait_with_few(struct crowd *crowd, enum elide_kind kind)
 {
-	uint32_t limit = policy_crowd_limit(elide_tunables.crowd, kind == ELIDE_KIND_RWLOCK_READ,
+	uint32_t limit = policy_crowd_limit(elide_process.config.crowd, kind == ELIDE_KIND_RWLOCK_READ,
 					    elide_process.nr_processors);
 	uint32_t waiting = READ_ONCE(crowd->waiting);
 
@@ -362,7 +360,7 @@ static enum policy_crowd stay(struct crowd *crowd, struct place *place, uint32_t
 {
 	const struct elide_call *known = call_of(call->t, call->row, call->lock);
 	struct policy_parked p = {
-		.bound = elide_tunables.crowd_parked * 1000ull,
+		.bound = CROWD_PARKED,
 		.first = comes_first(crowd, ticket, start),
 		.poll = READ_ONCE(crowd->poll) ?: CROWD_POLL_MIN,
 	};

@@ -7,7 +7,7 @@
 #ifndef ELIDE_DECISIONS_H
 #define ELIDE_DECISIONS_H
 
-#include "../policy/policy.h"
+#include "../policy/published.h"
 #include "../state/thread.h"
 
 #pragma GCC visibility push(hidden)

@@ -116,8 +116,9 @@ static void tell_denied(void)
 void elide_start(bool secure)
 {
 	bool known = learn_filter(secure);
-	uint32_t nr_classes;
 	uint64_t began;
+	/* And a class of each kind for locks beyond the bounds. */
+	const uint32_t nr_classes = ELIDE_MAX_CLASSES + ELIDE_NR_KINDS;
 
 	elide_log_start();
 	elide_vdso_start(getauxval(AT_SYSINFO_EHDR));
@@ -129,10 +130,8 @@ void elide_start(bool secure)
 	elide_ending_start();
 	elide_settings_decide();
 	elide_rules_parse(elide_tunables.locks);
-	/* And a class of each kind for locks beyond the bounds. */
-	nr_classes = elide_tunables.max_classes + ELIDE_NR_KINDS;
 	if (elide_gate_start(begin_slow_path) || adapt_start(nr_classes) || crowd_start() ||
-	    elide_registry_start(elide_tunables.max_locks, elide_tunables.max_classes)) {
+	    elide_registry_start(elide_tunables.max_locks, ELIDE_MAX_CLASSES)) {
 		elide_log("no memory, or a kernel without MADV_WIPEONFORK: every call passes through");
 		elide_enabled = elide_adapts = false;
 		return;

@@ -1,25 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * policy.c - the policies, adaptive and fixed.
+ * policy.c - the policies adaptive and fixed, and which policy answers an abort.
  *
  * Must never look at a clock, a lock word or anything but its arguments.
  */
 #include "../compiler.h"
 #include "../rtm.h"
 #include "policy.h"
-
-/* glibc's defaults: glibc.elision.tries 3, skip_lock_busy 3, skip_lock_internal_abort 3. */
-#define GLIBC_TRIES 3
-#define GLIBC_SKIP  3
-
-/* "Our experiments show that 2 attempts are optimal" (Cervini et al., DaMoN'15, 3.2). */
-#define DAMON_TRIES 2
-
-/*
- * Failures of the window that an acquisition counts as whose last abort would come again. Chosen
- * here: one in eight acquisitions with a system call is as bad as a failure in each.
- */
-#define UNELIDABLE_WEIGHT 8
+#include "published.h"
 
 /* Parts that LEARN_SOCKETS_PERIOD is divided into: 128 ns each. */
 #define SOCKET_PARTS 1024
@@ -136,56 +124,6 @@ uint32_t policy_socket_wait(const struct policy_sockets *sockets, unsigned int s
 	return (start - at) % LEARN_SOCKETS_PERIOD;
 }
 
-bool policy_lock_enter(const struct policy_config *config, struct policy_lock *lock)
-{
-	if (config->name == POLICY_NEVER)
-		return false;
-	if (lock->skip) {
-		lock->skip--;
-		return false;
-	}
-	return true;
-}
-
-static struct policy_verdict verdict(enum policy_action action, uint32_t spins)
-{
-	return (struct policy_verdict){.action = action, .spins = spins};
-}
-
-static struct policy_verdict fallback(struct policy_try *try, bool unelidable)
-{
-	try->unelidable = unelidable;
-	return verdict(POLICY_FALLBACK, 0);
-}
-
-/* glibc's __lll_lock_elision: retry while the retry bit is set; else skip the next three. */
-static struct policy_verdict abort_glibc(struct policy_lock *lock, struct policy_try *try,
-					 unsigned int status)
-{
-	if (status & RTM_RETRY) {
-		if (try->attempts < GLIBC_TRIES)
-			return verdict(POLICY_RETRY, 0);
-		return fallback(try, false);
-	}
-	lock->skip = GLIBC_SKIP;
-	return fallback(try, false);
-}
-
-/* DaMoN'15, figure in section 3.2: two attempts, the reaction depends on the cause. */
-static struct policy_verdict abort_damon(const struct policy_config *config, struct policy_try *try,
-					 enum elide_cause cause, unsigned int status)
-{
-	if (try->attempts >= DAMON_TRIES)
-		return fallback(try, false);
-	if (cause == ELIDE_CAUSE_busy || cause == ELIDE_CAUSE_inner_busy)
-		return verdict(POLICY_WAIT, config->spin_busy);
-	if (status & RTM_CONFLICT)
-		return verdict(POLICY_BACKOFF, config->backoff);
-	if (status & RTM_RETRY)
-		return verdict(POLICY_BACKOFF, 1);
-	return fallback(try, false);
-}
-
 /*
  * A thread that locks aborts all attempts at once. If these aborts used up the budgets, the aborted
  * threads would lock one after the other, for good: each aborts the attempts of the others (the
@@ -203,16 +141,16 @@ static struct policy_verdict abort_conflict(const struct policy_config *config,
 	unsigned int most = try->conflict ? HELD_CONFLICTS_AFTER : HELD_CONFLICTS_MAX, conflicts;
 
 	if (try->held && ++try->held_conflicts <= most)
-		return verdict(POLICY_WAIT, config->spin_busy);
+		return policy_verdict(POLICY_WAIT, config->spin_busy);
 	conflicts = ++try->conflict;
 	if (conflicts > budget->conflict)
-		return fallback(try, false);
+		return policy_fallback(try, false);
 	if (budget->queue == POLICY_QUEUE_ABORTED)
-		return verdict(POLICY_QUEUE, config->spin_busy);
+		return policy_verdict(POLICY_QUEUE, config->spin_busy);
 	/* By the next attempt the thread that caused the first conflict is mostly done: notes.md. */
 	if (budget->patience == 1 && !--conflicts)
-		return verdict(POLICY_WAIT, config->spin_busy);
-	return verdict(POLICY_BACKOFF, policy_pause(config, budget, conflicts));
+		return policy_verdict(POLICY_WAIT, config->spin_busy);
+	return policy_verdict(POLICY_BACKOFF, policy_pause(config, budget, conflicts));
 }
 
 static struct policy_verdict abort_budgets(const struct policy_config *config,
@@ -225,22 +163,22 @@ static struct policy_verdict abort_budgets(const struct policy_config *config,
 	case ELIDE_CAUSE_busy:
 	case ELIDE_CAUSE_inner_busy:
 		if (++try->busy > budget->busy)
-			return fallback(try, false);
-		return verdict(POLICY_WAIT, config->spin_busy);
+			return policy_fallback(try, false);
+		return policy_verdict(POLICY_WAIT, config->spin_busy);
 	case ELIDE_CAUSE_capacity:
 		if (++try->capacity > budget->capacity)
-			return fallback(try, true);
-		return verdict(POLICY_WAIT, config->spin_busy);
+			return policy_fallback(try, true);
+		return policy_verdict(POLICY_WAIT, config->spin_busy);
 	case ELIDE_CAUSE_explicit:
 	case ELIDE_CAUSE_debug:
 	case ELIDE_CAUSE_nested:
 	case ELIDE_CAUSE_other:
 		if (++try->other > budget->other + try->again)
-			return fallback(try, true);
-		return verdict(POLICY_WAIT, config->spin_busy);
+			return policy_fallback(try, true);
+		return policy_verdict(POLICY_WAIT, config->spin_busy);
 	default:
 		/* Codes of our own: the section does what only a thread that has locked can do. */
-		return fallback(try, true);
+		return policy_fallback(try, true);
 	}
 }
 
@@ -254,45 +192,10 @@ struct policy_verdict policy_abort(const struct policy_config *config, struct po
 	if (likely(config->name == POLICY_ADAPTIVE))
 		budget = &config->arms[try->arm];
 	else if (config->name == POLICY_GLIBC)
-		return abort_glibc(lock, try, status);
+		return policy_glibc_abort(lock, try, status);
 	else if (config->name == POLICY_DAMON)
-		return abort_damon(config, try, cause, status);
+		return policy_damon_abort(config, try, cause, status);
 	else if (config->name == POLICY_NEVER)
-		return fallback(try, false);
+		return policy_fallback(try, false);
 	return abort_budgets(config, budget, try, cause);
-}
-
-/* Keep the numbers by which the lock was changed, for the timeline of the data file. */
-static __cold bool changed(struct policy_window *window, struct policy_window on)
-{
-	window->last_tries = on.tries;
-	window->last_fails = on.fails;
-	return true;
-}
-
-bool policy_hpca_done(const struct policy_config *config, struct policy_lock *lock,
-		      struct policy_window *window, const struct policy_try *try, bool elided)
-{
-	uint32_t limit = (config->window * config->fail_percent + 99) / 100;
-	struct policy_window on;
-
-	if (config->name != POLICY_HPCA)
-		return false;
-	window->tries++;
-	if (!elided)
-		window->fails += try->unelidable ? UNELIDABLE_WEIGHT : 1;
-	if (window->fails < limit && window->tries < config->window)
-		return false;
-	on = *window;
-	window->tries = window->fails = 0;
-	if (on.fails >= limit) {
-		if (lock->skip)
-			return false; /* another thread has paused it meanwhile */
-		lock->pause = lock->skip = config->pause_min;
-		return changed(window, on);
-	}
-	if (!lock->pause)
-		return false;
-	lock->pause = 0;
-	return changed(window, on);
 }

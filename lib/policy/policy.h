@@ -34,28 +34,7 @@
  *   At the end of the thread's countdown adapt_arm() reports, and at the end of an epoch
  *   learn_epoch() compares incumbent and challenger and sets the arms of the sites: learn.h.
  *
- * One acquisition under the other policies. HPCA'14's and glibc's keep a state of each lock, the
- * others none; policy_hpca_done() does something under HPCA'14's alone:
- *
- *   policy_lock_enter() --skip--> lock
- *        | try
- *        v
- *   attempt --commit--> policy_hpca_done(elided)
- *        | abort
- *        v
- *   policy_abort() --RETRY | WAIT | BACKOFF--> attempt
- *        | FALLBACK
- *        v
- *   lock, policy_hpca_done(not elided)
- *
- * HPCA'14's policy disables a lock for a period when fallbacks reach a threshold; p: its pause,
- * in acquisitions.
- *
- *   state     event                                          next      p
- *   -------   --------------------------------------------   -------   ---------
- *   eliding   window passed, fewer failures than the limit   eliding   0
- *   eliding   failures reached the limit                     paused    pause_min
- *   paused    p acquisitions went by                         eliding   p
+ * The policies fixed, never and restrict are simpler; those of others are in published.h.
  */
 #ifndef ELIDE_POLICY_H
 #define ELIDE_POLICY_H
@@ -97,7 +76,7 @@ enum policy_queue {
  * @busy: after aborts because the lock, or one inside the section, was held
  * @capacity: after capacity aborts
  * @other: after other aborts that are not by a code of ours
- * @patience: factor of the pauses after conflicts, see ELIDE_BACKOFF
+ * @patience: factor of the pauses after conflicts, see struct policy_config's @backoff
  * @queue: enum policy_queue
  */
 struct policy_budget {
@@ -117,13 +96,11 @@ struct policy_budget {
  * @looks_first:    no attempt begins while the lock is held; all but glibc and damon
  * @counts_skips:   policy_abort() makes the lock skip the next acquisitions; glibc alone
  * @keeps_window:   policy_hpca_done() judges each lock over a window of acquisitions; hpca alone
- * @budget:         budget of fixed and hpca: the tunables RETRY_CONFLICT, RETRY_BUSY and so on
+ * @budget:         budget of fixed and hpca, and of the TUNED arms: numbers of the policy, policy.def
  * @arms:           arms of the adaptive policy, see policy_arms()
  * @spin_busy:      wait for a held lock, iterations; may be longer by its hold times, see wait.h
- * @backoff:        mean pause after the first conflict, iterations
- * @window:         acquisitions in a window, hpca
- * @fail_percent:   share of a window that falls back and so pauses the lock, per cent, hpca
- * @pause_min:      length of the pause, acquisitions, hpca
+ * @backoff:        mean pause after the second conflict, iterations
+ * @crowd:          threads that may wait for a held lock where threads are restricted
  */
 struct policy_config {
 	uint32_t name;
@@ -136,9 +113,7 @@ struct policy_config {
 	struct policy_budget arms[POLICY_NR_ARMS];
 	uint32_t spin_busy;
 	uint32_t backoff;
-	uint32_t window;
-	uint32_t fail_percent;
-	uint32_t pause_min;
+	uint32_t crowd;
 };
 
 /**
@@ -166,20 +141,6 @@ struct policy_lock {
 			uint8_t window;
 		};
 	};
-};
-
-/**
- * struct policy_window - a thread's window of a lock, under HPCA'14's policy.
- * @tries: acquisitions that were tried in this window
- * @fails: of these, those that fell back; one that cannot be elided counts 8
- * @last_tries: @tries of the last window that changed the lock
- * @last_fails: @fails of that window
- */
-struct policy_window {
-	uint16_t tries;
-	uint16_t fails;
-	uint16_t last_tries;
-	uint16_t last_fails;
 };
 
 /**
@@ -213,6 +174,19 @@ struct policy_verdict {
 	enum policy_action action;
 	uint32_t spins;
 };
+
+/** policy_verdict() - the two as one. */
+static inline struct policy_verdict policy_verdict(enum policy_action action, uint32_t spins)
+{
+	return (struct policy_verdict){.action = action, .spins = spins};
+}
+
+/** policy_fallback() - lock; @unelidable: a further attempt would abort, too. */
+static inline struct policy_verdict policy_fallback(struct policy_try *try, bool unelidable)
+{
+	try->unelidable = unelidable;
+	return policy_verdict(POLICY_FALLBACK, 0);
+}
 
 /* Sockets with a part of the time of their own; socket n shares that of socket n % 4. */
 #define POLICY_SOCKETS 4
@@ -257,17 +231,6 @@ void policy_flags(struct policy_config *config);
  * @config: @arms is set, by @budget and arms.def
  */
 void policy_arms(struct policy_config *config);
-
-/**
- * policy_lock_enter() - is this acquisition tried, by the state of its single lock?
- * @config: settings
- * @lock: state of the lock; its @skip is counted down
- *
- * Of all policies but the adaptive one, which has adapt_arm() instead.
- *
- * Return: true to try, false to lock.
- */
-bool policy_lock_enter(const struct policy_config *config, struct policy_lock *lock);
 
 /**
  * policy_abort() - what to do after an abort.
@@ -321,22 +284,6 @@ static inline uint32_t policy_pause(const struct policy_config *config,
  * policy fixed all acquisitions count as those of "keen"; none do so under the others.
  */
 uint32_t policy_at_once(const struct policy_config *config);
-
-/**
- * policy_hpca_done() - learn from an acquisition that was tried, under HPCA'14's policy.
- * @config: settings
- * @lock: state of the lock, may be paused by this
- * @window: the calling thread's window of the lock
- * @try: the acquisition
- * @elided: it was elided in the end
- *
- * HPCA'14 3.3.3: when aborts reach a threshold, disable elision for a period
- * and re-evaluate. Does nothing under the other policies.
- *
- * Return: true if @lock changed.
- */
-bool policy_hpca_done(const struct policy_config *config, struct policy_lock *lock,
-		      struct policy_window *window, const struct policy_try *try, bool elided);
 
 /**
  * policy_cause() - cause of an abort as far as the status word tells.

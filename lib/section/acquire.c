@@ -21,11 +21,11 @@
 #include "../evidence/evidence.h"
 #include "../life/fill.h"
 #include "../life/start.h"
+#include "../policy/published.h"
 #include "../state/holds.h"
 #include "../state/random.h"
 #include "../state/settings.h"
 #include "../state/thread-list.h"
-#include "../state/tunables.h"
 #include "engine.h"
 #include "section.h"
 
@@ -227,8 +227,6 @@ static __noinline void watch(struct elide_thread *t)
 	t->streak = 0;
 	/* A handler may have left elide_release() by longjmp(). */
 	t->catches_up = false;
-	if (!elide_tunables.watch)
-		return;
 	commits = commits_of_all();
 	if (commits == t->committed)
 		elide_disable("transactions have stopped committing");

@@ -9,6 +9,7 @@
 #include "../check/order.h"
 #include "../life/fill.h"
 #include "../life/lock.h"
+#include "../policy/published.h"
 #include "../state/settings.h"
 #include "held.h"
 #include "section.h"

@@ -8,7 +8,6 @@
 #define ELIDE_SECTION_H
 
 #include "../base/testpoint.h"
-#include "../state/tunables.h"
 #include "engine.h"
 
 #pragma GCC visibility push(hidden)
@@ -63,11 +62,15 @@ static __always_inline_fn void subscribe(struct elide_thread *t, struct elide_ro
 }
 
 /*
- * Does the watch look now, after one abort more? With ELIDE_WATCH=0 never: the difference is 2^32 - 1.
+ * Attempts of a thread in a row, with no commit in the whole process, after which RTM is switched off.
+ * Chosen: where sections can commit, far fewer abort in a row.
  */
+#define WATCH_ATTEMPTS 10000
+
+/* Does the watch look now, after one abort more? */
 static __always_inline_fn bool watch_is_due(const struct elide_thread *t)
 {
-	return t->streak >= elide_tunables.watch - 1;
+	return t->streak >= WATCH_ATTEMPTS - 1;
 }
 
 /* The thread is in the locked section that is told of: outside transactions. */

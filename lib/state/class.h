@@ -46,6 +46,12 @@ static inline uint32_t elide_class_kind(enum elide_kind kind)
 	}
 }
 
+/*
+ * Lock classes; acquisitions of locks of further ones are counted by their call sites alone, and are not
+ * elided. Chosen: a class is a place that initialises locks, of which large programs have hundreds.
+ */
+#define ELIDE_MAX_CLASSES 4096
+
 /**
  * elide_class_start() - allocate the tables.
  * @max_classes: bound

@@ -59,18 +59,18 @@ static void choose_mode(void)
 static void configure_policy(void)
 {
 	const struct elide_tunables *t = &elide_tunables;
+	const uint32_t *numbers = t->policy_numbers;
 
 	elide_tunables_word("POLICY", t->policy, elide_process.policy,
 			    sizeof(elide_process.policy));
 	elide_process.config = (struct policy_config){
 		.name = t->policy,
-		.budget = {t->retry_conflict, t->retry_busy, t->retry_capacity, t->retry_other, 1,
+		.budget = {numbers[ELIDE_POLICY_conflict], numbers[ELIDE_POLICY_busy],
+			   numbers[ELIDE_POLICY_capacity], numbers[ELIDE_POLICY_other], 1,
 			   POLICY_QUEUE_NOBODY},
 		.spin_busy = t->spin_busy,
-		.backoff = t->backoff,
-		.window = t->window,
-		.fail_percent = t->fail_percent,
-		.pause_min = t->pause_min,
+		.backoff = numbers[ELIDE_POLICY_backoff],
+		.crowd = numbers[ELIDE_POLICY_crowd],
 	};
 	policy_flags(&elide_process.config);
 	policy_arms(&elide_process.config);

@@ -50,7 +50,7 @@
 #include "../base/datafile-writer.h"
 #include "../compiler.h"
 #include "../emulator.h"
-#include "../policy/policy.h"
+#include "../policy/published.h"
 #include "call-types.h"
 #include "ending.h"
 #include "open.h"

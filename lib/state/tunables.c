@@ -11,7 +11,6 @@
 #include "../base/log.h"
 #include "../base/text.h"
 #include "../compiler.h"
-#include "../policy/policy.h"
 #include "tunables.h"
 
 struct elide_tunables elide_tunables;
@@ -27,8 +26,9 @@ struct tunable {
 	const char *initial;
 };
 
-static const struct tunable table[] = {
 #define AT(name) offsetof(struct elide_tunables, name)
+
+static const struct tunable table[] = {
 #define ELIDE_UINT(name, NAME, scope, min, max, def, unit, help) \
 	{#NAME, TYPE_UINT, AT(name), min, max, NULL, #def},
 #define ELIDE_ENUM(name, NAME, scope, values, def, help) \
@@ -41,6 +41,15 @@ static const struct tunable table[] = {
 #undef ELIDE_ENUM
 #undef ELIDE_SET
 #undef ELIDE_STR
+};
+
+/* Settings that there were. */
+static const struct {
+	const char *name, *instead;
+} gone[] = {
+#define ELIDE_GONE(NAME, instead) {#NAME, instead},
+#include "../gone.def"
+#undef ELIDE_GONE
 };
 
 /* Longest word that the distance below looks at. */
@@ -123,12 +132,13 @@ static int parse_uint(const struct tunable *u, uint32_t *member, const char *val
 static int parse_words(const struct tunable *u, uint32_t *member, const char *value, char *message,
 		       unsigned int size)
 {
+	const char *ends = u->type == TYPE_SET ? "," : u->offset == AT(policy) ? ":" : "";
 	uint32_t bits = 0;
 	const char *nearest = u->values;
 	size_t nearest_len = 0;
 
 	for (const char *v = value;;) {
-		size_t n = u->type == TYPE_SET ? strcspn(v, ",") : strlen(v);
+		size_t n = strcspn(v, ends);
 		int index = find_value(u->values, v, n, &nearest, &nearest_len);
 
 		if (u->type == TYPE_SET && !*value)
@@ -139,11 +149,33 @@ static int parse_words(const struct tunable *u, uint32_t *member, const char *va
 			return -EINVAL;
 		}
 		bits = u->type == TYPE_SET ? bits | 1u << index : (uint32_t)index;
-		if (!v[n])
+		if (u->type != TYPE_SET || !v[n])
 			break;
 		v += n + 1;
 	}
 	*member = bits;
+	return 0;
+}
+
+/* NAME[:NUMBER=VALUE,...] */
+static int parse_policy(const struct tunable *u, struct elide_tunables *t, const char *value,
+			char *message, unsigned int size)
+{
+	uint32_t policy, numbers[ELIDE_NR_POLICY_NUMBERS];
+	size_t len = strcspn(value, ":");
+	char why[160];
+	int err = parse_words(u, &policy, value, message, size);
+
+	if (err)
+		return err;
+	elide_policy_defaults(numbers);
+	if (value[len] && !elide_policy_parse(value, len, value + len + 1, numbers, why, sizeof(why))) {
+		elide_text(message, size, "ELIDE_%s=%.40s: %s, using %s", u->name, value, why,
+			   u->initial);
+		return -EINVAL;
+	}
+	t->policy = policy;
+	memcpy(t->policy_numbers, numbers, sizeof(numbers));
 	return 0;
 }
 
@@ -154,6 +186,8 @@ static int parse(const struct tunable *u, struct elide_tunables *t, const char *
 
 	if (u->type == TYPE_UINT)
 		return parse_uint(u, (uint32_t *)member, value, message, size);
+	if (u->offset == AT(policy))
+		return parse_policy(u, t, value, message, size);
 	if (u->type != TYPE_STR)
 		return parse_words(u, (uint32_t *)member, value, message, size);
 	if (strlen(value) >= ELIDE_TUNABLE_TEXT) {
@@ -172,6 +206,12 @@ int elide_tunables_parse(struct elide_tunables *t, const char *name, const char 
 	unsigned int best = ~0u;
 
 	message[0] = '\0';
+	for (unsigned int i = 0; i < ARRAY_SIZE(gone); i++) {
+		if (strcmp(gone[i].name, name))
+			continue;
+		elide_text(message, size, "ELIDE_%s is gone (%s), ignored", name, gone[i].instead);
+		return -ENOENT;
+	}
 	for (const struct tunable *u = table; u < table + ARRAY_SIZE(table); u++) {
 		unsigned int d = distance(u->name, strlen(u->name), name, strlen(name));
 
@@ -185,35 +225,6 @@ int elide_tunables_parse(struct elide_tunables *t, const char *name, const char 
 	elide_text(message, size, "ELIDE_%.40s is unknown, nearest is ELIDE_%s, ignored", name,
 		 nearest->name);
 	return -ENOENT;
-}
-
-/* Further attempts after aborts of some kind. */
-static bool is_budget(const struct tunable *u)
-{
-	return !strncmp(u->name, "RETRY_", 6);
-}
-
-/*
- * The policy fixed is nothing but its budgets. That these are all 0 contradicts it: then the
- * defaults, and a warning.
- */
-static void settle(struct elide_tunables *t, char *message, unsigned int size)
-{
-	unsigned int n;
-	char none[1];
-
-	if (t->policy != POLICY_FIXED)
-		return;
-	for (const struct tunable *u = table; u < table + ARRAY_SIZE(table); u++)
-		if (is_budget(u) && *(uint32_t *)((char *)t + u->offset))
-			return;
-	n = elide_text(message, size, "ELIDE_POLICY=fixed contradicts budgets of 0, using");
-	for (const struct tunable *u = table; u < table + ARRAY_SIZE(table); u++)
-		if (is_budget(u) && n < size) {
-			n += elide_text(message + n, size - n, " ELIDE_%s=%s", u->name, u->initial);
-			parse(u, t, u->initial, none, sizeof(none));
-		}
-	elide_log("%s", message);
 }
 
 void elide_tunables_read(char *const *environ)
@@ -237,7 +248,6 @@ void elide_tunables_read(char *const *environ)
 		if (elide_tunables_parse(&elide_tunables, copy, equal + 1, message, sizeof(message)))
 			elide_log("%s", message);
 	}
-	settle(&elide_tunables, message, sizeof(message));
 }
 
 void elide_tunables_word(const char *name, uint32_t index, char *text, unsigned int size)

@@ -10,6 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "../policy-numbers.h"
+
 #pragma GCC visibility push(hidden)
 
 enum elide_mode {
@@ -37,7 +39,8 @@ enum elide_pmu_mode {
 /**
  * struct elide_tunables - one member per line of tunables.def.
  *
- * Enumerations hold the index of the value, sets a bit per value.
+ * Enumerations hold the index of the value, sets a bit per value; @policy_numbers: by enum
+ * elide_policy_number.
  */
 struct elide_tunables {
 #define ELIDE_UINT(name, NAME, scope, min, max, def, unit, help) uint32_t name;
@@ -49,6 +52,7 @@ struct elide_tunables {
 #undef ELIDE_ENUM
 #undef ELIDE_SET
 #undef ELIDE_STR
+	uint32_t policy_numbers[ELIDE_NR_POLICY_NUMBERS];
 };
 
 /* The one instance; constant after elide_tunables_read(). */
@@ -59,7 +63,8 @@ extern struct elide_tunables elide_tunables;
  * @environ: "NAME=VALUE" strings, NULL for all defaults (a setuid program)
  *
  * Warns once, on standard error, per unknown ELIDE_ name and per bad value,
- * naming the nearest valid one, and of settings that contradict each other. Not thread-safe: called once at start.
+ * naming the nearest valid one, and per setting that there was, saying what to write. Not thread-safe:
+ * called once at start.
  */
 void elide_tunables_read(char *const *environ);
 
@@ -71,8 +76,8 @@ void elide_tunables_read(char *const *environ);
  * @message: filled with the warning if there is one, else made empty
  * @size: bytes of @message
  *
- * Return: 0; -ENOENT for an unknown name, -EINVAL for a bad value (the
- * member is left as it was).
+ * Return: 0; -ENOENT for an unknown name, or that of a setting that there was; -EINVAL for a bad
+ * value (the member is left as it was).
  */
 int elide_tunables_parse(struct elide_tunables *t, const char *name, const char *value,
 			 char *message, unsigned int size);

@@ -25,7 +25,7 @@ unset LD_PRELOAD
 cell() {
 	mkdir -p "$TMP/$1/$2" && cd "$TMP/$1/$2" || exit 1
 	part=$2
-	export ELIDE_OUTPUT="$PWD/data" ELIDE_POLICY=fixed ELIDE_WATCH=0
+	export ELIDE_OUTPUT="$PWD/data" ELIDE_POLICY=fixed
 	case $1 in
 	plain) set -- ;;
 	profile) set -- env ELIDE_MODE=profile LD_PRELOAD="$lib" ;;

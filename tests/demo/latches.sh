@@ -39,7 +39,7 @@ emulated() {
 	seed=$1 rate=$2
 	shift 2
 	timeout -k 5 $LIMIT "$elide" run -q --emulate --cores=4 --seed="$seed" --abort-rate="$rate" \
-		--policy=fixed --set=WATCH=0 $mode -o data -- "$latches" --seed="$seed" "$@" >out 2>err
+		--policy=fixed $mode -o data -- "$latches" --seed="$seed" "$@" >out 2>err
 }
 
 # count NAME: of the program's counts.

@@ -690,7 +690,8 @@ test_quiet() {
 test_bad_option() {
 	local option
 
-	for option in --cores=0 --cores=x --abort-rate=101 --no-such-option --deadlock=maybe; do
+	for option in --cores=0 --cores=x --abort-rate=101 --quantum= --no-such-option --deadlock=maybe \
+			--placement=wide --hle=model --model=flat: --model=flat:smt=2, --model=flat:smt; do
 		! emu $option -- "$BIN/cores" 1 >"$WORK/out" 2>&1 ||
 			fail "$option was accepted" || return
 	done

@@ -47,6 +47,9 @@ static void check(const struct elide_tunables *t)
 #undef ELIDE_ENUM
 #undef ELIDE_SET
 #undef ELIDE_STR
+	for (unsigned int i = 0; i < ELIDE_NR_POLICY_NUMBERS; i++)
+		must(t->policy_numbers[i] >= elide_policy_numbers[i].min &&
+		     t->policy_numbers[i] <= elide_policy_numbers[i].max);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

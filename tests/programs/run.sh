@@ -27,7 +27,7 @@ options() {
 	elided) echo --policy=fixed ;;
 	adaptive) echo --policy=adaptive ;;
 	emulated) echo --emulate --cores=4 --policy=fixed ;;
-	emulated-*) echo --emulate --cores=4 --policy=fixed --set WATCH=0 "--abort-rate=${1#*-}" ;;
+	emulated-*) echo --emulate --cores=4 --policy=fixed "--abort-rate=${1#*-}" ;;
 	esac
 }
 

@@ -54,6 +54,10 @@ cases() {
 		'elide run --mode ' 'auto elide profile off' \
 		'elide run --mode=p' 'profile' \
 		'elide run --policy=' "$(values POLICY)" \
+		'elide run --policy=fixed:c' 'conflict= capacity=' \
+		'elide run --policy=damon:backoff=3,' '3,backoff=' \
+		'elide run --set POLICY=restrict:' 'crowd=' \
+		'elide run --placement=s' 'spread' \
 		'elide run --kinds=mutex,' 'mutex,rwlock mutex,spin' \
 		'elide run --emulate=h' 'haswell' \
 		'elide run --emulate=list:h' 'haswell' \
@@ -79,7 +83,7 @@ cases() {
 		"elide stacks $pid" "$pid ..." \
 		'elide doctor --sysroot=s' 'sub' \
 		'elide doctor ./ser' './server' \
-		'elide tunables ABORT' 'ABORT_RATE' \
+		'elide tunables MAX_L' 'MAX_LOCKS' \
 		'elide help dif' 'diff' \
 		'elide completion ' 'bash zsh' \
 		'elide run -q ./ser' './server' \

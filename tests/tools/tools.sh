@@ -59,11 +59,16 @@ refused 'emulated machine unknown' \
 refused 'emulated machine: number unknown' "the machine has no number 'l1_way', nearest is l1_ways" \
 	--emulate=haswell:l1_way=4
 refused 'emulated machine: no value' "'l1_ways' is not NUMBER=VALUE" --emulate=haswell:l1_ways
+refused 'emulated machine: nothing behind the colon' "'' is not NUMBER=VALUE" --emulate=haswell:
+refused 'emulated machine: comma at the end' "'' is not NUMBER=VALUE" --emulate=haswell:smt=1,
+refused 'emulated machine: empty value' 'smt= is not a number' --emulate=haswell:smt=
 refused 'emulated machine: no number' 'l1_ways=few is not a number' --emulate=haswell:l1_ways=few
 refused 'emulated machine: out of range' 'l1_ways=64 is impossible, nearest is 32' \
 	--emulate=haswell:l2=14,l1_ways=64
 refused '0 cores' 'cores=0 is impossible, nearest is 1' --emulate --cores=0
 refused '3 hardware threads' 'smt=3 is impossible, nearest is 2' --emulate --smt=3
+refused 'more aborts than transactions' 'abort_rate=101 is impossible, nearest is 100' \
+	--emulate --abort-rate=101
 refused '17 sockets' 'sockets=17 is impossible, nearest is 16' --emulate --sockets=17
 run_elide run --emulate=list
 [ $rc -eq 0 ] && [ "$(cut -d ' ' -f 1 out)" = "$models" ] && ok 'emulated machines are listed' ||
@@ -100,6 +105,15 @@ expect 'settings' 0 "$preload|fixed|" '' run -q --policy fixed ./show
 expect 'any setting' 0 "$preload|glibc|" '' run -q --set policy=glibc ./show
 expect 'unknown setting' 125 '' \
 	'elide: ELIDE_POLCY is unknown, nearest is ELIDE_POLICY' run -q --set POLCY=x ./show
+expect 'setting that is gone' 125 '' \
+	'elide: ELIDE_RETRY_BUSY is gone (write ELIDE_POLICY=adaptive:busy=N, or fixed or hpca)' \
+	run -q --set RETRY_BUSY=3 ./show
+expect 'numbers of a policy' 0 "$preload|fixed:conflict=3,busy=0|" '' \
+	run -q --policy=fixed:conflict=3,busy=0 ./show
+expect 'number that the policy has not' 125 '' 'elide: ELIDE_POLICY=glibc:busy=1: glibc has no numbers' \
+	run -q --policy=glibc:busy=1 ./show
+expect 'number of a policy out of range' 125 '' \
+	'elide: ELIDE_POLICY=hpca:busy=1001: busy is 0 to 1000 attempts' run -q --set POLICY=hpca:busy=1001 ./show
 expect 'bad value' 125 '' \
 	'elide: ELIDE_POLICY=fixd is not one of adaptive|fixed|glibc|damon|hpca|never|restrict, nearest is fixed' \
 	run -q --policy=fixd ./show
@@ -134,17 +148,18 @@ expect 'the file of settings goes before the environment' 0 'fixed|3|a!b=off,c=p
 	run -q --conf elide.conf ./shows
 expect 'file of settings: LD_BIND_NOW' 0 'never|||1|' '' run -q --conf now.conf ./shows
 unset ELIDE_POLICY
-printf 'POLCY = fixed\nnonsense\nPOLICY = fixd\nRUN = 5\nbuild-id x\n' >bad.conf
+printf 'POLCY = fixed\nnonsense\nPOLICY = fixd\nRUN = 5\nbuild-id x\nWATCH = 5\n' >bad.conf
 expect 'file of settings: what is wrong in it' 0 '||||' \
-	'elide: bad.conf:1: POLCY is unknown, nearest is POLICY, ignored
+	'elide: bad.conf:1: POLCY is unknown, nearest is ELIDE_POLICY, ignored
 elide: bad.conf:2: "nonsense" is no setting NAME = VALUE, ignored
 elide: ELIDE_POLICY=fixd is not one of adaptive|fixed|glibc|damon|hpca|never|restrict, nearest is fixed, using adaptive
 elide: bad.conf:4: RUN is set by the launcher alone, ignored
-elide: bad.conf:5: build-id takes the path of an object and its build-id, ignored' \
+elide: bad.conf:5: build-id takes the path of an object and its build-id, ignored
+elide: bad.conf:6: WATCH is gone (RTM is switched off after 10000 attempts without a commit), ignored' \
 	run -q --conf bad.conf ./shows
-echo 'CORES = 4' >c.conf
+echo 'SEED = 4' >c.conf
 expect 'file of settings: of the emulator' 0 '||||' \
-	'elide: c.conf:1: CORES is a setting of the emulated machine: it does nothing without --emulate
+	'elide: c.conf:1: SEED is a setting of the emulated machine: it does nothing without --emulate
 elide: no data file was written: no lock was taken, or the library was not loaded' \
 	run --conf c.conf ./shows
 expect 'file of settings: not there' 125 '' 'elide: --conf=nosuch.conf: No such file or directory' \
@@ -171,7 +186,7 @@ expect 'stacks' 0 '7|' '' run -q --stacks=7 sh -c 'printf "%s|" "$ELIDE_STACKS"'
 expect 'setting without value' 125 '' \
 	'elide: --set=POLICY: it takes NAME=VALUE, elide tunables lists the names' run --set POLICY ./show
 expect 'setting of the emulator' 0 "$preload|unset|" \
-	"elide: CORES is a setting of the emulated machine: it does nothing without --emulate
+	"elide: --cores is a setting of the emulated machine: it does nothing without --emulate
 elide: no data file was written: no lock was taken, or the library was not loaded" run --cores=3 ./show
 libm=$(ldconfig -p | sed -n 's/.*libm\.so\.6 (libc6,x86-64.*=> //p' | head -1)
 LD_PRELOAD=$libm
@@ -333,16 +348,18 @@ else
 	expect 'emulated: killed by a signal' 143 '' '' run -q --emulate sh -c 'kill -TERM $$'
 	expect 'emulated: the model has its own number of cores' 0 64 '' run -q --emulate=epyc7702 nproc
 	expect 'emulated: cores' 0 6 '' run -q --emulate=haswell --cores=3 --smt=2 nproc
-	ELIDE_MODEL=epyc7702 ELIDE_CORES=16
-	export ELIDE_MODEL ELIDE_CORES
+	ELIDE_MODEL=epyc7702:cores=16
+	export ELIDE_MODEL
 	expect 'emulated: the environment' 0 16 '' run -q --emulate nproc
 	expect 'emulated: options go before the environment' 0 3 '' \
 		run -q --emulate=haswell --cores=3 nproc
+	expect 'emulated: an option goes before the number of the model' 0 8 '' \
+		run -q --emulate --smt=2 --cores=8 --smt=1 nproc
 	ELIDE_MODEL=falt
-	expect 'emulated: unknown model in the environment' 0 16 \
+	expect 'emulated: unknown model in the environment' 0 8 \
 		"elide: ELIDE_MODEL: there is no machine 'falt', nearest is flat; there are $list; using flat" \
 		run -q --emulate nproc
-	unset ELIDE_MODEL ELIDE_CORES
+	unset ELIDE_MODEL
 	for geometry in '--cores=3 --sockets=2:3 cores cannot be dealt out to 2 sockets' \
 			'--emulate=haswell:l1_kib=31:31 KiB with 8 ways make 62 sets, not a power of two' \
 			'--emulate=epyc7702:die=6:a die of 6 cores does not fit'; do
@@ -764,19 +781,22 @@ listed=$("$elide" tunables | sed -n 's/^ELIDE_\([A-Z_]*\)=.*/\1/p' | sort)
 inlist=$(sed -n 's/^ELIDE_[A-Z]* *([a-z_]*, \([A-Z_]*\),.*/\1/p' "$here/../../lib/tunables.def" | sort)
 [ -n "$inlist" ] && [ "$listed" = "$inlist" ] && ok 'tunables: all of them' ||
 	not_ok 'tunables: all of them' "$listed"
-ELIDE_CORES=2000 ELIDE_SEED=5 "$elide" tunables CORES seed >out 2>err
+ELIDE_FILE_MAX=2000 ELIDE_CORES=4 ELIDE_SEED=5 "$elide" tunables FILE_MAX seed >out 2>err
 cat >want <<'EOF'
-ELIDE_CORES=0 (default)
-    uint 0..1024 cores, default 0, for the emulator
-    cores of the emulated machine, in all sockets; 0 as many as the model has; further threads share them by time slices
+ELIDE_FILE_MAX=64 (default)
+    uint 1..1024 MiB, default 64, for the library
+    size the data file may grow to
 ELIDE_SEED=5
     uint 0..4294967295 seed, default 1, for the emulator
     seed of every random choice of the emulated machine
 EOF
 same 'tunables: present values' want out
-echo 'elide: ELIDE_CORES=2000 is out of range, nearest is 1024, using 0' >want
-same 'tunables: bad value' want err
-expect 'tunables: unknown name' 2 '' 'elide: CORSE is no tunable, nearest is CORES' tunables CORSE
+cat >want <<'EOF'
+elide: ELIDE_CORES is gone (write ELIDE_MODEL=flat:cores=N, or elide run --cores=N), ignored
+elide: ELIDE_FILE_MAX=2000 is out of range, nearest is 1024, using 64
+EOF
+same 'tunables: bad value, and a setting that is gone' want err
+expect 'tunables: unknown name' 2 '' 'elide: STAKS is unknown, nearest is ELIDE_STACKS' tunables STAKS
 json 'tunables: JSON' '[t["default"] for t in d["tunables"] if t["name"] == "POLICY"] == ["adaptive"]' \
 	"$elide" tunables --json
 json 'doctor: JSON' 'd["mode"] == "profile" and not d["rtm_usable"]' \

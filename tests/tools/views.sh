@@ -169,7 +169,7 @@ expect 'compare: not found' 2 '' 'elide: nosuch-program: not found' compare nosu
 expect 'compare: no pairs' 2 '' 'elide: --runs=0: not a number from 1 to 10000' compare -n 0 true
 expect 'compare: output' 2 '' 'elide: --output=firts: nearest is first' compare --output firts true
 expect 'compare: setting of the emulator' 2 '' \
-	'elide: CORES is a setting of the emulated machine: it needs --emulate' compare --cores 3 true
+	'elide: --cores is a setting of the emulated machine: it needs --emulate' compare --cores 3 true
 while IFS='|' read -r text message; do
 	expect "compare: condition '$text'" 2 '' "elide: --fail-if='$text': $message" \
 		compare --fail-if "$text" true
@@ -255,7 +255,7 @@ else
 	done
 	# Sections longer than the time between two interrupts: elision costs. Now and then a run
 	# takes a tenth more than the others, which two pairs cannot tell from chance.
-	run_elide compare -n 3 --emulate --cores=4 --policy=fixed --set RETRY_OTHER=5 \
+	run_elide compare -n 3 --emulate --cores=4 --policy=fixed:other=5 \
 		--fail-if hurts ./sections 2 4 5000000
 	[ $rc -eq 1 ] && grep -q '^hurts: with elision it takes .* more time' out &&
 		ok 'compare: it hurts' || not_ok 'compare: it hurts' "exit $rc: $(cat out err)"
@@ -302,13 +302,13 @@ grep -q '^shelf mutex Shelf::put in main::{lambda()#1} *100 ' out &&
 grep -q '<code title="stock::Shelf&lt;std::[^"]*allocator[^"]*::put([^"]*">stock::Shelf&lt;std::string&gt;::put(std::string const&amp;)</code>' page &&
 	ok 'names of C++ on the page' || not_ok 'names of C++ on the page' "$(grep -c Shelf page) lines"
 
-# Locks of an array are one class, however few classes there is room for; without symbols
-# those beyond the first sixteen are. arrays NAME PROGRAM MAX_CLASSES <WANT: LOCK KIND LOCKS
+# Locks of an array are one class; without symbols those beyond the first sixteen are.
+# arrays NAME PROGRAM <WANT: LOCK KIND LOCKS
 # ACQUIRED of its classes.
 arrays() {
 	cat >want
 	command -v python3 >/dev/null || { skip "$1" 'python3 is not installed'; return; }
-	run_elide run -q --mode=profile --set MAX_CLASSES=$3 -o array.data -- "$O/tests/tools/$2"
+	run_elide run -q --mode=profile -o array.data -- "$O/tests/tools/$2"
 	"$elide" report --by lock --json array.data | python3 -c '
 import json, sys
 report = json.load(sys.stdin)
@@ -318,14 +318,14 @@ print(sum(report["dropped"].values()), "dropped")' | sed 's/+0x[0-9a-f]* /+N /' 
 		sed 's/^ *//' | LC_ALL=C sort >out
 	same "$1" want out
 }
-arrays 'an array of locks' array 16 <<'END'
+arrays 'an array of locks' array <<'END'
 1 0 dropped
 1 buckets[] mutex 1000 12000
 1 single_lock mutex 1 200
 1 spins[] spin 100 200
 2 server+N mutex 1 200
 END
-arrays 'an array of locks without symbols' array-stripped 64 <<'END'
+arrays 'an array of locks without symbols' array-stripped <<'END'
 1 0 dropped
 1 first locked in array-stripped+N mutex 984 11808
 1 init array-stripped+N spin 84 168

@@ -87,7 +87,7 @@ one() {
 		;;
 	emulated-*)
 		set -- "$O/bin/elide" run --quiet --emulate --seed="$seed" \
-			--abort-rate="${how#*-}" --policy=fixed --set=WATCH=0 --locks="$rule" \
+			--abort-rate="${how#*-}" --policy=fixed --locks="$rule" \
 			-o data -- "$@"
 		;;
 	*)

@@ -5,6 +5,10 @@
  * The lock is made up here: its word is never taken, and each thread says what it sees when it
  * looks.
  */
+/* Who leaves because it has been parked for that long, 5 s, has never looked. */
+#define CROWD_PARKED 5000000000ull
+#include "../../lib/adapt/crowd.c"
+
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
@@ -20,7 +24,6 @@
 
 #include <cmocka.h>
 
-#include "../../lib/adapt/crowd.h"
 #include "../../lib/adapt/sockets.h"
 #include "../../lib/base/datafile-writer.h"
 #include "../../lib/life/fill.h"
@@ -31,10 +34,7 @@
 __attribute__((constructor(101))) static void environment(void)
 {
 	own_data("elide");
-	setenv("ELIDE_POLICY", "restrict", 1);
-	setenv("ELIDE_CROWD", "1", 1);
-	/* Who leaves because it has been parked for that long, 5 s, has never looked. */
-	setenv("ELIDE_CROWD_PARKED", "5000000", 1);
+	setenv("ELIDE_POLICY", "restrict:crowd=1", 1);
 }
 
 static pthread_mutex_t lock;
@@ -109,7 +109,7 @@ static void *want(void *waiter)
 	return crowd;
 }
 
-static void park(struct waiter *w)
+static void park_one(struct waiter *w)
 {
 	assert_int_equal(pthread_create(&w->thread, NULL, want, w), 0);
 	while (!w->row || !READ_ONCE(w->row->parked))
@@ -165,10 +165,10 @@ static void one_of_each_of_two_processors_looks(void **state)
 	crowd = enter();
 	assert_non_null(crowd);
 	assert_int_equal(waits.row->parked, 0);
-	park(&before);
-	park(&first);
-	park(&behind);
-	park(&other);
+	park_one(&before);
+	park_one(&first);
+	park_one(&behind);
+	park_one(&other);
 	before.sees_free = true;
 	join(&before);
 	join(&other);

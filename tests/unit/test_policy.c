@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * test_policy.c - the truth tables of lib/policy/policy.c.
+ * test_policy.c - the truth tables of lib/policy/policy.c and published.c.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,6 +11,7 @@
 
 #include "../../lib/compiler.h"
 #include "../../lib/policy/policy.h"
+#include "../../lib/policy/published.h"
 #include "../../lib/rtm.h"
 
 #define XABORT(code) (RTM_EXPLICIT | (unsigned int)(code) << 24)
@@ -18,7 +19,6 @@
 static const struct policy_config base = {
 	.budget = {.conflict = 5, .busy = 8, .capacity = 1, .other = 2, .patience = 1},
 	.spin_busy = 1000, .backoff = 16,
-	.window = 64, .fail_percent = 50, .pause_min = 256,
 };
 
 static struct policy_config config_of(enum policy_name name)
@@ -264,7 +264,7 @@ static void backoff_doubles_to_a_bound(void **state)
 	uint32_t last = 0;
 
 	config.budget.conflict = 1001;
-	config.backoff = 1000000; /* the tunable's maximum must not overflow */
+	config.backoff = 1000000; /* the maximum of policy.def must not overflow */
 	assert_int_equal(aborted(&config, &lock, &try, RTM_CONFLICT).action, POLICY_WAIT);
 	for (unsigned int i = 0; i < 1000; i++) {
 		struct policy_verdict v = aborted(&config, &lock, &try, RTM_CONFLICT);
@@ -413,7 +413,7 @@ static void hpca_costs_what_it_says(void **state)
 	assert_int_equal(tried, 32 * 1000);
 }
 
-static void arms_follow_the_tunables(void **state)
+static void arms_follow_the_budget(void **state)
 {
 	struct policy_config config = base;
 
@@ -534,7 +534,7 @@ int main(void)
 		cmocka_unit_test(flags_of_each_policy),
 		cmocka_unit_test(the_others_never_pause),
 		cmocka_unit_test(hpca_costs_what_it_says),
-		cmocka_unit_test(arms_follow_the_tunables),
+		cmocka_unit_test(arms_follow_the_budget),
 		cmocka_unit_test(sockets_take_turns),
 		cmocka_unit_test(torn_turns_do_no_harm),
 	};

@@ -16,6 +16,7 @@
 #include <cmocka.h>
 
 #include "../../lib/compiler.h"
+#include "../../lib/policy/policy.h"
 #include "../../lib/state/tunables.h"
 
 static char message[512];
@@ -180,9 +181,9 @@ static void unknown_name_gets_the_nearest(void **state)
 {
 	struct elide_tunables t = {0};
 
-	assert_int_equal(set(&t, "RETRY_CONFLCT", "3"), -ENOENT);
-	assert_string_equal(message, "ELIDE_RETRY_CONFLCT is unknown, nearest is "
-				     "ELIDE_RETRY_CONFLICT, ignored");
+	assert_int_equal(set(&t, "SPIN_BSY", "3"), -ENOENT);
+	assert_string_equal(message, "ELIDE_SPIN_BSY is unknown, nearest is "
+				     "ELIDE_SPIN_BUSY, ignored");
 	assert_int_equal(set(&t, "A_NAME_THAT_IS_MUCH_LONGER_THAN_ANY_OF_OURS", "3"), -ENOENT);
 	assert_int_equal(strncmp(message, "ELIDE_A_NAME_THAT_IS_MUCH_LONGER_THAN_ANY_ is unknown, ",
 				 30), 0);
@@ -219,7 +220,7 @@ static void expect_defaults(void)
 
 static void no_environment_is_all_defaults(void **state)
 {
-	elide_tunables.window = 5;
+	elide_tunables.stacks = 5;
 	strcpy(elide_tunables.output, "elsewhere");
 	elide_tunables_read(NULL);
 	expect_defaults();
@@ -244,13 +245,13 @@ static void read_with_stderr(char *const *environment, char *text, size_t size)
 
 static void environment_is_read(void **state)
 {
-	char *environment[] = {"PATH=/bin", "ELIDE_WINDOW=99", "ELIDE_MODE=off", "ELIDE_DEPS=skip",
+	char *environment[] = {"PATH=/bin", "ELIDE_STACKS=99", "ELIDE_MODE=off", "ELIDE_DEPS=skip",
 			       "ELIDE_OUTPUT=/tmp/a b,c", "ELIDE_KINDS=spin", "NOTELIDE_SEED=3", NULL};
 	char text[1024];
 
 	read_with_stderr(environment, text, sizeof(text));
 	assert_string_equal(text, "");
-	assert_int_equal(elide_tunables.window, 99);
+	assert_int_equal(elide_tunables.stacks, 99);
 	assert_int_equal(elide_tunables.mode, ELIDE_MODE_OFF);
 	assert_int_equal(elide_tunables.kinds, ELIDE_KINDS_SPIN);
 	assert_string_equal(elide_tunables.output, "/tmp/a b,c");
@@ -259,12 +260,12 @@ static void environment_is_read(void **state)
 
 static void each_fault_is_one_line(void **state)
 {
-	char *environment[] = {"ELIDE_WINDOW=none", "ELIDE_MOED=off", "ELIDE_FOLLOW=2", NULL};
+	char *environment[] = {"ELIDE_STACKS=none", "ELIDE_MOED=off", "ELIDE_FOLLOW=2", NULL};
 	char text[1024];
 
 	read_with_stderr(environment, text, sizeof(text));
 	assert_string_equal(text,
-			    "elide: ELIDE_WINDOW=none is not a number, using 64\n"
+			    "elide: ELIDE_STACKS=none is not a number, using 64\n"
 			    "elide: ELIDE_MOED is unknown, nearest is ELIDE_MODE, ignored\n"
 			    "elide: ELIDE_FOLLOW=2 is out of range, nearest is 1, using 1\n");
 	expect_defaults();
@@ -283,40 +284,85 @@ static void unknown_policy_is_the_default(void **state)
 	expect_defaults();
 }
 
-/* The policy, and the budgets in the order of the list; the value, and whether a warning comes. */
-static void fixed_with_no_budget_is_told(void **state)
+/* A policy with numbers: the numbers by enum elide_policy_number, or what is said of it. */
+static void numbers_of_a_policy(void **state)
 {
 	static const struct {
-		char *policy, *budgets[4];
-		bool told;
-		uint32_t conflict, busy, capacity, other;
-	} cases[] = {
-		{"fixed", {"0", "0", "0", "0"}, true, 5, 8, 1, 0},
-		{"fixed", {"0", "0", "0", "1"}, false, 0, 0, 0, 1},
-		{"fixed", {"1", "0", "0", "0"}, false, 1, 0, 0, 0},
-		{"hpca", {"0", "0", "0", "0"}, false, 0, 0, 0, 0},
-		{"adaptive", {"0", "0", "0", "0"}, false, 0, 0, 0, 0},
+		const char *value;
+		uint32_t policy, numbers[ELIDE_NR_POLICY_NUMBERS];
+		const char *why;
+	} table[] = {
+		{"fixed", POLICY_FIXED, {5, 8, 1, 0, 1, 1}},
+		{"fixed:conflict=3", POLICY_FIXED, {3, 8, 1, 0, 1, 1}},
+		{"fixed:other=1000,conflict=0,busy=0,capacity=0,backoff=0", POLICY_FIXED, {0, 0, 0, 1000, 0, 1}},
+		/* The last one holds. */
+		{"hpca:busy=1,busy=2", POLICY_HPCA, {5, 2, 1, 0, 1, 1}},
+		{"adaptive:crowd=1024,other=2", POLICY_ADAPTIVE, {5, 8, 1, 2, 1, 1024}},
+		{"damon:backoff=1000000", POLICY_DAMON, {5, 8, 1, 0, 1000000, 1}},
+		{"restrict:crowd=0", POLICY_RESTRICT, {5, 8, 1, 0, 1, 0}},
+		{"fixed:", .why = "fixed has conflict|busy|capacity|other|backoff=N, not ''"},
+		{"fixed:conflict=3,", .why = "fixed has conflict|busy|capacity|other|backoff=N, not ''"},
+		{"fixed:,busy=1", .why = "fixed has conflict|busy|capacity|other|backoff=N, not ''"},
+		{"fixed:busy", .why = "fixed has conflict|busy|capacity|other|backoff=N, not 'busy'"},
+		{"fixed:=1", .why = "fixed has conflict|busy|capacity|other|backoff=N, not '=1'"},
+		{"hpca:backoff=1", .why = "hpca has conflict|busy|capacity|other=N, not 'backoff=1'"},
+		{"damon:busy=1", .why = "damon has backoff=N, not 'busy=1'"},
+		{"restrict:conflict|busy=1", .why = "restrict has crowd=N, not 'conflict|busy=1'"},
+		{"adaptive:Busy=1", .why = "adaptive has conflict|busy|capacity|other|crowd=N, not 'Busy=1'"},
+		{"glibc:busy=1", .why = "glibc has no numbers"},
+		{"never:", .why = "never has no numbers"},
+		{"fixed:busy=", .why = "busy is 0 to 1000 attempts"},
+		{"fixed:busy=1x", .why = "busy is 0 to 1000 attempts"},
+		{"fixed:busy=-1", .why = "busy is 0 to 1000 attempts"},
+		{"fixed:busy=1001", .why = "busy is 0 to 1000 attempts"},
+		{"fixed:busy=99999999999999999999", .why = "busy is 0 to 1000 attempts"},
+		{"fixed:busy=1,backoff=1000001", .why = "backoff is 0 to 1000000 iterations"},
 	};
-	static const char *const names[] = {"CONFLICT", "BUSY", "CAPACITY", "OTHER"};
 
-	for (unsigned int i = 0; i < ARRAY_SIZE(cases); i++) {
-		char lines[5][64], text[1024];
-		char *environment[6] = {lines[0], lines[1], lines[2], lines[3], lines[4], NULL};
+	for (unsigned int i = 0; i < ARRAY_SIZE(table); i++) {
+		struct elide_tunables t = {.policy = 77, .policy_numbers = {1, 2, 3, 4, 5, 6}}, before = t;
+		char expect[512];
 
-		snprintf(lines[4], sizeof(lines[4]), "ELIDE_POLICY=%s", cases[i].policy);
-		for (unsigned int j = 0; j < 4; j++)
-			snprintf(lines[j], sizeof(lines[j]), "ELIDE_RETRY_%s=%s", names[j],
-				 cases[i].budgets[j]);
-		read_with_stderr(environment, text, sizeof(text));
-		assert_string_equal(text, !cases[i].told ? "" :
-				    "elide: ELIDE_POLICY=fixed contradicts budgets of 0, using "
-				    "ELIDE_RETRY_CONFLICT=5 ELIDE_RETRY_BUSY=8 "
-				    "ELIDE_RETRY_CAPACITY=1 ELIDE_RETRY_OTHER=0\n");
-		assert_int_equal(elide_tunables.retry_conflict, cases[i].conflict);
-		assert_int_equal(elide_tunables.retry_busy, cases[i].busy);
-		assert_int_equal(elide_tunables.retry_capacity, cases[i].capacity);
-		assert_int_equal(elide_tunables.retry_other, cases[i].other);
+		assert_int_equal(set(&t, "POLICY", table[i].value), table[i].why ? -EINVAL : 0);
+		snprintf(expect, sizeof(expect), "ELIDE_POLICY=%.40s: %s, using adaptive", table[i].value,
+			 table[i].why ?: "");
+		assert_string_equal(message, table[i].why ? expect : "");
+		if (table[i].why) {
+			assert_memory_equal(&t, &before, sizeof(t));
+			continue;
+		}
+		assert_int_equal(t.policy, table[i].policy);
+		assert_memory_equal(t.policy_numbers, table[i].numbers, sizeof(t.policy_numbers));
 	}
+}
+
+/* A long name does not run over the message, nor does a short one stay without its end. */
+static void a_fault_is_cut_to_its_room(void **state)
+{
+	struct elide_tunables t = {0};
+	char value[4000] = "fixed:", text[8];
+
+	memset(value + 6, 'y', sizeof(value) - 7);
+	value[sizeof(value) - 1] = '\0';
+	assert_int_equal(set(&t, "POLICY", value), -EINVAL);
+	assert_true(strlen(message) < 250);
+	assert_int_equal(elide_tunables_parse(&t, "POLICY", value, text, sizeof(text)), -EINVAL);
+	assert_string_equal(text, "ELIDE_P");
+}
+
+/* Each setting that there was is said to be gone, and is none now. */
+static void settings_that_are_gone(void **state)
+{
+	struct elide_tunables t = {0}, before = t;
+	char expect[512];
+
+#define ELIDE_GONE(NAME, instead)                                                               \
+	assert_int_equal(set(&t, #NAME, "1"), -ENOENT);                                         \
+	snprintf(expect, sizeof(expect), "ELIDE_" #NAME " is gone (%s), ignored", instead);     \
+	assert_string_equal(message, expect);
+#include "../../lib/gone.def"
+#undef ELIDE_GONE
+	assert_memory_equal(&t, &before, sizeof(t));
 }
 
 int main(void)
@@ -331,7 +377,9 @@ int main(void)
 		cmocka_unit_test(environment_is_read),
 		cmocka_unit_test(each_fault_is_one_line),
 		cmocka_unit_test(unknown_policy_is_the_default),
-		cmocka_unit_test(fixed_with_no_budget_is_told),
+		cmocka_unit_test(numbers_of_a_policy),
+		cmocka_unit_test(a_fault_is_cut_to_its_room),
+		cmocka_unit_test(settings_that_are_gone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

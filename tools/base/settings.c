@@ -6,12 +6,14 @@
  * variables. Must never list a tunable: the table is generated.
  */
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "../../lib/compiler.h"
+#include "../../lib/policy-numbers.h"
 #include "settings.h"
 #include "suggest.h"
 
@@ -57,15 +59,29 @@ const struct setting *setting_find(const char *name)
 	return NULL;
 }
 
-const struct setting *setting_nearest(const char *name)
+const char *setting_why_unknown(const char *name, char *text, size_t size)
 {
+	static const struct {
+		const char *name, *instead;
+	} gone[] = {
+#define ELIDE_GONE(NAME, instead) {#NAME, instead},
+#include "../../lib/gone.def"
+#undef ELIDE_GONE
+	};
 	const char *names[ARRAY_SIZE(settings)];
 
 	if (!strncasecmp(name, "ELIDE_", 6))
 		name += 6;
+	for (size_t i = 0; i < ARRAY_SIZE(gone); i++) {
+		if (strcasecmp(gone[i].name, name))
+			continue;
+		snprintf(text, size, "is gone (%s)", gone[i].instead);
+		return text;
+	}
 	for (size_t i = 0; i < nr_settings; i++)
 		names[i] = settings[i].name;
-	return setting_find(suggest(name, names, nr_settings));
+	snprintf(text, size, "is unknown, nearest is ELIDE_%s", suggest(name, names, nr_settings));
+	return text;
 }
 
 static int check_uint(const struct setting *s, const char *value, char *message, size_t size)
@@ -86,6 +102,11 @@ static int check_uint(const struct setting *s, const char *value, char *message,
 	return -EINVAL;
 }
 
+static bool is_policy(const struct setting *s)
+{
+	return !strcmp(s->name, "POLICY");
+}
+
 static int check_words(const struct setting *s, const char *value, char *message, size_t size)
 {
 	char all[256], given[256], *save = NULL;
@@ -98,6 +119,8 @@ static int check_words(const struct setting *s, const char *value, char *message
 	     w = strtok_r(NULL, "|", &save))
 		words[nr++] = w;
 	snprintf(given, sizeof(given), "%s", value);
+	if (is_policy(s))
+		given[strcspn(given, ":")] = '\0';
 	if (s->type == SETTING_SET && !*value)
 		return 0; /* the empty set */
 	for (char *next = given, *word; next;) {
@@ -118,14 +141,30 @@ static int check_words(const struct setting *s, const char *value, char *message
 	return 0;
 }
 
+/* What stands behind the name of the policy, which is valid. */
+static int check_policy(const struct setting *s, const char *value, char *message, size_t size)
+{
+	uint32_t numbers[ELIDE_NR_POLICY_NUMBERS];
+	size_t len = strcspn(value, ":");
+	char why[160];
+
+	if (!value[len] || elide_policy_parse(value, len, value + len + 1, numbers, why, sizeof(why)))
+		return 0;
+	snprintf(message, size, "ELIDE_%s=%.40s: %s, using %s", s->name, value, why, s->def);
+	return -EINVAL;
+}
+
 int setting_check(const struct setting *s, const char *value, char *message, size_t size)
 {
+	int rc;
+
 	switch (s->type) {
 	case SETTING_UINT:
 		return check_uint(s, value, message, size);
 	case SETTING_ENUM:
 	case SETTING_SET:
-		return check_words(s, value, message, size);
+		rc = check_words(s, value, message, size);
+		return rc || !is_policy(s) ? rc : check_policy(s, value, message, size);
 	case SETTING_STR:
 		break;
 	}

@@ -46,9 +46,13 @@ extern const unsigned long long settings_file_max;
 const struct setting *setting_find(const char *name);
 
 /**
- * setting_nearest() - the tunable whose name is nearest to @name.
+ * setting_why_unknown() - what is said of a name that setting_find() does not find.
+ * @text: @size bytes, filled with "is unknown, nearest is ELIDE_NAME", or of a setting that there was
+ *        "is gone (what to write)"
+ *
+ * Return: @text.
  */
-const struct setting *setting_nearest(const char *name);
+const char *setting_why_unknown(const char *name, char *text, size_t size);
 
 /**
  * setting_check() - is @value valid for @s?

@@ -170,7 +170,7 @@ static int parse(int argc, char **argv, struct comparing *c)
 		return -EINVAL;
 	}
 	if (emulator_option && !c->pairs.request.emulate) {
-		say("%s is a setting of the emulated machine: it needs --emulate", emulator_option);
+		say("--%s is a setting of the emulated machine: it needs --emulate", emulator_option);
 		return -EINVAL;
 	}
 	return 0;

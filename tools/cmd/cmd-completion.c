@@ -9,12 +9,13 @@
  *	operands COMMAND KIND...
  *	option COMMAND --NAME -LETTER ARGUMENT KIND VALUES HELP
  *	tunable NAME - - - KIND VALUES HELP
+ *	policy NAME NUMBER
  *	model NAME, number NAME
  *
  * ARGUMENT is no, optional or required. VALUES are separated by '|'. KIND says what an argument is:
- * word, one of VALUES; set, several of them with commas; data, a data file; file, dir; pid;
- * program, a program and its arguments; executable, a program alone; command, tunable, model;
- * setting, NAME=VALUE; text, of which nothing is known.
+ * word, one of VALUES; policy, one of them with its numbers; set, several of them with commas; data, a
+ * data file; file, dir; pid; program, a program and its arguments; executable, a program alone; command,
+ * tunable, model; setting, NAME=VALUE; text, of which nothing is known.
  *
  * Must never hold a list of what there is: the commands' --help has the options and operands, the
  * options their values, and the lists of tunables and machines the rest.
@@ -25,6 +26,7 @@
 #include <string.h>
 
 #include "../../lib/compiler.h"
+#include "../../lib/policy-numbers.h"
 #include "../base/exit.h"
 #include "../base/messages.h"
 #include "../base/options.h"
@@ -63,22 +65,16 @@ static void print_quoted(const char *text)
 static const char *setting_kind(const struct setting *s)
 {
 	if (s->type == SETTING_ENUM)
-		return "word";
+		return strcmp(s->name, "POLICY") ? "word" : "policy";
 	if (s->type == SETTING_SET)
 		return "set";
 	return !strcmp(s->name, "MODEL") ? "model" : "text";
 }
 
-/* The tunable that an option sets: --abort-rate is ABORT_RATE. */
+/* The tunable that an option sets. */
 static const struct setting *option_tunable(const struct option_desc *o)
 {
-	char name[64];
-
-	snprintf(name, sizeof(name), "%s", o->name);
-	for (char *c = name; *c; c++)
-		if (*c == '-')
-			*c = '_';
-	return o->arg ? setting_find(name) : NULL;
+	return o->arg ? setting_find(o->name) : NULL;
 }
 
 /* Kinds of arguments and operands by the word that --help has for them. */
@@ -169,8 +165,24 @@ static void print_command(const char *usage, const struct option_desc *options, 
 		print_option(&options[i]);
 }
 
+/* A line for each number of each policy. */
+static void print_policies(const char *policies)
+{
+	for (const char *p = policies;; p++) {
+		size_t len = strcspn(p, "|");
+
+		for (unsigned int i = 0; i < ELIDE_NR_POLICY_NUMBERS; i++)
+			if (elide_policy_has(p, len, i))
+				printf("policy\t%.*s\t%s\n", (int)len, p, elide_policy_numbers[i].name);
+		p += len;
+		if (!*p)
+			return;
+	}
+}
+
 static void print_lists(void)
 {
+	print_policies(setting_find("POLICY")->values);
 	for (size_t i = 0; i < nr_settings; i++) {
 		const struct setting *s = &settings[i];
 

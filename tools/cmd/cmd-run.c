@@ -66,7 +66,7 @@ static int parse(int argc, char **argv, struct run_request *r)
 		return -EINVAL;
 	}
 	if (emulator_option && !r->emulate && !r->quiet)
-		say("%s is a setting of the emulated machine: it does nothing without --emulate",
+		say("--%s is a setting of the emulated machine: it does nothing without --emulate",
 		    emulator_option);
 	if (r->verbose)
 		run_give(r, setting_find("VERBOSE"), "1");

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "../../lib/compiler.h"
+#include "../../lib/policy-numbers.h"
 #include "../base/exit.h"
 #include "../base/json.h"
 #include "../base/messages.h"
@@ -65,6 +66,16 @@ static const char *present_value(const struct setting *s, int *from_environment)
 	return value;
 }
 
+/* The numbers of the policies. */
+static void print_numbers(void)
+{
+	for (unsigned int i = 0; i < ELIDE_NR_POLICY_NUMBERS; i++) {
+		const struct elide_policy_number_info *n = &elide_policy_numbers[i];
+
+		printf("    %s of %s: %s, default %u\n", n->name, n->policies, n->range, n->initial);
+	}
+}
+
 static void print_setting(const struct setting *s)
 {
 	int set;
@@ -78,6 +89,8 @@ static void print_setting(const struct setting *s)
 		printf(" of %s", s->values);
 	printf(", default %s, for the %s\n    %s\n", *s->def ? s->def : "empty",
 	       scope_name(s->scope), s->help);
+	if (!strcmp(s->name, "POLICY"))
+		print_numbers();
 }
 
 static json_t *json_setting(const struct setting *s)
@@ -106,15 +119,14 @@ static void say_unknown_variables(void)
 	extern char **environ;
 
 	for (char **e = environ; *e; e++) {
-		char name[64];
+		char name[64], why[160];
 
 		/* ELIDE_DEPS belongs to the build. */
 		if (strncmp(*e, "ELIDE_", 6) || !strncmp(*e, "ELIDE_DEPS=", 11))
 			continue;
 		snprintf(name, sizeof(name), "%.*s", (int)strcspn(*e, "="), *e);
 		if (!setting_find(name))
-			say("%s is unknown, nearest is ELIDE_%s, ignored", name,
-			    setting_nearest(name)->name);
+			say("%s %s, ignored", name, setting_why_unknown(name, why, sizeof(why)));
 	}
 }
 
@@ -138,9 +150,11 @@ int cmd_tunables(int argc, char **argv)
 		as_json = 1;
 	}
 	for (int i = optind; i < argc; i++) {
+		char why[160];
+
 		if (setting_find(argv[i]))
 			continue;
-		say("%s is no tunable, nearest is %s", argv[i], setting_nearest(argv[i])->name);
+		say("%s %s", argv[i], setting_why_unknown(argv[i], why, sizeof(why)));
 		return EXIT_USAGE;
 	}
 	say_unknown_variables();

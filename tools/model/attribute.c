@@ -220,7 +220,7 @@ int line_is_quiet(const struct report *r, const struct line *l)
 	return l->acquired >= QUIET_ACQUIRED && l->quiet == l->acquired;
 }
 
-/* No verdict is given on fewer attempts than this: the default of ELIDE_WINDOW. */
+/* No verdict is given on fewer attempts than this. Chosen. */
 #define EVIDENCE_ATTEMPTS 64
 
 /* Numbers of the arms: "real" locks, all others elide. */

@@ -151,7 +151,7 @@ char *class_name(struct symbolizer *symbols, const struct elide_class *c, struct
 
 	if (c->type == ELIDE_CLASS_BEYOND) {
 		memset(place, 0, sizeof(*place));
-		return format("locks beyond ELIDE_MAX_LOCKS or ELIDE_MAX_CLASSES");
+		return format("locks beyond ELIDE_MAX_LOCKS or 4096 classes");
 	}
 	if (c->type == ELIDE_CLASS_STATIC) {
 		symbolize_data(symbols, c->address, place);

@@ -69,10 +69,6 @@ void room_text(const struct data_file *file, unsigned int what, char *text, size
 		snprintf(text, size, "; set ELIDE_MAX_LOCKS=%llu",
 			 more_than(nr_locks(file), LEAST_MAX_LOCKS, MOST_MAX_LOCKS));
 		break;
-	case ELIDE_DROPPED_CLASSES:
-		snprintf(text, size, "; set ELIDE_MAX_CLASSES=%llu",
-			 more_than(file->nr_classes, LEAST_MAX_CLASSES, MOST_MAX_CLASSES));
-		break;
 	case ELIDE_DROPPED_THREADS:
 		snprintf(text, size, "; set ELIDE_MAX_THREADS=%llu",
 			 more_than(nr_blocks(file) + file->header.dropped[what], LEAST_MAX_THREADS,

@@ -20,7 +20,6 @@
 #include "cores.h"
 #include "affinity.h"
 #include "model.h"
-#include "options.h"
 #include "vthread.h"
 
 /**
@@ -117,9 +116,9 @@ static Int compare_places(Int a, Int b)
 {
 	Int difference = cores_shared(a) - cores_shared(b);
 
-	if (!difference && opt.spread)
+	if (!difference && model.spread)
 		difference = in_socket[model_socket(a)] - in_socket[model_socket(b)];
-	if (!difference && opt.spread)
+	if (!difference && model.spread)
 		difference = in_domain[model_domain(a)] - in_domain[model_domain(b)];
 	return difference ? difference : model_domain(a) - model_domain(b);
 }

@@ -30,7 +30,6 @@
 #include "decode.h"
 #include "guest.h"
 #include "model.h"
-#include "options.h"
 #include "shared.h"
 #include "txn.h"
 #include "vthread.h"
@@ -79,8 +78,6 @@ static struct hle **hles;
  */
 void hle_init(UInt nr_threads)
 {
-	if (opt.hle < 0)
-		opt.hle = model.hle;
 	hles = VG_(calloc)("rtmgrind.hles", nr_threads, sizeof(*hles));
 }
 

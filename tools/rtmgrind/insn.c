@@ -22,6 +22,7 @@
 #include "decode.h"
 #include "guest.h"
 #include "hle.h"
+#include "model.h"
 #include "options.h"
 #include "txn.h"
 #include "unfriendly.h"
@@ -41,7 +42,7 @@ static enum rtm_insn recognise(Addr addr, Int *length)
 
 	*length = 3;
 	/* A processor with RTM or HLE has XTEST. */
-	if ((opt.rtm || opt.hle) && code[0] == 0x0f && code[1] == 0x01 && code[2] == 0xd6)
+	if ((opt.rtm || model.hle) && code[0] == 0x0f && code[1] == 0x01 && code[2] == 0xd6)
 		return INSN_XTEST;
 	if (!opt.rtm)
 		return INSN_OTHER;
@@ -61,7 +62,7 @@ static enum rtm_insn recognise(Addr addr, Int *length)
 /* The hint of an instruction, HLE_NONE if the simulated processor ignores hints. */
 static enum hle_insn recognise_hint(Addr addr, UInt limit, struct decoded *insn)
 {
-	if (opt.hle && decode((const UChar *)addr, limit, insn))
+	if (model.hle && decode((const UChar *)addr, limit, insn))
 		return hle_recognise(insn);
 	return HLE_NONE;
 }
@@ -207,7 +208,7 @@ static void rewrite_other(struct block *b, Addr addr, UInt size)
 	if (b->tracked && is_division(&insn))
 		addStmtToIRSB(b->out, IRStmt_Store(Iend_LE, const64((Addr)&current_pc),
 						   const64(addr)));
-	b->hint = opt.hle ? hle_recognise(&insn) : HLE_NONE;
+	b->hint = model.hle ? hle_recognise(&insn) : HLE_NONE;
 	if (b->hint == HLE_NONE)
 		return;
 	b->hle_width = hle_width(&insn);

@@ -115,7 +115,7 @@ void machine_cpuid_leave(VexGuestAMD64State *guest)
 		guest->guest_RDX &= ~(ULong)LEAF7_EDX_RTM_ALWAYS_ABORT;
 		if (opt.rtm)
 			guest->guest_RBX |= LEAF7_EBX_RTM;
-		if (opt.hle)
+		if (model.hle)
 			guest->guest_RBX |= LEAF7_EBX_HLE;
 		break;
 	}

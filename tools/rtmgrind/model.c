@@ -137,7 +137,7 @@ static void set_numbers(HChar *text)
 {
 	HChar *next, *equals;
 
-	for (; text && *text; text = next) {
+	for (; text; text = next) {
 		next = VG_(strchr)(text, ',');
 		if (next)
 			*next++ = 0;

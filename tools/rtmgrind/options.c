@@ -12,9 +12,7 @@
 
 struct rtmgrind_options opt = {
 	.seed = 1,
-	.quantum = 200,
 	.rtm = True,
-	.hle = -1,
 };
 
 /**
@@ -26,11 +24,12 @@ struct rtmgrind_options opt = {
 Bool options_parse(const HChar *arg)
 {
 	const HChar *text;
-	Bool hle;
 
 	if VG_BINT_CLO(arg, "--seed", opt.seed, 0, 0xffffffffLL) {
-	} else if VG_BINT_CLO(arg, "--quantum", opt.quantum, 1, 1000000) {
-	} else if VG_BINT_CLO(arg, "--abort-rate", opt.abort_rate, 0, 100) {
+	} else if VG_STR_CLO(arg, "--quantum", text) {
+		model_set("quantum", text);
+	} else if VG_STR_CLO(arg, "--abort-rate", text) {
+		model_set("abort_rate", text);
 	} else if VG_STR_CLO(arg, "--model", text) {
 		model_select(text);
 	} else if VG_STR_CLO(arg, "--cores", text) {
@@ -39,14 +38,14 @@ Bool options_parse(const HChar *arg)
 		model_set("smt", text);
 	} else if VG_STR_CLO(arg, "--sockets", text) {
 		model_set("sockets", text);
-	} else if VG_XACT_CLO(arg, "--placement=compact", opt.spread, False) {
-	} else if VG_XACT_CLO(arg, "--placement=spread", opt.spread, True) {
+	} else if (VG_STREQ(arg, "--placement=compact") || VG_STREQ(arg, "--placement=spread")) {
+		model_set("spread", VG_STREQ(arg, "--placement=spread") ? "1" : "0");
 	} else if VG_BINT_CLO(arg, "--block-accesses", opt.block_accesses, 0, 1000) {
 	} else if VG_XACT_CLO(arg, "--deadlock=exit", opt.deadlock_waits, False) {
 	} else if VG_XACT_CLO(arg, "--deadlock=wait", opt.deadlock_waits, True) {
 	} else if VG_BOOL_CLO(arg, "--rtm", opt.rtm) {
-	} else if VG_BOOL_CLO(arg, "--hle", hle) {
-		opt.hle = hle;
+	} else if (VG_STREQ(arg, "--hle=no") || VG_STREQ(arg, "--hle=yes")) {
+		model_set("hle", VG_STREQ(arg, "--hle=yes") ? "1" : "0");
 	} else if VG_STR_CLO(arg, "--counters", text) {
 		counters_option(text);
 	} else if VG_BOOL_CLO(arg, "--abort-from-start", opt.abort_from_start) {

@@ -12,31 +12,23 @@
 /**
  * struct rtmgrind_options - the values of the options.
  * @seed: seed of every random choice
- * @quantum: instructions that a thread may run ahead of the others, on average
- * @abort_rate: per cent of the transactions that abort for no reason
  * @block_accesses: memory accesses after which a translated block ends, 0 no limit
  * @deadlock_waits: a deadlocked program waits for ever rather than ends
  * @rtm: False hides RTM in CPUID and makes every XBEGIN fail
- * @hle: XACQUIRE and XRELEASE elide; below 0: as the machine's number "hle" says
  * @abort_from_start: spurious aborts and timer ticks do not wait for RTMGRIND_PROBE_DONE
  * @stacks: records of aborts have stacks
  * @trace: log every begin, commit and abort
  * @own_stores: what a library stores inside its own transactions is checked: stores.c
- * @spread: threads take the emptiest socket, not the first with room
  */
 struct rtmgrind_options {
 	Long seed;
-	Long quantum;
-	Long abort_rate;
 	Long block_accesses;
 	Bool deadlock_waits;
 	Bool rtm;
-	Int hle;
 	Bool abort_from_start;
 	Bool stacks;
 	Bool trace;
 	Bool own_stores;
-	Bool spread;
 };
 
 extern struct rtmgrind_options opt;

@@ -14,6 +14,7 @@
 #include "core-hooks.h"
 #include "cores.h"
 #include "guest.h"
+#include "model.h"
 #include "options.h"
 #include "region.h"
 #include "rng.h"
@@ -28,7 +29,7 @@
 #define SLOPPY_FACTOR 50
 /*
  * A thread that had to wait for a line of another core in one of its last MEETING_SLICES slices
- * runs ahead of the others by this number of instructions on average, or by --quantum if that is
+ * runs ahead of the others by this number of instructions on average, or by the quantum if that is
  * smaller. Chosen.
  */
 #define MEETING_QUANTUM 20
@@ -123,7 +124,7 @@ void slice_unpark(ThreadId tid, Long at)
 static Long slice_length(ThreadId me, Long *lead)
 {
 	struct vthread *t = &vthreads[me];
-	Long quantum = in_region ? opt.quantum : opt.quantum * SLOPPY_FACTOR;
+	Long quantum = in_region ? model.quantum : model.quantum * SLOPPY_FACTOR;
 	Long key, length;
 
 	if (slice.still)
@@ -184,5 +185,5 @@ void slice_end(ThreadId me)
 	 * as real time may decide how often it retries.
 	 */
 	if (!any && !t->wait.kind)
-		t->clock += opt.quantum;
+		t->clock += model.quantum;
 }

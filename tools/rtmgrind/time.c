@@ -11,7 +11,6 @@
 #include "date.h"
 #include "guest.h"
 #include "model.h"
-#include "options.h"
 #include "slice.h"
 #include "vthread.h"
 #include "wait.h"
@@ -369,7 +368,7 @@ static enum syscall_verdict sleep_call(VexGuestAMD64State *guest)
 /* sched_yield(): the thread gives up its time slice, and lets threads behind it run first. */
 static enum syscall_verdict yield_call(VexGuestAMD64State *guest)
 {
-	charge(opt.quantum);
+	charge(model.quantum);
 	current_vthread()->timeslice_end = 0;
 	slice_stop(guest);
 	return guest_answer(guest, 0);

@@ -327,8 +327,8 @@ static void begin(VexGuestAMD64State *guest, Addr fallback, Bool hle)
 	txn->nr_read = txn->nr_written = txn->nr_beyond = 0;
 	VG_(memset)(txn->ways, 0, model_l1_sets());
 	txn->doomed = 0;
-	if (noise && in_region && opt.abort_rate &&
-	    (Long)(rng_next(&txn_rng) % 100) < opt.abort_rate)
+	if (noise && in_region && model.abort_rate &&
+	    (Long)(rng_next(&txn_rng) % 100) < model.abort_rate)
 		/* At one of the first 4 new lines, so that there can be writes to undo. */
 		txn->doomed = 1 + rng_next(&txn_rng) % 4;
 	txn_nr_open++;

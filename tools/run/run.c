@@ -23,7 +23,10 @@
 #include "models.h"
 #include "run.h"
 
-/* -o and the options from OPT_MODE on have the name of a tunable and set it. */
+/*
+ * Options from OPT_CORES on set a number of the emulated machine; -o and those from OPT_MODE on have the
+ * name of a tunable and set it.
+ */
 enum {
 	OPT_SET = 256,
 	OPT_EMULATE,
@@ -34,27 +37,30 @@ enum {
 	OPT_CONF,
 	OPT_METRICS,
 	OPT_EVERY,
+	OPT_CORES,
+	OPT_SMT,
+	OPT_SOCKETS,
+	OPT_QUANTUM,
+	OPT_ABORT_RATE,
+	OPT_PLACEMENT,
+	OPT_HLE,
 	OPT_MODE,
 	OPT_POLICY,
 	OPT_KINDS,
 	OPT_LOCKS,
-	OPT_CORES,
-	OPT_SMT,
-	OPT_SOCKETS,
-	OPT_PLACEMENT,
-	OPT_HLE,
 	OPT_SEED,
-	OPT_QUANTUM,
-	OPT_ABORT_RATE,
 	OPT_COUNTERS,
 	OPT_DEADLOCK,
 	OPT_STACKS,
 	OPT_LEARNED,
 };
 
+static OPTION_VALUES(placements, "compact", "spread")
+static OPTION_VALUES(hle_words, "no", "yes", "model")
+
 const struct option_desc run_options[] = {
 	{OPT_MODE, "mode", "MODE", "auto, elide, profile or off"},
-	{OPT_POLICY, "policy", "NAME", "when to elide, and how often to retry"},
+	{OPT_POLICY, "policy", "NAME", "when to elide, and how often to retry: NAME[:NUMBER=VALUE,...]"},
 	{OPT_KINDS, "kinds", "LIST", "kinds of locks to elide: mutex,rwlock,spin"},
 	{OPT_LOCKS, "locks", "RULES", "PATTERN=on|off|profile,... by lock or call site"},
 	{'o', "output", "FILE", "data file (elide.data); %p process id, %e program"},
@@ -75,8 +81,9 @@ const struct option_desc run_options[] = {
 	{OPT_CORES, "cores", "N", "its cores, in all sockets"},
 	{OPT_SMT, "smt", "N", "hardware threads of each core of it, 1 or 2"},
 	{OPT_SOCKETS, "sockets", "N", "its sockets"},
-	{OPT_PLACEMENT, "placement", "HOW", "compact or spread: how threads are put on its cores"},
-	{OPT_HLE, "hle", "HOW", "yes, no or model: whether XACQUIRE elides on it"},
+	{OPT_PLACEMENT, "placement", "HOW", "compact or spread: how threads are put on its cores",
+	 placements},
+	{OPT_HLE, "hle", "HOW", "yes, no or model: whether XACQUIRE elides on it", hle_words},
 	{OPT_SEED, "seed", "N", "seed of its random choices"},
 	{OPT_QUANTUM, "quantum", "N", "instructions a thread of it may run ahead"},
 	{OPT_ABORT_RATE, "abort-rate", "PERCENT", "transactions of it that abort for no reason"},
@@ -122,7 +129,7 @@ int run_give(struct run_request *r, const struct setting *s, const char *value)
 
 static int set_by_name(struct run_request *r, const char *assignment)
 {
-	char name[64];
+	char name[64], why[160];
 	const struct setting *s;
 	const char *equal = strchr(assignment, '=');
 
@@ -134,22 +141,17 @@ static int set_by_name(struct run_request *r, const char *assignment)
 	s = setting_find(name);
 	if (s)
 		return run_give(r, s, equal + 1);
-	say("ELIDE_%s is unknown, nearest is ELIDE_%s", name, setting_nearest(name)->name);
+	say("ELIDE_%s %s", name, setting_why_unknown(name, why, sizeof(why)));
 	return -EINVAL;
 }
 
-/* An option that is a tunable: abort-rate is ABORT_RATE. */
-static const struct setting *option_setting(int key)
+static const struct option_desc *find_option(int key)
 {
-	char name[64];
-	size_t i = 0;
+	const struct option_desc *o = run_options;
 
-	while (run_options[i].key != key)
-		i++;
-	snprintf(name, sizeof(name), "%s", run_options[i].name);
-	for (char *c = name; *c; c++)
-		*c = *c == '-' ? '_' : toupper((unsigned char)*c);
-	return setting_find(name);
+	while (o->key != key)
+		o++;
+	return o;
 }
 
 /* --emulate=list[:MODEL] */
@@ -184,26 +186,38 @@ static int set_emulate(struct run_request *r, const char *model)
 	return run_give(r, setting_find("MODEL"), model);
 }
 
-/* A machine that cannot be emulated is refused, because another one would give other results. */
-static int check_machine(int key, const char *value)
+/*
+ * An option that is a number of the emulated machine: --abort-rate is abort_rate. A machine that cannot
+ * be emulated is refused, because another one would give other results.
+ */
+static int set_number(struct run_request *r, const struct option_desc *o, const char *value)
 {
-	const char *name = NULL;
-	char why[512];
+	char name[32], why[512], *numbers = r->numbers;
+	size_t word;
 
-	if (key == OPT_CORES)
-		name = "cores";
-	else if (key == OPT_SMT)
-		name = "smt";
-	else if (key == OPT_SOCKETS)
-		name = "sockets";
-	if (!name || !models_check_number(name, value, why, sizeof(why)))
-		return 0;
-	say("--emulate: %s", why);
-	return -EDOM;
+	snprintf(name, sizeof(name), "%s", o->key == OPT_PLACEMENT ? "spread" : o->name);
+	if (strchr(name, '-'))
+		*strchr(name, '-') = '_';
+	if (o->values) {
+		if (option_word(o->name, value, o->values, &word))
+			return -EINVAL;
+		if (o->values == hle_words && word == 2)
+			return 0;
+		value = word ? "1" : "0";
+	}
+	if (models_check_number(name, value, why, sizeof(why))) {
+		say("--emulate: %s", why);
+		return -EDOM;
+	}
+	if (asprintf(&r->numbers, "%s%s%s=%s", numbers ? numbers : "", numbers ? "," : "", name, value) < 0)
+		return -ENOMEM;
+	free(numbers);
+	return 0;
 }
 
 int run_apply(int key, struct run_request *r, const char **emulator_option)
 {
+	const struct option_desc *o;
 	const struct setting *s;
 
 	switch (key) {
@@ -238,12 +252,11 @@ int run_apply(int key, struct run_request *r, const char **emulator_option)
 	case OPTIONS_BAD:
 		return -EINVAL;
 	}
-	if (check_machine(key, optarg))
-		return -EDOM;
-	s = option_setting(key);
-	if (s->scope == SETTING_EMU)
-		*emulator_option = s->name;
-	return run_give(r, s, optarg);
+	o = find_option(key);
+	s = setting_find(o->name);
+	if (!s || s->scope == SETTING_EMU)
+		*emulator_option = o->name;
+	return s ? run_give(r, s, optarg) : set_number(r, o, optarg);
 }
 
 /* A setting of the file of settings. */
@@ -251,6 +264,7 @@ static void set_from_file(void *arg, const char *where, const char *name, const 
 {
 	const struct setting *s = setting_find(name);
 	struct run_request *r = arg;
+	char why[160];
 
 	if (!strcmp(name, "LD_BIND_NOW")) {
 		setenv(name, value, 1);
@@ -261,8 +275,7 @@ static void set_from_file(void *arg, const char *where, const char *name, const 
 		return;
 	}
 	if (!s) {
-		say("%s: %s is unknown, nearest is %s, ignored", where, name,
-		    setting_nearest(name)->name);
+		say("%s: %s %s, ignored", where, name, setting_why_unknown(name, why, sizeof(why)));
 		return;
 	}
 	if ((size_t)(s - settings) < SETTINGS_MAX && r->given[s - settings])
@@ -397,8 +410,7 @@ static char *preload_value(const struct program *p)
 }
 
 /*
- * Value of a setting of the emulator, NULL if it is the default. The default is
- * never passed on: of cores it is the model's number.
+ * Value of a setting of the emulator, NULL if it is the default.
  */
 static const char *emulator_value(const struct setting *s)
 {
@@ -416,7 +428,10 @@ static const char *emulator_value(const struct setting *s)
 	return strcmp(value, s->def) ? value : NULL;
 }
 
-/* The emulator's command line: its options, those of our settings, the program. */
+/*
+ * The emulator's command line: its options, those of our settings, the program. The numbers of the
+ * machine that have options of their own come last in the model, and hold.
+ */
 static char **emulator_argv(const struct emulator *e, const struct run_request *r)
 {
 	char **argv = calloc(nr_settings + r->argc + 6, sizeof(*argv)), *option;
@@ -430,8 +445,14 @@ static char **emulator_argv(const struct emulator *e, const struct run_request *
 	argv[n++] = "--trace-children=yes";
 	for (const struct setting *s = settings; s < settings + nr_settings; s++) {
 		const char *value = emulator_value(s);
+		const char *numbers = s == setting_find("MODEL") && r->numbers ? r->numbers : "";
 
-		if (!value || asprintf(&option, "--%s=%s", s->name, value) < 0)
+		if (!value && !*numbers)
+			continue;
+		if (!value)
+			value = s->def;
+		if (asprintf(&option, "--%s=%s%s%s", s->name, value,
+			     !*numbers ? "" : strchr(value, ':') ? "," : ":", numbers) < 0)
 			continue;
 		for (char *c = option; *c != '='; c++)
 			*c = *c == '_' ? '-' : tolower((unsigned char)*c);

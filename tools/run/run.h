@@ -23,6 +23,7 @@
  * struct run_request - what the command line asks for.
  * @report: NULL: none; "stderr" or a file
  * @metrics: file that is kept fresh, and how often; its @every_ms is 0 if that is not given
+ * @numbers: of the emulated machine, those of --cores and the like: NUMBER=VALUE,...; NULL for none
  * @conf:   a file of settings, NULL for none
  * @given:  by number of the setting: the command line has it, which goes before the file
  */
@@ -33,6 +34,7 @@ struct run_request {
 	int verbose;
 	const char *report;
 	struct metrics metrics;
+	char *numbers;
 	const char *conf;
 	unsigned char given[SETTINGS_MAX];
 	char **argv;
@@ -57,7 +59,7 @@ extern const size_t nr_run_options;
 /**
  * run_apply() - apply one of them, whose argument is in optarg; many set a variable of the
  * environment.
- * @emulator_option: set to the name if it is a setting of the emulated machine
+ * @emulator_option: set to its name if it is a setting of the emulated machine
  *
  * Return: 0; 1 if the option was a list to print; after one line -EDOM of a machine that cannot
  * be, else -EINVAL.

@@ -113,6 +113,15 @@ _elide_pids() {
 	_elide_offer '' "${list[@]}"
 }
 
+# _elide_numbers FIELD... - the names behind those of the table, as NUMBER= behind the last colon or comma.
+_elide_numbers() {
+	local used=${rest##*[:,]} list
+	[[ $used == *=* ]] && return
+	_elide_list "$@"
+	_elide_offer "$prefix${rest%"$used"}" "${list[@]/%/=}"
+	_elide_open
+}
+
 # _elide_value KIND VALUES PREFIX - what can stand behind PREFIX, with which $cur begins.
 _elide_value() {
 	local kind=$1 values prefix=$3 rest=${cur:${#3}} list found name used
@@ -146,12 +155,14 @@ _elide_value() {
 			[[ $rest == list:* ]] && prefix+=list: || list+=(list)
 			_elide_offer "$prefix" "${list[@]}"
 		else
-			used=${rest##*[:,]}
-			if [[ $used != *=* ]]; then
-				_elide_list number
-				_elide_offer "$prefix${rest%"$used"}" "${list[@]/%/=}"
-				_elide_open
-			fi
+			_elide_numbers number
+		fi
+		;;
+	policy)
+		if [[ $rest == *:* ]]; then
+			_elide_numbers policy "${rest%%:*}"
+		else
+			_elide_offer "$prefix" "${values[@]}"
 		fi
 		;;
 	file) _elide_files '' '' "$prefix" ;;

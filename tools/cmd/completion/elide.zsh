@@ -63,6 +63,20 @@ _elide_models() {
 	fi
 }
 
+# POLICY[:NUMBER=VALUE,...]; _elide_policies POLICY|...
+_elide_policies() {
+	local -a reply
+	local name=${PREFIX%%:*}
+	if compset -P 1 '*:'; then
+		compset -P '*,'
+		[[ $PREFIX == *=* ]] && return 1
+		_elide_names policy $name
+		_wanted numbers expl number compadd -S = -a reply
+	else
+		_wanted policies expl policy compadd -- ${(s:|:)1}
+	fi
+}
+
 # Files that elide has written, or all if there are none. That of a process that runs, NAME, is called
 # .NAME.live: those of the current directory are offered as NAME.
 _elide_data() {
@@ -95,6 +109,7 @@ _elide_values() {
 	set) _sequence _wanted values expl "$3" compadd - ${(s:|:)2} ;;
 	setting) _elide_settings ;;
 	model) _elide_models ;;
+	policy) _elide_policies $2 ;;
 	file) _files ;;
 	data) _elide_data ;;
 	dir) _files -/ ;;
