@@ -45,16 +45,16 @@ static const struct choice switch_choices[NR_SWITCHES + 1] = {
 
 const struct choice io_choices[NR_IO_MODES + 1] = {
 #define IO_MODE(id, help) { #id, help },
-#include "io.def"
+#include "../io.def"
 };
 
 const struct choice latch_choices[NR_LATCH_KINDS + 1] = {
 #define PAGE_LATCH(id, readers, help) { #id, help },
-#include "latches.def"
+#include "../latches.def"
 };
 
 #define OPTIONS_ROWS
-#include "../base/options.h"
+#include "../../base/options.h"
 
 static int take(void *ctx, unsigned int nr, const char *text)
 {

@@ -9,8 +9,8 @@
 #ifndef DEMO_TATP_LATCH_BASE_H
 #define DEMO_TATP_LATCH_BASE_H
 
-#include "../base/base.h"
-#include "../base/rng.h"
+#include "../../base/base.h"
+#include "../../base/rng.h"
 
 #include <sched.h>
 #include <stdbool.h>

@@ -8,9 +8,9 @@
 #include "output.h"
 #include "worker.h"
 
-#include "../base/region.h"
-#include "../base/topology.h"
-#include "../bench/threads.h"
+#include "../../base/region.h"
+#include "../../base/topology.h"
+#include "../../bench/threads.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -7,7 +7,7 @@
  */
 #include "run.h"
 
-#include "../base/region.h"
+#include "../../base/region.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -32,7 +32,7 @@ static const struct choice switch_choices[NR_SWITCHES + 1] = {
 };
 
 #define OPTIONS_ROWS
-#include "../base/options.h"
+#include "../../base/options.h"
 
 /* The options of the latches, which latch_option() parses. */
 static const bool of_latches[NR_OPTIONS] = {

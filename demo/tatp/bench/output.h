@@ -7,8 +7,8 @@
 
 #include "options.h"
 
-#include "../base/fields.h"
-#include "../base/progress.h"
+#include "../../base/fields.h"
+#include "../../base/progress.h"
 
 /* Bytes of the result of the check: a value of the results. */
 #define CHECK_LEN FIELD_TEXT_LEN

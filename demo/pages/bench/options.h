@@ -5,9 +5,9 @@
 #ifndef DEMO_PAGES_OPTIONS_H
 #define DEMO_PAGES_OPTIONS_H
 
-#include "tree.h"
+#include "../tree.h"
 
-#include "../base/option.h"
+#include "../../base/option.h"
 
 /* Exit status of a run that a signal ended, as of a shell for SIGINT. */
 #define EXIT_INTERRUPTED 130
@@ -58,8 +58,8 @@ extern const struct choice latch_choices[NR_LATCH_KINDS + 1];
 
 /* Further values: whether an option was on the command line. */
 #define OPTIONS_MORE bool given[NR_OPTIONS];
-#define OPTIONS_DEF "../pages/options.def"
-#include "../base/options.h"
+#define OPTIONS_DEF "../pages/bench/options.def"
+#include "../../base/options.h"
 
 int options_parse(struct options *opts, int argc, char **argv);
 uint64_t options_duration(const struct options *opts);

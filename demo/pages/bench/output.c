@@ -4,7 +4,7 @@
  */
 #include "run.h"
 
-#include "../base/fields.h"
+#include "../../base/fields.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -117,7 +117,7 @@ static void result_fields(struct fields *f, const struct work *w, const struct o
 	if (w->opts->threads >= 8)
 		share_fields(f, out);
 #define COUNT(id, help) field_grouped(f, "tree", #id, out->tree.id);
-#include "tree-counts.def"
+#include "../tree-counts.def"
 	field_grouped(f, "io", "reads", out->pool.reads);
 	field_grouped(f, "io", "writes", out->pool.writes);
 	field_grouped(f, "io", "total", out->pool.reads + out->pool.writes);
@@ -191,7 +191,7 @@ static void print_text(const struct work *w, const struct outcome *out)
 	if (out->tree.id)                                                                          \
 		printf("  %-18s %12" PRIu64 "  %.1f/s  %s\n", #id, out->tree.id,                   \
 		       (double)out->tree.id / out->seconds, help);
-#include "tree-counts.def"
+#include "../tree-counts.def"
 	if (w->opts->file)
 		printf("  %-18s %12" PRIu64 "  pages read, %" PRIu64 " written, %" PRIu64
 		       " evicted, %" PRIu64 " waits for a frame\n", "I/O", io->reads, io->writes,
