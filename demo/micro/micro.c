@@ -32,7 +32,7 @@ int micro_begin(const char *program, const char *what, const struct option_row *
 		uint64_t *values, int argc, char **argv, unsigned int help, unsigned int json,
 		unsigned int csv)
 {
-	if (option_table(program, table, values, argc, argv))
+	if (option_table(program, table, values, NULL, argc, argv, NULL))
 		return EXIT_USAGE;
 	if (values[help]) {
 		printf("Usage: %s [OPTION]...\n%s\n\n", program, what);

@@ -9,9 +9,6 @@
 
 #include "../../base/option.h"
 
-/* Exit status of a run that a signal ended, as of a shell for SIGINT. */
-#define EXIT_INTERRUPTED 130
-
 enum workload_id {
 #define WORKLOAD(id, name, help) WORKLOAD_##id,
 #include "workloads.def"
@@ -40,12 +37,6 @@ enum xmerge_id {
 #define XMERGE(id, name, help) XMERGE_##id,
 #include "options.def"
 	NR_XMERGES
-};
-
-enum switch_id {
-#define SWITCH(id, name, help) SWITCH_##id,
-#include "options.def"
-	NR_SWITCHES
 };
 
 extern const struct choice workload_choices[NR_WORKLOADS + 1];

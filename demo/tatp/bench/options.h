@@ -9,9 +9,6 @@
 
 #include "../../base/option.h"
 
-/* Exit status of a run that a signal ended, as of a shell for SIGINT. */
-#define EXIT_INTERRUPTED 130
-
 /* The mixes: TATP's, a short name of the paper for its first one, and each one alone. */
 enum mix {
 	MIX_tatp,
@@ -24,12 +21,6 @@ enum keys_id {
 #define KEYS(id, name, help) KEYS_##id,
 #include "options.def"
 	NR_KEYS
-};
-
-enum switch_id {
-#define SWITCH(id, name, help) SWITCH_##id,
-#include "options.def"
-	NR_SWITCHES
 };
 
 extern const struct choice mix_choices[NR_MIXES + 1];
