@@ -271,13 +271,14 @@ demo_includes() {
 # the nodes that several share, and the driver includes neither trees nor latches, and of sync
 # the list of variants alone. The microbenchmarks have latches and neither trees nor nodes. The
 # latches of the storage manager have base and the pthread latches, it has its latches, base and mem;
-# the tree in pages has base and areas, and one scheme has it. Each of the two has a benchmark above it,
-# which has base and the start of threads, too.
+# the tree in pages has base and areas, and one scheme has it. The latches of both wait as others do. Each
+# of the two has a benchmark above it, which has base and the start of threads, too.
 demo_include_allowed() {
 	case $1:$2 in
 	base:*) return 1 ;;
 	*/bench:bench/threads.h | */bench:base/*.h) ;;
 	tatp/bench:tatp/*.h | pages/bench:pages/*.h | pages/bench:pages/*.def) ;;
+	tatp/latch:latch/back-off.h | pages:latch/back-off.h) ;;
 	tatp/latch:base/*.h | tatp/latch:latch/mutex.h | tatp/latch:latch/rwlock.h | tatp/latch:latch/spin.h) ;;
 	tatp:base/*.h | tatp:mem/*.h | tatp:tatp/latch/latch.h) ;;
 	pages:base/*.h | pages:mem/area.h) ;;
