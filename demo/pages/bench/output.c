@@ -9,16 +9,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* The percentiles of the durations: share in thousandths, and name. */
-static const struct percentile {
-	unsigned int per_mille;
-	const char *name;
-} percentiles[] = {
-	{ 500, "p50" }, { 950, "p95" }, { 990, "p99" }, { 999, "p999" }, { 1000, "max" },
-};
-
-#define NR_PERCENTILES (sizeof(percentiles) / sizeof(percentiles[0]))
-
 /* The kinds of operations: their workload, field and name. */
 static const struct kind {
 	enum workload_id workload;
@@ -214,16 +204,8 @@ void output_print(const struct work *w, const struct outcome *out)
 {
 	struct fields fields = { .nr = 0 };
 
-	if (!w->opts->json && !w->opts->csv) {
-		print_text(w, out);
-		return;
-	}
 	setting_fields(&fields, w);
 	result_fields(&fields, w, out);
-	if (w->opts->json) {
-		fields_json(&fields);
-		return;
-	}
-	fields_csv_names(&fields);
-	fields_csv(&fields);
+	if (!fields_print(&fields, w->opts->json, w->opts->csv))
+		print_text(w, out);
 }

@@ -7,6 +7,7 @@
  */
 #include "run.h"
 
+#include "../../base/fields.h"
 #include "../../base/region.h"
 
 #include <errno.h>
@@ -301,10 +302,5 @@ int main(int argc, char **argv)
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 	ret = opts.check ? check_file(&opts) : bench(&opts);
-	/* An output that could not be written, as to a full disk, is an error. */
-	if (fflush(stdout) || ferror(stdout)) {
-		fprintf(stderr, "page_bench: standard output: %s\n", strerror(errno));
-		return EXIT_FAILURE;
-	}
-	return ret;
+	return output_end("page_bench", ret);
 }

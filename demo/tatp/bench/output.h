@@ -10,9 +10,6 @@
 #include "../../base/fields.h"
 #include "../../base/progress.h"
 
-/* Bytes of the result of the check: a value of the results. */
-#define CHECK_LEN FIELD_TEXT_LEN
-
 /**
  * struct outcome - the results of a run
  * @tally: what all threads did
