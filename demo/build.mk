@@ -2,29 +2,25 @@
 # index_bench, search_bench, latch_bench, tatp_bench and page_bench: ordinary pthread programs;
 # they include and link no part of elide.
 
-DEMO_SRC := $(filter-out demo/micro/% demo/tatp/% demo/pages/%,$(wildcard demo/*/*.c))
-
-# The buffer-managed B-tree and what is below it, without page_bench and its workloads.
-PAGES_BENCH := page_bench run output options entries inserts news tpcc tpcc-load
-PAGES_TREE_SRC := $(filter-out $(PAGES_BENCH:%=demo/pages/%.c),$(wildcard demo/pages/*.c))
-DEMO_OBJ := $(patsubst %.c,$(OBJ)/%.o,$(DEMO_SRC) $(PAGES_TREE_SRC))
+DEMO_SRC := $(filter-out demo/micro/% demo/tatp/%,$(wildcard demo/*/*.c))
+DEMO_OBJ := $(DEMO_SRC:%.c=$(OBJ)/%.o)
 # All objects but main(), for the tests.
 DEMO_PART_OBJ := $(filter-out $(OBJ)/demo/bench/index_bench.o,$(DEMO_OBJ))
 
-# tatp_bench and what it shares with index_bench.
-TATP_SRC := $(wildcard demo/tatp/*.c demo/base/*.c demo/mem/*.c) demo/bench/threads.c
+# What tatp_bench and page_bench share with index_bench.
+SHARED_SRC := $(wildcard demo/base/*.c demo/mem/*.c) demo/bench/threads.c
+
+TATP_SRC := $(wildcard demo/tatp/*.c demo/tatp/*/*.c) $(SHARED_SRC)
 TATP_OBJ := $(TATP_SRC:%.c=$(OBJ)/%.o)
-TATP_PART_OBJ := $(filter-out $(OBJ)/demo/tatp/tatp_bench.o,$(TATP_OBJ))
+TATP_PART_OBJ := $(filter-out $(OBJ)/demo/tatp/bench/tatp_bench.o,$(TATP_OBJ))
 TATP_LIBS := -lz
 
-# page_bench and what it shares with the others; and that without the program, for the tests.
-PAGES_SRC := $(wildcard demo/pages/*.c demo/base/*.c demo/mem/*.c) demo/bench/threads.c
-PAGES_OBJ := $(PAGES_SRC:%.c=$(OBJ)/%.o)
-
-PAGES_PART_OBJ := $(filter-out $(PAGES_BENCH:%=$(OBJ)/demo/pages/%.o),$(PAGES_OBJ))
+# The buffer-managed B-tree without page_bench and its workloads, for the tests; and with them.
+PAGES_PART_OBJ := $(patsubst %.c,$(OBJ)/%.o,$(wildcard demo/pages/*.c) $(SHARED_SRC))
+PAGES_OBJ := $(patsubst %.c,$(OBJ)/%.o,$(wildcard demo/pages/bench/*.c)) $(PAGES_PART_OBJ)
 
 # The latches of the storage manager, for the tests.
-TATP_LATCH_OBJ := $(OBJ)/demo/tatp/latch.o
+TATP_LATCH_OBJ := $(OBJ)/demo/tatp/latch/latch.o
 
 demo-bin: $(BINDIR)/index_bench $(BINDIR)/search_bench $(BINDIR)/latch_bench $(BINDIR)/tatp_bench \
 	  $(BINDIR)/page_bench

@@ -23,6 +23,15 @@
 
 #define container_of(ptr, type, member) ((type *)((char *)(ptr) - offsetof(type, member)))
 
+/* Compiled for ThreadSanitizer: gcc defines the first, clang has the second. */
+#if defined(__SANITIZE_THREAD__)
+#define DEMO_TSAN 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define DEMO_TSAN 1
+#endif
+#endif
+
 /* Nanoseconds of the monotonic clock. On a simulated machine the clock shows virtual time. */
 static inline uint64_t now_ns(void)
 {

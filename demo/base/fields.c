@@ -7,10 +7,11 @@
  */
 #include "fields.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /**
@@ -74,11 +75,8 @@ static size_t group_len(const char *name)
 	return point ? (size_t)(point - name) : 0;
 }
 
-/**
- * fields_json() - print the fields as a JSON object, on one line of stdout
- * @f: the list
- */
-void fields_json(const struct fields *f)
+/* Print the fields as a JSON object, on one line of stdout. */
+static void print_json(const struct fields *f)
 {
 	const char *group = "";
 	size_t open = 0;
@@ -104,23 +102,38 @@ void fields_json(const struct fields *f)
 }
 
 /**
- * fields_csv_names() - print the names on one line of stdout
- * @f: the list
+ * fields_print() - print results on stdout as JSON or CSV
+ * @f: the results; all those of a program have the same names
+ * @json: print a JSON object on one line
+ * @csv: print a line of values, before the first one a line of names
+ *
+ * Return: false if the options name neither.
  */
-void fields_csv_names(const struct fields *f)
+bool fields_print(const struct fields *f, bool json, bool csv)
 {
-	for (unsigned int i = 0; i < f->nr; i++)
-		printf("%s%s", i ? "," : "", f->all[i].name);
-	putchar('\n');
+	static bool named;
+
+	if (json)
+		print_json(f);
+	for (unsigned int i = 0; csv && !named && i < f->nr; i++)
+		printf("%s%c", f->all[i].name, i + 1 < f->nr ? ',' : '\n');
+	for (unsigned int i = 0; csv && i < f->nr; i++)
+		printf("%s%c", f->all[i].text, i + 1 < f->nr ? ',' : '\n');
+	named = true;
+	return json || csv;
 }
 
 /**
- * fields_csv() - print the values on one line of stdout
- * @f: the list
+ * output_end() - the exit status of a program
+ * @program: its name
+ * @status: its status if all output was written
+ *
+ * An output that could not be written, as to a full disk, is an error.
  */
-void fields_csv(const struct fields *f)
+int output_end(const char *program, int status)
 {
-	for (unsigned int i = 0; i < f->nr; i++)
-		printf("%s%s", i ? "," : "", f->all[i].text);
-	putchar('\n');
+	if (!fflush(stdout) && !ferror(stdout))
+		return status;
+	fprintf(stderr, "%s: standard output: %s\n", program, strerror(errno));
+	return EXIT_FAILURE;
 }

@@ -5,12 +5,16 @@
 #ifndef DEMO_FIELDS_H
 #define DEMO_FIELDS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Maximum number of fields; bytes of a name, and of a text without its quotes. */
 #define FIELDS_MAX 128
 #define FIELD_NAME_LEN 32
 #define FIELD_TEXT_LEN 128
+
+/* Bytes of the result of a check, which is a field. */
+#define CHECK_LEN FIELD_TEXT_LEN
 
 /**
  * struct fields - a list of fields
@@ -31,8 +35,7 @@ void field(struct fields *f, const char *name, const char *fmt, ...)
 void field_text(struct fields *f, const char *name, const char *text);
 void field_number(struct fields *f, const char *name, uint64_t number);
 void field_grouped(struct fields *f, const char *group, const char *name, uint64_t number);
-void fields_json(const struct fields *f);
-void fields_csv_names(const struct fields *f);
-void fields_csv(const struct fields *f);
+bool fields_print(const struct fields *f, bool json, bool csv);
+int output_end(const char *program, int status);
 
 #endif

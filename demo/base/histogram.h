@@ -30,6 +30,16 @@ struct histogram {
 	uint64_t max;
 };
 
+/* The percentiles that results have: share in thousandths, and name. */
+static const struct percentile {
+	unsigned int per_mille;
+	const char *name;
+} percentiles[] = {
+	{ 500, "p50" }, { 950, "p95" }, { 990, "p99" }, { 999, "p999" }, { 1000, "max" },
+};
+
+#define NR_PERCENTILES (sizeof(percentiles) / sizeof(percentiles[0]))
+
 /* The bucket of a duration. */
 static inline unsigned int histogram_bucket(uint64_t ns)
 {

@@ -14,6 +14,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+const struct choice switch_choices[] = {
+	[SWITCH_off] = { "off", "no" },
+	[SWITCH_on] = { "on", "yes" },
+	{ NULL, NULL },
+};
+
 /* What getopt_long() returns for the first option: a number that no character has. */
 #define FIRST_LONG 256
 
@@ -138,18 +144,25 @@ int option_walk(const char *program, const struct option_row *const *rows, unsig
  * @program: the program
  * @rows: its options
  * @values: the value of each option
+ * @given: whether each option was on the command line, or NULL
+ * @also: called with each option after its value was parsed, or NULL
  */
 struct table {
 	const char *program;
 	const struct option_row *rows;
 	uint64_t *values;
+	bool *given;
+	option_fn also;
 };
 
 static int take_value(void *ctx, unsigned int nr, const char *text)
 {
 	const struct table *table = ctx;
+	int err = option_value(table->program, &table->rows[nr], text, &table->values[nr]);
 
-	return option_value(table->program, &table->rows[nr], text, &table->values[nr]);
+	if (table->given)
+		table->given[nr] = true;
+	return !err && table->also ? table->also(NULL, nr, text) : err;
 }
 
 /**
@@ -157,21 +170,25 @@ static int take_value(void *ctx, unsigned int nr, const char *text)
  * @program: the program, which messages name
  * @table: the options
  * @values: receives the value of each option
+ * @given: receives whether each option was on the command line, or NULL
  * @argc: argument of main()
  * @argv: argument of main()
+ * @also: called with each option after its value was parsed, its first argument is NULL; or NULL
  *
  * Return: 0, or -EINVAL after one line on stderr.
  */
-int option_table(const char *program, const struct option_row *table, uint64_t *values, int argc,
-		 char **argv)
+int option_table(const char *program, const struct option_row *table, uint64_t *values, bool *given,
+		 int argc, char **argv, option_fn also)
 {
-	struct table ctx = { program, table, values };
+	struct table ctx = { program, table, values, given, also };
 	const struct option_row *rows[OPTION_WALK_MAX];
 	unsigned int nr;
 
 	for (nr = 0; nr < OPTION_WALK_MAX && table[nr].name; nr++) {
 		rows[nr] = &table[nr];
 		values[nr] = table[nr].def;
+		if (given)
+			given[nr] = false;
 	}
 	return option_walk(program, rows, nr, argc, argv, take_value, &ctx);
 }

@@ -10,10 +10,19 @@
 #ifndef DEMO_OPTION_H
 #define DEMO_OPTION_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Exit status for a command line, or a file that it names, that cannot be carried out. */
 #define EXIT_USAGE 2
+/* Exit status of a run that a signal ended, as of a shell for SIGINT. */
+#define EXIT_INTERRUPTED 130
+
+/* Values of an OPTION_CHOICE of switch_choices. */
+enum switch_id {
+	SWITCH_off,
+	SWITCH_on,
+};
 
 /**
  * struct choice - a name that an option may have as its value
@@ -52,6 +61,8 @@ struct option_row {
 	const char *words;
 };
 
+extern const struct choice switch_choices[];
+
 /* Maximum number of options of a program. */
 #define OPTION_WALK_MAX 512
 
@@ -69,8 +80,8 @@ int option_value(const char *program, const struct option_row *row, const char *
 		 uint64_t *value);
 int option_walk(const char *program, const struct option_row *const *rows, unsigned int nr,
 		int argc, char **argv, option_fn take, void *ctx);
-int option_table(const char *program, const struct option_row *table, uint64_t *values, int argc,
-		 char **argv);
+int option_table(const char *program, const struct option_row *table, uint64_t *values, bool *given,
+		 int argc, char **argv, option_fn also);
 void option_help(const struct option_row *row, const char *of);
 void option_list(const struct option_row *table);
 

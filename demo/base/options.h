@@ -25,7 +25,6 @@ enum option_id {
 #define OPT_FLAG(field, name, help) OPTION_ID_##field,
 #define OPT_TEXT(field, name, help) OPTION_ID_##field,
 #include OPTIONS_DEF
-#undef OPT_TEXT
 	NR_OPTIONS
 };
 
@@ -42,7 +41,6 @@ struct options {
 #define OPT_FLAG(field, name, help) uint64_t field;
 #define OPT_TEXT(field, name, help) const char *field;
 #include OPTIONS_DEF
-#undef OPT_TEXT
 		};
 	};
 #ifdef OPTIONS_MORE
@@ -63,6 +61,5 @@ static const struct option_row option_rows[NR_OPTIONS + 1] = {
 #define OPT_FLAG(field, name, help) { name, OPTION_FLAG, help, NULL, 0, 1, 0, NULL },
 #define OPT_TEXT(field, name, help) { name, OPTION_TEXT, help, NULL, 0, 0, 0, NULL },
 #include OPTIONS_DEF
-#undef OPT_TEXT
 };
 #endif

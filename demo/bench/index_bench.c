@@ -291,10 +291,5 @@ int main(int argc, char **argv)
 		if (!ret)
 			ret = opts.replay ? replay(&opts, ops) : bench(&opts, ops);
 	}
-	/* An output that could not be written, as to a full disk, is an error. */
-	if (fflush(stdout) || ferror(stdout)) {
-		fprintf(stderr, "index_bench: standard output: %s\n", strerror(errno));
-		return EXIT_FAILURE;
-	}
-	return ret;
+	return output_end("index_bench", ret);
 }

@@ -18,16 +18,6 @@ static const char *const plural[NR_OPS] = {
 #undef OP
 };
 
-/* The percentiles of the durations: share in thousandths, and name. */
-static const struct percentile {
-	unsigned int per_mille;
-	const char *name;
-} percentiles[] = {
-	{ 500, "p50" }, { 950, "p95" }, { 990, "p99" }, { 999, "p999" }, { 1000, "max" },
-};
-
-#define NR_PERCENTILES (sizeof(percentiles) / sizeof(percentiles[0]))
-
 /* The options of the index. The results show what a flag of an index does. */
 static void index_fields(struct fields *f, const struct options *opts)
 {
@@ -245,19 +235,11 @@ void output_print(const struct options *opts, const struct index_ops *ops,
 {
 	struct fields fields = { .nr = 0 };
 
-	if (!opts->json && !opts->csv) {
-		print_text(opts, ops, out);
-		return;
-	}
 	setting_fields(&fields, opts, out);
 	tree_fields(&fields, ops, out);
 	result_fields(&fields, out);
-	if (opts->json) {
-		fields_json(&fields);
-		return;
-	}
-	fields_csv_names(&fields);
-	fields_csv(&fields);
+	if (!fields_print(&fields, opts->json, opts->csv))
+		print_text(opts, ops, out);
 }
 
 /**

@@ -12,9 +12,6 @@
 #include "options.h"
 #include "workload.h"
 
-/* Bytes of the result of the check: a value of the results. */
-#define CHECK_LEN FIELD_TEXT_LEN
-
 /**
  * struct replay_result - what a run of operation files has beyond its outcome
  * @files: number of files

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * back-off.h - exponential back-off of a thread that waits for a latch.
+ * back-off.h - how a thread waits for a latch: with exponential back-off, or with short pauses.
  */
 #ifndef DEMO_LATCH_BACK_OFF_H
 #define DEMO_LATCH_BACK_OFF_H
@@ -20,6 +20,17 @@ static inline void back_off(unsigned int *pauses)
 	for (unsigned int i = 0; i < *pauses; i++)
 		__builtin_ia32_pause();
 	*pauses *= 2;
+}
+
+/* Iterations between two calls of sched_yield(), where the holder may have no processor. */
+#define LATCH_YIELD 1024
+
+/* Wait for a moment; @*n counts the iterations. Aborts a transaction. */
+static inline void latch_pause(unsigned int *n)
+{
+	__builtin_ia32_pause();
+	if (!(++*n % LATCH_YIELD))
+		sched_yield();
 }
 
 #endif

@@ -200,7 +200,7 @@ static void print(const struct options *opts, unsigned int latch, double seconds
 	field(&f, "seconds", "%.9f", seconds);
 	field(&f, "throughput_ops_s", "%.0f", rate);
 	field_text(&f, "check", check);
-	if (!micro_print(&f, opts->json, opts->csv))
+	if (!fields_print(&f, opts->json, opts->csv))
 		printf("  %-10s %12.6f s %14.0f searches/s   check %s\n", latch_choices[latch].name,
 		       seconds, rate, check);
 }
@@ -308,5 +308,5 @@ int main(int argc, char **argv)
 			     OPTION_ID_help, OPTION_ID_json, OPTION_ID_csv);
 	if (status >= 0)
 		return status;
-	return micro_end(PROGRAM, bench(&opts));
+	return output_end(PROGRAM, bench(&opts));
 }

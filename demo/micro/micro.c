@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * micro.c - begin, output and end of a microbenchmark, and the keys that it searches.
+ * micro.c - the begin of a microbenchmark, and the keys that it searches.
  */
 #include "micro.h"
 
 #include "../base/rng.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Largest difference of neighbouring keys. It is at least 2, so that a miss fits between them. */
 #define GAP_MAX 1000
@@ -32,7 +30,7 @@ int micro_begin(const char *program, const char *what, const struct option_row *
 		uint64_t *values, int argc, char **argv, unsigned int help, unsigned int json,
 		unsigned int csv)
 {
-	if (option_table(program, table, values, argc, argv))
+	if (option_table(program, table, values, NULL, argc, argv, NULL))
 		return EXIT_USAGE;
 	if (values[help]) {
 		printf("Usage: %s [OPTION]...\n%s\n\n", program, what);
@@ -40,50 +38,13 @@ int micro_begin(const char *program, const char *what, const struct option_row *
 			option_help(row, NULL);
 		puts("\nExit status: 0 no fault found, 1 a fault found or out of memory, "
 		     "2 bad usage.");
-		return micro_end(program, EXIT_SUCCESS);
+		return output_end(program, EXIT_SUCCESS);
 	}
 	if (values[json] && values[csv]) {
 		fprintf(stderr, "%s: --json, --csv: one of them\n", program);
 		return EXIT_USAGE;
 	}
 	return -1;
-}
-
-/**
- * micro_end() - the exit status of a microbenchmark
- * @program: its name
- * @status: its status if all output was written
- *
- * An output that could not be written, as to a full disk, is an error.
- */
-int micro_end(const char *program, int status)
-{
-	if (!fflush(stdout) && !ferror(stdout))
-		return status;
-	fprintf(stderr, "%s: standard output: %s\n", program, strerror(errno));
-	return EXIT_FAILURE;
-}
-
-/**
- * micro_print() - print a measurement as JSON or CSV
- * @f: the measurement; all measurements of a program have the same names
- * @json: print a JSON object
- * @csv: print a line of values, before the first one a line of names
- *
- * Return: false if the options name neither.
- */
-bool micro_print(const struct fields *f, bool json, bool csv)
-{
-	static bool named;
-
-	if (json)
-		fields_json(f);
-	if (csv && !named)
-		fields_csv_names(f);
-	if (csv)
-		fields_csv(f);
-	named = true;
-	return json || csv;
 }
 
 /**

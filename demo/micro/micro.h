@@ -8,13 +8,9 @@
 #include "../base/fields.h"
 #include "../base/option.h"
 
-#include <stdbool.h>
-
 int micro_begin(const char *program, const char *what, const struct option_row *table,
 		uint64_t *values, int argc, char **argv, unsigned int help, unsigned int json,
 		unsigned int csv);
-int micro_end(const char *program, int status);
-bool micro_print(const struct fields *f, bool json, bool csv);
 void micro_keys(int64_t *keys, uint64_t nr, uint64_t seed);
 
 #endif

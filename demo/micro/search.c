@@ -136,7 +136,7 @@ static void print(const struct options *opts, const struct measurement *m)
 	field(&f, "seconds", "%.9f", (double)m->ns * 1e-9);
 	field(&f, "ns_per_search", "%.3f", ns_of(m));
 	field_text(&f, "check", m->right ? "ok" : "wrong position");
-	if (!micro_print(&f, opts->json, opts->csv))
+	if (!fields_print(&f, opts->json, opts->csv))
 		printf(" %9.2f", ns_of(m));
 	if (!m->right)
 		fprintf(stderr, PROGRAM ": --search=%s --level=%s --keys=%u: wrong position\n",
@@ -228,5 +228,5 @@ int main(int argc, char **argv)
 			search_choices[opts.search].name);
 		return EXIT_USAGE;
 	}
-	return micro_end(PROGRAM, run(&opts));
+	return output_end(PROGRAM, run(&opts));
 }

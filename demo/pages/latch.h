@@ -27,9 +27,9 @@
 #define DEMO_PAGES_LATCH_H
 
 #include "../base/base.h"
+#include "../latch/back-off.h"
 
 #include <pthread.h>
-#include <sched.h>
 #include <stdbool.h>
 
 enum latch_kind {
@@ -45,9 +45,6 @@ extern enum latch_kind latch_kind;
 #define LATCH_HELD 1u
 #define LATCH_READER (1ull << 48)
 #define LATCH_READERS (~(LATCH_READER - 1))
-
-/* PAUSE instructions of a thread that spins until it yields its processor once. */
-#define LATCH_SPINS 1024
 
 /**
  * struct latch - the latch of a page
@@ -73,14 +70,7 @@ static __inline_always bool latch_optimistic(void)
 }
 
 /* ThreadSanitizer does not know fences. */
-#if defined(__SANITIZE_THREAD__)
-#define LATCH_TSAN 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define LATCH_TSAN 1
-#endif
-#endif
-#ifdef LATCH_TSAN
+#ifdef DEMO_TSAN
 #define latch_fence(order) ((void)0)
 #else
 #define latch_fence(order) __atomic_thread_fence(order)
@@ -95,13 +85,6 @@ static __inline_always void latch_note(bool *waited)
 {
 	if (waited)
 		*waited = true;
-}
-
-static inline void latch_pause(unsigned int *n)
-{
-	__builtin_ia32_pause();
-	if (!(++*n % LATCH_SPINS))
-		sched_yield();
 }
 
 /* hybrid: the version becomes odd, before any store to the page. */

@@ -20,14 +20,6 @@
 
 #include <stdbool.h>
 
-#if defined(__SANITIZE_THREAD__)
-#define DEMO_TSAN 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define DEMO_TSAN 1
-#endif
-#endif
-
 /*
  * A function that reads a page without a latch, and whose result is used only if the page did not
  * change meanwhile. ThreadSanitizer would take its reads for races; the latches it still checks.

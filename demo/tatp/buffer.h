@@ -14,7 +14,7 @@
 #ifndef DEMO_TATP_BUFFER_H
 #define DEMO_TATP_BUFFER_H
 
-#include "latch.h"
+#include "latch/latch.h"
 #include "volume.h"
 
 /* Pages that a thread pins at a time, at most: three of a split, and twice as many in reserve. */

@@ -25,7 +25,7 @@
 #ifndef DEMO_TATP_LOCK_H
 #define DEMO_TATP_LOCK_H
 
-#include "latch.h"
+#include "latch/latch.h"
 #include "lock-mode.h"
 
 /* Maximum number of transactions at a time, one a thread. */

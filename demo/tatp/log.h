@@ -17,7 +17,7 @@
 #ifndef DEMO_TATP_LOG_H
 #define DEMO_TATP_LOG_H
 
-#include "latch.h"
+#include "latch/latch.h"
 #include "volume.h"
 
 /* Number of the first record: the file has its header before. */

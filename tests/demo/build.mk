@@ -2,7 +2,7 @@
 # Tests of the demo programs, and the broken subject they must catch.
 
 .PHONY: demo-tests
-demo-tests: demo-bin $(O)/tests/demo/parts $(O)/tests/demo/broken-lock.so $(O)/tests/demo/linear $(O)/tests/demo/latches \
+demo-tests: demo-bin $(O)/tests/demo/parts $(O)/tests/demo/serial-parts $(O)/tests/demo/broken-lock.so $(O)/tests/demo/linear $(O)/tests/demo/latches \
 	    $(O)/tests/demo/serial $(O)/tests/demo/no-memory.so $(O)/tests/demo/page-reads
 
 $(O)/tests/demo/broken-lock.so $(O)/tests/demo/no-memory.so: $(O)/tests/demo/%.so: tests/demo/%.c
@@ -15,10 +15,13 @@ $(O)/tests/demo/linear: $(OBJ)/tests/demo/linear.o $(DEMO_PART_OBJ)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(SANFLAGS) -o $@ $^ -pthread -lm -Wl,-z,relro,-z,now
 
-# The objects of linear, for a test that compiles some of them with a fault.
+# The objects of linear and of serial, for tests that compile some of them with a fault.
 $(O)/tests/demo/parts: demo/build.mk $(DEMO_PART_OBJ)
 	$(Q)mkdir -p $(@D)
 	$(Q)printf '%s\n' $(patsubst $(OBJ)/demo/%.o,%,$(DEMO_PART_OBJ)) >$@
+$(O)/tests/demo/serial-parts: demo/build.mk $(TATP_PART_OBJ)
+	$(Q)mkdir -p $(@D)
+	$(Q)printf '%s\n' $(patsubst $(OBJ)/demo/%.o,%,$(TATP_PART_OBJ)) >$@
 
 $(O)/tests/demo/latches: $(OBJ)/tests/demo/latches.o $(TATP_LATCH_OBJ)
 	$(call say,LD,$@)

@@ -17,7 +17,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "../../demo/tatp/latch.h"
+#include "../../demo/tatp/latch/latch.h"
 
 #define MAX_THREADS 16
 #define NR_CELLS 4

@@ -185,7 +185,7 @@ test_statistics() {
 	fi
 }
 
-# caught NAME FILE EDIT ARG...: with FILE of demo/tatp edited by sed, the torture fails with one of
+# caught NAME FILE EDIT ARG...: with FILE of demo/tatp/latch edited by sed, the torture fails with one of
 # these seeds, or does not end.
 caught() {
 	name=$1 file=$2 edit=$3
@@ -195,12 +195,12 @@ caught() {
 	cp -r "$root/demo" demo
 	cp "$root/tests/demo/latches.c" tests/demo/latches.c
 	cp "$root/lib/elide.h" lib/elide.h
-	sed -i "$edit" "demo/tatp/$file"
-	if cmp -s "$root/demo/tatp/$file" "demo/tatp/$file"; then
+	sed -i "$edit" "demo/tatp/latch/$file"
+	if cmp -s "$root/demo/tatp/latch/$file" "demo/tatp/latch/$file"; then
 		not_ok "$name" "the edit does not change $file"
 		return
 	fi
-	if ! $CC -std=gnu11 -D_GNU_SOURCE -O2 -g -w -o broken tests/demo/latches.c demo/tatp/latch.c \
+	if ! $CC -std=gnu11 -D_GNU_SOURCE -O2 -g -w -o broken tests/demo/latches.c demo/tatp/latch/latch.c \
 		-pthread >out 2>&1; then
 		not_ok "$name" "not built: $(head -n 3 out)"
 		return

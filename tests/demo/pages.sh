@@ -38,7 +38,7 @@ runs() {
 }
 
 test_options() {
-	documented demo/pages/options.def demo/pages/workloads.def demo/pages/latches.def
+	documented demo/pages/bench/options.def demo/pages/bench/workloads.def demo/pages/latches.def
 	refused unknown-latch "--latch=x: must be one of $(in_words latch)" --latch=x
 	refused json-csv '--json, --csv: one of them' --json --csv
 	refused io-without-file '--io: needs --file=FILE' --io=direct

@@ -6,7 +6,7 @@
 #ifndef TESTS_DEMO_SERIAL_RECORD_H
 #define TESTS_DEMO_SERIAL_RECORD_H
 
-#include "../../demo/tatp/tatp.h"
+#include "../../demo/tatp/bench/tatp.h"
 
 #include "serial.h"
 

@@ -78,21 +78,19 @@ caught() {
 		not_ok "$name" "the edit does not change $file"
 		return
 	fi
-	for object in "$O"/obj/demo/tatp/*.o "$O"/obj/demo/base/*.o "$O"/obj/demo/mem/*.o \
-		"$O/obj/demo/bench/threads.o"; do
-		source=$(basename "$object" .o)
-		case " $* tatp_bench " in
-		*" $source "*) ;;
-		*) objects="$objects $object" ;;
+	while read -r part; do
+		case " $* " in
+		*" ${part#tatp/} "*) ;;
+		*) objects="$objects $O/obj/demo/$part.o" ;;
 		esac
-	done
+	done <"$O/tests/demo/serial-parts"
 	for source in "$@"; do
-		if ! $CC -std=gnu11 -D_GNU_SOURCE -O2 -g -w -c -o "new/$source.o" \
+		if ! $CC -std=gnu11 -D_GNU_SOURCE -O2 -g -w -c -o "new/${source##*/}.o" \
 			"demo/tatp/$source.c" >out 2>&1; then
 			not_ok "$name" "not built: $(head -n 3 out)"
 			return
 		fi
-		objects="$objects new/$source.o"
+		objects="$objects new/${source##*/}.o"
 	done
 	# shellcheck disable=SC2046,SC2086 # several objects and options
 	if ! $CC -o broken "$O"/obj/tests/demo/serial*.o $objects -pthread -lm -lz $(printf \
@@ -115,12 +113,12 @@ caught() {
 }
 
 test_caught() {
-	caught no-phantom-protection tatp.c \
-		'/^static int read_forwardings/,/^}/{s/int err = lock_key(.*/int err = 0;/;/LOCK_S);/d}' tatp
-	caught insert-without-key tatp.c \
-		'/^static int insert_call_forwarding/,/^}/{s/err = lock_key(.*/err = 0;/;/LOCK_X);/d}' tatp
-	caught delete-without-key tatp.c \
-		'/^static int delete_call_forwarding/,/^}/s/LOCK_X, &rid/LOCK_S, \&rid/' tatp
+	caught no-phantom-protection bench/tatp.c \
+		'/^static int read_forwardings/,/^}/{s/int err = lock_key(.*/int err = 0;/;/LOCK_S);/d}' bench/tatp
+	caught insert-without-key bench/tatp.c \
+		'/^static int insert_call_forwarding/,/^}/{s/err = lock_key(.*/err = 0;/;/LOCK_X);/d}' bench/tatp
+	caught delete-without-key bench/tatp.c \
+		'/^static int delete_call_forwarding/,/^}/s/LOCK_X, &rid/LOCK_S, \&rid/' bench/tatp
 	caught lock-released-early heap.c '/^int heap_read/,/^}/s/^\tbuffer_unfix(.*/&\
 		if (mode == LOCK_S \&\& !x->xid) lock_end(x->locks);/' heap
 	caught read-without-lock heap.c '/^int heap_read/,/^}/s/int err = lock_row(.*/int err = 0;/' heap

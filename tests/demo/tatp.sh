@@ -291,7 +291,7 @@ test_elided() {
 }
 
 test_usage
-documented demo/tatp/options.def demo/tatp/transactions.def
+documented demo/tatp/bench/options.def demo/tatp/bench/transactions.def
 test_options
 test_seed
 test_sections

@@ -22,6 +22,7 @@ test_workload_LINK := $(DEMO_PART_OBJ)
 
 $(foreach test,$(filter test_pages%,$(notdir $(UNIT_SRC:.c=))),\
 	$(eval $(test)_LINK := $(PAGES_PART_OBJ)))
+test_pages_shifts_LINK := $(OBJ)/demo/pages/bench/shifts.o
 
 $(foreach test,$(filter test_tatp%,$(notdir $(UNIT_SRC:.c=))),\
 	$(eval $(test)_LINK := $(TATP_PART_OBJ))$(eval $(test)_LIBS := $(TATP_LIBS)))

@@ -65,10 +65,10 @@ rtm_only_in_one_header() {
 # work; in the demo by the Bx tree, by the Bw-tree's CAS of several words, and by the storage
 # manager's wrapper.
 transactions_only_in_elision() {
-	code preload/*.[ch] $(tools_files) demo/*/*.[ch] | grep -E 'rtm_(begin|end)\b' |
+	code preload/*.[ch] $(tools_files) $(demo_files) | grep -E 'rtm_(begin|end)\b' |
 		grep -v '^tools/base/machine\.c:' | # doctor's probe, in a child
 		grep -v '^tools/selftest/' | # runs in the emulator alone
-		grep -vE '^demo/(latch/rtm\.h|sync/(bx\.c|bw-words\.h)|tatp/section\.h):'
+		grep -vE '^demo/(latch/rtm\.h|sync/(bx\.c|bw-words\.h)|tatp/latch/section\.h):'
 	lib_code | grep -E '\brtm_(begin|end)\(' |
 		grep -vE '^lib/section/(acquire|again|release)\.c:|^lib/section/quick\.h:|^lib/base/detect\.c:|^lib/rtm\.h:'
 }
@@ -184,8 +184,9 @@ tools_commands_are_apart() { included_folders tools/cmd/*.[ch] | grep ':cmd/' | 
 # programs of their own.
 tools_files_have_a_floor() { tools_files | grep -vE '^tools/(cmd|print|print/html|print/export|live|run|counters|model|model/file|model/join|names|base|launch|selftest)/[^/]*$'; }
 
-# More files than this in a folder are not looked through any more.
-tools_folders_are_small() { tools_files | grep '\.c$' | sed 's|/[^/]*$||' | sort | uniq -c | awk '$1 > 25'; }
+# too_many FILE...: the folders with more than 25 .c files, which nobody looks through any more.
+too_many() { printf '%s\n' "$@" | grep '\.c$' | sed 's|/[^/]*$||' | sort | uniq -c | awk '$1 > 25'; }
+tools_folders_are_small() { too_many $(tools_files); }
 
 # declared HEADER...: the functions that headers declare, as FILE:LINE NAME.
 declared() {
@@ -254,30 +255,51 @@ emulator_includes_what_it_calls() {
 	}'
 }
 
+# All of demo/ in folders.
+demo_files() { find demo -mindepth 2 \( -name '*.[ch]' -o -name '*.def' \); }
+
 # One file of the storage manager includes elide.h; it links no library all the same.
 demo_has_no_elide() {
-	code demo/*/*.[ch] demo/*/*.def | grep -v '^demo/tatp/latch-api\.h:' |
+	code $(demo_files) | grep -v '^demo/tatp/latch/latch-api\.h:' |
 		grep -iE 'elide_[a-z]|#[ \t]*include.*elide'
 	grep -nE 'libelide|LIB_OBJ|\$\(LIBDIR\)' demo/build.mk
+}
+
+# What files include of other folders of demo/, as FILE:LINE:FOLDER:FILE without "demo/"; a file outside of
+# it begins with "../".
+demo_includes() {
+	includes $(demo_files) | awk -F: '{
+		nr = split($1, path, "/") - 1
+		folder = substr($1, 6, length($1) - 6 - length(path[nr + 1]))
+		parts = split($3, name, "/")
+		for (i = 1; i <= parts; i++)
+			if (name[i] == "..") nr--
+			else path[++nr] = name[i]
+		to = path[1] == "demo" ? path[2] : "../" path[1] "/" path[2]
+		for (i = 3; i <= nr; i++) to = to "/" path[i]
+		if (to != folder "/" path[nr]) print $1 ":" $2 ":" folder ":" to
+	}'
 }
 
 # base <- mem, latch <- index <- node <- sync <- bench, and every other folder is a tree, below
 # sync: trees, index and node include no latch and no scheme, a tree includes no other tree but
 # the nodes that several share, and the driver includes neither trees nor latches, and of sync
 # the list of variants alone. The microbenchmarks have latches and neither trees nor nodes. The
-# storage manager has base, mem, the pthread latches and the start of threads; one file of it has
-# the instructions. The tree in pages has base, areas and the start of threads; one scheme has it.
+# latches of the storage manager have base and the pthread latches, it has its latches, base and mem;
+# the tree in pages has base and areas, and one scheme has it. The latches of both wait as others do. Each
+# of the two has a benchmark above it, which has base and the start of threads, too.
 demo_include_allowed() {
 	case $1:$2 in
 	base:*) return 1 ;;
-	tatp:bench/threads.h | pages:bench/threads.h) ;;
+	*/bench:bench/threads.h | */bench:base/*.h) ;;
+	tatp/bench:tatp/*.h | pages/bench:pages/*.h | pages/bench:pages/*.def) ;;
+	tatp/latch:latch/back-off.h | pages:latch/back-off.h) ;;
+	tatp/latch:base/*.h | tatp/latch:latch/mutex.h | tatp/latch:latch/rwlock.h | tatp/latch:latch/spin.h) ;;
+	tatp:base/*.h | tatp:mem/*.h | tatp:tatp/latch/latch.h) ;;
+	pages:base/*.h | pages:mem/area.h) ;;
 	bench:base/*.h | bench:index/*.h | bench:index/counts.def | bench:sync/variants.h) ;;
 	micro:base/*.h | micro:latch/*.h | micro:bench/threads.h) ;;
-	bench:* | *:bench/* | micro:*) return 1 ;;
-	tatp:base/*.h | tatp:mem/*.h | tatp:latch/mutex.h | tatp:latch/rwlock.h | tatp:latch/spin.h) ;;
-	tatp:* | *:tatp/*) return 1 ;;
-	pages:base/*.h | pages:mem/area.h) ;;
-	pages:*) return 1 ;;
+	tatp*:* | pages*:* | *:tatp/* | bench:* | *:bench/* | micro:*) return 1 ;;
 	sync:pages/latches.def | sync:pages/xmerge.h) ;; # of sync/pages.c alone: see below
 	*:pages/*) return 1 ;;
 	sync:*) ;;
@@ -294,29 +316,23 @@ demo_include_allowed() {
 
 demo_folders_in_order() {
 	find demo -maxdepth 1 \( -name '*.[ch]' -o -name '*.def' \)
-	includes demo/*/*.[ch] demo/*/*.def | while IFS=: read -r file line name; do
-		folder=${file#demo/}
-		folder=${folder%%/*}
+	demo_includes | while IFS=: read -r file line folder name; do
 		case $file:$name in
-		demo/sync/pages.c:../pages/*) ;;
-		demo/sync/*:../pages/*) echo "$file:$line: $name" ;;
+		demo/sync/pages.c:pages/*) ;;
+		demo/sync/*:pages/*) echo "$file:$line: $name" ;;
+		demo/tatp/latch/section.h:latch/rtm.h | demo/tatp/latch/latch-api.h:../lib/elide.h) continue ;;
 		esac
-		case $file:$name in
-		demo/tatp/section.h:../latch/rtm.h | demo/tatp/latch-api.h:../../lib/elide.h) continue ;;
-		esac
-		case $name in
-		../*/*/* | ../[!.]*/../*) echo "$file:$line: $name" ;;
-		../*/*) demo_include_allowed "$folder" "${name#../}" || echo "$file:$line: $name" ;;
-		*/*) echo "$file:$line: $name" ;;
-		esac
+		demo_include_allowed "$folder" "$name" || echo "$file:$line: $name"
 	done
 }
+
+demo_folders_are_small() { too_many $(demo_files); }
 
 # Locks are called in latches, and by the drivers, which start threads. pthread_ also begins names of
 # kinds of the storage manager's latches.
 demo_locks_in_latches() {
-	code demo/*/*.[ch] demo/*/*.def | grep -E 'pthread_[a-z]|<pthread\.h>' |
-		grep -vE '^demo/(latch/|bench/|micro/|tatp/(latch-(occ|pthread)\.h|latches\.def|helpers\.c|worker\.[ch]):|pages/(latch\.[ch]|latches\.def|pool(-open)?\.[ch]|provider\.[ch]|run\.c|work\.h):)'
+	code $(demo_files) | grep -E 'pthread_[a-z]|<pthread\.h>' |
+		grep -vE '^demo/(latch/|bench/|micro/|tatp/(latch/(latch-(occ|pthread)\.h|latches\.def)|bench/(helpers\.c|worker\.[ch])):|pages/(latch\.[ch]|latches\.def|pool(-open)?\.[ch]|provider\.[ch]|bench/(run\.c|work\.h)):)'
 }
 
 policy_is_pure() {
@@ -461,8 +477,8 @@ rule rtm_only_in_one_header preload/planted.c '__asm__(".byte 0x0f, 0x01, 0xd5")
 rule transactions_only_in_elision lib/state/planted.c 'void f(void) { rtm_end(); }'
 catches transactions_only_in_elision demo/sync/planted.c 'void f(void) { rtm_end(); }'
 catches rtm_only_in_one_header demo/sync/planted.c '__asm__(".byte 0x0f, 0x01, 0xd5");'
-catches transactions_only_in_elision demo/tatp/latch.h 'static void f(void) { rtm_end(); }'
-catches rtm_only_in_one_header demo/tatp/section.h '__asm__(".byte 0x0f, 0x01, 0xd5");'
+catches transactions_only_in_elision demo/tatp/latch/latch.h 'static void f(void) { rtm_end(); }'
+catches rtm_only_in_one_header demo/tatp/latch/section.h '__asm__(".byte 0x0f, 0x01, 0xd5");'
 rule lib_has_no_cancellation_point lib/state/planted.c 'void f(int fd) { close(fd); }'
 rule lib_includes_itself lib/state/planted.c '#include "../../preload/wrap.h"'
 rule lib_root_is_public lib/planted.c 'int planted;'
@@ -497,8 +513,8 @@ rule emulator_header_is_of_one_file tools/rtmgrind/line.h 'void line_planted(voi
 catches emulator_header_is_of_one_file tools/rtmgrind/rtmgrind.h 'void planted(void);'
 rule emulator_includes_what_it_calls tools/rtmgrind/line.c 'void planted(void) { wait_cancel(1); }'
 rule demo_has_no_elide demo/sync/planted.c 'void f(void) { elide_lock(); }'
-catches demo_has_no_elide demo/tatp/latch.h '#include "../../lib/elide.h"'
-catches demo_has_no_elide demo/tatp/latch.c 'void f(void) { elide_end(0); }'
+catches demo_has_no_elide demo/tatp/latch/latch.h '#include "../../../lib/elide.h"'
+catches demo_has_no_elide demo/tatp/latch/latch.c 'void f(void) { elide_end(0); }'
 catches demo_has_no_elide demo/build.mk 'TATP_OBJ += $(LIBDIR)/libelide.a'
 rule demo_folders_in_order demo/btree/node.h '#include "../latch/spin.h"'
 catches demo_folders_in_order demo/planted.c 'int planted;'
@@ -519,14 +535,14 @@ catches demo_folders_in_order demo/sync/planted.c '#include "../bench/worker.h"'
 catches demo_folders_in_order demo/bench/planted.c '#include "../delta/delta.h"'
 catches demo_folders_in_order demo/bench/planted.c '#include "../latch/mutex.h"'
 catches demo_folders_in_order demo/bench/planted.c '#include "../sync/../btree/btree.h"'
-catches demo_folders_in_order demo/tatp/latch.h '#include "../../lib/elide.h"'
-catches demo_folders_in_order demo/tatp/latch-api.h '#include "../../lib/section/engine.h"'
-catches demo_folders_in_order demo/tatp/latch.h '#include "../latch/rtm.h"'
-catches demo_folders_in_order demo/tatp/latch.h '#include "../latch/ttas.h"'
+catches demo_folders_in_order demo/tatp/latch/latch.h '#include "../../../lib/elide.h"'
+catches demo_folders_in_order demo/tatp/latch/latch-api.h '#include "../../../lib/section/engine.h"'
+catches demo_folders_in_order demo/tatp/latch/latch.h '#include "../../latch/rtm.h"'
+catches demo_folders_in_order demo/tatp/latch/latch.h '#include "../../latch/ttas.h"'
 catches demo_folders_in_order demo/tatp/planted.c '#include "../index/index.h"'
 catches demo_folders_in_order demo/tatp/planted.c '#include "../bench/worker.h"'
-catches demo_folders_in_order demo/bench/planted.c '#include "../tatp/latch.h"'
-catches demo_folders_in_order demo/sync/planted.c '#include "../tatp/latch.h"'
+catches demo_folders_in_order demo/bench/planted.c '#include "../tatp/latch/latch.h"'
+catches demo_folders_in_order demo/sync/planted.c '#include "../tatp/latch/latch.h"'
 catches demo_folders_in_order demo/pages/planted.c '#include "../latch/mutex.h"'
 catches demo_folders_in_order demo/pages/planted.c '#include "../tatp/page.h"'
 catches demo_folders_in_order demo/bench/planted.c '#include "../pages/node.h"'
@@ -534,9 +550,16 @@ catches demo_folders_in_order demo/sync/planted.c '#include "../pages/node.h"'
 catches demo_folders_in_order demo/pages/planted.c '#include "../bench/worker.h"'
 catches demo_folders_in_order demo/sync/planted.c '#include "../pages/xmerge.h"'
 catches demo_folders_in_order demo/pages/planted.c '#include "../index/index.h"'
+catches demo_folders_in_order demo/pages/planted.c '#include "bench/work.h"'
+catches demo_folders_in_order demo/pages/bench/planted.c '#include "../../mem/area.h"'
+catches demo_folders_in_order demo/tatp/planted.c '#include "bench/tatp.h"'
+catches demo_folders_in_order demo/tatp/planted.c '#include "latch/latch-mcs.h"'
+catches demo_folders_in_order demo/tatp/latch/planted.h '#include "../page.h"'
+catches demo_folders_in_order demo/tatp/bench/planted.c '#include "../../pages/node.h"'
+rule demo_folders_are_small "$(seq -f 'demo/tatp/bench/planted%g.c' 26)" 'int planted;'
 rule demo_locks_in_latches demo/planted/planted.c 'static pthread_mutex_t m;'
 catches demo_locks_in_latches demo/tatp/lock.c 'static pthread_mutex_t m;'
-catches demo_locks_in_latches demo/tatp/latch.c 'static pthread_mutex_t m;'
+catches demo_locks_in_latches demo/tatp/latch/latch.c 'static pthread_mutex_t m;'
 catches demo_locks_in_latches demo/pages/node.c 'static pthread_mutex_t m;'
 rule policy_is_pure lib/policy/probe.c 'static long now(void) { return time(0); }'
 rule slow_paths_have_points lib/points.def 'ELIDE_POINT(planted, 0)'

@@ -56,7 +56,7 @@ static __attribute__((no_sanitize("thread"), noinline)) bool look(const struct f
 {
 	bool found = true;
 
-#ifndef LATCH_TSAN
+#ifndef DEMO_TSAN
 	page_node_find(frame->page, key, &found);
 #endif
 	return found && frame->page->tag.id == id;

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "../../demo/pages/shifts.h"
+#include "../../demo/pages/bench/shifts.h"
 
 /* A sample each 10 ns of operations at these rates, a shift at 100 and one at 200. */
 static void fill(struct shifts *s, const unsigned int *rates, unsigned int nr, unsigned int split_at)

@@ -5,7 +5,7 @@
  */
 #include "tatp.h"
 
-#include "../../demo/tatp/tatp.h"
+#include "../../demo/tatp/bench/tatp.h"
 
 #include <errno.h>
 #include <math.h>
@@ -168,7 +168,7 @@ static void test_mix(void **state)
 {
 	static const double shares[NR_TRANSACTIONS] = {
 #define TRANSACTION(id, name, share, success, help) share / 100.0,
-#include "../../demo/tatp/transactions.def"
+#include "../../demo/tatp/bench/transactions.def"
 	};
 	unsigned int counts[NR_TRANSACTIONS] = { 0 };
 	const unsigned int nr = 200000;
@@ -249,7 +249,7 @@ static void test_success(void **state)
 {
 	static const unsigned int rates[NR_TRANSACTIONS] = {
 #define TRANSACTION(id, name, share, success, help) success,
-#include "../../demo/tatp/transactions.def"
+#include "../../demo/tatp/bench/transactions.def"
 	};
 	const unsigned int nr = 4000;
 

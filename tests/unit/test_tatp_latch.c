@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "../../demo/tatp/latch.h"
+#include "../../demo/tatp/latch/latch.h"
 
 /* What a kind can do. */
 static const struct {

@@ -4,7 +4,7 @@
  */
 #include "tpcc.h"
 
-#include "../base/progress.h"
+#include "../../base/progress.h"
 
 #include <errno.h>
 #include <string.h>

@@ -7,10 +7,7 @@
 
 #include "tatp.h"
 
-#include "../base/option.h"
-
-/* Exit status of a run that a signal ended, as of a shell for SIGINT. */
-#define EXIT_INTERRUPTED 130
+#include "../../base/option.h"
 
 /* The mixes: TATP's, a short name of the paper for its first one, and each one alone. */
 enum mix {
@@ -26,19 +23,13 @@ enum keys_id {
 	NR_KEYS
 };
 
-enum switch_id {
-#define SWITCH(id, name, help) SWITCH_##id,
-#include "options.def"
-	NR_SWITCHES
-};
-
 extern const struct choice mix_choices[NR_MIXES + 1];
 extern const struct choice keys_choices[NR_KEYS + 1];
 
 /* Further values: whether an option was on the command line. */
 #define OPTIONS_MORE bool given[NR_OPTIONS];
-#define OPTIONS_DEF "../tatp/options.def"
-#include "../base/options.h"
+#define OPTIONS_DEF "../tatp/bench/options.def"
+#include "../../base/options.h"
 
 int options_parse(struct options *opts, int argc, char **argv);
 int options_check(const struct options *opts);

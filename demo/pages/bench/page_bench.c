@@ -7,7 +7,8 @@
  */
 #include "run.h"
 
-#include "../base/region.h"
+#include "../../base/fields.h"
+#include "../../base/region.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -301,10 +302,5 @@ int main(int argc, char **argv)
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 	ret = opts.check ? check_file(&opts) : bench(&opts);
-	/* An output that could not be written, as to a full disk, is an error. */
-	if (fflush(stdout) || ferror(stdout)) {
-		fprintf(stderr, "page_bench: standard output: %s\n", strerror(errno));
-		return EXIT_FAILURE;
-	}
-	return ret;
+	return output_end("page_bench", ret);
 }

@@ -4,20 +4,10 @@
  */
 #include "run.h"
 
-#include "../base/fields.h"
+#include "../../base/fields.h"
 
 #include <inttypes.h>
 #include <stdio.h>
-
-/* The percentiles of the durations: share in thousandths, and name. */
-static const struct percentile {
-	unsigned int per_mille;
-	const char *name;
-} percentiles[] = {
-	{ 500, "p50" }, { 950, "p95" }, { 990, "p99" }, { 999, "p999" }, { 1000, "max" },
-};
-
-#define NR_PERCENTILES (sizeof(percentiles) / sizeof(percentiles[0]))
 
 /* The kinds of operations: their workload, field and name. */
 static const struct kind {
@@ -117,7 +107,7 @@ static void result_fields(struct fields *f, const struct work *w, const struct o
 	if (w->opts->threads >= 8)
 		share_fields(f, out);
 #define COUNT(id, help) field_grouped(f, "tree", #id, out->tree.id);
-#include "tree-counts.def"
+#include "../tree-counts.def"
 	field_grouped(f, "io", "reads", out->pool.reads);
 	field_grouped(f, "io", "writes", out->pool.writes);
 	field_grouped(f, "io", "total", out->pool.reads + out->pool.writes);
@@ -191,7 +181,7 @@ static void print_text(const struct work *w, const struct outcome *out)
 	if (out->tree.id)                                                                          \
 		printf("  %-18s %12" PRIu64 "  %.1f/s  %s\n", #id, out->tree.id,                   \
 		       (double)out->tree.id / out->seconds, help);
-#include "tree-counts.def"
+#include "../tree-counts.def"
 	if (w->opts->file)
 		printf("  %-18s %12" PRIu64 "  pages read, %" PRIu64 " written, %" PRIu64
 		       " evicted, %" PRIu64 " waits for a frame\n", "I/O", io->reads, io->writes,
@@ -214,16 +204,8 @@ void output_print(const struct work *w, const struct outcome *out)
 {
 	struct fields fields = { .nr = 0 };
 
-	if (!w->opts->json && !w->opts->csv) {
-		print_text(w, out);
-		return;
-	}
 	setting_fields(&fields, w);
 	result_fields(&fields, w, out);
-	if (w->opts->json) {
-		fields_json(&fields);
-		return;
-	}
-	fields_csv_names(&fields);
-	fields_csv(&fields);
+	if (!fields_print(&fields, w->opts->json, w->opts->csv))
+		print_text(w, out);
 }

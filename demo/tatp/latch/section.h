@@ -19,7 +19,7 @@
 #ifndef DEMO_TATP_SECTION_H
 #define DEMO_TATP_SECTION_H
 
-#include "../latch/rtm.h"
+#include "../../latch/rtm.h"
 #include "latch-base.h"
 
 /*

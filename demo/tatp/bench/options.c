@@ -26,13 +26,8 @@ const struct choice keys_choices[NR_KEYS + 1] = {
 #include "options.def"
 };
 
-static const struct choice switch_choices[NR_SWITCHES + 1] = {
-#define SWITCH(id, name, help) { name, help },
-#include "options.def"
-};
-
 #define OPTIONS_ROWS
-#include "../base/options.h"
+#include "../../base/options.h"
 
 /* The options of the latches, which latch_option() parses. */
 static const bool of_latches[NR_OPTIONS] = {
@@ -40,9 +35,9 @@ static const bool of_latches[NR_OPTIONS] = {
 #include "options.def"
 };
 
-static int take_latch(const char *name, const char *value)
+static int take_latch(void *ctx, unsigned int nr, const char *value)
 {
-	const char *wrong = latch_option(name, value);
+	const char *wrong = of_latches[nr] ? latch_option(option_rows[nr].name, value) : NULL;
 
 	if (!wrong)
 		return 0;
@@ -50,17 +45,6 @@ static int take_latch(const char *name, const char *value)
 	fprintf(stderr, wrong, value);
 	fputc('\n', stderr);
 	return -EINVAL;
-}
-
-static int take(void *ctx, unsigned int nr, const char *text)
-{
-	struct options *opts = ctx;
-	int err = option_value(program, &option_rows[nr], text, &opts->value[nr]);
-
-	opts->given[nr] = true;
-	if (!err && of_latches[nr])
-		err = take_latch(option_rows[nr].name, text);
-	return err;
 }
 
 /**
@@ -73,14 +57,7 @@ static int take(void *ctx, unsigned int nr, const char *text)
  */
 int options_parse(struct options *opts, int argc, char **argv)
 {
-	const struct option_row *all[NR_OPTIONS];
-
-	memset(opts, 0, sizeof(*opts));
-	for (unsigned int i = 0; i < NR_OPTIONS; i++) {
-		opts->value[i] = option_rows[i].def;
-		all[i] = &option_rows[i];
-	}
-	return option_walk(program, all, NR_OPTIONS, argc, argv, take, opts);
+	return option_table(program, option_rows, opts->value, opts->given, argc, argv, take_latch);
 }
 
 /** options_file() - the file of the log, NULL for memory */

@@ -9,9 +9,9 @@
 #ifndef DEMO_TATP_LATCH_PTHREAD_H
 #define DEMO_TATP_LATCH_PTHREAD_H
 
-#include "../latch/mutex.h"
-#include "../latch/rwlock.h"
-#include "../latch/spin.h"
+#include "../../latch/mutex.h"
+#include "../../latch/rwlock.h"
+#include "../../latch/spin.h"
 #include "latch-srw.h"
 
 struct latch_pthread_mutex {

@@ -9,7 +9,7 @@
  */
 #include "work.h"
 
-#include "../base/progress.h"
+#include "../../base/progress.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -5,12 +5,9 @@
 #ifndef DEMO_PAGES_OPTIONS_H
 #define DEMO_PAGES_OPTIONS_H
 
-#include "tree.h"
+#include "../tree.h"
 
-#include "../base/option.h"
-
-/* Exit status of a run that a signal ended, as of a shell for SIGINT. */
-#define EXIT_INTERRUPTED 130
+#include "../../base/option.h"
 
 enum workload_id {
 #define WORKLOAD(id, name, help) WORKLOAD_##id,
@@ -42,12 +39,6 @@ enum xmerge_id {
 	NR_XMERGES
 };
 
-enum switch_id {
-#define SWITCH(id, name, help) SWITCH_##id,
-#include "options.def"
-	NR_SWITCHES
-};
-
 extern const struct choice workload_choices[NR_WORKLOADS + 1];
 extern const struct choice data_choices[NR_DATA + 1];
 extern const struct choice order_choices[NR_ORDERS + 1];
@@ -58,8 +49,8 @@ extern const struct choice latch_choices[NR_LATCH_KINDS + 1];
 
 /* Further values: whether an option was on the command line. */
 #define OPTIONS_MORE bool given[NR_OPTIONS];
-#define OPTIONS_DEF "../pages/options.def"
-#include "../base/options.h"
+#define OPTIONS_DEF "../pages/bench/options.def"
+#include "../../base/options.h"
 
 int options_parse(struct options *opts, int argc, char **argv);
 uint64_t options_duration(const struct options *opts);

@@ -9,10 +9,10 @@
 #ifndef DEMO_TATP_LATCH_BASE_H
 #define DEMO_TATP_LATCH_BASE_H
 
-#include "../base/base.h"
-#include "../base/rng.h"
+#include "../../base/base.h"
+#include "../../base/rng.h"
+#include "../../latch/back-off.h"
 
-#include <sched.h>
 #include <stdbool.h>
 
 #define READ_ONCE(x) __atomic_load_n(&(x), __ATOMIC_RELAXED)
@@ -117,17 +117,6 @@ static __inline_always struct latch_thread *latch_self(void)
 	struct latch_thread *me = latch_thread;
 
 	return likely(me) ? me : latch_thread_start();
-}
-
-/* Iterations between two calls of sched_yield(), where the holder may have no processor. */
-#define LATCH_YIELD 1024
-
-/* Wait for a moment; @*n counts the iterations. Aborts a transaction. */
-static inline void latch_pause(unsigned int *n)
-{
-	__builtin_ia32_pause();
-	if (!(++*n % LATCH_YIELD))
-		sched_yield();
 }
 
 /*

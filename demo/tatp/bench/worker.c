@@ -4,7 +4,7 @@
  */
 #include "worker.h"
 
-#include "../base/region.h"
+#include "../../base/region.h"
 
 #include <errno.h>
 

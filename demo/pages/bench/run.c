@@ -4,12 +4,12 @@
  * progress, writes the timeline, and ends the run.
  */
 #include "run.h"
-#include "xmerge.h"
+#include "../xmerge.h"
 
-#include "../base/progress.h"
-#include "../base/region.h"
-#include "../base/topology.h"
-#include "../bench/threads.h"
+#include "../../base/progress.h"
+#include "../../base/region.h"
+#include "../../base/topology.h"
+#include "../../bench/threads.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -156,7 +156,7 @@ static void write_line(FILE *file, double ms, struct sums *before, const struct 
 	fprintf(file, "%.3f,%" PRIu64 ",%" PRIu64 ",%" PRIu64, ms, now->done - before->done,
 		now->pool.reads - before->pool.reads, now->pool.writes - before->pool.writes);
 #define COUNT(id, help) fprintf(file, ",%" PRIu64, tree.id);
-#include "tree-counts.def"
+#include "../tree-counts.def"
 	fputc('\n', file);
 	*before = *now;
 }
@@ -169,7 +169,7 @@ static FILE *timeline_open(const struct options *opts)
 		return NULL;
 	fputs("ms,operations,reads,writes", file);
 #define COUNT(id, help) fputs("," #id, file);
-#include "tree-counts.def"
+#include "../tree-counts.def"
 	fputc('\n', file);
 	return file;
 }

@@ -8,8 +8,8 @@
 #include "options.h"
 #include "shifts.h"
 
-#include "../base/histogram.h"
-#include "../base/zipf.h"
+#include "../../base/histogram.h"
+#include "../../base/zipf.h"
 
 /* Most trees of a workload. */
 #define WORK_TREES 16

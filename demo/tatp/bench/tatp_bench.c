@@ -8,9 +8,9 @@
 #include "output.h"
 #include "worker.h"
 
-#include "../base/region.h"
-#include "../base/topology.h"
-#include "../bench/threads.h"
+#include "../../base/region.h"
+#include "../../base/topology.h"
+#include "../../bench/threads.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -108,7 +108,7 @@ static int prepare_workers(struct bench *b, const struct options *opts)
 
 		w->run = &b->run;
 		w->operations = opts->duration ? UINT64_MAX :
-				opts->operations / b->nr + (i < opts->operations % b->nr);
+				share_of(opts->operations, b->nr, i);
 		client_init(&w->client, &b->sm, i, &b->draws, opts->seed);
 	}
 	return run_init(&b->run, b->nr);
@@ -347,10 +347,5 @@ int main(int argc, char **argv)
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 	ret = opts.recover ? recover_file(&opts) : bench(&opts);
-	/* An output that could not be written, as to a full disk, is an error. */
-	if (fflush(stdout) || ferror(stdout)) {
-		fprintf(stderr, "tatp_bench: standard output: %s\n", strerror(errno));
-		return EXIT_FAILURE;
-	}
-	return ret;
+	return output_end("tatp_bench", ret);
 }

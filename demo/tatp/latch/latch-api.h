@@ -8,7 +8,7 @@
 #ifndef DEMO_TATP_LATCH_API_H
 #define DEMO_TATP_LATCH_API_H
 
-#include "../../lib/elide.h"
+#include "../../../lib/elide.h"
 #include "latch-base.h"
 
 #pragma weak elide_begin

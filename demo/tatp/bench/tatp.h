@@ -7,7 +7,7 @@
 
 #include "schema.h"
 
-#include "../base/rng.h"
+#include "../../base/rng.h"
 
 enum transaction {
 #define TRANSACTION(id, name, share, success, help) XCT_##id,

@@ -7,11 +7,8 @@
 
 #include "options.h"
 
-#include "../base/fields.h"
-#include "../base/progress.h"
-
-/* Bytes of the result of the check: a value of the results. */
-#define CHECK_LEN FIELD_TEXT_LEN
+#include "../../base/fields.h"
+#include "../../base/progress.h"
 
 /**
  * struct outcome - the results of a run

@@ -4,7 +4,7 @@
  */
 #include "schema.h"
 
-#include "../base/rng.h"
+#include "../../base/rng.h"
 
 #include <string.h>
 

@@ -161,16 +161,6 @@ static void print_text(const struct options *opts, const struct outcome *out)
 	       (double)outcome_done(out) / out->seconds, "check", out->check);
 }
 
-static void print_fields(const struct options *opts, const struct fields *f)
-{
-	if (opts->json) {
-		fields_json(f);
-		return;
-	}
-	fields_csv_names(f);
-	fields_csv(f);
-}
-
 /**
  * output_print() - print the results of a run
  * @opts: the command line, which selects text, JSON or CSV
@@ -180,13 +170,10 @@ void output_print(const struct options *opts, const struct outcome *out)
 {
 	struct fields fields = { .nr = 0 };
 
-	if (!opts->json && !opts->csv) {
-		print_text(opts, out);
-		return;
-	}
 	setting_fields(&fields, opts);
 	result_fields(&fields, out);
-	print_fields(opts, &fields);
+	if (!fields_print(&fields, opts->json, opts->csv))
+		print_text(opts, out);
 }
 
 /**
@@ -201,17 +188,15 @@ void output_recovered(const struct options *opts, const struct sm *sm, const str
 {
 	struct fields f = { .nr = 0 };
 
-	if (opts->json || opts->csv) {
-		field_number(&f, "subscribers", sm->opts.identity.subscribers);
-		field_number(&f, "seed", sm->opts.identity.seed);
-		field_number(&f, "records", r->records);
-		field_number(&f, "changes_repeated", r->redone);
-		field_number(&f, "committed", r->committed);
-		field_number(&f, "rolled_back", r->undone);
-		field_text(&f, "check", check);
-		print_fields(opts, &f);
+	field_number(&f, "subscribers", sm->opts.identity.subscribers);
+	field_number(&f, "seed", sm->opts.identity.seed);
+	field_number(&f, "records", r->records);
+	field_number(&f, "changes_repeated", r->redone);
+	field_number(&f, "committed", r->committed);
+	field_number(&f, "rolled_back", r->undone);
+	field_text(&f, "check", check);
+	if (fields_print(&f, opts->json, opts->csv))
 		return;
-	}
 	printf("recovered %" PRIu64 " subscribers, seed %" PRIu64 "\n",
 	       sm->opts.identity.subscribers, sm->opts.identity.seed);
 	printf("  %-24s %12" PRIu64 "  bytes %" PRIu64 " to %" PRIu64 " of the log\n", "records",

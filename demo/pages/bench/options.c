@@ -38,31 +38,18 @@ const struct choice xmerge_choices[NR_XMERGES + 1] = {
 #include "options.def"
 };
 
-static const struct choice switch_choices[NR_SWITCHES + 1] = {
-#define SWITCH(id, name, help) { name, help },
-#include "options.def"
-};
-
 const struct choice io_choices[NR_IO_MODES + 1] = {
 #define IO_MODE(id, help) { #id, help },
-#include "io.def"
+#include "../io.def"
 };
 
 const struct choice latch_choices[NR_LATCH_KINDS + 1] = {
 #define PAGE_LATCH(id, readers, help) { #id, help },
-#include "latches.def"
+#include "../latches.def"
 };
 
 #define OPTIONS_ROWS
-#include "../base/options.h"
-
-static int take(void *ctx, unsigned int nr, const char *text)
-{
-	struct options *opts = ctx;
-
-	opts->given[nr] = true;
-	return option_value(program, &option_rows[nr], text, &opts->value[nr]);
-}
+#include "../../base/options.h"
 
 /**
  * options_parse() - parse the command line
@@ -74,14 +61,7 @@ static int take(void *ctx, unsigned int nr, const char *text)
  */
 int options_parse(struct options *opts, int argc, char **argv)
 {
-	const struct option_row *all[NR_OPTIONS];
-
-	memset(opts, 0, sizeof(*opts));
-	for (unsigned int i = 0; i < NR_OPTIONS; i++) {
-		opts->value[i] = option_rows[i].def;
-		all[i] = &option_rows[i];
-	}
-	if (option_walk(program, all, NR_OPTIONS, argc, argv, take, opts))
+	if (option_table(program, option_rows, opts->value, opts->given, argc, argv, NULL))
 		return -EINVAL;
 	if (!opts->file && !opts->given[OPTION_ID_io])
 		opts->io = IO_none;

@@ -9,7 +9,7 @@
 #ifndef DEMO_TATP_SCHEMA_H
 #define DEMO_TATP_SCHEMA_H
 
-#include "sm.h"
+#include "../sm.h"
 
 /* Greatest number of subscribers: those for which TATP defines the skewed keys. */
 #define SUBSCRIBERS_MAX 10000000
