@@ -21,7 +21,7 @@
 #   no, REASON   it is no test and is not run
 #   seconds=N    what it takes on an idle processor: what takes longest, or took longest the last
 #                time, is started first
-#   parts=N      it is run N times at once, with PART=1/N to N/N, and divides its tests: part.sh
+#   parts=N      it is run N times at once, with PART=1/N to N/N, and divides its tests: script.sh
 # A skip that several parts print counts once.
 #
 # The last line is "N passed, N failed, N skipped". Must never end a process that no test of this

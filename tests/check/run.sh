@@ -2,21 +2,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # tests/check.sh on trees of made-up tests: what it runs, counts and prints, and that nothing
-# stays of a test which hangs or of a run that is interrupted. Prints a line a test and a count.
-set -u
+# stays of a test which hangs or of a run that is interrupted.
 
-check=$(realpath "$(dirname "$0")/../check.sh")
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-nr=0 failed=0
-
-ok() { nr=$((nr + 1)); echo "ok $1"; }
-not_ok() { nr=$((nr + 1)); failed=$((failed + 1)); echo "not ok $1: $2"; }
+. "$(dirname "$0")/../script.sh"
+check=$root/tests/check.sh
+cd "$tmp" || exit 1
 
 # tree: an empty one to be in
 tree() {
-	cd "$work" && rm -rf tree && mkdir -p tree/tests tree/build/tests/unit tree/tmp &&
+	cd "$tmp" && rm -rf tree && mkdir -p tree/tests tree/build/tests/unit tree/tmp &&
 		cd tree || exit 1
 }
 
@@ -205,11 +199,12 @@ done
 
 # Parts: all tests in one of them each, as one text; what all of them skip counts once.
 tree
-cp "$(dirname "$check")/part.sh" .
+cp "$root/tests/script.sh" .
 script a.sh '# check: seconds=3 parts=3' <<'END'
-. ./part.sh
-echo "skip rest: of no use"
-for i in 1 2 3 4 5 6 7; do ! mine || echo "ok $i"; done
+. "$(dirname "$0")/../script.sh"
+skip rest "of no use"
+for i in 1 2 3 4 5 6 7; do ! mine || ok $i; done
+finish
 END
 run
 printed 'parts' 0 <<'END'
@@ -229,7 +224,66 @@ ok 4
 ok 5
 ok 6
 ok 7
+7 tests, 0 failed, 1 skipped
 END
+
+# script.sh: a script that ends before its finish has failed, whatever it has printed and wherever it
+# ends, and nothing stays in TMPDIR.
+tree
+cp "$root/tests/script.sh" .
+begins='. "$(dirname "$0")/../script.sh"
+clean_up() { echo "clean $(ls "$tmp")" >>cleaned; }
+: >"$tmp/file"
+ok begun'
+while read -r name ends; do
+	for shell in bash sh; do
+		printf '#!/bin/%s\n%s\n%s\n' $shell "$begins" "$ends" >"tests/$name-$shell.sh"
+	done
+done <<'END'
+adopts printf 'ok x\nnot ok y: z\nskip s: t\n' >lines; adopt lines w 1; adopt /dev/null none 2; finish
+exits exit 0
+fails not_ok bad why; finish
+finishes finish; echo not ok here: it is not reached
+inside (finish)
+stops
+unset echo $unset 2>/dev/null; finish
+END
+run JOBS=1
+sed -i 's/^tests.*: unset: .*/unset/' out
+printed 'half a script' 1 <<'END'
+not ok y: z
+skip s: t
+not ok none: exit 2
+4 tests, 2 failed, 1 skipped
+not ok y: z
+skip s: t
+not ok none: exit 2
+4 tests, 2 failed, 1 skipped
+not ok tests/exits-bash.sh: exit 1
+not ok tests/exits-sh.sh: exit 1
+not ok bad: why
+2 tests, 1 failed, 0 skipped
+not ok bad: why
+2 tests, 1 failed, 0 skipped
+tests/finishes-bash.sh: ok
+tests/finishes-sh.sh: ok
+1 tests, 0 failed, 0 skipped
+not ok tests/inside-bash.sh: exit 1
+1 tests, 0 failed, 0 skipped
+not ok tests/inside-sh.sh: exit 1
+not ok tests/stops-bash.sh: exit 1
+not ok tests/stops-sh.sh: exit 1
+unset
+not ok tests/unset-bash.sh: exit 1
+unset
+not ok tests/unset-sh.sh: exit 2
+skipped:
+  s: t
+  s: t
+16 passed, 14 failed, 2 skipped
+END
+[ "$(sort -u cleaned)" = 'clean file' ] && [ -z "$(ls tmp)" ] && ok 'clean up' ||
+	not_ok 'clean up' "$(sort cleaned | uniq -c) $(ls tmp)"
 
 # What takes long is started first, and two run beside each other.
 tree
@@ -288,5 +342,4 @@ interrupted() {
 interrupted TERM 143
 interrupted INT 130
 
-echo "$nr tests, $failed failed"
-[ $failed -eq 0 ]
+finish

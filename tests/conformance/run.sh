@@ -9,17 +9,16 @@
 #   run.sh --cell MODE PART    one run, for the above
 #
 # MODES: those to compare with plain. Prints a line a part and mode, and counts.
-set -u
 
-O=$(cd "${O:-build}" && pwd) || exit 1
-here=$(cd "$(dirname "$0")" && pwd)
-lib=$O/lib/libelide-preload.so
+if [ "${1:-}" = --cell ]; then
+	elide=$O/bin/elide lib=$O/lib/libelide-preload.so
+else
+	. "$(dirname "$0")/../script.sh"
+fi
 conform=$O/tests/conformance/conform
 sums=$O/tests/preload/sums
-elide=$O/bin/elide
 # Seconds a run may take; the longest takes a tenth of it.
 LIMIT=${LIMIT:-240}
-unset LD_PRELOAD
 
 # One run, in a directory of its own: out, err, rc and sums.
 cell() {
@@ -51,13 +50,7 @@ if [ "${1:-}" = --cell ]; then
 	exit 0
 fi
 
-TMP=$(mktemp -d) || exit 1
-trap 'rm -rf "$TMP"' EXIT
-export TMP O LIMIT
-nr=0 failed=0 skipped=0
-ok() { nr=$((nr + 1)); echo "ok $1"; }
-not_ok() { nr=$((nr + 1)); failed=$((failed + 1)); echo "not ok $1: $2"; }
-skip() { skipped=$((skipped + 1)); echo "skip $1: $2"; }
+export O LIMIT TMP="$tmp"
 
 # run CELL...: "MODE PART" each, two at a time.
 run() {
@@ -103,12 +96,11 @@ if "$elide" doctor --json 2>/dev/null | grep -q '"rtm_usable": true'; then
 else
 	skip conformance-native 'RTM cannot be used on this processor'
 fi
-if [ -n "${SAN:-}" ]; then
-	skip conformance-emulated "a sanitizer's runtime and Valgrind want the same addresses"
-elif [ -x "$O/libexec/elide/rtmgrind-amd64-linux" ] && "$elide" run -q --emulate true; then
+why=$(lacks emulator plain)
+if [ -z "$why" ] && "$elide" run -q --emulate true; then
 	modes="$modes emulated-plain emulated-0 emulated-30 emulated-100"
 else
-	skip conformance-emulated 'the emulator is not built, or valgrind is not installed'
+	skip conformance-emulated "${why:-elide run --emulate fails}"
 fi
 modes=${MODES:-$modes}
 
@@ -155,5 +147,4 @@ for part in $parts; do
 		;;
 	esac
 done
-echo "$nr tests, $failed failed, $skipped skipped"
-[ $failed -eq 0 ]
+finish

@@ -7,17 +7,13 @@
 # an older version, purged. The packages stay in $O/deb-RELEASE. Must never build or install outside
 # of these roots.
 
-here=$(realpath "$(dirname "$0")/../..")
-O=$(realpath "${O:-build}") || exit 1
+. "$(dirname "$0")/../script.sh"
 export ROOTS=${ROOTS:-$O/roots}
 work=$(mktemp -d "$O/check-deb.XXXXXX") || exit 1
-trap 'rm -rf "$work"' EXIT
-version=$(sh "$here/tools/version.sh" --release)
-nr=0 failed=0
+clean_up() { rm -rf "$work"; }
+version=$(sh "$root/tools/version.sh" --release)
 
-ok() { nr=$((nr + 1)); echo "ok $1"; }
-not_ok() { nr=$((nr + 1)); failed=$((failed + 1)); echo "not ok $1: $2"; }
-root() { "$here/tools/debian-root.sh" "$@"; }
+root() { "$root/tools/debian-root.sh" "$@"; }
 # inside ROOT COMMAND: with the packages and the source in /in.
 inside() { local dir=$1; shift; BIND=$debs:/in root --in "$dir" bash -c "$*" >"$log" 2>&1; }
 # last: the end of the last command's output, in one line.
@@ -25,7 +21,7 @@ last() { tail -n 15 "$log" | tr '\n' '|'; }
 
 # What debian/control names as needed for the build.
 build_depends() {
-	sed -n '/^Build-Depends:/,/^[^ ]/{/^ /p}' "$here/debian/control" | sed 's/[(<].*//; s/,//; s/ //g'
+	sed -n '/^Build-Depends:/,/^[^ ]/{/^ /p}' "$root/debian/control" | sed 's/[(<].*//; s/,//; s/ //g'
 }
 
 # build NAME DIRECTORY COMMAND: in the root, where the paths are others each time.
@@ -108,7 +104,7 @@ autopkgtest() {
 # README's first lines, in a root that has nothing else.
 try_it() {
 	root "$release" "$work/$release/try" || return 1
-	sed -n '/^## Try it/,/^| package/{/^```$/,/^```$/{/^```$/!p}}' "$here/README.md" >"$debs/try-it"
+	sed -n '/^## Try it/,/^| package/{/^```$/,/^```$/{/^```$/!p}}' "$root/README.md" >"$debs/try-it"
 	[ "$(grep -c '^elide ' "$debs/try-it")" -ge 3 ] || {
 		not_ok "$release: README's lines" "found: $(tr '\n' '|' <"$debs/try-it")"
 		return
@@ -190,7 +186,7 @@ upgrade_and_purge() {
 	echo 'check-deb: needs root and the package mmdebstrap' >&2
 	exit 1
 }
-sh "$here/tools/dist.sh" "$O/dist/elide-$version.tar.xz" || exit 1
+sh "$root/tools/dist.sh" "$O/dist/elide-$version.tar.xz" || exit 1
 for release; do
 	debs=$O/deb-$release
 	log=$work/$release/log
@@ -200,5 +196,5 @@ for release; do
 	build_twice && packages && lint && autopkgtest && try_it && upgrade_and_purge ||
 		not_ok "$release" 'not all steps were possible'
 done
-echo "deb: $nr tests, $failed failed"
-[ $failed -eq 0 ] && [ $nr -gt 0 ]
+[ $nr -gt 0 ] || not_ok deb 'no release was named'
+finish

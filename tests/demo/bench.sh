@@ -1,13 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # check: no, sourced by tests
 #
-# Tests of a demo program: $bench is the program, $tmp a folder.
+# What the tests of a demo program have in common, beside ../script.sh: $bench is the program.
 
-nr=0 failed=0 skipped=0
-
-ok() { nr=$((nr + 1)); echo "ok $1"; }
-not_ok() { nr=$((nr + 1)); failed=$((failed + 1)); echo "not ok $1: $2"; }
-skip() { skipped=$((skipped + 1)); echo "skip $1: $2"; }
+. "$(dirname "$0")/../script.sh"
 
 # bench_run ARG...: into $tmp/out, $tmp/err and $rc. 60 s: a hundred times what a run takes.
 bench_run() {
@@ -29,6 +25,12 @@ refused() {
 	else
 		ok "$name"
 	fi
+}
+
+# without_rtm SCHEME: the option that a scheme with transactions of its own needs on a processor
+# without RTM: then it acquires latches.
+without_rtm() {
+	case $1 in rtm) grep -qw rtm /proc/cpuinfo || echo --attempts=0 ;; esac
 }
 
 names() { "$bench" --list | awk -v kind="$1" '$1 == kind { print $2 }'; }

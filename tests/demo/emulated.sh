@@ -2,32 +2,18 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # check: seconds=110 parts=4
 #
-# The delta storage on an emulated machine with RTM, as it is and made friendly
-# to elision: exact with many seeds and rates of spurious aborts, and what the
-# transformations are for. $O is the build directory, DELTA_SEEDS how many
-# seeds, DELTA_RATES "all" for every rate with every seed instead of in turn.
-# Prints a line a test and a count. Nothing here depends on how fast this
-# machine is.
-set -u
+# The delta storage on an emulated machine with RTM, as it is and made friendly to elision: exact
+# with many seeds and rates of spurious aborts, and what the transformations are for. DELTA_SEEDS
+# how many seeds, which have the rates in turn. Nothing here depends on how fast this machine is.
 
-. "$(dirname "$0")/../part.sh"
-O=$(cd "${O:-build}" && pwd) || exit 1
-elide=$O/bin/elide
+. "$(dirname "$0")/../script.sh"
 bench=$O/bin/index_bench
 linear=$O/tests/demo/linear
 seeds=${DELTA_SEEDS:-30}
 # Longest run, seconds of real time: a hundred times what one takes.
 LIMIT=60
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
 cd "$tmp" || exit 1
-unset LD_PRELOAD
-# shellcheck disable=SC2046 # several names
-unset $(env | sed -n 's/^\(ELIDE_[A-Z_]*\)=.*/\1/p')
-nr=0 failed=0 skipped=0
-
-ok() { nr=$((nr + 1)); echo "ok $1"; }
-not_ok() { nr=$((nr + 1)); failed=$((failed + 1)); echo "not ok $1: $2"; }
+no_settings
 
 plain=
 friendly='--search=binary --dictionary=per-core --allocator=per-core'
@@ -56,35 +42,25 @@ as_it_should() {
 	esac
 }
 
-rates_of() {
-	if [ "${DELTA_RATES:-}" = all ]; then
-		echo 0 10 100
-		return
-	fi
-	case $(($1 % 3)) in
-	0) echo 0 ;;
-	1) echo 10 ;;
-	2) echo 100 ;;
-	esac
-}
+# rate_of SEED
+rate_of() { echo 0 10 100 | cut -d ' ' -f $(($1 % 3 + 1)); }
 
 # test_seeds NAME FORM: threads that search, insert, delete and scan few keys.
 test_seeds() {
 	name=$1 form=$2 at=0
 	while [ $at -lt "$seeds" ]; do
 		at=$((at + 1))
-		for rate in $(rates_of $at); do
-			# shellcheck disable=SC2086 # several arguments
-			if ! emulated $at "$rate" 4 --threads=4 --preload=300 --ops=2000 \
-				--updates=40 --deletes=20 --scans=5 $form; then
-				not_ok "$name" "seed $at, rate $rate: $(cat out err)"
-				return
-			fi
-			if ! as_it_should "$rate"; then
-				not_ok "$name" "seed $at, rate $rate: $(total elided) elided"
-				return
-			fi
-		done
+		rate=$(rate_of $at)
+		# shellcheck disable=SC2086 # several arguments
+		if ! emulated $at "$rate" 4 --threads=4 --preload=300 --ops=2000 \
+			--updates=40 --deletes=20 --scans=5 $form; then
+			not_ok "$name" "seed $at, rate $rate: $(cat out err)"
+			return
+		fi
+		if ! as_it_should "$rate"; then
+			not_ok "$name" "seed $at, rate $rate: $(total elided) elided"
+			return
+		fi
 	done
 	ok "$name"
 }
@@ -112,16 +88,15 @@ test_linear() {
 	at=0
 	while [ $at -lt "$seeds" ]; do
 		at=$((at + 1))
-		for rate in $(rates_of $at); do
-			if ! timeout -k 5 $LIMIT "$elide" run -q --emulate --cores=4 --seed=$at \
-				--abort-rate="$rate" --policy=fixed -o d.data -- \
-				"$linear" "$1" spin $at 4 >out 2>err ||
-			   ! timeout $LIMIT "$elide" report --json d.data >report 2>>err ||
-			   ! as_it_should "$rate"; then
-				not_ok "linear-$1" "seed $at, rate $rate: $(cat out err)"
-				return
-			fi
-		done
+		rate=$(rate_of $at)
+		if ! timeout -k 5 $LIMIT "$elide" run -q --emulate --cores=4 --seed=$at \
+			--abort-rate="$rate" --policy=fixed -o d.data -- \
+			"$linear" "$1" spin $at 4 >out 2>err ||
+		   ! timeout $LIMIT "$elide" report --json d.data >report 2>>err ||
+		   ! as_it_should "$rate"; then
+			not_ok "linear-$1" "seed $at, rate $rate: $(cat out err)"
+			return
+		fi
 	done
 	ok "linear-$1"
 }
@@ -192,16 +167,7 @@ test_no_lock_is_caught() {
 	not_ok no-lock-is-caught "no fault was found on 10 seeds: $(cat out err)"
 }
 
-if [ ! -x "$O/libexec/elide/rtmgrind-amd64-linux" ] || ! command -v python3 >/dev/null; then
-	echo 'skip delta-emulated: rtmgrind is not built or python3 not installed'
-	echo 'delta: 0 of 0 passed, 1 skipped'
-	exit 0
-fi
-if ldd "$bench" | grep -q 'lib.san'; then
-	echo 'skip delta-emulated: a sanitizer does not run under valgrind'
-	echo 'delta: 0 of 0 passed, 1 skipped'
-	exit 0
-fi
+needs delta-emulated emulator plain python3
 ! mine || test_seeds seeds-plain "$plain"
 ! mine || test_seeds seeds-friendly "$friendly"
 ! mine || test_seeds seeds-friendly-strings "$friendly --values=string"
@@ -212,5 +178,4 @@ fi
 ! mine || test_repeats
 ! mine || test_transformations
 ! mine || test_no_lock_is_caught
-echo "delta: $((nr - failed)) of $nr passed, $skipped skipped"
-[ $failed -eq 0 ]
+finish

@@ -5,17 +5,10 @@
 # make figures-oltp with a plan of five small points on the simulated machine, of which the first two are
 # the means of two seeds: the page has their numbers in its tables, and the report that names a
 # latch by its role. And what slim.awk makes of a picture, and the options of tatp_bench that the plan
-# needs. $O is the build directory. Prints a line a test and a count.
-set -u
+# needs.
 
-O=$(cd "${O:-build}" && pwd) || exit 1
-figures=$(cd "$(dirname "$0")/../../demo/figures" && pwd)
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
-nr=0 failed=0
-
-ok() { nr=$((nr + 1)); echo "ok $1"; }
-not_ok() { nr=$((nr + 1)); failed=$((failed + 1)); echo "not ok $1: $2"; }
+. "$(dirname "$0")/../script.sh"
+figures=$root/demo/figures
 
 # has NAME PATTERN FILE: the file has a line that matches
 has() {
@@ -118,9 +111,8 @@ if command -v gnuplot >/dev/null; then
 	test_page
 	test_seeds
 else
-	echo 'skip page: gnuplot is missing'
+	skip page 'gnuplot is missing'
 fi
 test_slim
 test_options
-echo "figures-oltp: $((nr - failed)) of $nr passed"
-[ $failed -eq 0 ]
+finish

@@ -3,17 +3,11 @@
 # check: seconds=5
 #
 # How the pages of demo/figures get their numbers: each way of a row on points whose results are
-# known, verdicts at the ends of ranges, points that are missing, and that every point that a
-# row of a plan names is one of its curves. Prints a line a test and a count.
-set -u
+# known, verdicts at the ends of ranges, points that are missing, and that every point that a row
+# of a plan names is one of its curves.
 
-figures=$(cd "$(dirname "$0")/../../demo/figures" && pwd)
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
-nr=0 failed=0
-
-ok() { nr=$((nr + 1)); echo "ok $1"; }
-not_ok() { nr=$((nr + 1)); failed=$((failed + 1)); echo "not ok $1: $2"; }
+. "$(dirname "$0")/../script.sh"
+figures=$root/demo/figures
 
 # plan ROW...: a plan with the curves of the points below and these rows, which lack "row|"
 plan() {
@@ -184,5 +178,4 @@ points >"$tmp/points"
 test_ways
 test_parts
 test_plans
-echo "figures: $((nr - failed)) of $nr passed"
-[ $failed -eq 0 ]
+finish

@@ -2,18 +2,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # check: seconds=40
 #
-# index_bench: its command line, its output, and that it is exact under every
-# scheme. $O is the build directory. Prints a line a test and a count.
-set -u
+# index_bench: its command line, its output, and that it is exact under every scheme.
 
-. "$(dirname "$0")/rtm.sh"
 . "$(dirname "$0")/bench.sh"
-O=${O:-build}
 bench=$O/bin/index_bench
 broken=$O/tests/demo/broken-lock.so
 linear=$O/tests/demo/linear
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
+
 # exact NAME ARG...: exit 0, check "ok", nothing on stderr, all operations that ARG... asks for.
 exact() {
 	name=$1
@@ -129,7 +124,7 @@ test_usage() {
 
 	# Less address space than the keys take, though there is memory for them.
 	for index in $(names index); do
-		if ldd "$bench" | grep -q 'lib.san'; then
+		if [ -n "$(sanitizer)" ]; then
 			skip "$index-out-of-memory" 'a sanitizer needs the address space'
 			continue
 		fi
@@ -163,7 +158,7 @@ test_usage() {
 # Address space that ends while threads insert: each says so or another does, and the index is
 # whole and holds what was inserted. The delta storage has all of its space from the start.
 mid_run_out_of_memory() {
-	if ldd "$bench" | grep -q 'lib.san'; then
+	if [ -n "$(sanitizer)" ]; then
 		skip btree-out-of-memory-in-the-run 'a sanitizer needs the address space'
 		return
 	fi
@@ -364,7 +359,7 @@ test_seed() {
 # Without a lock the tree breaks, and the run must say so (exit 1 and a check
 # that names a fault) on at least one of 60 seeds; it may also crash or hang.
 test_broken_lock() {
-	if ldd "$bench" | grep -q 'lib.san'; then
+	if [ -n "$(sanitizer)" ]; then
 		skip broken-lock-is-caught 'a sanitizer ends the broken run first'
 		return
 	fi
@@ -424,7 +419,7 @@ linear_seeds() {
 # processor, one in ten shows it. The index may also break first, a tree nearly always and this
 # one at every fourth.
 test_linear_broken() {
-	if ldd "$bench" | grep -q 'lib.san'; then
+	if [ -n "$(sanitizer)" ]; then
 		skip linear-broken-lock-is-caught 'a sanitizer ends the broken run first'
 		return
 	fi
@@ -450,7 +445,7 @@ test_no_elide() {
 	fi
 }
 
-[ -x "$bench" ] || { echo "not ok index_bench: $bench is not built"; exit 1; }
+[ -x "$bench" ] || { not_ok index_bench "$bench is not built"; finish; }
 test_usage
 test_help
 test_json
@@ -466,5 +461,4 @@ test_frames
 test_linear
 test_linear_broken
 test_no_elide
-echo "index_bench: $((nr - failed)) of $nr passed, $skipped skipped"
-[ $failed -eq 0 ]
+finish

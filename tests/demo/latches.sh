@@ -2,34 +2,20 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # check: seconds=75 parts=2
 #
-# The latches of tatp_bench under torture: every kind and means, on this processor and on simulated
-# cores with 0, 50 and 100 % of the transactions aborted; and faults planted into copies of their
-# files, each of which must be caught. $O is the build directory, $CC the compiler, LATCH_SEEDS how
-# many seeds. Prints a line a test and a count.
-set -u
+# The latches of tatp_bench under torture: every kind and means, on this processor and on
+# simulated cores with 0, 50 and 100 % of the transactions aborted; and faults planted into copies
+# of their files, each of which must be caught. $CC the compiler, LATCH_SEEDS how many seeds.
 
-. "$(dirname "$0")/../part.sh"
-root=$(cd "$(dirname "$0")/../.." && pwd)
-O=$(cd "${O:-build}" && pwd) || exit 1
+. "$(dirname "$0")/../script.sh"
 CC=${CC:-gcc}
-elide=$O/bin/elide
 latches=$O/tests/demo/latches
 seeds=${LATCH_SEEDS:-2}
 # Seeds that may pass before a planted fault is caught.
 SEEDS_MAX=${PLANTED_SEEDS:-20}
 # Longest run, seconds of real time: a hundred times what one takes.
 LIMIT=60
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
 cd "$tmp" || exit 1
-unset LD_PRELOAD
-# shellcheck disable=SC2046 # several names
-unset $(env | sed -n 's/^\(ELIDE_[A-Z_]*\)=.*/\1/p')
-nr=0 failed=0 skipped=0
-
-ok() { nr=$((nr + 1)); echo "ok $1"; }
-not_ok() { nr=$((nr + 1)); failed=$((failed + 1)); echo "not ok $1: $2"; }
-skip() { skipped=$((skipped + 1)); echo "skip $1: $2"; }
+no_settings
 
 own='occ tatas mcs srw roles'
 pthreads='occ-mutex occ-pthread pthread-mutex pthread-rwlock pthread-spin'
@@ -255,18 +241,11 @@ test_caught() {
 	! mine || caught api-reads-as-writer latch-api.h 's/return mask == 1 ?/return mask ?/' --locks=all --means=api srw
 }
 
-if [ ! -x "$O/libexec/elide/rtmgrind-amd64-linux" ] || ! command -v python3 >/dev/null; then
-	emulator=
-	skip latches-emulated 'rtmgrind is not built or python3 not installed'
-elif ldd "$latches" | grep -q 'lib.san'; then
-	emulator=
-	skip latches-emulated 'a sanitizer does not run under valgrind'
-else
-	emulator=yes
-fi
+no_emulator=$(lacks emulator plain python3)
+[ -z "$no_emulator" ] || skip latches-emulated "$no_emulator"
 ! mine || test_native
 ! mine || test_says
-if [ "$emulator" ]; then
+if [ -z "$no_emulator" ]; then
 	! mine || test_plain
 	mode=
 	for rate in 0 50 100; do
@@ -280,5 +259,4 @@ if [ "$emulator" ]; then
 	! mine || test_statistics
 	test_caught
 fi
-echo "latches: $((nr - failed)) of $nr passed, $skipped skipped"
-[ $failed -eq 0 ]
+finish

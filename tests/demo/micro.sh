@@ -2,23 +2,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # check: seconds=5
 #
-# search_bench and latch_bench: their command lines, their output, that every search is right
-# on every size and every latch keeps the number of searches, and that planted faults are
-# found. $O is the build directory, $CC the compiler. Prints a line a test and a count.
-set -u
+# search_bench and latch_bench: their command lines, their output, that every search is right on
+# every size and every latch keeps the number of searches, and that planted faults are found. $CC
+# the compiler.
 
-root=$(cd "$(dirname "$0")/../.." && pwd)
-O=$(cd "${O:-build}" && pwd) || exit 1
+. "$(dirname "$0")/../script.sh"
 CC=${CC:-gcc}
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
-nr=0 failed=0 skipped=0
 avx2=
 grep -qw avx2 /proc/cpuinfo && avx2=avx2
-
-ok() { nr=$((nr + 1)); echo "ok $1"; }
-not_ok() { nr=$((nr + 1)); failed=$((failed + 1)); echo "not ok $1: $2"; }
-skip() { skipped=$((skipped + 1)); echo "skip $1: $2"; }
 
 # micro PROGRAM ARG...: into $tmp/out, $tmp/err and $rc
 micro() {
@@ -233,5 +224,4 @@ test_search
 test_latch
 test_json
 test_planted
-echo "micro: $((nr - failed)) of $nr passed, $skipped skipped"
-[ $failed -eq 0 ]
+finish

@@ -4,19 +4,16 @@
 #
 # page_bench without memory, on a disk that is full, killed, and with files that are damaged at
 # random: one line that says why, an exit status, nothing half done, and nothing written to a file
-# that is refused. $O is the build directory, FUZZ how many damaged files, KILLS how many runs that
-# are killed, SEED the first seed of both. Prints a line a test and a count.
-set -u
+# that is refused. FUZZ how many damaged files, KILLS how many runs that are killed, SEED the
+# first seed of both.
 
 . "$(dirname "$0")/bench.sh"
-O=$(cd "${O:-build}" && pwd) || exit 1
 bench=$O/bin/page_bench
 fuzz=${FUZZ:-40}
 kills=${KILLS:-10}
 seed=${SEED:-1}
 # Files in memory, if there is such a folder: a disk that others use is slow.
-tmp=$(mktemp -d -p /dev/shm 2>/dev/null) || tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
+in_memory=$(mktemp -d -p /dev/shm 2>/dev/null) && rmdir "$tmp" && tmp=$in_memory
 file=$tmp/file
 
 # What all runs have: a pool of 64 pages, and a file system that need not have direct I/O.
@@ -230,7 +227,7 @@ test_fuzz() {
 	fi
 }
 
-if ldd "$bench" | grep -q 'lib.san'; then
+if [ -n "$(sanitizer)" ]; then
 	skip pages-memory 'a sanitizer has an allocator of its own'
 else
 	test_memory
@@ -240,5 +237,4 @@ test_read_only
 test_refused
 test_killed
 test_fuzz
-echo "pages-faults: $((nr - failed)) of $nr passed, $skipped skipped"
-[ $failed -eq 0 ]
+finish

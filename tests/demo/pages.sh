@@ -2,22 +2,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # check: seconds=25
 #
-# page_bench: its command line and manual page; every workload under every kind of latch; a file that
-# is larger than its pool, opened again, examined, interrupted and killed; the space that B* and
-# XMerge save; and, on simulated cores, what the report says of page latches before and after
-# Contention Split. $O is the build directory. KILLS sets how often a run is killed,
-# PAGES_SEED the seed of the moments. Prints a line a test and a count.
-set -u
+# page_bench: its command line and manual page; every workload under every kind of latch; a file
+# that is larger than its pool, opened again, examined, interrupted and killed; the space that B*
+# and XMerge save; and, on simulated cores, what the report says of page latches before and after
+# Contention Split. KILLS sets how often a run is killed, PAGES_SEED the seed of the moments.
 
 . "$(dirname "$0")/bench.sh"
-O=$(cd "${O:-build}" && pwd) || exit 1
 bench=$O/bin/page_bench
-elide=$O/bin/elide
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
-unset LD_PRELOAD
-# shellcheck disable=SC2046 # several names
-unset $(env | sed -n 's/^\(ELIDE_[A-Z_]*\)=.*/\1/p')
+no_settings
 
 # A frame has one page after another, so the order of their latches is none of the frames.
 export TSAN_OPTIONS="detect_deadlocks=0${TSAN_OPTIONS:+:$TSAN_OPTIONS}"
@@ -203,14 +195,8 @@ END
 
 # 400 entries in one leaf, all of them hot; then Contention Split; then the leaves that it made.
 test_report() {
-	if [ ! -x "$O/libexec/elide/rtmgrind-amd64-linux" ] || ! command -v python3 >/dev/null; then
-		skip report 'rtmgrind is not built or python3 not installed'
-		return
-	fi
-	if ldd "$bench" | grep -q 'lib.san'; then
-		skip report 'a sanitizer does not run under valgrind'
-		return
-	fi
+	why=$(lacks emulator plain python3)
+	[ -z "$why" ] || { skip report "$why"; return; }
 	profiled before --entries=400 --value=16 --split=off --operations=20000 &&
 		profiled splitting --open --sample=0 --period=3 --pct=3 --operations=60000 &&
 		profiled after --open --split=off --operations=20000 || { not_ok report "$(cat "$tmp/err")"; return; }
@@ -252,11 +238,8 @@ print("most" if 2 * sum(aborts[n] for n in version if n in pool) > all else "few
 
 # Elided writers of a hybrid latch conflict at its version, which those of a pthread lock do not have.
 test_elided() {
-	if [ ! -x "$O/libexec/elide/rtmgrind-amd64-linux" ] || ! command -v python3 >/dev/null ||
-	   ldd "$bench" | grep -q 'lib.san'; then
-		skip elided 'rtmgrind is not built, python3 not installed, or a sanitizer linked'
-		return
-	fi
+	why=$(lacks emulator plain python3)
+	[ -z "$why" ] || { skip elided "$why"; return; }
 	for pair in hybrid:most rwlock:few; do
 		got=$(elided ${pair%:*})
 		[ "$got" = ${pair#*:} ] && ok "elided-${pair%:*}" ||
@@ -276,5 +259,4 @@ else
 	test_report
 	test_elided
 fi
-echo "pages: $((nr - failed)) of $nr passed, $skipped skipped"
-[ $failed -eq 0 ]
+finish

@@ -2,28 +2,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # check: seconds=95
 #
-# Faults planted into the trees of the thesis: each must be caught by the
-# per-key histories of linear or by the check of the structure, on simulated cores. The
-# faults are edits of copies of source files. $O is the build directory, $CC the compiler.
-# Prints a line a test and a count.
-set -u
+# Faults planted into the trees of the thesis: each must be caught by the per-key histories of
+# linear or by the check of the structure, on simulated cores. The faults are edits of copies of
+# source files. $CC the compiler.
 
-root=$(cd "$(dirname "$0")/../.." && pwd)
-O=$(cd "${O:-build}" && pwd) || exit 1
+. "$(dirname "$0")/../script.sh"
 CC=${CC:-gcc}
-elide=$O/bin/elide
 # Seeds that may pass before a fault is caught.
 SEEDS_MAX=${PLANTED_SEEDS:-20}
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
 cd "$tmp" || exit 1
-unset LD_PRELOAD
-nr=0 failed=0
 # Per cent of the program's own transactions that abort for no reason.
 rate=0
-
-ok() { nr=$((nr + 1)); echo "ok $1"; }
-not_ok() { nr=$((nr + 1)); failed=$((failed + 1)); echo "not ok $1: $2"; }
 
 # build NAME FILE EDIT SOURCES: ./linear with FILE of demo/ edited by sed; SOURCES, FILE itself or
 # those that include it, are compiled again.
@@ -114,16 +103,7 @@ sound() {
 	ok "$name"
 }
 
-if [ ! -x "$O/libexec/elide/rtmgrind-amd64-linux" ]; then
-	echo 'skip planted: rtmgrind is not built'
-	echo 'planted: 0 of 0 passed, 1 skipped'
-	exit 0
-fi
-if ldd "$O/tests/demo/linear" | grep -q 'lib.san'; then
-	echo 'skip planted: a sanitizer does not run under valgrind'
-	echo 'planted: 0 of 0 passed, 1 skipped'
-	exit 0
-fi
+needs planted emulator plain
 sound blink latch node=64
 sound bplus latch node=64
 sound bplus olc node=128
@@ -196,5 +176,4 @@ caught bx-latch-not-read sync/bx.c 's/if (unlikely(by_version(g) ? .*/if (0)/' \
 	sync/bx.c bx rtm node=64
 caught bx-version-not-raised sync/bx.c 's/node_set(node->word, .*/;/' \
 	sync/bx.c bx rtm node=64 fallback=version
-echo "planted: $((nr - failed)) of $nr passed, 0 skipped"
-[ $failed -eq 0 ]
+finish

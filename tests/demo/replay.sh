@@ -2,39 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # check: seconds=20
 #
-# Operation files of index_bench: what is written, that each tree and scheme runs it, that
-# each outcome is verified, and what is said of bad files. $O is the build directory.
-# Prints a line a test and a count.
-set -u
+# Operation files of index_bench: what is written, that each tree and scheme runs it, that each
+# outcome is verified, and what is said of bad files.
 
-. "$(dirname "$0")/rtm.sh"
-O=$(cd "${O:-build}" && pwd) || exit 1
+. "$(dirname "$0")/bench.sh"
 bench=$O/bin/index_bench
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
 cd "$tmp" || exit 1
-nr=0 failed=0 skipped=0
-
-ok() { nr=$((nr + 1)); echo "ok $1"; }
-not_ok() { nr=$((nr + 1)); failed=$((failed + 1)); echo "not ok $1: $2"; }
-skip() { skipped=$((skipped + 1)); echo "skip $1: $2"; }
-
-bench_run() {
-	timeout 60 "$bench" "$@" >out 2>err
-	rc=$?
-}
-
-# refused NAME MESSAGE ARG...: exit 2, nothing on stdout, exactly this one line on stderr.
-refused() {
-	name=$1 want="index_bench: $2"
-	shift 2
-	bench_run "$@"
-	if [ $rc -eq 2 ] && [ ! -s out ] && [ "$(cat err)" = "$want" ]; then
-		ok "$name"
-	else
-		not_ok "$name" "exit $rc, \"$(cat err)\", not \"$want\""
-	fi
-}
 
 # text NAME MESSAGE TEXT: a text file that is refused.
 text() {
@@ -237,11 +210,11 @@ test_full_disk() {
 	fi
 }
 
-[ -x "$bench" ] || { echo "not ok replay: $bench is not built"; exit 1; }
+[ -x "$bench" ] || { not_ok replay "$bench is not built"; finish; }
 if ! "$bench" --generate=small --preload=500 --ops=1 ||
    ! "$bench" --generate=files --preload=3000 --ops=9000 --update-rate=50 --seed=3; then
-	echo 'not ok replay: no files'
-	exit 1
+	not_ok replay 'no files'
+	finish
 fi
 test_text
 test_bad_text
@@ -250,5 +223,4 @@ test_bad_binary
 test_variants
 if command -v python3 >/dev/null; then test_generate; else skip generate 'python3 is not installed'; fi
 test_full_disk
-echo "replay: $((nr - failed)) of $nr passed, $skipped skipped"
-[ $failed -eq 0 ]
+finish

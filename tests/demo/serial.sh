@@ -3,31 +3,19 @@
 # check: seconds=60
 #
 # The transactions of tatp_bench are strictly serializable: every history of theirs, with and
-# without inherited locks, under every choice of elided latches, on this processor and on simulated
-# cores. Faults planted into copies of its files must be caught, each on one of SEEDS_MAX seeds.
-# $O is the build directory, $CC the compiler, SERIAL_SEEDS how many seeds. Prints a line a test and
-# a count.
-set -u
+# without inherited locks, under every choice of elided latches, on this processor and on
+# simulated cores. Faults planted into copies of its files must be caught, each on one of
+# SEEDS_MAX seeds. $CC the compiler, SERIAL_SEEDS how many seeds.
 
-root=$(cd "$(dirname "$0")/../.." && pwd)
-O=$(cd "${O:-build}" && pwd) || exit 1
+. "$(dirname "$0")/../script.sh"
 CC=${CC:-gcc}
-elide=$O/bin/elide
 serial=$O/tests/demo/serial
 seeds=${SERIAL_SEEDS:-10}
 # Seeds that may pass before a planted fault is caught.
 SEEDS_MAX=${PLANTED_SEEDS:-40}
 # Longest run, seconds of real time: a hundred times what one takes.
 LIMIT=60
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
 cd "$tmp" || exit 1
-unset LD_PRELOAD
-nr=0 failed=0 skipped=0
-
-ok() { nr=$((nr + 1)); echo "ok $1"; }
-not_ok() { nr=$((nr + 1)); failed=$((failed + 1)); echo "not ok $1: $2"; }
-skip() { skipped=$((skipped + 1)); echo "skip $1: $2"; }
 
 # sound NAME SEEDS COMMAND...: serializable on each seed, which follows the command, and each run
 # had deadlocks and forwardings.
@@ -142,13 +130,8 @@ test_sound() {
 	sound plain "$seeds" "$serial"
 	sound no-inheritance "$seeds" "$serial" --sli=off
 	sound tree "$seeds" "$serial" --locks=tree
-	if [ ! -x "$O/libexec/elide/rtmgrind-amd64-linux" ]; then
-		skip serial-simulated 'rtmgrind is not built'
-		return
-	elif ldd "$serial" | grep -q 'lib.san'; then
-		skip serial-simulated 'a sanitizer does not run under valgrind'
-		return
-	fi
+	why=$(lacks emulator plain)
+	[ -z "$why" ] || { skip serial-simulated "$why"; return; }
 	for rate in 0 50 100; do
 		simulated simulated-selected-$rate $rate --locks=selected
 		simulated simulated-all-$rate $rate --locks=all --latch-stats=thread
@@ -159,5 +142,4 @@ test_sound() {
 
 test_sound
 test_caught
-echo "serial: $((nr - failed)) of $nr passed, $skipped skipped"
-[ $failed -eq 0 ]
+finish

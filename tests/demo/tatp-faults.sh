@@ -2,18 +2,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # check: seconds=45
 #
-# tatp_bench without memory, without room for its files, and with logs and pages that are damaged at
-# random: one line that says why, an exit status, nothing half done and, where a log is refused,
-# nothing written. $O is the build directory, FUZZ how many damaged logs. Prints a line a test and a
-# count.
-set -u
+# tatp_bench without memory, without room for its files, and with logs and pages that are damaged
+# at random: one line that says why, an exit status, nothing half done and, where a log is
+# refused, nothing written. FUZZ how many damaged logs.
 
 . "$(dirname "$0")/bench.sh"
-O=$(cd "${O:-build}" && pwd) || exit 1
 bench=$O/bin/tatp_bench
 fuzz=${FUZZ:-60}
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
 log=$tmp/log
 
 fresh() { rm -f "$log" "$log.pages"; }
@@ -248,7 +243,7 @@ test_fuzz() {
 	if [ $((6 * found)) -gt "$fuzz" ]; then ok fuzz; else not_ok fuzz "$found of $fuzz found"; fi
 }
 
-if ldd "$bench" | grep -q 'lib.san'; then
+if [ -n "$(sanitizer)" ]; then
 	skip tatp-memory 'a sanitizer has an allocator of its own'
 else
 	test_memory
@@ -259,5 +254,4 @@ test_full_memory
 test_pool
 test_too_many
 test_fuzz
-echo "tatp-faults: $((nr - failed)) of $nr passed, $skipped skipped"
-[ $failed -eq 0 ]
+finish

@@ -3,20 +3,12 @@
 # check: seconds=35
 #
 # What the library's report says of tatp_bench on simulated cores: with srw latches elided through
-# elide.h, that the latch's own statistics make them abort, and that a counter of each thread removes
-# that and is faster; with latches of pthread, the role of each latch and who acquires it. $O is the
-# build directory. Prints a line a test and a count.
-set -u
+# elide.h, that the latch's own statistics make them abort, and that a counter of each thread
+# removes that and is faster; with latches of pthread, the role of each latch and who acquires it.
 
 . "$(dirname "$0")/bench.sh"
-O=$(cd "${O:-build}" && pwd) || exit 1
 bench=$O/bin/tatp_bench
-elide=$O/bin/elide
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
-unset LD_PRELOAD
-# shellcheck disable=SC2046 # several names
-unset $(env | sed -n 's/^\(ELIDE_[A-Z_]*\)=.*/\1/p')
+no_settings
 
 # simulated NAME OPTION... -- ARG...: the report is $tmp/NAME.json, the output $tmp/NAME.
 simulated() {
@@ -80,13 +72,7 @@ test_roles() {
 	done
 }
 
-if [ ! -x "$O/libexec/elide/rtmgrind-amd64-linux" ] || ! command -v python3 >/dev/null; then
-	skip tatp-report 'rtmgrind is not built or python3 not installed'
-elif ldd "$bench" | grep -q 'lib.san'; then
-	skip tatp-report 'a sanitizer does not run under valgrind'
-else
-	test_statistics
-	test_roles
-fi
-echo "tatp-report: $((nr - failed)) of $nr passed, $skipped skipped"
-[ $failed -eq 0 ]
+needs tatp-report emulator plain python3
+test_statistics
+test_roles
+finish

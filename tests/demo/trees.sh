@@ -2,32 +2,20 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # check: seconds=35 parts=2
 #
-# The trees of the thesis on simulated cores: under each scheme exact, and every
-# answer linearizable, with TREE_SEEDS seeds and 0, 10 and 100 per cent of the transactions aborted.
-# Other options than the default ones have half as many. By default there are two seeds, and the two
-# tests of a scheme have the three rates together; make check-long has 30 seeds (TREE_RATES=all: every
-# rate with every seed, instead of in turn). Nodes are small, so that they split all the time. $O is
-# the build directory. Prints a line a test and a count.
-set -u
+# The trees of the thesis on simulated cores: under each scheme exact, and every answer
+# linearizable, with TREE_SEEDS seeds and 0, 10 and 100 per cent of the transactions aborted.
+# Other options than the default ones have half as many. By default there are two seeds, and the
+# two tests of a scheme have the three rates together; make check-long has 30 seeds. Nodes are
+# small, so that they split all the time.
 
-. "$(dirname "$0")/../part.sh"
-O=$(cd "${O:-build}" && pwd) || exit 1
-elide=$O/bin/elide
+. "$(dirname "$0")/../script.sh"
 bench=$O/bin/index_bench
 linear=$O/tests/demo/linear
 seeds=${TREE_SEEDS:-2}
 # Longest run, seconds of real time: fifty times what one takes.
 LIMIT=300
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
 cd "$tmp" || exit 1
-unset LD_PRELOAD
-# shellcheck disable=SC2046 # several names
-unset $(env | sed -n 's/^\(ELIDE_[A-Z_]*\)=.*/\1/p')
-nr=0 failed=0 skipped=0
-
-ok() { nr=$((nr + 1)); echo "ok $1"; }
-not_ok() { nr=$((nr + 1)); failed=$((failed + 1)); echo "not ok $1: $2"; }
+no_settings
 
 # variants: INDEX SCHEME of each tree whose schemes are not one global latch
 variants() {
@@ -43,18 +31,8 @@ seeds_of() {
 	esac
 }
 
-# rates_of NUMBER: the rates of a run, by a number that counts up
-rates_of() {
-	if [ "${TREE_RATES:-}" = all ]; then
-		echo 0 10 100
-		return
-	fi
-	case $(($1 % 3)) in
-	0) echo 0 ;;
-	1) echo 10 ;;
-	2) echo 100 ;;
-	esac
-}
+# rate_of NUMBER: the rate of a run, by a number that counts up
+rate_of() { echo 0 10 100 | cut -d ' ' -f $(($1 % 3 + 1)); }
 
 # emulated SCHEME SEED RATE COMMAND...: with the library for the locks that it can elide. The
 # library also begins the spurious aborts, so it is loaded for transactions of the program, too.
@@ -85,15 +63,14 @@ test_exact() {
 	name=$1-$2${3:+-$3} node=$(node_of "$1") at=0
 	while [ $at -lt "$(seeds_of ${3:+"$3"})" ]; do
 		at=$((at + 1))
-		for rate in $(rates_of $((at + 2))); do
-			if ! emulated "$2" $at "$rate" "$bench" --index="$1" --scheme="$2" \
-				${node:+--node="$node"} ${3:+"--$3"} --seed=$at --threads=4 \
-				--preload=300 --ops=2000 --updates=40 --deletes=20 --scans=5 --json ||
-			   ! grep -q '"check":"ok"' out; then
-				not_ok "exact-$name" "seed $at, rate $rate: $(cat out err)"
-				return
-			fi
-		done
+		rate=$(rate_of $((at + 2)))
+		if ! emulated "$2" $at "$rate" "$bench" --index="$1" --scheme="$2" \
+			${node:+--node="$node"} ${3:+"--$3"} --seed=$at --threads=4 \
+			--preload=300 --ops=2000 --updates=40 --deletes=20 --scans=5 --json ||
+		   ! grep -q '"check":"ok"' out; then
+			not_ok "exact-$name" "seed $at, rate $rate: $(cat out err)"
+			return
+		fi
 	done
 	ok "exact-$name"
 }
@@ -102,13 +79,12 @@ test_linear() {
 	name=$1-$2${3:+-$3} node=$(node_of "$1") at=0
 	while [ $at -lt "$(seeds_of ${3:+"$3"})" ]; do
 		at=$((at + 1))
-		for rate in $(rates_of $at); do
-			if ! emulated "$2" $at "$rate" "$linear" "$1" "$2" $at 4 \
-				${node:+node="$node"} ${3:+"$3"}; then
-				not_ok "linear-$name" "seed $at, rate $rate: $(cat out err)"
-				return
-			fi
-		done
+		rate=$(rate_of $at)
+		if ! emulated "$2" $at "$rate" "$linear" "$1" "$2" $at 4 \
+			${node:+node="$node"} ${3:+"$3"}; then
+			not_ok "linear-$name" "seed $at, rate $rate: $(cat out err)"
+			return
+		fi
 	done
 	ok "linear-$name"
 }
@@ -119,17 +95,16 @@ test_pages() {
 	at=0
 	while [ $at -lt "$(seeds_of "$1")" ]; do
 		at=$((at + 1))
-		for rate in $(rates_of $((at + ${#1}))); do
-			if ! emulated latch-pthread $at "$rate" "$bench" --index=pages --scheme=olc \
-				--page-latch="$1" --frames=16 --seed=$at --threads=4 --preload=12000 \
-				--ops=1000 --updates=40 --deletes=20 --scans=5 --json ||
-			   ! grep -q '"check":"ok"' out ||
-			   ! emulated latch-pthread $at "$rate" "$linear" pages olc $at 4 \
-				page-latch="$1"; then
-				not_ok "pages-$1" "seed $at, rate $rate: $(cat out err)"
-				return
-			fi
-		done
+		rate=$(rate_of $((at + ${#1})))
+		if ! emulated latch-pthread $at "$rate" "$bench" --index=pages --scheme=olc \
+			--page-latch="$1" --frames=16 --seed=$at --threads=4 --preload=12000 \
+			--ops=1000 --updates=40 --deletes=20 --scans=5 --json ||
+		   ! grep -q '"check":"ok"' out ||
+		   ! emulated latch-pthread $at "$rate" "$linear" pages olc $at 4 \
+			page-latch="$1"; then
+			not_ok "pages-$1" "seed $at, rate $rate: $(cat out err)"
+			return
+		fi
 	done
 	ok "pages-$1"
 }
@@ -220,16 +195,7 @@ assert total["aborts"] < total["attempts"] / 20, total' 2>>err; then
 	fi
 }
 
-if [ ! -x "$O/libexec/elide/rtmgrind-amd64-linux" ] || ! command -v python3 >/dev/null; then
-	echo 'skip trees: rtmgrind is not built or python3 not installed'
-	echo 'trees: 0 of 0 passed, 1 skipped'
-	exit 0
-fi
-if ldd "$bench" | grep -q 'lib.san'; then
-	echo 'skip trees: a sanitizer does not run under valgrind'
-	echo 'trees: 0 of 0 passed, 1 skipped'
-	exit 0
-fi
+needs trees emulator plain python3
 variants >variants
 while read -r index scheme; do
 	! mine || test_exact "$index" "$scheme" </dev/null
@@ -260,5 +226,4 @@ done
 ! mine || test_counts bw mwcas
 ! mine || test_restarts
 ! mine || test_own_lines
-echo "trees: $((nr - failed)) of $nr passed, $skipped skipped"
-[ $failed -eq 0 ]
+finish

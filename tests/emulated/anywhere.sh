@@ -3,31 +3,13 @@
 # check: seconds=40
 #
 # An emulated run gives the same digits anywhere: in another folder, with another user's
-# environment, and with process ids of another number of digits. anywhere.sh [NAME...]; O is the
-# build directory. The programs print nothing that differs from place to place by itself.
-#
-# Prints a line for each test - ok NAME, not ok NAME: why, skip NAME: reason - and a count.
+# environment, and with process ids of another number of digits. anywhere.sh [NAME...]; The
+# programs print nothing that differs from place to place by itself.
 
-. "${0%/*}/../part.sh"
-O=$(realpath "${O:-build}") || exit 1
+. "$(dirname "$0")/tests.sh"
 # Longest run of one program, seconds of real time.
 LIMIT=120
-if [ ! -x "$O/libexec/elide/rtmgrind-amd64-linux" ]; then
-	echo 'skip anywhere: rtmgrind was not built (no supported valgrind)'
-	exit 0
-fi
-if ! command -v python3 >/dev/null; then
-	echo 'skip anywhere: python3 is not installed'
-	exit 0
-fi
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-nr_ok=0 nr_failed=0
-
-fail() {
-	echo "$*" >"$work/why"
-	return 1
-}
+needs anywhere emulator python3
 
 # copy FOLDER: copies the products, and the programs that the tests run, into it
 copy() {
@@ -36,10 +18,10 @@ copy() {
 }
 
 # The name has 149 characters more than that of the other folder.
-here=$work/a
-there=$work/$(printf 'b%.0s' {1..150})
+here=$tmp/a
+there=$tmp/$(printf 'b%.0s' {1..150})
 copy "$here" && copy "$there" || exit 1
-mkdir "$work/run" && cd "$work/run" || exit 1
+mkdir "$tmp/run" && cd "$tmp/run" || exit 1
 places=(user other_user)
 # Ids of processes that the test has usually have 4 to 7 digits, in a namespace of their own 1 or 2.
 if unshare --pid --fork --mount-proc true 2>err; then
@@ -182,20 +164,4 @@ test_seeds_differ() {
 	! cmp -s digits first || fail 'another seed has the same digits'
 }
 
-run_test() {
-	rm -f "$work/why"
-	if "test_$1"; then
-		echo "ok $1"
-		nr_ok=$((nr_ok + 1))
-	else
-		echo "not ok $1: $(cat "$work/why")"
-		nr_failed=$((nr_failed + 1))
-	fi
-}
-
-[ $# -gt 0 ] || mapfile -t all < <(declare -F | sed -n 's/^declare -f test_//p')
-for name in "$@" "${all[@]}"; do
-	! mine || run_test "$name"
-done
-echo "$nr_ok ok, $nr_failed failed"
-[ $nr_failed = 0 ]
+run_tests "$@"

@@ -3,38 +3,19 @@
 # check: seconds=300 parts=8
 #
 # All parts together on an emulated machine, from the launcher to the report: e2e.sh [NAME...];
-# O is the build directory. EXACT_SEEDS is the number of seeds that the programs that count
-# run with, JOBS the number of them that run at a time.
+# EXACT_SEEDS is the number of seeds that the programs that count run with, JOBS the number of
+# them that run at a time.
 #
-# Prints a line for each test - ok NAME, not ok NAME: why, skip NAME: reason -
-# and a count. No test depends on the speed of this machine.
+# No test depends on the speed of this machine.
 
-. "${0%/*}/../part.sh"
-O=$(realpath "${O:-build}") || exit 1
-here=$(realpath "$(dirname "$0")")
-elide=$O/bin/elide
+. "$(dirname "$0")/tests.sh"
 index_bench=$O/bin/index_bench
 counter=$O/tests/emulated/locked-counter
 seeds=${EXACT_SEEDS:-15}
 # Longest run of one program, seconds of real time: forty times the time of the slowest.
 LIMIT=240
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-unset LD_PRELOAD GLIBC_TUNABLES DEBUGINFOD_URLS
-# shellcheck disable=SC2046 # several names
-unset $(env | sed -n 's/^\(ELIDE_[A-Z_]*\)=.*/\1/p')
-nr_ok=0 nr_failed=0 nr_skipped=0
-
-fail() {
-	echo "$*" >why
-	return 1
-}
-
-skip() {
-	echo "$*" >reason
-	return 1
-}
+cd "$tmp" || exit 1
+no_settings
 
 # emulate NAME OPTION... -- PROGRAM ARG...: runs it; the data file is NAME.data, the output
 # NAME.out and NAME.err, the report NAME.json. Fails if the program does. The directory is in the
@@ -74,7 +55,7 @@ want() {
 }
 
 has_kccachetest() {
-	command -v kccachetest >/dev/null || skip 'kccachetest (kyotocabinet-utils) is not installed'
+	command -v kccachetest >/dev/null || cannot 'kccachetest (kyotocabinet-utils) is not installed'
 }
 
 kccachetest=(kccachetest wicked -th 4 5000)
@@ -108,7 +89,7 @@ test_counters_agree() {
 	local rate
 
 	for rate in 0 10; do
-		VALGRIND_OPTS="--counters=$work/counters" emulate agree --policy=fixed --seed=5 \
+		VALGRIND_OPTS="--counters=$tmp/counters" emulate agree --policy=fixed --seed=5 \
 			--abort-rate=$rate -- "$counter" 4 300 || return
 		holds agree 'agrees(d, "counters")' 'd["totals"]["causes"]["conflict"] > 0' \
 			"(d['totals']['causes']['spurious'] > 0) == ($rate > 0)" || return
@@ -203,7 +184,7 @@ test_counter_checks() {
 		'int pthread_mutex_unlock(pthread_mutex_t *m) { return m == 0; }' >broken.c
 	${CC:-cc} -shared -fPIC -o broken.so broken.c || fail 'cannot compile' || return
 	for seed in 1 2 3 4 5 6 7 8 9 10; do
-		preloaded "$work/broken.so" -q --seed=$seed "$counter" 4 200 >out 2>err
+		preloaded "$tmp/broken.so" -q --seed=$seed "$counter" 4 200 >out 2>err
 		[ $? = 1 ] && want '^(mutex|nested|trylock): ' err && return
 	done
 	fail 'it was exact without locks'
@@ -364,7 +345,7 @@ test_cxx_locks() { same_as_native "$O/tests/emulated/locks"; }
 test_python() {
 	local python=/usr/bin/python3
 
-	[ -x $python ] || skip "no $python" || return
+	[ -x $python ] || cannot "no $python" || return
 	same_as_native $python -c '
 import queue, subprocess, sys, threading
 lock, condition, box, total = threading.Lock(), threading.Condition(), queue.Queue(), [0]
@@ -383,7 +364,7 @@ sys.exit(5)'
 }
 
 test_xz() {
-	command -v xz >/dev/null || skip 'xz is not installed' || return
+	command -v xz >/dev/null || cannot 'xz is not installed' || return
 	head -c 300000 /bin/bash >plain
 	timeout -k 5 $LIMIT "$elide" run -q --emulate -o xz.data -- \
 		xz -T4 -1 --block-size=60000 -c plain >plain.xz || fail "exit $?" || return
@@ -450,31 +431,5 @@ test_uncontended_in_each_mode() {
 		     [f['cause'] for f in r['findings']] == ['wait'] for r in $common)" || return
 }
 
-run_test() {
-	rm -f why reason
-	if "test_$1"; then
-		echo "ok $1"
-		nr_ok=$((nr_ok + 1))
-	elif [ -s reason ]; then
-		echo "skip $1: $(cat reason)"
-		nr_skipped=$((nr_skipped + 1))
-	else
-		echo "not ok $1: $(tr '\n' ' ' <why 2>/dev/null)"
-		nr_failed=$((nr_failed + 1))
-	fi
-}
-
-if [ ! -x "$O/libexec/elide/rtmgrind-amd64-linux" ]; then
-	echo 'skip e2e: rtmgrind was not built (no supported valgrind)'
-	exit 0
-fi
-if ! command -v python3 >/dev/null; then
-	echo 'skip e2e: python3 is not installed'
-	exit 0
-fi
-[ $# -gt 0 ] || mapfile -t all < <(declare -F | sed -n 's/^declare -f test_//p')
-for name in "$@" "${all[@]}"; do
-	! mine || run_test "$name"
-done
-echo "$nr_ok ok, $nr_failed failed, $nr_skipped skipped"
-[ $nr_failed = 0 ]
+needs e2e emulator python3
+run_tests "$@"

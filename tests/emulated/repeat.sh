@@ -2,32 +2,20 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # check: seconds=30
 #
-# Multi-threaded programs on a machine with caches: the same seed gives the same
-# output and the same counters, another seed others. repeat.sh [NAME...]; O is
-# the build directory, REPEATS how often each program runs with a seed.
-#
-# Prints a line for each test - ok NAME, not ok NAME: why, skip NAME: reason -
-# and a count.
+# Multi-threaded programs on a machine with caches: the same seed gives the same output and the
+# same counters, another seed others. repeat.sh [NAME...]; REPEATS how often each program runs
+# with a seed.
 
-. "${0%/*}/../part.sh"
-O=$(realpath "${O:-build}") || exit 1
+. "$(dirname "$0")/../script.sh"
 REPEATS=${REPEATS:-3}
 # Longest run of one program, seconds of real time.
 LIMIT=120
-VALGRIND_LIB=$O/libexec/elide
-export VALGRIND_LIB
-if [ ! -x "$VALGRIND_LIB/rtmgrind-amd64-linux" ]; then
-	echo "skip repeat: rtmgrind was not built (no supported valgrind)"
-	exit 0
-fi
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
+export VALGRIND_LIB=$O/libexec/elide
+needs repeat emulator
+cd "$tmp" || exit 1
 # glibc's elision makes transactions of each program's mutexes, so their conflicts repeat, too.
 GLIBC_TUNABLES=glibc.elision.enable=1
 export GLIBC_TUNABLES
-unset LD_PRELOAD
-nr_ok=0 nr_failed=0 nr_skipped=0
 
 # run SEED FILE PROGRAM ARG...: writes output and counters to a file of kept/. All runs use the same
 # names of files, as Python reads the names of the files in its script's directory.
@@ -36,8 +24,8 @@ run() {
 
 	shift 2
 	rm -f counters out log
-	timeout -k 5 $LIMIT valgrind --log-file="$work/log" --tool=rtmgrind --model=haswell --seed="$seed" \
-		--counters="$work/counters" "$@" >out 2>err || {
+	timeout -k 5 $LIMIT valgrind --log-file="$tmp/log" --tool=rtmgrind --model=haswell --seed="$seed" \
+		--counters="$tmp/counters" "$@" >out 2>err || {
 		echo "exit $?: $(tail -n 2 out err | tr '\n' ' ')" >why
 		return 1
 	}
@@ -53,14 +41,11 @@ repeats() {
 
 	shift
 	if ! command -v "$1" >/dev/null; then
-		echo "skip $name: $1 is not installed"
-		nr_skipped=$((nr_skipped + 1))
+		skip "$name" "$1 is not installed"
 	elif repeated "$@"; then
-		echo "ok $name"
-		nr_ok=$((nr_ok + 1))
+		ok "$name"
 	else
-		echo "not ok $name: $(cat why)"
-		nr_failed=$((nr_failed + 1))
+		not_ok "$name" "$(cat why)"
 	fi
 }
 
@@ -106,5 +91,4 @@ test_index_bench() {
 for name; do
 	! mine || "test_$name" "$name"
 done
-echo "$nr_ok ok, $nr_failed failed, $nr_skipped skipped"
-[ $nr_failed = 0 ]
+finish

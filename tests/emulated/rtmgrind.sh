@@ -2,24 +2,18 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # check: seconds=50 parts=2
 #
-# The emulator's tests: rtmgrind.sh [NAME...]; O is the build directory.
+# The emulator's tests: rtmgrind.sh [NAME...];
 #
-# Prints a line for each test - ok NAME, not ok NAME: why, skip NAME: reason -
-# and a count. Only unfriendly_measured runs an RTM instruction outside of the emulator, on
-# the processor whose answers are in unfriendly.measured.
+# Only unfriendly_measured runs an RTM instruction outside of the emulator, on the processor whose
+# answers are in unfriendly.measured.
 
-. "${0%/*}/../part.sh"
-O=${O:-build}
+. "$(dirname "$0")/tests.sh"
 BIN=$O/tests/emulated
-MEASURED=$(dirname "$0")/unfriendly.measured
-# Valgrind runs relative to the program's directory: the path must be absolute.
-VALGRIND_LIB=$(cd "$O/libexec/elide" 2>/dev/null && pwd)
-export VALGRIND_LIB
-WORK=$(mktemp -d) || exit 1
-trap 'rm -rf "$WORK"' EXIT
+MEASURED=$here/unfriendly.measured
+export VALGRIND_LIB=$O/libexec/elide
+WORK=$tmp
 # Longest run of one program, seconds of real time: forty times the time of the slowest.
 LIMIT=240
-nr_ok=0 nr_failed=0 nr_skipped=0
 
 # emu OPTION... -- PROGRAM ARG...: runs it under the emulator, whose log is $WORK/log
 emu() {
@@ -31,11 +25,6 @@ emu() {
 	done
 	shift
 	timeout -k 5 "$LIMIT" valgrind --tool=rtmgrind --log-file="$WORK/log" "${options[@]}" "$@"
-}
-
-fail() {
-	echo "$*" >"$WORK/why"
-	return 1
 }
 
 # want PATTERN FILE: the file has a line that matches
@@ -234,7 +223,7 @@ test_startup() {
 		checks --model=haswell -- "$BIN/$how" begins || return
 	done
 	for how in clock counter sleep thread process; do
-		EARLY=$how LD_PRELOAD=$PWD/$BIN/startup-early.so checks -- "$BIN/startup" began ||
+		EARLY=$how LD_PRELOAD=$BIN/startup-early.so checks -- "$BIN/startup" began ||
 			fail "$how: $(cat "$WORK/why")" || return
 	done
 }
@@ -346,9 +335,9 @@ test_unfriendly() {
 
 test_unfriendly_measured() {
 	grep -q '^model[[:space:]]*: 167$' /proc/cpuinfo ||
-		{ echo "this is not family 6 model 167" >"$WORK/skip"; return 1; }
+		cannot "this is not family 6 model 167" || return
 	"$BIN/unfriendly" >"$WORK/out"
-	[ $? != 77 ] || { echo "no RTM here" >"$WORK/skip"; return 1; }
+	[ $? != 77 ] || cannot "no RTM here" || return
 	grep -v '^#' "$MEASURED" | diff - "$WORK/out" >"$WORK/diff" ||
 		fail "$(tr '\n' ' ' <"$WORK/diff")"
 }
@@ -715,7 +704,7 @@ test_cxx_exceptions() { same_as_native "$BIN/exceptions"; }
 test_python() {
 	local python=/usr/bin/python3
 
-	[ -x $python ] || { echo "no $python" >"$WORK/skip"; return 1; }
+	[ -x $python ] || cannot "no $python" || return
 	same_as_native $python -c '
 import queue, subprocess, sys, threading, time
 lock, box, total = threading.Lock(), queue.Queue(), [0]
@@ -751,7 +740,7 @@ test_killed_by_signal() {
 }
 
 test_kccachetest() {
-	[ -n "$(command -v kccachetest)" ] || { echo "no kccachetest" >"$WORK/skip"; return 1; }
+	[ -n "$(command -v kccachetest)" ] || cannot "no kccachetest" || return
 	emu -- kccachetest wicked -th 4 2000 >"$WORK/out" || fail "status $?" || return
 	want '^ok$' "$WORK/out"
 }
@@ -772,7 +761,7 @@ test_glibc_without_elision() {
 test_kccachetest_elided_repeats() {
 	local i
 
-	[ -n "$(command -v kccachetest)" ] || { echo "no kccachetest" >"$WORK/skip"; return 1; }
+	[ -n "$(command -v kccachetest)" ] || cannot "no kccachetest" || return
 	for i in 1 2; do
 			GLIBC_TUNABLES=glibc.elision.enable=1 emu -- kccachetest wicked -th 4 2000 \
 			>"$WORK/run.$i" || fail "status $?" || return
@@ -783,33 +772,11 @@ test_kccachetest_elided_repeats() {
 }
 
 test_tbb() {
-	[ -x "$BIN/tbb" ] || { echo "oneTBB is not installed" >"$WORK/skip"; return 1; }
+	[ -x "$BIN/tbb" ] || cannot "oneTBB is not installed" || return
 	emu -- "$BIN/tbb" >"$WORK/out" || fail "status $?" || return
 	want '^sum 2000$' "$WORK/out" &&
 		{ [ "$(total commits)" -gt 500 ] || fail "$(total commits) commits"; }
 }
 
-run_test() {
-	rm -f "$WORK/why" "$WORK/skip" "$WORK/log"
-	if "test_$1"; then
-		echo "ok $1"
-		nr_ok=$((nr_ok + 1))
-	elif [ -e "$WORK/skip" ]; then
-		echo "skip $1: $(cat "$WORK/skip")"
-		nr_skipped=$((nr_skipped + 1))
-	else
-		echo "not ok $1: $(cat "$WORK/why" 2>/dev/null)"
-		nr_failed=$((nr_failed + 1))
-	fi
-}
-
-if [ ! -x "$VALGRIND_LIB/rtmgrind-amd64-linux" ]; then
-	echo "skip rtmgrind: it was not built (no supported valgrind)"
-	exit 0
-fi
-[ $# -gt 0 ] || mapfile -t all < <(declare -F | sed -n 's/^declare -f test_//p')
-for name in "$@" "${all[@]}"; do
-	! mine || run_test "$name"
-done
-echo "$nr_ok ok, $nr_failed failed, $nr_skipped skipped"
-[ $nr_failed = 0 ]
+needs rtmgrind emulator
+run_tests "$@"

@@ -3,52 +3,36 @@
 # check: seconds=30 parts=2
 #
 # The emulator's self-test: emulators that are broken on purpose (break.sh) are refused with the
-# name of the test that found it, and a pass is remembered for these files alone; O is the build
-# directory.
+# name of the test that found it, and a pass is remembered for these files alone;
 
-. "${0%/*}/../part.sh"
-O=$(cd "${O:-build}" && pwd)
-here=$(cd "${0%/*}" && pwd)
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-chmod 755 "$work"
-failed=0
+. "$(dirname "$0")/../script.sh"
+chmod 755 "$tmp"
 
-ok() { echo "ok $1"; }
-not_ok() { failed=1; echo "not ok $1: $2"; }
-
-if [ ! -x "$O/libexec/elide/rtmgrind-amd64-linux" ]; then
-	echo 'skip selftest: rtmgrind is not built'
-	exit 0
-fi
-if ldd "$O/lib/libelide-preload.so" | grep -q 'libasan'; then
-	echo 'skip selftest: AddressSanitizer and valgrind want the same addresses'
-	exit 0
-fi
+needs selftest emulator
 
 # install_with TOOL: an installation with this tool, which no self-test has passed. Each start of
 # the emulator is noted in the file starts.
 install_with() {
-	rm -rf "$work/p" "$work/cache" "$work/starts"
-	mkdir -p "$work/p/libexec" "$work/cache"
-	cp -R "$O/bin" "$O/lib" "$work/p"
-	cp -dR "$O/libexec/elide" "$work/p/libexec/elide"
-	rm -f "$work/p/libexec/elide/selftest.passed"
-	cp "$1" "$work/p/libexec/elide/rtmgrind-amd64-linux"
-	: >"$work/starts"
-	chmod 666 "$work/starts"
-	printf '#!/bin/sh\necho "$*" >>%s\nexec %s "$@"\n' "$work/starts" "$O/libexec/elide/launch" \
-		>"$work/p/libexec/elide/launch"
+	rm -rf "$tmp/p" "$tmp/cache" "$tmp/starts"
+	mkdir -p "$tmp/p/libexec" "$tmp/cache"
+	cp -R "$O/bin" "$O/lib" "$tmp/p"
+	cp -dR "$O/libexec/elide" "$tmp/p/libexec/elide"
+	rm -f "$tmp/p/libexec/elide/selftest.passed"
+	cp "$1" "$tmp/p/libexec/elide/rtmgrind-amd64-linux"
+	: >"$tmp/starts"
+	chmod 666 "$tmp/starts"
+	printf '#!/bin/sh\necho "$*" >>%s\nexec %s "$@"\n' "$tmp/starts" "$O/libexec/elide/launch" \
+		>"$tmp/p/libexec/elide/launch"
 }
 
 # emulate COMMAND...: runs it; the exit code is in rc, the output in out and err
 emulate() {
-	XDG_CACHE_HOME=$work/cache timeout 600 "$work/p/bin/elide" run -q --emulate \
-		-o "$work/data" -- "$@" >"$work/out" 2>"$work/err"
+	XDG_CACHE_HOME=$tmp/cache timeout 600 "$tmp/p/bin/elide" run -q --emulate \
+		-o "$tmp/data" -- "$@" >"$tmp/out" 2>"$tmp/err"
 	rc=$?
 }
 
-nr_selftests() { grep -c '/selftest' "$work/starts"; }
+nr_selftests() { grep -c '/selftest' "$tmp/starts"; }
 
 # refused TEST FILE: the emulator with this fault is refused, by name, and the program not started.
 refused() {
@@ -56,9 +40,9 @@ refused() {
 
 	install_with "$O/tests/emulated/broken/${2%.c}.$1"
 	emulate echo started
-	if [ $rc -ne 2 ] || [ -s "$work/out" ] || ! grep -q "^elide: --emulate: .*$want" "$work/err"; then
-		not_ok "$name" "exit $rc: $(cat "$work/out" "$work/err")"
-	elif [ -e "$work/p/libexec/elide/selftest.passed" ] || [ -e "$work/cache/elide" ]; then
+	if [ $rc -ne 2 ] || [ -s "$tmp/out" ] || ! grep -q "^elide: --emulate: .*$want" "$tmp/err"; then
+		not_ok "$name" "exit $rc: $(cat "$tmp/out" "$tmp/err")"
+	elif [ -e "$tmp/p/libexec/elide/selftest.passed" ] || [ -e "$tmp/cache/elide" ]; then
 		not_ok "$name" 'a pass is remembered'
 	else
 		ok "$name"
@@ -86,25 +70,25 @@ test_pass_is_remembered() {
 	emulate echo started
 	[ $rc -eq 0 ] && [ "$(nr_selftests)" -eq 2 ] || return
 	emulate echo started
-	[ $rc -eq 0 ] && [ "$(cat "$work/out")" = started ] && [ "$(nr_selftests)" -eq 2 ] &&
-		[ "$(wc -l <"$work/cache/elide/selftest.passed")" = 1 ] &&
-		[ ! -e "$work/p/libexec/elide/selftest.passed" ]
+	[ $rc -eq 0 ] && [ "$(cat "$tmp/out")" = started ] && [ "$(nr_selftests)" -eq 2 ] &&
+		[ "$(wc -l <"$tmp/cache/elide/selftest.passed")" = 1 ] &&
+		[ ! -e "$tmp/p/libexec/elide/selftest.passed" ]
 }
 
 # Another valgrind, or another tool, has not passed; the record keeps both.
 test_pass_is_of_these_files() {
 	install_with "$good"
-	mkdir -p "$work/bin"
-	printf '#!/bin/sh\necho valgrind-3.99.0\n' >"$work/bin/valgrind"
-	chmod +x "$work/bin/valgrind"
+	mkdir -p "$tmp/bin"
+	printf '#!/bin/sh\necho valgrind-3.99.0\n' >"$tmp/bin/valgrind"
+	chmod +x "$tmp/bin/valgrind"
 	emulate echo started
-	PATH=$work/bin:$PATH emulate echo started
+	PATH=$tmp/bin:$PATH emulate echo started
 	[ $rc -eq 0 ] && [ "$(nr_selftests)" -eq 4 ] &&
-		[ "$(wc -l <"$work/cache/elide/selftest.passed")" = 2 ] || return
-	cp "$O/tests/emulated/broken/txn.rollback" "$work/p/libexec/elide/rtmgrind-amd64-linux"
-	PATH=$work/bin:$PATH emulate echo started
-	[ $rc -eq 2 ] && grep -q 'with this valgrind, 3.99.0: .*fails: rollback: ' "$work/err" || return
-	cp "$good" "$work/p/libexec/elide/rtmgrind-amd64-linux"
+		[ "$(wc -l <"$tmp/cache/elide/selftest.passed")" = 2 ] || return
+	cp "$O/tests/emulated/broken/txn.rollback" "$tmp/p/libexec/elide/rtmgrind-amd64-linux"
+	PATH=$tmp/bin:$PATH emulate echo started
+	[ $rc -eq 2 ] && grep -q 'with this valgrind, 3.99.0: .*fails: rollback: ' "$tmp/err" || return
+	cp "$good" "$tmp/p/libexec/elide/rtmgrind-amd64-linux"
 	emulate echo started
 	[ $rc -eq 0 ] && [ "$(nr_selftests)" -eq 5 ]
 }
@@ -112,10 +96,10 @@ test_pass_is_of_these_files() {
 # The pass at the build is that of whoever runs it, and of no one's cache.
 test_pass_of_the_build() {
 	install_with "$good"
-	cp "$O/libexec/elide/selftest.passed" "$work/p/libexec/elide"
+	cp "$O/libexec/elide/selftest.passed" "$tmp/p/libexec/elide"
 	emulate echo started
-	[ $rc -eq 0 ] && [ "$(nr_selftests)" -eq 0 ] && [ ! -e "$work/cache/elide" ] &&
-		cmp "$O/libexec/elide/selftest.passed" "$work/p/libexec/elide/selftest.passed"
+	[ $rc -eq 0 ] && [ "$(nr_selftests)" -eq 0 ] && [ ! -e "$tmp/cache/elide" ] &&
+		cmp "$O/libexec/elide/selftest.passed" "$tmp/p/libexec/elide/selftest.passed"
 }
 
 # A user who may write nothing that is installed has a record of his own.
@@ -125,29 +109,29 @@ test_pass_of_a_user() {
 	install_with "$good"
 	if [ "$(id -u)" -eq 0 ]; then
 		as=(setpriv --reuid=65534 --clear-groups)
-		chown 65534 "$work/cache"
+		chown 65534 "$tmp/cache"
 	fi
 	for _ in 1 2; do
-		XDG_CACHE_HOME=$work/cache TMPDIR=$work/cache timeout 600 "${as[@]}" "$work/p/bin/elide" run -q \
-			--mode=off --emulate -- echo started >"$work/out" 2>"$work/err"
+		XDG_CACHE_HOME=$tmp/cache TMPDIR=$tmp/cache timeout 600 "${as[@]}" "$tmp/p/bin/elide" run -q \
+			--mode=off --emulate -- echo started >"$tmp/out" 2>"$tmp/err"
 		rc=$?
 		[ $rc -eq 0 ] || return
 	done
-	[ "$(nr_selftests)" -eq 2 ] && [ ! -e "$work/p/libexec/elide/selftest.passed" ] &&
-		[ "$(wc -l <"$work/cache/elide/selftest.passed")" = 1 ]
+	[ "$(nr_selftests)" -eq 2 ] && [ ! -e "$tmp/p/libexec/elide/selftest.passed" ] &&
+		[ "$(wc -l <"$tmp/cache/elide/selftest.passed")" = 1 ]
 }
 
 # elide doctor says it, and so does the JSON.
 test_doctor() {
 	install_with "$O/tests/emulated/broken/txn.nesting"
-	XDG_CACHE_HOME=$work/cache "$work/p/bin/elide" doctor >"$work/out" 2>"$work/err"
-	grep -q '^emulator  .*fails: nesting: ' "$work/out" || return
-	XDG_CACHE_HOME=$work/cache "$work/p/bin/elide" doctor --json >"$work/out" 2>"$work/err"
+	XDG_CACHE_HOME=$tmp/cache "$tmp/p/bin/elide" doctor >"$tmp/out" 2>"$tmp/err"
+	grep -q '^emulator  .*fails: nesting: ' "$tmp/out" || return
+	XDG_CACHE_HOME=$tmp/cache "$tmp/p/bin/elide" doctor --json >"$tmp/out" 2>"$tmp/err"
 	jq -e '.emulator.usable == false and (.emulator.why | contains("fails: nesting: "))' \
-		<"$work/out" >"$work/err" || return
-	"$O/bin/elide" doctor >"$work/out" 2>"$work/err"
+		<"$tmp/out" >"$tmp/err" || return
+	"$O/bin/elide" doctor >"$tmp/out" 2>"$tmp/err"
 	grep -q "^emulator  *ready, its self-test has passed on valgrind $(valgrind --version |
-		cut -d - -f 2): elide run --emulate\$" "$work/out"
+		cut -d - -f 2): elide run --emulate\$" "$tmp/out"
 }
 
 for name in each_has_a_fault pass_is_remembered pass_is_of_these_files pass_of_the_build pass_of_a_user doctor; do
@@ -155,7 +139,7 @@ for name in each_has_a_fault pass_is_remembered pass_is_of_these_files pass_of_t
 	if "test_$name"; then
 		ok "$name"
 	else
-		not_ok "$name" "exit ${rc:-}: $(cat "$work/out" "$work/err" "$work/starts" | head -c 600)"
+		not_ok "$name" "exit ${rc:-}: $(cat "$tmp/out" "$tmp/err" "$tmp/starts" | head -c 600)"
 	fi
 done
-exit $failed
+finish

@@ -5,39 +5,20 @@
 # What the library stores inside its transactions, by the rule at the head of lib/state/thread.h: the
 # emulator ends a program at the first store that is not allowed, and names the place. Programs with
 # locks of each kind end as without that, under each policy and with and without samples of stacks;
-# stores planted in a build of the library are found. O is the build directory. tests/semantics/run.sh
+# stores planted in a build of the library are found. tests/semantics/run.sh
 # has all of its rows checked, too.
-#
-# Prints "ok NAME", "not ok NAME: why" or "skip NAME: reason" for each test.
 
-. "${0%/*}/../part.sh"
-O=$(cd "${O:-build}" && pwd) || exit 1
-here=$(cd "${0%/*}" && pwd)
-tests=$O/tests
+. "$(dirname "$0")/../script.sh"
 # Seconds of real time for a program: forty times what the slowest takes.
 LIMIT=240
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-unset LD_PRELOAD ELIDE_POLICY ELIDE_STACKS ELIDE_ORDER
-failed=0
-
-ok() { echo "ok $1"; }
-not_ok() { failed=1; echo "not ok $1: $2"; }
-
-if [ ! -x "$O/libexec/elide/rtmgrind-amd64-linux" ]; then
-	echo 'skip stores: rtmgrind is not built'
-	exit 0
-fi
-if ldd "$O/lib/libelide-preload.so" | grep -q 'libasan'; then
-	echo 'skip stores: AddressSanitizer and valgrind want the same addresses'
-	exit 0
-fi
-rule=$("$tests/emulated/own-stores")
+cd "$tmp" || exit 1
+unset ELIDE_POLICY ELIDE_STACKS ELIDE_ORDER
+needs stores emulator
+rule=$("$O/tests/emulated/own-stores")
 
 # total NAME: summed over the data files of the run
 total() {
-	"$tests/preload/sums" data* | tr ' ' '\n' | awk -F= -v name="$1" '$1 == name { n += $2 } END { print n + 0 }'
+	"$O/tests/preload/sums" data* | tr ' ' '\n' | awk -F= -v name="$1" '$1 == name { n += $2 } END { print n + 0 }'
 }
 
 # clean POLICY STACKS PROGRAM ARG...: it ends as it does without the check, and transactions commit
@@ -88,19 +69,19 @@ clean_programs() {
 		for stacks in 0 1; do
 			while read -r -a program; do
 				# The first sections abort, as printf() allocates, and glibc's policy skips the others.
-				[ "$policy ${program[1]}" != 'glibc in-section' ] || continue
-				! mine || clean $policy $stacks "$tests/${program[0]}" "${program[@]:1}"
+				[ "$policy ${program[1]-}" != 'glibc in-section' ] || continue
+				! mine || clean $policy $stacks "$O/tests/${program[0]}" "${program[@]:1}"
 			done < <(programs)
 		done
 	done
-	! mine || ELIDE_ORDER=1 clean fixed 1 "$tests/emulated/locked-counter" 4 100
+	! mine || ELIDE_ORDER=1 clean fixed 1 "$O/tests/emulated/locked-counter" 4 100
 }
 
 # planted POINT FAULT: runs a program with that store; sets rc
 planted() {
 	STORE="$1 $2" VALGRIND_LIB=$O/libexec/elide ELIDE_OUTPUT=data ELIDE_POLICY=fixed \
-		timeout -k 5 $LIMIT env LD_PRELOAD="$tests/emulated/forbidden.so" \
-		"$O/libexec/elide/launch" --tool=rtmgrind -q "${@:3}" "$tests/emulated/locked-counter" 3 20 \
+		timeout -k 5 $LIMIT env LD_PRELOAD="$O/tests/emulated/forbidden.so" \
+		"$O/libexec/elide/launch" --tool=rtmgrind -q "${@:3}" "$O/tests/emulated/locked-counter" 3 20 \
 		>out 2>err
 	rc=$?
 }
@@ -155,4 +136,4 @@ planted_stores
 ! mine || allowed committed shared "$rule"
 # Nobody has asked.
 ! mine || allowed held shared
-exit $failed
+finish

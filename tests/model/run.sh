@@ -6,11 +6,8 @@
 # errors, and each seeded fault must be found. A SEEDS of 50 and more, as of
 # make check-long, adds larger ones. Prints a line a test, with what spin says
 # of it, and a count.
-set -u
 
-here=$(cd "$(dirname "$0")" && pwd) || exit 1
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
+. "$(dirname "$0")/../script.sh"
 cd "$tmp" || exit 1
 # Most memory of one search, MiB, and its longest time, seconds. The largest takes half of the
 # memory, and a tenth of the time on a machine that does nothing else.
@@ -18,11 +15,6 @@ MEMORY=1500
 LIMIT=1000
 # The generated C takes longer to optimise than the small searches take.
 OPTIMISE=-O0
-nr=0 failed=0 skipped=0
-
-ok() { nr=$((nr + 1)); echo "ok $1"; }
-not_ok() { nr=$((nr + 1)); failed=$((failed + 1)); echo "not ok $1: $2"; }
-skip() { skipped=$((skipped + 1)); echo "skip $1: $2"; }
 
 # explore MODEL DEFINE...: every state of it; what came of it in $found, and in out as spin said it.
 explore() {
@@ -65,8 +57,7 @@ broken() {
 
 if ! command -v spin >/dev/null; then
 	skip model 'spin is not installed'
-	echo '0 tests, 0 failed, 1 skipped'
-	exit 0
+	finish
 fi
 
 sound mutex mutex
@@ -111,5 +102,4 @@ broken EARLY pi 'assertion violated'
 for fault in BARRIER LOOK FENCE MARK CLAIM FIRST LATE; do
 	broken $fault table 'assertion violated'
 done
-echo "$nr tests, $failed failed, $skipped skipped"
-[ $failed -eq 0 ]
+finish

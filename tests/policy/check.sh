@@ -3,26 +3,14 @@
 #
 # check: seconds=58
 #
-# The short form of the regret suite: each load keeps its sections whole under all
-# policies and under the peers, the adaptive policy is not far behind never, and the table of
-# recorded numbers is what was worked out by hand. O is the build directory.
-# Prints ok NAME, not ok NAME: why, skip NAME: reason.
-set -u
+# The short form of the regret suite: each load keeps its sections whole under all policies and
+# under the peers, the adaptive policy is not far behind never, and the table of recorded numbers
+# is what was worked out by hand.
 
-O=$(cd "${O:-build}" && pwd) || exit 1
-here=$(cd "$(dirname "$0")" && pwd) || exit 1
+. "$(dirname "$0")/../script.sh"
 bin=$O/tests/policy
 VALGRIND_LIB=$O/libexec/elide
 export VALGRIND_LIB
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-failed=0
-
-ok() { echo "ok $1"; }
-not_ok() {
-	echo "not ok $1: $2"
-	failed=1
-}
 
 # Virtual time that the adaptive policy may need more than never, per cent: the suite's limit
 # is 2 over 50 ms; here a run is as short as the policy's first look around may take.
@@ -37,16 +25,16 @@ emulate() {
 	if [ "$policy" = plain ]; then
 		run="valgrind -q --tool=rtmgrind"
 	else
-		run="$O/bin/elide run -q --stacks=0 --emulate --policy=$policy ${set:+--set $set} -o $work/data"
+		run="$O/bin/elide run -q --stacks=0 --emulate --policy=$policy ${set:+--set $set} -o $tmp/data"
 	fi
-	rm -f "$work/counters"
+	rm -f "$tmp/counters"
 	# shellcheck disable=SC2086 # options
-	timeout 100 $run --cores="${cores:-4}" ${seed:+--seed=$seed} --counters="$work/counters" -- \
-		"$bin/load" "$@" --threads="${threads:-${cores:-4}}" >"$work/out" 2>"$work/err" ||
+	timeout 100 $run --cores="${cores:-4}" ${seed:+--seed=$seed} --counters="$tmp/counters" -- \
+		"$bin/load" "$@" --threads="${threads:-${cores:-4}}" >"$tmp/out" 2>"$tmp/err" ||
 		return 1
 	awk 'FILENAME == ARGV[1] { if ($1 == "time.elapsed_ns") ns = $2; next }
 		/check=ok/ { split($1, part, "="); printf "%.3f\n", ns / part[2] }' \
-		"$work/counters" "$work/out"
+		"$tmp/counters" "$tmp/out"
 }
 
 # median POLICY LOAD OPTION...: that of three seeds
@@ -58,24 +46,23 @@ median() {
 
 test_table() {
 	awk -f "$here/table.awk" -v slices="$here/recorded/slices" "$here/recorded/suite" \
-		"$here/recorded/runs" | diff - "$here/recorded/expected.csv" >"$work/diff" &&
-		ok table || not_ok table "$(head -n 3 "$work/diff" | tr '\n' ' ')"
+		"$here/recorded/runs" | diff - "$here/recorded/expected.csv" >"$tmp/diff" &&
+		ok table || not_ok table "$(head -n 3 "$tmp/diff" | tr '\n' ' ')"
 	awk -f "$here/worst.awk" "$here/recorded/expected.csv" | diff - "$here/recorded/worst" \
-		>"$work/diff" && ok worst || not_ok worst "$(head -n 3 "$work/diff" | tr '\n' ' ')"
+		>"$tmp/diff" && ok worst || not_ok worst "$(head -n 3 "$tmp/diff" | tr '\n' ' ')"
 	awk -f "$here/page.awk" -v ms=12 -v cores='1 2 4' -v seeds='1 2 3' -v policies=recorded \
 		-v worst_file="$here/recorded/worst" -v long_file="$here/recorded/longer" \
-		-v notes=notes.md "$here/recorded/expected.csv" | diff - "$here/recorded/expected.md" >"$work/diff" &&
-		ok page || not_ok page "$(head -n 3 "$work/diff" | tr '\n' ' ')"
+		-v notes=notes.md "$here/recorded/expected.csv" | diff - "$here/recorded/expected.md" >"$tmp/diff" &&
+		ok page || not_ok page "$(head -n 3 "$tmp/diff" | tr '\n' ' ')"
 }
 
 # The README has the numbers of the page, and would be found to have others.
 test_readme() {
-	local root=$here/../..
-	sh "$here/readme.sh" "$here/POLICY.md" "$root/README.md" >"$work/readme" &&
-		diff "$root/README.md" "$work/readme" >"$work/diff" && ok readme ||
-		not_ok readme "RECORD=1 was not: $(head -n 3 "$work/diff" | tr '\n' ' ')"
-	sed 's/^| all | [0-9]*/| all | 7777/' "$here/POLICY.md" >"$work/page"
-	sh "$here/readme.sh" "$work/page" "$root/README.md" | diff "$root/README.md" - | grep -q 7777 &&
+	sh "$here/readme.sh" "$here/POLICY.md" "$root/README.md" >"$tmp/readme" &&
+		diff "$root/README.md" "$tmp/readme" >"$tmp/diff" && ok readme ||
+		not_ok readme "RECORD=1 was not: $(head -n 3 "$tmp/diff" | tr '\n' ' ')"
+	sed 's/^| all | [0-9]*/| all | 7777/' "$here/POLICY.md" >"$tmp/page"
+	sh "$here/readme.sh" "$tmp/page" "$root/README.md" | diff "$root/README.md" - | grep -q 7777 &&
 		ok readme_other || not_ok readme_other 'another page makes no other README'
 }
 
@@ -112,9 +99,9 @@ test_broken() {
 	local name
 	for name in read hash nested lru log trees hand; do
 		timeout 100 valgrind -q --tool=rtmgrind --cores=4 "$bin/load-none" $name --span=20 \
-			--locks=4 --writes=50 --ms=2 >"$work/out" 2>&1
-		[ $? -eq 1 ] && grep -q check=broken "$work/out" && ok no_locks_$name ||
-			not_ok no_locks_$name "$(tail -n 1 "$work/out")"
+			--locks=4 --writes=50 --ms=2 >"$tmp/out" 2>&1
+		[ $? -eq 1 ] && grep -q check=broken "$tmp/out" && ok no_locks_$name ||
+			not_ok no_locks_$name "$(tail -n 1 "$tmp/out")"
 	done
 }
 
@@ -125,7 +112,7 @@ all_policies() {
 	for policy in adaptive fixed glibc damon hpca never; do
 		for cores in 1 4; do
 			emulate $policy "$@" >/dev/null || {
-				echo "$policy, $cores cores: $(cat "$work/out" "$work/err" | tail -n 1)"
+				echo "$policy, $cores cores: $(cat "$tmp/out" "$tmp/err" | tail -n 1)"
 				return
 			}
 		done
@@ -145,16 +132,16 @@ test_peers() {
 	local peer
 	for peer in tbb ck; do
 		if [ ! -x "$bin/load-$peer" ]; then
-			echo "skip policy_$peer: its headers are not installed"
+			skip "policy_$peer" 'its headers are not installed'
 			continue
 		fi
 		for name in shared rwlock; do
-			timeout 100 valgrind -q --tool=rtmgrind --cores=4 --counters="$work/counters" \
-				"$bin/load-$peer" $name --writes=20 --ms=2 >"$work/out" 2>&1 &&
-				grep -q check=ok "$work/out" &&
-				awk '$1 == "RTM_RETIRED.COMMIT" { exit !($2 > 1000) }' "$work/counters" &&
+			timeout 100 valgrind -q --tool=rtmgrind --cores=4 --counters="$tmp/counters" \
+				"$bin/load-$peer" $name --writes=20 --ms=2 >"$tmp/out" 2>&1 &&
+				grep -q check=ok "$tmp/out" &&
+				awk '$1 == "RTM_RETIRED.COMMIT" { exit !($2 > 1000) }' "$tmp/counters" &&
 				ok "peer_${peer}_$name" ||
-				not_ok "peer_${peer}_$name" "$(tail -n 1 "$work/out")"
+				not_ok "peer_${peer}_$name" "$(tail -n 1 "$tmp/out")"
 		done
 	done
 }
@@ -166,7 +153,7 @@ not_slower() {
 	ours=$(emulate adaptive "$@" --ms=$MS)
 	never=$(emulate never "$@" --ms=$MS)
 	if [ -z "$ours" ] || [ -z "$never" ]; then
-		not_ok "never_$name" "no result: $(cat "$work/err" "$work/out" | tail -n 1)"
+		not_ok "never_$name" "no result: $(cat "$tmp/err" "$tmp/out" | tail -n 1)"
 	elif awk -v a="$ours" -v b="$never" -v more=$SLOWER 'BEGIN { exit !(a <= b * (1 + more / 100)) }'; then
 		ok "never_$name"
 	else
@@ -262,12 +249,12 @@ test_kinds() {
 # called, and the others are elided as before.
 test_hot_lock() {
 	local seed
-	command -v python3 >/dev/null || { echo 'skip hot_lock: python3 is not installed'; return; }
+	command -v python3 >/dev/null || { skip hot_lock 'python3 is not installed'; return; }
 	for seed in 1 2 3 4 5; do
-		timeout 100 "$O/bin/elide" run -q --emulate --cores=4 --policy=adaptive -o "$work/data" -- \
-			"$bin/hot" --hot=20 --call=1 --ms=30 --seed=$seed >"$work/out" 2>"$work/err" &&
-			"$O/bin/elide" report --json -i "$work/data" >"$work/json.$seed" ||
-			{ not_ok hot_lock "seed $seed: $(tail -n 1 "$work/err")"; return; }
+		timeout 100 "$O/bin/elide" run -q --emulate --cores=4 --policy=adaptive -o "$tmp/data" -- \
+			"$bin/hot" --hot=20 --call=1 --ms=30 --seed=$seed >"$tmp/out" 2>"$tmp/err" &&
+			"$O/bin/elide" report --json -i "$tmp/data" >"$tmp/json.$seed" ||
+			{ not_ok hot_lock "seed $seed: $(tail -n 1 "$tmp/err")"; return; }
 	done
 	python3 -c '
 import json, statistics, sys
@@ -281,25 +268,25 @@ for name in sys.argv[1:]:
     tried.append(sum(x["causes"]["syscall"] for x in rows) / acquired)
 print(f"decisions for one lock {singles}, elided {elided}, aborts {tried}")
 sys.exit(not (min(singles) and statistics.median(elided) > 0.6 and statistics.median(tried) < 0.04))
-' "$work/json".[1-5] >"$work/out" 2>"$work/err" && ok hot_lock ||
-		not_ok hot_lock "$(tail -qn 1 "$work/out" "$work/err" | tr '\n' ' ')"
+' "$tmp/json".[1-5] >"$tmp/out" 2>"$tmp/err" && ok hot_lock ||
+		not_ok hot_lock "$(tail -qn 1 "$tmp/out" "$tmp/err" | tr '\n' ' ')"
 }
 
 # Of two nested locks both acquisitions count, elided or locked: if those inside an elided section
 # did not, a section of one would look half as fast as the same two locked one after the other.
 test_nested() {
-	command -v python3 >/dev/null || { echo 'skip nested: python3 is not installed'; return; }
-	timeout 100 "$O/bin/elide" run -q --stacks=0 --emulate --cores=4 --policy=adaptive -o "$work/data" -- \
-		"$bin/load" nested --locks=1000 --think=20 --threads=4 --ms=20 >"$work/out" 2>"$work/err" &&
-		"$O/bin/elide" report --json -i "$work/data" >"$work/json" &&
+	command -v python3 >/dev/null || { skip nested 'python3 is not installed'; return; }
+	timeout 100 "$O/bin/elide" run -q --stacks=0 --emulate --cores=4 --policy=adaptive -o "$tmp/data" -- \
+		"$bin/load" nested --locks=1000 --think=20 --threads=4 --ms=20 >"$tmp/out" 2>"$tmp/err" &&
+		"$O/bin/elide" report --json -i "$tmp/data" >"$tmp/json" &&
 		python3 -c '
 import json, sys
 rows = json.load(open(sys.argv[1]))["rows"]
 share = sum(x["nested"] for x in rows) / sum(x["acquired"] for x in rows)
 print(f"{share:.3f} of the acquisitions elided inside another section")
 sys.exit(not share > 0.3)
-' "$work/json" >>"$work/out" && ok nested ||
-		not_ok nested "$(tail -qn 1 "$work/out" "$work/err" | tr '\n' ' ')"
+' "$tmp/json" >>"$tmp/out" && ok nested ||
+		not_ok nested "$(tail -qn 1 "$tmp/out" "$tmp/err" | tr '\n' ' ')"
 }
 
 # A line that every section writes would make them wait for each other: threads with locks and
@@ -310,9 +297,9 @@ test_no_shared_line() {
 	local one="" many threads
 	for threads in 1 8; do
 		timeout 100 "$O/bin/elide" run -q --stacks=0 --policy=adaptive --cores=$threads \
-			--emulate=flat:caches=1,clean_domain=100,dirty_domain=100 -o "$work/data" -- \
-			"$bin/load" alone --threads=$threads --ms=$MS >"$work/out" 2>"$work/err"
-		many=$(sed -n 's/.*ns_per_section=\([0-9.]*\) check=ok/\1/p' "$work/out")
+			--emulate=flat:caches=1,clean_domain=100,dirty_domain=100 -o "$tmp/data" -- \
+			"$bin/load" alone --threads=$threads --ms=$MS >"$tmp/out" 2>"$tmp/err"
+		many=$(sed -n 's/.*ns_per_section=\([0-9.]*\) check=ok/\1/p' "$tmp/out")
 		one=${one:-$many}
 	done
 	if [ -n "$many" ] && awk -v one="$one" -v many="$many" -v n=$threads -v more=$SHARED \
@@ -326,10 +313,7 @@ test_no_shared_line() {
 test_table
 test_readme
 test_suite
-if [ ! -x "$VALGRIND_LIB/rtmgrind-amd64-linux" ]; then
-	echo 'skip policy: rtmgrind was not built (no supported valgrind)'
-	exit $failed
-fi
+needs policy emulator
 test_broken
 test_loads
 test_peers
@@ -345,4 +329,4 @@ not_slower conflict shared --span=2 --lines=2
 not_slower call call --every=1
 # Few and long sections: after 10 ms looking around is still a tenth to a fifth, with the seed.
 MS=30 not_slower capacity write --lines=700 --think=500
-exit $failed
+finish

@@ -3,25 +3,14 @@
 #
 # check: seconds=20
 #
-# ELIDE_LEARNED in emulated runs, whose virtual time the same seed repeats exactly: a second process
-# begins with what the first has learnt, wherever its objects lie; a file that cannot be used is one
-# line on standard error. O is the build directory.
-# Prints ok NAME, not ok NAME: why, skip NAME: reason.
-set -u
+# ELIDE_LEARNED in emulated runs, whose virtual time the same seed repeats exactly: a second
+# process begins with what the first has learnt, wherever its objects lie; a file that cannot be
+# used is one line on standard error.
 
-O=$(cd "${O:-build}" && pwd) || exit 1
+. "$(dirname "$0")/../script.sh"
 bin=$O/tests/policy
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-failed=0
+cd "$tmp" || exit 1
 unset ELIDE_LEARNED
-
-ok() { echo "ok $1"; }
-not_ok() {
-	echo "not ok $1: $2"
-	failed=1
-}
 
 # emulate FILE DATA PROGRAM [ARGUMENT...]: $options are more of elide run. Its standard output and
 # error are in out and err.
@@ -77,7 +66,7 @@ test_second_run() {
 	[ $((2 * less)) -lt "$tried" ] && ok locked_from_the_start ||
 		not_ok locked_from_the_start "first $tried attempts, second $less"
 	"$O/bin/elide" report second.data |
-		grep -qx "learned: 1 lock class and 1 call site from $work/file.3" &&
+		grep -qx "learned: 1 lock class and 1 call site from $tmp/file.3" &&
 		ok report || not_ok report "$("$O/bin/elide" report second.data | sed -n 3p)"
 	again=$(awk '$1 == "time.elapsed_ns" { print $2 }' counters)
 	cp kept.3 file.3
@@ -88,26 +77,26 @@ test_second_run() {
 
 # What the first run has found out need not be found out again.
 test_challenges() {
-	local nr
+	local decided
 	conflict settled first.data || not_ok challenges "exit $?: $(tail -n 1 err)"
-	nr=$(field "$decisions" first.data)
+	decided=$(field "$decisions" first.data)
 	conflict settled second.data
-	[ "${nr:-0}" -ge 2 ] && [ "$(field "$decisions" second.data)" -lt "$nr" ] && ok fewer_challenges ||
-		not_ok fewer_challenges "first $nr, second $(field "$decisions" second.data)"
+	[ "${decided:-0}" -ge 2 ] && [ "$(field "$decisions" second.data)" -lt "$decided" ] && ok fewer_challenges ||
+		not_ok fewer_challenges "first $decided, second $(field "$decisions" second.data)"
 }
 
 # Shorter than the time to the next challenge: it passes over several processes. All together they
 # have fewer than the first run had, and each alone without the file would have more than half.
 test_short_runs() {
-	local nr=0 first
+	local decided=0 first
 	nested short short.data || not_ok short_runs "exit $?: $(tail -n 1 err)"
 	first=$(field "$decisions" short.data)
 	for _ in 1 2 3 4; do
 		ms=3 nested short short.data
-		nr=$((nr + $(field "$decisions" short.data)))
+		decided=$((decided + $(field "$decisions" short.data)))
 	done
-	[ "$nr" -ge 1 ] && [ "$nr" -lt "${first:-0}" ] && ok short_runs_go_on_judging ||
-		not_ok short_runs_go_on_judging "$nr decisions in 12 ms, $first in the 5 ms before"
+	[ "$decided" -ge 1 ] && [ "$decided" -lt "${first:-0}" ] && ok short_runs_go_on_judging ||
+		not_ok short_runs_go_on_judging "$decided decisions in 12 ms, $first in the 5 ms before"
 }
 
 # plugin_aborts FILE [ARGUMENT...]: the median of the aborts in five runs, each with a file of its
@@ -147,7 +136,7 @@ test_plugin() {
 # refused NAME STATE TEXT: ms=1 log with the file "bad" prints one line, and does not use it.
 refused() {
 	ms=1 log bad bad.data || not_ok "$1" "exit $?: $(tail -n 1 err)"
-	is "${1}_line" "elide: $work/bad $3" "$(cat err)"
+	is "${1}_line" "elide: $tmp/bad $3" "$(cat err)"
 	is "${1}_state" "$2 0" "$(field '"%(state)s %(classes)d" % d["learned"]' bad.data)"
 }
 
@@ -171,11 +160,11 @@ test_refused() {
 		objcopy -O binary --only-section=.note.gnu.build-id load /dev/stdout | head -c 16
 		printf 'another build\0\0\0\0\0\0\0') load 2>/dev/null || printf '' >load.failed
 	if [ -e load.failed ]; then
-		echo 'skip build: objcopy cannot change the build-id here'
+		skip build 'objcopy cannot change the build-id here'
 		return
 	fi
 	emulate other other.data ./load write --lines=700 --think=1000 --threads=4 --ms=1
-	is build_line "elide: $work/other was learnt from another build of an object: $work/load" "$(cat err)"
+	is build_line "elide: $tmp/other was learnt from another build of an object: $tmp/load" "$(cat err)"
 	is build_state 'build 0' "$(field '"%(state)s %(classes)d" % d["learned"]' other.data)"
 }
 
@@ -189,14 +178,11 @@ test_idle() {
 	is none None "$(field 'd["learned"]' none.data)"
 }
 
-if [ ! -x "$O/libexec/elide/rtmgrind-amd64-linux" ] || ! command -v valgrind >/dev/null; then
-	echo 'skip learned: rtmgrind is not built or valgrind not installed'
-	exit 0
-fi
+needs learned emulator
 test_second_run
 test_challenges
 test_short_runs
 test_plugin
 test_refused
 test_idle
-exit $failed
+finish

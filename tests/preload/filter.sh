@@ -4,22 +4,14 @@
 #
 # What a program may take from itself: system calls by a seccomp filter, the time-stamp counter, a
 # standard error that can be written to. The library does no harm there, and counts on.
-set -u
 
-O=$(cd "${O:-build}" && pwd) || exit 1
+. "$(dirname "$0")/../script.sh"
 bin=$O/tests/preload
-lib=$O/lib/libelide-preload.so
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
 cd "$tmp" || exit 1
-nr=0 failed=0
-
-ok() { nr=$((nr + 1)); echo "ok $1"; }
-not_ok() { nr=$((nr + 1)); failed=$((failed + 1)); echo "not ok $1: $2"; }
 
 if ldd "$lib" 2>/dev/null | grep -q 'lib[a-z]*san\.so'; then
-	echo 'skip filter: a sanitizer makes system calls of its own'
-	exit 0
+	skip filter 'a sanitizer makes system calls of its own'
+	finish
 fi
 
 # try NAME WANTED SETTINGS... -- COMMAND...: its output is WANTED, its status 0.
@@ -44,11 +36,9 @@ try() {
 	fi
 }
 
-sum() { "$bin/sums" data 2>/dev/null | tr ' ' '\n' | sed -n "s/^$1=//p"; }
-
 # Without the library, so that what fails below is the library's.
 "$bin/filter" seccomp first >out 2>err
-[ "$(cat out)" = ended ] || { echo "skip filter: no seccomp filters here, $(head -c 200 err)"; exit 0; }
+[ "$(cat out)" = ended ] || { skip filter "no seccomp filters here, $(head -c 200 err)"; finish; }
 
 for settings in 'ELIDE_MODE=profile' 'ELIDE_MODE=elide' 'ELIDE_MODE=elide ELIDE_STACKS=1 ELIDE_ORDER=1'; do
 	short=$(echo "$settings" | sed 's/ELIDE_//g; s/ /-/g')
@@ -171,7 +161,7 @@ for how in 'errno but:fallocate' 'kill but:renameat2' 'kill but:renameat2'; do
 	record ELIDE_MODE=profile INHERIT_PRELOAD="$lib" LD_PRELOAD= "$bin/inherit" $how "$bin/filter" none few
 done
 if [ -f untraced ]; then
-	echo 'skip table-calls: no tracing here'
+	skip table-calls 'no tracing here'
 else
 	sort -u recorded | sed "s/^number $clone\$/clone/" | sort >made
 	more=$(comm -23 made rows | tr '\n' ' ')
@@ -181,5 +171,4 @@ else
 	[ -z "$none" ] && ok table-made || not_ok table-made "no run makes: $none"
 fi
 
-echo "$nr tests, $failed failed, 0 skipped"
-[ $failed -eq 0 ]
+finish

@@ -2,40 +2,18 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # check: seconds=45
 #
-# The preloaded library around real programs; what calls answer is in
-# tests/semantics. $O is the build directory, SEEDS the number of seeds of the
-# counter test. Prints a line a test and a count.
+# The preloaded library around real programs; what calls answer is in tests/semantics. SEEDS the
+# number of seeds of the counter test.
 #
 # What needs elision runs natively where RTM works, else emulated where the
 # emulator is built, else it is skipped.
-set -u
 
-O=$(cd "${O:-build}" && pwd) || exit 1
+. "$(dirname "$0")/../script.sh"
 SEEDS=${SEEDS:-3}
 bin=$O/tests/preload
-lib=$O/lib/libelide-preload.so
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
 cd "$tmp" || exit 1
-nr=0 failed=0 skipped=0
 
-ok() { nr=$((nr + 1)); echo "ok $1"; }
-not_ok() { nr=$((nr + 1)); failed=$((failed + 1)); echo "not ok $1: $2"; }
-skip() { skipped=$((skipped + 1)); echo "skip $1: $2"; }
-
-# The sanitizer the library is built with. AddressSanitizer's runtime must be the first object.
-sanitizer=$(ldd "$lib" 2>/dev/null | sed -n 's/^[[:space:]]*lib\([a-z]*san\)\.so.*/\1/p' | grep -v ubsan | head -n 1)
-first=
-if [ "$sanitizer" = asan ]; then
-	first=$(ldd "$lib" | sed -n 's/.*libasan\.so[^ ]* => \([^ ]*\).*/\1:/p')
-	# What the programs leak is not the library's.
-	export ASAN_OPTIONS=detect_leaks=0
-fi
-if [ "$sanitizer" = tsan ]; then
-	skip preload 'ThreadSanitizer has wrappers of its own for these calls, and must be in the program'
-	echo '0 tests, 0 failed, 1 skipped'
-	exit 0
-fi
+preloads preload
 
 # with LIBRARIES MODE COMMAND...: preloaded, fresh data file $tmp/data, output in out and err.
 with() {
@@ -47,9 +25,6 @@ with() {
 		"$@" >out 2>err
 	rc=$?
 }
-
-# sum NAME [FILE]: one of the totals of a data file.
-sum() { "$bin/sums" "${2:-data}" 2>/dev/null | tr ' ' '\n' | sed -n "s/^$1=//p"; }
 
 # check NAME CONDITION...: the condition is test(1)'s.
 check() {
@@ -70,7 +45,7 @@ run_elided='' elided='no RTM here, and no emulator built'
 with "$lib" auto "$bin/scenario" plain
 if [ "$(sum mode)" = 2 ]; then
 	elided=native
-elif [ -x "$O/libexec/elide/rtmgrind-amd64-linux" ] && command -v valgrind >/dev/null; then
+elif [ -z "$(lacks emulator)" ]; then
 	run_elided="valgrind -q --tool=rtmgrind --trace-children=yes --deadlock=wait"
 	VALGRIND_LIB=$O/libexec/elide
 	export VALGRIND_LIB
@@ -98,7 +73,7 @@ test_symbols() {
 	"$bin/symbols" plain >out 2>err
 	rc=$?
 	check symbols-plain $rc = 0
-	if [ -n "$sanitizer" ]; then
+	if [ -n "$first" ]; then
 		skip symbols 'AddressSanitizer has a pthread_mutex_lock of its own in front'
 		return
 	fi
@@ -111,10 +86,8 @@ test_symbols() {
 	export ELIDE_STACKS=1
 	for m in $modes; do
 		in_mode $m "$bin/symbols" "$tmp/data"
-		sed "s/^\(ok\|not ok\) /&engages-$m-/" out
-		bad=$(grep -c '^not ok' out)
-		nr=$((nr + $(grep -c '^ok\|^not ok' out))) failed=$((failed + bad))
-		[ $rc -eq 0 ] || [ "$bad" -gt 0 ] || not_ok "symbols-$m" "exit $rc"
+		sed "s/^\(ok\|not ok\) /&engages-$m-/" out >lines
+		adopt lines "symbols-$m" $rc
 	done
 	unset ELIDE_STACKS
 }
@@ -122,10 +95,8 @@ test_symbols() {
 # evidence CASE MODE: a program that looks into its own data file.
 evidence() {
 	in_mode "$2" "$bin/evidence" "$1" "$tmp/data"
-	sed "s/^\(ok\|not ok\) /&evidence-$2-/" out
-	bad=$(grep -c '^not ok' out)
-	nr=$((nr + $(grep -c '^ok\|^not ok' out))) failed=$((failed + bad))
-	[ $rc -eq 0 ] || [ "$bad" -gt 0 ] || not_ok "evidence-$1-$2" "exit $rc: $(head -n 1 err)"
+	sed "s/^\(ok\|not ok\) /&evidence-$2-/" out >lines
+	adopt lines "evidence-$1-$2" $rc "$(head -n 1 err)"
 }
 
 test_evidence() {
@@ -268,14 +239,14 @@ test_threads() {
 			"$(cat out) 0 $((${how#* } + 1)) "
 		check "births $how: rows" "$(sum rows)" -le 100
 	done
-	for nr in 1500 10000; do
-		with "$lib" profile "$bin/births" alive $nr
+	for threads in 1500 10000; do
+		with "$lib" profile "$bin/births" alive $threads
 		if [ $rc -eq 77 ]; then
-			echo "skip births-alive-$nr: $(cat err)"
+			skip "births-alive-$threads" "$(cat err)"
 			continue
 		fi
-		check "births-alive-$nr" "$(sum acquired) $(sum threads) $(sum dropped | tr -d 0,)" = \
-			"$(cat out) $((nr + 1)) "
+		check "births-alive-$threads" "$(sum acquired) $(sum threads) $(sum dropped | tr -d 0,)" = \
+			"$(cat out) $((threads + 1)) "
 	done
 	# The calls that time out are part of the wait that ends; a half, for what is between them.
 	with "$lib" profile "$bin/scenario" timed-loop
@@ -292,7 +263,7 @@ test_loading() {
 		with "$lib:$bin/lib-early.so" $m "$bin/scenario" plain
 		quiet "early-$m-quiet"
 		check "early-$m" "$(sum acquired)" -ge 100
-		if [ -n "$sanitizer" ]; then
+		if [ -n "$first" ]; then
 			skip "deepbind-$m" 'AddressSanitizer refuses RTLD_DEEPBIND'
 			continue
 		fi
@@ -308,7 +279,7 @@ test_loading() {
 	else
 		skip glibc-elides-itself 'glibc does so only on a processor with RTM'
 	fi
-	if [ -n "$sanitizer" ]; then
+	if [ -n "$first" ]; then
 		skip jemalloc 'AddressSanitizer has an allocator of its own'
 		return
 	fi
@@ -345,7 +316,7 @@ reload_truth() {
 
 # The locks and calls of a library are its own, also at the addresses of one that was unloaded.
 test_unloading() {
-	if [ -n "$sanitizer" ]; then
+	if [ -n "$first" ]; then
 		skip unloading 'AddressSanitizer keeps what was loaded at those addresses'
 		return
 	fi
@@ -411,7 +382,7 @@ test_exactness() {
 	while [ $seed -le 20 ] && exact mutex $seed damon; do seed=$((seed + 1)); done
 	check broken-ignores-holder-is-caught "$rc" = 1
 	lib=$sound
-	if [ -n "$sanitizer" ]; then
+	if [ -n "$first" ]; then
 		skip broken-commits-changed-is-caught 'AddressSanitizer refuses RTLD_DEEPBIND'
 		return
 	fi
@@ -427,7 +398,7 @@ test_exactness() {
 }
 
 test_memory() {
-	if [ -n "$sanitizer" ]; then
+	if [ -n "$first" ]; then
 		skip memory 'AddressSanitizer takes much of its own'
 		return
 	fi
@@ -464,7 +435,7 @@ heap_cases() {
 
 test_heap() {
 	heap=$O/lib/libelide-heap.so
-	if [ -n "$sanitizer" ]; then
+	if [ -n "$first" ]; then
 		skip heap 'AddressSanitizer has an allocator of its own'
 		return
 	fi
@@ -508,5 +479,4 @@ test_unloading
 test_exactness
 test_memory
 test_heap
-echo "$nr tests, $failed failed, $skipped skipped"
-[ $failed -eq 0 ]
+finish

@@ -2,35 +2,22 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # check: seconds=4
 #
-# No data file that the library has written counts as damaged: elide report finds no fault in those of
-# processes that end well, are killed, fork, unload objects, make arrays of locks grow, lock after the
-# library's end, have a seccomp filter, or are read while they grow. (tests/preload/sums and
-# tests/torture/crash compare the checksums of each file that other tests have them read, too.)
-# $O is the build directory. Prints a line a test and a count.
-set -u
+# No data file that the library has written counts as damaged: elide report finds no fault in
+# those of processes that end well, are killed, fork, unload objects, make arrays of locks grow,
+# lock after the library's end, have a seccomp filter, or are read while they grow.
+# (tests/preload/sums and tests/torture/crash compare the checksums of each file that other tests
+# have them read, too.)
 
-O=$(cd "${O:-build}" && pwd) || exit 1
+. "$(dirname "$0")/../script.sh"
 bin=$O/tests
-elide=$O/bin/elide
-lib=$O/lib/libelide-preload.so
-tmp=$(mktemp -d) || exit 1
 grower= later= early=
-trap '[ -z "$grower" ] || kill -9 "$grower" 2>/dev/null; rm -rf "$tmp"' EXIT
+clean_up() { [ -z "$grower" ] || kill -9 "$grower" 2>/dev/null; }
 cd "$tmp" || exit 1
-unset $(env | sed -n 's/^\(ELIDE_[A-Z_]*\)=.*/\1/p')
-nr=0 failed=0 skipped=0
+no_settings
 # The programs that are to crash need leave no core.
 ulimit -c 0
 
-ok() { nr=$((nr + 1)); echo "ok $1"; }
-not_ok() { nr=$((nr + 1)); failed=$((failed + 1)); echo "not ok $1: $2"; }
-skip() { skipped=$((skipped + 1)); echo "skip $1: $2"; }
-
-if ldd "$lib" | grep -q 'lib[at]san'; then
-	skip sound 'a sanitizer would have to be in the programs'
-	echo '0 tests, 0 failed, 1 skipped'
-	exit 0
-fi
+needs sound plain
 
 # whole FILE: the report has no fault.
 whole() {
@@ -69,10 +56,8 @@ runs() {
 emulated() {
 	name=$1
 	shift
-	if [ ! -x "$O/libexec/elide/rtmgrind-amd64-linux" ] || ! command -v valgrind >/dev/null; then
-		skip "$name" 'rtmgrind is not built, or valgrind is not installed'
-		return
-	fi
+	why=$(lacks emulator)
+	[ -z "$why" ] || { skip "$name" "$why"; return; }
 	timeout 120 "$elide" run -q --emulate --cores=4 --stacks=1 -o data -- "$@" >out 2>&1 </dev/null
 	sound "$name"
 }
@@ -124,5 +109,4 @@ done
 early=
 emulated emulated-fork "$bin/preload/scenario" fork
 emulated emulated-reload "$bin/preload/reload" "$bin/preload"
-echo "$nr tests, $failed failed, $skipped skipped"
-[ $failed -eq 0 ]
+finish

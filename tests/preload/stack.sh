@@ -2,32 +2,18 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # check: seconds=10
 #
-# No call of the libraries takes more than 1,024 bytes of its thread's stack beyond what glibc's takes:
-# each symbol of the lists, in each mode, and a handler on an alternate stack that has no more. $O is
-# the build directory.
+# No call of the libraries takes more than 1,024 bytes of its thread's stack beyond what glibc's
+# takes: each symbol of the lists, in each mode, and a handler on an alternate stack that has no
+# more.
 #
 # What needs elision runs natively where RTM works, else emulated where the emulator is built, else
 # it is skipped.
-set -u
 
-O=$(cd "${O:-build}" && pwd) || exit 1
+. "$(dirname "$0")/../script.sh"
 bin=$O/tests/preload
-lib=$O/lib/libelide-preload.so
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
 cd "$tmp" || exit 1
-nr=0 failed=0 skipped=0
 # Bytes: elide(7) names the number.
 MORE=1024
-
-ok() { nr=$((nr + 1)); echo "ok $1"; }
-not_ok() { nr=$((nr + 1)); failed=$((failed + 1)); echo "not ok $1: $2"; }
-skip() { skipped=$((skipped + 1)); echo "skip $1: $2"; }
-finish() {
-	echo "$nr tests, $failed failed, $skipped skipped"
-	[ $failed -eq 0 ]
-	exit
-}
 
 if ldd "$lib" 2>/dev/null | grep -q 'lib[a-z]*san\.so' || nm "$lib" 2>/dev/null | grep -q '__[ut]b\{0,1\}san'; then
 	skip stack 'a sanitizer needs stack of its own'
@@ -93,7 +79,7 @@ deepest stack-heap plain
 handler handler-profile ELIDE_MODE=profile ELIDE_STACKS=1
 handler handler-elide ELIDE_MODE=elide ELIDE_STACKS=1
 
-if [ -x "$O/libexec/elide/rtmgrind-amd64-linux" ] && command -v valgrind >/dev/null; then
+if [ -z "$(lacks emulator)" ]; then
 	export VALGRIND_LIB="$O/libexec/elide"
 	run $emulator "$bin/stack"
 	cp out plain

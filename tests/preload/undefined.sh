@@ -5,16 +5,12 @@
 # The functions of libc that libelide-preload.so calls. A lock call must be no cancellation point, take no
 # lock of libc, and call nothing that another library may stand in front of with a lock of its own:
 # for everything else the library makes the system call itself (lib/base/syscalls.h) or has its own code.
-set -u
 
-O=${O:-build}
-lib=$O/lib/libelide-preload.so
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
+. "$(dirname "$0")/../script.sh"
 
 if ldd "$lib" 2>/dev/null | grep -q 'lib[a-z]*san\.so'; then
-	echo 'skip undefined: a sanitizer brings calls of its own'
-	exit 0
+	skip undefined 'a sanitizer brings calls of its own'
+	finish
 fi
 # REASON: SYMBOL...
 cat >"$tmp/reasons" <<'END'
@@ -36,11 +32,10 @@ sed 's/^[^:]*: *//' "$tmp/reasons" | tr ' ' '\n' | sort -u >"$tmp/allowed"
 nm -D --undefined-only "$lib" | awk '{ sub(/@.*/, "", $2); print $2 }' | sort -u >"$tmp/called"
 more=$(comm -13 "$tmp/allowed" "$tmp/called" | tr '\n' ' ')
 if [ ! -s "$tmp/called" ]; then
-	echo 'not ok undefined: nm found nothing'
+	not_ok undefined 'nm found nothing'
 elif [ -n "$more" ]; then
-	echo "not ok undefined: $more"
+	not_ok undefined "$more"
 else
-	echo 'ok undefined'
-	exit 0
+	ok undefined
 fi
-exit 1
+finish

@@ -2,22 +2,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # check: seconds=45
 #
-# Programs that nobody here wrote, and programs on libraries that nobody here
-# wrote: their output with the library is compared with what they print without.
-# run.sh [NAME...]; O is the build directory. Prints ok NAME, not ok NAME: why,
-# skip NAME: reason, a line for each program and mode, and a count.
+# Programs that nobody here wrote, and programs on libraries that nobody here wrote: their output
+# with the library is compared with what they print without. run.sh [NAME...]; Prints ok NAME, not
+# ok NAME: why, skip NAME: reason, a line for each program and mode, and a count.
 
-O=$(realpath "${O:-build}") || exit 1
-here=$(realpath "$(dirname "$0")")
-elide=$O/bin/elide
+. "$(dirname "$0")/../script.sh"
 own=$O/tests/programs
 LIMIT=480 # seconds, forty times the slowest
-work=$(mktemp -d) || exit 1
 server=
-trap '[ -z "$server" ] || kill "$server"; rm -rf "$work"' EXIT
-cd "$work" || exit 1
-unset LD_PRELOAD GLIBC_TUNABLES
-nr=0 failed=0 skipped=0
+clean_up() { [ -z "$server" ] || kill "$server"; }
+cd "$tmp" || exit 1
+unset GLIBC_TUNABLES
 
 # Modes, and the options that make them.
 modes='profile elided adaptive emulated emulated-30 emulated-100'
@@ -32,16 +27,11 @@ options() {
 }
 
 # Why a mode cannot be had here; nothing if it can.
-lacks() {
+lacks_mode() {
 	case $1 in
 	elided | adaptive) grep -qw rtm /proc/cpuinfo || echo 'this processor has no RTM' ;;
-	emulated*) [ -x "$O/libexec/elide/rtmgrind-amd64-linux" ] || echo 'rtmgrind is not built' ;;
+	emulated*) lacks emulator ;;
 	esac
-}
-
-say() {
-	nr=$((nr + 1))
-	echo "$@"
 }
 
 # What of a program's output does not vary from run to run.
@@ -58,21 +48,18 @@ compare() {
 
 	shift 2
 	if ! command -v "$1" >/dev/null && [ ! -x "$1" ]; then
-		say "skip $name: ${1##*/} is not installed"
-		skipped=$((skipped + 1))
+		skip "$name" "${1##*/} is not installed"
 		return
 	fi
 	if ! timeout $LIMIT "$@" 2>plain.err >plain.raw; then
-		say "not ok $name: plain: exit $?: $(tail -n 1 plain.err)"
-		failed=$((failed + 1))
+		not_ok "$name" "plain: exit $?: $(tail -n 1 plain.err)"
 		return
 	fi
 	steady "$name" <plain.raw >plain
 	for mode in $wanted; do
-		why=$(lacks "$mode")
+		why=$(lacks_mode "$mode")
 		if [ -n "$why" ]; then
-			say "skip $name $mode: $why"
-			skipped=$((skipped + 1))
+			skip "$name $mode" "$why"
 			continue
 		fi
 		rm -f elide.data*
@@ -90,10 +77,9 @@ compare() {
 			why="report: $(cat report.err)"
 		fi
 		if [ -n "$why" ]; then
-			say "not ok $name $mode: $why"
-			failed=$((failed + 1))
+			not_ok "$name $mode" "$why"
 		else
-			say "ok $name $mode"
+			ok "$name $mode"
 		fi
 	done
 }
@@ -107,9 +93,9 @@ serve() {
 	rm -f elide.data* port
 	# shellcheck disable=SC2046,SC2086 # several options, a program and its arguments
 	if [ "$mode" = plain ]; then
-		MEMCACHED_PORT_FILENAME=$work/port $command 2>server.err &
+		MEMCACHED_PORT_FILENAME=$tmp/port $command 2>server.err &
 	else
-		MEMCACHED_PORT_FILENAME=$work/port "$elide" run -q $(options "$mode") -- \
+		MEMCACHED_PORT_FILENAME=$tmp/port "$elide" run -q $(options "$mode") -- \
 			$command 2>server.err &
 	fi
 	server=$!
@@ -137,23 +123,20 @@ memcached_modes() {
 	local mode why
 
 	if ! command -v memcached >/dev/null || ! command -v memcaslap >/dev/null; then
-		say 'skip memcached: memcached or memcaslap is not installed'
-		skipped=$((skipped + 1))
+		skip memcached 'memcached or memcaslap is not installed'
 		return
 	fi
 	for mode in plain profile elided adaptive; do
-		why=$(lacks "$mode")
+		why=$(lacks_mode "$mode")
 		if [ -n "$why" ]; then
-			say "skip memcached $mode: $why"
-			skipped=$((skipped + 1))
+			skip "memcached $mode" "$why"
 			continue
 		fi
 		why=$(serve "$mode" 20000)
 		if [ -n "$why" ]; then
-			say "not ok memcached $mode: $why"
-			failed=$((failed + 1))
+			not_ok "memcached $mode" "$why"
 		else
-			say "ok memcached $mode"
+			ok "memcached $mode"
 		fi
 	done
 }
@@ -171,5 +154,4 @@ for test in $tests; do
 	*) compare "$test" "$modes" "$own/$test" ;;
 	esac
 done
-echo "$nr tests, $failed failed, $skipped skipped"
-[ $failed -eq 0 ]
+finish

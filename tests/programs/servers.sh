@@ -7,24 +7,16 @@
 # nothing of the system is touched: no service, user or fixed port. Each server listens on the loopback
 # interface and is ended by its id.
 #
-# servers.sh [NAME...]; SERVERS names them, too, and O is the build directory. Without names all are
-# tried but mariadb, which make check-long adds. Prints a line a server, and a count.
-set -u
+# servers.sh [NAME...]; SERVERS names them, too, and Without names all are tried but mariadb,
+# which make check-long adds.
 
-O=$(realpath "${O:-build}") || exit 1
-elide=$O/bin/elide
+. "$(dirname "$0")/../script.sh"
 packages=$O/packages
-work=$(mktemp -d) || exit 1
 server=
-trap '[ -z "$server" ] || kill -KILL "$server" 2>/dev/null; rm -rf "$work"' EXIT
-cd "$work" || exit 1
-unset LD_PRELOAD GLIBC_TUNABLES $(env | sed -n 's/^\(ELIDE_[A-Z_]*\)=.*/\1/p')
+clean_up() { [ -z "$server" ] || kill -KILL "$server" 2>/dev/null; }
+cd "$tmp" || exit 1
+no_settings
 LIMIT=120 # seconds, for a load of two
-nr=0 failed=0 skipped=0
-
-ok() { nr=$((nr + 1)); echo "ok $1"; }
-not_ok() { nr=$((nr + 1)); failed=$((failed + 1)); echo "not ok $1: $2"; }
-skip() { skipped=$((skipped + 1)); echo "skip $1: $2"; }
 
 # libraries PACKAGE...: those that they depend on, by others, too, and that are not installed. Their
 # names differ from release to release.
@@ -170,28 +162,28 @@ nginx() {
 	unpack nginx nginx nginx-common || { skip nginx "$(tail -n 1 download)"; return; }
 	find_port
 	mkdir -p www && head -c 2000000 /dev/zero >www/big
-	chmod 755 "$work" www
+	chmod 755 "$tmp" www
 	cat >nginx.conf <<END
 daemon off;
 worker_processes 2;
-pid $work/nginx.pid;
-error_log $work/error.log;
+pid $tmp/nginx.pid;
+error_log $tmp/error.log;
 thread_pool default threads=8 max_queue=65536;
 events { worker_connections 256; }
 http {
 	access_log off;
-	client_body_temp_path $work/1;
-	proxy_temp_path $work/2;
-	fastcgi_temp_path $work/3;
-	uwsgi_temp_path $work/4;
-	scgi_temp_path $work/5;
+	client_body_temp_path $tmp/1;
+	proxy_temp_path $tmp/2;
+	fastcgi_temp_path $tmp/3;
+	uwsgi_temp_path $tmp/4;
+	scgi_temp_path $tmp/5;
 	aio threads;
 	sendfile off;
 	output_buffers 2 16k;
-	server { listen 127.0.0.1:$port; root $work/www; }
+	server { listen 127.0.0.1:$port; root $tmp/www; }
 }
 END
-	start "$root/usr/sbin/nginx" -p "$work" -c "$work/nginx.conf"
+	start "$root/usr/sbin/nginx" -p "$tmp" -c "$tmp/nginx.conf"
 	if ! await test -s nginx.pid || ! fetch "$port" >load 2>&1; then
 		not_ok nginx "$(tail -n 1 server.out) $(tail -n 1 load)"
 		return
@@ -218,16 +210,16 @@ threads = [threading.Thread(target=count) for _ in range(4)]
 }
 
 mariadb() {
-	local socket=$work/db.sock share
+	local socket=$tmp/db.sock share
 
 	unpack mariadb mariadb-server-core mariadb-client-core mariadb-common sysbench ||
 		{ skip mariadb "$(tail -n 1 download)"; return; }
 	share=$root/usr/share
 	find_port
 	mkdir db
-	start "$root/usr/sbin/mariadbd" --no-defaults --user="$(id -un)" --datadir="$work/db" \
+	start "$root/usr/sbin/mariadbd" --no-defaults --user="$(id -un)" --datadir="$tmp/db" \
 		--skip-grant-tables --bind-address=127.0.0.1 --port="$port" --socket="$socket" \
-		--pid-file="$work/db.pid" --lc-messages-dir="$share/mysql" \
+		--pid-file="$tmp/db.pid" --lc-messages-dir="$share/mysql" \
 		--character-sets-dir="$share/mysql/charsets" --innodb-buffer-pool-size=64M \
 		--innodb-flush-log-at-trx-commit=2
 	sysbench() {
@@ -252,5 +244,4 @@ for name in ${*:-${SERVERS:-redis memcached nginx python}}; do
 	"$name"
 	[ -z "$server" ] || stop
 done
-echo "$nr tests, $failed failed, $skipped skipped"
-[ $failed -eq 0 ]
+finish

@@ -2,57 +2,32 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # check: seconds=10
 #
-# A lock that is destroyed or forgotten, and whose address another lock has, of another class, kind or
-# process-shared mark, is never counted or elided as the old one. The report of each run is held against
-# what the program has counted itself: reuse.c, objects.c. $O is the build directory, REUSE_SEEDS the number
-# of seeds. Knows nothing of how the library looks locks up, except for the faults that build.mk plants.
+# A lock that is destroyed or forgotten, and whose address another lock has, of another class,
+# kind or process-shared mark, is never counted or elided as the old one. The report of each run
+# is held against what the program has counted itself: reuse.c, objects.c. REUSE_SEEDS the number
+# of seeds. Knows nothing of how the library looks locks up, except for the faults that build.mk
+# plants.
 #
 # A failure prints the command that does the same again.
-set -u
 
+. "$(dirname "$0")/../script.sh"
 # What the library is expected to do, and does not do yet: yes runs the tests of it.
 # Locks beyond ELIDE_MAX_LOCKS are counted with their site.
 LIMIT_IS_EXACT=${LIMIT_IS_EXACT:-yes}
 # Another thread may load an object at the addresses of one that is gone before dlclose() has returned.
 RACING_UNLOAD=${RACING_UNLOAD:-no}
 
-O=$(realpath "${O:-build}") || exit 1
-here=$(realpath "$(dirname "$0")")
 REUSE_SEEDS=${REUSE_SEEDS:-1}
 # Seconds; a run takes less than one, a hang would take for ever.
 LIMIT=${LIMIT:-120}
 bin=$O/tests/reuse
-lib=$O/lib/libelide-preload.so
 points=$O/tests/torture/points.so
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
 cd "$tmp" || exit 1
-unset LD_PRELOAD GLIBC_TUNABLES
-# shellcheck disable=SC2046 # several names
-unset $(env | sed -n 's/^\(ELIDE_[A-Z_]*\)=.*/\1/p')
+no_settings
 # More than any case has.
 most_locks=400000
-nr=0 failed=0 skipped=0
 
-ok() { nr=$((nr + 1)); echo "ok $1"; }
-not_ok() { nr=$((nr + 1)); failed=$((failed + 1)); echo "not ok $1: $2"; }
-skip() { skipped=$((skipped + 1)); echo "skip $1: $2"; }
-
-# The sanitizer the library is built with. AddressSanitizer's runtime must be the first object.
-sanitizer=$(ldd "$lib" 2>/dev/null | sed -n 's/^[[:space:]]*lib\([a-z]*san\)\.so.*/\1/p' | grep -v ubsan | head -n 1)
-first=
-if [ "$sanitizer" = asan ]; then
-	first=$(ldd "$lib" | sed -n 's/.*libasan\.so[^ ]* => \([^ ]*\).*/\1:/p')
-	export ASAN_OPTIONS=detect_leaks=0
-fi
-if [ "$sanitizer" = tsan ]; then
-	skip reuse 'ThreadSanitizer has wrappers of its own for these calls, and must be in the program'
-	echo '0 tests, 0 failed, 1 skipped'
-	exit 0
-fi
-
-# sum NAME FILE: one of the totals of a data file.
-sum() { "$O/tests/preload/sums" "$2" 2>/dev/null | tr ' ' '\n' | sed -n "s/^$1=//p"; }
+preloads reuse
 
 # What is compared of a row: all, without the number of locks, or the acquisitions of a site alone.
 compare=all compare_as='' always=
@@ -223,7 +198,7 @@ natively() {
 		for case in own hand hot inside fork grow; do
 			is_right $how $case
 		done
-		[ -n "$sanitizer" ] || is_right $how objects
+		[ -n "$first" ] || is_right $how objects
 	done
 	is_right restrict hand
 	# Threads of which each is delayed at the places where others could get in between.
@@ -233,7 +208,7 @@ natively() {
 	done
 	is_right points-profile grow --rounds=40000
 	is_right points-restrict own --threads=8 --rounds=20000
-	[ -z "$sanitizer" ] || { skip objects 'AddressSanitizer keeps what was loaded at those addresses'; return; }
+	[ -z "$first" ] || { skip objects 'AddressSanitizer keeps what was loaded at those addresses'; return; }
 	is_right points-profile objects
 }
 
@@ -258,8 +233,8 @@ planted() {
 		is_caught 'rows differ' fault-trusting $case
 	done
 	is_caught 'rows differ' broken-gone:100 grow
-	[ -n "$sanitizer" ] || is_caught 'rows differ' fault-unforgetting objects
-	[ -z "$emulator" ] || is_caught 'of a process-shared spinlock were elided' emulated-broken-unmarked:1 hand --rounds=8
+	[ -n "$first" ] || is_caught 'rows differ' fault-unforgetting objects
+	[ -n "$no_emulator" ] || is_caught 'of a process-shared spinlock were elided' emulated-broken-unmarked:1 hand --rounds=8
 }
 
 # Most locks are beyond the limit: which of them, and so what they are called, is not compared.
@@ -272,21 +247,15 @@ limited() {
 		is_right elide $case
 	done
 	# Of a lock that it does not know, the library does not know whether it is process-shared.
-	[ -z "$emulator" ] || is_right emulated-fixed own --rounds=4000
+	[ -n "$no_emulator" ] || is_right emulated-fixed own --rounds=4000
 	compare_as='' most_locks=$most
 }
 
-emulator=
-if [ -n "$sanitizer" ]; then
-	skip emulated "a sanitizer's runtime and Valgrind want the same addresses"
-elif [ ! -x "$O/libexec/elide/rtmgrind-amd64-linux" ] || ! command -v valgrind >/dev/null; then
-	skip emulated 'rtmgrind is not built or valgrind not installed'
-else
-	emulator=yes
-fi
+no_emulator=$(lacks emulator)
+[ -z "$no_emulator" ] || skip emulated "$no_emulator"
 
 natively
-[ -z "$emulator" ] || emulated
+[ -n "$no_emulator" ] || emulated
 planted
 
 if [ "$LIMIT_IS_EXACT" = yes ]; then
@@ -299,5 +268,4 @@ if [ "$RACING_UNLOAD" = yes ]; then
 else
 	skip racing-unload 'a thread may load an object before another one has returned from dlclose()'
 fi
-echo "$nr tests, $failed failed, $skipped skipped"
-[ $failed -eq 0 ]
+finish

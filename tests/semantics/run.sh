@@ -13,17 +13,17 @@
 # each row has one, in turn; with ALL_RATES=yes both. In all of them the emulator ends a program in whose
 # elided sections the library stores what lib/state/thread.h does not allow. JOBS is how many cells run at a time. Prints
 # a line a cell, "ok MODE-ROW" or what is wrong, and the numbers of cells.
-set -u
 
-O=$(cd "${O:-build}" && pwd) || exit 1
-here=$(cd "$(dirname "$0")" && pwd)
+if [ "${1:-}" = --cell ]; then
+	here=${0%/*} elide=$O/bin/elide
+else
+	. "$(dirname "$0")/../script.sh"
+fi
 lib=${LIB:-$O/lib/libelide-preload.so}
 sums=$O/tests/preload/sums
-elide=$O/bin/elide
 # Seconds a cell may take; the longest takes a fortieth of it.
 LIMIT=${LIMIT:-480}
-unset LD_PRELOAD ELIDE_POLICY
-. "$here/../part.sh"
+unset ELIDE_POLICY
 
 # field ROW NUMBER: of the table.
 field() {
@@ -177,13 +177,7 @@ run() {
 	cells "$1" "$2" | xargs -P "${JOBS:-2}" -L 1 sh "$here/run.sh" --cell
 }
 
-TMP=$(mktemp -d) || exit 1
-trap 'rm -rf "$TMP"' EXIT
-export TMP O
-nr=0 failed=0 skipped=0
-ok() { nr=$((nr + 1)); echo "ok $1"; }
-not_ok() { nr=$((nr + 1)); failed=$((failed + 1)); echo "not ok $1: $2"; }
-skip() { skipped=$((skipped + 1)); echo "skip $1: $2"; }
+export O TMP="$tmp"
 
 rows=${*:-$(sed -n 's/^\([a-z][a-z0-9-]*\) *|.*/\1/p' "$here/rows")}
 rows=$(for row in $rows; do ! mine || echo "$row"; done)
@@ -194,11 +188,12 @@ if "$elide" doctor --json 2>/dev/null | grep -q '"rtm_usable": true'; then
 else
 	skip semantics-native 'RTM cannot be used on this processor'
 fi
-if [ -x "$O/libexec/elide/rtmgrind-amd64-linux" ] && "$elide" run -q --emulate true; then
+why=$(lacks emulator)
+if [ -z "$why" ] && "$elide" run -q --emulate true; then
 	modes="$modes emulated-plain emulated-0 emulated-1 emulated-30 emulated-100"
 	: "${elided:=emulated-0}"
 else
-	skip semantics-emulated 'the emulator is not built, or valgrind is not installed'
+	skip semantics-emulated "${why:-elide run --emulate fails}"
 fi
 modes=${MODES:-$modes}
 run plain "$rows"
@@ -307,5 +302,4 @@ order_places
 broken_wrappers $#
 never_commits $#
 echo "$nr_cells cells: $(echo $rows | wc -w) rows in $(echo $modes | wc -w) modes"
-echo "$nr tests, $failed failed, $skipped skipped"
-[ $failed -eq 0 ]
+finish

@@ -1,25 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # check: no, sourced by tests
 #
-# What the tests of the elide command have in common, to be sourced: the build
-# directory $O and what is in it, a directory of their own that goes at the end,
-# and one line a test. Ends the script that cannot have them.
+# What the tests of the elide command have in common, beside ../script.sh. They are in $tmp.
 
-O=$(realpath "${O:-build}") || exit 1
-here=$(realpath "$(dirname "$0")")
-elide=$O/bin/elide
+. "$(dirname "$0")/../script.sh"
 mkdata=$O/tests/tools/mkdata
-tmp=$(mktemp -d) || exit 1
-trap 'chmod -R u+w "$tmp"; rm -rf "$tmp"' EXIT
+clean_up() { chmod -R u+w "$tmp"; }
 cd "$tmp" || exit 1
-unset LD_PRELOAD DEBUGINFOD_URLS $(env | sed -n 's/^\(ELIDE_[A-Z_]*\)=.*/\1/p')
+no_settings
 # Programs built with ASan run with the library before its runtime.
 export ASAN_OPTIONS="${ASAN_OPTIONS:-verify_asan_link_order=0}"
-nr=0 failed=0 skipped=0
-
-ok() { nr=$((nr + 1)); echo "ok $1"; }
-not_ok() { nr=$((nr + 1)); failed=$((failed + 1)); echo "not ok $1: $2"; }
-skip() { skipped=$((skipped + 1)); echo "skip $1: $2"; }
 
 # run_elide ARG...: into out, err and $rc.
 run_elide() {
@@ -41,6 +31,29 @@ expect() {
 	else
 		ok "$name"
 	fi
+}
+
+# as_expected NAME FILE: a report has the text of the file of that name in expected/, which
+# REGENERATE=1 writes. Addresses in the objects differ from build to build, and clang's paths are
+# absolute. In JSON, an object or list that holds no other is one line; but for idle--json, which
+# is compared as it is.
+as_expected() {
+	tr -d '\r' <"$2" | sed 's/mkdata+0x[0-9a-f]*/mkdata+0xN/g
+		s|^build-id .*/tests/tools/mkdata [0-9a-f]*$|build-id mkdata HEX|
+		s|"[^"]*/tests/tools/subject|"tests/tools/subject|g' >text
+	case $1 in
+	idle--json) ;;
+	*json)
+		awk '
+			# What follows the last bracket that opens: one line if the next one closes.
+			/[[{]$/ { if (open) print open; open = one = $0; next }
+			!open { print; next }
+			{ open = open "\n" $0; sub(/^ */, one ~ /[[{]$/ || /^ *[]}]/ ? "" : " "); one = one $0 }
+			/^[]}],?$/ { print one; open = "" }' text >folded && mv folded text
+		;;
+	esac
+	[ -z "${REGENERATE:-}" ] || cp text "$here/expected/$1"
+	same "${3:-$1}" "$here/expected/$1" text
 }
 
 # same NAME WANT FILE: a file has exactly the text of another.

@@ -2,21 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # The completion of bash and zsh, by lines that completion.py types in these shells. What is
-# expected comes from elide's own lists: its help, elide tunables, --emulate=list. $O is the build
-# directory.
+# expected comes from elide's own lists: its help, elide tunables, --emulate=list.
 
-O=$(realpath "${O:-build}") || exit 1
-here=$(realpath "$(dirname "$0")")
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-unset LD_PRELOAD
-# shellcheck disable=SC2046 # several names
-unset $(env | sed -n 's/^\(ELIDE_[A-Z_]*\)=.*/\1/p')
-elide=$O/bin/elide
-failed=0
-
-ok() { echo "ok $1"; }
-not_ok() { failed=1; echo "not ok $1: $2"; }
+. "$(dirname "$0")/../script.sh"
+no_settings
 
 # Options of a command as --help has them, with '=' where an argument is required.
 options() { "$elide" "$1" --help | sed -nE 's/^  (-., |    )(--[a-z-]+)(=?).*/\2\3/p' | tr '\n' ' ' | sed 's/ $//'; }
@@ -29,21 +18,21 @@ numbers() { "$elide" run --emulate=list:flat | sed -n '2,$s/ .*//p' | tr '\n' ' 
 values() { "$elide" tunables --json "$1" | jq -r '.tunables[0].values | if type == "array" then join(" ") else gsub("[|]"; " ") end'; }
 
 # Files to complete: one that elide has written, one that it has not, a directory.
-mkdir "$work/d" "$work/d/sub"
-"$O/tests/tools/mkdata" "$work/d/run.data" profile
-echo text >"$work/d/run.text"
-printf '#!/bin/sh\n' >"$work/d/server"
-chmod +x "$work/d/server"
+mkdir "$tmp/d" "$tmp/d/sub"
+"$O/tests/tools/mkdata" "$tmp/d/run.data" profile
+echo text >"$tmp/d/run.text"
+printf '#!/bin/sh\n' >"$tmp/d/server"
+chmod +x "$tmp/d/server"
 
 # A process with the library, which runs until its input ends.
-mkfifo "$work/input"
-exec 9<>"$work/input"
-LD_PRELOAD=$O/lib/libelide-preload.so ELIDE_OUTPUT=$work/d/looper.data \
-	"$O/tests/tools/looper" <"$work/input" >/dev/null &
+mkfifo "$tmp/input"
+exec 9<>"$tmp/input"
+LD_PRELOAD=$O/lib/libelide-preload.so ELIDE_OUTPUT=$tmp/d/looper.data \
+	"$O/tests/tools/looper" <"$tmp/input" >/dev/null &
 pid=$!
 # What it writes is found by the name that it is to have.
-for ((i = 0; i < 500 && $(ls -A "$work/d" | grep -c looper) == 0; i++)); do sleep 0.02; done
-trap 'kill $pid; wait; rm -rf "$work"' EXIT
+for ((i = 0; i < 500 && $(ls -A "$tmp/d" | grep -c looper) == 0; i++)); do sleep 0.02; done
+clean_up() { kill $pid; wait; }
 
 # TEXT<TAB>WORD...; behind '=' the words alone.
 cases() {
@@ -100,17 +89,18 @@ cases() {
 }
 
 for shell in bash zsh; do
-	script=$work/$shell/_elide
-	mkdir "$work/$shell"
+	script=$tmp/$shell/_elide
+	mkdir "$tmp/$shell"
 	if ! command -v $shell >/dev/null; then
-		echo "skip completion of $shell: it is not installed"
+		skip "completion of $shell" 'it is not installed'
 		continue
 	fi
 	"$elide" completion $shell >"$script"
 	cmp -s "$script" "$O/completion/elide.$shell" && ok "elide completion $shell" ||
 		not_ok "elide completion $shell" 'the installed file differs'
-	cases $shell | timeout 300 python3 "$here/completion.py" $shell "$script" "$work/d" ||
-		failed=1
+	cases $shell | timeout 300 python3 "$here/completion.py" $shell "$script" "$tmp/d" >"$tmp/lines" 2>&1
+	rc=$?
+	adopt "$tmp/lines" completion.py $rc
 done
 
 # Whatever an option's argument is called, its words are known: N, FILE and the like have none.
@@ -122,9 +112,9 @@ unknown=$("$elide" completion bash | awk -F '\t' '$1 == "option" && $5 != "no" &
 
 for call in 'completion' 'completion fish' 'completion bash zsh'; do
 	# shellcheck disable=SC2086 # several words
-	"$elide" $call >"$work/out" 2>"$work/err"
+	"$elide" $call >"$tmp/out" 2>"$tmp/err"
 	rc=$?
-	[ $rc -eq 2 ] && [ ! -s "$work/out" ] && [ "$(wc -l <"$work/err")" = 1 ] && ok "elide $call" ||
-		not_ok "elide $call" "exit $rc, $(head -n 3 "$work/out" "$work/err")"
+	[ $rc -eq 2 ] && [ ! -s "$tmp/out" ] && [ "$(wc -l <"$tmp/err")" = 1 ] && ok "elide $call" ||
+		not_ok "elide $call" "exit $rc, $(head -n 3 "$tmp/out" "$tmp/err")"
 done
-exit $failed
+finish

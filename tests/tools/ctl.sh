@@ -1,17 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# elide ctl on a running process. O is the build directory. Prints a line a test and a count.
-set -u
+# elide ctl on a running process.
 
-O=$(realpath "${O:-build}") || exit 1
-elide=$O/bin/elide
-tmp=$(mktemp -d) || exit 1
+. "$(dirname "$0")/../script.sh"
 cd "$tmp" || exit 1
-unset LD_PRELOAD
-nr=0 failed=0 skipped=0
-
-ok() { nr=$((nr + 1)); echo "ok $1"; }
-not_ok() { nr=$((nr + 1)); failed=$((failed + 1)); echo "not ok $1: $2"; }
 
 # check NAME WHAT COMMAND...: the command succeeds; if not, why.
 check() {
@@ -59,7 +51,7 @@ pid=$LOOPER_PID
 # Its own descriptors the shell closes as soon as the program has ended.
 exec {from}<&"${LOOPER[0]}" {to}>&"${LOOPER[1]}"
 eval "exec ${LOOPER[1]}>&-"
-trap 'kill "$pid" 2>/dev/null; rm -rf "$tmp"' EXIT
+clean_up() { kill "$pid" 2>/dev/null; }
 tick
 
 check snapshot timeout 20 "$elide" ctl "$pid" snapshot
@@ -82,8 +74,7 @@ if grep -qw rtm /proc/cpuinfo; then
 	tick
 	check 'on: elided again' test "$(value elided)" -gt "$before"
 else
-	echo 'skip off and on: this processor has no RTM'
-	skipped=$((skipped + 1))
+	skip 'off and on' 'this processor has no RTM'
 fi
 
 all=$(value acquired)
@@ -116,5 +107,4 @@ check 'every section was counted' test "$(value acquired)" -le "$sections"
 rm -f elide.data.base
 check 'every section was counted, base gone' test "$(value acquired)" -eq "$sections"
 
-echo "$nr tests, $failed failed, $skipped skipped"
-[ $failed -eq 0 ]
+finish

@@ -3,17 +3,11 @@
 # check: seconds=10
 #
 # The source archive and the version: make dist twice, and what tools/version.sh says in
-# repositories made for it. $O is the build directory.
+# repositories made for it.
 
-O=$(realpath "${O:-build}") || exit 1
-root=$(realpath "$(dirname "$0")/../..")
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
+. "$(dirname "$0")/../script.sh"
 unset MAKEFLAGS MAKELEVEL MFLAGS
-failed=0
 
-ok() { echo "ok $1"; }
-not_ok() { failed=1; echo "not ok $1: $2"; }
 is() { [ "$2" = "$3" ] && ok "$1" || not_ok "$1" "'$2' instead of '$3'"; }
 
 release=$(dpkg-parsechangelog -l "$root/debian/changelog" -S Version 2>/dev/null ||
@@ -25,10 +19,10 @@ is 'pkg-config has it too' "$(make -s -C "$root" O="$O" --eval 'print: ; @echo $
 export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_SYSTEM=/dev/null GIT_AUTHOR_NAME=test \
 	GIT_AUTHOR_EMAIL=test@test GIT_COMMITTER_NAME=test GIT_COMMITTER_EMAIL=test@test
 if ! command -v git >/dev/null; then
-	echo 'skip versions of commits, make dist: git is not installed'
-	exit $failed
+	skip 'versions of commits, make dist' 'git is not installed'
+	finish
 fi
-tree=$work/tree
+tree=$tmp/tree
 mkdir -p "$tree/tools" "$tree/debian"
 cp "$root/tools/version.sh" "$root/tools/dist.sh" "$tree/tools"
 cp "$root/.gitattributes" "$tree"
@@ -44,14 +38,14 @@ git -C "$tree" commit -q -m one
 commit=$(git -C "$tree" rev-parse HEAD | cut -c1-12)
 is 'of a commit' "$(version "$tree")" "7.8.9+g$commit"
 unpacked() {
-	rm -rf "$work/un"
-	mkdir "$work/un"
-	sh "$tree/tools/dist.sh" "$work/dist.tar.xz" && tar -C "$work/un" -xf "$work/dist.tar.xz" &&
-		version "$work/un/elide-7.8.9"
+	rm -rf "$tmp/un"
+	mkdir "$tmp/un"
+	sh "$tree/tools/dist.sh" "$tmp/dist.tar.xz" && tar -C "$tmp/un" -xf "$tmp/dist.tar.xz" &&
+		version "$tmp/un/elide-7.8.9"
 }
 is 'of its archive' "$(unpacked)" "7.8.9+g$commit"
 # An archive that is unpacked inside of a repository is not of that repository's commit.
-mkdir -p "$tree/build" && cp -r "$work/un/elide-7.8.9" "$tree/build"
+mkdir -p "$tree/build" && cp -r "$tmp/un/elide-7.8.9" "$tree/build"
 echo /build >>"$tree/.git/info/exclude"
 is 'of its archive in a repository' "$(version "$tree/build/elide-7.8.9")" "7.8.9+g$commit"
 git -C "$tree" tag v7.8.8
@@ -62,24 +56,24 @@ is 'of the release' "$(version "$tree")" '7.8.9'
 is "of the release's archive" "$(unpacked)" '7.8.9'
 echo >>"$tree/debian/changelog"
 is 'of changed files' "$(version "$tree")" "7.8.9+g$commit.changed"
-is 'changes are not archived' "$(unpacked 2>"$work/err"; cat "$work/err")" "7.8.9
+is 'changes are not archived' "$(unpacked 2>"$tmp/err"; cat "$tmp/err")" "7.8.9
 dist: changes that are not committed are left out"
 git -C "$tree" commit -q -a -m two
 is 'after the release' "$(version "$tree")" "7.8.9+g$(git -C "$tree" rev-parse HEAD | cut -c1-12)"
 
 if [ ! -e "$root/.git" ]; then
-	echo 'skip make dist: this is a source archive itself'
-	exit $failed
+	skip 'make dist' 'this is a source archive itself'
+	finish
 fi
 unset GIT_CONFIG_GLOBAL GIT_CONFIG_SYSTEM
 for n in 1 2; do
-	(umask 0$((n))7 && TZ=Asia/Tokyo make -s -C "$root" O="$work/o$n" dist) >/dev/null 2>&1
+	(umask 0$((n))7 && TZ=Asia/Tokyo make -s -C "$root" O="$tmp/o$n" dist) >/dev/null 2>&1
 done
-archive=$work/o1/dist/elide-$release.tar.xz
-cmp -s "$archive" "$work/o2/dist/elide-$release.tar.xz" && ok 'the same bytes twice' ||
-	not_ok 'the same bytes twice' "$(ls -l "$work"/o?/dist)"
-tar -tf "$archive" | sed "s|^elide-$release/||; /\/\$/d; /^\$/d" | sort >"$work/in-archive"
-git -C "$root" ls-tree -r --name-only HEAD | sort >"$work/in-commit"
-cmp -s "$work/in-archive" "$work/in-commit" && ok 'the files of the commit, all and no others' ||
-	not_ok 'the files of the commit, all and no others' "$(diff "$work/in-archive" "$work/in-commit" | head -n 5)"
-exit $failed
+archive=$tmp/o1/dist/elide-$release.tar.xz
+cmp -s "$archive" "$tmp/o2/dist/elide-$release.tar.xz" && ok 'the same bytes twice' ||
+	not_ok 'the same bytes twice' "$(ls -l "$tmp"/o?/dist)"
+tar -tf "$archive" | sed "s|^elide-$release/||; /\/\$/d; /^\$/d" | sort >"$tmp/in-archive"
+git -C "$root" ls-tree -r --name-only HEAD | sort >"$tmp/in-commit"
+cmp -s "$tmp/in-archive" "$tmp/in-commit" && ok 'the files of the commit, all and no others' ||
+	not_ok 'the files of the commit, all and no others' "$(diff "$tmp/in-archive" "$tmp/in-commit" | head -n 5)"
+finish

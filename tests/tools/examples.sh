@@ -1,9 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The examples of the manual pages: each command in a literal block of a page's
-# EXAMPLES behind a line '.\" compared' is run, and what it prints is compared with
-# what the page says. A line "..." of the page stands for any lines. $O is the
-# build directory.
+# The examples of the manual pages: each command in a literal block of a page's EXAMPLES behind a
+# line '.\" compared' is run, and what it prints is compared with what the page says. A line "..."
+# of the page stands for any lines.
 #
 # They run in a directory with these data files, which are made up:
 #   elide.data   everything that can be sampled
@@ -11,21 +10,11 @@
 #   elide.conf   settings suggested for elide.data
 #   server       a program with the library in it that has taken a lock and waits
 # A page in $required without an example is a failure: commands add theirs.
-set -u
 
+. "$(dirname "$0")/common.sh"
 required='elide-ctl.1 elide-doctor.1 elide-report.1 elide-run.1 elide-tunables.1'
 
-O=$(realpath "${O:-build}") || exit 1
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
 PATH=$O/bin:$PATH
-unset LD_PRELOAD DEBUGINFOD_URLS $(env | sed -n 's/^\(ELIDE_[A-Z_]*\)=.*/\1/p')
-# Programs built with ASan run with the library before its runtime.
-export ASAN_OPTIONS="${ASAN_OPTIONS:-verify_asan_link_order=0}"
-nr=0 failed=0
-
-ok() { nr=$((nr + 1)); echo "ok $1"; }
-not_ok() { nr=$((nr + 1)); failed=$((failed + 1)); echo "not ok $1: $2"; }
 
 # extract PAGE: its examples as DIRECTORY/N.cmd and N.want.
 extract() {
@@ -86,7 +75,7 @@ elide report --suggest >elide.conf
 mkfifo input
 { echo; exec sleep 6000; } >input &
 feeder=$!
-trap 'kill $feeder 2>/dev/null; rm -rf "$tmp"' EXIT
+clean_up() { kill $feeder 2>/dev/null; }
 cat >server <<END
 #!/bin/sh
 LD_PRELOAD=$O/lib/libelide-preload.so ELIDE_OUTPUT=server.data exec $O/tests/tools/looper <input >/dev/null
@@ -128,5 +117,4 @@ printf 'a\nb\nd\n' >wrong
 printf 'a\nb\nc\nd\n' >longer
 matches want got >/dev/null && ! matches want wrong >/dev/null && ! matches want longer >/dev/null &&
 	ok 'differences are seen' || not_ok 'differences are seen' 'they are not'
-echo "$nr tests, $failed failed, 0 skipped"
-[ $failed -eq 0 ]
+finish

@@ -2,10 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # check: seconds=30
 #
-# report --pprof, --openmetrics and --trace: that the programs these are for take them, and that their
-# sums are those of the report. pprof is built from its Go module and promtool is unpacked from its
-# package, both below $O/packages; nothing of the system is touched. Prints a line a test and a count.
-set -u
+# report --pprof, --openmetrics and --trace: that the programs these are for take them, and that
+# their sums are those of the report. pprof is built from its Go module and promtool is unpacked
+# from its package, both below $O/packages; nothing of the system is touched.
 
 . "$(dirname "$0")/common.sh"
 packages=$O/packages
@@ -49,7 +48,7 @@ sums() {
 		END { printf "%d %d %d %d %d\n", sum[1], sum[2], sum[3], sum[4], sum[5] }'
 }
 
-trap 'umount "$tmp/full" 2>/dev/null; chmod -R u+w "$tmp"; rm -rf "$tmp"' EXIT
+clean_up() { umount "$tmp/full" 2>/dev/null; chmod -R u+w "$tmp"; }
 "$mkdata" full.data full
 "$mkdata" elide.data elide
 "$mkdata" profile.data profile
@@ -294,8 +293,9 @@ s waiter' ]; } && ok 'trace: waiter to holder' || not_ok 'trace: waiter to holde
 			not_ok 'trace: the checker sees a fault' "$fault" || ok "trace: the checker sees fault $((faults += 1))"
 	done
 fi
-if [ ! -x "$O/libexec/elide/rtmgrind-amd64-linux" ]; then
-	skip 'trace: aborts' 'there is no emulator'
+why=$(lacks emulator)
+if [ -n "$why" ]; then
+	skip 'trace: aborts' "$why"
 else
 	"$elide" run -q --emulate --cores=4 -o aborts.data "$O/tests/tools/sections" 4 3000 1000 >sections.out 2>&1
 	"$elide" report --trace aborts.json1 aborts.data
@@ -324,5 +324,4 @@ else
 	umount full
 fi
 
-echo "exports: $nr tests, $failed failed, $skipped skipped"
-[ $failed -eq 0 ]
+finish

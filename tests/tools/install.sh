@@ -1,24 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# make install into an empty tree, and what is there works without the build
-# directory's: O is the build directory. Prints a line a test and a count.
+# make install into an empty tree, and what is there works without the build directory's:
 
-O=$(realpath "${O:-build}") || exit 1
-here=$(realpath "$(dirname "$0")/../..")
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-unset LD_PRELOAD MAKEFLAGS MAKELEVEL MFLAGS
-# shellcheck disable=SC2046 # several names
-unset $(env | sed -n 's/^\(ELIDE_[A-Z_]*\)=.*/\1/p')
+. "$(dirname "$0")/../script.sh"
+cd "$tmp" || exit 1
+unset MAKEFLAGS MAKELEVEL MFLAGS
+no_settings
 prefix=/opt/elide
-root=$work$prefix
-nr=0 failed=0 skipped=0
-
-ok() { nr=$((nr + 1)); echo "ok $1"; }
-not_ok() { nr=$((nr + 1)); failed=$((failed + 1)); echo "not ok $1: $2"; }
-skip() { skipped=$((skipped + 1)); echo "skip $1: $2"; }
+to=$tmp$prefix
 
 # counted NAME OPTION...: the installed program under the installed launcher and library
 counted() {
@@ -26,23 +16,23 @@ counted() {
 
 	shift
 	rm -f run.data
-	if ! timeout 60 "$root/bin/elide" run -q "$@" -o run.data -- \
-			"$root/bin/index_bench" --threads=2 --preload=1000 --ops=5000 --json >out 2>err; then
+	if ! timeout 60 "$to/bin/elide" run -q "$@" -o run.data -- \
+			"$to/bin/index_bench" --threads=2 --preload=1000 --ops=5000 --json >out 2>err; then
 		not_ok "$name" "exit $?: $(cat out err)"
 	elif ! grep -q '"check":"ok"' out || [ -s err ]; then
 		not_ok "$name" "$(cat out err)"
-	elif ! "$root/bin/elide" report --json run.data | grep -q '"acquired": 5000,'; then
-		not_ok "$name" "$("$root/bin/elide" report --json run.data | grep -m1 acquired)"
+	elif ! "$to/bin/elide" report --json run.data | grep -q '"acquired": 5000,'; then
+		not_ok "$name" "$("$to/bin/elide" report --json run.data | grep -m1 acquired)"
 	else
 		ok "$name"
 	fi
 }
 
-if make -s -C "$here" O="$O" DESTDIR="$work" PREFIX=$prefix install >log 2>&1; then
+if make -s -C "$root" O="$O" DESTDIR="$tmp" PREFIX=$prefix install >log 2>&1; then
 	ok install
 else
-	echo "not ok install: $(tail -n 3 log | tr '\n' ' ')"
-	exit 1
+	not_ok install "$(tail -n 3 log | tr '\n' ' ')"
+	finish
 fi
 
 missing=
@@ -51,24 +41,25 @@ for file in bin/elide bin/index_bench bin/search_bench bin/latch_bench bin/tatp_
 	    lib/pkgconfig/elide.pc include/elide.h libexec/elide/launch \
 	    share/bash-completion/completions/elide share/zsh/site-functions/_elide \
 	    share/doc/elide/examples/elide.conf share/doc/elide/examples/elide-snapshot@.service; do
-	[ -s "$root/$file" ] || missing="$missing $file"
+	[ -s "$to/$file" ] || missing="$missing $file"
 done
 for page in "$O"/man/*; do
-	[ -s "$root/share/man/man${page##*.}/${page##*/}" ] || missing="$missing ${page##*/}"
+	[ -s "$to/share/man/man${page##*.}/${page##*/}" ] || missing="$missing ${page##*/}"
 done
 [ -z "$missing" ] && ok files || not_ok files "missing:$missing"
-stray=$(find "$work" -path "$root" -prune -o -type f ! -name log -print)
+stray=$(find "$tmp" -path "$to" -prune -o -type f ! -name log -print)
 [ -z "$stray" ] && ok 'nothing outside the prefix' || not_ok 'nothing outside the prefix' "$stray"
 
 counted 'run from the installed tree'
-if [ ! -x "$O/libexec/elide/rtmgrind-amd64-linux" ]; then
-	skip 'emulated from the installed tree' 'rtmgrind was not built (no supported valgrind)'
+why=$(lacks emulator)
+if [ -n "$why" ]; then
+	skip 'emulated from the installed tree' "$why"
 else
 	counted 'emulated from the installed tree' --emulate
 fi
 
 # As Debian has it: libraries by machine, zsh's functions apart
-if make -s -C "$here" O="$O" DESTDIR="$work/deb" PREFIX=/usr libdir=/usr/lib/x86_64-linux-gnu \
+if make -s -C "$root" O="$O" DESTDIR="$tmp/deb" PREFIX=/usr libdir=/usr/lib/x86_64-linux-gnu \
 		zshdir=/usr/share/zsh/vendor-completions install >log 2>&1 &&
    [ -s deb/usr/lib/x86_64-linux-gnu/libelide.so.0 ] && [ ! -e deb/usr/lib/libelide.so.0 ] &&
    [ -s deb/usr/share/zsh/vendor-completions/_elide ] &&
@@ -77,9 +68,9 @@ if make -s -C "$here" O="$O" DESTDIR="$work/deb" PREFIX=/usr libdir=/usr/lib/x86
 else
 	not_ok 'install with libdir and zshdir' "$(tail -n 3 log | tr '\n' ' ')"
 fi
-root=$work/deb/usr
+to=$tmp/deb/usr
 counted 'run from there'
-root=$work$prefix
+to=$tmp$prefix
 
 # A program of the user's own, built with what is installed
 cat >user.c <<'SOURCE'
@@ -97,11 +88,11 @@ SOURCE
 if ! command -v pkg-config >/dev/null; then
 	skip 'pkg-config' 'it is not installed'
 else
-	flags=$(PKG_CONFIG_PATH=$root/lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$work \
+	flags=$(PKG_CONFIG_PATH=$to/lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$tmp \
 		pkg-config --cflags --libs elide)
 	# shellcheck disable=SC2086 # several flags
-	if [ "$(PKG_CONFIG_PATH=$root/lib/pkgconfig pkg-config --variable=prefix elide)" = $prefix ] &&
-	   ${CC:-cc} -o user user.c $flags 2>err && LD_LIBRARY_PATH=$root/lib timeout 10 ./user >out &&
+	if [ "$(PKG_CONFIG_PATH=$to/lib/pkgconfig pkg-config --variable=prefix elide)" = $prefix ] &&
+	   ${CC:-cc} -o user user.c $flags 2>err && LD_LIBRARY_PATH=$to/lib timeout 10 ./user >out &&
 	   [ -s out ]; then
 		ok 'pkg-config'
 	else
@@ -109,5 +100,4 @@ else
 	fi
 fi
 
-echo "install: $nr tests, $failed failed, $skipped skipped"
-[ $failed -eq 0 ]
+finish

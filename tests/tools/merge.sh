@@ -2,13 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # check: seconds=20
 #
-# elide merge: that the joined file says what the files say together, of one build and of several; what
-# does not belong together, damaged files among a thousand, a full disk. $O is the build directory.
-# Prints a line a test and a count.
-set -u
+# elide merge: that the joined file says what the files say together, of one build and of several;
+# what does not belong together, damaged files among a thousand, a full disk.
 
 . "$(dirname "$0")/common.sh"
-trap 'umount "$tmp/disk" 2>/dev/null; chmod -R u+w "$tmp"; rm -rf "$tmp"' EXIT
+clean_up() { umount "$tmp/disk" 2>/dev/null; chmod -R u+w "$tmp"; }
 
 # numbers FILE: the counters of each row of a report as JSON.
 numbers() {
@@ -251,5 +249,4 @@ END
 	wait $launcher
 fi
 
-echo "merge: $nr tests, $failed failed, $skipped skipped"
-[ $failed -eq 0 ]
+finish

@@ -1,20 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The names of data files: while their process runs, when it is killed, and for the readers. O is the
-# build directory. Prints a line a test and a count.
-set -u
+# The names of data files: while their process runs, when it is killed, and for the readers.
 
-O=$(realpath "${O:-build}") || exit 1
-elide=$O/bin/elide
-lib=$O/lib/libelide-preload.so
-tmp=$(mktemp -d) || exit 1
-said=$(mktemp) || exit 1
-cd "$tmp" || exit 1
-unset LD_PRELOAD
-nr=0 failed=0
-
-ok() { nr=$((nr + 1)); echo "ok $1"; }
-not_ok() { nr=$((nr + 1)); failed=$((failed + 1)); echo "not ok $1: $2"; }
+. "$(dirname "$0")/../script.sh"
+said=$tmp/said
+mkdir "$tmp/files" && cd "$tmp/files" || exit 1
 
 # is NAME GOT WANTED
 is() { if [ "$2" = "$3" ]; then ok "$1"; else not_ok "$1" "\"$2\" and not \"$3\""; fi; }
@@ -45,7 +35,7 @@ end() {
 	wait "$pid" 2>/dev/null
 	rc=$?
 }
-trap 'kill "$pid" 2>/dev/null; rm -rf "$tmp" "$said"' EXIT
+clean_up() { kill "$pid" 2>/dev/null; }
 
 start
 first=$pid
@@ -104,5 +94,4 @@ there=$(ls -A | grep -c '^storm\.[0-9]')
 [ "$there" -le 100 ] && [ "$there" -ge 40 ] && ok 'files of children are bounded' ||
 	not_ok 'files of children are bounded' "$there"
 
-echo "$nr tests, $failed failed, 0 skipped"
-[ $failed -eq 0 ]
+finish

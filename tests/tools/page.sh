@@ -1,26 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# report --html: that the page has what the JSON has, refers to nothing, can be
-# used by everybody, and what it looks like in a browser. $O is the build
-# directory. Prints a line a test and a count.
-set -u
+# report --html: that the page has what the JSON has, refers to nothing, can be used by everybody,
+# and what it looks like in a browser.
 
-O=$(realpath "${O:-build}") || exit 1
-here=$(realpath "$(dirname "$0")")
-elide=$O/bin/elide
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
-cd "$tmp" || exit 1
-unset LD_PRELOAD DEBUGINFOD_URLS $(env | sed -n 's/^\(ELIDE_[A-Z_]*\)=.*/\1/p')
-nr=0 failed=0 skipped=0
-
-ok() { nr=$((nr + 1)); echo "ok $1"; }
-not_ok() { nr=$((nr + 1)); failed=$((failed + 1)); echo "not ok $1: $2"; }
-skip() { skipped=$((skipped + 1)); echo "skip $1: $2"; }
+. "$(dirname "$0")/common.sh"
 
 # check PAGE REPORT: what is wrong goes to the file wrong.
 check() {
-	timeout 60 python3 "$here/page-check.py" "$1" "$2" "$here/../../tools/model/columns.def" >wrong 2>&1
+	timeout 60 python3 "$here/page-check.py" "$1" "$2" "$root/tools/model/columns.def" >wrong 2>&1
 }
 
 # page NAME FILE...: the page and the JSON of these files fit each other.
@@ -49,8 +36,8 @@ refused() {
 }
 
 if ! command -v python3 >/dev/null; then
-	skip 'page' 'python3 is not installed'
-	exit 0
+	skip page 'python3 is not installed'
+	finish
 fi
 
 for scenario in elide profile killed idle full; do
@@ -102,14 +89,9 @@ chromium=$(command -v chromium || command -v chromium-browser || command -v goog
 if [ -n "$chromium" ]; then
 	PYTHONDONTWRITEBYTECODE=1 timeout 330 python3 "$here/page-browser.py" "$chromium" all.html >lines 2>&1
 	rc=$?
-	cat lines
-	bad=$(grep -c '^not ok ' lines)
-	nr=$((nr + $(grep -c '^ok ' lines) + bad))
-	failed=$((failed + bad))
-	[ $rc -eq 0 ] || [ "$bad" -gt 0 ] || not_ok 'browser' "exit $rc"
+	adopt lines browser $rc
 else
 	skip 'browser' 'chromium is not installed'
 fi
 
-echo "page: $nr tests, $failed failed, $skipped skipped"
-[ $failed -eq 0 ]
+finish

@@ -1,21 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The recipes of elide(7), taken from the page and run: the unit file under a
-# systemd of its own, the containers with podman and bwrap, several on one volume.
-# Each is controlled from outside. Only the paths of the recipes are replaced.
-# O is the build directory. Prints a line a test and a count.
-set -u
+# The recipes of elide(7), taken from the page and run: the unit file under a systemd of its own,
+# the containers with podman and bwrap, several on one volume. Each is controlled from outside.
+# Only the paths of the recipes are replaced.
 
-O=$(realpath "${O:-build}") || exit 1
+. "$(dirname "$0")/../script.sh"
 page=$O/man/elide.7
-elide=$O/bin/elide
-lib=$O/lib/libelide-preload.so
 server=$O/tests/tools/looper
-tmp=$(mktemp -d) || exit 1
 cd "$tmp" || exit 1
 chmod 755 . # a dynamic user reads its input here
-unset LD_PRELOAD
-nr=0 failed=0 skipped=0
 started=()
 
 # stop_all: what was started in the background.
@@ -24,11 +17,7 @@ stop_all() {
 	wait
 	started=()
 }
-trap 'stop_all; rm -rf "$tmp"' EXIT
-
-ok() { nr=$((nr + 1)); echo "ok $1"; }
-not_ok() { nr=$((nr + 1)); failed=$((failed + 1)); echo "not ok $1: $2"; }
-skip() { skipped=$((skipped + 1)); echo "skip $1: $2"; }
+clean_up() { stop_all; }
 
 # check NAME COMMAND...: the command succeeds; if not, why.
 check() {
@@ -236,5 +225,4 @@ unit_is_understood
 service_runs
 podman_run
 bwrap_run
-echo "$nr tests, $failed failed, $skipped skipped"
-[ $failed -eq 0 ]
+finish

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # check: seconds=4
 # The data of workers that give up their rights, in a directory that they may not write.
-# O is the build directory. Prints a line a test and a count.
-set -u
 
 . "$(dirname "$0")/common.sh"
 drops=$O/tests/tools/drops
@@ -11,8 +9,7 @@ ROWS=2560 # of each worker: 64 locks in each of 40 threads
 
 if [ "$(id -u)" -ne 0 ]; then
 	skip 'workers without rights' 'only root has rights to give up'
-	echo "$nr tests, $failed failed, $skipped skipped"
-	exit 0
+	finish
 fi
 chmod 755 "$tmp"
 
@@ -125,5 +122,4 @@ keeps snapshot "$elide" ctl -o link $$ snapshot
 	ok '/dev/stdout is written to' || not_ok '/dev/stdout is written to' ''
 "$elide" run -q --report=/dev/stderr -o linked.data -- "$O/tests/tools/sections" >/dev/null 2>err
 grep -q lock err && ok '--report=/dev/stderr' || not_ok '--report=/dev/stderr' "$(cat err)"
-echo "$nr tests, $failed failed, $skipped skipped"
-[ $failed -eq 0 ]
+finish

@@ -1,15 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Threads, waits over time, and one report for all processes, of real runs. $O is the build
-# directory. Prints a line a test and a count.
-set -u
+# Threads, waits over time, and one report for all processes, of real runs.
 
 . "$(dirname "$0")/common.sh"
 named=$O/tests/tools/named
 
 if [ ! -e "$O/lib/libelide-preload.so" ] || ! command -v python3 >/dev/null; then
 	skip threads 'there is no preload library, or no python3'
-	exit 0
+	finish
 fi
 
 # check NAME CODE FILE...: python statements that must hold of the JSON of the files, f[0] and so on.
@@ -93,5 +91,4 @@ for i in 1 2 3; do "$elide" run -q --mode=profile -o x.data -- "$named" 2; done
 	not_ok 'files of other runs are told, and left out' "$(cat ../out ../err)"
 cd .. || exit 1
 
-echo "threads: $nr tests, $failed failed, $skipped skipped"
-[ $failed -eq 0 ]
+finish

@@ -2,20 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # check: seconds=25
 #
-# elide diff, compare and top, and the examples of their manual pages. $O is the
-# build directory. Prints a line a test and a count.
-set -u
+# elide diff, compare and top, and the examples of their manual pages.
 
 . "$(dirname "$0")/common.sh"
-
-# expected NAME FILE: as the file of that name in expected/. Addresses in the objects differ
-# from build to build, and clang's paths are absolute.
-expected() {
-	tr -d '\r' <"$2" | sed 's/mkdata+0x[0-9a-f]*/mkdata+0xN/g
-		s|"[^"]*/tests/tools/subject|"tests/tools/subject|g' >as-expected
-	[ -n "${REGENERATE:-}" ] && cp as-expected "$here/expected/$1"
-	same "$1" "$here/expected/$1" as-expected
-}
 
 # example PAGE COMMAND [FILTER]: what the page prints below the line "$ COMMAND" is what it
 # prints, both rewritten by the filter.
@@ -39,15 +28,15 @@ example() {
 
 # diff
 run_elide diff before.data after.data
-expected diff--table out
+as_expected diff--table out
 run_elide diff --json before.data after.data
-expected diff--json out
+as_expected diff--json out
 run_elide diff --csv before.data after.data
-expected diff--csv out
+as_expected diff--csv out
 run_elide diff --rate --by lock --sort aborts --top 1 after.data before.data
-expected diff--by-lock out
+as_expected diff--by-lock out
 run_elide diff before.data profiled.data
-expected diff--profiled out
+as_expected diff--profiled out
 run_elide diff before.data before.data
 [ $rc -eq 0 ] && [ "$(tail -1 out)" = '4 rows are the same in both' ] && ! grep -q ' at ' out &&
 	ok 'diff: a file and itself' || not_ok 'diff: a file and itself' "exit $rc: $(cat out err)"
@@ -113,13 +102,13 @@ example elide-diff.1 "elide diff --fail-if 'aborts > +10%' before.data after.dat
 
 # top
 run_elide top --batch -i before.data
-expected top--batch out
+as_expected top--batch out
 run_elide top --batch --totals --by lock --sort wasted -i after.data
-expected top--totals out
+as_expected top--totals out
 run_elide top --batch -i profiled.data --top 2 --width 60
-expected top--profiled out
+as_expected top--profiled out
 run_elide top --batch -i killed.data
-expected top--killed out
+as_expected top--killed out
 # The file that top looks at becomes another as soon as the first look is printed.
 next_look() {
 	tries=400
@@ -239,10 +228,9 @@ fi
 # Compare, emulated: without the figures, but for their signs and units, or each change of the
 # library would be one here.
 unfigured() { sed -i 's/[0-9][0-9.]*/N/g; s/   *\([-+N]\)/  \1/g' "$@"; }
-if [ ! -x "$O/libexec/elide/rtmgrind-amd64-linux" ]; then
-	skip 'compare emulated' 'rtmgrind is not built'
-elif ldd "$O/lib/libelide-preload.so" | grep -q 'libasan'; then
-	skip 'compare emulated' 'AddressSanitizer and valgrind want the same addresses'
+why=$(lacks emulator)
+if [ -n "$why" ]; then
+	skip 'compare emulated' "$why"
 else
 	ln -s "$sections" sections
 	example elide-compare.1 'elide compare -n 3 --emulate --cores=4 -- ./sections 4 200 14000' unfigured
@@ -380,13 +368,14 @@ run_elide run -q --mode=profile -o wrapped.data -- "$O/tests/tools/wrapped" many
 same 'many locks by wrappers' want out
 
 # With ELIDE_STACKS=0 the view says so; that is not the same as no evidence
-if [ -x "$O/libexec/elide/rtmgrind-amd64-linux" ] && [ -z "${SAN:-}" ]; then
+why=$(lacks emulator plain)
+if [ -z "$why" ]; then
 	run_elide run -q --emulate --stacks=0 -o quiet.data -- "$O/tests/tools/lambda"
 	run_elide report --by=line quiet.data
 	grep -qx 'no conflict was seen with its line: there was none, or ELIDE_STACKS is 0' out &&
 		ok 'no lines, emulated' || not_ok 'no lines, emulated' "$(cat out err)"
 else
-	skip 'no lines, emulated' 'rtmgrind was not built, or a sanitizer wants its addresses'
+	skip 'no lines, emulated' "$why"
 fi
 
 strip -o bare "$O/tests/tools/lambda"
@@ -406,5 +395,4 @@ for command in diff compare merge top; do
 	same "manual page of $command has its options" in-help in-page
 done
 
-echo "views: $nr tests, $failed failed, $skipped skipped"
-[ $failed -eq 0 ]
+finish

@@ -1,28 +1,18 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Crash safety: crash.sh [SEED...]. A process that is killed, exits at once,
-# aborts or crashes at a moment drawn from the seed leaves a data file that
-# opens and holds what was completed; one whose file gets no room runs on.
-# $O is the build directory, CRASHES the number of ends (four to a seed).
-set -u
+# Crash safety: crash.sh [SEED...]. A process that is killed, exits at once, aborts or crashes at
+# a moment drawn from the seed leaves a data file that opens and holds what was completed; one
+# whose file gets no room runs on. CRASHES the number of ends (four to a seed).
 
-O=$(cd "${O:-build}" && pwd) || exit 1
+. "$(dirname "$0")/../script.sh"
 CRASHES=${CRASHES:-40}
 crash=$O/tests/torture/crash
-elide=$O/bin/elide
-lib=$O/lib/libelide-preload.so
-tmp=$(mktemp -d) || exit 1
-trap 'umount "$tmp/disk" 2>/dev/null; rm -rf "$tmp"' EXIT
+clean_up() { umount "$tmp/disk" 2>/dev/null; }
 # Who ends the test does not leave a file system mounted.
 trap 'exit 143' INT TERM
 cd "$tmp" || exit 1
-nr=0 failed=0 skipped=0
 # The programs that are to crash need leave no core.
 ulimit -c 0
-
-ok() { nr=$((nr + 1)); echo "ok $1"; }
-not_ok() { nr=$((nr + 1)); failed=$((failed + 1)); echo "not ok $1: $2"; }
-skip() { skipped=$((skipped + 1)); echo "skip $1: $2"; }
 
 # Where the parts of a whole row are given, they add up to it.
 sums_hold() {
@@ -139,12 +129,10 @@ test_no_room() {
 	rm -f data* .data*
 	(ulimit -f 600 && lives size-limit-later data 'File too large; what follows is not saved') \
 		>>lines
-	nr=$((nr + 2)) failed=$((failed + $(grep -c '^not ok' lines)))
-	cat lines
+	adopt lines size-limit 0
 	leaves size-limit-report data
 }
 
 test_crashes "$@"
 test_no_room
-echo "$nr tests, $failed failed, $skipped skipped"
-[ $failed -eq 0 ]
+finish

@@ -2,36 +2,23 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # check: seconds=30
 #
-# Torture: run.sh [SEED...]. Every kind of lock and everything that can happen
-# around one, natively where RTM works and on the emulated machine. $O is the
-# build directory. The seeds are 1 to $TORTURE_SEEDS, or with LONG_MINUTES set 1 to 3,
-# each for a third of that time with the seeds SEED, SEED + 1000, ...
+# Torture: run.sh [SEED...]. Every kind of lock and everything that can happen around one,
+# natively where RTM works and on the emulated machine. The seeds are 1 to $TORTURE_SEEDS, or with
+# LONG_MINUTES set 1 to 3, each for a third of that time with the seeds SEED, SEED + 1000, ...
 #
 # A failure prints the command that does the same again. On the emulated
 # machine it does so exactly; natively the threads meet in another way.
-set -u
 
-O=$(cd "${O:-build}" && pwd) || exit 1
-here=$(cd "$(dirname "$0")" && pwd)
+. "$(dirname "$0")/../script.sh"
 TORTURE_SEEDS=${TORTURE_SEEDS:-3}
 LONG_MINUTES=${LONG_MINUTES:-0}
 # Seconds; a run takes one or two, a hang would take for ever.
 LIMIT=${LIMIT:-240}
 torture=$O/tests/torture/torture
-lib=$O/lib/libelide-preload.so
 points=$O/tests/torture/points.so
-sums=$O/tests/preload/sums
 rule='*!off_*=off'
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
 cd "$tmp" || exit 1
 : >results
-: >skips
-
-skip() { grep -q "^skip $1:" skips || echo "skip $1: $2" >>skips; }
-
-# sum NAME: one of the totals of the data file.
-sum() { "$sums" data 2>/dev/null | tr ' ' '\n' | sed -n "s/^$1=//p"; }
 
 # quoted WORD...: as the shell reads it.
 quoted() { for word; do printf "'%s' " "$word"; done; }
@@ -245,7 +232,7 @@ slow_failed() {
 		return
 	fi
 	for file in data*; do
-		[ "$("$sums" "$file" | tr ' ' '\n' | sed -n 's/^bad=//p')" = 0 ] ||
+		[ "$(sum bad "$file")" = 0 ] ||
 			echo "$file has rows that contradict themselves, or is none"
 	done
 	for word in unlock_foreign destroy_held relock; do
@@ -281,7 +268,7 @@ slow_run() {
 slow_one() {
 	slow_run "$2" "$3"
 	if [ $rc -eq 77 ]; then
-		skip "slow-$2" "$(cat out)"
+		echo "slow-$2 skip $(cat out)" >>results
 	elif [ -z "$why" ]; then
 		echo "$1-$2 ok" >>results
 	else
@@ -347,7 +334,7 @@ points_met() {
 	elided='prepared begun subscribed held nested release compared commit committed aborted fallback
 abort_entered abort_publish abort_done event_entered event_publish event_done'
 	[ "$native$emulator" ] || never="$never $elided"
-	missing=$(sed -n 's/^ELIDE_POINT(\([a-z_]*\),.*/\1/p' "$here/../../lib/points.def" |
+	missing=$(sed -n 's/^ELIDE_POINT(\([a-z_]*\),.*/\1/p' "$root/lib/points.def" |
 		while read -r point; do
 			case " $(echo $never) " in *" $point "*) continue ;; esac
 			grep -qx "$point" met || echo "$point"
@@ -363,11 +350,8 @@ native='' emulator=''
 ELIDE_OUTPUT=$tmp/data LD_PRELOAD=$lib "$torture" --rounds=10 exclusion mutex >/dev/null 2>&1
 [ "$(sum mode)" = 2 ] && native=yes
 [ "$native" ] || skip native 'RTM does not work here'
-if [ -x "$O/libexec/elide/rtmgrind-amd64-linux" ] && command -v valgrind >/dev/null; then
-	emulator=yes
-else
-	skip emulated 'rtmgrind is not built or valgrind not installed'
-fi
+why=$(lacks emulator)
+if [ -z "$why" ]; then emulator=yes; else skip emulated "$why"; fi
 
 # The names of the points that are met, see points.c.
 export TORTURE_MET="$tmp/met"
@@ -398,7 +382,9 @@ points_met
 
 # A line for each kind of run, with the first failure.
 awk '
-{ name = $1; runs[name]++ }
+{ name = $1 }
+$2 == "skip" { skip[name] = substr($0, length(name) + 7); next }
+{ runs[name]++ }
 $2 != "ok" || NF > 2 {
 	failed[name]++
 	if (!(name in why))
@@ -412,13 +398,9 @@ END {
 			printf "not ok %s: %d of %d runs, %s\n", name, failed[name], runs[name], why[name]
 		else
 			printf "ok %s (%d runs)\n", name, runs[name]
-		bad += failed[name] > 0
 	}
-	printf "%d tests, %d failed", n, bad
-	exit bad > 0
+	for (name in skip)
+		print "skip " name ": " skip[name]
 }' results >lines
-rc=$?
-sed '$d' lines
-cat skips
-echo "$(tail -n 1 lines), $(wc -l <skips) skipped"
-exit $rc
+adopt lines torture $?
+finish

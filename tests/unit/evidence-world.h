@@ -8,17 +8,9 @@
 #define TEST_EVIDENCE_WORLD_H
 
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "../../lib/base/datafile-writer.h"
 #include "../../lib/evidence/abort.h"
 #include "../../lib/evidence/evidence.h"

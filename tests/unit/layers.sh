@@ -6,15 +6,8 @@
 # tools/ know the file format, the emulator knows Valgrind, demo/ knows
 # nothing of elide. Each rule is a grep that must find nothing; each is also
 # tried on a tree with that violation planted, where it must find it.
-set -u
 
-root=$(cd "$(dirname "$0")/../.." && pwd)
-tmp=$(mktemp -d) || exit 1
-trap 'rm -rf "$tmp"' EXIT
-nr=0 failed=0
-
-ok() { nr=$((nr + 1)); echo "ok $1"; }
-not_ok() { nr=$((nr + 1)); failed=$((failed + 1)); echo "not ok $1: $2"; }
+. "$(dirname "$0")/../script.sh"
 
 # Code without comments of either kind, as FILE:LINE:TEXT.
 code() {
@@ -409,6 +402,11 @@ without_licence() {
 		END { for (i = 1; i < ARGC; i++) if (!(ARGV[i] in has)) print ARGV[i] }' "$@"
 }
 
+# What scripts of tests begin with is in tests/script.sh alone.
+scripts_begin_alike() {
+	grep -rlE '^(ok|not_ok)\(\)|^\. .*/part\.sh' tests --include='*.sh' | grep -vx 'tests/script\.sh'
+}
+
 one_line_licence() {
 	without_licence 1 LGPL-2.1-or-later \
 		$(find lib preload -name '*.[ch]' -o -path 'lib/*.def' -o -path 'preload/*.def')
@@ -580,10 +578,10 @@ catches slow_paths_have_points lib/check/planted.c 'static void planted_slow(voi
 	test_point(planted_entered);
 	test_point(planted_done);
 }'
+rule scripts_begin_alike tests/planted.sh 'ok() { echo "ok $1"; }'
 rule every_cause_is_counted lib/aborts.def 'ELIDE_CAUSE(planted, 0xf7, OTHER, "", "")'
 catches every_cause_is_counted lib/aborts.def 'ELIDE_CAUSE(planted, 0, OTHER, "", "")'
 rule one_line_licence lib/state/planted.c 'int planted;'
 rule pictures_are_small demo/results/planted.svg "$(printf '%6000s' '')"
 
-echo "$nr tests, $failed failed"
-[ $failed -eq 0 ]
+finish

@@ -8,15 +8,7 @@
 #ifndef TESTS_UNIT_LEARN_WORLD_H
 #define TESTS_UNIT_LEARN_WORLD_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "../../lib/compiler.h"
 #include "../../lib/policy/learn.h"
 #include "../../lib/policy/probe.h"

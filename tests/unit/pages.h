@@ -20,19 +20,20 @@
 static char pages_folder[64], pages_path[96], pages_why[256];
 static uint32_t pages_leaf[PAGES_LEAVES];
 
-static inline void pages_begin(void)
+static inline int pages_begin(void **state)
 {
 	const char *tmp = getenv("TMPDIR");
 
 	snprintf(pages_folder, sizeof(pages_folder), "%.40s/pages.XXXXXX", tmp ? tmp : "/tmp");
 	assert_non_null(mkdtemp(pages_folder));
 	snprintf(pages_path, sizeof(pages_path), "%s/file", pages_folder);
+	return 0;
 }
 
-static inline void pages_end(void)
+static inline int pages_end(void **state)
 {
 	unlink(pages_path);
-	rmdir(pages_folder);
+	return rmdir(pages_folder);
 }
 
 static inline struct pool_config pages_config(uint32_t frames, bool create)

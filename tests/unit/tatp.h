@@ -6,16 +6,8 @@
 #define TESTS_UNIT_TATP_H
 
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "../../demo/base/rng.h"
 #include "../../demo/tatp/sm.h"
 

@@ -1,15 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* test_blocking.c - who is noted as a waker: a call that is made while a thread of the process waits. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "../../lib/base/datafile-writer.h"
 #include "../../lib/life/lock.h"
 #include "../../lib/life/start.h"

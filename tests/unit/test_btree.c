@@ -5,15 +5,8 @@
  */
 #include <errno.h>
 #include <limits.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "../../demo/btree/btree.h"
 #include "../../demo/base/rng.h"
 #include "model.h"

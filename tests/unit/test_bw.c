@@ -4,13 +4,8 @@
  * mapping table, and the checker against trees that are broken on purpose.
  */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "../../demo/bw/bw.h"
 #include "subject.h"
 

@@ -3,13 +3,7 @@
  * test_csb.c - the CSB+ tree: halves of splits, what never moves, and the checker against
  * trees that are broken on purpose.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "../../demo/csb/csb.h"
 #include "subject.h"
 

@@ -4,15 +4,8 @@
  * footprint, and the checker against storages broken on purpose.
  */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "../../demo/delta/main-store.h"
 #include "../../demo/base/rng.h"
 

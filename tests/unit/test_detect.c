@@ -3,17 +3,9 @@
  * test_detect.c - the decision whether RTM is used, for every combination of
  * facts, in the exact words that users see.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "../../lib/compiler.h"
 #include "../../lib/base/detect.h"
 

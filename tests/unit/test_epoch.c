@@ -6,16 +6,7 @@
  * plus an offset. With any offset the adaptive policy must choose the best arm. Must never read the
  * machine's clock: every run is the same.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "../../lib/compiler.h"
 #include "../../lib/section/engine.h"
 #include "../../lib/evidence/decisions.h"

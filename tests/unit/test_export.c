@@ -3,16 +3,7 @@
  * test_export - what the exports are made of: exact shares, texts by number, messages of protocol
  * buffers. The bytes are those of examples in the description of the encoding.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "../../tools/base/intern.h"
 #include "../../tools/print/export/proto.h"
 #include "../../tools/print/export/share.h"

@@ -4,17 +4,9 @@
  *
  * The samples are made up, in a ring of memory.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "../../lib/base/datafile-writer.h"
 #include "../../lib/base/heap.h"
 #include "../../lib/section/engine.h"

@@ -3,14 +3,7 @@
  * test_histogram.c - percentiles of the histogram against those of the sorted
  * durations, and its borders.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "../../demo/base/histogram.h"
 #include "../../demo/base/rng.h"
 

@@ -3,13 +3,7 @@
  * test_history.c - the judge of histories of one key must accept those that
  * some order explains, and no other.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "../demo/history.h"
 
 /*

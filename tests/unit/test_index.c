@@ -4,13 +4,7 @@
  * form, through the table of operations that the driver uses, against a sorted
  * array.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "../../demo/delta/options.h"
 #include "subject.h"
 

@@ -3,15 +3,7 @@
  * test_join - parts of elide merge: rows are summed exactly, also where bins are full; clocks are
  * converted without changing a count; what was sampled is bounded.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "../../lib/row-sums.h"
 #include "../../tools/model/join/clock.h"
 #include "../../tools/model/join/limit.h"

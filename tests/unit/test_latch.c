@@ -4,15 +4,8 @@
  * and X of the latch with three modes.
  */
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "../../demo/base/base.h"
 #include "../../demo/base/rng.h"
 #include "../../demo/latch/hle.h"

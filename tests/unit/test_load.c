@@ -6,17 +6,10 @@
  * returns can be reported on.
  */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <cmocka.h>
 
+#include "unit.h"
 #include "../../lib/compiler.h"
 #include "../../tools/print/csv.h"
 #include "../../tools/model/file/faults.h"

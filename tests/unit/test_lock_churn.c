@@ -4,18 +4,10 @@
  * is made anew. The table is one per process: each test runs in a child that starts it afresh.
  */
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "unit.h"
 
 /* The functions of the table once more, with something to do where a point is. */
 static void at_point(const char *point);

@@ -7,12 +7,8 @@
 #include "../../lib/state/lock-table.c"
 
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
 
-#include <cmocka.h>
+#include "unit.h"
 
 #define THREADS 2
 #define OWN     2048 /* locks of a thread */

@@ -6,16 +6,9 @@
  * The linker sends the allocations of the test to the functions here (--wrap).
  */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/mman.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "subject.h"
 
 /* Allocations until one fails, 0 none; and whether all others after it fail, too. */

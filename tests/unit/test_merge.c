@@ -3,16 +3,9 @@
  * test_merge.c - the files of several processes as one, whose objects lie elsewhere and whose lock
  * classes have other numbers.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-#include <cmocka.h>
 
+#include "unit.h"
 #include "../../lib/compiler.h"
 #include "../../tools/model/merge.h"
 #include "../../tools/model/report.h"

@@ -3,17 +3,9 @@
  * test_order.c - circles in a graph of locks, and what a thread's lock calls make of it.
  */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "../../lib/compiler.h"
 #include "../../lib/base/datafile-writer.h"
 #include "../../lib/section/engine.h"

@@ -2,13 +2,7 @@
 /*
  * test_pace.c - the truth tables of lib/policy/pace.c: after how many sections a thread reports.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "../../lib/compiler.h"
 #include "../../lib/policy/pace.h"
 

@@ -3,14 +3,7 @@
  * test_pages_crc.c - the checksum of pages: published vectors, and the instruction against the
  * table on random data of every length up to two rounds of three parts, in any alignment.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "../../demo/base/rng.h"
 #include "../../demo/pages/crc.h"
 

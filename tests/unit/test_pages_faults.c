@@ -10,15 +10,9 @@
  */
 #include <errno.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <sys/mman.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "pages.h"
 
 #define FRAMES 32
@@ -405,18 +399,6 @@ static void test_write_fails(void **state)
 	assert_false(pages_sound(&(struct store_report){ 0 }));
 }
 
-static int begin(void **state)
-{
-	pages_begin();
-	return 0;
-}
-
-static int end(void **state)
-{
-	pages_end();
-	return 0;
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -429,5 +411,5 @@ int main(void)
 		cmocka_unit_test(test_write_fails),
 	};
 
-	return cmocka_run_group_tests(tests, begin, end);
+	return cmocka_run_group_tests(tests, pages_begin, pages_end);
 }

@@ -7,13 +7,8 @@
  * LISTINGS_SEED sets the seed.
  */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "page-model.h"
 
 #include "../../demo/pages/pack.h"

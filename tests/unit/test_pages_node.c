@@ -4,16 +4,8 @@
  * array, separators, and the checker against pages that are broken on purpose.
  */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "../../demo/base/rng.h"
 #include "../../demo/pages/node.h"
 

@@ -7,15 +7,9 @@
  * of operations of a thread.
  */
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <time.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "../../demo/base/rng.h"
 
 #include "pages.h"
@@ -400,18 +394,6 @@ static void test_waiters(void **state)
 	assert_int_equal(pool_close(&pool), 0);
 }
 
-static int begin(void **state)
-{
-	pages_begin();
-	return 0;
-}
-
-static int end(void **state)
-{
-	pages_end();
-	return 0;
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -427,5 +409,5 @@ int main(void)
 	seed = text ? strtoull(text, NULL, 0) : seed;
 	steps = nr ? (unsigned int)strtoul(nr, NULL, 0) : steps;
 	seeds = all ? (unsigned int)strtoul(all, NULL, 0) : seeds;
-	return cmocka_run_group_tests(tests, begin, end);
+	return cmocka_run_group_tests(tests, pages_begin, pages_end);
 }

@@ -2,13 +2,7 @@
 /*
  * test_pages_shifts.c - what follows a shift of a news site's window.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <cmocka.h>
-
+#include "unit.h"
 #include "../../demo/pages/bench/shifts.h"
 
 /* A sample each 10 ns of operations at these rates, a shift at 100 and one at 200. */

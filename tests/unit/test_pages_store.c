@@ -6,15 +6,9 @@
  *
  * SEED, a number, begins another sequence; the one that failed is printed.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <sys/wait.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "../../demo/base/rng.h"
 #include "../../demo/pages/crc.h"
 
@@ -465,18 +459,6 @@ static void test_flips(void **state)
 	assert_in_range(at_open, FLIPS / 8, FLIPS);
 }
 
-static int begin(void **state)
-{
-	pages_begin();
-	return 0;
-}
-
-static int end(void **state)
-{
-	pages_end();
-	return 0;
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -495,5 +477,5 @@ int main(void)
 	const char *text = getenv("SEED");
 
 	seed = text ? strtoull(text, NULL, 0) : 1;
-	return cmocka_run_group_tests(tests, begin, end);
+	return cmocka_run_group_tests(tests, pages_begin, pages_end);
 }

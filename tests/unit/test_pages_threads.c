@@ -10,14 +10,9 @@
  * on for so long, with further seeds, so that XMerge and Contention Split undo each other for minutes.
  */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <time.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "page-model.h"
 
 #include "../../demo/pages/xmerge.h"

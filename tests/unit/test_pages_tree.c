@@ -6,13 +6,8 @@
  * TREE_SEED sets the seed of the random operations, TREE_STEPS their number.
  */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "page-model.h"
 
 #define STEPS 120000

@@ -3,17 +3,11 @@
  * test_pcm.c - pcm-tsx: its file, why it cannot be run, and a stand-in that is run.
  */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <cmocka.h>
 
+#include "unit.h"
 #include "../../lib/compiler.h"
 #include "../../tools/counters/pcm.h"
 

@@ -5,15 +5,9 @@
  * The texts are laid out as perf 6.1 prints them.
  */
 #include <linux/perf_event.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-#include <cmocka.h>
 
+#include "unit.h"
 #include "../../lib/compiler.h"
 #include "../../tools/names/names.h"
 #include "../../tools/print/perf-join.h"

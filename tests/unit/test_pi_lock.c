@@ -8,17 +8,11 @@
 #include <linux/futex.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "../../lib/base/pi-lock.h"
 #include "../../lib/compiler.h"
 

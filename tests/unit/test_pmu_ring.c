@@ -2,13 +2,7 @@
 /*
  * test_pmu_ring.c - records of perf events, made up as perf_event_open(2) lays them out.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "unit.h"
 #include "../../lib/evidence/pmu-ring.h"
 
 #define SIZE 256

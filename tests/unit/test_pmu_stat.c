@@ -3,17 +3,11 @@
  * test_pmu_stat.c - counters of a run: which, why not, and into the data file.
  */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <cmocka.h>
 
+#include "unit.h"
 #include "../../lib/compiler.h"
 #include "../../tools/print/counters.h"
 #include "../../tools/counters/pmu-file.h"

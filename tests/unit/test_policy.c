@@ -2,13 +2,7 @@
 /*
  * test_policy.c - the truth tables of lib/policy/policy.c and published.c.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "../../lib/compiler.h"
 #include "../../lib/policy/policy.h"
 #include "../../lib/policy/published.h"

@@ -4,15 +4,8 @@
  * stays retired, and threads that read nodes while others retire them.
  */
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "../../demo/base/rng.h"
 #include "../../demo/mem/epoch.h"
 

@@ -3,15 +3,9 @@
  * test_records.c - what is sampled: hostile records, what a reset leaves of them, how they
  * are told.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-#include <cmocka.h>
+
+#include "unit.h"
 #include <jansson.h>
 
 #include "../../lib/compiler.h"

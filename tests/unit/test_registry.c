@@ -4,18 +4,10 @@
  * process: each test runs in a child that starts it afresh.
  */
 #include <gnu/libc-version.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "../../lib/base/datafile-writer.h"
 #include "../../lib/state/lock-table.h"
 #include "../../lib/state/modules.h"

@@ -2,15 +2,10 @@
 /*
  * test_reserve.c - tables that share a mapping.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <cmocka.h>
 
+#include "unit.h"
 #include "../../lib/base/reserve.h"
 #include "../../lib/state/wiped.h"
 

@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* test_secure.c - in a setuid program the environment is ignored and every call passes through. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "../../lib/life/fill.h"
 #include "../../lib/life/lock.h"
 #include "../../lib/check/misuse.h"

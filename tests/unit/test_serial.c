@@ -3,15 +3,7 @@
  * test_serial.c - the checker of histories of transactions finds each anomaly, and accuses no
  * history that has none.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "../demo/serial.h"
 
 /* Items of the histories, and a version of a transaction. */

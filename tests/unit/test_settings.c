@@ -3,13 +3,8 @@
  * test_settings.c - what is a valid value of a tunable, and what is said of a bad one.
  */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-#include <cmocka.h>
 
+#include "unit.h"
 #include "../../lib/compiler.h"
 #include "../../tools/base/settings.h"
 

@@ -2,13 +2,7 @@
 /*
  * test_short.c - names of C++ that fit a table, and those of programs.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "unit.h"
 #include "../../lib/compiler.h"
 #include "../../tools/base/text.h"
 #include "../../tools/names/names.h"

@@ -3,13 +3,7 @@
  * test_sizes.c - the sizes of the nodes of built levels: in their bounds, in sum what there
  * is to distribute, and fewer nodes on each level up to a single one.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "../../demo/node/sizes.h"
 
 /* The number of nodes that @elements make, each of which must have a size in its bounds. */

@@ -1,14 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* test_stacks.c - circles of threads that wait for each other, and why a process cannot be traced. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "../../lib/compiler.h"
 #include "../../tools/live/process.h"
 #include "../../tools/model/stacks.h"

@@ -3,12 +3,8 @@
  * test_stats.c - Student's t, intervals, verdicts.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
+#include "unit.h"
 #include "../../lib/compiler.h"
 #include "../../tools/model/stats.h"
 

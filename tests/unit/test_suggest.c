@@ -2,13 +2,7 @@
 /*
  * test_suggest.c - nearest names.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "unit.h"
 #include "../../lib/compiler.h"
 #include "../../tools/base/suggest.h"
 

@@ -2,15 +2,9 @@
 /*
  * test_symbolize.c - addresses of this very program, resolved from its file.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
-#include <cmocka.h>
 
+#include "unit.h"
 #include "../../tools/names/symbolize.h"
 #include "../tools/synth.h"
 

@@ -3,15 +3,7 @@
  * test_tatp_latch.c - the latches of tatp_bench with one thread: who may hold each kind beside
  * whom, upgrade and downgrade, options, counts. Threads: tests/demo/latches.sh.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "../../demo/tatp/latch/latch.h"
 
 /* What a kind can do. */

@@ -3,15 +3,7 @@
  * test_text.c - names of the program in what is printed: nothing in them reaches a terminal or a
  * spreadsheet as anything but text.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
+#include "unit.h"
 #include "../../lib/compiler.h"
 #include "../../tools/base/text.h"
 #include "../../tools/print/csv.h"

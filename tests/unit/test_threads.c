@@ -5,19 +5,11 @@
  * ended. Locks beyond MAX_LOCKS: they are counted by their sites.
  */
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "unit.h"
 #include "../../lib/base/datafile-writer.h"
 #include "../../lib/elide.h"
 #include "../../lib/life/blocks.h"

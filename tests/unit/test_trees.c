@@ -6,15 +6,7 @@
  *
  * SEEDS=50 or more in the environment, as make check-long has, makes the long form.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "../../demo/bplus/bplus.h"
 #include "../../demo/bx/bx.h"
 #include "subject.h"

@@ -3,14 +3,7 @@
  * test_verify.c - the comparison of an index with its writers' journals must
  * accept every true history and see each way in which one can be false.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "../../demo/bench/verify.h"
 
 #define ENTRIES_MAX 8

@@ -3,13 +3,7 @@
  * test_wait.c - the truth tables of lib/policy/wait.c: what is learnt of hold times, and how long a
  * thread waits by them.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "../../lib/compiler.h"
 #include "../../lib/policy/wait.h"
 

@@ -3,15 +3,7 @@
  * test_workload.c - the streams of keys: which keys, how often, and again with
  * the same seed.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
+#include "unit.h"
 #include "../../demo/bench/workload.h"
 
 #define DRAWS 100000
